@@ -3,7 +3,8 @@
 #
 # Images are OCI layouts that umoci unpacks; out of that of the collector one is
 # set up and started, out of that of the agent a node enrols, in roots of their
-# own with one network; the SBOM names what they were built from.
+# own with one network; made again they have the same bytes; the SBOM names what
+# they were built from.
 #
 # Not covered: a container runtime, an agent among other containers.
 . "$(dirname "$0")/lib.sh"
@@ -12,6 +13,14 @@ images=$work/oci
 rm -rf "$images"
 nice "$source_dir/packaging/oci" "$packages" "$images" || fail "packaging/oci"
 say "built: $(cd "$images" && du -m ./*.tar | tr '\n\t' '  ') MB"
+
+nice "$source_dir/packaging/oci" "$packages" "$images/again" ||
+    fail "packaging/oci again"
+for file in "$images"/*.tar; do
+	cmp "$file" "$images/again/${file##*/}" || fail "${file##*/} differs"
+done
+rm -rf "$images/again"
+say "the same bytes again"
 
 for name in collector agent; do
 	mkdir -p "$images/$name"

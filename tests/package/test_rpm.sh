@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # rpmbuild makes the packages of the spec; each holds the files that Debian's of
-# its name does. rpm installs them in a root with their users, where programs
-# start, and removal leaves no file of theirs.
+# its name does; built again elsewhere they have the same bytes. rpm installs them
+# in a root with their users, where programs start, and removal leaves no file of
+# theirs.
 #
 # Not covered: a distribution of rpm packages, and so what they depend on.
 . "$(dirname "$0")/lib.sh"
@@ -35,6 +36,13 @@ for part in "${parts[@]}"; do
 	    fail "coalmine-$part: rpm has other files than deb"
 done
 say "the files of Debian's packages"
+nice "$source_dir/packaging/rpm" "$built/once/more" || fail "packaging/rpm again"
+for file in "$built"/*.rpm "$built"/*/*.rpm; do
+	cmp "$file" "$built/once/more${file#"$built"}" ||
+	    fail "${file##*/} differs"
+done
+rm -rf "$built/once"
+say "the same bytes again"
 
 make_root "$root"
 rpm --root "$root" --nodeps -i "$built"/*/*.rpm || fail "rpm -i"

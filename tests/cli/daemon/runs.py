@@ -266,7 +266,26 @@ def test_diags(c):
         d for d in c.get("diags") if "no MPI with an engine" in d["text"]])
     assert found[0]["text"].endswith(": node1"), found
     assert "coalmine-probe-openmpi" in found[0]["remedy"], found
-    close([a, b])
+    # A clock ten seconds ahead, an older agent that complains, no mesh.
+    odd = Agent(c.pki, "node3", c.port, beat=False, hello=False)
+    odd.send("hello", version=1, node="node3", boot="b9", runs=[], spool=[],
+             software="coalmine-agent 0.0.9", inventory={})
+    odd.wait("welcome")
+    odd.send("mesh-ready", ok=False, text="port 17702 is taken")
+    odd.send("heartbeat", at_unix_ns=time.time_ns() + 10 ** 10, load=0.1,
+             spool_bytes=0, alarm="no room for records")
+    for text, remedy in (
+            ("clocks differ from the collector's by over 1 s: node3",
+             "systemctl enable --now chrony"),
+            ("agents of another version than 0.1.0: node3",
+             "Install the same version"),
+            ("agent of node3: no room for records", "the agent's log"),
+            ("1 nodes take no part in the mesh (port 17702 is taken): node3",
+             "ss -lunp 'sport = :17702'")):
+        found = poll(text, 10, lambda: [
+            d for d in c.get("diags") if d["text"] == text])
+        assert remedy in found[0]["remedy"], found
+    close([a, b, odd])
 
 
 def test_ports_down(c):
