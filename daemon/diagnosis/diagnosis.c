@@ -15,6 +15,7 @@
 #include "common/clk.h"
 #include "common/robust.h"
 #include "common/str.h"
+#include "common/utf8.h"
 #include "common/xalloc.h"
 #include "common/member.h"
 #include "daemon/cluster/roster.h"
@@ -510,7 +511,7 @@ diagnosis_counters(struct diagnosis *d, const char *run, const struct node *n,
 	if (strcmp(cn->run, run) != 0 ||
 	    strcmp(cn->nic, member_text(most, "nic")) != 0) {
 		snprintf(cn->run, sizeof(cn->run), "%s", run);
-		snprintf(cn->nic, sizeof(cn->nic), "%s",
+		utf8_format(cn->nic, sizeof(cn->nic), "%s",
 		    member_text(most, "nic"));
 		cn->drops_first = drops;
 	}

@@ -57,7 +57,7 @@ diagnosis_counts(const struct diagnosis *d, size_t ret[VERDICT_MAX])
 void
 port_key(const char *name, enum port_fact fact, char ret[PORT_KEY_BYTES])
 {
-	snprintf(ret, PORT_KEY_BYTES, "%.32s %s", name,
+	utf8_format(ret, PORT_KEY_BYTES, "%.32s %s", name,
 	    verdict_text_ports[fact].member);
 }
 

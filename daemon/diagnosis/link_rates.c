@@ -220,7 +220,7 @@ diagnosis_node_links(const struct diagnosis *d, const struct node *n)
 	json_array_foreach (json_object_get(n->inventory, "nics"), i, have) {
 		const char *port = member_text(have, "port");
 
-		snprintf(name, sizeof(name), "%.39s%s%.20s",
+		utf8_format(name, sizeof(name), "%.39s%s%.20s",
 		    member_text(have, "name"), port[0] != '\0' ? "/" : "",
 		    port);
 		if (strcmp(member_text(have, "kind"), "virtual") != 0)

@@ -116,7 +116,7 @@ look_at(struct diagnosis_node *cn, const struct node *n, const json_t *nic,
 	if (fact == PORT_RATE)
 		cn->rated_bps = fmax(cn->rated_bps, usual);
 	*ret = (struct port_shortfall){ "", fact, now, usual };
-	snprintf(ret->name, sizeof(ret->name), "%.31s",
+	utf8_format(ret->name, sizeof(ret->name), "%.31s",
 	    member_text(nic, "name"));
 	return row->differs ? !isnan(usual) && fabs(now - usual) > 0
 			    : now < SAME * usual;

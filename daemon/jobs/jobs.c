@@ -161,7 +161,7 @@ jobs_owner(const struct jobs *js, const char *user, char ret[JOBS_OWNER_BYTES])
 static void
 key_of(const char *job, int64_t start_unix_ns, char ret[KEY_OF_BYTES])
 {
-	snprintf(ret, KEY_OF_BYTES, "%.120s %" PRId64, job, start_unix_ns);
+	utf8_format(ret, KEY_OF_BYTES, "%.120s %" PRId64, job, start_unix_ns);
 }
 
 static void

@@ -120,7 +120,9 @@ copied_cb(int status, json_t *result, void *arg)
 	struct greeting *g = arg;
 
 	json_decref(result);
-	if (status == 0)
+	if (status < 0) /* it is sent again */
+		json_array_clear(g->acks);
+	if (status != -ECANCELED)
 		greet(g, g->acks);
 	json_decref(g->acks);
 	json_decref(g->runs);

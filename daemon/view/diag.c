@@ -159,7 +159,7 @@ check_nics(struct view *v, json_t *list)
 				snprintf(what, sizeof(what), "%.40s %.20s",
 				    n->name, name);
 				if (down.count == 0)
-					snprintf(remedy, sizeof(remedy),
+					utf8_format(remedy, sizeof(remedy),
 					    "On %.64s: ip link set %.32s up; "
 					    "if it stays down, its cable or "
 					    "the switch's port: ethtool, "

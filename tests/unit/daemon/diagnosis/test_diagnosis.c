@@ -501,6 +501,8 @@ test_rings_apart(void **state)
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
 }
 
+static const char *port_name = "ib0";
+
 static void
 hello_port(struct fix *f, int i, double bps)
 {
@@ -509,7 +511,7 @@ hello_port(struct fix *f, int i, double bps)
 	json_decref(n->inventory);
 	n->inventory = json_pack("{s:[{s:s, s:s, s:s, s:f, s:i, s:i, s:f}, "
 				 "{s:s, s:s, s:s, s:i}]}",
-	    "nics", "name", "ib0", "kind", "infiniband", "state", "up",
+	    "nics", "name", port_name, "kind", "infiniband", "state", "up",
 	    "speed_bps", bps, "mtu", i == 5 ? f->port.mtu : 4092, "numa_node",
 	    i == 5 ? f->port.numa_node : 0, "pcie_bps",
 	    i == 5 ? f->port.pcie_bps : 256e9, "name", "docker0", "kind",
@@ -525,6 +527,25 @@ look_at_port(struct fix *f, int mtu, int numa_node, double pcie_bps)
 	hello_port(f, 5, 2e11);
 	f->diagnosis->ports_ns = 0;
 	diagnosis_tick(f->diagnosis);
+}
+
+/* Whatever an agent calls it: it is cut on characters. */
+static void
+test_port_of_any_name(void **state)
+{
+	struct fix *f = *state;
+
+	f->port = (struct fix_port){ 4092, 0, 256e9 };
+	port_name = "a_name_that_is_31_bytes_long_or\u00e9";
+	for (int i = 0; i < NODES; i++)
+		hello_port(f, i, i == 6 ? 1e11 : 2e11);
+	port_name = "ib0";
+	diagnosis_tick(f->diagnosis);
+	hear_round(f, 0);
+	assert_int_equal(verdict_of(f, "node7"), VERDICT_BAD);
+	expect_text(f,
+	    "node7: port a_name_that_is_31_bytes_long_or runs at 100 Gbit/s "
+	    "instead of 200");
 }
 
 /* A port that has trained to less than it has shown, or than most of its leaf,
@@ -725,6 +746,7 @@ main(void)
 		DIAGNOSIS_TEST(test_drops),
 		DIAGNOSIS_TEST(test_rings_apart),
 		DIAGNOSIS_TEST(test_port),
+		DIAGNOSIS_TEST(test_port_of_any_name),
 		DIAGNOSIS_TEST(test_link_errors),
 		DIAGNOSIS_TEST(test_missed),
 	};
