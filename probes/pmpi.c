@@ -3,7 +3,8 @@
  * pmpi.c - libcoalmine-pmpi.so, preloaded into a program of MPI: how often and
  * how long each rank is in its collectives, for the agent of its node. By MPI's
  * profiling interface; ours is no more than a clock and a row of a table, and
- * nothing that goes wrong here is told or ends it.
+ * nothing that goes wrong here is told or ends it. MPI_Init has two collectives
+ * of all ranks besides: the world is split by nodes, and these are added up.
  *
  * COALMINE_IN_BAND names the folder; without it every call goes straight on.
  */
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,6 +26,7 @@
 #define SIZES      64
 #define JOB_BYTES  64
 #define HOST_BYTES 256
+#define LANES      4 /* files of a rank, for programs that run side by side */
 
 enum op {
 	OP_NONE,
@@ -45,12 +48,14 @@ static const char *const op_names[OP_MAX] = { "", "allreduce", "broadcast",
 /* Calls that are alike; bytes: of a buffer with a part for every rank. */
 static struct slot {
 	enum op op;
-	int ranks, size; /* log2 of the bytes */
+	int ranks, nodes; /* nodes 0: of a part of the ranks */
+	int size;         /* log2 of the bytes */
 	int64_t calls, bytes, ns;
 } slots[SLOTS];
 
 static const char *dir; /* NULL: nothing is counted */
 static char job[JOB_BYTES], host[HOST_BYTES];
+static char path[PATH_MAX], half[PATH_MAX]; /* its file, and while written */
 static int world_rank, world_ranks, world_nodes;
 static int64_t written_ns;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -68,16 +73,9 @@ now(void)
 static void
 write_all(void)
 {
-	char path[PATH_MAX], half[PATH_MAX];
-	int n = snprintf(path, sizeof(path), "%s/%s-%s-%d.jsonl", dir, job,
-	    host, world_rank);
-	int m = snprintf(half, sizeof(half), "%s/.%s-%s-%d.%d", dir, job, host,
-	    world_rank, (int)getpid());
 	FILE *fp;
 	int fd;
 
-	if (n < 0 || m < 0 || n >= PATH_MAX || m >= PATH_MAX)
-		return;
 	unlink(half);
 	fd = open(half, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 	    0644);
@@ -93,39 +91,51 @@ write_all(void)
 			    ",\"bytes\":%" PRId64 ",\"seconds\":%" PRId64
 			    ".%09" PRId64 "}\n",
 			    job, host, world_rank, op_names[s->op], s->ranks,
-			    s->ranks == world_ranks ? world_nodes : 0, s->calls,
-			    s->bytes, s->ns / 1000000000, s->ns % 1000000000);
+			    s->nodes, s->calls, s->bytes, s->ns / 1000000000,
+			    s->ns % 1000000000);
 	if (fclose(fp) != 0 || rename(half, path) != 0)
 		unlink(half);
+}
+
+/* Calls of so many bytes in all. */
+static void
+add(enum op op, int ranks, int nodes, const struct slot *more)
+{
+	int64_t one = more->calls > 0 ? more->bytes / more->calls : 0;
+	int size = one > 0 ? 63 - __builtin_clzll((unsigned long long)one) : 0;
+	unsigned first = (unsigned)op * 31 + (unsigned)size * 7 +
+	    (unsigned)ranks * 17;
+
+	for (unsigned i = 0; i < SLOTS; i++) {
+		struct slot *s = &slots[(first + i) % SLOTS];
+
+		if (s->op == OP_NONE)
+			*s = (struct slot){ .op = op,
+				.ranks = ranks,
+				.nodes = nodes,
+				.size = size };
+		if (s->op == op && s->ranks == ranks && s->nodes == nodes &&
+		    s->size == size) {
+			s->calls += more->calls;
+			s->bytes += more->bytes;
+			s->ns += more->ns;
+			return;
+		}
+	}
 }
 
 static void
 count(enum op op, MPI_Comm comm, int64_t bytes, int64_t from_ns)
 {
 	int64_t at_ns = now();
-	int ranks = 0, size;
-	struct slot *s;
-	unsigned first;
+	struct slot one = { .calls = 1,
+		.bytes = bytes < 0 ? 0 : bytes,
+		.ns = at_ns - from_ns };
+	int ranks = 0;
 
 	PMPI_Comm_size(comm, &ranks);
-	bytes = bytes < 0 ? 0 : bytes;
-	size = bytes > 0 ? 63 - __builtin_clzll((unsigned long long)bytes) : 0;
-	first = (unsigned)op * 31 + (unsigned)size * 7 + (unsigned)ranks * 17;
 	pthread_mutex_lock(&lock);
-	for (unsigned i = 0; i < SLOTS; i++) {
-		s = &slots[(first + i) % SLOTS];
-		if (s->op == OP_NONE) {
-			s->op = op;
-			s->ranks = ranks;
-			s->size = size;
-		}
-		if (s->op == op && s->ranks == ranks && s->size == size) {
-			s->calls++;
-			s->bytes += bytes;
-			s->ns += at_ns - from_ns;
-			break;
-		}
-	}
+	add(op, ranks, ranks == world_ranks ? world_nodes : 0, &one);
 	if (at_ns - written_ns > EVERY_NS) {
 		written_ns = at_ns;
 		write_all();
@@ -151,21 +161,96 @@ ranks_of(MPI_Comm comm)
 	return n;
 }
 
+/* A variable that says something, or NULL. */
+static const char *
+said(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+/* The batch system's name of this job; a part of an array has two numbers. 0
+ * where there is none: job is "none" then. */
+static int
+job_name(void)
+{
+	static const char *const names[] = { "COALMINE_JOB", "SLURM_JOB_ID",
+		"PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID", NULL };
+	const char *array = said("SLURM_ARRAY_JOB_ID"), *value = NULL;
+	const char *task = said("SLURM_ARRAY_TASK_ID");
+	int n;
+
+	for (int i = 0; names[i] != NULL && value == NULL; i++)
+		value = said(names[i]);
+	if (array != NULL && task != NULL && said("COALMINE_JOB") == NULL)
+		n = snprintf(job, sizeof(job), "%s_%s", array, task);
+	else
+		n = snprintf(job, sizeof(job), "%s",
+		    value == NULL ? "" : value);
+	if (n <= 0 || (size_t)n >= sizeof(job)) {
+		snprintf(job, sizeof(job), "none");
+		return 0;
+	}
+	for (char *c = job; *c != '\0'; c++)
+		if (strchr("/\"\\", *c) != NULL || (*c > 0 && *c < ' '))
+			*c = '-';
+	return 1;
+}
+
+/* What programs of this start of the job before this one have counted in this
+ * rank goes on: it is one file for all that follow each other. */
+static void
+go_on(void)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	const char *since = said("SLURM_JOB_START_TIME");
+	char line[JOB_BYTES + HOST_BYTES + 300], op[20];
+	struct stat st;
+	FILE *fp;
+
+	if (fd < 0)
+		return;
+	fp = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		st.st_uid == geteuid() &&
+		(since == NULL || st.st_mtime >= strtoll(since, NULL, 10))
+	    ? fdopen(fd, "r")
+	    : NULL;
+	if (fp == NULL) {
+		close(fd);
+		return;
+	}
+	for (int i = 0; i < SLOTS && fgets(line, sizeof(line), fp) != NULL;
+	     i++) {
+		struct slot s = { .op = OP_NONE };
+		const char *at = strstr(line, ",\"op\":");
+		int64_t seconds, ns;
+
+		if (at == NULL ||
+		    sscanf(at,
+			",\"op\":\"%19[a-z-]\",\"comm_ranks\":%d,"
+			"\"comm_nodes\":%d,\"calls\":%" SCNd64
+			",\"bytes\":%" SCNd64 ",\"seconds\":%" SCNd64
+			".%" SCNd64,
+			op, &s.ranks, &s.nodes, &s.calls, &s.bytes, &seconds,
+			&ns) != 7)
+			continue;
+		s.ns = seconds * 1000000000 + ns;
+		for (int k = OP_NONE + 1; k < OP_MAX; k++)
+			if (strcmp(op_names[k], op) == 0)
+				add((enum op)k, s.ranks, s.nodes, &s);
+	}
+	fclose(fp);
+}
+
 static void
 start(void)
 {
-	/* The batch system's name of this job; a part of an array has two
-	 * numbers. */
-	static const char *const names[] = { "COALMINE_JOB", "SLURM_JOB_ID",
-		"PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID", NULL };
-	const char *array = getenv("SLURM_ARRAY_JOB_ID"), *value = NULL;
-	const char *task = getenv("SLURM_ARRAY_TASK_ID");
-	int one = 0, local;
+	const char *step = said("SLURM_STEP_ID");
+	int one = 0, local, lane = 0, is_named, n, m;
 	MPI_Comm node;
 
-	dir = getenv("COALMINE_IN_BAND");
-	if (dir != NULL && dir[0] == '\0')
-		dir = NULL;
+	dir = said("COALMINE_IN_BAND");
 	/* All ranks or none are in these calls, even if only some count. */
 	PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
@@ -176,19 +261,25 @@ start(void)
 		PMPI_Comm_free(&node);
 	}
 	PMPI_Allreduce(&one, &world_nodes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-	for (int i = 0; names[i] != NULL && value == NULL; i++)
-		value = getenv(names[i]);
-	if (array != NULL && task != NULL && getenv("COALMINE_JOB") == NULL)
-		snprintf(job, sizeof(job), "%.30s_%.30s", array, task);
-	else
-		snprintf(job, sizeof(job), "%.60s",
-		    value == NULL ? "none" : value);
-	for (char *c = job; *c != '\0'; c++)
-		if (strchr("/\"\\", *c) != NULL || *c < ' ')
-			*c = '-';
-	if (gethostname(host, sizeof(host) - 1) != 0)
-		dir = NULL;
 	written_ns = now();
+	if (dir == NULL)
+		return;
+	is_named = job_name();
+	/* Steps beside each other have numbers beside each other. */
+	if (step != NULL)
+		lane = (int)(strtoul(step, NULL, 10) % LANES);
+	if (gethostname(host, sizeof(host) - 1) != 0) {
+		dir = NULL;
+		return;
+	}
+	n = snprintf(path, sizeof(path), "%s/%s-%s-%d-%d.jsonl", dir, job, host,
+	    world_rank, lane);
+	m = snprintf(half, sizeof(half), "%s/.%s-%s-%d-%d.%d", dir, job, host,
+	    world_rank, lane, (int)getpid());
+	if (n < 0 || m < 0 || n >= PATH_MAX || m >= PATH_MAX)
+		dir = NULL;
+	else if (is_named)
+		go_on();
 }
 
 int

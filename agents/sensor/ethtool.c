@@ -30,7 +30,7 @@ static const struct {
 	uint8_t command; /* of a reply */
 	uint16_t nest, attribute;
 	const char *name;
-} rows[] = {
+} stat_rows[] = {
 	{ ETHTOOL_MSG_PAUSE_GET_REPLY, ETHTOOL_A_PAUSE_STATS,
 	    ETHTOOL_A_PAUSE_STAT_RX_FRAMES, "pause_rx_frames" },
 	{ ETHTOOL_MSG_PAUSE_GET_REPLY, ETHTOOL_A_PAUSE_STATS,
@@ -100,16 +100,16 @@ stats_take(uint8_t command, struct span attrs, json_t *nics)
 		return;
 	snprintf(nic, sizeof(nic), "%.*s", (int)name.bytes, name.at);
 	counters = sensor_counters(nics, nic);
-	for (size_t i = 0; counters != NULL && i < ARRAY_LEN(rows); i++) {
-		if (rows[i].command != command)
+	for (size_t i = 0; counters != NULL && i < ARRAY_LEN(stat_rows); i++) {
+		if (stat_rows[i].command != command)
 			continue;
-		number = attr_find(attr_find(attrs, rows[i].nest),
-		    rows[i].attribute);
+		number = attr_find(attr_find(attrs, stat_rows[i].nest),
+		    stat_rows[i].attribute);
 		if (number.bytes < sizeof(value))
 			continue;
 		memcpy(&value, number.at, sizeof(value));
 		if (value <= INT64_MAX)
-			json_object_set_new(counters, rows[i].name,
+			json_object_set_new(counters, stat_rows[i].name,
 			    json_integer((json_int_t)value));
 	}
 }

@@ -23,18 +23,29 @@
 	7 /* there are more than the room that was given */
 #define NVML_GPU_IS_LOST 15
 
-/* nvmlFieldValue_t; type: a double, or a number of 4 or 8 bytes. */
+/* nvmlFieldValue_t; type: a double, or a number of so many bytes. */
 struct field {
 	unsigned id, scope;
 	long long at_us, took_us;
 	int type, code;
 	union {
 		double d;
+		uint16_t u16;
 		uint32_t u32;
+		int32_t s32;
 		uint64_t u64;
 	} value;
 };
-enum { FIELD_DOUBLE, FIELD_U32, FIELD_LONG, FIELD_U64, FIELD_S64 };
+enum {
+	FIELD_DOUBLE,
+	FIELD_U32,
+	FIELD_LONG,
+	FIELD_U64,
+	FIELD_S64,
+	FIELD_S32,
+	FIELD_U16,
+	FIELD_MAX
+};
 
 struct nvml {
 	void *so;
@@ -182,12 +193,17 @@ nvidia_read(const struct nvml *n, const char *pci, json_t *counters)
 		rc = n->fields(gpu, ARRAY_LEN(fields), f);
 	if (rc == NVML_GPU_IS_LOST)
 		add(counters, "gpu_lost", 1);
-	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(fields); i++)
-		if (f[i].code == 0 && f[i].type != FIELD_DOUBLE)
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(fields); i++) {
+		int type = f[i].type;
+
+		if (f[i].code == 0 && type > FIELD_DOUBLE && type < FIELD_MAX)
 			add(counters, fields[i].name,
-			    f[i].type == FIELD_U32
-				? (int64_t)f[i].value.u32
+			    type == FIELD_U32       ? (int64_t)f[i].value.u32
+				: type == FIELD_S32 ? (int64_t)f[i].value.s32
+				: type == FIELD_U16
+				? (int64_t)f[i].value.u16
 				: (int64_t)(f[i].value.u64 & INT64_MAX));
+	}
 	if (rc != 0 || n->throttle == NULL || n->throttle(gpu, &reasons) != 0)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(throttles); i++)

@@ -25,6 +25,7 @@
 #include "common/queue.h"
 #include "common/str.h"
 #include "common/text.h"
+#include "common/utf8.h"
 #include "common/xalloc.h"
 #include "schema/names.h"
 
@@ -126,12 +127,18 @@ is_like(const struct kind *a, const struct kind *b)
 static void
 kind_add(struct file *f, struct kind *k)
 {
+	/* Of PBS "12[3].server", of Flux letters beyond ASCII. */
 	static const char allowed[] =
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	    "0123456789_.+-";
+	    "0123456789_.+-[]";
+	size_t len = strlen(k->job), plain = 0;
 	struct kind *have;
 
-	if (k->job[0] == '\0' || k->job[strspn(k->job, allowed)] != '\0' ||
+	while (plain < len &&
+	    (strchr(allowed, k->job[plain]) != NULL ||
+		(unsigned char)k->job[plain] >= 0x80))
+		plain++;
+	if (len == 0 || plain < len || utf8_check(k->job, len) < len ||
 	    k->ranks < 2 || k->ranks > INT32_MAX || k->nodes < 0 ||
 	    k->nodes > k->ranks || k->rank < 0 ||
 	    !(k->calls >= 1 && k->calls < BYTES_MAX) ||
@@ -212,7 +219,7 @@ label(const char *line, const char *name, char *ret, size_t ret_bytes)
 
 	snprintf(key, sizeof(key), "%s=\"", name);
 	for (at = strstr(line, key);
-	     at != NULL && at[-1] != '{' && at[-1] != ',';)
+	     at != NULL && (at == line || (at[-1] != '{' && at[-1] != ','));)
 		at = strstr(at + 1, key);
 	at = at == NULL ? "" : at + strlen(key);
 	snprintf(ret, ret_bytes, "%.*s", (int)strcspn(at, "\""), at);

@@ -37,8 +37,10 @@ device_read(const char *top, const char *dev, json_t *nics)
 		sensor_dir(dir, "", counters);
 		sensor_bytes(counters, "port_rcv_data", "port_xmit_data",
 		    WORD_BYTES);
+		/* The slot is that of all ports: its errors count once. */
 		snprintf(dir, sizeof(dir), "%s/%s/device", top, dev);
-		sensor_aer(dir, counters);
+		if (strcmp(de->d_name, "1") == 0)
+			sensor_aer(dir, counters);
 	}
 	if (d != NULL)
 		closedir(d);

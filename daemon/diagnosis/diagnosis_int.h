@@ -161,7 +161,7 @@ struct diagnosis_node {
 	uint16_t taken, untaken;
 	struct link_rate *rates; /* of its counters of errors: link_rates.c */
 	size_t rate_count;
-	uint8_t link_class;  /* of link_classes */
+	uint8_t link_class;  /* of link_classes, from 1; 0: it tells no links */
 	char score_run[64];  /* the newest canaries that measured it */
 	float z[CANARY_MAX]; /* of that run; NAN: not measured */
 };

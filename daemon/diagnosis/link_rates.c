@@ -33,8 +33,8 @@ struct link_rate {
 	uint64_t total; /* since it began to */
 };
 
-/* "8 nvidia", "no GPU": what makes nodes comparable. Of more than there is
- * room for the last is all others. */
+/* "8 nvidia", "no GPU": what makes nodes comparable; its number from 1. Of more
+ * than there is room for the last is all others. */
 static uint8_t
 class_of(struct diagnosis *d, const struct node *n)
 {
@@ -48,13 +48,13 @@ class_of(struct diagnosis *d, const struct node *n)
 		    member_text(json_array_get(gpus, 0), "vendor"));
 	for (i = 0; i < d->link_class_count; i++)
 		if (strcmp(d->link_classes[i].name, name) == 0)
-			return (uint8_t)i;
+			return (uint8_t)(i + 1);
 	if (i == DIAGNOSIS_LINK_CLASSES)
-		return (uint8_t)(i - 1);
+		return (uint8_t)i;
 	snprintf(d->link_classes[i].name, LINK_PORT_MAX, "%s",
 	    i == DIAGNOSIS_LINK_CLASSES - 1 ? "other" : name);
 	d->link_class_count++;
-	return (uint8_t)i;
+	return (uint8_t)(i + 1);
 }
 
 static struct link_rate *
@@ -117,7 +117,7 @@ link_rates_take(struct diagnosis *d, const struct node *n, double span_s)
 			r->hour += (float)by;
 			r->day += (float)by;
 			r->total += (uint64_t)by;
-			d->link_classes[cn->link_class].errors[c->kind] +=
+			d->link_classes[cn->link_class - 1].errors[c->kind] +=
 			    (uint64_t)by;
 		}
 	}
@@ -152,40 +152,33 @@ link_rates_of(const struct diagnosis *d, const struct node *n, const char *port,
 
 /* ---- of one node ---- */
 
-static int
-port_is(const json_t *nic, const char *port)
-{
-	const char *name = member_text(nic, "name");
-	size_t bytes = strlen(name);
-
-	return strcmp(member_text(nic, "pci"), port) == 0 ||
-	    (bytes > 0 && strncmp(name, port, bytes) == 0 &&
-		(port[bytes] == '\0' || port[bytes] == '/'));
-}
-
 /* A port with what it is, what it counts and how that is judged. */
 static void
-put_port(const struct diagnosis *d, const struct node *n, const char *port,
-    json_t *list)
+put_port(const struct diagnosis *d, const struct node *n, const json_t *judged,
+    const char *port, json_t *list)
 {
 	static const char *const kinds[] = { "nics", "gpus" };
-	json_t *o = json_pack("{s:o, s:[], s:[]}", "port", text_json(port),
-	    "counters", "judged");
-	json_t *have, *judged, *row;
+	json_t *o, *have, *row;
 	size_t i, k;
 
 	json_array_foreach (list, i, row)
-		if (strcmp(member_text(row, "port"), port) == 0) {
-			json_decref(o);
+		if (strcmp(member_text(row, "port"), port) == 0)
 			return;
-		}
+	o = json_pack("{s:o, s:[], s:[]}", "port", text_json(port), "counters",
+	    "judged");
+	/* "mlx5_0/1" is of the NIC mlx5_0; GPUs go by their PCI address. */
 	for (k = 0; k < ARRAY_LEN(kinds); k++)
 		json_array_foreach (json_object_get(n->inventory, kinds[k]), i,
-		    have)
-			if (port_is(have, port))
+		    have) {
+			const char *name = member_text(have, "name");
+			size_t bytes = strlen(name);
+
+			if (strcmp(member_text(have, "pci"), port) == 0 ||
+			    (bytes > 0 && strncmp(name, port, bytes) == 0 &&
+				(port[bytes] == '\0' || port[bytes] == '/')))
 				json_object_set(o, "is", have);
+		}
 	link_rates_of(d, n, port, NULL, json_object_get(o, "counters"));
-	judged = diagnosis_links(d, n);
 	json_array_foreach (judged, i, row) {
 		if (strcmp(member_text(row, "port"), port) != 0)
 			continue;
@@ -196,7 +189,6 @@ put_port(const struct diagnosis *d, const struct node *n, const char *port,
 				json_object_set(have, "named",
 				    json_object_get(row, "named"));
 	}
-	json_decref(judged);
 	json_array_append_new(list, o);
 }
 
@@ -209,14 +201,14 @@ diagnosis_node_links(const struct diagnosis *d, const struct node *n)
 	const struct link_place *p = n->id < d->links.count
 	    ? &d->links.places[n->id]
 	    : NULL;
-	json_t *list = json_array(), *have;
+	json_t *list = json_array(), *judged = diagnosis_links(d, n), *have;
 	char name[2 * LINK_PORT_MAX];
 	size_t i;
 
 	for (i = 0; cn != NULL && i < cn->rate_count; i++)
-		put_port(d, n, cn->rates[i].port, list);
+		put_port(d, n, judged, cn->rates[i].port, list);
 	for (i = 0; p != NULL && i < p->count; i++)
-		put_port(d, n, p->sums[i].port, list);
+		put_port(d, n, judged, p->sums[i].port, list);
 	json_array_foreach (json_object_get(n->inventory, "nics"), i, have) {
 		const char *port = member_text(have, "port");
 
@@ -224,14 +216,15 @@ diagnosis_node_links(const struct diagnosis *d, const struct node *n)
 		    member_text(have, "name"), port[0] != '\0' ? "/" : "",
 		    port);
 		if (strcmp(member_text(have, "kind"), "virtual") != 0)
-			put_port(d, n, name, list);
+			put_port(d, n, judged, name, list);
 	}
 	json_array_foreach (json_object_get(n->inventory, "gpus"), i, have)
-		put_port(d, n, member_text(have, "pci"), list);
+		put_port(d, n, judged, member_text(have, "pci"), list);
+	json_decref(judged);
 	return json_pack("{s:s, s:s, s:b, s:s, s:o}", "node", n->name, "leaf",
 	    n->leaf, "watched", member_bool(n->inventory, "links"), "class",
-	    cn != NULL && d->link_class_count > 0
-		? d->link_classes[cn->link_class].name
+	    cn != NULL && cn->link_class > 0
+		? d->link_classes[cn->link_class - 1].name
 		: "",
 	    "ports", list);
 }
@@ -295,11 +288,12 @@ diagnosis_link_health(const struct diagnosis *d)
 		    ? &d->nodes[n->id]
 		    : NULL;
 
-		if (cn == NULL || n->id >= d->links.count)
+		if (cn == NULL || cn->link_class == 0 ||
+		    n->id >= d->links.count)
 			continue;
-		ports[cn->link_class] += d->links.places[n->id].ports;
+		ports[cn->link_class - 1] += d->links.places[n->id].ports;
 		for (int k = 0; k < LINK_KIND_MAX; k++)
-			with[cn->link_class][k] += ports_with(cn, k);
+			with[cn->link_class - 1][k] += ports_with(cn, k);
 		for (size_t k = 0; k < cn->rate_count; k++)
 			if (cn->rates[k].counter->kind < LINK_ERROR_MAX &&
 			    cn->rates[k].hour >= 0.5)

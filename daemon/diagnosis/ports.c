@@ -232,14 +232,14 @@ diagnosis_links(const struct diagnosis *d, const struct node *of)
 {
 	json_t *list = json_array(), *row;
 
-	for (size_t i = 0; i < roster_count(d->roster); i++) {
-		const struct node *n = roster_at(d->roster, i);
+	for (size_t i = 0; i < (of != NULL ? 1 : roster_count(d->roster));
+	     i++) {
+		const struct node *n = of != NULL ? of
+						  : roster_at(d->roster, i);
 		const struct link_place *p = n->id < d->links.count
 		    ? &d->links.places[n->id]
 		    : NULL;
 
-		if (of != NULL && n != of)
-			continue;
 		for (size_t k = 0; p != NULL && k < p->count; k++) {
 			const struct link_sum *s = &p->sums[k];
 

@@ -81,7 +81,8 @@ nvmlDeviceGetHandleByIndex_v2(unsigned i, void **ret)
 }
 
 /* Fields up to 100 are 1000 and their number; those of remapped rows are so
- * much too, and states 0; that of retired pages is not known. */
+ * much too, and states 0; that of retired pages is not known. Two are of other
+ * types than one would think. */
 int
 nvmlDeviceGetFieldValues(void *gpu, int count, struct field *ret)
 {
@@ -93,12 +94,18 @@ nvmlDeviceGetFieldValues(void *gpu, int count, struct field *ret)
 		unsigned id = ret[i].id;
 
 		ret[i].code = id == 30 ? NOT_SUPPORTED : OK;
-		ret[i].type = id == 94 || id >= 142 ? 1 : 3;
+		ret[i].type = id == 52      ? 6
+		    : id == 59              ? 5
+		    : id == 94 || id >= 142 ? 1
+					    : 3;
 		ret[i].value = id == 144 || id == 145
 		    ? (unsigned)(is_second && fake_is("sick"))
 		    : 1000 + id;
-		if (ret[i].type == 1) /* what is behind 32 bits is not ours */
+		/* What is behind 32 or 16 bits is not the value's. */
+		if (ret[i].type != 3)
 			ret[i].value |= 0xabcdULL << 32;
+		if (ret[i].type == 6)
+			ret[i].value |= 0xabcdULL << 16;
 	}
 	return OK;
 }

@@ -21,7 +21,7 @@ runs() {
 mkdir "$work/in-band"
 COALMINE_IN_BAND=$work/in-band runs 4
 [ "$(ls -A "$work/in-band" | wc -l)" = 4 ] || fail "files: $(ls -A "$work/in-band")"
-cat "$work"/in-band/77_1-*-{0,1,2,3}.jsonl | jq -es 'length == 8 and
+cat "$work"/in-band/77_1-*-{0,1,2,3}-0.jsonl | jq -es 'length == 8 and
 	([.[] | select(.op == "allreduce" and .comm_ranks == 4 and
 		.comm_nodes == 1 and .calls == 50 and .bytes == 400 and
 		.seconds > 0) | .rank] | sort) == [0, 1, 2, 3] and
@@ -33,6 +33,39 @@ jq -e 'length == 1 and .[0].job == "77_1" and (.[0].rows[] |
 	.nodes == 1 and .bytes == 8 and .calls == 200 and .least_s > 0 and
 	.least_s <= .seconds / .calls)' "$work/read" >/dev/null ||
 	fail "an agent reads $(cat "$work/read")"
+
+# sums JOB: calls of allreduce in all files, and how many files there are.
+sums() {
+	cat "$work"/in-band/*.jsonl | jq -es --arg job "$1" 'all(.[];
+		.job == $job) and all(.[]; .comm_nodes == 1)' >/dev/null ||
+		fail "job $1: $(cat "$work"/in-band/*)"
+	echo "$(cat "$work"/in-band/*.jsonl | jq -s '[.[] |
+		select(.op == "allreduce") | .calls] | add')" \
+		"$(find "$work/in-band" -name '*.jsonl' | wc -l)"
+}
+
+# A later program of the same job goes on, one beside it has files of its own;
+# what an earlier start of the job has left, or nobody's job, is begun anew.
+for step in 0 4 1; do
+	SLURM_STEP_ID=$step COALMINE_IN_BAND=$work/in-band runs 4
+done
+[ "$(sums 77_1)" = "800 8" ] || fail "steps: $(sums 77_1)"
+SLURM_STEP_ID=1 SLURM_JOB_START_TIME=$(($(date +%s) + 100)) \
+	COALMINE_IN_BAND=$work/in-band runs 4
+[ "$(sums 77_1)" = "800 8" ] || fail "a new start: $(sums 77_1)"
+unset COALMINE_JOB
+plain=$engine
+for name in 'PBS_JOBID=123[4].server' FLUX_JOB_ID=ƒ2Abc SLURM_JOB_ID=; do
+	rm -f "$work"/in-band/*
+	for _ in 1 2; do
+		engine=env COALMINE_IN_BAND=$work/in-band \
+			runs 2 SLURM_JOB_ID= "$name" "$plain"
+	done
+	job=${name#*=} want="200 2"
+	[ "$job" ] || job=none want="100 2"
+	[ "$(sums "$job")" = "$want" ] || fail "$name: $(sums "$job")"
+done
+export COALMINE_JOB=77_1
 
 # Fortran's bindings, which are libraries of their own; MPICH's mpi_f08 goes
 # around MPI's profiling interface.

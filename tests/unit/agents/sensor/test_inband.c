@@ -129,6 +129,41 @@ test_calls_of_nccl(void **state)
 	json_decref(list);
 }
 
+/* Batch systems name jobs by more than letters; what is no name is passed over,
+ * and so is a label that does not stand where labels do. */
+static void
+test_names(void **state)
+{
+	static const char *const good[] = { "77_1", "123[4].server",
+		"\u01922Abc" };
+	static const char *const bad[] = { "", "a b", "a/b", "a\\nb", "*" };
+	char line[300], text[9];
+	json_t *list;
+
+	(void)state;
+	tree_put(DIR_ "all.jsonl", "");
+	for (size_t i = 0; i < ARRAY_LEN(good) + ARRAY_LEN(bad); i++) {
+		int is_good = i < ARRAY_LEN(good);
+		const char *name = is_good ? good[i] : bad[i - ARRAY_LEN(good)];
+
+		snprintf(line, sizeof(line),
+		    "{\"job\":\"%s\",\"host\":\"gpu07\",\"rank\":0,"
+		    "\"op\":\"allreduce\",\"comm_ranks\":4,\"comm_nodes\":2,"
+		    "\"calls\":5,\"bytes\":40,\"seconds\":1.5}\n",
+		    name);
+		tree_put(DIR_ "all.jsonl", line);
+		ib->at_ns = 0;
+		list = inband_look(ib, 1);
+		assert_int_equal(row_of(list, name, "allreduce") != NULL,
+		    is_good);
+		json_decref(list);
+	}
+	label("node=\"gpu07\"", "node", text, sizeof(text));
+	assert_string_equal(text, "");
+	label("x{gpu=\"1\",node=\"gpu07\"}", "node", text, sizeof(text));
+	assert_string_equal(text, "gpu07");
+}
+
 /* A rate and a time of the same labels: 2 ms at 187.5 GB/s of 16 ranks' bus are
  * 200 MB of data. */
 static void
@@ -358,6 +393,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_calls_of_nccl, setup,
 		    teardown),
+		cmocka_unit_test_setup_teardown(test_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_means_of_nccl, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(test_sums_of_mpi, setup,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_link.c - error counters of every kind of card, netlink, GPUs, cost. */
+#include "agents/sensor/ethtool.c"
 #include "agents/sensor/link.c"
 
 #include <linux/dcbnl.h>
@@ -117,6 +118,27 @@ test_cards(void **state)
 	}
 }
 
+/* A slot's errors are the card's, and of its first port only. */
+static void
+test_two_ports(void **state)
+{
+	char cmd[400];
+	json_t *nics;
+
+	(void)state;
+	cards_put("infiniband");
+	snprintf(cmd, sizeof(cmd),
+	    "cd '%s/sys/class/infiniband/mlx5_0/ports' "
+	    "&& cp -r 1 2",
+	    tree);
+	assert_int_equal(system(cmd), 0);
+	nics = sensor_read(tree);
+	want_value(nics, "mlx5_0/1", "aer_correctable", 7);
+	want_value(nics, "mlx5_0/2", "symbol_error", 6);
+	want_value(nics, "mlx5_0/2", "aer_correctable", -1);
+	json_decref(nics);
+}
+
 /* Only what has grown since the look before, of error counters alone. */
 static void
 test_link_look(void **state)
@@ -174,6 +196,8 @@ test_gpus(void **state)
 	want_value(rows, "0000:1a:00.0", "memory_uncorrectable", 1004);
 	want_value(rows, "0000:1a:00.0", "nvlink_crc_errors", 2083);
 	want_value(rows, "0000:1a:00.0", "pcie_replays", 1094);
+	want_value(rows, "0000:1a:00.0", "nvlink_replays", 1052);
+	want_value(rows, "0000:1a:00.0", "nvlink_recoveries", 1059);
 	want_value(rows, "0000:1a:00.0", "retired_pages", -1);
 	want_value(rows, "0000:1a:00.0", "remap_failed", 0);
 	want_value(rows, "0000:1a:00.0", "throttle_thermal", -1);
@@ -470,15 +494,39 @@ test_netlink_broken(void **state)
 	json_decref(nics);
 }
 
-/* This kernel's own answers, whatever it has: the devices of a machine without
- * such cards have no frames to tell of, and asking for them ends. */
+/* This kernel's own answers, whatever it has: asking for them ends, and what
+ * knows ethtool by its list of all is found by name. */
 static void
 test_netlink_kernel(void **state)
 {
+	static char reply[REPLY_BYTES]
+	    __attribute__((aligned(NLMSG_ALIGNTO)));
+	struct request all = { .nh = { .nlmsg_len = NLMSG_HDRLEN + GENL_HDRLEN,
+				   .nlmsg_type = GENL_ID_CTRL,
+				   .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
+		.head = { CTRL_CMD_GETFAMILY, 1 } };
+	int fd = socket_open(NETLINK_GENERIC), is_listed = 0;
 	json_t *nics = sensor_read("");
 	size_t count = json_array_size(nics);
+	ssize_t n;
 
 	(void)state;
+	if (fd < 0)
+		skip();
+	for (n = request_send(fd, &all, reply); n > NLMSG_HDRLEN;
+	     n = recv(fd, reply, sizeof(reply), 0)) {
+		const struct nlmsghdr *nh = (const void *)reply;
+
+		if (nh->nlmsg_type == NLMSG_DONE ||
+		    nh->nlmsg_type == NLMSG_ERROR)
+			break;
+		is_listed |= memmem(reply, (size_t)n, ETHTOOL_GENL_NAME,
+				 sizeof(ETHTOOL_GENL_NAME)) != NULL;
+	}
+	close(fd);
+	fd = socket_open(NETLINK_GENERIC);
+	assert_int_equal(family_of(fd, reply) != 0, is_listed);
+	close(fd);
 	ethtool_read(nics);
 	assert_int_equal(json_array_size(nics), count);
 	json_decref(nics);
@@ -536,6 +584,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_cards),
 		TEST(test_link_look),
+		TEST(test_two_ports),
 		TEST(test_gpus),
 		TEST(test_amd_heat),
 		TEST(test_gpu_look),

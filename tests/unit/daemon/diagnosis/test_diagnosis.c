@@ -640,6 +640,16 @@ expect_rates(struct fix *f, const json_t *list)
 	json_decref(health);
 }
 
+static void
+expect_class(struct fix *f, const char *node, const char *class)
+{
+	json_t *o = diagnosis_node_links(f->diagnosis,
+	    roster_find(f->roster, node));
+
+	assert_string_equal(member_text(o, "class"), class);
+	json_decref(o);
+}
+
 /* Look after look: a warning, without a measurement, until what is measured
  * tells more; over when it is clean. */
 static void
@@ -675,6 +685,9 @@ test_link_errors(void **state)
 	tell_links(f, 4, 100);
 	diagnosis_tick(f->diagnosis);
 	expect_text(f, "symbol_error 900 times in 45m, in 9 of 9 looks");
+	/* one that has told no counters is of no class */
+	expect_class(f, "node5", "no GPU");
+	expect_class(f, "node1", "");
 	for (int i = 0; i < 3; i++)
 		hear_round(f, 1 << 4);
 	expect_text(f, "slower than");
