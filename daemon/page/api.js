@@ -29,6 +29,27 @@ export async function get(path) {
 	return body;
 }
 
+let failures = new Map(); /* path: what was told instead */
+
+/* What a page has beside its subject: without it the page goes on, and says so;
+ * null then. mayLack: an older collector does not know it. */
+export async function beside(path, mayLack) {
+	try {
+		return await get(path);
+	} catch (error) {
+		if (!mayLack || error.status !== 404)
+			failures.set(path, error.message);
+		return null;
+	}
+}
+
+/* [path, why] of all that failed since the last call. */
+export function takeFailures() {
+	const all = [...failures];
+	failures = new Map();
+	return all;
+}
+
 /* A list that an older collector may not have: null then. */
 export async function maybe(path) {
 	try {

@@ -2,7 +2,7 @@
 /*
  * campaigns.js - what is measured by itself: campaigns, and what will run when.
  */
-import { get, maybe } from "./api.js";
+import { beside, get, maybe } from "./api.js";
 import { card, facts, h, s, section, table } from "./dom.js";
 import { roomFor } from "./bars.js";
 import { matrixCard } from "./matrix.js";
@@ -37,7 +37,7 @@ export async function campaignPage(name) {
 	const path = encodeURIComponent(name);
 	const [c, runs] = await Promise.all([get("campaigns/" + path),
 		get("runs?limit=30&campaign=" + path)]);
-	const matrix = await matrixCard(list(runs)).catch(() => null);
+	const matrix = await matrixCard(list(runs));
 	return [card("head", [c.ok, c.enabled, c.next_unix_ns, c.last_state],
 		() => h("section", { class: "verdict " + (c.ok === false ?
 			"bad" : "unknown") }, h("h1", null, name),
@@ -131,7 +131,7 @@ function budgetCard(budget) {
 export async function forecastPage() {
 	const [schedule, forecast, budget] = await Promise.all([
 		get("schedule"), maybe("forecast?hours=24"),
-		get("budget").catch(() => null)]);
+		beside("budget", true)]);
 	const rows = plans(list(schedule), forecast);
 	const scheduled = list(schedule);
 	return [card("forecast", [rows.map(r => [r[0], r[1].length]), Math.floor(

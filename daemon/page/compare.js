@@ -49,7 +49,8 @@ function rowsOf(records, than) {
 		});
 }
 
-/* other: the run that was chosen, "" for none; than: its records. */
+/* other: the run that was chosen, "" for none; than: its records,
+ * null where they could not be read. */
 export function compareCard(run, records, other, than, runs, go) {
 	const same = runs.filter(r => r.run !== run.run && r.state ===
 		"finished").sort((a, b) => (b.campaign === run.campaign) -
@@ -64,7 +65,8 @@ export function compareCard(run, records, other, than, runs, go) {
 		!same.some(r => r.run === other) ? [[other, other]] : [])],
 	other || "", v => go({ with: v })))),
 	other && (rows.length === 0 ? h("p", { class: "quiet" },
-		"They have no measurement in common.") : table([["Measured"],
+		than ? "They have no measurement in common." :
+			"What that run measured could not be read.") : table([["Measured"],
 		["", ""], ["this run", "n"], ["other", "n"], ["ratio", "n"],
 		[""]], rows)));
 }

@@ -3,7 +3,7 @@
  * matrix.js - which congestor hurts which canary: of every mix of congestors
  * the newest finished run of a campaign, as coalctl matrix has it.
  */
-import { get } from "./api.js";
+import { beside } from "./api.js";
 import { card, h, section, table } from "./dom.js";
 import { impactMatrix } from "./heat.js";
 import { known, list, runLink, times } from "./words.js";
@@ -16,7 +16,9 @@ async function mixOf(run) {
 		const path = "runs/" + encodeURIComponent(run) +
 			"/records?probe=";
 		const [begin, impacts] = await Promise.all(["begin", "impact"]
-			.map(probe => get(path + probe)));
+			.map(probe => beside(path + probe)));
+		if (begin === null || impacts === null)
+			return { run, impacts: [] };
 		const options = list(begin).map(r => r.options || {});
 		told.set(run, { run, mix: options.map(o => o["congestor.mix"])
 			.find(Boolean) || "default",

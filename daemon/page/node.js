@@ -3,7 +3,7 @@
  * node.js - one node: what is said of it, how it compared with its peers in
  * the newest runs, what it is made of.
  */
-import { get, maybe } from "./api.js";
+import { beside, get, maybe } from "./api.js";
 import { card, facts, h, section, table } from "./dom.js";
 import { portsCard } from "./links.js";
 import { historyPlot } from "./plot.js";
@@ -36,8 +36,10 @@ const seen = new Map(); /* run: its quiet canary records; they never change */
 
 async function quietRecords(run) {
 	if (!seen.has(run.run)) {
-		const all = await get("runs/" + encodeURIComponent(run.run) +
-			"/records?probe=canary").catch(() => []);
+		const all = await beside("runs/" +
+			encodeURIComponent(run.run) + "/records?probe=canary");
+		if (all === null)
+			return [];
 		seen.set(run.run, list(all).filter(r => r.phase !==
 			"congested" && list(r.nodes).length > 0));
 	}
@@ -125,7 +127,7 @@ function leafCard(node, nodes) {
 export async function nodePage(name) {
 	const path = "nodes/" + encodeURIComponent(name);
 	const [node, ports, nodes, verdicts, runs] = await Promise.all([
-		get(path), get(path + "/links").catch(() => null),
+		get(path), beside(path + "/links", true),
 		get("nodes?brief=yes"), maybe("verdicts"),
 		get("runs?limit=40&node=" + encodeURIComponent(name))]);
 	const verdict = list(verdicts).find(v => v.kind === "node" &&

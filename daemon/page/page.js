@@ -4,7 +4,7 @@
  * below # is all there is to a page, so every look can be sent to somebody:
  * #/node/node5, #/?test=lat&days=30.
  */
-import { get, maybe, reuse } from "./api.js";
+import { get, maybe, reuse, takeFailures } from "./api.js";
 import { campaignPage, campaignsPage, forecastPage } from "./campaigns.js";
 import { h } from "./dom.js";
 import { offerExports } from "./export.js";
@@ -95,6 +95,11 @@ const failed = error => ({ id: "error", key: error.message, make: () =>
 	h("section", { class: "verdict bad" }, h("h1", null,
 		"There is no answer"), h("p", null, error.message)) });
 
+const lacks = all => all.length > 0 && { id: "lacks", key: JSON.stringify(all),
+	make: () => h("section", { class: "verdict warn" }, h("h2", null,
+		"A part of this page is missing"), all.map(([path, why]) =>
+		h("p", null, path + ": " + why))) };
+
 /* The loop ---------------------------------------------------------------- */
 
 let turn = 0, heard = null, timer = null, every_ms = REFRESH_MS;
@@ -120,11 +125,12 @@ async function refresh(same) {
 	clearTimeout(timer);
 	markPlace(kind);
 	reuse(same === true);
+	takeFailures();
 	try {
 		const cards = await page(arg, parameters);
 		if (mine !== turn)
 			return;
-		show(cards);
+		show([...cards, lacks(takeFailures())]);
 		renewTimes();
 		heard = now();
 		freshness(null);

@@ -3,7 +3,7 @@
  * runs.js - runs as a list, and one run: what it measured, isolated against
  * congested, between whom, and against what was expected.
  */
-import { get } from "./api.js";
+import { beside, get } from "./api.js";
 import { histogram, impactCard } from "./bars.js";
 import { compareCard } from "./compare.js";
 import { card, choice, facts, h, section, table } from "./dom.js";
@@ -218,10 +218,10 @@ let over = { run: null, records: [] }; /* of a run that is over: for ever */
 async function recordsOf(run, path) {
 	if (over.run === run.run)
 		return over.records;
-	const records = list(await get(path + "/records").catch(() => []));
-	if (!isLive(run))
-		over = { run: run.run, records };
-	return records;
+	const records = await beside(path + "/records");
+	if (!isLive(run) && records !== null)
+		over = { run: run.run, records: list(records) };
+	return list(records);
 }
 
 export async function runPage(id, parameters, go) {
@@ -230,11 +230,11 @@ export async function runPage(id, parameters, go) {
 	const [run, runs] = await Promise.all([get(path),
 		get("runs?limit=200")]);
 	const records = await recordsOf(run, path);
-	const than = other && list(await get("runs/" +
-		encodeURIComponent(other) + "/records").catch(() => []));
+	const than = other && await beside("runs/" +
+		encodeURIComponent(other) + "/records");
 	return [card("head", run, () => headCard(run, path)),
-		card("compare", [other, records.length, list(runs).map(r =>
-			r.run)], () => compareCard(run, records, other, than,
+		card("compare", [other, than && than.length, records.length,
+			list(runs).map(r => r.run)], () => compareCard(run, records, other, than,
 			list(runs), go)),
 		...cardsOf(records, parameters, go)];
 }

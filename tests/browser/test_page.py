@@ -275,6 +275,11 @@ def test_compare(b, url):
     check(b.run("!/worse|better/.test([...document.querySelectorAll("
                 "'.pill')].map(p => p.textContent).join())"),
           "a run differs from itself")
+    # What cannot be read is said, and the rest is there.
+    shows(b, url + "#/run/gpcnet-quick-199?with=gone",
+          "What that run measured could not be read.*lat"
+          ".*A part of this page is missing"
+          ".*runs/gone/records: there is no such thing here")
 
 
 def test_filters(b, url):

@@ -499,8 +499,7 @@ test_netlink_broken(void **state)
 static void
 test_netlink_kernel(void **state)
 {
-	static char reply[REPLY_BYTES]
-	    __attribute__((aligned(NLMSG_ALIGNTO)));
+	static char reply[REPLY_BYTES] __attribute__((aligned(NLMSG_ALIGNTO)));
 	struct request all = { .nh = { .nlmsg_len = NLMSG_HDRLEN + GENL_HDRLEN,
 				   .nlmsg_type = GENL_ID_CTRL,
 				   .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
