@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clk.c - a span is read in whole nanoseconds without rounding, and printed
+ * rounded for people; units are tried from the longest to the shortest.
+ */
 #include "common/clk.h"
 
 #include <assert.h>

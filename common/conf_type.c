@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * conf_type.c - one reader a type; each refuses with the words that say what is
+ * allowed.
+ */
 #include "common/conf_type.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * file.c - a file is opened without blocking and judged by its descriptor, so
+ * that it cannot be replaced between the check and the read.
+ */
 #include "common/file.h"
 
 #include <errno.h>

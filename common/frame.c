@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * frame.c - a head is judged by magic, version and length, in this order, so
+ * that each failure has its own reason.
+ */
 #include "common/frame.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * heap.c - a binary heap in an array; an item moves up or down by leaving a gap
+ * instead of by swapping.
+ */
 #include "common/heap.h"
 
 #include <assert.h>

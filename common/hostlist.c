@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hostlist.c - lists are expanded into names, duplicates removed by a hash set,
+ * and folded again by comparing neighbours.
+ */
 #include "common/hostlist.h"
 
 #include <ctype.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * notify.c - each message is one datagram, sent without blocking: a service
+ * manager that does not read costs nothing.
+ */
 #include "common/notify.h"
 
 #include <stdarg.h>

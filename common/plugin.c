@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plugin.c - shared objects are looked for in three folders, the variable's,
+ * beside the program and the installed one; all required calls are there or
+ * none are used.
+ */
 #include "common/plugin.h"
 
 #include <dlfcn.h>

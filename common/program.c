@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * program.c - posix_spawn sets group, signals and descriptors in one call, so
+ * that nothing of ours runs between fork and exec.
+ */
 #include "common/program.h"
 
 #include <fcntl.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rng.c - seeds pass through splitmix64, so that seeds which differ in one bit
+ * give unrelated streams; bounded draws reject instead of folding.
+ */
 #include "common/rng.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * robust.c - the normal quantile is an approximation with one correcting step,
+ * the t quantile is found by bisecting its tail, so no table limits either.
+ */
 #include "common/robust.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * str.c - a number is a whole text or an error: no blanks, no '+', nothing
+ * behind it; sizes count in powers of 1024 and must be whole bytes.
+ */
 #include "common/str.h"
 
 #include <assert.h>

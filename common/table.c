@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * table.c - a column is as wide as its widest cell, counted in characters of
+ * UTF-8 and not in bytes.
+ */
 #include "common/table.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * xalloc.c - an allocation of a few bytes that fails ends the program with its
+ * size, since no caller could go on.
+ */
 #include "common/xalloc.h"
 
 #include <stdarg.h>

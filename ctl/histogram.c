@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * histogram.c - both histograms share one range and one scale, so that their
+ * bars can be compared by eye; outliers are counted in the outer rows.
+ */
 #include "ctl/print.h"
 
 #include <math.h>

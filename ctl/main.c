@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * coalctl: find the verb, check what it was given, run it.
+ * main.c - coalctl: find the verb, check what it was given, run it. What
+ * several verbs need, connection, options and messages, is here too.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * picture.c - SVG written as text, top to bottom: each picture has its scale
+ * from its own data, and colours mean left and right everywhere.
+ */
 #include "ctl/report.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * print.c - numbers have a unit and as many digits as they mean for people, and
+ * 15 digits in JSON.
+ */
 #include "ctl/print.h"
 
 #include <math.h>

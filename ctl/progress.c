@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * progress.c - a terminal gets one line that is redrawn, anything else a line
+ * for each change; an interrupt says that the run goes on.
+ */
 #include "ctl/ctl.h"
 
 #include <langinfo.h>

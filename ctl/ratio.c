@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * ratio.c - how two headlines compare, with an interval.
+ *
  * Rounds, not operations, are the independent samples, and only the engine
  * saw the rounds: resampling the two histograms would count correlated
  * operations as independent and give intervals that are far too narrow. So

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * records.c - the first record that matches answers a question; a median's
+ * interval comes from the number of rounds, not of operations.
+ */
 #include "ctl/records.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runs.c - a run is named by its id, a unique beginning, last or last:CAMPAIGN;
+ * its state decides the exit code; a wait outlives a restart of the collector.
+ */
 #include "ctl/ctl.h"
 
 #include <errno.h>

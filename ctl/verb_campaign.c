@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verb_campaign.c - campaigns are checked here by the collector's own code
+ * before they are sent, so that errors name file and line.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verb_pki.c - one word on each name of a hostlist; the list of certificates
+ * decides the exit code by the first to expire.
+ */
 #include <string.h>
 #include <unistd.h>
 

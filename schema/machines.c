@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * machines.c - all kinds of links have the same keys, and so have all
+ * transports, by one macro each.
+ */
 #include "schema/machines.h"
 
 #include <stddef.h>

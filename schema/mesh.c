@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mesh.c - a packet is good when what it says, written again, gives the same
+ * bytes: so kinds that we do not know and gaps that are not zero are refused.
+ */
 #include "schema/mesh.h"
 
 #include <arpa/inet.h>

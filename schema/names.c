@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names.c - the rows behind the enums of names.h. A new word is a new row at
+ * its enum's place; words that have been stored do not change.
+ */
 #include "schema/names.h"
 
 #include <string.h>

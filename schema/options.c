@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options.c - rows of coalmined.conf, coalmine-agent.conf and registered MPIs,
+ * and questions about kinds of campaigns.
+ */
 #include "schema/options.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * patterns.c - the keys of campaign files, probe by probe; those of runs and
+ * canaries are in campaign.inc, those of a composition's shape in shape.inc.
+ */
 #include "schema/options.h"
 
 #include <stddef.h>

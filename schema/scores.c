@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scores.c - values keep four digits: enough to compare nodes, and few enough
+ * for 10,000 of them in one line.
+ */
 #include "schema/scores.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire.c - the table of messages and their fields; what a peer sends is checked
+ * against it before any part sees it.
+ */
 #include "schema/wire.h"
 
 #include <assert.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * argv_allowlist.c - each daemon's grammar is a table of options, read from the
+ * words that real launchers wrote; a word that no row explains refuses the
+ * whole request.
+ */
 #include "agents/launch/argv_allowlist.h"
 
 #include <arpa/inet.h>

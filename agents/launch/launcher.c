@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launcher.c - the table of launchers. Those of an MPI share one row function:
+ * what differs between MPIs is in mpi_*.c.
+ */
 #include "agents/launch/launcher.h"
 
 #include <errno.h>

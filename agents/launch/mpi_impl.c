@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mpi_impl.c - what all MPIs have in common: where their files are, which
+ * variables a site or a campaign may set, and in which order these settings
+ * overrule each other.
+ */
 #include "agents/launch/mpi_impl.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spawn_requests.c - requests of a launcher are bounded three ways, by
+ * connections, by bytes in part and by bytes in all, since its user may write
+ * anything.
+ */
 #include "agents/launch/spawn_requests.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mesh.c - an order of the collector is checked as a whole before anything of
+ * it is followed; sockets are reopened only where address or port changed.
+ */
 #include "agents/mesh/mesh.h"
 
 #include <arpa/inet.h>

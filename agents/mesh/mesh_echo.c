@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mesh_echo.c - whether a request is answered is decided from the packet and
+ * the sender's address alone: the token is computed again, so no peer costs
+ * memory.
+ */
 #include "agents/mesh/mesh_int.h"
 
 #include <errno.h>

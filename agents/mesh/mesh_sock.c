@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mesh_sock.c - the kernel's time stamps and drop counts separate what this
+ * host delayed or lost from what the network did; paths are probed without
+ * fragments.
+ */
 #include "agents/mesh/mesh_int.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * child.c - the keeper is spoken to over one socket: each of its lines becomes
+ * one callback, and what the program wrote is read to its end before the last
+ * one.
+ */
 #include "agents/process/child.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * privileges.c - effective ids are switched and not real ones, so that the
+ * agent can always return; if it cannot, it ends.
+ */
 #include "agents/process/privileges.h"
 
 #include <unistd.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * proc.c - whose child a process is, and with which environment it started,
+ * decides whether it is ended: both are read from /proc, once for each pass.
+ */
 #include "agents/process/proc.h"
 
 #include <dirent.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sock.c - a listener that runs out of descriptors is closed to new connections
+ * for a while instead of spinning on accept.
+ */
 #include "agents/process/sock.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * strvec.c - a variable that is set twice keeps the last value, in its first
+ * place: lists are ready for execve at all times.
+ */
 #include "agents/process/strvec.h"
 
 #include <stdarg.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cleanup.c - what the children's user could swap is removed as that user and
+ * through descriptors of folders, so that no link leads root elsewhere.
+ */
 #include "agents/run/cleanup.h"
 
 #include <dirent.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * idle.c - the idle checks are rows: some look at files and answer at once, the
+ * site's own command answers later through a callback.
+ */
 #include "agents/run/idle.h"
 
 #include <glob.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rank_watch.c - a rank is lost when its connection ends without bye; a
+ * connection with a line that no rank of ours writes is closed.
+ */
 #include "agents/run/run.h"
 
 #include <event2/buffer.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_pipe.c - the pipe is held open for writing too, so that it has no end
+ * while no rank writes; one bad line ends all reading from it.
+ */
 #include "agents/run/run.h"
 
 #include <errno.h>

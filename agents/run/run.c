@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.c - a run has one life: it opens with its directory, starts children in
+ * it, and closes when the last child and all processes with its mark are gone.
+ */
 #include "agents/run/run.h"
 
 #include <errno.h>

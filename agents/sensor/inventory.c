@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inventory.c - a node is described from sysfs, /proc and the MPIs' own
+ * --version; what cannot be read is left out.
+ */
 #include "agents/sensor/inventory.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sensor.c - the table of sensors, and how the files of sysfs are read that
+ * several of them have in common.
+ */
 #include "agents/sensor/sensor.h"
 
 #include <dirent.h>

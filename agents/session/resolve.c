@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * resolve.c - the thread touches nothing but its own question; its answer comes
+ * through an eventfd, so callbacks run in the loop and need no lock.
+ */
 #include "agents/session/session_int.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.c - the connection is a state machine with one timer, whose meaning
+ * is that of the state; every failure ends in session_close, which plans the
+ * next attempt.
+ */
 #include "agents/session/session.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * roster.c - a node's state follows from when it was last heard; equal
+ * inventories are kept once, and events of one node are limited.
+ */
 #include "daemon/cluster/roster.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * topo.c - a leaf comes from the file where it names the node, else from the
+ * bits of its address.
+ */
 #include "daemon/cluster/topo.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * coverage.c - one byte a cell, an hour modulo 200: recent cells are found by
+ * comparing, old ones cleared by an hourly sweep.
+ */
 #include "daemon/mesh/coverage.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mesh.c - an epoch is begun by the clock, ordered in slices, gathered until a
+ * deadline and written as records; late reports are dropped.
+ */
 #include "daemon/mesh/mesh.h"
 
 #include <errno.h>

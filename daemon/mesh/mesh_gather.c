@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mesh_gather.c - reports of one epoch become one record a class. A loss counts
+ * only where the target was able to answer: it has reported and was not deaf.
+ */
 #include "daemon/mesh/mesh_int.h"
 
 #include <errno.h>

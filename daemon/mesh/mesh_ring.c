@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mesh_ring.c - who asks whom: on a circle of nodes each asks the one a stride
+ * further, so one ring asks a node once at most; strides over pairs that were
+ * not measured lately come first.
+ */
 #include "daemon/mesh/mesh_int.h"
 
 #include <stdlib.h>

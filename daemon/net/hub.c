@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hub.c - one message of an agent goes to the one part that it concerns; what a
+ * part wants sent goes to the session that the node has now.
+ */
 #include "daemon/net/hub.h"
 
 #include <errno.h>

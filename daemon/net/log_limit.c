@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log_limit.c - which line about a peer is told, and which only counted. */
+/*
+ * log_limit.c - which line about a peer is told, and which is only counted.
+ */
 #include "daemon/net/session.h"
 
 #define MINUTE_NS (60 * 1000000000ULL)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tls.c - all files are loaded into contexts of their own and checked before
+ * any is used, so that a reload with a bad file changes nothing.
+ */
 #include "daemon/net/tls.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * blackout.c - daily spans are laid on the days around a run, since one may
+ * have begun the day before.
+ */
 #include "daemon/run/cost.h"
 
 #include <errno.h>

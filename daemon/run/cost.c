@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cost.c - the last run's cost is the estimate of the next; the site's
+ * blackouts hold for exclusive runs, a campaign's own for all of its runs.
+ */
 #include "daemon/run/cost.h"
 
 #include <math.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_show.c - runs as others see them: JSON, counts, single facts. */
+/*
+ * run_show.c - runs as others see them: JSON, counts, single facts.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * campaign.c - a file is read again when its time, size or inode has changed;
+ * one with an error replaces the good one it was, and does not run.
+ */
 #include "daemon/schedule/campaign.h"
 
 #include <ctype.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schedule.c - bases are multiples of the interval or times of day; those
+ * outside all windows move on to the next window.
+ */
 #include "daemon/schedule/campaign.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slurm.c - Slurm's words are judged here and nowhere else: which states mean
+ * idle, and which flags behind them forbid a run.
+ */
 #include "daemon/slurm/slurm.h"
 
 #include <errno.h>

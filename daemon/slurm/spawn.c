@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spawn.c - a program's answer is its whole output with its exit code. One that
+ * takes too long is killed with its process group.
+ */
 #include "daemon/slurm/slurm.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_text.c - a real is written from its digits as an integer where it is a
+ * whole number of billionths, and by printf only where it is not.
+ */
 #include "daemon/store/store_db.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fill.c - contents are computed from rank, buffer, offset and iteration, in
+ * blocks, so that any part can be checked without the whole.
+ */
 #include "probes/execute/fill.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * binding_fit.c - every binding of both kinds is fitted by least squares, and
+ * the best is believed only below a tolerance.
+ */
 #include "probes/predict/model.h"
 
 #include <assert.h>

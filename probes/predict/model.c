@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * model.c - formulas and nothing else; bounds of collectives are rows of how
+ * often the bytes pass a node's NICs.
+ */
 #include "probes/predict/model.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * backoff.c - the time waited so far decides how: spin, yield, then naps that
+ * grow with it.
+ */
 #include "probes/transport/backoff.h"
 
 #include <sched.h>

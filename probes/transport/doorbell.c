@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * doorbell.c - a futex on a counter: sleepers register before the kernel
+ * compares it, so no ring is lost.
+ */
 #include "probes/transport/doorbell.h"
 
 #include <errno.h>

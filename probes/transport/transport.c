@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * transport.c - the table of transports, and what they have in common: pieces
+ * of long messages, requests under way, and agreement of all ranks on an error.
+ */
 #include "probes/transport/transport.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bounds.c - a few plans of pairs and groups give the rate of a node, from
+ * which the bound of each collective follows.
+ */
 #include "probes/tune/tune.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * measured_machine.c - what remains of a long message's time when a short one's
+ * is taken off gives rates; latency and cost of a step come from short ones.
+ */
 #include "probes/tune/tune.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tune_cache.c - a choice is kept as one line of a file, by machine, question,
+ * ranks and power of two of the bytes; the last line of a key counts.
+ */
 #include "probes/tune/tune.h"
 
 #include <errno.h>

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # paths.sh [TREE] - what must be in every file and what in none: the licence
-# line first (after #! or a document type), no path of one machine or person,
-# nothing left to do, and in the documents no path of a file that is not there.
+# line first (after #! or a document type), what a .c file decides behind it, no
+# path of one machine or person, nothing left to do, and in the documents no
+# path of a file that is not there.
 . "$(dirname "$0")/lib.sh"
 bad=0
 
@@ -31,6 +32,16 @@ for f in $({ files '*.[ch]' '*.sh' '*.py' '*.sql' '*.awk' '*.conf' '*.service' \
 	echo "$f:1: no SPDX line"
 	bad=1
 done
+
+files '*.c' | grep -v '^tests/' | xargs awk '
+FNR == 1 { name = FILENAME; sub(/.*\//, "", name); good = 0 }
+FNR == 2 { good = $0 == "/*" }
+FNR == 3 { if (!good || index($0, " * " name " - ") != 1) {
+		print FILENAME ":2: no head \"" name " - what it decides\""
+		bad = 1
+	}
+	nextfile }
+END { exit bad }' || bad=1
 
 # The name of the folder is spelt so that this file does not name it itself.
 text=$(files '*' | grep -Ev '\.(png|gz|db|ico)$|(^|/)(seeds|fixtures|expect|third_party)/|^LICENSE$')

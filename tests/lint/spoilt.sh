@@ -33,9 +33,11 @@ fresh() {
 	cp -r "$lint"/../../packaging/{coalmine.spec,spack} "$tree/packaging"
 	printf '%s\n' '/* SPDX-License-Identifier: Apache-2.0 */' \
 	    '#include <stddef.h>' '' 'size_t one(void);' >"$tree/common/one.h"
-	printf '%s\n' '/* SPDX-License-Identifier: Apache-2.0 */' \
+	printf '%s\n' '/* SPDX-License-Identifier: Apache-2.0 */' '/*' \
+	    ' * one.c - which number it is.' ' */' \
 	    '#include "common/one.h"' '' 'size_t' 'one(void)' '{' \
-	    '	return 1;' '}' | tee "$tree/common/one.c" >"$tree/daemon/d.c"
+	    '	return 1;' '}' | tee "$tree/common/one.c" |
+	    sed 's/one\.c/d.c/' >"$tree/daemon/d.c"
 }
 
 run() {
@@ -76,7 +78,7 @@ for l in includes headers format functions paths texts man generated units versi
 	failed=1
 done
 
-spoil includes 'common/one.c:9: must not include daemon/store/store.h' \
+spoil includes 'common/one.c:12: must not include daemon/store/store.h' \
     'echo "#include \"daemon/store/store.h\"" >>common/one.c'
 spoil includes 'must not include probes/plan.h' \
     'echo "#include \"probes/plan.h\"" >>daemon/d.c'
@@ -111,9 +113,12 @@ spoil texts 'daemon/d.c: json_pack of "name" as err.text' \
 spoil texts 'daemon/d.c: json_string of err->text' \
     'echo "x = json_string(err->text);" >>daemon/d.c'
 spoil paths 'common/one.c:1: no SPDX line' 'sed -i 1d common/one.c'
+spoil paths 'common/one.c:2: no head "one.c - what it decides"' \
+    'sed -i 2,4d common/one.c'
+spoil paths 'daemon/d.c:2: no head' 'cp common/one.c daemon/d.c'
 spoil paths 'etc/new:1: no SPDX line' 'echo "#!/bin/sh" >etc/new'
-spoil paths 'common/one.c:9' 'echo "/* see /w""ork/x */" >>common/one.c'
-spoil paths 'common/one.c:9' 'echo "/* T""ODO */" >>common/one.c'
+spoil paths 'common/one.c:12' 'echo "/* see /w""ork/x */" >>common/one.c'
+spoil paths 'common/one.c:12' 'echo "/* T""ODO */" >>common/one.c'
 spoil paths 'etc/x.sh:2' \
     'printf "# SPDX-License-Identifier: Apache-2.0\necho \n" >etc/x.sh'
 spoil paths 'README.md:1: names common/two*.c, which is not there' \
