@@ -14,7 +14,7 @@
 static const char usage[] =
     "usage: coalmine-probe run CAMPAIGN [--json FILE] [--run ID]\n"
     "                      [-o section.key=value]... [--quiet]\n"
-    "       coalmine-probe run PROBE [option=value]... [--json FILE]\n"
+    "       coalmine-probe run|measure PROBE [option=value]... [--json FILE]\n"
     "       coalmine-probe plan PROBE|CAMPAIGN [option=value]... "
     "[--ranks N]\n"
     "                      [--format list|matrix|json|svg]\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rails.c - the variables by which libraries are told a NIC, and sysfs asked
- * how else a NIC is called.
+ * rails.c - the variables that tell each library which NIC to use are rows; the
+ * other names of a NIC are read from sysfs.
  */
 #include "schema/rails.h"
 
@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "common/str.h"
+
+#define PORTS_MAX 4 /* of an RDMA device; most have one or two */
 
 /* UCX with tcp alone finds no transport on an RDMA device. NCCL takes a name
  * for the beginning of one unless '=' is before it, and meets by sockets even
@@ -104,7 +106,7 @@ rail_find(const char *root, const char *name, struct rail *ret)
 	else
 		return;
 	/* which of its ports: that with this interface */
-	for (int i = 1; i <= 4; i++) {
+	for (int i = 1; i <= PORTS_MAX; i++) {
 		char netdev[RAIL_NAME_BYTES], rest[32];
 
 		snprintf(rest, sizeof(rest), "ports/%d", i);

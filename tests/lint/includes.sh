@@ -31,7 +31,7 @@ daemon/diagnosis/     diagnosis/judge,cluster,store     jansson
 daemon/mesh/          cluster,run,store                 jansson,event2,openssl
 daemon/react/         cluster,slurm,store               jansson,event2
 daemon/series/        store                             jansson
-daemon/net/           cluster,diagnosis,mesh,react,run,schedule,series,store event2,openssl,jansson
+daemon/net/           cluster,diagnosis,mesh,react,run,series,store event2,openssl,jansson
 daemon/events/sink_webhook -                             curl,jansson
 daemon/events/sink_nats -                                nats
 daemon/events/sink_kafka -                               librdkafka
@@ -53,7 +53,7 @@ agents/launch/        process                           event2,jansson
 agents/sensor/        launch,process                    event2,jansson,vendor
 agents/mesh/          .,sensor                          event2,openssl,jansson
 agents/run/           .,launch,process,sensor,session   event2,jansson
-agents/session/       .,launch,mesh,process,run,sensor  event2,openssl,jansson
+agents/session/       .,launch,mesh,run,sensor          event2,openssl,jansson
 agents/               any                               event2,jansson
 
 probes/plan/pack\.c   -                                 zlib
@@ -65,7 +65,8 @@ probes/pattern/       plan                              jansson
 probes/neighbor/      pattern,plan                      jansson
 probes/collective/    multipath,pattern,plan,predict,topology jansson
 probes/tune/          collective,predict,topology       jansson
-probes/device/        .,plan,device,device/gpu          mpi,jansson,vendor
+probes/device/gpu/    device,plan                       mpi,jansson,vendor
+probes/device/        plan                              mpi,jansson,vendor
 probes/transport/xccl device,plan                       mpi,jansson,vendor
 probes/transport/     device,plan                       mpi,jansson
 probes/sampling/      job                               jansson
@@ -74,10 +75,10 @@ probes/execute/       device,job,plan,sampling,transport mpi,jansson
 probes/congestion/    job,sampling                      mpi,jansson
 probes/compare/       any                               mpi,jansson
 probes/verbs/         any                               mpi,jansson
-probes/               any                               mpi,jansson
+probes/               verbs                             mpi,jansson
 
 ctl/topology/           -                                 jansson,yaml
-ctl/                  any                               curl,openssl,jansson
+ctl/                  topology                            curl,openssl,jansson
 lab/                  -                                 -
 tests/                any                               any
 '
@@ -160,10 +161,28 @@ BEGIN {
 }
 END { exit bad }' || exit 1
 
-# What a folder is for stands in it.
+# What a folder is for stands in it, and what it may include as in the table:
+# all of its rows together, "." by the program's name.
 for d in $(files '*.c' | grep -v '^tests/\|^lab/' | xargs -n 1 dirname | sort -u); do
 	[ -f "$d/README.md" ] || {
 		echo "$d: no README.md says what it is for"
+		exit 1
+	}
+	says=$(sed -n 's/^May include: //p' "$d/README.md" |
+	    grep -oE '`[a-z/]+`' | tr -d '`' | grep -vxE 'common|schema')
+	says=$(echo $says | tr ' ' '\n' | LC_ALL=C sort | tr '\n' ' ')
+	may=$(echo "$table" | awk -v d="$d/" '
+	index($1, d) == 1 && substr($1, length(d) + 1) !~ /\// {
+		n = split($2, item, ",")
+		for (i = 1; i <= n; i++)
+			if (item[i] == ".")
+				print substr(d, 1, index(d, "/") - 1)
+			else if (item[i] != "-" && item[i] != "any")
+				print item[i]
+	}' | LC_ALL=C sort -u | tr '\n' ' ')
+	[ "${says# }" = "$may" ] || {
+		echo "$d/README.md:1: may include ${says:-nothing}; includes.sh" \
+		    "has: $may"
 		exit 1
 	}
 done

@@ -98,6 +98,8 @@ spoil includes 'daemon/run/r.c:1: must not include daemon/view/view.h' \
     'echo "#include \"daemon/view/view.h\"" >daemon/run/r.c'
 spoil includes 'without a row' 'mkdir new; cp common/one.c new'
 spoil includes 'common: no README.md' 'rm common/README.md'
+spoil includes 'common/README.md:1: may include daemon/run' \
+    'echo "May include: \`daemon/run\`." >>common/README.md'
 spoil includes 'a vendor library is named' \
     'echo "const char *x = \"libcuda.so.1\";" >>daemon/d.c'
 spoil headers 'size_t' 'sed -i /stddef/d common/one.h'
