@@ -7,6 +7,7 @@
 #include "agents/launch/mpi_impl.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <ifaddrs.h>
@@ -26,6 +27,7 @@
 
 #define SITE_MAX 32 /* MPIs that a site has registered */
 
+/* As the choices of options_probe. */
 static const struct mpi_impl_mpi *const families[] = { &launch_openmpi,
 	&launch_mpich };
 static struct mpi_impl_mpi sites[SITE_MAX];
@@ -72,9 +74,11 @@ site_add(const char *dir, const char *file)
 					   : "this name is taken");
 	else {
 		const char *version = conf_string(c, "probe", "version");
+		size_t family = (size_t)conf_choice(c, "probe", "mpi");
 		struct mpi_impl_mpi *site = &sites[site_count++];
 
-		*site = *families[conf_choice(c, "probe", "mpi")];
+		assert(family < ARRAY_LEN(families));
+		*site = *families[family];
 		site->name = xstrdup(name);
 		site->bin = xstrdup(conf_string(c, "probe", "bin"));
 		if (conf_string(c, "probe", "slurm")[0] != '\0')

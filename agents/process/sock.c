@@ -84,7 +84,7 @@ sock_listen(struct event_base *base, const char *path, int64_t gid,
 	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, BACKLOG,
 	    (struct sockaddr *)&sun, (int)sizeof(sun));
 	privileges_back();
-	if (s->listener == NULL || chmod(path, 0660) < 0) {
+	if (s->listener == NULL || chmod(path, gid >= 0 ? 0660 : 0600) < 0) {
 		log_warn("%s", path);
 		sock_close(s);
 		return NULL;

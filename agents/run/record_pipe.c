@@ -19,7 +19,8 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 
-#define READ_BYTES (64 * 1024) /* a pipe holds as much */
+#define READ_BYTES  (64 * 1024) /* a pipe holds as much */
+#define DRAIN_READS 16          /* or as a user may make it, a MiB */
 
 struct record_pipe {
 	int fd;
@@ -127,7 +128,8 @@ record_pipe_open(struct event_base *base, const char *path, const char *run,
 void
 record_pipe_drain(struct record_pipe *r)
 {
-	while (!r->bad && read_some(r))
+	/* Not for ever: somebody may write still. */
+	for (int i = 0; i < DRAIN_READS && !r->bad && read_some(r); i++)
 		;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_orders.c - what changes something. Every order is told to the event
- * log by the part that carries it out, with who gave it.
+ * http_orders.c - what changes something. Orders to runs, schedules, nodes and
+ * baselines are told to the event log by the part that carries them out, with
+ * who gave them; checks and copies of the store are told to nobody.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -321,7 +322,7 @@ pin_cb(int status, json_t *result, void *arg)
 		json_t *body = json_pack("{s:s, s:O}", "run", p->run, "records",
 		    result);
 
-		view_pin(p->h->view, p->name, body);
+		view_pin(p->h->view, p->name, body, p->req->who);
 		json_decref(body);
 		reply_ordered(p->h, p->req,
 		    json_pack("{s:s, s:s, s:I}", "name", p->name, "run", p->run,
@@ -375,6 +376,6 @@ http_post_unpin(struct http *h, struct http_request *req, const char *part)
 {
 	if (strcmp(part, VIEW_RECENT) == 0 && !may_pin(req, part))
 		return;
-	view_pin(h->view, part, NULL);
+	view_pin(h->view, part, NULL, req->who);
 	reply_ordered(h, req, json_pack("{s:s}", "name", part));
 }

@@ -138,8 +138,8 @@ pack_hist(struct hist *h, const json_t *record, long *ret_bytes)
 	return NULL;
 }
 
-/* The columns behind run_id or id, seq and at_unix_ns. A new one is a row here
- * and one in a migration. */
+/* The columns behind run_id or id, seq and at_unix_ns. A new one is a row here,
+ * one in a migration and one of the table in store_copy.c. */
 static const struct column {
 	const char *name;
 	enum {

@@ -112,7 +112,7 @@ check_versions(struct view *v, json_t *list)
 		const struct node *n = roster_at(r, i);
 
 		if (n->state != AGENT_LOST && n->software != NULL &&
-		    strstr(n->software, COALMINE_VERSION) == NULL)
+		    strcmp(n->software, COALMINE_VERSION) != 0)
 			some_add(&other, n->name);
 	}
 	if (other.count > 0)
@@ -217,8 +217,8 @@ check_clocks(struct view *v, json_t *list)
 	if (skewed.count > 0)
 		diag(list, "warn",
 		    "There: systemctl enable --now chrony; chronyc tracking.",
-		    "clocks differ from the collector's by over 1 s: %s",
-		    some_text(&skewed));
+		    "clocks differ from the collector's by over %d s: %s",
+		    (int)(SKEW_NS / (int64_t)CLK_NS_PER_S), some_text(&skewed));
 }
 
 /* What ends unnoticed takes the whole fleet with it. */
@@ -262,8 +262,8 @@ check_certificates(struct view *v, json_t *list)
 		    "coalctl pki renew DIR NODE for each, copy the file to the "
 		    "node, then systemctl kill -s HUP --kill-who=main "
 		    "coalmine-agent there: its next connection has it.",
-		    "certificates of %zu agents end within 30 days: %s",
-		    soon.count, some_text(&soon));
+		    "certificates of %zu agents end within %d days: %s",
+		    soon.count, VIEW_EXPIRY_SOON_S / 86400, some_text(&soon));
 }
 
 static void
@@ -373,8 +373,9 @@ check_mesh(struct view *v, json_t *list)
 	}
 	if (out.count > 0)
 		diag(list, "warn",
-		    "What else has the port, there: ss -lunp 'sport = :17702'; "
-		    "see mesh.port and mesh.net in coalmine.conf(5).",
+		    "What else has mesh.port (17702 if nothing is set), there: "
+		    "ss -lunp; see mesh.port and mesh.net in "
+		    "coalmine.conf(5).",
 		    "%zu nodes take no part in the mesh (%.120s): %s",
 		    out.count, why, some_text(&out));
 }

@@ -256,6 +256,18 @@ view_recent(struct view *v)
 	return diagnosis_recent(hub_diagnosis(v->p.hub));
 }
 
+static void
+event_put(struct view *v, const char *subject, const char *what, const char *by,
+    const char *more)
+{
+	char text[300];
+
+	snprintf(text, sizeof(text), "%s by %s%s%s", what, by,
+	    more[0] == '\0' ? "" : ": ", more);
+	log_info("order %s: %s", subject, text);
+	store_put_event(v->p.store, "order", subject, text);
+}
+
 int
 view_pin_check(const char *name)
 {
@@ -265,11 +277,11 @@ view_pin_check(const char *name)
 }
 
 void
-view_pin(struct view *v, const char *name, const json_t *body)
+view_pin(struct view *v, const char *name, const json_t *body, const char *by)
 {
 	store_put_baseline(v->p.store, name, body);
-	store_put_event(v->p.store, "order", name,
-	    body != NULL ? "baseline pinned" : "baseline dropped");
+	event_put(v, name,
+	    body != NULL ? "baseline pinned" : "baseline dropped", by, "");
 	diagnosis_pin(hub_diagnosis(v->p.hub), name, body);
 }
 
@@ -478,18 +490,6 @@ view_schedule(struct view *v)
 		json_array_append_new(a, o);
 	}
 	return a;
-}
-
-static void
-event_put(struct view *v, const char *subject, const char *fmt, const char *by,
-    const char *more)
-{
-	char text[300];
-
-	snprintf(text, sizeof(text), "%s by %s%s%s", fmt, by,
-	    more[0] == '\0' ? "" : ": ", more);
-	log_info("order %s: %s", subject, text);
-	store_put_event(v->p.store, "order", subject, text);
 }
 
 int

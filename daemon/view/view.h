@@ -109,7 +109,8 @@ json_t *view_recent(struct view *v);
  * log, and compared with from now on. -EINVAL: a name as a campaign's is
  * needed; -EBUSY: VIEW_RECENT. */
 int view_pin_check(const char *name);
-void view_pin(struct view *v, const char *name, const json_t *body);
+void view_pin(struct view *v, const char *name, const json_t *body,
+    const char *by);
 
 /* Verdicts, the worst first: {kind subject verdict what since_unix_ns
  * at_unix_ns text test class effect rounds ...}; all: those of normal nodes

@@ -268,7 +268,8 @@ alltoallv_open(struct baseline *b, struct err *err)
 	if (most_bytes(b->plan, edge_from) > INT_MAX ||
 	    most_bytes(b->plan, edge_to) > INT_MAX)
 		return err_set(err, -ENOTSUP,
-		    "MPI counts with int: a rank has more than 2 GiB");
+		    "MPI counts with int: a rank sends or receives more than 2 "
+		    "GiB");
 	packed_open(&a->sent, b, edge_from, edge_to);
 	packed_open(&a->received, b, edge_to, edge_from);
 	b->name = "MPI_Alltoallv";

@@ -170,9 +170,10 @@ view_recent(struct view *v)
 }
 
 void
-view_pin(struct view *v, const char *name, const json_t *body)
+view_pin(struct view *v, const char *name, const json_t *body, const char *by)
 {
 	(void)v;
+	(void)by;
 	(void)name;
 	(void)body;
 }
