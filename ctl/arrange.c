@@ -136,26 +136,13 @@ compare(const void *pa, const void *pb)
 	return sort_down ? -order : order;
 }
 
-static void
-sort(json_t *list)
-{
-	size_t count = json_array_size(list);
-	json_t **rows = xcalloc(count + 1, sizeof(*rows));
-
-	for (size_t i = 0; i < count; i++)
-		rows[i] = json_incref(json_array_get(list, i));
-	qsort(rows, count, sizeof(*rows), compare);
-	json_array_clear(list);
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, rows[i]);
-	free(rows);
-}
-
 int
 ctl_arrange(struct ctl *c, json_t *list)
 {
 	const struct opt_values *clauses = &c->opts.of[OPT_WHERE];
 	const char *by = opts_value(&c->opts, OPT_SORT);
+	json_t **rows;
+	size_t count;
 	int rc = 0;
 
 	if (!json_is_array(list))
@@ -184,7 +171,16 @@ ctl_arrange(struct ctl *c, json_t *list)
 				name + bytes))
 				json_array_remove(list, k);
 	}
-	if (by != NULL)
-		sort(list);
+	if (by == NULL)
+		return 0;
+	count = json_array_size(list);
+	rows = xcalloc(count + 1, sizeof(*rows));
+	for (size_t i = 0; i < count; i++)
+		rows[i] = json_incref(json_array_get(list, i));
+	qsort(rows, count, sizeof(*rows), compare);
+	json_array_clear(list);
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, rows[i]);
+	free(rows);
 	return 0;
 }

@@ -84,24 +84,6 @@ expectation_facts(struct ctl *c, json_t **ret)
 
 /* ---- the engine ---- */
 
-/* The coalmine-probe beside this program, or that of the PATH. */
-static void
-engine_find(char *ret, size_t ret_bytes)
-{
-	char at[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", at, sizeof(at) - 1);
-	char *slash;
-
-	at[n < 0 ? 0 : n] = '\0';
-	slash = strrchr(at, '/');
-	if (slash != NULL)
-		*slash = '\0';
-	if (slash == NULL ||
-	    str_format(ret, ret_bytes, "%s/coalmine-probe", at) < 0 ||
-	    access(ret, X_OK) != 0)
-		snprintf(ret, ret_bytes, "coalmine-probe");
-}
-
 /* All that comes from fd, or NULL where that takes too long. */
 static char *
 engine_read(int fd, uint64_t until_ns)
@@ -138,14 +120,14 @@ static int
 engine_ask(const json_t *question, uint64_t until_ns, json_t **ret,
     struct err *err)
 {
-	char program[PATH_MAX + 32], verb[] = "expect", path[32], *text;
+	char *program = ctl_beside("bin/coalmine-probe"), verb[] = "expect";
+	char path[32], *text;
 	char *argv[] = { program, verb, path, NULL };
 	int in = memfd_create("expect", 0), out[2] = { -1, -1 }, status = 0;
 	json_error_t error;
 	pid_t pid;
 	int rc;
 
-	engine_find(program, sizeof(program));
 	snprintf(path, sizeof(path), "/dev/fd/%d", in);
 	if (in < 0 || pipe(out) < 0 ||
 	    json_dumpfd(question, in, JSON_COMPACT) < 0) {
@@ -184,6 +166,7 @@ out:
 			close(out[i]);
 	if (in >= 0)
 		close(in);
+	free(program);
 	return rc;
 }
 
@@ -530,7 +513,7 @@ expectation_make(const struct expectation_spec *spec, const json_t *facts,
 		json_array(), err };
 	char *sorted = NULL, *best = NULL;
 	struct residue r, mpi;
-	json_t *answers;
+	json_t *answers = NULL;
 	size_t count, first;
 	int rc = ask_nodes(&w, nodes, &sorted, &count);
 

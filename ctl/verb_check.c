@@ -40,26 +40,6 @@ verdict_read(const char *path, struct err *err)
 	return o;
 }
 
-/* The verdict with its text; what is older than it says it may be, or of the
- * future, is unknown. */
-static int
-verdict_judge(const json_t *o, struct err *ret_text)
-{
-	double age_s = (double)clk_unix_ns() / 1e9 -
-	    member_number(o, "at_unix_ns") / 1e9;
-	double fresh_s = member_number(o, "fresh_ms") / 1e3;
-	int code = STR_FIND(names_verdicts, print_member(o, "verdict", ""));
-
-	if (!(age_s <= fresh_s) || age_s < -60) {
-		err_say(ret_text,
-		    "the last verdict is %.0f s old: is the agent connected?",
-		    age_s);
-		return EXIT_CODE_UNKNOWN;
-	}
-	err_say(ret_text, "%s", print_member(o, "text", ""));
-	return code < 0 ? EXIT_CODE_UNKNOWN : code;
-}
-
 static int
 check(struct ctl *c)
 {
@@ -71,6 +51,7 @@ check(struct ctl *c)
 	const char *word = opts_value(&c->opts, OPT_FAIL_ON);
 	struct err text = { 0 };
 	int code = EXIT_CODE_UNKNOWN, fail_on = EXIT_CODE_UNKNOWN;
+	double age_s;
 	json_t *o;
 
 	if (!opts_given(&c->opts, OPT_LOCAL))
@@ -79,8 +60,19 @@ check(struct ctl *c)
 	if (word != NULL)
 		fail_on = STR_FIND(names_verdicts, word);
 	o = verdict_read(path != NULL ? path : VERDICT_FILE, &text);
-	if (o != NULL)
-		code = verdict_judge(o, &text);
+	age_s = (double)clk_unix_ns() / 1e9 -
+	    member_number(o, "at_unix_ns") / 1e9;
+	/* What is older than it says it may be, or of the future, is unknown.
+	 */
+	if (age_s <= member_number(o, "fresh_ms") / 1e3 && age_s >= -60) {
+		code = STR_FIND(names_verdicts, print_member(o, "verdict", ""));
+		code = code < 0 ? EXIT_CODE_UNKNOWN : code;
+		err_say(&text, "%s", print_member(o, "text", ""));
+	} else if (o != NULL) {
+		err_say(&text,
+		    "the last verdict is %.0f s old: is the agent connected?",
+		    age_s);
+	}
 	json_decref(o);
 	printf("%s%s%s\n", names_verdicts[code],
 	    text.text[0] != '\0' ? ": " : "", text.text);

@@ -596,31 +596,12 @@ hello(json_t *msg, void *arg)
 	json_object_set_new(msg, "spool", hs.list);
 }
 
-/* Every few minutes: what the ports have counted, and what they are now, where
- * that has changed since the hello. */
-static void
-look_at_links(struct agent *ag, json_t *msg)
-{
-	const json_t *gpus = json_object_get(ag->inventory, "gpus");
-	json_t *links = link_look(&ag->link_look, "", gpus), *before, *nics;
-
-	if (links == NULL)
-		return;
-	json_object_set_new(msg, "links", links);
-	before = json_incref(json_object_get(ag->inventory, "nics"));
-	nics_refresh(ag);
-	nics = json_object_get(ag->inventory, "nics");
-	if (!json_equal(nics, before))
-		json_object_set(msg, "nics", nics);
-	json_decref(before);
-}
-
 static void
 heartbeat(json_t *msg, void *arg)
 {
 	struct agent *ag = arg;
 	const char *alarm = spool_alarm(ag->spool);
-	json_t *in_band;
+	json_t *links, *before, *in_band;
 	struct err busy;
 	double load;
 
@@ -629,7 +610,19 @@ heartbeat(json_t *msg, void *arg)
 	json_object_set_new(msg, "spool_bytes",
 	    json_integer((json_int_t)spool_bytes(ag->spool)));
 	json_object_set_new(msg, "host", host_read("", &ag->host_look));
-	look_at_links(ag, msg);
+	/* Every few minutes: what the ports have counted, and what they are
+	 * now, where that has changed since the hello. */
+	links = link_look(&ag->link_look, "",
+	    json_object_get(ag->inventory, "gpus"));
+	if (links != NULL) {
+		json_object_set_new(msg, "links", links);
+		before = json_incref(json_object_get(ag->inventory, "nics"));
+		nics_refresh(ag);
+		if (!json_equal(json_object_get(ag->inventory, "nics"), before))
+			json_object_set(msg, "nics",
+			    json_object_get(ag->inventory, "nics"));
+		json_decref(before);
+	}
 	in_band = inband_look(ag->inband, ag->inband_again);
 	ag->inband_again = 0;
 	if (in_band != NULL)

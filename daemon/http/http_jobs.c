@@ -161,26 +161,12 @@ ask_next(struct jobs_question *q)
 	json_decref(args);
 }
 
-/* What has held for longer than verdicts are looked back for. */
-static void
-standing_add(struct jobs_question *q)
-{
-	json_t *list = view_verdicts(q->h->view, 0), *row;
-	size_t i;
-
-	json_array_foreach (list, i, row) {
-		json_object_set(row, "at_unix_ns",
-		    json_object_get(row, "since_unix_ns"));
-		/* The oldest comes last. */
-		json_array_append(q->answers[ASK_VERDICTS], row);
-	}
-	json_decref(list);
-}
-
 static void
 answered_cb(int status, json_t *result, void *arg)
 {
 	struct jobs_question *q = arg;
+	json_t *list, *row;
+	size_t i;
 
 	q->answers[q->asked - 1] = result;
 	if (http_gone(q->req)) { /* the interface may be, too */
@@ -193,8 +179,17 @@ answered_cb(int status, json_t *result, void *arg)
 		question_free(q);
 		return;
 	}
-	if (q->asked == ASK_VERDICTS + 1)
-		standing_add(q);
+	if (q->asked == ASK_VERDICTS + 1) {
+		/* What has held for longer than verdicts are looked back for;
+		 * the oldest comes last. */
+		list = view_verdicts(q->h->view, 0);
+		json_array_foreach (list, i, row) {
+			json_object_set(row, "at_unix_ns",
+			    json_object_get(row, "since_unix_ns"));
+			json_array_append(q->answers[ASK_VERDICTS], row);
+		}
+		json_decref(list);
+	}
 	if (json_array_size(q->answers[ASK_JOBS]) == 0 && !q->is_worst) {
 		http_fail(q->req, 404, "not-found", "there is no such job");
 		question_free(q);

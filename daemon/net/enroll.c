@@ -585,20 +585,6 @@ token_check(struct enroll *e, const struct enroll_ask *ask, const char *key,
 	return 0;
 }
 
-/* Who asks again and again, with a stolen certificate perhaps, has no use of
- * it. */
-static int
-renewal_check(const X509 *old, int64_t now_unix_s, struct err *err)
-{
-	int64_t from = pki_unix_s(X509_get0_notBefore(old));
-	int64_t to = pki_unix_s(X509_get0_notAfter(old));
-
-	if (now_unix_s - from < (to - from) / 2)
-		return err_set(err, -EACCES,
-		    "its certificate is not half-way to its end");
-	return 0;
-}
-
 static int
 quota_check(struct enroll *e, const char *node, int64_t now_unix_s,
     struct err *err)
@@ -679,14 +665,22 @@ enroll_sign(struct enroll *e, const struct enroll_ask *ask, int64_t now_unix_s,
 	if (rc < 0)
 		return rc;
 	pki_key_digest(key, digest);
-	if (ask->token != NULL)
+	if (ask->token != NULL) {
 		rc = token_check(e, ask, digest, now_unix_s, &t, err);
-	else if (ask->munge != NULL)
-		rc = !ask->connected
-		    ? 0
-		    : err_set(err, -EACCES, "a node of that name is connected");
-	else
-		rc = renewal_check(ask->old, now_unix_s, err);
+	} else if (ask->munge != NULL) {
+		if (ask->connected)
+			rc = err_set(err, -EACCES,
+			    "a node of that name is connected");
+	} else {
+		int64_t from = pki_unix_s(X509_get0_notBefore(ask->old));
+		int64_t to = pki_unix_s(X509_get0_notAfter(ask->old));
+
+		/* Who asks again and again, with a stolen certificate perhaps,
+		 * has no use of it. */
+		if (now_unix_s - from < (to - from) / 2)
+			rc = err_set(err, -EACCES,
+			    "its certificate is not half-way to its end");
+	}
 	if (rc == 0)
 		rc = quota_check(e, ask->node, now_unix_s, err);
 	if (rc == 0)

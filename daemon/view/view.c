@@ -143,23 +143,6 @@ view_run_counts(struct view *v, const struct view_run_count **ret)
 	return v->count;
 }
 
-static json_t *
-node_json(struct view *v, const struct node *n)
-{
-	json_t *o = roster_json(n);
-	const char *run = runs_on_node(hub_runs(v->p.hub), n);
-	double score = diagnosis_score(hub_diagnosis(v->p.hub), n);
-
-	if (run != NULL)
-		json_object_set_new(o, "run", json_string(run));
-	if (!isnan(score))
-		json_object_set_new(o, "score", json_real(score));
-	json_object_set_new(o, "verdict",
-	    json_string(
-		names_verdicts[diagnosis_of_node(hub_diagnosis(v->p.hub), n)]));
-	return o;
-}
-
 void
 view_nodes(struct view *v, struct strbuf *ret)
 {
@@ -189,13 +172,23 @@ json_t *
 view_node(struct view *v, const char *node)
 {
 	const struct node *n = roster_find(hub_roster(v->p.hub), node);
-
+	const struct diagnosis *d = hub_diagnosis(v->p.hub);
 	json_t *o, *evidence;
+	const char *run;
+	double score;
 
 	if (n == NULL)
 		return NULL;
-	o = node_json(v, n);
-	evidence = diagnosis_node_json(hub_diagnosis(v->p.hub), n);
+	o = roster_json(n);
+	run = runs_on_node(hub_runs(v->p.hub), n);
+	if (run != NULL)
+		json_object_set_new(o, "run", json_string(run));
+	score = diagnosis_score(d, n);
+	if (!isnan(score))
+		json_object_set_new(o, "score", json_real(score));
+	json_object_set_new(o, "verdict",
+	    json_string(names_verdicts[diagnosis_of_node(d, n)]));
+	evidence = diagnosis_node_json(d, n);
 	if (evidence != NULL)
 		json_object_set_new(o, "evidence", evidence);
 	if (isfinite(view_outlier_threshold(v)))
