@@ -75,8 +75,9 @@ struct diagnosis_series {
 	struct drift *paths; /* by leaf: the share of its slow pairs, over that
 				of all */
 	/* Likewise: the share in the last rounds; the busy share of a leaf's
-	 * nodes in these, and usually. */
-	double *paths_now, *busy_now, *busy_usual;
+	 * nodes in these; and of the rounds before sums of squares, of how many
+	 * more pairs were slow than usual, and of that busy share. */
+	double *paths_now, *busy_now, *jobs_slow, *jobs_busy;
 	uint32_t paths_count;
 	struct member_sum *members; /* by node id */
 	size_t members_count;
@@ -86,13 +87,13 @@ struct diagnosis_series {
 	uint32_t stages_count;
 	int stage_told;                   /* of spines without a name */
 	uint32_t fleet_nodes, fleet_slow; /* of the newest round */
-	double busy;                      /* share of its nodes */
+	double busy_slow; /* share of pairs that jobs may slow everywhere */
 };
 
 /* With more of its nodes busy, a leaf and its uplinks are not judged. */
 #define BUSY_LEAF_MAX 0.25
-/* So much of the share of all nodes that is busy, pairs of a leaf may be slower
- * than usual: jobs come and go. */
+/* So much of the share of all nodes that is busy, pairs may be slower than
+ * usual at least: jobs come and go. */
 #define BUSY_SLOWS 0.2
 /* With so many more than elsewhere the idle ones are not, either: jobs that
  * fill a leaf load what leads out of it. */

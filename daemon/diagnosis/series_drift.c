@@ -25,9 +25,13 @@
 /* Shares are no normal numbers: ten years instead of one. */
 #define PATHS_ROUNDS (10 * LIMIT_ROUNDS)
 #define PATHS_MIN    32 /* pairs of a leaf in a round */
-/* Of them, more than usual, in the newest mean; and as many as more of its
- * nodes are busy than usual, for jobs load its uplinks too. */
+/* Of them, more than usual, in the newest mean; and what jobs explain, for they
+ * load uplinks too, some of them and others not: for each busy node so many
+ * times what that did to other leaves, as the root of the mean square, and one
+ * for one until so much was seen, which is a sum of squares. */
 #define PATHS_LEAST 0.008
+#define JOBS_TIMES  4.0
+#define JOBS_KNOWN  0.1 /* 40 times 5 % of busy nodes */
 #define PATHS_K     1.0 /* one uplink of many is two deviations and more */
 /* Of a node's pairs more than of others of its leaf: one of four ways from its
  * port is a quarter. */
@@ -190,6 +194,38 @@ members_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 	}
 }
 
+/* How many more pairs are slow for each node that is busy, at most: what that
+ * was in the rounds of all leaves, but of one (or of none). */
+static double
+jobs_slow_at_most(const struct diagnosis_series *s, uint32_t but)
+{
+	double slow = 0, busy = 0;
+
+	for (uint32_t l = 0; l < s->paths_count; l++) {
+		slow += l == but ? 0 : s->jobs_slow[l];
+		busy += l == but ? 0 : s->jobs_busy[l];
+	}
+	return busy < JOBS_KNOWN
+	    ? 1
+	    : fmin(1, JOBS_TIMES * sqrt(fmax(0, slow) / busy));
+}
+
+/* The squares of both, less what chance alone does to the newest mean. */
+static void
+jobs_learn(struct diagnosis_series *s, uint32_t leaf, const struct path_sum *of)
+{
+	const struct drift *p = &s->paths[leaf];
+	double share = of->slow / of->pairs, keep = 1 - 1.0 / DRIFT_MEMORY;
+	double chance = share * (1 - share) / of->pairs;
+
+	if (p->n * DRIFT_NOW < 1 || p->from != DRIFT_NONE)
+		return;
+	s->jobs_slow[leaf] = keep * s->jobs_slow[leaf] +
+	    pow(p->now - p->mean, 2) - chance * DRIFT_NOW / (2 - DRIFT_NOW);
+	s->jobs_busy[leaf] = keep * s->jobs_busy[leaf] +
+	    pow(s->busy_now[leaf], 2);
+}
+
 /* One of a leaf's uplinks slows some pairs of all of its nodes, and no node:
  * the share of slow pairs of each leaf, over that of all leaves, against its
  * own past. */
@@ -199,12 +235,12 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 {
 	uint32_t leaves = d->leaf_count;
 	struct path_sum all, *of;
-	double out;
+	double out, busy;
 
-	of = paths_sum(d, s, count, &all, &out, &s->busy);
+	of = paths_sum(d, s, count, &all, &out, &busy);
 	if (s->paths_count < leaves) {
 		double **const all_of[] = { &s->paths_now, &s->busy_now,
-			&s->busy_usual };
+			&s->jobs_slow, &s->jobs_busy };
 
 		for (size_t i = 0; i < ARRAY_LEN(all_of); i++)
 			*all_of[i] = xreallocarray(*all_of[i], leaves,
@@ -217,19 +253,19 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 			s->paths[s->paths_count].k = PATHS_K;
 		}
 	}
-	if (s->busy <= BUSY_LEAF_MAX)
+	s->busy_slow = busy * fmax(BUSY_SLOWS, jobs_slow_at_most(s, leaves));
+	if (busy <= BUSY_LEAF_MAX)
 		spines_hear(d, s, of, out, from);
 	for (uint32_t l = 0; l < leaves; l++) {
 		double rest = all.pairs - of[l].pairs;
-		double busy = of[l].busy / of[l].nodes;
 		double n = s->paths[l].n + s->paths[l].late_n + 1;
 
+		busy = of[l].busy / of[l].nodes;
 		if (of[l].pairs < PATHS_MIN || rest < PATHS_MIN ||
 		    busy > BUSY_LEAF_MAX)
 			continue;
 		s->busy_now[l] += fmax(1 / n, DRIFT_NOW) *
 		    (busy - s->busy_now[l]);
-		s->busy_usual[l] += 1 / n * (busy - s->busy_usual[l]);
 		/* What all leaves meet is learned of none of them, and what was
 		 * counted until that was known is not a leaf's. */
 		if (spines_open(d, s)) {
@@ -244,8 +280,9 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 				(all.slow - of[l].slow) / rest,
 			    of[l].slow / of[l].pairs,
 			    cusum_limit(PATHS_ROUNDS * leaves, PATHS_K),
-			    PATHS_LEAST + BUSY_SLOWS * s->busy +
-				fmax(0, s->busy_now[l] - s->busy_usual[l]));
+			    PATHS_LEAST + s->busy_slow +
+				s->busy_now[l] * jobs_slow_at_most(s, l));
+			jobs_learn(s, l, &of[l]);
 		}
 		if (s->paths[l].from != DRIFT_NONE &&
 		    incident_find(d, JUDGE_LEAF, l) == NULL &&
@@ -517,7 +554,8 @@ series_drift_free(struct diagnosis *d)
 		free(d->series[i].paths_now);
 		free(d->series[i].members);
 		free(d->series[i].busy_now);
-		free(d->series[i].busy_usual);
+		free(d->series[i].jobs_slow);
+		free(d->series[i].jobs_busy);
 		free(d->series[i].stages);
 	}
 }

@@ -139,8 +139,7 @@ is_alike(const struct diagnosis *d, const struct diagnosis_series *s,
 	double worst, most = most_of(d, s, of, stage, 1, &worst);
 
 	/* not so for NAN; what was there fades sooner in what leaves are now */
-	return most >= ALIKE * worst &&
-	    most >= STAGE_LEAST + BUSY_SLOWS * s->busy;
+	return most >= ALIKE * worst && most >= STAGE_LEAST + s->busy_slow;
 }
 
 int
@@ -228,7 +227,7 @@ spines_hear(struct diagnosis *d, struct diagnosis_series *s,
 		x = most_of(d, s, of, k, 0, &any);
 		if (!isnan(x))
 			drift_add(&s->stages[k], x - out, x, limit,
-			    STAGE_LEAST + BUSY_SLOWS * s->busy);
+			    STAGE_LEAST + s->busy_slow);
 	}
 	if (!stages_are_named(all)) {
 		tell_unnamed(d, s, of);

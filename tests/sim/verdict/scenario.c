@@ -110,6 +110,8 @@ static const struct conf_row rows[] = {
 	{ "jobs", "crossing", CONF_REAL, 0, 100, NULL, "0", "1",
 	    "Pairs that leave a leaf are slower by so much, as likely as its "
 	    "nodes are busy." },
+	{ "jobs", "crossing_share", CONF_REAL, 0, 1, NULL, "1", "1",
+	    "Of jobs, those that load uplinks." },
 	FAULT("fault1", "none"),
 	FAULT("fault2", "none"),
 	{ "expect", "detected", CONF_REAL, 0, 1, NULL, "0", "1",
@@ -206,6 +208,7 @@ scenario_load(const char *path, struct scenario *ret)
 	ret->jobs.share = conf_real(c, "jobs", "share");
 	ret->jobs.effect = log1p(conf_real(c, "jobs", "effect"));
 	ret->jobs.crossing = log1p(conf_real(c, "jobs", "crossing"));
+	ret->jobs.crossing_share = conf_real(c, "jobs", "crossing_share");
 	ret->jobs.hours = conf_real(c, "jobs", "hours");
 	ret->jobs.fill = conf_bool(c, "jobs", "fill");
 	fault_read(ret, "fault1", &ret->faults[0]);

@@ -61,7 +61,7 @@ struct scenario {
 		double node_sd, leaf_sd, inside, loss, waits;
 	} cluster;
 	struct {
-		double share, effect, crossing, hours;
+		double share, effect, crossing, crossing_share, hours;
 		int fill; /* whole leaves */
 	} jobs;
 	struct fault faults[SCENARIO_FAULTS];

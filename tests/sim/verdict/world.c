@@ -52,6 +52,7 @@ world_new(const struct scenario *s, uint64_t seed)
 	w->job = xcalloc(n, sizeof(*w->job));
 	w->job_at = xcalloc(n, sizeof(*w->job_at));
 	w->job_end_ns = xcalloc(n, sizeof(*w->job_end_ns));
+	w->job_crosses = xcalloc(n, 1);
 	w->leaf_own = xcalloc(n, sizeof(*w->leaf_own));
 	w->leaf_busy = xcalloc(n, sizeof(*w->leaf_busy));
 	w->late = xcalloc(n, sizeof(*w->late));
@@ -110,6 +111,7 @@ world_free(struct world *w)
 	free(w->job);
 	free(w->job_at);
 	free(w->job_end_ns);
+	free(w->job_crosses);
 	free(w);
 }
 
@@ -142,6 +144,8 @@ job_start(struct world *w, uint32_t most)
 	uint32_t first = (uint32_t)rng_below(&w->rng, w->nodes);
 	double hours = -w->s->jobs.hours * log1p(-rng_unit(&w->rng));
 	double effect = w->s->jobs.effect * (0.5 + rng_unit(&w->rng));
+	int crosses = w->s->jobs.crossing_share >= 1 ||
+	    rng_unit(&w->rng) < w->s->jobs.crossing_share;
 
 	for (uint32_t i = 0; i < size && taken < most; i++) {
 		uint32_t k = w->s->jobs.fill
@@ -153,6 +157,7 @@ job_start(struct world *w, uint32_t most)
 		w->job_end_ns[k] = w->now_ns +
 		    (uint64_t)(hours * 3600 * (double)CLK_NS_PER_S) + 1;
 		w->job[k] = effect;
+		w->job_crosses[k] = (uint8_t)crosses;
 		taken++;
 	}
 	return taken;
@@ -192,7 +197,8 @@ world_step(struct world *w, uint64_t now_ns)
 		if (i == from)
 			w->leaf_busy[w->leaf[i]] = 0;
 		/* the mean of those so far */
-		w->leaf_busy[w->leaf[i]] += ((w->job_end_ns[i] != 0) -
+		w->leaf_busy[w->leaf[i]] += ((w->job_end_ns[i] != 0 &&
+						 w->job_crosses[i]) -
 						w->leaf_busy[w->leaf[i]]) /
 		    (i - from + 1);
 	}

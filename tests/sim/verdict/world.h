@@ -36,10 +36,11 @@ struct world {
 	uint32_t nodes, leaves;
 	uint32_t *leaf;         /* by node */
 	double *own, *leaf_own; /* for good */
-	double *leaf_busy;      /* share of its nodes in this round */
+	double *leaf_busy;      /* share of its nodes with jobs that cross */
 	double *late;         /* by node: how small messages wait for a core */
 	double *job, *job_at; /* by node: its mean effect, and this round's */
 	uint64_t *job_end_ns; /* 0: idle */
+	uint8_t *job_crosses; /* its job loads its leaf's uplinks */
 	double spare;         /* of the normal generator; NAN: none */
 	uint64_t now_ns, begin_ns; /* of the faults; 0: they are not there */
 	struct world_fault faults[SCENARIO_FAULTS];
