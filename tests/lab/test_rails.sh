@@ -72,6 +72,15 @@ weak()
 	campaign stripe -o stripe.bytes=1M
 	has '.probe == "speedup" and .baseline == "direct" and
 		.verdict == "warn" and (.text | test("^rail 1 \\(eth2\\) "))'
+	in_host collector curl -sf http://127.0.0.1:17701/metrics | awk '
+		/^coalmine_rail_bandwidth_ratio[{]node="node2",rail=/ { is[$1] = $2 }
+		END {
+			for (m in is)
+				if (m ~ /rail="1"/ ? is[m] >= 0.3 : is[m] < 0.7)
+					bad = bad " " m " " is[m]
+			if (bad != "" || length(is) != 2) print "rails:" bad
+			exit bad != "" || length(is) != 2 }' ||
+		fail "metrics do not tell the rail of a tenth from its like"
 	campaign binding -o binding.bytes=512K
 	has '.probe == "fit" and .verdict == "warn" and
 		(.text | test("rail 1 \\(eth2\\) between node1 and node2 "))
