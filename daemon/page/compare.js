@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * compare.js - one run against another: every measurement that both have, and
- * which of its numbers differ by more than chance or a share explains.
+ * which of its numbers differ by more than their intervals and a share explain.
+ * How much equal runs differ is known to coalctl compare alone.
  */
 import { choice, h, table } from "./dom.js";
 import { known, list, pill, runLink, times, value } from "./words.js";
@@ -12,10 +13,11 @@ const MARGIN = 0.05; /* as coalctl compare: less is the same */
 const nameOf = r => [r.test || r.plan || r.probe, r.phase, known(r.bytes) &&
 	r.probe !== "canary" && r.bytes].filter(Boolean).join(", ");
 
-/* The numbers of a record that are compared: [which, value, unit]. */
+/* The numbers of a record that are compared: [which, value, unit, interval]. */
 function numbers(r) {
 	if (r.probe === "canary")
-		return ["p50", "p99", "mean"].map(k => [k, r[k], r.unit]);
+		return ["p50", "p99", "mean"].map(k => [k, r[k], r.unit,
+			r.interval && r.interval.of === k && r.interval]);
 	if (r.probe === "impact")
 		return [["impact on " + r.of, r.value, "", r.interval]];
 	if (r.bandwidth && r.of !== "step")
@@ -26,17 +28,21 @@ function numbers(r) {
 const valuesOf = records => new Map(records.flatMap(r => numbers(r).filter(
 	n => known(n[1]) && n[1] > 0).map(n => [nameOf(r) + "\n" + n[0], n])));
 
-/* Above 1 the first is worse. Intervals that overlap are no difference. */
+/* Above 1 the first is worse. Without both intervals nobody knows. */
 function verdict(a, b) {
-	const worse = a[2] === "B/s" ? b[1] / a[1] : a[1] / b[1];
-	const v = a[3], w = b[3];
-	const apart = !v || !w || !known(v.lo) || !known(w.lo) || v.lo > w.hi ||
-		w.lo > v.hi;
-	return { worse, word: !apart || Math.abs(worse - 1) <= MARGIN ? "same" :
-		worse > 1 ? "worse" : "better" };
+	const up = a[2] === "B/s", v = a[3], w = b[3];
+	const worse = up ? b[1] / a[1] : a[1] / b[1];
+	if (!v || !w || ![v.lo, v.hi, w.lo, w.hi].every(x => known(x) && x > 0))
+		return { worse, word: "" };
+	const least = up ? w.lo / v.hi : v.lo / w.hi;
+	const most = up ? w.hi / v.lo : v.hi / w.lo;
+	return { worse, word: least > 1 + MARGIN ? "worse" :
+		most < 1 - MARGIN ? "better" : least >= 1 - MARGIN &&
+		most <= 1 + MARGIN ? "same" : "unclear" };
 }
 
-const TONE = { same: "unknown", worse: "bad", better: "ok" };
+const TONE = { same: "unknown", unclear: "unknown", worse: "bad",
+	better: "ok" };
 
 function rowsOf(records, than) {
 	const other = valuesOf(than);
@@ -45,7 +51,7 @@ function rowsOf(records, than) {
 			const [name, of] = key.split("\n"), b = other.get(key);
 			const v = verdict(a, b);
 			return [name, of, value(a[1], a[2]), value(b[1], b[2]),
-				times(v.worse), pill(v.word, TONE[v.word])];
+				times(v.worse), v.word && pill(v.word, TONE[v.word])];
 		});
 }
 
@@ -57,7 +63,8 @@ export function compareCard(run, records, other, than, runs, go) {
 		(a.campaign === run.campaign));
 	const rows = other ? rowsOf(records, list(than)) : [];
 	const head = other && ["against ", runLink(other), "; above 1× this " +
-		"run is worse, less than 5 % is the same"];
+		"run is worse; judged by intervals, 5 % is the same; how much " +
+		"equal runs differ, coalctl compare knows"];
 	return h("section", null, h("h2", null, "Compare ", h("small", null,
 		head), h("span", { class: "choices" },
 	choice("run to compare with", [["", "no other run"],

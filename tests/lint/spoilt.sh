@@ -126,6 +126,8 @@ spoil paths 'etc/x.sh:2' \
 spoil paths 'README.md:1: names common/two*.c, which is not there' \
     'printf "See \`common/one.c\` and \`common/two*.c\`.\n" >README.md'
 spoil man 'etc/bad.5' 'printf ".Dd x\n.Sh\n" >etc/bad.5'
+spoil man "can't break line" \
+    'printf "%120s\n" x | tr " " x >>schema/coalmine-output.7'
 spoil man 'says nothing of coalmined agents_max' \
     'sed -i /agents_max/d etc/coalmine.conf.5'
 spoil man 'says nothing of cause peer-lost' \

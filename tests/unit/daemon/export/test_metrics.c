@@ -137,7 +137,7 @@ render(const struct series *l)
 	struct strbuf page = { 0 };
 
 	fake.series = (struct series *)(uintptr_t)l;
-	fake.scored = 1;
+	fake.scored = 3;
 	memset(&http, 0, sizeof(http));
 	metrics_http_count(&http, "metrics", 200);
 	metrics_http_count(&http, "metrics", 200);

@@ -37,6 +37,13 @@ fake_leaf(int i, char ret[32])
 	snprintf(ret, 32, "leaf%d", i / (fake.nodes > 48 ? 32 : 4) + 1);
 }
 
+/* All but one are like their peers. */
+static double
+fake_score(int i)
+{
+	return i + 1 == fake.scored ? 9.5 : (i * 7 % 11 - 5) / 8.0;
+}
+
 static json_t *
 fake_node(int i)
 {
@@ -55,7 +62,7 @@ fake_node(int i)
 	    "spool_bytes", 100 * i, "load", 0.1, "leaf", leaf, "verdict",
 	    names_verdicts[VERDICT_OK]);
 	if (fake.scored)
-		json_object_set_new(node, "score", json_real(i == 2 ? 9.5 : 0));
+		json_object_set_new(node, "score", json_real(fake_score(i)));
 	return node;
 }
 
@@ -100,9 +107,7 @@ view_node_list(struct view *v, const struct view_node **ret)
 			.last_seen_unix_ns = now -
 			    (i % 11 == 8 ? 5000 * CLK_NS_PER_S : 1),
 			.spool_bytes = 100 * (uint64_t)i,
-			.score = !fake.scored ? NAN
-			    : i == 2          ? 9.5
-					      : 0 };
+			.score = fake.scored ? fake_score(i) : NAN };
 	}
 	if (fake.first_node != NULL && fake.nodes > 0)
 		nodes[0].name = fake.first_node;

@@ -17,7 +17,8 @@ struct fake {
 	uint64_t since_unix_ns; /* of the states; 0: an hour ago */
 	uint64_t make_ns;       /* what a list of nodes takes, in made_ns */
 	uint64_t made_ns;
-	int scored; /* node3 is far from its peers */
+	int scored; /* the node that is far from its peers; 0: none has a score
+		     */
 	char last_by[160];
 	int stopped;
 	int enabled;
