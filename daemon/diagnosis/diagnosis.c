@@ -340,13 +340,17 @@ hear_losses(struct diagnosis *d, const json_t *record, int far)
 	json_array_foreach (rows, i, o) {
 		int id = node_of(d, o, "node");
 		double sent = member_number(o, "n") + member_number(o, "lost");
+		const struct incident *k = id < 0
+		    ? NULL
+		    : incident_find(d, JUDGE_NODE, (uint32_t)id);
 
 		if (id < 0 || !(sent >= 1) || at[id] != 0)
 			continue;
 		nodes[count++] = (struct loss_node){ (uint32_t)id,
 			diagnosis_leaf(d,
 			    roster_by_id(d->roster, (size_t)id)->leaf),
-			(uint64_t)sent, d->nodes[id].link_busy };
+			(uint64_t)sent, d->nodes[id].link_busy,
+			k != NULL && !series_kind(k->series->sort).is_loss };
 		at[id] = (int)count;
 	}
 	json_array_foreach (json_object_get(record, "pairs"), i, o) {

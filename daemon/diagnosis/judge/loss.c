@@ -131,7 +131,7 @@ add(struct loss_sum *s, int far, const struct step *step, uint32_t lost,
 	s->of[far] = fmin(fmax(0, x), 2 * step->limit);
 	if ((s->of[0] == 0 && s->of[1] == 0 && !s->raised) ||
 	    s->clean >= 2 * LOSS_CLEAN) {
-		memset(s, 0, sizeof(*s));
+		*s = (struct loss_sum){ .aside = s->aside };
 		return;
 	}
 	s->lost += lost;
@@ -153,8 +153,8 @@ is_uplink(const struct loss_watch *w, const struct loss_epoch *e, uint32_t leaf,
 
 /* ---- leaves ---- */
 
-/* Of the leaf's nodes that are neither bad themselves nor busy; to_whom: NULL,
- * or what is to know which leaves they lose to. */
+/* Of the leaf's nodes that have no case themselves and are not busy; to_whom:
+ * NULL, or what is to know which leaves they lose to. */
 static uint32_t
 lost_across(const struct loss_watch *w, const struct loss_epoch *e,
     uint32_t leaf, struct loss_leaf *to_whom)
@@ -167,8 +167,8 @@ lost_across(const struct loss_watch *w, const struct loss_epoch *e,
 		uint32_t other = a->leaf == leaf ? b->leaf : a->leaf;
 
 		if ((a->leaf == leaf) == (b->leaf == leaf) || a->busy ||
-		    b->busy || w->sums[a->place].raised ||
-		    w->sums[b->place].raised)
+		    b->busy || a->aside || b->aside ||
+		    w->sums[a->place].raised || w->sums[b->place].raised)
 			continue;
 		for (uint32_t k = 0; k < counted(&e->pairs[i]); k++) {
 			lost++;
@@ -223,17 +223,33 @@ add_leaf(struct loss_leaf *l, const struct step *step, double limit,
 	l->epochs += lost > 0;
 }
 
-/* What others have lost until then was lost on the way to it. */
+/* What others have lost was lost on the way to one that is known now: between
+ * leaves, and within them. */
 static void
-raise_leaf(struct loss_watch *w, struct loss_leaf *l)
+forget_others(struct loss_watch *w, int within)
 {
-	l->raised = 1;
 	for (size_t i = 0; i < w->leaf_count; i++)
 		if (!w->leaves[i].raised)
 			memset(&w->leaves[i], 0, sizeof(w->leaves[i]));
 	for (size_t i = 0; i < w->count; i++)
-		if (!w->sums[i].raised)
-			w->sums[i].of[1] = 0;
+		for (int far = !within; far < 2 && !w->sums[i].raised; far++)
+			w->sums[i].of[far] = 0;
+}
+
+static void
+hear_aside(struct loss_watch *w, const struct loss_epoch *e)
+{
+	int news = 0;
+
+	for (size_t i = 0; i < e->count; i++) {
+		struct loss_sum *s = &w->sums[e->nodes[i].place];
+
+		news |= e->nodes[i].aside && !s->aside &&
+		    s->of[0] + s->of[1] > 0;
+		s->aside = e->nodes[i].aside != 0;
+	}
+	if (news)
+		forget_others(w, 1);
 }
 
 /* The worst first, for others look better without the paths to it: these are
@@ -259,7 +275,8 @@ hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 		leaves += at->nodes == 0;
 		at->nodes++;
 		at->busy += e->nodes[i].busy;
-		if (!e->nodes[i].busy && !w->sums[e->nodes[i].place].raised)
+		if (!e->nodes[i].busy && !e->nodes[i].aside &&
+		    !w->sums[e->nodes[i].place].raised)
 			at->sent += e->nodes[i].sent;
 		sent += (double)e->nodes[i].sent / 2;
 	}
@@ -294,8 +311,10 @@ hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 		if (!l->raised && l->sum > limit && l->epochs >= 2 &&
 		    l->more >= l->rest &&
 		    l->lead <= LEAF_LEAD_MAX * (double)l->lost &&
-		    is_spread(w, e, worst, l))
-			raise_leaf(w, l);
+		    is_spread(w, e, worst, l)) {
+			l->raised = 1;
+			forget_others(w, 0);
+		}
 		for (size_t i = 0; i < e->pair_count; i++)
 			if (!l->raised ||
 			    (e->nodes[e->pairs[i].a].leaf == worst) ==
@@ -315,10 +334,11 @@ loss_round(struct loss_watch *w, int far, struct loss_epoch *e)
 	size_t count = e->count;
 
 	make_room(w, nodes, count);
+	hear_aside(w, e);
 	if (far)
 		hear_leaves(w, e, &step);
 	for (size_t i = 0; i < count; i++)
-		marked[i] = w->sums[nodes[i].place].raised;
+		marked[i] = nodes[i].aside || w->sums[nodes[i].place].raised;
 	mark(w, far, e, &step, marked);
 	w->lost *= KEEP;
 	w->sent *= KEEP;

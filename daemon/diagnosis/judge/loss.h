@@ -6,9 +6,11 @@
  * Each lost echo adds log(p1 / p0), each one sent takes p1 - p0: p1 is what is
  * looked for, p0 what all lose, learned from those that are not near an alarm.
  * Of a pair LOSS_PAIR_MAX count in an epoch, and none where its other end is
- * itself over the limit, in the same epoch already. A node is raised whose two
- * sums together pass the limit and that lost on both sides lately; not where
- * many of its leaf lose to others, for that is the leaf's uplink.
+ * itself over the limit, in the same epoch already, or has a case of another
+ * kind; what was lost before that case is forgotten, where the node had its
+ * part in it. A node is raised whose two sums together pass the limit and that
+ * lost on both sides lately; not where many of its leaf lose to others, for
+ * that is the leaf's uplink.
  *
  * Of each leaf likewise what its nodes lose to other leaves, together: one
  * uplink of several that loses one in a thousand costs each node next to
@@ -34,11 +36,11 @@
 #define LOSS_LEAF_P1   1e-4 /* of a leaf's paths, or three times p0 */
 
 struct loss_sum {
-	double of[2];        /* within the leaf, between leaves */
-	uint64_t lost, sent; /* since both sums were 0 */
-	uint32_t epochs;     /* likewise */
-	uint32_t clean;      /* records since the last loss */
-	uint8_t raised;
+	double of[2];          /* within the leaf, between leaves */
+	uint64_t lost, sent;   /* since both sums were 0 */
+	uint32_t epochs;       /* likewise */
+	uint32_t clean;        /* records since the last loss */
+	uint8_t raised, aside; /* aside: as it was last heard */
 };
 /* Of a leaf, between leaves. */
 struct loss_leaf {
@@ -65,7 +67,8 @@ struct loss_watch {
 struct loss_node {
 	uint32_t place, leaf; /* SCORE_NO_LEAF: unknown */
 	uint64_t sent;
-	int busy; /* with a job's traffic */
+	int busy;  /* with a job's traffic */
+	int aside; /* has a case, and not because of what it loses */
 };
 struct loss_pair {
 	uint32_t a, b; /* of the nodes' list */
