@@ -272,7 +272,8 @@ grace_cb(evutil_socket_t fd, short what, void *arg)
 	run_end_all(arg, 2000, "the collector stays away");
 }
 
-/* Whoever reaches those ports may run programs as children.user. */
+/* Whoever reaches the control ports of Open MPI may run programs as
+ * children.user. */
 static void
 say_control_nets(const struct conf *c)
 {
@@ -280,7 +281,7 @@ say_control_nets(const struct conf *c)
 
 	if (conf_string(c, "children", "openmpi")[0] == '\0' ||
 	    conf_string(c, "mpi", "net")[0] != '\0')
-		; /* nobody offers them, or somebody has said where */
+		; /* Open MPI is not offered, or its networks are configured. */
 	else if (nets[0] != '\0')
 		log_info("mpi.net is empty: control ports of Open MPI are "
 			 "offered on %s, of mesh.net",
@@ -377,7 +378,7 @@ main(int argc, char **argv)
 		conf_free(ag.conf);
 		return rc == 0 ? 0 : EXIT_CONFIG;
 	}
-	/* one heap: threads live for a question each */
+	/* One heap is enough: a thread lives for one question. */
 	mallopt(M_ARENA_MAX, 1);
 	signal(SIGPIPE, SIG_IGN);
 	umask(022);

@@ -171,6 +171,8 @@ names_link_counter_find(const char *name)
 	return c->name != NULL ? c : NULL;
 }
 
+/* The last is PHASE_PRODUCTION: records and stores of all versions have this
+ * word for it. */
 const char *const names_phases[PHASE_MAX] = { "isolated", "congested", "wild" };
 
 const char *const names_collectives[NAMES_COLLECTIVES_MAX] = { "broadcast",

@@ -44,7 +44,7 @@ enum wire_type {
 	WIRE_SPAWN_ASK,   /* the head's launcher wants a daemon on a node */
 	WIRE_SPAWNED,     /* answer to spawn: the daemon runs, or why not */
 	WIRE_EXITED,      /* a launcher or daemon ended */
-	WIRE_RANK_LOST,   /* a rank's tether broke without goodbye */
+	WIRE_RANK_LOST,   /* a rank's connection ended without bye */
 	WIRE_COUNTERS,    /* answer to sample */
 	WIRE_SPOOL_LOST,  /* data that had to be dropped */
 	WIRE_MESH_READY,  /* answer to mesh: it answers echoes, or why not */

@@ -125,9 +125,9 @@ digits(const char *text)
 	return strspn(text, "0123456789");
 }
 
-/* Leading blanks and one pair of quotes go: they were meant for a shell. What
- * a shell would act on may not be left, nor what is no ASCII: answers quote
- * words, cut. NULL: refused. */
+/* Removes leading blanks and one pair of quotes, which were meant for a shell.
+ * The rest must be ASCII, since answers quote it, and hold nothing that a shell
+ * would act on. NULL: refused. */
 static char *
 strip(const char *word)
 {

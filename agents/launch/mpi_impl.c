@@ -53,7 +53,7 @@ mpi_impl_find(const char *name)
 	return NULL;
 }
 
-/* NAME.conf of the folder; what is not called so is not meant. */
+/* Takes NAME.conf of the folder; files of other names are ignored. */
 static void
 site_add(const char *dir, const char *file)
 {
@@ -211,7 +211,7 @@ set(const char *name, const char *value, struct strvec *env,
 	strvec_add(names, "%s", name);
 }
 
-/* What a list says; who started us has checked it. */
+/* Sets what a list has; the caller has checked it. */
 static void
 set_list(const struct conf *c, const char *key, const char *prefix,
     struct strvec *env, struct strvec *names)
@@ -294,8 +294,8 @@ mpi_impl_settings(const struct mpi_impl_job *job, struct strvec *env,
 		set_fabric(job, fabric, env, names);
 	if (nics[0] != '\0' && devices[0] == '\0')
 		set("COALMINE_NICS", nics, env, names);
-	/* Before the lists: what a site sets of them stays, and where it is
-	 * another device the engine says that these carried nothing. */
+	/* Set before the lists, so that what a site sets itself stays. If that
+	 * is another device, the engine reports that these carried nothing. */
 	set_devices(fabric, devices, env, names);
 	set_list(job->conf, "mca", MPI_SETTINGS_MCA, env, names);
 	set_list(job->conf, "env", "", env, names);
@@ -303,10 +303,10 @@ mpi_impl_settings(const struct mpi_impl_job *job, struct strvec *env,
 		set_fabric(job, fabric, env, names);
 	set_list(job->campaign, "mca", MPI_SETTINGS_MCA, env, names);
 	set_list(job->campaign, "env", "", env, names);
-	/* It keeps to cores near its NIC where nobody binds it. */
+	/* A rank that no launcher binds keeps to the cores near its NIC. */
 	if (strcmp(bind_asked(job), "auto") != 0)
 		set("COALMINE_BIND", bind_asked(job), env, names);
-	/* The engine judges by it what carried its bytes. */
+	/* The engine compares it with what carried its bytes. */
 	set("COALMINE_FABRIC", fabric, env, names);
 }
 

@@ -17,7 +17,7 @@
 #include "agents/launch/mpi_impl.h"
 #include "common/str.h"
 
-/* Our address on the way to another; nothing is sent. */
+/* The local address of the route to another node; nothing is sent. */
 static int
 source_to(const char *addr, char *ret, size_t cap_bytes)
 {

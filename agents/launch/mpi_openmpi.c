@@ -46,10 +46,10 @@ static const struct {
 	{ "rmaps_base_oversubscribe", "1" },
 };
 
-/* Debian's file of parameters leaves out UCX, so that machines without a fabric
- * warn of nothing, and all that works one-sided on TCP: auto is the choice that
- * Open MPI has without it. A list of what is left out that names nothing of use
- * overrules that file. */
+/* Debian's file of parameters excludes UCX, to avoid warnings on machines
+ * without a fabric, and with it all one-sided components that work on TCP. auto
+ * is the choice that Open MPI makes without that file: an exclude list that
+ * names only an unused component overrides it. */
 static const struct mpi_impl_fabric fabrics[] = {
 	{ "auto", "OMPI_MCA_pml", "^monitoring", NULL, 1 },
 	{ "auto", "OMPI_MCA_osc", "^monitoring", NULL, 1 },
@@ -58,7 +58,8 @@ static const struct mpi_impl_fabric fabrics[] = {
 	 * carry nothing */
 	{ "tcp", "OMPI_MCA_btl", "tcp,self", "tcp,self,vader", 0 },
 	{ "tcp", "OMPI_MCA_osc", "pt2pt", NULL, 0 },
-	/* whatever UCX has: by itself Open MPI takes it for Mellanox only */
+	/* any device that UCX has: by default Open MPI uses UCX for Mellanox
+	 * only */
 	{ "ucx", "OMPI_MCA_pml", "ucx", NULL, 0 },
 	{ "ucx", "OMPI_MCA_pml_ucx_tls", "any", NULL, 0 },
 	{ "ucx", "OMPI_MCA_pml_ucx_devices", "any", NULL, 0 },
@@ -93,15 +94,15 @@ settings(const struct mpi_impl_job *job, struct strvec *env)
 	mca(env, "rmaps_base_mapping_policy", "%s",
 	    bind != NULL && strcmp(bind, "numa") == 0 ? "numa" : "slot");
 	mca(env, "plm_rsh_agent", "%s", job->arsh);
-	/* only the name is looked at: for sh it would wrap " orted" in a
-	 * script that reads a profile, and a nologin user's it refuses */
+	/* Open MPI looks at the name only: for sh it would wrap " orted" in a
+	 * script that reads a profile, and it refuses nologin */
 	strvec_env(env, "SHELL", "/bin/bash");
 	/* a star: every daemon is started from here */
 	mca(env, "routed_radix", "%zu", job->node_count + 1);
 	mca(env, "plm_rsh_num_concurrent", "%zu", job->node_count + 1);
 	if (control[0] != '\0')
 		mca(env, "oob_tcp_if_include", "%s", control);
-	/* where ranks have a NIC each, they say it themselves */
+	/* with mpi.nics each rank chooses its own interface */
 	if (net[0] != '\0' && conf_string(job->conf, "mpi", "nics")[0] == '\0')
 		mca(env, "btl_tcp_if_include", "%s", net);
 	free(control);

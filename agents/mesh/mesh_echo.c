@@ -15,7 +15,7 @@
 #include "common/clk.h"
 #include "common/xalloc.h"
 
-/* More in a second is no mesh: every node is the target of a few others. */
+/* A node is the target of a few others only, so more than this is no mesh. */
 #define ANSWERS_PER_S 2000
 
 struct mesh_echo {
@@ -40,7 +40,8 @@ answer(struct mesh_echo *e, const struct mesh_got *got, uint64_t read_ns)
 	uint64_t now_ns;
 	int is_good = 0, rc;
 
-	/* The token that signed it, made again from the sender's address. */
+	/* The token that should have signed it is computed from the sender's
+	 * address. */
 	mesh_token_input(&got->from.addr, input);
 	if (mesh_packet_get(got->raw, &p) < 0 || p.kind != MESH_REQUEST ||
 	    p.epoch + 1 < e->epoch || p.epoch > e->epoch + 1) {
@@ -66,7 +67,7 @@ answer(struct mesh_echo *e, const struct mesh_got *got, uint64_t read_ns)
 		return;
 	}
 	p.kind = MESH_ANSWER;
-	/* what signing takes is not in it, and is a microsecond */
+	/* without the time for signing, which is a microsecond */
 	p.turn_ns = got->waited_ns + (clk_ns() - read_ns);
 	mesh_packet_put(raw, &p);
 	mesh_sign(raw, token);

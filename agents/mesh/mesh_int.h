@@ -48,7 +48,7 @@ int mesh_sock_put(int fd, const struct mesh_peer *to,
 /* HMAC-SHA256; the first bytes of it. */
 void mesh_mac(const uint8_t key[MESH_KEY_BYTES], const uint8_t *data,
     size_t len_bytes, uint8_t *ret, size_t ret_bytes);
-/* Put the MAC on a packet; is the one on it right? */
+/* Signs a packet; tells whether the MAC of a packet is right. */
 void mesh_sign(uint8_t raw[MESH_PACKET_BYTES],
     const uint8_t token[MESH_KEY_BYTES]);
 int mesh_signed(const uint8_t raw[MESH_PACKET_BYTES],

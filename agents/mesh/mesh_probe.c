@@ -98,7 +98,7 @@ take_answer(struct mesh_probe *p, const struct mesh_got *got, uint64_t now_ns)
 	struct slot *s;
 	double rtt_s;
 
-	/* What is not ours, or settled, has no slot. */
+	/* An answer to no request of ours, or to a settled one, has no slot. */
 	if (mesh_packet_get(got->raw, &answer) < 0 ||
 	    answer.kind != MESH_ANSWER || answer.seq < p->floor ||
 	    answer.seq >= p->seq)
@@ -396,8 +396,8 @@ mesh_probe_take(struct mesh_probe *p, enum mesh_class class,
     struct mesh_tally *ret)
 {
 	expire(p);
-	/* What our own kernel has dropped may be any of the missing answers:
-	 * then no loss is known to be one. */
+	/* Any missing answer may be one that our own kernel dropped. Then no
+	 * loss is certain, and all are counted as unknown. */
 	if (p->drops != p->drops_told) {
 		p->drops_told = p->drops;
 		for (int c = 0; c < MESH_CLASS_MAX; c++) {

@@ -66,17 +66,18 @@ from_sockaddr(const struct sockaddr_storage *sa, struct mesh_peer *ret)
 int
 mesh_sock_open(const struct in6_addr *addr, uint16_t port)
 {
-	/* None of them is needed to work: without time stamps a datagram has
-	 * not waited, without the count of drops they look like losses, and
-	 * those of the other family fail. */
+	/* All of these options may fail: without time stamps a datagram counts
+	 * as not delayed, without the drop count drops look like losses, and
+	 * options of the other address family fail anyway. */
 	static const struct {
 		int level, name, value;
 	} options[] = {
 		{ SOL_SOCKET, SO_TIMESTAMPNS, 1 },
 		{ SOL_SOCKET, SO_RXQ_OVFL, 1 },
 		{ SOL_SOCKET, SO_RCVBUF, RECEIVE_BYTES },
-		/* What a router says is too large is refused here from then on,
-		 * so only what vanishes in silence is lost, time after time. */
+		/* Once a router has reported that a datagram is too large, the
+		 * kernel refuses such datagrams itself. So only those that
+		 * vanish silently count as lost. */
 		{ IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO },
 		{ IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO },
 	};

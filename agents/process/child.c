@@ -102,8 +102,8 @@ err_cb(evutil_socket_t fd, short what, void *arg)
 		end_event(&c->err_ev);
 }
 
-/* What the owner is told: the end of stderr, and the one thing of stdout that
- * matters, whom Hydra names as the first process that died. */
+/* What the owner is told: the end of stderr, and of stdout the line in which
+ * Hydra names the first process that died. */
 static char *
 last_words(const struct child *c)
 {
@@ -238,9 +238,9 @@ args_make(struct args *a, const struct child_spec *spec)
 	return a->count + 1 < ARGS_MAX ? 0 : -E2BIG;
 }
 
-/* The program's environment as a file without a name, far from the keeper's
- * descriptors. The keeper, which may be root, gets of it only what is ours and
- * says whose it is. */
+/* The program's environment as a file without a name, on a descriptor beyond
+ * the keeper's. The keeper may be root, so its own environment has nothing but
+ * the variables of ours that say to which run it belongs. */
 static int
 env_make(const struct child_spec *spec, struct strvec *keeper_env)
 {

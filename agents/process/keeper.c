@@ -140,7 +140,7 @@ child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
 		child_fail(pipe_fd, "change user");
 	if (k->uid > 0 && setuid(0) == 0)
 		child_fail(pipe_fd, "still root after change of user");
-	/* only now: a change of user clears it */
+	/* after the change of user, which clears it */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		child_fail(pipe_fd, "prctl");

@@ -21,7 +21,7 @@ static const char *const noise[] = {
 	"[0x",
 };
 
-/* The line that has just ended makes room again when it is noise. */
+/* A line that turns out to be noise is removed again when it ends. */
 static void
 line_end(struct stderr_tail *t)
 {

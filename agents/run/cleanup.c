@@ -24,8 +24,8 @@
  * kernel. */
 #define KILL_EVERY_MS 20
 #define KILL_TIMES    150
-/* Entries of a folder: who makes more meanwhile has the rest wait for the next
- * start. */
+/* Entries of a folder that are removed at once. If processes make more, the
+ * rest is removed at the next start of the agent. */
 #define REMOVE_MAX 1000000
 
 static DIR *
@@ -43,8 +43,8 @@ is_self(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* What is in sub: files go, folders move up into top, so that none is too deep
- * to be reached. */
+/* Removes the files in sub and moves its folders up into top, so that none is
+ * too deep to be reached. */
 static void
 flatten(DIR *sub, int top, unsigned *count)
 {
@@ -65,8 +65,8 @@ flatten(DIR *sub, int top, unsigned *count)
 	}
 }
 
-/* All in a folder that others write to, while they may still do so: nothing is
- * looked at by a path, and no link is followed. */
+/* Removes all that is in a folder while others may still write to it. Nothing
+ * is opened by a path, and no link is followed. */
 static void
 folder_empty(const char *path)
 {
@@ -100,8 +100,8 @@ folder_empty(const char *path)
 	closedir(top);
 }
 
-/* What is in tmp is removed only by who could write it: as root we would remove
- * what somebody swaps in. */
+/* The contents of tmp are removed as the user who could write them: root might
+ * be led to remove what that user swaps in. */
 void
 cleanup_run_dir(const struct agent *ag, const char *path)
 {
@@ -171,8 +171,8 @@ cleanup_leaves(const struct agent *ag, const char *run)
 
 		if (strncmp(de->d_name, start, (size_t)len) != 0)
 			continue;
-		/* Only the number of a child may follow: the name of another
-		 * run may begin likewise. */
+		/* Only the number of a child may follow: another run's name may
+		 * begin with this one's. */
 		if (run != NULL && rest[strspn(rest, "0123456789")] != '\0')
 			continue;
 		if (str_format(path, sizeof(path), "%s/%s", ag->cgroup,

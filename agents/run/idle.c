@@ -28,7 +28,7 @@ struct idle_row {
 	int (*look)(struct agent *ag, struct err *err);
 	/* NULL where look is enough. */
 	struct idle_wait *(*ask)(struct agent *ag, idle_cb *cb, void *arg);
-	int gpus; /* cores do not tell: before a run GPUs are asked too */
+	int gpus; /* sees cores only: before a run GPUs are asked too */
 };
 
 static int

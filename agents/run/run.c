@@ -110,7 +110,8 @@ lost_cb(int64_t rank, int64_t pid, int exited, void *arg)
 	    1);
 }
 
-/* It will end itself; collectors that know no more take it for that. */
+/* The rank will end itself. An older collector, which ignores "stuck", sees a
+ * rank that exited. */
 static void
 stuck_cb(int64_t rank, int64_t pid, json_t *with, void *arg)
 {
@@ -144,7 +145,7 @@ dir_name(struct run *run)
 	const char *top = conf_string(run->ag->conf, "agent", "run_dir");
 	uint64_t sum = 14695981039346656037u;
 
-	if (strlen(top) + strlen(run->id) + sizeof("//tether.sock") <= 107)
+	if (strlen(top) + strlen(run->id) + sizeof("//ranks.sock") <= 107)
 		return str_format(run->dir, sizeof(run->dir), "%s/%s", top,
 		    run->id);
 	for (const char *c = run->id; *c != '\0'; c++)
@@ -153,8 +154,8 @@ dir_name(struct run *run)
 	    (unsigned long long)(sum >> 16));
 }
 
-/* Children may pass through dir, and write to nothing but dir/tmp, which is
- * their group's: no moment at which they could plant a file. */
+/* Children may search dir but write only to dir/tmp, which belongs to their
+ * group: there is no moment at which they could plant a file. */
 static int
 dir_make(struct run *run)
 {
@@ -187,7 +188,7 @@ static void
 run_free(struct run *run)
 {
 	idle_cancel(run->idle);
-	rank_watch_close(run->tether);
+	rank_watch_close(run->watch);
 	spawn_requests_close(run->asks);
 	record_pipe_close(run->records);
 	if (run->deadline != NULL)
@@ -223,10 +224,10 @@ run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
 		run_free(run);
 		return rc;
 	}
-	snprintf(path, sizeof(path), "%s/tether.sock", run->dir);
-	run->tether = rank_watch_open(ag->base, path, ag->child_gid,
+	snprintf(path, sizeof(path), "%s/ranks.sock", run->dir);
+	run->watch = rank_watch_open(ag->base, path, ag->child_gid,
 	    &rank_watch_ops, run);
-	if (run->tether == NULL) {
+	if (run->watch == NULL) {
 		err_say(err, "%s: cannot listen", path);
 		run_free(run);
 		return -EIO;
@@ -375,7 +376,8 @@ env_base(struct run *run, const char *mark, struct strvec *env)
 	strvec_env(env, "LC_ALL", "C.UTF-8");
 	strvec_env(env, "COALMINE_NODE", "%s", ag->name);
 	strvec_env(env, "COALMINE_RUN", "%s", run->id);
-	strvec_env(env, "COALMINE_TETHER", "%s/tether.sock", run->dir);
+	/* Its old name: an engine of another version may read it. */
+	strvec_env(env, "COALMINE_TETHER", "%s/ranks.sock", run->dir);
 	strvec_env(env, "COALMINE_STATE", "%s",
 	    conf_string(ag->conf, "agent", "state_dir"));
 	strvec_add(env, "%s", mark);
@@ -486,7 +488,7 @@ bad_cb(const char *why, void *arg)
 
 static const struct record_pipe_ops record_pipe_ops = { record_cb, bad_cb };
 
-/* For the run's group to read, and for nobody to write. */
+/* The run's group may read it, and nobody may write it. */
 static int
 campaign_write(struct run *run, const char *text)
 {
@@ -543,8 +545,9 @@ run_program_check(const struct agent *ag, const char *line, struct err *err)
 	    len < 150 ? (int)len : 150, line);
 }
 
-/* Options that have the engine write a file: only where the administrator has
- * it, or a campaign could replace any file of the children's user. */
+/* Options by which the engine writes a file: allowed only below the
+ * administrator's folder, or a campaign could replace any file of the
+ * children's user. */
 static int
 tables_check(const struct agent *ag, const struct conf *c, struct err *err)
 {
@@ -604,12 +607,12 @@ launch_ready(struct run *run, const char *text, size_t node_count,
 }
 
 void
-run_launch(struct run *run, const struct launcher *way,
+run_launch(struct run *run, const struct launcher *launcher,
     const struct mpi_impl_node *nodes, size_t node_count, int ranks_per_node,
     const char *campaign)
 {
 	struct agent *ag = run->ag;
-	char launcher[AGENT_PATH_MAX], engine[AGENT_PATH_MAX];
+	char launcher_path[AGENT_PATH_MAX], engine[AGENT_PATH_MAX];
 	char conf_path[AGENT_PATH_MAX + 32], pipe_path[AGENT_PATH_MAX + 32];
 	char mark[AGENT_PATH_MAX], path[AGENT_PATH_MAX];
 	const char *command[] = { engine, "run", conf_path, "--json", pipe_path,
@@ -618,7 +621,7 @@ run_launch(struct run *run, const struct launcher *way,
 	struct err err;
 	struct mpi_impl_job job = { .conf = ag->conf,
 		.mpi = run->mpi,
-		.launcher = launcher,
+		.launcher = launcher_path,
 		.run = run->id,
 		.dir = run->dir,
 		.nodes = nodes,
@@ -632,8 +635,8 @@ run_launch(struct run *run, const struct launcher *way,
 
 	snprintf(conf_path, sizeof(conf_path), "%s/campaign.conf", run->dir);
 	snprintf(pipe_path, sizeof(pipe_path), "%s/records", run->dir);
-	if (mpi_impl_path(run->mpi, ag->conf, launcher, engine,
-		sizeof(launcher), &err) < 0 ||
+	if (mpi_impl_path(run->mpi, ag->conf, launcher_path, engine,
+		sizeof(launcher_path), &err) < 0 ||
 	    launch_ready(run, campaign, node_count, &c, &err) < 0) {
 		send_not_started(run, 0, err.text);
 		conf_free(c);
@@ -643,11 +646,12 @@ run_launch(struct run *run, const struct launcher *way,
 	mark_make(run, 0, mark, sizeof(mark));
 	env_base(run, mark, &env);
 	strvec_env(&env, "COALMINE_ARSH_SOCKET", "%s/agent.sock", run->dir);
-	if (launcher[0] == '\0' && way != &launcher_slurm)
+	if (launcher_path[0] == '\0' && launcher != &launcher_slurm)
 		send_not_started(run, 0,
 		    "this MPI has no launcher of its own: allowed is "
 		    "campaign.launcher = slurm");
-	else if (way->build(&job, path, sizeof(path), &argv, &env, &err) < 0)
+	else if (launcher->build(&job, path, sizeof(path), &argv, &env, &err) <
+	    0)
 		send_not_started(run, 0, err.text);
 	else
 		run_child_start(run, 0, path, argv.list, &env, mark);

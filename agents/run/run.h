@@ -24,12 +24,12 @@
 #include "schema/record.h"
 #include "schema/wire.h"
 
-/* ---- rank_watch.c: the lines that the ranks of a run hold here ----
+/* ---- rank_watch.c: the connections that the ranks of a run hold here ----
  *
  * A rank connects, writes "rank R pid P", and "bye" once its results are out;
  * between them "stuck RANK NODE WHAT SECONDS AT" where it waits for another one
  * in vain, at most for two; RANK -1: it cannot say for whom.
- * A line that breaks without bye is a rank that died, whatever its launcher
+ * A connection that ends without bye is a rank that died, whatever its launcher
  * thinks of it; one that ended itself, as its MPI does when another rank is
  * gone, could still say "exit".
  */
@@ -50,9 +50,9 @@ struct rank_watch_ops {
 /* NULL after a line in the log. */
 struct rank_watch *rank_watch_open(struct event_base *base, const char *path,
     int64_t gid, const struct rank_watch_ops *ops, void *arg);
-/* Closes all lines, without lost. NULL is allowed. */
-void rank_watch_close(struct rank_watch *t);
-unsigned rank_watch_count(const struct rank_watch *t); /* ranks seen so far */
+/* Closes all connections, without lost. NULL is allowed. */
+void rank_watch_close(struct rank_watch *w);
+unsigned rank_watch_count(const struct rank_watch *w); /* ranks seen so far */
 
 /* ---- record_pipe.c: the pipe that an engine writes its records into ----
  *
@@ -92,7 +92,7 @@ struct run {
 	uint64_t deadline_ns;
 	struct event *deadline;
 	struct idle_wait *idle; /* prepare still waits for it */
-	struct rank_watch *tether;
+	struct rank_watch *watch;
 	struct spawn_requests *asks; /* where the launcher runs */
 	struct record_pipe *records; /* likewise */
 	TAILQ_HEAD(, run_child) children;
@@ -104,7 +104,7 @@ struct run *run_find(struct agent *ag, const char *id);
 /* Another exclusive run that holds this node; NULL if none. */
 struct run *run_exclusive(struct agent *ag, const struct run *except);
 
-/* Make the directory and the tether. -errno and why; id is valid and new. */
+/* Make directory and rank watch. -errno and why; id is valid and new. */
 int run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
     struct run **ret, struct err *err);
 /* Whether children.programs has the first word of line. -EACCES with why. */
@@ -116,7 +116,7 @@ void run_end(struct run *run, uint64_t grace_ms, const char *text);
 void run_end_all(struct agent *ag, uint64_t grace_ms, const char *text);
 
 /* Start the job's launcher here: answers launched by itself. */
-void run_launch(struct run *run, const struct launcher *way,
+void run_launch(struct run *run, const struct launcher *launcher,
     const struct mpi_impl_node *nodes, size_t node_count, int ranks_per_node,
     const char *campaign);
 /* Start a daemon of a launcher elsewhere: answers spawned by itself. argv is

@@ -94,7 +94,7 @@ nvml_open(struct nvml *n)
 	return -1;
 }
 
-/* A process is counted, not read, so that no layout matters. */
+/* Processes are only counted, so the layout of NVML's struct is irrelevant. */
 static int
 nvidia_busy(struct err *err)
 {

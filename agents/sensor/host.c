@@ -19,7 +19,7 @@
 #include "common/clk.h"
 #include "common/str.h"
 
-/* A step for each doubling: at 60 % waiting, a fifth of a second is late. */
+/* One step for each doubling of the pressure. */
 static const struct {
 	double some, load_per_core, stretch;
 } steps[] = {
@@ -249,7 +249,7 @@ net_take(struct traffic *t, const char *dir, const char *name)
 	if (strcmp(name, "lo") == 0 || hardware != t->is_hardware)
 		return;
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	/* What a device of software calls its speed means nothing. */
+	/* The speed that a virtual device reports has no meaning. */
 	if (!hardware || sensor_file(path, "speed", &mbit) < 0)
 		mbit = 0;
 	if (sensor_file(path, "statistics/rx_bytes", &rx) == 0 &&
@@ -289,7 +289,7 @@ each_device(struct traffic *t, const char *root, const char *class,
 		closedir(d);
 }
 
-/* Where there is no hardware, as in a container, other devices speak. */
+/* Without hardware, as in a container, virtual devices are counted instead. */
 static void
 put_traffic(const char *root, struct host_look *last, json_t *to)
 {

@@ -39,7 +39,8 @@
 #define KINDS_MAX     64    /* of a file: collective, size, communicator */
 #define ROWS_MAX      512
 #define JOB_ROWS_MAX  32 /* those that took longest */
-/* The collector may not know a job yet that has begun, nor hear each time. */
+/* Rows of a job are repeated for a while: the collector may not know the job
+ * yet, or may miss a message. */
 #define TOLD_TIMES  6
 #define OLD_S       86400 /* nobody writes there any more */
 #define SECONDS_MAX 1e9
@@ -123,7 +124,7 @@ is_like(const struct kind *a, const struct kind *b)
 	    strcmp(a->op, b->op) == 0 && strcmp(a->job, b->job) == 0;
 }
 
-/* What cannot be is left out, and what there is no room for. */
+/* Impossible rows are left out, and those for which there is no room. */
 static void
 kind_add(struct file *f, struct kind *k)
 {
@@ -368,7 +369,7 @@ file_read(struct inband *ib, struct file *f, int source, int fd, off_t size)
 			s->take(ib, f, line, source);
 		cut = 0;
 	}
-	/* What is no line by then never becomes one. */
+	/* Without a newline by then it is not a line. */
 	f->offset += line == text && n == (ssize_t)most ? n : line - text;
 	free(text);
 	return 0;
@@ -411,7 +412,7 @@ file_look(struct inband *ib, int dir, const char *name, const char *path)
 	}
 	if (source == ARRAY_LEN(sources))
 		return;
-	/* A pipe or a device does not hold us up. */
+	/* Opening a pipe or a device must not block. */
 	fd = openat(dir, name,
 	    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)

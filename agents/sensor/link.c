@@ -19,8 +19,8 @@
 #define LOG_LINES_MAX 20000
 #define LOG_BYTES     8192 /* the kernel has no longer ones */
 
-/* What the kernel has said of GPUs since the look before. Where the agent may
- * not read that, nothing. */
+/* GPU messages of the kernel's log since the last look; none where the agent
+ * may not read the log. */
 static void
 log_read(struct link_look *l, const char *root, json_t *rows)
 {

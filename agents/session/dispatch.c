@@ -293,7 +293,7 @@ do_launch(struct agent *ag, const json_t *msg)
 	int64_t ranks = member_int(msg, "ranks_per_node");
 	json_t *array = json_object_get(msg, "nodes");
 	struct mpi_impl_node *nodes = nodes_read(ag, array);
-	const struct launcher *way = launcher_find(
+	const struct launcher *launcher = launcher_find(
 	    member_text(msg, "launcher"));
 
 	if (nodes == NULL || ranks < 1 || ranks > 1024) {
@@ -306,11 +306,11 @@ do_launch(struct agent *ag, const json_t *msg)
 		say_not_launched(ag, id, "launched before");
 	else if (strcmp(run->mpi->name, member_text(msg, "mpi")) != 0)
 		say_not_launched(ag, id, "prepared for another mpi");
-	else if (way == NULL)
+	else if (launcher == NULL)
 		say_not_launched(ag, id, "this agent has no such launcher");
 	else
-		run_launch(run, way, nodes, json_array_size(array), (int)ranks,
-		    member_text(msg, "campaign"));
+		run_launch(run, launcher, nodes, json_array_size(array),
+		    (int)ranks, member_text(msg, "campaign"));
 	free(nodes);
 	return 0;
 }
@@ -467,7 +467,8 @@ pump_batch(struct agent *ag, const char *run)
 	return 1;
 }
 
-/* What there is room for; of other runs it was sent before. */
+/* Sends records of the run as far as the session has room, then what the spool
+ * has lost of it. */
 static void
 pump(struct agent *ag, const char *run)
 {
@@ -496,8 +497,8 @@ void
 dispatch_record(struct agent *ag, const char *run,
     const struct record_head *head, const char *line, size_t len_bytes)
 {
-	/* Records of a second are synced at once: the disk may take longer
-	 * for each than the engine. */
+	/* Records are synced once a second, together: syncing each could take
+	 * the disk longer than the engine takes to make it. */
 	static const struct timeval sync_after = { .tv_sec = 1 };
 
 	if (head->seq == 0) {
@@ -531,8 +532,8 @@ struct hello_spool {
 	size_t room_bytes;
 };
 
-/* As many as there is room for: of the others the collector hears by their
- * records. */
+/* As many runs as there is room for; the collector learns of the others from
+ * their records. */
 static void
 hello_spool(const struct spool_run *sr, void *arg)
 {
@@ -553,8 +554,8 @@ hello_spool(const struct spool_run *sr, void *arg)
 	json_array_append_new(hs->list, row);
 }
 
-/* Devices and addresses come and go; those are left out for which there is no
- * room: the last of those that are no devices first. */
+/* Devices and addresses come and go. If there is no room for all, the last
+ * entries are left out, those without hardware first. */
 static void
 nics_refresh(struct agent *ag)
 {
@@ -676,7 +677,7 @@ up(const json_t *welcome, void *arg)
 	dispatch_pump(ag);
 }
 
-/* The grace begins with the silence, which may have been noticed late. */
+/* The grace counts from the last byte, since silence may be noticed late. */
 static void
 down(uint64_t silent_ns, void *arg)
 {

@@ -23,7 +23,7 @@
 #include "schema/pki.h"
 
 #define TOKEN_FILE_MAX 4096
-/* Clocks: who is asked has dated its certificate back by as much. */
+/* Tolerance for clocks: the signer dates its certificates back by as much. */
 #define EARLY_S 300
 
 struct enroll {
@@ -34,8 +34,8 @@ struct enroll {
 	int by_munge;     /* instead of a token */
 	char *key_path;   /* where the key waits */
 	EVP_PKEY *key;
-	X509 *root; /* that the token names, once it was seen; by munge: that
-		     * was seen, and is believed with the answer */
+	X509 *root; /* the root that the token names, once seen; by munge the
+		       one that was shown, trusted with the answer */
 };
 
 /* The token of the configuration, or of the file that it names; token is NULL
@@ -54,8 +54,8 @@ token_get(struct enroll *e, struct err *err)
 	if (text[0] == '\0' || (text[0] == '/' && access(text, F_OK) < 0))
 		return 0;
 	e->by_munge = strcmp(text, "munge") == 0;
-	/* Whoever may write the collector's credential may tell this node whom
-	 * to trust: those who run on it as what probes run as must not. */
+	/* Whoever can write the collector's credential decides whom this node
+	 * trusts, so the user of probes must not be one of these users. */
 	if (e->by_munge && pw != NULL && pki_munge_is_user(users, pw->pw_uid))
 		return err_set(err, -EINVAL,
 		    "%s: agent.munge_users has %s, whom probes run as "
@@ -281,8 +281,7 @@ enroll_message(const struct enroll *e, struct err *err)
 	return msg;
 }
 
-/* What came is for our key and name; nothing else takes the place of what we
- * have. */
+/* An answer must be for our key and name before it replaces what we have. */
 static int
 answer_check(const struct enroll *e, STACK_OF(X509) * certs, struct err *err)
 {
@@ -332,8 +331,8 @@ enroll_answer(struct enroll *e, const json_t *msg, struct err *err)
 		    member_text(msg, "text"));
 	certs = pki_certs_read(pem);
 	rc = answer_check(e, certs, err);
-	/* Did a collector of the realm write whom to trust, for this node and
-	 * key? */
+	/* Has a collector of the munge realm vouched for this authority, node
+	 * and key? */
 	if (rc == 0 && e->by_munge) {
 		text = munge_text(e, ROLE_COLLECTOR);
 		rc = pki_munge_check(conf_string(e->conf, "agent",

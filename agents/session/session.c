@@ -34,11 +34,12 @@
 
 /* Connect, handshake and welcome together: three lost packets fit. */
 #define OPEN_LIMIT_S 8
-/* But where TCP stands others have their turn before us, 20,000 perhaps: who
- * gives up and comes back waits anew. The collector waits for 60 s. */
+/* Once TCP is connected we are in the collector's queue, perhaps behind 20,000
+ * others, and an agent that reconnects starts at its end again. The collector's
+ * own limit is 60 s. */
 #define TURN_LIMIT_NS (70 * CLK_NS_PER_S)
-/* A collector that was restarted has its agents back within seconds; one that
- * is away for longer is not stormed when it returns. */
+/* Short waits at first bring agents back within seconds of a restart; longer
+ * ones later spread them when a collector returns after a long absence. */
 #define SOON_FOR_NS  (60 * CLK_NS_PER_S)
 #define SOON_BASE_MS 500
 #define SOON_CAP_MS  4000
@@ -233,8 +234,8 @@ handle_welcome(struct session *s, const json_t *msg)
 	return 0;
 }
 
-/* Whether it was the first or a later one, what comes is a new connection with
- * it. */
+/* The session ends after the first certificate as after a renewed one: the next
+ * connection uses it. */
 static int
 handle_certificate(struct session *s, const json_t *msg)
 {
@@ -491,8 +492,8 @@ start(struct session *s)
 		session_close(s, "cannot resolve");
 }
 
-/* The only collector that there is has accepted, and may be busy with others.
- */
+/* The only configured collector has accepted the connection; it may be busy
+ * with other agents. */
 static int
 may_wait(const struct session *s)
 {
@@ -556,7 +557,7 @@ session_close(struct session *s, const char *why)
 {
 	enum session_state was = s->state;
 
-	/* The first of equal failures is news, the others are not. */
+	/* Only the first of equal failures is logged. */
 	if (strcmp(s->last, why) == 0)
 		log_debug("session %s:%s: %s", s->collector.host,
 		    s->collector.port, why);
@@ -575,7 +576,7 @@ session_close(struct session *s, const char *why)
 	if (s->list != NULL)
 		freeaddrinfo(s->list);
 	s->list = s->next = NULL;
-	/* One that was lost is tried again before another one. */
+	/* A collector that was connected is tried again before the next one. */
 	if (was != SESSION_UP)
 		collector_choose(s, s->collector_at + 1);
 	s->state = SESSION_WAITING;

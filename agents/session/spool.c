@@ -118,7 +118,7 @@ entry_read(int fd, uint64_t at, struct spool_entry *ret)
 	return 1;
 }
 
-/* A walk over the entries of a file; what is none is skipped. */
+/* A walk over the entries of a file that skips damaged parts. */
 struct walk {
 	int fd;
 	uint64_t at, end;
@@ -148,7 +148,8 @@ head_search(int fd, uint64_t at, uint64_t end)
 	return end;
 }
 
-/* A line that no collector could read would be sent for ever. */
+/* A line that no collector can read must be dropped: it would be sent again for
+ * ever. */
 static int
 is_json(const struct spool_entry *e)
 {
@@ -354,8 +355,8 @@ rewrite(struct spool *sp, struct file *f, enum leave what, uint64_t want)
 		close(f->fd);
 		f->fd = fd;
 		f->dirty = 0;
-		/* Else the old file, with what was never synced of it, may be
-		 * back after a power cut. */
+		/* Without this the old file, unsynced as it was, could be back
+		 * after a power cut. */
 		if (fsync(sp->dir_fd) < 0)
 			sp->dir_dirty = 1;
 		sp->bytes -= f->bytes - bytes;
@@ -366,8 +367,8 @@ rewrite(struct spool *sp, struct file *f, enum leave what, uint64_t want)
 	return rc;
 }
 
-/* After a restart, or a power cut: a hole costs the entries in it and no other.
- * It is counted, and the file made whole again. */
+/* After a restart or a power cut. Only the entries in a hole are lost; they are
+ * counted, and the file is rewritten without the hole. */
 static int
 file_recover(struct spool *sp, struct file *f)
 {
@@ -607,7 +608,7 @@ spool_append(struct spool *sp, const char *run, uint64_t seq, int raw,
 	rc = file_open(sp, f);
 	if (rc == 0 && sp->bytes + entry_bytes(&e) > sp->max_bytes)
 		make_room(sp, entry_bytes(&e));
-	/* what is held is older, so it must go out before */
+	/* entries held in memory are older and must be sent first */
 	if (rc == 0 && TAILQ_EMPTY(&f->held)) {
 		rc = entry_write(f->fd, f->bytes, &e);
 		result_set(sp, &sp->write_failed, rc, "records wait in memory");

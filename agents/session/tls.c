@@ -70,8 +70,9 @@ load(const struct conf *c, SSL_CTX **ret_ctx, struct err *err)
 	}
 	if (pki_own_check(ca, cert, key, err) < 0)
 		log_warnx("tls: %s", err->text);
-	/* The collector has the root: it would keep one more for each agent.
-	 * What cannot be built is for it to judge. */
+	/* The root is left out of the chain: the collector has it, and would
+	 * keep a copy for each agent. If no chain can be built, the collector
+	 * decides. */
 	(void)SSL_CTX_build_cert_chain(ctx,
 	    SSL_BUILD_CHAIN_FLAG_UNTRUSTED | SSL_BUILD_CHAIN_FLAG_NO_ROOT |
 		SSL_BUILD_CHAIN_FLAG_IGNORE_ERROR |
@@ -97,7 +98,7 @@ tls_open(struct tls *t, const struct conf *c, const char *name, struct err *err)
 	t->ctx = client_new();
 	if (t->ctx == NULL)
 		return err_set(err, -ENOMEM, "tls");
-	/* Nobody is believed but by enroll_check. */
+	/* No certificate is trusted here; enroll_check decides. */
 	SSL_CTX_set_verify(t->ctx, SSL_VERIFY_NONE, NULL);
 	return 0;
 }

@@ -278,14 +278,15 @@ node_put(struct roster *r, const struct node *n)
 	if (r->store == NULL)
 		return;
 	o = roster_json(n);
-	/* Not for others to see: who knows it takes the agent's place. */
+	/* The boot id is not shown: with it another agent could take this one's
+	 * place. */
 	if (n->boot != NULL)
 		json_object_set_new(o, "boot", json_string(n->boot));
 	store_put_node(r->store, o);
 	json_decref(o);
 }
 
-/* A node that comes and goes all day stays below. */
+/* An unstable node stays below this limit. */
 int
 roster_event(struct store *store, struct node *n, const char *kind,
     const char *text)
@@ -344,7 +345,8 @@ roster_load(struct roster *r, const json_t *nodes)
 		const char *name = member_text(o, "node");
 		struct node *n;
 
-		/* One that has said hello already knows better. */
+		/* What an agent has told in this life is newer than the store.
+		 */
 		if (hostlist_name_check(name) < 0 ||
 		    roster_find(r, name) != NULL)
 			continue;
@@ -363,8 +365,8 @@ roster_load(struct roster *r, const json_t *nodes)
 	}
 }
 
-/* Most nodes of a cluster are made alike: what is equal to the last one's is
- * held once, a sixth of what an agent costs. */
+/* Most nodes of a cluster are alike, so members that equal the last inventory's
+ * are shared. This saves a sixth of the memory of an agent. */
 static json_t *
 inventory_share(struct roster *r, json_t *inventory)
 {
@@ -428,8 +430,8 @@ fade(double *have, const json_t *host, const char *key, double age_s)
 	*have = now > old ? now : old;
 }
 
-/* A device that is no hardware has no rate to tell: the most that any node has
- * moved stands for it, and something that is not nothing. */
+/* A virtual device has no rate. The most that any device has moved stands for
+ * it, within these limits. */
 #define NET_LEAST_BPS 1e7
 #define NET_MOST_BPS  1e13
 
@@ -444,15 +446,16 @@ take_links(struct node *n, const json_t *msg)
 		n->links = json_incref(links);
 	}
 	if (nics != NULL && n->inventory != NULL) {
-		/* The old one may be somebody's answer. */
+		/* A copy, since the old inventory may be part of an answer
+		 * under way. */
 		inventory = json_copy(n->inventory);
 		json_object_set(inventory, "nics", nics);
 		inventory_set(n, inventory);
 	}
 }
 
-/* What our own runs move is no job's: it counts where there is nothing else for
- * so long. */
+/* Traffic during our own runs is not that of jobs; it only counts when there
+ * was no other time for this long. */
 #define NET_OURS_NS (600 * CLK_NS_PER_S)
 
 static void
@@ -529,7 +532,7 @@ roster_silence_ns(const struct roster *r, const struct node *n)
 {
 	uint64_t span_ns = n->heartbeat_ns * 5 / 2;
 
-	/* As often as was configured: as long as was configured. */
+	/* With the configured heartbeat, the configured silence applies. */
 	return n->heartbeat_ns <= r->limits.heartbeat_ns ||
 		span_ns < r->limits.silence_ns
 	    ? r->limits.silence_ns

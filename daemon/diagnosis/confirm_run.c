@@ -33,11 +33,12 @@
 #define LOAD_ROUNDS   (size_t)12 /* of many pairs at once */
 #define LOAD_SHARE    0.75       /* of a leaf's nodes, to clear it */
 #define HOUR_NS       (3600 * CLK_NS_PER_S)
-/* A run that failed is tried again after this, doubled every time. */
+/* Wait before a failed run is repeated, doubled each time. */
 #define AGAIN_NS     (15 * CLK_NS_PER_S)
 #define AGAIN_MAX_NS (15 * 60 * CLK_NS_PER_S)
 #define TRIES_MAX    16
-/* So often it is not judged, for another run was on the network too. */
+/* How often a confirmation run that another run disturbed is repeated before
+ * its result is used all the same. */
 #define DISTURBED_MAX 4
 #define BUSY_SHARE    0.10 /* of a link */
 
@@ -92,7 +93,7 @@ candidates(struct diagnosis *d, const struct incident *k, size_t *ret_outlier)
 	size_t count = roster_count(d->roster);
 	struct confirm_node *list = xcalloc(count + 1, sizeof(*list));
 	size_t outlier = SIZE_MAX;
-	/* Of a node's own leaf too, which may be slow as well. */
+	/* The outlier's own leaf may be slow too. */
 	uint32_t own = k->kind == JUDGE_LEAF
 	    ? k->index
 	    : diagnosis_leaf(d, roster_by_id(d->roster, k->index)->leaf);
@@ -275,7 +276,7 @@ start(struct diagnosis *d, struct incident *k)
 		roster_by_id(d->roster,
 		    k->kind == JUDGE_NODE ? k->index : 0)) == -EAGAIN)
 		return; /* it is being asked for: at the next tick */
-	/* Busy with a job it would be slow for that. */
+	/* A busy node would be slow because of its job. */
 	if ((k->kind == JUDGE_NODE && d->nodes[k->index].link_busy) ||
 	    !choose(d, k)) {
 		again_later(d, k);
@@ -324,7 +325,7 @@ confirm_run_tick(struct diagnosis *d)
 	}
 	if (!d->o.second_pass || d->pass.run[0] != '\0')
 		return;
-	/* Leaves first: one answer for all of their nodes. */
+	/* Leaves first: one result answers for all of their nodes. */
 	for (int leaf = 1; leaf >= 0; leaf--)
 		TAILQ_FOREACH (k, &d->incidents, link)
 			if ((k->kind == JUDGE_LEAF) == leaf && is_due(d, k)) {
@@ -433,7 +434,7 @@ home_count(const struct confirm_run *p)
 	return home;
 }
 
-/* The trouble is a leaf's, and it was a node that was named. */
+/* A node was named, but the run has found that its leaf is slow. */
 static void
 pass_to_leaf(struct diagnosis *d, struct incident *k)
 {
@@ -456,7 +457,8 @@ pass_to_leaf(struct diagnosis *d, struct incident *k)
 	incident_tell(d, k);
 }
 
-/* With many busy nodes its uplinks are too, and slow for that. */
+/* Where many nodes of a leaf are busy, its uplinks are busy too and slow
+ * because of that. */
 static int
 is_leaf_busy(const struct diagnosis *d, uint32_t first)
 {
@@ -471,7 +473,8 @@ is_leaf_busy(const struct diagnosis *d, uint32_t first)
 	return (double)busy > BUSY_LEAF_MAX * (double)nodes;
 }
 
-/* A spine above it is slow: its leaf is as slow as others below that are. */
+/* A spine above the leaf is slow: the leaf is as slow as the other leaves below
+ * that spine. */
 static int
 is_below_spine(struct diagnosis *d, const struct incident *of)
 {
@@ -492,9 +495,9 @@ static void
 conclude(struct diagnosis *d, struct incident *k)
 {
 	int is_place = k->finding == CONFIRM_LEAF || k->finding == CONFIRM_LINK;
-	/* The fleet is slower, and a quarter of all nodes are: some that the
-	 * run took for good may be of them, and a whole leaf looks slow where
-	 * they share one. */
+	/* All nodes have become slower, and a quarter of them are outliers.
+	 * Then some nodes that this run took as good may be slow too, and where
+	 * these share a leaf, the whole leaf looks slow. */
 	int is_among_slow = k->series->fleet.from != DRIFT_NONE &&
 	    4 * k->series->fleet_slow >= k->series->fleet_nodes;
 	int clear = k->finding == CONFIRM_UNCLEAR ||
@@ -577,8 +580,8 @@ confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
 	if (n == 0)
 		return; /* a cause instead of numbers: tried again */
 	p->heard = 1;
-	/* What another run of ours loads is not what is looked for; where that
-	 * never ends it is better than nothing. */
+	/* Another run of ours was on the network, so the result does not count,
+	 * unless every repetition is disturbed as well. */
 	if ((p->disturbed || is_busy(d)) && k->tries < DISTURBED_MAX) {
 		again_later(d, k);
 		return;
@@ -598,8 +601,8 @@ confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
 	snprintf(k->pass_run, sizeof(k->pass_run), "%s", run);
 	k->report = report;
 	k->finding = k->report.finding;
-	/* A part of the nodes may not load an uplink as all of them did; after
-	 * a restart nobody knows how many did. */
+	/* A part of the leaf's nodes may load its uplink less than all of them
+	 * did. After a restart it is not known how many took part. */
 	if (k->kind == JUDGE_LEAF && p->is_rate &&
 	    k->finding == CONFIRM_CLEARED &&
 	    (incident_track(k)->places == 0 ||

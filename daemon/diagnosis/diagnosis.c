@@ -136,8 +136,8 @@ diagnosis_load_heard(struct diagnosis *d, const json_t *heard)
 	}
 }
 
-/* Idle nodes of a leaf that jobs fill, while others are idle: those that meet
- * them over its uplinks find them slow. */
+/* Finds leaves with many more busy nodes than others. The idle nodes of such a
+ * leaf look slow to partners elsewhere, since jobs fill its uplinks. */
 static void
 look_at_leaves(struct diagnosis *d, size_t count)
 {
@@ -269,8 +269,8 @@ diagnosis_threshold(const struct diagnosis *d)
 	return count > 0 ? judge_threshold(&d->o.judge, count) : NAN;
 }
 
-/* Whom a judge names has an incident, whatever became of earlier ones: a
- * confirmation run of one test does not speak for another. */
+/* A named node gets an incident even if an earlier one was dispelled: a
+ * confirmation run of one test says nothing about another test. */
 static void
 open_incidents(struct diagnosis *d, struct diagnosis_series *s,
     enum judge_kind kind, const struct diagnosis_source *from)
@@ -284,12 +284,15 @@ open_incidents(struct diagnosis *d, struct diagnosis_series *s,
 		}
 }
 
-/* Of the ranks' time: then a message takes a hundred times as long. */
+/* Share of the ranks' time: beyond it a message takes a hundred times as
+ * long. */
 #define WAITS_MOST 0.99
 
-/* What is too little to be felt, as a share of the round's typical number. And
- * what busy cores explain: where messages wait for a core most of the time,
- * which node's wait longest is chance. Many bytes wait for the link. */
+/* The smallest difference that counts, as a share of the round's typical
+ * number: what an application would feel, and more than busy cores explain.
+ * Where messages wait for a core most of the time, it is chance which node
+ * waits longest. Bandwidths wait for the link instead, so this does not apply
+ * to them. */
 static double
 least_of(const struct diagnosis *d, int sort, size_t count,
     const struct host_trouble_signs *typical)
@@ -529,8 +532,8 @@ diagnosis_run_begun(struct diagnosis *d, const char *run)
 		d->pass.disturbed = 1;
 }
 
-/* A run that ended so says nothing of its nodes: it was not let, or nobody was
- * there to hear it. */
+/* Runs that ended by these causes say nothing of their nodes: they were not
+ * allowed to run, or the collector was away. */
 static const uint8_t blameless[CAUSE_MAX] = { [CAUSE_BUDGET] = 1,
 	[CAUSE_BUSY] = 1,
 	[CAUSE_TOO_FEW_NODES] = 1,
@@ -544,8 +547,8 @@ diagnosis_run_missed(struct diagnosis *d, const struct diagnosis_end *e,
 {
 	struct diagnosis_node *cn = diagnosis_node(d, n);
 
-	/* With canaries on a part only, others are never measured, and who was
-	 * chosen is known from records alone. */
+	/* Where canaries use only a part of the nodes, the others are never
+	 * measured, and only records tell which part. */
 	if (e->measures_all && !blameless[e->cause] &&
 	    strcmp(e->campaign, NAMES_PASS_CAMPAIGN) != 0 &&
 	    json_object_get(d->canaries, e->campaign) != NULL &&
@@ -611,7 +614,7 @@ diagnosis_mesh(struct diagnosis *d, const json_t *record)
 	if (class < 0)
 		return;
 	diagnosis_hear(d, &from, record, DIAGNOSIS_ECHO_LEAF + class);
-	/* Of what a spine swallows, ends are not to blame. */
+	/* Loss at a spine is not held against the nodes at its ends. */
 	if (class == MESH_SPINE &&
 	    spines_open(d,
 		diagnosis_series_of(d, "", SERIES_DEAD, PARTNERS_PAIR)))

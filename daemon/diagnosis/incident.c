@@ -89,7 +89,8 @@ source_set(struct incident *k, const struct diagnosis_source *from)
 	snprintf(k->run, sizeof(k->run), "%s", from->run);
 }
 
-/* By itself, not by rounds; it ends as it began. */
+/* Incidents that are seen directly and not by rounds. They end when the fact
+ * ends. */
 static int
 is_seen(const struct incident *k)
 {
@@ -414,7 +415,7 @@ incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
 	struct diagnosis_series *s = diagnosis_series_of(d, "",
 	    seen->dead ? SERIES_DEAD : SERIES_MTU, PARTNERS_PAIR);
 	int is_new = k == NULL || k->series != s;
-	/* What does not cross a stage is not its matter. */
+	/* Paths that do not cross a stage do not count for it. */
 	int first = kind == JUDGE_STAGE;
 
 	if (!seen->named) {
@@ -426,7 +427,8 @@ incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
 					 "that they are too large");
 		return;
 	}
-	/* A port that is slow says why, and a confirmation run goes first. */
+	/* A slow port is the better explanation, and a confirmation run under
+	 * way is awaited. */
 	if (s == NULL ||
 	    (k != NULL && is_new &&
 		((is_seen(k) && k->verdict == VERDICT_BAD) || d->pass.of == k)))
@@ -445,7 +447,8 @@ incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
 		incident_tell(d, k);
 }
 
-/* What nobody can measure is worse than what is slow. */
+/* A node with which exchanges do not end cannot be measured: this outranks
+ * being slow. */
 void
 incident_stuck(struct diagnosis *d, uint32_t node,
     const struct diagnosis_source *from)
@@ -463,7 +466,7 @@ incident_stuck(struct diagnosis *d, uint32_t node,
 	s = diagnosis_series_of(d, "", SERIES_STUCK, PARTNERS_PAIR);
 	if (s == NULL || from == NULL ||
 	    (is_new && k != NULL && is_seen(k) && k->verdict == VERDICT_BAD))
-		return; /* a port that is slow, an MTU: it is known why */
+		return; /* a slow port or an MTU explains it already */
 	if (k == NULL)
 		k = incident_new(d, JUDGE_NODE, node);
 	k->what = WHAT_STUCK;
@@ -524,7 +527,7 @@ incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
 	incident_free(k);
 }
 
-/* A judge that still names it: the incident's own, or any other. */
+/* The series whose judge still names it: the incident's own or any other. */
 static struct diagnosis_series *
 naming(struct diagnosis *d, const struct incident *k)
 {
@@ -560,7 +563,7 @@ review(struct diagnosis *d, struct incident *k)
 		const struct drift *drift = series_drift_of(k->series,
 		    k->index);
 
-		/* A judge that names it now has made another incident. */
+		/* If a judge names it now, that made another incident. */
 		if (drift == NULL || drift->from == DRIFT_NONE)
 			incident_end(d, k, VERDICT_OK, "as it was");
 		else
@@ -575,7 +578,7 @@ review(struct diagnosis *d, struct incident *k)
 		incident_end(d, k, VERDICT_OK, err.text);
 		return;
 	}
-	/* Rounds of all rails do not say which. */
+	/* Rounds over all rails do not tell which rail is slow. */
 	if (k->rail[0] == '\0' || s->rail[0] != '\0')
 		k->series = s;
 	if (k->rail[0] != '\0')
@@ -583,7 +586,7 @@ review(struct diagnosis *d, struct incident *k)
 	if (k->what == WHAT_HOST && !k->taken &&
 	    !judge_is_host(s->judge,
 		judge_track(s->judge, k->kind, k->index))) {
-		/* Its host is well, and it is slow still. */
+		/* The host is well now, and the node is still slow. */
 		what_set(k);
 		k->host[0] = '\0';
 		incident_write(d, k);

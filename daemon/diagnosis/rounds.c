@@ -20,7 +20,7 @@
 /* ---- series ---- */
 
 static const struct series_kind mesh_sorts[] = {
-	/* An echo is no message of MPI, and waits for a core at both ends. */
+	/* An echo is not a message of MPI: it waits for a core at both ends. */
 	{ "echo-leaf", "s", 0, 0, 100e-6 },
 	{ "echo-spine", "s", 0, 0, 100e-6 },
 	{ "loss-leaf", "s", 0, 1, 0 },
@@ -201,7 +201,8 @@ observe_one(struct diagnosis *d, size_t n, const struct node *node, double x)
 static size_t
 observe_losses(struct diagnosis *d, const json_t *record, int sort)
 {
-	/* What a leaf's uplink loses its nodes lose, and whom they meet. */
+	/* A leaf's uplink that loses makes all of its nodes and their partners
+	 * lose. */
 	int is_uplink = sort == DIAGNOSIS_LOSS_SPINE &&
 	    loss_leaves_raised(&d->loss) > 0;
 	const json_t *rows = json_object_get(record, "nodes"), *o;

@@ -13,7 +13,7 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/diagnosis/diagnosis_int.h"
 
-/* A difference within so many of its own deviations is none. */
+/* A difference below this many of its own deviations counts as none. */
 #define SHARE_Z     2.0
 #define SPREAD_MIN  0.02 /* of the logarithm: a histogram's resolution */
 #define PAIRS_LEAST 2    /* between two leaves */
@@ -113,7 +113,7 @@ pairs_read(struct diagnosis *d, const json_t *grid, struct pairs *ret)
 					  : diagnosis_leaf(d, n->leaf);
 		uint32_t at = 0;
 
-		/* Slow itself, it says nothing of its leaf. */
+		/* A node that is slow itself says nothing of its leaf. */
 		if (n != NULL &&
 		    judged(d, JUDGE_NODE, (uint32_t)n->id).effect >
 			d->o.judge.effect_min)
@@ -150,8 +150,8 @@ crossing(const struct pairs *p, uint32_t a, uint32_t b, double *scratch)
 	return n < PAIRS_LEAST ? NAN : robust_median(scratch, n);
 }
 
-/* A leaf is as far as it is from that other leaf which is nearest: where one
- * uplink is slow, the others' leaves have each other. */
+/* A leaf's distance is that to its nearest other leaf: if one uplink is slow,
+ * the other leaves still are near to each other. */
 void
 shares_hear(struct diagnosis *d, const json_t *record)
 {

@@ -116,7 +116,7 @@ kafka_begin(const struct sink_options *o, void **ret, struct err *err)
 	*k = (struct sink){ .topic = o->topic, .stopping = o->stopping };
 	rd_kafka_conf_set_dr_msg_cb(conf, delivered_cb);
 	rd_kafka_conf_set_log_cb(conf, log_cb);
-	for (size_t i = 0; rc == 0 && i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(rows); i++)
 		if (rows[i].value[0] != '\0')
 			rc = set(conf, rows[i].key, rows[i].value,
 			    rows[i].option, err);

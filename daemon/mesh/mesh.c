@@ -30,7 +30,7 @@
 
 /* Orders of one tick: 10,000 leave in some seconds. */
 #define SLICE 500
-/* Reports come at once after orders; who is silent now is missing. */
+/* Nodes report at once after an order; whoever has not by then is missing. */
 #define GATHER_NS (10 * CLK_NS_PER_S)
 /* An epoch that nobody has finished; a restarted collector gets older ones. */
 #define GATHERS_MAX 3
@@ -312,8 +312,9 @@ mesh_greeted(struct mesh *m, struct node *n)
 	order_send(m, n, NULL);
 }
 
-/* One epoch longer than it is there: where large packets vanish, sessions break
- * too, and others must have the time to see why. */
+/* A node stays a site for one epoch after its session has ended: where large
+ * packets vanish, sessions break too, and the others need time to find out
+ * why. */
 static int
 is_site(struct mesh *m, const struct node *n)
 {
@@ -511,7 +512,7 @@ echo_link(struct mesh *m, const struct node *n)
 	return -ENOENT;
 }
 
-/* Two that met over another network have exercised nothing that jobs use. */
+/* A pair that met over another network has not exercised what jobs use. */
 static void
 pair_cover(struct mesh *m, uint64_t hour, const struct node *a,
     const struct node *b)

@@ -248,21 +248,22 @@ mesh_gather_close(struct mesh_gather *g)
 		struct mesh_pair *p = &g->pairs[i];
 		struct mesh_totals *t = &g->totals[p->class];
 
-		/* One that reported, and was not deaf, is a witness. */
+		/* A loss counts if the target has reported and dropped no
+		 * request itself. */
 		if (p->b >= g->host_count || !g->hosts[p->b].reported ||
 		    g->hosts[p->b].deaf) {
 			p->unknown += p->lost;
 			t->unknown += p->lost;
 			t->lost -= p->lost < t->lost ? p->lost : t->lost;
 			p->lost = 0;
-			/* Small ones from the same burst are witnesses too, of
-			 * one that has answered no large one while it lived:
-			 * where these vanish, so may its report. */
+			/* A target that answered small datagrams but no large
+			 * one was alive all the same: where large ones vanish,
+			 * its report may vanish too. */
 			if (p->answered == 0 || p->large_answered > 0)
 				p->large_lost = 0;
 		}
-		/* Where large ones pass, they are echoes like the others, and
-		 * meet more of what breaks a few bits. */
+		/* Where large datagrams pass, they count like the others. They
+		 * are more likely to show bit errors. */
 		if (p->large_answered > 0) {
 			p->answered += p->large_answered;
 			p->lost += p->large_lost;

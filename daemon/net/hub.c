@@ -66,7 +66,8 @@ struct greeting {
 	json_t *acks;
 };
 
-/* To those only whose inventory asks for it: others end the session. */
+/* Only to agents whose inventory asks for it: older ones would end the
+ * session. */
 static void
 trust_send(struct hub *h, struct node *n)
 {
@@ -133,7 +134,7 @@ copied_cb(int status, json_t *result, void *arg)
 	free(g);
 }
 
-/* What the copy has not is not acknowledged: it is sent again. */
+/* Records that the copy lacks are not acknowledged, so they are sent again. */
 static void
 acks_cb(int status, json_t *result, void *arg)
 {
@@ -272,7 +273,7 @@ struct signing {
 	char *munge; /* the collector's credential for it, or NULL */
 };
 
-/* What came to nothing costs not more than a line now and then. */
+/* Failed enrolments are logged at a limited rate. */
 static void
 stranger_refused(struct hub *h, const char *node, const char *addr,
     const char *why)
@@ -464,7 +465,7 @@ message(void *ctx, struct session *s, enum wire_type type, json_t *msg,
 	case WIRE_HEARTBEAT:
 		roster_heartbeat(h->roster, n, msg);
 		in_band = json_object_get(msg, "in_band");
-		/* As often as they are looked at, and no more. */
+		/* No more often than this, whatever an agent sends. */
 		if (in_band != NULL && h->o.in_band != NULL &&
 		    clk_ns() - n->in_band_ns > IN_BAND_EVERY_NS) {
 			n->in_band_ns = clk_ns();
@@ -534,7 +535,7 @@ committed(void *ctx, const struct run *r, const json_t *record)
 		f.launcher, slurm,
 		strchr(f.devices, ',') == NULL ? f.devices : NULL };
 
-	/* Six nodes, one of them slow, are not how the cluster is. */
+	/* A confirmation run of six nodes does not represent the cluster. */
 	if (strcmp(f.campaign, NAMES_PASS_CAMPAIGN) != 0)
 		series_record(h->series, f.class, record);
 	diagnosis_record(h->diagnosis, &from, record);
@@ -668,7 +669,7 @@ lost_cb(struct node *n, void *arg)
 		    "long");
 }
 
-/* Nobody was silent whom we did not listen to. */
+/* Silence does not count while we did not read. */
 static void
 room_cb(void *arg)
 {

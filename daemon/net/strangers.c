@@ -11,11 +11,11 @@
 #include "common/xalloc.h"
 #include "daemon/net/session_int.h"
 
-/* Strangers before a whole first record cost a descriptor and 0.5 KiB, and so
- * do those that wait for their turn; those in a handshake up to 60 KiB. None
- * of these is ended for another's sake, or all of a cluster that comes back at
- * once would be ended half-way: only who makes others wait has less time, and
- * whom there is no place for waits in the kernel. */
+/* A connection without a whole first record costs a descriptor and 0.5 KiB, and
+ * so does one that waits for its turn; a handshake costs up to 60 KiB. No
+ * connection is ended to make room for another, or a cluster that comes back at
+ * once would have its handshakes ended half-way. Those that make others wait
+ * only get less time, and those without a place wait in the kernel. */
 #define SILENT_MAX     1024
 #define STRANGER_MAX   256
 #define SHED_COUNT     64
@@ -61,8 +61,8 @@ strangers_turns_cb(evutil_socket_t fd, short what, void *arg)
 	strangers_turns_soon(ss);
 }
 
-/* It has lost its patience while it waited: a handshake with nobody would take
- * the time of those behind it. */
+/* The peer has gone while it waited: a handshake with it would only take time
+ * from those behind it. */
 static void
 gone_cb(evutil_socket_t fd, short what, void *arg)
 {

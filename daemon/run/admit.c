@@ -97,7 +97,7 @@ cost_end(struct run *r)
 		budget_use_link(costs_budget(cs), clk_ns(), rn->node->id, sent,
 		    costs_link(rn->node));
 	}
-	/* Who did not count is taken for what was expected. */
+	/* A node without counters is assumed to have sent what was expected. */
 	if (r->start_ns != 0)
 		bytes += (double)(r->node_count - counted) *
 		    r->cost.bytes_per_node;
@@ -441,7 +441,7 @@ lacks_devices(const struct candidates *c, size_t min)
 	return c->lacking > 0 && c->wanted - c->lacking < min;
 }
 
-/* Its time to wait is over, or will never be enough. */
+/* The run has waited for its limit, or can never start. */
 static void
 give_up(struct run *r, const struct candidates *c, size_t min)
 {
@@ -487,9 +487,9 @@ is_affordable(struct run *r, struct candidates *c, size_t count)
 	return c->budget == BUDGET_FITS;
 }
 
-/* Nobody else is on the network where one of two is to have it alone. One that
- * waits for that holds back what would start before it, for a while only: a
- * long run may keep it waiting. Who holds r goes to c. */
+/* A run that goes alone shares the network with no other run. While it waits it
+ * holds back runs that would start before it, but only for a while, since a
+ * long run may keep it waiting. What holds r goes to c. */
 static int
 has_network(const struct run *r, struct candidates *c)
 {

@@ -50,8 +50,8 @@ static const char *const scopes[] = { "all", "intra", "inter" };
 	WORD("pattern", patterns), WORD("direction", directions),              \
 	    INT_FROM("k", 1)
 
-/* A summary without sum and count: of quantiles nothing else is allowed to
- * bear the label. */
+/* The type is summary, although sum and count are missing: only a summary may
+ * have the label "quantile". */
 #define CANARY(family_, unit_, what, quantile, member)                         \
 	{                                                                      \
 		.family = family_, .type = "summary",                          \

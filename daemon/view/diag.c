@@ -10,6 +10,7 @@
 
 #include "common/clk.h"
 #include "common/member.h"
+#include "common/str.h"
 #include "common/text.h"
 #include "daemon/jobs/jobs.h"
 #include "daemon/schedule/campaign.h"
@@ -32,7 +33,7 @@
 /* Some intervals of the mesh. */
 #define BLIND_NS    (1800 * CLK_NS_PER_S)
 #define NAMES_SHOWN 5
-/* As many have more than one leaf. */
+/* A cluster of this many nodes has more than one leaf switch. */
 #define MANY_NODES 64
 
 static void __attribute__((format(printf, 4, 5))) diag(json_t *list,
@@ -49,7 +50,7 @@ static void __attribute__((format(printf, 4, 5))) diag(json_t *list,
 		text_json(text), "remedy", remedy));
 }
 
-/* Nodes that a question is true of, as "n1, n2 and 7 more". */
+/* Nodes that a check names, as "n1, n2 and 7 more". */
 struct some {
 	char names[300];
 	size_t count;
@@ -121,8 +122,8 @@ check_versions(struct view *v, json_t *list)
 		    some_text(&other));
 }
 
-/* A port that is down where most nodes have theirs of that name up: a node that
- * lacks it altogether is of another kind. */
+/* Ports that are down while ports of that name are up on most nodes. A node
+ * without such a port is of another kind and not counted. */
 static void
 check_nics(struct view *v, json_t *list)
 {
@@ -175,7 +176,7 @@ check_nics(struct view *v, json_t *list)
 	json_decref(balance);
 }
 
-/* In the mesh of echoes, and in no run. */
+/* Nodes that answer echoes of the mesh but cannot take part in runs. */
 static void
 check_engines(struct view *v, json_t *list)
 {
@@ -221,7 +222,7 @@ check_clocks(struct view *v, json_t *list)
 		    (int)(SKEW_NS / (int64_t)CLK_NS_PER_S), some_text(&skewed));
 }
 
-/* What ends unnoticed takes the whole fleet with it. */
+/* A certificate of an authority that expires cuts off all agents at once. */
 static void
 check_certificates(struct view *v, json_t *list)
 {
@@ -380,7 +381,8 @@ check_mesh(struct view *v, json_t *list)
 		    out.count, why, some_text(&out));
 }
 
-/* Runs that were due and did not happen; one mistake is no news for ever. */
+/* Runs that were due and did not happen. A single one is reported for a while
+ * and then no more. */
 static void
 check_silence(struct view *v, json_t *list)
 {
@@ -575,7 +577,7 @@ view_diags(struct view *v)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+	for (size_t i = 0; i < ARRAY_LEN(checks); i++)
 		checks[i](v, list);
 	return list;
 }

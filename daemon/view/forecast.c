@@ -14,6 +14,7 @@
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/hostlist.h"
+#include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/schedule/campaign.h"
@@ -258,7 +259,7 @@ view_forecast(struct view *v, uint64_t span_ns)
 		struct start *s = &h.list[i];
 		double bytes;
 
-		for (size_t k = 0; k < sizeof(checks) / sizeof(checks[0]); k++)
+		for (size_t k = 0; k < ARRAY_LEN(checks); k++)
 			checks[k](&h, s);
 		bytes = s->cost.bytes_per_node * s->cost.nodes;
 		json_array_append_new(list,

@@ -398,7 +398,7 @@ campaign_json(struct view *v, const struct campaign *c)
 	if (c->error != NULL)
 		json_object_set_new(o, "error", text_json(c->error));
 	if (c->conf != NULL) {
-		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 			json_object_set_new(o, keys[i],
 			    json_string(
 				conf_string(c->conf, "campaign", keys[i])));

@@ -280,7 +280,8 @@ view_identifiable(struct view *v)
 		size_t leaf = mesh_leaf_id(hub_mesh(v->p.hub),
 		    roster_by_id(r, i)->leaf);
 
-		/* One that nodes have left is nobody's. */
+		/* Where nodes have moved, numbers of leaves go beyond count:
+		 * such leaves are counted as one. */
 		leaf_of[i] = (uint32_t)(leaf < count ? leaf : count);
 	}
 	coverage_met(mesh_coverage(hub_mesh(v->p.hub)), hour_now(), leaf_of,

@@ -226,7 +226,7 @@ chunks_usual(uint64_t bytes)
 	} rows[] = { { 4ULL << 20, 2 }, { 16ULL << 20, 4 },
 		{ 64ULL << 20, 8 } };
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (bytes <= rows[i].bytes)
 			return rows[i].chunks;
 	return 16;

@@ -26,12 +26,11 @@
 /* ---- plan_report.c: what running a plan gave, as records, as rows of a table
  * and as lines below it. Rank 0 ---- */
 
-/* A plan that is measured, and what is known of it beforehand. */
-
-/* What of it: the number of a step, or one of these. */
+/* What of a plan is measured: the number of a step, or one of these. */
 #define SUBJECT_WHOLE      (-1)
 #define SUBJECT_CONCURRENT (-2) /* several plans, joined in one */
 
+/* A plan that is measured, and what is known of it beforehand. */
 struct subject {
 	const struct world *world;
 	const struct transport_team *team;

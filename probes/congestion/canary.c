@@ -199,7 +199,7 @@ const struct canary_ops canary_ops[CANARY_MAX] = {
 };
 
 int
-rma_window_open(MPI_Comm comm, size_t bytes, char **ret_base, MPI_Win *ret,
+canary_window_open(MPI_Comm comm, size_t bytes, char **ret_base, MPI_Win *ret,
     struct err *err)
 {
 	char text[MPI_MAX_ERROR_STRING] = "another rank failed";
@@ -227,7 +227,7 @@ rma_window_open(MPI_Comm comm, size_t bytes, char **ret_base, MPI_Win *ret,
 }
 
 void
-rma_window_close(MPI_Win *win)
+canary_window_close(MPI_Win *win)
 {
 	MPI_DO(MPI_Win_unlock_all(*win));
 	MPI_DO(MPI_Win_free(win));
@@ -260,8 +260,8 @@ canary_open(struct canary *c, enum canary_test test, struct world *w,
 	else if (!ops->ring)
 		send = recv = c->bytes * (size_t)c->size;
 	if (ops->onesided) {
-		rc = rma_window_open(w->slice, send + recv, &c->send, &c->win,
-		    err);
+		rc = canary_window_open(w->slice, send + recv, &c->send,
+		    &c->win, err);
 		if (rc < 0)
 			return rc;
 		c->recv = c->send + send;
@@ -278,7 +278,7 @@ void
 canary_close(struct canary *c)
 {
 	if (c->win != MPI_WIN_NULL)
-		rma_window_close(&c->win);
+		canary_window_close(&c->win);
 	else if (c->send != NULL) {
 		MPI_DO(MPI_Free_mem(c->send));
 		MPI_DO(MPI_Free_mem(c->recv));
@@ -289,8 +289,9 @@ canary_close(struct canary *c)
 int
 canary_turns(const struct canary *c)
 {
-	return c->test == CANARY_INCAST && c->size > 0 ? ring_turns(c->size)
-						       : 1;
+	return c->test == CANARY_INCAST && c->size > 0
+	    ? roles_ring_turns(c->size)
+	    : 1;
 }
 
 int

@@ -84,9 +84,9 @@ double canary_tail(enum canary_test test);
  * one too. Collective: all ranks get 0, or all get -ENOTSUP and the MPI's
  * words. Debian's Open MPI has no one-sided component for TCP unless osc=pt2pt
  * is set: the tests that need a window then say so, and the run goes on. */
-int rma_window_open(MPI_Comm comm, size_t bytes, char **ret_base, MPI_Win *ret,
-    struct err *err);
-void rma_window_close(MPI_Win *win); /* collective; frees the memory too */
+int canary_window_open(MPI_Comm comm, size_t bytes, char **ret_base,
+    MPI_Win *ret, struct err *err);
+void canary_window_close(MPI_Win *win); /* collective; frees the memory too */
 
 /* ---- rounds.c: one round: one ring, a number of operations, the result at the
  * root of the canaries ----

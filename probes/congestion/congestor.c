@@ -172,7 +172,7 @@ congestor_new(const struct world *w, const struct settings *s)
 		l->reqs = xcalloc((size_t)l->size, sizeof(*l->reqs));
 		l->send = xcalloc(1, l->bytes);
 		if (ops->onesided)
-			rc = rma_window_open(l->comm, ops->recv_bytes(l),
+			rc = canary_window_open(l->comm, ops->recv_bytes(l),
 			    &l->recv, &l->win, &l->err);
 		else
 			l->recv = xcalloc(1, ops->recv_bytes(l));
@@ -195,7 +195,7 @@ congestor_free(struct congestor_load *l)
 	if (l == NULL)
 		return;
 	if (l->win != MPI_WIN_NULL)
-		rma_window_close(&l->win);
+		canary_window_close(&l->win);
 	else
 		free(l->recv);
 	free(l->send);
@@ -213,8 +213,7 @@ struct shift {
 	int warm;          /* 1: canaries may measure, rates count */
 	MPI_Request warm_req, stop_req; /* with the canaries */
 	MPI_Request agree_req;
-	int agree_operations; /* in the batch that is being agreed on; 0: none
-			       */
+	int agree_operations; /* in the batch that is agreed on; 0: none */
 	double agree_in[2], agree_out[2]; /* stop?, ns of that batch */
 };
 

@@ -85,19 +85,20 @@ begin(struct rounds *r, const struct rounds_ask *ask, int whole,
 	ret->wrong_at = -1;
 	c->way = CANARY_BOTH_WAYS;
 	if (c->test == CANARY_INCAST && !world_alone(r->world)) {
-		c->sender_count = ring_incast(&ring, c->rank, c->senders);
+		c->sender_count = roles_ring_incast(&ring, c->rank, c->senders);
 		c->left = c->sender_count > 0 ? c->rank : c->senders[0];
 		c->way = c->sender_count > 0 ? CANARY_RECEIVES : CANARY_SENDS;
 	} else if (!world_alone(r->world)) {
 		if (whole || r->settings->partners == PARTNERS_RING)
-			ring_neighbours(&ring, c->rank, &c->left, &c->right);
+			roles_ring_neighbours(&ring, c->rank, &c->left,
+			    &c->right);
 		else if (r->settings->partners == PARTNERS_MATCH)
-			c->left = c->right = ring_match(&ring, c->rank);
+			c->left = c->right = roles_ring_match(&ring, c->rank);
 		else
-			c->left = c->right = ring_pair(ask->number, c->size,
-			    c->rank);
+			c->left = c->right = roles_ring_pair(ask->number,
+			    c->size, c->rank);
 		if (!whole && r->settings->partners == PARTNERS_ONE_WAY)
-			c->way = ring_turn(ask->number, c->size) ==
+			c->way = roles_ring_turn(ask->number, c->size) ==
 				(c->rank < c->left)
 			    ? CANARY_RECEIVES
 			    : CANARY_SENDS;

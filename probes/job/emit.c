@@ -133,7 +133,7 @@ emit_close(struct emit *e)
 
 /* ---- to the agent of the node ---- */
 
-static int tether = -1;
+static int watch_fd = -1;
 static int said_bye;
 
 /* Not said by one that a signal kills: so the rank that died first can be told
@@ -142,7 +142,7 @@ static void
 say_exit(void)
 {
 	if (!said_bye)
-		(void)send(tether, "exit\n", 5, MSG_NOSIGNAL);
+		(void)send(watch_fd, "exit\n", 5, MSG_NOSIGNAL);
 }
 
 void
@@ -168,10 +168,10 @@ rank_watch_open(int rank)
 			close(fd);
 		return;
 	}
-	tether = fd;
+	watch_fd = fd;
 	len = snprintf(line, sizeof(line), "rank %d pid %ld\n", rank,
 	    (long)getpid());
-	if (send(tether, line, (size_t)len, MSG_NOSIGNAL) != len)
+	if (send(watch_fd, line, (size_t)len, MSG_NOSIGNAL) != len)
 		log_warn("%s", path);
 	atexit(say_exit);
 }
@@ -186,8 +186,8 @@ rank_watch_stuck_line(const struct rank_stuck *s, char ret[RANK_STUCK_BYTES])
 void
 rank_watch_send(const char *line)
 {
-	if (tether >= 0)
-		(void)send(tether, line, strlen(line), MSG_NOSIGNAL);
+	if (watch_fd >= 0)
+		(void)send(watch_fd, line, strlen(line), MSG_NOSIGNAL);
 }
 
 void
@@ -204,6 +204,6 @@ void
 rank_watch_bye(void)
 {
 	said_bye = 1;
-	if (tether >= 0 && send(tether, "bye\n", 4, MSG_NOSIGNAL) != 4)
-		log_warn("tether");
+	if (watch_fd >= 0 && send(watch_fd, "bye\n", 4, MSG_NOSIGNAL) != 4)
+		log_warn("rank watch");
 }

@@ -28,8 +28,9 @@ void emit_carried(struct emit *e, json_t *carried);
 uint64_t emit_count(const struct emit *e); /* numbers given so far */
 void emit_close(struct emit *e);           /* NULL is allowed */
 
-/* The line by which the node's agent sees a rank live and die: a unix socket
- * named by COALMINE_TETHER, held open for the life of the rank. It says
+/* The rank watch, by which the node's agent sees a rank live and die: a
+ * connection to the unix socket that COALMINE_TETHER names, the variable's name
+ * for agents of any version, held open for the life of the rank. It says
  * "rank R pid P" at first and "bye" once all results are out; its end without a
  * bye is a lost rank. Without the variable nothing happens. */
 void rank_watch_open(int rank);

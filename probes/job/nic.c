@@ -99,7 +99,7 @@ payload(uint64_t bytes, uint64_t packets)
 /* "  eth0: 1 2 3 ...": bytes and packets received are the first two numbers,
  * sent the ninth and tenth. */
 static int
-nic_bytes_parse(const char *text, struct nic_bytes *ret)
+bytes_parse(const char *text, struct nic_bytes *ret)
 {
 	struct nic_bytes sum = { 0 };
 	int line = 0;
@@ -175,7 +175,7 @@ nic_bytes_read(struct nic_bytes *ret)
 	close(fd);
 	text[len] = '\0';
 	if (rc == 0)
-		rc = nic_bytes_parse(text, ret);
+		rc = bytes_parse(text, ret);
 	if (rc == 0) {
 		nic_tcp_read(&tcp);
 		ret->resent_bytes = tcp.resent_bytes;

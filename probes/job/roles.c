@@ -17,7 +17,7 @@
 
 /* Canary nodes among that many: the share rounded to nearest, at least 2. */
 static int
-roles_canaries(const struct roles_ask *ask)
+canary_nodes(const struct roles_ask *ask)
 {
 	int count = (int)lround(ask->share * ask->nodes);
 
@@ -29,7 +29,7 @@ roles_canaries(const struct roles_ask *ask)
 static int
 enough(const struct roles_ask *ask)
 {
-	int canaries = roles_canaries(ask);
+	int canaries = canary_nodes(ask);
 
 	return canaries >= ROLES_CANARY_MIN &&
 	    ask->nodes - canaries >= ROLES_PER_KIND * ask->kinds;
@@ -51,7 +51,7 @@ roles_needed(const struct roles_ask *ask)
 int
 roles_assign(const struct roles_ask *ask, int *ret_role)
 {
-	int canaries = roles_canaries(ask), rest = ask->nodes - canaries;
+	int canaries = canary_nodes(ask), rest = ask->nodes - canaries;
 	struct rng r;
 	int *order, at = 0;
 
@@ -79,7 +79,7 @@ roles_assign(const struct roles_ask *ask, int *ret_role)
 
 /* order[0..size-1]: ranks in ring order. */
 static void
-ring_order(const struct ring *ring, int *order)
+order_draw(const struct ring *ring, int *order)
 {
 	struct rng r;
 
@@ -95,7 +95,7 @@ ring_order(const struct ring *ring, int *order)
 /* (0, 1) (0, 2) (1, 2) (0, 3) ...: the pairs with the larger rank b start at
  * b (b - 1) / 2. */
 int
-ring_pair(int round, int size, int rank)
+roles_ring_pair(int round, int size, int rank)
 {
 	int at, b = 1;
 
@@ -108,19 +108,19 @@ ring_pair(int round, int size, int rank)
 }
 
 int
-ring_turn(int round, int size)
+roles_ring_turn(int round, int size)
 {
 	return size < 2 ? 0 : (int)(round / ((long)size * (size - 1) / 2) % 2);
 }
 
 int
-ring_match(const struct ring *ring, int rank)
+roles_ring_match(const struct ring *ring, int rank)
 {
 	int *order = xcalloc((size_t)ring->size, sizeof(*order));
 	int at = 0, with;
 
 	assert(rank >= 0 && rank < ring->size);
-	ring_order(ring, order);
+	order_draw(ring, order);
 	while (order[at] != rank)
 		at++;
 	with = (at ^ 1) < ring->size ? order[at ^ 1] : rank;
@@ -129,7 +129,7 @@ ring_match(const struct ring *ring, int rank)
 }
 
 static int
-ring_groups(int size)
+groups_of(int size)
 {
 	int groups = size / (RING_SENDERS + 1);
 
@@ -137,24 +137,25 @@ ring_groups(int size)
 }
 
 int
-ring_turns(int size)
+roles_ring_turns(int size)
 {
-	int groups = ring_groups(size);
+	int groups = groups_of(size);
 
 	return (size + groups - 1) / groups; /* of the largest group */
 }
 
 int
-ring_incast(const struct ring *ring, int rank, int ret[RING_SENDERS_MAX])
+roles_ring_incast(const struct ring *ring, int rank, int ret[RING_SENDERS_MAX])
 {
 	int *order = xcalloc((size_t)ring->size, sizeof(*order));
-	int groups = ring_groups(ring->size), turns = ring_turns(ring->size);
+	int groups = groups_of(ring->size),
+	    turns = roles_ring_turns(ring->size);
 	struct ring drawn = *ring;
 	int at = 0, first, count, receiver, n = 0;
 
 	assert(rank >= 0 && rank < ring->size);
 	drawn.round /= turns; /* the same groups until all had their turn */
-	ring_order(&drawn, order);
+	order_draw(&drawn, order);
 	while (order[at] != rank)
 		at++;
 	/* Ranks at, at + groups, at + 2 groups ... are a group. */
@@ -171,14 +172,14 @@ ring_incast(const struct ring *ring, int rank, int ret[RING_SENDERS_MAX])
 }
 
 void
-ring_neighbours(const struct ring *ring, int rank, int *ret_left,
+roles_ring_neighbours(const struct ring *ring, int rank, int *ret_left,
     int *ret_right)
 {
 	int *order = xcalloc((size_t)ring->size, sizeof(*order));
 	int at = 0;
 
 	assert(rank >= 0 && rank < ring->size);
-	ring_order(ring, order);
+	order_draw(ring, order);
 	while (order[at] != rank)
 		at++;
 	*ret_left = order[(at + ring->size - 1) % ring->size];

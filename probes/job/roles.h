@@ -42,15 +42,15 @@ struct ring {
 
 /* The ring cut into pairs: this rank's partner, or itself, the one that is
  * left over of an odd number. */
-int ring_match(const struct ring *ring, int rank);
+int roles_ring_match(const struct ring *ring, int rank);
 /* The pairs of size ranks in turn, one a round and from the first again: is
  * this rank's turn? Then its partner, else itself. */
-int ring_pair(int round, int size, int rank);
+int roles_ring_pair(int round, int size, int rank);
 /* 0 or 1: how often all pairs have had their turns before, modulo 2. */
-int ring_turn(int round, int size);
+int roles_ring_turn(int round, int size);
 /* Neighbours of a rank. In a ring of two both are the same, in a ring of one
  * both are the rank itself. */
-void ring_neighbours(const struct ring *ring, int rank, int *ret_left,
+void roles_ring_neighbours(const struct ring *ring, int rank, int *ret_left,
     int *ret_right);
 
 /* An incast: the ring cut into groups of RING_SENDERS and one more, or as few
@@ -59,9 +59,10 @@ void ring_neighbours(const struct ring *ring, int rank, int *ret_left,
 #define RING_SENDERS     8
 #define RING_SENDERS_MAX (2 * RING_SENDERS)
 /* Rounds until every rank has received, counted from a multiple of them. */
-int ring_turns(int size);
+int roles_ring_turns(int size);
 /* The senders, where this rank receives in this round, and how many they are;
  * else 0 and the one to which it sends. In a ring of one that is itself. */
-int ring_incast(const struct ring *ring, int rank, int ret[RING_SENDERS_MAX]);
+int roles_ring_incast(const struct ring *ring, int rank,
+    int ret[RING_SENDERS_MAX]);
 
 #endif

@@ -7,7 +7,7 @@
  * empirical bounds (section VI-C5): gather and scatter are held by their root,
  * which sends or receives only; all others do both at once. The rate of a node,
  * one way or each of both ways, takes the place of the rated one in Table III
- * (plan/model.h). Pure.
+ * (predict/model.h). Pure.
  */
 #ifndef PROBES_TUNE_TUNE_H
 #define PROBES_TUNE_TUNE_H

@@ -287,8 +287,8 @@ is_slow_out(const struct sorted *s, enum sort sort, double base,
 	return slow == others ? 1 : slow > 0 ? FAR_SOME : 0;
 }
 
-/* What is named sends and receives; the other pairs say what is usual. One way
- * is fine where it has less than half of what the other has. */
+/* Compares what the outlier sends and receives with the pairs of others. One
+ * direction is normal where its excess is less than half of the other's. */
 static enum confirm_way
 way_of(const uint32_t *leaves, const struct confirm_pair *pairs, size_t count,
     enum confirm_finding finding, double slow_min)
@@ -373,8 +373,9 @@ confirm_judge(const uint32_t *leaves, size_t nodes,
 			good[n++] = pairs[i];
 	if (bad != 0) {
 		judge_pairs(leaves, good, n, slow_min, ret);
-		/* Healthy leaves differ: who lies on a far one is no bad
-		 * reference, and without him the outlier's looks far. */
+		/* Healthy leaves differ in distance: a reference on a distant
+		 * leaf is not slow, and without it the outlier's leaf would
+		 * look distant. */
 		if (ret->finding != CONFIRM_LEAF &&
 		    ret->finding != CONFIRM_LINK)
 			return;
@@ -382,8 +383,8 @@ confirm_judge(const uint32_t *leaves, size_t nodes,
 	judge_pairs(leaves, pairs, count, slow_min, ret);
 }
 
-/* Nobody sends to itself: what is slow at the outlier and at the others of its
- * leaf alike may be any of what leads to them. */
+/* All nodes send to one. If the outlier and the others of its leaf are equally
+ * slow, any part of the way to them may be the reason. */
 void
 confirm_judge_nodes(const uint32_t *leaves, const double *x, size_t nodes,
     double slow_min, struct confirm_report *ret)

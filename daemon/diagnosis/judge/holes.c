@@ -278,8 +278,9 @@ keep_better(const struct holes *h, uint32_t stage, const uint8_t *sense,
 	return count;
 }
 
-/* What is bad over it is so for all of its leaves alike: also between those
- * that are left without the worst third, which might be what is wrong. */
+/* A bad stage affects all of its leaves alike. So bad paths must remain when
+ * the worst third of the leaves is taken away, since these may be at fault
+ * themselves. */
 static int
 is_spread(const struct holes *h, uint32_t stage, const uint8_t *sense,
     struct hole_place *at)

@@ -13,29 +13,29 @@
 #include "common/robust.h"
 #include "common/xalloc.h"
 
-/* A vote is cheap, for one that is missing delays the verdict: a node 20 % slow
- * must not be missed by one lucky pair. What decides is the sum of them. */
+/* A vote takes little, since a missing one delays the verdict: one lucky pair
+ * must not hide a node that is 20 % slow. Their sum decides. */
 #define DIRTY_Z 1.5 /* and effect_min: a round that is not clean */
 #define VOTE_Z  0.5
 #define VOTE_SHARE                                                             \
 	0.5 /* of effect_min; the votes' median must reach it all              \
 	     */
 
-/* What a confirmation run must find: this many times effect_min, for nodes that
- * are a little slower for good are named by chance more often, and this share
+/* What a confirmation run must find: CONFIRM_TIMES effect_min, since nodes that
+ * are always a little slower are named by chance more often, and CONFIRM_SHARE
  * of the effect that made the node an outlier. */
 #define CONFIRM_TIMES 1.5
 #define CONFIRM_SHARE 0.6
 
-/* Where many links are busy, nodes have met more or fewer idle ones, and their
- * scatter is no normal one: of 6000 idle nodes among 4000 busy ones 1.3 times
- * as many are beyond three deviations as of a normal, and 3 times beyond four.
- * Each counts as so many tests. */
+/* Where many links are busy, nodes differ in how many idle partners they met,
+ * so their scatter is not normal: of 6000 idle nodes among 4000 busy ones, 1.3
+ * times as many as expected are beyond three deviations and 3 times as many
+ * beyond four. Each then counts as this many tests. */
 #define BUSY_TESTS 10
 
-/* What a healthy leaf is farther than others, by its cables or its tier, is
- * learned and taken out: not before so many rounds, and not more than this,
- * which before then is all that is looked for in a leaf. */
+/* The extra distance of a healthy leaf, by its cables or tier, is learned and
+ * subtracted: after LEAF_LEARN rounds and at most LEAF_MOST. Before that only
+ * leaves beyond LEAF_MOST are named. */
 #define LEAF_LEARN  6
 #define LEAF_MEMORY 2016 /* rounds: a week of 5 minutes */
 #define LEAF_MOST   0.3

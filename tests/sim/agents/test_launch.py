@@ -10,7 +10,7 @@ import sys
 
 import fake
 
-# Rank 0 writes a begin and an end record; every rank holds its tether.
+# Rank 0 writes a begin and an end record; every rank connects to the rank watch.
 ENGINE = r"""#!/usr/bin/env python3
 import json, os, socket, sys, time
 rank = int(os.environ.get("OMPI_COMM_WORLD_RANK",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rank that has gone wild on its line: each rank is lost once, and nothing
- * grows with what it does. */
+/* A rank that writes anything on its connection: each rank is lost once, and
+ * nothing grows with what it does. */
 #include "agents/run/rank_watch.c"
 
 #include <setjmp.h>
@@ -103,7 +103,7 @@ test_flood(void **state)
 		made++;
 		loop(base);
 	}
-	assert_int_equal(made, LINES_MAX);
+	assert_int_equal(made, CONNS_MAX);
 	assert_int_equal(lost_count, RANKS_MAX);
 	assert_false(twice);
 	rank_watch_close(t);
@@ -128,7 +128,7 @@ test_stuck(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
 		fd = say(wrong[i]);
 		loop(base);
-		assert_true(TAILQ_EMPTY(&t->lines));
+		assert_true(TAILQ_EMPTY(&t->conns));
 		assert_null(stuck_with);
 		close(fd);
 	}
@@ -140,10 +140,10 @@ test_stuck(void **state)
 	    "node4");
 	assert_int_equal(json_integer_value(json_object_get(stuck_with, "at")),
 	    78);
-	assert_false(TAILQ_EMPTY(&t->lines));
+	assert_false(TAILQ_EMPTY(&t->conns));
 	assert_int_equal(write(fd, "stuck 5 node5 bw 5.5 78\n", 24), 24);
 	loop(base);
-	assert_true(TAILQ_EMPTY(&t->lines));
+	assert_true(TAILQ_EMPTY(&t->conns));
 	close(fd);
 	json_decref(stuck_with);
 	rank_watch_close(t);

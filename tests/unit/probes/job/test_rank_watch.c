@@ -16,7 +16,8 @@ listen_at(void)
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-	snprintf(path, sizeof(path), "/tmp/test_tether.%ld", (long)getpid());
+	snprintf(path, sizeof(path), "/tmp/test_rank_watch.%ld",
+	    (long)getpid());
 	strcpy(addr.sun_path, path);
 	unlink(path);
 	assert_int_equal(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
@@ -54,8 +55,8 @@ test_words(void **state)
 	expect(fd, "bye\n");
 	assert_int_equal(recv(fd, want, 1, MSG_DONTWAIT), -1);
 	assert_int_equal(errno, EAGAIN);
-	close(tether);
-	tether = -1;
+	close(watch_fd);
+	watch_fd = -1;
 	expect(fd, "");
 	close(fd);
 	close(server);
@@ -70,14 +71,14 @@ test_nobody(void **state)
 	int server = listen_at(), fd;
 
 	(void)state;
-	setenv("COALMINE_TETHER", "/nonexistent/tether", 1);
+	setenv("COALMINE_TETHER", "/nonexistent/ranks", 1);
 	rank_watch_open(0);
-	assert_true(tether < 0);
+	assert_true(watch_fd < 0);
 	rank_watch_bye();
 	unsetenv("COALMINE_TETHER");
-	tether = -1;
+	watch_fd = -1;
 	rank_watch_open(0);
-	assert_true(tether < 0);
+	assert_true(watch_fd < 0);
 
 	setenv("COALMINE_TETHER", path, 1);
 	rank_watch_open(0);
@@ -86,8 +87,8 @@ test_nobody(void **state)
 	close(server);
 	unlink(path);
 	rank_watch_bye();
-	close(tether);
-	tether = -1;
+	close(watch_fd);
+	watch_fd = -1;
 }
 
 int

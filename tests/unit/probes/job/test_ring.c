@@ -19,8 +19,8 @@ test_is_a_ring(void **state)
 
 		for (int i = 0; i < size; i++) {
 			seen[at]++;
-			ring_neighbours(&ring, at, &left, &right);
-			ring_neighbours(&ring, right, &back, &unused);
+			roles_ring_neighbours(&ring, at, &left, &right);
+			roles_ring_neighbours(&ring, right, &back, &unused);
 			assert_int_equal(back, at);
 			at = right;
 		}
@@ -40,9 +40,9 @@ test_match(void **state)
 		int aside = 0;
 
 		for (int i = 0; i < size; i++) {
-			int with = ring_match(&ring, i);
+			int with = roles_ring_match(&ring, i);
 
-			assert_int_equal(ring_match(&ring, with), i);
+			assert_int_equal(roles_ring_match(&ring, with), i);
 			aside += with == i;
 		}
 		assert_int_equal(aside, size % 2);
@@ -54,20 +54,21 @@ static void
 test_pairs_in_turn(void **state)
 {
 	(void)state;
-	assert_int_equal(ring_pair(3, 1, 0), 0);
+	assert_int_equal(roles_ring_pair(3, 1, 0), 0);
 	for (int size = 2; size < 12; size++) {
 		int pairs = size * (size - 1) / 2, met[12][12] = { { 0 } };
 
 		for (int round = 7; round < 7 + pairs; round++) {
 			int moved = 0;
 
-			assert_int_equal(ring_turn(round, size),
+			assert_int_equal(roles_ring_turn(round, size),
 			    round / pairs % 2);
 
 			for (int i = 0; i < size; i++) {
-				int with = ring_pair(round, size, i);
+				int with = roles_ring_pair(round, size, i);
 
-				assert_int_equal(ring_pair(round, size, with),
+				assert_int_equal(roles_ring_pair(round, size,
+						     with),
 				    i);
 				moved += with != i;
 				met[i][with] += with != i;
@@ -85,8 +86,8 @@ same(const struct ring *x, const struct ring *y)
 {
 	int a[32], b[32];
 
-	ring_order(x, a);
-	ring_order(y, b);
+	order_draw(x, a);
+	order_draw(y, b);
 	for (int i = 0; i < x->size; i++)
 		if (a[i] != b[i])
 			return 0;
@@ -121,7 +122,7 @@ test_natural(void **state)
 	int left, right;
 
 	(void)state;
-	ring_neighbours(&ring, 0, &left, &right);
+	roles_ring_neighbours(&ring, 0, &left, &right);
 	assert_int_equal(left, 7);
 	assert_int_equal(right, 1);
 }
@@ -136,7 +137,7 @@ test_uniform(void **state)
 	for (int round = 0; round < 7000; round++) {
 		struct ring ring = { 5, 0, round, 0, 8, 0 };
 
-		ring_neighbours(&ring, 0, &left, &right);
+		roles_ring_neighbours(&ring, 0, &left, &right);
 		met[right]++;
 	}
 	assert_int_equal(met[0], 0);
@@ -145,13 +146,13 @@ test_uniform(void **state)
 }
 
 /* Whoever receives knows all who send to it, they are eight or more where so
- * many are there, and after ring_turns rounds everyone has received. */
+ * many are there, and after roles_ring_turns rounds everyone has received. */
 static void
 test_incast(void **state)
 {
 	(void)state;
 	for (int size = 1; size <= 200; size++) {
-		int received[200] = { 0 }, turns = ring_turns(size);
+		int received[200] = { 0 }, turns = roles_ring_turns(size);
 
 		for (int k = 0; k < turns; k++) {
 			struct ring ring = { 7, 2, 3 * turns + k, 0, size, 0 };
@@ -159,7 +160,7 @@ test_incast(void **state)
 
 			for (int r = 0; r < size; r++) {
 				int back[RING_SENDERS_MAX];
-				int n = ring_incast(&ring, r, peers);
+				int n = roles_ring_incast(&ring, r, peers);
 
 				assert_in_range(n, 0, RING_SENDERS_MAX);
 				received[r] += n > 0 || size == 1;
@@ -170,8 +171,9 @@ test_incast(void **state)
 				if (size > RING_SENDERS)
 					assert_true(n >= RING_SENDERS);
 				for (int i = 0; i < n; i++) {
-					assert_int_equal(ring_incast(&ring,
-							     peers[i], back),
+					assert_int_equal(
+					    roles_ring_incast(&ring, peers[i],
+						back),
 					    0);
 					assert_int_equal(back[0], r);
 				}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * neighbours.c - two kinds of JSON: Topograph's instances with the switches
- * above each, and what LLDP has told a node of its ports.
+ * topograph_lldp.c - two formats of JSON: Topograph's instances with the
+ * switches above each, and lldpctl's neighbours of the ports of one node.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -100,7 +100,8 @@ import_topograph(struct fabric *f, char *text, const char *name,
 
 /* ---- LLDP ---- */
 
-/* Whether it says that it is one, or does not say. */
+/* A neighbour with a capability other than Station is a switch; so is one that
+ * sends no capabilities. */
 static int
 is_switch(const json_t *chassis)
 {
@@ -119,8 +120,8 @@ is_switch(const json_t *chassis)
 	return 0;
 }
 
-/* {PORT: {chassis: {NAME: {...}}}}, or {chassis: {id: {value}}} of one without
- * a name. */
+/* {PORT: {chassis: {NAME: {...}}}}, or {chassis: {id: {value}}} for a neighbour
+ * that sends no name. */
 static int
 neighbour_add(struct fabric *f, const char *host, const json_t *ports,
     struct err *err)
@@ -132,7 +133,10 @@ neighbour_add(struct fabric *f, const char *host, const json_t *ports,
 
 	json_object_foreach ((json_t *)ports, port, o) {
 		json_t *chassis = json_object_get(o, "chassis");
-		struct fabric_port p = { host, to, port, -1, 0, 0 };
+		struct fabric_port p = { .host = host,
+			.to = to,
+			.name = port,
+			.rail = -1 };
 
 		name = NULL;
 		if (json_object_get(chassis, "id") != NULL) {
