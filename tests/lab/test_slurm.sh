@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_slurm.sh - campaigns as jobs of a real Slurm: a record from a job, idle
-# nodes only, reservations, what does not start, cancelling from both sides,
-# nodes that are drained because they are bad, and a job that is held because
-# one of its nodes is slow.
+# test_slurm.sh [requeue] - campaigns as jobs of a real Slurm: a record from a
+# job, idle nodes only, reservations, what does not start, cancelling from both
+# sides, nodes that are drained because they are bad, and a job that is held
+# because one of its nodes is slow. requeue: only a job that runs on other
+# nodes then.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 . "$here/slurm.sh"
@@ -350,6 +351,27 @@ preflight_holds()
 	say "a job with a slow node is held until it is well"
 }
 
+# Or it is queued again for other nodes, which takes Slurm's two minutes.
+preflight_requeues()
+{
+	in_host collector sh -c 'printf "%s\n" "$@" >"$0"' \
+		$slurm/preflight.conf ACTION=requeue WITHIN=300s \
+		OPTIONS="'--bytes 256K'"
+	poll 20 slurm_idle 4 || fail "not idle: $(sl sinfo)"
+	"$lab" degrade node2 rate=20mbit
+	its=$(sl sbatch --parsable --chdir=/ -o /dev/null -N 3 --wrap "sleep 1")
+	[[ $its =~ ^[0-9]+$ ]] || fail "sbatch: $its"
+	poll 300 a_job_is COMPLETED ||
+		fail "not run elsewhere: $(sl scontrol -o show job "$its")" \
+			"$(ctl run list --campaign preflight)" \
+			"$(slurm_log collector)"
+	"$lab" heal node2
+	[[ $(sl scontrol -o show job "$its") == *" NodeList=node[1,3-4] "* &&
+		$(sl scontrol -o show job "$its") == *" ExcNodeList=node2 "* ]] ||
+		fail "it ran on $(sl scontrol -o show job "$its")"
+	say "a job with a slow node runs on others"
+}
+
 job_says() # TEXT
 {
 	[[ $(sl scontrol -o show job "$its") == *" Comment=coalmine: $1"* ]]
@@ -360,6 +382,11 @@ need_slurm
 slurm_up 4
 cluster_up 4
 say "Slurm, collector and agents are up"
+if [ "${1-}" = requeue ]; then
+	preflight_requeues
+	say passed
+	exit 0
+fi
 by_hand openmpi pmix
 by_hand mpich pmi2
 in_band
