@@ -104,8 +104,9 @@ sum_at(const struct allreduce *ar, uint32_t socket,
 	return allreduce_at(ar, s->hi - s->lo > 1 ? ar->to : ar->from, piece);
 }
 
-/* Do several ways disturb nobody? Between sockets nothing moves before the
- * first chunk is with the leaders, nor after the last one has left them. */
+/* May several paths be used without slowing other transfers? Nothing moves
+ * between sockets before the first chunk is with the leaders, nor after the
+ * last one has left them. */
 static int
 several(const struct allreduce *ar, int last)
 {
@@ -175,8 +176,8 @@ add_up(struct allreduce *ar, struct node nd, uint32_t b,
 	    allreduce_at(ar, ar->to, piece), piece);
 }
 
-/* All leaders of the only node. Nobody adds up before all have been sent what
- * the result may lie on. */
+/* All leaders of the only node. No leader sums before all have sent the data
+ * that the result may overwrite. */
 static void
 exchange(struct allreduce *ar, struct node nd, struct allreduce_piece chunk)
 {

@@ -175,9 +175,9 @@ compare_run(struct comparison *c)
 	int rc, again = 1;
 	struct exec_fault f;
 
-	/* Can what repetitions leave be compared? Not where a result is written
-	 * over its own source: turns would go on with what the last one left.
-	 */
+	/* Can the result of repetitions be verified? Not where a result
+	 * overwrites its own source, since each iteration then starts from the
+	 * last one's result. */
 	for (size_t i = 0; i < p->promises_count; i++)
 		again &= p->bufs[p->promises[i].to].role != PLAN_IN;
 	c->phased = pb->in_phases;

@@ -121,7 +121,8 @@ struct probe {
 	/* Of the same; the first that is NULL ends them. */
 	const struct baseline_row *baselines[COMPARE_BASELINES];
 	enum probe_steps steps;
-	/* What is asked for is the result, not the way: see exec_take_turns. */
+	/* Only the result matters and not the order of transfers: see
+	 * exec_take_turns. */
 	int take_turns;
 	/* A plan in one channel is run in phases beside its baseline: each rank
 	 * waits for all that it does in a step before it enters the next. */
@@ -219,9 +220,9 @@ struct pattern_site session_site(const struct session *s);
 
 /* What came of a plan. */
 struct session_outcome {
-	double median_s;     /* NAN: it was not timed */
-	double fastest_s;    /* until both ends of one of its transfers were
-				done; 0 where ranks have no times of their own */
+	double median_s;  /* NAN: it was not timed */
+	double fastest_s; /* until both ends of one of its transfers were done;
+			     0 where ranks have no own times */
 	double memory_per_s; /* see trial_memory */
 };
 
@@ -231,8 +232,8 @@ int session_check(struct session *s, const char *probe, const struct plan *p);
 void session_measure(struct session *s, const struct pattern *pt,
     struct plan *p, struct session_outcome *ret);
 
-/* A plan of which only the time is wanted: nothing is told, and it is proven
- * once. turns: see exec_take_turns. */
+/* Times a plan without reporting it; it is proven once. turns: see
+ * exec_take_turns. */
 struct session_brief {
 	const struct pattern *pattern;
 	int turns, times;
@@ -242,7 +243,7 @@ void session_measure_briefly(struct session *s, const struct session_brief *b,
 /* All plans that were kept at once, if there are two. */
 void session_measure_together(struct session *s);
 
-/* The others return from following with this status. */
+/* Ends the measurements: the other ranks return this status. */
 void session_end(struct session *s, int status);
 /* The others: the status of rank 0. */
 int session_follow(struct session *s);

@@ -139,7 +139,7 @@ plans_run(struct world *w, const struct plans_ask *ask,
 	if (name[0] != '\0' &&
 	    machine_load(name, NULL, 0, &s.machine, &err) < 0)
 		note_config(&s, &err);
-	/* One plan alone says by itself what is wrong with it. */
+	/* A single plan reports its own error. */
 	try_first = s.report.status == 0 &&
 	    (ask->only == NULL ||
 		conf_string(s.conf, "measure", "vary")[0] != '\0' ||

@@ -140,9 +140,10 @@ ranks_a_node(const struct transport_team *team)
 	return a_node;
 }
 
-/* Rank 0: beside what is measured; a plan that the machine could not run has
- * none. It is of the machine with the ranks where they are; where a machine
- * cannot have them so, of the ranks as it numbers them, and accuses nobody. */
+/* Rank 0: the prediction beside a measurement; none for a plan that the machine
+ * could not run. It is made with the ranks where they are. If the machine
+ * cannot have them so, it is made for ranks as the machine numbers them, and is
+ * not used for verdicts. */
 static void
 predict(const struct session *s, const struct comparison *c, struct subject *r,
     double **ret_rank_s)

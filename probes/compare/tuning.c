@@ -103,7 +103,8 @@ tuning_bounds(struct session *s)
 
 		*words++ = '\0';
 		pt = pattern_find(text);
-		/* Too few nodes for the other neighbour is no fault. */
+		/* With too few nodes there is no other neighbour, which is no
+		 * error. */
 		if (plan_of(s, pt, words, " ", &p) == 0) {
 			if (session_check(s, pt->name, p) == 0)
 				session_measure(s, pt, p, &outcome);

@@ -13,8 +13,8 @@
 #define TAG_TO_LEFT  81
 #define TAG_TO_RIGHT 82
 
-/* Nothing completes while the first of large messages is under way: so long as
- * that takes at 100 Mbit/s nobody is stuck. */
+/* No request completes while the first large message is under way, so a rank is
+ * stuck only after the time that this takes at 100 Mbit/s. */
 #define SLOWEST_NS_PER_BYTE 80
 
 static uint64_t
@@ -26,8 +26,8 @@ stuck_limit_ns(const struct canary *c)
 		    SLOWEST_NS_PER_BYTE;
 }
 
-/* What an exchange of two sends, all of it one way, and an empty message back
- * when it is there: both take the same time. */
+/* Sends in one direction what an exchange of two would send in both, and an
+ * empty message back when it has arrived: both ranks take the same time. */
 static void
 op_one_way(struct canary *c)
 {
@@ -90,8 +90,8 @@ op_exchange_sync(struct canary *c)
 	MPI_DO(MPI_Barrier(c->comm));
 }
 
-/* All senders' messages at once, and an empty one back to each when all are
- * there: nobody's next operation is in the way of this one. */
+/* The messages of all senders at once, and an empty one back to each when all
+ * have arrived, so that no sender's next operation delays this one. */
 static void
 op_incast(struct canary *c)
 {
@@ -212,7 +212,8 @@ canary_window_open(MPI_Comm comm, size_t bytes, char **ret_base, MPI_Win *ret,
 	failed = rc != MPI_SUCCESS;
 	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm));
 	if (failed) {
-		/* A window that only some have cannot be freed together. */
+		/* Freeing is collective, so a window that only some ranks have
+		 * must not remain. */
 		if (rc != MPI_SUCCESS)
 			MPI_Error_string(rc, text, &len);
 		return err_set(err, -ENOTSUP, "MPI_Win_allocate: %s", text);
@@ -357,8 +358,8 @@ check_ring(struct canary *c)
 	fill(c->send, c->bytes, c->rank, TO_LEFT);
 	fill(c->send + c->bytes, c->bytes, c->rank, TO_RIGHT);
 	memset(c->recv, 0, 2 * c->bytes * (size_t)messages);
-	/* A neighbour that is late filling would be read, or written, too
-	 * early; one that is late in reading would be overwritten. */
+	/* Without a barrier a late neighbour would be read or written before it
+	 * has filled its buffer, or overwritten before it has read it. */
 	MPI_DO(MPI_Barrier(c->comm));
 	if (c->win != MPI_WIN_NULL)
 		MPI_DO(MPI_Win_sync(c->win));

@@ -22,7 +22,8 @@
 #define STREAM_PAIRS      3       /* of the seed */
 #define ENV_COUNT         3       /* of the test command */
 
-/* All canaries alike: what one slice cannot do is not measured at all. */
+/* The same decision on all canaries: a test that one slice cannot do is not
+ * measured. */
 static void
 open_test(struct canary_loop *m, int i)
 {
@@ -284,7 +285,7 @@ run_rounds(struct canary_loop *m, struct visit *v)
 		v->rounds++;
 		cell->rounds++;
 		hist_merge(&cell->mine, &res->mine);
-		/* Which way those of an allreduce go is the MPI's. */
+		/* The MPI decides which way the messages of an allreduce go. */
 		if (test == CANARY_INCAST ||
 		    (test != CANARY_ALLREDUCE &&
 			m->tests[v->test].canary.way != CANARY_RECEIVES))
@@ -297,7 +298,7 @@ run_rounds(struct canary_loop *m, struct visit *v)
 		if (m->world->group_rank == 0) {
 			now_ns = clk_ns();
 			keep_round(m, v, res);
-			/* Who had no turn would not be measured. */
+			/* A node without a turn would not be measured. */
 			stop.rounds = v->rounds / turns;
 			stop.visit_ns = now_ns - started_ns;
 			stop.timed_out = res->timed_out;

@@ -323,8 +323,8 @@ congestor_run(struct congestor_load *l)
 
 	if (l->opened)
 		work(&sh);
-	/* A rank that stopped because its slice did may not have seen the
-	 * barrier end; one without a load takes part all the same. */
+	/* A rank that stopped with its slice may not have seen the barrier
+	 * complete; one without a load takes part in it too. */
 	if (!sh.warm && sh.warm_req == MPI_REQUEST_NULL)
 		MPI_DO(MPI_Ibarrier(l->world->control, &sh.warm_req));
 	if (!sh.warm) {

@@ -234,10 +234,10 @@ rounds_run(struct rounds *r, const struct rounds_ask *ask,
 	cores_look(&before);
 	begin(r, ask, 0, ret);
 	active = !is_idle(r, c);
-	/* No more are left out than are counted: where one operation fills a
-	 * round, four before it would take most of the time. Such a one needs
-	 * none: it takes so long that a first meeting of partners is little of
-	 * it. GPCNeT's own counts are kept, and those of a campaign. */
+	/* Not more warm-up operations than counted ones: where one operation
+	 * fills a round, four before it would take most of the time, and
+	 * setting up a connection is a small part of so long an operation.
+	 * Counts of GPCNeT or of a campaign are kept. */
 	if (warmup > ask->iterations && !r->settings->exact)
 		warmup = ask->iterations;
 	if (ask->iterations == 1 && r->settings->iterations == 0)
@@ -248,7 +248,7 @@ rounds_run(struct rounds *r, const struct rounds_ask *ask,
 	hist_clear(&ret->mine);
 	if (active) {
 		cores_add_since(&ret->cores, &before);
-		/* Who sends into an incast waits for those beside it. */
+		/* A sender of an incast waits for the other senders. */
 		for (int i = c->test == CANARY_INCAST && c->way == CANARY_SENDS
 			 ? ret->operations
 			 : 0;

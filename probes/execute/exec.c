@@ -139,11 +139,11 @@ locals_poll_started(struct exec *e)
 	return n;
 }
 
-/* What the plan has first goes first, not what was ready first: in a ring, the
- * rank that adds up all of its own pieces before it adds to the one that has
- * just come holds up everybody behind it. On a device that works by itself
- * all that is ready starts. What is complete as soon as it was started was
- * done by this thread, which looks at its transfers in between. */
+/* Starts in the order of the plan and not of readiness: in a ring, a rank that
+ * sums all its own pieces before the one that has just arrived delays every
+ * rank behind it. On a device that works by itself all that is ready starts. An
+ * operation that is complete once started was done by this thread, which polls
+ * its transfers in between. */
 static void
 locals_poll(struct exec *e, int *ret_moved)
 {
@@ -195,7 +195,7 @@ lane_start_turns(struct exec *e, struct exec_lane *lane)
 	}
 }
 
-/* Transfers to oneself have no turn: they take nothing from any link. */
+/* Transfers to oneself have no turn, since they use no link. */
 static struct inflight *
 lane_window(const struct exec *e, struct exec_lane *lane, uint32_t event)
 {

@@ -551,7 +551,8 @@ exec_new(const struct transport_team *team, const struct plan *p,
 	    p->steps == 1 && e->view.waits_count == 0;
 	for (uint32_t i = 0; i < e->view.events_count; i++)
 		e->simple &= e->events[i].lane != EXEC_NONE;
-	/* Each is asked, even behind one that cannot: some answer together. */
+	/* All transports are asked, even after one refused: some agree
+	 * collectively. */
 	for (uint32_t i = 0; i < e->lanes_count; i++) {
 		struct err why;
 		int one = e->lanes[i].ops->usable(team, &e->lanes[i].share,

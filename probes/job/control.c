@@ -79,8 +79,8 @@ control_max(MPI_Comm comm, double mine)
 #define AT_STEP (1ULL << 24)
 /* Between two looks at the clock: what is quick never gets there. */
 #define LOOKS 1024
-/* Others are stuck because of it, or with it: they have this long to say so.
- * The collector waits for less. */
+/* How long the other ranks have to report that they are stuck too. The
+ * collector waits for less. */
 #define LAST_WORDS_NS (4 * CLK_NS_PER_S)
 
 static void
@@ -154,7 +154,7 @@ control_exchange(struct world *w, const struct control_peers *p,
 			since_ns = now_ns;
 			continue;
 		}
-		/* Where ranks share cores, the other one may need this. */
+		/* Where ranks share cores, the partner may need this one. */
 		sched_yield();
 		if (p->limit_ns > 0 && now_ns - since_ns > p->limit_ns)
 			give_up(w, p, reqs, count, now_ns - since_ns);
@@ -171,8 +171,9 @@ round_limit_ns(const struct world *w)
 	return w->stuck_ns == 0 ? 0 : w->timeout_ns + 4 * w->stuck_ns;
 }
 
-/* Each tells the one that is 1, 2, 4, ... ranks further what it knows. One that
- * is in MPI for too long says so before anybody says so of it. */
+/* A dissemination barrier: each rank sends what it knows to the ranks 1, 2, 4,
+ * ... further. A rank that is in MPI for too long reports this before others
+ * report it. */
 double
 control_agree(struct world *w, const char *what, double mine)
 {

@@ -15,8 +15,8 @@
 #include "common/xalloc.h"
 #include "probes/job/carried.h"
 
-/* Of every node: above the libraries' eager limits, and soon over on a link
- * that is nearly dead. */
+/* Bytes that each node sends: above the libraries' eager limits, and few enough
+ * for a link that is nearly dead. */
 #define RING_BYTES  (256 << 10)
 #define NAMES_BYTES 128 /* of a node's devices */
 

@@ -33,8 +33,8 @@
 #define DOUBTS        3    /* slower in a row than the direct path alone, */
 #define DOUBT         1.02 /* by as much */
 #define WORTH_A_LOOK  0.7  /* of what a staged way costs */
-/* Several ways must save as much. The document has 3 %; with 2 % what the gate
- * gives away stays below what is promised, 3 % of the optimum. */
+/* Several paths must save at least this. The document has 3 %; with 2 % the
+ * loss stays below the 3 % of the optimum that it promises. */
 #define GATE 0.98
 
 #define FORMAT     "coalmine-tuning"
@@ -174,8 +174,8 @@ tuner_choose(struct tuner *t, uint64_t bytes, struct tuner_choice *ret)
 			ret->chunks[row->trying] = row->tried;
 		}
 	} else if (!t->frozen && f->count > 0 && row->since >= REPROBE_EVERY) {
-		/* Something for every path, to see what it does now: half of
-		 * the closed form. */
+		/* Gives every path half of its share by the closed form, to see
+		 * how it performs now. */
 		ret->why = TUNER_REPROBE;
 		paths_split(f, n, t->chunks_max, &s);
 		for (uint32_t i = 1; i <= f->count; i++) {

@@ -12,7 +12,8 @@
 #include "common/xalloc.h"
 #include "probes/predict/predict_work.h"
 
-/* Events so close together are one: what rounding parts, symmetry does not. */
+/* Events this close together are taken as one: rounding has separated what is
+ * simultaneous by symmetry. */
 #define TOGETHER_SHIFT 30 /* of the time, 1e-9 */
 
 const char *const predict_paces[PREDICT_PACES] = {
@@ -181,7 +182,8 @@ task_start(struct sim *s, uint32_t task)
 		queue_start(s, queue);
 }
 
-/* A task that waits for nothing more, once its step is open on its rank. */
+/* Starts a task that waits for nothing more, once its step is open on its
+ * rank. */
 static void
 task_free(struct sim *s, uint32_t task)
 {

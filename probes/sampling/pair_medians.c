@@ -241,9 +241,10 @@ pair_medians_quantile(struct pair_medians *p, int node, double q)
 	return at;
 }
 
-/* A quartile of a node's pairs, on the good side. Where a quarter of its
- * partners is slow it is of the others, if there are any; and of less than half
- * of them it is nearer to the best, for chance makes few slow easily. */
+/* The quartile on the good side of a node's pairs. Where a quarter of its
+ * partners or more is slow, only pairs with the others count, if there are any.
+ * Where these are less than half, a better quantile is taken, since few pairs
+ * are easily slow by chance. */
 static double
 score_of(const struct pair_medians *p, int node)
 {

@@ -455,8 +455,8 @@ gpu_of(const struct local *l, const struct machine_gpus *gpus, uint32_t rank)
 	return NULL;
 }
 
-/* Those that the vendor's own links join are nearest, then those of one PCI
- * switch, then those of one socket; their rates only say which is nearer. */
+/* GPUs with links of their vendor are nearest, then those of one PCI switch,
+ * then those of one socket. The rates set here only express this order. */
 static void
 gpus_add(const struct local *l, const struct machine_gpus *gpus, uint32_t ranks,
     struct strbuf *sb)

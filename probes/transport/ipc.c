@@ -24,7 +24,7 @@
 #include "probes/transport/doorbell.h"
 #include "probes/transport/ipc_part.h"
 
-/* At words that nobody has written yet; then to sleep, where that pays. */
+/* Polls of unwritten words before the rank sleeps, where sleeping pays. */
 #define LOOKS 32
 
 static int
@@ -110,7 +110,7 @@ test_copying(struct transport *t, uint32_t *ret_ends, uint32_t cap, int ends)
 	char behind[IPC_STREAMS_MAX] = { 0 };
 	uint32_t left = 0;
 
-	/* What lies behind one that is not done is not done either. */
+	/* The list is in order: behind an end that is not done none is done. */
 	for (uint32_t i = 0; i < t->copying_count; i++) {
 		uint32_t end = t->copying[i];
 		struct work *w = &t->works[end];
@@ -222,9 +222,9 @@ sleep_until_done(struct transport *t)
 	return 1;
 }
 
-/* On the host a look takes the core from who copies: this rank's thread, or a
- * rank of the node where cores are shared. A GPU needs no core, and is asked.
- */
+/* On the host polling takes the core from the copying thread or, where cores
+ * are shared, from another rank. A GPU needs no core, so its event is
+ * polled. */
 static int
 ipc_wait_some(struct transport *t)
 {

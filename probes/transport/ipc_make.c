@@ -203,7 +203,7 @@ work_make(struct transport *t, uint32_t i, struct err *err)
 		    e->peer, e->tag, t->team->rank);
 	w->theirs = (w->slot->on_host ? p->host_memory : p->memory) +
 	    w->slot->off;
-	/* A stream for each peer: a slow one holds up no other. */
+	/* One stream for each peer, so that a slow peer delays no other. */
 	w->stream = (uint32_t)(p - t->peers) % t->streams_count;
 	rc = t->team->ops->event_new(t->team->device, &w->event);
 	if (rc < 0)

@@ -21,7 +21,7 @@
 
 /* More than any link needs to be full: 25 GB/s for 5 us. */
 #define WINDOW_BYTES (128ULL << 10)
-/* So much of a rank's own is over before a nap would pay. */
+/* Up to so many bytes of its own in an iteration a rank needs no nap. */
 #define SHORT_BYTES (128ULL << 10)
 
 /* A message: an end, or a piece of one. */
@@ -230,7 +230,7 @@ mpi_test_all(struct transport *t)
 				 : transport_check(t->share, rc, "MPI_Testall");
 }
 
-/* An MPI that keeps the core would keep it from who sends. */
+/* An MPI that spins would keep the core from the sender. */
 static int
 mpi_wait_all(struct transport *t)
 {

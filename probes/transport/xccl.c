@@ -242,7 +242,7 @@ xccl_prepare(const struct transport_team *team,
 	if (all < 0) {
 		if (err->text[0] == '\0')
 			err_say(err, "%s", share->err->text);
-		t->broken = 1; /* the others are not there to leave with */
+		t->broken = 1; /* no common failure with the others */
 		xccl_release(t);
 		return all;
 	}
@@ -313,8 +313,8 @@ xccl_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 		if (done < 0)
 			return fail_device(t, done);
 		if (done == 0) {
-			/* A peer that died shows here, or the event would
-			 * never come. */
+			/* Asynchronous errors show a peer that died; the event
+			 * would never complete. */
 			rc = t->lib->comm_get_async_error(t->comm, &result);
 			if (rc == XCCL_SUCCESS)
 				rc = result;

@@ -148,7 +148,8 @@ xccl_coll_run(struct xccl_coll *c)
 	if (result != XCCL_SUCCESS)
 		fatalx("xccl: %s: %s", c->row->name,
 		    c->lib->error_string(result));
-	/* As what it is compared with waits: asleep it would be woken late. */
+	/* Waits by polling, as the plan that it is compared with does: a
+	 * sleeping rank would wake up late. */
 	result = dev->event_record(c->end, c->stream);
 	while (result == 0 && (result = dev->event_query(c->end)) == 0)
 		backoff_wait(&p);

@@ -17,7 +17,7 @@ measured_machine_per_s(double bytes, double s, double short_s)
 {
 	if (!(s > 0))
 		return 0;
-	/* of a short message's time no more than half is taken off */
+	/* at most half of the time is subtracted as that of a short message */
 	return bytes / fmax(s - short_s, s / 2);
 }
 

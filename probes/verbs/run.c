@@ -120,7 +120,7 @@ begin_alone(struct run *r)
 
 /* ---- all ranks ---- */
 
-/* A pipe without a reader can hold up rank 0: the others wait asleep. */
+/* Opening a pipe without a reader blocks rank 0, so the others wait asleep. */
 static void
 share(const struct run *r, void *data, int bytes)
 {
@@ -367,8 +367,8 @@ run_campaign(const struct run_args *args, int *argc, char ***argv)
 	if (first && parts.status == 0)
 		end_with(r, r->end.cause, r->end.why.text);
 	fflush(stdout);
-	/* Records are out and the pipe is closed before anyone may say
-	 * goodbye. */
+	/* All records are written and the pipe is closed before any rank says
+	 * bye. */
 	emit_close(r->emit);
 	conf_free(r->conf);
 	json_decref(r->bound);

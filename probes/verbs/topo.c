@@ -198,7 +198,7 @@ topo_main(int argc, char **argv)
 	gpus = v.local.gpus_count;
 	for (int i = 0; i < gpus; i++)
 		pci[i] = v.local.gpus[i].at.pci;
-	/* Of another machine only its files are known. */
+	/* For another root only its files can be read. */
 	if (root[0] == '\0')
 		nvml_read(pci, gpus, v.nvml, &v.nvml_err);
 	if (str_format(sys, sizeof(sys), "%s/sys", root) >= 0)
