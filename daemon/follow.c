@@ -371,7 +371,8 @@ copy(struct follower *f, struct err *err)
 		rc = copy_log(f, err);
 		if (rc == 0)
 			clk_sleep_ns(LOOK_NS);
-		/* A collector that is away for a moment holds our place. */
+		/* After a short interruption the collector still has our
+		 * position. */
 		for (int again = 0; rc == -EIO && again < 5 && !is_ending;
 		     again++) {
 			clk_sleep_ns(RETRY_MIN_NS);

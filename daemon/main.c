@@ -83,7 +83,7 @@ struct app {
 	int ready;
 };
 
-/* With files that cannot be used what was there goes on being used. */
+/* If the files cannot be used, the old certificates stay in use. */
 static int
 trust_take(struct app *a)
 {
@@ -319,7 +319,7 @@ load(struct app *a)
 {
 	const struct diagnosis_options *o = &a->settings.hub.diagnosis;
 	uint64_t now_unix_ns = clk_unix_ns();
-	/* Nodes before runs, which name them. */
+	/* Nodes are loaded before the runs that name them. */
 	const struct load asked[] = {
 		{ STORE_NODES, NULL },
 		{ STORE_BASELINES, json_pack("{s:s}", "name", o->baseline) },
@@ -470,9 +470,8 @@ app_open(struct app *a)
 
 	limits_raise(s);
 	signal(SIGPIPE, SIG_IGN);
-	/* A write that goes through at once tells the kernel of two changes
-	 * otherwise, for each message. No descriptor is duplicated here, which
-	 * this forbids. */
+	/* Without this each message that is written at once costs two epoll
+	 * calls. It does not allow duplicated descriptors, and we have none. */
 	event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
 	a->base = event_base_new_with_config(config);
 	event_config_free(config);

@@ -66,7 +66,7 @@ outgoing_make(struct sink *s, const json_t *row, struct outgoing *ret)
 
 	ret->row = member_int(row, "id");
 	ret->at_unix_ns = at_unix_ns;
-	/* A store that was restored gives an id again, at another time. */
+	/* A restored store gives the same ids again, at another time. */
 	str_format(ret->id, sizeof(ret->id), "%lld-%llx", (long long)ret->row,
 	    (unsigned long long)at_unix_ns);
 	str_format(type, sizeof(type), "coalmine.%s", kind);
@@ -177,7 +177,8 @@ send_all(struct sink *s, const struct outgoing *list, size_t count)
 			pause_ns = PAUSE_NS;
 		if (rc == 0 || rc == -EPROTO)
 			continue;
-		/* Many collectors do not return to a bus all at once. */
+		/* Jitter, so that many collectors do not return to a bus at
+		 * once. */
 		if (!pause_for(s, pause_ns / 2 + rng_entropy() % pause_ns / 2))
 			break;
 		pause_ns = pause_ns * 2 > PAUSE_MAX_NS ? PAUSE_MAX_NS

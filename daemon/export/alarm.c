@@ -170,7 +170,8 @@ alarm_open(struct events *events, const char *page, struct view *view)
 	return a;
 }
 
-/* A case that is unknown for a while goes on: no data is no all-clear. */
+/* An alert about a node that is unknown for a while goes on: missing data does
+ * not resolve it. */
 static void
 see_case(struct alarm *a, const json_t *v, uint64_t now_unix_ns)
 {

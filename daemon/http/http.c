@@ -21,9 +21,9 @@
 #include "common/xalloc.h"
 
 #define PART_MAX 512 /* bytes of a name in a path, escaped */
-/* What takes the loop longer to make is kept, for so many times as long: all
- * who ask for the same cost it no more than a tenth. What differs by its
- * parameters may cost it a fifth. */
+/* An answer that takes the loop longer than KEEP_MIN_NS is kept for KEEP_TIMES
+ * as long, so that equal requests take at most a tenth of its time. Answers
+ * that differ by parameters may take a fifth. */
 #define KEEP_MIN_NS (2 * CLK_NS_PER_MS)
 #define KEEP_TIMES  10
 #define KEPT_MAX    16
@@ -218,7 +218,8 @@ request_cb(struct http_request *req, void *arg)
 			: "this certificate's role may not read");
 		return;
 	}
-	/* No page of ours posts: whoever does from a browser was led here. */
+	/* None of our pages posts, so a post from a browser comes from another
+	 * site. */
 	if (r->method == HTTP_POST && req->head.has_origin) {
 		http_fail(req, 403, "forbidden",
 		    "orders are not taken from web pages");
@@ -282,7 +283,7 @@ answered_cb(const struct http_request *req, const struct http_answer *a,
 	*ret_shared = 1;
 }
 
-/* Nobody waits for what the store is asked. */
+/* The client is gone, so the question to the store is abandoned. */
 static void
 gone_cb(struct http_request *req, void *arg)
 {

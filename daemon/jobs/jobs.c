@@ -28,22 +28,24 @@
 #include "daemon/store/store.h"
 
 #define KEY_BYTES 32
-/* Of a pseudonym: two of 10,000 users are one at one site in 20,000. */
+/* Digits of a pseudonym: with 10,000 users, two of them collide at one site in
+ * 20,000. */
 #define DIGITS        10
 #define KEY_OF_BYTES  160
 #define ERROR_BYTES   200
 #define ACCOUNT_EVERY 5 /* polls */
 #define SEEN_SETTING  "jobs/seen"
-/* A job is loud from the one share of its nodes' links on, and quiet below the
- * other: its steps are those between. */
+/* A job becomes loud when its nodes use LOUD_SHARE of their links and quiet
+ * below QUIET_SHARE; these changes are its steps. */
 #define LOUD_SHARE   0.10
 #define QUIET_SHARE  0.03
 #define LOUD_LOOK_NS (10 * CLK_NS_PER_S)
-/* What nodes give is kept when it is another, but not more often; and anew
- * after a day, so that none has to be looked for farther back. */
+/* What nodes give is stored when it has changed, at most this often, and after
+ * a day in any case, so that a search need not go back further. */
 #define SHARES_EVERY_NS (60 * CLK_NS_PER_S)
 #define SHARES_ANEW_NS  (86400 * CLK_NS_PER_S)
-/* Of what an agent says of jobs' own measurements, at a time; of one job. */
+/* Limits for jobs' own measurements: jobs of one message, and bytes of one
+ * job. */
 #define IN_BAND_JOBS_MAX  16
 #define IN_BAND_BYTES_MAX 16384
 /* squeue forgets a job five minutes after its end by default. */

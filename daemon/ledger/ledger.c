@@ -85,8 +85,8 @@ ledger_sample_from(const struct ledger_world *w, int64_t at_ns)
 	return lo;
 }
 
-/* Its own other steps end the time that is looked at; at a placebo there must
- * be none. */
+/* Other steps of the same job shorten the time that is compared; a placebo must
+ * have none. */
 static int
 span_set(struct look *l)
 {

@@ -28,7 +28,8 @@
 #define FILE_MAX (256 * 1024 * 1024)
 /* A common name is no longer (X.520). */
 #define NAME_MAX_BYTES 64
-/* Guesses are hopeless; this keeps them out of the log and off the loop. */
+/* Tokens cannot be guessed; this limit keeps attempts out of the log and off
+ * the loop. */
 #define WRONG_MAX   5
 #define WRONG_S     60
 #define WRONG_SLOTS 64
@@ -48,7 +49,7 @@ struct issued {
 	int64_t end_unix_s;
 };
 
-/* Whoever is told once the disk has it. */
+/* A caller that is told once the file is synced. */
 struct wait {
 	TAILQ_ENTRY(wait) link;
 	enroll_cb *cb;
@@ -307,9 +308,10 @@ synced(struct enroll *e, int rc)
 	TAILQ_CONCAT(&told, &e->syncing, link);
 	if (rc < 0) {
 		log_warnx("%s: %s", e->path, strerror(-rc));
-		/* What the disk may not have was told to nobody, and may be
-		 * asked for again. Its lines stay, for another may stand behind
-		 * them: the same key is welcome after a restart, too. */
+		/* Certificates that may not be on disk were given to nobody,
+		 * and can be asked for again. Their lines stay in the file,
+		 * since others may follow them: after a restart the same key is
+		 * accepted too. */
 		while (e->issued_count > e->kept_count) {
 			struct issued *n = &e->issued[--e->issued_count];
 
@@ -449,8 +451,8 @@ enroll_authority(const struct enroll *e, char ret[PKI_DIGEST_TEXT],
 	return 0;
 }
 
-/* A line that fails is taken back. Of one that is not synced here nothing is
- * said until it is. */
+/* A line that cannot be written is removed again. A line that is not synced
+ * here is not reported before it is. */
 static int
 line_write(struct enroll *e, json_t *o, int sync, struct err *err)
 {
@@ -675,8 +677,8 @@ enroll_sign(struct enroll *e, const struct enroll_ask *ask, int64_t now_unix_s,
 		int64_t from = pki_unix_s(X509_get0_notBefore(ask->old));
 		int64_t to = pki_unix_s(X509_get0_notAfter(ask->old));
 
-		/* Who asks again and again, with a stolen certificate perhaps,
-		 * has no use of it. */
+		/* Repeated requests, perhaps with a stolen certificate, gain
+		 * nothing. */
 		if (now_unix_s - from < (to - from) / 2)
 			rc = err_set(err, -EACCES,
 			    "its certificate is not half-way to its end");

@@ -111,10 +111,10 @@ session_drop(struct session *s, const char *why)
 	session_close(s, why);
 }
 
-/* At once where nothing waits before it, which is nearly always: through the
- * buffer it costs two changes of what is asked of the kernel, an event and a
- * copy, more than all the rest of a heartbeat. What TLS does not take now it
- * has to be given again, no shorter, so it is the first in the buffer then. */
+/* Writes at once if nothing is queued, which is nearly always so. Through the
+ * buffer a frame costs two epoll changes, an event and a copy, which is more
+ * than the rest of a heartbeat. TLS must be given what it did not take again,
+ * at the same length or longer, so that goes into the buffer first. */
 static int
 write_now(struct session *s, const char *frame, size_t len)
 {
@@ -162,8 +162,8 @@ frame_send(struct session *s, enum wire_type type, json_t *msg, int now)
 	return rc;
 }
 
-/* The same frame for all that are due within a moment: its time says no more
- * than that the collector lives. */
+/* One frame serves all sessions that are due within a moment: its time only
+ * says that the collector lives. */
 static void
 heartbeat_send(struct session *s)
 {
@@ -197,8 +197,8 @@ discard_cb(struct bufferevent *bev, void *arg)
 	evbuffer_drain(in, evbuffer_get_length(in));
 }
 
-/* Closing with unread input would reset the reason away: the peer ends it, or
- * the timer. */
+/* Closing with unread input would reset the connection and lose the reason, so
+ * the peer or a timer closes it. */
 static void
 flushed_cb(struct bufferevent *bev, void *arg)
 {
@@ -256,7 +256,7 @@ session_timer_cb(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	switch (s->step) {
 	case STEP_UP:
-		/* The same span for all needs no heap of them. */
+		/* All timers have the same span, so no heap is needed. */
 		event_add(s->timer,
 		    event_base_init_common_timeout(s->all->base, &tv));
 		heartbeat_send(s);
@@ -364,7 +364,7 @@ hello_handle(struct session *s, enum wire_type type, json_t *msg,
 	return 0;
 }
 
-/* The one message of a stranger; its answer is the last that he hears. */
+/* The only message of a stranger; its answer ends the connection. */
 static int
 enroll_handle(struct session *s, enum wire_type type, const json_t *msg,
     enum cause *ret_cause, struct err *err)

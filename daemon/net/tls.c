@@ -99,8 +99,8 @@ server_new(const struct files *files, SSL_CTX **ret, struct err *err)
 	SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE);
 	/* An idle session gives its 34 KiB of buffers back. */
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
-	/* Nothing is resumed: who comes back is verified anew, and a ticket
-	 * that nobody uses costs a tenth of a handshake. */
+	/* No session is resumed, so a returning peer is verified again; unused
+	 * tickets would cost a tenth of a handshake. */
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_num_tickets(ctx, 0);
 	SSL_CTX_set_session_id_context(ctx, id, sizeof(id) - 1);
@@ -130,7 +130,8 @@ enroll_new(const struct files *files, SSL_CTX **ret, X509 **ret_root,
 		return rc;
 	SSL_CTX_set_session_id_context(ctx, id, sizeof(id) - 1);
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_NONE, NULL);
-	/* Our own chain: lists are looked at by who is shown it. */
+	/* Our own chain is not checked against lists here: the peer does
+	 * that. */
 	X509_VERIFY_PARAM_clear_flags(X509_STORE_get0_param(
 					  SSL_CTX_get_cert_store(ctx)),
 	    X509_V_FLAG_CRL_CHECK);
@@ -161,7 +162,8 @@ signs_agents(SSL_CTX *ctx, X509 *ca, struct err *err)
 		1)
 		rc = refuse("enroll.ca", "context", err);
 	else {
-		/* Lists are looked for of who shows a certificate. */
+		/* Revocation lists are only checked for peers that show a
+		 * certificate. */
 		X509_VERIFY_PARAM_clear_flags(X509_STORE_CTX_get0_param(check),
 		    X509_V_FLAG_CRL_CHECK);
 		if (X509_verify_cert(check) != 1)

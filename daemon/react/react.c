@@ -157,7 +157,7 @@ react_well(struct react *r, const char *node)
 		done_set(r, node, NULL); /* the next time counts again */
 }
 
-/* A way has come to its end with a task. */
+/* A reaction has finished its task. */
 void
 react_finish(struct react *r, enum react_result result, const char *text)
 {

@@ -238,10 +238,10 @@ arrived(struct run *r, const json_t *records)
 	}
 }
 
-/* A run that the store does not know: it was lost, or is an older copy, while
- * the agent held these. They are kept under a run that says so; a store that
- * knows a run from its start has no such agents, so a node may have so many
- * of them and then keeps the rest itself. */
+/* Records of a run that the store does not know: the store was lost or restored
+ * from an older copy while the agent held them. They are kept under a run that
+ * says so. With an intact store this cannot happen, so only ADOPTED_MAX such
+ * runs are taken from a node, which keeps the rest. */
 static void
 adopt(struct intake *it)
 {
@@ -288,8 +288,8 @@ fits(const struct runs_quota *q, uint64_t records, uint64_t bytes)
 	    (q->bytes == 0 || bytes <= q->bytes);
 }
 
-/* More than a campaign makes: its head is not believed any more. What it sends
- * is acknowledged, or it would send it for ever, and dropped. */
+/* More records than a campaign makes: the head is not trusted any more. What it
+ * sends is dropped, but acknowledged, or it would send it for ever. */
 static int
 is_cut(struct run *r, const struct node *n, size_t count)
 {
@@ -309,7 +309,7 @@ is_cut(struct run *r, const struct node *n, size_t count)
 	return 1;
 }
 
-/* The rest of what a node has of runs that are over stays there. */
+/* The rest of a node's records of ended runs stays with its agent. */
 static int
 is_late_flood(struct runs *rs, struct node *n, size_t count)
 {

@@ -38,7 +38,7 @@ slurm_end(const struct run *r)
 		slurm_job_end(r->all->slurm, r->id);
 }
 
-/* A job that has failed has failed because the run has. */
+/* FAILED is not here: such a job has failed because the run has. */
 static const struct launcher_end slurm_ends[] = {
 	{ "CANCELLED", RUN_CANCELLED, CAUSE_CANCELLED },
 	{ "PREEMPTED", RUN_PREEMPTED, CAUSE_BUSY },
@@ -228,8 +228,8 @@ prepare_done(struct run *r)
 		    asked, min, err.text);
 		run_finish(r, RUN_MISSED, CAUSE_BUSY, text);
 	} else if (run_head(r) != head) {
-		/* The others have been told of a head that is out: let go,
-		 * and ask again. */
+		/* The other nodes were prepared for a head that is out: release
+		 * them and ask again. */
 		for (size_t i = 0; i < r->node_count; i++)
 			run_end_send(r, r->nodes[i].node, "new head");
 		launch_prepare(r);
@@ -315,8 +315,8 @@ spawn_state(struct run *r, int64_t id, const char *state, int64_t status,
 	(void)run_send(r, run_head(r), WIRE_SPAWN_STATE, msg);
 }
 
-/* Words for the node's agent, which judges them: no more and no longer than it
- * takes, and plain ASCII. */
+/* The node's agent judges these words; here only their number, length and that
+ * they are ASCII are checked. */
 static int
 argv_check(const json_t *argv)
 {
@@ -433,7 +433,7 @@ launch_exited(struct run *r, struct node *n, const json_t *msg)
 	return 0;
 }
 
-/* Launched, and no record yet: a batch system may know why. */
+/* Launched but without a record yet: the batch system may know why. */
 static void
 first_tick(struct run *r, uint64_t now_ns)
 {
@@ -454,7 +454,7 @@ first_tick(struct run *r, uint64_t now_ns)
 			break;
 		}
 	clk_span_format(r->start_limit_ns, span, sizeof(span));
-	/* Who has done all that was asked of him is not to blame. */
+	/* A node that has done all it was asked for is not to blame. */
 	outcome_sign(r, SYMPTOM_DEADLINE, RUN_NONSTART, CAUSE_LAUNCH,
 	    r->start_ns, "no record within %s; %s%s", span,
 	    waits[0] != '\0'    ? "it waits: "

@@ -22,8 +22,8 @@
 /* As srun says it, whatever the reason that follows. */
 #define NO_ALLOCATION "Unable to allocate resources"
 
-/* The onsets of signs that are known only by their effect, a run that is too
- * late, must not pose as the first: they count from now. */
+/* Signs known only by their effect, such as a deadline, have no onset and must
+ * not count as the first: they begin now. */
 void
 outcome_sign(struct run *r, enum symptom_weight weight, enum run_state state,
     enum cause cause, uint64_t onset_ns, const char *fmt, ...)
@@ -33,12 +33,12 @@ outcome_sign(struct run *r, enum symptom_weight weight, enum run_state state,
 	size_t max = RUN_SYMPTOMS_MAX;
 	va_list ap;
 
-	/* A run whose end record is on its way has succeeded or has said
-	 * itself why not. */
+	/* A run whose end record is on its way has succeeded, or the record
+	 * says why not. */
 	if (run_is_final(r) || r->end_seen)
 		return;
-	/* A job of 10,000 ranks dies in 10,000 signs: the first count, and
-	 * leave room for what tells more. */
+	/* The death of a job of 10,000 ranks gives 10,000 signs. The first are
+	 * kept, with room for signs that tell more. */
 	if (weight == SYMPTOM_EXITED)
 		max = RUN_EXIT_SYMPTOMS_MAX;
 	else if (weight == SYMPTOM_RANK || weight == SYMPTOM_DAEMON ||
@@ -99,10 +99,10 @@ take_stuck(struct run *r, struct node *n, const json_t *msg)
 	return 0;
 }
 
-/* Ranks of a role count their exchanges alike, and who has begun an exchange
- * has sent. So a rank waits in vain for one that has come as far as itself, or
- * that says nothing at all; one that is not there yet waits for somebody else.
- */
+/* Ranks of a role count their exchanges alike, and a rank that has begun an
+ * exchange has sent. So a rank waits in vain if its partner has come as far as
+ * itself or does not report. A partner that is behind waits for another
+ * rank. */
 static int
 is_in_vain(const struct run *r, const struct stuck_rank *one)
 {
@@ -185,7 +185,7 @@ add_behind(const struct run *r, char text[SYMPTOM_TEXT_MAX])
 			    r->stuck[i].node->name);
 }
 
-/* The run ends by them: who is meant to know is told. */
+/* The run ends because of these ranks: the diagnosis is told. */
 static void
 finish_stuck(struct run *r, const struct symptom *sign)
 {
@@ -249,9 +249,10 @@ outcome_rank_lost(struct run *r, struct node *n, const json_t *msg)
 	return 0;
 }
 
-/* A status of 128 and a signal. A launcher that passes on how a rank died
- * does so seconds after that rank, in words; one that was killed says nothing
- * and takes its ranks with it at once, though their news may be here first. */
+/* The status is 128 and a signal. A launcher that reports the death of a rank
+ * does so seconds later and in words. A launcher that was killed prints
+ * nothing, and its ranks die at the same moment, though their signs may arrive
+ * first. */
 static int
 was_killed(const struct run *r, int64_t status, const char *text)
 {
@@ -287,7 +288,7 @@ outcome_launcher_exited(struct run *r, int64_t status, const char *tail)
 		    head, text[0] == '\0' ? "" : ": ", text);
 		return;
 	}
-	/* It speaks of a rank that was gone before its agent knew it. */
+	/* The launcher reports a rank that died before its agent noticed. */
 	if (status > 128 &&
 	    (strstr(tail, "exited on signal ") != NULL ||
 		strstr(tail, " RUNNING AT ") != NULL))
@@ -373,8 +374,8 @@ decide(struct run *r)
 	run_finish(r, s->state, s->cause, text);
 }
 
-/* A batch system that has ended the job knows more than what died of it. 1
- * when it was asked for long enough. */
+/* A batch system that has ended the job knows more than the processes that died
+ * of it. 1 when it was asked for long enough. */
 static int
 batch_asked(struct run *r, uint64_t now_ns)
 {

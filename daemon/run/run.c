@@ -33,8 +33,8 @@ run_new(struct runs *rs, const char *campaign, const char *by,
 	return r;
 }
 
-/* What nobody asks of a run that holds nothing any more, nine tenths of it: its
- * nodes are let go. */
+/* Frees what is not needed of a run that has ended, nine tenths of its memory,
+ * and releases its nodes. */
 static void
 run_shrink(struct run *r)
 {

@@ -131,12 +131,11 @@ runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
 #define SEARCH_BY  "search %d of 3 after stuck run %.63s"
 #define SEARCH_MAX 3
 #define AGAIN_BY   "again after stuck run %.63s"
-/* All of a large number meet all but surely: of pairs drawn so often, one in
- * 150 is left out. */
+/* Rounds in which nearly all pairs of nodes have met: one in 150 has not. */
 #define SEARCH_ROUNDS 5
 
-/* Its nodes, in an order of their own: what MPI's collectives and their
- * preparation have stand beside each other are other pairs then. */
+/* The run's nodes in a new random order, so that MPI's collectives and its
+ * start-up pair other nodes. */
 static char *
 nodes_shuffled(const struct run *r)
 {

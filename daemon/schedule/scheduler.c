@@ -160,7 +160,8 @@ start(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
 	struct run_order o = { .campaign = c->name,
 		.conf = c->conf,
 		.by = "schedule",
-		/* The next start makes it pointless; 0: the machine's limit. */
+		/* A run waits until the next start at most; 0: the limit of the
+		 * run machine. */
 		.margin_ns = c->schedule.every_ns };
 	const char *live = runs_find_campaign(a->runs, c->name);
 	char run[64], when[40];
@@ -201,7 +202,7 @@ scheduler_tick(struct scheduler *a, uint64_t now_unix_ns)
 		if (c->next_unix_ns == 0 || now_unix_ns < c->next_unix_ns)
 			continue;
 		start(a, c, now_unix_ns);
-		/* Not one missed run for every interval of a long absence. */
+		/* After a long absence only one run is recorded as missed. */
 		plan(a, c,
 		    now_unix_ns - c->base_unix_ns >
 			    LATE_NS + c->schedule.jitter_ns

@@ -89,7 +89,7 @@ reap_cb(evutil_socket_t fd, short what, void *arg)
 		finish(s, program_exit(status));
 }
 
-/* Its group, so that what a shell has started goes as well. */
+/* Kills the process group, and with it what a shell has started. */
 static void
 timer_cb(evutil_socket_t fd, short what, void *arg)
 {

@@ -210,8 +210,8 @@ put_alike(json_t *list, const char *of_a, const char *a, const char *of_b,
 		    json_pack("[{s:s}, {s:s}]", of_a, a, of_b, b));
 }
 
-/* What is measured over each stage of spines: the switches and links of one are
- * alike whoever measures, for nothing tells which of them a path takes. */
+/* What was measured over each stage of spines. Its switches and links cannot be
+ * distinguished, since it is unknown which of them a path takes. */
 static json_t *
 spines_json(struct view *v, const uint32_t *leaf_of)
 {
