@@ -288,7 +288,7 @@ copy_file(struct follower *f, struct err *err)
 	return rc;
 }
 
-/* What follows is of another log: all of ours goes into the file. */
+/* A new log begins: the copied one is written into the file. */
 static int
 log_begin(struct follower *f, uint64_t generation, struct err *err)
 {

@@ -243,8 +243,9 @@ load_next(evutil_socket_t fd, short what, void *arg)
 	store_ask(a->store, l->what, l->args, load_cb, a);
 }
 
-/* What the store remembers goes to its part. When all know what they must,
- * agents and people are let in; who was heard is unknown for a moment. */
+/* Gives each part what the store has for it. Agents and users are let in once
+ * all parts are loaded, except who was heard lately, which comes a moment
+ * later. */
 static void
 load_cb(int status, json_t *result, void *arg)
 {

@@ -198,8 +198,8 @@ job_name(void)
 	return 1;
 }
 
-/* What programs of this start of the job before this one have counted in this
- * rank goes on: it is one file for all that follow each other. */
+/* Continues the counts of programs that ran before this one in the same start
+ * of the job: they share one file for each rank. */
 static void
 go_on(void)
 {
@@ -346,7 +346,7 @@ COUNTED(OP_REDUCE, MPI_Reduce, comm, bytes_of(n, type),
     (const void *out, void *in, int n, MPI_Datatype type, MPI_Op op, int root,
 	MPI_Comm comm),
     (out, in, n, type, op, root, comm))
-/* What is sent counts for nothing where it is MPI_IN_PLACE. */
+/* The receive side is counted, since the send side may be MPI_IN_PLACE. */
 COUNTED(OP_ALLTOALL, MPI_Alltoall, comm,
     bytes_of((int64_t)in_n *ranks_of(comm), in_type),
     (const void *out, int out_n, MPI_Datatype out_type, void *in, int in_n,

@@ -170,8 +170,8 @@ has_ways(const struct diagnosis *d)
 	return p->is_rate;
 }
 
-/* What is a leaf's shows under the load of several pairs at once; once that is
- * confirmed a run of its own asks for the way. */
+/* The fault of a leaf shows under the load of several pairs at once. Once it is
+ * confirmed, another run measures the direction. */
 static enum partners
 partners_of(const struct diagnosis *d, const struct incident *k)
 {

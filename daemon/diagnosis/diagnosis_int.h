@@ -44,7 +44,8 @@ enum {
 struct series_kind {
 	const char *name, *unit;
 	int is_rate, is_loss;
-	/* What nobody feels: a smaller difference is noted, not judged. */
+	/* A smaller difference is recorded but not judged: no program feels
+	 * it. */
 	double least_s;
 };
 
@@ -340,7 +341,8 @@ void port_key(const char *name, enum port_fact fact, char ret[PORT_KEY_BYTES]);
 json_t *incident_json(const struct diagnosis *d, const struct incident *k);
 
 /* link_rates.c */
-/* What a node's last look has found, after so long. */
+/* What a node's last look at its counters found, and the time since the one
+ * before. */
 void link_rates_take(struct diagnosis *d, const struct node *n, double span_s);
 /* Of a port: hour and day of a counter into an object, or (NULL) a row for each
  * counter into an array. */
@@ -368,7 +370,7 @@ void incident_port(struct diagnosis *d, uint32_t node,
     const struct port_shortfall *seen);
 /* A port of it counts errors, look after look, or none does any more. */
 void incident_links(struct diagnosis *d, uint32_t node);
-/* What an epoch says of it: it swallows large datagrams, or not any more. */
+/* The result of an epoch: whether it drops large datagrams silently. */
 void incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
     const struct hole_place *seen);
 /* Exchanges with it did not end, with two others or more, or not any more; from

@@ -339,7 +339,8 @@ incident_paths(struct diagnosis *d, struct diagnosis_series *s,
 	incident_tell(d, k);
 }
 
-/* What a port says is certain: it is bad at once. A setting costs less. */
+/* A port's own rate is certain, so it is bad at once. A wrong setting is a
+ * warning. */
 void
 incident_port(struct diagnosis *d, uint32_t node,
     const struct port_shortfall *seen)

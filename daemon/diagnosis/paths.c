@@ -33,7 +33,8 @@ tell(struct diagnosis *d, const struct mesh_path *one, int epochs, int enough,
 	store_put_event(d->store, "alarm", "mesh", err.text);
 }
 
-/* What no place explains. A dead path may be a link that has just gone down. */
+/* Paths that no place explains. A dead path may be a link that has just gone
+ * down. */
 static void
 tell_rest(struct diagnosis *d, const struct holes *h)
 {
@@ -84,7 +85,7 @@ tell_spines(struct diagnosis *d, struct holes *h)
 		for (uint32_t k = 0; k < h->stages->count; k++)
 			named |= of[dead][k].named;
 		d->stage_epochs[dead] = named ? d->stage_epochs[dead] + 1 : 0;
-		/* What was lost there says nothing of nodes. */
+		/* Losses on these paths are not held against nodes. */
 		for (uint32_t i = 0; dead && named && i < h->node_count; i++)
 			loss_forget(&d->loss, i);
 		if (!stages_are_named(h->stages)) {

@@ -266,8 +266,8 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 			continue;
 		s->busy_now[l] += fmax(1 / n, DRIFT_NOW) *
 		    (busy - s->busy_now[l]);
-		/* What all leaves meet is learned of none of them, and what was
-		 * counted until that was known is not a leaf's. */
+		/* While a spine affects all leaves, no leaf learns, and the
+		 * sums from before it was found are cleared. */
 		if (spines_open(d, s)) {
 			if (incident_find(d, JUDGE_LEAF, l) == NULL) {
 				s->paths[l].from = DRIFT_NONE;

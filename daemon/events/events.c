@@ -192,7 +192,7 @@ events_open(const struct conf *c, struct store *st, struct events **ret,
 	return rc;
 }
 
-/* What was there before a sink came is not told to it. */
+/* A new sink does not get events from before it was configured. */
 static void
 newest_cb(int status, json_t *rows, void *arg)
 {

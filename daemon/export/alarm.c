@@ -212,7 +212,7 @@ see_lost(struct alarm *a, uint64_t now_unix_ns)
 	/* After a restart of the collector agents come back within a minute. */
 	if (clk_ns() - a->born_ns < LOST_NS)
 		return;
-	/* What lies far ahead was noted before the clock was set back. */
+	/* A time far ahead was noted before the clock was set back. */
 	for (size_t i = 0; i < count; i++)
 		lost += nodes[i].state == AGENT_LOST &&
 		    (now_unix_ns > nodes[i].since_unix_ns + LOST_NS ||

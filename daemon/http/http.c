@@ -133,8 +133,8 @@ kept_find(struct http *h, const struct http_request *req)
 	return found;
 }
 
-/* What parameters vary cannot be kept for all: 1 when those who ask have had
- * their share of the loop. */
+/* Answers that vary by parameters cannot all be kept: 1 when such requests have
+ * used their share of the loop. */
 static int
 has_spent(struct http *h, const struct http_request *req)
 {

@@ -316,7 +316,8 @@ costs_cb(int status, json_t *rows, void *arg)
 	free(q);
 }
 
-/* Who costs others what is for operators: a user would learn of others. */
+/* Costs of jobs are for operators only: a user would learn of jobs of
+ * others. */
 void
 http_get_costs(struct http *h, struct http_request *req, const char *part)
 {

@@ -55,8 +55,8 @@ order_stored_cb(int status, json_t *result, void *arg)
 	free(o);
 }
 
-/* What was ordered is done: it is answered when a collector that is started
- * again would know it. Takes answer. */
+/* An order was carried out. It is answered once a restarted collector would
+ * know of it. Takes answer. */
 static void
 reply_ordered(struct http *h, struct http_request *req, json_t *answer)
 {

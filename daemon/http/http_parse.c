@@ -223,7 +223,7 @@ take_host(struct http_head *h, const char *value)
 	return no_fault;
 }
 
-/* Who could send a second one would choose whose jobs he sees. */
+/* A second one is refused: its sender could choose whose jobs to see. */
 static struct fault
 take_user(struct http_head *h, const char *value)
 {

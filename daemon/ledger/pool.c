@@ -76,8 +76,8 @@ sd_of(const double *x, size_t n)
 	return n < 2 ? NAN : sqrt(sum / (double)(n - 1));
 }
 
-/* What a mean of so many jobs is held against; quantiles take longer than all
- * the rest. */
+/* Limits for the mean of so many jobs, kept because computing quantiles takes
+ * longer than all the rest. */
 struct rule {
 	const struct ledger_chance *moments;
 	double chance; /* deviation of a mean of as many random moments */

@@ -37,8 +37,8 @@ int coverage_has_leaves(const struct coverage *c, uint64_t hour, size_t la,
 int coverage_has_link(const struct coverage *c, uint64_t hour, size_t link);
 int coverage_has_uplink(const struct coverage *c, uint64_t hour, size_t leaf);
 
-/* Whom a node or leaf met in the last 24 hours. Links that all met paths cross
- * together, or not at all, nothing tells apart. */
+/* Partners of a node or leaf in the last 24 hours. Links that every measured
+ * path crosses together cannot be distinguished. */
 struct coverage_met {
 	uint32_t others; /* how many; a leaf's: other leaves, */
 	size_t one;      /* and one of them */

@@ -61,8 +61,8 @@ void sessions_answer(struct sessions *ss, uint64_t question, json_t *answer,
     const char *why);
 /* A new connection; takes fd. addr: the peer's, as text. */
 void sessions_accept(struct sessions *ss, int fd, const char *addr);
-/* Nobody else has a place until one who shakes hands is through or has
- * failed: whoever accepts looks again after milliseconds. */
+/* All places are taken until a handshake has ended: the listener looks again
+ * after some milliseconds. */
 int sessions_full(struct sessions *ss);
 /* Out of descriptors: let some strangers go. */
 void sessions_shed(struct sessions *ss);

@@ -97,9 +97,9 @@ void session_timer_cb(evutil_socket_t fd, short what, void *arg);
 
 /* ---- strangers.c ---- */
 
-/* Whoever waits has his turn once there is a place: on the next turn of the
- * loop, for this may be the end of a session, or when it is time to see who
- * keeps him from it. */
+/* Gives waiting strangers their turns: on the next turn of the loop, since the
+ * caller may be ending a session, or when it is time to look for those that
+ * hold places too long. */
 void strangers_turns_soon(struct sessions *ss);
 /* Of ss->turns. */
 void strangers_turns_cb(evutil_socket_t fd, short what, void *arg);

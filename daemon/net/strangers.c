@@ -154,7 +154,7 @@ sessions_full(struct sessions *ss)
 		has = 0;
 		if (s->wants == 0)
 			(void)ioctl(s->fd, FIONREAD, &has);
-		/* What it has said is just not looked at yet. */
+		/* Its bytes have come but were not read yet. */
 		if (has > 0 || clk_ns() - s->last_ns < QUIET_LIMIT_NS)
 			return 1;
 		session_drop(s, "says nothing while others wait");

@@ -61,8 +61,8 @@ cost_counters(struct run *r, size_t index, const json_t *nics)
 	json_t *nic;
 	size_t i;
 
-	/* What left by any device of the machine is an upper bound, for a
-	 * device may stand on another. */
+	/* The sum over all devices is an upper bound, since one device may lie
+	 * on another. */
 	json_array_foreach (nics, i, nic)
 		bytes += json_number_value(
 		    json_object_get(json_object_get(nic, "counters"),
@@ -309,7 +309,7 @@ struct drawn {
 	int lot;   /* by the seed */
 };
 
-/* Who was measured longest ago comes first, lots decide between equals. */
+/* Nodes measured longest ago come first, equals in random order. */
 static int
 drawn_compare(const void *a, const void *b)
 {
@@ -528,7 +528,7 @@ wait_on(struct run *r, const struct candidates *c, size_t min, size_t want)
 		    c->held.text[0] != '\0' ? c->held.text : c->err.text);
 	if (c->count < min || c->budget != BUDGET_FITS)
 		return;
-	/* What it waits for is not for runs of lower priority to take. */
+	/* Runs of lower priority must not take nodes that it waits for. */
 	for (size_t i = 0; i < c->count; i++) {
 		struct node *n = c->nodes[i];
 

@@ -62,8 +62,8 @@ outcome_sign(struct run *r, enum symptom_weight weight, enum run_state state,
 		r->decide_ns = now_ns + RUN_SETTLE_NS;
 }
 
-/* What a rank says of another one. A node that is not of the run names no
- * other: its head may be anyone who has a certificate. */
+/* A rank reports another one. Only reports from nodes of the run count, since
+ * anyone with a certificate can send them. */
 static int
 take_stuck(struct run *r, struct node *n, const json_t *msg)
 {
@@ -137,9 +137,9 @@ stuck_pairs(const struct run *r, struct stuck_rank ret[STUCK_RANKS_MAX])
 	return count;
 }
 
-/* Ranks waited in a collective of MPI, which does not say for whom: it is the
- * only one that says nothing, if there is one. ret: it and the others, two of
- * them at most; their number. */
+/* Ranks waited in a collective of MPI, which does not tell for whom. If exactly
+ * one node did not report, it is the one. ret: it and at most two others; their
+ * number. */
 static size_t
 stuck_silent(const struct run *r, struct stuck_rank ret[2])
 {

@@ -13,8 +13,8 @@
 
 #define AT_LEAST 2
 
-/* What is longer is worth a wake-up, which with its share of the copy took 23
- * us of a core for 16 KiB, with 48 ranks on two cores. */
+/* Longer copies are worth a wake-up of another rank. With 48 ranks on two cores
+ * a wake-up and its part of a copy of 16 KiB took 23 us of a core. */
 #define SHORT_BYTES (64ULL << 10)
 
 void

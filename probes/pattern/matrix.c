@@ -23,9 +23,10 @@ same_pair(const struct numbers *r, size_t a, size_t b)
 		   2 * sizeof(*r->all)) == 0;
 }
 
-/* What three lines of three numbers are. A list names ranks, and has no use for
- * a line of no bytes; and what sends to others, each once, more bytes than
- * there are ranks, is one. Else it may be either. */
+/* Whether three lines of three numbers are a matrix or a list. The first two
+ * numbers of a list are ranks, and no line has 0 bytes. It is a list where
+ * there are more than three ranks, or if each line has another pair of two
+ * ranks and more bytes than the highest rank. Otherwise it may be either. */
 static enum matrix_format
 tell_three(const struct numbers *r, uint32_t ranks)
 {

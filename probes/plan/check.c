@@ -251,7 +251,8 @@ check_conflicts(struct proof *pf, uint32_t rank)
 	}
 }
 
-/* What the transfers of a step touch must not meet, rank by rank. */
+/* No two transfers of a step may touch the same bytes of a rank, one of them
+ * writing. */
 static void
 check_order_of_transfers(struct proof *pf)
 {
@@ -282,7 +283,7 @@ check_order_of_transfers(struct proof *pf)
 	}
 }
 
-/* Nor must what its local operations touch. */
+/* The same for what its local operations touch. */
 static void
 check_order_of_locals(struct proof *pf)
 {

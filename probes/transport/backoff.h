@@ -20,8 +20,8 @@
 #include <mpi.h>
 #include <stdint.h>
 
-/* Who copies or reduces by itself looks at its transfers after so much of it,
- * and gives way. */
+/* A thread that copies or reduces itself polls its transfers, and yields, after
+ * so much of it. */
 #define BACKOFF_WORK_BYTES (32ULL << 10)
 
 struct backoff {

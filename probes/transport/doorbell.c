@@ -73,7 +73,7 @@ doorbell_sleep(struct doorbell *b, unsigned int rings)
 	return rang;
 }
 
-/* What rang while it fell asleep ends its sleep, but not this. */
+/* Rings while it falls asleep wake it up, but do not end this call. */
 int
 doorbell_sleep_many(struct doorbell *b, unsigned int rings, unsigned int more)
 {

@@ -21,8 +21,8 @@
 #define SHORT_BYTES (60ULL << 10)
 /* Shorter pieces cost a host more than a pipeline gains. */
 #define PIECE_MIN_BYTES (8ULL << 10)
-/* What is faster by less may be so by chance; and what takes more of the hosts
- * loses more when they do something else in between. */
+/* A smaller gain may be chance. Shapes that take more of the hosts need a
+ * larger one, since they lose more when the hosts are busy. */
 #define GAIN_MIN       0.02
 #define GAIN_HEAVY_MIN 0.05
 

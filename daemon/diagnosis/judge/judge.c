@@ -95,7 +95,7 @@ judge_free(struct judge *j)
 	free(j);
 }
 
-/* What is known of its rounds goes; where a leaf lies stays. */
+/* Forgets the rounds, but not the usual distance of a leaf. */
 static void
 clear(struct judge_track *t)
 {
@@ -175,7 +175,8 @@ past_learn(struct judge_track *t, double effect)
 {
 	double off = effect - t->past;
 
-	/* What is looked for from the first round on is not learned. */
+	/* A difference that is judged from the first round on is not learned as
+	 * usual. */
 	if (t->state >= JUDGE_OUTLIER ||
 	    (t->past_n < LEAF_LEARN && effect > LEAF_MOST))
 		return;

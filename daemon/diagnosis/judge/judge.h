@@ -97,8 +97,8 @@ double judge_least(const struct judge *j); /* or effect_min */
  * the next call. */
 size_t judge_round(struct judge *j, struct score_obs *obs, size_t count,
     const uint8_t *busy, const struct judge_change **ret_changes);
-/* What a confirmation run said: bad, or cleared, and then it must be named
- * again from nothing. */
+/* The result of a confirmation run: bad, or cleared, after which a judge must
+ * name it again from the start. */
 void judge_confirm(struct judge *j, enum judge_kind kind, uint32_t index,
     int confirmed);
 /* As an earlier life left it, or as a confirmation run on another found it. */

@@ -87,7 +87,7 @@ void loss_round(struct loss_watch *w, int far, struct loss_epoch *e);
 void loss_forget(struct loss_watch *w, uint32_t place);
 /* NULL: never seen. */
 const struct loss_sum *loss_sum_of(const struct loss_watch *w, uint32_t place);
-/* What all leaves lost was a spine's. */
+/* Clears the sums of leaves: a spine was found to be the reason. */
 void loss_forget_leaves(struct loss_watch *w);
 /* NULL: not raised. */
 const struct loss_leaf *loss_leaf_raised(const struct loss_watch *w,

@@ -12,9 +12,9 @@
 #include "common/robust.h"
 #include "common/xalloc.h"
 
-/* A leaf is apart when this share of its places is slow: not all of them, for
- * who met a node of his own leaf has a good partner. Of a small leaf half may
- * be so by faults of its places; of a large one hardly. */
+/* A leaf is judged apart when this share of its places is slow. Not all need to
+ * be, since a place that met a node of its own leaf had a good partner. In a
+ * small leaf half may be slow by faults of their own, in a large one hardly. */
 #define LEAF_SHARE       (2.0 / 3)
 #define LEAF_LARGE       8
 #define LEAF_LARGE_SHARE 0.5
@@ -328,8 +328,8 @@ part_leaves(struct score *s, const struct score_obs *obs, double effect_min)
 	return news;
 }
 
-/* What the leaf explains is not the place's: its places are compared with each
- * other, by their own scatter, which trouble widens. */
+/* The part that the leaf explains is subtracted: its places are compared with
+ * each other, by their own scatter, which is wider in trouble. */
 static void
 excuse(struct score *s, struct score_obs *obs, const struct score_leaf *leaf)
 {
