@@ -151,7 +151,7 @@ conf_read(const struct arguments *a)
 	exit(EXIT_CONFIG);
 }
 
-/* Who children are: only root can make them someone else. */
+/* Sets the user of children: only root can choose another one. */
 static void
 child_user_find(struct agent *ag)
 {
@@ -197,8 +197,8 @@ names_find(struct agent *ag)
 	snprintf(ag->arsh, sizeof(ag->arsh), "%s/coalmine-arsh", libexec);
 }
 
-/* What a start would find beside the values themselves: helpers that are not
- * there, files that are not ours to read. */
+/* Checks what a start needs besides the values: helpers that are missing, files
+ * that we may not read. */
 static int
 files_check(const struct agent *ag)
 {

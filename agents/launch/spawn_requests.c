@@ -25,7 +25,7 @@
 #define LINE_MAX_BYTES (6 * ARGV_ALLOWLIST_BYTES_MAX)
 /* A launcher asks once for each node: the rest is one that has gone wild. */
 #define ASKS_PER_NODE 4
-/* Of requests that have come in part, and of all that were made in a run. */
+/* Limits for incomplete requests together, and for all requests of a run. */
 #define PART_BYTES_MAX (8 * 1024 * 1024)
 #define ALL_BYTES_MAX  (64 * 1024 * 1024)
 
@@ -102,7 +102,7 @@ argv_parse(const char *line, size_t len, const char **ret_why)
 	return argv;
 }
 
-/* One request: to the caller, who has the collector asked. */
+/* Hands one request to the caller, which asks the collector. */
 static void
 ask_take(struct ask *k, const char *line, size_t len)
 {
@@ -159,7 +159,7 @@ read_cb(struct bufferevent *bev, void *arg)
 		bufferevent_disable(bev, EV_READ);
 }
 
-/* All is written: a line that is to close, closes. */
+/* All is written: a connection that is to close, closes. */
 static void
 write_cb(struct bufferevent *bev, void *arg)
 {

@@ -24,7 +24,7 @@
 #include "common/xalloc.h"
 #include "schema/record.h"
 
-/* What an order may say at most, whoever sends it. */
+/* Limits for an order, whoever sends it. */
 #define RATE_MAX    2000.0
 #define SPAN_MAX_MS 3600000
 /* How often the host's pressure is read: it is an average over 10 s. */

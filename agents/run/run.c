@@ -174,7 +174,7 @@ dir_make(struct run *run)
 	if (ag->child_gid >= 0 &&
 	    (chmod(path, 01770) < 0 || chmod(run->dir, 0710) < 0))
 		return -errno;
-	/* What says that a directory is a run's and may be removed. */
+	/* Marks the directory as that of a run, which may be removed. */
 	snprintf(path, sizeof(path), "%s/%s", run->dir, CLEANUP_MARK);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 	    0600);

@@ -288,7 +288,7 @@ ethtool_read(json_t *nics)
 	json_array_foreach (nics, i, row) {
 		const char *nic = member_text(row, "nic");
 
-		/* What is no card has no pause frames either. */
+		/* Without pause counters it is no network card. */
 		if (fd < 0 || strlen(nic) >= IF_NAMESIZE ||
 		    json_object_get(json_object_get(row, "counters"),
 			"pause_rx_frames") == NULL)

@@ -84,7 +84,7 @@ line_read(const char *root, const char *name, char *ret, int bytes)
 	return ok;
 }
 
-/* What the hypervisor took of the ticks since the last look. */
+/* The share of ticks that the hypervisor took since the last look. */
 static void
 put_steal(const char *root, struct host_look *last, json_t *to)
 {
@@ -326,7 +326,7 @@ host_read(const char *root, struct host_look *last)
 	put_steal(root, last, o);
 	put_taken(root, last, o);
 	put_traffic(root, last, o);
-	/* Of this process: time on a core, time waiting for one, turns. */
+	/* This process's time on a core, time waiting for one, and turns. */
 	if (!line_read(root, "/proc/self/schedstat", line, sizeof(line)) ||
 	    sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64, &run_ns, &wait_ns,
 		&slices) != 3)

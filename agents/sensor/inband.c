@@ -128,7 +128,7 @@ is_like(const struct kind *a, const struct kind *b)
 static void
 kind_add(struct file *f, struct kind *k)
 {
-	/* Of PBS "12[3].server", of Flux letters beyond ASCII. */
+	/* Job ids: PBS has "12[3].server", Flux letters beyond ASCII. */
 	static const char allowed[] =
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	    "0123456789_.+-[]";
@@ -505,7 +505,7 @@ answer(struct inband *ib)
 	const char *job;
 	struct file *f;
 
-	/* Of jobs with news: others take no room. */
+	/* Only jobs with news are in the answer. */
 	TAILQ_FOREACH (f, &ib->files, next)
 		for (size_t i = 0; f->fresh && i < f->count; i++)
 			json_object_set_new(jobs, f->kinds[i].job,

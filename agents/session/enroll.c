@@ -233,7 +233,7 @@ enroll_check(struct enroll *e, SSL *ssl, struct err *err)
 	return verify(ssl, e->root, err);
 }
 
-/* What this node, or the collector for it, writes. */
+/* The text of a munge credential, of this node or of the collector for it. */
 static char *
 munge_text(const struct enroll *e, enum role by)
 {

@@ -616,7 +616,8 @@ session_new(struct event_base *base, const struct conf *c, const char *name,
 	collector_choose(s, 0);
 	s->term_path = xasprintf("%s/term",
 	    conf_string(c, "agent", "state_dir"));
-	/* Of the collector that took over last: no other is followed. */
+	/* The term of the last takeover: collectors of older terms are not
+	 * followed. */
 	s->term = (uint64_t)file_number(s->term_path, 1, 1);
 	pki_pair_mend(conf_string(c, "tls", "key"),
 	    conf_string(c, "tls", "cert"));
