@@ -98,7 +98,7 @@ else
 	say "types of Kubernetes cannot be had from npm"
 fi
 
-# setting NAME: of the config map. agent_rights: what setpriv calls them.
+# What the manifests say, for setpriv and mount.
 pods=$images/pods
 mkdir -p "$pods/state" "$pods/enroll"
 objects <"$manifest" >"$pods/all.json"
@@ -120,7 +120,7 @@ ip link set lo up
 pods=$1/pods user=$2 rights=$3 args=$4
 for name in collector agent; do
 	root=$1/$name.bundle/rootfs
-	echo "127.0.0.1 coalmine-collector.coalmine.svc" >>$root/etc/hosts
+	echo "127.0.0.1 coalmine-collector" >>$root/etc/hosts
 	for at in proc run tmp; do
 		umount $root/$at 2>/dev/null || true
 	done
@@ -140,9 +140,11 @@ chroot $root sh -ec "coalctl pki init /etc/coalmine/pki
     rm /etc/coalmine/pki/ca.key
     chgrp $user /etc/coalmine/pki/*
     chmod 440 /etc/coalmine/pki/*"
+umount $root/tmp
+mount --rbind $root $root
 mount --bind $pods/coalmined.conf $root/etc/coalmine/coalmined.conf
 mount --bind $pods/state $root/var/lib/coalmine
-mount --bind $root $root
+mount -o remount,bind,ro $root
 in_collector="chroot $1/collector.bundle/rootfs setpriv --reuid=$user --regid=$user
     --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all"
 $in_collector coalmined --config /etc/coalmine/coalmined.conf 2>$pods/collector.log &
