@@ -13,7 +13,7 @@ play() {
 	    -c local -i /mnt/hosts /mnt/site.yml "$@" 2>&1
 }
 
-make_root "$root" ansible-core
+make_root "$root" ansible-core python3-apt
 mkdir -p "$root/mnt/deb" "$root/mnt/roles"
 cp "$packages"/coalmine-{collector,agent,probe,probe-openmpi,ctl}_*.deb \
     "$root/mnt/deb"
