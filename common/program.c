@@ -8,8 +8,17 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "common/log.h"
+#include "common/xalloc.h"
+
+#define LISTEN_FD 3
+
+static char **first_argv, **first_env;
 
 static void
 fd_set_to(posix_spawn_file_actions_t *files, int fd, int is)
@@ -55,4 +64,30 @@ program_exit(int status)
 {
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
 				   : WEXITSTATUS(status);
+}
+
+void
+program_remember(char **argv)
+{
+	size_t count = 0;
+
+	while (environ[count] != NULL)
+		count++;
+	first_argv = argv;
+	first_env = xcalloc(count + 1, sizeof(*environ));
+	memcpy(first_env, environ, count * sizeof(*environ));
+}
+
+void
+program_begin_again(int listen_fd)
+{
+	environ = first_env;
+	if (listen_fd >= 0) { /* others it had are closed by now */
+		(void)dup2(listen_fd, LISTEN_FD);
+		(void)fcntl(LISTEN_FD, F_SETFD, 0);
+		setenv("LISTEN_FDS", "1", 1);
+		unsetenv("LISTEN_FDNAMES");
+	}
+	execv("/proc/self/exe", first_argv);
+	fatal("cannot begin again");
 }

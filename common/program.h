@@ -2,7 +2,8 @@
 /*
  * program.h - start a program as a shell would: a process group of its own,
  * so that what it starts can be ended with it; no signal blocked or ignored,
- * whatever its parent does with them; the null device as its input.
+ * whatever its parent does with them; the null device as its input. And this
+ * one, from its beginning.
  */
 #ifndef COMMON_PROGRAM_H
 #define COMMON_PROGRAM_H
@@ -17,5 +18,12 @@ int program_start(char *const *argv, char *const *env, int out_fd, int err_fd,
     pid_t *ret_pid);
 /* Exit code, or 128 + signal as shells have it, of what waitpid said. */
 int program_exit(int status);
+
+/* At the start of main: how this program was started. */
+void program_remember(char **argv);
+/* The same again, as another program in this process: of this life nothing goes
+ * on, whatever its threads wait for. listen_fd: it gets that socket as from a
+ * service manager (sd_listen_fds(3)), or negative. */
+void program_begin_again(int listen_fd);
 
 #endif

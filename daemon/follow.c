@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * follow.c - a copy of another collector's store, by HTTPS: its file, then what
- * is added to its log, piece by piece. A copy is whole before it replaces the
- * one before, and what was asked for next is on our disk.
+ * follow.c - a collector that waits for another one's end. Of a file it keeps a
+ * copy, by HTTPS: the file, then what is added to its log, piece by piece; a
+ * copy is whole before it replaces the one before, and what was asked for next
+ * is on our disk. Of a database it watches who leads.
  */
 #include "daemon/follow.h"
 
@@ -465,4 +466,48 @@ follow_takeover(const struct settings *s, struct err *err)
 	free(term_path);
 	free(path);
 	return rc;
+}
+
+/* ---- where the database is a server's ---- */
+
+/* By our clock: the server's may jump. */
+static void
+leader_cb(int status, json_t *result, void *arg)
+{
+	struct follow_leader *f = arg;
+	const char *mark = member_text(result, "mark");
+
+	f->asked = 0;
+	f->is_over = 0;
+	if (status == 0) {
+		store_set_leader(f->store, member_text(result, "who"));
+		f->is_free = mark[0] == '\0';
+		if (strcmp(mark, f->mark) != 0)
+			f->mark_ns = clk_ns();
+		else
+			f->is_over = clk_ns() - f->mark_ns >
+			    member_unsigned(result, "lease_ns");
+		snprintf(f->mark, sizeof(f->mark), "%s", mark);
+	}
+	json_decref(result);
+}
+
+int
+follow_leader_look(struct follow_leader *f, struct store *store)
+{
+	json_t *args = json_object();
+
+	if (!f->asked && f->is_over) {
+		log_info("collector %s has not been heard of for a lease: its "
+			 "session with the database is ended",
+		    store_leader(store));
+		json_object_set_new(args, "depose", json_string(f->mark));
+	}
+	if (!f->asked) {
+		f->store = store;
+		f->asked = 1;
+		store_ask(store, STORE_LEADER, args, leader_cb, f);
+	}
+	json_decref(args);
+	return f->is_free;
 }

@@ -21,4 +21,15 @@ int follow_takeover(const struct settings *s, struct err *err);
 /* 1 where none has been taken over. */
 uint64_t follow_term(const char *state_dir);
 
+/* Whom a standby of a database waits for; begins as zeros. */
+struct follow_leader {
+	struct store *store;
+	char mark[128];     /* of STORE_LEADER */
+	uint64_t mark_ns;   /* since when it has been the same */
+	int asked, is_over; /* for longer than its lease */
+	int is_free;        /* nobody leads */
+};
+/* Several times a second: 1 when somebody has to. */
+int follow_leader_look(struct follow_leader *f, struct store *store);
+
 #endif

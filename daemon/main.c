@@ -20,6 +20,7 @@
 #include "common/err.h"
 #include "common/log.h"
 #include "common/notify.h"
+#include "common/program.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
@@ -50,8 +51,9 @@
 #define TICK_US     (250 * 1000)
 #define TICKS_PER_S 4
 /* In which the last run and success of every campaign is looked for. */
-#define RECENT_RUNS 500
-#define LOADS_MAX   9 /* questions to the store at the start */
+#define RECENT_RUNS  500
+#define LOADS_MAX    9                 /* questions to the store at the start */
+#define MIRROR_TICKS (5 * TICKS_PER_S) /* a standby asks anew */
 
 struct app {
 	struct settings settings;
@@ -77,10 +79,13 @@ struct app {
 	unsigned ticks;
 	struct load {
 		enum store_question what;
+		int shown; /* by a standby, too */
 		json_t *args;
 	} loads[LOADS_MAX];
 	size_t loaded; /* so many are answered */
 	int ready;
+	int is_standby;
+	struct follow_leader leader; /* then */
 };
 
 /* If the files cannot be used, the old certificates stay in use. */
@@ -120,6 +125,23 @@ trust_take(struct app *a)
 	return 0;
 }
 
+static void load(struct app *a);
+
+static void
+standby_tick(struct app *a)
+{
+	if (follow_leader_look(&a->leader, a->store)) {
+		log_info("nobody leads: this collector does");
+		program_begin_again(a->settings.http.listen_fd);
+	}
+	if (a->ticks++ % MIRROR_TICKS == MIRROR_TICKS - 1 &&
+	    a->loaded == LOADS_MAX)
+		load(a);
+	if (a->ticks % (15 * TICKS_PER_S) == 1)
+		notify_status("standby; the active collector is %s",
+		    store_leader(a->store));
+}
+
 static void
 tick_cb(evutil_socket_t fd, short what, void *arg)
 {
@@ -128,6 +150,15 @@ tick_cb(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	if (a->is_standby) {
+		standby_tick(a);
+		return;
+	}
+	if (!store_leads(a->store)) {
+		log_warnx("this collector does not lead any more: it begins "
+			  "again");
+		program_begin_again(a->settings.http.listen_fd);
+	}
 	if (!a->ready)
 		return;
 	hub_tick(a->hub);
@@ -236,10 +267,13 @@ static void
 load_next(evutil_socket_t fd, short what, void *arg)
 {
 	struct app *a = arg;
-	const struct load *l = &a->loads[a->loaded];
+	const struct load *l;
 
 	(void)fd;
 	(void)what;
+	while (a->is_standby && !a->loads[a->loaded].shown)
+		a->loaded++; /* the last one is shown */
+	l = &a->loads[a->loaded];
 	store_ask(a->store, l->what, l->args, load_cb, a);
 }
 
@@ -256,7 +290,7 @@ load_cb(int status, json_t *result, void *arg)
 	if (status == -ECANCELED)
 		return; /* a signal came first: the parts are gone */
 	again = !a->ready && (status == -ENOTCONN || status == -ETIMEDOUT);
-	if (status < 0)
+	if (status < 0 && !a->ready)
 		log_warnx("the store does not say what it remembers, %zu of "
 			  "%d: %s%s",
 		    a->loaded + 1, LOADS_MAX, strerror(-status),
@@ -268,16 +302,24 @@ load_cb(int status, json_t *result, void *arg)
 	}
 	switch (status == 0 ? what : STORE_QUESTION_MAX) {
 	case STORE_NODES:
-		roster_load(hub_roster(a->hub), result);
+		if (a->is_standby)
+			hub_mirror(a->hub, result, NULL);
+		else
+			roster_load(hub_roster(a->hub), result);
 		break;
 	case STORE_BASELINES:
 		diagnosis_load_baselines(hub_diagnosis(a->hub), result);
 		break;
 	case STORE_VERDICTS:
-		diagnosis_load(hub_diagnosis(a->hub), result);
+		if (a->is_standby)
+			hub_mirror(a->hub, NULL, result);
+		else
+			diagnosis_load(hub_diagnosis(a->hub), result);
 		break;
 	case STORE_SETTINGS:
 		scheduler_load(a->agenda, result);
+		if (a->is_standby)
+			break;
 		costs_load(a->costs, result);
 		react_load(a->react, result);
 		jobs_load_settings(a->jobs, result);
@@ -304,12 +346,17 @@ load_cb(int status, json_t *result, void *arg)
 	load_next(-1, 0, a);
 	if (a->loads[a->loaded].what != STORE_HEARD)
 		return;
-	series_warm(a->store, warm_cb, a);
+	if (a->ready)
+		return; /* a standby, once more */
+	if (!a->is_standby)
+		series_warm(a->store, warm_cb, a);
 	a->ready = 1;
 	listen_start(a->listen);
 	http_start(a->http);
-	scheduler_tick(a->agenda, clk_unix_ns());
-	log_info("ready: agents on %s, state in %s",
+	if (!a->is_standby)
+		scheduler_tick(a->agenda, clk_unix_ns());
+	log_info("%s: agents on %s, state in %s",
+	    a->is_standby ? "standby" : "ready",
 	    conf_string(a->settings.conf, "collector", "listen"),
 	    a->settings.store.dir);
 	notify_ready();
@@ -322,19 +369,19 @@ load(struct app *a)
 	uint64_t now_unix_ns = clk_unix_ns();
 	/* Nodes are loaded before the runs that name them. */
 	const struct load asked[] = {
-		{ STORE_NODES, NULL },
-		{ STORE_BASELINES, json_pack("{s:s}", "name", o->baseline) },
-		{ STORE_BASELINES,
+		{ STORE_NODES, 1, NULL },
+		{ STORE_BASELINES, 0, json_pack("{s:s}", "name", o->baseline) },
+		{ STORE_BASELINES, 0,
 		    json_pack("{s:s}", "name", DIAGNOSIS_RECENT) },
-		{ STORE_VERDICTS, json_pack("{s:b}", "open", 1) },
-		{ STORE_SETTINGS, NULL },
-		{ STORE_RUNS, json_pack("{s:i}", "limit", RECENT_RUNS) },
-		{ STORE_LIVE_RUNS, NULL },
-		{ STORE_JOBS,
+		{ STORE_VERDICTS, 1, json_pack("{s:b}", "open", 1) },
+		{ STORE_SETTINGS, 1, NULL },
+		{ STORE_RUNS, 1, json_pack("{s:i}", "limit", RECENT_RUNS) },
+		{ STORE_LIVE_RUNS, 0, NULL },
+		{ STORE_JOBS, 0,
 		    json_pack("{s:I, s:i}", "from_unix_ns",
 			(json_int_t)(now_unix_ns - JOBS_LOAD_NS), "limit",
 			10000) },
-		{ STORE_HEARD,
+		{ STORE_HEARD, 1,
 		    json_pack("{s:I}", "since_unix_ns",
 			(json_int_t)(now_unix_ns > o->stale_ns
 				? now_unix_ns - o->stale_ns
@@ -342,7 +389,10 @@ load(struct app *a)
 	};
 
 	_Static_assert(sizeof(asked) == sizeof(a->loads), "one load each");
+	for (size_t i = 0; i < LOADS_MAX; i++)
+		json_decref(a->loads[i].args);
 	memcpy(a->loads, asked, sizeof(asked));
+	a->loaded = 0;
 	load_next(-1, 0, a);
 }
 
@@ -481,6 +531,7 @@ app_open(struct app *a)
 	rc = store_open(&s->store, a->base, &a->store);
 	if (rc < 0)
 		return rc;
+	a->is_standby = store_is_standby(a->store);
 	rc = enroll_open(s->store.dir, &a->enroll, &err);
 	if (rc < 0) {
 		log_warnx("%s", err.text);
@@ -491,7 +542,8 @@ app_open(struct app *a)
 		return rc;
 	a->series = series_new();
 	a->react = react_new(a->base, a->store, &s->react);
-	s->hub.term = follow_term(s->store.dir);
+	s->hub.term = s->store.lease_ns > 0 ? store_term(a->store)
+					    : follow_term(s->store.dir);
 	s->http.term = s->hub.term;
 	s->hub.topo = s->topo;
 	s->hub.react = a->react;
@@ -675,6 +727,7 @@ main(int argc, char **argv)
 	int rc;
 
 	log_init("coalmined", LOG_LEVEL_INFO);
+	program_remember(argv);
 	args_read(argc, argv, &args);
 	if (settings_load(args.config, args.sets, args.set_count, s, &err) < 0)
 		fatalx("%s", err.text);

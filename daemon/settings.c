@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/err.h"
@@ -25,7 +27,14 @@ fill(struct settings *s)
 	const struct conf *c = s->conf;
 	struct mesh_options *m = &s->hub.mesh;
 	struct diagnosis_options *d = &s->hub.diagnosis;
+	const char *listen = conf_string(c, "collector", "listen");
+	char host[256] = "";
 
+	gethostname(host, sizeof(host) - 1);
+	snprintf(s->who, sizeof(s->who), "%s%.32s", host,
+	    strrchr(listen, ':') != NULL ? strrchr(listen, ':') : "");
+	s->store.who = s->who;
+	s->store.lease_ns = conf_span_ns(c, "store", "lease");
 	s->store.dir = conf_string(c, "collector", "state_dir");
 	s->store.url = conf_string(c, "store", "url");
 	s->store.schema = conf_string(c, "store", "schema");
@@ -117,6 +126,12 @@ check(struct settings *s, struct err *err)
 		    "in a file: with store.url the database's own replication "
 		    "does this",
 		    conf_where(c, "store", "url"));
+	if (s->store.lease_ns > 0 &&
+	    (s->store.url[0] == '\0' || s->store.lease_ns < 2 * CLK_NS_PER_S))
+		return err_set(err, -EINVAL,
+		    "%s: store.lease is of collectors that share the database "
+		    "of store.url, and at least 2s",
+		    conf_where(c, "store", "lease"));
 	if (s->hub.silence_ns < 2 * s->hub.heartbeat_ns)
 		return err_set(err, -EINVAL,
 		    "%s: collector.silence is shorter than two heartbeats",

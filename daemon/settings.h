@@ -18,6 +18,7 @@ struct settings {
 	struct conf *conf;
 	struct topo *topo;
 	struct store_options store;
+	char who[300]; /* this collector, for people */
 	struct hub_options hub;
 	struct http_options http;
 	struct cost_rules costs;

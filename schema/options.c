@@ -130,6 +130,12 @@ const struct conf_row options_daemon[] = {
 	    "collector.state_dir." },
 	{ "store", "schema", CONF_STRING, 1, 63, NULL, "coalmine", "",
 	    "Schema of that database; one for each cluster." },
+	{ "store", "lease", CONF_SPAN, 0, 3600, NULL, "0s", "s",
+	    "Of collectors of one cluster with the same store.url and "
+	    "store.schema, of which all but one wait, all of them: the active "
+	    "one that has not heard of the database for so long, at least 2s, "
+	    "gives no orders any more, and another one takes over; 0s: there "
+	    "is only this one, and a second one is refused." },
 	{ "store", "retention", CONF_SPAN, 3600, 3650 * DAY_S, NULL, "90d", "s",
 	    "Records older than this are deleted; none while the clock is over "
 	    "a day ahead of the newest that is stored, which raises an alarm "

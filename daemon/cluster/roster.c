@@ -365,6 +365,29 @@ roster_load(struct roster *r, const json_t *nodes)
 	}
 }
 
+void
+roster_mirror(struct roster *r, const json_t *nodes)
+{
+	json_t *o;
+	size_t i;
+
+	roster_load(r, nodes);
+	json_array_foreach (nodes, i, o) {
+		struct node *n = roster_find(r, member_text(o, "node"));
+		int state = STR_FIND(names_agent_states,
+		    member_text(o, "state"));
+
+		if (n == NULL || state < 0)
+			continue;
+		r->state_count[n->state]--;
+		r->state_count[state]++;
+		n->state = (enum agent_state)state;
+		n->since_unix_ns = member_unsigned(o, "since_unix_ns");
+		n->last_seen_unix_ns = member_unsigned(o, "last_seen_unix_ns");
+		xstrset(&n->busy, member_text_or(o, "busy", NULL));
+	}
+}
+
 /* Most nodes of a cluster are alike, so members that equal the last inventory's
  * are shared. This saves a sixth of the memory of an agent. */
 static json_t *

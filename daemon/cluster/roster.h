@@ -97,6 +97,9 @@ void roster_set_topo(struct roster *r, const struct topo *topo);
 const struct topo *roster_topo(const struct roster *r); /* may be NULL */
 /* What STORE_NODES answered. */
 void roster_load(struct roster *r, const json_t *nodes);
+/* The same, again and again, of nodes whose agents are another collector's: as
+ * that one has them. */
+void roster_mirror(struct roster *r, const json_t *nodes);
 
 struct node *roster_find(const struct roster *r, const char *name);
 size_t roster_count(const struct roster *r);

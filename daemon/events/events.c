@@ -206,7 +206,7 @@ newest_cb(int status, json_t *rows, void *arg)
 		    "id");
 		sink_position_set(f->sink, f->read_id);
 		str_format(text, sizeof(text), "%lld", (long long)f->read_id);
-		store_put_setting(f->all->store, f->key, text);
+		store_put_setting(f->all->store, f->key, text, NULL, NULL);
 	}
 	json_decref(rows);
 }
@@ -262,7 +262,7 @@ position_store(struct feed *f, int64_t id)
 	f->stored_id = id;
 	f->stored_ns = clk_ns();
 	str_format(text, sizeof(text), "%lld", (long long)id);
-	store_put_setting(f->all->store, f->key, text);
+	store_put_setting(f->all->store, f->key, text, NULL, NULL);
 }
 
 void

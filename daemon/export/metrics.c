@@ -25,7 +25,8 @@
 #include "daemon/series/series.h"
 
 /* Canaries that take longer than 8 s are in +Inf alone. */
-#define LE_LAST 3
+#define LE_LAST   3
+#define OWN_PARTS 4 /* of those below, the first, are any collector's */
 
 void
 metrics_http_count(struct metrics_http *m, const char *name, int status)
@@ -51,6 +52,17 @@ render_build(const struct metrics_in *in, struct strbuf *to)
 	    "The collector's version; the value is always 1.");
 	exposition_sample(to, "coalmine_build_info",
 	    EXPOSITION_LABELS({ "version", COALMINE_VERSION }), 1);
+}
+
+/* What is known of nodes and runs is the active one's to tell: of a standby
+ * too it would count twice. */
+static void
+render_active(const struct metrics_in *in, struct strbuf *to)
+{
+	exposition_single(to, "coalmine_collector_active", "gauge",
+	    "1: it takes agents and gives orders; 0: a standby, which has only "
+	    "its own process to tell of.",
+	    in->health->leads);
 }
 
 static void
@@ -258,6 +270,10 @@ render_process(const struct metrics_in *in, struct strbuf *to)
 
 static metrics_part *const parts[] = {
 	render_build,
+	render_active,
+	render_http,
+	render_process,
+	/* of the active one */
 	metrics_nodes,
 	metrics_certificates,
 	metrics_verdicts,
@@ -272,13 +288,13 @@ static metrics_part *const parts[] = {
 	metrics_budget,
 	render_db,
 	render_sinks,
-	render_http,
-	render_process,
 };
 
 void
 metrics_render(const struct metrics_in *in, struct strbuf *to)
 {
-	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+	size_t count = in->health->leads ? ARRAY_LEN(parts) : OWN_PARTS;
+
+	for (size_t i = 0; i < count; i++)
 		parts[i](in, to);
 }

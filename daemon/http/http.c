@@ -229,6 +229,13 @@ request_cb(struct http_request *req, void *arg)
 		http_fail(req, 400, "config", "bad escape in path");
 		return;
 	}
+	if (r->right == HTTP_MAY_ORDER && !store_leads(h->store)) {
+		snprintf(why, sizeof(why),
+		    "this collector is a standby: the active one is %s",
+		    store_leader(h->store));
+		http_fail(req, 503, "busy", why);
+		return;
+	}
 	k = method == HTTP_GET ? kept_find(h, req) : NULL;
 	if (k != NULL) {
 		struct evbuffer *body = evbuffer_new();

@@ -169,9 +169,9 @@ http_get_version(struct http *h, struct http_request *req, const char *part)
 
 	(void)part;
 	http_reply_json(req, 200,
-	    json_pack("{s:s,s:s,s:i,s:s*}", "name", "coalmine", "version",
-		COALMINE_VERSION, "api", 1, "jobs",
-		seen[http_jobs_seen(h, req)]));
+	    json_pack("{s:s,s:s,s:i,s:b,s:s*}", "name", "coalmine", "version",
+		COALMINE_VERSION, "api", 1, "active", store_leads(h->store),
+		"jobs", seen[http_jobs_seen(h, req)]));
 }
 
 /* The store's alarm is a diagnosis like any other. */
@@ -183,7 +183,15 @@ http_get_diags(struct http *h, struct http_request *req, const char *part)
 
 	(void)part;
 	store_health(h->store, &health);
-	if (health.alarm[0] != '\0')
+	if (!health.leads) {
+		/* What others say of agents that it has not is not so. */
+		json_array_clear(diags);
+		json_array_append_new(diags,
+		    json_pack("{s:s,s:o,s:s}", "severity", "info", "text",
+			text_json(health.alarm), "remedy",
+			"orders go to the active one; this one takes over by "
+			"itself"));
+	} else if (health.alarm[0] != '\0')
 		json_array_append_new(diags,
 		    json_pack("{s:s,s:o,s:s}", "severity",
 			health.writable ? "warn" : "bad", "text",
@@ -468,6 +476,8 @@ http_get_verdicts(struct http *h, struct http_request *req, const char *part)
 	(void)part;
 	if (text != NULL && str_to_bool(text, &all) < 0)
 		http_fail(req, 400, "config", "all must be yes or no");
+	else if (!store_leads(h->store))
+		http_ask(h, req, STORE_VERDICTS, json_pack("{s:b}", "open", 1));
 	else
 		http_reply_json(req, 200, view_verdicts(h->view, all));
 }

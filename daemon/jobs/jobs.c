@@ -506,7 +506,7 @@ jobs_take(struct jobs *js, const char *text, int is_accounting,
 		js->seen_unix_ns = now_unix_ns;
 		js->health.answered_unix_ns = (uint64_t)now_unix_ns;
 		snprintf(seen, sizeof(seen), "%" PRId64, now_unix_ns);
-		store_put_setting(js->o.store, SEEN_SETTING, seen);
+		store_put_setting(js->o.store, SEEN_SETTING, seen, NULL, NULL);
 	}
 	json_object_foreach_safe(js->ended, next, key, body)
 	{

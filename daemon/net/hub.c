@@ -218,6 +218,17 @@ taken_over(struct hub *h, const char *name, uint64_t term)
 	store_put_event(h->store, "alarm", name, text.text);
 }
 
+/* A collector that does not lead gives no orders and takes no agents. */
+static int
+lead_check(const struct hub *h, struct err *err)
+{
+	if (h->store == NULL || store_leads(h->store))
+		return 0;
+	return err_set(err, -EAGAIN,
+	    "this collector is a standby; the active one is %s",
+	    store_leader(h->store));
+}
+
 static int
 hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
     struct err *err)
@@ -238,8 +249,10 @@ hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
 	if (member_unsigned(msg, "term") > h->o.term)
 		taken_over(h, name, member_unsigned(msg, "term"));
 	*ret_cause = CAUSE_BUSY;
-	rc = double_check(h, roster_find(h->roster, name), msg, session_addr(s),
-	    err);
+	rc = lead_check(h, err);
+	if (rc == 0)
+		rc = double_check(h, roster_find(h->roster, name), msg,
+		    session_addr(s), err);
 	if (rc < 0) {
 		json_decref(runs);
 		return rc;
@@ -402,8 +415,10 @@ enroll(void *ctx, uint64_t question, const char *addr, const json_t *msg,
 		.addr = addr,
 		.connected = is_connected(h, node) };
 	char authority[PKI_DIGEST_TEXT];
-	int rc;
+	int rc = lead_check(h, err);
 
+	if (rc < 0)
+		return rc;
 	if (ask.munge == NULL) {
 		ask.token = member_text(msg, "token");
 		rc = sign(h, NULL, question, &ask, err);
@@ -509,8 +524,9 @@ static const struct session_ops session_ops = { hello, message, enroll,
 static int
 send_to(void *ctx, struct node *n, enum wire_type type, json_t *msg)
 {
-	(void)ctx;
-	if (n->session == NULL || !n->greeted) {
+	struct err err;
+
+	if (n->session == NULL || !n->greeted || lead_check(ctx, &err) < 0) {
 		json_decref(msg);
 		return -ENOTCONN;
 	}
@@ -738,6 +754,19 @@ hub_free(struct hub *h)
 	roster_free(h->roster);
 	free(h->crl);
 	free(h);
+}
+
+void
+hub_mirror(struct hub *h, const json_t *nodes, const json_t *verdicts)
+{
+	if (nodes != NULL)
+		roster_mirror(h->roster, nodes);
+	if (verdicts == NULL)
+		return;
+	diagnosis_free(h->diagnosis);
+	h->diagnosis = diagnosis_new(h->roster, h->store, &h->o.diagnosis,
+	    &diagnosis_ops, h);
+	diagnosis_load(h->diagnosis, verdicts);
 }
 
 struct roster *

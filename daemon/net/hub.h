@@ -60,6 +60,9 @@ struct sessions *hub_sessions(struct hub *h);
 /* The lists of tls.crl, as PEM, or NULL: agents that ask for them get them,
  * soon and at every welcome. Copies. */
 void hub_set_crl(struct hub *h, const char *crl);
+/* Of a standby: what the store says of nodes and of open verdicts, instead of
+ * what it said before. */
+void hub_mirror(struct hub *h, const json_t *nodes, const json_t *verdicts);
 /* Several times a second. */
 void hub_tick(struct hub *h);
 

@@ -19,6 +19,7 @@
 
 #define HOUR_NS  (3600 * CLK_NS_PER_S)
 #define KEY      "react/"
+#define BEGUN    "begun "
 #define AGAIN_NS (600 * CLK_NS_PER_S) /* after a failure */
 
 static const struct react_way *const ways[] = {
@@ -39,6 +40,7 @@ react_new(struct event_base *base, struct store *store,
 	r->way = ways[o->action];
 	TAILQ_INIT(&r->tasks);
 	r->done = json_object();
+	r->begun = json_object();
 	return r;
 }
 
@@ -62,18 +64,26 @@ react_free(struct react *r)
 	TAILQ_FOREACH_SAFE (t, &r->tasks, link, next)
 		task_free(r, t);
 	json_decref(r->done);
+	json_decref(r->begun);
 	free(r);
 }
 
+/* Slurm can be asked what became of what was begun; a command is not run
+ * twice. */
 void
 react_load(struct react *r, const json_t *settings)
 {
 	const char *key;
 	json_t *v;
 
-	json_object_foreach ((json_t *)(uintptr_t)settings, key, v)
+	json_object_foreach ((json_t *)(uintptr_t)settings, key, v) {
+		int begun = json_is_string(v) && r->o.action == REACT_SLURM &&
+		    strncmp(json_string_value(v), BEGUN, strlen(BEGUN)) == 0;
+
 		if (strncmp(key, KEY, strlen(KEY)) == 0 && json_is_string(v))
-			json_object_set(r->done, key + strlen(KEY), v);
+			json_object_set(begun ? r->begun : r->done,
+			    key + strlen(KEY), v);
+	}
 }
 
 static void
@@ -131,8 +141,9 @@ done_set(struct react *r, const char *node, const char *value)
 		json_object_set_new(r->done, node, json_string(value));
 	else
 		json_object_del(r->done, node);
+	json_object_del(r->begun, node);
 	snprintf(key, sizeof(key), KEY "%s", node);
-	store_put_setting(r->store, key, value);
+	store_put_setting(r->store, key, value, NULL, NULL);
 }
 
 void
@@ -149,7 +160,8 @@ react_well(struct react *r, const char *node)
 
 	if (t != NULL && t != r->now && !t->undo)
 		task_free(r, t);
-	if (r->way == NULL || !is_done(r, node))
+	if (r->way == NULL ||
+	    (!is_done(r, node) && json_object_get(r->begun, node) == NULL))
 		return;
 	if (r->o.undo)
 		task_add(r, node, 1, "is well again");
@@ -174,11 +186,12 @@ react_finish(struct react *r, enum react_result result, const char *text)
 		break;
 	case REACT_LEFT:
 		react_say(r, t, "left alone", text);
-		if (t->undo)
-			done_set(r, t->node, NULL);
+		done_set(r, t->node, NULL);
 		break;
 	case REACT_FAILED:
 		react_say(r, t, "failed, and is tried again", text);
+		if (!t->undo)
+			done_set(r, t->node, NULL);
 		t->not_before_ns = clk_ns() + AGAIN_NS;
 		return;
 	}
@@ -223,13 +236,29 @@ task_next(struct react *r, size_t nodes)
 	return NULL;
 }
 
+/* What is stored a collector may do that leads: another one finds that it was
+ * begun. */
+static void
+begun_cb(int status, json_t *result, void *arg)
+{
+	struct react *r = arg;
+
+	json_decref(result);
+	if (status == 0)
+		r->way->begin(r, r->now);
+	else if (status != -ECANCELED)
+		react_finish(r, REACT_FAILED,
+		    "that it begins cannot be stored");
+}
+
 void
 react_tick(struct react *r, size_t nodes)
 {
+	char key[300], value[60] = BEGUN;
 	struct react_task *t;
 	size_t oldest = 0;
 
-	if (r->way == NULL || r->now != NULL)
+	if (r->way == NULL || r->now != NULL || !store_leads(r->store))
 		return;
 	t = task_next(r, nodes);
 	if (t == NULL)
@@ -253,7 +282,10 @@ react_tick(struct react *r, size_t nodes)
 		return;
 	}
 	r->now = t;
-	r->way->begin(r, t);
+	snprintf(key, sizeof(key), KEY "%s", t->node);
+	clk_unix_format(clk_unix_ns(), value + strlen(BEGUN),
+	    sizeof(value) - strlen(BEGUN));
+	store_put_setting(r->store, key, value, begun_cb, r);
 }
 
 void

@@ -37,7 +37,8 @@ struct react {
 	TAILQ_HEAD(, react_task) tasks;
 	struct react_task *now; /* of tasks; NULL: none */
 	struct spawned *child;
-	json_t *done; /* node: when */
+	json_t *done;  /* node: when */
+	json_t *begun; /* likewise, by an earlier life that did not end it */
 	uint64_t begun_ns[REACT_BEGUN];
 };
 

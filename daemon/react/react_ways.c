@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/react/react_int.h"
+#include "daemon/store/store.h"
 
 #define TEXT_MAX 400
 
@@ -69,6 +70,10 @@ update(struct react *r)
 	char verb[] = "update", node[300], state[40], reason[TEXT_MAX];
 	char *more[] = { verb, node, state, reason, NULL };
 
+	if (!store_leads(r->store)) {
+		react_finish(r, REACT_FAILED, "another collector may lead");
+		return;
+	}
 	snprintf(node, sizeof(node), "nodename=%s", t->node);
 	snprintf(state, sizeof(state), "state=%s",
 	    t->undo ? "resume" : "drain");
@@ -123,6 +128,12 @@ looked_cb(int status, const char *out, void *arg)
 		snprintf(text, sizeof(text), "sinfo: exit %d: %s", status,
 		    line);
 		react_finish(r, REACT_FAILED, text);
+		return;
+	}
+	if (!r->now->undo && strncmp(line, "drain", 5) == 0 &&
+	    strstr(line, "|" REACT_MARK) != NULL &&
+	    json_object_get(r->begun, r->now->node) != NULL) {
+		react_finish(r, REACT_DONE, r->now->text);
 		return;
 	}
 	if (!is_ours_to_touch(r->now, line)) {

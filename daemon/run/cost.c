@@ -98,7 +98,7 @@ costs_use(struct costs *cs, double bytes, double node_s)
 	budget_use(cs->budget, clk_ns(), bytes, node_s);
 	budget_save(cs->budget, clk_ns(), clk_unix_ns(), &text);
 	if (text.text != NULL)
-		store_put_setting(cs->store, "budget", text.text);
+		store_put_setting(cs->store, "budget", text.text, NULL, NULL);
 	strbuf_clear(&text);
 }
 
@@ -112,7 +112,7 @@ costs_learn(struct costs *cs, const char *campaign, double duration_s,
 	    json_pack("[f, f]", duration_s, bytes_per_node));
 	snprintf(key, sizeof(key), "cost/%s", campaign);
 	snprintf(value, sizeof(value), "%.3f %.0f", duration_s, bytes_per_node);
-	store_put_setting(cs->store, key, value);
+	store_put_setting(cs->store, key, value, NULL, NULL);
 }
 
 int

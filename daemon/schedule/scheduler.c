@@ -61,6 +61,7 @@ scheduler_load(struct scheduler *a, const json_t *settings)
 	const char *key;
 	json_t *v;
 
+	json_object_clear(a->settings);
 	json_object_foreach ((json_t *)(uintptr_t)settings, key, v)
 		if (strncmp(key, "schedule/", 9) == 0 ||
 		    strncmp(key, "due/", 4) == 0)
@@ -84,7 +85,7 @@ setting_put(struct scheduler *a, const char *kind, const char *name,
 
 	snprintf(key, sizeof(key), "%s/%s", kind, name);
 	json_object_set_new(a->settings, key, json_string(value));
-	store_put_setting(a->store, key, value);
+	store_put_setting(a->store, key, value, NULL, NULL);
 }
 
 int

@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <event2/event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -43,7 +44,8 @@ struct store {
 	struct store_reader *readers[READER_MAX];
 	int lock_fd;
 	int behind; /* somebody was told so */
-	int awaits_copy;
+	int awaits_copy, is_standby;
+	char leader[128];
 	void (*room)(void *arg);
 	void *room_arg;
 };
@@ -124,7 +126,8 @@ done_cb(evutil_socket_t fd, short what, void *arg)
 int
 store_is_behind(struct store *st)
 {
-	st->behind = store_writer_is_behind(st->writer, st->behind);
+	if (st->writer != NULL)
+		st->behind = store_writer_is_behind(st->writer, st->behind);
 	return st->behind;
 }
 
@@ -166,6 +169,9 @@ store_open(const struct store_options *o, struct event_base *base,
 		rc = store_lock(o, &st->lock_fd);
 	if (rc == 0)
 		rc = store_writer_start(o, d, &st->writer);
+	st->is_standby = rc == -EBUSY && o->lease_ns > 0;
+	if (st->is_standby)
+		rc = 0;
 	for (int i = 0; rc == 0 && i < READER_MAX; i++)
 		rc = store_reader_start(o,
 		    i == READER_LONG ? 0 : QUICK_LIMIT_NS, d, &st->readers[i]);
@@ -205,7 +211,51 @@ store_close(struct store *st)
 void
 store_health(struct store *st, struct store_health *ret)
 {
-	store_writer_health(st->writer, ret);
+	*ret = (struct store_health){ .writable = 1 };
+	if (st->writer != NULL)
+		store_writer_health(st->writer, ret);
+	else
+		snprintf(ret->alarm, sizeof(ret->alarm),
+		    "this collector is a standby: the active one is %s",
+		    store_leader(st));
+	ret->leads = store_leads(st);
+}
+
+int
+store_is_standby(const struct store *st)
+{
+	return st->is_standby;
+}
+
+int
+store_leads(const struct store *st)
+{
+	uint64_t term;
+
+	return st->writer != NULL &&
+	    clk_ns() < store_writer_leads_until(st->writer, &term);
+}
+
+const char *
+store_leader(const struct store *st)
+{
+	return st->leader[0] != '\0' ? st->leader : "not known yet";
+}
+
+void
+store_set_leader(struct store *st, const char *who)
+{
+	snprintf(st->leader, sizeof(st->leader), "%s", who);
+}
+
+uint64_t
+store_term(const struct store *st)
+{
+	uint64_t term = 1;
+
+	if (st->writer != NULL)
+		(void)store_writer_leads_until(st->writer, &term);
+	return term;
 }
 
 /* Answers come on a later turn of the loop, refusals too. */
@@ -355,13 +405,14 @@ store_put_shares(struct store *st, const json_t *shares)
 }
 
 void
-store_put_setting(struct store *st, const char *key, const char *value)
+store_put_setting(struct store *st, const char *key, const char *value,
+    store_cb *cb, void *arg)
 {
 	json_t *object = json_pack("{s:s}", "key", key);
 
 	if (value != NULL)
 		json_object_set_new(object, "value", text_json(value));
-	put(st, PUT_SETTING, object, NULL, NULL);
+	put(st, PUT_SETTING, object, cb, arg);
 }
 
 void

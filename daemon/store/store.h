@@ -27,7 +27,11 @@ struct store_options {
 	const char *dir; /* state directory; must be a local file system */
 	const char *url; /* of a database server; NULL or "": a file in dir */
 	const char
-	    *schema; /* of that database, where it is a collector's own */
+	    *schema;     /* of that database, where it is a collector's own */
+	const char *who; /* we, for other collectors of that database */
+	/* Whoever leads has to have heard of the database for so long, or else
+	 * another one that waits may; 0: nobody waits. */
+	uint64_t lease_ns;
 	uint64_t retention_ns;
 	uint64_t raw_retention_ns;
 	uint64_t jobs_retention_ns;
@@ -48,12 +52,14 @@ struct store_health {
 	uint64_t rows_total; /* committed since start */
 	uint64_t errors_total;
 	double write_s_max; /* longest commit since the last look */
+	int leads;          /* store_leads */
 	enum { COPY_NONE, COPY_AWAY, COPY_BEHIND, COPY_WHOLE } copy;
 	uint64_t copy_behind_bytes; /* of the log */
 };
 
-/* 0; -EINVAL for a network file system; -EBUSY for a second collector;
- * -ENOTSUP for a newer schema. What is wrong has been logged. */
+/* 0; -EINVAL for a network file system; -EBUSY for a second collector, which
+ * with lease_ns is a standby instead; -ENOTSUP for a newer schema. What is
+ * wrong has been logged. */
 int store_open(const struct store_options *o, struct event_base *base,
     struct store **ret);
 /* A copy that STORE_BACKUP made becomes the store in dir; what was there is
@@ -77,6 +83,17 @@ int store_copy_apply(const char *path, struct err *err);
 /* Commits what is queued, then closes. */
 void store_close(struct store *st); /* NULL is allowed */
 void store_health(struct store *st, struct store_health *ret);
+/* 1 when another collector leads: what is put is refused with -ECANCELED, what
+ * is asked is answered. */
+int store_is_standby(const struct store *st);
+/* 1 as long as nobody else can lead. Whatever is done to others, an order or a
+ * reaction, is done only then. Threads: any. */
+int store_leads(const struct store *st);
+/* Who does instead, as far as that is known. */
+const char *store_leader(const struct store *st);
+void store_set_leader(struct store *st, const char *who);
+/* How often the database got another leader; 1 where there is only one. */
+uint64_t store_term(const struct store *st);
 
 /* status: 0 after commit, or -errno. result: see store_ask, else NULL; it
  * belongs to the callee. */
@@ -128,7 +145,8 @@ void store_put_shares(struct store *st, const json_t *shares);
  * the newest has. */
 void store_put_topology(struct store *st, const char *text);
 /* Small settings that survive: schedule/NAME = off, ... NULL value deletes. */
-void store_put_setting(struct store *st, const char *key, const char *value);
+void store_put_setting(struct store *st, const char *key, const char *value,
+    store_cb *cb, void *arg);
 
 /* A piece of the store's file or log for a copy: {hold, generation, from, log}
  * as sql_ship_ask, all but the first may be missing; result {hold, generation,
@@ -185,6 +203,10 @@ enum store_question {
 			    first */
 	STORE_BACKUP,    /* {path}: online copy */
 	STORE_CHECK,     /* {}: integrity; result {ok, text} */
+	STORE_LEADER,    /* {depose?}: {who, term, lease_ns, mark}, the mark
+			    changes as long as he lives and is missing where
+			    nobody leads; depose: a mark, whose collector is
+			    cut off first */
 	STORE_QUESTION_MAX
 };
 void store_ask(struct store *st, enum store_question what, const json_t *args,

@@ -172,6 +172,35 @@ read_check(struct store_reading *r, const json_t *args, json_t **ret)
 	return rc;
 }
 
+static int
+read_leader(struct store_reading *r, const json_t *args, json_t **ret)
+{
+	const struct sql_engine *e = r->db->engine;
+	const char *mark = store_read_arg_text(args, "depose");
+	struct sql_stmt *q = NULL;
+	int rc = e->leader == NULL ? -ENOTSUP : 0;
+
+	if (rc == 0 && mark != NULL) {
+		rc = sql_prepare(r->db, e->depose, &q);
+		if (rc == 0) {
+			sql_bind_text(q, 1, mark);
+			rc = sql_step(q);
+		}
+		sql_finalize(q);
+		q = NULL;
+	}
+	if (rc >= 0)
+		rc = sql_prepare(r->db, e->leader, &q);
+	if (rc == 0)
+		rc = sql_step(q);
+	if (rc > 0)
+		*ret = json_pack("{s:o, s:I, s:I, s:o}", "who", read_text(q, 0),
+		    "term", (json_int_t)sql_column_int(q, 1), "lease_ns",
+		    (json_int_t)sql_column_int(q, 2), "mark", read_text(q, 3));
+	sql_finalize(q);
+	return rc > 0 ? 0 : rc < 0 ? rc : -ENOENT;
+}
+
 /* A member of a row's object. "": the object begins as that one. */
 struct column {
 	const char *name;
@@ -358,6 +387,7 @@ static const struct question {
 	[STORE_HEARD] = { .read = store_read_heard },
 	[STORE_BACKUP] = { .read = read_backup },
 	[STORE_CHECK] = { .read = read_check },
+	[STORE_LEADER] = { .read = read_leader },
 };
 
 /* A run's nodes are an array of names, or a host list. */

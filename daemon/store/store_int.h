@@ -80,6 +80,8 @@ int store_writer_is_behind(struct store_writer *w, int was);
 /* Commits what is queued, hands it to done and ends the thread. */
 void store_writer_stop(struct store_writer *w);
 void store_writer_health(struct store_writer *w, struct store_health *ret);
+/* Until when by clk_ns nobody else can lead, and in which term. */
+uint64_t store_writer_leads_until(struct store_writer *w, uint64_t *ret_term);
 
 /* A reader thread with a connection of its own. */
 struct store_reader;

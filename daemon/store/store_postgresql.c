@@ -353,6 +353,7 @@ engine_close(struct sql *db)
 	free(s->waits);
 	free(s->url);
 	free(s->schema);
+	free(s->who);
 	free(s);
 }
 
@@ -368,6 +369,8 @@ pg_open(const struct store_options *o, enum sql_role role, struct pg **ret,
 	s->role = role;
 	s->url = xstrdup(o->url);
 	s->schema = xstrdup(o->schema);
+	s->who = xstrdup(o->who != NULL ? o->who : "");
+	s->lease_ns = o->lease_ns;
 	s->space = (struct sql_space){ 0, UINT64_MAX, UINT64_MAX };
 	s->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	rc = s->wake_fd < 0 ? err_set(err, -errno, "no eventfd")
@@ -566,6 +569,17 @@ engine_tidy(struct sql *db, int deleted)
 	return 0; /* the server does so by itself */
 }
 
+/* The session that holds the lock, and when it was last asked something: one
+ * that answers, or waits for its server, is alive. */
+#define MARK                                                                   \
+	"(SELECT l.pid || ' ' || CASE WHEN a.state <> 'active' OR"             \
+	" a.wait_event_type = 'Client' THEN a.state_change ELSE"               \
+	" clock_timestamp() END FROM pg_locks AS l LEFT JOIN"                  \
+	" pg_stat_activity AS a ON a.pid = l.pid WHERE l.locktype ="           \
+	" 'advisory' AND l.granted AND l.classid = " PG_LOCK_CLASS             \
+	" AND l.objid = " PG_SCHEMA " AND l.database = (SELECT oid FROM"       \
+	" pg_database WHERE datname = current_database()))"
+
 const struct sql_engine sql_postgresql = {
 	.abi = SQL_ABI,
 	.name = "postgresql",
@@ -576,10 +590,17 @@ const struct sql_engine sql_postgresql = {
 	    " FROM record WHERE run_id = run.id) AS n FROM run) AS counted"
 	    " WHERE records <> n LIMIT 10) SELECT text FROM wrong"
 	    " UNION ALL SELECT 'ok' WHERE NOT EXISTS (SELECT 1 FROM wrong)",
+	/* One of an older collector has no lease. */
+	.leader = "SELECT who, term, COALESCE(CAST(to_jsonb(leader) ->>"
+		  " 'lease_ns' AS BIGINT), 0), " MARK " FROM leader",
+	.depose = "SELECT pg_terminate_backend(CAST(split_part(mark, ' ', 1)"
+		  " AS INTEGER)) FROM (SELECT " MARK " AS mark) AS leads"
+		  " WHERE mark = ?1",
 	.prepare = pg_prepare,
 	.open = engine_open,
 	.close = engine_close,
 	.ready = engine_ready,
+	.lead = pg_leads,
 	.error = engine_error,
 	.interrupt = engine_interrupt,
 	.set_deadline = engine_set_deadline,

@@ -50,7 +50,8 @@ struct pg_wait {
 struct pg {
 	struct sql sql;
 	enum sql_role role;
-	char *url, *schema;
+	char *url, *schema, *who;
+	uint64_t lease_ns;
 	PGconn *conn;  /* NULL: away */
 	unsigned life; /* of the connection */
 	int pid;       /* of the server's process that it has or had */
@@ -74,6 +75,7 @@ struct pg {
 };
 
 /* An oid. */
+#define PG_LOCK_CLASS "1129138510"
 #define PG_SCHEMA                                                              \
 	"(SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
 
@@ -123,6 +125,8 @@ int pg_prepare(const struct store_options *o, const struct embed *steps,
  * the batch in doubt had been committed. -EBUSY: another one is; -EPERM:
  * another one has been since. */
 int pg_lead(struct pg *s, struct err *err);
+/* Is it still the one? */
+int pg_leads(struct sql *db, uint64_t *ret_term);
 /* The partitions of that day, whose runs have ids from day << 32 on. */
 int pg_day(struct sql *db, uint64_t unix_ns);
 int pg_renumber(struct sql *db, const char *table);

@@ -11,11 +11,11 @@
 #include "daemon/store/store_postgresql.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "common/clk.h"
 #include "common/str.h"
@@ -23,13 +23,14 @@
 #include "daemon/embed.h"
 #include "daemon/store/store.h"
 
-#define VERSION_MIN 140000
-#define DAY_S       (24 * 3600)
+#define VERSION_MIN   140000
+#define DAY_S         (24 * 3600)
+#define CLOCK_APART_S 30
 #define LOCK_TRIES                                                             \
 	30 /* a session whose client is gone takes a moment to end             \
 	    */
 #define LOCK_PAUSE_NS (100 * CLK_NS_PER_MS)
-#define LOCK          "1129138510, " PG_SCHEMA "::integer"
+#define LOCK          PG_LOCK_CLASS ", " PG_SCHEMA "::integer"
 
 /* What a server says, and what to do. */
 static const struct {
@@ -132,6 +133,25 @@ pg_connect(struct pg *s, struct err *err)
 	return rc < 0 ? refuse(err, rc, s->error.text) : 0;
 }
 
+/* Collectors in turns would write days and times in disorder. */
+static int
+clock_check(struct pg *s, struct err *err)
+{
+	char got[PG_TEXT];
+	int rc = pg_exec(s, "SELECT extract(epoch FROM clock_timestamp())",
+	    got);
+	double apart_s = strtod(got, NULL) - (double)clk_unix_ns() / 1e9;
+
+	if (rc < 0)
+		return refuse(err, rc, s->error.text);
+	if (s->lease_ns == 0 || fabs(apart_s) <= CLOCK_APART_S)
+		return 0;
+	return err_set(err, -EINVAL,
+	    "store.url: the server's clock is %.0f s %s this machine's: set "
+	    "both by NTP, %d s are allowed",
+	    fabs(apart_s), apart_s > 0 ? "ahead of" : "behind", CLOCK_APART_S);
+}
+
 /* The server's process that answers, which is this client's alone. */
 static int
 pid_get(struct pg *s, int *ret)
@@ -170,19 +190,21 @@ pool_check(struct pg *s, const struct store_options *o, struct err *err)
 }
 
 /* Only one collector writes a schema. One that is gone may still be there for
- * a moment, and our own, whose connection broke, for longer. */
+ * a moment, and our own, whose connection broke, for longer. Who may wait comes
+ * again, as a standby. */
 static int
 lock(struct pg *s, struct err *err)
 {
-	char got[PG_TEXT] = "", sql[320];
+	int tries = s->lease_ns > 0 && s->pid == 0 ? 1 : LOCK_TRIES;
+	char got[PG_TEXT] = "", sql[320], who[PG_TEXT] = "";
 	int rc = 0;
 
-	for (int i = 0; i < LOCK_TRIES; i++) {
+	for (int i = 0; i < tries; i++) {
 		if (s->pid != 0) {
 			snprintf(sql, sizeof(sql),
 			    "SELECT pg_terminate_backend(pid) FROM pg_locks"
 			    " WHERE locktype = 'advisory' AND classid ="
-			    " 1129138510 AND pid = %d AND pid <>"
+			    " " PG_LOCK_CLASS " AND pid = %d AND pid <>"
 			    " pg_backend_pid()",
 			    s->pid);
 			(void)pg_exec(s, sql, NULL);
@@ -197,38 +219,61 @@ lock(struct pg *s, struct err *err)
 	(void)pg_exec(s,
 	    "SELECT who || ' since ' || date_trunc('second', since)"
 	    " FROM leader",
+	    who);
+	(void)pg_exec(s, "SELECT to_jsonb(leader) ->> 'lease_ns' FROM leader",
 	    got);
-	return err_set(err, -EBUSY,
+	if (s->lease_ns > 0 && strtoll(got, NULL, 10) > 0)
+		return err_set(err, -EBUSY,
+		    "collector %.100s writes schema %.60s", who, s->schema);
+	return err_set(err, -EEXIST,
 	    "store.url: another collector (%.100s) writes schema %.60s: each "
-	    "cluster needs a store.schema of its own",
-	    got, s->schema);
+	    "cluster needs a store.schema of its own; collectors of one "
+	    "cluster, of which all but one wait, need store.lease, all of them",
+	    who, s->schema);
+}
+
+/* The lock is this session's: while it answers, and with that term, we do. */
+int
+pg_leads(struct sql *db, uint64_t *ret_term)
+{
+	struct pg *s = (struct pg *)db;
+	char got[PG_TEXT];
+	int rc = pg_exec(s, "SELECT term FROM leader", got);
+
+	if (rc == 0 && s->term != strtoll(got, NULL, 10))
+		rc = err_set(&s->error, -EPERM,
+		    "another collector has taken over");
+	if (rc == 0 && ret_term != NULL)
+		*ret_term = (uint64_t)s->term;
+	return rc;
 }
 
 int
 pg_lead(struct pg *s, struct err *err)
 {
-	char got[PG_TEXT], host[65] = "", *sql, *who;
-	int rc = lock(s, err);
+	char got[PG_TEXT], *sql, *who;
+	int rc = s->term != 0 ? pg_leads(&s->sql, NULL) : 0;
 
-	if (rc < 0)
+	if (rc == 0)
+		rc = lock(s, err);
+	if (rc == 0 && s->term != 0)
+		rc = pg_leads(&s->sql, NULL);
+	if (rc < 0) {
+		if (rc == -EPERM)
+			*err = s->error;
 		return rc;
+	}
 	s->day = 0;
 	if (s->term == 0) {
-		gethostname(host, sizeof(host) - 1);
-		who = PQescapeLiteral(s->conn, host, strlen(host));
+		who = PQescapeLiteral(s->conn, s->who, strlen(s->who));
 		sql = xasprintf("UPDATE leader SET term = term + 1,"
-				" since = now(), who = %s RETURNING term",
-		    who);
+				" since = now(), who = %s, lease_ns = %llu"
+				" RETURNING term",
+		    who, (unsigned long long)s->lease_ns);
 		PQfreemem(who);
 		rc = pg_exec(s, sql, got);
 		free(sql);
 		s->term = strtoll(got, NULL, 10);
-	} else {
-		rc = pg_exec(s, "SELECT term FROM leader", got);
-		if (rc == 0 && s->term != strtoll(got, NULL, 10))
-			return err_set(err, -EPERM,
-			    "another collector has taken over: this one has to "
-			    "be started again");
 	}
 	if (rc == 0)
 		rc = pg_exec(s, "SELECT batch FROM leader", got);
@@ -393,6 +438,8 @@ pg_prepare(const struct store_options *o, const struct embed *steps,
 		return rc;
 	rc = pool_check(s, o, err);
 	if (rc == 0)
+		rc = clock_check(s, err);
+	if (rc == 0)
 		rc = schema_check(s, err);
 	if (rc == 0)
 		rc = lock(s, err);
@@ -403,7 +450,11 @@ pg_prepare(const struct store_options *o, const struct embed *steps,
 		" since TIMESTAMPTZ NOT NULL DEFAULT now(),"
 		" who TEXT NOT NULL DEFAULT '') WITH (fillfactor = 20);"
 		"INSERT INTO leader (version, term, batch) SELECT 0, 0, 0"
-		" WHERE NOT EXISTS (SELECT 1 FROM leader)",
+		" WHERE NOT EXISTS (SELECT 1 FROM leader);"
+		"DO $$BEGIN IF NOT EXISTS (SELECT 1 FROM pg_attribute WHERE"
+		" attrelid = 'leader'::regclass AND attname = 'lease_ns') THEN"
+		" ALTER TABLE leader ADD COLUMN lease_ns BIGINT NOT NULL"
+		" DEFAULT 0; END IF; END$$",
 		NULL) < 0)
 		rc = refuse(err, -EACCES, s->error.text);
 	if (rc == 0)

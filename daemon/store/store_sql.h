@@ -85,7 +85,7 @@ struct sql_stmt {
 	struct sql *db;
 };
 
-#define SQL_ABI   3 /* of what plugins see; a change of it is a new number */
+#define SQL_ABI   4 /* of what plugins see; a change of it is a new number */
 #define SQL_ENTRY "coalmine_store_entry"
 
 struct sql_engine {
@@ -99,6 +99,11 @@ struct sql_engine {
 	int moves_shrunk;
 	/* STORE_CHECK: its rows are "ok", or what is wrong. */
 	const char *check;
+	/* STORE_LEADER, of a database that several collectors may want: its row
+	 * is who writes, since which term, and what changes as long as he
+	 * lives, NULL where nobody does. depose: ?1, of this, goes, unless it
+	 * has changed. NULL: one file, one collector. */
+	const char *leader, *depose;
 
 	/* Before any thread opens it: is it ours, sound, and of our version?
 	 * Makes or migrates it by the steps. err: why not, or what was done
@@ -111,6 +116,9 @@ struct sql_engine {
 	/* Is the database there, again? Statements outlive a connection. 1: and
 	 * the last commit, which failed with -ENOTCONN, had been done. */
 	int (*ready)(struct sql *db);
+	/* Of the writer: does it lead, and in which term? -EPERM: another
+	 * collector does. NULL: as leader. */
+	int (*lead)(struct sql *db, uint64_t *ret_term);
 	const char *(*error)(struct sql *db);
 	/* Make what runs, or will run next, end. Threads: any. */
 	void (*interrupt)(struct sql *db);

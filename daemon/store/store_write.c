@@ -60,9 +60,11 @@ struct store_writer {
 	uint64_t keep_ns; /* when to look for old rows again */
 	struct store_clock clock;
 	int keep_worked; /* something was deleted since the last vacuum */
-	struct store_jobs uncopied; /* ASK_COPIED, in their order */
-	struct sql_ship copy;       /* as it was last seen; hold 0: away */
-	uint64_t copy_ns;           /* when it was last there */
+	struct store_jobs uncopied;      /* ASK_COPIED, in their order */
+	struct sql_ship copy;            /* as it was last seen; hold 0: away */
+	uint64_t copy_ns;                /* when it was last there */
+	uint64_t term;                   /* of the start */
+	_Atomic uint64_t leads_until_ns; /* 0: not any more */
 };
 
 /* What a kind of row may ask of the writer. */
@@ -250,6 +252,36 @@ look_at_space(struct store_writer *w)
 	if (w->low)
 		min_bytes += min_bytes / 8;
 	w->low = space.free_bytes < min_bytes;
+}
+
+/* What was asked at that time has shown rc: 0, that we lead; else that another
+ * one does, or may once the lease is over. */
+static int
+lead_note(struct store_writer *w, uint64_t asked_ns, int rc)
+{
+	if (rc == -EPERM)
+		w->leads_until_ns = 0;
+	else if (rc >= 0 && w->options.lease_ns > 0)
+		w->leads_until_ns = asked_ns + w->options.lease_ns;
+	return rc;
+}
+
+/* A database that takes no rows may answer all the same. */
+static int
+look_who_leads(struct store_writer *w)
+{
+	uint64_t asked_ns = clk_ns();
+
+	if (w->db->engine->lead == NULL)
+		return 0;
+	return lead_note(w, asked_ns, w->db->engine->lead(w->db, &w->term));
+}
+
+uint64_t
+store_writer_leads_until(struct store_writer *w, uint64_t *ret_term)
+{
+	*ret_term = w->term;
+	return w->leads_until_ns;
 }
 
 /* Statuses are set only for rows that are themselves not fit: what the database
@@ -499,7 +531,8 @@ write_batch(struct store_writer *w, struct store_jobs *batch)
 		; /* nothing to write */
 	} else if (w->broken != 0) {
 		fail_rows(w, batch);
-	} else if ((w->broken = commit(w, batch, synced, &rows)) == 0) {
+	} else if ((w->broken = lead_note(w, began_ns,
+			commit(w, batch, synced, &rows))) == 0) {
 		committed(w, rows, (double)(clk_ns() - began_ns) / 1e9);
 	} else {
 		fail_rows(w, batch);
@@ -523,7 +556,10 @@ try_again(struct store_writer *w)
 	char now[24];
 
 	w->broken = w->db->engine->ready(w->db);
+	if (w->broken >= 0)
+		(void)look_who_leads(w);
 	if (w->broken < 0) {
+		(void)lead_note(w, 0, w->broken);
 		snprintf(w->broken_why, sizeof(w->broken_why), "%s",
 		    sql_error(w->db));
 		return;
@@ -591,7 +627,9 @@ writer_main(void *arg)
 		if (now_ns - w->ticked_ns >= TICK_NS) {
 			w->ticked_ns = now_ns;
 			look_at_space(w);
-			if (w->broken != 0)
+			if (w->broken == 0)
+				(void)look_who_leads(w);
+			else
 				try_again(w);
 			tell_copied(w);
 			update_health(w);
@@ -621,6 +659,7 @@ writer_free(struct store_writer *w)
 	free((char *)(uintptr_t)w->options.dir);
 	free((char *)(uintptr_t)w->options.url);
 	free((char *)(uintptr_t)w->options.schema);
+	free((char *)(uintptr_t)w->options.who);
 	free(w);
 }
 
@@ -637,6 +676,9 @@ store_writer_start(const struct store_options *o, struct store_done *done,
 	w->options.dir = xstrdup(o->dir);
 	w->options.url = o->url != NULL ? xstrdup(o->url) : NULL;
 	w->options.schema = o->schema != NULL ? xstrdup(o->schema) : NULL;
+	w->options.who = o->who != NULL ? xstrdup(o->who) : NULL;
+	w->term = 1;
+	w->leads_until_ns = UINT64_MAX;
 	w->done = done;
 	TAILQ_INIT(&w->queue);
 	TAILQ_INIT(&w->kept);
@@ -648,10 +690,14 @@ store_writer_start(const struct store_options *o, struct store_done *done,
 	pthread_cond_init(&w->wake, &attr);
 	pthread_condattr_destroy(&attr);
 	rc = engine->prepare(o, embed_steps, &w->notice);
-	if (rc < 0 && w->notice.text[0] != '\0')
+	if (rc == -EBUSY && o->lease_ns > 0)
+		log_info("store: %s: this one waits", w->notice.text);
+	else if (rc < 0 && w->notice.text[0] != '\0')
 		log_warnx("store: %s", w->notice.text);
 	if (rc == 0)
 		rc = sql_open(o, SQL_WRITER, &w->db);
+	if (rc == 0)
+		rc = look_who_leads(w);
 	if (rc == 0)
 		rc = store_put_new(w->db, &w->put);
 	if (rc == 0) {

@@ -136,6 +136,8 @@ OVERVIEW = dashboard("overview", "overview", "Is the network healthy now?", [
          [("min(time() - coalmine_campaign_last_success_timestamp_seconds"
            "{%s})", "")], "s", steps((None, "green"), (86400, "yellow"),
                                      (259200, "red"))),
+    graph("Active collector", "1: it takes agents and gives orders; 0: a "
+          "standby.", [("coalmine_collector_active{%s}", "{{instance}}")]),
     graph("Agents", "By state: a lost one is not measured.",
           [("sum by (state) (coalmine_agents{%s})", "{{state}}")]),
     graph("Nodes by verdict", "Unknown: without data, which is never green.",

@@ -35,9 +35,12 @@ store_put_batch_job(struct store *st, const json_t *job)
 }
 
 void
-store_put_setting(struct store *st, const char *key, const char *value)
+store_put_setting(struct store *st, const char *key, const char *value,
+    store_cb *cb, void *arg)
 {
 	(void)st;
+	(void)cb;
+	(void)arg;
 	(void)key;
 	(void)value;
 }

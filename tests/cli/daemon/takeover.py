@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """A second machine copies the store and takes over when the first is gone:
 what was acknowledged is there, once, and who was taken over is not followed
-when it comes back."""
+when it comes back. With "standby": collectors that share a real PostgreSQL, of
+which the active one is killed, stopped, cut off, or its server restarted; with
+"times N": how long N takeovers take."""
 import os
 import random
+import signal
 import subprocess
 import sys
 import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE, HERE + "/../../unit/daemon/store"]
 from agent import Agent, phase  # noqa: E402
 from collector import (  # noqa: E402
     BUILD, Collector, UnixConnection, free_port, poll)
 from enrol import Node, is_up  # noqa: E402
+from on_postgresql import Cluster, needed  # noqa: E402
+from postgresql import Proxy, Stream, collector, refused  # noqa: E402
 
 RUN = "old-20260101T000000-abcd"
 
@@ -24,7 +29,7 @@ class Sender(Agent):
     connected, and keeps what was acknowledged."""
 
     def __init__(self, pki, port, seq, acked):
-        self.seq, self.acked = seq, acked
+        self.seq, self.acked, self.port = seq, acked, port
         super().__init__(pki, "n1", port,
                          spool=[{"run": RUN, "seq": max(seq, 1)}])
         welcome = self.wait("welcome", 30)
@@ -216,7 +221,223 @@ def test_copy_goes_on(a, b):
     b.kill()
 
 
-if __name__ == "__main__":
+# ---- collectors that share a database ----
+
+LEASE_S = 3
+
+
+def sharing(pg, a_port=None):
+    """Two, of which the first has the database through that port."""
+    both = []
+    for port in (a_port, None):
+        c = collector(pg, port=port)
+        c.options.update({"store.schema": "shared", "store.lease":
+                          f"{LEASE_S}s"})
+        both.append(c)
+    a, b = both
+    for name in ("ca", "cert", "key"):
+        b.options["tls." + name] = a.options["tls." + name]
+    b.pki = a.pki
+    a.issue("n[1-2]", "agent")
+    pg.sql("SET client_min_messages TO warning;"
+           " DROP SCHEMA IF EXISTS shared CASCADE", "coalmine")
+    return a, b
+
+
+def wait(c):
+    """It is started, and waits."""
+    before = c.read_log().count("standby:") if c.proc else 0
+    c.log = open(c.dir + "/log", "a")
+    c.log_at = c.log.tell()
+    c.proc = subprocess.Popen(c.command(), stderr=c.log)
+    poll("a standby", 30, lambda: c.read_log().count("standby:") > before)
+
+
+def is_active(c):
+    try:
+        return c.get("version")["active"]
+    except OSError:
+        return None  # it begins again
+
+
+def follow(s, c):
+    """All that the stream's agents do they do there now."""
+    s.c = c
+    others = [Agent(c.pki, f"node{i}", c.port, runs=[s.run]) for i in (2, 3)]
+    for old, new in zip(s.a[1:], others):
+        old.close()
+    s.a[1:] = others
+
+
+def takes_over(c, limit=30):
+    poll("it leads", limit, lambda: is_active(c))
+    poll("it takes agents", limit, lambda: "ready:" in c.read_log())
+
+
+def test_standby(pg):
+    """What a standby shows and refuses; the active one is killed in the middle
+    of a run, which goes on."""
+    a, b = sharing(pg)
+    with a, b:
+        a.start()
+        wait(b)
+        assert is_active(a) and not is_active(b)
+        assert metric(b, "coalmine_collector_active") == 0
+        assert metric(a, "coalmine_collector_active") == 1
+        node = Node(a, "n1", **{
+            "agent.collector": f"127.0.0.1:{b.port},127.0.0.1:{a.port}",
+            "tls.ca": a.pki + "/ca.pem", "tls.cert": a.pki + "/n1.pem",
+            "tls.key": a.pki + "/n1.key"})
+        node.says("is a standby; the active one is", 30)
+        node.says(f":{a.port}", 30)
+        poll("n1 is up", 30, lambda: is_up(a, "n1"))
+        s = Stream(a)
+        poll("the standby shows the node", 30, lambda: is_up(b, "n1"))
+        assert b.get("runs/" + s.run)["state"] == "running"
+        assert any(f":{a.port}" in d["text"] for d in b.get("diags"))
+        for order in ("schedule/quick/disable", f"runs/{s.run}/cancel"):
+            status, o = b.request("POST", order)
+            assert status == 503 and f":{a.port}" in str(o), (status, o)
+        term = pg.sql("SELECT term FROM shared.leader", "coalmine")
+        a.kill()
+        takes_over(b)
+        follow(s, b)
+        wait(a)
+        s.end()
+        poll("n1 follows", 60, lambda: is_up(b, "n1"))
+        assert int(pg.sql("SELECT term FROM shared.leader", "coalmine")) \
+            > int(term)
+        assert metric(a, "coalmine_collector_active") == 0
+        node.kill()
+
+
+def test_stopped(pg):
+    """For longer than the lease; when it goes on another one leads, and it
+    has done nothing."""
+    a, b = sharing(pg)
+    with a, b:
+        a.start()
+        wait(b)
+        s = Stream(a)
+        a.proc.send_signal(signal.SIGSTOP)
+        # What it would do when it goes on.
+        order = subprocess.Popen(
+            [BUILD + "/ctl/coalctl", "--url", "unix:" + a.socket, "schedule",
+             "disable", "quick"], stderr=subprocess.PIPE)
+        takes_over(b)
+        count = "SELECT count(*) FROM shared.event WHERE kind = 'order'"
+        had = pg.sql(count, "coalmine")
+        a.proc.send_signal(signal.SIGCONT)
+        follow(s, b)
+        poll("the first waits", 30, lambda: is_active(a) is False
+             and "standby:" in a.read_log())
+        assert "does not lead any more" in a.read_log()
+        assert order.wait(60) != 0
+        s.end()
+        assert pg.sql(count, "coalmine") == had
+        assert is_active(b) and not is_active(a)
+
+
+def test_cut(pg):
+    """From the database only: it lets its agents go, and another one leads."""
+    proxy = Proxy(pg.port)
+    a, b = sharing(pg, proxy.port)
+    with a, b:
+        a.start()
+        wait(b)
+        s = Stream(a)
+        time.sleep(1)
+        proxy.deaf = True
+        takes_over(b)
+        poll("the first has let go", 30, lambda:
+             "does not lead any more" in a.read_log())
+        follow(s, b)
+        poll("the first has ended", 60, lambda: a.proc.poll() is not None)
+        assert "is it running there" in a.read_log(), a.read_log()
+        s.end()
+        proxy.deaf = False
+        wait(a)
+
+
+def test_server(pg):
+    """It is restarted under both, twice; one of them leads again."""
+    a, b = sharing(pg)
+    with a, b:
+        a.start()
+        wait(b)
+        s = Stream(a)
+        for how in (signal.SIGQUIT, signal.SIGINT):
+            time.sleep(1)
+            pg.stop(how)
+            time.sleep(1)
+            pg.start()
+            poll("one leads", 60, lambda: is_active(a) or is_active(b))
+            time.sleep(2)
+            assert bool(is_active(a)) != bool(is_active(b))
+            follow(s, a if is_active(a) else b)
+        s.end()
+
+
+def test_wrong(pg):
+    """What two collectors cannot share is refused, with what to do."""
+    a, b = sharing(pg)
+    with a, b:
+        a.options["store.lease"] = "0s"
+        a.start()
+        refused(b, "another collector", "store.lease, all of them")
+        for sets, word in (({"store.lease": "1s"}, "at least 2s"),
+                           ({"store.url": ""}, "share the database")):
+            kept = dict(b.options)
+            b.options.update(sets)
+            assert word in call(b, "-n", want=1), sets
+            b.options = kept
+
+
+def times(pg, n):
+    """From SIGKILL of the active one until the other one has acknowledged a
+    record of an agent that had a session with the first."""
+    took = []
+    pair_ = a, b = sharing(pg)
+    with a, b:
+        a.start()
+        wait(b)
+        s = Sender(a.pki, a.port, 0, 0)
+        for i in range(n):
+            old, new = pair_[i % 2], pair_[(i + 1) % 2]
+            s.put(5)
+            time.sleep(random.uniform(1, 2))
+            began = time.monotonic()
+            old.kill()
+            while s.acked < s.seq or s.port != new.port:
+                try:
+                    s = Sender(a.pki, new.port, s.seq, s.acked)
+                    s.put(5)
+                    poll("acknowledged", 5, lambda: s.acked == s.seq)
+                except (AssertionError, OSError):
+                    time.sleep(0.05)
+            took.append(time.monotonic() - began)
+            assert seqs(new) == list(range(1, s.seq + 1)), seqs(new)
+            wait(old)
+    took.sort()
+    print(f"{n} takeovers: median {took[n // 2]:.2f} s, most {took[-1]:.2f} s")
+
+
+def main():
+    if sys.argv[1:2]:
+        needed()
+        os.environ["COALMINE_PLUGIN_DIR"] = BUILD + "/daemon"
+        pg = Cluster()
+        try:
+            if sys.argv[1] == "times":
+                return times(pg, int(sys.argv[2]))
+            for test in (test_wrong, test_standby, test_stopped, test_cut,
+                         test_server):
+                if not sys.argv[2:] or test.__name__ in sys.argv[2:]:
+                    test(pg)
+                    print(test.__name__, "passed", flush=True)
+        finally:
+            pg.end()
+        return None
     for test in (test_settings, test_takeover, test_copy_goes_on):
         first, second = pair()
         with first, second:
@@ -224,3 +445,8 @@ if __name__ == "__main__":
                 first.start()
             test(first, second)
         print(test.__name__, "passed", flush=True)
+    return None
+
+
+if __name__ == "__main__":
+    main()

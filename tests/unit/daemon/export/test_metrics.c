@@ -126,11 +126,14 @@ take_delivered(struct series *l)
 		"node4"));
 }
 
+static int leads = 1;
+
 static struct strbuf
 render(const struct series *l)
 {
 	static struct metrics_http http;
 	struct store_health health = { .writable = 1,
+		.leads = leads,
 		.rows_total = 1 << 30,
 		.write_s_max = 0.012 };
 	struct metrics_in in = { .health = &health, .http = &http };
@@ -183,6 +186,27 @@ assert_line(const char *page, const char *line)
 	free(whole);
 }
 
+/* Of a standby too, nodes would count twice. */
+static void
+test_standby(void **state)
+{
+	struct series *l = full_series();
+	struct strbuf page;
+
+	(void)state;
+	leads = 0;
+	page = render(l);
+	leads = 1;
+	assert_line(page.text, "coalmine_collector_active 0");
+	assert_non_null(strstr(page.text, "coalmine_build_info"));
+	assert_non_null(strstr(page.text, "process_start_time_seconds"));
+	assert_null(strstr(page.text, "coalmine_nodes"));
+	assert_null(strstr(page.text, "coalmine_db_writable"));
+	assert_null(strstr(page.text, "coalmine_canary"));
+	free(page.text);
+	series_free(l);
+}
+
 static void
 test_promised_names(void **state)
 {
@@ -231,6 +255,7 @@ test_promised_names(void **state)
 		"coalmine_self_bandwidth_ratio{node=\"node3\"} 0.95",
 		"coalmine_node_score{node=\"node3\"} 9.5",
 		"coalmine_outlier_threshold 3.5",
+		"coalmine_collector_active 1",
 		"coalmine_db_writable 1",
 		"coalmine_db_rows_total 1073741824",
 	};
@@ -611,6 +636,7 @@ main(void)
 		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_always),
+		cmocka_unit_test(test_standby),
 		cmocka_unit_test(test_promised_names),
 		cmocka_unit_test(test_no_series_twice),
 		cmocka_unit_test(test_families_in_one_piece),

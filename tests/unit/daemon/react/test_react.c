@@ -18,6 +18,7 @@
 static char dir[64];
 static char events[8192];
 static json_t *settings;
+static int put_status, leads = 1;
 
 void
 store_put_event(struct store *st, const char *kind, const char *subject,
@@ -31,13 +32,23 @@ store_put_event(struct store *st, const char *kind, const char *subject,
 }
 
 void
-store_put_setting(struct store *st, const char *key, const char *value)
+store_put_setting(struct store *st, const char *key, const char *value,
+    store_cb *cb, void *arg)
 {
 	(void)st;
 	if (value != NULL)
 		json_object_set_new(settings, key, json_string(value));
 	else
 		json_object_del(settings, key);
+	if (cb != NULL)
+		cb(put_status, NULL, arg);
+}
+
+int
+store_leads(const struct store *st)
+{
+	(void)st;
+	return leads;
 }
 
 static void
@@ -219,6 +230,56 @@ test_taken_over(void **state)
 	event_base_free(base);
 }
 
+/* That it begins is stored first; who does not lead begins nothing; what an
+ * earlier life has begun is found done, or done. */
+static void
+test_begun(void **state)
+{
+	struct react_options o = options(REACT_SLURM);
+	struct event_base *base = event_base_new();
+	struct react *r = react_new(base, NULL, &o);
+
+	(void)state;
+	put("n1", "idle|none\n", 0644);
+	put("n2", "idle|none\n", 0644);
+	react_bad(r, "n1", "slow");
+	leads = 0;
+	react_tick(r, 100);
+	assert_null(r->now);
+	leads = 1;
+	put_status = -EIO;
+	run(r, 100);
+	assert_string_equal(get("log"), "");
+	assert_non_null(strstr(events, "cannot be stored"));
+	put_status = 0;
+	react_free(r);
+
+	put("n1", "drained|coalmine: bad, slow\n", 0644);
+	json_object_set_new(settings, "react/n1", json_string("begun x"));
+	json_object_set_new(settings, "react/n2", json_string("begun x"));
+	r = react_new(base, NULL, &o);
+	react_load(r, settings);
+	react_bad(r, "n1", "slow");
+	react_bad(r, "n2", "slow");
+	run(r, 100);
+	assert_null(strstr(get("log"), "nodename=n1"));
+	assert_non_null(strstr(get("log"), "nodename=n2 state=drain"));
+	assert_int_equal(json_object_size(r->done), 2);
+	react_well(r, "n1");
+	run(r, 100);
+	assert_non_null(strstr(get("log"), "nodename=n1 state=resume"));
+	react_free(r);
+
+	o = options(REACT_COMMAND);
+	json_object_set_new(settings, "react/n3", json_string("begun x"));
+	r = react_new(base, NULL, &o);
+	react_load(r, settings);
+	react_bad(r, "n3", "slow");
+	assert_true(TAILQ_EMPTY(&r->tasks));
+	react_free(r);
+	event_base_free(base);
+}
+
 /* 2 % of 100 nodes are 2 in an hour, though 4 would be allowed. */
 static void
 test_limits(void **state)
@@ -355,6 +416,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_taken_over, setup,
 		    teardown),
+		cmocka_unit_test_setup_teardown(test_begun, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_dry_run, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_failure, setup, teardown),

@@ -144,9 +144,12 @@ store_put_event(struct store *st, const char *kind, const char *subject,
 }
 
 void
-store_put_setting(struct store *st, const char *key, const char *value)
+store_put_setting(struct store *st, const char *key, const char *value,
+    store_cb *cb, void *arg)
 {
 	(void)st;
+	(void)cb;
+	(void)arg;
 	if (strcmp(key, "budget") == 0)
 		snprintf(fix.budget, sizeof(fix.budget), "%s", value);
 	else

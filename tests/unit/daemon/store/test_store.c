@@ -247,9 +247,9 @@ test_settings_events_nodes_counters(void **state)
 	    "rx_bytes", 5);
 	json_t *got;
 
-	store_put_setting(f->st, "schedule/a", "off");
-	store_put_setting(f->st, "schedule/b", "off");
-	store_put_setting(f->st, "schedule/a", NULL);
+	store_put_setting(f->st, "schedule/a", "off", NULL, NULL);
+	store_put_setting(f->st, "schedule/b", "off", NULL, NULL);
+	store_put_setting(f->st, "schedule/a", NULL, NULL, NULL);
 	store_put_event(f->st, "order", "root", "stop \xff not UTF-8");
 	store_put_event(f->st, "run", "r-1", "started");
 	store_put_node(f->st, node);
