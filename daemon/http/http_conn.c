@@ -4,8 +4,9 @@
  *
  * A deadline belongs to a state and is not moved by bytes that trickle in, so
  * a slow sender holds its place for seconds, not for ever. When all places are
- * taken, the connection that has been idle the longest gives up its own: ten
- * thousand open and silent ones do not keep a scrape out.
+ * taken, the connection that has owed a request the longest gives up its own:
+ * ten thousand that are silent or send a byte now and then do not keep a scrape
+ * out. Those of this host's socket give way to such alone.
  */
 #include "daemon/http/http_int.h"
 
@@ -43,8 +44,8 @@
 #define HELD_MAX     (64U << 20) /* bytes of all answers that wait for readers */
 
 enum conn_state {
-	CONN_IDLE,   /* no byte of a request yet: may be closed for others */
-	CONN_READ,   /* a request is coming in */
+	CONN_IDLE,   /* no byte of a request yet */
+	CONN_READ,   /* a request is coming in; so far it owes us one */
 	CONN_BUSY,   /* somebody works at the answer */
 	CONN_STREAM, /* the answer goes out in pieces */
 	CONN_WRITE,  /* the answer is complete and goes out */
@@ -53,8 +54,8 @@ enum conn_state {
 };
 
 struct http_conn {
-	TAILQ_ENTRY(http_conn) link;      /* in all */
-	TAILQ_ENTRY(http_conn) idle_link; /* in idle, while CONN_IDLE */
+	TAILQ_ENTRY(http_conn) link;       /* in all */
+	TAILQ_ENTRY(http_conn) owing_link; /* in owing, up to CONN_READ */
 	struct http_conns *all;
 	enum conn_state state;
 	enum http_door door;
@@ -91,7 +92,7 @@ struct http_conns {
 	const struct http_conns_ops *ops;
 	void *arg;
 	TAILQ_HEAD(, http_conn) conns;
-	TAILQ_HEAD(, http_conn) idle; /* the longest idle first */
+	TAILQ_HEAD(, http_conn) owing; /* the longest first */
 	TAILQ_HEAD(, http_listener) listeners;
 };
 
@@ -110,10 +111,10 @@ conn_set_state(struct http_conn *c, enum conn_state state, uint64_t limit_ns)
 	struct timeval tv = { .tv_sec = (time_t)(limit_ns / CLK_NS_PER_S),
 		.tv_usec = (suseconds_t)(limit_ns % CLK_NS_PER_S / 1000) };
 
-	if (c->state == CONN_IDLE && state != CONN_IDLE)
-		TAILQ_REMOVE(&c->all->idle, c, idle_link);
-	if (c->state != CONN_IDLE && state == CONN_IDLE)
-		TAILQ_INSERT_TAIL(&c->all->idle, c, idle_link);
+	if (c->state <= CONN_READ && state > CONN_READ)
+		TAILQ_REMOVE(&c->all->owing, c, owing_link);
+	if (c->state > CONN_READ && state <= CONN_READ)
+		TAILQ_INSERT_TAIL(&c->all->owing, c, owing_link);
 	c->state = state;
 	evtimer_add(c->timer, &tv);
 }
@@ -130,8 +131,8 @@ conn_close(struct http_conn *c)
 {
 	struct http_request *req = c->req;
 
-	if (c->state == CONN_IDLE)
-		TAILQ_REMOVE(&c->all->idle, c, idle_link);
+	if (c->state <= CONN_READ)
+		TAILQ_REMOVE(&c->all->owing, c, owing_link);
 	TAILQ_REMOVE(&c->all->conns, c, link);
 	c->all->count--;
 	conn_hold(c, 0);
@@ -481,6 +482,19 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
+/* For one that comes by that door. */
+static void
+make_room(struct http_conns *cs, enum http_door door)
+{
+	struct http_conn *c;
+
+	TAILQ_FOREACH (c, &cs->owing, owing_link)
+		if (door == HTTP_DOOR_UNIX || c->door != HTTP_DOOR_UNIX) {
+			conn_close(c);
+			return;
+		}
+}
+
 /* No place for this one: say so where that needs no handshake. */
 static void
 turn_away(enum http_door door, int fd)
@@ -516,8 +530,8 @@ accept_cb(struct evconnlistener *lev, evutil_socket_t fd, struct sockaddr *from,
 	SSL *ssl;
 
 	(void)lev;
-	if (cs->count >= max && !TAILQ_EMPTY(&cs->idle))
-		conn_close(TAILQ_FIRST(&cs->idle));
+	if (cs->count >= max)
+		make_room(cs, l->door);
 	if (cs->count >= max) {
 		turn_away(l->door, fd);
 		return;
@@ -557,7 +571,7 @@ accept_cb(struct evconnlistener *lev, evutil_socket_t fd, struct sockaddr *from,
 	bufferevent_set_timeouts(bev, NULL, &stall);
 	c->state = CONN_IDLE;
 	TAILQ_INSERT_TAIL(&cs->conns, c, link);
-	TAILQ_INSERT_TAIL(&cs->idle, c, idle_link);
+	TAILQ_INSERT_TAIL(&cs->owing, c, owing_link);
 	cs->count++;
 	conn_set_state(c, CONN_IDLE, FIRST_NS);
 	bufferevent_enable(bev, EV_READ | EV_WRITE);
@@ -581,8 +595,7 @@ error_cb(struct evconnlistener *lev, void *arg)
 	struct timeval pause = { .tv_usec = PAUSE_US };
 
 	log_debug("http: accept: %s", strerror(errno));
-	if (!TAILQ_EMPTY(&l->all->idle))
-		conn_close(TAILQ_FIRST(&l->all->idle));
+	make_room(l->all, l->door);
 	evconnlistener_disable(lev);
 	evtimer_add(l->again, &pause);
 }
@@ -629,7 +642,7 @@ http_conns_new(struct event_base *base, int max,
 	cs->ops = ops;
 	cs->arg = arg;
 	TAILQ_INIT(&cs->conns);
-	TAILQ_INIT(&cs->idle);
+	TAILQ_INIT(&cs->owing);
 	TAILQ_INIT(&cs->listeners);
 	return cs;
 }

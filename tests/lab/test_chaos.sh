@@ -133,9 +133,16 @@ reload() # HOST
 
 # --- actions ----------------------------------------------------------------
 
+# In the last two fifths everybody lives on: until his caches are full, growth
+# says nothing of a leak.
+may_end()
+{
+	[ $SECONDS -lt $last_end ]
+}
+
 kill_host() # HOST
 {
-	! is dead "$1" && signal_host KILL "$1" || return
+	may_end && ! is dead "$1" && signal_host KILL "$1" || return
 	in_host "$1" rm -f $cluster/"$1"/pid
 	break_for 10 "dead $1" start "$1"
 }
@@ -292,7 +299,8 @@ act_change_version()
 	local host
 	draw_of collector collector $all_nodes
 	host=$drawn
-	! is dead "$host" && ! is stopped "$host" && hears "$host" || return
+	may_end && ! is dead "$host" && ! is stopped "$host" &&
+		hears "$host" || return
 	[ "$host" != collector ] || [ -n "${stage[collector]:-}" ] || return
 	[ -n "${stage[$host]:-}" ] && stage[$host]= ||
 		stage[$host]=stage-other
@@ -367,6 +375,7 @@ has_pid_of_none() # HOST
 hours()
 {
 	local until=$((SECONDS + minutes * 60)) next_act=0 next_look=0
+	last_end=$((SECONDS + minutes * 36))
 	while [ $SECONDS -lt $until ]; do
 		undo_due $SECONDS
 		if [ $SECONDS -ge $next_act ]; then

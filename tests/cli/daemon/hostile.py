@@ -5,18 +5,21 @@ import json
 import os
 import resource
 import socket
+import sqlite3
 import ssl
 import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from agent import Agent, begin, frame, phase, tls_context  # noqa: E402
-from collector import Collector, poll  # noqa: E402
+from collector import Collector, free_port, poll  # noqa: E402
 
 IDLE = 10000
 CROWD = 400
 QUOTA = 200  # records of a run
 HANDSHAKES = 256  # of strangers, at one time
+RUNS = 20000  # in a store that is dear to search
+WATCHDOG_S = 20
 
 
 def connect(c):
@@ -442,6 +445,86 @@ def test_gone(c):
     raise AssertionError(f"{ended} ended for those who had hung up")
 
 
+def many_runs(c):
+    """A store of many, all like the only one that it has."""
+    db = sqlite3.connect(c.dir + "/state/coalmine.db")
+    names = [r[1] for r in db.execute("PRAGMA table_info(run)")
+             if r[1] not in ("id", "run")]
+    of = ", ".join(names)
+    db.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+               f" WHERE i < {RUNS}) INSERT INTO run (run, {of}) SELECT"
+               f" 'copy-' || i, {of} FROM n, run")
+    db.commit()
+    db.close()
+
+
+def ask_and_go(port, i):
+    """A dear question of another address; the answer is not waited for."""
+    s = socket.socket()
+    s.bind((f"127.0.{i % 200}.{1 + i % 250}", 0))
+    s.settimeout(5)
+    try:
+        s.connect(("127.0.0.1", port))
+        s.sendall(b"GET /api/v1/runs?node=zzz&limit=1000 HTTP/1.1\r\n"
+                  b"Host: 127.0.0.1\r\n\r\n")
+    except OSError:
+        pass
+    s.close()
+
+
+def play_readers():
+    """Readers who ask what is dear and hang up, all the time: agents with a
+    spool are welcomed, and the watchdog of a service manager never has to wait
+    as long as would make it end the collector."""
+    port = free_port()
+    with Collector(http__listen=f"127.0.0.1:{port}") as c, \
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        c.issue("node[1-2]", "agent")
+        c.campaign("quick", 1)
+        c.start()
+        c.request("POST", f"runs/{c.run('quick')}/cancel")
+        c.stop()
+        many_runs(c)
+        manager.bind(c.dir + "/notify")
+        manager.settimeout(0.05)
+        os.environ.update(NOTIFY_SOCKET=c.dir + "/notify",
+                          WATCHDOG_USEC=str(WATCHDOG_S * 1000000))
+        try:
+            c.start()
+        finally:
+            del os.environ["NOTIFY_SOCKET"], os.environ["WATCHDOG_USEC"]
+        good = Agent(c.pki, "node1", c.port)
+        good.wait("welcome")
+        asked, alive, longest, welcomes = 0, time.time(), 0, 0
+        end_s = time.time() + 1.25 * WATCHDOG_S
+        while time.time() < end_s or welcomes < 3:
+            for _ in range(20):
+                ask_and_go(port, asked)
+                asked += 1
+            try:
+                while True:
+                    if b"WATCHDOG=1" in manager.recv(4096):
+                        longest = max(longest, time.time() - alive)
+                        alive = time.time()
+            except socket.timeout:
+                pass
+            if asked % 200 == 0:
+                a = Agent(c.pki, "node2", c.port, boot=str(asked),
+                          spool=[{"run": "copy-7", "seq": 3}])
+                a.wait("welcome", WATCHDOG_S)
+                welcomes += 1
+                a.close()
+                poll("node2 lost", 10, lambda: c.get(
+                    "nodes/node2")["state"] == "lost")
+        longest = max(longest, time.time() - alive)
+        print(f"{asked} dear questions, {welcomes} welcomes, "
+              f"{longest:.1f} s between signs of life at most, "
+              f"{c.rss_kib()} KiB", flush=True)
+        assert longest < WATCHDOG_S and good.open
+        assert c.get("nodes/node1")["state"] == "ok"
+        c.stop()
+
+
 def main():
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     if hard < IDLE + 200:
@@ -475,6 +558,7 @@ def main():
         good.wait("end")
         expect_grown(c.rss_kib(), 40 * 1024)
         c.stop()
+    play_readers()
     return 0
 
 

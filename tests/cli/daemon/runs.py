@@ -258,7 +258,16 @@ def test_killed_after_orders(c):
 
 
 def test_diags(c):
-    """Who has no engine is named, with what to do."""
+    """Who has no engine is named, with what to do, and whose clock is minutes
+    away from here."""
+    d = Agent(c.pki, "node3", c.port, beat=False)
+    d.wait("welcome")
+    d.send("heartbeat", at_unix_ns=time.time_ns() + 180 * 10 ** 9)
+    found = poll("a clock", 10, lambda: [
+        x for x in c.get("diags") if "clocks differ" in x["text"]])
+    assert found[0]["text"].endswith(": node3"), found
+    assert "chrony" in found[0]["remedy"], found
+    d.close()
     a = Agent(c.pki, "node1", c.port, inventory={"mpi": []})
     b = Agent(c.pki, "node2", c.port,
               inventory={"mpi": [{"name": "openmpi", "version": "4"}]})
@@ -357,11 +366,18 @@ def test_latin(c):
 
 
 def test_reload(c):
-    """New certificates, without a pause."""
-    c.ctl("pki", "renew", c.pki, "collector")
+    """A new certificate and a new key, without a pause: who is there stays."""
+    def shown(agent):
+        return agent.sock.getpeercert(binary_form=True)
+    old = agents(c)
+    c.ctl("pki", "renew", c.pki, "collector,node1", "--rekey")
     c.proc.send_signal(signal.SIGHUP)
     poll("reload", 5, lambda: "read again" in c.read_log())
-    close(agents(c))
+    time.sleep(1)
+    assert all(a.open for a in old)
+    new = agents(c)
+    assert shown(new[0]) != shown(old[0])
+    close(old + new)
 
 
 def config(c, *args):

@@ -315,6 +315,19 @@ def programs(site):
         a.wait_clean()
 
 
+def control_nets(site):
+    """Launchers offer their ports on one network: where nobody has named it,
+    on that of the mesh."""
+    c, a = setup(site, mpi__net="", mesh__net="127.0.0.0/8,203.0.113.0/24")
+    assert "offered on 127.0.0.0/8, of mesh.net" in open(a.log).read()
+    start(c, "r1", "begin stay")
+    envs = [open("/proc/%d/environ" % pid, "rb").read() for pid in a.marked()]
+    assert any(b"OMPI_MCA_oob_tcp_if_include=127.0.0.0/8\0" in e
+               for e in envs), envs
+    fake.end(c, ["head"], "r1")
+    a.wait_clean()
+
+
 def tables(site):
     """A campaign has the engine write no file but where it may."""
     c, a = setup(site, children__tables="/var/tables")
@@ -639,7 +652,7 @@ def arsh_alone(site):
 if __name__ == "__main__":
     fake.main(reserve, idle_command, idle_slow, idle_load, rank_lost,
               collectors_user, root, foreign_code, litter,
-              planted, programs, tables, bad_records, output, strays,
+              planted, programs, control_nets, tables, bad_records, output, strays,
               agent_killed, all_killed,
               keeper_killed, confined, agent_stops, deadline, collector_away,
               said_while_away, dropped, spawn_refused, disk_full, memory,

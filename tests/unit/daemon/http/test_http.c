@@ -279,6 +279,7 @@ test_refusals(void **state)
 		{ "GET /api/v1/sd/prometheus?port=0 HTTP/1.0\r\n\r\n", 400 },
 		{ "GET /api/v1/nodes/%zz HTTP/1.0\r\n\r\n", 400 },
 		{ "GET /api/v1/nodes/%00 HTTP/1.0\r\n\r\n", 400 },
+		{ "GET /api/v1/baselines/%ff HTTP/1.0\r\n\r\n", 404 },
 		{ "DELETE /api/v1/runs/a HTTP/1.0\r\n\r\n", 405 },
 		{ "POST /metrics HTTP/1.0\r\n\r\n", 405 },
 		{ "POST /api/v1/stop HTTP/1.0\r\n\r\n", 403 },
@@ -300,9 +301,19 @@ test_refusals(void **state)
 		{ "POST / HTTP/1.1\r\nContent-Length: 9999999999\r\n\r\n",
 		    413 },
 	};
+	struct env *e = *state;
+	json_t *body = json_object();
+	char *ship;
 
+	/* The only one is no answer to a name that is no text. */
+	store_put_baseline(e->f.st, "ship", body);
+	json_decref(body);
+	fix_put_run(&e->f, fix_run("a", "x", "finished", clk_unix_ns()));
+	ship = get(e, "/api/v1/baselines/ship");
+	assert_int_equal(status_of(ship), 200);
+	free(ship);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		char *answer = talk(*state, dial(*state), rows[i].request);
+		char *answer = talk(e, dial(e), rows[i].request);
 
 		if (status_of(answer) != rows[i].status)
 			fail_msg("%s: %s", rows[i].request, answer);
@@ -645,18 +656,51 @@ test_idle_ones_make_room(void **state)
 		close(fds[i]);
 }
 
+/* Nor are those that never end a request better off; who came by the socket of
+ * this host gives way to none of them. */
 static void
-test_busy_ones_do_not_but_orders_pass(void **state)
+test_slow_senders_make_room(void **state)
 {
 	struct env *e = *state;
-	int fds[PLACES];
-	char *answer;
+	int fds[PLACES * 3], local = dial_unix(e);
+	char *answer, piece[16];
 
+	event_base_loop(e->f.base, EVLOOP_NONBLOCK);
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
 		fds[i] = dial(e);
 		event_base_loop(e->f.base, EVLOOP_NONBLOCK);
 		say(e, fds[i], "GET / HT", 8); /* and no more */
 		event_base_loop(e->f.base, EVLOOP_NONBLOCK);
+	}
+	answer = get(e, "/healthz");
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+	assert_true(
+	    recv(fds[0], piece, sizeof(piece), 0) >= 0 || errno != EAGAIN);
+	answer = post(e, local, "/api/v1/stop", "");
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+		close(fds[i]);
+}
+
+/* Who waits for an answer, or takes one, is not ended for others. */
+static void
+test_busy_ones_do_not_but_orders_pass(void **state)
+{
+	static const char ask[] = "GET /api/v1/nodes HTTP/1.0\r\n\r\n";
+	struct env *e = *state;
+	size_t name_bytes = 6 << 20; /* no socket takes as much */
+	char *name = xcalloc(1, name_bytes + 1), *answer;
+	int fds[PLACES];
+
+	fake.nodes = 1;
+	fake.first_node = memset(name, 'x', name_bytes);
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+		fds[i] = dial(e);
+		say(e, fds[i], ask, strlen(ask));
+		while (recv(fds[i], (char[1]){ 0 }, 1, MSG_PEEK) < 0)
+			event_base_loop(e->f.base, EVLOOP_NONBLOCK);
 	}
 	answer = get(e, "/healthz");
 	assert_int_equal(status_of(answer), 503);
@@ -665,6 +709,8 @@ test_busy_ones_do_not_but_orders_pass(void **state)
 	answer = post(e, dial_unix(e), "/api/v1/stop", "");
 	assert_int_equal(status_of(answer), 200);
 	free(answer);
+	fake.first_node = NULL;
+	free(name);
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
 		close(fds[i]);
 }
@@ -874,6 +920,7 @@ main(void)
 		T(test_gzip),
 		T(test_page_is_not_sent_again),
 		T(test_idle_ones_make_room),
+		T(test_slow_senders_make_room),
 		T(test_busy_ones_do_not_but_orders_pass),
 		T(test_slow_sender_is_ended),
 		T(test_peer_gone_before_the_answer),

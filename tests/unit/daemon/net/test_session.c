@@ -117,7 +117,8 @@ expect_message(struct event_base *base, SSL *peer, int number)
 }
 
 /* What goes out at once, what TLS takes a part of, and what waits behind it
- * come in their order, each once. */
+ * come in their order, each once. An hour later its certificate is looked at
+ * again: there is none. */
 static void
 test_order(void **state)
 {
@@ -171,6 +172,12 @@ test_order(void **state)
 		expect_message(base, peer, i);
 	assert_int_equal(evbuffer_get_length(bufferevent_get_output(s->bev)),
 	    0);
+	s->verified_ns = 0;
+	s->verified_by = ss->tls_reads;
+	sessions_verify(ss, 3600 * CLK_NS_PER_S - 1);
+	assert_int_equal(ss->count[STEP_UP], 1);
+	sessions_verify(ss, 3600 * CLK_NS_PER_S);
+	assert_int_equal(ss->count[STEP_UP], 0);
 	SSL_free(peer);
 	close(sv[1]);
 	SSL_CTX_free(there);

@@ -57,6 +57,32 @@ test_program(void **state)
 	fix_teardown();
 }
 
+/* Where the head's session comes from and its interfaces' addresses go to all
+ * nodes; what is none of these stays here. */
+static void
+test_head_addrs(void **state)
+{
+	char run[64], text[2049];
+	json_t *addrs;
+
+	(void)state;
+	memset(text, '1', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	fix_setup(3);
+	json_object_set_new(fix_node("n1")->inventory, "nics",
+	    json_pack("[{s:s, s:[s, s, s, s, i]}, s, {s:s}]", "name", "eth0",
+		"addrs", "10.1.0.7", text, "evil.example", "fd00::7", 7, "x",
+		"addrs", "10.1.0.8"));
+	fix_submitted(run, FIX_CAMPAIGN);
+	addrs = json_object_get(fix_last(WIRE_PREPARE), "head_addrs");
+	assert_int_equal(json_array_size(addrs), 3);
+	assert_string_equal(json_string_value(json_array_get(addrs, 1)),
+	    "10.1.0.7");
+	assert_string_equal(json_string_value(json_array_get(addrs, 2)),
+	    "fd00::7");
+	fix_teardown();
+}
+
 /* The head says no: the others are asked again, for the new head. */
 static void
 test_new_head(void **state)
@@ -163,6 +189,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_success),
 		cmocka_unit_test(test_program),
+		cmocka_unit_test(test_head_addrs),
 		cmocka_unit_test(test_new_head),
 		cmocka_unit_test(test_draw),
 		cmocka_unit_test(test_spawn),

@@ -7,7 +7,7 @@
  * A VFS of SQLite remembers what of each file was synced; at a point it writes
  * down what would be left, beside the number of records acknowledged by then.
  * The log goes into the file and begins anew again and again, so that points
- * fall there, too.
+ * fall there, too. The same VFS refuses, as disks do that are not full.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,6 +39,7 @@ static pthread_mutex_t disk_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rng rng;
 static atomic_int acked;   /* records 1 to acked are */
 static atomic_int watched; /* points are taken now */
+static atomic_int refusal; /* what the disk says to whoever writes, or 0 */
 static int next_point;
 static struct point {
 	int acked;
@@ -122,6 +123,8 @@ shim_write(sqlite3_file *file, const void *bytes, int n, sqlite3_int64 at)
 		d->dirty = 1;
 		point_maybe();
 		pthread_mutex_unlock(&disk_lock);
+		if (atomic_load(&refusal) != 0)
+			return atomic_load(&refusal);
 	}
 	return s->real->pMethods->xWrite(s->real, bytes, n, at);
 }
@@ -306,6 +309,17 @@ db_open(void)
 }
 
 static void
+disks_forget(void)
+{
+	for (size_t i = 0; i < disk_count; i++) {
+		free(disks[i].now);
+		free(disks[i].synced);
+	}
+	memset(disks, 0, sizeof(disks));
+	disk_count = 0;
+}
+
+static void
 test_power(void **state)
 {
 	struct fix f = { 0 };
@@ -314,7 +328,6 @@ test_power(void **state)
 
 	(void)state;
 	rng_seed(&rng, 5);
-	vfs_register();
 	fix_folder(&f);
 	fix_open(&f);
 	assert_int_equal(fix_put_run(&f, fix_run("r", "c", "running", 1)), 0);
@@ -353,17 +366,70 @@ test_power(void **state)
 	}
 	assert_true(most > 50);
 	assert_true(torn_count > 20);
-	for (size_t i = 0; i < disk_count; i++) {
-		free(disks[i].now);
-		free(disks[i].synced);
+	disks_forget();
+	fix_close(&f);
+}
+
+/* A disk that gives errors, or is read-only all of a sudden: nothing is
+ * acknowledged, there is an alarm, a state is kept; then all goes on. */
+static void
+test_refusal(void **state)
+{
+	const int says[] = { SQLITE_IOERR_WRITE, SQLITE_READONLY };
+	const char *const states[] = { "running", "finished" };
+	uint64_t now_ns = clk_unix_ns();
+	struct fix f = { 0 };
+	int seq = 1;
+
+	(void)state;
+	fix_folder(&f);
+	fix_open(&f);
+	assert_int_equal(fix_put_run(&f, fix_run("r", "c", "starting", now_ns)),
+	    0);
+	for (size_t i = 0; i < sizeof(says) / sizeof(says[0]); i++) {
+		uint64_t end_ns = clk_ns() + WAIT_NS;
+		struct store_health h = { 0 };
+		json_t *got;
+
+		atomic_store(&refusal, says[i]);
+		assert_int_equal(fix_put_record(&f,
+				     fix_canary("r", seq, "lat", "isolated",
+					 1e-6)),
+		    -EIO);
+		assert_int_equal(fix_put_run(&f,
+				     fix_run("r", "c", states[i], now_ns)),
+		    -EIO);
+		store_health(f.st, &h);
+		assert_true(!h.writable && h.alarm[0] != '\0');
+		assert_null(strstr(h.alarm, "full"));
+		atomic_store(&refusal, 0);
+		while (!h.writable && clk_ns() < end_ns) {
+			clk_sleep_ns(20 * CLK_NS_PER_MS);
+			store_health(f.st, &h);
+		}
+		assert_true(h.writable && h.alarm[0] == '\0');
+		got = fix_ask(&f, STORE_RUN, json_pack("{s:s}", "run", "r"), 0);
+		assert_string_equal(json_string_value(
+					json_object_get(got, "state")),
+		    states[i]);
+		json_decref(got);
+		assert_int_equal(fix_put_record(&f,
+				     fix_canary("r", seq++, "lat", "isolated",
+					 1e-6)),
+		    0);
 	}
+	store_close(f.st);
+	f.st = NULL;
+	disks_forget();
 	fix_close(&f);
 }
 
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_power) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_power),
+		cmocka_unit_test(test_refusal) };
 
+	vfs_register();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
