@@ -214,16 +214,26 @@ put_impacts(struct screen *s, const json_t *impacts)
 
 		json_array_foreach (impacts, k, i) {
 			const json_t *v = json_object_get(i, "interval");
+			double value = member_number(i, "value");
+			double lo = member_number(v, "lo");
+			double hi = member_number(v, "hi");
+			char span[64] = "(not known yet)";
 
 			if (strcmp(print_member(i, "test", ""),
 				names_tests[t].name) != 0 ||
 			    strcmp(print_member(i, "of", ""), "p99") != 0)
 				continue;
-			snprintf(text, sizeof(text),
-			    "%-12s %8.2f  (%.2f to %.2f)  %s",
-			    names_tests[t].name, member_number(i, "value"),
-			    member_number(v, "lo"), member_number(v, "hi"),
+			if (isfinite(lo) && isfinite(hi))
+				snprintf(span, sizeof(span), "(%.2f to %.2f)",
+				    lo, hi);
+			snprintf(text, sizeof(text), "%-12s %8.2f  %s  %s",
+			    names_tests[t].name, value, span,
 			    print_member(i, "campaign", ""));
+			if (!isfinite(value))
+				snprintf(text, sizeof(text),
+				    "%-12s %8s  not known yet  %s",
+				    names_tests[t].name, "-",
+				    print_member(i, "campaign", ""));
 			line(s, text);
 			break;
 		}

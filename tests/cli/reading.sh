@@ -193,6 +193,9 @@ check "top lacks the slow node" sh -c \
 # One round's score is no verdict: top says what the collector says.
 check "top calls a node slow that the verdict does not" sh -c \
     "grep -A 1 'SLOWEST' '$work/top' | grep -q 'node10 .* 6.0 ######$'"
+check "top knows what nobody does" sh -c "! grep -q nan '$work/top' &&
+    grep -q 'bw-sync  *4.00  (not known yet)' '$work/top' &&
+    grep -q 'allreduce  *-  not known yet' '$work/top'"
 check "top lacks the newest impact" grep -q 'lat  *27.50  (23.10 to 33.20)' \
     "$work/top"
 expect top-every 3 "$coalctl" top --every 0
