@@ -105,8 +105,11 @@ static void
 put_canaries(const json_t *records, FILE *to)
 {
 	static const char *const names[] = { "test", "phase", "n", "mean",
-		"p50", "p99", "max", "ended by", NULL };
-	static const char *const statistics[] = { "mean", "p50", "p99", "max" };
+		"p50", "worst 1 %", "worst", "ended by", NULL };
+	/* Of rates the low ones are bad. */
+	static const char *const statistics[][4] = {
+		{ "mean", "p50", "p99", "max" }, { "mean", "p50", "p01", "min" }
+	};
 	const json_t *r;
 	size_t i;
 
@@ -114,14 +117,16 @@ put_canaries(const json_t *records, FILE *to)
 		return;
 	heads(to, "Canaries", names);
 	json_array_foreach (records, i, r) {
+		int is_rate = strcmp(print_member(r, "unit", "s"), "B/s") == 0;
+
 		if (!records_is(r, "canary", NULL))
 			continue;
 		fputs("<tr>", to);
 		cell(to, print_member(r, "test", "?"));
 		cell(to, print_member(r, "phase", "?"));
 		fprintf(to, "<td>%.0f</td>", member_number(r, "n"));
-		for (size_t k = 0; k < ARRAY_LEN(statistics); k++)
-			quantity(to, member_number(r, statistics[k]),
+		for (size_t k = 0; k < ARRAY_LEN(statistics[0]); k++)
+			quantity(to, member_number(r, statistics[is_rate][k]),
 			    print_member(r, "unit", "s"));
 		cell(to,
 		    print_member(r, "cause",

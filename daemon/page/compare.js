@@ -16,7 +16,7 @@ const nameOf = r => [r.test || r.plan || r.probe, r.phase, known(r.bytes) &&
 /* The numbers of a record that are compared: [which, value, unit, interval]. */
 function numbers(r) {
 	if (r.probe === "canary")
-		return ["p50", "p99", "mean"].map(k => [k, r[k], r.unit,
+		return ["p50", r.unit === "B/s" ? "p01" : "p99", "mean"].map(k => [k, r[k], r.unit,
 			r.interval && r.interval.of === k && r.interval]);
 	if (r.probe === "impact")
 		return [["impact on " + r.of, r.value, "", r.interval]];

@@ -100,14 +100,17 @@ export async function runsPage(parameters, go) {
 function numbersCard(canaries) {
 	return section("Canaries", null,
 		table([["Test"], ["Phase"], ["n", "n"], ["mean", "n"],
-			["p50", "n"], ["p99", "n"], ["p99.9", "n"], ["max", "n"],
+			["p50", "n"], ["worst 1 %", "n"], ["worst 0.1 %", "n"],
+			["worst", "n"],
 			["95 % interval", "n"], ["Ended by"]],
 		canaries.map(r => {
 			const v = r.interval || {};
 			return [r.test, r.phase, known(r.n) ?
 				r.n.toLocaleString("en") : "–"].concat(
-				["mean", "p50", "p99", "p999", "max"].map(k =>
-					value(r[k], r.unit)),
+				/* Of rates the low ones are bad. */
+				(r.unit === "B/s" ? ["mean", "p50", "p01", "p001",
+					"min"] : ["mean", "p50", "p99", "p999",
+					"max"]).map(k => value(r[k], r.unit)),
 				known(v.lo) ? (v.of ? v.of + " " : "") +
 					value(v.lo, r.unit) + " – " +
 					value(v.hi, r.unit) : "–",

@@ -138,6 +138,9 @@ def test_run(b, url):
         check(b.run("document.querySelectorAll('%s').length" % part) > 0,
               "a run lacks " + part)
     keep(b, "run")
+    # Of a rate the low ones are the worst.
+    shows(b, url + "#/run/gpcnet-quick-199", r"worst 1 %.*bw-sync\s+isolated\s"
+          r"+[\d,]+\s+2[01]\S+ MiB/s\s+2[01]\S+ MiB/s\s+1\d\S+ MiB/s")
     shows(b, url + "#/run/gpcnet-quick-195", "silent for 10 s")
     shows(b, url + "#/run/none", "There is no answer")
 

@@ -168,6 +168,8 @@ check "report --svg: more nodes, of each the largest messages" test \
     "$(grep -Eo '[234] nodes|(58|50|43) %' "$work/b.svg" | tr '\n' ' ')" = \
     '58 % 2 nodes 50 % 3 nodes 43 % 4 nodes '
 check "report --svg: the binding" grep -q 'round-robin over 2 NICs' "$work/b.svg"
+check "report --html has the good tail of a rate" grep -q \
+    "<td>bw-sync</td><td>isolated</td>.*17.0 MiB/s</td><td>16.5 MiB/s</td>" "$work/r.html"
 check "report --html lacks a test without a number" \
     grep -q '<td>allreduce</td>.*<td>timeout</td>' "$work/r.html"
 "$coalctl" report 20261121-nb-eeee --svg "$work/n.svg"

@@ -98,8 +98,12 @@ canary(const char *run, int *seq, const char *test, const char *phase,
 		hist_add(h, draw(median, sigma, tail));
 	record_put_hist(record, h);
 	json_object_set_new(record, "interval",
-	    json_pack("{s:s,s:f,s:f,s:f}", "of", "p99", "level", 0.95, "lo",
-		hist_quantile(h, 0.988), "hi", hist_quantile(h, 0.992)));
+	    json_pack("{s:s,s:f,s:f,s:f}", "of", is_rate ? "p01" : "p99",
+		"level", 0.95, "lo", hist_quantile(h, is_rate ? 0.008 : 0.988),
+		"hi", hist_quantile(h, is_rate ? 0.012 : 0.992)));
+	if (is_rate)
+		json_object_set_new(record, "p01",
+		    json_real(hist_quantile(h, 0.01)));
 	for (int i = 0; i < fake.nodes && i < measured; i++) {
 		double factor = is_rate ? 1 / worse(i) : worse(i);
 
