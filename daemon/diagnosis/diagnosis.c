@@ -352,7 +352,9 @@ hear_losses(struct diagnosis *d, const json_t *record, int far)
 		nodes[count++] = (struct loss_node){ (uint32_t)id,
 			diagnosis_leaf(d,
 			    roster_by_id(d->roster, (size_t)id)->leaf),
-			(uint64_t)sent, d->nodes[id].link_busy,
+			(uint64_t)sent,
+			(uint64_t)fmax(0, member_number(o, "lost")),
+			d->nodes[id].link_busy,
 			k != NULL && !series_kind(k->series->sort).is_loss };
 		at[id] = (int)count;
 	}

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/robust.h"
 #include "common/xalloc.h"
 #include "daemon/diagnosis/judge/score.h"
 
@@ -26,6 +27,18 @@
 #define LEAF_BUSY_MAX 0.25 /* of its nodes */
 #define LEAF_ONE_MAX  0.6  /* of what it loses, by one node */
 #define LEAF_LEAD_MAX 0.5  /* likewise, to one leaf more than to all others */
+/* What leaves lose by themselves is of about the last 1 / (1 - OWN_KEEP)
+ * epochs, and a quarter of them is good. Twice that, and by so much likelier.
+ */
+#define OWN_KEEP  0.9
+#define OWN_GOOD  0.25
+#define OWN_TIMES 2
+#define OWN_LIMIT 7 /* a logarithm */
+#define OWN_TURNS 60
+#define OWN_LEAST                                                              \
+	2.0 /* echoes of a node in an epoch, and so many times what            \
+	     * others of its leaf lose */
+#define OWN_TIMES_OTHERS 3.0
 
 struct step {
 	double up, down, limit;
@@ -64,6 +77,9 @@ make_room(struct loss_watch *w, const struct loss_node *nodes, size_t count)
 		    sizeof(*w->leaves));
 		memset(w->leaves + w->leaf_count, 0,
 		    (leaves - w->leaf_count) * sizeof(*w->leaves));
+		w->own = xreallocarray(w->own, leaves, sizeof(*w->own));
+		memset(w->own + w->leaf_count, 0,
+		    (leaves - w->leaf_count) * sizeof(*w->own));
 		w->leaf_count = leaves;
 	}
 	if (want <= w->count)
@@ -170,10 +186,9 @@ lost_across(const struct loss_watch *w, const struct loss_epoch *e,
 		    b->busy || a->aside || b->aside ||
 		    w->sums[a->place].raised || w->sums[b->place].raised)
 			continue;
-		for (uint32_t k = 0; k < counted(&e->pairs[i]); k++) {
-			lost++;
-			if (to_whom == NULL)
-				continue;
+		lost += counted(&e->pairs[i]);
+		for (uint32_t k = 0; to_whom != NULL && k < e->pairs[i].lost;
+		     k++) {
 			if (to_whom->lead == 0)
 				to_whom->with = other;
 			to_whom->lead += to_whom->with == other ? 1
@@ -192,7 +207,9 @@ is_spread(const struct loss_watch *w, const struct loss_epoch *e, uint32_t leaf,
 
 	l->nodes = l->losing = 0;
 	for (size_t i = 0; i < e->count; i++) {
-		double x = w->sums[e->nodes[i].place].of[1];
+		/* Of many that lose, few are among the pairs that are told. */
+		double x = fmax(w->sums[e->nodes[i].place].of[1],
+		    (double)e->nodes[i].lost);
 
 		if (e->nodes[i].leaf != leaf)
 			continue;
@@ -219,7 +236,6 @@ add_leaf(struct loss_leaf *l, const struct step *step, double limit,
 	l->sum = fmin(l->sum, 2 * limit);
 	l->lost += lost;
 	l->sent += sent;
-	l->more += lost - step->p0 * (double)sent;
 	l->epochs += lost > 0;
 }
 
@@ -248,8 +264,98 @@ hear_aside(struct loss_watch *w, const struct loss_epoch *e)
 		    s->of[0] + s->of[1] > 0;
 		s->aside = e->nodes[i].aside != 0;
 	}
-	if (news)
-		forget_others(w, 1);
+	if (!news)
+		return;
+	forget_others(w, 1);
+	for (size_t i = 0; i < w->leaf_count; i++)
+		w->own[i] = (struct loss_own){ 0 };
+}
+
+/* A path loses what both of its leaves do: of what each leaf loses in all, what
+ * it loses by itself (Gauss and Seidel, none below 0); of a node no more than
+ * others of its leaf bear out. ret_good: what the good ones lose so. By how
+ * much losses scatter more than independent ones, for whom a node meets is
+ * chance.
+ */
+static double
+own_solve(struct loss_watch *w, const struct loss_epoch *e, double *ret_good)
+{
+	double *good = xcalloc(w->leaf_count + 1, sizeof(*good));
+	struct {
+		double lost, sent, nodes;
+	} *of = xcalloc(w->leaf_count + 1, sizeof(*of));
+	double sum = 0, sent = 0, most, of_one = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->leaf_count; i++) {
+		w->own[i].lost *= OWN_KEEP;
+		w->own[i].sent *= OWN_KEEP;
+		w->own[i].newest = 0;
+	}
+	for (int capped = 0; capped < 2; capped++)
+		for (size_t i = 0; i < e->count; i++) {
+			const struct loss_node *node = &e->nodes[i];
+			double lost = (double)node->lost;
+
+			if (node->leaf == SCORE_NO_LEAF || node->busy ||
+			    node->aside || w->sums[node->place].raised)
+				continue;
+			if (!capped) {
+				of[node->leaf].lost += lost;
+				of[node->leaf].nodes++;
+				continue;
+			}
+			of_one = fmax(of_one, (double)node->sent);
+			lost = fmin(lost,
+			    OWN_LEAST +
+				OWN_TIMES_OTHERS *
+				    (of[node->leaf].lost - lost) /
+				    fmax(1, of[node->leaf].nodes - 1));
+			w->own[node->leaf].lost += lost;
+			w->own[node->leaf].newest += lost;
+			w->own[node->leaf].sent += (double)node->sent;
+			of[node->leaf].sent += (double)node->sent;
+		}
+	for (size_t i = 0; i < w->leaf_count; i++) {
+		sent += w->own[i].sent;
+		sum += w->own[i].sent * w->own[i].share;
+	}
+	for (int turn = 0; turn < OWN_TURNS; turn++)
+		for (size_t i = 0; i < w->leaf_count; i++) {
+			struct loss_own *o = &w->own[i];
+			double met;
+
+			if (!(sent > o->sent && o->sent > 0))
+				continue;
+			sum -= o->sent * o->share;
+			met = sum / (sent - o->sent);
+			o->share = fmax(0, o->lost / o->sent - met);
+			sum += o->sent * o->share;
+		}
+	for (size_t i = 0; i < w->leaf_count; i++)
+		if (w->own[i].sent > 0)
+			good[n++] = w->own[i].share;
+	for (size_t i = 0; i < w->leaf_count; i++)
+		if (w->own[i].sent > 0)
+			w->own[i].newest -= of[i].sent *
+			    (w->own[i].lost / w->own[i].sent - w->own[i].share);
+	free(of);
+	robust_sort(good, n);
+	*ret_good = n > 0 ? good[(size_t)(OWN_GOOD * (double)(n - 1))] : 0;
+	most = n > 0 ? good[n - 1] : 0;
+	free(good);
+	return 1 + most * of_one;
+}
+
+/* More than what it meets and the good ones lose explain. */
+static int
+is_its_own(const struct loss_own *o, double good, double p0, double limit)
+{
+	double met = o->lost / o->sent - o->share;
+	double expected = o->sent * fmax(p0, met + good);
+
+	return o->share > 0 && o->share >= OWN_TIMES * good &&
+	    o->lost * log(o->lost / expected) - (o->lost - expected) > limit;
 }
 
 /* The worst first, for others look better without the paths to it: these are
@@ -263,9 +369,24 @@ hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 		int done;
 	} *of = xcalloc(w->leaf_count + 1, sizeof(*of));
 	double limit = log(LIMIT_ROUNDS * (double)(w->leaf_count + 1));
-	double sent = 0;
+	double good, scatter;
 	size_t leaves = 0;
+	int raised = 0, over = 0;
 
+	/* What a bad node lost is not its leaf's. */
+	for (size_t i = 0; i < e->pair_count; i++) {
+		struct loss_node *a = &e->nodes[e->pairs[i].a];
+		struct loss_node *b = &e->nodes[e->pairs[i].b];
+
+		if (a->leaf != b->leaf && !a->aside && !b->aside &&
+		    !w->sums[a->place].raised && !w->sums[b->place].raised)
+			continue;
+		a->lost -= a->lost < e->pairs[i].lost ? a->lost
+						      : e->pairs[i].lost;
+		b->lost -= b->lost < e->pairs[i].lost ? b->lost
+						      : e->pairs[i].lost;
+	}
+	scatter = own_solve(w, e, &good);
 	for (size_t i = 0; i < e->count; i++) {
 		struct of *at;
 
@@ -278,11 +399,11 @@ hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 		if (!e->nodes[i].busy && !e->nodes[i].aside &&
 		    !w->sums[e->nodes[i].place].raised)
 			at->sent += e->nodes[i].sent;
-		sent += (double)e->nodes[i].sent / 2;
 	}
 	for (;;) {
 		struct loss_leaf *l;
-		uint32_t worst = UINT32_MAX, lost, all = 0;
+		struct loss_own *o;
+		uint32_t worst = UINT32_MAX, lost, was;
 		double most = -INFINITY;
 		size_t kept = 0;
 
@@ -301,20 +422,23 @@ hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 		of[worst].done = 1;
 		l = &w->leaves[worst];
 		lost = lost_across(w, e, worst, l);
-		for (size_t i = 0; i < e->pair_count; i++)
-			if (e->nodes[e->pairs[i].a].leaf !=
-			    e->nodes[e->pairs[i].b].leaf)
-				all += counted(&e->pairs[i]);
-		l->rest += (double)all - lost -
-		    step->p0 * (sent - (double)of[worst].sent);
+		o = &w->own[worst];
+		o->epochs = is_its_own(o, good, step->p0, limit * scatter)
+		    ? o->epochs + 1
+		    : 0;
+		/* Only the worst pairs are told. */
+		if (o->epochs > 0)
+			lost = (uint32_t)fmax(lost, o->newest);
+		was = l->raised;
 		add_leaf(l, step, limit, lost, of[worst].sent);
-		if (!l->raised && l->sum > limit && l->epochs >= 2 &&
-		    l->more >= l->rest &&
-		    l->lead <= LEAF_LEAD_MAX * (double)l->lost &&
-		    is_spread(w, e, worst, l)) {
-			l->raised = 1;
-			forget_others(w, 0);
-		}
+		over |= was && !l->raised;
+		if (!l->raised && l->lead <= LEAF_LEAD_MAX * o->lost &&
+		    (o->epochs >= 2 ||
+			(l->sum > limit && l->epochs >= 2 &&
+			    is_its_own(o, good, step->p0,
+				OWN_LIMIT * scatter))) &&
+		    is_spread(w, e, worst, l))
+			raised = l->raised = 1;
 		for (size_t i = 0; i < e->pair_count; i++)
 			if (!l->raised ||
 			    (e->nodes[e->pairs[i].a].leaf == worst) ==
@@ -322,6 +446,11 @@ hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 				e->pairs[kept++] = e->pairs[i];
 		e->pair_count = kept;
 	}
+	/* What was lost until it was well is of no leaf any more. */
+	if (over)
+		memset(w->own, 0, w->leaf_count * sizeof(*w->own));
+	if (raised)
+		forget_others(w, 0);
 	free(of);
 }
 
@@ -405,5 +534,6 @@ loss_clear(struct loss_watch *w)
 {
 	free(w->sums);
 	free(w->leaves);
+	free(w->own);
 	memset(w, 0, sizeof(*w));
 }

@@ -16,9 +16,12 @@
  * uplink of several that loses one in a thousand costs each node next to
  * nothing. A leaf is raised where several of its nodes lose and none of them
  * most of it, in two epochs or more, and not to one other leaf only, for then
- * it is that one, or the way between them, and more than others lose to each
- * other, for then it is what all meet; what is lost on paths to it counts
- * for nobody else. Of two leaves neither is told from the other, and one with
+ * it is that one, or the way between them; what is lost on paths to it counts
+ * for nobody else. And by itself it must lose more than what it meets at others
+ * and what the good leaves lose likewise explain, for of what all meet each
+ * leaf loses its half: what leaves lose in all, of which that is solved, counts
+ * every loss of the last epochs, so that several leaves are told from those
+ * that meet them. Of two leaves neither is told from the other, and one with
  * many nodes that are busy with jobs is not looked at, for these fill its
  * uplinks.
  */
@@ -52,13 +55,20 @@ struct loss_leaf {
 	/* The leaf that it loses most to, and by how much more than to all
 	 * others together (Boyer and Moore 1981). */
 	uint32_t with, lead;
-	double more, rest; /* than all lose; what other leaves lose so */
 	uint8_t raised;
+};
+/* Of a leaf, of the last epochs between leaves; the share that it loses by
+ * itself. */
+struct loss_own {
+	double lost, sent, share;
+	double newest;   /* echoes of the newest epoch so lost */
+	uint32_t epochs; /* in a row, in which chance did not explain it */
 };
 struct loss_watch {
 	struct loss_sum *sums; /* by place */
 	size_t count;
 	struct loss_leaf *leaves; /* by number */
+	struct loss_own *own;     /* likewise */
 	size_t leaf_count;
 	double lost, sent; /* of all, the last day's */
 };
@@ -66,9 +76,9 @@ struct loss_watch {
 /* Who took part in an epoch, and the pairs that lost. */
 struct loss_node {
 	uint32_t place, leaf; /* SCORE_NO_LEAF: unknown */
-	uint64_t sent;
-	int busy;  /* with a job's traffic */
-	int aside; /* has a case, and not because of what it loses */
+	uint64_t sent, lost;  /* lost: to all */
+	int busy;             /* with a job's traffic */
+	int aside;            /* has a case, and not because of what it loses */
 };
 struct loss_pair {
 	uint32_t a, b; /* of the nodes' list */
@@ -76,9 +86,9 @@ struct loss_pair {
 };
 
 struct loss_epoch {
-	const struct loss_node *nodes;
+	struct loss_node *nodes; /* their losses and */
 	size_t count;
-	struct loss_pair *pairs; /* fewer after it */
+	struct loss_pair *pairs; /* these are fewer after it */
 	size_t pair_count;
 };
 

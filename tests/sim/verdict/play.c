@@ -26,6 +26,7 @@
 #include "probes/sampling/sampling.h"
 #include "schema/mesh.h"
 #include "schema/options.h"
+#include "schema/record.h"
 #include "schema/scores.h"
 #include "tests/sim/verdict/defaults.h"
 #include "tests/sim/verdict/world.h"
@@ -384,6 +385,23 @@ int_order(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
+/* Into the list of those that lose most, as mesh_gather.c has it. */
+static void
+hear_lost(json_t *pairs, const char *a, const char *b, int lost)
+{
+	size_t at = json_array_size(pairs);
+
+	while (at > 0 &&
+	    lost > json_integer_value(
+		       json_object_get(json_array_get(pairs, at - 1), "lost")))
+		at--;
+	if (lost > 0)
+		json_array_insert_new(pairs, at,
+		    json_pack("{s:s, s:s, s:i}", "a", a, "b", b, "lost", lost));
+	if (json_array_size(pairs) > RECORD_PAIRS_MAX)
+		json_array_remove(pairs, RECORD_PAIRS_MAX);
+}
+
 /* An epoch of a class: two rings within each leaf, or of all. */
 static void
 hear_mesh(struct play *p, int far)
@@ -420,11 +438,8 @@ hear_mesh(struct play *p, int far)
 					hole || lost == ECHOES ? LARGE : 0, 0,
 					8972, 9000, 0
 				};
-				if (lost > 0)
-					json_array_append_new(pairs,
-					    json_pack("{s:s, s:s, s:i}", "a",
-						p->names[a], "b", p->names[b],
-						"lost", lost));
+				hear_lost(pairs, p->names[a], p->names[b],
+				    lost);
 				ends[a].x[ends[a].count] = x;
 				ends[b].x[ends[b].count] = x;
 				ends[a].lost[ends[a].count++] = lost;

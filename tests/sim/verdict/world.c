@@ -239,6 +239,7 @@ meets_spine(const struct world *w, const struct world_fault *x, uint32_t a,
 	    (pa != pb && pb == x->pod && (hash >> 20) % spines == x->member);
 }
 
+/* Once, or at both ends. */
 static int
 meets(const struct world *w, const struct world_fault *x, uint32_t a,
     uint32_t b)
@@ -256,9 +257,9 @@ meets(const struct world *w, const struct world_fault *x, uint32_t a,
 	case FAULT_UPLINK_ONE_WAY:
 	case FAULT_UPLINK_MTU:
 	case FAULT_UPLINK_LOSS: /* each end hashes by itself */
-		return between &&
+		return between *
 		    ((x->hit[la] &&
-			 hash % (uint64_t)w->s->cluster.uplinks == x->member) ||
+			 hash % (uint64_t)w->s->cluster.uplinks == x->member) +
 			(x->hit[lb] &&
 			    (hash >> 20) % (uint64_t)w->s->cluster.uplinks ==
 				x->member));
@@ -373,8 +374,8 @@ world_loss(const struct world *w, uint32_t a, uint32_t b)
 
 		if ((f->f->kind == FAULT_LOSS ||
 			f->f->kind == FAULT_UPLINK_LOSS) &&
-		    f->now > 0 && meets(w, f, a, b))
-			share += f->now;
+		    f->now > 0)
+			share += f->now * meets(w, f, a, b);
 	}
 	return share;
 }

@@ -25,7 +25,8 @@ struct cluster {
 	struct rng rng;
 	double base;
 	double node[NODES]; /* what each loses besides */
-	double uplink;      /* what leaf 0 loses to others */
+	double uplink;      /* what leaf 0 loses to others, */
+	int more;           /* and so many after it */
 	int busy;           /* nodes of leaf 0 */
 };
 
@@ -52,7 +53,8 @@ epoch(struct cluster *c, int far)
 	for (int i = 0; i < NODES; i++) {
 		order[i] = i;
 		nodes[i] = (struct loss_node){ (uint32_t)i,
-			(uint32_t)(i / IN_LEAF), 4L * ECHOES, i < c->busy, 0 };
+			(uint32_t)(i / IN_LEAF), 4L * ECHOES, 0, i < c->busy,
+			0 };
 	}
 	for (int ring = 0; ring < 2; ring++) {
 		int size = far ? NODES : IN_LEAF;
@@ -63,11 +65,15 @@ epoch(struct cluster *c, int far)
 			int first = i / size * size;
 			int a = order[i];
 			int b = order[first + (i + 1 - first) % size];
-			int out = (a < IN_LEAF) != (b < IN_LEAF);
+			int la = a / IN_LEAF, lb = b / IN_LEAF;
+			int out = la == lb ? 0
+					   : (la <= c->more) + (lb <= c->more);
 			uint32_t n = lost(&c->rng,
 			    c->base + c->node[a] + c->node[b] +
-				(out ? c->uplink : 0));
+				out * c->uplink);
 
+			nodes[a].lost += n;
+			nodes[b].lost += n;
 			if (n > 0 && count < PAIRS)
 				pairs[count++] = (struct loss_pair){
 					(uint32_t)a, (uint32_t)b, n
@@ -181,6 +187,32 @@ test_uplink(void **state)
 	assert_int_equal(others, 0);
 }
 
+/* All that lose and no other, though the pairs that are told are mostly those
+ * of two of them; where all do, none. */
+static void
+test_several(void **state)
+{
+	static const double shares[] = { 0.01, 0.05 };
+	struct cluster c;
+
+	(void)state;
+	for (int trial = 0; trial < 20; trial++)
+		for (int leaves = 2; leaves <= 8; leaves += 2) {
+			begin(&c, 700 + (uint64_t)trial, 1e-4);
+			for (int e = 0; e < 24; e++)
+				epoch(&c, e % 2);
+			c.more = leaves - 1;
+			c.uplink = shares[trial % 2];
+			for (int e = 0; e < 16; e++)
+				epoch(&c, e % 2);
+			for (int l = 0; l < 8; l++)
+				assert_int_equal(loss_leaf_raised(&c.w,
+						     (uint32_t)l) != NULL,
+				    l < leaves && leaves < 8);
+			loss_clear(&c.w);
+		}
+}
+
 /* Three leaves of three nodes: losses between two of them are neither's, and do
  * not make the wrong one guilty once one loses to all. */
 static void
@@ -195,12 +227,16 @@ test_between(void **state)
 		size_t count = 0;
 
 		for (uint32_t i = 0; i < 9; i++)
-			nodes[i] = (struct loss_node){ i, i / 3, 480, 0, 0 };
+			nodes[i] = (struct loss_node){ i, i / 3, 480, 0, 0, 0 };
 		for (uint32_t i = 0; i < 3; i++) {
 			pairs[count++] = (struct loss_pair){ i, 3 + i, 2 };
 			if (e >= 6) /* and then to the third one */
 				pairs[count++] = (struct loss_pair){ 3 + i,
 					6 + i, 2 };
+		}
+		for (size_t i = 0; i < count; i++) {
+			nodes[pairs[i].a].lost += pairs[i].lost;
+			nodes[pairs[i].b].lost += pairs[i].lost;
 		}
 		loss_round(&w, 1,
 		    &(struct loss_epoch){ nodes, 9, pairs, count });
@@ -256,7 +292,7 @@ test_a_case_explains(void **state)
 
 		for (uint32_t i = 0; i < 9; i++)
 			nodes[i] = (struct loss_node){ i, i / 3, 4L * ECHOES, 0,
-				i == 8 && e >= 2 };
+				0, i == 8 && e >= 2 };
 		if (e >= 2) /* all that node 6 had of its own is over */
 			far[2].a = 5, far[2].b = 8;
 		loss_round(&c.w, 0,
@@ -279,6 +315,7 @@ main(void)
 		cmocka_unit_test(test_clean),
 		cmocka_unit_test(test_little),
 		cmocka_unit_test(test_uplink),
+		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_between),
 		cmocka_unit_test(test_innocent),
 		cmocka_unit_test(test_a_case_explains),
