@@ -85,6 +85,7 @@ struct app {
 	size_t loaded; /* so many are answered */
 	int ready;
 	int is_standby;
+	char *authorities;           /* of store_options */
 	struct follow_leader leader; /* then */
 };
 
@@ -528,6 +529,8 @@ app_open(struct app *a)
 	event_config_free(config);
 	if (a->base == NULL)
 		return -ENOMEM;
+	a->authorities = tls_authorities(s->conf);
+	s->store.authorities = a->authorities;
 	rc = store_open(&s->store, a->base, &a->store);
 	if (rc < 0)
 		return rc;
@@ -623,6 +626,7 @@ app_close(struct app *a)
 	series_free(a->series);
 	if (a->base != NULL)
 		event_base_free(a->base);
+	free(a->authorities);
 	for (size_t i = 0; i < LOADS_MAX; i++)
 		json_decref(a->loads[i].args);
 	topo_free(a->settings.topo);

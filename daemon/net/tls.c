@@ -17,8 +17,11 @@
 #include "common/file.h"
 #include "common/log.h"
 #include "common/str.h"
+#include "common/xalloc.h"
+#include "schema/pki.h"
 
-#define CRL_MAX (64 * 1024 * 1024)
+#define CRL_MAX               (64 * 1024 * 1024)
+#define AUTHORITIES_BYTES_MAX (1024 * 1024)
 
 struct files {
 	const char *ca, *cert, *key;
@@ -325,4 +328,26 @@ tls_ca_end_unix_s(SSL_CTX *ctx)
 			first_unix_s = end_unix_s;
 	}
 	return first_unix_s;
+}
+
+char *
+tls_authorities(const struct conf *c)
+{
+	char *text = NULL, digest[PKI_DIGEST_TEXT];
+	struct strbuf all = { 0 };
+	STACK_OF(X509) * certs;
+	size_t len;
+
+	strbuf_add(&all, "", 0);
+	if (file_read(conf_string(c, "tls", "ca"), AUTHORITIES_BYTES_MAX, &text,
+		&len, NULL) < 0)
+		return all.text;
+	certs = pki_certs_read(text);
+	for (int i = 0; i < sk_X509_num(certs); i++) {
+		pki_cert_digest(sk_X509_value(certs, i), digest);
+		strbuf_addf(&all, "%s%s", i > 0 ? " " : "", digest);
+	}
+	sk_X509_pop_free(certs, X509_free);
+	free(text);
+	return all.text;
 }

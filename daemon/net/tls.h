@@ -34,6 +34,9 @@ struct tls_trust {
 /* Of [tls] and [enroll] of c. -errno with the file and OpenSSL's reason in err.
  * Takes a trust of zeros; end it with tls_trust_free in either case. Sessions
  * that stand keep their own reference. */
+/* Digests of the certificates of tls.ca, with blanks between; "" where it
+ * cannot be read. The caller frees. */
+char *tls_authorities(const struct conf *c);
 int tls_trust_read(const struct conf *c, struct tls_trust *t, struct err *err);
 void tls_trust_free(struct tls_trust *t);
 

@@ -29,6 +29,7 @@ struct store_options {
 	const char
 	    *schema;     /* of that database, where it is a collector's own */
 	const char *who; /* we, for other collectors of that database */
+	const char *authorities; /* digests of tls.ca: which cluster it is of */
 	/* Whoever leads has to have heard of the database for so long, or else
 	 * another one that waits may; 0: nobody waits. */
 	uint64_t lease_ns;

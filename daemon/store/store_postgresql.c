@@ -354,6 +354,7 @@ engine_close(struct sql *db)
 	free(s->url);
 	free(s->schema);
 	free(s->who);
+	free(s->authorities);
 	free(s);
 }
 
@@ -371,6 +372,7 @@ pg_open(const struct store_options *o, enum sql_role role, struct pg **ret,
 	s->schema = xstrdup(o->schema);
 	s->who = xstrdup(o->who != NULL ? o->who : "");
 	s->lease_ns = o->lease_ns;
+	s->authorities = xstrdup(o->authorities != NULL ? o->authorities : "");
 	s->space = (struct sql_space){ 0, UINT64_MAX, UINT64_MAX };
 	s->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	rc = s->wake_fd < 0 ? err_set(err, -errno, "no eventfd")

@@ -50,7 +50,7 @@ struct pg_wait {
 struct pg {
 	struct sql sql;
 	enum sql_role role;
-	char *url, *schema, *who;
+	char *url, *schema, *who, *authorities;
 	uint64_t lease_ns;
 	PGconn *conn;  /* NULL: away */
 	unsigned life; /* of the connection */

@@ -189,6 +189,35 @@ pool_check(struct pg *s, const struct store_options *o, struct err *err)
 	return rc;
 }
 
+/* Whoever would wait for, or follow, a collector of another cluster has no
+ * authority in common with it. The digests are hexadecimal. */
+static int
+cluster_check(struct pg *s, struct err *err)
+{
+	char got[PG_TEXT], *sql;
+	int rc;
+
+	if (s->lease_ns == 0 || s->authorities[0] == '\0')
+		return 0;
+	sql = xasprintf("SELECT count(*) FROM leader WHERE COALESCE("
+			"to_jsonb(leader) ->> 'authorities', '') <> '' AND NOT"
+			" string_to_array(to_jsonb(leader) ->> 'authorities',"
+			" ' ') && string_to_array('%s', ' ')",
+	    s->authorities);
+	rc = pg_exec(s, sql, got);
+	free(sql);
+	if (rc < 0)
+		return refuse(err, rc, s->error.text);
+	if (strcmp(got, "0") == 0)
+		return 0;
+	return err_set(err, -EEXIST,
+	    "store.url: schema %.60s is of another cluster, whose tls.ca has "
+	    "no certificate in common with this one's: each cluster needs a "
+	    "store.schema of its own; where all of tls.ca was replaced: UPDATE "
+	    "leader SET authorities = ''",
+	    s->schema);
+}
+
 /* Only one collector writes a schema. One that is gone may still be there for
  * a moment, and our own, whose connection broke, for longer. Who may wait comes
  * again, as a standby. */
@@ -222,6 +251,9 @@ lock(struct pg *s, struct err *err)
 	    who);
 	(void)pg_exec(s, "SELECT to_jsonb(leader) ->> 'lease_ns' FROM leader",
 	    got);
+	rc = cluster_check(s, err);
+	if (rc < 0)
+		return rc;
 	if (s->lease_ns > 0 && strtoll(got, NULL, 10) > 0)
 		return err_set(err, -EBUSY,
 		    "collector %.100s writes schema %.60s", who, s->schema);
@@ -267,9 +299,9 @@ pg_lead(struct pg *s, struct err *err)
 	if (s->term == 0) {
 		who = PQescapeLiteral(s->conn, s->who, strlen(s->who));
 		sql = xasprintf("UPDATE leader SET term = term + 1,"
-				" since = now(), who = %s, lease_ns = %llu"
-				" RETURNING term",
-		    who, (unsigned long long)s->lease_ns);
+				" since = now(), who = %s, lease_ns = %llu,"
+				" authorities = '%s' RETURNING term",
+		    who, (unsigned long long)s->lease_ns, s->authorities);
 		PQfreemem(who);
 		rc = pg_exec(s, sql, got);
 		free(sql);
@@ -452,11 +484,15 @@ pg_prepare(const struct store_options *o, const struct embed *steps,
 		"INSERT INTO leader (version, term, batch) SELECT 0, 0, 0"
 		" WHERE NOT EXISTS (SELECT 1 FROM leader);"
 		"DO $$BEGIN IF NOT EXISTS (SELECT 1 FROM pg_attribute WHERE"
-		" attrelid = 'leader'::regclass AND attname = 'lease_ns') THEN"
-		" ALTER TABLE leader ADD COLUMN lease_ns BIGINT NOT NULL"
-		" DEFAULT 0; END IF; END$$",
+		" attrelid = 'leader'::regclass AND attname = 'authorities') "
+		"THEN"
+		" ALTER TABLE leader ADD COLUMN IF NOT EXISTS lease_ns BIGINT"
+		" NOT NULL DEFAULT 0, ADD COLUMN authorities TEXT NOT NULL"
+		" DEFAULT ''; END IF; END$$",
 		NULL) < 0)
 		rc = refuse(err, -EACCES, s->error.text);
+	if (rc == 0)
+		rc = cluster_check(s, err);
 	if (rc == 0)
 		rc = migrate(s, steps, err);
 	s->sql.engine->close(&s->sql);

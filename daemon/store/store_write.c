@@ -660,6 +660,7 @@ writer_free(struct store_writer *w)
 	free((char *)(uintptr_t)w->options.url);
 	free((char *)(uintptr_t)w->options.schema);
 	free((char *)(uintptr_t)w->options.who);
+	free((char *)(uintptr_t)w->options.authorities);
 	free(w);
 }
 
@@ -677,6 +678,9 @@ store_writer_start(const struct store_options *o, struct store_done *done,
 	w->options.url = o->url != NULL ? xstrdup(o->url) : NULL;
 	w->options.schema = o->schema != NULL ? xstrdup(o->schema) : NULL;
 	w->options.who = o->who != NULL ? xstrdup(o->who) : NULL;
+	w->options.authorities = o->authorities != NULL
+	    ? xstrdup(o->authorities)
+	    : NULL;
 	w->term = 1;
 	w->leads_until_ns = UINT64_MAX;
 	w->done = done;

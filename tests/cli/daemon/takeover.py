@@ -378,6 +378,33 @@ def test_server(pg):
         s.end()
 
 
+def test_promoted(_):
+    """The server is lost, and its copy promoted."""
+    first = Cluster()
+    second = first.replica()
+    a, b = sharing(first)
+    try:
+        with a, b:
+            for c in (a, b):
+                c.options["store.url"] = (
+                    f"postgresql://coalmine@127.0.0.1:{first.port},"
+                    f"127.0.0.1:{second.port}/coalmine")
+            a.start()
+            wait(b)
+            s = Stream(a)
+            time.sleep(1)
+            first.stop(signal.SIGQUIT)
+            time.sleep(random.uniform(0, 2 * LEASE_S))
+            second.sql("SELECT pg_promote()")
+            time.sleep(LEASE_S + 1)  # the first may not know yet
+            poll("one leads", 60, lambda: is_active(a) or is_active(b))
+            follow(s, a if is_active(a) else b)
+            s.end()
+    finally:
+        first.end()
+        second.end()
+
+
 def test_wrong(pg):
     """What two collectors cannot share is refused, with what to do."""
     a, b = sharing(pg)
@@ -385,6 +412,18 @@ def test_wrong(pg):
         a.options["store.lease"] = "0s"
         a.start()
         refused(b, "another collector", "store.lease, all of them")
+        a.stop()
+        a.options["store.lease"] = b.options["store.lease"]
+        a.start()
+        own = b.dir + "/pki"  # of another cluster, with the same name
+        kept = dict(b.options)
+        b.options.update({"tls.ca": own + "/ca.pem",
+                          "tls.cert": own + "/collector.pem",
+                          "tls.key": own + "/collector.key"})
+        refused(b, "is of another cluster", "store.schema of its own")
+        a.stop()
+        refused(b, "is of another cluster", "store.schema of its own")
+        b.options = kept
         for sets, word in (({"store.lease": "1s"}, "at least 2s"),
                            ({"store.url": ""}, "share the database")):
             kept = dict(b.options)
@@ -431,7 +470,7 @@ def main():
             if sys.argv[1] == "times":
                 return times(pg, int(sys.argv[2]))
             for test in (test_wrong, test_standby, test_stopped, test_cut,
-                         test_server):
+                         test_server, test_promoted):
                 if not sys.argv[2:] or test.__name__ in sys.argv[2:]:
                     test(pg)
                     print(test.__name__, "passed", flush=True)

@@ -64,6 +64,21 @@ class Cluster:
                     sys.exit("the server does not start: " + log.read())
             time.sleep(0.05)
 
+    def replica(self):
+        """A second server, which has what is committed here."""
+        r = Cluster.__new__(Cluster)
+        r.folder = tempfile.mkdtemp(prefix="coalmine-pg-")
+        r.data, r.port = r.folder + "/data", free_port()
+        if AS:
+            shutil.chown(r.folder, "nobody", "nogroup")
+        subprocess.run(AS + [BIN + "/pg_basebackup", "-D", r.data, "-R", "-h",
+                             self.folder, "-p", str(self.port), "-U", "admin",
+                             "-c", "fast"], check=True)
+        r.start()
+        self.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        self.sql("SELECT pg_reload_conf()")
+        return r
+
     def stop(self, how=signal.SIGINT):
         """SIGQUIT: as a crash."""
         self.process.send_signal(how)
