@@ -5,21 +5,25 @@ through TLS, the checks and the commit to its ack.
 
 The record is a canary's of 12 nodes, with a histogram of 50 buckets. The agent
 sends batches of 64 KiB as fast as the collector takes them, as one with a long
-spool does. What a busy machine does not change stands beside the rate: the processor
-time of the collector's loop and of all its threads for a record.
+spool does. What a busy machine does not change stands beside the rate: the
+processor time of the collector's loop and of all its threads for a record, and
+with on_postgresql.py before it that of the server's processes for the collector.
 """
 import json
 import os
 import random
 import struct
+import subprocess
 import sys
 import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../../cli/daemon"))
+sys.path[:0] = [os.path.join(HERE, "../../cli/daemon"),
+                os.path.join(HERE, "../../unit/daemon/store")]
 from agent import Agent, begin, end, frame  # noqa: E402
 from collector import Collector  # noqa: E402
+from on_postgresql import BIN  # noqa: E402
 
 RECORDS = int(sys.argv[1]) if len(sys.argv) > 1 else 150000
 BATCH_BYTES = 64 * 1024
@@ -40,15 +44,22 @@ def record():
             "stopped_by": "precision", "rounds": 10, "seed": 1}
 
 
-def cpu_s(pid):
-    """Of the loop, which is the first thread, and of all threads."""
-    with open(f"/proc/{pid}/task/{pid}/schedstat") as f:
-        loop = int(f.read().split()[0]) / 1e9
-    whole = 0
-    for task in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{task}/schedstat") as f:
-            whole += int(f.read().split()[0]) / 1e9
-    return loop, whole
+def run_s(path):
+    with open(path + "/schedstat") as f:
+        return int(f.read().split()[0]) / 1e9
+
+
+def cpu_s(c):
+    """Of the loop, which is the first thread, of all threads, of the server."""
+    tasks, server = f"/proc/{c.proc.pid}/task", 0
+    if c.options["store.url"]:
+        server = sum(run_s("/proc/" + pid) for pid in subprocess.run(
+            [BIN + "/psql", "-XAtc", "SELECT pid FROM pg_stat_activity WHERE"
+             " application_name = 'coalmined' ORDER BY pid",
+             c.options["store.url"]], check=True, stdout=subprocess.PIPE,
+            text=True).stdout.split())
+    return [run_s(f"{tasks}/{c.proc.pid}"),
+            sum(run_s(f"{tasks}/{t}") for t in os.listdir(tasks)), server]
 
 
 class Head(Agent):
@@ -96,15 +107,15 @@ def main():
         head.wait("launch", 20)
         head.records(run, begin(run))
         head.wait_acked(1)
-        loop_s, all_s = cpu_s(c.proc.pid)
+        before = cpu_s(c)
         began = time.monotonic()
         size = send_all(head, run)
         took = time.monotonic() - began
-        loop, whole = cpu_s(c.proc.pid)
-        loop, whole = (loop - loop_s) / RECORDS, (whole - all_s) / RECORDS
+        loop, whole, server = [(b - a) / RECORDS * 1e6
+                               for a, b in zip(before, cpu_s(c))]
         print(f"records   {RECORDS} of {size} bytes in {took:.2f} s: "
-              f"{RECORDS / took:.0f}/s acknowledged; loop "
-              f"{loop * 1e6:.1f} us each, all threads {whole * 1e6:.1f} us")
+              f"{RECORDS / took:.0f}/s acknowledged; loop {loop:.1f} us each, "
+              f"all threads {whole:.1f} us, the server {server:.1f} us")
         head.records(run, end(run, RECORDS + 2))
         c.wait_state(run, ["finished"])
         for a in [head] + others:

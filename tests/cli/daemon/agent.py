@@ -77,6 +77,8 @@ class Agent:
                         self.ready(select.POLLOUT)
                     except ssl.SSLWantReadError:
                         self.ready(select.POLLIN)
+            if view:
+                raise OSError("not taken in time")
         except (OSError, ValueError):
             self.open = False
 
