@@ -157,10 +157,9 @@ def slope_of(points):
 
 
 YOUNG_S = 30         # a process still gets what it keeps
-FULL_S = 1200        # its caches are full: before that, growth says nothing
-LARGER_SHARE = 0.25  # of the mean, a later life than an earlier one, and
-GROWN_SHARE = 0.1    # of the mean, one life, either
-GROWN_KIB = 2048     # at least: less is noise of an allocator
+FULL_S = 1800        # its caches are full: before that, growth says nothing
+LARGER_SHARE = 0.25  # of the mean, a later life than an earlier one
+GROWN_KIB = 2048     # one life, or more of them: less is noise of an allocator
 AGE_S = 60           # of so close an age, lives are compared
 JUDGED_S = 600       # a shorter time says nothing
 
@@ -168,9 +167,9 @@ JUDGED_S = 600       # a shorter time says nothing
 def check_memory(samples):
     """Lines "SECOND PROGRAM PID AGE_S KIB". Two slopes, over the time after the
     first fifth: of samples of one age, so that a later life that is larger than
-    an earlier one counts, and within lives, from when they are FULL_S old: those of
-    the last two fifths, in which test_chaos.sh ends nobody. Where none is that old
-    ("young"), lives are compared by the first alone."""
+    an earlier one counts, and within lives, from when they are FULL_S old:
+    those of the last two fifths, in which test_chaos.sh ends nobody. Where none
+    is that old ("young"), lives are compared by the first alone."""
     ok = True
     rows = collections.defaultdict(list)
     with open(samples) as f:
@@ -197,7 +196,7 @@ def check_memory(samples):
         within = slope_of(lives.values())
         longest = max((p[-1][0] - p[0][0] for p in lives.values()), default=0)
         flat = ((over * (last - begin) <= max(LARGER_SHARE * mean, GROWN_KIB)
-                 and within * longest <= max(GROWN_SHARE * mean, GROWN_KIB))
+                 and within * longest <= GROWN_KIB)
                 or last - begin < JUDGED_S)
         told = f"{within * 3600:.0f}" if lives else "young"
         print(f"{program:16}{len(late):8}{len({r[1] for r in late}):6}"
