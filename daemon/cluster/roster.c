@@ -495,6 +495,7 @@ take_net(struct roster *r, struct node *n, const json_t *host, double age_s)
 	net = member_number(host, "net");
 	if (!(net >= 0))
 		net = member_number(host, "net_bps") / r->net_most_bps;
+	n->host.net_told = net >= 0 ? fmin(1, net) : 0;
 	n->host.net = fmin(1,
 	    fmax(net, n->host.net * exp2(-age_s / HOST_FADE_S)));
 	if (!ours && !n->host.ours)

@@ -31,6 +31,7 @@ struct node_host {
 	double throttled; /* share in which a quota kept it from one */
 	double hot;       /* share in which its clock was lowered by heat */
 	double net;       /* share of its link that is in use, one way; */
+	double net_told;  /* as it was last told, and does not fade; */
 	double jobs;      /* while no run of ours was on the node */
 	uint64_t jobs_ns; /* when such a time was last heard of */
 	int ours;         /* a run of ours was there at the last heartbeat */

@@ -36,10 +36,13 @@
 #define ACCOUNT_EVERY 5 /* polls */
 #define SEEN_SETTING  "jobs/seen"
 /* A job becomes loud when its nodes use LOUD_SHARE of their links and quiet
- * below QUIET_SHARE; these changes are its steps. */
-#define LOUD_SHARE   0.10
-#define QUIET_SHARE  0.03
-#define LOUD_LOOK_NS (10 * CLK_NS_PER_S)
+ * below QUIET_SHARE; these changes are its steps. Looking takes at most a
+ * hundredth of the time and happens at least every LOUD_LOOK_MAX_NS. */
+#define LOUD_SHARE       0.10
+#define QUIET_SHARE      0.03
+#define LOUD_LOOK_OF     100
+#define LOUD_LOOK_MIN_NS CLK_NS_PER_S
+#define LOUD_LOOK_MAX_NS (10 * CLK_NS_PER_S)
 /* What nodes give is stored when it has changed, at most this often, and after
  * a day in any case, so that a search need not go back further. */
 #define SHARES_EVERY_NS (60 * CLK_NS_PER_S)
@@ -64,9 +67,9 @@ struct jobs {
 	/* "JOB START" of those that run, and of those that have ended and may
 	 * still be heard of: bodies as the store has them. */
 	json_t *running, *ended;
-	json_t *newest; /* of both, by job: the one that began last */
-	json_t *loud;   /* keys of those whose traffic has begun */
-	uint64_t loud_ns;
+	json_t *newest;     /* of both, by job: the one that began last */
+	json_t *loud;       /* keys of those whose traffic has begun */
+	uint64_t loud_ns;   /* when the next look is due */
 	json_t *shares;     /* the newest row of them, or NULL */
 	int shares_are_new; /* a round of bandwidth has come since */
 	uint64_t shares_ns;
@@ -121,7 +124,7 @@ jobs_open(const struct jobs_options *o, struct jobs **ret, struct err *err)
 	js->newest = json_object();
 	js->loud = json_object();
 	js->ledger = job_ledger_new(o->store, o->roster, (int64_t)o->sample_ns,
-	    (int64_t)(o->interval_ns + LOUD_LOOK_NS));
+	    (int64_t)(o->interval_ns + LOUD_LOOK_MAX_NS));
 	*ret = js;
 	return 0;
 }
@@ -206,26 +209,35 @@ jobs_load_settings(struct jobs *js, const json_t *settings)
 		    INT64_MAX, &js->seen_unix_ns);
 }
 
-/* The mean share of their links that its nodes use; NAN: none of them says. */
-static double
-share_of(const struct jobs *js, const json_t *job)
+/* The mean share of their links that its nodes use: the most of late, and what
+ * was last told of its own time, for who had the nodes before it may have been
+ * loud. NAN: none of them says. */
+static void
+shares_of(const struct jobs *js, const json_t *job, int64_t now_unix_ns,
+    double *ret_lately, double *ret_own)
 {
+	int64_t runs_ns = now_unix_ns - member_int(job, "start_unix_ns");
 	struct hostlist hl = { 0 };
-	double sum = 0;
+	double lately = 0, own = 0;
 	size_t told = 0;
 
 	if (hostlist_parse(member_text(job, "nodes"), &hl, NULL) < 0)
-		return NAN;
+		hl = (struct hostlist){ 0 };
 	for (size_t i = 0; i < hl.count; i++) {
 		const struct node *n = roster_find(js->o.roster, hl.names[i]);
 
 		if (n == NULL || n->host_ns == 0)
 			continue;
-		sum += n->host.net;
+		lately += n->host.net;
+		/* A heartbeat tells of the time since the one before. */
+		if ((int64_t)(clk_ns() - n->host_ns + n->heartbeat_ns) <=
+		    runs_ns)
+			own += n->host.net_told;
 		told++;
 	}
 	hostlist_clear(&hl);
-	return told > 0 ? sum / (double)told : NAN;
+	*ret_lately = told > 0 ? lately / (double)told : NAN;
+	*ret_own = told > 0 ? own / (double)told : NAN;
 }
 
 /* Its traffic has begun or ended, where it was not so before. */
@@ -255,15 +267,16 @@ loud_look(struct jobs *js, int64_t now_unix_ns)
 	json_t *job;
 
 	json_object_foreach (js->running, key, job) {
-		double share = share_of(js, job);
 		int64_t start_ns = member_int(job, "start_unix_ns");
 		int is_new = now_unix_ns - start_ns <
 		    2 * (int64_t)js->o.interval_ns;
+		double lately, own;
 
-		if (!(share < LOUD_SHARE))
+		shares_of(js, job, now_unix_ns, &lately, &own);
+		if (!(own < LOUD_SHARE))
 			loud_set(js, key, job, 1,
 			    is_new ? start_ns : now_unix_ns);
-		else if (share < QUIET_SHARE)
+		else if (lately < QUIET_SHARE)
 			loud_set(js, key, job, 0, now_unix_ns);
 	}
 }
@@ -591,14 +604,18 @@ jobs_tick(struct jobs *js)
 	char h[] = "-h", t[] = "-tall", a[] = "-a", o[] = "-o",
 	     format[] = FORMAT_SQUEUE, shell[] = "/bin/sh", c[] = "-c";
 	char *words[] = { h, t, a, o, format, NULL };
-	uint64_t now_ns = clk_ns();
+	uint64_t now_ns = clk_ns(), took_ns;
 
 	if (js == NULL)
 		return;
 	job_ledger_tick(js->ledger, (int64_t)clk_unix_ns());
-	if (now_ns - js->loud_ns >= LOUD_LOOK_NS) {
-		js->loud_ns = now_ns;
+	if (now_ns >= js->loud_ns) {
 		loud_look(js, (int64_t)clk_unix_ns());
+		took_ns = LOUD_LOOK_OF * (clk_ns() - now_ns);
+		js->loud_ns = now_ns +
+		    (took_ns < LOUD_LOOK_MIN_NS          ? LOUD_LOOK_MIN_NS
+			    : took_ns > LOUD_LOOK_MAX_NS ? LOUD_LOOK_MAX_NS
+							 : took_ns);
 	}
 	if (js->shares_are_new && js->o.shares != NULL &&
 	    now_ns - js->shares_ns >= SHARES_EVERY_NS) {

@@ -593,6 +593,55 @@ test_worst(void **state)
 	json_decref(verdicts);
 }
 
+/* Nodes say so of the time since their last heartbeat, two seconds before. */
+static void
+say_share(double told, double lately, int64_t ago_ns)
+{
+	for (size_t i = 0; i < 16; i += 4) {
+		struct node *n = roster_by_id(NULL, i);
+
+		n->heartbeat_ns = 2 * NS;
+		n->host_ns = clk_ns() - (uint64_t)ago_ns;
+		n->host.net_told = told;
+		n->host.net = lately;
+	}
+}
+
+/* A job is loud by what it does itself: it begins on nodes that have just been
+ * left by one that filled their links. */
+static void
+test_who_is_loud(void **state)
+{
+	struct jobs *js = make((struct jobs_options){ .interval_ns = 60 * NS });
+	int64_t now_ns = T0 * NS;
+
+	(void)state;
+	json_object_set_new(js->running, "1 x",
+	    json_pack("{s:s, s:s, s:I, s:{}}", "job", "1", "nodes", "m[0,4]",
+		"start_unix_ns", (json_int_t)(now_ns - 3 * NS), "leaves"));
+	say_share(0.9, 0.9, 2 * NS); /* most of it was before */
+	loud_look(js, now_ns);
+	assert_int_equal(json_object_size(js->loud), 0);
+	say_share(0, 0.85, NS / 2);
+	loud_look(js, now_ns);
+	assert_int_equal(json_object_size(js->loud), 0);
+	say_share(0.5, 0.85, NS / 2);
+	loud_look(js, now_ns + NS);
+	assert_int_equal(json_object_size(js->loud), 1);
+	/* a pause is not its end */
+	say_share(0, 0.4, NS / 2);
+	loud_look(js, now_ns + 4 * NS);
+	assert_int_equal(json_object_size(js->loud), 1);
+	say_share(0, 0.01, NS / 2);
+	loud_look(js, now_ns + 200 * NS);
+	assert_int_equal(json_object_size(js->loud), 0);
+	/* where nobody says, whoever runs is loud */
+	nodes[0].host_ns = nodes[4].host_ns = 0;
+	loud_look(js, now_ns + 201 * NS);
+	assert_int_equal(json_object_size(js->loud), 1);
+	jobs_free(js);
+}
+
 static json_t *
 costs_by(enum job_costs_by by)
 {
@@ -701,6 +750,7 @@ main(void)
 		cmocka_unit_test(test_join_in_band),
 		cmocka_unit_test(test_shares_are_kept),
 		cmocka_unit_test(test_worst),
+		cmocka_unit_test(test_who_is_loud),
 		cmocka_unit_test(test_what_a_job_costs),
 	};
 	char key[sizeof(dir) + 20];
