@@ -204,8 +204,8 @@ enum agent_state {
 extern const char *const names_agent_states[AGENT_STATE_MAX];
 
 /* Kinds of events, as option --kind and the store's events have them. */
-#define NAMES_EVENTS     "agent|alarm|alert|order|reaction|run|verdict"
-#define NAMES_EVENTS_MAX 7
+#define NAMES_EVENTS     "agent|alarm|alert|link|order|reaction|run|verdict"
+#define NAMES_EVENTS_MAX 8
 struct event_row {
 	const char *name;
 	const char *text;

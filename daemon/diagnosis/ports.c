@@ -4,6 +4,7 @@
  * less than they have shown before, or than most of their leaf's ports of that
  * name have, as the rate that they trained to; and what errors they count.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "common/clk.h"
 #include "common/member.h"
 #include "common/text.h"
+#include "common/utf8.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/diagnosis/diagnosis_int.h"
@@ -178,14 +180,30 @@ static void
 take_links(struct diagnosis *d, struct node *n)
 {
 	const json_t *rows = json_object_get(n->links, "ports"), *row;
-	struct link_port *ports = xcalloc(LINK_PORTS_MAX, sizeof(*ports));
+	struct link_port *ports = xcalloc(LINK_PORTS_MAX, sizeof(*ports)), *p;
 	json_int_t span_s = member_int(n->links, "span_s");
 	size_t count = 0, i;
+	char text[200];
 
-	json_array_foreach (rows, i, row)
-		if (count < LINK_PORTS_MAX &&
-		    member_text(row, "port")[0] != '\0')
-			ports[count++] = read_port(row);
+	json_array_foreach (rows, i, row) {
+		if (count == LINK_PORTS_MAX ||
+		    member_text(row, "port")[0] == '\0')
+			continue;
+		p = &ports[count++];
+		*p = read_port(row);
+		/* What happens once is news to whose job was there; the others
+		 * are rates, and a verdict says when they are too high. */
+		for (int k = 0; k < LINK_ERROR_MAX; k++) {
+			if (p->of[k].errors == 0 ||
+			    (k != LINK_FLAP && !p->of[k].is_fact))
+				continue;
+			utf8_format(text, sizeof(text),
+			    "%.40s of %.60s: %s (%s +%" PRIu64 ")", p->name,
+			    n->name, names_link_texts[k], p->of[k].counter,
+			    p->of[k].errors);
+			(void)roster_event(d->store, n, "link", text);
+		}
+	}
 	if (span_s >= 0 && span_s <= UINT32_MAX) {
 		link_rates_take(d, n, (double)span_s);
 		link_look(&d->links, (uint32_t)n->id, (uint64_t)span_s, ports,

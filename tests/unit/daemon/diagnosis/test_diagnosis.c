@@ -650,6 +650,26 @@ expect_class(struct fix *f, const char *node, const char *class)
 	json_decref(o);
 }
 
+/* One is enough to be told of, unlike bits that arrive wrong now and then. */
+static void
+test_a_link_that_flaps_is_an_event(void **state)
+{
+	struct fix *f = *state;
+	struct node *n = roster_find(f->roster, "node5");
+	unsigned before = n->events;
+	json_t *msg = json_pack("{s:{s:i, s:[{s:s, s:{s:i, s:i}}]}}", "links",
+	    "span_s", 300, "ports", "port", "ib0/1", "counters", "link_downed",
+	    1, "symbol_error", 3);
+
+	roster_heartbeat(f->roster, n, msg);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(n->events, before + 1);
+	json_decref(msg);
+	tell_links(f, 4, 3);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(n->events, before + 1);
+}
+
 /* Look after look: a warning, without a measurement, until what is measured
  * tells more; over when it is clean. */
 static void
@@ -760,6 +780,7 @@ main(void)
 		DIAGNOSIS_TEST(test_rings_apart),
 		DIAGNOSIS_TEST(test_port),
 		DIAGNOSIS_TEST(test_port_of_any_name),
+		DIAGNOSIS_TEST(test_a_link_that_flaps_is_an_event),
 		DIAGNOSIS_TEST(test_link_errors),
 		DIAGNOSIS_TEST(test_missed),
 	};
