@@ -510,7 +510,8 @@ job_ledger_tick(struct job_ledger *l, int64_t now_ns)
 
 /* ---- statements ---- */
 
-/* Random moments of a kind and test. */
+/* Random moments of a kind and test, or of all kinds: these for a kind that has
+ * too few of its own, for what echoes do by chance is much the same. */
 struct moments {
 	double *x;
 	size_t count, cap;
@@ -522,7 +523,7 @@ struct group {
 	char *name, *test, *job; /* job: or NULL */
 	int64_t week_ns;         /* 0: of all time that is asked about */
 	int64_t from_ns, to_ns;  /* of its steps */
-	size_t moments;          /* which of them */
+	size_t moments, all;     /* which of them: its own, of all kinds */
 	struct ledger_row *rows;
 	size_t count, cap, confounded, alone;
 	json_int_t beside_jobs;
@@ -591,13 +592,12 @@ key_id(json_t *ids, const char *key, size_t next)
 }
 
 static size_t
-moments_id(struct job_costs *c, const json_t *row)
+moments_id(struct job_costs *c, const char *test, const char *name)
 {
 	char key[400];
 	size_t id;
 
-	utf8_format(key, sizeof(key), "%.80s\n%.300s", member_text(row, "test"),
-	    member_text(row, "name"));
+	utf8_format(key, sizeof(key), "%.80s\n%.300s", test, name);
 	id = key_id(c->moment_ids, key, c->moment_count);
 	if (id < c->moment_count)
 		return id;
@@ -613,7 +613,10 @@ moments_id(struct job_costs *c, const json_t *row)
 static struct group *
 group_of(struct job_costs *c, const json_t *row)
 {
-	size_t moments = moments_id(c, row), id;
+	const char *test = member_text(row, "test");
+	/* No name has a line feed in it. */
+	size_t all = moments_id(c, test, "\n");
+	size_t moments = moments_id(c, test, member_text(row, "name")), id;
 	int64_t at_ns = member_int(row, "at_unix_ns"), week_ns = 0;
 	const char *job = NULL;
 	char key[300];
@@ -635,11 +638,12 @@ group_of(struct job_costs *c, const json_t *row)
 	}
 	c->groups[id] = (struct group){ .name = xstrdup(
 					    member_text(row, "name")),
-		.test = xstrdup(member_text(row, "test")),
+		.test = xstrdup(test),
 		.job = job != NULL ? xstrdup(job) : NULL,
 		.week_ns = week_ns,
 		.from_ns = at_ns,
 		.moments = moments,
+		.all = all,
 		.rivals = json_object() };
 	c->group_count++;
 	return &c->groups[id];
@@ -653,7 +657,7 @@ job_costs_add(struct job_costs *c, const json_t *rows)
 
 	json_array_foreach (rows, i, row) {
 		struct group *g = group_of(c, row);
-		struct moments *m = &c->moments[g->moments];
+		struct moments *m;
 		double effect = member_number(row, "log_ratio");
 		double beside_s = member_number(row, "beside_node_s");
 
@@ -673,14 +677,16 @@ job_costs_add(struct job_costs *c, const json_t *rows)
 		} else {
 			g->alone++;
 		}
-		json_array_foreach (json_object_get(row, "placebos"), k, x) {
-			if (m->count == m->cap) {
-				m->cap = 2 * m->cap + 16;
-				m->x = xreallocarray(m->x, m->cap,
-				    sizeof(*m->x));
+		json_array_foreach (json_object_get(row, "placebos"), k, x)
+			for (int is_all = 0; is_all < 2; is_all++) {
+				m = &c->moments[is_all ? g->all : g->moments];
+				if (m->count == m->cap) {
+					m->cap = 2 * m->cap + 16;
+					m->x = xreallocarray(m->x, m->cap,
+					    sizeof(*m->x));
+				}
+				m->x[m->count++] = json_number_value(x);
 			}
-			m->x[m->count++] = json_number_value(x);
-		}
 		if (json_object_get(row, "rival") != NULL)
 			json_object_set_new(g->rivals,
 			    member_text(row, "rival"), json_true());
@@ -709,6 +715,8 @@ job_costs_next(struct job_costs *c)
 		return 0;
 	g = &c->groups[c->told++];
 	m = &c->moments[g->moments];
+	if (m->count < LEDGER_PLACEBOS_MIN)
+		m = &c->moments[g->all];
 	if (m->chance.count != m->count)
 		m->chance = ledger_chance_of(m->x, m->count);
 	ledger_pool(g->rows, g->count, &m->chance, c->group_count, &p);

@@ -666,6 +666,7 @@ test_what_a_job_costs(void **state)
 	json_t *job = json_pack("{s:s, s:s}", "nodes", "m[0,4]", "leaves", "");
 	json_t *none = json_object(), *list, *o;
 	char name[320];
+	size_t i;
 
 	(void)state;
 	/* as long as one likes */
@@ -727,6 +728,21 @@ test_what_a_job_costs(void **state)
 	o = json_array_get(list, 0);
 	assert_true(member_bool(o, "blamed") && member_int(o, "jobs") == 1);
 	assert_true(member_text(o, "job")[0] != '\0');
+	json_decref(list);
+	/* One that is new has few random moments: those of all kinds say what
+	 * is chance. */
+	json_array_foreach (occasions, i, o) {
+		json_object_set_new(o, "name",
+		    json_string(i % 8 == 0 ? "young" : "old"));
+		if (i % 8 == 0)
+			json_object_set_new(o, "placebos", json_array());
+	}
+	list = costs_by(JOB_COSTS_BY_NAME);
+	assert_int_equal(json_array_size(list), 2);
+	json_array_foreach (list, i, o) {
+		assert_true(member_bool(o, "blamed"));
+		assert_true(member_int(o, "placebos") >= 12);
+	}
 	json_decref(list);
 	json_decref(occasions);
 	json_decref(none);
