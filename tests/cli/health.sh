@@ -176,6 +176,13 @@ again 'n[7-8]' 'n[7-8],n2,n4'
 SLURM_JOB_NODELIST='n[1-2]' preflight 1 ACTION=hold ""
 SLURM_SCRIPT_CONTEXT=epilog_slurmctld preflight 1 ACTION=hold \
     "update jobid=12 comment=coalmine: job 12: 4 nodes for 2h"
+# As Slurm does where a job has ended: its accounting takes the comment.
+printf '#!/bin/sh\nexit 1\n' >"$work/refuses"
+printf '#!/bin/sh\necho "$*" >>"%s"\n' "$work/orders" >"$work/sacctmgr"
+chmod +x "$work/refuses" "$work/sacctmgr"
+SLURM_SCRIPT_CONTEXT=epilog_slurmctld SCONTROL="$work/refuses" \
+    SACCTMGR="$work/sacctmgr" preflight 1 ACTION=hold \
+    "-i modify job where jobid=12 set comment=coalmine: job 12: 4 nodes for 2h"
 SLURM_SCRIPT_CONTEXT=epilog_slurmctld SLURM_ARRAY_JOB_ID=9 \
     SLURM_ARRAY_TASK_ID=3 preflight 1 ACTION=hold \
     "update jobid=12 comment=coalmine: job 12: 4 nodes for 2h"

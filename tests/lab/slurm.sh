@@ -7,6 +7,10 @@
 # Source it after lib.sh.
 
 slurm=/run/coalmine-lab/slurm
+# What runs before and after a job, where there is a $slurm/preflight.conf; with
+# slurm_prolog= nothing does.
+slurm_prolog="PrologSlurmctld=$slurm/prolog
+EpilogSlurmctld=$slurm/prolog"
 
 need_slurm()
 {
@@ -22,15 +26,17 @@ need_slurm()
 
 slurm_files() # NODES
 {
-	in_host collector bash -eu -s -- "$slurm" "$1" $cluster/stage <<-'END'
+	in_host collector bash -eu -s -- "$slurm" "$1" $cluster/stage \
+		"$slurm_prolog" <<-'END'
 	mkdir -p "$1/state"
 	cat >"$1/prolog" <<-PROLOG
 	#!/bin/sh
 	export CONFIG=$1/preflight.conf SLURM_CONF=$1/slurm.conf
-	export COALCTL=$3/bin/coalctl
+	export COALCTL=$3/bin/coalctl SACCTMGR=$1/sacctmgr
 	[ ! -e \$CONFIG ] || exec $3/share/coalmine/slurm/preflight
 	PROLOG
-	chmod +x "$1/prolog"
+	printf '#!/bin/sh\necho "$*" >>%s/told\n' "$1" >"$1/sacctmgr"
+	chmod +x "$1/prolog" "$1/sacctmgr"
 	(umask 077; head -c 1024 /dev/urandom >"$1/munge.key")
 	for n in $(seq "$2"); do
 		mkdir -p "$1/node$n"
@@ -42,10 +48,10 @@ slurm_files() # NODES
 	SlurmdUser=root
 	AuthType=auth/munge
 	CredType=cred/munge
-	AuthInfo=socket=$1/munge.socket
+	AuthInfo=socket=$1/munge.socket,cred_expire=5
 	StateSaveLocation=$1/state
 	SlurmdSpoolDir=$1/%n
-	PrologSlurmctld=$1/prolog
+	$4
 	TmpFS=$1/%n
 	SlurmctldPidFile=$1/slurmctld.pid
 	SlurmdPidFile=$1/%n.pid
