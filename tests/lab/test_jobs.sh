@@ -1,0 +1,423 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_jobs.sh expect|ledger|preflight COUNT [FILE]: what jobs are told, beside
+# what they then had. COUNT allocations whose collective is predicted and then
+# measured; COUNT schedules of real Slurm jobs, one kind of which slows the others
+# down or none; COUNT preflights of 8 and of 12 nodes, one of them slow. Each
+# appends a line to FILE, and what FILE has is not done again: with PIECE_S a part
+# ends after so many seconds, and several may run at once, each in a lab of its
+# own. Seeds are the numbers.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+. "$here/slurm.sh"
+
+piece_s=${PIECE_S:-100000}
+
+# The next number that nobody has begun: of one that was broken off the folder
+# has to be taken away. 1: there is none, or no time for LASTS more seconds.
+number=0
+next() # LASTS
+{
+	[ $((SECONDS - started_s + $1)) -lt "$piece_s" ] || return 1
+	while [ $((number += 1)) -le "$count" ]; do
+		mkdir "$file.begun/$number" 2>/dev/null || continue
+		RANDOM=$number
+		return
+	done
+	return 1
+}
+
+# So many of the words, in their order: $drawn.
+draw() # COUNT WORD...
+{
+	local at keep=$1
+	shift
+	drawn=("$@")
+	while [ ${#drawn[@]} -gt "$keep" ]; do
+		at=$((RANDOM % ${#drawn[@]}))
+		drawn=("${drawn[@]:0:at}" "${drawn[@]:at + 1}")
+	done
+}
+
+joined()
+{
+	local IFS=,
+	echo "$*"
+}
+
+# No schedule of the shipped campaigns.
+before_start()
+{
+	in_host collector sh -c 'sed -i "s/^every/enabled = no\n&/" \
+			$(grep -L "^enabled" "$0"/*.conf)
+		cat >>"$1"' $cluster/campaigns $cluster/collector/conf
+} < <("conf_$mode")
+
+# --- expect ------------------------------------------------------------------
+
+conf_expect()
+{
+	printf '[mesh]\nenabled = no\n[verdict]\nsecond_pass = no\n'
+}
+
+conf_preflight()
+{
+	conf_expect
+}
+
+# With several collectives, OPS are all measured.
+measure() # OPS NODES BYTES
+{
+	local list=${2//,/ } ranks
+	read -r -a list <<<"$list"
+	ranks=${#list[@]}
+	order collectives --wait -o campaign.nodes="$2" \
+		-o campaign.nodes_min="$ranks" -o campaign.ranks_per_node=1 \
+		-o collective.name="${1%% *}" -o measure.vary="name $1" \
+		-o measure.sizes=$(($3 / ranks / 8 * 8)) \
+		-o measure.bounds=no -o measure.machine=lab
+	expect_finished 5
+}
+
+# What nodes and uplinks give today.
+look_at_bandwidths()
+{
+	local n
+	for n in 1 2 3; do
+		order watch-bw --wait
+		expect_finished 5
+	done
+}
+
+ops="allreduce allgather alltoall"
+sizes=(262144 524288 1048576)
+all_nodes=(node{1..12})
+
+# Nothing is broken, a node, or the uplink of a leaf; five allocations each.
+state_set() # EPISODE
+{
+	local share=$((30 + RANDOM % 40)) leaf=$((RANDOM % 3 + 1))
+	"$lab" heal all
+	case $(($1 % 4)) in
+	1)
+		broken=node$((RANDOM % 12 + 1))
+		"$lab" degrade "$broken" rate=$((2 * share))mbit
+		;;
+	3)
+		broken=leaf$leaf
+		"$lab" degrade "$broken" rate=$((4 * share))mbit
+		;;
+	*) broken=none share=100 ;;
+	esac
+	state="$broken $share"
+	look_at_bandwidths
+}
+
+# Half of those of a time with a slow node have it.
+allocation()
+{
+	local size=$((2 + RANDOM % 7)) words
+	read -r -a words <<<"$ops"
+	draw 1 "${words[@]}"
+	op=${drawn[*]}
+	draw 1 "${sizes[@]}"
+	bytes=${drawn[*]}
+	draw "$size" "${all_nodes[@]}"
+	[[ $broken != node* || $((RANDOM % 2)) = 0 ||
+		" ${drawn[*]} " == *" $broken "* ]] || drawn[0]=$broken
+	bytes=$((bytes / size / 8 * 8 * size))
+	nodes_of_it=$(joined "${drawn[@]}")
+}
+
+expect_mode()
+{
+	local n episode=none told got broken state op bytes nodes_of_it
+	lab_up
+	cluster_up 12
+	RANDOM=1000
+	broken=none
+	for n in 1 2 3 4 5 6; do
+		allocation
+		measure "$ops" "$nodes_of_it" "${sizes[1]}"
+	done
+	say "six runs that expectations rest on"
+	while next 40; do
+		if [ $episode != $(((number - 1) / 5)) ]; then
+			episode=$(((number - 1) / 5))
+			RANDOM=$((100 + episode))
+			state_set $episode
+			RANDOM=$number
+		fi
+		allocation
+		told=$(ctl expect "$nodes_of_it" --machine lab --op "$op" \
+			--bytes "$bytes" --json) || fail "expect: $told"
+		measure "$op" "$nodes_of_it" "$bytes"
+		got=$(records | jq -c '[.[] | select(.probe == "speedup")][0] |
+			[.seconds, .baseline_seconds]')
+		jq -rn --argjson told "$told" --argjson got "$got" --arg row \
+			"$number $state $op $bytes $nodes_of_it" '
+			def is_in(o; s): if o == null then "-" elif
+				o.interval.lo <= s and s <= o.interval.hi
+				then "in" else "out" end;
+			"\($row) \($told.interval.lo) \($got[0]
+			) \($told.interval.hi) \(is_in($told; $got[0])
+			) mpi \(is_in($told.mpi; $got[1])
+			) \($told.compared) \($told.limit)"' >>"$file"
+		tail -n 1 "$file"
+	done
+}
+
+expect_judge()
+{
+	awk '{ n++; is_in += $10 == "in"; mpi += $12 == "in"; of += $12 != "-" }
+		END { printf "%d of %d within the interval; of the MPI %d of %d\n",
+			is_in, n, mpi, of
+		exit !(n > 0 && is_in >= 0.9 * n) }' "$file"
+}
+
+# --- preflight ---------------------------------------------------------------
+
+preflight_mode()
+{
+	local size slow rc told since
+	lab_up
+	cluster_up 12
+	while next 60; do
+		for size in 8 12; do
+			slow=node$((RANDOM % size + 1))
+			"$lab" degrade "$slow" rate=60mbit
+			since=$(date +%s%N)
+			told=$(ctl preflight --nodes "node[1-$size]" \
+				--within 20s --json)
+			rc=$?
+			echo "$number $size $slow $rc" \
+				$((($(date +%s%N) - since) / 1000000)) \
+				"$(jq -r '"\([.slow[].node] | join(",") |
+				if . == "" then "-" else . end
+				) \(.rounds) open=\(.open)"' <<<"$told")" \
+				>>"$file"
+			tail -n 1 "$file"
+			"$lab" heal "$slow"
+			expect_nothing_runs 10
+		done
+	done
+}
+
+# The limit holds, and whoever is named is slow.
+preflight_judge()
+{
+	awk '{ n++; late += $5 > 21000; right += $6 == $3
+		wrong += $6 != $3 && $6 != "-" }
+		END { printf "%d of %d named alone, %d late, %d wrong\n", right,
+			n, late, wrong
+		exit !(n > 0 && late + wrong == 0) }' "$file"
+}
+
+# --- ledger ------------------------------------------------------------------
+#
+# Six leaves of two hosts, and uplinks that one job can fill. The first host of
+# each has a part of the victim, the second is for jobs: of three kinds, one of
+# which takes all it can, of every third schedule none; the others a tenth to a
+# quarter of an uplink. When they begin, where, and for how long is drawn.
+
+epoch_s=2
+
+conf_ledger()
+{
+	cat <<-END
+	[mesh]
+	interval = ${epoch_s}s
+	round = 100ms
+	leaf_targets = 0
+	spine_targets = 5
+	rate = 1000
+	target_rate = 500
+	[slurm]
+	conf = $slurm/slurm.conf
+	[jobs]
+	source = slurm
+	interval = 8s
+	accounting = no
+	[verdict]
+	second_pass = no
+	END
+}
+
+# The application beside the jobs: on every leaf a part that measures round
+# trips to all others, for as long as the lab is up.
+victim_start()
+{
+	local n hosts="node1 node3 node5 node7 node9 node11"
+	for n in $(seq 12); do
+		in_host node"$n" "$netload" serve 9000 &
+	done
+	in_host collector tee $slurm/victim >/dev/null <<-END
+	#!/bin/sh
+	srun --chdir=/ sh -c 'h=\$(uname -n)
+		exec $netload echo 9000 5000 \$(printf "%s\n" $hosts |
+			grep -vx \$h) >$slurm/victim-\$h'
+	END
+	sl sbatch --chdir=/ -o $slurm/victim.out -J victim -N 6 \
+		-w "${hosts// /,}" $slurm/victim >/dev/null || fail "sbatch"
+	poll 30 in_host collector sh -c 'cat "$0"-node11 | grep -q .' \
+		$slurm/victim || fail "no victim: $(in_host collector cat \
+			$slurm/victim.out)"
+}
+
+job_start() # NAME MBIT
+{
+	local lasts=$((12 + RANDOM % 7)) flow
+	draw 2 2 4 6 8 10 12
+	flow="$netload both node${drawn[1]} 9000 $lasts $2"
+	[ "$2" != 0 ] || flow="$flow & $flow"
+	sl sbatch --chdir=/ -o /dev/null -J "$1" -t 5 -N 2 \
+		-w "node${drawn[0]},node${drawn[1]}" --wrap "$flow; wait" \
+		>/dev/null || fail "sbatch"
+}
+
+schedule() # NUMBER
+{
+	local kinds=(a b c) deck=() kind at rate quiet=0
+	aggressor=none
+	[ $(($1 % 3)) = 0 ] || aggressor=${kinds[RANDOM % 3]}
+	for kind in "${kinds[@]}"; do
+		deck+=("$kind" "$kind" "$kind")
+		[ "$kind" != $aggressor ] || deck+=("$kind" "$kind")
+	done
+	from=$(date +%s)
+	while [ ${#deck[@]} -gt 0 ]; do
+		at=$((RANDOM % ${#deck[@]}))
+		kind=${deck[at]}
+		rate=$((10 + RANDOM % 16))
+		if [ "$kind" = $aggressor ]; then
+			rate=0
+			# Two of them at once are one: the others go first.
+			if [ $((SECONDS - quiet)) -lt 0 ]; then
+				[ "${deck[*]//[ $kind]/}" ] || sleep 1
+				continue
+			fi
+			quiet=$((SECONDS + 19 + 4 * epoch_s))
+		fi
+		deck=("${deck[@]:0:at}" "${deck[@]:at + 1}")
+		job_start "s$1-$kind" $rate
+		sleep $((8 + RANDOM % 8))
+	done
+	poll 60 schedule_over "$1" || fail "left: $(slurm_jobs)"
+}
+
+schedule_over() # NUMBER
+{
+	! slurm_jobs | grep -q "^s$1-.*\(RUNNING\|PENDING\|COMPLETING\)"
+}
+
+# What the victim lost while jobs of a name ran: for each job and pair of the
+# victim's parts that shares a leaf's uplink with it, the seconds in which no other
+# such job shares one, over those without any. Logarithms, and their mean.
+loss() # NAME FROM TO
+{
+	in_host collector sh -c 'cd "$0" && grep -H . victim-node*' $slurm |
+		jq -Rn --argjson jobs "$(ctl_api "jobs?name=$1&limit=1000")" \
+		--argjson from "$2" --argjson to "$3" '
+		def leaf: ltrimstr("node") | (tonumber + 1) / 2 | floor;
+		def median: sort | .[length / 2 | floor];
+		[$jobs[] | {from: (.start_unix_ns / 1e9), leaves: (.nodes |
+			[scan("[0-9]+")] | map("node" + . | leaf)),
+			to: ((.end_unix_ns // 9e18) / 1e9)}] as $jobs |
+		[inputs | capture("victim-(?<a>\\S+):(?<t>\\d+) (?<b>\\S+) (?<us>\\S+)")
+			| {leaves: [(.a | leaf), (.b | leaf)], t: (.t | tonumber),
+				us: (.us | tonumber)} |
+			select(.t >= $from and .t < $to)] |
+		group_by(.leaves) | map(.[0].leaves as $pair |
+			[$jobs[] | select(any(.leaves[]; IN($pair[])))] as $mine |
+			[.[] | .t as $t | .jobs = [range($mine | length) |
+				select($mine[.].from - 1 <= $t and
+					$t <= $mine[.].to + 1)] |
+				.sure = (.jobs | all(. as $k |
+					$mine[$k].from + 2 <= $t and
+					$t <= $mine[$k].to - 2))] |
+			[.[] | select(.jobs == [])] as $off |
+			[range($mine | length) as $k | [.[] | select(.sure and
+				.jobs == [$k])] | select(length >= 3 and
+				($off | length) >= 5) | (map(.us) | median | log) -
+				($off | map(.us) | median | log)]) | add |
+		if length == 0 then null else add / length end'
+}
+
+# It is told when the time after the last step is over, and has been looked at.
+ledger_row() # NUMBER AGGRESSOR FROM TO
+{
+	local costs loss=null
+	costs=$(ctl_api "jobs/costs?from_unix_ns=${3}000000000&to_unix_ns=$(($4 +
+		2))000000000") || fail "no costs"
+	[ "$2" = none ] || loss=$(loss "s$1-$2" "$3" "$4")
+	jq -rn --argjson costs "$costs" --argjson loss "$loss" --arg n "$1" \
+		--arg aggressor "$2" '
+		def near: if $loss == null or . == null then "-" elif
+			((.cost - ($loss | exp - 1)) | fabs) <=
+			0.2 * ($loss | exp - 1) then "near" else "far" end;
+		[$costs[] | select(.name | startswith("s\($n)-"))] as $mine |
+		($mine | map(select(.name == "s\($n)-\($aggressor)"))[0]) as $its |
+		"\($n) \($aggressor) blamed=\([$mine[] | select(.blamed) | .name |
+			ltrimstr("s\($n)-")] | join(",")
+		) cost=\($its.cost) lo=\($its.lo) hi=\($its.hi
+		) loss=\(if $loss == null then null else $loss | exp - 1 end
+		) \($its | near) jobs=\($its.jobs) steps=\([$mine[].steps] | add
+		) confounded=\([$mine[].steps_confounded] | add
+		) moments=\([$mine[].placebos] | add)"' >>"$file"
+	tail -n 1 "$file"
+}
+
+ledger_mode()
+{
+	local aggressor from before=
+	slurm_prolog= # it would begin late
+	lab_up --leaves 6 --hosts 2 --rate 200mbit --uplink 100mbit
+	need_slurm
+	slurm_up 12
+	cluster_up 12
+	victim_start
+	sleep $((8 * epoch_s)) # something for random moments
+	while next 190; do
+		schedule "$number"
+		# shellcheck disable=SC2086
+		[ -z "$before" ] || ledger_row $before
+		before="$number $aggressor $from $(date +%s)"
+		sleep $((4 * epoch_s)) # the next one is none of its
+	done
+	sleep $((4 * epoch_s + 20))
+	# shellcheck disable=SC2086
+	[ -z "$before" ] || ledger_row $before
+	[ -z "${KEEP-}" ] || keep "$KEEP.$$"
+}
+
+# What the rows were made of, for who wants to know why.
+keep() # FILES
+{
+	in_host collector cat $cluster/collector/log >"$1.log"
+	ctl_api "jobs?limit=1000" >"$1.jobs"
+	ctl_api "jobs/costs?by=job" >"$1.costs"
+	mesh_records | jq -c '.[] | select(.test == "spine")' >"$1.mesh"
+	in_host collector sh -c 'cd "$0" && grep -H . victim-node*' $slurm \
+		>"$1.victim"
+}
+
+ledger_judge()
+{
+	awk '{ with += $2 != "none"; without += $2 == "none"
+		right += $2 != "none" && $3 == "blamed=" $2
+		blamed += $2 == "none" && $3 != "blamed="
+		near += $8 == "near"; told += $8 != "-" }
+		END { printf "aggressor right in %d of %d, somebody blamed " \
+			"without one in %d of %d, loss within 20 %% in %d of %d\n",
+			right, with, blamed, without, near, told
+		exit !(with > 0 && right >= 0.95 * with &&
+			blamed <= 0.01 * without && near >= 0.8 * told) }' "$file"
+}
+
+mode=${1:?} count=${2:?} file=${3:-/tmp/coalmine-jobs-$$}
+mkdir -p "$file.begun"
+: >>"$file"
+"${mode}_mode"
+"${mode}_judge" || fail "$mode"
+say passed
