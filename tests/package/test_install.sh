@@ -3,9 +3,10 @@
 #
 # The packages in a fresh root of Debian 12 with systemd as its init: a lower
 # version is installed, set up as README.Debian says, and runs a campaign with
-# either MPI; the upgrade keeps what was configured; removal stops the units;
-# purge leaves nothing behind. The root has what packages depend on, and no
-# network.
+# either MPI; a rank finds nothing outside the unit's sandbox; nodes enrol by
+# munge in two networks; systemd starts again what does not answer; the upgrade
+# keeps what was configured; removal stops the units; purge leaves nothing
+# behind. The root has what packages depend on, munge, and no network.
 #
 # Not covered: that probes reach InfiniBand or GPUs out of the unit.
 . "$(dirname "$0")/lib.sh"
@@ -88,6 +89,7 @@ second_node() {
 	inside nsenter --net=/run/netns/node2 unshare --uts --ipc sh -c '
 	    hostname node2
 	    exec coalmine-agent -o agent.name=node2 \
+		-o children.programs=/usr/bin/look-around \
 		-o agent.state_dir=/mnt/node2/state \
 		-o agent.run_dir=/mnt/node2/run \
 		-o tls.cert=/etc/coalmine/pki/node2.pem \
@@ -104,6 +106,127 @@ check_runs() {
 	for mpi in openmpi mpich; do
 		ok "campaign canary by $mpi" coalctl campaign run canary \
 		    --wait -o campaign.mpi=$mpi -o measure.time=200ms
+	done
+}
+
+# What a rank of the unit's agent can see and do.
+sandbox() {
+	local seen=$root/mnt/seen want=()
+	cat >"$root/usr/bin/look-around" <<-"END"
+	#!/bin/bash
+	exec >/tmp/seen 2>/dev/null
+	id -un
+	grep -E "^(NoNewPrivs|CapEff|CapBnd):" /proc/self/status | tr -d "\t"
+	[ -e /proc/1 ] && echo "sees others"
+	for f in {/usr,/etc,/etc/coalmine/pki,/var/lib/coalmine-agent}/x; do
+		: >$f && echo "wrote $f"
+	done
+	for f in /root/.profile /etc/coalmine/pki/*.key /etc/munge/munge.key; do
+		: <$f && echo "reads $f"
+	done
+	[ -e /dev/kmsg ] && echo "has devices"
+	unshare --user true && echo "makes namespaces"
+	exec 3<>/dev/tcp/10.1.0.1/17700 && echo "reaches 10.1.0.1"
+	timeout 5 bash -c "exec 3<>/dev/tcp/203.0.113.9/17700" &&
+	    echo "reaches 203.0.113.9"
+	exit 0
+	END
+	chmod 755 "$root/usr/bin/look-around"
+	ok "a program of a campaign" sh -ec '
+	    ip addr add 203.0.113.9/32 dev lo
+	    bash -c "exec 3<>/dev/tcp/203.0.113.9/17700"
+	    sed -i "s,^#programs =.*,programs = /usr/bin/look-around," \
+		/etc/coalmine/coalmine-agent.conf
+	    systemctl restart coalmine-agent
+	    for i in $(seq 60); do
+		coalctl node list -s ok | grep -q "^node1 " && break
+		sleep 0.5
+	    done
+	    coalctl campaign run canary --wait -o campaign.mpi=openmpi \
+		-o canary.tests=command -o command.run=/usr/bin/look-around \
+		-o command.on=each || coalctl report last
+	    cp /tmp/systemd-private-*-coalmine-agent.service-*/tmp/seen /mnt'
+	want=(coalmine-probe NoNewPrivs:1 CapEff:0000000000000000
+		CapBnd:00000000000000e0 "reaches 10.1.0.1")
+	if [ "$(inside stat -fc %T /sys/fs/cgroup)" != cgroup2fs ]; then
+		say "IPAddressDeny is not looked at: only cgroup v1 here"
+		want+=("reaches 203.0.113.9")
+	fi
+	[ "$(sort "$seen")" = "$(printf '%s\n' "${want[@]}" | sort)" ] ||
+	    fail "a rank finds: $(cat "$seen")"
+	rm "$root/usr/bin/look-around"
+	say "a rank is in its sandbox"
+}
+
+# The unit's node, and one in the other network with a daemon of munge of its
+# own, have no secret but the realm's. The collector is not root, and the users
+# of its unit's namespace are few.
+munge_realm() {
+	ok "munge" sh -ec 'systemctl start munge
+	    grep -qs " node1" /etc/hosts || echo "10.1.0.1 node1" >>/etc/hosts
+	    install -d -o munge -m 755 /mnt/node3 /mnt/node3/munge
+	    echo "10.1.0.2 node3" >>/etc/hosts
+	    sed -i "s/^#munge_users =.*/munge_users = root/" \
+		/etc/coalmine/coalmined.conf
+	    sed -i "s/^#*enroll =.*/enroll = munge/" \
+		/etc/coalmine/coalmine-agent.conf
+	    systemctl stop coalmine-agent
+	    mv /etc/coalmine/pki/agent.pem /etc/coalmine/pki/agent.key /mnt
+	    systemctl restart coalmined
+	    systemctl start coalmine-agent'
+	inside nsenter --net=/run/netns/node2 unshare --uts sh -c 'hostname node3
+	    setpriv --reuid munge --regid munge --clear-groups munged \
+		--key-file=/etc/munge/munge.key --socket=/mnt/node3/munge/socket \
+		--pid-file=/mnt/node3/munge/pid --seed-file=/mnt/node3/munge/seed \
+		--log-file=/mnt/node3/munge/log
+	    exec coalmine-agent -o agent.name=node3 \
+		-o agent.state_dir=/mnt/node3/state \
+		-o agent.run_dir=/mnt/node3/run -o agent.enroll=munge \
+		-o agent.munge_socket=/mnt/node3/munge/socket \
+		-o tls.cert=/mnt/node3/a.pem -o tls.key=/mnt/node3/a.key \
+		-o tls.ca=/mnt/node3/ca.pem' >"$work/node3.log" 2>&1 &
+	ok "nodes enrol by munge" sh -c 'for i in $(seq 120); do
+	    [ "$(coalctl node list -s ok | grep -c "^node[13] ")" = 2 ] && exit
+	    sleep 0.5; done; coalctl node list; cat /mnt/node3/munge/log; exit 1'
+	inside test -s /etc/coalmine/pki/agent.key || fail "no key of node1"
+	[ "$(inside systemctl show -P PrivateUsers coalmined)" = yes ] &&
+	    [ "$(inside stat -c %U "/proc/$(inside systemctl show -P \
+		MainPID coalmined)")" = coalmine ] ||
+	    fail "the collector is not in its sandbox"
+	ok "node3's end" pkill -f agent.name=node3
+	ok "its munge's end" pkill -f /mnt/node3/munge
+}
+
+# Readers do not make a unit miss its watchdog; one that stops is ended and
+# started again.
+watchdog() {
+	local unit
+	for unit in coalmined coalmine-agent; do
+		ok "$unit stands still" sh -ec 'unit=$0
+		    mkdir -p /run/systemd/system/$unit.service.d
+		    printf "[Service]\nWatchdogSec=4\nRestartSec=1\n" \
+			>/run/systemd/system/$unit.service.d/short.conf
+		    systemctl daemon-reload
+		    systemctl restart $unit
+		    for i in $(seq 100); do
+			for j in $(seq 5); do
+			    bash -c "exec 3<>/dev/tcp/127.0.0.1/17701 &&
+				printf \"GET /api/v1/runs?node=z&limit=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n\" >&3" || true
+			done
+			sleep 0.1
+		    done
+		    [ "$(systemctl show -P NRestarts $unit)" = 0 ]
+		    kill -STOP "$(systemctl show -P MainPID $unit)"
+		    for i in $(seq 120); do
+			[ "$(systemctl show -P NRestarts $unit)" != 1 ] ||
+			    [ "$(systemctl is-active $unit)" != active ] ||
+			    break
+			sleep 0.5
+		    done
+		    journalctl -u $unit | grep -q "Watchdog timeout"
+		    [ "$(systemctl is-active $unit)" = active ]
+		    rm -r /run/systemd/system/$unit.service.d
+		    systemctl daemon-reload' "$unit"
 	done
 }
 
@@ -126,7 +249,7 @@ for part in "${parts[@]}"; do
 	new+=("$packages/coalmine-$part"_*.deb)
 done
 make_older || fail "no older packages"
-make_root "$root"
+make_root "$root" munge
 say "root made: $(du -sm "$root" | cut -f 1) MB"
 boot "$root" node1 --private-network
 say "booted: $(inside systemctl --version | head -n 1)"
@@ -136,9 +259,13 @@ check_installed
 set_up
 second_node
 check_runs
+sandbox
+munge_realm
+watchdog
 upgrade
 check_runs
 ok "second node's end" pkill -f agent.name=node2
+rm "$root/etc/hosts"
 ok "removed" sh -c 'dpkg -r $(dpkg-query -W -f "\${Package} " "coalmine-*")'
 for unit in coalmined coalmine-agent; do
 	[ "$(inside systemctl is-active $unit)" != active ] ||
