@@ -44,7 +44,7 @@ class Agent:
         self.sock.setblocking(False)
         if hello:
             self.send("hello", version=version, node=node or name, boot=boot,
-                      software="coalmine-agent 0.1.0",
+                      software="0.1.0",
                       inventory=inventory or {},
                       runs=list(runs), spool=list(spool))
         self.threads = [threading.Thread(target=self.read, daemon=True)]
@@ -187,7 +187,7 @@ class Agent:
 
     def records(self, run, *records):
         self.send("records", run=run, records=list(records))
-        if records and records[-1]["probe"] == "end":
+        if records and records[-1].get("probe") == "end":
             self.exited(run)  # the launcher has nothing to wait for
 
 

@@ -127,7 +127,7 @@ def test_versions(c):
     a.close()
     a = Agent(c.pki, "node2", c.port, hello=False, beat=False)
     a.send("hello", version=1, node="node2", boot="b3", runs=[], spool=[],
-           software="coalmine-agent 0.1.0", inventory={"links": True})
+           software="0.1.0", inventory={"links": True})
     assert a.wait("welcome")["links_ms"] == 300000
     a.close()
     a = Agent(c.pki, "node2", c.port, hello=False, beat=False)
