@@ -297,8 +297,9 @@ outcome_launcher_exited(struct run *r, int64_t status, const char *tail)
 		    (int)(status - 128), text);
 	else if (was_killed(r, status, text))
 		outcome_sign(r, SYMPTOM_KILLED, RUN_FAILED, CAUSE_LAUNCH,
-		    clk_ns(), "launcher on %s was killed by signal %d", head,
-		    (int)(status - 128));
+		    clk_ns(), "launcher on %s was killed by signal %d%s%s",
+		    head, (int)(status - 128), text[0] == '\0' ? "" : ": ",
+		    text);
 	else
 		outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH,
 		    clk_ns(),
