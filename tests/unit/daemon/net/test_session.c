@@ -81,6 +81,37 @@ test_refuse_when_full(void **state)
 	event_base_free(base);
 }
 
+/* A cluster that grows: each node that comes has a longer span than the one
+ * before. Every one is heard of again, and not later than was agreed. */
+static void
+test_beats_of_many_spans(void **state)
+{
+	static const struct session_limits limits = { CLK_NS_PER_S, 10,
+		QUEUE_BYTES };
+	struct event_base *base = event_base_new();
+	struct sessions *ss = sessions_new(base, &limits, &ops, NULL);
+	struct timeval now, at;
+	struct session *s;
+
+	(void)state;
+	sessions_set_tls(ss, SSL_CTX_new(TLS_server_method()));
+	s = full_session(ss, QUEUE_BYTES / 2);
+	for (unsigned nodes = 4000; nodes < 40000; nodes += 40) {
+		session_set_heartbeat(s, nodes * CLK_NS_PER_S / 2000);
+		session_timer_cb(-1, 0, s);
+		assert_true(event_pending(s->timer, EV_TIMEOUT, &at));
+		gettimeofday(&now, NULL);
+		timersub(&at, &now, &at);
+		assert_in_range((uint64_t)(at.tv_sec * 1000 +
+				    at.tv_usec / 1000),
+		    nodes * 1000 / 2000 * 15 / 16 - 500,
+		    nodes * 1000 / 2000 + 1);
+	}
+	sessions_free(ss);
+	(void)event_base_loop(base, EVLOOP_NONBLOCK);
+	event_base_free(base);
+}
+
 #define MESSAGES   200
 #define TEXT_BYTES 14000
 
@@ -191,6 +222,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refuse_when_full),
+		cmocka_unit_test(test_beats_of_many_spans),
 		cmocka_unit_test(test_order),
 	};
 
