@@ -58,7 +58,7 @@ struct pg {
 	struct err error;
 	int wake_fd; /* eventfd: interrupted */
 	const uint64_t *deadline_ns;
-	uint64_t give_up_ns; /* on what is waited for now */
+	uint64_t give_up_ns; /* limit of the answer that is awaited */
 	int cancelled;       /* it was asked to end */
 
 	struct pg_wait *waits; /* in the order of statements */

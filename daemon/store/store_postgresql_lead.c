@@ -148,10 +148,11 @@ clock_check(struct pg *s, struct err *err)
 	char got[PG_TEXT];
 	int rc = pg_exec(s, "SELECT extract(epoch FROM clock_timestamp())",
 	    got);
-	double apart_s = strtod(got, NULL) - (double)clk_unix_ns() / 1e9;
+	double apart_s;
 
 	if (rc < 0)
 		return refuse(err, rc, s->error.text);
+	apart_s = strtod(got, NULL) - (double)clk_unix_ns() / 1e9;
 	if (s->lease_ns == 0 || fabs(apart_s) <= CLOCK_APART_S)
 		return 0;
 	return err_set(err, -EINVAL,

@@ -89,6 +89,13 @@ make_room(struct loss_watch *w, const struct loss_node *nodes, size_t count)
 	w->count = want;
 }
 
+/* It is known why it loses: it says nothing of others. */
+static int
+is_apart(const struct loss_watch *w, const struct loss_node *n)
+{
+	return n->aside || w->sums[n->place].raised;
+}
+
 static uint32_t
 counted(const struct loss_pair *p)
 {
@@ -183,8 +190,7 @@ lost_across(const struct loss_watch *w, const struct loss_epoch *e,
 		uint32_t other = a->leaf == leaf ? b->leaf : a->leaf;
 
 		if ((a->leaf == leaf) == (b->leaf == leaf) || a->busy ||
-		    b->busy || a->aside || b->aside ||
-		    w->sums[a->place].raised || w->sums[b->place].raised)
+		    b->busy || is_apart(w, a) || is_apart(w, b))
 			continue;
 		lost += counted(&e->pairs[i]);
 		for (uint32_t k = 0; to_whom != NULL && k < e->pairs[i].lost;
@@ -298,7 +304,7 @@ own_solve(struct loss_watch *w, const struct loss_epoch *e, double *ret_good)
 			double lost = (double)node->lost;
 
 			if (node->leaf == SCORE_NO_LEAF || node->busy ||
-			    node->aside || w->sums[node->place].raised)
+			    is_apart(w, node))
 				continue;
 			if (!capped) {
 				of[node->leaf].lost += lost;
@@ -378,8 +384,7 @@ hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 		struct loss_node *a = &e->nodes[e->pairs[i].a];
 		struct loss_node *b = &e->nodes[e->pairs[i].b];
 
-		if (a->leaf != b->leaf && !a->aside && !b->aside &&
-		    !w->sums[a->place].raised && !w->sums[b->place].raised)
+		if (a->leaf != b->leaf && !is_apart(w, a) && !is_apart(w, b))
 			continue;
 		a->lost -= a->lost < e->pairs[i].lost ? a->lost
 						      : e->pairs[i].lost;
@@ -396,8 +401,7 @@ hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 		leaves += at->nodes == 0;
 		at->nodes++;
 		at->busy += e->nodes[i].busy;
-		if (!e->nodes[i].busy && !e->nodes[i].aside &&
-		    !w->sums[e->nodes[i].place].raised)
+		if (!e->nodes[i].busy && !is_apart(w, &e->nodes[i]))
 			at->sent += e->nodes[i].sent;
 	}
 	for (;;) {
@@ -467,7 +471,7 @@ loss_round(struct loss_watch *w, int far, struct loss_epoch *e)
 	if (far)
 		hear_leaves(w, e, &step);
 	for (size_t i = 0; i < count; i++)
-		marked[i] = nodes[i].aside || w->sums[nodes[i].place].raised;
+		marked[i] = is_apart(w, &nodes[i]) != 0;
 	mark(w, far, e, &step, marked);
 	w->lost *= KEEP;
 	w->sent *= KEEP;
