@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "common/err.h"
@@ -89,7 +90,8 @@ struct opt_row {
 	const char *arg; /* NULL: a switch */
 	int global;      /* 1: every verb takes it; 2: so, and not for people */
 	const char *text;
-	const char *words; /* the only values, "a|b|c"; NULL: any */
+	const char *words;   /* the only values, "a|b|c"; NULL: any */
+	int64_t least, most; /* of a number; most 0: it is none */
 };
 extern const struct opt_row opts_rows[OPT_MAX];
 
@@ -102,7 +104,7 @@ struct opts {
 
 /* Splits argv into options and the rest, which is moved behind: *ret_first is
  * its index. -EINVAL and why for an option that is none, and for a value that
- * is none of its words. */
+ * is none of its words or numbers. */
 int opts_parse(struct opts *o, int argc, char **argv, int *ret_first,
     struct err *err);
 void opts_clear(struct opts *o);
@@ -111,6 +113,8 @@ enum opt opts_find(const char *word);
 int opts_given(const struct opts *o, enum opt id);
 /* The last value given, or NULL. */
 const char *opts_value(const struct opts *o, enum opt id);
+/* The same of one that is a number, or otherwise. */
+int64_t opts_number(const struct opts *o, enum opt id, int64_t otherwise);
 /* 1 when list, names with blanks between, holds the option's name. */
 int opts_listed(const char *list, enum opt id);
 

@@ -24,11 +24,10 @@
 #include "common/xalloc.h"
 #include "ctl/print.h"
 
-#define RANKS_PER_NODE_MAX 1024
-#define ANSWER_MAX         (64U << 20)
-#define PAST_MAX           "200" /* runs that are looked at */
-#define PAST_LEAST         5     /* fewer say nothing of their scatter */
-#define PAST_TIMES         4.0   /* of so much larger or smaller data */
+#define ANSWER_MAX (64U << 20)
+#define PAST_MAX   "200" /* runs that are looked at */
+#define PAST_LEAST 5     /* fewer say nothing of their scatter */
+#define PAST_TIMES 4.0   /* of so much larger or smaller data */
 /* Of the logarithm, where nothing was compared yet; and the least. */
 #define SPREAD_ASSUMED 0.15
 #define SPREAD_MIN     0.02
@@ -37,14 +36,14 @@ int
 expectation_options(struct ctl *c, struct expectation_spec *ret)
 {
 	const char *bytes = opts_value(&c->opts, OPT_BYTES);
-	const char *ranks = opts_value(&c->opts, OPT_RANKS_PER_NODE);
-	int64_t n = 1;
 
 	*ret = (struct expectation_spec){ .machine = opts_value(&c->opts,
 					      OPT_MACHINE),
 		.op = opts_value(&c->opts, OPT_OP),
 		.plan = opts_value(&c->opts, OPT_PLAN),
-		.bytes = 1 << 30 };
+		.bytes = 1 << 30,
+		.ranks_per_node = (int)opts_number(&c->opts, OPT_RANKS_PER_NODE,
+		    1) };
 	if (ret->op != NULL && ret->plan != NULL)
 		return ctl_fail("--op and --plan: allowed is one of them");
 	if (ret->op == NULL && ret->plan == NULL)
@@ -53,10 +52,6 @@ expectation_options(struct ctl *c, struct expectation_spec *ret)
 	    (str_to_bytes(bytes, &ret->bytes) < 0 || ret->bytes == 0))
 		return ctl_fail("--bytes %.40s: allowed is a number, as 64M",
 		    bytes);
-	if (ranks != NULL && str_to_int(ranks, 1, RANKS_PER_NODE_MAX, &n) < 0)
-		return ctl_fail("--ranks-per-node %.40s: allowed is 1 to %d",
-		    ranks, RANKS_PER_NODE_MAX);
-	ret->ranks_per_node = (int)n;
 	return EXIT_CODE_OK;
 }
 

@@ -6,9 +6,11 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hostlist.h"
 #include "common/xalloc.h"
 
 /* getopt_long returns this plus the option's number. */
@@ -59,14 +61,15 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_LOCAL] = { "local", 0, NULL, 0,
 	    "Read the agent's file on this node; contact no collector." },
 	[OPT_HOURS] = { "hours", 0, "HOURS", 0,
-	    "Look so far ahead, 1 to 336; 24 by default." },
+	    "Look so far ahead, 1 to 336; 24 by default.", NULL, 1, 336 },
 	[OPT_DAYS] = { "days", 0, "DAYS", 0,
-	    "Validity of a certificate: 1 to 36500." },
+	    "Validity of a certificate: 1 to 36500.", NULL, 1, 36500 },
 	[OPT_ENROLLED] = { "enrolled", 0, "FILE", 0,
 	    "What the collector has issued, the file enrolled of its "
 	    "state_dir; /var/lib/coalmine/enrolled where that is." },
 	[OPT_EVERY] = { "every", 0, "SECONDS", 0,
-	    "Look again after so many, 1 to 3600; 2 by default." },
+	    "Look again after so many, 1 to 3600; 2 by default.", NULL, 1,
+	    3600 },
 	[OPT_HTML] = { "html", 0, "FILE", 0,
 	    "Write one HTML file with plots that needs nothing else; - is "
 	    "the standard output." },
@@ -97,7 +100,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    NAMES_EVENTS },
 	[OPT_LIMIT] = { "limit", 'n', "COUNT", 0,
 	    "At most this many, the newest: 1 to 10000. --where and --sort see "
-	    "these only." },
+	    "these only.",
+	    NULL, 1, 10000 },
 	[OPT_MACHINE] = { "machine", 0, "NAME", 0,
 	    "The machine, a name or file of coalmine-machine(5)." },
 	[OPT_MARGIN] = { "margin", 0, "SHARE", 0,
@@ -118,7 +122,7 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "Instead of a collective: a plan of coalmine-plan(7), as one "
 	    "word." },
 	[OPT_RANKS_PER_NODE] = { "ranks-per-node", 0, "COUNT", 0,
-	    "Ranks on each node, 1 to 1024; 1 by default." },
+	    "Ranks on each node, 1 to 1024; 1 by default.", NULL, 1, 1024 },
 	[OPT_RAILS] = { "rails", 0, "PORTS", 0,
 	    "Patterns of a host's ports, rail by rail, with commas, as "
 	    "mlx5_0,mlx5_[34]; ports that match none are left out." },
@@ -142,7 +146,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_STATE] = { "state", 's', "STATE", 0, "Only those in this state." },
 	[OPT_USES] = { "uses", 0, "COUNT", 0,
 	    "Nodes that a token may enrol: 1 to 65536; as many as --node "
-	    "names by default, 1 with --any." },
+	    "names by default, 1 with --any.",
+	    NULL, 1, HOSTLIST_MAX },
 	[OPT_WAIT] = { "wait", 'w', NULL, 0,
 	    "Wait for the end of the run, and show its progress." },
 	[OPT_WHERE] = { "where", 0, "CLAUSE", 0,
@@ -198,12 +203,18 @@ complain(int got, char *const *argv, struct err *err)
 	return -EINVAL;
 }
 
-/* A value of an option that has words must be one of them. */
+/* A value of an option that has words, or is a number, must be one of them. */
 static int
-word_check(const struct opt_row *row, const char *value, struct err *err)
+value_check(const struct opt_row *row, const char *value, struct err *err)
 {
 	size_t len = strlen(value);
+	int64_t number;
 
+	if (row->most != 0 &&
+	    str_to_int(value, row->least, row->most, &number) < 0)
+		return err_set(err, -EINVAL,
+		    "--%s %.30s: allowed is %" PRId64 " to %" PRId64, row->name,
+		    value, row->least, row->most);
 	for (const char *p = row->words; p != NULL;) {
 		size_t n = strcspn(p, "|");
 
@@ -247,7 +258,7 @@ opts_parse(struct opts *o, int argc, char **argv, int *ret_first,
 			return complain(got, argv, err);
 		id = got >= LONG_BASE ? got - LONG_BASE : by_letter(got);
 		if (optarg != NULL &&
-		    word_check(&opts_rows[id], optarg, err) < 0)
+		    value_check(&opts_rows[id], optarg, err) < 0)
 			return -EINVAL;
 		v = &o->of[id];
 		v->values = xreallocarray(v->values, v->count + 1,
@@ -278,6 +289,14 @@ opts_value(const struct opts *o, enum opt id)
 	const struct opt_values *v = &o->of[id];
 
 	return v->count == 0 ? NULL : v->values[v->count - 1];
+}
+
+int64_t
+opts_number(const struct opts *o, enum opt id, int64_t otherwise)
+{
+	const char *text = opts_value(o, id);
+
+	return text != NULL ? strtoll(text, NULL, 10) : otherwise;
 }
 
 int

@@ -15,6 +15,7 @@
 #include "common/str.h"
 #include "common/table.h"
 #include "common/xalloc.h"
+#include "ctl/ctl.h"
 
 #define INTERVAL_WIDE 100 /* times as high as low */
 
@@ -170,6 +171,29 @@ print_hostlist(const json_t *hosts, size_t *ret_count)
 	return folded;
 }
 
+char *
+print_texts(const json_t *array, const char *between)
+{
+	struct strbuf sb = { 0 };
+	size_t i;
+	json_t *item;
+
+	strbuf_add(&sb, "", 0);
+	json_array_foreach (array, i, item) {
+		char *text = json_dumps(item, JSON_ENCODE_ANY);
+		int plain = !json_is_object(item) && !json_is_array(item);
+
+		strbuf_addf(&sb, "%s%s", i == 0 ? "" : between,
+		    json_is_string(item) ? json_string_value(item) : text);
+		free(text);
+		if (plain)
+			continue;
+		strbuf_clear(&sb);
+		return NULL;
+	}
+	return sb.text;
+}
+
 static const char *
 cell_text(const struct print_column *col, const json_t *row, char *scratch)
 {
@@ -193,6 +217,9 @@ cell_text(const struct print_column *col, const json_t *row, char *scratch)
 		break;
 	case PRINT_SECONDS:
 		print_quantity(x, "s", scratch);
+		break;
+	case PRINT_OWN:
+		print_quantity(x, print_member(row, "unit", "s"), scratch);
 		break;
 	case PRINT_RATE:
 		print_quantity(x, "B/s", scratch);
@@ -223,6 +250,8 @@ cell_text(const struct print_column *col, const json_t *row, char *scratch)
 		free(print_hostlist(json_object_get(row, col->member), &count));
 		snprintf(scratch, PRINT_BYTES, "%zu", count);
 		break;
+	case PRINT_TEXTS:
+		return col->else_text; /* an empty list */
 	case PRINT_OF:
 		return col->text_of(row, scratch);
 	}
@@ -253,9 +282,33 @@ print_rows(const json_t *rows, const struct print_column *columns)
 		    col->title);
 	t = table_new(titles.text);
 	json_array_foreach (rows, i, row)
-		for (col = columns; col->title != NULL; col++)
-			table_cell(t, "%s", cell_text(col, row, scratch));
+		for (col = columns; col->title != NULL; col++) {
+			char *list = col->as == PRINT_TEXTS
+			    ? print_texts(json_object_get(row, col->member),
+				  ",")
+			    : NULL;
+
+			table_cell(t, "%s",
+			    list != NULL && list[0] != '\0'
+				? list
+				: cell_text(col, row, scratch));
+			free(list);
+		}
 	table_print(t, stdout);
 	table_free(t);
 	strbuf_clear(&titles);
+}
+
+int
+print_list(const struct ctl *c, json_t *rows,
+    const struct print_column *columns, const char *nothing)
+{
+	if (opts_given(&c->opts, OPT_JSON))
+		print_json(rows);
+	else if (nothing != NULL && json_array_size(rows) == 0)
+		puts(nothing);
+	else
+		print_rows(rows, columns);
+	json_decref(rows);
+	return EXIT_CODE_OK;
 }

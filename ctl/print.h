@@ -14,6 +14,8 @@
 
 #define PRINT_BYTES 64 /* enough for every text below */
 
+struct ctl;
+
 /* Arrays one element a line, objects compact when lone is 1. */
 void print_json(const json_t *value);
 void print_json_line(const json_t *value);
@@ -35,6 +37,9 @@ void print_span(double span_s, char *ret);
 /* A hostlist of an array of names, or of a text that is one already; the
  * caller frees. *ret_count may be NULL. */
 char *print_hostlist(const json_t *hosts, size_t *ret_count);
+/* "a, b" of an array of plain values, with what stands between them, NULL of
+ * any other; the caller frees. */
+char *print_texts(const json_t *array, const char *between);
 
 /* A table of an array of objects, a column a row; ends with a row without a
  * title. A member that is missing is else_text. */
@@ -49,6 +54,7 @@ struct print_column {
 		PRINT_NUMBER,
 		PRINT_COUNT,
 		PRINT_SECONDS, /* "34.1 us" */
+		PRINT_OWN,     /* in the unit that the row has */
 		PRINT_RATE,    /* of bytes per second */
 		PRINT_TIMES,   /* "2.40x" */
 		PRINT_RATIO,   /* "2.40" */
@@ -57,6 +63,7 @@ struct print_column {
 		PRINT_BYTES_OF,
 		PRINT_YES,   /* yes or no of a boolean */
 		PRINT_NODES, /* how many a hostlist has */
+		PRINT_TEXTS, /* of an array */
 		PRINT_OF     /* by text_of */
 	} as;
 	const char *(*text_of)(const json_t *row, char *scratch);
@@ -64,6 +71,10 @@ struct print_column {
 /* For print_column: member every_s, whose 0 is no span. */
 const char *print_every(const json_t *row, char *scratch);
 void print_rows(const json_t *rows, const struct print_column *columns);
+/* The answer of a verb, which this takes: --json, or a table; of no row what
+ * nothing says, or (NULL) the titles. EXIT_CODE_OK. */
+int print_list(const struct ctl *c, json_t *rows,
+    const struct print_column *columns, const char *nothing);
 
 /* Two histograms side by side. Lines are ranges of value; a bar is the share of
  * that histogram's samples. Either may be empty. */

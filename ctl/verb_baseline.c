@@ -62,22 +62,23 @@ baseline_pin(struct ctl *c)
 	return EXIT_CODE_OK;
 }
 
-static void
-print_record(struct table *t, const json_t *r)
+static const char *
+nodes_of(const json_t *record, char *scratch)
 {
-	static const char *const names[] = { "p50", "p99", "mean" };
-	const char *unit = print_member(r, "unit", "s");
-
-	table_cell(t, "%s", print_member(r, "test", "?"));
-	table_cell(t, "%s", print_member(r, "phase", "?"));
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		char text[PRINT_BYTES];
-
-		print_quantity(member_number(r, names[i]), unit, text);
-		table_cell(t, "%s", text);
-	}
-	table_cell(t, "%zu", json_array_size(json_object_get(r, "nodes")));
+	snprintf(scratch, PRINT_BYTES, "%zu",
+	    json_array_size(json_object_get(record, "nodes")));
+	return scratch;
 }
+
+static const struct print_column record_columns[] = {
+	{ "test", "test", "?", PRINT_TEXT, NULL },
+	{ "phase", "phase", "?", PRINT_TEXT, NULL },
+	{ ">p50", "p50", NULL, PRINT_OWN, NULL },
+	{ ">p99", "p99", NULL, PRINT_OWN, NULL },
+	{ ">mean", "mean", NULL, PRINT_OWN, NULL },
+	{ ">nodes", NULL, NULL, PRINT_OF, nodes_of },
+	{ 0 },
+};
 
 static const struct print_column columns[] = {
 	{ "baseline", "name", "?", PRINT_TEXT, NULL },
@@ -88,33 +89,20 @@ static const struct print_column columns[] = {
 static int
 baseline_show(struct ctl *c)
 {
-	struct table *t;
-	json_t *baseline, *r;
-	size_t i;
+	json_t *baseline;
 	int rc;
 
 	if (c->args[0] == NULL) {
 		rc = ctl_get(c, "baselines", NULL, &baseline);
-		if (rc != 0)
-			return rc;
-		if (opts_given(&c->opts, OPT_JSON))
-			print_json(baseline);
-		else
-			print_rows(baseline, columns);
-		json_decref(baseline);
-		return EXIT_CODE_OK;
+		return rc == 0 ? print_list(c, baseline, columns, NULL) : rc;
 	}
 	rc = ctl_get(c, "baselines/*", c->args[0], &baseline);
 	if (rc != 0)
 		return rc;
-	t = table_new("test|phase|>p50|>p99|>mean|>nodes");
-	json_array_foreach (records_of(baseline), i, r)
-		print_record(t, r);
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(baseline);
 	else
-		table_print(t, stdout);
-	table_free(t);
+		print_rows(records_of(baseline), record_columns);
 	json_decref(baseline);
 	return EXIT_CODE_OK;
 }

@@ -49,14 +49,10 @@ campaign_list(struct ctl *c)
 
 	if (rc != 0)
 		return rc;
-	if (opts_given(&c->opts, OPT_JSON))
-		print_json(list);
-	else
-		print_rows(list, columns);
 	json_array_foreach (list, i, item)
 		if (json_is_false(json_object_get(item, "ok")))
 			rc = EXIT_CODE_WARN; /* a broken file */
-	json_decref(list);
+	print_list(c, list, columns, NULL);
 	return rc;
 }
 

@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "common/clk.h"
 #include "common/table.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
@@ -106,38 +105,42 @@ coverage(struct ctl *c)
 	return EXIT_CODE_OK;
 }
 
-static void
-print_links(const json_t *list)
+static const char *
+looks_text(const json_t *row, char *scratch)
 {
-	struct table *t = table_new("node|leaf|port|counter|>errors|in|>looks|"
-				    ">of others|");
-	char span[32];
-	json_t *row;
-	size_t i;
-
-	json_array_foreach (list, i, row) {
-		clk_span_format(member_unsigned(row, "span_s") * CLK_NS_PER_S,
-		    span, sizeof(span));
-		table_cell(t, "%s", print_member(row, "node", "?"));
-		table_cell(t, "%s", print_member(row, "leaf", "?"));
-		table_cell(t, "%s", print_member(row, "port", "?"));
-		table_cell(t, "%s", print_member(row, "counter", "?"));
-		table_cell(t, "%" JSON_INTEGER_FORMAT,
-		    member_int(row, "errors"));
-		table_cell(t, "%s", span);
-		table_cell(t,
-		    "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT,
-		    member_int(row, "looks_with_errors"),
-		    member_int(row, "looks"));
-		table_cell(t, "%.2g %%", 100 * member_number(row, "usual"));
-		table_cell(t, "%s", member_bool(row, "named") ? "named" : "");
-	}
-	if (json_array_size(list) == 0)
-		puts("no port has counted more errors than others lately");
-	else
-		table_print(t, stdout);
-	table_free(t);
+	snprintf(scratch, PRINT_BYTES,
+	    "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT,
+	    member_int(row, "looks_with_errors"), member_int(row, "looks"));
+	return scratch;
 }
+
+static const char *
+usual_text(const json_t *row, char *scratch)
+{
+	snprintf(scratch, PRINT_BYTES, "%.2g %%",
+	    100 * member_number(row, "usual"));
+	return scratch;
+}
+
+static const char *
+named_text(const json_t *row, char *scratch)
+{
+	(void)scratch;
+	return member_bool(row, "named") ? "named" : "";
+}
+
+static const struct print_column link_columns[] = {
+	{ "node", "node", "?", PRINT_TEXT, NULL },
+	{ "leaf", "leaf", "?", PRINT_TEXT, NULL },
+	{ "port", "port", "?", PRINT_TEXT, NULL },
+	{ "counter", "counter", "?", PRINT_TEXT, NULL },
+	{ ">errors", "errors", NULL, PRINT_COUNT, NULL },
+	{ "in", "span_s", NULL, PRINT_SPAN, NULL },
+	{ ">looks", NULL, NULL, PRINT_OF, looks_text },
+	{ ">of others", NULL, NULL, PRINT_OF, usual_text },
+	{ "", NULL, NULL, PRINT_OF, named_text },
+	{ 0 },
+};
 
 static int
 link_list(struct ctl *c)
@@ -151,11 +154,8 @@ link_list(struct ctl *c)
 		return rc;
 	json_array_foreach (list, i, row)
 		named |= member_bool(row, "named");
-	if (opts_given(&c->opts, OPT_JSON))
-		print_json(list);
-	else
-		print_links(list);
-	json_decref(list);
+	print_list(c, list, link_columns,
+	    "no port has counted more errors than others lately");
 	return named ? EXIT_CODE_WARN : EXIT_CODE_OK;
 }
 
@@ -239,14 +239,10 @@ link_show(struct ctl *c)
 	}
 	json_array_foreach (flat, i, row)
 		named |= member_bool(row, "named");
-	if (opts_given(&c->opts, OPT_JSON))
-		print_json(flat);
-	else
-		print_rows(flat, columns);
+	print_list(c, flat, columns, NULL);
 	if (!member_bool(o, "watched"))
 		fprintf(stderr, "coalctl: the agent of %s tells no counters\n",
 		    c->args[0]);
-	json_decref(flat);
 	json_decref(o);
 	return named ? EXIT_CODE_WARN : EXIT_CODE_OK;
 }

@@ -65,21 +65,6 @@ static const struct print_column worst_columns[] = {
 	{ 0 },
 };
 
-/* Takes list. */
-static int
-show_list(struct ctl *c, json_t *list, const struct print_column *with,
-    const char *nothing)
-{
-	if (opts_given(&c->opts, OPT_JSON))
-		print_json(list);
-	else if (json_array_size(list) == 0)
-		puts(nothing);
-	else
-		print_rows(list, with);
-	json_decref(list);
-	return EXIT_CODE_OK;
-}
-
 static int
 job_list(struct ctl *c)
 {
@@ -91,7 +76,7 @@ job_list(struct ctl *c)
 	if (rc == 0)
 		rc = ctl_list(c, &list, "jobs", "from_unix_ns", from, "limit",
 		    opts_value(&c->opts, OPT_LIMIT), NULL);
-	return rc == 0 ? show_list(c, list, columns, "no job is known") : rc;
+	return rc == 0 ? print_list(c, list, columns, "no job is known") : rc;
 }
 
 static int
@@ -110,7 +95,7 @@ job_worst(struct ctl *c)
 	if (!opts_given(&c->opts, OPT_JSON) && json_array_size(list) > 0)
 		puts("exposed: node-hours in which a node or leaf of the job "
 		     "was slow\n");
-	return show_list(c, list, worst_columns,
+	return print_list(c, list, worst_columns,
 	    "no job ran on a node or leaf that was slow");
 }
 

@@ -124,40 +124,16 @@ node_list(struct ctl *c)
 	if (rc != 0)
 		return rc;
 	rc = filter(c, nodes);
-	if (rc == 0 && opts_given(&c->opts, OPT_JSON))
-		print_json(nodes);
-	else if (rc == 0 && opts_given(&c->opts, OPT_SOFTWARE))
-		print_folded(nodes, "software");
-	else if (rc == 0 && opts_given(&c->opts, OPT_FOLD))
-		print_folded(nodes, "state");
-	else if (rc == 0)
-		print_rows(nodes, columns);
+	if (rc == 0 &&
+	    (opts_given(&c->opts, OPT_JSON) ||
+		(!opts_given(&c->opts, OPT_SOFTWARE) &&
+		    !opts_given(&c->opts, OPT_FOLD))))
+		return print_list(c, nodes, columns, NULL);
+	if (rc == 0)
+		print_folded(nodes,
+		    opts_given(&c->opts, OPT_SOFTWARE) ? "software" : "state");
 	json_decref(nodes);
 	return rc;
-}
-
-/* "a, b" of an array of plain values, NULL of any other; caller frees. */
-static char *
-joined(const json_t *array)
-{
-	struct strbuf sb = { 0 };
-	size_t i;
-	json_t *item;
-
-	strbuf_add(&sb, "", 0);
-	json_array_foreach (array, i, item) {
-		char *text = json_dumps(item, JSON_ENCODE_ANY);
-		int plain = !json_is_object(item) && !json_is_array(item);
-
-		strbuf_addf(&sb, "%s%s", i == 0 ? "" : ", ",
-		    json_is_string(item) ? json_string_value(item) : text);
-		free(text);
-		if (plain)
-			continue;
-		strbuf_clear(&sb);
-		return NULL;
-	}
-	return sb.text;
 }
 
 /* A value on a line of its own; what has members gets a line for each. */
@@ -168,7 +144,7 @@ print_value(const char *name, json_t *v, int indent)
 	const char *key;
 	json_t *item;
 	size_t i, n = strlen(name);
-	char *list = json_is_array(v) ? joined(v) : NULL;
+	char *list = json_is_array(v) ? print_texts(v, ", ") : NULL;
 
 	if (list != NULL) {
 		printf("%*s%-*s %s\n", indent, "", 18 - indent, name,

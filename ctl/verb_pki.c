@@ -10,7 +10,6 @@
 #include "common/err.h"
 #include "common/hostlist.h"
 #include "common/str.h"
-#include "common/table.h"
 #include "common/text.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
@@ -19,32 +18,21 @@
 #define CA_DAYS   3650
 #define CERT_DAYS 825
 #define SOON_DAYS 30 /* an expiry that list warns of */
-#define DAYS_MAX  36500
 #define ENROLLED  "/var/lib/coalmine/enrolled"
 
-/* --days, or the fallback; 0 or an exit code. */
 static int
-days_get(struct ctl *c, int fallback, int *ret)
+days_of(const struct ctl *c, int otherwise)
 {
-	const char *text = opts_value(&c->opts, OPT_DAYS);
-	int64_t days = fallback;
-
-	if (text != NULL && str_to_int(text, 1, DAYS_MAX, &days) < 0)
-		return ctl_fail("--days %.30s: allowed is 1 to %d", text,
-		    DAYS_MAX);
-	*ret = (int)days;
-	return 0;
+	return (int)opts_number(&c->opts, OPT_DAYS, otherwise);
 }
 
 static int
 pki_verb_init(struct ctl *c)
 {
 	struct err err;
-	int days = 0, rc = days_get(c, CA_DAYS, &days);
 
-	if (rc != 0)
-		return rc;
-	if (pki_init(c->args[0], "Coalmine authority", days, &err) < 0)
+	if (pki_init(c->args[0], "Coalmine authority", days_of(c, CA_DAYS),
+		&err) < 0)
 		return ctl_fail("%s", err.text);
 	printf("authority in %s: ca.pem for every host, ca.key for none\n",
 	    c->args[0]);
@@ -55,11 +43,8 @@ static int
 pki_verb_enroller(struct ctl *c)
 {
 	struct err err;
-	int days = 0, rc = days_get(c, CA_DAYS, &days);
 
-	if (rc != 0)
-		return rc;
-	if (pki_enroller(c->args[0], days, &err) < 0)
+	if (pki_enroller(c->args[0], days_of(c, CA_DAYS), &err) < 0)
 		return ctl_fail("%s", err.text);
 	printf("%s/enroll.pem and enroll.key are for the collector: enroll.ca, "
 	       "enroll.key\n",
@@ -70,9 +55,8 @@ pki_verb_enroller(struct ctl *c)
 /* One word on each name of the hostlist in the second argument. */
 static int
 each_name(struct ctl *c,
-    int (*one)(struct ctl *c, const char *name, struct pki_order *o,
-	struct err *err),
-    struct pki_order *o, const char *done)
+    int (*one)(struct ctl *c, const char *name, struct err *err),
+    const char *done)
 {
 	struct hostlist hl;
 	struct err err;
@@ -81,7 +65,7 @@ each_name(struct ctl *c,
 	if (hostlist_parse(c->args[1], &hl, &err) < 0)
 		return ctl_fail("%s: %s", c->args[1], err.text);
 	for (size_t i = 0; i < hl.count && rc == EXIT_CODE_OK; i++) {
-		if (one(c, hl.names[i], o, &err) < 0)
+		if (one(c, hl.names[i], &err) < 0)
 			rc = ctl_fail("%s", err.text);
 		else
 			printf("%s %s/%s.pem\n", done, c->args[0], hl.names[i]);
@@ -91,54 +75,46 @@ each_name(struct ctl *c,
 }
 
 static int
-issue_one(struct ctl *c, const char *name, struct pki_order *o, struct err *err)
+issue_one(struct ctl *c, const char *name, struct err *err)
 {
-	o->name = name;
-	return pki_issue(c->args[0], o, err);
+	const char *role = opts_value(&c->opts, OPT_ROLE);
+
+	return pki_issue(c->args[0],
+	    &(struct pki_order){ .name = name,
+		.role = (enum role)STR_FIND(names_roles, role),
+		.sans = c->opts.of[OPT_SAN].values,
+		.san_count = c->opts.of[OPT_SAN].count,
+		.life_s = days_of(c, CERT_DAYS) * PKI_DAY_S },
+	    err);
 }
 
 static int
 pki_verb_issue(struct ctl *c)
 {
-	struct pki_order o = { .sans = c->opts.of[OPT_SAN].values,
-		.san_count = c->opts.of[OPT_SAN].count };
-	const char *text = opts_value(&c->opts, OPT_ROLE);
-	int days = 0, rc;
-
-	if (text == NULL)
+	if (!opts_given(&c->opts, OPT_ROLE))
 		return ctl_fail("pki issue needs --role: allowed are %s",
 		    opts_rows[OPT_ROLE].words);
-	o.role = (enum role)STR_FIND(names_roles, text);
-	rc = days_get(c, CERT_DAYS, &days);
-	o.life_s = days * PKI_DAY_S;
-	return rc != 0 ? rc : each_name(c, issue_one, &o, "issued");
+	return each_name(c, issue_one, "issued");
 }
 
 static int
-renew_one(struct ctl *c, const char *name, struct pki_order *o, struct err *err)
+renew_one(struct ctl *c, const char *name, struct err *err)
 {
-	return pki_renew(c->args[0], name, (int)(o->life_s / PKI_DAY_S),
+	return pki_renew(c->args[0], name, days_of(c, CERT_DAYS),
 	    opts_given(&c->opts, OPT_REKEY), err);
 }
 
 static int
 pki_verb_renew(struct ctl *c)
 {
-	struct pki_order o = { 0 };
-	int days = 0, rc = days_get(c, CERT_DAYS, &days);
-
-	o.life_s = days * PKI_DAY_S;
-
-	return rc != 0 ? rc : each_name(c, renew_one, &o, "renewed");
+	return each_name(c, renew_one, "renewed");
 }
 
 static int
-revoke_one(struct ctl *c, const char *name, struct pki_order *o,
-    struct err *err)
+revoke_one(struct ctl *c, const char *name, struct err *err)
 {
 	const char *file = opts_value(&c->opts, OPT_ENROLLED);
 
-	(void)o;
 	if (file == NULL && access(ENROLLED, F_OK) == 0)
 		file = ENROLLED;
 	return pki_revoke(c->args[0], name, file, err);
@@ -147,7 +123,7 @@ revoke_one(struct ctl *c, const char *name, struct pki_order *o,
 static int
 pki_verb_revoke(struct ctl *c)
 {
-	int rc = each_name(c, revoke_one, NULL, "revoked");
+	int rc = each_name(c, revoke_one, "revoked");
 
 	if (rc == EXIT_CODE_OK)
 		printf("%s/crl.pem is for the collector: tls.crl, and SIGHUP\n",
@@ -176,17 +152,12 @@ static int
 pki_verb_token(struct ctl *c)
 {
 	const char *names = opts_value(&c->opts, OPT_NODE);
-	const char *uses = opts_value(&c->opts, OPT_USES);
 	json_t *answer;
-	int64_t count = 0;
 	int rc;
 
 	if ((names == NULL) != (opts_given(&c->opts, OPT_ANY) != 0))
 		return ctl_fail("pki token needs --node NAMES or --any");
-	if (uses != NULL && str_to_int(uses, 1, HOSTLIST_MAX, &count) < 0)
-		return ctl_fail("--uses %.30s: allowed is 1 to %d", uses,
-		    HOSTLIST_MAX);
-	rc = ctl_token(c, names, count, &answer);
+	rc = ctl_token(c, names, opts_number(&c->opts, OPT_USES, 0), &answer);
 	if (rc != 0)
 		return rc;
 	if (opts_given(&c->opts, OPT_JSON))
@@ -210,38 +181,24 @@ days_left(const json_t *cert)
 	    86400e9;
 }
 
-static void
-print_table(const json_t *list)
+static const char *
+state_of(const json_t *cert, char *scratch)
 {
-	struct table *t = table_new("name|role|expires (UTC)|state|serial|"
-				    "names");
-	size_t i, k;
-	json_t *cert, *san;
+	double days = days_left(cert);
 
-	json_array_foreach (list, i, cert) {
-		double days = days_left(cert);
-		struct strbuf names = { 0 };
-		char at[PRINT_BYTES];
-
-		print_time(cert, "not_after_unix_ns", at);
-		strbuf_add(&names, "", 0);
-		json_array_foreach (json_object_get(cert, "sans"), k, san)
-			strbuf_addf(&names, "%s%s", k == 0 ? "" : ",",
-			    json_string_value(san));
-		table_cell(t, "%s", print_member(cert, "name", "?"));
-		table_cell(t, "%s", print_member(cert, "role", "?"));
-		table_cell(t, "%s", at);
-		table_cell(t, "%s",
-		    days < 0               ? "expired"
-			: days < SOON_DAYS ? "soon"
-					   : "ok");
-		table_cell(t, "%s", print_member(cert, "serial", "?"));
-		table_cell(t, "%s", names.len_bytes == 0 ? "-" : names.text);
-		strbuf_clear(&names);
-	}
-	table_print(t, stdout);
-	table_free(t);
+	(void)scratch;
+	return days < 0 ? "expired" : days < SOON_DAYS ? "soon" : "ok";
 }
+
+static const struct print_column columns[] = {
+	{ "name", "name", "?", PRINT_TEXT, NULL },
+	{ "role", "role", "?", PRINT_TEXT, NULL },
+	{ "expires (UTC)", "not_after_unix_ns", NULL, PRINT_TIME, NULL },
+	{ "state", NULL, NULL, PRINT_OF, state_of },
+	{ "serial", "serial", "?", PRINT_TEXT, NULL },
+	{ "names", "sans", "-", PRINT_TEXTS, NULL },
+	{ 0 },
+};
 
 static int
 pki_verb_list(struct ctl *c)
@@ -255,10 +212,6 @@ pki_verb_list(struct ctl *c)
 		return ctl_fail("%s", err.text);
 	if (ctl_arrange(c, list) != 0)
 		return EXIT_CODE_UNKNOWN;
-	if (opts_given(&c->opts, OPT_JSON))
-		print_json(list);
-	else
-		print_table(list);
 	json_array_foreach (list, i, cert) {
 		double days = days_left(cert);
 
@@ -267,7 +220,7 @@ pki_verb_list(struct ctl *c)
 		else if (days < SOON_DAYS && rc == EXIT_CODE_OK)
 			rc = EXIT_CODE_WARN;
 	}
-	json_decref(list);
+	print_list(c, list, columns, NULL);
 	return rc;
 }
 

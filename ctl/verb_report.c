@@ -432,20 +432,17 @@ const struct verb verbs_report[] = {
 
 /* ---- tuning: why collectives have their shapes ---- */
 
-static void
-span_cell(struct table *t, const json_t *o, const char *key)
-{
-	char text[PRINT_BYTES];
-
-	print_span(member_number(o, key), text);
-	table_cell(t, "%s", text);
-}
-
 /* What was tried, measured ones first; * is the choice. */
 static void
 print_tuning(const json_t *r)
 {
-	struct table *t = table_new("|shape|>predicted|>measured");
+	static const struct print_column columns[] = {
+		{ "", "mark", "", PRINT_TEXT, NULL },
+		{ "shape", "words", "?", PRINT_TEXT, NULL },
+		{ ">predicted", "predicted", NULL, PRINT_SPAN, NULL },
+		{ ">measured", "seconds", NULL, PRINT_SPAN, NULL },
+		{ 0 },
+	};
 	const char *choice = print_member(r, "choice", "");
 	char size[PRINT_BYTES];
 	json_t *o;
@@ -455,16 +452,10 @@ print_tuning(const json_t *r)
 	printf("\n%s, %s in all, %.0f ranks on %s: %s\n",
 	    print_member(r, "asked", "?"), size, member_number(r, "ranks"),
 	    print_member(r, "machine", "?"), print_member(r, "why", "?"));
-	json_array_foreach (json_object_get(r, "tried"), i, o) {
-		const char *words = print_member(o, "words", "?");
-
-		table_cell(t, "%s", strcmp(words, choice) == 0 ? "*" : "");
-		table_cell(t, "%s", words);
-		span_cell(t, o, "predicted");
-		span_cell(t, o, "seconds");
-	}
-	table_print(t, stdout);
-	table_free(t);
+	json_array_foreach (json_object_get(r, "tried"), i, o)
+		if (strcmp(print_member(o, "words", "?"), choice) == 0)
+			json_object_set_new(o, "mark", json_string("*"));
+	print_rows(json_object_get(r, "tried"), columns);
 }
 
 static int

@@ -49,25 +49,13 @@ run_list(struct ctl *c)
 	const char *state = opts_value(&c->opts, OPT_STATE);
 	const char *limit = opts_value(&c->opts, OPT_LIMIT);
 	json_t *runs;
-	int64_t n;
-	int rc;
+	int rc = CTL_STATE_CHECK(state, names_run_states);
 
-	rc = CTL_STATE_CHECK(state, names_run_states);
-	if (rc != 0)
-		return rc;
-	if (limit != NULL && str_to_int(limit, 1, 10000, &n) < 0)
-		return ctl_fail("--limit %s: allowed is 1 to 10000", limit);
-	rc = ctl_list(c, &runs, "runs", "campaign",
-	    opts_value(&c->opts, OPT_CAMPAIGN), "state", state, "limit",
-	    limit == NULL ? "20" : limit, NULL);
-	if (rc != 0)
-		return rc;
-	if (opts_given(&c->opts, OPT_JSON))
-		print_json(runs);
-	else
-		print_rows(runs, columns);
-	json_decref(runs);
-	return EXIT_CODE_OK;
+	if (rc == 0)
+		rc = ctl_list(c, &runs, "runs", "campaign",
+		    opts_value(&c->opts, OPT_CAMPAIGN), "state", state, "limit",
+		    limit == NULL ? "20" : limit, NULL);
+	return rc == 0 ? print_list(c, runs, columns, NULL) : rc;
 }
 
 /* "n[1-8]: rank 0 on cores 0-15 (NUMA 0), rank 1 on 16-31 (NUMA 1)": of a run
@@ -135,25 +123,35 @@ print_run(const json_t *run)
 	printf("%-10s %.0f\n", "records", member_number(run, "records"));
 }
 
+/* The run of the argument, by runs_get or runs_wait. */
 static int
-run_show(struct ctl *c)
+run_of(struct ctl *c, int (*get)(struct ctl *c, const char *run, json_t **ret),
+    json_t **ret)
 {
 	char *id = NULL;
-	json_t *run;
 	int rc = runs_find(c, c->args[0], &id);
 
 	if (rc == 0)
-		rc = runs_get(c, id, &run);
+		rc = get(c, id, ret);
 	free(id);
+	return rc;
+}
+
+static int
+run_show(struct ctl *c)
+{
+	json_t *run;
+	int rc = run_of(c, runs_get, &run);
+
 	if (rc != 0)
 		return rc;
-	if (opts_given(&c->opts, OPT_JSON))
+	if (opts_given(&c->opts, OPT_JSON)) {
 		print_json(run);
-	else
+	} else {
 		print_run(run);
-	if (!opts_given(&c->opts, OPT_JSON) &&
-	    member_number(run, "records") > 0)
-		print_affinity(c, print_member(run, "run", ""));
+		if (member_number(run, "records") > 0)
+			print_affinity(c, print_member(run, "run", ""));
+	}
 	json_decref(run);
 	return EXIT_CODE_OK;
 }
@@ -161,13 +159,9 @@ run_show(struct ctl *c)
 static int
 run_watch(struct ctl *c)
 {
-	char *id = NULL;
 	json_t *run;
-	int rc = runs_find(c, c->args[0], &id);
+	int rc = run_of(c, runs_wait, &run);
 
-	if (rc == 0)
-		rc = runs_wait(c, id, &run);
-	free(id);
 	if (rc != 0)
 		return rc;
 	if (opts_given(&c->opts, OPT_JSON))

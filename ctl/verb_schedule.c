@@ -26,14 +26,7 @@ schedule_list(struct ctl *c)
 	json_t *rows;
 	int rc = ctl_get(c, "schedule", NULL, &rows);
 
-	if (rc != 0)
-		return rc;
-	if (opts_given(&c->opts, OPT_JSON))
-		print_json(rows);
-	else
-		print_rows(rows, columns);
-	json_decref(rows);
-	return EXIT_CODE_OK;
+	return rc == 0 ? print_list(c, rows, columns, NULL) : rc;
 }
 
 static int
@@ -49,20 +42,13 @@ start_of(const json_t *row, char *scratch)
 	return is_missed(row) ? "-" : scratch;
 }
 
-static const char *
-nodes_of(const json_t *row, char *scratch)
-{
-	snprintf(scratch, PRINT_BYTES, "%.0f", member_number(row, "nodes"));
-	return scratch;
-}
-
 static const struct print_column forecast_columns[] = {
 	{ "due (UTC)", "due_unix_ns", NULL, PRINT_TIME, NULL },
 	{ "start (UTC)", NULL, NULL, PRINT_OF, start_of },
 	{ "campaign", "campaign", "?", PRINT_TEXT, NULL },
 	{ "answer", "answer", "?", PRINT_TEXT, NULL },
 	{ "takes", "duration_s", NULL, PRINT_SPAN, NULL },
-	{ ">nodes", NULL, NULL, PRINT_OF, nodes_of },
+	{ ">nodes", "nodes", NULL, PRINT_COUNT, NULL },
 	{ ">bytes", "bytes", NULL, PRINT_BYTES_OF, NULL },
 	{ "why", "why", "-", PRINT_TEXT, NULL },
 	{ 0 },
@@ -78,15 +64,11 @@ schedule_forecast(struct ctl *c)
 
 	if (rc != 0)
 		return rc;
-	if (opts_given(&c->opts, OPT_JSON))
-		print_json(rows);
-	else
-		print_rows(rows, forecast_columns);
 	/* A start that will be missed is a warning. */
 	json_array_foreach (rows, i, row)
 		if (is_missed(row))
 			rc = EXIT_CODE_WARN;
-	json_decref(rows);
+	print_list(c, rows, forecast_columns, NULL);
 	return rc;
 }
 

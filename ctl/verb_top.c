@@ -17,12 +17,10 @@
 #include "ctl/print.h"
 #include "schema/names.h"
 
-#define EVERY_MIN_S 1
-#define EVERY_MAX_S 3600
-#define EVERY_S     2
-#define LINES       40 /* where nobody says how tall the screen is */
-#define COLUMNS     100
-#define HEAD_LINES  6
+#define EVERY_S    2
+#define LINES      40 /* where nobody says how tall the screen is */
+#define COLUMNS    100
+#define HEAD_LINES 6
 
 /* Cursor home; what is behind a line's end; what is below. */
 #define HOME       "\033[H"
@@ -318,17 +316,12 @@ turn(struct ctl *c, int live)
 static int
 top(struct ctl *c)
 {
-	const char *text = opts_value(&c->opts, OPT_EVERY);
+	const struct timespec wait = {
+		opts_number(&c->opts, OPT_EVERY, EVERY_S), 0
+	};
 	int live = isatty(STDOUT_FILENO);
 	struct sigaction sa = { .sa_handler = end_cb };
-	struct timespec wait = { EVERY_S, 0 };
-	int64_t every_s = EVERY_S;
 
-	if (text != NULL &&
-	    str_to_int(text, EVERY_MIN_S, EVERY_MAX_S, &every_s) < 0)
-		return ctl_fail("--every %s: allowed is %d to %d seconds", text,
-		    EVERY_MIN_S, EVERY_MAX_S);
-	wait.tv_sec = every_s;
 	if (!live)
 		return turn(c, 0) == 0 ? EXIT_CODE_OK : ctl_fail_client(c);
 	sigaction(SIGINT, &sa, NULL);

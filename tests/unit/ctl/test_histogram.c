@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "ctl/opts.c"
 #include "ctl/print.c"
 
 static struct hist a, b;
