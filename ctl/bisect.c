@@ -8,7 +8,9 @@
  * while all that it was split into is fine has a slow way between these. One
  * alone cannot be measured: it gets partners from among the cleared. What ends
  * a search, a node or a way, was slow twice, with other partners the second
- * time where there are.
+ * time where there are. Rounds follow one another, and a network that gives
+ * less in the later ones gives less to all: slow is beyond twice what groups
+ * that are fine were off.
  */
 #include "ctl/ctl.h"
 
@@ -22,6 +24,7 @@
 #define SMALL     4   /* is split into single ones at once */
 #define PARTNERS  3   /* of one that is measured alone */
 #define TRIES_MAX 2   /* of a group that gave no number */
+#define FINE_MORE 2.0 /* of what a fine group was off: that is chance too */
 #define NONE      SIZE_MAX
 
 enum part_state {
@@ -60,6 +63,7 @@ struct bisect {
 	size_t *members; /* of all groups of this round */
 	unsigned char *used, *cleared, *hinted;
 	size_t hints, rounds, turn, pairings;
+	double fine_most; /* off, of all groups that were fine */
 };
 
 /* Pointers to parts are void then. */
@@ -128,6 +132,13 @@ bisect_least(const struct bisect_options *o, double spread)
 
 /* ---- what a round has shown ---- */
 
+static int
+is_slow(const struct bisect *b, const struct group *g)
+{
+	return g->effect >
+	    fmax(bisect_least(&b->o, g->spread), FINE_MORE * b->fine_most);
+}
+
 /* Of the whole, those that something else speaks against are one half. */
 static void
 split(struct bisect *b, size_t index)
@@ -166,7 +177,7 @@ static void
 part_hear(struct bisect *b, size_t index, const struct group *g)
 {
 	struct part *p = &b->parts[index];
-	int slow = g->effect > bisect_least(&b->o, g->spread);
+	int slow = is_slow(b, g);
 
 	if (isnan(g->effect)) {
 		if (++p->unknown >= TRIES_MAX)
@@ -282,9 +293,13 @@ bisect_next(struct bisect *b, const struct bisect_group **ret)
 	size_t at = 0, count = 0, singles = 0, rest = 0;
 	size_t *waiting = xcalloc(b->parts_count * 3 + 3, sizeof(*waiting));
 
+	for (size_t i = 0; i < b->groups_count; i++)
+		if (b->groups[i].effect <=
+		    bisect_least(&b->o, b->groups[i].spread))
+			b->fine_most = fmax(b->fine_most, b->groups[i].effect);
 	for (size_t i = 0; i < b->groups_count; i++) {
 		const struct group *g = &b->groups[i];
-		int slow = !(g->effect <= bisect_least(&b->o, g->spread));
+		int slow = isnan(g->effect) || is_slow(b, g);
 
 		/* Of two, neither is known to be the slow one. */
 		if (g->other == NONE || !slow)

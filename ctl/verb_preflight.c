@@ -557,10 +557,11 @@ const struct verb verbs_preflight[] = {
 	    "slow is split, and its parts measured at the same time, until "
 	    "what is left is a node, confirmed among others that are fine, or "
 	    "the way between parts that are fine by themselves. Slow is more "
-	    "than 15 % and than chance below what is expected: of nodes what "
-	    "the others of the job give, of the collective, where --machine is "
-	    "given, what expect tells of sound nodes; without it, it is "
-	    "measured and not judged. Exit code 0: fit; 1: nodes or ways are "
+	    "than 15 %, than chance and than twice what groups that are fine "
+	    "were off below what is expected: of nodes what the others of the "
+	    "job give, of the collective, where --machine is given, what "
+	    "expect tells of sound nodes; without it, it is measured and not "
+	    "judged. Exit code 0: fit; 1: nodes or ways are "
 	    "named; 2: that could not be told, or not in time; 3: nothing was "
 	    "measured. It is an order.",
 	    preflight },
