@@ -262,7 +262,8 @@ prepare_once(const char *path, const struct embed *steps, struct err *err)
 	return rc;
 }
 
-/* The file and what belongs to it become PATH.WORD-AT. */
+/* The file and what belongs to it become PATH.WORD-AT, as far as they are
+ * there: a log that stayed would be taken for that of the next file. */
 static int
 move_aside(const char *path, const char *word, unsigned long long at)
 {
@@ -273,7 +274,7 @@ move_aside(const char *path, const char *word, unsigned long long at)
 		char *from = xasprintf("%s%s", path, ends[i]);
 		char *to = xasprintf("%s.%s-%llu%s", path, word, at, ends[i]);
 
-		rc = rename(from, to) < 0 && i == 0 ? -errno : 0;
+		rc = rename(from, to) < 0 && errno != ENOENT ? -errno : 0;
 		if (rc < 0)
 			log_warnx("store: %s: %s", from, strerror(-rc));
 		free(from);
@@ -347,7 +348,7 @@ store_restore(const char *dir, const char *name, struct err *err)
 	}
 	if (rc == 0)
 		rc = copy_out(from, dir, fresh);
-	if (rc == 0 && access(path, F_OK) == 0)
+	if (rc == 0)
 		rc = move_aside(path, "before", at);
 	if (rc == 0 && rename(fresh, path) < 0)
 		rc = -errno;

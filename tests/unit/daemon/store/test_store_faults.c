@@ -303,6 +303,34 @@ test_no_database_at_all(void **state)
 	assert_int_equal(count_corrupt(f), 1);
 }
 
+/* The file is gone, as after rm, and its log is not: frames of a log fit any
+ * file, so it must not lie beside what is restored. */
+static void
+test_restore_beside_an_old_log(void **state)
+{
+	struct fix *f = *state;
+	char path[256], log[256], kept[256], backup[256];
+	struct err err;
+
+	path_in(f, "coalmine.db", path);
+	path_in(f, "coalmine.db-wal", log);
+	path_in(f, "kept", kept);
+	path_in(f, "backup.db", backup);
+	fix_open(f);
+	fix_put_record(f, fix_canary("r", 1, "lat", "isolated", 1));
+	json_decref(
+	    fix_ask(f, STORE_BACKUP, json_pack("{s:s}", "path", backup), 0));
+	for (int seq = 2; seq < 20; seq++)
+		fix_put_record(f, fix_canary("r", seq, "lat", "isolated", 1));
+	assert_int_equal(link(log, kept), 0);
+	store_close(f->st);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rename(kept, log), 0);
+	assert_int_equal(store_restore(f->dir, backup, &err), 0);
+	fix_open(f);
+	assert_int_equal(count_records(f, "r"), 1);
+}
+
 #include "daemon/store/store_db.h"
 
 /* Old means: records by when they came, runs by when they were made. */
@@ -758,6 +786,7 @@ main(void)
 		T(test_network_file_systems),
 		T(test_damaged_file_is_moved_aside),
 		T(test_no_database_at_all),
+		T(test_restore_beside_an_old_log),
 		T(test_retention),
 		T(test_clock_ahead),
 		T(test_clock_believed),
