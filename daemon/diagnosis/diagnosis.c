@@ -492,8 +492,8 @@ is_loss(const char *counter)
 static int64_t
 traffic(const json_t *counters)
 {
-	return json_integer_value(json_object_get(counters, "rx_bytes")) +
-	    json_integer_value(json_object_get(counters, "tx_bytes"));
+	return member_int(counters, "rx_bytes") +
+	    member_int(counters, "tx_bytes");
 }
 
 void

@@ -313,9 +313,20 @@ struct diagnosis_series *diagnosis_series_of(struct diagnosis *d,
 /* The same, of the rounds of one rail. */
 struct diagnosis_series *diagnosis_series_of_rail(struct diagnosis *d,
     const char *class, int sort, int partners, const char *rail);
+/* By one kind of rounds the paths of a leaf or node, or over a stage, are well
+ * again: what the other kinds have summed up is of before. */
+void diagnosis_forget_paths(struct diagnosis *d, enum judge_kind kind,
+    uint32_t index);
 /* NULL: nothing is known of the node there. */
 const struct drift *series_drift_of(const struct diagnosis_series *s,
     uint32_t node);
+/* Is it the node or one of its rails? Of the rails that were measured since the
+ * first vote that counts, half or fewer are slow: then it is the slowest of
+ * them. Chance votes against every third, so one is slow that is half as slow
+ * as the slowest. Returns the series that shows it, or NULL: that rail was slow
+ * once, which may be the beginning of either. */
+struct diagnosis_series *diagnosis_rail_or_node(struct diagnosis *d,
+    struct diagnosis_series *s, uint32_t node);
 /* Of a record or a stored incident; those that do not say met in rings. */
 int diagnosis_partners(const json_t *object);
 /* Its agent is another process than the one that was measured. */
@@ -333,6 +344,9 @@ struct incident *incident_find(const struct diagnosis *d, enum judge_kind kind,
     uint32_t index);
 /* NULL: no judge has seen it, or it is the fleet. */
 const struct judge_track *incident_track(const struct incident *k);
+/* The series whose judge still names it: the incident's own or any other. */
+struct diagnosis_series *incident_naming(struct diagnosis *d,
+    const struct incident *k);
 /* Its words, new. */
 void incident_write(const struct diagnosis *d, struct incident *k);
 /* How diagnosis_node.ports calls what a port has. */
@@ -359,12 +373,10 @@ void incident_drift(struct diagnosis *d, struct diagnosis_series *s,
 /* Its cores are taken away, or are not any more. */
 void incident_taken(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t node, const struct diagnosis_source *from);
-/* It is far below a prediction, or is not any more. */
+/* It is far below a prediction, or (NULL) is not any more. */
 void incident_shortfall(struct diagnosis *d, enum judge_kind kind,
     uint32_t index, const struct diagnosis_source *from,
     const struct shortfall_expected *seen);
-void incident_as_predicted(struct diagnosis *d, enum judge_kind kind,
-    uint32_t index);
 /* A port of it has less than it should, or (NULL) all are well. */
 void incident_port(struct diagnosis *d, uint32_t node,
     const struct port_shortfall *seen);

@@ -15,6 +15,7 @@
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/log.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "common/member.h"
 #include "daemon/cluster/roster.h"
@@ -80,14 +81,29 @@ source_set(struct incident *k, const struct diagnosis_source *from)
 
 	json_decref(k->slurm);
 	k->slurm = slurm;
-	free(k->mpi);
-	free(k->launcher);
-	free(k->class);
-	k->mpi = xstrdup(from->mpi);
-	k->launcher = xstrdup(from->launcher);
-	k->class = xstrdup(from->class);
+	xstrset(&k->mpi, from->mpi);
+	xstrset(&k->launcher, from->launcher);
+	xstrset(&k->class, from->class);
 	snprintf(k->run, sizeof(k->run), "%s", from->run);
 }
+
+/* What shows it now. from NULL: it goes on, in other words; else it is new, or
+ * of another kind, and that is told. */
+static void
+show(struct diagnosis *d, struct incident *k, struct diagnosis_series *s,
+    const struct diagnosis_source *from)
+{
+	k->series = s;
+	if (from != NULL)
+		source_set(k, from);
+	incident_write(d, k);
+	if (from != NULL)
+		incident_tell(d, k);
+}
+
+/* Of what no run has shown. */
+static const struct diagnosis_source no_run = { "", "", "", "", "", NULL,
+	NULL };
 
 /* Incidents that are seen directly and not by rounds. They end when the fact
  * ends. */
@@ -96,64 +112,6 @@ is_seen(const struct incident *k)
 {
 	return k->what == WHAT_PORT || k->what == WHAT_LINK_ERRORS ||
 	    k->what == WHAT_MTU || k->what == WHAT_STUCK;
-}
-
-/* What its last round in that series showed. */
-static double
-last_effect(const struct diagnosis *d, const struct diagnosis_series *s,
-    uint32_t node)
-{
-	const struct judge_track *t = judge_track(s->judge, JUDGE_NODE, node);
-	int window = d->o.judge.window;
-
-	return t == NULL || t->known == 0
-	    ? NAN
-	    : (double)t->effect[(t->at + window - 1) % window];
-}
-
-/* Is it the node or one of its rails? Of the rails that were measured since the
- * first vote that counts, half or fewer are slow: then it is the slowest of
- * them. Chance votes against every third, so one is slow that is half as slow
- * as the slowest. Returns the series that shows it, or NULL: that rail was slow
- * once, which may be the beginning of either. */
-static struct diagnosis_series *
-rail_or_node(struct diagnosis *d, struct diagnosis_series *s, uint32_t node)
-{
-	struct diagnosis_series *all = diagnosis_series_of(d, s->class, s->sort,
-	    s->partners);
-	struct diagnosis_series *worst = NULL;
-	const struct judge_track *t;
-	uint64_t span = s == all ? 0 : UINT64_MAX;
-	double effects[SERIES_RAILS];
-	size_t slow = 0, count = 0;
-
-	if (all == NULL)
-		return s;
-	t = judge_track(all->judge, JUDGE_NODE, node);
-	for (int i = 0; s == all && t != NULL && i < d->o.judge.window; i++)
-		if (t->votes >> i & 1)
-			span = (uint64_t)i;
-	for (size_t i = 0; i < d->series_count; i++) {
-		struct diagnosis_series *r = &d->series[i];
-		double effect = last_effect(d, r, node);
-
-		if (r->rail[0] == '\0' || r->sort != s->sort ||
-		    r->partners != s->partners ||
-		    strcmp(r->class, s->class) != 0 || isnan(effect) ||
-		    all->rounds - r->heard_round > span)
-			continue;
-		effects[count++] = effect;
-		if (worst == NULL || effect > last_effect(d, worst, node))
-			worst = r;
-	}
-	for (size_t i = 0; i < count; i++)
-		slow += effects[i] >= last_effect(d, worst, node) / 2;
-	if (count > 0 && 2 * slow <= count) {
-		worst = s == all ? worst : s;
-		t = judge_track(worst->judge, JUDGE_NODE, node);
-		return (t->votes & (t->votes - 1)) != 0 ? worst : NULL;
-	}
-	return t != NULL && t->state >= JUDGE_OUTLIER ? all : s;
 }
 
 /* What its series shows. */
@@ -173,7 +131,7 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 	struct incident *k = incident_find(d, kind, index);
 
 	if (kind == JUDGE_NODE)
-		s = rail_or_node(d, s, index);
+		s = diagnosis_rail_or_node(d, s, index);
 	if (s == NULL)
 		return;
 	if (k != NULL && k->paths && kind == JUDGE_NODE) {
@@ -205,7 +163,6 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 		k = incident_new(d, kind, index);
 	k->series = s;
 	what_set(k);
-	source_set(k, from);
 	if (kind == JUDGE_NODE &&
 	    judge_is_host(s->judge, judge_track(s->judge, kind, index))) {
 		const char *trouble = d->nodes[index].trouble;
@@ -214,8 +171,7 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 		snprintf(k->host, sizeof(k->host), "%s",
 		    trouble != NULL ? trouble : "");
 	}
-	incident_write(d, k);
-	incident_tell(d, k);
+	show(d, k, s, from);
 }
 
 void
@@ -236,11 +192,8 @@ incident_taken(struct diagnosis *d, struct diagnosis_series *s, uint32_t node,
 	k = incident_new(d, JUDGE_NODE, node);
 	k->what = WHAT_HOST;
 	k->taken = 1;
-	k->series = s;
 	snprintf(k->host, sizeof(k->host), "%s", cn->trouble);
-	source_set(k, from);
-	incident_write(d, k);
-	incident_tell(d, k);
+	show(d, k, s, from);
 }
 
 void
@@ -253,10 +206,7 @@ incident_drift(struct diagnosis *d, struct diagnosis_series *s, uint32_t node,
 		return; /* its peers tell more */
 	k = incident_new(d, JUDGE_NODE, node);
 	k->what = WHAT_DRIFT;
-	k->series = s;
-	source_set(k, from);
-	incident_write(d, k);
-	incident_tell(d, k);
+	show(d, k, s, from);
 }
 
 void
@@ -277,10 +227,7 @@ incident_fleet(struct diagnosis *d, struct diagnosis_series *s,
 	}
 	k = incident_new(d, JUDGE_FLEET, index);
 	k->what = WHAT_FLEET;
-	k->series = s;
-	source_set(k, from);
-	incident_write(d, k);
-	incident_tell(d, k);
+	show(d, k, s, from);
 }
 
 void
@@ -290,9 +237,11 @@ incident_stage(struct diagnosis *d, struct diagnosis_series *s, uint32_t stage,
 	struct incident *k = incident_find(d, JUDGE_STAGE, stage);
 
 	if (s->stages[stage].from == DRIFT_NONE) {
-		if (k != NULL && k->series == s)
+		if (k != NULL && k->series == s) {
+			diagnosis_forget_paths(d, JUDGE_STAGE, stage);
 			incident_end(d, k, VERDICT_OK,
 			    "paths over it are as they were");
+		}
 		return;
 	}
 	if (k != NULL) {
@@ -302,10 +251,7 @@ incident_stage(struct diagnosis *d, struct diagnosis_series *s, uint32_t stage,
 	}
 	k = incident_new(d, JUDGE_STAGE, stage);
 	k->verdict = VERDICT_BAD;
-	k->series = s;
-	source_set(k, from);
-	incident_write(d, k);
-	incident_tell(d, k);
+	show(d, k, s, from);
 }
 
 void
@@ -317,9 +263,11 @@ incident_paths(struct diagnosis *d, struct diagnosis_series *s,
 					 : !s->members[index].raised;
 
 	if (is_over) {
-		if (k != NULL && k->paths && k->series == s)
+		if (k != NULL && k->paths && k->series == s) {
+			diagnosis_forget_paths(d, kind, index);
 			incident_end(d, k, VERDICT_OK,
 			    "its paths are as they were");
+		}
 		return;
 	}
 	if (k != NULL) {
@@ -333,10 +281,7 @@ incident_paths(struct diagnosis *d, struct diagnosis_series *s,
 	k->paths = 1;
 	k->passed = 1; /* pairs one at a time would not meet it */
 	k->finding = kind == JUDGE_LEAF ? CONFIRM_LINK : CONFIRM_NODE;
-	k->series = s;
-	source_set(k, from);
-	incident_write(d, k);
-	incident_tell(d, k);
+	show(d, k, s, from);
 }
 
 /* A port's own rate is certain, so it is bad at once. A wrong setting is a
@@ -346,7 +291,6 @@ incident_port(struct diagnosis *d, uint32_t node,
     const struct port_shortfall *seen)
 {
 	struct incident *k = incident_find(d, JUDGE_NODE, node);
-	struct diagnosis_source from = { "", "", "", "", "", NULL, NULL };
 	struct diagnosis_series *s;
 	enum verdict verdict;
 
@@ -369,11 +313,8 @@ incident_port(struct diagnosis *d, uint32_t node,
 		return; /* what is measured tells more */
 	k->what = WHAT_PORT;
 	k->verdict = verdict;
-	k->series = s;
 	k->port = *seen;
-	source_set(k, &from);
-	incident_write(d, k);
-	incident_tell(d, k);
+	show(d, k, s, &no_run);
 }
 
 /* Its port may be an idle one, and what it costs was not measured: a warning,
@@ -383,7 +324,6 @@ incident_links(struct diagnosis *d, uint32_t node)
 {
 	const struct link_sum *worst = link_worst(&d->links, node);
 	struct incident *k = incident_find(d, JUDGE_NODE, node);
-	struct diagnosis_source from = { "", "", "", "", "", NULL, NULL };
 	struct diagnosis_series *s;
 
 	if (worst == NULL) {
@@ -401,10 +341,7 @@ incident_links(struct diagnosis *d, uint32_t node)
 	}
 	k = incident_new(d, JUDGE_NODE, node);
 	k->what = WHAT_LINK_ERRORS;
-	k->series = s;
-	source_set(k, &from);
-	incident_write(d, k);
-	incident_tell(d, k);
+	show(d, k, s, &no_run);
 }
 
 void
@@ -412,7 +349,6 @@ incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
     const struct hole_place *seen)
 {
 	struct incident *k = incident_find(d, kind, index);
-	struct diagnosis_source from = { "", "", "", "", "", NULL, NULL };
 	struct diagnosis_series *s = diagnosis_series_of(d, "",
 	    seen->dead ? SERIES_DEAD : SERIES_MTU, PARTNERS_PAIR);
 	int is_new = k == NULL || k->series != s;
@@ -438,14 +374,9 @@ incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
 		k = incident_new(d, kind, index);
 	k->what = seen->dead ? WHAT_SPINE : WHAT_MTU;
 	k->verdict = VERDICT_BAD;
-	k->series = s;
 	k->hole = *seen;
 	k->paths = 0;
-	if (is_new)
-		source_set(k, &from);
-	incident_write(d, k);
-	if (is_new)
-		incident_tell(d, k);
+	show(d, k, s, is_new ? &no_run : NULL);
 }
 
 /* A node with which exchanges do not end cannot be measured: this outranks
@@ -472,12 +403,7 @@ incident_stuck(struct diagnosis *d, uint32_t node,
 		k = incident_new(d, JUDGE_NODE, node);
 	k->what = WHAT_STUCK;
 	k->verdict = VERDICT_BAD;
-	k->series = s;
-	if (is_new)
-		source_set(k, from);
-	incident_write(d, k);
-	if (is_new)
-		incident_tell(d, k);
+	show(d, k, s, is_new ? from : NULL);
 }
 
 void
@@ -485,28 +411,22 @@ incident_shortfall(struct diagnosis *d, enum judge_kind kind, uint32_t index,
     const struct diagnosis_source *from, const struct shortfall_expected *seen)
 {
 	struct incident *k = incident_find(d, kind, index);
-	struct diagnosis_series *s = diagnosis_series_of(d, from->class,
-	    SHORTFALL_EXPECTED, PARTNERS_PAIR);
+	struct diagnosis_series *s;
 
+	if (seen == NULL) {
+		if (k != NULL && k->what == WHAT_PREDICTION)
+			incident_end(d, k, VERDICT_OK, "as predicted");
+		return;
+	}
+	s = diagnosis_series_of(d, from->class, SHORTFALL_EXPECTED,
+	    PARTNERS_PAIR);
 	if (s == NULL || (k != NULL && k->what != WHAT_PREDICTION))
 		return; /* its peers tell more */
 	if (k == NULL)
 		k = incident_new(d, kind, index);
 	k->what = WHAT_PREDICTION;
-	k->series = s;
 	k->expected = *seen;
-	source_set(k, from);
-	incident_write(d, k);
-	incident_tell(d, k);
-}
-
-void
-incident_as_predicted(struct diagnosis *d, enum judge_kind kind, uint32_t index)
-{
-	struct incident *k = incident_find(d, kind, index);
-
-	if (k != NULL && k->what == WHAT_PREDICTION)
-		incident_end(d, k, VERDICT_OK, "as predicted");
+	show(d, k, s, from);
 }
 
 void
@@ -526,22 +446,6 @@ incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
 	if (d->pass.of == k)
 		d->pass.of = NULL;
 	incident_free(k);
-}
-
-/* The series whose judge still names it: the incident's own or any other. */
-static struct diagnosis_series *
-naming(struct diagnosis *d, const struct incident *k)
-{
-	const struct judge_track *t = incident_track(k);
-
-	if (t != NULL && t->state >= JUDGE_OUTLIER)
-		return k->series;
-	for (size_t i = 0; i < d->series_count; i++) {
-		t = judge_track(d->series[i].judge, k->kind, k->index);
-		if (t != NULL && t->state >= JUDGE_OUTLIER)
-			return &d->series[i];
-	}
-	return NULL;
 }
 
 static void
@@ -571,7 +475,7 @@ review(struct diagnosis *d, struct incident *k)
 			incident_write(d, k);
 		return;
 	}
-	s = naming(d, k);
+	s = incident_naming(d, k);
 	if (s == NULL && k->taken)
 		return;
 	if (s == NULL) {
@@ -605,11 +509,9 @@ incidents_review(struct diagnosis *d, struct diagnosis_series *s)
 {
 	struct incident *k, *next;
 
-	for (k = TAILQ_FIRST(&d->incidents); k != NULL; k = next) {
-		next = TAILQ_NEXT(k, link);
+	TAILQ_FOREACH_SAFE (k, &d->incidents, link, next)
 		if (k->series == s)
 			review(d, k);
-	}
 }
 
 void
@@ -642,7 +544,7 @@ incident_dispel(struct diagnosis *d, struct incident *k)
 	}
 	if (k->what == WHAT_INTERMITTENT)
 		return;
-	other = naming(d, k);
+	other = incident_naming(d, k);
 	if (other == NULL) {
 		incident_end(d, k, VERDICT_OK,
 		    "a confirmation run found it as fast as the others");
@@ -710,7 +612,7 @@ load_one(struct diagnosis *d, const json_t *o)
 	    member_text(o, "subject"));
 	int is_leaf = strcmp(member_text(o, "kind"), "leaf") == 0;
 	int bad = strcmp(member_text(o, "verdict"), "bad") == 0;
-	int what = 0;
+	int what = STR_FIND(names_whats, member_text(o, "what"));
 	enum judge_kind kind = is_leaf ? JUDGE_LEAF : JUDGE_NODE;
 	struct diagnosis_source from = { member_text(o, "run"), "",
 		member_text(o, "class"), member_text(o, "mpi"),
@@ -718,10 +620,7 @@ load_one(struct diagnosis *d, const json_t *o)
 	struct incident *k;
 	uint32_t index;
 
-	while (what < WHAT_MAX &&
-	    strcmp(names_whats[what], member_text(o, "what")) != 0)
-		what++;
-	if (s == NULL || what == WHAT_MAX || (!is_leaf && n == NULL) ||
+	if (s == NULL || what < 0 || (!is_leaf && n == NULL) ||
 	    what == WHAT_FLEET || what == WHAT_STUCK ||
 	    strcmp(member_text(o, "kind"), "spine") == 0 ||
 	    (is_leaf && what >= WHAT_PORT && what != WHAT_MTU) ||
@@ -738,12 +637,10 @@ load_one(struct diagnosis *d, const json_t *o)
 	if (what == WHAT_RAIL || what == WHAT_UNDETERMINED)
 		snprintf(k->rail, sizeof(k->rail), "%s", s->rail);
 	k->verdict = bad ? VERDICT_BAD : VERDICT_WARN;
-	k->since_unix_ns = (uint64_t)json_integer_value(
-	    json_object_get(o, "since_unix_ns"));
+	k->since_unix_ns = (uint64_t)member_int(o, "since_unix_ns");
 	snprintf(k->text, sizeof(k->text), "%s", member_text(o, "text"));
 	k->expected.ratio = member_number(o, "ratio");
-	k->expected.met = (uint32_t)json_integer_value(
-	    json_object_get(o, "met"));
+	k->expected.met = (uint32_t)member_int(o, "met");
 	snprintf(k->port.name, sizeof(k->port.name), "%.31s",
 	    member_text(o, "port"));
 	if (what == WHAT_PORT)
@@ -754,7 +651,7 @@ load_one(struct diagnosis *d, const json_t *o)
 		incident_free(k);
 		return;
 	}
-	k->hole.mtu = (uint32_t)json_integer_value(json_object_get(o, "mtu"));
+	k->hole.mtu = (uint32_t)member_int(o, "mtu");
 	if (what == WHAT_INTERMITTENT) {
 		struct diagnosis_node *cn = diagnosis_node(d, n);
 

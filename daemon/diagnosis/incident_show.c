@@ -81,6 +81,21 @@ incident_track(const struct incident *k)
 	    : judge_track(k->series->judge, k->kind, k->index);
 }
 
+struct diagnosis_series *
+incident_naming(struct diagnosis *d, const struct incident *k)
+{
+	const struct judge_track *t = incident_track(k);
+
+	if (t != NULL && t->state >= JUDGE_OUTLIER)
+		return k->series;
+	for (size_t i = 0; i < d->series_count; i++) {
+		t = judge_track(d->series[i].judge, k->kind, k->index);
+		if (t != NULL && t->state >= JUDGE_OUTLIER)
+			return &d->series[i];
+	}
+	return NULL;
+}
+
 /* By the rounds that voted against it, or by the sums of many. */
 static double
 effect_of(const struct diagnosis *d, const struct incident *k,

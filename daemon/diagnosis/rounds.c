@@ -95,11 +95,9 @@ diagnosis_leaf(struct diagnosis *d, const char *leaf)
 int
 diagnosis_partners(const json_t *object)
 {
-	for (int i = 0; i < PARTNERS_MAX; i++)
-		if (strcmp(names_partners[i],
-			member_text(object, "partners")) == 0)
-			return i;
-	return PARTNERS_RING;
+	int i = STR_FIND(names_partners, member_text(object, "partners"));
+
+	return i < 0 ? PARTNERS_RING : i;
 }
 
 struct diagnosis_series *
@@ -141,10 +139,85 @@ diagnosis_series_of_rail(struct diagnosis *d, const char *class, int sort,
 	return s;
 }
 
+void
+diagnosis_forget_paths(struct diagnosis *d, enum judge_kind kind,
+    uint32_t index)
+{
+	for (struct diagnosis_series *s = d->series;
+	     s < d->series + d->series_count; s++) {
+		struct drift *of = kind == JUDGE_LEAF && index < s->paths_count
+		    ? &s->paths[index]
+		    : kind == JUDGE_STAGE && index < s->stages_count
+		    ? &s->stages[index]
+		    : NULL;
+
+		if (of != NULL) {
+			of->from = DRIFT_NONE;
+			memset(&of->sums, 0, sizeof(of->sums));
+		} else if (kind == JUDGE_NODE && index < s->members_count) {
+			memset(&s->members[index], 0, sizeof(*s->members));
+		}
+	}
+}
+
 const struct drift *
 series_drift_of(const struct diagnosis_series *s, uint32_t node)
 {
 	return node < s->drift_count ? &s->drifts[node] : NULL;
+}
+
+/* What its last round in that series showed. */
+static double
+last_effect(const struct diagnosis *d, const struct diagnosis_series *s,
+    uint32_t node)
+{
+	const struct judge_track *t = judge_track(s->judge, JUDGE_NODE, node);
+	int window = d->o.judge.window;
+
+	return t == NULL || t->known == 0
+	    ? NAN
+	    : (double)t->effect[(t->at + window - 1) % window];
+}
+
+struct diagnosis_series *
+diagnosis_rail_or_node(struct diagnosis *d, struct diagnosis_series *s,
+    uint32_t node)
+{
+	struct diagnosis_series *all = diagnosis_series_of(d, s->class, s->sort,
+	    s->partners);
+	struct diagnosis_series *worst = NULL;
+	const struct judge_track *t;
+	uint64_t span = s == all ? 0 : UINT64_MAX;
+	double effects[SERIES_RAILS];
+	size_t slow = 0, count = 0;
+
+	if (all == NULL)
+		return s;
+	t = judge_track(all->judge, JUDGE_NODE, node);
+	for (int i = 0; s == all && t != NULL && i < d->o.judge.window; i++)
+		if (t->votes >> i & 1)
+			span = (uint64_t)i;
+	for (size_t i = 0; i < d->series_count; i++) {
+		struct diagnosis_series *r = &d->series[i];
+		double effect = last_effect(d, r, node);
+
+		if (r->rail[0] == '\0' || r->sort != s->sort ||
+		    r->partners != s->partners ||
+		    strcmp(r->class, s->class) != 0 || isnan(effect) ||
+		    all->rounds - r->heard_round > span)
+			continue;
+		effects[count++] = effect;
+		if (worst == NULL || effect > last_effect(d, worst, node))
+			worst = r;
+	}
+	for (size_t i = 0; i < count; i++)
+		slow += effects[i] >= last_effect(d, worst, node) / 2;
+	if (count > 0 && 2 * slow <= count) {
+		worst = s == all ? worst : s;
+		t = judge_track(worst->judge, JUDGE_NODE, node);
+		return (t->votes & (t->votes - 1)) != 0 ? worst : NULL;
+	}
+	return t != NULL && t->state >= JUDGE_OUTLIER ? all : s;
 }
 
 /* ---- what a record says of its nodes ---- */
@@ -239,10 +312,8 @@ hear_rows(struct diagnosis *d, const json_t *record)
 			continue;
 		cn = diagnosis_node(d, n);
 		cn->wait_ratio = member_number(o, "wait_ratio");
-		cn->partners = (uint32_t)json_integer_value(
-		    json_object_get(o, "partners"));
-		cn->slow_partners = (uint32_t)json_integer_value(
-		    json_object_get(o, "slow_partners"));
+		cn->partners = (uint32_t)member_int(o, "partners");
+		cn->slow_partners = (uint32_t)member_int(o, "slow_partners");
 	}
 }
 

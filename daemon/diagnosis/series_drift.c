@@ -460,7 +460,7 @@ row_load(const struct diagnosis *d, struct diagnosis_series *s, const json_t *o)
 	double q = member_number(o,
 	    series_kind(s->sort).is_rate ? "q75" : "q25");
 	double mean = member_number(o, "distance"), sigma;
-	json_int_t rounds = json_integer_value(json_object_get(o, "rounds"));
+	json_int_t rounds = member_int(o, "rounds");
 	struct drift *drift;
 
 	sigma = member_number(o, "sigma");
@@ -477,7 +477,7 @@ row_load(const struct diagnosis *d, struct diagnosis_series *s, const json_t *o)
 	drift->level = series_kind(s->sort).is_rate ? -log(q) : log(q);
 	sums_read(json_object_get(o, "sums"), &drift->sums);
 	sums_read(json_object_get(o, "pinned_sums"), &drift->pinned_sums);
-	drift->from = (uint8_t)json_integer_value(json_object_get(o, "from"));
+	drift->from = (uint8_t)member_int(o, "from");
 }
 
 static void
@@ -498,8 +498,7 @@ recent_load(struct diagnosis *d, const json_t *body)
 			continue;
 		series_drift_begin(d, s);
 		s->level = log(p50);
-		s->level_n = (uint32_t)json_integer_value(
-		    json_object_get(r, "n"));
+		s->level_n = (uint32_t)member_int(r, "n");
 		json_array_foreach (json_object_get(r, "nodes"), k, o)
 			row_load(d, s, o);
 	}

@@ -36,7 +36,7 @@ struct shortfall_run {
 	json_t *slurm;
 	char machine[40];
 	struct meeting *list;
-	size_t count, cap;
+	size_t count;
 };
 
 /* What one kind of places, nodes or leaves, reached at best. */
@@ -93,10 +93,7 @@ meeting_add(struct diagnosis *d, struct shortfall_run *p, const json_t *o)
 	if (n == NULL || with == NULL || !(ratio > 0) ||
 	    p->count == MEETINGS_MAX)
 		return;
-	if (p->count == p->cap) {
-		p->cap = 2 * p->cap + 64;
-		p->list = xreallocarray(p->list, p->cap, sizeof(*p->list));
-	}
+	p->list = xmore(p->list, p->count, sizeof(*p->list));
 	diagnosis_heard(d, n);
 	p->list[p->count++] = (struct meeting){ (uint32_t)n->id,
 		(uint32_t)with->id, ratio };
@@ -171,10 +168,9 @@ tell(struct diagnosis *d, const struct shortfall_run *p, enum judge_kind kind,
 		struct shortfall_expected seen = { b->ratio[i], b->met[i], "" };
 
 		snprintf(seen.machine, sizeof(seen.machine), "%s", p->machine);
-		if (b->ratio[i] < SHORT_RATIO)
-			incident_shortfall(d, kind, i, &from, &seen);
-		else if (!isnan(b->ratio[i]))
-			incident_as_predicted(d, kind, i);
+		if (!isnan(b->ratio[i]))
+			incident_shortfall(d, kind, i, &from,
+			    b->ratio[i] < SHORT_RATIO ? &seen : NULL);
 	}
 }
 

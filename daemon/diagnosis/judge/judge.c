@@ -56,7 +56,7 @@ struct judge {
 	double *p;               /* scratch */
 	size_t p_cap;
 	struct judge_change *changes;
-	size_t change_count, change_cap;
+	size_t change_count;
 };
 
 void
@@ -138,11 +138,7 @@ change(struct judge *j, enum judge_kind kind, uint32_t index,
 
 	if (t->state == to)
 		return;
-	if (j->change_count == j->change_cap) {
-		j->change_cap = j->change_cap * 2 + 16;
-		j->changes = xreallocarray(j->changes, j->change_cap,
-		    sizeof(*j->changes));
-	}
+	j->changes = xmore(j->changes, j->change_count, sizeof(*j->changes));
 	c = &j->changes[j->change_count++];
 	c->kind = kind;
 	c->index = index;

@@ -97,6 +97,51 @@ test_fleet(void **state)
 	}
 }
 
+/* A round in which 4 of 11 pairs of the second leaf's nodes are slow, or 1 as
+ * everywhere. */
+static void
+hear_uplink(struct fix *f, const char *class, int is_slow)
+{
+	const struct diagnosis_source from = { "run-1", "watch", class,
+		"openmpi", "agents", NULL, NULL };
+	json_t *record = made_round(1), *o;
+	size_t i;
+
+	json_array_foreach (json_object_get(record, "nodes"), i, o) {
+		json_object_set_new(o, "partners", json_integer(11));
+		json_object_set_new(o, "slow_partners",
+		    json_integer(is_slow && i / 4 == 1 ? 4 : 1));
+	}
+	diagnosis_record(f->diagnosis, &from, record);
+	json_decref(record);
+}
+
+/* One of a leaf's uplinks, which two kinds of rounds have seen. Of the one that
+ * comes seldom the sums fall later: they must not open the case again when the
+ * other says that it is over. */
+static void
+test_uplink_heals(void **state)
+{
+	struct fix *f = *state;
+	int rounds = 0;
+
+	for (int i = 0; i < 250; i++) {
+		hear_uplink(f, "background", i >= 200);
+		hear_uplink(f, "exclusive", i >= 200);
+	}
+	assert_string_equal(what_of(f), "link");
+	expect_text(f, "leaf 10.78.2.0/24: ");
+	while (open_cases(f) > 0 && rounds++ < 200)
+		hear_uplink(f, "background", 0);
+	assert_in_range(rounds, 1, 199);
+	hear_uplink(f, "exclusive", 0);
+	assert_int_equal(open_cases(f), 0);
+	/* Were it slow still, it would be found again. */
+	for (int i = 0; i < 50; i++)
+		hear_uplink(f, "exclusive", 1);
+	assert_string_equal(what_of(f), "link");
+}
+
 /* Echoes of all that take a few microseconds more, for the machines are busy:
  * nothing that anybody feels. */
 static void
@@ -129,6 +174,7 @@ main(void)
 		DIAGNOSIS_TEST(test_fleet),
 		DIAGNOSIS_TEST(test_fleet_echoes),
 		DIAGNOSIS_TEST(test_pinned),
+		DIAGNOSIS_TEST(test_uplink_heals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
