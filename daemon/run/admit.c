@@ -268,24 +268,25 @@ software_of(const struct node *n)
 static void
 keep_one_version(const struct run *r, struct candidates *c)
 {
-	const char *most = "";
-	size_t best = 0, kept = 0;
+	const char *most = "", *own;
+	json_t *counts = json_object(), *count;
+	json_int_t best = 0;
+	size_t kept = 0;
 
 	for (size_t i = 0; i < c->count; i++) {
-		const char *own = software_of(c->nodes[i]);
-		size_t same = 0;
-
-		if (strcmp(own, most) == 0)
-			continue;
-		for (size_t k = i; k < c->count; k++)
-			same += strcmp(software_of(c->nodes[k]), own) == 0;
-		if (same > best) {
-			best = same;
+		own = software_of(c->nodes[i]);
+		json_object_set_new(counts, own,
+		    json_integer(member_int(counts, own) + 1));
+	}
+	json_object_foreach (counts, own, count)
+		if (json_integer_value(count) > best) {
+			best = json_integer_value(count);
 			most = own;
 		}
-	}
-	if (best == c->count)
+	if ((size_t)best == c->count) {
+		json_decref(counts);
 		return;
+	}
 	c->free_count = 0;
 	for (size_t i = 0; i < c->count; i++) {
 		struct node *n = c->nodes[i];
@@ -301,6 +302,7 @@ keep_one_version(const struct run *r, struct candidates *c)
 		}
 	}
 	c->count = kept;
+	json_decref(counts);
 }
 
 struct drawn {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/member.h"
 #include "common/clk.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
@@ -147,8 +148,7 @@ costs_link(const struct node *n)
 	size_t i;
 
 	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic) {
-		const char *kind = json_string_value(
-		    json_object_get(nic, "kind"));
+		const char *kind = member_text_or(nic, "kind", NULL);
 		double bits_per_s = json_number_value(
 		    json_object_get(nic, "speed_bps"));
 

@@ -161,8 +161,7 @@ turns_find(const struct run *r, struct turns *t)
 static void
 turn_count(struct run *r, int step)
 {
-	json_int_t had = json_integer_value(
-	    json_object_get(r->all->turns, r->campaign));
+	json_int_t had = member_int(r->all->turns, r->campaign);
 
 	json_object_set_new(r->all->turns, r->campaign,
 	    json_integer(had + step));
@@ -174,8 +173,7 @@ fabric_turn(struct run *r)
 	struct turns turns = { .count = 0 };
 	struct conf *c = r->conf;
 	const char *rail;
-	json_int_t had = json_integer_value(
-	    json_object_get(r->all->turns, r->campaign));
+	json_int_t had = member_int(r->all->turns, r->campaign);
 	struct err err;
 
 	if (r->turn != TURN_NOT_YET)

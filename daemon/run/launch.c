@@ -245,7 +245,7 @@ launch_prepared(struct run *r, struct node *n, const json_t *msg)
 
 	if (r->step != STEP_PREPARE || rn->ready != READY_ASKED)
 		return 0;
-	if (json_is_true(json_object_get(msg, "ok")))
+	if (member_bool(msg, "ok"))
 		rn->ready = READY_YES;
 	else
 		refused(rn, member_text(msg, "cause"),
@@ -262,7 +262,7 @@ launch_launched(struct run *r, struct node *n, const json_t *msg)
 {
 	if (n != run_head(r) || r->step != STEP_LAUNCH)
 		return 0;
-	if (json_is_true(json_object_get(msg, "ok"))) {
+	if (member_bool(msg, "ok")) {
 		r->launcher_runs = 1;
 		run_step_set(r, STEP_FIRST);
 		return 0;
@@ -352,7 +352,7 @@ launch_spawn_ask(struct run *r, struct node *n, const json_t *msg,
     struct err *err)
 {
 	const char *name = member_text(msg, "node");
-	int64_t id = json_integer_value(json_object_get(msg, "id"));
+	int64_t id = member_int(msg, "id");
 	json_t *argv = json_object_get(msg, "argv");
 	struct node *to = roster_find(r->all->roster, name);
 	struct spawn *s;
@@ -387,12 +387,12 @@ launch_spawn_ask(struct run *r, struct node *n, const json_t *msg,
 int
 launch_spawned(struct run *r, struct node *n, const json_t *msg)
 {
-	int64_t id = json_integer_value(json_object_get(msg, "id"));
+	int64_t id = member_int(msg, "id");
 	struct spawn *s = spawn_find(r, id);
 
 	if (s == NULL || s->node != n || s->asked_ns == 0)
 		return 0;
-	if (json_is_true(json_object_get(msg, "ok"))) {
+	if (member_bool(msg, "ok")) {
 		s->asked_ns = 0;
 		spawn_state(r, id, "running", -1, "");
 		return 0;
@@ -405,8 +405,8 @@ launch_spawned(struct run *r, struct node *n, const json_t *msg)
 int
 launch_exited(struct run *r, struct node *n, const json_t *msg)
 {
-	int64_t id = json_integer_value(json_object_get(msg, "id"));
-	int64_t status = json_integer_value(json_object_get(msg, "status"));
+	int64_t id = member_int(msg, "id");
+	int64_t status = member_int(msg, "status");
 	const char *tail = member_text(msg, "stderr");
 	size_t len = strlen(tail);
 	struct spawn *s = spawn_find(r, id);

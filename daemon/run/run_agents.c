@@ -16,7 +16,7 @@ int
 runs_message(struct runs *rs, struct node *n, enum wire_type type,
     const json_t *msg, struct err *err)
 {
-	const char *id = json_string_value(json_object_get(msg, "run"));
+	const char *id = member_text_or(msg, "run", NULL);
 	char text[RUN_WHY_MAX];
 	struct run *r;
 

@@ -139,19 +139,14 @@ runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
 static char *
 nodes_shuffled(const struct run *r)
 {
-	size_t *order = xcalloc(r->node_count + 1, sizeof(*order));
+	int *order = xcalloc(r->node_count + 1, sizeof(*order));
 	struct strbuf sb = { 0 };
 	struct rng rng;
 
 	for (size_t i = 0; i < r->node_count; i++)
-		order[i] = i;
+		order[i] = (int)i;
 	rng_seed(&rng, rng_entropy());
-	for (size_t i = r->node_count; i > 1; i--) {
-		size_t k = (size_t)rng_below(&rng, i), last = order[i - 1];
-
-		order[i - 1] = order[k];
-		order[k] = last;
-	}
+	rng_shuffle(&rng, order, r->node_count);
 	for (size_t i = 0; i < r->node_count; i++)
 		strbuf_addf(&sb, "%s%s", i == 0 ? "" : ",",
 		    r->nodes[order[i]].node->name);
