@@ -19,16 +19,12 @@ struct table {
 	int right[COLUMNS_MAX];
 	char **cells; /* the heads are the first row */
 	size_t count;
-	size_t cap;
 };
 
 static void
 push(struct table *t, char *text)
 {
-	if (t->count == t->cap) {
-		t->cap = t->cap == 0 ? 64 : t->cap * 2;
-		t->cells = xreallocarray(t->cells, t->cap, sizeof(*t->cells));
-	}
+	t->cells = xmore(t->cells, t->count, sizeof(*t->cells));
 	t->cells[t->count++] = text;
 }
 

@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 
+#include "common/member.h"
 #include "common/clk.h"
 #include "common/file.h"
 #include "common/utf8.h"
@@ -251,9 +252,8 @@ request(struct client *c, const char *path, json_t **ret)
 	clean_texts(answer);
 	if (status < 200 || status > 299) {
 		/* {"error": {"cause", "message"}}, as the server wrote it */
-		message = json_string_value(
-		    json_object_get(json_object_get(answer, "error"),
-			"message"));
+		message = member_text_or(json_object_get(answer, "error"),
+		    "message", NULL);
 		if (message != NULL)
 			err_say(&c->err, "%s", message);
 		else

@@ -54,7 +54,7 @@ print_json(const json_t *value)
 const char *
 print_member(const json_t *object, const char *name, const char *fallback)
 {
-	const char *text = json_string_value(json_object_get(object, name));
+	const char *text = member_text_or(object, name, NULL);
 
 	return text == NULL || text[0] == '\0' ? fallback : text;
 }
@@ -117,7 +117,7 @@ print_quantity(double value, const char *unit, char *ret)
 void
 print_time(const json_t *object, const char *name, char *ret)
 {
-	json_int_t unix_ns = json_integer_value(json_object_get(object, name));
+	json_int_t unix_ns = member_int(object, name);
 	time_t at = (time_t)(unix_ns / (json_int_t)CLK_NS_PER_S);
 	struct tm tm;
 
@@ -244,8 +244,7 @@ cell_text(const struct print_column *col, const json_t *row, char *scratch)
 			str_bytes_format(x, scratch, PRINT_BYTES);
 		break;
 	case PRINT_YES:
-		return json_is_true(json_object_get(row, col->member)) ? "yes"
-								       : "no";
+		return member_bool(row, col->member) ? "yes" : "no";
 	case PRINT_NODES:
 		free(print_hostlist(json_object_get(row, col->member), &count));
 		snprintf(scratch, PRINT_BYTES, "%zu", count);

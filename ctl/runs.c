@@ -21,7 +21,7 @@
 static json_int_t
 created(const json_t *run)
 {
-	return json_integer_value(json_object_get(run, "created_unix_ns"));
+	return member_int(run, "created_unix_ns");
 }
 
 static int

@@ -55,8 +55,7 @@ baseline_pin(struct ctl *c)
 	else
 		printf("%s: %lld canary records of run %s\n",
 		    print_member(reply, "name", "?"),
-		    (long long)json_integer_value(
-			json_object_get(reply, "records")),
+		    (long long)member_int(reply, "records"),
 		    print_member(reply, "run", "?"));
 	json_decref(reply);
 	return EXIT_CODE_OK;

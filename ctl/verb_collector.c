@@ -48,7 +48,7 @@ db_check(struct ctl *c)
 
 	if (rc != 0)
 		return rc;
-	ok = json_is_true(json_object_get(answer, "ok"));
+	ok = member_bool(answer, "ok");
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(answer);
 	else

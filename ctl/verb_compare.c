@@ -255,8 +255,8 @@ static void
 keep_before(json_t *list, json_int_t unix_ns)
 {
 	for (size_t i = json_array_size(list); i-- > 0;)
-		if (json_integer_value(json_object_get(json_array_get(list, i),
-			"at_unix_ns")) >= unix_ns)
+		if (member_int(json_array_get(list, i), "at_unix_ns") >=
+		    unix_ns)
 			json_array_remove(list, i);
 }
 
@@ -273,8 +273,7 @@ compare_history(struct ctl *c, struct compare_out *o, char *const *runs,
 		rc = runs_get(c, runs[i], &about);
 		if (rc != 0)
 			break;
-		created = json_integer_value(
-		    json_object_get(about, "created_unix_ns"));
+		created = member_int(about, "created_unix_ns");
 		before = created < before ? created : before;
 		xstrset(&campaign, print_member(about, "campaign", ""));
 		json_decref(about);
@@ -449,9 +448,7 @@ period_get(struct ctl *c, const char *text, struct period *p)
 		if (test < 0 || phase == PHASE_MAX || !(x > 0))
 			continue;
 		blocks_add(&p->of[test][phase],
-		    (uint64_t)json_integer_value(
-			json_object_get(row, "at_unix_ns")),
-		    log(x));
+		    (uint64_t)member_int(row, "at_unix_ns"), log(x));
 	}
 	json_decref(list);
 	for (int t = 0; t < CANARY_MAX; t++)

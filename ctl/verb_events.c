@@ -26,16 +26,14 @@ fetch(struct ctl *c, const char *after, json_t **ret)
 static json_int_t
 show(const json_t *list, json_int_t last)
 {
-	json_int_t first_id = json_integer_value(
-	    json_object_get(json_array_get(list, 0), "id"));
+	json_int_t first_id = member_int(json_array_get(list, 0), "id");
 	size_t count = json_array_size(list);
-	json_int_t end_id = json_integer_value(
-	    json_object_get(json_array_get(list, count - 1), "id"));
+	json_int_t end_id = member_int(json_array_get(list, count - 1), "id");
 
 	for (size_t i = 0; i < count; i++) {
 		const json_t *e = json_array_get(list,
 		    first_id <= end_id ? i : count - 1 - i);
-		json_int_t id = json_integer_value(json_object_get(e, "id"));
+		json_int_t id = member_int(e, "id");
 		char at[PRINT_BYTES];
 
 		if (id <= last)

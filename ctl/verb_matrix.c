@@ -181,8 +181,7 @@ nic_of(const json_t *counters, const char *node, json_int_t border,
 
 	json_array_foreach (counters, i, row)
 		if (strcmp(print_member(row, "node", ""), node) == 0 &&
-		    json_integer_value(json_object_get(row, "border")) ==
-			border)
+		    member_int(row, "border") == border)
 			json_array_foreach (json_object_get(row, "nics"), k, v)
 				if (strcmp(print_member(v, "nic", ""), nic) ==
 				    0)
@@ -201,7 +200,7 @@ count_visit(const json_t *counters, json_int_t from, json_int_t to,
 	json_array_foreach (counters, i, row) {
 		const char *node = print_member(row, "node", "");
 
-		if (json_integer_value(json_object_get(row, "border")) != to)
+		if (member_int(row, "border") != to)
 			continue;
 		json_array_foreach (json_object_get(row, "nics"), k, nic) {
 			const char *name = print_member(nic, "nic", "");
@@ -228,7 +227,7 @@ count_phase(const struct column *col, const char *phase, struct count *n)
 	size_t i;
 
 	json_array_foreach (col->records, i, r) {
-		json_int_t seq = json_integer_value(json_object_get(r, "seq"));
+		json_int_t seq = member_int(r, "seq");
 
 		if (strcmp(print_member(r, "probe", ""), "phase") != 0 ||
 		    strcmp(print_member(r, "phase", ""), phase) != 0)

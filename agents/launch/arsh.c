@@ -20,6 +20,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "common/member.h"
 #include "common/clk.h"
 #include "common/str.h"
 
@@ -124,11 +125,10 @@ follow(int fd)
 		if (rc <= 0)
 			return fail(EXIT_LOST, "the agent closed");
 		msg = json_loads(line, 0, NULL);
-		state = json_string_value(json_object_get(msg, "state"));
-		text = json_string_value(json_object_get(msg, "text"));
+		state = member_text_or(msg, "state", NULL);
+		text = member_text_or(msg, "text", NULL);
 		if (state != NULL && strcmp(state, "exited") == 0)
-			code = (int)json_integer_value(
-			    json_object_get(msg, "status"));
+			code = (int)member_int(msg, "status");
 		else if (state == NULL || strcmp(state, "running") != 0)
 			code = fail(EXIT_FAILED, "%s",
 			    text != NULL ? text : "failed");

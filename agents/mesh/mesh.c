@@ -114,7 +114,7 @@ pressure(void *arg)
 static int64_t
 int_in(const json_t *msg, const char *name, int64_t lo, int64_t hi)
 {
-	int64_t v = json_integer_value(json_object_get(msg, name));
+	int64_t v = member_int(msg, name);
 
 	return v < lo || v > hi ? -1 : v;
 }
@@ -194,7 +194,7 @@ order_read(const json_t *msg, struct order *ret)
 	ret->pace.rate = rate;
 	ret->pace.target_rate = target_rate;
 	ret->epoch = (uint64_t)epoch;
-	ret->seed = (uint64_t)json_integer_value(json_object_get(msg, "seed"));
+	ret->seed = (uint64_t)member_int(msg, "seed");
 	ret->port = (uint16_t)port;
 	return targets_read(json_object_get(msg, "targets"), ret);
 }
@@ -289,7 +289,7 @@ mesh_order(struct mesh *m, const json_t *msg)
 	struct err err;
 	int error = 0;
 
-	if (!json_is_true(json_object_get(msg, "on"))) {
+	if (!member_bool(msg, "on")) {
 		close_all(m);
 		return 0;
 	}

@@ -28,7 +28,7 @@ struct proc {
 
 struct procs {
 	struct proc *list;
-	size_t count, cap;
+	size_t count;
 };
 
 /* Read up to cap_bytes - 1 bytes of a small file; -errno or the length. */
@@ -96,10 +96,7 @@ list_add(pid_t pid, void *arg)
 {
 	struct procs *ps = arg;
 
-	if (ps->count == ps->cap) {
-		ps->cap = ps->cap == 0 ? 256 : ps->cap * 2;
-		ps->list = xreallocarray(ps->list, ps->cap, sizeof(*ps->list));
-	}
+	ps->list = xmore(ps->list, ps->count, sizeof(*ps->list));
 	if (stat_read(pid, &ps->list[ps->count]) == 0)
 		ps->count++;
 }

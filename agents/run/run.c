@@ -18,6 +18,7 @@
 #include "agents/run/idle.h"
 #include "agents/session/dispatch.h"
 #include "agents/run/cleanup.h"
+#include "common/member.h"
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/log.h"
@@ -118,9 +119,8 @@ stuck_cb(int64_t rank, int64_t pid, json_t *with, void *arg)
 	struct run *run = arg;
 
 	log_warnx("run %s: rank %lld is stuck with rank %lld on \"%s\"",
-	    run->id, (long long)rank,
-	    (long long)json_integer_value(json_object_get(with, "rank")),
-	    json_string_value(json_object_get(with, "node")));
+	    run->id, (long long)rank, (long long)member_int(with, "rank"),
+	    member_text_or(with, "node", NULL));
 	run_send(run, WIRE_RANK_LOST,
 	    json_pack("{s:s, s:I, s:I, s:b, s:o}", "run", run->id, "rank",
 		(json_int_t)rank, "pid", (json_int_t)pid, "exited", 1, "stuck",

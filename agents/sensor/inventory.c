@@ -315,8 +315,7 @@ addr_add(json_t *nics, const struct ifaddrs *ifa)
 	    inet_ntop(ifa->ifa_addr->sa_family, in, text, sizeof(text)) == NULL)
 		return;
 	json_array_foreach (nics, i, o)
-		if (strcmp(json_string_value(json_object_get(o, "name")),
-			ifa->ifa_name) == 0)
+		if (strcmp(member_text_or(o, "name", NULL), ifa->ifa_name) == 0)
 			break;
 	if (o == NULL || i == json_array_size(nics)) {
 		if (i >= NIC_MAX)

@@ -144,7 +144,7 @@ static int
 name_of(const struct reading *r, const char *id, char ret[TOPOLOGY_NAME_MAX],
     struct err *err)
 {
-	const char *name = json_string_value(json_object_get(r->names, id));
+	const char *name = member_text_or(r->names, id, NULL);
 	const char *digits = id + strcspn(id, "-");
 
 	if (name == NULL)

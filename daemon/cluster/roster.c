@@ -32,7 +32,6 @@ struct roster {
 	struct node **all; /* sorted when sorted is set */
 	struct node **by_id;
 	size_t count;
-	size_t cap;
 	int sorted;
 	struct node **bucket; /* open addressing, a power of 2 */
 	size_t bucket_count;
@@ -68,11 +67,8 @@ node_add(struct roster *r, const char *name)
 		for (size_t i = 0; i < r->count; i++)
 			r->bucket[slot_of(r, r->all[i]->name)] = r->all[i];
 	}
-	if (r->count == r->cap) {
-		r->cap = r->cap == 0 ? 64 : r->cap * 2;
-		r->all = xreallocarray(r->all, r->cap, sizeof(r->all[0]));
-		r->by_id = xreallocarray(r->by_id, r->cap, sizeof(r->by_id[0]));
-	}
+	r->all = xmore(r->all, r->count, sizeof(r->all[0]));
+	r->by_id = xmore(r->by_id, r->count, sizeof(r->by_id[0]));
 	n->name = xstrdup(name);
 	n->state = AGENT_LOST;
 	n->load = -1;

@@ -337,7 +337,7 @@ void
 http_post_baseline(struct http *h, struct http_request *req, const char *part)
 {
 	json_t *body = body_read(req), *args;
-	const char *run = json_string_value(json_object_get(body, "run"));
+	const char *run = member_text_or(body, "run", NULL);
 	struct pin *p;
 
 	if (body == NULL)

@@ -214,8 +214,8 @@ struct runs_question {
 static int
 text_fits(const json_t *run, const char *key, const json_t *args)
 {
-	const char *want = json_string_value(json_object_get(args, key));
-	const char *have = json_string_value(json_object_get(run, key));
+	const char *want = member_text_or(args, key, NULL);
+	const char *have = member_text_or(run, key, NULL);
 
 	return want == NULL || (have != NULL && strcmp(want, have) == 0);
 }

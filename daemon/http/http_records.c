@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "common/member.h"
 #include "common/xalloc.h"
 #include "daemon/http/http_int.h"
 
@@ -75,8 +76,8 @@ page_cb(int status, json_t *result, void *arg)
 		walk_free(w);
 		return;
 	}
-	w->left -= json_integer_value(json_object_get(result, "count"));
-	w->more = w->left > 0 && json_is_true(json_object_get(result, "more"));
+	w->left -= member_int(result, "count");
+	w->more = w->left > 0 && member_bool(result, "more");
 	json_object_set(w->args, "after_seq",
 	    json_object_get(result, "last_seq"));
 	/* The text between brackets or commas. */
@@ -123,6 +124,6 @@ http_get_records(struct http *h, struct http_request *req, const char *part)
 	w->args = args;
 	w->left = INT64_MAX;
 	if (json_object_get(args, "limit") != NULL)
-		w->left = json_integer_value(json_object_get(args, "limit"));
+		w->left = member_int(args, "limit");
 	ask_page(w);
 }

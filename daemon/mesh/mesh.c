@@ -253,7 +253,7 @@ mtu_of(const struct node *n, const struct in6_addr *own)
 
 	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic)
 		if (has_addr(nic, own))
-			mtu = json_integer_value(json_object_get(nic, "mtu"));
+			mtu = member_int(nic, "mtu");
 	return mtu > 0 && mtu < 1 << 24 ? mtu : 0;
 }
 
@@ -302,7 +302,7 @@ mesh_greeted(struct mesh *m, struct node *n)
 		return;
 	}
 	mn->large_bytes = large_bytes(mtu_of(n, &mn->addr) - headers_bytes(mn),
-	    json_integer_value(json_object_get(n->inventory, "mesh_bytes")));
+	    member_int(n->inventory, "mesh_bytes"));
 	if (RAND_bytes(mn->key, sizeof(mn->key)) != 1) {
 		trouble_set(m, n, "no random numbers for its key");
 		return;

@@ -36,7 +36,7 @@ struct mesh_gather {
 	size_t host_count;
 	size_t reports;
 	struct mesh_pair *pairs;
-	size_t pair_count, pair_cap;
+	size_t pair_count;
 	struct mesh_totals totals[MESH_CLASS_MAX];
 	struct hist scratch;
 };
@@ -92,7 +92,7 @@ count_get(const json_t *o, const char *key, uint64_t *ret)
 static int
 class_get(const json_t *o)
 {
-	const char *name = json_string_value(json_object_get(o, "class"));
+	const char *name = member_text_or(o, "class", NULL);
 
 	return name == NULL ? -ENOENT : mesh_class_find(name);
 }
@@ -189,11 +189,7 @@ targets_add(struct mesh_gather *g, size_t node, const json_t *list,
 		    (answered > 0) != (p50_s > 0))
 			return err_set(err, -EPROTO,
 			    "mesh-report with a bad target");
-		if (g->pair_count == g->pair_cap) {
-			g->pair_cap = g->pair_cap * 2 + 64;
-			g->pairs = xreallocarray(g->pairs, g->pair_cap,
-			    sizeof(g->pairs[0]));
-		}
+		g->pairs = xmore(g->pairs, g->pair_count, sizeof(g->pairs[0]));
 		p = &g->pairs[g->pair_count];
 		*p = (struct mesh_pair){ (uint32_t)node, (uint32_t)other,
 			(enum mesh_class) class, (uint32_t)answered,

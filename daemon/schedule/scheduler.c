@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/member.h"
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/rng.h"
@@ -74,7 +75,7 @@ setting_get(const struct scheduler *a, const char *kind, const char *name)
 	char key[128];
 
 	snprintf(key, sizeof(key), "%s/%s", kind, name);
-	return json_string_value(json_object_get(a->settings, key));
+	return member_text_or(a->settings, key, NULL);
 }
 
 static void

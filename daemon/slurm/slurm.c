@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/member.h"
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/str.h"
@@ -35,7 +36,7 @@ struct slurm_table {
 	struct row *rows;
 	size_t row_count;
 	struct place *places;
-	size_t place_count, place_cap;
+	size_t place_count;
 };
 
 /* Takes the texts of row. */
@@ -48,11 +49,8 @@ row_add(struct slurm_table *t, struct row row, const char *nodes)
 	t->rows[t->row_count] = row;
 	if (hostlist_parse(nodes, &hl, NULL) == 0)
 		for (size_t i = 0; i < hl.count; i++) {
-			if (t->place_count == t->place_cap) {
-				t->place_cap = 2 * t->place_cap + 64;
-				t->places = xreallocarray(t->places,
-				    t->place_cap, sizeof(t->places[0]));
-			}
+			t->places = xmore(t->places, t->place_count,
+			    sizeof(t->places[0]));
 			t->places[t->place_count++] = (struct place){
 				xstrdup(hl.names[i]), t->row_count
 			};
@@ -429,8 +427,7 @@ slurm_job_ask(struct slurm *s, const char *run)
 static const char *
 job_get(const struct slurm *s, const char *run, const char *key)
 {
-	return json_string_value(
-	    json_object_get(json_object_get(s->jobs, run), key));
+	return member_text_or(json_object_get(s->jobs, run), key, NULL);
 }
 
 const char *

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/member.h"
 #include "common/clk.h"
 #include "common/hostlist.h"
 #include "common/log.h"
@@ -93,12 +94,6 @@ store_read_arg(const json_t *args, const char *key, int64_t fallback,
 	return value < lo ? lo : value > hi ? hi : value;
 }
 
-const char *
-store_read_arg_text(const json_t *args, const char *key)
-{
-	return json_string_value(json_object_get(args, key));
-}
-
 int
 store_read_rows(struct sql_stmt *q, int (*one)(struct sql_stmt *, void *),
     void *arg)
@@ -119,7 +114,7 @@ store_read_rows(struct sql_stmt *q, int (*one)(struct sql_stmt *, void *),
 static int
 read_backup(struct store_reading *r, const json_t *args, json_t **ret)
 {
-	const char *path = store_read_arg_text(args, "path");
+	const char *path = member_text_or(args, "path", NULL);
 	uint64_t began_ns = clk_ns();
 	int rc;
 
@@ -176,7 +171,7 @@ static int
 read_leader(struct store_reading *r, const json_t *args, json_t **ret)
 {
 	const struct sql_engine *e = r->db->engine;
-	const char *mark = store_read_arg_text(args, "depose");
+	const char *mark = member_text_or(args, "depose", NULL);
 	struct sql_stmt *q = NULL;
 	int rc = e->leader == NULL ? -ENOTSUP : 0;
 
@@ -464,7 +459,7 @@ store_answer(struct store_reading *r, enum store_question what,
 
 	if (qn->read != NULL)
 		return qn->read(r, args, ret);
-	if (qn->one && store_read_arg_text(args, qn->params[0].arg) == NULL)
+	if (qn->one && member_text_or(args, qn->params[0].arg, NULL) == NULL)
 		return -EINVAL;
 	if (qn->of_run)
 		rc = store_read_run_id(r->db, json_object_get(args, "run"),
@@ -481,14 +476,14 @@ store_answer(struct store_reading *r, enum store_question what,
 	for (size_t i = 0; qn->params[i].arg != NULL; i++, at++)
 		if (qn->params[i].most == 0)
 			sql_bind_text(q, at,
-			    store_read_arg_text(args, qn->params[i].arg));
+			    member_text_or(args, qn->params[i].arg, NULL));
 		else
 			sql_bind_int(q, at,
 			    store_read_arg(args, qn->params[i].arg,
 				qn->params[i].fallback, qn->params[i].least,
 				qn->params[i].most));
 	if (qn->of_node) {
-		rows.node = store_read_arg_text(args, "node");
+		rows.node = member_text_or(args, "node", NULL);
 		rows.limit = store_read_arg(args, "limit", 100, 1, RUNS_MAX);
 	}
 	rows.list = qn->pairs ? json_object() : json_array();

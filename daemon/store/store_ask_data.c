@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/member.h"
 #include "common/str.h"
 #include "daemon/store/store_db.h"
 #include "schema/names.h"
@@ -97,7 +98,7 @@ store_read_records(struct store_reading *r, const json_t *args, json_t **ret)
 		return rc;
 	sql_bind_int(q, 1, run_id);
 	sql_bind_int(q, 2, page.last_seq);
-	sql_bind_text(q, 3, store_read_arg_text(args, "probe"));
+	sql_bind_text(q, 3, member_text_or(args, "probe", NULL));
 	strbuf_add(&page.text, "[", as_text ? 0 : 1);
 	rc = store_read_rows(q, record_row, &page);
 	strbuf_add(&page.text, "]", as_text ? 0 : 1);

@@ -120,7 +120,6 @@ json_t *store_read_json(struct sql_stmt *q, int column); /* parsed, or null */
 /* Integer argument, fallback when it is missing, clamped to lo..hi. */
 int64_t store_read_arg(const json_t *args, const char *key, int64_t fallback,
     int64_t lo, int64_t hi);
-const char *store_read_arg_text(const json_t *args, const char *key);
 /* Step q to its end, one() for each row; ends q. 0 or -errno. one: 0 goes on,
  * 1 stops, -errno. */
 int store_read_rows(struct sql_stmt *q, int (*one)(struct sql_stmt *, void *),

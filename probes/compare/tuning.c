@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/member.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "probes/collective/tune.h"
@@ -417,9 +418,8 @@ tuning_choose(struct session *s, struct plan **ret, struct err *err)
 		tune_clear(&t);
 	}
 	if (rc == 0)
-		rc = tune_plan(s->conf,
-		    json_string_value(json_object_get(record, "choice")), &site,
-		    ret, err);
+		rc = tune_plan(s->conf, member_text_or(record, "choice", NULL),
+		    &site, ret, err);
 out:
 	free(asked);
 	if (rc < 0) {

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/member.h"
 #include "common/str.h"
 
 #define MIB (1024.0 * 1024)
@@ -51,13 +52,13 @@ gpcnet_table_take(struct gpcnet_table *t, const json_t *record)
 	const char *probe, *name, *phase, *of;
 	int test, p = 0;
 
-	probe = json_string_value(json_object_get(record, "probe"));
-	name = json_string_value(json_object_get(record, "test"));
+	probe = member_text_or(record, "probe", NULL);
+	name = member_text_or(record, "test", NULL);
 	test = STR_FIND(names_tests, name);
 	if (test < 0)
 		return;
 	if (strcmp(probe, "canary") == 0) {
-		phase = json_string_value(json_object_get(record, "phase"));
+		phase = member_text_or(record, "phase", NULL);
 		while (p < PHASE_MAX - 1 && strcmp(names_phases[p], phase) != 0)
 			p++;
 		t->cells[test][p].known = 1;
@@ -76,7 +77,7 @@ gpcnet_table_take(struct gpcnet_table *t, const json_t *record)
 	} else if (strcmp(probe, "impact") == 0) {
 		const json_t *interval = json_object_get(record, "interval");
 
-		of = json_string_value(json_object_get(record, "of"));
+		of = member_text_or(record, "of", NULL);
 		p = strcmp(of, "p99") == 0;
 		t->impact[test][p].value = number(record, "value");
 		t->impact[test][p].lo = number(interval, "lo");

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/member.h"
 #include "common/clk.h"
 #include "common/file.h"
 #include "common/str.h"
@@ -581,7 +582,7 @@ row_parse(struct reading *rd, const json_t *j, struct tuner *t)
 
 	r->transfers = count(rd, j, "transfers", COUNT_MAX);
 	r->last_bytes = count(rd, j, "last_bytes", COUNT_MAX);
-	r->direct = json_is_true(json_object_get(j, "direct"));
+	r->direct = member_bool(j, "direct");
 	r->since = (uint32_t)count(rd, j, "since", UINT32_MAX);
 	r->direct_s = number(rd, j, "direct_s", 0, NUMBER_MAX);
 	r->several_s = number(rd, j, "several_s", 0, NUMBER_MAX);
@@ -645,8 +646,8 @@ tuner_parse(struct tuner_table *tt, const char *path, const char *text,
 	if (j == NULL)
 		return err_set(err, -EPROTO, "%.160s:%d: %.*s", path,
 		    error.line, (int)strcspn(error.text, "\n"), error.text);
-	format = json_string_value(json_object_get(j, "format"));
-	of = json_string_value(json_object_get(j, "machine"));
+	format = member_text_or(j, "format", NULL);
+	of = member_text_or(j, "machine", NULL);
 	pairs = list(&rd, j, "pairs", TUNER_PAIRS_MAX);
 	if (format == NULL || strcmp(format, FORMAT) != 0)
 		complain(&rd, "format", "is not " FORMAT);

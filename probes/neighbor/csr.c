@@ -19,11 +19,7 @@ static void
 csr_entries_add(struct csr_entries *list, uint32_t row, uint32_t column,
     double value)
 {
-	if (list->count == list->cap) {
-		list->cap = list->cap * 2 + 1024;
-		list->at = xreallocarray(list->at, list->cap,
-		    sizeof(*list->at));
-	}
+	list->at = xmore(list->at, list->count, sizeof(*list->at));
 	list->at[list->count++] = (struct csr_entry){ value, row, column };
 }
 

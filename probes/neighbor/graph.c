@@ -21,10 +21,7 @@ graph_clear(struct graph *g)
 void
 graph_add(struct graph *g, uint32_t src, uint32_t dst)
 {
-	if (g->count == g->cap) {
-		g->cap = g->cap * 2 + 256;
-		g->edges = xreallocarray(g->edges, g->cap, sizeof(*g->edges));
-	}
+	g->edges = xmore(g->edges, g->count, sizeof(*g->edges));
 	g->edges[g->count++] = (struct graph_edge){ src, dst };
 }
 

@@ -37,7 +37,7 @@ struct graph_edge {
 struct graph {
 	uint32_t ranks;
 	struct graph_edge *edges;
-	size_t count, cap;
+	size_t count;
 };
 
 struct graph_dims {
@@ -95,7 +95,7 @@ struct csr_entry {
 
 struct csr_entries {
 	struct csr_entry *at;
-	size_t count, cap;
+	size_t count;
 };
 
 struct csr {

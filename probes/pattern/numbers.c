@@ -87,10 +87,7 @@ line_read(struct numbers *n, const char *at, const char *stop)
 		if (n->most > 0 && n->count == n->most)
 			return numbers_refuse(n, n->line,
 			    "allowed are at most %zu numbers", n->most);
-		if (n->count == n->cap) {
-			n->cap = n->cap * 2 + 1024;
-			n->all = xreallocarray(n->all, n->cap, sizeof(*n->all));
-		}
+		n->all = xmore(n->all, n->count, sizeof(*n->all));
 		n->all[n->count++] = (uint64_t)x;
 		n->rows[n->rows_count] = n->count;
 	}
@@ -123,5 +120,5 @@ numbers_clear(struct numbers *n)
 	n->all = NULL;
 	n->rows = NULL;
 	n->lines = NULL;
-	n->count = n->cap = n->rows_count = n->rows_cap = 0;
+	n->count = n->rows_count = n->rows_cap = 0;
 }

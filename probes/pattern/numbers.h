@@ -32,7 +32,7 @@ struct numbers {
 	struct err *err;
 	long line; /* the last one read */
 	uint64_t *all;
-	size_t count, cap;
+	size_t count;
 	size_t *rows; /* first number of each row, and the count */
 	long *lines;  /* of each row */
 	size_t rows_count, rows_cap;

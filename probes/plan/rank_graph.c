@@ -25,9 +25,8 @@ struct finder {
 	/* item.tag: last writer's event + 1; item.base: head of readers */
 	struct spanmap *maps; /* by buffer */
 	struct reader *readers;
-	uint32_t readers_count, readers_cap;
+	uint32_t readers_count;
 	uint32_t *seen; /* by event: the last one that waits for it, + 1 */
-	size_t waits_cap;
 };
 
 static void
@@ -38,11 +37,7 @@ wait_add(struct finder *f, uint32_t event, uint32_t for_event)
 	if (event == for_event || f->seen[for_event] == event + 1)
 		return;
 	f->seen[for_event] = event + 1;
-	if (v->waits_count == f->waits_cap) {
-		f->waits_cap = f->waits_cap * 2 + 64;
-		v->waits = xreallocarray(v->waits, f->waits_cap,
-		    sizeof(*v->waits));
-	}
+	v->waits = xmore(v->waits, v->waits_count, sizeof(*v->waits));
 	v->waits[v->waits_count++] = for_event;
 	v->events[event].waits++;
 }
@@ -63,11 +58,8 @@ find_read(struct finder *f, uint32_t event, uint16_t buf, uint64_t lo,
 			hi = end;
 		if (item.tag > 0)
 			wait_add(f, event, item.tag - 1);
-		if (f->readers_count == f->readers_cap) {
-			f->readers_cap = f->readers_cap * 2 + 64;
-			f->readers = xreallocarray(f->readers, f->readers_cap,
-			    sizeof(*f->readers));
-		}
+		f->readers = xmore(f->readers, f->readers_count,
+		    sizeof(*f->readers));
 		f->readers[f->readers_count++] = (struct reader){ event,
 			(uint32_t)item.base };
 		item.base = f->readers_count;
