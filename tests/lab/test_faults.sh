@@ -5,7 +5,9 @@
 # of a run. Soon (30 s on a quiet machine) the run has ended with a reason that
 # names the node, or finished because nothing was lost; nothing of it still runs
 # anywhere, its records are there exactly once, and the next run works: that is
-# the next fault's, and a short one after the last.
+# the next fault's, and a short one after the last. Faults pair_* are of two
+# collectors and a PostgreSQL with its replica, in hosts of their own: there every
+# run finishes, whoever leads.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 victim=node5    # never the head, which is node1
@@ -66,6 +68,225 @@ mend_cut()
 	"$lab" heal $victim
 }
 
+# --- two collectors that share a database ------------------------------------
+
+primary=node11
+replica=node12
+lease_s=3
+
+pair_up()
+{
+	local host
+	bin=$(ls -d /usr/lib/postgresql/*/bin /usr/pgsql-*/bin 2>/dev/null |
+		tail -n 1)
+	[ -x "$bin/postgres" ] || skip "there is no PostgreSQL here"
+	in_host collector coalctl pki issue $cluster/pki node9 --role collector \
+		>/dev/null || fail "pki"
+	in_host collector mkdir -p $cluster/node9/state
+	in_host collector sed "s,$cluster/collector/,$cluster/node9/,
+		s,pki/collector,pki/node9," $cluster/collector/conf |
+		in_host node9 tee $cluster/node9/conf >/dev/null
+	for host in collector node9; do
+		in_host $host tee -a $cluster/$host/conf >/dev/null <<-END
+		[http]
+		socket = $cluster/$host/http.sock
+		[store]
+		url = postgresql://coalmine@$primary,$replica/coalmine
+		lease = ${lease_s}s
+		END
+	done
+	in_host collector sh -c 'sed -i "s/^\[agent\]/&\ncollector = \
+collector:17700,node9:17700/" "$0"/node[1-8]/conf' $cluster
+	server $primary initdb -U admin -A trust -E UTF8 --locale=C.UTF-8 -N ||
+		fail "$primary: initdb"
+	in_host $primary sh -c 'echo "host all,replication all 10.78.0.0/16 trust" \
+		>>"$0"/data/pg_hba.conf' $cluster/$primary
+	server_start $primary
+	sql $primary "CREATE ROLE coalmine LOGIN" &&
+		sql $primary "CREATE DATABASE coalmine OWNER coalmine" ||
+		fail "no database"
+	server $replica pg_basebackup -R -h $primary -U admin -c fast ||
+		fail "$replica: pg_basebackup"
+	server_start $replica
+	sql $primary "ALTER SYSTEM SET synchronous_standby_names = '*'" &&
+		sql $primary "SELECT pg_reload_conf()" >/dev/null ||
+		fail "no synchronous replica"
+}
+
+# A program of the server, which refuses to be root.
+server() # HOST PROGRAM [OPTION...]
+{
+	local host=$1 program=$2
+	shift 2
+	in_host "$host" sh -c 'mkdir -p "$0" && chown nobody:nogroup "$0" &&
+		exec setpriv --reuid nobody --regid nogroup --clear-groups "$@"' \
+		$cluster/"$host" "$bin/$program" -D $cluster/"$host"/data "$@" \
+		>/dev/null
+}
+
+server_start() # HOST
+{
+	server "$1" postgres -k $cluster/"$1" -c listen_addresses='*' \
+		2>/dev/null &
+	poll 20 in_host "$1" "$bin/pg_isready" -q -h $cluster/"$1" ||
+		fail "$1: the server does not start"
+}
+
+sql() # HOST TEXT [DATABASE]
+{
+	in_host "$1" "$bin/psql" -XAtq -h $cluster/"$1" -U admin \
+		-d "${3:-postgres}" -c "$2"
+}
+
+# The lab's own ask whoever leads.
+pair_asks()
+{
+	leader=collector
+	ctl()
+	{
+		in_host $leader coalctl --url unix:$cluster/$leader/http.sock "$@"
+	}
+	ctl_api()
+	{
+		api $leader "$1"
+	}
+}
+
+api() # HOST PATH
+{
+	in_host "$1" curl -sf --max-time 5 --unix-socket \
+		$cluster/"$1"/http.sock "http://localhost/api/v1/$2"
+}
+
+leads() # HOST
+{
+	[ "$(api "$1" version 2>/dev/null | jq .active)" = true ]
+}
+
+one_leads()
+{
+	local host count=0
+	for host in collector node9; do
+		! leads $host || { leader=$host; count=$((count + 1)); }
+	done
+	[ $count = 1 ]
+}
+
+waits() # HOST
+{
+	[ "$(api "$1" version 2>/dev/null | jq .active)" = false ]
+}
+
+# The other one does what the run needs.
+follow()
+{
+	was=$leader
+	[ $leader = node9 ] && leader=collector || leader=node9
+	poll 30 leads $leader || fail_with_log $leader "$leader does not lead"
+	named=
+}
+
+# As its unit would.
+come_back() # HOST
+{
+	in_host "$1" sh -c 'kill -0 "$(cat "$0/pid")"' $cluster/"$1" \
+		2>/dev/null || cluster_start "$1" coalmined
+	poll 30 waits "$1" || fail_with_log "$1" "$1 does not wait"
+	one_leads || fail "not one leads"
+}
+
+fault_pair_killed()
+{
+	cluster_signal KILL $leader
+	follow
+}
+
+fault_pair_cut()
+{
+	"$lab" cut $leader
+	follow
+}
+
+fault_pair_stopped()
+{
+	cluster_signal STOP $leader
+	follow
+	cluster_signal CONT "$was"
+}
+
+# From the database only.
+fault_pair_database()
+{
+	in_host $leader ip route add blackhole "$(in_host $leader getent hosts \
+		$primary | cut -d" " -f1)" || fail "no route"
+	follow
+}
+
+mend_pair_killed()
+{
+	come_back "$was"
+}
+
+mend_pair_stopped()
+{
+	come_back "$was"
+}
+
+mend_pair_cut()
+{
+	"$lab" heal "$was"
+	come_back "$was"
+}
+
+mend_pair_database()
+{
+	in_host "$was" ip route flush type blackhole
+	come_back "$was"
+}
+
+# All processes of both at once; the one that waited is there first.
+fault_pair_rebooted()
+{
+	local first
+	[ $leader = node9 ] && first=collector || first=node9
+	cluster_signal KILL collector
+	cluster_signal KILL node9
+	sleep 2
+	cluster_start $first coalmined
+	sleep 1
+	cluster_start $leader coalmined
+	poll 30 one_leads || fail "not one leads"
+	named=
+}
+
+fault_pair_promoted()
+{
+	in_host $primary sh -c 'kill -QUIT "$(head -n 1 "$0/data/postmaster.pid")"' \
+		$cluster/$primary
+	sleep 2
+	sql $replica "SELECT pg_promote()" >/dev/null || fail "not promoted"
+	sleep $((lease_s + 1))
+	poll 60 one_leads || fail "not one leads: $(cluster_log collector)"
+	primary=$replica
+	named=
+}
+
+# Of all runs, counted by the database alone.
+check_database()
+{
+	local odd
+	odd=$(sql $primary "SELECT count(*) FROM (SELECT count(*) AS n,
+		count(DISTINCT seq) AS d, max(seq) AS last FROM coalmine.record
+		GROUP BY run_id) AS r WHERE n <> last OR d <> last" coalmine) ||
+		fail "the database does not answer"
+	[ "$odd" = 0 ] || fail "records of $odd runs are lost or there twice"
+	say "$(sql $primary "SELECT count(*) || ' records of ' ||
+		count(DISTINCT run_id) || ' runs, each once; terms: ' ||
+		(SELECT term FROM coalmine.leader) FROM coalmine.record" coalmine)"
+}
+
+# --- one at a time ------------------------------------------------------------
+
 kill_in() # HOST NAME
 {
 	local pids
@@ -85,6 +306,7 @@ check_verdict()
 	if [ -z "$named" ] && run_is finished; then
 		return
 	fi
+	[[ $1 != pair_* ]] || fail "$1: $(describe)"
 	run_is 'failed|timed-out' || fail "$1: $(describe)"
 	[ -z "$named" ] || [[ $(run_get .text) =~ $named([^0-9]|$) ]] ||
 		fail "$1: does not name $named: $(describe)"
@@ -114,8 +336,24 @@ try() # FAULT
 	all_are_back "$1"
 }
 
+is_pair=
+[[ $* != *pair_* ]] || is_pair=yes
+[ -z "$is_pair" ] || [ "$(id -u)" = 0 ] || skip "a server refuses to be root"
+count=12
 lab_up
-cluster_up 12
+if [ -n "$is_pair" ]; then
+	before_start()
+	{
+		pair_up
+		pair_asks
+	}
+	count=8
+fi
+cluster_up $count
+if [ -n "$is_pair" ]; then
+	cluster_start node9 coalmined
+	poll 20 waits node9 || fail_with_log node9 "node9 does not wait"
+fi
 for fault in "$@"; do
 	mpi=${fault%%:*}
 	try "${fault#*:}"
@@ -123,4 +361,5 @@ done
 order short --wait -o "campaign.mpi=$mpi"
 expect_finished 5
 check_exactly_once
+[ -z "$is_pair" ] || check_database
 say passed
