@@ -48,6 +48,7 @@ struct fleet_agent {
 	struct event *timer; /* by state: retry, limit, heartbeat */
 	enum state state;
 	unsigned tries;
+	size_t port_at;
 	int number;
 	uint64_t down_ns, heard_ns, beat_ns, heartbeat_ns, silence_ns;
 	char run[64];
@@ -109,10 +110,11 @@ down(struct fleet_agent *a)
 		a->f->closed++;
 		a->down_ns = clk_ns();
 		a->tries = 0;
+	} else {
+		a->port_at = (a->port_at + 1) % a->f->port_count;
 	}
 	bufferevent_free(a->bev);
 	a->bev = NULL;
-	a->left = 0;
 	a->state = STATE_WAITING;
 	timer_set(a, retry_ns(a));
 	a->tries++;
@@ -125,11 +127,14 @@ say_hello(struct fleet_agent *a)
 
 	fleet_name_text(a->number, name);
 	say(a, WIRE_HELLO,
-	    json_pack("{s:i, s:s, s:s, s:s, s:O, s:o, s:[]}", "version",
+	    json_pack("{s:i, s:s, s:s, s:s, s:O, s:o, s:o}", "version",
 		WIRE_VERSION, "node", name, "boot", "fleet", "software",
 		COALMINE_VERSION, "inventory", a->f->inventory, "runs",
 		a->run[0] == '\0' ? json_array() : json_pack("[s]", a->run),
-		"spool"));
+		"spool",
+		a->nodes == NULL ? json_array()
+				 : json_pack("[{s:s, s:I}]", "run", a->run,
+				       "seq", (json_int_t)a->seq)));
 	a->state = STATE_GREETING;
 }
 
@@ -155,35 +160,15 @@ say_heartbeat(struct fleet_agent *a)
 	timer_set(a, a->heartbeat_ns);
 }
 
-static void
-welcomed(struct fleet_agent *a, const json_t *msg)
-{
-	a->heartbeat_ns = member_unsigned(msg, "heartbeat_ms") * CLK_NS_PER_MS;
-	a->silence_ns = member_unsigned(msg, "silence_ms") * CLK_NS_PER_MS;
-	a->state = STATE_UP;
-	a->tries = 0;
-	a->beat_ns = 0;
-	a->f->welcomes++;
-	up_count++;
-	say_heartbeat(a);
-}
-
-static void
-heard_heartbeat(struct fleet_agent *a)
-{
-	if (a->beat_ns != 0 && a->heard_ns - a->beat_ns > a->heartbeat_ns)
-		hist_add(&a->f->late,
-		    (double)(a->heard_ns - a->beat_ns - a->heartbeat_ns) / 1e9);
-	a->beat_ns = a->heard_ns;
-}
-
 /* As many batches as may wait here. */
 static void
 send_batches(struct fleet_agent *a)
 {
 	struct evbuffer *out = bufferevent_get_output(a->bev);
 
-	while (a->left > 0 && evbuffer_get_length(out) < QUEUE_BYTES) {
+	/* Of a new session the welcome says where to go on. */
+	while (a->state == STATE_UP && a->left > 0 &&
+	    evbuffer_get_length(out) < QUEUE_BYTES) {
 		struct strbuf lines = { 0 };
 		char *frame;
 		long len;
@@ -199,6 +184,51 @@ send_batches(struct fleet_agent *a)
 		free(frame);
 		strbuf_clear(&lines);
 	}
+}
+
+static void
+acknowledged(struct fleet_agent *a, uint64_t seq)
+{
+	if (seq < a->acked || seq > a->seq)
+		fatalx("node%d: %llu is acknowledged after %llu, of %llu",
+		    a->number, (unsigned long long)seq,
+		    (unsigned long long)a->acked, (unsigned long long)a->seq);
+	a->f->acked += seq - a->acked;
+	a->acked = seq;
+}
+
+/* What was not acknowledged before the session ended is sent again. */
+static void
+welcomed(struct fleet_agent *a, const json_t *msg)
+{
+	json_t *row;
+	size_t i;
+
+	a->heartbeat_ns = member_unsigned(msg, "heartbeat_ms") * CLK_NS_PER_MS;
+	a->silence_ns = member_unsigned(msg, "silence_ms") * CLK_NS_PER_MS;
+	a->state = STATE_UP;
+	a->tries = 0;
+	a->beat_ns = 0;
+	a->f->welcomes++;
+	up_count++;
+	say_heartbeat(a);
+	json_array_foreach (json_object_get(msg, "acks"), i, row)
+		if (strcmp(a->run, member_text(row, "run")) == 0)
+			acknowledged(a, member_unsigned(row, "seq"));
+	if (a->tail != NULL) {
+		a->left += a->seq - a->acked;
+		a->seq = a->acked;
+		send_batches(a);
+	}
+}
+
+static void
+heard_heartbeat(struct fleet_agent *a)
+{
+	if (a->beat_ns != 0 && a->heard_ns - a->beat_ns > a->heartbeat_ns)
+		hist_add(&a->f->late,
+		    (double)(a->heard_ns - a->beat_ns - a->heartbeat_ns) / 1e9);
+	a->beat_ns = a->heard_ns;
 }
 
 static void
@@ -361,8 +391,7 @@ handle(struct fleet_agent *a, const char *body, size_t len)
 		f->running += strcmp(member_text(msg, "state"), "running") == 0;
 		break;
 	case WIRE_ACK:
-		f->acked += member_unsigned(msg, "seq") - a->acked;
-		a->acked = member_unsigned(msg, "seq");
+		acknowledged(a, member_unsigned(msg, "seq"));
 		break;
 	case WIRE_SAMPLE:
 		f->sampled++;
@@ -438,7 +467,7 @@ open_session(struct fleet_agent *a)
 	struct sockaddr_in from = { .sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(host) };
 	struct sockaddr_in to = { .sin_family = AF_INET,
-		.sin_port = htons(a->f->port),
+		.sin_port = htons(a->f->ports[a->port_at]),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	SSL *ssl = SSL_new(a->f->ctx);

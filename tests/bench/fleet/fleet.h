@@ -14,6 +14,7 @@
 #include "common/hist.h"
 
 #define FLEET_NAME_MAX 32
+#define FLEET_PORTS    2 /* of collectors, in the order of preference */
 
 struct fleet_agent;
 
@@ -22,7 +23,8 @@ struct fleet {
 	SSL_CTX *ctx;
 	struct fleet_agent *agents;
 	int first, count; /* names are node1, node2, ...: first is 1 and up */
-	uint16_t port;
+	uint16_t ports[FLEET_PORTS];
+	size_t port_count;
 	int relays; /* heads ask for a daemon on each node of their run */
 	json_t *inventory;
 	json_t *record; /* what heads send, with the nodes of their run */

@@ -6,11 +6,13 @@ cost, and what they can do at one time.
 The agents are those of fleet.c: real TLS, frames and backoff, in two processes
 that share the machine with the collector. Processor time is what a busy
 machine changes least: the collector's loop, which is one thread, and all its
-threads.
+threads. "takeovers N": of two collectors that share a database the active one is
+killed while records are on their way, in turns.
 """
 import itertools
 import json
 import os
+import random
 import resource
 import subprocess
 import sys
@@ -20,6 +22,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../../cli/daemon"))
 from collector import BUILD, Collector, UnixConnection, poll  # noqa: E402
+from takeover import Cluster, is_active, needed, sharing, wait  # noqa: E402
 
 AGENTS = int(os.environ.get("COALMINE_BENCH_AGENTS", "20000"))
 SMALL = AGENTS < 1000
@@ -30,6 +33,7 @@ LIMIT_S = 60 if SMALL else 300
 CAMPAIGN_NODES = 10000
 HEADS, RUN_NODES = 200, 12
 RECORDS = 10000 if SMALL else 200000
+UNDERWAY = 60000  # of these records at a takeover
 PROCESSES = 2
 ROUNDS = 32  # of a campaign: eight tests, isolated and congested, twice
 CHURN_S = float(os.environ.get("COALMINE_BENCH_CHURN_S", "5"))
@@ -74,7 +78,7 @@ def room():
 
 
 class Fleet:
-    def __init__(self, c, count):
+    def __init__(self, c, count, *others):
         self.count = count
         paths = []
         for name, what in (("inventory", INVENTORY), ("record", RECORD)):
@@ -82,10 +86,11 @@ class Fleet:
             with open(paths[-1], "w") as f:
                 json.dump(what, f)
         self.procs, first = [], 1
+        ports = ",".join(str(x.port) for x in (c, *others))
         for i in range(PROCESSES):
             many = count // PROCESSES + (i < count % PROCESSES)
             self.procs.append(subprocess.Popen(
-                [BUILD + "/tests/bench/fleet/fleet", c.pki, str(c.port),
+                [BUILD + "/tests/bench/fleet/fleet", c.pki, ports,
                  str(first), str(many), *paths],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
             first += many
@@ -359,6 +364,79 @@ def churn(c, fleet):
     assert CHURN_S < 1800 or slope * CHURN_S < 2048, slope
 
 
+def takeover(pg, old, new, fleet, runs):
+    """Seconds until all agents are served by the other one, with what it cost
+    its loop, and until what was on its way is acknowledged."""
+    each = UNDERWAY // len(runs)
+    fleet.ask("reset")
+    fleet.ask(f"records {each}")
+    _, o = fleet.wait("acked", random.uniform(0.1, 0.6) * each * len(runs))
+    assert o["acked"] < each * len(runs), "nothing is on its way"
+    cost = Cost(new)
+    old.kill()
+    began = time.monotonic()
+    poll("it leads", LIMIT_S, lambda: is_active(new))
+    leads_s = time.monotonic() - began
+    fleet.wait("welcomes", fleet.count)
+    took, o = fleet.wait("up", fleet.count)
+    took = time.monotonic() - began
+    loop_s, _, _ = cost.spent()
+    assert o["up"] == o["welcomes"] == fleet.count, o
+    _, o = fleet.wait("acked", each * len(runs))
+    all_s = time.monotonic() - began
+    assert o["acked"] == each * len(runs), o
+    for run in runs:
+        assert new.get("runs/" + run)["state"] == "running"
+    # 1..N of each run, once
+    odd, had = pg.sql(
+        "SELECT count(*) FILTER (WHERE n <> last OR d <> last), sum(n) FROM"
+        " (SELECT count(*) AS n, count(DISTINCT seq) AS d, max(seq) AS last"
+        " FROM shared.record GROUP BY run_id) AS of_run", "coalmine").split("|")
+    assert odd == "0", f"records of {odd} runs are missing or there twice"
+    wait(old)
+    return took, leads_s, loop_s, all_s, int(had)
+
+
+def takeovers(n):
+    needed()
+    os.environ["COALMINE_PLUGIN_DIR"] = BUILD + "/daemon"
+    pg = Cluster()
+    try:
+        a, b = pair = sharing(pg)
+        with a, b:
+            for c in pair:
+                c.options.update({"collector.heartbeat": "2s",
+                                  "collector.silence": "10s"})
+                os.unlink(c.campaigns + "/quick.conf")
+                c.campaign("fleet", 1, deadline="3600s", start="3600s")
+            a.start()
+            wait(b)
+            fleet = Fleet(a, room(), b)
+            _, o = fleet.wait("up", fleet.count)
+            assert o["up"] == fleet.count, o
+            heads = min(HEADS // 4, fleet.count // RUN_NODES)
+            runs = [order(a, f"node[{1 + RUN_NODES * i}-{RUN_NODES * (i + 1)}]")
+                    for i in range(heads)]
+            fleet.wait("acked", heads)  # each has begun
+            all_ = [takeover(pg, pair[i % 2], pair[(i + 1) % 2], fleet, runs)
+                    for i in range(n)]
+            fleet.ask("finish")
+            for run in runs:
+                pair[n % 2].wait_state(run, ["finished"], 60)
+            fleet.close()
+    finally:
+        pg.end()
+    tell(f"{n} takeovers of {fleet.count} agents", "median", "most")
+    tell("---", "---:", "---:")
+    for what, at in (("the other one leads", 1), ("all are served", 0),
+                     ("what was on its way is acknowledged", 3),
+                     ("loop's time until all are served", 2)):
+        sorted_ = sorted(x[at] for x in all_)
+        tell(what, f"{sorted_[n // 2]:.1f} s", f"{sorted_[-1]:.1f} s")
+    print(f"\n{heads} runs outlived all of them; their {all_[-1][4]} records are"
+          " 1..N of each run, once.")
+
+
 def main():
     count = room()
     if count < AGENTS:
@@ -390,4 +468,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["takeovers"]:
+        takeovers(int(sys.argv[2]))
+    else:
+        main()

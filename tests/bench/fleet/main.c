@@ -111,31 +111,43 @@ json_of(const char *path)
 	return o;
 }
 
+static int
+number_in(const char *text)
+{
+	int64_t number;
+
+	if (str_to_int(text, 1, 65535, &number) < 0)
+		fatalx("%s: 1 to 65535 is wanted", text);
+	return (int)number;
+}
+
 int
 main(int argc, char **argv)
 {
 	struct rlimit rl = { 0 };
 	struct fleet f = { 0 };
 	struct fleet_names *names;
-	int64_t number[3];
+	char **ports;
 
 	if (argc != 7)
-		fatalx("usage: %s PKI PORT FIRST COUNT INVENTORY RECORD",
+		fatalx("usage: %s PKI PORT[,PORT] FIRST COUNT INVENTORY RECORD",
 		    argv[0]);
-	for (int i = 0; i < 3; i++)
-		if (str_to_int(argv[2 + i], 1, 65535, &number[i]) < 0)
-			fatalx("%s: a number is wanted", argv[2 + i]);
+	ports = str_list_parse(argv[2], &f.port_count);
+	if (f.port_count < 1 || f.port_count > FLEET_PORTS)
+		fatalx("%s: one port is wanted, or two", argv[2]);
+	for (size_t i = 0; i < f.port_count; i++)
+		f.ports[i] = (uint16_t)number_in(ports[i]);
+	str_list_free(ports);
+	f.first = number_in(argv[3]);
+	f.count = number_in(argv[4]);
 	getrlimit(RLIMIT_NOFILE, &rl);
 	rl.rlim_cur = rl.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &rl);
-	if (rl.rlim_cur < (rlim_t)number[2] + DESCRIPTORS_REST)
-		fatalx("%lld agents need more than %llu descriptors",
-		    (long long)number[2], (unsigned long long)rl.rlim_cur);
+	if (rl.rlim_cur < (rlim_t)f.count + DESCRIPTORS_REST)
+		fatalx("%d agents need more than %llu descriptors", f.count,
+		    (unsigned long long)rl.rlim_cur);
 	signal(SIGPIPE, SIG_IGN);
 	f.base = event_base_new();
-	f.port = (uint16_t)number[0];
-	f.first = (int)number[1];
-	f.count = (int)number[2];
 	f.inventory = json_of(argv[5]);
 	f.record = json_of(argv[6]);
 	names = fleet_names_new(argv[1], &f.ctx);

@@ -62,7 +62,7 @@ again_cb(evutil_socket_t fd, short what, void *arg)
 	static long hello_bytes;
 	struct stranger *s = arg;
 	struct sockaddr_in to = { .sin_family = AF_INET,
-		.sin_port = htons(s->f->port),
+		.sin_port = htons(s->f->ports[0]),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 
 	(void)fd;
