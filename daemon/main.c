@@ -319,9 +319,11 @@ load_cb(int status, json_t *result, void *arg)
 		break;
 	case STORE_SETTINGS:
 		scheduler_load(a->agenda, result);
-		if (a->is_standby)
-			break;
 		costs_load(a->costs, result);
+		if (a->is_standby) {
+			scheduler_mirror(a->agenda);
+			break;
+		}
 		react_load(a->react, result);
 		jobs_load_settings(a->jobs, result);
 		events_load(a->events, result);

@@ -172,6 +172,17 @@ route_answer(struct http *h, struct http_request *req,
 	}
 }
 
+void
+http_fail_standby(struct http *h, struct http_request *req)
+{
+	char why[200];
+
+	snprintf(why, sizeof(why),
+	    "this collector is a standby: the active one is %s",
+	    store_leader(h->store));
+	http_fail(req, 503, "busy", why);
+}
+
 static void
 request_cb(struct http_request *req, void *arg)
 {
@@ -229,11 +240,9 @@ request_cb(struct http_request *req, void *arg)
 		http_fail(req, 400, "config", "bad escape in path");
 		return;
 	}
-	if (r->right == HTTP_MAY_ORDER && !store_leads(h->store)) {
-		snprintf(why, sizeof(why),
-		    "this collector is a standby: the active one is %s",
-		    store_leader(h->store));
-		http_fail(req, 503, "busy", why);
+	if ((r->right == HTTP_MAY_ORDER || r->is_live) &&
+	    !store_leads(h->store)) {
+		http_fail_standby(h, req);
 		return;
 	}
 	k = method == HTTP_GET ? kept_find(h, req) : NULL;

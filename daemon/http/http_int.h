@@ -185,6 +185,7 @@ struct http_route {
 	const char *missing; /* what to say when one is NULL */
 	enum store_question ask;
 	const char *const *args; /* as of http_args; the store's answer */
+	int is_live;             /* only the collector that leads can tell */
 };
 extern const struct http_route http_routes[]; /* ends with a NULL name */
 
@@ -207,6 +208,8 @@ http_handler http_post_run, http_post_validate, http_post_cancel,
     http_post_backup, http_post_ship, http_post_baseline, http_post_check,
     http_post_unpin;
 
+/* What a standby cannot answer or do: who can. */
+void http_fail_standby(struct http *h, struct http_request *req);
 /* Takes value; NULL is an error of our own. */
 void http_reply_json(struct http_request *req, int status, json_t *value);
 /* Answer an -errno with the status and cause that belong to it. */

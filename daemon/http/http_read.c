@@ -455,7 +455,7 @@ http_get_baseline(struct http *h, struct http_request *req, const char *part)
 {
 	json_t *args;
 
-	if (strcmp(part, VIEW_RECENT) == 0) {
+	if (strcmp(part, VIEW_RECENT) == 0 && store_leads(h->store)) {
 		http_reply_json(req, 200,
 		    json_pack("{s:s, s:I, s:o}", "name", part, "at_unix_ns",
 			(json_int_t)clk_unix_ns(), "body",
@@ -476,6 +476,8 @@ http_get_verdicts(struct http *h, struct http_request *req, const char *part)
 	(void)part;
 	if (text != NULL && str_to_bool(text, &all) < 0)
 		http_fail(req, 400, "config", "all must be yes or no");
+	else if (!store_leads(h->store) && all)
+		http_fail_standby(h, req); /* of normal nodes it keeps none */
 	else if (!store_leads(h->store))
 		http_ask(h, req, STORE_VERDICTS, json_pack("{s:b}", "open", 1));
 	else

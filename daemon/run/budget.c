@@ -230,6 +230,8 @@ budget_restore(struct budget *b, uint64_t now_ns, uint64_t now_unix_ns,
 	uint64_t at_ns;
 	int n = 0;
 
+	/* A standby is told again and again. */
+	b->bytes = b->node_s = b->before = (struct meter){ 0 };
 	for (; sscanf(text, "%lf %lf %lf %lf;%n", &at_s, &bytes, &node_s,
 		   &share, &n) == 4 &&
 	     n > 0 && bytes >= 0 && node_s >= 0 && share >= 0;

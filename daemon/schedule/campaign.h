@@ -120,6 +120,8 @@ struct scheduler *scheduler_new(struct campaigns *campaigns, struct runs *runs,
 void scheduler_free(struct scheduler *a); /* NULL is allowed */
 /* What STORE_SETTINGS answered. */
 void scheduler_load(struct scheduler *a, const json_t *settings);
+/* Of a standby, after it: what the one that leads has planned. */
+void scheduler_mirror(struct scheduler *a);
 /* About once a second. */
 void scheduler_tick(struct scheduler *a, uint64_t now_unix_ns);
 /* Look at the files now. */

@@ -156,6 +156,23 @@ plan_first(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
 	plan(a, c, now_unix_ns);
 }
 
+void
+scheduler_mirror(struct scheduler *a)
+{
+	struct campaign *c;
+
+	if (a->scan_ns == 0 || clk_ns() - a->scan_ns >= SCAN_NS)
+		scheduler_reload(a);
+	TAILQ_FOREACH (c, campaigns_list(a->campaigns), link) {
+		const char *due = setting_get(a, "due", c->name);
+
+		c->base_unix_ns = c->next_unix_ns = 0;
+		if (due != NULL && scheduler_is_enabled(a, c))
+			(void)sscanf(due, "%" SCNu64 " %" SCNu64,
+			    &c->base_unix_ns, &c->next_unix_ns);
+	}
+}
+
 static void
 start(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
 {

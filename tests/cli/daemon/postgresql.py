@@ -33,7 +33,7 @@ class Stream:
         self.c, self.a = c, agents(c)
         self.run, self.seq, self.last = to_running(c, self.a), 2, 0
         self.highest = 2
-        self.thread = threading.Thread(target=self.send)
+        self.thread = threading.Thread(target=self.send, daemon=True)
         self.thread.start()
 
     def greeted(self):

@@ -274,6 +274,33 @@ def takes_over(c, limit=30):
     poll("it takes agents", limit, lambda: "ready:" in c.read_log())
 
 
+def check_views(a, b, run):
+    """What the database has a standby tells as the active one does; of all
+    else it says who can."""
+    status, o = a.request("POST", "schedule/quick/enable")
+    assert status // 100 == 2, (status, o)
+    for path, key in (("events?after_id=0&limit=9", "id"),
+                      (f"runs/{run}/records", "seq"), ("runs", "run"),
+                      (f"runs/{run}/counters", "border"),
+                      ("campaigns", "campaign"), ("schedule", "next_unix_ns"),
+                      ("forecast?hours=48", "due_unix_ns"),
+                      ("baselines", "name"), ("topology", "from_unix_ns"),
+                      ("nodes?brief=yes", "node"), ("verdicts", "subject"),
+                      ("verdicts/history", "subject"), ("impacts", "test"),
+                      ("canaries", "test"), ("speedups", "test")):
+        poll(path, 20, lambda: [x[key] for x in a.get(path)][:5]
+             == [x[key] for x in b.get(path)][:5])
+        assert a.get(path) or path.split("?")[0] in (
+            f"runs/{run}/counters", "baselines", "verdicts",
+            "verdicts/history", "impacts", "canaries", "speedups"), path
+    for path in ("budget", "coverage", "coverage/identifiable", "links",
+                 "links/health", "shares", "nodes/n1/links",
+                 "verdicts?all=yes"):
+        assert a.request("GET", path)[0] == 200, path
+        status, o = b.request("GET", path)
+        assert status == 503 and f":{a.port}" in str(o), (path, status, o)
+
+
 def test_standby(pg):
     """What a standby shows and refuses; the active one is killed in the middle
     of a run, which goes on."""
@@ -295,6 +322,7 @@ def test_standby(pg):
         poll("the standby shows the node", 30, lambda: is_up(b, "n1"))
         assert b.get("runs/" + s.run)["state"] == "running"
         assert any(f":{a.port}" in d["text"] for d in b.get("diags"))
+        check_views(a, b, s.run)
         for order in ("schedule/quick/disable", f"runs/{s.run}/cancel"):
             status, o = b.request("POST", order)
             assert status == 503 and f":{a.port}" in str(o), (status, o)

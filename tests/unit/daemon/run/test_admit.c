@@ -435,7 +435,8 @@ test_budget_restart(void **state)
 		b = budget_new(&limits);
 		unix_ns += rows[i].away_s * CLK_NS_PER_S;
 		mono_ns = 200 * slice_ns;
-		budget_restore(b, mono_ns, unix_ns, text.text);
+		for (int k = 0; k < 2; k++) /* as a standby, again */
+			budget_restore(b, mono_ns, unix_ns, text.text);
 		budget_look(b, mono_ns, &use);
 		assert_true(use.bytes == rows[i].bytes);
 		assert_true(fabs(use.link_share - rows[i].link_share) < 1e-6);
