@@ -165,7 +165,7 @@ metric() # TEXT
 node_test()
 {
 	calm 2
-	"$lab" degrade node5 rate=20mbit
+	"$lab" degrade node5 rate=50mbit
 	expect_named '.subject == "node5" and .kind == "node"'
 	metric 'coalmine_node_verdict{node="node5"' || fail "no metric"
 	poll 60 alerted node5 firing || fail "no alert"
@@ -388,7 +388,7 @@ preflight_test()
 	rc=$?
 	say "sound: $out"
 	[ $rc = 0 ] || fail "sound nodes are not fit: exit code $rc, $out"
-	"$lab" degrade node5 rate=20mbit
+	"$lab" degrade node5 rate=50mbit
 	at=$SECONDS
 	out=$(ctl preflight --nodes 'node[1-8]' --bytes 256K --within 240s \
 		--json)

@@ -40,7 +40,7 @@ need() {
 engine() {
 	local ranks=$1
 	shift
-	timeout -k 2 "${limit_s:-90}" $launcher -n "$ranks" "$engine" "$@" \
+	timeout -k 2 "${limit_s:-300}" $launcher -n "$ranks" "$engine" "$@" \
 		>"$work/out" 2>"$work/err" </dev/null
 }
 
@@ -48,6 +48,15 @@ engine() {
 # by MPI_Finalize (MPICH over TCP) may end with any status: results count.
 complete() {
 	"$checker" "$work/records" ok || fail "$1: records"
+}
+
+# wholes WORD...: how many plans these words are, one for each value of vary.
+wholes() {
+	local word values=(one)
+	for word; do
+		[[ $word != vary=* ]] || read -ra values <<<"${word#vary=* }"
+	done
+	echo ${#values[@]}
 }
 
 # count FILTER: records that pass.

@@ -110,16 +110,16 @@ $(made crack)" 'iterations = 6' \
 
 case_refusals() {
 	local rc=0
-	limit_s=60 engine 4 run neighbor rsg=2 --json "$work/records" || rc=$?
+	engine 4 run neighbor rsg=2 --json "$work/records" || rc=$?
 	[ $rc = 3 ] || fail "rsg=2: exit $rc"
 	grep -q 'neighbor.rsg = 2: allowed' "$work/err" || fail "rsg=2: text"
 	rc=0
-	limit_s=60 engine 4 run neighbor graph=/nonexistent \
+	engine 4 run neighbor graph=/nonexistent \
 		--json "$work/records" || rc=$?
 	[ $rc = 3 ] || fail "no graph: exit $rc"
 	[ "$(count '.value')" = 0 ] || fail "a number of nothing"
 	rc=0
-	limit_s=60 engine 4 run neighbor rsg=.1 vary=rsg \
+	engine 4 run neighbor rsg=.1 vary=rsg \
 		--json "$work/records" || rc=$?
 	[ $rc = 3 ] || fail "vary: exit $rc"
 	grep -q 'measure.vary = rsg: allowed' "$work/err" || fail "vary: text"

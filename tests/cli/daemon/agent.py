@@ -13,6 +13,7 @@ import threading
 import time
 
 HEAD = b"CM\x01\x00"
+LATE = 6  # what has to happen may take so many times as long: others compute
 
 
 def frame(body):
@@ -38,8 +39,9 @@ class Agent:
         self.open = True
         self.beat_on = beat
         self.children = {(r, 0) for r in runs}  # (run, id) of what runs here
-        raw = socket.create_connection(("127.0.0.1", port), 5, (source, 0))
-        raw.settimeout(20)
+        raw = socket.create_connection(("127.0.0.1", port), 5 * LATE,
+                                       (source, 0))
+        raw.settimeout(20 * LATE)
         self.sock = tls_context(pki, name).wrap_socket(raw)
         self.sock.setblocking(False)
         if hello:
@@ -67,7 +69,7 @@ class Agent:
     def send_raw(self, data):
         """One TLS connection is not for two threads at once, hence lock and
         no call that blocks."""
-        view, end_ = memoryview(data), time.time() + 20
+        view, end_ = memoryview(data), time.time() + 20 * LATE
         try:
             with self.lock:
                 while view and time.time() < end_:
@@ -129,6 +131,7 @@ class Agent:
 
     def wait(self, type_, limit=10, match=lambda m: True):
         """The first message of that type that matches."""
+        limit *= LATE
         end = time.time() + limit
         with self.cond:
             while True:
@@ -143,7 +146,7 @@ class Agent:
                 self.cond.wait(min(left, 0.2))
 
     def wait_closed(self, limit=10):
-        end = time.time() + limit
+        end = time.time() + limit * LATE
         while self.open and time.time() < end:
             time.sleep(0.02)
         assert not self.open, f"{self.name}: still connected"

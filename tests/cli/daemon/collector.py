@@ -10,6 +10,8 @@ import sys
 import tempfile
 import time
 
+from agent import LATE
+
 BUILD = os.environ.get("COALMINE_BUILD", "build/dev")
 CAMPAIGN = """[campaign]
 nodes_min = %d
@@ -20,12 +22,12 @@ start_limit = %s
 
 class UnixConnection(http.client.HTTPConnection):
     def __init__(self, path):
-        super().__init__("localhost", timeout=10)
+        super().__init__("localhost", timeout=10 * LATE)
         self.path = path
 
     def connect(self):
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(10)
+        self.sock.settimeout(10 * LATE)
         self.sock.connect(self.path)
 
 
@@ -36,6 +38,7 @@ def free_port():
 
 
 def poll(what, limit, is_true):
+    limit *= LATE
     end = time.time() + limit
     while True:
         got = is_true()

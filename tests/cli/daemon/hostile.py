@@ -11,7 +11,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from agent import Agent, begin, frame, phase, tls_context  # noqa: E402
+from agent import LATE, Agent, begin, frame, phase, tls_context  # noqa: E402
 from collector import Collector, free_port, poll  # noqa: E402
 
 IDLE = 10000
@@ -23,8 +23,8 @@ WATCHDOG_S = 20
 
 
 def connect(c):
-    s = socket.create_connection(("127.0.0.1", c.port), 10)
-    s.settimeout(15)
+    s = socket.create_connection(("127.0.0.1", c.port), 10 * LATE)
+    s.settimeout(15 * LATE)
     return s
 
 

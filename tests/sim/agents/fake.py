@@ -20,6 +20,7 @@ import time
 
 BUILD = os.environ.get("COALMINE_BUILD", "build/dev")
 SKIP = 77
+LATE = 6  # what has to happen may take so many times as long: others compute
 
 
 def openssl(*args):
@@ -223,7 +224,7 @@ class Collector:
 
     def wait(self, kind, node=None, since=0, limit=20, **fields):
         """The first such message; since is an index into messages."""
-        end = time.monotonic() + limit
+        end = time.monotonic() + limit * LATE
         with self.cond:
             while True:
                 hit = self.find(kind, node, since, **fields)
@@ -292,7 +293,7 @@ class Agent:
 
     def kill(self, sig=signal.SIGKILL):
         self.proc.send_signal(sig)
-        return self.proc.wait(20)
+        return self.proc.wait(20 * LATE)
 
     def marked(self):
         """Pids of everything that this agent started and that lives."""
@@ -315,7 +316,7 @@ class Agent:
 
 
 def wait_for(what, limit=20, text=None):
-    end = time.monotonic() + limit
+    end = time.monotonic() + limit * LATE
     while not what():
         if time.monotonic() > end:
             raise AssertionError(text() if text else "condition")
