@@ -274,6 +274,7 @@ void
 outcome_launcher_exited(struct run *r, int64_t status, const char *tail)
 {
 	const char *head = run_head(r)->name;
+	const char *died = strstr(tail, "srun: error: ");
 	char text[300];
 
 	symptom_stderr(tail, text, sizeof(text));
@@ -288,8 +289,13 @@ outcome_launcher_exited(struct run *r, int64_t status, const char *tail)
 		    head, text[0] == '\0' ? "" : ": ", text);
 		return;
 	}
-	/* The launcher reports a rank that died before its agent noticed. */
-	if (status > 128 &&
+	/* The launcher reports a rank that died before its agent noticed. The
+	 * status of srun is then the signal that it ended the others with. */
+	if (status > 128 && died != NULL && strstr(died, ": task ") != NULL) {
+		symptom_stderr(died, text, sizeof(text));
+		outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_RANK_LOST,
+		    clk_ns(), "a rank died: %s", text);
+	} else if (status > 128 &&
 	    (strstr(tail, "exited on signal ") != NULL ||
 		strstr(tail, " RUNNING AT ") != NULL))
 		outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_RANK_LOST,

@@ -206,24 +206,35 @@ test_launcher_killed(void **state)
 static void
 test_rank_crashes(void **state)
 {
-	static const char *const said[] = {
-		"MemHook: mprotect failed\nmpirun noticed that process rank 2 "
-		"with PID 0 on node n3 exited on signal 11 (Segmentation "
-		"fault).\n",
-		"MemHook: mprotect failed\n=   PID 9 RUNNING AT n3\n",
+	static const struct {
+		int status;
+		const char *said, *text;
+	} cases[] = {
+		{ 139,
+		    "MemHook: mprotect failed\nmpirun noticed that process "
+		    "rank 2 with PID 0 on node n3 exited on signal 11 "
+		    "(Segmentation fault).\n",
+		    "a rank died of signal 11: MemHook: mprotect failed" },
+		{ 139, "MemHook: mprotect failed\n=   PID 9 RUNNING AT n3\n",
+		    "a rank died of signal 11: MemHook: mprotect failed" },
+		/* It ends the others by another signal. */
+		{ 143,
+		    "*** Process received signal ***\nsrun: error: n3: task 2: "
+		    "Segmentation fault\nsrun: error: n2: task 1: Terminated\n",
+		    "a rank died: srun: error: n3: task 2: Segmentation "
+		    "fault" },
 	};
 	char run[64];
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(said); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		fix_setup(3);
 		fix_running(run, FIX_CAMPAIGN);
 		fix_says("n1", WIRE_EXITED,
 		    json_pack("{s:s, s:i, s:i, s:s}", "run", run, "id", 0,
-			"status", 139, "stderr", said[i]));
+			"status", cases[i].status, "stderr", cases[i].said));
 		fix_pass(3, NULL);
-		fix_failed(run, RUN_FAILED, CAUSE_RANK_LOST,
-		    "a rank died of signal 11: MemHook: mprotect failed");
+		fix_failed(run, RUN_FAILED, CAUSE_RANK_LOST, cases[i].text);
 		fix_teardown();
 	}
 }
