@@ -185,10 +185,10 @@ good 4 neighbor rsg=.5 via=mpi
 # Waking up costs nobody: the memory's own speed is that of many copies on their
 # way, and NCCL's call is looked at as our own steps are.
 COALMINE_FAKE_WAKE_MS=200 good 1 self bytes=1M via=mpi
-[ "$(count '.of=="whole" and .memory_bytes_per_s>5e7')" = 1 ] ||
+[ "$(count '.of=="whole" and .memory_bytes_per_s>1.5e7')" = 1 ] ||
 	fail "memory speed: $(jq -c 'select(.of=="whole")|.memory_bytes_per_s' "$work/records")"
 COALMINE_FAKE_WAKE_MS=200 good 2 collective name=allreduce count=1003 via=xccl
-[ "$(count '.probe=="speedup" and .baseline_seconds<0.1')" = 1 ] ||
+[ "$(count '.probe=="speedup" and .baseline_seconds<0.2')" = 1 ] ||
 	fail "baseline sleeps: $(jq -c 'select(.probe=="speedup")' "$work/records")"
 # Compared in blocks, whatever the host has to pin.
 COALMINE_FAKE_PINNED=10000000 good 2 collective name=broadcast count=2000000 \

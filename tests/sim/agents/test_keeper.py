@@ -54,7 +54,7 @@ class Keeper:
         theirs.close()
 
     def line(self, limit=10):
-        self.control.settimeout(limit)
+        self.control.settimeout(limit * fake.LATE)
         while b"\n" not in self.text:
             part = self.control.recv(400)
             if not part:
@@ -89,16 +89,16 @@ def exit_status(site):
         k = Keeper(*command)
         k.started()
         assert k.line() == "exited %d" % status
-        assert k.proc.wait(5) == 0
+        assert k.proc.wait(5 * fake.LATE) == 0
 
 
 def no_program(site):
     k = Keeper("/nonexistent/program")
     assert k.line() == "failed /nonexistent/program: No such file or " \
         "directory"
-    assert k.proc.wait(5) == 3
+    assert k.proc.wait(5 * fake.LATE) == 3
     k = Keeper("/bin/true", options=["--uid=1"])
-    assert k.proc.wait(5) == 2
+    assert k.proc.wait(5 * fake.LATE) == 2
 
 
 def strays_after_exit(site):
@@ -109,7 +109,7 @@ def strays_after_exit(site):
     stray = stray_of(path)
     start = time.monotonic()
     assert k.line() == "exited 5"
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 3 * fake.LATE
     assert gone(stray)
 
 
@@ -131,7 +131,7 @@ def agent_dies(site):
     child = k.started()
     stray = stray_of(path)
     k.control.close()
-    k.proc.wait(5)
+    k.proc.wait(5 * fake.LATE)
     assert gone(stray) and gone(child)
 
 
@@ -151,7 +151,7 @@ def keeper_killed(site):
     k = Keeper("/bin/sleep", "600")
     child = k.started()
     k.proc.kill()
-    k.proc.wait(5)
+    k.proc.wait(5 * fake.LATE)
     fake.wait_for(lambda: gone(child), 5)
 
 
@@ -161,7 +161,7 @@ def deadline(site):
     k.started()
     start = time.monotonic()
     assert k.line() == "exited 137"
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 3 * fake.LATE
 
 
 def wrong_parent(site):
@@ -215,7 +215,7 @@ def environment(site):
     with open("/proc/%d/environ" % k.proc.pid, "rb") as f:
         assert f.read() == b"TWO=2\0"
     k.control.send(b"end 0\n")
-    k.proc.wait(5)
+    k.proc.wait(5 * fake.LATE)
     assert gone(child)
 
 
