@@ -57,4 +57,14 @@ member_number(const json_t *o, const char *key)
 	return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
+/* Each element v of o's array, which is looked up once. */
+#define member_foreach(o, key, i, v)                                           \
+	MEMBER_FOREACH_(o, key, i, v, MEMBER_NAME_(__LINE__))
+#define MEMBER_NAME_(line)  MEMBER_NAME__(line)
+#define MEMBER_NAME__(line) member_list_##line
+#define MEMBER_FOREACH_(o, key, i, v, list)                                    \
+	for (const json_t *list = json_object_get(o, key); list != NULL;       \
+	     list = NULL)                                                      \
+		json_array_foreach (list, i, v)
+
 #endif

@@ -233,7 +233,7 @@ ask_past(struct work *w)
 	const json_t *o, *name;
 	size_t i, k;
 
-	json_array_foreach (json_object_get(w->facts, "speedups"), i, o) {
+	member_foreach (w->facts, "speedups", i, o) {
 		json_t *nodes = json_object_get(o, "nodes");
 		double bytes = member_number(o, "bytes");
 		size_t count = 0;

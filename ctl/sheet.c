@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/member.h"
 #include "ctl/print.h"
 #include "ctl/records.h"
 #include "ctl/report.h"
@@ -176,7 +177,7 @@ put_pairs(const json_t *records, FILE *to)
 		if (!records_is(r, "canary", NULL) ||
 		    strcmp(print_member(r, "phase", ""), quiet) != 0)
 			continue;
-		json_array_foreach (json_object_get(r, "pairs"), k, pair) {
+		member_foreach (r, "pairs", k, pair) {
 			if (k == PAIRS_SHOWN)
 				break;
 			fputs("<tr>", to);

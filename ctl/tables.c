@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/member.h"
 #include "common/str.h"
 #include "ctl/print.h"
 #include "ctl/records.h"
@@ -64,7 +65,7 @@ wire_derive(json_t *row)
 	for (size_t k = 0; k < ARRAY_LEN(designs); k++) {
 		double beyond = NAN, resent = NAN;
 
-		json_array_foreach (json_object_get(row, "wire"), i, node) {
+		member_foreach (row, "wire", i, node) {
 			double again = member_number(node, "resent_bytes");
 			double once = member_number(node, "out_bytes") -
 			    (isfinite(again) ? again : 0);
@@ -339,8 +340,8 @@ print_rails(const json_t *records)
 			records_is(r, "speedup", NULL)) &&
 		    json_array_size(json_object_get(r, "rails")) > 0)
 			last = r;
-	json_array_foreach (json_object_get(last, "rails"), i, rail)
-		json_array_foreach (json_object_get(rail, "nodes"), k, node) {
+	member_foreach (last, "rails", i, rail)
+		member_foreach (rail, "nodes", k, node) {
 			row = json_copy(rail);
 			json_object_update(row, node);
 			json_array_append_new(rows, row);
@@ -355,7 +356,7 @@ print_selves(const json_t *records)
 	size_t i, k;
 
 	json_array_foreach (records, i, r)
-		json_array_foreach (json_object_get(r, "nodes"), k, node) {
+		member_foreach (r, "nodes", k, node) {
 			if (!isfinite(member_number(node, "memory_ratio")))
 				continue;
 			row = json_copy(node);

@@ -11,6 +11,7 @@
 
 #include "common/clk.h"
 #include "common/hostlist.h"
+#include "common/member.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "ctl/ctl.h"
@@ -39,7 +40,7 @@ advised_get(struct ctl *c, json_t **ret)
 		json_decref(by);
 		return rc;
 	}
-	json_array_foreach (json_object_get(shares, "leaves"), i, row)
+	member_foreach (shares, "leaves", i, row)
 		json_object_set(by, member_text(row, "leaf"), row);
 	/* A leaf's own is in its share. */
 	json_array_foreach (verdicts, i, row)
@@ -47,7 +48,7 @@ advised_get(struct ctl *c, json_t **ret)
 		    strcmp(member_text(row, "verdict"),
 			names_verdicts[VERDICT_UNKNOWN]) != 0)
 			json_object_set(by, member_text(row, "subject"), row);
-	json_array_foreach (json_object_get(shares, "nodes"), i, row) {
+	member_foreach (shares, "nodes", i, row) {
 		const char *leaf = member_text(row, "leaf");
 		double share = fmin(member_number(row, "share"),
 		    member_number(json_object_get(by, leaf), "share"));
@@ -131,7 +132,7 @@ advice_write(const json_t *told, const char *since, struct strbuf *sb)
 		    since, member_int(told, "jobs"),
 		    member_number(told, "slow_node_h"),
 		    member_number(told, "gained_node_h"));
-	json_array_foreach (json_object_get(told, "apart"), i, row)
+	member_foreach (told, "apart", i, row)
 		strbuf_addf(sb,
 		    "# On leaves of their own, jobs called %s would have left "
 		    "at most %.1f node-hours\n# (%.1f to %.1f) to those beside "

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/member.h"
 #include "common/robust.h"
 #include "common/table.h"
 #include "common/xalloc.h"
@@ -157,7 +158,7 @@ numbers_of(const json_t *record)
 	json_t *by_node = json_object(), *o;
 	size_t i;
 
-	json_array_foreach (json_object_get(record, "nodes"), i, o) {
+	member_foreach (record, "nodes", i, o) {
 		double q = member_number(o, key);
 
 		if (q > 0)
@@ -231,7 +232,7 @@ rows_make(const json_t *was, const json_t *recent, const json_t *is,
 	json_t *now = numbers_of(is), *o;
 	size_t n = 0, i;
 
-	json_array_foreach (json_object_get(is, "nodes"), i, o) {
+	member_foreach (is, "nodes", i, o) {
 		struct node_row *r = &ret[n];
 
 		r->node = print_member(o, "node", "?");

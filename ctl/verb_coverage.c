@@ -66,7 +66,7 @@ print_alike(const json_t *o)
 	const char *of;
 	size_t i, k;
 
-	json_array_foreach (json_object_get(o, "alike"), i, group) {
+	member_foreach (o, "alike", i, group) {
 		json_array_foreach (group, k, link)
 			json_object_foreach ((json_t *)(uintptr_t)link, of,
 			    name)
@@ -74,7 +74,7 @@ print_alike(const json_t *o)
 				    json_string_value(name));
 		puts(": every path measured over one went over the other");
 	}
-	json_array_foreach (json_object_get(o, "spines"), i, group)
+	member_foreach (o, "spines", i, group)
 		printf("%s: switches %" JSON_INTEGER_FORMAT
 		       ", links to them %" JSON_INTEGER_FORMAT
 		       ", which nothing tells apart; pairs of nodes measured "

@@ -8,6 +8,7 @@
 
 #include "common/clk.h"
 #include "common/hostlist.h"
+#include "common/member.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "ctl/ctl.h"
@@ -163,12 +164,11 @@ facts_then(const json_t *facts, const json_t *then)
 	size_t i, k, at;
 
 	for (k = 0; k < ARRAY_LEN(kinds); k++)
-		json_array_foreach (json_object_get(ret, kinds[k][0]), i, row) {
+		member_foreach (ret, kinds[k][0], i, row) {
 			const char *name = member_text(row, kinds[k][1]);
 
 			json_object_set_new(row, "share", json_real(1));
-			json_array_foreach (json_object_get(then, "slow"), at,
-			    was)
+			member_foreach (then, "slow", at, was)
 				if (strcmp(member_text(was, "subject"), name) ==
 					0 &&
 				    strcmp(member_text(was, "kind"),
@@ -222,7 +222,7 @@ print_expected(const json_t *expectation)
 			continue;
 		printf("  %-6s  %.0f %%", whens[i],
 		    100 * member_number(then, "share"));
-		json_array_foreach (json_object_get(then, "slow"), k, row)
+		member_foreach (then, "slow", k, row)
 			printf("%s %s %.0f %%", k == 0 ? ":" : ",",
 			    member_text(row, "subject"),
 			    100 * member_number(row, "share"));
@@ -254,7 +254,7 @@ expect_in_band(const struct asked *asked, const json_t *job)
 	if (asked->facts == NULL)
 		return rc;
 	facts = facts_then(asked->facts, then);
-	json_array_foreach (json_object_get(job, "in_band"), i, row) {
+	member_foreach (job, "in_band", i, row) {
 		json_int_t nodes = member_int(row, "nodes");
 		json_int_t ranks = member_int(row, "ranks");
 		double bytes = member_number(row, "bytes");
@@ -427,7 +427,7 @@ epilog(struct ctl *c)
 	else
 		printf("%.0f %% of what sound nodes give",
 		    100 * member_number(then, "share"));
-	json_array_foreach (json_object_get(then, "slow"), i, row)
+	member_foreach (then, "slow", i, row)
 		printf("%s%s %.0f %%%s", i == 0 ? " (" : ", ",
 		    member_text(row, "subject"),
 		    100 * member_number(row, "share"),

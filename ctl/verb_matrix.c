@@ -182,7 +182,7 @@ nic_of(const json_t *counters, const char *node, json_int_t border,
 	json_array_foreach (counters, i, row)
 		if (strcmp(print_member(row, "node", ""), node) == 0 &&
 		    member_int(row, "border") == border)
-			json_array_foreach (json_object_get(row, "nics"), k, v)
+			member_foreach (row, "nics", k, v)
 				if (strcmp(print_member(v, "nic", ""), nic) ==
 				    0)
 					return v;
@@ -202,7 +202,7 @@ count_visit(const json_t *counters, json_int_t from, json_int_t to,
 
 		if (member_int(row, "border") != to)
 			continue;
-		json_array_foreach (json_object_get(row, "nics"), k, nic) {
+		member_foreach (row, "nics", k, nic) {
 			const char *name = print_member(nic, "nic", "");
 			const json_t *was = nic_of(counters, node, from, name);
 			double more = was == NULL

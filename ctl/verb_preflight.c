@@ -9,6 +9,7 @@
 
 #include "common/clk.h"
 #include "common/hostlist.h"
+#include "common/member.h"
 #include "common/robust.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -69,14 +70,14 @@ order_nodes(struct flight *f)
 	struct hostlist *hl = &f->nodes;
 	size_t i, kept = 0;
 
-	json_array_foreach (json_object_get(f->facts, "nodes"), i, row) {
+	member_foreach (f->facts, "nodes", i, row) {
 		json_object_set_new(row, "share", json_real(1));
 		if (strcmp(member_text(row, "state"),
 			names_agent_states[AGENT_OK]) == 0)
 			json_object_set(leaves, member_text(row, "node"),
 			    json_object_get(row, "leaf"));
 	}
-	json_array_foreach (json_object_get(f->facts, "leaves"), i, row)
+	member_foreach (f->facts, "leaves", i, row)
 		json_object_set_new(row, "share", json_real(1));
 	for (i = 0; i < hl->count; i++)
 		if (json_object_get(leaves, hl->names[i]) != NULL) {
@@ -472,11 +473,11 @@ print_told(const json_t *told)
 	json_t *o;
 	size_t i;
 
-	json_array_foreach (json_object_get(told, "slow"), i, o) {
+	member_foreach (told, "slow", i, o) {
 		printf("slow  %s", member_text(o, "node"));
 		print_times(o);
 	}
-	json_array_foreach (json_object_get(told, "ways"), i, o) {
+	member_foreach (told, "ways", i, o) {
 		printf("slow  the way between %s%s%s%s",
 		    json_object_get(o, "and") == NULL ? "two of " : "",
 		    member_text(o, "between"),

@@ -452,7 +452,7 @@ print_tuning(const json_t *r)
 	printf("\n%s, %s in all, %.0f ranks on %s: %s\n",
 	    print_member(r, "asked", "?"), size, member_number(r, "ranks"),
 	    print_member(r, "machine", "?"), print_member(r, "why", "?"));
-	json_array_foreach (json_object_get(r, "tried"), i, o)
+	member_foreach (r, "tried", i, o)
 		if (strcmp(print_member(o, "words", "?"), choice) == 0)
 			json_object_set_new(o, "mark", json_string("*"));
 	print_rows(json_object_get(r, "tried"), columns);

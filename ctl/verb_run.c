@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/member.h"
 #include "common/str.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
@@ -70,10 +71,10 @@ print_affinity(struct ctl *c, const char *run)
 	if (records_get(c, run, &records) != 0)
 		return;
 	begin = records_find(records, "begin", NULL, NULL);
-	if (json_array_size(json_object_get(begin, "affinity")) > 0)
-		printf("%-10s ", "affinity");
-	json_array_foreach (json_object_get(begin, "affinity"), i, row) {
+	member_foreach (begin, "affinity", i, row) {
 		nodes = print_member(row, "nodes", "?");
+		if (i == 0)
+			printf("%-10s ", "affinity");
 		if (strcmp(nodes, last) != 0)
 			printf("%s%s: ", i > 0 ? "; " : "", nodes);
 		else
@@ -84,7 +85,7 @@ print_affinity(struct ctl *c, const char *run)
 			printf(" (NUMA %s)", print_member(row, "numa", ""));
 		last = nodes;
 	}
-	if (i > 0)
+	if (last[0] != '\0')
 		putchar('\n');
 	json_decref(records);
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/member.h"
 #include "schema/strict.h"
 
 static int __attribute__((format(printf, 2, 3)))
@@ -89,7 +90,7 @@ numbers_check(const json_t *record, struct err *err)
 	size_t i;
 	json_t *pair;
 
-	json_array_foreach (json_object_get(record, "hist"), i, pair) {
+	member_foreach (record, "hist", i, pair) {
 		json_int_t count = json_integer_value(json_array_get(pair, 1));
 
 		if (count > n - sum)
@@ -161,9 +162,8 @@ record_parse(const char *line, size_t len_bytes, json_t **ret,
 	return rc;
 }
 
-/* array: checked. */
-static void
-hist_fill(const json_t *array, double mean, double min, double max,
+void
+record_hist_merge(const json_t *array, double mean, double min, double max,
     struct hist *into)
 {
 	uint64_t added = 0;
@@ -172,18 +172,22 @@ hist_fill(const json_t *array, double mean, double min, double max,
 
 	json_array_foreach (array, i, pair) {
 		json_int_t at = json_integer_value(json_array_get(pair, 0));
-		uint64_t count = (uint64_t)json_integer_value(
-		    json_array_get(pair, 1));
+		json_int_t count = json_integer_value(json_array_get(pair, 1));
 
-		into->bucket[at - HIST_FIRST] += count;
-		added += count;
+		if (at < HIST_FIRST || at > HIST_LAST || count <= 0 ||
+		    count > HIST_COUNT_MAX)
+			continue; /* nobody has checked it */
+		into->bucket[at - HIST_FIRST] += (uint64_t)count;
+		added += (uint64_t)count;
 	}
+	if (added == 0)
+		return;
 	if (into->count == 0 || min < into->min)
 		into->min = min;
 	if (into->count == 0 || max > into->max)
 		into->max = max;
 	into->count += added;
-	into->sum += added == 0 ? 0 : mean * (double)added;
+	into->sum += mean * (double)added;
 }
 
 int
@@ -193,18 +197,7 @@ record_hist_parse(const json_t *array, double mean, double min, double max,
 	if (!json_is_array(array) || !record_is_hist(array))
 		return -EPROTO;
 	hist_clear(ret);
-	hist_fill(array, mean, min, max, ret);
-	return 0;
-}
-
-int
-record_hist_merge(const json_t *array, double mean, double min, double max,
-    struct hist *into)
-{
-	if (!json_is_array(array) || !record_is_hist(array))
-		return -EPROTO;
-	if (json_array_size(array) > 0)
-		hist_fill(array, mean, min, max, into);
+	record_hist_merge(array, mean, min, max, ret);
 	return 0;
 }
 

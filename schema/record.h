@@ -94,8 +94,8 @@ int record_check(const json_t *record, struct record_head *ret_head,
  */
 int record_hist_parse(const json_t *array, double mean, double min, double max,
     struct hist *ret);
-/* The same, added to what there is. */
-int record_hist_merge(const json_t *array, double mean, double min, double max,
+/* The same, added to what there is, of a record that was checked. */
+void record_hist_merge(const json_t *array, double mean, double min, double max,
     struct hist *into);
 /* null for what is not finite: JSON has no such numbers. A new reference. */
 json_t *record_number(double x);

@@ -663,7 +663,7 @@ up(const json_t *welcome, void *arg)
 	notify_status("connected to %s",
 	    conf_string(ag->conf, "agent", "collector"));
 	spool_rewind(ag->spool);
-	json_array_foreach (json_object_get(welcome, "acks"), i, row)
+	member_foreach (welcome, "acks", i, row)
 		if (member_text(row, "run")[0] != '\0' &&
 		    member_int(row, "seq") > 0)
 			spool_ack(ag->spool, member_text(row, "run"),

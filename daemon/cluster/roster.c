@@ -611,7 +611,7 @@ roster_rails(const struct node *n,
 	const json_t *o;
 	size_t count = 0, i;
 
-	json_array_foreach (json_object_get(n->inventory, "rails"), i, o) {
+	member_foreach (n->inventory, "rails", i, o) {
 		const char *name = member_text(o, "name");
 		/* it goes into campaigns and verdicts */
 		size_t len = strspn(name,

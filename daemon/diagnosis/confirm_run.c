@@ -351,7 +351,7 @@ read_pairs(const struct confirm_run *p, const json_t *record,
 	const json_t *o;
 	size_t n = 0, i;
 
-	json_array_foreach (json_object_get(record, "pairs"), i, o) {
+	member_foreach (record, "pairs", i, o) {
 		size_t a = index_of(p, json_object_get(o, "a"));
 		size_t b = index_of(p, json_object_get(o, "b"));
 		double x = json_number_value(json_object_get(o, "p50"));
@@ -387,7 +387,7 @@ read_grid(const struct confirm_run *p, const json_t *record,
 	const json_t *names = json_object_get(grid, "nodes"), *row, *v;
 	size_t n = 0, i, k;
 
-	json_array_foreach (json_object_get(grid, "p50"), i, row)
+	member_foreach (grid, "p50", i, row)
 		json_array_foreach (row, k, v) {
 			size_t a = index_of(p, json_array_get(names, i));
 			size_t b = index_of(p, json_array_get(names, k));

@@ -358,7 +358,7 @@ hear_losses(struct diagnosis *d, const json_t *record, int far)
 			k != NULL && !series_kind(k->series->sort).is_loss };
 		at[id] = (int)count;
 	}
-	json_array_foreach (json_object_get(record, "pairs"), i, o) {
+	member_foreach (record, "pairs", i, o) {
 		int a = node_of(d, o, "a"), b = node_of(d, o, "b");
 		double lost = member_number(o, "lost");
 

@@ -96,7 +96,7 @@ link_rates_take(struct diagnosis *d, const struct node *n, double span_s)
 		else
 			i++;
 	}
-	json_array_foreach (json_object_get(n->links, "ports"), i, row) {
+	member_foreach (n->links, "ports", i, row) {
 		const char *port = member_text(row, "port");
 
 		if (i == LINK_PORTS_MAX)
@@ -168,8 +168,7 @@ put_port(const struct diagnosis *d, const struct node *n, const json_t *judged,
 	    "judged");
 	/* "mlx5_0/1" is of the NIC mlx5_0; GPUs go by their PCI address. */
 	for (k = 0; k < ARRAY_LEN(kinds); k++)
-		json_array_foreach (json_object_get(n->inventory, kinds[k]), i,
-		    have) {
+		member_foreach (n->inventory, kinds[k], i, have) {
 			const char *name = member_text(have, "name");
 			size_t bytes = strlen(name);
 
@@ -183,7 +182,7 @@ put_port(const struct diagnosis *d, const struct node *n, const json_t *judged,
 		if (strcmp(member_text(row, "port"), port) != 0)
 			continue;
 		json_array_append(json_object_get(o, "judged"), row);
-		json_array_foreach (json_object_get(o, "counters"), k, have)
+		member_foreach (o, "counters", k, have)
 			if (strcmp(member_text(have, "counter"),
 				member_text(row, "counter")) == 0)
 				json_object_set(have, "named",
@@ -209,7 +208,7 @@ diagnosis_node_links(const struct diagnosis *d, const struct node *n)
 		put_port(d, n, judged, cn->rates[i].port, list);
 	for (i = 0; p != NULL && i < p->count; i++)
 		put_port(d, n, judged, p->sums[i].port, list);
-	json_array_foreach (json_object_get(n->inventory, "nics"), i, have) {
+	member_foreach (n->inventory, "nics", i, have) {
 		const char *port = member_text(have, "port");
 
 		utf8_format(name, sizeof(name), "%.39s%s%.20s",
@@ -218,7 +217,7 @@ diagnosis_node_links(const struct diagnosis *d, const struct node *n)
 		if (strcmp(member_text(have, "kind"), "virtual") != 0)
 			put_port(d, n, judged, name, list);
 	}
-	json_array_foreach (json_object_get(n->inventory, "gpus"), i, have)
+	member_foreach (n->inventory, "gpus", i, have)
 		put_port(d, n, judged, member_text(have, "pci"), list);
 	json_decref(judged);
 	return json_pack("{s:s, s:s, s:b, s:s, s:o}", "node", n->name, "leaf",

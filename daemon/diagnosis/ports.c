@@ -58,7 +58,7 @@ count_leaves(const struct node *n, enum port_fact fact, json_t *all)
 	json_t *nic, *values;
 	size_t i;
 
-	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic) {
+	member_foreach (n->inventory, "nics", i, nic) {
 		double x = have_of(nic, fact);
 
 		if (!(x >= 0) || n->leaf[0] == '\0')
@@ -136,8 +136,7 @@ look(struct diagnosis *d, const struct node *n, const json_t *leaves)
 	if (cn->ports == NULL)
 		cn->ports = json_object();
 	for (int f = 0; f < PORT_FACT_MAX; f++)
-		json_array_foreach (json_object_get(n->inventory, "nics"), i,
-		    nic)
+		member_foreach (n->inventory, "nics", i, nic)
 			if (look_at(cn, n, nic, (enum port_fact)f, leaves,
 				&seen) &&
 			    (worst.name[0] == '\0' ||

@@ -253,8 +253,7 @@ observe_one(struct diagnosis *d, size_t n, const struct node *node, double x)
 	if (cn->fastest_serial != node->nics_serial) {
 		cn->fastest_serial = node->nics_serial;
 		cn->fastest_bps = 0;
-		json_array_foreach (json_object_get(node->inventory, "nics"), i,
-		    nic)
+		member_foreach (node->inventory, "nics", i, nic)
 			cn->fastest_bps = fmax(cn->fastest_bps,
 			    member_number(nic, "speed_bps"));
 	}
@@ -303,7 +302,7 @@ hear_rows(struct diagnosis *d, const json_t *record)
 	const json_t *o;
 	size_t i;
 
-	json_array_foreach (json_object_get(record, "nodes"), i, o) {
+	member_foreach (record, "nodes", i, o) {
 		const struct node *n = roster_find(d->roster,
 		    member_text(o, "node"));
 		struct diagnosis_node *cn;

@@ -335,7 +335,7 @@ rounds_of(const json_t *record, const char *node)
 	const json_t *o;
 	size_t i;
 
-	json_array_foreach (json_object_get(record, "nodes"), i, o)
+	member_foreach (record, "nodes", i, o)
 		if (strcmp(member_text(o, "node"), node) == 0)
 			return json_is_integer(json_object_get(o, "rounds"))
 			    ? member_number(o, "rounds")
@@ -371,7 +371,7 @@ series_drift_begin(struct diagnosis *d, struct diagnosis_series *s)
 	if (s->drift_begun)
 		return;
 	s->drift_begun = 1;
-	json_array_foreach (json_object_get(d->pinned, "records"), i, r)
+	member_foreach (d->pinned, "records", i, r)
 		if (series_kind_find(member_text(r, "test")) == s->sort &&
 		    strcmp(member_text(r, "rail"), s->rail) == 0 &&
 		    strcmp(member_text(r, "phase"),
@@ -486,7 +486,7 @@ recent_load(struct diagnosis *d, const json_t *body)
 	const json_t *r, *o;
 	size_t i, k;
 
-	json_array_foreach (json_object_get(body, "records"), i, r) {
+	member_foreach (body, "records", i, r) {
 		int sort = series_kind_find(member_text(r, "test"));
 		double p50 = member_number(r, "p50");
 		struct diagnosis_series *s = sort < 0
@@ -499,7 +499,7 @@ recent_load(struct diagnosis *d, const json_t *body)
 		series_drift_begin(d, s);
 		s->level = log(p50);
 		s->level_n = (uint32_t)member_int(r, "n");
-		json_array_foreach (json_object_get(r, "nodes"), k, o)
+		member_foreach (r, "nodes", k, o)
 			row_load(d, s, o);
 	}
 }

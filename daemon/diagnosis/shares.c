@@ -124,7 +124,7 @@ pairs_read(struct diagnosis *d, const json_t *grid, struct pairs *ret)
 		ret->leaves[at] = leaf;
 		ret->leaves_count += at == ret->leaves_count;
 	}
-	json_array_foreach (json_object_get(grid, "p50"), i, row)
+	member_foreach (grid, "p50", i, row)
 		json_array_foreach (row, j, v)
 			ret->x[i * ret->nodes + j] = json_number_value(v) > 0
 			    ? -log(json_number_value(v))

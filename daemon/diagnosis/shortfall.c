@@ -121,7 +121,7 @@ shortfall_record(struct diagnosis *d, const struct diagnosis_source *from,
 	}
 	p = run_of(d, from);
 	snprintf(p->machine, sizeof(p->machine), "%s", machine);
-	json_array_foreach (json_object_get(record, "nodes"), i, o)
+	member_foreach (record, "nodes", i, o)
 		meeting_add(d, p, o);
 }
 

@@ -194,7 +194,7 @@ link_family(const json_t *health, const char *name, const char *type,
 	size_t i;
 
 	exposition_family(to, name, type, help);
-	json_array_foreach (json_object_get(health, "classes"), i, class)
+	member_foreach (health, "classes", i, class)
 		for (int k = 0; k < LINK_KIND_MAX; k++) {
 			kind = json_object_get(json_object_get(class, "kinds"),
 			    names_link_errors[k]);
@@ -215,7 +215,7 @@ metrics_links(const struct metrics_in *in, struct strbuf *to)
 	exposition_family(to, "coalmine_link_ports", "gauge",
 	    "Ports and GPUs whose counters of errors are watched, by class of "
 	    "node.");
-	json_array_foreach (json_object_get(health, "classes"), i, row)
+	member_foreach (health, "classes", i, row)
 		exposition_sample(to, "coalmine_link_ports",
 		    EXPOSITION_LABELS({ "class", member_text(row, "class") }),
 		    (double)member_int(row, "ports"));
@@ -229,7 +229,7 @@ metrics_links(const struct metrics_in *in, struct strbuf *to)
 	exposition_family(to, "coalmine_link_worst_errors_per_hour", "gauge",
 	    "The last hour's, of the five ports or GPUs that count the most "
 	    "errors of each kind.");
-	json_array_foreach (json_object_get(health, "worst"), i, row)
+	member_foreach (health, "worst", i, row)
 		exposition_sample(to, "coalmine_link_worst_errors_per_hour",
 		    EXPOSITION_LABELS({ "node", member_text(row, "node") },
 			{ "port", member_text(row, "port") },

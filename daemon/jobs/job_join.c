@@ -287,7 +287,7 @@ share_of(const json_t *job, const json_t *nodes, const json_t *shares,
 	json_t *row;
 	size_t i;
 
-	json_array_foreach (json_object_get(shares, "slow"), i, row) {
+	member_foreach (shares, "slow", i, row) {
 		share = member_number(row, "share");
 		if (!is_part(job, nodes, row) || !(share < 1) ||
 		    (!crosses && strcmp(member_text(row, "kind"), "leaf") == 0))
@@ -383,7 +383,7 @@ in_band_add(json_t *job, const json_t *in_band)
 	size_t i, k, count = 0;
 
 	json_array_foreach (in_band, i, said)
-		json_array_foreach (json_object_get(said, "rows"), k, row) {
+		member_foreach (said, "rows", k, row) {
 			double calls = member_number(row, "calls");
 			double seconds = member_number(row, "seconds");
 			double bytes = member_number(row, "bytes");

@@ -677,7 +677,7 @@ job_costs_add(struct job_costs *c, const json_t *rows)
 		} else {
 			g->alone++;
 		}
-		json_array_foreach (json_object_get(row, "placebos"), k, x)
+		member_foreach (row, "placebos", k, x)
 			for (int is_all = 0; is_all < 2; is_all++) {
 				m = &c->moments[is_all ? g->all : g->moments];
 				if (m->count == m->cap) {

@@ -234,7 +234,7 @@ has_addr(const json_t *nic, const struct in6_addr *own)
 	json_t *text;
 	size_t i;
 
-	json_array_foreach (json_object_get(nic, "addrs"), i, text)
+	member_foreach (nic, "addrs", i, text)
 		if (json_is_string(text) &&
 		    mesh_addr_parse(json_string_value(text), &addr) == 0 &&
 		    memcmp(&addr, own, sizeof(addr)) == 0)
@@ -251,7 +251,7 @@ mtu_of(const struct node *n, const struct in6_addr *own)
 	json_t *nic;
 	size_t i;
 
-	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic)
+	member_foreach (n->inventory, "nics", i, nic)
 		if (has_addr(nic, own))
 			mtu = member_int(nic, "mtu");
 	return mtu > 0 && mtu < 1 << 24 ? mtu : 0;
@@ -292,8 +292,8 @@ mesh_greeted(struct mesh *m, struct node *n)
 	/* Where others reach it: its session's address, or the first of its
 	 * interfaces in the net. */
 	found = addr_try(m, mn, n->addr);
-	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic)
-		json_array_foreach (json_object_get(nic, "addrs"), j, addr)
+	member_foreach (n->inventory, "nics", i, nic)
+		member_foreach (nic, "addrs", j, addr)
 			found = found ||
 			    (m->net.bits > 0 &&
 				addr_try(m, mn, json_string_value(addr)));
@@ -503,7 +503,7 @@ echo_link(struct mesh *m, const struct node *n)
 
 	if (roster_rails(n, rails) == 0)
 		return (long)mesh_link_id(n, 0);
-	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic) {
+	member_foreach (n->inventory, "nics", i, nic) {
 		long at = roster_rail_find(n, member_text(nic, "name"));
 
 		if (at >= 0 && has_addr(nic, &node_of(m, n)->addr))
@@ -576,7 +576,7 @@ flush(struct mesh *m, struct gathering *ga)
 		json_object_set_new(record, "run", json_string(m->run));
 		json_object_set_new(record, "seq",
 		    json_integer((json_int_t)++m->seq));
-		store_put_record(m->store, record, NULL, NULL);
+		store_put_record(m->store, record, 0, NULL, NULL);
 		m->ops->record(m->ctx, record);
 		json_decref(record);
 	}

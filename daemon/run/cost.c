@@ -147,7 +147,7 @@ costs_link(const struct node *n)
 	json_t *nic;
 	size_t i;
 
-	json_array_foreach (json_object_get(n->inventory, "nics"), i, nic) {
+	member_foreach (n->inventory, "nics", i, nic) {
 		const char *kind = member_text_or(nic, "kind", NULL);
 		double bits_per_s = json_number_value(
 		    json_object_get(nic, "speed_bps"));

@@ -96,8 +96,7 @@ is_of_run(struct run *r, const json_t *record)
 	if (is_foreign(r, member_text(record, "node"), 0))
 		other = member_text(record, "node");
 	for (size_t i = 0; i < ARRAY_LEN(places) && other == NULL; i++)
-		json_array_foreach (json_object_get(record, places[i].rows), k,
-		    row)
+		member_foreach (record, places[i].rows, k, row)
 			if (other == NULL &&
 			    is_foreign(r, member_text(row, places[i].key), k))
 				other = member_text(row, places[i].key);
@@ -188,11 +187,12 @@ intake_store(struct intake *it)
 {
 	struct store *st = it->rs->store;
 	json_t *records = json_incref(it->records), *record;
-	size_t i;
+	size_t count = json_array_size(records), i;
+	size_t each_bytes = it->node->message_bytes / (count + 1);
 
-	it->left = json_array_size(records);
+	it->left = count;
 	json_array_foreach (records, i, record)
-		store_put_record(st, record, stored_cb, it);
+		store_put_record(st, record, each_bytes, stored_cb, it);
 	json_decref(records); /* it may be gone already */
 }
 

@@ -126,8 +126,8 @@ launch_prepare(struct run *r)
 		json_array_append_new(addrs, json_string(head->addr));
 	/* Its inventory says what the head's interfaces are called. Addresses
 	 * go to every node, so nothing else of it does. */
-	json_array_foreach (json_object_get(head->inventory, "nics"), k, nic)
-		json_array_foreach (json_object_get(nic, "addrs"), j, v)
+	member_foreach (head->inventory, "nics", k, nic)
+		member_foreach (nic, "addrs", j, v)
 			if (json_is_string(v) && json_array_size(addrs) < 64 &&
 			    (inet_pton(AF_INET, json_string_value(v), &ip) ||
 				inet_pton(AF_INET6, json_string_value(v), &ip)))

@@ -305,7 +305,7 @@ take_number(struct series *s, size_t index, const struct place *p)
 			sample->hist = xcalloc(1, sizeof(*sample->hist));
 			hist_clear(sample->hist);
 		}
-		(void)record_hist_merge(json_object_get(record, "hist"),
+		record_hist_merge(json_object_get(record, "hist"),
 		    member_number(record, "mean"), member_number(record, "min"),
 		    member_number(record, "max"), sample->hist);
 		break;
@@ -327,7 +327,7 @@ take_each(struct series *s, size_t index, const struct place *p,
 	assert(p->depth < DEPTH_MAX);
 	word_of(path, len, name);
 	inner.depth++;
-	json_array_foreach (json_object_get(p->at[p->depth - 1], name), i, v) {
+	member_foreach (p->at[p->depth - 1], name, i, v) {
 		inner.at[p->depth] = v;
 		if (rest != NULL)
 			take_each(s, index, &inner, rest);

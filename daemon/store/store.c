@@ -283,18 +283,24 @@ event_json(const struct store_event *e)
 }
 
 static void
+add(struct store *st, struct store_job *job)
+{
+	int rc = st->writer != NULL ? store_writer_add(st->writer, job)
+				    : -ECANCELED;
+
+	if (rc < 0)
+		refuse(st, job, rc);
+}
+
+static void
 put_telling(struct store *st, int what, json_t *object,
     const struct store_event *event, store_cb *cb, void *arg)
 {
 	struct store_job *job = store_job_new(what, object, cb, arg);
-	int rc;
 
 	if (event != NULL)
 		job->event = event_json(event);
-	rc = st->writer != NULL ? store_writer_add(st->writer, job)
-				: -ECANCELED;
-	if (rc < 0)
-		refuse(st, job, rc);
+	add(st, job);
 }
 
 static void
@@ -304,16 +310,20 @@ put(struct store *st, int what, json_t *object, store_cb *cb, void *arg)
 }
 
 void
-store_put_record(struct store *st, const json_t *record, store_cb *cb,
-    void *arg)
+store_put_record(struct store *st, const json_t *record, size_t text_bytes,
+    store_cb *cb, void *arg)
 {
 	/* Records do not change, so they are shared with the writer's thread;
 	 * without atomic reference counts in jansson that would be a race. */
 #if JSON_HAVE_ATOMIC_BUILTINS || JSON_HAVE_SYNC_BUILTINS
-	put(st, PUT_RECORD, json_incref((json_t *)(uintptr_t)record), cb, arg);
+	json_t *mine = json_incref((json_t *)(uintptr_t)record);
 #else
-	put(st, PUT_RECORD, json_deep_copy(record), cb, arg);
+	json_t *mine = json_deep_copy(record);
 #endif
+	struct store_job *job = store_job_new(PUT_RECORD, mine, cb, arg);
+
+	job->cost = text_bytes / STORE_VALUE_BYTES;
+	add(st, job);
 }
 
 void

@@ -40,7 +40,7 @@ int store_put_count(struct store_put_db *p, const struct store_jobs *jobs);
 /* store_record.c: bodies and records as columns, in both directions. ----
  */
 
-/* Bind a text that malloc gave, which this takes, as it is or deflated where
+/* Bind a text that malloc gave, which this takes, as it is or compressed where
  * the engine wants that and it is shorter. NULL binds NULL. */
 void store_pack_bind(struct sql_stmt *q, int at, char *text);
 /* The text again, which the caller frees; NULL where there is none or where

@@ -39,6 +39,8 @@ enum store_put {
 	ASK_STORED
 };
 
+#define STORE_VALUE_BYTES 8 /* of JSON text for a value, about */
+
 struct store_job {
 	TAILQ_ENTRY(store_job) link;
 	int what;       /* enum store_put or enum store_question */
@@ -48,8 +50,9 @@ struct store_job {
 	store_cb *cb; /* may be NULL */
 	void *arg;
 	const void *owner; /* of a question that may be abandoned, or NULL */
-	size_t cost;       /* of the object while it waits, in values */
-	int64_t run_id;    /* of what is put and belongs to a run */
+	size_t
+	    cost; /* of the object while it waits, in values; 0: count them */
+	int64_t run_id;             /* of what is put and belongs to a run */
 	struct sql_outcome outcome; /* of what is put */
 	struct sql_outcome event_outcome;
 	uint64_t at_bytes; /* of ASK_COPIED: what the copy must have */

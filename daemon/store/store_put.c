@@ -28,7 +28,7 @@ enum value {
 	VALUE_FINAL,  /* of a member that is a state; the row is not fit else */
 	VALUE_RUN_ID, /* the job's; it is found by store_put_runs */
 	VALUE_BODY,   /* a member, or the object itself, as JSON */
-	VALUE_PACKED  /* likewise, deflated where that is shorter */
+	VALUE_PACKED  /* likewise, compressed where that is shorter */
 };
 
 /* Statements: of the kinds of enum store_put, and what else they need. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #include "common/log.h"
 #include "common/plugin.h"
@@ -57,8 +58,10 @@ sql_open(const struct store_options *o, enum sql_role role, struct sql **ret)
 void
 sql_close(struct sql *db)
 {
-	if (db != NULL)
-		db->engine->close(db);
+	if (db == NULL)
+		return;
+	ZSTD_freeCCtx(db->packer);
+	db->engine->close(db);
 }
 
 int

@@ -80,18 +80,19 @@ enum sql_role { SQL_WRITER, SQL_READER };
 /* An engine's own structs begin with these. */
 struct sql {
 	const struct sql_engine *engine;
+	struct ZSTD_CCtx_s *packer; /* of bodies; made when one is packed */
 };
 struct sql_stmt {
 	struct sql *db;
 };
 
-#define SQL_ABI   4 /* of what plugins see; a change of it is a new number */
+#define SQL_ABI   5 /* of what plugins see; a change of it is a new number */
 #define SQL_ENTRY "coalmine_store_entry"
 
 struct sql_engine {
 	int abi;
 	const char *name; /* also of the URL: NAME://... */
-	/* A body is deflated by us. 0: the database does so, and people may
+	/* A body is compressed by us. 0: the database does so, and people may
 	 * read it there. */
 	int packs;
 	/* A row that shrinks leaves its page as empty as it becomes, until it

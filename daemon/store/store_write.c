@@ -115,7 +115,8 @@ store_writer_add(struct store_writer *w, struct store_job *job)
 	/* Records, which come again, leave room for what does not. */
 	size_t share = is_row && !put_kinds[job->what].kept ? 2 : 1;
 
-	job->cost = cost_of(job->object) + cost_of(job->event);
+	if (job->cost == 0)
+		job->cost = cost_of(job->object) + cost_of(job->event);
 	pthread_mutex_lock(&w->lock);
 	if (w->queue_rows >= 2 * QUEUE_ROWS_MAX / share ||
 	    w->queue_cost + job->cost > 2 * QUEUE_COST_MAX / share) {

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "common/member.h"
 #include "probes/compare/compare.h"
 #include "probes/compare/rail_stats.h"
 #include "probes/pattern/builders.h"
@@ -63,7 +64,7 @@ put_rails(json_t *o, const struct comparison *c, struct strbuf *ret_weak)
 	rail_stats_count(&c->subject, &c->parts[TRANSLATE], TRANSLATE, &p);
 	rail_stats_put(&p, o);
 	json_object_del(o, "nodes");
-	json_array_foreach (json_object_get(o, "rails"), i, rail)
+	member_foreach (o, "rails", i, rail)
 		json_object_set_new(rail, "efficiency",
 		    record_number(
 			json_number_value(json_object_get(rail, "bandwidth")) /

@@ -212,7 +212,7 @@ answer_all(struct question *q)
 	    q->err);
 	if (rc == 0)
 		leaves_read(q);
-	json_array_foreach (json_object_get(q->all, "asks"), i, ask)
+	member_foreach (q->all, "asks", i, ask)
 		if (rc == 0)
 			rc = answer(q, ask, answers);
 	if (rc == 0) {

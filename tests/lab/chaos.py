@@ -96,7 +96,12 @@ class Node:
 
 def body_of(column):
     if isinstance(column, bytes):
-        column = zlib.decompress(column[4:])
+        packed = column[4:]
+        try:
+            column = zlib.decompress(packed)  # of an older build
+        except zlib.error:
+            import zstandard  # of the system's Python
+            column = zstandard.decompress(packed)
     return json.loads(column)
 
 

@@ -557,9 +557,9 @@ exec {samples}>&- {journal}>&-
 bad=
 settle
 tell
-in_host collector python3 "$here/chaos.py" acks $cluster/witness \
+in_host collector /usr/bin/python3 "$here/chaos.py" acks $cluster/witness \
 	$cluster/collector/state/coalmine.db || bad="$bad records"
-in_host collector python3 "$here/chaos.py" memory $cluster/samples ||
+in_host collector /usr/bin/python3 "$here/chaos.py" memory $cluster/samples ||
 	bad="$bad memory"
 nothing_is_left
 [ -z "$bad" ] || fail "seed $seed: $bad"

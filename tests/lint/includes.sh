@@ -19,7 +19,9 @@ schema/               -                                 jansson
 
 daemon/store/store_(sqlite|file) .                      sqlite3,jansson
 daemon/store/store_postgresql .                         libpq,jansson
-daemon/store/         .                                 jansson,event2,zlib
+daemon/store/store_record .                             jansson,zlib,zstd
+daemon/store/store_sql\.c .                             jansson,zstd
+daemon/store/         .                                 jansson,event2
 daemon/cluster/       store                             jansson,event2
 daemon/slurm/         -                                 jansson,event2
 daemon/ledger/        -                                 -

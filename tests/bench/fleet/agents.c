@@ -212,7 +212,7 @@ welcomed(struct fleet_agent *a, const json_t *msg)
 	a->f->welcomes++;
 	up_count++;
 	say_heartbeat(a);
-	json_array_foreach (json_object_get(msg, "acks"), i, row)
+	member_foreach (msg, "acks", i, row)
 		if (strcmp(a->run, member_text(row, "run")) == 0)
 			acknowledged(a, member_unsigned(row, "seq"));
 	if (a->tail != NULL) {
@@ -269,7 +269,7 @@ tail_make(const struct fleet_agent *a)
 
 	if (json_array_size(a->nodes) > RECORD_ROWS_MAX)
 		json_object_set_new(record, "scores", scores_make(a->nodes));
-	json_array_foreach (json_object_get(record, "nodes"), i, row)
+	member_foreach (record, "nodes", i, row)
 		json_object_set(row, "node",
 		    json_object_get(json_array_get(a->nodes,
 					i % json_array_size(a->nodes)),

@@ -31,6 +31,7 @@ class Coalmine(CMakePackage):
     depends_on("libyaml")
     depends_on("curl")
     depends_on("zlib-api")
+    depends_on("zstd")
     depends_on("librdkafka", when="+kafka")
     depends_on("mimalloc", when="+mimalloc")
     depends_on("postgresql", when="+postgresql")

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "common/member.h"
 #include "tests/unit/tree.h"
 
 #define DIR_ "in-band/"
@@ -65,7 +66,7 @@ row_by(const json_t *list, const char *job, const char *source, const char *op)
 	size_t i, k;
 
 	json_array_foreach (list, i, o)
-		json_array_foreach (json_object_get(o, "rows"), k, row)
+		member_foreach (o, "rows", k, row)
 			if (strcmp(member_text(o, "job"), job) == 0 &&
 			    strcmp(member_text(row, "op"), op) == 0 &&
 			    (source == NULL ||

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "common/member.h"
 #include "schema/options.h"
 #include "tests/unit/tree.h"
 
@@ -102,7 +103,7 @@ expect_rails(const char *conf, const char *names)
 	char all[200] = "";
 	size_t i;
 
-	json_array_foreach (json_object_get(o, "rails"), i, rail)
+	member_foreach (o, "rails", i, rail)
 		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s/%s ",
 		    text(rail, "name"), text(rail, "netdev"));
 	assert_string_equal(all, names);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A node against its own past, and against a pinned baseline. */
+#include "common/member.h"
 #include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
 
 static const char *
@@ -44,7 +45,7 @@ made_baseline(double factor, int rounds)
 	json_t *record = made_round(factor), *o;
 	size_t i;
 
-	json_array_foreach (json_object_get(record, "nodes"), i, o)
+	member_foreach (record, "nodes", i, o)
 		json_object_set_new(o, "rounds", json_integer(rounds));
 	return json_pack("{s:s, s:[o]}", "run", "", "records", record);
 }
@@ -80,7 +81,7 @@ test_fleet(void **state)
 		json_t *record = made_round(1), *o;
 		size_t i;
 
-		json_array_foreach (json_object_get(record, "nodes"), i, o)
+		member_foreach (record, "nodes", i, o)
 			json_object_set_new(o, "q25",
 			    json_real((round >= 150 && round < 180 ? 1.2 : 1) *
 				json_number_value(json_object_get(o, "q25"))));
@@ -107,7 +108,7 @@ hear_uplink(struct fix *f, const char *class, int is_slow)
 	json_t *record = made_round(1), *o;
 	size_t i;
 
-	json_array_foreach (json_object_get(record, "nodes"), i, o) {
+	member_foreach (record, "nodes", i, o) {
 		json_object_set_new(o, "partners", json_integer(11));
 		json_object_set_new(o, "slow_partners",
 		    json_integer(is_slow && i / 4 == 1 ? 4 : 1));
@@ -156,7 +157,7 @@ test_fleet_echoes(void **state)
 		json_object_set_new(record, "probe", json_string("mesh"));
 		json_object_set_new(record, "test", json_string("spine"));
 		json_object_set_new(record, "run", json_string("mesh-1"));
-		json_array_foreach (json_object_get(record, "nodes"), i, o)
+		member_foreach (record, "nodes", i, o)
 			json_object_set_new(o, "q25",
 			    json_real((round >= 150 ? 1.45 : 1) *
 				json_number_value(json_object_get(o, "q25"))));

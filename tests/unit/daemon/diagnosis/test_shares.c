@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What nodes and leaves give today: by rounds of bandwidth whose nodes, and
  * pairs across a leaf, have so much of the usual. */
+#include "common/member.h"
 #include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
 
 #include <math.h>
@@ -61,7 +62,7 @@ expect_share(struct fix *f, const char *list, const char *key, const char *name,
 	json_t *all = diagnosis_shares(f->diagnosis), *row;
 	size_t i;
 
-	json_array_foreach (json_object_get(all, list), i, row) {
+	member_foreach (all, list, i, row) {
 		if (strcmp(json_string_value(json_object_get(row, key)),
 			name) != 0)
 			continue;

@@ -35,11 +35,12 @@ store_put_run(struct store *st, const json_t *run,
 }
 
 void
-store_put_record(struct store *st, const json_t *record, store_cb *cb,
-    void *arg)
+store_put_record(struct store *st, const json_t *record, size_t text_bytes,
+    store_cb *cb, void *arg)
 {
 	(void)st;
 	(void)record;
+	(void)text_bytes;
 	(void)cb;
 	(void)arg;
 }

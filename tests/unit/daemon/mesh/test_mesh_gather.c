@@ -4,6 +4,7 @@
  * that no agent of ours sends are refused.
  */
 #include "common/err.h"
+#include "common/member.h"
 #include "daemon/mesh/mesh_gather.c"
 
 #include <setjmp.h>
@@ -88,7 +89,7 @@ row_of(const json_t *record, const char *node)
 	json_t *row;
 	size_t i;
 
-	json_array_foreach (json_object_get(record, "nodes"), i, row)
+	member_foreach (record, "nodes", i, row)
 		if (strcmp(json_string_value(json_object_get(row, "node")),
 			node) == 0)
 			return row;

@@ -74,10 +74,11 @@ fix_unix(void)
 
 /* The store's calls, as the machine makes them. */
 void
-store_put_record(struct store *st, const json_t *record, store_cb *cb,
-    void *arg)
+store_put_record(struct store *st, const json_t *record, size_t text_bytes,
+    store_cb *cb, void *arg)
 {
 	(void)st;
+	(void)text_bytes;
 	(void)record;
 	assert_true(fix.put_count < SENT_MAX);
 	fix.put[fix.put_count].cb = cb;

@@ -524,7 +524,7 @@ test_backup_and_check(void **state)
 	for (int seq = 1; seq <= 300; seq++) {
 		json_t *record = fix_canary("r-1", seq, "lat", "isolated", 1);
 
-		store_put_record(f->st, record, NULL, NULL);
+		store_put_record(f->st, record, 0, NULL, NULL);
 		json_decref(record);
 	}
 	fix_put_record(f, fix_canary("r-1", 301, "lat", "isolated", 1));
@@ -569,7 +569,7 @@ test_close_answers_everyone(void **state)
 	for (int seq = 1; seq <= 50; seq++) {
 		json_t *record = fix_canary("r-1", seq, "lat", "isolated", 1);
 
-		store_put_record(f->st, record, answer_cb, &a);
+		store_put_record(f->st, record, 0, answer_cb, &a);
 		json_decref(record);
 		store_ask(f->st, STORE_RUNS, NULL, answer_cb, &a);
 	}
@@ -620,7 +620,7 @@ test_askers_outside(void **state)
 	for (int i = 1; i <= 500; i++) {
 		json_t *record = fix_canary("r-1", i, "lat", "isolated", 1);
 
-		store_put_record(f->st, record, answer_cb, &gone);
+		store_put_record(f->st, record, 0, answer_cb, &gone);
 		json_decref(record);
 	}
 	fix_put_record(f, fix_canary("r-2", 1, "lat", "isolated", 1));
@@ -742,7 +742,7 @@ test_full_queue_says_so(void **state)
 		json_t *record = json_pack("{s:s,s:i,s:s,s:O}", "run", "q",
 		    "seq", seq, "probe", "phase", "nodes", list);
 
-		store_put_record(f->st, record, tally_cb, &t);
+		store_put_record(f->st, record, 0, tally_cb, &t);
 		json_decref(record);
 		if (seq % 1000 == 0) /* who does not come again has room */
 			store_tell(f->st,

@@ -178,6 +178,21 @@ test_long_bodies_come_back(void **state)
 	list = records_of(f, "m");
 	assert_null(json_object_get(json_array_get(list, 0), "seq"));
 	json_decref(list);
+	/* One that an older build deflated is read. */
+	db = db_take(f);
+	assert_int_equal(
+	    sql_exec(db,
+		"UPDATE record SET hist = NULL, body = x'"
+		"45000000780115c83b0e80201005c0ab6c5e4d63cb6d20bc4422f2db"
+		"a532de5d2c671ecc55e171c34139e00f873e5be47fd473b7516d2ba8"
+		"842aad244e892b972417bb4936bc1fe02715fc"
+		"'"),
+	    0);
+	db_give(f, db);
+	list = records_of(f, "m");
+	assert_string_equal(member_text(json_array_get(list, 0), "test"),
+	    "as an older build kept it");
+	json_decref(list);
 }
 
 static void
@@ -397,7 +412,7 @@ test_whole_days_go(void **state)
 								     : "old",
 			    seq, "lat", "isolated", 1);
 
-			store_put_record(f->st, record, NULL, NULL);
+			store_put_record(f->st, record, 0, NULL, NULL);
 			json_decref(record);
 		}
 		db = db_take(f);
