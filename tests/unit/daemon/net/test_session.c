@@ -105,7 +105,7 @@ test_beats_of_many_spans(void **state)
 		assert_in_range((uint64_t)(at.tv_sec * 1000 +
 				    at.tv_usec / 1000),
 		    nodes * 1000 / 2000 * 15 / 16 - 500,
-		    nodes * 1000 / 2000 + 1);
+		    nodes * 1000 / 2000 + 100);
 	}
 	sessions_free(ss);
 	(void)event_base_loop(base, EVLOOP_NONBLOCK);
