@@ -332,7 +332,7 @@ job_of() # ACTION NODES
 		$slurm/preflight.conf ACTION="$1" WITHIN=300s \
 		OPTIONS="'--bytes 256K'"
 	poll 20 slurm_idle 4 || fail "not idle: $(sl sinfo)"
-	"$lab" degrade node3 rate=20mbit
+	"$lab" degrade node3 rate=50mbit
 	its=$(sl sbatch --parsable --chdir=/ -o /dev/null -N "$2" \
 		--wrap "sleep 5")
 	[[ $its =~ ^[0-9]+$ ]] || fail "sbatch: $its"
