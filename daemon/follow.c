@@ -46,7 +46,7 @@ struct follower {
 	size_t len_bytes;
 	char name[16], path[PATH_MAX]; /* of the folder, and of its store */
 	int log_fd;
-	uint64_t hold, generation, from;
+	uint64_t hold, generation, from, term;
 	int is_whole;
 };
 
@@ -312,18 +312,34 @@ log_begin(struct follower *f, uint64_t generation, struct err *err)
 	return rc;
 }
 
+/* hold: 0, or that of a place in the log up to which all is on our disk. */
+static int
+mark_write(const struct follower *f, uint64_t hold, struct err *err)
+{
+	json_t *mark = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "of", f->of,
+	    "folder", f->name, "term", (json_int_t)f->term, "hold",
+	    (json_int_t)hold, "generation", (json_int_t)f->generation, "from",
+	    (json_int_t)f->from);
+	char *path = xasprintf("%s/copy", f->dir);
+	char *text = json_dumps(mark, 0);
+	int rc = pki_file_replace(path, 0600, text, err);
+
+	json_decref(mark);
+	free(text);
+	free(path);
+	return rc;
+}
+
 /* From now on the folder is what a takeover takes. */
 static int
 whole(struct follower *f, struct err *err)
 {
 	json_t *old = mark_read(f->dir);
-	json_t *mark = json_pack("{s:s, s:s, s:I}", "of", f->of, "folder",
-	    f->name, "term", (json_int_t)member_int(f->piece, "term"));
 	const char *before = member_text(old, "folder");
-	char *path = xasprintf("%s/copy", f->dir);
-	char *text = json_dumps(mark, 0);
-	int rc = pki_file_replace(path, 0600, text, err);
+	int rc;
 
+	f->term = member_unsigned(f->piece, "term");
+	rc = mark_write(f, 0, err);
 	if (rc == 0 && before[0] != '\0' && strcmp(before, f->name) != 0)
 		folder_empty(f->dir, before);
 	if (rc == 0) {
@@ -331,10 +347,41 @@ whole(struct follower *f, struct err *err)
 		log_info("the copy of %s is whole, and goes on", f->of);
 	}
 	json_decref(old);
-	json_decref(mark);
-	free(text);
-	free(path);
 	return rc;
+}
+
+/* 1: it goes on where another life of ours ended well, once: after a crash
+ * nobody knows what of the log is on the disk. */
+static int
+resume(struct follower *f)
+{
+	json_t *mark = mark_read(f->dir);
+	char *log = xasprintf("%s/%s/coalmine.db-wal", f->dir,
+	    member_text(mark, "folder"));
+	struct stat st = { 0 };
+	struct err err;
+	int rc;
+
+	f->hold = member_unsigned(mark, "hold");
+	f->generation = member_unsigned(mark, "generation");
+	f->from = member_unsigned(mark, "from");
+	f->term = member_unsigned(mark, "term");
+	snprintf(f->name, sizeof(f->name), "%s", member_text(mark, "folder"));
+	str_format(f->path, sizeof(f->path), "%s/%s/coalmine.db", f->dir,
+	    f->name);
+	rc = f->hold != 0 && strcmp(member_text(mark, "of"), f->of) == 0;
+	if (rc && f->generation != 0) {
+		f->log_fd = open(log, O_RDWR | O_CLOEXEC);
+		rc = f->log_fd >= 0 && fstat(f->log_fd, &st) == 0 &&
+		    (uint64_t)st.st_size == f->from;
+	}
+	f->is_whole = rc && mark_write(f, 0, &err) == 0;
+	if (f->is_whole)
+		log_info("the copy of %s is whole, and goes on where it ended",
+		    f->of);
+	json_decref(mark);
+	free(log);
+	return f->is_whole;
 }
 
 /* One piece. 1 when there was something new. */
@@ -366,7 +413,7 @@ copy_log(struct follower *f, struct err *err)
 static int
 copy(struct follower *f, struct err *err)
 {
-	int rc = copy_file(f, err);
+	int rc = resume(f) ? 0 : copy_file(f, err);
 
 	while (rc >= 0 && !is_ending) {
 		rc = copy_log(f, err);
@@ -418,6 +465,8 @@ follow_run(const struct settings *s)
 		notify_watchdog();
 	}
 	notify_stopping();
+	if (f.is_whole)
+		(void)mark_write(&f, f.hold, &(struct err){ 0 });
 	if (f.log_fd >= 0)
 		close(f.log_fd);
 	curl_slist_free_all(f.head);

@@ -435,16 +435,20 @@ def test_deposed(pg):
         schema = c.options["store.schema"]
         count = f'SELECT count(*) FROM "{schema}".event'
         pg.sql(f'UPDATE "{schema}".leader SET term = term + 1', "coalmine")
+        # At rest it finds out, too.
+        poll("it is told", 20, lambda: c.read_log().count("ready:") == 2)
+        pg.sql(f'UPDATE "{schema}".leader SET term = term + 1', "coalmine")
         had = pg.sql(count, "coalmine")
         try:
             status, _ = c.request("POST", "schedule/quick/disable")
             assert status in (202, 503), status
         except OSError:
             pass  # it began again before the answer
-        poll("it knows", WAIT_S, lambda: "lead any more" in c.read_log())
+        poll("it knows", WAIT_S, lambda: c.read_log().count("lead any more")
+             == 2)
         assert pg.sql(count, "coalmine") == had
         poll("it leads again, with a term of its own", WAIT_S, lambda:
-             c.read_log().count("ready:") == 2)
+             c.read_log().count("ready:") == 3)
         c.kill()
 
 

@@ -206,6 +206,18 @@ def test_copy_goes_on(a, b):
     poll("what it lacks in metrics", 20,
          lambda: metric(a, "coalmine_db_copy_behind_bytes") > 0)
 
+    # After an end of its own it goes on where it was, once: not after a crash.
+    copy(b)
+    poll("the copy again", 60, lambda: s.acked == 20)
+    for how, goes_on in (("stop", 1), ("kill", 1)):
+        getattr(b, how)()
+        s.put(5)
+        copy(b)
+        poll("acknowledged with it", 60, lambda: s.acked == s.seq)
+        assert b.read_log().count("where it ended") == goes_on, how
+    b.kill()
+    s.put(10)
+
     # By hand, with the same configuration in a file.
     conf = {}
     for name, value in b.options.items():
@@ -217,7 +229,7 @@ def test_copy_goes_on(a, b):
             f.write(f"[{section}]\n" + "".join(
                 x for x in lines if of not in x))
     copy(b, [BUILD + "/ctl/coalctl", "db", "ship", of, b.dir + "/b.conf"])
-    poll("acknowledged again", 60, lambda: s.acked == 20)
+    poll("acknowledged again", 60, lambda: s.acked == s.seq)
     b.kill()
 
 
