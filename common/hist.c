@@ -218,28 +218,56 @@ put_double(struct writer *w, double value)
 		put_byte(w, (uint8_t)(bits >> shift));
 }
 
-/* First used bucket and their number. */
+/* First and last used bucket, and their number. */
 static int
-used(const struct hist *h, int *ret_first)
+used(const struct hist *h, int *ret_first, int *ret_last)
 {
 	int count = 0;
 
-	*ret_first = 0;
+	*ret_first = *ret_last = 0;
 	for (int i = 0; i < HIST_BUCKETS; i++) {
 		if (h->bucket[i] == 0)
 			continue;
 		if (count++ == 0)
 			*ret_first = i + HIST_FIRST;
+		*ret_last = i + HIST_FIRST;
 	}
 	return count;
+}
+
+/* Smallest and largest lie in the outer buckets, and the sum between n times
+ * the one and n times the other, but for rounding. */
+static int
+check_moments(const struct hist *h, int first, int last)
+{
+	double n = (double)h->count, slack;
+
+	if (!isfinite(h->sum) || !isfinite(h->min) || !isfinite(h->max))
+		return -EPROTO;
+	if (h->count == 0) {
+		static const double zeroes[3]; /* -0.0 is not what pack wrote */
+		const double moments[] = { h->sum, h->min, h->max };
+
+		return memcmp(moments, zeroes, sizeof(zeroes)) ? -EPROTO : 0;
+	}
+	if (h->min > h->max || hist_index(h->min) != first ||
+	    hist_index(h->max) != last)
+		return -EPROTO;
+	slack = 1e-6 * n * (fabs(h->min) + fabs(h->max));
+	if (h->sum < n * h->min - slack || h->sum > n * h->max + slack)
+		return -EPROTO;
+	return 0;
 }
 
 long
 hist_pack(const struct hist *h, uint8_t *ret, size_t cap_bytes)
 {
 	struct writer w = { ret, cap_bytes, 0 };
-	int first, count = used(h, &first), last = first;
+	int first, last, count = used(h, &first, &last);
 
+	if (h->count == 0 ? count > 0 : check_moments(h, first, last) < 0)
+		return -EDOM;
+	last = first;
 	put_byte(&w, HIST_VERSION);
 	put_varint(&w, h->count);
 	put_double(&w, h->count > 0 ? h->sum : 0);
@@ -334,30 +362,6 @@ get_buckets(struct reader *r, struct hist *h, int *ret_first, int *ret_last)
 	}
 	*ret_last = (int)i;
 	return sum == h->count && (count > 0 || code == 0) ? 0 : -EPROTO;
-}
-
-/* Smallest and largest lie in the outer buckets, and the sum between n times
- * the one and n times the other, but for rounding. */
-static int
-check_moments(const struct hist *h, int first, int last)
-{
-	double n = (double)h->count, slack;
-
-	if (!isfinite(h->sum) || !isfinite(h->min) || !isfinite(h->max))
-		return -EPROTO;
-	if (h->count == 0) {
-		static const double zeroes[3]; /* -0.0 is not what pack wrote */
-		const double moments[] = { h->sum, h->min, h->max };
-
-		return memcmp(moments, zeroes, sizeof(zeroes)) ? -EPROTO : 0;
-	}
-	if (h->min > h->max || hist_index(h->min) != first ||
-	    hist_index(h->max) != last)
-		return -EPROTO;
-	slack = 1e-6 * n * (fabs(h->min) + fabs(h->max));
-	if (h->sum < n * h->min - slack || h->sum > n * h->max + slack)
-		return -EPROTO;
-	return 0;
 }
 
 int

@@ -57,8 +57,10 @@ double hist_mean(const struct hist *h); /* NAN while count is 0 */
 /*
  * The BLOB: version 1, then varint count, f64 sum, min, max (little endian),
  * zigzag varint first index, varint bucket count, then pairs of varint
- * (gap, count). hist_pack returns the length, at most cap_bytes or -ENOSPC.
- * hist_unpack trusts nothing: -EPROTO for anything a pack could not have made.
+ * (gap, count). hist_pack returns the length, at most cap_bytes, or -ENOSPC;
+ * -EDOM for what no samples give, such as a smallest one outside the first
+ * bucket. hist_unpack trusts nothing: -EPROTO for anything a pack could not
+ * have made.
  */
 #define HIST_BLOB_MAX (64 + HIST_BUCKETS * 12)
 long hist_pack(const struct hist *h, uint8_t *ret, size_t cap_bytes);

@@ -147,7 +147,7 @@ pack_hist(struct hist *h, const json_t *record, long *ret_bytes)
 		return NULL;
 	blob = malloc(HIST_BLOB_MAX);
 	*ret_bytes = blob != NULL ? hist_pack(h, blob, HIST_BLOB_MAX) : -1;
-	if (*ret_bytes > 0 && hist_unpack(blob, (size_t)*ret_bytes, h) == 0)
+	if (*ret_bytes > 0)
 		return blob;
 	free(blob);
 	return NULL;

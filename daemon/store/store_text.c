@@ -13,6 +13,8 @@
 #include "common/xalloc.h"
 
 #define NUMBER_MAX 40 /* bytes of the longest number */
+#define DIGITS_MAX 20
+#define TEXT_BYTES 2048 /* at first */
 /* Beyond these, powers of ten have an exponent. */
 #define PLAIN_LOW  (-4)
 #define PLAIN_HIGH 16
@@ -47,19 +49,17 @@ put_char(struct text *t, char c)
 	t->len_bytes++;
 }
 
-/* Decimal digits of v > 0 into ret, at most 20, not terminated; their number.
+/* Decimal digits of v > 0, at the end of buffer, not terminated; their number.
  */
 static int
-digits_of(uint64_t v, char *ret)
+digits_of(uint64_t v, char buffer[DIGITS_MAX], const char **ret)
 {
-	char back[20];
-	int n = 0;
+	char *at = buffer + DIGITS_MAX;
 
 	for (; v != 0; v /= 10)
-		back[n++] = (char)('0' + v % 10);
-	for (int i = 0; i < n; i++)
-		ret[i] = back[n - 1 - i];
-	return n;
+		*--at = (char)('0' + v % 10);
+	*ret = at;
+	return (int)(buffer + DIGITS_MAX - at);
 }
 
 /* As few digits as say it, and at least one on each side of the point, so that
@@ -67,7 +67,8 @@ digits_of(uint64_t v, char *ret)
 static void
 put_real(struct text *t, double x)
 {
-	char digits[20] = "", *to = need(t, NUMBER_MAX), *p = to;
+	char buffer[DIGITS_MAX], *to = need(t, NUMBER_MAX), *p = to;
+	const char *digits;
 	uint64_t mantissa;
 	int n, power, last;
 
@@ -81,7 +82,7 @@ put_real(struct text *t, double x)
 	}
 	if (x < 0)
 		*p++ = '-';
-	n = digits_of(mantissa, digits);
+	n = digits_of(mantissa, buffer, &digits);
 	power += n - 1; /* of the first digit */
 	if (power < PLAIN_LOW || power > PLAIN_HIGH) {
 		*p++ = digits[0];
@@ -92,7 +93,10 @@ put_real(struct text *t, double x)
 		*p++ = 'e';
 		if (power < 0)
 			*p++ = '-';
-		p += digits_of((uint64_t)(power < 0 ? -power : power), p);
+		n = digits_of((uint64_t)(power < 0 ? -power : power), buffer,
+		    &digits);
+		memcpy(p, digits, (size_t)n);
+		p += n;
 	} else {
 		last = power - n + 1 < -1 ? power - n + 1 : -1;
 		for (int at = power > 0 ? power : 0; at >= last; at--) {
@@ -109,21 +113,21 @@ put_real(struct text *t, double x)
 static void
 put_string(struct text *t, const char *s, size_t len)
 {
-	put_char(t, '"');
-	for (size_t from = 0, to; from < len; from = to) {
-		char escape[8];
+	char *p = need(t, len + 2);
 
-		for (to = from; to < len && (unsigned char)s[to] >= 0x20 &&
-		     s[to] != '"' && s[to] != '\\';)
-			to++;
-		put(t, s + from, to - from);
-		if (to == len)
-			break;
-		snprintf(escape, sizeof(escape), "\\u%04x",
-		    (unsigned char)s[to++]);
-		put(t, escape, 6);
+	*p++ = '"';
+	for (size_t i = 0; i < len; i++) {
+		if ((unsigned char)s[i] >= 0x20 && s[i] != '"' &&
+		    s[i] != '\\') {
+			*p++ = s[i];
+			continue;
+		}
+		t->len_bytes = (size_t)(p - t->at);
+		p = need(t, 6 + len - i); /* and the closing quote */
+		p += snprintf(p, 7, "\\u%04x", (unsigned char)s[i]);
 	}
-	put_char(t, '"');
+	*p++ = '"';
+	t->len_bytes = (size_t)(p - t->at);
 }
 
 static void put_value(struct text *t, const json_t *v);
@@ -131,18 +135,20 @@ static void put_value(struct text *t, const json_t *v);
 static void
 put_object(struct text *t, const json_t *o, const char *without)
 {
-	const char *key, *comma = "";
+	const char *key;
 	json_t *value;
+	int some = 0;
 
 	put_char(t, '{');
 	json_object_foreach ((json_t *)(uintptr_t)o, key, value) {
 		if (without != NULL && strcmp(key, without) == 0)
 			continue;
-		put(t, comma, strlen(comma));
+		if (some)
+			put_char(t, ',');
 		put_string(t, key, strlen(key));
 		put_char(t, ':');
 		put_value(t, value);
-		comma = ",";
+		some = 1;
 	}
 	put_char(t, '}');
 }
@@ -154,7 +160,9 @@ put_value(struct text *t, const json_t *v)
 	json_int_t number = json_integer_value(v);
 	const json_t *inner;
 	const char *word = "null";
+	char buffer[DIGITS_MAX];
 	size_t i;
+	int n;
 
 	switch (json_typeof(v)) {
 	case JSON_OBJECT:
@@ -177,9 +185,9 @@ put_value(struct text *t, const json_t *v)
 			put_char(t, '-');
 		if (number == 0)
 			put_char(t, '0');
-		t->len_bytes += (size_t)digits_of(number < 0 ? -(uint64_t)number
-							     : (uint64_t)number,
-		    need(t, NUMBER_MAX));
+		n = digits_of(number < 0 ? -(uint64_t)number : (uint64_t)number,
+		    buffer, &word);
+		put(t, word, (size_t)n);
 		return;
 	case JSON_REAL:
 		put_real(t, json_real_value(v));
@@ -203,6 +211,7 @@ store_text(const json_t *value, const char *without)
 
 	if (value == NULL)
 		return NULL;
+	(void)need(&t, TEXT_BYTES / 2);
 	if (json_is_object(value))
 		put_object(&t, value, without);
 	else

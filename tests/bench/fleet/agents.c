@@ -165,6 +165,7 @@ static void
 send_batches(struct fleet_agent *a)
 {
 	struct evbuffer *out = bufferevent_get_output(a->bev);
+	size_t tail_bytes = strlen(a->tail);
 
 	/* Of a new session the welcome says where to go on. */
 	while (a->state == STATE_UP && a->left > 0 &&
@@ -174,9 +175,10 @@ send_batches(struct fleet_agent *a)
 		long len;
 
 		while (a->left > 0 && lines.len_bytes < BATCH_BYTES) {
-			strbuf_addf(&lines, "%s{\"run\":\"%s\",\"seq\":%llu,%s",
+			strbuf_addf(&lines, "%s{\"run\":\"%s\",\"seq\":%llu,",
 			    lines.len_bytes == 0 ? "" : ",", a->run,
-			    (unsigned long long)++a->seq, a->tail);
+			    (unsigned long long)++a->seq);
+			strbuf_add(&lines, a->tail, tail_bytes);
 			a->left--;
 		}
 		len = wire_build_lines(WIRE_RECORDS, a->run, &lines, &frame);
