@@ -165,7 +165,7 @@ static void
 send_batches(struct fleet_agent *a)
 {
 	struct evbuffer *out = bufferevent_get_output(a->bev);
-	size_t tail_bytes = strlen(a->tail);
+	size_t tail_bytes = a->tail == NULL ? 0 : strlen(a->tail);
 
 	/* Of a new session the welcome says where to go on. */
 	while (a->state == STATE_UP && a->left > 0 &&
