@@ -187,12 +187,13 @@ by_name(const json_t *rows, const char *key)
 	return ret;
 }
 
+/* slow: those of another time, or NULL; handed over. */
 static void
-ask(struct work *w, const char *nodes, double bytes, int healthy)
+ask(struct work *w, const char *nodes, double bytes, json_t *slow)
 {
 	json_array_append_new(w->asks,
-	    json_pack("{s:s, s:f, s:b}", "nodes", nodes, "bytes", bytes,
-		"healthy", healthy));
+	    json_pack("{s:s, s:f, s:o*}", "nodes", nodes, "bytes", bytes,
+		"slow", slow));
 }
 
 static int
@@ -219,14 +220,15 @@ ask_nodes(struct work *w, const char *list, char **ret_sorted, size_t *ret_n)
 		*ret_sorted = hostlist_format((const char *const *)hl.names,
 		    hl.count);
 		*ret_n = hl.count;
-		ask(w, *ret_sorted, (double)w->spec->bytes, 0);
+		ask(w, *ret_sorted, (double)w->spec->bytes, NULL);
 	}
 	hostlist_clear(&hl);
 	return rc;
 }
 
 /* Runs of the same collective with about as many bytes, and as many ranks a
- * node: as their nodes are described, for most runs are of sound ones. */
+ * node: as what their nodes and leaves gave at that time, where the collector
+ * knows it, else as they are described, for most runs are of sound ones. */
 static void
 ask_past(struct work *w)
 {
@@ -235,6 +237,8 @@ ask_past(struct work *w)
 
 	member_foreach (w->facts, "speedups", i, o) {
 		json_t *nodes = json_object_get(o, "nodes");
+		json_t *slow = json_object_get(json_object_get(o, "shares"),
+		    "slow");
 		double bytes = member_number(o, "bytes");
 		size_t count = 0;
 		char *list;
@@ -255,7 +259,9 @@ ask_past(struct work *w)
 		    (json_int_t)count * w->spec->ranks_per_node ==
 			member_int(o, "ranks")) {
 			json_array_append(w->past, (json_t *)(uintptr_t)o);
-			ask(w, list, bytes, 1);
+			ask(w, list, bytes,
+			    json_is_array(slow) ? json_incref(slow)
+						: json_array());
 		}
 		free(list);
 	}
@@ -515,7 +521,7 @@ expectation_make(const struct expectation_spec *spec, const json_t *facts,
 	if (rc == 0)
 		best = best_nodes(&w, count);
 	if (best != NULL)
-		ask(&w, best, (double)spec->bytes, 0);
+		ask(&w, best, (double)spec->bytes, NULL);
 	ask_past(&w);
 	if (rc == 0)
 		rc = ask_all(&w, &answers);

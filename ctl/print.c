@@ -92,13 +92,13 @@ print_quantity(double value, const char *unit, char *ret)
 	} else if (strcmp(unit, "s") == 0) {
 		/* 999.95 of a unit would be printed as 1000 of it. */
 		while (i + 1 < ARRAY_LEN(units) &&
-		    value < units[i].unit_s * 0.99995)
+		    fabs(value) < units[i].unit_s * 0.99995)
 			i++;
 		value /= units[i].unit_s;
 		snprintf(ret, PRINT_BYTES, "%.*f %s",
-		    value < 10        ? 2
-			: value < 100 ? 1
-				      : 0,
+		    fabs(value) < 10        ? 2
+			: fabs(value) < 100 ? 1
+					    : 0,
 		    value, units[i].name);
 	} else if (strcmp(unit, "B/s") == 0) {
 		str_bytes_format(value, bytes, sizeof(bytes));

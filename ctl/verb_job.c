@@ -466,7 +466,9 @@ print_cost(const json_t *o)
 {
 	const json_t *rivals = json_object_get(o, "rivals");
 	const json_t *job = json_object_get(o, "job");
-	char from[PRINT_BYTES], to[PRINT_BYTES];
+	char from[PRINT_BYTES], to[PRINT_BYTES], s[4][PRINT_BYTES];
+	static const char *const seconds[] = { "cost_s", "lo_s", "hi_s",
+		"quiet_s" };
 	const char *rival, *comma = "";
 	json_t *unused;
 
@@ -483,6 +485,11 @@ print_cost(const json_t *o)
 	else
 		printf("nothing can be said yet in %s",
 		    print_member(o, "test", "?"));
+	if (json_object_get(o, "lo_s") != NULL) {
+		for (size_t i = 0; i < ARRAY_LEN(seconds); i++)
+			print_quantity(member_number(o, seconds[i]), "s", s[i]);
+		printf(", %s (%s to %s) more than %s", s[0], s[1], s[2], s[3]);
+	}
 	printf(";\n        %" JSON_INTEGER_FORMAT " jobs, %" JSON_INTEGER_FORMAT
 	       " steps from %s to %s, %.1f node-hours beside them\n",
 	    member_int(o, "jobs"), member_int(o, "steps"), from, to,

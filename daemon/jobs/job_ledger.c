@@ -17,6 +17,7 @@
 #include "common/hostlist.h"
 #include "common/member.h"
 #include "common/rng.h"
+#include "common/robust.h"
 #include "common/str.h"
 #include "common/utf8.h"
 #include "common/xalloc.h"
@@ -62,6 +63,7 @@ struct job_ledger {
 	size_t series_cap, sample_cap, step_cap;
 	json_t *series_ids, *leaf_ids; /* by key, by name */
 	char *tests[TESTS_MAX];
+	int are_rates[TESTS_MAX]; /* seconds of these are those of a byte */
 	size_t test_count;
 	int64_t late_ns; /* a step may be told of so late */
 };
@@ -262,6 +264,7 @@ job_ledger_canary(struct job_ledger *l, const uint32_t *nodes, size_t count,
 {
 	const char *test = member_text(record, "test");
 	double mean = member_number(record, "mean");
+	int is_rate = strcmp(member_text(record, "unit"), "B/s") == 0;
 	uint64_t hash = count;
 	char key[200];
 	long id;
@@ -275,14 +278,13 @@ job_ledger_canary(struct job_ledger *l, const uint32_t *nodes, size_t count,
 	snprintf(key, sizeof(key), "%.80s %.20s %016" PRIx64, test,
 	    member_text(record, "phase"), hash);
 	id = series_id(l, key, test, nodes, count, 1);
+	if (id < 0)
+		return;
 	/* A rate is the inverse of a time. */
-	if (id >= 0)
-		sample_add(l,
-		    &(struct ledger_sample){ at_ns, (uint32_t)id, LEDGER_NONE,
-			LEDGER_NONE,
-			strcmp(member_text(record, "unit"), "B/s") == 0
-			    ? -log(mean)
-			    : log(mean) });
+	l->are_rates[l->series[id].test] = is_rate;
+	sample_add(l,
+	    &(struct ledger_sample){ at_ns, (uint32_t)id, LEDGER_NONE,
+		LEDGER_NONE, is_rate ? -log(mean) : log(mean) });
 }
 
 /* The nodes of a job that have an agent; the caller frees. */
@@ -411,15 +413,19 @@ row_make(const struct job_ledger *l, size_t at, uint32_t test, int *ret_alone)
 	if (rc == -ENODATA && strcmp(l->tests[test], MESH_TEST) != 0)
 		return NULL;
 	row = json_pack("{s:s, s:I, s:s, s:s, s:I, s:i, s:I, s:I, s:I, s:[], "
-			"s:I, s:f}",
+			"s:[], s:I, s:f}",
 	    "job", o->job, "start_unix_ns", (json_int_t)o->start_unix_ns,
 	    "name", o->name, "test", l->tests[test], "at_unix_ns",
 	    (json_int_t)s->at_ns, "sign", s->sign, "shared",
 	    (json_int_t)e.shared, "others", (json_int_t)e.others, "confounded",
-	    (json_int_t)e.confounded, "placebos", "beside_jobs",
+	    (json_int_t)e.confounded, "placebos", "placebos_s", "beside_jobs",
 	    (json_int_t)o->beside_jobs, "beside_node_s", o->beside_node_s);
 	if (rc == 0)
 		json_object_set_new(row, "log_ratio", json_real(e.log_ratio));
+	if (rc == 0 && !l->are_rates[test]) {
+		json_object_set_new(row, "seconds", json_real(e.seconds));
+		json_object_set_new(row, "quiet_s", json_real(e.quiet_s));
+	}
 	for (size_t i = 0; e.rival != LEDGER_NONE && i < w->step_count; i++)
 		if (l->steps[i].job == e.rival)
 			json_object_set_new(row, "rival",
@@ -446,6 +452,8 @@ step_look(struct job_ledger *l, size_t at)
 		       s->at_ns - o->spans++ * (w->span_ns + w->guard_ns),
 		       &e) == 0) {
 		json_array_append_new(placebos, json_real(e.log_ratio));
+		json_array_append_new(json_object_get(o->row, "placebos_s"),
+		    json_real(e.seconds));
 	}
 	if (o->row != NULL && o->spans < KEPT_SPANS &&
 	    json_array_size(placebos) < PLACEBOS)
@@ -518,14 +526,30 @@ struct moments {
 	struct ledger_chance chance;
 };
 
+/* A cost is told in two ways: as a share, and in seconds of an operation, for a
+ * share of next to nothing is large and uncertain. */
+enum { COST_SHARE, COST_SECONDS, COST_WAYS };
+static const struct {
+	const char *effect, *placebos; /* of rows */
+	const char *told[3];
+} ways[COST_WAYS] = {
+	{ "log_ratio", "placebos", { "cost", "lo", "hi" } },
+	{ "seconds", "placebos_s", { "cost_s", "lo_s", "hi_s" } },
+};
+
 /* What is said together: a test, and a name, one of its jobs, or its week. */
 struct group {
 	char *name, *test, *job; /* job: or NULL */
 	int64_t week_ns;         /* 0: of all time that is asked about */
 	int64_t from_ns, to_ns;  /* of its steps */
-	size_t moments, all;     /* which of them: its own, of all kinds */
-	struct ledger_row *rows;
-	size_t count, cap, confounded, alone;
+	struct {
+		size_t moments, all; /* which of them: its own, of all kinds */
+		struct ledger_row *rows;
+		size_t count, cap;
+	} ways[COST_WAYS];
+	double *quiet_s; /* of each row in seconds */
+	size_t quiet_count, quiet_cap;
+	size_t confounded, alone;
 	json_int_t beside_jobs;
 	double beside_node_s;
 	json_t *rivals; /* names, as a set */
@@ -565,7 +589,9 @@ job_costs_free(struct job_costs *c)
 		free(g->name);
 		free(g->test);
 		free(g->job);
-		free(g->rows);
+		for (int k = 0; k < COST_WAYS; k++)
+			free(g->ways[k].rows);
+		free(g->quiet_s);
 		json_decref(g->rivals);
 	}
 	for (size_t i = 0; i < c->moment_count; i++)
@@ -592,12 +618,12 @@ key_id(json_t *ids, const char *key, size_t next)
 }
 
 static size_t
-moments_id(struct job_costs *c, const char *test, const char *name)
+moments_id(struct job_costs *c, int way, const char *test, const char *name)
 {
 	char key[400];
 	size_t id;
 
-	utf8_format(key, sizeof(key), "%.80s\n%.300s", test, name);
+	utf8_format(key, sizeof(key), "%d %.80s\n%.300s", way, test, name);
 	id = key_id(c->moment_ids, key, c->moment_count);
 	if (id < c->moment_count)
 		return id;
@@ -614,9 +640,8 @@ static struct group *
 group_of(struct job_costs *c, const json_t *row)
 {
 	const char *test = member_text(row, "test");
-	/* No name has a line feed in it. */
-	size_t all = moments_id(c, test, "\n");
-	size_t moments = moments_id(c, test, member_text(row, "name")), id;
+	const char *name = member_text(row, "name");
+	size_t moments = moments_id(c, COST_SHARE, test, name), id;
 	int64_t at_ns = member_int(row, "at_unix_ns"), week_ns = 0;
 	const char *job = NULL;
 	char key[300];
@@ -636,57 +661,80 @@ group_of(struct job_costs *c, const json_t *row)
 		c->groups = xreallocarray(c->groups, c->group_cap,
 		    sizeof(*c->groups));
 	}
-	c->groups[id] = (struct group){ .name = xstrdup(
-					    member_text(row, "name")),
+	c->groups[id] = (struct group){ .name = xstrdup(name),
 		.test = xstrdup(test),
 		.job = job != NULL ? xstrdup(job) : NULL,
 		.week_ns = week_ns,
 		.from_ns = at_ns,
-		.moments = moments,
-		.all = all,
 		.rivals = json_object() };
 	c->group_count++;
+	for (int k = 0; k < COST_WAYS; k++) {
+		c->groups[id].ways[k].moments = moments_id(c, k, test, name);
+		/* No name has a line feed in it. */
+		c->groups[id].ways[k].all = moments_id(c, k, test, "\n");
+	}
 	return &c->groups[id];
+}
+
+/* What a row says in one way: its effect, and random moments. 1: it has one. */
+static int
+way_add(struct job_costs *c, struct group *g, int way, const json_t *row)
+{
+	double effect = member_number(row, ways[way].effect);
+	size_t ids[] = { g->ways[way].moments, g->ways[way].all }, i;
+	json_t *x;
+
+	if (isfinite(effect)) {
+		if (g->ways[way].count == g->ways[way].cap) {
+			g->ways[way].cap = 2 * g->ways[way].cap + 8;
+			g->ways[way].rows = xreallocarray(g->ways[way].rows,
+			    g->ways[way].cap, sizeof(struct ledger_row));
+		}
+		g->ways[way].rows[g->ways[way].count++] = (struct ledger_row){
+			job_hash(member_text(row, "job"),
+			    member_int(row, "start_unix_ns")),
+			member_int(row, "sign") < 0 ? -1 : 1, effect
+		};
+	}
+	member_foreach (row, ways[way].placebos, i, x)
+		for (size_t k = 0; k < ARRAY_LEN(ids); k++) {
+			struct moments *m = &c->moments[ids[k]];
+
+			if (m->count == m->cap) {
+				m->cap = 2 * m->cap + 16;
+				m->x = xreallocarray(m->x, m->cap,
+				    sizeof(*m->x));
+			}
+			m->x[m->count++] = json_number_value(x);
+		}
+	return isfinite(effect);
 }
 
 void
 job_costs_add(struct job_costs *c, const json_t *rows)
 {
-	json_t *row, *x;
-	size_t i, k;
+	json_t *row;
+	size_t i;
 
 	json_array_foreach (rows, i, row) {
 		struct group *g = group_of(c, row);
-		struct moments *m;
-		double effect = member_number(row, "log_ratio");
 		double beside_s = member_number(row, "beside_node_s");
+		double quiet_s = member_number(row, "quiet_s");
+		int is_known = way_add(c, g, COST_SHARE, row);
 
-		if (isfinite(effect)) {
-			if (g->count == g->cap) {
-				g->cap = 2 * g->cap + 8;
-				g->rows = xreallocarray(g->rows, g->cap,
-				    sizeof(*g->rows));
+		(void)way_add(c, g, COST_SECONDS, row);
+		if (isfinite(quiet_s)) {
+			if (g->quiet_count == g->quiet_cap) {
+				g->quiet_cap = 2 * g->quiet_cap + 8;
+				g->quiet_s = xreallocarray(g->quiet_s,
+				    g->quiet_cap, sizeof(*g->quiet_s));
 			}
-			g->rows[g->count++] = (struct ledger_row){
-				job_hash(member_text(row, "job"),
-				    member_int(row, "start_unix_ns")),
-				member_int(row, "sign") < 0 ? -1 : 1, effect
-			};
-		} else if (member_int(row, "confounded") > 0) {
-			g->confounded++;
-		} else {
-			g->alone++;
+			g->quiet_s[g->quiet_count++] = quiet_s;
 		}
-		member_foreach (row, "placebos", k, x)
-			for (int is_all = 0; is_all < 2; is_all++) {
-				m = &c->moments[is_all ? g->all : g->moments];
-				if (m->count == m->cap) {
-					m->cap = 2 * m->cap + 16;
-					m->x = xreallocarray(m->x, m->cap,
-					    sizeof(*m->x));
-				}
-				m->x[m->count++] = json_number_value(x);
-			}
+		if (!is_known && member_int(row, "confounded") > 0)
+			g->confounded++;
+		else
+			g->alone += !is_known;
 		if (json_object_get(row, "rival") != NULL)
 			json_object_set_new(g->rivals,
 			    member_text(row, "rival"), json_true());
@@ -696,30 +744,47 @@ job_costs_add(struct job_costs *c, const json_t *rows)
 	}
 }
 
-static void
-number_put(json_t *o, const char *key, double log_ratio)
+/* In one way; who is blamed is by shares. Random moments of all kinds, where
+ * those of its own are too few. */
+static size_t
+way_pool(struct job_costs *c, const struct group *g, int way,
+    struct ledger_pooled *ret)
 {
-	if (isfinite(log_ratio))
-		json_object_set_new(o, key, json_real(expm1(log_ratio)));
+	struct moments *m = &c->moments[g->ways[way].moments];
+
+	if (m->count < LEDGER_PLACEBOS_MIN)
+		m = &c->moments[g->ways[way].all];
+	if (m->chance.count != m->count)
+		m->chance = ledger_chance_of(m->x, m->count);
+	ledger_pool(g->ways[way].rows, g->ways[way].count, &m->chance,
+	    way == COST_SHARE ? c->group_count : 0, ret);
+	return m->count;
+}
+
+static void
+numbers_put(json_t *o, int way, const struct ledger_pooled *p)
+{
+	double x[] = { p->effect, p->lo, p->hi };
+
+	for (size_t i = 0; i < ARRAY_LEN(x); i++)
+		if (isfinite(x[i]))
+			json_object_set_new(o, ways[way].told[i],
+			    json_real(way == COST_SHARE ? expm1(x[i]) : x[i]));
 }
 
 int
 job_costs_next(struct job_costs *c)
 {
-	struct group *g;
-	struct moments *m;
-	struct ledger_pooled p;
+	struct ledger_pooled p, seconds;
 	json_t *o, *list;
+	struct group *g;
+	size_t moments;
 
 	if (c->told == c->group_count)
 		return 0;
 	g = &c->groups[c->told++];
-	m = &c->moments[g->moments];
-	if (m->count < LEDGER_PLACEBOS_MIN)
-		m = &c->moments[g->all];
-	if (m->chance.count != m->count)
-		m->chance = ledger_chance_of(m->x, m->count);
-	ledger_pool(g->rows, g->count, &m->chance, c->group_count, &p);
+	moments = way_pool(c, g, COST_SHARE, &p);
+	(void)way_pool(c, g, COST_SECONDS, &seconds);
 	o = json_pack("{s:s, s:s, s:s*, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
 		      "s:f, s:I, s:b, s:I, s:I, s:O}",
 	    "name", g->name, "test", g->test, "job", g->job, "from_unix_ns",
@@ -727,16 +792,18 @@ job_costs_next(struct job_costs *c)
 	    (json_int_t)p.jobs, "steps", (json_int_t)p.steps,
 	    "steps_confounded", (json_int_t)g->confounded, "steps_alone",
 	    (json_int_t)g->alone, "beside_jobs", g->beside_jobs,
-	    "beside_node_s", g->beside_node_s, "placebos", (json_int_t)m->count,
+	    "beside_node_s", g->beside_node_s, "placebos", (json_int_t)moments,
 	    "blamed", p.is_blamed, "placebo_sets", (json_int_t)p.sets,
 	    "placebo_sets_blamed", (json_int_t)p.sets_blamed, "rivals",
 	    g->rivals);
 	if (g->week_ns != 0)
 		json_object_set_new(o, "week_unix_ns",
 		    json_integer(g->week_ns));
-	number_put(o, "cost", p.log_ratio);
-	number_put(o, "lo", p.lo);
-	number_put(o, "hi", p.hi);
+	numbers_put(o, COST_SHARE, &p);
+	numbers_put(o, COST_SECONDS, &seconds);
+	if (g->quiet_count > 0)
+		json_object_set_new(o, "quiet_s",
+		    json_real(robust_median(g->quiet_s, g->quiet_count)));
 	list = p.is_blamed ? c->blamed : c->others;
 	if (json_array_size(list) < JOB_COSTS_MAX)
 		json_array_append(list, o);

@@ -45,7 +45,7 @@
 #define LOUD_LOOK_MAX_NS (10 * CLK_NS_PER_S)
 /* What nodes give is stored when it has changed, at most this often, and after
  * a day in any case, so that a search need not go back further. */
-#define SHARES_EVERY_NS (60 * CLK_NS_PER_S)
+#define SHARES_EVERY_NS (10 * CLK_NS_PER_S)
 #define SHARES_ANEW_NS  (86400 * CLK_NS_PER_S)
 /* Limits for jobs' own measurements: jobs of one message, and bytes of one
  * job. */
@@ -67,8 +67,11 @@ struct jobs {
 	/* "JOB START" of those that run, and of those that have ended and may
 	 * still be heard of: bodies as the store has them. */
 	json_t *running, *ended;
-	json_t *newest;     /* of both, by job: the one that began last */
-	json_t *loud;       /* keys of those whose traffic has begun */
+	json_t *newest; /* of both, by job: the one that began last */
+	json_t *loud;   /* keys of those whose traffic has begun */
+	/* Lines of the last answer that could not be read, as keys, of the
+	 * scheduler and of accounting: the next one has them again. */
+	json_t *unread[2];
 	uint64_t loud_ns;   /* when the next look is due */
 	json_t *shares;     /* the newest row of them, or NULL */
 	int shares_are_new; /* a round of bandwidth has come since */
@@ -123,6 +126,8 @@ jobs_open(const struct jobs_options *o, struct jobs **ret, struct err *err)
 	js->ended = json_object();
 	js->newest = json_object();
 	js->loud = json_object();
+	js->unread[0] = json_object();
+	js->unread[1] = json_object();
 	js->ledger = job_ledger_new(o->store, o->roster, (int64_t)o->sample_ns,
 	    (int64_t)(o->interval_ns + LOUD_LOOK_MAX_NS));
 	*ret = js;
@@ -140,6 +145,8 @@ jobs_free(struct jobs *js)
 	json_decref(js->ended);
 	json_decref(js->newest);
 	json_decref(js->loud);
+	json_decref(js->unread[0]);
+	json_decref(js->unread[1]);
 	json_decref(js->shares);
 	job_ledger_free(js->ledger);
 	free(js);
@@ -374,16 +381,16 @@ jobs_in_band(struct jobs *js, const char *node, const json_t *list)
 	}
 }
 
-/* How many nodes it has and their leaves, as they are now; who has no agent. */
+/* How many nodes it has and their leaves, as they are now; who has no agent.
+ * Nodes that cannot be read as a list are kept as they are, and are none. */
 static void
 places_add(struct jobs *js, json_t *body, const char *nodes)
 {
 	struct hostlist hl = { 0 };
 	json_t *leaves = json_object(); /* as a set */
 
-	/* What cannot be read as a list is kept as it is. */
 	if (hostlist_parse(nodes, &hl, NULL) < 0)
-		js->health.unreadable++;
+		hl = (struct hostlist){ 0 };
 	for (size_t i = 0; i < hl.count; i++) {
 		const struct node *n = roster_find(js->o.roster, hl.names[i]);
 
@@ -436,18 +443,20 @@ end_set(struct jobs *js, json_t *body, int64_t end_unix_ns, int is_known)
 		json_object_set_new(body, "end_is_guess", json_true());
 }
 
-static void
+/* -EINVAL: its nodes are no list. */
+static int
 job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns)
 {
 	int64_t after_s = l->start_unix_s - now_unix_ns / (int64_t)CLK_NS_PER_S;
 	char key[KEY_OF_BYTES];
 	const json_t *old;
 	json_t *body;
+	int rc;
 
 	key_of(l->job, l->start_unix_s * (int64_t)CLK_NS_PER_S, key);
 	old = json_object_get(js->ended, key);
 	if (old != NULL && !member_bool(old, "end_is_guess"))
-		return;
+		return 0;
 	if (after_s > js->health.ahead_s)
 		js->health.ahead_s = after_s;
 	body = body_of(js, l);
@@ -464,7 +473,9 @@ job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns)
 		loud_set(js, key, body, 0, member_int(body, "end_unix_ns"));
 	json_object_del(l->runs ? js->ended : js->running, key);
 	body_put(js, l->runs ? js->running : js->ended, key, body);
+	rc = member_int(body, "node_count") == 0 ? -EINVAL : 0;
 	json_decref(body);
+	return rc;
 }
 
 /* Those that run no more, and nobody says since when. */
@@ -493,8 +504,9 @@ jobs_take(struct jobs *js, const char *text, int is_accounting,
     int64_t now_unix_ns)
 {
 	char *copy = xstrdup(text), *rest = copy, *line, seen[32];
-	json_t *said = json_object(), *body;
-	char name[KEY_OF_BYTES];
+	json_t *said = json_object(), *unread = json_object(), *body;
+	json_t **last = &js->unread[is_accounting != 0];
+	char name[KEY_OF_BYTES], *bad;
 	struct job_line l;
 	const char *key;
 	void *next;
@@ -506,14 +518,25 @@ jobs_take(struct jobs *js, const char *text, int is_accounting,
 	}
 	while ((line = strsep(&rest, "\n")) != NULL) {
 		rc = line[0] == '\0' ? 0 : job_line_parse(line, &l);
-		js->health.unreadable += rc < 0;
 		/* In accounting some run for ever. */
-		if (rc <= 0 || (is_accounting && l.runs))
+		if (rc > 0 && !(is_accounting && l.runs)) {
+			key_of(l.job, l.start_unix_s * (int64_t)CLK_NS_PER_S,
+			    name);
+			json_object_set_new(said, name, json_true());
+			rc = job_take(js, &l, now_unix_ns);
+		}
+		if (rc >= 0)
 			continue;
-		key_of(l.job, l.start_unix_s * (int64_t)CLK_NS_PER_S, name);
-		json_object_set_new(said, name, json_true());
-		job_take(js, &l, now_unix_ns);
+		/* Whole, for it was cut. */
+		bad = xstrndup(text + (line - copy),
+		    strcspn(text + (line - copy), "\n"));
+		js->health.unreadable += json_object_get(*last, bad) == NULL &&
+		    json_object_get(unread, bad) == NULL;
+		json_object_set_new_nocheck(unread, bad, json_true());
+		free(bad);
 	}
+	json_decref(*last);
+	*last = unread;
 	if (!is_accounting) {
 		vanish(js, said);
 		js->seen_unix_ns = now_unix_ns;

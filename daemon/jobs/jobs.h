@@ -108,7 +108,7 @@ struct jobs_health {
 	const char *error, *accounting_error; /* "": it answers */
 	uint64_t answered_unix_ns;            /* 0: never */
 	/* Since the start. */
-	uint64_t unreadable; /* lines */
+	uint64_t unreadable; /* lines, each once while it is told */
 	uint64_t backwards;  /* jobs that end before they begin */
 	uint64_t vanished;   /* ended, nobody knows when */
 	/* Of the last answer. */

@@ -220,12 +220,13 @@ ledger_look(const struct ledger_world *w, uint32_t test,
     const struct ledger_step *of, int64_t at_ns, struct ledger_effect *ret)
 {
 	struct look l = { .w = w, .of = of, .at_ns = at_ns };
-	double sums[SIDE_OTHER + 1] = { 0 };
+	double sums[SIDE_OTHER + 1] = { 0 }, sums_s[SIDE_OTHER + 1] = { 0 };
+	double quiet_s = 0;
 	size_t known[SIDE_OTHER + 1] = { 0 };
 	uint32_t from = 0, middle, to;
 	struct parts p;
 
-	*ret = (struct ledger_effect){ .log_ratio = NAN, .rival = LEDGER_NONE };
+	*ret = (struct ledger_effect){ NAN, NAN, NAN, .rival = LEDGER_NONE };
 	if (of->place.leaf_count < 2)
 		return -ENODATA; /* it uses no uplink */
 	if (span_set(&l) < 0)
@@ -237,13 +238,18 @@ ledger_look(const struct ledger_world *w, uint32_t test,
 	parts_take(&l, test, ret, &p);
 	/* Each series that was measured before and after counts once. */
 	for (size_t k = 0; k < w->series_count; k++, from = to) {
+		double before, after;
+
 		middle = p.ends[2 * k];
 		to = p.ends[2 * k + 1];
 		if (middle == from || middle == to)
 			continue;
-		sums[(int)l.sides[k]] += robust_median(p.x + middle,
-					     to - middle) -
-		    robust_median(p.x + from, middle - from);
+		before = robust_median(p.x + from, middle - from);
+		after = robust_median(p.x + middle, to - middle);
+		sums[(int)l.sides[k]] += after - before;
+		sums_s[(int)l.sides[k]] += exp(after) - exp(before);
+		if (l.sides[k] == SIDE_SHARED)
+			quiet_s += exp(of->sign > 0 ? before : after);
 		known[(int)l.sides[k]]++;
 	}
 	free(p.x);
@@ -259,5 +265,8 @@ ledger_look(const struct ledger_world *w, uint32_t test,
 		return -ENODATA;
 	ret->log_ratio = sums[SIDE_SHARED] / (double)ret->shared -
 	    sums[SIDE_OTHER] / (double)ret->others;
+	ret->quiet_s = quiet_s / (double)ret->shared;
+	ret->seconds = sums_s[SIDE_SHARED] / (double)ret->shared -
+	    sums_s[SIDE_OTHER] / (double)ret->others;
 	return 0;
 }

@@ -59,6 +59,9 @@ struct ledger_world {
 
 struct ledger_effect {
 	double log_ratio;
+	double
+	    seconds; /* longer: as certain where a ratio is of next to none */
+	double quiet_s; /* what took so much longer then took without it */
 	size_t shared, others; /* series on each side of the comparison */
 	size_t confounded;     /* that another job's step touches as well */
 	uint32_t rival;        /* one such job, or LEDGER_NONE */
@@ -77,11 +80,11 @@ int ledger_shares(const struct ledger_place *a, const struct ledger_place *b);
 
 /* ---- pool.c: from effects to a statement ---- */
 
-/* An effect, of one kind of job and one test. */
+/* An effect, of one kind of job and one test; or its seconds. */
 struct ledger_row {
 	uint32_t job;
 	int sign;
-	double log_ratio;
+	double effect;
 };
 
 /* What looks at random moments saw of that kind and test: chance. */
@@ -94,7 +97,7 @@ struct ledger_chance ledger_chance_of(const double *x, size_t count);
 
 struct ledger_pooled {
 	size_t jobs, steps;
-	double log_ratio, lo, hi; /* of the cost, at 95 %; NAN: not known */
+	double effect, lo, hi; /* the cost, and at 95 %; NAN: not known */
 	int is_blamed;
 	/* Of sets of as many random moments as there are steps, how many were
 	 * blamed, by the same rule. */
@@ -108,7 +111,8 @@ struct ledger_pooled {
 #define LEDGER_ALPHA    0.005
 #define LEDGER_COST_MIN 0.01
 
-/* families: kinds times tests that are asked about together. Sorts rows. */
+/* families: kinds times tests that are asked about together; 0: nobody is
+ * blamed by these, as by seconds. Sorts rows. */
 void ledger_pool(struct ledger_row *rows, size_t count,
     const struct ledger_chance *chance, size_t families,
     struct ledger_pooled *ret);

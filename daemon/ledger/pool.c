@@ -50,7 +50,7 @@ means_take(struct means *m, const struct ledger_row *rows, size_t count)
 
 		for (to = from; to < count && rows[to].job == rows[from].job;
 		     to++)
-			sum += rows[to].sign * rows[to].log_ratio;
+			sum += rows[to].sign * rows[to].effect;
 		m->x[m->count++] = sum / (double)(to - from);
 		m->inverse += 1 / (double)(to - from);
 	}
@@ -84,21 +84,20 @@ struct rule {
 	double t_chance, t_blame, t_jobs; /* t_jobs NAN: too few of them */
 };
 
-/* Sets log_ratio, lo, hi and is_blamed. */
+/* Sets effect, lo, hi and is_blamed. */
 static void
 judge(const struct means *m, const struct rule *r, struct ledger_pooled *ret)
 {
 	double half = r->t_chance * r->chance;
 
-	ret->log_ratio = mean_of(m->x, m->count);
+	ret->effect = mean_of(m->x, m->count);
 	if (m->count >= JOBS_MIN)
 		half = fmax(robust_normal_quantile(CONFIDENCE) * r->chance,
 		    r->t_jobs * sd_of(m->x, m->count) / sqrt((double)m->count));
-	ret->lo = ret->log_ratio - half;
-	ret->hi = ret->log_ratio + half;
-	ret->is_blamed = ret->lo > 0 &&
-	    ret->log_ratio >= log1p(LEDGER_COST_MIN) &&
-	    ret->log_ratio > r->chance * r->t_blame;
+	ret->lo = ret->effect - half;
+	ret->hi = ret->effect + half;
+	ret->is_blamed = ret->lo > 0 && ret->effect >= log1p(LEDGER_COST_MIN) &&
+	    ret->effect > r->chance * r->t_blame;
 }
 
 /* Random moments in place of the effects, as many for each job; rows are lost.
@@ -116,7 +115,7 @@ placebo_sets(struct ledger_row *rows, size_t count, const struct rule *r,
 	rng_seed(&rng, 1); /* the same answer to the same question */
 	for (; ret->sets < sets; ret->sets++) {
 		for (size_t i = 0; i < count; i++)
-			rows[i].log_ratio = c->x[rng_below(&rng, c->count)];
+			rows[i].effect = c->x[rng_below(&rng, c->count)];
 		means_take(m, rows, count);
 		judge(m, r, &p);
 		ret->sets_blamed += p.is_blamed;
@@ -138,7 +137,7 @@ ledger_pool(struct ledger_row *rows, size_t count,
 	struct rule r;
 
 	*ret = (struct ledger_pooled){ .steps = count,
-		.log_ratio = NAN,
+		.effect = NAN,
 		.lo = NAN,
 		.hi = NAN };
 	if (count > 0)
@@ -146,19 +145,22 @@ ledger_pool(struct ledger_row *rows, size_t count,
 	means_take(&m, rows, count);
 	ret->jobs = m.count;
 	if (m.count > 0)
-		ret->log_ratio = mean_of(m.x, m.count);
+		ret->effect = mean_of(m.x, m.count);
 	if (m.count > 0 && chance->count >= LEDGER_PLACEBOS_MIN) {
 		double df = (double)chance->count - 1, k = (double)m.count;
 
 		r = (struct rule){ chance, chance->sd * sqrt(m.inverse) / k,
 			robust_t_quantile(CONFIDENCE, df),
-			robust_t_quantile(1 - LEDGER_ALPHA / (double)families,
-			    df),
+			families == 0 ? INFINITY
+				      : robust_t_quantile(1 -
+						LEDGER_ALPHA / (double)families,
+					    df),
 			m.count < JOBS_MIN
 			    ? NAN
 			    : robust_t_quantile(CONFIDENCE, k - 1) };
 		judge(&m, &r, ret);
-		placebo_sets(rows, count, &r, &m, ret);
+		if (families > 0)
+			placebo_sets(rows, count, &r, &m, ret);
 	}
 	free(m.x);
 }

@@ -5,7 +5,7 @@
 import { get } from "./api.js";
 import { card, choice, facts, h, section, table } from "./dom.js";
 import { ago, at, digits, href, iso, known, list, nodeLink, now, percent, pill,
-	plural, span, times } from "./words.js";
+	plural, seconds, span, times } from "./words.js";
 
 const RANGES = [["1", "a day"], ["7", "a week"], ["30", "a month"]];
 const DAY_NS = 86400e9;
@@ -45,10 +45,12 @@ const signed = x => (x > 0 ? "+" : "") + percent(x);
 const costsCard = rows => section("What jobs cost those beside them",
 	"by canaries that share uplinks with them", table([["Jobs called"],
 		["", ""], ["Test"], ["Cost", "n"], ["95 % interval", "n"],
-		["Jobs", "n hide"], ["Not told apart", "n hide"]],
+		["Of each operation", "n hide"], ["Jobs", "n hide"],
+		["Not told apart", "n hide"]],
 	rows.map(o => [o.name, o.blamed ? pill("costs", "warn") : "", o.test,
 		signed(o.cost), known(o.lo) ? signed(o.lo) + " – " +
-			signed(o.hi) : "too few moments", o.jobs,
+			signed(o.hi) : "too few moments",
+		known(o.cost_s) ? seconds(o.cost_s) : "", o.jobs,
 		o.steps_confounded])));
 
 export async function jobsPage(parameters, go) {

@@ -310,12 +310,16 @@ static const struct question {
 	/* Newest first: plans beside their baselines, and on which nodes. */
 	[STORE_SPEEDUPS] = { .params = { { "from_unix_ns", 0, 0, INT64_MAX },
 				 { "limit", 100, 1, 1000 } },
-	    .sql = "SELECT d.body, d.at_unix_ns, run.run, run.body"
+	    .sql = "SELECT d.body, d.at_unix_ns, run.run, run.body,"
+		   " (SELECT body FROM share"
+		   " WHERE share.at_unix_ns <= d.at_unix_ns"
+		   " ORDER BY share.at_unix_ns DESC LIMIT 1)"
 		   " FROM record AS d JOIN run ON run.id = d.run_id"
 		   " WHERE d.probe = 'speedup' AND d.at_unix_ns >= ?1"
 		   " ORDER BY d.at_unix_ns DESC, d.id DESC LIMIT ?2",
 	    .columns = { { "", store_read_json }, { "at_unix_ns", read_int },
-		{ "run", read_text }, { "nodes", read_nodes } } },
+		{ "run", read_text }, { "nodes", read_nodes },
+		{ "shares", read_json_if } } },
 	[STORE_VERDICTS] = { .params = { { "kind" }, { "subject" },
 				 { "limit", 100, 1, 10000 },
 				 { "from_unix_ns", 0, 0, INT64_MAX },

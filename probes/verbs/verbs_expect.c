@@ -125,7 +125,7 @@ plan_time(const struct question *q, uint32_t ranks, struct closed_form *ret)
 	return 0;
 }
 
-/* One ask, {nodes: hostlist, bytes, healthy?}, on the machine so placed. */
+/* One ask, {nodes: hostlist, bytes, slow?}, on the machine so placed. */
 static int
 answer_placed(struct question *q, const json_t *ask, uint32_t nodes,
     json_t *answers)
@@ -152,10 +152,25 @@ answer_placed(struct question *q, const json_t *ask, uint32_t nodes,
 	return 0;
 }
 
+/* What a node or leaf gives: as its row says, or, with slow, what that list
+ * says of another time, in which others gave all. */
+static double
+share_at(const json_t *ask, const char *kind, const char *subject, double now)
+{
+	const json_t *slow = json_object_get(ask, "slow"), *row;
+	size_t i;
+
+	json_array_foreach (slow, i, row)
+		if (strcmp(member_text(row, "kind"), kind) == 0 &&
+		    strcmp(member_text(row, "subject"), subject) == 0)
+			return share_of(row);
+	return slow == NULL ? now : 1;
+}
+
 static int
 answer(struct question *q, const json_t *ask, json_t *answers)
 {
-	int healthy = member_bool(ask, "healthy"), rc = 0;
+	int rc = 0;
 	struct machine_leaf *leaves = xcalloc(q->leaves_count + (size_t)1,
 	    sizeof(*leaves));
 	struct machine_place place = { .leaves = leaves,
@@ -170,8 +185,8 @@ answer(struct question *q, const json_t *ask, json_t *answers)
 	nodes = xcalloc(hl.count + 1, sizeof(*nodes));
 	for (uint32_t i = 0; i < q->leaves_count; i++) {
 		leaves[i] = q->leaves[i];
-		if (healthy)
-			leaves[i].share = 1;
+		leaves[i].share = share_at(ask, "leaf", leaves[i].name,
+		    leaves[i].share);
 	}
 	for (size_t i = 0; rc == 0 && i < hl.count; i++) {
 		const json_t *row = json_object_get(q->rows, hl.names[i]);
@@ -183,7 +198,8 @@ answer(struct question *q, const json_t *ask, json_t *answers)
 			nodes[i] = (struct machine_node){ hl.names[i],
 				(uint32_t)leaf_find(q,
 				    member_text(row, "leaf")),
-				healthy ? 1 : share_of(row) };
+				share_at(ask, "node", hl.names[i],
+				    share_of(row)) };
 	}
 	place.nodes = nodes;
 	place.nodes_count = (uint32_t)hl.count;

@@ -3,7 +3,8 @@
 #
 # expect.sh - what nodes should give, by the engine and a stand-in of the
 # collector: node2 gives half, the uplinks of leaf3 a quarter, and six runs of
-# others were 3 % slower than the machine's description says.
+# others were 3 % slower than the machine's description says, two of them with a
+# node or uplinks that were slow then.
 . "$(dirname "$0")/lib.sh"
 start_standin
 PATH=$build/probes/serial:$PATH

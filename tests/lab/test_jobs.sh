@@ -56,9 +56,11 @@ before_start()
 
 # --- expect ------------------------------------------------------------------
 
+# What nodes gave is kept where jobs are known, even where there are none.
 conf_expect()
 {
 	printf '[mesh]\nenabled = no\n[verdict]\nsecond_pass = no\n'
+	printf '[jobs]\nsource = command\ncommand = true\ninterval = 10s\n'
 }
 
 conf_preflight()
@@ -166,6 +168,7 @@ expect_mode()
 			) \($told.compared) \($told.limit)"' >>"$file"
 		tail -n 1 "$file"
 	done
+	[ -z "${KEEP-}" ] || ctl_api "speedups?limit=1000" >"$KEEP.$$.speedups"
 }
 
 expect_judge()
@@ -313,7 +316,8 @@ schedule_over() # NUMBER
 
 # What the victim lost while jobs of a name ran: for each job and pair of the
 # victim's parts that shares a leaf's uplink with it, the seconds in which no other
-# such job shares one, over those without any. Logarithms, and their mean.
+# such job shares one, over those without any: {ratio, of the mean logarithm, less
+# one, and us, by which they were longer}, or null.
 loss() # NAME FROM TO
 {
 	in_host collector sh -c 'cd "$0" && grep -H . victim-node*' $slurm |
@@ -339,9 +343,11 @@ loss() # NAME FROM TO
 			[.[] | select(.jobs == [])] as $off |
 			[range($mine | length) as $k | [.[] | select(.sure and
 				.jobs == [$k])] | select(length >= 3 and
-				($off | length) >= 5) | (map(.us) | median | log) -
-				($off | map(.us) | median | log)]) | add |
-		if length == 0 then null else add / length end'
+				($off | length) >= 5) | (map(.us) | median) as $on |
+				($off | map(.us) | median) | {us: ($on - .),
+				log: (($on | log) - log)}]) | add |
+		if length == 0 then null else {us: (map(.us) | add / length),
+			ratio: ((map(.log) | add / length | exp) - 1)} end'
 }
 
 # It is told when the time after the last step is over, and has been looked at.
@@ -353,18 +359,21 @@ ledger_row() # NUMBER AGGRESSOR FROM TO
 	[ "$2" = none ] || loss=$(loss "s$1-$2" "$3" "$4")
 	jq -rn --argjson costs "$costs" --argjson loss "$loss" --arg n "$1" \
 		--arg aggressor "$2" '
-		def near: if $loss == null or . == null then "-" elif
-			((.cost - ($loss | exp - 1)) | fabs) <=
-			0.2 * ($loss | exp - 1) then "near" else "far" end;
+		def near(told; had): if had == null or told == null then "-" elif
+			((told - had) | fabs) <= 0.2 * had
+			then "near" else "far" end;
 		[$costs[] | select(.name | startswith("s\($n)-"))] as $mine |
 		($mine | map(select(.name == "s\($n)-\($aggressor)"))[0]) as $its |
 		"\($n) \($aggressor) blamed=\([$mine[] | select(.blamed) | .name |
 			ltrimstr("s\($n)-")] | join(",")
 		) cost=\($its.cost) lo=\($its.lo) hi=\($its.hi
-		) loss=\(if $loss == null then null else $loss | exp - 1 end
-		) \($its | near) jobs=\($its.jobs) steps=\([$mine[].steps] | add
+		) loss=\($loss.ratio) \(near($its.cost; $loss.ratio)) jobs=\($its.jobs) steps=\([$mine[].steps] | add
 		) confounded=\([$mine[].steps_confounded] | add
-		) moments=\([$mine[].placebos] | add)"' >>"$file"
+		) moments=\([$mine[].placebos] | add) cost_us=\($its.cost_s |
+			if . == null then . else 1e6 * . end
+		) quiet_us=\($its.quiet_s | if . == null then . else 1e6 * . end
+		) loss_us=\($loss.us) \(near($its.cost_s; $loss.us |
+			if . == null then . else . / 1e6 end))"' >>"$file"
 	tail -n 1 "$file"
 }
 
@@ -407,12 +416,14 @@ ledger_judge()
 	awk '{ with += $2 != "none"; without += $2 == "none"
 		right += $2 != "none" && $3 == "blamed=" $2
 		blamed += $2 == "none" && $3 != "blamed="
-		near += $8 == "near"; told += $8 != "-" }
+		near += $8 == "near"; told += $8 != "-"
+		near_s += $16 == "near"; told_s += $16 != "-" }
 		END { printf "aggressor right in %d of %d, somebody blamed " \
-			"without one in %d of %d, loss within 20 %% in %d of %d\n",
-			right, with, blamed, without, near, told
+			"without one in %d of %d, loss within 20 %% in %d of %d," \
+			" its seconds in %d of %d\n", right, with, blamed,
+			without, near, told, near_s, told_s
 		exit !(with > 0 && right >= 0.95 * with &&
-			blamed <= 0.01 * without && near >= 0.8 * told) }' "$file"
+			blamed <= 0.01 * without && near_s >= 0.8 * told_s) }' "$file"
 }
 
 mode=${1:?} count=${2:?} file=${3:-/tmp/coalmine-jobs-$$}

@@ -135,6 +135,8 @@ def main():
                     "job": str(i), "start_unix_ns": at, "name": "bully",
                     "test": "mesh", "at_unix_ns": at, "sign": 1,
                     "log_ratio": 0.1, "placebos": [0.01 * (i % 3 - 1)],
+                    "seconds": 2.4e-6, "quiet_s": 3e-5,
+                    "placebos_s": [1e-7 * (i % 3 - 1)],
                     "beside_node_s": 1.0})))
         db.commit()
         db.close()
@@ -167,6 +169,8 @@ def main():
         cost, = c.get("jobs/costs")
         assert cost["jobs"] == cost["placebos"] == 2100 and cost["blamed"]
         assert abs(cost["cost"] - 0.105) < 0.001, cost
+        assert abs(cost["cost_s"] - 2.4e-6) < 1e-8 and \
+            cost["lo_s"] < 2.4e-6 < cost["hi_s"], cost
         weeks = c.get("jobs/costs?by=week&name=bully")
         assert sorted(w["week_unix_ns"] // 10**9 for w in weeks) == [
             week - 14 * 86400, week - 7 * 86400], weeks
@@ -174,6 +178,9 @@ def main():
         assert len(c.get("jobs/costs?by=job")) == 1000
         assert "costs   7, called bully: those beside them took +10.5 %" in \
             coalctl(c, "job", "cost", "--by", "job")
+        text = coalctl(c, "job", "cost")
+        assert "in mesh, 2.40 us (2" in text and \
+            ") more than 30.0 us;" in text, text
         assert "by: allowed is" in ask(c, "jobs/costs?by=x", "boss")[1][
             "error"]["message"]
 

@@ -301,6 +301,14 @@ test_what_cannot_be_is_kept_and_said(void **state)
 	assert_int_equal(h.backwards, 1);
 	assert_int_equal(h.unreadable, 2);
 	assert_int_equal(h.ahead_s, 3600);
+	/* a line that is there again counts once; another one counts */
+	for (int i = 0; i < 3; i++)
+		jobs_take(js,
+		    "2|ann|RUNNING|1795000000|0|n[1|no list\n"
+		    "sinfo: error: something\nsinfo: \xff\xfe\n",
+		    0, (T0 + i) * NS);
+	jobs_health(js, &h);
+	assert_int_equal(h.unreadable, 3);
 	/* requeued: the same job begins again, and has two rows */
 	jobs_take(js, "3_1|ann|RUNNING|1795000900|0|n2|array\n", 0,
 	    (T0 + 960) * NS);
@@ -712,6 +720,10 @@ test_what_a_job_costs(void **state)
 	assert_true(member_bool(o, "blamed"));
 	assert_true(fabs(member_number(o, "cost") - 0.2) < 0.01);
 	assert_true(member_number(o, "lo") > 0.19);
+	/* of echoes of 10 us, most of which cross one of the two leaves */
+	assert_true(fabs(member_number(o, "cost_s") - 2e-6) < 0.1e-6);
+	assert_true(member_number(o, "lo_s") > 1.9e-6 &&
+	    member_number(o, "hi_s") < 2.1e-6);
 	assert_true(member_int(o, "jobs") >= 8);
 	assert_true(member_int(o, "placebo_sets_blamed") <= 2);
 	json_decref(list);

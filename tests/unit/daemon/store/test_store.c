@@ -443,7 +443,7 @@ static void
 test_speedups(void **state)
 {
 	struct fix *f = *state;
-	json_t *record = fix_impact("r-1", 1, "lat", 2), *got;
+	json_t *record = fix_impact("r-1", 1, "lat", 2), *got, *shares;
 	const json_t *row;
 
 	fix_put_run(f, fix_run("r-1", "collectives", "running", 5));
@@ -452,6 +452,14 @@ test_speedups(void **state)
 	json_object_set_new(record, "probe", json_string("speedup"));
 	json_object_set_new(record, "collective", json_string("allreduce"));
 	fix_put_record(f, record);
+	/* what held when it came: no later row */
+	for (int i = 0; i < 3; i++) {
+		shares = json_pack("{s:I, s:i}", "at_unix_ns",
+		    i < 2 ? (json_int_t)(i + 1) : INT64_MAX, "of", i);
+		store_put_shares(f->st, shares);
+		json_decref(shares);
+	}
+	fix_reopen(f);
 	got = fix_ask(f, STORE_SPEEDUPS, json_pack("{s:i}", "limit", 10), 0);
 	assert_int_equal(json_array_size(got), 1);
 	row = json_array_get(got, 0);
@@ -462,6 +470,10 @@ test_speedups(void **state)
 	    "r-1");
 	assert_non_null(json_object_get(row, "nodes"));
 	assert_true(json_is_integer(json_object_get(row, "at_unix_ns")));
+	assert_int_equal(json_integer_value(
+			     json_object_get(json_object_get(row, "shares"),
+				 "of")),
+	    1);
 	json_decref(got);
 }
 
