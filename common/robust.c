@@ -12,6 +12,8 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 
+#define INSERT_MAX 32 /* values that are sorted by insertion */
+
 static int
 compare(const void *a, const void *b)
 {
@@ -20,10 +22,23 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* The few nodes of a small run are in place sooner than qsort has its memory.
+ */
 void
 robust_sort(double *x, size_t n)
 {
-	qsort(x, n, sizeof(*x), compare);
+	if (n > INSERT_MAX) {
+		qsort(x, n, sizeof(*x), compare);
+		return;
+	}
+	for (size_t i = 1; i < n; i++) {
+		double v = x[i];
+		size_t k = i;
+
+		for (; k > 0 && x[k - 1] > v; k--)
+			x[k] = x[k - 1];
+		x[k] = v;
+	}
 }
 
 /* h = (n - 1) q; x[floor h] + (h - floor h) (x[floor h + 1] - x[floor h]) */

@@ -224,10 +224,12 @@ note_scores(struct diagnosis *d, const char *run, int test, size_t count)
 
 		if (isnan(d->obs[i].z))
 			continue;
-		if (strcmp(cn->score_run, run) != 0)
+		if (strcmp(cn->score_run, run) != 0) {
 			for (int t = 0; t < CANARY_MAX; t++)
 				cn->z[t] = NAN;
-		snprintf(cn->score_run, sizeof(cn->score_run), "%s", run);
+			str_format(cn->score_run, sizeof(cn->score_run), "%s",
+			    run);
+		}
 		cn->z[test] = (float)d->obs[i].z;
 	}
 }

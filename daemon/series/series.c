@@ -152,13 +152,12 @@ is_plain(const char *word)
 
 /* The label's value; NULL when the record has none that may be shown. */
 static const char *
-label_value(const struct series_row *row, const struct series_label *l,
-    const struct place *p, char scratch[24])
+label_value(const struct series_label *l, const struct place *p,
+    char scratch[24])
 {
 	const json_t *v = NULL;
 	const char *word;
 	double number;
-	int test;
 
 	for (size_t i = p->depth; v == NULL && i-- > 0;)
 		v = json_object_get(p->at[i], l->from);
@@ -169,12 +168,7 @@ label_value(const struct series_row *row, const struct series_label *l,
 	case SERIES_CLASS:
 		return is_plain(p->class) ? p->class : NULL;
 	case SERIES_TEST:
-		test = STR_FIND(names_tests, word);
-		return test >= 0 &&
-			(row->unit == NULL ||
-			    strcmp(names_tests[test].unit, row->unit) == 0)
-		    ? names_tests[test].name
-		    : NULL;
+		return STR_FIND(names_tests, word) >= 0 ? word : NULL;
 	case SERIES_WORD:
 		for (size_t i = 0; i < l->count; i++)
 			if (strcmp(l->words[i], word) == 0)
@@ -205,8 +199,7 @@ labels_write(const struct series_row *row, const struct place *p,
 	for (size_t i = 0; i < SERIES_LABELS_MAX && row->labels[i].name != NULL;
 	     i++) {
 		char scratch[24];
-		const char *value = label_value(row, &row->labels[i], p,
-		    scratch);
+		const char *value = label_value(&row->labels[i], p, scratch);
 
 		if (value == NULL)
 			return 0;
@@ -353,12 +346,14 @@ record_take(struct series *s, const char *class, const json_t *record,
 	const char *probe = member_text(record, "probe");
 	const char *of = member_text(record, "of");
 	const char *baseline = member_text(record, "baseline");
+	int test = STR_FIND(names_tests, member_text(record, "test"));
+	const char *unit = test >= 0 ? names_tests[test].unit : "";
 
 	for (size_t i = 0; i < s->rows; i++) {
 		const struct series_row *row = &series_rows[i];
 
 		if (!fits(probe, row->probe) || !fits(of, row->of) ||
-		    !fits(baseline, row->baseline))
+		    !fits(baseline, row->baseline) || !fits(unit, row->unit))
 			continue;
 		if (row->each != NULL)
 			take_each(s, i, &p, row->each);

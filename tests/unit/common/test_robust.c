@@ -31,6 +31,24 @@ test_quantile(void **state)
 	assert_true(isnan(robust_mad(x, 0, 0)));
 }
 
+/* Few values are sorted in another way than many. */
+static void
+test_sort(void **state)
+{
+	double x[100];
+
+	(void)state;
+	for (size_t n = 0; n <= 100; n++) {
+		for (size_t i = 0; i < n; i++)
+			x[i] = (double)(i * 37 % 101 / 2);
+		robust_sort(x, n);
+		for (size_t i = 1; i < n; i++)
+			assert_true(x[i - 1] <= x[i]);
+		if (n == 100)
+			assert_true(x[0] == 0 && x[99] == 50);
+	}
+}
+
 static void
 test_mad_and_z(void **state)
 {
@@ -89,6 +107,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quantile),
+		cmocka_unit_test(test_sort),
 		cmocka_unit_test(test_mad_and_z),
 		cmocka_unit_test(test_normal),
 		cmocka_unit_test(test_t),

@@ -159,6 +159,12 @@ test_canary_values(void **state)
 	refused("r-1", "../x", "run is missing or malformed");
 	refused("\"seq\":1", "\"seq\":0", "seq is missing or below 1");
 	refused("\"n2\"", "\"n 2\"", "pairs has a value that is not allowed");
+	refused("\"node\":\"n1\",", "",
+	    "nodes has a value that is not allowed");
+	refused("\"n1\",\"n\":3,", "\"n1\",\"n\":3.5,",
+	    "nodes has a value that is not allowed");
+	refused("\"q75\":null", "\"q75\":\"\"",
+	    "nodes has a value that is not allowed");
 	refused("\"unit\":\"s\"", "\"unit\":\"ms\"",
 	    "unit has a value that is not allowed");
 	refused("\"canary\"", "\"canari\"", "unknown probe canari");
