@@ -102,7 +102,8 @@ render_db(const struct metrics_in *in, struct strbuf *to)
 		    (double)h->copy_behind_bytes);
 	}
 	exposition_single(to, "coalmine_db_commit_max_seconds", "gauge",
-	    "Longest commit since the last look.", h->write_s_max);
+	    "Longest commit of this minute and the one before.",
+	    h->write_s_max);
 }
 
 enum sink_value {

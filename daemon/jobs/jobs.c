@@ -35,6 +35,7 @@
 #define ERROR_BYTES   200
 #define ACCOUNT_EVERY 5 /* polls */
 #define SEEN_SETTING  "jobs/seen"
+#define KEY_SETTING   "jobs/key" /* what the key makes of these words */
 /* A job becomes loud when its nodes use LOUD_SHARE of their links and quiet
  * below QUIET_SHARE; these changes are its steps. Looking takes at most a
  * hundredth of the time and happens at least every LOUD_LOOK_MAX_NS. */
@@ -93,12 +94,19 @@ key_open(const char *dir, uint8_t ret[KEY_BYTES], struct err *err)
 			    "%s is no key: move it away, and owners get new "
 			    "pseudonyms",
 			    path);
+	} else if (RAND_bytes(ret, KEY_BYTES) != 1) {
+		rc = err_set(err, -EIO, "no random bytes for %s", path);
 	} else {
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		if (fd < 0 || RAND_bytes(ret, KEY_BYTES) != 1 ||
-		    write(fd, ret, KEY_BYTES) != KEY_BYTES || fsync(fd) < 0)
+		errno = fd < 0 ? errno : ENOSPC; /* of a short write */
+		if (fd < 0 || write(fd, ret, KEY_BYTES) != KEY_BYTES ||
+		    fsync(fd) < 0) {
 			rc = err_set(err, -errno, "%s: %s", path,
 			    strerror(errno));
+			/* half a key would stop every later start */
+			if (fd >= 0)
+				unlink(path);
+		}
 	}
 	if (fd >= 0)
 		close(fd);
@@ -211,9 +219,25 @@ jobs_load(struct jobs *js, const json_t *list)
 void
 jobs_load_settings(struct jobs *js, const json_t *settings)
 {
-	if (js != NULL)
-		(void)str_to_int(member_text(settings, SEEN_SETTING), 0,
-		    INT64_MAX, &js->seen_unix_ns);
+	const char *had = member_text(settings, KEY_SETTING);
+	char own[JOBS_OWNER_BYTES];
+
+	if (js == NULL)
+		return;
+	(void)str_to_int(member_text(settings, SEEN_SETTING), 0, INT64_MAX,
+	    &js->seen_unix_ns);
+	if (js->o.owner_names)
+		return;
+	jobs_owner(js, KEY_SETTING, own);
+	if (strcmp(had, own) == 0)
+		return;
+	if (had[0] != '\0')
+		log_warnx("%s/jobs.key is another than the one by which owners "
+			  "of jobs are kept in the store: copy it from the "
+			  "collector that wrote there before, or owners have "
+			  "other pseudonyms from now on",
+		    js->o.dir);
+	store_put_setting(js->o.store, KEY_SETTING, own, NULL, NULL);
 }
 
 /* The mean share of their links that its nodes use: the most of late, and what

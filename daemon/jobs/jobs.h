@@ -126,7 +126,8 @@ void jobs_free(struct jobs *js); /* NULL is allowed, here and below */
 /* What STORE_JOBS answered of the last hours: who still runs, or has ended. */
 void jobs_load(struct jobs *js, const json_t *list);
 #define JOBS_LOAD_NS (2 * 3600 * CLK_NS_PER_S)
-/* What STORE_SETTINGS answered: when an answer last came. */
+/* What STORE_SETTINGS answered: when an answer last came, and by which key
+ * owners are kept; a warning when that is not ours. */
 void jobs_load_settings(struct jobs *js, const json_t *settings);
 /* Ask, when it is time. */
 void jobs_tick(struct jobs *js);

@@ -52,7 +52,7 @@ struct store_health {
 	uint64_t free_bytes;
 	uint64_t rows_total; /* committed since start */
 	uint64_t errors_total;
-	double write_s_max; /* longest commit since the last look */
+	double write_s_max; /* longest commit of one to two minutes */
 	int leads;          /* store_leads */
 	enum { COPY_NONE, COPY_AWAY, COPY_BEHIND, COPY_WHOLE } copy;
 	uint64_t copy_behind_bytes; /* of the log */

@@ -30,6 +30,7 @@
 #define QUEUE_COST_MAX 1000000 /* values of JSON: about 100 MiB */
 #define KEPT_ROWS_MAX  4096
 #define TICK_NS        CLK_NS_PER_S /* space is looked at, retries are made */
+#define LONGEST_NS     (60 * CLK_NS_PER_S)
 #define KEEP_NS        (60 * CLK_NS_PER_S) /* between looks for old rows */
 
 struct store_writer {
@@ -44,6 +45,8 @@ struct store_writer {
 	int urgent; /* the queue holds a row that waits for nobody */
 	int stopping;
 	struct store_health health;
+	double longest_s, longest_before_s; /* commits of a minute each */
+	uint64_t longest_ns;                /* when the newer one began */
 
 	/* the thread's own */
 	struct sql *db;
@@ -421,6 +424,20 @@ fail_rows(struct store_writer *w, struct store_jobs *jobs)
 	}
 }
 
+/* The longest commit is kept for the minute it was in and for the next, so that
+ * each of several readers sees it; under the lock. */
+static void
+longest_turn(struct store_writer *w)
+{
+	uint64_t now_ns = clk_ns(), age_ns = now_ns - w->longest_ns;
+
+	if (age_ns < LONGEST_NS)
+		return;
+	w->longest_before_s = age_ns < 2 * LONGEST_NS ? w->longest_s : 0;
+	w->longest_s = 0;
+	w->longest_ns = now_ns;
+}
+
 /* Everything is written. */
 static void
 committed(struct store_writer *w, uint64_t rows, double seconds)
@@ -429,8 +446,9 @@ committed(struct store_writer *w, uint64_t rows, double seconds)
 	w->kept_rows = 0;
 	pthread_mutex_lock(&w->lock);
 	w->health.rows_total += rows;
-	if (seconds > w->health.write_s_max)
-		w->health.write_s_max = seconds;
+	longest_turn(w);
+	if (seconds > w->longest_s)
+		w->longest_s = seconds;
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -742,6 +760,9 @@ store_writer_health(struct store_writer *w, struct store_health *ret)
 	pthread_mutex_lock(&w->lock);
 	*ret = w->health;
 	ret->queue_rows = w->queue_rows;
-	w->health.write_s_max = 0;
+	longest_turn(w);
+	ret->write_s_max = w->longest_s > w->longest_before_s
+	    ? w->longest_s
+	    : w->longest_before_s;
 	pthread_mutex_unlock(&w->lock);
 }

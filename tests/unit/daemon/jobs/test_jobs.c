@@ -36,6 +36,8 @@ store_put_batch_job(struct store *st, const json_t *job)
 	puts_count++;
 }
 
+static char kept_key[JOBS_OWNER_BYTES];
+
 void
 store_put_setting(struct store *st, const char *key, const char *value,
     store_cb *cb, void *arg)
@@ -43,8 +45,10 @@ store_put_setting(struct store *st, const char *key, const char *value,
 	(void)st;
 	(void)cb;
 	(void)arg;
-	(void)value;
-	assert_string_equal(key, "jobs/seen");
+	if (strcmp(key, "jobs/key") == 0)
+		snprintf(kept_key, sizeof(kept_key), "%s", value);
+	else
+		assert_string_equal(key, "jobs/seen");
 }
 
 void
@@ -368,6 +372,54 @@ test_owners(void **state)
 	jobs_owner(js, "ann", again);
 	assert_string_equal(again, "ann");
 	jobs_free(js);
+}
+
+static void
+load_key(struct jobs *js, const char *had, const char *want_kept)
+{
+	json_t *settings = had == NULL ? json_object()
+				       : json_pack("{s:s}", "jobs/key", had);
+
+	kept_key[0] = '\0';
+	jobs_load_settings(js, settings);
+	assert_string_equal(kept_key, want_kept);
+	json_decref(settings);
+}
+
+/* Two collectors of one store must have one key. */
+static void
+test_whose_key_it_is(void **state)
+{
+	struct jobs *js = make((struct jobs_options){ 0 });
+	char own[JOBS_OWNER_BYTES];
+
+	(void)state;
+	jobs_owner(js, "jobs/key", own);
+	load_key(js, NULL, own);
+	load_key(js, own, "");
+	load_key(js, "user-0123456789", own);
+	jobs_free(js);
+	js = make((struct jobs_options){ .owner_names = 1 });
+	load_key(js, own, "");
+	jobs_free(js);
+}
+
+/* Half a key is refused, not taken. */
+static void
+test_a_key_that_is_cut(void **state)
+{
+	struct jobs *js = make((struct jobs_options){ 0 });
+	struct jobs_options o = { .source = JOBS_COMMAND, .dir = dir };
+	char path[sizeof(dir) + 20];
+	struct err err;
+
+	(void)state;
+	jobs_free(js);
+	snprintf(path, sizeof(path), "%s/jobs.key", dir);
+	assert_int_equal(truncate(path, 7), 0);
+	assert_int_equal(jobs_open(&o, &js, &err), -EBADMSG);
+	assert_non_null(strstr(err.text, "is no key"));
+	unlink(path);
 }
 
 static void
@@ -773,6 +825,8 @@ main(void)
 		cmocka_unit_test(test_what_cannot_be_is_kept_and_said),
 		cmocka_unit_test(test_after_a_restart),
 		cmocka_unit_test(test_owners),
+		cmocka_unit_test(test_whose_key_it_is),
+		cmocka_unit_test(test_a_key_that_is_cut),
 		cmocka_unit_test(test_without_a_source_nothing_is_there),
 		cmocka_unit_test(test_join),
 		cmocka_unit_test(test_join_in_band),

@@ -665,6 +665,9 @@ test_health(void **state)
 	assert_true(h.free_bytes > 0);
 	assert_int_equal(h.rows_total, 1);
 	assert_int_equal(h.errors_total, 0);
+	/* Whoever else asks is told the same. */
+	store_health(f->st, &h);
+	assert_true(h.write_s_max > 0);
 }
 
 /* What agents and schedulers may say, whatever the columns are made for. */
