@@ -50,6 +50,7 @@
 /* Limits of a run are seconds; a quarter is soon enough. */
 #define TICK_US     (250 * 1000)
 #define TICKS_PER_S 4
+#define TOLD_TICKS  (3 * TICKS_PER_S) /* other clusters' collectors are told */
 /* In which the last run and success of every campaign is looked for. */
 #define RECENT_RUNS  500
 #define LOADS_MAX    9                 /* questions to the store at the start */
@@ -148,6 +149,7 @@ tick_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct app *a = arg;
 	struct roster *r = hub_roster(a->hub);
+	json_t *told;
 
 	(void)fd;
 	(void)what;
@@ -170,6 +172,12 @@ tick_cb(evutil_socket_t fd, short what, void *arg)
 	}
 	if (a->ticks % (5 * TICKS_PER_S) == 2)
 		alarm_tick(a->alarm);
+	if (a->ticks % TOLD_TICKS == 3 && a->settings.store.url[0] != '\0' &&
+	    a->settings.store.cluster[0] != '\0') {
+		told = view_cluster(a->view);
+		store_tell_others(a->store, told);
+		json_decref(told);
+	}
 	if (a->ticks % (15 * TICKS_PER_S) == 1)
 		notify_status("%zu agents ok, %zu busy, %zu late, %zu lost; "
 			      "%zu runs live",
@@ -585,7 +593,9 @@ app_open(struct app *a)
 		return rc;
 	}
 	p = (struct view_parts){ a->hub, a->campaigns, a->agenda, a->store,
-		a->costs, a->series, a->enroll, a->jobs, a->events };
+		a->costs, a->series, a->enroll, a->jobs, a->events,
+		s->store.cluster, s->who, s->url,
+		conf_string(s->conf, "alerts", "page") };
 	a->view = view_new(&p);
 	rc = doors_open(a);
 	if (rc < 0)

@@ -21,6 +21,24 @@
 
 #define DEFAULT_PATH "/etc/coalmine/coalmined.conf"
 
+/* Where others find this collector. */
+static void
+url_make(struct settings *s, const char *host)
+{
+	const char *given = conf_string(s->conf, "cluster", "url");
+	const char *listen = conf_string(s->conf, "http", "tls_listen");
+	struct str_address at;
+
+	if (given[0] != '\0' || str_address_parse(listen, &at) < 0)
+		snprintf(s->url, sizeof(s->url), "%s", given);
+	else if (at.host[0] == '\0' || strcmp(at.host, "0.0.0.0") == 0 ||
+	    strcmp(at.host, "::") == 0)
+		snprintf(s->url, sizeof(s->url), "https://%s:%s", host,
+		    at.port);
+	else
+		snprintf(s->url, sizeof(s->url), "https://%s", listen);
+}
+
 static void
 fill(struct settings *s)
 {
@@ -37,7 +55,11 @@ fill(struct settings *s)
 	s->store.lease_ns = conf_span_ns(c, "store", "lease");
 	s->store.dir = conf_string(c, "collector", "state_dir");
 	s->store.url = conf_string(c, "store", "url");
-	s->store.schema = conf_string(c, "store", "schema");
+	s->store.cluster = conf_string(c, "cluster", "name");
+	s->store.schema = s->store.cluster[0] != '\0'
+	    ? s->store.cluster
+	    : conf_string(c, "store", "schema");
+	url_make(s, host);
 	s->store.retention_ns = conf_span_ns(c, "store", "retention");
 	s->store.raw_retention_ns = conf_span_ns(c, "store", "raw_retention");
 	s->store.copy_wait_ns = conf_span_ns(c, "store", "copy_wait");
@@ -105,14 +127,45 @@ fill(struct settings *s)
 	};
 }
 
+/* The schema of a cluster, which is none that PostgreSQL or all clusters have.
+ */
+static int
+cluster_name_is_good(const char *name)
+{
+	return name[0] >= 'a' && name[0] <= 'z' &&
+	    name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] ==
+	    '\0' &&
+	    strncmp(name, "pg_", 3) != 0 && strcmp(name, "public") != 0 &&
+	    strcmp(name, "information_schema") != 0 &&
+	    strcmp(name, "coalmine_all") != 0;
+}
+
 /* What single rows cannot say. */
 static int
 check(struct settings *s, struct err *err)
 {
 	const struct conf *c = s->conf;
 	const char *of = conf_string(c, "collector", "copy_of");
+	const char *cluster = s->store.cluster;
 	struct err reason;
 
+	if (cluster[0] != '\0' && !cluster_name_is_good(cluster))
+		return err_set(err, -EINVAL,
+		    "%s: cluster.name is %.60s: allowed are a to z, 0 to 9 and "
+		    "_, with a letter first, but not pg_..., public, "
+		    "information_schema and coalmine_all",
+		    conf_where(c, "cluster", "name"), cluster);
+	if (cluster[0] != '\0' && conf_given(c, "store", "schema") &&
+	    strcmp(conf_string(c, "store", "schema"), cluster) != 0)
+		return err_set(err, -EINVAL,
+		    "%s: store.schema is not cluster.name, which is the "
+		    "schema: ALTER SCHEMA ... RENAME TO %.60s gives it that "
+		    "name",
+		    conf_where(c, "store", "schema"), cluster);
+	if (strchr(s->url, ',') != NULL)
+		return err_set(err, -EINVAL,
+		    "%s: cluster.url is %.100s: allowed is one address",
+		    conf_where(c, "cluster", "url"), s->url);
 	if (of[0] != '\0' &&
 	    (strncmp(of, "https://", 8) != 0 || strchr(of, ',') != NULL))
 		return err_set(err, -EINVAL,

@@ -19,6 +19,7 @@ struct settings {
 	struct topo *topo;
 	struct store_options store;
 	char who[300]; /* this collector, for people */
+	char url[400]; /* for coalctl; "": it has none */
 	struct hub_options hub;
 	struct http_options http;
 	struct cost_rules costs;

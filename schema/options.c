@@ -28,6 +28,16 @@ const struct conf_row options_daemon[] = {
 	    "none." },
 	{ "collector", "log", CONF_CHOICE, 0, 0, "error|warn|info|debug|trace",
 	    "info", "", "Log level." },
+	{ "cluster", "name", CONF_STRING, 0, 40, NULL, "", "",
+	    "Which of several clusters, a to z, 0 to 9 and _, beginning with a "
+	    "letter: all its collectors have the same, no other cluster's; "
+	    "with store.url it is the schema, and collectors of all such "
+	    "clusters in that database tell of each other; empty: there is "
+	    "one." },
+	{ "cluster", "url", CONF_URLS, 0, 400, NULL, "", "",
+	    "Address of this collector for coalctl --cluster, as "
+	    "https://collector:17702; empty: of this host and "
+	    "http.tls_listen." },
 	{ "collector", "agents_max", CONF_INT, 1, 100000, NULL, "24000", "1",
 	    "Connections from agents at one time." },
 	{ "collector", "heartbeat", CONF_SPAN, 0.1, 60, NULL, "2s", "s",
@@ -102,8 +112,8 @@ const struct conf_row options_daemon[] = {
 	    "coalmine.verdict." },
 	{ "events", "source", CONF_STRING, 0, 200, NULL, "", "",
 	    "Attribute source of events, a URI reference; empty: "
-	    "/coalmine/HOST, which is to be given where another host may take "
-	    "over." },
+	    "/coalmine/ and cluster.name, or else the host, so it is to be "
+	    "given where another host may take over." },
 	{ "events", "keep", CONF_SPAN, 60, 3650 * DAY_S, NULL, "7d", "s",
 	    "An event that could not be sent for this long is left out and "
 	    "counted; at most store.retention." },
@@ -129,7 +139,7 @@ const struct conf_row options_daemon[] = {
 	    "pgpass; needs coalmine-store-postgresql; empty: a file in "
 	    "collector.state_dir." },
 	{ "store", "schema", CONF_STRING, 1, 63, NULL, "coalmine", "",
-	    "Schema of that database; one for each cluster." },
+	    "Schema of that database; cluster.name where that is given." },
 	{ "store", "lease", CONF_SPAN, 0, 3600, NULL, "0s", "s",
 	    "Of collectors of one cluster with the same store.url and "
 	    "store.schema, of which all but one wait, all of them: the active "

@@ -172,14 +172,16 @@ events_open(const struct conf *c, struct store *st, struct events **ret,
     struct err *err)
 {
 	const char *source = conf_string(c, "events", "source");
+	const char *cluster = conf_string(c, "cluster", "name");
 	struct events *e = xcalloc(1, sizeof(*e));
 	char host[256] = "";
 	int rc;
 
 	(void)gethostname(host, sizeof(host) - 1);
 	e->store = st;
-	e->source = source[0] != '\0' ? xstrdup(source)
-				      : xasprintf("/coalmine/%s", host);
+	e->source = source[0] != '\0'
+	    ? xstrdup(source)
+	    : xasprintf("/coalmine/%s", cluster[0] != '\0' ? cluster : host);
 	e->keep_ns = conf_span_ns(c, "events", "keep");
 	e->behind_ns = conf_span_ns(c, "events", "behind");
 	rc = feeds_open(e, c, err);

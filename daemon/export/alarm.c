@@ -27,7 +27,7 @@
 
 struct alert {
 	TAILQ_ENTRY(alert) link;
-	char *key;    /* name, kind, subject */
+	char *key;    /* name, kind, subject, cluster */
 	json_t *told; /* as in the message, without its end */
 	uint64_t since_unix_ns;
 	uint64_t told_unix_ns; /* 0: never */
@@ -42,6 +42,7 @@ struct alerts {
 	size_t count;
 	char *page; /* address of the collector's page for links, or "" */
 	uint64_t repeat_ns;
+	const char *cluster; /* its name, or ""; a label */
 };
 
 struct alert_seen {
@@ -84,7 +85,8 @@ time_text(uint64_t unix_ns, char ret[32])
 static void
 alerts_see(struct alerts *a, const struct alert_seen *s, uint64_t now_unix_ns)
 {
-	char *key = xasprintf("%s\n%s\n%s", s->name, s->kind, s->subject);
+	char *key = xasprintf("%s\n%s\n%s%s%s", s->name, s->kind, s->subject,
+	    a->cluster[0] != '\0' ? "\n" : "", a->cluster);
 	char starts[32], print[24], url[600] = "";
 	struct alert *al;
 	json_t *labels;
@@ -107,6 +109,8 @@ alerts_see(struct alerts *a, const struct alert_seen *s, uint64_t now_unix_ns)
 	al->seen = 1;
 	labels = json_pack("{s:s, s:s}", "alertname", s->name, "severity",
 	    s->severity);
+	if (a->cluster[0] != '\0')
+		json_object_set_new(labels, "cluster", json_string(a->cluster));
 	if (s->kind[0] != '\0')
 		json_object_set_new(labels, s->kind, text_json(s->subject));
 	time_text(al->since_unix_ns, starts);
@@ -165,6 +169,7 @@ alarm_open(struct events *events, const char *page, struct view *view)
 	a->events = events;
 	TAILQ_INIT(&a->alerts.firing);
 	a->alerts.page = xstrdup(page);
+	a->alerts.cluster = view_cluster_name(view);
 	a->alerts.repeat_ns = REPEAT_NS;
 	a->born_ns = clk_ns();
 	return a;

@@ -26,7 +26,7 @@
 
 /* Canaries that take longer than 8 s are in +Inf alone. */
 #define LE_LAST   3
-#define OWN_PARTS 4 /* of those below, the first, are any collector's */
+#define OWN_PARTS 5 /* of those below, the first, are any collector's */
 
 void
 metrics_http_count(struct metrics_http *m, const char *name, int status)
@@ -52,6 +52,19 @@ render_build(const struct metrics_in *in, struct strbuf *to)
 	    "The collector's version; the value is always 1.");
 	exposition_sample(to, "coalmine_build_info",
 	    EXPOSITION_LABELS({ "version", COALMINE_VERSION }), 1);
+}
+
+static void
+render_cluster(const struct metrics_in *in, struct strbuf *to)
+{
+	const char *name = view_cluster_name(in->view);
+
+	if (name[0] == '\0')
+		return;
+	exposition_family(to, "coalmine_cluster_info", "gauge",
+	    "The cluster's name; the value is always 1.");
+	exposition_sample(to, "coalmine_cluster_info",
+	    EXPOSITION_LABELS({ "cluster", name }), 1);
 }
 
 /* What is known of nodes and runs is the active one's to tell: of a standby
@@ -271,6 +284,7 @@ render_process(const struct metrics_in *in, struct strbuf *to)
 
 static metrics_part *const parts[] = {
 	render_build,
+	render_cluster,
 	render_active,
 	render_http,
 	render_process,

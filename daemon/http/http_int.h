@@ -192,7 +192,8 @@ extern const struct http_route http_routes[]; /* ends with a NULL name */
 /* http_read.c: state, and what was stored */
 http_handler http_get_metrics, http_get_health, http_get_version, http_get_runs,
     http_get_run, http_get_counters, http_get_diags, http_get_nodes,
-    http_get_targets, http_get_forecast, http_get_baseline, http_get_verdicts;
+    http_get_targets, http_get_forecast, http_get_clusters, http_get_baseline,
+    http_get_verdicts;
 /* http_jobs.c: jobs, for those who may see them */
 enum http_jobs { HTTP_JOBS_NONE, HTTP_JOBS_OWN, HTTP_JOBS_ALL };
 enum http_jobs http_jobs_seen(const struct http *h,

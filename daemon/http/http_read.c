@@ -23,6 +23,11 @@
 #define PORT_MAX       65535
 #define PORT_DEFAULT   "9100" /* node_exporter's: what every node has */
 #define HOURS_MAX      336    /* a fortnight */
+/* An active collector that nothing was heard of for so long is gone: of its
+ * session, where it has no lease; of what it tells every few seconds, by a
+ * clock that may be half a minute apart from ours. */
+#define CLUSTER_LEASE_NS ((int64_t)(30 * CLK_NS_PER_S))
+#define CLUSTER_TOLD_NS  ((int64_t)(90 * CLK_NS_PER_S))
 
 static const struct errno_row {
 	int rc;
@@ -169,8 +174,9 @@ http_get_version(struct http *h, struct http_request *req, const char *part)
 
 	(void)part;
 	http_reply_json(req, 200,
-	    json_pack("{s:s,s:s,s:i,s:b,s:s*}", "name", "coalmine", "version",
-		COALMINE_VERSION, "api", 1, "active", store_leads(h->store),
+	    json_pack("{s:s,s:s,s:i,s:b,s:s,s:s*}", "name", "coalmine",
+		"version", COALMINE_VERSION, "api", 1, "active",
+		store_leads(h->store), "cluster", view_cluster_name(h->view),
 		"jobs", seen[http_jobs_seen(h, req)]));
 }
 
@@ -204,6 +210,118 @@ http_get_diags(struct http *h, struct http_request *req, const char *part)
 			      "writing goes on by itself"));
 	http_reply_json(req, 200, diags);
 }
+
+/* ---- clusters that share a database ---- */
+
+/* What it is like there, in one word and some: what was not measured, is lost
+ * or has no collector is never green. */
+static void
+cluster_judge(json_t *o)
+{
+	const json_t *verdicts = json_object_get(o, "verdicts");
+	long long nodes = member_int(o, "nodes"), lost = member_int(o, "lost");
+	long long reporting = member_int(o, "reporting");
+	long long bad = member_int(verdicts, "bad");
+	long long warn = member_int(verdicts, "warn");
+	long long incidents = member_int(o, "incidents");
+	enum verdict is = VERDICT_OK;
+	char text[200];
+	size_t len;
+
+	snprintf(text, sizeof(text), "%lld of %lld nodes report, %lld lost; ",
+	    reporting, nodes, lost);
+	len = strlen(text);
+	snprintf(text + len, sizeof(text) - len,
+	    "%lld bad, %lld outliers, %lld incidents", bad, warn, incidents);
+	if (!member_bool(o, "active")) {
+		is = VERDICT_BAD;
+		snprintf(text, sizeof(text), "no collector");
+	} else if (bad > 0 || (nodes > 0 && lost == nodes)) {
+		is = VERDICT_BAD;
+	} else if (warn > 0 || incidents > 0 || reporting < nodes) {
+		is = VERDICT_WARN;
+	} else if (member_int(verdicts, "ok") == 0) {
+		is = VERDICT_UNKNOWN;
+		snprintf(text + len, sizeof(text) - len,
+		    "nothing is measured yet");
+	}
+	json_object_set_new(o, "verdict", json_string(names_verdicts[is]));
+	json_object_set_new(o, "text", json_string(text));
+}
+
+/* silent_ns: of the session of its active collector; below 0: there is none. */
+static json_t *
+cluster_json(const json_t *row, uint64_t now_unix_ns)
+{
+	int64_t silent_ns = member_int(row, "silent_ns");
+	int64_t lease_ns = member_int(row, "lease_ns"), age_ns;
+	json_t *o = json_loads(member_text(row, "told"), 0, NULL);
+
+	if (!json_is_object(o)) {
+		json_decref(o);
+		o = json_object();
+	}
+	age_ns = (int64_t)now_unix_ns - member_int(o, "at_unix_ns");
+	json_object_set(o, "cluster", json_object_get(row, "cluster"));
+	json_object_set_new(o, "self", json_false());
+	json_object_set_new(o, "active",
+	    json_boolean(silent_ns >= 0 && age_ns < CLUSTER_TOLD_NS &&
+		silent_ns <= (lease_ns > 0 ? lease_ns : CLUSTER_LEASE_NS)));
+	cluster_judge(o);
+	return o;
+}
+
+struct clusters_question {
+	struct http_request *req;
+	json_t *own; /* NULL: another collector's */
+};
+
+static void
+clusters_cb(int status, json_t *rows, void *arg)
+{
+	struct clusters_question *q = arg;
+	json_t *list = json_array(), *row;
+	size_t i;
+
+	if (q->own != NULL)
+		json_array_append(list, q->own);
+	json_array_foreach (rows, i, row)
+		if (q->own == NULL ||
+		    !json_equal(json_object_get(row, "cluster"),
+			json_object_get(q->own, "cluster")))
+			json_array_append_new(list,
+			    cluster_json(row, clk_unix_ns()));
+	if (status == 0)
+		http_reply_json(q->req, 200, json_incref(list));
+	else
+		http_fail_errno(q->req, status, NULL);
+	json_decref(list);
+	json_decref(rows);
+	json_decref(q->own);
+	free(q);
+}
+
+void
+http_get_clusters(struct http *h, struct http_request *req, const char *part)
+{
+	struct clusters_question *q = xcalloc(1, sizeof(*q));
+
+	(void)part;
+	q->req = req;
+	if (store_leads(h->store)) {
+		q->own = view_cluster(h->view);
+		json_object_set_new(q->own, "self", json_true());
+		json_object_set_new(q->own, "active", json_true());
+		cluster_judge(q->own);
+	}
+	if (view_cluster_name(h->view)[0] != '\0')
+		store_ask_for(h->store, STORE_CLUSTERS, NULL, req, clusters_cb,
+		    q);
+	else
+		clusters_cb(0, json_array(), q);
+}
+
+/* ---- runs ---- */
 
 struct runs_question {
 	struct http *h;

@@ -15,6 +15,8 @@ const struct http_route http_routes[] = {
 	    .handle = http_get_health },
 	{ "version", HTTP_GET, "/api/v1/version", HTTP_MAY_READ,
 	    .handle = http_get_version },
+	{ "clusters", HTTP_GET, "/api/v1/clusters", HTTP_MAY_READ,
+	    .handle = http_get_clusters },
 	{ "nodes", HTTP_GET, "/api/v1/nodes", HTTP_MAY_READ,
 	    .handle = http_get_nodes },
 	{ "node", HTTP_GET, "/api/v1/nodes/*", HTTP_MAY_READ, .one = view_node,

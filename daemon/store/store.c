@@ -426,6 +426,15 @@ store_put_setting(struct store *st, const char *key, const char *value,
 }
 
 void
+store_tell_others(struct store *st, const json_t *told)
+{
+	char *text = json_dumps(told, JSON_COMPACT);
+
+	store_put_setting(st, STORE_TOLD, text, NULL, NULL);
+	free(text);
+}
+
+void
 store_ship(struct store *st, const json_t *ask, store_cb *cb, void *arg)
 {
 	put(st, ASK_SHIP, json_deep_copy(ask), cb, arg);

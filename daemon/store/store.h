@@ -27,8 +27,9 @@ struct store_options {
 	const char *dir; /* state directory; must be a local file system */
 	const char *url; /* of a database server; NULL or "": a file in dir */
 	const char
-	    *schema;     /* of that database, where it is a collector's own */
-	const char *who; /* we, for other collectors of that database */
+	    *schema; /* of that database, where it is a collector's own */
+	const char *cluster;     /* NULL or "": others are not told of it */
+	const char *who;         /* we, for other collectors of that database */
 	const char *authorities; /* digests of tls.ca: which cluster it is of */
 	/* Whoever leads has to have heard of the database for so long, or else
 	 * another one that waits may; 0: nobody waits. */
@@ -151,6 +152,10 @@ void store_put_topology(struct store *st, const char *text);
 void store_put_setting(struct store *st, const char *key, const char *value,
     store_cb *cb, void *arg);
 
+/* What collectors of other clusters in the database are to know. */
+#define STORE_TOLD "store.cluster" /* the setting */
+void store_tell_others(struct store *st, const json_t *told);
+
 /* A piece of the store's file or log for a copy: {hold, generation, from, log}
  * as sql_ship_ask, all but the first may be missing; result {hold, generation,
  * from, end, bytes}, a text of bytes that need not be UTF-8. -ESTALE: the copy
@@ -210,6 +215,10 @@ enum store_question {
 			    changes as long as he lives and is missing where
 			    nobody leads; depose: a mark, whose collector is
 			    cut off first */
+	STORE_CLUSTERS,  /* {} all named clusters of a server's database:
+			    [{cluster lease_ns silent_ns told}]; silent_ns of
+			    who leads, -1: nobody does; told: the last of
+			    store_tell_others, a text */
 	STORE_QUESTION_MAX
 };
 void store_ask(struct store *st, enum store_question what, const json_t *args,

@@ -196,6 +196,43 @@ read_leader(struct store_reading *r, const json_t *args, json_t **ret)
 	return rc > 0 ? 0 : rc < 0 ? rc : -ENOENT;
 }
 
+static int
+cluster_row(struct sql_stmt *q, void *arg)
+{
+	return json_array_append_new(arg,
+		   json_pack("{s:o, s:I, s:I, s:o}", "cluster", read_text(q, 0),
+		       "lease_ns", (json_int_t)sql_column_int(q, 1),
+		       "silent_ns", (json_int_t)sql_column_int(q, 2), "told",
+		       read_text(q, 3))) < 0
+	    ? -ENOMEM
+	    : 0;
+}
+
+static int
+read_clusters(struct store_reading *r, const json_t *args, json_t **ret)
+{
+	const char *statement = r->db->engine->clusters;
+	struct sql_stmt *q = NULL, *rows = NULL;
+	json_t *list = json_array();
+	int rc = 0;
+
+	(void)args;
+	if (statement != NULL)
+		rc = sql_prepare(r->db, statement, &q);
+	if (rc == 0 && q != NULL)
+		rc = sql_step(q);
+	if (rc > 0 && sql_column_text(q, 0) != NULL)
+		rc = sql_prepare(r->db, sql_column_text(q, 0), &rows);
+	sql_finalize(q);
+	if (rows != NULL)
+		rc = store_read_rows(rows, cluster_row, list);
+	if (rc < 0)
+		json_decref(list);
+	else
+		*ret = list;
+	return rc < 0 ? rc : 0;
+}
+
 /* A member of a row's object. "": the object begins as that one. */
 struct column {
 	const char *name;
@@ -387,6 +424,7 @@ static const struct question {
 	[STORE_BACKUP] = { .read = read_backup },
 	[STORE_CHECK] = { .read = read_check },
 	[STORE_LEADER] = { .read = read_leader },
+	[STORE_CLUSTERS] = { .read = read_clusters },
 };
 
 /* A run's nodes are an array of names, or a host list. */

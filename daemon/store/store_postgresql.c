@@ -598,6 +598,29 @@ const struct sql_engine sql_postgresql = {
 	.depose = "SELECT pg_terminate_backend(CAST(split_part(mark, ' ', 1)"
 		  " AS INTEGER)) FROM (SELECT " MARK " AS mark) AS leads"
 		  " WHERE mark = ?1",
+	/* Each has told something in its schema. When its session was last
+	 * heard is the server's to say, of roles like this one's. */
+	.clusters =
+	    "SELECT string_agg(format('SELECT %L, COALESCE(CAST("
+	    "to_jsonb(l) ->> ''lease_ns'' AS BIGINT), 0), CAST(%L AS BIGINT),"
+	    " value FROM %I.leader AS l JOIN %I.setting AS s ON s.key ="
+	    " ''" STORE_TOLD "'' ', nspname, silent_ns, nspname, nspname),"
+	    " ' UNION ALL ' ORDER BY nspname) FROM (SELECT n.nspname,"
+	    " CASE WHEN k.pid IS NULL THEN -1 WHEN a.state <> 'active' OR"
+	    " a.wait_event_type = 'Client' THEN CAST(1e9 * GREATEST(0, extract("
+	    "epoch FROM clock_timestamp() - a.state_change)) AS BIGINT) ELSE 0"
+	    " END AS silent_ns FROM pg_namespace AS n JOIN pg_class AS l ON"
+	    " l.relnamespace = n.oid AND l.relname = 'leader' JOIN pg_class AS"
+	    " s ON s.relnamespace = n.oid AND s.relname = 'setting' LEFT JOIN"
+	    " pg_locks AS k ON k.locktype = 'advisory' AND k.granted AND"
+	    " k.classid = " PG_LOCK_CLASS " AND k.objid = n.oid AND k.database"
+	    " = (SELECT oid FROM pg_database WHERE datname ="
+	    " current_database()) LEFT JOIN pg_stat_activity AS a ON a.pid ="
+	    " k.pid WHERE l.relkind = 'r' AND s.relkind = 'r' AND"
+	    " n.nspname ~ '^[a-z][a-z0-9_]*$' AND"
+	    " has_schema_privilege(n.oid, 'USAGE') AND"
+	    " has_table_privilege(l.oid, 'SELECT') AND"
+	    " has_table_privilege(s.oid, 'SELECT')) AS schemas",
 	.prepare = pg_prepare,
 	.open = engine_open,
 	.close = engine_close,

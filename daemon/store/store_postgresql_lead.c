@@ -468,6 +468,44 @@ migrate(struct pg *s, const struct embed *steps, struct err *err)
 	return rc;
 }
 
+/* Of all clusters in the database, with the columns that each of them has. */
+static void
+all_views(struct pg *s, struct err *err)
+{
+	static const char sql[] =
+	    "DO $$DECLARE made record; BEGIN"
+	    " PERFORM pg_advisory_xact_lock(" PG_LOCK_CLASS ", 0);"
+	    " IF to_regnamespace('coalmine_all') IS NULL THEN"
+	    " CREATE SCHEMA coalmine_all; END IF;"
+	    " FOR made IN WITH c AS (SELECT n.nspname, v.relname, v.oid FROM"
+	    " pg_namespace AS n JOIN pg_class AS l ON l.relnamespace = n.oid"
+	    " AND l.relname = 'leader' AND l.relkind = 'r' JOIN pg_class AS v"
+	    " ON v.relnamespace = n.oid AND v.relkind = 'v' WHERE"
+	    " has_schema_privilege(n.oid, 'USAGE') AND"
+	    " has_table_privilege(v.oid, 'SELECT')), lists AS (SELECT relname,"
+	    " string_agg(quote_ident(attname), ', ' ORDER BY at) AS list FROM"
+	    " (SELECT relname, attname, min(attnum) AS at FROM c JOIN"
+	    " pg_attribute ON attrelid = c.oid AND attnum > 0 GROUP BY 1, 2"
+	    " HAVING count(*) = (SELECT count(*) FROM c AS d WHERE d.relname ="
+	    " c.relname)) AS shared GROUP BY 1) SELECT relname, string_agg("
+	    "format('SELECT %L::text AS cluster, %s FROM %I.%I', nspname,"
+	    " list, nspname, relname), ' UNION ALL ' ORDER BY nspname) AS"
+	    " query FROM c JOIN lists USING (relname) GROUP BY 1 LOOP"
+	    " BEGIN EXECUTE format('CREATE OR REPLACE VIEW coalmine_all.%I AS"
+	    " %s', made.relname, made.query);"
+	    " EXCEPTION WHEN invalid_table_definition THEN"
+	    " EXECUTE format('DROP VIEW coalmine_all.%I', made.relname);"
+	    " EXECUTE format('CREATE VIEW coalmine_all.%I AS %s', made.relname,"
+	    " made.query); END; END LOOP; END$$";
+
+	if (pg_exec(s, sql, NULL) < 0)
+		err_say(err,
+		    "store.url: no views of all clusters: %.200s; an "
+		    "administrator makes their schema with CREATE SCHEMA "
+		    "coalmine_all AUTHORIZATION %.60s",
+		    s->error.text, PQuser(s->conn));
+}
+
 int
 pg_prepare(const struct store_options *o, const struct embed *steps,
     struct err *err)
@@ -504,6 +542,8 @@ pg_prepare(const struct store_options *o, const struct embed *steps,
 		rc = cluster_check(s, err);
 	if (rc == 0)
 		rc = migrate(s, steps, err);
+	if (rc == 0 && o->cluster != NULL && o->cluster[0] != '\0')
+		all_views(s, err);
 	s->sql.engine->close(&s->sql);
 	return rc;
 }

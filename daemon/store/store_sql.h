@@ -86,7 +86,7 @@ struct sql_stmt {
 	struct sql *db;
 };
 
-#define SQL_ABI   5 /* of what plugins see; a change of it is a new number */
+#define SQL_ABI   6 /* of what plugins see; a change of it is a new number */
 #define SQL_ENTRY "coalmine_store_entry"
 
 struct sql_engine {
@@ -105,6 +105,9 @@ struct sql_engine {
 	 * lives, NULL where nobody does. depose: ?1, of this, goes, unless it
 	 * has changed. NULL: one file, one collector. */
 	const char *leader, *depose;
+	/* STORE_CLUSTERS: its row is a statement with the answer's rows, NULL
+	 * where there is no cluster. NULL: a database is one cluster's. */
+	const char *clusters;
 
 	/* Before any thread opens it: is it ours, sound, and of our version?
 	 * Makes or migrates it by the steps. err: why not, or what was done

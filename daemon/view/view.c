@@ -28,6 +28,8 @@
 #include "daemon/jobs/jobs.h"
 #include "daemon/view/view_int.h"
 
+#define INCIDENTS_MAX 1000 /* more are as many */
+
 struct view *
 view_new(const struct view_parts *parts)
 {
@@ -325,6 +327,38 @@ const struct series *
 view_series(struct view *v)
 {
 	return v->p.series;
+}
+
+const char *
+view_cluster_name(struct view *v)
+{
+	return v->p.cluster != NULL ? v->p.cluster : "";
+}
+
+json_t *
+view_cluster(struct view *v)
+{
+	struct roster *r = hub_roster(v->p.hub);
+	struct diagnosis_open open[INCIDENTS_MAX];
+	size_t counts[VERDICT_MAX];
+	json_t *verdicts = json_object();
+
+	view_verdict_counts(v, counts);
+	for (size_t i = 0; i < VERDICT_MAX; i++)
+		json_object_set_new(verdicts, names_verdicts[i],
+		    json_integer((json_int_t)counts[i]));
+	return json_pack("{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:o, "
+			 "s:I}",
+	    "cluster", v->p.cluster, "collector", text_json(v->p.who), "url",
+	    text_json(v->p.url), "page", text_json(v->p.page), "version",
+	    COALMINE_VERSION, "at_unix_ns", (json_int_t)clk_unix_ns(), "nodes",
+	    (json_int_t)roster_count(r), "reporting",
+	    (json_int_t)(roster_count_state(r, AGENT_OK) +
+		roster_count_state(r, AGENT_BUSY)),
+	    "lost", (json_int_t)roster_count_state(r, AGENT_LOST), "verdicts",
+	    verdicts, "incidents",
+	    (json_int_t)diagnosis_open_cases(hub_diagnosis(v->p.hub), open,
+		INCIDENTS_MAX));
 }
 
 void

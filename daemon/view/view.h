@@ -130,6 +130,11 @@ struct view_incident {
 	enum verdict verdict;
 };
 size_t view_incidents(struct view *v, struct view_incident *ret, size_t cap);
+/* Its name, or ""; and what others are told of it: {cluster collector url page
+ * version at_unix_ns nodes reporting lost verdicts{ok warn bad unknown}
+ * incidents}. */
+const char *view_cluster_name(struct view *v);
+json_t *view_cluster(struct view *v);
 void view_verdict_counts(struct view *v, size_t ret[VERDICT_MAX]);
 /* The combined z from which the judge takes a node for an outlier; NAN. */
 double view_outlier_threshold(struct view *v);

@@ -25,9 +25,12 @@ struct view_parts {
 	struct store *store;
 	struct costs *costs;
 	const struct series *series;
-	struct enroll *enroll; /* NULL: none */
-	struct jobs *jobs;     /* NULL: they are not asked for */
-	struct events *events; /* NULL: no sinks */
+	struct enroll *enroll;  /* NULL: none */
+	struct jobs *jobs;      /* NULL: they are not asked for */
+	struct events *events;  /* NULL: no sinks */
+	const char *cluster;    /* its name, or "" */
+	const char *who;        /* this collector, for people */
+	const char *url, *page; /* where it is, or "" */
 };
 
 struct view {

@@ -73,6 +73,15 @@ test_refused(void **state)
 		{ { "reaction.action=command", "" }, "reaction.command" },
 		{ { "budget.blackout=noon", "" }, "budget.blackout" },
 		{ { "quota.queue=1M", "" }, "quota.queue" },
+		{ { "cluster.name=East", "" }, "cluster.name is East" },
+		{ { "cluster.name=1st", "" }, "a letter first" },
+		{ { "cluster.name=a-b", "" }, "allowed are" },
+		{ { "cluster.name=pg_a", "" }, "pg_" },
+		{ { "cluster.name=coalmine_all", "" }, "coalmine_all" },
+		{ { "cluster.name=east", "store.schema=west" },
+		    "RENAME TO east" },
+		{ { "cluster.url=https://a:1,https://b:1", "" },
+		    "one address" },
 	};
 	char first[64], second[64], *sets[] = { first, second };
 	struct settings s;
@@ -92,12 +101,46 @@ test_refused(void **state)
 	}
 }
 
+/* Its schema and address, where they are not given. */
+static void
+test_cluster(void **state)
+{
+	static const struct {
+		const char *set, *url, *schema;
+	} rows[] = {
+		{ "http.tls_listen=10.1.2.3:77", "https://10.1.2.3:77",
+		    "coalmine" },
+		{ "http.tls_listen=[fd00::1]:77", "https://[fd00::1]:77",
+		    "coalmine" },
+		{ "http.tls_listen=0.0.0.0:77", ":77", "coalmine" },
+		{ "http.tls_listen=[::]:77", ":77", "coalmine" },
+		{ "cluster.url=https://c:1", "https://c:1", "coalmine" },
+		{ "cluster.name=east_2", "", "east_2" },
+	};
+	char set[64], any[300], *sets[] = { set };
+	struct settings s;
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		str_format(set, sizeof(set), "%s", rows[i].set);
+		assert_int_equal(load_set(sets, 1, &s, &err), 0);
+		str_format(any, sizeof(any), "https://%.*s%s",
+		    (int)strcspn(s.who, ":"), s.who, rows[i].url);
+		assert_string_equal(s.url,
+		    rows[i].url[0] == ':' ? any : rows[i].url);
+		assert_string_equal(s.store.schema, rows[i].schema);
+		settings_end(&s);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quotas),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_cluster),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,7 +160,7 @@ setup(void **state)
 	fix_folder(&s->f);
 	assert_int_equal(conf_parse(options_daemon, "test",
 			     "[events]\nwebhook = http://u:secret@h:80/p?t=1\n"
-			     "source = /coalmine/a\n"
+			     "[cluster]\nname = a\n"
 			     "[alerts]\nwebhook = http://am:9093/\n",
 			     &s->conf, &err),
 	    0);

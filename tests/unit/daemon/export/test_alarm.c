@@ -54,7 +54,7 @@ test_told_when_it_changes(void **state)
 {
 	char page[] = "http://c:17701/";
 	struct alerts all = { TAILQ_HEAD_INITIALIZER(all.firing), 0, page,
-		4 * 3600 * CLK_NS_PER_S };
+		4 * 3600 * CLK_NS_PER_S, "east" };
 	struct alerts *a = &all;
 	struct alert_seen s = node5("28 % slower");
 	json_t *m = turn(a, &s, T0);
@@ -65,6 +65,10 @@ test_told_when_it_changes(void **state)
 	assert_string_equal(alert_text(m, "endsAt"), "0001-01-01T00:00:00Z");
 	assert_string_equal(alert_text(m, "generatorURL"),
 	    "http://c:17701/#/node/node5");
+	assert_string_equal(member_text(json_object_get(json_array_get(m, 0),
+					    "labels"),
+				"cluster"),
+	    "east");
 	json_decref(m);
 	s = node5("29 % slower"); /* other words are the same alert */
 	assert_silent(turn(a, &s, T0 + CLK_NS_PER_S));
@@ -90,7 +94,7 @@ test_told_by_a_clock_ahead(void **state)
 {
 	char page[] = "";
 	struct alerts all = { TAILQ_HEAD_INITIALIZER(all.firing), 0, page,
-		4 * HOUR_NS };
+		4 * HOUR_NS, "" };
 	struct alert_seen s = node5("28 % slower");
 	json_t *m;
 
@@ -108,7 +112,7 @@ test_no_more_than_can_be_told(void **state)
 {
 	char page[] = "";
 	struct alerts all = { TAILQ_HEAD_INITIALIZER(all.firing), 0, page,
-		CLK_NS_PER_S };
+		CLK_NS_PER_S, "" };
 	struct alerts *a = &all;
 	struct alert_seen s = node5("slow");
 	char name[32];
@@ -161,6 +165,7 @@ test_lost_since_ahead(void **state)
 
 		TAILQ_INIT(&a.alerts.firing);
 		a.alerts.page = page;
+		a.alerts.cluster = "";
 		fake.since_unix_ns = rows[i].since_unix_ns;
 		see_lost(&a, clk_unix_ns());
 		assert_int_equal(a.alerts.count, rows[i].alerts);

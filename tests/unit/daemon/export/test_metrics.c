@@ -141,6 +141,7 @@ render(const struct series *l)
 
 	fake.series = (struct series *)(uintptr_t)l;
 	fake.scored = 3;
+	fake.cluster = "east";
 	memset(&http, 0, sizeof(http));
 	metrics_http_count(&http, "metrics", 200);
 	metrics_http_count(&http, "metrics", 200);
@@ -256,6 +257,7 @@ test_promised_names(void **state)
 		"coalmine_node_score{node=\"node3\"} 9.5",
 		"coalmine_outlier_threshold 3.5",
 		"coalmine_collector_active 1",
+		"coalmine_cluster_info{cluster=\"east\"} 1",
 		"coalmine_db_writable 1",
 		"coalmine_db_rows_total 1073741824",
 	};

@@ -272,6 +272,23 @@ view_incidents(struct view *v, struct view_incident *ret, size_t cap)
 	return 2;
 }
 
+const char *
+view_cluster_name(struct view *v)
+{
+	(void)v;
+	return fake.cluster != NULL ? fake.cluster : "";
+}
+
+json_t *
+view_cluster(struct view *v)
+{
+	return json_pack("{s:s, s:s, s:I, s:i, s:i, s:i, s:{s:i}, s:i}",
+	    "cluster", view_cluster_name(v), "url", "https://here:1",
+	    "at_unix_ns", (json_int_t)clk_unix_ns(), "nodes", fake.nodes,
+	    "reporting", fake.nodes, "lost", 0, "verdicts", "ok", fake.nodes,
+	    "incidents", 0);
+}
+
 void
 view_verdict_counts(struct view *v, size_t ret[VERDICT_MAX])
 {

@@ -22,8 +22,9 @@ struct fake {
 	char last_by[160];
 	int stopped;
 	int enabled;
-	int jobs;     /* they are asked for */
-	json_t *told; /* events, or NULL */
+	int jobs;            /* they are asked for */
+	json_t *told;        /* events, or NULL */
+	const char *cluster; /* NULL: it has no name */
 };
 extern struct fake fake;
 

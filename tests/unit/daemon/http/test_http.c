@@ -11,10 +11,12 @@
 #include <cmocka.h>
 
 #include <arpa/inet.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <zlib.h>
 
 #include "daemon/http/http.c"
+#include "daemon/http/http_read.c"
 
 #include "tests/unit/daemon/http/fake_view.h"
 #include "tests/unit/daemon/store/store_fix.h"
@@ -260,6 +262,79 @@ test_service_discovery(void **state)
 	assert_string_equal(leaf, "leaf1");
 	assert_string_equal(how, "ok");
 	json_decref(list);
+}
+
+/* Lost, unmeasured or without a collector is never ok. */
+static void
+test_clusters_are_judged(void **state)
+{
+	static const struct {
+		int nodes, reporting, lost, ok, warn, bad, incidents;
+		int64_t silent_s, lease_s, age_s;
+		const char *verdict, *text;
+	} rows[] = {
+		{ 4, 4, 0, 4, 0, 0, 0, 0, 0, 3, "ok", "4 of 4 nodes report" },
+		{ 4, 4, 0, 0, 0, 0, 0, 0, 0, 3, "unknown", "nothing is" },
+		{ 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, "unknown", "0 of 0" },
+		{ 4, 3, 1, 4, 0, 0, 0, 0, 0, 3, "warn", "1 lost" },
+		{ 4, 3, 0, 4, 0, 0, 0, 0, 0, 3, "warn", "3 of 4" },
+		{ 4, 4, 0, 3, 1, 0, 0, 0, 0, 3, "warn", "1 outliers" },
+		{ 4, 4, 0, 4, 0, 0, 1, 0, 0, 3, "warn", "1 incidents" },
+		{ 4, 4, 0, 3, 0, 1, 1, 0, 0, 3, "bad", "1 bad" },
+		{ 4, 0, 4, 4, 0, 0, 0, 0, 0, 3, "bad", "4 lost" },
+		{ 4, 4, 0, 4, 0, 0, 0, 3, 4, 3, "ok", "" },
+		{ 4, 4, 0, 4, 0, 0, 0, 5, 4, 3, "bad", "no collector" },
+		{ 4, 4, 0, 4, 0, 0, 0, 29, 0, 3, "ok", "" },
+		{ 4, 4, 0, 4, 0, 0, 0, 31, 0, 3, "bad", "no collector" },
+		{ 4, 4, 0, 4, 0, 0, 0, 0, 0, 95, "bad", "no collector" },
+		{ 4, 4, 0, 4, 0, 0, 0, 0, 0, -30, "ok", "" },
+		{ 4, 4, 0, 4, 0, 0, 0, -1, 0, 3, "bad", "no collector" },
+	};
+	const int64_t s = CLK_NS_PER_S, now = 1000 * s;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char told[300];
+		json_t *row, *o;
+
+		snprintf(told, sizeof(told),
+		    "{\"at_unix_ns\": %" PRId64 ", \"nodes\": %d,"
+		    " \"reporting\": %d, \"lost\": %d, \"verdicts\": {"
+		    "\"ok\": %d, \"warn\": %d, \"bad\": %d},"
+		    " \"incidents\": %d}",
+		    now - rows[i].age_s * s, rows[i].nodes, rows[i].reporting,
+		    rows[i].lost, rows[i].ok, rows[i].warn, rows[i].bad,
+		    rows[i].incidents);
+		row = json_pack("{s:s, s:I, s:I, s:s}", "cluster", "a",
+		    "lease_ns", (json_int_t)(rows[i].lease_s * s), "silent_ns",
+		    (json_int_t)(rows[i].silent_s * s), "told", told);
+		o = cluster_json(row, (uint64_t)now);
+		if (strcmp(member_text(o, "verdict"), rows[i].verdict) != 0 ||
+		    strstr(member_text(o, "text"), rows[i].text) == NULL)
+			fail_msg("row %zu: %s: %s", i,
+			    member_text(o, "verdict"), member_text(o, "text"));
+		json_decref(o);
+		json_decref(row);
+	}
+}
+
+/* A store in a file knows of no others; what it tells of itself. */
+static void
+test_own_cluster(void **state)
+{
+	for (int named = 0; named < 2; named++) {
+		json_t *list;
+
+		fake.cluster = named ? "east" : NULL;
+		list = get_json(*state, "/api/v1/clusters", 200);
+		assert_int_equal(json_array_size(list), 1);
+		assert_string_equal(text_at(list, 0, "cluster"),
+		    named ? "east" : "");
+		assert_true(member_bool(json_array_get(list, 0), "self"));
+		assert_string_equal(text_at(list, 0, "verdict"), "ok");
+		json_decref(list);
+	}
+	fake.cluster = NULL;
 }
 
 static void
@@ -905,6 +980,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_every_get),
 		T(test_nodes_in_few_words),
+		T(test_clusters_are_judged),
+		T(test_own_cluster),
 		T(test_service_discovery),
 		T(test_refusals),
 		T(test_head_too_large),
