@@ -26,6 +26,7 @@ enum opt {
 	OPT_CA,
 	OPT_CERT,
 	OPT_KEY,
+	OPT_CLUSTER,
 	OPT_HELP,
 	OPT_DUMP,
 	OPT_COMPLETE,
@@ -142,15 +143,18 @@ struct verb {
 
 /* Ends with a row without noun. */
 extern const struct verb verbs_advice[], verbs_baseline[], verbs_campaign[],
-    verbs_compare[], verbs_db[], verbs_check[], verbs_coverage[], verbs_diags[],
-    verbs_events[], verbs_expect[], verbs_import[], verbs_init[], verbs_job[],
-    verbs_matrix[], verbs_node[], verbs_pki[], verbs_preflight[],
-    verbs_report[], verbs_run[], verbs_schedule[], verbs_stop[], verbs_top[],
-    verbs_topology[], verbs_tuning[], verbs_verdict[], verbs_version[];
+    verbs_cluster[], verbs_compare[], verbs_db[], verbs_check[],
+    verbs_coverage[], verbs_diags[], verbs_events[], verbs_expect[],
+    verbs_import[], verbs_init[], verbs_job[], verbs_matrix[], verbs_node[],
+    verbs_pki[], verbs_preflight[], verbs_report[], verbs_run[],
+    verbs_schedule[], verbs_stop[], verbs_top[], verbs_topology[],
+    verbs_tuning[], verbs_verdict[], verbs_version[];
 extern const struct verb *const verbs_all[]; /* ends with NULL */
 
-/* The client of the collector that --url or the environment name. */
+/* The client of the collector that --url or the environment name, or, with
+ * --cluster, of the active one that it tells; ctl_client_any: without. */
 struct client *ctl_client(struct ctl *c);
+struct client *ctl_client_any(struct ctl *c);
 /* A program of ours: "bin/NAME" below the folder that coalctl's own is in, or
  * NAME, to be looked for in PATH; the caller frees. */
 char *ctl_beside(const char *below);

@@ -15,8 +15,8 @@
 const struct verb *const verbs_all[] = { verbs_init, verbs_node, verbs_campaign,
 	verbs_run, verbs_report, verbs_compare, verbs_import, verbs_matrix,
 	verbs_baseline, verbs_schedule, verbs_stop, verbs_pki, verbs_db,
-	verbs_verdict, verbs_job, verbs_advice, verbs_diags, verbs_coverage,
-	verbs_topology, verbs_check, verbs_events, verbs_expect,
+	verbs_cluster, verbs_verdict, verbs_job, verbs_advice, verbs_diags,
+	verbs_coverage, verbs_topology, verbs_check, verbs_events, verbs_expect,
 	verbs_preflight, verbs_top, verbs_tuning, verbs_version, NULL };
 
 /* Of its noun: a table may have several. */

@@ -17,6 +17,7 @@
 
 #include "common/clk.h"
 #include "common/err.h"
+#include "common/member.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "ctl/ctl.h"
@@ -131,23 +132,88 @@ setting(const struct ctl *c, enum opt id, const char *variable,
 	return fallback;
 }
 
-struct client *
-ctl_client(struct ctl *c)
+/* url NULL: that of --url. */
+static void
+connect_to(struct ctl *c, const char *url)
 {
 	static const char ca[] = "/etc/coalmine/pki/ca.pem";
 	struct client_options o;
 	struct err err;
 
-	if (c->client != NULL)
-		return c->client;
-	o.url = setting(c, OPT_URL, "COALMINE_URL", CLIENT_URL);
+	o.url = url != NULL ? url
+			    : setting(c, OPT_URL, "COALMINE_URL", CLIENT_URL);
 	o.ca = setting(c, OPT_CA, "COALMINE_CA",
 	    access(ca, R_OK) == 0 ? ca : NULL);
 	o.cert = setting(c, OPT_CERT, "COALMINE_CERT", NULL);
 	o.key = setting(c, OPT_KEY, "COALMINE_KEY", NULL);
+	client_free(c->client);
 	c->client = client_new(&o, &err);
 	if (c->client == NULL)
 		exit(ctl_fail("%s", err.text));
+}
+
+struct client *
+ctl_client_any(struct ctl *c)
+{
+	if (c->client == NULL)
+		connect_to(c, NULL);
+	return c->client;
+}
+
+/* What there is under an address that somebody wrote may be another one. */
+static void
+cluster_pick(struct ctl *c, const char *name)
+{
+	const json_t *found = NULL;
+	struct strbuf others = { 0 };
+	const char *url;
+	json_t *list, *row, *version;
+	size_t i;
+
+	if (client_get(c->client, "/clusters", &list) < 0)
+		exit(ctl_fail_client(c));
+	json_array_foreach (list, i, row) {
+		if (strcmp(member_text(row, "cluster"), name) == 0)
+			found = row;
+		strbuf_addf(&others, "%s%s", i == 0 ? "" : ", ",
+		    member_text(row, "cluster"));
+	}
+	if (found == NULL)
+		exit(ctl_fail("--cluster %.60s: %s knows %s", name,
+		    client_url(c->client),
+		    others.len_bytes > 0 ? others.text : "none"));
+	strbuf_clear(&others);
+	url = member_text(found, "url");
+	if (!member_bool(found, "active"))
+		exit(ctl_fail("cluster %.60s has no collector", name));
+	if (!member_bool(found, "self") && url[0] == '\0')
+		exit(ctl_fail("cluster %.60s: its collector has no address: "
+			      "cluster.url in its configuration",
+		    name));
+	if (!member_bool(found, "self")) {
+		connect_to(c, url);
+		if (client_get(c->client, "/version", &version) < 0)
+			exit(ctl_fail_client(c));
+		if (strcmp(member_text(version, "cluster"), name) != 0)
+			exit(ctl_fail("cluster %.60s: the collector at %.200s "
+				      "is another one's: cluster.url in its "
+				      "configuration",
+			    name, url));
+		json_decref(version);
+	}
+	json_decref(list);
+}
+
+struct client *
+ctl_client(struct ctl *c)
+{
+	const char *name = setting(c, OPT_CLUSTER, "COALMINE_CLUSTER", NULL);
+
+	if (c->client == NULL) {
+		ctl_client_any(c);
+		if (name != NULL)
+			cluster_pick(c, name);
+	}
 	return c->client;
 }
 

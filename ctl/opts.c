@@ -27,6 +27,10 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "Own certificate, for https. Else COALMINE_CERT." },
 	[OPT_KEY] = { "key", 0, "FILE", 1,
 	    "Key of the own certificate, for https. Else COALMINE_KEY." },
+	[OPT_CLUSTER] = { "cluster", 0, "NAME", 1,
+	    "The active collector of this cluster, which the collector of "
+	    "--url "
+	    "tells. Else COALMINE_CLUSTER, else the collector of --url." },
 	[OPT_HELP] = { "help", 'h', NULL, 1,
 	    "Show the verbs, or those of one noun." },
 	[OPT_DUMP] = { "dump", 0, "WHAT", 2,

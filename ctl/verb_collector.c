@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_collector.c - verbs about the collector itself: db, diags, version,
- * stop.
+ * verb_collector.c - verbs about the collector itself and its like: db, diags,
+ * cluster, version, stop.
  */
 #include <errno.h>
 #include <limits.h>
@@ -142,7 +142,7 @@ const struct verb verbs_db[] = {
 
 /* severity is one of these; anything else counts as a warning. */
 static int
-severity_code(const json_t *item)
+severity_code(const char *severity)
 {
 	static const struct {
 		const char *name;
@@ -150,7 +150,7 @@ severity_code(const json_t *item)
 	} codes[] = { { "info", EXIT_CODE_OK }, { "ok", EXIT_CODE_OK },
 		{ "warn", EXIT_CODE_WARN }, { "bad", EXIT_CODE_BAD },
 		{ "error", EXIT_CODE_BAD } };
-	int i = STR_FIND(codes, print_member(item, "severity", "warn"));
+	int i = STR_FIND(codes, severity);
 
 	return i < 0 ? EXIT_CODE_WARN : codes[i].code;
 }
@@ -164,9 +164,12 @@ diags(struct ctl *c)
 
 	if (rc != 0)
 		return rc;
-	json_array_foreach (list, i, item)
-		if (severity_code(item) > worst)
-			worst = severity_code(item);
+	json_array_foreach (list, i, item) {
+		int code = severity_code(
+		    print_member(item, "severity", "warn"));
+
+		worst = code > worst ? code : worst;
+	}
 	if (opts_given(&c->opts, OPT_JSON)) {
 		print_json(list);
 	} else {
@@ -191,6 +194,47 @@ const struct verb verbs_diags[] = {
 	    "do.",
 	    "The exit code is that of the worst: 0, 1 for a warning, 2.",
 	    diags },
+	{ 0 },
+};
+
+static int
+cluster_list(struct ctl *c)
+{
+	static const struct print_column columns[] = {
+		{ "cluster", "cluster", "-", PRINT_TEXT, NULL },
+		{ "verdict", "verdict", "unknown", PRINT_TEXT, NULL },
+		{ "heard", "at_unix_ns", NULL, PRINT_TIME, NULL },
+		{ "collector", "collector", "-", PRINT_TEXT, NULL },
+		{ "address", "url", "-", PRINT_TEXT, NULL },
+		{ "is", "text", "", PRINT_TEXT, NULL },
+		{ 0 },
+	};
+	int worst = EXIT_CODE_OK, rc;
+	json_t *list, *row;
+	size_t i;
+
+	/* Of all of them, so of one that has no collector, too. */
+	(void)ctl_client_any(c);
+	rc = ctl_list(c, &list, "clusters", NULL);
+	if (rc != 0)
+		return rc;
+	json_array_foreach (list, i, row) {
+		int code = severity_code(member_text(row, "verdict"));
+
+		worst = code > worst ? code : worst;
+	}
+	print_list(c, list, columns, NULL);
+	return worst;
+}
+
+const struct verb verbs_cluster[] = {
+	{ "cluster", "list", "", 0, 0, "json where sort", "",
+	    "List the clusters whose collectors share a database: what each is "
+	    "like, and where its active collector is.",
+	    "The exit code is that of the worst: 0, 1 for one with a warning "
+	    "or "
+	    "not measured yet, 2 for one that is bad or has no collector.",
+	    cluster_list },
 	{ 0 },
 };
 

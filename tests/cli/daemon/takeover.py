@@ -2,8 +2,9 @@
 """A second machine copies the store and takes over when the first is gone:
 what was acknowledged is there, once, and who was taken over is not followed
 when it comes back. With "standby": collectors that share a real PostgreSQL, of
-which the active one is killed, stopped, cut off, or its server restarted; with
-"times N": how long N takeovers take."""
+which the active one is killed, stopped, cut off, or its server restarted, and several
+clusters in one; with "times N": how long N takeovers take."""
+import json
 import os
 import random
 import signal
@@ -93,10 +94,14 @@ def call(c, *args, want=0):
     return text
 
 
-def metric(c, name):
+def page(c):
     h = UnixConnection(c.socket)
     h.request("GET", "/metrics")
-    for line in h.getresponse().read().decode().split("\n"):
+    return h.getresponse().read().decode()
+
+
+def metric(c, name):
+    for line in page(c).split("\n"):
         if line.startswith(name + " "):
             return float(line.split()[1])
     raise AssertionError(f"no {name}")
@@ -472,6 +477,144 @@ def test_wrong(pg):
             b.options = kept
 
 
+def named(pg, name, pki=None):
+    """A collector of the cluster of that name."""
+    c = collector(pg)
+    del c.options["store.schema"]
+    c.https = free_port()
+    c.options.update({"cluster.name": name, "store.lease": f"{LEASE_S}s",
+                      "http.tls_listen": f"127.0.0.1:{c.https}"})
+    if pki:
+        c.pki = pki
+        c.options.update({f"tls.{k}": f"{pki}/{f}" for k, f in (
+            ("ca", "ca.pem"), ("cert", "collector.pem"),
+            ("key", "collector.key"))})
+    return c
+
+
+def ctl(c, *args, rc=0):
+    """coalctl, as an operator with a certificate."""
+    got = subprocess.run(
+        [BUILD + "/ctl/coalctl", "--url", "unix:" + c.socket, "--ca",
+         c.pki + "/ca.pem", "--cert", c.pki + "/olga.pem", "--key",
+         c.pki + "/olga.key", *args], capture_output=True, text=True,
+        timeout=60, check=False, env={k: v for k, v in os.environ.items()
+                                      if k != "COALMINE_CLUSTER"})
+    assert got.returncode == rc, (args, got)
+    return got.stdout + got.stderr
+
+
+def cluster(c, name):
+    status, rows = c.request("GET", "clusters")
+    assert status == 200, rows
+    return next((r for r in rows if r["cluster"] == name), {})
+
+
+def test_clusters(pg):
+    """A pair and a single collector in one database, each a cluster: names of
+    nodes and runs that both have are two, and each tells of the other."""
+    pg.sql("SET client_min_messages TO warning; DROP SCHEMA IF EXISTS east,"
+           " west, coalmine_all CASCADE", "coalmine")
+    east = named(pg, "east")
+    spare, west = (named(pg, n, east.pki) for n in ("east", "west"))
+    east.issue("n[1-2]", "agent")
+    east.issue("olga", "operator")
+    with east, spare, west:
+        east.start()
+        wait(spare)
+        west.start()
+        senders = [Sender(east.pki, c.port, 0, 0) for c in (east, west)]
+        for s, n in zip(senders, (5, 7)):
+            s.put(n)
+        second = Agent(east.pki, "n2", west.port)
+        poll("acknowledged", 30, lambda: [s.acked for s in senders] == [5, 7])
+        assert [len(seqs(c)) for c in (east, west)] == [5, 7]
+
+        # What each tells of both; its own first, the other's from the database.
+        for c, name, other, nodes in ((east, "east", "west", 2),
+                                      (west, "west", "east", 1)):
+            poll("it knows the other", 30, lambda: cluster(c, other).get(
+                "reporting") == nodes)
+            assert [r["cluster"] for r in c.get("clusters")] == [name, other]
+            assert [r["self"] for r in c.get("clusters")] == [True, False]
+            assert cluster(c, other)["verdict"] == "unknown"
+            poll("a standby's look", 20, lambda: dict(
+                cluster(spare, name), self=True, at_unix_ns=0) == dict(
+                    cluster(c, name), at_unix_ns=0))
+        assert cluster(east, "west")["url"] == \
+            f"https://127.0.0.1:{west.https}"
+        assert west.get("version")["cluster"] == "west"
+        assert 'coalmine_cluster_info{cluster="west"} 1' in page(west)
+
+        # coalctl finds the way.
+        assert {n["node"] for n in json.loads(ctl(
+            east, "--cluster", "west", "node", "list", "--json"))} \
+            == {"n1", "n2"}
+        for c in (east, spare):
+            assert [n["node"] for n in json.loads(ctl(
+                c, "--cluster", "east", "node", "list", "--json"))] == ["n1"]
+        assert "knows east, west" in ctl(east, "--cluster", "north", "version",
+                                         rc=3)
+        assert "2 of 2 nodes report" in ctl(spare, "cluster", "list", rc=1)
+
+        # All in one look of SQL.
+        assert pg.sql("SELECT cluster, run, records FROM coalmine_all.runs"
+                      " ORDER BY 1", "coalmine") == \
+            f"east|{RUN}|5\nwest|{RUN}|7"
+        assert pg.sql("SELECT cluster, node FROM coalmine_all.nodes"
+                      " ORDER BY 1, 2", "coalmine") == \
+            "east|n1\nwest|n1\nwest|n2"
+
+        # A takeover is one cluster's own.
+        term = "SELECT term FROM west.leader"
+        had = pg.sql(term, "coalmine")
+        east.kill()
+        takes_over(spare)
+        poll("the other one leads", 30, lambda: cluster(west, "east").get(
+            "collector", "").endswith(f":{spare.port}"))
+        assert is_active(west) and pg.sql(term, "coalmine") == had
+        senders[1].put(3)
+        poll("west goes on", 20, lambda: senders[1].acked == 10)
+
+        # Nobody there, or nobody who does anything, is never green.
+        spare.proc.send_signal(signal.SIGSTOP)
+        poll("stopped", 30, lambda: not cluster(west, "east")["active"])
+        spare.proc.send_signal(signal.SIGCONT)
+        poll("it goes on", 30, lambda: cluster(west, "east")["active"])
+        spare.kill()
+        poll("ended", 10, lambda: cluster(west, "east")["text"]
+             == "no collector")
+        assert cluster(west, "east")["verdict"] == "bad"
+        assert "no collector" in ctl(west, "cluster", "list", rc=2)
+        assert "east has no collector" in ctl(west, "--cluster", "east",
+                                              "node", "list", rc=3)
+        east.start()
+        poll("its agents are lost", 30, lambda:
+             "1 lost" in cluster(west, "east")["text"])
+        assert cluster(west, "east")["verdict"] == "bad"
+        second.close()
+        poll("one of two is lost", 30, lambda:
+             "1 of 2 nodes report, 1 lost" in cluster(east, "west")["text"])
+        assert cluster(east, "west")["verdict"] == "warn"
+
+        # An address that is another cluster's is found out.
+        west.stop()
+        west.options["cluster.url"] = cluster(east, "east")["url"]
+        west.start()
+        poll("it is told", 20, lambda: cluster(east, "west")["url"]
+             == west.options["cluster.url"])
+        assert "is another one's" in ctl(east, "--cluster", "west", "node",
+                                         "list", rc=3)
+
+        # A store in a file knows of itself only, with a name and without.
+        for name in ("west", ""):
+            with Collector(cluster__name=name, store__url="") as c:
+                c.options["store.schema"] = name or "coalmine"
+                c.start()
+                assert [(r["cluster"], r["self"], r["verdict"]) for r in
+                        c.get("clusters")] == [(name, True, "unknown")]
+
+
 def times(pg, n):
     """From SIGKILL of the active one until the other one has acknowledged a
     record of an agent that had a session with the first."""
@@ -509,7 +652,7 @@ def main():
         try:
             if sys.argv[1] == "times":
                 return times(pg, int(sys.argv[2]))
-            for test in (test_wrong, test_standby, test_stopped, test_cut,
+            for test in (test_wrong, test_clusters, test_standby, test_stopped, test_cut,
                          test_server, test_promoted):
                 if not sys.argv[2:] or test.__name__ in sys.argv[2:]:
                     test(pg)
