@@ -219,34 +219,47 @@ static void
 cluster_judge(json_t *o)
 {
 	const json_t *verdicts = json_object_get(o, "verdicts");
-	long long nodes = member_int(o, "nodes"), lost = member_int(o, "lost");
-	long long reporting = member_int(o, "reporting");
-	long long bad = member_int(verdicts, "bad");
-	long long warn = member_int(verdicts, "warn");
-	long long incidents = member_int(o, "incidents");
-	enum verdict is = VERDICT_OK;
-	char text[200];
-	size_t len;
+	json_int_t nodes = member_int(o, "nodes"), lost = member_int(o, "lost");
+	json_int_t reporting = member_int(o, "reporting");
+	const struct {
+		json_int_t count;
+		const char *one, *many;
+		enum verdict is;
+	} parts[] = {
+		{ lost, "lost", "lost",
+		    lost == nodes ? VERDICT_BAD : VERDICT_WARN },
+		{ member_int(verdicts, "bad"), "bad", "bad", VERDICT_BAD },
+		{ member_int(verdicts, "warn"), "outlier", "outliers",
+		    VERDICT_WARN },
+		{ member_int(o, "incidents"), "open incident", "open incidents",
+		    VERDICT_WARN },
+	};
+	enum verdict is = reporting < nodes   ? VERDICT_WARN
+	    : member_int(verdicts, "ok") == 0 ? VERDICT_UNKNOWN
+					      : VERDICT_OK;
+	struct strbuf text = { 0 };
 
-	snprintf(text, sizeof(text), "%lld of %lld nodes report, %lld lost; ",
-	    reporting, nodes, lost);
-	len = strlen(text);
-	snprintf(text + len, sizeof(text) - len,
-	    "%lld bad, %lld outliers, %lld incidents", bad, warn, incidents);
 	if (!member_bool(o, "active")) {
 		is = VERDICT_BAD;
-		snprintf(text, sizeof(text), "no collector");
-	} else if (bad > 0 || (nodes > 0 && lost == nodes)) {
-		is = VERDICT_BAD;
-	} else if (warn > 0 || incidents > 0 || reporting < nodes) {
-		is = VERDICT_WARN;
-	} else if (member_int(verdicts, "ok") == 0) {
-		is = VERDICT_UNKNOWN;
-		snprintf(text + len, sizeof(text) - len,
-		    "nothing is measured yet");
+		strbuf_addf(&text, "no collector");
+	} else {
+		strbuf_addf(&text, "%lld of %lld nodes report",
+		    (long long)reporting, (long long)nodes);
+		if (is == VERDICT_UNKNOWN)
+			strbuf_addf(&text, ", nothing is measured yet");
+	}
+	for (size_t i = 0; i < ARRAY_LEN(parts) && member_bool(o, "active");
+	     i++) {
+		if (parts[i].count == 0)
+			continue;
+		strbuf_addf(&text, ", %lld %s", (long long)parts[i].count,
+		    parts[i].count == 1 ? parts[i].one : parts[i].many);
+		if (is == VERDICT_UNKNOWN || parts[i].is > is)
+			is = parts[i].is;
 	}
 	json_object_set_new(o, "verdict", json_string(names_verdicts[is]));
-	json_object_set_new(o, "text", json_string(text));
+	json_object_set_new(o, "text", text_json(text.text));
+	strbuf_clear(&text);
 }
 
 /* silent_ns: of the session of its active collector; below 0: there is none. */

@@ -274,13 +274,15 @@ test_clusters_are_judged(void **state)
 		const char *verdict, *text;
 	} rows[] = {
 		{ 4, 4, 0, 4, 0, 0, 0, 0, 0, 3, "ok", "4 of 4 nodes report" },
+		{ 4, 4, 0, 0, 2, 0, 0, 0, 0, 3, "warn", "2 outliers" },
 		{ 4, 4, 0, 0, 0, 0, 0, 0, 0, 3, "unknown", "nothing is" },
 		{ 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, "unknown", "0 of 0" },
 		{ 4, 3, 1, 4, 0, 0, 0, 0, 0, 3, "warn", "1 lost" },
 		{ 4, 3, 0, 4, 0, 0, 0, 0, 0, 3, "warn", "3 of 4" },
-		{ 4, 4, 0, 3, 1, 0, 0, 0, 0, 3, "warn", "1 outliers" },
-		{ 4, 4, 0, 4, 0, 0, 1, 0, 0, 3, "warn", "1 incidents" },
-		{ 4, 4, 0, 3, 0, 1, 1, 0, 0, 3, "bad", "1 bad" },
+		{ 4, 4, 0, 3, 1, 0, 0, 0, 0, 3, "warn", "report, 1 outlier" },
+		{ 4, 4, 0, 4, 0, 0, 1, 0, 0, 3, "warn",
+		    "report, 1 open incident" },
+		{ 4, 4, 0, 3, 0, 1, 1, 0, 0, 3, "bad", "1 bad, 1 open" },
 		{ 4, 0, 4, 4, 0, 0, 0, 0, 0, 3, "bad", "4 lost" },
 		{ 4, 4, 0, 4, 0, 0, 0, 3, 4, 3, "ok", "" },
 		{ 4, 4, 0, 4, 0, 0, 0, 5, 4, 3, "bad", "no collector" },
