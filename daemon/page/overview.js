@@ -2,14 +2,14 @@
 /*
  * overview.js - the first page: what is it like now, in one look, and the log.
  */
-import { get, maybe } from "./api.js";
+import { beside, get, maybe } from "./api.js";
 import { impactCard } from "./bars.js";
 import { card, choice, h, section, table } from "./dom.js";
 import { gridCard } from "./grid.js";
 import { impactPlot } from "./plot.js";
 import { runsCard } from "./runs.js";
-import { newestImpacts, outliers, outliersCard, verdictCard } from
-	"./status.js";
+import { clustersCard, newestImpacts, outliers, outliersCard, verdictCard }
+	from "./status.js";
 import { ago, known, list } from "./words.js";
 
 const RANGES = [["1", "a day"], ["7", "a week"], ["30", "a month"],
@@ -49,10 +49,11 @@ const briefNode = n => [n.node, n.state, n.leaf, n.verdict, known(n.score) ?
 export async function overview(parameters, go) {
 	const days = Number(parameters.get("days")) || 7;
 	const from = Math.max(0, Math.floor(Date.now() * 1e6 - days * DAY_NS));
-	const [nodes, runs, impacts, diags, schedule, verdicts] =
+	const [nodes, runs, impacts, diags, schedule, verdicts, clusters] =
 		await Promise.all([get("nodes?brief=yes"), get("runs?limit=30"),
 			get("impacts?limit=10000&from_unix_ns=" + BigInt(from)),
-			get("diags"), get("schedule"), maybe("verdicts")]);
+			get("diags"), get("schedule"), maybe("verdicts"),
+			beside("clusters", true)]);
 	const d = { nodes: list(nodes), runs: list(runs),
 		impacts: list(impacts), diags: list(diags),
 		schedule: list(schedule), verdicts };
@@ -63,6 +64,9 @@ export async function overview(parameters, go) {
 	const few = d.runs.slice(0, 12);
 	return [card("verdict", [d.nodes.map(briefNode), few, newest, d.diags,
 		verdicts], () => verdictCard(d)),
+	list(clusters).length > 1 && card("clusters", clusters.map(c =>
+		[c.cluster, c.verdict, c.text, c.page, c.at_unix_ns]), () =>
+		clustersCard(clusters)),
 	(slow.length > 0 || d.nodes.length > 0) && card("outliers", slow, () =>
 		outliersCard(slow)),
 	card("grid", [d.nodes.map(briefNode), verdicts, parameters.get("leaf"),

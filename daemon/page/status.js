@@ -3,7 +3,7 @@
  * status.js - what all of it means: the outliers, what an operator should
  * know, and the one line above everything. No data is never green.
  */
-import { h } from "./dom.js";
+import { h, table } from "./dom.js";
 import { ago, at, digits, isLive, known, list, nodeLink, now, pill, plural, runLink,
 	RUN_TONE, span, times } from "./words.js";
 
@@ -120,6 +120,15 @@ export function verdictCard(d) {
 			h("li", { class: f[0] }, f[1],
 				f[2] && h("span", null, " · " + f[2])))));
 }
+
+/* All clusters of the database; this one is the page's own. */
+export const clustersCard = rows => h("section", { id: "clusters" },
+	h("h2", null, "Clusters"), table([["Cluster"], ["Verdict"],
+		["", "wrap"], ["Collector"], ["Heard"]], rows.map(c => [
+		c.self ? h("b", null, c.cluster) : /^https?:/.test(c.page) ?
+			h("a", { href: c.page }, c.cluster) : c.cluster,
+		pill(c.verdict, c.verdict), c.text, c.collector,
+		ago(c.at_unix_ns)])));
 
 const OUTLIERS_MAX = 24; /* more are no list to read but an outage */
 

@@ -7,6 +7,7 @@ security policy has anything to complain of. Whether it is good to look at is
 for people: with PICTURES=DIR in the environment every look is kept there.
 """
 import contextlib
+import json
 import os
 import re
 import select
@@ -106,6 +107,33 @@ def test_overview(b, url):
     check(b.run("document.querySelector('#verdict').dataset.verdict") ==
           "bad", "the verdict is not bad")
     keep(b, "overview")
+
+
+def test_clusters(b, url):
+    """Of several a table with links; of one there is none."""
+    shows(b, url)
+    check(b.run("!document.getElementById('clusters')"), "one is a table")
+    rows = [{"cluster": c, "self": c == "east", "verdict": v, "text": t,
+             "page": p, "collector": c + "1:17700", "at_unix_ns": 1.7e18}
+            for c, v, t, p in (
+                ("east", "warn", "11 of 12 nodes report, 1 lost, 1 outlier", ""),
+                ("north", "bad", "no collector", "javascript:alert(1)"),
+                ("south", "unknown", "4 of 4 nodes report, nothing is measured "
+                 "yet", ""),
+                ("west", "ok", "96 of 96 nodes report", "http://west:17701/"))]
+    script = b.call("Page.addScriptToEvaluateOnNewDocument", source=(
+        "const real = window.fetch; window.fetch = (at, ...more) => at === "
+        "'/api/v1/clusters' ? Promise.resolve(new Response(%s)) : real(at, "
+        "...more);" % json.dumps(json.dumps(rows))))
+    b.call("Page.navigate", url="about:blank")
+    shows(b, url, "Clusters.*east.*warn.*1 lost.*north.*bad.*no collector.*"
+          "south.*unknown.*west.*ok.*96 of 96")
+    check(b.run("[...document.querySelectorAll('#clusters a')].map(a => "
+                "a.href)") == ["http://west:17701/"], "not the link")
+    keep(b, "clusters")
+    b.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script[
+        "identifier"])
+    b.call("Page.navigate", url="about:blank")
 
 
 def test_choice_is_a_link(b, url):
@@ -455,7 +483,8 @@ def test_narrow(b, url):
     b.size(1180, 900)
 
 
-TESTS = (test_overview, test_choice_is_a_link, test_one_run_is_an_hour,
+TESTS = (test_overview, test_clusters, test_choice_is_a_link,
+         test_one_run_is_an_hour,
          test_run,
          test_all_pairs, test_plans, test_reports, test_node,
          test_lists, test_campaigns_apart, test_jobs, test_links,
