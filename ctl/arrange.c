@@ -92,22 +92,51 @@ fits(const json_t *v, const char *how)
 			   : json_number_value(v) > than;
 }
 
+/* A clause by its form alone: what is wrong, from which character on. */
 static int
-clause_check(const json_t *list, const char *clause)
+clause_check(const char *clause)
 {
-	size_t bytes = strcspn(clause, "=!<>");
-	const char *how = clause + bytes;
+	size_t at = strcspn(clause, "=!<>");
+	const char *how = clause + at, *bracket = strchr(how, '['),
+		   *why = NULL;
 	double than;
 
-	if (bytes == 0 || bytes >= NAME_MAX_BYTES || *how == '\0' ||
-	    (*how == '!' && how[1] != '=') ||
-	    ((*how == '<' || *how == '>') &&
-		str_to_double(how + 1, -DBL_MAX, DBL_MAX, &than) < 0))
-		return ctl_fail("--where %.40s: allowed is MEMBER=PATTERN, "
-				"MEMBER!=PATTERN, MEMBER<NUMBER or "
-				"MEMBER>NUMBER",
-		    clause);
-	return name_check(list, "where", clause, bytes);
+	if (at == 0 || at >= NAME_MAX_BYTES)
+		why = "a member's name, as --json shows it,";
+	else if (*how == '\0' || (*how == '!' && how[1] != '='))
+		why = "=, !=, < or >";
+	else if (*how == '<' || *how == '>') {
+		if (str_to_double(how + 1, -DBL_MAX, DBL_MAX, &than) < 0)
+			why = "a number";
+		at++;
+	} else if (bracket != NULL && strchr(bracket, ']') == NULL) {
+		why = "a bracket that is closed";
+		at = (size_t)(bracket - clause);
+	}
+	if (why == NULL)
+		return 0;
+	return ctl_fail("--where %.40s: at character %zu%s%.20s: %s is needed; "
+			"allowed are MEMBER=PATTERN, MEMBER!=PATTERN, "
+			"MEMBER<NUMBER and MEMBER>NUMBER",
+	    clause, at + 1, clause[at] == '\0' ? ", its end" : ", ",
+	    clause + at, why);
+}
+
+int
+ctl_arrange_check(const struct ctl *c)
+{
+	const struct opt_values *clauses = &c->opts.of[OPT_WHERE];
+	const char *by = opts_value(&c->opts, OPT_SORT);
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < clauses->count; i++)
+		rc = clause_check(clauses->values[i]);
+	if (rc == 0 && by != NULL &&
+	    (by[*by == '-'] == '\0' || strlen(by) >= NAME_MAX_BYTES))
+		rc = ctl_fail("--sort %.40s: a member's name is needed, as "
+			      "--json shows it; - before it: the largest first",
+		    by);
+	return rc;
 }
 
 /* What the rows are sorted by, and whether the largest comes first; qsort has
@@ -149,13 +178,12 @@ ctl_arrange(struct ctl *c, json_t *list)
 		return 0;
 	/* Of all rows: what one clause leaves may lack what the next names. */
 	for (size_t i = 0; rc == 0 && i < clauses->count; i++)
-		rc = clause_check(list, clauses->values[i]);
+		rc = name_check(list, "where", clauses->values[i],
+		    strcspn(clauses->values[i], "=!<>"));
 	if (rc == 0 && by != NULL) {
 		sort_down = *by == '-';
 		sort_name = by + sort_down;
-		rc = *sort_name == '\0' || strlen(sort_name) >= NAME_MAX_BYTES
-		    ? ctl_fail("--sort %.40s: no row has that", by)
-		    : name_check(list, "sort", sort_name, strlen(sort_name));
+		rc = name_check(list, "sort", sort_name, strlen(sort_name));
 	}
 	if (rc != 0) {
 		json_decref(list);

@@ -185,6 +185,9 @@ int ctl_list(struct ctl *c, json_t **ret, const char *part, ...)
  * EXIT_CODE_UNKNOWN and it was said, and the list is gone. What is no array
  * stays. ctl_get and ctl_list do it. */
 int ctl_arrange(struct ctl *c, json_t *list);
+/* Whether --where and --sort can mean anything, before anybody is asked for a
+ * list: 0, or EXIT_CODE_UNKNOWN and it was said. */
+int ctl_arrange_check(const struct ctl *c);
 /* POST to part, likewise; body may be NULL. */
 int ctl_post(struct ctl *c, const char *part, const char *arg,
     const json_t *body, json_t **ret);

@@ -357,6 +357,8 @@ run(struct ctl *c, char **words)
 	while (c->args[c->args_count] != NULL)
 		c->args_count++;
 	rc = verb_check(c, v);
+	if (rc == 0)
+		rc = ctl_arrange_check(c);
 	return rc == 0 ? v->run(c) : rc;
 }
 

@@ -116,8 +116,13 @@ expect arrange 0 "$coalctl" node list --where 'node=node*' \
 expect arrange-later 0 "$coalctl" node list --where state=lost \
     --where 'run=2026*'
 expect arrange-none 3 "$coalctl" run list --sort colour
-expect arrange-clause 3 "$coalctl" link list --where node
-expect arrange-number 3 "$coalctl" link list --where 'errors<=5'
+# Said before anybody is asked: nobody is there.
+expect arrange-clause 3 sh -c 'for clause in node =x node! "node!x" "errors<=5" \
+    "errors>5k" "node=n[1-" ""; do
+	"$0" --url http://127.0.0.1:1 link list --where node=n1 \
+	    --where "$clause" && exit; rc=$?
+    done; "$0" --url http://127.0.0.1:1 link list --sort - && exit; exit $rc' "$coalctl"
+expect arrange-number 3 "$coalctl" link list --where 'errs<5'
 expect arrange-json 0 "$coalctl" link list --json --where 'errors<100' \
     --where 'kind!=corr*'
 expect arrange-follow 3 "$coalctl" events --follow --where 'kind=run'
