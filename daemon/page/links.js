@@ -5,8 +5,8 @@
  */
 import { get } from "./api.js";
 import { card, choice, h, section, table } from "./dom.js";
-import { digits, known, list, nodeLink, percent, pill, plural, span, value } from
-	"./words.js";
+import { digits, known, list, nodeLink, percent, pill, plural, portRate,
+	span } from "./words.js";
 
 const ROWS_MAX = 300; /* more are no list to read */
 
@@ -98,7 +98,7 @@ export function portsCard(o) {
 		["Rate", "n"], ["PCIe"], ["Counter", "wrap"], ["Kind"],
 		["Hour", "n"], ["Day", "n"], ["All", "n"], [""]],
 	rows.map(r => [r.port, r.is.state || "", known(r.is.speed_bps) ?
-		value(r.is.speed_bps / 8, "B/s") : "", slot(r.is),
+		portRate(r.is.speed_bps) : "", slot(r.is),
 		r.counter || "", r.kind || "", known(r.hour) ? count(r.hour) :
 			"", known(r.day) ? count(r.day) : "", known(r.total) ?
 			count(r.total) : "", r.named && pill("named", "warn")])));

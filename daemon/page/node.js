@@ -8,7 +8,7 @@ import { card, facts, h, section, table } from "./dom.js";
 import { portsCard } from "./links.js";
 import { historyPlot } from "./plot.js";
 import { nodeTone, TONES, verdictRows } from "./status.js";
-import { ago, bytes, digits, known, list, nodeLink, pill, value } from
+import { ago, bytes, digits, known, list, nodeLink, pill, portRate } from
 	"./words.js";
 import { runsCard } from "./runs.js";
 
@@ -78,9 +78,8 @@ function inventoryCard(inventory) {
 			bytes(i.memory_bytes)]]),
 	partsTable("Network", i.nics, [["name", plain("name")],
 		["kind", plain("kind")], ["state", r => pill(r.state,
-			r.state === "up" ? "ok" : "unknown")], ["speed", r =>
-			known(r.speed_bps) ? value(r.speed_bps / 8, "B/s") :
-			"–"], col("mtu"), col("driver"), col("numa_node"),
+			/^(up|active)$/i.test(r.state) ? "ok" : "unknown")],
+		["speed", r => portRate(r.speed_bps)], col("mtu"), col("driver"), col("numa_node"),
 		["addresses", r => list(r.addrs).join(" ")]]),
 	partsTable("GPUs", i.gpus, [col("pci"), col("vendor"), col("driver"),
 		col("numa_node")]),

@@ -27,6 +27,9 @@ export const bytes = x => scaled(x, [[2 ** 30, "GiB"], [2 ** 20, "MiB"],
 	[1024, "KiB"]], "B");
 export const value = (x, unit) => !known(x) ? "–" :
 	unit === "s" ? seconds(x) : unit === "B/s" ? rate(x) : digits(x);
+/* Rates of ports are decimal bits, as their makers and coalctl have them. */
+export const portRate = x => !known(x) ? "–" :
+	Number((x / 1e9).toPrecision(4)) + " Gbit/s";
 export const times = x => known(x) ? digits(x) + "×" : "–";
 export const percent = x => known(x) ? digits(x * 100) + " %" : "–";
 export const plural = (n, word) => n + " " + word + (n === 1 ? "" : "s");

@@ -225,7 +225,7 @@ def test_reports(b, url):
 
 def test_node(b, url):
     shows(b, url + "#/node/node7", "node7: bad", "40 % slower", "Against its peers",
-          "Inventory", "On the same leaf.*node5.*node6.*node8",
+          r"Network.*mlx5_0\s+infiniband\s+ACTIVE\s+400 Gbit/s", "On the same leaf.*node5.*node6.*node8",
           "Runs with this node")
     b.wait("!!document.querySelector('.uplot')", "a node's history")
     keep(b, "node")
@@ -289,7 +289,7 @@ def test_links(b, url):
     b.wait("!document.getElementById('main').innerText.includes('4,120')")
     shows(b, url + "#/links?port=mlx5_0/1&leaf=leaf1", "4,120")
     shows(b, url + "#/node/node3", "Ports and GPUs.*mlx5_0/1.*ACTIVE.*"
-          "gen 5 x8 of gen 5 x16.*symbol_error.*1,203.*3,900.*4,120.*named")
+          "400 Gbit/s.*gen 5 x8 of gen 5 x16.*symbol_error.*1,203.*3,900.*4,120.*named")
 
 
 def test_compare(b, url):

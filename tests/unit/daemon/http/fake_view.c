@@ -53,14 +53,16 @@ fake_node(int i)
 
 	snprintf(name, sizeof(name), "node%d", i + 1);
 	fake_leaf(i, leaf);
-	node = json_pack("{s:s,s:s,s:I,s:I,s:s,s:s,s:{s:i},s:i,s:f,s:s,s:s}",
+	node = json_pack("{s:s,s:s,s:I,s:I,s:s,s:s,"
+			 "s:{s:i,s:[{s:s,s:s,s:s,s:f}]},s:i,s:f,s:s,s:s}",
 	    "node", fake.first_node != NULL && i == 0 ? fake.first_node : name,
 	    "state", names_agent_states[fake_state(i)], "since_unix_ns",
 	    now - (json_int_t)(3600 * CLK_NS_PER_S), "last_seen_unix_ns",
 	    now - (json_int_t)(i % 11 == 8 ? 5000 * CLK_NS_PER_S : 1), "addr",
-	    "10.0.0.1", "software", "0.1.0", "inventory", "cores", 64,
-	    "spool_bytes", 100 * i, "load", 0.1, "leaf", leaf, "verdict",
-	    names_verdicts[VERDICT_OK]);
+	    "10.0.0.1", "software", "0.1.0", "inventory", "cores", 64, "nics",
+	    "name", "mlx5_0", "kind", "infiniband", "state", "ACTIVE",
+	    "speed_bps", 4e11, "spool_bytes", 100 * i, "load", 0.1, "leaf",
+	    leaf, "verdict", names_verdicts[VERDICT_OK]);
 	if (fake.scored)
 		json_object_set_new(node, "score", json_real(fake_score(i)));
 	return node;
