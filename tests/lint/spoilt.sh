@@ -28,7 +28,8 @@ fresh() {
 		cp "$lint/../../$f" "$tree/$f"
 	done
 	cp "$lint"/../../systemd/* "$tree/systemd"
-	cp "$lint/../../CMakeLists.txt" "$tree"
+	(cd "$lint/../.." && cp --parents CMakeLists.txt daemon/CMakeLists.txt \
+	    probes/CMakeLists.txt probes/device/gpu/CMakeLists.txt "$tree")
 	cp "$lint/../../debian/changelog" "$tree/debian"
 	cp -r "$lint"/../../packaging/{coalmine.spec,spack} "$tree/packaging"
 	printf '%s\n' '/* SPDX-License-Identifier: Apache-2.0 */' \
@@ -159,6 +160,14 @@ spoil versions 'debian/changelog:1: version 0.0.9' \
     'sed -i "1s/(.*)/(0.0.9)/" debian/changelog'
 spoil versions 'package.py:16: version 0.0.9' \
     'sed -i "s/version(.[0-9.]*/version(\"0.0.9/" packaging/spack/packages/coalmine/package.py'
+recipe=packaging/spack/packages/coalmine/package.py
+spoil versions 'CMake has no option COALMINE_TASTE' \
+    "sed -i s/COALMINE_TESTS/COALMINE_TASTE/ $recipe"
+spoil versions 'no variant kafak' "sed -i 's/,.\"kafka\")/, \"kafak\")/' $recipe"
+spoil versions 'CMake wants sqlite 3.26' "sed -i s/sqlite@3.26/sqlite@3.2/ $recipe"
+spoil versions 'CMake wants libyaml' "sed -i /libyaml/d $recipe"
+spoil versions 'nothing here needs rust' \
+    "sed -i 's/depends_on(\"curl\")/&; depends_on(\"rust\")/' $recipe"
 spoil versions 'SyntaxError' 'echo "def" >>packaging/spack/packages/coalmine/package.py'
 spoil versions 'packaging/coalmine.spec:7: version 0.0.9' \
     'sed -i "s/^Version: .*/Version: 0.0.9/" packaging/coalmine.spec'
