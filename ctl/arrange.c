@@ -97,8 +97,7 @@ static int
 clause_check(const char *clause)
 {
 	size_t at = strcspn(clause, "=!<>");
-	const char *how = clause + at, *bracket = strchr(how, '['),
-		   *why = NULL;
+	const char *how = clause + at, *bracket = strchr(how, '['), *why = NULL;
 	double than;
 
 	if (at == 0 || at >= NAME_MAX_BYTES)

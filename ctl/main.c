@@ -328,20 +328,33 @@ verb_check(const struct ctl *c, const struct verb *v)
 	return 0;
 }
 
+/* Of everything, or of a noun, if there is such. */
+static int
+help(const char *noun)
+{
+	for (size_t i = 0; noun != NULL && verbs_all[i] != NULL; i++)
+		for (const struct verb *v = verbs_all[i]; v->noun != NULL; v++)
+			if (strcmp(v->noun, noun) == 0) {
+				help_print(noun, stdout);
+				return EXIT_CODE_OK;
+			}
+	if (noun != NULL)
+		(void)verb_find(noun, NULL); /* it says which there are */
+	else
+		help_print(NULL, stdout);
+	return noun == NULL ? EXIT_CODE_OK : EXIT_CODE_UNKNOWN;
+}
+
 static int
 run(struct ctl *c, char **words)
 {
 	const struct verb *v;
 	int rc;
 
-	if (words[0] != NULL && strcmp(words[0], "help") == 0) {
-		help_print(words[1], stdout);
-		return EXIT_CODE_OK;
-	}
-	if (opts_given(&c->opts, OPT_HELP)) {
-		help_print(words[0], stdout);
-		return EXIT_CODE_OK;
-	}
+	if (words[0] != NULL && strcmp(words[0], "help") == 0)
+		return help(words[1]);
+	if (opts_given(&c->opts, OPT_HELP))
+		return help(words[0]);
 	if (opts_given(&c->opts, OPT_DUMP))
 		return help_dump(opts_value(&c->opts, OPT_DUMP));
 	if (opts_given(&c->opts, OPT_COMPLETE))

@@ -124,7 +124,8 @@ int
 pki_init(const char *dir, const char *name, int days, struct err *err)
 {
 	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
-		return err_set(err, -errno, "%s: %s", dir, strerror(errno));
+		return err_set(err, -errno, "%s: %s%s", dir, strerror(errno),
+		    errno == ENOENT ? "; mkdir -p makes what is above it" : "");
 	return authority_make(dir, "ca", name, days, NULL, err);
 }
 

@@ -730,6 +730,12 @@ mesh_ready_count(const struct mesh *m)
 	return count;
 }
 
+uint64_t
+mesh_interval_ns(const struct mesh *m)
+{
+	return m->o.interval_ns;
+}
+
 const char *
 mesh_trouble(const struct mesh *m, const struct node *n)
 {

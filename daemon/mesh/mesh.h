@@ -83,6 +83,7 @@ struct mesh_sum {
 };
 const struct mesh_sum *mesh_sums(const struct mesh *m, enum mesh_class class);
 size_t mesh_ready_count(const struct mesh *m);
+uint64_t mesh_interval_ns(const struct mesh *m);
 /* Why a node takes no part, or NULL. */
 const char *mesh_trouble(const struct mesh *m, const struct node *n);
 

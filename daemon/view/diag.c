@@ -30,9 +30,9 @@
 #define SKEW_NS (1 * (int64_t)CLK_NS_PER_S)
 /* Before this, agents may still be on their way. */
 #define YOUNG_NS (30 * CLK_NS_PER_S)
-/* Some intervals of the mesh. */
-#define BLIND_NS    (1800 * CLK_NS_PER_S)
-#define NAMES_SHOWN 5
+/* Half an hour, where nothing is set. */
+#define BLIND_INTERVALS 6
+#define NAMES_SHOWN     5
 /* A cluster of this many nodes has more than one leaf switch. */
 #define MANY_NODES 64
 
@@ -117,7 +117,9 @@ check_versions(struct view *v, json_t *list)
 			some_add(&other, n->name);
 	}
 	if (other.count > 0)
-		diag(list, "warn", "Install the same version everywhere.",
+		diag(list, "warn",
+		    "coalctl node upgrade-check says whether they work "
+		    "together; there: apt-get install the same version.",
 		    "agents of another version than " COALMINE_VERSION ": %s",
 		    some_text(&other));
 }
@@ -276,7 +278,8 @@ check_alarms(struct view *v, json_t *list)
 		const struct node *n = roster_at(r, i);
 
 		if (n->state != AGENT_LOST && n->alarm != NULL)
-			diag(list, "warn", "See the agent's log on that node.",
+			diag(list, "warn",
+			    "On that node: journalctl -u coalmine-agent.",
 			    "agent of %s: %s", n->name, n->alarm);
 	}
 }
@@ -294,7 +297,8 @@ check_store(struct view *v, json_t *list)
 		    "meanwhile.",
 		    "store: %s", health.alarm);
 	if (health.dropped_rows > 0)
-		diag(list, "warn", "Look at the disk's speed and load.",
+		diag(list, "warn",
+		    "The disk is too slow or too busy: iostat -x 5.",
 		    "store: %" PRIu64 " rows were dropped",
 		    health.dropped_rows);
 }
@@ -313,8 +317,8 @@ check_campaign(struct view *v, const struct campaign *c, json_t *list)
 
 	if (c->error != NULL) {
 		diag(list, "bad",
-		    "Correct the file; it is read again at "
-		    "once.",
+		    "Correct the file, it is read again at once; coalctl "
+		    "campaign validate FILE says whether it is right.",
 		    "campaign %s is broken: %.300s", c->name, c->error);
 		return;
 	}
@@ -434,7 +438,8 @@ check_coverage(struct view *v, json_t *list)
 	struct roster *r = hub_roster(v->p.hub);
 	struct some blind = { .count = 0 };
 
-	if (clk_ns() - v->born_ns < BLIND_NS)
+	if (clk_ns() - v->born_ns <
+	    BLIND_INTERVALS * mesh_interval_ns(hub_mesh(v->p.hub)))
 		return;
 	for (size_t i = 0; i < roster_count(r); i++)
 		if (roster_is_up(roster_at(r, i)) &&
@@ -560,7 +565,8 @@ check_sinks(struct view *v, json_t *list)
 			    s.error[0] != '\0' ? s.error
 					       : "it takes events slowly");
 		if (s.expired + s.refused > 0)
-			diag(list, "warn", "The collector's log names them.",
+			diag(list, "warn",
+			    "journalctl -u coalmined names them.",
 			    "sink %s: %" PRIu64 " events were not sent", s.name,
 			    s.expired + s.refused);
 	}

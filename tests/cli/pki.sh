@@ -7,7 +7,8 @@ pki=$work/pki
 
 field() { openssl x509 -in "$pki/$1.pem" -noout "$2"; }
 
-expect pki-none 3 "$coalctl" pki issue "$pki" node1 --role agent
+expect pki-none 3 sh -c '"$0" pki init "$1/below" ||
+    "$0" pki issue "$1" node1 --role agent' "$coalctl" "$pki"
 expect pki-init 0 "$coalctl" pki init "$pki"
 expect pki-init-again 3 "$coalctl" pki init "$pki"
 expect pki-issue 0 "$coalctl" pki issue "$pki" 'node[1-2]' --role agent

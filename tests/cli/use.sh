@@ -8,7 +8,8 @@ expect use 3 "$coalctl"
 expect use-help 0 "$coalctl" --help
 expect use-help-noun 0 "$coalctl" run --help
 expect use-help-word 0 "$coalctl" help campaign
-expect use-noun 3 "$coalctl" nodes
+expect use-noun 3 sh -c '"$0" help nodes || "$0" nodes --help || "$0" nodes' \
+    "$coalctl"
 expect use-verb 3 "$coalctl" node lst
 expect use-no-verb 3 "$coalctl" pki
 expect use-option 3 "$coalctl" node list --frob

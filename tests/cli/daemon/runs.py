@@ -55,6 +55,7 @@ def test_success(c):
     assert seqs(c, run) == [1, 2, 3]
     for one in a:
         one.wait("end")
+    mended(c, "no agent has ever connected")
     close(a)
 
 
@@ -257,62 +258,121 @@ def test_killed_after_orders(c):
     c.request("POST", "schedule/quick/enable")
 
 
+def node(c, name="node3", software="0.1.0", inventory=None, ahead_s=0,
+         alarm="", mesh=None):
+    """An agent that says so of its node; without more, that it is well."""
+    a = Agent(c.pki, name, c.port, beat=False, hello=False)
+    a.send("hello", version=1, node=name, boot="b9", runs=[], spool=[],
+           software=software, inventory=inventory or inventory_of())
+    a.wait("welcome")
+    if mesh is not None:
+        a.send("mesh-ready", ok=mesh == "", text=mesh)
+    for _ in range(3):  # the least delay of some is taken
+        a.send("heartbeat", at_unix_ns=time.time_ns() + ahead_s * 10 ** 9,
+               load=0.1, spool_bytes=0, **({"alarm": alarm} if alarm else {}))
+    a.beat_on = True  # from now on as a clock that is right would
+    return a
+
+
+def inventory_of(mpis=("openmpi",), port="ACTIVE"):
+    """eno2 is down on most nodes, and docker0 no device: no fault either."""
+    return {"mpi": [{"name": m, "version": "4"} for m in mpis],
+            "nics": [
+                {"name": "mlx5_1", "kind": "infiniband", "state": port},
+                {"name": "eno2", "kind": "ethernet", "state": "down"},
+                {"name": "docker0", "kind": "virtual",
+                 "state": "up" if port == "ACTIVE" else "down"}]}
+
+
+# What node3 says, what diags say, and the command that mends it.
+NODE_TROUBLES = (
+    ({"inventory": inventory_of(mpis=())}, "1 nodes have no MPI with an "
+     "engine and take no part in runs: node3", "coalmine-probe-openmpi"),
+    ({"inventory": inventory_of(port="DOWN")}, "1 ports are down that most "
+     "nodes have up: node3 mlx5_1", "On node3: ip link set mlx5_1 up"),
+    ({"ahead_s": 180}, "clocks differ from the collector's by over 1 s: node3",
+     "systemctl enable --now chrony"),
+    ({"ahead_s": 10}, "clocks differ from the collector's by over 1 s: node3",
+     "systemctl enable --now chrony"),
+    ({"software": "0.0.9"}, "agents of another version than 0.1.0: node3",
+     "apt-get install"),
+    ({"alarm": "no room for records"}, "agent of node3: no room for records",
+     "journalctl -u coalmine-agent"),
+    ({"mesh": "port 17702 is taken"},
+     "1 nodes take no part in the mesh (port 17702 is taken): node3",
+     "ss -lunp"))
+CORRECT = "[schedule]\nevery = 30d\n"
+
+
+def told(c, text):
+    return [d for d in c.get("diags") if d["text"].startswith(text)]
+
+
+def trouble(c, text, remedy, limit=10):
+    found = poll(text, limit, lambda: told(c, text))
+    assert len(found) == 1 and remedy in found[0]["remedy"], found
+
+
+def mended(c, text):
+    poll("gone: " + text, 10, lambda: not told(c, text))
+
+
 def test_diags(c):
-    """Who has no engine is named, with what to do, and whose clock is minutes
-    away from here."""
-    d = Agent(c.pki, "node3", c.port, beat=False)
-    d.wait("welcome")
-    d.send("heartbeat", at_unix_ns=time.time_ns() + 180 * 10 ** 9)
-    found = poll("a clock", 10, lambda: [
-        x for x in c.get("diags") if "clocks differ" in x["text"]])
-    assert found[0]["text"].endswith(": node3"), found
-    assert "chrony" in found[0]["remedy"], found
-    d.close()
-    a = Agent(c.pki, "node1", c.port, inventory={"mpi": []})
-    b = Agent(c.pki, "node2", c.port,
-              inventory={"mpi": [{"name": "openmpi", "version": "4"}]})
-    found = poll("no engine", 10, lambda: [
-        d for d in c.get("diags") if "no MPI with an engine" in d["text"]])
-    assert found[0]["text"].endswith(": node1"), found
-    assert "coalmine-probe-openmpi" in found[0]["remedy"], found
-    # A clock ten seconds ahead, an older agent that complains, no mesh.
-    odd = Agent(c.pki, "node3", c.port, beat=False, hello=False)
-    odd.send("hello", version=1, node="node3", boot="b9", runs=[], spool=[],
-             software="0.0.9", inventory={})
-    odd.wait("welcome")
-    odd.send("mesh-ready", ok=False, text="port 17702 is taken")
-    odd.send("heartbeat", at_unix_ns=time.time_ns() + 10 ** 10, load=0.1,
-             spool_bytes=0, alarm="no room for records")
-    for text, remedy in (
-            ("clocks differ from the collector's by over 1 s: node3",
-             "systemctl enable --now chrony"),
-            ("agents of another version than 0.1.0: node3",
-             "Install the same version"),
-            ("agent of node3: no room for records", "the agent's log"),
-            ("1 nodes take no part in the mesh (port 17702 is taken): node3",
-             "ss -lunp")):
-        found = poll(text, 10, lambda: [
-            d for d in c.get("diags") if d["text"] == text])
-        assert remedy in found[0]["remedy"], found
-    close([a, b, odd])
+    """Every trouble is told, with a command, and no more when it is mended:
+    as that command does it, or whoever follows it."""
+    others = [node(c, "node1"), node(c, "node2")]
+    for wrong, text, remedy in NODE_TROUBLES:
+        a = node(c, **wrong)
+        trouble(c, text, remedy)
+        a.close()
+        a = node(c, mesh="")
+        mended(c, text)
+        a.close()
+    for a in others:
+        a.close()
+    text = "3 of 3 agents are lost: node1, node2, node3"
+    trouble(c, text, "systemctl restart coalmine-agent", 40)
+    a = agents(c)
+    mended(c, text)
+    close(a)
+
+    for name, more, text, remedy in (
+            ("wrong", "color = red\n", "campaign wrong is broken: ",
+             "coalctl campaign validate"),
+            ("never", "[schedule]\nat = 09:00\nwindow = 10:00-11:00\n",
+             "campaign never is scheduled and will never start",
+             "schedule.window"),
+            ("idle", "[schedule]\nevery = 1s\n",
+             "campaign idle is scheduled and has not finished since ",
+             "coalctl run list")):
+        c.campaign(name, 9, more=more)
+        trouble(c, text, remedy, 20)
+        c.campaign(name, 9, more=CORRECT)
+        mended(c, text)
+        os.unlink(f"{c.campaigns}/{name}.conf")
+    os.rename(c.campaigns, c.campaigns + ".away")
+    trouble(c, "campaigns cannot be read: ", "Make the directory", 20)
+    os.rename(c.campaigns + ".away", c.campaigns)
+    mended(c, "campaigns cannot be read: ")
 
 
-def test_ports_down(c):
-    """A port that is down on one node of several is named with the command;
-    one that most have down, or that is no device, is nobody's fault."""
-    def nics(port):
-        return {"nics": [
-            {"name": "mlx5_1", "kind": "infiniband", "state": port},
-            {"name": "eno2", "kind": "ethernet", "state": "down"},
-            {"name": "docker0", "kind": "virtual",
-             "state": "down" if port == "DOWN" else "up"}]}
-    a = [Agent(c.pki, f"node{i + 1}", c.port,
-               inventory=nics("DOWN" if i == 1 else "ACTIVE"))
-         for i in range(3)]
-    found = poll("port down", 10, lambda: [
-        d for d in c.get("diags") if "ports are down" in d["text"]])
-    assert found[0]["text"].endswith(": node2 mlx5_1"), found
-    assert "On node2: ip link set mlx5_1 up" in found[0]["remedy"], found
+def test_blind(c):
+    """Nodes that nothing measured are told after some intervals of the mesh,
+    until a run has."""
+    c.stop()
+    c.options["mesh.interval"] = "1s"
+    c.issue("node4", "agent")
+    c.campaign("four", 4, more=CORRECT)
+    c.start()
+    a = agents(c) + [Agent(c.pki, "node4", c.port)]
+    text = ("4 nodes that are up were not measured by anything lately: "
+            "node1, node2, node3, node4")
+    trouble(c, text, "coalctl coverage", 60)
+    run = c.run("four")
+    a[0].wait("launch", 20, lambda m: m["run"] == run)
+    a[0].records(run, begin(run), phase(run, 2), end(run, 3))
+    c.wait_state(run, ["finished"])
+    mended(c, text)
     close(a)
 
 
@@ -417,12 +477,13 @@ def main():
         c.issue("node[1-3]", "agent")
         c.campaign("quick", more="[schedule]\nevery = 30d\n")
         c.start()
+        trouble(c, "no agent has ever connected", "coalctl init")
         for test in (test_success, test_restart, test_restart_over_end,
                      test_restart_without_head, test_cancel, test_alone,
                      test_flood, test_restored,
                      test_foreign_texts, test_latin, test_schedule,
                      test_killed_after_orders,
-                     test_reload, test_diags, test_ports_down, test_config):
+                     test_reload, test_diags, test_blind, test_config):
             start = time.time()
             test(c)
             print(f"{test.__name__} {time.time() - start:.1f} s", flush=True)
