@@ -42,6 +42,10 @@ dependencies() {
 make_root() {
 	local needs base lock to=$1 more
 	shift
+	[ "$(id -u)" = 0 ] && unshare --mount --net --pid --fork true || {
+		echo "skipped: not root, or namespaces are not allowed here"
+		exit 77
+	}
 	needs=$(dependencies)
 	for more; do needs+=", $more"; done
 	base=$work/root-$(md5sum <<<"$needs" | cut -c -8).tar

@@ -1,13 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Packages are built from the tree, with HIP's where its compiler is, and
-# lintian finds nothing in them, nor an override that is not needed.
+# Packages are built from the tree, by ccache where that is, and lintian finds
+# nothing in them, nor an override that is not needed. Those of GPUs are
+# test_release.sh's: they take longer than all others.
 . "$(dirname "$0")/lib.sh"
 need dpkg-buildpackage lintian git
 
 rm -rf "$packages"
-! command -v hipcc >/dev/null || export DEB_BUILD_PROFILES=pkg.coalmine.hip
+# Of the copy that is built all paths are below this.
+! command -v ccache >/dev/null || export CMAKE_C_COMPILER_LAUNCHER=ccache \
+    CCACHE_BASEDIR=$packages
 nice "$source_dir/packaging/deb" "$packages" || fail "packaging/deb"
 cd "$packages" || exit
 say "built: $(echo *.deb)"
