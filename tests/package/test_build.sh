@@ -8,9 +8,7 @@
 need dpkg-buildpackage lintian git
 
 rm -rf "$packages"
-# Of the copy that is built all paths are below this.
-! command -v ccache >/dev/null || export CMAKE_C_COMPILER_LAUNCHER=ccache \
-    CCACHE_BASEDIR=$packages
+! command -v ccache >/dev/null || export CMAKE_C_COMPILER_LAUNCHER=ccache
 nice "$source_dir/packaging/deb" "$packages" || fail "packaging/deb"
 cd "$packages" || exit
 say "built: $(echo *.deb)"

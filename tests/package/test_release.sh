@@ -5,7 +5,7 @@
 # the tag of its version, and one whose packages are of several versions, and
 # leaves nothing then. It makes a file of every kind, the sums of all, and an
 # SBOM that names them. Packages and source have the bytes that package-build's
-# have, though made in another folder and zone, with one job and without ccache.
+# have, though made in another folder and zone, and without ccache.
 # HIP's package is among them where its compiler is.
 . "$(dirname "$0")/lib.sh"
 need dpkg-buildpackage rpmbuild mmdebstrap umoci git jq lintian
@@ -41,8 +41,7 @@ refused "version 0.0.9, and $version in CMakeLists.txt"
 git reset -q --hard HEAD~ && git tag -f "v$version" >/dev/null
 
 ! command -v hipcc >/dev/null || export DEB_BUILD_PROFILES=pkg.coalmine.hip
-TZ=Pacific/Kiritimati DEB_BUILD_OPTIONS=parallel=1 CCACHE_DISABLE=1 \
-    nice packaging/release "$out" >"$work/release.log" 2>&1 ||
+TZ=Pacific/Kiritimati CCACHE_DISABLE=1 nice packaging/release "$out" >"$work/release.log" 2>&1 ||
     fail "packaging/release: $(tail -n 20 "$work/release.log")"
 say "$(tail -n 1 "$work/release.log")"
 [ -z "$(git status --porcelain)" ] || fail "the tree has changed"
