@@ -312,7 +312,7 @@ print_csv(const json_t *records)
 {
 	static const char *const numbers[] = { "n", "mean", "min", "p50", "p90",
 		"p99", "p999", "max", "value" };
-	size_t i;
+	size_t i, lines = 0;
 	json_t *r;
 
 	puts("run,seq,probe,test,phase,unit,n,mean,min,p50,p90,p99,p999,max,"
@@ -325,6 +325,7 @@ print_csv(const json_t *records)
 		    strcmp(probe, "congestor") != 0 &&
 		    strcmp(probe, "impact") != 0)
 			continue;
+		lines++;
 		printf("%s,%.0f,%s,%s,%s,%s,", print_member(r, "run", ""),
 		    member_number(r, "seq"), probe, print_member(r, "test", ""),
 		    print_member(r, "phase", ""), print_member(r, "unit", ""));
@@ -338,6 +339,10 @@ print_csv(const json_t *records)
 		printf("%s,%s\n", print_member(r, "stopped_by", ""),
 		    print_member(r, "cause", ""));
 	}
+	if (lines == 0)
+		fputs("coalctl: no canary, congestor or impact was measured; "
+		      "--json has the records of plans\n",
+		    stderr);
 }
 
 /* One file, as HTML or as plots alone. */

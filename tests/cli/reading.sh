@@ -41,7 +41,8 @@ expect compare-nope 3 "$coalctl" compare last nosuch
 expect run-watch-failed 2 "$coalctl" run watch last:gpcnet-quick
 expect report 0 "$coalctl" report 20261118-gq-aaaa
 expect report-ascii 0 env LC_ALL=C "$coalctl" report 20261118-gq-b
-expect report-csv 0 "$coalctl" report 20261118-gq-aaaa --csv
+expect report-csv 0 sh -c '"$0" report 20261118-gq-aaaa --csv &&
+    "$0" report 20261121-co-abcd --csv' "$coalctl"
 expect report-failed 2 "$coalctl" report last --ascii
 expect report-neighbor 0 "$coalctl" report 20261121-nb-eeee --ascii
 expect report-collectives 0 "$coalctl" report 20261121-co-abcd --ascii
