@@ -14,7 +14,7 @@
 . "$(dirname "$0")/lib.sh"
 need dpkg-deb mmdebstrap systemd-nspawn nsenter tc
 if [ "${1-}" != inside ]; then
-	make_root "$work/hour"
+	make_root "$work/hour" munge # the root that test_install.sh has, too
 	exec unshare --mount --net --pid --fork --kill-child --mount-proc \
 	    "$0" inside "${1:-4}"
 fi
