@@ -67,6 +67,17 @@ struct doubt spread_of_blocks(const struct blocks *a, const struct blocks *b);
 /* A run's logarithm, in the order of time or against it; then the end. */
 void blocks_add(struct blocks *b, uint64_t at_unix_ns, double x);
 void blocks_end(struct blocks *b);
+/* How much longer a run took than was predicted, and by how much its ranks and
+ * bytes are more than those that are asked about, all as logarithms. */
+#define SPREAD_SIZES 2
+struct sized {
+	double log, sizes[SPREAD_SIZES];
+};
+/* What another run of the size that is asked about gives: its centre, and in
+ * ret that run's doubt, to be taken with its own df. NAN of fewer than
+ * SPREAD_SIZED_MIN. */
+#define SPREAD_SIZED_MIN 5
+double spread_of_sizes(const struct sized *runs, size_t n, struct doubt *ret);
 /* r, whose interval is at from_level, at level, with doubt in quadrature. */
 struct ratio spread_widen(const struct ratio *r, double from_level,
     const struct doubt *d, double level);

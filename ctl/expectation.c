@@ -22,15 +22,14 @@
 #include "common/program.h"
 #include "common/robust.h"
 #include "common/xalloc.h"
+#include "ctl/compare.h"
 #include "ctl/print.h"
 
-#define ANSWER_MAX (64U << 20)
-#define PAST_MAX   "200" /* runs that are looked at */
-#define PAST_LEAST 5     /* fewer say nothing of their scatter */
-#define PAST_TIMES 4.0   /* of so much larger or smaller data */
-/* Of the logarithm, where nothing was compared yet; and the least. */
-#define SPREAD_ASSUMED 0.15
-#define SPREAD_MIN     0.02
+#define ANSWER_MAX     (64U << 20)
+#define PAST_MAX       "200" /* runs that are looked at */
+#define PAST_LEAST     SPREAD_SIZED_MIN
+#define PAST_TIMES     4.0  /* of so much larger or smaller data */
+#define SPREAD_ASSUMED 0.15 /* of the logarithm; nothing was compared yet */
 
 int
 expectation_options(struct ctl *c, struct expectation_spec *ret)
@@ -337,40 +336,46 @@ best_nodes(const struct work *w, size_t count)
 
 /* ---- what is answered ---- */
 
-/* How measured times lie about predicted ones, as logarithms. */
+/* How measured times lie about predicted ones, as logarithms, for as many ranks
+ * and bytes as are asked about. */
 struct residue {
 	double centre, spread, t;
 	size_t compared;
 };
 
 static struct residue
-residue_of(const json_t *past, const char *key, const json_t *answers,
-    size_t first)
+residue_of(const struct work *w, const char *key, const json_t *answers)
 {
+	size_t first = json_array_size(answers) - json_array_size(w->past);
+	double ranks = member_number(json_array_get(answers, 0), "ranks");
 	struct residue r = { 0, SPREAD_ASSUMED,
 		robust_normal_quantile(0.5 + EXPECTATION_LEVEL / 2), 0 };
-	double *x = xcalloc(json_array_size(past) + 1, sizeof(*x)), n;
+	struct sized *runs = xcalloc(json_array_size(w->past) + 1,
+	    sizeof(*runs));
+	struct doubt d;
 	const json_t *o;
 	size_t i;
 
-	json_array_foreach (past, i, o) {
+	json_array_foreach (w->past, i, o) {
 		double seconds = member_number(o, key);
 
 		if (seconds > 0)
-			x[r.compared++] = log(seconds /
-			    member_number(json_array_get(answers, first + i),
-				"time_s"));
+			runs[r.compared++] = (struct sized){
+				log(seconds /
+				    member_number(json_array_get(answers,
+						      first + i),
+					"time_s")),
+				{ log(member_number(o, "ranks") / ranks),
+				    log(member_number(o, "bytes") /
+					(double)w->spec->bytes) }
+			};
 	}
-	n = (double)r.compared;
 	if (r.compared >= PAST_LEAST) {
-		r.centre = robust_median(x, r.compared);
-		/* that of another run, about a median that is uncertain too */
-		r.spread = fmax(robust_mad(x, r.compared, r.centre),
-			       SPREAD_MIN) *
-		    sqrt(1 + M_PI / 2 / n);
-		r.t = robust_t_quantile(0.5 + EXPECTATION_LEVEL / 2, n - 1);
+		r.centre = spread_of_sizes(runs, r.compared, &d);
+		r.spread = d.se;
+		r.t = robust_t_quantile(0.5 + EXPECTATION_LEVEL / 2, d.df);
 	}
-	free(x);
+	free(runs);
 	return r;
 }
 
@@ -515,7 +520,7 @@ expectation_make(const struct expectation_spec *spec, const json_t *facts,
 	char *sorted = NULL, *best = NULL;
 	struct residue r, mpi;
 	json_t *answers = NULL;
-	size_t count, first;
+	size_t count;
 	int rc = ask_nodes(&w, nodes, &sorted, &count);
 
 	if (rc == 0)
@@ -526,9 +531,8 @@ expectation_make(const struct expectation_spec *spec, const json_t *facts,
 	if (rc == 0)
 		rc = ask_all(&w, &answers);
 	if (rc == 0) {
-		first = json_array_size(answers) - json_array_size(w.past);
-		r = residue_of(w.past, "seconds", answers, first);
-		mpi = residue_of(w.past, "baseline_seconds", answers, first);
+		r = residue_of(&w, "seconds", answers);
+		mpi = residue_of(&w, "baseline_seconds", answers);
 		*ret = answer_make(&w, sorted, json_array_get(answers, 0), &r,
 		    &mpi);
 		if (best != NULL)

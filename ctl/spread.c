@@ -7,11 +7,16 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/robust.h"
 
 #define ERROR_SHARE     0.05 /* of comparisons of equals, and of nodes named */
 #define CORRELATION_MAX 0.98
+#define TAIL_DF         8.0 /* of what runs scatter by: some are far off */
+#define SCALE_MIN       0.02
+#define FITS            20
+#define TERMS           (1 + SPREAD_SIZES)
 
 /*
  * Runs in a row resemble each other, so that their variance is less than that
@@ -41,6 +46,97 @@ spread_of_runs(const double *logs, size_t n)
 	d.se = sqrt(2 * squares / (double)n / (1 - 1 / worth));
 	d.df = fmax((double)n * (1 - r * r) / (1 + r * r) - 1, 1);
 	return d;
+}
+
+/* The inverse of a matrix that is symmetric and positive, in its place (Gauss
+ * and Jordan). */
+static void
+invert(double m[TERMS][TERMS])
+{
+	for (int p = 0; p < TERMS; p++) {
+		double pivot = m[p][p];
+
+		m[p][p] = 1;
+		for (int k = 0; k < TERMS; k++)
+			m[p][k] /= pivot;
+		for (int i = 0; i < TERMS; i++) {
+			double factor = m[i][p];
+
+			if (i == p)
+				continue;
+			m[i][p] = 0;
+			for (int k = 0; k < TERMS; k++)
+				m[i][k] -= factor * m[p][k];
+		}
+	}
+}
+
+/*
+ * A line through the logarithms of runs, over those of their sizes. What a
+ * prediction lacks is a share of a run; where that grows with a size, or stays
+ * while the rest grows, its share is the slope, so slopes are taken to be about
+ * that large before runs of several sizes say better: few runs of one size that
+ * are far from what was predicted tell little of another. The scatter is
+ * Student's t, so that a run that is far off has little weight: weights and
+ * scale are found in turn (EM; Lange, Little and Taylor 1989).
+ */
+double
+spread_of_sizes(const struct sized *runs, size_t n, struct doubt *ret)
+{
+	double beta[TERMS] = { 0 }, scale = INFINITY, left = (double)n, off;
+	double inverse[TERMS][TERMS], lack = 0;
+
+	*ret = (struct doubt){ NAN, NAN };
+	if (n < SPREAD_SIZED_MIN)
+		return NAN;
+	for (size_t i = 0; i < n; i++)
+		lack += fabs(runs[i].log) / (double)n;
+	lack = fmax(1 - exp(-lack), SCALE_MIN);
+	for (int fit = 0; fit < FITS; fit++) {
+		double whole[TERMS][TERMS] = { { 0 } }, right[TERMS] = { 0 };
+		double squares = 0,
+		       ridge = isfinite(scale) ? scale * scale / (lack * lack)
+					       : SCALE_MIN;
+
+		for (int pass = 0; pass < 2; pass++) {
+			for (size_t i = 0; i < n; i++) {
+				double x[TERMS] = { 1 }, w;
+
+				memcpy(x + 1, runs[i].sizes,
+				    sizeof(runs[i].sizes));
+				off = runs[i].log;
+				for (int k = 0; k < TERMS; k++)
+					off -= beta[k] * x[k];
+				w = isfinite(scale) ? (TAIL_DF + 1) /
+					(TAIL_DF + off * off / (scale * scale))
+						    : 1;
+				squares += pass * w * off * off;
+				for (int k = 0; pass == 0 && k < TERMS; k++) {
+					right[k] += w * x[k] * runs[i].log;
+					for (int m = 0; m < TERMS; m++)
+						whole[k][m] += w * x[k] * x[m];
+				}
+			}
+			if (pass == 1)
+				break;
+			memcpy(inverse, whole, sizeof(inverse));
+			for (int k = 1; k < TERMS; k++)
+				inverse[k][k] += ridge;
+			invert(inverse);
+			left = (double)n;
+			for (int k = 0; k < TERMS; k++) {
+				beta[k] = 0;
+				for (int m = 0; m < TERMS; m++) {
+					beta[k] += inverse[k][m] * right[m];
+					left -= inverse[k][m] * whole[m][k];
+				}
+			}
+		}
+		scale = fmax(sqrt(squares / fmax(left, 1)), SCALE_MIN);
+	}
+	ret->se = scale * sqrt(1 + inverse[0][0]);
+	ret->df = 1 / (1 / fmax(left, 1) + 1 / TAIL_DF);
+	return beta[0];
 }
 
 /* d -+ t(df) sqrt(v1/n1 + v2/n2)

@@ -185,6 +185,77 @@ test_nodes(void **state)
 	assert_int_equal(slow, 200);
 }
 
+/* Runs of 2 to 8 ranks and 256 to 1024 KiB, whose overhead grows with the ranks
+ * and matters less with more bytes; some are far off. The interval of another
+ * one holds it, and is narrower than that of runs that are all taken for equal:
+ * their median, and t times their deviation. */
+static double
+sized_run(struct rng *r, struct sized *x)
+{
+	x->sizes[0] = log(2 + (double)rng_below(r, 7));
+	x->sizes[1] = log(2) * ((double)rng_below(r, 3) - 1);
+	return x->log = 0.2 + 0.8 * (x->sizes[0] - 1.5) - 0.3 * x->sizes[1] +
+	    0.1 * normal(r) * (rng_below(r, 20) == 0 ? 4 : 1);
+}
+
+static void
+intervals(int count, double *ret_held, double *ret_width, double *ret_plain)
+{
+	int held = 0;
+	struct rng r;
+
+	*ret_width = *ret_plain = 0;
+	rng_seed(&r, 17);
+	for (int trial = 0; trial < TRIALS; trial++) {
+		struct sized runs[64], asked;
+		double x[64], truth = sized_run(&r, &asked), centre, reach, m;
+		struct doubt d;
+
+		for (int i = 0; i < count; i++) {
+			x[i] = sized_run(&r, &runs[i]);
+			for (int k = 0; k < SPREAD_SIZES; k++)
+				runs[i].sizes[k] -= asked.sizes[k];
+		}
+		centre = spread_of_sizes(runs, (size_t)count, &d);
+		reach = d.se * robust_t_quantile(0.975, d.df);
+		held += fabs(truth - centre) <= reach;
+		*ret_width += 2 * reach / TRIALS;
+		m = robust_median(x, (size_t)count);
+		*ret_plain += 2 * robust_t_quantile(0.975, count - 1) *
+		    robust_mad(x, (size_t)count, m) *
+		    sqrt(1 + M_PI / 2 / count) / TRIALS;
+	}
+	*ret_held = (double)held / TRIALS;
+}
+
+static void
+test_runs_of_other_sizes(void **state)
+{
+	static const int counts[] = { 5, 6, 10, 20, 60 };
+	struct sized same[6] = { { 1, { 0 } }, { 1.1, { 0 } }, { 0.9, { 0 } },
+		{ 1, { 0 } }, { 1.05, { 0 } }, { 0.95, { 0 } } };
+	double held, width, plain, near;
+	struct doubt d;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+		intervals(counts[i], &held, &width, &plain);
+		print_message("%d runs: %.1f %% held, %.2f wide, %.2f where "
+			      "sizes do not count\n",
+		    counts[i], 100 * held, width, plain);
+		assert_true(held >= 0.94);
+		assert_true(width < plain * (counts[i] < 10 ? 1.05 : 0.7));
+	}
+	/* of one size: nothing of another, but that it may be far off */
+	assert_true(fabs(spread_of_sizes(same, 6, &d) - 1) < 0.01);
+	near = d.se;
+	for (size_t i = 0; i < ARRAY_LEN(same); i++)
+		same[i].sizes[0] = log(4);
+	assert_true(fabs(spread_of_sizes(same, 6, &d) - 1) < 0.01);
+	assert_true(d.se > 3 * near);
+	assert_true(isnan(spread_of_sizes(same, 4, &d)) && isnan(d.se));
+}
+
 int
 main(void)
 {
@@ -194,6 +265,7 @@ main(void)
 		cmocka_unit_test(test_equal_days),
 		cmocka_unit_test(test_too_little),
 		cmocka_unit_test(test_nodes),
+		cmocka_unit_test(test_runs_of_other_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
