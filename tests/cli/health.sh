@@ -18,6 +18,8 @@ cat >"$SCONTROL" <<END
 #!/bin/sh
 last=\${3##*-}
 [ "\$1 \$2" = "show job" ] && echo "JobId=12 ExcNodeList=\$EXCLUDED" && exit
+[ "\$1 \$2" = "show partition" ] && echo "Name=\$4 TotalNodes=\$TOTAL" && exit
+case \$1,\$3 in show,*,*) echo "\$3" | tr , '\n' && exit ;; esac
 [ "\$1" = show ] && seq "\${last%]}" && exit
 echo "\$*" >>"$work/orders"
 END
@@ -171,8 +173,12 @@ update jobid=12 excnodelist=$2
 release 12
 $told"
 }
+export TOTAL=6
 again '(null)' n2,n4
-again 'n[7-8]' 'n[7-8],n2,n4'
+TOTAL=7 again n7 n7,n2,n4
+# Too few would be left of its partition: it would wait for ever.
+EXCLUDED=n7 preflight 1 ACTION=requeue "$told"
+TOTAL='' again '(null)' n2,n4
 SLURM_JOB_NODELIST='n[1-2]' preflight 1 ACTION=hold ""
 SLURM_SCRIPT_CONTEXT=epilog_slurmctld preflight 1 ACTION=hold \
     "update jobid=12 comment=coalmine: job 12: 4 nodes for 2h"
