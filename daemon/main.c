@@ -432,11 +432,12 @@ recorded(void *arg, const struct run *r, const json_t *record)
 }
 
 static void
-pairs_seen(void *arg, const struct mesh_path *paths, size_t count)
+pairs_seen(void *arg, const struct mesh_path *paths, size_t count,
+    uint64_t until_unix_ns)
 {
 	struct app *a = arg;
 
-	jobs_paths(a->jobs, paths, count);
+	jobs_paths(a->jobs, paths, count, (int64_t)until_unix_ns);
 }
 
 static json_t *

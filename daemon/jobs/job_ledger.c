@@ -213,11 +213,12 @@ static void
 sample_add(struct job_ledger *l, const struct ledger_sample *s)
 {
 	struct ledger_world *w = &l->world;
+	size_t at = w->sample_count;
 
-	if (!isfinite(s->log_s) || w->sample_count == SAMPLES_MAX ||
-	    (w->sample_count > 0 &&
-		s->at_ns < l->samples[w->sample_count - 1].at_ns))
-		return; /* of a clock that went back: the next are good again */
+	/* Of a clock that went back, the next are good again. */
+	if (!isfinite(s->log_s) || at == SAMPLES_MAX ||
+	    (at > 0 && s->at_ns + w->guard_ns < l->samples[at - 1].at_ns))
+		return;
 	/* Ids are below the count, of nodes that no place has as well. */
 	if (s->a != LEDGER_NONE && s->a >= w->node_count)
 		w->node_count = s->a + (size_t)1;
@@ -228,7 +229,12 @@ sample_add(struct job_ledger *l, const struct ledger_sample *s)
 		l->samples = xreallocarray(l->samples, l->sample_cap,
 		    sizeof(*l->samples));
 	}
-	l->samples[w->sample_count++] = *s;
+	/* Those of an epoch of the mesh are told of a little later than what
+	 * came meanwhile. */
+	for (; at > 0 && l->samples[at - 1].at_ns > s->at_ns; at--)
+		l->samples[at] = l->samples[at - 1];
+	l->samples[at] = *s;
+	w->sample_count++;
 	w->samples = l->samples;
 }
 

@@ -313,11 +313,11 @@ loud_look(struct jobs *js, int64_t now_unix_ns)
 }
 
 void
-jobs_paths(struct jobs *js, const struct mesh_path *paths, size_t count)
+jobs_paths(struct jobs *js, const struct mesh_path *paths, size_t count,
+    int64_t until_unix_ns)
 {
 	if (js != NULL)
-		job_ledger_paths(js->ledger, paths, count,
-		    (int64_t)clk_unix_ns());
+		job_ledger_paths(js->ledger, paths, count, until_unix_ns);
 }
 
 void

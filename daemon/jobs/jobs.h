@@ -134,9 +134,11 @@ void jobs_tick(struct jobs *js);
 /* An answer: of all jobs there are, or of accounting, which has some. */
 void jobs_take(struct jobs *js, const char *text, int is_accounting,
     int64_t now_unix_ns);
-/* What canaries have found: the pairs of an epoch of the mesh, and a record of
- * a run on nodes, by id. */
-void jobs_paths(struct jobs *js, const struct mesh_path *paths, size_t count);
+/* What canaries have found: the pairs of an epoch of the mesh, which is over
+ * since then, for reports of many nodes come late; and a record of a run on
+ * nodes, by id. */
+void jobs_paths(struct jobs *js, const struct mesh_path *paths, size_t count,
+    int64_t until_unix_ns);
 void jobs_canary(struct jobs *js, const uint32_t *nodes, size_t count,
     const json_t *record);
 /* What nodes and leaves give now, as diagnosis_shares: kept if it is new. */

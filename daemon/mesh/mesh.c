@@ -549,7 +549,8 @@ pairs_take(struct mesh *m, const struct mesh_gather *g)
 			p->p50_s };
 	}
 	if (count > 0)
-		m->ops->paths(m->ctx, paths, count);
+		m->ops->paths(m->ctx, paths, count,
+		    (mesh_gather_epoch(g) + 1) * m->o.interval_ns);
 	free(paths);
 }
 

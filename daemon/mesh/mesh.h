@@ -46,7 +46,9 @@ struct mesh_ops {
 	/* A record is on its way into the store. */
 	void (*record)(void *ctx, const json_t *record);
 	/* The same epoch's pairs, of both classes. */
-	void (*paths)(void *ctx, const struct mesh_path *paths, size_t count);
+	/* until_unix_ns: when the epoch was over. */
+	void (*paths)(void *ctx, const struct mesh_path *paths, size_t count,
+	    uint64_t until_unix_ns);
 };
 
 /* roster, store and o's text outlive it. -EINVAL and why for a net that is

@@ -644,13 +644,14 @@ mesh_record(void *ctx, const json_t *record)
 }
 
 static void
-mesh_paths(void *ctx, const struct mesh_path *paths, size_t count)
+mesh_paths(void *ctx, const struct mesh_path *paths, size_t count,
+    uint64_t until_unix_ns)
 {
 	struct hub *h = ctx;
 
 	diagnosis_paths(h->diagnosis, paths, count);
 	if (h->o.paths != NULL)
-		h->o.paths(h->o.arg, paths, count);
+		h->o.paths(h->o.arg, paths, count, until_unix_ns);
 }
 
 static const struct mesh_ops mesh_ops = { send_to, mesh_record, mesh_paths };

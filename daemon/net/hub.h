@@ -41,7 +41,8 @@ struct hub_options {
 	/* A record of a run is in the store; pairs of an epoch of the mesh.
 	 * NULL: not wanted. */
 	void (*record)(void *arg, const struct run *r, const json_t *record);
-	void (*paths)(void *arg, const struct mesh_path *paths, size_t count);
+	void (*paths)(void *arg, const struct mesh_path *paths, size_t count,
+	    uint64_t until_unix_ns);
 	/* What jobs on a node have measured themselves, of its heartbeat. */
 	void (*in_band)(void *arg, const char *node, const json_t *jobs);
 	void *arg;

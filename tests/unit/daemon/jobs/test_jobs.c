@@ -724,7 +724,10 @@ test_what_a_job_costs(void **state)
 	static const int64_t epoch_ns = 60 * NS;
 	struct job_ledger *l = job_ledger_new(NULL, NULL, epoch_ns, 0);
 	json_t *job = json_pack("{s:s, s:s}", "nodes", "m[0,4]", "leaves", "");
+	json_t *record = json_pack("{s:s, s:s, s:s, s:f}", "probe", "canary",
+	    "test", "lat", "phase", "wild", "mean", 1e-5);
 	json_t *none = json_object(), *list, *o;
+	static const uint32_t away[] = { 8, 12 };
 	char name[320];
 	size_t i;
 
@@ -761,6 +764,8 @@ test_what_a_job_costs(void **state)
 						    (runs && (a < 8 || b < 8)
 							    ? 1.2
 							    : 1) };
+		/* What came while reports were waited for is in no way. */
+		job_ledger_canary(l, away, 2, record, at_ns + epoch_ns);
 		job_ledger_paths(l, paths, n, at_ns + epoch_ns - 1);
 		job_ledger_tick(l, at_ns + epoch_ns);
 	}
@@ -811,6 +816,7 @@ test_what_a_job_costs(void **state)
 	json_decref(occasions);
 	json_decref(none);
 	json_decref(job);
+	json_decref(record);
 	job_ledger_free(l);
 }
 
