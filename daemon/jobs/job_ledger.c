@@ -27,7 +27,10 @@
 #include "daemon/store/store.h"
 #include "schema/mesh.h"
 
-#define SPAN_GUARDS  3  /* samples on each side of a step */
+#define SPAN_SAMPLES 3 /* on each side of a step */
+/* The scheduler tells whole seconds, and programs take a moment to begin: what
+ * began to be measured meanwhile is of neither side. */
+#define START_NS     (2 * (int64_t)CLK_NS_PER_S)
 #define KEPT_SPANS   12 /* looks that fit into what is remembered */
 #define PLACEBOS     4  /* of one step */
 #define TESTS_MAX    32
@@ -69,15 +72,15 @@ struct job_ledger {
 };
 
 struct job_ledger *
-job_ledger_new(struct store *store, struct roster *roster, int64_t guard_ns,
+job_ledger_new(struct store *store, struct roster *roster, int64_t sample_ns,
     int64_t late_ns)
 {
 	struct job_ledger *l = xcalloc(1, sizeof(*l));
 
 	l->store = store;
 	l->roster = roster;
-	l->world.guard_ns = guard_ns;
-	l->world.span_ns = SPAN_GUARDS * guard_ns;
+	l->world.guard_ns = sample_ns + START_NS;
+	l->world.span_ns = SPAN_SAMPLES * sample_ns;
 	l->late_ns = late_ns;
 	l->series_ids = json_object();
 	l->leaf_ids = json_object();

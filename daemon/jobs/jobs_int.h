@@ -9,10 +9,10 @@
 
 struct job_ledger;
 
-/* guard_ns: how long a sample takes; late_ns: after which every job that has
+/* sample_ns: how long a sample takes; late_ns: after which every job that has
  * begun or ended is known. */
 struct job_ledger *job_ledger_new(struct store *store, struct roster *roster,
-    int64_t guard_ns, int64_t late_ns);
+    int64_t sample_ns, int64_t late_ns);
 void job_ledger_free(struct job_ledger *l); /* NULL is allowed */
 void job_ledger_paths(struct job_ledger *l, const struct mesh_path *paths,
     size_t count, int64_t at_ns);
