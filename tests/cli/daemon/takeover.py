@@ -597,6 +597,16 @@ def test_clusters(pg):
              "1 of 2 nodes report, 1 lost" in cluster(east, "west")["text"])
         assert cluster(east, "west")["verdict"] == "warn"
 
+        # One whose role may do nothing but its own is alone, and well.
+        pg.sql("CREATE ROLE alone LOGIN; CREATE SCHEMA north AUTHORIZATION"
+               " alone", "coalmine")
+        with named(pg, "north") as c:
+            c.options["store.url"] = pg.url(role="alone")
+            c.start()
+            assert [r["cluster"] for r in c.get("clusters")] == ["north"]
+            assert "views" not in str(c.get("diags")), c.get("diags")
+            assert not cluster(west, "north")
+
         # An address that is another cluster's is found out.
         west.stop()
         west.options["cluster.url"] = cluster(east, "east")["url"]
