@@ -5,18 +5,22 @@
  */
 #include "common/program.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 
-#define LISTEN_FD 3
+#define LISTEN_FD   3
+#define SOCKETS_MAX 8
 
 static char **first_argv, **first_env;
 
@@ -79,15 +83,29 @@ program_remember(char **argv)
 }
 
 void
-program_begin_again(int listen_fd)
+program_begin_again(const char *const names[], const int fds[], size_t count)
 {
+	struct strbuf text = { 0 };
+	int copies[SOCKETS_MAX], given = 0;
+	char number[2][16];
+
+	assert(count <= SOCKETS_MAX);
 	environ = first_env;
-	if (listen_fd >= 0) { /* others it had are closed by now */
-		(void)dup2(listen_fd, LISTEN_FD);
-		(void)fcntl(LISTEN_FD, F_SETFD, 0);
-		setenv("LISTEN_FDS", "1", 1);
-		unsetenv("LISTEN_FDNAMES");
+	for (size_t i = 0; i < count; i++) {
+		if (fds[i] < 0)
+			continue;
+		/* Their places may be taken by one that comes later. */
+		strbuf_addf(&text, "%s%s", given == 0 ? "" : ":", names[i]);
+		copies[given++] = fcntl(fds[i], F_DUPFD_CLOEXEC,
+		    LISTEN_FD + (int)count);
 	}
+	for (int i = 0; i < given; i++) /* without FD_CLOEXEC */
+		(void)dup2(copies[i], LISTEN_FD + i);
+	snprintf(number[0], sizeof(number[0]), "%d", given);
+	snprintf(number[1], sizeof(number[1]), "%d", (int)getpid());
+	setenv("LISTEN_FDS", number[0], 1);
+	setenv("LISTEN_PID", number[1], 1);
+	setenv("LISTEN_FDNAMES", given > 0 ? text.text : "", 1);
 	execv("/proc/self/exe", first_argv);
 	fatal("cannot begin again");
 }

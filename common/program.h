@@ -22,8 +22,9 @@ int program_exit(int status);
 /* At the start of main: how this program was started. */
 void program_remember(char **argv);
 /* The same again, as another program in this process: of this life nothing goes
- * on, whatever its threads wait for. listen_fd: it gets that socket as from a
- * service manager (sd_listen_fds(3)), or negative. */
-void program_begin_again(int listen_fd);
+ * on, whatever its threads wait for. It gets these sockets as from a service
+ * manager (sd_listen_fds(3)); those that are negative it does not get. */
+void program_begin_again(const char *const names[], const int fds[],
+    size_t count);
 
 #endif

@@ -55,6 +55,12 @@
 #define RECENT_RUNS  500
 #define LOADS_MAX    9                 /* questions to the store at the start */
 #define MIRROR_TICKS (5 * TICKS_PER_S) /* a standby asks anew */
+/* Agents that a standby refuses between two looks at the leader: their
+ * handshakes take most of the time until the next. */
+#define STANDBY_AGENTS 200
+
+/* They outlive the program that begins again. */
+static const char *const sockets[] = { "http", "agents" };
 
 struct app {
 	struct settings settings;
@@ -129,13 +135,26 @@ trust_take(struct app *a)
 
 static void load(struct app *a);
 
+/* Agents that connect meanwhile wait for the next life. */
+static void
+begin_again(const struct app *a)
+{
+	program_begin_again(sockets,
+	    (const int[]){ a->settings.http.listen_fd, listen_fd(a->listen) },
+	    ARRAY_LEN(sockets));
+}
+
+/* Agents that it refuses have no use from their handshake, and the active
+ * collector may have gone: who comes then waits for whoever leads next. */
 static void
 standby_tick(struct app *a)
 {
 	if (follow_leader_look(&a->leader, a->store)) {
 		log_info("nobody leads: this collector does");
-		program_begin_again(a->settings.http.listen_fd);
+		begin_again(a);
 	}
+	if (a->ready)
+		listen_start(a->listen, a->leader.is_over ? 0 : STANDBY_AGENTS);
 	if (a->ticks++ % MIRROR_TICKS == MIRROR_TICKS - 1 &&
 	    a->loaded == LOADS_MAX)
 		load(a);
@@ -160,7 +179,7 @@ tick_cb(evutil_socket_t fd, short what, void *arg)
 	if (!store_leads(a->store)) {
 		log_warnx("this collector does not lead any more: it begins "
 			  "again");
-		program_begin_again(a->settings.http.listen_fd);
+		begin_again(a);
 	}
 	if (!a->ready)
 		return;
@@ -362,7 +381,8 @@ load_cb(int status, json_t *result, void *arg)
 	if (!a->is_standby)
 		series_warm(a->store, warm_cb, a);
 	a->ready = 1;
-	listen_start(a->listen);
+	if (!a->is_standby)
+		listen_start(a->listen, SIZE_MAX);
 	http_start(a->http);
 	if (!a->is_standby)
 		scheduler_tick(a->agenda, clk_unix_ns());
@@ -462,10 +482,11 @@ doors_open(struct app *a)
 {
 	const struct conf *c = a->settings.conf;
 	struct http_options *o = &a->settings.http;
+	int fds[ARRAY_LEN(sockets)], rc;
 	struct err err;
-	int rc;
 
-	o->listen_fd = socket_activation_socket("http");
+	socket_activation_sockets(sockets, ARRAY_LEN(sockets), fds);
+	o->listen_fd = fds[0];
 	rc = trust_take(a);
 	if (rc < 0)
 		return rc;
@@ -476,7 +497,7 @@ doors_open(struct app *a)
 		return rc;
 	a->alarm = alarm_open(a->events, conf_string(c, "alerts", "page"),
 	    a->view);
-	rc = listen_open(conf_string(c, "collector", "listen"), a->base,
+	rc = listen_open(conf_string(c, "collector", "listen"), fds[1],
 	    hub_sessions(a->hub), &a->listen, &err);
 	if (rc < 0)
 		log_warnx("%s", err.text);

@@ -295,8 +295,9 @@ const struct conf_row options_agent[] = {
 	{ "agent", "collector", CONF_ADDRESS, 3, 1000, NULL, "collector:17700",
 	    "",
 	    "The collector, host:port; others behind it, with commas between, "
-	    "are tried in turn where it does not answer, and who was taken "
-	    "over is not followed." },
+	    "are tried at once where it does not answer or refuses, all of "
+	    "them before the next wait, and who was taken over is not "
+	    "followed." },
 	{ "agent", "name", CONF_STRING, 0, 255, NULL, "", "",
 	    "Node name; empty: the host's. The certificate must carry it." },
 	{ "agent", "state_dir", CONF_STRING, 1, 4000, NULL,

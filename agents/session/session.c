@@ -38,6 +38,9 @@
  * others, and an agent that reconnects starts at its end again. The collector's
  * own limit is 60 s. */
 #define TURN_LIMIT_NS (70 * CLK_NS_PER_S)
+/* Where there are other collectors: the kernel of one that is stopped accepts
+ * connections, too. */
+#define TURN_OTHERS_NS (30 * CLK_NS_PER_S)
 /* Short waits at first bring agents back within seconds of a restart; longer
  * ones later spread them when a collector returns after a long absence. */
 #define SOON_FOR_NS  (60 * CLK_NS_PER_S)
@@ -66,6 +69,8 @@ struct session {
 	char **collectors;   /* as told, in order of preference */
 	size_t collector_at; /* of those, and as an address: */
 	struct str_address collector;
+	size_t round; /* of them, so many have failed since the last wait */
+	int is_mute;  /* this one has not ended the session: it has vanished */
 	char *term_path;
 	uint64_t term; /* the highest that any of them said */
 	char boot[17]; /* this process's life */
@@ -226,6 +231,7 @@ handle_welcome(struct session *s, const json_t *msg)
 	s->silence_ns = (uint64_t)silence * CLK_NS_PER_MS;
 	s->state = SESSION_UP;
 	s->tries = 0;
+	s->round = 0;
 	s->last[0] = '\0';
 	log_info("session %s:%s: up", s->collector.host, s->collector.port);
 	send_heartbeat(s);
@@ -433,6 +439,8 @@ event_cb(struct bufferevent *bev, short what, void *arg)
 			send_hello(s);
 		return;
 	}
+	s->is_mute = errno == ETIMEDOUT || errno == EHOSTUNREACH ||
+	    errno == ENETUNREACH;
 	failure_text(bev, what, &err);
 	session_close(s, err.text);
 }
@@ -492,15 +500,17 @@ start(struct session *s)
 		session_close(s, "cannot resolve");
 }
 
-/* The only configured collector has accepted the connection; it may be busy
- * with other agents. */
+/* The collector has accepted the connection; it may be busy with other
+ * agents. */
 static int
 may_wait(const struct session *s)
 {
+	uint64_t limit_ns = s->collectors[1] != NULL ? TURN_OTHERS_NS
+						     : TURN_LIMIT_NS;
 	struct tcp_info info;
 	socklen_t len = sizeof(info);
 
-	return s->next == NULL && clk_ns() - s->heard_ns < TURN_LIMIT_NS &&
+	return s->next == NULL && clk_ns() - s->heard_ns < limit_ns &&
 	    getsockopt(bufferevent_getfd(s->bev), IPPROTO_TCP, TCP_INFO, &info,
 		&len) == 0 &&
 	    info.tcpi_state == TCP_ESTABLISHED;
@@ -530,6 +540,7 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 		break;
 	}
 	if (clk_ns() - s->heard_ns > s->silence_ns) {
+		s->is_mute = 1;
 		session_close(s, "silent");
 		return;
 	}
@@ -551,7 +562,8 @@ drop(struct session *s)
 	event_del(s->timer);
 }
 
-/* End what there is and come back: with the next address at once, or later. */
+/* End what there is and come back: with the next address or collector at once,
+ * or later, when none has us. */
 static void
 session_close(struct session *s, const char *why)
 {
@@ -576,10 +588,17 @@ session_close(struct session *s, const char *why)
 	if (s->list != NULL)
 		freeaddrinfo(s->list);
 	s->list = s->next = NULL;
-	/* A collector that was connected is tried again before the next one. */
-	if (was != SESSION_UP)
+	/* A collector that was connected, and ended, is tried again before the
+	 * next one. */
+	if (was != SESSION_UP || s->is_mute)
 		collector_choose(s, s->collector_at + 1);
+	s->is_mute = 0;
 	s->state = SESSION_WAITING;
+	if (was != SESSION_UP && s->collectors[++s->round] != NULL) {
+		timer_set(s, 0);
+		return;
+	}
+	s->round = 0;
 	timer_set(s, retry_ms(s) * CLK_NS_PER_MS);
 	s->tries++;
 	if (was == SESSION_UP)

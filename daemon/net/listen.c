@@ -3,7 +3,7 @@
  * listen.c - the port that agents connect to, and ports that were opened for
  * us.
  */
-#include "daemon/net/session.h"
+#include "daemon/net/session_int.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -31,6 +31,7 @@ struct listen {
 	struct evconnlistener *listener;
 	struct event *again;
 	struct sessions *to;
+	size_t left; /* connections until it is shut */
 };
 
 static void
@@ -54,7 +55,9 @@ accept_cb(struct evconnlistener *el, evutil_socket_t fd, struct sockaddr *addr,
 		NI_NUMERICHOST) != 0)
 		snprintf(host, sizeof(host), "unknown");
 	sessions_accept(l->to, fd, host);
-	if (sessions_full(l->to))
+	if (l->left != SIZE_MAX && --l->left == 0)
+		evconnlistener_disable(l->listener);
+	else if (sessions_full(l->to))
 		pause_for(l, FULL_MS);
 }
 
@@ -79,16 +82,30 @@ again_cb(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	if (l->left == 0)
+		return;
 	if (sessions_full(l->to))
 		pause_for(l, FULL_MS);
 	else
 		evconnlistener_enable(l->listener);
 }
 
-int
-listen_open(const char *where, struct event_base *base, struct sessions *to,
-    struct listen **ret, struct err *err)
+static int
+is_bound(int fd, const struct addrinfo *ai)
 {
+	struct sockaddr_storage at = { 0 };
+	socklen_t len = sizeof(at);
+
+	return fd >= 0 && getsockname(fd, (struct sockaddr *)&at, &len) == 0 &&
+	    len == ai->ai_addrlen && memcmp(&at, ai->ai_addr, len) == 0;
+}
+
+int
+listen_open(const char *where, int fd, struct sessions *to, struct listen **ret,
+    struct err *err)
+{
+	const unsigned flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC |
+	    LEV_OPT_REUSEABLE | LEV_OPT_DISABLED;
 	struct addrinfo hint = { .ai_flags = AI_PASSIVE,
 		.ai_socktype = SOCK_STREAM };
 	struct str_address at;
@@ -104,11 +121,16 @@ listen_open(const char *where, struct event_base *base, struct sessions *to,
 		    gai_strerror(rc));
 	l = xcalloc(1, sizeof(*l));
 	l->to = to;
-	l->again = evtimer_new(base, again_cb, l);
-	l->listener = evconnlistener_new_bind(base, accept_cb, l,
-	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE |
-		LEV_OPT_DISABLED,
-	    BACKLOG, ai->ai_addr, (int)ai->ai_addrlen);
+	l->again = evtimer_new(to->base, again_cb, l);
+	if (is_bound(fd, ai)) {
+		l->listener = evconnlistener_new(to->base, accept_cb, l, flags,
+		    BACKLOG, fd);
+	} else {
+		if (fd >= 0)
+			close(fd);
+		l->listener = evconnlistener_new_bind(to->base, accept_cb, l,
+		    flags, BACKLOG, ai->ai_addr, (int)ai->ai_addrlen);
+	}
 	rc = -errno;
 	freeaddrinfo(ai);
 	if (l->listener == NULL) {
@@ -122,9 +144,19 @@ listen_open(const char *where, struct event_base *base, struct sessions *to,
 }
 
 void
-listen_start(struct listen *l)
+listen_start(struct listen *l, size_t most)
 {
-	evconnlistener_enable(l->listener);
+	l->left = most;
+	if (most == 0)
+		evconnlistener_disable(l->listener);
+	else if (!event_pending(l->again, EV_TIMEOUT, NULL))
+		evconnlistener_enable(l->listener);
+}
+
+int
+listen_fd(const struct listen *l)
+{
+	return evconnlistener_get_fd(l->listener);
 }
 
 void
@@ -158,32 +190,38 @@ name_find(const char *names, const char *name)
 	return -ENOENT;
 }
 
-int
-socket_activation_socket(const char *name)
+void
+socket_activation_sockets(const char *const names[], size_t count,
+    int ret_fds[])
 {
 	const char *pid_text = getenv("LISTEN_PID");
 	const char *count_text = getenv("LISTEN_FDS");
-	int64_t pid = 0, count = 0;
-	int chosen = -ENOENT;
+	int64_t pid = 0, given = 0;
+	int found = 0;
 
-	if (pid_text != NULL && count_text != NULL &&
-	    str_to_int(pid_text, 1, INT32_MAX, &pid) == 0 &&
-	    str_to_int(count_text, 1, FDS_MAX, &count) == 0 && pid == getpid())
-		chosen = name_find(getenv("LISTEN_FDNAMES"), name);
-	else
-		count = 0;
-	if (chosen < 0 && count == 1)
-		chosen = 0;
-	if (chosen >= count)
-		chosen = -ENOENT;
-	for (int i = 0; i < (int)count; i++) {
-		if (i == chosen)
-			(void)fcntl(FIRST_FD + i, F_SETFD, FD_CLOEXEC);
+	if (pid_text == NULL || count_text == NULL ||
+	    str_to_int(pid_text, 1, INT32_MAX, &pid) < 0 ||
+	    str_to_int(count_text, 1, FDS_MAX, &given) < 0 || pid != getpid())
+		given = 0;
+	for (size_t k = 0; k < count; k++) {
+		int at = name_find(getenv("LISTEN_FDNAMES"), names[k]);
+
+		ret_fds[k] = at >= 0 && at < given ? FIRST_FD + at : -ENOENT;
+		found += ret_fds[k] >= 0;
+	}
+	if (given == 1 && found == 0)
+		ret_fds[0] = FIRST_FD;
+	for (int fd = FIRST_FD; fd < FIRST_FD + (int)given; fd++) {
+		int taken = 0;
+
+		for (size_t k = 0; k < count; k++)
+			taken |= ret_fds[k] == fd;
+		if (taken)
+			(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 		else
-			close(FIRST_FD + i);
+			close(fd);
 	}
 	unsetenv("LISTEN_PID");
 	unsetenv("LISTEN_FDS");
 	unsetenv("LISTEN_FDNAMES");
-	return chosen < 0 ? chosen : FIRST_FD + chosen;
 }

@@ -107,16 +107,21 @@ struct listen;
 
 /* Bound and shut: connections wait until listen_start.
  * where: "host:port", "[v6]:port" or ":port"; numeric hosts only need no
- * resolver. -errno with why. */
-int listen_open(const char *where, struct event_base *base, struct sessions *to,
+ * resolver. fd: a socket to use if it is bound there, or negative; taken.
+ * -errno with why. */
+int listen_open(const char *where, int fd, struct sessions *to,
     struct listen **ret, struct err *err);
-void listen_start(struct listen *l);
+/* Then it is shut again; SIZE_MAX: never. */
+void listen_start(struct listen *l, size_t most);
+int listen_fd(const struct listen *l);
 void listen_close(struct listen *l); /* NULL is allowed */
 
-/* A socket that a service manager has opened for us (sd_listen_fds(3)): the
- * descriptor of that name (LISTEN_FDNAMES), or the only one; -ENOENT if there
- * is none. Once: the environment is cleared, others are closed. */
-int socket_activation_socket(const char *name);
+/* Sockets that a service manager, or our own life before, has opened for us
+ * (sd_listen_fds(3)): the descriptors of these names (LISTEN_FDNAMES), and the
+ * only one as that of the first; -ENOENT for those that are not there. Once:
+ * the environment is cleared, others are closed. */
+void socket_activation_sockets(const char *const names[], size_t count,
+    int ret_fds[]);
 
 /* ---- log_limit.c: the same failure of the same peer is told once. A table of
  * fixed size, so a scan from many addresses costs no memory; it also caps the

@@ -2,7 +2,8 @@
 /*
  * agents.c - what an agent says and answers, and when it comes back: limits
  * and backoff are those of agents/session. Each has an address of its own,
- * 127.x.y.z, 32 of them a leaf.
+ * 127.x.y.z, 32 of them a leaf. A node of a cluster answers whatever others
+ * do, so here who has a connection goes before who wants one.
  */
 #include <event2/buffer.h>
 #include <event2/bufferevent_ssl.h>
@@ -25,14 +26,15 @@
 #include "tests/bench/fleet/fleet.h"
 
 /* Of agents/session/session.c. */
-#define OPEN_LIMIT_NS (8 * CLK_NS_PER_S)
-#define TURN_LIMIT_NS (70 * CLK_NS_PER_S)
-#define SOON_FOR_NS   (60 * CLK_NS_PER_S)
-#define SOON_BASE_MS  500
-#define SOON_CAP_MS   4000
-#define LATE_BASE_MS  1000
-#define LATE_CAP_MS   120000
-#define RETRY_MIN_MS  50
+#define OPEN_LIMIT_NS  (8 * CLK_NS_PER_S)
+#define TURN_LIMIT_NS  (70 * CLK_NS_PER_S)
+#define TURN_OTHERS_NS (30 * CLK_NS_PER_S)
+#define SOON_FOR_NS    (60 * CLK_NS_PER_S)
+#define SOON_BASE_MS   500
+#define SOON_CAP_MS    4000
+#define LATE_BASE_MS   1000
+#define LATE_CAP_MS    120000
+#define RETRY_MIN_MS   50
 
 #define LEAF_NODES    32
 #define BATCH_BYTES   (64 * 1024)
@@ -46,9 +48,10 @@ struct fleet_agent {
 	struct fleet *f;
 	struct bufferevent *bev;
 	struct event *timer; /* by state: retry, limit, heartbeat */
+	X509 *cert;
 	enum state state;
 	unsigned tries;
-	size_t port_at;
+	size_t port_at, round; /* as collector_at of a session */
 	int number;
 	uint64_t down_ns, heard_ns, beat_ns, heartbeat_ns, silence_ns;
 	char run[64];
@@ -105,17 +108,25 @@ say(struct fleet_agent *a, enum wire_type type, json_t *msg)
 static void
 down(struct fleet_agent *a)
 {
-	if (a->state == STATE_UP) {
+	int was_up = a->state == STATE_UP;
+
+	if (was_up) {
 		up_count--;
 		a->f->closed++;
 		a->down_ns = clk_ns();
-		a->tries = 0;
 	} else {
 		a->port_at = (a->port_at + 1) % a->f->port_count;
 	}
 	bufferevent_free(a->bev);
 	a->bev = NULL;
 	a->state = STATE_WAITING;
+	event_del(a->timer);
+	event_priority_set(a->timer, FLEET_LATER);
+	if (!was_up && ++a->round < a->f->port_count) {
+		timer_set(a, 0);
+		return;
+	}
+	a->round = 0;
 	timer_set(a, retry_ns(a));
 	a->tries++;
 }
@@ -210,6 +221,7 @@ welcomed(struct fleet_agent *a, const json_t *msg)
 	a->silence_ns = member_unsigned(msg, "silence_ms") * CLK_NS_PER_MS;
 	a->state = STATE_UP;
 	a->tries = 0;
+	a->round = 0;
 	a->beat_ns = 0;
 	a->f->welcomes++;
 	up_count++;
@@ -483,10 +495,12 @@ open_session(struct fleet_agent *a)
 		fatal("node%d: bind", a->number);
 	/* Refused at once, or later: the handshake finds it out. */
 	(void)connect(fd, (struct sockaddr *)&to, sizeof(to));
-	fleet_name_agent(all_names, a->number, ssl);
+	fleet_name_agent(all_names, a->cert, ssl);
 	a->bev = bufferevent_openssl_socket_new(a->f->base, fd, ssl,
 	    BUFFEREVENT_SSL_CONNECTING,
 	    BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+	bufferevent_priority_set(a->bev, FLEET_NOW);
+	event_priority_set(a->timer, FLEET_NOW);
 	bufferevent_openssl_set_allow_dirty_shutdown(a->bev, 1);
 	bufferevent_setcb(a->bev, read_cb, write_cb, event_cb, a);
 	bufferevent_setwatermark(a->bev, EV_WRITE, BATCH_BYTES, 0);
@@ -501,10 +515,12 @@ open_session(struct fleet_agent *a)
 static int
 may_wait(const struct fleet_agent *a)
 {
+	uint64_t limit_ns = a->f->port_count > 1 ? TURN_OTHERS_NS
+						 : TURN_LIMIT_NS;
 	struct tcp_info info;
 	socklen_t len = sizeof(info);
 
-	return a->state != STATE_UP && clk_ns() - a->heard_ns < TURN_LIMIT_NS &&
+	return a->state != STATE_UP && clk_ns() - a->heard_ns < limit_ns &&
 	    getsockopt(bufferevent_getfd(a->bev), IPPROTO_TCP, TCP_INFO, &info,
 		&len) == 0 &&
 	    info.tcpi_state == TCP_ESTABLISHED;
@@ -538,8 +554,10 @@ fleet_start(struct fleet *f, struct fleet_names *names)
 
 		a->f = f;
 		a->number = f->first + i;
-		a->down_ns = clk_ns();
+		a->cert = fleet_name_sign(names, a->number);
 		a->timer = evtimer_new(f->base, timer_cb, a);
+		event_priority_set(a->timer, FLEET_LATER);
+		a->down_ns = clk_ns();
 		event_active(a->timer, EV_TIMEOUT, 0);
 	}
 }

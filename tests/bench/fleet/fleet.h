@@ -16,6 +16,10 @@
 #define FLEET_NAME_MAX 32
 #define FLEET_PORTS    2 /* of collectors, in the order of preference */
 
+/* Of events: so many of the later ones at a time. */
+enum { FLEET_NOW, FLEET_LATER, FLEET_PRIORITIES };
+#define FLEET_AT_ONCE 16
+
 struct fleet_agent;
 
 struct fleet {
@@ -39,8 +43,10 @@ struct fleet {
 
 /* The authority of dir: contexts and certificates are made by it. */
 struct fleet_names *fleet_names_new(const char *dir, SSL_CTX **ret_ctx);
-/* Name and key for that agent's connection; all share one key. */
-void fleet_name_agent(struct fleet_names *names, int number, SSL *ssl);
+/* An agent's certificate, signed once; all share one key. */
+X509 *fleet_name_sign(struct fleet_names *names, int number);
+/* With it and its key, that connection. */
+void fleet_name_agent(struct fleet_names *names, X509 *cert, SSL *ssl);
 void fleet_name_text(int number, char ret[FLEET_NAME_MAX]);
 
 /* ---- agents.c ---- */

@@ -124,8 +124,10 @@ number_in(const char *text)
 int
 main(int argc, char **argv)
 {
+	struct event_config *config = event_config_new();
 	struct rlimit rl = { 0 };
 	struct fleet f = { 0 };
+	struct event *orders;
 	struct fleet_names *names;
 	char **ports;
 
@@ -147,14 +149,19 @@ main(int argc, char **argv)
 		fatalx("%d agents need more than %llu descriptors", f.count,
 		    (unsigned long long)rl.rlim_cur);
 	signal(SIGPIPE, SIG_IGN);
-	f.base = event_base_new();
+	event_config_set_max_dispatch_interval(config, NULL, FLEET_AT_ONCE,
+	    FLEET_LATER);
+	f.base = event_base_new_with_config(config);
+	event_config_free(config);
+	event_base_priority_init(f.base, FLEET_PRIORITIES);
 	f.inventory = json_of(argv[5]);
 	f.record = json_of(argv[6]);
 	names = fleet_names_new(argv[1], &f.ctx);
 	input = evbuffer_new();
-	event_add(event_new(f.base, STDIN_FILENO, EV_READ | EV_PERSIST,
-		      input_cb, &f),
-	    NULL);
+	orders = event_new(f.base, STDIN_FILENO, EV_READ | EV_PERSIST, input_cb,
+	    &f);
+	event_priority_set(orders, FLEET_NOW);
+	event_add(orders, NULL);
 	fleet_start(&f, names);
 	event_base_dispatch(f.base);
 	return 0;

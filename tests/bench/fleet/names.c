@@ -94,8 +94,8 @@ fleet_names_new(const char *dir, SSL_CTX **ret_ctx)
 	return n;
 }
 
-void
-fleet_name_agent(struct fleet_names *names, int number, SSL *ssl)
+X509 *
+fleet_name_sign(struct fleet_names *names, int number)
 {
 	X509 *cert = X509_dup(names->model);
 	char name[FLEET_NAME_MAX];
@@ -108,9 +108,15 @@ fleet_name_agent(struct fleet_names *names, int number, SSL *ssl)
 	    (const unsigned char *)name, -1, -1, 0);
 	X509_NAME_add_entry_by_txt(subject, "OU", MBSTRING_UTF8,
 	    (const unsigned char *)"agent", -1, -1, 0);
-	if (X509_sign(cert, names->ca_key, EVP_sha256()) == 0 ||
-	    SSL_use_certificate(ssl, cert) != 1 ||
-	    SSL_use_PrivateKey(ssl, names->key) != 1)
+	if (X509_sign(cert, names->ca_key, EVP_sha256()) == 0)
 		fatalx("%s: no certificate", name);
-	X509_free(cert);
+	return cert;
+}
+
+void
+fleet_name_agent(struct fleet_names *names, X509 *cert, SSL *ssl)
+{
+	if (SSL_use_certificate(ssl, cert) != 1 ||
+	    SSL_use_PrivateKey(ssl, names->key) != 1)
+		fatalx("no certificate");
 }

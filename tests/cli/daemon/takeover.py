@@ -8,6 +8,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -286,6 +287,37 @@ def follow(s, c):
     s.a[1:] = others
 
 
+class Door:
+    """Connects to a port again and again: there is always somebody."""
+
+    def __init__(self, port):
+        self.port, self.is_over = port, threading.Event()
+        self.opened = self.refused = 0
+        self.thread = threading.Thread(target=self.knock)
+        self.thread.start()
+
+    def knock(self):
+        while not self.is_over.wait(0.002):
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                self.opened += 1
+            except ConnectionRefusedError:
+                self.refused += 1
+
+    def end(self):
+        self.is_over.set()
+        self.thread.join()
+        assert self.opened and not self.refused, (self.opened, self.refused)
+
+
+def agent_node(c, *to):
+    """The agent n1, with these collectors in this order."""
+    return Node(c, "n1", **{
+        "agent.collector": ",".join(f"127.0.0.1:{x.port}" for x in to),
+        "tls.ca": c.pki + "/ca.pem", "tls.cert": c.pki + "/n1.pem",
+        "tls.key": c.pki + "/n1.key"})
+
+
 def takes_over(c, limit=30):
     poll("it leads", limit, lambda: is_active(c))
     poll("it takes agents", limit, lambda: "ready:" in c.read_log())
@@ -328,10 +360,7 @@ def test_standby(pg):
         assert is_active(a) and not is_active(b)
         assert metric(b, "coalmine_collector_active") == 0
         assert metric(a, "coalmine_collector_active") == 1
-        node = Node(a, "n1", **{
-            "agent.collector": f"127.0.0.1:{b.port},127.0.0.1:{a.port}",
-            "tls.ca": a.pki + "/ca.pem", "tls.cert": a.pki + "/n1.pem",
-            "tls.key": a.pki + "/n1.key"})
+        node = agent_node(a, b, a)
         node.says("is a standby; the active one is", 30)
         node.says(f":{a.port}", 30)
         poll("n1 is up", 30, lambda: is_up(a, "n1"))
@@ -344,8 +373,10 @@ def test_standby(pg):
             status, o = b.request("POST", order)
             assert status == 503 and f":{a.port}" in str(o), (status, o)
         term = pg.sql("SELECT term FROM shared.leader", "coalmine")
+        door = Door(b.port)
         a.kill()
         takes_over(b)
+        door.end()
         follow(s, b)
         wait(a)
         s.end()
@@ -364,6 +395,8 @@ def test_stopped(pg):
         a.start()
         wait(b)
         s = Stream(a)
+        node = agent_node(a, a, b)
+        poll("n1 is up", 30, lambda: is_up(a, "n1"))
         a.proc.send_signal(signal.SIGSTOP)
         # What it would do when it goes on.
         order = subprocess.Popen(
@@ -372,6 +405,8 @@ def test_stopped(pg):
         takes_over(b)
         count = "SELECT count(*) FROM shared.event WHERE kind = 'order'"
         had = pg.sql(count, "coalmine")
+        # The kernel of the first goes on accepting connections.
+        poll("n1 follows", 60, lambda: is_up(b, "n1"))
         a.proc.send_signal(signal.SIGCONT)
         follow(s, b)
         poll("the first waits", 30, lambda: is_active(a) is False
@@ -381,6 +416,7 @@ def test_stopped(pg):
         s.end()
         assert pg.sql(count, "coalmine") == had
         assert is_active(b) and not is_active(a)
+        node.kill()
 
 
 def test_cut(pg):
