@@ -559,7 +559,8 @@ token_check(struct enroll *e, const struct enroll_ask *ask, const char *key,
 	    : token_find(e, text.digest);
 	if (t == NULL) {
 		wrong(e, ask->addr, 1, now_unix_s);
-		return err_set(err, -EACCES, "no such token");
+		return err_set(err, -EACCES,
+		    "no such token: each collector has its own");
 	}
 	if (now_unix_s > t->end_unix_s)
 		return err_set(err, -EACCES,

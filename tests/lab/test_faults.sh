@@ -252,19 +252,32 @@ mend_pair_database()
 	come_back "$was"
 }
 
-# All processes of both at once; the one that waited is there first.
-fault_pair_rebooted()
+# All processes of both at once, which come back in this order.
+reboot() # HOST HOST
 {
-	local first
-	[ $leader = node9 ] && first=collector || first=node9
 	cluster_signal KILL collector
 	cluster_signal KILL node9
 	sleep 2
-	cluster_start $first coalmined
+	cluster_start "$1" coalmined
 	sleep 1
-	cluster_start $leader coalmined
+	cluster_start "$2" coalmined
 	poll 30 one_leads || fail "not one leads"
 	named=
+}
+
+other()
+{
+	[ $leader = node9 ] && echo collector || echo node9
+}
+
+fault_pair_rebooted()
+{
+	reboot "$(other)" $leader
+}
+
+fault_pair_rebooted_active()
+{
+	reboot $leader "$(other)"
 }
 
 fault_pair_promoted()

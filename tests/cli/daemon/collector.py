@@ -37,6 +37,9 @@ def free_port():
         return s.getsockname()[1]
 
 
+watched = []  # collectors without which nothing that is waited for comes
+
+
 def poll(what, limit, is_true):
     limit *= LATE
     end = time.time() + limit
@@ -46,6 +49,8 @@ def poll(what, limit, is_true):
             return got
         if time.time() > end:
             raise AssertionError(f"{what}: not within {limit} s")
+        for c in watched:
+            c.check_lives(what)
         time.sleep(0.05)
 
 
@@ -57,7 +62,7 @@ class Collector:
         self.socket = self.dir + "/http.sock"
         self.campaigns = self.dir + "/campaigns"
         os.mkdir(self.campaigns)
-        self.proc = None
+        self.proc = self.killed = None
         self.config = "/dev/null"
         self.options = {
             "collector.listen": f"127.0.0.1:{self.port}",
@@ -102,9 +107,16 @@ class Collector:
         self.proc = subprocess.Popen(self.command(), stderr=self.log)
         poll("coalmined ready", 60, self.is_ready)
 
+    def check_lives(self, what):
+        """Or was killed by the test."""
+        if self.proc not in (None, self.killed) \
+                and self.proc.poll() is not None:
+            raise AssertionError(
+                f"{what}: coalmined ended, status {self.proc.returncode}: "
+                + (self.read_log()[-3000:] or "it has said nothing"))
+
     def is_ready(self):
-        if self.proc.poll() is not None:
-            raise AssertionError("coalmined ended: " + self.read_log())
+        self.check_lives("ready")
         with open(self.dir + "/log", "rb") as f:
             f.seek(self.log_at)
             said = f.read()
@@ -154,10 +166,12 @@ class Collector:
         return len(os.listdir(f"/proc/{self.proc.pid}/fd"))
 
     def kill(self):
+        self.killed = self.proc
         self.proc.kill()
         self.proc.wait()
 
     def stop(self):
+        self.killed = self.proc
         self.proc.terminate()
         assert self.proc.wait(10) == 0, "unclean end"
 

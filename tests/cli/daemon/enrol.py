@@ -16,6 +16,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import agent  # noqa: E402
 from agent import Agent, frame  # noqa: E402
 from certificates import reload  # noqa: E402
 from collector import BUILD, Collector, poll  # noqa: E402
@@ -36,14 +37,17 @@ class Stranger(Agent):
 
 
 def context(pki, name):
+    if name:
+        return with_name(pki, name)
     ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     ctx.load_verify_locations(f"{pki}/ca.pem")
     ctx.check_hostname = False
-    if name:
-        ctx.load_cert_chain(f"{pki}/{name}.pem", f"{pki}/{name}.key")
     wrap = ctx.wrap_socket
     ctx.wrap_socket = lambda raw: wrap(raw, server_hostname=SNI)
     return ctx
+
+
+with_name, agent.tls_context = agent.tls_context, context
 
 
 def request(name):
@@ -566,10 +570,6 @@ def test_init_refuses():
 
 
 def main():
-    import agent
-    agent.tls_context, was = (
-        lambda pki, name: context(pki, name) if name is None
-        else was(pki, name)), agent.tls_context
     if shutil.which("openssl") is None:
         print("skip: no openssl to make requests with")
         return 77

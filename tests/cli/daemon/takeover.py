@@ -18,8 +18,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, HERE + "/../../unit/daemon/store"]
 from agent import Agent, phase  # noqa: E402
 from collector import (  # noqa: E402
-    BUILD, Collector, UnixConnection, free_port, poll)
-from enrol import Node, is_up  # noqa: E402
+    BUILD, Collector, UnixConnection, free_port, poll, watched)
+from enrol import Node, Stranger, is_up, request, token  # noqa: E402
+from enrol import refused as not_enrolled  # noqa: E402
 from on_postgresql import Cluster, needed  # noqa: E402
 from postgresql import Proxy, Stream, collector, refused  # noqa: E402
 
@@ -67,8 +68,11 @@ def pair():
                   store__copy_wait="10m")
     a.issue("pair", "collector", "--san", "coalmine-collector", "--san",
             "127.0.0.1")
+    a.ctl("pki", "enroller", a.pki)
     for c in (a, b):
-        c.options.update({"tls.ca": a.pki + "/ca.pem",
+        c.options.update({"enroll.ca": a.pki + "/enroll.pem",
+                          "enroll.key": a.pki + "/enroll.key",
+                          "tls.ca": a.pki + "/ca.pem",
                           "tls.cert": a.pki + "/pair.pem",
                           "tls.key": a.pki + "/pair.key"})
     b.pki = a.pki
@@ -135,6 +139,7 @@ def test_takeover(a, b):
         "tls.key": a.pki + "/n2.key"})
     poll("n2 is up", 30, lambda: is_up(a, "n2"))
 
+    of_first = token(a, "--node", "x1")
     t = threading.Thread(target=s.flood, daemon=True)
     t.start()
     time.sleep(random.uniform(1, 3))
@@ -164,6 +169,14 @@ def test_takeover(a, b):
     poll("acknowledged by the second", 30, lambda: last.acked == last.seq)
     assert seqs(b) == list(range(1, last.seq + 1)), seqs(b)
     poll("n2 follows the second", 60, lambda: is_up(b, "n2"))
+
+    # A token is of one machine.
+    not_enrolled(b, "no such token: each collector has its own", node="x1",
+                 request=request("x1"), token=of_first)
+    x1 = Stranger(b, "x1")
+    x1.send("enroll", node="x1", request=request("x1"),
+            token=token(b, "--node", "x1"))
+    assert "BEGIN CERTIFICATE" in x1.wait("certificate", 30)["cert"]
 
     # The first comes back, and is not followed.
     b.kill()
@@ -268,7 +281,17 @@ def wait(c):
     c.log = open(c.dir + "/log", "a")
     c.log_at = c.log.tell()
     c.proc = subprocess.Popen(c.command(), stderr=c.log)
-    poll("a standby", 30, lambda: c.read_log().count("standby:") > before)
+
+    def waits():
+        c.check_lives("a standby")
+        return c.read_log().count("standby:") > before
+
+    poll("a standby", 30, waits)
+
+
+def watch(*collectors):
+    """None of them may end but by the test."""
+    watched[:] = collectors
 
 
 def is_active(c):
@@ -293,7 +316,7 @@ class Door:
     def __init__(self, port):
         self.port, self.is_over = port, threading.Event()
         self.opened = self.refused = 0
-        self.thread = threading.Thread(target=self.knock)
+        self.thread = threading.Thread(target=self.knock, daemon=True)
         self.thread.start()
 
     def knock(self):
@@ -357,6 +380,7 @@ def test_standby(pg):
     with a, b:
         a.start()
         wait(b)
+        watch(a, b)
         assert is_active(a) and not is_active(b)
         assert metric(b, "coalmine_collector_active") == 0
         assert metric(a, "coalmine_collector_active") == 1
@@ -394,6 +418,7 @@ def test_stopped(pg):
     with a, b:
         a.start()
         wait(b)
+        watch(a, b)
         s = Stream(a)
         node = agent_node(a, a, b)
         poll("n1 is up", 30, lambda: is_up(a, "n1"))
@@ -701,9 +726,12 @@ def main():
             for test in (test_wrong, test_clusters, test_standby, test_stopped, test_cut,
                          test_server, test_promoted):
                 if not sys.argv[2:] or test.__name__ in sys.argv[2:]:
+                    watch()
                     test(pg)
                     print(test.__name__, "passed", flush=True)
         finally:
+            for node in Node.all:
+                node.kill()
             pg.end()
         return None
     for test in (test_settings, test_takeover, test_copy_goes_on):

@@ -93,16 +93,29 @@ static void
 test_exactly_once(void **state)
 {
 	struct fix *f = *state;
-	json_t *run;
+	json_t *run, *list;
 
 	fix_put_run(f, fix_run("r-1", "quick", "running", 5));
 	for (int again = 0; again < 3; again++)
 		for (int seq = 1; seq <= 5; seq++)
 			assert_int_equal(fix_put_record(f,
 					     fix_canary("r-1", seq, "lat",
-						 "isolated", 1)),
+						 "isolated", 1 + again)),
 			    0);
-	assert_int_equal(count_records(f, "r-1"), 5);
+	/* what was there first, untouched */
+	list = fix_ask(f, STORE_RECORDS, json_pack("{s:s}", "run", "r-1"), 0);
+	assert_int_equal(json_array_size(list), 5);
+	for (int seq = 1; seq <= 5; seq++) {
+		json_t *first = fix_canary("r-1", seq, "lat", "isolated", 1);
+
+		assert_true(
+		    json_equal(json_array_get(list, (size_t)seq - 1), first));
+		json_decref(first);
+	}
+	json_decref(list);
+	list = fix_ask(f, STORE_ACKS, json_pack("{s:[s]}", "runs", "r-1"), 0);
+	assert_int_equal(member_int(json_array_get(list, 0), "seq"), 5);
+	json_decref(list);
 	run = fix_ask(f, STORE_RUN, json_pack("{s:s}", "run", "r-1"), 0);
 	assert_int_equal(json_integer_value(json_object_get(run, "records")),
 	    5);
