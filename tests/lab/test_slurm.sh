@@ -349,6 +349,14 @@ its_end() # WHAT IT SHOWS
 	say "$1"
 }
 
+# Beside much else a sound node is slow too, and the job is held once more.
+is_released()
+{
+	a_job_is COMPLETED && return
+	a_job_is PENDING "0 " && sl scontrol release "$its"
+	return 1
+}
+
 holds()
 {
 	job_of hold 4
@@ -360,7 +368,9 @@ holds()
 		fail "it does not say why: $(sl scontrol -o show job "$its")"
 	say "held: $(sl scontrol -o show job "$its" | grep -o "Comment=.*")"
 	"$lab" heal node3
-	sl scontrol release "$its" || fail "scontrol release"
+	poll 100 is_released ||
+		fail "held for ever: $(sl scontrol -o show job "$its")" \
+			"$(ctl run list --campaign preflight)"
 	its_end "a job with a slow node is held until it is well"
 }
 
