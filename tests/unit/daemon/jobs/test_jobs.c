@@ -716,6 +716,27 @@ costs_by(enum job_costs_by by)
 	return list;
 }
 
+/* Of an epoch, all that has a part in leaves 0 and 1 20 % slower, or not. */
+static void
+echoes(struct job_ledger *l, int e, int slow, int64_t at_ns)
+{
+	struct mesh_path paths[16 * 15];
+	size_t n = 0;
+
+	for (uint32_t a = 0; a < 16; a++)
+		for (uint32_t b = 0; b < 16; b++) {
+			int turn = (int)(a + b + (unsigned)e) % 7;
+
+			if (a == b)
+				continue;
+			paths[n++] = (struct mesh_path){ .a = a,
+				.b = b,
+				.p50_s = 1e-5 * (1 + 0.001 * turn) *
+				    (slow && (a < 8 || b < 8) ? 1.2 : 1) };
+		}
+	job_ledger_paths(l, paths, n, at_ns);
+}
+
 /* Jobs on leaves 0 and 1 that make echoes there 20 % slower: from samples and
  * lines to the statement. */
 static void
@@ -739,8 +760,6 @@ test_what_a_job_costs(void **state)
 	for (int e = 1; e < 400; e++) {
 		int64_t at_ns = T0 * NS + e * epoch_ns;
 		int runs = e % 40 >= 20;
-		struct mesh_path paths[16 * 15];
-		size_t n = 0;
 
 		if (e % 20 == 0) {
 			snprintf(name, sizeof(name), "%d", (e + 20) / 40);
@@ -750,23 +769,13 @@ test_what_a_job_costs(void **state)
 			job_ledger_step(l, job, runs ? 1 : -1, at_ns, none,
 			    none);
 		}
-		for (uint32_t a = 0; a < 16; a++)
-			for (uint32_t b = 0; b < 16; b++)
-				if (a != b)
-					paths[n++] = (struct mesh_path){ .a = a,
-						.b = b,
-						.p50_s = 1e-5 *
-						    (1 +
-							0.001 *
-							    ((a + b +
-								 (unsigned)e) %
-								7)) *
-						    (runs && (a < 8 || b < 8)
-							    ? 1.2
-							    : 1) };
 		/* What came while reports were waited for is in no way. */
 		job_ledger_canary(l, away, 2, record, at_ns + epoch_ns);
-		job_ledger_paths(l, paths, n, at_ns + epoch_ns - 1);
+		echoes(l, e, runs, at_ns + epoch_ns - 1);
+		/* Begun a second after the last job, before its programs were:
+		 * many, and of neither side. */
+		for (int k = 0; e == 380 && k < 4; k++)
+			echoes(l, e, 0, at_ns + epoch_ns + NS);
 		job_ledger_tick(l, at_ns + epoch_ns);
 	}
 	assert_true(json_array_size(occasions) >= 15);
@@ -797,6 +806,8 @@ test_what_a_job_costs(void **state)
 	o = json_array_get(list, 0);
 	assert_true(member_bool(o, "blamed") && member_int(o, "jobs") == 1);
 	assert_true(member_text(o, "job")[0] != '\0');
+	json_array_foreach (list, i, o)
+		assert_true(fabs(member_number(o, "cost") - 0.2) < 0.01);
 	json_decref(list);
 	/* One that is new has few random moments: those of all kinds say what
 	 * is chance. */
