@@ -439,8 +439,10 @@ event_cb(struct bufferevent *bev, short what, void *arg)
 			send_hello(s);
 		return;
 	}
-	s->is_mute = errno == ETIMEDOUT || errno == EHOSTUNREACH ||
-	    errno == ENETUNREACH;
+	/* Only of an error errno is this one's. */
+	s->is_mute = (what & BEV_EVENT_ERROR) &&
+	    (errno == ETIMEDOUT || errno == EHOSTUNREACH ||
+		errno == ENETUNREACH);
 	failure_text(bev, what, &err);
 	session_close(s, err.text);
 }
