@@ -239,23 +239,22 @@ cluster_judge(json_t *o)
 					      : VERDICT_OK;
 	struct strbuf text = { 0 };
 
-	if (!member_bool(o, "active")) {
-		is = VERDICT_BAD;
-		strbuf_addf(&text, "no collector");
-	} else {
-		strbuf_addf(&text, "%lld of %lld nodes report",
-		    (long long)reporting, (long long)nodes);
-		if (is == VERDICT_UNKNOWN)
-			strbuf_addf(&text, ", nothing is measured yet");
-	}
-	for (size_t i = 0; i < ARRAY_LEN(parts) && member_bool(o, "active");
-	     i++) {
+	strbuf_addf(&text, "%lld of %lld nodes report", (long long)reporting,
+	    (long long)nodes);
+	if (is == VERDICT_UNKNOWN)
+		strbuf_addf(&text, ", nothing is measured yet");
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		if (parts[i].count == 0)
 			continue;
 		strbuf_addf(&text, ", %lld %s", (long long)parts[i].count,
 		    parts[i].count == 1 ? parts[i].one : parts[i].many);
 		if (is == VERDICT_UNKNOWN || parts[i].is > is)
 			is = parts[i].is;
+	}
+	if (!member_bool(o, "active")) { /* whatever it told */
+		is = VERDICT_BAD;
+		strbuf_clear(&text);
+		strbuf_addf(&text, "no collector");
 	}
 	json_object_set_new(o, "verdict", json_string(names_verdicts[is]));
 	json_object_set_new(o, "text", text_json(text.text));
