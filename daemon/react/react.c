@@ -20,6 +20,7 @@
 #define HOUR_NS  (3600 * CLK_NS_PER_S)
 #define KEY      "react/"
 #define BEGUN    "begun "
+#define UNDOING  "undoing "           /* begun as well */
 #define AGAIN_NS (600 * CLK_NS_PER_S) /* after a failure */
 
 static const struct react_way *const ways[] = {
@@ -66,24 +67,6 @@ react_free(struct react *r)
 	json_decref(r->done);
 	json_decref(r->begun);
 	free(r);
-}
-
-/* Slurm can be asked what became of what was begun; a command is not run
- * twice. */
-void
-react_load(struct react *r, const json_t *settings)
-{
-	const char *key;
-	json_t *v;
-
-	json_object_foreach ((json_t *)(uintptr_t)settings, key, v) {
-		int begun = json_is_string(v) && r->o.action == REACT_SLURM &&
-		    strncmp(json_string_value(v), BEGUN, strlen(BEGUN)) == 0;
-
-		if (strncmp(key, KEY, strlen(KEY)) == 0 && json_is_string(v))
-			json_object_set(begun ? r->begun : r->done,
-			    key + strlen(KEY), v);
-	}
 }
 
 static void
@@ -146,6 +129,38 @@ done_set(struct react *r, const char *node, const char *value)
 	store_put_setting(r->store, key, value, NULL, NULL);
 }
 
+/* Of what was begun Slurm is asked what became of it; a command may have run or
+ * not, and is not run a second time. */
+void
+react_load(struct react *r, const json_t *settings)
+{
+	struct react_task lost = { .undo = 0 };
+	const char *key, *node, *value;
+	json_t *v;
+
+	json_object_foreach ((json_t *)(uintptr_t)settings, key, v) {
+		value = json_string_value(v);
+		if (strncmp(key, KEY, strlen(KEY)) != 0 || value == NULL)
+			continue;
+		node = key + strlen(KEY);
+		lost.undo = strncmp(value, UNDOING, strlen(UNDOING)) == 0;
+		if (!lost.undo && strncmp(value, BEGUN, strlen(BEGUN)) != 0) {
+			json_object_set(r->done, node, v);
+		} else if (r->o.action != REACT_COMMAND) {
+			json_object_set(r->begun, node, v);
+		} else {
+			snprintf(lost.node, sizeof(lost.node), "%s", node);
+			react_say(r, &lost,
+			    lost.undo ? "may have been undone, or not"
+				      : "may have been done, or not",
+			    "the collector ended meanwhile, and the command is "
+			    "not run a second time: look at the node");
+			done_set(r, node,
+			    lost.undo ? NULL : value + strlen(BEGUN));
+		}
+	}
+}
+
 void
 react_bad(struct react *r, const char *node, const char *text)
 {
@@ -178,9 +193,9 @@ react_finish(struct react *r, enum react_result result, const char *text)
 
 	r->now = NULL;
 	r->child = NULL;
+	clk_unix_format(clk_unix_ns(), when, sizeof(when));
 	switch (result) {
 	case REACT_DONE:
-		clk_unix_format(clk_unix_ns(), when, sizeof(when));
 		react_say(r, t, t->undo ? r->way->undone : r->way->done, text);
 		done_set(r, t->node, t->undo ? NULL : when);
 		break;
@@ -190,8 +205,8 @@ react_finish(struct react *r, enum react_result result, const char *text)
 		break;
 	case REACT_FAILED:
 		react_say(r, t, "failed, and is tried again", text);
-		if (!t->undo)
-			done_set(r, t->node, NULL);
+		if (!t->undo || is_done(r, t->node))
+			done_set(r, t->node, t->undo ? when : NULL);
 		t->not_before_ns = clk_ns() + AGAIN_NS;
 		return;
 	}
@@ -254,7 +269,7 @@ begun_cb(int status, json_t *result, void *arg)
 void
 react_tick(struct react *r, size_t nodes)
 {
-	char key[300], value[60] = BEGUN;
+	char key[300], value[60], when[40];
 	struct react_task *t;
 	size_t oldest = 0;
 
@@ -283,8 +298,8 @@ react_tick(struct react *r, size_t nodes)
 	}
 	r->now = t;
 	snprintf(key, sizeof(key), KEY "%s", t->node);
-	clk_unix_format(clk_unix_ns(), value + strlen(BEGUN),
-	    sizeof(value) - strlen(BEGUN));
+	clk_unix_format(clk_unix_ns(), when, sizeof(when));
+	snprintf(value, sizeof(value), "%s%s", t->undo ? UNDOING : BEGUN, when);
 	store_put_setting(r->store, key, value, begun_cb, r);
 }
 

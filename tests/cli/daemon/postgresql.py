@@ -131,11 +131,11 @@ def test_cancelled(c, pg):
 
 class Proxy:
     """Before the server; cuts a connection at the next of these words, or says
-    nothing while it is deaf."""
+    nothing while it is deaf, as from the commit of what has the word hold."""
 
     def __init__(self, port, word=b"COMMIT"):
         self.to, self.port, self.cut = port, free_port(), None
-        self.both, self.word, self.deaf = [], word, False
+        self.both, self.word, self.deaf, self.hold = [], word, False, None
         self.listener = socket.create_server(("127.0.0.1", self.port))
         threading.Thread(target=self.accept, daemon=True).start()
 
@@ -151,11 +151,15 @@ class Proxy:
                                  daemon=True).start()
 
     def pump(self, a, b, pair, is_up):
+        held = False
         try:
             while True:
                 data = a.recv(65536)
                 while self.deaf:
                     time.sleep(0.05)
+                held = is_up and self.hold and (held or self.hold in data)
+                if held and b"COMMIT" in data:
+                    self.deaf, self.hold = True, None
                 if is_up and self.cut and self.word in data:
                     before, self.cut = self.cut == "before", None
                     pair[0].close()  # no answer

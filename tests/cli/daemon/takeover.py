@@ -23,6 +23,7 @@ from enrol import Node, Stranger, is_up, request, token  # noqa: E402
 from enrol import refused as not_enrolled  # noqa: E402
 from on_postgresql import Cluster, needed  # noqa: E402
 from postgresql import Proxy, Stream, collector, refused  # noqa: E402
+from runs import agents, close, to_running  # noqa: E402
 
 RUN = "old-20260101T000000-abcd"
 
@@ -411,6 +412,111 @@ def test_standby(pg):
         node.kill()
 
 
+# As sinfo, and as scontrol or a command of the site that takes its time.
+SINFO = "#!/bin/sh\ncat {0}/$4\n"
+SCONTROL = """#!/bin/sh
+echo "$3" >>{0}/log
+i=0
+until [ -e {0}/go ] || [ $((i += 1)) -gt 1200 ]; do sleep 0.05; done
+echo "drained|${{4#reason=}}" >{0}/${{2#nodename=}}
+echo ended >>{0}/log
+"""
+# One that stands for all: that they live is told by a canary.
+VERDICT = """INSERT INTO shared.verdict (at_unix_ns, kind, subject, verdict, body)
+VALUES (1, 'node', 'node1', 'bad', '{"kind": "node", "subject": "node1",
+"verdict": "bad", "what": "node", "class": "exclusive", "test": "lat",
+"text": "node1: slow"}')"""
+
+
+def killed_at_reaction(pg, action, when):
+    proxy = Proxy(pg.port)
+    a, b = sharing(pg, proxy.port)
+    folder = a.dir + "/slurm"
+    os.mkdir(folder)
+
+    def file(name, text=""):
+        with open(f"{folder}/{name}", "w") as f:
+            f.write(text)
+        os.chmod(f"{folder}/{name}", 0o755)
+
+    def log():
+        with open(folder + "/log") as f:
+            return f.read().split()
+
+    def said():
+        return [e["text"] for e in b.get("events?kind=reaction&after_id=0")]
+
+    for name, text in (("log", ""), ("node1", "idle|none\n"),
+                       ("sinfo", SINFO.format(folder)),
+                       ("scontrol", SCONTROL.format(folder))):
+        file(name, text)
+    for c in (a, b):
+        c.options.update({
+            "reaction.action": action, "reaction.dry_run": "no",
+            "reaction.share_per_hour": "1", "slurm.dir": folder,
+            "reaction.command": folder + "/scontrol update"
+            " nodename=$COALMINE_NODE state=$COALMINE_VERDICT reason=-",
+            "verdict.second_pass": "no"})
+    with a, b:
+        a.start()
+        agents_ = agents(a)
+        a.stop()
+        close(agents_)
+        pg.sql(VERDICT, "coalmine")
+        a.start()
+        wait(b)
+        watch(a, b)
+        if when == "before it":
+            proxy.hold = b"react/node1"
+        agents_ = agents(a)
+        run = to_running(a, agents_)
+        agents_[0].records(run, {
+            "run": run, "seq": 3, "probe": "canary", "test": "lat",
+            "phase": "wild", "unit": "s", "n": 2, "mean": 3e-05, "min": 2e-05,
+            "p50": 2e-05, "p90": 4e-05, "p99": 4e-05, "p999": 4e-05,
+            "max": 4e-05, "hist": [[-249, 1], [-233, 1]], "pairs": [],
+            "stopped_by": "time", "rounds": 8, "seed": 7,
+            "interval": {"of": "p99", "level": 0.95, "lo": 2e-05, "hi": 4e-05},
+            "nodes": [{"node": f"node{i}", "n": 2, "q25": 3e-05}
+                      for i in (1, 2, 3)]})
+        poll("it is stored that it begins", 30, lambda: pg.sql(
+            "SELECT value FROM shared.setting WHERE key = 'react/node1'",
+            "coalmine").startswith("begun "))
+        if when == "before it":
+            assert proxy.deaf and log() == [], log()
+        else:
+            poll("it runs", 30, log)
+        a.kill()
+        proxy.deaf = False
+        close(agents_)
+        file("go")
+        if when == "in it":
+            poll("it goes on", 30, lambda: "ended" in log())
+        takes_over(b)
+        agents_ = agents(b)
+        if action == "command":
+            poll("it is said", 30, lambda: any(
+                "may have been done, or not" in x for x in said()))
+        else:
+            poll("it is done", 30, lambda: any(
+                "drained in Slurm" in x for x in said()))
+        time.sleep(3)  # in which it would be done again
+        assert len(said()) == 1, said()
+        never = (action, when) == ("command", "before it")
+        assert len(log()) == (0 if never else 2), (action, when, log())
+        close(agents_)
+        b.stop()
+
+
+def test_reactions(pg):
+    """The active one is killed when it has stored that a drain begins, and
+    while its command runs: nothing is done twice, and of what may have been done
+    or not that is said."""
+    for action in ("slurm-drain", "command"):
+        for when in ("before it", "in it"):
+            killed_at_reaction(pg, action, when)
+
+
 def test_stopped(pg):
     """For longer than the lease; when it goes on another one leads, and it
     has done nothing."""
@@ -715,25 +821,25 @@ def times(pg, n):
     print(f"{n} takeovers: median {took[n // 2]:.2f} s, most {took[-1]:.2f} s")
 
 
-def main():
-    if sys.argv[1:2]:
-        needed()
-        os.environ["COALMINE_PLUGIN_DIR"] = BUILD + "/daemon"
-        pg = Cluster()
-        try:
-            if sys.argv[1] == "times":
-                return times(pg, int(sys.argv[2]))
-            for test in (test_wrong, test_clusters, test_standby, test_stopped, test_cut,
-                         test_server, test_promoted):
-                if not sys.argv[2:] or test.__name__ in sys.argv[2:]:
-                    watch()
-                    test(pg)
-                    print(test.__name__, "passed", flush=True)
-        finally:
-            for node in Node.all:
-                node.kill()
-            pg.end()
-        return None
+def of_database():
+    needed()
+    os.environ["COALMINE_PLUGIN_DIR"] = BUILD + "/daemon"
+    pg = Cluster()
+    try:
+        if sys.argv[1] == "times":
+            times(pg, int(sys.argv[2]))
+            return
+        for test in (test_wrong, test_clusters, test_standby, test_reactions,
+                     test_stopped, test_cut, test_server, test_promoted):
+            if not sys.argv[2:] or test.__name__ in sys.argv[2:]:
+                watch()
+                test(pg)
+                print(test.__name__, "passed", flush=True)
+    finally:
+        pg.end()
+
+
+def of_copies():
     for test in (test_settings, test_takeover, test_copy_goes_on):
         first, second = pair()
         with first, second:
@@ -741,8 +847,11 @@ def main():
                 first.start()
             test(first, second)
         print(test.__name__, "passed", flush=True)
-    return None
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        of_database() if sys.argv[1:] else of_copies()
+    finally:
+        for node in Node.all:
+            node.kill()

@@ -271,12 +271,26 @@ test_begun(void **state)
 	react_free(r);
 
 	o = options(REACT_COMMAND);
+	json_object_clear(settings);
 	json_object_set_new(settings, "react/n3", json_string("begun x"));
-	r = react_new(base, NULL, &o);
-	react_load(r, settings);
-	react_bad(r, "n3", "slow");
-	assert_true(TAILQ_EMPTY(&r->tasks));
-	react_free(r);
+	json_object_set_new(settings, "react/n4", json_string("undoing x"));
+	for (int life = 0; life < 2; life++) { /* it is said in the first */
+		json_t *had = json_deep_copy(settings);
+
+		r = react_new(base, NULL, &o);
+		react_load(r, had);
+		react_bad(r, "n3", "slow");
+		react_well(r, "n4");
+		assert_true(TAILQ_EMPTY(&r->tasks));
+		assert_int_equal(json_object_size(settings), 1);
+		assert_true(
+		    (strstr(events, "n3 may have been done, or not") != NULL &&
+			strstr(events, "n4 may have been undone, or not") !=
+			    NULL) == (life == 0));
+		events[0] = '\0';
+		react_free(r);
+		json_decref(had);
+	}
 	event_base_free(base);
 }
 
@@ -360,6 +374,14 @@ test_failure(void **state)
 	TAILQ_FIRST(&r->tasks)->not_before_ns = 0;
 	run(r, 100);
 	assert_non_null(strstr(events, "No such file"));
+	/* That it was done is still known when undoing it has failed. */
+	done_set(r, "n8", "x");
+	react_well(r, "n8");
+	run(r, 100);
+	assert_int_not_equal(strncmp(json_string_value(
+					 json_object_get(settings, "react/n8")),
+				 UNDOING, strlen(UNDOING)),
+	    0);
 	react_free(r);
 	event_base_free(base);
 }
