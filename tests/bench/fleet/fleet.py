@@ -127,6 +127,7 @@ class Cost:
     def __init__(self, c):
         self.pid, self.began = c.proc.pid, time.monotonic()
         self.loop_s, self.all_s = self.read()
+        self.had_faults = self.faults()
 
     def read(self):
         whole = 0
@@ -137,6 +138,11 @@ class Cost:
             if int(task) == self.pid:
                 loop = s
         return loop, whole
+
+    def faults(self):
+        """Pages that it touched anew: the allocator had given them back."""
+        with open(f"/proc/{self.pid}/stat") as f:
+            return int(f.read().rsplit(")", 1)[1].split()[7])
 
     def spent(self):
         loop, whole = self.read()
@@ -326,8 +332,9 @@ def records(c, fleet, live):
     tell("records", f"{count} of {heads} heads",
          f"{count / took:.0f}/s", f"{loop_s:.1f} s",
          f"{1e6 * loop_s / count:.1f} us of the loop each, "
-         f"{1e6 * all_s / count:.1f} of all threads; {o['closed']} sessions "
-         "ended")
+         f"{1e6 * all_s / count:.1f} of all threads, "
+         f"{(cost.faults() - cost.had_faults) / count:.2f} pages faulted in; "
+         f"{o['closed']} sessions ended")
     fleet.ask("finish")
     for run in [live, *runs]:
         c.wait_state(run, ["finished"], 60)
