@@ -203,8 +203,14 @@ clean_texts(json_t *v)
 	json_t *part;
 
 	if (json_is_string(v)) {
-		char *text = xstrdup(json_string_value(v));
+		const char *c = json_string_value(v);
+		char *text;
 
+		while (*c >= ' ' && *c < 0x7f) /* as nearly all are */
+			c++;
+		if (*c == '\0')
+			return;
+		text = xstrdup(json_string_value(v));
 		utf8_clean(text);
 		json_string_set_nocheck(v, text);
 		free(text);

@@ -27,6 +27,7 @@
 
 #define ANSWER_MAX     (64U << 20)
 #define PAST_MAX       "200" /* runs that are looked at */
+#define PAST_ASKED     50    /* the newest of them that can be compared */
 #define PAST_LEAST     SPREAD_SIZED_MIN
 #define PAST_TIMES     4.0  /* of so much larger or smaller data */
 #define SPREAD_ASSUMED 0.15 /* of the logarithm; nothing was compared yet */
@@ -118,13 +119,15 @@ engine_ask(const json_t *question, uint64_t until_ns, json_t **ret,
 	char path[32], *text;
 	char *argv[] = { program, verb, path, NULL };
 	int in = memfd_create("expect", 0), out[2] = { -1, -1 }, status = 0;
+	char *asked = json_dumps(question, JSON_COMPACT);
 	json_error_t error;
 	pid_t pid;
 	int rc;
 
 	snprintf(path, sizeof(path), "/dev/fd/%d", in);
-	if (in < 0 || pipe(out) < 0 ||
-	    json_dumpfd(question, in, JSON_COMPACT) < 0) {
+	/* In one piece: json_dumpfd writes each word on its own. */
+	if (in < 0 || pipe(out) < 0 || asked == NULL ||
+	    dprintf(in, "%s", asked) < 0) {
 		rc = err_set(err, -EIO, "no room for the question: %s",
 		    strerror(errno));
 		goto out;
@@ -160,6 +163,7 @@ out:
 			close(out[i]);
 	if (in >= 0)
 		close(in);
+	free(asked);
 	free(program);
 	return rc;
 }
@@ -170,8 +174,9 @@ struct work {
 	const struct expectation_spec *spec;
 	const json_t *facts;
 	json_t *rows, *leaves; /* by name */
-	json_t *asks;
-	json_t *past; /* those of facts that can be compared */
+	json_t *asks, *asked;  /* asked: where each is, by what it says */
+	json_t *past;          /* those of facts that can be compared */
+	json_t *past_asks;     /* where in asks each of past is */
 	struct err *err;
 };
 
@@ -186,13 +191,27 @@ by_name(const json_t *rows, const char *key)
 	return ret;
 }
 
-/* slow: those of another time, or NULL; handed over. */
-static void
+/* Where it is in asks: what was asked before is not asked again. slow: those of
+ * another time, or NULL; handed over. */
+static size_t
 ask(struct work *w, const char *nodes, double bytes, json_t *slow)
 {
-	json_array_append_new(w->asks,
-	    json_pack("{s:s, s:f, s:o*}", "nodes", nodes, "bytes", bytes,
-		"slow", slow));
+	json_t *o = json_pack("{s:s, s:f, s:o*}", "nodes", nodes, "bytes",
+	    bytes, "slow", slow);
+	char *key = json_dumps(o, JSON_COMPACT);
+	size_t at = json_array_size(w->asks);
+	const json_t *had = json_object_get(w->asked, key);
+
+	if (had != NULL) {
+		at = (size_t)json_integer_value(had);
+	} else {
+		json_object_set_new(w->asked, key,
+		    json_integer((json_int_t)at));
+		json_array_append(w->asks, o);
+	}
+	json_decref(o);
+	free(key);
+	return at;
 }
 
 static int
@@ -204,14 +223,15 @@ by_human_order(const void *a, const void *b)
 
 /* As an allocation has them; each is one that the collector knows. */
 static int
-ask_nodes(struct work *w, const char *list, char **ret_sorted, size_t *ret_n)
+nodes_sort(const struct work *w, const char *list, char **ret_sorted,
+    size_t *ret_n, struct err *err)
 {
 	struct hostlist hl = { 0 };
-	int rc = hostlist_parse(list, &hl, w->err);
+	int rc = hostlist_parse(list, &hl, err);
 
 	for (size_t i = 0; rc == 0 && i < hl.count; i++)
 		if (json_object_get(w->rows, hl.names[i]) == NULL)
-			rc = err_set(w->err, -ENOENT,
+			rc = err_set(err, -ENOENT,
 			    "%.80s: no agent of that name was ever seen",
 			    hl.names[i]);
 	if (rc == 0) {
@@ -219,7 +239,6 @@ ask_nodes(struct work *w, const char *list, char **ret_sorted, size_t *ret_n)
 		*ret_sorted = hostlist_format((const char *const *)hl.names,
 		    hl.count);
 		*ret_n = hl.count;
-		ask(w, *ret_sorted, (double)w->spec->bytes, NULL);
 	}
 	hostlist_clear(&hl);
 	return rc;
@@ -231,36 +250,34 @@ ask_nodes(struct work *w, const char *list, char **ret_sorted, size_t *ret_n)
 static void
 ask_past(struct work *w)
 {
-	const json_t *o, *name;
-	size_t i, k;
+	const json_t *o;
+	size_t i;
 
 	member_foreach (w->facts, "speedups", i, o) {
-		json_t *nodes = json_object_get(o, "nodes");
 		json_t *slow = json_object_get(json_object_get(o, "shares"),
 		    "slow");
 		double bytes = member_number(o, "bytes");
-		size_t count = 0;
+		struct err unknown;
+		size_t count;
 		char *list;
-		int known = 1;
 
 		if (w->spec->op == NULL ||
+		    json_array_size(w->past) == PAST_ASKED ||
 		    strcmp(member_text(o, "collective"), w->spec->op) != 0 ||
 		    !(member_number(o, "seconds") > 0) ||
 		    !(bytes * PAST_TIMES >= (double)w->spec->bytes &&
-			bytes <= PAST_TIMES * (double)w->spec->bytes))
+			bytes <= PAST_TIMES * (double)w->spec->bytes) ||
+		    nodes_sort(w, member_text(o, "nodes"), &list, &count,
+			&unknown) < 0)
 			continue;
-		json_array_foreach (nodes, k, name)
-			known &= json_is_string(name) &&
-			    json_object_get(w->rows, json_string_value(name)) !=
-				NULL;
-		list = print_hostlist(nodes, &count);
-		if (known && count > 1 &&
+		if (count > 1 &&
 		    (json_int_t)count * w->spec->ranks_per_node ==
 			member_int(o, "ranks")) {
 			json_array_append(w->past, (json_t *)(uintptr_t)o);
-			ask(w, list, bytes,
-			    json_is_array(slow) ? json_incref(slow)
-						: json_array());
+			json_array_append_new(w->past_asks,
+			    json_integer((json_int_t)ask(w, list, bytes,
+				json_is_array(slow) ? json_incref(slow)
+						    : json_array())));
 		}
 		free(list);
 	}
@@ -346,7 +363,6 @@ struct residue {
 static struct residue
 residue_of(const struct work *w, const char *key, const json_t *answers)
 {
-	size_t first = json_array_size(answers) - json_array_size(w->past);
 	double ranks = member_number(json_array_get(answers, 0), "ranks");
 	struct residue r = { 0, SPREAD_ASSUMED,
 		robust_normal_quantile(0.5 + EXPECTATION_LEVEL / 2), 0 };
@@ -358,12 +374,15 @@ residue_of(const struct work *w, const char *key, const json_t *answers)
 
 	json_array_foreach (w->past, i, o) {
 		double seconds = member_number(o, key);
+		const json_t *at = json_array_get(w->past_asks, i);
 
 		if (seconds > 0)
 			runs[r.compared++] = (struct sized){
 				log(seconds /
 				    member_number(json_array_get(answers,
-						      first + i),
+						      (size_t)
+							  json_integer_value(
+							      at)),
 					"time_s")),
 				{ log(member_number(o, "ranks") / ranks),
 				    log(member_number(o, "bytes") /
@@ -516,17 +535,19 @@ expectation_make(const struct expectation_spec *spec, const json_t *facts,
 	struct work w = { spec, facts,
 		by_name(json_object_get(facts, "nodes"), "node"),
 		by_name(json_object_get(facts, "leaves"), "leaf"), json_array(),
-		json_array(), err };
+		json_object(), json_array(), json_array(), err };
 	char *sorted = NULL, *best = NULL;
 	struct residue r, mpi;
 	json_t *answers = NULL;
-	size_t count;
-	int rc = ask_nodes(&w, nodes, &sorted, &count);
+	size_t count, best_at = 0;
+	int rc = nodes_sort(&w, nodes, &sorted, &count, err);
 
-	if (rc == 0)
+	if (rc == 0) {
+		ask(&w, sorted, (double)spec->bytes, NULL);
 		best = best_nodes(&w, count);
+	}
 	if (best != NULL)
-		ask(&w, best, (double)spec->bytes, NULL);
+		best_at = ask(&w, best, (double)spec->bytes, NULL);
 	ask_past(&w);
 	if (rc == 0)
 		rc = ask_all(&w, &answers);
@@ -537,8 +558,8 @@ expectation_make(const struct expectation_spec *spec, const json_t *facts,
 		    &mpi);
 		if (best != NULL)
 			json_object_set_new(*ret, "best",
-			    answer_make(&w, best, json_array_get(answers, 1),
-				&r, &mpi));
+			    answer_make(&w, best,
+				json_array_get(answers, best_at), &r, &mpi));
 		json_decref(answers);
 	}
 	free(sorted);
@@ -546,7 +567,9 @@ expectation_make(const struct expectation_spec *spec, const json_t *facts,
 	json_decref(w.rows);
 	json_decref(w.leaves);
 	json_decref(w.asks);
+	json_decref(w.asked);
 	json_decref(w.past);
+	json_decref(w.past_asks);
 	return rc;
 }
 

@@ -136,8 +136,10 @@ standin=$!
 until [ -S "$work/sock" ]; do sleep 0.05; done
 expect preflight-gone 2 preflight --nodes 'node[1-3,5-6]' --within 60s
 
-# An answer of a thousand nodes: the limit of time is for a person who waits,
-# so it is printed, and what is judged is that all are in it.
+# An answer of a thousand nodes, by what 200 runs of all of them gave: the limit
+# of time is for a person who waits on a quiet machine, so what cores have done
+# for it is printed, and what is judged is that all are in it.
+cpu_ms() { awk '{ print ($16 + $17) * 10 }' "/proc/$$/stat"; }
 kill "$standin"
 wait "$standin" 2>/dev/null
 mkdir "$work/many"
@@ -149,15 +151,21 @@ awk 'BEGIN {
 		    (i > 1) ? ", " : "", i, i / 40
 	print "], \"leaves\": []}"
 }' >"$work/many/GET_shares"
-printf '200\n[]\n' >"$work/many/GET_speedups"
+awk 'BEGIN {
+	print 200
+	for (i = 1; i <= 200; i++)
+		printf "%s{\"collective\": \"allreduce\", \"ranks\": 8000, \"bytes\": 1073741824, \"seconds\": 0.08, \"nodes\": \"n[0001-1000]\"}",
+		    (i > 1) ? ", " : "["
+	print "]"
+}' >"$work/many/GET_speedups"
 "$build/tests/cli/standin" "$work/many.sock" "$work/many" "$work/requests" &
 standin=$!
 until [ -S "$work/many.sock" ]; do sleep 0.05; done
-start=$(date +%s%N)
+start=$(cpu_ms)
 COALMINE_URL=unix:$work/many.sock "$coalctl" expect 'n[0001-1000]' \
     --machine frontier --ranks-per-node 8 --json >"$work/many.json" ||
 	check "1000 nodes" false
-echo "1000 nodes: $((($(date +%s%N) - start) / 1000000)) ms"
+echo "1000 nodes: $(($(cpu_ms) - start)) ms of cores"
 check "1000 nodes: $(cat "$work/many.json")" grep -q \
     '"nodes": *"n\[0001-1000\]", *"ranks": *8000' "$work/many.json"
 exit $bad

@@ -481,7 +481,8 @@ test_speedups(void **state)
 	    "allreduce");
 	assert_string_equal(json_string_value(json_object_get(row, "run")),
 	    "r-1");
-	assert_non_null(json_object_get(row, "nodes"));
+	assert_string_equal(json_string_value(json_object_get(row, "nodes")),
+	    "node[1-2]");
 	assert_true(json_is_integer(json_object_get(row, "at_unix_ns")));
 	assert_int_equal(json_integer_value(
 			     json_object_get(json_object_get(row, "shares"),
