@@ -48,7 +48,7 @@ struct part {
 
 struct group {
 	size_t part, other; /* other: NONE, or one alone beside it */
-	double effect, spread;
+	double effect, spread, doubt;
 };
 
 struct bisect {
@@ -118,8 +118,10 @@ bisect_hint(struct bisect *b, size_t member)
 }
 
 void
-bisect_hear(struct bisect *b, size_t group, double effect, double spread)
+bisect_hear(struct bisect *b, size_t group, double effect, double spread,
+    double doubt)
 {
+	b->groups[group].doubt = doubt;
 	b->groups[group].effect = effect;
 	b->groups[group].spread = spread;
 }
@@ -133,9 +135,9 @@ bisect_least(const struct bisect_options *o, double spread)
 /* ---- what a round has shown ---- */
 
 static int
-is_slow(const struct bisect *b, const struct group *g)
+is_slow(const struct bisect *b, const struct group *g, double doubt)
 {
-	return g->effect >
+	return g->effect - doubt >
 	    fmax(bisect_least(&b->o, g->spread), FINE_MORE * b->fine_most);
 }
 
@@ -177,19 +179,22 @@ static void
 part_hear(struct bisect *b, size_t index, const struct group *g)
 {
 	struct part *p = &b->parts[index];
-	int slow = is_slow(b, g);
+	int slow = is_slow(b, g, 0), sure = is_slow(b, g, g->doubt);
 
 	if (isnan(g->effect)) {
 		if (++p->unknown >= TRIES_MAX)
 			p->state = PART_UNKNOWN;
 		return;
 	}
-	p->slow += slow;
+	p->slow += sure;
 	p->fine += !slow;
 	p->effect = slow ? g->effect : p->effect;
 	if (p->end_of != NONE || p->again == 1) {
 		/* settled with the way that it belongs to */
-		p->state = slow ? PART_SPLIT : PART_FINE;
+		p->state = sure ? PART_SPLIT : slow ? PART_UNKNOWN : PART_FINE;
+		/* who may be on a slow way is not fine */
+		for (size_t i = 0; slow && !sure && i < p->count; i++)
+			b->cleared[b->order[p->from + i]] = 0;
 		return;
 	}
 	for (size_t i = 0; i < p->count; i++)
@@ -200,6 +205,8 @@ part_hear(struct bisect *b, size_t index, const struct group *g)
 		split(b, index);
 	else if (p->slow >= 2)
 		p->state = PART_NAMED;
+	else if (!sure && ++p->unknown >= TRIES_MAX)
+		p->state = PART_UNKNOWN;
 }
 
 /* A slow part all of whose children are fine: it is measured again, then its
@@ -260,7 +267,7 @@ put(struct bisect *b, size_t part, size_t other, size_t partners, size_t at)
 	}
 	for (size_t i = from; i < at; i++)
 		b->used[b->members[i]] = 1;
-	b->groups[b->groups_count] = (struct group){ part, other, NAN, 0 };
+	b->groups[b->groups_count] = (struct group){ part, other, NAN, 0, 0 };
 	b->shown[b->groups_count] = (struct bisect_group){ b->members + from,
 		at - from };
 	b->groups_count++;
@@ -299,7 +306,7 @@ bisect_next(struct bisect *b, const struct bisect_group **ret)
 			b->fine_most = fmax(b->fine_most, b->groups[i].effect);
 	for (size_t i = 0; i < b->groups_count; i++) {
 		const struct group *g = &b->groups[i];
-		int slow = isnan(g->effect) || is_slow(b, g);
+		int slow = isnan(g->effect) || is_slow(b, g, 0);
 
 		/* Of two, neither is known to be the slow one. */
 		if (g->other == NONE || !slow)
@@ -362,12 +369,28 @@ bisect_rounds(const struct bisect *b)
 	return b->rounds;
 }
 
+/* Slow, although what it was split into is fine, and not yet looked at again.
+ */
+static int
+is_open(const struct bisect *b, const struct part *p)
+{
+	if (p->end_of != NONE || p->again == 0)
+		return 0;
+	for (size_t i = 0; p->state == PART_SPLIT && i < p->children; i++)
+		if (b->parts[p->first + i].state == PART_ASKED)
+			return 1;
+	return p->state == PART_ASKED;
+}
+
 enum bisect_state
 bisect_of(const struct bisect *b, size_t member, double *ret_effect)
 {
 	for (size_t i = 0; i < b->parts_count; i++) {
 		const struct part *p = &b->parts[i];
 
+		for (size_t k = 0; is_open(b, p) && k < p->count; k++)
+			if (b->order[p->from + k] == member)
+				return BISECT_OPEN;
 		if (p->state == PART_NAMED && b->order[p->from] == member) {
 			*ret_effect = p->effect;
 			return BISECT_SLOW;

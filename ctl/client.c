@@ -31,6 +31,7 @@ struct client {
 	char *url;  /* as given */
 	char *base; /* what paths are appended to */
 	struct curl_slist *connect_to;
+	uint64_t limit_ns, until_ns; /* until_ns 0: as long as it takes */
 	char curl_why[CURL_ERROR_SIZE];
 	struct err err;
 	struct strbuf answer;
@@ -225,6 +226,7 @@ static int
 request(struct client *c, const char *path, json_t **ret)
 {
 	char *url = xasprintf("%s/api/v1%s", c->base, path);
+	uint64_t now_ns = clk_ns(), left_ns = c->limit_ns;
 	json_t *answer = NULL;
 	json_error_t error;
 	long status = 0, os_errno = 0;
@@ -237,6 +239,14 @@ request(struct client *c, const char *path, json_t **ret)
 	c->curl_why[0] = '\0';
 	curl_easy_setopt(c->curl, CURLOPT_URL, url);
 	curl_easy_setopt(c->curl, CURLOPT_PATH_AS_IS, 1L);
+	if (c->until_ns != 0) {
+		if (now_ns + left_ns > c->until_ns)
+			left_ns = c->until_ns > now_ns ? c->until_ns - now_ns
+						       : 0;
+		/* 0 would be no limit */
+		curl_easy_setopt(c->curl, CURLOPT_TIMEOUT_MS,
+		    (long)(left_ns / CLK_NS_PER_MS) + 1);
+	}
 	code = curl_easy_perform(c->curl);
 	free(url);
 	if (code != CURLE_OK) {
@@ -280,10 +290,10 @@ request(struct client *c, const char *path, json_t **ret)
 }
 
 void
-client_limit(struct client *c, uint64_t limit_ns)
+client_limit(struct client *c, uint64_t limit_ns, uint64_t until_ns)
 {
-	curl_easy_setopt(c->curl, CURLOPT_TIMEOUT_MS,
-	    (long)(limit_ns / CLK_NS_PER_MS));
+	c->limit_ns = limit_ns;
+	c->until_ns = until_ns;
 }
 
 int

@@ -239,8 +239,9 @@ int client_get(struct client *c, const char *path, json_t **ret);
 /* body may be NULL. */
 int client_post(struct client *c, const char *path, const json_t *body,
     json_t **ret);
-/* Requests that follow take no longer. */
-void client_limit(struct client *c, uint64_t limit_ns);
+/* Requests that follow take no longer, nor until later than that, of clk_ns().
+ */
+void client_limit(struct client *c, uint64_t limit_ns, uint64_t until_ns);
 const char *client_why(const struct client *c);
 const char *client_url(const struct client *c);
 
@@ -309,9 +310,12 @@ void bisect_hint(struct bisect *b, size_t member);
 /* How many groups, that have no member in common, are to be measured now; 0:
  * all is said. *ret is good until the next call. */
 size_t bisect_next(struct bisect *b, const struct bisect_group **ret);
-/* What came out, and its own deviation; INFINITY: it does not run at all, NAN:
- * it could not be measured, which holds where nothing is said. */
-void bisect_hear(struct bisect *b, size_t group, double effect, double spread);
+/* What came out, its own deviation, and how much of it may have another cause
+ * than members and ways: by what is slow without that much nobody is named.
+ * INFINITY: it does not run at all, NAN: it could not be measured, which holds
+ * where nothing is said. */
+void bisect_hear(struct bisect *b, size_t group, double effect, double spread,
+    double doubt);
 /* Less than this is no effect. */
 double bisect_least(const struct bisect_options *o, double spread);
 size_t bisect_rounds(const struct bisect *b);

@@ -122,7 +122,11 @@ advice_write(const json_t *told, const char *since, struct strbuf *sb)
 	    "# Advice of coalctl, %s. Nothing applies it by itself: read it, "
 	    "then sh FILE.\n",
 	    at);
-	if (json_object_get(told, "jobs") != NULL)
+	if (json_object_size(json_object_get(told, "nodes")) == 0)
+		strbuf_addf(sb,
+		    "# No node is slow, nor below slow uplinks: all weights "
+		    "stay.\n");
+	else if (json_object_get(told, "jobs") != NULL)
 		strbuf_addf(sb,
 		    "# In the last %s a part of %" JSON_INTEGER_FORMAT
 		    " jobs that had one of these nodes was slow for %.1f "

@@ -469,6 +469,7 @@ print_cost(const json_t *o)
 	char from[PRINT_BYTES], to[PRINT_BYTES], s[4][PRINT_BYTES];
 	static const char *const seconds[] = { "cost_s", "lo_s", "hi_s",
 		"quiet_s" };
+	json_int_t sets = member_int(o, "placebo_sets");
 	const char *rival, *comma = "";
 	json_t *unused;
 
@@ -483,25 +484,35 @@ print_cost(const json_t *o)
 		    100 * member_number(o, "lo"), 100 * member_number(o, "hi"),
 		    print_member(o, "test", "?"));
 	else
-		printf("nothing can be said yet in %s",
-		    print_member(o, "test", "?"));
+		printf("nothing can be said yet in %s, since %s",
+		    print_member(o, "test", "?"),
+		    member_int(o, "steps") == 0
+			? "no step of theirs could be compared"
+			: "there are too few random moments");
 	if (json_object_get(o, "lo_s") != NULL) {
 		for (size_t i = 0; i < ARRAY_LEN(seconds); i++)
 			print_quantity(member_number(o, seconds[i]), "s", s[i]);
 		printf(", %s (%s to %s) more than %s", s[0], s[1], s[2], s[3]);
 	}
-	printf(";\n        %" JSON_INTEGER_FORMAT " jobs, %" JSON_INTEGER_FORMAT
-	       " steps from %s to %s, %.1f node-hours beside them\n",
-	    member_int(o, "jobs"), member_int(o, "steps"), from, to,
-	    member_number(o, "beside_node_s") / 3600);
-	printf("        random moments: %" JSON_INTEGER_FORMAT
-	       "; false blame in %" JSON_INTEGER_FORMAT
-	       " of %" JSON_INTEGER_FORMAT " sets of them\n",
-	    member_int(o, "placebos"), member_int(o, "placebo_sets_blamed"),
-	    member_int(o, "placebo_sets"));
+	printf(";\n        %" JSON_INTEGER_FORMAT
+	       " job%s, %" JSON_INTEGER_FORMAT
+	       " step%s from %s to %s, %.1f node-hours beside them\n",
+	    member_int(o, "jobs"), member_int(o, "jobs") == 1 ? "" : "s",
+	    member_int(o, "steps"), member_int(o, "steps") == 1 ? "" : "s",
+	    from, to, member_number(o, "beside_node_s") / 3600);
+	printf("        random moments: %" JSON_INTEGER_FORMAT,
+	    member_int(o, "placebos"));
+	/* There is none where there is nothing that chance could be. */
+	if (sets > 0)
+		printf("; false blame in %.1f %% (%" JSON_INTEGER_FORMAT
+		       " of %" JSON_INTEGER_FORMAT " sets of them)",
+		    100 * (double)member_int(o, "placebo_sets_blamed") /
+			(double)sets,
+		    member_int(o, "placebo_sets_blamed"), sets);
+	puts("");
 	if (member_int(o, "steps_confounded") > 0) {
 		printf("        not told apart in %" JSON_INTEGER_FORMAT
-		       " more steps, in which others moved too: ",
+		       " more, since others moved too: ",
 		    member_int(o, "steps_confounded"));
 		json_object_foreach ((json_t *)(uintptr_t)rivals, rival,
 		    unused) {
@@ -512,7 +523,7 @@ print_cost(const json_t *o)
 	}
 	if (member_int(o, "steps_alone") > 0)
 		printf("        nobody was beside them, or nobody elsewhere, "
-		       "in %" JSON_INTEGER_FORMAT " more steps\n",
+		       "in %" JSON_INTEGER_FORMAT " more\n",
 		    member_int(o, "steps_alone"));
 }
 
@@ -534,7 +545,10 @@ job_cost(struct ctl *c)
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(list);
 	else if (json_array_size(list) == 0)
-		puts("no job has begun or ended its traffic beside a canary");
+		printf("no job%s%s has begun or ended its traffic beside a "
+		       "canary\n",
+		    c->args[0] != NULL ? " called " : "",
+		    c->args[0] != NULL ? c->args[0] : "");
 	else
 		json_array_foreach (list, i, o)
 			print_cost(o);

@@ -24,6 +24,10 @@
 #define WITHIN_MAX_NS (600 * CLK_NS_PER_S)
 #define POLL_NS       (200 * CLK_NS_PER_MS)
 #define ANSWER_NS     (5 * CLK_NS_PER_S) /* of the collector */
+/* Of the time that is given so much at the end is for taking back what runs,
+ * and for telling: nothing is measured then. */
+#define TELL_SHARE  10
+#define TELL_MAX_NS CLK_NS_PER_S
 /* A round that has less than this left would not end. */
 #define ROUND_MIN_NS (2 * CLK_NS_PER_S)
 #define BYTES        (4U << 20) /* of the collective, if nothing is said */
@@ -31,16 +35,21 @@
 #define SCATTER_MIN  0.02       /* of the logarithms of nodes' scores */
 /* The worst of so many scores is that far off by chance in 1 of 1000 jobs. */
 #define CHANCE 1e-3
+/* Who waits for a core sends and answers later by as much as that; more is not
+ * told of anybody. */
+#define WAITS_MOST 0.95
+/* What stood still where ranks waited for half of the time says nothing. */
+#define STILL_DOUBT 0.7
 
 enum { EXIT_FIT, EXIT_NAMED, EXIT_OPEN }; /* else EXIT_CODE_UNKNOWN */
 
 struct flight {
 	struct ctl *c;
-	uint64_t start_ns, end_ns;
-	struct expectation_spec spec; /* machine NULL: nothing is known */
-	json_t *facts;                /* of nodes and leaves as if all were
-					 sound */
-	struct hostlist nodes;        /* by leaf, and without those away */
+	uint64_t start_ns, stop_ns, end_ns; /* measured until stop_ns */
+	struct expectation_spec spec;       /* machine NULL: nothing is known */
+	json_t *facts;         /* of nodes and leaves as if all were
+				  sound */
+	struct hostlist nodes; /* by leaf, and without those away */
 	json_t *away;
 	struct bisect_options options;
 	struct bisect *b;
@@ -113,12 +122,15 @@ flight_open(struct flight *f)
 		return ctl_fail("--within %.40s: allowed is 5s to 10m", within);
 	f->start_ns = clk_ns();
 	f->end_ns = f->start_ns + within_ns;
+	f->stop_ns = f->end_ns -
+	    (within_ns / TELL_SHARE < TELL_MAX_NS ? within_ns / TELL_SHARE
+						  : TELL_MAX_NS);
 	f->options = (struct bisect_options){ -log(SLOW_SHARE), 32 };
-	client_limit(ctl_client(f->c), ANSWER_NS);
+	client_limit(ctl_client(f->c), ANSWER_NS, f->stop_ns);
 	rc = expectation_options(f->c, &f->spec);
 	if (!opts_given(&f->c->opts, OPT_BYTES))
 		f->spec.bytes = BYTES;
-	f->spec.until_ns = f->end_ns;
+	f->spec.until_ns = f->stop_ns;
 	if (rc == 0 && f->spec.machine != NULL)
 		rc = expectation_facts(f->c, &f->facts);
 	else if (rc == 0)
@@ -206,11 +218,22 @@ worse(const struct flight *f, double effect, double spread, double *ret_effect,
 	}
 }
 
+/* How much slower waiting for cores may make the pairs of a node, as a
+ * logarithm. */
+static double
+waits_of(const json_t *row)
+{
+	double ratio = member_number(row, "wait_ratio");
+
+	return ratio > 0 ? -log1p(-fmin(ratio, WAITS_MOST)) : 0;
+}
+
 /* Each node's pairs, against the typical node of the whole job when that was
- * measured first, which also says who is looked at first. */
+ * measured first, which also says who is looked at first. ret_doubt: what cores
+ * may have done that somebody else had. */
 static void
 judge_pairs(struct flight *f, const struct group_run *g, const json_t *record,
-    double *ret_effect, double *ret_spread)
+    double *ret_effect, double *ret_spread, double *ret_doubt)
 {
 	const char *test = member_text(record, "test"), *name;
 	int rate = strcmp(member_text(record, "unit"), "B/s") == 0;
@@ -228,6 +251,8 @@ judge_pairs(struct flight *f, const struct group_run *g, const json_t *record,
 		x[i] = (rate ? -1 : 1) *
 		    log(member_number(row, rate ? "q75" : "q25"));
 	sorted = x + i;
+	json_array_foreach (rows, i, row)
+		*ret_doubt = fmax(*ret_doubt, waits_of(row));
 	for (size_t k = 0; k < i; k++)
 		if (isfinite(x[k]))
 			sorted[n++] = x[k];
@@ -311,7 +336,7 @@ group_judge(struct flight *f, size_t index, const struct group_run *g,
     const json_t *run)
 {
 	int state = STR_FIND(names_run_states, member_text(run, "state"));
-	double effect = NAN, spread = 0;
+	double effect = NAN, spread = 0, doubt = 0, least;
 	json_t *records, *record;
 	size_t i;
 	int rc = 0;
@@ -323,20 +348,31 @@ group_judge(struct flight *f, size_t index, const struct group_run *g,
 			return rc;
 		json_array_foreach (records, i, record)
 			if (records_is(record, "canary", NULL))
-				judge_pairs(f, g, record, &effect, &spread);
+				judge_pairs(f, g, record, &effect, &spread,
+				    &doubt);
 			else if (records_is(record, "speedup", "collective"))
 				judge_collective(f, g, record, &effect,
 				    &spread);
 		json_decref(records);
 	} else if (state == RUN_FAILED || state == RUN_TIMED_OUT ||
 	    state == RUN_NONSTART) {
-		effect = clk_ns() < f->end_ns ? INFINITY : NAN;
+		effect = clk_ns() < f->stop_ns ? INFINITY : NAN;
 	}
+	if (isinf(effect) && doubt > STILL_DOUBT)
+		effect = NAN;
+	least = bisect_least(&f->options, spread);
 	if (state != RUN_FINISHED)
 		json_object_set(g->row, "text", json_object_get(run, "text"));
 	if (isfinite(effect))
 		json_object_set_new(g->row, "times", json_real(exp(effect)));
-	bisect_hear(f->b, index, effect, spread);
+	if (doubt > 0)
+		json_object_set_new(g->row, "cores_times",
+		    json_real(exp(doubt)));
+	if (isnan(effect) ? doubt > STILL_DOUBT
+			  : effect > least && effect - doubt <= least)
+		json_object_set_new(g->row, "text",
+		    json_string("others had its nodes' cores meanwhile"));
+	bisect_hear(f->b, index, effect, spread, doubt);
 	return rc;
 }
 
@@ -352,7 +388,7 @@ round_run(struct flight *f, const struct bisect_group *groups, size_t count)
 
 	for (; rc == 0 && left < count; left++)
 		rc = group_order(f, &groups[left], &list[left]);
-	while (rc == 0 && left > 0 && clk_ns() < f->end_ns) {
+	while (rc == 0 && left > 0 && clk_ns() < f->stop_ns) {
 		clk_sleep_ns(POLL_NS);
 		for (size_t i = 0; rc == 0 && i < count; i++) {
 			if (list[i].ended)
@@ -368,6 +404,11 @@ round_run(struct flight *f, const struct bisect_group *groups, size_t count)
 			json_decref(run);
 		}
 	}
+	/* What was asked for too late is open, and no fault of the collector.
+	 */
+	if (clk_ns() >= f->stop_ns)
+		rc = 0;
+	client_limit(ctl_client(f->c), ANSWER_NS, f->end_ns);
 	for (size_t i = 0; i < count; i++) {
 		/* A collector that is away is not waited for again. */
 		if (list[i].run != NULL && !list[i].ended && !is_away) {
@@ -379,6 +420,7 @@ round_run(struct flight *f, const struct bisect_group *groups, size_t count)
 		free(list[i].run);
 		free(list[i].list);
 	}
+	client_limit(ctl_client(f->c), ANSWER_NS, f->stop_ns);
 	free(list);
 	return rc;
 }
@@ -468,8 +510,8 @@ print_told(const json_t *told)
 		"others",
 		", and from both to others" };
 	char *away = print_hostlist(json_object_get(told, "away"), NULL);
-	const json_t *last = json_object_get(told, "groups");
-	const char *text;
+	const json_t *groups = json_object_get(told, "groups");
+	const char *text = "";
 	json_t *o;
 	size_t i;
 
@@ -488,8 +530,8 @@ print_told(const json_t *told)
 	}
 	if (member_text(told, "fit")[0] != '\0')
 		printf("fit   %s\n", member_text(told, "fit"));
-	last = json_array_get(last, json_array_size(last) - 1);
-	text = member_text(last, "text");
+	for (i = json_array_size(groups); i-- > 0 && text[0] == '\0';)
+		text = member_text(json_array_get(groups, i), "text");
 	if (member_text(told, "open")[0] != '\0')
 		printf("open  %s: %s%s%s\n", member_text(told, "open"),
 		    member_bool(told, "timely") ? "cannot be told"
@@ -517,11 +559,11 @@ preflight(struct ctl *c)
 	f.b = bisect_new(&f.options, f.nodes.count + (f.nodes.count == 0));
 	while (rc == 0 && f.nodes.count > 1 &&
 	    (count = bisect_next(f.b, &groups)) > 0) {
-		timely = clk_ns() + ROUND_MIN_NS < f.end_ns;
+		timely = clk_ns() + ROUND_MIN_NS < f.stop_ns;
 		if (!timely)
 			break;
 		rc = round_run(&f, groups, count);
-		timely = clk_ns() < f.end_ns;
+		timely = clk_ns() < f.stop_ns;
 	}
 	/* A collector that goes away takes back nothing that was measured. */
 	if (rc == 0 || bisect_rounds(f.b) > 1) {
@@ -564,7 +606,8 @@ const struct verb verbs_preflight[] = {
 	    "expect tells of sound nodes; without it, it is measured and not "
 	    "judged. Exit code 0: fit; 1: nodes or ways are "
 	    "named; 2: that could not be told, or not in time; 3: nothing was "
-	    "measured. It is an order.",
+	    "measured. What waiting for cores that others have may explain "
+	    "names nobody. It is an order.",
 	    preflight },
 	{ 0 },
 };

@@ -70,6 +70,42 @@ start_standin
 expect preflight-json 1 preflight --nodes 'node[1-3,5-6]' --within 60s \
     --machine lab --bytes 4M --json
 
+# What is slow where ranks waited for cores is nobody's fault.
+kill "$standin"
+wait "$standin" 2>/dev/null
+rm -f "$work/sock"
+mkdir "$work/busy"
+cp "$here"/fixtures/*_pf-* "$here"/fixtures/*preflight* \
+    "$here/fixtures/GET_shares" "$work/busy"
+sed -i 's/"node": "node2", "n": 7/"wait_ratio": 0.9, &/' "$work"/busy/*_records
+"$build/tests/cli/standin" "$work/sock" "$work/busy" "$work/requests" &
+standin=$!
+until [ -S "$work/sock" ]; do sleep 0.05; done
+preflight --nodes 'node[1-6]' --within 60s >"$work/said"
+rc=$?
+check "busy cores: $rc, $(cat "$work/said")" [ $rc = 2 ]
+check "busy cores: $(cat "$work/said")" grep -q \
+    "^open  node2: cannot be told; others had its nodes' cores meanwhile" \
+    "$work/said"
+
+# A collector that says nothing any more is not waited for beyond the limit.
+kill "$standin"
+wait "$standin" 2>/dev/null
+rm -f "$work/sock"
+mkfifo "$work/busy/GET_runs_mute"
+printf '200\n{"run": "mute"}\n' >"$work/busy/POST_campaigns_preflight_run-1"
+"$build/tests/cli/standin" "$work/sock" "$work/busy" "$work/requests" &
+standin=$!
+until [ -S "$work/sock" ]; do sleep 0.05; done
+preflight --nodes 'node[1-3,5-6]' --within 5s >"$work/said" 2>&1
+rc=$?
+check "a mute collector: $rc, $(cat "$work/said")" [ $rc = 2 ]
+check "a mute collector: $(cat "$work/said")" grep -q \
+    "^open  node.*: not settled in time" "$work/said"
+check "a mute collector: $(cat "$work/preflight")" awk \
+    '/ rounds in / { took_s = $4 } END { exit !(took_s > 0 && took_s < 8) }' \
+    "$work/preflight"
+
 # All together slow, both parts fine, and so once more: the way between them.
 kill "$standin"
 wait "$standin" 2>/dev/null
