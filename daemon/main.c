@@ -66,9 +66,9 @@
 /* Agents that a standby refuses between two looks at the leader: their
  * handshakes take most of the time until the next. */
 #define STANDBY_AGENTS 200
-/* Rows committed between two ticks are a flow, which has ended after so many
+/* So many records between two ticks are a flow, which has ended after so many
  * ticks without. */
-#define FLOW_ROWS      250
+#define FLOW_RECORDS   250
 #define FLOW_END_TICKS (5 * TICKS_PER_S)
 #define FLOW_KEEP_MS   5000
 
@@ -185,13 +185,12 @@ static void
 memory_tick(const struct app *a)
 {
 #ifdef COALMINE_MIMALLOC
-	static uint64_t rows;
+	static uint64_t had;
 	static unsigned ticks_left;
 	static long usual_ms;
-	struct store_health health;
+	uint64_t records = runs_records(hub_runs(a->hub));
 
-	store_health(a->store, &health);
-	if (health.rows_total - rows >= FLOW_ROWS) {
+	if (records - had >= FLOW_RECORDS) {
 		if (ticks_left == 0) {
 			usual_ms = mi_option_get(KEEP_DELAY);
 			mi_option_set(KEEP_DELAY, FLOW_KEEP_MS);
@@ -201,7 +200,7 @@ memory_tick(const struct app *a)
 		mi_option_set(KEEP_DELAY, usual_ms);
 		mi_collect(0);
 	}
-	rows = health.rows_total;
+	had = records;
 #else
 	(void)a;
 #endif

@@ -390,6 +390,7 @@ intake_records(struct runs *rs, struct node *n, const json_t *msg,
 		return 0;
 	if (r == NULL && is_late_flood(rs, n, json_array_size(records)))
 		return 0;
+	rs->records += json_array_size(records);
 	it = xcalloc(1, sizeof(*it));
 	it->rs = rs;
 	it->node = n;
@@ -411,6 +412,12 @@ intake_records(struct runs *rs, struct node *n, const json_t *msg,
 		arrived(r, records);
 	intake_store(it);
 	return 0;
+}
+
+uint64_t
+runs_records(const struct runs *rs)
+{
+	return rs->records;
 }
 
 int

@@ -118,6 +118,8 @@ void runs_resume(struct runs *rs, const json_t *live);
 json_t *runs_json(struct runs *rs);
 json_t *runs_json_one(struct runs *rs, const char *run); /* NULL: unknown */
 size_t runs_live(const struct runs *rs);
+/* Records that were taken since the start, sent again or not. */
+uint64_t runs_records(const struct runs *rs);
 /* A live run of that campaign, or NULL. */
 const char *runs_find_campaign(const struct runs *rs, const char *campaign);
 /* Recent run on a node, or NULL; for the list of nodes. */

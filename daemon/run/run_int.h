@@ -238,6 +238,7 @@ struct runs {
 	struct slurm *slurm; /* NULL: there is none */
 	json_t *turns;       /* by campaign: how many rails it has had */
 	uint64_t tick;
+	uint64_t records;  /* taken since the start */
 	int intake_failed; /* agents hold records that were not committed */
 };
 

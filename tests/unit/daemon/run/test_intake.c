@@ -28,6 +28,7 @@ test_again(void **state)
 	assert_int_equal(fix_sent(NULL, WIRE_SAMPLE), 0);
 	assert_int_equal(fix.committed, 2);
 	assert_int_equal(run_find(fix.runs, run)->records, 2);
+	assert_int_equal(runs_records(fix.runs), 4); /* those again, too */
 	fix_teardown();
 }
 
