@@ -26,14 +26,15 @@ ctl()
 	in_host collector coalctl "$@"
 }
 
-# Until it is true; a busy machine is given poll_factor times as long.
+# Until it is true; a busy machine is given poll_factor times as long, and most
+# of it to what is waited for: a look is followed by three times its length.
 poll() # SECONDS COMMAND...
 {
-	local until=$((SECONDS + $1 * ${poll_factor-1}))
+	local until=$((SECONDS + $1 * ${poll_factor-1})) began_us
 	shift
-	until "$@"; do
+	while began_us=${EPOCHREALTIME/[.,]/}; ! "$@"; do
 		[ $SECONDS -lt $until ] || return 1
-		sleep 0.2
+		sleep "$((3 * (${EPOCHREALTIME/[.,]/} - began_us) + 100000))e-6"
 	done
 }
 

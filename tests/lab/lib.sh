@@ -47,6 +47,8 @@ lab_up()
 	read -r line <&"$lab_fd"
 	[[ $line == *"is up:"* ]] || fail "lab up: $line"
 	trap '"$lab" down' EXIT
+	COALMINE_LAB_PID=$(pgrep -f "^coalmine-lab-init .* __init $COALMINE_LAB ")
+	export COALMINE_LAB_PID
 }
 
 # between VALUE LOW HIGH [WHAT]

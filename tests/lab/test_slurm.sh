@@ -113,15 +113,20 @@ by_hand() # MPI TYPE
 	say "$1: srun --mpi=$2 wires up three ranks"
 }
 
-# What a user's program counts of itself is beside its job.
+# What a user's program counts of itself is beside its job. On a busy machine
+# Open MPI ends a rank whose connect takes long: that is not ours to judge.
 in_band()
 {
-	local said
-	said=$(sl timeout -k 5 120 srun --mpi=pmix --nodes=3 --ntasks=3 \
-		--chdir=/ --time=5 --job-name=solver env COALMINE_IN_BAND=$slurm/in-band \
-		LD_PRELOAD=$cluster/stage/libexec/coalmine/openmpi/libcoalmine-pmpi.so \
-		PLAIN_FINALIZE=yes OMPI_MCA_osc=pt2pt \
-		"$build_dir/tests/mpi/plain-openmpi")
+	local said try
+	for try in 1 2 3; do
+		said=$(sl timeout -k 5 120 srun --mpi=pmix --nodes=3 \
+			--ntasks=3 --chdir=/ --time=5 --job-name=solver \
+			env COALMINE_IN_BAND=$slurm/in-band PLAIN_FINALIZE=yes \
+			LD_PRELOAD=$cluster/stage/libexec/coalmine/openmpi/libcoalmine-pmpi.so \
+			OMPI_MCA_osc=pt2pt \
+			"$build_dir/tests/mpi/plain-openmpi" 2>&1) && break
+		[ $try -lt 3 ] || fail "srun: $said"
+	done
 	poll 90 in_band_is_shown || fail "$said $(
 		in_host node1 ls $slurm/in-band) $(ctl job list --json)"
 	say "what a job has measured is shown with it"
@@ -130,7 +135,8 @@ in_band()
 in_band_is_shown()
 {
 	local id
-	id=$(ctl job list --json | jq -r '.[] | select(.name == "solver") | .job')
+	id=$(ctl job list --json | jq -r '[.[] | select(.name == "solver" and
+		.state == "COMPLETED")][0].job // empty')
 	[ -n "$id" ] && ctl job show "$id" --json | jq -es 'flatten |
 		.[0].in_band | any(.[]; .op == "allreduce" and .ranks == 3 and
 			.nodes == 3 and .bytes == 8 and .calls == 150 and

@@ -37,7 +37,7 @@ build && fail "no wrapper"
 build --mpicc /bin/true
 grep -q "/bin/true: no wrapper of Open MPI, MPICH" "$work/err" || fail "no wrapper"
 build --mpicc "$mpicc" --name mpich && fail "a name of the package's own"
-if [ "$1" = openmpi ]; then
+if [ "$1" = mpich ]; then
 	mkdir "$work/broken"
 	printf '#!/bin/sh\nexit 7\n' >"$work/broken/mpirun"
 	chmod +x "$work/broken/mpirun"
