@@ -455,6 +455,7 @@ test_slurm(void **state)
 	assert_string_equal(text_of(env_get(&m.env, "SLURM_HOSTFILE")),
 	    "n1\nn1\nn2\nn2\n");
 	assert_string_equal(env_get(&m.env, "SLURM_CONF"), "/x/slurm.conf");
+	assert_string_equal(env_get(&m.env, "SLURM_PMIX_FENCE"), "tree");
 	assert_string_equal(env_get(&m.env, "OMPI_MCA_osc"), "^monitoring");
 	made_end(&m);
 }
