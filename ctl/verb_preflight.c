@@ -37,8 +37,8 @@
 #define CHANCE 1e-3
 /* Who waits for a core sends and answers later by as much as that; more is not
  * told of anybody. */
-#define WAITS_MOST 0.95
-/* What stood still where ranks waited for half of the time says nothing. */
+#define WAITS_MOST 0.9
+/* What stood still where ranks waited for most of the time says nothing. */
 #define STILL_DOUBT 0.7
 
 enum { EXIT_FIT, EXIT_NAMED, EXIT_OPEN }; /* else EXIT_CODE_UNKNOWN */
@@ -219,13 +219,15 @@ worse(const struct flight *f, double effect, double spread, double *ret_effect,
 }
 
 /* How much slower waiting for cores may make the pairs of a node, as a
- * logarithm. */
+ * logarithm. A rank that had a core for a quarter of the time would be four
+ * times as slow if it had work all along; it looks for messages for most of it,
+ * so half of the logarithm is taken. */
 static double
 waits_of(const json_t *row)
 {
 	double ratio = member_number(row, "wait_ratio");
 
-	return ratio > 0 ? -log1p(-fmin(ratio, WAITS_MOST)) : 0;
+	return ratio > 0 ? -log1p(-fmin(ratio, WAITS_MOST)) / 2 : 0;
 }
 
 /* Each node's pairs, against the typical node of the whole job when that was

@@ -77,7 +77,8 @@ rm -f "$work/sock"
 mkdir "$work/busy"
 cp "$here"/fixtures/*_pf-* "$here"/fixtures/*preflight* \
     "$here/fixtures/GET_shares" "$work/busy"
-sed -i 's/"node": "node2", "n": 7/"wait_ratio": 0.9, &/' "$work"/busy/*_records
+sed -i -e 's/"node": "node2", "n": 7/"wait_ratio": 0.9, &/' \
+    -e 's/"q75": 610000000/"q75": 1500000000/' "$work"/busy/*_records
 "$build/tests/cli/standin" "$work/sock" "$work/busy" "$work/requests" &
 standin=$!
 until [ -S "$work/sock" ]; do sleep 0.05; done
