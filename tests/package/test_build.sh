@@ -9,7 +9,7 @@ need dpkg-buildpackage lintian git
 
 rm -rf "$packages"
 ! command -v ccache >/dev/null || export CMAKE_C_COMPILER_LAUNCHER=ccache
-nice "$source_dir/packaging/deb" "$packages" || fail "packaging/deb"
+"$source_dir/packaging/deb" "$packages" || fail "packaging/deb"
 cd "$packages" || exit
 say "built: $(echo *.deb)"
 nice lintian --allow-root --fail-on error,warning ./*.changes || fail "lintian"
