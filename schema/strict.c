@@ -259,8 +259,9 @@ fraction_read(struct reader *r, uint64_t *mantissa, int *exact, int *ret_power)
 
 /* Two thirds of a record's values are buckets and counts of its histogram, most
  * of them small: one value stands for all that are equal. Nobody changes a
- * value that was read, references are counted across threads, and one thread of
- * a program reads. */
+ * value that was read, and one thread of a program reads. Like jansson's null
+ * they are not counted: each count would take the line from the cache of the
+ * thread that writes these values to disk, a sixth of what a record costs. */
 static json_t *
 integer_value(json_int_t n)
 {
@@ -270,9 +271,9 @@ integer_value(json_int_t n)
 	if (n < SMALL_MIN || n > SMALL_MAX)
 		return json_integer(n);
 	v = &small[n - SMALL_MIN];
-	if (*v == NULL)
-		*v = json_integer(n);
-	return json_incref(*v);
+	if (*v == NULL && (*v = json_integer(n)) != NULL)
+		(*v)->refcount = (size_t)-1;
+	return *v;
 }
 
 static json_t *

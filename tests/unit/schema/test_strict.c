@@ -54,6 +54,33 @@ test_brackets_in_strings_do_not_count(void **state)
 	json_decref(got);
 }
 
+/* Small integers are one value, which no thread counts. */
+static void
+test_small_integers_are_shared(void **state)
+{
+	static const struct {
+		const char *text;
+		int shared;
+	} cases[] = { { "{\"a\":[7,7]}", 1 }, { "{\"a\":[-1023,-1023]}", 1 },
+		{ "{\"a\":[1024,1024]}", 0 }, { "{\"a\":[7.5,7.5]}", 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const json_t *a, *b;
+		struct err err;
+		json_t *got;
+
+		assert_int_equal(strict_object(cases[i].text,
+				     strlen(cases[i].text), 3, &got, &err),
+		    0);
+		a = json_array_get(json_object_get(got, "a"), 0);
+		b = json_array_get(json_object_get(got, "a"), 1);
+		assert_int_equal(a == b, cases[i].shared);
+		assert_int_equal(a->refcount == (size_t)-1, cases[i].shared);
+		json_decref(got);
+	}
+}
+
 /* One text by this reader and by jansson's: the same values or two refusals. */
 static int
 same_as_jansson(const char *text, size_t len)
@@ -199,6 +226,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_brackets_in_strings_do_not_count),
+		cmocka_unit_test(test_small_integers_are_shared),
 		cmocka_unit_test(test_same_values_as_jansson),
 		cmocka_unit_test(test_reals_are_the_nearest),
 	};
