@@ -134,9 +134,13 @@ for i in range(10000):
 END
 expect 200 "$http/healthz"
 expect 200 $(as "$tmp/pki" a-reader) "$https/api/v1/nodes"
-after=$(rss)
-[ -n "${COALMINE_SANITIZE-}" ] || [ $((after - before)) -lt 20000 ] ||
-	fail "memory grew from $before to $after KiB"
+for try in {1..50}; do # what is free goes back to the kernel some time later
+	after=$(rss)
+	[ -z "${COALMINE_SANITIZE-}" ] && [ $((after - before)) -ge 20000 ] ||
+		break
+	[ "$try" -lt 50 ] || fail "memory grew from $before to $after KiB"
+	sleep 0.2
+done
 
 # New certificates without a restart.
 "$ctl" pki renew "$tmp/pki" collector >/dev/null
