@@ -387,8 +387,9 @@ bisect_of(const struct bisect *b, size_t member, double *ret_effect)
 {
 	for (size_t i = 0; i < b->parts_count; i++) {
 		const struct part *p = &b->parts[i];
+		size_t open = is_open(b, p) ? p->count : 0;
 
-		for (size_t k = 0; is_open(b, p) && k < p->count; k++)
+		for (size_t k = 0; k < open; k++)
 			if (b->order[p->from + k] == member)
 				return BISECT_OPEN;
 		if (p->state == PART_NAMED && b->order[p->from] == member) {

@@ -71,9 +71,8 @@ slurm_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
 	if (conf[0] != '\0')
 		strvec_env(env, "SLURM_CONF", "%s", conf);
 	/* By default its PMIx does fences with data by a ring and those without
-	 * by a tree. On busy nodes a rank of Open MPI is then still in the
-	 * first of MPI_Init when others have left the second, gets a message
-	 * before it can take any, and dies (docs/launch.md, 3). */
+	 * by a tree. On busy nodes a rank of Open MPI may then get a message in
+	 * MPI_Init before it can take any, and dies (docs/launch.md, 3). */
 	strvec_env(env, "SLURM_PMIX_FENCE", "tree");
 	strvec_add(argv, "srun");
 	strvec_add(argv, "--job-name=" WIRE_JOB_PREFIX "%s", job->run);

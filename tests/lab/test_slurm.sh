@@ -143,6 +143,7 @@ in_band()
 
 has_counted()
 {
+	poll 20 no_jobs # it is completing for a moment
 	sl scontrol -o show job | grep "JobName=solver " |
 		grep -q "JobState=COMPLETED "
 }
