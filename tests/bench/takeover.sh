@@ -4,7 +4,8 @@
 # takeover.sh - two collectors that share a database of a server of their own,
 # of which the active one is killed, COALMINE_BENCH_TAKEOVERS times (10):
 # COALMINE_BENCH_AGENTS (5,000) agents with live runs, and one agent twice as
-# often; see fleet/fleet.py and tests/cli/daemon/takeover.py.
+# often, and what the page of 10,000 nodes asks for; see fleet/fleet.py and
+# tests/cli/daemon/takeover.py.
 set -eu
 times=${COALMINE_BENCH_TAKEOVERS:-10}
 export COALMINE_BENCH_AGENTS=${COALMINE_BENCH_AGENTS:-5000}
@@ -12,3 +13,6 @@ python3 "$COALMINE_SOURCE/tests/bench/fleet/fleet.py" takeovers "$times"
 echo
 printf 'One agent, from SIGKILL until a record of it is acknowledged: '
 python3 "$COALMINE_SOURCE/tests/cli/daemon/takeover.py" times $((2 * times))
+echo
+COALMINE_BENCH_AGENTS=10000 python3 \
+    "$COALMINE_SOURCE/tests/bench/fleet/fleet.py" pages

@@ -463,10 +463,12 @@ event_cb(struct bufferevent *bev, short what, void *arg)
 {
 	struct fleet_agent *a = arg;
 
-	(void)bev;
 	if ((what & BEV_EVENT_CONNECTED) == 0) {
 		down(a);
 	} else {
+		/* libevent has made its events anew, of the middle priority:
+		 * few at a time, beside thousands that it asks for each time */
+		bufferevent_priority_set(bev, FLEET_NOW);
 		a->f->handshakes++;
 		say_hello(a);
 	}

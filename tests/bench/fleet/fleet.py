@@ -7,7 +7,8 @@ The agents are those of fleet.c: real TLS, frames and backoff, in two processes
 that share the machine with the collector. Processor time is what a busy
 machine changes least: the collector's loop, which is one thread, and all its
 threads. "takeovers N": of two collectors that share a database the active one is
-killed while records are on their way, in turns.
+killed while records are on their way, in turns. "pages": what the page asks for,
+of a collector with a file, of one with a database, and of its standby.
 """
 import itertools
 import json
@@ -209,26 +210,32 @@ def idle(c, fleet):
     assert o["closed"] == 0, o
 
 
-def page(c, fleet):
+def best(c, path):
     """The best of five, each made anew, which a parameter that nobody reads
-    does: the collector keeps an answer for ten times as long as it took."""
+    does: the collector keeps an answer for ten times as long as it took.
+    Its loop's time, all of it, and how much was read."""
+    had = (1e9, 1e9)
+    for turn in range(2 if SMALL else 5):
+        cost = Cost(c)
+        http = UnixConnection(c.socket)
+        mark = "&" if "?" in path else "?"
+        http.request("GET", f"{path}{mark}turn={turn}")
+        data = http.getresponse()
+        size = len(data.read())
+        http.close()
+        loop_s, _, took = cost.spent()
+        had = min(had, (loop_s, took))
+    assert data.status == 200, (path, data.status)
+    return *had, size
+
+
+def page(c, fleet):
     for path in ("/metrics", "/api/v1/nodes?brief=yes", "/api/v1/nodes",
                  "/api/v1/verdicts", "/api/v1/verdicts?all=yes",
                  "/api/v1/runs?limit=100", "/"):
-        best = (1e9, 1e9)
-        for turn in range(2 if SMALL else 5):
-            cost = Cost(c)
-            http = UnixConnection(c.socket)
-            mark = "&" if "?" in path else "?"
-            http.request("GET", f"{path}{mark}turn={turn}")
-            data = http.getresponse()
-            size = len(data.read())
-            http.close()
-            loop_s, _, took = cost.spent()
-            best = min(best, (loop_s, took))
-        assert data.status == 200, (path, data.status)
-        tell(f"GET {path}", f"{fleet.count} nodes", f"{1000 * best[1]:.0f} ms",
-             f"{1000 * best[0]:.1f} ms", f"{size / 1000:.0f} kB")
+        loop_s, took, size = best(c, path)
+        tell(f"GET {path}", f"{fleet.count} nodes", f"{1000 * took:.0f} ms",
+             f"{1000 * loop_s:.1f} ms", f"{size / 1000:.0f} kB")
 
 
 def ask_all(c, paths, is_over, slowest):
@@ -444,6 +451,52 @@ def takeovers(n):
           " 1..N of each run, once.")
 
 
+def pages():
+    """Of the same nodes, which one run has judged."""
+    needed()
+    os.environ["COALMINE_PLUGIN_DIR"] = BUILD + "/daemon"
+    count = min(CAMPAIGN_NODES, room())
+    pg = Cluster()
+    try:
+        a, b = sharing(pg)
+        with Collector() as file, a, b:
+            for c, others in ((file, ()), (a, (b,))):
+                c.options.update({"collector.heartbeat": "2s",
+                                  "collector.silence": "10s"})
+                c.campaign("fleet", 1, deadline="3600s", start="3600s")
+                c.start()
+                for other in others:
+                    wait(other)
+                fleet = Fleet(c, count, *others)
+                _, o = fleet.wait("up", count)
+                assert o["up"] == count, o
+                run = order(c, f"node[1-{count}]")
+                fleet.wait("acked", 1)
+                fleet.ask(f"records {ROUNDS}")
+                fleet.wait("acked", 1 + ROUNDS)
+                fleet.ask("finish")
+                c.wait_state(run, ["finished"], 60)
+                fleet.close()
+                poll("the end of all sessions is stored", LIMIT_S,
+                     lambda: set(state_counts(c)) == {"lost"})
+            poll("the standby has all of it", 60,
+                 lambda: state_counts(b) == state_counts(a) and
+                 b.get("runs/" + run)["state"] == "finished")
+            tell(f"{count} nodes", "a file", "PostgreSQL", "its standby")
+            tell("---", "---:", "---:", "---:")
+            whole = [0, 0, 0]
+            for path in ("nodes?brief=yes", "runs?limit=30",
+                         "impacts?limit=10000", "diags", "schedule",
+                         "verdicts", "clusters", "events?limit=10000"):
+                row = [best(c, "/api/v1/" + path) for c in (file, a, b)]
+                whole = [had + x[1] for had, x in zip(whole, row)]
+                tell(path, *(f"{1000 * x[1]:.1f} ms, {x[2] / 1000:.0f} kB"
+                             for x in row))
+            tell("all of these", *(f"{1000 * x:.0f} ms" for x in whole))
+    finally:
+        pg.end()
+
+
 def main():
     count = room()
     if count < AGENTS:
@@ -477,5 +530,7 @@ def main():
 if __name__ == "__main__":
     if sys.argv[1:2] == ["takeovers"]:
         takeovers(int(sys.argv[2]))
+    elif sys.argv[1:2] == ["pages"]:
+        pages()
     else:
         main()
