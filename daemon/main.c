@@ -97,6 +97,11 @@ struct app {
 	struct event *watchdog;
 	struct event *signals[3];
 	unsigned ticks;
+	struct flow { /* of records, for memory_tick */
+		uint64_t had;
+		unsigned ticks_left;
+		long usual_ms;
+	} flow;
 	struct load {
 		enum store_question what;
 		int shown; /* by a standby, too */
@@ -182,25 +187,23 @@ standby_tick(struct app *a)
  * keeps them while records flow; always would be 3 KiB more for each agent, of
  * what handshakes leave. */
 static void
-memory_tick(const struct app *a)
+memory_tick(struct app *a)
 {
 #ifdef COALMINE_MIMALLOC
-	static uint64_t had;
-	static unsigned ticks_left;
-	static long usual_ms;
 	uint64_t records = runs_records(hub_runs(a->hub));
+	struct flow *f = &a->flow;
 
-	if (records - had >= FLOW_RECORDS) {
-		if (ticks_left == 0) {
-			usual_ms = mi_option_get(KEEP_DELAY);
+	if (records - f->had >= FLOW_RECORDS) {
+		if (f->ticks_left == 0) {
+			f->usual_ms = mi_option_get(KEEP_DELAY);
 			mi_option_set(KEEP_DELAY, FLOW_KEEP_MS);
 		}
-		ticks_left = FLOW_END_TICKS;
-	} else if (ticks_left > 0 && --ticks_left == 0) {
-		mi_option_set(KEEP_DELAY, usual_ms);
+		f->ticks_left = FLOW_END_TICKS;
+	} else if (f->ticks_left > 0 && --f->ticks_left == 0) {
+		mi_option_set(KEEP_DELAY, f->usual_ms);
 		mi_collect(0);
 	}
-	had = records;
+	f->had = records;
 #else
 	(void)a;
 #endif
