@@ -37,6 +37,9 @@ def free_port():
         return s.getsockname()[1]
 
 
+# States of a run behind which no other comes.
+FINAL = ("finished", "failed", "timed-out", "cancelled", "missed", "preempted",
+         "nonstart")
 watched = []  # collectors without which nothing that is waited for comes
 
 
@@ -152,9 +155,14 @@ class Collector:
         return o["run"]
 
     def wait_state(self, run, states, limit=15):
-        return poll(f"run {run} {states}", limit, lambda: (
-            lambda r: r if r["state"] in states else None)(
-                self.get("runs/" + run)))
+        def is_there():
+            r = self.get("runs/" + run)
+            if r["state"] in states:
+                return r
+            assert r["state"] not in FINAL, (run, states, r)
+            return None
+
+        return poll(f"run {run} {states}", limit, is_there)
 
     def rss_kib(self):
         with open(f"/proc/{self.proc.pid}/status") as f:
