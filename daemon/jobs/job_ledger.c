@@ -28,9 +28,10 @@
 #include "schema/mesh.h"
 
 #define SPAN_SAMPLES 3 /* on each side of a step */
-/* The scheduler tells whole seconds, and programs take a moment to begin: what
- * began to be measured meanwhile is of neither side. */
-#define START_NS     (2 * (int64_t)CLK_NS_PER_S)
+/* The scheduler tells whole seconds, and programs take a moment to begin, and
+ * are over a moment before their job: what was measured meanwhile is of neither
+ * side. */
+#define EDGE_NS      (2 * (int64_t)CLK_NS_PER_S)
 #define KEPT_SPANS   12 /* looks that fit into what is remembered */
 #define PLACEBOS     4  /* of one step */
 #define TESTS_MAX    32
@@ -79,7 +80,8 @@ job_ledger_new(struct store *store, struct roster *roster, int64_t sample_ns,
 
 	l->store = store;
 	l->roster = roster;
-	l->world.guard_ns = sample_ns + START_NS;
+	l->world.guard_ns = sample_ns + EDGE_NS;
+	l->world.lead_ns = EDGE_NS;
 	l->world.span_ns = SPAN_SAMPLES * sample_ns;
 	l->late_ns = late_ns;
 	l->series_ids = json_object();

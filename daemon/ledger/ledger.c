@@ -47,6 +47,7 @@ struct look {
 	const struct ledger_world *w;
 	const struct ledger_step *of;
 	int64_t at_ns, from_ns, to_ns;
+	int64_t before_ns;     /* samples that were over then are before it */
 	char *sides;           /* enum side, of series */
 	uint32_t *leaf_rivals; /* the job of a step there, or LEDGER_NONE */
 	char *nodes_out;       /* the job's own, and those of rivals */
@@ -93,7 +94,8 @@ span_set(struct look *l)
 	const struct ledger_world *w = l->w;
 	int is_own = l->at_ns == l->of->at_ns;
 
-	l->from_ns = l->at_ns - w->span_ns;
+	l->before_ns = l->at_ns - (l->of->sign < 0 ? w->lead_ns : 0);
+	l->from_ns = l->before_ns - w->span_ns;
 	l->to_ns = l->at_ns + w->guard_ns + w->span_ns;
 	for (size_t i = step_from(w, l->from_ns);
 	     i < w->step_count && w->steps[i].at_ns < l->to_ns; i++) {
@@ -166,13 +168,14 @@ struct parts {
 	uint32_t *ends;
 };
 
-/* A sample counts where it is of the test, has not begun before the moment and
- * ended after it, and neither of its nodes is the job's or a rival's. */
+/* A sample counts where it is of the test, was over before the moment or began
+ * after it, and neither of its nodes is the job's or a rival's. */
 static int
 counts(const struct look *l, const struct ledger_sample *s, uint32_t test)
 {
 	return l->w->series[s->series].test == test &&
-	    (s->at_ns < l->at_ns || s->at_ns >= l->at_ns + l->w->guard_ns) &&
+	    (s->at_ns < l->before_ns ||
+		s->at_ns >= l->at_ns + l->w->guard_ns) &&
 	    (s->a == LEDGER_NONE || !l->nodes_out[s->a]) &&
 	    (s->b == LEDGER_NONE || !l->nodes_out[s->b]);
 }

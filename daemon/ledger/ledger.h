@@ -55,6 +55,7 @@ struct ledger_world {
 	int64_t span_ns;               /* looked at on each side of a step */
 	int64_t guard_ns; /* how long a sample takes: so late it has begun
 			     before */
+	int64_t lead_ns;  /* so late at most an end is told of */
 };
 
 struct ledger_effect {
