@@ -411,6 +411,12 @@ def takeover(pg, old, new, fleet, runs):
     return took, leads_s, loop_s, all_s, int(had)
 
 
+def fit(c):
+    """For agents that are judged as soon as in main, and a run that lives on."""
+    c.options.update({"collector.heartbeat": "2s", "collector.silence": "10s"})
+    c.campaign("fleet", 1, deadline="3600s", start="3600s")
+
+
 def takeovers(n):
     needed()
     os.environ["COALMINE_PLUGIN_DIR"] = BUILD + "/daemon"
@@ -419,10 +425,8 @@ def takeovers(n):
         a, b = pair = sharing(pg)
         with a, b:
             for c in pair:
-                c.options.update({"collector.heartbeat": "2s",
-                                  "collector.silence": "10s"})
                 os.unlink(c.campaigns + "/quick.conf")
-                c.campaign("fleet", 1, deadline="3600s", start="3600s")
+                fit(c)
             a.start()
             wait(b)
             fleet = Fleet(a, room(), b)
@@ -461,9 +465,7 @@ def pages():
         a, b = sharing(pg)
         with Collector() as file, a, b:
             for c, others in ((file, ()), (a, (b,))):
-                c.options.update({"collector.heartbeat": "2s",
-                                  "collector.silence": "10s"})
-                c.campaign("fleet", 1, deadline="3600s", start="3600s")
+                fit(c)
                 c.start()
                 for other in others:
                     wait(other)
