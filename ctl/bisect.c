@@ -8,9 +8,10 @@
  * while all that it was split into is fine has a slow way between these. One
  * alone cannot be measured: it gets partners from among the cleared. What ends
  * a search, a node or a way, was slow twice, with other partners the second
- * time where there are. Rounds follow one another, and a network that gives
- * less in the later ones gives less to all: slow is beyond twice what groups
- * that are fine were off.
+ * time where there are; of a node that its pairs gave away when all were
+ * measured together, that was the first. Rounds follow one another, and a
+ * network that gives less in the later ones gives less to all: slow is beyond
+ * twice what groups that are fine were off.
  */
 #include "ctl/ctl.h"
 
@@ -26,6 +27,8 @@
 #define TRIES_MAX 2   /* of a group that gave no number */
 #define FINE_MORE 2.0 /* of what a fine group was off: that is chance too */
 #define NONE      SIZE_MAX
+
+enum hint { HINT_NONE, HINT_DOUBTFUL, HINT_SURE };
 
 enum part_state {
 	PART_ASKED,
@@ -61,7 +64,7 @@ struct bisect {
 	size_t groups_count;
 	struct bisect_group *shown;
 	size_t *members; /* of all groups of this round */
-	unsigned char *used, *cleared, *hinted;
+	unsigned char *used, *cleared, *hinted; /* enum hint */
 	size_t hints, rounds, turn, pairings;
 	double fine_most; /* off, of all groups that were fine */
 };
@@ -111,10 +114,11 @@ bisect_free(struct bisect *b)
 }
 
 void
-bisect_hint(struct bisect *b, size_t member)
+bisect_hint(struct bisect *b, size_t member, int is_sure)
 {
 	b->hints += !b->hinted[member];
-	b->hinted[member] = 1;
+	if (is_sure || !b->hinted[member])
+		b->hinted[member] = is_sure ? HINT_SURE : HINT_DOUBTFUL;
 }
 
 void
@@ -203,7 +207,7 @@ part_hear(struct bisect *b, size_t index, const struct group *g)
 		p->state = PART_FINE;
 	else if (p->count > 1)
 		split(b, index);
-	else if (p->slow >= 2)
+	else if (p->slow + (b->hinted[b->order[p->from]] == HINT_SURE) >= 2)
 		p->state = PART_NAMED;
 	else if (!sure && ++p->unknown >= TRIES_MAX)
 		p->state = PART_UNKNOWN;

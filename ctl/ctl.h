@@ -305,8 +305,9 @@ struct bisect;
 /* n >= 1; neighbours in their order are split as late as can be. */
 struct bisect *bisect_new(const struct bisect_options *o, size_t n);
 void bisect_free(struct bisect *b);
-/* Something else speaks against that one: once all were measured together. */
-void bisect_hint(struct bisect *b, size_t member);
+/* Its pairs speak against that one, once all were measured together; is_sure:
+ * nothing but itself can be why, so that it was slow once. */
+void bisect_hint(struct bisect *b, size_t member, int is_sure);
 /* How many groups, that have no member in common, are to be measured now; 0:
  * all is said. *ret is good until the next call. */
 size_t bisect_next(struct bisect *b, const struct bisect_group **ret);

@@ -128,6 +128,11 @@ flight_open(struct flight *f)
 	f->options = (struct bisect_options){ -log(SLOW_SHARE), 32 };
 	client_limit(ctl_client(f->c), ANSWER_NS, f->stop_ns);
 	rc = expectation_options(f->c, &f->spec);
+	if (rc == 0 && f->spec.machine == NULL &&
+	    (opts_given(&f->c->opts, OPT_BYTES) ||
+		opts_given(&f->c->opts, OPT_OP)))
+		rc = ctl_fail("--bytes and --op are of the collective, which "
+			      "is measured with --machine only");
 	if (!opts_given(&f->c->opts, OPT_BYTES))
 		f->spec.bytes = BYTES;
 	f->spec.until_ns = f->stop_ns;
@@ -161,7 +166,7 @@ group_order(struct flight *f, const struct bisect_group *g,
 	    : 2;
 	const char **names = xcalloc(g->count, sizeof(*names));
 	char count[32], bytes[32], limit[32], ranks[32];
-	json_t *order, *answer;
+	json_t *order, *answer, *overrides;
 	uint64_t block;
 	int rc;
 
@@ -179,17 +184,23 @@ group_order(struct flight *f, const struct bisect_group *g,
 	    (unsigned long long)(block < 8 ? 8 : block / 8 * 8));
 	snprintf(limit, sizeof(limit), "%llus", (unsigned long long)left_s);
 	/* The collector ends it too, whatever becomes of us. */
-	order = json_pack("{s:{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}}",
-	    "overrides", "campaign.nodes", ret->list, "campaign.nodes_min",
-	    count, "campaign.ranks_per_node", ranks, "campaign.deadline", limit,
-	    "campaign.start_limit", limit, "canary.timeout", limit,
-	    "collective.name", f->spec.op, "measure.sizes", bytes);
+	overrides = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}",
+	    "campaign.nodes", ret->list, "campaign.nodes_min", count,
+	    "campaign.ranks_per_node", ranks, "campaign.deadline", limit,
+	    "campaign.start_limit", limit, "canary.timeout", limit);
+	/* Where nothing is known that it could be compared with, it is not
+	 * worth its time. */
+	if (f->spec.machine != NULL)
+		json_object_update_new(overrides,
+		    json_pack("{s:s, s:s}", "collective.name", f->spec.op,
+			"measure.sizes", bytes));
+	order = json_pack("{s:o}", "overrides", overrides);
 	for (size_t i = 0; i < given->count; i++) {
 		char *name = xstrndup(given->values[i],
 		    strcspn(given->values[i], "="));
 		const char *value = strchr(given->values[i], '=');
 
-		json_object_set_new(json_object_get(order, "overrides"), name,
+		json_object_set_new(overrides, name,
 		    json_string(value == NULL ? "" : value + 1));
 		free(name);
 	}
@@ -289,7 +300,9 @@ judge_pairs(struct flight *f, const struct group_run *g, const json_t *record,
 		     k < f->nodes.count;
 		     k++)
 			if (strcmp(f->nodes.names[k], name) == 0)
-				bisect_hint(f->b, k);
+				bisect_hint(f->b, k,
+				    effect - waits_of(row) >
+					bisect_least(&f->options, spread));
 	}
 	free(x);
 }
@@ -598,15 +611,15 @@ const struct verb verbs_preflight[] = {
 	    "json bytes machine nodes op override ranks-per-node within", "",
 	    "Tell whether nodes are fit for a job, before it starts.",
 	    "They measure one another with the campaign preflight, all "
-	    "together first: what pairs exchange, and a collective. What is "
-	    "slow is split, and its parts measured at the same time, until "
-	    "what is left is a node, confirmed among others that are fine, or "
-	    "the way between parts that are fine by themselves. Slow is more "
-	    "than 15 %, than chance and than twice what groups that are fine "
-	    "were off below what is expected: of nodes what the others of the "
-	    "job give, of the collective, where --machine is given, what "
-	    "expect tells of sound nodes; without it, it is measured and not "
-	    "judged. Exit code 0: fit; 1: nodes or ways are "
+	    "together first: what pairs exchange and, with --machine, a "
+	    "collective. What is slow is split, and its parts measured at the "
+	    "same time, until what is left is a node, which was slow among "
+	    "all and among others that are fine, or the way between parts "
+	    "that are fine by themselves. Slow is more than 15 %, than chance "
+	    "and than twice what groups that are fine were off below what is "
+	    "expected: of nodes what the others of the job give, of the "
+	    "collective what expect tells of sound nodes. Exit code 0: fit; 1: "
+	    "nodes or ways are "
 	    "named; 2: that could not be told, or not in time; 3: nothing was "
 	    "measured. What waiting for cores that others have may explain "
 	    "names nobody. It is an order.",

@@ -351,8 +351,7 @@ a_job_is() # STATE [PRIORITY]
 job_of() # ACTION NODES
 {
 	in_host collector sh -c 'printf "%s\n" "$@" >"$0"' \
-		$slurm/preflight.conf ACTION="$1" WITHIN=300s \
-		OPTIONS="'--bytes 256K'"
+		$slurm/preflight.conf ACTION="$1" WITHIN=300s
 	poll 20 slurm_idle 4 || fail "not idle: $(sl sinfo)"
 	"$lab" degrade node3 rate=50mbit
 	its=$(sl sbatch --parsable --chdir=/ -o /dev/null -N "$2" \
