@@ -88,7 +88,7 @@ void spread_holm(struct compare_row *rows, size_t n, double margin);
  * be wrong; INFINITY: none does. Sorts z. */
 double spread_z_limit(double *z, size_t n);
 
-/* ---- verb_compare.c ---- */
+/* ---- verbs/compare.c ---- */
 
 struct compare_out {
 	struct compare_row *rows;

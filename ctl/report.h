@@ -67,7 +67,7 @@ void picture_escape(struct strbuf *to, const char *text);
 /* On stdout what plans reached against what was predicted, what they gain over
  * another way to do the same, and what every rail gave; the number of rows. */
 int report_plans(const json_t *records);
-/* On stdout as nccl-tests or OSU's micro-benchmarks print: verb_import.c. 0 or
+/* On stdout as nccl-tests or OSU's micro-benchmarks print: verbs/import.c. 0 or
  * an exit code, and it was said. */
 int report_foreign(const json_t *records, const char *format);
 /* All pictures that the records are enough for, appended. */

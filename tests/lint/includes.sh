@@ -79,8 +79,9 @@ probes/compare/       any                               mpi,jansson
 probes/verbs/         any                               mpi,jansson
 probes/               verbs                             mpi,jansson
 
-ctl/topology/           -                                 jansson,yaml
-ctl/                  topology                            curl,openssl,jansson
+ctl/topology/         -                                 jansson,yaml
+ctl/verbs/            .,topology                        jansson
+ctl/                  -                                 curl,openssl,jansson
 lab/                  -                                 -
 tests/                any                               any
 '

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_report.c - a run as tables for people, as JSON or CSV for scripts, or as
+ * report.c - a run as tables for people, as JSON or CSV for scripts, or as
  * one file with plots; and what its collectives were tuned by.
  */
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_matrix.c - which congestor hurts which canary: the newest finished run
+ * matrix.c - which congestor hurts which canary: the newest finished run
  * of a campaign for each congestor.mix, beside each other, and what the
  * network devices counted meanwhile.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_campaign.c - campaigns are checked here by the collector's own code
+ * campaign.c - campaigns are checked here by the collector's own code
  * before they are sent, so that errors name file and line.
  */
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_expect.c - what nodes should give today, for who is to start a job on
+ * expect.c - what nodes should give today, for who is to start a job on
  * them or has one there.
  */
 #include <stdio.h>

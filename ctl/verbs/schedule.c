@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_schedule.c - the collector computes the forecast; a start that will be
+ * schedule.c - the collector computes the forecast; a start that will be
  * missed is exit code 1.
  */
 #include <string.h>

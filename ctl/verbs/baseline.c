@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_baseline.c - what the cluster was when it was commissioned: a run's
+ * baseline.c - what the cluster was when it was commissioned: a run's
  * canaries under a name. "recent" is the collector's own: what the cluster and
  * each node were like in the last weeks.
  */

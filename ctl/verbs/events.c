@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_events.c - events are printed in the order of their ids, and followed by
+ * events.c - events are printed in the order of their ids, and followed by
  * asking for those after the last id.
  */
 #include <stdlib.h>

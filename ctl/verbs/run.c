@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_run.c - runs as tables; one of them with where its ranks ran, from its
+ * run.c - runs as tables; one of them with where its ranks ran, from its
  * first record.
  */
 #include <stdlib.h>

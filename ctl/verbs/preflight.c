@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_preflight.c - the nodes of a job measure one another before it starts,
+ * preflight.c - the nodes of a job measure one another before it starts,
  * all together and then in groups as bisect.c wants them, in bounded time.
  */
 #include <math.h>

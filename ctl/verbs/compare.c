@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_compare.c - two runs, a run and a baseline, or two periods beside each
+ * compare.c - two runs, a run and a baseline, or two periods beside each
  * other: the ratio of their headlines with an interval, and a verdict.
  */
 #include <inttypes.h>

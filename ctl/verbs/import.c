@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_import.c - the tables of nccl-tests and of the OSU micro-benchmarks,
+ * import.c - the tables of nccl-tests and of the OSU micro-benchmarks,
  * read and written by one list of their columns, and what a run has measured
  * beside them.
  */

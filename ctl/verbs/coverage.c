@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_coverage.c - what was exercised, and which ports count errors; a verdict
+ * coverage.c - what was exercised, and which ports count errors; a verdict
  * on a link decides the exit code, not the counts.
  */
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_advice.c - which nodes a scheduler should give last, and what that would
+ * advice.c - which nodes a scheduler should give last, and what that would
  * have saved jobs: read by a person, applied by nobody else.
  */
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_top.c - the cluster on one screen, again and again: who is suspect, what
+ * top.c - the cluster on one screen, again and again: who is suspect, what
  * congestion costs, what runs.
  */
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_collector.c - verbs about the collector itself and its like: db, diags,
+ * collector.c - verbs about the collector itself and its like: db, diags,
  * cluster, version, stop.
  */
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_check.c - answer a health check. It runs on all nodes at once and
+ * check.c - answer a health check. It runs on all nodes at once and
  * within a job's prolog, so it reads one file and asks nobody.
  */
 #include <stdio.h>

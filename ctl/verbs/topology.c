@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_topology.c - leaves, rails and switches: out of foreign files, as the
+ * topology.c - leaves, rails and switches: out of foreign files, as the
  * collector has them, and as a machine file.
  */
 #include <errno.h>

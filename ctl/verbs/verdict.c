@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_verdict.c - the worst verdict decides the exit code; nodes without a
+ * verdict.c - the worst verdict decides the exit code; nodes without a
  * verdict are counted, so that silence is not taken for health.
  */
 #include <string.h>

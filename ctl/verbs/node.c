@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_node.c - nodes are filtered here, so that a hostlist works for
+ * node.c - nodes are filtered here, so that a hostlist works for
  * thousands; a rollout is told which agents may be replaced now, and why not
  * others.
  */

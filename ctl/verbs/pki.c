@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_pki.c - one word on each name of a hostlist; the list of certificates
+ * pki.c - one word on each name of a hostlist; the list of certificates
  * decides the exit code by the first to expire.
  */
 #include <string.h>

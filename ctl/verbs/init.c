@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_init.c - the first hour of a collector: what it lacks is made, what this
+ * init.c - the first hour of a collector: what it lacks is made, what this
  * machine can tell is not asked, and nothing that is there is changed, so that
  * the verb can be given again until all is done.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb_job.c - jobs of the batch system, and what was slow of their nodes.
+ * job.c - jobs of the batch system, and what was slow of their nodes.
  */
 #include <stdio.h>
 #include <stdlib.h>
