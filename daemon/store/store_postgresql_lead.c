@@ -255,15 +255,19 @@ lock(struct pg *s, struct err *err)
 		clk_sleep_ns(LOCK_PAUSE_NS);
 	}
 	(void)pg_exec(s,
-	    "SELECT who || ' since ' || date_trunc('second', since)"
-	    " FROM leader",
+	    "SELECT CASE WHEN who = '' THEN 'that is about to lead,' ELSE who "
+	    "END"
+	    " || ' since ' || date_trunc('second', since) FROM leader",
 	    who);
-	(void)pg_exec(s, "SELECT to_jsonb(leader) ->> 'lease_ns' FROM leader",
+	/* Where nobody has led yet, who has the lock is about to. */
+	(void)pg_exec(s,
+	    "SELECT who = '' OR (to_jsonb(leader) ->> 'lease_ns')::bigint > 0"
+	    " FROM leader",
 	    got);
 	rc = cluster_check(s, err);
 	if (rc < 0)
 		return rc;
-	if (s->lease_ns > 0 && strtoll(got, NULL, 10) > 0)
+	if (s->lease_ns > 0 && got[0] == 't')
 		return err_set(err, -EBUSY,
 		    "collector %.100s writes schema %.60s", who, s->schema);
 	return err_set(err, -EEXIST,

@@ -644,6 +644,19 @@ def test_wrong(pg):
             b.options.update(sets)
             assert word in call(b, "-n", want=1), sets
             b.options = kept
+        # Somebody has the lock of a schema in which nobody has led yet.
+        lock = ("1129138510, (SELECT oid FROM pg_namespace"
+                " WHERE nspname = 'shared')::integer")
+        pg.sql("UPDATE leader SET who = '', lease_ns = 0", "coalmine", "shared")
+        first = threading.Thread(target=pg.sql, args=(
+            f"SELECT pg_advisory_lock({lock}), pg_sleep(4)", "coalmine"))
+        first.start()
+        poll("it has the lock", 20, lambda: pg.sql(
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'",
+            "coalmine").strip() == "1")
+        wait(b)
+        first.join()
+        takes_over(b)
 
 
 def named(pg, name, pki=None):
