@@ -26,6 +26,7 @@
 #define PARTNERS  3   /* of one that is measured alone */
 #define TRIES_MAX 2   /* of a group that gave no number */
 #define FINE_MORE 2.0 /* of what a fine group was off: that is chance too */
+#define PLAIN     2.0 /* times the least, and the network alone is not why */
 #define NONE      SIZE_MAX
 
 enum hint { HINT_NONE, HINT_DOUBTFUL, HINT_SURE };
@@ -178,6 +179,15 @@ split(struct bisect *b, size_t index)
 	b->parts[index] = p;
 }
 
+/* Its pairs gave it away among all, and what it is now is more than a network
+ * that gives less meanwhile. */
+static int
+is_second(const struct bisect *b, const struct part *p, const struct group *g)
+{
+	return b->hinted[b->order[p->from]] == HINT_SURE &&
+	    g->effect - g->doubt > PLAIN * bisect_least(&b->o, g->spread);
+}
+
 /* One measurement of a part: is it settled, or asked again? */
 static void
 part_hear(struct bisect *b, size_t index, const struct group *g)
@@ -207,7 +217,7 @@ part_hear(struct bisect *b, size_t index, const struct group *g)
 		p->state = PART_FINE;
 	else if (p->count > 1)
 		split(b, index);
-	else if (p->slow + (b->hinted[b->order[p->from]] == HINT_SURE) >= 2)
+	else if (p->slow >= 2 || (sure && is_second(b, p, g)))
 		p->state = PART_NAMED;
 	else if (!sure && ++p->unknown >= TRIES_MAX)
 		p->state = PART_UNKNOWN;

@@ -306,7 +306,7 @@ struct bisect;
 struct bisect *bisect_new(const struct bisect_options *o, size_t n);
 void bisect_free(struct bisect *b);
 /* Its pairs speak against that one, once all were measured together; is_sure:
- * nothing but itself can be why, so that it was slow once. */
+ * by more than waiting for cores explains, so that it was slow once. */
 void bisect_hint(struct bisect *b, size_t member, int is_sure);
 /* How many groups, that have no member in common, are to be measured now; 0:
  * all is said. *ret is good until the next call. */

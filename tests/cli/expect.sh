@@ -62,9 +62,14 @@ expect preflight-open 2 preflight --nodes 'node[1-2]'
 expect preflight-alone 2 preflight --nodes node1
 expect preflight-none 3 preflight
 expect preflight-within 3 preflight --nodes 'node[1-2]' --within 1s
-"$coalctl" preflight --nodes 'node[1-2]' --bytes 1M >"$work/said" 2>&1
-check "preflight: bytes without --machine: $(cat "$work/said")" grep -q \
-    "^coalctl: --bytes and --op are of the collective" "$work/said"
+asked=$(wc -l <"$work/requests")
+for option in "--bytes 1M" "--op allgather"; do
+	"$coalctl" preflight --nodes 'node[1-2]' $option >"$work/said" 2>&1
+	check "preflight $option without --machine: exit code $?" [ $? = 3 ]
+	check "preflight $option without --machine: $(cat "$work/said")" grep -q \
+	    "^coalctl: --bytes and --op are of the collective" "$work/said"
+done
+check "preflight: nothing was asked" [ "$(wc -l <"$work/requests")" = "$asked" ]
 # Against what is expected of sound nodes, there is more to find.
 kill "$standin"
 wait "$standin" 2>/dev/null

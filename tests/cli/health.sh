@@ -134,6 +134,7 @@ cat >"$COALCTL" <<'END'
 #!/bin/sh
 echo "$*" >>"$0.asked"
 [ "$1" = epilog ] && echo "job 12: 4 nodes for 2h" && exit
+[ "$(cat "$0.rc")" = 3 ] && echo "coalctl: no answer" >&2 && exit 3
 printf 'slow  n2: 4.9 times what is expected\n'
 printf 'slow  n4: no run with it starts, or ends\n'
 printf 'slow  the way between n1 and n3: 2.0 times what is expected\nfit   n1\n'
@@ -156,9 +157,11 @@ preflight() {
 told="update jobid=12 comment=coalmine: preflight: n2: 4.9 times what is"
 told="$told expected n4: no run with it starts, or ends the way between n1 and"
 told="$told n3: 2.0 times what is expected"
-for rc in 0 2 3 127; do
+for rc in 0 2 127; do
 	preflight $rc ACTION=hold ""
 done
+preflight 3 ACTION=hold "update jobid=12 comment=coalmine: preflight: nothing \
+was measured: coalctl: no answer"
 preflight 1 "" "$told"
 check "preflight: what was asked" grep -qxF \
     'preflight --nodes n[1-4] --within 20s' "$COALCTL.asked"

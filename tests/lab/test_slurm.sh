@@ -353,7 +353,7 @@ job_of() # ACTION NODES
 	in_host collector sh -c 'printf "%s\n" "$@" >"$0"' \
 		$slurm/preflight.conf ACTION="$1" WITHIN=300s
 	poll 20 slurm_idle 4 || fail "not idle: $(sl sinfo)"
-	"$lab" degrade node3 rate=50mbit
+	"$lab" degrade node3 rate=20mbit # beyond what busy cores explain
 	its=$(sl sbatch --parsable --chdir=/ -o /dev/null -N "$2" \
 		--wrap "sleep 5")
 	[[ $its =~ ^[0-9]+$ ]] || fail "sbatch: $its"

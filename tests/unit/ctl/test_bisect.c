@@ -139,7 +139,7 @@ is_right(const struct net *w, const struct bisect *b)
 }
 
 struct tally {
-	int right, within;
+	int right, within, in_three; /* rounds */
 	size_t rounds_max;
 };
 
@@ -161,6 +161,7 @@ trials(size_t slow, double scatter, double disturbed, enum hint hint)
 		t.right += is_right(&w, b);
 		/* the whole, its halvings, and the last once more */
 		t.within += bisect_rounds(b) <= HALVINGS + 1;
+		t.in_three += bisect_rounds(b) <= 3;
 		if (bisect_rounds(b) > t.rounds_max)
 			t.rounds_max = bisect_rounds(b);
 		bisect_free(b);
@@ -191,7 +192,9 @@ test_slow_nodes(void **state)
 		assert_true(t.rounds_max <= 6);
 		t = trials(counts[i], 0.03, 0, HINT_SURE);
 		assert_int_equal(t.right, TRIALS);
-		assert_true(t.rounds_max <= (counts[i] == 1 ? 3 : 5));
+		assert_true(t.rounds_max <= 5);
+		/* All but those that are hardly slow. */
+		assert_true(i > 0 || t.in_three >= TRIALS * 3 / 4);
 	}
 	t = trials(0, 0.03, 0, HINT_NONE);
 	assert_int_equal(t.right, TRIALS);
@@ -226,10 +229,11 @@ test_later(void **state)
 	int named = 0;
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+	for (uint64_t seed = 1; seed <= 2 * TRIALS; seed++) {
 		struct net w = sound(seed, 8);
 		struct bisect *b;
 
+		w.sure = seed > TRIALS;
 		w.effect[1] = log(12);
 		w.later = log(1.3);
 		b = play(&w, hints, 4);
@@ -239,8 +243,8 @@ test_later(void **state)
 			    bisect_of(b, m, &effect) == BISECT_SLOW;
 		bisect_free(b);
 	}
-	print_message("later: %d of %d named\n", named, 7 * TRIALS);
-	assert_true(named <= 7 * TRIALS * 5 / 100);
+	print_message("later: %d of %d named\n", named, 14 * TRIALS);
+	assert_true(named <= 14 * TRIALS * 5 / 100);
 }
 
 /* Innocents whose pairs were slow beside one that is: named only if they are
