@@ -28,15 +28,17 @@ has(const uint32_t *set, size_t count, uint32_t x)
 	return lo < count && set[lo] == x;
 }
 
-int
-ledger_shares(const struct ledger_place *a, const struct ledger_place *b)
+/* Of how many leaves both use an uplink. */
+static size_t
+links_shared(const struct ledger_place *a, const struct ledger_place *b)
 {
+	size_t links = 0;
+
 	if (a->leaf_count < 2 || b->leaf_count < 2)
 		return 0;
 	for (size_t i = 0; i < a->leaf_count; i++)
-		if (has(b->leaves, b->leaf_count, a->leaves[i]))
-			return 1;
-	return 0;
+		links += (size_t)has(b->leaves, b->leaf_count, a->leaves[i]);
+	return links;
 }
 
 /* SIDE_NEW: not asked yet in this look. */
@@ -51,6 +53,7 @@ struct look {
 	char *sides;           /* enum side, of series */
 	uint32_t *leaf_rivals; /* the job of a step there, or LEDGER_NONE */
 	char *nodes_out;       /* the job's own, and those of rivals */
+	size_t queues_out; /* in how many of its links the confounded wait */
 };
 
 /* The first of the steps that is not before. */
@@ -138,12 +141,22 @@ rivals_find(struct look *l)
 	}
 }
 
+/* An echo between two leaves that the job uses waits in both uplinks. What a
+ * canary's nodes do together waits for the slowest, or its rate is that of the
+ * narrowest. */
+static size_t
+queues_of(const struct look *l, const struct ledger_place *p)
+{
+	size_t links = links_shared(p, &l->of->place);
+
+	return p->node_count == 0 || links == 0 ? links : 1;
+}
+
 /* On which side a series is; on none when another job's step touches it. */
 static enum side
-side_of(const struct look *l, const struct ledger_place *p,
-    struct ledger_effect *e)
+side_of(struct look *l, const struct ledger_place *p, struct ledger_effect *e)
 {
-	int shares = ledger_shares(p, &l->of->place);
+	size_t shares = queues_of(l, p);
 	uint32_t rival = LEDGER_NONE;
 
 	for (size_t i = 0; i < p->node_count; i++)
@@ -152,12 +165,13 @@ side_of(const struct look *l, const struct ledger_place *p,
 	for (size_t i = 0; p->leaf_count > 1 && i < p->leaf_count; i++)
 		if (l->leaf_rivals[p->leaves[i]] != LEDGER_NONE)
 			rival = l->leaf_rivals[p->leaves[i]];
-	if (rival != LEDGER_NONE && shares) {
+	if (rival != LEDGER_NONE && shares > 0) {
 		e->confounded++;
 		e->rival = rival;
+		l->queues_out += shares;
 	}
 	return rival != LEDGER_NONE ? SIDE_NONE
-	    : shares                ? SIDE_SHARED
+	    : shares > 0            ? SIDE_SHARED
 				    : SIDE_OTHER;
 }
 
@@ -218,14 +232,22 @@ parts_take(struct look *l, uint32_t test, struct ledger_effect *e,
 	}
 }
 
+/* Some wait in more links than others, and which can be compared depends on
+ * what rivals touch: what these lost is told as all would have lost it. */
+static double
+log_scaled(double log_ratio, double by)
+{
+	return copysign(log1p(by * expm1(fabs(log_ratio))), log_ratio);
+}
+
 int
 ledger_look(const struct ledger_world *w, uint32_t test,
     const struct ledger_step *of, int64_t at_ns, struct ledger_effect *ret)
 {
 	struct look l = { .w = w, .of = of, .at_ns = at_ns };
 	double sums[SIDE_OTHER + 1] = { 0 }, sums_s[SIDE_OTHER + 1] = { 0 };
-	double quiet_s = 0;
-	size_t known[SIDE_OTHER + 1] = { 0 };
+	double quiet_s = 0, by;
+	size_t queues = 0, known[SIDE_OTHER + 1] = { 0 };
 	uint32_t from = 0, middle, to;
 	struct parts p;
 
@@ -251,8 +273,10 @@ ledger_look(const struct ledger_world *w, uint32_t test,
 		after = robust_median(p.x + middle, to - middle);
 		sums[(int)l.sides[k]] += after - before;
 		sums_s[(int)l.sides[k]] += exp(after) - exp(before);
-		if (l.sides[k] == SIDE_SHARED)
+		if (l.sides[k] == SIDE_SHARED) {
 			quiet_s += exp(of->sign > 0 ? before : after);
+			queues += queues_of(&l, &w->series[k].place);
+		}
 		known[(int)l.sides[k]]++;
 	}
 	free(p.x);
@@ -266,10 +290,15 @@ ledger_look(const struct ledger_world *w, uint32_t test,
 		return -EBUSY;
 	if (ret->shared == 0 || ret->others == 0)
 		return -ENODATA;
-	ret->log_ratio = sums[SIDE_SHARED] / (double)ret->shared -
-	    sums[SIDE_OTHER] / (double)ret->others;
+	by = (double)(queues + l.queues_out) /
+	    (double)(ret->shared + ret->confounded) * (double)ret->shared /
+	    (double)queues;
+	ret->log_ratio = log_scaled(sums[SIDE_SHARED] / (double)ret->shared -
+		sums[SIDE_OTHER] / (double)ret->others,
+	    by);
 	ret->quiet_s = quiet_s / (double)ret->shared;
-	ret->seconds = sums_s[SIDE_SHARED] / (double)ret->shared -
-	    sums_s[SIDE_OTHER] / (double)ret->others;
+	ret->seconds = by *
+	    (sums_s[SIDE_SHARED] / (double)ret->shared -
+		sums_s[SIDE_OTHER] / (double)ret->others);
 	return 0;
 }

@@ -58,6 +58,9 @@ struct ledger_world {
 	int64_t lead_ns;  /* so late at most an end is told of */
 };
 
+/* What those lost that share a link with it, on average, also where a rival's
+ * step on their uplinks keeps them from being compared: an echo between two of
+ * the job's leaves waits twice. */
 struct ledger_effect {
 	double log_ratio;
 	double
@@ -76,8 +79,6 @@ int ledger_look(const struct ledger_world *w, uint32_t test,
     const struct ledger_step *of, int64_t at_ns, struct ledger_effect *ret);
 /* The first of the samples that is not before. */
 size_t ledger_sample_from(const struct ledger_world *w, int64_t at_ns);
-/* 1 when both use an uplink of the same leaf. */
-int ledger_shares(const struct ledger_place *a, const struct ledger_place *b);
 
 /* ---- pool.c: from effects to a statement ---- */
 

@@ -468,6 +468,128 @@ test_who_moves_together_is_not_told_apart(void **state)
 	cluster_free(c);
 }
 
+/* Echoes wait 1 ms in each uplink of leaves 0 to 3 from an epoch to another: of
+ * pairs of leaves that share one with a job there six wait twice, and sixteen
+ * once. */
+#define QUEUE_S 1e-3
+static struct cluster *
+queues_make(int from, int to)
+{
+	struct cluster *c = cluster_make(11, 0, 0, 0);
+
+	for (size_t i = 0; i < c->world.sample_count; i++) {
+		struct ledger_sample *s = &c->samples[i];
+
+		if (s->at_ns > from * EPOCH_NS && s->at_ns <= to * EPOCH_NS)
+			s->log_s = log(exp(s->log_s) +
+			    QUEUE_S * ((s->a / 8 < 4) + (s->b / 8 < 4)));
+	}
+	return c;
+}
+
+static const uint32_t mine[] = { 0, 1, 2, 3 }, my_nodes[] = { 0, 8, 16, 24 };
+
+/* twice: the share of those that wait twice; of ratios the mean is that of
+ * logarithms, and hosts wander. */
+static void
+assert_look(struct cluster *c, const struct ledger_step *steps, size_t count,
+    size_t shared, size_t confounded, double twice)
+{
+	struct ledger_effect e;
+
+	c->world.steps = steps;
+	c->world.step_count = count;
+	assert_int_equal(ledger_look(&c->world, 0, steps, steps->at_ns, &e), 0);
+	assert_int_equal(e.shared, shared);
+	assert_int_equal(e.confounded, confounded);
+	assert_true(fabs(steps->sign * e.seconds - (1 + twice) * QUEUE_S) <
+	    0.01 * QUEUE_S);
+	assert_true(fabs(steps->sign * e.log_ratio - log(QUEUE_S / e.quiet_s) -
+			twice * log(2)) < 0.15);
+}
+
+/* Where another job keeps all of those that wait twice, or all others, from
+ * being compared, what is told is still of all. */
+static void
+test_who_waits_twice_counts_even_if_not_compared(void **state)
+{
+	static const uint32_t its[] = { 1, 2, 3, 7 }, far[] = { 4, 5 },
+			      its_nodes[] = { 9, 17, 25, 56 },
+			      far_nodes[] = { 33, 41 };
+	struct cluster *c = queues_make(100, 200);
+	struct ledger_step steps[] = {
+		{ 100 * EPOCH_NS, 1, 1, { mine, my_nodes, 4, 4 } },
+		{ 101 * EPOCH_NS, 2, 1, { its, its_nodes, 4, 4 } },
+	};
+
+	(void)state;
+	assert_look(c, steps, 2, 3, 19, 6 / 22.0);
+	steps[1].place = (struct ledger_place){ far, far_nodes, 2, 2 };
+	assert_look(c, steps, 2, 14, 8, 6 / 22.0);
+	steps[0].at_ns += 100 * EPOCH_NS;
+	steps[1].at_ns += 100 * EPOCH_NS;
+	steps[0].sign = -1;
+	assert_look(c, steps, 2, 14, 8, 6 / 22.0);
+	cluster_free(c);
+}
+
+/* Without a rival it is of those that were measured on both sides, whoever else
+ * was on one. */
+static void
+test_who_was_not_measured_does_not_count(void **state)
+{
+	struct cluster *c = queues_make(100, 200);
+	struct ledger_step step = { 100 * EPOCH_NS, 1, 1,
+		{ mine, my_nodes, 4, 4 } };
+
+	(void)state;
+	for (size_t i = 0; i < c->world.sample_count; i++)
+		if (c->samples[i].at_ns <= 100 * EPOCH_NS &&
+		    c->samples[i].a / 8 < 4 && c->samples[i].b / 8 < 4)
+			c->samples[i].series = 0;
+	assert_look(c, &step, 1, 16, 0, 0);
+	cluster_free(c);
+}
+
+/* A canary of many nodes waits for its slowest, wherever these are. */
+static void
+test_a_canary_waits_once(void **state)
+{
+	static const uint32_t two[] = { 0, 1 }, three[] = { 1, 4, 6 },
+			      else_of[] = { 6, 7 }, its[] = { 4, 5 },
+			      nodes[] = { 1, 9 }, more[] = { 10, 34, 50 },
+			      others[] = { 49, 57 }, its_nodes[] = { 33, 41 };
+	struct cluster *c = cluster_make(11, 0, 0, 0);
+	struct ledger_series series[] = { { 0, { two, nodes, 2, 2 } },
+		{ 0, { three, more, 3, 3 } },
+		{ 0, { else_of, others, 2, 2 } } };
+	struct ledger_sample samples[6 * 3];
+	const struct ledger_step steps[] = {
+		{ 100 * EPOCH_NS, 1, 1, { mine, my_nodes, 4, 4 } },
+		{ 101 * EPOCH_NS, 2, 1, { its, its_nodes, 2, 2 } },
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < ARRAY_LEN(samples); i++) {
+		uint32_t k = i % 3;
+		int is_after = i >= ARRAY_LEN(samples) / 2;
+
+		samples[i] = (struct ledger_sample){
+			.at_ns = (98 + (int)i / 3 + is_after) * EPOCH_NS,
+			.series = k,
+			.a = LEDGER_NONE,
+			.b = LEDGER_NONE,
+			.log_s = log(1e-5 + (k < 2 && is_after) * QUEUE_S)
+		};
+	}
+	c->world.series = series;
+	c->world.series_count = ARRAY_LEN(series);
+	c->world.samples = samples;
+	c->world.sample_count = ARRAY_LEN(samples);
+	assert_look(c, steps, 2, 1, 1, 0);
+	cluster_free(c);
+}
+
 /* Few jobs, or few random moments, are no blame, however large the effect. */
 static void
 test_few_are_not_enough(void **state)
@@ -509,6 +631,10 @@ main(void)
 		cmocka_unit_test(test_an_end_is_told_late),
 		cmocka_unit_test(test_without_one_nobody_is_blamed),
 		cmocka_unit_test(test_who_moves_together_is_not_told_apart),
+		cmocka_unit_test(
+		    test_who_waits_twice_counts_even_if_not_compared),
+		cmocka_unit_test(test_who_was_not_measured_does_not_count),
+		cmocka_unit_test(test_a_canary_waits_once),
 		cmocka_unit_test(test_few_are_not_enough),
 	};
 
