@@ -70,7 +70,7 @@ add_whom(const struct verdict_evidence *c, char *text)
 {
 	if (c->what == WHAT_LEAF || c->what == WHAT_LINK)
 		add(text, " than other leaves");
-	else if (c->partners > 0)
+	else if (c->slow_partners > 0)
 		add(text, " than %zu of %zu partners", c->slow_partners,
 		    c->partners);
 	else

@@ -25,6 +25,11 @@ test_node(void **state)
 	expect_text(f,
 	    "node5: 41 % slower than 11 of 11 partners over 3 "
 	    "rounds (lat); its partners are normal elsewhere");
+	/* The quartile of a few rounds may be slow without one in the last. */
+	f->diagnosis->nodes[roster_find(f->roster, "node5")->id].slow_partners =
+	    0;
+	incident_write(f->diagnosis, TAILQ_FIRST(&f->diagnosis->incidents));
+	expect_text(f, "node5: 41 % slower than its peers over 3 rounds (lat)");
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 1);
 	assert_memory_equal(ordered(f, "nodes"), "node5,", 6);
