@@ -97,14 +97,17 @@ class Session:
             pass
         self.open = False
         self.collector.gone(self)
+        with self.lock:
+            self.sock.close()
 
     def close(self):
+        """The thread that reads closes it: whoever else did would have that
+        one read, or end TLS, on whatever got the number next."""
         self.open = False
         try:
             self.sock.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
-        self.sock.close()
 
 
 class Collector:
