@@ -51,6 +51,17 @@ lab_up()
 	export COALMINE_LAB_PID
 }
 
+# not_named PREFLIGHT WHAT: what it says, as JSON, is why nobody could be named
+# on this machine, or there is no reason for it.
+not_named()
+{
+	jq -e '[.groups[].text] |
+		any(. == "others had its nodes\u0027 cores meanwhile")' \
+		>/dev/null <<<"$1" &&
+		skip "$2: others have the cores of this machine"
+	fail "$2: $1"
+}
+
 # between VALUE LOW HIGH [WHAT]
 between()
 {
