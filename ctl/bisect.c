@@ -26,7 +26,7 @@
 #define PARTNERS  3   /* of one that is measured alone */
 #define TRIES_MAX 2   /* of a group that gave no number */
 #define FINE_MORE 2.0 /* of what a fine group was off: that is chance too */
-#define PLAIN     2.0 /* times the least, and the network alone is not why */
+#define CLEAR     2.0 /* times the least */
 #define NONE      SIZE_MAX
 
 enum hint { HINT_NONE, HINT_DOUBTFUL, HINT_SURE };
@@ -65,7 +65,8 @@ struct bisect {
 	size_t groups_count;
 	struct bisect_group *shown;
 	size_t *members; /* of all groups of this round */
-	unsigned char *used, *cleared, *hinted; /* enum hint */
+	unsigned char *used, *cleared;
+	unsigned char *hinted; /* enum hint */
 	size_t hints, rounds, turn, pairings;
 	double fine_most; /* off, of all groups that were fine */
 };
@@ -179,21 +180,15 @@ split(struct bisect *b, size_t index)
 	b->parts[index] = p;
 }
 
-/* Its pairs gave it away among all, and what it is now is more than a network
- * that gives less meanwhile. */
-static int
-is_second(const struct bisect *b, const struct part *p, const struct group *g)
-{
-	return b->hinted[b->order[p->from]] == HINT_SURE &&
-	    g->effect - g->doubt > PLAIN * bisect_least(&b->o, g->spread);
-}
-
 /* One measurement of a part: is it settled, or asked again? */
 static void
 part_hear(struct bisect *b, size_t index, const struct group *g)
 {
 	struct part *p = &b->parts[index];
 	int slow = is_slow(b, g, 0), sure = is_slow(b, g, g->doubt);
+	/* More than a network that gives less since all were measured. */
+	int clear = sure &&
+	    g->effect - g->doubt > CLEAR * bisect_least(&b->o, g->spread);
 
 	if (isnan(g->effect)) {
 		if (++p->unknown >= TRIES_MAX)
@@ -217,7 +212,8 @@ part_hear(struct bisect *b, size_t index, const struct group *g)
 		p->state = PART_FINE;
 	else if (p->count > 1)
 		split(b, index);
-	else if (p->slow >= 2 || (sure && is_second(b, p, g)))
+	else if (p->slow >= 2 ||
+	    (clear && b->hinted[b->order[p->from]] == HINT_SURE))
 		p->state = PART_NAMED;
 	else if (!sure && ++p->unknown >= TRIES_MAX)
 		p->state = PART_UNKNOWN;

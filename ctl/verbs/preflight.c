@@ -617,16 +617,14 @@ const struct verb verbs_preflight[] = {
 	    "parts that are fine by themselves. A node is named once it was "
 	    "slow twice: among all, where waiting for cores does not explain "
 	    "its pairs, and clearly among others that are fine; else among "
-	    "such "
-	    "twice. --bytes and --op are of the collective. Slow is more than "
-	    "15 %, than chance "
-	    "and than twice what groups that are fine were off below what is "
-	    "expected: of nodes what the others of the job give, of the "
-	    "collective what expect tells of sound nodes. Exit code 0: fit; 1: "
-	    "nodes or ways are "
-	    "named; 2: that could not be told, or not in time; 3: nothing was "
-	    "measured. What waiting for cores that others have may explain "
-	    "names nobody. It is an order.",
+	    "such twice. --bytes and --op are of the collective. Slow is more "
+	    "than 15 %, than chance and than twice what groups that are fine "
+	    "were off below what is expected: of nodes what the others of the "
+	    "job give, of the collective what expect tells of sound nodes. "
+	    "Exit code 0: fit; 1: nodes or ways are named; 2: that could not "
+	    "be told, or not in time; 3: nothing was measured. What waiting "
+	    "for cores that others have may explain names nobody. It is an "
+	    "order.",
 	    preflight },
 	{ 0 },
 };

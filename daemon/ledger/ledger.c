@@ -232,14 +232,6 @@ parts_take(struct look *l, uint32_t test, struct ledger_effect *e,
 	}
 }
 
-/* Some wait in more links than others, and which can be compared depends on
- * what rivals touch: what these lost is told as all would have lost it. */
-static double
-log_scaled(double log_ratio, double by)
-{
-	return copysign(log1p(by * expm1(fabs(log_ratio))), log_ratio);
-}
-
 int
 ledger_look(const struct ledger_world *w, uint32_t test,
     const struct ledger_step *of, int64_t at_ns, struct ledger_effect *ret)
@@ -290,12 +282,16 @@ ledger_look(const struct ledger_world *w, uint32_t test,
 		return -EBUSY;
 	if (ret->shared == 0 || ret->others == 0)
 		return -ENODATA;
+	/* Some wait in more links than others, and which can be compared
+	 * depends on what rivals touch: it is told as all would have lost it.
+	 */
 	by = (double)(queues + l.queues_out) /
 	    (double)(ret->shared + ret->confounded) * (double)ret->shared /
 	    (double)queues;
-	ret->log_ratio = log_scaled(sums[SIDE_SHARED] / (double)ret->shared -
-		sums[SIDE_OTHER] / (double)ret->others,
-	    by);
+	ret->log_ratio = sums[SIDE_SHARED] / (double)ret->shared -
+	    sums[SIDE_OTHER] / (double)ret->others;
+	ret->log_ratio = copysign(log1p(by * expm1(fabs(ret->log_ratio))),
+	    ret->log_ratio);
 	ret->quiet_s = quiet_s / (double)ret->shared;
 	ret->seconds = by *
 	    (sums_s[SIDE_SHARED] / (double)ret->shared -
