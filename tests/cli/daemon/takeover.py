@@ -644,7 +644,7 @@ def test_wrong(pg):
             b.options.update(sets)
             assert word in call(b, "-n", want=1), sets
             b.options = kept
-        # Somebody has the lock of a schema in which nobody has led yet.
+        # Somebody has the lock (PG_LOCK_CLASS) where nobody has led yet.
         lock = ("1129138510, (SELECT oid FROM pg_namespace"
                 " WHERE nspname = 'shared')::integer")
         pg.sql("UPDATE leader SET who = '', lease_ns = 0", "coalmine", "shared")
