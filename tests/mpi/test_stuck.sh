@@ -44,8 +44,8 @@ in_collective() {
 }
 
 stop_rank() { # RANK OPTION...
-	local pid victim tries=600
-	timeout -k 2 300 $launcher -n $ranks "$engine" run "$work/c.conf" \
+	local pid victim tries=600 helped=
+	timeout -k 20 300 $launcher -n $ranks "$engine" run "$work/c.conf" \
 		--json "$work/records" "${@:2}" >"$work/out" 2>"$work/err" \
 		</dev/null &
 	job=$!
@@ -60,11 +60,14 @@ stop_rank() { # RANK OPTION...
 	[ -n "${victim-}" ] || fail "no rank $1"
 	kill -STOP "$victim"
 	while kill -0 $job 2>/dev/null; do
-		! in_collective || kill $job
+		if [ -z "$helped" ] && in_collective; then
+			kill $job 2>/dev/null
+			helped=yes
+		fi
 		sleep 0.5
 	done
 	wait $job
-	[ $? != 124 ] || fail "did not end by itself"
+	[ $? != 124 ] || [ -n "$helped" ] || fail "did not end by itself"
 	kill -KILL "$victim" 2>/dev/null
 	grep stuck "$work/err"
 	[ "$(jq -c 'select(.probe=="end")' "$work/records" | wc -l)" = 0 ] ||
