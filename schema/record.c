@@ -52,6 +52,8 @@ kind_matches(char kind, const json_t *v)
 		return json_is_number(v) || json_is_null(v);
 	case 'a':
 		return json_is_array(v);
+	case 'o':
+		return json_is_object(v);
 	case 'O':
 		return json_is_object(v) || json_is_null(v);
 	default:
@@ -93,7 +95,7 @@ numbers_check(const json_t *record, struct err *err)
 	member_foreach (record, "hist", i, pair) {
 		json_int_t count = json_integer_value(json_array_get(pair, 1));
 
-		if (count > n - sum)
+		if (count < 0 || n < 0 || count > n - sum)
 			return refuse(err, "hist counts more than n");
 		sum += count;
 	}

@@ -64,7 +64,7 @@ record_is_interval(const json_t *v)
 		return 1;
 	return json_is_number(lo) && json_is_number(hi) &&
 	    json_number_value(lo) <= json_number_value(hi) && level > 0 &&
-	    level < 1;
+	    level <= RECORD_LEVEL_MAX;
 }
 
 /* [[index, count], ...], ascending; in all no more than a double counts. */

@@ -7,7 +7,6 @@
  * grammar. mpirun is started by its bare name, for with a path it would write
  * a shell script instead of " orted".
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,35 +14,22 @@
 #include "agents/launch/mpi_impl.h"
 #include "common/str.h"
 
-static void __attribute__((format(printf, 3, 4)))
-mca(struct strvec *env, const char *name, const char *fmt, ...)
-{
-	char full[128], value[1100];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(value, sizeof(value), fmt, ap);
-	va_end(ap);
-	snprintf(full, sizeof(full), "OMPI_MCA_%s", name);
-	strvec_env(env, full, "%s", value);
-}
-
 /* Rows that never change, each with its reason. */
 static const struct {
 	const char *name, *value;
 } fixed[] = {
 	/* short arguments of orted, all within the grammar */
-	{ "plm_rsh_pass_environ_mca_params", "0" },
+	{ "OMPI_MCA_plm_rsh_pass_environ_mca_params", "0" },
 	/* also within a job of a batch system that it could use instead */
-	{ "plm", "rsh" },
+	{ "OMPI_MCA_plm", "rsh" },
 	/* hosts are asked for by the names that we gave */
-	{ "orte_keep_fqdn_hostnames", "1" },
+	{ "OMPI_MCA_orte_keep_fqdn_hostnames", "1" },
 	/* a node that is gone is seen in about ten seconds, not in 480 */
-	{ "oob_tcp_keepalive_time", "5" },
-	{ "oob_tcp_keepalive_intvl", "2" },
-	{ "oob_tcp_keepalive_probes", "3" },
-	{ "odls_base_sigkill_timeout", "1" },
-	{ "rmaps_base_oversubscribe", "1" },
+	{ "OMPI_MCA_oob_tcp_keepalive_time", "5" },
+	{ "OMPI_MCA_oob_tcp_keepalive_intvl", "2" },
+	{ "OMPI_MCA_oob_tcp_keepalive_probes", "3" },
+	{ "OMPI_MCA_odls_base_sigkill_timeout", "1" },
+	{ "OMPI_MCA_rmaps_base_oversubscribe", "1" },
 };
 
 /* Debian's file of parameters excludes UCX, to avoid warnings on machines
@@ -87,34 +73,35 @@ settings(const struct mpi_impl_job *job, struct strvec *env)
 	char *list;
 
 	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
-		mca(env, fixed[i].name, "%s", fixed[i].value);
+		strvec_env(env, fixed[i].name, "%s", fixed[i].value);
 	/* by itself it binds a node's only rank to the first core */
-	mca(env, "hwloc_base_binding_policy", "%s",
+	strvec_env(env, "OMPI_MCA_hwloc_base_binding_policy", "%s",
 	    bind != NULL ? bind : "none");
-	mca(env, "rmaps_base_mapping_policy", "%s",
+	strvec_env(env, "OMPI_MCA_rmaps_base_mapping_policy", "%s",
 	    bind != NULL && strcmp(bind, "numa") == 0 ? "numa" : "slot");
-	mca(env, "plm_rsh_agent", "%s", job->arsh);
+	strvec_env(env, "OMPI_MCA_plm_rsh_agent", "%s", job->arsh);
 	/* Open MPI looks at the name only: for sh it would wrap " orted" in a
 	 * script that reads a profile, and it refuses nologin */
 	strvec_env(env, "SHELL", "/bin/bash");
 	/* a star: every daemon is started from here */
-	mca(env, "routed_radix", "%zu", job->node_count + 1);
-	mca(env, "plm_rsh_num_concurrent", "%zu", job->node_count + 1);
+	strvec_env(env, "OMPI_MCA_routed_radix", "%zu", job->node_count + 1);
+	strvec_env(env, "OMPI_MCA_plm_rsh_num_concurrent", "%zu",
+	    job->node_count + 1);
 	if (control[0] != '\0')
-		mca(env, "oob_tcp_if_include", "%s", control);
+		strvec_env(env, "OMPI_MCA_oob_tcp_if_include", "%s", control);
 	/* with mpi.nics each rank chooses its own interface */
 	if (net[0] != '\0' && conf_string(job->conf, "mpi", "nics")[0] == '\0')
-		mca(env, "btl_tcp_if_include", "%s", net);
+		strvec_env(env, "OMPI_MCA_btl_tcp_if_include", "%s", net);
 	free(control);
 	if (job->ranks_per_node > job->cores)
-		mca(env, "mpi_yield_when_idle", "1");
+		strvec_env(env, "OMPI_MCA_mpi_yield_when_idle", "1");
 	if (job->as_root) {
 		strvec_env(env, "OMPI_ALLOW_RUN_AS_ROOT", "1");
 		strvec_env(env, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
 	}
 	mpi_impl_settings(job, env, &names);
 	list = mpi_impl_join(&names, ";");
-	mca(env, "mca_base_env_list", "%s", list);
+	strvec_env(env, "OMPI_MCA_mca_base_env_list", "%s", list);
 	free(list);
 	strvec_clear(&names);
 }

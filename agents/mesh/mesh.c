@@ -25,6 +25,7 @@
 #include "schema/record.h"
 
 /* Limits for an order, whoever sends it. */
+#define RATE_MIN    0.001
 #define RATE_MAX    2000.0
 #define SPAN_MAX_MS 3600000
 /* How often the host's pressure is read: it is an average over 10 s. */
@@ -183,8 +184,8 @@ order_read(const json_t *msg, struct order *ret)
 	    json_object_get(msg, "target_rate"));
 
 	if (epoch < 0 || port < 0 || round_ms < 0 || timeout_ms < 0 ||
-	    burst < 0 || !(rate > 0) || !(target_rate > 0) || rate > RATE_MAX ||
-	    target_rate > RATE_MAX ||
+	    burst < 0 || !(rate >= RATE_MIN && rate <= RATE_MAX) ||
+	    !(target_rate >= RATE_MIN && target_rate <= RATE_MAX) ||
 	    mesh_addr_parse(member_text(msg, "addr"), &ret->addr) < 0 ||
 	    mesh_hex_get(member_text(msg, "key"), ret->key) < 0)
 		return -EPROTO;

@@ -298,7 +298,10 @@ beat_cb(evutil_socket_t fd, short what, void *arg)
 		rc = mesh_sock_put(p->fd, &t->peer, raw,
 		    s->is_large ? t->large_bytes : MESH_PACKET_BYTES);
 		if (rc < 0) {
-			t->large_unsent += s->is_large && rc == -EMSGSIZE;
+			if (s->is_large && rc == -EMSGSIZE) {
+				t->large_unsent++;
+				continue;
+			}
 			t->unsent++;
 			p->tally[t->class].unsent++;
 			continue;

@@ -132,27 +132,29 @@ mesh_sock_get(int fd, struct mesh_got *ret, uint32_t *ret_drops)
 	struct sockaddr_storage from;
 	uint8_t rest[MESH_LARGE_MAX - MESH_PACKET_BYTES + 1];
 
-	for (;;) {
-		struct iovec iov[2] = { { ret->raw, MESH_PACKET_BYTES },
-			{ rest, sizeof(rest) } };
-		struct msghdr mh = { .msg_name = &from,
-			.msg_namelen = sizeof(from),
-			.msg_iov = iov,
-			.msg_iovlen = ARRAY_LEN(iov),
-			.msg_control = control,
-			.msg_controllen = sizeof(control) };
-		ssize_t n = recvmsg(fd, &mh, 0);
+	struct iovec iov[2] = { { ret->raw, MESH_PACKET_BYTES },
+		{ rest, sizeof(rest) } };
+	struct msghdr mh = { .msg_name = &from,
+		.msg_namelen = sizeof(from),
+		.msg_iov = iov,
+		.msg_iovlen = ARRAY_LEN(iov),
+		.msg_control = control,
+		.msg_controllen = sizeof(control) };
+	ssize_t n;
 
-		if (n < 0 && errno != EINTR)
-			return 0;
-		if (n < MESH_PACKET_BYTES || n > MESH_LARGE_MAX ||
-		    memcmp(rest, zeros, (size_t)n - MESH_PACKET_BYTES) != 0)
-			continue;
-		control_read(&mh, ret, ret_drops);
-		from_sockaddr(&from, &ret->from);
-		ret->len_bytes = (size_t)n;
-		return 1;
-	}
+	do
+		n = recvmsg(fd, &mh, 0);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return 0;
+	control_read(&mh, ret, ret_drops);
+	from_sockaddr(&from, &ret->from);
+	ret->len_bytes = (size_t)n;
+	/* Zeros are no packet: whoever reads it counts and refuses it. */
+	if (n < MESH_PACKET_BYTES || n > MESH_LARGE_MAX ||
+	    memcmp(rest, zeros, (size_t)n - MESH_PACKET_BYTES) != 0)
+		memset(ret->raw, 0, sizeof(ret->raw));
+	return 1;
 }
 
 int

@@ -29,10 +29,12 @@
 #define OUTPUT_MAX (256 * 1024)
 /* "=   PID 123 RUNNING AT n4", of MPICH's launcher */
 #define HYDRA_DEATH " RUNNING AT "
-#define CONTROL_FD  3   /* in the keeper */
-#define ENV_FD      4   /* likewise */
-#define FAR_FD      10  /* above those */
-#define ARGS_MAX    320 /* of the keeper with its program's 256 */
+#define CONTROL_FD  3  /* in the keeper */
+#define ENV_FD      4  /* likewise */
+#define FAR_FD      10 /* above those */
+/* Reads at once: one that writes without end does not hold up the loop. */
+#define READS_MAX      16
+#define READS_LAST_MAX 256 /* a pipe has at most 1 MiB */
 
 struct child {
 	const struct child_ops *ops;
@@ -63,14 +65,15 @@ end_event(struct event **ev)
 	*ev = NULL;
 }
 
-/* What is there now; 0 at the end of file. */
+/* What is there now, of at most so many reads; 0 at the end of file. */
 static int
-take_output(struct child *c, int fd, int is_err)
+take_output(struct child *c, int fd, int is_err, int reads_max)
 {
 	char bytes[4096];
-	ssize_t n;
+	ssize_t n = 1;
 
-	while ((n = read(fd, bytes, sizeof(bytes))) > 0) {
+	for (int i = 0;
+	     i < reads_max && (n = read(fd, bytes, sizeof(bytes))) > 0; i++) {
 		size_t room = OUTPUT_MAX - c->written;
 		size_t len = (size_t)n < room ? (size_t)n : room;
 
@@ -79,7 +82,7 @@ take_output(struct child *c, int fd, int is_err)
 		    write(c->file, bytes, len) == (ssize_t)len)
 			c->written += len;
 	}
-	return n < 0 && (errno == EAGAIN || errno == EINTR);
+	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 static void
@@ -88,7 +91,7 @@ out_cb(evutil_socket_t fd, short what, void *arg)
 	struct child *c = arg;
 
 	(void)what;
-	if (!take_output(c, fd, 0))
+	if (!take_output(c, fd, 0, READS_MAX))
 		end_event(&c->out_ev);
 }
 
@@ -98,7 +101,7 @@ err_cb(evutil_socket_t fd, short what, void *arg)
 	struct child *c = arg;
 
 	(void)what;
-	if (!take_output(c, fd, 1))
+	if (!take_output(c, fd, 1, READS_MAX))
 		end_event(&c->err_ev);
 }
 
@@ -128,9 +131,9 @@ finish(struct child *c, int status)
 	end_event(&c->control_ev);
 	c->told = 1;
 	if (c->out >= 0)
-		take_output(c, c->out, 0);
+		take_output(c, c->out, 0, READS_LAST_MAX);
 	if (c->err >= 0)
-		take_output(c, c->err, 1);
+		take_output(c, c->err, 1, READS_LAST_MAX);
 	text = last_words(c);
 	c->ops->exited(c, status, text, c->arg);
 	free(text);
@@ -191,51 +194,30 @@ control_cb(evutil_socket_t fd, short what, void *arg)
 }
 
 /* Arguments of the keeper: options, program, its argv. */
-struct args {
-	char *list[ARGS_MAX];
-	size_t count;
-};
-
-static void __attribute__((format(printf, 2, 3)))
-args_add(struct args *a, const char *fmt, ...)
+static void
+args_make(struct strvec *a, const struct child_spec *spec)
 {
-	va_list ap;
-
-	if (a->count + 1 >= ARGS_MAX)
-		return; /* child_start looks at the count */
-	va_start(ap, fmt);
-	if (vasprintf(&a->list[a->count], fmt, ap) < 0)
-		fatal("args");
-	va_end(ap);
-	a->count++;
-}
-
-static int
-args_make(struct args *a, const struct child_spec *spec)
-{
-	args_add(a, "coalmine-keeper");
-	args_add(a, "--control=%d", CONTROL_FD);
-	args_add(a, "--env=%d", ENV_FD);
-	args_add(a, "--agent=%d", (int)getpid());
-	args_add(a, "--deadline-ms=%llu",
+	strvec_add(a, "coalmine-keeper");
+	strvec_add(a, "--control=%d", CONTROL_FD);
+	strvec_add(a, "--env=%d", ENV_FD);
+	strvec_add(a, "--agent=%d", (int)getpid());
+	strvec_add(a, "--deadline-ms=%llu",
 	    (unsigned long long)spec->deadline_ms);
 	if (spec->uid >= 0) {
-		args_add(a, "--uid=%lld", (long long)spec->uid);
-		args_add(a, "--gid=%lld", (long long)spec->gid);
+		strvec_add(a, "--uid=%lld", (long long)spec->uid);
+		strvec_add(a, "--gid=%lld", (long long)spec->gid);
 	}
-	if (spec->file_max_bytes > 0)
-		args_add(a, "--file-kib=%llu",
-		    (unsigned long long)spec->file_max_bytes / 1024);
+	if (spec->file_max_bytes > 0) /* rounded up: 0 is no limit */
+		strvec_add(a, "--file-kib=%llu",
+		    (unsigned long long)(spec->file_max_bytes + 1023) / 1024);
 	if (spec->processes_max > 0)
-		args_add(a, "--processes=%llu",
+		strvec_add(a, "--processes=%llu",
 		    (unsigned long long)spec->processes_max);
 	if (spec->cgroup != NULL)
-		args_add(a, "--cgroup=%s", spec->cgroup);
-	args_add(a, "%s", spec->path);
+		strvec_add(a, "--cgroup=%s", spec->cgroup);
+	strvec_add(a, "%s", spec->path);
 	for (size_t i = 0; spec->argv[i] != NULL; i++)
-		args_add(a, "%s", spec->argv[i]);
-	a->list[a->count] = NULL;
-	return a->count + 1 < ARGS_MAX ? 0 : -E2BIG;
+		strvec_add(a, "%s", spec->argv[i]);
 }
 
 /* The program's environment as a file without a name, on a descriptor beyond
@@ -263,7 +245,7 @@ env_make(const struct child_spec *spec, struct strvec *keeper_env)
 
 /* After fork: only calls that are safe there. */
 static void
-keeper_exec(const struct child_spec *spec, struct args *a,
+keeper_exec(const struct child_spec *spec, char *const *args,
     char *const *keeper_env, const int fds[4])
 {
 	sigset_t none;
@@ -276,7 +258,7 @@ keeper_exec(const struct child_spec *spec, struct args *a,
 		signal(sig, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	execve(spec->keeper, a->list, keeper_env);
+	execve(spec->keeper, args, keeper_env);
 	(void)!write(CONTROL_FD, "failed no keeper\n", 17);
 	_exit(126);
 }
@@ -296,18 +278,16 @@ child_start(struct event_base *base, const struct child_spec *spec,
 {
 	int sv[2] = { -1, -1 }, out[2] = { -1, -1 }, err[2] = { -1, -1 };
 	struct child *c = xcalloc(1, sizeof(*c));
-	struct args args = { .count = 0 };
-	struct strvec keeper_env = { 0 };
-	int rc, env = -1;
+	struct strvec args = { 0 }, keeper_env = { 0 };
+	int rc = 0, env = -1;
 
 	c->ops = ops;
 	c->arg = arg;
 	c->control = c->out = c->err = c->file = -1;
-	rc = args_make(&args, spec);
+	args_make(&args, spec);
 	/* the children's ends block, as programs expect */
-	if (rc == 0 &&
-	    (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv) < 0 ||
-		pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0))
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv) < 0 ||
+	    pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
 		rc = -errno;
 	if (rc == 0)
 		rc = env = env_make(spec, &keeper_env);
@@ -322,7 +302,7 @@ child_start(struct event_base *base, const struct child_spec *spec,
 		fcntl(sv[0], F_SETFL, O_NONBLOCK);
 		c->keeper = fork();
 		if (c->keeper == 0)
-			keeper_exec(spec, &args, keeper_env.list, fds);
+			keeper_exec(spec, args.list, keeper_env.list, fds);
 		rc = c->keeper < 0 ? -errno : 0;
 	}
 	close_fd(&sv[1]);

@@ -219,20 +219,24 @@ control_read(struct keeper *k)
 {
 	char text[64];
 	ssize_t n = recv(k->control, text, sizeof(text) - 1, MSG_DONTWAIT);
-	int64_t grace_ms = k->grace_ms;
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
 		close(k->control);
 		k->control = -1;
-	} else {
-		text[n] = '\0';
-		text[strcspn(text, "\n")] = '\0';
-		if (strncmp(text, "end ", 4) == 0)
-			str_to_int(text + 4, 0, 3600000, &grace_ms);
+		end_begin(k, k->grace_ms);
+		return;
 	}
-	end_begin(k, grace_ms);
+	text[n] = '\0';
+	for (char *line = strtok(text, "\n"); line != NULL;
+	     line = strtok(NULL, "\n")) {
+		int64_t grace_ms = k->grace_ms;
+
+		if (strncmp(line, "end ", 4) == 0)
+			str_to_int(line + 4, 0, 3600000, &grace_ms);
+		end_begin(k, grace_ms);
+	}
 }
 
 /* Until nothing is left. */
@@ -361,7 +365,7 @@ options(struct keeper *k, int argc, char **argv)
 		if (opt == 'c')
 			k->cgroup = optarg;
 		else if (opt >= 128 || into[opt] == NULL ||
-		    str_to_int(optarg, 0, INT32_MAX, into[opt]) < 0)
+		    str_to_int(optarg, 0, UINT32_MAX, into[opt]) < 0)
 			return -EINVAL;
 	}
 	if (control < 0 || argc - optind < 2 || (k->uid < 0) != (k->gid < 0))

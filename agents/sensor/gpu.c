@@ -4,20 +4,29 @@
  * the cores idle and the GPUs not; and how they are: of NVIDIA's as NVML says
  * in one call, of AMD's as the driver's RAS files and gpu_metrics do, of both
  * as the kernel's log does. NVML is closed after each look: who holds it keeps
- * a GPU from being reset.
+ * a GPU from being reset. It is asked by a thread: of a GPU that has fallen off
+ * its bus the driver says nothing for minutes, and the agent has other work.
  */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agents/sensor/sensor.h"
+#include "common/clk.h"
+#include "common/log.h"
 #include "common/member.h"
 #include "common/plugin.h"
 #include "common/str.h"
+#include "common/xalloc.h"
 #include "schema/names.h"
+
+#define ANSWER_S 3 /* longer than NVML's init takes with eight GPUs */
 
 #define NVML_INSUFFICIENT_SIZE                                                 \
 	7 /* there are more than the room that was given */
@@ -94,9 +103,98 @@ nvml_open(struct nvml *n)
 	return -1;
 }
 
-/* Processes are only counted, so the layout of NVML's struct is irrelevant. */
+/* ---- the thread that asks ---- */
+
+struct question {
+	void (*ask)(struct question *q); /* in the thread */
+	json_t *gpus, *counters; /* by address; the thread's until it is over */
+	struct err err;
+	int busy;
+	pthread_mutex_t lock;
+	pthread_cond_t ended;
+	int is_over;
+};
+
+static void
+question_free(struct question *q)
+{
+	json_decref(q->gpus);
+	json_decref(q->counters);
+	pthread_cond_destroy(&q->ended);
+	pthread_mutex_destroy(&q->lock);
+	free(q);
+}
+
+static void *
+thread_main(void *arg)
+{
+	struct question *q = arg;
+
+	q->ask(q);
+	pthread_mutex_lock(&q->lock);
+	q->is_over = 1;
+	pthread_cond_signal(&q->ended);
+	pthread_mutex_unlock(&q->lock);
+	return NULL;
+}
+
 static int
-nvidia_busy(struct err *err)
+is_over(struct question *q, uint64_t wait_ns)
+{
+	uint64_t until_ns = clk_ns() + wait_ns;
+	struct timespec until = { (time_t)(until_ns / CLK_NS_PER_S),
+		(long)(until_ns % CLK_NS_PER_S) };
+	int rc = 0, over;
+
+	pthread_mutex_lock(&q->lock);
+	while (!q->is_over && rc == 0)
+		rc = pthread_cond_timedwait(&q->ended, &q->lock, &until);
+	over = q->is_over;
+	pthread_mutex_unlock(&q->lock);
+	return over;
+}
+
+/* The question with its answer; NULL: there is none, or none in time. One that
+ * hangs is waited for before the next is asked, in no time of ours. */
+static struct question *
+nvml_ask(void (*ask)(struct question *q), const json_t *gpus)
+{
+	static struct question *hangs;
+	struct question *q;
+	pthread_condattr_t clock;
+	pthread_t thread;
+
+	if (hangs != NULL && !is_over(hangs, 0))
+		return NULL;
+	if (hangs != NULL) {
+		log_info("NVML answers again");
+		question_free(hangs);
+		hangs = NULL;
+	}
+	q = xcalloc(1, sizeof(*q));
+	q->ask = ask;
+	q->gpus = json_deep_copy(gpus);
+	q->counters = json_object();
+	pthread_mutex_init(&q->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&q->ended, &clock);
+	pthread_condattr_destroy(&clock);
+	if (pthread_create(&thread, NULL, thread_main, q) != 0) {
+		question_free(q);
+		return NULL;
+	}
+	pthread_detach(thread);
+	if (is_over(q, ANSWER_S * CLK_NS_PER_S))
+		return q;
+	log_warnx("NVML does not answer: is a GPU off its bus?");
+	hangs = q;
+	return NULL;
+}
+
+/* Processes are only counted, so the layout of NVML's struct is irrelevant. */
+static void
+ask_busy(struct question *q)
 {
 	unsigned gpus = 0, found;
 	struct nvml n;
@@ -104,7 +202,7 @@ nvidia_busy(struct err *err)
 	int rc, busy = 0;
 
 	if (nvml_open(&n) < 0)
-		return 0;
+		return;
 	if (n.processes == NULL || n.count(&gpus) != 0)
 		gpus = 0;
 	for (unsigned i = 0; i < gpus && !busy; i++) {
@@ -114,10 +212,25 @@ nvidia_busy(struct err *err)
 		rc = n.processes(gpu, &found, NULL);
 		busy = (rc == 0 && found > 0) || rc == NVML_INSUFFICIENT_SIZE;
 		if (busy)
-			err_say(err, "NVIDIA GPU %u: a process computes on it",
-			    i);
+			err_say(&q->err,
+			    "NVIDIA GPU %u: a process computes on it", i);
 	}
 	nvml_close(&n);
+	q->busy = busy;
+}
+
+static int
+nvidia_busy(struct err *err)
+{
+	struct question *q = nvml_ask(ask_busy, NULL);
+	int busy = q == NULL || q->busy;
+
+	if (busy)
+		err_say(err, "%s",
+		    q == NULL ? "NVIDIA GPUs: NVML does not answer"
+			      : q->err.text);
+	if (q != NULL)
+		question_free(q);
 	return busy;
 }
 
@@ -281,19 +394,37 @@ amd_read(const char *device, json_t *counters)
 		closedir(d);
 }
 
+static void
+ask_counters(struct question *q)
+{
+	struct nvml n;
+	json_t *gpu;
+	size_t i;
+
+	if (nvml_open(&n) < 0)
+		return;
+	json_array_foreach (q->gpus, i, gpu) {
+		const char *pci = member_text(gpu, "pci");
+		json_t *counters = json_object();
+
+		if (strcmp(member_text(gpu, "vendor"), "nvidia") == 0)
+			nvidia_read(&n, pci, counters);
+		json_object_set_new(q->counters, pci, counters);
+	}
+	nvml_close(&n);
+}
+
 void
 gpu_read(const char *root, const json_t *gpus, json_t *rows)
 {
+	struct question *q = NULL;
 	char device[600];
 	json_t *gpu, *counters;
-	struct nvml n;
 	size_t i;
-	int is_open = 0;
+	int is_asked = 0;
 
 	json_array_foreach (gpus, i, gpu) {
 		const char *pci = member_text(gpu, "pci");
-		int is_nvidia = strcmp(member_text(gpu, "vendor"), "nvidia") ==
-		    0;
 
 		if (str_format(device, sizeof(device),
 			"%s/sys/bus/pci/devices/%s", root, pci) < 0)
@@ -301,13 +432,15 @@ gpu_read(const char *root, const json_t *gpus, json_t *rows)
 		counters = sensor_row(rows, pci);
 		sensor_aer(device, counters);
 		amd_read(device, counters);
-		if (is_nvidia && !is_open)
-			is_open = nvml_open(&n) == 0 ? 1 : -1;
-		if (is_nvidia && is_open > 0)
-			nvidia_read(&n, pci, counters);
+		if (strcmp(member_text(gpu, "vendor"), "nvidia") == 0 &&
+		    !is_asked++)
+			q = nvml_ask(ask_counters, gpus);
+		if (q != NULL)
+			json_object_update(counters,
+			    json_object_get(q->counters, pci));
 	}
-	if (is_open > 0)
-		nvml_close(&n);
+	if (q != NULL)
+		question_free(q);
 }
 
 /* "... NVRM: Xid (PCI:0000:1a:00): 79, pid=..."; "... amdgpu 0000:c1:00.0:

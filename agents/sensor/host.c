@@ -268,7 +268,8 @@ port_take(struct traffic *t, const char *dir, const char *name)
 	(void)line_read("", full, rate, sizeof(rate)); /* "200 Gb/sec ..." */
 	if (sensor_file(path, "counters/port_rcv_data", &rx) == 0 &&
 	    sensor_file(path, "counters/port_xmit_data", &tx) == 0)
-		device_take(t, name, 4 * rx, 4 * tx, atof(rate) * 1e9);
+		device_take(t, name, (int64_t)(4 * (uint64_t)rx),
+		    (int64_t)(4 * (uint64_t)tx), atof(rate) * 1e9);
 }
 
 static void

@@ -38,6 +38,7 @@
 #define MBIT             1000000LL
 #define GPU_MAX          64
 #define VERSION_LIMIT_MS 3000
+#define KEEPER_LOOKS     100 /* of 10 ms */
 /* A node of containers has a device for each; ours come first or have an
  * address. */
 #define NIC_MAX 256
@@ -357,6 +358,7 @@ version_ask(const struct child_spec *as, const char *path, const char *argv0,
 	strvec_add(&argv, "coalmine-keeper");
 	strvec_add(&argv, "--control=0");
 	strvec_add(&argv, "--deadline-ms=%d", VERSION_LIMIT_MS);
+	strvec_add(&argv, "--grace-ms=0");
 	if (as->uid >= 0) {
 		strvec_add(&argv, "--uid=%lld", (long long)as->uid);
 		strvec_add(&argv, "--gid=%lld", (long long)as->gid);
@@ -389,8 +391,17 @@ version_ask(const struct child_spec *as, const char *path, const char *argv0,
 	close(control[0]);
 	if (rc != 0)
 		return;
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	/* The keeper ends all that is left of it, which may hang in a file
+	 * system. */
+	for (int i = 0; i < KEEPER_LOOKS && rc == 0; i++) {
+		rc = (int)waitpid(pid, NULL, WNOHANG);
+		if (rc == 0)
+			poll(NULL, 0, 10);
+	}
+	if (rc == 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
 	text[len] = '\0';
 	at = strstr(text, mark);
 	if (at == NULL)

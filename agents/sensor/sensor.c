@@ -15,6 +15,7 @@
 
 #include "common/member.h"
 #include "common/str.h"
+#include "common/text.h"
 
 const struct sensor *const sensors[] = { &sensor_net, &sensor_ib, &sensor_cxi,
 	NULL };
@@ -68,7 +69,8 @@ sensor_row(json_t *nics, const char *nic)
 	json_t *counters = json_object();
 
 	json_array_append_new(nics,
-	    json_pack("{s:s, s:o}", "nic", nic, "counters", counters));
+	    json_pack("{s:o, s:o}", "nic", text_json(nic), "counters",
+		counters));
 	return counters;
 }
 
@@ -111,11 +113,11 @@ sensor_bytes(json_t *counters, const char *rx, const char *tx, int unit_bytes)
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		json_t *units = json_object_get(counters, names[i][0]);
+		json_int_t n = json_integer_value(units);
 
-		if (units != NULL)
+		if (units != NULL && n >= 0 && n <= INT64_MAX / unit_bytes)
 			json_object_set_new(counters, names[i][1],
-			    json_integer(
-				json_integer_value(units) * unit_bytes));
+			    json_integer(n * unit_bytes));
 	}
 }
 

@@ -504,6 +504,9 @@ dispatch_record(struct agent *ag, const char *run,
 	if (head->seq == 0) {
 		struct strbuf one = { 0 };
 
+		if (session_room(ag->session) == 0)
+			return; /* the next one says more */
+
 		strbuf_add(&one, line, len_bytes);
 		session_send_lines(ag->session, WIRE_PROGRESS, run, &one);
 		strbuf_clear(&one);

@@ -111,19 +111,27 @@ enroll_begin(const struct conf *c, const char *name)
 }
 
 int
-enroll_by_token(const struct conf *c, const char *name, struct enroll **ret,
-    struct err *err)
+enroll_lacks(const struct conf *c)
 {
 	const char *path = conf_string(c, "tls", "cert");
 	X509 *cert = pki_cert_load(path, NULL);
-	int lacks = access(path, F_OK) < 0 && errno == ENOENT, rc;
-	struct enroll *e;
+	int lacks = access(path, F_OK) < 0 && errno == ENOENT;
 
 	if (cert != NULL)
 		lacks = pki_unix_s(X509_get0_notAfter(cert)) < time(NULL);
 	X509_free(cert);
+	return lacks;
+}
+
+int
+enroll_by_token(const struct conf *c, const char *name, struct enroll **ret,
+    struct err *err)
+{
+	struct enroll *e;
+	int rc;
+
 	*ret = NULL;
-	if (!lacks)
+	if (!enroll_lacks(c))
 		return 0;
 	e = enroll_begin(c, name);
 	rc = token_get(e, err);

@@ -47,6 +47,7 @@ lists_open(const struct conf *c, struct lists **ret, struct err *err)
 	const char *path = conf_string(c, "tls", "crl");
 	struct lists *l = xcalloc(1, sizeof(*l));
 	char *text = NULL;
+	struct err none;
 	size_t len;
 	int rc = 0;
 
@@ -58,8 +59,11 @@ lists_open(const struct conf *c, struct lists **ret, struct err *err)
 		rc = err_set(err, -EINVAL, "%s: no list of revoked ones", path);
 	free(text);
 	text = NULL;
-	if (access(l->path, F_OK) == 0)
-		(void)file_read(l->path, WIRE_CRL_BYTES_MAX, &text, &len, NULL);
+	/* One that cannot be read is handed over anew. */
+	if (access(l->path, F_OK) == 0 &&
+	    file_read(l->path, LISTS_MAX * WIRE_CRL_BYTES_MAX, &text, &len,
+		&none) < 0)
+		log_warnx("session: %s", none.text);
 	l->handed = read_all(text != NULL ? text : "");
 	free(text);
 	if (rc < 0)

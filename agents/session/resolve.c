@@ -16,6 +16,7 @@
 #include "common/xalloc.h"
 
 #define STACK_BYTES (256 * 1024) /* glibc's resolver stays below 100 KiB */
+#define RUNNING_MAX 8 /* questions; one that was cancelled may hang on */
 
 struct resolve {
 	struct event *done; /* the eventfd becomes readable */
@@ -27,6 +28,8 @@ struct resolve {
 	resolve_cb *cb; /* NULL: cancelled */
 	void *arg;
 };
+
+static int running;
 
 static void *
 resolve_thread(void *arg)
@@ -69,6 +72,7 @@ done_cb(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	pthread_join(r->thread, NULL);
+	running--;
 	list = r->rc == 0 ? r->list : NULL;
 	why = r->rc == 0 ? NULL : gai_strerror(r->rc);
 	if (r->cb != NULL)
@@ -90,6 +94,12 @@ resolve_start(struct event_base *base, const char *host, const char *port,
 	r->port = xstrdup(port);
 	r->cb = cb;
 	r->arg = arg;
+	r->fd = -1;
+	if (running == RUNNING_MAX) {
+		log_warnx("resolve %s: %d earlier questions hang", host,
+		    running);
+		goto fail;
+	}
 	r->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (r->fd < 0) {
 		log_warn("resolve %s: eventfd", host);
@@ -105,6 +115,7 @@ resolve_start(struct event_base *base, const char *host, const char *port,
 		log_warnx("resolve %s: thread: %s", host, strerror(rc));
 		goto fail;
 	}
+	running++;
 	return r;
 fail:
 	resolve_free(r);

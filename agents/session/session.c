@@ -34,6 +34,8 @@
 
 /* Connect, handshake and welcome together: three lost packets fit. */
 #define OPEN_LIMIT_S 8
+/* A resolver asks three servers twice, for five seconds each. */
+#define RESOLVE_LIMIT_S 40
 /* Once TCP is connected we are in the collector's queue, perhaps behind 20,000
  * others, and an agent that reconnects starts at its end again. The collector's
  * own limit is 60 s. */
@@ -495,7 +497,11 @@ resolved(struct addrinfo *list, const char *why, void *arg)
 static void
 start(struct session *s)
 {
+	/* What seemed to have expired may have been a clock that was ahead. */
+	if (enroll_is_first(s->tls.enroll) && !enroll_lacks(s->tls.conf))
+		session_reload(s);
 	s->state = SESSION_RESOLVING;
+	timer_set(s, RESOLVE_LIMIT_S * CLK_NS_PER_S);
 	s->resolve = resolve_start(s->base, s->collector.host,
 	    s->collector.port, resolved, s);
 	if (s->resolve == NULL)
@@ -530,6 +536,7 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 		start(s);
 		return;
 	case SESSION_RESOLVING:
+		session_close(s, "its name is not resolved in time");
 		return;
 	case SESSION_OPENING:
 	case SESSION_GREETING:
@@ -714,10 +721,15 @@ session_room(const struct session *s)
 void
 session_reload(struct session *s)
 {
+	int was_first = enroll_is_first(s->tls.enroll);
 	struct err err;
 
-	if (tls_reload(&s->tls, &err) < 0)
+	if (tls_reload(&s->tls, &err) < 0) {
 		log_warnx("session: certificates kept: %s", err.text);
-	else
-		log_info("session: certificates read again");
+		return;
+	}
+	log_info("session: certificates read again");
+	/* Whom we enrol with is not verified by a chain. */
+	if (was_first && s->bev != NULL)
+		session_close(s, "for a certificate that was brought");
 }

@@ -49,6 +49,8 @@ int lists_check(const struct lists *l, SSL *ssl, struct err *err);
 /* ---- enroll.c: a certificate is asked for ---- */
 
 struct enroll;
+/* There is no certificate, or it has expired, by this host's clock. */
+int enroll_lacks(const struct conf *c);
 /* NULL: a certificate is there, or nothing to ask by. -errno and why. */
 int enroll_by_token(const struct conf *c, const char *name, struct enroll **ret,
     struct err *err);

@@ -510,7 +510,7 @@ spool_open(const char *path, uint64_t max_bytes, struct spool **ret)
 	sp = xcalloc(1, sizeof(*sp));
 	sp->dir = xstrdup(path);
 	sp->max_bytes = max_bytes;
-	sp->dir_fd = dup(dirfd(dir));
+	sp->dir_fd = fcntl(dirfd(dir), F_DUPFD_CLOEXEC, 0);
 	TAILQ_INIT(&sp->files);
 	recover(sp, dir);
 	closedir(dir);
@@ -546,11 +546,49 @@ make_room(struct spool *sp, uint64_t need)
 			if (over <= sp->max_bytes)
 				return;
 			over -= sp->max_bytes;
+			if (what == LEAVE_ACKED && f->acked_seq == 0)
+				continue; /* nothing of it can go */
 			if (f->fd >= 0 && f->bytes > 0)
 				rewrite(sp, f, (enum leave)what,
 				    over > step ? over : step);
 		}
 	}
+}
+
+/* Behind all that is in the file. */
+static int
+add(struct spool *sp, struct file *f, const struct spool_entry *e)
+{
+	int rc = file_open(sp, f);
+
+	if (rc == 0 && sp->bytes + entry_bytes(e) > sp->max_bytes)
+		make_room(sp, entry_bytes(e));
+	if (rc == 0)
+		rc = entry_write(f->fd, f->bytes, e);
+	if (rc < 0)
+		return rc;
+	f->dirty = 1;
+	f->bytes += entry_bytes(e);
+	sp->bytes += entry_bytes(e);
+	return 0;
+}
+
+/* What is held in memory is older than what comes, and goes first. */
+static int
+add_held(struct spool *sp, struct file *f)
+{
+	struct held *h;
+	int rc;
+
+	while ((h = TAILQ_FIRST(&f->held)) != NULL) {
+		rc = add(sp, f, &h->entry);
+		if (rc < 0)
+			return rc;
+		if (h->entry.seq <= f->sent_seq)
+			f->sent_at = f->bytes;
+		held_drop(sp, f, h);
+	}
+	return 0;
 }
 
 /* The disk is full: keep a little in memory, the oldest raw goes first. */
@@ -605,24 +643,14 @@ spool_append(struct spool *sp, const char *run, uint64_t seq, int raw,
 		lose(f, &e);
 		return;
 	}
-	rc = file_open(sp, f);
-	if (rc == 0 && sp->bytes + entry_bytes(&e) > sp->max_bytes)
-		make_room(sp, entry_bytes(&e));
-	/* entries held in memory are older and must be sent first */
-	if (rc == 0 && TAILQ_EMPTY(&f->held)) {
-		rc = entry_write(f->fd, f->bytes, &e);
-		result_set(sp, &sp->write_failed, rc, "records wait in memory");
-	} else if (rc == 0) {
-		rc = -EAGAIN;
-	}
-	if (rc < 0) {
+	rc = add_held(sp, f);
+	if (rc == 0)
+		rc = add(sp, f, &e);
+	result_set(sp, &sp->write_failed, rc, "records wait in memory");
+	if (rc < 0)
 		hold(sp, f, &e);
-		return;
-	}
-	f->dirty = 1;
-	f->tail_seq = seq;
-	f->bytes += entry_bytes(&e);
-	sp->bytes += entry_bytes(&e);
+	else
+		f->tail_seq = seq;
 }
 
 void
@@ -706,6 +734,34 @@ spool_rewind(struct spool *sp)
 	}
 }
 
+/* As spool_next, of what is on disk. What has been damaged there meanwhile is
+ * lost, and how many entries that were is not known. */
+static int
+next_on_disk(struct file *f, size_t max_bytes, struct spool_entry *ret)
+{
+	struct walk w = { .fd = f->fd,
+		.at = f->sent_at,
+		.end = f->bytes,
+		.seq = f->sent_seq };
+	int rc = w.at < w.end ? entry_next(&w, ret) : 0;
+
+	if (rc > 0 && ret->len_bytes > max_bytes) {
+		free(ret->line);
+		return 0;
+	}
+	if (w.skipped > 0) {
+		log_warnx("spool %s: %llu bytes damaged, left out", f->run,
+		    (unsigned long long)w.skipped);
+		f->lost_bytes += w.skipped;
+		f->lost_records++;
+	}
+	f->sent_at = w.at;
+	f->sent_seq = w.seq;
+	if (f->sent_at == f->bytes && TAILQ_EMPTY(&f->held))
+		f->tail_seq = f->sent_seq; /* nothing else will be acked */
+	return rc;
+}
+
 int
 spool_next(struct spool *sp, const char *run, size_t max_bytes,
     struct spool_entry *ret)
@@ -715,15 +771,8 @@ spool_next(struct spool *sp, const char *run, size_t max_bytes,
 
 	if (f == NULL)
 		return 0;
-	if (f->sent_at < f->bytes && entry_read(f->fd, f->sent_at, ret) > 0) {
-		if (ret->len_bytes > max_bytes) {
-			free(ret->line);
-			return 0;
-		}
-		f->sent_at += entry_bytes(ret);
-		f->sent_seq = ret->seq;
+	if (next_on_disk(f, max_bytes, ret))
 		return 1;
-	}
 	TAILQ_FOREACH (h, &f->held, next)
 		if (h->entry.seq > f->sent_seq)
 			break;

@@ -4,12 +4,14 @@
  * 0000:1b:00.0, that are joined by three NVLinks of the third generation, and
  * have one each to a switch. COALMINE_FAKE_NVML=fail: no driver; busy: two
  * processes compute on the second; sick: the second has a row that could not be
- * remapped and is too hot; lost: it fell off the bus.
+ * remapped and is too hot; lost: it fell off the bus; hang: nothing is said of
+ * any for seconds.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PUBLIC __attribute__((visibility("default")))
 
@@ -139,6 +141,8 @@ nvmlDeviceGetComputeRunningProcesses(void *gpu, unsigned *count, void *ret)
 int
 nvmlInit_v2(void)
 {
+	if (fake_is("hang"))
+		sleep(6);
 	if (fake_is("fail"))
 		return NO_DRIVER;
 	up++;

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -569,6 +570,33 @@ def test_init_refuses():
             assert "pki" not in os.listdir(folder)
 
 
+def test_brought_meanwhile(c):
+    """A certificate is brought by hand while a node waits for somebody who
+    lets it enrol: who that is was never looked at, and learns nothing."""
+    other = c.dir + "/impostor"
+    c.ctl("pki", "init", other)
+    c.issue("127.0.0.1", "collector", "--san", "127.0.0.1", pki=other)
+    c.issue("late", "agent")
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        node = Node(c, "late", token(c, "--any"), **{
+            "agent.collector": f"127.0.0.1:{door.getsockname()[1]}"})
+        conn = door.accept()[0]
+        shutil.copy(c.pki + "/ca.pem", node.dir + "/ca.pem")
+        shutil.copy(c.pki + "/late.pem", node.dir + "/a.pem")
+        shutil.copy(c.pki + "/late.key", node.dir + "/a.key")
+        node.proc.send_signal(signal.SIGHUP)
+        node.says("certificates read again")
+        ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        ctx.load_cert_chain(other + "/127.0.0.1.pem", other + "/127.0.0.1.key")
+        conn.settimeout(20)
+        try:
+            said = ctx.wrap_socket(conn, server_side=True).recv(4096)
+        except (ssl.SSLError, ConnectionError):
+            said = b""
+        assert said == b"", said
+        node.kill()
+
+
 def main():
     if shutil.which("openssl") is None:
         print("skip: no openssl to make requests with")
@@ -603,6 +631,7 @@ def play():
         test_wrong(c)
         test_no_room(c)
         test_strangers(c)
+        test_brought_meanwhile(c)
         assert is_up(c, "n1")
         c.stop()
         c.options["enroll.life"] = "18s"

@@ -146,6 +146,8 @@ static void
 test_canary_values(void **state)
 {
 	(void)state;
+	refused("\"rounds\":4", "\"rounds\":4,\"rings\":5",
+	    "rings is of another kind");
 	refused("[0,1],", "", "hist counts less than n");
 	refused("[0,1],", "[0,2],", "hist counts more than n");
 	refused("[0,1],", "[17,1],", "hist has a value that is not allowed");

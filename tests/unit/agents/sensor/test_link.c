@@ -229,6 +229,38 @@ test_gpus(void **state)
 	unsetenv("COALMINE_FAKE_NVML");
 }
 
+/* A driver that hangs holds nobody up, and is asked again once it has spoken;
+ * meanwhile its GPUs are not idle. */
+static void
+test_gpus_hang(void **state)
+{
+	json_t *gpus = gpus_of(), *rows = json_array(), *row;
+	int is_back = 0;
+	struct err err;
+
+	(void)state;
+	cards_put("nvidia");
+	setenv("COALMINE_FAKE_NVML", "hang", 1);
+	gpu_read(tree, gpus, rows);
+	want_value(rows, "0000:1a:00.0", "nvlink_replays", -1);
+	want_value(rows, "0000:1b:00.0", "aer_correctable", 5);
+	json_decref(rows);
+	assert_int_equal(gpu_busy(tree, &err), 1);
+	assert_non_null(strstr(err.text, "does not answer"));
+	unsetenv("COALMINE_FAKE_NVML");
+	for (int i = 0; i < 300 && !is_back; i++) {
+		clk_sleep_ns(200 * CLK_NS_PER_MS);
+		rows = json_array();
+		gpu_read(tree, gpus, rows);
+		row = json_array_get(rows, 0);
+		is_back = json_object_get(json_object_get(row, "counters"),
+			      "nvlink_replays") != NULL;
+		json_decref(rows);
+	}
+	assert_true(is_back);
+	json_decref(gpus);
+}
+
 /* gpu_metrics of AMD's driver: reasons of MI200, times of MI300; power is no
  * fault, what is not known is not told, and what is cut off is not read. */
 static void
@@ -585,6 +617,7 @@ main(void)
 		TEST(test_link_look),
 		TEST(test_two_ports),
 		TEST(test_gpus),
+		TEST(test_gpus_hang),
 		TEST(test_amd_heat),
 		TEST(test_gpu_look),
 		cmocka_unit_test(test_netlink),

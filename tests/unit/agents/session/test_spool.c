@@ -367,11 +367,47 @@ test_full(void **state)
 	assert_true(spool_lost(sp, "r", &records, &bytes));
 	assert_int_equal((uint64_t)got + records, 20000);
 	setrlimit(RLIMIT_FSIZE, &old);
-	spool_ack(sp, "r", 20000);
-	assert_int_equal(sp->held_bytes, 0);
+	/* Room again: those that wait go to disk, before anybody took them,
+	 * and what was sent is not sent again. */
 	put(sp, "r", 20001, 0, 100);
 	assert_null(spool_alarm(sp));
+	assert_int_equal(sp->held_bytes, 0);
 	assert_int_equal(take(sp, "r", &last), 1);
+	assert_int_equal(last, 20001);
+	spool_rewind(sp);
+	assert_int_equal(take(sp, "r", &last), got + 1);
+	spool_ack(sp, "r", 20001);
+	assert_int_equal(sp->bytes, 0);
+	spool_free(sp);
+}
+
+/* What is damaged on disk while the agent runs is lost, and no more. */
+static void
+test_damaged_meanwhile(void **state)
+{
+	struct spool *sp = open_max(1 << 20);
+	uint64_t records, bytes, last;
+	struct file *f;
+
+	(void)state;
+	for (uint64_t seq = 1; seq <= 9; seq++)
+		put(sp, "r", seq, 0, 100);
+	f = file_find(sp, "r");
+	assert_int_equal(pwrite(f->fd, "XXXXXX", 6, (off_t)f->bytes / 3 + 20),
+	    6);
+	assert_int_equal(take(sp, "r", &last), 8);
+	assert_int_equal(last, 9);
+	assert_true(spool_lost(sp, "r", &records, &bytes));
+	assert_int_equal(records, 1);
+	assert_false(spool_lost(sp, "r", &records, &bytes));
+	/* the last one, behind which nothing comes */
+	put(sp, "r", 10, 0, 100);
+	assert_int_equal(pwrite(f->fd, "XXXXXX", 6, (off_t)f->bytes - 20), 6);
+	assert_int_equal(take(sp, "r", NULL), 0);
+	spool_ack(sp, "r", 9);
+	spool_finish(sp, "r");
+	assert_true(spool_lost(sp, "r", &records, &bytes));
+	assert_null(file_find(sp, "r"));
 	spool_free(sp);
 }
 
@@ -416,6 +452,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_limit_acked, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(test_full, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_damaged_meanwhile, setup,
+		    teardown),
 		cmocka_unit_test_setup_teardown(test_alarm, setup, teardown),
 	};
 
