@@ -306,8 +306,10 @@ log_begin(struct follower *f, uint64_t generation, struct err *err)
 		    0600);
 	if (rc == 0 && f->log_fd < 0)
 		rc = -errno;
-	f->generation = generation;
-	f->from = 0;
+	if (rc == 0) {
+		f->generation = generation;
+		f->from = 0;
+	}
 	free(path);
 	return rc;
 }
@@ -401,8 +403,10 @@ copy_log(struct follower *f, struct err *err)
 		rc = put(f->log_fd, f->bytes, f->len_bytes, f->from);
 	if (rc == 0 && f->len_bytes > 0 && fdatasync(f->log_fd) < 0)
 		rc = -errno;
+	if (rc < 0)
+		return rc; /* from here on it is asked for again */
 	f->from += f->len_bytes;
-	if (rc == 0 && f->from == end && !f->is_whole)
+	if (f->from == end && !f->is_whole)
 		rc = whole(f, err);
 	notify_status("copy of %s, %" PRIu64 " bytes behind", f->of,
 	    end - f->from);
@@ -410,6 +414,7 @@ copy_log(struct follower *f, struct err *err)
 	return rc < 0 ? rc : f->len_bytes > 0;
 }
 
+/* Pieces without end; an interruption is of the network or of our disk. */
 static int
 copy(struct follower *f, struct err *err)
 {

@@ -324,7 +324,8 @@ signal_cb(evutil_socket_t sig, short what, void *arg)
 	/* With broken files the old certificates go on being used. */
 	if (trust_take(a) == 0)
 		log_info("certificates, campaigns and leaves read again");
-	notify_ready();
+	if (a->ready)
+		notify_ready();
 }
 
 static void
@@ -600,7 +601,6 @@ app_open(struct app *a)
 	int rc;
 
 	limits_raise(s);
-	signal(SIGPIPE, SIG_IGN);
 	/* Without this each message that is written at once costs two epoll
 	 * calls. It does not allow duplicated descriptors, and we have none. */
 	event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
@@ -812,6 +812,8 @@ main(int argc, char **argv)
 	int rc;
 
 	log_init("coalmined", LOG_LEVEL_INFO);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL); /* whoever started us may ignore it */
 	program_remember(argv);
 	args_read(argc, argv, &args);
 	if (settings_load(args.config, args.sets, args.set_count, s, &err) < 0)

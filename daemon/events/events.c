@@ -76,7 +76,7 @@ feed_name(struct feed *f, const char *kind, const char *to)
 
 	host = host == NULL ? to : host + 3;
 	len = strcspn(host, "/,?#");
-	at = memchr(host, '@', len);
+	at = memrchr(host, '@', len); /* a password may have one */
 	if (at != NULL) {
 		len -= (size_t)(at + 1 - host);
 		host = at + 1;

@@ -13,10 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/file.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 
-#define POLL_MS 100
+#define POLL_MS              100
+#define PROPERTIES_BYTES_MAX 65536
 
 struct sink {
 	rd_kafka_t *producer;
@@ -67,17 +69,19 @@ set(rd_kafka_conf_t *conf, const char *key, const char *value,
 static int
 properties_read(rd_kafka_conf_t *conf, const char *path, struct err *err)
 {
-	FILE *fp = fopen(path, "re");
-	char line[1000], where[400];
-	int rc = 0;
+	char *text, *rest, *line, where[400];
+	size_t len;
+	int rc = file_read(path, PROPERTIES_BYTES_MAX, &text, &len, err);
 
-	if (fp == NULL)
-		return err_set(err, -errno, "events.kafka_properties: %s: %s",
-		    path, strerror(errno));
-	for (int n = 1; rc == 0 && fgets(line, sizeof(line), fp) != NULL; n++) {
+	if (rc < 0) {
+		err_say(err, "events.kafka_properties: %s", err->text);
+		return rc;
+	}
+	rest = text;
+	for (int n = 1; rc == 0 && (line = str_line(&rest)) != NULL; n++) {
 		char *value = strchr(line, '=');
 
-		line[strcspn(line, "\r\n")] = '\0';
+		line[strcspn(line, "\r")] = '\0';
 		if (line[0] == '\0' || line[0] == '#')
 			continue;
 		str_format(where, sizeof(where), "%.300s:%d", path, n);
@@ -88,7 +92,7 @@ properties_read(rd_kafka_conf_t *conf, const char *path, struct err *err)
 			rc = set(conf, line, value + 1, where, err);
 		}
 	}
-	fclose(fp);
+	free(text);
 	return rc;
 }
 

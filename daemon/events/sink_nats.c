@@ -65,6 +65,8 @@ nats_begin(const struct sink_options *o, void **ret, struct err *err)
 	natsStatus s = natsOptions_Create(&n->options);
 
 	n->topic = o->topic;
+	if (count == 0) /* it would be one on this host */
+		s = NATS_INVALID_ARG;
 	if (s == NATS_OK)
 		s = natsOptions_SetServers(n->options, (const char **)servers,
 		    (int)count);

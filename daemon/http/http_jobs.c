@@ -42,7 +42,7 @@ struct jobs_question {
 	struct http_request *req;
 	int asked; /* so many of them */
 	int is_worst;
-	int64_t limit, now_unix_ns;
+	int64_t limit, now_unix_ns, from_unix_ns; /* from: of the last */
 	json_t *answers[ASK_MAX];
 };
 
@@ -150,9 +150,10 @@ ask_next(struct jobs_question *q)
 			to_ns = end_ns + around_ns;
 	}
 	from_ns -= asks[at].before_ns;
+	q->from_unix_ns = from_ns > 0 ? from_ns : 0;
 	args = json_pack("{s:I, s:I, s:I}", "from_unix_ns",
-	    (json_int_t)(from_ns > 0 ? from_ns : 0), "to_unix_ns",
-	    (json_int_t)to_ns, "limit", (json_int_t)asks[at].limit);
+	    (json_int_t)q->from_unix_ns, "to_unix_ns", (json_int_t)to_ns,
+	    "limit", (json_int_t)asks[at].limit);
 	if (at == ASK_IN_BAND) /* parts of a job are of one whole */
 		json_object_set(args, "whole",
 		    json_object_get(json_array_get(q->answers[ASK_JOBS], 0),
@@ -184,6 +185,8 @@ answered_cb(int status, json_t *result, void *arg)
 		 * the oldest comes last. */
 		list = view_verdicts(q->h->view, 0);
 		json_array_foreach (list, i, row) {
+			if (member_int(row, "since_unix_ns") >= q->from_unix_ns)
+				continue; /* it is among them */
 			json_object_set(row, "at_unix_ns",
 			    json_object_get(row, "since_unix_ns"));
 			json_array_append(q->answers[ASK_VERDICTS], row);

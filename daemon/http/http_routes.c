@@ -74,7 +74,7 @@ const struct http_route http_routes[] = {
 	{ "impacts", HTTP_GET, "/api/v1/impacts", HTTP_MAY_READ,
 	    .ask = STORE_IMPACTS,
 	    .args = (const char *const[]){ "campaign", "test", "#from_unix_ns",
-		"#limit", NULL } },
+		"#to_unix_ns", "#limit", NULL } },
 	{ "canaries", HTTP_GET, "/api/v1/canaries", HTTP_MAY_READ,
 	    .ask = STORE_CANARIES,
 	    .args = (const char *const[]){ "campaign", "test", "phase",

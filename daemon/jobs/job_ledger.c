@@ -63,8 +63,7 @@ struct job_ledger {
 	struct ledger_series *series;
 	struct ledger_sample *samples;
 	struct ledger_step *steps;
-	struct owner *owners; /* of steps, in their order */
-	size_t series_cap, sample_cap, step_cap;
+	struct owner *owners;          /* of steps, in their order */
 	json_t *series_ids, *leaf_ids; /* by key, by name */
 	char *tests[TESTS_MAX];
 	int are_rates[TESTS_MAX]; /* seconds of these are those of a byte */
@@ -134,17 +133,16 @@ id_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static uint32_t
-leaf_id(struct job_ledger *l, const char *leaf)
+/* next: that of a key which is new. */
+static size_t
+key_id(json_t *ids, const char *key, size_t next)
 {
-	const json_t *id = json_object_get(l->leaf_ids, leaf);
+	const json_t *id = json_object_get(ids, key);
 
-	if (id == NULL) {
-		json_object_set_new(l->leaf_ids, leaf,
-		    json_integer((json_int_t)l->world.leaf_count));
-		return (uint32_t)l->world.leaf_count++;
-	}
-	return (uint32_t)json_integer_value(id);
+	if (id != NULL)
+		return (size_t)json_integer_value(id);
+	json_object_set_new(ids, key, json_integer((json_int_t)next));
+	return next;
 }
 
 /* Of nodes by id; nodes without a leaf have no part in it. */
@@ -161,7 +159,9 @@ place_of(struct job_ledger *l, const uint32_t *nodes, size_t count)
 		if (n->leaf[0] == '\0')
 			continue;
 		own[own_count++] = nodes[i];
-		leaves[leaf_count++] = leaf_id(l, n->leaf);
+		leaves[leaf_count++] = (uint32_t)key_id(l->leaf_ids, n->leaf,
+		    l->world.leaf_count);
+		l->world.leaf_count = json_object_size(l->leaf_ids);
 		if (nodes[i] >= l->world.node_count)
 			l->world.node_count = nodes[i] + 1;
 	}
@@ -170,7 +170,10 @@ place_of(struct job_ledger *l, const uint32_t *nodes, size_t count)
 	for (size_t i = 0; i < leaf_count; i++)
 		if (at == 0 || leaves[i] != leaves[at - 1])
 			leaves[at++] = leaves[i];
-	return (struct ledger_place){ leaves, own, at, own_count };
+	return (struct ledger_place){
+		xreallocarray(leaves, at + 1, sizeof(*leaves)),
+		xreallocarray(own, own_count + 1, sizeof(*own)), at, own_count
+	};
 }
 
 /* -ENOSPC: there are too many. */
@@ -199,11 +202,7 @@ series_id(struct job_ledger *l, const char *key, const char *test,
 		return (long)json_integer_value(id);
 	if (of < 0 || l->world.series_count == SERIES_MAX)
 		return -ENOSPC;
-	if (l->world.series_count == l->series_cap) {
-		l->series_cap = 2 * l->series_cap + 64;
-		l->series = xreallocarray(l->series, l->series_cap,
-		    sizeof(*l->series));
-	}
+	l->series = xmore(l->series, l->world.series_count, sizeof(*l->series));
 	s = &l->series[l->world.series_count];
 	*s = (struct ledger_series){ (uint32_t)of, place_of(l, nodes, count) };
 	if (!has_nodes)
@@ -220,7 +219,7 @@ sample_add(struct job_ledger *l, const struct ledger_sample *s)
 	struct ledger_world *w = &l->world;
 	size_t at = w->sample_count;
 
-	/* Of a clock that went back, the next are good again. */
+	/* Of a clock that went back, job_ledger_tick makes the next good. */
 	if (!isfinite(s->log_s) || at == SAMPLES_MAX ||
 	    (at > 0 && s->at_ns + w->guard_ns < l->samples[at - 1].at_ns))
 		return;
@@ -229,11 +228,7 @@ sample_add(struct job_ledger *l, const struct ledger_sample *s)
 		w->node_count = s->a + (size_t)1;
 	if (s->b != LEDGER_NONE && s->b >= w->node_count)
 		w->node_count = s->b + (size_t)1;
-	if (w->sample_count == l->sample_cap) {
-		l->sample_cap = 2 * l->sample_cap + 1024;
-		l->samples = xreallocarray(l->samples, l->sample_cap,
-		    sizeof(*l->samples));
-	}
+	l->samples = xmore(l->samples, w->sample_count, sizeof(*l->samples));
 	/* Those of an epoch of the mesh are told of a little later than what
 	 * came meanwhile. */
 	for (; at > 0 && l->samples[at - 1].at_ns > s->at_ns; at--)
@@ -389,13 +384,8 @@ job_ledger_step(struct job_ledger *l, const json_t *job, int sign,
 		beside_count(job, running, at_ns, &owner);
 		beside_count(job, ended, at_ns, &owner);
 	}
-	if (w->step_count == l->step_cap) {
-		l->step_cap = 2 * l->step_cap + 64;
-		l->steps = xreallocarray(l->steps, l->step_cap,
-		    sizeof(*l->steps));
-		l->owners = xreallocarray(l->owners, l->step_cap,
-		    sizeof(*l->owners));
-	}
+	l->steps = xmore(l->steps, w->step_count, sizeof(*l->steps));
+	l->owners = xmore(l->owners, w->step_count, sizeof(*l->owners));
 	for (at = w->step_count; at > 0 && l->steps[at - 1].at_ns > at_ns;
 	     at--) {
 		l->steps[at] = l->steps[at - 1];
@@ -494,6 +484,45 @@ look_next(struct job_ledger *l, int64_t due_ns)
 	return 0;
 }
 
+/* Series of which no sample is left, as of runs on nodes that will not meet
+ * again. */
+static void
+series_drop(struct job_ledger *l)
+{
+	struct ledger_world *w = &l->world;
+	uint32_t *to = xcalloc(w->series_count + 1, sizeof(*to));
+	size_t count = 0;
+	const char *key;
+	json_t *id;
+	void *next;
+
+	for (size_t i = 0; i < w->series_count; i++)
+		to[i] = LEDGER_NONE;
+	for (size_t i = 0; i < w->sample_count; i++)
+		to[l->samples[i].series] = 0;
+	for (size_t i = 0; i < w->series_count; i++) {
+		if (to[i] == LEDGER_NONE) {
+			place_free(&l->series[i].place);
+			continue;
+		}
+		to[i] = (uint32_t)count;
+		l->series[count++] = l->series[i];
+	}
+	w->series_count = count;
+	for (size_t i = 0; i < w->sample_count; i++)
+		l->samples[i].series = to[l->samples[i].series];
+	json_object_foreach_safe(l->series_ids, next, key, id)
+	{
+		uint32_t at = to[json_integer_value(id)];
+
+		if (at == LEDGER_NONE)
+			json_object_del(l->series_ids, key);
+		else
+			json_integer_set(id, (json_int_t)at);
+	}
+	free(to);
+}
+
 void
 job_ledger_tick(struct job_ledger *l, int64_t now_ns)
 {
@@ -506,11 +535,14 @@ job_ledger_tick(struct job_ledger *l, int64_t now_ns)
 	while (look_next(l, now_ns - whole_ns - l->late_ns) &&
 	    clk_ns() - began_ns < LOOKS_NS)
 		;
+	/* The clock was ahead. */
+	w->sample_count = ledger_sample_from(w, now_ns + whole_ns);
 	old = ledger_sample_from(w, old_ns);
 	if (2 * old > w->sample_count) {
 		w->sample_count -= old;
 		memmove(l->samples, l->samples + old,
 		    w->sample_count * sizeof(*l->samples));
+		series_drop(l);
 	}
 	for (old = 0; old < w->step_count && l->owners[old].is_looked_at &&
 	     l->steps[old].at_ns < old_ns;
@@ -533,7 +565,7 @@ job_ledger_tick(struct job_ledger *l, int64_t now_ns)
  * too few of its own, for what echoes do by chance is much the same. */
 struct moments {
 	double *x;
-	size_t count, cap;
+	size_t count;
 	struct ledger_chance chance;
 };
 
@@ -556,11 +588,10 @@ struct group {
 	struct {
 		size_t moments, all; /* which of them: its own, of all kinds */
 		struct ledger_row *rows;
-		size_t count, cap;
+		size_t count;
 	} ways[COST_WAYS];
 	double *quiet_s; /* of each row in seconds */
-	size_t quiet_count, quiet_cap;
-	size_t confounded, alone;
+	size_t quiet_count, confounded, alone;
 	json_int_t beside_jobs;
 	double beside_node_s;
 	json_t *rivals; /* names, as a set */
@@ -571,7 +602,7 @@ struct job_costs {
 	json_t *group_ids, *moment_ids; /* by key */
 	struct group *groups;
 	struct moments *moments;
-	size_t group_count, group_cap, moment_count, moment_cap;
+	size_t group_count, moment_count;
 	size_t told; /* so many groups */
 	json_t *blamed, *others;
 };
@@ -616,18 +647,6 @@ job_costs_free(struct job_costs *c)
 	free(c);
 }
 
-/* The number of a key: at most next, which is a new one's. */
-static size_t
-key_id(json_t *ids, const char *key, size_t next)
-{
-	const json_t *id = json_object_get(ids, key);
-
-	if (id != NULL)
-		return (size_t)json_integer_value(id);
-	json_object_set_new(ids, key, json_integer((json_int_t)next));
-	return next;
-}
-
 static size_t
 moments_id(struct job_costs *c, int way, const char *test, const char *name)
 {
@@ -638,11 +657,7 @@ moments_id(struct job_costs *c, int way, const char *test, const char *name)
 	id = key_id(c->moment_ids, key, c->moment_count);
 	if (id < c->moment_count)
 		return id;
-	if (c->moment_count == c->moment_cap) {
-		c->moment_cap = 2 * c->moment_cap + 16;
-		c->moments = xreallocarray(c->moments, c->moment_cap,
-		    sizeof(*c->moments));
-	}
+	c->moments = xmore(c->moments, c->moment_count, sizeof(*c->moments));
 	c->moments[c->moment_count++] = (struct moments){ .x = NULL };
 	return id;
 }
@@ -667,11 +682,7 @@ group_of(struct job_costs *c, const json_t *row)
 	id = key_id(c->group_ids, key, c->group_count);
 	if (id < c->group_count)
 		return &c->groups[id];
-	if (c->group_count == c->group_cap) {
-		c->group_cap = 2 * c->group_cap + 16;
-		c->groups = xreallocarray(c->groups, c->group_cap,
-		    sizeof(*c->groups));
-	}
+	c->groups = xmore(c->groups, c->group_count, sizeof(*c->groups));
 	c->groups[id] = (struct group){ .name = xstrdup(name),
 		.test = xstrdup(test),
 		.job = job != NULL ? xstrdup(job) : NULL,
@@ -696,11 +707,8 @@ way_add(struct job_costs *c, struct group *g, int way, const json_t *row)
 	json_t *x;
 
 	if (isfinite(effect)) {
-		if (g->ways[way].count == g->ways[way].cap) {
-			g->ways[way].cap = 2 * g->ways[way].cap + 8;
-			g->ways[way].rows = xreallocarray(g->ways[way].rows,
-			    g->ways[way].cap, sizeof(struct ledger_row));
-		}
+		g->ways[way].rows = xmore(g->ways[way].rows, g->ways[way].count,
+		    sizeof(struct ledger_row));
 		g->ways[way].rows[g->ways[way].count++] = (struct ledger_row){
 			job_hash(member_text(row, "job"),
 			    member_int(row, "start_unix_ns")),
@@ -711,11 +719,7 @@ way_add(struct job_costs *c, struct group *g, int way, const json_t *row)
 		for (size_t k = 0; k < ARRAY_LEN(ids); k++) {
 			struct moments *m = &c->moments[ids[k]];
 
-			if (m->count == m->cap) {
-				m->cap = 2 * m->cap + 16;
-				m->x = xreallocarray(m->x, m->cap,
-				    sizeof(*m->x));
-			}
+			m->x = xmore(m->x, m->count, sizeof(*m->x));
 			m->x[m->count++] = json_number_value(x);
 		}
 	return isfinite(effect);
@@ -735,11 +739,8 @@ job_costs_add(struct job_costs *c, const json_t *rows)
 
 		(void)way_add(c, g, COST_SECONDS, row);
 		if (isfinite(quiet_s)) {
-			if (g->quiet_count == g->quiet_cap) {
-				g->quiet_cap = 2 * g->quiet_cap + 8;
-				g->quiet_s = xreallocarray(g->quiet_s,
-				    g->quiet_cap, sizeof(*g->quiet_s));
-			}
+			g->quiet_s = xmore(g->quiet_s, g->quiet_count,
+			    sizeof(*g->quiet_s));
 			g->quiet_s[g->quiet_count++] = quiet_s;
 		}
 		if (!is_known && member_int(row, "confounded") > 0)

@@ -19,13 +19,18 @@ static const char *const running[] = { "RUNNING", "R", "COMPLETING", "RESIZING",
 
 #define YEAR_2200_S 7258118400 /* nanoseconds of later ones are no int64_t */
 
+/* Fractions of a second are cut off. */
 static int64_t
-time_parse(const char *text)
+time_parse(char *text)
 {
 	struct tm tm = { .tm_isdst = 0 };
 	const char *end;
+	char *dot = strchr(text, '.');
 	int64_t s;
 
+	if (dot != NULL && strspn(dot + 1, "0123456789") > 0 &&
+	    strcmp(dot + 1 + strspn(dot + 1, "0123456789"), "Z") <= 0)
+		*dot = '\0';
 	if (str_to_int(text, 1, YEAR_2200_S, &s) == 0)
 		return s;
 	end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
@@ -60,6 +65,8 @@ job_line_parse(char *line, struct job_line *ret)
 		.runs = STR_FIND(running, fields[2]) >= 0 };
 	if (ret->runs) /* squeue says when its time is over */
 		ret->end_unix_s = 0;
+	if (ret->runs && ret->start_unix_s == 0)
+		return -EINVAL;
 	/* In accounting it is a start that is over. */
 	if (strcmp(fields[2], "REQUEUED") == 0 && ret->end_unix_s == 0)
 		return 0;

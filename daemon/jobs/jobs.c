@@ -68,8 +68,9 @@ struct jobs {
 	/* "JOB START" of those that run, and of those that have ended and may
 	 * still be heard of: bodies as the store has them. */
 	json_t *running, *ended;
-	json_t *newest; /* of both, by job: the one that began last */
-	json_t *loud;   /* keys of those whose traffic has begun */
+	json_t *unknown; /* nodes of the last answer without an agent, a set */
+	json_t *newest;  /* of both, by job: the one that began last */
+	json_t *loud;    /* keys of those whose traffic has begun */
 	/* Lines of the last answer that could not be read, as keys, of the
 	 * scheduler and of accounting: the next one has them again. */
 	json_t *unread[2];
@@ -131,6 +132,7 @@ jobs_open(const struct jobs_options *o, struct jobs **ret, struct err *err)
 	}
 	js->o = *o;
 	js->running = json_object();
+	js->unknown = json_object();
 	js->ended = json_object();
 	js->newest = json_object();
 	js->loud = json_object();
@@ -150,6 +152,7 @@ jobs_free(struct jobs *js)
 	spawn_cancel(js->child);
 	spawn_cancel(js->accounting);
 	json_decref(js->running);
+	json_decref(js->unknown);
 	json_decref(js->ended);
 	json_decref(js->newest);
 	json_decref(js->loud);
@@ -418,10 +421,9 @@ places_add(struct jobs *js, json_t *body, const char *nodes)
 	for (size_t i = 0; i < hl.count; i++) {
 		const struct node *n = roster_find(js->o.roster, hl.names[i]);
 
-		if (n == NULL && js->health.unknown++ == 0)
-			snprintf(js->health.unknown_as,
-			    sizeof(js->health.unknown_as), "%.60s",
-			    hl.names[i]);
+		if (n == NULL)
+			json_object_set_new(js->unknown, hl.names[i],
+			    json_true());
 		if (n != NULL && n->leaf[0] != '\0')
 			json_object_set_new(leaves, n->leaf, json_true());
 	}
@@ -479,7 +481,10 @@ job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns)
 
 	key_of(l->job, l->start_unix_s * (int64_t)CLK_NS_PER_S, key);
 	old = json_object_get(js->ended, key);
-	if (old != NULL && !member_bool(old, "end_is_guess"))
+	/* Nobody says more of its end than before. */
+	if (old != NULL &&
+	    (!member_bool(old, "end_is_guess") ||
+		(!l->runs && l->end_unix_s == 0)))
 		return 0;
 	if (after_s > js->health.ahead_s)
 		js->health.ahead_s = after_s;
@@ -538,7 +543,7 @@ jobs_take(struct jobs *js, const char *text, int is_accounting,
 
 	if (!is_accounting) {
 		js->health.ahead_s = 0;
-		js->health.unknown = 0;
+		json_object_clear(js->unknown);
 	}
 	while ((line = strsep(&rest, "\n")) != NULL) {
 		rc = line[0] == '\0' ? 0 : job_line_parse(line, &l);
@@ -564,7 +569,6 @@ jobs_take(struct jobs *js, const char *text, int is_accounting,
 	if (!is_accounting) {
 		vanish(js, said);
 		js->seen_unix_ns = now_unix_ns;
-		js->health.answered_unix_ns = (uint64_t)now_unix_ns;
 		snprintf(seen, sizeof(seen), "%" PRId64, now_unix_ns);
 		store_put_setting(js->o.store, SEEN_SETTING, seen, NULL, NULL);
 	}
@@ -701,5 +705,7 @@ jobs_health(const struct jobs *js, struct jobs_health *ret)
 	*ret = js->health;
 	ret->source = js->o.source;
 	ret->error = js->error;
+	ret->unknown = json_object_size(js->unknown);
+	ret->unknown_as = json_object_iter_key(json_object_iter(js->unknown));
 	ret->accounting_error = js->accounting_error;
 }

@@ -106,15 +106,14 @@ struct jobs_options {
 struct jobs_health {
 	enum jobs_source source;
 	const char *error, *accounting_error; /* "": it answers */
-	uint64_t answered_unix_ns;            /* 0: never */
 	/* Since the start. */
 	uint64_t unreadable; /* lines, each once while it is told */
 	uint64_t backwards;  /* jobs that end before they begin */
 	uint64_t vanished;   /* ended, nobody knows when */
 	/* Of the last answer. */
-	int64_t ahead_s;     /* the latest start is so much after now */
-	size_t unknown;      /* nodes of jobs that have no agent */
-	char unknown_as[64]; /* one of them */
+	int64_t ahead_s;        /* the latest start is so much after now */
+	size_t unknown;         /* nodes of jobs that have no agent */
+	const char *unknown_as; /* one of them, or NULL */
 };
 
 struct jobs;

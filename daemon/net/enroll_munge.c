@@ -60,8 +60,6 @@ address_check(const char *node, const char *addr, struct err *err)
 		return err_set(err, -EACCES,
 		    "%.64s has no address that is known here: %s", node,
 		    gai_strerror(rc));
-	if (strncmp(addr, "::ffff:", 7) == 0)
-		addr += 7; /* IPv4, of a socket for both */
 	rc = -EACCES;
 	for (a = list; a != NULL; a = a->ai_next)
 		if (getnameinfo(a->ai_addr, a->ai_addrlen, text, sizeof(text),

@@ -54,7 +54,9 @@ accept_cb(struct evconnlistener *el, evutil_socket_t fd, struct sockaddr *addr,
 	if (getnameinfo(addr, (socklen_t)len, host, sizeof(host), NULL, 0,
 		NI_NUMERICHOST) != 0)
 		snprintf(host, sizeof(host), "unknown");
-	sessions_accept(l->to, fd, host);
+	/* IPv4, on a socket for both */
+	sessions_accept(l->to, fd,
+	    strncmp(host, "::ffff:", 7) == 0 ? host + 7 : host);
 	if (l->left != SIZE_MAX && --l->left == 0)
 		evconnlistener_disable(l->listener);
 	else if (sessions_full(l->to))

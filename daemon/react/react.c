@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/log.h"
 #include "common/queue.h"
@@ -17,7 +18,8 @@
 #include "daemon/react/react_int.h"
 #include "daemon/store/store.h"
 
-#define HOUR_NS  (3600 * CLK_NS_PER_S)
+#define HOUR_S   3600
+#define HOUR_NS  (HOUR_S * CLK_NS_PER_S)
 #define KEY      "react/"
 #define BEGUN    "begun "
 #define UNDOING  "undoing "           /* begun as well */
@@ -103,8 +105,11 @@ task_add(struct react *r, const char *node, int undo, const char *text)
 {
 	struct react_task *t = task_find(r, node);
 
-	if (t != NULL && t == r->now)
-		return; /* what comes of it is looked at again */
+	if (t != NULL && t == r->now) {
+		snprintf(t->then, sizeof(t->then), "%s",
+		    t->undo != undo ? text : "");
+		return;
+	}
 	if (t == NULL) {
 		t = xcalloc(1, sizeof(*t));
 		TAILQ_INSERT_TAIL(&r->tasks, t, link);
@@ -129,6 +134,28 @@ done_set(struct react *r, const char *node, const char *value)
 	store_put_setting(r->store, key, value, NULL, NULL);
 }
 
+/* An earlier life's counts for the limit of an hour, too; value: a setting's,
+ * which ends with when. */
+static void
+begun_count(struct react *r, const char *value)
+{
+	const char *at = strchr(value, ' ');
+	uint64_t now_ns = clk_ns(), age_ns;
+	struct tm tm = { .tm_isdst = 0 };
+	int64_t age_s;
+
+	if (strptime(at == NULL ? value : at + 1, "%Y-%m-%dT%H:%M:%S", &tm) ==
+	    NULL)
+		return;
+	age_s = (int64_t)(clk_unix_ns() / CLK_NS_PER_S) - timegm(&tm);
+	if (age_s < 0 || age_s >= HOUR_S)
+		return;
+	age_ns = (uint64_t)age_s * CLK_NS_PER_S;
+	r->begun_ns[r->begun_at++ % REACT_BEGUN] = now_ns > age_ns
+	    ? now_ns - age_ns
+	    : 1;
+}
+
 /* Of what was begun Slurm is asked what became of it; a command may have run or
  * not, and is not run a second time. */
 void
@@ -144,6 +171,8 @@ react_load(struct react *r, const json_t *settings)
 			continue;
 		node = key + strlen(KEY);
 		lost.undo = strncmp(value, UNDOING, strlen(UNDOING)) == 0;
+		if (!lost.undo)
+			begun_count(r, value);
 		if (!lost.undo && strncmp(value, BEGUN, strlen(BEGUN)) != 0) {
 			json_object_set(r->done, node, v);
 		} else if (r->o.action != REACT_COMMAND) {
@@ -161,39 +190,58 @@ react_load(struct react *r, const json_t *settings)
 	}
 }
 
+/* What waits in that direction is not wanted any more. */
+static void
+task_drop(struct react *r, const char *node, int undo)
+{
+	struct react_task *t = task_find(r, node);
+
+	if (t != NULL && t != r->now && t->undo == undo)
+		task_free(r, t);
+}
+
+static int
+is_now(const struct react *r, const char *node)
+{
+	return r->now != NULL && strcmp(r->now->node, node) == 0;
+}
+
 void
 react_bad(struct react *r, const char *node, const char *text)
 {
-	if (r->way != NULL && !is_done(r, node))
+	task_drop(r, node, 1);
+	if (r->way != NULL && (!is_done(r, node) || is_now(r, node)))
 		task_add(r, node, 0, text);
 }
 
 void
 react_well(struct react *r, const char *node)
 {
-	struct react_task *t = task_find(r, node);
-
-	if (t != NULL && t != r->now && !t->undo)
-		task_free(r, t);
+	task_drop(r, node, 0);
 	if (r->way == NULL ||
-	    (!is_done(r, node) && json_object_get(r->begun, node) == NULL))
+	    (!is_done(r, node) && !is_now(r, node) &&
+		json_object_get(r->begun, node) == NULL))
 		return;
-	if (r->o.undo)
+	if (r->o.undo || is_now(r, node))
 		task_add(r, node, 1, "is well again");
 	else
 		done_set(r, node, NULL); /* the next time counts again */
 }
 
-/* A reaction has finished its task. */
+/* A reaction has finished its task. What was not done takes nothing of the
+ * limit of an hour. */
 void
 react_finish(struct react *r, enum react_result result, const char *text)
 {
-	struct react_task *t = r->now;
+	struct react_task *t = r->now, was = *t;
 	char when[40];
 
 	r->now = NULL;
 	r->child = NULL;
 	clk_unix_format(clk_unix_ns(), when, sizeof(when));
+	if (!t->undo && result != REACT_DONE)
+		r->begun_ns[r->begun_at] = 0;
+	t->then[0] = '\0';
 	switch (result) {
 	case REACT_DONE:
 		react_say(r, t, t->undo ? r->way->undone : r->way->done, text);
@@ -205,12 +253,20 @@ react_finish(struct react *r, enum react_result result, const char *text)
 		break;
 	case REACT_FAILED:
 		react_say(r, t, "failed, and is tried again", text);
-		if (!t->undo || is_done(r, t->node))
+		/* Slurm may have done it and not said so: it is asked. */
+		if (!t->undo && r->o.action == REACT_SLURM)
+			json_object_set_new(r->begun, t->node, json_true());
+		else if (!t->undo || is_done(r, t->node))
 			done_set(r, t->node, t->undo ? when : NULL);
 		t->not_before_ns = clk_ns() + AGAIN_NS;
-		return;
+		t = NULL;
+		break;
 	}
 	task_free(r, t);
+	if (was.then[0] != '\0' && was.undo)
+		react_bad(r, was.node, was.then);
+	else if (was.then[0] != '\0')
+		react_well(r, was.node);
 }
 
 /* 1 when another node may be taken; says so once when not. */
@@ -281,6 +337,7 @@ react_tick(struct react *r, size_t nodes)
 	for (size_t i = 1; i < REACT_BEGUN; i++)
 		if (r->begun_ns[i] < r->begun_ns[oldest])
 			oldest = i;
+	r->begun_at = oldest;
 	if (!t->undo)
 		r->begun_ns[oldest] = clk_ns();
 	if (r->o.dry_run) {

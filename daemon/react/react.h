@@ -49,8 +49,8 @@ struct react *react_new(struct event_base *base, struct store *store,
 void react_free(struct react *r); /* NULL is allowed */
 /* What STORE_SETTINGS answered: what was done and not undone. */
 void react_load(struct react *r, const json_t *settings);
-/* A node has become bad, or well. verdict: "bad", text: why, in words. What is
- * neither (suspect, unknown) changes nothing and is not told. */
+/* A node has become bad, or well. text: why, in words. What is neither
+ * (suspect, unknown) changes nothing and is not told. */
 void react_bad(struct react *r, const char *node, const char *text);
 void react_well(struct react *r, const char *node);
 /* Now and then; nodes: how many the cluster has. */

@@ -15,6 +15,8 @@ struct react_task {
 	TAILQ_ENTRY(react_task) link;
 	char node[256];
 	char text[300]; /* the verdict's */
+	char
+	    then[300]; /* that of the opposite, asked for meanwhile; "": none */
 	int undo;
 	int told; /* that it is held back */
 	uint64_t not_before_ns;
@@ -38,8 +40,9 @@ struct react {
 	struct react_task *now; /* of tasks; NULL: none */
 	struct spawned *child;
 	json_t *done;  /* node: when */
-	json_t *begun; /* likewise, by an earlier life that did not end it */
-	uint64_t begun_ns[REACT_BEGUN];
+	json_t *begun; /* likewise, of what may have been done or not */
+	uint64_t begun_ns[REACT_BEGUN]; /* on the clock of clk_ns */
+	size_t begun_at;                /* of r->now */
 };
 
 void react_finish(struct react *r, enum react_result result, const char *text);

@@ -104,10 +104,9 @@ is_ours_to_touch(const struct react_task *t, const char *line)
 	static const char *const taken[] = { "drain", "down", "fail", "maint",
 		"reboot", "planned", "future", "power", "unknown", "error",
 		"inval", NULL };
-	const char *bar = strchr(line, '|');
-	const char *reason = bar == NULL ? "" : bar + 1;
-	size_t word = bar == NULL ? strlen(line) : (size_t)(bar - line);
-	int marked = strncmp(reason, REACT_MARK, strlen(REACT_MARK)) == 0;
+	size_t word = strcspn(line, "|");
+	int marked = strncmp(line + word, "|" REACT_MARK,
+			 strlen("|" REACT_MARK)) == 0;
 	int drained = strncmp(line, "drain", 5) == 0;
 
 	if (t->undo)
@@ -124,7 +123,7 @@ looked_cb(int status, const char *out, void *arg)
 	char line[TEXT_MAX], text[TEXT_MAX + 32];
 
 	first_line(out, line);
-	if (status != 0 || line[0] == '\0') {
+	if (status != 0 || strchr(line, '|') == NULL) {
 		snprintf(text, sizeof(text), "sinfo: exit %d: %s", status,
 		    line);
 		react_finish(r, REACT_FAILED, text);

@@ -230,7 +230,8 @@ struct slurm {
 	char *sinfo; /* its part of the answer, until the other comes */
 	char error[SLURM_TEXT_MAX];
 	struct spawned *nodes_child, *job_child;
-	char job[80]; /* the run that is asked about */
+	char job[80];   /* the run that is asked about */
+	char waits[80]; /* one that has its turn next; "": whoever comes */
 	uint64_t job_ns;
 	json_t *jobs; /* run: text, state, asked_ns */
 };
@@ -283,8 +284,6 @@ failed(struct slurm *s, const char *program, int status, const char *out)
 	if (strcmp(text, s->error) != 0)
 		log_warnx("slurm: %s", text);
 	memcpy(s->error, text, sizeof(s->error));
-	free(s->sinfo);
-	s->sinfo = NULL;
 }
 
 void
@@ -302,11 +301,10 @@ reservations_cb(int status, const char *out, void *arg)
 	struct slurm *s = arg;
 
 	s->nodes_child = NULL;
-	if (status != 0) {
+	if (status == 0)
+		slurm_nodes_set(s, s->sinfo, out);
+	else
 		failed(s, "scontrol", status, out);
-		return;
-	}
-	slurm_nodes_set(s, s->sinfo, out);
 	free(s->sinfo);
 	s->sinfo = NULL;
 }
@@ -327,8 +325,11 @@ sinfo_cb(int status, const char *out, void *arg)
 	s->sinfo = xstrdup(out);
 	s->nodes_child = slurm_call(s->base, &s->o.site, "scontrol", words,
 	    reservations_cb, s);
-	if (s->nodes_child == NULL)
-		failed(s, "scontrol", 127, strerror(errno));
+	if (s->nodes_child != NULL)
+		return;
+	failed(s, "scontrol", 127, strerror(errno));
+	free(s->sinfo);
+	s->sinfo = NULL;
 }
 
 void
@@ -374,7 +375,7 @@ slurm_node_look(const struct slurm *s, const char *node, const char *partition,
 	return SLURM_HELD;
 }
 
-/* "ID|STATE|REASON", the newest job of that name last; or nothing. */
+/* "ID|STATE|REASON" of the first job of that name; or nothing. */
 void
 slurm_job_set(struct slurm *s, const char *run, uint64_t asked_ns,
     const char *squeue)
@@ -398,13 +399,16 @@ slurm_job_set(struct slurm *s, const char *run, uint64_t asked_ns,
 static void
 job_cb(int status, const char *out, void *arg)
 {
+	char line[SLURM_TEXT_MAX];
 	struct slurm *s = arg;
 
 	s->job_child = NULL;
-	if (status == 0)
+	if (status == 0) {
 		slurm_job_set(s, s->job, s->job_ns, out);
-	else
-		failed(s, "squeue", status, out);
+		return;
+	}
+	line_copy(line, sizeof(line), out);
+	log_warnx("slurm: squeue: exit %d: %s", status, line);
 }
 
 void
@@ -414,9 +418,18 @@ slurm_job_ask(struct slurm *s, const char *run)
 	char name[120], *words[] = { h, t, o, format, name, NULL };
 	uint64_t now_ns = clk_ns();
 
-	if (s->base == NULL || s->job_child != NULL ||
-	    now_ns - s->job_ns < SLURM_JOB_NS)
+	if (s->base == NULL)
 		return;
+	/* Runs come in the same order each time: one that was refused has the
+	 * next turn, unless it does not come any more. */
+	if (s->job_child != NULL || now_ns - s->job_ns < SLURM_JOB_NS ||
+	    (s->waits[0] != '\0' && strcmp(s->waits, run) != 0 &&
+		now_ns - s->job_ns < 3 * SLURM_JOB_NS)) {
+		if (s->waits[0] == '\0' && strcmp(s->job, run) != 0)
+			snprintf(s->waits, sizeof(s->waits), "%s", run);
+		return;
+	}
+	s->waits[0] = '\0';
 	s->job_ns = now_ns;
 	snprintf(s->job, sizeof(s->job), "%s", run);
 	snprintf(name, sizeof(name), "--name=" WIRE_JOB_PREFIX "%s", s->job);

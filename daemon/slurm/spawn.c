@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawn.c - a program's answer is its whole output with its exit code. One that
- * takes too long is killed with its process group.
+ * spawn.c - a program's answer is its whole output with its exit code; what it
+ * complains of counts only if it fails. One that takes too long is killed with
+ * its process group.
  */
 #include "daemon/slurm/slurm.h"
 
@@ -17,18 +18,24 @@
 #include <unistd.h>
 
 #include "common/program.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 
 /* After its output has ended a process is gone within moments. */
 #define REAP_MS 20
 
+struct stream {
+	struct spawned *of;
+	int fd;
+	struct event *readable;
+	char *text; /* NUL-ended */
+	size_t len;
+};
+
 struct spawned {
 	pid_t pid; /* 0: it could not be started */
-	int fd;
-	int killed;
-	struct event *readable, *timer, *reap;
-	char *out; /* NUL-ended */
-	size_t len;
+	struct stream out, err;
+	struct event *timer, *reap;
 	spawn_cb *cb;
 	void *arg;
 };
@@ -36,32 +43,37 @@ struct spawned {
 static void
 spawned_free(struct spawned *s)
 {
-	event_free(s->readable);
+	struct stream *const both[] = { &s->out, &s->err };
+
+	for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+		event_free(both[i]->readable);
+		close(both[i]->fd);
+		free(both[i]->text);
+	}
 	event_free(s->timer);
 	event_free(s->reap);
-	if (s->fd >= 0)
-		close(s->fd);
-	free(s->out);
 	free(s);
 }
 
 static void
-out_add(struct spawned *s, const char *part, size_t len)
+text_add(struct stream *t, const char *part, size_t len)
 {
-	size_t room = SPAWN_OUT_MAX - s->len;
+	size_t room = SPAWN_OUT_MAX - t->len;
 
 	if (len > room)
 		len = room;
-	s->out = xreallocarray(s->out, s->len + len + 1, 1);
-	memcpy(s->out + s->len, part, len);
-	s->len += len;
-	s->out[s->len] = '\0';
+	t->text = xreallocarray(t->text, t->len + len + 1, 1);
+	memcpy(t->text + t->len, part, len);
+	t->len += len;
+	t->text[t->len] = '\0';
 }
 
 static void
 finish(struct spawned *s, int status)
 {
-	s->cb(status, s->out, s->arg);
+	int complains = status != 0 && s->err.len > 0;
+
+	s->cb(status, complains ? s->err.text : s->out.text, s->arg);
 	spawned_free(s);
 }
 
@@ -78,15 +90,15 @@ reap_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct spawned *s = arg;
 	int status;
+	pid_t rc;
 
 	(void)fd;
 	(void)what;
-	if (s->pid == 0)
-		finish(s, 127);
-	else if (waitpid(s->pid, &status, WNOHANG) != s->pid)
+	rc = s->pid == 0 ? -1 : waitpid(s->pid, &status, WNOHANG);
+	if (rc == 0)
 		reap_arm(s);
 	else
-		finish(s, program_exit(status));
+		finish(s, rc < 0 ? 127 : program_exit(status));
 }
 
 /* Kills the process group, and with it what a shell has started. */
@@ -99,14 +111,14 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	if (s->pid > 0)
 		kill(-s->pid, SIGKILL);
-	event_del(s->readable);
+	event_del(s->out.readable);
 	reap_arm(s);
 }
 
 static void
 readable_cb(evutil_socket_t fd, short what, void *arg)
 {
-	struct spawned *s = arg;
+	struct stream *t = arg;
 	char part[16 * 1024];
 	ssize_t n;
 
@@ -115,11 +127,30 @@ readable_cb(evutil_socket_t fd, short what, void *arg)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n > 0) {
-		out_add(s, part, (size_t)n);
+		text_add(t, part, (size_t)n);
 		return;
 	}
-	event_del(s->readable);
-	reap_arm(s);
+	event_del(t->readable);
+	if (t == &t->of->out)
+		reap_arm(t->of);
+}
+
+/* 0, or -errno; *ret_end is for the program. */
+static int
+stream_open(struct stream *t, struct spawned *of, struct event_base *base,
+    int *ret_end)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+		return -errno;
+	/* the program's end blocks, as it expects */
+	fcntl(fds[1], F_SETFL, 0);
+	*t = (struct stream){ .of = of, .fd = fds[0], .text = xstrdup("") };
+	t->readable = event_new(base, t->fd, EV_READ | EV_PERSIST, readable_cb,
+	    t);
+	*ret_end = fds[1];
+	return 0;
 }
 
 struct spawned *
@@ -127,33 +158,40 @@ spawn_start(struct event_base *base, char *const *argv, char *const *env,
     spawn_cb *cb, void *arg)
 {
 	struct timeval limit = { .tv_sec = SPAWN_LIMIT_S };
-	struct spawned *s;
-	int fds[2], rc;
+	struct spawned *s = xcalloc(1, sizeof(*s));
+	int out = -1, err = -1, rc;
 
-	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
-		return NULL;
-	/* the program's end blocks, as it expects */
-	fcntl(fds[1], F_SETFL, 0);
-	s = xcalloc(1, sizeof(*s));
-	s->fd = fds[0];
-	s->out = xstrdup("");
 	s->cb = cb;
 	s->arg = arg;
-	s->readable = event_new(base, s->fd, EV_READ | EV_PERSIST, readable_cb,
-	    s);
+	rc = stream_open(&s->out, s, base, &out);
+	if (rc == 0)
+		rc = stream_open(&s->err, s, base, &err);
+	if (rc < 0) {
+		if (out >= 0) {
+			event_free(s->out.readable);
+			close(s->out.fd);
+			close(out);
+		}
+		free(s->out.text);
+		free(s);
+		errno = -rc;
+		return NULL;
+	}
 	s->timer = evtimer_new(base, timer_cb, s);
 	s->reap = evtimer_new(base, reap_cb, s);
-	rc = program_start(argv, env, fds[1], fds[1], &s->pid);
-	close(fds[1]);
+	rc = program_start(argv, env, out, err, &s->pid);
+	close(out);
+	close(err);
 	if (rc != 0) {
 		s->pid = 0;
-		out_add(s, argv[0], strlen(argv[0]));
-		out_add(s, ": ", 2);
-		out_add(s, strerror(-rc), strlen(strerror(-rc)));
+		text_add(&s->err, argv[0], strlen(argv[0]));
+		text_add(&s->err, ": ", 2);
+		text_add(&s->err, strerror(-rc), strlen(strerror(-rc)));
 		reap_arm(s);
 		return s;
 	}
-	event_add(s->readable, NULL);
+	event_add(s->out.readable, NULL);
+	event_add(s->err.readable, NULL);
 	event_add(s->timer, &limit);
 	return s;
 }

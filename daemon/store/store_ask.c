@@ -303,7 +303,7 @@ static const struct question {
 	/* Ascending. Without after_id the newest ones, so that "events" alone
 	 * shows what just happened. */
 	[STORE_EVENTS] = { .params = { { "after_id", 0, 0, INT64_MAX },
-			       { "kind" }, { "limit", 100, 1, 1000 },
+			       { "kind" }, { "limit", 100, 1, 10000 },
 			       { "from_unix_ns", 0, 0, INT64_MAX },
 			       { "to_unix_ns", INT64_MAX, 0, INT64_MAX },
 			       { "body", 0, 0, 1 } },

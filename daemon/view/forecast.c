@@ -44,13 +44,20 @@ struct start {
 	struct err err;
 };
 
+/* A campaign and its next start. */
+struct turn {
+	struct start next;
+	uint64_t base_unix_ns;
+	size_t count; /* starts in the list */
+};
+
 struct forecast {
 	struct view *v;
-	struct start *list;
+	struct start *list; /* in the order of time */
 	size_t count;
 	size_t nodes; /* in the roster */
-	uint8_t **marks;
-	size_t mark_count;
+	struct turn *turns;
+	size_t turn_count;
 };
 
 static void __attribute__((format(printf, 3, 4)))
@@ -66,20 +73,17 @@ say(struct start *s, enum answer answer, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Which nodes a campaign names, by node id, and how many it could use now. Kept
- * by h: the names may be as many as the nodes, and the starts hundreds. */
+/* Which nodes a campaign names, by node id, and how many it could use now; once
+ * for all its starts. The caller frees. */
 static const uint8_t *
-nodes_mark(struct forecast *h, const struct campaign *c, size_t *ret_usable)
+nodes_mark(const struct forecast *h, const struct campaign *c, int exclusive,
+    size_t *ret_usable)
 {
 	const char *text = conf_string(c->conf, "campaign", "nodes");
-	int exclusive = conf_choice(c->conf, "campaign", "class") == 1;
 	struct roster *r = hub_roster(h->v->p.hub);
 	uint8_t *wanted = xcalloc(h->nodes + 1, 1);
 	struct hostlist hl = { 0 };
 
-	h->marks = xreallocarray(h->marks, h->mark_count + 1,
-	    sizeof(h->marks[0]));
-	h->marks[h->mark_count++] = wanted;
 	if (strcmp(text, "all") == 0)
 		memset(wanted, 1, h->nodes);
 	else
@@ -101,41 +105,52 @@ nodes_mark(struct forecast *h, const struct campaign *c, size_t *ret_usable)
 	return wanted;
 }
 
-/* Every start of a campaign until a time. */
 static void
-campaign_add(struct forecast *h, const struct campaign *c, uint64_t until_ns)
+turn_add(struct forecast *h, const struct campaign *c)
 {
 	double most = (double)conf_int(c->conf, "campaign", "nodes_max");
-	uint64_t base = c->base_unix_ns, at = c->next_unix_ns;
-	size_t usable;
-	const uint8_t *wanted = nodes_mark(h, c, &usable);
+	struct turn *t;
+	struct start *s;
 
-	for (int i = 0;
-	     i < EACH_MAX && at != 0 && at < until_ns && h->count < STARTS_MAX;
-	     i++) {
-		struct start *s = &h->list[h->count++];
-
-		s->c = c;
-		s->due_unix_ns = s->at_unix_ns = at;
-		s->exclusive = conf_choice(c->conf, "campaign", "class") == 1;
-		s->wanted = wanted;
-		s->usable = usable;
-		costs_expect(h->v->p.costs, c->name, c->conf,
-		    &s->cost.duration_s, &s->cost.bytes_per_node);
-		s->cost.nodes = fmin((double)s->usable, most);
-		/* half of the jitter, for nobody knows */
-		if (!schedule_next(&c->schedule, base, 0.5, &base, &at))
-			return;
-	}
+	h->turns = xmore(h->turns, h->turn_count, sizeof(h->turns[0]));
+	t = &h->turns[h->turn_count++];
+	*t = (struct turn){ .base_unix_ns = c->base_unix_ns };
+	s = &t->next;
+	s->c = c;
+	s->due_unix_ns = s->at_unix_ns = c->next_unix_ns;
+	s->exclusive = conf_choice(c->conf, "campaign", "class") == 1;
+	s->wanted = nodes_mark(h, c, s->exclusive, &s->usable);
+	costs_expect(h->v->p.costs, c->name, c->conf, &s->cost.duration_s,
+	    &s->cost.bytes_per_node);
+	s->cost.nodes = fmin((double)s->usable, most);
 }
 
-static int
-start_compare(const void *a, const void *b)
+/* The earliest start first, whoever's it is, until a time or there are too
+ * many. */
+static void
+starts_fill(struct forecast *h, uint64_t until_ns)
 {
-	const struct start *x = a, *y = b;
+	while (h->count < STARTS_MAX) {
+		struct turn *first = NULL;
+		uint64_t at;
 
-	return (x->due_unix_ns > y->due_unix_ns) -
-	    (x->due_unix_ns < y->due_unix_ns);
+		for (struct turn *t = h->turns; t < h->turns + h->turn_count;
+		     t++)
+			if (t->count < EACH_MAX && t->next.due_unix_ns != 0 &&
+			    t->next.due_unix_ns < until_ns &&
+			    (first == NULL ||
+				t->next.due_unix_ns < first->next.due_unix_ns))
+				first = t;
+		if (first == NULL)
+			return;
+		h->list[h->count++] = first->next;
+		first->count++;
+		/* half of the jitter, for nobody knows */
+		if (!schedule_next(&first->next.c->schedule,
+			first->base_unix_ns, 0.5, &first->base_unix_ns, &at))
+			at = 0;
+		first->next.due_unix_ns = first->next.at_unix_ns = at;
+	}
 }
 
 static uint64_t
@@ -253,8 +268,8 @@ view_forecast(struct view *v, uint64_t span_ns)
 
 	TAILQ_FOREACH (c, campaigns_list(v->p.campaigns), link)
 		if (scheduler_is_enabled(v->p.agenda, c))
-			campaign_add(&h, c, clk_unix_ns() + span_ns);
-	qsort(h.list, h.count, sizeof(h.list[0]), start_compare);
+			turn_add(&h, c);
+	starts_fill(&h, clk_unix_ns() + span_ns);
 	for (size_t i = 0; i < h.count; i++) {
 		struct start *s = &h.list[i];
 		double bytes;
@@ -274,9 +289,9 @@ view_forecast(struct view *v, uint64_t span_ns)
 			/* else never measured and never said */
 			bytes > 0 ? json_real(bytes) : json_null()));
 	}
-	for (size_t i = 0; i < h.mark_count; i++)
-		free(h.marks[i]);
-	free(h.marks);
+	for (size_t i = 0; i < h.turn_count; i++)
+		free((void *)(uintptr_t)h.turns[i].next.wanted);
+	free(h.turns);
 	free(h.list);
 	return list;
 }

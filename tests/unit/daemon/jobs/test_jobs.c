@@ -160,10 +160,17 @@ test_lines(void **state)
 		{ "8|ann|FAILED|" NOON "|" NOON "|(null)|a", 0, 0, 0, 0, NULL },
 		{ "8|ann|CANCELLED|None|" NOON "|None assigned|a", 0, 0, 0, 0,
 		    NULL },
-		{ "8|ann|RUNNING|-5|N/A|n1|a", 0, 0, 0, 0, NULL },
-		{ "8|ann|RUNNING|99999999999|N/A|n1|a", 0, 0, 0, 0, NULL },
-		{ "8|ann|RUNNING|9999-12-31T00:00:00|N/A|n1|a", 0, 0, 0, 0,
+		{ "8|ann|RUNNING|-5|N/A|n1|a", -EINVAL, 0, 0, 0, NULL },
+		{ "8|ann|RUNNING|99999999999|N/A|n1|a", -EINVAL, 0, 0, 0,
 		    NULL },
+		{ "8|ann|RUNNING|9999-12-31T00:00:00|N/A|n1|a", -EINVAL, 0, 0,
+		    0, NULL },
+		{ "8|ann|FAILED|-5|N/A|n1|a", 0, 0, 0, 0, NULL },
+		{ "f2|ann|COMPLETED|1795000000.25|1795000060.5|n1|a", 1, 0, T0,
+		    T0 + 60, "a" },
+		{ "f2|ann|RUNNING|" NOON ".123Z||n1|a", 1, 1, 1795521600, 0,
+		    "a" },
+		{ "f2|ann|RUNNING|1795000000.x||n1|a", -EINVAL, 0, 0, 0, NULL },
 		{ "8|ann|RUNNING|" NOON "|N/A|n1", -EINVAL, 0, 0, 0, NULL },
 		{ "|ann|RUNNING|" NOON "|N/A|n1|a", -EINVAL, 0, 0, 0, NULL },
 		{ "slurm_load_jobs error: Unable to contact", -EINVAL, 0, 0, 0,
@@ -737,6 +744,30 @@ echoes(struct job_ledger *l, int e, int slow, int64_t at_ns)
 	job_ledger_paths(l, paths, n, at_ns);
 }
 
+/* Canaries of a run each, always on other nodes, more than there may be series,
+ * and one while the clock was a year ahead: none of them keeps what comes after
+ * out. */
+static void
+long_before(struct job_ledger *l, const json_t *record, int64_t epoch_ns)
+{
+	static const int runs = 110000;
+	int64_t at_ns;
+
+	for (int e = 0; e < runs; e++) {
+		const uint32_t met[] = { (uint32_t)e % 16,
+			(uint32_t)e / 16 % 16, (uint32_t)e / 256 % 16,
+			(uint32_t)e / 4096 % 16, (uint32_t)e / 65536 };
+
+		at_ns = T0 * NS - (runs - e + 100) * epoch_ns;
+		job_ledger_canary(l, met, ARRAY_LEN(met), record, at_ns);
+		if (e % 16 == 0)
+			job_ledger_tick(l, at_ns);
+	}
+	job_ledger_canary(l, (const uint32_t[]){ 1, 2 }, 2, record,
+	    (T0 + 365 * 86400) * NS);
+	job_ledger_tick(l, T0 * NS);
+}
+
 /* Jobs on leaves 0 and 1 that make echoes there 20 % slower: from samples and
  * lines to the statement. */
 static void
@@ -757,6 +788,7 @@ test_what_a_job_costs(void **state)
 	snprintf(name, sizeof(name), "%0299d\u00e9", 1);
 	json_object_set_new(job, "name", json_string(name));
 	occasions = json_array();
+	long_before(l, record, epoch_ns);
 	for (int e = 1; e < 400; e++) {
 		int64_t at_ns = T0 * NS + e * epoch_ns;
 		int runs = e % 40 >= 20;

@@ -199,8 +199,8 @@ test_foreign(void **state)
 		run(r, 5000);
 		if (get("log")[0] != '\0')
 			fail_msg("touched: %s", lines[i]);
+		/* and takes nothing of the limit of an hour, which is 4 */
 		assert_int_equal(json_object_size(r->done), 0);
-		memset(r->begun_ns, 0, sizeof(r->begun_ns));
 	}
 	assert_non_null(
 	    strstr(events, "n1 left alone: Slurm has it as drained|disk full"));
@@ -386,6 +386,129 @@ test_failure(void **state)
 	event_base_free(base);
 }
 
+/* What Slurm complains of is no state of a node. */
+static void
+test_complaints(void **state)
+{
+	struct react_options o = options(REACT_SLURM);
+	struct event_base *base = event_base_new();
+	struct react *r = react_new(base, NULL, &o);
+	char script[300];
+
+	(void)state;
+	snprintf(script, sizeof(script),
+	    "#!/bin/sh\necho 'sinfo: error: idle|obsolete option' >&2\n"
+	    "cat %s/$4\n",
+	    dir);
+	put("sinfo", script, 0755);
+	put("n1", "drained|disk full\n", 0644);
+	put("n2", "", 0644);
+	put("n3", "idle|none\n", 0644);
+	react_bad(r, "n1", "slow");
+	react_bad(r, "n2", "slow");
+	react_bad(r, "n3", "slow");
+	run(r, 100);
+	assert_non_null(
+	    strstr(events, "n1 left alone: Slurm has it as drained|disk full"));
+	assert_non_null(strstr(events, "n2 failed"));
+	assert_non_null(strstr(events, "n3 drained in Slurm"));
+	react_free(r);
+	event_base_free(base);
+}
+
+/* Slurm says that it failed, and has done it: the node is ours all the same. */
+static void
+test_done_unsaid(void **state)
+{
+	struct react_options o = options(REACT_SLURM);
+	struct event_base *base = event_base_new();
+	struct react *r = react_new(base, NULL, &o);
+	char script[600];
+
+	(void)state;
+	snprintf(script, sizeof(script),
+	    "#!/bin/sh\necho \"$@\" >>%s/log\nn=${2#nodename=}\n"
+	    "case $3 in state=drain) echo \"drained|${4#reason=}\" >%s/$n;\n"
+	    "echo 'Socket timed out' >&2; exit 1;; esac\n"
+	    "echo 'idle|none' >%s/$n\n",
+	    dir, dir, dir);
+	put("scontrol", script, 0755);
+	put("n1", "idle|none\n", 0644);
+	put("n2", "idle|none\n", 0644);
+	react_bad(r, "n1", "slow");
+	react_bad(r, "n2", "slow");
+	run(r, 100);
+	assert_non_null(strstr(events, "n1 failed"));
+	assert_non_null(strstr(events, "Socket timed out"));
+	react_well(r, "n1");
+	run(r, 100);
+	assert_non_null(strstr(get("log"), "nodename=n1 state=resume"));
+	/* the next look finds that it was done */
+	TAILQ_FIRST(&r->tasks)->not_before_ns = 0;
+	run(r, 100);
+	assert_non_null(strstr(events, "n2 drained in Slurm"));
+	assert_non_null(json_object_get(r->done, "n2"));
+	react_free(r);
+	event_base_free(base);
+}
+
+/* A node turns while Slurm is asked: what comes last counts. */
+static void
+test_turns(void **state)
+{
+	struct react_options o = options(REACT_SLURM);
+	struct event_base *base = event_base_new();
+	struct react *r = react_new(base, NULL, &o);
+
+	(void)state;
+	put("n1", "idle|none\n", 0644);
+	react_bad(r, "n1", "slow");
+	react_tick(r, 100);
+	assert_non_null(r->now);
+	react_well(r, "n1");
+	run(r, 100);
+	assert_non_null(strstr(get("log"), "state=resume"));
+	assert_int_equal(json_object_size(r->done), 0);
+	assert_int_equal(json_object_size(settings), 0);
+	react_bad(r, "n1", "slow");
+	react_tick(r, 100);
+	react_well(r, "n1");
+	react_bad(r, "n1", "slow");
+	run(r, 100);
+	assert_string_equal(get("n1"), "drained|coalmine: bad, slow\n");
+	react_well(r, "n1");
+	react_tick(r, 100);
+	react_bad(r, "n1", "slower");
+	run(r, 100);
+	assert_string_equal(get("n1"), "drained|coalmine: bad, slower\n");
+	react_free(r);
+	event_base_free(base);
+}
+
+/* A collector that ends and begins again drains no more for that. */
+static void
+test_limit_of_lives(void **state)
+{
+	struct react_options o = options(REACT_SLURM);
+	struct event_base *base = event_base_new();
+	struct react *r = react_new(base, NULL, &o);
+
+	(void)state;
+	o.nodes_per_hour = 1;
+	put("n1", "idle|none\n", 0644);
+	put("n2", "idle|none\n", 0644);
+	react_bad(r, "n1", "slow");
+	run(r, 100);
+	react_free(r);
+	r = react_new(base, NULL, &o);
+	react_load(r, settings);
+	react_bad(r, "n2", "slow");
+	run(r, 100);
+	assert_non_null(strstr(events, "n2 held back"));
+	react_free(r);
+	event_base_free(base);
+}
+
 static void
 test_command(void **state)
 {
@@ -442,6 +565,13 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_dry_run, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_failure, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_complaints, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_done_unsaid, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_turns, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_limit_of_lives, setup,
+		    teardown),
 		cmocka_unit_test_setup_teardown(test_command, setup, teardown),
 	};
 

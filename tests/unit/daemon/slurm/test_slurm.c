@@ -6,7 +6,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <event2/event.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -351,6 +355,53 @@ test_ended_by_slurm(void **state)
 	}
 }
 
+static void
+put(const char *dir, const char *name, const char *text)
+{
+	char path[128];
+	FILE *fp;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fp = fopen(path, "we");
+	assert_non_null(fp);
+	fprintf(fp, "#!/bin/sh\n%s\n", text);
+	assert_int_equal(fclose(fp), 0);
+	assert_int_equal(chmod(path, 0755), 0);
+}
+
+/* A question about a job that fails has nothing to do with the one about nodes
+ * that is under way. */
+static void
+test_questions_apart(void **state)
+{
+	char dir[] = "/tmp/coalmine-slurm-XXXXXX", cmd[64];
+	struct event_base *base = event_base_new();
+	struct slurm_options o = { { dir, "" }, 1 };
+	struct timeval tv = { .tv_usec = 20000 };
+	struct slurm *s;
+	struct err err;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	put(dir, "sinfo",
+	    "echo 'sinfo: error: old' >&2; echo 'idle|lab|n1|none'");
+	put(dir, "scontrol", "sleep 1; echo No reservations");
+	put(dir, "squeue", "echo 'Socket timed out' >&2; exit 1");
+	s = slurm_new(base, &o);
+	slurm_nodes_ask(s);
+	slurm_job_ask(s, "r1");
+	for (int i = 0; i < 3000 && !slurm_nodes_known(s); i++) {
+		event_base_loopexit(base, &tv);
+		event_base_dispatch(base);
+	}
+	assert_int_equal(slurm_node_look(s, "n1", "", "", &err), SLURM_IDLE);
+	assert_string_equal(slurm_job_text(s, "r1"), "");
+	slurm_free(s);
+	event_base_free(base);
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+	assert_int_equal(system(cmd), 0);
+}
+
 int
 main(void)
 {
@@ -363,6 +414,7 @@ main(void)
 		cmocka_unit_test(test_never_starts),
 		cmocka_unit_test(test_not_allocated),
 		cmocka_unit_test(test_ended_by_slurm),
+		cmocka_unit_test(test_questions_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -255,6 +255,33 @@ test_many(void **state)
 		fail_msg("%.6f s of 8000 nodes, %.6f s of 400", most_s, few_s);
 }
 
+/* Of more starts than are told the latest are left out, whoever's they are. */
+static void
+test_too_many(void **state)
+{
+	static const char text[] = "[campaign]\nnodes = n1\ndeadline = 5s\n"
+				   "[congestor]\nmix = none\n";
+	json_int_t last = 0;
+	int late = 0;
+
+	(void)state;
+	forecast_setup(NULL, "");
+	add("a", text, "1m", 5);
+	add("b", text, "1m", 25);
+	add("z", text, "1h", 45);
+	look(24 * HOUR_NS);
+	assert_int_equal(json_array_size(hf.list), 2000);
+	for (size_t i = 0; i < 2000; i++) {
+		json_int_t due = json_integer_value(start(i, "due_unix_ns"));
+
+		assert_true(due >= last);
+		last = due;
+		late += json_string_value(start(i, "campaign"))[0] == 'z';
+	}
+	assert_true(late >= 16);
+	forecast_teardown();
+}
+
 /* A blackout that ends soon delays, a longer one makes the start pointless. */
 static void
 test_blackout(void **state)
@@ -339,6 +366,7 @@ main(void)
 		cmocka_unit_test(test_what_runs),
 		cmocka_unit_test(test_nodes),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_too_many),
 		cmocka_unit_test(test_blackout),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_budget),
