@@ -12,7 +12,7 @@
 
 #include "common/xalloc.h"
 
-#define COLUMNS_MAX 64
+#define COLUMNS_MAX 80 /* a GPU each, of 64 */
 
 struct table {
 	size_t columns;

@@ -207,12 +207,32 @@ place_json(const struct place *pl)
 	return o;
 }
 
+/* The ratio up to which lanes are listed: of more than there are rows for, the
+ * worst. */
+static double
+lanes_worst(const struct rail_stats *p)
+{
+	size_t count = 0, ranks = (size_t)p->subject->team->ranks;
+	double *ratios, at = INFINITY;
+
+	ratios = xcalloc(ranks, sizeof(*ratios));
+	for (size_t k = 0; k < ranks; k++)
+		if (isfinite(p->lanes[k].ratio))
+			ratios[count++] = p->lanes[k].ratio;
+	if (count > REPORT_NODES_MAX)
+		at = robust_quantile(ratios, count,
+		    (double)RECORD_ROWS_WORST / (double)count);
+	free(ratios);
+	return at;
+}
+
 void
 rail_stats_put(const struct rail_stats *p, json_t *record)
 {
 	const struct subject *r = p->subject;
 	const struct world *w = r->world;
 	json_t *nodes = json_array(), *rails = json_array();
+	double worst = lanes_worst(p);
 
 	for (int i = 0; i < w->nodes && i < REPORT_NODES_MAX; i++) {
 		json_t *one = place_json(&p->nodes[i]);
@@ -242,7 +262,7 @@ rail_stats_put(const struct rail_stats *p, json_t *record)
 			const struct place *lane = &p->lanes[k];
 
 			if (p->rail[k] == i && isfinite(lane->ratio) &&
-			    json_array_size(lanes) < REPORT_NODES_MAX)
+			    lane->ratio <= worst)
 				json_array_append_new(lanes,
 				    json_pack("{s:s, s:f, s:f}", "node",
 					w->names[r->team->nodes[k]],

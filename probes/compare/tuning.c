@@ -413,8 +413,9 @@ tuning_choose(struct session *s, struct plan **ret, struct err *err)
 		if (!measure_all(s, &t, record))
 			json_object_set_new(record, "why",
 			    json_string("predicted"));
-		else if (path[0] != '\0')
-			rc = tune_cache_keep(path, record, err);
+		else if (path[0] != '\0' &&
+		    tune_cache_keep(path, record, err) < 0)
+			log_warnx("%s; it is not remembered", err->text);
 		tune_clear(&t);
 	}
 	if (rc == 0)

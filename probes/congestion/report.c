@@ -112,14 +112,17 @@ node_list(const struct measured *x)
 {
 	double bound = NAN, at = NAN, *p50, share;
 	json_t *list = json_array();
+	size_t count = 0;
 
 	if (x->count > REPORT_NODES_MAX) {
 		share = (double)RECORD_ROWS_WORST / x->count;
 		p50 = xcalloc((size_t)x->count, sizeof(*p50));
 		for (int i = 0; i < x->count; i++)
-			p50[i] = x->nodes[i].p50;
-		at = robust_quantile(p50, (size_t)x->count,
-		    x->low_is_bad ? share : 1 - share);
+			if (x->nodes[i].n > 0)
+				p50[count++] = x->nodes[i].p50;
+		if (count > 0)
+			at = robust_quantile(p50, count,
+			    x->low_is_bad ? share : 1 - share);
 		free(p50);
 	}
 	if (x->pairs != NULL)

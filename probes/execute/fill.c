@@ -6,11 +6,14 @@
 #include "probes/execute/fill.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "common/xalloc.h"
 
 #define BLOCK_WORDS 64
 #define BLOCK_BYTES (BLOCK_WORDS * sizeof(uint64_t))
-#define ADDERS      16 /* ranks that add something at one place */
+#define ADDERS      16 /* that add something at one place, at most */
 
 /* The finalizer of splitmix64 (Steele, Lea, Flood 2014): every bit of the
  * result depends on every bit of x. */
@@ -22,10 +25,53 @@ mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
+/* Whether no more than ADDERS of a result's inputs have the same turn. */
+static int
+is_spread(const struct plan *p, const struct plan_promise *m, uint32_t turns)
+{
+	uint32_t *counts = xcalloc(turns, sizeof(*counts)), all = 0, most = 0;
+
+	for (uint32_t k = 0; k < m->sources; k++) {
+		const struct plan_source *s = &p->sources[m->source + k];
+		uint32_t ranks = s->hi - s->lo;
+		uint64_t first = s->off / plan_types[m->type].bytes + s->lo;
+
+		all += ranks / turns;
+		for (uint32_t i = 0; i < ranks % turns; i++)
+			counts[(first + i) % turns]++;
+	}
+	for (uint32_t i = 0; i < turns; i++)
+		most = counts[i] > most ? counts[i] : most;
+	free(counts);
+	return all + most <= ADDERS;
+}
+
+/* The least number of turns that spreads the inputs of every result. */
+static uint32_t
+turns_of(const struct plan *p, uint32_t inputs)
+{
+	uint32_t least = (inputs + ADDERS - 1) / ADDERS, turns = least;
+	size_t good = 0; /* promises in a row */
+
+	for (size_t i = 0; good < p->promises_count;
+	     i = (i + 1) % p->promises_count) {
+		const struct plan_promise *m = &p->promises[i];
+
+		if (m->op == PLAN_COPY || is_spread(p, m, turns)) {
+			good++;
+			continue;
+		}
+		good = 0;
+		if (++turns > 2 * inputs)
+			return least; /* one rank alone has too many */
+	}
+	return turns;
+}
+
 int
 fill_of_plan(const struct plan *p, struct fill *ret)
 {
-	struct fill f = { PLAN_COPY, PLAN_BYTE, 1 };
+	struct fill f = { PLAN_COPY, PLAN_BYTE, 1, 1 };
 
 	for (size_t i = 0; i < p->promises_count; i++) {
 		const struct plan_promise *m = &p->promises[i];
@@ -45,6 +91,8 @@ fill_of_plan(const struct plan *p, struct fill *ret)
 		if (inputs > f.inputs)
 			f.inputs = inputs;
 	}
+	if (f.inputs > ADDERS && (f.op == PLAN_SUM || f.op == PLAN_PROD))
+		f.turns = turns_of(p, f.inputs);
 	*ret = f;
 	return 0;
 }
@@ -54,8 +102,7 @@ fill_of_plan(const struct plan *p, struct fill *ret)
 static int
 small(const struct fill *f, uint32_t rank, uint64_t i, uint64_t noise)
 {
-	uint64_t turns = (f->inputs + ADDERS - 1) / ADDERS;
-	int mine = (i + rank) % turns == 0;
+	int mine = (i + rank) % f->turns == 0;
 	int sign = noise & 1 ? -1 : 1;
 
 	switch (f->op) {

@@ -20,6 +20,7 @@ struct fill {
 	enum plan_op op; /* PLAN_COPY: noise */
 	enum plan_type type;
 	uint32_t inputs; /* most that one result is made of */
+	uint32_t turns;  /* every so many ranks one adds something */
 };
 
 /* -ENOTSUP for a plan whose promises reduce in more than one way. */

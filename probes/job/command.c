@@ -49,9 +49,9 @@ wait_for(const struct command_ask *ask, pid_t pid, uint64_t start_ns,
     struct command_result *ret)
 {
 	struct pollfd end = { (int)syscall(SYS_pidfd_open, pid, 0), POLLIN, 0 };
-	int status;
+	int status = 0; /* where whoever started us ignores SIGCHLD */
 
-	while (waitpid(pid, &status, WNOHANG) != pid) {
+	while (waitpid(pid, &status, WNOHANG) == 0) {
 		if (!ret->timed_out && clk_ns() - start_ns >= ask->timeout_ns) {
 			ret->timed_out = 1;
 			kill(-pid, SIGKILL);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "schema/record.h"
 
@@ -79,6 +80,31 @@ carried_put(const struct emit *e, const char *probe, json_t *line)
 	json_object_set_new(line, "carried", all);
 }
 
+/* A line that is too long loses its lists: who was slow is then not said, but
+ * what was measured is. */
+static char *
+line_make(json_t *line, const char *probe)
+{
+	static const char *const lists[] = { "pairs", "rails", "nodes" };
+	char *text = json_dumps(line, EMIT_JSON);
+
+	for (size_t i = 0;
+	     i < ARRAY_LEN(lists) && strlen(text) + 1 > RECORD_LINE_MAX; i++) {
+		if (json_object_get(line, lists[i]) == NULL)
+			continue;
+		log_warnx("record %s is too long for a line: no %s", probe,
+		    lists[i]);
+		json_object_set_new(line, lists[i], json_array());
+		free(text);
+		text = json_dumps(line, EMIT_JSON);
+	}
+	if (strlen(text) + 1 > RECORD_LINE_MAX)
+		fatalx("record %s is too long for a line", probe);
+	text = xreallocarray(text, strlen(text) + 2, 1);
+	strcat(text, "\n");
+	return text;
+}
+
 void
 emit_put(struct emit *e, json_t *record)
 {
@@ -95,12 +121,7 @@ emit_put(struct emit *e, json_t *record)
 	json_decref(record);
 	carried_put(e, probe, line);
 	if (e->fd >= 0) {
-		text = json_dumps(line, EMIT_JSON);
-		assert(text != NULL);
-		text = xreallocarray(text, strlen(text) + 2, 1);
-		strcat(text, "\n");
-		if (strlen(text) > RECORD_LINE_MAX)
-			fatalx("record %s is too long for a line", probe);
+		text = line_make(line, probe);
 		for (const char *at = text; *at != '\0'; at += n) {
 			n = write(e->fd, at, strlen(at));
 			if (n < 0 && errno != EINTR)

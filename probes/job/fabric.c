@@ -145,7 +145,7 @@ ring_measure(const struct world *w, MPI_Comm ring, struct carried *ret)
 	size_t before_count, count;
 	char names[NAMES_BYTES] = "";
 	unsigned long long sums[2];
-	uint64_t tcp, rdma;
+	uint64_t tcp, rdma, after[2];
 
 	control_barrier(ring); /* connections are there */
 	before_count = carried_devices_read("", list);
@@ -156,8 +156,11 @@ ring_measure(const struct world *w, MPI_Comm ring, struct carried *ret)
 	count = carried_devices_read("", now);
 	carried_devices_used(list, before_count, now, count, RING_BYTES / 4,
 	    names, sizeof(names));
-	sums[0] = tcp_bytes() - tcp;
-	sums[1] = rdma_bytes(now, count) - rdma;
+	/* A connection or a device may have ended meanwhile, with its count. */
+	after[0] = tcp_bytes();
+	after[1] = rdma_bytes(now, count);
+	sums[0] = after[0] > tcp ? after[0] - tcp : 0;
+	sums[1] = after[1] > rdma ? after[1] - rdma : 0;
 	free(list);
 	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_UNSIGNED_LONG_LONG,
 	    MPI_SUM, ring));

@@ -36,6 +36,11 @@ pattern_ranks(const struct conf *c, const char *section, const char *key,
 		return pattern_refuse(c, section, key, err,
 		    "what %u ranks can do, but this takes %llu", *ranks,
 		    (unsigned long long)need);
+	if (*ranks > PLAN_RANKS_MAX)
+		return err_set(err, -EINVAL,
+		    "%u ranks: a plan has at most %d; take fewer nodes, or "
+		    "fewer ranks on each",
+		    *ranks, PLAN_RANKS_MAX);
 	if (need > PLAN_RANKS_MAX)
 		return pattern_refuse(c, section, key, err,
 		    "what %d ranks can do, but this takes %llu", PLAN_RANKS_MAX,

@@ -76,6 +76,7 @@ move_plan(struct cursor *c, struct plan *p)
 
 		move_text(c, &b->name);
 		move(c, &b->role, sizeof(b->role));
+		move(c, &b->on_host, sizeof(b->on_host));
 		move_list(c, &b->bytes, &ranks, sizeof(*b->bytes));
 	}
 	move_list(c, &p->transfers, &p->transfers_count, sizeof(*p->transfers));

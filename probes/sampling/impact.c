@@ -178,8 +178,8 @@ int
 impact_take(const struct impact_ask *ask, enum impact_of of, struct impact *ret)
 {
 	struct pairs p = { .ask = ask, .of = of };
-	double at, error = 0, reach = NAN;
-	int degrees, thin = 0;
+	double at, reach = NAN;
+	int thin = 0;
 
 	if (ask->quiet->total.count == 0 || ask->loaded->total.count == 0)
 		return -ENODATA;
@@ -187,13 +187,17 @@ impact_take(const struct impact_ask *ask, enum impact_of of, struct impact *ret)
 	for (int i = 0; i < p.count && of == IMPACT_P99; i++)
 		thin |= is_thin(ask->quiet, &p.quiet[i]) ||
 		    is_thin(ask->loaded, &p.loaded[i]);
-	if (p.count >= 2)
-		error = of_each(&p, &at, &degrees);
-	if (p.count < 2 || thin)
-		error = fmax(error, of_all(&p, &at, &degrees));
-	if (degrees >= 1)
-		reach = error *
-		    robust_t_quantile((1 + ask->level) / 2, degrees);
+	/* The wider of the two, each by its own degrees of freedom. */
+	for (int all = p.count < 2; all <= (p.count < 2 || thin); all++) {
+		int degrees;
+		double error = (all ? of_all : of_each)(&p, &at, &degrees);
+
+		if (degrees >= 1)
+			reach = fmax(reach,
+			    error *
+				robust_t_quantile((1 + ask->level) / 2,
+				    degrees));
+	}
 	ret->value = exp(at);
 	ret->lo = exp(at - reach);
 	ret->hi = exp(at + reach);

@@ -20,6 +20,7 @@
 #include "probes/topology/machine.h"
 
 #define KFD_NODES_MAX 256
+#define KFD_GPUS_MAX  64 /* LINKS_DEVICES_MAX: links are told of no more */
 
 const char *const local_nears[LOCAL_NEAR_MAX] = {
 	[LOCAL_SAME] = "same",
@@ -66,23 +67,26 @@ struct visit {
 static void
 each_name(const struct visit *v, struct local *l)
 {
-	char *names[1024];
+	char **names = NULL;
 	size_t count = 0;
 	struct dirent *entry;
 	DIR *dir = opendir(v->folder);
 
 	if (dir == NULL)
 		return;
-	while (count < ARRAY_LEN(names) && (entry = readdir(dir)) != NULL)
-		if (entry->d_name[0] != '.')
-			names[count++] = strdup(entry->d_name);
+	while ((entry = readdir(dir)) != NULL)
+		if (entry->d_name[0] != '.') {
+			names = xmore(names, count, sizeof(*names));
+			names[count++] = xstrdup(entry->d_name);
+		}
 	closedir(dir);
-	qsort(names, count, sizeof(*names), compare_cb);
+	if (count > 0)
+		qsort(names, count, sizeof(*names), compare_cb);
 	for (size_t i = 0; i < count; i++) {
-		if (names[i] != NULL)
-			v->each(l, v, names[i]);
+		v->each(l, v, names[i]);
 		free(names[i]);
 	}
+	free(names);
 }
 
 /* ---- places ---- */
@@ -252,7 +256,8 @@ kfd_read(const char *root, struct local *l)
 	char path[PATH_MAX], pci[32];
 	int number = 0;
 
-	for (int node = 0; node < KFD_NODES_MAX; node++) {
+	for (int node = 0; node < KFD_NODES_MAX && number < KFD_GPUS_MAX;
+	     node++) {
 		long long at;
 
 		if (str_format(path, sizeof(path),

@@ -92,7 +92,7 @@ alltoall(const struct plain_loop *p)
 	    p->comm);
 }
 
-static void (*const once[CANARY_MAX])(const struct plain_loop *) = {
+static void (*const once[CANARY_INCAST])(const struct plain_loop *) = {
 	[CANARY_LAT] = latency,
 	[CANARY_GET_LAT] = get_latency,
 	[CANARY_BW] = bandwidth,

@@ -15,15 +15,15 @@
 
 #define N 3000
 
-static const struct fill noise = { PLAN_COPY, PLAN_BYTE, 1 };
+static const struct fill noise = { PLAN_COPY, PLAN_BYTE, 1, 1 };
 
 /* Any range, cut anywhere, is a part of the same whole. */
 static void
 test_pieces(void **state)
 {
-	static const struct fill fills[] = { { PLAN_COPY, PLAN_BYTE, 1 },
-		{ PLAN_SUM, PLAN_INT32, 8 }, { PLAN_MAX, PLAN_HALF, 3 },
-		{ PLAN_PROD, PLAN_DOUBLE, 40 } };
+	static const struct fill fills[] = { { PLAN_COPY, PLAN_BYTE, 1, 1 },
+		{ PLAN_SUM, PLAN_INT32, 8, 1 }, { PLAN_MAX, PLAN_HALF, 3, 1 },
+		{ PLAN_PROD, PLAN_DOUBLE, 40, 3 } };
 	char whole[N], part[N];
 
 	(void)state;
@@ -66,12 +66,36 @@ all_zero(const void *data, size_t bytes)
 	return 1;
 }
 
+/* Of a plan that reduces over every so manieth of ranks. */
+static struct fill
+fill_over(enum plan_op op, enum plan_type type, uint32_t ranks, uint32_t every)
+{
+	struct plan *p = plan_new(ranks, "");
+	uint16_t buf = plan_buf_add(p, "a", PLAN_IN);
+	struct plan_source *s = calloc(ranks, sizeof(*s));
+	struct plan_promise m = { .bytes = plan_types[type].bytes,
+		.to = buf,
+		.op = (uint8_t)op,
+		.type = (uint8_t)type };
+	struct plan_span to = { 0, 1 };
+	uint32_t count = 0;
+	struct fill f;
+
+	for (uint32_t i = 0; i < ranks; i += every)
+		s[count++] = (struct plan_source){ 0, i, i + 1, buf };
+	plan_promise_add(p, &m, &to, 1, s, count);
+	assert_int_equal(fill_of_plan(p, &f), 0);
+	free(s);
+	plan_free(p);
+	return f;
+}
+
 /* In whatever order ranks are reduced the bits are the same, and without one
  * of them they are not. */
 static void
 exact(enum plan_op op, enum plan_type type, uint32_t ranks)
 {
-	struct fill f = { op, type, ranks };
+	struct fill f = fill_over(op, type, ranks, 1);
 	size_t bytes = N * plan_types[type].bytes;
 	char *up = calloc(1, bytes), *down = calloc(1, bytes);
 	char *less = calloc(1, bytes), *one = calloc(1, bytes);
@@ -119,6 +143,29 @@ test_exact(void **state)
 				    ranks[i]);
 }
 
+/* Ranks apart from each other do not all add at the same places: a sum in
+ * bfloat16 would not be exact. */
+static void
+test_apart(void **state)
+{
+	static const uint32_t everies[] = { 2, 3, 4, 7, 16 };
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(everies) / sizeof(*everies); k++) {
+		uint32_t every = everies[k], ranks = 64 * every;
+		struct fill f = fill_over(PLAN_SUM, PLAN_FLOAT, ranks, every);
+		float sum[N] = { 0 }, one[N];
+
+		for (uint32_t i = 0; i < ranks; i += every) {
+			fill_make(&f, 1, i, 0, 0, one, sizeof(one));
+			for (size_t at = 0; at < N; at++)
+				sum[at] += one[at];
+		}
+		for (size_t at = 0; at < N; at++)
+			assert_true(sum[at] < 256);
+	}
+}
+
 int
 main(void)
 {
@@ -126,6 +173,7 @@ main(void)
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_tells_apart),
 		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

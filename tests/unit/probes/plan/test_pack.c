@@ -72,6 +72,7 @@ expect_same(const struct plan *a, const struct plan *b)
 	for (uint32_t i = 0; i < a->bufs_count; i++) {
 		assert_string_equal(a->bufs[i].name, b->bufs[i].name);
 		assert_int_equal(a->bufs[i].role, b->bufs[i].role);
+		assert_int_equal(a->bufs[i].on_host, b->bufs[i].on_host);
 		assert_memory_equal(a->bufs[i].bytes, b->bufs[i].bytes,
 		    a->ranks * sizeof(*a->bufs[i].bytes));
 	}
@@ -116,6 +117,7 @@ test_full(void **state)
 	    p->promises_count * sizeof(*p->promises);
 
 	(void)state;
+	plan_buf_on_host(p, 0);
 	assert_true(there_and_back(p) < list_bytes / 5);
 	plan_free(p);
 }
