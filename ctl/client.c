@@ -194,32 +194,49 @@ client_param(struct strbuf *path, const char *name, const char *value)
 	escape(path, value);
 }
 
+/* NULL: the text is clean, as nearly all are. The caller frees. */
+static char *
+cleaned(const char *text)
+{
+	const char *c = text;
+	char *clean;
+
+	while (*c >= ' ' && *c < 0x7f)
+		c++;
+	if (*c == '\0')
+		return NULL;
+	clean = xstrdup(text);
+	utf8_clean(clean);
+	return clean;
+}
+
 /* What nodes and campaigns call themselves reaches a terminal, or a file that
- * somebody will look at on one: no control characters in it. */
+ * somebody will look at on one: no control characters in it but line feeds and
+ * tabs. */
 static void
 clean_texts(json_t *v)
 {
+	char *text = json_is_string(v) ? cleaned(json_string_value(v)) : NULL;
 	const char *key;
 	size_t i;
 	json_t *part;
+	void *next;
 
-	if (json_is_string(v)) {
-		const char *c = json_string_value(v);
-		char *text;
-
-		while (*c >= ' ' && *c < 0x7f) /* as nearly all are */
-			c++;
-		if (*c == '\0')
-			return;
-		text = xstrdup(json_string_value(v));
-		utf8_clean(text);
+	if (text != NULL)
 		json_string_set_nocheck(v, text);
-		free(text);
-	}
+	free(text);
 	json_array_foreach (v, i, part)
 		clean_texts(part);
-	json_object_foreach (v, key, part)
+	json_object_foreach_safe(v, next, key, part)
+	{
 		clean_texts(part);
+		text = cleaned(key);
+		if (text != NULL && strcmp(text, key) != 0) {
+			json_object_set_nocheck(v, text, part);
+			json_object_del(v, key);
+		}
+		free(text);
+	}
 }
 
 static int

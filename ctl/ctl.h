@@ -160,9 +160,9 @@ struct client *ctl_client_any(struct ctl *c);
 char *ctl_beside(const char *below);
 /* Say on stderr what went wrong; EXIT_CODE_UNKNOWN. */
 int ctl_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* To --out, which changes at once or not at all, or to the standard output. 0
- * or an exit code. */
-int ctl_out(struct ctl *c, const char *text);
+/* To a file, which changes at once or not at all, or where path is NULL or "-"
+ * to the standard output. 0 or an exit code. */
+int ctl_write(const char *path, const char *text);
 /* --state, whose words a verb's own table of rows has: 0, or an exit code
  * after a line that tells them. NULL is any. */
 #define CTL_STATE_CHECK(word, rows)                                            \

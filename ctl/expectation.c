@@ -584,8 +584,11 @@ expectation_print(const json_t *o)
 	print_quantity(member_number(interval, "lo"), "s", lo);
 	print_quantity(member_number(interval, "hi"), "s", hi);
 	printf("%s, in 95 of 100 runs %s to %s", s, lo, hi);
-	if (compared > 0)
+	if (strcmp(member_text(o, "basis"), "measured") == 0)
 		printf(" (by %d runs)\n", compared);
+	else if (compared > 0)
+		printf(" (assumed: %d runs were compared, and %d are needed)\n",
+		    compared, PAST_LEAST);
 	else
 		printf(" (assumed: no run was compared yet)\n");
 }

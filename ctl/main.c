@@ -53,16 +53,17 @@ ctl_fail(const char *fmt, ...)
 }
 
 int
-ctl_out(struct ctl *c, const char *text)
+ctl_write(const char *path, const char *text)
 {
-	const char *path = opts_value(&c->opts, OPT_OUT);
 	char *temporary;
 	FILE *to;
 	int bad;
 
-	if (path == NULL) {
+	if (path == NULL || strcmp(path, "-") == 0) {
 		fputs(text, stdout);
-		return 0;
+		return fflush(stdout) == 0
+		    ? 0
+		    : ctl_fail("standard output: %s", strerror(errno));
 	}
 	temporary = xasprintf("%s.new", path);
 	to = fopen(temporary, "we");

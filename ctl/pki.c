@@ -317,6 +317,7 @@ lists_read(struct lists *l, const char *path, struct err *err)
 	rc = file_open(path, &from, err);
 	if (rc < 0)
 		return rc;
+	ERR_clear_error();
 	while ((crl = PEM_read_X509_CRL(from, NULL, NULL, NULL)) != NULL) {
 		int i = 0;
 
@@ -332,12 +333,17 @@ lists_read(struct lists *l, const char *path, struct err *err)
 		l->crl[i] = crl;
 	}
 	fclose(from);
+	/* A damaged one must not be taken for none: it would be written anew,
+	 * and those on it let in again. */
+	if (rc == 0 &&
+	    ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
+		rc = -EINVAL;
 	ERR_clear_error();
 	if (rc == 0 && l->crl[0] == NULL && l->crl[1] == NULL)
 		rc = -EINVAL;
 	return rc == 0
 	    ? 0
-	    : err_set(err, rc, "%s: no list of this authority", path);
+	    : err_set(err, rc, "%s: damaged, or not of this authority", path);
 }
 
 static int
@@ -369,6 +375,18 @@ lists_open(const char *dir, struct lists *ret, struct err *err)
 	free(crl);
 	free(below);
 	return rc;
+}
+
+static int
+is_ours(const struct lists *l, X509 *cert)
+{
+	int yes = 0;
+
+	for (int i = 0; i < AUTHORITIES; i++)
+		yes |= l->ca[i].key != NULL &&
+		    X509_verify(cert, l->ca[i].key) == 1;
+	ERR_clear_error();
+	return yes;
 }
 
 static int
@@ -499,7 +517,8 @@ enrolled_add(struct lists *l, const char *file, const char *name, int *count,
 			continue; /* torn by a power cut */
 		if (strcmp(member_text(o, "name"), name) == 0)
 			certs = pki_certs_read(member_text(o, "cert"));
-		if (certs != NULL) {
+		/* Another authority may have enrolled it before. */
+		if (certs != NULL && is_ours(l, sk_X509_value(certs, 0))) {
 			rc = lists_add(l, sk_X509_value(certs, 0), err);
 			++*count;
 		}

@@ -309,6 +309,11 @@ link_compare(const void *a, const void *b)
 	const struct fabric_link *x = a, *y = b;
 	int order = hostlist_compare(x->host_name, y->host_name);
 
+	if (order == 0 && x->rail != y->rail)
+		order = x->rail < y->rail ? -1 : 1;
+	/* Those of a rail that was told are one link for each leaf. */
+	if (order == 0 && x->rail >= 0 && x->to != y->to)
+		order = x->to < y->to ? -1 : 1;
 	if (order == 0)
 		order = hostlist_compare(x->port, y->port);
 	return order != 0 ? order : x->to < y->to ? -1 : x->to > y->to;

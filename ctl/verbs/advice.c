@@ -22,6 +22,18 @@
 #define WEIGHT       1000 /* above those of nodes that are as they should be */
 #define ADVICE_SINCE "7d"
 #define JOBS_MAX     "10000"
+#define REMARK_BYTES 600
+
+/* What an agent or a user says, behind a #: another line would be a command. */
+static const char *
+remark(const char *text, char ret[REMARK_BYTES])
+{
+	snprintf(ret, REMARK_BYTES, "%s", text);
+	for (char *c = ret; *c != '\0'; c++)
+		if ((unsigned char)*c < ' ')
+			*c = ' ';
+	return ret;
+}
 
 /* {node: {share verdict text}} of nodes that are better left for last: slow
  * themselves, or below uplinks that are. */
@@ -109,6 +121,7 @@ gain_add(const json_t *jobs, const json_t *advised, json_t *told)
 static void
 advice_write(const json_t *told, const char *since, struct strbuf *sb)
 {
+	char name_text[REMARK_BYTES], test_text[REMARK_BYTES];
 	const char **exclude =
 	    xcalloc(json_object_size(json_object_get(told, "nodes")) + 1,
 		sizeof(*exclude));
@@ -141,9 +154,10 @@ advice_write(const json_t *told, const char *since, struct strbuf *sb)
 		    "# On leaves of their own, jobs called %s would have left "
 		    "at most %.1f node-hours\n# (%.1f to %.1f) to those beside "
 		    "them, by %s.\n",
-		    member_text(row, "name"), member_number(row, "node_h"),
-		    member_number(row, "lo"), member_number(row, "hi"),
-		    member_text(row, "test"));
+		    remark(member_text(row, "name"), name_text),
+		    member_number(row, "node_h"), member_number(row, "lo"),
+		    member_number(row, "hi"),
+		    remark(member_text(row, "test"), test_text));
 	json_object_foreach (json_object_get(told, "nodes"), name, row) {
 		if (strcmp(member_text(row, "verdict"),
 			names_verdicts[VERDICT_BAD]) == 0)
@@ -154,7 +168,8 @@ advice_write(const json_t *told, const char *since, struct strbuf *sb)
 		    "\n",
 		    100 * member_number(row, "share"),
 		    member_text(row, "text")[0] == '\0' ? "" : "; ",
-		    member_text(row, "text"), name, member_int(row, "weight"));
+		    remark(member_text(row, "text"), name_text), name,
+		    member_int(row, "weight"));
 	}
 	list = hostlist_format(exclude, count);
 	if (count > 0)
@@ -220,7 +235,7 @@ advice(struct ctl *c)
 		print_json_line(told);
 	} else {
 		advice_write(told, since == NULL ? ADVICE_SINCE : since, &sb);
-		rc = ctl_out(c, sb.text);
+		rc = ctl_write(opts_value(&c->opts, OPT_OUT), sb.text);
 	}
 	strbuf_clear(&sb);
 	json_decref(told);

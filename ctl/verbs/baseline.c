@@ -210,7 +210,9 @@ static int
 worse_first(const void *a, const void *b)
 {
 	const struct node_row *p = a, *q = b;
-	double x = fmax(p->pinned, p->recent), y = fmax(q->pinned, q->recent);
+	/* In neither baseline: last. */
+	double x = fmax(-INFINITY, fmax(p->pinned, p->recent));
+	double y = fmax(-INFINITY, fmax(q->pinned, q->recent));
 
 	return (x < y) - (x > y);
 }

@@ -265,7 +265,7 @@ compare_history(struct ctl *c, struct compare_out *o, char *const *runs,
     size_t count)
 {
 	json_t *about = NULL;
-	char *campaign = NULL;
+	char *campaign = NULL, until[32];
 	json_int_t before = INT64_MAX, created;
 	int rc = 0;
 
@@ -278,12 +278,13 @@ compare_history(struct ctl *c, struct compare_out *o, char *const *runs,
 		xstrset(&campaign, print_member(about, "campaign", ""));
 		json_decref(about);
 	}
+	snprintf(until, sizeof(until), "%" JSON_INTEGER_FORMAT, before);
 	if (rc == 0)
 		rc = ctl_list(c, &o->runs, "canaries", "campaign", campaign,
-		    "limit", RUNS_LIMIT, NULL);
+		    "to_unix_ns", until, "limit", RUNS_LIMIT, NULL);
 	if (rc == 0)
 		rc = ctl_list(c, &o->impacts, "impacts", "campaign", campaign,
-		    "limit", RUNS_LIMIT, NULL);
+		    "to_unix_ns", until, "limit", RUNS_LIMIT, NULL);
 	free(campaign);
 	if (rc != 0) {
 		json_decref(o->runs);
@@ -436,6 +437,13 @@ period_get(struct ctl *c, const char *text, struct period *p)
 	    RUNS_LIMIT, NULL);
 	if (rc != 0)
 		return rc;
+	if (json_array_size(list) == (size_t)atoi(RUNS_LIMIT)) {
+		json_decref(list);
+		return ctl_fail("%.80s: more than " RUNS_LIMIT " results, and "
+				"the older would be left out: allowed is a "
+				"shorter time, or --campaign for one of them",
+		    text);
+	}
 	json_array_foreach (list, i, row) {
 		int test = STR_FIND(names_tests, print_member(row, "test", ""));
 		const char *name = print_member(row, "phase", "");

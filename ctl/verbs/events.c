@@ -26,13 +26,10 @@ fetch(struct ctl *c, const char *after, json_t **ret)
 static json_int_t
 show(const json_t *list, json_int_t last)
 {
-	json_int_t first_id = member_int(json_array_get(list, 0), "id");
-	size_t count = json_array_size(list);
-	json_int_t end_id = member_int(json_array_get(list, count - 1), "id");
+	const json_t *e;
+	size_t i;
 
-	for (size_t i = 0; i < count; i++) {
-		const json_t *e = json_array_get(list,
-		    first_id <= end_id ? i : count - 1 - i);
+	json_array_foreach (list, i, e) {
 		json_int_t id = member_int(e, "id");
 		char at[PRINT_BYTES];
 

@@ -487,6 +487,9 @@ import(struct ctl *c)
 	char *id = NULL;
 	int rc;
 
+	if (c->args_count > 1 && opts_given(&c->opts, OPT_JSON))
+		return ctl_fail("--json is for a file alone: report RUN --json "
+				"has what the run measured");
 	format = format == NULL ? "nccl-tests" : format;
 	rc = file_series(c->args[0], &file);
 	if (rc == 0 && c->args_count > 1)

@@ -233,7 +233,8 @@ node_upgrade_check(struct ctl *c)
 		printf("collector: %s\n", own);
 		print_folded(nodes, "software");
 	}
-	json_array_foreach (nodes, i, node) {
+	for (i = 0; rc == 0 && i < json_array_size(nodes); i++) {
+		node = json_array_get(nodes, i);
 		why = upgrade_wait(node, scratch);
 		older |= strverscmp(print_member(node, "software", own), own) >
 		    0;

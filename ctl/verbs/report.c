@@ -351,22 +351,20 @@ write_sheet(const json_t *run, const json_t *records, const char *html,
     const char *svg)
 {
 	const char *path = html != NULL ? html : svg;
-	int to_stdout = strcmp(path, "-") == 0, rc = 0;
-	FILE *to = to_stdout ? stdout : fopen(path, "we");
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	int rc = 0;
 
-	if (to == NULL)
-		return ctl_fail("%s: %s", path, strerror(errno));
 	if (html != NULL)
 		report_html(run, records, to);
 	else
 		rc = report_svg(records, to);
-	if (fflush(to) != 0 || ferror(to))
-		rc = -EIO;
-	if (!to_stdout)
-		fclose(to);
-	if (rc == -ENODATA)
-		return ctl_fail("the run has nothing to draw");
-	return rc < 0 ? ctl_fail("%s: cannot be written", path) : 0;
+	fclose(to);
+	rc = rc == -ENODATA ? ctl_fail("the run has nothing to draw")
+			    : ctl_write(path, text);
+	free(text);
+	return rc;
 }
 
 static int

@@ -324,6 +324,7 @@ top(struct ctl *c)
 
 	if (!live)
 		return turn(c, 0) == 0 ? EXIT_CODE_OK : ctl_fail_client(c);
+	(void)ctl_client(c); /* or its end, while the screen is as it was */
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGHUP, &sa, NULL);

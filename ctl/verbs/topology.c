@@ -125,7 +125,7 @@ topology_import(struct ctl *c)
 	about = summary_text(im.t);
 	lines = topology_write(im.t);
 	strbuf_addf(&sb, "# coalctl topology import: %s\n%s", about, lines);
-	rc = ctl_out(c, sb.text);
+	rc = ctl_write(opts_value(&c->opts, OPT_OUT), sb.text);
 	if (rc == 0) {
 		fprintf(stderr, "%s", about);
 		if (im.left_out > 0)
@@ -549,7 +549,7 @@ topology_machine(struct ctl *c)
 	if (up > 0)
 		strbuf_addf(&sb, "uplink = %.4g\n", up / 8);
 	if (rate > 0)
-		rc = ctl_out(c, sb.text);
+		rc = ctl_write(opts_value(&c->opts, OPT_OUT), sb.text);
 	else
 		rc = ctl_fail("no file tells the rate of the nodes' links: "
 			      "give it with --gbps");

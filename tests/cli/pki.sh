@@ -139,6 +139,28 @@ check "it is not on the list" sh -c "openssl verify -crl_check \
 expect pki-enroller-anew 0 "$coalctl" pki enroller "$pki"
 expect pki-revoke-stranger 3 "$coalctl" pki revoke "$pki" e2 \
     --enrolled "$work/enrolled"
+# One that the authority of before had enrolled, and this one again.
+openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
+    -keyout /dev/null -subj /CN=e1/OU=agent 2>/dev/null |
+    openssl x509 -req -CA "$pki/enroll.pem" -CAkey "$pki/enroll.key" \
+    -set_serial 78 -days 9 -out "$work/e1.pem" 2>/dev/null
+{
+	head -n 1 "$work/enrolled"
+	jq -nc --rawfile cert "$work/e1.pem" \
+	    '{name: "e1", key: "0", end_unix_s: 1, cert: $cert}'
+} >"$work/enrolled-twice"
+check "what was enrolled anew is not revoked" sh -c "$coalctl pki revoke $pki \
+    e1 --enrolled $work/enrolled-twice >/dev/null && openssl verify -crl_check \
+    -CAfile $pki/ca.pem -CRLfile $pki/crl.pem -untrusted $pki/enroll.pem \
+    $work/e1.pem 2>&1 | grep -q 'certificate revoked'"
+
+# A list that is damaged is not taken for none, and stays.
+cp -r "$pki" "$work/damaged"
+sed -i '$d' "$work/damaged/crl.pem"
+cp "$work/damaged/crl.pem" "$work/crl-before"
+check "a damaged list is written anew" sh -c "! $coalctl pki revoke \
+    $work/damaged alice 2>$work/err && grep -q damaged $work/err &&
+    cmp -s $work/damaged/crl.pem $work/crl-before"
 expect pki-token-for-whom 3 "$coalctl" pki token
 expect pki-token-uses 3 "$coalctl" pki token --any --uses 0
 
