@@ -266,8 +266,10 @@ take_number(struct series *s, size_t index, const struct place *p)
 		return;
 	sample = sample_of(family_of(s, index), labels,
 	    row->each != NULL ? NODES_MAX : SAMPLES_MAX);
-	if (sample == NULL)
+	/* Records may come while older ones are still read from the store. */
+	if (sample == NULL || (sample->is_new && !p->is_new))
 		return;
+	sample->is_new = p->is_new;
 	switch (row->keep) {
 	case SERIES_LARGEST:
 		/* A sweep is one run, of which the largest message counts. */

@@ -87,6 +87,7 @@ struct series_sample {
 	double value; /* NAN: not shown */
 	double bytes; /* SERIES_LARGEST: of the record it is from */
 	char *run;
+	int is_new;        /* of a record of this life */
 	struct hist *hist; /* SERIES_MERGED; NULL: none yet */
 };
 /* Samples of a row's family, in the order of their first record; good until

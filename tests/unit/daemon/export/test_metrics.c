@@ -481,6 +481,35 @@ test_no_number_is_no_number(void **state)
 	series_free(l);
 }
 
+/* What the store remembers comes after a record of this life, and is older. */
+static void
+test_remembered(void **state)
+{
+	static const double values[] = { 5, 6, 7, 8 };
+	static const int are_old[] = { 1, 1, 0, 1 };
+	struct series *l = series_new();
+	struct strbuf page;
+	char want[100];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+		json_t *record = impact("lat", "p99", values[i]);
+
+		if (are_old[i])
+			series_record_old(l, "exclusive", record);
+		else
+			series_record(l, "exclusive", record);
+		json_decref(record);
+		page = render(l);
+		snprintf(want, sizeof(want),
+		    "coalmine_congestion_impact{test=\"lat\",of=\"p99\"} %g",
+		    fmin(values[i], 7));
+		assert_line(page.text, want);
+		strbuf_clear(&page);
+	}
+	series_free(l);
+}
+
 static void
 test_strange_records_change_nothing(void **state)
 {
@@ -646,6 +675,7 @@ main(void)
 		cmocka_unit_test(test_labels_are_escaped),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_no_number_is_no_number),
+		cmocka_unit_test(test_remembered),
 		cmocka_unit_test(test_strange_records_change_nothing),
 		cmocka_unit_test(test_lost_nodes_expire),
 		cmocka_unit_test(test_promtool),
