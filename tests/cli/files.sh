@@ -15,7 +15,7 @@ none='allowed is a plain file, no pipe and no device'
 refused() {
 	what=$1
 	shift
-	timeout 20 "$@" >"$work/out" 2>&1 </dev/null
+	timeout 60 "$@" >"$work/out" 2>&1 </dev/null
 	rc=$?
 	[ $rc = 3 ] && grep -qF "$what: $none" "$work/out" && return
 	echo "$*: exit code $rc: $(cat "$work/out")"

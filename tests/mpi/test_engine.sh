@@ -284,7 +284,7 @@ peak() {
 case_memory() {
 	local own most=0 now pid
 
-	timeout -k 2 60 $launcher -n 10 \
+	timeout -k 2 300 $launcher -n 10 \
 		"$COALMINE_BUILD/tests/mpi/plain-$1" >"$work/out" 2>"$work/err"
 	own=$(sed -n 's/.*VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' "$work/out" |
 		sort -n | tail -1)

@@ -21,6 +21,6 @@ setup) ranks=48 ;;
 devices) ranks=1 ;;
 *) ranks=8 ;;
 esac
-timeout -k 2 240 "${own[@]}" $launcher -n $ranks "$program" "$2" >"$work/out" \
+timeout -k 2 900 "${own[@]}" $launcher -n $ranks "$program" "$2" >"$work/out" \
 	2>"$work/err" </dev/null || fail "$2: exit $?"
 cat "$work/out"

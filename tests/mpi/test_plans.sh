@@ -524,10 +524,10 @@ case_refusals() {
 
 # Only the first rank answers for a verb that needs no MPI.
 case_quiet() {
-	timeout 60 $launcher -n 4 "$engine" plan group n=2 g=2 k=1 count=8 \
+	timeout 300 $launcher -n 4 "$engine" plan group n=2 g=2 k=1 count=8 \
 		>"$work/out" 2>"$work/err" || fail "plan"
 	[ "$(wc -l <"$work/out")" = 1 ] || fail "plan printed by every rank"
-	timeout 60 $launcher -n 4 "$engine" check stripe g=2 bytes=64 \
+	timeout 300 $launcher -n 4 "$engine" check stripe g=2 bytes=64 \
 		>"$work/out" 2>"$work/err" || fail "check"
 	[ "$(wc -l <"$work/out")" = 1 ] || fail "check printed by every rank"
 }

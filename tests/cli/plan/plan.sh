@@ -28,7 +28,7 @@ same() {
 refused() {
 	words=$1
 	shift
-	timeout 2 "$probe" "$@" >"$work/out" 2>"$work/err"
+	timeout 60 "$probe" "$@" >"$work/out" 2>"$work/err"
 	rc=$?
 	[ $rc = 3 ] || fail "$*: exit $rc"
 	[ -s "$work/out" ] && fail "$*: printed $(cat "$work/out")"

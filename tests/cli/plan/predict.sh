@@ -29,7 +29,7 @@ says() {
 refused() {
 	words=$1
 	shift
-	timeout 2 "$probe" predict "$@" >"$work/out" 2>"$work/err"
+	timeout 60 "$probe" predict "$@" >"$work/out" 2>"$work/err"
 	rc=$?
 	[ $rc = 3 ] || fail "$*: exit $rc"
 	[ -s "$work/out" ] && fail "$*: printed $(cat "$work/out")"
