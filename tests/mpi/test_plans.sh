@@ -522,14 +522,24 @@ case_refusals() {
 		device=hip
 }
 
+# Without MPI_Init ranks may end before MPICH's launcher has written to them all,
+# of which it dies by SIGPIPE, once in some hundred times on a busy machine.
+without_mpi() { # VERB...
+	local rc=141
+	for _ in 1 2 3 4 5; do
+		[ $rc = 141 ] || break
+		timeout 300 $launcher -n 4 "$engine" "$@" >"$work/out" \
+			2>"$work/err" </dev/null
+		rc=$?
+	done
+	[ $rc = 0 ] || fail "$1: exit $rc: $(cat "$work/err")"
+	[ "$(wc -l <"$work/out")" = 1 ] || fail "$1 printed by every rank"
+}
+
 # Only the first rank answers for a verb that needs no MPI.
 case_quiet() {
-	timeout 300 $launcher -n 4 "$engine" plan group n=2 g=2 k=1 count=8 \
-		>"$work/out" 2>"$work/err" || fail "plan"
-	[ "$(wc -l <"$work/out")" = 1 ] || fail "plan printed by every rank"
-	timeout 300 $launcher -n 4 "$engine" check stripe g=2 bytes=64 \
-		>"$work/out" 2>"$work/err" || fail "check"
-	[ "$(wc -l <"$work/out")" = 1 ] || fail "check printed by every rank"
+	without_mpi plan group n=2 g=2 k=1 count=8
+	without_mpi check stripe g=2 bytes=64
 }
 
 case_"$2"
