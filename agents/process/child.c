@@ -310,8 +310,7 @@ child_start(struct event_base *base, const struct child_spec *spec,
 	close_fd(&err[1]);
 	close_fd(&env);
 	strvec_clear(&keeper_env);
-	while (args.count > 0)
-		free(args.list[--args.count]);
+	strvec_clear(&args);
 	if (rc < 0) {
 		child_free(c);
 		return rc;
