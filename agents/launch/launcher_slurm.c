@@ -35,7 +35,9 @@ hosts_write(const struct mpi_impl_job *job, const char *path)
 	for (size_t i = 0; i < job->node_count; i++)
 		for (int k = 0; k < job->ranks_per_node; k++)
 			fprintf(fp, "%s\n", job->nodes[i].node);
-	if (ferror(fp) || fchmod(fileno(fp), 0644) < 0)
+	if (ferror(fp))
+		rc = -EIO;
+	else if (fchmod(fileno(fp), 0644) < 0)
 		rc = -errno;
 	if (fclose(fp) != 0 && rc == 0)
 		rc = -errno;

@@ -131,7 +131,6 @@ mesh_sock_get(int fd, struct mesh_got *ret, uint32_t *ret_drops)
 	_Alignas(struct cmsghdr) char control[256];
 	struct sockaddr_storage from;
 	uint8_t rest[MESH_LARGE_MAX - MESH_PACKET_BYTES + 1];
-
 	struct iovec iov[2] = { { ret->raw, MESH_PACKET_BYTES },
 		{ rest, sizeof(rest) } };
 	struct msghdr mh = { .msg_name = &from,

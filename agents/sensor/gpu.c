@@ -26,7 +26,7 @@
 #include "common/xalloc.h"
 #include "schema/names.h"
 
-#define ANSWER_S 3 /* longer than NVML's init takes with eight GPUs */
+#define ANSWER_S 3 /* of the loop's time, the first time that NVML hangs */
 
 #define NVML_INSUFFICIENT_SIZE                                                 \
 	7 /* there are more than the room that was given */

@@ -47,7 +47,7 @@ lists_open(const struct conf *c, struct lists **ret, struct err *err)
 	const char *path = conf_string(c, "tls", "crl");
 	struct lists *l = xcalloc(1, sizeof(*l));
 	char *text = NULL;
-	struct err none;
+	struct err bad;
 	size_t len;
 	int rc = 0;
 
@@ -62,8 +62,8 @@ lists_open(const struct conf *c, struct lists **ret, struct err *err)
 	/* One that cannot be read is handed over anew. */
 	if (access(l->path, F_OK) == 0 &&
 	    file_read(l->path, LISTS_MAX * WIRE_CRL_BYTES_MAX, &text, &len,
-		&none) < 0)
-		log_warnx("session: %s", none.text);
+		&bad) < 0)
+		log_warnx("session: %s", bad.text);
 	l->handed = read_all(text != NULL ? text : "");
 	free(text);
 	if (rc < 0)
