@@ -377,28 +377,27 @@ lists_open(const char *dir, struct lists *ret, struct err *err)
 	return rc;
 }
 
+/* Which one has signed it; negative: none of ours. */
 static int
-is_ours(const struct lists *l, X509 *cert)
+authority_of(const struct lists *l, X509 *cert)
 {
-	int yes = 0;
+	int i = AUTHORITIES - 1;
 
-	for (int i = 0; i < AUTHORITIES; i++)
-		yes |= l->ca[i].key != NULL &&
-		    X509_verify(cert, l->ca[i].key) == 1;
+	while (i >= 0 &&
+	    (l->ca[i].key == NULL || X509_verify(cert, l->ca[i].key) != 1))
+		i--;
 	ERR_clear_error();
-	return yes;
+	return i;
 }
 
 static int
 lists_add(struct lists *l, X509 *cert, struct err *err)
 {
-	int i = l->ca[1].key != NULL && X509_verify(cert, l->ca[1].key) == 1;
+	int i = authority_of(l, cert), rc = 0;
 	X509_REVOKED *one = X509_REVOKED_new(), *was;
 	ASN1_TIME *now = X509_gmtime_adj(NULL, -EARLY_S);
-	int ok = X509_verify(cert, l->ca[i].key) == 1, rc = 0;
 
-	ERR_clear_error();
-	if (!ok)
+	if (i < 0)
 		rc = err_set(err, -EINVAL,
 		    "a certificate of another authority");
 	else if (one == NULL || now == NULL ||
@@ -518,7 +517,8 @@ enrolled_add(struct lists *l, const char *file, const char *name, int *count,
 		if (strcmp(member_text(o, "name"), name) == 0)
 			certs = pki_certs_read(member_text(o, "cert"));
 		/* Another authority may have enrolled it before. */
-		if (certs != NULL && is_ours(l, sk_X509_value(certs, 0))) {
+		if (certs != NULL &&
+		    authority_of(l, sk_X509_value(certs, 0)) >= 0) {
 			rc = lists_add(l, sk_X509_value(certs, 0), err);
 			++*count;
 		}
