@@ -15,8 +15,7 @@ struct react_task {
 	TAILQ_ENTRY(react_task) link;
 	char node[256];
 	char text[300]; /* the verdict's */
-	char
-	    then[300]; /* that of the opposite, asked for meanwhile; "": none */
+	char then[300]; /* of the opposite, if that was asked for meanwhile */
 	int undo;
 	int told; /* that it is held back */
 	uint64_t not_before_ns;

@@ -27,8 +27,8 @@ struct spawned;
 #define SPAWN_LIMIT_S 20
 
 /* status: exit code, 128 + signal, or 127 when it could not be started (out
- * then says why). out: standard output and error together, NUL-ended. Called
- * once, never from inside spawn_start. */
+ * then says why). out: standard output, or of one that failed its complaints,
+ * where it has any; NUL-ended. Called once, never from inside spawn_start. */
 typedef void spawn_cb(int status, const char *out, void *arg);
 
 /* argv[0] is a path. env: NULL-ended "NAME=value" in place of ours. NULL and

@@ -396,6 +396,16 @@ test_questions_apart(void **state)
 	}
 	assert_int_equal(slurm_node_look(s, "n1", "", "", &err), SLURM_IDLE);
 	assert_string_equal(slurm_job_text(s, "r1"), "");
+	/* Two that ask in the same order each time are told by turns. */
+	put(dir, "squeue", "echo '7|PENDING|Priority'");
+	for (int i = 0; i < 3000 && slurm_job_text(s, "r2")[0] == '\0'; i++) {
+		slurm_job_ask(s, "r1");
+		slurm_job_ask(s, "r2");
+		event_base_loopexit(base, &tv);
+		event_base_dispatch(base);
+	}
+	assert_string_equal(slurm_job_text(s, "r2"),
+	    "job 7 is PENDING, Priority");
 	slurm_free(s);
 	event_base_free(base);
 	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
