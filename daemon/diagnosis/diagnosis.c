@@ -109,6 +109,7 @@ diagnosis_tick(struct diagnosis *d)
 	ports_tick(d);
 	confirm_run_tick(d);
 	series_drift_tick(d);
+	incident_report_nodes(d);
 }
 
 void

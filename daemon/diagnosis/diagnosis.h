@@ -39,6 +39,21 @@ struct diagnosis_options {
 	uint64_t seed;        /* of whom confirmation runs take; 0: by chance */
 };
 
+/* The verdict of one subject, as diagnosis_ops.changed gets it. */
+struct diagnosis_verdict {
+	const char *kind;        /* "node", "leaf", "spine" or "fleet" */
+	const char *subject;     /* its name */
+	const struct node *node; /* of a node, else NULL */
+	enum verdict state;
+	/* An open case names its fault: what, why and since when. After its end
+	 * text says why it ended. is_open 0: no case, and text may be "". */
+	int is_open;
+	enum what what;
+	const char *text;
+	const char *run; /* that showed it; "" */
+	uint64_t since_unix_ns;
+};
+
 struct diagnosis_ops {
 	/* Order a confirmation run; ret_run its id. 0 or -errno. */
 	int (*order)(void *ctx, const struct conf *campaign, char ret_run[64],
@@ -48,6 +63,12 @@ struct diagnosis_ops {
 	 * nobody knows yet. NULL: any may. */
 	int (*may_have)(void *ctx, const char *class, const char *launcher,
 	    const json_t *slurm, const struct node *n);
+	/* A verdict or its fault has changed: after the store got it, on the
+	 * loop's thread. A node that becomes ok or unknown without a case is
+	 * reported within a second. The strings are valid during the call;
+	 * the callback must not call the diagnosis' functions that change it.
+	 * NULL: nobody listens. */
+	void (*changed)(void *ctx, const struct diagnosis_verdict *v);
 };
 
 /* roster and store outlive the diagnosis. */

@@ -166,6 +166,8 @@ struct diagnosis_node {
 	uint8_t link_class;  /* of link_classes, from 1; 0: it tells no links */
 	char score_run[64];  /* the newest canaries that measured it */
 	float z[CANARY_MAX]; /* of that run; NAN: not measured */
+	/* What diagnosis_ops.changed got last; VERDICT_MAX: nothing yet. */
+	uint8_t reported;
 };
 
 /* How near a node or link came to what a described machine would do. */
@@ -347,6 +349,7 @@ const struct judge_track *incident_track(const struct incident *k);
 /* The series whose judge still names it: the incident's own or any other. */
 struct diagnosis_series *incident_naming(struct diagnosis *d,
     const struct incident *k);
+const char *incident_kind_name(enum judge_kind kind);
 /* Its words, new. */
 void incident_write(const struct diagnosis *d, struct incident *k);
 /* How diagnosis_node.ports calls what a port has. */
@@ -407,7 +410,9 @@ void incident_dispel(struct diagnosis *d, struct incident *k);
 void incidents_review(struct diagnosis *d, struct diagnosis_series *s);
 void incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
     const char *why);
-/* Store, event, log. */
+/* Report a node whose verdict has changed without a case. */
+void incident_report_nodes(struct diagnosis *d);
+/* Store, event, log, diagnosis_ops.changed. */
 void incident_tell(struct diagnosis *d, struct incident *k);
 void incident_free(struct incident *k);
 

@@ -55,6 +55,34 @@ incident_new(struct diagnosis *d, enum judge_kind kind, uint32_t index)
 	return k;
 }
 
+static void
+report(struct diagnosis *d, const struct diagnosis_verdict *v)
+{
+	if (v->node != NULL)
+		diagnosis_node(d, v->node)->reported = (uint8_t)v->state;
+	if (d->ops->changed != NULL)
+		d->ops->changed(d->ctx, v);
+}
+
+void
+incident_report_nodes(struct diagnosis *d)
+{
+	for (size_t i = 0; i < roster_count(d->roster); i++) {
+		const struct node *n = roster_by_id(d->roster, i);
+		enum verdict state = diagnosis_of_node(d, n);
+		const struct incident *k;
+
+		if (diagnosis_node(d, n)->reported == state)
+			continue;
+		k = incident_find(d, JUDGE_NODE, (uint32_t)n->id);
+		report(d,
+		    &(struct diagnosis_verdict){ "node", n->name, n, state,
+			k != NULL, k != NULL ? k->what : WHAT_NODE,
+			k != NULL ? k->text : "", k != NULL ? k->run : "",
+			k != NULL ? k->since_unix_ns : 0 });
+	}
+}
+
 void
 incident_tell(struct diagnosis *d, struct incident *k)
 {
@@ -72,6 +100,15 @@ incident_tell(struct diagnosis *d, struct incident *k)
 	store_put_verdict(d->store, o,
 	    &(struct store_event){ "verdict", k->subject, text, o });
 	json_decref(o);
+	report(d,
+	    &(struct diagnosis_verdict){ incident_kind_name(k->kind),
+		k->subject,
+		k->kind == JUDGE_NODE ? roster_by_id(d->roster, k->index)
+				      : NULL,
+		k->kind == JUDGE_NODE && !k->over
+		    ? diagnosis_of_node(d, roster_by_id(d->roster, k->index))
+		    : k->verdict,
+		!k->over, k->what, k->text, k->run, k->since_unix_ns });
 }
 
 static void

@@ -61,8 +61,8 @@ port_key(const char *name, enum port_fact fact, char ret[PORT_KEY_BYTES])
 	    verdict_text_ports[fact].member);
 }
 
-static const char *
-kind_name(enum judge_kind kind)
+const char *
+incident_kind_name(enum judge_kind kind)
 {
 	static const char *const names[] = { [JUDGE_NODE] = "node",
 		[JUDGE_LEAF] = "leaf",
@@ -349,8 +349,8 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 		    roster_by_id(d->roster, k->index));
 	o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:s, s:s, s:s, s:s, "
 		      "s:s}",
-	    "kind", kind_name(k->kind), "subject", k->subject, "verdict",
-	    names_verdicts[verdict], "what", names_whats[k->what],
+	    "kind", incident_kind_name(k->kind), "subject", k->subject,
+	    "verdict", names_verdicts[verdict], "what", names_whats[k->what],
 	    "since_unix_ns", (json_int_t)k->since_unix_ns, "at_unix_ns",
 	    (json_int_t)k->at_unix_ns, "text", text_json(k->text), "test",
 	    series_kind(k->series->sort).name, "class", k->series->class, "run",
@@ -456,7 +456,7 @@ diagnosis_open_cases(const struct diagnosis *d, struct diagnosis_open *ret,
 	TAILQ_FOREACH (k, &d->incidents, link) {
 		if (n == cap)
 			break;
-		ret[n].kind = kind_name(k->kind);
+		ret[n].kind = incident_kind_name(k->kind);
 		ret[n].what = k->what;
 		ret[n].subject = k->subject;
 		ret[n++].verdict = k->verdict;

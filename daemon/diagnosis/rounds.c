@@ -67,7 +67,8 @@ diagnosis_node(struct diagnosis *d, const struct node *n)
 		for (; d->node_count < want; d->node_count++) {
 			struct diagnosis_node *fresh = &d->nodes[d->node_count];
 
-			*fresh = (struct diagnosis_node){ .wait_ratio = NAN };
+			*fresh = (struct diagnosis_node){ .wait_ratio = NAN,
+				.reported = VERDICT_MAX };
 			for (int i = 0; i < CANARY_MAX; i++)
 				fresh->z[i] = NAN;
 		}

@@ -632,7 +632,7 @@ may_have(void *ctx, const char *class, const char *launcher,
 	return runs_may_have(h->runs, class, launcher, slurm, n);
 }
 
-static const struct diagnosis_ops diagnosis_ops = { order, may_have };
+static const struct diagnosis_ops diagnosis_ops = { order, may_have, NULL };
 
 static void
 mesh_record(void *ctx, const json_t *record)

@@ -80,7 +80,18 @@ fix_may_have(void *ctx, const char *class, const char *launcher,
 	return f->asking ? -EAGAIN : !(f->not_had >> n->id & 1);
 }
 
-static const struct diagnosis_ops fix_ops = { fix_order, fix_may_have };
+static void
+fix_changed(void *ctx, const struct diagnosis_verdict *v)
+{
+	(void)ctx;
+	told.changes++;
+	told.state = v->state;
+	told.what = v->is_open ? v->what : WHAT_MAX;
+	snprintf(told.subject, sizeof(told.subject), "%s", v->subject);
+}
+
+static const struct diagnosis_ops fix_ops = { fix_order, fix_may_have,
+	fix_changed };
 static const struct diagnosis_options fix_options = { { 0.05, 0.01, 3, 5, 3 },
 	3600 * CLK_NS_PER_S, 1, 100, "commissioning", 1 };
 

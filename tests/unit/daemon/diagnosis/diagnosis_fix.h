@@ -27,6 +27,11 @@ struct told {
 	int verdicts, events, alarms;
 	char last[VERDICT_TEXT_MAX + 64];
 	json_t *recent;
+	/* By diagnosis_ops.changed: how many, and the newest. */
+	int changes;
+	enum verdict state;
+	enum what what; /* WHAT_MAX: no open case */
+	char subject[64];
 };
 extern struct told told;
 

@@ -48,6 +48,39 @@ test_node(void **state)
 	assert_int_equal(f->orders, 1);
 }
 
+/* Whoever acts on verdicts gets each change of one, once. */
+static void
+test_changed(void **state)
+{
+	struct fix *f = *state;
+
+	diagnosis_tick(f->diagnosis); /* all are unknown */
+	assert_int_equal(told.changes, NODES);
+	assert_int_equal(told.state, VERDICT_UNKNOWN);
+	hear_round(f, 0);
+	diagnosis_tick(f->diagnosis);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(told.changes, 2 * NODES);
+	assert_int_equal(told.state, VERDICT_OK);
+	assert_int_equal(told.what, WHAT_MAX);
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	assert_int_equal(told.changes, 2 * NODES + 1);
+	assert_string_equal(told.subject, "node5");
+	assert_int_equal(told.state, VERDICT_WARN);
+	assert_int_equal(told.what, WHAT_NODE);
+	diagnosis_tick(f->diagnosis);
+	hear_pass(f, "node5", 0);
+	assert_int_equal(told.changes, 2 * NODES + 2);
+	assert_int_equal(told.state, VERDICT_BAD);
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 0);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(told.changes, 2 * NODES + 3);
+	assert_int_equal(told.state, VERDICT_OK);
+	assert_int_equal(told.what, WHAT_MAX);
+}
+
 static void
 hear_rail(struct fix *f, const char *rail, unsigned slow)
 {
@@ -767,6 +800,7 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		DIAGNOSIS_TEST(test_node),
+		DIAGNOSIS_TEST(test_changed),
 		DIAGNOSIS_TEST(test_rail),
 		DIAGNOSIS_TEST(test_stuck),
 		DIAGNOSIS_TEST(test_score_and_verdict),
