@@ -56,7 +56,7 @@ static const char usage[] =
     "           [--check-config] [--print-config] [--version]\n";
 
 static void
-arguments_read(struct arguments *a, int argc, char **argv)
+main_arguments_read(struct arguments *a, int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "config", required_argument, NULL, 'c' },
@@ -93,7 +93,7 @@ arguments_read(struct arguments *a, int argc, char **argv)
 
 /* A name without a folder would be looked up in the folders of the run. */
 static int
-programs_check(const struct conf *c, struct err *err)
+main_programs_check(const struct conf *c, struct err *err)
 {
 	size_t count = 0;
 	char **list = str_list_parse(conf_string(c, "children", "programs"),
@@ -115,7 +115,7 @@ programs_check(const struct conf *c, struct err *err)
 }
 
 static struct conf *
-conf_read(const struct arguments *a)
+main_conf_read(const struct arguments *a)
 {
 	const char *path = a->config != NULL ? a->config : CONFIG_PATH;
 	struct conf *c = NULL;
@@ -136,7 +136,7 @@ conf_read(const struct arguments *a)
 		    "%s: idle check = command needs a command",
 		    conf_where(c, "idle", "check"));
 	if (rc == 0)
-		rc = programs_check(c, &err);
+		rc = main_programs_check(c, &err);
 	if (rc == 0)
 		rc = mpi_settings_conf_check(c, &err);
 	if (rc == 0) {
@@ -153,7 +153,7 @@ conf_read(const struct arguments *a)
 
 /* Sets the user of children: only root can choose another one. */
 static void
-child_user_find(struct agent *ag)
+main_child_user_find(struct agent *ag)
 {
 	const char *user = conf_string(ag->conf, "children", "user");
 	struct passwd *pw;
@@ -183,7 +183,7 @@ child_user_find(struct agent *ag)
 
 /* What this node is called and where its helpers lie. */
 static void
-names_find(struct agent *ag)
+main_names_find(struct agent *ag)
 {
 	const char *name = conf_string(ag->conf, "agent", "name");
 	const char *libexec = conf_string(ag->conf, "children", "libexec");
@@ -200,7 +200,7 @@ names_find(struct agent *ag)
 /* Checks what a start needs besides the values: helpers that are missing, files
  * that we may not read. */
 static int
-files_check(const struct agent *ag)
+main_files_check(const struct agent *ag)
 {
 	const char *const helpers[] = { ag->keeper, ag->arsh };
 	struct err err;
@@ -221,7 +221,7 @@ files_check(const struct agent *ag)
 
 /* Our folders, what an earlier life left in them, and the spool. */
 static void
-state_open(struct agent *ag)
+main_state_open(struct agent *ag)
 {
 	const char *state = conf_string(ag->conf, "agent", "state_dir");
 	const char *run_dir = conf_string(ag->conf, "agent", "run_dir");
@@ -241,7 +241,7 @@ state_open(struct agent *ag)
 }
 
 static void
-signal_cb(evutil_socket_t sig, short what, void *arg)
+main_signal_cb(evutil_socket_t sig, short what, void *arg)
 {
 	struct agent *ag = arg;
 	struct timeval tv = { .tv_sec = STOP_LIMIT_S };
@@ -265,7 +265,7 @@ signal_cb(evutil_socket_t sig, short what, void *arg)
 }
 
 static void
-grace_cb(evutil_socket_t fd, short what, void *arg)
+main_grace_cb(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
@@ -275,7 +275,7 @@ grace_cb(evutil_socket_t fd, short what, void *arg)
 /* Whoever reaches the control ports of Open MPI may run programs as
  * children.user. */
 static void
-say_control_nets(const struct conf *c)
+main_say_control_nets(const struct conf *c)
 {
 	char *nets = mpi_impl_control_nets(c);
 
@@ -294,7 +294,7 @@ say_control_nets(const struct conf *c)
 }
 
 static void
-watchdog_cb(evutil_socket_t fd, short what, void *arg)
+main_watchdog_cb(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
@@ -303,7 +303,7 @@ watchdog_cb(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
-sync_cb(evutil_socket_t fd, short what, void *arg)
+main_sync_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct agent *ag = arg;
 
@@ -313,7 +313,7 @@ sync_cb(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
-agent_run(struct agent *ag)
+main_agent_run(struct agent *ag)
 {
 	static const int sigs[] = { SIGCHLD, SIGHUP, SIGTERM, SIGINT };
 	struct event *events[ARRAY_LEN(sigs)];
@@ -324,12 +324,12 @@ agent_run(struct agent *ag)
 	struct err err;
 
 	for (size_t i = 0; i < ARRAY_LEN(sigs); i++) {
-		events[i] = evsignal_new(ag->base, sigs[i], signal_cb, ag);
+		events[i] = evsignal_new(ag->base, sigs[i], main_signal_cb, ag);
 		event_add(events[i], NULL);
 	}
-	ag->grace = evtimer_new(ag->base, grace_cb, ag);
-	ag->sync = evtimer_new(ag->base, sync_cb, ag);
-	watchdog = event_new(ag->base, -1, EV_PERSIST, watchdog_cb, ag);
+	ag->grace = evtimer_new(ag->base, main_grace_cb, ag);
+	ag->sync = evtimer_new(ag->base, main_sync_cb, ag);
+	watchdog = event_new(ag->base, -1, EV_PERSIST, main_watchdog_cb, ag);
 	if (ns > 0)
 		event_add(watchdog, &every);
 	ag->session = session_new(ag->base, ag->conf, ag->name,
@@ -338,7 +338,7 @@ agent_run(struct agent *ag)
 		fatalx("%s", err.text);
 	log_info("node %s: started, collector %s", ag->name,
 	    conf_string(ag->conf, "agent", "collector"));
-	say_control_nets(ag->conf);
+	main_say_control_nets(ag->conf);
 	notify_ready();
 	event_base_dispatch(ag->base);
 	session_free(ag->session);
@@ -358,8 +358,8 @@ main(int argc, char **argv)
 	char *text;
 	int rc = 0;
 
-	arguments_read(&a, argc, argv);
-	ag.conf = conf_read(&a);
+	main_arguments_read(&a, argc, argv);
+	ag.conf = main_conf_read(&a);
 	if (a.print) {
 		text = conf_render(ag.conf);
 		fputs(text, stdout);
@@ -367,9 +367,9 @@ main(int argc, char **argv)
 	}
 	log_init("coalmine-agent", LOG_LEVEL_INFO);
 	if (a.check) {
-		names_find(&ag);
-		child_user_find(&ag);
-		rc = files_check(&ag);
+		main_names_find(&ag);
+		main_child_user_find(&ag);
+		rc = main_files_check(&ag);
 		if (rc == 0)
 			puts("ok");
 		free(ag.child_user);
@@ -386,9 +386,9 @@ main(int argc, char **argv)
 	log_set_level(level);
 	notify_init();
 	TAILQ_INIT(&ag.runs);
-	names_find(&ag);
-	child_user_find(&ag);
-	state_open(&ag);
+	main_names_find(&ag);
+	main_child_user_find(&ag);
+	main_state_open(&ag);
 	mpi_impl_load(ag.conf);
 	ag.inventory = inventory_read("", ag.conf,
 	    &(struct child_spec){ .keeper = ag.keeper,
@@ -400,7 +400,7 @@ main(int argc, char **argv)
 	ag.mesh = mesh_new(&ag);
 	ag.inband = inband_new(conf_string(ag.conf, "agent", "in_band"),
 	    ag.host);
-	agent_run(&ag);
+	main_agent_run(&ag);
 	inband_free(ag.inband);
 	mesh_free(ag.mesh);
 	spool_free(ag.spool);

@@ -17,7 +17,7 @@
 #define SPAN_MAX_NS ((uint64_t)INT64_MAX) /* 292 years */
 
 static uint64_t
-read_ns(clockid_t id)
+clk_read_ns(clockid_t id)
 {
 	struct timespec ts;
 	int rc = clock_gettime(id, &ts);
@@ -27,19 +27,19 @@ read_ns(clockid_t id)
 }
 
 static uint64_t
-real_ns(void)
+clk_real_ns(void)
 {
-	return read_ns(CLOCK_MONOTONIC);
+	return clk_read_ns(CLOCK_MONOTONIC);
 }
 
 static uint64_t
-real_unix_ns(void)
+clk_real_unix_ns(void)
 {
-	return read_ns(CLOCK_REALTIME);
+	return clk_read_ns(CLOCK_REALTIME);
 }
 
-static uint64_t (*source_ns)(void) = real_ns;
-static uint64_t (*source_unix_ns)(void) = real_unix_ns;
+static uint64_t (*source_ns)(void) = clk_real_ns;
+static uint64_t (*source_unix_ns)(void) = clk_real_unix_ns;
 
 uint64_t
 clk_ns(void)
@@ -56,8 +56,8 @@ clk_unix_ns(void)
 void
 clk_set_source(uint64_t (*monotonic_ns)(void), uint64_t (*unix_ns)(void))
 {
-	source_ns = monotonic_ns != NULL ? monotonic_ns : real_ns;
-	source_unix_ns = unix_ns != NULL ? unix_ns : real_unix_ns;
+	source_ns = monotonic_ns != NULL ? monotonic_ns : clk_real_ns;
+	source_unix_ns = unix_ns != NULL ? unix_ns : clk_real_unix_ns;
 }
 
 void
@@ -88,7 +88,7 @@ static const struct unit {
  * fraction stay apart so that no precision is lost; a digit of the fraction
  * is worth less than a nanosecond from the 14th on. */
 static int
-number(const char **text, uint64_t *ret_whole, const char **ret_fraction,
+clk_number(const char **text, uint64_t *ret_whole, const char **ret_fraction,
     size_t *ret_digits)
 {
 	const char *p = *text;
@@ -126,7 +126,7 @@ clk_span_parse(const char *text, uint64_t *ret_ns)
 	int rc;
 
 	do {
-		rc = number(&p, &whole, &fraction, &digits);
+		rc = clk_number(&p, &whole, &fraction, &digits);
 		if (rc < 0)
 			return rc;
 		if (*p == '\0' && next == 0) {
@@ -166,7 +166,7 @@ clk_span_parse(const char *text, uint64_t *ret_ns)
 
 /* "34.2us" when the rounded text stays under limit tenths of the unit. */
 static int
-format_tenths(uint64_t span_ns, uint64_t unit_ns, const char *unit,
+clk_format_tenths(uint64_t span_ns, uint64_t unit_ns, const char *unit,
     uint64_t limit, char *ret, size_t cap_bytes)
 {
 	uint64_t tenth_ns = unit_ns / 10;
@@ -184,7 +184,7 @@ format_tenths(uint64_t span_ns, uint64_t unit_ns, const char *unit,
 }
 
 static void
-format_pair(uint64_t big, const char *big_unit, uint64_t small,
+clk_format_pair(uint64_t big, const char *big_unit, uint64_t small,
     const char *small_unit, char *ret, size_t cap_bytes)
 {
 	if (small == 0)
@@ -203,22 +203,24 @@ clk_span_format(uint64_t span_ns, char *ret, size_t cap_bytes)
 		snprintf(ret, cap_bytes, "%juns", (uintmax_t)span_ns);
 		return;
 	}
-	if (format_tenths(span_ns, CLK_NS_PER_US, "us", 10000, ret, cap_bytes))
+	if (clk_format_tenths(span_ns, CLK_NS_PER_US, "us", 10000, ret,
+		cap_bytes))
 		return;
-	if (format_tenths(span_ns, CLK_NS_PER_MS, "ms", 10000, ret, cap_bytes))
+	if (clk_format_tenths(span_ns, CLK_NS_PER_MS, "ms", 10000, ret,
+		cap_bytes))
 		return;
-	if (format_tenths(span_ns, CLK_NS_PER_S, "s", 600, ret, cap_bytes))
+	if (clk_format_tenths(span_ns, CLK_NS_PER_S, "s", 600, ret, cap_bytes))
 		return;
 	s = span_ns / CLK_NS_PER_S +
 	    (span_ns % CLK_NS_PER_S >= CLK_NS_PER_S / 2);
 	m = s / 60;
 	h = m / 60;
 	if (m < 60)
-		format_pair(m, "m", s % 60, "s", ret, cap_bytes);
+		clk_format_pair(m, "m", s % 60, "s", ret, cap_bytes);
 	else if (h < 24)
-		format_pair(h, "h", m % 60, "m", ret, cap_bytes);
+		clk_format_pair(h, "h", m % 60, "m", ret, cap_bytes);
 	else
-		format_pair(h / 24, "d", h % 24, "h", ret, cap_bytes);
+		clk_format_pair(h / 24, "d", h % 24, "h", ret, cap_bytes);
 }
 
 void

@@ -57,7 +57,7 @@ struct parse {
 
 /* Index of a row or -ENOENT. */
 static long
-row_find(const struct conf_row *rows, const char *section, const char *key)
+conf_row_find(const struct conf_row *rows, const char *section, const char *key)
 {
 	for (size_t i = 0; rows[i].key != NULL; i++)
 		if (strcmp(rows[i].section, section) == 0 &&
@@ -67,7 +67,7 @@ row_find(const struct conf_row *rows, const char *section, const char *key)
 }
 
 static void
-value_clear(struct value *v)
+conf_value_clear(struct value *v)
 {
 	if (v->where == at_default)
 		return;
@@ -76,7 +76,7 @@ value_clear(struct value *v)
 }
 
 static int
-value_set(struct conf *c, size_t at, const char *raw, const char *where,
+conf_value_set(struct conf *c, size_t at, const char *raw, const char *where,
     struct err *err)
 {
 	const struct conf_row *row = &c->rows[at];
@@ -103,7 +103,7 @@ value_set(struct conf *c, size_t at, const char *raw, const char *where,
 		    want);
 		return -EINVAL;
 	}
-	value_clear(v);
+	conf_value_clear(v);
 	v->as = as;
 	v->raw = where == at_default ? (char *)(uintptr_t)raw : xstrdup(raw);
 	v->where = where == at_default ? at_default : xstrdup(where);
@@ -124,7 +124,7 @@ conf_new(const struct conf_row *rows)
 		int rc = 0;
 
 		if (rows[i].fallback != NULL)
-			rc = value_set(c, i, rows[i].fallback, at_default,
+			rc = conf_value_set(c, i, rows[i].fallback, at_default,
 			    &err);
 		assert(rc == 0); /* a row whose default it refuses */
 	}
@@ -137,14 +137,14 @@ conf_free(struct conf *c)
 	if (c == NULL)
 		return;
 	for (size_t i = 0; i < c->count; i++)
-		value_clear(&c->values[i]);
+		conf_value_clear(&c->values[i]);
 	free(c->values);
 	free(c);
 }
 
 /* The names of all sections, or all keys of one, for a complaint. */
 static void
-names_list(const struct conf_row *rows, const char *section, char *ret,
+conf_names_list(const struct conf_row *rows, const char *section, char *ret,
     size_t cap_bytes)
 {
 	const char *last = NULL;
@@ -166,8 +166,8 @@ names_list(const struct conf_row *rows, const char *section, char *ret,
 
 /* Say why a section, or a key of it, is not one of ours. */
 static void
-unknown(const struct conf_row *rows, const char *where, const char *section,
-    const char *key, struct err *err)
+conf_unknown(const struct conf_row *rows, const char *where,
+    const char *section, const char *key, struct err *err)
 {
 	char names[512];
 	int known = 0;
@@ -175,12 +175,12 @@ unknown(const struct conf_row *rows, const char *where, const char *section,
 	for (const struct conf_row *r = rows; r->key != NULL; r++)
 		known |= strcmp(r->section, section) == 0;
 	if (known) {
-		names_list(rows, section, names, sizeof(names));
+		conf_names_list(rows, section, names, sizeof(names));
 		err_say(err, "%s: unknown key %.80s in [%s]: allowed are %s",
 		    where, key, section, names);
 		return;
 	}
-	names_list(rows, NULL, names, sizeof(names));
+	conf_names_list(rows, NULL, names, sizeof(names));
 	if (section[0] == '\0')
 		err_say(err, "%s: key %.80s before any section: allowed are %s",
 		    where, key, names);
@@ -190,7 +190,8 @@ unknown(const struct conf_row *rows, const char *where, const char *section,
 }
 
 static int
-handler_cb(void *arg, const char *section, const char *key, const char *raw)
+conf_handler_cb(void *arg, const char *section, const char *key,
+    const char *raw)
 {
 	struct parse *p = arg;
 	char *where;
@@ -199,14 +200,14 @@ handler_cb(void *arg, const char *section, const char *key, const char *raw)
 	if (p->failed)
 		return 0;
 	where = xasprintf("%s:%d", p->path, p->line);
-	at = row_find(p->c->rows, section, key);
+	at = conf_row_find(p->c->rows, section, key);
 	p->failed = 1;
 	if (at < 0)
-		unknown(p->c->rows, where, section, key, p->err);
+		conf_unknown(p->c->rows, where, section, key, p->err);
 	else if (p->c->values[at].given)
 		err_say(p->err, "%s: %s.%s is given twice, first at %s", where,
 		    section, key, p->c->values[at].where);
-	else if (value_set(p->c, (size_t)at, raw, where, p->err) == 0)
+	else if (conf_value_set(p->c, (size_t)at, raw, where, p->err) == 0)
 		p->failed = 0;
 	if (!p->failed)
 		p->c->values[at].given = 1;
@@ -216,7 +217,7 @@ handler_cb(void *arg, const char *section, const char *key, const char *raw)
 
 /* A section line marks its rows, so that an empty section counts too. */
 static void
-see_section(struct parse *p, const char *line, size_t len_bytes)
+conf_see_section(struct parse *p, const char *line, size_t len_bytes)
 {
 	char name[64], where[PATH_MAX];
 	const char *from = line, *end;
@@ -237,12 +238,12 @@ see_section(struct parse *p, const char *line, size_t len_bytes)
 		return;
 	p->failed = 1;
 	snprintf(where, sizeof(where), "%s:%d", p->path, p->line);
-	unknown(p->c->rows, where, name, "", p->err);
+	conf_unknown(p->c->rows, where, name, "", p->err);
 }
 
 /* inih's reader, like fgets on the text. */
 static char *
-reader_cb(char *line, int cap, void *arg)
+conf_reader_cb(char *line, int cap, void *arg)
 {
 	struct parse *p = arg;
 	size_t n = strcspn(p->next, "\n");
@@ -256,7 +257,7 @@ reader_cb(char *line, int cap, void *arg)
 		p->failed = 1;
 		return NULL;
 	}
-	see_section(p, p->next, n);
+	conf_see_section(p, p->next, n);
 	if (p->failed)
 		return NULL;
 	memcpy(line, p->next, n);
@@ -268,7 +269,7 @@ reader_cb(char *line, int cap, void *arg)
 
 /* Comments too: the whole text is stored, and sent to a head. */
 static int
-encoding_check(const char *path, const char *text, struct err *err)
+conf_encoding_check(const char *path, const char *text, struct err *err)
 {
 	const char *bad = text + utf8_check(text, strlen(text)), *begin = text;
 	int line = 1, column = 1;
@@ -295,7 +296,7 @@ conf_parse(const struct conf_row *rows, const char *path, const char *text,
 	static const char mark[] = "\xef\xbb\xbf"; /* inih skips it too */
 	size_t skip = strncmp(text, mark, 3) == 0 ? 3 : 0;
 	struct parse p = { .path = path, .next = text + skip, .err = err };
-	int rc = encoding_check(path, text + skip, err);
+	int rc = conf_encoding_check(path, text + skip, err);
 
 	if (rc < 0)
 		return rc;
@@ -306,7 +307,7 @@ conf_parse(const struct conf_row *rows, const char *path, const char *text,
 	ini_initial_alloc = LINE_BYTES_MAX;
 	ini_allow_multiline = false;
 	ini_stop_on_first_error = true;
-	rc = ini_parse_stream(reader_cb, &p, handler_cb, &p);
+	rc = ini_parse_stream(conf_reader_cb, &p, conf_handler_cb, &p);
 	if (rc > 0 && !p.failed) {
 		err_say(err,
 		    "%s:%d: allowed is [section], key = value or a comment",
@@ -359,14 +360,14 @@ int
 conf_set(struct conf *c, const char *section, const char *key,
     const char *value, const char *from, struct err *err)
 {
-	long at = row_find(c->rows, section, key);
+	long at = conf_row_find(c->rows, section, key);
 	int rc;
 
 	if (at < 0) {
-		unknown(c->rows, from, section, key, err);
+		conf_unknown(c->rows, from, section, key, err);
 		return -EINVAL;
 	}
-	rc = value_set(c, (size_t)at, value, from, err);
+	rc = conf_value_set(c, (size_t)at, value, from, err);
 	if (rc < 0)
 		return rc;
 	c->values[at].given = 1;
@@ -379,12 +380,12 @@ conf_set(struct conf *c, const char *section, const char *key,
 void
 conf_unset(struct conf *c, const char *section, const char *key)
 {
-	long at = row_find(c->rows, section, key);
+	long at = conf_row_find(c->rows, section, key);
 	struct err err;
 
 	assert(at >= 0 && c->rows[at].fallback != NULL);
-	if (value_set(c, (size_t)at, c->rows[at].fallback, at_default, &err) ==
-	    0)
+	if (conf_value_set(c, (size_t)at, c->rows[at].fallback, at_default,
+		&err) == 0)
 		c->values[at].given = 0;
 }
 
@@ -427,10 +428,10 @@ conf_dup(const struct conf *c)
 
 /* The value of a row that must exist; type CONF_TYPE_MAX: any. */
 static const struct value *
-value_get(const struct conf *c, const char *section, const char *key,
+conf_value_get(const struct conf *c, const char *section, const char *key,
     enum conf_type type)
 {
-	long at = row_find(c->rows, section, key);
+	long at = conf_row_find(c->rows, section, key);
 
 	assert(at >= 0);
 	assert(type == CONF_TYPE_MAX || c->rows[at].type == type);
@@ -440,55 +441,55 @@ value_get(const struct conf *c, const char *section, const char *key,
 const char *
 conf_string(const struct conf *c, const char *section, const char *key)
 {
-	return value_get(c, section, key, CONF_TYPE_MAX)->raw;
+	return conf_value_get(c, section, key, CONF_TYPE_MAX)->raw;
 }
 
 int
 conf_bool(const struct conf *c, const char *section, const char *key)
 {
-	return (int)value_get(c, section, key, CONF_BOOL)->as.i;
+	return (int)conf_value_get(c, section, key, CONF_BOOL)->as.i;
 }
 
 int64_t
 conf_int(const struct conf *c, const char *section, const char *key)
 {
-	return value_get(c, section, key, CONF_INT)->as.i;
+	return conf_value_get(c, section, key, CONF_INT)->as.i;
 }
 
 double
 conf_real(const struct conf *c, const char *section, const char *key)
 {
-	return value_get(c, section, key, CONF_REAL)->as.r;
+	return conf_value_get(c, section, key, CONF_REAL)->as.r;
 }
 
 uint64_t
 conf_bytes(const struct conf *c, const char *section, const char *key)
 {
-	return value_get(c, section, key, CONF_BYTES)->as.u;
+	return conf_value_get(c, section, key, CONF_BYTES)->as.u;
 }
 
 uint64_t
 conf_span_ns(const struct conf *c, const char *section, const char *key)
 {
-	return value_get(c, section, key, CONF_SPAN)->as.u;
+	return conf_value_get(c, section, key, CONF_SPAN)->as.u;
 }
 
 int
 conf_choice(const struct conf *c, const char *section, const char *key)
 {
-	return (int)value_get(c, section, key, CONF_CHOICE)->as.i;
+	return (int)conf_value_get(c, section, key, CONF_CHOICE)->as.i;
 }
 
 int
 conf_given(const struct conf *c, const char *section, const char *key)
 {
-	return value_get(c, section, key, CONF_TYPE_MAX)->given;
+	return conf_value_get(c, section, key, CONF_TYPE_MAX)->given;
 }
 
 const char *
 conf_where(const struct conf *c, const char *section, const char *key)
 {
-	return value_get(c, section, key, CONF_TYPE_MAX)->where;
+	return conf_value_get(c, section, key, CONF_TYPE_MAX)->where;
 }
 
 int

@@ -8,7 +8,7 @@
 
 /* The sentence of a row as comment lines of at most 76 characters. */
 static void
-print_comment(const char *text, FILE *to)
+conf_print_comment(const char *text, FILE *to)
 {
 	while (*text != '\0') {
 		size_t n = strlen(text);
@@ -35,7 +35,7 @@ conf_print_defaults(const struct conf_row *rows, FILE *to)
 			    rows[i].section);
 		else
 			fputc('\n', to);
-		print_comment(rows[i].text, to);
+		conf_print_comment(rows[i].text, to);
 		conf_type_allowed(&rows[i], allowed, sizeof(allowed));
 		fprintf(to, "# Allowed: %s\n", allowed);
 		if (rows[i].fallback == NULL)
@@ -51,7 +51,7 @@ conf_print_defaults(const struct conf_row *rows, FILE *to)
 /* mdoc text: a leading '.' or '\'' and every '\\' are escaped, and a list
  * without blanks may be broken. */
 static void
-print_mdoc_text(const char *text, FILE *to)
+conf_print_mdoc_text(const char *text, FILE *to)
 {
 	if (*text == '.' || *text == '\'')
 		fputs("\\&", to);
@@ -75,11 +75,11 @@ conf_print_mdoc(const struct conf_row *rows, FILE *to)
 			fprintf(to, "%s.Ss \\&[%s]\n.Bl -tag -width Ds\n",
 			    i == 0 ? "" : ".El\n", rows[i].section);
 		fprintf(to, ".It Ic %s\n", rows[i].key);
-		print_mdoc_text(rows[i].text, to);
+		conf_print_mdoc_text(rows[i].text, to);
 		fputc('\n', to);
 		conf_type_allowed(&rows[i], allowed, sizeof(allowed));
 		fputs("Allowed: ", to);
-		print_mdoc_text(allowed, to);
+		conf_print_mdoc_text(allowed, to);
 		fputc('\n', to);
 		if (rows[i].fallback == NULL)
 			fputs("Must be given.\n", to);
@@ -87,7 +87,7 @@ conf_print_mdoc(const struct conf_row *rows, FILE *to)
 			fputs("Default: empty.\n", to);
 		else {
 			fputs("Default:\n.Ql ", to);
-			print_mdoc_text(rows[i].fallback, to);
+			conf_print_mdoc_text(rows[i].fallback, to);
 			fputs(" .\n", to);
 		}
 	}

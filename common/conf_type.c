@@ -16,7 +16,7 @@
 
 /* Position of an item of len_bytes in "a|b|c", or -1. */
 static int
-allowed_find(const char *allowed, const char *item, size_t len_bytes)
+conf_type_allowed_find(const char *allowed, const char *item, size_t len_bytes)
 {
 	int at = 0;
 
@@ -32,7 +32,7 @@ allowed_find(const char *allowed, const char *item, size_t len_bytes)
 }
 
 static int
-in_range(const struct conf_row *row, double x)
+conf_type_in_range(const struct conf_row *row, double x)
 {
 	return (row->min == 0 && row->max == 0) ||
 	    (x >= row->min && x <= row->max);
@@ -40,7 +40,7 @@ in_range(const struct conf_row *row, double x)
 
 /* "1 to 100", or "any" for a row without limits, in the row's own notation. */
 static void
-range_format(const struct conf_row *row, char *ret, size_t cap_bytes)
+conf_type_range_format(const struct conf_row *row, char *ret, size_t cap_bytes)
 {
 	char lo[32], hi[32];
 
@@ -64,13 +64,13 @@ range_format(const struct conf_row *row, char *ret, size_t cap_bytes)
 /* Readers, one a type: 0, or -EINVAL; text of the complaint in want. */
 
 static int
-read_string(const struct conf_row *row, const char *raw, union conf_number *ret,
-    char *want)
+conf_type_read_string(const struct conf_row *row, const char *raw,
+    union conf_number *ret, char *want)
 {
 	size_t n = strlen(raw);
 
 	(void)ret;
-	if (in_range(row, (double)n))
+	if (conf_type_in_range(row, (double)n))
 		return 0;
 	snprintf(want, CONF_WANT_BYTES, "%.0f to %.0f characters", row->min,
 	    row->max);
@@ -78,8 +78,8 @@ read_string(const struct conf_row *row, const char *raw, union conf_number *ret,
 }
 
 static int
-read_bool(const struct conf_row *row, const char *raw, union conf_number *ret,
-    char *want)
+conf_type_read_bool(const struct conf_row *row, const char *raw,
+    union conf_number *ret, char *want)
 {
 	int b;
 
@@ -92,30 +92,30 @@ read_bool(const struct conf_row *row, const char *raw, union conf_number *ret,
 }
 
 static int
-read_int(const struct conf_row *row, const char *raw, union conf_number *ret,
-    char *want)
+conf_type_read_int(const struct conf_row *row, const char *raw,
+    union conf_number *ret, char *want)
 {
 	char range[80];
 	int64_t i;
 
-	range_format(row, range, sizeof(range));
+	conf_type_range_format(row, range, sizeof(range));
 	snprintf(want, CONF_WANT_BYTES, "a whole number, %s", range);
 	if (str_to_int(raw, INT64_MIN, INT64_MAX, &i) < 0 ||
-	    !in_range(row, (double)i))
+	    !conf_type_in_range(row, (double)i))
 		return -EINVAL;
 	ret->i = i;
 	return 0;
 }
 
 static int
-read_real(const struct conf_row *row, const char *raw, union conf_number *ret,
-    char *want)
+conf_type_read_real(const struct conf_row *row, const char *raw,
+    union conf_number *ret, char *want)
 {
 	char range[80], text[64];
 	size_t n = strlen(raw);
 	double r, scale = 1;
 
-	range_format(row, range, sizeof(range));
+	conf_type_range_format(row, range, sizeof(range));
 	snprintf(want, CONF_WANT_BYTES, "a number, %s", range);
 	if (n >= sizeof(text))
 		return -EINVAL;
@@ -125,48 +125,49 @@ read_real(const struct conf_row *row, const char *raw, union conf_number *ret,
 		scale = 0.01;
 	}
 	if (str_to_double(text, -1e300, 1e300, &r) < 0 ||
-	    !in_range(row, r * scale))
+	    !conf_type_in_range(row, r * scale))
 		return -EINVAL;
 	ret->r = r * scale;
 	return 0;
 }
 
 static int
-read_bytes(const struct conf_row *row, const char *raw, union conf_number *ret,
-    char *want)
+conf_type_read_bytes(const struct conf_row *row, const char *raw,
+    union conf_number *ret, char *want)
 {
 	char range[80];
 	uint64_t u;
 
-	range_format(row, range, sizeof(range));
+	conf_type_range_format(row, range, sizeof(range));
 	snprintf(want, CONF_WANT_BYTES, "a size as 4096, 4K or 1M, %s", range);
-	if (str_to_bytes(raw, &u) < 0 || !in_range(row, (double)u))
+	if (str_to_bytes(raw, &u) < 0 || !conf_type_in_range(row, (double)u))
 		return -EINVAL;
 	ret->u = u;
 	return 0;
 }
 
 static int
-read_span(const struct conf_row *row, const char *raw, union conf_number *ret,
-    char *want)
+conf_type_read_span(const struct conf_row *row, const char *raw,
+    union conf_number *ret, char *want)
 {
 	char range[80];
 	uint64_t u;
 
-	range_format(row, range, sizeof(range));
+	conf_type_range_format(row, range, sizeof(range));
 	snprintf(want, CONF_WANT_BYTES, "a time span as 250ms, 10s or 5m, %s",
 	    range);
-	if (clk_span_parse(raw, &u) < 0 || !in_range(row, (double)u / 1e9))
+	if (clk_span_parse(raw, &u) < 0 ||
+	    !conf_type_in_range(row, (double)u / 1e9))
 		return -EINVAL;
 	ret->u = u;
 	return 0;
 }
 
 static int
-read_choice(const struct conf_row *row, const char *raw, union conf_number *ret,
-    char *want)
+conf_type_read_choice(const struct conf_row *row, const char *raw,
+    union conf_number *ret, char *want)
 {
-	int at = allowed_find(row->allowed, raw, strlen(raw));
+	int at = conf_type_allowed_find(row->allowed, raw, strlen(raw));
 
 	snprintf(want, CONF_WANT_BYTES, "one of %s", row->allowed);
 	if (at < 0)
@@ -176,7 +177,7 @@ read_choice(const struct conf_row *row, const char *raw, union conf_number *ret,
 }
 
 static int
-read_choices(const struct conf_row *row, const char *raw,
+conf_type_read_choices(const struct conf_row *row, const char *raw,
     union conf_number *ret, char *want)
 {
 	size_t count = 0;
@@ -187,14 +188,15 @@ read_choices(const struct conf_row *row, const char *raw,
 	snprintf(want, CONF_WANT_BYTES, "a list, with commas, of %s",
 	    row->allowed);
 	for (size_t i = 0; rc == 0 && i < count; i++)
-		if (allowed_find(row->allowed, list[i], strlen(list[i])) < 0)
+		if (conf_type_allowed_find(row->allowed, list[i],
+			strlen(list[i])) < 0)
 			rc = -EINVAL;
 	str_list_free(list);
 	return rc;
 }
 
 static int
-read_hostlist(const struct conf_row *row, const char *raw,
+conf_type_read_hostlist(const struct conf_row *row, const char *raw,
     union conf_number *ret, char *want)
 {
 	struct hostlist hl;
@@ -214,7 +216,7 @@ read_hostlist(const struct conf_row *row, const char *raw,
 }
 
 static int
-read_address(const struct conf_row *row, const char *raw,
+conf_type_read_address(const struct conf_row *row, const char *raw,
     union conf_number *ret, char *want)
 {
 	size_t count = 1;
@@ -241,8 +243,8 @@ read_address(const struct conf_row *row, const char *raw,
 }
 
 static int
-read_urls(const struct conf_row *row, const char *raw, union conf_number *ret,
-    char *want)
+conf_type_read_urls(const struct conf_row *row, const char *raw,
+    union conf_number *ret, char *want)
 {
 	size_t count = 0;
 	char **list = str_list_parse(raw, &count);
@@ -261,7 +263,7 @@ read_urls(const struct conf_row *row, const char *raw, union conf_number *ret,
 }
 
 static int
-net_good(const char *text)
+conf_type_net_good(const char *text)
 {
 	const char *slash = strchr(text, '/');
 	int family = strchr(text, ':') == NULL ? AF_INET : AF_INET6;
@@ -278,8 +280,8 @@ net_good(const char *text)
 }
 
 static int
-read_nets(const struct conf_row *row, const char *raw, union conf_number *ret,
-    char *want)
+conf_type_read_nets(const struct conf_row *row, const char *raw,
+    union conf_number *ret, char *want)
 {
 	size_t count = 0;
 	char **list = str_list_parse(raw, &count);
@@ -290,7 +292,7 @@ read_nets(const struct conf_row *row, const char *raw, union conf_number *ret,
 	snprintf(want, CONF_WANT_BYTES,
 	    "networks as 10.1.0.0/16, with commas between");
 	for (size_t i = 0; rc == 0 && i < count; i++)
-		if (!net_good(list[i]))
+		if (!conf_type_net_good(list[i]))
 			rc = -EINVAL;
 	str_list_free(list);
 	return rc;
@@ -298,18 +300,18 @@ read_nets(const struct conf_row *row, const char *raw, union conf_number *ret,
 
 static int (*const readers[CONF_TYPE_MAX])(const struct conf_row *row,
     const char *raw, union conf_number *ret, char *want) = {
-	[CONF_STRING] = read_string,
-	[CONF_BOOL] = read_bool,
-	[CONF_INT] = read_int,
-	[CONF_REAL] = read_real,
-	[CONF_BYTES] = read_bytes,
-	[CONF_SPAN] = read_span,
-	[CONF_CHOICE] = read_choice,
-	[CONF_CHOICES] = read_choices,
-	[CONF_HOSTLIST] = read_hostlist,
-	[CONF_ADDRESS] = read_address,
-	[CONF_URLS] = read_urls,
-	[CONF_NETS] = read_nets,
+	[CONF_STRING] = conf_type_read_string,
+	[CONF_BOOL] = conf_type_read_bool,
+	[CONF_INT] = conf_type_read_int,
+	[CONF_REAL] = conf_type_read_real,
+	[CONF_BYTES] = conf_type_read_bytes,
+	[CONF_SPAN] = conf_type_read_span,
+	[CONF_CHOICE] = conf_type_read_choice,
+	[CONF_CHOICES] = conf_type_read_choices,
+	[CONF_HOSTLIST] = conf_type_read_hostlist,
+	[CONF_ADDRESS] = conf_type_read_address,
+	[CONF_URLS] = conf_type_read_urls,
+	[CONF_NETS] = conf_type_read_nets,
 };
 
 int
@@ -338,7 +340,7 @@ conf_type_allowed(const struct conf_row *row, char *ret, size_t cap_bytes)
 	else if (plain[row->type] != NULL)
 		snprintf(ret, cap_bytes, "%s", plain[row->type]);
 	else
-		range_format(row, ret, cap_bytes);
+		conf_type_range_format(row, ret, cap_bytes);
 }
 
 int

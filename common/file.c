@@ -23,7 +23,7 @@
 #define READ_BYTES 16384 /* at first; twice as many whenever they are full */
 
 static int
-complain(const char *path, int rc, struct err *err)
+file_complain(const char *path, int rc, struct err *err)
 {
 	err_say(err, "%.300s: %s", path,
 	    rc == -ENOTSUP ? "allowed is a plain file, no pipe and no device"
@@ -54,7 +54,7 @@ file_open(const char *path, FILE **ret, struct err *err)
 	if (rc < 0) {
 		if (fd >= 0)
 			close(fd);
-		return complain(path, rc, err);
+		return file_complain(path, rc, err);
 	}
 	*ret = fp; /* handed over */
 	return 0;
@@ -101,7 +101,7 @@ file_read(const char *path, size_t most_bytes, char **ret, size_t *ret_bytes,
 		*ret_bytes = len;
 	}
 	fclose(fp);
-	return rc < 0 ? complain(path, rc, err) : 0;
+	return rc < 0 ? file_complain(path, rc, err) : 0;
 }
 
 int64_t

@@ -30,7 +30,7 @@ hist_clear(struct hist *h)
 
 /* The smallest k with m <= 2^(k/16), for m in [1, 2): 0..16. */
 static int
-step_of(double m)
+hist_step_of(double m)
 {
 	int lo = 0, hi = HIST_PER_OCTAVE;
 
@@ -56,7 +56,7 @@ hist_index(double value)
 	if (isinf(value))
 		return HIST_LAST;
 	m = frexp(value, &exponent); /* value = 2m * 2^(exponent - 1) */
-	i = (exponent - 1) * HIST_PER_OCTAVE + step_of(2 * m);
+	i = (exponent - 1) * HIST_PER_OCTAVE + hist_step_of(2 * m);
 	if (i < HIST_FIRST)
 		return HIST_FIRST;
 	return i > HIST_LAST ? HIST_LAST : i;
@@ -190,7 +190,7 @@ struct writer {
 };
 
 static void
-put_byte(struct writer *w, uint8_t byte)
+hist_put_byte(struct writer *w, uint8_t byte)
 {
 	if (w->left_bytes == 0) {
 		w->full = 1;
@@ -201,26 +201,26 @@ put_byte(struct writer *w, uint8_t byte)
 }
 
 static void
-put_varint(struct writer *w, uint64_t x)
+hist_put_varint(struct writer *w, uint64_t x)
 {
 	for (; x >= 0x80; x >>= 7)
-		put_byte(w, (uint8_t)(x | 0x80));
-	put_byte(w, (uint8_t)x);
+		hist_put_byte(w, (uint8_t)(x | 0x80));
+	hist_put_byte(w, (uint8_t)x);
 }
 
 static void
-put_double(struct writer *w, double value)
+hist_put_double(struct writer *w, double value)
 {
 	uint64_t bits;
 
 	memcpy(&bits, &value, sizeof(bits));
 	for (int shift = 0; shift < 64; shift += 8)
-		put_byte(w, (uint8_t)(bits >> shift));
+		hist_put_byte(w, (uint8_t)(bits >> shift));
 }
 
 /* First and last used bucket, and their number. */
 static int
-used(const struct hist *h, int *ret_first, int *ret_last)
+hist_used(const struct hist *h, int *ret_first, int *ret_last)
 {
 	int count = 0;
 
@@ -238,7 +238,7 @@ used(const struct hist *h, int *ret_first, int *ret_last)
 /* Smallest and largest lie in the outer buckets, and the sum between n times
  * the one and n times the other, but for rounding. */
 static int
-check_moments(const struct hist *h, int first, int last)
+hist_check_moments(const struct hist *h, int first, int last)
 {
 	double n = (double)h->count, slack;
 
@@ -263,28 +263,28 @@ long
 hist_pack(const struct hist *h, uint8_t *ret, size_t cap_bytes)
 {
 	struct writer w = { ret, cap_bytes, 0 };
-	int first, last, count = used(h, &first, &last);
+	int first, last, count = hist_used(h, &first, &last);
 
-	if (h->count == 0 ? count > 0 : check_moments(h, first, last) < 0)
+	if (h->count == 0 ? count > 0 : hist_check_moments(h, first, last) < 0)
 		return -EDOM;
 	last = first;
-	put_byte(&w, HIST_VERSION);
-	put_varint(&w, h->count);
-	put_double(&w, h->count > 0 ? h->sum : 0);
-	put_double(&w, h->count > 0 ? h->min : 0);
-	put_double(&w, h->count > 0 ? h->max : 0);
+	hist_put_byte(&w, HIST_VERSION);
+	hist_put_varint(&w, h->count);
+	hist_put_double(&w, h->count > 0 ? h->sum : 0);
+	hist_put_double(&w, h->count > 0 ? h->min : 0);
+	hist_put_double(&w, h->count > 0 ? h->max : 0);
 	/* zigzag: small numbers of either sign stay short */
-	put_varint(&w,
+	hist_put_varint(&w,
 	    first < 0 ? ((uint64_t) - (int64_t)first << 1) - 1
 		      : (uint64_t)first << 1);
-	put_varint(&w, (uint64_t)count);
+	hist_put_varint(&w, (uint64_t)count);
 	for (int i = first; count > 0; i++) {
 		uint64_t n = h->bucket[i - HIST_FIRST];
 
 		if (n == 0)
 			continue;
-		put_varint(&w, (uint64_t)(i - last));
-		put_varint(&w, n);
+		hist_put_varint(&w, (uint64_t)(i - last));
+		hist_put_varint(&w, n);
 		last = i;
 		count--;
 	}
@@ -298,7 +298,7 @@ struct reader {
 };
 
 static uint8_t
-get_byte(struct reader *r)
+hist_get_byte(struct reader *r)
 {
 	if (r->left_bytes == 0) {
 		r->bad = 1;
@@ -310,14 +310,14 @@ get_byte(struct reader *r)
 
 /* Only the shortest form: one blob for one histogram. */
 static uint64_t
-get_varint(struct reader *r)
+hist_get_varint(struct reader *r)
 {
 	uint64_t x = 0;
 	uint8_t byte;
 	int shift = 0;
 
 	do {
-		byte = get_byte(r);
+		byte = hist_get_byte(r);
 		if (shift == 63 && byte > 1)
 			r->bad = 1;
 		x |= (uint64_t)(byte & 0x7f) << shift;
@@ -329,29 +329,30 @@ get_varint(struct reader *r)
 }
 
 static double
-get_double(struct reader *r)
+hist_get_double(struct reader *r)
 {
 	uint64_t bits = 0;
 	double value;
 
 	for (int shift = 0; shift < 64; shift += 8)
-		bits |= (uint64_t)get_byte(r) << shift;
+		bits |= (uint64_t)hist_get_byte(r) << shift;
 	memcpy(&value, &bits, sizeof(value));
 	return value;
 }
 
 /* The pairs; the sum of their counts must be h->count. */
 static int
-get_buckets(struct reader *r, struct hist *h, int *ret_first, int *ret_last)
+hist_get_buckets(struct reader *r, struct hist *h, int *ret_first,
+    int *ret_last)
 {
-	uint64_t code = get_varint(r), count = get_varint(r), sum = 0;
+	uint64_t code = hist_get_varint(r), count = hist_get_varint(r), sum = 0;
 	int64_t i = (int64_t)(code >> 1) ^ -(int64_t)(code & 1);
 
 	if (count > HIST_BUCKETS || i < HIST_FIRST || i > HIST_LAST)
 		return -EPROTO;
 	*ret_first = (int)i;
 	for (uint64_t k = 0; k < count; k++) {
-		uint64_t gap = get_varint(r), n = get_varint(r);
+		uint64_t gap = hist_get_varint(r), n = hist_get_varint(r);
 
 		if (r->bad || (gap == 0) != (k == 0) || n == 0 ||
 		    gap > (uint64_t)(HIST_LAST - i) || n > h->count - sum)
@@ -372,16 +373,16 @@ hist_unpack(const uint8_t *blob, size_t len_bytes, struct hist *ret)
 	int first, last;
 
 	hist_clear(&h);
-	if (get_byte(&r) != HIST_VERSION)
+	if (hist_get_byte(&r) != HIST_VERSION)
 		return -EPROTO;
-	h.count = get_varint(&r);
-	h.sum = get_double(&r);
-	h.min = get_double(&r);
-	h.max = get_double(&r);
-	if (r.bad || get_buckets(&r, &h, &first, &last) < 0 || r.bad ||
+	h.count = hist_get_varint(&r);
+	h.sum = hist_get_double(&r);
+	h.min = hist_get_double(&r);
+	h.max = hist_get_double(&r);
+	if (r.bad || hist_get_buckets(&r, &h, &first, &last) < 0 || r.bad ||
 	    r.left_bytes > 0)
 		return -EPROTO;
-	if (check_moments(&h, first, last) < 0)
+	if (hist_check_moments(&h, first, last) < 0)
 		return -EPROTO;
 	*ret = h;
 	return 0;

@@ -31,7 +31,7 @@ struct build {
 };
 
 static int __attribute__((format(printf, 4, 5)))
-refuse(struct build *b, int rc, const char *at, const char *fmt, ...)
+hostlist_refuse(struct build *b, int rc, const char *at, const char *fmt, ...)
 {
 	char what[160];
 	va_list ap;
@@ -49,7 +49,7 @@ refuse(struct build *b, int rc, const char *at, const char *fmt, ...)
 
 /* The slot where a name is, or would go. */
 static uint32_t *
-set_slot(struct build *b, const char *name)
+hostlist_set_slot(struct build *b, const char *name)
 {
 	/* FNV-1a: short names, and no one gains by colliding them. */
 	uint64_t hash = 14695981039346656037ULL;
@@ -65,7 +65,7 @@ set_slot(struct build *b, const char *name)
 }
 
 static void
-set_grow(struct build *b)
+hostlist_set_grow(struct build *b)
 {
 	free(b->set);
 	b->set_slots = b->set_slots == 0 ? 64 : b->set_slots * 2;
@@ -73,7 +73,7 @@ set_grow(struct build *b)
 	b->hl.names = xreallocarray(b->hl.names, b->set_slots / 2,
 	    sizeof(*b->hl.names));
 	for (size_t i = 0; i < b->hl.count; i++)
-		*set_slot(b, b->hl.names[i]) = (uint32_t)(i + 1);
+		*hostlist_set_slot(b, b->hl.names[i]) = (uint32_t)(i + 1);
 }
 
 int
@@ -96,19 +96,19 @@ hostlist_name_check(const char *name)
 }
 
 static int
-add_name(struct build *b, const char *name, const char *at)
+hostlist_add_name(struct build *b, const char *name, const char *at)
 {
 	uint32_t *slot;
 
 	if (hostlist_name_check(name) < 0)
-		return refuse(b, -EINVAL, at,
+		return hostlist_refuse(b, -EINVAL, at,
 		    "\"%.40s\" is no host name (letters, digits, . - _)", name);
 	if (++b->made > HOSTLIST_MAX)
-		return refuse(b, -E2BIG, NULL, "more than %d hosts",
+		return hostlist_refuse(b, -E2BIG, NULL, "more than %d hosts",
 		    HOSTLIST_MAX);
 	if (b->hl.count >= b->set_slots / 2)
-		set_grow(b);
-	slot = set_slot(b, name);
+		hostlist_set_grow(b);
+	slot = hostlist_set_slot(b, name);
 	if (*slot != 0)
 		return 0;
 	b->hl.names[b->hl.count++] = xstrdup(name);
@@ -118,14 +118,14 @@ add_name(struct build *b, const char *name, const char *at)
 
 /* "007" or "007-012" at *p; moves *p behind it. */
 static int
-parse_range(struct build *b, const char **p, long long *ret_lo,
+hostlist_parse_range(struct build *b, const char **p, long long *ret_lo,
     long long *ret_hi, int *ret_width)
 {
 	const char *from = *p;
 	size_t n = strspn(from, "0123456789");
 
 	if (n == 0 || n > DIGITS_MAX)
-		return refuse(b, -EINVAL, from,
+		return hostlist_refuse(b, -EINVAL, from,
 		    "a number of at most %d digits is missing", DIGITS_MAX);
 	*ret_lo = *ret_hi = strtoll(from, NULL, 10);
 	*ret_width = from[0] == '0' ? (int)n : 0;
@@ -135,24 +135,25 @@ parse_range(struct build *b, const char **p, long long *ret_lo,
 	from = *p + 1;
 	n = strspn(from, "0123456789");
 	if (n == 0 || n > DIGITS_MAX)
-		return refuse(b, -EINVAL, from,
+		return hostlist_refuse(b, -EINVAL, from,
 		    "a number of at most %d digits is missing", DIGITS_MAX);
 	*ret_hi = strtoll(from, NULL, 10);
 	*p = from + n;
 	if (*ret_hi < *ret_lo)
-		return refuse(b, -EINVAL, from, "the range runs backwards");
+		return hostlist_refuse(b, -EINVAL, from,
+		    "the range runs backwards");
 	if (*ret_hi - *ret_lo >= HOSTLIST_MAX)
-		return refuse(b, -E2BIG, from, "more than %d hosts",
+		return hostlist_refuse(b, -E2BIG, from, "more than %d hosts",
 		    HOSTLIST_MAX);
 	return 0;
 }
 
-static int expand(struct build *b, const char *head, const char *item,
+static int hostlist_expand(struct build *b, const char *head, const char *item,
     const char *end, int depth);
 
 /* Every number of one bracket, each followed by the rest of the item. */
 static int
-expand_bracket(struct build *b, const char *head, const char *open,
+hostlist_expand_bracket(struct build *b, const char *head, const char *open,
     const char *end, int depth)
 {
 	const char *close = memchr(open, ']', (size_t)(end - open));
@@ -162,24 +163,26 @@ expand_bracket(struct build *b, const char *head, const char *open,
 	int rc = 0, width = 0;
 
 	if (close == NULL)
-		return refuse(b, -EINVAL, open, "the bracket is not closed");
+		return hostlist_refuse(b, -EINVAL, open,
+		    "the bracket is not closed");
 	if (depth >= BRACKETS_MAX)
-		return refuse(b, -EINVAL, open, "more than %d brackets",
-		    BRACKETS_MAX);
+		return hostlist_refuse(b, -EINVAL, open,
+		    "more than %d brackets", BRACKETS_MAX);
 	for (;;) {
-		rc = parse_range(b, &p, &lo, &hi, &width);
+		rc = hostlist_parse_range(b, &p, &lo, &hi, &width);
 		for (; rc == 0 && lo <= hi; lo++) {
 			if (snprintf(name, sizeof(name), "%s%0*lld", head,
 				width, lo) > HOSTLIST_NAME_MAX)
-				return refuse(b, -EINVAL, open,
+				return hostlist_refuse(b, -EINVAL, open,
 				    "the name is longer than %d bytes",
 				    HOSTLIST_NAME_MAX);
-			rc = expand(b, name, close + 1, end, depth + 1);
+			rc = hostlist_expand(b, name, close + 1, end,
+			    depth + 1);
 		}
 		if (rc < 0 || p == close)
 			return rc;
 		if (*p != ',')
-			return refuse(b, -EINVAL, p,
+			return hostlist_refuse(b, -EINVAL, p,
 			    "expected a digit, '-', ',' or ']'");
 		p++;
 	}
@@ -187,20 +190,20 @@ expand_bracket(struct build *b, const char *head, const char *open,
 
 /* head is done; item to end may hold more brackets. */
 static int
-expand(struct build *b, const char *head, const char *item, const char *end,
-    int depth)
+hostlist_expand(struct build *b, const char *head, const char *item,
+    const char *end, int depth)
 {
 	const char *open = memchr(item, '[', (size_t)(end - item));
 	size_t plain = (size_t)((open == NULL ? end : open) - item);
 	char name[2 * HOSTLIST_NAME_MAX];
 
 	if (strlen(head) + plain > HOSTLIST_NAME_MAX)
-		return refuse(b, -EINVAL, item,
+		return hostlist_refuse(b, -EINVAL, item,
 		    "the name is longer than %d bytes", HOSTLIST_NAME_MAX);
 	snprintf(name, sizeof(name), "%s%.*s", head, (int)plain, item);
 	if (open == NULL)
-		return add_name(b, name, item);
-	return expand_bracket(b, name, open, end, depth);
+		return hostlist_add_name(b, name, item);
+	return hostlist_expand_bracket(b, name, open, end, depth);
 }
 
 int
@@ -210,7 +213,7 @@ hostlist_parse(const char *text, struct hostlist *ret, struct err *err)
 	const char *p = text, *next, *end;
 	int rc = 0;
 
-	set_grow(&b);
+	hostlist_set_grow(&b);
 	do {
 		int inside = 0;
 
@@ -223,10 +226,10 @@ hostlist_parse(const char *text, struct hostlist *ret, struct err *err)
 		while (end > p && (end[-1] == ' ' || end[-1] == '\t'))
 			end--;
 		if (p >= end)
-			rc = refuse(&b, -EINVAL, next,
+			rc = hostlist_refuse(&b, -EINVAL, next,
 			    "a host name is missing");
 		else
-			rc = expand(&b, "", p, end, 0);
+			rc = hostlist_expand(&b, "", p, end, 0);
 		p = next + 1;
 	} while (rc == 0 && *next != '\0');
 	free(b.set);
@@ -263,14 +266,14 @@ struct fold {
 };
 
 static int
-is_number(const char *from, size_t n)
+hostlist_is_number(const char *from, size_t n)
 {
 	return n > 0 && n <= DIGITS_MAX && strspn(from, "0123456789") >= n;
 }
 
 /* Can a and b stand in one bracket? Then how. */
 static int
-fold_pair(const char *a, const char *b, struct fold *ret)
+hostlist_fold_pair(const char *a, const char *b, struct fold *ret)
 {
 	size_t at = 0, na, nb;
 
@@ -280,7 +283,7 @@ fold_pair(const char *a, const char *b, struct fold *ret)
 		at--;
 	na = strspn(a + at, "0123456789");
 	nb = strspn(b + at, "0123456789");
-	if (!is_number(a + at, na) || !is_number(b + at, nb))
+	if (!hostlist_is_number(a + at, na) || !hostlist_is_number(b + at, nb))
 		return 0;
 	if (strcmp(a + at + na, b + at + nb) != 0)
 		return 0;
@@ -294,7 +297,7 @@ fold_pair(const char *a, const char *b, struct fold *ret)
 
 /* names[0..n) share a fold: print them as one bracket. */
 static void
-format_fold(struct strbuf *sb, const char *const *names, size_t n,
+hostlist_format_fold(struct strbuf *sb, const char *const *names, size_t n,
     const struct fold *f)
 {
 	size_t pre = f->prefix_bytes;
@@ -331,15 +334,17 @@ hostlist_format(const char *const *names, size_t count)
 
 		if (i > 0)
 			strbuf_add(&sb, ",", 1);
-		if (i + 1 < count && fold_pair(names[i], names[i + 1], &f))
+		if (i + 1 < count &&
+		    hostlist_fold_pair(names[i], names[i + 1], &f))
 			for (n = 2; i + n < count &&
-			     fold_pair(names[i], names[i + n], &other) &&
+			     hostlist_fold_pair(names[i], names[i + n],
+				 &other) &&
 			     other.prefix_bytes == f.prefix_bytes;)
 				n++;
 		if (n == 1)
 			strbuf_addf(&sb, "%s", names[i]);
 		else
-			format_fold(&sb, names + i, n, &f);
+			hostlist_format_fold(&sb, names + i, n, &f);
 		i += n;
 	}
 	return sb.text;

@@ -78,7 +78,7 @@ log_set_fatal_hook(void (*hook)(void))
 
 /* Bytes that snprintf put into a room of room_bytes. */
 static size_t
-put_bytes(int rc, size_t room_bytes)
+log_put_bytes(int rc, size_t room_bytes)
 {
 	if (rc < 0)
 		return 0;
@@ -101,15 +101,15 @@ line(enum log_level level, int err, const char *fmt, va_list ap)
 		rc = snprintf(text, room, "<%d>", levels[level].priority);
 	else
 		rc = snprintf(text, room, "%s: ", lg.name);
-	len += put_bytes(rc, room);
+	len += log_put_bytes(rc, room);
 	rc = vsnprintf(text + len, room - len, fmt, ap);
 	want = rc < 0 ? 0 : len + (size_t)rc;
-	len += put_bytes(rc, room - len);
+	len += log_put_bytes(rc, room - len);
 	if (err != 0) {
 		rc = snprintf(text + len, room - len, ": %s",
 		    strerror_r(err, spell, sizeof(spell)));
 		want += rc < 0 ? 0 : (size_t)rc;
-		len += put_bytes(rc, room - len);
+		len += log_put_bytes(rc, room - len);
 	}
 	/* Texts may quote what a peer sent: a line break in it must not be able
 	 * to forge a line, nor an escape to paint the terminal. */
@@ -170,7 +170,7 @@ log_trace(const char *fmt, ...)
 	LINE(LOG_LEVEL_TRACE, 0);
 }
 
-static void __attribute__((noreturn)) die(void)
+static void __attribute__((noreturn)) log_die(void)
 {
 	void (*hook)(void) = lg.fatal_hook;
 
@@ -184,12 +184,12 @@ void
 fatal(const char *fmt, ...)
 {
 	LINE(LOG_LEVEL_ERROR, saved_errno);
-	die();
+	log_die();
 }
 
 void
 fatalx(const char *fmt, ...)
 {
 	LINE(LOG_LEVEL_ERROR, 0);
-	die();
+	log_die();
 }

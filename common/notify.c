@@ -54,7 +54,7 @@ notify_init(void)
 
 /* Best effort: a manager that does not read must not stop us. */
 static void
-say(const char *text)
+notify_say(const char *text)
 {
 	int fd;
 
@@ -71,7 +71,7 @@ say(const char *text)
 void
 notify_ready(void)
 {
-	say("READY=1");
+	notify_say("READY=1");
 }
 
 void
@@ -81,19 +81,19 @@ notify_reloading(void)
 
 	snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%llu",
 	    (unsigned long long)(clk_ns() / CLK_NS_PER_US));
-	say(text);
+	notify_say(text);
 }
 
 void
 notify_stopping(void)
 {
-	say("STOPPING=1");
+	notify_say("STOPPING=1");
 }
 
 void
 notify_watchdog(void)
 {
-	say("WATCHDOG=1");
+	notify_say("WATCHDOG=1");
 }
 
 void
@@ -106,7 +106,7 @@ notify_status(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text + len, sizeof(text) - len, fmt, ap);
 	va_end(ap);
-	say(text);
+	notify_say(text);
 }
 
 uint64_t

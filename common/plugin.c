@@ -16,7 +16,7 @@
 #include "common/str.h"
 
 static void *
-object_open(const char *name)
+plugin_object_open(const char *name)
 {
 	const char *folders[] = { getenv("COALMINE_PLUGIN_DIR"), NULL,
 		COALMINE_PLUGIN_DIR };
@@ -42,7 +42,7 @@ const void *
 plugin_find(const char *name, const char *entry, int abi, struct err *err)
 {
 	const void *(*call)(int) = NULL, *ops = NULL;
-	void *so = object_open(name);
+	void *so = plugin_object_open(name);
 
 	if (so == NULL) {
 		err_say(err, "needs the package coalmine-%s: %.200s", name,

@@ -25,7 +25,7 @@
 static char **first_argv, **first_env;
 
 static void
-fd_set_to(posix_spawn_file_actions_t *files, int fd, int is)
+program_fd_set_to(posix_spawn_file_actions_t *files, int fd, int is)
 {
 	if (is < 0)
 		posix_spawn_file_actions_addopen(files, fd, "/dev/null",
@@ -48,8 +48,8 @@ program_start(char *const *argv, char *const *env, int out_fd, int err_fd,
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
 	/* The last first: where we have no input, a file of ours may be 0. */
-	fd_set_to(&files, STDERR_FILENO, err_fd);
-	fd_set_to(&files, STDOUT_FILENO, out_fd);
+	program_fd_set_to(&files, STDERR_FILENO, err_fd);
+	program_fd_set_to(&files, STDOUT_FILENO, out_fd);
 	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null",
 	    O_RDONLY, 0);
 	posix_spawnattr_setflags(&attr,

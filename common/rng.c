@@ -31,7 +31,7 @@ rng_mix(uint64_t x)
 }
 
 static uint64_t
-rotate(uint64_t x, int bits)
+rng_rotate(uint64_t x, int bits)
 {
 	return (x << bits) | (x >> (64 - bits));
 }
@@ -58,7 +58,7 @@ uint64_t
 rng_next(struct rng *r)
 {
 	uint64_t *s = r->s;
-	uint64_t out = rotate(s[1] * 5, 7) * 9;
+	uint64_t out = rng_rotate(s[1] * 5, 7) * 9;
 	uint64_t t = s[1] << 17;
 
 	s[2] ^= s[0];
@@ -66,7 +66,7 @@ rng_next(struct rng *r)
 	s[1] ^= s[2];
 	s[0] ^= s[3];
 	s[2] ^= t;
-	s[3] = rotate(s[3], 45);
+	s[3] = rng_rotate(s[3], 45);
 	return out;
 }
 

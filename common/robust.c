@@ -15,7 +15,7 @@
 #define INSERT_MAX 32 /* values that are sorted by insertion */
 
 static int
-compare(const void *a, const void *b)
+robust_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -28,7 +28,7 @@ void
 robust_sort(double *x, size_t n)
 {
 	if (n > INSERT_MAX) {
-		qsort(x, n, sizeof(*x), compare);
+		qsort(x, n, sizeof(*x), robust_compare);
 		return;
 	}
 	for (size_t i = 1; i < n; i++) {
@@ -98,7 +98,7 @@ robust_z(double x, double median, double mad, double floor)
 }
 
 static double
-polynomial(const double *c, size_t n, double x)
+robust_polynomial(const double *c, size_t n, double x)
 {
 	double y = 0;
 
@@ -110,7 +110,7 @@ polynomial(const double *c, size_t n, double x)
 /* P. J. Acklam's rational approximation, relative error under 1.15e-9: one
  * fraction in the middle, another in r = sqrt(-2 ln p) for a tail. */
 static double
-acklam(double p)
+robust_acklam(double p)
 {
 	static const double a[] = { -3.969683028665376e+01,
 		2.209460984245205e+02, -2.759285104469687e+02,
@@ -130,12 +130,12 @@ acklam(double p)
 
 	if (p < 0.02425) {
 		r = sqrt(-2 * log(p));
-		return polynomial(c, ARRAY_LEN(c), r) /
-		    polynomial(d, ARRAY_LEN(d), r);
+		return robust_polynomial(c, ARRAY_LEN(c), r) /
+		    robust_polynomial(d, ARRAY_LEN(d), r);
 	}
 	r = q * q;
-	return q * polynomial(a, ARRAY_LEN(a), r) /
-	    polynomial(b, ARRAY_LEN(b), r);
+	return q * robust_polynomial(a, ARRAY_LEN(a), r) /
+	    robust_polynomial(b, ARRAY_LEN(b), r);
 }
 
 double
@@ -146,7 +146,7 @@ robust_normal_quantile(double p)
 	assert(p > 0 && p < 1);
 	if (p > 0.5)
 		return -robust_normal_quantile(1 - p);
-	x = acklam(p);
+	x = robust_acklam(p);
 	/* Halley's step on F(x) - p: u = (F - p) / f, x - u / (1 + x u / 2) */
 	e = 0.5 * erfc(-x / sqrt(2)) - p;
 	u = e * sqrt(2 * acos(-1)) * exp(x * x / 2);
@@ -156,7 +156,7 @@ robust_normal_quantile(double p)
 /* Continued fraction of the incomplete beta function (Abramowitz and Stegun
  * 26.5.8), evaluated front to back after Lentz. */
 static double
-beta_fraction(double x, double a, double b)
+robust_beta_fraction(double x, double a, double b)
 {
 	const double tiny = 1e-300;
 	double f = 1, c = 1, d = 0;
@@ -185,7 +185,7 @@ beta_fraction(double x, double a, double b)
 
 /* The regularised incomplete beta function I_x(a, b). */
 static double
-beta_share(double x, double a, double b)
+robust_beta_share(double x, double a, double b)
 {
 	double front;
 
@@ -194,17 +194,17 @@ beta_share(double x, double a, double b)
 	if (x >= 1)
 		return 1;
 	if (x > (a + 1) / (a + b + 2)) /* where the fraction converges slowly */
-		return 1 - beta_share(1 - x, b, a);
+		return 1 - robust_beta_share(1 - x, b, a);
 	front = exp(
 	    lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
-	return front * beta_fraction(x, a, b) / a;
+	return front * robust_beta_fraction(x, a, b) / a;
 }
 
 /* P(T > t) = I_{df / (df + t^2)}(df / 2, 1 / 2) / 2 for t >= 0. */
 static double
-t_tail(double t, double df)
+robust_t_tail(double t, double df)
 {
-	return beta_share(df / (df + t * t), df / 2, 0.5) / 2;
+	return robust_beta_share(df / (df + t * t), df / 2, 0.5) / 2;
 }
 
 double
@@ -217,14 +217,14 @@ robust_t_quantile(double p, double df)
 		return -robust_t_quantile(1 - p, df);
 	if (df > 1e7)
 		return robust_normal_quantile(p);
-	while (t_tail(hi, df) > 1 - p && hi < 1e150) {
+	while (robust_t_tail(hi, df) > 1 - p && hi < 1e150) {
 		lo = hi;
 		hi *= 2;
 	}
 	while (hi - lo > 1e-12 * hi) {
 		double mid = (lo + hi) / 2;
 
-		if (t_tail(mid, df) > 1 - p)
+		if (robust_t_tail(mid, df) > 1 - p)
 			lo = mid;
 		else
 			hi = mid;

@@ -139,18 +139,18 @@ str_find(const void *rows, size_t count, size_t row_bytes, const char *word)
 }
 
 static int
-is_blank(char c)
+str_is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
 /* The item between text and end without its blanks; NULL when it is empty. */
 static char *
-item(const char *text, const char *end)
+str_item(const char *text, const char *end)
 {
-	while (text < end && is_blank(*text))
+	while (text < end && str_is_blank(*text))
 		text++;
-	while (end > text && is_blank(end[-1]))
+	while (end > text && str_is_blank(end[-1]))
 		end--;
 	return text == end ? NULL : xstrndup(text, (size_t)(end - text));
 }
@@ -192,7 +192,7 @@ str_list_parse(const char *text, size_t *ret_count)
 	for (;; text = end + 1) {
 		end = text + strcspn(text, ",");
 		list = xreallocarray(list, count + 2, sizeof(*list));
-		list[count] = item(text, end);
+		list[count] = str_item(text, end);
 		if (list[count] == NULL) {
 			str_list_free(list);
 			return NULL;
@@ -242,7 +242,7 @@ str_format(char *ret, size_t cap_bytes, const char *fmt, ...)
 
 /* Room for len_bytes more and the NUL. */
 static void
-reserve(struct strbuf *sb, size_t len_bytes)
+str_reserve(struct strbuf *sb, size_t len_bytes)
 {
 	size_t need = sb->len_bytes + len_bytes + 1, cap = sb->cap_bytes;
 
@@ -259,7 +259,7 @@ reserve(struct strbuf *sb, size_t len_bytes)
 void
 strbuf_add(struct strbuf *sb, const char *text, size_t len_bytes)
 {
-	reserve(sb, len_bytes);
+	str_reserve(sb, len_bytes);
 	if (len_bytes > 0)
 		memcpy(sb->text + sb->len_bytes, text, len_bytes);
 	sb->len_bytes += len_bytes;
@@ -276,7 +276,7 @@ strbuf_addf(struct strbuf *sb, const char *fmt, ...)
 	len = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
 	assert(len >= 0);
-	reserve(sb, (size_t)len);
+	str_reserve(sb, (size_t)len);
 	va_start(ap, fmt);
 	vsnprintf(sb->text + sb->len_bytes, (size_t)len + 1, fmt, ap);
 	va_end(ap);

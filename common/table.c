@@ -22,7 +22,7 @@ struct table {
 };
 
 static void
-push(struct table *t, char *text)
+table_push(struct table *t, char *text)
 {
 	t->cells = xmore(t->cells, t->count, sizeof(*t->cells));
 	t->cells[t->count++] = text;
@@ -40,7 +40,7 @@ table_new(const char *heads)
 		t->right[t->columns] = *heads == '>';
 		heads += *heads == '>';
 		n = strcspn(heads, "|");
-		push(t, xstrndup(heads, n));
+		table_push(t, xstrndup(heads, n));
 		t->columns++;
 		if (heads[n] == '\0')
 			return t;
@@ -74,12 +74,12 @@ table_cell(struct table *t, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, (size_t)n + 1, fmt, ap);
 	va_end(ap);
-	push(t, text);
+	table_push(t, text);
 }
 
 /* Characters of UTF-8 text: bytes that do not continue one. */
 static size_t
-text_width(const char *text)
+table_text_width(const char *text)
 {
 	size_t n = 0;
 
@@ -97,13 +97,13 @@ table_print(struct table *t, FILE *to)
 	assert(t->count % t->columns == 0);
 	memset(width, 0, sizeof(width));
 	for (size_t i = 0; i < t->count; i++) {
-		size_t n = text_width(t->cells[i]), c = i % t->columns;
+		size_t n = table_text_width(t->cells[i]), c = i % t->columns;
 
 		width[c] = n > width[c] ? n : width[c];
 	}
 	for (size_t i = 0; i < t->count; i++) {
 		size_t c = i % t->columns;
-		size_t pad = width[c] - text_width(t->cells[i]);
+		size_t pad = width[c] - table_text_width(t->cells[i]);
 
 		if (t->right[c])
 			owed += pad;

@@ -12,7 +12,7 @@
 
 /* Bytes of a character that begins so; 0: none does. */
 static size_t
-want_bytes(unsigned char first)
+utf8_want_bytes(unsigned char first)
 {
 	if (first < 0x80)
 		return 1;
@@ -28,7 +28,7 @@ utf8_len(const char *bytes, size_t len_bytes)
 	/* smallest code point by length: shorter forms only */
 	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *b = (const unsigned char *)bytes;
-	size_t want = len_bytes == 0 ? 0 : want_bytes(b[0]);
+	size_t want = len_bytes == 0 ? 0 : utf8_want_bytes(b[0]);
 	uint32_t code;
 
 	if (want <= 1 || len_bytes < want)
@@ -58,7 +58,7 @@ utf8_check(const char *bytes, size_t len_bytes)
 
 /* Bytes to keep at the start of bytes; 0: the first becomes '?'. */
 static size_t
-keep_bytes(const char *bytes, size_t len_bytes)
+utf8_keep_bytes(const char *bytes, size_t len_bytes)
 {
 	unsigned char c = (unsigned char)bytes[0];
 
@@ -76,7 +76,7 @@ utf8_clean_bytes(char *bytes, size_t len_bytes)
 	size_t n;
 
 	for (size_t i = 0; i < len_bytes; i += n) {
-		n = keep_bytes(bytes + i, len_bytes - i);
+		n = utf8_keep_bytes(bytes + i, len_bytes - i);
 		if (n == 0)
 			bytes[i] = '?';
 		n += n == 0;
@@ -91,8 +91,8 @@ utf8_clean(char *text)
 	/* The last byte that begins a character may want more than is there. */
 	while (half > 0 && ((unsigned char)text[half - 1] & 0xc0) == 0x80)
 		half--;
-	if (half > 0 && want_bytes((unsigned char)text[half - 1]) > 1 &&
-	    want_bytes((unsigned char)text[half - 1]) > len - half + 1) {
+	if (half > 0 && utf8_want_bytes((unsigned char)text[half - 1]) > 1 &&
+	    utf8_want_bytes((unsigned char)text[half - 1]) > len - half + 1) {
 		len = half - 1;
 		text[len] = '\0';
 	}

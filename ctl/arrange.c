@@ -18,7 +18,7 @@
 
 /* A member of a row, or of an object in it: "load", "inventory.cores". */
 static const json_t *
-member_of(const json_t *row, const char *name, size_t bytes)
+arrange_member_of(const json_t *row, const char *name, size_t bytes)
 {
 	const json_t *v = row;
 	char part[NAME_MAX_BYTES];
@@ -37,7 +37,7 @@ member_of(const json_t *row, const char *name, size_t bytes)
 
 /* As it is written: a number without more digits than it needs. */
 static const char *
-text_of(const json_t *v, char ret[32])
+arrange_text_of(const json_t *v, char ret[32])
 {
 	if (json_is_string(v))
 		return json_string_value(v);
@@ -51,7 +51,7 @@ text_of(const json_t *v, char ret[32])
 
 /* Some row has it; else it is said which members there are. */
 static int
-name_check(const json_t *list, const char *option, const char *name,
+arrange_name_check(const json_t *list, const char *option, const char *name,
     size_t bytes)
 {
 	struct strbuf names = { 0 };
@@ -60,7 +60,7 @@ name_check(const json_t *list, const char *option, const char *name,
 	size_t i;
 
 	json_array_foreach (list, i, row)
-		if (member_of(row, name, bytes) != NULL)
+		if (arrange_member_of(row, name, bytes) != NULL)
 			return 0;
 	strbuf_add(&names, "", 0);
 	json_object_foreach (json_array_get(list, 0), key, v)
@@ -76,15 +76,15 @@ name_check(const json_t *list, const char *option, const char *name,
 
 /* Does the member compare with what stands behind "=", "!=", "<" or ">"? */
 static int
-fits(const json_t *v, const char *how)
+arrange_fits(const json_t *v, const char *how)
 {
 	char text[32];
 	double than;
 
 	if (*how == '=')
-		return fnmatch(how + 1, text_of(v, text), 0) == 0;
+		return fnmatch(how + 1, arrange_text_of(v, text), 0) == 0;
 	if (*how == '!')
-		return fnmatch(how + 2, text_of(v, text), 0) != 0;
+		return fnmatch(how + 2, arrange_text_of(v, text), 0) != 0;
 	than = atof(how + 1);
 	if (!json_is_number(v))
 		return 0;
@@ -94,7 +94,7 @@ fits(const json_t *v, const char *how)
 
 /* A clause by its form alone: what is wrong, from which character on. */
 static int
-clause_check(const char *clause)
+arrange_clause_check(const char *clause)
 {
 	size_t at = strcspn(clause, "=!<>");
 	const char *how = clause + at, *bracket = strchr(how, '['), *why = NULL;
@@ -129,7 +129,7 @@ ctl_arrange_check(const struct ctl *c)
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < clauses->count; i++)
-		rc = clause_check(clauses->values[i]);
+		rc = arrange_clause_check(clauses->values[i]);
 	if (rc == 0 && by != NULL &&
 	    (by[*by == '-'] == '\0' || strlen(by) >= NAME_MAX_BYTES))
 		rc = ctl_fail("--sort %.40s: a member's name is needed, as "
@@ -145,11 +145,11 @@ static int sort_down;
 
 /* Numbers by size, texts so that node2 is before node10; without one, last. */
 static int
-compare(const void *pa, const void *pb)
+arrange_compare(const void *pa, const void *pb)
 {
-	const json_t *a = member_of(*(json_t *const *)pa, sort_name,
+	const json_t *a = arrange_member_of(*(json_t *const *)pa, sort_name,
 	    strlen(sort_name));
-	const json_t *b = member_of(*(json_t *const *)pb, sort_name,
+	const json_t *b = arrange_member_of(*(json_t *const *)pb, sort_name,
 	    strlen(sort_name));
 	char ta[32], tb[32];
 	int order;
@@ -160,7 +160,8 @@ compare(const void *pa, const void *pb)
 		order = (json_number_value(a) > json_number_value(b)) -
 		    (json_number_value(a) < json_number_value(b));
 	else
-		order = strverscmp(text_of(a, ta), text_of(b, tb));
+		order = strverscmp(arrange_text_of(a, ta),
+		    arrange_text_of(b, tb));
 	return sort_down ? -order : order;
 }
 
@@ -177,12 +178,13 @@ ctl_arrange(struct ctl *c, json_t *list)
 		return 0;
 	/* Of all rows: what one clause leaves may lack what the next names. */
 	for (size_t i = 0; rc == 0 && i < clauses->count; i++)
-		rc = name_check(list, "where", clauses->values[i],
+		rc = arrange_name_check(list, "where", clauses->values[i],
 		    strcspn(clauses->values[i], "=!<>"));
 	if (rc == 0 && by != NULL) {
 		sort_down = *by == '-';
 		sort_name = by + sort_down;
-		rc = name_check(list, "sort", sort_name, strlen(sort_name));
+		rc = arrange_name_check(list, "sort", sort_name,
+		    strlen(sort_name));
 	}
 	if (rc != 0) {
 		json_decref(list);
@@ -193,8 +195,9 @@ ctl_arrange(struct ctl *c, json_t *list)
 		size_t bytes = strcspn(name, "=!<>");
 
 		for (size_t k = json_array_size(list); k-- > 0;)
-			if (!fits(member_of(json_array_get(list, k), name,
-				      bytes),
+			if (!arrange_fits(arrange_member_of(json_array_get(list,
+								k),
+					      name, bytes),
 				name + bytes))
 				json_array_remove(list, k);
 	}
@@ -204,7 +207,7 @@ ctl_arrange(struct ctl *c, json_t *list)
 	rows = xcalloc(count + 1, sizeof(*rows));
 	for (size_t i = 0; i < count; i++)
 		rows[i] = json_incref(json_array_get(list, i));
-	qsort(rows, count, sizeof(*rows), compare);
+	qsort(rows, count, sizeof(*rows), arrange_compare);
 	json_array_clear(list);
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(list, rows[i]);

@@ -73,7 +73,7 @@ struct bisect {
 
 /* Pointers to parts are void then. */
 static void
-part_add(struct bisect *b, struct part p)
+bisect_part_add(struct bisect *b, struct part p)
 {
 	if ((b->parts_count & (b->parts_count - 1)) == 0)
 		b->parts = xreallocarray(b->parts, 2 * b->parts_count + 1,
@@ -97,7 +97,7 @@ bisect_new(const struct bisect_options *o, size_t n)
 	b->hinted = xcalloc(n, 1);
 	for (size_t i = 0; i < n; i++)
 		b->order[i] = i;
-	part_add(b, (struct part){ .count = n, .end_of = NONE });
+	bisect_part_add(b, (struct part){ .count = n, .end_of = NONE });
 	return b;
 }
 
@@ -141,7 +141,7 @@ bisect_least(const struct bisect_options *o, double spread)
 /* ---- what a round has shown ---- */
 
 static int
-is_slow(const struct bisect *b, const struct group *g, double doubt)
+bisect_is_slow(const struct bisect *b, const struct group *g, double doubt)
 {
 	return g->effect - doubt >
 	    fmax(bisect_least(&b->o, g->spread), FINE_MORE * b->fine_most);
@@ -149,7 +149,7 @@ is_slow(const struct bisect *b, const struct group *g, double doubt)
 
 /* Of the whole, those that something else speaks against are one half. */
 static void
-split(struct bisect *b, size_t index)
+bisect_split(struct bisect *b, size_t index)
 {
 	struct part p = b->parts[index];
 	size_t left = p.count / 2, size, first = 0, then = b->hints;
@@ -172,7 +172,7 @@ split(struct bisect *b, size_t index)
 		size = p.count <= SMALL && !by_hints ? 1
 		    : at == 0                        ? left
 						     : p.count - left;
-		part_add(b,
+		bisect_part_add(b,
 		    (struct part){ .from = p.from + at,
 			.count = size,
 			.end_of = NONE });
@@ -182,10 +182,11 @@ split(struct bisect *b, size_t index)
 
 /* One measurement of a part: is it settled, or asked again? */
 static void
-part_hear(struct bisect *b, size_t index, const struct group *g)
+bisect_part_hear(struct bisect *b, size_t index, const struct group *g)
 {
 	struct part *p = &b->parts[index];
-	int slow = is_slow(b, g, 0), sure = is_slow(b, g, g->doubt);
+	int slow = bisect_is_slow(b, g, 0),
+	    sure = bisect_is_slow(b, g, g->doubt);
 	/* More than a network that gives less since all were measured. */
 	int clear = sure &&
 	    g->effect - g->doubt > CLEAR * bisect_least(&b->o, g->spread);
@@ -211,7 +212,7 @@ part_hear(struct bisect *b, size_t index, const struct group *g)
 	if (!slow)
 		p->state = PART_FINE;
 	else if (p->count > 1)
-		split(b, index);
+		bisect_split(b, index);
 	else if (p->slow >= 2 ||
 	    (clear && b->hinted[b->order[p->from]] == HINT_SURE))
 		p->state = PART_NAMED;
@@ -223,7 +224,7 @@ part_hear(struct bisect *b, size_t index, const struct group *g)
  * children are, and only what holds is called a way. Of a way's two ends each
  * is measured with as many of the cleared, if there are other ones. */
 static void
-look_again(struct bisect *b, size_t index)
+bisect_look_again(struct bisect *b, size_t index)
 {
 	struct part *p = &b->parts[index];
 	struct part ends[2];
@@ -245,7 +246,7 @@ look_again(struct bisect *b, size_t index)
 			break;
 		memcpy(ends, &b->parts[p->first], sizeof(ends));
 		for (size_t i = 0; i < 2; i++)
-			part_add(b,
+			bisect_part_add(b,
 			    (struct part){ .from = ends[i].from,
 				.count = ends[i].count,
 				.end_of = index });
@@ -257,7 +258,8 @@ look_again(struct bisect *b, size_t index)
 /* A group of its members, and of the cleared so many that are free. Groups that
  * follow each other begin at different ones. */
 static size_t
-put(struct bisect *b, size_t part, size_t other, size_t partners, size_t at)
+bisect_put(struct bisect *b, size_t part, size_t other, size_t partners,
+    size_t at)
 {
 	const struct part *p = &b->parts[part];
 	size_t from = at, turn = b->turn;
@@ -287,7 +289,8 @@ put(struct bisect *b, size_t part, size_t other, size_t partners, size_t at)
 /* Single ones while nobody is cleared: two of them together, others each time.
  * A pair that is fine clears both. */
 static size_t
-put_pairs(struct bisect *b, const size_t *singles, size_t count, size_t at)
+bisect_put_pairs(struct bisect *b, const size_t *singles, size_t count,
+    size_t at)
 {
 	size_t seats = count + count % 2;
 
@@ -298,7 +301,7 @@ put_pairs(struct bisect *b, const size_t *singles, size_t count, size_t at)
 		size_t y = (k - 1 + b->pairings) % (seats - 1) + 1;
 
 		if (x < count && y < count && b->groups_count < b->o.groups_max)
-			at = put(b, singles[x], singles[y], 0, at);
+			at = bisect_put(b, singles[x], singles[y], 0, at);
 	}
 	b->pairings++;
 	return at;
@@ -316,19 +319,19 @@ bisect_next(struct bisect *b, const struct bisect_group **ret)
 			b->fine_most = fmax(b->fine_most, b->groups[i].effect);
 	for (size_t i = 0; i < b->groups_count; i++) {
 		const struct group *g = &b->groups[i];
-		int slow = isnan(g->effect) || is_slow(b, g, 0);
+		int slow = isnan(g->effect) || bisect_is_slow(b, g, 0);
 
 		/* Of two, neither is known to be the slow one. */
 		if (g->other == NONE || !slow)
-			part_hear(b, g->part, g);
+			bisect_part_hear(b, g->part, g);
 		if (g->other != NONE && !slow)
-			part_hear(b, g->other, g);
+			bisect_part_hear(b, g->other, g);
 	}
 	b->groups_count = 0;
 	for (size_t i = b->parts_count; i-- > 0;)
 		if (b->parts[i].state == PART_SPLIT &&
 		    b->parts[i].end_of == NONE)
-			look_again(b, i);
+			bisect_look_again(b, i);
 	memset(b->used, 0, b->n);
 	for (size_t i = 0; i < b->parts_count; i++)
 		if (b->parts[i].state == PART_ASKED) {
@@ -338,7 +341,7 @@ bisect_next(struct bisect *b, const struct bisect_group **ret)
 				waiting[singles++] = i;
 			else if (p->end_of == NONE &&
 			    b->groups_count < b->o.groups_max)
-				at = put(b, i, NONE, 0, at);
+				at = bisect_put(b, i, NONE, 0, at);
 		}
 	count = singles;
 	for (size_t i = 0; i < b->parts_count; i++)
@@ -359,12 +362,12 @@ bisect_next(struct bisect *b, const struct bisect_group **ret)
 		want = rest / left < want ? (rest + left - 1) / left : want;
 		if (want == 0 || b->groups_count == b->o.groups_max)
 			continue;
-		at = put(b, waiting[i], NONE, want, at);
+		at = bisect_put(b, waiting[i], NONE, want, at);
 		rest -= want;
 	}
 	if (b->groups_count == 0 && singles > 1 &&
 	    b->pairings < singles + singles % 2)
-		at = put_pairs(b, waiting, singles, at);
+		at = bisect_put_pairs(b, waiting, singles, at);
 	free(waiting);
 	b->rounds += b->groups_count > 0;
 	*ret = b->shown;
@@ -382,7 +385,7 @@ bisect_rounds(const struct bisect *b)
 /* Slow, although what it was split into is fine, and not yet looked at again.
  */
 static int
-is_open(const struct bisect *b, const struct part *p)
+bisect_is_open(const struct bisect *b, const struct part *p)
 {
 	if (p->end_of != NONE || p->again == 0)
 		return 0;
@@ -397,7 +400,7 @@ bisect_of(const struct bisect *b, size_t member, double *ret_effect)
 {
 	for (size_t i = 0; i < b->parts_count; i++) {
 		const struct part *p = &b->parts[i];
-		size_t open = is_open(b, p) ? p->count : 0;
+		size_t open = bisect_is_open(b, p) ? p->count : 0;
 
 		for (size_t k = 0; k < open; k++)
 			if (b->order[p->from + k] == member)

@@ -38,7 +38,7 @@ struct client {
 };
 
 static size_t
-write_cb(char *data, size_t size, size_t count, void *arg)
+client_write_cb(char *data, size_t size, size_t count, void *arg)
 {
 	struct client *c = arg;
 
@@ -50,7 +50,7 @@ write_cb(char *data, size_t size, size_t count, void *arg)
 
 /* The host of https://HOST[:PORT] when it is an IP address, else NULL. */
 static char *
-ip_host(const char *url, const char **ret_rest)
+client_ip_host(const char *url, const char **ret_rest)
 {
 	const char *from = url + strlen("https://");
 	int v6 = *from == '[';
@@ -66,10 +66,10 @@ ip_host(const char *url, const char **ret_rest)
 }
 
 static void
-setup_tls(struct client *c, const struct client_options *o)
+client_setup_tls(struct client *c, const struct client_options *o)
 {
 	const char *rest;
-	char *host = ip_host(o->url, &rest);
+	char *host = client_ip_host(o->url, &rest);
 
 	if (host != NULL) {
 		int v6 = strchr(host, ':') != NULL;
@@ -116,7 +116,7 @@ client_new(const struct client_options *o, struct err *err)
 				client_free(c);
 				return NULL;
 			}
-		setup_tls(c, o);
+		client_setup_tls(c, o);
 	} else if (strncmp(o->url, "http://", 7) != 0) {
 		err_say(err,
 		    "URL %.200s: allowed are unix:/PATH, "
@@ -128,7 +128,7 @@ client_new(const struct client_options *o, struct err *err)
 	curl_easy_setopt(c->curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(c->curl, CURLOPT_PROXY, "");
 	curl_easy_setopt(c->curl, CURLOPT_ERRORBUFFER, c->curl_why);
-	curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, write_cb);
+	curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, client_write_cb);
 	curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, c);
 	curl_easy_setopt(c->curl, CURLOPT_ACCEPT_ENCODING, "");
 	curl_easy_setopt(c->curl, CURLOPT_CONNECTTIMEOUT, CONNECT_LIMIT_S);
@@ -164,7 +164,7 @@ client_url(const struct client *c)
 }
 
 static void
-escape(struct strbuf *path, const char *text)
+client_escape(struct strbuf *path, const char *text)
 {
 	for (; *text != '\0'; text++)
 		if (isalnum((unsigned char)*text) ||
@@ -181,7 +181,7 @@ client_part(struct strbuf *path, const char *part)
 	/* A segment of dots alone would be taken for a way up. */
 	if (strcmp(part, ".") == 0 || strcmp(part, "..") == 0)
 		strbuf_add(path, "%2E", 3);
-	escape(path, part);
+	client_escape(path, part);
 }
 
 void
@@ -191,12 +191,12 @@ client_param(struct strbuf *path, const char *name, const char *value)
 		return;
 	strbuf_addf(path, "%c%s=", strchr(path->text, '?') == NULL ? '?' : '&',
 	    name);
-	escape(path, value);
+	client_escape(path, value);
 }
 
 /* NULL: the text is clean, as nearly all are. The caller frees. */
 static char *
-cleaned(const char *text)
+client_cleaned(const char *text)
 {
 	const char *c = text;
 	char *clean;
@@ -214,9 +214,10 @@ cleaned(const char *text)
  * somebody will look at on one: no control characters in it but line feeds and
  * tabs. */
 static void
-clean_texts(json_t *v)
+client_clean_texts(json_t *v)
 {
-	char *text = json_is_string(v) ? cleaned(json_string_value(v)) : NULL;
+	char *text = json_is_string(v) ? client_cleaned(json_string_value(v))
+				       : NULL;
 	const char *key;
 	size_t i;
 	json_t *part;
@@ -226,11 +227,11 @@ clean_texts(json_t *v)
 		json_string_set_nocheck(v, text);
 	free(text);
 	json_array_foreach (v, i, part)
-		clean_texts(part);
+		client_clean_texts(part);
 	json_object_foreach_safe(v, next, key, part)
 	{
-		clean_texts(part);
-		text = cleaned(key);
+		client_clean_texts(part);
+		text = client_cleaned(key);
 		if (text != NULL && strcmp(text, key) != 0) {
 			json_object_set_nocheck(v, text, part);
 			json_object_del(v, key);
@@ -240,7 +241,7 @@ clean_texts(json_t *v)
 }
 
 static int
-request(struct client *c, const char *path, json_t **ret)
+client_request(struct client *c, const char *path, json_t **ret)
 {
 	char *url = xasprintf("%s/api/v1%s", c->base, path);
 	uint64_t now_ns = clk_ns(), left_ns = c->limit_ns;
@@ -282,7 +283,7 @@ request(struct client *c, const char *path, json_t **ret)
 	curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
 	answer = json_loadb(c->answer.len_bytes > 0 ? c->answer.text : "",
 	    c->answer.len_bytes, JSON_DECODE_ANY, &error);
-	clean_texts(answer);
+	client_clean_texts(answer);
 	if (status < 200 || status > 299) {
 		/* {"error": {"cause", "message"}}, as the server wrote it */
 		message = member_text_or(json_object_get(answer, "error"),
@@ -317,7 +318,7 @@ int
 client_get(struct client *c, const char *path, json_t **ret)
 {
 	curl_easy_setopt(c->curl, CURLOPT_HTTPGET, 1L);
-	return request(c, path, ret);
+	return client_request(c, path, ret);
 }
 
 int
@@ -334,7 +335,7 @@ client_post(struct client *c, const char *path, const json_t *body,
 	curl_easy_setopt(c->curl, CURLOPT_POSTFIELDSIZE, (long)strlen(text));
 	curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, text);
 	curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, heads);
-	rc = request(c, path, ret);
+	rc = client_request(c, path, ret);
 	curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, NULL);
 	curl_slist_free_all(heads);
 	free(text);

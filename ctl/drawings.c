@@ -16,7 +16,7 @@
 #include "schema/names.h"
 
 static void
-draw_impacts(const json_t *records, struct picture *p)
+drawings_draw_impacts(const json_t *records, struct picture *p)
 {
 	struct picture_point points[2 * CANARY_MAX];
 	char labels[2 * CANARY_MAX][64];
@@ -41,7 +41,7 @@ draw_impacts(const json_t *records, struct picture *p)
 }
 
 static void
-draw_histograms(const json_t *records, struct picture *p)
+drawings_draw_histograms(const json_t *records, struct picture *p)
 {
 	static struct hist left, right;
 	const char *quiet = records_quiet_phase(records);
@@ -65,7 +65,7 @@ draw_histograms(const json_t *records, struct picture *p)
 
 /* Bars of whole plans, against what a model promises where one does. */
 static void
-draw_bars(const json_t *records, struct picture *p)
+drawings_draw_bars(const json_t *records, struct picture *p)
 {
 	size_t max = json_array_size(records), count = 0, i;
 	struct picture_bar *bars = xcalloc(max + 1, sizeof(*bars));
@@ -90,7 +90,8 @@ draw_bars(const json_t *records, struct picture *p)
 
 /* As Figure 8 of HiCCL: throughput by collective, framed by its bound. */
 static void
-draw_collectives_of(const json_t *records, double bytes, struct picture *p)
+drawings_draw_collectives_of(const json_t *records, double bytes,
+    struct picture *p)
 {
 	struct picture_group groups[NAMES_COLLECTIVES_MAX];
 	const char *names[] = { "coalmine", "-",
@@ -120,7 +121,7 @@ draw_collectives_of(const json_t *records, double bytes, struct picture *p)
 
 /* A picture a size, the largest first. */
 static void
-draw_collectives(const json_t *records, struct picture *p)
+drawings_draw_collectives(const json_t *records, struct picture *p)
 {
 	double last = INFINITY, next;
 	size_t i;
@@ -136,14 +137,14 @@ draw_collectives(const json_t *records, struct picture *p)
 				next = bytes;
 		}
 		if (isfinite(next))
-			draw_collectives_of(records, next, p);
+			drawings_draw_collectives_of(records, next, p);
 		last = next;
 	} while (isfinite(next));
 }
 
 /* As Figure 10: bandwidth over k, framed by the model. */
 static void
-draw_fit(const json_t *records, const json_t *r, struct picture *p)
+drawings_draw_fit(const json_t *records, const json_t *r, struct picture *p)
 {
 	const char *names[] = { "measured", NULL, "model" };
 	const json_t *profile = json_object_get(r, "profile");
@@ -182,7 +183,7 @@ draw_fit(const json_t *records, const json_t *r, struct picture *p)
 
 /* One curve: nothing but the number of nodes and the size differs. */
 static int
-same_scale(const json_t *a, const json_t *b)
+drawings_same_scale(const json_t *a, const json_t *b)
 {
 	return strcmp(print_member(a, "pattern", ""),
 		   print_member(b, "pattern", "")) == 0 &&
@@ -193,7 +194,7 @@ same_scale(const json_t *a, const json_t *b)
 
 /* Of so many nodes the largest messages, the first of them. */
 static int
-leads_scale(const json_t *records, const json_t *r)
+drawings_leads_scale(const json_t *records, const json_t *r)
 {
 	int before = 1;
 	size_t i;
@@ -205,7 +206,7 @@ leads_scale(const json_t *records, const json_t *r)
 
 		if (o == r)
 			before = 0;
-		else if (records_is_scale(o) && same_scale(o, r) &&
+		else if (records_is_scale(o) && drawings_same_scale(o, r) &&
 		    member_number(o, "groups") == member_number(r, "groups") &&
 		    (before ? more >= 0 : more > 0))
 			return 0;
@@ -215,7 +216,8 @@ leads_scale(const json_t *records, const json_t *r)
 
 /* As Figure 12: what a node gets through when there are more of them. */
 static void
-draw_scale(const json_t *records, const json_t *first, struct picture *p)
+drawings_draw_scale(const json_t *records, const json_t *first,
+    struct picture *p)
 {
 	static const char *const names[] = { "busiest node", NULL, "rated" };
 	size_t max = json_array_size(records), count = 0, i;
@@ -224,8 +226,8 @@ draw_scale(const json_t *records, const json_t *first, struct picture *p)
 	json_t *r;
 
 	json_array_foreach (records, i, r) {
-		if (!records_is_scale(r) || !same_scale(first, r) ||
-		    !leads_scale(records, r))
+		if (!records_is_scale(r) || !drawings_same_scale(first, r) ||
+		    !drawings_leads_scale(records, r))
 			continue;
 		snprintf(labels[count], sizeof(labels[count]), "%.0f nodes",
 		    member_number(r, "groups"));
@@ -245,7 +247,7 @@ draw_scale(const json_t *records, const json_t *first, struct picture *p)
 }
 
 static void
-draw_scales(const json_t *records, struct picture *p)
+drawings_draw_scales(const json_t *records, struct picture *p)
 {
 	size_t i, k;
 	json_t *r, *o;
@@ -255,15 +257,15 @@ draw_scales(const json_t *records, struct picture *p)
 
 		json_array_foreach (records, k, o)
 			drawn |= k < i && records_is_scale(o) &&
-			    same_scale(o, r);
+			    drawings_same_scale(o, r);
 		if (!drawn)
-			draw_scale(records, r, p);
+			drawings_draw_scale(records, r, p);
 	}
 }
 
 /* As Figure 11: what the smallest messages take. */
 static void
-draw_latencies(const json_t *records, struct picture *p)
+drawings_draw_latencies(const json_t *records, struct picture *p)
 {
 	size_t max = json_array_size(records), count = 0, i;
 	struct picture_bar *bars = xcalloc(max + 1, sizeof(*bars));
@@ -295,7 +297,7 @@ struct drawing {
 };
 
 static void
-speedup_label(const json_t *r, char *ret, size_t cap_bytes)
+drawings_speedup_label(const json_t *r, char *ret, size_t cap_bytes)
 {
 	char size[PRINT_BYTES];
 
@@ -305,7 +307,7 @@ speedup_label(const json_t *r, char *ret, size_t cap_bytes)
 }
 
 static void
-graph_label(const json_t *r, char *ret, size_t cap_bytes)
+drawings_graph_label(const json_t *r, char *ret, size_t cap_bytes)
 {
 	snprintf(ret, cap_bytes, "density %.2f, %.0f ranks, %.0f edges",
 	    member_number(r, "density"), member_number(r, "ranks"),
@@ -313,7 +315,7 @@ graph_label(const json_t *r, char *ret, size_t cap_bytes)
 }
 
 static void
-spmm_label(const json_t *r, char *ret, size_t cap_bytes)
+drawings_spmm_label(const json_t *r, char *ret, size_t cap_bytes)
 {
 	snprintf(ret, cap_bytes, "%.0f rows, %.0f nonzeros, %s",
 	    member_number(r, "rows"), member_number(r, "nonzeros"),
@@ -323,18 +325,18 @@ spmm_label(const json_t *r, char *ret, size_t cap_bytes)
 static const struct drawing drawings[] = {
 	{ "speedup", "neighbor",
 	    "Speed-up over the MPI's own (bar), and its bound (mark)", "value",
-	    "load_bound", 0, speedup_label },
+	    "load_bound", 0, drawings_speedup_label },
 	{ "speedup", "neighbor",
 	    "Bytes between nodes, MPI's over leaders' (bar), and "
 	    "the mean of such graphs (mark)",
-	    "byte_ratio", "byte_ratio_expected", 1, graph_label },
+	    "byte_ratio", "byte_ratio_expected", 1, drawings_graph_label },
 	{ "spmm", NULL,
 	    "Speed-up of products of sparse matrices, set-up included", "value",
-	    NULL, 0, spmm_label },
+	    NULL, 0, drawings_spmm_label },
 };
 
 static void
-draw(const struct drawing *d, const json_t *records, struct picture *p)
+drawings_draw(const struct drawing *d, const json_t *records, struct picture *p)
 {
 	size_t max = json_array_size(records), count = 0, before, i;
 	struct picture_bar *bars = xcalloc(max + 1, sizeof(*bars));
@@ -367,15 +369,15 @@ report_draw(const json_t *records, struct picture *p)
 	size_t i;
 	json_t *r;
 
-	draw_impacts(records, p);
-	draw_collectives(records, p);
+	drawings_draw_impacts(records, p);
+	drawings_draw_collectives(records, p);
 	for (i = 0; i < ARRAY_LEN(drawings); i++)
-		draw(&drawings[i], records, p);
+		drawings_draw(&drawings[i], records, p);
 	json_array_foreach (records, i, r)
 		if (records_is(r, "fit", NULL))
-			draw_fit(records, r, p);
-	draw_scales(records, p);
-	draw_latencies(records, p);
-	draw_bars(records, p);
-	draw_histograms(records, p);
+			drawings_draw_fit(records, r, p);
+	drawings_draw_scales(records, p);
+	drawings_draw_latencies(records, p);
+	drawings_draw_bars(records, p);
+	drawings_draw_histograms(records, p);
 }

@@ -81,7 +81,7 @@ expectation_facts(struct ctl *c, json_t **ret)
 
 /* All that comes from fd, or NULL where that takes too long. */
 static char *
-engine_read(int fd, uint64_t until_ns)
+expectation_engine_read(int fd, uint64_t until_ns)
 {
 	struct pollfd ready = { .fd = fd, .events = POLLIN };
 	struct strbuf sb = { 0 };
@@ -112,7 +112,7 @@ engine_read(int fd, uint64_t until_ns)
 
 /* coalmine-probe expect; its complaints go to our stderr. */
 static int
-engine_ask(const json_t *question, uint64_t until_ns, json_t **ret,
+expectation_engine_ask(const json_t *question, uint64_t until_ns, json_t **ret,
     struct err *err)
 {
 	char *program = ctl_beside("bin/coalmine-probe"), verb[] = "expect";
@@ -139,7 +139,7 @@ engine_ask(const json_t *question, uint64_t until_ns, json_t **ret,
 	}
 	close(out[1]);
 	out[1] = -1;
-	text = engine_read(out[0], until_ns);
+	text = expectation_engine_read(out[0], until_ns);
 	if (text == NULL)
 		kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -181,7 +181,7 @@ struct work {
 };
 
 static json_t *
-by_name(const json_t *rows, const char *key)
+expectation_by_name(const json_t *rows, const char *key)
 {
 	json_t *ret = json_object(), *o;
 	size_t i;
@@ -194,7 +194,7 @@ by_name(const json_t *rows, const char *key)
 /* Where it is in asks: what was asked before is not asked again. slow: those of
  * another time, or NULL; handed over. */
 static size_t
-ask(struct work *w, const char *nodes, double bytes, json_t *slow)
+expectation_ask(struct work *w, const char *nodes, double bytes, json_t *slow)
 {
 	json_t *o = json_pack("{s:s, s:f, s:o*}", "nodes", nodes, "bytes",
 	    bytes, "slow", slow);
@@ -215,7 +215,7 @@ ask(struct work *w, const char *nodes, double bytes, json_t *slow)
 }
 
 static int
-by_human_order(const void *a, const void *b)
+expectation_by_human_order(const void *a, const void *b)
 {
 	return hostlist_compare(*(const char *const *)a,
 	    *(const char *const *)b);
@@ -223,8 +223,8 @@ by_human_order(const void *a, const void *b)
 
 /* As an allocation has them; each is one that the collector knows. */
 static int
-nodes_sort(const struct work *w, const char *list, char **ret_sorted,
-    size_t *ret_n, struct err *err)
+expectation_nodes_sort(const struct work *w, const char *list,
+    char **ret_sorted, size_t *ret_n, struct err *err)
 {
 	struct hostlist hl = { 0 };
 	int rc = hostlist_parse(list, &hl, err);
@@ -235,7 +235,8 @@ nodes_sort(const struct work *w, const char *list, char **ret_sorted,
 			    "%.80s: no agent of that name was ever seen",
 			    hl.names[i]);
 	if (rc == 0) {
-		qsort(hl.names, hl.count, sizeof(*hl.names), by_human_order);
+		qsort(hl.names, hl.count, sizeof(*hl.names),
+		    expectation_by_human_order);
 		*ret_sorted = hostlist_format((const char *const *)hl.names,
 		    hl.count);
 		*ret_n = hl.count;
@@ -248,7 +249,7 @@ nodes_sort(const struct work *w, const char *list, char **ret_sorted,
  * node: as what their nodes and leaves gave at that time, where the collector
  * knows it, else as they are described, for most runs are of sound ones. */
 static void
-ask_past(struct work *w)
+expectation_ask_past(struct work *w)
 {
 	const json_t *o;
 	size_t i;
@@ -267,17 +268,18 @@ ask_past(struct work *w)
 		    !(member_number(o, "seconds") > 0) ||
 		    !(bytes * PAST_TIMES >= (double)w->spec->bytes &&
 			bytes <= PAST_TIMES * (double)w->spec->bytes) ||
-		    nodes_sort(w, member_text(o, "nodes"), &list, &count,
-			&unknown) < 0)
+		    expectation_nodes_sort(w, member_text(o, "nodes"), &list,
+			&count, &unknown) < 0)
 			continue;
 		if (count > 1 &&
 		    (json_int_t)count * w->spec->ranks_per_node ==
 			member_int(o, "ranks")) {
 			json_array_append(w->past, (json_t *)(uintptr_t)o);
 			json_array_append_new(w->past_asks,
-			    json_integer((json_int_t)ask(w, list, bytes,
-				json_is_array(slow) ? json_incref(slow)
-						    : json_array())));
+			    json_integer(
+				(json_int_t)expectation_ask(w, list, bytes,
+				    json_is_array(slow) ? json_incref(slow)
+							: json_array())));
 		}
 		free(list);
 	}
@@ -292,7 +294,7 @@ struct candidate {
 };
 
 static int
-candidate_compare(const void *va, const void *vb)
+expectation_candidate_compare(const void *va, const void *vb)
 {
 	const struct candidate *a = va, *b = vb;
 	int sound = (b->share >= EXPECTATION_SOUND) -
@@ -310,7 +312,7 @@ candidate_compare(const void *va, const void *vb)
 /* As many as possible of one leaf, none that is slow or away. NULL where there
  * are too few. Caller frees. */
 static char *
-best_nodes(const struct work *w, size_t count)
+expectation_best_nodes(const struct work *w, size_t count)
 {
 	const json_t *rows = json_object_get(w->facts, "nodes"), *o;
 	struct candidate *all = xcalloc(json_array_size(rows) + 1,
@@ -337,12 +339,12 @@ best_nodes(const struct work *w, size_t count)
 	}
 	for (i = 0; i < n; i++)
 		all[i].leaf_sound = (size_t)member_int(sound, all[i].leaf);
-	qsort(all, n, sizeof(*all), candidate_compare);
+	qsort(all, n, sizeof(*all), expectation_candidate_compare);
 	if (n >= count) {
 		names = xcalloc(count + 1, sizeof(*names));
 		for (i = 0; i < count; i++)
 			names[i] = all[i].name;
-		qsort(names, count, sizeof(*names), by_human_order);
+		qsort(names, count, sizeof(*names), expectation_by_human_order);
 		ret = hostlist_format(names, count);
 		free(names);
 	}
@@ -361,7 +363,8 @@ struct residue {
 };
 
 static struct residue
-residue_of(const struct work *w, const char *key, const json_t *answers)
+expectation_residue_of(const struct work *w, const char *key,
+    const json_t *answers)
 {
 	double ranks = member_number(json_array_get(answers, 0), "ranks");
 	struct residue r = { 0, SPREAD_ASSUMED,
@@ -399,7 +402,7 @@ residue_of(const struct work *w, const char *key, const json_t *answers)
 }
 
 static void
-put_seconds(json_t *o, double predicted_s, const struct residue *r,
+expectation_put_seconds(json_t *o, double predicted_s, const struct residue *r,
     double spread)
 {
 	double s = predicted_s * exp(r->centre);
@@ -415,7 +418,7 @@ put_seconds(json_t *o, double predicted_s, const struct residue *r,
 
 /* The row of what limits: "node5 n0 out", "leaf2 up". */
 static const json_t *
-limit_row(const struct work *w, const char *limit)
+expectation_limit_row(const struct work *w, const char *limit)
 {
 	char *name = xstrndup(limit, strcspn(limit, " "));
 	const json_t *row = json_object_get(w->rows, name);
@@ -428,7 +431,7 @@ limit_row(const struct work *w, const char *limit)
 
 /* What of these nodes is slow, and what is not known. */
 static void
-put_state(const struct work *w, json_t *o, const char *list)
+expectation_put_state(const struct work *w, json_t *o, const char *list)
 {
 	json_t *slow = json_array(), *unknown = json_array();
 	json_t *seen = json_object(), *row;
@@ -458,8 +461,8 @@ put_state(const struct work *w, json_t *o, const char *list)
 }
 
 static json_t *
-answer_make(const struct work *w, const char *list, const json_t *answer,
-    const struct residue *r, const struct residue *mpi)
+expectation_answer_make(const struct work *w, const char *list,
+    const json_t *answer, const struct residue *r, const struct residue *mpi)
 {
 	json_t *o = json_pack("{s:s, s:O, s:O, s:O, s:O, s:O}", "nodes", list,
 	    "ranks", json_object_get(answer, "ranks"), "predicted_seconds",
@@ -467,7 +470,8 @@ answer_make(const struct work *w, const char *list, const json_t *answer,
 	    json_object_get(answer, "limit"), "busy",
 	    json_object_get(answer, "busy"), "rate_bytes_per_s",
 	    json_object_get(answer, "rate_bytes_per_s"));
-	const json_t *row = limit_row(w, member_text(answer, "limit"));
+	const json_t *row = expectation_limit_row(w,
+	    member_text(answer, "limit"));
 	double spread = member_number(row, "spread"), share;
 	double predicted_s = member_number(answer, "time_s");
 
@@ -477,7 +481,7 @@ answer_make(const struct work *w, const char *list, const json_t *answer,
 	/* What is sound has none of its own. */
 	if (!(share < 1) || !(spread > 0))
 		spread = 0;
-	put_seconds(o, predicted_s, r, spread);
+	expectation_put_seconds(o, predicted_s, r, spread);
 	if (w->spec->op != NULL)
 		json_object_set_new(o, "throughput_bytes_per_s",
 		    json_real(
@@ -485,16 +489,16 @@ answer_make(const struct work *w, const char *list, const json_t *answer,
 	if (mpi->compared >= PAST_LEAST) {
 		json_t *own = json_object();
 
-		put_seconds(own, predicted_s, mpi, spread);
+		expectation_put_seconds(own, predicted_s, mpi, spread);
 		json_object_set_new(o, "mpi", own);
 	}
-	put_state(w, o, list);
+	expectation_put_state(w, o, list);
 	return o;
 }
 
 /* The words of a plan. */
 static json_t *
-plan_words(const char *text)
+expectation_plan_words(const char *text)
 {
 	char *copy = text == NULL ? NULL : xstrdup(text), *save = NULL;
 	json_t *words = json_array();
@@ -508,18 +512,18 @@ plan_words(const char *text)
 
 /* All at once, for the start of the engine is what takes time. */
 static int
-ask_all(const struct work *w, json_t **ret)
+expectation_ask_all(const struct work *w, json_t **ret)
 {
 	const struct expectation_spec *spec = w->spec;
 	json_t *question = json_pack("{s:s, s:i, s:s*, s:o, s:O, s:O, s:O}",
 	    "machine", spec->machine, "ranks_per_node", spec->ranks_per_node,
-	    "op", spec->op, "plan", plan_words(spec->plan), "nodes",
+	    "op", spec->op, "plan", expectation_plan_words(spec->plan), "nodes",
 	    json_object_get(w->facts, "nodes"), "leaves",
 	    json_object_get(w->facts, "leaves"), "asks", w->asks);
 	int rc = question == NULL
 	    ? err_set(w->err, -EPROTO,
 		  "a name is no UTF-8, or the collector's answer not whole")
-	    : engine_ask(question, spec->until_ns, ret, w->err);
+	    : expectation_engine_ask(question, spec->until_ns, ret, w->err);
 
 	json_decref(question);
 	if (rc < 0 || json_array_size(*ret) == json_array_size(w->asks))
@@ -533,32 +537,32 @@ expectation_make(const struct expectation_spec *spec, const json_t *facts,
     const char *nodes, json_t **ret, struct err *err)
 {
 	struct work w = { spec, facts,
-		by_name(json_object_get(facts, "nodes"), "node"),
-		by_name(json_object_get(facts, "leaves"), "leaf"), json_array(),
-		json_object(), json_array(), json_array(), err };
+		expectation_by_name(json_object_get(facts, "nodes"), "node"),
+		expectation_by_name(json_object_get(facts, "leaves"), "leaf"),
+		json_array(), json_object(), json_array(), json_array(), err };
 	char *sorted = NULL, *best = NULL;
 	struct residue r, mpi;
 	json_t *answers = NULL;
 	size_t count, best_at = 0;
-	int rc = nodes_sort(&w, nodes, &sorted, &count, err);
+	int rc = expectation_nodes_sort(&w, nodes, &sorted, &count, err);
 
 	if (rc == 0) {
-		ask(&w, sorted, (double)spec->bytes, NULL);
-		best = best_nodes(&w, count);
+		expectation_ask(&w, sorted, (double)spec->bytes, NULL);
+		best = expectation_best_nodes(&w, count);
 	}
 	if (best != NULL)
-		best_at = ask(&w, best, (double)spec->bytes, NULL);
-	ask_past(&w);
+		best_at = expectation_ask(&w, best, (double)spec->bytes, NULL);
+	expectation_ask_past(&w);
 	if (rc == 0)
-		rc = ask_all(&w, &answers);
+		rc = expectation_ask_all(&w, &answers);
 	if (rc == 0) {
-		r = residue_of(&w, "seconds", answers);
-		mpi = residue_of(&w, "baseline_seconds", answers);
-		*ret = answer_make(&w, sorted, json_array_get(answers, 0), &r,
-		    &mpi);
+		r = expectation_residue_of(&w, "seconds", answers);
+		mpi = expectation_residue_of(&w, "baseline_seconds", answers);
+		*ret = expectation_answer_make(&w, sorted,
+		    json_array_get(answers, 0), &r, &mpi);
 		if (best != NULL)
 			json_object_set_new(*ret, "best",
-			    answer_make(&w, best,
+			    expectation_answer_make(&w, best,
 				json_array_get(answers, best_at), &r, &mpi));
 		json_decref(answers);
 	}

@@ -21,7 +21,7 @@ const struct verb *const verbs_all[] = { verbs_init, verbs_node, verbs_campaign,
 
 /* Of its noun: a table may have several. */
 static int
-is_first(const struct verb *table, const struct verb *v)
+help_is_first(const struct verb *table, const struct verb *v)
 {
 	return v == table || strcmp(v->noun, v[-1].noun) != 0;
 }
@@ -35,7 +35,7 @@ help_names(const char *noun)
 	for (size_t i = 0; verbs_all[i] != NULL; i++)
 		for (const struct verb *v = verbs_all[i]; v->noun != NULL;
 		     v++) {
-			if (noun == NULL && !is_first(verbs_all[i], v))
+			if (noun == NULL && !help_is_first(verbs_all[i], v))
 				continue;
 			if (noun != NULL && strcmp(v->noun, noun) != 0)
 				continue;
@@ -46,7 +46,7 @@ help_names(const char *noun)
 }
 
 static void
-print_options(const char *list, FILE *to)
+help_print_options(const char *list, FILE *to)
 {
 	for (int i = 0; i < OPT_MAX; i++) {
 		const struct opt_row *row = &opts_rows[i];
@@ -82,10 +82,10 @@ help_print(const char *noun, FILE *to)
 			    v->args[0] == '\0' ? "" : " ", v->args);
 			fprintf(to, "  %-28s %s\n", left, v->text);
 			if (noun != NULL)
-				print_options(v->options, to);
+				help_print_options(v->options, to);
 		}
 	fprintf(to, "\nOptions of every verb:\n");
-	print_options(NULL, to);
+	help_print_options(NULL, to);
 	fprintf(to,
 	    "\nExit codes: 0 ok, 1 warning, 2 bad, 3 unknown or wrong "
 	    "use. See coalctl(8).\n");
@@ -93,7 +93,7 @@ help_print(const char *noun, FILE *to)
 
 /* Text as lines of mdoc: a sentence starts a line, and lines are short. */
 static void
-mdoc_text(const char *text)
+help_mdoc_text(const char *text)
 {
 	size_t column = 0;
 
@@ -117,7 +117,7 @@ mdoc_text(const char *text)
 
 /* A verb as an item of mdoc. */
 static void
-dump_verb(const struct verb *v)
+help_dump_verb(const struct verb *v)
 {
 	printf(".It Cm %s", v->noun);
 	if (v->verb != NULL)
@@ -125,9 +125,9 @@ dump_verb(const struct verb *v)
 	if (v->args[0] != '\0')
 		printf(" Ar %s", v->args);
 	putchar('\n');
-	mdoc_text(v->text);
+	help_mdoc_text(v->text);
 	if (v->more != NULL)
-		mdoc_text(v->more);
+		help_mdoc_text(v->more);
 	if (v->options[0] == '\0')
 		return;
 	printf("Options:\n");
@@ -139,18 +139,18 @@ dump_verb(const struct verb *v)
 }
 
 static int
-dump_verbs(void)
+help_dump_verbs(void)
 {
 	printf(".Bl -tag -width Ds\n");
 	for (size_t i = 0; verbs_all[i] != NULL; i++)
 		for (const struct verb *v = verbs_all[i]; v->noun != NULL; v++)
-			dump_verb(v);
+			help_dump_verb(v);
 	printf(".El\n");
 	return EXIT_CODE_OK;
 }
 
 static int
-dump_options(void)
+help_dump_options(void)
 {
 	printf(".Bl -tag -width Ds\n");
 	for (int i = 0; i < OPT_MAX; i++) {
@@ -165,7 +165,7 @@ dump_options(void)
 		if (row->arg != NULL)
 			printf(" Ar %s", row->arg);
 		putchar('\n');
-		mdoc_text(row->text);
+		help_mdoc_text(row->text);
 		if (row->words != NULL)
 			printf("One of\n.Li %s .\n", row->words);
 	}
@@ -179,7 +179,8 @@ help_dump(const char *what)
 	static const struct {
 		const char *what;
 		int (*print)(void);
-	} dumps[] = { { "verbs", dump_verbs }, { "options", dump_options } };
+	} dumps[] = { { "verbs", help_dump_verbs },
+		{ "options", help_dump_options } };
 
 	int i = STR_FIND(dumps, what);
 
@@ -192,7 +193,7 @@ help_dump(const char *what)
 
 /* A word that could stand at the cursor, and what it means. */
 static void
-offer(const char *cursor, const char *prefix, const char *word,
+help_offer(const char *cursor, const char *prefix, const char *word,
     const char *text)
 {
 	size_t len = strlen(cursor), prefix_len = strlen(prefix);
@@ -205,7 +206,7 @@ offer(const char *cursor, const char *prefix, const char *word,
 
 /* Names of a kind: asked of the collector, or ":file" for the shell's own. */
 static int
-offer_names(struct ctl *c, const char *kind, const char *cursor)
+help_offer_names(struct ctl *c, const char *kind, const char *cursor)
 {
 	static const struct {
 		const char *kind, *path, *member;
@@ -223,42 +224,44 @@ offer_names(struct ctl *c, const char *kind, const char *cursor)
 	if (client_get(ctl_client(c), kinds[k].path, &list) < 0)
 		return EXIT_CODE_UNKNOWN;
 	json_array_foreach (list, i, item)
-		offer(cursor, "", print_member(item, kinds[k].member, ""), "");
+		help_offer(cursor, "", print_member(item, kinds[k].member, ""),
+		    "");
 	json_decref(list);
 	return EXIT_CODE_OK;
 }
 
 static int
-offer_value(struct ctl *c, enum opt id, const char *noun, const char *cursor)
+help_offer_value(struct ctl *c, enum opt id, const char *noun,
+    const char *cursor)
 {
 	const struct opt_row *row = &opts_rows[id];
 	char word[64];
 
 	if (id == OPT_STATE && strcmp(noun, "node") == 0)
 		for (size_t i = 0; i < AGENT_STATE_MAX; i++)
-			offer(cursor, "", names_agent_states[i], "");
+			help_offer(cursor, "", names_agent_states[i], "");
 	else if (id == OPT_STATE)
 		for (size_t i = 0; i < RUN_STATE_MAX; i++)
-			offer(cursor, "", names_run_states[i].name,
+			help_offer(cursor, "", names_run_states[i].name,
 			    names_run_states[i].text);
 
 	for (const char *p = row->words; p != NULL;) {
 		size_t n = strcspn(p, "|");
 
 		snprintf(word, sizeof(word), "%.*s", (int)n, p);
-		offer(cursor, "", word, "");
+		help_offer(cursor, "", word, "");
 		p = p[n] == '\0' ? NULL : p + n + 1;
 	}
 	if (id == OPT_CAMPAIGN)
-		return offer_names(c, "campaigns", cursor);
-	return offer_names(c, strcmp(row->arg, "FILE") == 0 ? "file" : "",
+		return help_offer_names(c, "campaigns", cursor);
+	return help_offer_names(c, strcmp(row->arg, "FILE") == 0 ? "file" : "",
 	    cursor);
 }
 
 /* The verb of the words before the cursor that are no options; the option
  * whose value stands at the cursor, or OPT_MAX. */
 static const struct verb *
-words_read(char *const *words, int count, enum opt *ret_option,
+help_words_read(char *const *words, int count, enum opt *ret_option,
     const char *ret_plain[2])
 {
 	const struct verb *verb = NULL;
@@ -298,26 +301,26 @@ help_complete(struct ctl *c, char *const *words)
 		count++;
 	if (count > 0)
 		cursor = words[--count];
-	verb = words_read(words, count, &option, plain);
+	verb = help_words_read(words, count, &option, plain);
 	if (option != OPT_MAX)
-		return offer_value(c, option, plain[0] != NULL ? plain[0] : "",
-		    cursor);
+		return help_offer_value(c, option,
+		    plain[0] != NULL ? plain[0] : "", cursor);
 	if (cursor[0] == '-') {
 		for (int i = 0; i < OPT_MAX; i++)
 			if (opts_rows[i].global == 1 ||
 			    (verb != NULL && opts_listed(verb->options, i)))
-				offer(cursor, "--", opts_rows[i].name,
+				help_offer(cursor, "--", opts_rows[i].name,
 				    opts_rows[i].text);
 		return EXIT_CODE_OK;
 	}
 	if (verb != NULL)
-		return offer_names(c, verb->completes, cursor);
+		return help_offer_names(c, verb->completes, cursor);
 	for (size_t i = 0; plain[1] == NULL && verbs_all[i] != NULL; i++)
 		for (const struct verb *v = verbs_all[i]; v->noun != NULL; v++)
-			if (plain[0] == NULL && is_first(verbs_all[i], v))
-				offer(cursor, "", v->noun, v->text);
+			if (plain[0] == NULL && help_is_first(verbs_all[i], v))
+				help_offer(cursor, "", v->noun, v->text);
 			else if (plain[0] != NULL &&
 			    strcmp(plain[0], v->noun) == 0)
-				offer(cursor, "", v->verb, v->text);
+				help_offer(cursor, "", v->verb, v->text);
 	return EXIT_CODE_OK;
 }

@@ -23,7 +23,7 @@ struct span {
 /* From the lowest 0.1 % to the highest 0.1 % of both, in steps of equal ratio.
  */
 static struct span
-span_of(const struct hist *a, const struct hist *b)
+histogram_span_of(const struct hist *a, const struct hist *b)
 {
 	double lo = INFINITY, hi = 0;
 	const struct hist *both[] = { a, b };
@@ -43,7 +43,7 @@ span_of(const struct hist *a, const struct hist *b)
 
 /* The share of samples in buckets (from, to]; outer rows take the rest. */
 static double
-share(const struct hist *h, const struct span *s, int from)
+histogram_share(const struct hist *h, const struct span *s, int from)
 {
 	int lo = from <= s->first ? HIST_FIRST : from;
 	int hi = from + s->step > s->last ? HIST_LAST : from + s->step - 1;
@@ -55,12 +55,12 @@ share(const struct hist *h, const struct span *s, int from)
 }
 
 static double
-share_max(const struct hist *h, const struct span *s)
+histogram_share_max(const struct hist *h, const struct span *s)
 {
 	double most = 0;
 
 	for (int at = s->first; at <= s->last; at += s->step)
-		most = fmax(most, share(h, s, at));
+		most = fmax(most, histogram_share(h, s, at));
 	return most;
 }
 
@@ -74,13 +74,15 @@ histogram_print(const struct hist *left, const char *left_title,
 
 	if (left->count + right->count == 0)
 		return;
-	s = span_of(left, right);
-	scale = fmax(share_max(left, &s), share_max(right, &s));
+	s = histogram_span_of(left, right);
+	scale = fmax(histogram_share_max(left, &s),
+	    histogram_share_max(right, &s));
 	fprintf(to, "%12s  %7s %-*s  %7s %s\n", "up to", "", BAR_CELLS,
 	    left_title, "", right_title);
 	for (int at = s.first; at <= s.last; at += s.step) {
 		int end = at + s.step - 1 > s.last ? s.last : at + s.step - 1;
-		double a = share(left, &s, at), b = share(right, &s, at);
+		double a = histogram_share(left, &s, at),
+		       b = histogram_share(right, &s, at);
 		char bound[PRINT_BYTES], bar_a[BAR_CELLS * 3 + 1],
 		    bar_b[BAR_CELLS * 3 + 1];
 		size_t n;

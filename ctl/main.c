@@ -121,7 +121,7 @@ ctl_fail_client(struct ctl *c)
 
 /* An option, else its variable, else the fallback where that can be read. */
 static const char *
-setting(const struct ctl *c, enum opt id, const char *variable,
+main_setting(const struct ctl *c, enum opt id, const char *variable,
     const char *fallback)
 {
 	const char *value = opts_value(&c->opts, id);
@@ -135,18 +135,19 @@ setting(const struct ctl *c, enum opt id, const char *variable,
 
 /* url NULL: that of --url. */
 static void
-connect_to(struct ctl *c, const char *url)
+main_connect_to(struct ctl *c, const char *url)
 {
 	static const char ca[] = "/etc/coalmine/pki/ca.pem";
 	struct client_options o;
 	struct err err;
 
-	o.url = url != NULL ? url
-			    : setting(c, OPT_URL, "COALMINE_URL", CLIENT_URL);
-	o.ca = setting(c, OPT_CA, "COALMINE_CA",
+	o.url = url != NULL
+	    ? url
+	    : main_setting(c, OPT_URL, "COALMINE_URL", CLIENT_URL);
+	o.ca = main_setting(c, OPT_CA, "COALMINE_CA",
 	    access(ca, R_OK) == 0 ? ca : NULL);
-	o.cert = setting(c, OPT_CERT, "COALMINE_CERT", NULL);
-	o.key = setting(c, OPT_KEY, "COALMINE_KEY", NULL);
+	o.cert = main_setting(c, OPT_CERT, "COALMINE_CERT", NULL);
+	o.key = main_setting(c, OPT_KEY, "COALMINE_KEY", NULL);
 	client_free(c->client);
 	c->client = client_new(&o, &err);
 	if (c->client == NULL)
@@ -157,13 +158,13 @@ struct client *
 ctl_client_any(struct ctl *c)
 {
 	if (c->client == NULL)
-		connect_to(c, NULL);
+		main_connect_to(c, NULL);
 	return c->client;
 }
 
 /* What there is under an address that somebody wrote may be another one. */
 static void
-cluster_pick(struct ctl *c, const char *name)
+main_cluster_pick(struct ctl *c, const char *name)
 {
 	const json_t *found = NULL;
 	struct strbuf others = { 0 };
@@ -192,7 +193,7 @@ cluster_pick(struct ctl *c, const char *name)
 			      "cluster.url in its configuration",
 		    name));
 	if (!member_bool(found, "self")) {
-		connect_to(c, url);
+		main_connect_to(c, url);
 		if (client_get(c->client, "/version", &version) < 0)
 			exit(ctl_fail_client(c));
 		if (strcmp(member_text(version, "cluster"), name) != 0)
@@ -208,18 +209,19 @@ cluster_pick(struct ctl *c, const char *name)
 struct client *
 ctl_client(struct ctl *c)
 {
-	const char *name = setting(c, OPT_CLUSTER, "COALMINE_CLUSTER", NULL);
+	const char *name = main_setting(c, OPT_CLUSTER, "COALMINE_CLUSTER",
+	    NULL);
 
 	if (c->client == NULL) {
 		ctl_client_any(c);
 		if (name != NULL)
-			cluster_pick(c, name);
+			main_cluster_pick(c, name);
 	}
 	return c->client;
 }
 
 static void
-path_make(struct strbuf *path, const char *part, const char *arg)
+main_path_make(struct strbuf *path, const char *part, const char *arg)
 {
 	for (const char *p = part; *p != '\0';) {
 		char name[64];
@@ -239,7 +241,7 @@ ctl_list(struct ctl *c, json_t **ret, const char *part, ...)
 	va_list ap;
 	int rc;
 
-	path_make(&path, part, NULL);
+	main_path_make(&path, part, NULL);
 	va_start(ap, part);
 	while ((name = va_arg(ap, const char *)) != NULL)
 		client_param(&path, name, va_arg(ap, const char *));
@@ -256,7 +258,7 @@ ctl_post(struct ctl *c, const char *part, const char *arg, const json_t *body,
 	struct strbuf path = { 0 };
 	int rc;
 
-	path_make(&path, part, arg);
+	main_path_make(&path, part, arg);
 	rc = client_post(ctl_client(c), path.text, body, ret);
 	strbuf_clear(&path);
 	return rc == 0 ? 0 : ctl_fail_client(c);
@@ -268,7 +270,7 @@ ctl_get(struct ctl *c, const char *part, const char *arg, json_t **ret)
 	struct strbuf path = { 0 };
 	int rc;
 
-	path_make(&path, part, arg);
+	main_path_make(&path, part, arg);
 	rc = client_get(ctl_client(c), path.text, ret);
 	strbuf_clear(&path);
 	if (rc == -ENOENT && arg != NULL)
@@ -279,7 +281,7 @@ ctl_get(struct ctl *c, const char *part, const char *arg, json_t **ret)
 /* The verb of the first one or two words. NULL: it was said which nouns, or
  * which verbs of a noun, there are. */
 static const struct verb *
-verb_find(const char *noun, const char *name)
+main_verb_find(const char *noun, const char *name)
 {
 	int known = 0;
 	char *allowed;
@@ -308,7 +310,7 @@ verb_find(const char *noun, const char *name)
 /* Every option that was given is one of the verb's, and the arguments are as
  * many as it takes. */
 static int
-verb_check(const struct ctl *c, const struct verb *v)
+main_verb_check(const struct ctl *c, const struct verb *v)
 {
 	const char *name = v->verb == NULL ? "" : v->verb;
 	const char *blank = v->verb == NULL ? "" : " ";
@@ -331,7 +333,7 @@ verb_check(const struct ctl *c, const struct verb *v)
 
 /* Of everything, or of a noun, if there is such. */
 static int
-help(const char *noun)
+main_help(const char *noun)
 {
 	for (size_t i = 0; noun != NULL && verbs_all[i] != NULL; i++)
 		for (const struct verb *v = verbs_all[i]; v->noun != NULL; v++)
@@ -340,22 +342,22 @@ help(const char *noun)
 				return EXIT_CODE_OK;
 			}
 	if (noun != NULL)
-		(void)verb_find(noun, NULL); /* it says which there are */
+		(void)main_verb_find(noun, NULL); /* it says which there are */
 	else
 		help_print(NULL, stdout);
 	return noun == NULL ? EXIT_CODE_OK : EXIT_CODE_UNKNOWN;
 }
 
 static int
-run(struct ctl *c, char **words)
+main_run(struct ctl *c, char **words)
 {
 	const struct verb *v;
 	int rc;
 
 	if (words[0] != NULL && strcmp(words[0], "help") == 0)
-		return help(words[1]);
+		return main_help(words[1]);
 	if (opts_given(&c->opts, OPT_HELP))
-		return help(words[0]);
+		return main_help(words[0]);
 	if (opts_given(&c->opts, OPT_DUMP))
 		return help_dump(opts_value(&c->opts, OPT_DUMP));
 	if (opts_given(&c->opts, OPT_COMPLETE))
@@ -364,13 +366,13 @@ run(struct ctl *c, char **words)
 		help_print(NULL, stderr);
 		return EXIT_CODE_UNKNOWN;
 	}
-	v = verb_find(words[0], words[1]);
+	v = main_verb_find(words[0], words[1]);
 	if (v == NULL)
 		return EXIT_CODE_UNKNOWN;
 	c->args = words + (v->verb == NULL ? 1 : 2);
 	while (c->args[c->args_count] != NULL)
 		c->args_count++;
-	rc = verb_check(c, v);
+	rc = main_verb_check(c, v);
 	if (rc == 0)
 		rc = ctl_arrange_check(c);
 	return rc == 0 ? v->run(c) : rc;
@@ -389,7 +391,7 @@ main(int argc, char **argv)
 	if (opts_parse(&c.opts, argc, argv, &first, &err) < 0)
 		rc = ctl_fail("%s; see coalctl --help", err.text);
 	else
-		rc = run(&c, argv + first);
+		rc = main_run(&c, argv + first);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		rc = ctl_fail("cannot write the output: %s", strerror(errno));
 	client_free(c.client);

@@ -165,7 +165,7 @@ const struct opt_row opts_rows[OPT_MAX] = {
 };
 
 static int
-by_letter(int letter)
+opts_by_letter(int letter)
 {
 	for (int i = 0; i < OPT_MAX; i++)
 		if (letter != 0 && opts_rows[i].letter == letter)
@@ -183,17 +183,18 @@ opts_find(const char *word)
 			if (strcmp(opts_rows[i].name, word + 2) == 0)
 				id = i;
 	} else if (word[0] == '-' && word[1] != '\0' && word[2] == '\0') {
-		id = by_letter(word[1]);
+		id = opts_by_letter(word[1]);
 	}
 	return id < 0 ? OPT_MAX : (enum opt)id;
 }
 
 /* What getopt could not use: an unknown option, or one without its value. */
 static int
-complain(int got, char *const *argv, struct err *err)
+opts_complain(int got, char *const *argv, struct err *err)
 {
 	const char *arg = argv[optind - 1];
-	int id = optopt >= LONG_BASE ? optopt - LONG_BASE : by_letter(optopt);
+	int id = optopt >= LONG_BASE ? optopt - LONG_BASE
+				     : opts_by_letter(optopt);
 
 	if (got == ':' && id >= 0)
 		err_say(err, "--%s needs a value: %s", opts_rows[id].name,
@@ -209,7 +210,7 @@ complain(int got, char *const *argv, struct err *err)
 
 /* A value of an option that has words, or is a number, must be one of them. */
 static int
-value_check(const struct opt_row *row, const char *value, struct err *err)
+opts_value_check(const struct opt_row *row, const char *value, struct err *err)
 {
 	size_t len = strlen(value);
 	int64_t number;
@@ -259,10 +260,10 @@ opts_parse(struct opts *o, int argc, char **argv, int *ret_first,
 	opterr = 0;
 	while ((got = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		if (got == '?' || got == ':')
-			return complain(got, argv, err);
-		id = got >= LONG_BASE ? got - LONG_BASE : by_letter(got);
+			return opts_complain(got, argv, err);
+		id = got >= LONG_BASE ? got - LONG_BASE : opts_by_letter(got);
 		if (optarg != NULL &&
-		    value_check(&opts_rows[id], optarg, err) < 0)
+		    opts_value_check(&opts_rows[id], optarg, err) < 0)
 			return -EINVAL;
 		v = &o->of[id];
 		v->values = xreallocarray(v->values, v->count + 1,

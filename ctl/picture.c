@@ -48,7 +48,7 @@ picture_escape(struct strbuf *to, const char *text)
 }
 
 static void
-text_add(struct picture *p, double x, double y, const char *anchor,
+picture_text_add(struct picture *p, double x, double y, const char *anchor,
     const char *colour, const char *text)
 {
 	strbuf_addf(&p->body,
@@ -59,16 +59,16 @@ text_add(struct picture *p, double x, double y, const char *anchor,
 }
 
 static void
-title_add(struct picture *p, const char *title)
+picture_title_add(struct picture *p, const char *title)
 {
 	strbuf_addf(&p->body, "<g font-weight=\"bold\">");
-	text_add(p, 0, p->height + 15, "start", INK, title);
+	picture_text_add(p, 0, p->height + 15, "start", INK, title);
 	strbuf_addf(&p->body, "</g>\n");
 	p->height += TITLE;
 }
 
 static void
-line_add(struct picture *p, double x1, double y1, double x2, double y2,
+picture_line_add(struct picture *p, double x1, double y1, double x2, double y2,
     const char *colour, double width)
 {
 	strbuf_addf(&p->body,
@@ -78,7 +78,7 @@ line_add(struct picture *p, double x1, double y1, double x2, double y2,
 }
 
 static void
-box_add(struct picture *p, double x, double y, double w, double h,
+picture_box_add(struct picture *p, double x, double y, double w, double h,
     const char *colour)
 {
 	strbuf_addf(&p->body,
@@ -94,7 +94,7 @@ struct range {
 };
 
 static void
-range_widen(struct range *r, const struct hist *h)
+picture_range_widen(struct range *r, const struct hist *h)
 {
 	for (int i = 0; i < HIST_BUCKETS; i++) {
 		if (h->bucket[i] == 0)
@@ -105,13 +105,13 @@ range_widen(struct range *r, const struct hist *h)
 }
 
 static double
-bucket_x(const struct range *r, double i)
+picture_bucket_x(const struct range *r, double i)
 {
 	return (i - r->first) / (r->last + 1 - r->first) * WIDTH;
 }
 
 static double
-top_share(const struct hist *h)
+picture_top_share(const struct hist *h)
 {
 	uint64_t top = 0;
 
@@ -121,8 +121,8 @@ top_share(const struct hist *h)
 }
 
 static void
-shape_add(struct picture *p, const struct range *r, const struct hist *h,
-    double top, const char *colour)
+picture_shape_add(struct picture *p, const struct range *r,
+    const struct hist *h, double top, const char *colour)
 {
 	double floor_y = p->height + PLOT;
 
@@ -133,7 +133,7 @@ shape_add(struct picture *p, const struct range *r, const struct hist *h,
 		double share = (double)h->bucket[i] / (double)h->count;
 
 		strbuf_addf(&p->body, "V%.1fH%.1f",
-		    floor_y - share / top * PLOT, bucket_x(r, i + 1));
+		    floor_y - share / top * PLOT, picture_bucket_x(r, i + 1));
 	}
 	strbuf_addf(&p->body,
 	    "V%.1fZ\" fill=\"%s\" fill-opacity=\"0.28\" stroke=\"%s\"/>\n",
@@ -141,20 +141,20 @@ shape_add(struct picture *p, const struct range *r, const struct hist *h,
 }
 
 static void
-mark_add(struct picture *p, const struct range *r, double value,
+picture_mark_add(struct picture *p, const struct range *r, double value,
     const char *unit)
 {
 	/* A bucket's number is that of its upper bound: HIST_FIRST - 1 is the
 	 * lower bound of the first. */
-	double x = bucket_x(r,
+	double x = picture_bucket_x(r,
 	    log2(value) * HIST_PER_OCTAVE - (HIST_FIRST - 1));
 	char text[PRINT_BYTES];
 
 	if (x < 0 || x > WIDTH)
 		return;
-	line_add(p, x, p->height, x, p->height + PLOT, GRID, 1);
+	picture_line_add(p, x, p->height, x, p->height + PLOT, GRID, 1);
 	print_quantity(value, unit, text);
-	text_add(p, x, p->height + PLOT + 15,
+	picture_text_add(p, x, p->height + PLOT + 15,
 	    x < 40               ? "start"
 		: x > WIDTH - 40 ? "end"
 				 : "middle",
@@ -163,7 +163,7 @@ mark_add(struct picture *p, const struct range *r, double value,
 
 /* Lines at 1, 2 and 5 of every power of ten; over three of these at 1. */
 static void
-axis_add(struct picture *p, const struct range *r, const char *unit)
+picture_axis_add(struct picture *p, const struct range *r, const char *unit)
 {
 	double octaves = (double)(r->last + 1 - r->first) / HIST_PER_OCTAVE;
 	double lo = exp2((double)(HIST_FIRST - 1 + r->first) / HIST_PER_OCTAVE);
@@ -173,12 +173,13 @@ axis_add(struct picture *p, const struct range *r, const char *unit)
 	     d++)
 		for (size_t i = 0; i < ARRAY_LEN(steps); i++)
 			if (i == 0 || octaves < 3 * log2(10))
-				mark_add(p, r, steps[i] * pow(10, d), unit);
+				picture_mark_add(p, r, steps[i] * pow(10, d),
+				    unit);
 }
 
 static void
-legend_add(struct picture *p, double x, const struct hist *h, const char *name,
-    const char *unit, const char *colour)
+picture_legend_add(struct picture *p, double x, const struct hist *h,
+    const char *name, const char *unit, const char *colour)
 {
 	char p50[PRINT_BYTES], p99[PRINT_BYTES], text[256];
 
@@ -188,8 +189,9 @@ legend_add(struct picture *p, double x, const struct hist *h, const char *name,
 	print_quantity(hist_quantile(h, 0.99), unit, p99);
 	snprintf(text, sizeof(text), "%s: p50 %s, p99 %s, %llu samples", name,
 	    p50, p99, (unsigned long long)h->count);
-	box_add(p, x, p->height + PLOT + AXIS + 2, 10, 10, colour);
-	text_add(p, x + 15, p->height + PLOT + AXIS + 11, "start", SOFT, text);
+	picture_box_add(p, x, p->height + PLOT + AXIS + 2, 10, 10, colour);
+	picture_text_add(p, x + 15, p->height + PLOT + AXIS + 11, "start", SOFT,
+	    text);
 }
 
 void
@@ -198,18 +200,18 @@ picture_histograms(struct picture *p, const char *title, const char *unit,
     const char *right_name)
 {
 	struct range r = { HIST_BUCKETS, -1 };
-	double top = fmax(top_share(left), top_share(right));
+	double top = fmax(picture_top_share(left), picture_top_share(right));
 
-	range_widen(&r, left);
-	range_widen(&r, right);
+	picture_range_widen(&r, left);
+	picture_range_widen(&r, right);
 	if (r.last < r.first)
 		return;
-	title_add(p, title);
-	axis_add(p, &r, unit);
-	shape_add(p, &r, left, top, LEFT_C);
-	shape_add(p, &r, right, top, RIGHT_C);
-	legend_add(p, 0, left, left_name, unit, LEFT_C);
-	legend_add(p, WIDTH / 2, right, right_name, unit, RIGHT_C);
+	picture_title_add(p, title);
+	picture_axis_add(p, &r, unit);
+	picture_shape_add(p, &r, left, top, LEFT_C);
+	picture_shape_add(p, &r, right, top, RIGHT_C);
+	picture_legend_add(p, 0, left, left_name, unit, LEFT_C);
+	picture_legend_add(p, WIDTH / 2, right, right_name, unit, RIGHT_C);
 	p->height += PLOT + AXIS + 16 + GAP;
 }
 
@@ -220,14 +222,14 @@ struct span {
 };
 
 static double
-span_x(const struct span *s, double v)
+picture_span_x(const struct span *s, double v)
 {
 	return LABEL +
 	    log(v / s->lo) / log(s->hi / s->lo) * (WIDTH - LABEL - VALUE);
 }
 
 static void
-span_widen(struct span *s, double v)
+picture_span_widen(struct span *s, double v)
 {
 	if (!isfinite(v) || v <= 0)
 		return;
@@ -236,29 +238,29 @@ span_widen(struct span *s, double v)
 }
 
 static void
-point_add(struct picture *p, const struct span *s,
+picture_point_add(struct picture *p, const struct span *s,
     const struct picture_point *o)
 {
 	double y = p->height + ROW / 2, x;
 	char text[128];
 
-	text_add(p, 0, y + 4, "start", INK, o->label);
+	picture_text_add(p, 0, y + 4, "start", INK, o->label);
 	if (!isfinite(o->value) || o->value <= 0) {
-		text_add(p, WIDTH, y + 4, "end", SOFT, "-");
+		picture_text_add(p, WIDTH, y + 4, "end", SOFT, "-");
 		p->height += ROW;
 		return;
 	}
-	x = span_x(s, o->value);
+	x = picture_span_x(s, o->value);
 	if (o->lo > 0 && isfinite(o->hi)) {
-		line_add(p, span_x(s, o->lo), y, span_x(s, o->hi), y, RIGHT_C,
-		    3);
+		picture_line_add(p, picture_span_x(s, o->lo), y,
+		    picture_span_x(s, o->hi), y, RIGHT_C, 3);
 		snprintf(text, sizeof(text), "%.3g (%.3g to %.3g)", o->value,
 		    o->lo, o->hi);
 	} else {
 		snprintf(text, sizeof(text), "%.3g", o->value);
 	}
-	line_add(p, x, y - 7, x, y + 7, RIGHT_C, 3);
-	text_add(p, WIDTH, y + 4, "end", INK, text);
+	picture_line_add(p, x, y - 7, x, y + 7, RIGHT_C, 3);
+	picture_text_add(p, WIDTH, y + 4, "end", INK, text);
 	p->height += ROW;
 }
 
@@ -275,24 +277,24 @@ picture_points(struct picture *p, const char *title,
 	if (count == 0)
 		return;
 	for (size_t i = 0; i < count; i++) {
-		span_widen(&s, points[i].value);
-		span_widen(&s, points[i].lo);
-		span_widen(&s, points[i].hi);
+		picture_span_widen(&s, points[i].value);
+		picture_span_widen(&s, points[i].lo);
+		picture_span_widen(&s, points[i].hi);
 	}
-	title_add(p, title);
+	picture_title_add(p, title);
 	bottom = p->height + (double)count * ROW;
 	for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
-		double x = span_x(&s, marks[i]);
+		double x = picture_span_x(&s, marks[i]);
 
 		if (marks[i] < s.lo || marks[i] > s.hi)
 			continue;
-		line_add(p, x, p->height, x, bottom,
+		picture_line_add(p, x, p->height, x, bottom,
 		    marks[i] == 1 ? SOFT : GRID, 1);
 		snprintf(text, sizeof(text), "%gx", marks[i]);
-		text_add(p, x, bottom + 15, "middle", SOFT, text);
+		picture_text_add(p, x, bottom + 15, "middle", SOFT, text);
 	}
 	for (size_t i = 0; i < count; i++)
-		point_add(p, &s, &points[i]);
+		picture_point_add(p, &s, &points[i]);
 	p->height += AXIS + GAP;
 }
 
@@ -312,7 +314,7 @@ picture_bars(struct picture *p, const char *title, const char *unit,
 	}
 	if (count == 0)
 		return;
-	title_add(p, title);
+	picture_title_add(p, title);
 	if (full <= 0)
 		full = 1;
 	for (const struct picture_bar *b = bars; b < bars + count; b++) {
@@ -320,25 +322,25 @@ picture_bars(struct picture *p, const char *title, const char *unit,
 		char value[PRINT_BYTES], model[PRINT_BYTES], text[160];
 
 		p->height += ROW;
-		text_add(p, 0, y + 15, "start", INK, b->label);
+		picture_text_add(p, 0, y + 15, "start", INK, b->label);
 		if (!isfinite(b->value)) {
-			text_add(p, WIDTH, y + 15, "end", SOFT, "-");
+			picture_text_add(p, WIDTH, y + 15, "end", SOFT, "-");
 			continue;
 		}
-		box_add(p, LABEL, y + 4, room, ROW - 8, "#eeece6");
-		box_add(p, LABEL, y + 4, b->value / full * room, ROW - 8,
-		    LEFT_C);
+		picture_box_add(p, LABEL, y + 4, room, ROW - 8, "#eeece6");
+		picture_box_add(p, LABEL, y + 4, b->value / full * room,
+		    ROW - 8, LEFT_C);
 		print_quantity(b->value, unit, value);
 		snprintf(text, sizeof(text), "%s", value);
 		if (isfinite(b->model) && b->model > 0) {
 			double x = LABEL + b->model / full * room;
 
-			line_add(p, x, y + 1, x, y + ROW - 1, INK, 2);
+			picture_line_add(p, x, y + 1, x, y + ROW - 1, INK, 2);
 			print_quantity(b->model, unit, model);
 			snprintf(text, sizeof(text), "%s of %s, %.0f %%", value,
 			    model, b->value / b->model * 100);
 		}
-		text_add(p, WIDTH, y + 15, "end", INK, text);
+		picture_text_add(p, WIDTH, y + 15, "end", INK, text);
 	}
 	p->height += GAP;
 }
@@ -349,7 +351,7 @@ static const char *const side_colours[PICTURE_SIDES] = { LEFT_C, RIGHT_C };
 
 /* Lines at values that are round as they are printed: 200 KiB/s, 1 MiB/s. */
 static void
-group_axis(struct picture *p, double top, const char *unit)
+picture_group_axis(struct picture *p, double top, const char *unit)
 {
 	double of = pow(1024, floor(log2(top) / 10));
 	double step = of * pow(10, floor(log10(top / of)));
@@ -362,14 +364,14 @@ group_axis(struct picture *p, double top, const char *unit)
 	for (double v = 0; v <= top; v += step) {
 		double y = p->height + PLOT * (1 - v / top);
 
-		line_add(p, AXIS_W, y, WIDTH, y, GRID, 1);
+		picture_line_add(p, AXIS_W, y, WIDTH, y, GRID, 1);
 		print_quantity(v, unit, text);
-		text_add(p, AXIS_W - 6, y + 4, "end", SOFT, text);
+		picture_text_add(p, AXIS_W - 6, y + 4, "end", SOFT, text);
 	}
 }
 
 static void
-frame_add(struct picture *p, double x, double w, double y, double h)
+picture_frame_add(struct picture *p, double x, double w, double y, double h)
 {
 	strbuf_addf(&p->body,
 	    "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
@@ -384,7 +386,7 @@ struct plot {
 };
 
 static void
-group_add(struct picture *p, const struct picture_group *g, double x,
+picture_group_add(struct picture *p, const struct picture_group *g, double x,
     const struct plot *all)
 {
 	double room = all->room, top = all->top;
@@ -396,21 +398,22 @@ group_add(struct picture *p, const struct picture_group *g, double x,
 		if (isfinite(g->value[k])) {
 			double h = g->value[k] / top * PLOT;
 
-			box_add(p, x + k * w + 1, floor_y - h, w - 2, h,
+			picture_box_add(p, x + k * w + 1, floor_y - h, w - 2, h,
 			    side_colours[k]);
 		}
 	if (isfinite(g->bound)) {
 		double h = g->bound / top * PLOT;
 
-		frame_add(p, x - 2, room * 0.8 + 4, floor_y - h, h);
+		picture_frame_add(p, x - 2, room * 0.8 + 4, floor_y - h, h);
 		if (isfinite(g->value[0])) {
 			snprintf(text, sizeof(text), "%.0f %%",
 			    100 * g->value[0] / g->bound);
-			text_add(p, x + room * 0.4, floor_y - h - 4, "middle",
-			    INK, text);
+			picture_text_add(p, x + room * 0.4, floor_y - h - 4,
+			    "middle", INK, text);
 		}
 	}
-	text_add(p, x + room * 0.4, floor_y + 15, "middle", INK, g->label);
+	picture_text_add(p, x + room * 0.4, floor_y + 15, "middle", INK,
+	    g->label);
 }
 
 void
@@ -432,20 +435,23 @@ picture_groups(struct picture *p, const char *title, const char *unit,
 	}
 	if (count == 0 || all.top <= 0)
 		return;
-	title_add(p, title);
+	picture_title_add(p, title);
 	p->height += AXIS / 2; /* for what stands above a full frame */
-	group_axis(p, all.top, unit);
+	picture_group_axis(p, all.top, unit);
 	for (size_t i = 0; i < count; i++)
-		group_add(p, &groups[i], AXIS_W + (double)i * all.room, &all);
+		picture_group_add(p, &groups[i], AXIS_W + (double)i * all.room,
+		    &all);
 	p->height += PLOT + AXIS;
 	for (int k = 0; k <= PICTURE_SIDES; k++) {
 		if (names[k] == NULL)
 			continue;
 		if (k < PICTURE_SIDES)
-			box_add(p, x, p->height, 10, 10, side_colours[k]);
+			picture_box_add(p, x, p->height, 10, 10,
+			    side_colours[k]);
 		else
-			frame_add(p, x, 10, p->height, 10);
-		text_add(p, x + 15, p->height + 9, "start", SOFT, names[k]);
+			picture_frame_add(p, x, 10, p->height, 10);
+		picture_text_add(p, x + 15, p->height + 9, "start", SOFT,
+		    names[k]);
 		x += WIDTH / 4;
 	}
 	p->height += 10 + GAP;

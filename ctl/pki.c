@@ -28,14 +28,14 @@
 #define ENROLLED_MAX (256 * 1024 * 1024)
 
 static char *
-path_of(const char *dir, const char *name, const char *end)
+pki_path_of(const char *dir, const char *name, const char *end)
 {
 	return xasprintf("%s/%s.%s", dir, name, end);
 }
 
 /* Names of issued certificates; the authority's own files are not. */
 static int
-name_check(const char *name, struct err *err)
+pki_name_check(const char *name, struct err *err)
 {
 	static const char *const own[] = { "ca", "crl", ENROLLER };
 
@@ -49,11 +49,11 @@ name_check(const char *name, struct err *err)
 
 /* Key and certificate, both or neither. */
 static int
-write_pair(const char *dir, const char *name, EVP_PKEY *key, X509 *cert,
+pki_write_pair(const char *dir, const char *name, EVP_PKEY *key, X509 *cert,
     struct err *err)
 {
-	char *key_path = path_of(dir, name, "key");
-	char *cert_path = path_of(dir, name, "pem");
+	char *key_path = pki_path_of(dir, name, "key");
+	char *cert_path = pki_path_of(dir, name, "pem");
 	char *key_pem = pki_key_text(key);
 	char *cert_pem = pki_certs_text(&cert, 1);
 	int rc;
@@ -77,9 +77,9 @@ write_pair(const char *dir, const char *name, EVP_PKEY *key, X509 *cert,
 }
 
 static X509 *
-cert_read(const char *dir, const char *name, struct err *err)
+pki_cert_read(const char *dir, const char *name, struct err *err)
 {
-	char *path = path_of(dir, name, "pem");
+	char *path = pki_path_of(dir, name, "pem");
 	X509 *cert = pki_cert_load(path, err);
 
 	free(path);
@@ -87,11 +87,11 @@ cert_read(const char *dir, const char *name, struct err *err)
 }
 
 static int
-authority_open(const char *dir, const char *name, struct pki_authority *ret,
+pki_authority_open(const char *dir, const char *name, struct pki_authority *ret,
     struct err *err)
 {
-	char *cert = path_of(dir, name, "pem");
-	char *key = path_of(dir, name, "key");
+	char *cert = pki_path_of(dir, name, "pem");
+	char *key = pki_path_of(dir, name, "key");
 	int rc = pki_authority_load(cert, key, ret, err);
 
 	free(cert);
@@ -101,8 +101,8 @@ authority_open(const char *dir, const char *name, struct pki_authority *ret,
 
 /* Make one that signs itself, or one below ca. */
 static int
-authority_make(const char *dir, const char *file, const char *name, int days,
-    const struct pki_authority *ca, struct err *err)
+pki_authority_make(const char *dir, const char *file, const char *name,
+    int days, const struct pki_authority *ca, struct err *err)
 {
 	EVP_PKEY *key = pki_key_new();
 	X509 *cert = NULL;
@@ -114,7 +114,7 @@ authority_make(const char *dir, const char *file, const char *name, int days,
 		      err)) == NULL)
 		rc = -EIO;
 	if (rc == 0)
-		rc = write_pair(dir, file, key, cert, err);
+		rc = pki_write_pair(dir, file, key, cert, err);
 	X509_free(cert);
 	EVP_PKEY_free(key);
 	return rc;
@@ -126,7 +126,7 @@ pki_init(const char *dir, const char *name, int days, struct err *err)
 	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
 		return err_set(err, -errno, "%s: %s%s", dir, strerror(errno),
 		    errno == ENOENT ? "; mkdir -p makes what is above it" : "");
-	return authority_make(dir, "ca", name, days, NULL, err);
+	return pki_authority_make(dir, "ca", name, days, NULL, err);
 }
 
 int
@@ -137,9 +137,9 @@ pki_issue(const char *dir, const struct pki_order *o, struct err *err)
 	X509 *cert = NULL;
 	int rc;
 
-	rc = name_check(o->name, err);
+	rc = pki_name_check(o->name, err);
 	if (rc == 0)
-		rc = authority_open(dir, "ca", &ca, err);
+		rc = pki_authority_open(dir, "ca", &ca, err);
 	if (rc < 0)
 		return rc;
 	key = pki_key_new();
@@ -148,7 +148,7 @@ pki_issue(const char *dir, const struct pki_order *o, struct err *err)
 		goto out;
 	}
 	cert = pki_cert_new(&ca, o, key, err);
-	rc = cert == NULL ? -EIO : write_pair(dir, o->name, key, cert, err);
+	rc = cert == NULL ? -EIO : pki_write_pair(dir, o->name, key, cert, err);
 out:
 	X509_free(cert);
 	EVP_PKEY_free(key);
@@ -157,7 +157,7 @@ out:
 }
 
 static void
-subject_text(X509 *cert, int nid, char *ret, size_t cap_bytes)
+pki_subject_text(X509 *cert, int nid, char *ret, size_t cap_bytes)
 {
 	ret[0] = '\0';
 	X509_NAME_get_text_by_NID(X509_get_subject_name(cert), nid, ret,
@@ -166,7 +166,7 @@ subject_text(X509 *cert, int nid, char *ret, size_t cap_bytes)
 
 /* The DNS names and addresses of a certificate, as strings. */
 static json_t *
-sans_of(X509 *cert)
+pki_sans_of(X509 *cert)
 {
 	json_t *list = json_array();
 	GENERAL_NAMES *names = X509_get_ext_d2i(cert, NID_subject_alt_name,
@@ -196,16 +196,16 @@ sans_of(X509 *cert)
 
 /* The order that an existing certificate answers; sans is its storage. */
 static int
-order_of(X509 *cert, const char *name, int days, char ***ret_sans,
+pki_order_of(X509 *cert, const char *name, int days, char ***ret_sans,
     struct pki_order *ret, struct err *err)
 {
-	json_t *list = sans_of(cert), *item;
+	json_t *list = pki_sans_of(cert), *item;
 	char unit[64], cn[HOSTLIST_NAME_MAX + 1];
 	size_t i;
 	int role;
 
-	subject_text(cert, NID_organizationalUnitName, unit, sizeof(unit));
-	subject_text(cert, NID_commonName, cn, sizeof(cn));
+	pki_subject_text(cert, NID_organizationalUnitName, unit, sizeof(unit));
+	pki_subject_text(cert, NID_commonName, cn, sizeof(cn));
 	role = STR_FIND(names_roles, unit);
 	if (role < 0 || strcmp(cn, name) != 0) {
 		json_decref(list);
@@ -226,24 +226,26 @@ pki_renew(const char *dir, const char *name, int days, int rekey,
     struct err *err)
 {
 	struct pki_authority ca = { NULL, NULL };
-	char *key_path = path_of(dir, name, "key");
-	char *cert_path = path_of(dir, name, "pem"), *text = NULL, *pem = NULL;
+	char *key_path = pki_path_of(dir, name, "key");
+	char *cert_path = pki_path_of(dir, name, "pem"), *text = NULL,
+	     *pem = NULL;
 	struct pki_order o;
 	EVP_PKEY *key = NULL;
 	X509 *old = NULL, *cert = NULL;
 	char **sans = NULL;
-	int rc = name_check(name, err);
+	int rc = pki_name_check(name, err);
 
 	if (rc == 0)
-		rc = authority_open(dir, "ca", &ca, err);
+		rc = pki_authority_open(dir, "ca", &ca, err);
 	if (rc == 0) {
 		pki_pair_mend(key_path, cert_path);
-		old = cert_read(dir, name, err);
+		old = pki_cert_read(dir, name, err);
 		key = old == NULL ? NULL
 		    : rekey       ? pki_key_new()
 				  : pki_key_load(key_path, err);
-		rc = key == NULL ? -ENOENT
-				 : order_of(old, name, days, &sans, &o, err);
+		rc = key == NULL
+		    ? -ENOENT
+		    : pki_order_of(old, name, days, &sans, &o, err);
 	}
 	if (rc == 0) {
 		cert = pki_cert_new(&ca, &o, key, err);
@@ -278,7 +280,7 @@ struct lists {
 };
 
 static void
-lists_close(struct lists *l)
+pki_lists_close(struct lists *l)
 {
 	for (int i = 0; i < AUTHORITIES; i++) {
 		pki_authority_close(&l->ca[i]);
@@ -289,7 +291,7 @@ lists_close(struct lists *l)
 /* Two authorities of one site may have one name: the list says by its key whose
  * it is. */
 static int
-crl_extend(X509_CRL *crl, X509 *issuer)
+pki_crl_extend(X509_CRL *crl, X509 *issuer)
 {
 	X509V3_CTX ctx;
 	X509_EXTENSION *ext;
@@ -306,7 +308,7 @@ crl_extend(X509_CRL *crl, X509 *issuer)
 
 /* Those of the file, each to its authority. */
 static int
-lists_read(struct lists *l, const char *path, struct err *err)
+pki_lists_read(struct lists *l, const char *path, struct err *err)
 {
 	X509_CRL *crl;
 	FILE *from;
@@ -347,17 +349,17 @@ lists_read(struct lists *l, const char *path, struct err *err)
 }
 
 static int
-lists_open(const char *dir, struct lists *ret, struct err *err)
+pki_lists_open(const char *dir, struct lists *ret, struct err *err)
 {
 	struct lists l = { 0 };
-	char *crl = path_of(dir, "crl", "pem");
-	char *below = path_of(dir, ENROLLER, "pem");
-	int rc = authority_open(dir, "ca", &l.ca[0], err);
+	char *crl = pki_path_of(dir, "crl", "pem");
+	char *below = pki_path_of(dir, ENROLLER, "pem");
+	int rc = pki_authority_open(dir, "ca", &l.ca[0], err);
 
 	if (rc == 0 && access(below, F_OK) == 0)
-		rc = authority_open(dir, ENROLLER, &l.ca[1], err);
+		rc = pki_authority_open(dir, ENROLLER, &l.ca[1], err);
 	if (rc == 0)
-		rc = lists_read(&l, crl, err);
+		rc = pki_lists_read(&l, crl, err);
 	for (int i = 0; rc == 0 && i < AUTHORITIES; i++) {
 		if (l.ca[i].cert == NULL || l.crl[i] != NULL)
 			continue;
@@ -365,13 +367,13 @@ lists_open(const char *dir, struct lists *ret, struct err *err)
 		if (l.crl[i] == NULL || !X509_CRL_set_version(l.crl[i], 1) ||
 		    !X509_CRL_set_issuer_name(l.crl[i],
 			X509_get_subject_name(l.ca[i].cert)) ||
-		    !crl_extend(l.crl[i], l.ca[i].cert))
+		    !pki_crl_extend(l.crl[i], l.ca[i].cert))
 			rc = pki_fail_ssl(err, crl);
 	}
 	if (rc == 0)
 		*ret = l; /* handed over */
 	else
-		lists_close(&l);
+		pki_lists_close(&l);
 	free(crl);
 	free(below);
 	return rc;
@@ -379,7 +381,7 @@ lists_open(const char *dir, struct lists *ret, struct err *err)
 
 /* Which one has signed it; negative: none of ours. */
 static int
-authority_of(const struct lists *l, X509 *cert)
+pki_authority_of(const struct lists *l, X509 *cert)
 {
 	int i = AUTHORITIES - 1;
 
@@ -391,9 +393,9 @@ authority_of(const struct lists *l, X509 *cert)
 }
 
 static int
-lists_add(struct lists *l, X509 *cert, struct err *err)
+pki_lists_add(struct lists *l, X509 *cert, struct err *err)
 {
-	int i = authority_of(l, cert), rc = 0;
+	int i = pki_authority_of(l, cert), rc = 0;
 	X509_REVOKED *one = X509_REVOKED_new(), *was;
 	ASN1_TIME *now = X509_gmtime_adj(NULL, -EARLY_S);
 
@@ -418,9 +420,9 @@ lists_add(struct lists *l, X509 *cert, struct err *err)
 /* They hold until their authority itself ends: an old list shall not lock the
  * whole fleet out. */
 static int
-lists_write(struct lists *l, const char *dir, struct err *err)
+pki_lists_write(struct lists *l, const char *dir, struct err *err)
 {
-	char *path = path_of(dir, "crl", "pem"), *at, *text;
+	char *path = pki_path_of(dir, "crl", "pem"), *at, *text;
 	ASN1_TIME *now = X509_gmtime_adj(NULL, -EARLY_S);
 	BIO *to = BIO_new(BIO_s_mem());
 	int ok = now != NULL && to != NULL, rc;
@@ -454,7 +456,7 @@ pki_enroller(const char *dir, int days, struct err *err)
 {
 	struct pki_authority ca = { NULL, NULL };
 	struct lists l;
-	int rc = authority_open(dir, "ca", &ca, err);
+	int rc = pki_authority_open(dir, "ca", &ca, err);
 
 	if (rc == 0 && X509_get_pathlen(ca.cert) == 0)
 		rc = err_set(err, -EINVAL,
@@ -463,26 +465,26 @@ pki_enroller(const char *dir, int days, struct err *err)
 		    "authority",
 		    dir);
 	if (rc == 0)
-		rc = authority_make(dir, ENROLLER, "Coalmine enrolment", days,
-		    &ca, err);
+		rc = pki_authority_make(dir, ENROLLER, "Coalmine enrolment",
+		    days, &ca, err);
 	pki_authority_close(&ca);
 	/* A collector that asks for lists asks each authority. */
-	if (rc == 0 && (rc = lists_open(dir, &l, err)) == 0) {
-		rc = lists_write(&l, dir, err);
-		lists_close(&l);
+	if (rc == 0 && (rc = pki_lists_open(dir, &l, err)) == 0) {
+		rc = pki_lists_write(&l, dir, err);
+		pki_lists_close(&l);
 	}
 	return rc;
 }
 
 /* The name is free again. */
 static int
-set_aside(const char *dir, const char *name, struct err *err)
+pki_set_aside(const char *dir, const char *name, struct err *err)
 {
 	static const char *const ends[] = { "key", "pem" };
 	int rc = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(ends) && rc == 0; i++) {
-		char *path = path_of(dir, name, ends[i]);
+		char *path = pki_path_of(dir, name, ends[i]);
 		char *to = xasprintf("%s.revoked", path);
 
 		/* A key may lie on its node only. */
@@ -498,8 +500,8 @@ set_aside(const char *dir, const char *name, struct err *err)
 /* What a collector has issued to that name, from the file that it keeps: one
  * that renewed itself has several. */
 static int
-enrolled_add(struct lists *l, const char *file, const char *name, int *count,
-    struct err *err)
+pki_enrolled_add(struct lists *l, const char *file, const char *name,
+    int *count, struct err *err)
 {
 	size_t len;
 	char *text, *line, *more;
@@ -518,8 +520,8 @@ enrolled_add(struct lists *l, const char *file, const char *name, int *count,
 			certs = pki_certs_read(member_text(o, "cert"));
 		/* Another authority may have enrolled it before. */
 		if (certs != NULL &&
-		    authority_of(l, sk_X509_value(certs, 0)) >= 0) {
-			rc = lists_add(l, sk_X509_value(certs, 0), err);
+		    pki_authority_of(l, sk_X509_value(certs, 0)) >= 0) {
+			rc = pki_lists_add(l, sk_X509_value(certs, 0), err);
 			++*count;
 		}
 		sk_X509_pop_free(certs, X509_free);
@@ -533,19 +535,19 @@ int
 pki_revoke(const char *dir, const char *name, const char *enrolled,
     struct err *err)
 {
-	char *path = path_of(dir, name, "pem");
+	char *path = pki_path_of(dir, name, "pem");
 	int below = strcmp(name, ENROLLER) == 0;
 	struct lists l = { 0 };
 	X509 *cert;
-	int count = 0, rc = below ? 0 : name_check(name, err);
+	int count = 0, rc = below ? 0 : pki_name_check(name, err);
 
 	if (rc == 0)
-		rc = lists_open(dir, &l, err);
+		rc = pki_lists_open(dir, &l, err);
 	if (rc == 0 && enrolled != NULL && !below)
-		rc = enrolled_add(&l, enrolled, name, &count, err);
+		rc = pki_enrolled_add(&l, enrolled, name, &count, err);
 	if (rc == 0 && (count == 0 || access(path, F_OK) == 0)) {
 		cert = pki_cert_load(path, err);
-		rc = cert == NULL ? -ENOENT : lists_add(&l, cert, err);
+		rc = cert == NULL ? -ENOENT : pki_lists_add(&l, cert, err);
 		X509_free(cert);
 	}
 	if (below) { /* nor does it say anything more */
@@ -553,22 +555,22 @@ pki_revoke(const char *dir, const char *name, const char *enrolled,
 		l.crl[1] = NULL;
 	}
 	if (rc == 0)
-		rc = lists_write(&l, dir, err);
+		rc = pki_lists_write(&l, dir, err);
 	if (rc == 0)
-		rc = set_aside(dir, name, err);
-	lists_close(&l);
+		rc = pki_set_aside(dir, name, err);
+	pki_lists_close(&l);
 	free(path);
 	return rc;
 }
 
 static json_t *
-cert_json(const char *name, X509 *cert)
+pki_cert_json(const char *name, X509 *cert)
 {
 	char unit[64], *serial;
 	BIGNUM *n = ASN1_INTEGER_to_BN(X509_get_serialNumber(cert), NULL);
 	json_t *o;
 
-	subject_text(cert, NID_organizationalUnitName, unit, sizeof(unit));
+	pki_subject_text(cert, NID_organizationalUnitName, unit, sizeof(unit));
 	serial = n == NULL ? NULL : BN_bn2hex(n);
 	o = json_pack("{s:s, s:s, s:s, s:I, s:I, s:o}", "name", name, "role",
 	    X509_check_ca(cert) > 0 ? "authority"
@@ -578,7 +580,7 @@ cert_json(const char *name, X509 *cert)
 	    (json_int_t)pki_unix_s(X509_get0_notBefore(cert)) * 1000000000,
 	    "not_after_unix_ns",
 	    (json_int_t)pki_unix_s(X509_get0_notAfter(cert)) * 1000000000,
-	    "sans", sans_of(cert));
+	    "sans", pki_sans_of(cert));
 	OPENSSL_free(serial);
 	BN_free(n);
 	return o;
@@ -586,7 +588,7 @@ cert_json(const char *name, X509 *cert)
 
 /* For scandir: NAME.pem of certificates. */
 static int
-pem_filter_cb(const struct dirent *e)
+pki_pem_filter_cb(const struct dirent *e)
 {
 	size_t n = strlen(e->d_name);
 
@@ -596,7 +598,7 @@ pem_filter_cb(const struct dirent *e)
 
 /* The authority first, then in human order. */
 static int
-pem_compare_cb(const struct dirent **a, const struct dirent **b)
+pki_pem_compare_cb(const struct dirent **a, const struct dirent **b)
 {
 	int ca_a = strcmp((*a)->d_name, "ca.pem") == 0;
 	int ca_b = strcmp((*b)->d_name, "ca.pem") == 0;
@@ -611,7 +613,8 @@ pki_list(const char *dir, json_t **ret, struct err *err)
 {
 	struct dirent **entries;
 	json_t *list;
-	int count = scandir(dir, &entries, pem_filter_cb, pem_compare_cb);
+	int count = scandir(dir, &entries, pki_pem_filter_cb,
+	    pki_pem_compare_cb);
 
 	if (count < 0)
 		return err_set(err, -errno, "%s: %s", dir, strerror(errno));
@@ -619,10 +622,10 @@ pki_list(const char *dir, json_t **ret, struct err *err)
 	for (int i = 0; i < count; i++) {
 		char *name = xstrndup(entries[i]->d_name,
 		    strlen(entries[i]->d_name) - 4);
-		X509 *cert = cert_read(dir, name, err);
+		X509 *cert = pki_cert_read(dir, name, err);
 
 		if (cert != NULL)
-			json_array_append_new(list, cert_json(name, cert));
+			json_array_append_new(list, pki_cert_json(name, cert));
 		X509_free(cert);
 		free(name);
 		free(entries[i]);

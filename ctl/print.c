@@ -136,7 +136,7 @@ print_span(double span_s, char *ret)
 }
 
 static int
-compare_cb(const void *a, const void *b)
+print_compare_cb(const void *a, const void *b)
 {
 	return hostlist_compare(*(const char *const *)a,
 	    *(const char *const *)b);
@@ -162,7 +162,7 @@ print_hostlist(const json_t *hosts, size_t *ret_count)
 		json_array_foreach (hosts, i, name)
 			if (json_is_string(name))
 				names[count++] = json_string_value(name);
-		qsort(names, count, sizeof(*names), compare_cb);
+		qsort(names, count, sizeof(*names), print_compare_cb);
 		folded = hostlist_format(names, count);
 		free(names);
 	}
@@ -195,7 +195,8 @@ print_texts(const json_t *array, const char *between)
 }
 
 static const char *
-cell_text(const struct print_column *col, const json_t *row, char *scratch)
+print_cell_text(const struct print_column *col, const json_t *row,
+    char *scratch)
 {
 	double x = member_number(row, col->member);
 	size_t count;
@@ -290,7 +291,7 @@ print_rows(const json_t *rows, const struct print_column *columns)
 			table_cell(t, "%s",
 			    list != NULL && list[0] != '\0'
 				? list
-				: cell_text(col, row, scratch));
+				: print_cell_text(col, row, scratch));
 			free(list);
 		}
 	table_print(t, stdout);

@@ -34,7 +34,7 @@ struct progress {
 static char interrupt_text[256];
 
 static void
-interrupt_cb(int sig)
+progress_interrupt_cb(int sig)
 {
 	ssize_t n = write(STDERR_FILENO, interrupt_text,
 	    strlen(interrupt_text));
@@ -64,13 +64,13 @@ progress_new(const char *run)
 	snprintf(interrupt_text, sizeof(interrupt_text),
 	    "%srun %s goes on; coalctl run cancel %s ends it\n",
 	    p->bar ? "\r\033[K" : "", run, run);
-	signal(SIGINT, interrupt_cb);
+	signal(SIGINT, progress_interrupt_cb);
 	return p;
 }
 
 /* ", 33 %, 40s left", as far as it is known. */
 static void
-rest_of(const json_t *run, char *ret, size_t cap_bytes)
+progress_rest_of(const json_t *run, char *ret, size_t cap_bytes)
 {
 	const json_t *progress = json_object_get(run, "progress");
 	double share = member_number(progress, "share");
@@ -103,7 +103,7 @@ progress_show(struct progress *p, const json_t *run)
 	snprintf(words, sizeof(words), "%s%s%s%s%s",
 	    print_member(run, "state", "?"), phase[0] == '\0' ? "" : ", ",
 	    phase, test[0] == '\0' ? "" : " ", test);
-	rest_of(run, rest, sizeof(rest));
+	progress_rest_of(run, rest, sizeof(rest));
 	if (!p->bar) {
 		if (strcmp(words, p->last) == 0)
 			return;

@@ -38,7 +38,7 @@ records_get(struct ctl *c, const char *run, json_t **ret)
 }
 
 static int
-matches(const json_t *record, const char *name, const char *want)
+records_matches(const json_t *record, const char *name, const char *want)
 {
 	return want == NULL ||
 	    strcmp(print_member(record, name, ""), want) == 0;
@@ -47,7 +47,8 @@ matches(const json_t *record, const char *name, const char *want)
 int
 records_is(const json_t *record, const char *probe, const char *of)
 {
-	return matches(record, "probe", probe) && matches(record, "of", of);
+	return records_matches(record, "probe", probe) &&
+	    records_matches(record, "of", of);
 }
 
 /* Probes that have a table of their own in ctl/tables.c. */
@@ -66,7 +67,7 @@ int
 records_is_beside(const json_t *record)
 {
 	return records_is(record, "speedup", NULL) &&
-	    !matches(record, "of", "multipath") &&
+	    !records_matches(record, "of", "multipath") &&
 	    STR_FIND(apart, print_member(record, "of", "")) < 0;
 }
 
@@ -102,8 +103,9 @@ records_find(const json_t *records, const char *probe, const char *test,
 	json_t *r;
 
 	json_array_foreach (records, i, r)
-		if (matches(r, "probe", probe) && matches(r, "test", test) &&
-		    matches(r, "phase", phase))
+		if (records_matches(r, "probe", probe) &&
+		    records_matches(r, "test", test) &&
+		    records_matches(r, "phase", phase))
 			return r;
 	return NULL;
 }
@@ -115,8 +117,9 @@ records_impact(const json_t *records, const char *test, const char *of)
 	json_t *r;
 
 	json_array_foreach (records, i, r)
-		if (matches(r, "probe", "impact") && matches(r, "test", test) &&
-		    matches(r, "of", of))
+		if (records_matches(r, "probe", "impact") &&
+		    records_matches(r, "test", test) &&
+		    records_matches(r, "of", of))
 			return r;
 	return NULL;
 }

@@ -19,13 +19,14 @@
 #define FIND_LIMIT    "1000"
 
 static json_int_t
-created(const json_t *run)
+runs_created(const json_t *run)
 {
 	return member_int(run, "created_unix_ns");
 }
 
 static int
-find_prefix(struct ctl *c, const json_t *list, const char *text, char **ret_run)
+runs_find_prefix(struct ctl *c, const json_t *list, const char *text,
+    char **ret_run)
 {
 	json_t *old = NULL;
 	int rc = 0;
@@ -79,10 +80,11 @@ runs_find(struct ctl *c, const char *text, char **ret_run)
 	if (rc != 0)
 		return rc;
 	if (!last) {
-		rc = find_prefix(c, list, text, ret_run);
+		rc = runs_find_prefix(c, list, text, ret_run);
 	} else {
 		json_array_foreach (list, i, run)
-			if (newest == NULL || created(run) > created(newest))
+			if (newest == NULL ||
+			    runs_created(run) > runs_created(newest))
 				newest = run;
 		if (newest == NULL)
 			rc = ctl_fail("%s: there is no run yet", text);
@@ -110,7 +112,7 @@ runs_get(struct ctl *c, const char *run, json_t **ret)
 }
 
 static int
-state_of(const json_t *run)
+runs_state_of(const json_t *run)
 {
 	return STR_FIND(names_run_states, print_member(run, "state", ""));
 }
@@ -118,7 +120,7 @@ state_of(const json_t *run)
 int
 runs_final(const json_t *run)
 {
-	int state = state_of(run);
+	int state = runs_state_of(run);
 
 	return state >= 0 && names_run_states[state].final;
 }
@@ -135,7 +137,7 @@ runs_exit_code(const json_t *run)
 		[RUN_PREEMPTED] = EXIT_CODE_WARN,
 		[RUN_OVERDUE] = EXIT_CODE_WARN,
 	};
-	int state = state_of(run);
+	int state = runs_state_of(run);
 
 	return state < 0 ? EXIT_CODE_UNKNOWN : codes[state];
 }

@@ -39,7 +39,7 @@ report_svg(const json_t *records, FILE *to)
 /* Text --------------------------------------------------------------------- */
 
 static void
-put(FILE *to, const char *text)
+sheet_put(FILE *to, const char *text)
 {
 	struct strbuf sb = { 0 };
 
@@ -49,24 +49,24 @@ put(FILE *to, const char *text)
 }
 
 static void
-cell(FILE *to, const char *text)
+sheet_cell(FILE *to, const char *text)
 {
 	fputs("<td>", to);
-	put(to, text);
+	sheet_put(to, text);
 	fputs("</td>", to);
 }
 
 static void
-quantity(FILE *to, double value, const char *unit)
+sheet_quantity(FILE *to, double value, const char *unit)
 {
 	char text[PRINT_BYTES];
 
 	print_quantity(value, unit, text);
-	cell(to, text);
+	sheet_cell(to, text);
 }
 
 static void
-heads(FILE *to, const char *title, const char *const *names)
+sheet_heads(FILE *to, const char *title, const char *const *names)
 {
 	fprintf(to, "<h2>%s</h2>\n<table><tr>", title);
 	for (; *names != NULL; names++)
@@ -75,7 +75,7 @@ heads(FILE *to, const char *title, const char *const *names)
 }
 
 static void
-put_head(const json_t *run, FILE *to)
+sheet_put_head(const json_t *run, FILE *to)
 {
 	size_t count;
 	char *hosts = print_hostlist(json_object_get(run, "nodes"), &count);
@@ -85,9 +85,9 @@ put_head(const json_t *run, FILE *to)
 	print_count(run, "ranks", ranks);
 	print_count(run, "seed", seed);
 	fputs("<h1>Run ", to);
-	put(to, print_member(run, "run", "?"));
+	sheet_put(to, print_member(run, "run", "?"));
 	fputs(": ", to);
-	put(to, print_member(run, "state", "?"));
+	sheet_put(to, print_member(run, "state", "?"));
 	snprintf(text, sizeof(text),
 	    "campaign %s; %zu nodes: %.200s; %s; %s ranks; seed %s; "
 	    "started %s UTC",
@@ -95,15 +95,15 @@ put_head(const json_t *run, FILE *to)
 	    hosts[0] == '\0' ? "-" : hosts, print_member(run, "mpi", "-"),
 	    ranks, seed, at);
 	fputs("</h1>\n<p class=\"quiet\">", to);
-	put(to, text);
+	sheet_put(to, text);
 	fputs("</p>\n<p>", to);
-	put(to, print_member(run, "text", ""));
+	sheet_put(to, print_member(run, "text", ""));
 	fputs("</p>\n", to);
 	free(hosts);
 }
 
 static void
-put_canaries(const json_t *records, FILE *to)
+sheet_put_canaries(const json_t *records, FILE *to)
 {
 	static const char *const names[] = { "test", "phase", "n", "mean",
 		"p50", "worst 1 %", "worst", "ended by", NULL };
@@ -116,20 +116,21 @@ put_canaries(const json_t *records, FILE *to)
 
 	if (records_find(records, "canary", NULL, NULL) == NULL)
 		return;
-	heads(to, "Canaries", names);
+	sheet_heads(to, "Canaries", names);
 	json_array_foreach (records, i, r) {
 		int is_rate = strcmp(print_member(r, "unit", "s"), "B/s") == 0;
 
 		if (!records_is(r, "canary", NULL))
 			continue;
 		fputs("<tr>", to);
-		cell(to, print_member(r, "test", "?"));
-		cell(to, print_member(r, "phase", "?"));
+		sheet_cell(to, print_member(r, "test", "?"));
+		sheet_cell(to, print_member(r, "phase", "?"));
 		fprintf(to, "<td>%.0f</td>", member_number(r, "n"));
 		for (size_t k = 0; k < ARRAY_LEN(statistics[0]); k++)
-			quantity(to, member_number(r, statistics[is_rate][k]),
+			sheet_quantity(to,
+			    member_number(r, statistics[is_rate][k]),
 			    print_member(r, "unit", "s"));
-		cell(to,
+		sheet_cell(to,
 		    print_member(r, "cause",
 			print_member(r, "stopped_by", "-")));
 		fputs("</tr>\n", to);
@@ -139,7 +140,7 @@ put_canaries(const json_t *records, FILE *to)
 
 /* Plans that have no number, and why. */
 static void
-put_causes(const json_t *records, FILE *to)
+sheet_put_causes(const json_t *records, FILE *to)
 {
 	static const char *const names[] = { "plan", "not measured", "", NULL };
 	const json_t *r;
@@ -150,11 +151,11 @@ put_causes(const json_t *records, FILE *to)
 		    json_object_get(r, "cause") == NULL)
 			continue;
 		if (count++ == 0)
-			heads(to, "Not measured", names);
+			sheet_heads(to, "Not measured", names);
 		fputs("<tr>", to);
-		cell(to, print_member(r, "plan", "?"));
-		cell(to, print_member(r, "cause", "?"));
-		cell(to, print_member(r, "text", ""));
+		sheet_cell(to, print_member(r, "plan", "?"));
+		sheet_cell(to, print_member(r, "cause", "?"));
+		sheet_cell(to, print_member(r, "text", ""));
 		fputs("</tr>\n", to);
 	}
 	if (count > 0)
@@ -162,7 +163,7 @@ put_causes(const json_t *records, FILE *to)
 }
 
 static void
-put_pairs(const json_t *records, FILE *to)
+sheet_put_pairs(const json_t *records, FILE *to)
 {
 	static const char *const names[] = { "test", "node", "with", "n",
 		"median", NULL };
@@ -172,7 +173,7 @@ put_pairs(const json_t *records, FILE *to)
 
 	if (records_find(records, "canary", NULL, quiet) == NULL)
 		return;
-	heads(to, "Worst pairs without congestors", names);
+	sheet_heads(to, "Worst pairs without congestors", names);
 	json_array_foreach (records, i, r) {
 		if (!records_is(r, "canary", NULL) ||
 		    strcmp(print_member(r, "phase", ""), quiet) != 0)
@@ -181,11 +182,11 @@ put_pairs(const json_t *records, FILE *to)
 			if (k == PAIRS_SHOWN)
 				break;
 			fputs("<tr>", to);
-			cell(to, print_member(r, "test", "?"));
-			cell(to, print_member(pair, "a", "?"));
-			cell(to, print_member(pair, "b", "?"));
+			sheet_cell(to, print_member(r, "test", "?"));
+			sheet_cell(to, print_member(pair, "a", "?"));
+			sheet_cell(to, print_member(pair, "b", "?"));
 			fprintf(to, "<td>%.0f</td>", member_number(pair, "n"));
-			quantity(to, member_number(pair, "p50"),
+			sheet_quantity(to, member_number(pair, "p50"),
 			    print_member(r, "unit", "s"));
 			fputs("</tr>\n", to);
 		}
@@ -200,14 +201,14 @@ report_html(const json_t *run, const json_t *records, FILE *to)
 	      "charset=\"utf-8\">\n<meta name=\"viewport\" "
 	      "content=\"width=device-width\">\n<title>",
 	    to);
-	put(to, print_member(run, "run", "run"));
+	sheet_put(to, print_member(run, "run", "run"));
 	fprintf(to, "</title>\n<style>%s</style></head>\n<body>\n", style);
-	put_head(run, to);
+	sheet_put_head(run, to);
 	if (report_svg(records, to) < 0)
 		fputs("<p>Nothing was measured.</p>\n", to);
-	put_canaries(records, to);
-	put_causes(records, to);
-	put_pairs(records, to);
+	sheet_put_canaries(records, to);
+	sheet_put_causes(records, to);
+	sheet_put_pairs(records, to);
 	fprintf(to,
 	    "<p class=\"quiet\">Made by coalctl %s.</p>\n"
 	    "</body></html>\n",

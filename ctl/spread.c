@@ -51,7 +51,7 @@ spread_of_runs(const double *logs, size_t n)
 /* The inverse of a matrix that is symmetric and positive, in its place (Gauss
  * and Jordan). */
 static void
-invert(double m[TERMS][TERMS])
+spread_invert(double m[TERMS][TERMS])
 {
 	for (int p = 0; p < TERMS; p++) {
 		double pivot = m[p][p];
@@ -122,7 +122,7 @@ spread_of_sizes(const struct sized *runs, size_t n, struct doubt *ret)
 			memcpy(inverse, whole, sizeof(inverse));
 			for (int k = 1; k < TERMS; k++)
 				inverse[k][k] += ridge;
-			invert(inverse);
+			spread_invert(inverse);
 			left = (double)n;
 			for (int k = 0; k < TERMS; k++) {
 				beta[k] = 0;
@@ -160,7 +160,7 @@ spread_of_blocks(const struct blocks *a, const struct blocks *b)
 }
 
 static void
-block_close(struct blocks *b)
+spread_block_close(struct blocks *b)
 {
 	double x = b->open_sum / b->open_runs, off = x - b->mean;
 
@@ -176,7 +176,7 @@ blocks_add(struct blocks *b, uint64_t at_unix_ns, double x)
 	uint64_t block = at_unix_ns / SPREAD_BLOCK_NS;
 
 	if (b->open_runs > 0 && block != b->block)
-		block_close(b);
+		spread_block_close(b);
 	b->block = block;
 	b->open_sum += x;
 	b->open_runs++;
@@ -187,7 +187,7 @@ void
 blocks_end(struct blocks *b)
 {
 	if (b->open_runs > 0)
-		block_close(b);
+		spread_block_close(b);
 }
 
 struct ratio
@@ -239,7 +239,7 @@ spread_holm(struct compare_row *rows, size_t n, double margin)
 }
 
 static int
-largest_first(const void *a, const void *b)
+spread_largest_first(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -253,7 +253,7 @@ spread_z_limit(double *z, size_t n)
 {
 	double limit = INFINITY;
 
-	qsort(z, n, sizeof(*z), largest_first);
+	qsort(z, n, sizeof(*z), spread_largest_first);
 	for (size_t k = n; k > 0 && n > 1 && isinf(limit); k--) {
 		double p = ERROR_SHARE * (double)k / (double)n;
 

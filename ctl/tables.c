@@ -16,7 +16,7 @@
 /* ---- cells of more than one member ---- */
 
 static const char *
-step_text(const json_t *r, char *scratch)
+tables_step_text(const json_t *r, char *scratch)
 {
 	if (!records_is(r, NULL, "step"))
 		return print_member(r, "of", "-");
@@ -30,7 +30,7 @@ step_text(const json_t *r, char *scratch)
 }
 
 static const char *
-interval_text(const json_t *r, char *scratch)
+tables_interval_text(const json_t *r, char *scratch)
 {
 	const json_t *interval = json_object_get(r, "interval");
 
@@ -43,7 +43,7 @@ interval_text(const json_t *r, char *scratch)
 }
 
 static double
-worse(double a, double b)
+tables_worse(double a, double b)
 {
 	return isfinite(b) && !(fabs(a) >= fabs(b)) ? b : a;
 }
@@ -53,7 +53,7 @@ worse(double a, double b)
  * beyond them either way, where resent bytes count once. Nothing where nothing
  * was to pass or nobody counted. */
 static void
-wire_derive(json_t *row)
+tables_wire_derive(json_t *row)
 {
 	static const struct {
 		const char *design, *beyond, *resent;
@@ -74,9 +74,9 @@ wire_derive(json_t *row)
 			if (strcmp(print_member(node, "design", ""),
 				designs[k].design) != 0)
 				continue;
-			resent = worse(resent, again / want);
-			beyond = worse(beyond, once / want - 1);
-			beyond = worse(beyond,
+			resent = tables_worse(resent, again / want);
+			beyond = tables_worse(beyond, once / want - 1);
+			beyond = tables_worse(beyond,
 			    member_number(node, "in_bytes") /
 				    member_number(node, "expected_in_bytes") -
 				1);
@@ -89,7 +89,7 @@ wire_derive(json_t *row)
 /* What was moved, of a plan or at a k of a fit, and its share of what was
  * predicted. */
 static void
-rate_derive(json_t *row)
+tables_rate_derive(json_t *row)
 {
 	double rate = member_number(row, "bandwidth");
 
@@ -109,7 +109,7 @@ static const struct print_column neighbor_columns[] = {
 	{ ">MPI", "baseline_seconds", NULL, PRINT_SPAN, NULL },
 	{ ">leader", "seconds", NULL, PRINT_SPAN, NULL },
 	{ ">speed-up", "value", NULL, PRINT_RATIO, NULL },
-	{ "interval", "", NULL, PRINT_OF, interval_text },
+	{ "interval", "", NULL, PRINT_OF, tables_interval_text },
 	{ ">bound", "load_bound", NULL, PRINT_RATIO, NULL },
 	{ ">byte ratio", "byte_ratio", NULL, PRINT_RATIO, NULL },
 	{ ">expected", "byte_ratio_expected", NULL, PRINT_RATIO, NULL },
@@ -132,7 +132,7 @@ static const struct print_column allreduce_columns[] = {
 	{ ">bound", "bound", NULL, PRINT_RATE, NULL },
 	{ ">of it", "bound_ratio", NULL, PRINT_SHARE, NULL },
 	{ ">speed-up", "value", NULL, PRINT_RATIO, NULL },
-	{ "interval", "", NULL, PRINT_OF, interval_text },
+	{ "interval", "", NULL, PRINT_OF, tables_interval_text },
 	{ "", "text", "", PRINT_TEXT, NULL },
 	{ 0 },
 };
@@ -145,7 +145,7 @@ static const struct print_column spmm_columns[] = {
 	{ ">MPI", "baseline_seconds", NULL, PRINT_SPAN, NULL },
 	{ ">leader", "seconds", NULL, PRINT_SPAN, NULL },
 	{ ">speed-up", "steady_value", NULL, PRINT_RATIO, NULL },
-	{ "interval", "", NULL, PRINT_OF, interval_text },
+	{ "interval", "", NULL, PRINT_OF, tables_interval_text },
 	{ ">set-up MPI", "baseline_setup_s", NULL, PRINT_SPAN, NULL },
 	{ ">leader", "setup_s", NULL, PRINT_SPAN, NULL },
 	{ ">with set-up", "value", NULL, PRINT_RATIO, NULL },
@@ -156,7 +156,7 @@ static const struct print_column spmm_columns[] = {
 
 static const struct print_column plan_columns[] = {
 	{ "plan", "plan", "", PRINT_TEXT, NULL },
-	{ "of", "", NULL, PRINT_OF, step_text },
+	{ "of", "", NULL, PRINT_OF, tables_step_text },
 	{ "via", "via", "-", PRINT_TEXT, NULL },
 	{ ">bytes", "bytes", NULL, PRINT_BYTES_OF, NULL },
 	{ ">n", "n", NULL, PRINT_COUNT, NULL },
@@ -188,7 +188,7 @@ static const struct print_column beside_columns[] = {
 	{ ">bandwidth", "throughput", NULL, PRINT_RATE, NULL },
 	{ ">its", "baseline_throughput", NULL, PRINT_RATE, NULL },
 	{ ">speed-up", "value", NULL, PRINT_TIMES, NULL },
-	{ "interval", "", NULL, PRINT_OF, interval_text },
+	{ "interval", "", NULL, PRINT_OF, tables_interval_text },
 	{ ">efficiency", "efficiency", NULL, PRINT_SHARE, NULL },
 	{ "", "text", "", PRINT_TEXT, NULL },
 	{ 0 },
@@ -200,7 +200,7 @@ static const struct print_column multipath_columns[] = {
 	{ ">split", "seconds", NULL, PRINT_SPAN, NULL },
 	{ ">direct", "baseline_seconds", NULL, PRINT_SPAN, NULL },
 	{ ">speed-up", "value", NULL, PRINT_RATIO, NULL },
-	{ "interval", "", NULL, PRINT_OF, interval_text },
+	{ "interval", "", NULL, PRINT_OF, tables_interval_text },
 	{ ">predicted", "model_ratio", NULL, PRINT_RATIO, NULL },
 	{ "choice", "choice", "-", PRINT_TEXT, NULL },
 	{ "", "text", "", PRINT_TEXT, NULL },
@@ -243,7 +243,7 @@ static const struct record_table {
 	int has_baseline;
 } record_tables[] = {
 	{ "neighborhood collectives", "speedup", "neighbor", NULL,
-	    neighbor_columns, wire_derive, 1 },
+	    neighbor_columns, tables_wire_derive, 1 },
 	{ "collectives", "speedup", "collective", NULL, allreduce_columns + 1,
 	    NULL, 1 },
 	{ "all-reduces for devices of nodes", "speedup", "allreduce", NULL,
@@ -252,7 +252,8 @@ static const struct record_table {
 	    multipath_columns, NULL, 0 },
 	{ "products of sparse matrices", "spmm", NULL, NULL, spmm_columns, NULL,
 	    1 },
-	{ "plans", NULL, NULL, records_is_plan, plan_columns, rate_derive, 0 },
+	{ "plans", NULL, NULL, records_is_plan, plan_columns,
+	    tables_rate_derive, 0 },
 	{ "each way through the busiest node", NULL, NULL, records_is_scale,
 	    scale_columns, NULL, 0 },
 	{ "against other ways to do the same", NULL, NULL, records_is_beside,
@@ -261,7 +262,7 @@ static const struct record_table {
 
 /* Prints rows under their title and lets go of them; how many. */
 static int
-print_titled(const char *title, json_t *rows,
+tables_print_titled(const char *title, json_t *rows,
     const struct print_column *columns)
 {
 	int count = (int)json_array_size(rows);
@@ -275,7 +276,7 @@ print_titled(const char *title, json_t *rows,
 }
 
 static int
-print_records(const struct record_table *rt, const json_t *records)
+tables_print_records(const struct record_table *rt, const json_t *records)
 {
 	json_t *rows = json_array(), *r, *row;
 	const char *last = "", *plan;
@@ -302,13 +303,13 @@ print_records(const struct record_table *rt, const json_t *records)
 		snprintf(title, sizeof(title), "%s, against %s", rt->title,
 		    print_member(r, "baseline_impl",
 			print_member(r, "baseline", "-")));
-	return print_titled(rt->has_baseline ? title : rt->title, rows,
+	return tables_print_titled(rt->has_baseline ? title : rt->title, rows,
 	    rt->columns);
 }
 
 /* Every k of a fit, under the sentence that it ends in. */
 static int
-print_fits(const json_t *records)
+tables_print_fits(const json_t *records)
 {
 	json_t *r, *rows, *point;
 	int count = 0;
@@ -319,7 +320,7 @@ print_fits(const json_t *records)
 			continue;
 		rows = json_deep_copy(json_object_get(r, "profile"));
 		json_array_foreach (rows, k, point)
-			rate_derive(point);
+			tables_rate_derive(point);
 		printf("\n%s\n", print_member(r, "text", "?"));
 		print_rows(rows, fit_columns);
 		json_decref(rows);
@@ -330,7 +331,7 @@ print_fits(const json_t *records)
 
 /* Of the newest record that measures rails: all of a sweep say the same. */
 static int
-print_rails(const json_t *records)
+tables_print_rails(const json_t *records)
 {
 	json_t *rows = json_array(), *last = NULL, *r, *rail, *node, *row;
 	size_t i, k;
@@ -346,11 +347,11 @@ print_rails(const json_t *records)
 			json_object_update(row, node);
 			json_array_append_new(rows, row);
 		}
-	return print_titled("rails", rows, rail_columns);
+	return tables_print_titled("rails", rows, rail_columns);
 }
 
 static int
-print_selves(const json_t *records)
+tables_print_selves(const json_t *records)
 {
 	json_t *rows = json_array(), *r, *node, *row;
 	size_t i, k;
@@ -364,8 +365,8 @@ print_selves(const json_t *records)
 			    json_object_get(r, "bytes"));
 			json_array_append_new(rows, row);
 		}
-	return print_titled("copies within nodes, against the memory's "
-			    "bandwidth",
+	return tables_print_titled("copies within nodes, against the memory's "
+				   "bandwidth",
 	    rows, self_columns);
 }
 
@@ -375,7 +376,7 @@ report_plans(const json_t *records)
 	int count = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(record_tables); i++)
-		count += print_records(&record_tables[i], records);
-	return count + print_fits(records) + print_rails(records) +
-	    print_selves(records);
+		count += tables_print_records(&record_tables[i], records);
+	return count + tables_print_fits(records) +
+	    tables_print_rails(records) + tables_print_selves(records);
 }

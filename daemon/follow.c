@@ -53,7 +53,7 @@ struct follower {
 static volatile sig_atomic_t is_ending;
 
 static void
-signal_cb(int sig)
+follow_signal_cb(int sig)
 {
 	(void)sig;
 	is_ending = 1;
@@ -62,7 +62,7 @@ signal_cb(int sig)
 /* ---- what a folder holds ---- */
 
 static json_t *
-mark_read(const char *dir)
+follow_mark_read(const char *dir)
 {
 	char *path = xasprintf("%s/copy", dir);
 	json_t *mark = json_load_file(path, 0, NULL);
@@ -86,7 +86,7 @@ follow_check(const struct settings *s, struct err *err)
 {
 	const char *of = conf_string(s->conf, "collector", "copy_of");
 	char *path = xasprintf("%s/coalmine.db", s->store.dir);
-	json_t *mark = mark_read(s->store.dir);
+	json_t *mark = follow_mark_read(s->store.dir);
 	int has_store = access(path, F_OK) == 0, rc = 0;
 
 	if (of[0] != '\0' && (mark != NULL || !has_store))
@@ -108,7 +108,7 @@ follow_check(const struct settings *s, struct err *err)
 /* ---- asking ---- */
 
 static size_t
-got_cb(char *data, size_t size, size_t count, void *arg)
+follow_got_cb(char *data, size_t size, size_t count, void *arg)
 {
 	struct follower *f = arg;
 	size_t bytes = size * count;
@@ -122,7 +122,8 @@ got_cb(char *data, size_t size, size_t count, void *arg)
 }
 
 static int
-progress_cb(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+follow_progress_cb(void *arg, curl_off_t a, curl_off_t b, curl_off_t c,
+    curl_off_t d)
 {
 	(void)arg;
 	(void)a;
@@ -133,7 +134,7 @@ progress_cb(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 }
 
 static int
-follower_open(struct follower *f, const struct settings *s)
+follow_follower_open(struct follower *f, const struct settings *s)
 {
 	const struct conf *c = s->conf;
 	char *url;
@@ -157,9 +158,9 @@ follower_open(struct follower *f, const struct settings *s)
 	    "coalmined/" COALMINE_VERSION);
 	curl_easy_setopt(f->curl, CURLOPT_TIMEOUT, ASK_LIMIT_S);
 	curl_easy_setopt(f->curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(f->curl, CURLOPT_WRITEFUNCTION, got_cb);
+	curl_easy_setopt(f->curl, CURLOPT_WRITEFUNCTION, follow_got_cb);
 	curl_easy_setopt(f->curl, CURLOPT_WRITEDATA, f);
-	curl_easy_setopt(f->curl, CURLOPT_XFERINFOFUNCTION, progress_cb);
+	curl_easy_setopt(f->curl, CURLOPT_XFERINFOFUNCTION, follow_progress_cb);
 	curl_easy_setopt(f->curl, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(f->curl, CURLOPT_CAINFO, conf_string(c, "tls", "ca"));
 	curl_easy_setopt(f->curl, CURLOPT_SSLCERT,
@@ -170,7 +171,7 @@ follower_open(struct follower *f, const struct settings *s)
 
 /* The next piece. -ESTALE: begin anew; -EIO: later. */
 static int
-ask(struct follower *f, int of_log, struct err *err)
+follow_ask(struct follower *f, int of_log, struct err *err)
 {
 	json_t *want = json_pack("{s:I, s:b, s:I, s:I}", "hold",
 	    (json_int_t)f->hold, "log", of_log, "generation",
@@ -208,7 +209,7 @@ ask(struct follower *f, int of_log, struct err *err)
 /* ---- copying ---- */
 
 static int
-put(int fd, const char *bytes, size_t len_bytes, uint64_t at)
+follow_put(int fd, const char *bytes, size_t len_bytes, uint64_t at)
 {
 	while (len_bytes > 0) {
 		ssize_t n = pwrite(fd, bytes, len_bytes, (off_t)at);
@@ -225,7 +226,7 @@ put(int fd, const char *bytes, size_t len_bytes, uint64_t at)
 }
 
 static void
-folder_empty(const char *dir, const char *name)
+follow_folder_empty(const char *dir, const char *name)
 {
 	static const char *const ends[] = { "/coalmine.db", "/coalmine.db-wal",
 		"/coalmine.db-shm", "" };
@@ -240,16 +241,16 @@ folder_empty(const char *dir, const char *name)
 
 /* In the folder of two that is not in use. */
 static int
-folder_new(struct follower *f)
+follow_folder_new(struct follower *f)
 {
-	json_t *mark = mark_read(f->dir);
+	json_t *mark = follow_mark_read(f->dir);
 	int fd;
 
 	snprintf(f->name, sizeof(f->name), "%s",
 	    strcmp(member_text(mark, "folder"), "copy-a") == 0 ? "copy-b"
 							       : "copy-a");
 	json_decref(mark);
-	folder_empty(f->dir, f->name);
+	follow_folder_empty(f->dir, f->name);
 	str_format(f->path, sizeof(f->path), "%s/%s", f->dir, f->name);
 	if (mkdir(f->path, 0700) < 0)
 		return -errno;
@@ -260,20 +261,20 @@ folder_new(struct follower *f)
 }
 
 static int
-copy_file(struct follower *f, struct err *err)
+follow_copy_file(struct follower *f, struct err *err)
 {
 	uint64_t end = 1;
-	int fd = folder_new(f), rc = fd < 0 ? fd : 0;
+	int fd = follow_folder_new(f), rc = fd < 0 ? fd : 0;
 
 	f->hold = f->generation = f->from = 0;
 	f->is_whole = 0;
 	while (rc == 0 && f->from < end && !is_ending) {
-		rc = ask(f, 0, err);
+		rc = follow_ask(f, 0, err);
 		if (rc < 0)
 			break;
 		f->hold = member_unsigned(f->piece, "hold");
 		end = member_unsigned(f->piece, "end");
-		rc = put(fd, f->bytes, f->len_bytes, f->from);
+		rc = follow_put(fd, f->bytes, f->len_bytes, f->from);
 		f->from += f->len_bytes;
 		if (rc == 0 && f->len_bytes == 0 && f->from < end)
 			rc = -EIO;
@@ -291,7 +292,7 @@ copy_file(struct follower *f, struct err *err)
 
 /* A new log begins: the copied one is written into the file. */
 static int
-log_begin(struct follower *f, uint64_t generation, struct err *err)
+follow_log_begin(struct follower *f, uint64_t generation, struct err *err)
 {
 	char *path = xasprintf("%s-wal", f->path);
 	int rc = 0;
@@ -316,7 +317,7 @@ log_begin(struct follower *f, uint64_t generation, struct err *err)
 
 /* hold: 0, or that of a place in the log up to which all is on our disk. */
 static int
-mark_write(const struct follower *f, uint64_t hold, struct err *err)
+follow_mark_write(const struct follower *f, uint64_t hold, struct err *err)
 {
 	json_t *mark = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "of", f->of,
 	    "folder", f->name, "term", (json_int_t)f->term, "hold",
@@ -334,16 +335,16 @@ mark_write(const struct follower *f, uint64_t hold, struct err *err)
 
 /* From now on the folder is what a takeover takes. */
 static int
-whole(struct follower *f, struct err *err)
+follow_whole(struct follower *f, struct err *err)
 {
-	json_t *old = mark_read(f->dir);
+	json_t *old = follow_mark_read(f->dir);
 	const char *before = member_text(old, "folder");
 	int rc;
 
 	f->term = member_unsigned(f->piece, "term");
-	rc = mark_write(f, 0, err);
+	rc = follow_mark_write(f, 0, err);
 	if (rc == 0 && before[0] != '\0' && strcmp(before, f->name) != 0)
-		folder_empty(f->dir, before);
+		follow_folder_empty(f->dir, before);
 	if (rc == 0) {
 		f->is_whole = 1;
 		log_info("the copy of %s is whole, and goes on", f->of);
@@ -355,9 +356,9 @@ whole(struct follower *f, struct err *err)
 /* 1: it goes on where another life of ours ended well, once: after a crash
  * nobody knows what of the log is on the disk. */
 static int
-resume(struct follower *f)
+follow_resume(struct follower *f)
 {
-	json_t *mark = mark_read(f->dir);
+	json_t *mark = follow_mark_read(f->dir);
 	char *log = xasprintf("%s/%s/coalmine.db-wal", f->dir,
 	    member_text(mark, "folder"));
 	struct stat st = { 0 };
@@ -377,7 +378,7 @@ resume(struct follower *f)
 		rc = f->log_fd >= 0 && fstat(f->log_fd, &st) == 0 &&
 		    (uint64_t)st.st_size == f->from;
 	}
-	f->is_whole = rc && mark_write(f, 0, &err) == 0;
+	f->is_whole = rc && follow_mark_write(f, 0, &err) == 0;
 	if (f->is_whole)
 		log_info("the copy of %s is whole, and goes on where it ended",
 		    f->of);
@@ -388,26 +389,26 @@ resume(struct follower *f)
 
 /* One piece. 1 when there was something new. */
 static int
-copy_log(struct follower *f, struct err *err)
+follow_copy_log(struct follower *f, struct err *err)
 {
 	uint64_t generation, end;
-	int rc = ask(f, 1, err);
+	int rc = follow_ask(f, 1, err);
 
 	if (rc < 0)
 		return rc;
 	generation = member_unsigned(f->piece, "generation");
 	end = member_unsigned(f->piece, "end");
 	if (generation != f->generation)
-		rc = log_begin(f, generation, err);
+		rc = follow_log_begin(f, generation, err);
 	if (rc == 0 && f->len_bytes > 0)
-		rc = put(f->log_fd, f->bytes, f->len_bytes, f->from);
+		rc = follow_put(f->log_fd, f->bytes, f->len_bytes, f->from);
 	if (rc == 0 && f->len_bytes > 0 && fdatasync(f->log_fd) < 0)
 		rc = -errno;
 	if (rc < 0)
 		return rc; /* from here on it is asked for again */
 	f->from += f->len_bytes;
 	if (f->from == end && !f->is_whole)
-		rc = whole(f, err);
+		rc = follow_whole(f, err);
 	notify_status("copy of %s, %" PRIu64 " bytes behind", f->of,
 	    end - f->from);
 	notify_watchdog();
@@ -416,12 +417,12 @@ copy_log(struct follower *f, struct err *err)
 
 /* Pieces without end; an interruption is of the network or of our disk. */
 static int
-copy(struct follower *f, struct err *err)
+follow_copy(struct follower *f, struct err *err)
 {
-	int rc = resume(f) ? 0 : copy_file(f, err);
+	int rc = follow_resume(f) ? 0 : follow_copy_file(f, err);
 
 	while (rc >= 0 && !is_ending) {
-		rc = copy_log(f, err);
+		rc = follow_copy_log(f, err);
 		if (rc == 0)
 			clk_sleep_ns(LOOK_NS);
 		/* After a short interruption the collector still has our
@@ -430,7 +431,7 @@ copy(struct follower *f, struct err *err)
 		     again++) {
 			clk_sleep_ns(RETRY_MIN_NS);
 			notify_watchdog();
-			rc = copy_log(f, err);
+			rc = follow_copy_log(f, err);
 		}
 	}
 	return rc;
@@ -440,7 +441,7 @@ int
 follow_run(const struct settings *s)
 {
 	struct follower f = { 0 };
-	struct sigaction act = { .sa_handler = signal_cb };
+	struct sigaction act = { .sa_handler = follow_signal_cb };
 	uint64_t pause_ns = RETRY_MIN_NS;
 	char last[ERR_TEXT_BYTES] = "";
 	int lock_fd, rc = store_lock(&s->store, &lock_fd);
@@ -449,11 +450,11 @@ follow_run(const struct settings *s)
 		return rc;
 	sigaction(SIGTERM, &act, NULL);
 	sigaction(SIGINT, &act, NULL);
-	rc = follower_open(&f, s);
+	rc = follow_follower_open(&f, s);
 	notify_ready();
 	while (rc == 0 && !is_ending) {
 		struct err err = { 0 };
-		int got = copy(&f, &err);
+		int got = follow_copy(&f, &err);
 
 		if (is_ending)
 			break;
@@ -471,7 +472,7 @@ follow_run(const struct settings *s)
 	}
 	notify_stopping();
 	if (f.is_whole)
-		(void)mark_write(&f, f.hold, &(struct err){ 0 });
+		(void)follow_mark_write(&f, f.hold, &(struct err){ 0 });
 	if (f.log_fd >= 0)
 		close(f.log_fd);
 	curl_slist_free_all(f.head);
@@ -485,7 +486,7 @@ follow_run(const struct settings *s)
 int
 follow_takeover(const struct settings *s, struct err *err)
 {
-	json_t *mark = mark_read(s->store.dir);
+	json_t *mark = follow_mark_read(s->store.dir);
 	const char *folder = member_text(mark, "folder");
 	char *path = xasprintf("%s/%s/coalmine.db", s->store.dir, folder);
 	char *term_path = xasprintf("%s/term", s->store.dir);
@@ -513,7 +514,7 @@ follow_takeover(const struct settings *s, struct err *err)
 		    "the copy of %.200s is this machine's store, of term "
 		    "%" PRIu64 ": start coalmined",
 		    member_text(mark, "of"), term);
-		folder_empty(s->store.dir, folder);
+		follow_folder_empty(s->store.dir, folder);
 	}
 	json_decref(mark);
 	free(mark_path);
@@ -526,7 +527,7 @@ follow_takeover(const struct settings *s, struct err *err)
 
 /* By our clock: the server's may jump. */
 static void
-leader_cb(int status, json_t *result, void *arg)
+follow_leader_cb(int status, json_t *result, void *arg)
 {
 	struct follow_leader *f = arg;
 	const char *mark = member_text(result, "mark");
@@ -560,7 +561,7 @@ follow_leader_look(struct follow_leader *f, struct store *store)
 	if (!f->asked) {
 		f->store = store;
 		f->asked = 1;
-		store_ask(store, STORE_LEADER, args, leader_cb, f);
+		store_ask(store, STORE_LEADER, args, follow_leader_cb, f);
 	}
 	json_decref(args);
 	return f->is_free;

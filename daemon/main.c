@@ -116,7 +116,7 @@ struct app {
 
 /* If the files cannot be used, the old certificates stay in use. */
 static int
-trust_take(struct app *a)
+main_trust_take(struct app *a)
 {
 	const struct conf *c = a->settings.conf;
 	struct sessions *ss = hub_sessions(a->hub);
@@ -151,11 +151,11 @@ trust_take(struct app *a)
 	return 0;
 }
 
-static void load(struct app *a);
+static void main_load(struct app *a);
 
 /* Agents that connect meanwhile wait for the next life. */
 static void
-begin_again(const struct app *a)
+main_begin_again(const struct app *a)
 {
 	program_begin_again(sockets,
 	    (const int[]){ a->settings.http.listen_fd, listen_fd(a->listen) },
@@ -165,17 +165,17 @@ begin_again(const struct app *a)
 /* Agents that it refuses have no use from their handshake, and the active
  * collector may have gone: who comes then waits for whoever leads next. */
 static void
-standby_tick(struct app *a)
+main_standby_tick(struct app *a)
 {
 	if (follow_leader_look(&a->leader, a->store)) {
 		log_info("nobody leads: this collector does");
-		begin_again(a);
+		main_begin_again(a);
 	}
 	if (a->ready)
 		listen_start(a->listen, a->leader.is_over ? 0 : STANDBY_AGENTS);
 	if (a->ticks++ % MIRROR_TICKS == MIRROR_TICKS - 1 &&
 	    a->loaded == LOADS_MAX)
-		load(a);
+		main_load(a);
 	if (a->ticks % (15 * TICKS_PER_S) == 1)
 		notify_status("standby; the active collector is %s",
 		    store_leader(a->store));
@@ -187,7 +187,7 @@ standby_tick(struct app *a)
  * keeps them while records flow; always would be 3 KiB more for each agent, of
  * what handshakes leave. */
 static void
-memory_tick(struct app *a)
+main_memory_tick(struct app *a)
 {
 #ifdef COALMINE_MIMALLOC
 	uint64_t records = runs_records(hub_runs(a->hub));
@@ -210,7 +210,7 @@ memory_tick(struct app *a)
 }
 
 static void
-tick_cb(evutil_socket_t fd, short what, void *arg)
+main_tick_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct app *a = arg;
 	struct roster *r = hub_roster(a->hub);
@@ -219,19 +219,19 @@ tick_cb(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	if (a->is_standby) {
-		standby_tick(a);
+		main_standby_tick(a);
 		return;
 	}
 	if (!store_leads(a->store)) {
 		log_warnx("this collector does not lead any more: it begins "
 			  "again");
-		begin_again(a);
+		main_begin_again(a);
 	}
 	if (!a->ready)
 		return;
 	hub_tick(a->hub);
 	events_tick(a->events);
-	memory_tick(a);
+	main_memory_tick(a);
 	if (a->ticks++ % TICKS_PER_S == 0) {
 		scheduler_tick(a->agenda, clk_unix_ns());
 		jobs_tick(a->jobs);
@@ -256,7 +256,7 @@ tick_cb(evutil_socket_t fd, short what, void *arg)
 
 /* The store has answered and so have we: both live. */
 static void
-alive_cb(int status, json_t *result, void *arg)
+main_alive_cb(int status, json_t *result, void *arg)
 {
 	(void)status;
 	(void)arg;
@@ -265,18 +265,18 @@ alive_cb(int status, json_t *result, void *arg)
 }
 
 static void
-watchdog_cb(evutil_socket_t fd, short what, void *arg)
+main_watchdog_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct app *a = arg;
 
 	(void)fd;
 	(void)what;
-	store_ask(a->store, STORE_SETTINGS, NULL, alive_cb, a);
+	store_ask(a->store, STORE_SETTINGS, NULL, main_alive_cb, a);
 }
 
 /* What the file of leaves says, from now on. */
 static void
-topo_keep(struct app *a)
+main_topo_keep(struct app *a)
 {
 	char *text = topology_write(topo_file(a->settings.topo));
 
@@ -286,7 +286,7 @@ topo_keep(struct app *a)
 
 /* With a broken file the old one goes on being used. */
 static void
-topo_reload(struct app *a)
+main_topo_reload(struct app *a)
 {
 	const struct conf *c = a->settings.conf;
 	struct topo *old = a->settings.topo;
@@ -302,11 +302,11 @@ topo_reload(struct app *a)
 	roster_set_topo(hub_roster(a->hub), a->settings.topo);
 	diagnosis_leaves_changed(hub_diagnosis(a->hub));
 	topo_free(old);
-	topo_keep(a);
+	main_topo_keep(a);
 }
 
 static void
-signal_cb(evutil_socket_t sig, short what, void *arg)
+main_signal_cb(evutil_socket_t sig, short what, void *arg)
 {
 	struct app *a = arg;
 
@@ -320,16 +320,16 @@ signal_cb(evutil_socket_t sig, short what, void *arg)
 	}
 	notify_reloading();
 	scheduler_reload(a->agenda);
-	topo_reload(a);
+	main_topo_reload(a);
 	/* With broken files the old certificates go on being used. */
-	if (trust_take(a) == 0)
+	if (main_trust_take(a) == 0)
 		log_info("certificates, campaigns and leaves read again");
 	if (a->ready)
 		notify_ready();
 }
 
 static void
-warm_cb(void *arg, const char *class, const json_t *record)
+main_warm_cb(void *arg, const char *class, const json_t *record)
 {
 	struct app *a = arg;
 
@@ -337,10 +337,10 @@ warm_cb(void *arg, const char *class, const json_t *record)
 	diagnosis_score_old(hub_diagnosis(a->hub), record);
 }
 
-static void load_cb(int status, json_t *result, void *arg);
+static void main_load_cb(int status, json_t *result, void *arg);
 
 static void
-load_next(evutil_socket_t fd, short what, void *arg)
+main_load_next(evutil_socket_t fd, short what, void *arg)
 {
 	struct app *a = arg;
 	const struct load *l;
@@ -350,14 +350,14 @@ load_next(evutil_socket_t fd, short what, void *arg)
 	while (a->is_standby && !a->loads[a->loaded].shown)
 		a->loaded++; /* the last one is shown */
 	l = &a->loads[a->loaded];
-	store_ask(a->store, l->what, l->args, load_cb, a);
+	store_ask(a->store, l->what, l->args, main_load_cb, a);
 }
 
 /* Gives each part what the store has for it. Agents and users are let in once
  * all parts are loaded, except who was heard lately, which comes a moment
  * later. */
 static void
-load_cb(int status, json_t *result, void *arg)
+main_load_cb(int status, json_t *result, void *arg)
 {
 	struct app *a = arg;
 	enum store_question what = a->loads[a->loaded].what;
@@ -372,7 +372,7 @@ load_cb(int status, json_t *result, void *arg)
 		    a->loaded + 1, LOADS_MAX, strerror(-status),
 		    again ? "; it is asked again" : "");
 	if (again) {
-		event_base_once(a->base, -1, EV_TIMEOUT, load_next, a,
+		event_base_once(a->base, -1, EV_TIMEOUT, main_load_next, a,
 		    &(struct timeval){ .tv_sec = 1 });
 		return;
 	}
@@ -421,13 +421,13 @@ load_cb(int status, json_t *result, void *arg)
 	json_decref(result);
 	if (++a->loaded == LOADS_MAX)
 		return;
-	load_next(-1, 0, a);
+	main_load_next(-1, 0, a);
 	if (a->loads[a->loaded].what != STORE_HEARD)
 		return;
 	if (a->ready)
 		return; /* a standby, once more */
 	if (!a->is_standby)
-		series_warm(a->store, warm_cb, a);
+		series_warm(a->store, main_warm_cb, a);
 	a->ready = 1;
 	if (!a->is_standby)
 		listen_start(a->listen, SIZE_MAX);
@@ -442,7 +442,7 @@ load_cb(int status, json_t *result, void *arg)
 }
 
 static void
-load(struct app *a)
+main_load(struct app *a)
 {
 	const struct diagnosis_options *o = &a->settings.hub.diagnosis;
 	uint64_t now_unix_ns = clk_unix_ns();
@@ -472,11 +472,11 @@ load(struct app *a)
 		json_decref(a->loads[i].args);
 	memcpy(a->loads, asked, sizeof(asked));
 	a->loaded = 0;
-	load_next(-1, 0, a);
+	main_load_next(-1, 0, a);
 }
 
 static void
-changed(void *arg, const struct run *r)
+main_changed(void *arg, const struct run *r)
 {
 	struct app *a = arg;
 
@@ -484,7 +484,7 @@ changed(void *arg, const struct run *r)
 }
 
 static void
-recorded(void *arg, const struct run *r, const json_t *record)
+main_recorded(void *arg, const struct run *r, const json_t *record)
 {
 	struct app *a = arg;
 	size_t count = run_node_count(r);
@@ -500,7 +500,7 @@ recorded(void *arg, const struct run *r, const json_t *record)
 }
 
 static void
-pairs_seen(void *arg, const struct mesh_path *paths, size_t count,
+main_pairs_seen(void *arg, const struct mesh_path *paths, size_t count,
     uint64_t until_unix_ns)
 {
 	struct app *a = arg;
@@ -509,7 +509,7 @@ pairs_seen(void *arg, const struct mesh_path *paths, size_t count,
 }
 
 static json_t *
-shares_now(void *arg)
+main_shares_now(void *arg)
 {
 	struct app *a = arg;
 
@@ -517,7 +517,7 @@ shares_now(void *arg)
 }
 
 static void
-in_band_seen(void *arg, const char *node, const json_t *list)
+main_in_band_seen(void *arg, const char *node, const json_t *list)
 {
 	struct app *a = arg;
 
@@ -526,7 +526,7 @@ in_band_seen(void *arg, const char *node, const json_t *list)
 
 /* Where people, alerts and agents come in. */
 static int
-doors_open(struct app *a)
+main_doors_open(struct app *a)
 {
 	const struct conf *c = a->settings.conf;
 	struct http_options *o = &a->settings.http;
@@ -535,7 +535,7 @@ doors_open(struct app *a)
 
 	socket_activation_sockets(sockets, ARRAY_LEN(sockets), fds);
 	o->listen_fd = fds[0];
-	rc = trust_take(a);
+	rc = main_trust_take(a);
 	if (rc < 0)
 		return rc;
 	rc = http_open(o, a->base, a->view, a->store, &a->http);
@@ -553,7 +553,7 @@ doors_open(struct app *a)
 }
 
 static void
-events_make(struct app *a)
+main_events_make(struct app *a)
 {
 	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
 	uint64_t watchdog_ns = notify_watchdog_every_ns();
@@ -562,20 +562,21 @@ events_make(struct app *a)
 		(suseconds_t)(watchdog_ns % CLK_NS_PER_S / CLK_NS_PER_US) };
 
 	for (size_t i = 0; i < 3; i++) {
-		a->signals[i] = evsignal_new(a->base, signals[i], signal_cb, a);
+		a->signals[i] = evsignal_new(a->base, signals[i],
+		    main_signal_cb, a);
 		evsignal_add(a->signals[i], NULL);
 	}
-	a->tick = event_new(a->base, -1, EV_PERSIST, tick_cb, a);
+	a->tick = event_new(a->base, -1, EV_PERSIST, main_tick_cb, a);
 	event_add(a->tick, &tick);
 	if (watchdog_ns == 0)
 		return;
-	a->watchdog = event_new(a->base, -1, EV_PERSIST, watchdog_cb, a);
+	a->watchdog = event_new(a->base, -1, EV_PERSIST, main_watchdog_cb, a);
 	event_add(a->watchdog, &watch);
 }
 
 /* An agent is a descriptor: as many as we may have. */
 static void
-limits_raise(const struct settings *s)
+main_limits_raise(const struct settings *s)
 {
 	size_t want = s->hub.agents_max + (size_t)s->http.connections_max +
 	    2048;
@@ -592,7 +593,7 @@ limits_raise(const struct settings *s)
 }
 
 static int
-app_open(struct app *a)
+main_app_open(struct app *a)
 {
 	struct event_config *config = event_config_new();
 	struct settings *s = &a->settings;
@@ -600,7 +601,7 @@ app_open(struct app *a)
 	struct err err;
 	int rc;
 
-	limits_raise(s);
+	main_limits_raise(s);
 	/* Without this each message that is written at once costs two epoll
 	 * calls. It does not allow duplicated descriptors, and we have none. */
 	event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
@@ -630,10 +631,10 @@ app_open(struct app *a)
 	s->hub.topo = s->topo;
 	s->hub.react = a->react;
 	s->hub.enroll = a->enroll;
-	s->hub.changed = changed;
-	s->hub.record = recorded;
-	s->hub.paths = pairs_seen;
-	s->hub.in_band = in_band_seen;
+	s->hub.changed = main_changed;
+	s->hub.record = main_recorded;
+	s->hub.paths = main_pairs_seen;
+	s->hub.in_band = main_in_band_seen;
 	s->hub.arg = a;
 	a->hub = hub_new(a->base, a->store, a->series, &s->hub);
 	if (a->hub == NULL)
@@ -645,7 +646,7 @@ app_open(struct app *a)
 	s->jobs.base = a->base;
 	s->jobs.store = a->store;
 	s->jobs.roster = hub_roster(a->hub);
-	s->jobs.shares = shares_now;
+	s->jobs.shares = main_shares_now;
 	s->jobs.arg = a;
 	rc = jobs_open(&s->jobs, &a->jobs, &err);
 	if (rc < 0) {
@@ -666,17 +667,17 @@ app_open(struct app *a)
 		s->store.cluster, s->who, s->url,
 		conf_string(s->conf, "alerts", "page") };
 	a->view = view_new(&p);
-	rc = doors_open(a);
+	rc = main_doors_open(a);
 	if (rc < 0)
 		return rc;
-	events_make(a);
-	load(a);
-	topo_keep(a);
+	main_events_make(a);
+	main_load(a);
+	main_topo_keep(a);
 	return 0;
 }
 
 static void
-app_close(struct app *a)
+main_app_close(struct app *a)
 {
 	notify_stopping();
 	if (a->watchdog != NULL)
@@ -727,7 +728,7 @@ struct args {
 };
 
 static void
-usage(FILE *to)
+main_usage(FILE *to)
 {
 	fprintf(to,
 	    "usage: coalmined [--config FILE] [-o SECTION.KEY=VALUE]...\n"
@@ -738,7 +739,7 @@ usage(FILE *to)
 }
 
 static void
-args_read(int argc, char **argv, struct args *ret)
+main_args_read(int argc, char **argv, struct args *ret)
 {
 	static const struct option options[] = {
 		{ "config", required_argument, NULL, 'c' },
@@ -785,18 +786,18 @@ args_read(int argc, char **argv, struct args *ret)
 		case 'f':
 			break; /* it never does anything else */
 		case 'h':
-			usage(stdout);
+			main_usage(stdout);
 			exit(0);
 		case 'V':
 			printf("coalmined " COALMINE_VERSION "\n");
 			exit(0);
 		default:
-			usage(stderr);
+			main_usage(stderr);
 			exit(EXIT_CONFIG);
 		}
 	ret->ends = argv + optind;
 	if (argc - optind != (ret->act == ACT_COPY ? 2 : 0)) {
-		usage(stderr);
+		main_usage(stderr);
 		exit(EXIT_CONFIG);
 	}
 }
@@ -815,7 +816,7 @@ main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL); /* whoever started us may ignore it */
 	program_remember(argv);
-	args_read(argc, argv, &args);
+	main_args_read(argc, argv, &args);
 	if (settings_load(args.config, args.sets, args.set_count, s, &err) < 0)
 		fatalx("%s", err.text);
 	if (args.act != ACT_RUN) {
@@ -858,9 +859,9 @@ main(int argc, char **argv)
 		conf_free(s->conf);
 		return rc == 0 ? 0 : EXIT_CONFIG;
 	}
-	rc = app_open(&app);
+	rc = main_app_open(&app);
 	if (rc == 0)
 		event_base_dispatch(app.base);
-	app_close(&app);
+	main_app_close(&app);
 	return rc == 0 ? 0 : EXIT_CONFIG;
 }

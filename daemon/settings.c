@@ -23,7 +23,7 @@
 
 /* Where others find this collector. */
 static void
-url_make(struct settings *s, const char *host)
+settings_url_make(struct settings *s, const char *host)
 {
 	const char *given = conf_string(s->conf, "cluster", "url");
 	const char *listen = conf_string(s->conf, "http", "tls_listen");
@@ -40,7 +40,7 @@ url_make(struct settings *s, const char *host)
 }
 
 static void
-fill(struct settings *s)
+settings_fill(struct settings *s)
 {
 	const struct conf *c = s->conf;
 	struct mesh_options *m = &s->hub.mesh;
@@ -59,7 +59,7 @@ fill(struct settings *s)
 	s->store.schema = s->store.cluster[0] != '\0'
 	    ? s->store.cluster
 	    : conf_string(c, "store", "schema");
-	url_make(s, host);
+	settings_url_make(s, host);
 	s->store.retention_ns = conf_span_ns(c, "store", "retention");
 	s->store.raw_retention_ns = conf_span_ns(c, "store", "raw_retention");
 	s->store.copy_wait_ns = conf_span_ns(c, "store", "copy_wait");
@@ -130,7 +130,7 @@ fill(struct settings *s)
 /* The schema of a cluster, which is none that PostgreSQL or all clusters have.
  */
 static int
-cluster_name_is_good(const char *name)
+settings_cluster_name_is_good(const char *name)
 {
 	return name[0] >= 'a' && name[0] <= 'z' &&
 	    name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] ==
@@ -142,14 +142,14 @@ cluster_name_is_good(const char *name)
 
 /* What single rows cannot say. */
 static int
-check(struct settings *s, struct err *err)
+settings_check(struct settings *s, struct err *err)
 {
 	const struct conf *c = s->conf;
 	const char *of = conf_string(c, "collector", "copy_of");
 	const char *cluster = s->store.cluster;
 	struct err reason;
 
-	if (cluster[0] != '\0' && !cluster_name_is_good(cluster))
+	if (cluster[0] != '\0' && !settings_cluster_name_is_good(cluster))
 		return err_set(err, -EINVAL,
 		    "%s: cluster.name is %.60s: allowed are a to z, 0 to 9 and "
 		    "_, with a letter first, but not pg_..., public, "
@@ -223,7 +223,8 @@ check(struct settings *s, struct err *err)
 }
 
 static int
-folder_check(const struct conf *c, const char *key, const char *path, int mode)
+settings_folder_check(const struct conf *c, const char *key, const char *path,
+    int mode)
 {
 	if (access(path, mode) == 0)
 		return 0;
@@ -242,11 +243,11 @@ settings_check_files(const struct settings *s)
 
 	/* A start makes the last folder of the store's path. */
 	str_format(parent, sizeof(parent), "%s", s->store.dir);
-	rc = folder_check(s->conf, "state_dir",
+	rc = settings_folder_check(s->conf, "state_dir",
 	    access(s->store.dir, F_OK) == 0 ? s->store.dir : dirname(parent),
 	    R_OK | W_OK | X_OK);
 	/* Without campaigns it starts all the same. */
-	(void)folder_check(s->conf, "campaign_dir",
+	(void)settings_folder_check(s->conf, "campaign_dir",
 	    conf_string(s->conf, "collector", "campaign_dir"), R_OK | X_OK);
 	if (tls_trust_read(s->conf, &trust, &err) < 0) {
 		log_warnx("%s", err.text);
@@ -271,6 +272,6 @@ settings_load(const char *path, char *const *sets, size_t set_count,
 		rc = conf_override(s->conf, sets[i], "-o", err);
 	if (rc < 0)
 		return rc;
-	fill(s);
-	return check(s, err);
+	settings_fill(s);
+	return settings_check(s, err);
 }

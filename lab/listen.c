@@ -27,7 +27,7 @@
 
 /* A socket that listens on the port, or -errno. */
 static int
-open_port(uint16_t port)
+listen_open_port(uint16_t port)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET,
 		.sin_port = htons(port),
@@ -58,7 +58,7 @@ main(int argc, char **argv)
 		return 3;
 	}
 	for (int64_t last = port + tries; port < last; port++) {
-		rc = open_port((uint16_t)port);
+		rc = listen_open_port((uint16_t)port);
 		if (rc != -EADDRINUSE)
 			break;
 	}

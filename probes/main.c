@@ -40,7 +40,7 @@ verbs_wrong_usage(const char *what)
 }
 
 static int
-verb_version(int argc, char **argv)
+main_verb_version(int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
@@ -49,7 +49,7 @@ verb_version(int argc, char **argv)
 }
 
 static int
-verb_help(int argc, char **argv)
+main_verb_help(int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
@@ -69,9 +69,9 @@ static const struct {
 	{ "check", check_main },
 	{ "predict", predict_main },
 	{ "expect", expect_main },
-	{ "--version", verb_version },
-	{ "--help", verb_help },
-	{ "help", verb_help },
+	{ "--version", main_verb_version },
+	{ "--help", main_verb_help },
+	{ "help", main_verb_help },
 };
 
 int

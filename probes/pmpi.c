@@ -71,7 +71,7 @@ now(void)
 
 /* A file of its own, which is the whole of it at any time. */
 static void
-write_all(void)
+pmpi_write_all(void)
 {
 	FILE *fp;
 	int fd;
@@ -99,7 +99,7 @@ write_all(void)
 
 /* Calls of so many bytes in all. */
 static void
-add(enum op op, int ranks, int nodes, const struct slot *more)
+pmpi_add(enum op op, int ranks, int nodes, const struct slot *more)
 {
 	int64_t one = more->calls > 0 ? more->bytes / more->calls : 0;
 	int size = one > 0 ? 63 - __builtin_clzll((unsigned long long)one) : 0;
@@ -135,16 +135,16 @@ count(enum op op, MPI_Comm comm, int64_t bytes, int64_t from_ns)
 
 	PMPI_Comm_size(comm, &ranks);
 	pthread_mutex_lock(&lock);
-	add(op, ranks, ranks == world_ranks ? world_nodes : 0, &one);
+	pmpi_add(op, ranks, ranks == world_ranks ? world_nodes : 0, &one);
 	if (at_ns - written_ns > EVERY_NS) {
 		written_ns = at_ns;
-		write_all();
+		pmpi_write_all();
 	}
 	pthread_mutex_unlock(&lock);
 }
 
 static int64_t
-bytes_of(int64_t n, MPI_Datatype type)
+pmpi_bytes_of(int64_t n, MPI_Datatype type)
 {
 	int one = 0;
 
@@ -153,7 +153,7 @@ bytes_of(int64_t n, MPI_Datatype type)
 }
 
 static int
-ranks_of(MPI_Comm comm)
+pmpi_ranks_of(MPI_Comm comm)
 {
 	int n = 0;
 
@@ -163,7 +163,7 @@ ranks_of(MPI_Comm comm)
 
 /* A variable that says something, or NULL. */
 static const char *
-said(const char *name)
+pmpi_said(const char *name)
 {
 	const char *value = getenv(name);
 
@@ -173,17 +173,17 @@ said(const char *name)
 /* The batch system's name of this job; a part of an array has two numbers. 0
  * where there is none: job is "none" then. */
 static int
-job_name(void)
+pmpi_job_name(void)
 {
 	static const char *const names[] = { "COALMINE_JOB", "SLURM_JOB_ID",
 		"PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID", NULL };
-	const char *array = said("SLURM_ARRAY_JOB_ID"), *value = NULL;
-	const char *task = said("SLURM_ARRAY_TASK_ID");
+	const char *array = pmpi_said("SLURM_ARRAY_JOB_ID"), *value = NULL;
+	const char *task = pmpi_said("SLURM_ARRAY_TASK_ID");
 	int n;
 
 	for (int i = 0; names[i] != NULL && value == NULL; i++)
-		value = said(names[i]);
-	if (array != NULL && task != NULL && said("COALMINE_JOB") == NULL)
+		value = pmpi_said(names[i]);
+	if (array != NULL && task != NULL && pmpi_said("COALMINE_JOB") == NULL)
 		n = snprintf(job, sizeof(job), "%s_%s", array, task);
 	else
 		n = snprintf(job, sizeof(job), "%s",
@@ -201,10 +201,10 @@ job_name(void)
 /* Continues the counts of programs that ran before this one in the same start
  * of the job: they share one file for each rank. */
 static void
-go_on(void)
+pmpi_go_on(void)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	const char *since = said("SLURM_JOB_START_TIME");
+	const char *since = pmpi_said("SLURM_JOB_START_TIME");
 	char line[JOB_BYTES + HOST_BYTES + 300], op[20];
 	struct stat st;
 	FILE *fp;
@@ -238,7 +238,7 @@ go_on(void)
 		s.ns = seconds * 1000000000 + ns;
 		for (int k = OP_NONE + 1; k < OP_MAX; k++)
 			if (strcmp(op_names[k], op) == 0)
-				add((enum op)k, s.ranks, s.nodes, &s);
+				pmpi_add((enum op)k, s.ranks, s.nodes, &s);
 	}
 	fclose(fp);
 }
@@ -246,11 +246,11 @@ go_on(void)
 static void
 start(void)
 {
-	const char *step = said("SLURM_STEP_ID");
+	const char *step = pmpi_said("SLURM_STEP_ID");
 	int one = 0, local, lane = 0, is_named, n, m;
 	MPI_Comm node;
 
-	dir = said("COALMINE_IN_BAND");
+	dir = pmpi_said("COALMINE_IN_BAND");
 	/* All ranks or none are in these calls, even if only some count. */
 	PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
@@ -264,7 +264,7 @@ start(void)
 	written_ns = now();
 	if (dir == NULL)
 		return;
-	is_named = job_name();
+	is_named = pmpi_job_name();
 	/* Steps beside each other have numbers beside each other. */
 	if (step != NULL)
 		lane = (int)(strtoul(step, NULL, 10) % LANES);
@@ -279,7 +279,7 @@ start(void)
 	if (n < 0 || m < 0 || n >= PATH_MAX || m >= PATH_MAX)
 		dir = NULL;
 	else if (is_named)
-		go_on();
+		pmpi_go_on();
 }
 
 int
@@ -308,7 +308,7 @@ finish(void)
 	if (dir == NULL)
 		return;
 	pthread_mutex_lock(&lock);
-	write_all();
+	pmpi_write_all();
 	pthread_mutex_unlock(&lock);
 }
 
@@ -335,55 +335,55 @@ MPI_Finalize(void)
 		return rc;                                                     \
 	}
 
-COUNTED(OP_ALLREDUCE, MPI_Allreduce, comm, bytes_of(n, type),
+COUNTED(OP_ALLREDUCE, MPI_Allreduce, comm, pmpi_bytes_of(n, type),
     (const void *out, void *in, int n, MPI_Datatype type, MPI_Op op,
 	MPI_Comm comm),
     (out, in, n, type, op, comm))
-COUNTED(OP_BROADCAST, MPI_Bcast, comm, bytes_of(n, type),
+COUNTED(OP_BROADCAST, MPI_Bcast, comm, pmpi_bytes_of(n, type),
     (void *data, int n, MPI_Datatype type, int root, MPI_Comm comm),
     (data, n, type, root, comm))
-COUNTED(OP_REDUCE, MPI_Reduce, comm, bytes_of(n, type),
+COUNTED(OP_REDUCE, MPI_Reduce, comm, pmpi_bytes_of(n, type),
     (const void *out, void *in, int n, MPI_Datatype type, MPI_Op op, int root,
 	MPI_Comm comm),
     (out, in, n, type, op, root, comm))
 /* The receive side is counted, since the send side may be MPI_IN_PLACE. */
 COUNTED(OP_ALLTOALL, MPI_Alltoall, comm,
-    bytes_of((int64_t)in_n *ranks_of(comm), in_type),
+    pmpi_bytes_of((int64_t)in_n *pmpi_ranks_of(comm), in_type),
     (const void *out, int out_n, MPI_Datatype out_type, void *in, int in_n,
 	MPI_Datatype in_type, MPI_Comm comm),
     (out, out_n, out_type, in, in_n, in_type, comm))
 COUNTED(OP_ALLGATHER, MPI_Allgather, comm,
-    bytes_of((int64_t)in_n *ranks_of(comm), in_type),
+    pmpi_bytes_of((int64_t)in_n *pmpi_ranks_of(comm), in_type),
     (const void *out, int out_n, MPI_Datatype out_type, void *in, int in_n,
 	MPI_Datatype in_type, MPI_Comm comm),
     (out, out_n, out_type, in, in_n, in_type, comm))
 COUNTED(OP_REDUCE_SCATTER, MPI_Reduce_scatter_block, comm,
-    bytes_of((int64_t)n *ranks_of(comm), type),
+    pmpi_bytes_of((int64_t)n *pmpi_ranks_of(comm), type),
     (const void *out, void *in, int n, MPI_Datatype type, MPI_Op op,
 	MPI_Comm comm),
     (out, in, n, type, op, comm))
 COUNTED(OP_BARRIER, MPI_Barrier, comm, 0, (MPI_Comm comm), (comm))
-COUNTED(OP_SEND, MPI_Send, comm, bytes_of(n, type),
+COUNTED(OP_SEND, MPI_Send, comm, pmpi_bytes_of(n, type),
     (const void *data, int n, MPI_Datatype type, int to, int tag,
 	MPI_Comm comm),
     (data, n, type, to, tag, comm))
-COUNTED(OP_RECV, MPI_Recv, comm, bytes_of(n, type),
+COUNTED(OP_RECV, MPI_Recv, comm, pmpi_bytes_of(n, type),
     (void *data, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm,
 	MPI_Status *status),
     (data, n, type, from, tag, comm, status))
 
 static int64_t
-sum_of(const int *parts, MPI_Comm comm)
+pmpi_sum_of(const int *parts, MPI_Comm comm)
 {
 	int64_t sum = 0;
 
-	for (int i = 0, n = ranks_of(comm); i < n; i++)
+	for (int i = 0, n = pmpi_ranks_of(comm); i < n; i++)
 		sum += parts[i];
 	return sum;
 }
 
 COUNTED(OP_REDUCE_SCATTER, MPI_Reduce_scatter, comm,
-    bytes_of(sum_of(parts, comm), type),
+    pmpi_bytes_of(pmpi_sum_of(parts, comm), type),
     (const void *out, void *in, const int *parts, MPI_Datatype type, MPI_Op op,
 	MPI_Comm comm),
     (out, in, parts, type, op, comm))
@@ -409,44 +409,44 @@ COUNTED(OP_REDUCE_SCATTER, MPI_Reduce_scatter, comm,
 	FORTRAN_ONE(op, mpi_##name##_f08_, pmpi_##name##_f08_, __VA_ARGS__)
 
 static int64_t
-bytes_in(int64_t n, const int *type)
+pmpi_bytes_in(int64_t n, const int *type)
 {
-	return bytes_of(n, MPI_Type_f2c(*type));
+	return pmpi_bytes_of(n, MPI_Type_f2c(*type));
 }
 
-FORTRAN(OP_ALLREDUCE, allreduce, comm, bytes_in(*n, type),
+FORTRAN(OP_ALLREDUCE, allreduce, comm, pmpi_bytes_in(*n, type),
     (void *out, void *in, int *n, int *type, int *op, int *comm, int *rc),
     (out, in, n, type, op, comm, rc))
-FORTRAN(OP_BROADCAST, bcast, comm, bytes_in(*n, type),
+FORTRAN(OP_BROADCAST, bcast, comm, pmpi_bytes_in(*n, type),
     (void *data, int *n, int *type, int *root, int *comm, int *rc),
     (data, n, type, root, comm, rc))
-FORTRAN(OP_REDUCE, reduce, comm, bytes_in(*n, type),
+FORTRAN(OP_REDUCE, reduce, comm, pmpi_bytes_in(*n, type),
     (void *out, void *in, int *n, int *type, int *op, int *root, int *comm,
 	int *rc),
     (out, in, n, type, op, root, comm, rc))
 FORTRAN(OP_ALLTOALL, alltoall, comm,
-    bytes_in((int64_t)*in_n *ranks_of(MPI_Comm_f2c(*comm)), in_type),
+    pmpi_bytes_in((int64_t)*in_n *pmpi_ranks_of(MPI_Comm_f2c(*comm)), in_type),
     (void *out, int *out_n, int *out_type, void *in, int *in_n, int *in_type,
 	int *comm, int *rc),
     (out, out_n, out_type, in, in_n, in_type, comm, rc))
 FORTRAN(OP_ALLGATHER, allgather, comm,
-    bytes_in((int64_t)*in_n *ranks_of(MPI_Comm_f2c(*comm)), in_type),
+    pmpi_bytes_in((int64_t)*in_n *pmpi_ranks_of(MPI_Comm_f2c(*comm)), in_type),
     (void *out, int *out_n, int *out_type, void *in, int *in_n, int *in_type,
 	int *comm, int *rc),
     (out, out_n, out_type, in, in_n, in_type, comm, rc))
 FORTRAN(OP_REDUCE_SCATTER, reduce_scatter_block, comm,
-    bytes_in((int64_t)*n *ranks_of(MPI_Comm_f2c(*comm)), type),
+    pmpi_bytes_in((int64_t)*n *pmpi_ranks_of(MPI_Comm_f2c(*comm)), type),
     (void *out, void *in, int *n, int *type, int *op, int *comm, int *rc),
     (out, in, n, type, op, comm, rc))
 FORTRAN(OP_REDUCE_SCATTER, reduce_scatter, comm,
-    bytes_in(sum_of(parts, MPI_Comm_f2c(*comm)), type),
+    pmpi_bytes_in(pmpi_sum_of(parts, MPI_Comm_f2c(*comm)), type),
     (void *out, void *in, int *parts, int *type, int *op, int *comm, int *rc),
     (out, in, parts, type, op, comm, rc))
 FORTRAN(OP_BARRIER, barrier, comm, 0, (int *comm, int *rc), (comm, rc))
-FORTRAN(OP_SEND, send, comm, bytes_in(*n, type),
+FORTRAN(OP_SEND, send, comm, pmpi_bytes_in(*n, type),
     (void *data, int *n, int *type, int *to, int *tag, int *comm, int *rc),
     (data, n, type, to, tag, comm, rc))
-FORTRAN(OP_RECV, recv, comm, bytes_in(*n, type),
+FORTRAN(OP_RECV, recv, comm, pmpi_bytes_in(*n, type),
     (void *data, int *n, int *type, int *from, int *tag, int *comm,
 	void *status, int *rc),
     (data, n, type, from, tag, comm, status, rc))

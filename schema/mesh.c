@@ -25,14 +25,14 @@ mesh_class_find(const char *name)
 }
 
 static void
-put64(uint8_t *at, uint64_t x)
+mesh_put64(uint8_t *at, uint64_t x)
 {
 	for (int i = 7; i >= 0; i--, x >>= 8)
 		at[i] = (uint8_t)x;
 }
 
 static uint64_t
-get64(const uint8_t *at)
+mesh_get64(const uint8_t *at)
 {
 	uint64_t x = 0;
 
@@ -47,16 +47,16 @@ mesh_packet_put(uint8_t raw[MESH_PACKET_BYTES], const struct mesh_packet *p)
 	memset(raw, 0, MESH_PACKET_BYTES);
 	memcpy(raw, magic, sizeof(magic));
 	raw[4] = (uint8_t)p->kind;
-	put64(raw + 8, p->epoch);
-	put64(raw + 16, p->seq);
-	put64(raw + 24, p->turn_ns);
+	mesh_put64(raw + 8, p->epoch);
+	mesh_put64(raw + 16, p->seq);
+	mesh_put64(raw + 24, p->turn_ns);
 }
 
 int
 mesh_packet_get(const uint8_t raw[MESH_PACKET_BYTES], struct mesh_packet *ret)
 {
-	struct mesh_packet p = { (enum mesh_kind)raw[4], get64(raw + 8),
-		get64(raw + 16), get64(raw + 24) };
+	struct mesh_packet p = { (enum mesh_kind)raw[4], mesh_get64(raw + 8),
+		mesh_get64(raw + 16), mesh_get64(raw + 24) };
 	uint8_t again[MESH_PACKET_BYTES];
 
 	if (p.kind != MESH_REQUEST && p.kind != MESH_ANSWER)
@@ -134,7 +134,7 @@ mesh_hex_put(const uint8_t key[MESH_KEY_BYTES], char ret[MESH_HEX_BYTES])
 }
 
 static int
-digit(char c)
+mesh_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -147,7 +147,8 @@ mesh_hex_get(const char *hex, uint8_t ret[MESH_KEY_BYTES])
 	if (strlen(hex) != 2 * MESH_KEY_BYTES)
 		return -EINVAL;
 	for (int i = 0; i < MESH_KEY_BYTES; i++) {
-		int hi = digit(hex[2 * i]), lo = digit(hex[2 * i + 1]);
+		int hi = mesh_digit(hex[2 * i]),
+		    lo = mesh_digit(hex[2 * i + 1]);
 
 		if (hi < 0 || lo < 0)
 			return -EINVAL;

@@ -17,7 +17,7 @@ static const char *const never[] = { "COMMAND", "DEST", "DIR", "FILE",
 	"PRELOAD" };
 
 static int
-refuse(const char *at, struct err *err)
+mpi_settings_refuse(const char *at, struct err *err)
 {
 	return err_set(err, -EINVAL,
 	    "%.60s: allowed are NAME=value with commas or blanks between, and "
@@ -37,22 +37,22 @@ mpi_settings_next(const char **at, struct mpi_setting *ret, struct err *err)
 		name_len++;
 	if (name_len == 0 || isdigit((unsigned char)name[0]) ||
 	    name[name_len] != '=' || name_len >= sizeof(ret->name))
-		return refuse(name, err);
+		return mpi_settings_refuse(name, err);
 	value = name + name_len + 1;
 	len = strcspn(value, *value == '"' ? "" : " \t,\"");
 	if (*value == '"') {
 		len = strcspn(++value, "\"");
 		if (value[len] == '\0' ||
 		    strchr(" \t,", value[len + 1]) == NULL)
-			return refuse(name, err);
+			return mpi_settings_refuse(name, err);
 		*at = value + len + 1;
 	} else {
 		if (len == 0 || value[len] == '"')
-			return refuse(name, err);
+			return mpi_settings_refuse(name, err);
 		*at = value + len;
 	}
 	if (len >= sizeof(ret->value))
-		return refuse(name, err);
+		return mpi_settings_refuse(name, err);
 	memcpy(ret->name, name, name_len);
 	ret->name[name_len] = '\0';
 	memcpy(ret->value, value, len);
@@ -86,7 +86,7 @@ mpi_settings_conf_check(const struct conf *c, struct err *err)
 }
 
 static int
-names_file(const char *name)
+mpi_settings_names_file(const char *name)
 {
 	for (size_t len; *name != '\0'; name += len + (name[len] == '_')) {
 		len = strcspn(name, "_");
@@ -99,7 +99,7 @@ names_file(const char *name)
 }
 
 static int
-is_listed(const char *name, char *const *patterns)
+mpi_settings_is_listed(const char *name, char *const *patterns)
 {
 	for (; *patterns != NULL; patterns++) {
 		size_t len = strcspn(*patterns, "*");
@@ -124,14 +124,16 @@ mpi_settings_allowed(const char *text, const char *prefix, const char *allow,
 	while ((rc = mpi_settings_next(&text, &s, err)) > 0) {
 		if (str_format(full, sizeof(full), "%s%s", prefix, s.name) >=
 			0 &&
-		    patterns != NULL && is_listed(full, patterns) &&
-		    !names_file(full))
+		    patterns != NULL &&
+		    mpi_settings_is_listed(full, patterns) &&
+		    !mpi_settings_names_file(full))
 			continue;
 		rc = err_set(err, -EACCES,
 		    "%s%s is not for campaigns to set: allowed are %.200s%s",
 		    prefix, s.name, allow[0] == '\0' ? "none" : allow,
-		    names_file(s.name) ? ", and nothing that names a file"
-				       : "");
+		    mpi_settings_names_file(s.name)
+			? ", and nothing that names a file"
+			: "");
 		break;
 	}
 	str_list_free(patterns);

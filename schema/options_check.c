@@ -30,7 +30,8 @@ struct rule {
 
 /* 1 when an item of a CONF_CHOICES value stands in it twice. */
 static int
-has_twice(const struct conf *c, const char *section, const char *key)
+options_check_has_twice(const struct conf *c, const char *section,
+    const char *key)
 {
 	size_t count;
 	char **list = str_list_parse(conf_string(c, section, key), &count);
@@ -44,13 +45,13 @@ has_twice(const struct conf *c, const char *section, const char *key)
 }
 
 static int
-mix_is(const struct conf *c, const char *word)
+options_check_mix_is(const struct conf *c, const char *word)
 {
 	return strcmp(conf_string(c, "congestor", "mix"), word) == 0;
 }
 
 static int
-mix_none_and_more(const struct conf *c)
+options_check_mix_none_and_more(const struct conf *c)
 {
 	size_t count;
 	char **list = str_list_parse(conf_string(c, "congestor", "mix"),
@@ -64,27 +65,28 @@ mix_none_and_more(const struct conf *c)
 }
 
 static int
-mix_without_share(const struct conf *c)
+options_check_mix_without_share(const struct conf *c)
 {
-	return !mix_is(c, "none") && conf_real(c, "canary", "share") >= 1;
+	return !options_check_mix_is(c, "none") &&
+	    conf_real(c, "canary", "share") >= 1;
 }
 
 static int
-background_congestors(const struct conf *c)
+options_check_background_congestors(const struct conf *c)
 {
 	return conf_choice(c, "campaign", "class") == 0 &&
-	    options_runs_canaries(c) && !mix_is(c, "none");
+	    options_runs_canaries(c) && !options_check_mix_is(c, "none");
 }
 
 static int
-nodes_crossed(const struct conf *c)
+options_check_nodes_crossed(const struct conf *c)
 {
 	return conf_int(c, "campaign", "nodes_min") >
 	    conf_int(c, "campaign", "nodes_max");
 }
 
 static int
-nodes_too_few(const struct conf *c)
+options_check_nodes_too_few(const struct conf *c)
 {
 	const char *text = conf_string(c, "campaign", "nodes");
 	struct hostlist hl;
@@ -98,41 +100,45 @@ nodes_too_few(const struct conf *c)
 }
 
 static int
-has_every(const struct conf *c)
+options_check_has_every(const struct conf *c)
 {
 	return conf_span_ns(c, "schedule", "every") > 0;
 }
 
 static int
-has_text(const struct conf *c, const char *section, const char *key)
+options_check_has_text(const struct conf *c, const char *section,
+    const char *key)
 {
 	return conf_string(c, section, key)[0] != '\0';
 }
 
 static int
-every_and_at(const struct conf *c)
+options_check_every_and_at(const struct conf *c)
 {
-	return has_every(c) && has_text(c, "schedule", "at");
+	return options_check_has_every(c) &&
+	    options_check_has_text(c, "schedule", "at");
 }
 
 static int
-window_alone(const struct conf *c)
+options_check_window_alone(const struct conf *c)
 {
-	return has_text(c, "schedule", "window") && !has_every(c) &&
-	    !has_text(c, "schedule", "at");
+	return options_check_has_text(c, "schedule", "window") &&
+	    !options_check_has_every(c) &&
+	    !options_check_has_text(c, "schedule", "at");
 }
 
 static int
-past_every(const struct conf *c, const char *section, const char *key)
+options_check_past_every(const struct conf *c, const char *section,
+    const char *key)
 {
-	return has_every(c) &&
+	return options_check_has_every(c) &&
 	    conf_span_ns(c, section, key) >=
 	    conf_span_ns(c, "schedule", "every");
 }
 
 /* "HH:MM" at text: how many characters it took, or 0. */
 static size_t
-clock_time(const char *text)
+options_check_clock_time(const char *text)
 {
 	static const char shape[] = "dd:dd";
 
@@ -147,20 +153,21 @@ clock_time(const char *text)
 
 /* "HH:MM", or "HH:MM-HH:MM" where span is 1, and nothing behind it. */
 static int
-time_good(const char *text, int span)
+options_check_time_good(const char *text, int span)
 {
-	size_t n = clock_time(text);
+	size_t n = options_check_clock_time(text);
 
 	if (n == 0)
 		return 0;
 	if (!span)
 		return text[n] == '\0';
-	return text[n] == '-' && time_good(text + n + 1, 0);
+	return text[n] == '-' && options_check_time_good(text + n + 1, 0);
 }
 
 /* A list of times, or of spans of time for a window. */
 static int
-times_bad(const struct conf *c, const char *section, const char *key)
+options_check_times_bad(const struct conf *c, const char *section,
+    const char *key)
 {
 	const char *text = conf_string(c, section, key);
 	int spans = strcmp(key, "window") == 0;
@@ -174,13 +181,14 @@ times_bad(const struct conf *c, const char *section, const char *key)
 	if (list == NULL)
 		return 1;
 	for (size_t i = 0; i < count; i++)
-		bad |= !time_good(list[i], spans);
+		bad |= !options_check_time_good(list[i], spans);
 	str_list_free(list);
 	return bad;
 }
 
 static int
-past_deadline(const struct conf *c, const char *section, const char *key)
+options_check_past_deadline(const struct conf *c, const char *section,
+    const char *key)
 {
 	return conf_given(c, section, key) &&
 	    conf_span_ns(c, section, key) >
@@ -188,7 +196,7 @@ past_deadline(const struct conf *c, const char *section, const char *key)
 }
 
 static int
-tests_command(const struct conf *c)
+options_check_tests_command(const struct conf *c)
 {
 	size_t count;
 	char **list = str_list_parse(conf_string(c, "canary", "tests"), &count);
@@ -201,32 +209,35 @@ tests_command(const struct conf *c)
 }
 
 static int
-command_missing(const struct conf *c)
+options_check_command_missing(const struct conf *c)
 {
-	return tests_command(c) && conf_string(c, "command", "run")[0] == '\0';
+	return options_check_tests_command(c) &&
+	    conf_string(c, "command", "run")[0] == '\0';
 }
 
 static int
-command_unused(const struct conf *c)
+options_check_command_unused(const struct conf *c)
 {
-	return conf_string(c, "command", "run")[0] != '\0' && !tests_command(c);
+	return conf_string(c, "command", "run")[0] != '\0' &&
+	    !options_check_tests_command(c);
 }
 
 static int
-command_exact(const struct conf *c)
+options_check_command_exact(const struct conf *c)
 {
-	return tests_command(c) && conf_choice(c, "canary", "exact") == 1;
+	return options_check_tests_command(c) &&
+	    conf_choice(c, "canary", "exact") == 1;
 }
 
 static int
-slurm_in_background(const struct conf *c)
+options_check_slurm_in_background(const struct conf *c)
 {
 	return conf_choice(c, "campaign", "class") == 0 &&
 	    strcmp(conf_string(c, "campaign", "launcher"), "slurm") == 0;
 }
 
 static int
-devices_bad(const struct conf *c)
+options_check_devices_bad(const struct conf *c)
 {
 	const char *text = conf_string(c, "mpi", "devices");
 	size_t count = 0;
@@ -240,7 +251,7 @@ devices_bad(const struct conf *c)
 }
 
 static int
-mpi_bad(const struct conf *c)
+options_check_mpi_bad(const struct conf *c)
 {
 	const char *name = conf_string(c, "campaign", "mpi");
 
@@ -250,57 +261,57 @@ mpi_bad(const struct conf *c)
 }
 
 static const struct rule rules[] = {
-	{ "campaign", "mpi", mpi_bad, NULL,
+	{ "campaign", "mpi", options_check_mpi_bad, NULL,
 	    "allowed are openmpi, mpich and names of small letters, digits, "
 	    ". _ and -" },
-	{ "mpi", "devices", devices_bad, NULL,
+	{ "mpi", "devices", options_check_devices_bad, NULL,
 	    "allowed are names as mlx5_0, mlx5_0:1 or eth1 with commas "
 	    "between" },
-	{ "campaign", "launcher", slurm_in_background, NULL,
+	{ "campaign", "launcher", options_check_slurm_in_background, NULL,
 	    "a job takes whole nodes: allowed with campaign.class = exclusive "
 	    "only" },
-	{ "canary", "tests", NULL, has_twice,
+	{ "canary", "tests", NULL, options_check_has_twice,
 	    "a test stands in it twice: allowed is each once" },
-	{ "canary", "tests", command_missing, NULL,
+	{ "canary", "tests", options_check_command_missing, NULL,
 	    "the test command needs command.run, a program" },
-	{ "command", "run", command_unused, NULL,
+	{ "command", "run", options_check_command_unused, NULL,
 	    "nobody runs it: canary.tests has to have command" },
-	{ "canary", "exact", command_exact, NULL,
+	{ "canary", "exact", options_check_command_exact, NULL,
 	    "the paper has no counts for the test command: allowed is no" },
-	{ "congestor", "mix", mix_none_and_more, NULL,
+	{ "congestor", "mix", options_check_mix_none_and_more, NULL,
 	    "none stands beside other kinds: allowed is none alone" },
-	{ "congestor", "mix", NULL, has_twice,
+	{ "congestor", "mix", NULL, options_check_has_twice,
 	    "a kind stands in it twice: allowed is each once" },
-	{ "congestor", "mix", background_congestors, NULL,
+	{ "congestor", "mix", options_check_background_congestors, NULL,
 	    "a background campaign may not congest the network: allowed is "
 	    "none, or campaign.class = exclusive" },
-	{ "canary", "share", mix_without_share, NULL,
+	{ "canary", "share", options_check_mix_without_share, NULL,
 	    "leaves no node to the congestors: allowed is less than 1, or "
 	    "congestor.mix = none" },
-	{ "campaign", "nodes_min", nodes_crossed, NULL,
+	{ "campaign", "nodes_min", options_check_nodes_crossed, NULL,
 	    "is more than campaign.nodes_max" },
-	{ "campaign", "nodes_min", nodes_too_few, NULL,
+	{ "campaign", "nodes_min", options_check_nodes_too_few, NULL,
 	    "is more than the hosts in campaign.nodes" },
-	{ "schedule", "at", NULL, times_bad,
+	{ "schedule", "at", NULL, options_check_times_bad,
 	    "allowed is a list of times of day as 02:00,14:30" },
-	{ "schedule", "window", NULL, times_bad,
+	{ "schedule", "window", NULL, options_check_times_bad,
 	    "allowed is a list of spans as 22:00-06:00" },
-	{ "schedule", "at", every_and_at, NULL,
+	{ "schedule", "at", options_check_every_and_at, NULL,
 	    "is given together with schedule.every: allowed is one of them" },
-	{ "schedule", "window", window_alone, NULL,
+	{ "schedule", "window", options_check_window_alone, NULL,
 	    "needs a schedule: give schedule.every or schedule.at" },
-	{ "schedule", "jitter", NULL, past_every,
+	{ "schedule", "jitter", NULL, options_check_past_every,
 	    "must be shorter than schedule.every" },
-	{ "schedule", "offset", NULL, past_every,
+	{ "schedule", "offset", NULL, options_check_past_every,
 	    "must be shorter than schedule.every" },
-	{ "campaign", "start_limit", NULL, past_deadline,
+	{ "campaign", "start_limit", NULL, options_check_past_deadline,
 	    "is longer than campaign.deadline" },
-	{ "canary", "timeout", NULL, past_deadline,
+	{ "canary", "timeout", NULL, options_check_past_deadline,
 	    "is longer than campaign.deadline" },
 };
 
 static int
-refuse(const struct conf *c, const char *section, const char *key,
+options_check_refuse(const struct conf *c, const char *section, const char *key,
     const char *text, struct err *err)
 {
 	return err_set(err, -EINVAL, "%s: %s.%s = %.80s: %s",
@@ -309,7 +320,7 @@ refuse(const struct conf *c, const char *section, const char *key,
 }
 
 static int
-partners_check(const struct conf *c, struct err *err)
+options_check_partners_check(const struct conf *c, struct err *err)
 {
 	size_t count, fit = 0;
 	struct strbuf sb = { 0 };
@@ -336,7 +347,7 @@ partners_check(const struct conf *c, struct err *err)
 					      "the tests ",
 			    names_tests[i].name);
 	strbuf_addf(&sb, " only, and without exact = gpcnet");
-	rc = refuse(c, "canary", "partners", sb.text, err);
+	rc = options_check_refuse(c, "canary", "partners", sb.text, err);
 	strbuf_clear(&sb);
 	return rc;
 }
@@ -350,8 +361,8 @@ options_campaign_check(const struct conf *c, struct err *err)
 		if (rules[i].broken != NULL
 			? rules[i].broken(c)
 			: rules[i].bad(c, rules[i].section, rules[i].key))
-			return refuse(c, rules[i].section, rules[i].key,
-			    rules[i].text, err);
+			return options_check_refuse(c, rules[i].section,
+			    rules[i].key, rules[i].text, err);
 	if (mpi_settings_conf_check(c, err) < 0)
 		return -EINVAL;
 	/* Words that another program gets: nothing in them is a mark of it. */
@@ -359,8 +370,8 @@ options_campaign_check(const struct conf *c, struct err *err)
 		const char *word = conf_string(c, row->section, row->key);
 
 		if (word[strspn(word, SLURM_WORD)] != '\0')
-			return refuse(c, row->section, row->key,
+			return options_check_refuse(c, row->section, row->key,
 			    "allowed are letters, digits and -_.,:+@", err);
 	}
-	return partners_check(c, err);
+	return options_check_partners_check(c, err);
 }

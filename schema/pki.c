@@ -74,7 +74,7 @@ pki_key_new(void)
 }
 
 static int
-name_add(X509_NAME *subject, const char *field, const char *text)
+pki_name_add(X509_NAME *subject, const char *field, const char *text)
 {
 	return X509_NAME_add_entry_by_txt(subject, field, MBSTRING_UTF8,
 	    (const unsigned char *)text, -1, -1, 0);
@@ -82,7 +82,8 @@ name_add(X509_NAME *subject, const char *field, const char *text)
 
 /* Version, serial, validity, subject: what every certificate has. */
 static int
-fill(X509 *cert, EVP_PKEY *key, const char *name, const char *unit, long life_s)
+pki_fill(X509 *cert, EVP_PKEY *key, const char *name, const char *unit,
+    long life_s)
 {
 	unsigned char bytes[SERIAL_BYTES];
 	X509_NAME *subject = X509_get_subject_name(cert);
@@ -98,14 +99,14 @@ fill(X509 *cert, EVP_PKEY *key, const char *name, const char *unit, long life_s)
 	    BN_to_ASN1_INTEGER(serial, X509_get_serialNumber(cert)) != NULL &&
 	    X509_gmtime_adj(X509_getm_notBefore(cert), -EARLY_S) != NULL &&
 	    X509_gmtime_adj(X509_getm_notAfter(cert), life_s) != NULL &&
-	    X509_set_pubkey(cert, key) && name_add(subject, "CN", name) &&
-	    (unit == NULL || name_add(subject, "OU", unit));
+	    X509_set_pubkey(cert, key) && pki_name_add(subject, "CN", name) &&
+	    (unit == NULL || pki_name_add(subject, "OU", unit));
 	BN_free(serial);
 	return ok;
 }
 
 static int
-extend(X509 *cert, X509 *issuer, int nid, const char *value)
+pki_extend(X509 *cert, X509 *issuer, int nid, const char *value)
 {
 	X509V3_CTX ctx;
 	X509_EXTENSION *ext;
@@ -121,7 +122,7 @@ extend(X509 *cert, X509 *issuer, int nid, const char *value)
 
 /* No certificate outlives the authority that vouches for it. */
 static int
-cap_validity(X509 *cert, const X509 *ca)
+pki_cap_validity(X509 *cert, const X509 *ca)
 {
 	if (ASN1_TIME_compare(X509_get0_notAfter(cert),
 		X509_get0_notAfter(ca)) <= 0)
@@ -131,7 +132,7 @@ cap_validity(X509 *cert, const X509 *ca)
 
 /* "DNS:a,IP:b,..." of a name and more; NULL and why for what is neither. */
 static char *
-san_text(const struct pki_order *o, struct err *err)
+pki_san_text(const struct pki_order *o, struct err *err)
 {
 	struct strbuf sb = { 0 };
 
@@ -166,25 +167,26 @@ X509 *
 pki_cert_new(const struct pki_authority *ca, const struct pki_order *o,
     EVP_PKEY *key, struct err *err)
 {
-	char *sans = san_text(o, err);
+	char *sans = pki_san_text(o, err);
 	X509 *cert = sans == NULL ? NULL : X509_new();
 
 	if (sans == NULL)
 		return NULL;
 	if (cert == NULL ||
-	    !fill(cert, key, o->name, names_roles[o->role], o->life_s) ||
-	    !cap_validity(cert, ca->cert) ||
+	    !pki_fill(cert, key, o->name, names_roles[o->role], o->life_s) ||
+	    !pki_cap_validity(cert, ca->cert) ||
 	    !X509_set_issuer_name(cert, X509_get_subject_name(ca->cert)) ||
-	    !extend(cert, ca->cert, NID_basic_constraints,
+	    !pki_extend(cert, ca->cert, NID_basic_constraints,
 		"critical,CA:FALSE") ||
-	    !extend(cert, ca->cert, NID_key_usage,
+	    !pki_extend(cert, ca->cert, NID_key_usage,
 		"critical,digitalSignature") ||
-	    !extend(cert, ca->cert, NID_ext_key_usage,
+	    !pki_extend(cert, ca->cert, NID_ext_key_usage,
 		o->role == ROLE_COLLECTOR ? "serverAuth,clientAuth"
 					  : "clientAuth") ||
-	    !extend(cert, ca->cert, NID_subject_alt_name, sans) ||
-	    !extend(cert, ca->cert, NID_subject_key_identifier, "hash") ||
-	    !extend(cert, ca->cert, NID_authority_key_identifier, "keyid") ||
+	    !pki_extend(cert, ca->cert, NID_subject_alt_name, sans) ||
+	    !pki_extend(cert, ca->cert, NID_subject_key_identifier, "hash") ||
+	    !pki_extend(cert, ca->cert, NID_authority_key_identifier,
+		"keyid") ||
 	    X509_sign(cert, ca->key, EVP_sha256()) == 0) {
 		pki_fail_ssl(err, o->name);
 		X509_free(cert);
@@ -204,19 +206,19 @@ pki_authority_new(const struct pki_authority *ca, const char *name,
 	X509 *cert = X509_new(), *issuer = ca != NULL ? ca->cert : cert;
 
 	if (cert == NULL ||
-	    !fill(cert, key, name, ca != NULL ? names_roles[ROLE_AGENT] : NULL,
-		life_s) ||
-	    !cap_validity(cert, issuer) ||
+	    !pki_fill(cert, key, name,
+		ca != NULL ? names_roles[ROLE_AGENT] : NULL, life_s) ||
+	    !pki_cap_validity(cert, issuer) ||
 	    !X509_set_issuer_name(cert, X509_get_subject_name(issuer)) ||
-	    !extend(cert, issuer, NID_basic_constraints,
+	    !pki_extend(cert, issuer, NID_basic_constraints,
 		ca != NULL ? "critical,CA:TRUE,pathlen:0"
 			   : "critical,CA:TRUE,pathlen:1") ||
-	    !extend(cert, issuer, NID_key_usage,
+	    !pki_extend(cert, issuer, NID_key_usage,
 		"critical,keyCertSign,cRLSign") ||
-	    !extend(cert, issuer, NID_subject_key_identifier, "hash") ||
+	    !pki_extend(cert, issuer, NID_subject_key_identifier, "hash") ||
 	    (ca != NULL &&
-		(!extend(cert, issuer, NID_ext_key_usage, "clientAuth") ||
-		    !extend(cert, issuer, NID_authority_key_identifier,
+		(!pki_extend(cert, issuer, NID_ext_key_usage, "clientAuth") ||
+		    !pki_extend(cert, issuer, NID_authority_key_identifier,
 			"keyid"))) ||
 	    X509_sign(cert, ca != NULL ? ca->key : key, EVP_sha256()) == 0) {
 		pki_fail_ssl(err, "making the authority");
@@ -278,7 +280,8 @@ pki_unix_s(const ASN1_TIME *at)
 }
 
 static void
-digest_text(const unsigned char *bytes, size_t len, char ret[PKI_DIGEST_TEXT])
+pki_digest_text(const unsigned char *bytes, size_t len,
+    char ret[PKI_DIGEST_TEXT])
 {
 	unsigned char sum[EVP_MAX_MD_SIZE] = { 0 };
 
@@ -293,7 +296,7 @@ pki_key_digest(EVP_PKEY *key, char ret[PKI_DIGEST_TEXT])
 	unsigned char *der = NULL;
 	int len = i2d_PUBKEY(key, &der);
 
-	digest_text(der, len > 0 ? (size_t)len : 0, ret);
+	pki_digest_text(der, len > 0 ? (size_t)len : 0, ret);
 	OPENSSL_free(der);
 }
 
@@ -303,7 +306,7 @@ pki_cert_digest(const X509 *cert, char ret[PKI_DIGEST_TEXT])
 	unsigned char *der = NULL;
 	int len = i2d_X509(cert, &der);
 
-	digest_text(der, len > 0 ? (size_t)len : 0, ret);
+	pki_digest_text(der, len > 0 ? (size_t)len : 0, ret);
 	OPENSSL_free(der);
 }
 
@@ -318,7 +321,7 @@ pki_request_new(EVP_PKEY *key, const char *name, struct err *err)
 	long len;
 
 	if (req == NULL || to == NULL || !X509_REQ_set_version(req, 0) ||
-	    !name_add(X509_REQ_get_subject_name(req), "CN", name) ||
+	    !pki_name_add(X509_REQ_get_subject_name(req), "CN", name) ||
 	    !X509_REQ_set_pubkey(req, key) ||
 	    X509_REQ_sign(req, key, EVP_sha256()) == 0 ||
 	    !PEM_write_bio_X509_REQ(to, req)) {
@@ -334,7 +337,7 @@ pki_request_new(EVP_PKEY *key, const char *name, struct err *err)
 
 /* What a request says; why not, or NULL. */
 static const char *
-request_fault(X509_REQ *req, const char *name)
+pki_request_fault(X509_REQ *req, const char *name)
 {
 	X509_NAME *subject = X509_REQ_get_subject_name(req);
 	EVP_PKEY *key = X509_REQ_get0_pubkey(req);
@@ -378,7 +381,7 @@ pki_request_read(const char *text, const char *name, EVP_PKEY **ret,
 	if (from != NULL)
 		req = PEM_read_bio_X509_REQ(from, NULL, NULL, NULL);
 	if (req != NULL)
-		fault = request_fault(req, name);
+		fault = pki_request_fault(req, name);
 	if (fault == NULL)
 		*ret = X509_REQ_get_pubkey(req);
 	X509_REQ_free(req);
@@ -408,7 +411,7 @@ pki_token_new(const X509 *authority, char ret[PKI_TOKEN_TEXT], struct err *err)
 }
 
 static int
-is_hex(const char *text, size_t len)
+pki_is_hex(const char *text, size_t len)
 {
 	return strspn(text, "0123456789abcdef") >= len;
 }
@@ -425,15 +428,15 @@ pki_token_read(const char *text, struct pki_token *ret, struct err *err)
 	while (len > 0 && isspace((unsigned char)text[len - 1]))
 		len--;
 	if (len != head + fp + 1 + 2 * SECRET_BYTES ||
-	    strncmp(text, TOKEN_HEAD, head) != 0 || !is_hex(text + head, fp) ||
-	    text[head + fp] != '-' ||
-	    !is_hex(text + head + fp + 1, 2 * SECRET_BYTES))
+	    strncmp(text, TOKEN_HEAD, head) != 0 ||
+	    !pki_is_hex(text + head, fp) || text[head + fp] != '-' ||
+	    !pki_is_hex(text + head + fp + 1, 2 * SECRET_BYTES))
 		return err_set(err, -EINVAL,
 		    "no token: expected what coalctl pki token "
 		    "prints, " TOKEN_HEAD "...");
 	memcpy(ret->authority, text + head, fp);
 	ret->authority[fp] = '\0';
-	digest_text((const unsigned char *)text + head + fp + 1,
+	pki_digest_text((const unsigned char *)text + head + fp + 1,
 	    2 * SECRET_BYTES, ret->digest);
 	return 0;
 }

@@ -36,7 +36,7 @@ STACK_OF(X509) * pki_certs_read(const char *text)
 }
 
 static char *
-bio_text(BIO *from)
+pki_file_bio_text(BIO *from)
 {
 	char *at;
 	long len = BIO_get_mem_data(from, &at);
@@ -53,7 +53,7 @@ pki_certs_text(X509 *const *certs, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		PEM_write_bio_X509(to, certs[i]);
-	return bio_text(to);
+	return pki_file_bio_text(to);
 }
 
 char *
@@ -62,7 +62,7 @@ pki_key_text(EVP_PKEY *key)
 	BIO *to = BIO_new(BIO_s_mem());
 
 	PEM_write_bio_PrivateKey(to, key, NULL, NULL, 0, NULL, NULL);
-	return bio_text(to);
+	return pki_file_bio_text(to);
 }
 
 X509 *
@@ -194,7 +194,7 @@ pki_file_new(const char *path, int mode, const char *text, struct err *err)
 
 /* A rename is there after a power cut once its folder is synced. */
 static int
-rename_synced(const char *from, const char *to, struct err *err)
+pki_file_rename_synced(const char *from, const char *to, struct err *err)
 {
 	const char *slash = strrchr(to, '/');
 	char *dir = slash == NULL ? xstrdup(".")
@@ -218,7 +218,7 @@ pki_file_replace(const char *path, int mode, const char *text, struct err *err)
 	unlink(fresh);
 	rc = pki_file_new(fresh, mode, text, err);
 	if (rc == 0) {
-		rc = rename_synced(fresh, path, err);
+		rc = pki_file_rename_synced(fresh, path, err);
 		if (rc < 0)
 			unlink(fresh);
 	}
@@ -241,16 +241,16 @@ pki_pair_replace(const char *key_path, const char *key, const char *cert_path,
 		rc = pki_file_new(fresh_cert, 0644, cert, err);
 	/* From here on pki_pair_mend goes on. */
 	if (rc == 0)
-		rc = rename_synced(fresh_key, key_path, err);
+		rc = pki_file_rename_synced(fresh_key, key_path, err);
 	if (rc == 0)
-		rc = rename_synced(fresh_cert, cert_path, err);
+		rc = pki_file_rename_synced(fresh_cert, cert_path, err);
 	free(fresh_key);
 	free(fresh_cert);
 	return rc;
 }
 
 static int
-fits(const char *cert_path, const char *key_path)
+pki_file_fits(const char *cert_path, const char *key_path)
 {
 	X509 *cert = pki_cert_load(cert_path, NULL);
 	EVP_PKEY *key = cert == NULL ? NULL : pki_key_load(key_path, NULL);
@@ -271,13 +271,13 @@ pki_pair_mend(const char *key_path, const char *cert_path)
 	int rc = -ENOENT;
 
 	if (access(fresh_cert, F_OK) == 0) {
-		if (fits(fresh_cert, key_path))
+		if (pki_file_fits(fresh_cert, key_path))
 			rc = 0;
-		else if (fits(fresh_cert, fresh_key))
-			rc = rename_synced(fresh_key, key_path, &err);
+		else if (pki_file_fits(fresh_cert, fresh_key))
+			rc = pki_file_rename_synced(fresh_key, key_path, &err);
 	}
 	if (rc == 0)
-		(void)rename_synced(fresh_cert, cert_path, &err);
+		(void)pki_file_rename_synced(fresh_cert, cert_path, &err);
 	free(fresh_key);
 	free(fresh_cert);
 }

@@ -37,18 +37,18 @@ static const struct plugin_call calls[] = { CALL(ctx_create), CALL(ctx_destroy),
 	CALL(decode) };
 
 static void
-library_open(void)
+pki_munge_library_open(void)
 {
 	library = plugin_calls(LIBRARY, calls, ARRAY_LEN(calls), &munge, NULL);
 }
 
 /* The daemon behind that socket. */
 static int
-ctx_open(const char *socket, ctx_t *ret, struct err *err)
+pki_munge_ctx_open(const char *socket, ctx_t *ret, struct err *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, library_open);
+	pthread_once(&once, pki_munge_library_open);
 	if (library == NULL)
 		return err_set(err, -ENOENT, "munge: no " LIBRARY " here");
 	*ret = munge.ctx_create();
@@ -62,7 +62,7 @@ ctx_open(const char *socket, ctx_t *ret, struct err *err)
 }
 
 static int
-refuse(ctx_t ctx, int code, struct err *err)
+pki_munge_refuse(ctx_t ctx, int code, struct err *err)
 {
 	const char *more = munge.ctx_strerror(ctx);
 
@@ -85,11 +85,11 @@ pki_munge_write(const char *socket, const char *text, struct err *err)
 	ctx_t ctx;
 	int code;
 
-	if (ctx_open(socket, &ctx, err) < 0)
+	if (pki_munge_ctx_open(socket, &ctx, err) < 0)
 		return NULL;
 	code = munge.encode(&credential, ctx, text, (int)strlen(text));
 	if (code != 0)
-		(void)refuse(ctx, code, err);
+		(void)pki_munge_refuse(ctx, code, err);
 	else
 		copy = xstrdup(credential);
 	free(credential);
@@ -128,12 +128,12 @@ pki_munge_check(const char *socket, const char *credential, const char *text,
 	gid_t gid;
 	ctx_t ctx;
 
-	rc = ctx_open(socket, &ctx, err);
+	rc = pki_munge_ctx_open(socket, &ctx, err);
 	if (rc < 0)
 		return rc;
 	code = munge.decode(credential, ctx, &got, &len, &uid, &gid);
 	if (code != 0)
-		rc = refuse(ctx, code, err);
+		rc = pki_munge_refuse(ctx, code, err);
 	else if (!pki_munge_is_user(users, uid))
 		rc = err_set(err, -EACCES,
 		    "munge: written by user %u, believed are %.200s",

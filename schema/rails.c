@@ -34,7 +34,7 @@ const struct rail_variable rail_variables[] = {
 /* The first file of a folder by name, or that whose dev_port is it; "" where
  * there is none. */
 static void
-first_in(const char *dir, int dev_port, char ret[RAIL_NAME_BYTES])
+rails_first_in(const char *dir, int dev_port, char ret[RAIL_NAME_BYTES])
 {
 	struct dirent **list = NULL;
 	char path[800];
@@ -63,8 +63,8 @@ first_in(const char *dir, int dev_port, char ret[RAIL_NAME_BYTES])
 
 /* A folder of sysfs: /sys/class/CLASS/NAME/REST. */
 static int
-sys_path(char ret[400], const char *root, const char *class, const char *name,
-    const char *rest)
+rails_sys_path(char ret[400], const char *root, const char *class,
+    const char *name, const char *rest)
 {
 	return strchr(name, '/') == NULL && name[0] != '.' &&
 	    str_format(ret, 400, "%s/sys/class/%s/%s/%s", root, class, name,
@@ -81,28 +81,29 @@ rail_find(const char *root, const char *name, struct rail *ret)
 	memset(ret, 0, sizeof(*ret));
 	if (str_format(device, sizeof(device), "%.*s", (int)len, name) < 0)
 		return;
-	if (sys_path(path, root, "infiniband", device, "ports")) {
-		first_in(path, -1, port);
+	if (rails_sys_path(path, root, "infiniband", device, "ports")) {
+		rails_first_in(path, -1, port);
 		if (name[len] == ':')
 			(void)str_format(port, sizeof(port), "%s",
 			    name + len + 1);
 		(void)str_format(ret->rdma, sizeof(ret->rdma), "%s:%s", device,
 		    port);
-		if (sys_path(path, root, "infiniband", device, "device/net"))
-			first_in(path, atoi(port) - 1, ret->netdev);
+		if (rails_sys_path(path, root, "infiniband", device,
+			"device/net"))
+			rails_first_in(path, atoi(port) - 1, ret->netdev);
 		return;
 	}
-	if (sys_path(path, root, "cxi", device, "")) {
+	if (rails_sys_path(path, root, "cxi", device, "")) {
 		strcpy(ret->cxi, device);
-		if (sys_path(path, root, "cxi", device, "device/net"))
-			first_in(path, -1, ret->netdev);
+		if (rails_sys_path(path, root, "cxi", device, "device/net"))
+			rails_first_in(path, -1, ret->netdev);
 		return;
 	}
 	(void)str_format(ret->netdev, sizeof(ret->netdev), "%s", name);
-	if (sys_path(path, root, "net", name, "device/cxi"))
-		first_in(path, -1, ret->cxi);
-	if (sys_path(path, root, "net", name, "device/infiniband"))
-		first_in(path, -1, device);
+	if (rails_sys_path(path, root, "net", name, "device/cxi"))
+		rails_first_in(path, -1, ret->cxi);
+	if (rails_sys_path(path, root, "net", name, "device/infiniband"))
+		rails_first_in(path, -1, device);
 	else
 		return;
 	/* which of its ports: that with this interface */
@@ -110,10 +111,11 @@ rail_find(const char *root, const char *name, struct rail *ret)
 		char netdev[RAIL_NAME_BYTES], rest[32];
 
 		snprintf(rest, sizeof(rest), "ports/%d", i);
-		if (!sys_path(path, root, "infiniband", device, rest) ||
-		    !sys_path(path, root, "infiniband", device, "device/net"))
+		if (!rails_sys_path(path, root, "infiniband", device, rest) ||
+		    !rails_sys_path(path, root, "infiniband", device,
+			"device/net"))
 			continue;
-		first_in(path, i - 1, netdev);
+		rails_first_in(path, i - 1, netdev);
 		if (ret->rdma[0] == '\0' && strcmp(netdev, name) == 0)
 			(void)str_format(ret->rdma, sizeof(ret->rdma), "%s:%d",
 			    device, i);
@@ -121,7 +123,7 @@ rail_find(const char *root, const char *name, struct rail *ret)
 }
 
 static const char *
-form_of(const struct rail *r, enum rail_form form)
+rails_form_of(const struct rail *r, enum rail_form form)
 {
 	switch (form) {
 	case RAIL_RDMA:
@@ -139,7 +141,7 @@ form_of(const struct rail *r, enum rail_form form)
 }
 
 static int
-is_for(const struct rail_variable *v, const char *fabric)
+rails_is_for(const struct rail_variable *v, const char *fabric)
 {
 	size_t len = strlen(fabric);
 
@@ -156,14 +158,15 @@ rail_value(const struct rail_variable *v, const char *root, const char *fabric,
 {
 	struct strbuf sb = { 0 };
 	size_t count = 0;
-	char **names = is_for(v, fabric) ? str_list_parse(list, &count) : NULL;
+	char **names = rails_is_for(v, fabric) ? str_list_parse(list, &count)
+					       : NULL;
 
 	for (size_t i = 0; i < count; i++) {
 		struct rail r;
 		const char *text;
 
 		rail_find(root, names[i], &r);
-		text = form_of(&r, v->form);
+		text = rails_form_of(&r, v->form);
 		if (text[0] != '\0')
 			strbuf_addf(&sb, "%s%s",
 			    sb.text == NULL ? v->prefix : ",", text);

@@ -16,7 +16,7 @@
 #include "schema/strict.h"
 
 static int __attribute__((format(printf, 2, 3)))
-refuse(struct err *err, const char *fmt, ...)
+record_refuse(struct err *err, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -41,7 +41,7 @@ record_run_check(const char *run)
 }
 
 static int
-kind_matches(char kind, const json_t *v)
+record_kind_matches(char kind, const json_t *v)
 {
 	switch (kind) {
 	case 's':
@@ -62,7 +62,7 @@ kind_matches(char kind, const json_t *v)
 }
 
 static int
-fields_check(const struct record_field *f, const json_t *record,
+record_fields_check(const struct record_field *f, const json_t *record,
     struct err *err)
 {
 	for (; f->name != NULL; f++) {
@@ -71,12 +71,13 @@ fields_check(const struct record_field *f, const json_t *record,
 		if (v == NULL && f->optional)
 			continue;
 		if (v == NULL)
-			return refuse(err, "%s is missing", f->name);
-		if (!kind_matches(f->kind, v))
-			return refuse(err, "%s is of another kind", f->name);
-		if (f->check != NULL && !f->check(v))
-			return refuse(err, "%s has a value that is not allowed",
+			return record_refuse(err, "%s is missing", f->name);
+		if (!record_kind_matches(f->kind, v))
+			return record_refuse(err, "%s is of another kind",
 			    f->name);
+		if (f->check != NULL && !f->check(v))
+			return record_refuse(err,
+			    "%s has a value that is not allowed", f->name);
 	}
 	return 0;
 }
@@ -84,7 +85,7 @@ fields_check(const struct record_field *f, const json_t *record,
 /* No number without samples, no samples without numbers, and the histogram
  * counts each sample once. */
 static int
-numbers_check(const json_t *record, struct err *err)
+record_numbers_check(const json_t *record, struct err *err)
 {
 	json_int_t n = json_integer_value(json_object_get(record, "n"));
 	json_int_t sum = 0;
@@ -96,15 +97,15 @@ numbers_check(const json_t *record, struct err *err)
 		json_int_t count = json_integer_value(json_array_get(pair, 1));
 
 		if (count < 0 || n < 0 || count > n - sum)
-			return refuse(err, "hist counts more than n");
+			return record_refuse(err, "hist counts more than n");
 		sum += count;
 	}
 	if (sum != n)
-		return refuse(err, "hist counts less than n");
+		return record_refuse(err, "hist counts less than n");
 	if (null != (n == 0))
-		return refuse(err, "mean does not agree with n");
+		return record_refuse(err, "mean does not agree with n");
 	if (n == 0 && json_object_get(record, "cause") == NULL)
-		return refuse(err, "no number and no cause");
+		return record_refuse(err, "no number and no cause");
 	return 0;
 }
 
@@ -116,25 +117,25 @@ record_check(const json_t *record, struct record_head *ret, struct err *err)
 	struct record_head h = { 0 };
 
 	if (!json_is_object(record))
-		return refuse(err, "not a JSON object");
+		return record_refuse(err, "not a JSON object");
 	h.probe = json_string_value(json_object_get(record, "probe"));
 	kind = h.probe == NULL ? NULL : record_kind_find(h.probe);
 	if (kind == NULL)
-		return refuse(err, "unknown probe %.32s",
+		return record_refuse(err, "unknown probe %.32s",
 		    h.probe == NULL ? "(none)" : h.probe);
 	h.run = json_string_value(json_object_get(record, "run"));
 	if (!json_object_get(record, "run") && !kind->numbered)
 		h.run = "";
 	else if (h.run == NULL || record_run_check(h.run) < 0)
-		return refuse(err, "run is missing or malformed");
+		return record_refuse(err, "run is missing or malformed");
 	if (!kind->numbered && seq != NULL)
-		return refuse(err, "%s has no seq", h.probe);
+		return record_refuse(err, "%s has no seq", h.probe);
 	if (kind->numbered && json_integer_value(seq) < 1)
-		return refuse(err, "seq is missing or below 1");
-	if (fields_check(kind->fields, record, err) < 0)
+		return record_refuse(err, "seq is missing or below 1");
+	if (record_fields_check(kind->fields, record, err) < 0)
 		return -EPROTO;
 	if (json_object_get(record, "hist") != NULL &&
-	    numbers_check(record, err) < 0)
+	    record_numbers_check(record, err) < 0)
 		return -EPROTO;
 	h.seq = (uint64_t)json_integer_value(seq);
 	h.test = json_string_value(json_object_get(record, "test"));
@@ -152,7 +153,8 @@ record_parse(const char *line, size_t len_bytes, json_t **ret,
 	int rc;
 
 	if (len_bytes > RECORD_LINE_MAX)
-		return refuse(err, "longer than %d bytes", RECORD_LINE_MAX);
+		return record_refuse(err, "longer than %d bytes",
+		    RECORD_LINE_MAX);
 	rc = strict_object(line, len_bytes, RECORD_DEPTH_MAX, &record, err);
 	if (rc < 0)
 		return rc;
@@ -210,7 +212,7 @@ record_number(double x)
 }
 
 static void
-put_number(json_t *record, const char *name, double x)
+record_put_number(json_t *record, const char *name, double x)
 {
 	json_object_set_new(record, name, record_number(x));
 }
@@ -226,12 +228,12 @@ record_put_hist(json_t *record, const struct hist *h)
 	json_t *buckets = json_array();
 
 	json_object_set_new(record, "n", json_integer((json_int_t)h->count));
-	put_number(record, "mean", hist_mean(h));
-	put_number(record, "min", h->count == 0 ? NAN : h->min);
+	record_put_number(record, "mean", hist_mean(h));
+	record_put_number(record, "min", h->count == 0 ? NAN : h->min);
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
-		put_number(record, quantiles[i].name,
+		record_put_number(record, quantiles[i].name,
 		    hist_quantile(h, quantiles[i].q));
-	put_number(record, "max", h->count == 0 ? NAN : h->max);
+	record_put_number(record, "max", h->count == 0 ? NAN : h->max);
 	for (int i = HIST_FIRST; i <= HIST_LAST; i++) {
 		uint64_t count = h->bucket[i - HIST_FIRST];
 

@@ -100,7 +100,7 @@ record_is_node(const json_t *v)
 }
 
 static int
-is_number_or_null(const json_t *v)
+record_fields_is_number_or_null(const json_t *v)
 {
 	return v == NULL || json_is_null(v) || json_is_number(v);
 }
@@ -121,7 +121,8 @@ record_is_node_row(json_t *row)
 			has_node = record_is_node(v);
 		else if (strcmp(key, "n") == 0)
 			has_n = json_is_integer(v);
-		else if (!is_number_or_null(v) && STR_FIND(numbers, key) >= 0)
+		else if (!record_fields_is_number_or_null(v) &&
+		    STR_FIND(numbers, key) >= 0)
 			return 0;
 	}
 	return has_node && has_n;
@@ -153,9 +154,12 @@ record_is_pair_list(const json_t *v)
 		if (!record_is_node(json_object_get(n, "a")) ||
 		    !record_is_node(json_object_get(n, "b")) ||
 		    !json_is_integer(json_object_get(n, "n")) ||
-		    !is_number_or_null(json_object_get(n, "p50")) ||
-		    !is_number_or_null(json_object_get(n, "forth")) ||
-		    !is_number_or_null(json_object_get(n, "back")))
+		    !record_fields_is_number_or_null(
+			json_object_get(n, "p50")) ||
+		    !record_fields_is_number_or_null(
+			json_object_get(n, "forth")) ||
+		    !record_fields_is_number_or_null(
+			json_object_get(n, "back")))
 			return 0;
 	return 1;
 }
@@ -178,7 +182,7 @@ record_is_grid(const json_t *v)
 		if (!json_is_array(row) || json_array_size(row) != i)
 			return 0;
 		json_array_foreach (row, j, x)
-			if (!is_number_or_null(x))
+			if (!record_fields_is_number_or_null(x))
 				return 0;
 	}
 	return 1;
@@ -219,9 +223,12 @@ record_is_plan_nodes(const json_t *v)
 		return 0;
 	json_array_foreach (v, i, n)
 		if (!record_is_node(json_object_get(n, "node")) ||
-		    !is_number_or_null(json_object_get(n, "seconds")) ||
-		    !is_number_or_null(json_object_get(n, "predicted")) ||
-		    !is_number_or_null(json_object_get(n, "ratio")))
+		    !record_fields_is_number_or_null(
+			json_object_get(n, "seconds")) ||
+		    !record_fields_is_number_or_null(
+			json_object_get(n, "predicted")) ||
+		    !record_fields_is_number_or_null(
+			json_object_get(n, "ratio")))
 			return 0;
 	return 1;
 }
@@ -250,8 +257,10 @@ record_is_tried(const json_t *v)
 
 	json_array_foreach (v, i, o)
 		if (!json_is_string(json_object_get(o, "words")) ||
-		    !is_number_or_null(json_object_get(o, "predicted")) ||
-		    !is_number_or_null(json_object_get(o, "seconds")))
+		    !record_fields_is_number_or_null(
+			json_object_get(o, "predicted")) ||
+		    !record_fields_is_number_or_null(
+			json_object_get(o, "seconds")))
 			return 0;
 	return 1;
 }
@@ -273,8 +282,10 @@ record_is_carried(const json_t *v)
 		    !record_is_transport(transport))) ||
 	    (library != NULL && !json_is_string(library)) ||
 	    (devices != NULL && !json_is_array(devices)) ||
-	    !is_number_or_null(json_object_get(v, "seen_bytes")) ||
-	    !is_number_or_null(json_object_get(v, "wanted_bytes")))
+	    !record_fields_is_number_or_null(
+		json_object_get(v, "seen_bytes")) ||
+	    !record_fields_is_number_or_null(
+		json_object_get(v, "wanted_bytes")))
 		return 0;
 	json_array_foreach (devices, i, x)
 		if (!json_is_string(x))

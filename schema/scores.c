@@ -13,7 +13,7 @@
 #include "common/xalloc.h"
 
 static void
-add(struct record_scores *s, const char *node, const json_t *q)
+scores_add(struct record_scores *s, const char *node, const json_t *q)
 {
 	double value = json_is_number(q) ? json_number_value(q) : NAN;
 
@@ -39,14 +39,14 @@ record_scores_read(const json_t *record, const char *key,
 		ret->list = xcalloc(json_array_size(rows) + 1,
 		    sizeof(*ret->list));
 		json_array_foreach (rows, i, row)
-			add(ret,
+			scores_add(ret,
 			    json_string_value(json_object_get(row, "node")),
 			    json_object_get(row, key));
 		return;
 	}
 	ret->list = xcalloc(ret->hosts.count + 1, sizeof(*ret->list));
 	for (i = 0; i < ret->hosts.count; i++)
-		add(ret, ret->hosts.names[i], json_array_get(q, i));
+		scores_add(ret, ret->hosts.names[i], json_array_get(q, i));
 }
 
 void
@@ -58,7 +58,7 @@ record_scores_clear(struct record_scores *s)
 }
 
 static json_t *
-short_number(double q)
+scores_short_number(double q)
 {
 	char text[32];
 
@@ -83,7 +83,7 @@ record_scores_make(const char *const *names, const double *q, size_t count,
 	if (hostlist_parse(hosts, &hl, NULL) == 0)
 		for (size_t i = 0; i < hl.count; i++)
 			json_array_append_new(values,
-			    short_number(q[json_integer_value(
+			    scores_short_number(q[json_integer_value(
 				json_object_get(index, hl.names[i]))]));
 	json_decref(index);
 	hostlist_clear(&hl);
@@ -93,7 +93,7 @@ record_scores_make(const char *const *names, const double *q, size_t count,
 }
 
 static int
-is_values(const json_t *v, size_t count)
+scores_is_values(const json_t *v, size_t count)
 {
 	const json_t *q;
 	size_t i;
@@ -116,7 +116,8 @@ record_scores_check(const json_t *v)
 
 	if (hosts == NULL || hostlist_parse(hosts, &hl, NULL) < 0)
 		return 0;
-	good = is_values(q != NULL ? q : json_object_get(v, "q75"), hl.count);
+	good = scores_is_values(q != NULL ? q : json_object_get(v, "q75"),
+	    hl.count);
 	hostlist_clear(&hl);
 	return good;
 }

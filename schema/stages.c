@@ -13,7 +13,7 @@
 
 /* Sets of switches: the root of a set is its own parent. */
 static uint32_t
-root_of(uint32_t *parent, uint32_t at)
+stages_root_of(uint32_t *parent, uint32_t at)
 {
 	while (parent[at] != at) {
 		parent[at] = parent[parent[at]];
@@ -25,7 +25,7 @@ root_of(uint32_t *parent, uint32_t at)
 /* Tier by tier, what hangs on the same switch, or on switches of one stage, is
  * joined. first: of a leaf or of a stage's root, one switch above it. */
 static void
-join(const struct topology *t, const int *tier, uint32_t *parent,
+stages_join(const struct topology *t, const int *tier, uint32_t *parent,
     uint32_t *first)
 {
 	int highest = 0;
@@ -38,17 +38,17 @@ join(const struct topology *t, const int *tier, uint32_t *parent,
 
 			if (tier[low] != at || tier[up] <= at)
 				continue;
-			low = root_of(parent, low);
+			low = stages_root_of(parent, low);
 			if (first[low] == TOPOLOGY_NONE)
 				first[low] = up;
 			else
-				parent[root_of(parent, up)] = root_of(parent,
-				    first[low]);
+				parent[stages_root_of(parent, up)] =
+				    stages_root_of(parent, first[low]);
 		}
 }
 
 static int
-name_compare(const void *a, const void *b)
+stages_name_compare(const void *a, const void *b)
 {
 	const char *const *x = a, *const *y = b;
 
@@ -56,8 +56,8 @@ name_compare(const void *a, const void *b)
 }
 
 static char *
-names_of(const struct topology *t, const uint32_t *stage_of, uint32_t stage,
-    size_t count)
+stages_names_of(const struct topology *t, const uint32_t *stage_of,
+    uint32_t stage, size_t count)
 {
 	const char **names = xcalloc(count + 1, sizeof(*names));
 	size_t n = 0;
@@ -66,7 +66,7 @@ names_of(const struct topology *t, const uint32_t *stage_of, uint32_t stage,
 	for (size_t i = 0; i < t->switch_count; i++)
 		if (stage_of[i] == stage)
 			names[n++] = t->switches[i].name;
-	qsort(names, n, sizeof(*names), name_compare);
+	qsort(names, n, sizeof(*names), stages_name_compare);
 	ret = hostlist_format(names, n);
 	free(names);
 	return ret;
@@ -88,7 +88,7 @@ stages_new(const struct topology *t)
 		parent[i] = i;
 		first[i] = stage_of[i] = s->of_switch[i] = STAGE_NONE;
 	}
-	join(t, tier, parent, first);
+	stages_join(t, tier, parent, first);
 	for (uint32_t i = 0; i < n; i++)
 		if (tier[i] > 1 && parent[i] == i)
 			stage_of[i] = (uint32_t)s->count++;
@@ -97,7 +97,7 @@ stages_new(const struct topology *t)
 
 		if (tier[i] == 1)
 			continue;
-		stage_of[i] = stage_of[root_of(parent, i)];
+		stage_of[i] = stage_of[stages_root_of(parent, i)];
 		x = &s->list[stage_of[i]];
 		x->switch_count++;
 		x->tier = tier[i];
@@ -117,7 +117,7 @@ stages_new(const struct topology *t)
 			s->list[stage_of[t->ups[i].upper]].links +=
 			    t->ups[i].count;
 	for (uint32_t k = 0; k < s->count; k++)
-		s->list[k].switches = names_of(t, stage_of, k,
+		s->list[k].switches = stages_names_of(t, stage_of, k,
 		    s->list[k].switch_count);
 	if (s->count == 0)
 		s->list[s->count++].above = STAGE_NONE;

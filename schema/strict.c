@@ -34,10 +34,10 @@ struct slice {
 	int ascii; /* else it has to be checked */
 };
 
-static json_t *value_read(struct reader *r);
+static json_t *strict_value_read(struct reader *r);
 
 static int
-wrong(struct reader *r, const char *what)
+strict_wrong(struct reader *r, const char *what)
 {
 	if (r->wrong == NULL)
 		r->wrong = what;
@@ -46,7 +46,7 @@ wrong(struct reader *r, const char *what)
 
 /* The next character that is no blank; 0 at the end. */
 static char
-next_char(struct reader *r)
+strict_next_char(struct reader *r)
 {
 	while (r->at < r->end &&
 	    (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' ||
@@ -57,12 +57,12 @@ next_char(struct reader *r)
 
 /* Four hexadecimal digits, or -EPROTO. */
 static int
-hex4_read(struct reader *r)
+strict_hex4_read(struct reader *r)
 {
 	int code = 0;
 
 	if (r->end - r->at < 4)
-		return wrong(r, "invalid escape");
+		return strict_wrong(r, "invalid escape");
 	for (int i = 0; i < 4; i++) {
 		char c = *r->at++;
 
@@ -71,16 +71,16 @@ hex4_read(struct reader *r)
 		else if ((c | 32) >= 'a' && (c | 32) <= 'f')
 			code = code * 16 + (c | 32) - 'a' + 10;
 		else
-			return wrong(r, "invalid escape");
+			return strict_wrong(r, "invalid escape");
 	}
 	return code;
 }
 
 /* \uXXXX, or two of them for what is beyond 16 bits, as UTF-8. */
 static int
-unicode_read(struct reader *r)
+strict_unicode_read(struct reader *r)
 {
-	int code = hex4_read(r), low;
+	int code = strict_hex4_read(r), low;
 	char utf8[4];
 	size_t n = 0;
 
@@ -88,16 +88,16 @@ unicode_read(struct reader *r)
 		return code;
 	if (code >= 0xd800 && code < 0xdc00) {
 		if (r->end - r->at < 2 || r->at[0] != '\\' || r->at[1] != 'u')
-			return wrong(r, "half a character");
+			return strict_wrong(r, "half a character");
 		r->at += 2;
-		low = hex4_read(r);
+		low = strict_hex4_read(r);
 		if (low < 0xdc00 || low > 0xdfff)
-			return wrong(r, "half a character");
+			return strict_wrong(r, "half a character");
 		code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
 	} else if (code >= 0xdc00 && code < 0xe000) {
-		return wrong(r, "half a character");
+		return strict_wrong(r, "half a character");
 	} else if (code == 0) {
-		return wrong(r, "a character of value 0");
+		return strict_wrong(r, "a character of value 0");
 	}
 	if (code < 0x80) {
 		utf8[n++] = (char)code;
@@ -118,7 +118,7 @@ unicode_read(struct reader *r)
 }
 
 static int
-escape_read(struct reader *r)
+strict_escape_read(struct reader *r)
 {
 	static const char names[] = "\"\\/bfnrt";
 	static const char means[] = "\"\\/\b\f\n\r\t";
@@ -126,20 +126,20 @@ escape_read(struct reader *r)
 	char c;
 
 	if (r->at >= r->end)
-		return wrong(r, "the text ends in a string");
+		return strict_wrong(r, "the text ends in a string");
 	c = *r->at++;
 	if (c == 'u')
-		return unicode_read(r);
+		return strict_unicode_read(r);
 	name = c != '\0' ? strchr(names, c) : NULL;
 	if (name == NULL)
-		return wrong(r, "invalid escape");
+		return strict_wrong(r, "invalid escape");
 	strbuf_add(&r->escaped, means + (name - names), 1);
 	return 0;
 }
 
 /* Behind the opening quote; ret lasts until the next string is read. */
 static int
-string_read(struct reader *r, struct slice *ret)
+strict_string_read(struct reader *r, struct slice *ret)
 {
 	const char *from = r->at;
 	unsigned char all = 0;
@@ -154,16 +154,17 @@ string_read(struct reader *r, struct slice *ret)
 			all |= (unsigned char)*p++;
 		r->at = p;
 		if (p == r->end)
-			return wrong(r, "the text ends in a string");
+			return strict_wrong(r, "the text ends in a string");
 		if ((unsigned char)*p < 0x20)
-			return wrong(r, "a control character in a string");
+			return strict_wrong(r,
+			    "a control character in a string");
 		if (escapes || *p == '\\')
 			strbuf_add(&r->escaped, from, (size_t)(p - from));
 		r->at++;
 		if (*p == '"')
 			break;
 		escapes = 1;
-		if (escape_read(r) < 0)
+		if (strict_escape_read(r) < 0)
 			return -EPROTO;
 		from = r->at;
 	}
@@ -174,24 +175,24 @@ string_read(struct reader *r, struct slice *ret)
 }
 
 static json_t *
-string_value(struct reader *r)
+strict_string_value(struct reader *r)
 {
 	struct slice s;
 	json_t *v;
 
 	r->at++;
-	if (string_read(r, &s) < 0)
+	if (strict_string_read(r, &s) < 0)
 		return NULL;
 	v = s.ascii ? json_stringn_nocheck(s.at, s.len)
 		    : json_stringn(s.at, s.len);
 	if (v == NULL)
-		wrong(r, s.ascii ? "out of memory" : "not UTF-8");
+		strict_wrong(r, s.ascii ? "out of memory" : "not UTF-8");
 	return v;
 }
 
 /* What decimal_read leaves to strtod, which wants an end. */
 static double
-real_value(const char *from, size_t len)
+strict_real_value(const char *from, size_t len)
 {
 	char digits[64], *copy = digits;
 	double x;
@@ -209,7 +210,7 @@ real_value(const char *from, size_t len)
 /* Digits at r->at, added to the mantissa as far as that holds them; their
  * number. */
 static int
-digits_read(struct reader *r, uint64_t *mantissa, int *exact)
+strict_digits_read(struct reader *r, uint64_t *mantissa, int *exact)
 {
 	const char *at = r->at, *from = at;
 	uint64_t m = *mantissa;
@@ -231,23 +232,24 @@ digits_read(struct reader *r, uint64_t *mantissa, int *exact)
 /* [.digits][e[+-]digits]: the power of ten of what follows, or -EPROTO with
  * a complaint. */
 static int
-fraction_read(struct reader *r, uint64_t *mantissa, int *exact, int *ret_power)
+strict_fraction_read(struct reader *r, uint64_t *mantissa, int *exact,
+    int *ret_power)
 {
 	uint64_t e = 0;
 	int minus = 0, e_exact = 1, power = 0;
 
 	if (r->at < r->end && *r->at == '.') {
 		r->at++;
-		power = -digits_read(r, mantissa, exact);
+		power = -strict_digits_read(r, mantissa, exact);
 		if (power == 0)
-			return wrong(r, "invalid number");
+			return strict_wrong(r, "invalid number");
 	}
 	if (r->at < r->end && (*r->at | 32) == 'e') {
 		r->at++;
 		if (r->at < r->end && (*r->at == '+' || *r->at == '-'))
 			minus = *r->at++ == '-';
-		if (digits_read(r, &e, &e_exact) == 0)
-			return wrong(r, "invalid number");
+		if (strict_digits_read(r, &e, &e_exact) == 0)
+			return strict_wrong(r, "invalid number");
 		if (!e_exact || e > 10000)
 			*exact = 0;
 		else
@@ -263,7 +265,7 @@ fraction_read(struct reader *r, uint64_t *mantissa, int *exact, int *ret_power)
  * they are not counted: each count would take the line from the cache of the
  * thread that writes these values to disk, a sixth of what a record costs. */
 static json_t *
-integer_value(json_int_t n)
+strict_integer_value(json_int_t n)
 {
 	static json_t *small[SMALL_MAX - SMALL_MIN + 1];
 	json_t **v;
@@ -277,7 +279,7 @@ integer_value(json_int_t n)
 }
 
 static json_t *
-number_value(struct reader *r)
+strict_number_value(struct reader *r)
 {
 	const char *from = r->at;
 	int minus = *from == '-', exact = 1, power, n;
@@ -285,34 +287,34 @@ number_value(struct reader *r)
 	double x;
 
 	r->at += minus;
-	n = digits_read(r, &mantissa, &exact);
+	n = strict_digits_read(r, &mantissa, &exact);
 	if (n == 0 || (n > 1 && from[minus] == '0')) {
-		wrong(r, "invalid number");
+		strict_wrong(r, "invalid number");
 		return NULL;
 	}
 	if (r->at == r->end || (*r->at != '.' && (*r->at | 32) != 'e')) {
 		if (!exact ||
 		    mantissa > (uint64_t)INT64_MAX + (unsigned)minus) {
-			wrong(r, "too big integer");
+			strict_wrong(r, "too big integer");
 			return NULL;
 		}
-		return integer_value(
+		return strict_integer_value(
 		    minus ? (json_int_t)-mantissa : (json_int_t)mantissa);
 	}
-	if (fraction_read(r, &mantissa, &exact, &power) < 0)
+	if (strict_fraction_read(r, &mantissa, &exact, &power) < 0)
 		return NULL;
 	if (!exact || decimal_read(mantissa, power, &x) < 0)
-		x = real_value(from + minus,
+		x = strict_real_value(from + minus,
 		    (size_t)(r->at - from) - (size_t)minus);
 	if (x > DBL_MAX) {
-		wrong(r, "real number overflow");
+		strict_wrong(r, "real number overflow");
 		return NULL;
 	}
 	return json_real(minus ? -x : x);
 }
 
 static json_t *
-word_value(struct reader *r)
+strict_word_value(struct reader *r)
 {
 	static const struct {
 		const char *word;
@@ -329,12 +331,13 @@ word_value(struct reader *r)
 			return words[i].make();
 		}
 	}
-	wrong(r, r->at == r->end ? "the text ends early" : "invalid token");
+	strict_wrong(r,
+	    r->at == r->end ? "the text ends early" : "invalid token");
 	return NULL;
 }
 
 static json_t *
-array_value(struct reader *r)
+strict_array_value(struct reader *r)
 {
 	json_t *array = json_array(), *v;
 	char c;
@@ -342,33 +345,33 @@ array_value(struct reader *r)
 	if (array == NULL)
 		goto no_memory;
 	r->at++;
-	if (next_char(r) == ']') {
+	if (strict_next_char(r) == ']') {
 		r->at++;
 		return array;
 	}
 	do {
-		v = value_read(r);
+		v = strict_value_read(r);
 		if (v == NULL)
 			goto fail;
 		if (json_array_append_new(array, v) < 0)
 			goto no_memory;
-		c = next_char(r);
+		c = strict_next_char(r);
 		r->at += c != '\0';
 	} while (c == ',');
 	if (c == ']')
 		return array;
-	wrong(r, "']' expected");
+	strict_wrong(r, "']' expected");
 fail:
 	json_decref(array);
 	return NULL;
 no_memory:
-	wrong(r, "out of memory");
+	strict_wrong(r, "out of memory");
 	goto fail;
 }
 
 /* "key": value into object. */
 static int
-member_read(struct reader *r, json_t *object)
+strict_member_read(struct reader *r, json_t *object)
 {
 	size_t had = json_object_size(object);
 	char small[KEY_BYTES], *key = small;
@@ -376,28 +379,28 @@ member_read(struct reader *r, json_t *object)
 	json_t *v;
 	int rc = 0;
 
-	if (next_char(r) != '"')
-		return wrong(r, "string or '}' expected");
+	if (strict_next_char(r) != '"')
+		return strict_wrong(r, "string or '}' expected");
 	r->at++;
-	if (string_read(r, &s) < 0)
+	if (strict_string_read(r, &s) < 0)
 		return -EPROTO;
 	if (s.len >= sizeof(small))
 		key = xcalloc(1, s.len + 1);
 	memcpy(key, s.at, s.len);
 	key[s.len] = '\0';
-	if (next_char(r) != ':') {
-		rc = wrong(r, "':' expected");
+	if (strict_next_char(r) != ':') {
+		rc = strict_wrong(r, "':' expected");
 		goto out;
 	}
 	r->at++;
-	v = value_read(r);
+	v = strict_value_read(r);
 	if (v == NULL)
 		rc = -EPROTO;
 	else if ((s.ascii ? json_object_set_new_nocheck(object, key, v)
 			  : json_object_set_new(object, key, v)) < 0)
-		rc = wrong(r, "not UTF-8");
+		rc = strict_wrong(r, "not UTF-8");
 	else if (json_object_size(object) == had)
-		rc = wrong(r, "duplicate object key");
+		rc = strict_wrong(r, "duplicate object key");
 out:
 	if (key != small)
 		free(key);
@@ -405,52 +408,52 @@ out:
 }
 
 static json_t *
-object_value(struct reader *r)
+strict_object_value(struct reader *r)
 {
 	json_t *object = json_object();
 	char c;
 
 	if (object == NULL) {
-		wrong(r, "out of memory");
+		strict_wrong(r, "out of memory");
 		return NULL;
 	}
 	r->at++;
-	if (next_char(r) == '}') {
+	if (strict_next_char(r) == '}') {
 		r->at++;
 		return object;
 	}
 	do {
-		if (member_read(r, object) < 0)
+		if (strict_member_read(r, object) < 0)
 			goto fail;
-		c = next_char(r);
+		c = strict_next_char(r);
 		r->at += c != '\0';
 	} while (c == ',');
 	if (c == '}')
 		return object;
-	wrong(r, "'}' expected");
+	strict_wrong(r, "'}' expected");
 fail:
 	json_decref(object);
 	return NULL;
 }
 
 static json_t *
-value_read(struct reader *r)
+strict_value_read(struct reader *r)
 {
-	char c = next_char(r);
+	char c = strict_next_char(r);
 	json_t *v;
 
 	if (c == '"')
-		return string_value(r);
+		return strict_string_value(r);
 	if (c == '-' || (c >= '0' && c <= '9'))
-		return number_value(r);
+		return strict_number_value(r);
 	if (c != '{' && c != '[')
-		return word_value(r);
+		return strict_word_value(r);
 	if (r->depth == r->depth_max) {
 		r->too_deep = 1;
 		return NULL;
 	}
 	r->depth++;
-	v = c == '{' ? object_value(r) : array_value(r);
+	v = c == '{' ? strict_object_value(r) : strict_array_value(r);
 	r->depth--;
 	return v;
 }
@@ -462,10 +465,10 @@ strict_object(const char *text, size_t len_bytes, int depth_max, json_t **ret,
 	struct reader r = { .at = text,
 		.end = text + len_bytes,
 		.depth_max = depth_max };
-	json_t *v = value_read(&r);
+	json_t *v = strict_value_read(&r);
 
-	if (v != NULL && (next_char(&r) != '\0' || r.at < r.end)) {
-		wrong(&r, "end of file expected");
+	if (v != NULL && (strict_next_char(&r) != '\0' || r.at < r.end)) {
+		strict_wrong(&r, "end of file expected");
 		json_decref(v);
 		v = NULL;
 	}

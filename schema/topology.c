@@ -44,7 +44,7 @@ topology_free(struct topology *t)
 }
 
 static uint32_t
-find(const json_t *index, const char *name)
+topology_find(const json_t *index, const char *name)
 {
 	const json_t *at = json_object_get(index, name);
 
@@ -54,17 +54,17 @@ find(const json_t *index, const char *name)
 uint32_t
 topology_find_node(const struct topology *t, const char *name)
 {
-	return find(t->node_index, name);
+	return topology_find(t->node_index, name);
 }
 
 uint32_t
 topology_find_switch(const struct topology *t, const char *name)
 {
-	return find(t->switch_index, name);
+	return topology_find(t->switch_index, name);
 }
 
 static int
-name_compare(const void *a, const void *b)
+topology_name_compare(const void *a, const void *b)
 {
 	const char *const *x = a, *const *y = b;
 
@@ -85,7 +85,7 @@ topology_above(const struct topology *t, uint32_t at)
 		}
 	if (count == 0)
 		return NULL;
-	qsort(names, count, sizeof(*names), name_compare);
+	qsort(names, count, sizeof(*names), topology_name_compare);
 	for (size_t i = 0; i < count; i++) /* by two rates, say */
 		if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0)
 			names[kept++] = names[i];
@@ -98,7 +98,7 @@ int
 topology_add_node(struct topology *t, const char *name, uint32_t *ret,
     struct err *err)
 {
-	uint32_t at = find(t->node_index, name);
+	uint32_t at = topology_find(t->node_index, name);
 
 	if (at == TOPOLOGY_NONE) {
 		if (hostlist_name_check(name) < 0)
@@ -124,7 +124,7 @@ int
 topology_add_switch(struct topology *t, const char *name, uint32_t *ret,
     struct err *err)
 {
-	uint32_t at = find(t->switch_index, name);
+	uint32_t at = topology_find(t->switch_index, name);
 
 	if (at == TOPOLOGY_NONE) {
 		if (hostlist_name_check(name) < 0 ||
@@ -242,7 +242,7 @@ struct line {
 
 /* "spine[1-4]*2@400"; changes text. */
 static int
-read_up(struct line *l, char *text, struct err *err)
+topology_read_up(struct line *l, char *text, struct err *err)
 {
 	char *rate = strchr(text, '@'), *count = strchr(text, '*');
 	struct topology_up up = { .lower = l->at, .count = 1 };
@@ -274,7 +274,7 @@ read_up(struct line *l, char *text, struct err *err)
 }
 
 static int
-read_word(struct line *l, char *word, struct err *err)
+topology_read_word(struct line *l, char *word, struct err *err)
 {
 	char *value = strchr(word, '=');
 	struct topology_switch *s = &l->t->switches[l->at];
@@ -283,7 +283,7 @@ read_word(struct line *l, char *word, struct err *err)
 	if (value != NULL)
 		*value++ = '\0';
 	if (value != NULL && strcmp(word, "up") == 0)
-		return read_up(l, value, err);
+		return topology_read_up(l, value, err);
 	if (value != NULL && strcmp(word, "rail") == 0) {
 		if (str_to_int(value, 0, TOPOLOGY_RAILS_MAX - 1, &rail) < 0)
 			return err_set(err, -EINVAL,
@@ -316,7 +316,7 @@ read_word(struct line *l, char *word, struct err *err)
 
 /* Changes text. */
 static int
-read_line(struct topology *t, char *text, struct err *err)
+topology_read_line(struct topology *t, char *text, struct err *err)
 {
 	struct line l = { .t = t };
 	char *save, *name, *nodes, *word;
@@ -333,7 +333,7 @@ read_line(struct topology *t, char *text, struct err *err)
 		    "expected LEAF NODES, as \"leaf1 n[001-040]\"");
 	rc = topology_add_switch(t, name, &l.at, err);
 	while (rc == 0 && (word = strtok_r(NULL, " \t", &save)) != NULL)
-		rc = read_word(&l, word, err);
+		rc = topology_read_word(&l, word, err);
 	if (rc == 0 && strcmp(nodes, "-") != 0)
 		rc = hostlist_parse(nodes, &hl, err);
 	for (size_t i = 0; rc == 0 && i < hl.count; i++) {
@@ -360,7 +360,7 @@ topology_read(char *text, const char *name, struct topology **ret,
 
 	while (rc == 0 && (line = str_line(&text)) != NULL) {
 		lineno++;
-		rc = read_line(t, line, &reason);
+		rc = topology_read_line(t, line, &reason);
 		if (rc < 0)
 			err_say(err, "%s:%d: %s", name, lineno, reason.text);
 	}
@@ -381,7 +381,7 @@ struct place {
 };
 
 static int
-place_compare(const void *a, const void *b)
+topology_place_compare(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -400,7 +400,7 @@ struct end {
 };
 
 static int
-end_order(const struct end *x, const struct end *y)
+topology_end_order(const struct end *x, const struct end *y)
 {
 	if (x->at != y->at)
 		return x->at < y->at ? -1 : 1;
@@ -412,10 +412,10 @@ end_order(const struct end *x, const struct end *y)
 }
 
 static int
-end_compare(const void *a, const void *b)
+topology_end_compare(const void *a, const void *b)
 {
 	const struct end *x = a, *y = b;
-	int order = end_order(x, y);
+	int order = topology_end_order(x, y);
 
 	return order != 0 ? order : hostlist_compare(x->name, y->name);
 }
@@ -423,13 +423,14 @@ end_compare(const void *a, const void *b)
 /* Names of the ends from *at that stand in one list, which *at is moved
  * behind; the caller frees. */
 static char *
-ends_fold(const struct end *ends, size_t count, size_t *at)
+topology_ends_fold(const struct end *ends, size_t count, size_t *at)
 {
 	const char **names = NULL;
 	size_t from = *at, n = 0;
 	char *text;
 
-	while (*at < count && end_order(&ends[from], &ends[*at]) == 0) {
+	while (
+	    *at < count && topology_end_order(&ends[from], &ends[*at]) == 0) {
 		names = xmore(names, n, sizeof(*names));
 		names[n++] = ends[(*at)++].name;
 	}
@@ -439,14 +440,14 @@ ends_fold(const struct end *ends, size_t count, size_t *at)
 }
 
 static void
-write_more(const struct topology *t, uint32_t at, const struct end *ups,
-    size_t count, struct strbuf *to)
+topology_write_more(const struct topology *t, uint32_t at,
+    const struct end *ups, size_t count, struct strbuf *to)
 {
 	if (t->switches[at].pod != NULL)
 		strbuf_addf(to, " pod=%s", t->switches[at].pod);
 	for (size_t i = 0; i < count && ups[i].at == at;) {
 		const struct end *first = &ups[i];
-		char *list = ends_fold(ups, count, &i);
+		char *list = topology_ends_fold(ups, count, &i);
 
 		strbuf_addf(to, " up=%s", list);
 		if (first->count > 1)
@@ -459,11 +460,11 @@ write_more(const struct topology *t, uint32_t at, const struct end *ups,
 
 /* Where the ends of each switch begin; sorts them. */
 static uint32_t *
-ends_index(const struct topology *t, struct end *ends, size_t count)
+topology_ends_index(const struct topology *t, struct end *ends, size_t count)
 {
 	uint32_t *from = xcalloc(t->switch_count + 1, sizeof(*from));
 
-	qsort(ends, count, sizeof(*ends), end_compare);
+	qsort(ends, count, sizeof(*ends), topology_end_compare);
 	for (size_t i = 0; i < t->switch_count; i++)
 		from[i] = (uint32_t)count;
 	for (size_t i = count; i-- > 0;)
@@ -472,14 +473,14 @@ ends_index(const struct topology *t, struct end *ends, size_t count)
 }
 
 static void
-write_switch(const struct topology *t, uint32_t at, const struct end *down,
-    size_t down_count, struct strbuf *to)
+topology_write_switch(const struct topology *t, uint32_t at,
+    const struct end *down, size_t down_count, struct strbuf *to)
 {
 	if (down_count == 0 || down[0].at != at)
 		strbuf_addf(to, "%s -", t->switches[at].name);
 	for (size_t i = 0; i < down_count && down[i].at == at;) {
 		const struct end *first = &down[i];
-		char *list = ends_fold(down, down_count, &i);
+		char *list = topology_ends_fold(down, down_count, &i);
 
 		strbuf_addf(to, "%s%s %s", first == down ? "" : "\n",
 		    t->switches[at].name, list);
@@ -504,7 +505,7 @@ topology_write(const struct topology *t)
 	for (size_t i = 0; i < t->switch_count; i++)
 		places[i] = (struct place){ t->switches[i].name, tier[i],
 			(uint32_t)i };
-	qsort(places, t->switch_count, sizeof(*places), place_compare);
+	qsort(places, t->switch_count, sizeof(*places), topology_place_compare);
 	for (size_t i = 0; i < t->link_count; i++) {
 		const struct topology_link *l = &t->links[i];
 
@@ -517,14 +518,14 @@ topology_write(const struct topology *t)
 		up[i] = (struct end){ u->lower, u->count, 0, u->gbps,
 			t->switches[u->upper].name };
 	}
-	down_from = ends_index(t, down, t->link_count);
-	up_from = ends_index(t, up, t->up_count);
+	down_from = topology_ends_index(t, down, t->link_count);
+	up_from = topology_ends_index(t, up, t->up_count);
 	strbuf_add(&sb, "", 0);
 	for (size_t i = 0; i < t->switch_count; i++) {
 		uint32_t at = places[i].at, d = down_from[at], u = up_from[at];
 
-		write_switch(t, at, down + d, t->link_count - d, &sb);
-		write_more(t, at, up + u, t->up_count - u, &sb);
+		topology_write_switch(t, at, down + d, t->link_count - d, &sb);
+		topology_write_more(t, at, up + u, t->up_count - u, &sb);
 		strbuf_add(&sb, "\n", 1);
 	}
 	free(down_from);

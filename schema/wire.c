@@ -297,7 +297,7 @@ const struct wire_message wire_messages[WIRE_TYPE_MAX] = {
 };
 
 static int
-kind_matches(char kind, const json_t *v)
+wire_kind_matches(char kind, const json_t *v)
 {
 	switch (kind) {
 	case 's':
@@ -318,7 +318,7 @@ kind_matches(char kind, const json_t *v)
 }
 
 static const struct wire_field *
-field_find(const struct wire_message *m, const char *name)
+wire_field_find(const struct wire_message *m, const char *name)
 {
 	for (const struct wire_field *f = m->fields; f->name != NULL; f++)
 		if (strcmp(f->name, name) == 0)
@@ -329,7 +329,7 @@ field_find(const struct wire_message *m, const char *name)
 /* Everything but type against the row: 0 or -EPROTO. What we say ourselves has
  * no other fields; what others say loses them. */
 static int
-fields_check(const struct wire_message *m, json_t *msg, int ours,
+wire_fields_check(const struct wire_message *m, json_t *msg, int ours,
     struct err *err)
 {
 	const char *key;
@@ -338,13 +338,13 @@ fields_check(const struct wire_message *m, json_t *msg, int ours,
 
 	json_object_foreach_safe(msg, next, key, v)
 	{
-		const struct wire_field *f = field_find(m, key);
+		const struct wire_field *f = wire_field_find(m, key);
 
 		if (strcmp(key, "type") == 0)
 			continue;
 		if (f == NULL && !ours)
 			json_object_del(msg, key);
-		else if (f == NULL || !kind_matches(f->kind, v))
+		else if (f == NULL || !wire_kind_matches(f->kind, v))
 			return err_set(err, -EPROTO, "%s.%.64s %s", m->name,
 			    key,
 			    f == NULL ? "is unknown" : "is of another kind");
@@ -360,7 +360,7 @@ fields_check(const struct wire_message *m, json_t *msg, int ours,
 
 /* The type of a message from that kind of peer, or -EPROTO. */
 static int
-type_of(const json_t *msg, enum wire_from from, struct err *err)
+wire_type_of(const json_t *msg, enum wire_from from, struct err *err)
 {
 	const char *name = json_string_value(json_object_get(msg, "type"));
 
@@ -389,8 +389,9 @@ wire_parse(const char *body, size_t len_bytes, enum wire_from from,
 
 	if (strict_object(body, len_bytes, DEPTH_MAX, &msg, err) < 0)
 		return -EPROTO;
-	type = type_of(msg, from, err);
-	if (type >= 0 && fields_check(&wire_messages[type], msg, 0, err) < 0)
+	type = wire_type_of(msg, from, err);
+	if (type >= 0 &&
+	    wire_fields_check(&wire_messages[type], msg, 0, err) < 0)
 		type = -EPROTO;
 	if ((type == WIRE_RECORDS || type == WIRE_PROGRESS) &&
 	    len_bytes > LINES_BYTES_MAX)
@@ -413,7 +414,7 @@ wire_build(enum wire_type type, json_t *msg, char **ret_frame)
 
 	if (!json_is_object(msg) ||
 	    json_object_set_new(msg, "type", json_string(m->name)) < 0 ||
-	    fields_check(m, msg, 1, &err) < 0)
+	    wire_fields_check(m, msg, 1, &err) < 0)
 		goto out;
 	len = (long)json_dumpb(msg, few, sizeof(few), JSON_COMPACT);
 	if (len == 0 || len > FRAME_BODY_MAX) {

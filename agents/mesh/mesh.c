@@ -75,7 +75,7 @@ mesh_new(struct agent *ag)
 }
 
 static void
-close_all(struct mesh *m)
+mesh_close_all(struct mesh *m)
 {
 	mesh_echo_close(m->echo);
 	mesh_probe_close(m->probe);
@@ -89,13 +89,13 @@ mesh_free(struct mesh *m)
 {
 	if (m == NULL)
 		return;
-	close_all(m);
+	mesh_close_all(m);
 	free(m->nets);
 	free(m);
 }
 
 static double
-pressure(void *arg)
+mesh_pressure(void *arg)
 {
 	struct mesh *m = arg;
 	uint64_t now_ns = clk_ns();
@@ -113,7 +113,7 @@ pressure(void *arg)
 }
 
 static int64_t
-int_in(const json_t *msg, const char *name, int64_t lo, int64_t hi)
+mesh_int_in(const json_t *msg, const char *name, int64_t lo, int64_t hi)
 {
 	int64_t v = member_int(msg, name);
 
@@ -121,7 +121,7 @@ int_in(const json_t *msg, const char *name, int64_t lo, int64_t hi)
 }
 
 static int
-targets_read(const json_t *array, struct order *o)
+mesh_targets_read(const json_t *array, struct order *o)
 {
 	size_t i, count = json_array_size(array);
 	json_t *row;
@@ -131,10 +131,10 @@ targets_read(const json_t *array, struct order *o)
 	o->targets = xcalloc(count + 1, sizeof(o->targets[0]));
 	json_array_foreach (array, i, row) {
 		struct mesh_target *t = &o->targets[i];
-		int64_t port = int_in(row, "port", 1, 65535);
+		int64_t port = mesh_int_in(row, "port", 1, 65535);
 		int64_t large = json_object_get(row, "bytes") == NULL
 		    ? 0
-		    : int_in(row, "bytes", MESH_LARGE_MIN, MESH_LARGE_MAX);
+		    : mesh_int_in(row, "bytes", MESH_LARGE_MIN, MESH_LARGE_MAX);
 		int class = mesh_class_find(member_text(row, "class"));
 
 		if (port < 0 || large < 0 || class < 0 ||
@@ -156,7 +156,7 @@ targets_read(const json_t *array, struct order *o)
 
 /* A target that is in none of mesh.net; NULL when there is none. */
 static const struct mesh_target *
-stranger(const struct mesh *m, const struct order *o)
+mesh_stranger(const struct mesh *m, const struct order *o)
 {
 	for (size_t i = 0; i < o->count; i++) {
 		int in = m->net_count == 0;
@@ -172,13 +172,13 @@ stranger(const struct mesh *m, const struct order *o)
 
 /* Who we are in this epoch, whom to probe and how fast; all of it checked. */
 static int
-order_read(const json_t *msg, struct order *ret)
+mesh_order_read(const json_t *msg, struct order *ret)
 {
-	int64_t epoch = int_in(msg, "epoch", 1, INT64_MAX);
-	int64_t port = int_in(msg, "port", 1, 65535);
-	int64_t round_ms = int_in(msg, "round_ms", 100, SPAN_MAX_MS);
-	int64_t timeout_ms = int_in(msg, "timeout_ms", 10, 60000);
-	int64_t burst = int_in(msg, "burst", 1, MESH_BURST_MAX);
+	int64_t epoch = mesh_int_in(msg, "epoch", 1, INT64_MAX);
+	int64_t port = mesh_int_in(msg, "port", 1, 65535);
+	int64_t round_ms = mesh_int_in(msg, "round_ms", 100, SPAN_MAX_MS);
+	int64_t timeout_ms = mesh_int_in(msg, "timeout_ms", 10, 60000);
+	int64_t burst = mesh_int_in(msg, "burst", 1, MESH_BURST_MAX);
 	double rate = json_number_value(json_object_get(msg, "rate"));
 	double target_rate = json_number_value(
 	    json_object_get(msg, "target_rate"));
@@ -197,11 +197,11 @@ order_read(const json_t *msg, struct order *ret)
 	ret->epoch = (uint64_t)epoch;
 	ret->seed = (uint64_t)member_int(msg, "seed");
 	ret->port = (uint16_t)port;
-	return targets_read(json_object_get(msg, "targets"), ret);
+	return mesh_targets_read(json_object_get(msg, "targets"), ret);
 }
 
 static json_t *
-quantiles_json(const struct hist *h)
+mesh_quantiles_json(const struct hist *h)
 {
 	json_t *o = json_object();
 
@@ -215,7 +215,7 @@ quantiles_json(const struct hist *h)
 /* Of the epoch that ends now: echoes by class, by target, and how this host
  * did: what it took to read answers and to give them. */
 static void
-report(struct mesh *m)
+mesh_report(struct mesh *m)
 {
 	json_t *classes = json_array(), *targets = json_array(), *turn, *host;
 	struct mesh_tally *t = xcalloc(1, sizeof(*t)); /* 11 KiB */
@@ -255,13 +255,13 @@ report(struct mesh *m)
 		json_array_append_new(targets, row);
 	}
 	mesh_echo_take(m->echo, &c, h);
-	turn = quantiles_json(h);
+	turn = mesh_quantiles_json(h);
 	mesh_probe_take_waits(m->probe, h);
 	host = json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:f}", "turn",
-	    turn, "wait", quantiles_json(h), "echoes", (json_int_t)c.answered,
-	    "refused", (json_int_t)c.refused, "limited", (json_int_t)c.limited,
-	    "unsent", (json_int_t)c.unsent, "drops", (json_int_t)c.drops,
-	    "stretch", m->stretch_most);
+	    turn, "wait", mesh_quantiles_json(h), "echoes",
+	    (json_int_t)c.answered, "refused", (json_int_t)c.refused, "limited",
+	    (json_int_t)c.limited, "unsent", (json_int_t)c.unsent, "drops",
+	    (json_int_t)c.drops, "stretch", m->stretch_most);
 	free(h);
 	free(t);
 	session_send(m->ag->session, WIRE_MESH_REPORT,
@@ -272,7 +272,7 @@ report(struct mesh *m)
 }
 
 static void
-say_ready(struct mesh *m, const char *why)
+mesh_say_ready(struct mesh *m, const char *why)
 {
 	json_t *msg = json_pack("{s:b}", "ok", why == NULL);
 
@@ -291,12 +291,12 @@ mesh_order(struct mesh *m, const json_t *msg)
 	int error = 0;
 
 	if (!member_bool(msg, "on")) {
-		close_all(m);
+		mesh_close_all(m);
 		return 0;
 	}
-	if (order_read(msg, &o) < 0)
+	if (mesh_order_read(msg, &o) < 0)
 		return -EPROTO;
-	far = stranger(m, &o);
+	far = mesh_stranger(m, &o);
 	if (far != NULL) {
 		inet_ntop(AF_INET6, &far->peer.addr, addr, sizeof(addr));
 		err_say(&err,
@@ -304,7 +304,7 @@ mesh_order(struct mesh *m, const json_t *msg)
 		    "this agent's mesh.net",
 		    far->node, addr);
 		log_warnx("%s", err.text);
-		say_ready(m, err.text);
+		mesh_say_ready(m, err.text);
 		mesh_targets_free(o.targets, o.count);
 		explicit_bzero(o.key, sizeof(o.key));
 		return 0;
@@ -313,25 +313,25 @@ mesh_order(struct mesh *m, const json_t *msg)
 	 * and right stay. */
 	if (m->echo == NULL || m->port != o.port ||
 	    memcmp(&m->addr, &o.addr, sizeof(m->addr)) != 0) {
-		close_all(m);
+		mesh_close_all(m);
 		m->echo = mesh_echo_open(m->ag->base, &o.addr, o.port, &error);
 		if (m->echo != NULL)
 			m->probe = mesh_probe_open(m->ag->base, &o.addr,
-			    pressure, m, &error);
+			    mesh_pressure, m, &error);
 		m->addr = o.addr;
 		m->port = o.port;
 	}
 	if (m->probe == NULL) {
-		close_all(m);
+		mesh_close_all(m);
 		err_say(&err, "mesh: UDP %.60s port %u: %s",
 		    member_text(msg, "addr"), (unsigned)o.port,
 		    strerror(error));
 		log_warnx("%s", err.text);
-		say_ready(m, err.text);
+		mesh_say_ready(m, err.text);
 		mesh_targets_free(o.targets, o.count);
 	} else {
 		if (m->epoch != 0)
-			report(m);
+			mesh_report(m);
 		mesh_echo_key(m->echo, o.key);
 		mesh_echo_epoch(m->echo, o.epoch);
 		mesh_probe_aim(m->probe, o.targets, o.count, o.epoch, o.seed,
@@ -339,7 +339,7 @@ mesh_order(struct mesh *m, const json_t *msg)
 		m->epoch = o.epoch;
 		m->begun_ns = clk_ns();
 		m->stretch_most = m->stretch;
-		say_ready(m, NULL);
+		mesh_say_ready(m, NULL);
 	}
 	explicit_bzero(o.key, sizeof(o.key));
 	return 0;

@@ -32,7 +32,8 @@ struct mesh_echo {
 };
 
 static void
-answer(struct mesh_echo *e, const struct mesh_got *got, uint64_t read_ns)
+mesh_echo_answer(struct mesh_echo *e, const struct mesh_got *got,
+    uint64_t read_ns)
 {
 	uint8_t token[MESH_KEY_BYTES], raw[MESH_PACKET_BYTES];
 	uint8_t input[MESH_TOKEN_INPUT];
@@ -83,7 +84,7 @@ answer(struct mesh_echo *e, const struct mesh_got *got, uint64_t read_ns)
 }
 
 static void
-readable_cb(evutil_socket_t fd, short what, void *arg)
+mesh_echo_readable_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct mesh_echo *e = arg;
 	struct mesh_got got;
@@ -94,7 +95,7 @@ readable_cb(evutil_socket_t fd, short what, void *arg)
 	for (int i = 0; i < 256; i++) {
 		if (!mesh_sock_get(e->fd, &got, &e->drops))
 			return;
-		answer(e, &got, clk_ns());
+		mesh_echo_answer(e, &got, clk_ns());
 	}
 }
 
@@ -112,7 +113,8 @@ mesh_echo_open(struct event_base *base, const struct in6_addr *addr,
 	e = xcalloc(1, sizeof(*e));
 	e->fd = fd;
 	hist_clear(&e->turn_s);
-	e->readable = event_new(base, fd, EV_READ | EV_PERSIST, readable_cb, e);
+	e->readable = event_new(base, fd, EV_READ | EV_PERSIST,
+	    mesh_echo_readable_cb, e);
 	event_add(e->readable, NULL);
 	return e;
 }

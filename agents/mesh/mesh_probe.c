@@ -54,7 +54,7 @@ struct mesh_probe {
 };
 
 static struct timeval
-timeval_of(uint64_t ns)
+mesh_probe_timeval_of(uint64_t ns)
 {
 	struct timeval tv = { (time_t)(ns / CLK_NS_PER_S),
 		(suseconds_t)(ns % CLK_NS_PER_S / CLK_NS_PER_US) };
@@ -63,14 +63,14 @@ timeval_of(uint64_t ns)
 }
 
 static struct slot *
-slot_of(struct mesh_probe *p, uint64_t seq)
+mesh_probe_slot_of(struct mesh_probe *p, uint64_t seq)
 {
 	return &p->slots[seq & (SLOTS - 1)];
 }
 
 /* The answer came late because a host was slow: nobody's loss. */
 static void
-unknown(struct mesh_probe *p, struct slot *s)
+mesh_probe_unknown(struct mesh_probe *p, struct slot *s)
 {
 	struct mesh_target *t = &p->targets[s->target];
 	struct mesh_tally *tally = &p->tally[t->class];
@@ -90,7 +90,8 @@ unknown(struct mesh_probe *p, struct slot *s)
 }
 
 static void
-take_answer(struct mesh_probe *p, const struct mesh_got *got, uint64_t now_ns)
+mesh_probe_take_answer(struct mesh_probe *p, const struct mesh_got *got,
+    uint64_t now_ns)
 {
 	uint64_t total_ns, hosts_ns, at;
 	struct mesh_packet answer;
@@ -103,7 +104,7 @@ take_answer(struct mesh_probe *p, const struct mesh_got *got, uint64_t now_ns)
 	    answer.kind != MESH_ANSWER || answer.seq < p->floor ||
 	    answer.seq >= p->seq)
 		return;
-	s = slot_of(p, answer.seq);
+	s = mesh_probe_slot_of(p, answer.seq);
 	if (s->state == SLOT_FREE || s->seq != answer.seq)
 		return;
 	t = &p->targets[s->target];
@@ -115,14 +116,15 @@ take_answer(struct mesh_probe *p, const struct mesh_got *got, uint64_t now_ns)
 		return;
 	total_ns = now_ns - s->sent_ns;
 	if (got->waited_ns > total_ns || answer.turn_ns > total_ns) {
-		unknown(p, s); /* a clock was set, or a responder lies */
+		mesh_probe_unknown(p,
+		    s); /* a clock was set, or a responder lies */
 		return;
 	}
 	hist_add(&p->waits_s, (double)got->waited_ns / 1e9);
 	if (total_ns - got->waited_ns > p->pace.timeout_ns) {
 		if (total_ns - got->waited_ns - answer.turn_ns <=
 		    p->pace.timeout_ns)
-			unknown(p, s);
+			mesh_probe_unknown(p, s);
 		return; /* else it is lost, or will be */
 	}
 	hosts_ns = got->waited_ns + answer.turn_ns;
@@ -151,27 +153,27 @@ take_answer(struct mesh_probe *p, const struct mesh_got *got, uint64_t now_ns)
 }
 
 static void
-drain(struct mesh_probe *p)
+mesh_probe_drain(struct mesh_probe *p)
 {
 	struct mesh_got got;
 
 	for (int i = 0; i < SLOTS; i++) {
 		if (!mesh_sock_get(p->fd, &got, &p->drops))
 			return;
-		take_answer(p, &got, clk_ns());
+		mesh_probe_take_answer(p, &got, clk_ns());
 	}
 }
 
 /* Everything that is older than the timeout, with the socket empty. */
 static void
-expire(struct mesh_probe *p)
+mesh_probe_expire(struct mesh_probe *p)
 {
 	uint64_t now_ns = clk_ns();
 	struct mesh_target *t;
 
-	drain(p);
+	mesh_probe_drain(p);
 	for (; p->oldest < p->seq; p->oldest++) {
-		struct slot *s = slot_of(p, p->oldest);
+		struct slot *s = mesh_probe_slot_of(p, p->oldest);
 
 		if (s->seq != p->oldest || s->state != SLOT_SENT)
 			continue;
@@ -190,37 +192,38 @@ expire(struct mesh_probe *p)
 
 /* Armed only while something is on its way. */
 static void
-expiry_arm(struct mesh_probe *p)
+mesh_probe_expiry_arm(struct mesh_probe *p)
 {
-	struct timeval tv = timeval_of(p->pace.timeout_ns + CLK_NS_PER_MS);
+	struct timeval tv = mesh_probe_timeval_of(
+	    p->pace.timeout_ns + CLK_NS_PER_MS);
 
 	if (p->oldest < p->seq && !evtimer_pending(p->expiry, NULL))
 		event_add(p->expiry, &tv);
 }
 
 static void
-expiry_cb(evutil_socket_t fd, short what, void *arg)
+mesh_probe_expiry_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct mesh_probe *p = arg;
 
 	(void)fd;
 	(void)what;
-	expire(p);
-	expiry_arm(p);
+	mesh_probe_expire(p);
+	mesh_probe_expiry_arm(p);
 }
 
 static void
-readable_cb(evutil_socket_t fd, short what, void *arg)
+mesh_probe_readable_cb(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	drain(arg);
+	mesh_probe_drain(arg);
 }
 
 /* The pause until the next burst: jittered around an even spread of the round,
  * stretched under pressure, and never shorter than the rates allow. */
 static uint64_t
-pause_ns(struct mesh_probe *p)
+mesh_probe_pause_ns(struct mesh_probe *p)
 {
 	const struct mesh_pace *pace = &p->pace;
 	const struct mesh_target *t = &p->targets[p->order[p->next]];
@@ -245,19 +248,20 @@ pause_ns(struct mesh_probe *p)
 }
 
 static void
-beat_arm(struct mesh_probe *p)
+mesh_probe_beat_arm(struct mesh_probe *p)
 {
 	struct timeval tv;
 
 	if (p->count == 0)
 		return;
-	tv = timeval_of(pause_ns(p));
+	tv = mesh_probe_timeval_of(mesh_probe_pause_ns(p));
 	event_add(p->beat, &tv);
 }
 
 /* The last of a burst, so that none waits behind it for the wire. */
 static int
-is_large(const struct mesh_probe *p, const struct mesh_target *t, unsigned i)
+mesh_probe_is_large(const struct mesh_probe *p, const struct mesh_target *t,
+    unsigned i)
 {
 	unsigned burst = p->pace.burst;
 
@@ -266,7 +270,7 @@ is_large(const struct mesh_probe *p, const struct mesh_target *t, unsigned i)
 }
 
 static void
-beat_cb(evutil_socket_t fd, short what, void *arg)
+mesh_probe_beat_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct mesh_probe *p = arg;
 	uint32_t index = (uint32_t)p->order[p->next];
@@ -278,9 +282,9 @@ beat_cb(evutil_socket_t fd, short what, void *arg)
 	/* A burst needs its slots: the ring is as long as a timeout at the
 	 * highest rate that options allow. */
 	if (p->seq - p->oldest + p->pace.burst > SLOTS)
-		expire(p);
+		mesh_probe_expire(p);
 	if (p->seq - p->oldest + p->pace.burst > SLOTS) {
-		beat_arm(p);
+		mesh_probe_beat_arm(p);
 		return;
 	}
 	t->last_ns = clk_ns();
@@ -288,13 +292,13 @@ beat_cb(evutil_socket_t fd, short what, void *arg)
 	for (unsigned i = 0; i < p->pace.burst; i++) {
 		struct mesh_packet packet = { MESH_REQUEST, p->epoch, p->seq,
 			0 };
-		struct slot *s = slot_of(p, p->seq);
+		struct slot *s = mesh_probe_slot_of(p, p->seq);
 		int rc;
 
 		mesh_packet_put(raw, &packet);
 		mesh_sign(raw, t->token);
 		s->sent_ns = clk_ns();
-		s->is_large = is_large(p, t, i);
+		s->is_large = mesh_probe_is_large(p, t, i);
 		rc = mesh_sock_put(p->fd, &t->peer, raw,
 		    s->is_large ? t->large_bytes : MESH_PACKET_BYTES);
 		if (rc < 0) {
@@ -311,8 +315,8 @@ beat_cb(evutil_socket_t fd, short what, void *arg)
 		s->state = SLOT_SENT;
 	}
 	p->next = (p->next + 1) % p->count;
-	expiry_arm(p);
-	beat_arm(p);
+	mesh_probe_expiry_arm(p);
+	mesh_probe_beat_arm(p);
 }
 
 struct mesh_probe *
@@ -331,9 +335,10 @@ mesh_probe_open(struct event_base *base, const struct in6_addr *addr,
 	p->fd = fd;
 	p->pressure = pressure;
 	p->arg = arg;
-	p->readable = event_new(base, fd, EV_READ | EV_PERSIST, readable_cb, p);
-	p->beat = evtimer_new(base, beat_cb, p);
-	p->expiry = evtimer_new(base, expiry_cb, p);
+	p->readable = event_new(base, fd, EV_READ | EV_PERSIST,
+	    mesh_probe_readable_cb, p);
+	p->beat = evtimer_new(base, mesh_probe_beat_cb, p);
+	p->expiry = evtimer_new(base, mesh_probe_expiry_cb, p);
 	for (int c = 0; c < MESH_CLASS_MAX; c++)
 		hist_clear(&p->tally[c].rtt_s);
 	hist_clear(&p->waits_s);
@@ -384,7 +389,7 @@ mesh_probe_aim(struct mesh_probe *p, struct mesh_target *targets, size_t count,
 	p->floor = p->oldest = p->seq;
 	event_del(p->beat);
 	event_del(p->expiry);
-	beat_arm(p);
+	mesh_probe_beat_arm(p);
 }
 
 size_t
@@ -398,7 +403,7 @@ void
 mesh_probe_take(struct mesh_probe *p, enum mesh_class class,
     struct mesh_tally *ret)
 {
-	expire(p);
+	mesh_probe_expire(p);
 	/* Any missing answer may be one that our own kernel dropped. Then no
 	 * loss is certain, and all are counted as unknown. */
 	if (p->drops != p->drops_told) {

@@ -27,7 +27,7 @@ static const uint8_t zeros[MESH_LARGE_MAX];
 
 /* The socket address of a peer, in the family of the socket. */
 static socklen_t
-to_sockaddr(const struct mesh_peer *p, struct sockaddr_storage *ret)
+mesh_sock_to_sockaddr(const struct mesh_peer *p, struct sockaddr_storage *ret)
 {
 	struct sockaddr_in *v4 = (struct sockaddr_in *)ret;
 	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)ret;
@@ -46,7 +46,8 @@ to_sockaddr(const struct mesh_peer *p, struct sockaddr_storage *ret)
 }
 
 static void
-from_sockaddr(const struct sockaddr_storage *sa, struct mesh_peer *ret)
+mesh_sock_from_sockaddr(const struct sockaddr_storage *sa,
+    struct mesh_peer *ret)
 {
 	const struct sockaddr_in *v4 = (const struct sockaddr_in *)sa;
 	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)sa;
@@ -83,7 +84,7 @@ mesh_sock_open(const struct in6_addr *addr, uint16_t port)
 	};
 	struct mesh_peer own = { *addr, port };
 	struct sockaddr_storage sa;
-	socklen_t len = to_sockaddr(&own, &sa);
+	socklen_t len = mesh_sock_to_sockaddr(&own, &sa);
 	int fd, rc;
 
 	fd = socket(sa.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -101,7 +102,8 @@ mesh_sock_open(const struct in6_addr *addr, uint16_t port)
 
 /* How long it waited in the socket, and what the kernel has dropped. */
 static void
-control_read(struct msghdr *mh, struct mesh_got *got, uint32_t *ret_drops)
+mesh_sock_control_read(struct msghdr *mh, struct mesh_got *got,
+    uint32_t *ret_drops)
 {
 	struct timespec stamp, now;
 	struct cmsghdr *c;
@@ -146,8 +148,8 @@ mesh_sock_get(int fd, struct mesh_got *ret, uint32_t *ret_drops)
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return 0;
-	control_read(&mh, ret, ret_drops);
-	from_sockaddr(&from, &ret->from);
+	mesh_sock_control_read(&mh, ret, ret_drops);
+	mesh_sock_from_sockaddr(&from, &ret->from);
 	ret->len_bytes = (size_t)n;
 	/* Zeros are no packet: whoever reads it counts and refuses it. */
 	if (n < MESH_PACKET_BYTES || n > MESH_LARGE_MAX ||
@@ -166,7 +168,7 @@ mesh_sock_put(int fd, const struct mesh_peer *to,
 		{ (void *)(uintptr_t)zeros, len_bytes - MESH_PACKET_BYTES },
 	};
 	struct msghdr mh = { .msg_name = &sa,
-		.msg_namelen = to_sockaddr(to, &sa),
+		.msg_namelen = mesh_sock_to_sockaddr(to, &sa),
 		.msg_iov = iov,
 		.msg_iovlen = ARRAY_LEN(iov) };
 

@@ -50,7 +50,7 @@ struct child {
 };
 
 static void
-close_fd(int *fd)
+child_close_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
@@ -58,7 +58,7 @@ close_fd(int *fd)
 }
 
 static void
-end_event(struct event **ev)
+child_end_event(struct event **ev)
 {
 	if (*ev != NULL)
 		event_free(*ev);
@@ -67,7 +67,7 @@ end_event(struct event **ev)
 
 /* What is there now, of at most so many reads; 0 at the end of file. */
 static int
-take_output(struct child *c, int fd, int is_err, int reads_max)
+child_take_output(struct child *c, int fd, int is_err, int reads_max)
 {
 	char bytes[4096];
 	ssize_t n = 1;
@@ -86,29 +86,29 @@ take_output(struct child *c, int fd, int is_err, int reads_max)
 }
 
 static void
-out_cb(evutil_socket_t fd, short what, void *arg)
+child_out_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct child *c = arg;
 
 	(void)what;
-	if (!take_output(c, fd, 0, READS_MAX))
-		end_event(&c->out_ev);
+	if (!child_take_output(c, fd, 0, READS_MAX))
+		child_end_event(&c->out_ev);
 }
 
 static void
-err_cb(evutil_socket_t fd, short what, void *arg)
+child_err_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct child *c = arg;
 
 	(void)what;
-	if (!take_output(c, fd, 1, READS_MAX))
-		end_event(&c->err_ev);
+	if (!child_take_output(c, fd, 1, READS_MAX))
+		child_end_event(&c->err_ev);
 }
 
 /* What the owner is told: the end of stderr, and of stdout the line in which
  * Hydra names the first process that died. */
 static char *
-last_words(const struct child *c)
+child_last_words(const struct child *c)
 {
 	char *err = stderr_tail_lines(&c->tail, NULL);
 	char *out = stderr_tail_lines(&c->said, HYDRA_DEATH);
@@ -124,24 +124,24 @@ last_words(const struct child *c)
 
 /* The last callback: the owner may free c in it. */
 static void
-finish(struct child *c, int status)
+child_finish(struct child *c, int status)
 {
 	char *text;
 
-	end_event(&c->control_ev);
+	child_end_event(&c->control_ev);
 	c->told = 1;
 	if (c->out >= 0)
-		take_output(c, c->out, 0, READS_LAST_MAX);
+		child_take_output(c, c->out, 0, READS_LAST_MAX);
 	if (c->err >= 0)
-		take_output(c, c->err, 1, READS_LAST_MAX);
-	text = last_words(c);
+		child_take_output(c, c->err, 1, READS_LAST_MAX);
+	text = child_last_words(c);
 	c->ops->exited(c, status, text, c->arg);
 	free(text);
 }
 
 /* One line of the keeper; 1 when it was the last. */
 static int
-control_line(struct child *c, char *line)
+child_control_line(struct child *c, char *line)
 {
 	char *text = strchr(line, ' ');
 	int64_t n = 0;
@@ -155,17 +155,17 @@ control_line(struct child *c, char *line)
 		return 0;
 	}
 	if (strcmp(line, "exited") == 0) {
-		finish(c, (int)n);
+		child_finish(c, (int)n);
 		return 1;
 	}
-	end_event(&c->control_ev);
+	child_end_event(&c->control_ev);
 	c->told = 1;
 	c->ops->failed(c, text, c->arg);
 	return 1;
 }
 
 static void
-control_cb(evutil_socket_t fd, short what, void *arg)
+child_control_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct child *c = arg;
 	char line[sizeof(c->line)], *nl;
@@ -177,7 +177,7 @@ control_cb(evutil_socket_t fd, short what, void *arg)
 		return;
 	if (n <= 0) {
 		log_warnx("keeper %d: lost", (int)c->keeper);
-		finish(c, -1);
+		child_finish(c, -1);
 		return;
 	}
 	c->line_len += (size_t)n;
@@ -188,14 +188,14 @@ control_cb(evutil_socket_t fd, short what, void *arg)
 		line[len] = '\0';
 		c->line_len -= len + 1;
 		memmove(c->line, nl + 1, c->line_len);
-		if (control_line(c, line))
+		if (child_control_line(c, line))
 			return; /* c may be gone */
 	}
 }
 
 /* Arguments of the keeper: options, program, its argv. */
 static void
-args_make(struct strvec *a, const struct child_spec *spec)
+child_args_make(struct strvec *a, const struct child_spec *spec)
 {
 	strvec_add(a, "coalmine-keeper");
 	strvec_add(a, "--control=%d", CONTROL_FD);
@@ -224,7 +224,7 @@ args_make(struct strvec *a, const struct child_spec *spec)
  * the keeper's. The keeper may be root, so its own environment has nothing but
  * the variables of ours that say to which run it belongs. */
 static int
-env_make(const struct child_spec *spec, struct strvec *keeper_env)
+child_env_make(const struct child_spec *spec, struct strvec *keeper_env)
 {
 	struct strbuf text = { 0 };
 	int fd = memfd_create("env", MFD_CLOEXEC), far = -1, rc = 0;
@@ -239,13 +239,13 @@ env_make(const struct child_spec *spec, struct strvec *keeper_env)
 	    (far = fcntl(fd, F_DUPFD_CLOEXEC, FAR_FD)) < 0)
 		rc = -errno;
 	strbuf_clear(&text);
-	close_fd(&fd);
+	child_close_fd(&fd);
 	return rc < 0 ? rc : far;
 }
 
 /* After fork: only calls that are safe there. */
 static void
-keeper_exec(const struct child_spec *spec, char *const *args,
+child_keeper_exec(const struct child_spec *spec, char *const *args,
     char *const *keeper_env, const int fds[4])
 {
 	sigset_t none;
@@ -264,7 +264,7 @@ keeper_exec(const struct child_spec *spec, char *const *args,
 }
 
 static struct event *
-watch(struct event_base *base, int fd, event_callback_fn cb, void *arg)
+child_watch(struct event_base *base, int fd, event_callback_fn cb, void *arg)
 {
 	struct event *ev = event_new(base, fd, EV_READ | EV_PERSIST, cb, arg);
 
@@ -284,13 +284,13 @@ child_start(struct event_base *base, const struct child_spec *spec,
 	c->ops = ops;
 	c->arg = arg;
 	c->control = c->out = c->err = c->file = -1;
-	args_make(&args, spec);
+	child_args_make(&args, spec);
 	/* the children's ends block, as programs expect */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv) < 0 ||
 	    pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
 		rc = -errno;
 	if (rc == 0)
-		rc = env = env_make(spec, &keeper_env);
+		rc = env = child_env_make(spec, &keeper_env);
 	c->control = sv[0];
 	c->out = out[0];
 	c->err = err[0];
@@ -302,13 +302,14 @@ child_start(struct event_base *base, const struct child_spec *spec,
 		fcntl(sv[0], F_SETFL, O_NONBLOCK);
 		c->keeper = fork();
 		if (c->keeper == 0)
-			keeper_exec(spec, args.list, keeper_env.list, fds);
+			child_keeper_exec(spec, args.list, keeper_env.list,
+			    fds);
 		rc = c->keeper < 0 ? -errno : 0;
 	}
-	close_fd(&sv[1]);
-	close_fd(&out[1]);
-	close_fd(&err[1]);
-	close_fd(&env);
+	child_close_fd(&sv[1]);
+	child_close_fd(&out[1]);
+	child_close_fd(&err[1]);
+	child_close_fd(&env);
 	strvec_clear(&keeper_env);
 	strvec_clear(&args);
 	if (rc < 0) {
@@ -320,9 +321,9 @@ child_start(struct event_base *base, const struct child_spec *spec,
 		    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW |
 			O_NONBLOCK,
 		    0600);
-	c->control_ev = watch(base, c->control, control_cb, c);
-	c->out_ev = watch(base, c->out, out_cb, c);
-	c->err_ev = watch(base, c->err, err_cb, c);
+	c->control_ev = child_watch(base, c->control, child_control_cb, c);
+	c->out_ev = child_watch(base, c->out, child_out_cb, c);
+	c->err_ev = child_watch(base, c->err, child_err_cb, c);
 	*ret = c;
 	return 0;
 }
@@ -344,12 +345,12 @@ child_free(struct child *c)
 {
 	if (c == NULL)
 		return;
-	end_event(&c->control_ev);
-	end_event(&c->out_ev);
-	end_event(&c->err_ev);
-	close_fd(&c->control);
-	close_fd(&c->out);
-	close_fd(&c->err);
-	close_fd(&c->file);
+	child_end_event(&c->control_ev);
+	child_end_event(&c->out_ev);
+	child_end_event(&c->err_ev);
+	child_close_fd(&c->control);
+	child_close_fd(&c->out);
+	child_close_fd(&c->err);
+	child_close_fd(&c->file);
 	free(c);
 }

@@ -60,7 +60,7 @@ struct keeper {
 };
 
 static void
-say(struct keeper *k, const char *word, const char *text)
+keeper_say(struct keeper *k, const char *word, const char *text)
 {
 	char line[300];
 	int n = snprintf(line, sizeof(line), "%s %s\n", word, text);
@@ -70,18 +70,18 @@ say(struct keeper *k, const char *word, const char *text)
 }
 
 static void
-say_int(struct keeper *k, const char *word, int value)
+keeper_say_int(struct keeper *k, const char *word, int value)
 {
 	char text[16];
 
 	snprintf(text, sizeof(text), "%d", value);
-	say(k, word, text);
+	keeper_say(k, word, text);
 }
 
 /* In the child: errors reach the keeper as "what: why" through the pipe that
  * exec closes. */
 static void
-child_fail(int pipe_fd, const char *what)
+keeper_child_fail(int pipe_fd, const char *what)
 {
 	char text[200];
 	int n = snprintf(text, sizeof(text), "%s: %s", what, strerror(errno));
@@ -92,7 +92,7 @@ child_fail(int pipe_fd, const char *what)
 
 /* At most that much, and no more than there was. */
 static void
-limit(int what, rlim_t most)
+keeper_limit(int what, rlim_t most)
 {
 	struct rlimit now;
 
@@ -110,7 +110,7 @@ limit(int what, rlim_t most)
  * wait for seconds (6.18), the agent too unless it is in the same. Its
  * terminal is not for children. */
 static void
-child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
+keeper_child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
 {
 	static const struct rlimit no_core = { 0, 0 };
 	gid_t gid = (gid_t)k->gid;
@@ -120,7 +120,7 @@ child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
 
 	fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	if ((fd < 0 ? setpgid(0, 0) : (int)setsid()) < 0)
-		child_fail(pipe_fd, "process group");
+		keeper_child_fail(pipe_fd, "process group");
 	if (k->leaf &&
 	    str_format(procs, sizeof(procs), "%s/cgroup.procs", k->cgroup) >=
 		0) {
@@ -129,41 +129,41 @@ child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
 			(void)!write(fd, "0", 1); /* 0: the writer */
 	}
 	setrlimit(RLIMIT_CORE, &no_core);
-	limit(RLIMIT_NOFILE, FILES_MAX);
+	keeper_limit(RLIMIT_NOFILE, FILES_MAX);
 	if (k->file_kib > 0)
-		limit(RLIMIT_FSIZE, (rlim_t)k->file_kib * 1024);
+		keeper_limit(RLIMIT_FSIZE, (rlim_t)k->file_kib * 1024);
 	if (k->processes > 0)
-		limit(RLIMIT_NPROC, (rlim_t)k->processes);
+		keeper_limit(RLIMIT_NPROC, (rlim_t)k->processes);
 	if (k->uid >= 0 &&
 	    (setgroups(1, &gid) < 0 || setgid(gid) < 0 ||
 		setuid((uid_t)k->uid) < 0))
-		child_fail(pipe_fd, "change user");
+		keeper_child_fail(pipe_fd, "change user");
 	if (k->uid > 0 && setuid(0) == 0)
-		child_fail(pipe_fd, "still root after change of user");
+		keeper_child_fail(pipe_fd, "still root after change of user");
 	/* after the change of user, which clears it */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		child_fail(pipe_fd, "prctl");
+		keeper_child_fail(pipe_fd, "prctl");
 	if (getppid() != keeper)
 		_exit(127);
 	fd = open("/dev/null", O_RDONLY);
 	if (fd < 0 || dup2(fd, STDIN_FILENO) < 0)
-		child_fail(pipe_fd, "/dev/null");
+		keeper_child_fail(pipe_fd, "/dev/null");
 	if (chdir("/") < 0)
-		child_fail(pipe_fd, "/");
+		keeper_child_fail(pipe_fd, "/");
 	if (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
-		child_fail(pipe_fd, "close_range");
+		keeper_child_fail(pipe_fd, "close_range");
 	for (int sig = 1; sig < 32; sig++)
 		signal(sig, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execve(k->argv[0], k->argv + 1, k->env);
-	child_fail(pipe_fd, k->argv[0]);
+	keeper_child_fail(pipe_fd, k->argv[0]);
 }
 
 /* 0, or -1 after the agent was told why not. */
 static int
-child_start(struct keeper *k)
+keeper_child_start(struct keeper *k)
 {
 	pid_t keeper = getpid();
 	char text[200];
@@ -173,28 +173,28 @@ child_start(struct keeper *k)
 	if (k->cgroup != NULL)
 		k->leaf = mkdir(k->cgroup, 0755) == 0 || errno == EEXIST;
 	if (pipe2(fds, O_CLOEXEC) < 0 || (k->child = fork()) < 0) {
-		say(k, "failed", strerror(errno));
+		keeper_say(k, "failed", strerror(errno));
 		return -1;
 	}
 	if (k->child == 0)
-		child_exec(k, keeper, fds[1]);
+		keeper_child_exec(k, keeper, fds[1]);
 	close(fds[1]);
 	n = read(fds[0], text, sizeof(text) - 1);
 	close(fds[0]);
 	if (n > 0) {
 		text[n] = '\0';
-		say(k, "failed", text);
+		keeper_say(k, "failed", text);
 		waitpid(k->child, NULL, 0);
 		return -1;
 	}
-	say_int(k, "started", (int)k->child);
+	keeper_say_int(k, "started", (int)k->child);
 	return 0;
 }
 
 /* A confined root sees and ends processes of another user only as that user.
  * Its real identity stays, so they cannot reach it meanwhile. */
 static void
-kill_all(const struct keeper *k, int sig)
+keeper_kill_all(const struct keeper *k, int sig)
 {
 	privileges_take(k->uid, k->gid);
 	proc_kill_below(getpid(), sig);
@@ -203,19 +203,19 @@ kill_all(const struct keeper *k, int sig)
 
 /* TERM now, KILL after the grace. A shorter grace than before counts. */
 static void
-end_begin(struct keeper *k, int64_t grace_ms)
+keeper_end_begin(struct keeper *k, int64_t grace_ms)
 {
 	uint64_t at_ns = clk_ns() + (uint64_t)grace_ms * CLK_NS_PER_MS;
 
 	if (k->kill_ns == 0)
-		kill_all(k, SIGTERM);
+		keeper_kill_all(k, SIGTERM);
 	if (k->kill_ns == 0 || at_ns < k->kill_ns)
 		k->kill_ns = at_ns;
 }
 
 /* "end GRACE_MS"; the end of file is the end of the agent. */
 static void
-control_read(struct keeper *k)
+keeper_control_read(struct keeper *k)
 {
 	char text[64];
 	ssize_t n = recv(k->control, text, sizeof(text) - 1, MSG_DONTWAIT);
@@ -225,7 +225,7 @@ control_read(struct keeper *k)
 	if (n <= 0) {
 		close(k->control);
 		k->control = -1;
-		end_begin(k, k->grace_ms);
+		keeper_end_begin(k, k->grace_ms);
 		return;
 	}
 	text[n] = '\0';
@@ -235,13 +235,13 @@ control_read(struct keeper *k)
 
 		if (strncmp(line, "end ", 4) == 0)
 			str_to_int(line + 4, 0, 3600000, &grace_ms);
-		end_begin(k, grace_ms);
+		keeper_end_begin(k, grace_ms);
 	}
 }
 
 /* Until nothing is left. */
 static void
-keep(struct keeper *k)
+keeper_keep(struct keeper *k)
 {
 	for (;;) {
 		struct pollfd fds[2] = { { k->signals, POLLIN, 0 },
@@ -257,7 +257,7 @@ keep(struct keeper *k)
 		if (pid < 0 && errno == ECHILD)
 			return;
 		if (k->status >= 0 && k->kill_ns == 0)
-			end_begin(k, k->grace_ms); /* strays */
+			keeper_end_begin(k, k->grace_ms); /* strays */
 		until_ns = k->kill_ns == 0 ? k->deadline_ns : k->kill_ns;
 		if (until_ns > now_ns)
 			ms = (until_ns - now_ns) / CLK_NS_PER_MS + 1;
@@ -267,14 +267,14 @@ keep(struct keeper *k)
 		while (fds[0].revents &&
 		    read(k->signals, &si, sizeof(si)) == (ssize_t)sizeof(si))
 			if (si.ssi_signo != SIGCHLD)
-				end_begin(k, k->grace_ms);
+				keeper_end_begin(k, k->grace_ms);
 		if (fds[1].revents)
-			control_read(k);
+			keeper_control_read(k);
 		if (k->kill_ns == 0 && clk_ns() >= k->deadline_ns)
-			end_begin(k, k->grace_ms);
+			keeper_end_begin(k, k->grace_ms);
 		if (k->kill_ns == 0 || clk_ns() < k->kill_ns)
 			continue;
-		kill_all(k, SIGKILL);
+		keeper_kill_all(k, SIGKILL);
 		if (k->leaf)
 			proc_cgroup_kill(k->cgroup);
 	}
@@ -282,7 +282,7 @@ keep(struct keeper *k)
 
 /* End with the agent, and see it even if it went before the call. */
 static int
-guard(struct keeper *k)
+keeper_guard(struct keeper *k)
 {
 	sigset_t set;
 
@@ -304,7 +304,7 @@ guard(struct keeper *k)
 /* "NAME=value", each with its NUL: what is meant for the program may have a
  * loader run other code, which is not for us. */
 static int
-env_read(struct keeper *k, int fd)
+keeper_env_read(struct keeper *k, int fd)
 {
 	struct stat st;
 	size_t count = 0, len;
@@ -334,7 +334,7 @@ static const char usage[] =
     "           PROGRAM ARGV0 [ARG...]\n";
 
 static int
-options(struct keeper *k, int argc, char **argv)
+keeper_options(struct keeper *k, int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "control", required_argument, NULL, 's' },
@@ -374,7 +374,7 @@ options(struct keeper *k, int argc, char **argv)
 	k->agent = (pid_t)agent;
 	k->deadline_ns = clk_ns() + (uint64_t)deadline_ms * CLK_NS_PER_MS;
 	k->argv = argv + optind;
-	return env < 0 ? 0 : env_read(k, (int)env);
+	return env < 0 ? 0 : keeper_env_read(k, (int)env);
 }
 
 int
@@ -387,24 +387,24 @@ main(int argc, char **argv)
 		.grace_ms = GRACE_MS };
 	int rc;
 
-	if (options(&k, argc, argv) < 0) {
+	if (keeper_options(&k, argc, argv) < 0) {
 		fputs(usage, stderr);
 		return EXIT_USAGE;
 	}
-	rc = guard(&k);
+	rc = keeper_guard(&k);
 	if (rc < 0) {
-		say(&k, "failed", strerror(-rc));
+		keeper_say(&k, "failed", strerror(-rc));
 		return EXIT_BROKEN;
 	}
-	if (child_start(&k) < 0) {
+	if (keeper_child_start(&k) < 0) {
 		if (k.leaf)
 			rmdir(k.cgroup);
 		return EXIT_BROKEN;
 	}
-	keep(&k);
+	keeper_keep(&k);
 	if (k.leaf)
 		rmdir(k.cgroup);
 	if (k.control >= 0)
-		say_int(&k, "exited", k.status);
+		keeper_say_int(&k, "exited", k.status);
 	return 0;
 }

@@ -33,7 +33,7 @@ struct procs {
 
 /* Read up to cap_bytes - 1 bytes of a small file; -errno or the length. */
 static ssize_t
-slurp(const char *path, char *ret, size_t cap_bytes)
+proc_slurp(const char *path, char *ret, size_t cap_bytes)
 {
 	size_t len = 0;
 	ssize_t n;
@@ -56,14 +56,14 @@ slurp(const char *path, char *ret, size_t cap_bytes)
 /* "PID (NAME) STATE PPID ...": the name may hold anything, so count from its
  * last ')'. */
 static int
-stat_read(pid_t pid, struct proc *ret)
+proc_stat_read(pid_t pid, struct proc *ret)
 {
 	char path[64], text[1024], *at;
 	char state;
 	int parent;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (slurp(path, text, sizeof(text)) < 0)
+	if (proc_slurp(path, text, sizeof(text)) < 0)
 		return -ESRCH;
 	at = strrchr(text, ')');
 	if (at == NULL || sscanf(at + 1, " %c %d", &state, &parent) != 2)
@@ -77,7 +77,7 @@ stat_read(pid_t pid, struct proc *ret)
 
 /* Call each for every process there is. */
 static void
-each_pid(void (*each)(pid_t pid, void *arg), void *arg)
+proc_each_pid(void (*each)(pid_t pid, void *arg), void *arg)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *de;
@@ -92,12 +92,12 @@ each_pid(void (*each)(pid_t pid, void *arg), void *arg)
 }
 
 static void
-list_add(pid_t pid, void *arg)
+proc_list_add(pid_t pid, void *arg)
 {
 	struct procs *ps = arg;
 
 	ps->list = xmore(ps->list, ps->count, sizeof(*ps->list));
-	if (stat_read(pid, &ps->list[ps->count]) == 0)
+	if (proc_stat_read(pid, &ps->list[ps->count]) == 0)
 		ps->count++;
 }
 
@@ -107,7 +107,7 @@ proc_kill_below(pid_t root, int sig)
 	struct procs ps = { 0 };
 	int alive = 0, news = 1;
 
-	each_pid(list_add, &ps);
+	proc_each_pid(proc_list_add, &ps);
 	/* Each pass marks children of what is marked. */
 	while (news) {
 		news = 0;
@@ -141,7 +141,7 @@ struct marked {
 };
 
 static void
-marked_kill(pid_t pid, void *arg)
+proc_marked_kill(pid_t pid, void *arg)
 {
 	struct marked *m = arg;
 	size_t want = strlen(m->marker);
@@ -152,12 +152,12 @@ marked_kill(pid_t pid, void *arg)
 	if (pid == getpid())
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	len = slurp(path, m->environ, ENVIRON_MAX);
+	len = proc_slurp(path, m->environ, ENVIRON_MAX);
 	for (ssize_t at = 0; at < len;
 	     at += (ssize_t)strlen(m->environ + at) + 1) {
 		if (strncmp(m->environ + at, m->marker, want + 1) != 0)
 			continue;
-		if (stat_read(pid, &p) == 0 && !p.zombie &&
+		if (proc_stat_read(pid, &p) == 0 && !p.zombie &&
 		    kill(pid, m->sig) == 0)
 			m->alive++;
 		return;
@@ -170,7 +170,7 @@ proc_kill_marked(const char *marker, int sig)
 	struct marked m = { .marker = marker, .sig = sig };
 
 	m.environ = xcalloc(1, ENVIRON_MAX);
-	each_pid(marked_kill, &m);
+	proc_each_pid(proc_marked_kill, &m);
 	free(m.environ);
 	return m.alive;
 }
@@ -184,7 +184,7 @@ proc_cgroup_home(char *ret, size_t cap_bytes)
 	char text[4096], procs[8192], *self;
 
 	/* Our own place in the v2 hierarchy is the line "0::/path". */
-	if (slurp("/proc/self/cgroup", text, sizeof(text)) < 0)
+	if (proc_slurp("/proc/self/cgroup", text, sizeof(text)) < 0)
 		return -ENOENT;
 	self = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
 	if (self == NULL)

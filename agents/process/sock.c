@@ -30,8 +30,8 @@ struct sock {
 };
 
 static void
-accept_cb(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *sa,
-    int len, void *arg)
+sock_accept_cb(struct evconnlistener *l, evutil_socket_t fd,
+    struct sockaddr *sa, int len, void *arg)
 {
 	struct sock *s = arg;
 
@@ -39,7 +39,7 @@ accept_cb(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *sa,
 }
 
 static void
-again_cb(evutil_socket_t fd, short what, void *arg)
+sock_again_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct sock *s = arg;
 
@@ -51,7 +51,7 @@ again_cb(evutil_socket_t fd, short what, void *arg)
 /* Out of descriptors, where the listener would spin: shut for a while.
  * Whoever waits has a time limit of its own. */
 static void
-error_cb(struct evconnlistener *l, void *arg)
+sock_error_cb(struct evconnlistener *l, void *arg)
 {
 	static const struct timeval pause = { .tv_usec = 250 * 1000 };
 	struct sock *s = arg;
@@ -78,9 +78,9 @@ sock_listen(struct event_base *base, const char *path, int64_t gid,
 	s = xcalloc(1, sizeof(*s));
 	s->cb = cb;
 	s->arg = arg;
-	s->again = evtimer_new(base, again_cb, s);
+	s->again = evtimer_new(base, sock_again_cb, s);
 	privileges_take(-1, gid);
-	s->listener = evconnlistener_new_bind(base, accept_cb, s,
+	s->listener = evconnlistener_new_bind(base, sock_accept_cb, s,
 	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, BACKLOG,
 	    (struct sockaddr *)&sun, (int)sizeof(sun));
 	privileges_back();
@@ -89,7 +89,7 @@ sock_listen(struct event_base *base, const char *path, int64_t gid,
 		sock_close(s);
 		return NULL;
 	}
-	evconnlistener_set_error_cb(s->listener, error_cb);
+	evconnlistener_set_error_cb(s->listener, sock_error_cb);
 	return s;
 }
 

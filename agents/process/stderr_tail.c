@@ -23,7 +23,7 @@ static const char *const noise[] = {
 
 /* A line that turns out to be noise is removed again when it ends. */
 static void
-line_end(struct stderr_tail *t)
+stderr_tail_line_end(struct stderr_tail *t)
 {
 	char line[512];
 	size_t len = t->line_bytes, at = t->start + t->len_bytes - len;
@@ -56,7 +56,7 @@ stderr_tail_add(struct stderr_tail *t, const char *bytes, size_t len_bytes)
 		if (t->line_bytes < STDERR_TAIL_MAX)
 			t->line_bytes++;
 		if (bytes[i] == '\n')
-			line_end(t);
+			stderr_tail_line_end(t);
 	}
 }
 

@@ -15,7 +15,7 @@
 
 /* Takes word. */
 static void
-take(struct strvec *w, char *word)
+strvec_take(struct strvec *w, char *word)
 {
 	w->list = xreallocarray(w->list, w->count + 2, sizeof(*w->list));
 	w->list[w->count++] = word;
@@ -23,7 +23,7 @@ take(struct strvec *w, char *word)
 }
 
 static char *__attribute__((format(printf, 1, 0)))
-text_make(const char *fmt, va_list ap)
+strvec_text_make(const char *fmt, va_list ap)
 {
 	char *text;
 
@@ -38,7 +38,7 @@ strvec_add(struct strvec *w, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	take(w, text_make(fmt, ap));
+	strvec_take(w, strvec_text_make(fmt, ap));
 	va_end(ap);
 }
 
@@ -50,7 +50,7 @@ strvec_env(struct strvec *w, const char *name, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	value = text_make(fmt, ap);
+	value = strvec_text_make(fmt, ap);
 	va_end(ap);
 	word = xasprintf("%s=%s", name, value);
 	free(value);
@@ -62,7 +62,7 @@ strvec_env(struct strvec *w, const char *name, const char *fmt, ...)
 		w->list[i] = word;
 		return;
 	}
-	take(w, word);
+	strvec_take(w, word);
 }
 
 void

@@ -29,7 +29,7 @@
 #define REMOVE_MAX 1000000
 
 static DIR *
-folder_open(int at, const char *name)
+cleanup_folder_open(int at, const char *name)
 {
 	int fd = openat(at, name,
 	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -38,7 +38,7 @@ folder_open(int at, const char *name)
 }
 
 static int
-is_self(const char *name)
+cleanup_is_self(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
@@ -46,13 +46,13 @@ is_self(const char *name)
 /* Removes the files in sub and moves its folders up into top, so that none is
  * too deep to be reached. */
 static void
-flatten(DIR *sub, int top, unsigned *count)
+cleanup_flatten(DIR *sub, int top, unsigned *count)
 {
 	struct dirent *de;
 	char name[40];
 
 	while (*count < REMOVE_MAX && (de = readdir(sub)) != NULL) {
-		if (is_self(de->d_name))
+		if (cleanup_is_self(de->d_name))
 			continue;
 		if (unlinkat(dirfd(sub), de->d_name, 0) == 0) {
 			(*count)++;
@@ -68,9 +68,9 @@ flatten(DIR *sub, int top, unsigned *count)
 /* Removes all that is in a folder while others may still write to it. Nothing
  * is opened by a path, and no link is followed. */
 static void
-folder_empty(const char *path)
+cleanup_folder_empty(const char *path)
 {
-	DIR *top = folder_open(AT_FDCWD, path), *sub;
+	DIR *top = cleanup_folder_open(AT_FDCWD, path), *sub;
 	unsigned count = 0, before;
 	struct dirent *de;
 
@@ -82,16 +82,16 @@ folder_empty(const char *path)
 		while (count < REMOVE_MAX && (de = readdir(top)) != NULL) {
 			const char *name = de->d_name;
 
-			if (is_self(name))
+			if (cleanup_is_self(name))
 				continue;
 			if (unlinkat(dirfd(top), name, 0) == 0) {
 				count++;
 				continue;
 			}
 			(void)!fchmodat(dirfd(top), name, 0700, 0);
-			sub = folder_open(dirfd(top), name);
+			sub = cleanup_folder_open(dirfd(top), name);
 			if (sub != NULL) {
-				flatten(sub, dirfd(top), &count);
+				cleanup_flatten(sub, dirfd(top), &count);
 				closedir(sub);
 			}
 			count += unlinkat(dirfd(top), name, AT_REMOVEDIR) == 0;
@@ -115,10 +115,10 @@ cleanup_run_dir(const struct agent *ag, const char *path)
 		return;
 	snprintf(inner, sizeof(inner), "%s/tmp", path);
 	privileges_take(ag->child_uid, ag->child_gid);
-	folder_empty(inner);
+	cleanup_folder_empty(inner);
 	privileges_back();
 	rmdir(inner);
-	dir = folder_open(AT_FDCWD, path);
+	dir = cleanup_folder_open(AT_FDCWD, path);
 	while (dir != NULL && (de = readdir(dir)) != NULL)
 		(void)!unlinkat(dirfd(dir), de->d_name, 0);
 	if (dir != NULL)

@@ -32,7 +32,7 @@ struct idle_row {
 };
 
 static int
-look_never(struct agent *ag, struct err *err)
+idle_look_never(struct agent *ag, struct err *err)
 {
 	(void)ag;
 	(void)err;
@@ -40,7 +40,7 @@ look_never(struct agent *ag, struct err *err)
 }
 
 static int
-look_load(struct agent *ag, struct err *err)
+idle_look_load(struct agent *ag, struct err *err)
 {
 	double limit = conf_real(ag->conf, "idle", "load") * ag->cores;
 	double load;
@@ -77,14 +77,14 @@ idle_slurm_look(const char *root, struct err *err)
 }
 
 static int
-look_slurm(struct agent *ag, struct err *err)
+idle_look_slurm(struct agent *ag, struct err *err)
 {
 	(void)ag;
 	return idle_slurm_look("", err);
 }
 
 static void
-command_failed(struct child *c, const char *why, void *arg)
+idle_command_failed(struct child *c, const char *why, void *arg)
 {
 	struct idle_wait *w = arg;
 
@@ -95,7 +95,7 @@ command_failed(struct child *c, const char *why, void *arg)
 }
 
 static void
-command_started(struct child *c, pid_t pid, void *arg)
+idle_command_started(struct child *c, pid_t pid, void *arg)
 {
 	(void)c;
 	(void)pid;
@@ -103,7 +103,7 @@ command_started(struct child *c, pid_t pid, void *arg)
 }
 
 static void
-command_exited(struct child *c, int status, const char *tail, void *arg)
+idle_command_exited(struct child *c, int status, const char *tail, void *arg)
 {
 	struct idle_wait *w = arg;
 	struct err err;
@@ -117,12 +117,12 @@ command_exited(struct child *c, int status, const char *tail, void *arg)
 	free(w);
 }
 
-static const struct child_ops command_ops = { command_started, command_failed,
-	command_exited };
+static const struct child_ops command_ops = { idle_command_started,
+	idle_command_failed, idle_command_exited };
 
 /* The administrator's own line, so a shell may have it. */
 static struct idle_wait *
-ask_command(struct agent *ag, idle_cb *cb, void *arg)
+idle_ask_command(struct agent *ag, idle_cb *cb, void *arg)
 {
 	const char *command = conf_string(ag->conf, "idle", "command");
 	struct idle_wait *w = xcalloc(1, sizeof(*w));
@@ -157,14 +157,14 @@ ask_command(struct agent *ag, idle_cb *cb, void *arg)
 
 /* In the order of the option's allowed words. */
 static const struct idle_row rows[] = {
-	{ look_never, NULL, 0 },  /* always */
-	{ NULL, ask_command, 0 }, /* command */
-	{ look_slurm, NULL, 0 },  /* slurm-cgroup */
-	{ look_load, NULL, 1 },   /* load */
+	{ idle_look_never, NULL, 0 },  /* always */
+	{ NULL, idle_ask_command, 0 }, /* command */
+	{ idle_look_slurm, NULL, 0 },  /* slurm-cgroup */
+	{ idle_look_load, NULL, 1 },   /* load */
 };
 
 static const struct idle_row *
-row(struct agent *ag)
+idle_row(struct agent *ag)
 {
 	return &rows[conf_choice(ag->conf, "idle", "check")];
 }
@@ -175,9 +175,10 @@ idle_check(struct agent *ag, idle_cb *cb, void *arg)
 	struct err err;
 	int busy;
 
-	if (row(ag)->ask != NULL)
-		return row(ag)->ask(ag, cb, arg);
-	busy = row(ag)->look(ag, &err) || (row(ag)->gpus && gpu_busy("", &err));
+	if (idle_row(ag)->ask != NULL)
+		return idle_row(ag)->ask(ag, cb, arg);
+	busy = idle_row(ag)->look(ag, &err) ||
+	    (idle_row(ag)->gpus && gpu_busy("", &err));
 	cb(busy ? err.text : NULL, arg);
 	return NULL;
 }
@@ -194,5 +195,5 @@ idle_cancel(struct idle_wait *w)
 int
 idle_look(struct agent *ag, struct err *err)
 {
-	return row(ag)->look != NULL && row(ag)->look(ag, err);
+	return idle_row(ag)->look != NULL && idle_row(ag)->look(ag, err);
 }

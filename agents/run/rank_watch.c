@@ -46,7 +46,7 @@ struct rank_watch {
 };
 
 static void
-conn_free(struct conn *c)
+rank_watch_conn_free(struct conn *c)
 {
 	TAILQ_REMOVE(&c->watch->conns, c, next);
 	bufferevent_free(c->bev);
@@ -56,14 +56,14 @@ conn_free(struct conn *c)
 /* The connection has ended: news unless the rank said bye, never said who it
  * is, or is known to be lost. */
 static void
-conn_end(struct conn *c)
+rank_watch_conn_end(struct conn *c)
 {
 	struct rank_watch *w = c->watch;
 	int64_t rank = c->rank, pid = c->pid;
 	int lost = rank >= 0 && !c->bye && w->told_count < RANKS_MAX;
 	int exited = c->exited;
 
-	conn_free(c);
+	rank_watch_conn_free(c);
 	for (size_t i = 0; i < w->told_count; i++)
 		lost = lost && w->told[i] != rank;
 	if (lost) {
@@ -74,7 +74,7 @@ conn_end(struct conn *c)
 
 /* "stuck RANK NODE WHAT SECONDS AT"; -1 for anything else. */
 static int
-stuck_take(struct conn *c, const char *text)
+rank_watch_stuck_take(struct conn *c, const char *text)
 {
 	char node[HOSTLIST_NAME_MAX + 1], what[32], rest;
 	long long rank, at;
@@ -98,7 +98,7 @@ stuck_take(struct conn *c, const char *text)
 
 /* One line of a rank: 0, or -1 for one that no rank of ours writes. */
 static int
-line_take(struct conn *c, const char *text)
+rank_watch_line_take(struct conn *c, const char *text)
 {
 	long long rank, pid;
 	char rest;
@@ -112,7 +112,7 @@ line_take(struct conn *c, const char *text)
 		return 0;
 	}
 	if (strncmp(text, "stuck ", 6) == 0)
-		return stuck_take(c, text);
+		return rank_watch_stuck_take(c, text);
 	if (c->rank >= 0 ||
 	    sscanf(text, "rank %lld pid %lld%c", &rank, &pid, &rest) != 2 ||
 	    rank < 0 || pid < 1)
@@ -124,7 +124,7 @@ line_take(struct conn *c, const char *text)
 }
 
 static void
-read_cb(struct bufferevent *bev, void *arg)
+rank_watch_read_cb(struct bufferevent *bev, void *arg)
 {
 	struct conn *c = arg;
 	struct evbuffer *in = bufferevent_get_input(bev);
@@ -133,25 +133,25 @@ read_cb(struct bufferevent *bev, void *arg)
 
 	while (rc == 0 &&
 	    (text = evbuffer_readln(in, NULL, EVBUFFER_EOL_LF)) != NULL) {
-		rc = line_take(c, text);
+		rc = rank_watch_line_take(c, text);
 		free(text);
 	}
 	if (rc == 0 && evbuffer_get_length(in) <= LINE_MAX_BYTES)
 		return;
 	log_warnx("rank watch: not a line of a rank, closed");
-	conn_end(c);
+	rank_watch_conn_end(c);
 }
 
 static void
-event_cb(struct bufferevent *bev, short what, void *arg)
+rank_watch_event_cb(struct bufferevent *bev, short what, void *arg)
 {
 	(void)bev;
 	(void)what;
-	conn_end(arg);
+	rank_watch_conn_end(arg);
 }
 
 static void
-accept_cb(struct evconnlistener *listener, evutil_socket_t fd,
+rank_watch_accept_cb(struct evconnlistener *listener, evutil_socket_t fd,
     struct sockaddr *sa, int len, void *arg)
 {
 	struct rank_watch *w = arg;
@@ -165,7 +165,8 @@ accept_cb(struct evconnlistener *listener, evutil_socket_t fd,
 	c->rank = c->pid = -1;
 	c->bev = bufferevent_socket_new(w->base, fd, BEV_OPT_CLOSE_ON_FREE);
 	TAILQ_INSERT_TAIL(&w->conns, c, next);
-	bufferevent_setcb(c->bev, read_cb, NULL, event_cb, c);
+	bufferevent_setcb(c->bev, rank_watch_read_cb, NULL, rank_watch_event_cb,
+	    c);
 	bufferevent_setwatermark(c->bev, EV_READ, 0, 4 * LINE_MAX_BYTES);
 	bufferevent_enable(c->bev, EV_READ);
 	if (++w->opened < CONNS_MAX)
@@ -185,7 +186,7 @@ rank_watch_open(struct event_base *base, const char *path, int64_t gid,
 	w->ops = ops;
 	w->arg = arg;
 	TAILQ_INIT(&w->conns);
-	w->sock = sock_listen(base, path, gid, accept_cb, w);
+	w->sock = sock_listen(base, path, gid, rank_watch_accept_cb, w);
 	if (w->sock == NULL) {
 		free(w);
 		return NULL;
@@ -199,7 +200,7 @@ rank_watch_close(struct rank_watch *w)
 	if (w == NULL)
 		return;
 	while (!TAILQ_EMPTY(&w->conns))
-		conn_free(TAILQ_FIRST(&w->conns));
+		rank_watch_conn_free(TAILQ_FIRST(&w->conns));
 	sock_close(w->sock);
 	free(w);
 }

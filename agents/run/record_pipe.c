@@ -34,7 +34,7 @@ struct record_pipe {
 };
 
 static void
-bad(struct record_pipe *r, const char *why)
+record_pipe_bad(struct record_pipe *r, const char *why)
 {
 	r->bad = 1;
 	event_del(r->ev);
@@ -43,24 +43,24 @@ bad(struct record_pipe *r, const char *why)
 
 /* Numbers start at 1 and have no gaps; 0 is progress. */
 static void
-line_take(struct record_pipe *r, const char *line, size_t len)
+record_pipe_line_take(struct record_pipe *r, const char *line, size_t len)
 {
 	struct record_head head;
 	json_t *record;
 	struct err err;
 
 	if (record_parse(line, len, &record, &head, &err) < 0) {
-		bad(r, err.text);
+		record_pipe_bad(r, err.text);
 		return;
 	}
 	if (strcmp(head.run, r->run) != 0 &&
 	    (head.seq != 0 || head.run[0] != '\0')) {
-		bad(r, "record of another run");
+		record_pipe_bad(r, "record of another run");
 	} else if (head.seq != 0 && head.seq != r->last_seq + 1) {
 		err_say(&err, "record %llu after %llu",
 		    (unsigned long long)head.seq,
 		    (unsigned long long)r->last_seq);
-		bad(r, err.text);
+		record_pipe_bad(r, err.text);
 	} else {
 		if (head.seq != 0)
 			r->last_seq = head.seq;
@@ -71,7 +71,7 @@ line_take(struct record_pipe *r, const char *line, size_t len)
 
 /* 1 when something was read. */
 static int
-read_some(struct record_pipe *r)
+record_pipe_read_some(struct record_pipe *r)
 {
 	int n = evbuffer_read(r->in, r->fd, READ_BYTES);
 	size_t len;
@@ -79,20 +79,20 @@ read_some(struct record_pipe *r)
 
 	while (!r->bad &&
 	    (line = evbuffer_readln(r->in, &len, EVBUFFER_EOL_LF)) != NULL) {
-		line_take(r, line, len);
+		record_pipe_line_take(r, line, len);
 		free(line);
 	}
 	if (!r->bad && evbuffer_get_length(r->in) > RECORD_LINE_MAX)
-		bad(r, "record line too long");
+		record_pipe_bad(r, "record line too long");
 	return n > 0;
 }
 
 static void
-read_cb(evutil_socket_t fd, short what, void *arg)
+record_pipe_read_cb(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	read_some(arg);
+	record_pipe_read_some(arg);
 }
 
 struct record_pipe *
@@ -120,7 +120,8 @@ record_pipe_open(struct event_base *base, const char *path, const char *run,
 	r->ops = ops;
 	r->arg = arg;
 	r->in = evbuffer_new();
-	r->ev = event_new(base, fd, EV_READ | EV_PERSIST, read_cb, r);
+	r->ev = event_new(base, fd, EV_READ | EV_PERSIST, record_pipe_read_cb,
+	    r);
 	event_add(r->ev, NULL);
 	return r;
 }
@@ -129,7 +130,8 @@ void
 record_pipe_drain(struct record_pipe *r)
 {
 	/* Not for ever: somebody may write still. */
-	for (int i = 0; i < DRAIN_READS && !r->bad && read_some(r); i++)
+	for (int i = 0; i < DRAIN_READS && !r->bad && record_pipe_read_some(r);
+	     i++)
 		;
 }
 

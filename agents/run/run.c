@@ -97,7 +97,7 @@ run_resend(struct run *run)
 }
 
 static void
-lost_cb(int64_t rank, int64_t pid, int exited, void *arg)
+run_lost_cb(int64_t rank, int64_t pid, int exited, void *arg)
 {
 	struct run *run = arg;
 
@@ -114,7 +114,7 @@ lost_cb(int64_t rank, int64_t pid, int exited, void *arg)
 /* The rank will end itself. An older collector, which ignores "stuck", sees a
  * rank that exited. */
 static void
-stuck_cb(int64_t rank, int64_t pid, json_t *with, void *arg)
+run_stuck_cb(int64_t rank, int64_t pid, json_t *with, void *arg)
 {
 	struct run *run = arg;
 
@@ -128,10 +128,11 @@ stuck_cb(int64_t rank, int64_t pid, json_t *with, void *arg)
 	    1);
 }
 
-static const struct rank_watch_ops rank_watch_ops = { lost_cb, stuck_cb };
+static const struct rank_watch_ops rank_watch_ops = { run_lost_cb,
+	run_stuck_cb };
 
 static void
-deadline_cb(evutil_socket_t fd, short what, void *arg)
+run_deadline_cb(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
@@ -140,7 +141,7 @@ deadline_cb(evutil_socket_t fd, short what, void *arg)
 
 /* run_dir/RUN, or for a name too long for sockets inside it, a hash of it. */
 static int
-dir_name(struct run *run)
+run_dir_name(struct run *run)
 {
 	const char *top = conf_string(run->ag->conf, "agent", "run_dir");
 	uint64_t sum = 14695981039346656037u;
@@ -157,7 +158,7 @@ dir_name(struct run *run)
 /* Children may search dir but write only to dir/tmp, which belongs to their
  * group: there is no moment at which they could plant a file. */
 static int
-dir_make(struct run *run)
+run_dir_make(struct run *run)
 {
 	struct agent *ag = run->ag;
 	char path[AGENT_PATH_MAX + 32];
@@ -216,9 +217,9 @@ run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
 	TAILQ_INIT(&run->children);
 	TAILQ_INSERT_TAIL(&ag->runs, run, next);
 	run->outbox = json_array();
-	rc = dir_name(run);
+	rc = run_dir_name(run);
 	if (rc >= 0)
-		rc = dir_make(run);
+		rc = run_dir_make(run);
 	if (rc < 0) {
 		err_say(err, "%s: %s", run->dir, strerror(-rc));
 		run_free(run);
@@ -235,7 +236,7 @@ run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
 	if (left_ns > max_ns)
 		left_ns = max_ns;
 	run->deadline_ns = clk_ns() + left_ns;
-	run->deadline = evtimer_new(ag->base, deadline_cb, run);
+	run->deadline = evtimer_new(ag->base, run_deadline_cb, run);
 	tv.tv_sec = (time_t)(left_ns / CLK_NS_PER_S);
 	tv.tv_usec = (suseconds_t)(left_ns % CLK_NS_PER_S / CLK_NS_PER_US);
 	event_add(run->deadline, &tv);
@@ -284,7 +285,7 @@ run_end_all(struct agent *ag, uint64_t grace_ms, const char *text)
 
 /* Free it; run may close with its last child. */
 static void
-child_gone(struct run_child *rc)
+run_child_gone(struct run_child *rc)
 {
 	struct run *run = rc->run;
 
@@ -296,7 +297,7 @@ child_gone(struct run_child *rc)
 }
 
 static void
-started_cb(struct child *c, pid_t pid, void *arg)
+run_started_cb(struct child *c, pid_t pid, void *arg)
 {
 	struct run_child *rc = arg;
 	struct run *run = rc->run;
@@ -312,7 +313,7 @@ started_cb(struct child *c, pid_t pid, void *arg)
 }
 
 static void
-send_not_started(struct run *run, int64_t id, const char *why)
+run_send_not_started(struct run *run, int64_t id, const char *why)
 {
 	json_t *msg = json_pack("{s:s, s:b, s:o}", "run", run->id, "ok", 0,
 	    "text", text_json(why));
@@ -325,17 +326,17 @@ send_not_started(struct run *run, int64_t id, const char *why)
 }
 
 static void
-failed_cb(struct child *c, const char *why, void *arg)
+run_failed_cb(struct child *c, const char *why, void *arg)
 {
 	struct run_child *rc = arg;
 
 	(void)c;
-	send_not_started(rc->run, rc->id, why);
-	child_gone(rc);
+	run_send_not_started(rc->run, rc->id, why);
+	run_child_gone(rc);
 }
 
 static void
-exited_cb(struct child *c, int status, const char *tail, void *arg)
+run_exited_cb(struct child *c, int status, const char *tail, void *arg)
 {
 	struct run_child *rc = arg;
 	struct run *run = rc->run;
@@ -356,14 +357,15 @@ exited_cb(struct child *c, int status, const char *tail, void *arg)
 		(json_int_t)rc->id, "status", status, "stderr",
 		text_json(tail)),
 	    1);
-	child_gone(rc);
+	run_child_gone(rc);
 }
 
-static const struct child_ops child_ops = { started_cb, failed_cb, exited_cb };
+static const struct child_ops child_ops = { run_started_cb, run_failed_cb,
+	run_exited_cb };
 
 /* What every child of the run finds in its environment. */
 static void
-env_base(struct run *run, const char *mark, struct strvec *env)
+run_env_base(struct run *run, const char *mark, struct strvec *env)
 {
 	struct agent *ag = run->ag;
 
@@ -419,7 +421,7 @@ run_child_start(struct run *run, int64_t id, const char *path, char **argv,
 	}
 	err = child_start(ag->base, &spec, &child_ops, rc, &rc->child);
 	if (err < 0) {
-		send_not_started(run, id, strerror(-err));
+		run_send_not_started(run, id, strerror(-err));
 		free(rc);
 		return;
 	}
@@ -428,7 +430,7 @@ run_child_start(struct run *run, int64_t id, const char *path, char **argv,
 
 /* In the environment of everything below one child of ours. */
 static void
-mark_make(const struct run *run, int64_t id, char *ret, size_t cap_bytes)
+run_mark_make(const struct run *run, int64_t id, char *ret, size_t cap_bytes)
 {
 	snprintf(ret, cap_bytes, "COALMINE_KEPT=%s:%s:%lld",
 	    conf_string(run->ag->conf, "agent", "state_dir"), run->id,
@@ -446,22 +448,23 @@ run_spawn(struct run *run, int64_t id, char **argv)
 	TAILQ_FOREACH (rc, &run->children, next)
 		count += rc->id != 0;
 	if (count >= DAEMONS_MAX) {
-		send_not_started(run, id, "more daemons than a launcher needs");
+		run_send_not_started(run, id,
+		    "more daemons than a launcher needs");
 		return;
 	}
 	if (mpi_impl_daemon(run->mpi, run->ag->conf, path, sizeof(path)) < 0) {
-		send_not_started(run, id, "the daemon is not installed");
+		run_send_not_started(run, id, "the daemon is not installed");
 		return;
 	}
-	mark_make(run, id, mark, sizeof(mark));
-	env_base(run, mark, &env);
+	run_mark_make(run, id, mark, sizeof(mark));
+	run_env_base(run, mark, &env);
 	run_child_start(run, id, path, argv, &env, mark);
 	strvec_clear(&env);
 }
 
 static void
-record_cb(const struct record_head *head, const char *line, size_t len_bytes,
-    void *arg)
+run_record_cb(const struct record_head *head, const char *line,
+    size_t len_bytes, void *arg)
 {
 	struct run *run = arg;
 
@@ -470,7 +473,7 @@ record_cb(const struct record_head *head, const char *line, size_t len_bytes,
 
 /* An engine that talks nonsense is ended; exited then says why. */
 static void
-bad_cb(const char *why, void *arg)
+run_bad_cb(const char *why, void *arg)
 {
 	struct run *run = arg;
 	struct run_child *rc;
@@ -486,11 +489,12 @@ bad_cb(const char *why, void *arg)
 		child_end(rc->child, GRACE_MS);
 }
 
-static const struct record_pipe_ops record_pipe_ops = { record_cb, bad_cb };
+static const struct record_pipe_ops record_pipe_ops = { run_record_cb,
+	run_bad_cb };
 
 /* The run's group may read it, and nobody may write it. */
 static int
-campaign_write(struct run *run, const char *text)
+run_campaign_write(struct run *run, const char *text)
 {
 	char path[AGENT_PATH_MAX + 32];
 	size_t len = strlen(text);
@@ -513,7 +517,7 @@ campaign_write(struct run *run, const char *text)
 }
 
 static int
-ask_cb(int64_t id, const char *host, json_t *argv, void *arg)
+run_ask_cb(int64_t id, const char *host, json_t *argv, void *arg)
 {
 	struct run *run = arg;
 
@@ -549,7 +553,7 @@ run_program_check(const struct agent *ag, const char *line, struct err *err)
  * administrator's folder, or a campaign could replace any file of the
  * children's user. */
 static int
-tables_check(const struct agent *ag, const struct conf *c, struct err *err)
+run_tables_check(const struct agent *ag, const struct conf *c, struct err *err)
 {
 	static const char *const sections[] = { "multipath", "collective" };
 	const char *dir = conf_string(ag->conf, "children", "tables");
@@ -573,7 +577,7 @@ tables_check(const struct agent *ag, const struct conf *c, struct err *err)
  * the socket of the rank watch. A program that a campaign brings must be one
  * of the administrator's. */
 static int
-launch_ready(struct run *run, const char *text, size_t node_count,
+run_launch_ready(struct run *run, const char *text, size_t node_count,
     struct conf **ret, struct err *err)
 {
 	struct agent *ag = run->ag;
@@ -589,9 +593,9 @@ launch_ready(struct run *run, const char *text, size_t node_count,
 	line = conf_string(*ret, "command", "run");
 	if (line[0] != '\0' && run_program_check(ag, line, err) < 0)
 		return -EACCES;
-	if (tables_check(ag, *ret, err) < 0)
+	if (run_tables_check(ag, *ret, err) < 0)
 		return -EACCES;
-	rc = campaign_write(run, text);
+	rc = run_campaign_write(run, text);
 	if (rc < 0)
 		return err_set(err, rc, "%.200s: %s", run->dir, strerror(-rc));
 	snprintf(path, sizeof(path), "%s/records", run->dir);
@@ -599,7 +603,7 @@ launch_ready(struct run *run, const char *text, size_t node_count,
 	    &record_pipe_ops, run);
 	snprintf(path, sizeof(path), "%s/agent.sock", run->dir);
 	run->asks = spawn_requests_open(ag->base, path, uid, ag->child_gid,
-	    node_count, ask_cb, run);
+	    node_count, run_ask_cb, run);
 	if (run->records == NULL || run->asks == NULL)
 		return err_set(err, -EIO, "%.200s: %s", run->dir,
 		    strerror(EIO));
@@ -637,22 +641,22 @@ run_launch(struct run *run, const struct launcher *launcher,
 	snprintf(pipe_path, sizeof(pipe_path), "%s/records", run->dir);
 	if (mpi_impl_path(run->mpi, ag->conf, launcher_path, engine,
 		sizeof(launcher_path), &err) < 0 ||
-	    launch_ready(run, campaign, node_count, &c, &err) < 0) {
-		send_not_started(run, 0, err.text);
+	    run_launch_ready(run, campaign, node_count, &c, &err) < 0) {
+		run_send_not_started(run, 0, err.text);
 		conf_free(c);
 		return;
 	}
 	job.campaign = c;
-	mark_make(run, 0, mark, sizeof(mark));
-	env_base(run, mark, &env);
+	run_mark_make(run, 0, mark, sizeof(mark));
+	run_env_base(run, mark, &env);
 	strvec_env(&env, "COALMINE_ARSH_SOCKET", "%s/agent.sock", run->dir);
 	if (launcher_path[0] == '\0' && launcher != &launcher_slurm)
-		send_not_started(run, 0,
+		run_send_not_started(run, 0,
 		    "this MPI has no launcher of its own: allowed is "
 		    "campaign.launcher = slurm");
 	else if (launcher->build(&job, path, sizeof(path), &argv, &env, &err) <
 	    0)
-		send_not_started(run, 0, err.text);
+		run_send_not_started(run, 0, err.text);
 	else
 		run_child_start(run, 0, path, argv.list, &env, mark);
 	strvec_clear(&argv);

@@ -50,7 +50,7 @@ struct span {
 
 /* Takes the next off; 0: none, or not a whole one. ret: what it holds. */
 static int
-attr_next(struct span *s, uint16_t *ret_type, struct span *ret)
+ethtool_attr_next(struct span *s, uint16_t *ret_type, struct span *ret)
 {
 	struct nlattr a;
 	size_t step;
@@ -72,12 +72,12 @@ attr_next(struct span *s, uint16_t *ret_type, struct span *ret)
 
 /* The first of a type; bytes 0: there is none. */
 static struct span
-attr_find(struct span s, uint16_t type)
+ethtool_attr_find(struct span s, uint16_t type)
 {
 	struct span found;
 	uint16_t is;
 
-	while (attr_next(&s, &is, &found))
+	while (ethtool_attr_next(&s, &is, &found))
 		if (is == type)
 			return found;
 	return (struct span){ NULL, 0 };
@@ -85,7 +85,7 @@ attr_find(struct span s, uint16_t type)
 
 /* FEC's are a list, all lanes first. */
 static void
-stats_take(uint8_t command, struct span attrs, json_t *nics)
+ethtool_stats_take(uint8_t command, struct span attrs, json_t *nics)
 {
 	struct span name, number;
 	char nic[IF_NAMESIZE];
@@ -94,7 +94,8 @@ stats_take(uint8_t command, struct span attrs, json_t *nics)
 
 	_Static_assert((int)ETHTOOL_A_PAUSE_HEADER == (int)ETHTOOL_A_FEC_HEADER,
 	    "one header");
-	name = attr_find(attr_find(attrs, ETHTOOL_A_PAUSE_HEADER),
+	name = ethtool_attr_find(ethtool_attr_find(attrs,
+				     ETHTOOL_A_PAUSE_HEADER),
 	    ETHTOOL_A_HEADER_DEV_NAME);
 	if (name.bytes == 0 || name.bytes > sizeof(nic))
 		return;
@@ -103,7 +104,8 @@ stats_take(uint8_t command, struct span attrs, json_t *nics)
 	for (size_t i = 0; counters != NULL && i < ARRAY_LEN(stat_rows); i++) {
 		if (stat_rows[i].command != command)
 			continue;
-		number = attr_find(attr_find(attrs, stat_rows[i].nest),
+		number = ethtool_attr_find(ethtool_attr_find(attrs,
+					       stat_rows[i].nest),
 		    stat_rows[i].attribute);
 		if (number.bytes < sizeof(value))
 			continue;
@@ -115,10 +117,11 @@ stats_take(uint8_t command, struct span attrs, json_t *nics)
 }
 
 static void
-pfc_take(struct span attrs, json_t *nics)
+ethtool_pfc_take(struct span attrs, json_t *nics)
 {
-	struct span name = attr_find(attrs, DCB_ATTR_IFNAME);
-	struct span found = attr_find(attr_find(attrs, DCB_ATTR_IEEE),
+	struct span name = ethtool_attr_find(attrs, DCB_ATTR_IFNAME);
+	struct span found = ethtool_attr_find(ethtool_attr_find(attrs,
+						  DCB_ATTR_IEEE),
 	    DCB_ATTR_IEEE_PFC);
 	uint64_t sent = 0, received = 0;
 	char nic[IF_NAMESIZE];
@@ -167,9 +170,9 @@ ethtool_take(const void *bytes, size_t len_bytes, json_t *nics)
 			command = (uint8_t)at[NLMSG_HDRLEN];
 			if (nh.nlmsg_type == RTM_GETDCB ||
 			    nh.nlmsg_type == RTM_SETDCB)
-				pfc_take(attrs, nics);
+				ethtool_pfc_take(attrs, nics);
 			else
-				stats_take(command, attrs, nics);
+				ethtool_stats_take(command, attrs, nics);
 		}
 		step = NLMSG_ALIGN(nh.nlmsg_len);
 		if ((nh.nlmsg_flags & NLM_F_MULTI) == 0)
@@ -190,7 +193,8 @@ struct request {
 };
 
 static void
-request_attr(struct request *r, uint16_t type, const void *value, size_t bytes)
+ethtool_request_attr(struct request *r, uint16_t type, const void *value,
+    size_t bytes)
 {
 	struct nlattr a = { (uint16_t)(NLA_HDRLEN + bytes), type };
 
@@ -202,7 +206,7 @@ request_attr(struct request *r, uint16_t type, const void *value, size_t bytes)
 
 /* Sends it; bytes of the first answer, or -1. */
 static ssize_t
-request_send(int fd, const struct request *r, char *reply)
+ethtool_request_send(int fd, const struct request *r, char *reply)
 {
 	if (send(fd, r, r->nh.nlmsg_len, 0) != (ssize_t)r->nh.nlmsg_len)
 		return -1;
@@ -210,9 +214,9 @@ request_send(int fd, const struct request *r, char *reply)
 }
 
 static void
-request_read(int fd, const struct request *r, char *reply, json_t *nics)
+ethtool_request_read(int fd, const struct request *r, char *reply, json_t *nics)
 {
-	ssize_t n = request_send(fd, r, reply);
+	ssize_t n = ethtool_request_send(fd, r, reply);
 
 	for (int i = 0;
 	     n > 0 && i < REPLIES_MAX && !ethtool_take(reply, (size_t)n, nics);
@@ -222,7 +226,7 @@ request_read(int fd, const struct request *r, char *reply, json_t *nics)
 
 /* The number by which messages of ethtool go; 0: the kernel has none. */
 static uint16_t
-family_of(int fd, char *reply)
+ethtool_family_of(int fd, char *reply)
 {
 	struct request r = { .nh = { .nlmsg_type = GENL_ID_CTRL,
 				 .nlmsg_flags = NLM_F_REQUEST },
@@ -232,12 +236,12 @@ family_of(int fd, char *reply)
 	uint16_t family = 0;
 	ssize_t n;
 
-	request_attr(&r, CTRL_ATTR_FAMILY_NAME, ETHTOOL_GENL_NAME,
+	ethtool_request_attr(&r, CTRL_ATTR_FAMILY_NAME, ETHTOOL_GENL_NAME,
 	    sizeof(ETHTOOL_GENL_NAME));
-	n = request_send(fd, &r, reply);
+	n = ethtool_request_send(fd, &r, reply);
 	if (n <= (ssize_t)head)
 		return 0;
-	id = attr_find((struct span){ reply + head, (size_t)n - head },
+	id = ethtool_attr_find((struct span){ reply + head, (size_t)n - head },
 	    CTRL_ATTR_FAMILY_ID);
 	if (id.bytes >= sizeof(family))
 		memcpy(&family, id.at, sizeof(family));
@@ -245,7 +249,7 @@ family_of(int fd, char *reply)
 }
 
 static int
-socket_open(int protocol)
+ethtool_socket_open(int protocol)
 {
 	struct timeval limit = { .tv_sec = REQUEST_WAIT };
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
@@ -269,22 +273,22 @@ ethtool_read(json_t *nics)
 	struct request pfc = { .nh = { .nlmsg_type = RTM_GETDCB,
 				   .nlmsg_flags = NLM_F_REQUEST },
 		.head = { AF_UNSPEC, DCB_CMD_IEEE_GET } };
-	int fd = socket_open(NETLINK_GENERIC);
+	int fd = ethtool_socket_open(NETLINK_GENERIC);
 	json_t *row;
 	size_t i;
 
 	if (fd < 0)
 		return;
-	dump.nh.nlmsg_type = family_of(fd, reply);
-	request_attr(&dump, ETHTOOL_A_PAUSE_HEADER | NLA_F_NESTED, &stats,
-	    sizeof(stats));
+	dump.nh.nlmsg_type = ethtool_family_of(fd, reply);
+	ethtool_request_attr(&dump, ETHTOOL_A_PAUSE_HEADER | NLA_F_NESTED,
+	    &stats, sizeof(stats));
 	for (i = 0; dump.nh.nlmsg_type != 0 && i < ARRAY_LEN(asked); i++) {
 		dump.head[0] = asked[i];
 		dump.head[1] = ETHTOOL_GENL_VERSION;
-		request_read(fd, &dump, reply, nics);
+		ethtool_request_read(fd, &dump, reply, nics);
 	}
 	close(fd);
-	fd = socket_open(NETLINK_ROUTE);
+	fd = ethtool_socket_open(NETLINK_ROUTE);
 	json_array_foreach (nics, i, row) {
 		const char *nic = member_text(row, "nic");
 
@@ -293,8 +297,9 @@ ethtool_read(json_t *nics)
 		    json_object_get(json_object_get(row, "counters"),
 			"pause_rx_frames") == NULL)
 			continue;
-		request_attr(&pfc, DCB_ATTR_IFNAME, nic, strlen(nic) + 1);
-		request_read(fd, &pfc, reply, nics);
+		ethtool_request_attr(&pfc, DCB_ATTR_IFNAME, nic,
+		    strlen(nic) + 1);
+		ethtool_request_read(fd, &pfc, reply, nics);
 	}
 	if (fd >= 0)
 		close(fd);

@@ -83,7 +83,7 @@ static const struct plugin_call calls[] = {
 };
 
 static void
-nvml_close(struct nvml *n)
+gpu_nvml_close(struct nvml *n)
 {
 	n->shutdown();
 	dlclose(n->so);
@@ -91,7 +91,7 @@ nvml_close(struct nvml *n)
 
 /* 0, or -1: there is none that works. */
 static int
-nvml_open(struct nvml *n)
+gpu_nvml_open(struct nvml *n)
 {
 	n->so = plugin_calls("libnvidia-ml.so.1", calls, ARRAY_LEN(calls), n,
 	    NULL);
@@ -116,7 +116,7 @@ struct question {
 };
 
 static void
-question_free(struct question *q)
+gpu_question_free(struct question *q)
 {
 	json_decref(q->gpus);
 	json_decref(q->counters);
@@ -126,7 +126,7 @@ question_free(struct question *q)
 }
 
 static void *
-thread_main(void *arg)
+gpu_thread_main(void *arg)
 {
 	struct question *q = arg;
 
@@ -139,7 +139,7 @@ thread_main(void *arg)
 }
 
 static int
-is_over(struct question *q, uint64_t wait_ns)
+gpu_is_over(struct question *q, uint64_t wait_ns)
 {
 	uint64_t until_ns = clk_ns() + wait_ns;
 	struct timespec until = { (time_t)(until_ns / CLK_NS_PER_S),
@@ -157,18 +157,18 @@ is_over(struct question *q, uint64_t wait_ns)
 /* The question with its answer; NULL: there is none, or none in time. One that
  * hangs is waited for before the next is asked, in no time of ours. */
 static struct question *
-nvml_ask(void (*ask)(struct question *q), const json_t *gpus)
+gpu_nvml_ask(void (*ask)(struct question *q), const json_t *gpus)
 {
 	static struct question *hangs;
 	struct question *q;
 	pthread_condattr_t clock;
 	pthread_t thread;
 
-	if (hangs != NULL && !is_over(hangs, 0))
+	if (hangs != NULL && !gpu_is_over(hangs, 0))
 		return NULL;
 	if (hangs != NULL) {
 		log_info("NVML answers again");
-		question_free(hangs);
+		gpu_question_free(hangs);
 		hangs = NULL;
 	}
 	q = xcalloc(1, sizeof(*q));
@@ -180,12 +180,12 @@ nvml_ask(void (*ask)(struct question *q), const json_t *gpus)
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&q->ended, &clock);
 	pthread_condattr_destroy(&clock);
-	if (pthread_create(&thread, NULL, thread_main, q) != 0) {
-		question_free(q);
+	if (pthread_create(&thread, NULL, gpu_thread_main, q) != 0) {
+		gpu_question_free(q);
 		return NULL;
 	}
 	pthread_detach(thread);
-	if (is_over(q, ANSWER_S * CLK_NS_PER_S))
+	if (gpu_is_over(q, ANSWER_S * CLK_NS_PER_S))
 		return q;
 	log_warnx("NVML does not answer: is a GPU off its bus?");
 	hangs = q;
@@ -194,14 +194,14 @@ nvml_ask(void (*ask)(struct question *q), const json_t *gpus)
 
 /* Processes are only counted, so the layout of NVML's struct is irrelevant. */
 static void
-ask_busy(struct question *q)
+gpu_ask_busy(struct question *q)
 {
 	unsigned gpus = 0, found;
 	struct nvml n;
 	void *gpu;
 	int rc, busy = 0;
 
-	if (nvml_open(&n) < 0)
+	if (gpu_nvml_open(&n) < 0)
 		return;
 	if (n.processes == NULL || n.count(&gpus) != 0)
 		gpus = 0;
@@ -215,14 +215,14 @@ ask_busy(struct question *q)
 			err_say(&q->err,
 			    "NVIDIA GPU %u: a process computes on it", i);
 	}
-	nvml_close(&n);
+	gpu_nvml_close(&n);
 	q->busy = busy;
 }
 
 static int
-nvidia_busy(struct err *err)
+gpu_nvidia_busy(struct err *err)
 {
-	struct question *q = nvml_ask(ask_busy, NULL);
+	struct question *q = gpu_nvml_ask(gpu_ask_busy, NULL);
 	int busy = q == NULL || q->busy;
 
 	if (busy)
@@ -230,7 +230,7 @@ nvidia_busy(struct err *err)
 		    q == NULL ? "NVIDIA GPUs: NVML does not answer"
 			      : q->err.text);
 	if (q != NULL)
-		question_free(q);
+		gpu_question_free(q);
 	return busy;
 }
 
@@ -253,13 +253,13 @@ gpu_busy(const char *root, struct err *err)
 		}
 	if (d != NULL)
 		closedir(d);
-	return busy || nvidia_busy(err);
+	return busy || gpu_nvidia_busy(err);
 }
 
 /* ---- how they are ---- */
 
 static void
-add(json_t *counters, const char *name, int64_t value)
+gpu_add(json_t *counters, const char *name, int64_t value)
 {
 	value += member_int(counters, name);
 	json_object_set_new(counters, name, json_integer(value));
@@ -293,7 +293,7 @@ static const struct {
 };
 
 static void
-nvidia_read(const struct nvml *n, const char *pci, json_t *counters)
+gpu_nvidia_read(const struct nvml *n, const char *pci, json_t *counters)
 {
 	struct field f[ARRAY_LEN(fields)] = { { .id = 0 } };
 	unsigned long long reasons = 0;
@@ -305,12 +305,12 @@ nvidia_read(const struct nvml *n, const char *pci, json_t *counters)
 	if (rc == 0 && n->fields != NULL)
 		rc = n->fields(gpu, ARRAY_LEN(fields), f);
 	if (rc == NVML_GPU_IS_LOST)
-		add(counters, "gpu_lost", 1);
+		gpu_add(counters, "gpu_lost", 1);
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(fields); i++) {
 		int type = f[i].type;
 
 		if (f[i].code == 0 && type > FIELD_DOUBLE && type < FIELD_MAX)
-			add(counters, fields[i].name,
+			gpu_add(counters, fields[i].name,
 			    type == FIELD_U32       ? (int64_t)f[i].value.u32
 				: type == FIELD_S32 ? (int64_t)f[i].value.s32
 				: type == FIELD_U16
@@ -321,7 +321,7 @@ nvidia_read(const struct nvml *n, const char *pci, json_t *counters)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(throttles); i++)
 		if ((reasons & throttles[i].bits) != 0)
-			add(counters, throttles[i].name, 1);
+			gpu_add(counters, throttles[i].name, 1);
 }
 
 /* The driver's table: its size, format and revision, then fields of fixed
@@ -348,19 +348,19 @@ gpu_metrics_take(const void *bytes, size_t len_bytes, json_t *counters)
 	if (b[3] == 3 && size >= REASONS_AT + sizeof(reasons)) {
 		memcpy(&reasons, b + REASONS_AT, sizeof(reasons));
 		if (reasons != UINT64_MAX && (reasons & heat) != 0)
-			add(counters, "throttle_thermal", 1);
+			gpu_add(counters, "throttle_thermal", 1);
 	}
 	if (times_at[b[3]] == 0 || size < times_at[b[3]] + sizeof(times))
 		return;
 	memcpy(times, b + times_at[b[3]], sizeof(times));
 	for (int i = 0; i < TIMES; i++)
 		if (i != TIME_OF_POWER && times[i] != UINT32_MAX)
-			add(counters, "throttle_thermal_time", times[i]);
+			gpu_add(counters, "throttle_thermal_time", times[i]);
 }
 
 /* ras/BLOCK_err_count: "ue: 0", "ce: 12". */
 static void
-amd_read(const char *device, json_t *counters)
+gpu_amd_read(const char *device, json_t *counters)
 {
 	uint8_t metrics[4096];
 	struct dirent *de;
@@ -386,32 +386,33 @@ amd_read(const char *device, json_t *counters)
 		    sensor_words(ras, de->d_name, "ue:", &ue) < 0 ||
 		    sensor_words(ras, de->d_name, "ce:", &ce) < 0)
 			continue;
-		add(counters, is_link ? "xgmi_errors" : "memory_uncorrectable",
-		    ue);
-		add(counters, is_link ? "xgmi_errors" : "memory_corrected", ce);
+		gpu_add(counters,
+		    is_link ? "xgmi_errors" : "memory_uncorrectable", ue);
+		gpu_add(counters, is_link ? "xgmi_errors" : "memory_corrected",
+		    ce);
 	}
 	if (d != NULL)
 		closedir(d);
 }
 
 static void
-ask_counters(struct question *q)
+gpu_ask_counters(struct question *q)
 {
 	struct nvml n;
 	json_t *gpu;
 	size_t i;
 
-	if (nvml_open(&n) < 0)
+	if (gpu_nvml_open(&n) < 0)
 		return;
 	json_array_foreach (q->gpus, i, gpu) {
 		const char *pci = member_text(gpu, "pci");
 		json_t *counters = json_object();
 
 		if (strcmp(member_text(gpu, "vendor"), "nvidia") == 0)
-			nvidia_read(&n, pci, counters);
+			gpu_nvidia_read(&n, pci, counters);
 		json_object_set_new(q->counters, pci, counters);
 	}
-	nvml_close(&n);
+	gpu_nvml_close(&n);
 }
 
 void
@@ -431,16 +432,16 @@ gpu_read(const char *root, const json_t *gpus, json_t *rows)
 			continue;
 		counters = sensor_row(rows, pci);
 		sensor_aer(device, counters);
-		amd_read(device, counters);
+		gpu_amd_read(device, counters);
 		if (strcmp(member_text(gpu, "vendor"), "nvidia") == 0 &&
 		    !is_asked++)
-			q = nvml_ask(ask_counters, gpus);
+			q = gpu_nvml_ask(gpu_ask_counters, gpus);
 		if (q != NULL)
 			json_object_update(counters,
 			    json_object_get(q->counters, pci));
 	}
 	if (q != NULL)
-		question_free(q);
+		gpu_question_free(q);
 }
 
 /* "... NVRM: Xid (PCI:0000:1a:00): 79, pid=..."; "... amdgpu 0000:c1:00.0:
@@ -469,5 +470,5 @@ gpu_log_take(const char *line, json_t *rows)
 	}
 	counters = sensor_counters(rows, pci);
 	if (counters != NULL)
-		add(counters, name, 1);
+		gpu_add(counters, name, 1);
 }

@@ -68,7 +68,7 @@ psi_stretch(const char *root, double load_per_core)
 
 /* One line of a file; 0 where there is none. */
 static int
-line_read(const char *root, const char *name, char *ret, int bytes)
+host_line_read(const char *root, const char *name, char *ret, int bytes)
 {
 	char path[300];
 	FILE *fp;
@@ -86,12 +86,12 @@ line_read(const char *root, const char *name, char *ret, int bytes)
 
 /* The share of ticks that the hypervisor took since the last look. */
 static void
-put_steal(const char *root, struct host_look *last, json_t *to)
+host_put_steal(const char *root, struct host_look *last, json_t *to)
 {
 	uint64_t v[STAT_FIELDS] = { 0 }, sum = 0;
 	char line[256];
 
-	if (!line_read(root, "/proc/stat", line, sizeof(line)) ||
+	if (!host_line_read(root, "/proc/stat", line, sizeof(line)) ||
 	    sscanf(line,
 		"cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
 		" %" SCNu64 " %" SCNu64 " %" SCNu64,
@@ -113,7 +113,7 @@ put_steal(const char *root, struct host_look *last, json_t *to)
 /* Nanoseconds in which a quota has kept our tasks from a core: that of our
  * control group, of version 1 or 2, or of one above it. */
 static uint64_t
-throttled_ns(const char *root)
+host_throttled_ns(const char *root)
 {
 	char path[4600], line[4200], stat[128], *group;
 	uint64_t sum = 0, value;
@@ -160,7 +160,7 @@ throttled_ns(const char *root)
 /* Of the packages of the first core and of the last, which are all on most
  * machines; 0 where the processor does not tell. */
 static int64_t
-hot_ms(const char *root)
+host_hot_ms(const char *root)
 {
 	const long cpus[] = { 0, sysconf(_SC_NPROCESSORS_CONF) - 1 };
 	int64_t most = 0, ms;
@@ -178,10 +178,10 @@ hot_ms(const char *root)
 }
 
 static void
-put_taken(const char *root, struct host_look *last, json_t *to)
+host_put_taken(const char *root, struct host_look *last, json_t *to)
 {
-	uint64_t now_ns = clk_ns(), quota_ns = throttled_ns(root);
-	int64_t hot = hot_ms(root);
+	uint64_t now_ns = clk_ns(), quota_ns = host_throttled_ns(root);
+	int64_t hot = host_hot_ms(root);
 	double seconds = fmax((double)(now_ns - last->taken_ns) / 1e9, 1e-3);
 
 	if (last->taken_ns > 0 && quota_ns > last->quota_ns)
@@ -208,7 +208,7 @@ struct traffic {
 
 /* A device that has moved so much since boot; its rate, or 0: unknown. */
 static void
-device_take(struct traffic *t, const char *name, int64_t rx_bytes,
+host_device_take(struct traffic *t, const char *name, int64_t rx_bytes,
     int64_t tx_bytes, double rate_bps)
 {
 	struct host_link *mine;
@@ -238,7 +238,7 @@ device_take(struct traffic *t, const char *name, int64_t rx_bytes,
 
 /* Of dir/name, which is a device of the kernel or a port of an HCA. */
 static void
-net_take(struct traffic *t, const char *dir, const char *name)
+host_net_take(struct traffic *t, const char *dir, const char *name)
 {
 	int64_t rx, tx, mbit = 0;
 	char path[700];
@@ -254,26 +254,27 @@ net_take(struct traffic *t, const char *dir, const char *name)
 		mbit = 0;
 	if (sensor_file(path, "statistics/rx_bytes", &rx) == 0 &&
 	    sensor_file(path, "statistics/tx_bytes", &tx) == 0)
-		device_take(t, name, rx, tx, (double)mbit * 1e6);
+		host_device_take(t, name, rx, tx, (double)mbit * 1e6);
 }
 
 static void
-port_take(struct traffic *t, const char *dir, const char *name)
+host_port_take(struct traffic *t, const char *dir, const char *name)
 {
 	char path[700], full[710], rate[64] = "";
 	int64_t rx, tx;
 
 	snprintf(path, sizeof(path), "%s/%s/ports/1", dir, name);
 	snprintf(full, sizeof(full), "%s/rate", path);
-	(void)line_read("", full, rate, sizeof(rate)); /* "200 Gb/sec ..." */
+	(void)host_line_read("", full, rate,
+	    sizeof(rate)); /* "200 Gb/sec ..." */
 	if (sensor_file(path, "counters/port_rcv_data", &rx) == 0 &&
 	    sensor_file(path, "counters/port_xmit_data", &tx) == 0)
-		device_take(t, name, (int64_t)(4 * (uint64_t)rx),
+		host_device_take(t, name, (int64_t)(4 * (uint64_t)rx),
 		    (int64_t)(4 * (uint64_t)tx), atof(rate) * 1e9);
 }
 
 static void
-each_device(struct traffic *t, const char *root, const char *class,
+host_each_device(struct traffic *t, const char *root, const char *class,
     void (*take)(struct traffic *t, const char *dir, const char *name))
 {
 	char dir[400];
@@ -292,17 +293,17 @@ each_device(struct traffic *t, const char *root, const char *class,
 
 /* Without hardware, as in a container, virtual devices are counted instead. */
 static void
-put_traffic(const char *root, struct host_look *last, json_t *to)
+host_put_traffic(const char *root, struct host_look *last, json_t *to)
 {
 	uint64_t now_ns = clk_ns();
 	struct traffic t = { .last = last, .is_hardware = 1 };
 
 	t.seconds = fmax((double)(now_ns - last->at_ns) / 1e9, 1e-3);
-	each_device(&t, root, "net", net_take);
-	each_device(&t, root, "infiniband", port_take);
+	host_each_device(&t, root, "net", host_net_take);
+	host_each_device(&t, root, "infiniband", host_port_take);
 	if (t.now.link_count == 0) {
 		t.is_hardware = 0;
-		each_device(&t, root, "net", net_take);
+		host_each_device(&t, root, "net", host_net_take);
 	}
 	if (last->link_count > 0 && t.now.link_count > 0) {
 		json_object_set_new(to, "net_bps", json_real(t.bps));
@@ -324,11 +325,11 @@ host_read(const char *root, struct host_look *last)
 
 	if (!isnan(cpu))
 		json_object_set_new(o, "cpu", json_real(cpu));
-	put_steal(root, last, o);
-	put_taken(root, last, o);
-	put_traffic(root, last, o);
+	host_put_steal(root, last, o);
+	host_put_taken(root, last, o);
+	host_put_traffic(root, last, o);
 	/* This process's time on a core, time waiting for one, and turns. */
-	if (!line_read(root, "/proc/self/schedstat", line, sizeof(line)) ||
+	if (!host_line_read(root, "/proc/self/schedstat", line, sizeof(line)) ||
 	    sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64, &run_ns, &wait_ns,
 		&slices) != 3)
 		return o;

@@ -85,7 +85,7 @@ struct row {
 
 /* Names of machines are compared up to their first dot. */
 static int
-is_host(const struct inband *ib, const char *text)
+inband_is_host(const struct inband *ib, const char *text)
 {
 	size_t len = strcspn(ib->host, ".");
 
@@ -95,7 +95,7 @@ is_host(const struct inband *ib, const char *text)
 
 /* "ReduceScatter" is what campaigns call reduce-scatter. 0: it is none. */
 static int
-op_find(const char *text, char ret[16])
+inband_op_find(const char *text, char ret[16])
 {
 	static const char *const others[] = { "send", "recv", "barrier" };
 
@@ -117,7 +117,7 @@ op_find(const char *text, char ret[16])
 }
 
 static int
-is_like(const struct kind *a, const struct kind *b)
+inband_is_like(const struct kind *a, const struct kind *b)
 {
 	return a->size == b->size && a->ranks == b->ranks &&
 	    a->nodes == b->nodes && a->source == b->source &&
@@ -126,7 +126,7 @@ is_like(const struct kind *a, const struct kind *b)
 
 /* Impossible rows are left out, and those for which there is no room. */
 static void
-kind_add(struct file *f, struct kind *k)
+inband_kind_add(struct file *f, struct kind *k)
 {
 	/* Job ids: PBS has "12[3].server", Flux letters beyond ASCII. */
 	static const char allowed[] =
@@ -148,7 +148,7 @@ kind_add(struct file *f, struct kind *k)
 		return;
 	k->size = k->bytes > k->calls ? ilogb(k->bytes / k->calls) : 0;
 	for (have = f->kinds; have < f->kinds + f->count; have++)
-		if (have->rank == k->rank && is_like(have, k))
+		if (have->rank == k->rank && inband_is_like(have, k))
 			break;
 	if (have == f->kinds + f->count) {
 		if (f->count == KINDS_MAX)
@@ -165,7 +165,7 @@ kind_add(struct file *f, struct kind *k)
 
 /* NCCL's inspector tells the bytes of one rank's part where each has one. */
 static double
-whole_bytes(const char *op, double bytes, int64_t ranks)
+inband_whole_bytes(const char *op, double bytes, int64_t ranks)
 {
 	return strcmp(op, "allgather") == 0 ||
 		strcmp(op, "reduce-scatter") == 0 || strcmp(op, "alltoall") == 0
@@ -175,7 +175,8 @@ whole_bytes(const char *op, double bytes, int64_t ranks)
 
 /* The job is of the folder's name: nccl-inspector-12, or 12. */
 static void
-take_call(struct inband *ib, struct file *f, const char *line, int source)
+inband_take_call(struct inband *ib, struct file *f, const char *line,
+    int source)
 {
 	static const char prefix[] = "nccl-inspector-";
 	const char *end = strrchr(f->path, '/'), *folder = end;
@@ -200,20 +201,20 @@ take_call(struct inband *ib, struct file *f, const char *line, int source)
 	if (strncmp(folder, prefix, strlen(prefix)) == 0)
 		folder += strlen(prefix);
 	snprintf(k.job, sizeof(k.job), "%.*s", (int)(end - folder), folder);
-	if (is_host(ib,
+	if (inband_is_host(ib,
 		member_text(json_object_get(all, "metadata"), "hostname")) &&
-	    op_find(coll != NULL ? member_text(coll, "coll")
-				 : member_text(p2p, "p2p"),
+	    inband_op_find(coll != NULL ? member_text(coll, "coll")
+					: member_text(p2p, "p2p"),
 		k.op)) {
-		k.bytes = whole_bytes(k.op, k.bytes, k.ranks);
-		kind_add(f, &k);
+		k.bytes = inband_whole_bytes(k.op, k.bytes, k.ranks);
+		inband_kind_add(f, &k);
 	}
 	json_decref(all);
 }
 
 /* The text of a label, "" without it. */
 static void
-label(const char *line, const char *name, char *ret, size_t ret_bytes)
+inband_label(const char *line, const char *name, char *ret, size_t ret_bytes)
 {
 	char key[40];
 	const char *at;
@@ -228,7 +229,7 @@ label(const char *line, const char *name, char *ret, size_t ret_bytes)
 
 /* "name{labels} value": the value, or NAN. */
 static double
-value_of(const char *line)
+inband_value_of(const char *line)
 {
 	const char *end = strrchr(line, '}');
 	double x = NAN;
@@ -241,7 +242,7 @@ value_of(const char *line)
 
 /* "4-5MB": at least so many. */
 static double
-range_bytes(const char *text)
+inband_range_bytes(const char *text)
 {
 	static const char units[] = "BKMGT";
 	double least;
@@ -257,11 +258,12 @@ range_bytes(const char *text)
  * better than message_size. A bus rate is so many times the algorithm's; an
  * operation that the inspector does not know has none. */
 static void
-take_means(struct inband *ib, struct file *f, const char *line, int source)
+inband_take_means(struct inband *ib, struct file *f, const char *line,
+    int source)
 {
 	struct kind k = { .source = source, .calls = 1 };
 	const char *labels = strchr(line, '{'), *rate = strchr(ib->rate, '{');
-	double n, gbs = value_of(ib->rate), per_algorithm = 1;
+	double n, gbs = inband_value_of(ib->rate), per_algorithm = 1;
 	char text[256], op[64];
 	size_t len;
 
@@ -277,34 +279,37 @@ take_means(struct inband *ib, struct file *f, const char *line, int source)
 	if (strstr(line, "exec_time_microseconds{") == NULL || rate == NULL ||
 	    len == 0 || strncmp(labels, rate, len + 1) != 0)
 		return;
-	label(line, "node", text, sizeof(text));
-	if (!is_host(ib, text))
+	inband_label(line, "node", text, sizeof(text));
+	if (!inband_is_host(ib, text))
 		return;
-	label(line, "collective", op, sizeof(op));
+	inband_label(line, "collective", op, sizeof(op));
 	if (op[0] == '\0')
-		label(line, "p2p_operation", op, sizeof(op));
-	label(line, "nranks", text, sizeof(text));
-	if (!op_find(op, k.op) || str_to_int(text, 2, INT32_MAX, &k.ranks) < 0)
+		inband_label(line, "p2p_operation", op, sizeof(op));
+	inband_label(line, "nranks", text, sizeof(text));
+	if (!inband_op_find(op, k.op) ||
+	    str_to_int(text, 2, INT32_MAX, &k.ranks) < 0)
 		return;
-	label(line, "n_nodes", text, sizeof(text));
+	inband_label(line, "n_nodes", text, sizeof(text));
 	(void)str_to_int(text, 0, INT32_MAX, &k.nodes);
-	label(line, "gpu", text, sizeof(text));
+	inband_label(line, "gpu", text, sizeof(text));
 	(void)str_to_int(text + strspn(text, "GPU"), 0, INT32_MAX, &k.rank);
-	label(line, "slurm_job_id", k.job, sizeof(k.job));
+	inband_label(line, "slurm_job_id", k.job, sizeof(k.job));
 	n = (double)k.ranks;
 	if (strcmp(k.op, "allreduce") == 0)
 		per_algorithm = 2 * (n - 1) / n;
-	else if (whole_bytes(k.op, 1, 2) > 1)
+	else if (inband_whole_bytes(k.op, 1, 2) > 1)
 		per_algorithm = (n - 1) / n;
-	k.seconds = value_of(line) / 1e6;
-	label(line, "message_size", text, sizeof(text));
-	k.bytes = gbs > 0 ? gbs * 1e9 / per_algorithm * k.seconds
-			  : whole_bytes(k.op, range_bytes(text), k.ranks);
-	kind_add(f, &k);
+	k.seconds = inband_value_of(line) / 1e6;
+	inband_label(line, "message_size", text, sizeof(text));
+	k.bytes = gbs > 0
+	    ? gbs * 1e9 / per_algorithm * k.seconds
+	    : inband_whole_bytes(k.op, inband_range_bytes(text), k.ranks);
+	inband_kind_add(f, &k);
 }
 
 static void
-take_sums(struct inband *ib, struct file *f, const char *line, int source)
+inband_take_sums(struct inband *ib, struct file *f, const char *line,
+    int source)
 {
 	json_t *o = json_loads(line, 0, NULL);
 	struct kind k = { .source = source,
@@ -316,9 +321,9 @@ take_sums(struct inband *ib, struct file *f, const char *line, int source)
 		.seconds = member_number(o, "seconds") };
 
 	snprintf(k.job, sizeof(k.job), "%s", member_text(o, "job"));
-	if (is_host(ib, member_text(o, "host")) &&
-	    op_find(member_text(o, "op"), k.op))
-		kind_add(f, &k);
+	if (inband_is_host(ib, member_text(o, "host")) &&
+	    inband_op_find(member_text(o, "op"), k.op))
+		inband_kind_add(f, &k);
 	json_decref(o);
 }
 
@@ -327,14 +332,15 @@ static const struct source {
 	int grows, is_sum; /* else what it has is added to what it had */
 	void (*take)(struct inband *ib, struct file *f, const char *line,
 	    int source);
-} sources[] = { { ".log", "nccl", 1, 0, take_call },
-	{ ".prom", "nccl-means", 0, 0, take_means },
-	{ ".jsonl", "pmpi", 0, 1, take_sums } };
+} sources[] = { { ".log", "nccl", 1, 0, inband_take_call },
+	{ ".prom", "nccl-means", 0, 0, inband_take_means },
+	{ ".jsonl", "pmpi", 0, 1, inband_take_sums } };
 
 /* Within what is left of this look; of a file that grows faster, the newest.
  * -1: its turn comes with another look. */
 static int
-file_read(struct inband *ib, struct file *f, int source, int fd, off_t size)
+inband_file_read(struct inband *ib, struct file *f, int source, int fd,
+    off_t size)
 {
 	const struct source *s = &sources[source];
 	size_t most = s->grows ? ib->share_bytes : SUMS_FILE, bytes = most;
@@ -376,7 +382,7 @@ file_read(struct inband *ib, struct file *f, int source, int fd, off_t size)
 }
 
 static struct file *
-file_find(struct inband *ib, const char *path, const struct stat *st)
+inband_file_find(struct inband *ib, const char *path, const struct stat *st)
 {
 	struct file *f;
 
@@ -396,7 +402,7 @@ file_find(struct inband *ib, const char *path, const struct stat *st)
 }
 
 static void
-file_look(struct inband *ib, int dir, const char *name, const char *path)
+inband_file_look(struct inband *ib, int dir, const char *name, const char *path)
 {
 	size_t len = strlen(name), suffix, source = 0;
 	int64_t changed_ns, at;
@@ -418,7 +424,7 @@ file_look(struct inband *ib, int dir, const char *name, const char *path)
 	if (fd < 0)
 		return;
 	f = fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
-	    ? file_find(ib, path, &st)
+	    ? inband_file_find(ib, path, &st)
 	    : NULL;
 	if (f != NULL) {
 		changed_ns = (int64_t)st.st_mtim.tv_sec *
@@ -430,7 +436,7 @@ file_look(struct inband *ib, int dir, const char *name, const char *path)
 		at = st.st_size < f->offset ? 0 : f->offset;
 		if ((f->inode != st.st_ino || f->changed_ns != changed_ns ||
 			(sources[source].grows && f->offset != st.st_size)) &&
-		    file_read(ib, f, (int)source, fd, st.st_size) == 0) {
+		    inband_file_read(ib, f, (int)source, fd, st.st_size) == 0) {
 			if (!sources[source].grows || f->offset > at)
 				f->fresh = TOLD_TIMES;
 			f->inode = st.st_ino;
@@ -442,7 +448,7 @@ file_look(struct inband *ib, int dir, const char *name, const char *path)
 
 /* The folder, and those in it: of jobs. Takes fd. */
 static void
-folder_look(struct inband *ib, int fd, const char *path)
+inband_folder_look(struct inband *ib, int fd, const char *path)
 {
 	DIR *d = fdopendir(fd);
 	int is_top = strcmp(path, ib->dir) == 0, inner;
@@ -463,15 +469,15 @@ folder_look(struct inband *ib, int fd, const char *path)
 			  O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
 		    : -1;
 		if (inner >= 0)
-			folder_look(ib, inner, name);
+			inband_folder_look(ib, inner, name);
 		else
-			file_look(ib, fd, de->d_name, name);
+			inband_file_look(ib, fd, de->d_name, name);
 	}
 	closedir(d);
 }
 
 static int
-by_seconds(const void *a, const void *b)
+inband_by_seconds(const void *a, const void *b)
 {
 	double x = ((const struct row *)a)->sum.seconds;
 	double y = ((const struct row *)b)->sum.seconds;
@@ -480,10 +486,10 @@ by_seconds(const void *a, const void *b)
 }
 
 static struct row *
-row_find(struct row *rows, size_t *count, const struct kind *k)
+inband_row_find(struct row *rows, size_t *count, const struct kind *k)
 {
 	for (size_t i = 0; i < *count; i++)
-		if (is_like(&rows[i].sum, k))
+		if (inband_is_like(&rows[i].sum, k))
 			return &rows[i];
 	if (*count == ROWS_MAX)
 		return NULL;
@@ -497,7 +503,7 @@ row_find(struct row *rows, size_t *count, const struct kind *k)
 /* In all that is heard of a call a rank waits for those that come later: the
  * one that waits least comes nearest to what the network takes. */
 static json_t *
-answer(struct inband *ib)
+inband_answer(struct inband *ib)
 {
 	struct row *rows = xcalloc(ROWS_MAX, sizeof(*rows)), *r;
 	json_t *jobs = json_object(), *list = json_array(), *of;
@@ -515,7 +521,7 @@ answer(struct inband *ib)
 			const struct kind *k = &f->kinds[i];
 
 			r = json_object_get(jobs, k->job) != NULL
-			    ? row_find(rows, &count, k)
+			    ? inband_row_find(rows, &count, k)
 			    : NULL;
 			if (r == NULL)
 				continue;
@@ -528,14 +534,14 @@ answer(struct inband *ib)
 		f->fresh -= f->fresh > 0;
 		for (size_t i = 0; i < f->count; i++) {
 			r = json_object_get(jobs, f->kinds[i].job) != NULL
-			    ? row_find(rows, &count, &f->kinds[i])
+			    ? inband_row_find(rows, &count, &f->kinds[i])
 			    : NULL;
 			if (r != NULL && 2 * f->kinds[i].calls >= r->most_calls)
 				r->least_s = fmin(r->least_s,
 				    f->kinds[i].seconds / f->kinds[i].calls);
 		}
 	}
-	qsort(rows, count, sizeof(*rows), by_seconds);
+	qsort(rows, count, sizeof(*rows), inband_by_seconds);
 	for (r = rows; r < rows + count; r++) {
 		of = json_object_get(jobs, r->sum.job);
 		if (of != NULL && json_array_size(of) < JOB_ROWS_MAX)
@@ -573,7 +579,7 @@ inband_new(const char *dir, const char *host)
 }
 
 static void
-file_free(struct inband *ib, struct file *f)
+inband_file_free(struct inband *ib, struct file *f)
 {
 	TAILQ_REMOVE(&ib->files, f, next);
 	ib->file_count--;
@@ -588,7 +594,7 @@ inband_free(struct inband *ib)
 	if (ib == NULL)
 		return;
 	while (!TAILQ_EMPTY(&ib->files))
-		file_free(ib, TAILQ_FIRST(&ib->files));
+		inband_file_free(ib, TAILQ_FIRST(&ib->files));
 	free(ib->dir);
 	free(ib->host);
 	free(ib);
@@ -614,15 +620,15 @@ inband_look(struct inband *ib, int again)
 	ib->growing = 0;
 	fd = open(ib->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
-		folder_look(ib, fd, ib->dir);
+		inband_folder_look(ib, fd, ib->dir);
 	TAILQ_FOREACH_SAFE (f, &ib->files, next, tmp) {
 		if (!f->seen) {
-			file_free(ib, f);
+			inband_file_free(ib, f);
 			continue;
 		}
 		f->seen = 0;
 		f->fresh = again && f->fresh == 0 ? 1 : f->fresh;
 		told |= f->fresh && f->count > 0;
 	}
-	return told ? answer(ib) : NULL;
+	return told ? inband_answer(ib) : NULL;
 }

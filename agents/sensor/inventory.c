@@ -45,7 +45,8 @@
 
 /* The first line of dir/file; "" when there is none. */
 static void
-line_read(const char *dir, const char *file, char *ret, size_t cap_bytes)
+inventory_line_read(const char *dir, const char *file, char *ret,
+    size_t cap_bytes)
 {
 	char path[PATH_BYTES];
 	ssize_t n = -1;
@@ -62,15 +63,15 @@ line_read(const char *dir, const char *file, char *ret, size_t cap_bytes)
 }
 
 static void
-put_text(json_t *o, const char *key, const char *text)
+inventory_put_text(json_t *o, const char *key, const char *text)
 {
 	if (text[0] != '\0')
 		json_object_set_new(o, key, text_json(text));
 }
 
 static void
-put_file(json_t *o, const char *key, const char *dir, const char *file,
-    int64_t least)
+inventory_put_file(json_t *o, const char *key, const char *dir,
+    const char *file, int64_t least)
 {
 	int64_t value;
 
@@ -80,7 +81,8 @@ put_file(json_t *o, const char *key, const char *dir, const char *file,
 
 /* The name that a link in sysfs ends with, as a driver. */
 static void
-put_link(json_t *o, const char *key, const char *dir, const char *link)
+inventory_put_link(json_t *o, const char *key, const char *dir,
+    const char *link)
 {
 	char path[PATH_BYTES], to[PATH_BYTES];
 	char *slash;
@@ -93,12 +95,12 @@ put_link(json_t *o, const char *key, const char *dir, const char *link)
 		return;
 	to[n] = '\0';
 	slash = strrchr(to, '/');
-	put_text(o, key, slash != NULL ? slash + 1 : to);
+	inventory_put_text(o, key, slash != NULL ? slash + 1 : to);
 }
 
 /* CPUs in a list as "0-3,8". */
 static int64_t
-cpus_count(const char *list)
+inventory_cpus_count(const char *list)
 {
 	int64_t count = 0, lo, hi;
 	char *end;
@@ -115,7 +117,7 @@ cpus_count(const char *list)
 
 /* "MemTotal:  123 kB" of /proc/meminfo, or a line of a NUMA node's. */
 static void
-put_memory(json_t *o, const char *path)
+inventory_put_memory(json_t *o, const char *path)
 {
 	char line[200], *at;
 	int64_t kib = -1;
@@ -134,7 +136,7 @@ put_memory(json_t *o, const char *path)
 }
 
 static void
-numa_add(const char *top, const char *name, json_t *list)
+inventory_numa_add(const char *top, const char *name, json_t *list)
 {
 	char dir[PATH_BYTES], path[PATH_BYTES], cpus[1024];
 	json_t *o;
@@ -145,9 +147,9 @@ numa_add(const char *top, const char *name, json_t *list)
 	    str_format(path, sizeof(path), "%s/meminfo", dir) < 0)
 		return;
 	o = json_pack("{s:I}", "node", (json_int_t)n);
-	line_read(dir, "cpulist", cpus, sizeof(cpus));
-	put_text(o, "cpus", cpus);
-	put_memory(o, path);
+	inventory_line_read(dir, "cpulist", cpus, sizeof(cpus));
+	inventory_put_text(o, "cpus", cpus);
+	inventory_put_memory(o, path);
 	json_array_append_new(list, o);
 }
 
@@ -155,7 +157,7 @@ numa_add(const char *top, const char *name, json_t *list)
  * PCIe" times "16", and the same in words of its slot, "gen 4 x16", beside what
  * the card could do. */
 static void
-put_pcie(json_t *o, const char *device)
+inventory_put_pcie(json_t *o, const char *device)
 {
 	static const char *const files[][3] = {
 		{ "pcie", "current_link_speed", "current_link_width" },
@@ -169,7 +171,7 @@ put_pcie(json_t *o, const char *device)
 		double gts;
 		size_t gen = 0;
 
-		line_read(device, files[i][1], speed, sizeof(speed));
+		inventory_line_read(device, files[i][1], speed, sizeof(speed));
 		gts = atof(speed);
 		if (sensor_file(device, files[i][2], &lanes) < 0 ||
 		    lanes <= 0 || lanes > 64 || !(gts > 0))
@@ -185,7 +187,7 @@ put_pcie(json_t *o, const char *device)
 }
 
 static void
-nic_add(const char *top, const char *name, json_t *list)
+inventory_nic_add(const char *top, const char *name, json_t *list)
 {
 	char dir[PATH_BYTES], device[PATH_BYTES], state[32];
 	int64_t mbit, type = 0;
@@ -197,7 +199,7 @@ nic_add(const char *top, const char *name, json_t *list)
 	    str_format(device, sizeof(device), "%s/device", dir) < 0)
 		return;
 	is_device = access(device, F_OK) == 0;
-	line_read(dir, "operstate", state, sizeof(state));
+	inventory_line_read(dir, "operstate", state, sizeof(state));
 	if (!is_device && strcmp(state, "up") != 0)
 		return; /* leftovers of tunnels and the like */
 	sensor_file(dir, "type", &type);
@@ -206,35 +208,35 @@ nic_add(const char *top, const char *name, json_t *list)
 		: is_device           ? "ethernet"
 				      : "virtual",
 	    "state", state, "addrs");
-	put_file(o, "mtu", dir, "mtu", 1);
+	inventory_put_file(o, "mtu", dir, "mtu", 1);
 	if (sensor_file(dir, "speed", &mbit) == 0 && mbit > 0)
 		json_object_set_new(o, "speed_bps", json_integer(mbit * MBIT));
-	put_file(o, "numa_node", device, "numa_node", 0);
-	put_link(o, "driver", device, "driver");
-	put_pcie(o, device);
+	inventory_put_file(o, "numa_node", device, "numa_node", 0);
+	inventory_put_link(o, "driver", device, "driver");
+	inventory_put_pcie(o, device);
 	json_array_append_new(list, o);
 }
 
 /* The port's own identifier, the second half of its first address:
  * "fe80:0000:0000:0000:0002:c903:0012:3457". */
 static void
-put_guid(json_t *o, const char *dir)
+inventory_put_guid(json_t *o, const char *dir)
 {
 	char gid[64], guid[20];
 	unsigned p[4];
 
-	line_read(dir, "gids/0", gid, sizeof(gid));
+	inventory_line_read(dir, "gids/0", gid, sizeof(gid));
 	if (strlen(gid) != 39 ||
 	    sscanf(gid + 20, "%4x:%4x:%4x:%4x", &p[0], &p[1], &p[2], &p[3]) !=
 		4)
 		return;
 	snprintf(guid, sizeof(guid), "0x%04x%04x%04x%04x", p[0], p[1], p[2],
 	    p[3]);
-	put_text(o, "guid", guid);
+	inventory_put_text(o, "guid", guid);
 }
 
 static void
-ib_add(const char *top, const char *dev, json_t *list)
+inventory_ib_add(const char *top, const char *dev, json_t *list)
 {
 	char ports[PATH_BYTES], dir[PATH_BYTES], rate[64], state[64];
 	char device[PATH_BYTES];
@@ -253,17 +255,18 @@ ib_add(const char *top, const char *dev, json_t *list)
 		    str_format(dir, sizeof(dir), "%s/%s", ports, de->d_name) <
 			0)
 			continue;
-		line_read(dir, "state", state, sizeof(state)); /* "4: ACTIVE" */
-		line_read(dir, "rate", rate,
+		inventory_line_read(dir, "state", state,
+		    sizeof(state)); /* "4: ACTIVE" */
+		inventory_line_read(dir, "rate", rate,
 		    sizeof(rate)); /* "200 Gb/sec (4X HDR)" */
 		colon = strchr(state, ' ');
 		o = json_pack("{s:s, s:s, s:s, s:[]}", "kind", "infiniband",
 		    "state", colon != NULL ? colon + 1 : state, "port",
 		    de->d_name, "addrs");
-		put_text(o, "name", dev);
-		put_guid(o, dir);
-		put_file(o, "numa_node", device, "numa_node", 0);
-		put_pcie(o, device);
+		inventory_put_text(o, "name", dev);
+		inventory_put_guid(o, dir);
+		inventory_put_file(o, "numa_node", device, "numa_node", 0);
+		inventory_put_pcie(o, device);
 		if (atof(rate) > 0)
 			json_object_set_new(o, "speed_bps",
 			    json_integer((json_int_t)(atof(rate) * 1e9)));
@@ -274,7 +277,7 @@ ib_add(const char *top, const char *dev, json_t *list)
 }
 
 static void
-gpu_add(const char *top, const char *name, json_t *list)
+inventory_gpu_add(const char *top, const char *name, json_t *list)
 {
 	char dir[PATH_BYTES], class[16], vendor[16];
 	const char *maker;
@@ -282,21 +285,21 @@ gpu_add(const char *top, const char *name, json_t *list)
 
 	if (str_format(dir, sizeof(dir), "%s/%s", top, name) < 0)
 		return;
-	line_read(dir, "class", class, sizeof(class));
-	line_read(dir, "vendor", vendor, sizeof(vendor));
+	inventory_line_read(dir, "class", class, sizeof(class));
+	inventory_line_read(dir, "vendor", vendor, sizeof(vendor));
 	maker = names_gpu_vendor(class, vendor);
 	if (maker == NULL || json_array_size(list) >= GPU_MAX)
 		return;
 	o = json_pack("{s:s, s:s}", "pci", name, "vendor", maker);
-	put_file(o, "numa_node", dir, "numa_node", 0);
-	put_link(o, "driver", dir, "driver");
-	put_pcie(o, dir);
+	inventory_put_file(o, "numa_node", dir, "numa_node", 0);
+	inventory_put_link(o, "driver", dir, "driver");
+	inventory_put_pcie(o, dir);
 	json_array_append_new(list, o);
 }
 
 /* Append the address to the NIC that has it. */
 static void
-addr_add(json_t *nics, const struct ifaddrs *ifa)
+inventory_addr_add(json_t *nics, const struct ifaddrs *ifa)
 {
 	char text[INET6_ADDRSTRLEN];
 	const void *in = NULL;
@@ -333,8 +336,8 @@ addr_add(json_t *nics, const struct ifaddrs *ifa)
  * have, for at most three seconds, and copy what follows mark up to the next
  * blank; "" when it does not say. */
 static void
-version_ask(const struct child_spec *as, const char *path, const char *argv0,
-    const char *mark, char *ret, size_t cap_bytes)
+inventory_version_ask(const struct child_spec *as, const char *path,
+    const char *argv0, const char *mark, char *ret, size_t cap_bytes)
 {
 	struct strvec argv = { 0 };
 	char *env[] = { (char *)"PATH=/usr/bin:/bin", (char *)"LC_ALL=C",
@@ -416,7 +419,7 @@ version_ask(const struct child_spec *as, const char *path, const char *argv0,
 }
 
 static void
-mpi_add(const struct mpi_impl_mpi *mpi, const struct conf *c,
+inventory_mpi_add(const struct mpi_impl_mpi *mpi, const struct conf *c,
     const struct child_spec *as, json_t *list)
 {
 	char launcher[4096], engine[4096], version[32];
@@ -428,9 +431,9 @@ mpi_add(const struct mpi_impl_mpi *mpi, const struct conf *c,
 	o = json_pack("{s:s, s:s, s:s}", "name", mpi->name, "launcher",
 	    launcher, "engine", engine);
 	if (launcher[0] != '\0') {
-		version_ask(as, launcher, mpi->argv0, mpi->version_mark,
-		    version, sizeof(version));
-		put_text(o, "version", version);
+		inventory_version_ask(as, launcher, mpi->argv0,
+		    mpi->version_mark, version, sizeof(version));
+		inventory_put_text(o, "version", version);
 	}
 	json_array_append_new(list, o);
 }
@@ -438,7 +441,7 @@ mpi_add(const struct mpi_impl_mpi *mpi, const struct conf *c,
 /* A list of what each finds in the entries of root/dir whose names start with
  * prefix, in the order of names. */
 static json_t *
-list_of(const char *root, const char *dir, const char *prefix,
+inventory_list_of(const char *root, const char *dir, const char *prefix,
     void (*each)(const char *dir, const char *name, json_t *list))
 {
 	json_t *list = json_array();
@@ -461,14 +464,16 @@ list_of(const char *root, const char *dir, const char *prefix,
 json_t *
 inventory_nics(const char *root)
 {
-	json_t *nics = list_of(root, "sys/class/net", "", nic_add);
-	json_t *ib = list_of(root, "sys/class/infiniband", "", ib_add);
+	json_t *nics = inventory_list_of(root, "sys/class/net", "",
+	    inventory_nic_add);
+	json_t *ib = inventory_list_of(root, "sys/class/infiniband", "",
+	    inventory_ib_add);
 	struct ifaddrs *all;
 
 	if (root[0] == '\0' && getifaddrs(&all) == 0) {
 		for (struct ifaddrs *ifa = all; ifa != NULL;
 		     ifa = ifa->ifa_next)
-			addr_add(nics, ifa);
+			inventory_addr_add(nics, ifa);
 		freeifaddrs(all);
 	}
 	json_array_extend(nics, ib);
@@ -478,7 +483,7 @@ inventory_nics(const char *root)
 
 /* Those of a fabric; a port of RoCE may be that of anything. */
 static char *
-rails_guess(const char *root, const json_t *nics)
+inventory_rails_guess(const char *root, const json_t *nics)
 {
 	struct strbuf sb = { 0 };
 	char dir[PATH_BYTES], layer[32];
@@ -494,7 +499,8 @@ rails_guess(const char *root, const json_t *nics)
 		snprintf(dir, sizeof(dir),
 		    "%s/sys/class/infiniband/%s/ports/%s", root, name, port);
 		if (port[0] != '\0') {
-			line_read(dir, "link_layer", layer, sizeof(layer));
+			inventory_line_read(dir, "link_layer", layer,
+			    sizeof(layer));
 			is_ib = strcmp(layer, "InfiniBand") == 0 &&
 			    strcmp(member_text(nic, "state"), "ACTIVE") == 0;
 		}
@@ -512,13 +518,13 @@ rails_guess(const char *root, const json_t *nics)
 }
 
 static void
-put_rails(json_t *o, const char *root, const struct conf *c)
+inventory_put_rails(json_t *o, const char *root, const struct conf *c)
 {
 	const char *said = conf_string(c, "mpi", "nics");
 	json_t *list = json_array(), *seen = json_object();
 	char *guess = said[0] != '\0' || rail_is_chosen(c)
 	    ? NULL
-	    : rails_guess(root, json_object_get(o, "nics"));
+	    : inventory_rails_guess(root, json_object_get(o, "nics"));
 	size_t count = 0;
 	char **names = str_list_parse(guess != NULL ? guess
 		: rail_is_chosen(c)                 ? ""
@@ -553,23 +559,26 @@ inventory_read(const char *root, const struct conf *c,
 	struct utsname un;
 
 	if (root[0] == '\0' && uname(&un) == 0) {
-		put_text(o, "hostname", un.nodename);
-		put_text(o, "kernel", un.release);
+		inventory_put_text(o, "hostname", un.nodename);
+		inventory_put_text(o, "kernel", un.release);
 	}
 	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu", root);
-	line_read(path, "online", cpus, sizeof(cpus));
-	if (cpus_count(cpus) > 0)
-		json_object_set_new(o, "cores", json_integer(cpus_count(cpus)));
+	inventory_line_read(path, "online", cpus, sizeof(cpus));
+	if (inventory_cpus_count(cpus) > 0)
+		json_object_set_new(o, "cores",
+		    json_integer(inventory_cpus_count(cpus)));
 	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
-	put_memory(o, path);
+	inventory_put_memory(o, path);
 	for (size_t i = 0; root[0] == '\0' && mpi_impl_at(i) != NULL; i++)
-		mpi_add(mpi_impl_at(i), c, as, mpis);
+		inventory_mpi_add(mpi_impl_at(i), c, as, mpis);
 	json_object_set_new(o, "numa",
-	    list_of(root, "sys/devices/system/node", "node", numa_add));
+	    inventory_list_of(root, "sys/devices/system/node", "node",
+		inventory_numa_add));
 	json_object_set_new(o, "nics", inventory_nics(root));
-	put_rails(o, root, c);
+	inventory_put_rails(o, root, c);
 	json_object_set_new(o, "gpus",
-	    list_of(root, "sys/bus/pci/devices", "", gpu_add));
+	    inventory_list_of(root, "sys/bus/pci/devices", "",
+		inventory_gpu_add));
 	json_object_set_new(o, "mpi", mpis);
 	json_object_set_new(o, "mesh_bytes", json_integer(MESH_LARGE_MAX));
 	json_object_set_new(o, "links", json_true());

@@ -22,7 +22,7 @@
 /* GPU messages of the kernel's log since the last look; none where the agent
  * may not read the log. */
 static void
-log_read(struct link_look *l, const char *root, json_t *rows)
+link_log_read(struct link_look *l, const char *root, json_t *rows)
 {
 	char path[300], text[LOG_BYTES + 1], *rest, *line;
 	ssize_t n;
@@ -71,7 +71,7 @@ link_look(struct link_look *l, const char *root, const json_t *gpus)
 		ethtool_read(rows);
 	if (json_array_size(gpus) > 0) {
 		gpu_read(root, gpus, rows);
-		log_read(l, root, rows);
+		link_log_read(l, root, rows);
 	}
 	json_array_foreach (rows, i, row) {
 		const struct link_counter *c = names_link_counters;

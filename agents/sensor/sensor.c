@@ -32,7 +32,7 @@ sensor_read(const char *root)
 
 /* As much as there is room for; 0 or -ENOENT. */
 static int
-text_read(const char *dir, const char *file, char *ret, size_t cap_bytes)
+sensor_text_read(const char *dir, const char *file, char *ret, size_t cap_bytes)
 {
 	char path[1024];
 	ssize_t n;
@@ -56,7 +56,7 @@ sensor_file(const char *dir, const char *file, int64_t *ret)
 {
 	char text[64];
 
-	if (text_read(dir, file, text, sizeof(text)) < 0)
+	if (sensor_text_read(dir, file, text, sizeof(text)) < 0)
 		return -ENOENT;
 	/* Slingshot's telemetry adds "@seconds" */
 	text[strcspn(text, "@\n")] = '\0';
@@ -127,7 +127,7 @@ sensor_words(const char *dir, const char *file, const char *word, int64_t *ret)
 	char text[4096];
 	const char *at = text;
 
-	if (text_read(dir, file, text, sizeof(text)) < 0)
+	if (sensor_text_read(dir, file, text, sizeof(text)) < 0)
 		return -ENOENT;
 	while ((at = strstr(at, word)) != NULL && at != text && at[-1] != '\n')
 		at++;

@@ -9,7 +9,7 @@
 #include "agents/sensor/sensor.h"
 
 static void
-cxi_read(const char *root, json_t *nics)
+sensor_cxi_read(const char *root, json_t *nics)
 {
 	struct dirent *de;
 	char top[400], dir[800];
@@ -34,4 +34,4 @@ cxi_read(const char *root, json_t *nics)
 		closedir(d);
 }
 
-const struct sensor sensor_cxi = { "cxi", cxi_read };
+const struct sensor sensor_cxi = { "cxi", sensor_cxi_read };

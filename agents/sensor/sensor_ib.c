@@ -15,7 +15,7 @@
 #define WORD_BYTES 4
 
 static void
-device_read(const char *top, const char *dev, json_t *nics)
+sensor_ib_device_read(const char *top, const char *dev, json_t *nics)
 {
 	char ports[600], dir[900], name[600];
 	struct dirent *de;
@@ -47,7 +47,7 @@ device_read(const char *top, const char *dev, json_t *nics)
 }
 
 static void
-ib_read(const char *root, json_t *nics)
+sensor_ib_read(const char *root, json_t *nics)
 {
 	struct dirent *de;
 	char top[400];
@@ -57,9 +57,9 @@ ib_read(const char *root, json_t *nics)
 	d = opendir(top);
 	while (d != NULL && (de = readdir(d)) != NULL)
 		if (de->d_name[0] != '.')
-			device_read(top, de->d_name, nics);
+			sensor_ib_device_read(top, de->d_name, nics);
 	if (d != NULL)
 		closedir(d);
 }
 
-const struct sensor sensor_ib = { "ib", ib_read };
+const struct sensor sensor_ib = { "ib", sensor_ib_read };

@@ -30,7 +30,7 @@ static const char *const names[] = { "rx_bytes", "tx_bytes", "rx_packets",
 	NULL };
 
 static void
-device_read(const char *dir, const char *nic, json_t *nics)
+sensor_net_device_read(const char *dir, const char *nic, json_t *nics)
 {
 	char stats[700];
 	json_t *counters = sensor_row(nics, nic);
@@ -53,7 +53,7 @@ device_read(const char *dir, const char *nic, json_t *nics)
 }
 
 static void
-add(json_t *counters, const char *name, uint64_t value)
+sensor_net_add(json_t *counters, const char *name, uint64_t value)
 {
 	json_t *old = json_object_get(counters, name);
 
@@ -64,7 +64,7 @@ add(json_t *counters, const char *name, uint64_t value)
 /* The backlog and drops of one discipline, from TCA_STATS2. Only that at a
  * device's root counts: those inside it would be counted twice. */
 static void
-qdisc_take(struct nlmsghdr *nh, json_t *nics)
+sensor_net_qdisc_take(struct nlmsghdr *nh, json_t *nics)
 {
 	struct tcmsg *tc = NLMSG_DATA(nh);
 	int len = (int)nh->nlmsg_len - (int)NLMSG_LENGTH(sizeof(*tc));
@@ -91,16 +91,19 @@ qdisc_take(struct nlmsghdr *nh, json_t *nics)
 			    RTA_PAYLOAD(b) < sizeof(q))
 				continue;
 			memcpy(&q, RTA_DATA(b), sizeof(q));
-			add(counters, "qdisc_backlog_bytes", q.backlog);
-			add(counters, "qdisc_backlog_packets", q.qlen);
-			add(counters, "qdisc_drops", q.drops);
-			add(counters, "qdisc_overlimits", q.overlimits);
+			sensor_net_add(counters, "qdisc_backlog_bytes",
+			    q.backlog);
+			sensor_net_add(counters, "qdisc_backlog_packets",
+			    q.qlen);
+			sensor_net_add(counters, "qdisc_drops", q.drops);
+			sensor_net_add(counters, "qdisc_overlimits",
+			    q.overlimits);
 		}
 	}
 }
 
 static void
-qdiscs_read(json_t *nics)
+sensor_net_qdiscs_read(json_t *nics)
 {
 	static char bytes[REPLY_BYTES] __attribute__((aligned(NLMSG_ALIGNTO)));
 	struct {
@@ -129,14 +132,14 @@ qdiscs_read(json_t *nics)
 			if (!more)
 				break;
 			if (nh->nlmsg_type == RTM_NEWQDISC)
-				qdisc_take(nh, nics);
+				sensor_net_qdisc_take(nh, nics);
 		}
 	}
 	close(fd);
 }
 
 static void
-net_read(const char *root, json_t *nics)
+sensor_net_read(const char *root, json_t *nics)
 {
 	char top[400], dir[680];
 	struct dirent *de;
@@ -149,12 +152,12 @@ net_read(const char *root, json_t *nics)
 		    json_array_size(nics) >= DEVICES_MAX)
 			continue;
 		snprintf(dir, sizeof(dir), "%s/%s", top, de->d_name);
-		device_read(dir, de->d_name, nics);
+		sensor_net_device_read(dir, de->d_name, nics);
 	}
 	if (d != NULL)
 		closedir(d);
 	if (root[0] == '\0')
-		qdiscs_read(nics);
+		sensor_net_qdiscs_read(nics);
 }
 
-const struct sensor sensor_net = { "net", net_read };
+const struct sensor sensor_net = { "net", sensor_net_read };

@@ -35,7 +35,7 @@
 
 /* Everybody may read it: health checks run as many users. */
 static int
-file_put(const char *path, const char *text)
+dispatch_file_put(const char *path, const char *text)
 {
 	char temp[AGENT_PATH_MAX + 16];
 	size_t len = strlen(text);
@@ -60,7 +60,7 @@ file_put(const char *path, const char *text)
  * one JSON object, {verdict text at_unix_ns fresh_ms}, replaced as a whole. One
  * that cannot be written is told once in the log, and grows old. */
 static int
-do_standing(struct agent *ag, const json_t *msg)
+dispatch_do_standing(struct agent *ag, const json_t *msg)
 {
 	static int failed; /* the same failure is not told each minute */
 	const char *verdict = json_string_value(
@@ -81,7 +81,7 @@ do_standing(struct agent *ag, const json_t *msg)
 	    (json_int_t)clk_unix_ns(), "fresh_ms", fresh_ms);
 	text = json_dumps(o, JSON_COMPACT);
 	json_decref(o);
-	rc = file_put(path, text);
+	rc = dispatch_file_put(path, text);
 	free(text);
 	if (rc < 0 && rc != failed)
 		log_warnx("%s: %s", path, strerror(-rc));
@@ -100,7 +100,7 @@ do_standing(struct agent *ag, const json_t *msg)
 
 /* An array of count_min..count_max strings? */
 static int
-is_strings(const json_t *array, size_t count_min, size_t count_max)
+dispatch_is_strings(const json_t *array, size_t count_min, size_t count_max)
 {
 	json_t *text;
 	size_t i;
@@ -116,7 +116,7 @@ is_strings(const json_t *array, size_t count_min, size_t count_max)
 
 /* The strings of an array; the list is the caller's, its words are not. */
 static const char **
-strings(const json_t *array)
+dispatch_strings(const json_t *array)
 {
 	const char **list = xcalloc(json_array_size(array) + 1, sizeof(*list));
 	json_t *text;
@@ -129,7 +129,7 @@ strings(const json_t *array)
 
 /* To prepare: yes, or why not. */
 static void
-say_prepared(struct agent *ag, const char *run, enum cause cause,
+dispatch_say_prepared(struct agent *ag, const char *run, enum cause cause,
     const char *text)
 {
 	json_t *msg = json_pack("{s:s, s:b}", "run", run, "ok",
@@ -145,22 +145,23 @@ say_prepared(struct agent *ag, const char *run, enum cause cause,
 }
 
 static void
-idle_known(const char *busy, void *arg)
+dispatch_idle_known(const char *busy, void *arg)
 {
 	struct run *run = arg;
 
 	run->idle = NULL;
 	if (busy == NULL) {
-		say_prepared(run->ag, run->id, CAUSE_NONE, NULL);
+		dispatch_say_prepared(run->ag, run->id, CAUSE_NONE, NULL);
 		return;
 	}
-	say_prepared(run->ag, run->id, CAUSE_BUSY, busy);
+	dispatch_say_prepared(run->ag, run->id, CAUSE_BUSY, busy);
 	run_end(run, 0, "the node is busy");
 }
 
 /* Reserve the node: 0, or the cause with why. */
 static enum cause
-prepare(struct agent *ag, const json_t *msg, struct run **ret, struct err *err)
+dispatch_prepare(struct agent *ag, const json_t *msg, struct run **ret,
+    struct err *err)
 {
 	int exclusive = strcmp(member_text(msg, "class"), "exclusive") == 0;
 	struct run *other = run_exclusive(ag, NULL);
@@ -211,7 +212,7 @@ prepare(struct agent *ag, const json_t *msg, struct run **ret, struct err *err)
 }
 
 static int
-do_prepare(struct agent *ag, const json_t *msg)
+dispatch_do_prepare(struct agent *ag, const json_t *msg)
 {
 	const char *id = member_text(msg, "run");
 	int64_t deadline_ms = member_int(msg, "deadline_ms");
@@ -221,31 +222,32 @@ do_prepare(struct agent *ag, const json_t *msg)
 	enum cause cause;
 
 	if (deadline_ms < 1 || deadline_ms > DEADLINE_MAX_MS ||
-	    !is_strings(json_object_get(msg, "head_addrs"), 0, ADDRS_MAX))
+	    !dispatch_is_strings(json_object_get(msg, "head_addrs"), 0,
+		ADDRS_MAX))
 		return -EPROTO;
 	if (run != NULL && run->ending) {
-		say_prepared(ag, id, CAUSE_BUSY,
+		dispatch_say_prepared(ag, id, CAUSE_BUSY,
 		    "an earlier start of it "
 		    "still ends");
 		return 0;
 	}
 	if (run != NULL) {
 		if (run->idle == NULL)
-			say_prepared(ag, id, CAUSE_NONE, NULL);
+			dispatch_say_prepared(ag, id, CAUSE_NONE, NULL);
 		return 0;
 	}
-	cause = prepare(ag, msg, &run, &err);
+	cause = dispatch_prepare(ag, msg, &run, &err);
 	if (cause != CAUSE_NONE) {
-		say_prepared(ag, id, cause, err.text);
+		dispatch_say_prepared(ag, id, cause, err.text);
 		return 0;
 	}
 	log_info("run %s: prepared, %s, head %s", id, member_text(msg, "class"),
 	    member_text(msg, "head"));
 	if (!run->exclusive) {
-		say_prepared(ag, id, CAUSE_NONE, NULL);
+		dispatch_say_prepared(ag, id, CAUSE_NONE, NULL);
 		return 0;
 	}
-	wait = idle_check(ag, idle_known, run);
+	wait = idle_check(ag, dispatch_idle_known, run);
 	if (wait != NULL) /* else it is answered, and run may be gone */
 		run->idle = wait;
 	return 0;
@@ -254,7 +256,7 @@ do_prepare(struct agent *ag, const json_t *msg)
 /* Rows of "nodes"; the first is here and bears the name its own launcher
  * knows. NULL for anything malformed. The caller frees. */
 static struct mpi_impl_node *
-nodes_read(struct agent *ag, const json_t *array)
+dispatch_nodes_read(struct agent *ag, const json_t *array)
 {
 	size_t i, count = json_array_size(array);
 	struct mpi_impl_node *nodes;
@@ -277,7 +279,7 @@ nodes_read(struct agent *ag, const json_t *array)
 }
 
 static void
-say_not_launched(struct agent *ag, const char *run, const char *text)
+dispatch_say_not_launched(struct agent *ag, const char *run, const char *text)
 {
 	log_warnx("run %s: not launched: %s", run, text);
 	session_send(ag->session, WIRE_LAUNCHED,
@@ -286,13 +288,13 @@ say_not_launched(struct agent *ag, const char *run, const char *text)
 }
 
 static int
-do_launch(struct agent *ag, const json_t *msg)
+dispatch_do_launch(struct agent *ag, const json_t *msg)
 {
 	const char *id = member_text(msg, "run");
 	struct run *run = run_find(ag, id);
 	int64_t ranks = member_int(msg, "ranks_per_node");
 	json_t *array = json_object_get(msg, "nodes");
-	struct mpi_impl_node *nodes = nodes_read(ag, array);
+	struct mpi_impl_node *nodes = dispatch_nodes_read(ag, array);
 	const struct launcher *launcher = launcher_find(
 	    member_text(msg, "launcher"));
 
@@ -301,13 +303,14 @@ do_launch(struct agent *ag, const json_t *msg)
 		return -EPROTO;
 	}
 	if (run == NULL || run->ending || run->idle != NULL)
-		say_not_launched(ag, id, "not prepared");
+		dispatch_say_not_launched(ag, id, "not prepared");
 	else if (run->records != NULL)
-		say_not_launched(ag, id, "launched before");
+		dispatch_say_not_launched(ag, id, "launched before");
 	else if (strcmp(run->mpi->name, member_text(msg, "mpi")) != 0)
-		say_not_launched(ag, id, "prepared for another mpi");
+		dispatch_say_not_launched(ag, id, "prepared for another mpi");
 	else if (launcher == NULL)
-		say_not_launched(ag, id, "this agent has no such launcher");
+		dispatch_say_not_launched(ag, id,
+		    "this agent has no such launcher");
 	else
 		run_launch(run, launcher, nodes, json_array_size(array),
 		    (int)ranks, member_text(msg, "campaign"));
@@ -316,7 +319,8 @@ do_launch(struct agent *ag, const json_t *msg)
 }
 
 static void
-say_not_spawned(struct agent *ag, const char *run, int64_t id, const char *text)
+dispatch_say_not_spawned(struct agent *ag, const char *run, int64_t id,
+    const char *text)
 {
 	log_warnx("run %s: daemon %lld refused: %s", run, (long long)id, text);
 	session_send(ag->session, WIRE_SPAWNED,
@@ -325,7 +329,7 @@ say_not_spawned(struct agent *ag, const char *run, int64_t id, const char *text)
 }
 
 static int
-do_spawn(struct agent *ag, const json_t *msg)
+dispatch_do_spawn(struct agent *ag, const json_t *msg)
 {
 	const char *name = member_text(msg, "run");
 	json_t *array = json_object_get(msg, "argv");
@@ -336,20 +340,20 @@ do_spawn(struct agent *ag, const json_t *msg)
 	char **checked;
 	struct err err;
 
-	if (id < 1 || !is_strings(array, 1, ARGV_ALLOWLIST_ARGS_MAX))
+	if (id < 1 || !dispatch_is_strings(array, 1, ARGV_ALLOWLIST_ARGS_MAX))
 		return -EPROTO;
 	if (run == NULL || run->ending || run->idle != NULL) {
-		say_not_spawned(ag, name, id, "not prepared");
+		dispatch_say_not_spawned(ag, name, id, "not prepared");
 		return 0;
 	}
-	argv = strings(array);
-	addrs = strings(run->head_addrs);
+	argv = dispatch_strings(array);
+	addrs = dispatch_strings(run->head_addrs);
 	want.mpi = run->mpi->family;
 	want.addrs = addrs;
 	want.addr_count = json_array_size(run->head_addrs);
 	if (argv_allowlist_check(&want, argv, json_array_size(array), &checked,
 		&err) < 0) {
-		say_not_spawned(ag, name, id, err.text);
+		dispatch_say_not_spawned(ag, name, id, err.text);
 	} else {
 		run_spawn(run, id, checked);
 		argv_allowlist_free(checked);
@@ -360,7 +364,7 @@ do_spawn(struct agent *ag, const json_t *msg)
 }
 
 static int
-do_spawn_state(struct agent *ag, const json_t *msg)
+dispatch_do_spawn_state(struct agent *ag, const json_t *msg)
 {
 	struct run *run = run_find(ag, member_text(msg, "run"));
 	const char *state = member_text(msg, "state");
@@ -376,7 +380,7 @@ do_spawn_state(struct agent *ag, const json_t *msg)
 }
 
 static int
-do_end(struct agent *ag, const json_t *msg)
+dispatch_do_end(struct agent *ag, const json_t *msg)
 {
 	struct run *run = run_find(ag, member_text(msg, "run"));
 	int64_t grace_ms = member_int(msg, "grace_ms");
@@ -390,7 +394,7 @@ do_end(struct agent *ag, const json_t *msg)
 }
 
 static int
-do_sample(struct agent *ag, const json_t *msg)
+dispatch_do_sample(struct agent *ag, const json_t *msg)
 {
 	json_t *nics = sensor_read("");
 
@@ -402,13 +406,13 @@ do_sample(struct agent *ag, const json_t *msg)
 }
 
 static int
-do_mesh(struct agent *ag, const json_t *msg)
+dispatch_do_mesh(struct agent *ag, const json_t *msg)
 {
 	return ag->stopping ? 0 : mesh_order(ag->mesh, msg);
 }
 
 static int
-do_ack(struct agent *ag, const json_t *msg)
+dispatch_do_ack(struct agent *ag, const json_t *msg)
 {
 	int64_t seq = member_int(msg, "seq");
 
@@ -419,19 +423,19 @@ do_ack(struct agent *ag, const json_t *msg)
 }
 
 static int
-message(enum wire_type type, const json_t *msg, void *arg)
+dispatch_message(enum wire_type type, const json_t *msg, void *arg)
 {
 	static int (*const handlers[WIRE_TYPE_MAX])(struct agent * ag,
 	    const json_t *msg) = {
-		[WIRE_ACK] = do_ack,
-		[WIRE_PREPARE] = do_prepare,
-		[WIRE_LAUNCH] = do_launch,
-		[WIRE_SPAWN] = do_spawn,
-		[WIRE_SPAWN_STATE] = do_spawn_state,
-		[WIRE_END] = do_end,
-		[WIRE_SAMPLE] = do_sample,
-		[WIRE_STANDING] = do_standing,
-		[WIRE_MESH] = do_mesh,
+		[WIRE_ACK] = dispatch_do_ack,
+		[WIRE_PREPARE] = dispatch_do_prepare,
+		[WIRE_LAUNCH] = dispatch_do_launch,
+		[WIRE_SPAWN] = dispatch_do_spawn,
+		[WIRE_SPAWN_STATE] = dispatch_do_spawn_state,
+		[WIRE_END] = dispatch_do_end,
+		[WIRE_SAMPLE] = dispatch_do_sample,
+		[WIRE_STANDING] = dispatch_do_standing,
+		[WIRE_MESH] = dispatch_do_mesh,
 	};
 
 	if (handlers[type] == NULL)
@@ -445,7 +449,7 @@ message(enum wire_type type, const json_t *msg, void *arg)
 
 /* A batch of one run: 1 when something was sent. */
 static int
-pump_batch(struct agent *ag, const char *run)
+dispatch_pump_batch(struct agent *ag, const char *run)
 {
 	struct strbuf lines = { 0 };
 	size_t room = SIZE_MAX; /* the first may be longer than a batch */
@@ -470,13 +474,13 @@ pump_batch(struct agent *ag, const char *run)
 /* Sends records of the run as far as the session has room, then what the spool
  * has lost of it. */
 static void
-pump(struct agent *ag, const char *run)
+dispatch_pump_spool(struct agent *ag, const char *run)
 {
 	uint64_t records, bytes;
 
 	if (!session_is_up(ag->session))
 		return;
-	while (session_room(ag->session) > 0 && pump_batch(ag, run))
+	while (session_room(ag->session) > 0 && dispatch_pump_batch(ag, run))
 		;
 	if (spool_lost(ag->spool, run, &records, &bytes))
 		session_send(ag->session, WIRE_SPOOL_LOST,
@@ -485,12 +489,12 @@ pump(struct agent *ag, const char *run)
 }
 
 static void
-pump_run(const struct spool_run *sr, void *arg)
+dispatch_pump_run(const struct spool_run *sr, void *arg)
 {
 	char run[RECORD_RUN_MAX + 1];
 
 	snprintf(run, sizeof(run), "%s", sr->run); /* may go with its file */
-	pump(arg, run);
+	dispatch_pump_spool(arg, run);
 }
 
 void
@@ -515,17 +519,17 @@ dispatch_record(struct agent *ag, const char *run,
 	spool_append(ag->spool, run, head->seq, head->raw, line, len_bytes);
 	if (!event_pending(ag->sync, EV_TIMEOUT, NULL))
 		event_add(ag->sync, &sync_after);
-	pump(ag, run);
+	dispatch_pump_spool(ag, run);
 }
 
 void
 dispatch_pump(struct agent *ag)
 {
-	spool_walk(ag->spool, pump_run, ag);
+	spool_walk(ag->spool, dispatch_pump_run, ag);
 }
 
 static void
-drained(void *arg)
+dispatch_drained(void *arg)
 {
 	dispatch_pump(arg);
 }
@@ -538,7 +542,7 @@ struct hello_spool {
 /* As many runs as there is room for; the collector learns of the others from
  * their records. */
 static void
-hello_spool(const struct spool_run *sr, void *arg)
+dispatch_hello_spool(const struct spool_run *sr, void *arg)
 {
 	struct hello_spool *hs = arg;
 	json_t *row;
@@ -560,7 +564,7 @@ hello_spool(const struct spool_run *sr, void *arg)
 /* Devices and addresses come and go. If there is no room for all, the last
  * entries are left out, those without hardware first. */
 static void
-nics_refresh(struct agent *ag)
+dispatch_nics_refresh(struct agent *ag)
 {
 	json_t *nics = inventory_nics("");
 	size_t last, i;
@@ -579,7 +583,7 @@ nics_refresh(struct agent *ag)
 }
 
 static void
-hello(json_t *msg, void *arg)
+dispatch_hello(json_t *msg, void *arg)
 {
 	struct agent *ag = arg;
 	json_t *runs = json_array();
@@ -590,18 +594,18 @@ hello(json_t *msg, void *arg)
 	TAILQ_FOREACH (run, &ag->runs, next)
 		if (!run->ending)
 			json_array_append_new(runs, json_string(run->id));
-	nics_refresh(ag);
+	dispatch_nics_refresh(ag);
 	json_object_set(msg, "inventory", ag->inventory);
 	json_object_set_new(msg, "runs", runs);
 	bytes = json_dumpb(msg, NULL, 0, JSON_COMPACT) + HELLO_REST_MAX;
 	if (bytes < WIRE_HELLO_BYTES_MAX)
 		hs.room_bytes = WIRE_HELLO_BYTES_MAX - bytes;
-	spool_walk(ag->spool, hello_spool, &hs);
+	spool_walk(ag->spool, dispatch_hello_spool, &hs);
 	json_object_set_new(msg, "spool", hs.list);
 }
 
 static void
-heartbeat(json_t *msg, void *arg)
+dispatch_heartbeat(json_t *msg, void *arg)
 {
 	struct agent *ag = arg;
 	const char *alarm = spool_alarm(ag->spool);
@@ -621,7 +625,7 @@ heartbeat(json_t *msg, void *arg)
 	if (links != NULL) {
 		json_object_set_new(msg, "links", links);
 		before = json_incref(json_object_get(ag->inventory, "nics"));
-		nics_refresh(ag);
+		dispatch_nics_refresh(ag);
 		if (!json_equal(json_object_get(ag->inventory, "nics"), before))
 			json_object_set(msg, "nics",
 			    json_object_get(ag->inventory, "nics"));
@@ -638,7 +642,7 @@ heartbeat(json_t *msg, void *arg)
 }
 
 static int
-is_kept(const json_t *keep, const char *id)
+dispatch_is_kept(const json_t *keep, const char *id)
 {
 	json_t *text;
 	size_t i;
@@ -651,7 +655,7 @@ is_kept(const json_t *keep, const char *id)
 }
 
 static void
-up(const json_t *welcome, void *arg)
+dispatch_up(const json_t *welcome, void *arg)
 {
 	struct agent *ag = arg;
 	const json_t *keep = json_object_get(welcome, "keep");
@@ -672,7 +676,7 @@ up(const json_t *welcome, void *arg)
 			spool_ack(ag->spool, member_text(row, "run"),
 			    (uint64_t)member_int(row, "seq"));
 	TAILQ_FOREACH_SAFE (run, &ag->runs, next, tmp) {
-		if (is_kept(keep, run->id))
+		if (dispatch_is_kept(keep, run->id))
 			run_resend(run);
 		else if (!run->ending)
 			run_end(run, GRACE_MS, "the collector dropped it");
@@ -682,7 +686,7 @@ up(const json_t *welcome, void *arg)
 
 /* The grace counts from the last byte, since silence may be noticed late. */
 static void
-down(uint64_t silent_ns, void *arg)
+dispatch_down(uint64_t silent_ns, void *arg)
 {
 	struct agent *ag = arg;
 	uint64_t grace_ns = conf_span_ns(ag->conf, "agent", "grace");
@@ -713,5 +717,6 @@ dispatch_stop(struct agent *ag, const char *why)
 	dispatch_run_closed(ag);
 }
 
-const struct session_ops orders_session_ops = { hello, heartbeat, up, message,
-	drained, down };
+const struct session_ops orders_session_ops = { dispatch_hello,
+	dispatch_heartbeat, dispatch_up, dispatch_message, dispatch_drained,
+	dispatch_down };

@@ -41,7 +41,7 @@ struct enroll {
 /* The token of the configuration, or of the file that it names; token is NULL
  * where there is none. */
 static int
-token_get(struct enroll *e, struct err *err)
+enroll_token_get(struct enroll *e, struct err *err)
 {
 	const char *text = conf_string(e->conf, "agent", "enroll");
 	const char *users = conf_string(e->conf, "agent", "munge_users");
@@ -81,7 +81,7 @@ token_get(struct enroll *e, struct err *err)
 /* The key that was asked for before a power cut is asked for again: a token is
  * good for one. */
 static int
-key_get(struct enroll *e, struct err *err)
+enroll_key_get(struct enroll *e, struct err *err)
 {
 	char *text;
 	int rc;
@@ -134,9 +134,9 @@ enroll_by_token(const struct conf *c, const char *name, struct enroll **ret,
 	if (!enroll_lacks(c))
 		return 0;
 	e = enroll_begin(c, name);
-	rc = token_get(e, err);
+	rc = enroll_token_get(e, err);
 	if (rc == 0 && enroll_is_first(e))
-		rc = key_get(e, err);
+		rc = enroll_key_get(e, err);
 	if (rc < 0 || !enroll_is_first(e))
 		enroll_free(e);
 	else
@@ -149,7 +149,7 @@ enroll_again(const struct conf *c, const char *name, struct enroll **ret,
     struct err *err)
 {
 	struct enroll *e = enroll_begin(c, name);
-	int rc = key_get(e, err);
+	int rc = enroll_key_get(e, err);
 
 	if (rc < 0)
 		enroll_free(e);
@@ -181,7 +181,7 @@ enroll_is_first(const struct enroll *e)
 
 /* Is root the one above the peer? */
 static int
-verify(SSL *ssl, X509 *root, struct err *err)
+enroll_verify(SSL *ssl, X509 *root, struct err *err)
 {
 	X509_STORE *store = X509_STORE_new();
 	X509_STORE_CTX *check = X509_STORE_CTX_new();
@@ -238,12 +238,12 @@ enroll_check(struct enroll *e, SSL *ssl, struct err *err)
 		    e->by_munge
 			? "it shows no authority that signs itself"
 			: "its authority is not the one that the token names");
-	return verify(ssl, e->root, err);
+	return enroll_verify(ssl, e->root, err);
 }
 
 /* The text of a munge credential, of this node or of the collector for it. */
 static char *
-munge_text(const struct enroll *e, enum role by)
+enroll_munge_text(const struct enroll *e, enum role by)
 {
 	char key[PKI_DIGEST_TEXT], authority[PKI_DIGEST_TEXT];
 
@@ -270,7 +270,7 @@ enroll_message(const struct enroll *e, struct err *err)
 		free(token);
 	}
 	if (e->by_munge) {
-		char *text = munge_text(e, ROLE_AGENT);
+		char *text = enroll_munge_text(e, ROLE_AGENT);
 		char *credential = pki_munge_write(conf_string(e->conf, "agent",
 						       "munge_socket"),
 		    text, err);
@@ -291,7 +291,8 @@ enroll_message(const struct enroll *e, struct err *err)
 
 /* An answer must be for our key and name before it replaces what we have. */
 static int
-answer_check(const struct enroll *e, STACK_OF(X509) * certs, struct err *err)
+enroll_answer_check(const struct enroll *e, STACK_OF(X509) * certs,
+    struct err *err)
 {
 	X509 *cert = sk_X509_value(certs, 0);
 	char cn[256];
@@ -312,7 +313,7 @@ answer_check(const struct enroll *e, STACK_OF(X509) * certs, struct err *err)
 /* The authority is trusted as the token says, unless the site has put another
  * one there. */
 static int
-root_keep(const struct enroll *e, struct err *err)
+enroll_root_keep(const struct enroll *e, struct err *err)
 {
 	const char *path = conf_string(e->conf, "tls", "ca");
 	char *text;
@@ -338,11 +339,11 @@ enroll_answer(struct enroll *e, const json_t *msg, struct err *err)
 		return err_set(err, -EACCES, "refused: %s",
 		    member_text(msg, "text"));
 	certs = pki_certs_read(pem);
-	rc = answer_check(e, certs, err);
+	rc = enroll_answer_check(e, certs, err);
 	/* Has a collector of the munge realm vouched for this authority, node
 	 * and key? */
 	if (rc == 0 && e->by_munge) {
-		text = munge_text(e, ROLE_COLLECTOR);
+		text = enroll_munge_text(e, ROLE_COLLECTOR);
 		rc = pki_munge_check(conf_string(e->conf, "agent",
 					 "munge_socket"),
 		    member_text(msg, "munge"), text,
@@ -350,7 +351,7 @@ enroll_answer(struct enroll *e, const json_t *msg, struct err *err)
 		free(text);
 	}
 	if (rc == 0)
-		rc = root_keep(e, err);
+		rc = enroll_root_keep(e, err);
 	if (rc == 0) {
 		key = pki_key_text(e->key);
 		rc = pki_pair_replace(conf_string(e->conf, "tls", "key"), key,

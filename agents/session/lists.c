@@ -27,7 +27,7 @@ struct lists {
 	STACK_OF(X509_CRL) * handed;
 };
 
-static STACK_OF(X509_CRL) * read_all(const char *text)
+static STACK_OF(X509_CRL) * lists_read_all(const char *text)
 {
 	STACK_OF(X509_CRL) *all = sk_X509_CRL_new_null();
 	BIO *from = BIO_new_mem_buf(text, -1);
@@ -54,7 +54,7 @@ lists_open(const struct conf *c, struct lists **ret, struct err *err)
 	l->path = xasprintf("%s/crl.pem", conf_string(c, "agent", "state_dir"));
 	if (path[0] != '\0')
 		rc = file_read(path, WIRE_CRL_BYTES_MAX, &text, &len, err);
-	l->site = read_all(text != NULL ? text : "");
+	l->site = lists_read_all(text != NULL ? text : "");
 	if (rc == 0 && text != NULL && sk_X509_CRL_num(l->site) == 0)
 		rc = err_set(err, -EINVAL, "%s: no list of revoked ones", path);
 	free(text);
@@ -64,7 +64,7 @@ lists_open(const struct conf *c, struct lists **ret, struct err *err)
 	    file_read(l->path, LISTS_MAX * WIRE_CRL_BYTES_MAX, &text, &len,
 		&bad) < 0)
 		log_warnx("session: %s", bad.text);
-	l->handed = read_all(text != NULL ? text : "");
+	l->handed = lists_read_all(text != NULL ? text : "");
 	free(text);
 	if (rc < 0)
 		lists_free(l);
@@ -85,7 +85,7 @@ lists_free(struct lists *l)
 }
 
 static int
-is_by(X509_CRL *crl, X509 *issuer)
+lists_is_by(X509_CRL *crl, X509 *issuer)
 {
 	int yes = X509_NAME_cmp(X509_CRL_get_issuer(crl),
 		      X509_get_subject_name(issuer)) == 0 &&
@@ -97,12 +97,12 @@ is_by(X509_CRL *crl, X509 *issuer)
 
 /* 1 where it is newer than what there is of that authority, which goes. */
 static int
-keep(struct lists *l, X509_CRL *crl, X509 *issuer)
+lists_keep(struct lists *l, X509_CRL *crl, X509 *issuer)
 {
 	for (int i = 0; i < sk_X509_CRL_num(l->handed); i++) {
 		X509_CRL *old = sk_X509_CRL_value(l->handed, i);
 
-		if (!is_by(old, issuer))
+		if (!lists_is_by(old, issuer))
 			continue;
 		if (ASN1_TIME_compare(X509_CRL_get0_lastUpdate(crl),
 			X509_CRL_get0_lastUpdate(old)) <= 0)
@@ -120,7 +120,7 @@ int
 lists_take(struct lists *l, SSL *ssl, const char *text, struct err *err)
 {
 	STACK_OF(X509) *chain = SSL_get0_verified_chain(ssl);
-	STACK_OF(X509_CRL) *all = read_all(text);
+	STACK_OF(X509_CRL) *all = lists_read_all(text);
 	char *at, *whole;
 	BIO *to;
 	long len;
@@ -128,9 +128,9 @@ lists_take(struct lists *l, SSL *ssl, const char *text, struct err *err)
 
 	for (int i = 0; i < sk_X509_CRL_num(all); i++)
 		for (int k = 1; k < sk_X509_num(chain); k++)
-			if (is_by(sk_X509_CRL_value(all, i),
+			if (lists_is_by(sk_X509_CRL_value(all, i),
 				sk_X509_value(chain, k)))
-				rc |= keep(l, sk_X509_CRL_value(all, i),
+				rc |= lists_keep(l, sk_X509_CRL_value(all, i),
 				    sk_X509_value(chain, k));
 	sk_X509_CRL_pop_free(all, X509_CRL_free);
 	if (rc == 0)
@@ -148,12 +148,12 @@ lists_take(struct lists *l, SSL *ssl, const char *text, struct err *err)
 }
 
 static int
-is_on(STACK_OF(X509_CRL) * lists, X509 *cert, X509 *issuer)
+lists_is_on(STACK_OF(X509_CRL) * lists, X509 *cert, X509 *issuer)
 {
 	X509_REVOKED *row;
 
 	for (int i = 0; i < sk_X509_CRL_num(lists); i++)
-		if (is_by(sk_X509_CRL_value(lists, i), issuer) &&
+		if (lists_is_by(sk_X509_CRL_value(lists, i), issuer) &&
 		    X509_CRL_get0_by_cert(sk_X509_CRL_value(lists, i), &row,
 			cert) == 1)
 			return 1;
@@ -169,8 +169,8 @@ lists_check(const struct lists *l, SSL *ssl, struct err *err)
 		X509 *cert = sk_X509_value(chain, i);
 		X509 *issuer = sk_X509_value(chain, i + 1);
 
-		if (is_on(l->site, cert, issuer) ||
-		    is_on(l->handed, cert, issuer))
+		if (lists_is_on(l->site, cert, issuer) ||
+		    lists_is_on(l->handed, cert, issuer))
 			return err_set(err, -EACCES,
 			    "the collector's certificate was revoked");
 	}

@@ -63,7 +63,7 @@ resolve_free(struct resolve *r)
 }
 
 static void
-done_cb(evutil_socket_t fd, short what, void *arg)
+resolve_done_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct resolve *r = arg;
 	struct addrinfo *list;
@@ -105,7 +105,7 @@ resolve_start(struct event_base *base, const char *host, const char *port,
 		log_warn("resolve %s: eventfd", host);
 		goto fail;
 	}
-	r->done = event_new(base, r->fd, EV_READ, done_cb, r);
+	r->done = event_new(base, r->fd, EV_READ, resolve_done_cb, r);
 	event_add(r->done, NULL);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);

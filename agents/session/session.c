@@ -94,7 +94,7 @@ struct session {
 static void session_close(struct session *s, const char *why);
 
 static void
-timer_set(struct session *s, uint64_t span_ns)
+session_timer_set(struct session *s, uint64_t span_ns)
 {
 	struct timeval tv;
 
@@ -105,7 +105,7 @@ timer_set(struct session *s, uint64_t span_ns)
 
 /* Full jitter: uniform in 0..min(cap, base * 2^tries). */
 static uint64_t
-retry_ms(struct session *s)
+session_retry_ms(struct session *s)
 {
 	int soon = clk_ns() - s->down_ns < SOON_FOR_NS;
 	uint64_t base = soon ? SOON_BASE_MS : LATE_BASE_MS;
@@ -120,7 +120,7 @@ retry_ms(struct session *s)
 }
 
 static void
-collector_choose(struct session *s, size_t at)
+session_collector_choose(struct session *s, size_t at)
 {
 	s->collector_at = s->collectors[at] != NULL ? at : 0;
 	if (str_address_parse(s->collectors[s->collector_at], &s->collector) <
@@ -129,7 +129,7 @@ collector_choose(struct session *s, size_t at)
 }
 
 static int
-put(struct session *s, enum wire_type type, json_t *msg)
+session_put(struct session *s, enum wire_type type, json_t *msg)
 {
 	char *frame;
 	long len = wire_build(type, msg, &frame);
@@ -145,7 +145,7 @@ put(struct session *s, enum wire_type type, json_t *msg)
 }
 
 static void
-send_hello(struct session *s)
+session_send_hello(struct session *s)
 {
 	json_t *msg = json_object();
 
@@ -157,14 +157,14 @@ send_hello(struct session *s)
 		json_object_set_new(msg, "term",
 		    json_integer((json_int_t)s->term));
 	s->ops->hello(msg, s->arg);
-	if (put(s, WIRE_HELLO, msg) < 0)
+	if (session_put(s, WIRE_HELLO, msg) < 0)
 		session_close(s, "no hello can be made of what is known here");
 	else
 		s->state = SESSION_GREETING;
 }
 
 static void
-send_heartbeat(struct session *s)
+session_send_heartbeat(struct session *s)
 {
 	json_t *msg = json_object();
 
@@ -173,18 +173,18 @@ send_heartbeat(struct session *s)
 	s->ops->heartbeat(msg, s->arg);
 	if (s->tls.alarm[0] != '\0' && json_object_get(msg, "alarm") == NULL)
 		json_object_set_new(msg, "alarm", text_json(s->tls.alarm));
-	(void)put(s, WIRE_HEARTBEAT, msg);
+	(void)session_put(s, WIRE_HEARTBEAT, msg);
 }
 
 static void
-send_enroll(struct session *s)
+session_send_enroll(struct session *s)
 {
 	struct err err;
 	json_t *msg = enroll_message(s->tls.enroll, &err);
 
 	if (msg == NULL)
 		session_close(s, err.text);
-	else if (put(s, WIRE_ENROLL, msg) < 0)
+	else if (session_put(s, WIRE_ENROLL, msg) < 0)
 		session_close(s, "no request for a certificate can be made");
 	else if (enroll_is_first(s->tls.enroll))
 		s->state = SESSION_GREETING;
@@ -192,7 +192,7 @@ send_enroll(struct session *s)
 
 /* -EPERM: another one has taken over from it. */
 static int
-term_take(struct session *s, json_int_t said, struct err *err)
+session_term_take(struct session *s, json_int_t said, struct err *err)
 {
 	uint64_t term = said < 1 ? 1 : (uint64_t)said;
 	char text[32];
@@ -213,7 +213,7 @@ term_take(struct session *s, json_int_t said, struct err *err)
 }
 
 static int
-handle_welcome(struct session *s, const json_t *msg)
+session_handle_welcome(struct session *s, const json_t *msg)
 {
 	json_int_t beat, silence;
 	struct err err;
@@ -225,7 +225,7 @@ handle_welcome(struct session *s, const json_t *msg)
 		session_close(s, "welcome names an impossible heartbeat");
 		return -EPROTO;
 	}
-	if (term_take(s, member_int(msg, "term"), &err) < 0) {
+	if (session_term_take(s, member_int(msg, "term"), &err) < 0) {
 		session_close(s, err.text);
 		return -EPERM;
 	}
@@ -236,8 +236,8 @@ handle_welcome(struct session *s, const json_t *msg)
 	s->round = 0;
 	s->last[0] = '\0';
 	log_info("session %s:%s: up", s->collector.host, s->collector.port);
-	send_heartbeat(s);
-	timer_set(s, s->heartbeat_ns);
+	session_send_heartbeat(s);
+	session_timer_set(s, s->heartbeat_ns);
 	s->ops->up(msg, s->arg);
 	return 0;
 }
@@ -245,7 +245,7 @@ handle_welcome(struct session *s, const json_t *msg)
 /* The session ends after the first certificate as after a renewed one: the next
  * connection uses it. */
 static int
-handle_certificate(struct session *s, const json_t *msg)
+session_handle_certificate(struct session *s, const json_t *msg)
 {
 	struct err err;
 	int rc = tls_take_certificate(&s->tls, msg, &err);
@@ -265,7 +265,7 @@ handle_certificate(struct session *s, const json_t *msg)
 }
 
 static int
-handle_trust(struct session *s, const json_t *msg)
+session_handle_trust(struct session *s, const json_t *msg)
 {
 	SSL *ssl = bufferevent_openssl_get_ssl(s->bev);
 	const char *crl = member_text_or(msg, "crl", NULL);
@@ -283,7 +283,7 @@ handle_trust(struct session *s, const json_t *msg)
 
 /* 0, or negative: the session is closed already. */
 static int
-handle(struct session *s, enum wire_type type, const json_t *msg)
+session_handle(struct session *s, enum wire_type type, const json_t *msg)
 {
 	struct err err;
 	int rc;
@@ -298,12 +298,12 @@ handle(struct session *s, enum wire_type type, const json_t *msg)
 	}
 	if (type == WIRE_CERTIFICATE && s->tls.enroll != NULL &&
 	    (s->state == SESSION_UP || s->state == SESSION_GREETING))
-		return handle_certificate(s, msg);
+		return session_handle_certificate(s, msg);
 	if (s->state == SESSION_UP && type == WIRE_TRUST)
-		return handle_trust(s, msg);
+		return session_handle_trust(s, msg);
 	if (s->state == SESSION_GREETING && !enroll_is_first(s->tls.enroll) &&
 	    type == WIRE_WELCOME)
-		return handle_welcome(s, msg);
+		return session_handle_welcome(s, msg);
 	if (s->state != SESSION_UP || type == WIRE_WELCOME) {
 		err_say(&err, "unexpected %s", wire_messages[type].name);
 		session_close(s, err.text);
@@ -320,7 +320,7 @@ handle(struct session *s, enum wire_type type, const json_t *msg)
 /* Take one frame off the input: 1 handled, 0 not there yet, negative: the
  * session is closed. */
 static int
-read_frame(struct session *s, struct evbuffer *in)
+session_read_frame(struct session *s, struct evbuffer *in)
 {
 	uint8_t head[FRAME_HEAD_BYTES];
 	const char *text;
@@ -346,23 +346,23 @@ read_frame(struct session *s, struct evbuffer *in)
 		return rc;
 	}
 	evbuffer_drain(in, (size_t)len);
-	rc = handle(s, (enum wire_type)rc, msg);
+	rc = session_handle(s, (enum wire_type)rc, msg);
 	json_decref(msg);
 	return rc < 0 ? rc : 1;
 }
 
 static void
-read_cb(struct bufferevent *bev, void *arg)
+session_read_cb(struct bufferevent *bev, void *arg)
 {
 	struct session *s = arg;
 
 	s->heard_ns = clk_ns();
-	while (read_frame(s, bufferevent_get_input(bev)) > 0)
+	while (session_read_frame(s, bufferevent_get_input(bev)) > 0)
 		;
 }
 
 static void
-write_cb(struct bufferevent *bev, void *arg)
+session_write_cb(struct bufferevent *bev, void *arg)
 {
 	struct session *s = arg;
 
@@ -374,7 +374,7 @@ write_cb(struct bufferevent *bev, void *arg)
 /* A peer that lost power or its cable is noticed in about ten seconds, and so
  * is data that nobody acknowledges. */
 static void
-socket_options(int fd)
+session_socket_options(int fd)
 {
 	static const struct {
 		int level, name, value;
@@ -394,7 +394,7 @@ socket_options(int fd)
 }
 
 static void
-failure_text(struct bufferevent *bev, short what, struct err *err)
+session_failure_text(struct bufferevent *bev, short what, struct err *err)
 {
 	unsigned long code = bufferevent_get_openssl_error(bev);
 	SSL *ssl = bufferevent_openssl_get_ssl(bev);
@@ -425,33 +425,33 @@ failure_text(struct bufferevent *bev, short what, struct err *err)
 }
 
 static void
-event_cb(struct bufferevent *bev, short what, void *arg)
+session_event_cb(struct bufferevent *bev, short what, void *arg)
 {
 	SSL *ssl = bufferevent_openssl_get_ssl(bev);
 	struct session *s = arg;
 	struct err err;
 
 	if (what & BEV_EVENT_CONNECTED) {
-		socket_options(bufferevent_getfd(bev));
+		session_socket_options(bufferevent_getfd(bev));
 		if (tls_check(&s->tls, ssl, s->collector.host, &err) < 0)
 			session_close(s, err.text);
 		else if (enroll_is_first(s->tls.enroll))
-			send_enroll(s);
+			session_send_enroll(s);
 		else
-			send_hello(s);
+			session_send_hello(s);
 		return;
 	}
 	/* Only of an error errno is this one's. */
 	s->is_mute = (what & BEV_EVENT_ERROR) &&
 	    (errno == ETIMEDOUT || errno == EHOSTUNREACH ||
 		errno == ENETUNREACH);
-	failure_text(bev, what, &err);
+	session_failure_text(bev, what, &err);
 	session_close(s, err.text);
 }
 
 /* Try the next address; with none left, wait for the next attempt. */
 static void
-open_next(struct session *s)
+session_open_next(struct session *s)
 {
 	struct addrinfo *ai = s->next;
 	SSL *ssl;
@@ -470,18 +470,19 @@ open_next(struct session *s)
 	SSL_set_tlsext_host_name(ssl, s->collector.host);
 	if (enroll_is_first(s->tls.enroll))
 		SSL_set_tlsext_host_name(ssl, (char[]){ PKI_ENROLL_SNI });
-	bufferevent_setcb(s->bev, read_cb, write_cb, event_cb, s);
+	bufferevent_setcb(s->bev, session_read_cb, session_write_cb,
+	    session_event_cb, s);
 	bufferevent_setwatermark(s->bev, EV_READ, 0,
 	    FRAME_HEAD_BYTES + FRAME_BODY_MAX);
 	bufferevent_enable(s->bev, EV_READ | EV_WRITE);
-	timer_set(s, OPEN_LIMIT_S * CLK_NS_PER_S);
+	session_timer_set(s, OPEN_LIMIT_S * CLK_NS_PER_S);
 	if (bufferevent_socket_connect(s->bev, ai->ai_addr,
 		(int)ai->ai_addrlen) < 0)
 		session_close(s, strerror(errno));
 }
 
 static void
-resolved(struct addrinfo *list, const char *why, void *arg)
+session_resolved(struct addrinfo *list, const char *why, void *arg)
 {
 	struct session *s = arg;
 
@@ -491,19 +492,19 @@ resolved(struct addrinfo *list, const char *why, void *arg)
 		return;
 	}
 	s->list = s->next = list;
-	open_next(s);
+	session_open_next(s);
 }
 
 static void
-start(struct session *s)
+session_start(struct session *s)
 {
 	/* What seemed to have expired may have been a clock that was ahead. */
 	if (enroll_is_first(s->tls.enroll) && !enroll_lacks(s->tls.conf))
 		session_reload(s);
 	s->state = SESSION_RESOLVING;
-	timer_set(s, RESOLVE_LIMIT_S * CLK_NS_PER_S);
+	session_timer_set(s, RESOLVE_LIMIT_S * CLK_NS_PER_S);
 	s->resolve = resolve_start(s->base, s->collector.host,
-	    s->collector.port, resolved, s);
+	    s->collector.port, session_resolved, s);
 	if (s->resolve == NULL)
 		session_close(s, "cannot resolve");
 }
@@ -511,7 +512,7 @@ start(struct session *s)
 /* The collector has accepted the connection; it may be busy with other
  * agents. */
 static int
-may_wait(const struct session *s)
+session_may_wait(const struct session *s)
 {
 	uint64_t limit_ns = s->collectors[1] != NULL ? TURN_OTHERS_NS
 						     : TURN_LIMIT_NS;
@@ -525,7 +526,7 @@ may_wait(const struct session *s)
 }
 
 static void
-timer_cb(evutil_socket_t fd, short what, void *arg)
+session_timer_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct session *s = arg;
 
@@ -533,15 +534,15 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	switch (s->state) {
 	case SESSION_WAITING:
-		start(s);
+		session_start(s);
 		return;
 	case SESSION_RESOLVING:
 		session_close(s, "its name is not resolved in time");
 		return;
 	case SESSION_OPENING:
 	case SESSION_GREETING:
-		if (may_wait(s))
-			timer_set(s, OPEN_LIMIT_S * CLK_NS_PER_S);
+		if (session_may_wait(s))
+			session_timer_set(s, OPEN_LIMIT_S * CLK_NS_PER_S);
 		else
 			session_close(s, "no answer");
 		return;
@@ -553,14 +554,14 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 		session_close(s, "silent");
 		return;
 	}
-	send_heartbeat(s);
-	timer_set(s, s->heartbeat_ns);
+	session_send_heartbeat(s);
+	session_timer_set(s, s->heartbeat_ns);
 	if (s->renews && tls_renew_due(&s->tls))
-		send_enroll(s);
+		session_send_enroll(s);
 }
 
 static void
-drop(struct session *s)
+session_drop(struct session *s)
 {
 	resolve_cancel(s->resolve);
 	s->resolve = NULL;
@@ -587,11 +588,11 @@ session_close(struct session *s, const char *why)
 		    s->collector.port, why);
 		snprintf(s->last, sizeof(s->last), "%s", why);
 	}
-	drop(s);
+	session_drop(s);
 	if (was == SESSION_UP)
 		s->down_ns = clk_ns();
 	if (was == SESSION_OPENING && s->next != NULL) {
-		open_next(s);
+		session_open_next(s);
 		return;
 	}
 	if (s->list != NULL)
@@ -600,15 +601,15 @@ session_close(struct session *s, const char *why)
 	/* A collector that was connected, and ended, is tried again before the
 	 * next one. */
 	if (was != SESSION_UP || s->is_mute)
-		collector_choose(s, s->collector_at + 1);
+		session_collector_choose(s, s->collector_at + 1);
 	s->is_mute = 0;
 	s->state = SESSION_WAITING;
 	if (was != SESSION_UP && s->collectors[++s->round] != NULL) {
-		timer_set(s, 0);
+		session_timer_set(s, 0);
 		return;
 	}
 	s->round = 0;
-	timer_set(s, retry_ms(s) * CLK_NS_PER_MS);
+	session_timer_set(s, session_retry_ms(s) * CLK_NS_PER_MS);
 	s->tries++;
 	if (was == SESSION_UP)
 		s->ops->down(clk_ns() - s->heard_ns, s->arg);
@@ -638,10 +639,10 @@ session_new(struct event_base *base, const struct conf *c, const char *name,
 	rng_seed(&s->rng, rng_entropy());
 	snprintf(s->boot, sizeof(s->boot), "%016llx",
 	    (unsigned long long)rng_entropy());
-	s->timer = evtimer_new(base, timer_cb, s);
+	s->timer = evtimer_new(base, session_timer_cb, s);
 	s->collectors = str_list_parse(conf_string(c, "agent", "collector"),
 	    &(size_t){ 0 });
-	collector_choose(s, 0);
+	session_collector_choose(s, 0);
 	s->term_path = xasprintf("%s/term",
 	    conf_string(c, "agent", "state_dir"));
 	/* The term of the last takeover: collectors of older terms are not
@@ -653,7 +654,7 @@ session_new(struct event_base *base, const struct conf *c, const char *name,
 		session_free(s);
 		return NULL;
 	}
-	start(s);
+	session_start(s);
 	return s;
 }
 
@@ -662,7 +663,7 @@ session_free(struct session *s)
 {
 	if (s == NULL)
 		return;
-	drop(s);
+	session_drop(s);
 	if (s->list != NULL)
 		freeaddrinfo(s->list);
 	event_free(s->timer);
@@ -679,7 +680,7 @@ session_send(struct session *s, enum wire_type type, json_t *msg)
 		json_decref(msg);
 		return -ENOTCONN;
 	}
-	return put(s, type, msg);
+	return session_put(s, type, msg);
 }
 
 void

@@ -69,7 +69,7 @@ struct spool {
 };
 
 static uint32_t
-fnv1a(const char *bytes, size_t len)
+spool_fnv1a(const char *bytes, size_t len)
 {
 	uint32_t sum = 2166136261u;
 
@@ -79,14 +79,14 @@ fnv1a(const char *bytes, size_t len)
 }
 
 static uint64_t
-entry_bytes(const struct spool_entry *e)
+spool_entry_bytes(const struct spool_entry *e)
 {
 	return HEAD_BYTES + e->len_bytes + 1;
 }
 
 /* The entry at offset at: 1, 0 at the end, -EPROTO for a torn one. */
 static int
-entry_read(int fd, uint64_t at, struct spool_entry *ret)
+spool_entry_read(int fd, uint64_t at, struct spool_entry *ret)
 {
 	char head[HEAD_BYTES + 1];
 	unsigned long long seq;
@@ -107,7 +107,7 @@ entry_read(int fd, uint64_t at, struct spool_entry *ret)
 	ret->line = xcalloc(1, len + 1);
 	n = pread(fd, ret->line, len + 1, (off_t)at + HEAD_BYTES);
 	if (n != (ssize_t)len + 1 || ret->line[len] != '\n' ||
-	    fnv1a(ret->line, len) != sum) {
+	    spool_fnv1a(ret->line, len) != sum) {
 		free(ret->line);
 		return -EPROTO;
 	}
@@ -130,7 +130,7 @@ struct walk {
 /* The first offset from at on where a head may begin; end: none does. A line
  * holds no newline, so none begins within one. */
 static uint64_t
-head_search(int fd, uint64_t at, uint64_t end)
+spool_head_search(int fd, uint64_t at, uint64_t end)
 {
 	char block[4096];
 	ssize_t n;
@@ -151,7 +151,7 @@ head_search(int fd, uint64_t at, uint64_t end)
 /* A line that no collector can read must be dropped: it would be sent again for
  * ever. */
 static int
-is_json(const struct spool_entry *e)
+spool_is_json(const struct spool_entry *e)
 {
 	json_t *line;
 
@@ -164,21 +164,22 @@ is_json(const struct spool_entry *e)
 
 /* 1, or 0 at the end. */
 static int
-entry_next(struct walk *w, struct spool_entry *ret)
+spool_entry_next(struct walk *w, struct spool_entry *ret)
 {
 	uint64_t from = w->at;
 
 	while (w->at < w->end) {
-		if (entry_read(w->fd, w->at, ret) > 0) {
-			if (ret->seq > w->seq && (!w->check || is_json(ret))) {
+		if (spool_entry_read(w->fd, w->at, ret) > 0) {
+			if (ret->seq > w->seq &&
+			    (!w->check || spool_is_json(ret))) {
 				w->skipped = w->at - from;
-				w->at += entry_bytes(ret);
+				w->at += spool_entry_bytes(ret);
 				w->seq = ret->seq;
 				return 1;
 			}
 			free(ret->line);
 		}
-		w->at = head_search(w->fd, w->at + 1, w->end);
+		w->at = spool_head_search(w->fd, w->at + 1, w->end);
 	}
 	w->skipped = w->end - from;
 	return 0;
@@ -186,7 +187,7 @@ entry_next(struct walk *w, struct spool_entry *ret)
 
 /* All or nothing, at offset at. */
 static int
-entry_write(int fd, uint64_t at, const struct spool_entry *e)
+spool_entry_write(int fd, uint64_t at, const struct spool_entry *e)
 {
 	char head[HEAD_BYTES + 1];
 	struct iovec iov[3];
@@ -194,12 +195,12 @@ entry_write(int fd, uint64_t at, const struct spool_entry *e)
 	int rc = 0;
 
 	snprintf(head, sizeof(head), HEAD_FORMAT, (unsigned long long)e->seq,
-	    e->raw, e->len_bytes, fnv1a(e->line, e->len_bytes));
+	    e->raw, e->len_bytes, spool_fnv1a(e->line, e->len_bytes));
 	iov[0] = (struct iovec){ head, HEAD_BYTES };
 	iov[1] = (struct iovec){ e->line, e->len_bytes };
 	iov[2] = (struct iovec){ (char *)"\n", 1 };
 	n = pwritev(fd, iov, 3, (off_t)at);
-	if (n == (ssize_t)entry_bytes(e))
+	if (n == (ssize_t)spool_entry_bytes(e))
 		return 0;
 	rc = n < 0 ? -errno : -ENOSPC;
 	if (ftruncate(fd, (off_t)at) < 0)
@@ -208,7 +209,7 @@ entry_write(int fd, uint64_t at, const struct spool_entry *e)
 }
 
 static struct file *
-file_find(struct spool *sp, const char *run)
+spool_file_find(struct spool *sp, const char *run)
 {
 	struct file *f;
 
@@ -219,7 +220,7 @@ file_find(struct spool *sp, const char *run)
 }
 
 static struct file *
-file_new(struct spool *sp, const char *run)
+spool_file_new(struct spool *sp, const char *run)
 {
 	struct file *f = xcalloc(1, sizeof(*f));
 
@@ -232,7 +233,7 @@ file_new(struct spool *sp, const char *run)
 }
 
 static void
-held_drop(struct spool *sp, struct file *f, struct held *h)
+spool_held_drop(struct spool *sp, struct file *f, struct held *h)
 {
 	TAILQ_REMOVE(&f->held, h, next);
 	sp->held_bytes -= h->entry.len_bytes;
@@ -241,10 +242,10 @@ held_drop(struct spool *sp, struct file *f, struct held *h)
 }
 
 static void
-file_free(struct spool *sp, struct file *f)
+spool_file_free(struct spool *sp, struct file *f)
 {
 	while (!TAILQ_EMPTY(&f->held))
-		held_drop(sp, f, TAILQ_FIRST(&f->held));
+		spool_held_drop(sp, f, TAILQ_FIRST(&f->held));
 	if (f->fd >= 0)
 		close(f->fd);
 	TAILQ_REMOVE(&sp->files, f, next);
@@ -254,7 +255,7 @@ file_free(struct spool *sp, struct file *f)
 }
 
 static int
-file_open(struct spool *sp, struct file *f)
+spool_file_open(struct spool *sp, struct file *f)
 {
 	if (f->fd >= 0)
 		return 0;
@@ -267,14 +268,14 @@ file_open(struct spool *sp, struct file *f)
 
 /* Is there anything that the collector has not got? */
 static int
-file_waits(const struct file *f)
+spool_file_waits(const struct file *f)
 {
 	return f->acked_seq < f->tail_seq &&
 	    (f->bytes > 0 || !TAILQ_EMPTY(&f->held));
 }
 
 static void
-lose(struct file *f, const struct spool_entry *e)
+spool_lose(struct file *f, const struct spool_entry *e)
 {
 	f->lost_records++;
 	f->lost_bytes += e->len_bytes;
@@ -285,7 +286,7 @@ enum leave { LEAVE_BAD, LEAVE_ACKED, LEAVE_RAW, LEAVE_ANY };
 
 /* Copy to fd what stays; leave out until want bytes are free. */
 static int
-rewrite_to(struct file *f, int fd, enum leave what, uint64_t want,
+spool_rewrite_to(struct file *f, int fd, enum leave what, uint64_t want,
     uint64_t *ret_bytes)
 {
 	struct walk w = { .fd = f->fd,
@@ -295,8 +296,8 @@ rewrite_to(struct file *f, int fd, enum leave what, uint64_t want,
 	uint64_t to = 0, freed = 0;
 	int rc = 0;
 
-	while (rc == 0 && entry_next(&w, &e)) {
-		uint64_t size = entry_bytes(&e);
+	while (rc == 0 && spool_entry_next(&w, &e)) {
+		uint64_t size = spool_entry_bytes(&e);
 		int acked = e.seq <= f->acked_seq;
 
 		if (acked ||
@@ -304,9 +305,9 @@ rewrite_to(struct file *f, int fd, enum leave what, uint64_t want,
 			(what == LEAVE_ANY || (what == LEAVE_RAW && e.raw)))) {
 			freed += size;
 			if (!acked)
-				lose(f, &e);
+				spool_lose(f, &e);
 		} else {
-			rc = entry_write(fd, to, &e);
+			rc = spool_entry_write(fd, to, &e);
 			to += size;
 		}
 		free(e.line);
@@ -317,22 +318,22 @@ rewrite_to(struct file *f, int fd, enum leave what, uint64_t want,
 
 /* Where sending goes on after offsets have changed. */
 static void
-sent_find(struct file *f)
+spool_sent_find(struct file *f)
 {
 	struct spool_entry e;
 
 	f->sent_at = 0;
-	while (entry_read(f->fd, f->sent_at, &e) > 0) {
+	while (spool_entry_read(f->fd, f->sent_at, &e) > 0) {
 		free(e.line);
 		if (e.seq > f->sent_seq)
 			return;
-		f->sent_at += entry_bytes(&e);
+		f->sent_at += spool_entry_bytes(&e);
 	}
 }
 
 /* 0 when the file shrank or stayed. On failure it is as it was. */
 static int
-rewrite(struct spool *sp, struct file *f, enum leave what, uint64_t want)
+spool_rewrite(struct spool *sp, struct file *f, enum leave what, uint64_t want)
 {
 	uint64_t lost_records = f->lost_records, lost_bytes = f->lost_bytes;
 	char *tmp = xasprintf("%s.tmp", f->path);
@@ -340,7 +341,7 @@ rewrite(struct spool *sp, struct file *f, enum leave what, uint64_t want)
 	int fd, rc;
 
 	fd = open(tmp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	rc = fd < 0 ? -errno : rewrite_to(f, fd, what, want, &bytes);
+	rc = fd < 0 ? -errno : spool_rewrite_to(f, fd, what, want, &bytes);
 	if (rc == 0 && fdatasync(fd) < 0)
 		rc = -errno;
 	if (rc == 0 && rename(tmp, f->path) < 0)
@@ -361,7 +362,7 @@ rewrite(struct spool *sp, struct file *f, enum leave what, uint64_t want)
 			sp->dir_dirty = 1;
 		sp->bytes -= f->bytes - bytes;
 		f->bytes = bytes;
-		sent_find(f);
+		spool_sent_find(f);
 	}
 	free(tmp);
 	return rc;
@@ -370,20 +371,20 @@ rewrite(struct spool *sp, struct file *f, enum leave what, uint64_t want)
 /* After a restart or a power cut. Only the entries in a hole are lost; they are
  * counted, and the file is rewritten without the hole. */
 static int
-file_recover(struct spool *sp, struct file *f)
+spool_file_recover(struct spool *sp, struct file *f)
 {
 	struct walk w = { .check = 1 };
 	uint64_t good = 0, holes = 0, before;
 	struct spool_entry e;
 	struct stat st;
-	int rc = file_open(sp, f);
+	int rc = spool_file_open(sp, f);
 
 	if (rc < 0 || fstat(f->fd, &st) < 0)
 		return rc < 0 ? rc : -errno;
 	f->finished = 1; /* its run did not survive us */
 	w.fd = f->fd;
 	w.end = (uint64_t)st.st_size;
-	for (before = 0; entry_next(&w, &e); before = e.seq) {
+	for (before = 0; spool_entry_next(&w, &e); before = e.seq) {
 		free(e.line);
 		if (w.skipped > 0) {
 			holes++;
@@ -407,7 +408,7 @@ file_recover(struct spool *sp, struct file *f)
 	log_warnx("spool %s: %llu bytes damaged, left out", f->run,
 	    (unsigned long long)f->lost_bytes);
 	if (holes > 0)
-		return rewrite(sp, f, LEAVE_BAD, 0);
+		return spool_rewrite(sp, f, LEAVE_BAD, 0);
 	sp->bytes -= f->bytes - good;
 	f->bytes = good;
 	return ftruncate(f->fd, (off_t)good) < 0 ? -errno : 0;
@@ -420,7 +421,7 @@ struct found {
 };
 
 static int
-found_compare(const void *a, const void *b)
+spool_found_compare(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;
 
@@ -432,7 +433,7 @@ found_compare(const void *a, const void *b)
 
 /* 1 when de is a spool file; a half-made rewrite is removed. */
 static int
-found_take(struct spool *sp, const struct dirent *de, struct found *ret)
+spool_found_take(struct spool *sp, const struct dirent *de, struct found *ret)
 {
 	size_t len = strlen(de->d_name), tail = strlen(SUFFIX);
 	char path[4400];
@@ -457,7 +458,7 @@ found_take(struct spool *sp, const struct dirent *de, struct found *ret)
 }
 
 static int
-recover(struct spool *sp, DIR *dir)
+spool_recover(struct spool *sp, DIR *dir)
 {
 	struct found *list = NULL, one;
 	struct dirent *de;
@@ -465,24 +466,24 @@ recover(struct spool *sp, DIR *dir)
 	int rc;
 
 	while ((de = readdir(dir)) != NULL) {
-		if (!found_take(sp, de, &one))
+		if (!spool_found_take(sp, de, &one))
 			continue;
 		list = xreallocarray(list, count + 1, sizeof(*list));
 		list[count++] = one;
 	}
 	if (count > 0)
-		qsort(list, count, sizeof(*list), found_compare);
+		qsort(list, count, sizeof(*list), spool_found_compare);
 	for (size_t i = 0; i < count; i++) {
-		struct file *f = file_new(sp, list[i].run);
+		struct file *f = spool_file_new(sp, list[i].run);
 
-		rc = file_recover(sp, f);
+		rc = spool_file_recover(sp, f);
 		if (rc < 0) { /* the next start may have more luck */
 			log_warnx("spool %s: %s", f->path, strerror(-rc));
 			sp->bytes -= f->bytes;
-			file_free(sp, f);
+			spool_file_free(sp, f);
 		} else if (f->last_seq == 0 && f->lost_bytes == 0) {
 			unlink(f->path);
-			file_free(sp, f);
+			spool_file_free(sp, f);
 		}
 	}
 	free(list);
@@ -512,7 +513,7 @@ spool_open(const char *path, uint64_t max_bytes, struct spool **ret)
 	sp->max_bytes = max_bytes;
 	sp->dir_fd = fcntl(dirfd(dir), F_DUPFD_CLOEXEC, 0);
 	TAILQ_INIT(&sp->files);
-	recover(sp, dir);
+	spool_recover(sp, dir);
 	closedir(dir);
 	*ret = sp;
 	return 0;
@@ -525,7 +526,7 @@ spool_free(struct spool *sp)
 		return;
 	spool_sync(sp);
 	while (!TAILQ_EMPTY(&sp->files))
-		file_free(sp, TAILQ_FIRST(&sp->files));
+		spool_file_free(sp, TAILQ_FIRST(&sp->files));
 	close(sp->dir_fd);
 	free(sp->dir);
 	free(sp);
@@ -534,7 +535,7 @@ spool_free(struct spool *sp)
 /* Bring the sum below the limit with need more bytes: oldest first, what
  * matters least first. */
 static void
-make_room(struct spool *sp, uint64_t need)
+spool_make_room(struct spool *sp, uint64_t need)
 {
 	uint64_t step = sp->max_bytes / STEP_SHARE;
 	struct file *f;
@@ -549,7 +550,7 @@ make_room(struct spool *sp, uint64_t need)
 			if (what == LEAVE_ACKED && f->acked_seq == 0)
 				continue; /* nothing of it can go */
 			if (f->fd >= 0 && f->bytes > 0)
-				rewrite(sp, f, (enum leave)what,
+				spool_rewrite(sp, f, (enum leave)what,
 				    over > step ? over : step);
 		}
 	}
@@ -557,43 +558,43 @@ make_room(struct spool *sp, uint64_t need)
 
 /* Behind all that is in the file. */
 static int
-add(struct spool *sp, struct file *f, const struct spool_entry *e)
+spool_add(struct spool *sp, struct file *f, const struct spool_entry *e)
 {
-	int rc = file_open(sp, f);
+	int rc = spool_file_open(sp, f);
 
-	if (rc == 0 && sp->bytes + entry_bytes(e) > sp->max_bytes)
-		make_room(sp, entry_bytes(e));
+	if (rc == 0 && sp->bytes + spool_entry_bytes(e) > sp->max_bytes)
+		spool_make_room(sp, spool_entry_bytes(e));
 	if (rc == 0)
-		rc = entry_write(f->fd, f->bytes, e);
+		rc = spool_entry_write(f->fd, f->bytes, e);
 	if (rc < 0)
 		return rc;
 	f->dirty = 1;
-	f->bytes += entry_bytes(e);
-	sp->bytes += entry_bytes(e);
+	f->bytes += spool_entry_bytes(e);
+	sp->bytes += spool_entry_bytes(e);
 	return 0;
 }
 
 /* What is held in memory is older than what comes, and goes first. */
 static int
-add_held(struct spool *sp, struct file *f)
+spool_add_held(struct spool *sp, struct file *f)
 {
 	struct held *h;
 	int rc;
 
 	while ((h = TAILQ_FIRST(&f->held)) != NULL) {
-		rc = add(sp, f, &h->entry);
+		rc = spool_add(sp, f, &h->entry);
 		if (rc < 0)
 			return rc;
 		if (h->entry.seq <= f->sent_seq)
 			f->sent_at = f->bytes;
-		held_drop(sp, f, h);
+		spool_held_drop(sp, f, h);
 	}
 	return 0;
 }
 
 /* The disk is full: keep a little in memory, the oldest raw goes first. */
 static void
-hold(struct spool *sp, struct file *f, const struct spool_entry *e)
+spool_hold(struct spool *sp, struct file *f, const struct spool_entry *e)
 {
 	struct held *h, *old, *tmp;
 
@@ -602,11 +603,11 @@ hold(struct spool *sp, struct file *f, const struct spool_entry *e)
 			break;
 		if (!old->entry.raw)
 			continue;
-		lose(f, &old->entry);
-		held_drop(sp, f, old);
+		spool_lose(f, &old->entry);
+		spool_held_drop(sp, f, old);
 	}
 	if (sp->held_bytes + e->len_bytes > MEMORY_MAX) {
-		lose(f, e);
+		spool_lose(f, e);
 		return;
 	}
 	h = xcalloc(1, sizeof(*h));
@@ -618,7 +619,8 @@ hold(struct spool *sp, struct file *f, const struct spool_entry *e)
 }
 
 static void
-result_set(const struct spool *sp, int *result, int rc, const char *meaning)
+spool_result_set(const struct spool *sp, int *result, int rc,
+    const char *meaning)
 {
 	if (rc < 0 && *result == 0)
 		log_warnx("spool %s: %s; %s", sp->dir, strerror(-rc), meaning);
@@ -632,23 +634,23 @@ spool_append(struct spool *sp, const char *run, uint64_t seq, int raw,
     const char *line, size_t len_bytes)
 {
 	struct spool_entry e = { seq, raw, (char *)line, len_bytes };
-	struct file *f = file_find(sp, run);
+	struct file *f = spool_file_find(sp, run);
 	int rc;
 
 	if (f == NULL)
-		f = file_new(sp, run);
+		f = spool_file_new(sp, run);
 	f->last_seq = seq;
 	if (len_bytes == 0 || len_bytes > RECORD_LINE_MAX ||
-	    entry_bytes(&e) > sp->max_bytes / 2) {
-		lose(f, &e);
+	    spool_entry_bytes(&e) > sp->max_bytes / 2) {
+		spool_lose(f, &e);
 		return;
 	}
-	rc = add_held(sp, f);
+	rc = spool_add_held(sp, f);
 	if (rc == 0)
-		rc = add(sp, f, &e);
-	result_set(sp, &sp->write_failed, rc, "records wait in memory");
+		rc = spool_add(sp, f, &e);
+	spool_result_set(sp, &sp->write_failed, rc, "records wait in memory");
 	if (rc < 0)
-		hold(sp, f, &e);
+		spool_hold(sp, f, &e);
 	else
 		f->tail_seq = seq;
 }
@@ -671,20 +673,20 @@ spool_sync(struct spool *sp)
 		if (sp->dir_dirty)
 			rc = -errno;
 	}
-	result_set(sp, &sp->sync_failed, rc,
+	spool_result_set(sp, &sp->sync_failed, rc,
 	    "a power cut would lose records, the next sync tries again");
 }
 
 /* Nothing of the file waits any more. */
 static void
-file_done(struct spool *sp, struct file *f)
+spool_file_done(struct spool *sp, struct file *f)
 {
 	sp->bytes -= f->bytes;
 	f->bytes = 0;
 	f->sent_at = 0;
 	if (f->finished && f->lost_records == 0) {
 		unlink(f->path);
-		file_free(sp, f);
+		spool_file_free(sp, f);
 	} else if (f->fd >= 0 && ftruncate(f->fd, 0) < 0) {
 		log_warn("spool %s", f->path);
 	}
@@ -693,7 +695,7 @@ file_done(struct spool *sp, struct file *f)
 void
 spool_ack(struct spool *sp, const char *run, uint64_t seq)
 {
-	struct file *f = file_find(sp, run);
+	struct file *f = spool_file_find(sp, run);
 	struct held *h;
 
 	if (f == NULL || seq <= f->acked_seq)
@@ -702,24 +704,24 @@ spool_ack(struct spool *sp, const char *run, uint64_t seq)
 	if (f->sent_seq < f->acked_seq) {
 		f->sent_seq = f->acked_seq;
 		if (f->fd >= 0)
-			sent_find(f);
+			spool_sent_find(f);
 	}
 	while ((h = TAILQ_FIRST(&f->held)) != NULL && h->entry.seq <= seq)
-		held_drop(sp, f, h);
-	if (!file_waits(f))
-		file_done(sp, f);
+		spool_held_drop(sp, f, h);
+	if (!spool_file_waits(f))
+		spool_file_done(sp, f);
 }
 
 void
 spool_finish(struct spool *sp, const char *run)
 {
-	struct file *f = file_find(sp, run);
+	struct file *f = spool_file_find(sp, run);
 
 	if (f == NULL)
 		return;
 	f->finished = 1;
-	if (!file_waits(f))
-		file_done(sp, f);
+	if (!spool_file_waits(f))
+		spool_file_done(sp, f);
 }
 
 void
@@ -730,20 +732,20 @@ spool_rewind(struct spool *sp)
 	TAILQ_FOREACH (f, &sp->files, next) {
 		f->sent_seq = f->acked_seq;
 		if (f->fd >= 0)
-			sent_find(f);
+			spool_sent_find(f);
 	}
 }
 
 /* As spool_next, of what is on disk. What has been damaged there meanwhile is
  * lost, and how many entries that were is not known. */
 static int
-next_on_disk(struct file *f, size_t max_bytes, struct spool_entry *ret)
+spool_next_on_disk(struct file *f, size_t max_bytes, struct spool_entry *ret)
 {
 	struct walk w = { .fd = f->fd,
 		.at = f->sent_at,
 		.end = f->bytes,
 		.seq = f->sent_seq };
-	int rc = w.at < w.end ? entry_next(&w, ret) : 0;
+	int rc = w.at < w.end ? spool_entry_next(&w, ret) : 0;
 
 	if (rc > 0 && ret->len_bytes > max_bytes) {
 		free(ret->line);
@@ -766,12 +768,12 @@ int
 spool_next(struct spool *sp, const char *run, size_t max_bytes,
     struct spool_entry *ret)
 {
-	struct file *f = file_find(sp, run);
+	struct file *f = spool_file_find(sp, run);
 	struct held *h;
 
 	if (f == NULL)
 		return 0;
-	if (next_on_disk(f, max_bytes, ret))
+	if (spool_next_on_disk(f, max_bytes, ret))
 		return 1;
 	TAILQ_FOREACH (h, &f->held, next)
 		if (h->entry.seq > f->sent_seq)
@@ -801,15 +803,15 @@ int
 spool_lost(struct spool *sp, const char *run, uint64_t *ret_records,
     uint64_t *ret_bytes)
 {
-	struct file *f = file_find(sp, run);
+	struct file *f = spool_file_find(sp, run);
 
 	if (f == NULL || f->lost_records == 0)
 		return 0;
 	*ret_records = f->lost_records;
 	*ret_bytes = f->lost_bytes;
 	f->lost_records = f->lost_bytes = 0;
-	if (f->finished && !file_waits(f))
-		file_done(sp, f);
+	if (f->finished && !spool_file_waits(f))
+		spool_file_done(sp, f);
 	return 1;
 }
 

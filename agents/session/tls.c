@@ -25,7 +25,7 @@
 #define RENEW_MAX_S 3600
 
 static SSL_CTX *
-client_new(void)
+tls_client_new(void)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
 
@@ -38,7 +38,7 @@ client_new(void)
 }
 
 static int
-load(const struct conf *c, SSL_CTX **ret_ctx, struct err *err)
+tls_load(const struct conf *c, SSL_CTX **ret_ctx, struct err *err)
 {
 	const char *ca = conf_string(c, "tls", "ca");
 	const char *cert = conf_string(c, "tls", "cert");
@@ -52,7 +52,7 @@ load(const struct conf *c, SSL_CTX **ret_ctx, struct err *err)
 		if (file_check(files[i], err) < 0)
 			return -EINVAL;
 	ERR_clear_error();
-	ctx = client_new();
+	ctx = tls_client_new();
 	if (ctx == NULL)
 		return pki_fail_ssl(err, "tls");
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
@@ -94,8 +94,8 @@ tls_open(struct tls *t, const struct conf *c, const char *name, struct err *err)
 	if (rc < 0)
 		return rc;
 	if (t->enroll == NULL)
-		return load(c, &t->ctx, err);
-	t->ctx = client_new();
+		return tls_load(c, &t->ctx, err);
+	t->ctx = tls_client_new();
 	if (t->ctx == NULL)
 		return err_set(err, -ENOMEM, "tls");
 	/* No certificate is trusted here; enroll_check decides. */
@@ -119,7 +119,7 @@ tls_reload(struct tls *t, struct err *err)
 	int rc = lists_open(t->conf, &lists, err);
 
 	if (rc == 0)
-		rc = load(t->conf, &ctx, err);
+		rc = tls_load(t->conf, &ctx, err);
 	if (rc < 0) {
 		lists_free(lists);
 		return rc;
@@ -176,7 +176,7 @@ tls_take_certificate(struct tls *t, const json_t *msg, struct err *err)
 	int rc = enroll_answer(t->enroll, msg, err);
 
 	if (rc == 0)
-		rc = load(t->conf, &ctx, err);
+		rc = tls_load(t->conf, &ctx, err);
 	if (rc < 0)
 		return rc;
 	enroll_free(t->enroll);
@@ -190,7 +190,7 @@ tls_take_certificate(struct tls *t, const json_t *msg, struct err *err)
 /* Its certificate must have the role collector and the name among its
  * alternative names; for an address also "coalmine-collector". */
 static int
-check_collector(SSL *ssl, const char *host, struct err *err)
+tls_check_collector(SSL *ssl, const char *host, struct err *err)
 {
 	X509 *cert = SSL_get_peer_certificate(ssl);
 	const char *role = names_roles[ROLE_COLLECTOR], *bad = NULL;
@@ -224,6 +224,6 @@ tls_check(const struct tls *t, SSL *ssl, const char *host, struct err *err)
 	if (enroll_is_first(t->enroll))
 		rc = enroll_check(t->enroll, ssl, err);
 	if (rc == 0)
-		rc = check_collector(ssl, host, err);
+		rc = tls_check_collector(ssl, host, err);
 	return rc == 0 ? lists_check(t->lists, ssl, err) : rc;
 }

@@ -75,7 +75,7 @@ fabric_name(const char *text, size_t len, char ret[TOPOLOGY_NAME_MAX])
 }
 
 static int
-is_any(char *const *globs, const char *text)
+fabric_is_any(char *const *globs, const char *text)
 {
 	for (int i = 0; globs != NULL && globs[i] != NULL; i++)
 		if (fnmatch(globs[i], text, 0) == 0)
@@ -84,7 +84,8 @@ is_any(char *const *globs, const char *text)
 }
 
 static int
-add_switch(struct fabric *f, const char *name, uint32_t *ret, struct err *err)
+fabric_add_switch(struct fabric *f, const char *name, uint32_t *ret,
+    struct err *err)
 {
 	size_t count = f->names->switch_count;
 	int rc = topology_add_switch(f->names, name, ret, err);
@@ -92,7 +93,8 @@ add_switch(struct fabric *f, const char *name, uint32_t *ret, struct err *err)
 	if (rc == 0 && f->names->switch_count > count) {
 		f->is_skipped = xmore(f->is_skipped, count, 1);
 		f->others = xmore(f->others, count, sizeof(*f->others));
-		f->is_skipped[count] = is_any(f->choice->skip, name) >= 0;
+		f->is_skipped[count] = fabric_is_any(f->choice->skip, name) >=
+		    0;
 		f->others[count] = 0;
 	}
 	return rc;
@@ -100,18 +102,19 @@ add_switch(struct fabric *f, const char *name, uint32_t *ret, struct err *err)
 
 /* Whether the site wants it, and by which rail. */
 static int
-port_choose(const struct fabric *f, const struct fabric_port *p, int *ret_rail)
+fabric_port_choose(const struct fabric *f, const struct fabric_port *p,
+    int *ret_rail)
 {
 	char both[HOSTLIST_NAME_MAX + FABRIC_PORT_MAX + 2];
 
 	snprintf(both, sizeof(both), "%s:%s", p->host, p->name);
 	*ret_rail = p->rail;
-	if (is_any(f->choice->skip, p->host) >= 0 ||
-	    is_any(f->choice->skip, both) >= 0)
+	if (fabric_is_any(f->choice->skip, p->host) >= 0 ||
+	    fabric_is_any(f->choice->skip, both) >= 0)
 		return 0;
 	if (f->choice->rails == NULL)
 		return 1;
-	*ret_rail = is_any(f->choice->rails, p->name);
+	*ret_rail = fabric_is_any(f->choice->rails, p->name);
 	return *ret_rail >= 0;
 }
 
@@ -119,11 +122,11 @@ int
 fabric_add_port(struct fabric *f, const struct fabric_port *p, struct err *err)
 {
 	struct fabric_link l = { .gbps = p->gbps, .guid = p->guid };
-	int rc = add_switch(f, p->to, &l.to, err);
+	int rc = fabric_add_switch(f, p->to, &l.to, err);
 
 	if (rc < 0)
 		return rc;
-	if (f->is_skipped[l.to] || !port_choose(f, p, &l.rail)) {
+	if (f->is_skipped[l.to] || !fabric_port_choose(f, p, &l.rail)) {
 		f->others[l.to]++;
 		f->left_out++;
 		return 0;
@@ -145,10 +148,10 @@ fabric_add_trunk(struct fabric *f, const char *lower, const char *upper,
     double gbps, struct err *err)
 {
 	struct fabric_trunk k = { .gbps = gbps };
-	int rc = add_switch(f, lower, &k.lower, err);
+	int rc = fabric_add_switch(f, lower, &k.lower, err);
 
 	if (rc == 0)
-		rc = add_switch(f, upper, &k.upper, err);
+		rc = fabric_add_switch(f, upper, &k.upper, err);
 	if (rc < 0)
 		return rc;
 	if (k.lower == k.upper)
@@ -167,7 +170,7 @@ fabric_add_trunk(struct fabric *f, const char *lower, const char *upper,
  * all left out, and which has not more links to switches than those, is their
  * leaf, and not one of the switches above. */
 static int *
-tiers_find(const struct fabric *f)
+fabric_tiers_find(const struct fabric *f)
 {
 	size_t count = f->names->switch_count;
 	int *tier = xcalloc(count + 1, sizeof(*tier)), changed = 1;
@@ -206,7 +209,7 @@ tiers_find(const struct fabric *f)
 }
 
 static int
-trunk_compare(const void *a, const void *b)
+fabric_trunk_compare(const void *a, const void *b)
 {
 	const struct topology_up *x = a, *y = b;
 
@@ -217,7 +220,7 @@ trunk_compare(const void *a, const void *b)
 
 /* Links upward, from the switches that are in: to[i] is the new number. */
 static int
-ups_add(struct fabric *f, const int *tier, const uint32_t *to,
+fabric_ups_add(struct fabric *f, const int *tier, const uint32_t *to,
     struct topology *t, struct err *err)
 {
 	struct topology_up *ups = xcalloc(f->trunk_count + 1, sizeof(*ups));
@@ -240,7 +243,7 @@ ups_add(struct fabric *f, const int *tier, const uint32_t *to,
 		ups[count++] = (struct topology_up){ to[a], to[b], 1,
 			f->trunks[i].gbps };
 	}
-	qsort(ups, count, sizeof(*ups), trunk_compare);
+	qsort(ups, count, sizeof(*ups), fabric_trunk_compare);
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		rc = topology_add_up(t, &ups[i], err);
 	free(ups);
@@ -250,7 +253,7 @@ ups_add(struct fabric *f, const int *tier, const uint32_t *to,
 /* ---- pods: what hangs together without the highest tier ---- */
 
 static uint32_t
-root_of(uint32_t *root, uint32_t at)
+fabric_root_of(uint32_t *root, uint32_t at)
 {
 	while (root[at] != at)
 		at = root[at] = root[root[at]];
@@ -258,7 +261,7 @@ root_of(uint32_t *root, uint32_t at)
 }
 
 static int
-switch_compare(const void *a, const void *b)
+fabric_switch_compare(const void *a, const void *b)
 {
 	const struct topology_switch *const *x = a, *const *y = b;
 
@@ -266,7 +269,7 @@ switch_compare(const void *a, const void *b)
 }
 
 static void
-pods_name(struct topology *t)
+fabric_pods_name(struct topology *t)
 {
 	size_t n = t->switch_count;
 	struct topology_switch **order = xcalloc(n + 1, sizeof(*order));
@@ -281,20 +284,21 @@ pods_name(struct topology *t)
 	}
 	for (size_t i = 0; i < t->up_count; i++)
 		if (tier[t->ups[i].upper] < top && tier[t->ups[i].lower] < top)
-			root[root_of(root, t->ups[i].lower)] = root_of(root,
-			    t->ups[i].upper);
-	qsort(order, n, sizeof(struct topology_switch *), switch_compare);
+			root[fabric_root_of(root, t->ups[i].lower)] =
+			    fabric_root_of(root, t->ups[i].upper);
+	qsort(order, n, sizeof(struct topology_switch *),
+	    fabric_switch_compare);
 	for (size_t i = 0; i < n; i++) { /* in the order of leaves */
 		size_t at = (size_t)(order[i] - t->switches);
-		uint32_t *of = &pod[root_of(root, (uint32_t)at)];
+		uint32_t *of = &pod[fabric_root_of(root, (uint32_t)at)];
 
 		if (tier[at] == 1 && *of == 0)
 			*of = ++pods;
 	}
 	for (size_t i = 0; top > 2 && pods > 1 && i < n; i++)
-		if (tier[i] < top && pod[root_of(root, (uint32_t)i)] > 0)
+		if (tier[i] < top && pod[fabric_root_of(root, (uint32_t)i)] > 0)
 			t->switches[i].pod = xasprintf("pod%u",
-			    pod[root_of(root, (uint32_t)i)]);
+			    pod[fabric_root_of(root, (uint32_t)i)]);
 	free(order);
 	free(root);
 	free(pod);
@@ -304,7 +308,7 @@ pods_name(struct topology *t)
 /* ---- rails ---- */
 
 static int
-link_compare(const void *a, const void *b)
+fabric_link_compare(const void *a, const void *b)
 {
 	const struct fabric_link *x = a, *y = b;
 	int order = hostlist_compare(x->host_name, y->host_name);
@@ -323,7 +327,7 @@ link_compare(const void *a, const void *b)
  * for those of which it was told. Ports of one rail to one leaf are one link.
  */
 static int
-host_add(struct fabric *f, size_t from, size_t end, const uint32_t *to,
+fabric_host_add(struct fabric *f, size_t from, size_t end, const uint32_t *to,
     struct topology *t, struct err *err)
 {
 	struct topology_link sum = { .previous = TOPOLOGY_NONE };
@@ -366,7 +370,7 @@ fabric_sort(struct fabric *f, struct topology **ret, struct err *err)
 {
 	const struct topology *all = f->names;
 	struct topology *t = topology_new();
-	int *tier = tiers_find(f), rc = 0;
+	int *tier = fabric_tiers_find(f), rc = 0;
 	uint32_t *to = xcalloc(all->switch_count + 1, sizeof(*to));
 
 	if (f->link_count == 0)
@@ -384,17 +388,18 @@ fabric_sort(struct fabric *f, struct topology **ret, struct err *err)
 	for (size_t i = 0; i < f->link_count; i++)
 		f->links[i].host_name = all->nodes[f->links[i].host].name;
 	if (f->link_count > 0)
-		qsort(f->links, f->link_count, sizeof(*f->links), link_compare);
+		qsort(f->links, f->link_count, sizeof(*f->links),
+		    fabric_link_compare);
 	for (size_t i = 0, end; rc == 0 && i < f->link_count; i = end) {
 		for (end = i + 1; end < f->link_count &&
 		     f->links[end].host == f->links[i].host;)
 			end++;
-		rc = host_add(f, i, end, to, t, err);
+		rc = fabric_host_add(f, i, end, to, t, err);
 	}
 	if (rc == 0)
-		rc = ups_add(f, tier, to, t, err);
+		rc = fabric_ups_add(f, tier, to, t, err);
 	if (rc == 0)
-		pods_name(t);
+		fabric_pods_name(t);
 	free(tier);
 	free(to);
 	if (rc < 0)

@@ -14,7 +14,7 @@
 
 /* "n001 leaf1" or "n001 leaf1 0": node, leaf and rail. */
 static int
-table_line(struct fabric *f, char *line, struct err *err)
+formats_table_line(struct fabric *f, char *line, struct err *err)
 {
 	struct fabric_port p = { .name = "", .rail = -1 };
 	char *save, *rail;
@@ -41,7 +41,8 @@ table_line(struct fabric *f, char *line, struct err *err)
 }
 
 static int
-import_table(struct fabric *f, char *text, const char *name, struct err *err)
+formats_import_table(struct fabric *f, char *text, const char *name,
+    struct err *err)
 {
 	struct err reason;
 	int lineno = 0, rc = 0;
@@ -49,7 +50,7 @@ import_table(struct fabric *f, char *text, const char *name, struct err *err)
 
 	while (rc == 0 && (line = str_line(&text)) != NULL) {
 		lineno++;
-		rc = table_line(f, line, &reason);
+		rc = formats_table_line(f, line, &reason);
 		if (rc < 0)
 			err_say(err, "%s:%d: %s", name, lineno, reason.text);
 	}
@@ -71,13 +72,13 @@ const struct import_format import_formats[] = {
 	    import_lldp },
 	{ "coalmine", "a file of this program: LEAF NODES ...",
 	    "coalctl topology import", NULL },
-	{ "table", "NODE LEAF [RAIL], one a line", NULL, import_table },
+	{ "table", "NODE LEAF [RAIL], one a line", NULL, formats_import_table },
 	{ 0 },
 };
 
 /* NULL, and which there are. */
 static const struct import_format *
-format_find(const char *name, const char *text, struct err *err)
+formats_format_find(const char *name, const char *text, struct err *err)
 {
 	const struct import_format *f;
 	struct strbuf all = { 0 };
@@ -97,8 +98,8 @@ format_find(const char *name, const char *text, struct err *err)
 }
 
 static int
-file_add(const struct import_order *o, const char *path, struct fabric *f,
-    struct import *im, struct err *err)
+formats_file_add(const struct import_order *o, const char *path,
+    struct fabric *f, struct import *im, struct err *err)
 {
 	const struct import_format *format;
 	struct err reason;
@@ -108,7 +109,7 @@ file_add(const struct import_order *o, const char *path, struct fabric *f,
 
 	if (rc < 0)
 		return rc;
-	format = format_find(o->format, text, err);
+	format = formats_format_find(o->format, text, err);
 	if (format == NULL)
 		rc = -EINVAL;
 	else if (strlen(text) != len)
@@ -140,7 +141,7 @@ import_read(const struct import_order *o, struct import *ret, struct err *err)
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && o->paths[i] != NULL; i++)
-		rc = file_add(o, o->paths[i], f, &im, err);
+		rc = formats_file_add(o, o->paths[i], f, &im, err);
 	if (rc == 0 && im.t == NULL)
 		rc = fabric_sort(f, &im.t, err);
 	if (rc == 0) {

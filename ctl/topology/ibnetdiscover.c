@@ -52,7 +52,7 @@ struct reading {
 /* Between the next two quotes from *at on, which is moved behind them, or
  * NULL; changes the line. */
 static char *
-quoted(char **at)
+ibnetdiscover_quoted(char **at)
 {
 	char *from = strchr(*at, '"');
 	char *end = from == NULL ? NULL : strchr(from + 1, '"');
@@ -66,7 +66,7 @@ quoted(char **at)
 
 /* "MF0;sw1:MQM8700/U1" is sw1, and "MF0;sw1:CS7500/L01/U1" a board of sw1. */
 static void
-switch_name(const char *about, char ret[TOPOLOGY_NAME_MAX])
+ibnetdiscover_switch_name(const char *about, char ret[TOPOLOGY_NAME_MAX])
 {
 	const char *from = strchr(about, ';'), *end, *board;
 	char text[200];
@@ -84,7 +84,7 @@ switch_name(const char *about, char ret[TOPOLOGY_NAME_MAX])
 
 /* 'Switch 40 "S-..." # "MF0;..." ...' or 'Ca 1 "H-..." # "n001 mlx5_0"'. */
 static int
-head_read(char *line, struct device *d, char **ret_about)
+ibnetdiscover_head_read(char *line, struct device *d, char **ret_about)
 {
 	char *save, *kind, *ports, *id, *at;
 
@@ -94,8 +94,8 @@ head_read(char *line, struct device *d, char **ret_about)
 	if (ports == NULL || str_to_int(ports, 0, 65535, &d->ports) < 0)
 		return -EINVAL;
 	at = save;
-	id = quoted(&at);
-	*ret_about = quoted(&at);
+	id = ibnetdiscover_quoted(&at);
+	*ret_about = ibnetdiscover_quoted(&at);
 	if (id == NULL || str_format(d->id, sizeof(d->id), "%s", id) < 0)
 		return -EINVAL;
 	d->is_switch = strcmp(kind, "Switch") == 0;
@@ -104,7 +104,7 @@ head_read(char *line, struct device *d, char **ret_about)
 }
 
 static int
-is_head(const char *line)
+ibnetdiscover_is_head(const char *line)
 {
 	return strncmp(line, "Switch", 6) == 0 || strncmp(line, "Ca", 2) == 0 ||
 	    strncmp(line, "Rt", 2) == 0;
@@ -112,15 +112,15 @@ is_head(const char *line)
 
 /* First pass: what switches are called. */
 static int
-name_line(struct reading *r, char *line, struct err *err)
+ibnetdiscover_name_line(struct reading *r, char *line, struct err *err)
 {
 	char name[TOPOLOGY_NAME_MAX], *about;
 	struct device d;
 	json_int_t times;
 
-	if (!is_head(line))
+	if (!ibnetdiscover_is_head(line))
 		return 0;
-	if (head_read(line, &d, &about) < 0)
+	if (ibnetdiscover_head_read(line, &d, &about) < 0)
 		return err_set(err, -EINVAL,
 		    "expected Switch, Ca or Rt, the number of ports and the "
 		    "identifier in quotes");
@@ -129,7 +129,7 @@ name_line(struct reading *r, char *line, struct err *err)
 	if (json_object_size(r->names) >= TOPOLOGY_SWITCHES_MAX)
 		return err_set(err, -E2BIG, "more than %d switches",
 		    TOPOLOGY_SWITCHES_MAX);
-	switch_name(about != NULL ? about : "", name);
+	ibnetdiscover_switch_name(about != NULL ? about : "", name);
 	if (name[0] == '\0')
 		snprintf(name, sizeof(name), "%s", d.id);
 	times = member_int(r->taken, name);
@@ -141,8 +141,8 @@ name_line(struct reading *r, char *line, struct err *err)
 /* The name of a switch; of several with one name, each has its identifier
  * too. */
 static int
-name_of(const struct reading *r, const char *id, char ret[TOPOLOGY_NAME_MAX],
-    struct err *err)
+ibnetdiscover_name_of(const struct reading *r, const char *id,
+    char ret[TOPOLOGY_NAME_MAX], struct err *err)
 {
 	const char *name = member_text_or(r->names, id, NULL);
 	const char *digits = id + strcspn(id, "-");
@@ -159,13 +159,13 @@ name_of(const struct reading *r, const char *id, char ret[TOPOLOGY_NAME_MAX],
 }
 
 static int
-head_line(struct reading *r, char *line, struct err *err)
+ibnetdiscover_head_line(struct reading *r, char *line, struct err *err)
 {
 	struct device *d = &r->device;
 	char *about;
 	size_t n;
 
-	if (head_read(line, d, &about) < 0)
+	if (ibnetdiscover_head_read(line, d, &about) < 0)
 		return -EINVAL; /* the first pass has said so */
 	if (d->is_switch || d->is_other)
 		return 0;
@@ -188,7 +188,7 @@ head_line(struct reading *r, char *line, struct err *err)
 
 /* "4xHDR", the last word of a line; 0 for others. */
 static double
-gbps_of(const char *line)
+ibnetdiscover_gbps_of(const char *line)
 {
 	const char *word = strrchr(line, ' ');
 	char *x;
@@ -206,12 +206,12 @@ gbps_of(const char *line)
 
 /* '[1](100003) "S-..."[2] # lid 8 lmc 0 "leaf01" lid 2 4xSDR' */
 static int
-port_line(struct reading *r, char *line, struct err *err)
+ibnetdiscover_port_line(struct reading *r, char *line, struct err *err)
 {
 	const struct device *d = &r->device;
 	char port[FABRIC_PORT_MAX], to[TOPOLOGY_NAME_MAX];
 	char from[TOPOLOGY_NAME_MAX], *at = line + 1, *guid, *id;
-	double gbps = gbps_of(line);
+	double gbps = ibnetdiscover_gbps_of(line);
 	struct fabric_port p = { d->host, to, port, -1, gbps, 0 };
 	long number = strtol(at, &at, 10);
 	int rc;
@@ -221,7 +221,7 @@ port_line(struct reading *r, char *line, struct err *err)
 		return err_set(err, -EINVAL, "expected [PORT] \"OTHER\"[PORT]");
 	if (guid != NULL)
 		p.guid = strtoull(guid, NULL, 16);
-	id = quoted(&at);
+	id = ibnetdiscover_quoted(&at);
 	if (id == NULL)
 		return err_set(err, -EINVAL, "expected [PORT] \"OTHER\"[PORT]");
 	if (d->id[0] == '\0')
@@ -231,11 +231,11 @@ port_line(struct reading *r, char *line, struct err *err)
 	if (id[0] != 'S' || d->is_other ||
 	    (d->is_switch && strcmp(d->id, id) >= 0))
 		return 0;
-	rc = name_of(r, id, to, err);
+	rc = ibnetdiscover_name_of(r, id, to, err);
 	if (rc < 0)
 		return rc;
 	if (d->is_switch) {
-		rc = name_of(r, d->id, from, err);
+		rc = ibnetdiscover_name_of(r, d->id, from, err);
 		return rc < 0 ? rc
 			      : fabric_add_trunk(r->f, from, to, gbps, err);
 	}
@@ -248,12 +248,12 @@ port_line(struct reading *r, char *line, struct err *err)
 }
 
 static int
-line_read(struct reading *r, char *line, struct err *err)
+ibnetdiscover_line_read(struct reading *r, char *line, struct err *err)
 {
-	if (is_head(line))
-		return head_line(r, line, err);
+	if (ibnetdiscover_is_head(line))
+		return ibnetdiscover_head_line(r, line, err);
 	if (line[0] == '[')
-		return port_line(r, line, err);
+		return ibnetdiscover_port_line(r, line, err);
 	line[strcspn(line, "#")] = '\0';
 	if (line[strspn(line, " \t")] == '\0' || strchr(line, '=') != NULL ||
 	    strncmp(line, "DR path", 7) == 0)
@@ -264,7 +264,7 @@ line_read(struct reading *r, char *line, struct err *err)
 }
 
 static int
-pass(struct reading *r, const char *text, const char *name,
+ibnetdiscover_pass(struct reading *r, const char *text, const char *name,
     int (*one)(struct reading *r, char *line, struct err *err), struct err *err)
 {
 	char line[LINE_BYTES];
@@ -296,10 +296,12 @@ import_ibnetdiscover(struct fabric *f, char *text, const char *name,
 	struct reading r = { .f = f,
 		.names = json_object(),
 		.taken = json_object() };
-	int rc = pass(&r, text, name, name_line, err);
+	int rc = ibnetdiscover_pass(&r, text, name, ibnetdiscover_name_line,
+	    err);
 
 	if (rc == 0)
-		rc = pass(&r, text, name, line_read, err);
+		rc = ibnetdiscover_pass(&r, text, name, ibnetdiscover_line_read,
+		    err);
 	json_decref(r.names);
 	json_decref(r.taken);
 	return rc;

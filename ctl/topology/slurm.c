@@ -18,7 +18,7 @@ struct entry {
 };
 
 static int
-entry_add(struct fabric *f, const struct entry *e, struct err *err)
+slurm_entry_add(struct fabric *f, const struct entry *e, struct err *err)
 {
 	struct fabric_port p = { .to = e->name, .name = "", .rail = -1 };
 	struct hostlist hl = { 0 };
@@ -48,7 +48,7 @@ entry_add(struct fabric *f, const struct entry *e, struct err *err)
 
 /* "SwitchName=s1 Nodes=n[1-2] LinkSpeed=100" */
 static int
-conf_line(struct fabric *f, char *line, struct err *err)
+slurm_conf_line(struct fabric *f, char *line, struct err *err)
 {
 	struct entry e = { NULL, NULL, NULL };
 	const struct {
@@ -85,7 +85,7 @@ conf_line(struct fabric *f, char *line, struct err *err)
 		if (keys[i].to != NULL)
 			*keys[i].to = value;
 	}
-	return entry_add(f, &e, err);
+	return slurm_entry_add(f, &e, err);
 }
 
 int
@@ -109,7 +109,7 @@ import_slurm(struct fabric *f, char *text, const char *name, struct err *err)
 		lineno++;
 		if (next != NULL)
 			*next++ = '\0';
-		rc = conf_line(f, line, &reason);
+		rc = slurm_conf_line(f, line, &reason);
 		if (rc < 0)
 			err_say(err, "%s:%d: %s", name, first, reason.text);
 	}
@@ -126,7 +126,7 @@ struct document {
 };
 
 static int
-refuse(const struct document *d, const yaml_node_t *at, const char *text)
+slurm_refuse(const struct document *d, const yaml_node_t *at, const char *text)
 {
 	return err_set(d->err, -EINVAL, "%s:%zu: %s", d->name,
 	    at == NULL ? 1 : at->start_mark.line + 1, text);
@@ -134,7 +134,7 @@ refuse(const struct document *d, const yaml_node_t *at, const char *text)
 
 /* NULL when it is no mapping, or has no such key. */
 static yaml_node_t *
-member(const struct document *d, const yaml_node_t *map, const char *key)
+slurm_member(const struct document *d, const yaml_node_t *map, const char *key)
 {
 	const yaml_node_pair_t *p;
 
@@ -152,7 +152,7 @@ member(const struct document *d, const yaml_node_t *map, const char *key)
 }
 
 static const char *
-text_of(const yaml_node_t *n)
+slurm_text_of(const yaml_node_t *n)
 {
 	return n == NULL || n->type != YAML_SCALAR_NODE
 	    ? NULL
@@ -161,25 +161,27 @@ text_of(const yaml_node_t *n)
 
 /* The list of switches or blocks. */
 static int
-list_add(const struct document *d, const yaml_node_t *list, const char *word)
+slurm_list_add(const struct document *d, const yaml_node_t *list,
+    const char *word)
 {
 	struct err reason;
 	int rc = 0;
 
 	if (list == NULL || list->type != YAML_SEQUENCE_NODE)
-		return refuse(d, list,
+		return slurm_refuse(d, list,
 		    "expected tree with a list of switches, or block with one "
 		    "of blocks");
 	for (const yaml_node_item_t *i = list->data.sequence.items.start;
 	     rc == 0 && i < list->data.sequence.items.top; i++) {
 		const yaml_node_t *n = yaml_document_get_node(d->yaml, *i);
-		const struct entry e = { text_of(member(d, n, word)),
-			text_of(member(d, n, "nodes")),
-			text_of(member(d, n, "children")) };
+		const struct entry e = { slurm_text_of(
+					     slurm_member(d, n, word)),
+			slurm_text_of(slurm_member(d, n, "nodes")),
+			slurm_text_of(slurm_member(d, n, "children")) };
 
-		rc = entry_add(d->f, &e, &reason);
+		rc = slurm_entry_add(d->f, &e, &reason);
 		if (rc < 0)
-			refuse(d, n, reason.text);
+			slurm_refuse(d, n, reason.text);
 	}
 	return rc;
 }
@@ -187,20 +189,21 @@ list_add(const struct document *d, const yaml_node_t *list, const char *word)
 /* Of several topologies the cluster's default counts, else the first that is
  * not flat. */
 static int
-document_add(const struct document *d)
+slurm_document_add(const struct document *d)
 {
 	const yaml_node_t *root = yaml_document_get_root_node(d->yaml);
 	const yaml_node_t *one = NULL;
 
 	if (root == NULL || root->type != YAML_SEQUENCE_NODE)
-		return refuse(d, root, "expected a list of topologies");
+		return slurm_refuse(d, root, "expected a list of topologies");
 	for (const yaml_node_item_t *i = root->data.sequence.items.start;
 	     i < root->data.sequence.items.top; i++) {
 		const yaml_node_t *n = yaml_document_get_node(d->yaml, *i);
-		const char *is = text_of(member(d, n, "cluster_default"));
+		const char *is = slurm_text_of(
+		    slurm_member(d, n, "cluster_default"));
 
-		if (member(d, n, "tree") == NULL &&
-		    member(d, n, "block") == NULL)
+		if (slurm_member(d, n, "tree") == NULL &&
+		    slurm_member(d, n, "block") == NULL)
 			continue;
 		if (is != NULL && strcasecmp(is, "true") == 0) {
 			one = n;
@@ -209,13 +212,14 @@ document_add(const struct document *d)
 		one = one == NULL ? n : one;
 	}
 	if (one == NULL)
-		return refuse(d, root,
+		return slurm_refuse(d, root,
 		    "no topology of it has tree or block, but all are flat");
-	if (member(d, one, "tree") != NULL)
-		return list_add(d,
-		    member(d, member(d, one, "tree"), "switches"), "switch");
-	return list_add(d, member(d, member(d, one, "block"), "blocks"),
-	    "block");
+	if (slurm_member(d, one, "tree") != NULL)
+		return slurm_list_add(d,
+		    slurm_member(d, slurm_member(d, one, "tree"), "switches"),
+		    "switch");
+	return slurm_list_add(d,
+	    slurm_member(d, slurm_member(d, one, "block"), "blocks"), "block");
 }
 
 int
@@ -236,7 +240,7 @@ import_slurm_yaml(struct fabric *f, char *text, const char *name,
 		    parser.problem_mark.line + 1,
 		    parser.problem != NULL ? parser.problem : "no YAML");
 	} else {
-		rc = document_add(&d);
+		rc = slurm_document_add(&d);
 		yaml_document_delete(&yaml);
 	}
 	yaml_parser_delete(&parser);

@@ -14,7 +14,7 @@
 
 /* NULL, and where it is no JSON. */
 static json_t *
-text_parse(const char *text, const char *name, struct err *err)
+topograph_lldp_text_parse(const char *text, const char *name, struct err *err)
 {
 	json_error_t error;
 	json_t *o = json_loads(text, 0, &error);
@@ -31,7 +31,8 @@ text_parse(const char *text, const char *name, struct err *err)
 /* {id, network_layers: [LEAF, SPINE, ...]}; done has the pairs of switches
  * that were linked. */
 static int
-instance_add(struct fabric *f, const json_t *o, json_t *done, struct err *err)
+topograph_lldp_instance_add(struct fabric *f, const json_t *o, json_t *done,
+    struct err *err)
 {
 	const json_t *layers = json_object_get(o, "network_layers"), *layer;
 	char lower[TOPOLOGY_NAME_MAX] = "", name[TOPOLOGY_NAME_MAX];
@@ -72,7 +73,7 @@ int
 import_topograph(struct fabric *f, char *text, const char *name,
     struct err *err)
 {
-	json_t *root = text_parse(text, name, err), *done, *one;
+	json_t *root = topograph_lldp_text_parse(text, name, err), *done, *one;
 	const json_t *list = json_object_get(root, "instances");
 	struct err reason;
 	int rc = 0;
@@ -86,7 +87,7 @@ import_topograph(struct fabric *f, char *text, const char *name,
 		rc = err_set(err, -EINVAL,
 		    "%s: expected {\"instances\": [...]}", name);
 	json_array_foreach (list, i, one) {
-		rc = instance_add(f, one, done, &reason);
+		rc = topograph_lldp_instance_add(f, one, done, &reason);
 		if (rc < 0) {
 			err_say(err, "%s: instances[%zu]: %s", name, i,
 			    reason.text);
@@ -103,7 +104,7 @@ import_topograph(struct fabric *f, char *text, const char *name,
 /* A neighbour with a capability other than Station is a switch; so is one that
  * sends no capabilities. */
 static int
-is_switch(const json_t *chassis)
+topograph_lldp_is_switch(const json_t *chassis)
 {
 	const json_t *all = json_object_get(chassis, "capability"), *one;
 	size_t i;
@@ -123,8 +124,8 @@ is_switch(const json_t *chassis)
 /* {PORT: {chassis: {NAME: {...}}}}, or {chassis: {id: {value}}} for a neighbour
  * that sends no name. */
 static int
-neighbour_add(struct fabric *f, const char *host, const json_t *ports,
-    struct err *err)
+topograph_lldp_neighbour_add(struct fabric *f, const char *host,
+    const json_t *ports, struct err *err)
 {
 	const char *port, *name;
 	char to[TOPOLOGY_NAME_MAX];
@@ -156,7 +157,7 @@ neighbour_add(struct fabric *f, const char *host, const json_t *ports,
 			    "port \"%.40s\": expected {\"chassis\": {SWITCH: "
 			    "{...}}}",
 			    port);
-		if (!is_switch(about)) {
+		if (!topograph_lldp_is_switch(about)) {
 			f->stations++;
 			continue;
 		}
@@ -173,7 +174,7 @@ import_lldp(struct fabric *f, char *text, const char *name, struct err *err)
 {
 	const char *slash = strrchr(name, '/');
 	char host[HOSTLIST_NAME_MAX + 1];
-	json_t *root = text_parse(text, name, err), *list, *one;
+	json_t *root = topograph_lldp_text_parse(text, name, err), *list, *one;
 	struct err reason = { .text = "" };
 	int rc;
 	size_t i;
@@ -194,10 +195,11 @@ import_lldp(struct fabric *f, char *text, const char *name, struct err *err)
 		    "json has it");
 	rc = reason.text[0] == '\0' ? 0 : -EINVAL;
 	if (rc == 0 && json_is_object(list))
-		rc = neighbour_add(f, host, list, &reason);
+		rc = topograph_lldp_neighbour_add(f, host, list, &reason);
 	json_array_foreach (list, i, one)
 		if (rc == 0)
-			rc = neighbour_add(f, host, one, &reason);
+			rc = topograph_lldp_neighbour_add(f, host, one,
+			    &reason);
 	if (rc < 0)
 		err_say(err, "%s: %s", name, reason.text);
 	json_decref(root);

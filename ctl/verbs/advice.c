@@ -26,7 +26,7 @@
 
 /* What an agent or a user says, behind a #: another line would be a command. */
 static const char *
-remark(const char *text, char ret[REMARK_BYTES])
+advice_remark(const char *text, char ret[REMARK_BYTES])
 {
 	snprintf(ret, REMARK_BYTES, "%s", text);
 	for (char *c = ret; *c != '\0'; c++)
@@ -38,7 +38,7 @@ remark(const char *text, char ret[REMARK_BYTES])
 /* {node: {share verdict text}} of nodes that are better left for last: slow
  * themselves, or below uplinks that are. */
 static int
-advised_get(struct ctl *c, json_t **ret)
+advice_advised_get(struct ctl *c, json_t **ret)
 {
 	json_t *shares, *verdicts, *nodes = json_object(), *by = json_object();
 	json_t *row, *verdict;
@@ -87,7 +87,7 @@ advised_get(struct ctl *c, json_t **ret)
  * and what they would have saved at most if all they did waits for the slowest
  * node. */
 static void
-gain_add(const json_t *jobs, const json_t *advised, json_t *told)
+advice_gain_add(const json_t *jobs, const json_t *advised, json_t *told)
 {
 	double slow_h = 0, gained_h = 0, share;
 	json_int_t count = 0;
@@ -154,10 +154,10 @@ advice_write(const json_t *told, const char *since, struct strbuf *sb)
 		    "# On leaves of their own, jobs called %s would have left "
 		    "at most %.1f node-hours\n# (%.1f to %.1f) to those beside "
 		    "them, by %s.\n",
-		    remark(member_text(row, "name"), name_text),
+		    advice_remark(member_text(row, "name"), name_text),
 		    member_number(row, "node_h"), member_number(row, "lo"),
 		    member_number(row, "hi"),
-		    remark(member_text(row, "test"), test_text));
+		    advice_remark(member_text(row, "test"), test_text));
 	json_object_foreach (json_object_get(told, "nodes"), name, row) {
 		if (strcmp(member_text(row, "verdict"),
 			names_verdicts[VERDICT_BAD]) == 0)
@@ -168,7 +168,7 @@ advice_write(const json_t *told, const char *since, struct strbuf *sb)
 		    "\n",
 		    100 * member_number(row, "share"),
 		    member_text(row, "text")[0] == '\0' ? "" : "; ",
-		    remark(member_text(row, "text"), name_text), name,
+		    advice_remark(member_text(row, "text"), name_text), name,
 		    member_int(row, "weight"));
 	}
 	list = hostlist_format(exclude, count);
@@ -191,7 +191,7 @@ advice(struct ctl *c)
 	size_t i;
 	int rc = ctl_since(since == NULL ? ADVICE_SINCE : since, text, &from);
 
-	rc = rc == 0 ? advised_get(c, &advised) : rc;
+	rc = rc == 0 ? advice_advised_get(c, &advised) : rc;
 	if (rc != 0)
 		return rc;
 	/* Where jobs are not known, weights are all that is told. */
@@ -230,7 +230,7 @@ advice(struct ctl *c)
 		json_array_append_new(apart, one);
 	}
 	if (jobs != NULL)
-		gain_add(jobs, advised, told);
+		advice_gain_add(jobs, advised, told);
 	if (opts_given(&c->opts, OPT_JSON)) {
 		print_json_line(told);
 	} else {

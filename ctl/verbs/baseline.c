@@ -25,7 +25,7 @@
 	"node|test|>times baseline|>its peers|>times own weeks|>peers now"
 
 static const json_t *
-records_of(const json_t *baseline)
+baseline_records_of(const json_t *baseline)
 {
 	return json_object_get(json_object_get(baseline, "body"), "records");
 }
@@ -63,7 +63,7 @@ baseline_pin(struct ctl *c)
 }
 
 static const char *
-nodes_of(const json_t *record, char *scratch)
+baseline_nodes_of(const json_t *record, char *scratch)
 {
 	snprintf(scratch, PRINT_BYTES, "%zu",
 	    json_array_size(json_object_get(record, "nodes")));
@@ -76,7 +76,7 @@ static const struct print_column record_columns[] = {
 	{ ">p50", "p50", NULL, PRINT_OWN, NULL },
 	{ ">p99", "p99", NULL, PRINT_OWN, NULL },
 	{ ">mean", "mean", NULL, PRINT_OWN, NULL },
-	{ ">nodes", NULL, NULL, PRINT_OF, nodes_of },
+	{ ">nodes", NULL, NULL, PRINT_OF, baseline_nodes_of },
 	{ 0 },
 };
 
@@ -102,7 +102,7 @@ baseline_show(struct ctl *c)
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(baseline);
 	else
-		print_rows(records_of(baseline), record_columns);
+		print_rows(baseline_records_of(baseline), record_columns);
 	json_decref(baseline);
 	return EXIT_CODE_OK;
 }
@@ -110,7 +110,7 @@ baseline_show(struct ctl *c)
 /* Production load is told against the quiet network: a wild phase has no
  * counterpart in a baseline that was taken without one. */
 static const json_t *
-counterpart(const json_t *was, const json_t *r)
+baseline_counterpart(const json_t *was, const json_t *r)
 {
 	const char *test = print_member(r, "test", "");
 	const char *phase = print_member(r, "phase", "");
@@ -124,7 +124,7 @@ counterpart(const json_t *was, const json_t *r)
 
 /* The collector's own weeks of a test; NULL: it has heard none. */
 static const json_t *
-recent_of(const json_t *recent, const json_t *r)
+baseline_recent_of(const json_t *recent, const json_t *r)
 {
 	return records_find(recent, "canary", print_member(r, "test", ""),
 	    names_phases[PHASE_PRODUCTION]);
@@ -145,16 +145,16 @@ struct column {
 };
 
 static int
-sign_of(const json_t *record)
+baseline_sign_of(const json_t *record)
 {
 	return strcmp(print_member(record, "unit", "s"), "s") == 0 ? 1 : -1;
 }
 
 /* {node: logarithm of its good quartile}, an object for fast look-ups. */
 static json_t *
-numbers_of(const json_t *record)
+baseline_numbers_of(const json_t *record)
 {
-	const char *key = sign_of(record) > 0 ? "q25" : "q75";
+	const char *key = baseline_sign_of(record) > 0 ? "q25" : "q75";
 	json_t *by_node = json_object(), *o;
 	size_t i;
 
@@ -164,13 +164,13 @@ numbers_of(const json_t *record)
 		if (q > 0)
 			json_object_set_new(by_node,
 			    print_member(o, "node", "?"),
-			    json_real(sign_of(record) * log(q)));
+			    json_real(baseline_sign_of(record) * log(q)));
 	}
 	return by_node;
 }
 
 static double
-number_of(const json_t *by_node, const char *node)
+baseline_number_of(const json_t *by_node, const char *node)
 {
 	const json_t *v = json_object_get(by_node, node);
 
@@ -178,7 +178,8 @@ number_of(const json_t *by_node, const char *node)
 }
 
 static void
-column_find(struct column *c, const struct node_row *rows, size_t count)
+baseline_column_find(struct column *c, const struct node_row *rows,
+    size_t count)
 {
 	double *x = xcalloc(count + 1, sizeof(*x));
 	size_t n = 0;
@@ -200,14 +201,14 @@ column_find(struct column *c, const struct node_row *rows, size_t count)
 }
 
 static int
-is_worse(const struct column *c, double x, double margin)
+baseline_is_worse(const struct column *c, double x, double margin)
 {
 	return x - c->median >= margin &&
 	    robust_z(x, c->median, c->mad, SIGMA_MIN) >= c->z;
 }
 
 static int
-worse_first(const void *a, const void *b)
+baseline_worse_first(const void *a, const void *b)
 {
 	const struct node_row *p = a, *q = b;
 	/* In neither baseline: last. */
@@ -218,7 +219,7 @@ worse_first(const void *a, const void *b)
 }
 
 static void
-cell(struct table *t, double x)
+baseline_cell(struct table *t, double x)
 {
 	if (isnan(x))
 		table_cell(t, "-");
@@ -227,20 +228,21 @@ cell(struct table *t, double x)
 }
 
 static size_t
-rows_make(const json_t *was, const json_t *recent, const json_t *is,
+baseline_rows_make(const json_t *was, const json_t *recent, const json_t *is,
     struct node_row *ret)
 {
-	json_t *then = numbers_of(was), *weeks = numbers_of(recent);
-	json_t *now = numbers_of(is), *o;
+	json_t *then = baseline_numbers_of(was),
+	       *weeks = baseline_numbers_of(recent);
+	json_t *now = baseline_numbers_of(is), *o;
 	size_t n = 0, i;
 
 	member_foreach (is, "nodes", i, o) {
 		struct node_row *r = &ret[n];
 
 		r->node = print_member(o, "node", "?");
-		r->now = number_of(now, r->node);
-		r->pinned = r->now - number_of(then, r->node);
-		r->recent = r->now - number_of(weeks, r->node);
+		r->now = baseline_number_of(now, r->node);
+		r->pinned = r->now - baseline_number_of(then, r->node);
+		r->recent = r->now - baseline_number_of(weeks, r->node);
 		n += !isnan(r->now);
 	}
 	json_decref(then);
@@ -263,23 +265,23 @@ baseline_nodes(struct table *t, const json_t *was, const json_t *recent,
 	struct column pinned = { offsetof(struct node_row, pinned), 0, 0, 0 };
 	struct column weeks = { offsetof(struct node_row, recent), 0, 0, 0 };
 
-	count = rows_make(was, recent, is, rows);
-	column_find(&now, rows, count);
-	column_find(&pinned, rows, count);
-	column_find(&weeks, rows, count);
-	qsort(rows, count, sizeof(*rows), worse_first);
+	count = baseline_rows_make(was, recent, is, rows);
+	baseline_column_find(&now, rows, count);
+	baseline_column_find(&pinned, rows, count);
+	baseline_column_find(&weeks, rows, count);
+	qsort(rows, count, sizeof(*rows), baseline_worse_first);
 	for (size_t i = 0; i < count && shown < NODES_SHOWN; i++) {
 		const struct node_row *r = &rows[i];
 
-		if (!is_worse(&pinned, r->pinned, margin) &&
-		    !is_worse(&weeks, r->recent, margin))
+		if (!baseline_is_worse(&pinned, r->pinned, margin) &&
+		    !baseline_is_worse(&weeks, r->recent, margin))
 			continue;
 		table_cell(t, "%s", r->node);
 		table_cell(t, "%s", print_member(is, "test", "?"));
-		cell(t, r->pinned);
-		cell(t, pinned.median);
-		cell(t, r->recent - weeks.median);
-		cell(t, r->now - now.median);
+		baseline_cell(t, r->pinned);
+		baseline_cell(t, pinned.median);
+		baseline_cell(t, r->recent - weeks.median);
+		baseline_cell(t, r->now - now.median);
 		shown++;
 	}
 	free(rows);
@@ -287,8 +289,8 @@ baseline_nodes(struct table *t, const json_t *was, const json_t *recent,
 }
 
 static int
-diff(struct ctl *c, const json_t *was, const json_t *recent, const json_t *is,
-    struct compare_out *o)
+baseline_diff_rows(struct ctl *c, const json_t *was, const json_t *recent,
+    const json_t *is, struct compare_out *o)
 {
 	struct table *nodes = table_new(NODE_TITLES);
 	const json_t *r;
@@ -296,7 +298,7 @@ diff(struct ctl *c, const json_t *was, const json_t *recent, const json_t *is,
 	int rc;
 
 	json_array_foreach (is, i, r) {
-		const json_t *old = counterpart(was, r);
+		const json_t *old = baseline_counterpart(was, r);
 
 		if (strcmp(print_member(r, "probe", ""), "canary") != 0)
 			continue;
@@ -306,7 +308,7 @@ diff(struct ctl *c, const json_t *was, const json_t *recent, const json_t *is,
 		    strcmp(print_member(r, "phase", ""),
 			names_phases[PHASE_CONGESTED]) == 0
 			? NULL
-			: recent_of(recent, r),
+			: baseline_recent_of(recent, r),
 		    r, o->margin);
 	}
 	rc = compare_end(c, o);
@@ -340,7 +342,8 @@ baseline_diff(struct ctl *c)
 	if (rc == 0)
 		rc = compare_history(c, &o, &run, 1);
 	if (rc == 0)
-		rc = diff(c, records_of(baseline), records_of(recent), is, &o);
+		rc = baseline_diff_rows(c, baseline_records_of(baseline),
+		    baseline_records_of(recent), is, &o);
 	free(run);
 	json_decref(is);
 	json_decref(recent);

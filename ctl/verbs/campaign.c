@@ -21,7 +21,7 @@
 
 /* A broken file says what is wrong with it. */
 static const char *
-about_of(const json_t *row, char *scratch)
+campaign_about_of(const json_t *row, char *scratch)
 {
 	(void)scratch;
 	return print_member(row, "error", print_member(row, "about", ""));
@@ -36,7 +36,7 @@ static const struct print_column columns[] = {
 	{ "next (UTC)", "next_unix_ns", NULL, PRINT_TIME, NULL },
 	{ "last run", "last_run", "-", PRINT_TEXT, NULL },
 	{ "last state", "last_state", "-", PRINT_TEXT, NULL },
-	{ "about", NULL, NULL, PRINT_OF, about_of },
+	{ "about", NULL, NULL, PRINT_OF, campaign_about_of },
 	{ 0 },
 };
 
@@ -74,7 +74,7 @@ campaign_show(struct ctl *c)
 
 /* The standard input to its end. */
 static int
-read_input(char **ret, size_t *ret_len, struct err *err)
+campaign_read_input(char **ret, size_t *ret_len, struct err *err)
 {
 	char *text = xcalloc(1, FILE_BYTES_MAX + 1);
 	size_t n;
@@ -95,13 +95,13 @@ read_input(char **ret, size_t *ret_len, struct err *err)
 
 /* The text of a file or, for "-", of the standard input; caller frees. */
 static int
-slurp(const char *path, char **ret, struct err *err)
+campaign_slurp(const char *path, char **ret, struct err *err)
 {
 	size_t len;
 	int rc;
 
 	if (strcmp(path, "-") == 0)
-		rc = read_input(ret, &len, err);
+		rc = campaign_read_input(ret, &len, err);
 	else
 		rc = file_read(path, FILE_BYTES_MAX, ret, &len, err);
 	if (rc < 0 || strlen(*ret) == len)
@@ -113,12 +113,12 @@ slurp(const char *path, char **ret, struct err *err)
 /* Read and check a campaign here, by the same code as the collector's. 0 or
  * an exit code; the caller frees *ret_text and *ret_conf. */
 static int
-load(const char *path, char **ret_text, struct conf **ret_conf)
+campaign_load(const char *path, char **ret_text, struct conf **ret_conf)
 {
 	char *text;
 	struct err err;
 
-	if (slurp(path, &text, &err) < 0)
+	if (campaign_slurp(path, &text, &err) < 0)
 		return ctl_fail("%s", err.text);
 	if (conf_parse(options_campaign, path, text, ret_conf, &err) < 0) {
 		free(text);
@@ -131,7 +131,7 @@ load(const char *path, char **ret_text, struct conf **ret_conf)
 /* What the engine's own check says of the plans of a file, for any number of
  * ranks: an exit code. Only the engine can build them. */
 static int
-plans_check(const char *path)
+campaign_plans_check(const char *path)
 {
 	char *probe = ctl_beside("bin/coalmine-probe");
 	const char *argv[] = { probe, "check", path, "--ranks", "any", NULL };
@@ -163,14 +163,14 @@ campaign_validate(struct ctl *c)
 	for (int i = 0; i < c->args_count; i++) {
 		struct conf *conf = NULL;
 		char *text = NULL;
-		int bad = load(c->args[i], &text, &conf);
+		int bad = campaign_load(c->args[i], &text, &conf);
 
 		if (bad == 0 && options_campaign_check(conf, &err) < 0)
 			bad = ctl_fail("%s", err.text);
 		for (const struct conf_row *row = options_patterns;
 		     bad == 0 && row->key != NULL; row++)
 			if (conf_has_section(conf, row->section)) {
-				bad = plans_check(c->args[i]);
+				bad = campaign_plans_check(c->args[i]);
 				break;
 			}
 		if (bad == 0)
@@ -185,7 +185,8 @@ campaign_validate(struct ctl *c)
 
 /* Every -o into conf, which checks it, and into object, which is sent. */
 static int
-override(const struct opt_values *given, struct conf *conf, json_t *object)
+campaign_override(const struct opt_values *given, struct conf *conf,
+    json_t *object)
 {
 	struct err err;
 
@@ -206,7 +207,7 @@ override(const struct opt_values *given, struct conf *conf, json_t *object)
 
 /* "etc/campaigns/quick.conf" names the campaign "quick". */
 static char *
-name_of_file(const char *path)
+campaign_name_of_file(const char *path)
 {
 	const char *base = strrchr(path, '/');
 	size_t n;
@@ -220,7 +221,7 @@ name_of_file(const char *path)
 
 /* The body of the order; 0 or an exit code. */
 static int
-order_make(struct ctl *c, json_t **ret)
+campaign_order_make(struct ctl *c, json_t **ret)
 {
 	const char *path = opts_value(&c->opts, OPT_FILE);
 	json_t *overrides = json_object();
@@ -230,11 +231,12 @@ order_make(struct ctl *c, json_t **ret)
 	int rc = 0;
 
 	if (path != NULL)
-		rc = load(path, &text, &conf);
+		rc = campaign_load(path, &text, &conf);
 	else
 		conf_parse(options_campaign, "default", "", &conf, &err);
 	if (rc == 0)
-		rc = override(&c->opts.of[OPT_OVERRIDE], conf, overrides);
+		rc = campaign_override(&c->opts.of[OPT_OVERRIDE], conf,
+		    overrides);
 	if (rc == 0 && path != NULL && options_campaign_check(conf, &err) < 0)
 		rc = ctl_fail("%s", err.text);
 	if (rc == 0)
@@ -248,10 +250,10 @@ order_make(struct ctl *c, json_t **ret)
 
 /* Give the order; *ret_run is the caller's. 0 or an exit code. */
 static int
-submit(struct ctl *c, const char *campaign, char **ret_run)
+campaign_submit(struct ctl *c, const char *campaign, char **ret_run)
 {
 	json_t *order = NULL, *answer = NULL;
-	int rc = order_make(c, &order);
+	int rc = campaign_order_make(c, &order);
 
 	if (rc == 0)
 		rc = ctl_post(c, "campaigns/*/run", campaign, order, &answer);
@@ -267,7 +269,7 @@ submit(struct ctl *c, const char *campaign, char **ret_run)
 }
 
 static int
-wait_and_tell(struct ctl *c, const char *id)
+campaign_wait_and_tell(struct ctl *c, const char *id)
 {
 	json_t *run, *told;
 	int rc = runs_wait(c, id, &run);
@@ -303,10 +305,11 @@ campaign_run(struct ctl *c)
 
 	if (c->args_count == 0 && path == NULL)
 		return ctl_fail("campaign run needs NAME or --file FILE");
-	campaign = c->args_count > 0 ? xstrdup(c->args[0]) : name_of_file(path);
-	rc = submit(c, campaign, &id);
+	campaign = c->args_count > 0 ? xstrdup(c->args[0])
+				     : campaign_name_of_file(path);
+	rc = campaign_submit(c, campaign, &id);
 	if (rc == 0 && opts_given(&c->opts, OPT_WAIT)) {
-		rc = wait_and_tell(c, id);
+		rc = campaign_wait_and_tell(c, id);
 	} else if (rc == 0 && opts_given(&c->opts, OPT_JSON)) {
 		json_t *told = json_pack("{s:s, s:s, s:s}", "run", id,
 		    "campaign", campaign, "state",

@@ -18,7 +18,7 @@
 
 /* The file's object, or NULL and why. */
 static json_t *
-verdict_read(const char *path, struct err *err)
+check_verdict_read(const char *path, struct err *err)
 {
 	struct err reason;
 	char *text;
@@ -59,7 +59,7 @@ check(struct ctl *c)
 				"troubles are told by coalctl diags");
 	if (word != NULL)
 		fail_on = STR_FIND(names_verdicts, word);
-	o = verdict_read(path != NULL ? path : VERDICT_FILE, &text);
+	o = check_verdict_read(path != NULL ? path : VERDICT_FILE, &text);
 	age_s = (double)clk_unix_ns() / 1e9 -
 	    member_number(o, "at_unix_ns") / 1e9;
 	/* What is older than it says it may be, or of the future, is unknown.

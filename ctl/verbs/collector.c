@@ -14,7 +14,7 @@
 #include "ctl/print.h"
 
 static int
-db_backup(struct ctl *c)
+collector_db_backup(struct ctl *c)
 {
 	char cwd[PATH_MAX] = "";
 	json_t *order, *answer;
@@ -41,7 +41,7 @@ db_backup(struct ctl *c)
 }
 
 static int
-db_check(struct ctl *c)
+collector_db_check(struct ctl *c)
 {
 	json_t *answer;
 	int ok, rc = ctl_post(c, "db/check", NULL, NULL, &answer);
@@ -62,7 +62,8 @@ db_check(struct ctl *c)
  * it is told, as many as a shell would give it; the configuration is an
  * argument of ours behind at others. */
 static int
-coalmined_run(struct ctl *c, char *const words[3], int at, const char *where)
+collector_coalmined_run(struct ctl *c, char *const words[3], int at,
+    const char *where)
 {
 	char *path = ctl_beside("sbin/coalmined"), name[] = "coalmined";
 	char option[] = "--config", *argv[7] = { name };
@@ -80,30 +81,31 @@ coalmined_run(struct ctl *c, char *const words[3], int at, const char *where)
 }
 
 static int
-db_restore(struct ctl *c)
+collector_db_restore(struct ctl *c)
 {
 	char option[] = "--restore";
 
-	return coalmined_run(c, (char *[3]){ option, c->args[0] }, 1,
+	return collector_coalmined_run(c, (char *[3]){ option, c->args[0] }, 1,
 	    "the store is restored on the collector's host");
 }
 
 static int
-db_copy(struct ctl *c)
+collector_db_copy(struct ctl *c)
 {
 	char option[] = "--copy";
 
-	return coalmined_run(c, (char *[3]){ option, c->args[0], c->args[1] },
-	    2, "a store is copied where a collector is installed");
+	return collector_coalmined_run(c,
+	    (char *[3]){ option, c->args[0], c->args[1] }, 2,
+	    "a store is copied where a collector is installed");
 }
 
 /* It goes on until a signal ends it. */
 static int
-db_ship(struct ctl *c)
+collector_db_ship(struct ctl *c)
 {
 	char option[] = "-o";
 	char *of = xasprintf("collector.copy_of=%s", c->args[0]);
-	int rc = coalmined_run(c, (char *[3]){ option, of }, 1,
+	int rc = collector_coalmined_run(c, (char *[3]){ option, of }, 1,
 	    "a store is copied by the collector that is to take over");
 
 	free(of);
@@ -115,34 +117,34 @@ const struct verb verbs_db[] = {
 	    "Copy the store into a file while the collector runs.",
 	    "The collector writes the file, on its own host and as its own "
 	    "user.",
-	    db_backup },
+	    collector_db_backup },
 	{ "db", "restore", "BACKUP [CONFIG]", 1, 2, "", "file",
 	    "Make a backup the store again, on the collector's host, while it "
 	    "is stopped.",
 	    "What was there is kept beside it. Records that agents still hold "
 	    "come again by themselves.",
-	    db_restore },
+	    collector_db_restore },
 	{ "db", "copy", "FROM TO [CONFIG]", 2, 3, "", "file",
 	    "Bring all of a store into another one while the collectors of "
 	    "both are stopped.",
 	    "Folders, or addresses as in store.url. Both are compared in the "
 	    "end. What was cut off goes on where it was. A schema is that of "
 	    "store.schema.",
-	    db_copy },
+	    collector_db_copy },
 	{ "db", "ship", "URL [CONFIG]", 1, 2, "", "file",
 	    "Keep a copy of another collector's store on this host, as new as "
 	    "the last second, for coalmined --takeover.",
 	    "As a service: collector.copy_of in coalmined's configuration.",
-	    db_ship },
+	    collector_db_ship },
 	{ "db", "check", "", 0, 0, "json", "",
 	    "Check the store's integrity; exit code 2 when it is damaged.",
-	    NULL, db_check },
+	    NULL, collector_db_check },
 	{ 0 },
 };
 
 /* severity is one of these; anything else counts as a warning. */
 static int
-severity_code(const char *severity)
+collector_severity_code(const char *severity)
 {
 	static const struct {
 		const char *name;
@@ -156,7 +158,7 @@ severity_code(const char *severity)
 }
 
 static int
-diags(struct ctl *c)
+collector_diags(struct ctl *c)
 {
 	json_t *list, *item;
 	size_t i;
@@ -165,7 +167,7 @@ diags(struct ctl *c)
 	if (rc != 0)
 		return rc;
 	json_array_foreach (list, i, item) {
-		int code = severity_code(
+		int code = collector_severity_code(
 		    print_member(item, "severity", "warn"));
 
 		worst = code > worst ? code : worst;
@@ -193,12 +195,12 @@ const struct verb verbs_diags[] = {
 	    "Say what is wrong with the collector and its agents, and what to "
 	    "do.",
 	    "The exit code is that of the worst: 0, 1 for a warning, 2.",
-	    diags },
+	    collector_diags },
 	{ 0 },
 };
 
 static int
-cluster_list(struct ctl *c)
+collector_cluster_list(struct ctl *c)
 {
 	static const struct print_column columns[] = {
 		{ "cluster", "cluster", "-", PRINT_TEXT, NULL },
@@ -219,7 +221,7 @@ cluster_list(struct ctl *c)
 	if (rc != 0)
 		return rc;
 	json_array_foreach (list, i, row) {
-		int code = severity_code(member_text(row, "verdict"));
+		int code = collector_severity_code(member_text(row, "verdict"));
 
 		worst = code > worst ? code : worst;
 	}
@@ -234,12 +236,12 @@ const struct verb verbs_cluster[] = {
 	    "The exit code is that of the worst: 0, 1 for one with a warning "
 	    "or "
 	    "not measured yet, 2 for one that is bad or has no collector.",
-	    cluster_list },
+	    collector_cluster_list },
 	{ 0 },
 };
 
 static int
-version(struct ctl *c)
+collector_version(struct ctl *c)
 {
 	json_t *answer = NULL, *both;
 	int rc = client_get(ctl_client(c), "/version", &answer);
@@ -265,12 +267,13 @@ version(struct ctl *c)
 const struct verb verbs_version[] = {
 	{ "version", NULL, "", 0, 0, "json", "",
 	    "Print the versions of coalctl and of the collector.",
-	    "Exit code 1 when the collector does not answer.", version },
+	    "Exit code 1 when the collector does not answer.",
+	    collector_version },
 	{ 0 },
 };
 
 static int
-stop(struct ctl *c)
+collector_stop(struct ctl *c)
 {
 	json_t *answer;
 	double count;
@@ -290,6 +293,6 @@ const struct verb verbs_stop[] = {
 	{ "stop", NULL, "", 0, 0, "all", "",
 	    "End every run, everywhere, now. Schedules go on; see schedule "
 	    "disable.",
-	    NULL, stop },
+	    NULL, collector_stop },
 	{ 0 },
 };

@@ -24,13 +24,13 @@
 #define RUNS_LIMIT  "10000" /* rows of a list */
 
 static int
-has_interval(const struct estimate *e)
+compare_has_interval(const struct estimate *e)
 {
 	return isfinite(e->lo) && isfinite(e->hi);
 }
 
 static void
-say(struct compare_row *r, const char *text)
+compare_say(struct compare_row *r, const char *text)
 {
 	size_t n = strlen(r->text);
 
@@ -39,7 +39,7 @@ say(struct compare_row *r, const char *text)
 }
 
 static double
-logarithm_of(const json_t *run, const struct compare_row *r)
+compare_logarithm_of(const json_t *run, const struct compare_row *r)
 {
 	const json_t *ends = json_object_get(run, "interval");
 
@@ -54,7 +54,7 @@ logarithm_of(const json_t *run, const struct compare_row *r)
 
 /* What the earlier runs of the row say of chance. */
 static void
-doubt_add(const struct compare_out *o, struct compare_row *r)
+compare_doubt_add(const struct compare_out *o, struct compare_row *r)
 {
 	int impact = strcmp(r->phase, "impact") == 0;
 	const json_t *list = impact ? o->impacts : o->runs;
@@ -64,7 +64,7 @@ doubt_add(const struct compare_out *o, struct compare_row *r)
 	size_t n = 0, i;
 
 	json_array_foreach (list, i, run) {
-		double x = logarithm_of(run, r);
+		double x = compare_logarithm_of(run, r);
 
 		if (strcmp(print_member(run, "test", ""), r->test) == 0 &&
 		    (!impact ||
@@ -84,27 +84,27 @@ doubt_add(const struct compare_out *o, struct compare_row *r)
 	}
 	snprintf(text, sizeof(text), "%zu of %d earlier runs", n,
 	    SPREAD_RUNS_MIN);
-	say(r, text);
+	compare_say(r, text);
 }
 
 static void
-row_ratio(const struct compare_out *o, struct compare_row *r)
+compare_row_ratio(const struct compare_out *o, struct compare_row *r)
 {
 	r->ratio = ratio_take(&r->a, &r->b);
 	r->level = fmin(r->a.level, r->b.level);
 	if (!isfinite(r->level))
 		r->level = LEVEL;
 	if (o->runs != NULL)
-		doubt_add(o, r);
+		compare_doubt_add(o, r);
 	if (isfinite(r->ratio.lo) && isfinite(r->ratio.hi))
 		return;
 	r->ratio.lo = r->ratio.hi = NAN;
 	if (strcmp(r->a.of, "mean") != 0)
-		say(r, "too few rounds for an interval");
+		compare_say(r, "too few rounds for an interval");
 }
 
 static struct compare_row
-row_empty(const char *test, const char *phase)
+compare_row_empty(const char *test, const char *phase)
 {
 	struct compare_row r = { .test = test,
 		.phase = phase,
@@ -117,41 +117,43 @@ row_empty(const char *test, const char *phase)
 
 /* The headlines of two records, either may be NULL. */
 static struct compare_row
-row_make(const struct compare_out *o, const char *test, const char *phase,
-    const json_t *a, const json_t *b)
+compare_row_make(const struct compare_out *o, const char *test,
+    const char *phase, const json_t *a, const json_t *b)
 {
-	struct compare_row r = row_empty(test, phase);
+	struct compare_row r = compare_row_empty(test, phase);
 
 	r.a = records_estimate(a);
 	r.b = records_estimate(b);
 	if (a == NULL || b == NULL) {
-		say(&r,
+		compare_say(&r,
 		    a == NULL ? "not in the first run"
 			      : "not in the second run");
 	} else if (strcmp(r.a.of, r.b.of) != 0 ||
 	    strcmp(r.a.unit, r.b.unit) != 0) {
-		say(&r, "the headlines are of different kinds");
+		compare_say(&r, "the headlines are of different kinds");
 	} else if (!isfinite(r.a.value) || !isfinite(r.b.value)) {
-		say(&r,
+		compare_say(&r,
 		    print_member(isfinite(r.a.value) ? b : a, "cause",
 			"no number"));
 	} else {
 		/* Where a run was too short for an interval of its headline,
 		 * the medians are compared. Impacts have none. */
-		if ((!has_interval(&r.a) || !has_interval(&r.b)) &&
+		if ((!compare_has_interval(&r.a) ||
+			!compare_has_interval(&r.b)) &&
 		    json_object_get(a, "hist") != NULL &&
 		    json_object_get(b, "hist") != NULL) {
 			r.a = records_median(a);
 			r.b = records_median(b);
-			say(&r, "the headline has no interval: medians");
+			compare_say(&r,
+			    "the headline has no interval: medians");
 		}
-		row_ratio(o, &r);
+		compare_row_ratio(o, &r);
 	}
 	return r;
 }
 
 static struct estimate
-mean_of(const json_t *record)
+compare_mean_of(const json_t *record)
 {
 	struct estimate e = { "mean", print_member(record, "unit", "s"),
 		member_number(record, "mean"), NAN, NAN, NAN };
@@ -160,7 +162,7 @@ mean_of(const json_t *record)
 }
 
 static void
-estimate_cell(struct table *t, const struct estimate *e)
+compare_estimate_cell(struct table *t, const struct estimate *e)
 {
 	char text[PRINT_BYTES];
 
@@ -169,7 +171,7 @@ estimate_cell(struct table *t, const struct estimate *e)
 }
 
 static json_t *
-row_json(const struct compare_row *r, const struct ratio *w,
+compare_row_json(const struct compare_row *r, const struct ratio *w,
     const char *verdict)
 {
 	json_t *interval = json_null();
@@ -197,7 +199,8 @@ compare_put(struct compare_out *o, const struct compare_row *r)
 
 /* A line of the table and of the array; 1 when it is worse. */
 static int
-row_print(struct compare_row *r, double margin, struct table *t, json_t *list)
+compare_row_print(struct compare_row *r, double margin, struct table *t,
+    json_t *list)
 {
 	const char *of = r->a.of != NULL ? r->a.of : r->b.of;
 	const char *unit = r->a.of != NULL ? r->a.unit : r->b.unit;
@@ -206,14 +209,14 @@ row_print(struct compare_row *r, double margin, struct table *t, json_t *list)
 
 	if ((w.lo > 1 + margin || w.hi < 1 / (1 + margin)) && !r->found) {
 		verdict = "unclear";
-		say(r, "not beyond chance in so many rows");
+		compare_say(r, "not beyond chance in so many rows");
 	}
-	json_array_append_new(list, row_json(r, &w, verdict));
+	json_array_append_new(list, compare_row_json(r, &w, verdict));
 	table_cell(t, "%s", r->test);
 	table_cell(t, "%s", r->phase);
 	table_cell(t, "%s", of != NULL ? of : "-");
-	estimate_cell(t, &r->a);
-	estimate_cell(t, &r->b);
+	compare_estimate_cell(t, &r->a);
+	compare_estimate_cell(t, &r->b);
 	if (isfinite(w.value))
 		table_cell(t, "%.3f", w.value);
 	else
@@ -237,22 +240,22 @@ compare_add(struct compare_out *o, const char *test, const char *phase,
 
 	if (a == NULL && b == NULL)
 		return;
-	r = row_make(o, test, phase, a, b);
+	r = compare_row_make(o, test, phase, a, b);
 	compare_put(o, &r);
 	/* The mean has no interval but what equal runs differ by. */
 	if (a == NULL || b == NULL || !isfinite(r.ratio.value) ||
 	    strcmp(phase, "impact") == 0 || strcmp(r.a.of, "mean") == 0)
 		return;
-	r = row_empty(test, phase);
-	r.a = mean_of(a);
-	r.b = mean_of(b);
-	row_ratio(o, &r);
+	r = compare_row_empty(test, phase);
+	r.a = compare_mean_of(a);
+	r.b = compare_mean_of(b);
+	compare_row_ratio(o, &r);
 	compare_put(o, &r);
 }
 
 /* Those stored before that. */
 static void
-keep_before(json_t *list, json_int_t unix_ns)
+compare_keep_before(json_t *list, json_int_t unix_ns)
 {
 	for (size_t i = json_array_size(list); i-- > 0;)
 		if (member_int(json_array_get(list, i), "at_unix_ns") >=
@@ -291,8 +294,8 @@ compare_history(struct ctl *c, struct compare_out *o, char *const *runs,
 		o->runs = NULL;
 		return rc;
 	}
-	keep_before(o->runs, before);
-	keep_before(o->impacts, before);
+	compare_keep_before(o->runs, before);
+	compare_keep_before(o->impacts, before);
 	return 0;
 }
 
@@ -365,7 +368,7 @@ compare_end(struct ctl *c, struct compare_out *o)
 
 	spread_holm(o->rows, o->count, o->margin);
 	for (size_t i = 0; i < o->count; i++)
-		worse += row_print(&o->rows[i], o->margin, t, list);
+		worse += compare_row_print(&o->rows[i], o->margin, t, list);
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(list);
 	else
@@ -387,7 +390,7 @@ struct period {
 
 /* A date, a date and time, an age, or now. */
 static int
-time_read(const char *text, uint64_t *ret_unix_ns)
+compare_time_read(const char *text, uint64_t *ret_unix_ns)
 {
 	static const char *const shapes[] = { "%Y-%m-%dT%H:%M:%S",
 		"%Y-%m-%dT%H:%M", "%Y-%m-%d" };
@@ -414,7 +417,7 @@ time_read(const char *text, uint64_t *ret_unix_ns)
 
 /* FROM..TO, and what the runs between them have counted. 0 or an exit code. */
 static int
-period_get(struct ctl *c, const char *text, struct period *p)
+compare_period_get(struct ctl *c, const char *text, struct period *p)
 {
 	const char *dots = strstr(text, "..");
 	char from[40] = "", to[32];
@@ -424,8 +427,8 @@ period_get(struct ctl *c, const char *text, struct period *p)
 
 	if (dots != NULL && (size_t)(dots - text) < sizeof(from))
 		memcpy(from, text, (size_t)(dots - text));
-	if (time_read(from, &p->from_unix_ns) < 0 ||
-	    time_read(dots + 2, &p->to_unix_ns) < 0 ||
+	if (compare_time_read(from, &p->from_unix_ns) < 0 ||
+	    compare_time_read(dots + 2, &p->to_unix_ns) < 0 ||
 	    p->from_unix_ns >= p->to_unix_ns)
 		return ctl_fail("%.80s: allowed is FROM..TO, each a time as "
 				"2026-11-20T14:30, an age as 7d, or now",
@@ -466,7 +469,7 @@ period_get(struct ctl *c, const char *text, struct period *p)
 }
 
 static struct estimate
-estimate_of(const struct blocks *b, const char *unit)
+compare_estimate_of(const struct blocks *b, const char *unit)
 {
 	struct estimate e = { "p50", unit, NAN, NAN, NAN, LEVEL };
 
@@ -476,15 +479,15 @@ estimate_of(const struct blocks *b, const char *unit)
 }
 
 static void
-put(struct compare_out *o, int test, int phase, const struct blocks *a,
-    const struct blocks *b)
+compare_put_value(struct compare_out *o, int test, int phase,
+    const struct blocks *a, const struct blocks *b)
 {
 	const char *unit = names_tests[test].unit;
-	struct compare_row r = row_empty(names_tests[test].name,
+	struct compare_row r = compare_row_empty(names_tests[test].name,
 	    names_phases[phase]);
 
-	r.a = estimate_of(a, unit);
-	r.b = estimate_of(b, unit);
+	r.a = compare_estimate_of(a, unit);
+	r.b = compare_estimate_of(b, unit);
 	r.doubt = spread_of_blocks(a, b);
 	r.ratio.value = r.b.value / r.a.value;
 	if (isfinite(r.doubt.se))
@@ -501,7 +504,7 @@ put(struct compare_out *o, int test, int phase, const struct blocks *a,
 /* Two stretches of time. Runs in a row resemble each other: the sample is the
  * mean of six hours, of the logarithms of the runs' medians. */
 static int
-periods_compare(struct ctl *c, double margin)
+compare_periods_compare(struct ctl *c, double margin)
 {
 	static struct period p[2];
 	struct compare_out o;
@@ -509,21 +512,21 @@ periods_compare(struct ctl *c, double margin)
 
 	memset(p, 0, sizeof(p));
 	for (int i = 0; i < 2 && rc == 0; i++)
-		rc = period_get(c, c->args[i], &p[i]);
+		rc = compare_period_get(c, c->args[i], &p[i]);
 	if (rc != 0)
 		return rc;
 	compare_begin(&o, margin);
 	for (int t = 0; t < CANARY_MAX; t++)
 		for (int ph = 0; ph < PHASE_MAX; ph++)
 			if (p[0].of[t][ph].runs + p[1].of[t][ph].runs > 0)
-				put(&o, t, ph, &p[0].of[t][ph],
+				compare_put_value(&o, t, ph, &p[0].of[t][ph],
 				    &p[1].of[t][ph]);
 	return compare_end(c, &o);
 }
 
 /* Of two runs the history is what was before both. */
 static int
-runs_compare(struct ctl *c, double margin, char *const *runs)
+compare_runs_compare(struct ctl *c, double margin, char *const *runs)
 {
 	json_t *records[2] = { NULL, NULL };
 	struct compare_out o;
@@ -552,11 +555,11 @@ compare(struct ctl *c)
 
 	if (rc == 0 && strstr(c->args[0], "..") != NULL &&
 	    strstr(c->args[1], "..") != NULL)
-		return periods_compare(c, margin);
+		return compare_periods_compare(c, margin);
 	for (int i = 0; i < 2 && rc == 0; i++)
 		rc = runs_find(c, c->args[i], &runs[i]);
 	if (rc == 0)
-		rc = runs_compare(c, margin, runs);
+		rc = compare_runs_compare(c, margin, runs);
 	free(runs[0]);
 	free(runs[1]);
 	return rc;

@@ -10,7 +10,7 @@
 #include "ctl/print.h"
 
 static void
-print_missing(const json_t *o, const char *key, const char *what)
+coverage_print_missing(const json_t *o, const char *key, const char *what)
 {
 	const json_t *list = json_object_get(o, key);
 	const char *comma = "";
@@ -33,7 +33,7 @@ print_missing(const json_t *o, const char *key, const char *what)
 }
 
 static void
-print_coverage(const json_t *o)
+coverage_print_coverage(const json_t *o)
 {
 	static const char *const ofs[] = { "pairs", "leaves", "links",
 		"uplinks" };
@@ -54,13 +54,13 @@ print_coverage(const json_t *o)
 	}
 	table_print(t, stdout);
 	table_free(t);
-	print_missing(o, "links_missing", "links of");
-	print_missing(o, "uplinks_missing", "uplinks of");
-	print_missing(o, "leaves_missing", "leaves");
+	coverage_print_missing(o, "links_missing", "links of");
+	coverage_print_missing(o, "uplinks_missing", "uplinks of");
+	coverage_print_missing(o, "leaves_missing", "leaves");
 }
 
 static void
-print_alike(const json_t *o)
+coverage_print_alike(const json_t *o)
 {
 	const json_t *group, *link, *name;
 	const char *of;
@@ -98,15 +98,15 @@ coverage(struct ctl *c)
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(o);
 	else if (alike)
-		print_alike(o);
+		coverage_print_alike(o);
 	else
-		print_coverage(o);
+		coverage_print_coverage(o);
 	json_decref(o);
 	return EXIT_CODE_OK;
 }
 
 static const char *
-looks_text(const json_t *row, char *scratch)
+coverage_looks_text(const json_t *row, char *scratch)
 {
 	snprintf(scratch, PRINT_BYTES,
 	    "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT,
@@ -115,7 +115,7 @@ looks_text(const json_t *row, char *scratch)
 }
 
 static const char *
-usual_text(const json_t *row, char *scratch)
+coverage_usual_text(const json_t *row, char *scratch)
 {
 	snprintf(scratch, PRINT_BYTES, "%.2g %%",
 	    100 * member_number(row, "usual"));
@@ -123,7 +123,7 @@ usual_text(const json_t *row, char *scratch)
 }
 
 static const char *
-named_text(const json_t *row, char *scratch)
+coverage_named_text(const json_t *row, char *scratch)
 {
 	(void)scratch;
 	return member_bool(row, "named") ? "named" : "";
@@ -136,14 +136,14 @@ static const struct print_column link_columns[] = {
 	{ "counter", "counter", "?", PRINT_TEXT, NULL },
 	{ ">errors", "errors", NULL, PRINT_COUNT, NULL },
 	{ "in", "span_s", NULL, PRINT_SPAN, NULL },
-	{ ">looks", NULL, NULL, PRINT_OF, looks_text },
-	{ ">of others", NULL, NULL, PRINT_OF, usual_text },
-	{ "", NULL, NULL, PRINT_OF, named_text },
+	{ ">looks", NULL, NULL, PRINT_OF, coverage_looks_text },
+	{ ">of others", NULL, NULL, PRINT_OF, coverage_usual_text },
+	{ "", NULL, NULL, PRINT_OF, coverage_named_text },
 	{ 0 },
 };
 
 static int
-link_list(struct ctl *c)
+coverage_link_list(struct ctl *c)
 {
 	int named = 0;
 	json_t *list, *row;
@@ -161,7 +161,7 @@ link_list(struct ctl *c)
 
 /* A row for every counter that has counted, or one for a port without. */
 static json_t *
-counters_flat(const json_t *ports)
+coverage_counters_flat(const json_t *ports)
 {
 	json_t *flat = json_array(), *port, *row, *o, *list;
 	size_t i, k;
@@ -186,7 +186,7 @@ counters_flat(const json_t *ports)
 
 /* As its slot was trained; where the card could do more, that too. */
 static const char *
-print_pcie(const json_t *row, char *scratch)
+coverage_print_pcie(const json_t *row, char *scratch)
 {
 	const char *now = member_text(row, "pcie");
 	const char *most = member_text(row, "pcie_max");
@@ -198,13 +198,13 @@ print_pcie(const json_t *row, char *scratch)
 }
 
 static int
-link_show(struct ctl *c)
+coverage_link_show(struct ctl *c)
 {
 	static const struct print_column columns[] = {
 		{ "port", "port", "-", PRINT_TEXT, NULL },
 		{ "state", "state", "-", PRINT_TEXT, NULL },
 		{ ">Gbit/s", "gbps", "-", PRINT_NUMBER, NULL },
-		{ "PCIe", "pcie", "-", PRINT_OF, print_pcie },
+		{ "PCIe", "pcie", "-", PRINT_OF, coverage_print_pcie },
 		{ "counter", "counter", "-", PRINT_TEXT, NULL },
 		{ "kind", "kind", "-", PRINT_TEXT, NULL },
 		{ ">last hour", "hour", "-", PRINT_COUNT, NULL },
@@ -232,7 +232,7 @@ link_show(struct ctl *c)
 				"all of them",
 		    c->args[0], want, c->args[0]);
 	}
-	flat = counters_flat(ports);
+	flat = coverage_counters_flat(ports);
 	if (ctl_arrange(c, flat) != 0) {
 		json_decref(o);
 		return EXIT_CODE_UNKNOWN;
@@ -264,13 +264,13 @@ const struct verb verbs_coverage[] = {
 	    "counters, and the share of looks in which other ports of that "
 	    "name do. The exit code is 1 where a verdict says that it is no "
 	    "chance, of those that are listed.",
-	    link_list },
+	    coverage_link_list },
 	{ "link", "show", "NODE [PORT]", 1, 2, "json where sort", "nodes",
 	    "Show what the ports and GPUs of a node are and count.",
 	    "Errors, and congestion, which is none, in the last hour and the "
 	    "last day, whose past fades, and since the first. A GPU is a port "
 	    "by its PCI address. The exit code is 1 where a verdict says that "
 	    "it is no chance, of those that are shown.",
-	    link_show },
+	    coverage_link_show },
 	{ 0 },
 };

@@ -13,7 +13,7 @@
 
 /* Events after an id, or the newest ones for after = NULL. */
 static int
-fetch(struct ctl *c, const char *after, json_t **ret)
+events_fetch(struct ctl *c, const char *after, json_t **ret)
 {
 	const char *limit = opts_value(&c->opts, OPT_LIMIT);
 
@@ -24,7 +24,7 @@ fetch(struct ctl *c, const char *after, json_t **ret)
 
 /* Prints the list in the order of its ids; the highest id. */
 static json_int_t
-show(const json_t *list, json_int_t last)
+events_show(const json_t *list, json_int_t last)
 {
 	const json_t *e;
 	size_t i;
@@ -56,13 +56,13 @@ events(struct ctl *c)
 	if (opts_given(&c->opts, OPT_FOLLOW) && opts_given(&c->opts, OPT_WHERE))
 		return ctl_fail("--follow takes no --where: --kind chooses "
 				"events that are followed");
-	rc = fetch(c, NULL, &list);
+	rc = events_fetch(c, NULL, &list);
 	if (rc != 0)
 		return rc;
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(list);
 	else
-		last = show(list, last);
+		last = events_show(list, last);
 	if (json_array_size(list) == 0)
 		fputs("coalctl: there is no such event yet\n", stderr);
 	json_decref(list);
@@ -71,10 +71,10 @@ events(struct ctl *c)
 	for (;;) {
 		clk_sleep_ns(FOLLOW_NS);
 		snprintf(after, sizeof(after), "%lld", (long long)last);
-		rc = fetch(c, after, &list);
+		rc = events_fetch(c, after, &list);
 		if (rc != 0)
 			return rc;
-		last = show(list, last);
+		last = events_show(list, last);
 		json_decref(list);
 	}
 }

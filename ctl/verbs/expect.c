@@ -12,7 +12,7 @@
 #include "ctl/print.h"
 
 static void
-print_limit(const json_t *o)
+expect_print_limit(const json_t *o)
 {
 	const char *limit = member_text(o, "limit");
 	double share = member_number(o, "limit_share");
@@ -29,7 +29,7 @@ print_limit(const json_t *o)
 }
 
 static void
-print_expectation(const struct expectation_spec *spec, const json_t *o)
+expect_print_expectation(const struct expectation_spec *spec, const json_t *o)
 {
 	const json_t *best = json_object_get(o, "best"), *row;
 	const json_t *slow = json_object_get(o, "slow");
@@ -57,7 +57,7 @@ print_expectation(const struct expectation_spec *spec, const json_t *o)
 		    "B/s", text);
 		printf("          %s of data\n", text);
 	}
-	print_limit(o);
+	expect_print_limit(o);
 	if (best != NULL) {
 		print_quantity(member_number(best, "seconds"), "s", text);
 		printf("best      %s on %s: these give %.0f %% of that\n", text,
@@ -97,7 +97,7 @@ expect(struct ctl *c)
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json_line(told);
 	else
-		print_expectation(&spec, told);
+		expect_print_expectation(&spec, told);
 	json_decref(told);
 	return EXIT_CODE_OK;
 }

@@ -61,21 +61,21 @@ static const struct column {
 };
 
 static void
-series_clear(struct series *s)
+import_series_clear(struct series *s)
 {
 	free(s->points);
 	memset(s, 0, sizeof(*s));
 }
 
 static void
-series_add(struct series *s, double bytes, double seconds)
+import_series_add(struct series *s, double bytes, double seconds)
 {
 	s->points = xreallocarray(s->points, s->count + 1, sizeof(*s->points));
 	s->points[s->count++] = (struct point){ bytes, seconds };
 }
 
 static double
-series_at(const struct series *s, double bytes)
+import_series_at(const struct series *s, double bytes)
 {
 	for (size_t i = 0; i < s->count; i++)
 		if (s->points[i].bytes == bytes)
@@ -88,7 +88,7 @@ series_at(const struct series *s, double bytes)
 /* Cells of a line, which it cuts: of a header between two blanks or more, for
  * titles have one. */
 static int
-cells_cut(char *line, int blanks, char **ret)
+import_cells_cut(char *line, int blanks, char **ret)
 {
 	int count = 0;
 
@@ -114,11 +114,11 @@ struct heading {
 };
 
 static void
-heading_read(char *line, struct heading *ret)
+import_heading_read(char *line, struct heading *ret)
 {
 	char *cells[CELLS_MAX];
 	struct heading h = { 0 };
-	int count = cells_cut(line, 2, cells);
+	int count = import_cells_cut(line, 2, cells);
 
 	for (int i = 0; i < count; i++) {
 		int at = STR_FIND(columns, cells[i]);
@@ -143,7 +143,7 @@ heading_read(char *line, struct heading *ret)
 /* "# OSU MPI Allreduce Latency Test v7.3", "# Collective test starting:
  * all_reduce_perf", "#  Rank  0 Group ...". */
 static void
-comment_read(const char *line, struct series *s)
+import_comment_read(const char *line, struct series *s)
 {
 	const char *at = strstr(line, "OSU MPI "), *end;
 
@@ -169,10 +169,10 @@ comment_read(const char *line, struct series *s)
 }
 
 static int
-row_read(char *line, const struct heading *h, struct series *s)
+import_row_read(char *line, const struct heading *h, struct series *s)
 {
 	char *cells[CELLS_MAX];
-	int count = cells_cut(line, 1, cells);
+	int count = import_cells_cut(line, 1, cells);
 	double bytes, value;
 
 	if (h->size == NULL || h->size_at >= count || h->value_at >= count ||
@@ -181,14 +181,14 @@ row_read(char *line, const struct heading *h, struct series *s)
 		return -1;
 	value *= h->value->scale;
 	if (value > 0)
-		series_add(s, bytes,
+		import_series_add(s, bytes,
 		    h->value->kind == RATE ? bytes / value : value);
 	return 0;
 }
 
 /* 0 or an exit code. */
 static int
-file_series(const char *path, struct series *ret)
+import_file_series(const char *path, struct series *ret)
 {
 	struct heading h = { 0 };
 	char *text, *rest, *line;
@@ -204,9 +204,10 @@ file_series(const char *path, struct series *ret)
 		if (line[strspn(line, " \t")] == '\0')
 			continue;
 		if (line[strspn(line, " \t")] == '#') {
-			comment_read(line, ret);
-			heading_read(line, &h);
-		} else if (h.size != NULL && row_read(line, &h, ret) < 0) {
+			import_comment_read(line, ret);
+			import_heading_read(line, &h);
+		} else if (h.size != NULL &&
+		    import_row_read(line, &h, ret) < 0) {
 			free(text);
 			return ctl_fail("%s:%d: no row of a table of %s", path,
 			    at, h.size->format);
@@ -227,7 +228,7 @@ file_series(const char *path, struct series *ret)
 /* Letters of the operation that a text begins with are those of a name of a
  * run's: how many, "Allreduce Latency" and all_reduce_perf being allreduce. */
 static size_t
-same_operation(const char *text, const char *name)
+import_same_operation(const char *text, const char *name)
 {
 	size_t n = 0;
 
@@ -245,7 +246,7 @@ same_operation(const char *text, const char *name)
 /* What nccl-tests multiplies a rate by: the share of the bytes that the links
  * of one rank carry. */
 static double
-bus_factor(const char *name, int ranks)
+import_bus_factor(const char *name, int ranks)
 {
 	static const struct {
 		const char *name;
@@ -257,7 +258,7 @@ bus_factor(const char *name, int ranks)
 	double factor = 1;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows) && ranks > 0; i++) {
-		n = same_operation(name, rows[i].name);
+		n = import_same_operation(name, rows[i].name);
 		if (n > best)
 			factor = rows[i].factor * (ranks - 1) / ranks;
 		best = n > best ? n : best;
@@ -267,7 +268,7 @@ bus_factor(const char *name, int ranks)
 
 /* Whatever is wider than its column stays apart from what is before it. */
 static void
-cell_print(int width, const char *text)
+import_cell_print(int width, const char *text)
 {
 	if (width > 0)
 		printf(" %*s", width - 1, text);
@@ -276,7 +277,7 @@ cell_print(int width, const char *text)
 }
 
 static void
-value_print(const struct column *c, const struct series *s,
+import_value_print(const struct column *c, const struct series *s,
     const struct point *p)
 {
 	double rate = p->bytes / p->s / c->scale;
@@ -291,9 +292,9 @@ value_print(const struct column *c, const struct series *s,
 		    c->kind == TIME ? p->s / c->scale
 			: c->kind == RATE
 			? rate
-			: rate * bus_factor(s->name, s->ranks));
+			: rate * import_bus_factor(s->name, s->ranks));
 	/* as wide as the header with its mark */
-	cell_print(c->width +
+	import_cell_print(c->width +
 		(c->kind != SIZE       ? 0
 			: c->width > 0 ? 2
 				       : -2),
@@ -301,7 +302,7 @@ value_print(const struct column *c, const struct series *s,
 }
 
 static void
-series_print(const struct series *s, const char *format)
+import_series_print(const struct series *s, const char *format)
 {
 	int units = strcmp(format, "nccl-tests") == 0;
 
@@ -314,7 +315,7 @@ series_print(const struct series *s, const char *format)
 		for (size_t i = 0; i < ARRAY_LEN(columns); i++)
 			if (strcmp(columns[i].format, format) == 0 &&
 			    columns[i].width != 0)
-				cell_print(columns[i].width,
+				import_cell_print(columns[i].width,
 				    unit ? columns[i].unit : columns[i].title);
 	}
 	putchar('\n');
@@ -322,7 +323,8 @@ series_print(const struct series *s, const char *format)
 		for (size_t i = 0; i < ARRAY_LEN(columns); i++)
 			if (strcmp(columns[i].format, format) == 0 &&
 			    columns[i].width != 0)
-				value_print(&columns[i], s, &s->points[k]);
+				import_value_print(&columns[i], s,
+				    &s->points[k]);
 		putchar('\n');
 	}
 }
@@ -335,16 +337,16 @@ struct series_list {
 };
 
 static void
-list_clear(struct series_list *l)
+import_list_clear(struct series_list *l)
 {
 	for (size_t i = 0; i < l->count; i++)
-		series_clear(&l->all[i]);
+		import_series_clear(&l->all[i]);
 	free(l->all);
 }
 
 /* The one of that name, which may be new. */
 static struct series *
-list_find(struct series_list *l, const char *name)
+import_list_find(struct series_list *l, const char *name)
 {
 	for (size_t i = 0; i < l->count; i++)
 		if (strcmp(l->all[i].name, name) == 0)
@@ -359,7 +361,7 @@ list_find(struct series_list *l, const char *name)
  * was set beside. A plan is called "collective name=broadcast count=4", or
  * "allreduce count=4". */
 static void
-records_series(const json_t *records, struct series_list *ret)
+import_records_series(const json_t *records, struct series_list *ret)
 {
 	size_t i;
 	json_t *r;
@@ -382,10 +384,10 @@ records_series(const json_t *records, struct series_list *ret)
 		    (int)strnlen(op,
 			strcspn(op, " ") < 30 ? strcspn(op, " ") : 30),
 		    op, beside ? print_member(r, "baseline", "?") : "coalmine");
-		s = list_find(ret, name);
+		s = import_list_find(ret, name);
 		s->by_baseline = beside;
 		s->ranks = (int)member_number(r, "ranks");
-		series_add(s, bytes, seconds);
+		import_series_add(s, bytes, seconds);
 	}
 }
 
@@ -395,19 +397,19 @@ report_foreign(const json_t *records, const char *format)
 	struct series_list list = { 0 };
 	int rc = EXIT_CODE_OK;
 
-	records_series(records, &list);
+	import_records_series(records, &list);
 	for (size_t i = 0; i < list.count; i++) {
 		printf("%s", i > 0 ? "\n" : "");
-		series_print(&list.all[i], format);
+		import_series_print(&list.all[i], format);
 	}
 	if (list.count == 0)
 		rc = ctl_fail("the run has no plan whose size is known");
-	list_clear(&list);
+	import_list_clear(&list);
 	return rc;
 }
 
 static void
-cell_s(struct table *t, double s)
+import_cell_s(struct table *t, double s)
 {
 	char text[PRINT_BYTES];
 
@@ -418,7 +420,7 @@ cell_s(struct table *t, double s)
 /* A size a line: the file's, the run's plan and its baseline of the same
  * operation. */
 static int
-beside_print(const struct series *file, const struct series_list *run)
+import_beside_print(const struct series *file, const struct series_list *run)
 {
 	const struct series *of[2] = { NULL, NULL };
 	size_t best[2] = { 0, 0 }, n;
@@ -427,7 +429,7 @@ beside_print(const struct series *file, const struct series_list *run)
 	for (size_t i = 0; i < run->count; i++) {
 		int side = run->all[i].by_baseline;
 
-		n = same_operation(file->name, run->all[i].name);
+		n = import_same_operation(file->name, run->all[i].name);
 		if (n > best[side])
 			of[side] = &run->all[i];
 		best[side] = n > best[side] ? n : best[side];
@@ -443,12 +445,13 @@ beside_print(const struct series *file, const struct series_list *run)
 		const struct point *p = &file->points[i];
 
 		table_cell(t, "%.0f", p->bytes);
-		cell_s(t, p->s);
+		import_cell_s(t, p->s);
 		for (int k = 0; k < 2; k++) {
-			double s = of[k] == NULL ? NAN
-						 : series_at(of[k], p->bytes);
+			double s = of[k] == NULL
+			    ? NAN
+			    : import_series_at(of[k], p->bytes);
 
-			cell_s(t, s);
+			import_cell_s(t, s);
 			if (isfinite(s))
 				table_cell(t, "%.2f", s / p->s);
 			else
@@ -461,7 +464,7 @@ beside_print(const struct series *file, const struct series_list *run)
 }
 
 static void
-series_json(const struct series *s)
+import_series_json(const struct series *s)
 {
 	json_t *points = json_array();
 	json_t *o = json_pack("{s:o, s:o}", "name", text_json(s->name),
@@ -491,23 +494,23 @@ import(struct ctl *c)
 		return ctl_fail("--json is for a file alone: report RUN --json "
 				"has what the run measured");
 	format = format == NULL ? "nccl-tests" : format;
-	rc = file_series(c->args[0], &file);
+	rc = import_file_series(c->args[0], &file);
 	if (rc == 0 && c->args_count > 1)
 		rc = runs_find(c, c->args[1], &id);
 	if (rc == 0 && id != NULL)
 		rc = records_get(c, id, &records);
 	if (rc == 0 && records != NULL) {
-		records_series(records, &run);
-		rc = beside_print(&file, &run);
+		import_records_series(records, &run);
+		rc = import_beside_print(&file, &run);
 	} else if (rc == 0 && opts_given(&c->opts, OPT_JSON)) {
-		series_json(&file);
+		import_series_json(&file);
 	} else if (rc == 0) {
-		series_print(&file, format);
+		import_series_print(&file, format);
 	}
 	free(id);
 	json_decref(records);
-	list_clear(&run);
-	series_clear(&file);
+	import_list_clear(&run);
+	import_series_clear(&file);
 	return rc;
 }
 

@@ -44,15 +44,15 @@ struct site {
 };
 
 static char *
-below(const char *dir, const char *name)
+init_below(const char *dir, const char *name)
 {
 	return xasprintf("%s/%s", dir, name);
 }
 
 static int
-is_file(const char *dir, const char *name)
+init_is_file(const char *dir, const char *name)
 {
-	char *path = below(dir, name);
+	char *path = init_below(dir, name);
 	int is = access(path, F_OK) == 0;
 
 	free(path);
@@ -62,7 +62,7 @@ is_file(const char *dir, const char *name)
 /* ---- what this machine is called ---- */
 
 static void
-name_add(struct site *s, const char *name)
+init_name_add(struct site *s, const char *name)
 {
 	for (size_t i = 0; i < s->name_count; i++)
 		if (strcmp(s->names[i], name) == 0)
@@ -74,7 +74,7 @@ name_add(struct site *s, const char *name)
 /* 1 where others can reach what a name stands for; Debian's installer gives the
  * host's own one in 127.0.0.0/8. */
 static int
-is_reachable(const struct sockaddr *sa)
+init_is_reachable(const struct sockaddr *sa)
 {
 	const struct in6_addr *six =
 	    &((const struct sockaddr_in6 *)(const void *)sa)->sin6_addr;
@@ -94,7 +94,7 @@ is_reachable(const struct sockaddr *sa)
  * elsewhere, then addresses, then names that may lead nowhere: agents are told
  * the first, and the certificate has all of them. */
 static void
-names_find(struct site *s)
+init_names_find(struct site *s)
 {
 	const struct opt_values *given = &s->ctl->opts.of[OPT_SAN];
 	struct addrinfo hints = { .ai_flags = AI_CANONNAME,
@@ -105,27 +105,27 @@ names_find(struct site *s)
 	struct ifaddrs *all = NULL;
 
 	for (size_t i = 0; i < given->count; i++)
-		name_add(s, given->values[i]);
+		init_name_add(s, given->values[i]);
 	gethostname(host, sizeof(host) - 1);
 	if (getaddrinfo(host, NULL, &hints, &list) == 0 &&
 	    list->ai_canonname != NULL)
 		full = list->ai_canonname;
 	for (const struct addrinfo *a = list; a != NULL; a = a->ai_next)
-		if (is_reachable(a->ai_addr))
-			name_add(s, full);
+		if (init_is_reachable(a->ai_addr))
+			init_name_add(s, full);
 	if (getifaddrs(&all) < 0)
 		all = NULL;
 	for (const struct ifaddrs *a = all; a != NULL; a = a->ifa_next)
 		if (a->ifa_addr != NULL && (a->ifa_flags & IFF_UP) != 0 &&
-		    is_reachable(a->ifa_addr) &&
+		    init_is_reachable(a->ifa_addr) &&
 		    getnameinfo(a->ifa_addr,
 			a->ifa_addr->sa_family == AF_INET6
 			    ? sizeof(struct sockaddr_in6)
 			    : sizeof(struct sockaddr_in),
 			text, sizeof(text), NULL, 0, NI_NUMERICHOST) == 0)
-			name_add(s, text);
-	name_add(s, full);
-	name_add(s, host);
+			init_name_add(s, text);
+	init_name_add(s, full);
+	init_name_add(s, host);
 	if (all != NULL)
 		freeifaddrs(all);
 	if (list != NULL)
@@ -135,7 +135,7 @@ names_find(struct site *s)
 /* ---- certificates ---- */
 
 static int
-make_certificates(struct site *s)
+init_make_certificates(struct site *s)
 {
 	struct pki_order o = { .name = "collector",
 		.role = ROLE_COLLECTOR,
@@ -144,7 +144,7 @@ make_certificates(struct site *s)
 		.life_s = CERT_DAYS * PKI_DAY_S };
 	struct err err;
 
-	if (!is_file(s->pki, "ca.pem")) {
+	if (!init_is_file(s->pki, "ca.pem")) {
 		if (pki_init(s->pki, "Coalmine authority", CA_DAYS, &err) < 0)
 			return ctl_fail("%s", err.text);
 		printf("made    %s/ca.pem, ca.key: the site's authority; keep "
@@ -152,7 +152,7 @@ make_certificates(struct site *s)
 		    s->pki);
 		s->changed = 1;
 	}
-	if (!is_file(s->pki, "collector.pem")) {
+	if (!init_is_file(s->pki, "collector.pem")) {
 		if (pki_issue(s->pki, &o, &err) < 0)
 			return ctl_fail("%s", err.text);
 		printf("made    %s/collector.pem, collector.key: for", s->pki);
@@ -161,7 +161,7 @@ make_certificates(struct site *s)
 		printf("\n");
 		s->changed = 1;
 	}
-	if (!is_file(s->pki, "enroll.pem")) {
+	if (!init_is_file(s->pki, "enroll.pem")) {
 		if (pki_enroller(s->pki, CA_DAYS, &err) < 0)
 			return ctl_fail("%s", err.text);
 		printf("made    %s/enroll.pem, enroll.key: the authority that "
@@ -177,7 +177,7 @@ make_certificates(struct site *s)
 /* text with a line "key = value" in its section: in the place of the comment
  * that shows the default, else below the section's head, else at the end. */
 static char *
-text_with(const char *text, const char *section, const char *key,
+init_text_with(const char *text, const char *section, const char *key,
     const char *value)
 {
 	char *head = xasprintf("[%s]", section);
@@ -221,7 +221,7 @@ text_with(const char *text, const char *section, const char *key,
 
 /* What is set stays; what would not be read again is not written. */
 static int
-configure(struct site *s)
+init_configure(struct site *s)
 {
 	static const struct {
 		const char *section, *key, *file;
@@ -248,13 +248,13 @@ configure(struct site *s)
 		/* Its default is IPv4's. */
 		if (rows[i].file == NULL && knows_four)
 			continue;
-		path = rows[i].file != NULL ? below(s->pki, rows[i].file)
+		path = rows[i].file != NULL ? init_below(s->pki, rows[i].file)
 					    : xstrdup("[::]:17700");
 		if (!conf_given(s->conf, rows[i].section, rows[i].key) &&
 		    strcmp(conf_string(s->conf, rows[i].section, rows[i].key),
 			path) != 0) {
-			more = text_with(text, rows[i].section, rows[i].key,
-			    path);
+			more = init_text_with(text, rows[i].section,
+			    rows[i].key, path);
 			free(text);
 			text = more;
 			count++;
@@ -279,7 +279,7 @@ configure(struct site *s)
 
 /* The unit's user may not read the key: systemd hands it over. */
 static int
-make_drop_in(struct site *s)
+init_make_drop_in(struct site *s)
 {
 	static const char dir[] = UNITS "/coalmined.service.d";
 	static const char path[] = UNITS "/coalmined.service.d/enroll.conf";
@@ -306,7 +306,7 @@ make_drop_in(struct site *s)
 /* ---- start ---- */
 
 static int
-systemctl(const char *word, const char *unit)
+init_systemctl(const char *word, const char *unit)
 {
 	int status = 0;
 	pid_t pid;
@@ -329,7 +329,7 @@ systemctl(const char *word, const char *unit)
 }
 
 static int
-answers(struct site *s)
+init_answers(struct site *s)
 {
 	json_t *version = NULL;
 	int rc = client_get(ctl_client(s->ctl), "/version", &version);
@@ -340,19 +340,19 @@ answers(struct site *s)
 
 /* Where systemd is: enabled, and running with what was changed. */
 static int
-start(struct site *s)
+init_start(struct site *s)
 {
 	int rc;
 
-	if (!s->changed && answers(s))
+	if (!s->changed && init_answers(s))
 		return EXIT_CODE_OK;
-	rc = systemctl("daemon-reload", NULL);
+	rc = init_systemctl("daemon-reload", NULL);
 	if (rc == EXIT_CODE_OK)
-		rc = systemctl("enable", "coalmined.service");
+		rc = init_systemctl("enable", "coalmined.service");
 	if (rc == EXIT_CODE_OK)
-		rc = systemctl("restart", "coalmined.service");
+		rc = init_systemctl("restart", "coalmined.service");
 	for (int i = 0; rc == EXIT_CODE_OK && i < START_S * 10; i++) {
-		if (answers(s)) {
+		if (init_answers(s)) {
 			printf("started coalmined.service\n");
 			return EXIT_CODE_OK;
 		}
@@ -364,7 +364,7 @@ start(struct site *s)
 /* ---- the line for nodes ---- */
 
 static int
-print_line(struct site *s)
+init_print_line(struct site *s)
 {
 	const char *listen = conf_string(s->conf, "collector", "listen");
 	const char *nodes = opts_value(&s->ctl->opts, OPT_NODE);
@@ -404,21 +404,21 @@ init(struct ctl *c)
 
 	if (s.dir == NULL)
 		return ctl_fail("%s: %s", named, strerror(errno));
-	s.pki = below(s.dir, "pki");
-	s.conf_path = below(s.dir, "coalmined.conf");
+	s.pki = init_below(s.dir, "pki");
+	s.conf_path = init_below(s.dir, "coalmined.conf");
 	if (conf_load(options_daemon, s.conf_path, &s.conf, &err) < 0)
 		rc = ctl_fail("%s", err.text);
 	if (rc == EXIT_CODE_OK) {
-		names_find(&s);
-		rc = make_certificates(&s);
+		init_names_find(&s);
+		rc = init_make_certificates(&s);
 	}
 	if (rc == EXIT_CODE_OK)
-		rc = configure(&s);
+		rc = init_configure(&s);
 	if (rc == EXIT_CODE_OK && is_unit)
-		rc = make_drop_in(&s);
+		rc = init_make_drop_in(&s);
 	if (rc == EXIT_CODE_OK && is_unit)
-		rc = start(&s);
-	if (rc == EXIT_CODE_OK && !s.changed && !answers(&s)) {
+		rc = init_start(&s);
+	if (rc == EXIT_CODE_OK && !s.changed && !init_answers(&s)) {
 		ctl_fail_client(c);
 		rc = EXIT_CODE_WARN;
 	}
@@ -428,7 +428,7 @@ init(struct ctl *c)
 		       "nodes.\n",
 		    s.conf_path);
 	else if (rc == EXIT_CODE_OK)
-		rc = print_line(&s);
+		rc = init_print_line(&s);
 	for (size_t i = 0; i < s.name_count; i++)
 		free(s.names[i]);
 	conf_free(s.conf);

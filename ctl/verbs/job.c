@@ -19,7 +19,7 @@
 #define IN_BAND_JUDGED 10 /* an engine is started for each */
 
 static double
-lasts_s(const json_t *job)
+job_lasts_s(const json_t *job)
 {
 	const json_t *end = json_object_get(job, "end_unix_ns");
 	int64_t end_ns = end != NULL ? json_integer_value(end)
@@ -29,14 +29,14 @@ lasts_s(const json_t *job)
 }
 
 static const char *
-lasts_text(const json_t *job, char *scratch)
+job_lasts_text(const json_t *job, char *scratch)
 {
-	print_span(lasts_s(job), scratch);
+	print_span(job_lasts_s(job), scratch);
 	return scratch;
 }
 
 static const char *
-exposed_text(const json_t *job, char *scratch)
+job_exposed_text(const json_t *job, char *scratch)
 {
 	snprintf(scratch, PRINT_BYTES, "%.1f",
 	    member_number(job, "exposed_node_s") / 3600);
@@ -49,19 +49,19 @@ static const struct print_column columns[] = {
 	{ "owner", "owner", "-", PRINT_TEXT, NULL },
 	{ "state", "state", "?", PRINT_TEXT, NULL },
 	{ "start", "start_unix_ns", NULL, PRINT_TIME, NULL },
-	{ ">lasts", "", NULL, PRINT_OF, lasts_text },
+	{ ">lasts", "", NULL, PRINT_OF, job_lasts_text },
 	{ ">nodes", "node_count", NULL, PRINT_COUNT, NULL },
 	{ "", "nodes", "", PRINT_TEXT, NULL },
 	{ 0 },
 };
 
 static const struct print_column worst_columns[] = {
-	{ ">exposed", "", NULL, PRINT_OF, exposed_text },
+	{ ">exposed", "", NULL, PRINT_OF, job_exposed_text },
 	{ "job", "job", "?", PRINT_TEXT, NULL },
 	{ "name", "name", "-", PRINT_TEXT, NULL },
 	{ "owner", "owner", "-", PRINT_TEXT, NULL },
 	{ "start", "start_unix_ns", NULL, PRINT_TIME, NULL },
-	{ ">lasts", "", NULL, PRINT_OF, lasts_text },
+	{ ">lasts", "", NULL, PRINT_OF, job_lasts_text },
 	{ ">nodes", "node_count", NULL, PRINT_COUNT, NULL },
 	{ 0 },
 };
@@ -101,7 +101,7 @@ job_worst(struct ctl *c)
 }
 
 static void
-print_found(const json_t *list, const char *kind)
+job_print_found(const json_t *list, const char *kind)
 {
 	char at[PRINT_BYTES];
 	json_t *row;
@@ -116,7 +116,7 @@ print_found(const json_t *list, const char *kind)
 }
 
 static void
-print_impacts(const json_t *list)
+job_print_impacts(const json_t *list)
 {
 	static const struct print_column impact_columns[] = {
 		{ "  test", "test", "?", PRINT_TEXT, NULL },
@@ -146,7 +146,7 @@ struct asked {
 
 /* While it ran; where nothing was measured then, before. */
 static json_t *
-then_told(const json_t *job)
+job_then_told(const json_t *job)
 {
 	const json_t *all = json_object_get(job, "expectation");
 	json_t *then = json_object_get(all, "during");
@@ -156,7 +156,7 @@ then_told(const json_t *job)
 
 /* Today's answer of the collector, with shares as they were then. */
 static json_t *
-facts_then(const json_t *facts, const json_t *then)
+job_facts_then(const json_t *facts, const json_t *then)
 {
 	static const char *const kinds[][2] = { { "nodes", "node" },
 		{ "leaves", "leaf" } };
@@ -180,7 +180,7 @@ facts_then(const json_t *facts, const json_t *then)
 
 /* Adds to each time what the engine predicts of it. */
 static int
-expect_job(const struct asked *asked, const json_t *job)
+job_expect_job(const struct asked *asked, const json_t *job)
 {
 	struct err err = { .text = "" };
 
@@ -191,9 +191,10 @@ expect_job(const struct asked *asked, const json_t *job)
 		json_t *facts, *told;
 		int rc;
 
-		if (then == NULL || (asked->briefly && then != then_told(job)))
+		if (then == NULL ||
+		    (asked->briefly && then != job_then_told(job)))
 			continue;
-		facts = facts_then(asked->facts, then);
+		facts = job_facts_then(asked->facts, then);
 		rc = expectation_make(&asked->spec, facts,
 		    member_text(job, "nodes"), &told, &err);
 		json_decref(facts);
@@ -206,7 +207,7 @@ expect_job(const struct asked *asked, const json_t *job)
 }
 
 static void
-print_expected(const json_t *expectation)
+job_print_expected(const json_t *expectation)
 {
 	const json_t *then, *row;
 	char *unknown;
@@ -241,7 +242,7 @@ print_expected(const json_t *expectation)
 /* Of those that all of it was in, those that it was longest in are beside what
  * its nodes should have given at the worst while it ran. */
 static int
-expect_in_band(const struct asked *asked, const json_t *job)
+job_expect_in_band(const struct asked *asked, const json_t *job)
 {
 	const json_t *then = json_object_get(json_object_get(job,
 						 "expectation"),
@@ -253,7 +254,7 @@ expect_in_band(const struct asked *asked, const json_t *job)
 
 	if (asked->facts == NULL)
 		return rc;
-	facts = facts_then(asked->facts, then);
+	facts = job_facts_then(asked->facts, then);
 	member_foreach (job, "in_band", i, row) {
 		json_int_t nodes = member_int(row, "nodes");
 		json_int_t ranks = member_int(row, "ranks");
@@ -289,7 +290,7 @@ expect_in_band(const struct asked *asked, const json_t *job)
 }
 
 static void
-print_in_band(const json_t *list)
+job_print_in_band(const json_t *list)
 {
 	static const struct print_column in_band_columns[] = {
 		{ "collective", "op", "?", PRINT_TEXT, NULL },
@@ -312,10 +313,10 @@ print_in_band(const json_t *list)
 }
 
 static void
-print_job(const json_t *job)
+job_print_job(const json_t *job)
 {
 	double exposed_s = member_number(job, "exposed_node_s");
-	double all_s = lasts_s(job) * (double)member_int(job, "node_count");
+	double all_s = job_lasts_s(job) * (double)member_int(job, "node_count");
 	const json_t *verdicts = json_object_get(job, "verdicts");
 	const json_t *events = json_object_get(job, "events");
 	char from[PRINT_BYTES], to[PRINT_BYTES];
@@ -337,13 +338,13 @@ print_job(const json_t *job)
 		    exposed_s / 3600, all_s / 3600);
 	else
 		puts("no node and no leaf of it was found slow while it ran");
-	print_found(verdicts, "verdict");
-	print_expected(json_object_get(job, "expectation"));
+	job_print_found(verdicts, "verdict");
+	job_print_expected(json_object_get(job, "expectation"));
 	if (json_array_size(events) > 0)
 		puts("events of its nodes:");
-	print_found(events, "kind");
-	print_impacts(json_object_get(job, "impacts"));
-	print_in_band(json_object_get(job, "in_band"));
+	job_print_found(events, "kind");
+	job_print_impacts(json_object_get(job, "impacts"));
+	job_print_in_band(json_object_get(job, "in_band"));
 }
 
 /* All starts and parts of a job, with what --machine asks for; briefly: of the
@@ -369,8 +370,8 @@ job_get(struct ctl *c, int briefly, json_t **ret)
 		json_array_remove(list, json_array_size(list) - 1);
 	if (rc == 0)
 		json_array_foreach (list, i, job)
-			rc |= expect_job(&asked, job) |
-			    expect_in_band(&asked, job);
+			rc |= job_expect_job(&asked, job) |
+			    job_expect_in_band(&asked, job);
 	json_decref(asked.facts);
 	if (rc != 0)
 		json_decref(list);
@@ -394,7 +395,7 @@ job_show(struct ctl *c)
 		json_array_foreach (list, i, job) {
 			if (i > 0)
 				puts("");
-			print_job(job);
+			job_print_job(job);
 		}
 	json_decref(list);
 	return rc;
@@ -403,7 +404,7 @@ job_show(struct ctl *c)
 /* One line, of its last start: what its nodes gave, for how long, and what it
  * has measured of its own calls. */
 static int
-epilog(struct ctl *c)
+job_epilog(struct ctl *c)
 {
 	json_t *list, *then, *row;
 	char lasts[PRINT_BYTES], should[PRINT_BYTES], bytes[PRINT_BYTES];
@@ -416,9 +417,9 @@ epilog(struct ctl *c)
 	if (rc != 0)
 		return rc;
 	job = json_array_get(list, 0);
-	then = then_told(job);
-	all_h = lasts_s(job) * (double)member_int(job, "node_count") / 3600;
-	print_span(lasts_s(job), lasts);
+	then = job_then_told(job);
+	all_h = job_lasts_s(job) * (double)member_int(job, "node_count") / 3600;
+	print_span(job_lasts_s(job), lasts);
 	printf("job %s: %" JSON_INTEGER_FORMAT " nodes for %s; there: ",
 	    print_member(job, "job", "?"), member_int(job, "node_count"),
 	    lasts);
@@ -462,7 +463,7 @@ epilog(struct ctl *c)
 
 /* "jobs called lammps cost those beside them 8.0 % (5.0 to 11.0) in lat". */
 static void
-print_cost(const json_t *o)
+job_print_cost(const json_t *o)
 {
 	const json_t *rivals = json_object_get(o, "rivals");
 	const json_t *job = json_object_get(o, "job");
@@ -551,7 +552,7 @@ job_cost(struct ctl *c)
 		    c->args[0] != NULL ? c->args[0] : "");
 	else
 		json_array_foreach (list, i, o)
-			print_cost(o);
+			job_print_cost(o);
 	json_decref(list);
 	return EXIT_CODE_OK;
 }
@@ -601,6 +602,6 @@ const struct verb verbs_job[] = {
 	    "(agent.in_band). Of a job that was "
 	    "requeued, its last start. With --machine the time of a collective "
 	    "as well, as for expect.",
-	    epilog },
+	    job_epilog },
 	{ 0 },
 };

@@ -41,7 +41,7 @@ matrix_clear(struct matrix *m)
 
 /* As the campaign gave it; the default is all kinds. */
 static const char *
-mix_of(const json_t *records)
+matrix_mix_of(const json_t *records)
 {
 	const json_t *begin = records_find(records, "begin", NULL, NULL);
 
@@ -51,7 +51,7 @@ mix_of(const json_t *records)
 
 /* Older runs of a mix are left out, and those without an impact. */
 static int
-column_add(struct ctl *c, struct matrix *m, const char *run)
+matrix_column_add(struct ctl *c, struct matrix *m, const char *run)
 {
 	struct column *col = &m->of[m->count];
 	json_t *records;
@@ -60,15 +60,15 @@ column_add(struct ctl *c, struct matrix *m, const char *run)
 
 	if (rc != 0)
 		return rc;
-	while (
-	    known < m->count && strcmp(m->of[known].mix, mix_of(records)) != 0)
+	while (known < m->count &&
+	    strcmp(m->of[known].mix, matrix_mix_of(records)) != 0)
 		known++;
 	if (known < m->count ||
 	    records_find(records, "impact", NULL, NULL) == NULL) {
 		json_decref(records);
 		return 0;
 	}
-	snprintf(col->mix, sizeof(col->mix), "%s", mix_of(records));
+	snprintf(col->mix, sizeof(col->mix), "%s", matrix_mix_of(records));
 	/* It heads a column, and nobody has checked what an engine says. */
 	for (char *bar; (bar = strchr(col->mix, '|')) != NULL;)
 		*bar = ' ';
@@ -92,7 +92,8 @@ matrix_find(struct ctl *c, const char *campaign, struct matrix *ret)
 		if (rc == 0 && ret->count < MIXES_MAX &&
 		    strcmp(print_member(run, "campaign", ""), campaign) == 0 &&
 		    strcmp(print_member(run, "state", ""), "finished") == 0)
-			rc = column_add(c, ret, print_member(run, "run", ""));
+			rc = matrix_column_add(c, ret,
+			    print_member(run, "run", ""));
 	json_decref(runs);
 	if (rc == 0 && ret->count == 0)
 		rc = ctl_fail("no finished run of campaign %.64s has an impact",
@@ -101,7 +102,7 @@ matrix_find(struct ctl *c, const char *campaign, struct matrix *ret)
 }
 
 static void
-impact_cell(struct table *t, const json_t *impact)
+matrix_impact_cell(struct table *t, const json_t *impact)
 {
 	struct estimate e = records_estimate(impact);
 
@@ -114,7 +115,7 @@ impact_cell(struct table *t, const json_t *impact)
 }
 
 static void
-print_impacts(const struct matrix *m)
+matrix_print_impacts(const struct matrix *m)
 {
 	static const char *const ofs[] = { "mean", "p99" };
 	struct strbuf heads = { 0 };
@@ -136,7 +137,7 @@ print_impacts(const struct matrix *m)
 		table_cell(t, "%s", test);
 		table_cell(t, "%s", ofs[i % 2]);
 		for (size_t k = 0; k < m->count; k++)
-			impact_cell(t,
+			matrix_impact_cell(t,
 			    records_impact(m->of[k].records, test, ofs[i % 2]));
 	}
 	puts("Impact: how many times worse than isolated, with its interval");
@@ -155,7 +156,7 @@ struct count {
 };
 
 static int
-counts_as(const struct count *n, const char *counter)
+matrix_counts_as(const struct count *n, const char *counter)
 {
 	for (size_t i = 0; i < ARRAY_LEN(n->words); i++)
 		if (n->words[i] != NULL && strstr(counter, n->words[i]) != NULL)
@@ -164,21 +165,21 @@ counts_as(const struct count *n, const char *counter)
 }
 
 static double
-sum_of(const struct count *n, const json_t *nic)
+matrix_sum_of(const struct count *n, const json_t *nic)
 {
 	const char *key;
 	double sum = 0;
 	json_t *v;
 
 	json_object_foreach (json_object_get(nic, "counters"), key, v)
-		if (counts_as(n, key))
+		if (matrix_counts_as(n, key))
 			sum += json_number_value(v);
 	return sum;
 }
 
 /* The devices at a border, by "node device". */
 static json_t *
-border_index(const json_t *counters, json_int_t border)
+matrix_border_index(const json_t *counters, json_int_t border)
 {
 	json_t *ret = json_object(), *row, *nic;
 	char key[200];
@@ -197,18 +198,18 @@ border_index(const json_t *counters, json_int_t border)
 
 /* From the border at which a visit began to the one at which it ended. */
 static void
-count_visit(const json_t *counters, json_int_t from, json_int_t to,
+matrix_count_visit(const json_t *counters, json_int_t from, json_int_t to,
     struct count *n)
 {
-	json_t *was = border_index(counters, from);
-	json_t *is = border_index(counters, to), *nic;
+	json_t *was = matrix_border_index(counters, from);
+	json_t *is = matrix_border_index(counters, to), *nic;
 	const char *key;
 
 	json_object_foreach (is, key, nic) {
 		const json_t *before = json_object_get(was, key);
 		double more = before == NULL
 		    ? 0
-		    : sum_of(n, nic) - sum_of(n, before);
+		    : matrix_sum_of(n, nic) - matrix_sum_of(n, before);
 
 		n->all += fmax(0, more);
 		if (more > n->most) {
@@ -221,7 +222,7 @@ count_visit(const json_t *counters, json_int_t from, json_int_t to,
 }
 
 static void
-count_phase(const struct column *col, const char *phase, struct count *n)
+matrix_count_phase(const struct column *col, const char *phase, struct count *n)
 {
 	json_int_t from = 0;
 	const json_t *r;
@@ -236,7 +237,7 @@ count_phase(const struct column *col, const char *phase, struct count *n)
 		if (strcmp(print_member(r, "event", ""), "begin") == 0)
 			from = seq;
 		else if (from > 0)
-			count_visit(col->counters, from, seq, n);
+			matrix_count_visit(col->counters, from, seq, n);
 	}
 }
 
@@ -247,7 +248,7 @@ static const struct count counts[] = {
 };
 
 static void
-print_counters(const struct matrix *m)
+matrix_print_counters(const struct matrix *m)
 {
 	struct table *t = table_new("congestor|phase|counter|>all devices|"
 				    ">most at one|where");
@@ -258,7 +259,8 @@ print_counters(const struct matrix *m)
 			for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
 				struct count n = counts[i];
 
-				count_phase(&m->of[k], names_phases[p], &n);
+				matrix_count_phase(&m->of[k], names_phases[p],
+				    &n);
 				if (!(n.all > 0))
 					continue;
 				table_cell(t, "%s", m->of[k].mix);
@@ -308,8 +310,8 @@ matrix(struct ctl *c)
 		print_json(list);
 		json_decref(list);
 	} else if (rc == 0) {
-		print_impacts(&m);
-		print_counters(&m);
+		matrix_print_impacts(&m);
+		matrix_print_counters(&m);
 	}
 	matrix_clear(&m);
 	return rc;

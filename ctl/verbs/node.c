@@ -16,7 +16,7 @@
 
 /* A name that nobody knows is more often a slip than a node to come. */
 static void
-tell_unseen(const struct hostlist *hl, const json_t *nodes)
+node_tell_unseen(const struct hostlist *hl, const json_t *nodes)
 {
 	const char **names = xcalloc(hl->count + 1, sizeof(*names));
 	json_t *seen = json_object(), *node;
@@ -39,7 +39,7 @@ tell_unseen(const struct hostlist *hl, const json_t *nodes)
 
 /* Drop the nodes that --state or the hostlist leave out. 0 or an exit code. */
 static int
-filter(struct ctl *c, json_t *nodes)
+node_filter(struct ctl *c, json_t *nodes)
 {
 	const char *state = opts_value(&c->opts, OPT_STATE);
 	struct hostlist hl = { 0 };
@@ -50,7 +50,7 @@ filter(struct ctl *c, json_t *nodes)
 		return rc;
 	if (c->args_count > 0 && hostlist_parse(c->args[0], &hl, &err) < 0)
 		return ctl_fail("%s: %s", c->args[0], err.text);
-	tell_unseen(&hl, nodes);
+	node_tell_unseen(&hl, nodes);
 	for (size_t i = json_array_size(nodes); i-- > 0;) {
 		const json_t *node = json_array_get(nodes, i);
 
@@ -65,7 +65,7 @@ filter(struct ctl *c, json_t *nodes)
 }
 
 static const char *
-work_of(const json_t *node, char *scratch)
+node_work_of(const json_t *node, char *scratch)
 {
 	(void)scratch;
 	return print_member(node, "run", print_member(node, "busy", "-"));
@@ -78,7 +78,7 @@ static const struct print_column columns[] = {
 	{ "last seen", "last_seen_unix_ns", NULL, PRINT_TIME, NULL },
 	{ ">load", "load", NULL, PRINT_NUMBER, NULL },
 	{ ">score", "score", NULL, PRINT_NUMBER, NULL },
-	{ "run", NULL, NULL, PRINT_OF, work_of },
+	{ "run", NULL, NULL, PRINT_OF, node_work_of },
 	{ "software", "software", "-", PRINT_TEXT, NULL },
 	{ "address", "addr", "-", PRINT_TEXT, NULL },
 	{ 0 },
@@ -86,7 +86,7 @@ static const struct print_column columns[] = {
 
 /* A line for each value of a member, in the order of its first node. */
 static void
-print_folded(const json_t *nodes, const char *key)
+node_print_folded(const json_t *nodes, const char *key)
 {
 	char *heads = xasprintf("%s|>nodes|hosts", key);
 	struct table *t = table_new(heads);
@@ -123,14 +123,14 @@ node_list(struct ctl *c)
 
 	if (rc != 0)
 		return rc;
-	rc = filter(c, nodes);
+	rc = node_filter(c, nodes);
 	if (rc == 0 &&
 	    (opts_given(&c->opts, OPT_JSON) ||
 		(!opts_given(&c->opts, OPT_SOFTWARE) &&
 		    !opts_given(&c->opts, OPT_FOLD))))
 		return print_list(c, nodes, columns, NULL);
 	if (rc == 0)
-		print_folded(nodes,
+		node_print_folded(nodes,
 		    opts_given(&c->opts, OPT_SOFTWARE) ? "software" : "state");
 	json_decref(nodes);
 	return rc;
@@ -138,7 +138,7 @@ node_list(struct ctl *c)
 
 /* A value on a line of its own; what has members gets a line for each. */
 static void
-print_value(const char *name, json_t *v, int indent)
+node_print_value(const char *name, json_t *v, int indent)
 {
 	char at[PRINT_BYTES];
 	const char *key;
@@ -153,11 +153,11 @@ print_value(const char *name, json_t *v, int indent)
 	} else if (json_is_object(v)) {
 		printf("%*s%s\n", indent, "", name);
 		json_object_foreach (v, key, item)
-			print_value(key, item, indent + 2);
+			node_print_value(key, item, indent + 2);
 	} else if (json_is_array(v)) {
 		printf("%*s%s\n", indent, "", name);
 		json_array_foreach (v, i, item)
-			print_value("-", item, indent + 2);
+			node_print_value("-", item, indent + 2);
 	} else if (n > 8 && strcmp(name + n - 8, "_unix_ns") == 0) {
 		json_t *time = json_pack("{s:O}", "t", v);
 
@@ -188,7 +188,7 @@ node_show(struct ctl *c)
 		print_json(node);
 	} else {
 		json_object_foreach (node, key, v)
-			print_value(key, v, 0);
+			node_print_value(key, v, 0);
 	}
 	json_decref(node);
 	return EXIT_CODE_OK;
@@ -196,7 +196,7 @@ node_show(struct ctl *c)
 
 /* Why the agent of a node should not be replaced now, or NULL. */
 static const char *
-upgrade_wait(const json_t *node, char scratch[ERR_TEXT_BYTES])
+node_upgrade_wait(const json_t *node, char scratch[ERR_TEXT_BYTES])
 {
 	const char *run = print_member(node, "run", NULL);
 
@@ -228,14 +228,14 @@ node_upgrade_check(struct ctl *c)
 		return EXIT_CODE_UNKNOWN;
 	}
 	own = print_member(version, "version", "?");
-	rc = filter(c, nodes);
+	rc = node_filter(c, nodes);
 	if (rc == 0) {
 		printf("collector: %s\n", own);
-		print_folded(nodes, "software");
+		node_print_folded(nodes, "software");
 	}
 	for (i = 0; rc == 0 && i < json_array_size(nodes); i++) {
 		node = json_array_get(nodes, i);
-		why = upgrade_wait(node, scratch);
+		why = node_upgrade_wait(node, scratch);
 		older |= strverscmp(print_member(node, "software", own), own) >
 		    0;
 		if (why == NULL)

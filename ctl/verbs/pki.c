@@ -21,7 +21,7 @@
 #define ENROLLED  "/var/lib/coalmine/enrolled"
 
 static int
-days_of(const struct ctl *c, int otherwise)
+pki_days_of(const struct ctl *c, int otherwise)
 {
 	return (int)opts_number(&c->opts, OPT_DAYS, otherwise);
 }
@@ -31,7 +31,7 @@ pki_verb_init(struct ctl *c)
 {
 	struct err err;
 
-	if (pki_init(c->args[0], "Coalmine authority", days_of(c, CA_DAYS),
+	if (pki_init(c->args[0], "Coalmine authority", pki_days_of(c, CA_DAYS),
 		&err) < 0)
 		return ctl_fail("%s", err.text);
 	printf("authority in %s: ca.pem for every host, ca.key for none\n",
@@ -44,7 +44,7 @@ pki_verb_enroller(struct ctl *c)
 {
 	struct err err;
 
-	if (pki_enroller(c->args[0], days_of(c, CA_DAYS), &err) < 0)
+	if (pki_enroller(c->args[0], pki_days_of(c, CA_DAYS), &err) < 0)
 		return ctl_fail("%s", err.text);
 	printf("%s/enroll.pem and enroll.key are for the collector: enroll.ca, "
 	       "enroll.key\n",
@@ -54,7 +54,7 @@ pki_verb_enroller(struct ctl *c)
 
 /* One word on each name of the hostlist in the second argument. */
 static int
-each_name(struct ctl *c,
+pki_each_name(struct ctl *c,
     int (*one)(struct ctl *c, const char *name, struct err *err),
     const char *done)
 {
@@ -75,7 +75,7 @@ each_name(struct ctl *c,
 }
 
 static int
-issue_one(struct ctl *c, const char *name, struct err *err)
+pki_issue_one(struct ctl *c, const char *name, struct err *err)
 {
 	const char *role = opts_value(&c->opts, OPT_ROLE);
 
@@ -84,7 +84,7 @@ issue_one(struct ctl *c, const char *name, struct err *err)
 		.role = (enum role)STR_FIND(names_roles, role),
 		.sans = c->opts.of[OPT_SAN].values,
 		.san_count = c->opts.of[OPT_SAN].count,
-		.life_s = days_of(c, CERT_DAYS) * PKI_DAY_S },
+		.life_s = pki_days_of(c, CERT_DAYS) * PKI_DAY_S },
 	    err);
 }
 
@@ -94,24 +94,24 @@ pki_verb_issue(struct ctl *c)
 	if (!opts_given(&c->opts, OPT_ROLE))
 		return ctl_fail("pki issue needs --role: allowed are %s",
 		    opts_rows[OPT_ROLE].words);
-	return each_name(c, issue_one, "issued");
+	return pki_each_name(c, pki_issue_one, "issued");
 }
 
 static int
-renew_one(struct ctl *c, const char *name, struct err *err)
+pki_renew_one(struct ctl *c, const char *name, struct err *err)
 {
-	return pki_renew(c->args[0], name, days_of(c, CERT_DAYS),
+	return pki_renew(c->args[0], name, pki_days_of(c, CERT_DAYS),
 	    opts_given(&c->opts, OPT_REKEY), err);
 }
 
 static int
 pki_verb_renew(struct ctl *c)
 {
-	return each_name(c, renew_one, "renewed");
+	return pki_each_name(c, pki_renew_one, "renewed");
 }
 
 static int
-revoke_one(struct ctl *c, const char *name, struct err *err)
+pki_revoke_one(struct ctl *c, const char *name, struct err *err)
 {
 	const char *file = opts_value(&c->opts, OPT_ENROLLED);
 
@@ -123,7 +123,7 @@ revoke_one(struct ctl *c, const char *name, struct err *err)
 static int
 pki_verb_revoke(struct ctl *c)
 {
-	int rc = each_name(c, revoke_one, "revoked");
+	int rc = pki_each_name(c, pki_revoke_one, "revoked");
 
 	if (rc == EXIT_CODE_OK)
 		printf("%s/crl.pem is for the collector: tls.crl, and SIGHUP\n",
@@ -174,7 +174,7 @@ pki_verb_token(struct ctl *c)
 
 /* Days until a certificate ends; negative once it has. */
 static double
-days_left(const json_t *cert)
+pki_days_left(const json_t *cert)
 {
 	return (member_number(cert, "not_after_unix_ns") -
 		   (double)clk_unix_ns()) /
@@ -182,9 +182,9 @@ days_left(const json_t *cert)
 }
 
 static const char *
-state_of(const json_t *cert, char *scratch)
+pki_state_of(const json_t *cert, char *scratch)
 {
-	double days = days_left(cert);
+	double days = pki_days_left(cert);
 
 	(void)scratch;
 	return days < 0 ? "expired" : days < SOON_DAYS ? "soon" : "ok";
@@ -194,7 +194,7 @@ static const struct print_column columns[] = {
 	{ "name", "name", "?", PRINT_TEXT, NULL },
 	{ "role", "role", "?", PRINT_TEXT, NULL },
 	{ "expires (UTC)", "not_after_unix_ns", NULL, PRINT_TIME, NULL },
-	{ "state", NULL, NULL, PRINT_OF, state_of },
+	{ "state", NULL, NULL, PRINT_OF, pki_state_of },
 	{ "serial", "serial", "?", PRINT_TEXT, NULL },
 	{ "names", "sans", "-", PRINT_TEXTS, NULL },
 	{ 0 },
@@ -213,7 +213,7 @@ pki_verb_list(struct ctl *c)
 	if (ctl_arrange(c, list) != 0)
 		return EXIT_CODE_UNKNOWN;
 	json_array_foreach (list, i, cert) {
-		double days = days_left(cert);
+		double days = pki_days_left(cert);
 
 		if (days < 0)
 			rc = EXIT_CODE_BAD;

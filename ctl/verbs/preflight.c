@@ -62,7 +62,7 @@ struct flight {
 static const json_t *by_leaf; /* {node: leaf}, for qsort; NULL: by names */
 
 static int
-leaf_compare(const void *va, const void *vb)
+preflight_leaf_compare(const void *va, const void *vb)
 {
 	const char *a = *(char *const *)va, *b = *(char *const *)vb;
 	int leaf = hostlist_compare(member_text(by_leaf, a),
@@ -73,7 +73,7 @@ leaf_compare(const void *va, const void *vb)
 
 /* The nodes in an order in which halves have leaves of their own. */
 static void
-order_nodes(struct flight *f)
+preflight_order_nodes(struct flight *f)
 {
 	json_t *leaves = json_object(), *row;
 	struct hostlist *hl = &f->nodes;
@@ -98,13 +98,13 @@ order_nodes(struct flight *f)
 		}
 	hl->count = kept;
 	by_leaf = leaves;
-	qsort(hl->names, kept, sizeof(*hl->names), leaf_compare);
+	qsort(hl->names, kept, sizeof(*hl->names), preflight_leaf_compare);
 	by_leaf = NULL;
 	json_decref(leaves);
 }
 
 static int
-flight_open(struct flight *f)
+preflight_flight_open(struct flight *f)
 {
 	const char *nodes = opts_value(&f->c->opts, OPT_NODES);
 	const char *within = opts_value(&f->c->opts, OPT_WITHIN);
@@ -141,7 +141,7 @@ flight_open(struct flight *f)
 	else if (rc == 0)
 		rc = ctl_get(f->c, "shares", NULL, &f->facts);
 	if (rc == 0)
-		order_nodes(f);
+		preflight_order_nodes(f);
 	return rc;
 }
 
@@ -156,7 +156,7 @@ struct group_run {
 };
 
 static int
-group_order(struct flight *f, const struct bisect_group *g,
+preflight_group_order(struct flight *f, const struct bisect_group *g,
     struct group_run *ret)
 {
 	const struct opt_values *given = &f->c->opts.of[OPT_OVERRIDE];
@@ -173,7 +173,7 @@ group_order(struct flight *f, const struct bisect_group *g,
 	for (size_t i = 0; i < g->count; i++)
 		names[i] = f->nodes.names[g->members[i]];
 	/* Ranks are so, and expected so. */
-	qsort(names, g->count, sizeof(*names), leaf_compare);
+	qsort(names, g->count, sizeof(*names), preflight_leaf_compare);
 	*ret = (struct group_run){ .list = hostlist_format(names, g->count),
 		.count = g->count };
 	free(names);
@@ -218,8 +218,8 @@ group_order(struct flight *f, const struct bisect_group *g,
 
 /* What is further above its least is what counts. */
 static void
-worse(const struct flight *f, double effect, double spread, double *ret_effect,
-    double *ret_spread)
+preflight_worse(const struct flight *f, double effect, double spread,
+    double *ret_effect, double *ret_spread)
 {
 	if (isnan(*ret_effect) ||
 	    effect - bisect_least(&f->options, spread) >
@@ -234,7 +234,7 @@ worse(const struct flight *f, double effect, double spread, double *ret_effect,
  * times as slow if it had work all along; it looks for messages for most of it,
  * so half of the logarithm is taken. */
 static double
-waits_of(const json_t *row)
+preflight_waits_of(const json_t *row)
 {
 	double ratio = member_number(row, "wait_ratio");
 
@@ -245,8 +245,9 @@ waits_of(const json_t *row)
  * measured first, which also says who is looked at first. ret_doubt: what cores
  * may have done that somebody else had. */
 static void
-judge_pairs(struct flight *f, const struct group_run *g, const json_t *record,
-    double *ret_effect, double *ret_spread, double *ret_doubt)
+preflight_judge_pairs(struct flight *f, const struct group_run *g,
+    const json_t *record, double *ret_effect, double *ret_spread,
+    double *ret_doubt)
 {
 	const char *test = member_text(record, "test"), *name;
 	int rate = strcmp(member_text(record, "unit"), "B/s") == 0;
@@ -259,13 +260,13 @@ judge_pairs(struct flight *f, const struct group_run *g, const json_t *record,
 	/* Nobody knows by whom; there may be a number without it. */
 	if (strcmp(member_text(record, "cause"),
 		names_causes[CAUSE_TIMEOUT].name) == 0)
-		worse(f, INFINITY, 0, ret_effect, ret_spread);
+		preflight_worse(f, INFINITY, 0, ret_effect, ret_spread);
 	json_array_foreach (rows, i, row)
 		x[i] = (rate ? -1 : 1) *
 		    log(member_number(row, rate ? "q75" : "q25"));
 	sorted = x + i;
 	json_array_foreach (rows, i, row)
-		*ret_doubt = fmax(*ret_doubt, waits_of(row));
+		*ret_doubt = fmax(*ret_doubt, preflight_waits_of(row));
 	for (size_t k = 0; k < i; k++)
 		if (isfinite(x[k]))
 			sorted[n++] = x[k];
@@ -285,7 +286,7 @@ judge_pairs(struct flight *f, const struct group_run *g, const json_t *record,
 	/* Where all together did not run, nobody knows what is typical; but
 	 * what runs without the others is not what keeps them from it. */
 	if (typical == NULL && n > 0 && g->count < f->nodes.count)
-		worse(f, 0, SCATTER_MIN, ret_effect, ret_spread);
+		preflight_worse(f, 0, SCATTER_MIN, ret_effect, ret_spread);
 	median = member_number(typical, "median");
 	spread = member_number(typical, "scatter");
 	json_array_foreach (rows, i, row) {
@@ -293,7 +294,7 @@ judge_pairs(struct flight *f, const struct group_run *g, const json_t *record,
 
 		if (!isfinite(effect))
 			continue;
-		worse(f, effect, spread, ret_effect, ret_spread);
+		preflight_worse(f, effect, spread, ret_effect, ret_spread);
 		name = member_text(row, "node");
 		for (size_t k = 0;
 		     is_first && effect > bisect_least(&f->options, spread) &&
@@ -301,7 +302,7 @@ judge_pairs(struct flight *f, const struct group_run *g, const json_t *record,
 		     k++)
 			if (strcmp(f->nodes.names[k], name) == 0)
 				bisect_hint(f->b, k,
-				    effect - waits_of(row) >
+				    effect - preflight_waits_of(row) >
 					bisect_least(&f->options, spread));
 	}
 	free(x);
@@ -311,7 +312,7 @@ judge_pairs(struct flight *f, const struct group_run *g, const json_t *record,
  * compared with earlier ones, where there were some; else the faster way with
  * the fastest that is known. */
 static void
-judge_collective(struct flight *f, const struct group_run *g,
+preflight_judge_collective(struct flight *f, const struct group_run *g,
     const json_t *record, double *ret_effect, double *ret_spread)
 {
 	double seconds = member_number(record, "seconds");
@@ -333,7 +334,7 @@ judge_collective(struct flight *f, const struct group_run *g,
 	interval = json_object_get(told, "interval");
 	effect = log(seconds / member_number(told, "seconds"));
 	if (isfinite(effect)) {
-		worse(f, effect,
+		preflight_worse(f, effect,
 		    log(member_number(interval, "hi") /
 			member_number(told, "seconds")) /
 			robust_normal_quantile(0.5 + EXPECTATION_LEVEL / 2),
@@ -347,7 +348,7 @@ judge_collective(struct flight *f, const struct group_run *g,
 /* A run that has ended: what its group is like. One that could not even run
  * says as much. */
 static int
-group_judge(struct flight *f, size_t index, const struct group_run *g,
+preflight_group_judge(struct flight *f, size_t index, const struct group_run *g,
     const json_t *run)
 {
 	int state = STR_FIND(names_run_states, member_text(run, "state"));
@@ -363,11 +364,11 @@ group_judge(struct flight *f, size_t index, const struct group_run *g,
 			return rc;
 		json_array_foreach (records, i, record)
 			if (records_is(record, "canary", NULL))
-				judge_pairs(f, g, record, &effect, &spread,
-				    &doubt);
+				preflight_judge_pairs(f, g, record, &effect,
+				    &spread, &doubt);
 			else if (records_is(record, "speedup", "collective"))
-				judge_collective(f, g, record, &effect,
-				    &spread);
+				preflight_judge_collective(f, g, record,
+				    &effect, &spread);
 		json_decref(records);
 	} else if (state == RUN_FAILED || state == RUN_TIMED_OUT ||
 	    state == RUN_NONSTART) {
@@ -394,7 +395,8 @@ group_judge(struct flight *f, size_t index, const struct group_run *g,
 /* All groups of a round at once, as long as there is time; what has not ended
  * then is cancelled. */
 static int
-round_run(struct flight *f, const struct bisect_group *groups, size_t count)
+preflight_round_run(struct flight *f, const struct bisect_group *groups,
+    size_t count)
 {
 	struct group_run *list = xcalloc(count, sizeof(*list));
 	size_t left = 0;
@@ -402,7 +404,7 @@ round_run(struct flight *f, const struct bisect_group *groups, size_t count)
 	int rc = 0, is_away = 0;
 
 	for (; rc == 0 && left < count; left++)
-		rc = group_order(f, &groups[left], &list[left]);
+		rc = preflight_group_order(f, &groups[left], &list[left]);
 	while (rc == 0 && left > 0 && clk_ns() < f->stop_ns) {
 		clk_sleep_ns(POLL_NS);
 		for (size_t i = 0; rc == 0 && i < count; i++) {
@@ -414,7 +416,7 @@ round_run(struct flight *f, const struct bisect_group *groups, size_t count)
 			if (runs_final(run)) {
 				list[i].ended = 1;
 				left--;
-				rc = group_judge(f, i, &list[i], run);
+				rc = preflight_group_judge(f, i, &list[i], run);
 			}
 			json_decref(run);
 		}
@@ -443,7 +445,8 @@ round_run(struct flight *f, const struct bisect_group *groups, size_t count)
 /* ---- what is told ---- */
 
 static json_t *
-hosts_json(const struct flight *f, const size_t *members, size_t count)
+preflight_hosts_json(const struct flight *f, const size_t *members,
+    size_t count)
 {
 	const char **names = xcalloc(count + 1, sizeof(*names));
 	json_t *ret;
@@ -459,13 +462,13 @@ hosts_json(const struct flight *f, const size_t *members, size_t count)
 }
 
 static json_t *
-times_json(double effect)
+preflight_times_json(double effect)
 {
 	return isfinite(effect) ? json_real(exp(effect)) : json_null();
 }
 
 static json_t *
-told_make(const struct flight *f, int timely)
+preflight_told_make(const struct flight *f, int timely)
 {
 	size_t *lists = xcalloc(3 * f->nodes.count + 1, sizeof(*lists));
 	size_t counts[3] = { 0 }, *of[3];
@@ -482,24 +485,26 @@ told_make(const struct flight *f, int timely)
 		if (s == BISECT_SLOW)
 			json_array_append_new(slow,
 			    json_pack("{s:s, s:o}", "node", f->nodes.names[i],
-				"times", times_json(effect)));
+				"times", preflight_times_json(effect)));
 	}
 	for (size_t i = 0; bisect_way(f->b, i, &way); i++) {
 		o = json_pack("{s:o, s:o, s:i}", "between",
-		    hosts_json(f, way.members,
+		    preflight_hosts_json(f, way.members,
 			way.left > 0 ? way.left : way.count),
-		    "times", times_json(way.effect), "ends", way.ends);
+		    "times", preflight_times_json(way.effect), "ends",
+		    way.ends);
 		if (way.left > 0)
 			json_object_set_new(o, "and",
-			    hosts_json(f, way.members + way.left,
+			    preflight_hosts_json(f, way.members + way.left,
 				way.count - way.left));
 		json_array_append_new(ways, o);
 	}
 	told = json_pack("{s:o, s:o, s:o, s:o, s:O, s:i, s:f, s:b, s:O}",
 	    "slow", slow, "ways", ways, "fit",
-	    hosts_json(f, of[BISECT_FINE], counts[BISECT_FINE]), "open",
-	    hosts_json(f, of[BISECT_OPEN], counts[BISECT_OPEN]), "away",
-	    f->away, "rounds", (int)bisect_rounds(f->b), "took_s",
+	    preflight_hosts_json(f, of[BISECT_FINE], counts[BISECT_FINE]),
+	    "open",
+	    preflight_hosts_json(f, of[BISECT_OPEN], counts[BISECT_OPEN]),
+	    "away", f->away, "rounds", (int)bisect_rounds(f->b), "took_s",
 	    (double)(clk_ns() - f->start_ns) / 1e9, "timely", timely, "groups",
 	    f->groups);
 	free(lists);
@@ -507,7 +512,7 @@ told_make(const struct flight *f, int timely)
 }
 
 static void
-print_times(const json_t *o)
+preflight_print_times(const json_t *o)
 {
 	if (json_is_number(json_object_get(o, "times")))
 		printf(": %.1f times what is expected\n",
@@ -517,7 +522,7 @@ print_times(const json_t *o)
 }
 
 static void
-print_told(const json_t *told)
+preflight_print_told(const json_t *told)
 {
 	static const char *const ends[] = { "",
 		", and from the first to others",
@@ -532,7 +537,7 @@ print_told(const json_t *told)
 
 	member_foreach (told, "slow", i, o) {
 		printf("slow  %s", member_text(o, "node"));
-		print_times(o);
+		preflight_print_times(o);
 	}
 	member_foreach (told, "ways", i, o) {
 		printf("slow  the way between %s%s%s%s",
@@ -541,7 +546,7 @@ print_told(const json_t *told)
 		    json_object_get(o, "and") == NULL ? "" : " and ",
 		    member_text(o, "and"));
 		fputs(ends[member_int(o, "ends") & 3], stdout);
-		print_times(o);
+		preflight_print_times(o);
 	}
 	if (member_text(told, "fit")[0] != '\0')
 		printf("fit   %s\n", member_text(told, "fit"));
@@ -567,7 +572,7 @@ preflight(struct ctl *c)
 		.typical = json_object(),
 		.groups = json_array() };
 	const struct bisect_group *groups;
-	int rc = flight_open(&f), timely = 1;
+	int rc = preflight_flight_open(&f), timely = 1;
 	size_t count;
 	json_t *told;
 
@@ -577,16 +582,16 @@ preflight(struct ctl *c)
 		timely = clk_ns() + ROUND_MIN_NS < f.stop_ns;
 		if (!timely)
 			break;
-		rc = round_run(&f, groups, count);
+		rc = preflight_round_run(&f, groups, count);
 		timely = clk_ns() < f.stop_ns;
 	}
 	/* A collector that goes away takes back nothing that was measured. */
 	if (rc == 0 || bisect_rounds(f.b) > 1) {
-		told = told_make(&f, timely);
+		told = preflight_told_make(&f, timely);
 		if (opts_given(&c->opts, OPT_JSON))
 			print_json_line(told);
 		else
-			print_told(told);
+			preflight_print_told(told);
 		rc = json_array_size(json_object_get(told, "slow")) +
 			    json_array_size(json_object_get(told, "ways")) >
 			0

@@ -20,7 +20,7 @@
 static const char *const impact_ofs[] = { "mean", "p99" };
 
 static void
-quantity_cell(struct table *t, double value, const char *unit)
+report_quantity_cell(struct table *t, double value, const char *unit)
 {
 	char text[PRINT_BYTES];
 
@@ -30,7 +30,7 @@ quantity_cell(struct table *t, double value, const char *unit)
 
 /* "2.41 ms .. 2.49 ms" */
 static void
-interval_cell(struct table *t, const struct estimate *e)
+report_interval_cell(struct table *t, const struct estimate *e)
 {
 	char lo[PRINT_BYTES], hi[PRINT_BYTES];
 
@@ -67,8 +67,8 @@ static const struct form {
 
 /* The records of one probe, phase and unit, in the order of the names. */
 static void
-print_form(const struct form *form, const json_t *records, const char *probe,
-    const char *phase)
+report_print_form(const struct form *form, const json_t *records,
+    const char *probe, const char *phase)
 {
 	struct table *t = table_new(form->heads);
 	int canary = strcmp(probe, "canary") == 0;
@@ -88,12 +88,12 @@ print_form(const struct form *form, const json_t *records, const char *probe,
 		table_cell(t, "%s", print_member(r, "test", "?"));
 		table_cell(t, "%.0f", member_number(r, "n"));
 		for (size_t k = 0; k < ARRAY_LEN(form->statistics); k++)
-			quantity_cell(t,
+			report_quantity_cell(t,
 			    records_statistic(r, form->statistics[k].name,
 				form->statistics[k].q),
 			    form->unit);
 		table_cell(t, "%s", e.of);
-		interval_cell(t, &e);
+		report_interval_cell(t, &e);
 		table_cell(t, "%s",
 		    print_member(r, "cause",
 			print_member(r, "stopped_by", "-")));
@@ -109,14 +109,14 @@ print_form(const struct form *form, const json_t *records, const char *probe,
 }
 
 static void
-print_phase(const json_t *records, const char *probe, const char *phase)
+report_print_phase(const json_t *records, const char *probe, const char *phase)
 {
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++)
-		print_form(&forms[i], records, probe, phase);
+		report_print_form(&forms[i], records, probe, phase);
 }
 
 static void
-print_impacts(const json_t *records)
+report_print_impacts(const json_t *records)
 {
 	struct table *t = table_new("test|of|>impact|interval|>level|");
 	int rows = 0;
@@ -132,8 +132,8 @@ print_impacts(const json_t *records)
 			rows++;
 			table_cell(t, "%s", names_tests[i].name);
 			table_cell(t, "%s", e.of);
-			quantity_cell(t, e.value, e.unit);
-			interval_cell(t, &e);
+			report_quantity_cell(t, e.value, e.unit);
+			report_interval_cell(t, &e);
 			if (isfinite(e.level))
 				table_cell(t, "%.0f %%", e.level * 100);
 			else
@@ -154,7 +154,7 @@ struct node_row {
 };
 
 static int
-compare_cb(const void *a, const void *b)
+report_compare_cb(const void *a, const void *b)
 {
 	const struct node_row *x = a, *y = b;
 
@@ -164,7 +164,7 @@ compare_cb(const void *a, const void *b)
 /* The worst nodes of one record: those that are slow even with their better
  * partners. */
 static void
-print_nodes_of(struct table *t, const json_t *r)
+report_print_nodes_of(struct table *t, const json_t *r)
 {
 	const json_t *nodes = json_object_get(r, "nodes");
 	size_t count = json_array_size(nodes), i;
@@ -184,22 +184,22 @@ print_nodes_of(struct table *t, const json_t *r)
 		if (!isfinite(rows[i].worse))
 			rows[i].worse = -INFINITY;
 	}
-	qsort(rows, count, sizeof(*rows), compare_cb);
+	qsort(rows, count, sizeof(*rows), report_compare_cb);
 	for (i = 0; i < count && i < NODES_SHOWN; i++) {
 		table_cell(t, "%s", print_member(r, "test", "?"));
 		table_cell(t, "%s", rows[i].node);
 		table_cell(t, "%.0f", rows[i].n);
-		quantity_cell(t, rows[i].p50, unit);
-		quantity_cell(t, rows[i].p99, unit);
-		quantity_cell(t, rows[i].q25, unit);
-		quantity_cell(t, rows[i].q75, unit);
+		report_quantity_cell(t, rows[i].p50, unit);
+		report_quantity_cell(t, rows[i].p99, unit);
+		report_quantity_cell(t, rows[i].q25, unit);
+		report_quantity_cell(t, rows[i].q75, unit);
 	}
 	free(rows);
 }
 
 /* Nodes and pairs are judged without congestors: the quiet phase. */
 static void
-print_worst(const json_t *records, const char *phase)
+report_print_worst(const json_t *records, const char *phase)
 {
 	struct table *nodes = table_new("test|node|>n|>p50|>p99|>q25|>q75");
 	struct table *pairs = table_new("test|node|with|>n|>p50");
@@ -212,7 +212,7 @@ print_worst(const json_t *records, const char *phase)
 
 		if (r == NULL)
 			continue;
-		print_nodes_of(nodes, r);
+		report_print_nodes_of(nodes, r);
 		some_nodes |= json_array_size(json_object_get(r, "nodes")) > 0;
 		list = json_object_get(r, "pairs");
 		some_pairs |= json_array_size(list) > 0;
@@ -224,7 +224,7 @@ print_worst(const json_t *records, const char *phase)
 			table_cell(pairs, "%s", print_member(p, "a", "?"));
 			table_cell(pairs, "%s", print_member(p, "b", "?"));
 			table_cell(pairs, "%.0f", member_number(p, "n"));
-			quantity_cell(pairs, member_number(p, "p50"),
+			report_quantity_cell(pairs, member_number(p, "p50"),
 			    print_member(r, "unit", "s"));
 		}
 	}
@@ -244,7 +244,7 @@ print_worst(const json_t *records, const char *phase)
 
 /* quiet is the name of the phase without congestors. */
 static void
-print_histograms(const json_t *records, const char *quiet, int ascii)
+report_print_histograms(const json_t *records, const char *quiet, int ascii)
 {
 	static struct hist left, right;
 
@@ -268,7 +268,7 @@ print_histograms(const json_t *records, const char *quiet, int ascii)
 }
 
 static void
-print_tables(const json_t *run, const json_t *records, int ascii)
+report_print_tables(const json_t *run, const json_t *records, int ascii)
 {
 	const char *quiet = records_quiet_phase(records);
 	size_t count;
@@ -289,16 +289,16 @@ print_tables(const json_t *run, const json_t *records, int ascii)
 	    records_find(records, "canary", NULL, NULL) == NULL)
 		puts("no canary has a result");
 	for (int i = 0; i < PHASE_MAX; i++)
-		print_phase(records, "canary", names_phases[i]);
-	print_impacts(records);
+		report_print_phase(records, "canary", names_phases[i]);
+	report_print_impacts(records);
 	for (int i = 0; i < PHASE_MAX; i++)
-		print_phase(records, "congestor", names_phases[i]);
-	print_worst(records, quiet);
-	print_histograms(records, quiet, ascii);
+		report_print_phase(records, "congestor", names_phases[i]);
+	report_print_worst(records, quiet);
+	report_print_histograms(records, quiet, ascii);
 }
 
 static void
-csv_number(const json_t *r, const char *name)
+report_csv_number(const json_t *r, const char *name)
 {
 	double x = member_number(r, name);
 
@@ -308,7 +308,7 @@ csv_number(const json_t *r, const char *name)
 }
 
 static void
-print_csv(const json_t *records)
+report_print_csv(const json_t *records)
 {
 	static const char *const numbers[] = { "n", "mean", "min", "p50", "p90",
 		"p99", "p999", "max", "value" };
@@ -330,12 +330,12 @@ print_csv(const json_t *records)
 		    member_number(r, "seq"), probe, print_member(r, "test", ""),
 		    print_member(r, "phase", ""), print_member(r, "unit", ""));
 		for (size_t k = 0; k < ARRAY_LEN(numbers); k++)
-			csv_number(r, numbers[k]);
+			report_csv_number(r, numbers[k]);
 		printf("%s,",
 		    print_member(r, "of", print_member(interval, "of", "")));
-		csv_number(interval, "level");
-		csv_number(interval, "lo");
-		csv_number(interval, "hi");
+		report_csv_number(interval, "level");
+		report_csv_number(interval, "lo");
+		report_csv_number(interval, "hi");
 		printf("%s,%s\n", print_member(r, "stopped_by", ""),
 		    print_member(r, "cause", ""));
 	}
@@ -347,7 +347,7 @@ print_csv(const json_t *records)
 
 /* One file, as HTML or as plots alone. */
 static int
-write_sheet(const json_t *run, const json_t *records, const char *html,
+report_write_sheet(const json_t *run, const json_t *records, const char *html,
     const char *svg)
 {
 	const char *path = html != NULL ? html : svg;
@@ -391,15 +391,15 @@ report(struct ctl *c)
 		rc = records_get(c, id, &records);
 	free(id);
 	if (rc == 0 && (html != NULL || svg != NULL))
-		rc = write_sheet(run, records, html, svg);
+		rc = report_write_sheet(run, records, html, svg);
 	else if (rc == 0 && opts_given(&c->opts, OPT_JSON))
 		print_json(records);
 	else if (rc == 0 && opts_given(&c->opts, OPT_CSV))
-		print_csv(records);
+		report_print_csv(records);
 	else if (rc == 0 && opts_given(&c->opts, OPT_FORMAT))
 		rc = report_foreign(records, opts_value(&c->opts, OPT_FORMAT));
 	else if (rc == 0)
-		print_tables(run, records,
+		report_print_tables(run, records,
 		    opts_given(&c->opts, OPT_ASCII) || !progress_utf8());
 	if (rc == 0) {
 		rc = runs_exit_code(run);
@@ -437,7 +437,7 @@ const struct verb verbs_report[] = {
 
 /* What was tried, measured ones first; * is the choice. */
 static void
-print_tuning(const json_t *r)
+report_print_tuning(const json_t *r)
 {
 	static const struct print_column columns[] = {
 		{ "", "mark", "", PRINT_TEXT, NULL },
@@ -462,7 +462,7 @@ print_tuning(const json_t *r)
 }
 
 static int
-tuning(struct ctl *c)
+report_tuning(struct ctl *c)
 {
 	json_t *records = NULL, *list = json_array(), *r;
 	char *id = NULL;
@@ -480,7 +480,7 @@ tuning(struct ctl *c)
 		puts("nothing was tuned");
 	else
 		json_array_foreach (list, i, r)
-			print_tuning(r);
+			report_print_tuning(r);
 	json_decref(list);
 	json_decref(records);
 	free(id);
@@ -493,6 +493,6 @@ const struct verb verbs_tuning[] = {
 	    "What tune = auto has tried, with the time that was predicted and "
 	    "what was measured; * is the choice. remembered: measured in an "
 	    "earlier run, and kept in collective.table.",
-	    tuning },
+	    report_tuning },
 	{ 0 },
 };

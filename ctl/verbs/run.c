@@ -13,7 +13,7 @@
 #include "ctl/records.h"
 
 static const char *
-took_of(const json_t *run, char *scratch)
+run_took_of(const json_t *run, char *scratch)
 {
 	double from = member_number(run, "started_unix_ns");
 	double until = member_number(run, "ended_unix_ns");
@@ -24,7 +24,7 @@ took_of(const json_t *run, char *scratch)
 }
 
 static const char *
-cause_of(const json_t *run, char *scratch)
+run_cause_of(const json_t *run, char *scratch)
 {
 	const char *cause = print_member(run, "cause", "none");
 
@@ -36,10 +36,10 @@ static const struct print_column columns[] = {
 	{ "run", "run", "?", PRINT_TEXT, NULL },
 	{ "campaign", "campaign", "?", PRINT_TEXT, NULL },
 	{ "state", "state", "?", PRINT_TEXT, NULL },
-	{ "cause", NULL, NULL, PRINT_OF, cause_of },
+	{ "cause", NULL, NULL, PRINT_OF, run_cause_of },
 	{ ">nodes", "nodes", NULL, PRINT_NODES, NULL },
 	{ "created (UTC)", "created_unix_ns", NULL, PRINT_TIME, NULL },
-	{ ">took", NULL, NULL, PRINT_OF, took_of },
+	{ ">took", NULL, NULL, PRINT_OF, run_took_of },
 	{ "text", "text", "", PRINT_TEXT, NULL },
 	{ 0 },
 };
@@ -62,7 +62,7 @@ run_list(struct ctl *c)
 /* "n[1-8]: rank 0 on cores 0-15 (NUMA 0), rank 1 on 16-31 (NUMA 1)": of a run
  * whose first record says where its ranks were. */
 static void
-print_affinity(struct ctl *c, const char *run)
+run_print_affinity(struct ctl *c, const char *run)
 {
 	const char *nodes, *last = "";
 	json_t *records, *begin, *row;
@@ -91,7 +91,7 @@ print_affinity(struct ctl *c, const char *run)
 }
 
 static void
-print_run(const json_t *run)
+run_print_run(const json_t *run)
 {
 	static const struct {
 		const char *title, *member;
@@ -149,9 +149,9 @@ run_show(struct ctl *c)
 	if (opts_given(&c->opts, OPT_JSON)) {
 		print_json(run);
 	} else {
-		print_run(run);
+		run_print_run(run);
 		if (member_number(run, "records") > 0)
-			print_affinity(c, print_member(run, "run", ""));
+			run_print_affinity(c, print_member(run, "run", ""));
 	}
 	json_decref(run);
 	return EXIT_CODE_OK;

@@ -30,21 +30,21 @@ schedule_list(struct ctl *c)
 }
 
 static int
-is_missed(const json_t *row)
+schedule_is_missed(const json_t *row)
 {
 	return strcmp(print_member(row, "answer", ""), "missed") == 0;
 }
 
 static const char *
-start_of(const json_t *row, char *scratch)
+schedule_start_of(const json_t *row, char *scratch)
 {
 	print_time(row, "at_unix_ns", scratch);
-	return is_missed(row) ? "-" : scratch;
+	return schedule_is_missed(row) ? "-" : scratch;
 }
 
 static const struct print_column forecast_columns[] = {
 	{ "due (UTC)", "due_unix_ns", NULL, PRINT_TIME, NULL },
-	{ "start (UTC)", NULL, NULL, PRINT_OF, start_of },
+	{ "start (UTC)", NULL, NULL, PRINT_OF, schedule_start_of },
 	{ "campaign", "campaign", "?", PRINT_TEXT, NULL },
 	{ "answer", "answer", "?", PRINT_TEXT, NULL },
 	{ "takes", "duration_s", NULL, PRINT_SPAN, NULL },
@@ -66,14 +66,14 @@ schedule_forecast(struct ctl *c)
 		return rc;
 	/* A start that will be missed is a warning. */
 	json_array_foreach (rows, i, row)
-		if (is_missed(row))
+		if (schedule_is_missed(row))
 			rc = EXIT_CODE_WARN;
 	print_list(c, rows, forecast_columns, NULL);
 	return rc;
 }
 
 static int
-order(struct ctl *c, const char *part, const char *done)
+schedule_order(struct ctl *c, const char *part, const char *done)
 {
 	json_t *answer;
 	int rc = ctl_post(c, part, c->args[0], NULL, &answer);
@@ -88,13 +88,13 @@ order(struct ctl *c, const char *part, const char *done)
 static int
 schedule_enable(struct ctl *c)
 {
-	return order(c, "schedule/*/enable", "enabled");
+	return schedule_order(c, "schedule/*/enable", "enabled");
 }
 
 static int
 schedule_disable(struct ctl *c)
 {
-	return order(c, "schedule/*/disable", "disabled");
+	return schedule_order(c, "schedule/*/disable", "disabled");
 }
 
 const struct verb verbs_schedule[] = {

@@ -32,7 +32,7 @@
 static volatile sig_atomic_t ended;
 
 static void
-end_cb(int number)
+top_end_cb(int number)
 {
 	(void)number;
 	ended = 1;
@@ -44,7 +44,7 @@ struct look {
 };
 
 static void
-look_clear(struct look *l)
+top_look_clear(struct look *l)
 {
 	json_decref(l->nodes);
 	json_decref(l->runs);
@@ -55,7 +55,7 @@ look_clear(struct look *l)
 }
 
 static int
-look_get(struct ctl *c, struct look *l)
+top_look_get(struct ctl *c, struct look *l)
 {
 	struct client *cl = ctl_client(c);
 	int rc;
@@ -72,7 +72,7 @@ look_get(struct ctl *c, struct look *l)
 	if (rc == 0 && client_get(cl, "/verdicts", &l->verdicts) != 0)
 		l->verdicts = NULL;
 	if (rc != 0)
-		look_clear(l);
+		top_look_clear(l);
 	return rc;
 }
 
@@ -84,7 +84,7 @@ struct screen {
 };
 
 static void
-line(struct screen *s, const char *text)
+top_line(struct screen *s, const char *text)
 {
 	size_t len = strlen(text), max = (size_t)s->columns;
 
@@ -100,7 +100,7 @@ line(struct screen *s, const char *text)
 }
 
 static void
-put_head(struct screen *s, const struct look *l)
+top_put_head(struct screen *s, const struct look *l)
 {
 	int by_state[AGENT_STATE_MAX] = { 0 };
 	char text[256], now[32];
@@ -118,18 +118,18 @@ put_head(struct screen *s, const struct look *l)
 	    "coalmine  %s UTC  %zu nodes: %d ok, %d busy, %d late, %d lost",
 	    now, json_array_size(l->nodes), by_state[AGENT_OK],
 	    by_state[AGENT_BUSY], by_state[AGENT_LATE], by_state[AGENT_LOST]);
-	line(s, text);
+	top_line(s, text);
 	json_array_foreach (l->diags, i, n) {
 		snprintf(text, sizeof(text), "%s: %s",
 		    print_member(n, "severity", "?"),
 		    print_member(n, "text", ""));
 		if (i < HEAD_LINES)
-			line(s, text);
+			top_line(s, text);
 	}
 }
 
 static void
-put_verdicts(struct screen *s, const json_t *verdicts)
+top_put_verdicts(struct screen *s, const json_t *verdicts)
 {
 	char text[512];
 	json_t *v;
@@ -143,7 +143,7 @@ put_verdicts(struct screen *s, const json_t *verdicts)
 		snprintf(text, sizeof(text), "%-5s %-16s %-6s %s", word,
 		    print_member(v, "node", print_member(v, "subject", "-")),
 		    print_member(v, "what", ""), print_member(v, "text", ""));
-		line(s, text);
+		top_line(s, text);
 	}
 }
 
@@ -153,7 +153,7 @@ struct scored {
 };
 
 static int
-compare_cb(const void *a, const void *b)
+top_compare_cb(const void *a, const void *b)
 {
 	const struct scored *x = a, *y = b;
 
@@ -163,7 +163,7 @@ compare_cb(const void *a, const void *b)
 /* The highest scores, and a bar for each. Which are slow is what the
  * collector's verdict says: a score is of one round only. */
 static void
-put_scores(struct screen *s, const json_t *nodes)
+top_put_scores(struct screen *s, const json_t *nodes)
 {
 	struct scored *rows = xcalloc(json_array_size(nodes) + 1,
 	    sizeof(*rows));
@@ -176,9 +176,9 @@ put_scores(struct screen *s, const json_t *nodes)
 		rows[count].score = member_number(n, "score");
 		count += isfinite(rows[count].score) != 0;
 	}
-	qsort(rows, count, sizeof(*rows), compare_cb);
-	line(s, "");
-	line(s,
+	qsort(rows, count, sizeof(*rows), top_compare_cb);
+	top_line(s, "");
+	top_line(s,
 	    count > 0 ? "SLOWEST NODES    leaf        state      z"
 		      : "no node has been measured");
 	for (i = 0; i < count && i < 10; i++) {
@@ -193,19 +193,19 @@ put_scores(struct screen *s, const json_t *nodes)
 		    bar, "####################",
 		    verdict == VERDICT_WARN || verdict == VERDICT_BAD ? " slow"
 								      : "");
-		line(s, text);
+		top_line(s, text);
 	}
 	free(rows);
 }
 
 /* The newest of every test. */
 static void
-put_impacts(struct screen *s, const json_t *impacts)
+top_put_impacts(struct screen *s, const json_t *impacts)
 {
 	char text[256];
 
-	line(s, "");
-	line(s, "CONGESTION COSTS (times, p99)");
+	top_line(s, "");
+	top_line(s, "CONGESTION COSTS (times, p99)");
 	for (int t = 0; t < CANARY_MAX; t++) {
 		const json_t *i;
 		size_t k;
@@ -232,21 +232,21 @@ put_impacts(struct screen *s, const json_t *impacts)
 				    "%-12s %8s  not known yet  %s",
 				    names_tests[t].name, "-",
 				    print_member(i, "campaign", ""));
-			line(s, text);
+			top_line(s, text);
 			break;
 		}
 	}
 }
 
 static void
-put_runs(struct screen *s, const json_t *runs)
+top_put_runs(struct screen *s, const json_t *runs)
 {
 	char text[320], at[PRINT_BYTES], left[PRINT_BYTES];
 	json_t *r;
 	size_t i;
 
-	line(s, "");
-	line(s, "RUNS");
+	top_line(s, "");
+	top_line(s, "RUNS");
 	json_array_foreach (runs, i, r) {
 		const json_t *p = json_object_get(r, "progress");
 
@@ -265,12 +265,12 @@ put_runs(struct screen *s, const json_t *runs)
 			    print_member(r, "state", "?"), at,
 			    print_member(r, "text", ""));
 		}
-		line(s, text);
+		top_line(s, text);
 	}
 }
 
 static void
-draw(const struct look *l, int live)
+top_draw(const struct look *l, int live)
 {
 	struct winsize size = { 0 };
 	struct screen s = { .columns = COLUMNS,
@@ -285,11 +285,11 @@ draw(const struct look *l, int live)
 		s.columns = 1 << 16; /* a pipe has no width */
 		s.lines = 1 << 16;
 	}
-	put_head(&s, l);
-	put_verdicts(&s, l->verdicts);
-	put_scores(&s, l->nodes);
-	put_impacts(&s, l->impacts);
-	put_runs(&s, l->runs);
+	top_put_head(&s, l);
+	top_put_verdicts(&s, l->verdicts);
+	top_put_scores(&s, l->nodes);
+	top_put_impacts(&s, l->impacts);
+	top_put_runs(&s, l->runs);
 	printf("%s%s%s", live ? HOME : "", s.text.text, live ? BELOW : "");
 	fflush(stdout);
 	strbuf_clear(&s.text);
@@ -297,19 +297,19 @@ draw(const struct look *l, int live)
 
 /* One that does not answer stays on the screen as such: no old numbers. */
 static int
-turn(struct ctl *c, int live)
+top_turn(struct ctl *c, int live)
 {
 	struct look l;
-	int rc = look_get(c, &l);
+	int rc = top_look_get(c, &l);
 
 	if (rc == 0)
-		draw(&l, live);
+		top_draw(&l, live);
 	else if (live)
 		printf(HOME "no answer from %s: %s" LINE_REST BELOW,
 		    client_url(ctl_client(c)), client_why(ctl_client(c)));
 	fflush(stdout);
 	if (rc == 0)
-		look_clear(&l);
+		top_look_clear(&l);
 	return rc;
 }
 
@@ -320,17 +320,17 @@ top(struct ctl *c)
 		opts_number(&c->opts, OPT_EVERY, EVERY_S), 0
 	};
 	int live = isatty(STDOUT_FILENO);
-	struct sigaction sa = { .sa_handler = end_cb };
+	struct sigaction sa = { .sa_handler = top_end_cb };
 
 	if (!live)
-		return turn(c, 0) == 0 ? EXIT_CODE_OK : ctl_fail_client(c);
+		return top_turn(c, 0) == 0 ? EXIT_CODE_OK : ctl_fail_client(c);
 	(void)ctl_client(c); /* or its end, while the screen is as it was */
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGHUP, &sa, NULL);
 	fputs(SCREEN_ON, stdout);
 	while (!ended) {
-		turn(c, 1);
+		top_turn(c, 1);
 		nanosleep(&wait, NULL); /* a signal ends it */
 	}
 	fputs(SCREEN_OFF, stdout);

@@ -28,7 +28,7 @@
 
 /* The files of the arguments as the options want them; 0 or an exit code. */
 static int
-files_read(struct ctl *c, struct import *ret)
+topology_files_read(struct ctl *c, struct import *ret)
 {
 	const char *rails = opts_value(&c->opts, OPT_RAILS);
 	const char *skip = opts_value(&c->opts, OPT_SKIP);
@@ -63,7 +63,7 @@ struct summary {
 };
 
 static struct summary
-summary_of(const struct topology *t)
+topology_summary_of(const struct topology *t)
 {
 	struct summary s = { .rails = 0 };
 	int *tier = topology_tiers(t);
@@ -91,9 +91,9 @@ summary_of(const struct topology *t)
 
 /* "500 nodes, 1 rail, 25 leaves, 20 spines, 4 switches of tier 3, 5 pods" */
 static char *
-summary_text(const struct topology *t)
+topology_summary_text(const struct topology *t)
 {
-	struct summary s = summary_of(t);
+	struct summary s = topology_summary_of(t);
 	struct strbuf sb = { 0 };
 
 	strbuf_addf(&sb, "%zu node%s, %d rail%s, %zu lea%s", t->node_count,
@@ -118,11 +118,11 @@ topology_import(struct ctl *c)
 	struct import im;
 	struct strbuf sb = { 0 };
 	char *lines, *about;
-	int rc = files_read(c, &im);
+	int rc = topology_files_read(c, &im);
 
 	if (rc != 0)
 		return rc;
-	about = summary_text(im.t);
+	about = topology_summary_text(im.t);
 	lines = topology_write(im.t);
 	strbuf_addf(&sb, "# coalctl topology import: %s\n%s", about, lines);
 	rc = ctl_write(opts_value(&c->opts, OPT_OUT), sb.text);
@@ -155,7 +155,7 @@ topology_import(struct ctl *c)
 
 /* What the collector has, or had so long ago as --at says. */
 static int
-collector_read(struct ctl *c, struct import *ret)
+topology_collector_read(struct ctl *c, struct import *ret)
 {
 	const char *ago = opts_value(&c->opts, OPT_AT), *said;
 	uint64_t ago_ns = 0, now = clk_unix_ns();
@@ -188,15 +188,16 @@ collector_read(struct ctl *c, struct import *ret)
 
 /* Out of files, or with none the collector's. */
 static int
-any_read(struct ctl *c, struct import *ret)
+topology_any_read(struct ctl *c, struct import *ret)
 {
 	*ret = (struct import){ .t = NULL };
-	return c->args_count > 0 ? files_read(c, ret) : collector_read(c, ret);
+	return c->args_count > 0 ? topology_files_read(c, ret)
+				 : topology_collector_read(c, ret);
 }
 
 /* One line a switch and rail. */
 static json_t *
-rows_make(const struct topology *t)
+topology_rows_make(const struct topology *t)
 {
 	json_t *rows = json_array(), *row;
 	int *tier = topology_tiers(t);
@@ -246,16 +247,16 @@ topology_show(struct ctl *c)
 	struct import im;
 	char *text;
 	json_t *rows;
-	int rc = any_read(c, &im);
+	int rc = topology_any_read(c, &im);
 
 	if (rc != 0)
 		return rc;
 	if (opts_given(&c->opts, OPT_JSON)) {
-		rows = rows_make(im.t);
+		rows = topology_rows_make(im.t);
 		print_json(rows);
 		json_decref(rows);
 	} else {
-		text = summary_text(im.t);
+		text = topology_summary_text(im.t);
 		puts(text);
 		free(text);
 		text = topology_write(im.t);
@@ -277,7 +278,7 @@ struct check {
 };
 
 static void __attribute__((format(printf, 3, 4)))
-differs(struct check *k, const char *node, const char *fmt, ...)
+topology_differs(struct check *k, const char *node, const char *fmt, ...)
 {
 	char text[400];
 	va_list ap;
@@ -293,7 +294,7 @@ differs(struct check *k, const char *node, const char *fmt, ...)
 /* What a node says of its ports: an identifier that the file has elsewhere, and
  * the fastest rate. */
 static double
-ports_check(struct check *k, const char *node, const char *leaf,
+topology_ports_check(struct check *k, const char *node, const char *leaf,
     const json_t *nics)
 {
 	double gbps = 0, rate;
@@ -316,14 +317,14 @@ ports_check(struct check *k, const char *node, const char *leaf,
 		if (rate > gbps)
 			gbps = rate;
 		if (host != NULL && strcmp(host, node) != 0)
-			differs(k, node,
+			topology_differs(k, node,
 			    "the file says leaf %s, its port %s is on leaf %s, "
 			    "as %s %s",
 			    leaf, print_member(nic, "name", "?"),
 			    json_string_value(json_array_get(at, 1)), host,
 			    json_string_value(json_array_get(at, 2)));
 		else if (host != NULL && strcmp(state, "ACTIVE") != 0)
-			differs(k, node,
+			topology_differs(k, node,
 			    "the file says leaf %s for its port %s, which is "
 			    "%s",
 			    json_string_value(json_array_get(at, 1)),
@@ -333,7 +334,7 @@ ports_check(struct check *k, const char *node, const char *leaf,
 }
 
 static void
-node_check(struct check *k, const json_t *o)
+topology_node_check(struct check *k, const json_t *o)
 {
 	const struct topology *t = k->im->t;
 	const char *node = print_member(o, "node", "?");
@@ -344,18 +345,19 @@ node_check(struct check *k, const json_t *o)
 
 	json_object_set_new(k->seen, node, json_true());
 	if (at == TOPOLOGY_NONE) {
-		differs(k, node, "the file has no leaf, the collector %s", has);
+		topology_differs(k, node,
+		    "the file has no leaf, the collector %s", has);
 		return;
 	}
 	l = topology_first_link(t, at);
 	leaf = t->switches[l->leaf].name;
 	if (strcmp(leaf, has) != 0)
-		differs(k, node, "the file says leaf %s, the collector %s",
-		    leaf, has);
-	gbps = ports_check(k, node, leaf,
+		topology_differs(k, node,
+		    "the file says leaf %s, the collector %s", leaf, has);
+	gbps = topology_ports_check(k, node, leaf,
 	    json_object_get(json_object_get(o, "inventory"), "nics"));
 	if (gbps > 0 && l->gbps > gbps * RATE_MARGIN)
-		differs(k, node,
+		topology_differs(k, node,
 		    "the file says %g Gbit/s to leaf %s, the fastest port that "
 		    "the node reports has %g",
 		    l->gbps, leaf, gbps);
@@ -364,7 +366,7 @@ node_check(struct check *k, const json_t *o)
 /* What the file has, and nobody reports: ports of nodes that tell of theirs,
  * and nodes. */
 static void
-missing_check(struct check *k)
+topology_missing_check(struct check *k)
 {
 	const struct topology *t = k->im->t;
 	const char *guid, *host;
@@ -374,7 +376,7 @@ missing_check(struct check *k)
 		host = json_string_value(json_array_get(at, 0));
 		if (json_object_get(k->ports, guid) == NULL &&
 		    json_object_get(k->tell, host) != NULL)
-			differs(k, host,
+			topology_differs(k, host,
 			    "the file says leaf %s for its port %s, which the "
 			    "node does not report",
 			    json_string_value(json_array_get(at, 1)),
@@ -382,7 +384,7 @@ missing_check(struct check *k)
 	}
 	for (size_t i = 0; i < t->node_count; i++)
 		if (json_object_get(k->seen, t->nodes[i].name) == NULL)
-			differs(k, t->nodes[i].name,
+			topology_differs(k, t->nodes[i].name,
 			    "the file has it, and no agent has ever reported");
 }
 
@@ -393,7 +395,7 @@ topology_check(struct ctl *c)
 	struct check k = { .im = &im };
 	json_t *nodes, *o;
 	size_t i, bad;
-	int rc = any_read(c, &im);
+	int rc = topology_any_read(c, &im);
 
 	if (rc != 0)
 		return rc;
@@ -407,8 +409,8 @@ topology_check(struct ctl *c)
 	k.tell = json_object();
 	k.list = json_array();
 	json_array_foreach (nodes, i, o)
-		node_check(&k, o);
-	missing_check(&k);
+		topology_node_check(&k, o);
+	topology_missing_check(&k);
 	bad = json_array_size(k.list);
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(k.list);
@@ -432,7 +434,7 @@ topology_check(struct ctl *c)
 
 /* What most leaves or nodes have. */
 static double
-most_common(double *values, size_t count)
+topology_most_common(double *values, size_t count)
 {
 	double best = 0;
 	size_t times = 0;
@@ -454,7 +456,8 @@ most_common(double *values, size_t count)
  * the least of all tiers is what a group gets when all of them send to others.
  * 0: none, or not known. */
 static double
-uplink_gbps(const struct topology *t, int tiers, double groups, double gbps)
+topology_uplink_gbps(const struct topology *t, int tiers, double groups,
+    double gbps)
 {
 	double least = 0, sum;
 	int *tier = topology_tiers(t);
@@ -476,7 +479,7 @@ uplink_gbps(const struct topology *t, int tiers, double groups, double gbps)
 
 /* Nodes of most leaves. */
 static double
-leaf_nodes(const struct topology *t)
+topology_leaf_nodes(const struct topology *t)
 {
 	double *nodes = xcalloc(t->switch_count + 1, sizeof(*nodes)), ret;
 	size_t count = 0;
@@ -493,21 +496,21 @@ leaf_nodes(const struct topology *t)
 	for (size_t i = 0; i < t->switch_count; i++)
 		if (nodes[i] > 0)
 			nodes[count++] = nodes[i];
-	ret = most_common(nodes, count);
+	ret = topology_most_common(nodes, count);
 	free(nodes);
 	return ret;
 }
 
 /* Of most links of nodes; 0: not known. */
 static double
-link_gbps(const struct topology *t)
+topology_link_gbps(const struct topology *t)
 {
 	size_t count = t->link_count < RATES_MAX ? t->link_count : RATES_MAX;
 	double *values = xcalloc(count + 1, sizeof(*values)), ret;
 
 	for (size_t i = 0; i < count; i++)
 		values[i] = t->links[i].gbps;
-	ret = most_common(values, count);
+	ret = topology_most_common(values, count);
 	free(values);
 	return ret;
 }
@@ -527,16 +530,16 @@ topology_machine(struct ctl *c)
 	    str_to_double(given, 0.001, TOPOLOGY_GBPS_MAX, &gbps) < 0)
 		return ctl_fail("--gbps %.30s: allowed is 0.001 to %.0f", given,
 		    TOPOLOGY_GBPS_MAX);
-	rc = any_read(c, &im);
+	rc = topology_any_read(c, &im);
 	if (rc != 0)
 		return rc;
-	s = summary_of(im.t);
-	rate = link_gbps(im.t);
+	s = topology_summary_of(im.t);
+	rate = topology_link_gbps(im.t);
 	rate = rate > 0 ? rate : gbps;
-	leaf = leaf_nodes(im.t);
-	up = uplink_gbps(im.t, s.tiers,
+	leaf = topology_leaf_nodes(im.t);
+	up = topology_uplink_gbps(im.t, s.tiers,
 	    fmax(1, (double)im.t->node_count / fmax(1, leaf)), gbps);
-	about = summary_text(im.t);
+	about = topology_summary_text(im.t);
 	strbuf_addf(&sb,
 	    "# What a topology tells of a machine. Devices, memory and "
 	    "latencies are not in it:\n"

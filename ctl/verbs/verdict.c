@@ -9,7 +9,7 @@
 #include "ctl/print.h"
 
 static int
-code_of(const json_t *v)
+verdict_code_of(const json_t *v)
 {
 	const char *verdict = print_member(v, "verdict", "unknown");
 
@@ -21,7 +21,7 @@ code_of(const json_t *v)
 }
 
 static void
-print_one(const json_t *v, int history)
+verdict_print_one(const json_t *v, int history)
 {
 	char at[PRINT_BYTES];
 
@@ -34,7 +34,7 @@ print_one(const json_t *v, int history)
 /* Of all nodes, the outliers, and how many are unknown: a node
  * without data is not ok, and where there is no node nothing is. */
 static void
-print_verdicts(const json_t *list, int all, int chosen)
+verdict_print_verdicts(const json_t *list, int all, int chosen)
 {
 	const char *unknown = NULL;
 	size_t i, shown = 0, count = 0;
@@ -45,7 +45,7 @@ print_verdicts(const json_t *list, int all, int chosen)
 
 		shown += is_case;
 		if (all || is_case)
-			print_one(v, 0);
+			verdict_print_one(v, 0);
 		if (strcmp(print_member(v, "verdict", ""),
 			names_verdicts[VERDICT_UNKNOWN]) != 0)
 			continue;
@@ -65,24 +65,24 @@ print_verdicts(const json_t *list, int all, int chosen)
 
 /* Takes the list. */
 static int
-show(struct ctl *c, json_t *list, int history)
+verdict_show(struct ctl *c, json_t *list, int history)
 {
 	int worst = EXIT_CODE_OK;
 	json_t *v;
 	size_t i;
 
 	json_array_foreach (list, i, v)
-		if (!history && code_of(v) > worst)
-			worst = code_of(v);
+		if (!history && verdict_code_of(v) > worst)
+			worst = verdict_code_of(v);
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(list);
 	else if (history && json_array_size(list) == 0)
 		puts("nothing was ever said");
 	else if (history)
 		json_array_foreach (list, i, v)
-			print_one(v, 1);
+			verdict_print_one(v, 1);
 	else
-		print_verdicts(list, opts_given(&c->opts, OPT_ALL),
+		verdict_print_verdicts(list, opts_given(&c->opts, OPT_ALL),
 		    opts_given(&c->opts, OPT_WHERE));
 	json_decref(list);
 	return worst;
@@ -97,7 +97,7 @@ verdict_list(struct ctl *c)
 	int rc = ctl_list(c, &list, "verdicts", "all", all ? "yes" : NULL,
 	    NULL);
 
-	return rc == 0 ? show(c, list, 0) : rc;
+	return rc == 0 ? verdict_show(c, list, 0) : rc;
 }
 
 static int
@@ -107,7 +107,7 @@ verdict_history(struct ctl *c)
 	int rc = ctl_list(c, &list, "verdicts/history", "subject", c->args[0],
 	    "limit", opts_value(&c->opts, OPT_LIMIT), NULL);
 
-	return rc == 0 ? show(c, list, 1) : rc;
+	return rc == 0 ? verdict_show(c, list, 1) : rc;
 }
 
 const struct verb verbs_verdict[] = {

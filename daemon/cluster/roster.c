@@ -42,7 +42,7 @@ struct roster {
 
 /* The slot that holds name, or the free one where it belongs. */
 static size_t
-slot_of(const struct roster *r, const char *name)
+roster_slot_of(const struct roster *r, const char *name)
 {
 	uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a */
 	size_t i;
@@ -56,7 +56,7 @@ slot_of(const struct roster *r, const char *name)
 }
 
 static struct node *
-node_add(struct roster *r, const char *name)
+roster_node_add(struct roster *r, const char *name)
 {
 	struct node *n = xcalloc(1, sizeof(*n));
 
@@ -65,7 +65,8 @@ node_add(struct roster *r, const char *name)
 		r->bucket_count *= 2;
 		r->bucket = xcalloc(r->bucket_count, sizeof(struct node *));
 		for (size_t i = 0; i < r->count; i++)
-			r->bucket[slot_of(r, r->all[i]->name)] = r->all[i];
+			r->bucket[roster_slot_of(r, r->all[i]->name)] =
+			    r->all[i];
 	}
 	r->all = xmore(r->all, r->count, sizeof(r->all[0]));
 	r->by_id = xmore(r->by_id, r->count, sizeof(r->by_id[0]));
@@ -73,7 +74,7 @@ node_add(struct roster *r, const char *name)
 	n->state = AGENT_LOST;
 	n->load = -1;
 	n->first_seen_unix_ns = n->since_unix_ns = clk_unix_ns();
-	r->bucket[slot_of(r, name)] = n;
+	r->bucket[roster_slot_of(r, name)] = n;
 	n->id = r->count;
 	r->by_id[r->count] = n;
 	r->all[r->count++] = n;
@@ -128,7 +129,7 @@ roster_free(struct roster *r)
 struct node *
 roster_find(const struct roster *r, const char *name)
 {
-	return r->bucket[slot_of(r, name)];
+	return r->bucket[roster_slot_of(r, name)];
 }
 
 size_t
@@ -150,7 +151,7 @@ roster_by_id(const struct roster *r, size_t id)
 }
 
 static void
-leaf_set(struct roster *r, struct node *n)
+roster_leaf_set(struct roster *r, struct node *n)
 {
 	if (r->limits.topo != NULL)
 		topo_leaf(r->limits.topo, n->name, n->addr, n->leaf);
@@ -161,7 +162,7 @@ roster_set_topo(struct roster *r, const struct topo *topo)
 {
 	r->limits.topo = topo;
 	for (size_t i = 0; i < r->count; i++)
-		leaf_set(r, r->by_id[i]);
+		roster_leaf_set(r, r->by_id[i]);
 }
 
 const struct topo *
@@ -171,7 +172,7 @@ roster_topo(const struct roster *r)
 }
 
 static int
-node_compare(const void *a, const void *b)
+roster_node_compare(const void *a, const void *b)
 {
 	const struct node *const *x = a, *const *y = b;
 
@@ -182,7 +183,7 @@ struct node *
 roster_at(struct roster *r, size_t i)
 {
 	if (!r->sorted)
-		qsort(r->all, r->count, sizeof(r->all[0]), node_compare);
+		qsort(r->all, r->count, sizeof(r->all[0]), roster_node_compare);
 	r->sorted = 1;
 	return r->all[i];
 }
@@ -212,7 +213,7 @@ roster_json(const struct node *n)
 }
 
 static void
-text_add(struct strbuf *sb, const char *key, const char *value)
+roster_text_add(struct strbuf *sb, const char *key, const char *value)
 {
 	json_t *v;
 	char *text;
@@ -237,11 +238,11 @@ roster_text(struct node *n, struct strbuf *ret)
 	    n->name, names_agent_states[n->state], (long long)n->since_unix_ns,
 	    (long long)n->first_seen_unix_ns, (long long)n->last_seen_unix_ns,
 	    (long long)n->spool_bytes);
-	text_add(ret, "addr", n->addr);
-	text_add(ret, "software", n->software);
-	text_add(ret, "busy", n->busy);
-	text_add(ret, "alarm", n->alarm);
-	text_add(ret, "leaf", n->leaf);
+	roster_text_add(ret, "addr", n->addr);
+	roster_text_add(ret, "software", n->software);
+	roster_text_add(ret, "busy", n->busy);
+	roster_text_add(ret, "alarm", n->alarm);
+	roster_text_add(ret, "leaf", n->leaf);
 	if (n->boot_unix_ns != 0)
 		strbuf_addf(ret, ",\"boot_unix_ns\":%lld",
 		    (long long)n->boot_unix_ns);
@@ -257,7 +258,7 @@ roster_text(struct node *n, struct strbuf *ret)
 
 /* Taken over. */
 static void
-inventory_set(struct node *n, json_t *inventory)
+roster_inventory_set(struct node *n, json_t *inventory)
 {
 	json_decref(n->inventory);
 	n->inventory = inventory;
@@ -267,7 +268,7 @@ inventory_set(struct node *n, json_t *inventory)
 }
 
 static void
-node_put(struct roster *r, const struct node *n)
+roster_node_put(struct roster *r, const struct node *n)
 {
 	json_t *o;
 
@@ -304,7 +305,7 @@ roster_event(struct store *store, struct node *n, const char *kind,
 
 /* One line and one event for every change of state. */
 static void
-state_set(struct roster *r, struct node *n, enum agent_state state,
+roster_state_set(struct roster *r, struct node *n, enum agent_state state,
     const char *why)
 {
 	uint64_t now = clk_unix_ns();
@@ -328,7 +329,7 @@ state_set(struct roster *r, struct node *n, enum agent_state state,
 	n->since_unix_ns = now;
 	if (roster_event(r->store, n, "agent", text))
 		log_info("node %s: %s", n->name, text);
-	node_put(r, n);
+	roster_node_put(r, n);
 }
 
 void
@@ -346,18 +347,19 @@ roster_load(struct roster *r, const json_t *nodes)
 		if (hostlist_name_check(name) < 0 ||
 		    roster_find(r, name) != NULL)
 			continue;
-		n = node_add(r, name);
+		n = roster_node_add(r, name);
 		n->known = 1;
 		xstrset(&n->software, member_text_or(o, "software", NULL));
 		xstrset(&n->boot, member_text_or(o, "boot", NULL));
 		xstrset(&n->addr, member_text_or(o, "addr", NULL));
-		leaf_set(r, n);
+		roster_leaf_set(r, n);
 		n->boot_unix_ns = member_unsigned(o, "boot_unix_ns");
 		n->first_seen_unix_ns = member_unsigned(o,
 		    "first_seen_unix_ns");
 		n->last_seen_unix_ns = member_unsigned(o, "last_seen_unix_ns");
 		n->since_unix_ns = n->last_seen_unix_ns;
-		inventory_set(n, json_incref(json_object_get(o, "inventory")));
+		roster_inventory_set(n,
+		    json_incref(json_object_get(o, "inventory")));
 	}
 }
 
@@ -387,7 +389,7 @@ roster_mirror(struct roster *r, const json_t *nodes)
 /* Most nodes of a cluster are alike, so members that equal the last inventory's
  * are shared. This saves a sixth of the memory of an agent. */
 static json_t *
-inventory_share(struct roster *r, json_t *inventory)
+roster_inventory_share(struct roster *r, json_t *inventory)
 {
 	static const char *const keys[] = { "numa", "gpus", "mpi" };
 	json_t *part, *last;
@@ -412,7 +414,7 @@ roster_hello(struct roster *r, const json_t *hello, const char *addr,
 	struct node *n = roster_find(r, name);
 
 	if (n == NULL)
-		n = node_add(r, name);
+		n = roster_node_add(r, name);
 	xstrset(&n->software, member_text_or(hello, "software", NULL));
 	/* Another process than the last one: what was measured before is
 	 * void. */
@@ -421,10 +423,10 @@ roster_hello(struct roster *r, const json_t *hello, const char *addr,
 		n->boot_unix_ns = clk_unix_ns();
 	xstrset(&n->boot, boot);
 	xstrset(&n->addr, addr);
-	leaf_set(r, n);
+	roster_leaf_set(r, n);
 	xstrset(&n->busy, NULL);
-	inventory_set(n,
-	    inventory_share(r, json_object_get(hello, "inventory")));
+	roster_inventory_set(n,
+	    roster_inventory_share(r, json_object_get(hello, "inventory")));
 	n->heartbeat_ns = r->count * CLK_NS_PER_S / ROSTER_HEARTBEATS_PER_S;
 	if (n->heartbeat_ns < r->limits.heartbeat_ns)
 		n->heartbeat_ns = r->limits.heartbeat_ns;
@@ -434,14 +436,14 @@ roster_hello(struct roster *r, const json_t *hello, const char *addr,
 	n->last_ns = now_ns;
 	n->last_seen_unix_ns = clk_unix_ns();
 	if (n->state == AGENT_OK)
-		node_put(r, n);
-	state_set(r, n, AGENT_OK, addr);
+		roster_node_put(r, n);
+	roster_state_set(r, n, AGENT_OK, addr);
 	return n;
 }
 
 /* The largest of late, fading by half in HOST_FADE_S. */
 static void
-fade(double *have, const json_t *host, const char *key, double age_s)
+roster_fade(double *have, const json_t *host, const char *key, double age_s)
 {
 	double now = json_number_value(json_object_get(host, key));
 	double old = *have * exp2(-age_s / HOST_FADE_S);
@@ -455,7 +457,7 @@ fade(double *have, const json_t *host, const char *key, double age_s)
 #define NET_MOST_BPS  1e13
 
 static void
-take_links(struct node *n, const json_t *msg)
+roster_take_links(struct node *n, const json_t *msg)
 {
 	json_t *nics = json_object_get(msg, "nics"), *inventory;
 	json_t *links = json_object_get(msg, "links");
@@ -469,7 +471,7 @@ take_links(struct node *n, const json_t *msg)
 		 * under way. */
 		inventory = json_copy(n->inventory);
 		json_object_set(inventory, "nics", nics);
-		inventory_set(n, inventory);
+		roster_inventory_set(n, inventory);
 	}
 }
 
@@ -478,7 +480,8 @@ take_links(struct node *n, const json_t *msg)
 #define NET_OURS_NS (600 * CLK_NS_PER_S)
 
 static void
-take_net(struct roster *r, struct node *n, const json_t *host, double age_s)
+roster_take_net(struct roster *r, struct node *n, const json_t *host,
+    double age_s)
 {
 	int ours = n->exclusive != NULL || n->shared > 0;
 	uint64_t now_ns = clk_ns();
@@ -514,18 +517,18 @@ roster_heartbeat(struct roster *r, struct node *n, const json_t *msg)
 
 	n->skew_ns = (int64_t)(at_unix_ns - clk_unix_ns());
 	n->host_ns = now_ns;
-	fade(&n->host.cpu, host, "cpu", age_s);
-	fade(&n->host.steal, host, "steal", age_s);
-	fade(&n->host.wait_s, host, "wait_s", age_s);
-	fade(&n->host.throttled, host, "throttled", age_s);
-	fade(&n->host.hot, host, "hot", age_s);
-	take_net(r, n, host, age_s);
+	roster_fade(&n->host.cpu, host, "cpu", age_s);
+	roster_fade(&n->host.steal, host, "steal", age_s);
+	roster_fade(&n->host.wait_s, host, "wait_s", age_s);
+	roster_fade(&n->host.throttled, host, "throttled", age_s);
+	roster_fade(&n->host.hot, host, "hot", age_s);
+	roster_take_net(r, n, host, age_s);
 	n->load = load == NULL ? -1 : json_number_value(load);
 	n->spool_bytes = member_unsigned(msg, "spool_bytes");
-	take_links(n, msg);
+	roster_take_links(n, msg);
 	xstrset(&n->busy, member_text_or(msg, "busy", NULL));
 	xstrset(&n->alarm, member_text_or(msg, "alarm", NULL));
-	state_set(r, n, n->busy == NULL ? AGENT_OK : AGENT_BUSY,
+	roster_state_set(r, n, n->busy == NULL ? AGENT_OK : AGENT_BUSY,
 	    n->busy == NULL ? "" : n->busy);
 }
 
@@ -535,7 +538,8 @@ roster_alive(struct roster *r, struct node *n, uint64_t now_ns)
 	n->last_ns = now_ns;
 	n->last_seen_unix_ns = clk_unix_ns();
 	if (n->state == AGENT_LATE)
-		state_set(r, n, n->busy == NULL ? AGENT_OK : AGENT_BUSY, "");
+		roster_state_set(r, n, n->busy == NULL ? AGENT_OK : AGENT_BUSY,
+		    "");
 }
 
 void
@@ -544,7 +548,7 @@ roster_gone(struct roster *r, struct node *n, const char *why)
 	n->session = NULL;
 	n->greeted = 0;
 	if (n->state != AGENT_LOST)
-		state_set(r, n, AGENT_LATE, why);
+		roster_state_set(r, n, AGENT_LATE, why);
 }
 
 uint64_t
@@ -578,10 +582,10 @@ roster_tick(struct roster *r, uint64_t now_ns)
 		if (n->state == AGENT_LOST)
 			continue;
 		if (silent_ns >= roster_silence_ns(r, n)) {
-			state_set(r, n, AGENT_LOST, "silent");
+			roster_state_set(r, n, AGENT_LOST, "silent");
 			r->lost_cb(n, r->arg);
 		} else if (silent_ns >= roster_late_ns(r, n)) {
-			state_set(r, n, AGENT_LATE, "silent");
+			roster_state_set(r, n, AGENT_LATE, "silent");
 		}
 	}
 }

@@ -69,7 +69,7 @@ static const struct feed_row {
 /* The kind and the first host: what is before "@" or behind "/" is nobody
  * else's business. Names differ, and stay when others come and go. */
 static void
-feed_name(struct feed *f, const char *kind, const char *to)
+events_feed_name(struct feed *f, const char *kind, const char *to)
 {
 	const char *host = strstr(to, "://"), *at;
 	size_t len;
@@ -91,8 +91,8 @@ feed_name(struct feed *f, const char *kind, const char *to)
 }
 
 static int
-feed_open(struct events *e, const struct conf *c, const struct feed_row *row,
-    const char *to, struct err *err)
+events_feed_open(struct events *e, const struct conf *c,
+    const struct feed_row *row, const char *to, struct err *err)
 {
 	const struct sink_ops *ops = row->ops;
 	struct feed *f = &e->feeds[e->count];
@@ -107,7 +107,7 @@ feed_open(struct events *e, const struct conf *c, const struct feed_row *row,
 	*f = (struct feed){ .all = e,
 		.only = row->only,
 		.looked_rows = UINT64_MAX };
-	feed_name(f, row->kind, to);
+	events_feed_name(f, row->kind, to);
 	if (ops == NULL) {
 		str_format(plugin, sizeof(plugin), "sink-%s", row->kind);
 		ops = plugin_find(plugin, SINK_ENTRY, SINK_ABI, &reason);
@@ -144,7 +144,7 @@ feed_open(struct events *e, const struct conf *c, const struct feed_row *row,
 }
 
 static int
-feeds_open(struct events *e, const struct conf *c, struct err *err)
+events_feeds_open(struct events *e, const struct conf *c, struct err *err)
 {
 	int rc = 0;
 
@@ -156,12 +156,12 @@ feeds_open(struct events *e, const struct conf *c, struct err *err)
 
 		if (!row->each) {
 			if (text[0] != '\0')
-				rc = feed_open(e, c, row, text, err);
+				rc = events_feed_open(e, c, row, text, err);
 			continue;
 		}
 		list = str_list_parse(text, &count);
 		for (size_t i = 0; rc == 0 && i < count; i++)
-			rc = feed_open(e, c, row, list[i], err);
+			rc = events_feed_open(e, c, row, list[i], err);
 		str_list_free(list);
 	}
 	return rc;
@@ -184,7 +184,7 @@ events_open(const struct conf *c, struct store *st, struct events **ret,
 	    : xasprintf("/coalmine/%s", cluster[0] != '\0' ? cluster : host);
 	e->keep_ns = conf_span_ns(c, "events", "keep");
 	e->behind_ns = conf_span_ns(c, "events", "behind");
-	rc = feeds_open(e, c, err);
+	rc = events_feeds_open(e, c, err);
 	if (rc < 0 || e->count == 0) {
 		events_stop(e);
 		events_free(e);
@@ -196,7 +196,7 @@ events_open(const struct conf *c, struct store *st, struct events **ret,
 
 /* A new sink does not get events from before it was configured. */
 static void
-newest_cb(int status, json_t *rows, void *arg)
+events_newest_cb(int status, json_t *rows, void *arg)
 {
 	struct feed *f = arg;
 	char text[32];
@@ -214,7 +214,7 @@ newest_cb(int status, json_t *rows, void *arg)
 }
 
 static void
-page_cb(int status, json_t *rows, void *arg)
+events_page_cb(int status, json_t *rows, void *arg)
 {
 	struct feed *f = arg;
 	size_t count = json_array_size(rows);
@@ -232,7 +232,7 @@ page_cb(int status, json_t *rows, void *arg)
 }
 
 static void
-feed_ask(struct feed *f, uint64_t rows_total)
+events_feed_ask(struct feed *f, uint64_t rows_total)
 {
 	json_t *args;
 
@@ -240,13 +240,14 @@ feed_ask(struct feed *f, uint64_t rows_total)
 		return;
 	if (!f->begun) {
 		args = json_pack("{s:i}", "limit", 1);
-		store_ask(f->all->store, STORE_EVENTS, args, newest_cb, f);
+		store_ask(f->all->store, STORE_EVENTS, args, events_newest_cb,
+		    f);
 	} else if (rows_total != f->looked_rows) {
 		args = json_pack("{s:I, s:i, s:i, s:s*}", "after_id",
 		    (json_int_t)f->read_id, "limit", PAGE_ROWS, "body", 1,
 		    "kind", f->only);
 		f->looked_rows = rows_total;
-		store_ask(f->all->store, STORE_EVENTS, args, page_cb, f);
+		store_ask(f->all->store, STORE_EVENTS, args, events_page_cb, f);
 	} else {
 		return;
 	}
@@ -255,7 +256,7 @@ feed_ask(struct feed *f, uint64_t rows_total)
 }
 
 static void
-position_store(struct feed *f, int64_t id)
+events_position_store(struct feed *f, int64_t id)
 {
 	char text[32];
 
@@ -280,7 +281,7 @@ events_load(struct events *e, const json_t *settings)
 			f->stored_id = f->read_id;
 			sink_position_set(f->sink, f->read_id);
 		}
-		feed_ask(f, 0);
+		events_feed_ask(f, 0);
 	}
 	e->loaded = 1;
 }
@@ -296,8 +297,8 @@ events_tick(struct events *e)
 	store_health(e->store, &health);
 	for (struct feed *f = e->feeds; f < e->feeds + e->count; f++) {
 		if (now_ns - f->stored_ns >= POSITION_NS)
-			position_store(f, sink_position(f->sink));
-		feed_ask(f, health.rows_total);
+			events_position_store(f, sink_position(f->sink));
+		events_feed_ask(f, health.rows_total);
 	}
 }
 
@@ -308,7 +309,7 @@ struct telling {
 };
 
 static void
-told_cb(int status, json_t *result, void *arg)
+events_told_cb(int status, json_t *result, void *arg)
 {
 	struct telling *t = arg;
 	struct events *e = t->all;
@@ -335,7 +336,7 @@ events_tell(struct events *e, const struct store_event *event)
 	    "subject", text_json(event->subject), "text",
 	    text_json(event->text), "at_unix_ns", (json_int_t)clk_unix_ns(),
 	    "body", (json_t *)(uintptr_t)event->body);
-	store_tell(e->store, event, told_cb, t);
+	store_tell(e->store, event, events_told_cb, t);
 }
 
 size_t
@@ -365,7 +366,7 @@ events_stop(struct events *e)
 		struct sink *s = f->sink;
 
 		f->sink = NULL; /* answers of the store come later */
-		position_store(f, sink_close(s));
+		events_position_store(f, sink_close(s));
 	}
 }
 

@@ -53,7 +53,7 @@ struct outgoing {
 };
 
 static void
-outgoing_make(struct sink *s, const json_t *row, struct outgoing *ret)
+sink_outgoing_make(struct sink *s, const json_t *row, struct outgoing *ret)
 {
 	uint64_t at_unix_ns = (uint64_t)member_int(row, "at_unix_ns");
 	const char *kind = member_text(row, "kind");
@@ -89,7 +89,7 @@ outgoing_make(struct sink *s, const json_t *row, struct outgoing *ret)
 
 /* 1 while there is time left. */
 static int
-pause_for(struct sink *s, uint64_t ns)
+sink_pause_for(struct sink *s, uint64_t ns)
 {
 	uint64_t until_ns = clk_ns() + ns;
 	struct timespec until = { (time_t)(until_ns / CLK_NS_PER_S),
@@ -105,7 +105,7 @@ pause_for(struct sink *s, uint64_t ns)
 
 /* What became of events from here on; err: NULL when they are taken. */
 static void
-note(struct sink *s, const struct outgoing *next, size_t taken,
+sink_note(struct sink *s, const struct outgoing *next, size_t taken,
     const struct err *err)
 {
 	int was, is = err != NULL;
@@ -131,7 +131,7 @@ note(struct sink *s, const struct outgoing *next, size_t taken,
 
 /* One that is not sent. */
 static void
-leave_out(struct sink *s, const struct outgoing *one, uint64_t *counter,
+sink_leave_out(struct sink *s, const struct outgoing *one, uint64_t *counter,
     const char *why)
 {
 	log_warnx("sink %s: event %s of %s is not sent: %s", s->start.name,
@@ -144,7 +144,7 @@ leave_out(struct sink *s, const struct outgoing *one, uint64_t *counter,
 }
 
 static void
-send_all(struct sink *s, const struct outgoing *list, size_t count)
+sink_send_all(struct sink *s, const struct outgoing *list, size_t count)
 {
 	struct sink_event *events = xcalloc(count, sizeof(*events));
 	uint64_t pause_ns = PAUSE_NS;
@@ -159,7 +159,7 @@ send_all(struct sink *s, const struct outgoing *list, size_t count)
 
 		while (i < count &&
 		    list[i].at_unix_ns + s->start.keep_ns < clk_unix_ns())
-			leave_out(s, &list[i++], &s->look.expired,
+			sink_leave_out(s, &list[i++], &s->look.expired,
 			    "it waited for longer than events.keep");
 		if (i == count)
 			break;
@@ -169,17 +169,19 @@ send_all(struct sink *s, const struct outgoing *list, size_t count)
 		rc = s->start.ops->send(s->state, events + i, count - i, &taken,
 		    &err);
 		i += taken;
-		note(s, list + i, taken,
+		sink_note(s, list + i, taken,
 		    rc == 0 || rc == -EPROTO ? NULL : &err);
 		if (rc == -EPROTO && i < count)
-			leave_out(s, &list[i++], &s->look.refused, err.text);
+			sink_leave_out(s, &list[i++], &s->look.refused,
+			    err.text);
 		if (taken > 0 || rc == -EPROTO)
 			pause_ns = PAUSE_NS;
 		if (rc == 0 || rc == -EPROTO)
 			continue;
 		/* Jitter, so that many collectors do not return to a bus at
 		 * once. */
-		if (!pause_for(s, pause_ns / 2 + rng_entropy() % pause_ns / 2))
+		if (!sink_pause_for(s,
+			pause_ns / 2 + rng_entropy() % pause_ns / 2))
 			break;
 		pause_ns = pause_ns * 2 > PAUSE_MAX_NS ? PAUSE_MAX_NS
 						       : pause_ns * 2;
@@ -189,7 +191,7 @@ send_all(struct sink *s, const struct outgoing *list, size_t count)
 
 /* rows: sent, and gone. */
 static void
-send_rows(struct sink *s, json_t *rows)
+sink_send_rows(struct sink *s, json_t *rows)
 {
 	size_t count = json_array_size(rows), used = 0, i;
 	struct outgoing *list = xcalloc(count + 1, sizeof(*list));
@@ -199,8 +201,8 @@ send_rows(struct sink *s, json_t *rows)
 	json_array_foreach (rows, i, row)
 		if (s->start.only == NULL ||
 		    strcmp(s->start.only, member_text(row, "kind")) == 0)
-			outgoing_make(s, row, &list[used++]);
-	send_all(s, list, used);
+			sink_outgoing_make(s, row, &list[used++]);
+	sink_send_all(s, list, used);
 	for (i = 0; i < used; i++)
 		free(list[i].text);
 	free(list);
@@ -233,7 +235,7 @@ sink_main(void *arg)
 		}
 		s->sending = 1;
 		pthread_mutex_unlock(&s->lock);
-		send_rows(s, rows);
+		sink_send_rows(s, rows);
 		pthread_mutex_lock(&s->lock);
 	}
 	pthread_mutex_unlock(&s->lock);

@@ -33,7 +33,8 @@ struct delivery {
 };
 
 static void
-delivered_cb(rd_kafka_t *rk, const rd_kafka_message_t *msg, void *opaque)
+sink_kafka_delivered_cb(rd_kafka_t *rk, const rd_kafka_message_t *msg,
+    void *opaque)
 {
 	struct delivery *d = msg->_private;
 
@@ -45,7 +46,8 @@ delivered_cb(rd_kafka_t *rk, const rd_kafka_message_t *msg, void *opaque)
 
 /* The thread says what failed, once; the library would for every try. */
 static void
-log_cb(const rd_kafka_t *rk, int level, const char *fac, const char *buf)
+sink_kafka_log_cb(const rd_kafka_t *rk, int level, const char *fac,
+    const char *buf)
 {
 	(void)rk;
 	(void)level;
@@ -54,7 +56,7 @@ log_cb(const rd_kafka_t *rk, int level, const char *fac, const char *buf)
 }
 
 static int
-set(rd_kafka_conf_t *conf, const char *key, const char *value,
+sink_kafka_set(rd_kafka_conf_t *conf, const char *key, const char *value,
     const char *option, struct err *err)
 {
 	char why[300];
@@ -67,7 +69,8 @@ set(rd_kafka_conf_t *conf, const char *key, const char *value,
 
 /* Lines key=value; what is empty or begins with # is none. */
 static int
-properties_read(rd_kafka_conf_t *conf, const char *path, struct err *err)
+sink_kafka_properties_read(rd_kafka_conf_t *conf, const char *path,
+    struct err *err)
 {
 	char *text, *rest, *line, where[400];
 	size_t len;
@@ -89,7 +92,7 @@ properties_read(rd_kafka_conf_t *conf, const char *path, struct err *err)
 			rc = err_set(err, -EINVAL, "%s: not key=value", where);
 		else {
 			*value = '\0';
-			rc = set(conf, line, value + 1, where, err);
+			rc = sink_kafka_set(conf, line, value + 1, where, err);
 		}
 	}
 	free(text);
@@ -97,7 +100,7 @@ properties_read(rd_kafka_conf_t *conf, const char *path, struct err *err)
 }
 
 static int
-kafka_begin(const struct sink_options *o, void **ret, struct err *err)
+sink_kafka_begin(const struct sink_options *o, void **ret, struct err *err)
 {
 	const struct {
 		const char *key, *value, *option;
@@ -118,14 +121,14 @@ kafka_begin(const struct sink_options *o, void **ret, struct err *err)
 	int rc = 0;
 
 	*k = (struct sink){ .topic = o->topic, .stopping = o->stopping };
-	rd_kafka_conf_set_dr_msg_cb(conf, delivered_cb);
-	rd_kafka_conf_set_log_cb(conf, log_cb);
+	rd_kafka_conf_set_dr_msg_cb(conf, sink_kafka_delivered_cb);
+	rd_kafka_conf_set_log_cb(conf, sink_kafka_log_cb);
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(rows); i++)
 		if (rows[i].value[0] != '\0')
-			rc = set(conf, rows[i].key, rows[i].value,
+			rc = sink_kafka_set(conf, rows[i].key, rows[i].value,
 			    rows[i].option, err);
 	if (rc == 0 && o->properties[0] != '\0')
-		rc = properties_read(conf, o->properties, err);
+		rc = sink_kafka_properties_read(conf, o->properties, err);
 	if (rc == 0) {
 		k->producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why,
 		    sizeof(why));
@@ -143,7 +146,7 @@ kafka_begin(const struct sink_options *o, void **ret, struct err *err)
 
 /* Nothing is under way behind this call, so that none can overtake another. */
 static int
-produce(struct sink *k, const struct sink_event *e, struct err *err)
+sink_kafka_produce(struct sink *k, const struct sink_event *e, struct err *err)
 {
 	struct delivery d = { 0, RD_KAFKA_RESP_ERR_NO_ERROR };
 	rd_kafka_resp_err_t status;
@@ -172,20 +175,20 @@ produce(struct sink *k, const struct sink_event *e, struct err *err)
 }
 
 static int
-kafka_send(void *sink, const struct sink_event *events, size_t count,
+sink_kafka_send(void *sink, const struct sink_event *events, size_t count,
     size_t *ret_taken, struct err *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < count; i++) {
-		rc = produce(sink, &events[i], err);
+		rc = sink_kafka_produce(sink, &events[i], err);
 		*ret_taken += rc == 0;
 	}
 	return rc;
 }
 
 static void
-kafka_close(void *sink)
+sink_kafka_close(void *sink)
 {
 	struct sink *k = sink;
 
@@ -194,7 +197,7 @@ kafka_close(void *sink)
 }
 
 static const struct sink_ops ops = { SINK_ABI, sizeof(ops), "kafka",
-	kafka_begin, kafka_send, kafka_close };
+	sink_kafka_begin, sink_kafka_send, sink_kafka_close };
 
 const struct sink_ops *coalmine_sink(int abi);
 

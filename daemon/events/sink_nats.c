@@ -27,7 +27,7 @@ struct sink {
 };
 
 static int
-refuse(struct err *err, const char *what, natsStatus s)
+sink_nats_refuse(struct err *err, const char *what, natsStatus s)
 {
 	const char *more = nats_GetLastError(NULL);
 
@@ -37,7 +37,7 @@ refuse(struct err *err, const char *what, natsStatus s)
 }
 
 static void
-disconnect(struct sink *n)
+sink_nats_disconnect(struct sink *n)
 {
 	jsCtx_Destroy(n->js);
 	natsConnection_Destroy(n->conn);
@@ -46,17 +46,17 @@ disconnect(struct sink *n)
 }
 
 static void
-nats_close(void *sink)
+sink_nats_close(void *sink)
 {
 	struct sink *n = sink;
 
-	disconnect(n);
+	sink_nats_disconnect(n);
 	natsOptions_Destroy(n->options);
 	free(n);
 }
 
 static int
-nats_begin(const struct sink_options *o, void **ret, struct err *err)
+sink_nats_begin(const struct sink_options *o, void **ret, struct err *err)
 {
 	struct sink *n = xcalloc(1, sizeof(*n));
 	size_t count = 0;
@@ -95,9 +95,9 @@ nats_begin(const struct sink_options *o, void **ret, struct err *err)
 		    o->credentials, NULL);
 	}
 	if (s != NATS_OK) {
-		int rc = refuse(err, what, s);
+		int rc = sink_nats_refuse(err, what, s);
 
-		nats_close(n);
+		sink_nats_close(n);
 		return rc;
 	}
 	*ret = n;
@@ -105,26 +105,26 @@ nats_begin(const struct sink_options *o, void **ret, struct err *err)
 }
 
 static int
-connect_to(struct sink *n, struct err *err)
+sink_nats_connect_to(struct sink *n, struct err *err)
 {
 	natsStatus s = NATS_OK;
 
 	if (n->conn != NULL &&
 	    natsConnection_Status(n->conn) == NATS_CONN_STATUS_CONNECTED)
 		return 0;
-	disconnect(n);
+	sink_nats_disconnect(n);
 	s = natsConnection_Connect(&n->conn, n->options);
 	if (s == NATS_OK)
 		s = natsConnection_JetStream(&n->js, n->conn, NULL);
 	if (s == NATS_OK)
 		return 0;
-	(void)refuse(err, "no connection", s);
-	disconnect(n);
+	(void)sink_nats_refuse(err, "no connection", s);
+	sink_nats_disconnect(n);
 	return -ENOTCONN;
 }
 
 static int
-publish(struct sink *n, const struct sink_event *e, struct err *err)
+sink_nats_publish(struct sink *n, const struct sink_event *e, struct err *err)
 {
 	jsPubOptions options;
 	jsPubAck *ack = NULL;
@@ -158,24 +158,24 @@ publish(struct sink *n, const struct sink_event *e, struct err *err)
 }
 
 static int
-nats_send(void *sink, const struct sink_event *events, size_t count,
+sink_nats_send(void *sink, const struct sink_event *events, size_t count,
     size_t *ret_taken, struct err *err)
 {
 	struct sink *n = sink;
-	int rc = connect_to(n, err);
+	int rc = sink_nats_connect_to(n, err);
 
 	for (size_t i = 0; rc == 0 && i < count; i++) {
-		rc = publish(n, &events[i], err);
+		rc = sink_nats_publish(n, &events[i], err);
 		*ret_taken += rc == 0;
 	}
 	/* Whoever is silent may be gone. */
 	if (rc == -EIO)
-		disconnect(n);
+		sink_nats_disconnect(n);
 	return rc;
 }
 
-static const struct sink_ops ops = { SINK_ABI, sizeof(ops), "nats", nats_begin,
-	nats_send, nats_close };
+static const struct sink_ops ops = { SINK_ABI, sizeof(ops), "nats",
+	sink_nats_begin, sink_nats_send, sink_nats_close };
 
 const struct sink_ops *coalmine_sink(int abi);
 

@@ -26,7 +26,7 @@ struct webhook {
 };
 
 static size_t
-ignore_cb(char *data, size_t size, size_t count, void *arg)
+sink_webhook_ignore_cb(char *data, size_t size, size_t count, void *arg)
 {
 	(void)data;
 	(void)arg;
@@ -34,7 +34,8 @@ ignore_cb(char *data, size_t size, size_t count, void *arg)
 }
 
 static int
-progress_cb(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+sink_webhook_progress_cb(void *arg, curl_off_t a, curl_off_t b, curl_off_t c,
+    curl_off_t d)
 {
 	const atomic_int *stopping = arg;
 
@@ -46,13 +47,13 @@ progress_cb(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 }
 
 static void
-curl_begin(void)
+sink_webhook_curl_begin(void)
 {
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
 static void
-webhook_close(void *sink)
+sink_webhook_close(void *sink)
 {
 	struct webhook *w = sink;
 
@@ -62,20 +63,20 @@ webhook_close(void *sink)
 }
 
 static int
-webhook_make(const struct sink_options *o, const char *type, void **ret,
+sink_webhook_make(const struct sink_options *o, const char *type, void **ret,
     struct err *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct webhook *w = xcalloc(1, sizeof(*w));
 	CURL *c;
 
-	pthread_once(&once, curl_begin);
+	pthread_once(&once, sink_webhook_curl_begin);
 	w->page = o->page;
 	w->curl = c = curl_easy_init();
 	w->head = curl_slist_append(NULL, type);
 	if (c == NULL || w->head == NULL ||
 	    curl_easy_setopt(c, CURLOPT_URL, o->to) != CURLE_OK) {
-		webhook_close(w);
+		sink_webhook_close(w);
 		return err_set(err, -EINVAL, "not an address: %.200s", o->to);
 	}
 	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -83,8 +84,8 @@ webhook_make(const struct sink_options *o, const char *type, void **ret,
 	curl_easy_setopt(c, CURLOPT_USERAGENT, "coalmined/" COALMINE_VERSION);
 	curl_easy_setopt(c, CURLOPT_TIMEOUT, TIMEOUT_S);
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, ignore_cb);
-	curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, progress_cb);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, sink_webhook_ignore_cb);
+	curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, sink_webhook_progress_cb);
 	curl_easy_setopt(c, CURLOPT_XFERINFODATA,
 	    (void *)(uintptr_t)o->stopping);
 	curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
@@ -99,7 +100,7 @@ webhook_make(const struct sink_options *o, const char *type, void **ret,
 }
 
 static int
-post(struct webhook *w, const char *text, struct err *err)
+sink_webhook_post(struct webhook *w, const char *text, struct err *err)
 {
 	long status = 0;
 	CURLcode rc;
@@ -117,36 +118,38 @@ post(struct webhook *w, const char *text, struct err *err)
 }
 
 static int
-webhook_open(const struct sink_options *o, void **ret, struct err *err)
+sink_webhook_open(const struct sink_options *o, void **ret, struct err *err)
 {
-	return webhook_make(o, "Content-Type: " SINK_CONTENT_TYPE, ret, err);
+	return sink_webhook_make(o, "Content-Type: " SINK_CONTENT_TYPE, ret,
+	    err);
 }
 
 static int
-webhook_send(void *sink, const struct sink_event *events, size_t count,
+sink_webhook_send(void *sink, const struct sink_event *events, size_t count,
     size_t *ret_taken, struct err *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < count; i++) {
-		rc = post(sink, events[i].text, err);
+		rc = sink_webhook_post(sink, events[i].text, err);
 		*ret_taken += rc == 0;
 	}
 	return rc;
 }
 
 const struct sink_ops sink_webhook = { SINK_ABI, sizeof(struct sink_ops),
-	"webhook", webhook_open, webhook_send, webhook_close };
+	"webhook", sink_webhook_open, sink_webhook_send, sink_webhook_close };
 
 static int
-alerts_open(const struct sink_options *o, void **ret, struct err *err)
+sink_webhook_alerts_open(const struct sink_options *o, void **ret,
+    struct err *err)
 {
-	return webhook_make(o, "Content-Type: application/json", ret, err);
+	return sink_webhook_make(o, "Content-Type: application/json", ret, err);
 }
 
 static int
-alerts_send(void *sink, const struct sink_event *events, size_t count,
-    size_t *ret_taken, struct err *err)
+sink_webhook_alerts_send(void *sink, const struct sink_event *events,
+    size_t count, size_t *ret_taken, struct err *err)
 {
 	struct webhook *w = sink;
 	json_t *list = json_array(), *message;
@@ -165,7 +168,7 @@ alerts_send(void *sink, const struct sink_event *events, size_t count,
 	    "groupLabels", "commonLabels", "commonAnnotations", "externalURL",
 	    w->page, "alerts", list);
 	text = json_dumps(message, JSON_COMPACT);
-	rc = post(w, text, err);
+	rc = sink_webhook_post(w, text, err);
 	if (rc == 0)
 		*ret_taken = count;
 	free(text);
@@ -174,4 +177,5 @@ alerts_send(void *sink, const struct sink_event *events, size_t count,
 }
 
 const struct sink_ops sink_alerts = { SINK_ABI, sizeof(struct sink_ops),
-	"alerts", alerts_open, alerts_send, webhook_close };
+	"alerts", sink_webhook_alerts_open, sink_webhook_alerts_send,
+	sink_webhook_close };

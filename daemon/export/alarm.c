@@ -63,7 +63,7 @@ struct alarm {
 };
 
 static void
-alert_free(struct alerts *a, struct alert *al)
+alarm_alert_free(struct alerts *a, struct alert *al)
 {
 	TAILQ_REMOVE(&a->firing, al, link);
 	a->count--;
@@ -74,7 +74,7 @@ alert_free(struct alerts *a, struct alert *al)
 
 /* RFC 3339, as Alertmanager writes it. */
 static void
-time_text(uint64_t unix_ns, char ret[32])
+alarm_time_text(uint64_t unix_ns, char ret[32])
 {
 	time_t at = (time_t)(unix_ns / CLK_NS_PER_S);
 	struct tm tm;
@@ -83,7 +83,8 @@ time_text(uint64_t unix_ns, char ret[32])
 }
 
 static void
-alerts_see(struct alerts *a, const struct alert_seen *s, uint64_t now_unix_ns)
+alarm_alerts_see(struct alerts *a, const struct alert_seen *s,
+    uint64_t now_unix_ns)
 {
 	char *key = xasprintf("%s\n%s\n%s%s%s", s->name, s->kind, s->subject,
 	    a->cluster[0] != '\0' ? "\n" : "", a->cluster);
@@ -113,7 +114,7 @@ alerts_see(struct alerts *a, const struct alert_seen *s, uint64_t now_unix_ns)
 		json_object_set_new(labels, "cluster", json_string(a->cluster));
 	if (s->kind[0] != '\0')
 		json_object_set_new(labels, s->kind, text_json(s->subject));
-	time_text(al->since_unix_ns, starts);
+	alarm_time_text(al->since_unix_ns, starts);
 	snprintf(print, sizeof(print), "%016lx",
 	    crc32(0, (const Bytef *)al->key, (uInt)strlen(al->key)));
 	if (a->page[0] != '\0')
@@ -128,13 +129,13 @@ alerts_see(struct alerts *a, const struct alert_seen *s, uint64_t now_unix_ns)
 /* What is new, what is over, and what was told long ago, as alerts of
  * Alertmanager's webhook (version 4). The caller decrefs. */
 static json_t *
-alerts_end(struct alerts *a, uint64_t now_unix_ns)
+alarm_alerts_end(struct alerts *a, uint64_t now_unix_ns)
 {
 	json_t *list = json_array(), *one;
 	struct alert *al, *next;
 	char now[32];
 
-	time_text(now_unix_ns, now);
+	alarm_time_text(now_unix_ns, now);
 	TAILQ_FOREACH_SAFE (al, &a->firing, link, next) {
 		int fires = al->seen;
 
@@ -152,7 +153,7 @@ alerts_end(struct alerts *a, uint64_t now_unix_ns)
 		    json_string(fires ? NEVER : now));
 		json_array_append_new(list, one);
 		if (!fires)
-			alert_free(a, al);
+			alarm_alert_free(a, al);
 	}
 	return list;
 }
@@ -178,7 +179,7 @@ alarm_open(struct events *events, const char *page, struct view *view)
 /* An alert about a node that is unknown for a while goes on: missing data does
  * not resolve it. */
 static void
-see_case(struct alarm *a, const json_t *v, uint64_t now_unix_ns)
+alarm_see_case(struct alarm *a, const json_t *v, uint64_t now_unix_ns)
 {
 	static const struct {
 		const char *kind, *name, *severity;
@@ -204,11 +205,11 @@ see_case(struct alarm *a, const json_t *v, uint64_t now_unix_ns)
 	    seen.subject);
 	if (strcmp(seen.kind, "node") == 0)
 		snprintf(place, sizeof(place), "node/%.250s", seen.subject);
-	alerts_see(&a->alerts, &seen, now_unix_ns);
+	alarm_alerts_see(&a->alerts, &seen, now_unix_ns);
 }
 
 static void
-see_lost(struct alarm *a, uint64_t now_unix_ns)
+alarm_see_lost(struct alarm *a, uint64_t now_unix_ns)
 {
 	const struct view_node *nodes;
 	size_t count = view_node_list(a->view, &nodes), lost = 0;
@@ -227,7 +228,7 @@ see_lost(struct alarm *a, uint64_t now_unix_ns)
 	snprintf(text, sizeof(text),
 	    "%zu of %zu agents are lost: their nodes are not measured", lost,
 	    count);
-	alerts_see(&a->alerts,
+	alarm_alerts_see(&a->alerts,
 	    &(struct alert_seen){ .name = "CoalmineAgentsMissing",
 		.severity = "warning",
 		.kind = "",
@@ -239,7 +240,7 @@ see_lost(struct alarm *a, uint64_t now_unix_ns)
 }
 
 static void
-alert_tell(struct alarm *a, const json_t *o)
+alarm_alert_tell(struct alarm *a, const json_t *o)
 {
 	static const char *const labels[] = { "node", "leaf", "spine",
 		"alertname" };
@@ -268,15 +269,15 @@ alarm_tick(struct alarm *a)
 	list = view_verdicts(a->view, 0);
 	json_array_foreach (list, i, o)
 		if (strcmp(member_text(o, "verdict"), "ok") != 0)
-			see_case(a, o, now_unix_ns);
+			alarm_see_case(a, o, now_unix_ns);
 	json_decref(list);
-	see_lost(a, now_unix_ns);
+	alarm_see_lost(a, now_unix_ns);
 	/* What stops the collector from measuring; the words are the subject.
 	 */
 	list = view_diags(a->view);
 	json_array_foreach (list, i, o)
 		if (strcmp(member_text(o, "severity"), "bad") == 0)
-			alerts_see(&a->alerts,
+			alarm_alerts_see(&a->alerts,
 			    &(struct alert_seen){ .name = "CoalmineDiagnosis",
 				.severity = "critical",
 				.kind = "diagnosis",
@@ -286,9 +287,9 @@ alarm_tick(struct alarm *a)
 				.place = "" },
 			    now_unix_ns);
 	json_decref(list);
-	list = alerts_end(&a->alerts, now_unix_ns);
+	list = alarm_alerts_end(&a->alerts, now_unix_ns);
 	json_array_foreach (list, i, o)
-		alert_tell(a, o);
+		alarm_alert_tell(a, o);
 	json_decref(list);
 }
 
@@ -298,7 +299,7 @@ alarm_close(struct alarm *a)
 	if (a == NULL)
 		return;
 	while (!TAILQ_EMPTY(&a->alerts.firing))
-		alert_free(&a->alerts, TAILQ_FIRST(&a->alerts.firing));
+		alarm_alert_free(&a->alerts, TAILQ_FIRST(&a->alerts.firing));
 	free(a->alerts.page);
 	free(a);
 }

@@ -18,7 +18,7 @@ exposition_family(struct strbuf *to, const char *name, const char *type,
 }
 
 static void
-add(struct strbuf *to, const char *text)
+exposition_add(struct strbuf *to, const char *text)
 {
 	strbuf_add(to, text, strlen(text));
 }
@@ -33,7 +33,7 @@ exposition_escape(struct strbuf *to, const char *value)
 		value += plain;
 		if (*value == '\0')
 			return;
-		add(to,
+		exposition_add(to,
 		    *value == '\n'      ? "\\n"
 			: *value == '"' ? "\\\""
 					: "\\\\");
@@ -48,7 +48,10 @@ exposition_value(struct strbuf *to, double value)
 	uint64_t rest = fabs(value) < 0x1p53 ? (uint64_t)fabs(value) : 0;
 
 	if (isnan(value) || isinf(value)) {
-		add(to, isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf");
+		exposition_add(to,
+		    isnan(value)    ? "NaN"
+			: value > 0 ? "+Inf"
+				    : "-Inf");
 	} else if (value == floor(value) && fabs(value) < 0x1p53) {
 		/* Most of what there is, ten thousand times a page: printf
 		 * takes longer. */
@@ -66,7 +69,7 @@ exposition_value(struct strbuf *to, double value)
 		comma = strchr(text, ','); /* of the locale */
 		if (comma != NULL)
 			*comma = '.';
-		add(to, text);
+		exposition_add(to, text);
 	}
 }
 
@@ -76,29 +79,29 @@ exposition_sample(struct strbuf *to, const char *name,
 {
 	const char *open = "{";
 
-	add(to, name);
+	exposition_add(to, name);
 	for (; labels != NULL && labels->name != NULL; labels++) {
-		add(to, open);
-		add(to, labels->name);
-		add(to, "=\"");
+		exposition_add(to, open);
+		exposition_add(to, labels->name);
+		exposition_add(to, "=\"");
 		exposition_escape(to, labels->value);
-		add(to, "\"");
+		exposition_add(to, "\"");
 		open = ",";
 	}
-	add(to, *open == ',' ? "} " : " ");
+	exposition_add(to, *open == ',' ? "} " : " ");
 	exposition_value(to, value);
-	add(to, "\n");
+	exposition_add(to, "\n");
 }
 
 void
 exposition_labelled(struct strbuf *to, const char *name, const char *labels,
     double value)
 {
-	add(to, name);
-	add(to, labels);
-	add(to, " ");
+	exposition_add(to, name);
+	exposition_add(to, labels);
+	exposition_add(to, " ");
 	exposition_value(to, value);
-	add(to, "\n");
+	exposition_add(to, "\n");
 }
 
 void
@@ -116,11 +119,11 @@ exposition_histogram(struct strbuf *to, const char *name, const char *labels,
 		strbuf_addf(to, "%s_bucket%.*s,le=\"%.17g\"} ", name, inner,
 		    labels, ldexp(1, octave));
 		exposition_value(to, (double)sum);
-		add(to, "\n");
+		exposition_add(to, "\n");
 	}
 	strbuf_addf(to, "%s_bucket%.*s,le=\"+Inf\"} ", name, inner, labels);
 	exposition_value(to, (double)h->count);
-	add(to, "\n");
+	exposition_add(to, "\n");
 	snprintf(family, sizeof(family), "%s_sum", name);
 	exposition_labelled(to, family, labels, h->sum);
 	snprintf(family, sizeof(family), "%s_count", name);

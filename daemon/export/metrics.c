@@ -45,7 +45,7 @@ metrics_http_count(struct metrics_http *m, const char *name, int status)
 }
 
 static void
-render_build(const struct metrics_in *in, struct strbuf *to)
+metrics_render_build(const struct metrics_in *in, struct strbuf *to)
 {
 	(void)in;
 	exposition_family(to, "coalmine_build_info", "gauge",
@@ -55,7 +55,7 @@ render_build(const struct metrics_in *in, struct strbuf *to)
 }
 
 static void
-render_cluster(const struct metrics_in *in, struct strbuf *to)
+metrics_render_cluster(const struct metrics_in *in, struct strbuf *to)
 {
 	const char *name = view_cluster_name(in->view);
 
@@ -70,7 +70,7 @@ render_cluster(const struct metrics_in *in, struct strbuf *to)
 /* What is known of nodes and runs is the active one's to tell: of a standby
  * too it would count twice. */
 static void
-render_active(const struct metrics_in *in, struct strbuf *to)
+metrics_render_active(const struct metrics_in *in, struct strbuf *to)
 {
 	exposition_single(to, "coalmine_collector_active", "gauge",
 	    "1: it takes agents and gives orders; 0: a standby, which has only "
@@ -79,7 +79,7 @@ render_active(const struct metrics_in *in, struct strbuf *to)
 }
 
 static void
-render_db(const struct metrics_in *in, struct strbuf *to)
+metrics_render_db(const struct metrics_in *in, struct strbuf *to)
 {
 	const struct store_health *h = in->health;
 
@@ -130,7 +130,7 @@ enum sink_value {
 };
 
 static double
-sink_value(const struct events_sink *s, enum sink_value what)
+metrics_sink_value(const struct events_sink *s, enum sink_value what)
 {
 	double now_s = (double)clk_unix_ns() / 1e9;
 	double of[SINK_VALUES] = { [SINK_SENT] = (double)s->sent,
@@ -146,7 +146,7 @@ sink_value(const struct events_sink *s, enum sink_value what)
 }
 
 static void
-render_sinks(const struct metrics_in *in, struct strbuf *to)
+metrics_render_sinks(const struct metrics_in *in, struct strbuf *to)
 {
 	static const struct {
 		const char *name, *type, *help;
@@ -175,13 +175,13 @@ render_sinks(const struct metrics_in *in, struct strbuf *to)
 			events_look(e, i, &s);
 			exposition_sample(to, rows[what].name,
 			    EXPOSITION_LABELS({ "sink", s.name }),
-			    sink_value(&s, (enum sink_value)what));
+			    metrics_sink_value(&s, (enum sink_value)what));
 		}
 	}
 }
 
 static void
-render_http(const struct metrics_in *in, struct strbuf *to)
+metrics_render_http(const struct metrics_in *in, struct strbuf *to)
 {
 	const struct metrics_http *m = in->http;
 	char code[16];
@@ -201,7 +201,7 @@ render_http(const struct metrics_in *in, struct strbuf *to)
 
 /* Families of records: every row of the table, in its order. */
 static void
-render_series(const struct metrics_in *in, struct strbuf *to)
+metrics_render_series(const struct metrics_in *in, struct strbuf *to)
 {
 	const struct series *series = view_series(in->view);
 	const struct series_sample *list;
@@ -231,7 +231,7 @@ render_series(const struct metrics_in *in, struct strbuf *to)
 
 /* Field n of /proc/self/stat, counted from 1, after the name in brackets. */
 static unsigned long long
-stat_field(const char *stat, int n)
+metrics_stat_field(const char *stat, int n)
 {
 	const char *at = strrchr(stat, ')');
 
@@ -241,7 +241,7 @@ stat_field(const char *stat, int n)
 }
 
 static void
-render_process(const struct metrics_in *in, struct strbuf *to)
+metrics_render_process(const struct metrics_in *in, struct strbuf *to)
 {
 	double tick = (double)sysconf(_SC_CLK_TCK), boot_unix_s;
 	struct timespec now, up;
@@ -267,33 +267,36 @@ render_process(const struct metrics_in *in, struct strbuf *to)
 	getrlimit(RLIMIT_NOFILE, &files);
 	exposition_single(to, "process_cpu_seconds_total", "counter",
 	    "Processor time, user and system.",
-	    (double)(stat_field(stat, 14) + stat_field(stat, 15)) / tick);
+	    (double)(metrics_stat_field(stat, 14) +
+		metrics_stat_field(stat, 15)) /
+		tick);
 	exposition_single(to, "process_resident_memory_bytes", "gauge",
 	    "Memory that is resident.",
-	    (double)stat_field(stat, 24) * (double)sysconf(_SC_PAGESIZE));
+	    (double)metrics_stat_field(stat, 24) *
+		(double)sysconf(_SC_PAGESIZE));
 	exposition_single(to, "process_virtual_memory_bytes", "gauge",
-	    "Memory that is mapped.", (double)stat_field(stat, 23));
+	    "Memory that is mapped.", (double)metrics_stat_field(stat, 23));
 	exposition_single(to, "process_open_fds", "gauge",
 	    "Open file descriptors.", fds);
 	exposition_single(to, "process_max_fds", "gauge",
 	    "Limit of open file descriptors.", (double)files.rlim_cur);
 	exposition_single(to, "process_start_time_seconds", "gauge",
 	    "When the process started.",
-	    boot_unix_s + (double)stat_field(stat, 22) / tick);
+	    boot_unix_s + (double)metrics_stat_field(stat, 22) / tick);
 }
 
 static metrics_part *const parts[] = {
-	render_build,
-	render_cluster,
-	render_active,
-	render_http,
-	render_process,
+	metrics_render_build,
+	metrics_render_cluster,
+	metrics_render_active,
+	metrics_render_http,
+	metrics_render_process,
 	/* of the active one */
 	metrics_nodes,
 	metrics_certificates,
 	metrics_verdicts,
 	metrics_links,
-	render_series,
+	metrics_render_series,
 	metrics_run_counts,
 	metrics_live_runs,
 	metrics_schedule,
@@ -301,8 +304,8 @@ static metrics_part *const parts[] = {
 	metrics_mesh,
 	metrics_coverage,
 	metrics_budget,
-	render_db,
-	render_sinks,
+	metrics_render_db,
+	metrics_render_sinks,
 };
 
 void

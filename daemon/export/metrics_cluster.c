@@ -21,7 +21,7 @@
 #define NODE_EXPIRY_S 86400 /* a node silent for longer is not shown */
 
 static int
-is_fresh(const struct view_node *n, double now_s)
+metrics_cluster_is_fresh(const struct view_node *n, double now_s)
 {
 	return n->state != AGENT_LOST ||
 	    now_s - (double)n->last_seen_unix_ns / 1e9 < NODE_EXPIRY_S;
@@ -45,7 +45,7 @@ static const struct {
 
 /* NAN leaves a sample out: a lost node has no score, it is not measured. */
 static double
-node_value(const struct view_node *n, enum node_value what)
+metrics_cluster_node_value(const struct view_node *n, enum node_value what)
 {
 	int up = n->state != AGENT_LOST;
 
@@ -72,7 +72,7 @@ metrics_nodes(const struct metrics_in *in, struct strbuf *to)
 	struct strbuf labels = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
-		if (is_fresh(&nodes[i], now_s)) {
+		if (metrics_cluster_is_fresh(&nodes[i], now_s)) {
 			by_state[nodes[i].state]++;
 			strbuf_add(&labels, "{node=\"", 7);
 			exposition_escape(&labels, nodes[i].name);
@@ -92,7 +92,7 @@ metrics_nodes(const struct metrics_in *in, struct strbuf *to)
 		exposition_family(to, name, "gauge", node_families[f].help);
 		for (size_t i = 0; i < count; i++) {
 			size_t len = ends[i + 1] - ends[i];
-			double value = node_value(&nodes[i],
+			double value = metrics_cluster_node_value(&nodes[i],
 			    (enum node_value)f);
 
 			if (len == 0 || isnan(value))
@@ -136,7 +136,7 @@ metrics_certificates(const struct metrics_in *in, struct strbuf *to)
 #define CASES_MAX 512 /* of more, the counts tell */
 
 static void
-incident_family(const struct view_incident *list, size_t count,
+metrics_cluster_incident_family(const struct view_incident *list, size_t count,
     const char *kind, struct strbuf *to)
 {
 	char family[40];
@@ -178,17 +178,17 @@ metrics_verdicts(const struct metrics_in *in, struct strbuf *to)
 		exposition_sample(to, "coalmine_outliers",
 		    EXPOSITION_LABELS({ "what", names_whats[i] }),
 		    (double)outliers[i]);
-	incident_family(list, count, "node", to);
-	incident_family(list, count, "leaf", to);
-	incident_family(list, count, "spine", to);
+	metrics_cluster_incident_family(list, count, "node", to);
+	metrics_cluster_incident_family(list, count, "leaf", to);
+	metrics_cluster_incident_family(list, count, "spine", to);
 }
 
 /* ---- ports and GPUs: by class of node and kind, and the few worst by name.
  * Ports are too many for a series each. ---- */
 
 static void
-link_family(const json_t *health, const char *name, const char *type,
-    const char *help, const char *member, struct strbuf *to)
+metrics_cluster_link_family(const json_t *health, const char *name,
+    const char *type, const char *help, const char *member, struct strbuf *to)
 {
 	json_t *class, *kind;
 	size_t i;
@@ -219,13 +219,14 @@ metrics_links(const struct metrics_in *in, struct strbuf *to)
 		exposition_sample(to, "coalmine_link_ports",
 		    EXPOSITION_LABELS({ "class", member_text(row, "class") }),
 		    (double)member_int(row, "ports"));
-	link_family(health, "coalmine_link_errors_total", "counter",
+	metrics_cluster_link_family(health, "coalmine_link_errors_total",
+	    "counter",
 	    "What ports and GPUs have counted since the collector started, by "
 	    "class of node and kind; congestion is no error.",
 	    "errors", to);
-	link_family(health, "coalmine_link_ports_with_errors", "gauge",
-	    "Ports and GPUs that have counted some in the last hour.", "ports",
-	    to);
+	metrics_cluster_link_family(health, "coalmine_link_ports_with_errors",
+	    "gauge", "Ports and GPUs that have counted some in the last hour.",
+	    "ports", to);
 	exposition_family(to, "coalmine_link_worst_errors_per_hour", "gauge",
 	    "The last hour's, of the five ports or GPUs that count the most "
 	    "errors of each kind.");
@@ -397,8 +398,8 @@ metrics_coverage(const struct metrics_in *in, struct strbuf *to)
 }
 
 static void
-budget_family(struct strbuf *to, const struct view_budget *b, const char *part,
-    const char *type, const char *help, double value)
+metrics_cluster_budget_family(struct strbuf *to, const struct view_budget *b,
+    const char *part, const char *type, const char *help, double value)
 {
 	char name[80], text[160];
 
@@ -418,13 +419,13 @@ metrics_budget(const struct metrics_in *in, struct strbuf *to)
 		const struct view_budget *b = &a.budget[i];
 
 		if (b->limit > 0)
-			budget_family(to, b, "limit", "gauge",
+			metrics_cluster_budget_family(to, b, "limit", "gauge",
 			    "runs may take in an hour.", b->limit);
-		budget_family(to, b, "used", "gauge",
+		metrics_cluster_budget_family(to, b, "used", "gauge",
 		    "runs took in the last hour.", b->used);
-		budget_family(to, b, "reserved", "gauge",
+		metrics_cluster_budget_family(to, b, "reserved", "gauge",
 		    "live runs are expected to take.", b->reserved);
-		budget_family(to, b, "total", "counter",
+		metrics_cluster_budget_family(to, b, "total", "counter",
 		    "runs took since start.", b->total);
 	}
 	if (a.link_share_limit > 0)

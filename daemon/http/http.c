@@ -41,7 +41,7 @@ struct http_kept {
 /* 1 when path fits pattern; the segment that stood for '*' goes to part, still
  * escaped. A segment of nothing does not fit. */
 static int
-route_fits(const char *pattern, const char *path, char part[PART_MAX])
+http_route_fits(const char *pattern, const char *path, char part[PART_MAX])
 {
 	part[0] = '\0';
 	for (; *pattern != '\0'; pattern++) {
@@ -65,7 +65,7 @@ route_fits(const char *pattern, const char *path, char part[PART_MAX])
 /* 1 when a browser that was led to us by a name of somebody else's would not
  * have sent this. */
 static int
-host_fits(const struct http *h, const struct http_request *req)
+http_host_fits(const struct http *h, const struct http_request *req)
 {
 	const char *host = req->head.host, *list = h->hosts;
 	size_t len = host != NULL ? strlen(host) : 0;
@@ -91,7 +91,7 @@ host_fits(const struct http *h, const struct http_request *req)
 /* ---- answers that are kept ---- */
 
 static void
-kept_free(struct http *h, struct http_kept *k)
+http_kept_free(struct http *h, struct http_kept *k)
 {
 	TAILQ_REMOVE(&h->kept, k, link);
 	evbuffer_free(k->body);
@@ -100,7 +100,7 @@ kept_free(struct http *h, struct http_kept *k)
 }
 
 static char *
-target_of(const struct http_request *req)
+http_target_of(const struct http_request *req)
 {
 	struct strbuf s = { 0 };
 
@@ -113,7 +113,7 @@ target_of(const struct http_request *req)
 
 /* Those whose time is over go. */
 static const struct http_kept *
-kept_find(struct http *h, const struct http_request *req)
+http_kept_find(struct http *h, const struct http_request *req)
 {
 	struct http_kept *k, *next, *found = NULL;
 	uint64_t now_ns = clk_ns();
@@ -121,11 +121,11 @@ kept_find(struct http *h, const struct http_request *req)
 
 	if (TAILQ_EMPTY(&h->kept))
 		return NULL;
-	target = target_of(req);
+	target = http_target_of(req);
 	for (k = TAILQ_FIRST(&h->kept); k != NULL; k = next) {
 		next = TAILQ_NEXT(k, link);
 		if (now_ns > k->until_ns)
-			kept_free(h, k);
+			http_kept_free(h, k);
 		else if (strcmp(k->target, target) == 0)
 			found = k;
 	}
@@ -136,7 +136,7 @@ kept_find(struct http *h, const struct http_request *req)
 /* Answers that vary by parameters cannot all be kept: 1 when such requests have
  * used their share of the loop. */
 static int
-has_spent(struct http *h, const struct http_request *req)
+http_has_spent(struct http *h, const struct http_request *req)
 {
 	uint64_t now_ns = clk_ns();
 	uint64_t back_ns = (now_ns - h->spent_at_ns) / SPENT_SHARE;
@@ -149,7 +149,7 @@ has_spent(struct http *h, const struct http_request *req)
 }
 
 static void
-route_answer(struct http *h, struct http_request *req,
+http_route_answer(struct http *h, struct http_request *req,
     const struct http_route *r, char *part)
 {
 	json_t *value;
@@ -184,7 +184,7 @@ http_fail_standby(struct http *h, struct http_request *req)
 }
 
 static void
-request_cb(struct http_request *req, void *arg)
+http_on_request_cb(struct http_request *req, void *arg)
 {
 	enum http_method method = req->head.method == HTTP_HEAD
 	    ? HTTP_GET
@@ -195,7 +195,7 @@ request_cb(struct http_request *req, void *arg)
 	char part[PART_MAX], why[400];
 	int known = 0, has_params = req->head.param_count > 0;
 
-	if (!host_fits(h, req)) {
+	if (!http_host_fits(h, req)) {
 		snprintf(why, sizeof(why),
 		    "this collector has another name than %.200s: http.hosts "
 		    "lists those that it answers to",
@@ -204,7 +204,7 @@ request_cb(struct http_request *req, void *arg)
 		return;
 	}
 	for (r = http_routes; r->name != NULL; r++) {
-		if (!route_fits(r->pattern, req->head.path, part))
+		if (!http_route_fits(r->pattern, req->head.path, part))
 			continue;
 		known = 1;
 		if (r->method == method)
@@ -245,7 +245,7 @@ request_cb(struct http_request *req, void *arg)
 		http_fail_standby(h, req);
 		return;
 	}
-	k = method == HTTP_GET ? kept_find(h, req) : NULL;
+	k = method == HTTP_GET ? http_kept_find(h, req) : NULL;
 	if (k != NULL) {
 		struct evbuffer *body = evbuffer_new();
 
@@ -255,21 +255,21 @@ request_cb(struct http_request *req, void *arg)
 		h->giving = 0;
 		return;
 	}
-	if (has_spent(h, req)) {
+	if (http_has_spent(h, req)) {
 		http_fail(req, 503, "busy",
 		    "too much was asked for lately: try again in a second");
 		return;
 	}
 	h->making = method == HTTP_GET ? req : NULL;
 	h->making_ns = clk_ns();
-	route_answer(h, req, r, part);
+	http_route_answer(h, req, r, part);
 	h->making = NULL;
 	if (has_params)
 		h->spent_ns += clk_ns() - h->making_ns;
 }
 
 static void
-answered_cb(const struct http_request *req, const struct http_answer *a,
+http_answered_cb(const struct http_request *req, const struct http_answer *a,
     struct evbuffer *body, int *ret_shared, void *arg)
 {
 	struct http *h = arg;
@@ -285,7 +285,7 @@ answered_cb(const struct http_request *req, const struct http_answer *a,
 		return;
 	/* Keep body, and leave what refers to it in its place. */
 	k = xcalloc(1, sizeof(*k));
-	k->target = target_of(req);
+	k->target = http_target_of(req);
 	k->answer = *a;
 	k->until_ns = clk_ns() + KEEP_TIMES * took_ns;
 	k->body = evbuffer_new();
@@ -295,25 +295,25 @@ answered_cb(const struct http_request *req, const struct http_answer *a,
 	TAILQ_FOREACH (old, &h->kept, link)
 		count++;
 	if (count > KEPT_MAX)
-		kept_free(h, TAILQ_FIRST(&h->kept));
+		http_kept_free(h, TAILQ_FIRST(&h->kept));
 	*ret_shared = 1;
 }
 
 /* The client is gone, so the question to the store is abandoned. */
 static void
-gone_cb(struct http_request *req, void *arg)
+http_gone_cb(struct http_request *req, void *arg)
 {
 	struct http *h = arg;
 
 	store_abandon(h->store, req);
 }
 
-static const struct http_conns_ops conns_ops = { request_cb, gone_cb,
-	answered_cb };
+static const struct http_conns_ops conns_ops = { http_on_request_cb,
+	http_gone_cb, http_answered_cb };
 
 /* Listening sockets at where, "host:port" or "[v6]:port" or ":port". */
 static int
-open_tcp(struct http *h, enum http_door door, const char *where)
+http_open_tcp(struct http *h, enum http_door door, const char *where)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
 		.ai_flags = AI_PASSIVE | AI_NUMERICSERV };
@@ -346,7 +346,7 @@ open_tcp(struct http *h, enum http_door door, const char *where)
 
 /* Everybody may connect: rights follow from who the peer is. */
 static int
-open_unix(struct http *h, const char *path)
+http_open_unix(struct http *h, const char *path)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	struct stat st;
@@ -402,11 +402,11 @@ http_open(const struct http_options *o, struct event_base *base,
 	if (o->listen_fd >= 0)
 		rc = http_conns_listen(h->conns, HTTP_DOOR_TCP, o->listen_fd);
 	else if (o->listen[0] != '\0')
-		rc = open_tcp(h, HTTP_DOOR_TCP, o->listen);
+		rc = http_open_tcp(h, HTTP_DOOR_TCP, o->listen);
 	if (rc == 0 && o->socket[0] != '\0')
-		rc = open_unix(h, o->socket);
+		rc = http_open_unix(h, o->socket);
 	if (rc == 0 && o->tls_listen[0] != '\0')
-		rc = open_tcp(h, HTTP_DOOR_TLS, o->tls_listen);
+		rc = http_open_tcp(h, HTTP_DOOR_TLS, o->tls_listen);
 	if (rc < 0) {
 		http_close(h);
 		return rc;
@@ -422,7 +422,7 @@ http_close(struct http *h)
 		return;
 	http_conns_free(h->conns);
 	while (!TAILQ_EMPTY(&h->kept))
-		kept_free(h, TAILQ_FIRST(&h->kept));
+		http_kept_free(h, TAILQ_FIRST(&h->kept));
 	free(h->hosts);
 	free(h->jobs_proxy);
 	if (h->socket != NULL)

@@ -97,7 +97,7 @@ struct http_conns {
 };
 
 static void
-request_free(struct http_request *req)
+http_conn_request_free(struct http_request *req)
 {
 	if (req == NULL)
 		return;
@@ -106,7 +106,8 @@ request_free(struct http_request *req)
 }
 
 static void
-conn_set_state(struct http_conn *c, enum conn_state state, uint64_t limit_ns)
+http_conn_set_state(struct http_conn *c, enum conn_state state,
+    uint64_t limit_ns)
 {
 	struct timeval tv = { .tv_sec = (time_t)(limit_ns / CLK_NS_PER_S),
 		.tv_usec = (suseconds_t)(limit_ns % CLK_NS_PER_S / 1000) };
@@ -120,14 +121,14 @@ conn_set_state(struct http_conn *c, enum conn_state state, uint64_t limit_ns)
 }
 
 static void
-conn_hold(struct http_conn *c, size_t bytes)
+http_conn_hold(struct http_conn *c, size_t bytes)
 {
 	c->all->held_bytes += bytes - c->held_bytes;
 	c->held_bytes = bytes;
 }
 
 static void
-conn_close(struct http_conn *c)
+http_conn_close(struct http_conn *c)
 {
 	struct http_request *req = c->req;
 
@@ -135,7 +136,7 @@ conn_close(struct http_conn *c)
 		TAILQ_REMOVE(&c->all->owing, c, owing_link);
 	TAILQ_REMOVE(&c->all->conns, c, link);
 	c->all->count--;
-	conn_hold(c, 0);
+	http_conn_hold(c, 0);
 	event_free(c->timer);
 	bufferevent_free(c->bev); /* closes its descriptor */
 	if (req != NULL && (c->state == CONN_BUSY || c->state == CONN_STREAM)) {
@@ -144,16 +145,16 @@ conn_close(struct http_conn *c)
 		if (c->want_more)
 			c->more(req, c->more_arg);
 	} else {
-		request_free(req);
+		http_conn_request_free(req);
 	}
 	free(c);
 }
 
 /* The answer is complete: wait until it is out. */
 static void
-conn_flush(struct http_conn *c)
+http_conn_flush(struct http_conn *c)
 {
-	conn_set_state(c, CONN_WRITE, 120 * CLK_NS_PER_S);
+	http_conn_set_state(c, CONN_WRITE, 120 * CLK_NS_PER_S);
 	if (evbuffer_get_length(bufferevent_get_output(c->bev)) == 0)
 		bufferevent_trigger(c->bev, EV_WRITE,
 		    BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
@@ -162,7 +163,7 @@ conn_flush(struct http_conn *c)
 /* ---- answers ---- */
 
 static void
-send_answer(struct http_conn *c, const struct http_answer *a,
+http_conn_send_answer(struct http_conn *c, const struct http_answer *a,
     struct evbuffer *body)
 {
 	struct evbuffer *out = bufferevent_get_output(c->bev);
@@ -174,7 +175,7 @@ send_answer(struct http_conn *c, const struct http_answer *a,
 	evbuffer_add_printf(out, "\r\n");
 	if (!c->head_only)
 		evbuffer_add_buffer(out, body);
-	conn_flush(c);
+	http_conn_flush(c);
 }
 
 void
@@ -200,20 +201,20 @@ http_reply(struct http_request *req, const struct http_answer *a,
 		}
 		c->all->ops->answered(req, &answer, body, &shared, c->all->arg);
 		if (!shared)
-			conn_hold(c, evbuffer_get_length(body));
+			http_conn_hold(c, evbuffer_get_length(body));
 		if (c->all->held_bytes > HELD_MAX && !shared &&
 		    c->door != HTTP_DOOR_UNIX) {
 			evbuffer_free(body);
 			body = http_answer_error("busy",
 			    "readers are slower than their answers: try again");
 			answer = (struct http_answer){ .status = 503 };
-			conn_hold(c, 0);
+			http_conn_hold(c, 0);
 		}
 		c->req = NULL;
-		send_answer(c, &answer, body);
+		http_conn_send_answer(c, &answer, body);
 	}
 	evbuffer_free(body);
-	request_free(req);
+	http_conn_request_free(req);
 }
 
 void
@@ -226,19 +227,19 @@ http_fail(struct http_request *req, int status, const char *cause,
 
 /* Answer what could not be parsed, or was not answered in time. */
 static void
-conn_fail(struct http_conn *c, int status, const char *cause,
+http_conn_fail(struct http_conn *c, int status, const char *cause,
     const char *message)
 {
 	struct evbuffer *body = http_answer_error(cause, message);
 	struct http_answer answer = { .status = status };
 	int shared;
 
-	request_free(c->req);
+	http_conn_request_free(c->req);
 	c->req = NULL;
 	c->keep_alive = 0; /* where the next request begins is unknown */
 	c->head_only = 0;
 	c->all->ops->answered(NULL, &answer, body, &shared, c->all->arg);
-	send_answer(c, &answer, body);
+	http_conn_send_answer(c, &answer, body);
 	evbuffer_free(body);
 }
 
@@ -246,7 +247,7 @@ void
 http_allow(struct http_request *req, uint64_t limit_ns)
 {
 	if (req->conn != NULL)
-		conn_set_state(req->conn, req->conn->state, limit_ns);
+		http_conn_set_state(req->conn, req->conn->state, limit_ns);
 }
 
 int
@@ -263,16 +264,16 @@ http_drop(struct http_request *req)
 	if (c != NULL) {
 		c->req = NULL;
 		c->want_more = 0;
-		conn_close(c);
+		http_conn_close(c);
 	}
-	request_free(req);
+	http_conn_request_free(req);
 }
 
 static void
-want_more(struct http_conn *c)
+http_conn_want_more(struct http_conn *c)
 {
 	c->want_more = 1;
-	conn_set_state(c, CONN_STREAM, STREAM_NS);
+	http_conn_set_state(c, CONN_STREAM, STREAM_NS);
 	if (evbuffer_get_length(bufferevent_get_output(c->bev)) <= PIECE_LOW)
 		bufferevent_trigger(c->bev, EV_WRITE,
 		    BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
@@ -296,7 +297,7 @@ http_stream_begin(struct http_request *req, const struct http_answer *a,
 	evbuffer_add_printf(bufferevent_get_output(c->bev), "%s\r\n",
 	    c->chunked ? "Transfer-Encoding: chunked\r\n" : "");
 	bufferevent_setwatermark(c->bev, EV_WRITE, PIECE_LOW, 0);
-	want_more(c);
+	http_conn_want_more(c);
 }
 
 void
@@ -315,7 +316,7 @@ http_stream_add(struct http_request *req, struct evbuffer *piece)
 		if (c->chunked)
 			evbuffer_add(out, "\r\n", 2);
 	}
-	want_more(c);
+	http_conn_want_more(c);
 }
 
 void
@@ -330,16 +331,16 @@ http_stream_end(struct http_request *req)
 		if (c->chunked && !c->head_only)
 			evbuffer_add(bufferevent_get_output(c->bev),
 			    "0\r\n\r\n", 5);
-		conn_flush(c);
+		http_conn_flush(c);
 	}
-	request_free(req);
+	http_conn_request_free(req);
 }
 
 /* ---- reading ---- */
 
 /* What there is of the next request; the whole one is handed on. */
 static void
-conn_read(struct http_conn *c)
+http_conn_read(struct http_conn *c)
 {
 	struct evbuffer *in = bufferevent_get_input(c->bev);
 	size_t len = evbuffer_get_length(in);
@@ -358,7 +359,7 @@ conn_read(struct http_conn *c)
 		req->conn = c;
 		memcpy(req->who, c->who, sizeof(req->who));
 		c->head_bytes = 0;
-		conn_set_state(c, CONN_READ, READ_NS);
+		http_conn_set_state(c, CONN_READ, READ_NS);
 	}
 	if (c->state != CONN_READ)
 		return;
@@ -370,7 +371,7 @@ conn_read(struct http_conn *c)
 					(ev_ssize_t)len),
 			len, &req->head, &status, &why);
 		if (c->head_bytes < 0)
-			conn_fail(c, status, "config", why);
+			http_conn_fail(c, status, "config", why);
 		if (c->head_bytes <= 0)
 			return;
 		evbuffer_drain(in, (size_t)c->head_bytes);
@@ -383,26 +384,26 @@ conn_read(struct http_conn *c)
 	if (evbuffer_get_length(in) < req->head.body_bytes)
 		return;
 	evbuffer_remove_buffer(in, req->body, req->head.body_bytes);
-	conn_set_state(c, CONN_BUSY, BUSY_NS);
+	http_conn_set_state(c, CONN_BUSY, BUSY_NS);
 	c->all->ops->request(req, c->all->arg); /* may free c */
 }
 
 static void
-read_cb(struct bufferevent *bev, void *arg)
+http_conn_read_cb(struct bufferevent *bev, void *arg)
 {
 	(void)bev;
-	conn_read(arg);
+	http_conn_read(arg);
 }
 
 /* Output is out, or short enough for the next piece of a stream. */
 static void
-write_cb(struct bufferevent *bev, void *arg)
+http_conn_write_cb(struct bufferevent *bev, void *arg)
 {
 	struct http_conn *c = arg;
 
 	if (c->state == CONN_STREAM && c->want_more) {
 		c->want_more = 0;
-		conn_set_state(c, CONN_STREAM, BUSY_NS);
+		http_conn_set_state(c, CONN_STREAM, BUSY_NS);
 		c->more(c->req, c->more_arg);
 		return;
 	}
@@ -410,22 +411,22 @@ write_cb(struct bufferevent *bev, void *arg)
 	    evbuffer_get_length(bufferevent_get_output(bev)) > 0)
 		return;
 	c->served++;
-	conn_hold(c, 0);
+	http_conn_hold(c, 0);
 	if (c->keep_alive) {
-		conn_set_state(c, CONN_IDLE, KEEP_NS);
-		conn_read(c); /* the next one may be here already */
+		http_conn_set_state(c, CONN_IDLE, KEEP_NS);
+		http_conn_read(c); /* the next one may be here already */
 		return;
 	}
 	/* Closing with unread input would reset the answer away. */
 	if (c->door == HTTP_DOOR_TLS)
 		SSL_shutdown(bufferevent_openssl_get_ssl(bev));
 	shutdown(bufferevent_getfd(bev), SHUT_WR);
-	conn_set_state(c, CONN_LINGER, LINGER_NS);
-	conn_read(c);
+	http_conn_set_state(c, CONN_LINGER, LINGER_NS);
+	http_conn_read(c);
 }
 
 static void
-event_cb(struct bufferevent *bev, short what, void *arg)
+http_conn_event_cb(struct bufferevent *bev, short what, void *arg)
 {
 	struct http_conn *c = arg;
 	struct tls_peer peer;
@@ -452,11 +453,11 @@ event_cb(struct bufferevent *bev, short what, void *arg)
 		c->keep_alive = 0;
 		return;
 	}
-	conn_close(c);
+	http_conn_close(c);
 }
 
 static void
-timer_cb(evutil_socket_t fd, short what, void *arg)
+http_conn_timer_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct http_conn *c = arg;
 	struct http_request *req = c->req;
@@ -470,34 +471,34 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 		c->all->ops->gone(req, c->all->arg);
 		c->req = NULL;
 		c->keep_alive = 0;
-		conn_fail(c, 503, "timeout",
+		http_conn_fail(c, 503, "timeout",
 		    is_order ? "there was no answer in time: look whether it "
 			       "was done before you try again"
 			     : "there was no answer in time: try again");
 	} else if (c->state == CONN_READ) {
-		conn_fail(c, 408, "timeout",
+		http_conn_fail(c, 408, "timeout",
 		    "the request did not arrive in time");
 	} else {
-		conn_close(c);
+		http_conn_close(c);
 	}
 }
 
 /* For one that comes by that door. */
 static void
-make_room(struct http_conns *cs, enum http_door door)
+http_conn_make_room(struct http_conns *cs, enum http_door door)
 {
 	struct http_conn *c;
 
 	TAILQ_FOREACH (c, &cs->owing, owing_link)
 		if (door == HTTP_DOOR_UNIX || c->door != HTTP_DOOR_UNIX) {
-			conn_close(c);
+			http_conn_close(c);
 			return;
 		}
 }
 
 /* No place for this one: say so where that needs no handshake. */
 static void
-turn_away(enum http_door door, int fd)
+http_conn_turn_away(enum http_door door, int fd)
 {
 	static const char body[] =
 	    "{\"error\":{\"cause\":\"busy\","
@@ -516,8 +517,8 @@ turn_away(enum http_door door, int fd)
 }
 
 static void
-accept_cb(struct evconnlistener *lev, evutil_socket_t fd, struct sockaddr *from,
-    int from_bytes, void *arg)
+http_conn_accept_cb(struct evconnlistener *lev, evutil_socket_t fd,
+    struct sockaddr *from, int from_bytes, void *arg)
 {
 	struct timeval stall = { .tv_sec = STALL_S };
 	const struct http_listener *l = arg;
@@ -531,9 +532,9 @@ accept_cb(struct evconnlistener *lev, evutil_socket_t fd, struct sockaddr *from,
 
 	(void)lev;
 	if (cs->count >= max)
-		make_room(cs, l->door);
+		http_conn_make_room(cs, l->door);
 	if (cs->count >= max) {
-		turn_away(l->door, fd);
+		http_conn_turn_away(l->door, fd);
 		return;
 	}
 	if (l->door != HTTP_DOOR_TLS)
@@ -564,8 +565,9 @@ accept_cb(struct evconnlistener *lev, evutil_socket_t fd, struct sockaddr *from,
 		       sizeof(c->who), NULL, 0, NI_NUMERICHOST) != 0) {
 		snprintf(c->who, sizeof(c->who), "unknown");
 	}
-	c->timer = evtimer_new(cs->base, timer_cb, c);
-	bufferevent_setcb(bev, read_cb, write_cb, event_cb, c);
+	c->timer = evtimer_new(cs->base, http_conn_timer_cb, c);
+	bufferevent_setcb(bev, http_conn_read_cb, http_conn_write_cb,
+	    http_conn_event_cb, c);
 	bufferevent_setwatermark(bev, EV_READ, 0,
 	    HTTP_HEAD_MAX + HTTP_BODY_MAX);
 	bufferevent_set_timeouts(bev, NULL, &stall);
@@ -573,12 +575,12 @@ accept_cb(struct evconnlistener *lev, evutil_socket_t fd, struct sockaddr *from,
 	TAILQ_INSERT_TAIL(&cs->conns, c, link);
 	TAILQ_INSERT_TAIL(&cs->owing, c, owing_link);
 	cs->count++;
-	conn_set_state(c, CONN_IDLE, FIRST_NS);
+	http_conn_set_state(c, CONN_IDLE, FIRST_NS);
 	bufferevent_enable(bev, EV_READ | EV_WRITE);
 }
 
 static void
-again_cb(evutil_socket_t fd, short what, void *arg)
+http_conn_again_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct http_listener *l = arg;
 
@@ -589,13 +591,13 @@ again_cb(evutil_socket_t fd, short what, void *arg)
 
 /* Out of descriptors: accept would fail again at once, and for ever. */
 static void
-error_cb(struct evconnlistener *lev, void *arg)
+http_conn_error_cb(struct evconnlistener *lev, void *arg)
 {
 	struct http_listener *l = arg;
 	struct timeval pause = { .tv_usec = PAUSE_US };
 
 	log_debug("http: accept: %s", strerror(errno));
-	make_room(l->all, l->door);
+	http_conn_make_room(l->all, l->door);
 	evconnlistener_disable(lev);
 	evtimer_add(l->again, &pause);
 }
@@ -608,7 +610,7 @@ http_conns_listen(struct http_conns *cs, enum http_door door, int fd)
 	l->all = cs;
 	l->door = door;
 	evutil_make_socket_nonblocking(fd);
-	l->lev = evconnlistener_new(cs->base, accept_cb, l,
+	l->lev = evconnlistener_new(cs->base, http_conn_accept_cb, l,
 	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_DISABLED,
 	    BACKLOG, fd);
 	if (l->lev == NULL) {
@@ -616,8 +618,8 @@ http_conns_listen(struct http_conns *cs, enum http_door door, int fd)
 		close(fd);
 		return -EIO;
 	}
-	l->again = evtimer_new(cs->base, again_cb, l);
-	evconnlistener_set_error_cb(l->lev, error_cb);
+	l->again = evtimer_new(cs->base, http_conn_again_cb, l);
+	evconnlistener_set_error_cb(l->lev, http_conn_error_cb);
 	TAILQ_INSERT_TAIL(&cs->listeners, l, link);
 	return 0;
 }
@@ -662,7 +664,7 @@ http_conns_free(struct http_conns *cs)
 		free(l);
 	}
 	while ((c = TAILQ_FIRST(&cs->conns)) != NULL)
-		conn_close(c);
+		http_conn_close(c);
 	SSL_CTX_free(cs->tls);
 	free(cs);
 }

@@ -64,7 +64,7 @@ http_jobs_seen(const struct http *h, const struct http_request *req)
 
 /* 1: args are of what the asker may see; 0: it was refused. */
 static int
-may_see(struct http *h, struct http_request *req, json_t *args)
+http_jobs_may_see(struct http *h, struct http_request *req, json_t *args)
 {
 	enum http_jobs seen = http_jobs_seen(h, req);
 	char owner[VIEW_OWNER_BYTES];
@@ -87,7 +87,7 @@ may_see(struct http *h, struct http_request *req, json_t *args)
 }
 
 static void
-question_free(struct jobs_question *q)
+http_jobs_question_free(struct jobs_question *q)
 {
 	for (int i = 0; i < ASK_MAX; i++)
 		json_decref(q->answers[i]);
@@ -95,7 +95,7 @@ question_free(struct jobs_question *q)
 }
 
 static void
-finish(struct jobs_question *q)
+http_jobs_finish(struct jobs_question *q)
 {
 	json_t *jobs = q->answers[ASK_JOBS], *job, *worst;
 	struct job_around around = { q->answers[ASK_VERDICTS],
@@ -114,14 +114,14 @@ finish(struct jobs_question *q)
 			job_join(job, &around);
 		http_reply_json(q->req, 200, json_incref(jobs));
 	}
-	question_free(q);
+	http_jobs_question_free(q);
 }
 
-static void answered_cb(int status, json_t *result, void *arg);
+static void http_jobs_answered_cb(int status, json_t *result, void *arg);
 
 /* The next question, over the time of all its jobs and what is around them. */
 static void
-ask_next(struct jobs_question *q)
+http_jobs_ask_next(struct jobs_question *q)
 {
 	static const struct {
 		enum store_question what;
@@ -158,12 +158,13 @@ ask_next(struct jobs_question *q)
 		json_object_set(args, "whole",
 		    json_object_get(json_array_get(q->answers[ASK_JOBS], 0),
 			"whole"));
-	store_ask_for(q->h->store, asks[at].what, args, q->req, answered_cb, q);
+	store_ask_for(q->h->store, asks[at].what, args, q->req,
+	    http_jobs_answered_cb, q);
 	json_decref(args);
 }
 
 static void
-answered_cb(int status, json_t *result, void *arg)
+http_jobs_answered_cb(int status, json_t *result, void *arg)
 {
 	struct jobs_question *q = arg;
 	json_t *list, *row;
@@ -172,12 +173,12 @@ answered_cb(int status, json_t *result, void *arg)
 	q->answers[q->asked - 1] = result;
 	if (http_gone(q->req)) { /* the interface may be, too */
 		http_drop(q->req);
-		question_free(q);
+		http_jobs_question_free(q);
 		return;
 	}
 	if (status < 0) {
 		http_fail_errno(q->req, status, NULL);
-		question_free(q);
+		http_jobs_question_free(q);
 		return;
 	}
 	if (q->asked == ASK_VERDICTS + 1) {
@@ -195,22 +196,22 @@ answered_cb(int status, json_t *result, void *arg)
 	}
 	if (json_array_size(q->answers[ASK_JOBS]) == 0 && !q->is_worst) {
 		http_fail(q->req, 404, "not-found", "there is no such job");
-		question_free(q);
+		http_jobs_question_free(q);
 	} else if (q->asked == (q->is_worst ? ASK_EVENTS : ASK_MAX)) {
-		finish(q);
+		http_jobs_finish(q);
 	} else {
-		ask_next(q);
+		http_jobs_ask_next(q);
 	}
 }
 
 /* Takes args. */
 static void
-question_start(struct http *h, struct http_request *req, int is_worst,
+http_jobs_question_start(struct http *h, struct http_request *req, int is_worst,
     json_t *args)
 {
 	struct jobs_question *q;
 
-	if (!may_see(h, req, args)) {
+	if (!http_jobs_may_see(h, req, args)) {
 		json_decref(args);
 		return;
 	}
@@ -229,14 +230,15 @@ question_start(struct http *h, struct http_request *req, int is_worst,
 			    json_integer(q->now_unix_ns - WORST_NS));
 	}
 	q->asked = ASK_JOBS + 1;
-	store_ask_for(h->store, STORE_JOBS, args, req, answered_cb, q);
+	store_ask_for(h->store, STORE_JOBS, args, req, http_jobs_answered_cb,
+	    q);
 	json_decref(args);
 }
 
 void
 http_get_job(struct http *h, struct http_request *req, const char *part)
 {
-	question_start(h, req, 0,
+	http_jobs_question_start(h, req, 0,
 	    json_pack("{s:o, s:i}", "job", text_json(part), "limit",
 		PARTS_MAX));
 }
@@ -250,7 +252,8 @@ http_get_jobs(struct http *h, struct http_request *req, const char *part)
 	json_t *args = json_object();
 
 	(void)part;
-	if (http_args(req, args, list_args) < 0 || !may_see(h, req, args))
+	if (http_args(req, args, list_args) < 0 ||
+	    !http_jobs_may_see(h, req, args))
 		json_decref(args);
 	else
 		http_ask(h, req, STORE_JOBS, args);
@@ -265,7 +268,7 @@ http_get_worst(struct http *h, struct http_request *req, const char *part)
 	if (http_args(req, args, list_args) < 0)
 		json_decref(args);
 	else
-		question_start(h, req, 1, args);
+		http_jobs_question_start(h, req, 1, args);
 }
 
 /* Rows are read page by page, and then statements made: the loop has its turn
@@ -278,7 +281,7 @@ struct costs_question {
 };
 
 static void
-costs_cb(int status, json_t *rows, void *arg)
+http_jobs_costs_cb(int status, json_t *rows, void *arg)
 {
 	struct costs_question *q = arg;
 	size_t count = json_array_size(rows);
@@ -311,7 +314,7 @@ costs_cb(int status, json_t *rows, void *arg)
 	json_decref(rows);
 	if (more) {
 		store_ask_for(q->h->store, STORE_OCCASIONS, q->args, q->req,
-		    costs_cb, q);
+		    http_jobs_costs_cb, q);
 		return;
 	}
 	job_costs_free(q->costs);
@@ -335,7 +338,8 @@ http_get_costs(struct http *h, struct http_request *req, const char *part)
 	struct costs_question *q;
 
 	(void)part;
-	if (http_args(req, args, names) < 0 || !may_see(h, req, args)) {
+	if (http_args(req, args, names) < 0 ||
+	    !http_jobs_may_see(h, req, args)) {
 		json_decref(args);
 		return;
 	}
@@ -351,5 +355,6 @@ http_get_costs(struct http *h, struct http_request *req, const char *part)
 	q = xcalloc(1, sizeof(*q));
 	*q = (struct costs_question){ h, req, args,
 		job_costs_new((enum job_costs_by)by) };
-	store_ask_for(h->store, STORE_OCCASIONS, args, req, costs_cb, q);
+	store_ask_for(h->store, STORE_OCCASIONS, args, req, http_jobs_costs_cb,
+	    q);
 }

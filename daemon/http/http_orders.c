@@ -24,7 +24,7 @@
 /* The body as an object, an empty one when there is none; NULL after a refusal
  * was sent. */
 static json_t *
-body_read(struct http_request *req)
+http_orders_body_read(struct http_request *req)
 {
 	size_t len = evbuffer_get_length(req->body);
 	json_t *body = NULL;
@@ -46,7 +46,7 @@ struct order {
 };
 
 static void
-order_stored_cb(int status, json_t *result, void *arg)
+http_orders_order_stored_cb(int status, json_t *result, void *arg)
 {
 	struct order *o = arg;
 
@@ -58,19 +58,20 @@ order_stored_cb(int status, json_t *result, void *arg)
 /* An order was carried out. It is answered once a restarted collector would
  * know of it. Takes answer. */
 static void
-reply_ordered(struct http *h, struct http_request *req, json_t *answer)
+http_orders_reply_ordered(struct http *h, struct http_request *req,
+    json_t *answer)
 {
 	struct order *o = xcalloc(1, sizeof(*o));
 
 	o->req = req;
 	o->answer = answer;
-	store_when_stored(h->store, order_stored_cb, o);
+	store_when_stored(h->store, http_orders_order_stored_cb, o);
 }
 
 void
 http_post_run(struct http *h, struct http_request *req, const char *part)
 {
-	json_t *body = body_read(req), *overrides, *value;
+	json_t *body = http_orders_body_read(req), *overrides, *value;
 	struct err err = { 0 };
 	char run[64] = "";
 	const char *key;
@@ -96,13 +97,14 @@ http_post_run(struct http *h, struct http_request *req, const char *part)
 	if (rc < 0)
 		http_fail_errno(req, rc, err.text);
 	else
-		reply_ordered(h, req, json_pack("{s:s}", "run", run));
+		http_orders_reply_ordered(h, req,
+		    json_pack("{s:s}", "run", run));
 }
 
 void
 http_post_validate(struct http *h, struct http_request *req, const char *part)
 {
-	json_t *body = body_read(req);
+	json_t *body = http_orders_body_read(req);
 	const char *name, *text;
 
 	(void)part;
@@ -130,12 +132,13 @@ http_post_cancel(struct http *h, struct http_request *req, const char *part)
 	if (rc < 0)
 		http_fail_errno(req, rc, err.text);
 	else
-		reply_ordered(h, req, json_pack("{s:s}", "run", part));
+		http_orders_reply_ordered(h, req,
+		    json_pack("{s:s}", "run", part));
 }
 
 static void
-set_schedule(struct http *h, struct http_request *req, const char *campaign,
-    int enabled)
+http_orders_set_schedule(struct http *h, struct http_request *req,
+    const char *campaign, int enabled)
 {
 	struct err err = { 0 };
 	int rc;
@@ -144,7 +147,7 @@ set_schedule(struct http *h, struct http_request *req, const char *campaign,
 	if (rc < 0)
 		http_fail_errno(req, rc, err.text);
 	else
-		reply_ordered(h, req,
+		http_orders_reply_ordered(h, req,
 		    json_pack("{s:s,s:b}", "campaign", campaign, "enabled",
 			enabled));
 }
@@ -152,27 +155,27 @@ set_schedule(struct http *h, struct http_request *req, const char *campaign,
 void
 http_post_enable(struct http *h, struct http_request *req, const char *part)
 {
-	set_schedule(h, req, part, 1);
+	http_orders_set_schedule(h, req, part, 1);
 }
 
 void
 http_post_disable(struct http *h, struct http_request *req, const char *part)
 {
-	set_schedule(h, req, part, 0);
+	http_orders_set_schedule(h, req, part, 0);
 }
 
 void
 http_post_stop(struct http *h, struct http_request *req, const char *part)
 {
 	(void)part;
-	reply_ordered(h, req,
+	http_orders_reply_ordered(h, req,
 	    json_pack("{s:i}", "ended", view_stop_all(h->view, req->who)));
 }
 
 void
 http_post_token(struct http *h, struct http_request *req, const char *part)
 {
-	json_t *body = body_read(req);
+	json_t *body = http_orders_body_read(req);
 	const char *names = member_text_or(body, "names", NULL);
 	const char *span = member_text(body, "for");
 	json_int_t uses = member_int(body, "uses");
@@ -196,7 +199,7 @@ http_post_token(struct http *h, struct http_request *req, const char *part)
 	if (rc < 0)
 		http_fail_errno(req, rc, err.text);
 	else
-		reply_ordered(h, req,
+		http_orders_reply_ordered(h, req,
 		    json_pack("{s:s, s:o, s:I}", "token", token, "names",
 			text_json(names), "for_ns", (json_int_t)span_ns));
 	json_decref(body);
@@ -205,7 +208,7 @@ http_post_token(struct http *h, struct http_request *req, const char *part)
 void
 http_post_backup(struct http *h, struct http_request *req, const char *part)
 {
-	json_t *body = body_read(req);
+	json_t *body = http_orders_body_read(req);
 	const char *path;
 
 	(void)part;
@@ -230,7 +233,7 @@ struct shipping {
 
 /* A line of JSON, and the bytes behind it. */
 static void
-shipped_cb(int status, json_t *result, void *arg)
+http_orders_shipped_cb(int status, json_t *result, void *arg)
 {
 	struct shipping *s = arg;
 	const struct http_answer answer = { .status = 200,
@@ -268,7 +271,7 @@ shipped_cb(int status, json_t *result, void *arg)
 void
 http_post_ship(struct http *h, struct http_request *req, const char *part)
 {
-	json_t *body = body_read(req);
+	json_t *body = http_orders_body_read(req);
 	struct shipping *s;
 
 	(void)part;
@@ -277,7 +280,7 @@ http_post_ship(struct http *h, struct http_request *req, const char *part)
 	s = xcalloc(1, sizeof(*s));
 	s->h = h;
 	s->req = req;
-	store_ship(h->store, body, shipped_cb, s);
+	store_ship(h->store, body, http_orders_shipped_cb, s);
 	json_decref(body);
 }
 
@@ -286,7 +289,7 @@ http_post_ship(struct http *h, struct http_request *req, const char *part)
 
 /* 0 after a refusal was sent. */
 static int
-may_pin(struct http_request *req, const char *name)
+http_orders_may_pin(struct http_request *req, const char *name)
 {
 	int rc = view_pin_check(name);
 
@@ -307,7 +310,7 @@ struct pin {
 };
 
 static void
-pin_cb(int status, json_t *result, void *arg)
+http_orders_pin_cb(int status, json_t *result, void *arg)
 {
 	struct pin *p = arg;
 
@@ -324,7 +327,7 @@ pin_cb(int status, json_t *result, void *arg)
 
 		view_pin(p->h->view, p->name, body, p->req->who);
 		json_decref(body);
-		reply_ordered(p->h, p->req,
+		http_orders_reply_ordered(p->h, p->req,
 		    json_pack("{s:s, s:s, s:I}", "name", p->name, "run", p->run,
 			"records", (json_int_t)json_array_size(result)));
 	}
@@ -336,7 +339,7 @@ pin_cb(int status, json_t *result, void *arg)
 void
 http_post_baseline(struct http *h, struct http_request *req, const char *part)
 {
-	json_t *body = body_read(req), *args;
+	json_t *body = http_orders_body_read(req), *args;
 	const char *run = member_text_or(body, "run", NULL);
 	struct pin *p;
 
@@ -348,7 +351,7 @@ http_post_baseline(struct http *h, struct http_request *req, const char *part)
 		json_decref(body);
 		return;
 	}
-	if (!may_pin(req, part)) {
+	if (!http_orders_may_pin(req, part)) {
 		json_decref(body);
 		return;
 	}
@@ -360,13 +363,15 @@ http_post_baseline(struct http *h, struct http_request *req, const char *part)
 	if (strcmp(run, VIEW_RECENT) == 0) {
 		json_t *recent = view_recent(h->view);
 
-		pin_cb(0, json_incref(json_object_get(recent, "records")), p);
+		http_orders_pin_cb(0,
+		    json_incref(json_object_get(recent, "records")), p);
 		json_decref(recent);
 		json_decref(body);
 		return;
 	}
 	args = json_pack("{s:s, s:s}", "run", run, "probe", "canary");
-	store_ask_for(h->store, STORE_RECORDS, args, req, pin_cb, p);
+	store_ask_for(h->store, STORE_RECORDS, args, req, http_orders_pin_cb,
+	    p);
 	json_decref(args);
 	json_decref(body);
 }
@@ -374,8 +379,8 @@ http_post_baseline(struct http *h, struct http_request *req, const char *part)
 void
 http_post_unpin(struct http *h, struct http_request *req, const char *part)
 {
-	if (strcmp(part, VIEW_RECENT) == 0 && !may_pin(req, part))
+	if (strcmp(part, VIEW_RECENT) == 0 && !http_orders_may_pin(req, part))
 		return;
 	view_pin(h->view, part, NULL, req->who);
-	reply_ordered(h, req, json_pack("{s:s}", "name", part));
+	http_orders_reply_ordered(h, req, json_pack("{s:s}", "name", part));
 }

@@ -27,7 +27,7 @@ static const struct type_row {
 
 /* For the few clients that do not take gzip. */
 static struct evbuffer *
-unpack(const struct embed *file)
+http_page_unpack(const struct embed *file)
 {
 	z_stream z = { .next_in = (Bytef *)(uintptr_t)file->bytes,
 		.avail_in = (uInt)file->size_bytes };
@@ -81,7 +81,7 @@ http_get_asset(struct http *h, struct http_request *req, const char *part)
 		evbuffer_add_reference(body, f->bytes, f->size_bytes, NULL,
 		    NULL);
 	} else {
-		body = unpack(f);
+		body = http_page_unpack(f);
 	}
 	http_reply(req, &a, body);
 }

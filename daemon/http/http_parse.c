@@ -25,7 +25,7 @@ static const struct fault no_fault = { 0, NULL };
 
 /* RFC 9110 tchar: what a method or a header's name may hold. */
 static int
-is_token(char c)
+http_parse_is_token(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
 	    (c >= 'A' && c <= 'Z') ||
@@ -33,7 +33,7 @@ is_token(char c)
 }
 
 static int
-hex_digit(char c)
+http_parse_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -56,8 +56,8 @@ http_unescape(char *text, int plus_is_blank)
 			*to++ = *text == '+' && plus_is_blank ? ' ' : *text;
 			continue;
 		}
-		hi = hex_digit(text[1]);
-		lo = hi < 0 ? -1 : hex_digit(text[2]);
+		hi = http_parse_hex_digit(text[1]);
+		lo = hi < 0 ? -1 : http_parse_hex_digit(text[2]);
 		if (lo < 0 || (hi == 0 && lo == 0))
 			return -EINVAL;
 		*to++ = (char)(hi * 16 + lo);
@@ -68,7 +68,7 @@ http_unescape(char *text, int plus_is_blank)
 }
 
 static struct fault
-parse_query(struct http_head *h, char *query)
+http_parse_query(struct http_head *h, char *query)
 {
 	char *one, *rest = query;
 
@@ -91,7 +91,7 @@ parse_query(struct http_head *h, char *query)
 }
 
 static struct fault
-parse_request_line(struct http_head *h, char *line)
+http_parse_request_line(struct http_head *h, char *line)
 {
 	static const char *const names[] = { "GET", "HEAD", "POST" };
 	char *target = strchr(line, ' ');
@@ -104,7 +104,7 @@ parse_request_line(struct http_head *h, char *line)
 	*target++ = '\0';
 	*version++ = '\0';
 	for (const char *c = line; *c != '\0'; c++)
-		if (!is_token(*c))
+		if (!http_parse_is_token(*c))
 			return (struct fault){ 400, "this is not HTTP" };
 	i = STR_FIND(names, line);
 	h->method = i < 0 ? HTTP_METHOD_OTHER : (enum http_method)i;
@@ -124,13 +124,13 @@ parse_request_line(struct http_head *h, char *line)
 	if (query != NULL)
 		*query++ = '\0';
 	h->path = target;
-	return query != NULL ? parse_query(h, query) : no_fault;
+	return query != NULL ? http_parse_query(h, query) : no_fault;
 }
 
 /* 1 when a comma-separated list names token; parameters (";q=0") count only
  * as far as q=0 refuses. */
 static int
-list_has(const char *list, const char *token)
+http_parse_list_has(const char *list, const char *token)
 {
 	size_t len = strlen(token);
 
@@ -155,7 +155,7 @@ struct header_row {
 };
 
 static struct fault
-take_length(struct http_head *h, const char *value)
+http_parse_take_length(struct http_head *h, const char *value)
 {
 	int64_t bytes;
 
@@ -171,7 +171,7 @@ take_length(struct http_head *h, const char *value)
 }
 
 static struct fault
-take_coding(struct http_head *h, const char *value)
+http_parse_take_coding(struct http_head *h, const char *value)
 {
 	(void)h;
 	(void)value;
@@ -179,31 +179,31 @@ take_coding(struct http_head *h, const char *value)
 }
 
 static struct fault
-take_connection(struct http_head *h, const char *value)
+http_parse_take_connection(struct http_head *h, const char *value)
 {
-	if (list_has(value, "close"))
+	if (http_parse_list_has(value, "close"))
 		h->keep_alive = 0;
-	else if (list_has(value, "keep-alive"))
+	else if (http_parse_list_has(value, "keep-alive"))
 		h->keep_alive = 1;
 	return no_fault;
 }
 
 static struct fault
-take_accept_encoding(struct http_head *h, const char *value)
+http_parse_take_accept_encoding(struct http_head *h, const char *value)
 {
-	h->accepts_gzip = list_has(value, "gzip");
+	h->accepts_gzip = http_parse_list_has(value, "gzip");
 	return no_fault;
 }
 
 static struct fault
-take_expect(struct http_head *h, const char *value)
+http_parse_take_expect(struct http_head *h, const char *value)
 {
 	h->expects_continue = strcasecmp(value, "100-continue") == 0;
 	return no_fault;
 }
 
 static struct fault
-take_origin(struct http_head *h, const char *value)
+http_parse_take_origin(struct http_head *h, const char *value)
 {
 	(void)value;
 	h->has_origin = 1;
@@ -211,7 +211,7 @@ take_origin(struct http_head *h, const char *value)
 }
 
 static struct fault
-take_host(struct http_head *h, const char *value)
+http_parse_take_host(struct http_head *h, const char *value)
 {
 	char *port = strrchr(value, ':');
 
@@ -225,7 +225,7 @@ take_host(struct http_head *h, const char *value)
 
 /* A second one is refused: its sender could choose whose jobs to see. */
 static struct fault
-take_user(struct http_head *h, const char *value)
+http_parse_take_user(struct http_head *h, const char *value)
 {
 	if (h->user != NULL)
 		return (struct fault){ 400, "two X-Forwarded-Users" };
@@ -234,7 +234,7 @@ take_user(struct http_head *h, const char *value)
 }
 
 static struct fault
-take_etag(struct http_head *h, const char *value)
+http_parse_take_etag(struct http_head *h, const char *value)
 {
 	if (strlen(value) < sizeof(h->etag))
 		memcpy(h->etag, value, strlen(value) + 1);
@@ -242,23 +242,23 @@ take_etag(struct http_head *h, const char *value)
 }
 
 static const struct header_row header_rows[] = {
-	{ "Content-Length", take_length },
-	{ "Transfer-Encoding", take_coding },
-	{ "Connection", take_connection },
-	{ "Accept-Encoding", take_accept_encoding },
-	{ "Expect", take_expect },
-	{ "Origin", take_origin },
-	{ "Host", take_host },
-	{ "If-None-Match", take_etag },
-	{ "X-Forwarded-User", take_user },
+	{ "Content-Length", http_parse_take_length },
+	{ "Transfer-Encoding", http_parse_take_coding },
+	{ "Connection", http_parse_take_connection },
+	{ "Accept-Encoding", http_parse_take_accept_encoding },
+	{ "Expect", http_parse_take_expect },
+	{ "Origin", http_parse_take_origin },
+	{ "Host", http_parse_take_host },
+	{ "If-None-Match", http_parse_take_etag },
+	{ "X-Forwarded-User", http_parse_take_user },
 };
 
 static struct fault
-parse_header(struct http_head *h, char *line)
+http_parse_header(struct http_head *h, char *line)
 {
 	char *value = line, *end;
 
-	while (is_token(*value))
+	while (http_parse_is_token(*value))
 		value++;
 	if (value == line || *value != ':')
 		return (struct fault){ 400, "bad header" };
@@ -278,7 +278,7 @@ parse_header(struct http_head *h, char *line)
 
 /* text holds whole lines, each ended by CRLF, the last of them empty. */
 static struct fault
-parse_lines(struct http_head *h, char *text)
+http_parse_lines(struct http_head *h, char *text)
 {
 	struct fault fault = no_fault;
 	int first = 1;
@@ -291,8 +291,8 @@ parse_lines(struct http_head *h, char *text)
 		*end = '\0';
 		if (*text == '\0' && !first)
 			return no_fault;
-		fault = first ? parse_request_line(h, text)
-			      : parse_header(h, text);
+		fault = first ? http_parse_request_line(h, text)
+			      : http_parse_header(h, text);
 		first = 0;
 		text = end + 2;
 	}
@@ -318,7 +318,7 @@ http_parse_head(const char *bytes, size_t len_bytes, struct http_head *ret,
 		memcpy(ret->text, bytes, head_bytes);
 		ret->text[head_bytes] = '\0';
 		ret->body_bytes = UINT64_MAX;
-		fault = parse_lines(ret, ret->text);
+		fault = http_parse_lines(ret, ret->text);
 		if (ret->body_bytes == UINT64_MAX)
 			ret->body_bytes = 0;
 	}

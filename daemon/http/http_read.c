@@ -69,7 +69,7 @@ http_fail_errno(struct http_request *req, int rc, const char *message)
 }
 
 static void
-free_text(const void *data, size_t len, void *arg)
+http_read_free_text(const void *data, size_t len, void *arg)
 {
 	(void)data;
 	(void)len;
@@ -78,11 +78,12 @@ free_text(const void *data, size_t len, void *arg)
 
 /* Takes text. */
 static void
-reply_text(struct http_request *req, int status, char *text)
+http_read_reply_text(struct http_request *req, int status, char *text)
 {
 	struct evbuffer *body = evbuffer_new();
 
-	evbuffer_add_reference(body, text, strlen(text), free_text, text);
+	evbuffer_add_reference(body, text, strlen(text), http_read_free_text,
+	    text);
 	evbuffer_add(body, "\n", 1);
 	http_reply(req, &(struct http_answer){ .status = status }, body);
 }
@@ -98,11 +99,11 @@ http_reply_json(struct http_request *req, int status, json_t *value)
 	if (text == NULL)
 		http_fail(req, 500, "internal", "the answer is not JSON");
 	else
-		reply_text(req, status, text);
+		http_read_reply_text(req, status, text);
 }
 
 static void
-store_answer_cb(int status, json_t *result, void *arg)
+http_read_store_answer_cb(int status, json_t *result, void *arg)
 {
 	struct http_request *req = arg;
 
@@ -116,7 +117,8 @@ void
 http_ask(struct http *h, struct http_request *req, enum store_question what,
     json_t *args)
 {
-	store_ask_for(h->store, what, args, req, store_answer_cb, req);
+	store_ask_for(h->store, what, args, req, http_read_store_answer_cb,
+	    req);
 	json_decref(args);
 }
 
@@ -216,7 +218,7 @@ http_get_diags(struct http *h, struct http_request *req, const char *part)
 /* What it is like there, in one word and some: what was not measured, is lost
  * or has no collector is never green. */
 static void
-cluster_judge(json_t *o)
+http_read_cluster_judge(json_t *o)
 {
 	const json_t *verdicts = json_object_get(o, "verdicts");
 	json_int_t nodes = member_int(o, "nodes"), lost = member_int(o, "lost");
@@ -263,7 +265,7 @@ cluster_judge(json_t *o)
 
 /* silent_ns: of the session of its active collector; below 0: there is none. */
 static json_t *
-cluster_json(const json_t *row, uint64_t now_unix_ns)
+http_read_cluster_json(const json_t *row, uint64_t now_unix_ns)
 {
 	int64_t silent_ns = member_int(row, "silent_ns");
 	int64_t lease_ns = member_int(row, "lease_ns"), age_ns;
@@ -279,7 +281,7 @@ cluster_json(const json_t *row, uint64_t now_unix_ns)
 	json_object_set_new(o, "active",
 	    json_boolean(silent_ns >= 0 && age_ns < CLUSTER_TOLD_NS &&
 		silent_ns <= (lease_ns > 0 ? lease_ns : CLUSTER_LEASE_NS)));
-	cluster_judge(o);
+	http_read_cluster_judge(o);
 	return o;
 }
 
@@ -289,7 +291,7 @@ struct clusters_question {
 };
 
 static void
-clusters_cb(int status, json_t *rows, void *arg)
+http_read_clusters_cb(int status, json_t *rows, void *arg)
 {
 	struct clusters_question *q = arg;
 	json_t *list = json_array(), *row;
@@ -302,7 +304,7 @@ clusters_cb(int status, json_t *rows, void *arg)
 		    !json_equal(json_object_get(row, "cluster"),
 			json_object_get(q->own, "cluster")))
 			json_array_append_new(list,
-			    cluster_json(row, clk_unix_ns()));
+			    http_read_cluster_json(row, clk_unix_ns()));
 	if (status == 0)
 		http_reply_json(q->req, 200, json_incref(list));
 	else
@@ -324,13 +326,13 @@ http_get_clusters(struct http *h, struct http_request *req, const char *part)
 		q->own = view_cluster(h->view);
 		json_object_set_new(q->own, "self", json_true());
 		json_object_set_new(q->own, "active", json_true());
-		cluster_judge(q->own);
+		http_read_cluster_judge(q->own);
 	}
 	if (view_cluster_name(h->view)[0] != '\0')
-		store_ask_for(h->store, STORE_CLUSTERS, NULL, req, clusters_cb,
-		    q);
+		store_ask_for(h->store, STORE_CLUSTERS, NULL, req,
+		    http_read_clusters_cb, q);
 	else
-		clusters_cb(0, json_array(), q);
+		http_read_clusters_cb(0, json_array(), q);
 }
 
 /* ---- runs ---- */
@@ -342,7 +344,7 @@ struct runs_question {
 };
 
 static int
-text_fits(const json_t *run, const char *key, const json_t *args)
+http_read_text_fits(const json_t *run, const char *key, const json_t *args)
 {
 	const char *want = member_text_or(args, key, NULL);
 	const char *have = member_text_or(run, key, NULL);
@@ -353,7 +355,7 @@ text_fits(const json_t *run, const char *key, const json_t *args)
 /* A run in memory is newer than its row: it carries progress. What lives and
  * has none began after the store was asked. */
 static void
-merge_live(const struct runs_question *q, json_t *list)
+http_read_merge_live(const struct runs_question *q, json_t *list)
 {
 	json_t *live = view_runs(q->h->view), *run = NULL, *stored;
 	size_t i, j;
@@ -366,7 +368,7 @@ merge_live(const struct runs_question *q, json_t *list)
 				break;
 		if (j == json_array_size(live))
 			continue;
-		if (text_fits(run, "state", q->args))
+		if (http_read_text_fits(run, "state", q->args))
 			json_array_set(list, i, run);
 		else
 			json_array_remove(list, i--);
@@ -379,15 +381,15 @@ merge_live(const struct runs_question *q, json_t *list)
 		if (state >= 0 && !names_run_states[state].final &&
 		    json_object_get(q->args, "before") == NULL &&
 		    json_object_get(q->args, "node") == NULL &&
-		    text_fits(run, "state", q->args) &&
-		    text_fits(run, "campaign", q->args))
+		    http_read_text_fits(run, "state", q->args) &&
+		    http_read_text_fits(run, "campaign", q->args))
 			json_array_insert(list, 0, run);
 	}
 	json_decref(live);
 }
 
 static void
-runs_cb(int status, json_t *result, void *arg)
+http_read_runs_cb(int status, json_t *result, void *arg)
 {
 	struct runs_question *q = arg;
 	json_t *run;
@@ -399,7 +401,7 @@ runs_cb(int status, json_t *result, void *arg)
 	} else if (status < 0) {
 		http_fail_errno(q->req, status, NULL);
 	} else {
-		merge_live(q, result);
+		http_read_merge_live(q, result);
 		/* A campaign's whole text is for the page of one run. */
 		json_array_foreach (result, i, run)
 			json_object_del(run, "campaign_text");
@@ -426,7 +428,7 @@ http_get_runs(struct http *h, struct http_request *req, const char *part)
 	q->h = h;
 	q->req = req;
 	q->args = args;
-	store_ask_for(h->store, STORE_RUNS, args, req, runs_cb, q);
+	store_ask_for(h->store, STORE_RUNS, args, req, http_read_runs_cb, q);
 }
 
 void
@@ -455,8 +457,8 @@ http_get_metrics(struct http *h, struct http_request *req, const char *part)
 	(void)part;
 	store_health(h->store, &health);
 	metrics_render(&in, &page);
-	evbuffer_add_reference(body, page.text, page.len_bytes, free_text,
-	    page.text);
+	evbuffer_add_reference(body, page.text, page.len_bytes,
+	    http_read_free_text, page.text);
 	http_reply(req,
 	    &(struct http_answer){ .status = 200, .type = METRICS_TYPE }, body);
 }
@@ -496,7 +498,7 @@ http_get_nodes(struct http *h, struct http_request *req, const char *part)
 	}
 	if (!is_brief) {
 		view_nodes(h->view, &all);
-		reply_text(req, 200, all.text); /* handed over */
+		http_read_reply_text(req, 200, all.text); /* handed over */
 		return;
 	}
 	/* Ten thousand of these are a megabyte, of the whole ones sixteen. */
@@ -566,7 +568,7 @@ http_get_forecast(struct http *h, struct http_request *req, const char *part)
 /* ---- what canaries once were ---- */
 
 static void
-baseline_cb(int status, json_t *result, void *arg)
+http_read_baseline_cb(int status, json_t *result, void *arg)
 {
 	struct http_request *req = arg;
 
@@ -593,7 +595,8 @@ http_get_baseline(struct http *h, struct http_request *req, const char *part)
 		return;
 	}
 	args = json_pack("{s:o}", "name", text_json(part));
-	store_ask_for(h->store, STORE_BASELINES, args, req, baseline_cb, req);
+	store_ask_for(h->store, STORE_BASELINES, args, req,
+	    http_read_baseline_cb, req);
 	json_decref(args);
 }
 

@@ -19,24 +19,25 @@ struct walk {
 	int64_t left; /* records that may still be sent */
 };
 
-static void page_cb(int status, json_t *result, void *arg);
+static void http_records_page_cb(int status, json_t *result, void *arg);
 
 static void
-walk_free(struct walk *w)
+http_records_walk_free(struct walk *w)
 {
 	json_decref(w->args);
 	free(w);
 }
 
 static void
-ask_page(struct walk *w)
+http_records_ask_page(struct walk *w)
 {
 	json_object_set_new(w->args, "limit", json_integer(w->left));
-	store_ask_for(w->h->store, STORE_RECORDS, w->args, w->req, page_cb, w);
+	store_ask_for(w->h->store, STORE_RECORDS, w->args, w->req,
+	    http_records_page_cb, w);
 }
 
 static void
-free_page(const void *data, size_t len, void *arg)
+http_records_free_page(const void *data, size_t len, void *arg)
 {
 	(void)data;
 	(void)len;
@@ -44,21 +45,21 @@ free_page(const void *data, size_t len, void *arg)
 }
 
 static void
-more_cb(struct http_request *req, void *arg)
+http_records_more_cb(struct http_request *req, void *arg)
 {
 	struct walk *w = arg;
 
 	if (!http_gone(req) && w->more) {
-		ask_page(w);
+		http_records_ask_page(w);
 		return;
 	}
 	http_stream_end(req);
-	walk_free(w);
+	http_records_walk_free(w);
 }
 
 /* The first page decides: an error and a short answer are ordinary ones. */
 static void
-page_cb(int status, json_t *result, void *arg)
+http_records_page_cb(int status, json_t *result, void *arg)
 {
 	const json_t *text = json_object_get(result, "text");
 	size_t len = json_string_length(text);
@@ -73,7 +74,7 @@ page_cb(int status, json_t *result, void *arg)
 		else
 			http_fail_errno(w->req, status, NULL);
 		json_decref(result);
-		walk_free(w);
+		http_records_walk_free(w);
 		return;
 	}
 	w->left -= member_int(result, "count");
@@ -85,18 +86,18 @@ page_cb(int status, json_t *result, void *arg)
 	evbuffer_add(body, w->begun ? "," : "[", len > 0 || !w->begun);
 	if (len > 0)
 		evbuffer_add_reference(body, json_string_value(text), len,
-		    free_page, result);
+		    http_records_free_page, result);
 	else
 		json_decref(result);
 	if (!w->more)
 		evbuffer_add(body, "]\n", 2);
 	if (!w->begun && (!w->more || http_gone(w->req))) {
 		http_reply(w->req, &ok, body);
-		walk_free(w);
+		http_records_walk_free(w);
 		return;
 	}
 	if (!w->begun)
-		http_stream_begin(w->req, &ok, more_cb, w);
+		http_stream_begin(w->req, &ok, http_records_more_cb, w);
 	w->begun = 1;
 	http_stream_add(w->req, body);
 	evbuffer_free(body);
@@ -125,5 +126,5 @@ http_get_records(struct http *h, struct http_request *req, const char *part)
 	w->left = INT64_MAX;
 	if (json_object_get(args, "limit") != NULL)
 		w->left = member_int(args, "limit");
-	ask_page(w);
+	http_records_ask_page(w);
 }

@@ -36,7 +36,7 @@ struct troubles {
 };
 
 static struct span
-span_of(const json_t *job, int64_t now_unix_ns)
+job_join_span_of(const json_t *job, int64_t now_unix_ns)
 {
 	const json_t *end = json_object_get(job, "end_unix_ns");
 	int64_t from_ns = member_int(job, "start_unix_ns");
@@ -48,7 +48,7 @@ span_of(const json_t *job, int64_t now_unix_ns)
 int64_t
 job_around_ns(const json_t *job, int64_t now_unix_ns)
 {
-	struct span s = span_of(job, now_unix_ns);
+	struct span s = job_join_span_of(job, now_unix_ns);
 	int64_t lasts_ns = s.to_ns - s.from_ns;
 
 	return lasts_ns < (int64_t)JOB_AROUND_MIN_NS
@@ -59,7 +59,7 @@ job_around_ns(const json_t *job, int64_t now_unix_ns)
 
 /* Verdicts come newest first: what holds ends where the next one begins. */
 static struct troubles
-troubles_of(const json_t *verdicts)
+job_join_troubles_of(const json_t *verdicts)
 {
 	struct troubles t = { xcalloc(json_array_size(verdicts) + 1,
 				  sizeof(struct trouble)),
@@ -92,7 +92,7 @@ troubles_of(const json_t *verdicts)
 
 /* The names of a list, as a set. */
 static json_t *
-nodes_of(const json_t *o, const char *key)
+job_join_nodes_of(const json_t *o, const char *key)
 {
 	struct hostlist hl = { 0 };
 	json_t *set = json_object();
@@ -105,7 +105,7 @@ nodes_of(const json_t *o, const char *key)
 }
 
 static int
-is_part(const json_t *job, const json_t *nodes, const json_t *row)
+job_join_is_part(const json_t *job, const json_t *nodes, const json_t *row)
 {
 	const char *subject = member_text(row, "subject");
 	const char *kind = member_text_or(row, "kind", "node");
@@ -117,7 +117,7 @@ is_part(const json_t *job, const json_t *nodes, const json_t *row)
 }
 
 static const char *
-when_of(struct span job, struct span what)
+job_join_when_of(struct span job, struct span what)
 {
 	return what.to_ns <= job.from_ns ? "before"
 	    : what.from_ns >= job.to_ns  ? "after"
@@ -125,7 +125,7 @@ when_of(struct span job, struct span what)
 }
 
 static int
-span_compare(const void *a, const void *b)
+job_join_span_compare(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
 
@@ -134,11 +134,11 @@ span_compare(const void *a, const void *b)
 
 /* The time that spans cover, sorted here. */
 static int64_t
-covered_ns(struct span *list, size_t count)
+job_join_covered_ns(struct span *list, size_t count)
 {
 	int64_t sum_ns = 0, to_ns = INT64_MIN;
 
-	qsort(list, count, sizeof(list[0]), span_compare);
+	qsort(list, count, sizeof(list[0]), job_join_span_compare);
 	for (size_t i = 0; i < count; i++) {
 		struct span s = list[i];
 
@@ -153,10 +153,10 @@ covered_ns(struct span *list, size_t count)
 
 /* Sets exposed_node_s and verdicts, those within around_ns of it. */
 static void
-exposure_add(json_t *job, const struct troubles *t, int64_t now_unix_ns,
-    int64_t around_ns)
+job_join_exposure_add(json_t *job, const struct troubles *t,
+    int64_t now_unix_ns, int64_t around_ns)
 {
-	struct span mine = span_of(job, now_unix_ns);
+	struct span mine = job_join_span_of(job, now_unix_ns);
 	struct span *during = xcalloc(t->count + 1, sizeof(*during));
 	json_t *nodes = NULL, *list = json_array(), *row;
 	size_t count = 0;
@@ -168,8 +168,8 @@ exposure_add(json_t *job, const struct troubles *t, int64_t now_unix_ns,
 		    s.to_ns <= mine.from_ns - around_ns)
 			continue;
 		if (nodes == NULL)
-			nodes = nodes_of(job, "nodes");
-		if (!is_part(job, nodes, t->list[i].verdict))
+			nodes = job_join_nodes_of(job, "nodes");
+		if (!job_join_is_part(job, nodes, t->list[i].verdict))
 			continue;
 		if (s.from_ns < mine.to_ns && s.to_ns > mine.from_ns)
 			during[count++] = (struct span){ s.from_ns >
@@ -180,14 +180,15 @@ exposure_add(json_t *job, const struct troubles *t, int64_t now_unix_ns,
 		if (json_array_size(list) == ROWS_MAX)
 			continue;
 		row = json_copy((json_t *)(uintptr_t)t->list[i].verdict);
-		json_object_set_new(row, "when", json_string(when_of(mine, s)));
+		json_object_set_new(row, "when",
+		    json_string(job_join_when_of(mine, s)));
 		if (s.to_ns != INT64_MAX)
 			json_object_set_new(row, "until_unix_ns",
 			    json_integer(s.to_ns));
 		json_array_append_new(list, row);
 	}
 	json_object_set_new(job, "exposed_node_s",
-	    json_real((double)covered_ns(during, count) / 1e9 *
+	    json_real((double)job_join_covered_ns(during, count) / 1e9 *
 		(double)member_int(job, "node_count")));
 	json_object_set_new(job, "verdicts", list);
 	json_decref(nodes);
@@ -195,11 +196,11 @@ exposure_add(json_t *job, const struct troubles *t, int64_t now_unix_ns,
 }
 
 static void
-events_add(json_t *job, const json_t *events, int64_t now_unix_ns)
+job_join_events_add(json_t *job, const json_t *events, int64_t now_unix_ns)
 {
-	struct span mine = span_of(job, now_unix_ns);
-	json_t *nodes = nodes_of(job, "nodes"), *list = json_array(), *event,
-	       *row;
+	struct span mine = job_join_span_of(job, now_unix_ns);
+	json_t *nodes = job_join_nodes_of(job, "nodes"), *list = json_array(),
+	       *event, *row;
 	size_t i;
 
 	json_array_foreach (events, i, event) {
@@ -213,8 +214,8 @@ events_add(json_t *job, const json_t *events, int64_t now_unix_ns)
 			continue;
 		row = json_copy(event);
 		json_object_set_new(row, "when",
-		    json_string(
-			when_of(mine, (struct span){ at_ns, at_ns + 1 })));
+		    json_string(job_join_when_of(mine,
+			(struct span){ at_ns, at_ns + 1 })));
 		json_array_append_new(list, row);
 	}
 	json_object_set_new(job, "events", list);
@@ -223,9 +224,9 @@ events_add(json_t *job, const json_t *events, int64_t now_unix_ns)
 
 /* Impacts are ratios: their mean is the geometric one. */
 static void
-impacts_add(json_t *job, const json_t *impacts, int64_t now_unix_ns)
+job_join_impacts_add(json_t *job, const json_t *impacts, int64_t now_unix_ns)
 {
-	struct span mine = span_of(job, now_unix_ns);
+	struct span mine = job_join_span_of(job, now_unix_ns);
 	json_t *list = json_array(), *sums = json_object(), *impact, *row,
 	       *pair;
 	const char *key;
@@ -234,7 +235,7 @@ impacts_add(json_t *job, const json_t *impacts, int64_t now_unix_ns)
 
 	json_array_foreach (impacts, i, impact) {
 		int64_t at_ns = member_int(impact, "at_unix_ns");
-		const char *when = when_of(mine,
+		const char *when = job_join_when_of(mine,
 		    (struct span){ at_ns, at_ns + 1 });
 		double value = member_number(impact, "value");
 
@@ -279,7 +280,7 @@ impacts_add(json_t *job, const json_t *impacts, int64_t now_unix_ns)
 /* Below 1 where a part of the job is slow, for all of it waits. A job of one
  * leaf has no use for uplinks. out: the slow ones, or NULL. */
 static double
-share_of(const json_t *job, const json_t *nodes, const json_t *shares,
+job_join_share_of(const json_t *job, const json_t *nodes, const json_t *shares,
     json_t *out)
 {
 	int crosses = json_object_size(json_object_get(job, "leaves")) > 1;
@@ -289,7 +290,7 @@ share_of(const json_t *job, const json_t *nodes, const json_t *shares,
 
 	member_foreach (shares, "slow", i, row) {
 		share = member_number(row, "share");
-		if (!is_part(job, nodes, row) || !(share < 1) ||
+		if (!job_join_is_part(job, nodes, row) || !(share < 1) ||
 		    (!crosses && strcmp(member_text(row, "kind"), "leaf") == 0))
 			continue;
 		least = share < least ? share : least;
@@ -301,13 +302,13 @@ share_of(const json_t *job, const json_t *nodes, const json_t *shares,
 
 /* Nothing where nothing was known then. */
 static void
-expectation_set(json_t *o, const char *when, const json_t *job,
+job_join_expectation_set(json_t *o, const char *when, const json_t *job,
     const json_t *nodes, const json_t *shares)
 {
 	json_t *slow = json_array(), *unknown = json_array(), *known, *value;
 	const char *name;
 
-	known = nodes_of(shares, "known");
+	known = job_join_nodes_of(shares, "known");
 	json_object_foreach ((json_t *)(uintptr_t)nodes, name, value)
 		if (json_object_get(known, name) == NULL)
 			json_array_append_new(unknown, json_string(name));
@@ -316,8 +317,8 @@ expectation_set(json_t *o, const char *when, const json_t *job,
 		json_object_set_new(o, when,
 		    json_pack("{s:O, s:f, s:O, s:O}", "at_unix_ns",
 			json_object_get(shares, "at_unix_ns"), "share",
-			share_of(job, nodes, shares, slow), "slow", slow,
-			"unknown", unknown));
+			job_join_share_of(job, nodes, shares, slow), "slow",
+			slow, "unknown", unknown));
 	json_decref(known);
 	json_decref(slow);
 	json_decref(unknown);
@@ -326,12 +327,13 @@ expectation_set(json_t *o, const char *when, const json_t *job,
 /* Rows of shares hold until the next: before, what held when it began; during,
  * the worst that held meanwhile; after, the newest of the time after it. */
 static void
-expectation_add(json_t *job, const json_t *shares, int64_t now_unix_ns,
+job_join_expectation_add(json_t *job, const json_t *shares, int64_t now_unix_ns,
     int64_t around_ns)
 {
-	struct span mine = span_of(job, now_unix_ns);
+	struct span mine = job_join_span_of(job, now_unix_ns);
 	const json_t *before = NULL, *during = NULL, *after = NULL;
-	json_t *nodes = nodes_of(job, "nodes"), *o = json_object(), *row;
+	json_t *nodes = job_join_nodes_of(job, "nodes"), *o = json_object(),
+	       *row;
 	double worst = INFINITY;
 	size_t i;
 
@@ -344,7 +346,7 @@ expectation_add(json_t *job, const json_t *shares, int64_t now_unix_ns,
 				after = row;
 			continue;
 		}
-		share = share_of(job, nodes, row, NULL);
+		share = job_join_share_of(job, nodes, row, NULL);
 		if (share < worst) {
 			worst = share;
 			during = row;
@@ -354,15 +356,15 @@ expectation_add(json_t *job, const json_t *shares, int64_t now_unix_ns,
 			break;
 		}
 	}
-	expectation_set(o, "before", job, nodes, before);
-	expectation_set(o, "during", job, nodes, during);
-	expectation_set(o, "after", job, nodes, after);
+	job_join_expectation_set(o, "before", job, nodes, before);
+	job_join_expectation_set(o, "during", job, nodes, during);
+	job_join_expectation_set(o, "after", job, nodes, after);
 	json_object_set_new(job, "expectation", o);
 	json_decref(nodes);
 }
 
 static int
-longer_compare(const void *a, const void *b)
+job_join_longer_compare(const void *a, const void *b)
 {
 	double x = member_number(*(json_t *const *)a, "seconds");
 	double y = member_number(*(json_t *const *)b, "seconds");
@@ -374,9 +376,9 @@ longer_compare(const void *a, const void *b)
  * for those that come later: over all nodes, too, the one that waits least
  * comes nearest to what the network takes. */
 static void
-in_band_add(json_t *job, const json_t *in_band)
+job_join_in_band_add(json_t *job, const json_t *in_band)
 {
-	json_t *nodes = nodes_of(job, "nodes"), *all = json_object();
+	json_t *nodes = job_join_nodes_of(job, "nodes"), *all = json_object();
 	json_t *list = json_array(), *said, *row, *have, **rows;
 	const char *key;
 	char name[200];
@@ -431,7 +433,7 @@ in_band_add(json_t *job, const json_t *in_band)
 	rows = xcalloc(json_object_size(all) + 1, sizeof(json_t *));
 	json_object_foreach (all, key, row)
 		rows[count++] = row;
-	qsort(rows, count, sizeof(json_t *), longer_compare);
+	qsort(rows, count, sizeof(json_t *), job_join_longer_compare);
 	for (i = 0; i < count; i++)
 		json_array_append(list, rows[i]);
 	json_object_set_new(job, "in_band", list);
@@ -443,20 +445,20 @@ in_band_add(json_t *job, const json_t *in_band)
 void
 job_join(json_t *job, const struct job_around *around)
 {
-	struct troubles t = troubles_of(around->verdicts);
+	struct troubles t = job_join_troubles_of(around->verdicts);
 
-	exposure_add(job, &t, around->now_unix_ns,
+	job_join_exposure_add(job, &t, around->now_unix_ns,
 	    job_around_ns(job, around->now_unix_ns));
-	events_add(job, around->events, around->now_unix_ns);
-	impacts_add(job, around->impacts, around->now_unix_ns);
-	expectation_add(job, around->shares, around->now_unix_ns,
+	job_join_events_add(job, around->events, around->now_unix_ns);
+	job_join_impacts_add(job, around->impacts, around->now_unix_ns);
+	job_join_expectation_add(job, around->shares, around->now_unix_ns,
 	    job_around_ns(job, around->now_unix_ns));
-	in_band_add(job, around->in_band);
+	job_join_in_band_add(job, around->in_band);
 	free(t.list);
 }
 
 static int
-worse_compare(const void *a, const void *b)
+job_join_worse_compare(const void *a, const void *b)
 {
 	double x = member_number(*(json_t *const *)a, "exposed_node_s");
 	double y = member_number(*(json_t *const *)b, "exposed_node_s");
@@ -467,20 +469,20 @@ worse_compare(const void *a, const void *b)
 json_t *
 job_worst(const json_t *jobs, const struct job_around *around)
 {
-	struct troubles t = troubles_of(around->verdicts);
+	struct troubles t = job_join_troubles_of(around->verdicts);
 	json_t **rows = xcalloc(json_array_size(jobs) + 1, sizeof(json_t *));
 	json_t *list = json_array(), *job, *row;
 	size_t i, count = 0;
 
 	json_array_foreach (jobs, i, job) {
 		row = json_copy(job);
-		exposure_add(row, &t, around->now_unix_ns, 0);
+		job_join_exposure_add(row, &t, around->now_unix_ns, 0);
 		if (member_number(row, "exposed_node_s") > 0)
 			rows[count++] = row;
 		else
 			json_decref(row);
 	}
-	qsort(rows, count, sizeof(json_t *), worse_compare);
+	qsort(rows, count, sizeof(json_t *), job_join_worse_compare);
 	for (i = 0; i < count; i++)
 		json_array_append_new(list, rows[i]);
 	free(rows);

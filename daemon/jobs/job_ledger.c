@@ -89,14 +89,14 @@ job_ledger_new(struct store *store, struct roster *roster, int64_t sample_ns,
 }
 
 static void
-place_free(struct ledger_place *p)
+job_ledger_place_free(struct ledger_place *p)
 {
 	free((void *)(uintptr_t)p->leaves);
 	free((void *)(uintptr_t)p->nodes);
 }
 
 static void
-owner_free(struct owner *o)
+job_ledger_owner_free(struct owner *o)
 {
 	free(o->job);
 	free(o->name);
@@ -109,10 +109,10 @@ job_ledger_free(struct job_ledger *l)
 	if (l == NULL)
 		return;
 	for (size_t i = 0; i < l->world.series_count; i++)
-		place_free(&l->series[i].place);
+		job_ledger_place_free(&l->series[i].place);
 	for (size_t i = 0; i < l->world.step_count; i++) {
-		place_free(&l->steps[i].place);
-		owner_free(&l->owners[i]);
+		job_ledger_place_free(&l->steps[i].place);
+		job_ledger_owner_free(&l->owners[i]);
 	}
 	for (size_t i = 0; i < l->test_count; i++)
 		free(l->tests[i]);
@@ -126,7 +126,7 @@ job_ledger_free(struct job_ledger *l)
 }
 
 static int
-id_compare(const void *a, const void *b)
+job_ledger_id_compare(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -135,7 +135,7 @@ id_compare(const void *a, const void *b)
 
 /* next: that of a key which is new. */
 static size_t
-key_id(json_t *ids, const char *key, size_t next)
+job_ledger_key_id(json_t *ids, const char *key, size_t next)
 {
 	const json_t *id = json_object_get(ids, key);
 
@@ -147,7 +147,7 @@ key_id(json_t *ids, const char *key, size_t next)
 
 /* Of nodes by id; nodes without a leaf have no part in it. */
 static struct ledger_place
-place_of(struct job_ledger *l, const uint32_t *nodes, size_t count)
+job_ledger_place_of(struct job_ledger *l, const uint32_t *nodes, size_t count)
 {
 	uint32_t *own = xcalloc(count + 1, sizeof(*own));
 	uint32_t *leaves = xcalloc(count + 1, sizeof(*leaves));
@@ -159,14 +159,14 @@ place_of(struct job_ledger *l, const uint32_t *nodes, size_t count)
 		if (n->leaf[0] == '\0')
 			continue;
 		own[own_count++] = nodes[i];
-		leaves[leaf_count++] = (uint32_t)key_id(l->leaf_ids, n->leaf,
-		    l->world.leaf_count);
+		leaves[leaf_count++] = (uint32_t)job_ledger_key_id(l->leaf_ids,
+		    n->leaf, l->world.leaf_count);
 		l->world.leaf_count = json_object_size(l->leaf_ids);
 		if (nodes[i] >= l->world.node_count)
 			l->world.node_count = nodes[i] + 1;
 	}
-	qsort(own, own_count, sizeof(*own), id_compare);
-	qsort(leaves, leaf_count, sizeof(*leaves), id_compare);
+	qsort(own, own_count, sizeof(*own), job_ledger_id_compare);
+	qsort(leaves, leaf_count, sizeof(*leaves), job_ledger_id_compare);
 	for (size_t i = 0; i < leaf_count; i++)
 		if (at == 0 || leaves[i] != leaves[at - 1])
 			leaves[at++] = leaves[i];
@@ -178,7 +178,7 @@ place_of(struct job_ledger *l, const uint32_t *nodes, size_t count)
 
 /* -ENOSPC: there are too many. */
 static long
-test_id(struct job_ledger *l, const char *test)
+job_ledger_test_id(struct job_ledger *l, const char *test)
 {
 	for (size_t i = 0; i < l->test_count; i++)
 		if (strcmp(l->tests[i], test) == 0)
@@ -191,11 +191,11 @@ test_id(struct job_ledger *l, const char *test)
 
 /* The series of a key; made of nodes, which it keeps if has_nodes. */
 static long
-series_id(struct job_ledger *l, const char *key, const char *test,
+job_ledger_series_id(struct job_ledger *l, const char *key, const char *test,
     const uint32_t *nodes, size_t count, int has_nodes)
 {
 	const json_t *id = json_object_get(l->series_ids, key);
-	long of = id == NULL ? test_id(l, test) : 0;
+	long of = id == NULL ? job_ledger_test_id(l, test) : 0;
 	struct ledger_series *s;
 
 	if (id != NULL)
@@ -204,7 +204,8 @@ series_id(struct job_ledger *l, const char *key, const char *test,
 		return -ENOSPC;
 	l->series = xmore(l->series, l->world.series_count, sizeof(*l->series));
 	s = &l->series[l->world.series_count];
-	*s = (struct ledger_series){ (uint32_t)of, place_of(l, nodes, count) };
+	*s = (struct ledger_series){ (uint32_t)of,
+		job_ledger_place_of(l, nodes, count) };
 	if (!has_nodes)
 		s->place.node_count = 0;
 	json_object_set_new(l->series_ids, key,
@@ -214,7 +215,7 @@ series_id(struct job_ledger *l, const char *key, const char *test,
 }
 
 static void
-sample_add(struct job_ledger *l, const struct ledger_sample *s)
+job_ledger_sample_add(struct job_ledger *l, const struct ledger_sample *s)
 {
 	struct ledger_world *w = &l->world;
 	size_t at = w->sample_count;
@@ -256,9 +257,9 @@ job_ledger_paths(struct job_ledger *l, const struct mesh_path *paths,
 			continue;
 		snprintf(key, sizeof(key), MESH_TEST " %s %s",
 		    turned ? b->leaf : a->leaf, turned ? a->leaf : b->leaf);
-		id = series_id(l, key, MESH_TEST, nodes, 2, 0);
+		id = job_ledger_series_id(l, key, MESH_TEST, nodes, 2, 0);
 		if (id >= 0)
-			sample_add(l,
+			job_ledger_sample_add(l,
 			    &(struct ledger_sample){ at_ns, (uint32_t)id, p->a,
 				p->b, log(p->p50_s) });
 	}
@@ -283,19 +284,20 @@ job_ledger_canary(struct job_ledger *l, const uint32_t *nodes, size_t count,
 		hash = rng_mix(hash ^ rng_mix(nodes[i]));
 	snprintf(key, sizeof(key), "%.80s %.20s %016" PRIx64, test,
 	    member_text(record, "phase"), hash);
-	id = series_id(l, key, test, nodes, count, 1);
+	id = job_ledger_series_id(l, key, test, nodes, count, 1);
 	if (id < 0)
 		return;
 	/* A rate is the inverse of a time. */
 	l->are_rates[l->series[id].test] = is_rate;
-	sample_add(l,
+	job_ledger_sample_add(l,
 	    &(struct ledger_sample){ at_ns, (uint32_t)id, LEDGER_NONE,
 		LEDGER_NONE, is_rate ? -log(mean) : log(mean) });
 }
 
 /* The nodes of a job that have an agent; the caller frees. */
 static uint32_t *
-nodes_of(const struct job_ledger *l, const json_t *job, size_t *ret_count)
+job_ledger_nodes_of(const struct job_ledger *l, const json_t *job,
+    size_t *ret_count)
 {
 	struct hostlist hl = { 0 };
 	uint32_t *nodes;
@@ -328,8 +330,8 @@ job_hash(const char *job, int64_t start_unix_ns)
 
 /* Those of others that ran on leaves of the job meanwhile. */
 static void
-beside_count(const json_t *job, const json_t *others, int64_t until_ns,
-    struct owner *o)
+job_ledger_beside_count(const json_t *job, const json_t *others,
+    int64_t until_ns, struct owner *o)
 {
 	int64_t from_ns = member_int(job, "start_unix_ns");
 	const json_t *leaves = json_object_get(job, "leaves");
@@ -373,16 +375,16 @@ job_ledger_step(struct job_ledger *l, const json_t *job, int sign,
 
 	if (w->step_count == STEPS_MAX)
 		return;
-	nodes = nodes_of(l, job, &count);
-	place = place_of(l, nodes, count);
+	nodes = job_ledger_nodes_of(l, job, &count);
+	place = job_ledger_place_of(l, nodes, count);
 	free(nodes);
 	owner = (struct owner){ .job = xstrdup(text),
 		.name = xstrdup(member_text(job, "name")),
 		.start_unix_ns = start_ns };
 	/* On one leaf it is beside nobody. */
 	if (sign < 0 && place.leaf_count > 1) {
-		beside_count(job, running, at_ns, &owner);
-		beside_count(job, ended, at_ns, &owner);
+		job_ledger_beside_count(job, running, at_ns, &owner);
+		job_ledger_beside_count(job, ended, at_ns, &owner);
 	}
 	l->steps = xmore(l->steps, w->step_count, sizeof(*l->steps));
 	l->owners = xmore(l->owners, w->step_count, sizeof(*l->owners));
@@ -401,7 +403,8 @@ job_ledger_step(struct job_ledger *l, const json_t *job, int sign,
 /* The row of a test, without random moments; NULL: none that anybody beside it
  * ran. Of the mesh there is one even where nobody did. */
 static json_t *
-row_make(const struct job_ledger *l, size_t at, uint32_t test, int *ret_alone)
+job_ledger_row_make(const struct job_ledger *l, size_t at, uint32_t test,
+    int *ret_alone)
 {
 	const struct ledger_step *s = &l->steps[at];
 	const struct owner *o = &l->owners[at];
@@ -437,7 +440,7 @@ row_make(const struct job_ledger *l, size_t at, uint32_t test, int *ret_alone)
 /* One look of a step's: at its own moment, or at a random one before it. The
  * row is kept when all were. */
 static void
-step_look(struct job_ledger *l, size_t at)
+job_ledger_step_look(struct job_ledger *l, size_t at)
 {
 	const struct ledger_step *s = &l->steps[at];
 	const struct ledger_world *w = &l->world;
@@ -447,7 +450,7 @@ step_look(struct job_ledger *l, size_t at)
 	int is_alone = 0;
 
 	if (o->row == NULL) {
-		o->row = row_make(l, at, o->tests, &is_alone);
+		o->row = job_ledger_row_make(l, at, o->tests, &is_alone);
 		o->spans = is_alone ? KEPT_SPANS : PLACEBO_LATE;
 	} else if (ledger_look(w, o->tests, s,
 		       s->at_ns - o->spans++ * (w->span_ns + w->guard_ns),
@@ -468,7 +471,7 @@ step_look(struct job_ledger *l, size_t at)
 
 /* 1: there was one to make of a step that is due. */
 static int
-look_next(struct job_ledger *l, int64_t due_ns)
+job_ledger_look_next(struct job_ledger *l, int64_t due_ns)
 {
 	for (size_t i = 0; i < l->world.step_count; i++) {
 		struct owner *o = &l->owners[i];
@@ -476,7 +479,7 @@ look_next(struct job_ledger *l, int64_t due_ns)
 		if (o->is_looked_at || l->steps[i].at_ns > due_ns)
 			continue;
 		if (o->tests < l->test_count) {
-			step_look(l, i);
+			job_ledger_step_look(l, i);
 			return 1;
 		}
 		o->is_looked_at = 1;
@@ -487,7 +490,7 @@ look_next(struct job_ledger *l, int64_t due_ns)
 /* Series of which no sample is left, as of runs on nodes that will not meet
  * again. */
 static void
-series_drop(struct job_ledger *l)
+job_ledger_series_drop(struct job_ledger *l)
 {
 	struct ledger_world *w = &l->world;
 	uint32_t *to = xcalloc(w->series_count + 1, sizeof(*to));
@@ -502,7 +505,7 @@ series_drop(struct job_ledger *l)
 		to[l->samples[i].series] = 0;
 	for (size_t i = 0; i < w->series_count; i++) {
 		if (to[i] == LEDGER_NONE) {
-			place_free(&l->series[i].place);
+			job_ledger_place_free(&l->series[i].place);
 			continue;
 		}
 		to[i] = (uint32_t)count;
@@ -532,7 +535,7 @@ job_ledger_tick(struct job_ledger *l, int64_t now_ns)
 	uint64_t began_ns = clk_ns();
 	size_t old;
 
-	while (look_next(l, now_ns - whole_ns - l->late_ns) &&
+	while (job_ledger_look_next(l, now_ns - whole_ns - l->late_ns) &&
 	    clk_ns() - began_ns < LOOKS_NS)
 		;
 	/* The clock was ahead. */
@@ -542,13 +545,13 @@ job_ledger_tick(struct job_ledger *l, int64_t now_ns)
 		w->sample_count -= old;
 		memmove(l->samples, l->samples + old,
 		    w->sample_count * sizeof(*l->samples));
-		series_drop(l);
+		job_ledger_series_drop(l);
 	}
 	for (old = 0; old < w->step_count && l->owners[old].is_looked_at &&
 	     l->steps[old].at_ns < old_ns;
 	     old++) {
-		place_free(&l->steps[old].place);
-		owner_free(&l->owners[old]);
+		job_ledger_place_free(&l->steps[old].place);
+		job_ledger_owner_free(&l->owners[old]);
 	}
 	if (old > 0) {
 		w->step_count -= old;
@@ -648,13 +651,14 @@ job_costs_free(struct job_costs *c)
 }
 
 static size_t
-moments_id(struct job_costs *c, int way, const char *test, const char *name)
+job_ledger_moments_id(struct job_costs *c, int way, const char *test,
+    const char *name)
 {
 	char key[400];
 	size_t id;
 
 	utf8_format(key, sizeof(key), "%d %.80s\n%.300s", way, test, name);
-	id = key_id(c->moment_ids, key, c->moment_count);
+	id = job_ledger_key_id(c->moment_ids, key, c->moment_count);
 	if (id < c->moment_count)
 		return id;
 	c->moments = xmore(c->moments, c->moment_count, sizeof(*c->moments));
@@ -663,11 +667,11 @@ moments_id(struct job_costs *c, int way, const char *test, const char *name)
 }
 
 static struct group *
-group_of(struct job_costs *c, const json_t *row)
+job_ledger_group_of(struct job_costs *c, const json_t *row)
 {
 	const char *test = member_text(row, "test");
 	const char *name = member_text(row, "name");
-	size_t moments = moments_id(c, COST_SHARE, test, name), id;
+	size_t moments = job_ledger_moments_id(c, COST_SHARE, test, name), id;
 	int64_t at_ns = member_int(row, "at_unix_ns"), week_ns = 0;
 	const char *job = NULL;
 	char key[300];
@@ -679,7 +683,7 @@ group_of(struct job_costs *c, const json_t *row)
 		job = member_text(row, "job");
 	utf8_format(key, sizeof(key), "%zu %" PRId64 " %.200s", moments,
 	    week_ns, job != NULL ? job : "");
-	id = key_id(c->group_ids, key, c->group_count);
+	id = job_ledger_key_id(c->group_ids, key, c->group_count);
 	if (id < c->group_count)
 		return &c->groups[id];
 	c->groups = xmore(c->groups, c->group_count, sizeof(*c->groups));
@@ -691,16 +695,19 @@ group_of(struct job_costs *c, const json_t *row)
 		.rivals = json_object() };
 	c->group_count++;
 	for (int k = 0; k < COST_WAYS; k++) {
-		c->groups[id].ways[k].moments = moments_id(c, k, test, name);
+		c->groups[id].ways[k].moments = job_ledger_moments_id(c, k,
+		    test, name);
 		/* No name has a line feed in it. */
-		c->groups[id].ways[k].all = moments_id(c, k, test, "\n");
+		c->groups[id].ways[k].all = job_ledger_moments_id(c, k, test,
+		    "\n");
 	}
 	return &c->groups[id];
 }
 
 /* What a row says in one way: its effect, and random moments. 1: it has one. */
 static int
-way_add(struct job_costs *c, struct group *g, int way, const json_t *row)
+job_ledger_way_add(struct job_costs *c, struct group *g, int way,
+    const json_t *row)
 {
 	double effect = member_number(row, ways[way].effect);
 	size_t ids[] = { g->ways[way].moments, g->ways[way].all }, i;
@@ -732,12 +739,12 @@ job_costs_add(struct job_costs *c, const json_t *rows)
 	size_t i;
 
 	json_array_foreach (rows, i, row) {
-		struct group *g = group_of(c, row);
+		struct group *g = job_ledger_group_of(c, row);
 		double beside_s = member_number(row, "beside_node_s");
 		double quiet_s = member_number(row, "quiet_s");
-		int is_known = way_add(c, g, COST_SHARE, row);
+		int is_known = job_ledger_way_add(c, g, COST_SHARE, row);
 
-		(void)way_add(c, g, COST_SECONDS, row);
+		(void)job_ledger_way_add(c, g, COST_SECONDS, row);
 		if (isfinite(quiet_s)) {
 			g->quiet_s = xmore(g->quiet_s, g->quiet_count,
 			    sizeof(*g->quiet_s));
@@ -759,7 +766,7 @@ job_costs_add(struct job_costs *c, const json_t *rows)
 /* In one way; who is blamed is by shares. Random moments of all kinds, where
  * those of its own are too few. */
 static size_t
-way_pool(struct job_costs *c, const struct group *g, int way,
+job_ledger_way_pool(struct job_costs *c, const struct group *g, int way,
     struct ledger_pooled *ret)
 {
 	struct moments *m = &c->moments[g->ways[way].moments];
@@ -774,7 +781,7 @@ way_pool(struct job_costs *c, const struct group *g, int way,
 }
 
 static void
-numbers_put(json_t *o, int way, const struct ledger_pooled *p)
+job_ledger_numbers_put(json_t *o, int way, const struct ledger_pooled *p)
 {
 	double x[] = { p->effect, p->lo, p->hi };
 
@@ -795,8 +802,8 @@ job_costs_next(struct job_costs *c)
 	if (c->told == c->group_count)
 		return 0;
 	g = &c->groups[c->told++];
-	moments = way_pool(c, g, COST_SHARE, &p);
-	(void)way_pool(c, g, COST_SECONDS, &seconds);
+	moments = job_ledger_way_pool(c, g, COST_SHARE, &p);
+	(void)job_ledger_way_pool(c, g, COST_SECONDS, &seconds);
 	o = json_pack("{s:s, s:s, s:s*, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
 		      "s:f, s:I, s:b, s:I, s:I, s:O}",
 	    "name", g->name, "test", g->test, "job", g->job, "from_unix_ns",
@@ -811,8 +818,8 @@ job_costs_next(struct job_costs *c)
 	if (g->week_ns != 0)
 		json_object_set_new(o, "week_unix_ns",
 		    json_integer(g->week_ns));
-	numbers_put(o, COST_SHARE, &p);
-	numbers_put(o, COST_SECONDS, &seconds);
+	job_ledger_numbers_put(o, COST_SHARE, &p);
+	job_ledger_numbers_put(o, COST_SECONDS, &seconds);
 	if (g->quiet_count > 0)
 		json_object_set_new(o, "quiet_s",
 		    json_real(robust_median(g->quiet_s, g->quiet_count)));

@@ -21,7 +21,7 @@ static const char *const running[] = { "RUNNING", "R", "COMPLETING", "RESIZING",
 
 /* Fractions of a second are cut off. */
 static int64_t
-time_parse(char *text)
+job_lines_time_parse(char *text)
 {
 	struct tm tm = { .tm_isdst = 0 };
 	const char *end;
@@ -60,8 +60,8 @@ job_line_parse(char *line, struct job_line *ret)
 		.state = fields[2],
 		.name = line,
 		.nodes = fields[5],
-		.start_unix_s = time_parse(fields[3]),
-		.end_unix_s = time_parse(fields[4]),
+		.start_unix_s = job_lines_time_parse(fields[3]),
+		.end_unix_s = job_lines_time_parse(fields[4]),
 		.runs = STR_FIND(running, fields[2]) >= 0 };
 	if (ret->runs) /* squeue says when its time is over */
 		ret->end_unix_s = 0;

@@ -84,7 +84,7 @@ struct jobs {
 /* Made at the first start: who copies the store without it has pseudonyms that
  * nobody can name. */
 static int
-key_open(const char *dir, uint8_t ret[KEY_BYTES], struct err *err)
+jobs_key_open(const char *dir, uint8_t ret[KEY_BYTES], struct err *err)
 {
 	char *path = xasprintf("%s/jobs.key", dir);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), rc = 0;
@@ -125,7 +125,7 @@ jobs_open(const struct jobs_options *o, struct jobs **ret, struct err *err)
 	if (o->source == JOBS_OFF)
 		return 0;
 	js = xcalloc(1, sizeof(*js));
-	rc = key_open(o->dir, js->key, err);
+	rc = jobs_key_open(o->dir, js->key, err);
 	if (rc < 0) {
 		free(js);
 		return rc;
@@ -182,13 +182,13 @@ jobs_owner(const struct jobs *js, const char *user, char ret[JOBS_OWNER_BYTES])
 
 /* A requeued job begins again: another row. */
 static void
-key_of(const char *job, int64_t start_unix_ns, char ret[KEY_OF_BYTES])
+jobs_key_of(const char *job, int64_t start_unix_ns, char ret[KEY_OF_BYTES])
 {
 	utf8_format(ret, KEY_OF_BYTES, "%.120s %" PRId64, job, start_unix_ns);
 }
 
 static void
-body_put(struct jobs *js, json_t *set, const char *key, json_t *body)
+jobs_body_put(struct jobs *js, json_t *set, const char *key, json_t *body)
 {
 	const char *job = member_text(body, "job");
 	const json_t *last = json_object_get(js->newest, job);
@@ -210,9 +210,9 @@ jobs_load(struct jobs *js, const json_t *list)
 	if (js == NULL)
 		return;
 	json_array_foreach (list, i, job) {
-		key_of(member_text(job, "job"),
+		jobs_key_of(member_text(job, "job"),
 		    member_int(job, "start_unix_ns"), key);
-		body_put(js,
+		jobs_body_put(js,
 		    json_object_get(job, "end_unix_ns") == NULL ? js->running
 								: js->ended,
 		    key, job);
@@ -247,7 +247,7 @@ jobs_load_settings(struct jobs *js, const json_t *settings)
  * was last told of its own time, for who had the nodes before it may have been
  * loud. NAN: none of them says. */
 static void
-shares_of(const struct jobs *js, const json_t *job, int64_t now_unix_ns,
+jobs_shares_of(const struct jobs *js, const json_t *job, int64_t now_unix_ns,
     double *ret_lately, double *ret_own)
 {
 	int64_t runs_ns = now_unix_ns - member_int(job, "start_unix_ns");
@@ -276,7 +276,7 @@ shares_of(const struct jobs *js, const json_t *job, int64_t now_unix_ns,
 
 /* Its traffic has begun or ended, where it was not so before. */
 static void
-loud_set(struct jobs *js, const char *key, const json_t *job, int is_loud,
+jobs_loud_set(struct jobs *js, const char *key, const json_t *job, int is_loud,
     int64_t at_unix_ns)
 {
 	int was_loud = json_object_get(js->loud, key) != NULL;
@@ -295,7 +295,7 @@ loud_set(struct jobs *js, const char *key, const json_t *job, int is_loud,
  * is heard for the first time has been so since it began, or since the time
  * before last that the scheduler was asked. */
 static void
-loud_look(struct jobs *js, int64_t now_unix_ns)
+jobs_loud_look(struct jobs *js, int64_t now_unix_ns)
 {
 	const char *key;
 	json_t *job;
@@ -306,12 +306,12 @@ loud_look(struct jobs *js, int64_t now_unix_ns)
 		    2 * (int64_t)js->o.interval_ns;
 		double lately, own;
 
-		shares_of(js, job, now_unix_ns, &lately, &own);
+		jobs_shares_of(js, job, now_unix_ns, &lately, &own);
 		if (!(own < LOUD_SHARE))
-			loud_set(js, key, job, 1,
+			jobs_loud_set(js, key, job, 1,
 			    is_new ? start_ns : now_unix_ns);
 		else if (lately < QUIET_SHARE)
-			loud_set(js, key, job, 0, now_unix_ns);
+			jobs_loud_set(js, key, job, 0, now_unix_ns);
 	}
 }
 
@@ -336,7 +336,7 @@ jobs_canary(struct jobs *js, const uint32_t *nodes, size_t count,
 
 /* Of what gives less than its like: {kind subject share spread}. */
 static void
-slow_add(const json_t *all, const char *kind, json_t *slow)
+jobs_slow_add(const json_t *all, const char *kind, json_t *slow)
 {
 	json_t *row;
 	size_t i;
@@ -364,8 +364,8 @@ jobs_shares(struct jobs *js, const json_t *shares, int64_t now_unix_ns)
 		if (member_int(row, "rounds") > 0)
 			names[count++] = member_text(row, "node");
 	known = hostlist_format(names, count);
-	slow_add(nodes, "node", slow);
-	slow_add(json_object_get(shares, "leaves"), "leaf", slow);
+	jobs_slow_add(nodes, "node", slow);
+	jobs_slow_add(json_object_get(shares, "leaves"), "leaf", slow);
 	if (last == NULL || !json_equal(json_object_get(last, "slow"), slow) ||
 	    strcmp(member_text(last, "known"), known) != 0 ||
 	    now_unix_ns - member_int(last, "at_unix_ns") >=
@@ -411,7 +411,7 @@ jobs_in_band(struct jobs *js, const char *node, const json_t *list)
 /* How many nodes it has and their leaves, as they are now; who has no agent.
  * Nodes that cannot be read as a list are kept as they are, and are none. */
 static void
-places_add(struct jobs *js, json_t *body, const char *nodes)
+jobs_places_add(struct jobs *js, json_t *body, const char *nodes)
 {
 	struct hostlist hl = { 0 };
 	json_t *leaves = json_object(); /* as a set */
@@ -434,7 +434,7 @@ places_add(struct jobs *js, json_t *body, const char *nodes)
 }
 
 static json_t *
-body_of(struct jobs *js, const struct job_line *l)
+jobs_body_of(struct jobs *js, const struct job_line *l)
 {
 	char owner[JOBS_OWNER_BYTES];
 	char *whole = xstrndup(l->job, strcspn(l->job, "_+"));
@@ -447,14 +447,14 @@ body_of(struct jobs *js, const struct job_line *l)
 	    text_json(js->o.job_names ? l->name : "-"), "state",
 	    text_json(l->state), "nodes", text_json(l->nodes), "start_unix_ns",
 	    (json_int_t)l->start_unix_s * (json_int_t)CLK_NS_PER_S);
-	places_add(js, body, l->nodes);
+	jobs_places_add(js, body, l->nodes);
 	free(whole);
 	return body;
 }
 
 /* It ended at its end, or when it was last seen, and not before it began. */
 static void
-end_set(struct jobs *js, json_t *body, int64_t end_unix_ns, int is_known)
+jobs_end_set(struct jobs *js, json_t *body, int64_t end_unix_ns, int is_known)
 {
 	int64_t start_unix_ns = member_int(body, "start_unix_ns");
 
@@ -471,7 +471,7 @@ end_set(struct jobs *js, json_t *body, int64_t end_unix_ns, int is_known)
 
 /* -EINVAL: its nodes are no list. */
 static int
-job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns)
+jobs_job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns)
 {
 	int64_t after_s = l->start_unix_s - now_unix_ns / (int64_t)CLK_NS_PER_S;
 	char key[KEY_OF_BYTES];
@@ -479,7 +479,7 @@ job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns)
 	json_t *body;
 	int rc;
 
-	key_of(l->job, l->start_unix_s * (int64_t)CLK_NS_PER_S, key);
+	jobs_key_of(l->job, l->start_unix_s * (int64_t)CLK_NS_PER_S, key);
 	old = json_object_get(js->ended, key);
 	/* Nobody says more of its end than before. */
 	if (old != NULL &&
@@ -488,9 +488,9 @@ job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns)
 		return 0;
 	if (after_s > js->health.ahead_s)
 		js->health.ahead_s = after_s;
-	body = body_of(js, l);
+	body = jobs_body_of(js, l);
 	if (!l->runs)
-		end_set(js, body,
+		jobs_end_set(js, body,
 		    l->end_unix_s > 0 ? l->end_unix_s * (int64_t)CLK_NS_PER_S
 				      : js->seen_unix_ns,
 		    l->end_unix_s > 0);
@@ -499,9 +499,10 @@ job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns)
 	if (!json_equal(old, body))
 		store_put_batch_job(js->o.store, body);
 	if (!l->runs)
-		loud_set(js, key, body, 0, member_int(body, "end_unix_ns"));
+		jobs_loud_set(js, key, body, 0,
+		    member_int(body, "end_unix_ns"));
 	json_object_del(l->runs ? js->ended : js->running, key);
-	body_put(js, l->runs ? js->running : js->ended, key, body);
+	jobs_body_put(js, l->runs ? js->running : js->ended, key, body);
 	rc = member_int(body, "node_count") == 0 ? -EINVAL : 0;
 	json_decref(body);
 	return rc;
@@ -509,7 +510,7 @@ job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns)
 
 /* Those that run no more, and nobody says since when. */
 static void
-vanish(struct jobs *js, const json_t *said)
+jobs_vanish(struct jobs *js, const json_t *said)
 {
 	const char *key;
 	json_t *body;
@@ -520,9 +521,10 @@ vanish(struct jobs *js, const json_t *said)
 		if (json_object_get(said, key) != NULL)
 			continue;
 		js->health.vanished++;
-		end_set(js, body, js->seen_unix_ns, 0);
+		jobs_end_set(js, body, js->seen_unix_ns, 0);
 		store_put_batch_job(js->o.store, body);
-		loud_set(js, key, body, 0, member_int(body, "end_unix_ns"));
+		jobs_loud_set(js, key, body, 0,
+		    member_int(body, "end_unix_ns"));
 		json_object_set(js->ended, key, body);
 		json_object_del(js->running, key);
 	}
@@ -549,10 +551,10 @@ jobs_take(struct jobs *js, const char *text, int is_accounting,
 		rc = line[0] == '\0' ? 0 : job_line_parse(line, &l);
 		/* In accounting some run for ever. */
 		if (rc > 0 && !(is_accounting && l.runs)) {
-			key_of(l.job, l.start_unix_s * (int64_t)CLK_NS_PER_S,
-			    name);
+			jobs_key_of(l.job,
+			    l.start_unix_s * (int64_t)CLK_NS_PER_S, name);
 			json_object_set_new(said, name, json_true());
-			rc = job_take(js, &l, now_unix_ns);
+			rc = jobs_job_take(js, &l, now_unix_ns);
 		}
 		if (rc >= 0)
 			continue;
@@ -567,7 +569,7 @@ jobs_take(struct jobs *js, const char *text, int is_accounting,
 	json_decref(*last);
 	*last = unread;
 	if (!is_accounting) {
-		vanish(js, said);
+		jobs_vanish(js, said);
 		js->seen_unix_ns = now_unix_ns;
 		snprintf(seen, sizeof(seen), "%" PRId64, now_unix_ns);
 		store_put_setting(js->o.store, SEEN_SETTING, seen, NULL, NULL);
@@ -589,7 +591,8 @@ jobs_take(struct jobs *js, const char *text, int is_accounting,
 
 /* Said once for each new way to fail. */
 static void
-answer_take(struct jobs *js, int status, const char *out, int is_accounting)
+jobs_answer_take(struct jobs *js, int status, const char *out,
+    int is_accounting)
 {
 	char *error = is_accounting ? js->accounting_error : js->error;
 	const char *who = is_accounting  ? "sacct"
@@ -617,16 +620,16 @@ answer_take(struct jobs *js, int status, const char *out, int is_accounting)
 }
 
 static void
-accounting_cb(int status, const char *out, void *arg)
+jobs_accounting_cb(int status, const char *out, void *arg)
 {
 	struct jobs *js = arg;
 
 	js->accounting = NULL;
-	answer_take(js, status, out, 1);
+	jobs_answer_take(js, status, out, 1);
 }
 
 static void
-queue_cb(int status, const char *out, void *arg)
+jobs_queue_cb(int status, const char *out, void *arg)
 {
 	struct jobs *js = arg;
 	/* Since its last answer and a little, a day at the start. */
@@ -638,15 +641,15 @@ queue_cb(int status, const char *out, void *arg)
 	char *words[] = { a, d, s, since, o, format, NULL };
 
 	js->child = NULL;
-	answer_take(js, status, out, 0);
+	jobs_answer_take(js, status, out, 0);
 	if (js->o.source != JOBS_SLURM || !js->o.accounting ||
 	    js->accounting != NULL || js->polls++ % ACCOUNT_EVERY != 0)
 		return;
 	snprintf(since, sizeof(since), "now-%" PRIu64 "seconds", past_s);
 	js->accounting = slurm_call(js->o.base, &js->o.slurm, "sacct", words,
-	    accounting_cb, js);
+	    jobs_accounting_cb, js);
 	if (js->accounting == NULL)
-		answer_take(js, 127, strerror(errno), 1);
+		jobs_answer_take(js, 127, strerror(errno), 1);
 }
 
 void
@@ -661,7 +664,7 @@ jobs_tick(struct jobs *js)
 		return;
 	job_ledger_tick(js->ledger, (int64_t)clk_unix_ns());
 	if (now_ns >= js->loud_ns) {
-		loud_look(js, (int64_t)clk_unix_ns());
+		jobs_loud_look(js, (int64_t)clk_unix_ns());
 		took_ns = LOUD_LOOK_OF * (clk_ns() - now_ns);
 		js->loud_ns = now_ns +
 		    (took_ns < LOUD_LOOK_MIN_NS          ? LOUD_LOOK_MIN_NS
@@ -683,17 +686,17 @@ jobs_tick(struct jobs *js)
 	js->asked_ns = now_ns;
 	if (js->o.source == JOBS_SLURM) {
 		js->child = slurm_call(js->o.base, &js->o.slurm, "squeue",
-		    words, queue_cb, js);
+		    words, jobs_queue_cb, js);
 	} else {
 		char *command = xstrdup(js->o.command);
 		char *argv[] = { shell, c, command, NULL };
 
-		js->child = spawn_start(js->o.base, argv, environ, queue_cb,
-		    js);
+		js->child = spawn_start(js->o.base, argv, environ,
+		    jobs_queue_cb, js);
 		free(command);
 	}
 	if (js->child == NULL)
-		answer_take(js, 127, strerror(errno), 0);
+		jobs_answer_take(js, 127, strerror(errno), 0);
 }
 
 void

@@ -13,7 +13,7 @@
 #include "common/xalloc.h"
 
 static int
-has(const uint32_t *set, size_t count, uint32_t x)
+ledger_has(const uint32_t *set, size_t count, uint32_t x)
 {
 	size_t lo = 0, hi = count;
 
@@ -30,14 +30,15 @@ has(const uint32_t *set, size_t count, uint32_t x)
 
 /* Of how many leaves both use an uplink. */
 static size_t
-links_shared(const struct ledger_place *a, const struct ledger_place *b)
+ledger_links_shared(const struct ledger_place *a, const struct ledger_place *b)
 {
 	size_t links = 0;
 
 	if (a->leaf_count < 2 || b->leaf_count < 2)
 		return 0;
 	for (size_t i = 0; i < a->leaf_count; i++)
-		links += (size_t)has(b->leaves, b->leaf_count, a->leaves[i]);
+		links += (size_t)ledger_has(b->leaves, b->leaf_count,
+		    a->leaves[i]);
 	return links;
 }
 
@@ -58,7 +59,7 @@ struct look {
 
 /* The first of the steps that is not before. */
 static size_t
-step_from(const struct ledger_world *w, int64_t at_ns)
+ledger_step_from(const struct ledger_world *w, int64_t at_ns)
 {
 	size_t lo = 0, hi = w->step_count;
 
@@ -92,7 +93,7 @@ ledger_sample_from(const struct ledger_world *w, int64_t at_ns)
 /* Other steps of the same job shorten the time that is compared; a placebo must
  * have none. */
 static int
-span_set(struct look *l)
+ledger_span_set(struct look *l)
 {
 	const struct ledger_world *w = l->w;
 	int is_own = l->at_ns == l->of->at_ns;
@@ -100,7 +101,7 @@ span_set(struct look *l)
 	l->before_ns = l->at_ns - (l->of->sign < 0 ? w->lead_ns : 0);
 	l->from_ns = l->before_ns - w->span_ns;
 	l->to_ns = l->at_ns + w->guard_ns + w->span_ns;
-	for (size_t i = step_from(w, l->from_ns);
+	for (size_t i = ledger_step_from(w, l->from_ns);
 	     i < w->step_count && w->steps[i].at_ns < l->to_ns; i++) {
 		const struct ledger_step *s = &w->steps[i];
 
@@ -119,7 +120,7 @@ span_set(struct look *l)
 /* Whom steps of other jobs touch meanwhile: by leaf whose uplinks they use, and
  * by node. */
 static void
-rivals_find(struct look *l)
+ledger_rivals_find(struct look *l)
 {
 	const struct ledger_world *w = l->w;
 	const struct ledger_place *own = &l->of->place;
@@ -128,7 +129,7 @@ rivals_find(struct look *l)
 		l->leaf_rivals[i] = LEDGER_NONE;
 	for (size_t k = 0; k < own->node_count; k++)
 		l->nodes_out[own->nodes[k]] = 1;
-	for (size_t i = step_from(w, l->from_ns);
+	for (size_t i = ledger_step_from(w, l->from_ns);
 	     i < w->step_count && w->steps[i].at_ns < l->to_ns; i++) {
 		const struct ledger_place *p = &w->steps[i].place;
 
@@ -145,18 +146,19 @@ rivals_find(struct look *l)
  * canary's nodes do together waits for the slowest, or its rate is that of the
  * narrowest. */
 static size_t
-queues_of(const struct look *l, const struct ledger_place *p)
+ledger_queues_of(const struct look *l, const struct ledger_place *p)
 {
-	size_t links = links_shared(p, &l->of->place);
+	size_t links = ledger_links_shared(p, &l->of->place);
 
 	return p->node_count == 0 || links == 0 ? links : 1;
 }
 
 /* On which side a series is; on none when another job's step touches it. */
 static enum side
-side_of(struct look *l, const struct ledger_place *p, struct ledger_effect *e)
+ledger_side_of(struct look *l, const struct ledger_place *p,
+    struct ledger_effect *e)
 {
-	size_t shares = queues_of(l, p);
+	size_t shares = ledger_queues_of(l, p);
 	uint32_t rival = LEDGER_NONE;
 
 	for (size_t i = 0; i < p->node_count; i++)
@@ -185,7 +187,8 @@ struct parts {
 /* A sample counts where it is of the test, was over before the moment or began
  * after it, and neither of its nodes is the job's or a rival's. */
 static int
-counts(const struct look *l, const struct ledger_sample *s, uint32_t test)
+ledger_counts(const struct look *l, const struct ledger_sample *s,
+    uint32_t test)
 {
 	return l->w->series[s->series].test == test &&
 	    (s->at_ns < l->before_ns ||
@@ -195,7 +198,7 @@ counts(const struct look *l, const struct ledger_sample *s, uint32_t test)
 }
 
 static void
-parts_take(struct look *l, uint32_t test, struct ledger_effect *e,
+ledger_parts_take(struct look *l, uint32_t test, struct ledger_effect *e,
     struct parts *ret)
 {
 	const struct ledger_world *w = l->w;
@@ -208,11 +211,11 @@ parts_take(struct look *l, uint32_t test, struct ledger_effect *e,
 		const struct ledger_sample *s = &w->samples[i];
 		char *side = &l->sides[s->series];
 
-		if (!counts(l, s, test))
+		if (!ledger_counts(l, s, test))
 			continue;
 		if (*side == SIDE_NEW)
-			*side = (char)side_of(l, &w->series[s->series].place,
-			    e);
+			*side = (char)ledger_side_of(l,
+			    &w->series[s->series].place, e);
 		if (*side != SIDE_NONE)
 			ret->ends[2 * s->series + (s->at_ns >= l->at_ns)]++;
 	}
@@ -226,7 +229,8 @@ parts_take(struct look *l, uint32_t test, struct ledger_effect *e,
 	for (size_t i = first; i < last; i++) {
 		const struct ledger_sample *s = &w->samples[i];
 
-		if (l->sides[s->series] > SIDE_NONE && counts(l, s, test))
+		if (l->sides[s->series] > SIDE_NONE &&
+		    ledger_counts(l, s, test))
 			ret->x[ret->ends[2 * s->series +
 			    (s->at_ns >= l->at_ns)]++] = s->log_s;
 	}
@@ -246,13 +250,13 @@ ledger_look(const struct ledger_world *w, uint32_t test,
 	*ret = (struct ledger_effect){ NAN, NAN, NAN, .rival = LEDGER_NONE };
 	if (of->place.leaf_count < 2)
 		return -ENODATA; /* it uses no uplink */
-	if (span_set(&l) < 0)
+	if (ledger_span_set(&l) < 0)
 		return -EBUSY;
 	l.sides = xcalloc(w->series_count + 1, 1);
 	l.leaf_rivals = xcalloc(w->leaf_count + 1, sizeof(*l.leaf_rivals));
 	l.nodes_out = xcalloc(w->node_count + 1, 1);
-	rivals_find(&l);
-	parts_take(&l, test, ret, &p);
+	ledger_rivals_find(&l);
+	ledger_parts_take(&l, test, ret, &p);
 	/* Each series that was measured before and after counts once. */
 	for (size_t k = 0; k < w->series_count; k++, from = to) {
 		double before, after;
@@ -267,7 +271,7 @@ ledger_look(const struct ledger_world *w, uint32_t test,
 		sums_s[(int)l.sides[k]] += exp(after) - exp(before);
 		if (l.sides[k] == SIDE_SHARED) {
 			quiet_s += exp(of->sign > 0 ? before : after);
-			queues += queues_of(&l, &w->series[k].place);
+			queues += ledger_queues_of(&l, &w->series[k].place);
 		}
 		known[(int)l.sides[k]]++;
 	}

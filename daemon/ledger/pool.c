@@ -31,7 +31,7 @@ struct means {
 };
 
 static int
-job_compare(const void *a, const void *b)
+pool_job_compare(const void *a, const void *b)
 {
 	const struct ledger_row *x = a, *y = b;
 
@@ -39,7 +39,7 @@ job_compare(const void *a, const void *b)
 }
 
 static void
-means_take(struct means *m, const struct ledger_row *rows, size_t count)
+pool_means_take(struct means *m, const struct ledger_row *rows, size_t count)
 {
 	size_t to;
 
@@ -57,7 +57,7 @@ means_take(struct means *m, const struct ledger_row *rows, size_t count)
 }
 
 static double
-mean_of(const double *x, size_t n)
+pool_mean_of(const double *x, size_t n)
 {
 	double sum = 0;
 
@@ -67,9 +67,9 @@ mean_of(const double *x, size_t n)
 }
 
 static double
-sd_of(const double *x, size_t n)
+pool_sd_of(const double *x, size_t n)
 {
-	double m = mean_of(x, n), sum = 0;
+	double m = pool_mean_of(x, n), sum = 0;
 
 	for (size_t i = 0; i < n; i++)
 		sum += (x[i] - m) * (x[i] - m);
@@ -86,14 +86,16 @@ struct rule {
 
 /* Sets effect, lo, hi and is_blamed. */
 static void
-judge(const struct means *m, const struct rule *r, struct ledger_pooled *ret)
+pool_judge(const struct means *m, const struct rule *r,
+    struct ledger_pooled *ret)
 {
 	double half = r->t_chance * r->chance;
 
-	ret->effect = mean_of(m->x, m->count);
+	ret->effect = pool_mean_of(m->x, m->count);
 	if (m->count >= JOBS_MIN)
 		half = fmax(robust_normal_quantile(CONFIDENCE) * r->chance,
-		    r->t_jobs * sd_of(m->x, m->count) / sqrt((double)m->count));
+		    r->t_jobs * pool_sd_of(m->x, m->count) /
+			sqrt((double)m->count));
 	ret->lo = ret->effect - half;
 	ret->hi = ret->effect + half;
 	ret->is_blamed = ret->lo > 0 && ret->effect >= log1p(LEDGER_COST_MIN) &&
@@ -103,7 +105,7 @@ judge(const struct means *m, const struct rule *r, struct ledger_pooled *ret)
 /* Random moments in place of the effects, as many for each job; rows are lost.
  */
 static void
-placebo_sets(struct ledger_row *rows, size_t count, const struct rule *r,
+pool_placebo_sets(struct ledger_row *rows, size_t count, const struct rule *r,
     struct means *m, struct ledger_pooled *ret)
 {
 	const struct ledger_chance *c = r->moments;
@@ -116,8 +118,8 @@ placebo_sets(struct ledger_row *rows, size_t count, const struct rule *r,
 	for (; ret->sets < sets; ret->sets++) {
 		for (size_t i = 0; i < count; i++)
 			rows[i].effect = c->x[rng_below(&rng, c->count)];
-		means_take(m, rows, count);
-		judge(m, r, &p);
+		pool_means_take(m, rows, count);
+		pool_judge(m, r, &p);
 		ret->sets_blamed += p.is_blamed;
 	}
 }
@@ -125,7 +127,7 @@ placebo_sets(struct ledger_row *rows, size_t count, const struct rule *r,
 struct ledger_chance
 ledger_chance_of(const double *x, size_t count)
 {
-	return (struct ledger_chance){ x, count, sd_of(x, count) };
+	return (struct ledger_chance){ x, count, pool_sd_of(x, count) };
 }
 
 void
@@ -141,11 +143,11 @@ ledger_pool(struct ledger_row *rows, size_t count,
 		.lo = NAN,
 		.hi = NAN };
 	if (count > 0)
-		qsort(rows, count, sizeof(rows[0]), job_compare);
-	means_take(&m, rows, count);
+		qsort(rows, count, sizeof(rows[0]), pool_job_compare);
+	pool_means_take(&m, rows, count);
 	ret->jobs = m.count;
 	if (m.count > 0)
-		ret->effect = mean_of(m.x, m.count);
+		ret->effect = pool_mean_of(m.x, m.count);
 	if (m.count > 0 && chance->count >= LEDGER_PLACEBOS_MIN) {
 		double df = (double)chance->count - 1, k = (double)m.count;
 
@@ -158,9 +160,9 @@ ledger_pool(struct ledger_row *rows, size_t count,
 			m.count < JOBS_MIN
 			    ? NAN
 			    : robust_t_quantile(CONFIDENCE, k - 1) };
-		judge(&m, &r, ret);
+		pool_judge(&m, &r, ret);
 		if (families > 0)
-			placebo_sets(rows, count, &r, &m, ret);
+			pool_placebo_sets(rows, count, &r, &m, ret);
 	}
 	free(m.x);
 }

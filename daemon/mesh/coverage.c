@@ -46,13 +46,13 @@ coverage_free(struct coverage *c)
 /* Of an unordered pair, a and b alike allowed: rows of a triangle, so that
  * more nodes only add to the end. */
 static size_t
-pair_at(size_t a, size_t b)
+coverage_pair_at(size_t a, size_t b)
 {
 	return a < b ? b * (b + 1) / 2 + a : a * (a + 1) / 2 + b;
 }
 
 static int
-is_recent(uint8_t stamp, uint64_t hour)
+coverage_is_recent(uint8_t stamp, uint64_t hour)
 {
 	if (stamp == 0)
 		return 0;
@@ -61,15 +61,15 @@ is_recent(uint8_t stamp, uint64_t hour)
 }
 
 static int
-has(const struct coverage *c, enum kind kind, uint64_t hour, size_t at)
+coverage_has(const struct coverage *c, enum kind kind, uint64_t hour, size_t at)
 {
 	const struct cells *cells = &c->cells[kind];
 
-	return at < cells->count && is_recent(cells->stamp[at], hour);
+	return at < cells->count && coverage_is_recent(cells->stamp[at], hour);
 }
 
 static void
-sweep(struct coverage *c, uint64_t hour)
+coverage_sweep(struct coverage *c, uint64_t hour)
 {
 	int clear;
 
@@ -83,7 +83,8 @@ sweep(struct coverage *c, uint64_t hour)
 		for (size_t i = 0; i < cells->count; i++) {
 			uint8_t stamp = cells->stamp[i];
 
-			if (stamp == 0 || (!clear && is_recent(stamp, hour)))
+			if (stamp == 0 ||
+			    (!clear && coverage_is_recent(stamp, hour)))
 				continue;
 			cells->by_stamp[stamp]--;
 			cells->stamp[i] = 0;
@@ -93,7 +94,7 @@ sweep(struct coverage *c, uint64_t hour)
 }
 
 static void
-set(struct coverage *c, enum kind kind, uint64_t hour, size_t at)
+coverage_set(struct coverage *c, enum kind kind, uint64_t hour, size_t at)
 {
 	struct cells *cells = &c->cells[kind];
 	uint8_t stamp = (uint8_t)(hour % STAMPS + 1);
@@ -114,57 +115,57 @@ set(struct coverage *c, enum kind kind, uint64_t hour, size_t at)
 void
 coverage_link(struct coverage *c, uint64_t hour, size_t link)
 {
-	sweep(c, hour);
-	set(c, LINKS, hour, link);
+	coverage_sweep(c, hour);
+	coverage_set(c, LINKS, hour, link);
 }
 
 void
 coverage_uplink(struct coverage *c, uint64_t hour, size_t leaf)
 {
-	sweep(c, hour);
-	set(c, UPLINKS, hour, leaf);
+	coverage_sweep(c, hour);
+	coverage_set(c, UPLINKS, hour, leaf);
 }
 
 void
 coverage_pair(struct coverage *c, uint64_t hour, size_t a, size_t la, size_t b,
     size_t lb)
 {
-	sweep(c, hour);
+	coverage_sweep(c, hour);
 	if (la != lb) {
-		set(c, UPLINKS, hour, la);
-		set(c, UPLINKS, hour, lb);
+		coverage_set(c, UPLINKS, hour, la);
+		coverage_set(c, UPLINKS, hour, lb);
 	}
-	set(c, PAIRS, hour, pair_at(a, b));
-	set(c, LEAVES, hour, pair_at(la, lb));
+	coverage_set(c, PAIRS, hour, coverage_pair_at(a, b));
+	coverage_set(c, LEAVES, hour, coverage_pair_at(la, lb));
 }
 
 int
 coverage_has_pair(const struct coverage *c, uint64_t hour, size_t a, size_t b)
 {
-	return has(c, PAIRS, hour, pair_at(a, b));
+	return coverage_has(c, PAIRS, hour, coverage_pair_at(a, b));
 }
 
 int
 coverage_has_leaves(const struct coverage *c, uint64_t hour, size_t la,
     size_t lb)
 {
-	return has(c, LEAVES, hour, pair_at(la, lb));
+	return coverage_has(c, LEAVES, hour, coverage_pair_at(la, lb));
 }
 
 int
 coverage_has_link(const struct coverage *c, uint64_t hour, size_t link)
 {
-	return has(c, LINKS, hour, link);
+	return coverage_has(c, LINKS, hour, link);
 }
 
 int
 coverage_has_uplink(const struct coverage *c, uint64_t hour, size_t leaf)
 {
-	return has(c, UPLINKS, hour, leaf);
+	return coverage_has(c, UPLINKS, hour, leaf);
 }
 
 static void
-meet(struct coverage_met *who, size_t other)
+coverage_meet(struct coverage_met *who, size_t other)
 {
 	who->others++;
 	who->one = other;
@@ -180,13 +181,14 @@ coverage_met(const struct coverage *c, uint64_t hour, const uint32_t *leaf_of,
 	uint8_t recent[STAMPS + 1];
 
 	for (int stamp = 0; stamp <= STAMPS; stamp++)
-		recent[stamp] = (uint8_t)is_recent((uint8_t)stamp, hour);
+		recent[stamp] = (uint8_t)coverage_is_recent((uint8_t)stamp,
+		    hour);
 	for (size_t b = 0, at = 0; b < nodes; b++, at++) /* over b, b */
 		for (size_t a = 0; a < b; a++, at++) {
 			if (at >= pairs->count || !recent[pairs->stamp[at]])
 				continue;
-			meet(&ret_nodes[a], b);
-			meet(&ret_nodes[b], a);
+			coverage_meet(&ret_nodes[a], b);
+			coverage_meet(&ret_nodes[b], a);
 			if (leaf_of[a] == leaf_of[b])
 				ret_nodes[a].inside = ret_nodes[b].inside = 1;
 		}
@@ -198,8 +200,9 @@ coverage_met(const struct coverage *c, uint64_t hour, const uint32_t *leaf_of,
 		for (size_t l = 0; l * (l + 1) / 2 < c->cells[LEAVES].count;
 		     l++)
 			if (l != leaf_of[i] &&
-			    has(c, LEAVES, hour, pair_at(l, leaf_of[i])))
-				meet(leaf, l);
+			    coverage_has(c, LEAVES, hour,
+				coverage_pair_at(l, leaf_of[i])))
+				coverage_meet(leaf, l);
 	}
 }
 
@@ -212,7 +215,8 @@ coverage_between(const struct coverage *c, uint64_t hour,
 	uint8_t recent[STAMPS + 1];
 
 	for (int stamp = 0; stamp <= STAMPS; stamp++)
-		recent[stamp] = (uint8_t)is_recent((uint8_t)stamp, hour);
+		recent[stamp] = (uint8_t)coverage_is_recent((uint8_t)stamp,
+		    hour);
 	for (size_t b = 0, at = 0; b < nodes; b++, at++) /* over b, b */
 		for (size_t a = 0; a < b; a++, at++) {
 			size_t x = group_of[a], y = group_of[b];
@@ -230,7 +234,7 @@ coverage_count(struct coverage *c, uint64_t hour, struct coverage_counts *ret)
 {
 	uint64_t sum[KINDS] = { 0 };
 
-	sweep(c, hour);
+	coverage_sweep(c, hour);
 	for (int k = 0; k < KINDS; k++)
 		for (int s = 1; s <= STAMPS; s++)
 			sum[k] += c->cells[k].by_stamp[s];

@@ -116,7 +116,7 @@ mesh_new(struct roster *roster, struct store *store,
 }
 
 static void
-epoch_clear(struct mesh *m)
+mesh_epoch_clear(struct mesh *m)
 {
 	for (int c = 0; c < MESH_CLASS_MAX; c++) {
 		free(m->aims[c]);
@@ -132,7 +132,7 @@ mesh_free(struct mesh *m)
 {
 	if (m == NULL)
 		return;
-	epoch_clear(m);
+	mesh_epoch_clear(m);
 	for (int i = 0; i < GATHERS_MAX; i++)
 		mesh_gather_free(m->gathering[i].g);
 	for (size_t i = 0; i < m->node_cap; i++)
@@ -146,7 +146,7 @@ mesh_free(struct mesh *m)
 }
 
 static struct mesh_node *
-node_of(struct mesh *m, const struct node *n)
+mesh_node_of(struct mesh *m, const struct node *n)
 {
 	if (n->id >= m->node_cap) {
 		size_t cap = n->id + n->id / 2 + 64;
@@ -160,9 +160,9 @@ node_of(struct mesh *m, const struct node *n)
 }
 
 static void
-trouble_set(struct mesh *m, struct node *n, const char *text)
+mesh_trouble_set(struct mesh *m, struct node *n, const char *text)
 {
-	struct mesh_node *mn = node_of(m, n);
+	struct mesh_node *mn = mesh_node_of(m, n);
 
 	if (text != NULL &&
 	    (mn->trouble == NULL || strcmp(mn->trouble, text) != 0))
@@ -185,7 +185,7 @@ mesh_leaf_id(struct mesh *m, const char *leaf)
 }
 
 static int
-addr_try(const struct mesh *m, struct mesh_node *mn, const char *text)
+mesh_addr_try(const struct mesh *m, struct mesh_node *mn, const char *text)
 {
 	struct in6_addr addr;
 
@@ -199,9 +199,9 @@ addr_try(const struct mesh *m, struct mesh_node *mn, const char *text)
 
 /* targets is taken; NULL: answer only. */
 static void
-order_send(struct mesh *m, struct node *n, json_t *targets)
+mesh_order_send(struct mesh *m, struct node *n, json_t *targets)
 {
-	struct mesh_node *mn = node_of(m, n);
+	struct mesh_node *mn = mesh_node_of(m, n);
 	const struct mesh_options *o = &m->o;
 	char key[MESH_HEX_BYTES];
 	json_t *msg;
@@ -222,13 +222,13 @@ order_send(struct mesh *m, struct node *n, json_t *targets)
 }
 
 static uint64_t
-epoch_now(const struct mesh *m)
+mesh_epoch_now(const struct mesh *m)
 {
 	return clk_unix_ns() / m->o.interval_ns;
 }
 
 static int
-has_addr(const json_t *nic, const struct in6_addr *own)
+mesh_has_addr(const json_t *nic, const struct in6_addr *own)
 {
 	struct in6_addr addr;
 	json_t *text;
@@ -245,27 +245,27 @@ has_addr(const json_t *nic, const struct in6_addr *own)
 /* What the interface with the mesh's address carries; 0: nobody says, or what
  * no interface does. */
 static int64_t
-mtu_of(const struct node *n, const struct in6_addr *own)
+mesh_mtu_of(const struct node *n, const struct in6_addr *own)
 {
 	int64_t mtu = 0;
 	json_t *nic;
 	size_t i;
 
 	member_foreach (n->inventory, "nics", i, nic)
-		if (has_addr(nic, own))
+		if (mesh_has_addr(nic, own))
 			mtu = member_int(nic, "mtu");
 	return mtu > 0 && mtu < 1 << 24 ? mtu : 0;
 }
 
 static int64_t
-headers_bytes(const struct mesh_node *mn)
+mesh_headers_bytes(const struct mesh_node *mn)
 {
 	return (IN6_IS_ADDR_V4MAPPED(&mn->addr) ? 20 : 40) + 8;
 }
 
 /* The largest datagram that both allow; 0: none that is worth it. */
 static int64_t
-large_bytes(int64_t a, int64_t b)
+mesh_large_bytes(int64_t a, int64_t b)
 {
 	int64_t bytes = a < b ? a : b;
 
@@ -277,7 +277,7 @@ large_bytes(int64_t a, int64_t b)
 void
 mesh_greeted(struct mesh *m, struct node *n)
 {
-	struct mesh_node *mn = node_of(m, n);
+	struct mesh_node *mn = mesh_node_of(m, n);
 	json_t *nic, *addr;
 	size_t i, j;
 	int found;
@@ -291,34 +291,35 @@ mesh_greeted(struct mesh *m, struct node *n)
 	}
 	/* Where others reach it: its session's address, or the first of its
 	 * interfaces in the net. */
-	found = addr_try(m, mn, n->addr);
+	found = mesh_addr_try(m, mn, n->addr);
 	member_foreach (n->inventory, "nics", i, nic)
 		member_foreach (nic, "addrs", j, addr)
 			found = found ||
 			    (m->net.bits > 0 &&
-				addr_try(m, mn, json_string_value(addr)));
+				mesh_addr_try(m, mn, json_string_value(addr)));
 	if (!found) {
-		trouble_set(m, n, "no address in mesh.net");
+		mesh_trouble_set(m, n, "no address in mesh.net");
 		return;
 	}
-	mn->large_bytes = large_bytes(mtu_of(n, &mn->addr) - headers_bytes(mn),
+	mn->large_bytes = mesh_large_bytes(mesh_mtu_of(n, &mn->addr) -
+		mesh_headers_bytes(mn),
 	    member_int(n->inventory, "mesh_bytes"));
 	if (RAND_bytes(mn->key, sizeof(mn->key)) != 1) {
-		trouble_set(m, n, "no random numbers for its key");
+		mesh_trouble_set(m, n, "no random numbers for its key");
 		return;
 	}
 	if (m->epoch == 0)
-		m->epoch = epoch_now(m);
-	order_send(m, n, NULL);
+		m->epoch = mesh_epoch_now(m);
+	mesh_order_send(m, n, NULL);
 }
 
 /* A node stays a site for one epoch after its session has ended: where large
  * packets vanish, sessions break too, and the others need time to find out
  * why. */
 static int
-is_site(struct mesh *m, const struct node *n)
+mesh_is_site(struct mesh *m, const struct node *n)
 {
-	const struct mesh_node *mn = node_of(m, n);
+	const struct mesh_node *mn = mesh_node_of(m, n);
 
 	return mn->ready && mn->serial == n->serial &&
 	    (roster_is_up(n) ||
@@ -326,7 +327,7 @@ is_site(struct mesh *m, const struct node *n)
 }
 
 static int
-is_covered(void *arg, size_t a, size_t b)
+mesh_is_covered(void *arg, size_t a, size_t b)
 {
 	struct mesh *m = arg;
 
@@ -335,7 +336,7 @@ is_covered(void *arg, size_t a, size_t b)
 }
 
 static long
-id_find(void *arg, const char *node)
+mesh_id_find(void *arg, const char *node)
 {
 	struct mesh *m = arg;
 	const struct node *n = roster_find(m->roster, node);
@@ -344,7 +345,7 @@ id_find(void *arg, const char *node)
 }
 
 static const char *
-id_name(void *arg, size_t id)
+mesh_id_name(void *arg, size_t id)
 {
 	struct mesh *m = arg;
 
@@ -353,7 +354,7 @@ id_name(void *arg, size_t id)
 
 /* The one of that epoch, or NULL. */
 static struct gathering *
-gathering_find(struct mesh *m, uint64_t epoch)
+mesh_gathering_find(struct mesh *m, uint64_t epoch)
 {
 	for (int i = 0; i < GATHERS_MAX; i++)
 		if (m->gathering[i].g != NULL &&
@@ -365,11 +366,11 @@ gathering_find(struct mesh *m, uint64_t epoch)
 /* The one of that epoch, or a free place; NULL: more epochs at once than any
  * honest cluster has. */
 static struct gathering *
-gathering_need(struct mesh *m, uint64_t epoch)
+mesh_gathering_need(struct mesh *m, uint64_t epoch)
 {
-	struct mesh_names names = { id_find, id_name, m };
+	struct mesh_names names = { mesh_id_find, mesh_id_name, m };
 	uint64_t limit_ns = m->o.interval_ns / 2;
-	struct gathering *free_one = gathering_find(m, epoch);
+	struct gathering *free_one = mesh_gathering_find(m, epoch);
 
 	if (free_one != NULL)
 		return free_one;
@@ -386,7 +387,7 @@ gathering_need(struct mesh *m, uint64_t epoch)
 }
 
 static void
-epoch_begin(struct mesh *m, uint64_t epoch)
+mesh_epoch_begin(struct mesh *m, uint64_t epoch)
 {
 	size_t targets[MESH_CLASS_MAX] = { m->o.leaf_targets,
 		m->o.spine_targets };
@@ -395,21 +396,21 @@ epoch_begin(struct mesh *m, uint64_t epoch)
 	uint64_t before = m->epoch;
 	struct mesh_rings r;
 
-	epoch_clear(m);
+	mesh_epoch_clear(m);
 	m->epoch = epoch;
 	m->seed = rng_entropy() & SEED_MAX;
 	m->sites = xcalloc(count + 1, sizeof(m->sites[0]));
 	for (size_t id = 0; id < count; id++) {
 		const struct node *n = roster_by_id(m->roster, id);
 
-		if (!is_site(m, n))
+		if (!mesh_is_site(m, n))
 			continue;
 		m->sites[m->site_count].id = id;
 		m->sites[m->site_count++].leaf = mesh_leaf_id(m, n->leaf);
 		expected += m->nodes[id].order_epoch == before;
 	}
 	r = (struct mesh_rings){ m->sites, m->site_count, m->order_seed,
-		m->seed, is_covered, m };
+		m->seed, mesh_is_covered, m };
 	for (int c = 0; c < MESH_CLASS_MAX; c++) {
 		m->aims[c] = xcalloc(m->site_count + 1, sizeof(m->aims[c][0]));
 		mesh_rings_draw(&r, (enum mesh_class)c, targets[c], m->aims[c]);
@@ -417,14 +418,14 @@ epoch_begin(struct mesh *m, uint64_t epoch)
 	/* Reports of the epoch that ends will come, one from each that had an
 	 * order of it and is there. */
 	if (expected > 0)
-		ga = gathering_need(m, before);
+		ga = mesh_gathering_need(m, before);
 	if (ga != NULL)
 		ga->expected = expected;
 }
 
 /* Whom a site asks, with the token by which each knows it. */
 static json_t *
-targets_of(struct mesh *m, size_t site)
+mesh_targets_of(struct mesh *m, size_t site)
 {
 	const struct mesh_node *asker = &m->nodes[m->sites[site].id];
 	uint8_t input[MESH_TOKEN_INPUT], digest[EVP_MAX_MD_SIZE];
@@ -448,7 +449,7 @@ targets_of(struct mesh *m, size_t site)
 			    roster_by_id(m->roster, id)->name, "class",
 			    mesh_classes[c], "addr", asked->addr_text, "port",
 			    (int)m->o.port, "token", token);
-			large = large_bytes(asker->large_bytes,
+			large = mesh_large_bytes(asker->large_bytes,
 			    asked->large_bytes);
 			if (large > 0)
 				json_object_set_new(row, "bytes",
@@ -464,7 +465,7 @@ targets_of(struct mesh *m, size_t site)
 /* Its records belong to a run like any others; it is over from its start, so
  * that nobody waits for it or takes it up again. */
 static void
-run_need(struct mesh *m)
+mesh_run_need(struct mesh *m)
 {
 	uint64_t now = clk_unix_ns(), day = now / (86400 * CLK_NS_PER_S);
 	time_t now_s = (time_t)(now / CLK_NS_PER_S);
@@ -495,7 +496,7 @@ run_need(struct mesh *m)
 /* The link that its echoes go over; -ENOENT: none of those that carry jobs'
  * bytes. */
 static long
-echo_link(struct mesh *m, const struct node *n)
+mesh_echo_link(struct mesh *m, const struct node *n)
 {
 	struct roster_rail rails[ROSTER_RAILS_MAX];
 	json_t *nic;
@@ -506,7 +507,7 @@ echo_link(struct mesh *m, const struct node *n)
 	member_foreach (n->inventory, "nics", i, nic) {
 		long at = roster_rail_find(n, member_text(nic, "name"));
 
-		if (at >= 0 && has_addr(nic, &node_of(m, n)->addr))
+		if (at >= 0 && mesh_has_addr(nic, &mesh_node_of(m, n)->addr))
 			return (long)mesh_link_id(n, (size_t)at);
 	}
 	return -ENOENT;
@@ -514,10 +515,10 @@ echo_link(struct mesh *m, const struct node *n)
 
 /* A pair that met over another network has not exercised what jobs use. */
 static void
-pair_cover(struct mesh *m, uint64_t hour, const struct node *a,
+mesh_pair_cover(struct mesh *m, uint64_t hour, const struct node *a,
     const struct node *b)
 {
-	long at[2] = { echo_link(m, a), echo_link(m, b) };
+	long at[2] = { mesh_echo_link(m, a), mesh_echo_link(m, b) };
 
 	for (int i = 0; i < 2; i++)
 		if (at[i] >= 0)
@@ -529,7 +530,7 @@ pair_cover(struct mesh *m, uint64_t hour, const struct node *a,
 
 /* The pairs of an epoch: what they cover, and what large datagrams met. */
 static void
-pairs_take(struct mesh *m, const struct mesh_gather *g)
+mesh_pairs_take(struct mesh *m, const struct mesh_gather *g)
 {
 	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
 	const struct mesh_pair *p;
@@ -541,11 +542,12 @@ pairs_take(struct mesh *m, const struct mesh_gather *g)
 		const struct node *b = roster_by_id(m->roster, p->b);
 
 		if (p->answered + p->lost > 0)
-			pair_cover(m, hour, a, b);
+			mesh_pair_cover(m, hour, a, b);
 		paths[i] = (struct mesh_path){ p->a, p->b, p->answered, p->lost,
 			p->large_answered, p->large_lost, p->large_unsent,
 			p->large_bytes,
-			p->large_bytes + (uint32_t)headers_bytes(node_of(m, a)),
+			p->large_bytes +
+			    (uint32_t)mesh_headers_bytes(mesh_node_of(m, a)),
 			p->p50_s };
 	}
 	if (count > 0)
@@ -555,13 +557,13 @@ pairs_take(struct mesh *m, const struct mesh_gather *g)
 }
 
 static void
-flush(struct mesh *m, struct gathering *ga)
+mesh_flush(struct mesh *m, struct gathering *ga)
 {
 	struct mesh_gather *g = ga->g;
 
 	ga->g = NULL;
 	mesh_gather_close(g);
-	pairs_take(m, g);
+	mesh_pairs_take(m, g);
 	for (int c = 0; c < MESH_CLASS_MAX; c++) {
 		const struct mesh_totals *t = mesh_gather_totals(g,
 		    (enum mesh_class)c);
@@ -573,7 +575,7 @@ flush(struct mesh *m, struct gathering *ga)
 		hist_merge(&m->sums[c].rtt_s, &t->rtt_s);
 		if (record == NULL)
 			continue;
-		run_need(m);
+		mesh_run_need(m);
 		json_object_set_new(record, "run", json_string(m->run));
 		json_object_set_new(record, "seq",
 		    json_integer((json_int_t)++m->seq));
@@ -595,16 +597,16 @@ mesh_tick(struct mesh *m)
 	if (!m->o.enabled)
 		return;
 	/* Far back: the clock was set; what was flushed lies ahead then. */
-	if (epoch_now(m) + 1 < m->epoch)
+	if (mesh_epoch_now(m) + 1 < m->epoch)
 		m->flushed_epoch = 0;
-	if (epoch_now(m) > m->epoch || epoch_now(m) + 1 < m->epoch)
-		epoch_begin(m, epoch_now(m));
+	if (mesh_epoch_now(m) > m->epoch || mesh_epoch_now(m) + 1 < m->epoch)
+		mesh_epoch_begin(m, mesh_epoch_now(m));
 	for (int i = 0; i < SLICE && m->cursor < m->site_count; i++) {
 		size_t site = m->cursor++;
 		struct node *n = roster_by_id(m->roster, m->sites[site].id);
 
-		if (is_site(m, n))
-			order_send(m, n, targets_of(m, site));
+		if (mesh_is_site(m, n))
+			mesh_order_send(m, n, mesh_targets_of(m, site));
 	}
 	for (int i = 0; i < GATHERS_MAX; i++) {
 		struct gathering *ga = &m->gathering[i];
@@ -613,7 +615,7 @@ mesh_tick(struct mesh *m)
 		    (now_ns >= ga->until_ns ||
 			(ga->expected > 0 &&
 			    mesh_gather_reports(ga->g) >= ga->expected)))
-			flush(m, ga);
+			mesh_flush(m, ga);
 	}
 }
 
@@ -622,12 +624,12 @@ mesh_message(struct mesh *m, struct node *n, enum wire_type type,
     const json_t *msg, struct err *err)
 {
 	json_int_t epoch = member_int(msg, "epoch");
-	struct mesh_node *mn = node_of(m, n);
+	struct mesh_node *mn = mesh_node_of(m, n);
 	struct gathering *ga;
 
 	if (type == WIRE_MESH_READY) {
 		mn->ready = member_bool(msg, "ok");
-		trouble_set(m, n,
+		mesh_trouble_set(m, n,
 		    mn->ready
 			? NULL
 			: member_text_or(msg, "text", "it does not say why"));
@@ -641,8 +643,8 @@ mesh_message(struct mesh *m, struct node *n, enum wire_type type,
 	if ((uint64_t)epoch <= m->flushed_epoch)
 		return 0;
 	ga = (uint64_t)epoch > m->epoch + 1
-	    ? gathering_find(m, (uint64_t)epoch)
-	    : gathering_need(m, (uint64_t)epoch);
+	    ? mesh_gathering_find(m, (uint64_t)epoch)
+	    : mesh_gathering_need(m, (uint64_t)epoch);
 	if (ga == NULL)
 		return 0;
 	return mesh_gather_add(ga->g, n->id, msg, err) == -EPROTO ? -EPROTO : 0;
@@ -657,7 +659,7 @@ mesh_link_id(const struct node *n, size_t rail)
 /* "mlx5_0:1" is a port of the rail mlx5_0, and the first where it has several
  * that are no rails of their own. */
 static void
-link_cover(struct mesh *m, uint64_t hour, const struct node *n,
+mesh_link_cover(struct mesh *m, uint64_t hour, const struct node *n,
     const char *device)
 {
 	char name[64];
@@ -700,10 +702,10 @@ mesh_cover_run(struct mesh *m, const struct run *r)
 			coverage_link(m->coverage, hour, mesh_link_id(n, 0));
 		/* what it demanded, or else what was seen to carry it */
 		for (size_t k = 0; k < devices_count; k++)
-			link_cover(m, hour, n, devices[k]);
+			mesh_link_cover(m, hour, n, devices[k]);
 		json_array_foreach (devices_count > 0 ? NULL : f.carried, at,
 		    name)
-			link_cover(m, hour, n, json_string_value(name));
+			mesh_link_cover(m, hour, n, json_string_value(name));
 	}
 	str_list_free(devices);
 }

@@ -78,7 +78,7 @@ mesh_gather_reports(const struct mesh_gather *g)
 
 /* 0 and a count, or -EPROTO. */
 static int
-count_get(const json_t *o, const char *key, uint64_t *ret)
+mesh_gather_count_get(const json_t *o, const char *key, uint64_t *ret)
 {
 	const json_t *v = json_object_get(o, key);
 	json_int_t n = json_integer_value(v);
@@ -90,7 +90,7 @@ count_get(const json_t *o, const char *key, uint64_t *ret)
 }
 
 static int
-class_get(const json_t *o)
+mesh_gather_class_get(const json_t *o)
 {
 	const char *name = member_text_or(o, "class", NULL);
 
@@ -100,7 +100,7 @@ class_get(const json_t *o)
 /* Its mean lies between its smallest and its largest, but for rounding, and
  * these are times of echoes: a record is made of them that everybody reads. */
 static int
-is_of_echoes(const struct hist *h)
+mesh_gather_is_of_echoes(const struct hist *h)
 {
 	double mean_s = hist_mean(h);
 
@@ -110,7 +110,8 @@ is_of_echoes(const struct hist *h)
 }
 
 static int
-classes_add(struct mesh_gather *g, const json_t *list, struct err *err)
+mesh_gather_classes_add(struct mesh_gather *g, const json_t *list,
+    struct err *err)
 {
 	size_t i;
 	json_t *o;
@@ -120,17 +121,17 @@ classes_add(struct mesh_gather *g, const json_t *list, struct err *err)
 		double mean = member_number(o, "mean");
 		struct hist *h = &g->scratch;
 		struct mesh_totals *to;
-		int class = class_get(o);
+		int class = mesh_gather_class_get(o);
 
 		if (class < 0 || i >= MESH_CLASS_MAX ||
-		    count_get(o, "answered", &answered) < 0 ||
-		    count_get(o, "lost", &lost) < 0 ||
-		    count_get(o, "unknown", &unknown) < 0 ||
-		    count_get(o, "unsent", &unsent) < 0 ||
+		    mesh_gather_count_get(o, "answered", &answered) < 0 ||
+		    mesh_gather_count_get(o, "lost", &lost) < 0 ||
+		    mesh_gather_count_get(o, "unknown", &unknown) < 0 ||
+		    mesh_gather_count_get(o, "unsent", &unsent) < 0 ||
 		    record_hist_parse(json_object_get(o, "hist"),
 			isnan(mean) ? 0 : mean, member_number(o, "min"),
 			member_number(o, "max"), h) < 0 ||
-		    h->count != answered || !is_of_echoes(h))
+		    h->count != answered || !mesh_gather_is_of_echoes(h))
 			return err_set(err, -EPROTO,
 			    "mesh-report with a bad class");
 		to = &g->totals[class];
@@ -145,16 +146,17 @@ classes_add(struct mesh_gather *g, const json_t *list, struct err *err)
 
 /* What a target's row says of large datagrams, if it does. */
 static int
-large_get(const json_t *o, struct mesh_pair *p)
+mesh_gather_large_get(const json_t *o, struct mesh_pair *p)
 {
 	uint64_t bytes, answered, lost, unsent;
 
 	if (o == NULL)
 		return 0;
-	if (count_get(o, "bytes", &bytes) < 0 || bytes < MESH_LARGE_MIN ||
-	    bytes > MESH_LARGE_MAX || count_get(o, "answered", &answered) < 0 ||
-	    count_get(o, "lost", &lost) < 0 ||
-	    count_get(o, "unsent", &unsent) < 0)
+	if (mesh_gather_count_get(o, "bytes", &bytes) < 0 ||
+	    bytes < MESH_LARGE_MIN || bytes > MESH_LARGE_MAX ||
+	    mesh_gather_count_get(o, "answered", &answered) < 0 ||
+	    mesh_gather_count_get(o, "lost", &lost) < 0 ||
+	    mesh_gather_count_get(o, "unsent", &unsent) < 0)
 		return -EPROTO;
 	p->large_bytes = (uint32_t)bytes;
 	p->large_answered = (uint32_t)answered;
@@ -164,7 +166,7 @@ large_get(const json_t *o, struct mesh_pair *p)
 }
 
 static int
-targets_add(struct mesh_gather *g, size_t node, const json_t *list,
+mesh_gather_targets_add(struct mesh_gather *g, size_t node, const json_t *list,
     struct err *err)
 {
 	size_t i;
@@ -179,13 +181,13 @@ targets_add(struct mesh_gather *g, size_t node, const json_t *list,
 					  : g->names.find(g->names.arg, name);
 		double p50_s = member_number(o, "p50");
 		uint64_t answered, lost, unknown;
-		int class = class_get(o);
+		int class = mesh_gather_class_get(o);
 		struct mesh_pair *p;
 
 		if (other < 0 || class < 0 || (size_t)other == node ||
-		    count_get(o, "answered", &answered) < 0 ||
-		    count_get(o, "lost", &lost) < 0 ||
-		    count_get(o, "unknown", &unknown) < 0 ||
+		    mesh_gather_count_get(o, "answered", &answered) < 0 ||
+		    mesh_gather_count_get(o, "lost", &lost) < 0 ||
+		    mesh_gather_count_get(o, "unknown", &unknown) < 0 ||
 		    (answered > 0) != (p50_s > 0))
 			return err_set(err, -EPROTO,
 			    "mesh-report with a bad target");
@@ -194,7 +196,7 @@ targets_add(struct mesh_gather *g, size_t node, const json_t *list,
 		*p = (struct mesh_pair){ (uint32_t)node, (uint32_t)other,
 			(enum mesh_class) class, (uint32_t)answered,
 			(uint32_t)lost, (uint32_t)unknown, p50_s, 0, 0, 0, 0 };
-		if (large_get(json_object_get(o, "large"), p) < 0)
+		if (mesh_gather_large_get(json_object_get(o, "large"), p) < 0)
 			return err_set(err, -EPROTO,
 			    "mesh-report with a bad target.large");
 		g->pair_count += answered + lost + unknown > 0;
@@ -224,16 +226,18 @@ mesh_gather_add(struct mesh_gather *g, size_t node, const json_t *report,
 		return -EALREADY;
 	h->reported = 1;
 	g->reports++;
-	if (count_get(o, "limited", &limited) < 0 ||
-	    count_get(o, "drops", &drops) < 0)
+	if (mesh_gather_count_get(o, "limited", &limited) < 0 ||
+	    mesh_gather_count_get(o, "drops", &drops) < 0)
 		return err_set(err, -EPROTO, "mesh-report with a bad host");
 	h->deaf = limited + drops > 0;
 	h->turn_p99_s = member_number(json_object_get(o, "turn"), "p99");
 	h->wait_p99_s = member_number(json_object_get(o, "wait"), "p99");
 	h->stretch = member_number(o, "stretch");
-	rc = targets_add(g, node, json_object_get(report, "targets"), err);
+	rc = mesh_gather_targets_add(g, node,
+	    json_object_get(report, "targets"), err);
 	if (rc == 0)
-		rc = classes_add(g, json_object_get(report, "classes"), err);
+		rc = mesh_gather_classes_add(g,
+		    json_object_get(report, "classes"), err);
 	return rc;
 }
 
@@ -287,7 +291,7 @@ struct end {
 };
 
 static int
-end_compare(const void *a, const void *b)
+mesh_gather_end_compare(const void *a, const void *b)
 {
 	const struct end *x = a, *y = b;
 
@@ -295,37 +299,38 @@ end_compare(const void *a, const void *b)
 }
 
 static void
-put_known(json_t *o, const char *key, double value)
+mesh_gather_put_known(json_t *o, const char *key, double value)
 {
 	if (isfinite(value))
 		json_object_set_new(o, key, json_real(value));
 }
 
 static void
-put_quantile(json_t *o, const char *key, double value)
+mesh_gather_put_quantile(json_t *o, const char *key, double value)
 {
 	json_object_set_new(o, key,
 	    isnan(value) ? json_null() : json_real(value));
 }
 
 static double
-loss_of(const struct mesh_pair *p)
+mesh_gather_loss_of(const struct mesh_pair *p)
 {
 	return p->lost / (double)(p->answered + p->lost + 1);
 }
 
 static int
-loss_compare(const void *a, const void *b)
+mesh_gather_loss_compare(const void *a, const void *b)
 {
-	double x = loss_of(((const struct end *)a)->pair);
-	double y = loss_of(((const struct end *)b)->pair);
+	double x = mesh_gather_loss_of(((const struct end *)a)->pair);
+	double y = mesh_gather_loss_of(((const struct end *)b)->pair);
 
 	return (x > y) - (x < y);
 }
 
 /* The row of the node whose ends are ends[0..count), which are sorted anew. */
 static json_t *
-node_row(const struct mesh_gather *g, struct end *ends, size_t count)
+mesh_gather_node_row(const struct mesh_gather *g, struct end *ends,
+    size_t count)
 {
 	double *x = xcalloc(count + 1, sizeof(x[0]));
 	uint64_t answered = 0, lost = 0, unknown = 0;
@@ -335,7 +340,7 @@ node_row(const struct mesh_gather *g, struct end *ends, size_t count)
 
 	/* The better half of its pairs: the others may have met a bad partner,
 	 * whom it may both ask and answer. A node with one pair has none. */
-	qsort(ends, count, sizeof(ends[0]), loss_compare);
+	qsort(ends, count, sizeof(ends[0]), mesh_gather_loss_compare);
 	for (size_t i = 0; i < count; i++) {
 		const struct mesh_pair *p = ends[i].pair;
 
@@ -353,24 +358,27 @@ node_row(const struct mesh_gather *g, struct end *ends, size_t count)
 	    g->names.name(g->names.arg, node), "n", (json_int_t)answered,
 	    "lost", (json_int_t)lost, "unknown", (json_int_t)unknown, "pairs",
 	    (json_int_t)count);
-	put_quantile(o, "p50", robust_median(x, n));
-	put_quantile(o, "q25", robust_quantile_outer(x, n, 0.25));
-	put_quantile(o, "q75", robust_quantile_outer(x, n, 0.75));
+	mesh_gather_put_quantile(o, "p50", robust_median(x, n));
+	mesh_gather_put_quantile(o, "q25", robust_quantile_outer(x, n, 0.25));
+	mesh_gather_put_quantile(o, "q75", robust_quantile_outer(x, n, 0.75));
 	json_object_set_new(o, "good_lost",
 	    json_integer((json_int_t)good_lost));
 	json_object_set_new(o, "good_sent",
 	    json_integer((json_int_t)good_sent));
 	if (node < g->host_count && g->hosts[node].reported) {
-		put_known(o, "host_turn_p99", g->hosts[node].turn_p99_s);
-		put_known(o, "host_wait_p99", g->hosts[node].wait_p99_s);
-		put_known(o, "host_stretch", g->hosts[node].stretch);
+		mesh_gather_put_known(o, "host_turn_p99",
+		    g->hosts[node].turn_p99_s);
+		mesh_gather_put_known(o, "host_wait_p99",
+		    g->hosts[node].wait_p99_s);
+		mesh_gather_put_known(o, "host_stretch",
+		    g->hosts[node].stretch);
 	}
 	free(x);
 	return o;
 }
 
 static json_t *
-nodes_json(const struct mesh_gather *g, enum mesh_class class)
+mesh_gather_nodes_json(const struct mesh_gather *g, enum mesh_class class)
 {
 	struct end *ends = xcalloc(2 * g->pair_count + 1, sizeof(ends[0]));
 	json_t *list = json_array();
@@ -384,20 +392,20 @@ nodes_json(const struct mesh_gather *g, enum mesh_class class)
 		ends[count++] = (struct end){ p->a, p };
 		ends[count++] = (struct end){ p->b, p };
 	}
-	qsort(ends, count, sizeof(ends[0]), end_compare);
+	qsort(ends, count, sizeof(ends[0]), mesh_gather_end_compare);
 	for (size_t from = 0; from < count; from = to) {
 		to = from;
 		while (to < count && ends[to].node == ends[from].node)
 			to++;
 		json_array_append_new(list,
-		    node_row(g, ends + from, to - from));
+		    mesh_gather_node_row(g, ends + from, to - from));
 	}
 	free(ends);
 	return list;
 }
 
 static double
-large_loss_of(const struct mesh_pair *p)
+mesh_gather_large_loss_of(const struct mesh_pair *p)
 {
 	return p->large_lost /
 	    ((double)p->large_answered + (double)p->large_lost + 1);
@@ -405,17 +413,17 @@ large_loss_of(const struct mesh_pair *p)
 
 /* The worst first: those that lose, large ones last, then the slow ones. */
 static int
-pair_compare(const void *a, const void *b)
+mesh_gather_pair_compare(const void *a, const void *b)
 {
 	const struct mesh_pair *x = *(const struct mesh_pair *const *)a;
 	const struct mesh_pair *y = *(const struct mesh_pair *const *)b;
-	double lx = loss_of(x), ly = loss_of(y);
+	double lx = mesh_gather_loss_of(x), ly = mesh_gather_loss_of(y);
 	double px = isnan(x->p50_s) ? 0 : x->p50_s;
 	double py = isnan(y->p50_s) ? 0 : y->p50_s;
 
 	if (lx == ly) {
-		lx = large_loss_of(x);
-		ly = large_loss_of(y);
+		lx = mesh_gather_large_loss_of(x);
+		ly = mesh_gather_large_loss_of(y);
 	}
 	if (lx != ly)
 		return lx > ly ? -1 : 1;
@@ -423,7 +431,7 @@ pair_compare(const void *a, const void *b)
 }
 
 static json_t *
-pairs_json(const struct mesh_gather *g, enum mesh_class class)
+mesh_gather_pairs_json(const struct mesh_gather *g, enum mesh_class class)
 {
 	const struct mesh_pair **list = xcalloc(g->pair_count + 1,
 	    sizeof(list[0]));
@@ -433,7 +441,7 @@ pairs_json(const struct mesh_gather *g, enum mesh_class class)
 	for (size_t i = 0; i < g->pair_count; i++)
 		if (g->pairs[i].class == class)
 			list[n++] = &g->pairs[i];
-	qsort(list, n, sizeof(list[0]), pair_compare);
+	qsort(list, n, sizeof(list[0]), mesh_gather_pair_compare);
 	for (size_t i = 0; i < n && i < RECORD_PAIRS_MAX; i++) {
 		const struct mesh_pair *p = list[i];
 		json_t *row = json_pack("{s:s, s:s, s:i, s:i, s:o}", "a",
@@ -467,8 +475,8 @@ mesh_gather_record(const struct mesh_gather *g, enum mesh_class class)
 	    "unknown", (json_int_t)t->unknown, "unsent", (json_int_t)t->unsent);
 	record_put_hist(o, &t->rtt_s);
 	json_object_set_new(o, "interval", json_null());
-	json_object_set_new(o, "nodes", nodes_json(g, class));
-	json_object_set_new(o, "pairs", pairs_json(g, class));
+	json_object_set_new(o, "nodes", mesh_gather_nodes_json(g, class));
+	json_object_set_new(o, "pairs", mesh_gather_pairs_json(g, class));
 	json_object_set_new(o, "reports", json_integer((json_int_t)g->reports));
 	json_object_set_new(o, "seed", json_integer((json_int_t)g->seed));
 	if (t->answered == 0)

@@ -32,16 +32,17 @@ struct circle {
 
 /* The site that the i-th of the circle asks. */
 static int
-partner(const struct circle *c, size_t i, size_t stride)
+mesh_ring_partner(const struct circle *c, size_t i, size_t stride)
 {
 	return c->member[(i + stride) % c->count];
 }
 
 static int
-is_wanted(const struct circle *c, size_t i, size_t stride)
+mesh_ring_is_wanted(const struct circle *c, size_t i, size_t stride)
 {
 	const struct mesh_site *s = c->r->sites;
-	int same = s[c->member[i]].leaf == s[partner(c, i, stride)].leaf;
+	int same = s[c->member[i]].leaf ==
+	    s[mesh_ring_partner(c, i, stride)].leaf;
 
 	return c->class == MESH_LEAF ? same : !same;
 }
@@ -49,7 +50,7 @@ is_wanted(const struct circle *c, size_t i, size_t stride)
 /* The best stride that is not used yet, 0 when none is worth a ring. Looked at
  * from a random one on, so that equal ones have equal chances. */
 static size_t
-stride_draw(const struct circle *c)
+mesh_ring_stride_draw(const struct circle *c)
 {
 	const struct mesh_site *s = c->r->sites;
 	size_t all = c->count - 1, best = 0;
@@ -65,10 +66,10 @@ stride_draw(const struct circle *c)
 			continue;
 		for (size_t i = 0, k = 0; i < c->count && k < JUDGED_PAIRS;
 		     i += step, k++)
-			if (is_wanted(c, i, stride))
-				weight += c->r->covered(c->r->arg,
-					      s[c->member[i]].id,
-					      s[partner(c, i, stride)].id)
+			if (mesh_ring_is_wanted(c, i, stride))
+				weight +=
+				    c->r->covered(c->r->arg, s[c->member[i]].id,
+					s[mesh_ring_partner(c, i, stride)].id)
 				    ? 1
 				    : WEIGHT_NEW;
 		if (weight > best_weight) {
@@ -82,7 +83,7 @@ stride_draw(const struct circle *c)
 }
 
 static void
-circle_draw(struct circle *c, size_t targets, size_t rings,
+mesh_ring_circle_draw(struct circle *c, size_t targets, size_t rings,
     struct mesh_aims *aims)
 {
 	size_t stride;
@@ -90,13 +91,14 @@ circle_draw(struct circle *c, size_t targets, size_t rings,
 	if (c->count < 2)
 		return;
 	c->used = xcalloc(c->count + 1, 1);
-	while (rings-- > 0 && (stride = stride_draw(c)) != 0)
+	while (rings-- > 0 && (stride = mesh_ring_stride_draw(c)) != 0)
 		for (size_t i = 0; i < c->count; i++) {
 			struct mesh_aims *a = &aims[c->member[i]];
 
-			if (is_wanted(c, i, stride) && a->count < targets)
-				a->site[a->count++] = (uint32_t)partner(c, i,
-				    stride);
+			if (mesh_ring_is_wanted(c, i, stride) &&
+			    a->count < targets)
+				a->site[a->count++] = (uint32_t)
+				    mesh_ring_partner(c, i, stride);
 		}
 	free(c->used);
 }
@@ -107,7 +109,7 @@ struct placed {
 };
 
 static int
-placed_compare(const void *a, const void *b)
+mesh_ring_placed_compare(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
 
@@ -128,7 +130,7 @@ mesh_rings_draw(const struct mesh_rings *r, enum mesh_class class,
 	/* Sites of one leaf stand together, in the order of first sight. */
 	for (size_t i = 0; i < r->count; i++)
 		p[i] = (struct placed){ r->sites[i].leaf, (int)i };
-	qsort(p, r->count, sizeof(p[0]), placed_compare);
+	qsort(p, r->count, sizeof(p[0]), mesh_ring_placed_compare);
 	for (size_t i = 0; i < r->count; i++)
 		list[i] = p[i].site;
 	if (targets > MESH_RING_MAX)
@@ -139,7 +141,7 @@ mesh_rings_draw(const struct mesh_rings *r, enum mesh_class class,
 		rng_shuffle(&order, list, r->count);
 		c.member = list;
 		c.count = r->count;
-		circle_draw(&c, targets, targets * SPINE_TRIES, aims);
+		mesh_ring_circle_draw(&c, targets, targets * SPINE_TRIES, aims);
 	} else {
 		for (size_t i = 0, end; i < r->count; i = end) {
 			for (end = i;
@@ -147,7 +149,7 @@ mesh_rings_draw(const struct mesh_rings *r, enum mesh_class class,
 				end++;
 			c.member = list + i;
 			c.count = end - i;
-			circle_draw(&c, targets, targets, aims);
+			mesh_ring_circle_draw(&c, targets, targets, aims);
 		}
 	}
 	free(list);

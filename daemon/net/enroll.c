@@ -93,7 +93,7 @@ struct enroll {
 };
 
 static struct token *
-token_find(const struct enroll *e, const char *digest)
+enroll_token_find(const struct enroll *e, const char *digest)
 {
 	for (size_t i = 0; i < e->token_count; i++)
 		if (CRYPTO_memcmp(e->tokens[i]->digest, digest,
@@ -103,8 +103,8 @@ token_find(const struct enroll *e, const char *digest)
 }
 
 static struct token *
-token_add(struct enroll *e, const char *digest, struct hostlist names, int uses,
-    int64_t end_unix_s)
+enroll_token_add(struct enroll *e, const char *digest, struct hostlist names,
+    int uses, int64_t end_unix_s)
 {
 	struct token *t = xcalloc(1, sizeof(*t));
 
@@ -120,8 +120,8 @@ token_add(struct enroll *e, const char *digest, struct hostlist names, int uses,
 
 /* One key of one name counts once, however often it asked. */
 static void
-issued_add(struct enroll *e, const char *name, const char *key, struct token *t,
-    int64_t end_unix_s)
+enroll_issued_add(struct enroll *e, const char *name, const char *key,
+    struct token *t, int64_t end_unix_s)
 {
 	struct issued *n;
 	int again = 0;
@@ -142,14 +142,14 @@ issued_add(struct enroll *e, const char *name, const char *key, struct token *t,
 }
 
 static int
-is_digest(const char *text)
+enroll_is_digest(const char *text)
 {
 	return strlen(text) == PKI_DIGEST_TEXT - 1;
 }
 
 /* 1: the line goes on being kept, 0: it is over, -EINVAL: it is none. */
 static int
-line_take(struct enroll *e, const json_t *o, int64_t now_unix_s)
+enroll_line_take(struct enroll *e, const json_t *o, int64_t now_unix_s)
 {
 	const char *digest = member_text(o, "token");
 	const char *names = member_text_or(o, "names", NULL);
@@ -160,29 +160,31 @@ line_take(struct enroll *e, const json_t *o, int64_t now_unix_s)
 	struct token *t;
 
 	if (names != NULL) {
-		if (!is_digest(digest) || uses < 1 || uses > HOSTLIST_MAX)
+		if (!enroll_is_digest(digest) || uses < 1 ||
+		    uses > HOSTLIST_MAX)
 			return -EINVAL;
 		if (end_unix_s < now_unix_s)
 			return 0;
 		if (strcmp(names, "*") != 0 &&
 		    hostlist_parse(names, &list, NULL) < 0)
 			return -EINVAL;
-		token_add(e, digest, list, (int)uses, end_unix_s);
+		enroll_token_add(e, digest, list, (int)uses, end_unix_s);
 		return 1;
 	}
-	if (name[0] == '\0' || !is_digest(key))
+	if (name[0] == '\0' || !enroll_is_digest(key))
 		return -EINVAL;
-	t = is_digest(digest) ? token_find(e, digest) : NULL;
+	t = enroll_is_digest(digest) ? enroll_token_find(e, digest) : NULL;
 	if (end_unix_s < now_unix_s && t == NULL)
 		return 0;
-	issued_add(e, name, key, t, end_unix_s);
+	enroll_issued_add(e, name, key, t, end_unix_s);
 	return 1;
 }
 
 /* Lines that are over are left out of the file; its last may be torn, and was
  * told to nobody then. */
 static int
-lines_read(struct enroll *e, char *text, int64_t now_unix_s, struct err *err)
+enroll_lines_read(struct enroll *e, char *text, int64_t now_unix_s,
+    struct err *err)
 {
 	struct strbuf kept = { 0 };
 	char *line, *more;
@@ -193,7 +195,7 @@ lines_read(struct enroll *e, char *text, int64_t now_unix_s, struct err *err)
 	     line = strtok_r(NULL, "\n", &more)) {
 		rc = -EINVAL;
 		if (strict_object(line, strlen(line), 2, &o, NULL) == 0) {
-			rc = line_take(e, o, now_unix_s);
+			rc = enroll_line_take(e, o, now_unix_s);
 			json_decref(o);
 		}
 		if (rc < 0)
@@ -227,7 +229,7 @@ enroll_open(const char *state_dir, struct enroll **ret, struct err *err)
 	if (access(e->path, F_OK) == 0) {
 		rc = file_read(e->path, FILE_MAX, &text, &len, err);
 		if (rc == 0) {
-			rc = lines_read(e, text, time(NULL), err);
+			rc = enroll_lines_read(e, text, time(NULL), err);
 			free(text);
 		}
 	}
@@ -249,7 +251,7 @@ enroll_open(const char *state_dir, struct enroll **ret, struct err *err)
 }
 
 static void *
-syncer_main(void *arg)
+enroll_syncer_main(void *arg)
 {
 	struct syncer *y = arg;
 	uint64_t one = 1;
@@ -274,7 +276,7 @@ syncer_main(void *arg)
 }
 
 static void
-waits_end(struct waits *waits, int status)
+enroll_waits_end(struct waits *waits, int status)
 {
 	struct wait *w;
 
@@ -286,7 +288,7 @@ waits_end(struct waits *waits, int status)
 }
 
 static void
-sync_next(struct enroll *e)
+enroll_sync_next(struct enroll *e)
 {
 	struct syncer *y = e->syncer;
 
@@ -301,7 +303,7 @@ sync_next(struct enroll *e)
 }
 
 static void
-synced(struct enroll *e, int rc)
+enroll_synced(struct enroll *e, int rc)
 {
 	struct waits told = TAILQ_HEAD_INITIALIZER(told);
 
@@ -322,13 +324,13 @@ synced(struct enroll *e, int rc)
 		TAILQ_CONCAT(&told, &e->waiting, link);
 	} else {
 		e->kept_count = e->asked_count;
-		sync_next(e);
+		enroll_sync_next(e);
 	}
-	waits_end(&told, rc);
+	enroll_waits_end(&told, rc);
 }
 
 static void
-synced_cb(evutil_socket_t fd, short what, void *arg)
+enroll_synced_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct enroll *e = arg;
 	uint64_t count;
@@ -340,7 +342,7 @@ synced_cb(evutil_socket_t fd, short what, void *arg)
 	pthread_mutex_lock(&e->syncer->lock);
 	rc = e->syncer->rc;
 	pthread_mutex_unlock(&e->syncer->lock);
-	synced(e, rc);
+	enroll_synced(e, rc);
 }
 
 void
@@ -352,12 +354,12 @@ enroll_when_synced(struct enroll *e, enroll_cb *cb, void *arg)
 	w->arg = arg;
 	TAILQ_INSERT_TAIL(&e->waiting, w, link);
 	if (e->syncer != NULL) {
-		sync_next(e);
+		enroll_sync_next(e);
 		return;
 	}
 	TAILQ_CONCAT(&e->syncing, &e->waiting, link);
 	e->asked_count = e->issued_count;
-	synced(e, fdatasync(e->fd) < 0 ? -errno : 0);
+	enroll_synced(e, fdatasync(e->fd) < 0 ? -errno : 0);
 }
 
 int
@@ -370,8 +372,9 @@ enroll_start(struct enroll *e, struct event_base *base)
 	pthread_cond_init(&y->wake, NULL);
 	y->fd = e->fd;
 	y->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	rc = y->done < 0 ? -errno
-			 : -pthread_create(&y->thread, NULL, syncer_main, y);
+	rc = y->done < 0
+	    ? -errno
+	    : -pthread_create(&y->thread, NULL, enroll_syncer_main, y);
 	if (rc < 0) {
 		log_warnx("enroll: thread: %s", strerror(-rc));
 		if (y->done >= 0)
@@ -380,8 +383,8 @@ enroll_start(struct enroll *e, struct event_base *base)
 		return rc;
 	}
 	e->syncer = y;
-	e->synced = event_new(base, y->done, EV_READ | EV_PERSIST, synced_cb,
-	    e);
+	e->synced = event_new(base, y->done, EV_READ | EV_PERSIST,
+	    enroll_synced_cb, e);
 	event_add(e->synced, NULL);
 	return 0;
 }
@@ -406,8 +409,8 @@ enroll_close(struct enroll *e)
 		close(y->done);
 		free(y);
 	}
-	waits_end(&e->syncing, -ECANCELED);
-	waits_end(&e->waiting, -ECANCELED);
+	enroll_waits_end(&e->syncing, -ECANCELED);
+	enroll_waits_end(&e->waiting, -ECANCELED);
 	for (size_t i = 0; i < e->token_count; i++) {
 		hostlist_clear(&e->tokens[i]->names);
 		free(e->tokens[i]);
@@ -454,7 +457,7 @@ enroll_authority(const struct enroll *e, char ret[PKI_DIGEST_TEXT],
 /* A line that cannot be written is removed again. A line that is not synced
  * here is not reported before it is. */
 static int
-line_write(struct enroll *e, json_t *o, int sync, struct err *err)
+enroll_line_write(struct enroll *e, json_t *o, int sync, struct err *err)
 {
 	char *text = json_dumps(o, JSON_COMPACT);
 	char *line = xasprintf("%s\n", text != NULL ? text : "");
@@ -505,7 +508,7 @@ enroll_token_new(struct enroll *e, const struct enroll_order *o,
 		rc = err_set(err, -EINVAL, "uses: allowed is 1 to %d",
 		    HOSTLIST_MAX);
 	if (rc == 0)
-		rc = line_write(e,
+		rc = enroll_line_write(e,
 		    json_pack("{s:s, s:s, s:i, s:I}", "token", t.digest,
 			"names", o->names, "uses", uses, "end_unix_s",
 			(json_int_t)end_unix_s),
@@ -514,14 +517,15 @@ enroll_token_new(struct enroll *e, const struct enroll_order *o,
 		hostlist_clear(&names);
 		return rc;
 	}
-	token_add(e, t.digest, names, uses, end_unix_s);
+	enroll_token_add(e, t.digest, names, uses, end_unix_s);
 	memcpy(ret, text, sizeof(text));
 	return 0;
 }
 
 /* Is there one more wrong token from there, or were there too many? */
 static int
-wrong(struct enroll *e, const char *addr, int one_more, int64_t now_unix_s)
+enroll_wrong(struct enroll *e, const char *addr, int one_more,
+    int64_t now_unix_s)
 {
 	uint64_t hash = 1469598103934665603U;
 	size_t i;
@@ -544,21 +548,21 @@ wrong(struct enroll *e, const char *addr, int one_more, int64_t now_unix_s)
 
 /* May this token have a certificate for that name and key? */
 static int
-token_check(struct enroll *e, const struct enroll_ask *ask, const char *key,
-    int64_t now_unix_s, struct token **ret, struct err *err)
+enroll_token_check(struct enroll *e, const struct enroll_ask *ask,
+    const char *key, int64_t now_unix_s, struct token **ret, struct err *err)
 {
 	struct pki_token text;
 	struct token *t;
 
-	if (wrong(e, ask->addr, 0, now_unix_s))
+	if (enroll_wrong(e, ask->addr, 0, now_unix_s))
 		return err_set(err, -EBUSY,
 		    "too many wrong tokens from %s; try again in a minute",
 		    ask->addr);
 	t = pki_token_read(ask->token, &text, NULL) < 0
 	    ? NULL
-	    : token_find(e, text.digest);
+	    : enroll_token_find(e, text.digest);
 	if (t == NULL) {
-		wrong(e, ask->addr, 1, now_unix_s);
+		enroll_wrong(e, ask->addr, 1, now_unix_s);
 		return err_set(err, -EACCES,
 		    "no such token: each collector has its own");
 	}
@@ -589,7 +593,7 @@ token_check(struct enroll *e, const struct enroll_ask *ask, const char *key,
 }
 
 static int
-quota_check(struct enroll *e, const char *node, int64_t now_unix_s,
+enroll_quota_check(struct enroll *e, const char *node, int64_t now_unix_s,
     struct err *err)
 {
 	int alive = 0;
@@ -612,8 +616,8 @@ quota_check(struct enroll *e, const char *node, int64_t now_unix_s,
 }
 
 static int
-sign(struct enroll *e, const struct enroll_ask *ask, EVP_PKEY *key,
-    struct token *t, char **ret, struct err *err)
+enroll_sign_request(struct enroll *e, const struct enroll_ask *ask,
+    EVP_PKEY *key, struct token *t, char **ret, struct err *err)
 {
 	struct pki_order o = { .name = ask->node,
 		.role = ROLE_AGENT,
@@ -637,9 +641,9 @@ sign(struct enroll *e, const struct enroll_ask *ask, EVP_PKEY *key,
 	free(text);
 	if (t != NULL)
 		json_object_set_new(line, "token", json_string(t->digest));
-	rc = line_write(e, line, 0, err);
+	rc = enroll_line_write(e, line, 0, err);
 	if (rc == 0) {
-		issued_add(e, ask->node, digest, t, end_unix_s);
+		enroll_issued_add(e, ask->node, digest, t, end_unix_s);
 		*ret = pki_certs_text(both,
 		    X509_cmp(e->ca.cert, e->root) == 0 ? 1 : 2);
 	}
@@ -669,7 +673,7 @@ enroll_sign(struct enroll *e, const struct enroll_ask *ask, int64_t now_unix_s,
 		return rc;
 	pki_key_digest(key, digest);
 	if (ask->token != NULL) {
-		rc = token_check(e, ask, digest, now_unix_s, &t, err);
+		rc = enroll_token_check(e, ask, digest, now_unix_s, &t, err);
 	} else if (ask->munge != NULL) {
 		if (ask->connected)
 			rc = err_set(err, -EACCES,
@@ -685,9 +689,9 @@ enroll_sign(struct enroll *e, const struct enroll_ask *ask, int64_t now_unix_s,
 			    "its certificate is not half-way to its end");
 	}
 	if (rc == 0)
-		rc = quota_check(e, ask->node, now_unix_s, err);
+		rc = enroll_quota_check(e, ask->node, now_unix_s, err);
 	if (rc == 0)
-		rc = sign(e, ask, key, t, ret, err);
+		rc = enroll_sign_request(e, ask, key, t, ret, err);
 	EVP_PKEY_free(key);
 	return rc;
 }

@@ -50,7 +50,7 @@ struct enroll_munge {
 
 /* Does the name belong to that address? */
 static int
-address_check(const char *node, const char *addr, struct err *err)
+enroll_munge_address_check(const char *node, const char *addr, struct err *err)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list, *a;
 	char text[NI_MAXHOST], first[NI_MAXHOST] = "";
@@ -77,7 +77,7 @@ address_check(const char *node, const char *addr, struct err *err)
 }
 
 static int
-judge(const struct enroll_munge *m, struct item *i)
+enroll_munge_judge(const struct enroll_munge *m, struct item *i)
 {
 	char digest[PKI_DIGEST_TEXT], *text;
 	EVP_PKEY *key = NULL;
@@ -93,7 +93,7 @@ judge(const struct enroll_munge *m, struct item *i)
 	rc = pki_munge_check(m->socket, i->credential, text, m->users, &i->err);
 	free(text);
 	if (rc == 0)
-		rc = address_check(i->node, i->addr, &i->err);
+		rc = enroll_munge_address_check(i->node, i->addr, &i->err);
 	if (rc < 0)
 		return rc;
 	text = pki_munge_text(ROLE_COLLECTOR, i->node, digest, i->authority);
@@ -103,7 +103,7 @@ judge(const struct enroll_munge *m, struct item *i)
 }
 
 static void *
-munge_main(void *arg)
+enroll_munge_main(void *arg)
 {
 	struct enroll_munge *m = arg;
 	uint64_t one = 1;
@@ -118,7 +118,7 @@ munge_main(void *arg)
 		}
 		TAILQ_REMOVE(&m->waiting, i, link);
 		pthread_mutex_unlock(&m->lock);
-		(void)judge(m, i);
+		(void)enroll_munge_judge(m, i);
 		pthread_mutex_lock(&m->lock);
 		TAILQ_INSERT_TAIL(&m->done, i, link);
 		if (write(m->fd, &one, sizeof(one)) < 0)
@@ -129,7 +129,7 @@ munge_main(void *arg)
 }
 
 static void
-items_free(struct items *list)
+enroll_munge_items_free(struct items *list)
 {
 	struct item *i;
 
@@ -145,7 +145,7 @@ items_free(struct items *list)
 }
 
 static void
-done_cb(evutil_socket_t fd, short what, void *arg)
+enroll_munge_done_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct enroll_munge *m = arg;
 	struct items done = TAILQ_HEAD_INITIALIZER(done);
@@ -166,7 +166,7 @@ done_cb(evutil_socket_t fd, short what, void *arg)
 			  .munge = i->reply,
 			  .addr = i->addr },
 		    i->question, &i->err, m->arg);
-	items_free(&done);
+	enroll_munge_items_free(&done);
 }
 
 int
@@ -213,10 +213,10 @@ enroll_munge_open(struct event_base *base, const char *users,
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_cond_init(&m->wake, NULL);
 	m->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	m->done_event = event_new(base, m->fd, EV_READ | EV_PERSIST, done_cb,
-	    m);
+	m->done_event = event_new(base, m->fd, EV_READ | EV_PERSIST,
+	    enroll_munge_done_cb, m);
 	event_add(m->done_event, NULL);
-	rc = pthread_create(&m->thread, NULL, munge_main, m);
+	rc = pthread_create(&m->thread, NULL, enroll_munge_main, m);
 	if (rc != 0)
 		fatalx("munge: no thread: %s", strerror(rc));
 	return m;
@@ -234,8 +234,8 @@ enroll_munge_close(struct enroll_munge *m)
 	pthread_join(m->thread, NULL);
 	event_free(m->done_event);
 	close(m->fd);
-	items_free(&m->waiting);
-	items_free(&m->done);
+	enroll_munge_items_free(&m->waiting);
+	enroll_munge_items_free(&m->done);
 	free(m->users);
 	free(m->socket);
 	free(m);

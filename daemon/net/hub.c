@@ -69,7 +69,7 @@ struct greeting {
 /* Only to agents whose inventory asks for it: older ones would end the
  * session. */
 static void
-trust_send(struct hub *h, struct node *n)
+hub_trust_send(struct hub *h, struct node *n)
 {
 	json_t *msg;
 
@@ -91,7 +91,7 @@ hub_set_crl(struct hub *h, const char *crl)
 }
 
 static void
-greet(struct greeting *g, json_t *acks)
+hub_greet(struct greeting *g, json_t *acks)
 {
 	struct node *n = g->node;
 	struct hub *h = g->h;
@@ -114,13 +114,13 @@ greet(struct greeting *g, json_t *acks)
 		json_object_set_new(welcome, "links_ms",
 		    json_integer((json_int_t)(h->o.links_ns / CLK_NS_PER_MS)));
 	(void)session_send(n->session, WIRE_WELCOME, welcome);
-	trust_send(h, n);
+	hub_trust_send(h, n);
 	runs_hello(h->runs, n, g->runs);
 	mesh_greeted(h->mesh, n);
 }
 
 static void
-copied_cb(int status, json_t *result, void *arg)
+hub_copied_cb(int status, json_t *result, void *arg)
 {
 	struct greeting *g = arg;
 
@@ -128,7 +128,7 @@ copied_cb(int status, json_t *result, void *arg)
 	if (status < 0) /* it is sent again */
 		json_array_clear(g->acks);
 	if (status != -ECANCELED)
-		greet(g, g->acks);
+		hub_greet(g, g->acks);
 	json_decref(g->acks);
 	json_decref(g->runs);
 	free(g);
@@ -136,7 +136,7 @@ copied_cb(int status, json_t *result, void *arg)
 
 /* Records that the copy lacks are not acknowledged, so they are sent again. */
 static void
-acks_cb(int status, json_t *result, void *arg)
+hub_acks_cb(int status, json_t *result, void *arg)
 {
 	struct greeting *g = arg;
 	struct store *st = g->h->store;
@@ -151,14 +151,14 @@ acks_cb(int status, json_t *result, void *arg)
 	    : json_array();
 	json_decref(result);
 	if (awaits && json_array_size(g->acks) > 0)
-		store_when_copied(st, copied_cb, g);
+		store_when_copied(st, hub_copied_cb, g);
 	else
-		copied_cb(0, NULL, g);
+		hub_copied_cb(0, NULL, g);
 }
 
 /* The ids in spool, [{run, seq}]; NULL when one is not an id. */
 static json_t *
-spool_runs(const json_t *spool)
+hub_spool_runs(const json_t *spool)
 {
 	json_t *runs = json_array(), *v;
 	size_t i;
@@ -179,8 +179,8 @@ spool_runs(const json_t *spool)
 /* Two agents with one name: the newer wins only where the older is silent or
  * is the same process, which has lost its connection before we noticed. */
 static int
-double_check(struct hub *h, struct node *n, const json_t *msg, const char *addr,
-    struct err *err)
+hub_double_check(struct hub *h, struct node *n, const json_t *msg,
+    const char *addr, struct err *err)
 {
 	const char *boot = json_string_value(json_object_get(msg, "boot"));
 	struct session *old = n == NULL ? NULL : n->session;
@@ -203,7 +203,7 @@ double_check(struct hub *h, struct node *n, const json_t *msg, const char *addr,
 /* An agent that it names follows another collector, and will not follow us. It
  * may lie: nothing ends here by what one says. */
 static void
-taken_over(struct hub *h, const char *name, uint64_t term)
+hub_taken_over(struct hub *h, const char *name, uint64_t term)
 {
 	struct err text;
 
@@ -220,7 +220,7 @@ taken_over(struct hub *h, const char *name, uint64_t term)
 
 /* A collector that does not lead gives no orders and takes no agents. */
 static int
-lead_check(const struct hub *h, struct err *err)
+hub_lead_check(const struct hub *h, struct err *err)
 {
 	if (h->store == NULL || store_leads(h->store))
 		return 0;
@@ -230,12 +230,12 @@ lead_check(const struct hub *h, struct err *err)
 }
 
 static int
-hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
+hub_hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
     struct err *err)
 {
 	struct hub *h = ctx;
 	const char *name = json_string_value(json_object_get(msg, "node"));
-	json_t *runs = spool_runs(json_object_get(msg, "spool")), *args;
+	json_t *runs = hub_spool_runs(json_object_get(msg, "spool")), *args;
 	struct greeting *g;
 	int rc;
 
@@ -247,11 +247,11 @@ hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
 		return -EPROTO;
 	}
 	if (member_unsigned(msg, "term") > h->o.term)
-		taken_over(h, name, member_unsigned(msg, "term"));
+		hub_taken_over(h, name, member_unsigned(msg, "term"));
 	*ret_cause = CAUSE_BUSY;
-	rc = lead_check(h, err);
+	rc = hub_lead_check(h, err);
 	if (rc == 0)
-		rc = double_check(h, roster_find(h->roster, name), msg,
+		rc = hub_double_check(h, roster_find(h->roster, name), msg,
 		    session_addr(s), err);
 	if (rc < 0) {
 		json_decref(runs);
@@ -270,9 +270,9 @@ hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
 	session_set_heartbeat(s, g->node->heartbeat_ns);
 	args = json_pack("{s:o}", "runs", runs);
 	if (json_array_size(runs) == 0)
-		acks_cb(0, NULL, g);
+		hub_acks_cb(0, NULL, g);
 	else
-		store_ask(h->store, STORE_ACKS, args, acks_cb, g);
+		store_ask(h->store, STORE_ACKS, args, hub_acks_cb, g);
 	json_decref(args);
 	return 0;
 }
@@ -288,7 +288,7 @@ struct signing {
 
 /* Failed enrolments are logged at a limited rate. */
 static void
-stranger_refused(struct hub *h, const char *node, const char *addr,
+hub_stranger_refused(struct hub *h, const char *node, const char *addr,
     const char *why)
 {
 	uint64_t hidden;
@@ -303,7 +303,8 @@ stranger_refused(struct hub *h, const char *node, const char *addr,
 }
 
 static void
-not_renewed(struct hub *h, struct node *n, const char *addr, const char *why)
+hub_not_renewed(struct hub *h, struct node *n, const char *addr,
+    const char *why)
 {
 	struct err text;
 
@@ -315,7 +316,7 @@ not_renewed(struct hub *h, struct node *n, const char *addr, const char *why)
 }
 
 static void
-signed_cb(int status, void *arg)
+hub_signed_cb(int status, void *arg)
 {
 	struct signing *g = arg;
 	struct hub *h = g->h;
@@ -343,13 +344,13 @@ signed_cb(int status, void *arg)
 		; /* a signal came first */
 	else if (n == NULL) {
 		if (answer == NULL)
-			stranger_refused(h, g->node, g->addr,
+			hub_stranger_refused(h, g->node, g->addr,
 			    strerror(-status));
 		sessions_answer(h->sessions, g->serial, json_incref(answer),
 		    strerror(-status));
 	} else if (n->session != NULL && n->serial == g->serial) {
 		if (answer == NULL)
-			not_renewed(h, n, g->addr, strerror(-status));
+			hub_not_renewed(h, n, g->addr, strerror(-status));
 		else
 			(void)session_send(n->session, WIRE_CERTIFICATE,
 			    json_incref(answer));
@@ -364,7 +365,7 @@ signed_cb(int status, void *arg)
 
 /* renews and serial as in struct signing. */
 static int
-sign(struct hub *h, struct node *renews, uint64_t serial,
+hub_sign(struct hub *h, struct node *renews, uint64_t serial,
     const struct enroll_ask *ask, struct err *err)
 {
 	struct signing *g;
@@ -377,12 +378,12 @@ sign(struct hub *h, struct node *renews, uint64_t serial,
 	*g = (struct signing){ h, renews, serial, xstrdup(ask->node),
 		xstrdup(ask->addr), pem,
 		ask->munge != NULL ? xstrdup(ask->munge) : NULL };
-	enroll_when_synced(h->o.enroll, signed_cb, g);
+	enroll_when_synced(h->o.enroll, hub_signed_cb, g);
 	return 0;
 }
 
 static int
-is_connected(const struct hub *h, const char *node)
+hub_is_connected(const struct hub *h, const char *node)
 {
 	const struct node *n = roster_find(h->roster, node);
 
@@ -391,20 +392,20 @@ is_connected(const struct hub *h, const char *node)
 
 /* What a stranger shows is good, or not. */
 static void
-munge_read(struct enroll_ask *ask, uint64_t question, struct err *why,
+hub_munge_read(struct enroll_ask *ask, uint64_t question, struct err *why,
     void *arg)
 {
 	struct hub *h = arg;
 
-	ask->connected = is_connected(h, ask->node);
-	if (ask->munge != NULL && sign(h, NULL, question, ask, why) == 0)
+	ask->connected = hub_is_connected(h, ask->node);
+	if (ask->munge != NULL && hub_sign(h, NULL, question, ask, why) == 0)
 		return;
-	stranger_refused(h, ask->node, ask->addr, why->text);
+	hub_stranger_refused(h, ask->node, ask->addr, why->text);
 	sessions_answer(h->sessions, question, NULL, why->text);
 }
 
 static int
-enroll(void *ctx, uint64_t question, const char *addr, const json_t *msg,
+hub_enroll(void *ctx, uint64_t question, const char *addr, const json_t *msg,
     struct err *err)
 {
 	struct hub *h = ctx;
@@ -413,15 +414,15 @@ enroll(void *ctx, uint64_t question, const char *addr, const json_t *msg,
 		.request = member_text(msg, "request"),
 		.munge = member_text_or(msg, "munge", NULL),
 		.addr = addr,
-		.connected = is_connected(h, node) };
+		.connected = hub_is_connected(h, node) };
 	char authority[PKI_DIGEST_TEXT];
-	int rc = lead_check(h, err);
+	int rc = hub_lead_check(h, err);
 
 	if (rc < 0)
 		return rc;
 	if (ask.munge == NULL) {
 		ask.token = member_text(msg, "token");
-		rc = sign(h, NULL, question, &ask, err);
+		rc = hub_sign(h, NULL, question, &ask, err);
 	} else if (h->munge == NULL) {
 		rc = err_set(err, -EACCES,
 		    "this collector takes no credentials of munge: "
@@ -433,14 +434,14 @@ enroll(void *ctx, uint64_t question, const char *addr, const json_t *msg,
 			    question, err);
 	}
 	if (rc < 0)
-		stranger_refused(h, node, addr, err->text);
+		hub_stranger_refused(h, node, addr, err->text);
 	return rc;
 }
 
 /* In a session, which goes on whatever the answer is; but each question costs
  * us four signatures. */
 static int
-renew(struct hub *h, struct node *n, struct session *s, const json_t *msg,
+hub_renew(struct hub *h, struct node *n, struct session *s, const json_t *msg,
     struct err *err)
 {
 	struct enroll_ask ask = { .node = n->name,
@@ -457,15 +458,15 @@ renew(struct hub *h, struct node *n, struct session *s, const json_t *msg,
 	rc = session_cert(s, &old, &text);
 	ask.old = old;
 	if (rc == 0)
-		rc = sign(h, n, n->serial, &ask, &text);
+		rc = hub_sign(h, n, n->serial, &ask, &text);
 	if (rc < 0)
-		not_renewed(h, n, ask.addr, text.text);
+		hub_not_renewed(h, n, ask.addr, text.text);
 	X509_free(old);
 	return 0;
 }
 
 static int
-message(void *ctx, struct session *s, enum wire_type type, json_t *msg,
+hub_message(void *ctx, struct session *s, enum wire_type type, json_t *msg,
     struct err *err)
 {
 	struct hub *h = ctx;
@@ -493,7 +494,7 @@ message(void *ctx, struct session *s, enum wire_type type, json_t *msg,
 	case WIRE_HELLO:
 		return err_set(err, -EPROTO, "second hello");
 	case WIRE_ENROLL:
-		return renew(h, n, s, msg, err);
+		return hub_renew(h, n, s, msg, err);
 	case WIRE_MESH_READY:
 	case WIRE_MESH_REPORT:
 		return mesh_message(h->mesh, n, type, msg, err);
@@ -509,7 +510,7 @@ message(void *ctx, struct session *s, enum wire_type type, json_t *msg,
 }
 
 static void
-closed(void *ctx, struct session *s, const char *why)
+hub_closed(void *ctx, struct session *s, const char *why)
 {
 	struct hub *h = ctx;
 	struct node *n = session_arg(s);
@@ -518,15 +519,16 @@ closed(void *ctx, struct session *s, const char *why)
 		roster_gone(h->roster, n, why);
 }
 
-static const struct session_ops session_ops = { hello, message, enroll,
-	closed };
+static const struct session_ops session_ops = { hub_hello, hub_message,
+	hub_enroll, hub_closed };
 
 static int
-send_to(void *ctx, struct node *n, enum wire_type type, json_t *msg)
+hub_send_to(void *ctx, struct node *n, enum wire_type type, json_t *msg)
 {
 	struct err err;
 
-	if (n->session == NULL || !n->greeted || lead_check(ctx, &err) < 0) {
+	if (n->session == NULL || !n->greeted ||
+	    hub_lead_check(ctx, &err) < 0) {
 		json_decref(msg);
 		return -ENOTCONN;
 	}
@@ -534,7 +536,7 @@ send_to(void *ctx, struct node *n, enum wire_type type, json_t *msg)
 }
 
 static void
-hang_up(void *ctx, struct node *n, const char *why)
+hub_hang_up(void *ctx, struct node *n, const char *why)
 {
 	(void)ctx;
 	if (n->session != NULL)
@@ -542,7 +544,7 @@ hang_up(void *ctx, struct node *n, const char *why)
 }
 
 static void
-committed(void *ctx, const struct run *r, const json_t *record)
+hub_committed(void *ctx, const struct run *r, const json_t *record)
 {
 	struct hub *h = ctx;
 	json_t *slurm = run_slurm(r);
@@ -561,7 +563,7 @@ committed(void *ctx, const struct run *r, const json_t *record)
 }
 
 static void
-counters(void *ctx, const struct run *r, const struct node *n,
+hub_counters(void *ctx, const struct run *r, const struct node *n,
     const json_t *nics)
 {
 	struct hub *h = ctx;
@@ -570,7 +572,7 @@ counters(void *ctx, const struct run *r, const struct node *n,
 }
 
 static void
-stuck(void *ctx, const struct run *r, const struct run_stuck *s)
+hub_stuck(void *ctx, const struct run *r, const struct run_stuck *s)
 {
 	struct run_facts f = run_facts(r);
 	struct diagnosis_source from = { f.run, f.campaign, f.class, f.mpi,
@@ -581,13 +583,13 @@ stuck(void *ctx, const struct run *r, const struct run_stuck *s)
 }
 
 static int
-avoid(void *ctx, const struct node *n, struct err *err)
+hub_avoid(void *ctx, const struct node *n, struct err *err)
 {
 	return diagnosis_avoid(((struct hub *)ctx)->diagnosis, n, err);
 }
 
 static void
-changed(void *ctx, const struct run *r)
+hub_changed(void *ctx, const struct run *r)
 {
 	struct hub *h = ctx;
 	struct run_facts f = run_facts(r);
@@ -607,12 +609,13 @@ changed(void *ctx, const struct run *r)
 	diagnosis_run_over(h->diagnosis, f.run);
 }
 
-static const struct runs_ops runs_ops = { send_to, hang_up, committed, changed,
-	stuck, avoid, counters };
+static const struct runs_ops runs_ops = { hub_send_to, hub_hang_up,
+	hub_committed, hub_changed, hub_stuck, hub_avoid, hub_counters };
 
 /* A second pass waits for its nodes as a scheduled run does. */
 static int
-order(void *ctx, const struct conf *campaign, char ret_run[64], struct err *err)
+hub_order(void *ctx, const struct conf *campaign, char ret_run[64],
+    struct err *err)
 {
 	struct hub *h = ctx;
 	struct run_order o = { .campaign = NAMES_PASS_CAMPAIGN,
@@ -624,7 +627,7 @@ order(void *ctx, const struct conf *campaign, char ret_run[64], struct err *err)
 }
 
 static int
-may_have(void *ctx, const char *class, const char *launcher,
+hub_may_have(void *ctx, const char *class, const char *launcher,
     const json_t *slurm, const struct node *n)
 {
 	struct hub *h = ctx;
@@ -632,10 +635,11 @@ may_have(void *ctx, const char *class, const char *launcher,
 	return runs_may_have(h->runs, class, launcher, slurm, n);
 }
 
-static const struct diagnosis_ops diagnosis_ops = { order, may_have, NULL };
+static const struct diagnosis_ops diagnosis_ops = { hub_order, hub_may_have,
+	NULL };
 
 static void
-mesh_record(void *ctx, const json_t *record)
+hub_mesh_record(void *ctx, const json_t *record)
 {
 	struct hub *h = ctx;
 
@@ -644,7 +648,7 @@ mesh_record(void *ctx, const json_t *record)
 }
 
 static void
-mesh_paths(void *ctx, const struct mesh_path *paths, size_t count,
+hub_mesh_paths(void *ctx, const struct mesh_path *paths, size_t count,
     uint64_t until_unix_ns)
 {
 	struct hub *h = ctx;
@@ -654,10 +658,11 @@ mesh_paths(void *ctx, const struct mesh_path *paths, size_t count,
 		h->o.paths(h->o.arg, paths, count, until_unix_ns);
 }
 
-static const struct mesh_ops mesh_ops = { send_to, mesh_record, mesh_paths };
+static const struct mesh_ops mesh_ops = { hub_send_to, hub_mesh_record,
+	hub_mesh_paths };
 
 static void
-standing_of(void *ctx, const struct node *n, struct node_health *ret)
+hub_standing_of(void *ctx, const struct node *n, struct node_health *ret)
 {
 	static const enum exit_code codes[] = { [VERDICT_OK] = EXIT_CODE_OK,
 		[VERDICT_WARN] = EXIT_CODE_WARN,
@@ -672,10 +677,11 @@ standing_of(void *ctx, const struct node *n, struct node_health *ret)
 	json_decref(open);
 }
 
-static const struct node_health_ops node_health_ops = { send_to, standing_of };
+static const struct node_health_ops node_health_ops = { hub_send_to,
+	hub_standing_of };
 
 static void
-lost_cb(struct node *n, void *arg)
+hub_lost_cb(struct node *n, void *arg)
 {
 	struct hub *h = arg;
 
@@ -688,7 +694,7 @@ lost_cb(struct node *n, void *arg)
 
 /* Silence does not count while we did not read. */
 static void
-room_cb(void *arg)
+hub_room_cb(void *arg)
 {
 	struct hub *h = arg;
 	uint64_t now_ns = clk_ns();
@@ -721,18 +727,18 @@ hub_new(struct event_base *base, struct store *store, struct series *series,
 	rl.heartbeat_ns = o->heartbeat_ns;
 	rl.silence_ns = o->silence_ns;
 	rl.topo = o->topo;
-	h->roster = roster_new(&rl, store, lost_cb, h);
+	h->roster = roster_new(&rl, store, hub_lost_cb, h);
 	h->runs = runs_new(h->roster, store, &runs_ops, h);
 	runs_set_quota(h->runs, &o->quota);
 	h->diagnosis = diagnosis_new(h->roster, store, &o->diagnosis,
 	    &diagnosis_ops, h);
 	h->sessions = sessions_new(base, &sl, &session_ops, h);
 	if (store != NULL) /* benches have none */
-		store_set_room_cb(store, room_cb, h);
+		store_set_room_cb(store, hub_room_cb, h);
 	h->standings = standings_new(h->roster, o->react, &node_health_ops, h);
 	if (o->munge_users != NULL && o->munge_users[0] != '\0')
 		h->munge = enroll_munge_open(base, o->munge_users,
-		    o->munge_socket, munge_read, h);
+		    o->munge_socket, hub_munge_read, h);
 	if (mesh_new(h->roster, store, &h->o.mesh, &mesh_ops, h, &h->mesh,
 		&err) == 0)
 		return h;
@@ -812,7 +818,7 @@ hub_tick(struct hub *h)
 	sessions_verify(h->sessions, now_ns);
 	for (int i = 0;
 	     i < TRUST_COUNT && h->trust_next < roster_count(h->roster); i++)
-		trust_send(h, roster_at(h->roster, h->trust_next++));
+		hub_trust_send(h, roster_at(h->roster, h->trust_next++));
 	runs_tick(h->runs);
 	mesh_tick(h->mesh);
 	if (now_ns - h->court_ns >= COURT_TICK_NS) {

@@ -35,7 +35,7 @@ struct listen {
 };
 
 static void
-pause_for(struct listen *l, int span_ms)
+listen_pause_for(struct listen *l, int span_ms)
 {
 	struct timeval tv = { 0, span_ms * 1000 };
 
@@ -44,8 +44,8 @@ pause_for(struct listen *l, int span_ms)
 }
 
 static void
-accept_cb(struct evconnlistener *el, evutil_socket_t fd, struct sockaddr *addr,
-    int len, void *arg)
+listen_accept_cb(struct evconnlistener *el, evutil_socket_t fd,
+    struct sockaddr *addr, int len, void *arg)
 {
 	struct listen *l = arg;
 	char host[64];
@@ -60,13 +60,13 @@ accept_cb(struct evconnlistener *el, evutil_socket_t fd, struct sockaddr *addr,
 	if (l->left != SIZE_MAX && --l->left == 0)
 		evconnlistener_disable(l->listener);
 	else if (sessions_full(l->to))
-		pause_for(l, FULL_MS);
+		listen_pause_for(l, FULL_MS);
 }
 
 /* Usually EMFILE, where the listener would spin: shut it for a while and make
  * room. */
 static void
-error_cb(struct evconnlistener *el, void *arg)
+listen_error_cb(struct evconnlistener *el, void *arg)
 {
 	struct listen *l = arg;
 
@@ -74,11 +74,11 @@ error_cb(struct evconnlistener *el, void *arg)
 	sessions_complain(l->to, "listen", "",
 	    evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR()));
 	sessions_shed(l->to);
-	pause_for(l, FAILED_MS);
+	listen_pause_for(l, FAILED_MS);
 }
 
 static void
-again_cb(evutil_socket_t fd, short what, void *arg)
+listen_again_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct listen *l = arg;
 
@@ -87,13 +87,13 @@ again_cb(evutil_socket_t fd, short what, void *arg)
 	if (l->left == 0)
 		return;
 	if (sessions_full(l->to))
-		pause_for(l, FULL_MS);
+		listen_pause_for(l, FULL_MS);
 	else
 		evconnlistener_enable(l->listener);
 }
 
 static int
-is_bound(int fd, const struct addrinfo *ai)
+listen_is_bound(int fd, const struct addrinfo *ai)
 {
 	struct sockaddr_storage at = { 0 };
 	socklen_t len = sizeof(at);
@@ -123,15 +123,16 @@ listen_open(const char *where, int fd, struct sessions *to, struct listen **ret,
 		    gai_strerror(rc));
 	l = xcalloc(1, sizeof(*l));
 	l->to = to;
-	l->again = evtimer_new(to->base, again_cb, l);
-	if (is_bound(fd, ai)) {
-		l->listener = evconnlistener_new(to->base, accept_cb, l, flags,
-		    BACKLOG, fd);
+	l->again = evtimer_new(to->base, listen_again_cb, l);
+	if (listen_is_bound(fd, ai)) {
+		l->listener = evconnlistener_new(to->base, listen_accept_cb, l,
+		    flags, BACKLOG, fd);
 	} else {
 		if (fd >= 0)
 			close(fd);
-		l->listener = evconnlistener_new_bind(to->base, accept_cb, l,
-		    flags, BACKLOG, ai->ai_addr, (int)ai->ai_addrlen);
+		l->listener = evconnlistener_new_bind(to->base,
+		    listen_accept_cb, l, flags, BACKLOG, ai->ai_addr,
+		    (int)ai->ai_addrlen);
 	}
 	rc = -errno;
 	freeaddrinfo(ai);
@@ -140,7 +141,7 @@ listen_open(const char *where, int fd, struct sessions *to, struct listen **ret,
 		listen_close(l);
 		return rc;
 	}
-	evconnlistener_set_error_cb(l->listener, error_cb);
+	evconnlistener_set_error_cb(l->listener, listen_error_cb);
 	*ret = l;
 	return 0;
 }
@@ -177,7 +178,7 @@ listen_close(struct listen *l)
 
 /* Index of name in "a:b:c", or -ENOENT. */
 static int
-name_find(const char *names, const char *name)
+listen_name_find(const char *names, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -206,7 +207,7 @@ socket_activation_sockets(const char *const names[], size_t count,
 	    str_to_int(count_text, 1, FDS_MAX, &given) < 0 || pid != getpid())
 		given = 0;
 	for (size_t k = 0; k < count; k++) {
-		int at = name_find(getenv("LISTEN_FDNAMES"), names[k]);
+		int at = listen_name_find(getenv("LISTEN_FDNAMES"), names[k]);
 
 		ret_fds[k] = at >= 0 && at < given ? FIRST_FD + at : -ENOENT;
 		found += ret_fds[k] >= 0;

@@ -8,7 +8,7 @@
 
 /* FNV-1a, 64 bits. */
 static uint64_t
-hash(uint64_t h, const char *text)
+log_limit_hash(uint64_t h, const char *text)
 {
 	for (; *text != '\0'; text++)
 		h = (h ^ (unsigned char)*text) * 0x100000001b3ULL;
@@ -19,7 +19,9 @@ int
 log_limit_tell(struct log_limit *o, const char *who, const char *what,
     uint64_t now_ns, uint64_t *ret_hidden)
 {
-	uint64_t h = hash(hash(0xcbf29ce484222325ULL, who) ^ '|', what);
+	uint64_t h = log_limit_hash(log_limit_hash(0xcbf29ce484222325ULL, who) ^
+		'|',
+	    what);
 	size_t i = h % LOG_LIMIT_SLOTS;
 
 	if (now_ns - o->minute_ns >= MINUTE_NS) {

@@ -116,7 +116,7 @@ session_drop(struct session *s, const char *why)
  * than the rest of a heartbeat. TLS must be given what it did not take again,
  * at the same length or longer, so that goes into the buffer first. */
 static int
-write_now(struct session *s, const char *frame, size_t len)
+session_write_now(struct session *s, const char *frame, size_t len)
 {
 	SSL *ssl = bufferevent_openssl_get_ssl(s->bev);
 	int done;
@@ -133,11 +133,11 @@ write_now(struct session *s, const char *frame, size_t len)
 
 /* As a whole, now where it may be. */
 static int
-frame_put(struct session *s, const char *frame, size_t len, int now)
+session_frame_put(struct session *s, const char *frame, size_t len, int now)
 {
 	if (s->bev == NULL || s->dead)
 		return -ENOTCONN;
-	if (!now || !write_now(s, frame, len))
+	if (!now || !session_write_now(s, frame, len))
 		bufferevent_write(s->bev, frame, len);
 	if (evbuffer_get_length(bufferevent_get_output(s->bev)) >
 	    s->all->limits.queue_bytes_max)
@@ -146,7 +146,7 @@ frame_put(struct session *s, const char *frame, size_t len, int now)
 }
 
 static int
-frame_send(struct session *s, enum wire_type type, json_t *msg, int now)
+session_frame_send(struct session *s, enum wire_type type, json_t *msg, int now)
 {
 	char *frame;
 	long len = wire_build(type, msg, &frame);
@@ -157,7 +157,7 @@ frame_send(struct session *s, enum wire_type type, json_t *msg, int now)
 		    wire_messages[type].name, strerror((int)-len));
 		return (int)len;
 	}
-	rc = frame_put(s, frame, (size_t)len, now);
+	rc = session_frame_put(s, frame, (size_t)len, now);
 	free(frame);
 	return rc;
 }
@@ -165,7 +165,7 @@ frame_send(struct session *s, enum wire_type type, json_t *msg, int now)
 /* One frame serves all sessions that are due within a moment: its time only
  * says that the collector lives. */
 static void
-heartbeat_send(struct session *s)
+session_heartbeat_send(struct session *s)
 {
 	struct sessions *ss = s->all;
 	uint64_t now_ns = clk_ns();
@@ -177,19 +177,19 @@ heartbeat_send(struct session *s)
 		    json_pack("{s:I}", "at_unix_ns", (json_int_t)clk_unix_ns()),
 		    &ss->beat);
 	}
-	(void)frame_put(s, ss->beat, (size_t)ss->beat_bytes, 1);
+	(void)session_frame_put(s, ss->beat, (size_t)ss->beat_bytes, 1);
 }
 
 int
 session_send(struct session *s, enum wire_type type, json_t *msg)
 {
-	return frame_send(s, type, msg, s->step == STEP_UP);
+	return session_frame_send(s, type, msg, s->step == STEP_UP);
 }
 
-static void event_cb(struct bufferevent *bev, short what, void *arg);
+static void session_event_cb(struct bufferevent *bev, short what, void *arg);
 
 static void
-discard_cb(struct bufferevent *bev, void *arg)
+session_discard_cb(struct bufferevent *bev, void *arg)
 {
 	struct evbuffer *in = bufferevent_get_input(bev);
 
@@ -200,7 +200,7 @@ discard_cb(struct bufferevent *bev, void *arg)
 /* Closing with unread input would reset the connection and lose the reason, so
  * the peer or a timer closes it. */
 static void
-flushed_cb(struct bufferevent *bev, void *arg)
+session_flushed_cb(struct bufferevent *bev, void *arg)
 {
 	(void)arg;
 	SSL_shutdown(bufferevent_openssl_get_ssl(bev));
@@ -217,7 +217,7 @@ session_end(struct session *s, enum wire_type type, json_t *msg,
 
 	s->in_call++; /* else a full output would free it */
 	/* flushed_cb is called when the buffer has been written */
-	(void)frame_send(s, type, msg, 0);
+	(void)session_frame_send(s, type, msg, 0);
 	s->in_call--;
 	if (s->dead) {
 		if (!s->in_call)
@@ -227,7 +227,8 @@ session_end(struct session *s, enum wire_type type, json_t *msg,
 	session_step(s, STEP_CLOSING);
 	if (was_up)
 		s->all->ops->closed(s->all->ctx, s, text);
-	bufferevent_setcb(s->bev, discard_cb, flushed_cb, event_cb, s);
+	bufferevent_setcb(s->bev, session_discard_cb, session_flushed_cb,
+	    session_event_cb, s);
 	/* Later, for a frame may still be in use: what a full buffer holds. */
 	bufferevent_trigger(s->bev, EV_READ,
 	    BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
@@ -266,7 +267,7 @@ session_timer_cb(evutil_socket_t fd, short what, void *arg)
 		tv = timeval_of(s->heartbeat_ns - s->heartbeat_ns % step_ns);
 		common = event_base_init_common_timeout(s->all->base, &tv);
 		event_add(s->timer, common != NULL ? common : &tv);
-		heartbeat_send(s);
+		session_heartbeat_send(s);
 		break;
 	case STEP_CLOSING:
 		session_close(s, "refused");
@@ -309,7 +310,7 @@ sessions_verify(struct sessions *ss, uint64_t now_ns)
 
 /* The hello against the certificate, then to whoever keeps the roster. */
 static int
-hello_take(struct session *s, json_t *msg, enum cause *ret_cause,
+session_hello_take(struct session *s, json_t *msg, enum cause *ret_cause,
     struct err *err)
 {
 	struct sessions *ss = s->all;
@@ -341,7 +342,7 @@ hello_take(struct session *s, json_t *msg, enum cause *ret_cause,
 }
 
 static int
-hello_handle(struct session *s, enum wire_type type, json_t *msg,
+session_hello_handle(struct session *s, enum wire_type type, json_t *msg,
     enum cause *ret_cause, struct err *err)
 {
 	uint64_t first_ns;
@@ -358,7 +359,7 @@ hello_handle(struct session *s, enum wire_type type, json_t *msg,
 		return -EACCES;
 	session_step(s,
 	    STEP_UP); /* so that whatever happens now, closed comes */
-	rc = hello_take(s, msg, ret_cause, err);
+	rc = session_hello_take(s, msg, ret_cause, err);
 	if (rc < 0 || s->dead)
 		return rc;
 	bufferevent_setwatermark(s->bev, EV_READ, 0,
@@ -373,7 +374,7 @@ hello_handle(struct session *s, enum wire_type type, json_t *msg,
 
 /* The only message of a stranger; its answer ends the connection. */
 static int
-enroll_handle(struct session *s, enum wire_type type, const json_t *msg,
+session_enroll_handle(struct session *s, enum wire_type type, const json_t *msg,
     enum cause *ret_cause, struct err *err)
 {
 	*ret_cause = CAUSE_CONFIG;
@@ -404,7 +405,7 @@ sessions_answer(struct sessions *ss, uint64_t question, json_t *answer,
 }
 
 static int
-message_handle(struct session *s, const char *body, size_t len,
+session_message_handle(struct session *s, const char *body, size_t len,
     enum cause *ret_cause, struct err *err)
 {
 	struct sessions *ss = s->all;
@@ -417,10 +418,11 @@ message_handle(struct session *s, const char *body, size_t len,
 		return type;
 	log_trace("session %s: %s", s->node, wire_messages[type].name);
 	if (s->enrols)
-		rc = enroll_handle(s, (enum wire_type)type, msg, ret_cause,
-		    err);
+		rc = session_enroll_handle(s, (enum wire_type)type, msg,
+		    ret_cause, err);
 	else if (s->step != STEP_UP)
-		rc = hello_handle(s, (enum wire_type)type, msg, ret_cause, err);
+		rc = session_hello_handle(s, (enum wire_type)type, msg,
+		    ret_cause, err);
 	else
 		rc = ss->ops->message(ss->ctx, s, (enum wire_type)type, msg,
 		    err);
@@ -430,8 +432,8 @@ message_handle(struct session *s, const char *body, size_t len,
 
 /* One frame out of in: its whole length, 0 for a part of one, or -errno. */
 static long
-frame_handle(struct session *s, struct evbuffer *in, enum cause *ret_cause,
-    struct err *err)
+session_frame_handle(struct session *s, struct evbuffer *in,
+    enum cause *ret_cause, struct err *err)
 {
 	uint8_t head[FRAME_HEAD_BYTES];
 	const char *reason;
@@ -459,14 +461,14 @@ frame_handle(struct session *s, struct evbuffer *in, enum cause *ret_cause,
 		return 0;
 	s->message_bytes = sizeof(head) + (size_t)body;
 	all = evbuffer_pullup(in, (long)sizeof(head) + body);
-	rc = message_handle(s, (const char *)all + sizeof(head), (size_t)body,
-	    ret_cause, err);
+	rc = session_message_handle(s, (const char *)all + sizeof(head),
+	    (size_t)body, ret_cause, err);
 	evbuffer_drain(in, sizeof(head) + (size_t)body);
 	return rc < 0 ? rc : (long)sizeof(head) + body;
 }
 
 static void
-read_cb(struct bufferevent *bev, void *arg)
+session_read_cb(struct bufferevent *bev, void *arg)
 {
 	struct session *s = arg;
 	struct evbuffer *in = bufferevent_get_input(bev);
@@ -482,7 +484,7 @@ read_cb(struct bufferevent *bev, void *arg)
 			rc = 0;
 			break;
 		}
-		rc = frame_handle(s, in, &cause, &err);
+		rc = session_frame_handle(s, in, &cause, &err);
 	} while (rc > 0 && !s->dead && s->step != STEP_CLOSING);
 	if (rc < 0)
 		session_refuse(s, cause, err.text);
@@ -493,7 +495,7 @@ read_cb(struct bufferevent *bev, void *arg)
 
 /* The handshake is done: who is it? */
 static void
-handshake_done(struct session *s)
+session_handshake_done(struct session *s)
 {
 	struct tls_peer peer;
 	struct err err;
@@ -515,7 +517,7 @@ handshake_done(struct session *s)
 }
 
 static void
-error_text(struct bufferevent *bev, short what, struct err *err)
+session_error_text(struct bufferevent *bev, short what, struct err *err)
 {
 	unsigned long e = bufferevent_get_openssl_error(bev);
 	const char *reason = e == 0 ? NULL : ERR_reason_error_string(e);
@@ -534,16 +536,16 @@ error_text(struct bufferevent *bev, short what, struct err *err)
 }
 
 static void
-event_cb(struct bufferevent *bev, short what, void *arg)
+session_event_cb(struct bufferevent *bev, short what, void *arg)
 {
 	struct session *s = arg;
 	struct err err;
 
 	s->in_call++;
 	if ((what & BEV_EVENT_CONNECTED) != 0) {
-		handshake_done(s);
+		session_handshake_done(s);
 	} else {
-		error_text(bev, what, &err);
+		session_error_text(bev, what, &err);
 		if (s->step == STEP_UP || s->step == STEP_CLOSING)
 			session_close(s, err.text);
 		else
@@ -578,7 +580,7 @@ session_start(struct session *s)
 	s->verified_ns = clk_ns();
 	s->verified_by = ss->tls_reads;
 	session_step(s, STEP_STRANGER);
-	bufferevent_setcb(s->bev, read_cb, NULL, event_cb, s);
+	bufferevent_setcb(s->bev, session_read_cb, NULL, session_event_cb, s);
 	bufferevent_setwatermark(s->bev, EV_READ, 0,
 	    FRAME_HEAD_BYTES + WIRE_HELLO_BYTES_MAX);
 	bufferevent_enable(s->bev, EV_READ | EV_WRITE);
@@ -620,7 +622,7 @@ sessions_free(struct sessions *ss)
 /* Early in a handshake: the name under which we are called decides whether a
  * certificate is asked for. There is no way back. */
 static int
-name_cb(SSL *ssl, int *alert, void *arg)
+session_name_cb(SSL *ssl, int *alert, void *arg)
 {
 	const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
 	struct session *s = SSL_get_app_data(ssl);
@@ -650,7 +652,7 @@ sessions_set_enroll(struct sessions *ss, SSL_CTX *enroll)
 void
 sessions_set_tls(struct sessions *ss, SSL_CTX *tls)
 {
-	SSL_CTX_set_tlsext_servername_callback(tls, name_cb);
+	SSL_CTX_set_tlsext_servername_callback(tls, session_name_cb);
 	SSL_CTX_free(ss->tls);
 	ss->tls = tls; /* handed over */
 	ss->tls_reads++;

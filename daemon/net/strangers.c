@@ -64,7 +64,7 @@ strangers_turns_cb(evutil_socket_t fd, short what, void *arg)
 /* The peer has gone while it waited: a handshake with it would only take time
  * from those behind it. */
 static void
-gone_cb(evutil_socket_t fd, short what, void *arg)
+strangers_gone_cb(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
@@ -74,7 +74,7 @@ gone_cb(evutil_socket_t fd, short what, void *arg)
 /* A TLS record of a handshake starts with 22, 3, and its length: everything
  * else, and a part of one, is not worth an SSL object. */
 static void
-first_cb(evutil_socket_t fd, short what, void *arg)
+strangers_first_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct timeval tv = timeval_of(TURN_LIMIT_NS);
 	struct session *s = arg;
@@ -106,7 +106,7 @@ first_cb(evutil_socket_t fd, short what, void *arg)
 		event_free(s->first);
 		/* On its edge: an error would be told again and again. */
 		s->first = event_new(s->all->base, fd, EV_CLOSED | EV_ET,
-		    gone_cb, s);
+		    strangers_gone_cb, s);
 		if (s->first == NULL)
 			fatalx("session: no memory for an event");
 		event_add(s->first, NULL);
@@ -136,7 +136,7 @@ sessions_accept(struct sessions *ss, int fd, const char *addr)
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms,
 	    sizeof(limit_ms));
 	s->timer = evtimer_new(ss->base, session_timer_cb, s);
-	s->first = event_new(ss->base, fd, EV_READ, first_cb, s);
+	s->first = event_new(ss->base, fd, EV_READ, strangers_first_cb, s);
 	if (s->timer == NULL || s->first == NULL)
 		fatalx("session: no memory for an event");
 	event_add(s->timer, &tv);

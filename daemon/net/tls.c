@@ -29,7 +29,7 @@ struct files {
 };
 
 static int
-refuse(const char *what, const char *path, struct err *err)
+tls_refuse(const char *what, const char *path, struct err *err)
 {
 	struct err text;
 
@@ -40,7 +40,7 @@ refuse(const char *what, const char *path, struct err *err)
 /* OpenSSL calls a missing file "system lib", and waits for what a pipe has to
  * say. */
 static int
-readable(const char *what, const char *path, struct err *err)
+tls_readable(const char *what, const char *path, struct err *err)
 {
 	struct err text;
 
@@ -50,32 +50,32 @@ readable(const char *what, const char *path, struct err *err)
 }
 
 static int
-load(SSL_CTX *ctx, const struct files *f, struct err *err)
+tls_load(SSL_CTX *ctx, const struct files *f, struct err *err)
 {
 	STACK_OF(X509_NAME) * names;
 	X509_LOOKUP *lookup;
 	X509_STORE *store;
 
-	if (readable("tls.ca", f->ca, err) < 0 ||
-	    readable("tls.cert", f->cert, err) < 0 ||
-	    readable("tls.key", f->key, err) < 0)
+	if (tls_readable("tls.ca", f->ca, err) < 0 ||
+	    tls_readable("tls.cert", f->cert, err) < 0 ||
+	    tls_readable("tls.key", f->key, err) < 0)
 		return -EINVAL;
 	if (SSL_CTX_load_verify_locations(ctx, f->ca, NULL) != 1)
-		return refuse("tls.ca", f->ca, err);
+		return tls_refuse("tls.ca", f->ca, err);
 	if (SSL_CTX_use_certificate_chain_file(ctx, f->cert) != 1)
-		return refuse("tls.cert", f->cert, err);
+		return tls_refuse("tls.cert", f->cert, err);
 	if (SSL_CTX_use_PrivateKey_file(ctx, f->key, SSL_FILETYPE_PEM) != 1 ||
 	    SSL_CTX_check_private_key(ctx) != 1)
-		return refuse("tls.key", f->key, err);
+		return tls_refuse("tls.key", f->key, err);
 	names = SSL_load_client_CA_file(f->ca);
 	if (names == NULL)
-		return refuse("tls.ca", f->ca, err);
+		return tls_refuse("tls.ca", f->ca, err);
 	SSL_CTX_set_client_CA_list(ctx, names); /* handed over */
 	if (f->crl[0] == '\0')
 		return 0;
 	/* From here on neither a peer's certificate nor that of an authority
 	 * above it may be on a list, and each authority has to have one. */
-	if (readable("tls.crl", f->crl, err) < 0)
+	if (tls_readable("tls.crl", f->crl, err) < 0)
 		return -EINVAL;
 	store = SSL_CTX_get_cert_store(ctx);
 	lookup = X509_STORE_add_lookup(store, X509_LOOKUP_file());
@@ -83,12 +83,12 @@ load(SSL_CTX *ctx, const struct files *f, struct err *err)
 	    X509_load_crl_file(lookup, f->crl, X509_FILETYPE_PEM) < 1 ||
 	    X509_STORE_set_flags(store,
 		X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL) != 1)
-		return refuse("tls.crl", f->crl, err);
+		return tls_refuse("tls.crl", f->crl, err);
 	return 0;
 }
 
 static int
-server_new(const struct files *files, SSL_CTX **ret, struct err *err)
+tls_server_new(const struct files *files, SSL_CTX **ret, struct err *err)
 {
 	static const unsigned char id[] = "coalmined";
 	SSL_CTX *ctx;
@@ -97,7 +97,7 @@ server_new(const struct files *files, SSL_CTX **ret, struct err *err)
 	ERR_clear_error();
 	ctx = SSL_CTX_new(TLS_server_method());
 	if (ctx == NULL)
-		return refuse("tls", "context", err);
+		return tls_refuse("tls", "context", err);
 	SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION);
 	SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE);
 	/* An idle session gives its 34 KiB of buffers back. */
@@ -109,7 +109,7 @@ server_new(const struct files *files, SSL_CTX **ret, struct err *err)
 	SSL_CTX_set_session_id_context(ctx, id, sizeof(id) - 1);
 	SSL_CTX_set_verify(ctx,
 	    SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
-	rc = load(ctx, files, err);
+	rc = tls_load(ctx, files, err);
 	if (rc < 0)
 		SSL_CTX_free(ctx);
 	else
@@ -120,14 +120,14 @@ server_new(const struct files *files, SSL_CTX **ret, struct err *err)
 /* Strangers who want to enrol: they show no certificate and are shown the root,
  * which their token names. Nothing of it can be taken up again elsewhere. */
 static int
-enroll_new(const struct files *files, SSL_CTX **ret, X509 **ret_root,
+tls_enroll_new(const struct files *files, SSL_CTX **ret, X509 **ret_root,
     struct err *err)
 {
 	static const unsigned char id[] = "coalmined enroll";
 	STACK_OF(X509) *chain = NULL;
 	SSL_CTX *ctx;
 	X509 *root;
-	int rc = server_new(files, &ctx, err);
+	int rc = tls_server_new(files, &ctx, err);
 
 	if (rc < 0)
 		return rc;
@@ -142,7 +142,7 @@ enroll_new(const struct files *files, SSL_CTX **ret, X509 **ret_root,
 	    SSL_CTX_get0_chain_certs(ctx, &chain) != 1 ||
 	    sk_X509_num(chain) < 1) {
 		SSL_CTX_free(ctx);
-		return refuse("enroll needs tls.cert below tls.ca:",
+		return tls_refuse("enroll needs tls.cert below tls.ca:",
 		    files->cert, err);
 	}
 	root = sk_X509_value(chain, sk_X509_num(chain) - 1);
@@ -154,7 +154,7 @@ enroll_new(const struct files *files, SSL_CTX **ret, X509 **ret_root,
 
 /* Would ctx let in whom ca signs? */
 static int
-signs_agents(SSL_CTX *ctx, X509 *ca, struct err *err)
+tls_signs_agents(SSL_CTX *ctx, X509 *ca, struct err *err)
 {
 	X509_STORE_CTX *check = X509_STORE_CTX_new();
 	int rc = 0;
@@ -163,7 +163,7 @@ signs_agents(SSL_CTX *ctx, X509 *ca, struct err *err)
 	if (check == NULL ||
 	    X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(ctx), ca, NULL) !=
 		1)
-		rc = refuse("enroll.ca", "context", err);
+		rc = tls_refuse("enroll.ca", "context", err);
 	else {
 		/* Revocation lists are only checked for peers that show a
 		 * certificate. */
@@ -186,7 +186,7 @@ signs_agents(SSL_CTX *ctx, X509 *ca, struct err *err)
 /* A key that is root's alone comes as a credential: what systemd has read for
  * us at the start. */
 static const char *
-key_path(const char *path, char *ret, size_t cap_bytes)
+tls_key_path(const char *path, char *ret, size_t cap_bytes)
 {
 	const char *dir = getenv("CREDENTIALS_DIRECTORY");
 	const char *name = strrchr(path, '/');
@@ -205,25 +205,27 @@ tls_trust_read(const struct conf *c, struct tls_trust *t, struct err *err)
 	char key[PATH_MAX];
 	const struct files files = { .ca = conf_string(c, "tls", "ca"),
 		.cert = conf_string(c, "tls", "cert"),
-		.key = key_path(conf_string(c, "tls", "key"), key, sizeof(key)),
+		.key = tls_key_path(conf_string(c, "tls", "key"), key,
+		    sizeof(key)),
 		.crl = conf_string(c, "tls", "crl") };
-	int rc = server_new(&files, &t->http, err);
+	int rc = tls_server_new(&files, &t->http, err);
 	size_t len;
 
 	if (rc == 0)
-		rc = server_new(&files, &t->agents, err);
+		rc = tls_server_new(&files, &t->agents, err);
 	if (rc == 0 && pki_own_check(files.ca, files.cert, files.key, err) < 0)
 		log_warnx("tls: %s", err->text);
 	if (rc == 0 && files.crl[0] != '\0')
 		rc = file_read(files.crl, CRL_MAX, &t->crl, &len, err);
 	if (rc < 0 || ca[0] == '\0')
 		return rc;
-	rc = enroll_new(&files, &t->enroll, &t->root, err);
+	rc = tls_enroll_new(&files, &t->enroll, &t->root, err);
 	if (rc == 0)
 		rc = pki_authority_load(ca,
-		    key_path(conf_string(c, "enroll", "key"), key, sizeof(key)),
+		    tls_key_path(conf_string(c, "enroll", "key"), key,
+			sizeof(key)),
 		    &t->ca, err);
-	return rc < 0 ? rc : signs_agents(t->agents, t->ca.cert, err);
+	return rc < 0 ? rc : tls_signs_agents(t->agents, t->ca.cert, err);
 }
 
 void
@@ -238,7 +240,7 @@ tls_trust_free(struct tls_trust *t)
 }
 
 static int
-peer_read(X509 *cert, struct tls_peer *ret, struct err *err)
+tls_peer_read(X509 *cert, struct tls_peer *ret, struct err *err)
 {
 	X509_NAME *subject = X509_get_subject_name(cert);
 	char unit[64];
@@ -271,7 +273,7 @@ tls_peer_get(const SSL *ssl, struct tls_peer *ret, struct err *err)
 		err_say(err, "no valid certificate");
 		rc = -EACCES;
 	} else {
-		rc = peer_read(cert, &p, err);
+		rc = tls_peer_read(cert, &p, err);
 	}
 	if (rc == 0)
 		rc = pki_chain_check(SSL_get0_verified_chain(ssl), p.role, err);

@@ -48,7 +48,7 @@ react_new(struct event_base *base, struct store *store,
 }
 
 static void
-task_free(struct react *r, struct react_task *t)
+react_task_free(struct react *r, struct react_task *t)
 {
 	if (t == NULL)
 		return;
@@ -65,7 +65,7 @@ react_free(struct react *r)
 		return;
 	spawn_cancel(r->child);
 	TAILQ_FOREACH_SAFE (t, &r->tasks, link, next)
-		task_free(r, t);
+		react_task_free(r, t);
 	json_decref(r->done);
 	json_decref(r->begun);
 	free(r);
@@ -84,7 +84,7 @@ react_say(struct react *r, const struct react_task *t, const char *what,
 }
 
 static struct react_task *
-task_find(const struct react *r, const char *node)
+react_task_find(const struct react *r, const char *node)
 {
 	struct react_task *t;
 
@@ -95,15 +95,15 @@ task_find(const struct react *r, const char *node)
 }
 
 static int
-is_done(const struct react *r, const char *node)
+react_is_done(const struct react *r, const char *node)
 {
 	return json_object_get(r->done, node) != NULL;
 }
 
 static void
-task_add(struct react *r, const char *node, int undo, const char *text)
+react_task_add(struct react *r, const char *node, int undo, const char *text)
 {
-	struct react_task *t = task_find(r, node);
+	struct react_task *t = react_task_find(r, node);
 
 	if (t != NULL && t == r->now) {
 		snprintf(t->then, sizeof(t->then), "%s",
@@ -121,7 +121,7 @@ task_add(struct react *r, const char *node, int undo, const char *text)
 }
 
 static void
-done_set(struct react *r, const char *node, const char *value)
+react_done_set(struct react *r, const char *node, const char *value)
 {
 	char key[300];
 
@@ -137,7 +137,7 @@ done_set(struct react *r, const char *node, const char *value)
 /* An earlier life's counts for the limit of an hour, too; value: a setting's,
  * which ends with when. */
 static void
-begun_count(struct react *r, const char *value)
+react_begun_count(struct react *r, const char *value)
 {
 	const char *at = strchr(value, ' ');
 	uint64_t now_ns = clk_ns(), age_ns;
@@ -172,7 +172,7 @@ react_load(struct react *r, const json_t *settings)
 		node = key + strlen(KEY);
 		lost.undo = strncmp(value, UNDOING, strlen(UNDOING)) == 0;
 		if (!lost.undo)
-			begun_count(r, value);
+			react_begun_count(r, value);
 		if (!lost.undo && strncmp(value, BEGUN, strlen(BEGUN)) != 0) {
 			json_object_set(r->done, node, v);
 		} else if (r->o.action != REACT_COMMAND) {
@@ -184,7 +184,7 @@ react_load(struct react *r, const json_t *settings)
 				      : "may have been done, or not",
 			    "the collector ended meanwhile, and the command is "
 			    "not run a second time: look at the node");
-			done_set(r, node,
+			react_done_set(r, node,
 			    lost.undo ? NULL : value + strlen(BEGUN));
 		}
 	}
@@ -192,16 +192,16 @@ react_load(struct react *r, const json_t *settings)
 
 /* What waits in that direction is not wanted any more. */
 static void
-task_drop(struct react *r, const char *node, int undo)
+react_task_drop(struct react *r, const char *node, int undo)
 {
-	struct react_task *t = task_find(r, node);
+	struct react_task *t = react_task_find(r, node);
 
 	if (t != NULL && t != r->now && t->undo == undo)
-		task_free(r, t);
+		react_task_free(r, t);
 }
 
 static int
-is_now(const struct react *r, const char *node)
+react_is_now(const struct react *r, const char *node)
 {
 	return r->now != NULL && strcmp(r->now->node, node) == 0;
 }
@@ -209,23 +209,24 @@ is_now(const struct react *r, const char *node)
 void
 react_bad(struct react *r, const char *node, const char *text)
 {
-	task_drop(r, node, 1);
-	if (r->way != NULL && (!is_done(r, node) || is_now(r, node)))
-		task_add(r, node, 0, text);
+	react_task_drop(r, node, 1);
+	if (r->way != NULL &&
+	    (!react_is_done(r, node) || react_is_now(r, node)))
+		react_task_add(r, node, 0, text);
 }
 
 void
 react_well(struct react *r, const char *node)
 {
-	task_drop(r, node, 0);
+	react_task_drop(r, node, 0);
 	if (r->way == NULL ||
-	    (!is_done(r, node) && !is_now(r, node) &&
+	    (!react_is_done(r, node) && !react_is_now(r, node) &&
 		json_object_get(r->begun, node) == NULL))
 		return;
-	if (r->o.undo || is_now(r, node))
-		task_add(r, node, 1, "is well again");
+	if (r->o.undo || react_is_now(r, node))
+		react_task_add(r, node, 1, "is well again");
 	else
-		done_set(r, node, NULL); /* the next time counts again */
+		react_done_set(r, node, NULL); /* the next time counts again */
 }
 
 /* A reaction has finished its task. What was not done takes nothing of the
@@ -245,24 +246,24 @@ react_finish(struct react *r, enum react_result result, const char *text)
 	switch (result) {
 	case REACT_DONE:
 		react_say(r, t, t->undo ? r->way->undone : r->way->done, text);
-		done_set(r, t->node, t->undo ? NULL : when);
+		react_done_set(r, t->node, t->undo ? NULL : when);
 		break;
 	case REACT_LEFT:
 		react_say(r, t, "left alone", text);
-		done_set(r, t->node, NULL);
+		react_done_set(r, t->node, NULL);
 		break;
 	case REACT_FAILED:
 		react_say(r, t, "failed, and is tried again", text);
 		/* Slurm may have done it and not said so: it is asked. */
 		if (!t->undo && r->o.action == REACT_SLURM)
 			json_object_set_new(r->begun, t->node, json_true());
-		else if (!t->undo || is_done(r, t->node))
-			done_set(r, t->node, t->undo ? when : NULL);
+		else if (!t->undo || react_is_done(r, t->node))
+			react_done_set(r, t->node, t->undo ? when : NULL);
 		t->not_before_ns = clk_ns() + AGAIN_NS;
 		t = NULL;
 		break;
 	}
-	task_free(r, t);
+	react_task_free(r, t);
 	if (was.then[0] != '\0' && was.undo)
 		react_bad(r, was.node, was.then);
 	else if (was.then[0] != '\0')
@@ -271,7 +272,7 @@ react_finish(struct react *r, enum react_result result, const char *text)
 
 /* 1 when another node may be taken; says so once when not. */
 static int
-may_begin(struct react *r, struct react_task *t, size_t nodes)
+react_may_begin(struct react *r, struct react_task *t, size_t nodes)
 {
 	int share = (int)ceil(r->o.share_per_hour * (double)nodes);
 	int limit = share < r->o.nodes_per_hour ? share : r->o.nodes_per_hour;
@@ -295,14 +296,14 @@ may_begin(struct react *r, struct react_task *t, size_t nodes)
 }
 
 static struct react_task *
-task_next(struct react *r, size_t nodes)
+react_task_next(struct react *r, size_t nodes)
 {
 	uint64_t now_ns = clk_ns();
 	struct react_task *t;
 
 	TAILQ_FOREACH (t, &r->tasks, link)
 		if (t->not_before_ns <= now_ns &&
-		    (t->undo || may_begin(r, t, nodes)))
+		    (t->undo || react_may_begin(r, t, nodes)))
 			return t;
 	return NULL;
 }
@@ -310,7 +311,7 @@ task_next(struct react *r, size_t nodes)
 /* What is stored a collector may do that leads: another one finds that it was
  * begun. */
 static void
-begun_cb(int status, json_t *result, void *arg)
+react_begun_cb(int status, json_t *result, void *arg)
 {
 	struct react *r = arg;
 
@@ -331,7 +332,7 @@ react_tick(struct react *r, size_t nodes)
 
 	if (r->way == NULL || r->now != NULL || !store_leads(r->store))
 		return;
-	t = task_next(r, nodes);
+	t = react_task_next(r, nodes);
 	if (t == NULL)
 		return;
 	for (size_t i = 1; i < REACT_BEGUN; i++)
@@ -350,14 +351,14 @@ react_tick(struct react *r, size_t nodes)
 			    json_string("dry run"));
 		else
 			json_object_del(r->done, t->node);
-		task_free(r, t);
+		react_task_free(r, t);
 		return;
 	}
 	r->now = t;
 	snprintf(key, sizeof(key), KEY "%s", t->node);
 	clk_unix_format(clk_unix_ns(), when, sizeof(when));
 	snprintf(value, sizeof(value), "%s%s", t->undo ? UNDOING : BEGUN, when);
-	store_put_setting(r->store, key, value, begun_cb, r);
+	store_put_setting(r->store, key, value, react_begun_cb, r);
 }
 
 void

@@ -16,18 +16,18 @@ static char path_env[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
 static char locale_env[] = "LC_ALL=C";
 
 static void
-first_line(const char *out, char ret[TEXT_MAX])
+react_ways_first_line(const char *out, char ret[TEXT_MAX])
 {
 	snprintf(ret, TEXT_MAX, "%.*s", (int)strcspn(out, "\n"), out);
 }
 
 static void
-ended_cb(int status, const char *out, void *arg)
+react_ways_ended_cb(int status, const char *out, void *arg)
 {
 	char line[TEXT_MAX], text[TEXT_MAX + 32];
 	struct react *r = arg;
 
-	first_line(out, line);
+	react_ways_first_line(out, line);
 	if (status == 0) {
 		react_finish(r, REACT_DONE, r->now->text);
 		return;
@@ -37,7 +37,7 @@ ended_cb(int status, const char *out, void *arg)
 }
 
 static void
-command_begin(struct react *r, const struct react_task *t)
+react_ways_command_begin(struct react *r, const struct react_task *t)
 {
 	char node[300], text[340], what[40], command[4100];
 	char shell[] = "/bin/sh", flag[] = "-c";
@@ -49,14 +49,15 @@ command_begin(struct react *r, const struct react_task *t)
 	snprintf(text, sizeof(text), "COALMINE_TEXT=%s", t->text);
 	snprintf(what, sizeof(what), "COALMINE_VERDICT=%s",
 	    t->undo ? "ok" : "bad");
-	react_spawn(r, argv, env, ended_cb);
+	react_spawn(r, argv, env, react_ways_ended_cb);
 }
 
 const struct react_way react_command = { "command run", "command run",
-	command_begin };
+	react_ways_command_begin };
 
 static void
-slurm_run(struct react *r, const char *program, char *const *more, spawn_cb *cb)
+react_ways_slurm_run(struct react *r, const char *program, char *const *more,
+    spawn_cb *cb)
 {
 	react_spawned(r,
 	    slurm_call(r->base, &r->o.slurm, program, more, cb, r));
@@ -64,7 +65,7 @@ slurm_run(struct react *r, const char *program, char *const *more, spawn_cb *cb)
 
 /* "bad" first and shortly what: sinfo -R shows 20 characters. */
 static void
-update(struct react *r)
+react_ways_update(struct react *r)
 {
 	const struct react_task *t = r->now;
 	char verb[] = "update", node[300], state[40], reason[TEXT_MAX];
@@ -84,11 +85,11 @@ update(struct react *r)
 			*c = ' ';
 	if (t->undo)
 		more[3] = NULL;
-	slurm_run(r, "scontrol", more, ended_cb);
+	react_ways_slurm_run(r, "scontrol", more, react_ways_ended_cb);
 }
 
 static int
-has_word(const char *state, const char *const *words)
+react_ways_has_word(const char *state, const char *const *words)
 {
 	for (; *words != NULL; words++)
 		if (strncmp(state, *words, strlen(*words)) == 0)
@@ -99,7 +100,7 @@ has_word(const char *state, const char *const *words)
 /* May it be touched? "STATE|REASON" as sinfo gives it; states in flags behind
  * the word: @ and ^ reboot, # powering up, $ maintenance, - planned. */
 static int
-is_ours_to_touch(const struct react_task *t, const char *line)
+react_ways_is_ours_to_touch(const struct react_task *t, const char *line)
 {
 	static const char *const taken[] = { "drain", "down", "fail", "maint",
 		"reboot", "planned", "future", "power", "unknown", "error",
@@ -111,18 +112,18 @@ is_ours_to_touch(const struct react_task *t, const char *line)
 
 	if (t->undo)
 		return marked && drained;
-	if (has_word(line, taken))
+	if (react_ways_has_word(line, taken))
 		return 0;
 	return strcspn(line, "@^#$-%!") >= word;
 }
 
 static void
-looked_cb(int status, const char *out, void *arg)
+react_ways_looked_cb(int status, const char *out, void *arg)
 {
 	struct react *r = arg;
 	char line[TEXT_MAX], text[TEXT_MAX + 32];
 
-	first_line(out, line);
+	react_ways_first_line(out, line);
 	if (status != 0 || strchr(line, '|') == NULL) {
 		snprintf(text, sizeof(text), "sinfo: exit %d: %s", status,
 		    line);
@@ -135,25 +136,25 @@ looked_cb(int status, const char *out, void *arg)
 		react_finish(r, REACT_DONE, r->now->text);
 		return;
 	}
-	if (!is_ours_to_touch(r->now, line)) {
+	if (!react_ways_is_ours_to_touch(r->now, line)) {
 		snprintf(text, sizeof(text), "Slurm has it as %s", line);
 		react_finish(r, REACT_LEFT, text);
 		return;
 	}
-	update(r);
+	react_ways_update(r);
 }
 
 /* Look first: what another has done is not ours to change. */
 static void
-slurm_begin(struct react *r, const struct react_task *t)
+react_ways_slurm_begin(struct react *r, const struct react_task *t)
 {
 	char h[] = "-h", N[] = "-N", n[] = "-n", o[] = "-o";
 	char format[] = "%T|%E", node[256];
 	char *more[] = { h, N, n, node, o, format, NULL };
 
 	snprintf(node, sizeof(node), "%s", t->node);
-	slurm_run(r, "sinfo", more, looked_cb);
+	react_ways_slurm_run(r, "sinfo", more, react_ways_looked_cb);
 }
 
 const struct react_way react_slurm = { "drained in Slurm", "resumed in Slurm",
-	slurm_begin };
+	react_ways_slurm_begin };

@@ -22,7 +22,7 @@
 
 /* Has its node to be idle in Slurm? launcher NULL: another than Slurm's. */
 static int
-must_be_idle(const struct runs *rs, const struct launcher *launcher,
+admit_must_be_idle(const struct runs *rs, const struct launcher *launcher,
     int exclusive)
 {
 	return rs->slurm != NULL &&
@@ -31,9 +31,9 @@ must_be_idle(const struct runs *rs, const struct launcher *launcher,
 }
 
 static int
-asks_slurm(const struct run *r)
+admit_asks_slurm(const struct run *r)
 {
-	return must_be_idle(r->all, r->launcher, r->exclusive);
+	return admit_must_be_idle(r->all, r->launcher, r->exclusive);
 }
 
 int
@@ -42,7 +42,7 @@ runs_may_have(struct runs *rs, const char *class, const char *launcher,
 {
 	struct err err;
 
-	if (!must_be_idle(rs, launcher_find(launcher),
+	if (!admit_must_be_idle(rs, launcher_find(launcher),
 		strcmp(class, "exclusive") == 0))
 		return 1;
 	slurm_nodes_ask(rs->slurm);
@@ -145,11 +145,11 @@ admit_release(struct run *r)
 
 /* What Slurm says of a node, where the run wants to know. */
 static enum slurm_node
-slurm_says(const struct run *r, const struct node *n, struct err *err)
+admit_slurm_says(const struct run *r, const struct node *n, struct err *err)
 {
 	const struct slurm *slurm = r->all->slurm;
 
-	if (!asks_slurm(r))
+	if (!admit_asks_slurm(r))
 		return SLURM_IDLE;
 	return slurm_node_look(slurm, n->name,
 	    conf_string(r->conf, "slurm", "partition"),
@@ -158,11 +158,11 @@ slurm_says(const struct run *r, const struct node *n, struct err *err)
 
 /* Nobody holds it, and nobody of a higher priority waits for it. */
 static int
-is_free(const struct run *r, const struct node *n)
+admit_is_free(const struct run *r, const struct node *n)
 {
 	struct err err;
 
-	if (slurm_says(r, n, &err) != SLURM_IDLE)
+	if (admit_slurm_says(r, n, &err) != SLURM_IDLE)
 		return 0;
 	if (n->claim_tick == r->all->tick && n->claim_priority > r->priority)
 		return 0;
@@ -170,7 +170,7 @@ is_free(const struct run *r, const struct node *n)
 }
 
 static int
-is_avoided(const struct run *r, const struct node *n, struct err *err)
+admit_is_avoided(const struct run *r, const struct node *n, struct err *err)
 {
 	const struct runs_ops *ops = r->all->ops;
 
@@ -178,7 +178,7 @@ is_avoided(const struct run *r, const struct node *n, struct err *err)
 }
 
 static void
-consider(const struct run *r, struct candidates *c, struct node *n,
+admit_consider(const struct run *r, struct candidates *c, struct node *n,
     const char *name)
 {
 	struct err err = { 0 };
@@ -187,7 +187,7 @@ consider(const struct run *r, struct candidates *c, struct node *n,
 	c->wanted++;
 	if (n == NULL || !roster_is_up(n) ||
 	    (r->exclusive && n->busy != NULL) ||
-	    slurm_says(r, n, &err) == SLURM_OUT ||
+	    admit_slurm_says(r, n, &err) == SLURM_OUT ||
 	    (lacks = fabric_lacks(r->conf, n, &err))) {
 		c->lacking += (size_t)lacks;
 		if (c->err.text[0] != '\0')
@@ -200,7 +200,7 @@ consider(const struct run *r, struct candidates *c, struct node *n,
 		return;
 	}
 	c->nodes[c->count++] = n;
-	if (is_free(r, n)) {
+	if (admit_is_free(r, n)) {
 		c->free_count++;
 		return;
 	}
@@ -209,7 +209,7 @@ consider(const struct run *r, struct candidates *c, struct node *n,
 	if (n->exclusive != NULL)
 		err_say(&c->held, "%s is held by run %s", n->name,
 		    n->exclusive->id);
-	else if (slurm_says(r, n, &c->held) == SLURM_IDLE)
+	else if (admit_slurm_says(r, n, &c->held) == SLURM_IDLE)
 		err_say(&c->held,
 		    n->shared > 0 ? "%s is held by run of class background"
 				  : "%s is wanted by a run of higher priority",
@@ -218,7 +218,7 @@ consider(const struct run *r, struct candidates *c, struct node *n,
 
 /* Every node that the campaign names and that could take part. */
 static void
-collect(struct run *r, struct candidates *c)
+admit_collect(struct run *r, struct candidates *c)
 {
 	struct roster *roster = r->all->roster;
 	const char *text = conf_string(r->conf, "campaign", "nodes");
@@ -234,8 +234,8 @@ collect(struct run *r, struct candidates *c)
 		for (size_t i = 0; i < count; i++) {
 			struct node *n = roster_at(roster, i);
 
-			if (!is_avoided(r, n, &err))
-				consider(r, c, n, n->name);
+			if (!admit_is_avoided(r, n, &err))
+				admit_consider(r, c, n, n->name);
 		}
 		/* Better with them than not at all. */
 		enough = (int64_t)c->count >=
@@ -243,8 +243,8 @@ collect(struct run *r, struct candidates *c)
 		for (size_t i = 0; i < count && !enough; i++) {
 			struct node *n = roster_at(roster, i);
 
-			if (is_avoided(r, n, &err))
-				consider(r, c, n, n->name);
+			if (admit_is_avoided(r, n, &err))
+				admit_consider(r, c, n, n->name);
 		}
 		return;
 	}
@@ -252,12 +252,13 @@ collect(struct run *r, struct candidates *c)
 		return; /* it was checked when the campaign was read */
 	c->nodes = xcalloc(hl.count + 1, sizeof(c->nodes[0]));
 	for (size_t i = 0; i < hl.count; i++)
-		consider(r, c, roster_find(roster, hl.names[i]), hl.names[i]);
+		admit_consider(r, c, roster_find(roster, hl.names[i]),
+		    hl.names[i]);
 	hostlist_clear(&hl);
 }
 
 static const char *
-software_of(const struct node *n)
+admit_software_of(const struct node *n)
 {
 	return n->software != NULL ? n->software : "";
 }
@@ -266,7 +267,7 @@ software_of(const struct node *n)
  * run. It takes nodes of one, that of which there are most: in a rollout the
  * old ones first, and the new ones once half is done. */
 static void
-keep_one_version(const struct run *r, struct candidates *c)
+admit_keep_one_version(const struct run *r, struct candidates *c)
 {
 	const char *most = "", *own;
 	json_t *counts = json_object(), *count;
@@ -274,7 +275,7 @@ keep_one_version(const struct run *r, struct candidates *c)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < c->count; i++) {
-		own = software_of(c->nodes[i]);
+		own = admit_software_of(c->nodes[i]);
 		json_object_set_new(counts, own,
 		    json_integer(member_int(counts, own) + 1));
 	}
@@ -291,14 +292,14 @@ keep_one_version(const struct run *r, struct candidates *c)
 	for (size_t i = 0; i < c->count; i++) {
 		struct node *n = c->nodes[i];
 
-		if (strcmp(software_of(n), most) == 0) {
-			c->free_count += (size_t)is_free(r, n);
+		if (strcmp(admit_software_of(n), most) == 0) {
+			c->free_count += (size_t)admit_is_free(r, n);
 			c->nodes[kept++] = n;
 		} else if (c->err.text[0] == '\0') {
 			err_say(&c->err,
 			    "%s has version %.60s, others have %.60s: a run "
 			    "takes nodes of one version",
-			    n->name, software_of(n), most);
+			    n->name, admit_software_of(n), most);
 		}
 	}
 	c->count = kept;
@@ -313,7 +314,7 @@ struct drawn {
 
 /* Nodes measured longest ago come first, equals in random order. */
 static int
-drawn_compare(const void *a, const void *b)
+admit_drawn_compare(const void *a, const void *b)
 {
 	const struct drawn *x = a, *y = b;
 
@@ -323,7 +324,7 @@ drawn_compare(const void *a, const void *b)
 }
 
 static int
-place_compare(const void *a, const void *b)
+admit_place_compare(const void *a, const void *b)
 {
 	return ((const struct drawn *)a)->place -
 	    ((const struct drawn *)b)->place;
@@ -332,7 +333,7 @@ place_compare(const void *a, const void *b)
 /* count of the free candidates, those first that were not measured for the
  * longest time, in their old order. */
 static void
-take(struct run *r, const struct candidates *c, size_t count)
+admit_take(struct run *r, const struct candidates *c, size_t count)
 {
 	struct drawn *list = xcalloc(c->free_count, sizeof(list[0]));
 	int *lots = xcalloc(c->free_count, sizeof(lots[0]));
@@ -341,7 +342,7 @@ take(struct run *r, const struct candidates *c, size_t count)
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->count; i++)
-		if (is_free(r, c->nodes[i])) {
+		if (admit_is_free(r, c->nodes[i])) {
 			lots[n] = (int)n;
 			list[n++] = (struct drawn){ c->nodes[i], (int)i, 0 };
 		}
@@ -351,8 +352,8 @@ take(struct run *r, const struct candidates *c, size_t count)
 		list[i].lot = lots[i];
 	free(lots);
 	if (count < n) {
-		qsort(list, n, sizeof(list[0]), drawn_compare);
-		qsort(list, count, sizeof(list[0]), place_compare);
+		qsort(list, n, sizeof(list[0]), admit_drawn_compare);
+		qsort(list, count, sizeof(list[0]), admit_place_compare);
 	}
 	r->nodes = xcalloc(count, sizeof(r->nodes[0]));
 	r->node_count = count;
@@ -375,21 +376,21 @@ take(struct run *r, const struct candidates *c, size_t count)
 
 /* Could it end that run? */
 static int
-is_below(const struct run *r, const struct run *other)
+admit_is_below(const struct run *r, const struct run *other)
 {
 	return other->priority < r->priority && !run_is_final(other) &&
 	    other->step != STEP_WAIT;
 }
 
 static struct run *
-holder_below(const struct run *r, const struct node *n)
+admit_holder_below(const struct run *r, const struct node *n)
 {
 	struct run *other;
 
 	if (n->exclusive != NULL)
-		return is_below(r, n->exclusive) ? n->exclusive : NULL;
+		return admit_is_below(r, n->exclusive) ? n->exclusive : NULL;
 	TAILQ_FOREACH (other, &r->all->live, link)
-		if (is_below(r, other) && run_node_index(other, n) >= 0)
+		if (admit_is_below(r, other) && run_node_index(other, n) >= 0)
 			return other;
 	return NULL;
 }
@@ -397,21 +398,21 @@ holder_below(const struct run *r, const struct node *n)
 /* Runs of lower priority make room, when with their nodes there are enough.
  * Their nodes come free when what runs there has ended. */
 static void
-preempt(struct run *r, const struct candidates *c, size_t want)
+admit_preempt(struct run *r, const struct candidates *c, size_t want)
 {
 	size_t could = c->free_count;
 	char text[RUN_WHY_MAX];
 	struct run *other;
 
 	for (size_t i = 0; i < c->count; i++)
-		could += !is_free(r, c->nodes[i]) &&
-		    holder_below(r, c->nodes[i]) != NULL;
+		could += !admit_is_free(r, c->nodes[i]) &&
+		    admit_holder_below(r, c->nodes[i]) != NULL;
 	if (could < want)
 		return;
 	for (size_t i = 0; i < c->count; i++) {
-		if (is_free(r, c->nodes[i]))
+		if (admit_is_free(r, c->nodes[i]))
 			continue;
-		other = holder_below(r, c->nodes[i]);
+		other = admit_holder_below(r, c->nodes[i]);
 		if (other == NULL)
 			continue;
 		snprintf(text, sizeof(text),
@@ -425,7 +426,7 @@ preempt(struct run *r, const struct candidates *c, size_t want)
 
 /* Waited long enough for what it lacks? */
 static int
-is_patient(const struct run *r, const struct candidates *c, size_t min)
+admit_is_patient(const struct run *r, const struct candidates *c, size_t min)
 {
 	uint64_t now_ns = clk_ns();
 	uint64_t from_ns = r->created_ns > r->all->born_ns ? r->created_ns
@@ -438,20 +439,20 @@ is_patient(const struct run *r, const struct candidates *c, size_t min)
 
 /* Will there be too few nodes with what it demands, whoever comes up? */
 static int
-lacks_devices(const struct candidates *c, size_t min)
+admit_lacks_devices(const struct candidates *c, size_t min)
 {
 	return c->lacking > 0 && c->wanted - c->lacking < min;
 }
 
 /* The run has waited for its limit, or can never start. */
 static void
-give_up(struct run *r, const struct candidates *c, size_t min)
+admit_give_up(struct run *r, const struct candidates *c, size_t min)
 {
 	char text[SYMPTOM_TEXT_MAX];
 	int lack = c->count < min;
-	enum cause cause = !lack    ? CAUSE_BUSY
-	    : lacks_devices(c, min) ? CAUSE_NO_DEVICE
-				    : CAUSE_TOO_FEW_NODES;
+	enum cause cause = !lack          ? CAUSE_BUSY
+	    : admit_lacks_devices(c, min) ? CAUSE_NO_DEVICE
+					  : CAUSE_TOO_FEW_NODES;
 
 	snprintf(text, sizeof(text),
 	    "%zu of %zu nodes usable, %zu needed%s%.240s",
@@ -471,7 +472,7 @@ give_up(struct run *r, const struct candidates *c, size_t min)
 
 /* Is there room for a run of so many nodes, now? Why not goes to c. */
 static int
-is_affordable(struct run *r, struct candidates *c, size_t count)
+admit_is_affordable(struct run *r, struct candidates *c, size_t count)
 {
 	struct costs *cs = r->all->costs;
 	struct budget_cost *cost = &r->cost;
@@ -493,7 +494,7 @@ is_affordable(struct run *r, struct candidates *c, size_t count)
  * holds back runs that would start before it, but only for a while, since a
  * long run may keep it waiting. What holds r goes to c. */
 static int
-has_network(const struct run *r, struct candidates *c)
+admit_has_network(const struct run *r, struct candidates *c)
 {
 	const struct run *other;
 
@@ -516,11 +517,12 @@ has_network(const struct run *r, struct candidates *c)
 }
 
 static void
-wait_on(struct run *r, const struct candidates *c, size_t min, size_t want)
+admit_wait_on(struct run *r, const struct candidates *c, size_t min,
+    size_t want)
 {
-	if (c->budget == BUDGET_NEVER || lacks_devices(c, min) ||
-	    !is_patient(r, c, min > 0 ? min : 1)) {
-		give_up(r, c, min);
+	if (c->budget == BUDGET_NEVER || admit_lacks_devices(c, min) ||
+	    !admit_is_patient(r, c, min > 0 ? min : 1)) {
+		admit_give_up(r, c, min);
 		return;
 	}
 	if (r->state == RUN_PENDING &&
@@ -541,7 +543,7 @@ wait_on(struct run *r, const struct candidates *c, size_t min, size_t want)
 		n->claim_priority = r->priority;
 	}
 	if (r->preempts)
-		preempt(r, c, want);
+		admit_preempt(r, c, want);
 }
 
 void
@@ -556,11 +558,11 @@ admit_tick(struct run *r)
 		run_step_set(r, STEP_DONE);
 		return;
 	}
-	if (asks_slurm(r))
+	if (admit_asks_slurm(r))
 		slurm_nodes_ask(r->all->slurm);
 	fabric_turn(r);
-	collect(r, &c);
-	keep_one_version(r, &c);
+	admit_collect(r, &c);
+	admit_keep_one_version(r, &c);
 	if (max > r->launcher->nodes_max)
 		max = r->launcher->nodes_max;
 	if (min > max)
@@ -569,12 +571,12 @@ admit_tick(struct run *r)
 	count = c.free_count < want ? c.free_count : want;
 	/* Less than it wants only when it has waited for long. */
 	if (c.count >= min && count > 0 && count >= min &&
-	    (count == want || !is_patient(r, &c, min)) && has_network(r, &c) &&
-	    is_affordable(r, &c, count)) {
-		take(r, &c, count);
+	    (count == want || !admit_is_patient(r, &c, min)) &&
+	    admit_has_network(r, &c) && admit_is_affordable(r, &c, count)) {
+		admit_take(r, &c, count);
 		launch_prepare(r);
 	} else {
-		wait_on(r, &c, min, want);
+		admit_wait_on(r, &c, min, want);
 	}
 	free(c.nodes);
 }

@@ -19,7 +19,7 @@
 /* "2026-12-24" as the start of that day; timegm takes the 31st of April for
  * the 1st of May, so it has to come back as it was written. */
 static int
-day_parse(const char *text, uint64_t *ret_unix_ns)
+blackout_day_parse(const char *text, uint64_t *ret_unix_ns)
 {
 	struct tm tm = { .tm_mday = 0 }, back;
 	char again[16];
@@ -43,7 +43,7 @@ day_parse(const char *text, uint64_t *ret_unix_ns)
 }
 
 static int
-minute_parse(const char *text, uint64_t *ret_ns)
+blackout_minute_parse(const char *text, uint64_t *ret_ns)
 {
 	unsigned h, m;
 	int used = 0;
@@ -74,14 +74,14 @@ blackout_parse(const char *text, struct blackout *ret, struct err *err)
 		s->daily = strstr(item, "..") == NULL;
 		if (s->daily)
 			ok = strlen(item) == 11 && item[5] == '-' &&
-			    minute_parse(item, &s->from_ns) == 0 &&
-			    minute_parse(item + 6, &s->to_ns) == 0 &&
+			    blackout_minute_parse(item, &s->from_ns) == 0 &&
+			    blackout_minute_parse(item + 6, &s->to_ns) == 0 &&
 			    s->from_ns != s->to_ns && s->from_ns != DAY_NS;
 		else
 			ok = strlen(item) == 22 &&
 			    strncmp(item + 10, "..", 2) == 0 &&
-			    day_parse(item, &s->from_ns) == 0 &&
-			    day_parse(item + 12, &s->to_ns) == 0 &&
+			    blackout_day_parse(item, &s->from_ns) == 0 &&
+			    blackout_day_parse(item + 12, &s->to_ns) == 0 &&
 			    s->to_ns >= s->from_ns;
 		if (!s->daily)
 			s->to_ns += DAY_NS;
@@ -96,7 +96,7 @@ blackout_parse(const char *text, struct blackout *ret, struct err *err)
 
 /* The end of s where it overlaps [from, to), else 0. */
 static uint64_t
-overlap(const struct blackout_span *s, uint64_t from, uint64_t to)
+blackout_overlap(const struct blackout_span *s, uint64_t from, uint64_t to)
 {
 	uint64_t length = s->to_ns > s->from_ns
 	    ? s->to_ns - s->from_ns
@@ -124,7 +124,7 @@ blackout_hits(const struct blackout *b, uint64_t from_unix_ns, uint64_t span_ns,
 	uint64_t to = from_unix_ns + (span_ns > 0 ? span_ns : 1), first = 0;
 
 	for (size_t i = 0; i < b->count; i++) {
-		uint64_t end = overlap(&b->span[i], from_unix_ns, to);
+		uint64_t end = blackout_overlap(&b->span[i], from_unix_ns, to);
 
 		if (end != 0 && (first == 0 || end < first))
 			first = end;

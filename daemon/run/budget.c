@@ -61,7 +61,7 @@ budget_limits(const struct budget *b)
 }
 
 static void
-meter_turn(struct meter *m, uint64_t now_ns)
+budget_meter_turn(struct meter *m, uint64_t now_ns)
 {
 	uint64_t at = now_ns / SLICE_NS;
 
@@ -73,47 +73,47 @@ meter_turn(struct meter *m, uint64_t now_ns)
 }
 
 static double
-meter_sum(struct meter *m, uint64_t now_ns)
+budget_meter_sum(struct meter *m, uint64_t now_ns)
 {
 	double sum = 0;
 
-	meter_turn(m, now_ns);
+	budget_meter_turn(m, now_ns);
 	for (int i = 0; i < SLICES; i++)
 		sum += m->slice[i];
 	return sum;
 }
 
 static void
-meter_add(struct meter *m, uint64_t now_ns, double x)
+budget_meter_add(struct meter *m, uint64_t now_ns, double x)
 {
-	meter_turn(m, now_ns);
+	budget_meter_turn(m, now_ns);
 	m->slice[m->at % SLICES] += x;
 }
 
 static double
-share_of(double bytes, double link_bytes_per_s)
+budget_share_of(double bytes, double link_bytes_per_s)
 {
 	return link_bytes_per_s > 0 ? bytes / (link_bytes_per_s * HOUR_S) : 0;
 }
 
 static double
-link_most(struct budget *b, uint64_t now_ns)
+budget_link_most(struct budget *b, uint64_t now_ns)
 {
 	double most = 0;
 
 	for (size_t i = 0; i < b->link_count; i++)
-		most = fmax(most, meter_sum(&b->links[i], now_ns));
-	return most + meter_sum(&b->before, now_ns);
+		most = fmax(most, budget_meter_sum(&b->links[i], now_ns));
+	return most + budget_meter_sum(&b->before, now_ns);
 }
 
 static void
-node_s_format(double x, char *ret, size_t cap_bytes)
+budget_node_s_format(double x, char *ret, size_t cap_bytes)
 {
 	snprintf(ret, cap_bytes, "%.0f node-seconds", x);
 }
 
 static void
-share_format(double x, char *ret, size_t cap_bytes)
+budget_share_format(double x, char *ret, size_t cap_bytes)
 {
 	snprintf(ret, cap_bytes, "%.3g %% of a link", 100 * x);
 }
@@ -128,15 +128,15 @@ budget_ask(struct budget *b, uint64_t now_ns, const struct budget_cost *c,
 		void (*format)(double x, char *ret, size_t cap_bytes);
 	} wants[] = {
 		{ "bytes", c->bytes_per_node * c->nodes,
-		    meter_sum(&b->bytes, now_ns) + b->bytes_reserved,
+		    budget_meter_sum(&b->bytes, now_ns) + b->bytes_reserved,
 		    b->limits.bytes_per_h, str_bytes_format },
 		{ "node_seconds", c->duration_s * c->nodes,
-		    meter_sum(&b->node_s, now_ns) + b->node_s_reserved,
-		    b->limits.node_s_per_h, node_s_format },
+		    budget_meter_sum(&b->node_s, now_ns) + b->node_s_reserved,
+		    b->limits.node_s_per_h, budget_node_s_format },
 		{ "link_share",
-		    share_of(c->bytes_per_node, c->link_bytes_per_s),
-		    b->limits.link_share > 0 ? link_most(b, now_ns) : 0,
-		    b->limits.link_share, share_format },
+		    budget_share_of(c->bytes_per_node, c->link_bytes_per_s),
+		    b->limits.link_share > 0 ? budget_link_most(b, now_ns) : 0,
+		    b->limits.link_share, budget_share_format },
 	}, *w;
 	enum budget_answer worst = BUDGET_FITS, answer;
 	char need[40], taken[40], limit[40];
@@ -176,8 +176,8 @@ budget_release(struct budget *b, const struct budget_cost *c)
 void
 budget_use(struct budget *b, uint64_t now_ns, double bytes, double node_s)
 {
-	meter_add(&b->bytes, now_ns, bytes);
-	meter_add(&b->node_s, now_ns, node_s);
+	budget_meter_add(&b->bytes, now_ns, bytes);
+	budget_meter_add(&b->node_s, now_ns, node_s);
 	b->bytes_total += bytes;
 	b->node_s_total += node_s;
 }
@@ -194,7 +194,8 @@ budget_use_link(struct budget *b, uint64_t now_ns, size_t node, double bytes,
 		    (count - b->link_count) * sizeof(b->links[0]));
 		b->link_count = count;
 	}
-	meter_add(&b->links[node], now_ns, share_of(bytes, link_bytes_per_s));
+	budget_meter_add(&b->links[node], now_ns,
+	    budget_share_of(bytes, link_bytes_per_s));
 }
 
 void
@@ -204,9 +205,9 @@ budget_save(struct budget *b, uint64_t now_ns, uint64_t now_unix_ns,
 	uint64_t newest = now_ns / SLICE_NS, at;
 	double most;
 
-	(void)meter_sum(&b->bytes, now_ns);
-	(void)meter_sum(&b->node_s, now_ns);
-	(void)link_most(b, now_ns);
+	(void)budget_meter_sum(&b->bytes, now_ns);
+	(void)budget_meter_sum(&b->node_s, now_ns);
+	(void)budget_link_most(b, now_ns);
 	for (uint64_t back = SLICES; back-- > 0;) {
 		if (back > newest)
 			continue;
@@ -242,9 +243,9 @@ budget_restore(struct budget *b, uint64_t now_ns, uint64_t now_unix_ns,
 			continue;
 		at_ns = (uint64_t)(age_s * 1e9);
 		at_ns = now_ns > at_ns ? now_ns - at_ns : 0;
-		meter_add(&b->bytes, at_ns, bytes);
-		meter_add(&b->node_s, at_ns, node_s);
-		meter_add(&b->before, at_ns, share);
+		budget_meter_add(&b->bytes, at_ns, bytes);
+		budget_meter_add(&b->node_s, at_ns, node_s);
+		budget_meter_add(&b->before, at_ns, share);
 	}
 }
 
@@ -257,11 +258,11 @@ budget_refused(struct budget *b)
 void
 budget_look(struct budget *b, uint64_t now_ns, struct budget_use *ret)
 {
-	ret->bytes = meter_sum(&b->bytes, now_ns);
-	ret->node_s = meter_sum(&b->node_s, now_ns);
+	ret->bytes = budget_meter_sum(&b->bytes, now_ns);
+	ret->node_s = budget_meter_sum(&b->node_s, now_ns);
 	ret->bytes_reserved = b->bytes_reserved;
 	ret->node_s_reserved = b->node_s_reserved;
-	ret->link_share = link_most(b, now_ns);
+	ret->link_share = budget_link_most(b, now_ns);
 	ret->bytes_total = b->bytes_total;
 	ret->node_s_total = b->node_s_total;
 	ret->refused = b->refused;

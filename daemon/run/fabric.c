@@ -30,7 +30,7 @@ static const struct {
 
 /* "mlx5_0", or "mlx5_0:1" of its port. */
 static int
-is_nic(const json_t *nic, const char *device)
+fabric_is_nic(const json_t *nic, const char *device)
 {
 	const char *name = member_text(nic, "name");
 	const char *port = member_text(nic, "port");
@@ -43,7 +43,7 @@ is_nic(const json_t *nic, const char *device)
 }
 
 static int
-has_prefix(const json_t *nics, const char *const *prefixes)
+fabric_has_prefix(const json_t *nics, const char *const *prefixes)
 {
 	size_t i;
 	json_t *nic;
@@ -83,7 +83,7 @@ fabric_lacks(const struct conf *c, const struct node *n, struct err *err)
 			    member_text(nic, "name"));
 	for (size_t i = 0; i < ARRAY_LEN(fabrics); i++)
 		if (strcmp(fabrics[i].fabric, fabric) == 0 &&
-		    !has_prefix(nics, fabrics[i].prefixes))
+		    !fabric_has_prefix(nics, fabrics[i].prefixes))
 			return err_set(err, 1,
 			    "%s has no device of fabric = %s, %s%s", n->name,
 			    fabric, fabrics[i].text, has);
@@ -92,7 +92,7 @@ fabric_lacks(const struct conf *c, const struct node *n, struct err *err)
 		/* cxi0 is hsn0 there */
 		lacks = roster_rail_find(n, list[i]) < 0;
 		json_array_foreach (nics, k, nic)
-			lacks = lacks && !is_nic(nic, list[i]);
+			lacks = lacks && !fabric_is_nic(nic, list[i]);
 		if (lacks)
 			err_say(err, "%s has no network device %.40s%s",
 			    n->name, list[i], has);
@@ -111,7 +111,7 @@ struct turns {
 };
 
 static void
-turns_add(struct turns *t, const struct node *n)
+fabric_turns_add(struct turns *t, const struct node *n)
 {
 	struct roster_rail rails[ROSTER_RAILS_MAX];
 	size_t has, at;
@@ -135,7 +135,7 @@ turns_add(struct turns *t, const struct node *n)
 /* All rails that enough of its nodes have; the last is for nodes that have
  * none. */
 static void
-turns_find(const struct run *r, struct turns *t)
+fabric_turns_find(const struct run *r, struct turns *t)
 {
 	size_t least = (size_t)conf_int(r->conf, "campaign", "nodes_min");
 	const char *text = conf_string(r->conf, "campaign", "nodes");
@@ -145,10 +145,11 @@ turns_find(const struct run *r, struct turns *t)
 	memset(t, 0, sizeof(*t));
 	if (strcmp(text, "all") == 0)
 		for (size_t i = 0; i < roster_count(r->all->roster); i++)
-			turns_add(t, roster_by_id(r->all->roster, i));
+			fabric_turns_add(t, roster_by_id(r->all->roster, i));
 	else if (hostlist_parse(text, &hl, NULL) == 0)
 		for (size_t i = 0; i < hl.count; i++)
-			turns_add(t, roster_find(r->all->roster, hl.names[i]));
+			fabric_turns_add(t,
+			    roster_find(r->all->roster, hl.names[i]));
 	hostlist_clear(&hl);
 	for (size_t i = 0; i < t->count; i++)
 		if (t->list[i].nodes >= least)
@@ -159,7 +160,7 @@ turns_find(const struct run *r, struct turns *t)
 }
 
 static void
-turn_count(struct run *r, int step)
+fabric_turn_count(struct run *r, int step)
 {
 	json_int_t had = member_int(r->all->turns, r->campaign);
 
@@ -181,12 +182,12 @@ fabric_turn(struct run *r)
 	r->turn = TURN_NONE;
 	if (conf_choice(c, "mpi", "rails") == 1 &&
 	    !conf_given(c, "mpi", "devices"))
-		turns_find(r, &turns);
+		fabric_turns_find(r, &turns);
 	conf_unset(c, "mpi", "rails");
 	if (turns.count < 2)
 		return;
 	r->turn = TURN_TAKEN;
-	turn_count(r, 1);
+	fabric_turn_count(r, 1);
 	rail = turns.list[(size_t)had % turns.count].rail;
 	if (rail[0] != '\0')
 		(void)conf_set(c, "mpi", "devices", rail, "mpi.rails", &err);
@@ -197,6 +198,6 @@ void
 fabric_turn_back(struct run *r)
 {
 	if (r->turn == TURN_TAKEN)
-		turn_count(r, -1);
+		fabric_turn_count(r, -1);
 	r->turn = TURN_NONE;
 }

@@ -43,7 +43,7 @@ intake_free(struct intake *it)
 }
 
 static void
-ack(const struct intake *it)
+intake_ack(const struct intake *it)
 {
 	size_t count = json_array_size(it->records);
 	struct runs *rs = it->rs;
@@ -57,7 +57,7 @@ ack(const struct intake *it)
 
 /* A node of ours that is not of the run, whose nodes are known by now. */
 static int
-is_foreign(struct run *r, const char *name, size_t row)
+intake_is_foreign(struct run *r, const char *name, size_t row)
 {
 	const struct node *n;
 
@@ -79,7 +79,7 @@ is_foreign(struct run *r, const char *name, size_t row)
 /* A record speaks of the nodes of its run. One that names others is kept, as
  * all are, but judges nobody: its head may be anyone who has a certificate. */
 static int
-is_of_run(struct run *r, const json_t *record)
+intake_is_of_run(struct run *r, const json_t *record)
 {
 	static const struct {
 		const char *rows, *key;
@@ -93,17 +93,18 @@ is_of_run(struct run *r, const json_t *record)
 	const json_t *row;
 	size_t k;
 
-	if (is_foreign(r, member_text(record, "node"), 0))
+	if (intake_is_foreign(r, member_text(record, "node"), 0))
 		other = member_text(record, "node");
 	for (size_t i = 0; i < ARRAY_LEN(places) && other == NULL; i++)
 		member_foreach (record, places[i].rows, k, row)
 			if (other == NULL &&
-			    is_foreign(r, member_text(row, places[i].key), k))
+			    intake_is_foreign(r,
+				member_text(row, places[i].key), k))
 				other = member_text(row, places[i].key);
 	/* Of nodes that are not in rows. */
 	if (hosts != NULL && hostlist_parse(hosts, &list, NULL) == 0)
 		for (size_t i = 0; i < list.count && other == NULL; i++)
-			if (is_foreign(r, list.names[i], i))
+			if (intake_is_foreign(r, list.names[i], i))
 				other = list.names[i];
 	if (other != NULL && !r->named_others) {
 		r->named_others = 1;
@@ -140,7 +141,7 @@ intake_done(struct intake *it)
 	json_array_foreach (it->records, i, record) {
 		if (member_unsigned(record, "seq") > r->fed_seq) {
 			r->fed_seq = member_unsigned(record, "seq");
-			if (is_of_run(r, record))
+			if (intake_is_of_run(r, record))
 				rs->ops->committed(rs->ctx, r, record);
 		}
 		if (strcmp(member_text(record, "probe"), "end") == 0)
@@ -149,7 +150,7 @@ intake_done(struct intake *it)
 }
 
 static void
-copied_cb(int status, json_t *result, void *arg)
+intake_copied_cb(int status, json_t *result, void *arg)
 {
 	struct intake *it = arg;
 
@@ -159,12 +160,12 @@ copied_cb(int status, json_t *result, void *arg)
 		it->node->resend |= it->node->serial == it->serial;
 	}
 	if (!it->node->resend)
-		ack(it);
+		intake_ack(it);
 	intake_free(it);
 }
 
 static void
-stored_cb(int status, json_t *result, void *arg)
+intake_stored_cb(int status, json_t *result, void *arg)
 {
 	struct intake *it = arg;
 
@@ -177,9 +178,9 @@ stored_cb(int status, json_t *result, void *arg)
 	if (it->status < 0 || it->node->resend)
 		intake_free(it);
 	else if (store_awaits_copy(it->rs->store))
-		store_when_copied(it->rs->store, copied_cb, it);
+		store_when_copied(it->rs->store, intake_copied_cb, it);
 	else
-		copied_cb(0, NULL, it);
+		intake_copied_cb(0, NULL, it);
 }
 
 static void
@@ -192,13 +193,13 @@ intake_store(struct intake *it)
 
 	it->left = count;
 	json_array_foreach (records, i, record)
-		store_put_record(st, record, each_bytes, stored_cb, it);
+		store_put_record(st, record, each_bytes, intake_stored_cb, it);
 	json_decref(records); /* it may be gone already */
 }
 
 /* Records on their arrival: what must not wait for the disk. */
 static void
-arrived(struct run *r, const json_t *records)
+intake_arrived(struct run *r, const json_t *records)
 {
 	json_t *record;
 	size_t i;
@@ -243,7 +244,7 @@ arrived(struct run *r, const json_t *records)
  * says so. With an intact store this cannot happen, so only ADOPTED_MAX such
  * runs are taken from a node, which keeps the rest. */
 static void
-adopt(struct intake *it)
+intake_adopt(struct intake *it)
 {
 	struct node *n = it->node;
 	char text[RUN_WHY_MAX];
@@ -282,7 +283,7 @@ adopt(struct intake *it)
 /* What a head may send for a run, and a node in an hour for runs that are
  * over. */
 static int
-fits(const struct runs_quota *q, uint64_t records, uint64_t bytes)
+intake_fits(const struct runs_quota *q, uint64_t records, uint64_t bytes)
 {
 	return (q->records == 0 || records <= q->records) &&
 	    (q->bytes == 0 || bytes <= q->bytes);
@@ -291,12 +292,12 @@ fits(const struct runs_quota *q, uint64_t records, uint64_t bytes)
 /* More records than a campaign makes: the head is not trusted any more. What it
  * sends is dropped, but acknowledged, or it would send it for ever. */
 static int
-is_cut(struct run *r, const struct node *n, size_t count)
+intake_is_cut(struct run *r, const struct node *n, size_t count)
 {
 	char text[SYMPTOM_TEXT_MAX];
 
 	r->bytes += n->message_bytes;
-	if (r->cut || fits(&r->all->quota, r->records + count, r->bytes))
+	if (r->cut || intake_fits(&r->all->quota, r->records + count, r->bytes))
 		return r->cut;
 	r->cut = 1;
 	snprintf(text, sizeof(text),
@@ -311,7 +312,7 @@ is_cut(struct run *r, const struct node *n, size_t count)
 
 /* The rest of a node's records of ended runs stays with its agent. */
 static int
-is_late_flood(struct runs *rs, struct node *n, size_t count)
+intake_is_late_flood(struct runs *rs, struct node *n, size_t count)
 {
 	uint64_t now_ns = clk_ns();
 
@@ -322,7 +323,7 @@ is_late_flood(struct runs *rs, struct node *n, size_t count)
 	}
 	n->late_records += count;
 	n->late_bytes += n->message_bytes;
-	if (fits(&rs->quota, n->late_records, n->late_bytes))
+	if (intake_fits(&rs->quota, n->late_records, n->late_bytes))
 		return 0;
 	(void)roster_event(rs->store, n, "alarm",
 	    "it sends more of runs that are over than quota.run_records and "
@@ -334,7 +335,7 @@ is_late_flood(struct runs *rs, struct node *n, size_t count)
  * head are kept, those of another's are let go, or the agent would send them
  * for ever. */
 static void
-late_cb(int status, json_t *result, void *arg)
+intake_late_cb(int status, json_t *result, void *arg)
 {
 	struct intake *it = arg;
 	const char *head = member_text_or(result, "head", NULL);
@@ -342,12 +343,12 @@ late_cb(int status, json_t *result, void *arg)
 	if (status == 0 && head != NULL && strcmp(head, it->node->name) == 0) {
 		intake_store(it);
 	} else if (status == -ENOENT) {
-		adopt(it);
+		intake_adopt(it);
 	} else if (status == 0) {
 		log_warnx("node %s: records of run %s, whose head it was not, "
 			  "dropped",
 		    it->node->name, it->run);
-		ack(it);
+		intake_ack(it);
 		intake_free(it);
 	} else {
 		it->status = status;
@@ -388,7 +389,7 @@ intake_records(struct runs *rs, struct node *n, const json_t *msg,
 		    "records of run %s, whose head it is not", id);
 	if (json_array_size(records) == 0)
 		return 0;
-	if (r == NULL && is_late_flood(rs, n, json_array_size(records)))
+	if (r == NULL && intake_is_late_flood(rs, n, json_array_size(records)))
 		return 0;
 	rs->records += json_array_size(records);
 	it = xcalloc(1, sizeof(*it));
@@ -399,17 +400,17 @@ intake_records(struct runs *rs, struct node *n, const json_t *msg,
 	snprintf(it->run, sizeof(it->run), "%s", id);
 	if (r == NULL) {
 		args = json_pack("{s:s}", "run", id);
-		store_ask(rs->store, STORE_RUN, args, late_cb, it);
+		store_ask(rs->store, STORE_RUN, args, intake_late_cb, it);
 		json_decref(args);
 		return 0;
 	}
-	if (is_cut(r, n, json_array_size(records))) {
-		ack(it);
+	if (intake_is_cut(r, n, json_array_size(records))) {
+		intake_ack(it);
 		intake_free(it);
 		return 0;
 	}
 	if (!run_is_final(r))
-		arrived(r, records);
+		intake_arrived(r, records);
 	intake_store(it);
 	return 0;
 }
@@ -494,7 +495,7 @@ struct resumed {
 /* The end record may have been committed just before the old collector died:
  * then nobody sends it again. */
 static void
-end_cb(int status, json_t *result, void *arg)
+intake_end_cb(int status, json_t *result, void *arg)
 {
 	struct resumed *re = arg;
 	struct run *r = run_find_live(re->rs, re->run);
@@ -514,6 +515,6 @@ intake_resume(struct run *r)
 
 	re->rs = r->all;
 	snprintf(re->run, sizeof(re->run), "%s", r->id);
-	store_ask(r->all->store, STORE_RECORDS, args, end_cb, re);
+	store_ask(r->all->store, STORE_RECORDS, args, intake_end_cb, re);
 	json_decref(args);
 }

@@ -23,7 +23,7 @@
 #include "daemon/slurm/slurm.h"
 
 static const char *
-slurm_waits(const struct run *r)
+launch_slurm_waits(const struct run *r)
 {
 	if (r->all->slurm == NULL)
 		return "";
@@ -32,7 +32,7 @@ slurm_waits(const struct run *r)
 }
 
 static void
-slurm_end(const struct run *r)
+launch_slurm_end(const struct run *r)
 {
 	if (r->all->slurm != NULL)
 		slurm_job_end(r->all->slurm, r->id);
@@ -48,7 +48,7 @@ static const struct launcher_end slurm_ends[] = {
 };
 
 static int
-slurm_ended(const struct run *r, uint64_t since_ns,
+launch_slurm_ended(const struct run *r, uint64_t since_ns,
     const struct launcher_end **ret_end)
 {
 	const char *state;
@@ -76,9 +76,9 @@ static const struct launcher launchers[] = {
 	{ .name = "slurm",
 	    .nodes_max = 12000,
 	    .idle = 1,
-	    .waits = slurm_waits,
-	    .ended = slurm_ended,
-	    .end = slurm_end },
+	    .waits = launch_slurm_waits,
+	    .ended = launch_slurm_ended,
+	    .end = launch_slurm_end },
 	/* its script may ask for daemons */
 	{ .name = "command", .nodes_max = 12000, .relays = 1 },
 };
@@ -97,13 +97,13 @@ launcher_find(const char *name)
 #define STDERR_MAX     8192 /* of a launcher's last words */
 
 static int64_t
-deadline_ms(const struct run *r)
+launch_deadline_ms(const struct run *r)
 {
 	return (int64_t)(r->deadline_ns / CLK_NS_PER_MS);
 }
 
 static void
-refused(struct run_node *rn, const char *cause, const char *text)
+launch_refused(struct run_node *rn, const char *cause, const char *text)
 {
 	char line[RUN_WHY_MAX];
 
@@ -140,7 +140,7 @@ launch_prepare(struct run *r)
 		json_t *msg = json_pack("{s:s, s:s, s:s, s:s, s:O, s:I}", "run",
 		    r->id, "class", r->class, "mpi", r->mpi, "head", head->name,
 		    "head_addrs", addrs, "deadline_ms",
-		    (json_int_t)deadline_ms(r));
+		    (json_int_t)launch_deadline_ms(r));
 
 		/* Any of them may have to start it. */
 		if (program[0] != '\0')
@@ -148,7 +148,7 @@ launch_prepare(struct run *r)
 			    json_stringn(program, strcspn(program, " \t")));
 		rn->ready = READY_ASKED;
 		if (run_send(r, rn->node, WIRE_PREPARE, msg) < 0)
-			refused(rn, "agent-lost", "not connected");
+			launch_refused(rn, "agent-lost", "not connected");
 	}
 	json_decref(addrs);
 }
@@ -173,7 +173,7 @@ launch_head(struct run *r)
 	    "ranks_per_node",
 	    (json_int_t)conf_int(r->conf, "campaign", "ranks_per_node"),
 	    "campaign", text_json(campaign), "deadline_ms",
-	    (json_int_t)deadline_ms(r));
+	    (json_int_t)launch_deadline_ms(r));
 	free(campaign);
 	if (json_dumpb(msg, NULL, 0, JSON_COMPACT) + 64 > FRAME_BODY_MAX) {
 		json_decref(msg);
@@ -197,7 +197,7 @@ launch_head(struct run *r)
 
 /* All have answered, or time is up. */
 static void
-prepare_done(struct run *r)
+launch_prepare_done(struct run *r)
 {
 	size_t min = (size_t)conf_int(r->conf, "campaign", "nodes_min");
 	const struct node *head = run_head(r);
@@ -213,7 +213,7 @@ prepare_done(struct run *r)
 			continue;
 		}
 		if (rn->ready == READY_ASKED)
-			refused(rn, "timeout", "no answer");
+			launch_refused(rn, "timeout", "no answer");
 		log_info("run %s: without %s", r->id, rn->text);
 		if (err.text[0] == '\0')
 			err_say(&err, "%s", rn->text);
@@ -248,12 +248,12 @@ launch_prepared(struct run *r, struct node *n, const json_t *msg)
 	if (member_bool(msg, "ok"))
 		rn->ready = READY_YES;
 	else
-		refused(rn, member_text(msg, "cause"),
+		launch_refused(rn, member_text(msg, "cause"),
 		    member_text(msg, "text"));
 	for (size_t i = 0; i < r->node_count; i++)
 		if (r->nodes[i].ready == READY_ASKED)
 			return 0;
-	prepare_done(r);
+	launch_prepare_done(r);
 	return 0;
 }
 
@@ -273,7 +273,7 @@ launch_launched(struct run *r, struct node *n, const json_t *msg)
 }
 
 static struct spawn *
-spawn_find(const struct run *r, int64_t id)
+launch_spawn_find(const struct run *r, int64_t id)
 {
 	struct spawn *s;
 
@@ -284,7 +284,7 @@ spawn_find(const struct run *r, int64_t id)
 }
 
 static void
-spawn_free(struct run *r, struct spawn *s)
+launch_spawn_free(struct run *r, struct spawn *s)
 {
 	TAILQ_REMOVE(&r->spawns, s, link);
 	free(s);
@@ -294,12 +294,12 @@ void
 launch_spawns_clear(struct run *r)
 {
 	while (!TAILQ_EMPTY(&r->spawns))
-		spawn_free(r, TAILQ_FIRST(&r->spawns));
+		launch_spawn_free(r, TAILQ_FIRST(&r->spawns));
 }
 
 /* status below 0: none. */
 static void
-spawn_state(struct run *r, int64_t id, const char *state, int64_t status,
+launch_spawn_state(struct run *r, int64_t id, const char *state, int64_t status,
     const char *text)
 {
 	char line[SYMPTOM_TEXT_MAX];
@@ -318,7 +318,7 @@ spawn_state(struct run *r, int64_t id, const char *state, int64_t status,
 /* The node's agent judges these words; here only their number, length and that
  * they are ASCII are checked. */
 static int
-argv_check(const json_t *argv)
+launch_argv_check(const json_t *argv)
 {
 	size_t bytes = 0, i;
 	json_t *v;
@@ -338,9 +338,10 @@ argv_check(const json_t *argv)
 
 /* Tell the head, and count it as a failure of the run. */
 static void
-spawn_failed(struct run *r, const struct node *n, int64_t id, const char *what)
+launch_spawn_failed(struct run *r, const struct node *n, int64_t id,
+    const char *what)
 {
-	spawn_state(r, id, "failed", -1, what);
+	launch_spawn_state(r, id, "failed", -1, what);
 	outcome_sign(r, SYMPTOM_DAEMON, RUN_FAILED, CAUSE_LAUNCH, clk_ns(),
 	    "launcher's daemon on %s: %.300s", n->name, what);
 }
@@ -356,24 +357,26 @@ launch_spawn_ask(struct run *r, struct node *n, const json_t *msg,
 	json_t *argv = json_object_get(msg, "argv");
 	struct node *to = roster_find(r->all->roster, name);
 	struct spawn *s;
-	int rc = argv_check(argv);
+	int rc = launch_argv_check(argv);
 
 	if (n != run_head(r))
 		return err_set(err, -EPROTO,
 		    "spawn-ask for run %s, whose head it is not", r->id);
-	if (id < 1 || id > SPAWNS_MAX || spawn_find(r, id) != NULL ||
+	if (id < 1 || id > SPAWNS_MAX || launch_spawn_find(r, id) != NULL ||
 	    rc == -EPROTO)
 		return err_set(err, -EPROTO, "spawn-ask with a bad id or argv");
 	if (run_is_final(r) || r->start_ns == 0 || !r->launcher->relays)
-		spawn_state(r, id, "failed", -1, "the run is not live");
+		launch_spawn_state(r, id, "failed", -1, "the run is not live");
 	else if (rc < 0)
-		spawn_state(r, id, "failed", -1, "a word is not plain ASCII");
+		launch_spawn_state(r, id, "failed", -1,
+		    "a word is not plain ASCII");
 	else if (to == NULL || to == n || run_node_index(r, to) < 0)
-		spawn_state(r, id, "failed", -1, "not a node of the run");
+		launch_spawn_state(r, id, "failed", -1,
+		    "not a node of the run");
 	else if (run_send(r, to, WIRE_SPAWN,
 		     json_pack("{s:s, s:I, s:O}", "run", r->id, "id",
 			 (json_int_t)id, "argv", argv)) < 0)
-		spawn_failed(r, to, id, "its agent is not connected");
+		launch_spawn_failed(r, to, id, "its agent is not connected");
 	else {
 		s = xcalloc(1, sizeof(*s));
 		s->id = id;
@@ -388,17 +391,17 @@ int
 launch_spawned(struct run *r, struct node *n, const json_t *msg)
 {
 	int64_t id = member_int(msg, "id");
-	struct spawn *s = spawn_find(r, id);
+	struct spawn *s = launch_spawn_find(r, id);
 
 	if (s == NULL || s->node != n || s->asked_ns == 0)
 		return 0;
 	if (member_bool(msg, "ok")) {
 		s->asked_ns = 0;
-		spawn_state(r, id, "running", -1, "");
+		launch_spawn_state(r, id, "running", -1, "");
 		return 0;
 	}
-	spawn_free(r, s);
-	spawn_failed(r, n, id, member_text(msg, "text"));
+	launch_spawn_free(r, s);
+	launch_spawn_failed(r, n, id, member_text(msg, "text"));
 	return 0;
 }
 
@@ -409,7 +412,7 @@ launch_exited(struct run *r, struct node *n, const json_t *msg)
 	int64_t status = member_int(msg, "status");
 	const char *tail = member_text(msg, "stderr");
 	size_t len = strlen(tail);
-	struct spawn *s = spawn_find(r, id);
+	struct spawn *s = launch_spawn_find(r, id);
 	char text[200];
 
 	if (id == 0 && n == run_head(r) && r->start_ns != 0) {
@@ -422,8 +425,8 @@ launch_exited(struct run *r, struct node *n, const json_t *msg)
 		return 0;
 	/* A daemon of the launcher: the head's arsh ends likewise. */
 	symptom_stderr(tail, text, sizeof(text));
-	spawn_state(r, id, "exited", status < 0 ? 255 : status, text);
-	spawn_free(r, s);
+	launch_spawn_state(r, id, "exited", status < 0 ? 255 : status, text);
+	launch_spawn_free(r, s);
 	if (status != 0)
 		outcome_sign(r, SYMPTOM_DAEMON, RUN_FAILED, CAUSE_LAUNCH,
 		    clk_ns(),
@@ -435,7 +438,7 @@ launch_exited(struct run *r, struct node *n, const json_t *msg)
 
 /* Launched but without a record yet: the batch system may know why. */
 static void
-first_tick(struct run *r, uint64_t now_ns)
+launch_first_tick(struct run *r, uint64_t now_ns)
 {
 	const char *waits = r->launcher->waits == NULL ? ""
 						       : r->launcher->waits(r);
@@ -478,16 +481,16 @@ launch_tick(struct run *r)
 
 		if (s->asked_ns == 0 || now_ns - s->asked_ns < RUN_SPAWN_NS)
 			continue;
-		spawn_free(r, s);
-		spawn_failed(r, n, id, "no answer from its agent");
+		launch_spawn_free(r, s);
+		launch_spawn_failed(r, n, id, "no answer from its agent");
 	}
 	if (r->step == STEP_PREPARE && now_ns - r->step_ns >= RUN_PREPARE_NS)
-		prepare_done(r);
+		launch_prepare_done(r);
 	else if (r->step == STEP_LAUNCH && r->resume_ns == 0 &&
 	    now_ns - r->step_ns >= RUN_LAUNCH_NS)
 		outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH,
 		    r->step_ns, "head %s did not answer the launch",
 		    run_head(r)->name);
 	else if (r->step == STEP_FIRST)
-		first_tick(r, now_ns);
+		launch_first_tick(r, now_ns);
 }

@@ -65,7 +65,7 @@ outcome_sign(struct run *r, enum symptom_weight weight, enum run_state state,
 /* A rank reports another one. Only reports from nodes of the run count, since
  * anyone with a certificate can send them. */
 static int
-take_stuck(struct run *r, struct node *n, const json_t *msg)
+outcome_take_stuck(struct run *r, struct node *n, const json_t *msg)
 {
 	const json_t *with = json_object_get(msg, "stuck");
 	struct node *other = roster_find(r->all->roster,
@@ -104,7 +104,7 @@ take_stuck(struct run *r, struct node *n, const json_t *msg)
  * itself or does not report. A partner that is behind waits for another
  * rank. */
 static int
-is_in_vain(const struct run *r, const struct stuck_rank *one)
+outcome_is_in_vain(const struct run *r, const struct stuck_rank *one)
 {
 	for (size_t i = 0; i < r->stuck_count; i++)
 		if (r->stuck[i].rank == one->with)
@@ -115,7 +115,7 @@ is_in_vain(const struct run *r, const struct stuck_rank *one)
 /* Those that wait in vain, each pair of nodes once, in their order: their
  * count. */
 static size_t
-stuck_pairs(const struct run *r, struct stuck_rank ret[STUCK_RANKS_MAX])
+outcome_stuck_pairs(const struct run *r, struct stuck_rank ret[STUCK_RANKS_MAX])
 {
 	size_t count = 0;
 
@@ -123,7 +123,7 @@ stuck_pairs(const struct run *r, struct stuck_rank ret[STUCK_RANKS_MAX])
 		const struct stuck_rank *s = &r->stuck[i];
 		size_t k = 0;
 
-		if (s->with_node == NULL || !is_in_vain(r, s))
+		if (s->with_node == NULL || !outcome_is_in_vain(r, s))
 			continue;
 		while (k < count &&
 		    (ret[k].node != s->node ||
@@ -141,7 +141,7 @@ stuck_pairs(const struct run *r, struct stuck_rank ret[STUCK_RANKS_MAX])
  * one node did not report, it is the one. ret: it and at most two others; their
  * number. */
 static size_t
-stuck_silent(const struct run *r, struct stuck_rank ret[2])
+outcome_stuck_silent(const struct run *r, struct stuck_rank ret[2])
 {
 	struct node *silent = NULL;
 	size_t count = 0;
@@ -169,7 +169,7 @@ stuck_silent(const struct run *r, struct stuck_rank ret[2])
 
 /* Where ranks stand, as far as they stand apart. */
 static void
-add_behind(const struct run *r, char text[SYMPTOM_TEXT_MAX])
+outcome_add_behind(const struct run *r, char text[SYMPTOM_TEXT_MAX])
 {
 	uint64_t most = 0;
 	size_t told = 0;
@@ -187,10 +187,10 @@ add_behind(const struct run *r, char text[SYMPTOM_TEXT_MAX])
 
 /* The run ends because of these ranks: the diagnosis is told. */
 static void
-finish_stuck(struct run *r, const struct symptom *sign)
+outcome_finish_stuck(struct run *r, const struct symptom *sign)
 {
 	struct stuck_rank pairs[STUCK_RANKS_MAX];
-	size_t count = stuck_pairs(r, pairs);
+	size_t count = outcome_stuck_pairs(r, pairs);
 	const struct runs_ops *ops = r->all->ops;
 	char text[SYMPTOM_TEXT_MAX];
 
@@ -201,7 +201,7 @@ finish_stuck(struct run *r, const struct symptom *sign)
 		    pairs[0].rank, pairs[0].node->name, pairs[0].with,
 		    pairs[0].with_node->name, pairs[0].waited_s, pairs[0].what);
 	} else {
-		count = stuck_silent(r, pairs);
+		count = outcome_stuck_silent(r, pairs);
 		utf8_format(text, sizeof(text),
 		    "ranks of %s%s were stuck for %.0f s (%s) in a collective "
 		    "of MPI, which does not say with whom",
@@ -212,7 +212,7 @@ finish_stuck(struct run *r, const struct symptom *sign)
 		    r->stuck[0].waited_s, r->stuck[0].what);
 	}
 	if (count == 0)
-		add_behind(r, text);
+		outcome_add_behind(r, text);
 	for (size_t i = 1; i < count && pairs[i].with >= 0 &&
 	     strlen(text) < SYMPTOM_TEXT_MAX / 2;
 	     i++)
@@ -236,7 +236,7 @@ outcome_rank_lost(struct run *r, struct node *n, const json_t *msg)
 	struct symptom *s;
 
 	if (json_object_get(msg, "stuck") != NULL)
-		return take_stuck(r, n, msg);
+		return outcome_take_stuck(r, n, msg);
 	outcome_sign(r, exited ? SYMPTOM_EXITED : SYMPTOM_RANK, RUN_FAILED,
 	    CAUSE_RANK_LOST, clk_ns(), "rank %" JSON_INTEGER_FORMAT " on %s %s",
 	    rank, n->name, exited ? "ended itself" : "died");
@@ -254,7 +254,7 @@ outcome_rank_lost(struct run *r, struct node *n, const json_t *msg)
  * nothing, and its ranks die at the same moment, though their signs may arrive
  * first. */
 static int
-was_killed(const struct run *r, int64_t status, const char *text)
+outcome_was_killed(const struct run *r, int64_t status, const char *text)
 {
 	uint64_t now_ns = clk_ns();
 	uint64_t apart_ns = text[0] == '\0' ? RUN_AT_ONCE_NS : 0;
@@ -301,7 +301,7 @@ outcome_launcher_exited(struct run *r, int64_t status, const char *tail)
 		outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_RANK_LOST,
 		    clk_ns(), "a rank died of signal %d: %s",
 		    (int)(status - 128), text);
-	else if (was_killed(r, status, text))
+	else if (outcome_was_killed(r, status, text))
 		outcome_sign(r, SYMPTOM_KILLED, RUN_FAILED, CAUSE_LAUNCH,
 		    clk_ns(), "launcher on %s was killed by signal %d%s%s",
 		    head, (int)(status - 128), text[0] == '\0' ? "" : ": ",
@@ -315,7 +315,7 @@ outcome_launcher_exited(struct run *r, int64_t status, const char *tail)
 
 /* Agents that are silent or gone, though nobody has called them lost yet. */
 static void
-look_for_silence(struct run *r)
+outcome_look_for_silence(struct run *r)
 {
 	uint64_t now_ns = clk_ns();
 
@@ -337,7 +337,7 @@ look_for_silence(struct run *r)
 /* A GPU at fault ends its rank, and that all others: the first of those that
  * ended themselves had it. */
 static int
-finish_device(struct run *r, const struct symptom *s)
+outcome_finish_device(struct run *r, const struct symptom *s)
 {
 	char words[SYMPTOM_TEXT_MAX / 2], text[SYMPTOM_TEXT_MAX];
 	const struct symptom *first = NULL;
@@ -357,19 +357,19 @@ finish_device(struct run *r, const struct symptom *s)
 }
 
 static void
-decide(struct run *r)
+outcome_decide(struct run *r)
 {
 	char text[SYMPTOM_TEXT_MAX + 32];
 	const struct symptom *s;
 	int signal = 0;
 
-	look_for_silence(r);
+	outcome_look_for_silence(r);
 	s = symptom_choose(r->signs, r->sign_count, r->stderr_tail);
 	if (s->weight == SYMPTOM_STUCK) {
-		finish_stuck(r, s);
+		outcome_finish_stuck(r, s);
 		return;
 	}
-	if (finish_device(r, s))
+	if (outcome_finish_device(r, s))
 		return;
 	if (s->weight == SYMPTOM_RANK && r->stderr_tail != NULL)
 		signal = symptom_signal(r->stderr_tail, s->rank);
@@ -384,7 +384,7 @@ decide(struct run *r)
 /* A batch system that has ended the job knows more than the processes that died
  * of it. 1 when it was asked for long enough. */
 static int
-batch_asked(struct run *r, uint64_t now_ns)
+outcome_batch_asked(struct run *r, uint64_t now_ns)
 {
 	const struct launcher_end *end;
 	char text[SYMPTOM_TEXT_MAX];
@@ -423,22 +423,22 @@ outcome_tick(struct run *r)
 		    0, "head %s did not come back after the collector did",
 		    run_head(r) == NULL ? "?" : run_head(r)->name);
 		r->resume_ns = 0;
-		decide(r);
+		outcome_decide(r);
 		return;
 	}
 	if (r->decide_ns != 0 && now_ns >= r->decide_ns) {
-		if (batch_asked(r, now_ns))
-			decide(r);
+		if (outcome_batch_asked(r, now_ns))
+			outcome_decide(r);
 	} else if (r->start_ns != 0 && now_ns - r->start_ns >= r->deadline_ns) {
 		clk_span_format(r->deadline_ns, span, sizeof(span));
-		look_for_silence(r);
+		outcome_look_for_silence(r);
 		outcome_sign(r, SYMPTOM_DEADLINE, RUN_TIMED_OUT, CAUSE_TIMEOUT,
 		    now_ns, "not done within %s%s%s%s%s; its head is %s", span,
 		    r->phase == NULL ? "" : ", in phase ",
 		    r->phase == NULL ? "" : r->phase,
 		    r->test == NULL ? "" : ", test ",
 		    r->test == NULL ? "" : r->test, run_head(r)->name);
-		decide(r);
+		outcome_decide(r);
 	}
 }
 

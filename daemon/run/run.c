@@ -104,7 +104,7 @@ runs_set_slurm(struct runs *rs, struct slurm *slurm)
 }
 
 static void
-list_free(struct run_list *list)
+run_list_free(struct run_list *list)
 {
 	struct run *r, *next;
 
@@ -117,8 +117,8 @@ runs_free(struct runs *rs)
 {
 	if (rs == NULL)
 		return;
-	list_free(&rs->live);
-	list_free(&rs->ended);
+	run_list_free(&rs->live);
+	run_list_free(&rs->ended);
 	json_decref(rs->turns);
 	free(rs);
 }
@@ -234,7 +234,7 @@ run_end_send(struct run *r, struct node *n, const char *text)
 }
 
 static void
-end_all(struct run *r)
+run_end_all(struct run *r)
 {
 	r->ended = 1;
 	if (r->launcher->end != NULL && r->launcher_runs)
@@ -259,7 +259,7 @@ run_finish(struct run *r, enum run_state state, enum cause cause,
 	run_step_set(r, STEP_LEAVE);
 	/* A finished launcher is given time to leave by itself. */
 	if (state != RUN_FINISHED)
-		end_all(r);
+		run_end_all(r);
 	run_order_on(r);
 }
 
@@ -287,7 +287,7 @@ run_tick(struct run *r)
 	case STEP_LEAVE:
 		/* Its nodes are held until its processes are gone. */
 		if (!r->ended && (gone || since_ns >= RUN_LEAVE_NS))
-			end_all(r);
+			run_end_all(r);
 		if (r->ended && (gone || since_ns >= release_ns))
 			run_step_set(r, STEP_DONE);
 		break;
@@ -309,7 +309,7 @@ run_tick(struct run *r)
 
 /* The highest priority below a bound, of runs that live; INT64_MIN: none. */
 static int64_t
-priority_below(const struct runs *rs, int64_t bound)
+run_priority_below(const struct runs *rs, int64_t bound)
 {
 	int64_t best = INT64_MIN;
 	const struct run *r;
@@ -323,7 +323,7 @@ priority_below(const struct runs *rs, int64_t bound)
 void
 runs_tick(struct runs *rs)
 {
-	int64_t priority = priority_below(rs, INT64_MAX);
+	int64_t priority = run_priority_below(rs, INT64_MAX);
 	struct run *r, *next;
 
 	rs->tick++;
@@ -334,7 +334,7 @@ runs_tick(struct runs *rs)
 			if (r->priority == priority)
 				run_tick(r);
 		}
-		priority = priority_below(rs, priority);
+		priority = run_priority_below(rs, priority);
 	}
 	intake_tick(rs);
 }

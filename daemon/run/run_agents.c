@@ -66,7 +66,7 @@ runs_message(struct runs *rs, struct node *n, enum wire_type type,
 }
 
 static int
-has_run(const json_t *runs, const char *id)
+run_agents_has_run(const json_t *runs, const char *id)
 {
 	json_t *v;
 	size_t i;
@@ -85,7 +85,8 @@ runs_keep(struct runs *rs, const struct node *n, const json_t *runs)
 
 	TAILQ_FOREACH (r, &rs->live, link)
 		if (!r->ended && r->step != STEP_WAIT &&
-		    run_node_index(r, n) >= 0 && has_run(runs, r->id))
+		    run_node_index(r, n) >= 0 &&
+		    run_agents_has_run(runs, r->id))
 			json_array_append_new(keep, json_string(r->id));
 	return keep;
 }
@@ -101,7 +102,7 @@ runs_hello(struct runs *rs, struct node *n, const json_t *runs)
 		if (run_is_final(r) || r->step == STEP_WAIT ||
 		    run_node_index(r, n) < 0)
 			continue;
-		there = has_run(runs, r->id);
+		there = run_agents_has_run(runs, r->id);
 		heads = n == run_head(r);
 		if (there) {
 			/* It goes on. */

@@ -29,7 +29,7 @@
 
 /* 20261120-191446-3f2a: when in UTC, and chance. */
 static void
-id_make(const struct runs *rs, char ret[64])
+run_order_id_make(const struct runs *rs, char ret[64])
 {
 	char id[64];
 	time_t now = (time_t)(clk_unix_ns() / CLK_NS_PER_S);
@@ -116,7 +116,7 @@ runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
 		run_free(r);
 		return rc;
 	}
-	id_make(rs, r->id);
+	run_order_id_make(rs, r->id);
 	r->margin_ns = o->margin_ns != 0 && o->margin_ns < RUN_GIVE_UP_NS
 	    ? o->margin_ns
 	    : RUN_GIVE_UP_NS;
@@ -137,7 +137,7 @@ runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
 /* The run's nodes in a new random order, so that MPI's collectives and its
  * start-up pair other nodes. */
 static char *
-nodes_shuffled(const struct run *r)
+run_order_nodes_shuffled(const struct run *r)
 {
 	int *order = xcalloc(r->node_count + 1, sizeof(*order));
 	struct strbuf sb = { 0 };
@@ -181,7 +181,7 @@ run_order_on(struct run *r)
 		snprintf(rounds, sizeof(rounds), "%zu",
 		    SEARCH_ROUNDS * r->node_count);
 		snprintf(least, sizeof(least), "%zu", r->node_count);
-		nodes = nodes_shuffled(r);
+		nodes = run_order_nodes_shuffled(r);
 		overrides = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, "
 				      "s:s, s:s, s:s, s:s, s:s}",
 		    "campaign.nodes", nodes, "campaign.nodes_min", least,
@@ -210,7 +210,7 @@ runs_miss(struct runs *rs, const char *campaign, const struct conf *conf,
 	struct err err;
 
 	(void)run_conf_read(r, &err); /* it was checked when it was read */
-	id_make(rs, r->id);
+	run_order_id_make(rs, r->id);
 	run_state_set(r, RUN_MISSED, cause, text);
 	run_step_set(r, STEP_DONE);
 }
@@ -250,7 +250,7 @@ runs_stop_all(struct runs *rs, const char *by)
 
 /* A wall clock time as monotonic, for spans that go on over the restart. */
 static uint64_t
-monotonic_of(uint64_t unix_ns)
+run_order_monotonic_of(uint64_t unix_ns)
 {
 	uint64_t now_unix_ns = clk_unix_ns(), now_ns = clk_ns();
 	uint64_t age_ns = unix_ns < now_unix_ns ? now_unix_ns - unix_ns : 0;
@@ -260,7 +260,7 @@ monotonic_of(uint64_t unix_ns)
 }
 
 static void
-resume_one(struct runs *rs, const json_t *o)
+run_order_resume_one(struct runs *rs, const json_t *o)
 {
 	int state = STR_FIND(names_run_states, member_text(o, "state"));
 	struct err err = { 0 };
@@ -284,7 +284,7 @@ resume_one(struct runs *rs, const json_t *o)
 	r->margin_ns = RUN_GIVE_UP_NS;
 	r->created_unix_ns = member_unsigned(o, "created_unix_ns");
 	r->started_unix_ns = member_unsigned(o, "started_unix_ns");
-	r->created_ns = monotonic_of(r->created_unix_ns);
+	r->created_ns = run_order_monotonic_of(r->created_unix_ns);
 	/* What is stored is sent again unless the old collector said so. */
 	r->records = r->last_seq = member_unsigned(o, "records");
 	r->state = (enum run_state)state;
@@ -294,7 +294,8 @@ resume_one(struct runs *rs, const json_t *o)
 		r->resume_ns = clk_ns() + RUN_RESUME_NS +
 		    roster_count(rs->roster) * RUN_RESUME_NODE_NS;
 		if (r->started_unix_ns != 0)
-			r->start_ns = monotonic_of(r->started_unix_ns);
+			r->start_ns = run_order_monotonic_of(
+			    r->started_unix_ns);
 		r->launcher_runs = 1;
 		/* the head first */
 		admit_restore(r, json_object_get(o, "nodes"));
@@ -314,5 +315,5 @@ runs_resume(struct runs *rs, const json_t *live)
 	size_t i;
 
 	json_array_foreach (live, i, o)
-		resume_one(rs, o);
+		run_order_resume_one(rs, o);
 }

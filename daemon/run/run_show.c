@@ -10,7 +10,7 @@
 #include "schema/options.h"
 
 static void
-time_put(json_t *o, const char *key, uint64_t unix_ns)
+run_show_time_put(json_t *o, const char *key, uint64_t unix_ns)
 {
 	json_object_set_new(o, key,
 	    unix_ns == 0 ? json_null() : json_integer((json_int_t)unix_ns));
@@ -36,9 +36,9 @@ run_json(const struct run *r)
 	json_object_set_new(o, "head",
 	    r->node_count == 0 ? json_null()
 			       : json_string(r->nodes[0].node->name));
-	time_put(o, "created_unix_ns", r->created_unix_ns);
-	time_put(o, "started_unix_ns", r->started_unix_ns);
-	time_put(o, "ended_unix_ns", r->ended_unix_ns);
+	run_show_time_put(o, "created_unix_ns", r->created_unix_ns);
+	run_show_time_put(o, "started_unix_ns", r->started_unix_ns);
+	run_show_time_put(o, "ended_unix_ns", r->ended_unix_ns);
 	if (r->progress != NULL && !run_is_final(r))
 		json_object_set(o, "progress", r->progress);
 	return o;

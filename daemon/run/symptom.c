@@ -44,7 +44,7 @@ static const char *const device_faults[] = {
 
 /* Whether a launcher's last words name the rank of s as the one that died. */
 static int
-is_named(const struct symptom *s, const char *tail)
+symptom_is_named(const struct symptom *s, const char *tail)
 {
 	char words[SYMPTOM_NODE_MAX + 64];
 	const char *at;
@@ -73,7 +73,7 @@ symptom_choose(const struct symptom *signs, size_t count, const char *tail)
 			first_ns = signs[i].onset_ns;
 	for (size_t i = 0; i < count; i++) {
 		const struct symptom *s = &signs[i];
-		int named = tail != NULL && is_named(s, tail), better;
+		int named = tail != NULL && symptom_is_named(s, tail), better;
 
 		if (s->onset_ns - first_ns > SYMPTOM_TOGETHER_NS)
 			continue;
@@ -92,7 +92,7 @@ symptom_choose(const struct symptom *signs, size_t count, const char *tail)
 }
 
 static int
-is_noise(const char *line, size_t len)
+symptom_is_noise(const char *line, size_t len)
 {
 	size_t letters = 0;
 
@@ -116,7 +116,7 @@ symptom_stderr(const char *tail, char *ret, size_t cap_bytes)
 	 * stands between words. */
 	for (; *tail != '\0'; tail += n + (tail[n] == '\n')) {
 		n = strcspn(tail, "\n");
-		if (is_noise(tail, n))
+		if (symptom_is_noise(tail, n))
 			continue;
 		if (len + n + 2 >= cap_bytes)
 			break;

@@ -79,7 +79,7 @@ campaign_parse(const char *path, const char *text, struct conf **ret,
 }
 
 static void
-content_clear(struct campaign *c)
+campaign_content_clear(struct campaign *c)
 {
 	free(c->text);
 	free(c->error);
@@ -93,7 +93,7 @@ content_clear(struct campaign *c)
 static void
 campaign_free(struct campaign *c)
 {
-	content_clear(c);
+	campaign_content_clear(c);
 	free(c->name);
 	free(c->path);
 	free(c);
@@ -101,13 +101,13 @@ campaign_free(struct campaign *c)
 
 /* Take a file's text in, or note why not. */
 static void
-content_read(struct campaign *c)
+campaign_content_read(struct campaign *c)
 {
 	struct err err;
 	size_t len;
 	int rc;
 
-	content_clear(c);
+	campaign_content_clear(c);
 	c->read_unix_ns = clk_unix_ns();
 	rc = file_read(c->path, CAMPAIGN_TEXT_MAX, &c->text, &len, &err);
 	if (rc == 0 && memchr(c->text, '\0', len) != NULL)
@@ -150,7 +150,7 @@ campaign_add(struct campaigns *cs, const char *name)
 
 /* One file of the directory: 1 when it is new or has changed. */
 static int
-entry_look(struct campaigns *cs, const char *entry)
+campaign_entry_look(struct campaigns *cs, const char *entry)
 {
 	size_t len = strlen(entry), suffix = strlen(SUFFIX);
 	char name[CAMPAIGN_NAME_MAX + 1], path[4352];
@@ -179,7 +179,7 @@ entry_look(struct campaigns *cs, const char *entry)
 	c->mtime_ns = mtime_ns;
 	c->size_bytes = sb.st_size;
 	c->inode = sb.st_ino;
-	content_read(c);
+	campaign_content_read(c);
 	log_info("campaign %s: %s", name,
 	    c->error == NULL ? "read" : "broken, not started");
 	return 1;
@@ -206,7 +206,7 @@ campaigns_scan(struct campaigns *cs)
 	TAILQ_FOREACH (c, &cs->list, link)
 		c->seen = 0;
 	while ((de = readdir(d)) != NULL)
-		count += entry_look(cs, de->d_name);
+		count += campaign_entry_look(cs, de->d_name);
 	closedir(d);
 	TAILQ_FOREACH_SAFE (c, &cs->list, link, next) {
 		if (c->path == NULL || c->seen)
@@ -241,7 +241,7 @@ campaigns_submit(struct campaigns *cs, const char *name, const char *text,
 	}
 	if (c == NULL)
 		c = campaign_add(cs, name);
-	content_clear(c);
+	campaign_content_clear(c);
 	c->read_unix_ns = clk_unix_ns();
 	c->text = xstrdup(text);
 	c->conf = conf_dup(conf);

@@ -22,7 +22,7 @@
 
 /* "HH:MM", 24:00 being the end of the day. */
 static int
-minute_parse(const char *text, uint32_t *ret_min)
+schedule_minute_parse(const char *text, uint32_t *ret_min)
 {
 	unsigned h, m;
 	int used = 0;
@@ -36,7 +36,7 @@ minute_parse(const char *text, uint32_t *ret_min)
 }
 
 static int
-complain(const struct conf *c, const char *key, const char *allowed,
+schedule_complain(const struct conf *c, const char *key, const char *allowed,
     struct err *err)
 {
 	return err_set(err, -EINVAL, "%s: schedule.%s \"%s\": expected %s, UTC",
@@ -45,7 +45,7 @@ complain(const struct conf *c, const char *key, const char *allowed,
 }
 
 static int
-minute_compare(const void *a, const void *b)
+schedule_minute_compare(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -65,14 +65,16 @@ schedule_read(const struct conf *c, struct schedule *ret, struct err *err)
 	list = str_list_parse(conf_string(c, "schedule", "at"), &s.at_count);
 	rc = list == NULL || s.at_count > SCHEDULE_TIMES_MAX ? -EINVAL : 0;
 	for (size_t i = 0; rc == 0 && i < s.at_count; i++) {
-		rc = minute_parse(list[i], &s.at_min[i]);
+		rc = schedule_minute_parse(list[i], &s.at_min[i]);
 		if (s.at_min[i] == DAY_MIN)
 			rc = -EINVAL;
 	}
 	str_list_free(list);
 	if (rc < 0)
-		return complain(c, "at", "times of day as 02:00,14:30", err);
-	qsort(s.at_min, s.at_count, sizeof(s.at_min[0]), minute_compare);
+		return schedule_complain(c, "at", "times of day as 02:00,14:30",
+		    err);
+	qsort(s.at_min, s.at_count, sizeof(s.at_min[0]),
+	    schedule_minute_compare);
 	list = str_list_parse(conf_string(c, "schedule", "window"),
 	    &s.window_count);
 	rc = list == NULL || s.window_count > SCHEDULE_TIMES_MAX ? -EINVAL : 0;
@@ -83,15 +85,15 @@ schedule_read(const struct conf *c, struct schedule *ret, struct err *err)
 
 		if (dash != NULL)
 			*dash = '\0';
-		if (dash == NULL || minute_parse(list[i], from) < 0 ||
-		    minute_parse(dash + 1, to) < 0 || *from == *to ||
+		if (dash == NULL || schedule_minute_parse(list[i], from) < 0 ||
+		    schedule_minute_parse(dash + 1, to) < 0 || *from == *to ||
 		    *from == DAY_MIN)
 			rc = -EINVAL;
 	}
 	str_list_free(list);
 	if (rc < 0)
-		return complain(c, "window", "times of day as 22:00-06:00",
-		    err);
+		return schedule_complain(c, "window",
+		    "times of day as 22:00-06:00", err);
 	if (s.every_ns != 0 && s.at_count != 0)
 		return err_set(err, -EINVAL,
 		    "%s: schedule.at and schedule.every exclude each other",
@@ -112,7 +114,7 @@ schedule_has(const struct schedule *s)
 
 /* The longest that any window is still open; 0: all are shut. */
 static uint64_t
-window_left_ns(const struct schedule *s, uint64_t at_unix_ns)
+schedule_window_left_ns(const struct schedule *s, uint64_t at_unix_ns)
 {
 	uint64_t day_ns = at_unix_ns % DAY_NS, best = 0;
 
@@ -131,7 +133,7 @@ window_left_ns(const struct schedule *s, uint64_t at_unix_ns)
 
 /* When the next window opens, after a time when all are shut. */
 static uint64_t
-window_opens_ns(const struct schedule *s, uint64_t at_unix_ns)
+schedule_window_opens_ns(const struct schedule *s, uint64_t at_unix_ns)
 {
 	uint64_t day_ns = at_unix_ns % DAY_NS, best = DAY_NS;
 
@@ -149,7 +151,7 @@ window_opens_ns(const struct schedule *s, uint64_t at_unix_ns)
 /* The first base after a time: k * every + offset, or a time of day that is
  * shifted by offset. */
 static uint64_t
-base_after(const struct schedule *s, uint64_t after)
+schedule_base_after(const struct schedule *s, uint64_t after)
 {
 	uint64_t shifted = after > s->offset_ns ? after - s->offset_ns : 0;
 	uint64_t day = shifted / DAY_NS * DAY_NS;
@@ -179,14 +181,14 @@ schedule_next(const struct schedule *s, uint64_t after_unix_ns, double chance,
 	if (!schedule_has(s))
 		return 0;
 	for (int i = 0; i < TRIES_MAX; i++) {
-		uint64_t base = base_after(s, after);
-		uint64_t left = window_left_ns(s, base);
+		uint64_t base = schedule_base_after(s, after);
+		uint64_t left = schedule_window_left_ns(s, base);
 		uint64_t jitter = s->jitter_ns;
 
 		if (left == 0) {
 			/* Just before the window, so that a base at its very
 			 * start counts. */
-			after = window_opens_ns(s, base) - 1;
+			after = schedule_window_opens_ns(s, base) - 1;
 			continue;
 		}
 		if (jitter >= left)

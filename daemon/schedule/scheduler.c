@@ -70,7 +70,8 @@ scheduler_load(struct scheduler *a, const json_t *settings)
 }
 
 static const char *
-setting_get(const struct scheduler *a, const char *kind, const char *name)
+scheduler_setting_get(const struct scheduler *a, const char *kind,
+    const char *name)
 {
 	char key[128];
 
@@ -79,7 +80,7 @@ setting_get(const struct scheduler *a, const char *kind, const char *name)
 }
 
 static void
-setting_put(struct scheduler *a, const char *kind, const char *name,
+scheduler_setting_put(struct scheduler *a, const char *kind, const char *name,
     const char *value)
 {
 	char key[128];
@@ -92,7 +93,7 @@ setting_put(struct scheduler *a, const char *kind, const char *name,
 int
 scheduler_is_enabled(const struct scheduler *a, const struct campaign *c)
 {
-	const char *order = setting_get(a, "schedule", c->name);
+	const char *order = scheduler_setting_get(a, "schedule", c->name);
 
 	if (c->conf == NULL || c->path == NULL || !schedule_has(&c->schedule))
 		return 0;
@@ -106,10 +107,10 @@ scheduler_enable(struct scheduler *a, const struct campaign *c, int enabled)
 {
 	struct campaign *mine = campaigns_find(a->campaigns, c->name);
 
-	setting_put(a, "schedule", c->name, enabled ? "on" : "off");
+	scheduler_setting_put(a, "schedule", c->name, enabled ? "on" : "off");
 	mine->base_unix_ns = mine->next_unix_ns = 0;
 	/* What was due while it was off was not missed. */
-	setting_put(a, "due", c->name, "");
+	scheduler_setting_put(a, "due", c->name, "");
 }
 
 void
@@ -121,7 +122,7 @@ scheduler_reload(struct scheduler *a)
 
 /* The next start, after a base; remembered. */
 static void
-plan(struct scheduler *a, struct campaign *c, uint64_t after_unix_ns)
+scheduler_plan(struct scheduler *a, struct campaign *c, uint64_t after_unix_ns)
 {
 	char due[64];
 
@@ -131,16 +132,17 @@ plan(struct scheduler *a, struct campaign *c, uint64_t after_unix_ns)
 		return;
 	snprintf(due, sizeof(due), "%" PRIu64 " %" PRIu64, c->base_unix_ns,
 	    c->next_unix_ns);
-	setting_put(a, "due", c->name, due);
+	scheduler_setting_put(a, "due", c->name, due);
 }
 
 /* First sight of a campaign in this life, or after a change of its file. What
  * an earlier life had planned still counts, unless the schedule has changed
  * such that it would not plan it now. */
 static void
-plan_first(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
+scheduler_plan_first(struct scheduler *a, struct campaign *c,
+    uint64_t now_unix_ns)
 {
-	const char *due = setting_get(a, "due", c->name);
+	const char *due = scheduler_setting_get(a, "due", c->name);
 	uint64_t base = 0, start = 0, now_base, now_start;
 
 	if (due != NULL)
@@ -153,7 +155,7 @@ plan_first(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
 		c->next_unix_ns = start;
 		return;
 	}
-	plan(a, c, now_unix_ns);
+	scheduler_plan(a, c, now_unix_ns);
 }
 
 void
@@ -164,7 +166,7 @@ scheduler_mirror(struct scheduler *a)
 	if (a->scan_ns == 0 || clk_ns() - a->scan_ns >= SCAN_NS)
 		scheduler_reload(a);
 	TAILQ_FOREACH (c, campaigns_list(a->campaigns), link) {
-		const char *due = setting_get(a, "due", c->name);
+		const char *due = scheduler_setting_get(a, "due", c->name);
 
 		c->base_unix_ns = c->next_unix_ns = 0;
 		if (due != NULL && scheduler_is_enabled(a, c))
@@ -174,7 +176,7 @@ scheduler_mirror(struct scheduler *a)
 }
 
 static void
-start(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
+scheduler_start(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
 {
 	struct run_order o = { .campaign = c->name,
 		.conf = c->conf,
@@ -215,14 +217,14 @@ scheduler_tick(struct scheduler *a, uint64_t now_unix_ns)
 		}
 		if (now_unix_ns < a->ticked_unix_ns && c->next_unix_ns != 0 &&
 		    schedule_is_far(&c->schedule, c->base_unix_ns, now_unix_ns))
-			plan(a, c, now_unix_ns);
+			scheduler_plan(a, c, now_unix_ns);
 		if (c->next_unix_ns == 0)
-			plan_first(a, c, now_unix_ns);
+			scheduler_plan_first(a, c, now_unix_ns);
 		if (c->next_unix_ns == 0 || now_unix_ns < c->next_unix_ns)
 			continue;
-		start(a, c, now_unix_ns);
+		scheduler_start(a, c, now_unix_ns);
 		/* After a long absence only one run is recorded as missed. */
-		plan(a, c,
+		scheduler_plan(a, c,
 		    now_unix_ns - c->base_unix_ns >
 			    LATE_NS + c->schedule.jitter_ns
 			? now_unix_ns

@@ -79,7 +79,7 @@ series_free(struct series *s)
 }
 
 static struct family *
-family_of(const struct series *s, size_t row)
+series_family_of(const struct series *s, size_t row)
 {
 	while (row > 0 &&
 	    strcmp(series_rows[row - 1].family, series_rows[row].family) == 0)
@@ -91,7 +91,7 @@ size_t
 series_samples(const struct series *s, size_t row,
     const struct series_sample **ret)
 {
-	const struct family *f = family_of(s, row);
+	const struct family *f = series_family_of(s, row);
 
 	*ret = f->list;
 	return f->count;
@@ -99,7 +99,7 @@ series_samples(const struct series *s, size_t row,
 
 /* The first len bytes of a path in our own table. */
 static void
-word_of(const char *path, size_t len, char ret[WORD_MAX + 1])
+series_word_of(const char *path, size_t len, char ret[WORD_MAX + 1])
 {
 	assert(len <= WORD_MAX);
 	memcpy(ret, path, len);
@@ -108,28 +108,28 @@ word_of(const char *path, size_t len, char ret[WORD_MAX + 1])
 
 /* The number of a member of o, or of a member of that: "interval.lo". */
 static double
-number_at(const json_t *o, const char *path)
+series_number_at(const json_t *o, const char *path)
 {
 	const char *dot = strchr(path, '.');
 	char outer[WORD_MAX + 1];
 
 	if (dot == NULL)
 		return member_number(o, path);
-	word_of(path, (size_t)(dot - path), outer);
+	series_word_of(path, (size_t)(dot - path), outer);
 	return member_number(json_object_get(o, outer), dot + 1);
 }
 
 /* Are all of these members, with blanks between, there and above 0? */
 static int
-has_all(const json_t *o, const char *paths)
+series_has_all(const json_t *o, const char *paths)
 {
 	char path[WORD_MAX + 1];
 
 	while (paths != NULL && *paths != '\0') {
 		size_t len = strcspn(paths, " ");
 
-		word_of(paths, len, path);
-		if (!(number_at(o, path) > 0))
+		series_word_of(paths, len, path);
+		if (!(series_number_at(o, path) > 0))
 			return 0;
 		paths += len + strspn(paths + len, " ");
 	}
@@ -137,7 +137,7 @@ has_all(const json_t *o, const char *paths)
 }
 
 static int
-is_plain(const char *word)
+series_is_plain(const char *word)
 {
 	size_t len = 0;
 	char c;
@@ -152,7 +152,7 @@ is_plain(const char *word)
 
 /* The label's value; NULL when the record has none that may be shown. */
 static const char *
-label_value(const struct series_label *l, const struct place *p,
+series_label_value(const struct series_label *l, const struct place *p,
     char scratch[24])
 {
 	const json_t *v = NULL;
@@ -166,7 +166,7 @@ label_value(const struct series_label *l, const struct place *p,
 	case SERIES_FIXED:
 		return l->from;
 	case SERIES_CLASS:
-		return is_plain(p->class) ? p->class : NULL;
+		return series_is_plain(p->class) ? p->class : NULL;
 	case SERIES_TEST:
 		return STR_FIND(names_tests, word) >= 0 ? word : NULL;
 	case SERIES_WORD:
@@ -175,7 +175,7 @@ label_value(const struct series_label *l, const struct place *p,
 				return word;
 		return NULL;
 	case SERIES_NAME:
-		return is_plain(word) ? word : NULL;
+		return series_is_plain(word) ? word : NULL;
 	case SERIES_NODE:
 		return hostlist_name_check(word) >= 0 ? word : NULL;
 	case SERIES_INT:
@@ -190,7 +190,7 @@ label_value(const struct series_label *l, const struct place *p,
 
 /* {test="lat",phase="isolated"}; 0 when the record has no such labels. */
 static int
-labels_write(const struct series_row *row, const struct place *p,
+series_labels_write(const struct series_row *row, const struct place *p,
     char ret[LABELS_BYTES])
 {
 	size_t len = 0, name_bytes, value_bytes;
@@ -199,7 +199,8 @@ labels_write(const struct series_row *row, const struct place *p,
 	for (size_t i = 0; i < SERIES_LABELS_MAX && row->labels[i].name != NULL;
 	     i++) {
 		char scratch[24];
-		const char *value = label_value(&row->labels[i], p, scratch);
+		const char *value = series_label_value(&row->labels[i], p,
+		    scratch);
 
 		if (value == NULL)
 			return 0;
@@ -223,7 +224,7 @@ labels_write(const struct series_row *row, const struct place *p,
 }
 
 static struct series_sample *
-sample_of(struct family *f, const char *labels, size_t max)
+series_sample_of(struct family *f, const char *labels, size_t max)
 {
 	const json_t *at;
 
@@ -245,26 +246,27 @@ sample_of(struct family *f, const char *labels, size_t max)
 }
 
 static void
-take_number(struct series *s, size_t index, const struct place *p)
+series_take_number(struct series *s, size_t index, const struct place *p)
 {
 	const struct series_row *row = &series_rows[index];
 	const json_t *record = p->at[0], *inner = p->at[p->depth - 1];
-	int has = has_all(inner, row->needs);
-	double value = row->value != NULL && has ? number_at(inner, row->value)
-						 : NAN;
+	int has = series_has_all(inner, row->needs);
+	double value = row->value != NULL && has
+	    ? series_number_at(inner, row->value)
+	    : NAN;
 	char labels[LABELS_BYTES];
 	struct series_sample *sample;
 	const char *run;
 	double bytes;
 
 	if (row->over != NULL)
-		value /= number_at(inner, row->over);
+		value /= series_number_at(inner, row->over);
 	if ((row->keep == SERIES_LAST && !isfinite(value)) ||
 	    ((row->keep == SERIES_LARGEST || row->keep == SERIES_MERGED) &&
 		!has) ||
-	    !labels_write(row, p, labels))
+	    !series_labels_write(row, p, labels))
 		return;
-	sample = sample_of(family_of(s, index), labels,
+	sample = series_sample_of(series_family_of(s, index), labels,
 	    row->each != NULL ? NODES_MAX : SAMPLES_MAX);
 	/* Records may come while older ones are still read from the store. */
 	if (sample == NULL || (sample->is_new && !p->is_new))
@@ -310,7 +312,7 @@ take_number(struct series *s, size_t index, const struct place *p)
 /* The elements of an array of the place, and of arrays in them: "rails.nodes".
  */
 static void
-take_each(struct series *s, size_t index, const struct place *p,
+series_take_each(struct series *s, size_t index, const struct place *p,
     const char *path)
 {
 	size_t len = strcspn(path, "."), i;
@@ -320,25 +322,25 @@ take_each(struct series *s, size_t index, const struct place *p,
 	const json_t *v;
 
 	assert(p->depth < DEPTH_MAX);
-	word_of(path, len, name);
+	series_word_of(path, len, name);
 	inner.depth++;
 	member_foreach (p->at[p->depth - 1], name, i, v) {
 		inner.at[p->depth] = v;
 		if (rest != NULL)
-			take_each(s, index, &inner, rest);
+			series_take_each(s, index, &inner, rest);
 		else
-			take_number(s, index, &inner);
+			series_take_number(s, index, &inner);
 	}
 }
 
 static int
-fits(const char *have, const char *want)
+series_fits(const char *have, const char *want)
 {
 	return want == NULL || (have[0] == want[0] && strcmp(have, want) == 0);
 }
 
 static void
-record_take(struct series *s, const char *class, const json_t *record,
+series_record_take(struct series *s, const char *class, const json_t *record,
     int is_new)
 {
 	struct place p = { .at = { record },
@@ -354,26 +356,28 @@ record_take(struct series *s, const char *class, const json_t *record,
 	for (size_t i = 0; i < s->rows; i++) {
 		const struct series_row *row = &series_rows[i];
 
-		if (!fits(probe, row->probe) || !fits(of, row->of) ||
-		    !fits(baseline, row->baseline) || !fits(unit, row->unit))
+		if (!series_fits(probe, row->probe) ||
+		    !series_fits(of, row->of) ||
+		    !series_fits(baseline, row->baseline) ||
+		    !series_fits(unit, row->unit))
 			continue;
 		if (row->each != NULL)
-			take_each(s, i, &p, row->each);
+			series_take_each(s, i, &p, row->each);
 		else
-			take_number(s, i, &p);
+			series_take_number(s, i, &p);
 	}
 }
 
 void
 series_record(struct series *s, const char *class, const json_t *record)
 {
-	record_take(s, class, record, 1);
+	series_record_take(s, class, record, 1);
 }
 
 void
 series_record_old(struct series *s, const char *class, const json_t *record)
 {
-	record_take(s, class, record, 0);
+	series_record_take(s, class, record, 0);
 }
 
 #define WARM_RUNS 20 /* enough to have every campaign of a busy site */
@@ -388,10 +392,10 @@ struct warm {
 	json_t *run;  /* whose records were asked for */
 };
 
-static void next_run(struct warm *w);
+static void series_next_run(struct warm *w);
 
 static void
-records_cb(int status, json_t *result, void *arg)
+series_records_cb(int status, json_t *result, void *arg)
 {
 	struct warm *w = arg;
 	const json_t *record;
@@ -401,11 +405,11 @@ records_cb(int status, json_t *result, void *arg)
 		json_array_foreach (result, i, record)
 			w->take(w->arg, member_text(w->run, "class"), record);
 	json_decref(result);
-	next_run(w);
+	series_next_run(w);
 }
 
 static void
-next_run(struct warm *w)
+series_next_run(struct warm *w)
 {
 	size_t left;
 	json_t *args;
@@ -428,18 +432,18 @@ next_run(struct warm *w)
 	    strcmp(member_text(w->run, "campaign"), NAMES_PASS_CAMPAIGN) == 0);
 	args = json_pack("{s:O,s:i}", "run", json_object_get(w->run, "run"),
 	    "limit", 1000);
-	store_ask(w->store, STORE_RECORDS, args, records_cb, w);
+	store_ask(w->store, STORE_RECORDS, args, series_records_cb, w);
 	json_decref(args);
 }
 
 static void
-runs_cb(int status, json_t *result, void *arg)
+series_runs_cb(int status, json_t *result, void *arg)
 {
 	struct warm *w = arg;
 
 	w->runs = status == 0 ? result : json_array();
 	log_debug("series: %zu runs of before", json_array_size(w->runs));
-	next_run(w);
+	series_next_run(w);
 }
 
 void
@@ -452,6 +456,6 @@ series_warm(struct store *store, series_warm_cb *take, void *arg)
 	w->store = store;
 	w->take = take;
 	w->arg = arg;
-	store_ask(store, STORE_RUNS, args, runs_cb, w);
+	store_ask(store, STORE_RUNS, args, series_runs_cb, w);
 	json_decref(args);
 }

@@ -41,7 +41,7 @@ struct slurm_table {
 
 /* Takes the texts of row. */
 static void
-row_add(struct slurm_table *t, struct row row, const char *nodes)
+slurm_row_add(struct slurm_table *t, struct row row, const char *nodes)
 {
 	struct hostlist hl = { 0 };
 
@@ -61,7 +61,7 @@ row_add(struct slurm_table *t, struct row row, const char *nodes)
 
 /* The value of " NAME=" in a line of scontrol; the caller frees. */
 static char *
-value_of(const char *line, const char *name)
+slurm_value_of(const char *line, const char *name)
 {
 	size_t len = strlen(name);
 	const char *at = line;
@@ -76,7 +76,7 @@ value_of(const char *line, const char *name)
 }
 
 static int
-place_compare(const void *a, const void *b)
+slurm_place_compare(const void *a, const void *b)
 {
 	return strcmp(((const struct place *)a)->name,
 	    ((const struct place *)b)->name);
@@ -95,7 +95,7 @@ slurm_table_parse(const char *sinfo, const char *reservations)
 		char *nodes = strsep(&line, "|");
 
 		if (nodes != NULL)
-			row_add(t,
+			slurm_row_add(t,
 			    (struct row){ xstrdup(state), xstrdup(partition),
 				xstrdup(line == NULL ? "" : line) },
 			    nodes);
@@ -103,13 +103,13 @@ slurm_table_parse(const char *sinfo, const char *reservations)
 	free(text);
 	text = rest = xstrdup(reservations);
 	while ((line = strsep(&rest, "\n")) != NULL) {
-		struct row row = { .partition = value_of(line,
+		struct row row = { .partition = slurm_value_of(line,
 				       "ReservationName") };
-		char *nodes = value_of(line, "Nodes");
-		char *state = value_of(line, "State");
+		char *nodes = slurm_value_of(line, "Nodes");
+		char *state = slurm_value_of(line, "State");
 
 		if (row.partition[0] != '\0' && strcmp(state, "ACTIVE") == 0)
-			row_add(t, row, nodes);
+			slurm_row_add(t, row, nodes);
 		else
 			free(row.partition);
 		free(nodes);
@@ -118,7 +118,7 @@ slurm_table_parse(const char *sinfo, const char *reservations)
 	free(text);
 	if (t->place_count > 0)
 		qsort(t->places, t->place_count, sizeof(t->places[0]),
-		    place_compare);
+		    slurm_place_compare);
 	return t;
 }
 
@@ -143,7 +143,7 @@ slurm_table_free(struct slurm_table *t)
  * @ ^ reboot, - planned for another. Nodes of a reservation are idle for the
  * runs in it. */
 static enum slurm_node
-state_judge(const char *state, int in_reservation)
+slurm_state_judge(const char *state, int in_reservation)
 {
 	static const struct {
 		const char *state;
@@ -214,7 +214,7 @@ slurm_table_look(const struct slurm_table *t, const char *node,
 		    reservation);
 		return SLURM_OUT;
 	}
-	is = state_judge(row->state, reserved);
+	is = slurm_state_judge(row->state, reserved);
 	if (is != SLURM_IDLE)
 		err_say(err, "%.60s is %.20s in Slurm%s%.80s", node, row->state,
 		    strcmp(row->reason, "none") == 0 ? "" : ": ",
@@ -267,18 +267,18 @@ slurm_wants_idle(const struct slurm *s)
 }
 
 static void
-line_copy(char *ret, size_t cap_bytes, const char *text)
+slurm_line_copy(char *ret, size_t cap_bytes, const char *text)
 {
 	snprintf(ret, cap_bytes, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
 /* Said once for each new way to fail. */
 static void
-failed(struct slurm *s, const char *program, int status, const char *out)
+slurm_failed(struct slurm *s, const char *program, int status, const char *out)
 {
 	char line[SLURM_TEXT_MAX / 2], text[SLURM_TEXT_MAX];
 
-	line_copy(line, sizeof(line), out);
+	slurm_line_copy(line, sizeof(line), out);
 	snprintf(text, sizeof(text), "%s: exit %d%s%s", program, status,
 	    line[0] == '\0' ? "" : ": ", line);
 	if (strcmp(text, s->error) != 0)
@@ -296,7 +296,7 @@ slurm_nodes_set(struct slurm *s, const char *sinfo, const char *reservations)
 }
 
 static void
-reservations_cb(int status, const char *out, void *arg)
+slurm_reservations_cb(int status, const char *out, void *arg)
 {
 	struct slurm *s = arg;
 
@@ -304,14 +304,14 @@ reservations_cb(int status, const char *out, void *arg)
 	if (status == 0)
 		slurm_nodes_set(s, s->sinfo, out);
 	else
-		failed(s, "scontrol", status, out);
+		slurm_failed(s, "scontrol", status, out);
 	free(s->sinfo);
 	s->sinfo = NULL;
 }
 
 /* An answer that was cut off could end within a node's name. */
 static void
-sinfo_cb(int status, const char *out, void *arg)
+slurm_sinfo_cb(int status, const char *out, void *arg)
 {
 	char o[] = "-o", show[] = "show", reservation[] = "reservation";
 	char *words[] = { o, show, reservation, NULL };
@@ -319,15 +319,15 @@ sinfo_cb(int status, const char *out, void *arg)
 
 	s->nodes_child = NULL;
 	if (status != 0 || strlen(out) >= SPAWN_OUT_MAX) {
-		failed(s, "sinfo", status, out);
+		slurm_failed(s, "sinfo", status, out);
 		return;
 	}
 	s->sinfo = xstrdup(out);
 	s->nodes_child = slurm_call(s->base, &s->o.site, "scontrol", words,
-	    reservations_cb, s);
+	    slurm_reservations_cb, s);
 	if (s->nodes_child != NULL)
 		return;
-	failed(s, "scontrol", 127, strerror(errno));
+	slurm_failed(s, "scontrol", 127, strerror(errno));
 	free(s->sinfo);
 	s->sinfo = NULL;
 }
@@ -344,13 +344,13 @@ slurm_nodes_ask(struct slurm *s)
 		return;
 	s->asked_ns = now_ns;
 	s->nodes_child = slurm_call(s->base, &s->o.site, "sinfo", words,
-	    sinfo_cb, s);
+	    slurm_sinfo_cb, s);
 	if (s->nodes_child == NULL)
-		failed(s, "sinfo", 127, strerror(errno));
+		slurm_failed(s, "sinfo", 127, strerror(errno));
 }
 
 static int
-is_fresh(const struct slurm *s)
+slurm_is_fresh(const struct slurm *s)
 {
 	return s->table != NULL && clk_ns() - s->read_ns < SLURM_FRESH_NS;
 }
@@ -358,14 +358,14 @@ is_fresh(const struct slurm *s)
 int
 slurm_nodes_known(const struct slurm *s)
 {
-	return is_fresh(s) || s->error[0] != '\0';
+	return slurm_is_fresh(s) || s->error[0] != '\0';
 }
 
 enum slurm_node
 slurm_node_look(const struct slurm *s, const char *node, const char *partition,
     const char *reservation, struct err *err)
 {
-	if (is_fresh(s))
+	if (slurm_is_fresh(s))
 		return slurm_table_look(s->table, node, partition, reservation,
 		    err);
 	if (s->error[0] != '\0')
@@ -383,7 +383,7 @@ slurm_job_set(struct slurm *s, const char *run, uint64_t asked_ns,
 	char line[SLURM_TEXT_MAX], text[SLURM_TEXT_MAX + 40] = "", *rest = line;
 	const char *id, *state;
 
-	line_copy(line, sizeof(line), squeue);
+	slurm_line_copy(line, sizeof(line), squeue);
 	id = strsep(&rest, "|");
 	state = strsep(&rest, "|");
 	if (state != NULL)
@@ -397,7 +397,7 @@ slurm_job_set(struct slurm *s, const char *run, uint64_t asked_ns,
 }
 
 static void
-job_cb(int status, const char *out, void *arg)
+slurm_job_cb(int status, const char *out, void *arg)
 {
 	char line[SLURM_TEXT_MAX];
 	struct slurm *s = arg;
@@ -407,7 +407,7 @@ job_cb(int status, const char *out, void *arg)
 		slurm_job_set(s, s->job, s->job_ns, out);
 		return;
 	}
-	line_copy(line, sizeof(line), out);
+	slurm_line_copy(line, sizeof(line), out);
 	log_warnx("slurm: squeue: exit %d: %s", status, line);
 }
 
@@ -433,12 +433,12 @@ slurm_job_ask(struct slurm *s, const char *run)
 	s->job_ns = now_ns;
 	snprintf(s->job, sizeof(s->job), "%s", run);
 	snprintf(name, sizeof(name), "--name=" WIRE_JOB_PREFIX "%s", s->job);
-	s->job_child = slurm_call(s->base, &s->o.site, "squeue", words, job_cb,
-	    s);
+	s->job_child = slurm_call(s->base, &s->o.site, "squeue", words,
+	    slurm_job_cb, s);
 }
 
 static const char *
-job_get(const struct slurm *s, const char *run, const char *key)
+slurm_job_get(const struct slurm *s, const char *run, const char *key)
 {
 	return member_text_or(json_object_get(s->jobs, run), key, NULL);
 }
@@ -446,7 +446,7 @@ job_get(const struct slurm *s, const char *run, const char *key)
 const char *
 slurm_job_text(const struct slurm *s, const char *run)
 {
-	const char *text = job_get(s, run, "text");
+	const char *text = slurm_job_get(s, run, "text");
 
 	return text == NULL ? "" : text;
 }
@@ -459,16 +459,16 @@ slurm_job_state(const struct slurm *s, const char *run, uint64_t since_ns)
 
 	if ((uint64_t)json_integer_value(asked_ns) < since_ns)
 		return NULL;
-	return job_get(s, run, "state");
+	return slurm_job_get(s, run, "state");
 }
 
 static void
-ended_cb(int status, const char *out, void *arg)
+slurm_ended_cb(int status, const char *out, void *arg)
 {
 	char line[SLURM_TEXT_MAX];
 
 	(void)arg;
-	line_copy(line, sizeof(line), out);
+	slurm_line_copy(line, sizeof(line), out);
 	if (status != 0)
 		log_warnx("slurm: scancel: exit %d: %s", status, line);
 }
@@ -482,7 +482,7 @@ slurm_job_end(struct slurm *s, const char *run)
 	if (s->base == NULL)
 		return;
 	snprintf(name, sizeof(name), "--name=" WIRE_JOB_PREFIX "%.80s", run);
-	if (slurm_call(s->base, &s->o.site, "scancel", words, ended_cb, NULL) ==
-	    NULL)
+	if (slurm_call(s->base, &s->o.site, "scancel", words, slurm_ended_cb,
+		NULL) == NULL)
 		log_warn("slurm: scancel");
 }

@@ -41,7 +41,7 @@ struct spawned {
 };
 
 static void
-spawned_free(struct spawned *s)
+spawn_spawned_free(struct spawned *s)
 {
 	struct stream *const both[] = { &s->out, &s->err };
 
@@ -56,7 +56,7 @@ spawned_free(struct spawned *s)
 }
 
 static void
-text_add(struct stream *t, const char *part, size_t len)
+spawn_text_add(struct stream *t, const char *part, size_t len)
 {
 	size_t room = SPAWN_OUT_MAX - t->len;
 
@@ -69,16 +69,16 @@ text_add(struct stream *t, const char *part, size_t len)
 }
 
 static void
-finish(struct spawned *s, int status)
+spawn_finish(struct spawned *s, int status)
 {
 	int complains = status != 0 && s->err.len > 0;
 
 	s->cb(status, complains ? s->err.text : s->out.text, s->arg);
-	spawned_free(s);
+	spawn_spawned_free(s);
 }
 
 static void
-reap_arm(struct spawned *s)
+spawn_reap_arm(struct spawned *s)
 {
 	struct timeval tv = { .tv_usec = REAP_MS * 1000 };
 
@@ -86,7 +86,7 @@ reap_arm(struct spawned *s)
 }
 
 static void
-reap_cb(evutil_socket_t fd, short what, void *arg)
+spawn_reap_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct spawned *s = arg;
 	int status;
@@ -96,14 +96,14 @@ reap_cb(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	rc = s->pid == 0 ? -1 : waitpid(s->pid, &status, WNOHANG);
 	if (rc == 0)
-		reap_arm(s);
+		spawn_reap_arm(s);
 	else
-		finish(s, rc < 0 ? 127 : program_exit(status));
+		spawn_finish(s, rc < 0 ? 127 : program_exit(status));
 }
 
 /* Kills the process group, and with it what a shell has started. */
 static void
-timer_cb(evutil_socket_t fd, short what, void *arg)
+spawn_timer_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct spawned *s = arg;
 
@@ -112,11 +112,11 @@ timer_cb(evutil_socket_t fd, short what, void *arg)
 	if (s->pid > 0)
 		kill(-s->pid, SIGKILL);
 	event_del(s->out.readable);
-	reap_arm(s);
+	spawn_reap_arm(s);
 }
 
 static void
-readable_cb(evutil_socket_t fd, short what, void *arg)
+spawn_readable_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct stream *t = arg;
 	char part[16 * 1024];
@@ -127,17 +127,17 @@ readable_cb(evutil_socket_t fd, short what, void *arg)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n > 0) {
-		text_add(t, part, (size_t)n);
+		spawn_text_add(t, part, (size_t)n);
 		return;
 	}
 	event_del(t->readable);
 	if (t == &t->of->out)
-		reap_arm(t->of);
+		spawn_reap_arm(t->of);
 }
 
 /* 0, or -errno; *ret_end is for the program. */
 static int
-stream_open(struct stream *t, struct spawned *of, struct event_base *base,
+spawn_stream_open(struct stream *t, struct spawned *of, struct event_base *base,
     int *ret_end)
 {
 	int fds[2];
@@ -147,8 +147,8 @@ stream_open(struct stream *t, struct spawned *of, struct event_base *base,
 	/* the program's end blocks, as it expects */
 	fcntl(fds[1], F_SETFL, 0);
 	*t = (struct stream){ .of = of, .fd = fds[0], .text = xstrdup("") };
-	t->readable = event_new(base, t->fd, EV_READ | EV_PERSIST, readable_cb,
-	    t);
+	t->readable = event_new(base, t->fd, EV_READ | EV_PERSIST,
+	    spawn_readable_cb, t);
 	*ret_end = fds[1];
 	return 0;
 }
@@ -163,9 +163,9 @@ spawn_start(struct event_base *base, char *const *argv, char *const *env,
 
 	s->cb = cb;
 	s->arg = arg;
-	rc = stream_open(&s->out, s, base, &out);
+	rc = spawn_stream_open(&s->out, s, base, &out);
 	if (rc == 0)
-		rc = stream_open(&s->err, s, base, &err);
+		rc = spawn_stream_open(&s->err, s, base, &err);
 	if (rc < 0) {
 		if (out >= 0) {
 			event_free(s->out.readable);
@@ -177,17 +177,17 @@ spawn_start(struct event_base *base, char *const *argv, char *const *env,
 		errno = -rc;
 		return NULL;
 	}
-	s->timer = evtimer_new(base, timer_cb, s);
-	s->reap = evtimer_new(base, reap_cb, s);
+	s->timer = evtimer_new(base, spawn_timer_cb, s);
+	s->reap = evtimer_new(base, spawn_reap_cb, s);
 	rc = program_start(argv, env, out, err, &s->pid);
 	close(out);
 	close(err);
 	if (rc != 0) {
 		s->pid = 0;
-		text_add(&s->err, argv[0], strlen(argv[0]));
-		text_add(&s->err, ": ", 2);
-		text_add(&s->err, strerror(-rc), strlen(strerror(-rc)));
-		reap_arm(s);
+		spawn_text_add(&s->err, argv[0], strlen(argv[0]));
+		spawn_text_add(&s->err, ": ", 2);
+		spawn_text_add(&s->err, strerror(-rc), strlen(strerror(-rc)));
+		spawn_reap_arm(s);
 		return s;
 	}
 	event_add(s->out.readable, NULL);
@@ -205,7 +205,7 @@ spawn_cancel(struct spawned *s)
 		kill(-s->pid, SIGKILL);
 		waitpid(s->pid, NULL, 0);
 	}
-	spawned_free(s);
+	spawn_spawned_free(s);
 }
 
 static char path_env[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";

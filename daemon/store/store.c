@@ -88,7 +88,7 @@ store_done_post(struct store_done *d, struct store_jobs *jobs)
 
 /* Tell the owners. One call may make others: those wait for the next turn. */
 static void
-deliver(struct store_done *d)
+store_deliver(struct store_done *d)
 {
 	struct store_jobs jobs = TAILQ_HEAD_INITIALIZER(jobs);
 	struct store_job *job;
@@ -110,7 +110,7 @@ deliver(struct store_done *d)
 }
 
 static void
-done_cb(evutil_socket_t fd, short what, void *arg)
+store_done_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct store *st = arg;
 	uint64_t count;
@@ -118,7 +118,7 @@ done_cb(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	if (read((int)fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		log_warn("store: eventfd");
-	deliver(&st->done);
+	store_deliver(&st->done);
 	if (st->behind && !store_is_behind(st) && st->room != NULL)
 		st->room(st->room_arg);
 }
@@ -157,8 +157,8 @@ store_open(const struct store_options *o, struct event_base *base,
 		rc = -errno;
 		log_warn("store: eventfd");
 	} else {
-		d->event = event_new(base, d->fd, EV_READ | EV_PERSIST, done_cb,
-		    st);
+		d->event = event_new(base, d->fd, EV_READ | EV_PERSIST,
+		    store_done_cb, st);
 		rc = event_add(d->event, NULL) < 0 ? -EIO : 0;
 	}
 	if (sql_engine_find(o->url, &err) == NULL) {
@@ -197,7 +197,7 @@ store_close(struct store *st)
 	st->writer = NULL;
 	/* A callback may ask again; nobody answers any more, so that ends. */
 	while (!TAILQ_EMPTY(&st->done.jobs))
-		deliver(&st->done);
+		store_deliver(&st->done);
 	if (st->done.event != NULL)
 		event_free(st->done.event);
 	if (st->done.fd >= 0)
@@ -260,7 +260,7 @@ store_term(const struct store *st)
 
 /* Answers come on a later turn of the loop, refusals too. */
 static void
-refuse(struct store *st, struct store_job *job, int status)
+store_refuse(struct store *st, struct store_job *job, int status)
 {
 	struct store_jobs jobs = TAILQ_HEAD_INITIALIZER(jobs);
 
@@ -270,7 +270,7 @@ refuse(struct store *st, struct store_job *job, int status)
 }
 
 static json_t *
-event_json(const struct store_event *e)
+store_event_json(const struct store_event *e)
 {
 	json_t *o;
 
@@ -283,30 +283,31 @@ event_json(const struct store_event *e)
 }
 
 static void
-add(struct store *st, struct store_job *job)
+store_add(struct store *st, struct store_job *job)
 {
 	int rc = st->writer != NULL ? store_writer_add(st->writer, job)
 				    : -ECANCELED;
 
 	if (rc < 0)
-		refuse(st, job, rc);
+		store_refuse(st, job, rc);
 }
 
 static void
-put_telling(struct store *st, int what, json_t *object,
+store_put_telling(struct store *st, int what, json_t *object,
     const struct store_event *event, store_cb *cb, void *arg)
 {
 	struct store_job *job = store_job_new(what, object, cb, arg);
 
 	if (event != NULL)
-		job->event = event_json(event);
-	add(st, job);
+		job->event = store_event_json(event);
+	store_add(st, job);
 }
 
 static void
-put(struct store *st, int what, json_t *object, store_cb *cb, void *arg)
+store_queue_put(struct store *st, int what, json_t *object, store_cb *cb,
+    void *arg)
 {
-	put_telling(st, what, object, NULL, cb, arg);
+	store_put_telling(st, what, object, NULL, cb, arg);
 }
 
 void
@@ -323,21 +324,21 @@ store_put_record(struct store *st, const json_t *record, size_t text_bytes,
 	struct store_job *job = store_job_new(PUT_RECORD, mine, cb, arg);
 
 	job->cost = text_bytes / STORE_VALUE_BYTES;
-	add(st, job);
+	store_add(st, job);
 }
 
 void
 store_put_run(struct store *st, const json_t *run,
     const struct store_event *event, store_cb *cb, void *arg)
 {
-	put_telling(st, PUT_RUN, json_deep_copy(run), event, cb, arg);
+	store_put_telling(st, PUT_RUN, json_deep_copy(run), event, cb, arg);
 }
 
 void
 store_put_counters(struct store *st, const char *run, const char *node,
     int64_t border, int64_t at_unix_ns, const json_t *nics)
 {
-	put(st, PUT_COUNTERS,
+	store_queue_put(st, PUT_COUNTERS,
 	    json_pack("{s:s,s:s,s:I,s:I,s:o}", "run", run, "node", node,
 		"border", (json_int_t)border, "at_unix_ns",
 		(json_int_t)at_unix_ns, "nics", json_deep_copy(nics)),
@@ -347,7 +348,7 @@ store_put_counters(struct store *st, const char *run, const char *node,
 void
 store_put_node(struct store *st, const json_t *node)
 {
-	put(st, PUT_NODE, json_deep_copy(node), NULL, NULL);
+	store_queue_put(st, PUT_NODE, json_deep_copy(node), NULL, NULL);
 }
 
 void
@@ -362,14 +363,14 @@ void
 store_tell(struct store *st, const struct store_event *event, store_cb *cb,
     void *arg)
 {
-	put(st, PUT_EVENT, event_json(event), cb, arg);
+	store_queue_put(st, PUT_EVENT, store_event_json(event), cb, arg);
 }
 
 void
 store_put_verdict(struct store *st, const json_t *verdict,
     const struct store_event *event)
 {
-	put_telling(st, PUT_VERDICT, json_deep_copy(verdict), event, NULL,
+	store_put_telling(st, PUT_VERDICT, json_deep_copy(verdict), event, NULL,
 	    NULL);
 }
 
@@ -380,38 +381,38 @@ store_put_baseline(struct store *st, const char *name, const json_t *body)
 
 	if (body != NULL)
 		json_object_set_new(object, "body", json_deep_copy(body));
-	put(st, PUT_BASELINE, object, NULL, NULL);
+	store_queue_put(st, PUT_BASELINE, object, NULL, NULL);
 }
 
 void
 store_put_topology(struct store *st, const char *text)
 {
-	put(st, PUT_TOPOLOGY, json_pack("{s:o}", "text", text_json(text)), NULL,
-	    NULL);
+	store_queue_put(st, PUT_TOPOLOGY,
+	    json_pack("{s:o}", "text", text_json(text)), NULL, NULL);
 }
 
 void
 store_put_batch_job(struct store *st, const json_t *job)
 {
-	put(st, PUT_JOB, json_deep_copy(job), NULL, NULL);
+	store_queue_put(st, PUT_JOB, json_deep_copy(job), NULL, NULL);
 }
 
 void
 store_put_in_band(struct store *st, const json_t *row)
 {
-	put(st, PUT_IN_BAND, json_deep_copy(row), NULL, NULL);
+	store_queue_put(st, PUT_IN_BAND, json_deep_copy(row), NULL, NULL);
 }
 
 void
 store_put_occasion(struct store *st, const json_t *occasion)
 {
-	put(st, PUT_OCCASION, json_deep_copy(occasion), NULL, NULL);
+	store_queue_put(st, PUT_OCCASION, json_deep_copy(occasion), NULL, NULL);
 }
 
 void
 store_put_shares(struct store *st, const json_t *shares)
 {
-	put(st, PUT_SHARES, json_deep_copy(shares), NULL, NULL);
+	store_queue_put(st, PUT_SHARES, json_deep_copy(shares), NULL, NULL);
 }
 
 void
@@ -422,7 +423,7 @@ store_put_setting(struct store *st, const char *key, const char *value,
 
 	if (value != NULL)
 		json_object_set_new(object, "value", text_json(value));
-	put(st, PUT_SETTING, object, cb, arg);
+	store_queue_put(st, PUT_SETTING, object, cb, arg);
 }
 
 void
@@ -437,7 +438,7 @@ store_tell_others(struct store *st, const json_t *told)
 void
 store_ship(struct store *st, const json_t *ask, store_cb *cb, void *arg)
 {
-	put(st, ASK_SHIP, json_deep_copy(ask), cb, arg);
+	store_queue_put(st, ASK_SHIP, json_deep_copy(ask), cb, arg);
 }
 
 int
@@ -449,13 +450,13 @@ store_awaits_copy(const struct store *st)
 void
 store_when_copied(struct store *st, store_cb *cb, void *arg)
 {
-	put(st, ASK_COPIED, json_null(), cb, arg);
+	store_queue_put(st, ASK_COPIED, json_null(), cb, arg);
 }
 
 void
 store_when_stored(struct store *st, store_cb *cb, void *arg)
 {
-	put(st, ASK_STORED, json_null(), cb, arg);
+	store_queue_put(st, ASK_STORED, json_null(), cb, arg);
 }
 
 void
@@ -475,7 +476,7 @@ store_ask_for(struct store *st, enum store_question what, const json_t *args,
 	    ? store_reader_add(st->readers[reader], job)
 	    : -ECANCELED;
 	if (rc < 0)
-		refuse(st, job, rc);
+		store_refuse(st, job, rc);
 }
 
 void

@@ -24,7 +24,7 @@
 #define SCAN_MAX 20000
 
 static json_t *
-read_text(struct sql_stmt *q, int column)
+store_ask_read_text(struct sql_stmt *q, int column)
 {
 	const char *text = sql_column_text(q, column);
 
@@ -32,7 +32,7 @@ read_text(struct sql_stmt *q, int column)
 }
 
 static json_t *
-read_int(struct sql_stmt *q, int column)
+store_ask_read_int(struct sql_stmt *q, int column)
 {
 	return json_integer(sql_column_int(q, column));
 }
@@ -49,7 +49,7 @@ store_read_json(struct sql_stmt *q, int column)
 }
 
 static json_t *
-read_real(struct sql_stmt *q, int column)
+store_ask_read_real(struct sql_stmt *q, int column)
 {
 	struct sql_value v = sql_column(q, column);
 
@@ -58,7 +58,7 @@ read_real(struct sql_stmt *q, int column)
 
 /* NULL, which is left out, where the column has none. */
 static json_t *
-read_json_if(struct sql_stmt *q, int column)
+store_ask_read_json_if(struct sql_stmt *q, int column)
 {
 	return sql_column(q, column).type == SQL_NULL
 	    ? NULL
@@ -68,7 +68,7 @@ read_json_if(struct sql_stmt *q, int column)
 /* Of a run's body, as a hostlist: of 200 runs of 10,000 nodes the names alone
  * would be 20 MB. */
 static json_t *
-read_nodes(struct sql_stmt *q, int column)
+store_ask_read_nodes(struct sql_stmt *q, int column)
 {
 	json_t *run = store_read_json(q, column), *name, *ret;
 	const json_t *nodes = json_object_get(run, "nodes");
@@ -90,10 +90,10 @@ read_nodes(struct sql_stmt *q, int column)
 
 /* Of two columns. */
 static json_t *
-read_interval(struct sql_stmt *q, int column)
+store_ask_read_interval(struct sql_stmt *q, int column)
 {
-	return json_pack("{s:o,s:o}", "lo", read_real(q, column), "hi",
-	    read_real(q, column + 1));
+	return json_pack("{s:o,s:o}", "lo", store_ask_read_real(q, column),
+	    "hi", store_ask_read_real(q, column + 1));
 }
 
 int64_t
@@ -124,7 +124,7 @@ store_read_rows(struct sql_stmt *q, int (*one)(struct sql_stmt *, void *),
 }
 
 static int
-read_backup(struct store_reading *r, const json_t *args, json_t **ret)
+store_ask_read_backup(struct store_reading *r, const json_t *args, json_t **ret)
 {
 	const char *path = member_text_or(args, "path", NULL);
 	uint64_t began_ns = clk_ns();
@@ -145,7 +145,7 @@ read_backup(struct store_reading *r, const json_t *args, json_t **ret)
 }
 
 static int
-check_row(struct sql_stmt *q, void *arg)
+store_ask_check_row(struct sql_stmt *q, void *arg)
 {
 	char **text = arg, *more;
 	const char *line = sql_column_text(q, 0);
@@ -158,7 +158,7 @@ check_row(struct sql_stmt *q, void *arg)
 }
 
 static int
-read_check(struct store_reading *r, const json_t *args, json_t **ret)
+store_ask_read_check(struct store_reading *r, const json_t *args, json_t **ret)
 {
 	char *text = xstrdup("");
 	struct sql_stmt *q = NULL;
@@ -167,7 +167,7 @@ read_check(struct store_reading *r, const json_t *args, json_t **ret)
 	(void)args;
 	rc = sql_prepare(r->db, r->db->engine->check, &q);
 	if (rc == 0)
-		rc = store_read_rows(q, check_row, &text);
+		rc = store_read_rows(q, store_ask_check_row, &text);
 	/* A store too broken to be checked has been checked. */
 	if (rc == 0 || rc == -EBADMSG) {
 		*ret = json_pack("{s:b,s:o}", "ok",
@@ -180,7 +180,7 @@ read_check(struct store_reading *r, const json_t *args, json_t **ret)
 }
 
 static int
-read_leader(struct store_reading *r, const json_t *args, json_t **ret)
+store_ask_read_leader(struct store_reading *r, const json_t *args, json_t **ret)
 {
 	const struct sql_engine *e = r->db->engine;
 	const char *mark = member_text_or(args, "depose", NULL);
@@ -201,27 +201,31 @@ read_leader(struct store_reading *r, const json_t *args, json_t **ret)
 	if (rc == 0)
 		rc = sql_step(q);
 	if (rc > 0)
-		*ret = json_pack("{s:o, s:I, s:I, s:o}", "who", read_text(q, 0),
-		    "term", (json_int_t)sql_column_int(q, 1), "lease_ns",
-		    (json_int_t)sql_column_int(q, 2), "mark", read_text(q, 3));
+		*ret = json_pack("{s:o, s:I, s:I, s:o}", "who",
+		    store_ask_read_text(q, 0), "term",
+		    (json_int_t)sql_column_int(q, 1), "lease_ns",
+		    (json_int_t)sql_column_int(q, 2), "mark",
+		    store_ask_read_text(q, 3));
 	sql_finalize(q);
 	return rc > 0 ? 0 : rc < 0 ? rc : -ENOENT;
 }
 
 static int
-cluster_row(struct sql_stmt *q, void *arg)
+store_ask_cluster_row(struct sql_stmt *q, void *arg)
 {
 	return json_array_append_new(arg,
-		   json_pack("{s:o, s:I, s:I, s:o}", "cluster", read_text(q, 0),
-		       "lease_ns", (json_int_t)sql_column_int(q, 1),
-		       "silent_ns", (json_int_t)sql_column_int(q, 2), "told",
-		       read_text(q, 3))) < 0
+		   json_pack("{s:o, s:I, s:I, s:o}", "cluster",
+		       store_ask_read_text(q, 0), "lease_ns",
+		       (json_int_t)sql_column_int(q, 1), "silent_ns",
+		       (json_int_t)sql_column_int(q, 2), "told",
+		       store_ask_read_text(q, 3))) < 0
 	    ? -ENOMEM
 	    : 0;
 }
 
 static int
-read_clusters(struct store_reading *r, const json_t *args, json_t **ret)
+store_ask_read_clusters(struct store_reading *r, const json_t *args,
+    json_t **ret)
 {
 	const char *statement = r->db->engine->clusters;
 	struct sql_stmt *q = NULL, *rows = NULL;
@@ -237,7 +241,7 @@ read_clusters(struct store_reading *r, const json_t *args, json_t **ret)
 		rc = sql_prepare(r->db, sql_column_text(q, 0), &rows);
 	sql_finalize(q);
 	if (rows != NULL)
-		rc = store_read_rows(rows, cluster_row, list);
+		rc = store_read_rows(rows, store_ask_cluster_row, list);
 	if (rc < 0)
 		json_decref(list);
 	else
@@ -285,21 +289,25 @@ static const struct question {
 	    .with = "campaign",
 	    .sql_with = RUNS "WHERE campaign = ?1" RUNS_WHERE,
 	    .sql = RUNS "WHERE CAST(?1 AS TEXT) IS NULL" RUNS_WHERE,
-	    .columns = { { "", store_read_json }, { "records", read_int } } },
+	    .columns = { { "", store_read_json },
+		{ "records", store_ask_read_int } } },
 	[STORE_RUN] = { .one = 1,
 	    .params = { { "run" } },
 	    .sql = RUNS "WHERE run = ?1",
-	    .columns = { { "", store_read_json }, { "records", read_int } } },
+	    .columns = { { "", store_read_json },
+		{ "records", store_ask_read_int } } },
 	[STORE_LIVE_RUNS] = { .columns = { { "", store_read_json },
-				  { "records", read_int } },
+				  { "records", store_ask_read_int } },
 	    .sql = RUNS "WHERE final = 0 ORDER BY id LIMIT 20000" },
 	[STORE_RECORDS] = { .read = store_read_records },
 	[STORE_ACKS] = { .read = store_read_acks },
 	[STORE_COUNTERS] = { .of_run = 1,
 	    .sql = "SELECT border, node, at_unix_ns, nics FROM counters"
 		   " WHERE run_id = ?1 ORDER BY border, node LIMIT 100000",
-	    .columns = { { "border", read_int }, { "node", read_text },
-		{ "at_unix_ns", read_int }, { "nics", store_read_json } } },
+	    .columns = { { "border", store_ask_read_int },
+		{ "node", store_ask_read_text },
+		{ "at_unix_ns", store_ask_read_int },
+		{ "nics", store_read_json } } },
 	/* Ascending. Without after_id the newest ones, so that "events" alone
 	 * shows what just happened. */
 	[STORE_EVENTS] = { .params = { { "after_id", 0, 0, INT64_MAX },
@@ -311,9 +319,12 @@ static const struct question {
 	    .sql_with = EVENTS " LIMIT ?3",
 	    .sql = "SELECT * FROM (" EVENTS
 		   " DESC LIMIT ?3) AS newest ORDER BY id",
-	    .columns = { { "id", read_int }, { "at_unix_ns", read_int },
-		{ "kind", read_text }, { "subject", read_text },
-		{ "text", read_text }, { "body", read_json_if } } },
+	    .columns = { { "id", store_ask_read_int },
+		{ "at_unix_ns", store_ask_read_int },
+		{ "kind", store_ask_read_text },
+		{ "subject", store_ask_read_text },
+		{ "text", store_ask_read_text },
+		{ "body", store_ask_read_json_if } } },
 	[STORE_NODES] = { .columns = { { "", store_read_json } },
 	    .sql = "SELECT body FROM node ORDER BY node" },
 	[STORE_SETTINGS] = { .pairs = 1,
@@ -331,10 +342,13 @@ static const struct question {
 		   " AND (?2 IS NULL OR run.campaign = ?2)"
 		   " AND (?3 IS NULL OR d.test = ?3) AND d.at_unix_ns < ?5"
 		   " ORDER BY d.at_unix_ns DESC, d.id DESC LIMIT ?4",
-	    .columns = { { "at_unix_ns", read_int }, { "run", read_text },
-		{ "created_unix_ns", read_int }, { "campaign", read_text },
-		{ "test", read_text }, { "of", read_text },
-		{ "value", read_real }, { "interval", read_interval } } },
+	    .columns = { { "at_unix_ns", store_ask_read_int },
+		{ "run", store_ask_read_text },
+		{ "created_unix_ns", store_ask_read_int },
+		{ "campaign", store_ask_read_text },
+		{ "test", store_ask_read_text }, { "of", store_ask_read_text },
+		{ "value", store_ask_read_real },
+		{ "interval", store_ask_read_interval } } },
 	/* Newest first. The headline's interval is lo and hi. Second passes
 	 * are of six nodes, one of them slow: asked for by name only. */
 	[STORE_CANARIES] = { .params = { { "from_unix_ns", 0, 0, INT64_MAX },
@@ -350,12 +364,15 @@ static const struct question {
 		   " run.campaign = ?3) AND (?4 IS NULL OR d.test = ?4)"
 		   " AND (?5 IS NULL OR d.phase = ?5)"
 		   " ORDER BY d.at_unix_ns DESC, d.id DESC LIMIT ?6",
-	    .columns = { { "at_unix_ns", read_int }, { "n", read_int },
-		{ "run", read_text }, { "campaign", read_text },
-		{ "test", read_text }, { "phase", read_text },
-		{ "unit", read_text }, { "mean", read_real },
-		{ "p50", read_real }, { "p99", read_real }, { "lo", read_real },
-		{ "hi", read_real } } },
+	    .columns = { { "at_unix_ns", store_ask_read_int },
+		{ "n", store_ask_read_int }, { "run", store_ask_read_text },
+		{ "campaign", store_ask_read_text },
+		{ "test", store_ask_read_text },
+		{ "phase", store_ask_read_text },
+		{ "unit", store_ask_read_text },
+		{ "mean", store_ask_read_real }, { "p50", store_ask_read_real },
+		{ "p99", store_ask_read_real }, { "lo", store_ask_read_real },
+		{ "hi", store_ask_read_real } } },
 	/* Newest first: plans beside their baselines, and on which nodes. */
 	[STORE_SPEEDUPS] = { .params = { { "from_unix_ns", 0, 0, INT64_MAX },
 				 { "limit", 100, 1, 1000 } },
@@ -366,9 +383,11 @@ static const struct question {
 		   " FROM record AS d JOIN run ON run.id = d.run_id"
 		   " WHERE d.probe = 'speedup' AND d.at_unix_ns >= ?1"
 		   " ORDER BY d.at_unix_ns DESC, d.id DESC LIMIT ?2",
-	    .columns = { { "", store_read_json }, { "at_unix_ns", read_int },
-		{ "run", read_text }, { "nodes", read_nodes },
-		{ "shares", read_json_if } } },
+	    .columns = { { "", store_read_json },
+		{ "at_unix_ns", store_ask_read_int },
+		{ "run", store_ask_read_text },
+		{ "nodes", store_ask_read_nodes },
+		{ "shares", store_ask_read_json_if } } },
 	[STORE_VERDICTS] = { .params = { { "kind" }, { "subject" },
 				 { "limit", 100, 1, 10000 },
 				 { "from_unix_ns", 0, 0, INT64_MAX },
@@ -382,21 +401,22 @@ static const struct question {
 		   " AND (?2 IS NULL OR subject = ?2)"
 		   " AND at_unix_ns >= ?4 AND at_unix_ns < ?5"
 		   " ORDER BY id DESC LIMIT ?3",
-	    .columns = { { "", store_read_json }, { "id", read_int },
-		{ "at_unix_ns", read_int } } },
+	    .columns = { { "", store_read_json }, { "id", store_ask_read_int },
+		{ "at_unix_ns", store_ask_read_int } } },
 	[STORE_BASELINES] = { .params = { { "name" } },
 	    .sql = "SELECT name, at_unix_ns, CASE WHEN ?1 IS NULL THEN NULL"
 		   " ELSE body END FROM baseline"
 		   " WHERE ?1 IS NULL OR name = ?1 ORDER BY name LIMIT 1000",
-	    .columns = { { "name", read_text }, { "at_unix_ns", read_int },
-		{ "body", read_json_if } } },
+	    .columns = { { "name", store_ask_read_text },
+		{ "at_unix_ns", store_ask_read_int },
+		{ "body", store_ask_read_json_if } } },
 	[STORE_TOPOLOGY] = { .params = { { "at_unix_ns", INT64_MAX, 0,
 					     INT64_MAX },
 				 { "limit", 1, 1, 100 } },
 	    .sql = "SELECT body, id, from_unix_ns FROM topology"
 		   " WHERE from_unix_ns <= ?1 ORDER BY id DESC LIMIT ?2",
-	    .columns = { { "", store_read_json }, { "id", read_int },
-		{ "from_unix_ns", read_int } } },
+	    .columns = { { "", store_read_json }, { "id", store_ask_read_int },
+		{ "from_unix_ns", store_ask_read_int } } },
 	[STORE_JOBS] = { .params = { { "from_unix_ns", 0, 0, INT64_MAX },
 			     { "to_unix_ns", INT64_MAX, 0, INT64_MAX },
 			     { "job" }, { "name" }, { "limit", 200, 1, 10000 },
@@ -433,15 +453,15 @@ static const struct question {
 		   " ORDER BY at_unix_ns DESC LIMIT ?3",
 	    .columns = { { "", store_read_json } } },
 	[STORE_HEARD] = { .read = store_read_heard },
-	[STORE_BACKUP] = { .read = read_backup },
-	[STORE_CHECK] = { .read = read_check },
-	[STORE_LEADER] = { .read = read_leader },
-	[STORE_CLUSTERS] = { .read = read_clusters },
+	[STORE_BACKUP] = { .read = store_ask_read_backup },
+	[STORE_CHECK] = { .read = store_ask_read_check },
+	[STORE_LEADER] = { .read = store_ask_read_leader },
+	[STORE_CLUSTERS] = { .read = store_ask_read_clusters },
 };
 
 /* A run's nodes are an array of names, or a host list. */
 static int
-has_node(const json_t *run, const char *node)
+store_ask_has_node(const json_t *run, const char *node)
 {
 	const json_t *nodes = json_object_get(run, "nodes"), *one;
 	const char *text = json_string_value(nodes);
@@ -468,7 +488,7 @@ struct rows {
 };
 
 static int
-row_append(struct sql_stmt *q, void *arg)
+store_ask_row_append(struct sql_stmt *q, void *arg)
 {
 	struct rows *rows = arg;
 	const struct column *c = rows->question->columns;
@@ -476,7 +496,7 @@ row_append(struct sql_stmt *q, void *arg)
 
 	if (rows->question->pairs)
 		return json_object_set_new(rows->list, sql_column_text(q, 0),
-			   read_text(q, 1)) < 0
+			   store_ask_read_text(q, 1)) < 0
 		    ? -ENOMEM
 		    : 0;
 	o = json_object();
@@ -490,7 +510,7 @@ row_append(struct sql_stmt *q, void *arg)
 		json_object_update(o, v);
 		json_decref(v);
 	}
-	if (rows->node != NULL && !has_node(o, rows->node))
+	if (rows->node != NULL && !store_ask_has_node(o, rows->node))
 		json_decref(o);
 	else if (json_array_append_new(rows->list, o) < 0)
 		return -ENOMEM;
@@ -541,7 +561,7 @@ store_answer(struct store_reading *r, enum store_question what,
 		rows.limit = store_read_arg(args, "limit", 100, 1, RUNS_MAX);
 	}
 	rows.list = qn->pairs ? json_object() : json_array();
-	rc = store_read_rows(q, row_append, &rows);
+	rc = store_read_rows(q, store_ask_row_append, &rows);
 	if (rc >= 0 && qn->one && json_array_size(rows.list) == 0)
 		rc = -ENOENT;
 	if (rc >= 0)

@@ -54,7 +54,7 @@ struct page {
 };
 
 static int
-record_row(struct sql_stmt *q, void *arg)
+store_ask_data_record_row(struct sql_stmt *q, void *arg)
 {
 	struct page *page = arg;
 
@@ -100,7 +100,7 @@ store_read_records(struct store_reading *r, const json_t *args, json_t **ret)
 	sql_bind_int(q, 2, page.last_seq);
 	sql_bind_text(q, 3, member_text_or(args, "probe", NULL));
 	strbuf_add(&page.text, "[", as_text ? 0 : 1);
-	rc = store_read_rows(q, record_row, &page);
+	rc = store_read_rows(q, store_ask_data_record_row, &page);
 	strbuf_add(&page.text, "]", as_text ? 0 : 1);
 	if (rc >= 0 && !as_text)
 		result = json_loads(page.text.text, 0, NULL);
@@ -117,7 +117,7 @@ store_read_records(struct store_reading *r, const json_t *args, json_t **ret)
 }
 
 static int
-ack_row(struct sql_stmt *q, void *arg)
+store_ask_data_ack_row(struct sql_stmt *q, void *arg)
 {
 	int64_t *seq = arg;
 
@@ -149,7 +149,7 @@ store_read_acks(struct store_reading *r, const json_t *args, json_t **ret)
 			    &q);
 		if (rc == 0) {
 			sql_bind_int(q, 1, run_id);
-			rc = store_read_rows(q, ack_row, &seq);
+			rc = store_read_rows(q, store_ask_data_ack_row, &seq);
 		}
 		if (rc < 0 && rc != -ENOENT) {
 			json_decref(list);
@@ -163,7 +163,7 @@ store_read_acks(struct store_reading *r, const json_t *args, json_t **ret)
 }
 
 static void
-put_heard(json_t *heard, const json_t *record, const char *key,
+store_ask_data_put_heard(json_t *heard, const json_t *record, const char *key,
     int64_t at_unix_ns)
 {
 	struct record_scores all;
@@ -184,13 +184,15 @@ struct heard {
 
 /* Seconds and rates tell of a node in different members. */
 static int
-heard_row(struct sql_stmt *q, void *arg)
+store_ask_data_heard_row(struct sql_stmt *q, void *arg)
 {
 	struct heard *heard = arg;
 	json_t *record = store_read_json(q, 1);
 
-	put_heard(heard->nodes, record, "q25", sql_column_int(q, 0));
-	put_heard(heard->nodes, record, "q75", sql_column_int(q, 0));
+	store_ask_data_put_heard(heard->nodes, record, "q25",
+	    sql_column_int(q, 0));
+	store_ask_data_put_heard(heard->nodes, record, "q75",
+	    sql_column_int(q, 0));
 	json_decref(record);
 	heard->bytes += (int64_t)sql_column(q, 1).len_bytes;
 	return heard->bytes >= HEARD_BYTES_MAX;
@@ -230,7 +232,7 @@ store_read_heard(struct store_reading *r, const json_t *args, json_t **ret)
 			break;
 		sql_bind_int(q, 1, since);
 		sql_bind_int(q, 2, heard_rounds[i].rows_max);
-		rc = store_read_rows(q, heard_row, &heard);
+		rc = store_read_rows(q, store_ask_data_heard_row, &heard);
 	}
 	if (rc < 0 && rc != -ETIMEDOUT) {
 		json_decref(nodes);

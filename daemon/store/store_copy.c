@@ -65,8 +65,8 @@ struct end {
 
 /* The names of the first columns, with commas between, as they are read. */
 static void
-names_add(struct strbuf *to, const struct table *t, int count, int reading,
-    const char *after)
+store_copy_names_add(struct strbuf *to, const struct table *t, int count,
+    int reading, const char *after)
 {
 	for (int i = 0; i < count && t->columns[i] != NULL; i++) {
 		const char *name = t->columns[i] + (t->columns[i][0] == '*');
@@ -82,36 +82,36 @@ names_add(struct strbuf *to, const struct table *t, int count, int reading,
 }
 
 static char *
-select_make(const struct table *t, int behind, const char *order,
+store_copy_select_make(const struct table *t, int behind, const char *order,
     const char *limit)
 {
 	struct strbuf sql = { 0 };
 
 	strbuf_addf(&sql, "SELECT ");
-	names_add(&sql, t, 25, 1, "");
+	store_copy_names_add(&sql, t, 25, 1, "");
 	strbuf_addf(&sql, " FROM %s AS d%s", t->name,
 	    t->of_run ? " JOIN run AS r ON r.id = d.run_id" : "");
 	if (behind) {
 		strbuf_addf(&sql, " WHERE (");
-		names_add(&sql, t, t->keys, 1, "");
+		store_copy_names_add(&sql, t, t->keys, 1, "");
 		strbuf_addf(&sql, ") > (");
 		for (int i = 1; i <= t->keys; i++)
 			strbuf_addf(&sql, "%s?%d", i > 1 ? ", " : "", i);
 		strbuf_addf(&sql, ")");
 	}
 	strbuf_addf(&sql, " ORDER BY ");
-	names_add(&sql, t, t->keys, 1, order);
+	store_copy_names_add(&sql, t, t->keys, 1, order);
 	strbuf_addf(&sql, "%s", limit);
 	return sql.text;
 }
 
 static char *
-insert_make(const struct table *t)
+store_copy_insert_make(const struct table *t)
 {
 	struct strbuf sql = { 0 };
 
 	strbuf_addf(&sql, "INSERT INTO %s (", t->name);
-	names_add(&sql, t, 25, 0, "");
+	store_copy_names_add(&sql, t, 25, 0, "");
 	strbuf_addf(&sql, t->of_run ? ") SELECT id" : ") VALUES (?1");
 	for (int i = 1; t->columns[i] != NULL; i++)
 		strbuf_addf(&sql, ", ?%d", i + 1);
@@ -121,8 +121,8 @@ insert_make(const struct table *t)
 
 /* Texts are passed on as they are: they live until the statement has run. */
 static void
-row_pass(struct sql_stmt *get, struct sql_stmt *put, const struct table *t,
-    int count)
+store_copy_row_pass(struct sql_stmt *get, struct sql_stmt *put,
+    const struct table *t, int count)
 {
 	for (int i = 0; i < count && t->columns[i] != NULL; i++) {
 		struct sql_value v = sql_column(get, i);
@@ -136,10 +136,10 @@ row_pass(struct sql_stmt *get, struct sql_stmt *put, const struct table *t,
 
 /* What is read of the one, behind what the other one has. */
 static int
-rows_behind(struct sql *from, struct sql *to, const struct table *t,
+store_copy_rows_behind(struct sql *from, struct sql *to, const struct table *t,
     struct sql_stmt **ret)
 {
-	char *newest = select_make(t, 0, " DESC", " LIMIT 1"), *sql;
+	char *newest = store_copy_select_make(t, 0, " DESC", " LIMIT 1"), *sql;
 	struct sql_stmt *last = NULL;
 	int rc = sql_prepare(to, newest, &last);
 
@@ -149,7 +149,7 @@ rows_behind(struct sql *from, struct sql *to, const struct table *t,
 	if (rc >= 0) {
 		int behind = rc;
 
-		sql = select_make(t, behind, "", "");
+		sql = store_copy_select_make(t, behind, "", "");
 		rc = sql_prepare(from, sql, ret);
 		free(sql);
 		for (int i = 0; rc == 0 && behind && i < t->keys; i++) {
@@ -167,7 +167,7 @@ rows_behind(struct sql *from, struct sql *to, const struct table *t,
 }
 
 static int
-commit(struct sql *to)
+store_copy_commit(struct sql *to)
 {
 	int rc = to->engine->flush(to);
 
@@ -175,13 +175,13 @@ commit(struct sql *to)
 }
 
 static int
-table_copy(struct sql *from, struct sql *to, const struct table *t)
+store_copy_table_copy(struct sql *from, struct sql *to, const struct table *t)
 {
 	const struct sql_engine *e = to->engine;
 	struct sql_stmt *get = NULL, *put = NULL;
-	char *insert = insert_make(t);
+	char *insert = store_copy_insert_make(t);
 	int64_t rows = 0;
-	int rc = rows_behind(from, to, t, &get);
+	int rc = store_copy_rows_behind(from, to, t, &get);
 
 	if (rc == 0)
 		rc = sql_prepare(to, insert, &put);
@@ -190,14 +190,14 @@ table_copy(struct sql *from, struct sql *to, const struct table *t)
 		rc = rows % BATCH_ROWS == 0 ? e->begin(to, 0) : 0;
 		if (rc == 0 && e->day != NULL && strcmp(t->name, "run") == 0)
 			rc = e->day(to, (uint64_t)sql_column_int(get, 1));
-		row_pass(get, put, t, ARRAY_LEN(t->columns));
+		store_copy_row_pass(get, put, t, ARRAY_LEN(t->columns));
 		if (rc == 0)
 			rc = e->run(put, NULL);
 		if (rc == 0 && ++rows % BATCH_ROWS == 0)
-			rc = commit(to);
+			rc = store_copy_commit(to);
 	}
 	if (rc == 0 && rows % BATCH_ROWS != 0)
-		rc = commit(to);
+		rc = store_copy_commit(to);
 	if (rc < 0)
 		e->rollback(to);
 	sql_finalize(get);
@@ -209,10 +209,10 @@ table_copy(struct sql *from, struct sql *to, const struct table *t)
 
 /* FNV-1a over what a row says, however it is stored. */
 static int
-table_digest(struct sql *db, const struct table *t, int64_t *ret_rows,
-    uint64_t *ret_digest)
+store_copy_table_digest(struct sql *db, const struct table *t,
+    int64_t *ret_rows, uint64_t *ret_digest)
 {
-	char *sql = select_make(t, 0, "", ""), number[32];
+	char *sql = store_copy_select_make(t, 0, "", ""), number[32];
 	struct sql_stmt *q = NULL;
 	int rc = sql_prepare(db, sql, &q);
 
@@ -256,7 +256,8 @@ table_digest(struct sql *db, const struct table *t, int64_t *ret_rows,
 
 /* name: the URL of a server's database, or a folder. */
 static int
-end_open(const char *name, const char *schema, struct end *ret, struct err *err)
+store_copy_end_open(const char *name, const char *schema, struct end *ret,
+    struct err *err)
 {
 	struct store_options o = { .schema = schema, .dir = name };
 	const struct sql_engine *e;
@@ -287,20 +288,22 @@ store_copy(const char *from, const char *to, const char *schema,
 	if (strstr(from, "://") == NULL && access(file, R_OK) < 0)
 		rc = err_set(err, -errno, "%.300s: %s", file, strerror(errno));
 	else
-		rc = end_open(from, schema, &a, err);
+		rc = store_copy_end_open(from, schema, &a, err);
 	free(file);
 	if (rc == 0)
-		rc = end_open(to, schema, &b, err);
+		rc = store_copy_end_open(to, schema, &b, err);
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(tables); i++) {
 		const struct table *t = &tables[i];
 		int64_t rows_a = 0, rows_b = 0;
 		uint64_t digest_a = 0, digest_b = 0;
 
-		rc = table_copy(a.db, b.db, t);
+		rc = store_copy_table_copy(a.db, b.db, t);
 		if (rc == 0)
-			rc = table_digest(a.db, t, &rows_a, &digest_a);
+			rc = store_copy_table_digest(a.db, t, &rows_a,
+			    &digest_a);
 		if (rc == 0)
-			rc = table_digest(b.db, t, &rows_b, &digest_b);
+			rc = store_copy_table_digest(b.db, t, &rows_b,
+			    &digest_b);
 		if (rc < 0)
 			err_say(err, "table %s: %.200s %.200s", t->name,
 			    sql_error(a.db), sql_error(b.db));

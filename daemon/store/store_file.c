@@ -52,7 +52,7 @@ static const struct fs_row fs_rows[] = {
 
 /* The decision, apart from the system call so that it can be tested. */
 static int
-fs_judge(const char *dir, uint32_t type)
+store_file_fs_judge(const char *dir, uint32_t type)
 {
 	for (size_t i = 0; i < ARRAY_LEN(fs_rows); i++) {
 		const struct fs_row *fs = &fs_rows[i];
@@ -74,7 +74,7 @@ fs_judge(const char *dir, uint32_t type)
 }
 
 static int
-lock_dir(const char *dir, int *ret_fd)
+store_file_lock_dir(const char *dir, int *ret_fd)
 {
 	char *path = xasprintf("%s/lock", dir);
 	int rc = 0, fd;
@@ -110,13 +110,13 @@ store_lock(const struct store_options *o, int *ret_fd)
 		return rc;
 	}
 	if (o->url == NULL || o->url[0] == '\0')
-		rc = fs_judge(o->dir, (uint32_t)fs.f_type);
-	return rc < 0 ? rc : lock_dir(o->dir, ret_fd);
+		rc = store_file_fs_judge(o->dir, (uint32_t)fs.f_type);
+	return rc < 0 ? rc : store_file_lock_dir(o->dir, ret_fd);
 }
 
 /* One step and its number, or nothing at all. */
 static int
-migrate_step(sqlite3 *db, const struct embed *step, int number)
+store_file_migrate_step(sqlite3 *db, const struct embed *step, int number)
 {
 	char set[64];
 	int rc;
@@ -137,7 +137,7 @@ migrate_step(sqlite3 *db, const struct embed *step, int number)
 }
 
 static int
-newest_version(const struct embed *steps)
+store_file_newest_version(const struct embed *steps)
 {
 	int newest = 0;
 
@@ -148,7 +148,7 @@ newest_version(const struct embed *steps)
 
 /* Nobody takes a step back after a week of work with the new file. */
 static void
-drop_copies(const char *path, int newest)
+store_file_drop_copies(const char *path, int newest)
 {
 	struct stat st;
 
@@ -165,13 +165,13 @@ drop_copies(const char *path, int newest)
 }
 
 static int
-migrate(sqlite3 *db, const char *path, const struct embed *steps)
+store_file_migrate(sqlite3 *db, const char *path, const struct embed *steps)
 {
 	int version = (int)sqlite_int(db, "PRAGMA user_version", -1);
-	int newest = newest_version(steps), rc = 0;
+	int newest = store_file_newest_version(steps), rc = 0;
 	char set[64];
 
-	drop_copies(path, newest);
+	store_file_drop_copies(path, newest);
 	if (version > newest) {
 		log_warnx("store: %s has schema version %d, this program knows "
 			  "up to %d: install the newer program",
@@ -193,7 +193,7 @@ migrate(sqlite3 *db, const char *path, const struct embed *steps)
 		free(copy);
 	}
 	for (int i = version; rc == 0 && i < newest; i++)
-		rc = migrate_step(db, &steps[i], i + 1);
+		rc = store_file_migrate_step(db, &steps[i], i + 1);
 	if (rc < 0)
 		return rc;
 	snprintf(set, sizeof(set), "PRAGMA application_id=%d",
@@ -203,7 +203,7 @@ migrate(sqlite3 *db, const char *path, const struct embed *steps)
 
 /* 0 when sound, or when there was no time to look at everything. */
 static int
-quick_check(sqlite3 *db, struct err *err)
+store_file_quick_check(sqlite3 *db, struct err *err)
 {
 	uint64_t deadline_ns = clk_ns() + CHECK_LIMIT_NS;
 	const char *text = NULL;
@@ -232,7 +232,8 @@ quick_check(sqlite3 *db, struct err *err)
 /* Open, judge, migrate. -EBADMSG: damaged; -EEXIST: a file of another program
  * is never touched. */
 static int
-prepare_once(const char *path, const struct embed *steps, struct err *err)
+store_file_prepare_once(const char *path, const struct embed *steps,
+    struct err *err)
 {
 	struct sqlite *s = NULL;
 	int rc;
@@ -253,9 +254,9 @@ prepare_once(const char *path, const struct embed *steps, struct err *err)
 		}
 	}
 	if (rc == 0)
-		rc = quick_check(s->db, err);
+		rc = store_file_quick_check(s->db, err);
 	if (rc == 0)
-		rc = migrate(s->db, path, steps);
+		rc = store_file_migrate(s->db, path, steps);
 	if (rc == -EBADMSG && err->text[0] == '\0')
 		err_say(err, "not a database");
 	sqlite_shut(s);
@@ -265,7 +266,7 @@ prepare_once(const char *path, const struct embed *steps, struct err *err)
 /* The file and what belongs to it become PATH.WORD-AT, as far as they are
  * there: a log that stayed would be taken for that of the next file. */
 static int
-move_aside(const char *path, const char *word, unsigned long long at)
+store_file_move_aside(const char *path, const char *word, unsigned long long at)
 {
 	static const char *const ends[] = { "", "-wal", "-shm" };
 	int rc = 0;
@@ -285,7 +286,7 @@ move_aside(const char *path, const char *word, unsigned long long at)
 
 /* A copy of from at to, synced, and owned by whoever owns the folder. */
 static int
-copy_out(sqlite3 *from, const char *dir, const char *to)
+store_file_copy_out(sqlite3 *from, const char *dir, const char *to)
 {
 	char *sql = sqlite3_mprintf("VACUUM INTO '%q'", to);
 	struct stat st;
@@ -309,7 +310,7 @@ copy_out(sqlite3 *from, const char *dir, const char *to)
 
 /* Is it a whole store that this program can read? */
 static int
-backup_check(sqlite3 *db, const char *name, struct err *err)
+store_file_backup_check(sqlite3 *db, const char *name, struct err *err)
 {
 	int version = (int)sqlite_int(db, "PRAGMA user_version", -1);
 	int rc;
@@ -317,11 +318,11 @@ backup_check(sqlite3 *db, const char *name, struct err *err)
 	if (sqlite_int(db, "PRAGMA application_id", -1) != STORE_APPLICATION_ID)
 		return err_set(err, -EEXIST,
 		    "%.300s is no store of a collector", name);
-	if (version > newest_version(embed_steps))
+	if (version > store_file_newest_version(embed_steps))
 		return err_set(err, -ENOTSUP,
 		    "%.300s has schema version %d, this program knows up to %d",
-		    name, version, newest_version(embed_steps));
-	rc = quick_check(db, err);
+		    name, version, store_file_newest_version(embed_steps));
+	rc = store_file_quick_check(db, err);
 	if (rc < 0)
 		err_say(err, "%.300s is damaged", name);
 	return rc;
@@ -337,19 +338,19 @@ store_restore(const char *dir, const char *name, struct err *err)
 	int lock_fd = -1, dir_fd = -1, rc;
 
 	err->text[0] = '\0';
-	rc = lock_dir(dir, &lock_fd);
+	rc = store_file_lock_dir(dir, &lock_fd);
 	if (rc == -EBUSY)
 		err_say(err, "a collector uses %.300s: stop it first", dir);
 	if (rc == 0) {
 		rc = sqlite_errno(
 		    sqlite3_open_v2(name, &from, SQLITE_OPEN_READONLY, NULL));
 		rc = rc < 0 ? err_set(err, rc, "%.300s cannot be read", name)
-			    : backup_check(from, name, err);
+			    : store_file_backup_check(from, name, err);
 	}
 	if (rc == 0)
-		rc = copy_out(from, dir, fresh);
+		rc = store_file_copy_out(from, dir, fresh);
 	if (rc == 0)
-		rc = move_aside(path, "before", at);
+		rc = store_file_move_aside(path, "before", at);
 	if (rc == 0 && rename(fresh, path) < 0)
 		rc = -errno;
 	if (rc == 0)
@@ -383,9 +384,9 @@ sqlite_prepare(const struct store_options *o, const struct embed *steps,
 	int rc, is_new = 0;
 
 	err->text[0] = '\0';
-	rc = prepare_once(path, steps, err);
+	rc = store_file_prepare_once(path, steps, err);
 	if (rc == -EBADMSG) {
-		rc = move_aside(path, "corrupt", at);
+		rc = store_file_move_aside(path, "corrupt", at);
 		is_new = rc == 0;
 	}
 	if (is_new) {
@@ -394,7 +395,7 @@ sqlite_prepare(const struct store_options *o, const struct embed *steps,
 		    "%s.corrupt-%llu and a new one was begun",
 		    err->text, path, at);
 		log_warnx("store: %s", err->text);
-		rc = prepare_once(path, steps, &ignored);
+		rc = store_file_prepare_once(path, steps, &ignored);
 	}
 	free(path);
 	return rc;
@@ -403,7 +404,7 @@ sqlite_prepare(const struct store_options *o, const struct embed *steps,
 /* Not over what is there, and never half of it: a temporary gets its name
  * when it is whole. */
 static int
-backup_to(sqlite3 *from, const char *path, const char *temporary,
+store_file_backup_to(sqlite3 *from, const char *path, const char *temporary,
     const _Atomic int *stopping)
 {
 	sqlite3_backup *b;
@@ -444,8 +445,8 @@ int
 sqlite_backup(struct sql *db, const char *path, const _Atomic int *stopping)
 {
 	char *temporary = xasprintf("%s.part-%d", path, (int)getpid());
-	int rc = backup_to(((struct sqlite *)db)->db, path, temporary,
-	    stopping);
+	int rc = store_file_backup_to(((struct sqlite *)db)->db, path,
+	    temporary, stopping);
 
 	free(temporary);
 	return rc;

@@ -24,7 +24,7 @@
 #define SPACE_LOOK_NS (60 * CLK_NS_PER_S)
 
 static struct pg *
-pg_of(struct sql *db)
+store_postgresql_pg_of(struct sql *db)
 {
 	return (struct pg *)db;
 }
@@ -39,7 +39,7 @@ pg_complain(struct err *err, const char *before, const char *said)
 
 /* NULL: the connection is gone. */
 static int
-errno_of(const char *sqlstate)
+store_postgresql_errno_of(const char *sqlstate)
 {
 	static const struct {
 		const char *begins;
@@ -74,7 +74,7 @@ errno_of(const char *sqlstate)
 
 /* The connection is gone: so is what was on its way. */
 static int
-lose(struct pg *s, const char *why)
+store_postgresql_lose(struct pg *s, const char *why)
 {
 	if (why != NULL)
 		pg_complain(&s->error, "", why);
@@ -93,7 +93,7 @@ lose(struct pg *s, const char *why)
 /* Until the server has said something; it is asked to end what nobody waits
  * for any more. -ENOTCONN: it is gone, and so is the connection. */
 static int
-listen_once(struct pg *s)
+store_postgresql_listen_once(struct pg *s)
 {
 	struct pollfd fds[] = { { PQsocket(s->conn), POLLIN, 0 },
 		{ s->wake_fd, POLLIN, 0 } };
@@ -103,11 +103,11 @@ listen_once(struct pg *s)
 	char said[256];
 
 	if (unsent < 0)
-		return lose(s, PQerrorMessage(s->conn));
+		return store_postgresql_lose(s, PQerrorMessage(s->conn));
 	if (unsent > 0)
 		fds[0].events |= POLLOUT;
 	if (now_ns > s->give_up_ns)
-		return lose(s, "the server does not answer");
+		return store_postgresql_lose(s, "the server does not answer");
 	if (!s->cancelled && deadline_ns != 0 && deadline_ns < until_ns)
 		until_ns = deadline_ns;
 	if (poll(fds, s->cancelled ? 1 : 2,
@@ -115,9 +115,9 @@ listen_once(struct pg *s)
 		    ? (int)((until_ns - now_ns) / CLK_NS_PER_MS) + 1
 		    : 0) < 0 &&
 	    errno != EINTR)
-		return lose(s, strerror(errno));
+		return store_postgresql_lose(s, strerror(errno));
 	if (fds[0].revents != 0 && !PQconsumeInput(s->conn))
-		return lose(s, PQerrorMessage(s->conn));
+		return store_postgresql_lose(s, PQerrorMessage(s->conn));
 	if (!s->cancelled &&
 	    (fds[1].revents != 0 ||
 		(deadline_ns != 0 && clk_ns() > deadline_ns))) {
@@ -136,10 +136,10 @@ listen_once(struct pg *s)
 
 /* NULL: no more of this statement, or the connection is gone. */
 static PGresult *
-next_result(struct pg *s)
+store_postgresql_next_result(struct pg *s)
 {
 	while (s->conn != NULL && PQisBusy(s->conn))
-		(void)listen_once(s);
+		(void)store_postgresql_listen_once(s);
 	if (s->conn == NULL)
 		return NULL;
 	s->give_up_ns = clk_ns() + (s->cancelled ? CANCEL_NS : SILENCE_NS);
@@ -147,7 +147,7 @@ next_result(struct pg *s)
 }
 
 static void
-waiting(struct pg *s)
+store_postgresql_waiting(struct pg *s)
 {
 	s->cancelled = 0;
 	s->give_up_ns = clk_ns() + SILENCE_NS;
@@ -156,7 +156,7 @@ waiting(struct pg *s)
 /* What became of a statement. The first failure is the one to tell: others
  * are its consequence. */
 static int
-status_of(struct pg *s, const PGresult *r)
+store_postgresql_status_of(struct pg *s, const PGresult *r)
 {
 	const char *sqlstate;
 	int rc;
@@ -172,7 +172,7 @@ status_of(struct pg *s, const PGresult *r)
 		break;
 	}
 	sqlstate = PQresultErrorField(r, PG_DIAG_SQLSTATE);
-	rc = errno_of(sqlstate);
+	rc = store_postgresql_errno_of(sqlstate);
 	if (s->failed < 0)
 		return rc;
 	s->failed = rc;
@@ -193,10 +193,10 @@ status_of(struct pg *s, const PGresult *r)
 }
 
 static void
-wait_end(struct pg *s, const struct pg_wait *w)
+store_postgresql_wait_end(struct pg *s, const struct pg_wait *w)
 {
-	PGresult *r = next_result(s), *more;
-	int status = r != NULL ? status_of(s, r) : -ENOTCONN;
+	PGresult *r = store_postgresql_next_result(s), *more;
+	int status = r != NULL ? store_postgresql_status_of(s, r) : -ENOTCONN;
 
 	if (w->outcome != NULL)
 		*w->outcome = (struct sql_outcome){ status,
@@ -207,7 +207,7 @@ wait_end(struct pg *s, const struct pg_wait *w)
 		*w->rows = r;
 	else
 		PQclear(r);
-	while ((more = next_result(s)) != NULL)
+	while ((more = store_postgresql_next_result(s)) != NULL)
 		PQclear(more);
 }
 
@@ -220,23 +220,24 @@ pg_settle(struct pg *s)
 		return -ENOTCONN;
 	if (count == 0)
 		return 0;
-	waiting(s);
+	store_postgresql_waiting(s);
 	if (!PQpipelineSync(s->conn))
-		return lose(s, PQerrorMessage(s->conn));
+		return store_postgresql_lose(s, PQerrorMessage(s->conn));
 	for (size_t i = 0; i < count && s->conn != NULL; i++)
-		wait_end(s, &s->waits[i]);
-	PQclear(next_result(s)); /* of the sync */
+		store_postgresql_wait_end(s, &s->waits[i]);
+	PQclear(store_postgresql_next_result(s)); /* of the sync */
 	s->wait_count = 0;
 	if (s->conn != NULL && PQstatus(s->conn) == CONNECTION_BAD)
-		return lose(s, s->failed < 0 ? NULL : PQerrorMessage(s->conn));
+		return store_postgresql_lose(s,
+		    s->failed < 0 ? NULL : PQerrorMessage(s->conn));
 	/* A server that ends will not say so again. */
 	if (s->conn != NULL && s->failed == -ENOTCONN)
-		return lose(s, NULL);
+		return store_postgresql_lose(s, NULL);
 	return s->conn == NULL ? -ENOTCONN : 0;
 }
 
 static int
-away(struct pg *s)
+store_postgresql_away(struct pg *s)
 {
 	if (s->error.text[0] == '\0')
 		err_say(&s->error, "the server is away");
@@ -253,7 +254,7 @@ pg_send(struct pg *s, const char *sql, const struct pg_stmt *st,
 	int n = st != NULL ? st->params : 0;
 
 	if (s->conn == NULL)
-		return away(s);
+		return store_postgresql_away(s);
 	for (int i = 0; i < n; i++) {
 		const struct pg_param *p = &st->param[i + 1];
 
@@ -272,7 +273,7 @@ pg_send(struct pg *s, const char *sql, const struct pg_stmt *st,
 		    how == SEND_CURSOR ? types : NULL, values, lens, formats,
 		    0);
 	if (!ok)
-		return lose(s, PQerrorMessage(s->conn));
+		return store_postgresql_lose(s, PQerrorMessage(s->conn));
 	if (s->wait_count == s->wait_cap) {
 		s->wait_cap = s->wait_cap * 2 + 64;
 		s->waits = xreallocarray(s->waits, s->wait_cap,
@@ -303,17 +304,17 @@ pg_exec(struct pg *s, const char *sql, char ret[PG_TEXT])
 	int rc = pg_settle(s), was = s->failed;
 
 	if (rc < 0)
-		return away(s);
+		return store_postgresql_away(s);
 	s->failed = 0;
-	waiting(s);
+	store_postgresql_waiting(s);
 	if ((PQpipelineStatus(s->conn) != PQ_PIPELINE_OFF &&
 		!PQexitPipelineMode(s->conn)) ||
 	    !PQsendQuery(s->conn, sql))
-		return lose(s, PQerrorMessage(s->conn));
+		return store_postgresql_lose(s, PQerrorMessage(s->conn));
 	if (ret != NULL)
 		ret[0] = '\0';
-	while ((r = next_result(s)) != NULL) {
-		(void)status_of(s, r);
+	while ((r = store_postgresql_next_result(s)) != NULL) {
+		(void)store_postgresql_status_of(s, r);
 		if (ret != NULL && PQntuples(r) > 0)
 			snprintf(ret, PG_TEXT, "%s", PQgetvalue(r, 0, 0));
 		PQclear(r);
@@ -322,10 +323,10 @@ pg_exec(struct pg *s, const char *sql, char ret[PG_TEXT])
 	if (s->conn == NULL)
 		return -ENOTCONN;
 	if (rc == -ENOTCONN || PQstatus(s->conn) == CONNECTION_BAD)
-		return lose(s, NULL);
+		return store_postgresql_lose(s, NULL);
 	s->failed = was;
 	if (!PQenterPipelineMode(s->conn))
-		return lose(s, PQerrorMessage(s->conn));
+		return store_postgresql_lose(s, PQerrorMessage(s->conn));
 	return rc;
 }
 
@@ -343,9 +344,9 @@ pg_exec_fenced(struct pg *s, const char *sql)
 }
 
 static void
-engine_close(struct sql *db)
+store_postgresql_engine_close(struct sql *db)
 {
-	struct pg *s = pg_of(db);
+	struct pg *s = store_postgresql_pg_of(db);
 
 	PQfinish(s->conn);
 	if (s->wake_fd >= 0)
@@ -380,13 +381,13 @@ pg_open(const struct store_options *o, enum sql_role role, struct pg **ret,
 	if (rc == 0)
 		*ret = s;
 	else
-		engine_close(&s->sql);
+		store_postgresql_engine_close(&s->sql);
 	return rc;
 }
 
 static int
-engine_open(const struct store_options *o, enum sql_role role, struct sql **ret,
-    struct err *err)
+store_postgresql_engine_open(const struct store_options *o, enum sql_role role,
+    struct sql **ret, struct err *err)
 {
 	struct pg *s;
 	int rc = pg_open(o, role, &s, err);
@@ -394,7 +395,7 @@ engine_open(const struct store_options *o, enum sql_role role, struct sql **ret,
 	if (rc == 0 && role == SQL_WRITER) {
 		rc = pg_lead(s, err);
 		if (rc < 0)
-			engine_close(&s->sql);
+			store_postgresql_engine_close(&s->sql);
 	}
 	if (rc == 0)
 		*ret = &s->sql;
@@ -404,7 +405,7 @@ engine_open(const struct store_options *o, enum sql_role role, struct sql **ret,
 /* A connection that the server has closed meanwhile says so when it is asked.
  */
 static int
-is_connected(struct pg *s)
+store_postgresql_is_connected(struct pg *s)
 {
 	struct pollfd fd = { s->conn != NULL ? PQsocket(s->conn) : -1, POLLIN,
 		0 };
@@ -413,57 +414,60 @@ is_connected(struct pg *s)
 	while (s->conn != NULL && poll(&fd, 1, 0) > 0)
 		if (!PQconsumeInput(s->conn) ||
 		    PQstatus(s->conn) == CONNECTION_BAD)
-			(void)lose(s, PQerrorMessage(s->conn));
+			(void)store_postgresql_lose(s, PQerrorMessage(s->conn));
 	return s->conn != NULL;
 }
 
 static int
-engine_ready(struct sql *db)
+store_postgresql_engine_ready(struct sql *db)
 {
-	struct pg *s = pg_of(db);
+	struct pg *s = store_postgresql_pg_of(db);
 	uint64_t woken;
 	int rc = 0;
 
 	while (read(s->wake_fd, &woken, sizeof(woken)) > 0)
 		continue; /* it was meant for what has ended */
 	s->failed = 0;
-	if (is_connected(s))
+	if (store_postgresql_is_connected(s))
 		return 0;
 	rc = pg_connect(s, &s->error);
 	if (rc == 0 && s->role == SQL_WRITER)
 		rc = pg_lead(s, &s->error);
 	if (rc < 0 && s->conn != NULL)
-		(void)lose(s, NULL);
+		(void)store_postgresql_lose(s, NULL);
 	s->failed = 0;
 	return rc;
 }
 
 static const char *
-engine_error(struct sql *db)
+store_postgresql_engine_error(struct sql *db)
 {
-	return pg_of(db)->error.text;
+	return store_postgresql_pg_of(db)->error.text;
 }
 
 static void
-engine_interrupt(struct sql *db)
+store_postgresql_engine_interrupt(struct sql *db)
 {
 	uint64_t one = 1;
 
-	if (write(pg_of(db)->wake_fd, &one, sizeof(one)) < 0)
+	if (write(store_postgresql_pg_of(db)->wake_fd, &one, sizeof(one)) < 0)
 		return; /* it is set already */
 }
 
 static void
-engine_set_deadline(struct sql *db, const uint64_t *deadline_ns)
+store_postgresql_engine_set_deadline(struct sql *db,
+    const uint64_t *deadline_ns)
 {
-	pg_of(db)->deadline_ns = deadline_ns;
+	store_postgresql_pg_of(db)->deadline_ns = deadline_ns;
 }
 
 static int
-engine_begin(struct sql *db, int synced)
+store_postgresql_engine_begin(struct sql *db, int synced)
 {
-	struct pg *s = pg_of(db);
-	int rc = is_connected(s) ? 0 : engine_ready(db);
+	struct pg *s = store_postgresql_pg_of(db);
+	int rc = store_postgresql_is_connected(s)
+	    ? 0
+	    : store_postgresql_engine_ready(db);
 	char fence[128];
 
 	if (rc >= 0)
@@ -483,9 +487,9 @@ engine_begin(struct sql *db, int synced)
 
 /* The server answers COMMIT of what has failed with the word ROLLBACK. */
 static int
-engine_commit(struct sql *db)
+store_postgresql_engine_commit(struct sql *db)
 {
-	struct pg *s = pg_of(db);
+	struct pg *s = store_postgresql_pg_of(db);
 	PGresult *r = NULL;
 	int rc = pg_send(s, "COMMIT", NULL, SEND_ONCE,
 	    &(struct pg_wait){ .rows = &r });
@@ -507,24 +511,24 @@ engine_commit(struct sql *db)
 }
 
 static void
-engine_rollback(struct sql *db)
+store_postgresql_engine_rollback(struct sql *db)
 {
-	struct pg *s = pg_of(db);
+	struct pg *s = store_postgresql_pg_of(db);
 
 	if (s->in_transaction && pg_send_text(s, "ROLLBACK") == 0)
 		(void)pg_settle(s);
 	s->day = 0; /* it may have been made in it */
 	/* That may have been cancelled, too. */
 	if (s->conn != NULL && PQtransactionStatus(s->conn) != PQTRANS_IDLE)
-		(void)lose(s, NULL);
+		(void)store_postgresql_lose(s, NULL);
 	s->in_transaction = 0;
 	s->failed = 0;
 }
 
 static int
-engine_exec(struct sql *db, const char *sql)
+store_postgresql_engine_exec(struct sql *db, const char *sql)
 {
-	struct pg *s = pg_of(db);
+	struct pg *s = store_postgresql_pg_of(db);
 
 	return s->in_transaction || s->role != SQL_WRITER
 	    ? pg_exec(s, sql, NULL)
@@ -532,21 +536,21 @@ engine_exec(struct sql *db, const char *sql)
 }
 
 static int
-engine_flush(struct sql *db)
+store_postgresql_engine_flush(struct sql *db)
 {
-	struct pg *s = pg_of(db);
+	struct pg *s = store_postgresql_pg_of(db);
 	int rc = pg_settle(s);
 
 	if (rc == 0)
 		rc = s->failed;
 	s->failed = 0;
-	return rc < 0 && s->conn == NULL ? away(s) : rc;
+	return rc < 0 && s->conn == NULL ? store_postgresql_away(s) : rc;
 }
 
 static void
-engine_space(struct sql *db, struct sql_space *ret)
+store_postgresql_engine_space(struct sql *db, struct sql_space *ret)
 {
-	struct pg *s = pg_of(db);
+	struct pg *s = store_postgresql_pg_of(db);
 	uint64_t now_ns = clk_ns();
 	char bytes[PG_TEXT];
 
@@ -564,7 +568,7 @@ engine_space(struct sql *db, struct sql_space *ret)
 }
 
 static int
-engine_tidy(struct sql *db, int deleted)
+store_postgresql_engine_tidy(struct sql *db, int deleted)
 {
 	(void)db;
 	(void)deleted;
@@ -622,27 +626,27 @@ const struct sql_engine sql_postgresql = {
 	    " has_table_privilege(l.oid, 'SELECT') AND"
 	    " has_table_privilege(s.oid, 'SELECT')) AS schemas",
 	.prepare = pg_prepare,
-	.open = engine_open,
-	.close = engine_close,
-	.ready = engine_ready,
+	.open = store_postgresql_engine_open,
+	.close = store_postgresql_engine_close,
+	.ready = store_postgresql_engine_ready,
 	.lead = pg_leads,
-	.error = engine_error,
-	.interrupt = engine_interrupt,
-	.set_deadline = engine_set_deadline,
-	.begin = engine_begin,
-	.commit = engine_commit,
-	.rollback = engine_rollback,
-	.exec = engine_exec,
+	.error = store_postgresql_engine_error,
+	.interrupt = store_postgresql_engine_interrupt,
+	.set_deadline = store_postgresql_engine_set_deadline,
+	.begin = store_postgresql_engine_begin,
+	.commit = store_postgresql_engine_commit,
+	.rollback = store_postgresql_engine_rollback,
+	.exec = store_postgresql_engine_exec,
 	.prepare_stmt = pg_stmt_prepare,
 	.finalize = pg_stmt_finalize,
 	.bind = pg_stmt_bind,
 	.run = pg_stmt_run,
-	.flush = engine_flush,
+	.flush = store_postgresql_engine_flush,
 	.step = pg_stmt_step,
 	.column = pg_stmt_column,
 	.reset = pg_stmt_reset,
-	.space = engine_space,
-	.tidy = engine_tidy,
+	.space = store_postgresql_engine_space,
+	.tidy = store_postgresql_engine_tidy,
 	.day = pg_day,
 	.renumber = pg_renumber,
 	.drop_old = pg_drop_old,

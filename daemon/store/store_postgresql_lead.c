@@ -55,7 +55,7 @@ static const struct {
 
 /* said may be err's own. */
 static int
-refuse(struct err *err, int rc, const char *said)
+store_postgresql_lead_refuse(struct err *err, int rc, const char *said)
 {
 	struct err copy;
 
@@ -70,7 +70,7 @@ refuse(struct err *err, int rc, const char *said)
 }
 
 static void
-notice_cb(void *arg, const char *text)
+store_postgresql_lead_notice_cb(void *arg, const char *text)
 {
 	(void)arg;
 	(void)text; /* libpq would print it */
@@ -78,7 +78,7 @@ notice_cb(void *arg, const char *text)
 
 /* Of the server itself. */
 static int
-server_check(struct pg *s, struct err *err)
+store_postgresql_lead_server_check(struct pg *s, struct err *err)
 {
 	const char *encoding = PQparameterStatus(s->conn, "server_encoding");
 	int version = PQserverVersion(s->conn);
@@ -111,16 +111,17 @@ pg_connect(struct pg *s, struct err *err)
 
 	s->conn = PQconnectdbParams(names, values, 1);
 	if (PQstatus(s->conn) != CONNECTION_OK)
-		rc = refuse(err, -ENOTCONN, PQerrorMessage(s->conn));
+		rc = store_postgresql_lead_refuse(err, -ENOTCONN,
+		    PQerrorMessage(s->conn));
 	if (rc == 0)
-		rc = server_check(s, err);
+		rc = store_postgresql_lead_server_check(s, err);
 	if (rc < 0) {
 		PQfinish(s->conn);
 		s->conn = NULL;
 		return rc;
 	}
 	s->life++;
-	PQsetNoticeProcessor(s->conn, notice_cb, NULL);
+	PQsetNoticeProcessor(s->conn, store_postgresql_lead_notice_cb, NULL);
 	PQsetnonblocking(s->conn, 1);
 	schema = PQescapeIdentifier(s->conn, s->schema, strlen(s->schema));
 	sql = xasprintf("SET search_path TO %s; SET jit TO off;"
@@ -131,7 +132,7 @@ pg_connect(struct pg *s, struct err *err)
 	free(sql);
 	PQfreemem(schema);
 	if (rc < 0)
-		return refuse(err, rc, s->error.text);
+		return store_postgresql_lead_refuse(err, rc, s->error.text);
 	/* A quarter of what a row of some KiB costs the server is its own way
 	 * to compress; one that was built without this one goes on so. */
 	if (pg_exec(s, "SET default_toast_compression TO lz4", NULL) < 0)
@@ -143,7 +144,7 @@ pg_connect(struct pg *s, struct err *err)
 
 /* Collectors in turns would write days and times in disorder. */
 static int
-clock_check(struct pg *s, struct err *err)
+store_postgresql_lead_clock_check(struct pg *s, struct err *err)
 {
 	char got[PG_TEXT];
 	int rc = pg_exec(s, "SELECT extract(epoch FROM clock_timestamp())",
@@ -151,7 +152,7 @@ clock_check(struct pg *s, struct err *err)
 	double apart_s;
 
 	if (rc < 0)
-		return refuse(err, rc, s->error.text);
+		return store_postgresql_lead_refuse(err, rc, s->error.text);
 	apart_s = strtod(got, NULL) - (double)clk_unix_ns() / 1e9;
 	if (s->lease_ns == 0 || fabs(apart_s) <= CLOCK_APART_S)
 		return 0;
@@ -163,7 +164,7 @@ clock_check(struct pg *s, struct err *err)
 
 /* The server's process that answers, which is this client's alone. */
 static int
-pid_get(struct pg *s, int *ret)
+store_postgresql_lead_pid_get(struct pg *s, int *ret)
 {
 	char pid[PG_TEXT];
 	int rc = pg_exec(s, "SELECT pg_backend_pid()", pid);
@@ -176,20 +177,21 @@ pid_get(struct pg *s, int *ret)
 /* Two who are connected at one time have two sessions, unless a pool gives
  * them one in turns. */
 static int
-pool_check(struct pg *s, const struct store_options *o, struct err *err)
+store_postgresql_lead_pool_check(struct pg *s, const struct store_options *o,
+    struct err *err)
 {
 	struct pg *second;
 	int first_pid = 0, second_pid = 0, rc;
 
-	rc = pid_get(s, &first_pid);
+	rc = store_postgresql_lead_pid_get(s, &first_pid);
 	if (rc == 0)
 		rc = pg_exec(s, "BEGIN; ROLLBACK", NULL);
 	if (rc < 0)
-		return refuse(err, rc, s->error.text);
+		return store_postgresql_lead_refuse(err, rc, s->error.text);
 	rc = pg_open(o, SQL_READER, &second, err);
 	if (rc < 0)
 		return rc;
-	rc = pid_get(second, &second_pid);
+	rc = store_postgresql_lead_pid_get(second, &second_pid);
 	second->sql.engine->close(&second->sql);
 	if (rc == 0 && first_pid == second_pid)
 		return err_set(err, -EINVAL,
@@ -201,7 +203,7 @@ pool_check(struct pg *s, const struct store_options *o, struct err *err)
 /* Whoever would wait for, or follow, a collector of another cluster has no
  * authority in common with it. The digests are hexadecimal. */
 static int
-cluster_check(struct pg *s, struct err *err)
+store_postgresql_lead_cluster_check(struct pg *s, struct err *err)
 {
 	char got[PG_TEXT], *sql;
 	int rc;
@@ -216,7 +218,7 @@ cluster_check(struct pg *s, struct err *err)
 	rc = pg_exec(s, sql, got);
 	free(sql);
 	if (rc < 0)
-		return refuse(err, rc, s->error.text);
+		return store_postgresql_lead_refuse(err, rc, s->error.text);
 	if (strcmp(got, "0") == 0)
 		return 0;
 	return err_set(err, -EEXIST,
@@ -231,7 +233,7 @@ cluster_check(struct pg *s, struct err *err)
  * a moment, and our own, whose connection broke, for longer. Who may wait comes
  * again, as a standby. */
 static int
-lock(struct pg *s, struct err *err)
+store_postgresql_lead_lock(struct pg *s, struct err *err)
 {
 	int tries = s->lease_ns > 0 && s->pid == 0 ? 1 : LOCK_TRIES;
 	char got[PG_TEXT] = "", sql[320], who[PG_TEXT] = "";
@@ -249,9 +251,10 @@ lock(struct pg *s, struct err *err)
 		}
 		rc = pg_exec(s, "SELECT pg_try_advisory_lock(" LOCK ")", got);
 		if (rc < 0)
-			return refuse(err, rc, s->error.text);
+			return store_postgresql_lead_refuse(err, rc,
+			    s->error.text);
 		if (got[0] == 't')
-			return pid_get(s, &s->pid);
+			return store_postgresql_lead_pid_get(s, &s->pid);
 		clk_sleep_ns(LOCK_PAUSE_NS);
 	}
 	(void)pg_exec(s,
@@ -264,7 +267,7 @@ lock(struct pg *s, struct err *err)
 	    "SELECT who = '' OR (to_jsonb(leader) ->> 'lease_ns')::bigint > 0"
 	    " FROM leader",
 	    got);
-	rc = cluster_check(s, err);
+	rc = store_postgresql_lead_cluster_check(s, err);
 	if (rc < 0)
 		return rc;
 	if (s->lease_ns > 0 && got[0] == 't')
@@ -300,7 +303,7 @@ pg_lead(struct pg *s, struct err *err)
 	int rc = s->term != 0 ? pg_leads(&s->sql, NULL) : 0;
 
 	if (rc == 0)
-		rc = lock(s, err);
+		rc = store_postgresql_lead_lock(s, err);
 	if (rc == 0 && s->term != 0)
 		rc = pg_leads(&s->sql, NULL);
 	if (rc < 0) {
@@ -323,7 +326,7 @@ pg_lead(struct pg *s, struct err *err)
 	if (rc == 0)
 		rc = pg_exec(s, "SELECT batch FROM leader", got);
 	if (rc < 0)
-		return refuse(err, rc, s->error.text);
+		return store_postgresql_lead_refuse(err, rc, s->error.text);
 	rc = s->in_doubt && s->batch == strtoll(got, NULL, 10);
 	s->in_doubt = 0;
 	s->batch = strtoll(got, NULL, 10);
@@ -342,7 +345,7 @@ static const struct {
 
 /* One word of a step, or one character. Returns what follows. */
 static const char *
-type_translate(const char *p, struct strbuf *to)
+store_postgresql_lead_type_translate(const char *p, struct strbuf *to)
 {
 	size_t len = strspn(p, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
 
@@ -387,7 +390,7 @@ pg_translate(const char *sql, unsigned char ret_map[PG_PARAMS])
 			strbuf_add(&to, p, n);
 			p += n;
 		} else if (ret_map == NULL) {
-			p = type_translate(p, &to);
+			p = store_postgresql_lead_type_translate(p, &to);
 		} else if (*p == '?') {
 			n = strtoul(p + 1, (char **)(uintptr_t)&p, 10);
 			if (n >= PG_PARAMS)
@@ -404,7 +407,7 @@ pg_translate(const char *sql, unsigned char ret_map[PG_PARAMS])
 
 /* Tables that are ours, or an empty schema. */
 static int
-schema_check(struct pg *s, struct err *err)
+store_postgresql_lead_schema_check(struct pg *s, struct err *err)
 {
 	char got[PG_TEXT];
 	int rc = pg_exec(s, "SELECT count(current_schema())", got);
@@ -437,18 +440,20 @@ schema_check(struct pg *s, struct err *err)
 		    "store.url: schema %.60s has tables of another program: "
 		    "store.schema can name another one",
 		    s->schema);
-	return rc < 0 ? refuse(err, rc, s->error.text) : 0;
+	return rc < 0 ? store_postgresql_lead_refuse(err, rc, s->error.text)
+		      : 0;
 }
 
 static int
-migrate(struct pg *s, const struct embed *steps, struct err *err)
+store_postgresql_lead_migrate(struct pg *s, const struct embed *steps,
+    struct err *err)
 {
 	char got[PG_TEXT];
 	int version, newest = 0, rc;
 
 	rc = pg_exec(s, "SELECT version FROM leader", got);
 	if (rc < 0)
-		return refuse(err, rc, s->error.text);
+		return store_postgresql_lead_refuse(err, rc, s->error.text);
 	version = atoi(got);
 	while (steps[newest].name != NULL)
 		newest++;
@@ -474,7 +479,7 @@ migrate(struct pg *s, const struct embed *steps, struct err *err)
 
 /* Of all clusters in the database, with the columns that each of them has. */
 static void
-all_views(struct pg *s, struct err *err)
+store_postgresql_lead_all_views(struct pg *s, struct err *err)
 {
 	static const char sql[] =
 	    "DO $$DECLARE made record; BEGIN"
@@ -518,13 +523,13 @@ pg_prepare(const struct store_options *o, const struct embed *steps,
 
 	if (rc < 0)
 		return rc;
-	rc = pool_check(s, o, err);
+	rc = store_postgresql_lead_pool_check(s, o, err);
 	if (rc == 0)
-		rc = clock_check(s, err);
+		rc = store_postgresql_lead_clock_check(s, err);
 	if (rc == 0)
-		rc = schema_check(s, err);
+		rc = store_postgresql_lead_schema_check(s, err);
 	if (rc == 0)
-		rc = lock(s, err);
+		rc = store_postgresql_lead_lock(s, err);
 	if (rc == 0 &&
 	    pg_exec(s,
 		"CREATE TABLE IF NOT EXISTS leader (version INTEGER NOT NULL,"
@@ -540,13 +545,13 @@ pg_prepare(const struct store_options *o, const struct embed *steps,
 		" NOT NULL DEFAULT 0, ADD COLUMN authorities TEXT NOT NULL"
 		" DEFAULT ''; END IF; END$$",
 		NULL) < 0)
-		rc = refuse(err, -EACCES, s->error.text);
+		rc = store_postgresql_lead_refuse(err, -EACCES, s->error.text);
 	if (rc == 0)
-		rc = cluster_check(s, err);
+		rc = store_postgresql_lead_cluster_check(s, err);
 	if (rc == 0)
-		rc = migrate(s, steps, err);
+		rc = store_postgresql_lead_migrate(s, steps, err);
 	if (rc == 0 && o->cluster != NULL && o->cluster[0] != '\0')
-		all_views(s, err);
+		store_postgresql_lead_all_views(s, err);
 	s->sql.engine->close(&s->sql);
 	return rc;
 }

@@ -28,13 +28,13 @@ enum oid {
 };
 
 static struct pg_stmt *
-stmt_of(struct sql_stmt *q)
+store_postgresql_stmt_of(struct sql_stmt *q)
 {
 	return (struct pg_stmt *)q;
 }
 
 static void
-param_clear(struct pg_param *p)
+store_postgresql_stmt_param_clear(struct pg_param *p)
 {
 	free(p->given);
 	*p = (struct pg_param){ .type = OID_TEXT };
@@ -52,7 +52,7 @@ pg_stmt_prepare(struct sql *db, const char *sql, struct sql_stmt **ret)
 		if (st->map[i] > st->params)
 			st->params = st->map[i];
 	for (int i = 1; i <= st->params; i++)
-		param_clear(&st->param[i]);
+		store_postgresql_stmt_param_clear(&st->param[i]);
 	snprintf(st->name, sizeof(st->name), "q%u", ++number);
 	*ret = &st->sql;
 	return 0;
@@ -66,7 +66,7 @@ pg_stmt_bind(struct sql_stmt *q, int at, const struct sql_value *v)
 		[SQL_REAL] = OID_FLOAT8,
 		[SQL_TEXT] = OID_TEXT,
 		[SQL_BLOB] = OID_BYTEA };
-	struct pg_stmt *st = stmt_of(q);
+	struct pg_stmt *st = store_postgresql_stmt_of(q);
 	struct pg_param *p;
 
 	if (at < 1 || at >= PG_PARAMS || st->map[at] == 0) {
@@ -75,7 +75,7 @@ pg_stmt_bind(struct sql_stmt *q, int at, const struct sql_value *v)
 		return;
 	}
 	p = &st->param[st->map[at]];
-	param_clear(p);
+	store_postgresql_stmt_param_clear(p);
 	if (v->type == SQL_INT)
 		snprintf(p->number, sizeof(p->number), "%lld",
 		    (long long)v->integer);
@@ -95,12 +95,12 @@ pg_stmt_bind(struct sql_stmt *q, int at, const struct sql_value *v)
 void
 pg_stmt_reset(struct sql_stmt *q)
 {
-	struct pg_stmt *st = stmt_of(q);
+	struct pg_stmt *st = store_postgresql_stmt_of(q);
 	struct pg *s = (struct pg *)q->db;
 	char sql[48];
 
 	for (int i = 1; i <= st->params; i++)
-		param_clear(&st->param[i]);
+		store_postgresql_stmt_param_clear(&st->param[i]);
 	PQclear(st->rows);
 	st->rows = NULL;
 	if (!st->open)
@@ -125,7 +125,7 @@ pg_stmt_reset(struct sql_stmt *q)
 void
 pg_stmt_finalize(struct sql_stmt *q)
 {
-	struct pg_stmt *st = stmt_of(q);
+	struct pg_stmt *st = store_postgresql_stmt_of(q);
 	struct pg *s;
 	char sql[48];
 
@@ -147,7 +147,7 @@ pg_stmt_finalize(struct sql_stmt *q)
 int
 pg_stmt_run(struct sql_stmt *q, struct sql_outcome *ret)
 {
-	struct pg_stmt *st = stmt_of(q);
+	struct pg_stmt *st = store_postgresql_stmt_of(q);
 	struct pg *s = (struct pg *)q->db;
 	int rc = 0, by_name = st->runs++ > 0;
 	char fence[128];
@@ -175,7 +175,7 @@ pg_stmt_run(struct sql_stmt *q, struct sql_outcome *ret)
 int
 pg_stmt_step(struct sql_stmt *q)
 {
-	struct pg_stmt *st = stmt_of(q);
+	struct pg_stmt *st = store_postgresql_stmt_of(q);
 	struct pg *s = (struct pg *)q->db;
 	struct sql_outcome out = { 0 };
 	char sql[48], *declare;
@@ -216,7 +216,7 @@ pg_stmt_step(struct sql_stmt *q)
 }
 
 static enum sql_type
-type_of(Oid type)
+store_postgresql_stmt_type_of(Oid type)
 {
 	switch (type) {
 	case OID_INT8:
@@ -237,7 +237,7 @@ type_of(Oid type)
 
 /* "\x0aff", in place. */
 static void
-hex_decode(char *text, size_t bytes)
+store_postgresql_stmt_hex_decode(char *text, size_t bytes)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -252,14 +252,14 @@ hex_decode(char *text, size_t bytes)
 void
 pg_stmt_column(struct sql_stmt *q, int at, struct sql_value *ret)
 {
-	struct pg_stmt *st = stmt_of(q);
+	struct pg_stmt *st = store_postgresql_stmt_of(q);
 	char *text;
 
 	*ret = (struct sql_value){ .type = SQL_NULL };
 	if (st->rows == NULL || at >= PQnfields(st->rows) ||
 	    PQgetisnull(st->rows, st->row, at))
 		return;
-	ret->type = type_of(PQftype(st->rows, at));
+	ret->type = store_postgresql_stmt_type_of(PQftype(st->rows, at));
 	text = PQgetvalue(st->rows, st->row, at);
 	if (ret->type == SQL_INT) {
 		ret->integer = strtoll(text, NULL, 10);
@@ -274,7 +274,7 @@ pg_stmt_column(struct sql_stmt *q, int at, struct sql_value *ret)
 	if (ret->type == SQL_BLOB) {
 		ret->len_bytes = ret->len_bytes / 2 - 1;
 		if ((st->decoded >> at & 1) == 0)
-			hex_decode(text, ret->len_bytes);
+			store_postgresql_stmt_hex_decode(text, ret->len_bytes);
 		st->decoded |= 1UL << at;
 	}
 }

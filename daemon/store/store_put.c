@@ -180,8 +180,8 @@ store_put_free(struct store_put_db *p)
 
 /* Texts are static: they live until the statement has run. */
 static int
-bind(struct sql_stmt *q, const struct store_job *job, const struct statement *s,
-    int at)
+store_put_bind(struct sql_stmt *q, const struct store_job *job,
+    const struct statement *s, int at)
 {
 	const char *key = s->values[at - 1].key;
 	const json_t *v = key != NULL ? json_object_get(job->object, key)
@@ -230,7 +230,7 @@ bind(struct sql_stmt *q, const struct store_job *job, const struct statement *s,
 }
 
 static int
-put_object(struct store_put_db *p, const struct store_job *job,
+store_put_object(struct store_put_db *p, const struct store_job *job,
     struct sql_outcome *ret)
 {
 	const struct statement *s = &statements[job->what];
@@ -241,7 +241,7 @@ put_object(struct store_put_db *p, const struct store_job *job,
 		s = &statements[s->otherwise];
 	q = p->stmts[s - statements];
 	for (int at = 1; rc == 0 && s->values[at - 1].what != VALUE_END; at++)
-		rc = bind(q, job, s, at);
+		rc = store_put_bind(q, job, s, at);
 	if (rc == 0)
 		return p->db->engine->run(q, ret);
 	p->db->engine->reset(q);
@@ -250,7 +250,7 @@ put_object(struct store_put_db *p, const struct store_job *job,
 
 /* 0 where there is none. */
 static int
-find_run(struct store_put_db *p, const char *name, int64_t *ret_id)
+store_put_find_run(struct store_put_db *p, const char *name, int64_t *ret_id)
 {
 	struct sql_stmt *q = p->stmts[FIND_RUN];
 	int rc;
@@ -265,7 +265,8 @@ find_run(struct store_put_db *p, const char *name, int64_t *ret_id)
 /* Records may outlive their run's row: a damaged store was replaced while
  * they lay in a spool. They are kept, under a run that says so. */
 static int
-make_run(struct store_put_db *p, const struct store_job *job, const char *name)
+store_put_make_run(struct store_put_db *p, const struct store_job *job,
+    const char *name)
 {
 	struct store_job run = { .what = PUT_RUN };
 	int rc;
@@ -274,7 +275,7 @@ make_run(struct store_put_db *p, const struct store_job *job, const char *name)
 	    "campaign", "", "state", "failed", "cause", "internal", "text",
 	    "known only by its records", "created_unix_ns",
 	    (json_int_t)job->at_unix_ns);
-	rc = put_object(p, &run, NULL);
+	rc = store_put_object(p, &run, NULL);
 	if (rc == 0)
 		rc = p->db->engine->flush(p->db);
 	json_decref(run.object);
@@ -299,11 +300,11 @@ store_put_runs(struct store_put_db *p, struct store_jobs *jobs)
 		}
 		job->run_id = member_int(p->run_ids, name);
 		if (job->run_id == 0)
-			rc = find_run(p, name, &job->run_id);
+			rc = store_put_find_run(p, name, &job->run_id);
 		if (rc == 0 && job->run_id == 0) {
-			rc = make_run(p, job, name);
+			rc = store_put_make_run(p, job, name);
 			if (rc == 0)
-				rc = find_run(p, name, &job->run_id);
+				rc = store_put_find_run(p, name, &job->run_id);
 		}
 		if (rc < 0)
 			return rc;
@@ -314,7 +315,7 @@ store_put_runs(struct store_put_db *p, struct store_jobs *jobs)
 }
 
 static int
-put_record(struct store_put_db *p, struct store_job *job)
+store_put_record_row(struct store_put_db *p, struct store_job *job)
 {
 	const json_t *record = job->object;
 	const char *probe = member_text(record, "probe");
@@ -349,11 +350,12 @@ store_put_job(struct store_put_db *p, struct store_job *job)
 	struct store_job event = { .what = PUT_EVENT,
 		.object = job->event,
 		.at_unix_ns = job->at_unix_ns };
-	int rc = job->what == PUT_RECORD ? put_record(p, job)
-					 : put_object(p, job, &job->outcome);
+	int rc = job->what == PUT_RECORD
+	    ? store_put_record_row(p, job)
+	    : store_put_object(p, job, &job->outcome);
 
 	return rc == 0 && job->event != NULL
-	    ? put_object(p, &event, &job->event_outcome)
+	    ? store_put_object(p, &event, &job->event_outcome)
 	    : rc;
 }
 

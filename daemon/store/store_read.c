@@ -75,7 +75,7 @@ store_reader_abandon(struct store_reader *r, const void *owner)
 }
 
 static struct store_job *
-next_job(struct store_reader *r)
+store_read_next_job(struct store_reader *r)
 {
 	struct store_job *job = NULL;
 
@@ -94,12 +94,12 @@ next_job(struct store_reader *r)
 }
 
 static void *
-reader_main(void *arg)
+store_read_reader_main(void *arg)
 {
 	struct store_reader *r = arg;
 	struct store_job *job;
 
-	while ((job = next_job(r)) != NULL) {
+	while ((job = store_read_next_job(r)) != NULL) {
 		struct store_jobs one = TAILQ_HEAD_INITIALIZER(one);
 
 		r->deadline_ns = r->limit_ns != 0 ? clk_ns() + r->limit_ns : 0;
@@ -115,7 +115,7 @@ reader_main(void *arg)
 }
 
 static void
-reader_free(struct store_reader *r)
+store_read_reader_free(struct store_reader *r)
 {
 	sql_close(r->reading.db);
 	pthread_cond_destroy(&r->wake);
@@ -140,12 +140,13 @@ store_reader_start(const struct store_options *o, uint64_t limit_ns,
 	if (rc == 0) {
 		r->reading.db->engine->set_deadline(r->reading.db,
 		    &r->deadline_ns);
-		rc = -pthread_create(&r->thread, NULL, reader_main, r);
+		rc = -pthread_create(&r->thread, NULL, store_read_reader_main,
+		    r);
 		if (rc < 0)
 			log_warnx("store: thread: %s", strerror(-rc));
 	}
 	if (rc < 0) {
-		reader_free(r);
+		store_read_reader_free(r);
 		return rc;
 	}
 	*ret = r;
@@ -167,5 +168,5 @@ store_reader_stop(struct store_reader *r)
 	TAILQ_FOREACH (job, &r->queue, link)
 		job->status = -ECANCELED;
 	store_done_post(r->done, &r->queue);
-	reader_free(r);
+	store_read_reader_free(r);
 }

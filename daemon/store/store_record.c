@@ -27,7 +27,8 @@
 /* A new BLOB of no more than three quarters, or NULL when there is less to
  * gain. */
 static uint8_t *
-pack(struct sql *db, const char *text, size_t len_bytes, size_t *ret_bytes)
+store_record_pack(struct sql *db, const char *text, size_t len_bytes,
+    size_t *ret_bytes)
 {
 	size_t cap_bytes = len_bytes / 4 * 3, bytes;
 	uint8_t *blob;
@@ -62,7 +63,7 @@ store_pack_bind(struct sql_stmt *q, int at, char *text)
 	uint8_t *blob = NULL;
 
 	if (text != NULL && q->db->engine->packs)
-		blob = pack(q->db, text, len_bytes, &bytes);
+		blob = store_record_pack(q->db, text, len_bytes, &bytes);
 	if (blob != NULL) {
 		free(text);
 		sql_bind_given(q, at, SQL_BLOB, blob, bytes);
@@ -72,7 +73,7 @@ store_pack_bind(struct sql_stmt *q, int at, char *text)
 }
 
 static int
-is_zstd(const uint8_t *frame, size_t bytes)
+store_record_is_zstd(const uint8_t *frame, size_t bytes)
 {
 	return bytes >= 4 && frame[0] == (ZSTD_MAGICNUMBER & 0xff) &&
 	    frame[1] == (ZSTD_MAGICNUMBER >> 8 & 0xff) &&
@@ -82,11 +83,12 @@ is_zstd(const uint8_t *frame, size_t bytes)
 
 /* 1 when it is as long as it has to be. */
 static int
-expand(const uint8_t *frame, size_t bytes, char *ret, size_t len_bytes)
+store_record_expand(const uint8_t *frame, size_t bytes, char *ret,
+    size_t len_bytes)
 {
 	uLongf got = (uLongf)len_bytes;
 
-	if (is_zstd(frame, bytes))
+	if (store_record_is_zstd(frame, bytes))
 		return ZSTD_decompress(ret, len_bytes, frame, bytes) ==
 		    len_bytes;
 	return uncompress((Bytef *)ret, &got, frame, (uLong)bytes) == Z_OK &&
@@ -94,7 +96,7 @@ expand(const uint8_t *frame, size_t bytes, char *ret, size_t len_bytes)
 }
 
 static char *
-unpack(const uint8_t *blob, size_t bytes)
+store_record_unpack(const uint8_t *blob, size_t bytes)
 {
 	size_t len_bytes = 0;
 	char *text;
@@ -105,7 +107,8 @@ unpack(const uint8_t *blob, size_t bytes)
 		return NULL;
 	text = malloc(len_bytes + 1);
 	if (text == NULL ||
-	    !expand(blob + HEAD_BYTES, bytes - HEAD_BYTES, text, len_bytes)) {
+	    !store_record_expand(blob + HEAD_BYTES, bytes - HEAD_BYTES, text,
+		len_bytes)) {
 		free(text);
 		return NULL;
 	}
@@ -122,7 +125,7 @@ store_pack_column(struct sql_stmt *q, int column)
 	if (v.type == SQL_NULL)
 		return NULL;
 	if (v.type == SQL_BLOB)
-		copy = unpack(v.bytes, v.len_bytes);
+		copy = store_record_unpack(v.bytes, v.len_bytes);
 	else if (v.type == SQL_TEXT)
 		copy = strdup(v.bytes);
 	if (copy == NULL)
@@ -134,7 +137,7 @@ store_pack_column(struct sql_stmt *q, int column)
  * example because its smallest value is not in its first bucket. The caller
  * frees. */
 static uint8_t *
-pack_hist(struct hist *h, const json_t *record, long *ret_bytes)
+store_record_pack_hist(struct hist *h, const json_t *record, long *ret_bytes)
 {
 	const json_t *given = json_object_get(record, "hist");
 	uint8_t *blob;
@@ -229,7 +232,7 @@ store_record_bind(struct sql_stmt *q, const json_t *record, int raw,
     struct hist *scratch)
 {
 	long blob_bytes = 0;
-	uint8_t *blob = pack_hist(scratch, record, &blob_bytes);
+	uint8_t *blob = store_record_pack_hist(scratch, record, &blob_bytes);
 
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
 		const struct column *c = &columns[i];

@@ -30,7 +30,7 @@ struct row {
 /* Behind a string, a list or an object, or a plain word. The text is one that
  * we have written. */
 static char *
-value_end(char *p)
+store_roll_value_end(char *p)
 {
 	int depth = 0, quoted = 0;
 
@@ -56,7 +56,7 @@ value_end(char *p)
 /* Cut what goes out of the text: to parse megabytes of lists only to drop them
  * would keep the writer for a tenth of a second. */
 static void
-cut(char *text)
+store_roll_cut(char *text)
 {
 	static const char *const gone[] = { "nodes", "pairs", "grid", "reports",
 		"seed" };
@@ -66,7 +66,7 @@ cut(char *text)
 		*to++ = *from++;
 	while (*from == '"') {
 		size_t key_len = strcspn(from + 1, "\"");
-		char *end = value_end(from);
+		char *end = store_roll_value_end(from);
 		size_t len = (size_t)(end - from);
 		int goes = 0;
 
@@ -86,20 +86,20 @@ cut(char *text)
 
 /* Without what goes. */
 static json_t *
-record_of(struct sql_stmt *q, int body, int hist)
+store_roll_record_of(struct sql_stmt *q, int body, int hist)
 {
 	struct strbuf text = { 0 };
 	json_t *record;
 
 	store_record_text(&text, q, body, hist);
-	cut(text.text);
+	store_roll_cut(text.text);
 	record = json_loads(text.text, 0, NULL);
 	strbuf_clear(&text);
 	return record != NULL ? record : json_object();
 }
 
 static int
-oldest_get(struct sql *db, int64_t before_unix_ns, struct row *ret)
+store_roll_oldest_get(struct sql *db, int64_t before_unix_ns, struct row *ret)
 {
 	struct sql_stmt *q = NULL;
 	int rc = sql_prepare(db,
@@ -120,7 +120,7 @@ oldest_get(struct sql *db, int64_t before_unix_ns, struct row *ret)
 		ret->run_id = sql_column_int(q, 1);
 		ret->at_unix_ns = sql_column_int(q, 2);
 		if (strcmp(member_text(run, "class"), "background") == 0)
-			ret->record = record_of(q, 3, 4);
+			ret->record = store_roll_record_of(q, 3, 4);
 		json_decref(run);
 	}
 	sql_finalize(q);
@@ -129,7 +129,7 @@ oldest_get(struct sql *db, int64_t before_unix_ns, struct row *ret)
 
 /* The record of this one's hour, if there is one already. */
 static int
-hour_get(struct sql *db, const struct row *of, struct row *ret)
+store_roll_hour_get(struct sql *db, const struct row *of, struct row *ret)
 {
 	int64_t hour_unix_ns = of->at_unix_ns - of->at_unix_ns % HOUR_NS;
 	struct sql_stmt *q = NULL;
@@ -148,14 +148,14 @@ hour_get(struct sql *db, const struct row *of, struct row *ret)
 	rc = sql_step(q);
 	if (rc > 0) {
 		ret->id = sql_column_int(q, 0);
-		ret->record = record_of(q, 1, 2);
+		ret->record = store_roll_record_of(q, 1, 2);
 	}
 	sql_finalize(q);
 	return rc < 0 ? rc : 0;
 }
 
 static void
-hist_of(const json_t *record, struct hist *ret)
+store_roll_hist_of(const json_t *record, struct hist *ret)
 {
 	if (record_hist_parse(json_object_get(record, "hist"),
 		json_number_value(json_object_get(record, "mean")),
@@ -166,7 +166,7 @@ hist_of(const json_t *record, struct hist *ret)
 
 /* What one of them counted, both did. */
 static void
-mesh_merge(json_t *into, const json_t *from)
+store_roll_mesh_merge(json_t *into, const json_t *from)
 {
 	static const char *const counts[] = { "lost", "unknown", "unsent",
 		"rolled" };
@@ -176,8 +176,8 @@ mesh_merge(json_t *into, const json_t *from)
 		json_object_set_new(into, counts[i],
 		    json_integer(member_int(into, counts[i]) +
 			member_int(from, counts[i])));
-	hist_of(into, &h[0]);
-	hist_of(from, &h[1]);
+	store_roll_hist_of(into, &h[0]);
+	store_roll_hist_of(from, &h[1]);
 	hist_merge(&h[0], &h[1]);
 	record_put_hist(into, &h[0]);
 	if (h[0].count > 0)
@@ -186,7 +186,7 @@ mesh_merge(json_t *into, const json_t *from)
 }
 
 static int
-update(struct sql *db, int64_t id, const json_t *record)
+store_roll_update(struct sql *db, int64_t id, const json_t *record)
 {
 	struct hist *scratch = xcalloc(1, sizeof(*scratch));
 	struct sql_stmt *q = NULL;
@@ -208,17 +208,17 @@ update(struct sql *db, int64_t id, const json_t *record)
 
 /* Into its hour, or it is the first of it. */
 static int
-mesh_roll(struct sql *db, const struct row *row)
+store_roll_mesh_roll(struct sql *db, const struct row *row)
 {
 	struct row hour = { 0 };
-	int rc = hour_get(db, row, &hour);
+	int rc = store_roll_hour_get(db, row, &hour);
 	char sql[160];
 
 	if (rc == 0 && hour.id == 0) {
-		rc = update(db, row->id, row->record);
+		rc = store_roll_update(db, row->id, row->record);
 	} else if (rc == 0) {
-		mesh_merge(hour.record, row->record);
-		rc = update(db, hour.id, hour.record);
+		store_roll_mesh_merge(hour.record, row->record);
+		rc = store_roll_update(db, hour.id, hour.record);
 		snprintf(sql, sizeof(sql),
 		    "DELETE FROM record WHERE id = %lld;"
 		    "UPDATE run SET records = records - 1 WHERE id = %lld",
@@ -234,7 +234,7 @@ int
 store_roll_one(struct sql *db, uint64_t before_unix_ns)
 {
 	struct row row = { 0 };
-	int rc = oldest_get(db, (int64_t)before_unix_ns, &row);
+	int rc = store_roll_oldest_get(db, (int64_t)before_unix_ns, &row);
 	char keep[80];
 
 	if (rc < 0 || row.id == 0)
@@ -247,9 +247,9 @@ store_roll_one(struct sql *db, uint64_t before_unix_ns)
 		if (row.record == NULL)
 			rc = sql_exec(db, keep);
 		else if (strcmp(member_text(row.record, "probe"), "mesh") == 0)
-			rc = mesh_roll(db, &row);
+			rc = store_roll_mesh_roll(db, &row);
 		else
-			rc = update(db, row.id, row.record);
+			rc = store_roll_update(db, row.id, row.record);
 		if (rc == 0)
 			rc = db->engine->commit(db);
 		if (rc < 0)

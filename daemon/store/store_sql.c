@@ -36,7 +36,7 @@ sql_engine_find(const char *url, struct err *err)
 }
 
 static int
-failed(struct sql *db, const char *what, int rc)
+store_sql_failed(struct sql *db, const char *what, int rc)
 {
 	if (rc < 0)
 		log_warnx("store: %.60s: %s", what, sql_error(db));
@@ -67,13 +67,14 @@ sql_close(struct sql *db)
 int
 sql_exec(struct sql *db, const char *sql)
 {
-	return failed(db, sql, db->engine->exec(db, sql));
+	return store_sql_failed(db, sql, db->engine->exec(db, sql));
 }
 
 int
 sql_prepare(struct sql *db, const char *sql, struct sql_stmt **ret)
 {
-	return failed(db, sql, db->engine->prepare_stmt(db, sql, ret));
+	return store_sql_failed(db, sql,
+	    db->engine->prepare_stmt(db, sql, ret));
 }
 
 int64_t

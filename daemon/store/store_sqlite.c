@@ -83,7 +83,7 @@ sqlite_int(sqlite3 *db, const char *sql, int64_t fallback)
 }
 
 static int
-progress_cb(void *arg)
+store_sqlite_progress_cb(void *arg)
 {
 	const uint64_t *deadline_ns = arg;
 
@@ -94,7 +94,7 @@ void
 sqlite_set_deadline(sqlite3 *db, const uint64_t *deadline_ns)
 {
 	sqlite3_progress_handler(db, deadline_ns != NULL ? PROGRESS_STEPS : 0,
-	    progress_cb, (void *)(uintptr_t)deadline_ns);
+	    store_sqlite_progress_cb, (void *)(uintptr_t)deadline_ns);
 }
 
 /* secure_delete is on in Debian's build and would rewrite every page that a
@@ -163,20 +163,20 @@ sqlite_shut(struct sqlite *s)
 }
 
 static sqlite3 *
-db_of(struct sql *db)
+store_sqlite_db_of(struct sql *db)
 {
 	return ((struct sqlite *)db)->db;
 }
 
 static sqlite3_stmt *
-stmt_of(struct sql_stmt *q)
+store_sqlite_stmt_of(struct sql_stmt *q)
 {
 	return ((struct sqlite_stmt *)q)->q;
 }
 
 static int
-engine_open(const struct store_options *o, enum sql_role role, struct sql **ret,
-    struct err *err)
+store_sqlite_engine_open(const struct store_options *o, enum sql_role role,
+    struct sql **ret, struct err *err)
 {
 	char *path = xasprintf("%s/coalmine.db", o->dir);
 	struct sqlite *s;
@@ -191,14 +191,14 @@ engine_open(const struct store_options *o, enum sql_role role, struct sql **ret,
 }
 
 static void
-engine_close(struct sql *db)
+store_sqlite_engine_close(struct sql *db)
 {
 	sqlite_shut((struct sqlite *)db);
 }
 
 /* A file is never away, but its disk may be full: an empty log is room. */
 static int
-engine_ready(struct sql *db)
+store_sqlite_engine_ready(struct sql *db)
 {
 	const struct sqlite *s = (struct sqlite *)db;
 
@@ -208,67 +208,68 @@ engine_ready(struct sql *db)
 }
 
 static const char *
-engine_error(struct sql *db)
+store_sqlite_engine_error(struct sql *db)
 {
-	return sqlite3_errmsg(db_of(db));
+	return sqlite3_errmsg(store_sqlite_db_of(db));
 }
 
 static void
-engine_interrupt(struct sql *db)
+store_sqlite_engine_interrupt(struct sql *db)
 {
-	sqlite3_interrupt(db_of(db));
+	sqlite3_interrupt(store_sqlite_db_of(db));
 }
 
 static void
-engine_set_deadline(struct sql *db, const uint64_t *deadline_ns)
+store_sqlite_engine_set_deadline(struct sql *db, const uint64_t *deadline_ns)
 {
-	sqlite_set_deadline(db_of(db), deadline_ns);
+	sqlite_set_deadline(store_sqlite_db_of(db), deadline_ns);
 }
 
 /* The writer says what is news: it knows. */
 static int
-quietly(sqlite3 *db, const char *sql)
+store_sqlite_quietly(sqlite3 *db, const char *sql)
 {
 	return sqlite_errno(sqlite3_exec(db, sql, NULL, NULL, NULL));
 }
 
 static int
-engine_begin(struct sql *db, int synced)
+store_sqlite_engine_begin(struct sql *db, int synced)
 {
 	struct sqlite *s = (struct sqlite *)db;
 
 	if (s->synced != synced &&
-	    quietly(s->db,
+	    store_sqlite_quietly(s->db,
 		synced ? "PRAGMA synchronous=FULL"
 		       : "PRAGMA synchronous=NORMAL") == 0)
 		s->synced = synced;
-	return quietly(s->db, "BEGIN IMMEDIATE");
+	return store_sqlite_quietly(s->db, "BEGIN IMMEDIATE");
 }
 
 static int
-engine_commit(struct sql *db)
+store_sqlite_engine_commit(struct sql *db)
 {
-	return quietly(db_of(db), "COMMIT");
+	return store_sqlite_quietly(store_sqlite_db_of(db), "COMMIT");
 }
 
 static void
-engine_rollback(struct sql *db)
+store_sqlite_engine_rollback(struct sql *db)
 {
-	if (!sqlite3_get_autocommit(db_of(db)))
-		(void)quietly(db_of(db), "ROLLBACK");
+	if (!sqlite3_get_autocommit(store_sqlite_db_of(db)))
+		(void)store_sqlite_quietly(store_sqlite_db_of(db), "ROLLBACK");
 }
 
 static int
-engine_exec(struct sql *db, const char *sql)
+store_sqlite_engine_exec(struct sql *db, const char *sql)
 {
-	return quietly(db_of(db), sql);
+	return store_sqlite_quietly(store_sqlite_db_of(db), sql);
 }
 
 static int
-engine_prepare_stmt(struct sql *db, const char *sql, struct sql_stmt **ret)
+store_sqlite_engine_prepare_stmt(struct sql *db, const char *sql,
+    struct sql_stmt **ret)
 {
 	struct sqlite_stmt *s = xcalloc(1, sizeof(*s));
-	int rc = sqlite3_prepare_v3(db_of(db), sql, -1,
+	int rc = sqlite3_prepare_v3(store_sqlite_db_of(db), sql, -1,
 	    SQLITE_PREPARE_PERSISTENT, &s->q, NULL);
 
 	if (rc != SQLITE_OK) {
@@ -281,19 +282,20 @@ engine_prepare_stmt(struct sql *db, const char *sql, struct sql_stmt **ret)
 }
 
 static void
-engine_finalize(struct sql_stmt *q)
+store_sqlite_engine_finalize(struct sql_stmt *q)
 {
 	if (q == NULL)
 		return;
-	sqlite3_finalize(stmt_of(q));
+	sqlite3_finalize(store_sqlite_stmt_of(q));
 	free(q);
 }
 
 static void
-engine_bind(struct sql_stmt *stmt, int at, const struct sql_value *v)
+store_sqlite_engine_bind(struct sql_stmt *stmt, int at,
+    const struct sql_value *v)
 {
 	void (*end)(void *) = v->given ? free : SQLITE_STATIC;
-	sqlite3_stmt *q = stmt_of(stmt);
+	sqlite3_stmt *q = store_sqlite_stmt_of(stmt);
 	int rc = SQLITE_OK;
 
 	switch (v->type) {
@@ -320,48 +322,49 @@ engine_bind(struct sql_stmt *stmt, int at, const struct sql_value *v)
 }
 
 static void
-engine_reset(struct sql_stmt *q)
+store_sqlite_engine_reset(struct sql_stmt *q)
 {
-	sqlite3_reset(stmt_of(q));
-	sqlite3_clear_bindings(stmt_of(q));
+	sqlite3_reset(store_sqlite_stmt_of(q));
+	sqlite3_clear_bindings(store_sqlite_stmt_of(q));
 }
 
 static int
-engine_run(struct sql_stmt *q, struct sql_outcome *ret)
+store_sqlite_engine_run(struct sql_stmt *q, struct sql_outcome *ret)
 {
-	int rc = sqlite_errno(sqlite3_step(stmt_of(q)));
+	int rc = sqlite_errno(sqlite3_step(store_sqlite_stmt_of(q)));
 
-	engine_reset(q);
+	store_sqlite_engine_reset(q);
 	if (ret != NULL)
 		*ret = (struct sql_outcome){ rc,
-			rc == 0 ? sqlite3_changes(db_of(q->db)) : 0 };
+			rc == 0 ? sqlite3_changes(store_sqlite_db_of(q->db))
+				: 0 };
 	return rc;
 }
 
 static int
-engine_flush(struct sql *db)
+store_sqlite_engine_flush(struct sql *db)
 {
 	(void)db; /* run has done it */
 	return 0;
 }
 
 static int
-engine_step(struct sql_stmt *q)
+store_sqlite_engine_step(struct sql_stmt *q)
 {
-	int rc = sqlite3_step(stmt_of(q));
+	int rc = sqlite3_step(store_sqlite_stmt_of(q));
 
 	return rc == SQLITE_ROW ? 1 : sqlite_errno(rc);
 }
 
 static void
-engine_column(struct sql_stmt *stmt, int at, struct sql_value *ret)
+store_sqlite_engine_column(struct sql_stmt *stmt, int at, struct sql_value *ret)
 {
 	static const enum sql_type types[] = { [SQLITE_INTEGER] = SQL_INT,
 		[SQLITE_FLOAT] = SQL_REAL,
 		[SQLITE_TEXT] = SQL_TEXT,
 		[SQLITE_BLOB] = SQL_BLOB,
 		[SQLITE_NULL] = SQL_NULL };
-	sqlite3_stmt *q = stmt_of(stmt);
+	sqlite3_stmt *q = store_sqlite_stmt_of(stmt);
 
 	*ret = (struct sql_value){ .type = types[sqlite3_column_type(q, at)] };
 	if (ret->type == SQL_INT || ret->type == SQL_REAL) {
@@ -377,7 +380,7 @@ engine_column(struct sql_stmt *stmt, int at, struct sql_value *ret)
 }
 
 static uint64_t
-file_bytes(const char *path, const char *end)
+store_sqlite_file_bytes(const char *path, const char *end)
 {
 	char *name = xasprintf("%s%s", path, end);
 	struct stat st;
@@ -388,13 +391,13 @@ file_bytes(const char *path, const char *end)
 }
 
 static void
-engine_space(struct sql *db, struct sql_space *ret)
+store_sqlite_engine_space(struct sql *db, struct sql_space *ret)
 {
 	const struct sqlite *s = (struct sqlite *)db;
 	struct statvfs fs;
 
-	*ret = (struct sql_space){ file_bytes(s->path, ""),
-		file_bytes(s->path, "-wal"), UINT64_MAX };
+	*ret = (struct sql_space){ store_sqlite_file_bytes(s->path, ""),
+		store_sqlite_file_bytes(s->path, "-wal"), UINT64_MAX };
 	if (statvfs(s->path, &fs) == 0)
 		ret->free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
 }
@@ -402,7 +405,7 @@ engine_space(struct sql *db, struct sql_space *ret)
 /* Free pages go back to the file system. A store from before they could be
  * given back keeps them, and must not be asked for ever. */
 static int
-engine_tidy(struct sql *db, int deleted)
+store_sqlite_engine_tidy(struct sql *db, int deleted)
 {
 	struct sqlite *s = (struct sqlite *)db;
 	int64_t had, left;
@@ -417,7 +420,7 @@ engine_tidy(struct sql *db, int deleted)
 		}
 		sqlite_ship_checkpoint(s); /* only now does it shrink */
 	}
-	if (file_bytes(s->path, "-wal") > WAL_IDLE_BYTES)
+	if (store_sqlite_file_bytes(s->path, "-wal") > WAL_IDLE_BYTES)
 		sqlite_ship_checkpoint(s);
 	return 0;
 }
@@ -429,26 +432,26 @@ const struct sql_engine sql_sqlite = {
 	.moves_shrunk = 1,
 	.check = "PRAGMA integrity_check(10)",
 	.prepare = sqlite_prepare,
-	.open = engine_open,
-	.close = engine_close,
-	.ready = engine_ready,
-	.error = engine_error,
-	.interrupt = engine_interrupt,
-	.set_deadline = engine_set_deadline,
-	.begin = engine_begin,
-	.commit = engine_commit,
-	.rollback = engine_rollback,
-	.exec = engine_exec,
-	.prepare_stmt = engine_prepare_stmt,
-	.finalize = engine_finalize,
-	.bind = engine_bind,
-	.run = engine_run,
-	.flush = engine_flush,
-	.step = engine_step,
-	.column = engine_column,
-	.reset = engine_reset,
-	.space = engine_space,
-	.tidy = engine_tidy,
+	.open = store_sqlite_engine_open,
+	.close = store_sqlite_engine_close,
+	.ready = store_sqlite_engine_ready,
+	.error = store_sqlite_engine_error,
+	.interrupt = store_sqlite_engine_interrupt,
+	.set_deadline = store_sqlite_engine_set_deadline,
+	.begin = store_sqlite_engine_begin,
+	.commit = store_sqlite_engine_commit,
+	.rollback = store_sqlite_engine_rollback,
+	.exec = store_sqlite_engine_exec,
+	.prepare_stmt = store_sqlite_engine_prepare_stmt,
+	.finalize = store_sqlite_engine_finalize,
+	.bind = store_sqlite_engine_bind,
+	.run = store_sqlite_engine_run,
+	.flush = store_sqlite_engine_flush,
+	.step = store_sqlite_engine_step,
+	.column = store_sqlite_engine_column,
+	.reset = store_sqlite_engine_reset,
+	.space = store_sqlite_engine_space,
+	.tidy = store_sqlite_engine_tidy,
 	.backup = sqlite_backup,
 	.ship = sqlite_ship,
 };

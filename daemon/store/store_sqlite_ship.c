@@ -31,7 +31,7 @@
 
 /* Empty the log, or as much of it as nobody reads. */
 static int
-checkpoint(struct sqlite *s, int mode)
+store_sqlite_ship_checkpoint(struct sqlite *s, int mode)
 {
 	int frames = 0, done = 0, rc;
 
@@ -49,7 +49,7 @@ checkpoint(struct sqlite *s, int mode)
 }
 
 static int
-is_held(struct sqlite *s)
+store_sqlite_ship_is_held(struct sqlite *s)
 {
 	struct sqlite_ship *h = &s->ship;
 	const char *why = NULL;
@@ -72,14 +72,15 @@ is_held(struct sqlite *s)
 void
 sqlite_ship_checkpoint(struct sqlite *s)
 {
-	if (!is_held(s))
-		checkpoint(s, SQLITE_CHECKPOINT_TRUNCATE);
+	if (!store_sqlite_ship_is_held(s))
+		store_sqlite_ship_checkpoint(s, SQLITE_CHECKPOINT_TRUNCATE);
 }
 
 /* After each commit: how long the log is. It gets shorter only by beginning
  * anew, when all of it is in the file. */
 static int
-committed_cb(void *arg, sqlite3 *db, const char *name, int pages)
+store_sqlite_ship_committed_cb(void *arg, sqlite3 *db, const char *name,
+    int pages)
 {
 	struct sqlite *s = arg;
 	struct sqlite_ship *h = &s->ship;
@@ -91,8 +92,8 @@ committed_cb(void *arg, sqlite3 *db, const char *name, int pages)
 	if (bytes <= h->log_bytes)
 		h->base_bytes += h->log_bytes;
 	h->log_bytes = bytes;
-	if (pages >= LOG_PAGES && !is_held(s))
-		checkpoint(s, SQLITE_CHECKPOINT_PASSIVE);
+	if (pages >= LOG_PAGES && !store_sqlite_ship_is_held(s))
+		store_sqlite_ship_checkpoint(s, SQLITE_CHECKPOINT_PASSIVE);
 	return SQLITE_OK;
 }
 
@@ -104,14 +105,14 @@ sqlite_ship_open(struct sqlite *s)
 	s->ship.page_bytes = (uint64_t)sqlite_int(s->db, "PRAGMA page_size",
 	    4096);
 	/* What another life has left there. */
-	frames = checkpoint(s, SQLITE_CHECKPOINT_PASSIVE);
+	frames = store_sqlite_ship_checkpoint(s, SQLITE_CHECKPOINT_PASSIVE);
 	if (frames > 0)
-		(void)committed_cb(s, s->db, NULL, frames);
-	sqlite3_wal_hook(s->db, committed_cb, s);
+		(void)store_sqlite_ship_committed_cb(s, s->db, NULL, frames);
+	sqlite3_wal_hook(s->db, store_sqlite_ship_committed_cb, s);
 }
 
 static sqlite3_file *
-file_of(sqlite3 *db, int what)
+store_sqlite_ship_file_of(sqlite3 *db, int what)
 {
 	sqlite3_file *f = NULL;
 
@@ -124,7 +125,8 @@ file_of(sqlite3 *db, int what)
 /* Of the log's head; 0 where the log is empty. Two logs that follow each other
  * differ in it. */
 static int
-generation_read(struct sqlite *s, sqlite3_file *log, uint64_t *ret)
+store_sqlite_ship_generation_read(struct sqlite *s, sqlite3_file *log,
+    uint64_t *ret)
 {
 	unsigned char head[LOG_HEAD_BYTES];
 
@@ -143,7 +145,7 @@ generation_read(struct sqlite *s, sqlite3_file *log, uint64_t *ret)
 /* Where the copy is in the log, in bytes of all that were written since we
  * began; it goes on at *at. -ESTALE: nobody knows. */
 static int
-place_take(struct sqlite *s, uint64_t generation,
+store_sqlite_ship_place_take(struct sqlite *s, uint64_t generation,
     const struct sql_ship_ask *ask, uint64_t *ret_from)
 {
 	struct sqlite_ship *h = &s->ship;
@@ -165,7 +167,8 @@ place_take(struct sqlite *s, uint64_t generation,
 }
 
 static int
-piece_read(sqlite3_file *f, uint64_t from, uint64_t end, struct sql_ship *ret)
+store_sqlite_ship_piece_read(sqlite3_file *f, uint64_t from, uint64_t end,
+    struct sql_ship *ret)
 {
 	int len;
 
@@ -187,18 +190,20 @@ piece_read(sqlite3_file *f, uint64_t from, uint64_t end, struct sql_ship *ret)
 }
 
 static int
-log_ship(struct sqlite *s, const struct sql_ship_ask *ask, struct sql_ship *ret)
+store_sqlite_ship_log_ship(struct sqlite *s, const struct sql_ship_ask *ask,
+    struct sql_ship *ret)
 {
-	sqlite3_file *log = file_of(s->db, SQLITE_FCNTL_JOURNAL_POINTER);
+	sqlite3_file *log = store_sqlite_ship_file_of(s->db,
+	    SQLITE_FCNTL_JOURNAL_POINTER);
 	struct sqlite_ship *h = &s->ship;
 	uint64_t generation, from;
 	int rc;
 
 	if (log == NULL)
 		return -EIO;
-	rc = generation_read(s, log, &generation);
+	rc = store_sqlite_ship_generation_read(s, log, &generation);
 	if (rc == 0)
-		rc = place_take(s, generation, ask, &from);
+		rc = store_sqlite_ship_place_take(s, generation, ask, &from);
 	if (rc < 0)
 		return rc;
 	if (h->log_bytes == 0) { /* nothing is new */
@@ -207,12 +212,13 @@ log_ship(struct sqlite *s, const struct sql_ship_ask *ask, struct sql_ship *ret)
 		return 0;
 	}
 	ret->generation = generation;
-	rc = piece_read(log, from, h->log_bytes, ret);
+	rc = store_sqlite_ship_piece_read(log, from, h->log_bytes, ret);
 	if (rc == 0 && from == h->log_bytes) {
 		h->ended = generation;
 		h->ended_bytes = from;
 		if (h->log_bytes > LOG_EMPTY_BYTES)
-			checkpoint(s, SQLITE_CHECKPOINT_TRUNCATE);
+			store_sqlite_ship_checkpoint(s,
+			    SQLITE_CHECKPOINT_TRUNCATE);
 	}
 	return rc;
 }
@@ -223,33 +229,35 @@ sqlite_ship(struct sql *db, const struct sql_ship_ask *ask,
 {
 	struct sqlite *s = (struct sqlite *)db;
 	struct sqlite_ship *h = &s->ship;
-	sqlite3_file *f = file_of(s->db, SQLITE_FCNTL_FILE_POINTER);
+	sqlite3_file *f = store_sqlite_ship_file_of(s->db,
+	    SQLITE_FCNTL_FILE_POINTER);
 	sqlite3_int64 bytes = 0;
 	int rc = 0;
 
 	memset(ret, 0, sizeof(*ret));
 	if (ask != NULL && ask->hold == 0) {
 		h->hold = 0; /* of another copy, which begins anew, too */
-		checkpoint(s, SQLITE_CHECKPOINT_TRUNCATE);
+		store_sqlite_ship_checkpoint(s, SQLITE_CHECKPOINT_TRUNCATE);
 		h->hold = (rng_entropy() & INT64_MAX) | 1;
 		h->ended = h->ended_bytes = 0;
 		h->copied_bytes = 0;
 		h->until_ns = clk_ns() + HELD_NS;
 	}
-	ret->hold = is_held(s) ? h->hold : 0;
+	ret->hold = store_sqlite_ship_is_held(s) ? h->hold : 0;
 	if (ask != NULL && ask->hold != 0 && ask->hold != ret->hold)
 		rc = -ESTALE;
 	else if (ask != NULL)
 		h->until_ns = clk_ns() + HELD_NS;
 	if (rc == 0 && ask != NULL && ask->of_log)
-		rc = log_ship(s, ask, ret);
+		rc = store_sqlite_ship_log_ship(s, ask, ret);
 	else if (rc == 0 && ask != NULL) {
 		if (f == NULL || f->pMethods->xFileSize(f, &bytes) != SQLITE_OK)
 			rc = -EIO;
 		else if (ask->from > (uint64_t)bytes)
 			rc = -EINVAL;
 		else
-			rc = piece_read(f, ask->from, (uint64_t)bytes, ret);
+			rc = store_sqlite_ship_piece_read(f, ask->from,
+			    (uint64_t)bytes, ret);
 	}
 	ret->written_bytes = h->base_bytes + h->log_bytes;
 	ret->copied_bytes = ret->hold != 0 ? h->copied_bytes : 0;

@@ -26,7 +26,7 @@ struct text {
 
 /* Room for so many bytes more, and where. */
 static char *
-need(struct text *t, size_t bytes)
+store_text_need(struct text *t, size_t bytes)
 {
 	if (t->len_bytes + bytes > t->cap_bytes) {
 		t->cap_bytes = (t->len_bytes + bytes) * 2;
@@ -36,23 +36,23 @@ need(struct text *t, size_t bytes)
 }
 
 static void
-put(struct text *t, const char *bytes, size_t len_bytes)
+store_text_put(struct text *t, const char *bytes, size_t len_bytes)
 {
-	memcpy(need(t, len_bytes), bytes, len_bytes);
+	memcpy(store_text_need(t, len_bytes), bytes, len_bytes);
 	t->len_bytes += len_bytes;
 }
 
 static void
-put_char(struct text *t, char c)
+store_text_put_char(struct text *t, char c)
 {
-	*need(t, 1) = c;
+	*store_text_need(t, 1) = c;
 	t->len_bytes++;
 }
 
 /* Decimal digits of v > 0, at the end of buffer, not terminated; their number.
  */
 static int
-digits_of(uint64_t v, char buffer[DIGITS_MAX], const char **ret)
+store_text_digits_of(uint64_t v, char buffer[DIGITS_MAX], const char **ret)
 {
 	char *at = buffer + DIGITS_MAX;
 
@@ -65,9 +65,9 @@ digits_of(uint64_t v, char buffer[DIGITS_MAX], const char **ret)
 /* As few digits as say it, and at least one on each side of the point, so that
  * it is none of the integers. */
 static void
-put_real(struct text *t, double x)
+store_text_put_real(struct text *t, double x)
 {
-	char buffer[DIGITS_MAX], *to = need(t, NUMBER_MAX), *p = to;
+	char buffer[DIGITS_MAX], *to = store_text_need(t, NUMBER_MAX), *p = to;
 	const char *digits;
 	uint64_t mantissa;
 	int n, power, last;
@@ -82,7 +82,7 @@ put_real(struct text *t, double x)
 	}
 	if (x < 0)
 		*p++ = '-';
-	n = digits_of(mantissa, buffer, &digits);
+	n = store_text_digits_of(mantissa, buffer, &digits);
 	power += n - 1; /* of the first digit */
 	if (power < PLAIN_LOW || power > PLAIN_HIGH) {
 		*p++ = digits[0];
@@ -93,8 +93,8 @@ put_real(struct text *t, double x)
 		*p++ = 'e';
 		if (power < 0)
 			*p++ = '-';
-		n = digits_of((uint64_t)(power < 0 ? -power : power), buffer,
-		    &digits);
+		n = store_text_digits_of((uint64_t)(power < 0 ? -power : power),
+		    buffer, &digits);
 		memcpy(p, digits, (size_t)n);
 		p += n;
 	} else {
@@ -111,9 +111,9 @@ put_real(struct text *t, double x)
 }
 
 static void
-put_string(struct text *t, const char *s, size_t len)
+store_text_put_string(struct text *t, const char *s, size_t len)
 {
-	char *p = need(t, len + 2);
+	char *p = store_text_need(t, len + 2);
 
 	*p++ = '"';
 	for (size_t i = 0; i < len; i++) {
@@ -123,39 +123,39 @@ put_string(struct text *t, const char *s, size_t len)
 			continue;
 		}
 		t->len_bytes = (size_t)(p - t->at);
-		p = need(t, 6 + len - i); /* and the closing quote */
+		p = store_text_need(t, 6 + len - i); /* and the closing quote */
 		p += snprintf(p, 7, "\\u%04x", (unsigned char)s[i]);
 	}
 	*p++ = '"';
 	t->len_bytes = (size_t)(p - t->at);
 }
 
-static void put_value(struct text *t, const json_t *v);
+static void store_text_put_value(struct text *t, const json_t *v);
 
 static void
-put_object(struct text *t, const json_t *o, const char *without)
+store_text_put_object(struct text *t, const json_t *o, const char *without)
 {
 	const char *key;
 	json_t *value;
 	int some = 0;
 
-	put_char(t, '{');
+	store_text_put_char(t, '{');
 	json_object_foreach ((json_t *)(uintptr_t)o, key, value) {
 		if (without != NULL && strcmp(key, without) == 0)
 			continue;
 		if (some)
-			put_char(t, ',');
-		put_string(t, key, strlen(key));
-		put_char(t, ':');
-		put_value(t, value);
+			store_text_put_char(t, ',');
+		store_text_put_string(t, key, strlen(key));
+		store_text_put_char(t, ':');
+		store_text_put_value(t, value);
 		some = 1;
 	}
-	put_char(t, '}');
+	store_text_put_char(t, '}');
 }
 
 /* Depth: of what was parsed, which jansson limits. */
 static void
-put_value(struct text *t, const json_t *v)
+store_text_put_value(struct text *t, const json_t *v)
 {
 	json_int_t number = json_integer_value(v);
 	const json_t *inner;
@@ -166,31 +166,33 @@ put_value(struct text *t, const json_t *v)
 
 	switch (json_typeof(v)) {
 	case JSON_OBJECT:
-		put_object(t, v, NULL);
+		store_text_put_object(t, v, NULL);
 		return;
 	case JSON_ARRAY:
-		put_char(t, '[');
+		store_text_put_char(t, '[');
 		json_array_foreach (v, i, inner) {
 			if (i > 0)
-				put_char(t, ',');
-			put_value(t, inner);
+				store_text_put_char(t, ',');
+			store_text_put_value(t, inner);
 		}
-		put_char(t, ']');
+		store_text_put_char(t, ']');
 		return;
 	case JSON_STRING:
-		put_string(t, json_string_value(v), json_string_length(v));
+		store_text_put_string(t, json_string_value(v),
+		    json_string_length(v));
 		return;
 	case JSON_INTEGER:
 		if (number < 0)
-			put_char(t, '-');
+			store_text_put_char(t, '-');
 		if (number == 0)
-			put_char(t, '0');
-		n = digits_of(number < 0 ? -(uint64_t)number : (uint64_t)number,
+			store_text_put_char(t, '0');
+		n = store_text_digits_of(number < 0 ? -(uint64_t)number
+						    : (uint64_t)number,
 		    buffer, &word);
-		put(t, word, (size_t)n);
+		store_text_put(t, word, (size_t)n);
 		return;
 	case JSON_REAL:
-		put_real(t, json_real_value(v));
+		store_text_put_real(t, json_real_value(v));
 		return;
 	case JSON_TRUE:
 		word = "true";
@@ -201,7 +203,7 @@ put_value(struct text *t, const json_t *v)
 	default:
 		break;
 	}
-	put(t, word, strlen(word));
+	store_text_put(t, word, strlen(word));
 }
 
 char *
@@ -211,11 +213,11 @@ store_text(const json_t *value, const char *without)
 
 	if (value == NULL)
 		return NULL;
-	(void)need(&t, TEXT_BYTES / 2);
+	(void)store_text_need(&t, TEXT_BYTES / 2);
 	if (json_is_object(value))
-		put_object(&t, value, without);
+		store_text_put_object(&t, value, without);
 	else
-		put_value(&t, value);
-	put_char(&t, '\0');
+		store_text_put_value(&t, value);
+	store_text_put_char(&t, '\0');
 	return t.at;
 }

@@ -94,7 +94,7 @@ static const struct put_kind {
 /* Values in v, or what its text takes in memory as such. Depth: of what was
  * parsed, which is limited. */
 static size_t
-cost_of(const json_t *v)
+store_write_cost_of(const json_t *v)
 {
 	size_t cost = 1, i;
 	const char *key;
@@ -102,10 +102,12 @@ cost_of(const json_t *v)
 
 	if (json_is_array(v))
 		json_array_foreach (v, i, inner)
-			cost += json_is_integer(inner) ? 1 : cost_of(inner);
+			cost += json_is_integer(inner)
+			    ? 1
+			    : store_write_cost_of(inner);
 	else if (json_is_object(v))
 		json_object_foreach ((json_t *)(uintptr_t)v, key, inner)
-			cost += 1 + cost_of(inner);
+			cost += 1 + store_write_cost_of(inner);
 	else if (json_is_string(v))
 		cost += json_string_length(v) / 64;
 	return cost;
@@ -119,7 +121,8 @@ store_writer_add(struct store_writer *w, struct store_job *job)
 	size_t share = is_row && !put_kinds[job->what].kept ? 2 : 1;
 
 	if (job->cost == 0)
-		job->cost = cost_of(job->object) + cost_of(job->event);
+		job->cost = store_write_cost_of(job->object) +
+		    store_write_cost_of(job->event);
 	pthread_mutex_lock(&w->lock);
 	if (w->queue_rows >= 2 * QUEUE_ROWS_MAX / share ||
 	    w->queue_cost + job->cost > 2 * QUEUE_COST_MAX / share) {
@@ -153,7 +156,7 @@ store_writer_is_behind(struct store_writer *w, int was)
 }
 
 static void
-wait_until(struct store_writer *w, uint64_t until_ns)
+store_write_wait_until(struct store_writer *w, uint64_t until_ns)
 {
 	struct timespec ts = { .tv_sec = (time_t)(until_ns / CLK_NS_PER_S),
 		.tv_nsec = (long)(until_ns % CLK_NS_PER_S) };
@@ -163,7 +166,8 @@ wait_until(struct store_writer *w, uint64_t until_ns)
 
 /* 0 when the thread must end. An empty batch is time for other work. */
 static int
-next_batch(struct store_writer *w, int more_to_do, struct store_jobs *batch)
+store_write_next_batch(struct store_writer *w, int more_to_do,
+    struct store_jobs *batch)
 {
 	uint64_t now_ns = clk_ns();
 	uint64_t idle_until_ns = now_ns + (more_to_do ? 0 : TICK_NS);
@@ -172,13 +176,13 @@ next_batch(struct store_writer *w, int more_to_do, struct store_jobs *batch)
 
 	pthread_mutex_lock(&w->lock);
 	while (w->queue_rows == 0 && !w->stopping && now_ns < idle_until_ns) {
-		wait_until(w, idle_until_ns);
+		store_write_wait_until(w, idle_until_ns);
 		now_ns = clk_ns();
 	}
 	idle_until_ns = now_ns + BATCH_WAIT_NS;
 	while (w->queue_rows > 0 && w->queue_rows < BATCH_ROWS && !w->urgent &&
 	    !w->stopping && now_ns < idle_until_ns) {
-		wait_until(w, idle_until_ns);
+		store_write_wait_until(w, idle_until_ns);
 		now_ns = clk_ns();
 	}
 	while (rows++ < BATCH_ROWS && (job = TAILQ_FIRST(&w->queue)) != NULL) {
@@ -196,7 +200,7 @@ next_batch(struct store_writer *w, int more_to_do, struct store_jobs *batch)
 
 /* Publish what the thread knows; say so when it is news. */
 static void
-update_health(struct store_writer *w)
+store_write_update_health(struct store_writer *w)
 {
 	char text[sizeof(w->health.alarm)];
 	struct sql_space space = { 0 };
@@ -247,7 +251,7 @@ update_health(struct store_writer *w)
 
 /* Hysteresis of an eighth, so that a disk at the border does not flap. */
 static void
-look_at_space(struct store_writer *w)
+store_write_look_at_space(struct store_writer *w)
 {
 	uint64_t min_bytes = w->options.free_min_bytes;
 	struct sql_space space;
@@ -261,7 +265,7 @@ look_at_space(struct store_writer *w)
 /* What was asked at that time has shown rc: 0, that we lead; else that another
  * one does, or may once the lease is over. */
 static int
-lead_note(struct store_writer *w, uint64_t asked_ns, int rc)
+store_write_lead_note(struct store_writer *w, uint64_t asked_ns, int rc)
 {
 	if (rc == -EPERM)
 		w->leads_until_ns = 0;
@@ -272,13 +276,14 @@ lead_note(struct store_writer *w, uint64_t asked_ns, int rc)
 
 /* A database that takes no rows may answer all the same. */
 static int
-look_who_leads(struct store_writer *w)
+store_write_look_who_leads(struct store_writer *w)
 {
 	uint64_t asked_ns = clk_ns();
 
 	if (w->db->engine->lead == NULL)
 		return 0;
-	return lead_note(w, asked_ns, w->db->engine->lead(w->db, &w->term));
+	return store_write_lead_note(w, asked_ns,
+	    w->db->engine->lead(w->db, &w->term));
 }
 
 uint64_t
@@ -291,7 +296,7 @@ store_writer_leads_until(struct store_writer *w, uint64_t *ret_term)
 /* Statuses are set only for rows that are themselves not fit: what the database
  * says of them is in their outcome once all is flushed. */
 static int
-put_all(struct store_writer *w, struct store_jobs *jobs)
+store_write_put_all(struct store_writer *w, struct store_jobs *jobs)
 {
 	struct store_job *job;
 	int rc = store_put_runs(w->put, jobs);
@@ -313,7 +318,7 @@ put_all(struct store_writer *w, struct store_jobs *jobs)
 /* Of rows on their way the one that was refused is left out: 1 when there is
  * one, and the others may go again. */
 static int
-sort_out(struct store_jobs *jobs)
+store_write_sort_out(struct store_jobs *jobs)
 {
 	struct store_job *job;
 	int found = 0;
@@ -330,15 +335,16 @@ sort_out(struct store_jobs *jobs)
 
 /* One transaction over kept rows and batch. */
 static int
-commit_once(struct store_writer *w, struct store_jobs *batch, int synced)
+store_write_commit_once(struct store_writer *w, struct store_jobs *batch,
+    int synced)
 {
 	int rc = w->db->engine->begin(w->db, synced);
 
 	store_put_forget(w->put);
 	if (rc == 0)
-		rc = put_all(w, &w->kept);
+		rc = store_write_put_all(w, &w->kept);
 	if (rc == 0)
-		rc = put_all(w, batch);
+		rc = store_write_put_all(w, batch);
 	if (rc == 0)
 		rc = w->db->engine->flush(w->db);
 	if (rc == 0)
@@ -351,7 +357,7 @@ commit_once(struct store_writer *w, struct store_jobs *batch, int synced)
 }
 
 static uint64_t
-rows_stored(struct store_jobs *jobs)
+store_write_rows_stored(struct store_jobs *jobs)
 {
 	struct store_job *job;
 	uint64_t rows = 0;
@@ -368,7 +374,7 @@ rows_stored(struct store_jobs *jobs)
 }
 
 static int
-commit(struct store_writer *w, struct store_jobs *batch, int synced,
+store_write_commit(struct store_writer *w, struct store_jobs *batch, int synced,
     uint64_t *ret_rows)
 {
 	const struct store_job *job;
@@ -378,19 +384,22 @@ commit(struct store_writer *w, struct store_jobs *batch, int synced,
 	 * is for all rows of a batch. */
 	TAILQ_FOREACH (job, batch, link)
 		synced |= put_kinds[job->what].urgent || job->cb != NULL;
-	while ((rc = commit_once(w, batch, synced)) < 0) {
+	while ((rc = store_write_commit_once(w, batch, synced)) < 0) {
 		snprintf(w->broken_why, sizeof(w->broken_why), "%s",
 		    sql_error(w->db));
 		w->db->engine->rollback(w->db);
-		if (sort_out(&w->kept) + sort_out(batch) == 0)
+		if (store_write_sort_out(&w->kept) +
+			store_write_sort_out(batch) ==
+		    0)
 			return rc;
 	}
-	*ret_rows = rows_stored(&w->kept) + rows_stored(batch);
+	*ret_rows = store_write_rows_stored(&w->kept) +
+	    store_write_rows_stored(batch);
 	return 0;
 }
 
 static void
-drop_jobs(struct store_jobs *jobs)
+store_write_drop_jobs(struct store_jobs *jobs)
 {
 	struct store_job *job;
 
@@ -403,7 +412,7 @@ drop_jobs(struct store_jobs *jobs)
 /* Rows that must survive are kept, as copies without a callback: their owner is
  * told. */
 static void
-fail_rows(struct store_writer *w, struct store_jobs *jobs)
+store_write_fail_rows(struct store_writer *w, struct store_jobs *jobs)
 {
 	struct store_job *job, *copy;
 
@@ -427,7 +436,7 @@ fail_rows(struct store_writer *w, struct store_jobs *jobs)
 /* The longest commit is kept for the minute it was in and for the next, so that
  * each of several readers sees it; under the lock. */
 static void
-longest_turn(struct store_writer *w)
+store_write_longest_turn(struct store_writer *w)
 {
 	uint64_t now_ns = clk_ns(), age_ns = now_ns - w->longest_ns;
 
@@ -440,13 +449,13 @@ longest_turn(struct store_writer *w)
 
 /* Everything is written. */
 static void
-committed(struct store_writer *w, uint64_t rows, double seconds)
+store_write_committed(struct store_writer *w, uint64_t rows, double seconds)
 {
-	drop_jobs(&w->kept);
+	store_write_drop_jobs(&w->kept);
 	w->kept_rows = 0;
 	pthread_mutex_lock(&w->lock);
 	w->health.rows_total += rows;
-	longest_turn(w);
+	store_write_longest_turn(w);
 	if (seconds > w->longest_s)
 		w->longest_s = seconds;
 	pthread_mutex_unlock(&w->lock);
@@ -455,7 +464,7 @@ committed(struct store_writer *w, uint64_t rows, double seconds)
 /* Those who wait for the copy, as far as it has come; a copy that stays away is
  * not waited for any more. */
 static void
-tell_copied(struct store_writer *w)
+store_write_tell_copied(struct store_writer *w)
 {
 	struct store_jobs told = TAILQ_HEAD_INITIALIZER(told);
 	uint64_t now_ns = clk_ns(), wait_ns = w->options.copy_wait_ns;
@@ -476,7 +485,7 @@ tell_copied(struct store_writer *w)
 }
 
 static void
-ship(struct store_writer *w, struct store_job *job)
+store_write_ship(struct store_writer *w, struct store_job *job)
 {
 	const struct sql_engine *engine = w->db->engine;
 	const json_t *o = job->object;
@@ -500,7 +509,7 @@ ship(struct store_writer *w, struct store_job *job)
 
 /* What is no row, behind what was put before it. */
 static void
-answer_all(struct store_writer *w, struct store_jobs *asked)
+store_write_answer_all(struct store_writer *w, struct store_jobs *asked)
 {
 	struct store_job *job;
 
@@ -509,23 +518,23 @@ answer_all(struct store_writer *w, struct store_jobs *asked)
 
 		TAILQ_REMOVE(asked, job, link);
 		if (job->what == ASK_COPIED) {
-			tell_copied(w); /* where the log ends */
+			store_write_tell_copied(w); /* where the log ends */
 			job->at_bytes = w->copy.written_bytes;
 			TAILQ_INSERT_TAIL(&w->uncopied, job, link);
 			continue;
 		}
 		if (job->what == ASK_SHIP)
-			ship(w, job);
+			store_write_ship(w, job);
 		else if (w->broken != 0)
 			job->status = -EIO;
 		TAILQ_INSERT_TAIL(&one, job, link);
 		store_done_post(w->done, &one);
 	}
-	tell_copied(w);
+	store_write_tell_copied(w);
 }
 
 static void
-write_batch(struct store_writer *w, struct store_jobs *batch)
+store_write_batch(struct store_writer *w, struct store_jobs *batch)
 {
 	struct store_jobs refused = TAILQ_HEAD_INITIALIZER(refused);
 	struct store_jobs asked = TAILQ_HEAD_INITIALIZER(asked);
@@ -549,26 +558,27 @@ write_batch(struct store_writer *w, struct store_jobs *batch)
 	if (TAILQ_EMPTY(batch) && (w->kept_rows == 0 || w->broken != 0)) {
 		; /* nothing to write */
 	} else if (w->broken != 0) {
-		fail_rows(w, batch);
-	} else if ((w->broken = lead_note(w, began_ns,
-			commit(w, batch, synced, &rows))) == 0) {
-		committed(w, rows, (double)(clk_ns() - began_ns) / 1e9);
+		store_write_fail_rows(w, batch);
+	} else if ((w->broken = store_write_lead_note(w, began_ns,
+			store_write_commit(w, batch, synced, &rows))) == 0) {
+		store_write_committed(w, rows,
+		    (double)(clk_ns() - began_ns) / 1e9);
 	} else {
-		fail_rows(w, batch);
+		store_write_fail_rows(w, batch);
 		w->doubt_rows = w->kept_rows;
 		pthread_mutex_lock(&w->lock);
 		w->health.errors_total++;
 		pthread_mutex_unlock(&w->lock);
-		update_health(w);
+		store_write_update_health(w);
 	}
 	store_done_post(w->done, batch);
-	answer_all(w, &asked);
+	store_write_answer_all(w, &asked);
 }
 
 /* Does the disk take writes again? The rows that were kept tell, or one of our
  * own. */
 static void
-try_again(struct store_writer *w)
+store_write_try_again(struct store_writer *w)
 {
 	struct store_jobs none = TAILQ_HEAD_INITIALIZER(none);
 	uint64_t rows = 0;
@@ -576,9 +586,9 @@ try_again(struct store_writer *w)
 
 	w->broken = w->db->engine->ready(w->db);
 	if (w->broken >= 0)
-		(void)look_who_leads(w);
+		(void)store_write_look_who_leads(w);
 	if (w->broken < 0) {
-		(void)lead_note(w, 0, w->broken);
+		(void)store_write_lead_note(w, 0, w->broken);
 		snprintf(w->broken_why, sizeof(w->broken_why), "%s",
 		    sql_error(w->db));
 		return;
@@ -604,14 +614,14 @@ try_again(struct store_writer *w)
 		TAILQ_INSERT_TAIL(&w->kept, row, link);
 		w->kept_rows++;
 	}
-	w->broken = commit(w, &none, 1, &rows);
+	w->broken = store_write_commit(w, &none, 1, &rows);
 	if (w->broken == 0)
-		committed(w, rows, 0);
+		store_write_committed(w, rows, 0);
 }
 
 /* One slice of the work. 1 when there is more to do. */
 static int
-keep_small(struct store_writer *w, uint64_t now_ns)
+store_write_keep_small(struct store_writer *w, uint64_t now_ns)
 {
 	uint64_t now_unix_ns;
 
@@ -631,36 +641,37 @@ keep_small(struct store_writer *w, uint64_t now_ns)
 }
 
 static void *
-writer_main(void *arg)
+store_write_writer_main(void *arg)
 {
 	struct store_writer *w = arg;
 	struct store_jobs batch = TAILQ_HEAD_INITIALIZER(batch);
 	struct store_job *job;
 	int more = 0, behind;
 
-	while (next_batch(w, more, &batch)) {
+	while (store_write_next_batch(w, more, &batch)) {
 		uint64_t now_ns;
 
-		write_batch(w, &batch);
+		store_write_batch(w, &batch);
 		now_ns = clk_ns();
 		if (now_ns - w->ticked_ns >= TICK_NS) {
 			w->ticked_ns = now_ns;
-			look_at_space(w);
+			store_write_look_at_space(w);
 			if (w->broken == 0)
-				(void)look_who_leads(w);
+				(void)store_write_look_who_leads(w);
 			else
-				try_again(w);
-			tell_copied(w);
-			update_health(w);
+				store_write_try_again(w);
+			store_write_tell_copied(w);
+			store_write_update_health(w);
 		}
 		/* Housekeeping waits while full batches do. */
 		pthread_mutex_lock(&w->lock);
 		behind = w->queue_rows >= BATCH_ROWS;
 		pthread_mutex_unlock(&w->lock);
-		more = !behind && w->broken == 0 && keep_small(w, now_ns);
+		more = !behind && w->broken == 0 &&
+		    store_write_keep_small(w, now_ns);
 	}
 	if (w->kept_rows > 0)
-		try_again(w);
+		store_write_try_again(w);
 	TAILQ_FOREACH (job, &w->uncopied, link)
 		job->status = -ECANCELED;
 	store_done_post(w->done, &w->uncopied);
@@ -668,11 +679,11 @@ writer_main(void *arg)
 }
 
 static void
-writer_free(struct store_writer *w)
+store_write_writer_free(struct store_writer *w)
 {
 	store_put_free(w->put);
 	sql_close(w->db);
-	drop_jobs(&w->kept);
+	store_write_drop_jobs(&w->kept);
 	pthread_cond_destroy(&w->wake);
 	pthread_mutex_destroy(&w->lock);
 	free((char *)(uintptr_t)w->options.dir);
@@ -720,7 +731,7 @@ store_writer_start(const struct store_options *o, struct store_done *done,
 	if (rc == 0)
 		rc = sql_open(o, SQL_WRITER, &w->db);
 	if (rc == 0)
-		rc = look_who_leads(w);
+		rc = store_write_look_who_leads(w);
 	if (rc == 0)
 		rc = store_put_new(w->db, &w->put);
 	if (rc == 0) {
@@ -729,14 +740,15 @@ store_writer_start(const struct store_options *o, struct store_done *done,
 		(void)store_clock_now(w->db, &w->clock);
 		w->ticked_ns = clk_ns();
 		w->keep_ns = w->ticked_ns + TICK_NS;
-		look_at_space(w);
-		update_health(w);
-		rc = -pthread_create(&w->thread, NULL, writer_main, w);
+		store_write_look_at_space(w);
+		store_write_update_health(w);
+		rc = -pthread_create(&w->thread, NULL, store_write_writer_main,
+		    w);
 		if (rc < 0)
 			log_warnx("store: thread: %s", strerror(-rc));
 	}
 	if (rc < 0) {
-		writer_free(w);
+		store_write_writer_free(w);
 		return rc;
 	}
 	*ret = w;
@@ -751,7 +763,7 @@ store_writer_stop(struct store_writer *w)
 	pthread_cond_signal(&w->wake);
 	pthread_mutex_unlock(&w->lock);
 	pthread_join(w->thread, NULL);
-	writer_free(w);
+	store_write_writer_free(w);
 }
 
 void
@@ -760,7 +772,7 @@ store_writer_health(struct store_writer *w, struct store_health *ret)
 	pthread_mutex_lock(&w->lock);
 	*ret = w->health;
 	ret->queue_rows = w->queue_rows;
-	longest_turn(w);
+	store_write_longest_turn(w);
 	ret->write_s_max = w->longest_s > w->longest_before_s
 	    ? w->longest_s
 	    : w->longest_before_s;

@@ -57,7 +57,7 @@ struct some {
 };
 
 static void
-some_add(struct some *s, const char *name)
+diag_some_add(struct some *s, const char *name)
 {
 	size_t len = strlen(s->names);
 
@@ -67,7 +67,7 @@ some_add(struct some *s, const char *name)
 }
 
 static const char *
-some_text(struct some *s)
+diag_some_text(struct some *s)
 {
 	size_t len = strlen(s->names);
 
@@ -78,7 +78,7 @@ some_text(struct some *s)
 }
 
 static void
-check_agents(struct view *v, json_t *list)
+diag_check_agents(struct view *v, json_t *list)
 {
 	struct roster *r = hub_roster(v->p.hub);
 	struct some lost = { .count = 0 };
@@ -93,18 +93,18 @@ check_agents(struct view *v, json_t *list)
 	}
 	for (size_t i = 0; i < roster_count(r); i++)
 		if (roster_at(r, i)->state == AGENT_LOST)
-			some_add(&lost, roster_at(r, i)->name);
+			diag_some_add(&lost, roster_at(r, i)->name);
 	if (lost.count > 0 && clk_ns() - v->born_ns >= YOUNG_NS)
 		diag(list, lost.count == roster_count(r) ? "bad" : "warn",
 		    "See whether the node is up and its agent runs, there: "
 		    "systemctl restart coalmine-agent; journalctl -u "
 		    "coalmine-agent.",
 		    "%zu of %zu agents are lost: %s", lost.count,
-		    roster_count(r), some_text(&lost));
+		    roster_count(r), diag_some_text(&lost));
 }
 
 static void
-check_versions(struct view *v, json_t *list)
+diag_check_versions(struct view *v, json_t *list)
 {
 	struct roster *r = hub_roster(v->p.hub);
 	struct some other = { .count = 0 };
@@ -114,20 +114,20 @@ check_versions(struct view *v, json_t *list)
 
 		if (n->state != AGENT_LOST && n->software != NULL &&
 		    strcmp(n->software, COALMINE_VERSION) != 0)
-			some_add(&other, n->name);
+			diag_some_add(&other, n->name);
 	}
 	if (other.count > 0)
 		diag(list, "warn",
 		    "coalctl node upgrade-check says whether they work "
 		    "together; there: apt-get install the same version.",
 		    "agents of another version than " COALMINE_VERSION ": %s",
-		    some_text(&other));
+		    diag_some_text(&other));
 }
 
 /* Ports that are down while ports of that name are up on most nodes. A node
  * without such a port is of another kind and not counted. */
 static void
-check_nics(struct view *v, json_t *list)
+diag_check_nics(struct view *v, json_t *list)
 {
 	struct roster *r = hub_roster(v->p.hub);
 	json_t *balance = json_object(), *nic; /* by name: up less down */
@@ -168,19 +168,19 @@ check_nics(struct view *v, json_t *list)
 					    "the switch's port: ethtool, "
 					    "ibstat.",
 					    n->name, name);
-				some_add(&down, what);
+				diag_some_add(&down, what);
 			}
 		}
 	if (down.count > 0)
 		diag(list, "warn", remedy,
 		    "%zu ports are down that most nodes have up: %s",
-		    down.count, some_text(&down));
+		    down.count, diag_some_text(&down));
 	json_decref(balance);
 }
 
 /* Nodes that answer echoes of the mesh but cannot take part in runs. */
 static void
-check_engines(struct view *v, json_t *list)
+diag_check_engines(struct view *v, json_t *list)
 {
 	struct roster *r = hub_roster(v->p.hub);
 	struct some without = { .count = 0 };
@@ -191,7 +191,7 @@ check_engines(struct view *v, json_t *list)
 
 		if (roster_is_up(n) && json_is_array(mpi) &&
 		    json_array_size(mpi) == 0)
-			some_add(&without, n->name);
+			diag_some_add(&without, n->name);
 	}
 	if (without.count > 0)
 		diag(list, "warn",
@@ -201,11 +201,11 @@ check_engines(struct view *v, json_t *list)
 		    "coalmine-agent.",
 		    "%zu nodes have no MPI with an engine and take no part in "
 		    "runs: %s",
-		    without.count, some_text(&without));
+		    without.count, diag_some_text(&without));
 }
 
 static void
-check_clocks(struct view *v, json_t *list)
+diag_check_clocks(struct view *v, json_t *list)
 {
 	struct roster *r = hub_roster(v->p.hub);
 	struct some skewed = { .count = 0 };
@@ -215,18 +215,19 @@ check_clocks(struct view *v, json_t *list)
 
 		if (n->state != AGENT_LOST && n->last_ns != 0 &&
 		    (n->skew_ns > SKEW_NS || n->skew_ns < -SKEW_NS))
-			some_add(&skewed, n->name);
+			diag_some_add(&skewed, n->name);
 	}
 	if (skewed.count > 0)
 		diag(list, "warn",
 		    "There: systemctl enable --now chrony; chronyc tracking.",
 		    "clocks differ from the collector's by over %d s: %s",
-		    (int)(SKEW_NS / (int64_t)CLK_NS_PER_S), some_text(&skewed));
+		    (int)(SKEW_NS / (int64_t)CLK_NS_PER_S),
+		    diag_some_text(&skewed));
 }
 
 /* A certificate of an authority that expires cuts off all agents at once. */
 static void
-check_certificates(struct view *v, json_t *list)
+diag_check_certificates(struct view *v, json_t *list)
 {
 	int64_t now_s = (int64_t)(clk_unix_ns() / CLK_NS_PER_S);
 	struct roster *r = hub_roster(v->p.hub);
@@ -258,7 +259,7 @@ check_certificates(struct view *v, json_t *list)
 		if (n->session != NULL &&
 		    session_cert_end_unix_s(n->session) - now_s <=
 			VIEW_EXPIRY_SOON_S)
-			some_add(&soon, n->name);
+			diag_some_add(&soon, n->name);
 	}
 	if (soon.count > 0)
 		diag(list, "warn",
@@ -266,11 +267,12 @@ check_certificates(struct view *v, json_t *list)
 		    "node, then systemctl kill -s HUP --kill-who=main "
 		    "coalmine-agent there: its next connection has it.",
 		    "certificates of %zu agents end within %d days: %s",
-		    soon.count, VIEW_EXPIRY_SOON_S / 86400, some_text(&soon));
+		    soon.count, VIEW_EXPIRY_SOON_S / 86400,
+		    diag_some_text(&soon));
 }
 
 static void
-check_alarms(struct view *v, json_t *list)
+diag_check_alarms(struct view *v, json_t *list)
 {
 	struct roster *r = hub_roster(v->p.hub);
 
@@ -285,7 +287,7 @@ check_alarms(struct view *v, json_t *list)
 }
 
 static void
-check_store(struct view *v, json_t *list)
+diag_check_store(struct view *v, json_t *list)
 {
 	struct store_health health;
 
@@ -304,7 +306,7 @@ check_store(struct view *v, json_t *list)
 }
 
 static void
-check_campaign(struct view *v, const struct campaign *c, json_t *list)
+diag_check_campaign(struct view *v, const struct campaign *c, json_t *list)
 {
 	uint64_t every_ns = c->schedule.every_ns != 0 ? c->schedule.every_ns
 						      : 86400 * CLK_NS_PER_S;
@@ -345,7 +347,7 @@ check_campaign(struct view *v, const struct campaign *c, json_t *list)
 }
 
 static void
-check_campaigns(struct view *v, json_t *list)
+diag_check_campaigns(struct view *v, json_t *list)
 {
 	const char *error = campaigns_error(v->p.campaigns);
 	const struct campaign *c;
@@ -356,12 +358,12 @@ check_campaigns(struct view *v, json_t *list)
 		    "collector.campaign_dir.",
 		    "campaigns cannot be read: %s", error);
 	TAILQ_FOREACH (c, campaigns_list(v->p.campaigns), link)
-		check_campaign(v, c, list);
+		diag_check_campaign(v, c, list);
 }
 
 /* An agent that is up and takes no part in the mesh. */
 static void
-check_mesh(struct view *v, json_t *list)
+diag_check_mesh(struct view *v, json_t *list)
 {
 	struct roster *r = hub_roster(v->p.hub);
 	struct some out = { .count = 0 };
@@ -373,7 +375,7 @@ check_mesh(struct view *v, json_t *list)
 
 		if (!roster_is_up(n) || trouble == NULL)
 			continue;
-		some_add(&out, n->name);
+		diag_some_add(&out, n->name);
 		why = why == NULL ? trouble : why;
 	}
 	if (out.count > 0)
@@ -382,13 +384,13 @@ check_mesh(struct view *v, json_t *list)
 		    "ss -lunp; see mesh.port and mesh.net in "
 		    "coalmine.conf(5).",
 		    "%zu nodes take no part in the mesh (%.120s): %s",
-		    out.count, why, some_text(&out));
+		    out.count, why, diag_some_text(&out));
 }
 
 /* Runs that were due and did not happen. A single one is reported for a while
  * and then no more. */
 static void
-check_silence(struct view *v, json_t *list)
+diag_check_silence(struct view *v, json_t *list)
 {
 	char remedy[128], ago[32];
 
@@ -421,7 +423,7 @@ check_silence(struct view *v, json_t *list)
 }
 
 static int
-has_any_link(const struct coverage *c, uint64_t hour, const struct node *n)
+diag_has_any_link(const struct coverage *c, uint64_t hour, const struct node *n)
 {
 	for (size_t k = 0; k < ROSTER_RAILS_MAX; k++)
 		if (coverage_has_link(c, hour, mesh_link_id(n, k)))
@@ -431,7 +433,7 @@ has_any_link(const struct coverage *c, uint64_t hour, const struct node *n)
 
 /* Nodes that nobody has measured for a day are blind spots. */
 static void
-check_coverage(struct view *v, json_t *list)
+diag_check_coverage(struct view *v, json_t *list)
 {
 	const struct coverage *c = mesh_coverage(hub_mesh(v->p.hub));
 	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
@@ -443,20 +445,20 @@ check_coverage(struct view *v, json_t *list)
 		return;
 	for (size_t i = 0; i < roster_count(r); i++)
 		if (roster_is_up(roster_at(r, i)) &&
-		    !has_any_link(c, hour, roster_at(r, i)))
-			some_add(&blind, roster_at(r, i)->name);
+		    !diag_has_any_link(c, hour, roster_at(r, i)))
+			diag_some_add(&blind, roster_at(r, i)->name);
 	if (blind.count > 0)
 		diag(list, "warn",
 		    "Are the mesh's datagrams let through (mesh.port, UDP)? "
 		    "coalctl coverage shows more.",
 		    "%zu nodes that are up were not measured by anything "
 		    "lately: %s",
-		    blind.count, some_text(&blind));
+		    blind.count, diag_some_text(&blind));
 }
 
 /* A file of leaves that is older than the cluster. */
 static void
-check_topology(struct view *v, json_t *list)
+diag_check_topology(struct view *v, json_t *list)
 {
 	struct roster *r = hub_roster(v->p.hub);
 	const struct topo *t = roster_topo(r);
@@ -476,28 +478,28 @@ check_topology(struct view *v, json_t *list)
 	for (size_t i = 0; i < roster_count(r); i++)
 		if (topology_find_node(topo_file(t), roster_at(r, i)->name) ==
 		    TOPOLOGY_NONE)
-			some_add(&apart, roster_at(r, i)->name);
+			diag_some_add(&apart, roster_at(r, i)->name);
 	for (size_t i = 0; i < topo_file(t)->node_count; i++)
 		if (roster_find(r, topo_file(t)->nodes[i].name) == NULL)
-			some_add(&unheard, topo_file(t)->nodes[i].name);
+			diag_some_add(&unheard, topo_file(t)->nodes[i].name);
 	if (apart.count > 0)
 		diag(list, "warn",
 		    "Import the fabric again: coalctl topology import, and "
 		    "SIGHUP to the collector. coalctl topology check shows "
 		    "more.",
 		    "topology.leaves has no leaf for %zu nodes: %s",
-		    apart.count, some_text(&apart));
+		    apart.count, diag_some_text(&apart));
 	if (unheard.count > 0 && clk_ns() - v->born_ns >= YOUNG_NS)
 		diag(list, "warn",
 		    "Start coalmine-agent on them, or leave them out: coalctl "
 		    "topology import --skip.",
 		    "%zu nodes of topology.leaves have never had an agent: %s",
-		    unheard.count, some_text(&unheard));
+		    unheard.count, diag_some_text(&unheard));
 }
 
 /* What the scheduler says of jobs, and what of it cannot be. */
 static void
-check_jobs(struct view *v, json_t *list)
+diag_check_jobs(struct view *v, json_t *list)
 {
 	struct jobs_health h;
 
@@ -549,7 +551,7 @@ check_jobs(struct view *v, json_t *list)
 
 /* Its words stay the same while it lasts: they are the subject of an alert. */
 static void
-check_sinks(struct view *v, json_t *list)
+diag_check_sinks(struct view *v, json_t *list)
 {
 	struct events *e = v->p.events;
 	struct events_sink s;
@@ -572,11 +574,12 @@ check_sinks(struct view *v, json_t *list)
 	}
 }
 
-static void (*const checks[])(struct view *v, json_t *list) = { check_store,
-	check_agents, check_nics, check_engines, check_campaigns,
-	check_versions, check_clocks, check_certificates, check_alarms,
-	check_mesh, check_silence, check_coverage, check_topology, check_jobs,
-	check_sinks };
+static void (*const checks[])(struct view *v,
+    json_t *list) = { diag_check_store, diag_check_agents, diag_check_nics,
+	diag_check_engines, diag_check_campaigns, diag_check_versions,
+	diag_check_clocks, diag_check_certificates, diag_check_alarms,
+	diag_check_mesh, diag_check_silence, diag_check_coverage,
+	diag_check_topology, diag_check_jobs, diag_check_sinks };
 
 json_t *
 view_diags(struct view *v)

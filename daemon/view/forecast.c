@@ -61,7 +61,7 @@ struct forecast {
 };
 
 static void __attribute__((format(printf, 3, 4)))
-say(struct start *s, enum answer answer, const char *fmt, ...)
+forecast_say(struct start *s, enum answer answer, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -76,8 +76,8 @@ say(struct start *s, enum answer answer, const char *fmt, ...)
 /* Which nodes a campaign names, by node id, and how many it could use now; once
  * for all its starts. The caller frees. */
 static const uint8_t *
-nodes_mark(const struct forecast *h, const struct campaign *c, int exclusive,
-    size_t *ret_usable)
+forecast_nodes_mark(const struct forecast *h, const struct campaign *c,
+    int exclusive, size_t *ret_usable)
 {
 	const char *text = conf_string(c->conf, "campaign", "nodes");
 	struct roster *r = hub_roster(h->v->p.hub);
@@ -106,7 +106,7 @@ nodes_mark(const struct forecast *h, const struct campaign *c, int exclusive,
 }
 
 static void
-turn_add(struct forecast *h, const struct campaign *c)
+forecast_turn_add(struct forecast *h, const struct campaign *c)
 {
 	double most = (double)conf_int(c->conf, "campaign", "nodes_max");
 	struct turn *t;
@@ -119,7 +119,7 @@ turn_add(struct forecast *h, const struct campaign *c)
 	s->c = c;
 	s->due_unix_ns = s->at_unix_ns = c->next_unix_ns;
 	s->exclusive = conf_choice(c->conf, "campaign", "class") == 1;
-	s->wanted = nodes_mark(h, c, s->exclusive, &s->usable);
+	s->wanted = forecast_nodes_mark(h, c, s->exclusive, &s->usable);
 	costs_expect(h->v->p.costs, c->name, c->conf, &s->cost.duration_s,
 	    &s->cost.bytes_per_node);
 	s->cost.nodes = fmin((double)s->usable, most);
@@ -128,7 +128,7 @@ turn_add(struct forecast *h, const struct campaign *c)
 /* The earliest start first, whoever's it is, until a time or there are too
  * many. */
 static void
-starts_fill(struct forecast *h, uint64_t until_ns)
+forecast_starts_fill(struct forecast *h, uint64_t until_ns)
 {
 	while (h->count < STARTS_MAX) {
 		struct turn *first = NULL;
@@ -154,13 +154,13 @@ starts_fill(struct forecast *h, uint64_t until_ns)
 }
 
 static uint64_t
-end_of(const struct start *s)
+forecast_end_of(const struct start *s)
 {
 	return s->at_unix_ns + (uint64_t)(s->cost.duration_s * 1e9);
 }
 
 static uint64_t
-wait_max_ns(const struct start *s)
+forecast_wait_max_ns(const struct start *s)
 {
 	uint64_t every_ns = s->c->schedule.every_ns;
 
@@ -168,7 +168,7 @@ wait_max_ns(const struct start *s)
 }
 
 static int
-shares_nodes(const struct forecast *h, const struct start *a,
+forecast_shares_nodes(const struct forecast *h, const struct start *a,
     const struct start *b)
 {
 	for (size_t id = 0; id < h->nodes; id++)
@@ -178,18 +178,18 @@ shares_nodes(const struct forecast *h, const struct start *a,
 }
 
 static void
-check_nodes(const struct forecast *h, struct start *s)
+forecast_check_nodes(const struct forecast *h, struct start *s)
 {
 	size_t least = (size_t)conf_int(s->c->conf, "campaign", "nodes_min");
 
 	(void)h;
 	if (s->usable < least || s->usable == 0)
-		say(s, ANSWER_MISSED, "%zu nodes usable now, %zu needed",
-		    s->usable, least);
+		forecast_say(s, ANSWER_MISSED,
+		    "%zu nodes usable now, %zu needed", s->usable, least);
 }
 
 static void
-check_blackout(const struct forecast *h, struct start *s)
+forecast_check_blackout(const struct forecast *h, struct start *s)
 {
 	uint64_t end;
 	struct err err;
@@ -197,39 +197,41 @@ check_blackout(const struct forecast *h, struct start *s)
 	if (!costs_black(h->v->p.costs, s->c->conf, s->at_unix_ns,
 		s->cost.duration_s, &end, &err))
 		return;
-	if (end - s->due_unix_ns < wait_max_ns(s)) {
+	if (end - s->due_unix_ns < forecast_wait_max_ns(s)) {
 		s->at_unix_ns = end;
-		say(s, ANSWER_WAITS, "%s", err.text);
+		forecast_say(s, ANSWER_WAITS, "%s", err.text);
 	} else {
-		say(s, ANSWER_MISSED, "%s", err.text);
+		forecast_say(s, ANSWER_MISSED, "%s", err.text);
 	}
 }
 
 /* Behind those that hold its nodes, one after the other. */
 static void
-check_others(const struct forecast *h, struct start *s)
+forecast_check_others(const struct forecast *h, struct start *s)
 {
 	for (const struct start *o = h->list; o < s; o++) {
 		if (o->answer == ANSWER_MISSED ||
 		    (!s->exclusive && !o->exclusive) ||
-		    s->at_unix_ns >= end_of(o) || o->at_unix_ns >= end_of(s) ||
-		    !shares_nodes(h, s, o))
+		    s->at_unix_ns >= forecast_end_of(o) ||
+		    o->at_unix_ns >= forecast_end_of(s) ||
+		    !forecast_shares_nodes(h, s, o))
 			continue;
-		if (end_of(o) - s->due_unix_ns >= wait_max_ns(s)) {
-			say(s, ANSWER_MISSED,
+		if (forecast_end_of(o) - s->due_unix_ns >=
+		    forecast_wait_max_ns(s)) {
+			forecast_say(s, ANSWER_MISSED,
 			    "its nodes are held by campaign %s for too long",
 			    o->c->name);
 			return;
 		}
-		s->at_unix_ns = end_of(o);
-		say(s, ANSWER_WAITS, "for campaign %s, which holds its nodes",
-		    o->c->name);
+		s->at_unix_ns = forecast_end_of(o);
+		forecast_say(s, ANSWER_WAITS,
+		    "for campaign %s, which holds its nodes", o->c->name);
 	}
 }
 
 /* A budget of its own, in which the hour before the start has passed. */
 static void
-check_budget(const struct forecast *h, struct start *s)
+forecast_check_budget(const struct forecast *h, struct start *s)
 {
 	struct budget *real = costs_budget(h->v->p.costs), *b;
 	struct budget_use use;
@@ -250,7 +252,7 @@ check_budget(const struct forecast *h, struct start *s)
 			    o->cost.bytes_per_node * o->cost.nodes,
 			    o->cost.duration_s * o->cost.nodes);
 	if (budget_ask(b, s->at_unix_ns, &s->cost, &err) != BUDGET_FITS)
-		say(s, ANSWER_MISSED, "%s", err.text);
+		forecast_say(s, ANSWER_MISSED, "%s", err.text);
 	budget_free(b);
 }
 
@@ -258,8 +260,8 @@ json_t *
 view_forecast(struct view *v, uint64_t span_ns)
 {
 	static void (*const checks[])(const struct forecast *,
-	    struct start *) = { check_nodes, check_blackout, check_others,
-		check_budget };
+	    struct start *) = { forecast_check_nodes, forecast_check_blackout,
+		forecast_check_others, forecast_check_budget };
 	struct forecast h = { .v = v,
 		.list = xcalloc(STARTS_MAX, sizeof(h.list[0])),
 		.nodes = roster_count(hub_roster(v->p.hub)) };
@@ -268,8 +270,8 @@ view_forecast(struct view *v, uint64_t span_ns)
 
 	TAILQ_FOREACH (c, campaigns_list(v->p.campaigns), link)
 		if (scheduler_is_enabled(v->p.agenda, c))
-			turn_add(&h, c);
-	starts_fill(&h, clk_unix_ns() + span_ns);
+			forecast_turn_add(&h, c);
+	forecast_starts_fill(&h, clk_unix_ns() + span_ns);
 	for (size_t i = 0; i < h.count; i++) {
 		struct start *s = &h.list[i];
 		double bytes;

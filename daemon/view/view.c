@@ -55,7 +55,7 @@ view_free(struct view *v)
 
 /* The row, made if need be. */
 static struct view_run_count *
-count_of(struct view *v, const char *campaign, int state)
+view_count_of(struct view *v, const char *campaign, int state)
 {
 	struct view_run_count *c;
 
@@ -73,17 +73,17 @@ count_of(struct view *v, const char *campaign, int state)
 }
 
 static void
-success_set(struct view *v, const char *campaign, double unix_s)
+view_success_set(struct view *v, const char *campaign, double unix_s)
 {
 	struct campaign *c = campaigns_find(v->p.campaigns, campaign);
 
-	count_of(v, campaign, RUN_FINISHED)->last_success_unix_s = unix_s;
+	view_count_of(v, campaign, RUN_FINISHED)->last_success_unix_s = unix_s;
 	if (c != NULL)
 		c->last_success_unix_s = unix_s;
 }
 
 static void
-last_set(struct view *v, const char *campaign, const char *run,
+view_last_set(struct view *v, const char *campaign, const char *run,
     enum run_state state)
 {
 	struct campaign *c = campaigns_find(v->p.campaigns, campaign);
@@ -99,7 +99,7 @@ view_run_changed(struct view *v, const struct run *r)
 {
 	struct run_facts f = run_facts(r);
 
-	last_set(v, f.campaign, f.run, f.state);
+	view_last_set(v, f.campaign, f.run, f.state);
 	if (f.state == RUN_MISSED || f.state == RUN_OVERDUE ||
 	    f.state == RUN_NONSTART) {
 		struct view_silence *news = &v->news[f.state][f.cause];
@@ -112,9 +112,9 @@ view_run_changed(struct view *v, const struct run *r)
 	}
 	if (!names_run_states[f.state].final)
 		return;
-	count_of(v, f.campaign, (int)f.state)->count++;
+	view_count_of(v, f.campaign, (int)f.state)->count++;
 	if (f.state == RUN_FINISHED)
-		success_set(v, f.campaign, f.ended_unix_s);
+		view_success_set(v, f.campaign, f.ended_unix_s);
 }
 
 void
@@ -131,9 +131,9 @@ view_load(struct view *v, const json_t *runs)
 
 		if (campaign[0] == '\0' || run[0] == '\0' || state < 0)
 			continue;
-		last_set(v, campaign, run, (enum run_state)state);
+		view_last_set(v, campaign, run, (enum run_state)state);
 		if (state == RUN_FINISHED)
-			success_set(v, campaign,
+			view_success_set(v, campaign,
 			    (double)member_int(o, "ended_unix_ns") / 1e9);
 	}
 }
@@ -252,8 +252,8 @@ view_recent(struct view *v)
 }
 
 static void
-event_put(struct view *v, const char *subject, const char *what, const char *by,
-    const char *more)
+view_event_put(struct view *v, const char *subject, const char *what,
+    const char *by, const char *more)
 {
 	char text[300];
 
@@ -275,7 +275,7 @@ void
 view_pin(struct view *v, const char *name, const json_t *body, const char *by)
 {
 	store_put_baseline(v->p.store, name, body);
-	event_put(v, name,
+	view_event_put(v, name,
 	    body != NULL ? "baseline pinned" : "baseline dropped", by, "");
 	diagnosis_pin(hub_diagnosis(v->p.hub), name, body);
 }
@@ -396,7 +396,7 @@ view_node_list(struct view *v, const struct view_node **ret)
 }
 
 static void
-schedule_put(struct view *v, json_t *o, const struct campaign *c)
+view_schedule_put(struct view *v, json_t *o, const struct campaign *c)
 {
 	json_object_set_new(o, "enabled",
 	    json_boolean(scheduler_is_enabled(v->p.agenda, c)));
@@ -412,7 +412,7 @@ schedule_put(struct view *v, json_t *o, const struct campaign *c)
 }
 
 static void
-last_put(json_t *o, const struct campaign *c)
+view_last_put(json_t *o, const struct campaign *c)
 {
 	if (c->last_run[0] == '\0')
 		return;
@@ -422,7 +422,7 @@ last_put(json_t *o, const struct campaign *c)
 }
 
 static json_t *
-campaign_json(struct view *v, const struct campaign *c)
+view_campaign_json(struct view *v, const struct campaign *c)
 {
 	static const char *const keys[] = { "about", "class", "mpi", "launcher",
 		"nodes" };
@@ -436,9 +436,9 @@ campaign_json(struct view *v, const struct campaign *c)
 			json_object_set_new(o, keys[i],
 			    json_string(
 				conf_string(c->conf, "campaign", keys[i])));
-		schedule_put(v, o, c);
+		view_schedule_put(v, o, c);
 	}
-	last_put(o, c);
+	view_last_put(o, c);
 	return o;
 }
 
@@ -449,7 +449,7 @@ view_campaigns(struct view *v)
 	json_t *a = json_array();
 
 	TAILQ_FOREACH (c, campaigns_list(v->p.campaigns), link)
-		json_array_append_new(a, campaign_json(v, c));
+		json_array_append_new(a, view_campaign_json(v, c));
 	return a;
 }
 
@@ -461,7 +461,7 @@ view_campaign(struct view *v, const char *name)
 
 	if (c == NULL)
 		return NULL;
-	o = campaign_json(v, c);
+	o = view_campaign_json(v, c);
 	if (c->text != NULL)
 		json_object_set_new(o, "text", text_json(c->text));
 	return o;
@@ -512,8 +512,8 @@ view_schedule(struct view *v)
 		    !schedule_has(&c->schedule))
 			continue;
 		o = json_pack("{s:s}", "campaign", c->name);
-		schedule_put(v, o, c);
-		last_put(o, c);
+		view_schedule_put(v, o, c);
+		view_last_put(o, c);
 		json_array_append_new(a, o);
 	}
 	return a;
@@ -550,7 +550,7 @@ view_submit(struct view *v, const char *campaign, const char *text,
 	rc = runs_submit(hub_runs(v->p.hub), &o, ret_run, err);
 	conf_free(own);
 	if (rc == 0)
-		event_put(v, campaign, "run ordered", by, ret_run);
+		view_event_put(v, campaign, "run ordered", by, ret_run);
 	return rc;
 }
 
@@ -560,7 +560,7 @@ view_cancel(struct view *v, const char *run, const char *by, struct err *err)
 	int rc = runs_cancel(hub_runs(v->p.hub), run, by, err);
 
 	if (rc == 0)
-		event_put(v, run, "cancelled", by, "");
+		view_event_put(v, run, "cancelled", by, "");
 	return rc;
 }
 
@@ -571,7 +571,7 @@ view_stop_all(struct view *v, const char *by)
 	char more[64];
 
 	snprintf(more, sizeof(more), "%zu runs ended", count);
-	event_put(v, "stop", "everything stopped", by, more);
+	view_event_put(v, "stop", "everything stopped", by, more);
 	return (int)count;
 }
 
@@ -587,7 +587,7 @@ view_token(struct view *v, const char *names, int uses, uint64_t span_ns,
 	if (rc < 0)
 		return rc;
 	snprintf(text, sizeof(text), "for %.100s", names);
-	event_put(v, "enroll", "a token to enrol", by, text);
+	view_event_put(v, "enroll", "a token to enrol", by, text);
 	return 0;
 }
 
@@ -605,7 +605,7 @@ view_schedule_enable(struct view *v, const char *campaign, int enabled,
 		return err_set(err, -EINVAL, "campaign %s has no schedule",
 		    campaign);
 	scheduler_enable(v->p.agenda, c, enabled);
-	event_put(v, campaign,
+	view_event_put(v, campaign,
 	    enabled ? "schedule enabled" : "schedule disabled", by, "");
 	return 0;
 }

@@ -21,7 +21,7 @@
 #define MISSING_MAX 200 /* names in an answer */
 
 static uint64_t
-hour_now(void)
+view_budget_hour_now(void)
 {
 	return clk_unix_ns() / (3600 * CLK_NS_PER_S);
 }
@@ -34,7 +34,7 @@ struct leaves {
 };
 
 static void
-leaves_find(struct view *v, struct leaves *ret)
+view_budget_leaves_find(struct view *v, struct leaves *ret)
 {
 	struct roster *r = hub_roster(v->p.hub);
 	struct mesh *m = hub_mesh(v->p.hub);
@@ -57,7 +57,7 @@ leaves_find(struct view *v, struct leaves *ret)
 }
 
 static void
-leaves_clear(struct leaves *l)
+view_budget_leaves_clear(struct leaves *l)
 {
 	free(l->nodes);
 	free(l->name);
@@ -65,7 +65,8 @@ leaves_clear(struct leaves *l)
 
 /* Of a node, as coverage counts them: its rails, or the one that it has. */
 static size_t
-links_of(const struct node *n, struct roster_rail ret_rails[ROSTER_RAILS_MAX])
+view_budget_links_of(const struct node *n,
+    struct roster_rail ret_rails[ROSTER_RAILS_MAX])
 {
 	size_t count = roster_rails(n, ret_rails);
 
@@ -87,14 +88,17 @@ view_always(struct view *v, struct view_always *ret)
 
 	memset(ret, 0, sizeof(*ret));
 	for (size_t i = 0; i < nodes; i++)
-		links += links_of(roster_by_id(hub_roster(v->p.hub), i), rails);
-	coverage_count(mesh_coverage(hub_mesh(v->p.hub)), hour_now(), &did);
-	leaves_find(v, &l);
+		links += view_budget_links_of(roster_by_id(hub_roster(v->p.hub),
+						  i),
+		    rails);
+	coverage_count(mesh_coverage(hub_mesh(v->p.hub)),
+	    view_budget_hour_now(), &did);
+	view_budget_leaves_find(v, &l);
 	for (size_t i = 0; i < l.count; i++) {
 		used += l.nodes[i] > 0;
 		inner += l.nodes[i] > 1;
 	}
-	leaves_clear(&l);
+	view_budget_leaves_clear(&l);
 	/* What there is to exercise: all pairs, leaves that have two nodes with
 	 * themselves and every two leaves, links, and uplinks where there are
 	 * two leaves. */
@@ -161,7 +165,7 @@ view_coverage(struct view *v)
 	    uplinks);
 	struct roster *r = hub_roster(v->p.hub);
 	struct roster_rail rails[ROSTER_RAILS_MAX];
-	uint64_t hour = hour_now();
+	uint64_t hour = view_budget_hour_now();
 	struct view_always all;
 	size_t count;
 	struct leaves l;
@@ -176,7 +180,7 @@ view_coverage(struct view *v)
 	     i < roster_count(r) && json_array_size(links) < MISSING_MAX; i++) {
 		const struct node *n = roster_at(r, i);
 
-		count = links_of(n, rails);
+		count = view_budget_links_of(n, rails);
 		for (size_t k = 0; k < count; k++)
 			if (!coverage_has_link(c, hour, mesh_link_id(n, k)))
 				json_array_append_new(links,
@@ -184,7 +188,7 @@ view_coverage(struct view *v)
 					rails[k].name[0] == '\0' ? "" : " ",
 					rails[k].name));
 	}
-	leaves_find(v, &l);
+	view_budget_leaves_find(v, &l);
 	for (size_t a = 0; a < l.count; a++) {
 		if (l.nodes[a] == 0)
 			continue;
@@ -197,13 +201,13 @@ view_coverage(struct view *v)
 				json_array_append_new(pairs,
 				    json_pack("[s, s]", l.name[b], l.name[a]));
 	}
-	leaves_clear(&l);
+	view_budget_leaves_clear(&l);
 	return o;
 }
 
 static void
-put_alike(json_t *list, const char *of_a, const char *a, const char *of_b,
-    const char *b)
+view_budget_put_alike(json_t *list, const char *of_a, const char *a,
+    const char *of_b, const char *b)
 {
 	if (json_array_size(list) < MISSING_MAX)
 		json_array_append_new(list,
@@ -213,7 +217,7 @@ put_alike(json_t *list, const char *of_a, const char *a, const char *of_b,
 /* What was measured over each stage of spines. Its switches and links cannot be
  * distinguished, since it is unknown which of them a path takes. */
 static json_t *
-spines_json(struct view *v, const uint32_t *leaf_of)
+view_budget_spines_json(struct view *v, const uint32_t *leaf_of)
 {
 	struct roster *r = hub_roster(v->p.hub);
 	const struct topo *topo = roster_topo(r);
@@ -237,8 +241,8 @@ spines_json(struct view *v, const uint32_t *leaf_of)
 						    : s->of_switch[leaf];
 	}
 	pairs = xcalloc(n * n + 1, sizeof(pairs[0]));
-	coverage_between(mesh_coverage(hub_mesh(v->p.hub)), hour_now(), leaf_of,
-	    stage_of, count, n, pairs);
+	coverage_between(mesh_coverage(hub_mesh(v->p.hub)),
+	    view_budget_hour_now(), leaf_of, stage_of, count, n, pairs);
 	for (uint32_t k = 0; k < n && k < MISSING_MAX; k++) {
 		uint64_t over = 0;
 
@@ -275,7 +279,7 @@ view_identifiable(struct view *v)
 	json_t *alike = json_array(), *ret;
 	struct leaves l;
 
-	leaves_find(v, &l);
+	view_budget_leaves_find(v, &l);
 	for (size_t i = 0; i < count; i++) {
 		size_t leaf = mesh_leaf_id(hub_mesh(v->p.hub),
 		    roster_by_id(r, i)->leaf);
@@ -284,8 +288,8 @@ view_identifiable(struct view *v)
 		 * such leaves are counted as one. */
 		leaf_of[i] = (uint32_t)(leaf < count ? leaf : count);
 	}
-	coverage_met(mesh_coverage(hub_mesh(v->p.hub)), hour_now(), leaf_of,
-	    count, nodes, leaves);
+	coverage_met(mesh_coverage(hub_mesh(v->p.hub)), view_budget_hour_now(),
+	    leaf_of, count, nodes, leaves);
 	for (size_t i = 0; i < count; i++)
 		far[leaf_of[i]] += nodes[i].others > 0;
 	for (size_t i = 0; i < count; i++) {
@@ -294,20 +298,21 @@ view_identifiable(struct view *v)
 
 		if (nodes[i].others == 1 && nodes[i].one > i &&
 		    nodes[nodes[i].one].others == 1)
-			put_alike(alike, "link", name, "link",
+			view_budget_put_alike(alike, "link", name, "link",
 			    roster_by_id(r, nodes[i].one)->name);
 		if (nodes[i].others > 0 && leaf < l.count && far[leaf] == 1)
-			put_alike(alike, "link", name, "uplink", l.name[leaf]);
+			view_budget_put_alike(alike, "link", name, "uplink",
+			    l.name[leaf]);
 	}
 	for (size_t i = 0; i < l.count; i++)
 		if (leaves[i].others == 1 && leaves[i].one > i &&
 		    leaves[i].one < l.count &&
 		    leaves[leaves[i].one].others == 1)
-			put_alike(alike, "uplink", l.name[i], "uplink",
-			    l.name[leaves[i].one]);
+			view_budget_put_alike(alike, "uplink", l.name[i],
+			    "uplink", l.name[leaves[i].one]);
 	ret = json_pack("{s:i, s:o, s:o}", "hours", COVERAGE_HOURS, "alike",
-	    alike, "spines", spines_json(v, leaf_of));
-	leaves_clear(&l);
+	    alike, "spines", view_budget_spines_json(v, leaf_of));
+	view_budget_leaves_clear(&l);
 	free(leaf_of);
 	free(nodes);
 	free(leaves);

@@ -122,7 +122,7 @@ allreduce_fold(struct allreduce *ar, uint32_t rank,
 
 /* The host that a device is nearest to, or its socket by number. */
 static uint32_t
-host_of(const struct ask *a, uint32_t on_node)
+allreduce_host_of(const struct ask *a, uint32_t on_node)
 {
 	if (a->per_socket > 0)
 		return on_node / a->per_socket;
@@ -134,7 +134,7 @@ host_of(const struct ask *a, uint32_t on_node)
 /* First to last of a node; the last one of the first socket and the first one
  * of the others are neighbours in rank. */
 static void
-place(const struct ask *a, struct allreduce *ar)
+allreduce_place(const struct ask *a, struct allreduce *ar)
 {
 	struct allreduce_socket *s = NULL;
 
@@ -144,7 +144,7 @@ place(const struct ask *a, struct allreduce *ar)
 		uint32_t node = r / a->per_node, on = r % a->per_node;
 
 		if (s == NULL || s->node != node ||
-		    host_of(a, on) != host_of(a, on - 1)) {
+		    allreduce_host_of(a, on) != allreduce_host_of(a, on - 1)) {
 			s = &ar->sockets[ar->sockets_count++];
 			*s = (struct allreduce_socket){ .lo = r, .node = node };
 		}
@@ -159,7 +159,8 @@ place(const struct ask *a, struct allreduce *ar)
 
 /* Two devices of a node without a link of their own; 0 if there are none. */
 static int
-strangers(const struct ask *a, uint32_t ranks, uint32_t *ret_a, uint32_t *ret_b)
+allreduce_strangers(const struct ask *a, uint32_t ranks, uint32_t *ret_a,
+    uint32_t *ret_b)
 {
 	uint32_t n = ranks < a->per_node ? ranks : a->per_node;
 
@@ -179,7 +180,7 @@ strangers(const struct ask *a, uint32_t ranks, uint32_t *ret_a, uint32_t *ret_b)
 
 /* The form, with the reason as a remark. */
 static enum form
-choose(const struct ask *a, const struct allreduce *ar)
+allreduce_choose(const struct ask *a, const struct allreduce *ar)
 {
 	enum form form = (enum form)conf_choice(a->c, SECTION, "form");
 	uint32_t v = 0, w = 0;
@@ -202,7 +203,7 @@ choose(const struct ask *a, const struct allreduce *ar)
 		    "equally near");
 		return FORM_FLAT;
 	}
-	if (strangers(a, ar->ranks, &v, &w)) {
+	if (allreduce_strangers(a, ar->ranks, &v, &w)) {
 		plan_remark(ar->p,
 		    "hierarchical: d%u and d%u of %s have no link of their own",
 		    v, w, a->m->name);
@@ -218,7 +219,7 @@ choose(const struct ask *a, const struct allreduce *ar)
 
 /* Chunks of the authors' code by the size of the vector. */
 static uint32_t
-chunks_usual(uint64_t bytes)
+allreduce_chunks_usual(uint64_t bytes)
 {
 	static const struct {
 		uint64_t bytes;
@@ -233,7 +234,7 @@ chunks_usual(uint64_t bytes)
 }
 
 static int
-ranks_read(struct ask *a, uint32_t *ranks, struct allreduce *ar)
+allreduce_ranks_read(struct ask *a, uint32_t *ranks, struct allreduce *ar)
 {
 	uint32_t asked = (uint32_t)conf_int(a->c, SECTION, "ranks");
 	uint32_t fallback = a->m != NULL ? a->m->ranks : RANKS_FALLBACK;
@@ -254,10 +255,10 @@ ranks_read(struct ask *a, uint32_t *ranks, struct allreduce *ar)
 }
 
 static int
-options(struct ask *a, uint32_t *ranks, struct allreduce *ar)
+allreduce_options(struct ask *a, uint32_t *ranks, struct allreduce *ar)
 {
 	const struct conf *c = a->c;
-	int rc = ranks_read(a, ranks, ar);
+	int rc = allreduce_ranks_read(a, ranks, ar);
 
 	if (rc == 0)
 		rc = pattern_vias(c, SECTION, 2, ar->vias, a->err);
@@ -272,7 +273,7 @@ options(struct ask *a, uint32_t *ranks, struct allreduce *ar)
 	ar->ways = (enum allreduce_ways)conf_choice(c, SECTION, "multipath");
 	ar->share = conf_real(c, SECTION, "share");
 	if (ar->chunks == 0)
-		ar->chunks = chunks_usual(ar->count * ar->size);
+		ar->chunks = allreduce_chunks_usual(ar->count * ar->size);
 	/* a rank's places for what others send it */
 	if ((double)ar->count * ar->size * 2 * ar->ranks >
 	    (double)PLAN_BYTES_MAX)
@@ -288,7 +289,7 @@ options(struct ask *a, uint32_t *ranks, struct allreduce *ar)
 /* ---- the plan ---- */
 
 static void
-buffers(struct allreduce *ar, int in_place)
+allreduce_buffers(struct allreduce *ar, int in_place)
 {
 	uint64_t bytes = ar->count * ar->size;
 
@@ -309,7 +310,7 @@ buffers(struct allreduce *ar, int in_place)
 }
 
 static void
-promise(struct allreduce *ar)
+allreduce_promise(struct allreduce *ar)
 {
 	struct plan_promise m = { .to = ar->to,
 		.bytes = ar->count * ar->size,
@@ -327,7 +328,7 @@ promise(struct allreduce *ar)
 }
 
 static void
-rows(struct allreduce *ar, enum form form)
+allreduce_rows(struct allreduce *ar, enum form form)
 {
 	struct allreduce_piece all = { 0, ar->count };
 	struct plan_place own = allreduce_at(ar, ar->from, all);
@@ -347,21 +348,21 @@ rows(struct allreduce *ar, enum form form)
 }
 
 static int
-build_on(struct ask *a, uint32_t ranks, struct plan **ret)
+allreduce_build_on(struct ask *a, uint32_t ranks, struct plan **ret)
 {
 	struct allreduce ar = { .count = 0 };
 	char *title;
-	int rc = options(a, &ranks, &ar);
+	int rc = allreduce_options(a, &ranks, &ar);
 
 	if (rc < 0)
 		return rc;
-	place(a, &ar);
+	allreduce_place(a, &ar);
 	title = pattern_title(a->c, SECTION);
 	ar.p = plan_new(ranks, title);
 	free(title);
-	buffers(&ar, conf_bool(a->c, SECTION, "in_place"));
-	rows(&ar, choose(a, &ar));
-	promise(&ar);
+	allreduce_buffers(&ar, conf_bool(a->c, SECTION, "in_place"));
+	allreduce_rows(&ar, allreduce_choose(a, &ar));
+	allreduce_promise(&ar);
 	plan_sort(ar.p);
 	free(ar.sockets);
 	free(ar.socket_of);
@@ -372,8 +373,8 @@ build_on(struct ask *a, uint32_t ranks, struct plan **ret)
 }
 
 static int
-build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
-    struct err *err)
+allreduce_build(const struct conf *c, const struct pattern_site *site,
+    struct plan **ret, struct err *err)
 {
 	struct ask a = { .c = c, .err = err };
 	const char *name = conf_string(c, SECTION, "machine");
@@ -383,7 +384,7 @@ build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
 	if (name[0] != '\0' && machine_load(name, NULL, 0, &a.m, &text) < 0)
 		return pattern_refuse(c, SECTION, "machine", err,
 		    "a machine file or its name: %.300s", text.text);
-	rc = build_on(&a, site->ranks, ret);
+	rc = allreduce_build_on(&a, site->ranks, ret);
 	machine_free(a.m);
 	return rc;
 }
@@ -391,5 +392,5 @@ build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
 const struct pattern pattern_allreduce = {
 	.name = SECTION,
 	.text = "All-reduce among devices: flat, or by sockets and nodes.",
-	.build = build,
+	.build = allreduce_build,
 };

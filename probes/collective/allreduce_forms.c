@@ -26,7 +26,7 @@
 
 /* Several ways only where they stay within a socket. */
 static int
-near(const struct allreduce *ar, uint32_t a, uint32_t b)
+allreduce_forms_near(const struct allreduce *ar, uint32_t a, uint32_t b)
 {
 	return ar->ways != WAYS_NONE && ar->socket_of[a] == ar->socket_of[b];
 }
@@ -34,7 +34,7 @@ near(const struct allreduce *ar, uint32_t a, uint32_t b)
 /* Parts are of the whole vector, and chunks are of parts, so that each device
  * works on its own part all the time. */
 static struct allreduce_piece
-part_of(const struct allreduce *ar, uint32_t d)
+allreduce_forms_part_of(const struct allreduce *ar, uint32_t d)
 {
 	struct allreduce_piece all = { 0, ar->count };
 
@@ -48,7 +48,7 @@ allreduce_flat(struct allreduce *ar)
 	struct plan_place *in = xcalloc(ar->ranks, sizeof(*in));
 
 	for (uint32_t d = 0; d < ar->ranks; d++) {
-		struct allreduce_piece part = part_of(ar, d);
+		struct allreduce_piece part = allreduce_forms_part_of(ar, d);
 		struct plan_place result = allreduce_at(ar, ar->to, part);
 
 		for (uint32_t r = 0; r < ar->ranks; r++) {
@@ -58,18 +58,18 @@ allreduce_flat(struct allreduce *ar)
 			in[r] = r == d ? own : allreduce_room(ar, d, part);
 			if (r != d)
 				allreduce_send(ar, r, own, d, in[r], part,
-				    near(ar, r, d));
+				    allreduce_forms_near(ar, r, d));
 		}
 		allreduce_fold(ar, d, in, ar->ranks, result, part);
 	}
 	for (uint32_t d = 0; d < ar->ranks; d++) {
-		struct allreduce_piece part = part_of(ar, d);
+		struct allreduce_piece part = allreduce_forms_part_of(ar, d);
 		struct plan_place result = allreduce_at(ar, ar->to, part);
 
 		for (uint32_t r = 0; r < ar->ranks; r++)
 			if (r != d)
 				allreduce_send(ar, d, result, r, result, part,
-				    near(ar, r, d));
+				    allreduce_forms_near(ar, r, d));
 	}
 	free(in);
 }
@@ -82,7 +82,7 @@ struct node {
 };
 
 static struct node
-node_of(const struct allreduce *ar, uint32_t n)
+allreduce_forms_node_of(const struct allreduce *ar, uint32_t n)
 {
 	struct node nd = { 0, 0 };
 
@@ -96,7 +96,7 @@ node_of(const struct allreduce *ar, uint32_t n)
 
 /* Where a leader has what its socket adds up to. */
 static struct plan_place
-sum_at(const struct allreduce *ar, uint32_t socket,
+allreduce_forms_sum_at(const struct allreduce *ar, uint32_t socket,
     struct allreduce_piece piece)
 {
 	const struct allreduce_socket *s = &ar->sockets[socket];
@@ -108,7 +108,7 @@ sum_at(const struct allreduce *ar, uint32_t socket,
  * between sockets before the first chunk is with the leaders, nor after the
  * last one has left them. */
 static int
-several(const struct allreduce *ar, int last)
+allreduce_forms_several(const struct allreduce *ar, int last)
 {
 	if (ar->ways == WAYS_IDLE && ar->sockets_count > 1)
 		return ar->chunk == (last ? ar->chunks - 1 : 0);
@@ -116,8 +116,8 @@ several(const struct allreduce *ar, int last)
 }
 
 static void
-to_leader(struct allreduce *ar, const struct allreduce_socket *s,
-    struct allreduce_piece chunk)
+allreduce_forms_to_leader(struct allreduce *ar,
+    const struct allreduce_socket *s, struct allreduce_piece chunk)
 {
 	uint32_t n = s->hi - s->lo;
 	struct plan_place *in = xcalloc(n, sizeof(*in));
@@ -131,7 +131,7 @@ to_leader(struct allreduce *ar, const struct allreduce_socket *s,
 			continue;
 		in[i] = allreduce_room(ar, s->leader, chunk);
 		allreduce_send(ar, r, own, s->leader, in[i], chunk,
-		    several(ar, 0));
+		    allreduce_forms_several(ar, 0));
 	}
 	if (n > 1)
 		allreduce_fold(ar, s->leader, in, n,
@@ -140,26 +140,27 @@ to_leader(struct allreduce *ar, const struct allreduce_socket *s,
 }
 
 static void
-from_leader(struct allreduce *ar, const struct allreduce_socket *s,
-    struct allreduce_piece chunk)
+allreduce_forms_from_leader(struct allreduce *ar,
+    const struct allreduce_socket *s, struct allreduce_piece chunk)
 {
 	struct plan_place result = allreduce_at(ar, ar->to, chunk);
 
 	for (uint32_t r = s->lo; r < s->hi; r++)
 		if (r != s->leader)
 			allreduce_send(ar, s->leader, result, r, result, chunk,
-			    several(ar, 1));
+			    allreduce_forms_several(ar, 1));
 }
 
 /* Leader b of a node gets a piece from all leaders of it; in: of all. */
 static void
-meet(struct allreduce *ar, struct node nd, uint32_t b,
+allreduce_forms_meet(struct allreduce *ar, struct node nd, uint32_t b,
     struct allreduce_piece piece, struct plan_place *in)
 {
 	uint32_t at = ar->sockets[nd.first + b].leader;
 
 	for (uint32_t a = 0; a < nd.count; a++) {
-		struct plan_place sum = sum_at(ar, nd.first + a, piece);
+		struct plan_place sum = allreduce_forms_sum_at(ar, nd.first + a,
+		    piece);
 
 		in[a] = a == b ? sum : allreduce_room(ar, at, piece);
 		if (a != b)
@@ -169,7 +170,7 @@ meet(struct allreduce *ar, struct node nd, uint32_t b,
 }
 
 static void
-add_up(struct allreduce *ar, struct node nd, uint32_t b,
+allreduce_forms_add_up(struct allreduce *ar, struct node nd, uint32_t b,
     struct allreduce_piece piece, const struct plan_place *in)
 {
 	allreduce_fold(ar, ar->sockets[nd.first + b].leader, in, nd.count,
@@ -179,21 +180,24 @@ add_up(struct allreduce *ar, struct node nd, uint32_t b,
 /* All leaders of the only node. No leader sums before all have sent the data
  * that the result may overwrite. */
 static void
-exchange(struct allreduce *ar, struct node nd, struct allreduce_piece chunk)
+allreduce_forms_exchange(struct allreduce *ar, struct node nd,
+    struct allreduce_piece chunk)
 {
 	struct plan_place *in = xcalloc((size_t)nd.count * nd.count,
 	    sizeof(*in));
 
 	for (uint32_t b = 0; b < nd.count; b++)
-		meet(ar, nd, b, chunk, in + (size_t)b * nd.count);
+		allreduce_forms_meet(ar, nd, b, chunk,
+		    in + (size_t)b * nd.count);
 	for (uint32_t b = 0; b < nd.count; b++)
-		add_up(ar, nd, b, chunk, in + (size_t)b * nd.count);
+		allreduce_forms_add_up(ar, nd, b, chunk,
+		    in + (size_t)b * nd.count);
 	free(in);
 }
 
 /* Leader j of a node adds up share j. */
 static void
-scatter(struct allreduce *ar, struct node nd, uint32_t shares,
+allreduce_forms_scatter(struct allreduce *ar, struct node nd, uint32_t shares,
     struct allreduce_piece chunk)
 {
 	struct plan_place *in = xcalloc(nd.count, sizeof(*in));
@@ -201,15 +205,15 @@ scatter(struct allreduce *ar, struct node nd, uint32_t shares,
 	for (uint32_t j = 0; j < shares; j++) {
 		struct allreduce_piece part = allreduce_cut(chunk, j, shares);
 
-		meet(ar, nd, j, part, in);
-		add_up(ar, nd, j, part, in);
+		allreduce_forms_meet(ar, nd, j, part, in);
+		allreduce_forms_add_up(ar, nd, j, part, in);
 	}
 	free(in);
 }
 
 /* And gives it to the others, once it is the sum over all nodes. */
 static void
-gather(struct allreduce *ar, struct node nd, uint32_t shares,
+allreduce_forms_gather(struct allreduce *ar, struct node nd, uint32_t shares,
     struct allreduce_piece chunk)
 {
 	for (uint32_t j = 0; j < shares; j++) {
@@ -227,32 +231,34 @@ gather(struct allreduce *ar, struct node nd, uint32_t shares,
 
 /* Leader j of node n. */
 static uint32_t
-leader(const struct allreduce *ar, uint32_t n, uint32_t j)
+allreduce_forms_leader(const struct allreduce *ar, uint32_t n, uint32_t j)
 {
-	return ar->sockets[node_of(ar, n).first + j].leader;
+	return ar->sockets[allreduce_forms_node_of(ar, n).first + j].leader;
 }
 
 /* Leaders j of all nodes all-reduce the share, each a part of it. */
 static void
-across(struct allreduce *ar, uint32_t j, struct allreduce_piece share)
+allreduce_forms_across(struct allreduce *ar, uint32_t j,
+    struct allreduce_piece share)
 {
 	struct plan_place *in = xcalloc(ar->nodes, sizeof(*in));
 
 	for (uint32_t t = 0; t < ar->nodes; t++) {
 		struct allreduce_piece part = allreduce_cut(share, t,
 		    ar->nodes);
-		uint32_t at = leader(ar, t, j);
+		uint32_t at = allreduce_forms_leader(ar, t, j);
 
 		for (uint32_t n = 0; n < ar->nodes; n++) {
-			struct node nd = node_of(ar, n);
+			struct node nd = allreduce_forms_node_of(ar, n);
 			/* the node's sum lies where scatter left it */
 			struct plan_place own = nd.count > 1
 			    ? allreduce_at(ar, ar->to, part)
-			    : sum_at(ar, nd.first, part);
+			    : allreduce_forms_sum_at(ar, nd.first, part);
 
 			in[n] = n == t ? own : allreduce_room(ar, at, part);
 			if (n != t)
-				allreduce_send(ar, leader(ar, n, j), own, at,
+				allreduce_send(ar,
+				    allreduce_forms_leader(ar, n, j), own, at,
 				    in[n], part, 0);
 		}
 		allreduce_fold(ar, at, in, ar->nodes,
@@ -265,28 +271,33 @@ across(struct allreduce *ar, uint32_t j, struct allreduce_piece share)
 
 		for (uint32_t n = 0; n < ar->nodes; n++)
 			if (n != t)
-				allreduce_send(ar, leader(ar, t, j), result,
-				    leader(ar, n, j), result, part, 0);
+				allreduce_send(ar,
+				    allreduce_forms_leader(ar, t, j), result,
+				    allreduce_forms_leader(ar, n, j), result,
+				    part, 0);
 	}
 	free(in);
 }
 
 /* As many leaders of each node take a share as the smallest node has. */
 static void
-between_nodes(struct allreduce *ar, struct allreduce_piece chunk)
+allreduce_forms_between_nodes(struct allreduce *ar,
+    struct allreduce_piece chunk)
 {
-	uint32_t shares = node_of(ar, 0).count;
+	uint32_t shares = allreduce_forms_node_of(ar, 0).count;
 
 	for (uint32_t n = 1; n < ar->nodes; n++)
-		if (node_of(ar, n).count < shares)
-			shares = node_of(ar, n).count;
+		if (allreduce_forms_node_of(ar, n).count < shares)
+			shares = allreduce_forms_node_of(ar, n).count;
 	for (uint32_t n = 0; n < ar->nodes; n++)
-		if (node_of(ar, n).count > 1)
-			scatter(ar, node_of(ar, n), shares, chunk);
+		if (allreduce_forms_node_of(ar, n).count > 1)
+			allreduce_forms_scatter(ar,
+			    allreduce_forms_node_of(ar, n), shares, chunk);
 	for (uint32_t j = 0; j < shares; j++)
-		across(ar, j, allreduce_cut(chunk, j, shares));
+		allreduce_forms_across(ar, j, allreduce_cut(chunk, j, shares));
 	for (uint32_t n = 0; n < ar->nodes; n++)
-		gather(ar, node_of(ar, n), shares, chunk);
+		allreduce_forms_gather(ar, allreduce_forms_node_of(ar, n),
+		    shares, chunk);
 }
 
 void
@@ -297,11 +308,12 @@ allreduce_tree(struct allreduce *ar)
 		ar->chunks);
 
 	for (uint32_t s = 0; s < ar->sockets_count; s++)
-		to_leader(ar, &ar->sockets[s], chunk);
+		allreduce_forms_to_leader(ar, &ar->sockets[s], chunk);
 	if (ar->nodes > 1)
-		between_nodes(ar, chunk);
+		allreduce_forms_between_nodes(ar, chunk);
 	else if (ar->sockets_count > 1)
-		exchange(ar, node_of(ar, 0), chunk);
+		allreduce_forms_exchange(ar, allreduce_forms_node_of(ar, 0),
+		    chunk);
 	for (uint32_t s = 0; s < ar->sockets_count; s++)
-		from_leader(ar, &ar->sockets[s], chunk);
+		allreduce_forms_from_leader(ar, &ar->sockets[s], chunk);
 }

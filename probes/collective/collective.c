@@ -48,14 +48,14 @@ typedef void (*form_cb)(struct collective_build *cb);
 
 /* A place in a buffer, by blocks. */
 static struct plan_place
-at(const struct collective_build *cb, uint16_t buf, uint64_t block)
+collective_at(const struct collective_build *cb, uint16_t buf, uint64_t block)
 {
 	return (struct plan_place){ block * cb->block, buf };
 }
 
 /* One block of rank i, or all blocks, to one rank or to all. */
 static void
-cast(struct collective_build *cb, uint32_t i, struct plan_place from,
+collective_cast(struct collective_build *cb, uint32_t i, struct plan_place from,
     struct plan_place to, uint64_t blocks, const uint32_t *leaves,
     uint32_t leaves_count)
 {
@@ -65,7 +65,7 @@ cast(struct collective_build *cb, uint32_t i, struct plan_place from,
 }
 
 static void
-fold(struct collective_build *cb, uint32_t j, struct plan_place from,
+collective_fold(struct collective_build *cb, uint32_t j, struct plan_place from,
     struct plan_place to, uint64_t blocks)
 {
 	compose_add(cb->c,
@@ -74,7 +74,7 @@ fold(struct collective_build *cb, uint32_t j, struct plan_place from,
 }
 
 static void
-fence(struct collective_build *cb)
+collective_fence(struct collective_build *cb)
 {
 	compose_add(cb->c, &(struct compose_prim){ .kind = COMPOSE_FENCE });
 }
@@ -82,143 +82,149 @@ fence(struct collective_build *cb)
 /* From one rank, as a reduction of one: the hop inside its node comes first.
  */
 static void
-hand_out(struct collective_build *cb, uint16_t from, uint16_t to, int spread)
+collective_hand_out(struct collective_build *cb, uint16_t from, uint16_t to,
+    int spread)
 {
 	for (uint32_t j = 0; j < cb->ranks; j++)
 		compose_add(cb->c,
 		    &(struct compose_prim){ COMPOSE_REDUCTION, j, &cb->root, 1,
-			at(cb, from, j), at(cb, to, spread ? j : 0),
-			cb->count });
+			collective_at(cb, from, j),
+			collective_at(cb, to, spread ? j : 0), cb->count });
 }
 
 static void
-broadcast_single(struct collective_build *cb)
+collective_broadcast_single(struct collective_build *cb)
 {
-	cast(cb, cb->root, at(cb, cb->send, 0), at(cb, cb->recv, 0), cb->ranks,
-	    cb->all, cb->ranks);
+	collective_cast(cb, cb->root, collective_at(cb, cb->send, 0),
+	    collective_at(cb, cb->recv, 0), cb->ranks, cb->all, cb->ranks);
 }
 
 /* Every rank has its block of recv; the others get it. */
 static void
-spread_recv(struct collective_build *cb)
+collective_spread_recv(struct collective_build *cb)
 {
 	for (uint32_t i = 0; i < cb->ranks; i++)
-		cast(cb, i, at(cb, cb->recv, i), at(cb, cb->recv, i), 1,
-		    cb->all, cb->ranks);
+		collective_cast(cb, i, collective_at(cb, cb->recv, i),
+		    collective_at(cb, cb->recv, i), 1, cb->all, cb->ranks);
 }
 
 static void
-broadcast_allgather_scatter(struct collective_build *cb)
+collective_broadcast_allgather_scatter(struct collective_build *cb)
 {
-	hand_out(cb, cb->send, cb->recv, 1);
-	fence(cb);
-	spread_recv(cb);
+	collective_hand_out(cb, cb->send, cb->recv, 1);
+	collective_fence(cb);
+	collective_spread_recv(cb);
 }
 
 static void
-reduce_single(struct collective_build *cb)
+collective_reduce_single(struct collective_build *cb)
 {
-	fold(cb, cb->root, at(cb, cb->send, 0), at(cb, cb->recv, 0), cb->ranks);
+	collective_fold(cb, cb->root, collective_at(cb, cb->send, 0),
+	    collective_at(cb, cb->recv, 0), cb->ranks);
 }
 
 static void
-reduce_gather_reduce_scatter(struct collective_build *cb)
+collective_reduce_gather_reduce_scatter(struct collective_build *cb)
 {
 	for (uint32_t j = 0; j < cb->ranks; j++)
-		fold(cb, j, at(cb, cb->send, j),
-		    at(cb, j == cb->root ? cb->recv : cb->work, j), 1);
-	fence(cb);
+		collective_fold(cb, j, collective_at(cb, cb->send, j),
+		    collective_at(cb, j == cb->root ? cb->recv : cb->work, j),
+		    1);
+	collective_fence(cb);
 	for (uint32_t i = 0; i < cb->ranks; i++)
 		if (i != cb->root)
-			cast(cb, i, at(cb, cb->work, i), at(cb, cb->recv, i), 1,
-			    &cb->root, 1);
+			collective_cast(cb, i, collective_at(cb, cb->work, i),
+			    collective_at(cb, cb->recv, i), 1, &cb->root, 1);
 }
 
 static void
-gather_single(struct collective_build *cb)
+collective_gather_single(struct collective_build *cb)
 {
 	for (uint32_t i = 0; i < cb->ranks; i++)
-		cast(cb, i, at(cb, cb->send, 0), at(cb, cb->recv, i), 1,
-		    &cb->root, 1);
+		collective_cast(cb, i, collective_at(cb, cb->send, 0),
+		    collective_at(cb, cb->recv, i), 1, &cb->root, 1);
 }
 
 static void
-scatter_single(struct collective_build *cb)
+collective_scatter_single(struct collective_build *cb)
 {
-	hand_out(cb, cb->send, cb->recv, 0);
+	collective_hand_out(cb, cb->send, cb->recv, 0);
 }
 
 static void
-allgather_single(struct collective_build *cb)
+collective_allgather_single(struct collective_build *cb)
 {
 	for (uint32_t i = 0; i < cb->ranks; i++)
-		cast(cb, i, at(cb, cb->send, 0), at(cb, cb->recv, i), 1,
-		    cb->all, cb->ranks);
+		collective_cast(cb, i, collective_at(cb, cb->send, 0),
+		    collective_at(cb, cb->recv, i), 1, cb->all, cb->ranks);
 }
 
 /* What the root has in all of recv, to all of recv of the others. */
 static void
-broadcast_recv(struct collective_build *cb)
+collective_broadcast_recv(struct collective_build *cb)
 {
-	cast(cb, cb->root, at(cb, cb->recv, 0), at(cb, cb->recv, 0), cb->ranks,
-	    cb->all, cb->ranks);
+	collective_cast(cb, cb->root, collective_at(cb, cb->recv, 0),
+	    collective_at(cb, cb->recv, 0), cb->ranks, cb->all, cb->ranks);
 }
 
 static void
-allgather_broadcast_gather(struct collective_build *cb)
+collective_allgather_broadcast_gather(struct collective_build *cb)
 {
-	gather_single(cb);
-	fence(cb);
-	broadcast_recv(cb);
+	collective_gather_single(cb);
+	collective_fence(cb);
+	collective_broadcast_recv(cb);
 }
 
 static void
-reduce_scatter_single(struct collective_build *cb)
-{
-	for (uint32_t j = 0; j < cb->ranks; j++)
-		fold(cb, j, at(cb, cb->send, j), at(cb, cb->recv, 0), 1);
-}
-
-static void
-reduce_scatter_scatter_reduce(struct collective_build *cb)
-{
-	fold(cb, cb->root, at(cb, cb->send, 0), at(cb, cb->work, 0), cb->ranks);
-	fence(cb);
-	hand_out(cb, cb->work, cb->recv, 0);
-}
-
-static void
-allreduce_single(struct collective_build *cb)
+collective_reduce_scatter_single(struct collective_build *cb)
 {
 	for (uint32_t j = 0; j < cb->ranks; j++)
-		fold(cb, j, at(cb, cb->send, 0), at(cb, cb->recv, 0),
-		    cb->ranks);
+		collective_fold(cb, j, collective_at(cb, cb->send, j),
+		    collective_at(cb, cb->recv, 0), 1);
 }
 
 static void
-allreduce_broadcast_reduce(struct collective_build *cb)
+collective_reduce_scatter_scatter_reduce(struct collective_build *cb)
 {
-	reduce_single(cb);
-	fence(cb);
-	broadcast_recv(cb);
+	collective_fold(cb, cb->root, collective_at(cb, cb->send, 0),
+	    collective_at(cb, cb->work, 0), cb->ranks);
+	collective_fence(cb);
+	collective_hand_out(cb, cb->work, cb->recv, 0);
 }
 
 static void
-allreduce_allgather_reduce_scatter(struct collective_build *cb)
+collective_allreduce_single(struct collective_build *cb)
 {
 	for (uint32_t j = 0; j < cb->ranks; j++)
-		fold(cb, j, at(cb, cb->send, j), at(cb, cb->recv, j), 1);
-	fence(cb);
-	spread_recv(cb);
+		collective_fold(cb, j, collective_at(cb, cb->send, 0),
+		    collective_at(cb, cb->recv, 0), cb->ranks);
 }
 
 static void
-alltoall_single(struct collective_build *cb)
+collective_allreduce_broadcast_reduce(struct collective_build *cb)
+{
+	collective_reduce_single(cb);
+	collective_fence(cb);
+	collective_broadcast_recv(cb);
+}
+
+static void
+collective_allreduce_allgather_reduce_scatter(struct collective_build *cb)
+{
+	for (uint32_t j = 0; j < cb->ranks; j++)
+		collective_fold(cb, j, collective_at(cb, cb->send, j),
+		    collective_at(cb, cb->recv, j), 1);
+	collective_fence(cb);
+	collective_spread_recv(cb);
+}
+
+static void
+collective_alltoall_single(struct collective_build *cb)
 {
 	for (uint32_t i = 0; i < cb->ranks; i++)
 		for (uint32_t j = 0; j < cb->ranks; j++)
-			cast(cb, i, at(cb, cb->send, j), at(cb, cb->recv, i), 1,
-			    &cb->all[j], 1);
+			collective_cast(cb, i, collective_at(cb, cb->send, j),
+			    collective_at(cb, cb->recv, i), 1, &cb->all[j], 1);
 }
 
 static const struct form_row {
@@ -228,22 +234,26 @@ static const struct form_row {
 	int pairs; /* what every rank has for every other travels alone */
 	form_cb build;
 } forms[] = {
-	{ BROADCAST, "single", 1, 0, broadcast_single },
-	{ BROADCAST, "allgather.scatter", 0, 1, broadcast_allgather_scatter },
-	{ REDUCE, "single", 1, 0, reduce_single },
-	{ REDUCE, "gather.reduce-scatter", 0, 1, reduce_gather_reduce_scatter },
-	{ GATHER, "single", 1, 0, gather_single },
-	{ SCATTER, "single", 1, 0, scatter_single },
-	{ ALLGATHER, "single", 1, 1, allgather_single },
-	{ ALLGATHER, "broadcast.gather", 0, 0, allgather_broadcast_gather },
-	{ REDUCE_SCATTER, "single", 1, 1, reduce_scatter_single },
+	{ BROADCAST, "single", 1, 0, collective_broadcast_single },
+	{ BROADCAST, "allgather.scatter", 0, 1,
+	    collective_broadcast_allgather_scatter },
+	{ REDUCE, "single", 1, 0, collective_reduce_single },
+	{ REDUCE, "gather.reduce-scatter", 0, 1,
+	    collective_reduce_gather_reduce_scatter },
+	{ GATHER, "single", 1, 0, collective_gather_single },
+	{ SCATTER, "single", 1, 0, collective_scatter_single },
+	{ ALLGATHER, "single", 1, 1, collective_allgather_single },
+	{ ALLGATHER, "broadcast.gather", 0, 0,
+	    collective_allgather_broadcast_gather },
+	{ REDUCE_SCATTER, "single", 1, 1, collective_reduce_scatter_single },
 	{ REDUCE_SCATTER, "scatter.reduce", 0, 0,
-	    reduce_scatter_scatter_reduce },
-	{ ALLREDUCE, "single", 0, 1, allreduce_single },
-	{ ALLREDUCE, "broadcast.reduce", 0, 0, allreduce_broadcast_reduce },
+	    collective_reduce_scatter_scatter_reduce },
+	{ ALLREDUCE, "single", 0, 1, collective_allreduce_single },
+	{ ALLREDUCE, "broadcast.reduce", 0, 0,
+	    collective_allreduce_broadcast_reduce },
 	{ ALLREDUCE, "allgather.reduce-scatter", 1, 1,
-	    allreduce_allgather_reduce_scatter },
-	{ ALLTOALL, "single", 1, 1, alltoall_single },
+	    collective_allreduce_allgather_reduce_scatter },
+	{ ALLTOALL, "single", 1, 1, collective_alltoall_single },
 };
 
 /* Blocks of send and recv: where, and whether one or one a rank. */
@@ -262,7 +272,7 @@ static const struct layout_row {
 };
 
 static void
-buffers(struct collective_build *cb, enum collective of)
+collective_buffers(struct collective_build *cb, enum collective of)
 {
 	const struct layout_row *lay = &layouts[of];
 
@@ -282,8 +292,9 @@ buffers(struct collective_build *cb, enum collective of)
 /* Block blocks of every rank in [lo, hi) end as a copy of source's, or as the
  * reduction over all. */
 static void
-promise(struct collective_build *cb, uint32_t lo, uint32_t hi, uint64_t block,
-    uint64_t blocks, uint32_t source, uint64_t source_block, int reduced)
+collective_promise(struct collective_build *cb, uint32_t lo, uint32_t hi,
+    uint64_t block, uint64_t blocks, uint32_t source, uint64_t source_block,
+    int reduced)
 {
 	struct plan_promise m = { .to = cb->recv,
 		.to_off = block * cb->block,
@@ -300,32 +311,32 @@ promise(struct collective_build *cb, uint32_t lo, uint32_t hi, uint64_t block,
 
 /* What each collective is by definition, whatever its form. */
 static void
-promises(struct collective_build *cb, enum collective of)
+collective_promises(struct collective_build *cb, enum collective of)
 {
 	uint32_t n = cb->ranks, root = cb->root;
 
 	if (of == BROADCAST)
-		promise(cb, 0, n, 0, n, root, 0, 0);
+		collective_promise(cb, 0, n, 0, n, root, 0, 0);
 	if (of == REDUCE)
-		promise(cb, root, root + 1, 0, n, 0, 0, 1);
+		collective_promise(cb, root, root + 1, 0, n, 0, 0, 1);
 	if (of == ALLREDUCE)
-		promise(cb, 0, n, 0, n, 0, 0, 1);
+		collective_promise(cb, 0, n, 0, n, 0, 0, 1);
 	for (uint32_t i = 0; i < n; i++) {
 		if (of == GATHER)
-			promise(cb, root, root + 1, i, 1, i, 0, 0);
+			collective_promise(cb, root, root + 1, i, 1, i, 0, 0);
 		if (of == ALLGATHER)
-			promise(cb, 0, n, i, 1, i, 0, 0);
+			collective_promise(cb, 0, n, i, 1, i, 0, 0);
 		if (of == SCATTER)
-			promise(cb, i, i + 1, 0, 1, root, i, 0);
+			collective_promise(cb, i, i + 1, 0, 1, root, i, 0);
 		if (of == REDUCE_SCATTER)
-			promise(cb, i, i + 1, 0, 1, 0, i, 1);
+			collective_promise(cb, i, i + 1, 0, 1, 0, i, 1);
 		for (uint32_t j = 0; of == ALLTOALL && j < n; j++)
-			promise(cb, j, j + 1, i, 1, i, j, 0);
+			collective_promise(cb, j, j + 1, i, 1, i, j, 0);
 	}
 }
 
 static const struct form_row *
-form_find(enum collective of, const char *form)
+collective_form_find(enum collective of, const char *form)
 {
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++)
 		if (forms[i].of == of &&
@@ -336,7 +347,8 @@ form_find(enum collective of, const char *form)
 }
 
 static int
-refuse_form(const struct conf *c, enum collective of, struct err *err)
+collective_refuse_form(const struct conf *c, enum collective of,
+    struct err *err)
 {
 	char names[160] = "default";
 
@@ -352,7 +364,7 @@ refuse_form(const struct conf *c, enum collective of, struct err *err)
 
 /* At least so many transfers come of it; some forms send for every pair. */
 static int
-check_rows(const struct conf *c, const struct form_row *form,
+collective_check_rows(const struct conf *c, const struct form_row *form,
     const struct collective_build *cb, struct err *err)
 {
 	uint64_t cuts = cb->shape.depth < cb->count ? cb->shape.depth
@@ -368,7 +380,7 @@ check_rows(const struct conf *c, const struct form_row *form,
 }
 
 static int
-options(const struct conf *c, const struct pattern_site *site,
+collective_options(const struct conf *c, const struct pattern_site *site,
     struct collective_build *cb, struct err *err)
 {
 	int rc = compose_options(c, SECTION, site, &cb->shape, err);
@@ -390,29 +402,29 @@ options(const struct conf *c, const struct pattern_site *site,
 }
 
 static int
-build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
-    struct err *err)
+collective_build(const struct conf *c, const struct pattern_site *site,
+    struct plan **ret, struct err *err)
 {
 	enum collective of = (enum collective)conf_choice(c, SECTION, "name");
-	const struct form_row *form = form_find(of,
+	const struct form_row *form = collective_form_find(of,
 	    conf_string(c, SECTION, "form"));
 	struct collective_build cb = { 0 };
 	char *title;
 	int rc;
 
 	if (form == NULL)
-		return refuse_form(c, of, err);
+		return collective_refuse_form(c, of, err);
 	if (conf_choice(c, SECTION, "tune") == 1)
 		return tune_build(c, site, ret, err);
-	rc = options(c, site, &cb, err);
+	rc = collective_options(c, site, &cb, err);
 	if (rc == 0)
-		rc = check_rows(c, form, &cb, err);
+		rc = collective_check_rows(c, form, &cb, err);
 	if (rc < 0)
 		return rc;
 	title = pattern_title(c, SECTION);
 	cb.p = plan_new(cb.ranks, title);
 	free(title);
-	buffers(&cb, of);
+	collective_buffers(&cb, of);
 	cb.all = xcalloc(cb.ranks, sizeof(*cb.all));
 	for (uint32_t r = 0; r < cb.ranks; r++)
 		cb.all[r] = r;
@@ -425,7 +437,7 @@ build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
 	compose_build(cb.c);
 	compose_free(cb.c);
 	free(cb.all);
-	promises(&cb, of);
+	collective_promises(&cb, of);
 	plan_note_add(cb.p, "data", "bytes", cb.block * cb.ranks);
 	plan_note_add(cb.p, "footprint", "bytes", plan_volume(cb.p));
 	plan_sort(cb.p);
@@ -436,5 +448,5 @@ build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
 const struct pattern pattern_collective = {
 	.name = SECTION,
 	.text = "A collective, composed and factorised over a hierarchy.",
-	.build = build,
+	.build = collective_build,
 };

@@ -88,7 +88,7 @@ compose_add(struct compose *c, const struct compose_prim *prim)
  * length where all others of its buffer do: then each channel has bytes of its
  * own in every buffer, in all epochs. */
 static int
-aligned(const struct compose *c)
+compose_aligned(const struct compose *c)
 {
 	/* by buffer, + 1 */
 	uint64_t *starts = xcalloc(c->p->bufs_count + 1u, sizeof(*starts));
@@ -140,7 +140,7 @@ compose_build(struct compose *c)
 		size *= c->shape.factors[i];
 		b.sizes[i] = size;
 	}
-	if (c->fences && c->shape.depth > 1 && !aligned(c))
+	if (c->fences && c->shape.depth > 1 && !compose_aligned(c))
 		b.order = order_new(c->p);
 	for (; lo < c->prims_count; lo = hi + 1) {
 		for (hi = lo; hi < c->prims_count; hi++)
@@ -161,8 +161,8 @@ compose_build(struct compose *c)
 /* "2,2,3": the product must be the number of ranks, or gives it when nobody
  * else did. */
 static int
-hierarchy(const struct conf *c, const char *section, struct compose_shape *ret,
-    struct err *err)
+compose_hierarchy(const struct conf *c, const char *section,
+    struct compose_shape *ret, struct err *err)
 {
 	size_t count = 0;
 	char **words = str_list_parse(conf_string(c, section, "hierarchy"),
@@ -195,8 +195,8 @@ hierarchy(const struct conf *c, const char *section, struct compose_shape *ret,
 
 /* "1, 2, 3, 4, 6 or 12": what divides n. */
 static int
-refuse_divisor(const struct conf *c, const char *section, const char *key,
-    uint32_t n, struct err *err)
+compose_refuse_divisor(const struct conf *c, const char *section,
+    const char *key, uint32_t n, struct err *err)
 {
 	char text[200] = "";
 	size_t len = 0;
@@ -232,7 +232,7 @@ compose_options(const struct conf *c, const char *section,
 		ret->levels = 1;
 		ret->factors[0] = ret->ranks;
 	} else {
-		rc = hierarchy(c, section, ret, err);
+		rc = compose_hierarchy(c, section, ret, err);
 	}
 	if (rc == 0)
 		rc = pattern_vias(c, section, ret->levels, ret->vias, err);
@@ -247,8 +247,10 @@ compose_options(const struct conf *c, const char *section,
 	ret->op = (enum plan_op)STR_FIND(plan_ops,
 	    conf_string(c, section, "op"));
 	if (ret->ranks % ret->stripe != 0)
-		return refuse_divisor(c, section, "stripe", ret->ranks, err);
+		return compose_refuse_divisor(c, section, "stripe", ret->ranks,
+		    err);
 	if (ret->ranks % ret->ring != 0)
-		return refuse_divisor(c, section, "ring", ret->ranks, err);
+		return compose_refuse_divisor(c, section, "ring", ret->ranks,
+		    err);
 	return 0;
 }

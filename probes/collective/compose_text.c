@@ -74,7 +74,7 @@ struct block {
 /* ---- buffers ---- */
 
 static int
-buffer_known(const struct text *t, const char *name)
+compose_text_buffer_known(const struct text *t, const char *name)
 {
 	for (uint32_t b = 0; b < t->p->bufs_count; b++)
 		if (strcmp(t->p->bufs[b].name, name) == 0)
@@ -84,7 +84,7 @@ buffer_known(const struct text *t, const char *name)
 
 /* "send:in:ranks" */
 static int
-buffer_add(struct text *t, char *word)
+compose_text_buffer_add(struct text *t, char *word)
 {
 	static const char *const roles
 	    [] = { [PLAN_IN] = "in", [PLAN_OUT] = "out", [PLAN_TEMP] = "temp" };
@@ -101,7 +101,8 @@ buffer_add(struct text *t, char *word)
 	while (at < ARRAY_LEN(roles) && strcmp(roles[at], role) != 0)
 		at++;
 	if (at == ARRAY_LEN(roles) || strlen(name) > 31 ||
-	    strcmp(name, "temp") == 0 || buffer_known(t, name) >= 0)
+	    strcmp(name, "temp") == 0 ||
+	    compose_text_buffer_known(t, name) >= 0)
 		return -EINVAL;
 	if (strcmp(blocks, "ranks") != 0 &&
 	    str_to_int(blocks, 1, PLAN_RANKS_MAX * 16LL, &n) < 0)
@@ -116,7 +117,7 @@ buffer_add(struct text *t, char *word)
 
 /* And what they mean before the first step. */
 static int
-buffers(struct text *t, struct err *err)
+compose_text_buffers(struct text *t, struct err *err)
 {
 	struct meaning *m = &t->meaning;
 	size_t count = 0, cells = 0, i;
@@ -126,7 +127,7 @@ buffers(struct text *t, struct err *err)
 								    : -EINVAL;
 
 	for (i = 0; rc == 0 && i < count; i++)
-		rc = buffer_add(t, words[i]);
+		rc = compose_text_buffer_add(t, words[i]);
 	str_list_free(words);
 	if (rc < 0)
 		return pattern_refuse(t->c, SECTION, "buffers", err,
@@ -160,14 +161,14 @@ buffers(struct text *t, struct err *err)
 /* ---- what primitives mean ---- */
 
 static size_t
-cell(const struct meaning *m, struct block at, uint32_t rank)
+compose_text_cell(const struct meaning *m, struct block at, uint32_t rank)
 {
 	return m->first[at.buf] + m->depth[at.buf] * rank + at.at;
 }
 
 static int
-clash(const struct text *t, struct block at, uint32_t rank, const char *what,
-    struct err *err)
+compose_text_clash(const struct text *t, struct block at, uint32_t rank,
+    const char *what, struct err *err)
 {
 	return err_set(err, -EINVAL,
 	    "%s[%llu] of rank %u %s: a fence is missing before this",
@@ -175,14 +176,16 @@ clash(const struct text *t, struct block at, uint32_t rank, const char *what,
 }
 
 static int
-reads(struct text *t, struct block at, uint32_t rank, struct err *err)
+compose_text_reads(struct text *t, struct block at, uint32_t rank,
+    struct err *err)
 {
 	struct meaning *m = &t->meaning;
-	size_t i = cell(m, at, rank);
+	size_t i = compose_text_cell(m, at, rank);
 	struct touch *to = &m->touch[i];
 
 	if (to->epoch == m->epoch && to->wrote)
-		return clash(t, at, rank, "was only now written", err);
+		return compose_text_clash(t, at, rank, "was only now written",
+		    err);
 	if (m->value[i] == 0)
 		return err_set(err, -EINVAL,
 		    "%s[%llu] of rank %u is read, but nothing has written it",
@@ -192,15 +195,15 @@ reads(struct text *t, struct block at, uint32_t rank, struct err *err)
 }
 
 static int
-writes(struct text *t, struct block at, uint32_t rank, uint32_t value,
-    struct err *err)
+compose_text_writes(struct text *t, struct block at, uint32_t rank,
+    uint32_t value, struct err *err)
 {
 	struct meaning *m = &t->meaning;
-	size_t i = cell(m, at, rank);
+	size_t i = compose_text_cell(m, at, rank);
 	struct touch *to = &m->touch[i];
 
 	if (to->epoch == m->epoch)
-		return clash(t, at, rank,
+		return compose_text_clash(t, at, rank,
 		    to->wrote ? "is written twice" : "was only now read", err);
 	*to = (struct touch){ m->epoch, 1 };
 	m->value[i] = value;
@@ -209,13 +212,13 @@ writes(struct text *t, struct block at, uint32_t rank, uint32_t value,
 
 /* The initial blocks that a value stands for. */
 static uint32_t
-value_count(const struct meaning *m, uint32_t value)
+compose_text_value_count(const struct meaning *m, uint32_t value)
 {
 	return value > m->cells ? m->sums[value - m->cells - 1].count : 1;
 }
 
 static uint32_t
-value_get(const struct meaning *m, uint32_t value, uint32_t i)
+compose_text_value_get(const struct meaning *m, uint32_t value, uint32_t i)
 {
 	if (value <= m->cells)
 		return value - 1;
@@ -223,7 +226,7 @@ value_get(const struct meaning *m, uint32_t value, uint32_t i)
 }
 
 static int
-by_number(const void *a, const void *b)
+compose_text_by_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -233,13 +236,13 @@ by_number(const void *a, const void *b)
 /* The sources from first on as one value; the same as another sum's where all
  * roots reduce the same. */
 static uint32_t
-sum_close(struct meaning *m, size_t first)
+compose_text_sum_close(struct meaning *m, size_t first)
 {
 	struct sum sum = { first, (uint32_t)(m->sources_count - first) };
 	uint32_t *from = m->sources + first;
 	const struct sum *last;
 
-	qsort(from, sum.count, sizeof(*from), by_number);
+	qsort(from, sum.count, sizeof(*from), compose_text_by_number);
 	if (sum.count == 1) {
 		m->sources_count = first;
 		return *from + 1;
@@ -257,39 +260,42 @@ sum_close(struct meaning *m, size_t first)
 }
 
 static int
-cast_block(struct text *t, const struct script_prim *s, struct block from,
-    struct block to, struct err *err)
+compose_text_cast_block(struct text *t, const struct script_prim *s,
+    struct block from, struct block to, struct err *err)
 {
 	struct meaning *m = &t->meaning;
-	size_t own = cell(m, from, s->root);
-	int rc = reads(t, from, s->root, err);
+	size_t own = compose_text_cell(m, from, s->root);
+	int rc = compose_text_reads(t, from, s->root, err);
 
 	for (uint32_t i = 0; i < s->leaves_count && rc == 0; i++)
-		if (cell(m, to, s->leaves[i]) != own)
-			rc = writes(t, to, s->leaves[i], m->value[own], err);
+		if (compose_text_cell(m, to, s->leaves[i]) != own)
+			rc = compose_text_writes(t, to, s->leaves[i],
+			    m->value[own], err);
 	return rc;
 }
 
 /* The root may be a leaf in place: it reads before it writes. */
 static int
-reduce_block(struct text *t, const struct script_prim *s, struct block from,
-    struct block to, struct err *err)
+compose_text_reduce_block(struct text *t, const struct script_prim *s,
+    struct block from, struct block to, struct err *err)
 {
 	struct meaning *m = &t->meaning;
-	size_t first = m->sources_count, own = cell(m, to, s->root);
+	size_t first = m->sources_count,
+	       own = compose_text_cell(m, to, s->root);
 	int rc = 0, in_place = 0;
 	uint32_t value;
 
 	for (uint32_t i = 0; i < s->leaves_count && rc == 0; i++) {
-		size_t at = cell(m, from, s->leaves[i]);
+		size_t at = compose_text_cell(m, from, s->leaves[i]);
 
-		rc = reads(t, from, s->leaves[i], err);
+		rc = compose_text_reads(t, from, s->leaves[i], err);
 		value = m->value[at];
-		for (uint32_t k = 0; rc == 0 && k < value_count(m, value);
-		     k++) {
+		for (uint32_t k = 0;
+		     rc == 0 && k < compose_text_value_count(m, value); k++) {
 			m->sources = xmore(m->sources, m->sources_count,
 			    sizeof(*m->sources));
-			m->sources[m->sources_count++] = value_get(m, value, k);
+			m->sources[m->sources_count++] =
+			    compose_text_value_get(m, value, k);
 		}
 		in_place |= at == own;
 	}
@@ -299,19 +305,19 @@ reduce_block(struct text *t, const struct script_prim *s, struct block from,
 		    (unsigned long long)SOURCES_MAX);
 	if (rc < 0)
 		return rc;
-	value = sum_close(m, first);
+	value = compose_text_sum_close(m, first);
 	if (in_place)
 		m->touch[own].epoch = 0;
-	return writes(t, to, s->root, value, err);
+	return compose_text_writes(t, to, s->root, value, err);
 }
 
 /* ---- primitives ---- */
 
 static int
-find_block(const struct text *t, const struct script_place *from,
+compose_text_find_block(const struct text *t, const struct script_place *from,
     uint64_t blocks, struct block *ret, struct err *err)
 {
-	int buf = buffer_known(t, from->buffer);
+	int buf = compose_text_buffer_known(t, from->buffer);
 	uint64_t have;
 
 	if (buf < 0 || (uint32_t)buf >= t->bufs)
@@ -330,7 +336,7 @@ find_block(const struct text *t, const struct script_place *from,
 }
 
 static int
-take(void *arg, const struct script_prim *s, struct err *err)
+compose_text_take(void *arg, const struct script_prim *s, struct err *err)
 {
 	struct text *t = arg;
 	struct compose_prim prim = { .kind = s->kind,
@@ -346,9 +352,9 @@ take(void *arg, const struct script_prim *s, struct err *err)
 		t->meaning.epoch++;
 		return 0;
 	}
-	rc = find_block(t, &s->from, s->blocks, &from, err);
+	rc = compose_text_find_block(t, &s->from, s->blocks, &from, err);
 	if (rc == 0)
-		rc = find_block(t, &s->to, s->blocks, &to, err);
+		rc = compose_text_find_block(t, &s->to, s->blocks, &to, err);
 	if (rc < 0)
 		return rc;
 	prim.from = (struct plan_place){ from.at * t->block_bytes, from.buf };
@@ -356,21 +362,21 @@ take(void *arg, const struct script_prim *s, struct err *err)
 	compose_add(t->composer, &prim);
 	for (uint64_t k = 0; k < s->blocks && rc == 0; k++, from.at++, to.at++)
 		rc = s->kind == COMPOSE_MULTICAST
-		    ? cast_block(t, s, from, to, err)
-		    : reduce_block(t, s, from, to, err);
+		    ? compose_text_cast_block(t, s, from, to, err)
+		    : compose_text_reduce_block(t, s, from, to, err);
 	return rc;
 }
 
 /* What a block holds at the end. Ranks in a row with the same value share a
  * promise. */
 static void
-promise_block(struct text *t, struct block at)
+compose_text_promise_block(struct text *t, struct block at)
 {
 	const struct meaning *m = &t->meaning;
 	uint32_t ranks = t->p->ranks, end;
 
 	for (uint32_t r = 0; r < ranks; r = end) {
-		size_t i = cell(m, at, r);
+		size_t i = compose_text_cell(m, at, r);
 		uint32_t value = m->value[i], n;
 		struct plan_promise pr = { .to = at.buf,
 			.to_off = at.at * t->block_bytes,
@@ -379,15 +385,16 @@ promise_block(struct text *t, struct block at)
 		struct plan_source *from;
 
 		for (end = r + 1; end < ranks; end++)
-			if (m->value[cell(m, at, end)] != value)
+			if (m->value[compose_text_cell(m, at, end)] != value)
 				break;
 		if (value == 0 || value == i + 1) /* its own: unchanged */
 			continue;
-		n = value_count(m, value);
+		n = compose_text_value_count(m, value);
 		pr.op = n == 1 ? PLAN_COPY : (uint8_t)t->shape.op;
 		from = xcalloc(n, sizeof(*from));
 		for (uint32_t k = 0; k < n; k++) {
-			uint32_t in = value_get(m, value, k), b = 0;
+			uint32_t in = compose_text_value_get(m, value, k),
+				 b = 0;
 
 			while (b + 1 < t->bufs && m->first[b + 1] <= in)
 				b++;
@@ -406,7 +413,8 @@ promise_block(struct text *t, struct block at)
 /* ---- the builder ---- */
 
 static int
-options(struct text *t, const struct pattern_site *site, struct err *err)
+compose_text_options(struct text *t, const struct pattern_site *site,
+    struct err *err)
 {
 	const char *path = conf_string(t->c, SECTION, "file");
 	const char *steps = conf_string(t->c, SECTION, "steps");
@@ -432,13 +440,13 @@ options(struct text *t, const struct pattern_site *site, struct err *err)
 }
 
 static int
-build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
-    struct err *err)
+compose_text_build(const struct conf *c, const struct pattern_site *site,
+    struct plan **ret, struct err *err)
 {
 	const char *path = conf_string(c, SECTION, "file");
 	struct text t = { .c = c };
-	struct script_ask ask = { .take = take, .arg = &t };
-	int rc = options(&t, site, err);
+	struct script_ask ask = { .take = compose_text_take, .arg = &t };
+	int rc = compose_text_options(&t, site, err);
 	struct err text;
 	char *title;
 
@@ -447,7 +455,7 @@ build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
 	title = pattern_title(c, SECTION);
 	t.p = plan_new(t.shape.ranks, title);
 	free(title);
-	rc = buffers(&t, err);
+	rc = compose_text_buffers(&t, err);
 	if (rc == 0) {
 		t.composer = compose_new(t.p, &t.shape);
 		ask.text = t.steps;
@@ -467,7 +475,7 @@ build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
 			for (uint64_t k = 0; t.p->bufs[b].role != PLAN_TEMP &&
 			     k < t.meaning.depth[b];
 			     k++)
-				promise_block(&t,
+				compose_text_promise_block(&t,
 				    (struct block){ (uint16_t)b, k });
 		plan_note_add(t.p, "footprint", "bytes", plan_volume(t.p));
 		plan_sort(t.p);
@@ -490,5 +498,5 @@ const struct pattern pattern_compose = {
 	.name = SECTION,
 	.text = "A composition of multicasts, reductions and fences, written "
 		"as text.",
-	.build = build,
+	.build = compose_text_build,
 };

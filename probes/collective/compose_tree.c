@@ -50,14 +50,14 @@ struct folds {
 };
 
 static void
-casts_add(struct casts *list, struct cast c)
+compose_tree_casts_add(struct casts *list, struct cast c)
 {
 	list->at = xmore(list->at, list->count, sizeof(*list->at));
 	list->at[list->count++] = c;
 }
 
 static void
-folds_add(struct folds *list, struct fold f)
+compose_tree_folds_add(struct folds *list, struct fold f)
 {
 	list->at = xmore(list->at, list->count, sizeof(*list->at));
 	list->at[list->count++] = f;
@@ -65,7 +65,7 @@ folds_add(struct folds *list, struct fold f)
 
 /* Where rank is, or would be, in ascending leaves. */
 static uint32_t
-leaves_find(const uint32_t *leaves, uint32_t count, uint32_t rank)
+compose_tree_leaves_find(const uint32_t *leaves, uint32_t count, uint32_t rank)
 {
 	uint32_t lo = 0, hi = count;
 
@@ -81,9 +81,9 @@ leaves_find(const uint32_t *leaves, uint32_t count, uint32_t rank)
 }
 
 static int
-leaves_have(const uint32_t *leaves, uint32_t count, uint32_t rank)
+compose_tree_leaves_have(const uint32_t *leaves, uint32_t count, uint32_t rank)
 {
-	uint32_t at = leaves_find(leaves, count, rank);
+	uint32_t at = compose_tree_leaves_find(leaves, count, rank);
 
 	return at < count && leaves[at] == rank;
 }
@@ -91,14 +91,14 @@ leaves_have(const uint32_t *leaves, uint32_t count, uint32_t rank)
 /* ---- rows ---- */
 
 static void
-stage_end(struct build *b)
+compose_tree_stage_end(struct build *b)
 {
 	b->stage += b->busy != 0;
 	b->busy = 0;
 }
 
 static struct plan_place
-temp_make(struct build *b, uint32_t rank, uint64_t count)
+compose_tree_temp_make(struct build *b, uint32_t rank, uint64_t count)
 {
 	uint64_t off = b->p->bufs[b->temp].bytes[rank];
 
@@ -107,8 +107,8 @@ temp_make(struct build *b, uint32_t rank, uint64_t count)
 }
 
 static void
-send(struct build *b, struct spot from, struct spot to, uint64_t count,
-    uint8_t via)
+compose_tree_send(struct build *b, struct spot from, struct spot to,
+    uint64_t count, uint8_t via)
 {
 	struct plan_transfer t = { .src = from.rank,
 		.dst = to.rank,
@@ -129,8 +129,8 @@ send(struct build *b, struct spot from, struct spot to, uint64_t count,
 
 /* One input is copied, several are reduced. */
 static void
-local(struct build *b, const struct plan_place *in, uint32_t inputs,
-    struct spot to, uint64_t count)
+compose_tree_local(struct build *b, const struct plan_place *in,
+    uint32_t inputs, struct spot to, uint64_t count)
 {
 	struct plan_local l = { .rank = to.rank,
 		.to = to.at.buf,
@@ -151,40 +151,47 @@ local(struct build *b, const struct plan_place *in, uint32_t inputs,
 
 /* Leaves that have not got theirs. */
 static uint32_t
-remaining(const struct cast *c)
+compose_tree_remaining(const struct cast *c)
 {
 	return c->leaves_count -
-	    (!c->self && leaves_have(c->leaves, c->leaves_count, c->from.rank));
+	    (!c->self &&
+		compose_tree_leaves_have(c->leaves, c->leaves_count,
+		    c->from.rank));
 }
 
 /* Hand a cast on to rank: into its final place if it is a leaf, which it is
  * if within its leaves, else into a temporary one. */
 static void
-hand_on(struct build *b, struct cast *c, uint32_t rank, uint8_t via)
+compose_tree_hand_on(struct build *b, struct cast *c, uint32_t rank,
+    uint8_t via)
 {
 	struct spot next = { rank, c->to };
 
-	if (!leaves_have(c->leaves, c->leaves_count, rank))
-		next.at = temp_make(b, rank, c->count);
-	send(b, c->from, next, c->count, via);
+	if (!compose_tree_leaves_have(c->leaves, c->leaves_count, rank))
+		next.at = compose_tree_temp_make(b, rank, c->count);
+	compose_tree_send(b, c->from, next, c->count, via);
 	c->from = next;
 	c->self = 0;
 }
 
 /* The leaves of a cast within ranks [lo, hi). */
 static const uint32_t *
-slice(const struct cast *c, uint32_t lo, uint32_t hi, uint32_t *ret_count)
+compose_tree_slice(const struct cast *c, uint32_t lo, uint32_t hi,
+    uint32_t *ret_count)
 {
-	uint32_t from = leaves_find(c->leaves, c->leaves_count, lo);
+	uint32_t from = compose_tree_leaves_find(c->leaves, c->leaves_count,
+	    lo);
 
-	*ret_count = leaves_find(c->leaves, c->leaves_count, hi) - from;
+	*ret_count = compose_tree_leaves_find(c->leaves, c->leaves_count, hi) -
+	    from;
 	return c->leaves + from;
 }
 
 /* Cut casts over the ranks of their roots' groups of stripe ranks: those that
  * stay inside first, as they are. */
 static void
-cast_stripe(struct build *b, const struct casts *list, struct casts *to)
+compose_tree_cast_stripe(struct build *b, const struct casts *list,
+    struct casts *to)
 {
 	uint32_t s = b->shape->stripe, inside;
 	uint8_t via = b->shape->vias[b->shape->levels - 1];
@@ -194,11 +201,11 @@ cast_stripe(struct build *b, const struct casts *list, struct casts *to)
 		uint32_t first = c->from.rank / s * s;
 		int near = i < list->count;
 
-		slice(c, first, first + s, &inside);
+		compose_tree_slice(c, first, first + s, &inside);
 		if ((inside == c->leaves_count) != near)
 			continue;
 		if (near)
-			casts_add(to, *c);
+			compose_tree_casts_add(to, *c);
 		for (uint32_t t = 0; !near && t < s; t++) {
 			uint64_t lo = plan_cut(c->count, s, t);
 			struct cast part = *c;
@@ -209,18 +216,18 @@ cast_stripe(struct build *b, const struct casts *list, struct casts *to)
 			part.from.at.off += lo * b->element;
 			part.to.off += lo * b->element;
 			if (first + t != c->from.rank)
-				hand_on(b, &part, first + t, via);
-			if (remaining(&part) > 0)
-				casts_add(to, part);
+				compose_tree_hand_on(b, &part, first + t, via);
+			if (compose_tree_remaining(&part) > 0)
+				compose_tree_casts_add(to, part);
 		}
 	}
-	stage_end(b);
+	compose_tree_stage_end(b);
 }
 
 /* Round the ring, one hop a stage: what each cast leaves in its holder's node
  * is added to to, where only leaves in the nodes remain. list is used up. */
 static void
-cast_ring(struct build *b, struct casts *list, struct casts *to)
+compose_tree_cast_ring(struct build *b, struct casts *list, struct casts *to)
 {
 	uint32_t g = b->p->ranks / b->shape->ring;
 	uint32_t *left = xcalloc(list->count + 1, sizeof(*left));
@@ -236,24 +243,26 @@ cast_ring(struct build *b, struct casts *list, struct casts *to)
 			uint32_t next = (node + b->ring_step) % b->shape->ring;
 			uint32_t rank = next * g + c.from.rank % g;
 
-			here.leaves = slice(&c, node * g, (node + 1) * g,
-			    &here.leaves_count);
-			if (remaining(&here) > 0)
-				casts_add(to, here);
+			here.leaves = compose_tree_slice(&c, node * g,
+			    (node + 1) * g, &here.leaves_count);
+			if (compose_tree_remaining(&here) > 0)
+				compose_tree_casts_add(to, here);
 			left[i] -= here.leaves_count;
 			if (left[i] == 0)
 				continue;
-			slice(&c, next * g, (next + 1) * g, &count);
-			hand_on(b, &c, rank, b->shape->vias[0]);
+			compose_tree_slice(&c, next * g, (next + 1) * g,
+			    &count);
+			compose_tree_hand_on(b, &c, rank, b->shape->vias[0]);
 			/* the last leaf of all may just have got its own */
 			if (left[i] == count && count == 1 &&
-			    leaves_have(c.leaves, c.leaves_count, rank))
+			    compose_tree_leaves_have(c.leaves, c.leaves_count,
+				rank))
 				continue;
 			left[kept] = left[i];
 			list->at[kept++] = c;
 		}
 		list->count = kept;
-		stage_end(b);
+		compose_tree_stage_end(b);
 	}
 	free(left);
 }
@@ -261,7 +270,7 @@ cast_ring(struct build *b, struct casts *list, struct casts *to)
 /* Level by level each cast goes to one rank of every other group with leaves,
  * and then to these. list is used up. */
 static void
-cast_tree(struct build *b, struct casts *list)
+compose_tree_cast_tree(struct build *b, struct casts *list)
 {
 	const struct compose_shape *shape = b->shape;
 
@@ -278,17 +287,18 @@ cast_tree(struct build *b, struct casts *list)
 				uint32_t group = c.leaves[0] / size;
 
 				part = c;
-				part.leaves = slice(&c, group * size,
-				    (group + 1) * size, &part.leaves_count);
+				part.leaves = compose_tree_slice(&c,
+				    group * size, (group + 1) * size,
+				    &part.leaves_count);
 				if (group != c.from.rank / size)
-					hand_on(b, &part,
+					compose_tree_hand_on(b, &part,
 					    group * size + c.from.rank % size,
 					    shape->vias[l - 1]);
-				if (remaining(&part) > 0)
-					casts_add(&to, part);
+				if (compose_tree_remaining(&part) > 0)
+					compose_tree_casts_add(&to, part);
 			}
 		}
-		stage_end(b);
+		compose_tree_stage_end(b);
 		free(list->at);
 		*list = to;
 	}
@@ -297,40 +307,40 @@ cast_tree(struct build *b, struct casts *list)
 
 		for (uint32_t k = 0; k < c->leaves_count; k++)
 			if (c->leaves[k] != c->from.rank || c->self)
-				send(b, c->from,
+				compose_tree_send(b, c->from,
 				    (struct spot){ c->leaves[k], c->to },
 				    c->count, shape->vias[shape->levels - 1]);
 	}
-	stage_end(b);
+	compose_tree_stage_end(b);
 	list->count = 0;
 }
 
 /* Stripe, ring and tree of all. list is used up. */
 static void
-cast_all(struct build *b, struct casts *list)
+compose_tree_cast_all(struct build *b, struct casts *list)
 {
 	struct casts to = { 0 };
 
 	if (list->count == 0)
 		return;
 	if (b->shape->stripe > 1) {
-		cast_stripe(b, list, &to);
+		compose_tree_cast_stripe(b, list, &to);
 		free(list->at);
 		*list = to;
 	}
 	if (b->shape->ring > 1) {
 		to = (struct casts){ 0 };
-		cast_ring(b, list, &to);
+		compose_tree_cast_ring(b, list, &to);
 		free(list->at);
 		*list = to;
 	}
-	cast_tree(b, list);
+	compose_tree_cast_tree(b, list);
 }
 
 /* ---- reductions ---- */
 
 static struct spot
-input_get(const struct fold *f, uint32_t i)
+compose_tree_input_get(const struct fold *f, uint32_t i)
 {
 	if (f->inputs != NULL)
 		return f->inputs[i];
@@ -339,11 +349,11 @@ input_get(const struct fold *f, uint32_t i)
 
 /* Bring inputs [lo, hi), all of one group, together at combiner. */
 static struct plan_place
-combine(struct build *b, struct fold *f, uint32_t lo, uint32_t hi,
+compose_tree_combine(struct build *b, struct fold *f, uint32_t lo, uint32_t hi,
     uint32_t level)
 {
 	uint32_t size = b->sizes[level], n = hi - lo;
-	struct spot only = input_get(f, lo), to, x;
+	struct spot only = compose_tree_input_get(f, lo), to, x;
 	struct plan_place *in;
 
 	to.rank = only.rank / size * size + f->out.rank % size;
@@ -351,48 +361,50 @@ combine(struct build *b, struct fold *f, uint32_t lo, uint32_t hi,
 	    (f->lone || b->shape->lean || level + 1 < b->shape->levels))
 		return only.at;
 	if (to.rank != f->out.rank) {
-		to.at = temp_make(b, to.rank, f->count);
+		to.at = compose_tree_temp_make(b, to.rank, f->count);
 	} else {
 		if (!f->has_out)
-			f->out.at = temp_make(b, f->out.rank, f->count);
+			f->out.at = compose_tree_temp_make(b, f->out.rank,
+			    f->count);
 		f->has_out = 1;
 		to = f->out;
 	}
 	if (n == 1) {
 		if (only.at.buf != to.at.buf || only.at.off != to.at.off ||
 		    only.rank != to.rank) /* else it lies there already */
-			send(b, only, to, f->count, b->shape->vias[level]);
+			compose_tree_send(b, only, to, f->count,
+			    b->shape->vias[level]);
 		return to.at;
 	}
 	in = xcalloc(n, sizeof(*in));
 	for (uint32_t i = 0; i < n; i++) {
-		x = input_get(f, lo + i);
+		x = compose_tree_input_get(f, lo + i);
 		in[i] = x.at;
 		if (x.rank == to.rank)
 			continue;
-		in[i] = temp_make(b, to.rank, f->count);
-		send(b, x, (struct spot){ to.rank, in[i] }, f->count,
-		    b->shape->vias[level]);
+		in[i] = compose_tree_temp_make(b, to.rank, f->count);
+		compose_tree_send(b, x, (struct spot){ to.rank, in[i] },
+		    f->count, b->shape->vias[level]);
 	}
-	local(b, in, n, to, f->count);
+	compose_tree_local(b, in, n, to, f->count);
 	free(in);
 	return to.at;
 }
 
 static void
-fold_level(struct build *b, struct fold *f, uint32_t level)
+compose_tree_fold_level(struct build *b, struct fold *f, uint32_t level)
 {
 	uint32_t size = b->sizes[level], groups = 0;
 	struct spot *to = NULL;
 
 	for (uint32_t lo = 0, hi; lo < f->inputs_count; lo = hi) {
-		uint32_t group = input_get(f, lo).rank / size;
+		uint32_t group = compose_tree_input_get(f, lo).rank / size;
 
 		for (hi = lo + 1; hi < f->inputs_count; hi++)
-			if (input_get(f, hi).rank / size != group)
+			if (compose_tree_input_get(f, hi).rank / size != group)
 				break;
 		to = xmore(to, groups, sizeof(*to));
-		to[groups].at = combine(b, f, lo, hi, level);
+		to[groups].at = compose_tree_combine(b, f, lo, hi, level);
 		to[groups++].rank = group * size + f->out.rank % size;
 	}
 	free(f->inputs);
@@ -402,12 +414,12 @@ fold_level(struct build *b, struct fold *f, uint32_t level)
 
 /* Each fold to one result at its root. */
 static void
-fold_tree(struct build *b, struct folds *list)
+compose_tree_fold_tree(struct build *b, struct folds *list)
 {
 	for (uint32_t l = b->shape->levels; l-- > 0;) {
 		for (size_t i = 0; i < list->count; i++)
-			fold_level(b, &list->at[i], l);
-		stage_end(b);
+			compose_tree_fold_level(b, &list->at[i], l);
+		compose_tree_stage_end(b);
 	}
 	for (size_t i = 0; i < list->count; i++) {
 		struct fold *f = &list->at[i];
@@ -419,10 +431,10 @@ fold_tree(struct build *b, struct folds *list)
 		    (f->result.buf == f->out.at.buf &&
 			f->result.off == f->out.at.off))
 			continue;
-		local(b, &f->result, 1, f->out, f->count);
+		compose_tree_local(b, &f->result, 1, f->out, f->count);
 		f->result = f->out.at;
 	}
-	stage_end(b);
+	compose_tree_stage_end(b);
 }
 
 /* The nodes of a fold's ring, from the root's own outwards. */
@@ -434,7 +446,8 @@ struct chain {
 };
 
 static uint32_t
-chain_rank(const struct build *b, const struct chain *ch, uint32_t distance)
+compose_tree_chain_rank(const struct build *b, const struct chain *ch,
+    uint32_t distance)
 {
 	uint32_t g = b->p->ranks / b->shape->ring, root = ch->whole->out.rank;
 
@@ -443,31 +456,31 @@ chain_rank(const struct build *b, const struct chain *ch, uint32_t distance)
 
 /* From distance d to d - 1; the last hop ends in the final place. */
 static void
-chain_hop(struct build *b, struct chain *ch, const struct folds *trees,
-    uint32_t d)
+compose_tree_chain_hop(struct build *b, struct chain *ch,
+    const struct folds *trees, uint32_t d)
 {
 	const struct fold *f = ch->whole;
-	struct spot from = { chain_rank(b, ch, d), ch->at };
-	struct spot to = { chain_rank(b, ch, d - 1), f->out.at };
+	struct spot from = { compose_tree_chain_rank(b, ch, d), ch->at };
+	struct spot to = { compose_tree_chain_rank(b, ch, d - 1), f->out.at };
 	struct plan_place in[2];
 
 	if (d == ch->depth)
 		from.at = trees->at[ch->own[d] - 1].result;
 	if (ch->own[d - 1] != 0 || d > 1)
-		to.at = temp_make(b, to.rank, f->count);
-	send(b, from, to, f->count, b->shape->vias[0]);
+		to.at = compose_tree_temp_make(b, to.rank, f->count);
+	compose_tree_send(b, from, to, f->count, b->shape->vias[0]);
 	if (ch->own[d - 1] != 0) {
 		in[0] = to.at;
 		in[1] = trees->at[ch->own[d - 1] - 1].result;
 		if (d == 1)
 			to.at = f->out.at;
-		local(b, in, 2, to, f->count);
+		compose_tree_local(b, in, 2, to, f->count);
 	}
 	ch->at = to.at;
 }
 
 static void
-fold_ring(struct build *b, const struct folds *list)
+compose_tree_fold_ring(struct build *b, const struct folds *list)
 {
 	struct chain *chains = xcalloc(list->count + 1, sizeof(*chains));
 	uint32_t g = b->p->ranks / b->shape->ring, farthest = 0;
@@ -482,13 +495,13 @@ fold_ring(struct build *b, const struct folds *list)
 		ch->own = xcalloc(b->shape->ring, sizeof(*ch->own));
 		for (uint32_t d = 0; d < b->shape->ring; d++) {
 			struct fold part = *f;
-			uint32_t rank = chain_rank(b, ch, d);
+			uint32_t rank = compose_tree_chain_rank(b, ch, d);
 			uint32_t first = rank / g * g;
-			uint32_t lo = leaves_find(f->leaves, f->inputs_count,
-			    first);
+			uint32_t lo = compose_tree_leaves_find(f->leaves,
+			    f->inputs_count, first);
 
 			part.leaves += lo;
-			part.inputs_count = leaves_find(f->leaves,
+			part.inputs_count = compose_tree_leaves_find(f->leaves,
 						f->inputs_count, first + g) -
 			    lo;
 			if (part.inputs_count == 0)
@@ -499,7 +512,7 @@ fold_ring(struct build *b, const struct folds *list)
 			part.lone = d > 0 && part.inputs_count == 1 &&
 			    part.leaves[0] == rank;
 			ch->depth = d;
-			folds_add(&trees, part);
+			compose_tree_folds_add(&trees, part);
 			ch->own[d] = trees.count;
 		}
 		if (ch->depth > farthest)
@@ -510,12 +523,13 @@ fold_ring(struct build *b, const struct folds *list)
 			trees.at[ch->own[0] - 1].alias = 0;
 		}
 	}
-	fold_tree(b, &trees);
+	compose_tree_fold_tree(b, &trees);
 	for (uint32_t d = farthest; d > 0; d--) {
 		for (size_t i = 0; i < list->count; i++)
 			if (chains[i].depth >= d)
-				chain_hop(b, &chains[i], &trees, d);
-		stage_end(b);
+				compose_tree_chain_hop(b, &chains[i], &trees,
+				    d);
+		compose_tree_stage_end(b);
 	}
 	for (size_t i = 0; i < list->count; i++)
 		free(chains[i].own);
@@ -526,7 +540,7 @@ fold_ring(struct build *b, const struct folds *list)
 /* Folds are cut over the ranks of their roots' groups of stripe ranks; what
  * ends up elsewhere than at the root is merged by casts. */
 static void
-fold_all(struct build *b, const struct folds *list)
+compose_tree_fold_all(struct build *b, const struct folds *list)
 {
 	struct folds parts = { 0 };
 	struct casts merges = { 0 };
@@ -537,12 +551,13 @@ fold_all(struct build *b, const struct folds *list)
 	for (size_t i = 0; i < list->count; i++) {
 		const struct fold *f = &list->at[i];
 		uint32_t first = f->out.rank / s * s;
-		uint32_t lo = leaves_find(f->leaves, f->inputs_count, first);
-		uint32_t hi = leaves_find(f->leaves, f->inputs_count,
-		    first + s);
+		uint32_t lo = compose_tree_leaves_find(f->leaves,
+		    f->inputs_count, first);
+		uint32_t hi = compose_tree_leaves_find(f->leaves,
+		    f->inputs_count, first + s);
 
 		if (s == 1 || hi - lo == f->inputs_count) {
-			folds_add(&parts, *f);
+			compose_tree_folds_add(&parts, *f);
 			continue;
 		}
 		for (uint32_t t = 0; t < s; t++) {
@@ -559,21 +574,21 @@ fold_all(struct build *b, const struct folds *list)
 			back.to = part.out.at;
 			if (first + t != f->out.rank) {
 				part.out.rank = first + t;
-				part.out.at = temp_make(b, first + t,
-				    part.count);
+				part.out.at = compose_tree_temp_make(b,
+				    first + t, part.count);
 				back.from = part.out;
 				back.count = part.count;
-				casts_add(&merges, back);
+				compose_tree_casts_add(&merges, back);
 			}
-			folds_add(&parts, part);
+			compose_tree_folds_add(&parts, part);
 		}
 	}
 	if (b->shape->ring > 1)
-		fold_ring(b, &parts);
+		compose_tree_fold_ring(b, &parts);
 	else
-		fold_tree(b, &parts);
+		compose_tree_fold_tree(b, &parts);
 	if (merges.count > 0)
-		cast_tree(b, &merges);
+		compose_tree_cast_tree(b, &merges);
 	free(parts.at);
 	free(merges.at);
 }
@@ -599,11 +614,12 @@ build_epoch(struct build *b, const struct prim *prims, size_t count)
 		from.off += lo * b->element;
 		to.off += lo * b->element;
 		if (prims[i].copy) {
-			local(b, &from, 1, (struct spot){ pr->root, to }, n);
+			compose_tree_local(b, &from, 1,
+			    (struct spot){ pr->root, to }, n);
 			copies = 1;
 		}
 		if (pr->kind == COMPOSE_MULTICAST && pr->leaves_count > 0)
-			casts_add(&casts,
+			compose_tree_casts_add(&casts,
 			    (struct cast){ .leaves = pr->leaves,
 				.leaves_count = pr->leaves_count,
 				.from = { pr->root, from },
@@ -611,7 +627,7 @@ build_epoch(struct build *b, const struct prim *prims, size_t count)
 				.count = n,
 				.self = 1 });
 		if (pr->kind == COMPOSE_REDUCTION)
-			folds_add(&folds,
+			compose_tree_folds_add(&folds,
 			    (struct fold){ .leaves = pr->leaves,
 				.inputs_count = pr->leaves_count,
 				.from = from,
@@ -620,8 +636,8 @@ build_epoch(struct build *b, const struct prim *prims, size_t count)
 				.count = n });
 	}
 	b->busy = 0; /* copies share the first stage of the rest */
-	cast_all(b, &casts);
-	fold_all(b, &folds);
+	compose_tree_cast_all(b, &casts);
+	compose_tree_fold_all(b, &folds);
 	if (copies && b->stage == start)
 		b->stage++;
 	free(casts.at);

@@ -45,7 +45,7 @@ struct script {
 };
 
 static int __attribute__((format(printf, 2, 3)))
-complain(struct script *s, const char *fmt, ...)
+script_complain(struct script *s, const char *fmt, ...)
 {
 	size_t rest = strcspn(s->at, "\n|");
 	va_list ap;
@@ -64,7 +64,7 @@ complain(struct script *s, const char *fmt, ...)
 /* ---- words and numbers ---- */
 
 static void
-blanks(struct script *s)
+script_blanks(struct script *s)
 {
 	while (*s->at == ' ' || *s->at == '\t' || *s->at == '\r')
 		s->at++;
@@ -73,11 +73,11 @@ blanks(struct script *s)
 }
 
 static int
-accept_sign(struct script *s, const char *sign)
+script_accept_sign(struct script *s, const char *sign)
 {
 	size_t n = strlen(sign);
 
-	blanks(s);
+	script_blanks(s);
 	if (strncmp(s->at, sign, n) != 0)
 		return 0;
 	s->at += n;
@@ -86,11 +86,11 @@ accept_sign(struct script *s, const char *sign)
 
 /* The length of the word here, 0 if none. */
 static size_t
-word_length(struct script *s)
+script_word_length(struct script *s)
 {
 	size_t n = 0;
 
-	blanks(s);
+	script_blanks(s);
 	if (!isalpha((unsigned char)*s->at) && *s->at != '_')
 		return 0;
 	while (isalnum((unsigned char)s->at[n]) || s->at[n] == '_')
@@ -99,9 +99,9 @@ word_length(struct script *s)
 }
 
 static int
-accept_word(struct script *s, const char *word)
+script_accept_word(struct script *s, const char *word)
 {
-	size_t n = word_length(s);
+	size_t n = script_word_length(s);
 
 	if (n != strlen(word) || strncmp(s->at, word, n) != 0)
 		return 0;
@@ -110,19 +110,21 @@ accept_word(struct script *s, const char *word)
 }
 
 static int
-need_word(struct script *s, const char *word)
+script_need_word(struct script *s, const char *word)
 {
-	return accept_word(s, word) ? 0
-				    : complain(s, "here comes \"%s\"", word);
+	return script_accept_word(s, word)
+	    ? 0
+	    : script_complain(s, "here comes \"%s\"", word);
 }
 
 static int
-read_word(struct script *s, char ret[WORD_BYTES], const char *what)
+script_read_word(struct script *s, char ret[WORD_BYTES], const char *what)
 {
-	size_t n = word_length(s);
+	size_t n = script_word_length(s);
 
 	if (n == 0 || n >= WORD_BYTES)
-		return complain(s, "here comes %s, at most %d characters", what,
+		return script_complain(s,
+		    "here comes %s, at most %d characters", what,
 		    WORD_BYTES - 1);
 	memcpy(ret, s->at, n);
 	ret[n] = '\0';
@@ -130,36 +132,37 @@ read_word(struct script *s, char ret[WORD_BYTES], const char *what)
 	return 0;
 }
 
-static int value(struct script *s, int is_product, int64_t *ret);
+static int script_value(struct script *s, int is_product, int64_t *ret);
 
 static int
-atom(struct script *s, int64_t *ret)
+script_atom(struct script *s, int64_t *ret)
 {
 	char name[WORD_BYTES];
 	const char *from;
 	int rc;
 
-	blanks(s);
+	script_blanks(s);
 	from = s->at;
 	if (isdigit((unsigned char)*from)) {
 		for (*ret = 0; isdigit((unsigned char)*s->at); s->at++) {
 			*ret = *ret * 10 + (*s->at - '0');
 			if (*ret > NUMBER_MAX)
-				return complain(s, "the number is too large");
+				return script_complain(s,
+				    "the number is too large");
 		}
 		return 0;
 	}
-	if (accept_sign(s, "(")) {
+	if (script_accept_sign(s, "(")) {
 		if (++s->nesting > NESTING_MAX)
-			return complain(s, "at most %d brackets in one another",
-			    NESTING_MAX);
-		rc = value(s, 0, ret);
+			return script_complain(s,
+			    "at most %d brackets in one another", NESTING_MAX);
+		rc = script_value(s, 0, ret);
 		s->nesting--;
-		if (rc == 0 && !accept_sign(s, ")"))
-			rc = complain(s, "here comes \")\"");
+		if (rc == 0 && !script_accept_sign(s, ")"))
+			rc = script_complain(s, "here comes \")\"");
 		return rc;
 	}
-	rc = read_word(s, name, "a number, ranks, root or a variable");
+	rc = script_read_word(s, name, "a number, ranks, root or a variable");
 	if (rc < 0)
 		return rc;
 	for (int i = s->variables_count - 1; i >= 0; i--)
@@ -171,7 +174,7 @@ atom(struct script *s, int64_t *ret)
 	if (strcmp(name, "ranks") == 0 || strcmp(name, "root") == 0)
 		return 0;
 	s->at = from;
-	return complain(s,
+	return script_complain(s,
 	    "no variable of this name; allowed are numbers, "
 	    "ranks, root and the variables of for");
 }
@@ -179,26 +182,26 @@ atom(struct script *s, int64_t *ret)
 /* A product of atoms, or a sum of products. All are at most NUMBER_MAX: none
  * leaves 128 bits. */
 static int
-value(struct script *s, int is_product, int64_t *ret)
+script_value(struct script *s, int is_product, int64_t *ret)
 {
 	const char *signs = is_product ? "*/%" : "+-";
-	int rc = is_product ? atom(s, ret) : value(s, 1, ret);
+	int rc = is_product ? script_atom(s, ret) : script_value(s, 1, ret);
 
 	while (rc == 0) {
 		int64_t b = 0;
 		__int128 x;
 		char sign;
 
-		blanks(s);
+		script_blanks(s);
 		sign = *s->at;
 		if (sign == '\0' || strchr(signs, sign) == NULL)
 			return 0;
 		s->at++;
-		rc = is_product ? atom(s, &b) : value(s, 1, &b);
+		rc = is_product ? script_atom(s, &b) : script_value(s, 1, &b);
 		if (rc < 0)
 			return rc;
 		if (b == 0 && (sign == '/' || sign == '%'))
-			return complain(s, "a division by 0");
+			return script_complain(s, "a division by 0");
 		x = *ret;
 		x = sign == '+'   ? x + b
 		    : sign == '-' ? x - b
@@ -206,27 +209,27 @@ value(struct script *s, int is_product, int64_t *ret)
 		    : sign == '/' ? x / b
 				  : ((x % b) + b) % b; /* round the ring */
 		if (x > NUMBER_MAX || x < -NUMBER_MAX)
-			return complain(s, "the number is too large");
+			return script_complain(s, "the number is too large");
 		*ret = (int64_t)x;
 	}
 	return rc;
 }
 
 static int
-rank(struct script *s, int64_t *ret)
+script_rank(struct script *s, int64_t *ret)
 {
 	const char *from;
 	int rc;
 
-	blanks(s);
+	script_blanks(s);
 	from = s->at;
-	rc = value(s, 0, ret);
+	rc = script_value(s, 0, ret);
 	if (rc < 0)
 		return rc;
 	if (*ret >= 0 && *ret < s->ask->ranks)
 		return 0;
 	s->at = from;
-	return complain(s, "%lld is no rank: allowed is 0 to %u",
+	return script_complain(s, "%lld is no rank: allowed is 0 to %u",
 	    (long long)*ret, s->ask->ranks - 1);
 }
 
@@ -235,31 +238,32 @@ rank(struct script *s, int64_t *ret)
 /* Clears and fills set: "others", "all", or what has commas between it of
  * first, first..last or first..last by step. */
 static int
-read_set(struct script *s, struct set *set)
+script_read_set(struct script *s, struct set *set)
 {
 	memset(set->in, 0, s->ask->ranks);
-	set->others = accept_word(s, "others");
-	if (set->others || accept_word(s, "all")) {
+	set->others = script_accept_word(s, "others");
+	if (set->others || script_accept_word(s, "all")) {
 		memset(set->in, 1, s->ask->ranks);
 		return 0;
 	}
 	do {
 		int64_t first = 0, last = 0, step = 1;
-		int rc = rank(s, &first);
+		int rc = script_rank(s, &first);
 
 		last = first;
-		if (rc == 0 && accept_sign(s, "..")) {
-			rc = rank(s, &last);
-			if (rc == 0 && accept_word(s, "by"))
-				rc = value(s, 0, &step);
+		if (rc == 0 && script_accept_sign(s, "..")) {
+			rc = script_rank(s, &last);
+			if (rc == 0 && script_accept_word(s, "by"))
+				rc = script_value(s, 0, &step);
 		}
 		if (rc < 0)
 			return rc;
 		if (last < first || step < 1)
-			return complain(s, "a range ascends, by 1 or more");
+			return script_complain(s,
+			    "a range ascends, by 1 or more");
 		for (int64_t r = first; r <= last; r += step)
 			set->in[r] = 1;
-	} while (accept_sign(s, ","));
+	} while (script_accept_sign(s, ","));
 	return 0;
 }
 
@@ -267,26 +271,27 @@ read_set(struct script *s, struct set *set)
 
 /* buffer[block] of its root, or of the leaves */
 static int
-side(struct script *s, struct script_place *ret, int is_root, int64_t *root,
-    struct set *leaves)
+script_side(struct script *s, struct script_place *ret, int is_root,
+    int64_t *root, struct set *leaves)
 {
-	int rc = read_word(s, ret->buffer, "the name of a buffer");
+	int rc = script_read_word(s, ret->buffer, "the name of a buffer");
 
 	ret->block = 0;
-	if (rc == 0 && accept_sign(s, "[")) {
-		rc = value(s, 0, &ret->block);
-		if (rc == 0 && !accept_sign(s, "]"))
-			rc = complain(s, "here comes \"]\"");
+	if (rc == 0 && script_accept_sign(s, "[")) {
+		rc = script_value(s, 0, &ret->block);
+		if (rc == 0 && !script_accept_sign(s, "]"))
+			rc = script_complain(s, "here comes \"]\"");
 	}
 	if (rc == 0)
-		rc = need_word(s, "of");
+		rc = script_need_word(s, "of");
 	if (rc == 0)
-		rc = is_root ? rank(s, root) : read_set(s, leaves);
+		rc = is_root ? script_rank(s, root)
+			     : script_read_set(s, leaves);
 	return rc;
 }
 
 static int
-primitive(struct script *s, enum compose_kind kind)
+script_primitive(struct script *s, enum compose_kind kind)
 {
 	struct script_prim prim = { .kind = kind, .leaves = s->leaves };
 	struct set set = { .in = xcalloc(s->ask->ranks, 1) };
@@ -294,15 +299,16 @@ primitive(struct script *s, enum compose_kind kind)
 	struct err err = { 0 };
 	int rc;
 
-	rc = side(s, &prim.from, kind == COMPOSE_MULTICAST, &root, &set);
+	rc = script_side(s, &prim.from, kind == COMPOSE_MULTICAST, &root, &set);
 	if (rc == 0)
-		rc = need_word(s, "to");
+		rc = script_need_word(s, "to");
 	if (rc == 0)
-		rc = side(s, &prim.to, kind == COMPOSE_REDUCTION, &root, &set);
-	if (rc == 0 && accept_word(s, "x"))
-		rc = value(s, 0, &blocks);
+		rc = script_side(s, &prim.to, kind == COMPOSE_REDUCTION, &root,
+		    &set);
+	if (rc == 0 && script_accept_word(s, "x"))
+		rc = script_value(s, 0, &blocks);
 	if (rc == 0 && blocks < 1)
-		rc = complain(s, "x %lld: allowed is 1 block or more",
+		rc = script_complain(s, "x %lld: allowed is 1 block or more",
 		    (long long)blocks);
 	prim.blocks = (uint64_t)blocks;
 	prim.root = (uint32_t)root;
@@ -313,20 +319,20 @@ primitive(struct script *s, enum compose_kind kind)
 	if (rc < 0)
 		return rc;
 	if (prim.leaves_count == 0)
-		return complain(s, "no ranks are left");
+		return script_complain(s, "no ranks are left");
 	if (++s->prims > PRIMS_MAX)
-		return complain(s, "more than %d primitives", PRIMS_MAX);
+		return script_complain(s, "more than %d primitives", PRIMS_MAX);
 	if (s->ask->take(s->ask->arg, &prim, &err) < 0)
 		return err_set(s->err, -EINVAL, "statement %d: %s", s->line,
 		    err.text);
 	return 0;
 }
 
-static int statement(struct script *s);
+static int script_statement(struct script *s);
 
 /* The body once for every member; it is read as often. */
 static int
-loop(struct script *s)
+script_loop(struct script *s)
 {
 	struct set set = { .in = xcalloc(s->ask->ranks, 1) };
 	struct variable *v = &s->variables[s->variables_count];
@@ -334,18 +340,18 @@ loop(struct script *s)
 	int rc = 0;
 
 	if (s->variables_count == VARIABLES_MAX)
-		rc = complain(s, "at most %d loops in one another",
+		rc = script_complain(s, "at most %d loops in one another",
 		    VARIABLES_MAX);
 	if (rc == 0)
-		rc = read_word(s, v->name, "the name of a variable");
+		rc = script_read_word(s, v->name, "the name of a variable");
 	if (rc == 0)
-		rc = need_word(s, "in");
+		rc = script_need_word(s, "in");
 	if (rc == 0)
-		rc = read_set(s, &set);
+		rc = script_read_set(s, &set);
 	if (rc == 0 && set.others)
-		rc = complain(s, "others is for leaves only");
-	if (rc == 0 && !accept_sign(s, ":"))
-		rc = complain(s, "here comes \":\"");
+		rc = script_complain(s, "others is for leaves only");
+	if (rc == 0 && !script_accept_sign(s, ":"))
+		rc = script_complain(s, "here comes \":\"");
 	body = s->at;
 	s->variables_count += rc == 0;
 	for (uint32_t r = 0; r < s->ask->ranks && rc == 0; r++) {
@@ -353,7 +359,7 @@ loop(struct script *s)
 			continue;
 		v->value = r;
 		s->at = body;
-		rc = statement(s);
+		rc = script_statement(s);
 	}
 	/* after a complaint nothing more is read */
 	s->variables_count -= rc == 0;
@@ -362,19 +368,20 @@ loop(struct script *s)
 }
 
 static int
-statement(struct script *s)
+script_statement(struct script *s)
 {
 	const struct script_prim fence = { .kind = COMPOSE_FENCE };
 
-	if (accept_word(s, "for"))
-		return loop(s);
-	if (accept_word(s, "multicast"))
-		return primitive(s, COMPOSE_MULTICAST);
-	if (accept_word(s, "reduce"))
-		return primitive(s, COMPOSE_REDUCTION);
-	if (accept_word(s, "fence"))
+	if (script_accept_word(s, "for"))
+		return script_loop(s);
+	if (script_accept_word(s, "multicast"))
+		return script_primitive(s, COMPOSE_MULTICAST);
+	if (script_accept_word(s, "reduce"))
+		return script_primitive(s, COMPOSE_REDUCTION);
+	if (script_accept_word(s, "fence"))
 		return s->ask->take(s->ask->arg, &fence, s->err);
-	return complain(s, "allowed are multicast, reduce, fence and for");
+	return script_complain(s,
+	    "allowed are multicast, reduce, fence and for");
 }
 
 int
@@ -388,17 +395,18 @@ script_run(const struct script_ask *ask, struct err *err)
 	int rc = 0;
 
 	for (; rc == 0; s.at++, s.line++) {
-		blanks(&s);
+		script_blanks(&s);
 		if (*s.at != '\0' && *s.at != '\n' && *s.at != '|')
-			rc = statement(&s);
-		blanks(&s);
+			rc = script_statement(&s);
+		script_blanks(&s);
 		if (rc < 0 || *s.at == '\0')
 			break;
 		if (*s.at != '\n' && *s.at != '|')
-			rc = complain(&s, "the statement was over before");
+			rc = script_complain(&s,
+			    "the statement was over before");
 	}
 	if (rc == 0 && s.prims == 0)
-		rc = complain(&s,
+		rc = script_complain(&s,
 		    "there is no primitive: allowed are "
 		    "multicast and reduce");
 	free(s.leaves);

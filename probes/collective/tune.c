@@ -32,7 +32,7 @@
 /* Ranks of a node in groups of size: inside each, all are nearer to each
  * other than any is to another group. */
 static int
-groups_near(const struct machine *m, uint32_t count, uint32_t size)
+tune_groups_near(const struct machine *m, uint32_t count, uint32_t size)
 {
 	double inside = 1e300, outside = -1;
 
@@ -51,7 +51,7 @@ groups_near(const struct machine *m, uint32_t count, uint32_t size)
 }
 
 static void
-factor_add(uint32_t *factors, uint32_t *levels, uint32_t factor)
+tune_factor_add(uint32_t *factors, uint32_t *levels, uint32_t factor)
 {
 	if (factor > 1 && *levels < COMPOSE_LEVELS_MAX)
 		factors[(*levels)++] = factor;
@@ -72,17 +72,17 @@ tune_hierarchy(const struct machine *m, uint32_t ranks,
 		leaf = 0;
 	}
 	if (leaf > 0 && nodes > leaf && nodes % leaf == 0) {
-		factor_add(factors, &levels, nodes / leaf);
+		tune_factor_add(factors, &levels, nodes / leaf);
 		nodes = leaf;
 	}
-	factor_add(factors, &levels, nodes);
+	tune_factor_add(factors, &levels, nodes);
 	left = inside;
 	for (uint32_t size = inside / 2; size > 1; size--)
-		if (left % size == 0 && groups_near(&fit, inside, size)) {
-			factor_add(factors, &levels, left / size);
+		if (left % size == 0 && tune_groups_near(&fit, inside, size)) {
+			tune_factor_add(factors, &levels, left / size);
 			left = size;
 		}
-	factor_add(factors, &levels, left);
+	tune_factor_add(factors, &levels, left);
 	if (levels == 0)
 		factors[levels++] = 1;
 	*ret_levels = levels;
@@ -90,7 +90,7 @@ tune_hierarchy(const struct machine *m, uint32_t ranks,
 
 /* The machine for which a section chooses; *ret_own must be freed. */
 static int
-machine_for(const struct conf *c, const struct pattern_site *site,
+tune_machine_for(const struct conf *c, const struct pattern_site *site,
     const struct machine **ret, struct machine **ret_own, struct err *err)
 {
 	const char *name = conf_string(c, SECTION, "machine");
@@ -133,7 +133,7 @@ tune_auto(const struct conf *c, const char *section,
 		    "auto only for a known number of ranks");
 		return -ENODATA; /* a run says how many */
 	}
-	rc = machine_for(c, site, &m, &own, err);
+	rc = tune_machine_for(c, site, &m, &own, err);
 	if (rc < 0)
 		return rc;
 	tune_hierarchy(m, site->ranks, ret->factors, &ret->levels);
@@ -144,7 +144,7 @@ tune_auto(const struct conf *c, const char *section,
 /* ---- shapes ---- */
 
 static void
-word_add(struct strbuf *sb, const char *key)
+tune_word_add(struct strbuf *sb, const char *key)
 {
 	strbuf_addf(sb, "%s%s=", sb->len_bytes > 0 ? " " : "", key);
 }
@@ -160,23 +160,23 @@ shape_print(const struct shape *s)
 	struct strbuf sb = { 0 };
 
 	if (s->levels > 0)
-		word_add(&sb, "hierarchy");
+		tune_word_add(&sb, "hierarchy");
 	for (uint32_t i = 0; i < s->levels; i++)
 		strbuf_addf(&sb, "%s%u", i > 0 ? "," : "", s->factors[i]);
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		if (numbers[i].value > 0) {
-			word_add(&sb, numbers[i].key);
+			tune_word_add(&sb, numbers[i].key);
 			strbuf_addf(&sb, "%u", numbers[i].value);
 		}
 	if (s->vias_count > 0)
-		word_add(&sb, "via");
+		tune_word_add(&sb, "via");
 	for (uint32_t i = 0; i < s->vias_count; i++)
 		strbuf_addf(&sb, "%s%s", i > 0 ? "," : "",
 		    plan_vias[s->vias[i]]);
 	if (s->piece_bytes > 0) {
 		int whole = s->piece_bytes % 1024 == 0;
 
-		word_add(&sb, "piece");
+		tune_word_add(&sb, "piece");
 		strbuf_addf(&sb, "%llu%s",
 		    (unsigned long long)s->piece_bytes / (whole ? 1024 : 1),
 		    whole ? "K" : "");
@@ -188,7 +188,7 @@ shape_print(const struct shape *s)
 
 /* Words of what c was given, but for what is chosen here. */
 static int
-words_given(const struct conf *c, char **words)
+tune_words_given(const struct conf *c, char **words)
 {
 	static const char *const ours[] = { "tune", "ranks", "table" };
 	int n = 0;
@@ -210,7 +210,7 @@ char *
 tune_asked(const struct conf *c)
 {
 	char *words[WORDS_MAX];
-	int n = words_given(c, words);
+	int n = tune_words_given(c, words);
 	struct strbuf sb = { 0 };
 
 	strbuf_addf(&sb, "%s", SECTION);
@@ -225,7 +225,7 @@ tune_asked(const struct conf *c)
 
 /* All ranks that there are, or as many as c asks for. */
 static struct pattern_site
-site_for(const struct conf *c, const struct pattern_site *site)
+tune_site_for(const struct conf *c, const struct pattern_site *site)
 {
 	struct pattern_site at = *site;
 
@@ -239,8 +239,8 @@ tune_plan(const struct conf *c, const char *text,
     const struct pattern_site *site, struct plan **ret, struct err *err)
 {
 	char *words[WORDS_MAX], *copy = xstrdup(text), *save = NULL;
-	int n = words_given(c, words), given_count = n, rc;
-	struct pattern_site at = site_for(c, site);
+	int n = tune_words_given(c, words), given_count = n, rc;
+	struct pattern_site at = tune_site_for(c, site);
 	struct conf *all;
 
 	for (char *w = strtok_r(copy, " ", &save); w != NULL;
@@ -282,7 +282,7 @@ struct tuning {
 /* Predict a shape and keep it, unless it comes to the same words as another,
  * or there is no time for more. */
 static int
-attempt(struct tuning *tg, const struct candidate *cd)
+tune_attempt(struct tuning *tg, const struct candidate *cd)
 {
 	struct tune_row row = { .shape = cd->shape };
 	uint32_t size = tg->site.ranks, depth = cd->shape.depth;
@@ -333,7 +333,7 @@ attempt(struct tuning *tg, const struct candidate *cd)
 
 /* The fastest to the front, those that were tried first among equals. */
 static void
-rank_tried(struct tuning *tg)
+tune_rank_tried(struct tuning *tg)
 {
 	for (uint32_t i = 1; i < tg->count; i++) {
 		struct candidate cd = tg->tried[i];
@@ -348,25 +348,25 @@ rank_tried(struct tuning *tg)
 
 /* The inside of nodes as it is, all nodes as prime factors or as one. */
 static struct shape
-nodes_as(const struct tuning *tg, const struct shape *from, int primes)
+tune_nodes_as(const struct tuning *tg, const struct shape *from, int primes)
 {
 	uint32_t size = tg->site.ranks;
 	struct shape to = *from;
 
 	to.levels = 0;
 	if (!primes)
-		factor_add(to.factors, &to.levels, size / tg->node);
+		tune_factor_add(to.factors, &to.levels, size / tg->node);
 	for (uint32_t i = 0; i < from->levels; i++) {
 		uint32_t left = from->factors[i];
 		int across = size > tg->node;
 
 		for (uint32_t x = 2; across && primes && x < left; x++)
 			while (left % x == 0 && left > x) {
-				factor_add(to.factors, &to.levels, x);
+				tune_factor_add(to.factors, &to.levels, x);
 				left /= x;
 			}
 		if (!across || primes)
-			factor_add(to.factors, &to.levels, left);
+			tune_factor_add(to.factors, &to.levels, left);
 		size /= from->factors[i];
 	}
 	return to.levels > 0 ? to : *from;
@@ -375,7 +375,7 @@ nodes_as(const struct tuning *tg, const struct shape *from, int primes)
 /* The machine's own hierarchy and what is like it, with and without stripes,
  * and a pipeline. */
 static int
-attempt_shapes(struct tuning *tg)
+tune_attempt_shapes(struct tuning *tg)
 {
 	static const uint32_t depths[] = { 1, 8 };
 	uint32_t nodes = tg->site.ranks / tg->node, n = 0;
@@ -391,9 +391,9 @@ attempt_shapes(struct tuning *tg)
 	    &own.shape.levels);
 	cd[n++] = own;
 	cd[n] = own;
-	cd[n++].shape = nodes_as(tg, &own.shape, 1);
+	cd[n++].shape = tune_nodes_as(tg, &own.shape, 1);
 	cd[n] = own;
-	cd[n++].shape = nodes_as(tg, &own.shape, 0);
+	cd[n++].shape = tune_nodes_as(tg, &own.shape, 0);
 	if (nodes > 1) {
 		cd[n] = own;
 		cd[n++].shape.ring = nodes;
@@ -407,14 +407,14 @@ attempt_shapes(struct tuning *tg)
 		for (uint32_t k = 0; rc == 0 && k < 4; k++) {
 			cd[i].shape.stripe = k / 2 ? tg->node : 1;
 			cd[i].shape.depth = depths[k % 2];
-			rc = attempt(tg, &cd[i]);
+			rc = tune_attempt(tg, &cd[i]);
 		}
 	return rc;
 }
 
 /* Other transports of the first few. */
 static int
-attempt_vias(struct tuning *tg)
+tune_attempt_vias(struct tuning *tg)
 {
 	static const struct {
 		enum plan_via via;
@@ -437,7 +437,7 @@ attempt_vias(struct tuning *tg)
 			continue;
 		cd.across = vias[a].via;
 		cd.within = vias[w].via;
-		rc = attempt(tg, &cd);
+		rc = tune_attempt(tg, &cd);
 	}
 	return rc;
 }
@@ -446,7 +446,7 @@ attempt_vias(struct tuning *tg)
  * fewest processes at the network: of what these cost a host prediction knows
  * little. */
 static int
-attempt_depths(struct tuning *tg)
+tune_attempt_depths(struct tuning *tg)
 {
 	const struct candidate *cd = tg->tried;
 	struct candidate best = *cd;
@@ -466,7 +466,7 @@ attempt_depths(struct tuning *tg)
 	}
 	for (best.shape.depth = 1; rc == 0 && best.shape.depth <= DEEPEST;
 	     best.shape.depth *= 2)
-		rc = attempt(tg, &best);
+		rc = tune_attempt(tg, &best);
 	return rc;
 }
 
@@ -474,9 +474,12 @@ int
 tune_choose(const struct conf *c, const struct pattern_site *site,
     struct tune *ret, struct err *err)
 {
-	static int (*const attempts[])(struct tuning * tg) = { attempt_shapes,
-		attempt_vias, attempt_depths };
-	struct tuning tg = { .c = c, .site = site_for(c, site), .err = err };
+	static int (*const attempts[])(
+	    struct tuning * tg) = { tune_attempt_shapes, tune_attempt_vias,
+		tune_attempt_depths };
+	struct tuning tg = { .c = c,
+		.site = tune_site_for(c, site),
+		.err = err };
 	uint32_t ranks = tg.site.ranks;
 	const struct machine *m;
 	struct machine *own;
@@ -488,7 +491,7 @@ tune_choose(const struct conf *c, const struct pattern_site *site,
 		    "auto only for a known number of ranks");
 		return -ENODATA; /* a run says how many */
 	}
-	rc = machine_for(c, &tg.site, &m, &own, err);
+	rc = tune_machine_for(c, &tg.site, &m, &own, err);
 	if (rc < 0)
 		return rc;
 	if (m->unrated)
@@ -501,7 +504,7 @@ tune_choose(const struct conf *c, const struct pattern_site *site,
 		tg.node = ranks;
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(attempts); i++) {
 		rc = attempts[i](&tg);
-		rank_tried(&tg);
+		tune_rank_tried(&tg);
 	}
 	ret->machine = xstrdup(m->name);
 	ret->rows = xcalloc(tg.count + 1u, sizeof(*ret->rows));

@@ -19,7 +19,8 @@
 #define TURNS_MAX 10000
 
 static struct timing_sample
-turn(const struct transport_team *team, const struct ab_timing_side *side)
+ab_timing_turn(const struct transport_team *team,
+    const struct ab_timing_side *side)
 {
 	struct timing_sample one;
 	uint64_t start_ns;
@@ -34,7 +35,7 @@ turn(const struct transport_team *team, const struct ab_timing_side *side)
 
 /* Rank 0's clock decides for all. */
 static int
-decide(const struct transport_team *team, const struct trial_ask *ask,
+ab_timing_decide(const struct transport_team *team, const struct trial_ask *ask,
     const struct ab_timing *v, uint64_t start_ns)
 {
 	int decision = STOP_GO_ON, known = 1;
@@ -71,7 +72,7 @@ ab_timing_time(const struct transport_team *team, const struct trial_ask *ask,
 
 	for (int i = 0; i < ask->warmup; i++)
 		for (int k = 0; k < v->sides; k++)
-			turn(team, &v->side[k]);
+			ab_timing_turn(team, &v->side[k]);
 	start_ns = clk_ns();
 	do {
 		/* Whatever is still acknowledged after a turn counts for it,
@@ -89,7 +90,7 @@ ab_timing_time(const struct transport_team *team, const struct trial_ask *ask,
 			sent_bytes = fabric_sent_bytes();
 			t->samples = xreallocarray(t->samples, t->count + 1,
 			    sizeof(*t->samples));
-			t->samples[t->count++] = turn(team, side);
+			t->samples[t->count++] = ab_timing_turn(team, side);
 			t->runs++;
 			t->sent_bytes += fmax(0,
 			    fabric_sent_bytes() - sent_bytes);
@@ -105,7 +106,7 @@ ab_timing_time(const struct transport_team *team, const struct trial_ask *ask,
 				    before.resent_bytes;
 		}
 		first = v->sides - 1 - first;
-		decision = decide(team, ask, v, start_ns);
+		decision = ab_timing_decide(team, ask, v, start_ns);
 	} while (decision == STOP_GO_ON);
 	for (int i = 0; i < v->sides; i++) {
 		struct trial *t = &v->side[i].trial;

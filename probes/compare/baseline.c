@@ -64,7 +64,7 @@ struct direct {
 };
 
 static int
-direct_open(struct baseline *b, struct err *err)
+baseline_direct_open(struct baseline *b, struct err *err)
 {
 	struct direct *d = (struct direct *)b;
 	int rc;
@@ -77,7 +77,7 @@ direct_open(struct baseline *b, struct err *err)
 }
 
 static int
-direct_prove(struct baseline *b)
+baseline_direct_prove(struct baseline *b)
 {
 	struct exec_fault fault;
 
@@ -86,24 +86,25 @@ direct_prove(struct baseline *b)
 }
 
 static void
-direct_run_cb(void *b)
+baseline_direct_run_cb(void *b)
 {
 	exec_run(((struct direct *)b)->exec);
 }
 
 static void
-direct_close(struct baseline *b)
+baseline_direct_close(struct baseline *b)
 {
 	exec_free(((struct direct *)b)->exec);
 	plan_free(((struct direct *)b)->plan);
 }
 
 const struct baseline_row baseline_direct = { "direct", sizeof(struct direct),
-	direct_open, direct_prove, direct_run_cb, direct_close };
+	baseline_direct_open, baseline_direct_prove, baseline_direct_run_cb,
+	baseline_direct_close };
 
 /* It runs the plan itself, so there is nothing to prove or to close. */
 static int
-synchronous_open(struct baseline *b, struct err *err)
+baseline_synchronous_open(struct baseline *b, struct err *err)
 {
 	if (b->plan->steps == SYNCHRONOUS_STEPS)
 		return 0;
@@ -111,7 +112,7 @@ synchronous_open(struct baseline *b, struct err *err)
 }
 
 static int
-synchronous_prove(struct baseline *b)
+baseline_synchronous_prove(struct baseline *b)
 {
 	(void)b;
 	return 0;
@@ -119,7 +120,7 @@ synchronous_prove(struct baseline *b)
 
 /* All ranks end a step before any begins the next. */
 static void
-synchronous_run_cb(void *arg)
+baseline_synchronous_run_cb(void *arg)
 {
 	struct baseline *b = arg;
 
@@ -132,14 +133,15 @@ synchronous_run_cb(void *arg)
 }
 
 static void
-synchronous_close(struct baseline *b)
+baseline_synchronous_close(struct baseline *b)
 {
 	(void)b;
 }
 
 const struct baseline_row baseline_synchronous = { "synchronous",
-	sizeof(struct baseline), synchronous_open, synchronous_prove,
-	synchronous_run_cb, synchronous_close };
+	sizeof(struct baseline), baseline_synchronous_open,
+	baseline_synchronous_prove, baseline_synchronous_run_cb,
+	baseline_synchronous_close };
 
 /* ---- blocks for the 2g ranks of a binding ---- */
 
@@ -153,7 +155,7 @@ struct blocks {
 };
 
 static int
-blocks_open(struct baseline *b, struct err *err)
+baseline_blocks_open(struct baseline *b, struct err *err)
 {
 	struct blocks *k = (struct blocks *)b;
 	uint32_t g = b->plan->steps / 3;
@@ -180,7 +182,7 @@ blocks_open(struct baseline *b, struct err *err)
 }
 
 static void
-blocks_close(struct baseline *b)
+baseline_blocks_close(struct baseline *b)
 {
 	struct blocks *k = (struct blocks *)b;
 
@@ -191,7 +193,7 @@ blocks_close(struct baseline *b)
 }
 
 static void
-scatter_run_cb(void *b)
+baseline_scatter_run_cb(void *b)
 {
 	struct blocks *k = b;
 
@@ -201,7 +203,7 @@ scatter_run_cb(void *b)
 }
 
 static void
-alltoall_run_cb(void *b)
+baseline_alltoall_run_cb(void *b)
 {
 	struct blocks *k = b;
 
@@ -211,7 +213,8 @@ alltoall_run_cb(void *b)
 }
 
 static void
-block_fill(const struct blocks *k, uint32_t from, uint32_t to, char *at)
+baseline_block_fill(const struct blocks *k, uint32_t from, uint32_t to,
+    char *at)
 {
 	struct fill f = { .op = PLAN_COPY };
 
@@ -221,7 +224,7 @@ block_fill(const struct blocks *k, uint32_t from, uint32_t to, char *at)
 }
 
 static int
-blocks_prove(struct baseline *b)
+baseline_blocks_prove(struct baseline *b)
 {
 	struct blocks *k = (struct blocks *)b;
 	uint32_t rank = (uint32_t)b->team->rank, senders;
@@ -231,10 +234,10 @@ blocks_prove(struct baseline *b)
 
 	senders = b->row == &baseline_scatter ? 1 : k->ranks;
 	for (uint32_t i = 0; k->comm != MPI_COMM_NULL && i < k->ranks; i++)
-		block_fill(k, rank, i, k->send + i * block);
+		baseline_block_fill(k, rank, i, k->send + i * block);
 	b->row->run(b);
 	for (uint32_t i = 0; k->comm != MPI_COMM_NULL && i < senders; i++) {
-		block_fill(k, i, rank, want);
+		baseline_block_fill(k, i, rank, want);
 		if (memcmp(k->recv + i * block, want, block) != 0)
 			rc = -EBADMSG;
 	}
@@ -243,8 +246,8 @@ blocks_prove(struct baseline *b)
 }
 
 const struct baseline_row baseline_scatter = { "MPI_Scatter",
-	sizeof(struct blocks), blocks_open, blocks_prove, scatter_run_cb,
-	blocks_close };
+	sizeof(struct blocks), baseline_blocks_open, baseline_blocks_prove,
+	baseline_scatter_run_cb, baseline_blocks_close };
 const struct baseline_row baseline_alltoall = { "MPI_Alltoall",
-	sizeof(struct blocks), blocks_open, blocks_prove, alltoall_run_cb,
-	blocks_close };
+	sizeof(struct blocks), baseline_blocks_open, baseline_blocks_prove,
+	baseline_alltoall_run_cb, baseline_blocks_close };

@@ -40,56 +40,56 @@ struct collective_row {
 };
 
 static int
-bcast(struct collective *r)
+baseline_collective_bcast(struct collective *r)
 {
 	return MPI_Bcast(r->base.team->rank == r->root ? r->send : r->recv,
 	    r->all, r->type, r->root, r->base.team->comm);
 }
 
 static int
-reduce(struct collective *r)
+baseline_collective_reduce(struct collective *r)
 {
 	return MPI_Reduce(r->send, r->recv, r->all, r->type, r->op, r->root,
 	    r->base.team->comm);
 }
 
 static int
-gather(struct collective *r)
+baseline_collective_gather(struct collective *r)
 {
 	return MPI_Gather(r->send, r->count, r->type, r->recv, r->count,
 	    r->type, r->root, r->base.team->comm);
 }
 
 static int
-scatter(struct collective *r)
+baseline_collective_scatter(struct collective *r)
 {
 	return MPI_Scatter(r->send, r->count, r->type, r->recv, r->count,
 	    r->type, r->root, r->base.team->comm);
 }
 
 static int
-allgather(struct collective *r)
+baseline_collective_allgather(struct collective *r)
 {
 	return MPI_Allgather(r->send, r->count, r->type, r->recv, r->count,
 	    r->type, r->base.team->comm);
 }
 
 static int
-reduce_scatter(struct collective *r)
+baseline_collective_reduce_scatter(struct collective *r)
 {
 	return MPI_Reduce_scatter_block(r->send, r->recv, r->count, r->type,
 	    r->op, r->base.team->comm);
 }
 
 static int
-allreduce(struct collective *r)
+baseline_collective_allreduce(struct collective *r)
 {
 	return MPI_Allreduce(r->send, r->recv, r->all, r->type, r->op,
 	    r->base.team->comm);
 }
 
 static int
-alltoall(struct collective *r)
+baseline_collective_alltoall(struct collective *r)
 {
 	return MPI_Alltoall(r->send, r->count, r->type, r->recv, r->count,
 	    r->type, r->base.team->comm);
@@ -127,21 +127,22 @@ static const struct subject_row {
 };
 
 static const struct collective_row rows[] = {
-	{ "broadcast", "MPI_Bcast", 0, 1, bcast },
-	{ "reduce", "MPI_Reduce", 1, 0, reduce },
-	{ "gather", "MPI_Gather", 0, 0, gather },
-	{ "scatter", "MPI_Scatter", 0, 0, scatter },
-	{ "allgather", "MPI_Allgather", 0, 0, allgather },
-	{ "reduce-scatter", "MPI_Reduce_scatter_block", 1, 0, reduce_scatter },
-	{ "allreduce", "MPI_Allreduce", 1, 0, allreduce },
-	{ "alltoall", "MPI_Alltoall", 0, 0, alltoall },
+	{ "broadcast", "MPI_Bcast", 0, 1, baseline_collective_bcast },
+	{ "reduce", "MPI_Reduce", 1, 0, baseline_collective_reduce },
+	{ "gather", "MPI_Gather", 0, 0, baseline_collective_gather },
+	{ "scatter", "MPI_Scatter", 0, 0, baseline_collective_scatter },
+	{ "allgather", "MPI_Allgather", 0, 0, baseline_collective_allgather },
+	{ "reduce-scatter", "MPI_Reduce_scatter_block", 1, 0,
+	    baseline_collective_reduce_scatter },
+	{ "allreduce", "MPI_Allreduce", 1, 0, baseline_collective_allreduce },
+	{ "alltoall", "MPI_Alltoall", 0, 0, baseline_collective_alltoall },
 };
 
 /* ---- what to do ---- */
 
 /* Of options: which row, and its arguments. */
 static int
-collective_read(struct collective *r, const struct conf *c,
+baseline_collective_read(struct collective *r, const struct conf *c,
     const struct subject_row *s, struct err *err)
 {
 	const char *name = s->name != NULL ? s->name
@@ -187,7 +188,7 @@ collective_read(struct collective *r, const struct conf *c,
 }
 
 static uint16_t
-buffer_of(const struct plan *p, const char *name)
+baseline_collective_buffer_of(const struct plan *p, const char *name)
 {
 	uint16_t b = 0;
 
@@ -197,7 +198,7 @@ buffer_of(const struct plan *p, const char *name)
 }
 
 static int
-collective_open(struct baseline *b, struct err *err)
+baseline_collective_open(struct baseline *b, struct err *err)
 {
 	struct collective *r = (struct collective *)b;
 	const struct subject_row *s = NULL;
@@ -219,8 +220,8 @@ collective_open(struct baseline *b, struct err *err)
 	free(copy);
 	if (rc < 0)
 		return err_set(err, -ENOTSUP, "the plan is no collective");
-	r->send_buf = buffer_of(p, "send");
-	r->recv_buf = buffer_of(p, "recv");
+	r->send_buf = baseline_collective_buffer_of(p, "send");
+	r->recv_buf = baseline_collective_buffer_of(p, "recv");
 	r->send_bytes = p->bufs[r->send_buf].bytes[rank];
 	r->recv_bytes = p->bufs[r->recv_buf].bytes[rank];
 	if (conf_int(c, s->section, "ranks") > 0 &&
@@ -228,7 +229,7 @@ collective_open(struct baseline *b, struct err *err)
 		rc = err_set(err, -ENOTSUP,
 		    "it takes all ranks, and the plan leaves some idle");
 	else
-		rc = collective_read(r, c, s, err);
+		rc = baseline_collective_read(r, c, s, err);
 	conf_free(c);
 	if (rc < 0)
 		return rc;
@@ -242,7 +243,7 @@ collective_open(struct baseline *b, struct err *err)
 }
 
 static void
-collective_close(struct baseline *b)
+baseline_collective_close(struct baseline *b)
 {
 	struct collective *r = (struct collective *)b;
 
@@ -252,7 +253,7 @@ collective_close(struct baseline *b)
 }
 
 static void
-collective_run_cb(void *b)
+baseline_collective_run_cb(void *b)
 {
 	struct collective *r = b;
 
@@ -264,7 +265,7 @@ collective_run_cb(void *b)
 
 /* With the sources of the plan, whose results have been proven. */
 static int
-collective_prove(struct baseline *b)
+baseline_collective_prove(struct baseline *b)
 {
 	struct collective *r = (struct collective *)b;
 	const char *from = exec_place(b->exec, r->send_buf, 0);
@@ -276,7 +277,7 @@ collective_prove(struct baseline *b)
 		    xccl_coll_prove(r->xccl, from, want));
 	memcpy(r->send, from, r->send_bytes);
 	memset(r->recv, 0, r->recv_bytes);
-	collective_run_cb(r);
+	baseline_collective_run_cb(r);
 	if (!(r->row->root_keeps && b->team->rank == r->root) &&
 	    memcmp(r->recv, want, r->recv_bytes) != 0)
 		rc = -EBADMSG;
@@ -284,5 +285,6 @@ collective_prove(struct baseline *b)
 }
 
 const struct baseline_row baseline_collective = { NULL,
-	sizeof(struct collective), collective_open, collective_prove,
-	collective_run_cb, collective_close };
+	sizeof(struct collective), baseline_collective_open,
+	baseline_collective_prove, baseline_collective_run_cb,
+	baseline_collective_close };

@@ -19,13 +19,13 @@
 #define SEND_BUF   0 /* any number: fill_make tells buffers apart */
 
 static uint32_t
-edge_from(const struct plan *p, size_t i)
+baseline_edges_edge_from(const struct plan *p, size_t i)
 {
 	return p->sources[p->promises[i].source].lo;
 }
 
 static uint32_t
-edge_to(const struct plan *p, size_t i)
+baseline_edges_edge_to(const struct plan *p, size_t i)
 {
 	return p->spans[p->promises[i].span].lo;
 }
@@ -33,7 +33,8 @@ edge_to(const struct plan *p, size_t i)
 /* The most that any rank sends, or receives: known to all ranks, since all see
  * the same plan. */
 static uint64_t
-most_bytes(const struct plan *p, uint32_t (*end)(const struct plan *, size_t))
+baseline_edges_most_bytes(const struct plan *p,
+    uint32_t (*end)(const struct plan *, size_t))
 {
 	uint64_t *of = xcalloc((size_t)p->ranks + 1, sizeof(*of)), most = 0;
 
@@ -66,7 +67,7 @@ struct neighborhood {
 };
 
 static void
-edges_add(struct edges *e, uint32_t peer, uint64_t bytes)
+baseline_edges_add(struct edges *e, uint32_t peer, uint64_t bytes)
 {
 	e->peers[e->count] = (int)peer;
 	e->counts[e->count++] = (int)bytes;
@@ -74,7 +75,7 @@ edges_add(struct edges *e, uint32_t peer, uint64_t bytes)
 
 /* Room for one edge more: MPI wants lists of no edges too. */
 static void
-edges_open(struct edges *e, size_t count)
+baseline_edges_open(struct edges *e, size_t count)
 {
 	e->peers = xcalloc(count + 1, sizeof(*e->peers));
 	e->counts = xcalloc(count + 1, sizeof(*e->counts));
@@ -82,7 +83,7 @@ edges_open(struct edges *e, size_t count)
 }
 
 static void
-edges_close(struct edges *e)
+baseline_edges_close(struct edges *e)
 {
 	free(e->peers);
 	free(e->counts);
@@ -90,10 +91,11 @@ edges_close(struct edges *e)
 }
 
 static int
-neighborhood_open(struct baseline *b, struct err *err)
+baseline_edges_neighborhood_open(struct baseline *b, struct err *err)
 {
 	struct neighborhood *n = (struct neighborhood *)b;
-	uint64_t start_ns, most = most_bytes(b->plan, edge_to);
+	uint64_t start_ns,
+	    most = baseline_edges_most_bytes(b->plan, baseline_edges_edge_to);
 	uint32_t rank = (uint32_t)b->team->rank;
 	const struct plan *p = b->plan;
 	size_t in = 0, out = 0;
@@ -106,22 +108,24 @@ neighborhood_open(struct baseline *b, struct err *err)
 		    "MPI counts with int: a rank would receive %llu bytes",
 		    (unsigned long long)most);
 	for (size_t i = 0; i < p->promises_count; i++) {
-		out += edge_from(p, i) == rank;
-		in += edge_to(p, i) == rank;
+		out += baseline_edges_edge_from(p, i) == rank;
+		in += baseline_edges_edge_to(p, i) == rank;
 	}
-	edges_open(&n->in, in);
-	edges_open(&n->out, out);
+	baseline_edges_open(&n->in, in);
+	baseline_edges_open(&n->out, out);
 	n->equal = 1;
 	for (size_t i = 0; i < p->promises_count; i++) {
 		uint64_t bytes = p->promises[i].bytes;
 
 		n->equal &= bytes == p->promises[0].bytes;
-		if (edge_from(p, i) == rank) {
-			edges_add(&n->out, edge_to(p, i), bytes);
+		if (baseline_edges_edge_from(p, i) == rank) {
+			baseline_edges_add(&n->out,
+			    baseline_edges_edge_to(p, i), bytes);
 			n->send_bytes = (int)bytes;
 		}
-		if (edge_to(p, i) == rank)
-			edges_add(&n->in, edge_from(p, i), bytes);
+		if (baseline_edges_edge_to(p, i) == rank)
+			baseline_edges_add(&n->in,
+			    baseline_edges_edge_from(p, i), bytes);
 	}
 	if (n->equal && p->promises_count > 0)
 		n->send_bytes = (int)p->promises[0].bytes;
@@ -145,19 +149,19 @@ neighborhood_open(struct baseline *b, struct err *err)
 }
 
 static void
-neighborhood_close(struct baseline *b)
+baseline_edges_neighborhood_close(struct baseline *b)
 {
 	struct neighborhood *n = (struct neighborhood *)b;
 
 	MPI_Comm_free(&n->graph);
-	edges_close(&n->in);
-	edges_close(&n->out);
+	baseline_edges_close(&n->in);
+	baseline_edges_close(&n->out);
 	free(n->send);
 	free(n->recv);
 }
 
 static void
-neighborhood_run_cb(void *b)
+baseline_edges_neighborhood_run_cb(void *b)
 {
 	struct neighborhood *n = b;
 
@@ -171,7 +175,7 @@ neighborhood_run_cb(void *b)
 
 /* Whether every block holds what its source was filled with. */
 static int
-neighborhood_prove(struct baseline *b)
+baseline_edges_neighborhood_prove(struct baseline *b)
 {
 	struct neighborhood *n = (struct neighborhood *)b;
 	struct fill f = { .op = PLAN_COPY };
@@ -180,7 +184,7 @@ neighborhood_prove(struct baseline *b)
 	fill_make(&f, PROVE_DATA, (uint32_t)b->team->rank, SEND_BUF, 0, n->send,
 	    (size_t)n->send_bytes);
 	memset(n->recv, 0, n->recv_bytes);
-	neighborhood_run_cb(n);
+	baseline_edges_neighborhood_run_cb(n);
 	for (int i = 0; rc == 0 && i < n->in.count; i++) {
 		size_t bytes = (size_t)n->in.counts[i];
 		char *want = xcalloc(bytes + 1, 1);
@@ -195,8 +199,9 @@ neighborhood_prove(struct baseline *b)
 }
 
 const struct baseline_row baseline_neighbor = { NULL,
-	sizeof(struct neighborhood), neighborhood_open, neighborhood_prove,
-	neighborhood_run_cb, neighborhood_close };
+	sizeof(struct neighborhood), baseline_edges_neighborhood_open,
+	baseline_edges_neighborhood_prove, baseline_edges_neighborhood_run_cb,
+	baseline_edges_neighborhood_close };
 
 void *
 baseline_neighbor_send(struct baseline *b)
@@ -230,7 +235,7 @@ struct alltoallv {
 };
 
 static void
-packed_open(struct packed *a, const struct baseline *b,
+baseline_edges_packed_open(struct packed *a, const struct baseline *b,
     uint32_t (*here)(const struct plan *, size_t),
     uint32_t (*there)(const struct plan *, size_t))
 {
@@ -250,7 +255,7 @@ packed_open(struct packed *a, const struct baseline *b,
 }
 
 static void
-packed_close(struct packed *a)
+baseline_edges_packed_close(struct packed *a)
 {
 	free(a->counts);
 	free(a->offs);
@@ -258,33 +263,37 @@ packed_close(struct packed *a)
 }
 
 static int
-alltoallv_open(struct baseline *b, struct err *err)
+baseline_edges_alltoallv_open(struct baseline *b, struct err *err)
 {
 	struct alltoallv *a = (struct alltoallv *)b;
 
 	if (!b->team->ops->host_access)
 		return err_set(err, -ENOTSUP,
 		    "the baseline is measured on memory of the host only");
-	if (most_bytes(b->plan, edge_from) > INT_MAX ||
-	    most_bytes(b->plan, edge_to) > INT_MAX)
+	if (baseline_edges_most_bytes(b->plan, baseline_edges_edge_from) >
+		INT_MAX ||
+	    baseline_edges_most_bytes(b->plan, baseline_edges_edge_to) >
+		INT_MAX)
 		return err_set(err, -ENOTSUP,
 		    "MPI counts with int: a rank sends or receives more than 2 "
 		    "GiB");
-	packed_open(&a->sent, b, edge_from, edge_to);
-	packed_open(&a->received, b, edge_to, edge_from);
+	baseline_edges_packed_open(&a->sent, b, baseline_edges_edge_from,
+	    baseline_edges_edge_to);
+	baseline_edges_packed_open(&a->received, b, baseline_edges_edge_to,
+	    baseline_edges_edge_from);
 	b->name = "MPI_Alltoallv";
 	return 0;
 }
 
 static void
-alltoallv_close(struct baseline *b)
+baseline_edges_alltoallv_close(struct baseline *b)
 {
-	packed_close(&((struct alltoallv *)b)->sent);
-	packed_close(&((struct alltoallv *)b)->received);
+	baseline_edges_packed_close(&((struct alltoallv *)b)->sent);
+	baseline_edges_packed_close(&((struct alltoallv *)b)->received);
 }
 
 static void
-alltoallv_run_cb(void *arg)
+baseline_edges_alltoallv_run_cb(void *arg)
 {
 	struct alltoallv *a = arg;
 
@@ -295,7 +304,7 @@ alltoallv_run_cb(void *arg)
 
 /* The pieces of a pair lie in the order of the promises, at both ends. */
 static int
-alltoallv_prove(struct baseline *b)
+baseline_edges_alltoallv_prove(struct baseline *b)
 {
 	struct alltoallv *a = (struct alltoallv *)b;
 	const struct plan *p = b->plan;
@@ -306,7 +315,7 @@ alltoallv_prove(struct baseline *b)
 	for (size_t i = 0; i < p->promises_count; i++) {
 		const struct plan_source *s =
 		    &p->sources[p->promises[i].source];
-		uint32_t to = edge_to(p, i);
+		uint32_t to = baseline_edges_edge_to(p, i);
 
 		if (s->lo != rank)
 			continue;
@@ -314,12 +323,12 @@ alltoallv_prove(struct baseline *b)
 		    exec_place(b->exec, s->buf, s->off), p->promises[i].bytes);
 		at[to] += (int)p->promises[i].bytes;
 	}
-	alltoallv_run_cb(a);
+	baseline_edges_alltoallv_run_cb(a);
 	for (size_t i = 0; i < p->promises_count; i++) {
 		const struct plan_promise *m = &p->promises[i];
-		uint32_t from = edge_from(p, i);
+		uint32_t from = baseline_edges_edge_from(p, i);
 
-		if (edge_to(p, i) != rank)
+		if (baseline_edges_edge_to(p, i) != rank)
 			continue;
 		if (memcmp(a->received.data + a->received.offs[from] +
 			    got[from],
@@ -332,4 +341,5 @@ alltoallv_prove(struct baseline *b)
 }
 
 const struct baseline_row baseline_alltoallv = { NULL, sizeof(struct alltoallv),
-	alltoallv_open, alltoallv_prove, alltoallv_run_cb, alltoallv_close };
+	baseline_edges_alltoallv_open, baseline_edges_alltoallv_prove,
+	baseline_edges_alltoallv_run_cb, baseline_edges_alltoallv_close };

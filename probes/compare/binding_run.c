@@ -56,7 +56,7 @@ struct finding {
 
 /* Best seconds of a step, and what passes in it; 0 where it has no samples. */
 static double
-step_s(const struct finding *f, enum binding_part part, uint32_t k)
+binding_run_step_s(const struct finding *f, enum binding_part part, uint32_t k)
 {
 	const struct trial *t = &f->c->parts[binding_step_of(f->g, part, k)];
 	struct timing tm;
@@ -65,18 +65,20 @@ step_s(const struct finding *f, enum binding_part part, uint32_t k)
 }
 
 static double
-step_per_s(const struct finding *f, enum binding_part part, uint32_t k)
+binding_run_step_per_s(const struct finding *f, enum binding_part part,
+    uint32_t k)
 {
 	uint32_t devices = part == BINDING_ALONE ? 1 : k;
 
 	if (part == BINDING_BOTH)
 		devices *= 2;
 	return (double)f->subject->plan->transfers[0].bytes * devices /
-	    step_s(f, part, k);
+	    binding_run_step_s(f, part, k);
 }
 
 static json_t *
-model_json(const struct binding_fit *fit, enum binding_fit_kind kind)
+binding_run_model_json(const struct binding_fit *fit,
+    enum binding_fit_kind kind)
 {
 	const struct binding_fit_model *m = &fit->models[kind];
 
@@ -86,7 +88,7 @@ model_json(const struct binding_fit *fit, enum binding_fit_kind kind)
 }
 
 static json_t *
-rails_json(const struct finding *f)
+binding_run_rails_json(const struct finding *f)
 {
 	const struct subject *r = f->subject;
 	json_t *list = json_array();
@@ -120,7 +122,7 @@ rails_json(const struct finding *f)
 
 /* "packed, 2 devices on each NIC of 11.9 MiB/s" */
 static void
-say_model(const struct finding *f, enum binding_fit_kind kind,
+binding_run_say_model(const struct finding *f, enum binding_fit_kind kind,
     struct strbuf *sb)
 {
 	const struct binding_fit_model *m = &f->fit.models[kind];
@@ -144,7 +146,7 @@ say_model(const struct finding *f, enum binding_fit_kind kind,
 }
 
 static json_t *
-fit_record(const struct finding *f, const char *text)
+binding_run_fit_record(const struct finding *f, const char *text)
 {
 	const struct binding_fit *fit = &f->fit;
 	const struct binding_fit_model *m = fit->models;
@@ -168,9 +170,10 @@ fit_record(const struct finding *f, const char *text)
 	    "probe", "fit", "of", f->subject->probe, "plan",
 	    f->subject->plan->title, "pattern", binding_parts[f->part], "g",
 	    (int)f->g, "binding", fit_kinds[fit->kind], "tolerance",
-	    f->tolerance, "packed", model_json(fit, BINDING_FIT_PACKED),
-	    "round_robin", model_json(fit, BINDING_FIT_ROUND_ROBIN), "profile",
-	    profile, "rails", rails_json(f), "verdict",
+	    f->tolerance, "packed",
+	    binding_run_model_json(fit, BINDING_FIT_PACKED), "round_robin",
+	    binding_run_model_json(fit, BINDING_FIT_ROUND_ROBIN), "profile",
+	    profile, "rails", binding_run_rails_json(f), "verdict",
 	    f->weak > 0 ? "warn" : "ok", "text", text);
 	json_object_set_new(o, "residual", json_real(m->residual));
 	json_object_set_new(o, "nic_bytes_per_s",
@@ -185,11 +188,12 @@ fit_record(const struct finding *f, const char *text)
 
 /* What of a collective passes between the nodes, in the time of all of it. */
 static void
-report_collective(const struct finding *f, const struct collective *cl,
-    const struct beside *x)
+binding_run_report_collective(const struct finding *f,
+    const struct collective *cl, const struct beside *x)
 {
 	uint32_t k = cl->all ? f->g : 1;
-	double per_s = step_per_s(f, cl->part, k), s = step_s(f, cl->part, k);
+	double per_s = binding_run_step_per_s(f, cl->part, k),
+	       s = binding_run_step_s(f, cl->part, k);
 	const struct trial *t = &x->turns.side[0].trial;
 	struct strbuf *lines = &f->c->report->remarks;
 	char plan[64], own[32], group[32];
@@ -222,7 +226,7 @@ report_collective(const struct finding *f, const struct collective *cl,
 }
 
 static void
-report_fits(struct finding *f)
+binding_run_report_fits(struct finding *f)
 {
 	static const enum binding_part parts[] = { BINDING_RAIL,
 		BINDING_ASYMMETRIC };
@@ -231,7 +235,8 @@ report_fits(struct finding *f)
 	const struct world *w = f->subject->world;
 
 	for (uint32_t i = 0; i < f->g; i++)
-		f->alone_per_s[i] = step_per_s(f, BINDING_ALONE, i + 1);
+		f->alone_per_s[i] = binding_run_step_per_s(f, BINDING_ALONE,
+		    i + 1);
 	f->sound_per_s = binding_fit_sound_per_s(f->alone_per_s, f->g);
 	f->weak = binding_fit_weights(f->alone_per_s, f->g, f->weak_ratio,
 	    f->weights);
@@ -240,18 +245,19 @@ report_fits(struct finding *f)
 
 		f->part = parts[i];
 		for (uint32_t k = 1; k <= f->g; k++)
-			f->per_s[k - 1] = step_per_s(f, f->part, k);
+			f->per_s[k - 1] = binding_run_step_per_s(f, f->part, k);
 		f->profile = (struct binding_fit_profile){ f->g, f->per_s,
 			f->weights };
 		binding_fit_binding(&f->profile, f->tolerance, &f->fit);
 		strbuf_addf(&text, "%s: ", binding_parts[f->part]);
 		if (f->fit.kind != BINDING_FIT_DYNAMIC) {
-			say_model(f, f->fit.kind, &text);
+			binding_run_say_model(f, f->fit.kind, &text);
 		} else {
 			strbuf_addf(&text, "dynamic, neither ");
-			say_model(f, BINDING_FIT_PACKED, &text);
+			binding_run_say_model(f, BINDING_FIT_PACKED, &text);
 			strbuf_addf(&text, " nor ");
-			say_model(f, BINDING_FIT_ROUND_ROBIN, &text);
+			binding_run_say_model(f, BINDING_FIT_ROUND_ROBIN,
+			    &text);
 		}
 		for (uint32_t k = 0; k < f->g; k++) {
 			double ratio = f->alone_per_s[k] / f->sound_per_s;
@@ -266,7 +272,7 @@ report_fits(struct finding *f)
 			    nic != NULL ? ")" : "", w->names[node[k]],
 			    w->names[node[f->g + k]], ratio);
 		}
-		emit_put(pr->emit, fit_record(f, text.text));
+		emit_put(pr->emit, binding_run_fit_record(f, text.text));
 		strbuf_addf(&pr->remarks, "%s\n", text.text);
 		strbuf_clear(&text);
 	}
@@ -298,9 +304,10 @@ binding_more(struct comparison *c)
 
 		f->tolerance = conf_real(c->conf, section, "tolerance");
 		f->weak_ratio = conf_real(c->conf, section, "weak");
-		report_fits(f);
+		binding_run_report_fits(f);
 		for (size_t i = 0; i < ARRAY_LEN(collectives); i++)
-			report_collective(f, &collectives[i], &besides[i]);
+			binding_run_report_collective(f, &collectives[i],
+			    &besides[i]);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(collectives); i++)
 		baseline_close(&besides[i]);

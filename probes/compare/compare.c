@@ -46,7 +46,7 @@ compare_largest(const struct plan *p)
 /* ---- prove ---- */
 
 static int
-fault(const struct comparison *c, int rc, const struct exec_fault *f,
+compare_fault(const struct comparison *c, int rc, const struct exec_fault *f,
     const char *when)
 {
 	if (rc < 0)
@@ -55,12 +55,12 @@ fault(const struct comparison *c, int rc, const struct exec_fault *f,
 }
 
 static int
-prove(const struct comparison *c, uint64_t data, const char *when)
+compare_prove(const struct comparison *c, uint64_t data, const char *when)
 {
 	struct exec_fault f;
 	int rc = trial_prove(c->subject.team, c->exec, data, &f);
 
-	return fault(c, rc, &f, when);
+	return compare_fault(c, rc, &f, when);
 }
 
 /* ---- time ---- */
@@ -91,7 +91,7 @@ compare_time(const struct comparison *c, struct beside *x,
 }
 
 static void
-time_parts(struct comparison *c)
+compare_time_parts(struct comparison *c)
 {
 	uint32_t steps = c->subject.plan->steps;
 
@@ -101,7 +101,7 @@ time_parts(struct comparison *c)
 }
 
 static void
-time_all(struct comparison *c)
+compare_time_all(struct comparison *c)
 {
 	for (int i = 0; i < c->besides_count; i++) {
 		struct beside *x = &c->besides[i];
@@ -120,7 +120,7 @@ time_all(struct comparison *c)
 	else if (c->probe->steps != PROBE_STEPS_ONLY)
 		trial_time(c->exec, 0, UINT32_MAX, &c->ask, &c->whole);
 	if (c->probe->steps != PROBE_STEPS_ASKED)
-		time_parts(c);
+		compare_time_parts(c);
 	if (c->probe->gather != NULL && c->besides_count > 0)
 		c->probe->gather(c);
 }
@@ -128,7 +128,7 @@ time_all(struct comparison *c)
 /* ---- report ---- */
 
 static void
-report_parts(const struct comparison *c)
+compare_report_parts(const struct comparison *c)
 {
 	for (uint32_t i = 0; i < c->subject.plan->steps; i++) {
 		struct subject part = c->subject;
@@ -140,14 +140,14 @@ report_parts(const struct comparison *c)
 }
 
 static void
-report_all(struct comparison *c)
+compare_report_all(struct comparison *c)
 {
 	struct plan_report *pr = c->report;
 
 	if (c->whole.count > 0)
 		plan_report_trial(pr, &c->subject, &c->whole, SUBJECT_WHOLE);
 	if (c->parts != NULL)
-		report_parts(c);
+		compare_report_parts(c);
 	if (pr != NULL && c->besides_count > 0) {
 		if (c->probe->report != NULL) {
 			c->probe->report(c);
@@ -160,8 +160,8 @@ report_all(struct comparison *c)
 	if (c->probe->more != NULL)
 		c->probe->more(c);
 	if (c->steps && c->parts == NULL && c->subject.plan->steps > 1) {
-		time_parts(c);
-		report_parts(c);
+		compare_time_parts(c);
+		compare_report_parts(c);
 	}
 }
 
@@ -183,7 +183,7 @@ compare_run(struct comparison *c)
 	c->phased = pb->in_phases;
 	for (size_t i = 0; i < p->transfers_count; i++)
 		c->phased &= p->transfers[i].channel == 0;
-	rc = prove(c, FIRST_DATA, "before timing");
+	rc = compare_prove(c, FIRST_DATA, "before timing");
 	if (rc < 0)
 		return rc;
 	if (c->brief) {
@@ -196,15 +196,15 @@ compare_run(struct comparison *c)
 			    &c->besides[c->besides_count++]);
 	if (again)
 		exec_blank(c->exec);
-	time_all(c);
+	compare_time_all(c);
 	if (again) {
 		rc = trial_compare(c->subject.team, c->exec, FIRST_DATA, &f);
-		rc = fault(c, rc, &f, "in the timed part");
+		rc = compare_fault(c, rc, &f, "in the timed part");
 	}
 	if (rc == 0)
-		rc = prove(c, SECOND_DATA, "after timing");
+		rc = compare_prove(c, SECOND_DATA, "after timing");
 	if (rc == 0)
-		report_all(c);
+		compare_report_all(c);
 	return rc;
 }
 

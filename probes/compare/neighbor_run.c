@@ -50,7 +50,7 @@ neighbor_gather(struct comparison *c)
 /* ---- what was to be expected, from where ranks really are ---- */
 
 static void
-expect(struct nic_bytes *list, int from, int to, uint64_t bytes)
+neighbor_run_expect(struct nic_bytes *list, int from, int to, uint64_t bytes)
 {
 	if (from == to)
 		return;
@@ -59,14 +59,14 @@ expect(struct nic_bytes *list, int from, int to, uint64_t bytes)
 }
 
 static json_t *
-ratio(double over, double under)
+neighbor_run_ratio(double over, double under)
 {
 	return under > 0 ? json_real(over / under) : json_null();
 }
 
 /* A turn's bytes, or null where the kernel says nothing. */
 static json_t *
-measured(const struct comparison *c, uint64_t bytes)
+neighbor_run_measured(const struct comparison *c, uint64_t bytes)
 {
 	const struct ab_timing *v = &c->besides[0].turns;
 	double turns = (double)v->side[0].trial.count;
@@ -79,7 +79,7 @@ measured(const struct comparison *c, uint64_t bytes)
 /* The plan sends its transfers; MPI sends every promise, which is an edge, by
  * itself. */
 static void
-put_wires(json_t *o, const struct comparison *c)
+neighbor_run_put_wires(json_t *o, const struct comparison *c)
 {
 	static const char *const designs[AB_TIMING_SIDES] = { "leader",
 		"direct" };
@@ -96,12 +96,13 @@ put_wires(json_t *o, const struct comparison *c)
 	for (size_t i = 0; i < p->transfers_count; i++) {
 		const struct plan_transfer *t = &p->transfers[i];
 
-		expect(want[0], node[t->src], node[t->dst], t->bytes);
+		neighbor_run_expect(want[0], node[t->src], node[t->dst],
+		    t->bytes);
 	}
 	for (size_t i = 0; i < p->promises_count; i++) {
 		const struct plan_promise *m = &p->promises[i];
 
-		expect(want[1], node[p->sources[m->source].lo],
+		neighbor_run_expect(want[1], node[p->sources[m->source].lo],
 		    node[p->spans[m->span].lo], m->bytes);
 	}
 	for (int side = 0; side < AB_TIMING_SIDES; side++) {
@@ -123,9 +124,11 @@ put_wires(json_t *o, const struct comparison *c)
 			    json_pack("{s:s, s:s, s:o, s:o, s:o, s:I, s:I}",
 				"node", r->world->names[i], "design",
 				designs[side], "out_bytes",
-				measured(c, got->out_bytes), "in_bytes",
-				measured(c, got->in_bytes), "resent_bytes",
-				measured(c, got->resent_bytes),
+				neighbor_run_measured(c, got->out_bytes),
+				"in_bytes",
+				neighbor_run_measured(c, got->in_bytes),
+				"resent_bytes",
+				neighbor_run_measured(c, got->resent_bytes),
 				"expected_out_bytes",
 				(json_int_t)due->out_bytes, "expected_in_bytes",
 				(json_int_t)due->in_bytes));
@@ -134,9 +137,9 @@ put_wires(json_t *o, const struct comparison *c)
 	}
 	json_object_set_new(o, "wire", array);
 	json_object_set_new(o, "byte_ratio",
-	    ratio((double)sum[1], (double)sum[0]));
+	    neighbor_run_ratio((double)sum[1], (double)sum[0]));
 	json_object_set_new(o, "load_bound",
-	    ratio((double)fullest[1], (double)fullest[0]));
+	    neighbor_run_ratio((double)fullest[1], (double)fullest[0]));
 }
 
 static void
@@ -162,8 +165,9 @@ neighbor_report(const struct comparison *c)
 	json_object_set_new(o, "bytes", json_integer((json_int_t)most));
 	json_object_set_new(o, "edges",
 	    json_integer((json_int_t)p->promises_count));
-	json_object_set_new(o, "density", ratio((double)distinct, pairs));
-	put_wires(o, c);
+	json_object_set_new(o, "density",
+	    neighbor_run_ratio((double)distinct, pairs));
+	neighbor_run_put_wires(o, c);
 	/* A random graph's builder says what bytes may be expected to be
 	 * saved. */
 	for (size_t i = 0; i < p->notes_count; i++)

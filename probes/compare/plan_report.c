@@ -42,7 +42,7 @@ plan_report_begin(const struct world *w, const struct conf *c)
 
 /* Transports of a step, or of all, each once. */
 static char *
-vias(const struct plan *p, int step)
+plan_report_vias(const struct plan *p, int step)
 {
 	int used[PLAN_VIA_MAX] = { 0 };
 	struct strbuf sb = { 0 };
@@ -59,7 +59,7 @@ vias(const struct plan *p, int step)
 }
 
 static void
-footprint(const struct plan *p, int step, uint64_t *ret_bytes,
+plan_report_footprint(const struct plan *p, int step, uint64_t *ret_bytes,
     uint64_t *ret_messages)
 {
 	*ret_bytes = *ret_messages = 0;
@@ -72,13 +72,13 @@ footprint(const struct plan *p, int step, uint64_t *ret_bytes,
 
 /* A step alone moves what it moves; the whole is judged by what it is for. */
 static uint64_t
-volume(const struct subject *r, int step)
+plan_report_volume(const struct subject *r, int step)
 {
 	uint64_t bytes, messages;
 
 	if (step < 0)
 		return r->bytes;
-	footprint(r->plan, step, &bytes, &messages);
+	plan_report_footprint(r->plan, step, &bytes, &messages);
 	return bytes;
 }
 
@@ -92,7 +92,7 @@ plan_report_interval(const struct timing *t)
 }
 
 static void
-put_times(json_t *o, const struct trial *t, const struct timing *tm,
+plan_report_put_times(json_t *o, const struct trial *t, const struct timing *tm,
     uint64_t bytes)
 {
 	struct hist *h = xcalloc(1, sizeof(*h));
@@ -130,7 +130,7 @@ put_times(json_t *o, const struct trial *t, const struct timing *tm,
 /* Bytes between nodes: what the plan has there in all its runs, and what was
  * seen of it. */
 static json_t *
-carried(const struct subject *r, const struct trial *t, int step)
+plan_report_carried(const struct subject *r, const struct trial *t, int step)
 {
 	const int *nodes = r->team->nodes;
 	double bytes = 0;
@@ -146,24 +146,25 @@ carried(const struct subject *r, const struct trial *t, int step)
 }
 
 static json_t *
-trial_record(const struct subject *r, const struct trial *t, int step)
+plan_report_trial_record(const struct subject *r, const struct trial *t,
+    int step)
 {
 	const struct plan *p = r->plan;
 	const char *of = step < 0 ? "whole" : "step";
-	char *via = vias(p, step);
+	char *via = plan_report_vias(p, step);
 	json_t *notes = json_object(), *o;
 	uint64_t bytes, messages;
 	struct rail_stats places;
 	struct timing tm;
 
 	timing_of(t->samples, t->count, &tm);
-	footprint(p, step, &bytes, &messages);
+	plan_report_footprint(p, step, &bytes, &messages);
 	o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:I, s:s}",
 	    "probe", r->probe, "plan", p->title, "of",
 	    step == SUBJECT_CONCURRENT ? "concurrent" : of, "device",
 	    r->team->ops->name, "via", via, "ranks", r->team->ranks, "messages",
 	    (json_int_t)messages, "footprint_bytes", (json_int_t)bytes, "bytes",
-	    (json_int_t)volume(r, step), "unit", "s");
+	    (json_int_t)plan_report_volume(r, step), "unit", "s");
 	free(via);
 	if (step >= 0)
 		json_object_set_new(o, "step", json_integer(step));
@@ -177,7 +178,7 @@ trial_record(const struct subject *r, const struct trial *t, int step)
 			json_object_set_new(o, "groups",
 			    json_integer(r->groups));
 	}
-	put_times(o, t, &tm, volume(r, step));
+	plan_report_put_times(o, t, &tm, plan_report_volume(r, step));
 	json_object_set_new(o, "memory_bytes_per_s",
 	    record_number(r->memory_bytes_per_s));
 	json_object_set_new(o, "above_memory",
@@ -226,9 +227,9 @@ plan_report_trial(struct plan_report *pr, const struct subject *r,
 
 	if (pr == NULL)
 		return;
-	bytes = volume(r, step);
-	record = trial_record(r, t, step);
-	seen = carried(r, t, step);
+	bytes = plan_report_volume(r, step);
+	record = plan_report_trial_record(r, t, step);
+	seen = plan_report_carried(r, t, step);
 	if (seen != NULL && json_object_get(seen, "verdict") != NULL)
 		plan_report_note(pr, PLAN_REPORT_BAD, CAUSE_WRONG_NETWORK,
 		    member_text(seen, "text"));
@@ -236,7 +237,7 @@ plan_report_trial(struct plan_report *pr, const struct subject *r,
 		json_object_set_new(record, "carried", seen);
 	emit_put(pr->emit, record);
 	timing_of(t->samples, t->count, &tm);
-	footprint(r->plan, step, &moved, &messages);
+	plan_report_footprint(r->plan, step, &moved, &messages);
 	table_cell(pr->table, "%s", step <= 0 ? r->plan->title : "");
 	if (step < 0)
 		table_cell(pr->table, "all");
@@ -244,7 +245,7 @@ plan_report_trial(struct plan_report *pr, const struct subject *r,
 		table_cell(pr->table, "%s k=%d", r->pattern, r->k);
 	else
 		table_cell(pr->table, "%d", step);
-	via = vias(r->plan, step);
+	via = plan_report_vias(r->plan, step);
 	table_cell(pr->table, "%s", via);
 	free(via);
 	table_cell(pr->table, "%llu", (unsigned long long)bytes);

@@ -13,7 +13,7 @@
 #include "probes/pattern/builders.h"
 
 static void
-note_config(struct session *s, const struct err *err)
+plans_note_config(struct session *s, const struct err *err)
 {
 	plan_report_note(&s->report, PLAN_REPORT_WRONG, CAUSE_CONFIG,
 	    err->text);
@@ -22,19 +22,19 @@ note_config(struct session *s, const struct err *err)
 /* ---- tuned paths: all within this rank; the others wait asleep ---- */
 
 static void
-curve_record_cb(void *arg, json_t *record)
+plans_curve_record_cb(void *arg, json_t *record)
 {
 	emit_put(((struct session *)arg)->report.emit, record);
 }
 
 static void
-curve_line_cb(void *arg, const char *text)
+plans_curve_line_cb(void *arg, const char *text)
 {
 	strbuf_addf(&((struct session *)arg)->report.remarks, "%s\n", text);
 }
 
 static int
-is_curve(const struct session *s, const struct pattern *pt)
+plans_is_curve(const struct session *s, const struct pattern *pt)
 {
 	return pt == &pattern_multipath && curve_wanted(s->conf);
 }
@@ -42,14 +42,14 @@ is_curve(const struct session *s, const struct pattern *pt)
 /* ---- one plan ---- */
 
 static int
-is_tuned(const struct session *s, const struct pattern *pt)
+plans_is_tuned(const struct session *s, const struct pattern *pt)
 {
 	return probe_of(pt)->is_tuned &&
 	    strcmp(conf_string(s->conf, pt->name, "tune"), "auto") == 0;
 }
 
 static void
-run_one_cb(const struct pattern *pt, void *arg)
+plans_run_one_cb(const struct pattern *pt, void *arg)
 {
 	struct session *s = arg;
 	struct pattern_site site = session_site(s);
@@ -58,23 +58,24 @@ run_one_cb(const struct pattern *pt, void *arg)
 	struct plan *p;
 	int rc;
 
-	if (is_curve(s, pt)) {
+	if (plans_is_curve(s, pt)) {
 		rc = curve_run(s->conf,
-		    &(struct curve_out){ curve_record_cb, curve_line_cb, s },
+		    &(struct curve_out){ plans_curve_record_cb,
+			plans_curve_line_cb, s },
 		    &err);
 		if (rc == -EBADMSG)
 			plan_report_note(&s->report, PLAN_REPORT_BAD,
 			    CAUSE_WRONG_DATA, err.text);
 		else if (rc < 0)
-			note_config(s, &err);
+			plans_note_config(s, &err);
 		return;
 	}
-	if (is_tuned(s, pt))
+	if (plans_is_tuned(s, pt))
 		rc = tuning_choose(s, &p, &err);
 	else
 		rc = pattern_build(pt, s->conf, &site, &p, &err);
 	if (rc < 0) {
-		note_config(s, &err);
+		plans_note_config(s, &err);
 		return;
 	}
 	if (session_check(s, pt->name, p) < 0)
@@ -88,32 +89,32 @@ run_one_cb(const struct pattern *pt, void *arg)
 /* Whether it can be built: what is wrong with the last of a campaign's plans
  * is said before the first is measured. */
 static void
-try_one_cb(const struct pattern *pt, void *arg)
+plans_try_one_cb(const struct pattern *pt, void *arg)
 {
 	struct session *s = arg;
 	struct pattern_site site = session_site(s);
 	struct err err;
 	struct plan *p;
 
-	if (is_curve(s, pt) || is_tuned(s, pt))
+	if (plans_is_curve(s, pt) || plans_is_tuned(s, pt))
 		return; /* each has its own way to a plan */
 	if (pattern_build(pt, s->conf, &site, &p, &err) < 0)
-		note_config(s, &err);
+		plans_note_config(s, &err);
 	else
 		plan_free(p);
 }
 
 static void
-each_variant(struct session *s, const struct pattern *pt, sweep_cb use)
+plans_each_variant(struct session *s, const struct pattern *pt, sweep_cb use)
 {
 	struct err err;
 
 	if (sweep_each(s->conf, pt, use, s, &err) < 0)
-		note_config(s, &err);
+		plans_note_config(s, &err);
 }
 
 static int
-is_wanted(const struct session *s, const struct pattern *pt,
+plans_is_wanted(const struct session *s, const struct pattern *pt,
     const struct pattern *only)
 {
 	return only == NULL ? conf_has_section(s->conf, pt->name) : pt == only;
@@ -138,22 +139,22 @@ plans_run(struct world *w, const struct plans_ask *ask,
 	name = conf_string(s.conf, "measure", "machine");
 	if (name[0] != '\0' &&
 	    machine_load(name, NULL, 0, &s.machine, &err) < 0)
-		note_config(&s, &err);
+		plans_note_config(&s, &err);
 	/* A single plan reports its own error. */
 	try_first = s.report.status == 0 &&
 	    (ask->only == NULL ||
 		conf_string(s.conf, "measure", "vary")[0] != '\0' ||
 		conf_string(s.conf, "measure", "sizes")[0] != '\0');
 	for (size_t i = 0; try_first && patterns[i] != NULL; i++)
-		if (is_wanted(&s, patterns[i], ask->only))
-			each_variant(&s, patterns[i], try_one_cb);
+		if (plans_is_wanted(&s, patterns[i], ask->only))
+			plans_each_variant(&s, patterns[i], plans_try_one_cb);
 	fine = s.report.status == 0;
 	for (size_t i = 0; fine && patterns[i] != NULL; i++) {
-		if (!is_wanted(&s, patterns[i], ask->only))
+		if (!plans_is_wanted(&s, patterns[i], ask->only))
 			continue;
 		if (probe_of(patterns[i])->is_tuned)
 			tuning_bounds(&s);
-		each_variant(&s, patterns[i], run_one_cb);
+		plans_each_variant(&s, patterns[i], plans_run_one_cb);
 	}
 	session_measure_together(&s);
 	if (ask->table && s.report.rows > 0)

@@ -15,7 +15,7 @@
 /* ---- groups ---- */
 
 static void
-group_describe(const struct comparison *c, struct subject *r)
+probe_group_describe(const struct comparison *c, struct subject *r)
 {
 	const char *section = pattern_group.name;
 
@@ -27,12 +27,12 @@ group_describe(const struct comparison *c, struct subject *r)
 }
 
 static const struct probe probe_group = { .pattern = &pattern_group,
-	.describe = group_describe };
+	.describe = probe_group_describe };
 
 /* ---- collectives ---- */
 
 static void
-put_number(json_t *o, const char *name, double x)
+probe_put_number(json_t *o, const char *name, double x)
 {
 	json_object_set_new(o, name,
 	    isfinite(x) && x > 0 ? json_real(x) : json_null());
@@ -43,7 +43,7 @@ put_number(json_t *o, const char *name, double x)
  * bytes of a vector, which are the same. Also where there is nothing to
  * compare with. */
 static void
-collective_report(const struct comparison *c)
+probe_collective_report(const struct comparison *c)
 {
 	const struct beside *x = &c->besides[0];
 	const char *name = c->subject.probe, *of;
@@ -59,14 +59,14 @@ collective_report(const struct comparison *c)
 		json_object_set_new(o, "baseline_impl",
 		    json_string(x->baseline->impl));
 	json_object_set_new(o, "bytes", json_integer((json_int_t)bytes));
-	put_number(o, "seconds", ab_timing_median_s(&x->turns, 0));
-	put_number(o, "throughput", own);
+	probe_put_number(o, "seconds", ab_timing_median_s(&x->turns, 0));
+	probe_put_number(o, "throughput", own);
 	if (x->baseline != NULL)
-		put_number(o, "baseline_throughput",
+		probe_put_number(o, "baseline_throughput",
 		    bytes / ab_timing_median_s(&x->turns, 1));
 	if (bound > 0) {
-		put_number(o, "bound", bound);
-		put_number(o, "bound_ratio", own / bound);
+		probe_put_number(o, "bound", bound);
+		probe_put_number(o, "bound_ratio", own / bound);
 	}
 	emit_put(c->report->emit, o);
 	plan_report_speedup_text(x, &c->report->remarks);
@@ -76,17 +76,17 @@ static const struct probe probe_collective = { .pattern = &pattern_collective,
 	.baselines = { &baseline_collective },
 	.take_turns = 1,
 	.is_tuned = 1,
-	.report = collective_report };
+	.report = probe_collective_report };
 
 static const struct probe probe_allreduce = { .pattern = &pattern_allreduce,
 	.baselines = { &baseline_collective },
-	.report = collective_report };
+	.report = probe_collective_report };
 
 /* ---- sparse patterns ---- */
 
 /* What tells one pattern from another; of the file only its own name. */
 static void
-sparse_report(const struct comparison *c)
+probe_sparse_report(const struct comparison *c)
 {
 	const char *section = pattern_sparse.name;
 	const struct beside *x = &c->besides[0];
@@ -116,7 +116,7 @@ sparse_report(const struct comparison *c)
 
 static const struct probe probe_sparse = { .pattern = &pattern_sparse,
 	.baselines = { &baseline_alltoallv },
-	.report = sparse_report };
+	.report = probe_sparse_report };
 
 /* ---- the table ---- */
 

@@ -15,7 +15,7 @@
 #include "probes/topology/local.h"
 
 static void
-place_meet(struct place *node, int with)
+rail_stats_place_meet(struct place *node, int with)
 {
 	node->partner = node->partner == RAIL_STATS_NOBODY ||
 		node->partner == with
@@ -24,7 +24,7 @@ place_meet(struct place *node, int with)
 }
 
 static void
-longer(double *s, double other_s)
+rail_stats_longer(double *s, double other_s)
 {
 	if (!(*s >= other_s))
 		*s = other_s;
@@ -32,7 +32,7 @@ longer(double *s, double other_s)
 
 /* Nodes that take part, each by its own clock. */
 static void
-time_nodes(struct rail_stats *p, const double *rank_s)
+rail_stats_time_nodes(struct rail_stats *p, const double *rank_s)
 {
 	const struct subject *r = p->subject;
 
@@ -44,9 +44,10 @@ time_nodes(struct rail_stats *p, const double *rank_s)
 			    (isfinite(n->memory_per_s) ? n->memory_per_s : 0);
 		if (n->sent + n->received + n->own == 0)
 			continue;
-		longer(&n->s, rank_s[i]);
+		rail_stats_longer(&n->s, rank_s[i]);
 		if (r->predicted_rank_s != NULL)
-			longer(&n->predicted_s, r->predicted_rank_s[i]);
+			rail_stats_longer(&n->predicted_s,
+			    r->predicted_rank_s[i]);
 	}
 	for (int i = 0; i < r->world->nodes; i++) {
 		struct place *n = &p->nodes[i];
@@ -59,7 +60,7 @@ time_nodes(struct rail_stats *p, const double *rank_s)
 
 /* A rail is as good as at its worst node. */
 static void
-rate_lanes(struct rail_stats *p)
+rail_stats_rate_lanes(struct rail_stats *p)
 {
 	int ranks = p->subject->team->ranks;
 	double *sorted = xcalloc((size_t)ranks, sizeof(*sorted)), sound;
@@ -95,7 +96,7 @@ rate_lanes(struct rail_stats *p)
 }
 
 static struct place *
-places_new(size_t count)
+rail_stats_places_new(size_t count)
 {
 	struct place *list = xcalloc(count, sizeof(*list));
 
@@ -117,9 +118,9 @@ rail_stats_count(const struct subject *r, const struct trial *t, int step,
 	int *seen = xcalloc((size_t)r->world->nodes, sizeof(*seen));
 
 	*ret = (struct rail_stats){ .subject = r,
-		.nodes = places_new((size_t)r->world->nodes),
-		.rails = places_new(ranks),
-		.lanes = places_new(ranks),
+		.nodes = rail_stats_places_new((size_t)r->world->nodes),
+		.rails = rail_stats_places_new(ranks),
+		.lanes = rail_stats_places_new(ranks),
 		.rail = xcalloc(ranks, sizeof(int)) };
 	for (size_t i = 0; i < ranks; i++) {
 		ret->rail[i] = seen[node[i]]++;
@@ -140,8 +141,8 @@ rail_stats_count(const struct subject *r, const struct trial *t, int step,
 			ret->nodes[from].own += tr->bytes;
 		if (from == to)
 			continue;
-		place_meet(&ret->nodes[from], to);
-		place_meet(&ret->nodes[to], from);
+		rail_stats_place_meet(&ret->nodes[from], to);
+		rail_stats_place_meet(&ret->nodes[to], from);
 		ret->nodes[from].sent += tr->bytes;
 		ret->rails[ret->rail[tr->src]].sent += tr->bytes;
 		ret->lanes[tr->src].sent += tr->bytes;
@@ -151,8 +152,8 @@ rail_stats_count(const struct subject *r, const struct trial *t, int step,
 		if (t->rank_best_s == NULL)
 			continue;
 		s = fmax(t->rank_best_s[tr->src], t->rank_best_s[tr->dst]);
-		longer(&ret->lanes[tr->src].s, s);
-		longer(&ret->lanes[tr->dst].s, s);
+		rail_stats_longer(&ret->lanes[tr->src].s, s);
+		rail_stats_longer(&ret->lanes[tr->dst].s, s);
 	}
 	for (size_t i = 0; i < t->count; i++) {
 		int rank = t->samples[i].rank;
@@ -160,9 +161,9 @@ rail_stats_count(const struct subject *r, const struct trial *t, int step,
 		ret->nodes[node[rank]].slowest++;
 		ret->rails[ret->rail[rank]].slowest++;
 	}
-	rate_lanes(ret);
+	rail_stats_rate_lanes(ret);
 	if (t->rank_s != NULL && step == SUBJECT_WHOLE)
-		time_nodes(ret, t->rank_s);
+		rail_stats_time_nodes(ret, t->rank_s);
 }
 
 void
@@ -185,32 +186,33 @@ rail_stats_nic(int rail)
 }
 
 static void
-put_known(json_t *o, const char *name, double x)
+rail_stats_put_known(json_t *o, const char *name, double x)
 {
 	if (isfinite(x))
 		json_object_set_new(o, name, json_real(x));
 }
 
 static json_t *
-place_json(const struct place *pl)
+rail_stats_place_json(const struct place *pl)
 {
 	json_t *o = json_pack("{s:I, s:I, s:i}", "sent_bytes",
 	    (json_int_t)pl->sent, "received_bytes", (json_int_t)pl->received,
 	    "slowest", pl->slowest);
 
-	put_known(o, "seconds", pl->s);
-	put_known(o, "predicted", pl->predicted_s);
-	put_known(o, "bandwidth", pl->per_s);
-	put_known(o, "ratio", pl->ratio);
+	rail_stats_put_known(o, "seconds", pl->s);
+	rail_stats_put_known(o, "predicted", pl->predicted_s);
+	rail_stats_put_known(o, "bandwidth", pl->per_s);
+	rail_stats_put_known(o, "ratio", pl->ratio);
 	if (pl->own > 0)
-		put_known(o, "memory_ratio", pl->per_s / pl->memory_per_s);
+		rail_stats_put_known(o, "memory_ratio",
+		    pl->per_s / pl->memory_per_s);
 	return o;
 }
 
 /* The ratio up to which lanes are listed: of more than there are rows for, the
  * worst. */
 static double
-lanes_worst(const struct rail_stats *p)
+rail_stats_lanes_worst(const struct rail_stats *p)
 {
 	size_t count = 0, ranks = (size_t)p->subject->team->ranks;
 	double *ratios, at = INFINITY;
@@ -232,10 +234,10 @@ rail_stats_put(const struct rail_stats *p, json_t *record)
 	const struct subject *r = p->subject;
 	const struct world *w = r->world;
 	json_t *nodes = json_array(), *rails = json_array();
-	double worst = lanes_worst(p);
+	double worst = rail_stats_lanes_worst(p);
 
 	for (int i = 0; i < w->nodes && i < REPORT_NODES_MAX; i++) {
-		json_t *one = place_json(&p->nodes[i]);
+		json_t *one = rail_stats_place_json(&p->nodes[i]);
 		int with = p->nodes[i].partner;
 
 		json_object_set_new(one, "node", json_string(w->names[i]));
@@ -252,7 +254,7 @@ rail_stats_put(const struct rail_stats *p, json_t *record)
 
 		if (p->rails[i].sent + p->rails[i].received == 0)
 			continue;
-		one = place_json(&p->rails[i]);
+		one = rail_stats_place_json(&p->rails[i]);
 		json_object_set_new(one, "rail", json_integer(i));
 		if (nic != NULL)
 			json_object_set_new(one, "nic", json_string(nic));

@@ -36,7 +36,7 @@ struct order {
 };
 
 static void
-share(const struct session *s, void *data, size_t bytes)
+session_share(const struct session *s, void *data, size_t bytes)
 {
 	MPI_Request req;
 
@@ -50,7 +50,7 @@ share(const struct session *s, void *data, size_t bytes)
 }
 
 static void
-order_fill(const struct session *s, struct order *o)
+session_order_fill(const struct session *s, struct order *o)
 {
 	const struct conf *c = s->conf;
 
@@ -72,7 +72,7 @@ order_fill(const struct session *s, struct order *o)
 /* ---- one plan, on all ranks ---- */
 
 static void
-drop_kept(struct session *s)
+session_drop_kept(struct session *s)
 {
 	while (s->kept_count > 0) {
 		exec_free(s->kept[--s->kept_count].exec);
@@ -94,14 +94,14 @@ session_refuse(struct session *s, const char *probe, const struct plan *p,
 
 /* The device of the campaign is opened once. */
 static int
-exec_open(struct session *s, const struct order *o, struct comparison *c,
-    struct err *err)
+session_exec_open(struct session *s, const struct order *o,
+    struct comparison *c, struct err *err)
 {
 	uint64_t start_ns;
 	int rc = 0;
 
 	if (s->team == NULL || strcmp(s->device, o->device) != 0) {
-		drop_kept(s);
+		session_drop_kept(s);
 		team_close(s->team);
 		s->team = NULL;
 		snprintf(s->device, sizeof(s->device), "%s", o->device);
@@ -128,7 +128,7 @@ session_site(const struct session *s)
 /* How many ranks a node has, where each has as many, side by side, as a machine
  * numbers them; 0: they lie otherwise. */
 static uint32_t
-ranks_a_node(const struct transport_team *team)
+session_ranks_a_node(const struct transport_team *team)
 {
 	uint32_t a_node = 1, count = (uint32_t)team->ranks;
 
@@ -145,11 +145,11 @@ ranks_a_node(const struct transport_team *team)
  * cannot have them so, it is made for ranks as the machine numbers them, and is
  * not used for verdicts. */
 static void
-predict(const struct session *s, const struct comparison *c, struct subject *r,
-    double **ret_rank_s)
+session_predict(const struct session *s, const struct comparison *c,
+    struct subject *r, double **ret_rank_s)
 {
 	const struct machine *m = s->machine;
-	uint32_t a_node = ranks_a_node(s->team);
+	uint32_t a_node = session_ranks_a_node(s->team);
 	struct machine as, fit;
 	struct predict pr;
 	struct err err;
@@ -181,7 +181,7 @@ predict(const struct session *s, const struct comparison *c, struct subject *r,
 
 /* Takes p. */
 static void
-run_plan(struct session *s, const struct order *o, struct plan *p,
+session_run_plan(struct session *s, const struct order *o, struct plan *p,
     struct session_outcome *ret)
 {
 	struct comparison c = { .probe = probe_of(patterns[o->pattern]),
@@ -196,7 +196,7 @@ run_plan(struct session *s, const struct order *o, struct plan *p,
 	r->world = s->world;
 	r->probe = patterns[o->pattern]->name;
 	r->plan = p;
-	rc = exec_open(s, o, &c, &err);
+	rc = session_exec_open(s, o, &c, &err);
 	if (rc < 0) {
 		if (first && !o->brief)
 			session_refuse(s, r->probe, p, rc, err.text);
@@ -214,7 +214,7 @@ run_plan(struct session *s, const struct order *o, struct plan *p,
 		c.bounds = &s->bounds;
 		c.machine = s->machine;
 		if (!o->brief)
-			predict(s, &c, r, &rank_s);
+			session_predict(s, &c, r, &rank_s);
 		if (!o->brief && c.probe->describe != NULL)
 			c.probe->describe(&c, r);
 	}
@@ -251,7 +251,8 @@ run_plan(struct session *s, const struct order *o, struct plan *p,
 
 /* Each plan's data is proven as if it had been alone. */
 static int
-prove_together(struct session *s, struct exec *const *list, uint64_t data)
+session_prove_together(struct session *s, struct exec *const *list,
+    uint64_t data)
 {
 	struct exec_fault f;
 	int rc = 0;
@@ -276,7 +277,7 @@ prove_together(struct session *s, struct exec *const *list, uint64_t data)
 }
 
 static void
-run_together(struct session *s, const struct order *o)
+session_run_together(struct session *s, const struct order *o)
 {
 	struct exec **list = xcalloc(s->kept_count + 1, sizeof(struct exec *));
 	struct subject r = { .world = s->world,
@@ -304,9 +305,10 @@ run_together(struct session *s, const struct order *o)
 	r.memory_bytes_per_s = trial_memory(s->team, compare_largest(all),
 	    NULL);
 	compare_volume(&r);
-	if (prove_together(s, list, 1) == 0) {
+	if (session_prove_together(s, list, 1) == 0) {
 		trial_time_all(s->team, list, s->kept_count, &o->ask, &t);
-		if (prove_together(s, list, 2) == 0 && s->world->rank == 0)
+		if (session_prove_together(s, list, 2) == 0 &&
+		    s->world->rank == 0)
 			plan_report_trial(&s->report, &r, &t,
 			    SUBJECT_CONCURRENT);
 	}
@@ -336,7 +338,7 @@ session_check(struct session *s, const char *probe, const struct plan *p)
 /* To all, and run it; takes p. Notes of the plan stay with rank 0, which
  * reports them. */
 static void
-send_plan(struct session *s, struct order *o, const struct pattern *pt,
+session_send_plan(struct session *s, struct order *o, const struct pattern *pt,
     struct plan *p, struct session_outcome *ret)
 {
 	size_t bytes;
@@ -347,10 +349,10 @@ send_plan(struct session *s, struct order *o, const struct pattern *pt,
 	o->plan_bytes = bytes;
 	while (patterns[o->pattern] != pt)
 		o->pattern++;
-	share(s, o, sizeof(*o));
-	share(s, packed, bytes);
+	session_share(s, o, sizeof(*o));
+	session_share(s, packed, bytes);
 	free(packed);
-	run_plan(s, o, p, ret);
+	session_run_plan(s, o, p, ret);
 }
 
 void
@@ -359,9 +361,9 @@ session_measure(struct session *s, const struct pattern *pt, struct plan *p,
 {
 	struct order o;
 
-	order_fill(s, &o);
+	session_order_fill(s, &o);
 	o.take_turns = probe_of(pt)->take_turns;
-	send_plan(s, &o, pt, p, ret);
+	session_send_plan(s, &o, pt, p, ret);
 }
 
 void
@@ -370,13 +372,13 @@ session_measure_briefly(struct session *s, const struct session_brief *b,
 {
 	struct order o;
 
-	order_fill(s, &o);
+	session_order_fill(s, &o);
 	o.brief = 1;
 	o.steps = o.keep = 0;
 	o.take_turns = b->turns;
 	o.ask.warmup = 0; /* the proof was one */
 	o.ask.iterations = b->times;
-	send_plan(s, &o, b->pattern, p, ret);
+	session_send_plan(s, &o, b->pattern, p, ret);
 }
 
 void
@@ -386,10 +388,10 @@ session_measure_together(struct session *s)
 
 	if (s->kept_count < 2)
 		return;
-	order_fill(s, &o);
+	session_order_fill(s, &o);
 	o.what = ORDER_TOGETHER;
-	share(s, &o, sizeof(o));
-	run_together(s, &o);
+	session_share(s, &o, sizeof(o));
+	session_run_together(s, &o);
 }
 
 void
@@ -397,7 +399,7 @@ session_end(struct session *s, int status)
 {
 	struct order o = { .what = ORDER_END, .status = status };
 
-	share(s, &o, sizeof(o));
+	session_share(s, &o, sizeof(o));
 }
 
 /* ---- the others ---- */
@@ -409,16 +411,17 @@ session_follow(struct session *s)
 	void *packed;
 
 	for (;;) {
-		share(s, &o, sizeof(o));
+		session_share(s, &o, sizeof(o));
 		if (o.what == ORDER_END)
 			return o.status;
 		if (o.what == ORDER_TOGETHER) {
-			run_together(s, &o);
+			session_run_together(s, &o);
 			continue;
 		}
 		packed = xcalloc(o.plan_bytes, 1);
-		share(s, packed, o.plan_bytes);
-		run_plan(s, &o, plan_unpack(packed, o.plan_bytes), NULL);
+		session_share(s, packed, o.plan_bytes);
+		session_run_plan(s, &o, plan_unpack(packed, o.plan_bytes),
+		    NULL);
 		free(packed);
 	}
 }
@@ -426,7 +429,7 @@ session_follow(struct session *s)
 void
 session_close(struct session *s)
 {
-	drop_kept(s);
+	session_drop_kept(s);
 	team_close(s->team);
 	machine_free(s->machine);
 	machine_free(s->seen);

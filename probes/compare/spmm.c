@@ -41,7 +41,7 @@ struct spmm {
 };
 
 static void
-share(const struct transport_team *team, void *data, size_t bytes)
+spmm_share(const struct transport_team *team, void *data, size_t bytes)
 {
 	for (size_t at = 0; at < bytes; at += SHARE_PIECE) {
 		size_t n = bytes - at < SHARE_PIECE ? bytes - at : SHARE_PIECE;
@@ -53,26 +53,27 @@ share(const struct transport_team *team, void *data, size_t bytes)
 
 /* At every rank what rank 0 has in from. */
 static void *
-share_copy(const struct transport_team *team, const void *from, size_t bytes)
+spmm_share_copy(const struct transport_team *team, const void *from,
+    size_t bytes)
 {
 	void *copy = xcalloc(bytes + 1, 1);
 
 	if (team->rank == 0 && bytes > 0)
 		memcpy(copy, from, bytes);
-	share(team, copy, bytes);
+	spmm_share(team, copy, bytes);
 	return copy;
 }
 
 /* A rank that gives nothing has no buffer for its own rows. */
 static int
-gives_nothing(const struct spmm *s)
+spmm_gives_nothing(const struct spmm *s)
 {
 	return s->c->subject.plan->bufs[0].bytes[s->team->rank] == 0;
 }
 
 /* Blocks are where the exchange leaves them. */
 static void
-blocks_find(struct spmm *s)
+spmm_blocks_find(struct spmm *s)
 {
 	const struct plan *p = s->c->subject.plan;
 	uint32_t ranks = (uint32_t)s->team->ranks;
@@ -92,14 +93,14 @@ blocks_find(struct spmm *s)
 	for (uint32_t src = 0; src < ranks; src++)
 		s->blocks[1][src] = baseline_neighbor_block(s->baseline, src);
 	s->blocks[1][rank] = baseline_neighbor_send(s->baseline);
-	for (int i = 0; gives_nothing(s) && i < AB_TIMING_SIDES; i++)
+	for (int i = 0; spmm_gives_nothing(s) && i < AB_TIMING_SIDES; i++)
 		s->blocks[i][rank] =
 		    xcalloc((size_t)(s->hi - s->lo) * s->columns + 1,
 			sizeof(double));
 }
 
 static double
-b_at(const struct spmm *s, uint32_t row, uint32_t column)
+spmm_b_at(const struct spmm *s, uint32_t row, uint32_t column)
 {
 	uint64_t place = (uint64_t)row * s->columns + column;
 
@@ -107,7 +108,7 @@ b_at(const struct spmm *s, uint32_t row, uint32_t column)
 }
 
 static void
-multiply(struct spmm *s, int side)
+spmm_multiply(struct spmm *s, int side)
 {
 	uint32_t ranks = (uint32_t)s->team->ranks, width = s->columns;
 
@@ -132,7 +133,7 @@ multiply(struct spmm *s, int side)
 
 /* In the order in which multiply adds. */
 static int
-compare(const struct spmm *s)
+spmm_compare(const struct spmm *s)
 {
 	const double *c = s->product;
 
@@ -143,7 +144,7 @@ compare(const struct spmm *s)
 			for (size_t i = s->m.starts[row];
 			     i < s->m.starts[row + 1]; i++)
 				want += s->m.values[i] *
-				    b_at(s, s->m.columns[i], k);
+				    spmm_b_at(s, s->m.columns[i], k);
 			if (*c++ != want)
 				return -EBADMSG;
 		}
@@ -151,27 +152,27 @@ compare(const struct spmm *s)
 }
 
 static void
-plan_cb(void *arg)
+spmm_plan_cb(void *arg)
 {
 	struct spmm *s = arg;
 
 	compare_run_plan_cb(s->c);
-	multiply(s, 0);
+	spmm_multiply(s, 0);
 }
 
 static void
-baseline_cb(void *arg)
+spmm_baseline_cb(void *arg)
 {
 	struct spmm *s = arg;
 
 	s->baseline->row->run(s->baseline);
-	multiply(s, 1);
+	spmm_multiply(s, 1);
 }
 
 /* One product of each side with numbers that it has not had before: 0, or
  * -EBADMSG on every rank and which side it was in. */
 static int
-prove(struct spmm *s, uint64_t seed, struct err *err)
+spmm_prove(struct spmm *s, uint64_t seed, struct err *err)
 {
 	int rc = 0;
 
@@ -181,10 +182,10 @@ prove(struct spmm *s, uint64_t seed, struct err *err)
 
 		for (uint32_t row = s->lo; row < s->hi; row++)
 			for (uint32_t k = 0; k < s->columns; k++)
-				*b++ = b_at(s, row, k);
+				*b++ = spmm_b_at(s, row, k);
 		MPI_DO(MPI_Barrier(s->team->comm));
-		(i == 0 ? plan_cb : baseline_cb)(s);
-		rc = transport_agree(s->team, compare(s));
+		(i == 0 ? spmm_plan_cb : spmm_baseline_cb)(s);
+		rc = transport_agree(s->team, spmm_compare(s));
 		if (rc < 0)
 			err_say(err, "wrong product by %s",
 			    i == 0 ? "the plan" : s->baseline->name);
@@ -199,7 +200,7 @@ prove(struct spmm *s, uint64_t seed, struct err *err)
  * with set-up, for as many products as were measured; repay the products until
  * set-up has paid, NAN: never. */
 static void
-report(const struct spmm *s, double plan_s)
+spmm_report(const struct spmm *s, double plan_s)
 {
 	const struct subject *r = &s->c->subject;
 	const struct ab_timing *v = &s->beside.turns;
@@ -246,7 +247,7 @@ report(const struct spmm *s, double plan_s)
 /* All ranks: both sides turn by turn, proven before and after. m is wanted at
  * rank 0 only. */
 static int
-multiply_in_turns(struct spmm *s, const struct csr *m, struct err *err)
+spmm_multiply_in_turns(struct spmm *s, const struct csr *m, struct err *err)
 {
 	uint32_t ranks = (uint32_t)s->team->ranks;
 	uint32_t rank = (uint32_t)s->team->rank;
@@ -258,31 +259,31 @@ multiply_in_turns(struct spmm *s, const struct csr *m, struct err *err)
 		size[0] = m->rows;
 		size[1] = m->nonzeros;
 	}
-	share(s->team, size, sizeof(size));
+	spmm_share(s->team, size, sizeof(size));
 	s->m.rows = (uint32_t)size[0];
 	s->m.nonzeros = (size_t)size[1];
-	s->m.starts = share_copy(s->team, m->starts,
+	s->m.starts = spmm_share_copy(s->team, m->starts,
 	    (size_t)(size[0] + 1) * sizeof(*m->starts));
-	s->m.columns = share_copy(s->team, m->columns,
+	s->m.columns = spmm_share_copy(s->team, m->columns,
 	    (size_t)size[1] * sizeof(*m->columns));
-	s->m.values = share_copy(s->team, m->values,
+	s->m.values = spmm_share_copy(s->team, m->values,
 	    (size_t)size[1] * sizeof(*m->values));
 	s->lo = csr_block(&s->m, ranks, rank);
 	s->hi = csr_block(&s->m, ranks, rank + 1);
 	s->product = xcalloc((size_t)(s->hi - s->lo) * s->columns + 1,
 	    sizeof(*s->product));
-	blocks_find(s);
+	spmm_blocks_find(s);
 	s->beside.baseline = s->baseline; /* stays the comparison's */
-	rc = prove(s, 1, err);
+	rc = spmm_prove(s, 1, err);
 	if (rc == 0) {
 		compare_time(s->c, &s->beside,
 		    (struct ab_timing_side[AB_TIMING_SIDES]){
-			{ .run = plan_cb, .arg = s },
-			{ .run = baseline_cb, .arg = s } });
-		rc = prove(s, 2, err);
+			{ .run = spmm_plan_cb, .arg = s },
+			{ .run = spmm_baseline_cb, .arg = s } });
+		rc = spmm_prove(s, 2, err);
 	}
 	for (int i = 0; i < AB_TIMING_SIDES; i++) {
-		if (gives_nothing(s))
+		if (spmm_gives_nothing(s))
 			free(s->blocks[i][rank]);
 		free(s->blocks[i]);
 	}
@@ -328,9 +329,9 @@ spmm_measure(struct comparison *c)
 		    "to itself",
 		    s.team->ops->name);
 	if (rc == 0) {
-		rc = multiply_in_turns(&s, &nb.matrix, &err);
+		rc = spmm_multiply_in_turns(&s, &nb.matrix, &err);
 		if (rc == 0 && c->report != NULL)
-			report(&s, plan_s);
+			spmm_report(&s, plan_s);
 		ab_timing_clear(&s.beside.turns);
 		csr_clear(&s.m);
 	}

@@ -41,7 +41,7 @@ stripe_speedup(const struct subject *r, const struct beside *x)
 }
 
 static double
-steps_s(const struct comparison *c)
+stripe_run_steps_s(const struct comparison *c)
 {
 	double sum = 0;
 
@@ -53,7 +53,8 @@ steps_s(const struct comparison *c)
 
 /* Into the record of the speed-up over the direct transfer. */
 static void
-put_rails(json_t *o, const struct comparison *c, struct strbuf *ret_weak)
+stripe_run_put_rails(json_t *o, const struct comparison *c,
+    struct strbuf *ret_weak)
 {
 	double direct_per_s = (double)c->subject.bytes /
 	    ab_timing_median_s(&c->besides[0].turns, 1);
@@ -113,14 +114,15 @@ stripe_report(const struct comparison *c)
 		json_object_set_new(o, "via", json_string(via.text));
 		json_object_set_new(o, "efficiency", record_number(efficiency));
 		json_object_set_new(o, "steps_seconds",
-		    record_number(steps_s(c)));
-		put_rails(o, c, &weak);
+		    record_number(stripe_run_steps_s(c)));
+		stripe_run_put_rails(o, c, &weak);
 		emit_put(c->report->emit, o);
 		strbuf_addf(lines,
 		    "striping over direct: %.2f times as fast, efficiency "
 		    "%.2f; %.2f of the sum of its steps alone",
 		    over_direct.median_middle_s, efficiency,
-		    ab_timing_median_s(&direct->turns, 0) / steps_s(c));
+		    ab_timing_median_s(&direct->turns, 0) /
+			stripe_run_steps_s(c));
 		if (sync->baseline != NULL)
 			strbuf_addf(lines,
 			    "; %.2f times as fast as synchronous",

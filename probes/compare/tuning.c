@@ -40,7 +40,7 @@
 
 /* Do consecutive ranks share a node? Else two groups are not two nodes. */
 static int
-is_in_blocks(const struct session *s, uint32_t g)
+tuning_is_in_blocks(const struct session *s, uint32_t g)
 {
 	const struct transport_team *tm = s->team;
 
@@ -52,7 +52,7 @@ is_in_blocks(const struct session *s, uint32_t g)
 
 /* Of a probe's options with a gap between them; words is changed. */
 static int
-plan_of(const struct session *s, const struct pattern *pt, char *words,
+tuning_plan_of(const struct session *s, const struct pattern *pt, char *words,
     const char *gap, struct plan **ret)
 {
 	char *list[WORDS_MAX], *save = NULL;
@@ -106,14 +106,14 @@ tuning_bounds(struct session *s)
 		pt = pattern_find(text);
 		/* With too few nodes there is no other neighbour, which is no
 		 * error. */
-		if (plan_of(s, pt, words, " ", &p) == 0) {
+		if (tuning_plan_of(s, pt, words, " ", &p) == 0) {
 			if (session_check(s, pt->name, p) == 0)
 				session_measure(s, pt, p, &outcome);
 			else
 				plan_free(p);
 		}
 		if (outcome.fastest_s > 0 &&
-		    is_in_blocks(s, s->bounds.per_node))
+		    tuning_is_in_blocks(s, s->bounds.per_node))
 			bounds_learn(&s->bounds, which, bytes,
 			    outcome.fastest_s);
 		free(text);
@@ -128,7 +128,8 @@ tuning_bounds(struct session *s)
 /* Median seconds of a probe, its options with ';' between them; NAN where it
  * cannot run here. */
 static double __attribute__((format(printf, 3, 4)))
-time_of(struct session *s, const struct pattern *pt, const char *fmt, ...)
+tuning_time_of(struct session *s, const struct pattern *pt, const char *fmt,
+    ...)
 {
 	const struct session_brief brief = { pt, 0, RATE_TIMES };
 	struct session_outcome outcome = { .median_s = NAN };
@@ -139,17 +140,17 @@ time_of(struct session *s, const struct pattern *pt, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (plan_of(s, pt, text, ";", &p) == 0)
+	if (tuning_plan_of(s, pt, text, ";", &p) == 0)
 		session_measure_briefly(s, &brief, p, &outcome);
 	return outcome.median_s;
 }
 
 /* From k ranks to those that come g later, so many bytes each. */
 static double
-rail_s(struct session *s, uint32_t g, uint32_t k, uint64_t bytes,
+tuning_rail_s(struct session *s, uint32_t g, uint32_t k, uint64_t bytes,
     const char *via)
 {
-	return time_of(s, &pattern_group,
+	return tuning_time_of(s, &pattern_group,
 	    "pattern=rail;n=2;g=%u;k=%u;count=%llu;type=byte;via=%s", g, k,
 	    (unsigned long long)bytes, via);
 }
@@ -158,9 +159,9 @@ rail_s(struct session *s, uint32_t g, uint32_t k, uint64_t bytes,
  * start at the same moment, so one way would seem too short. In so many pieces
  * that follow each other. */
 static double
-there_s(struct session *s, uint32_t to, unsigned pieces, const char *via)
+tuning_there_s(struct session *s, uint32_t to, unsigned pieces, const char *via)
 {
-	return time_of(s, &pattern_compose,
+	return tuning_time_of(s, &pattern_compose,
 		   "buffers=send:in:1,there:temp:1,recv:out:1;count=%u;"
 		   "depth=%u;via=%s;steps=multicast send of 0 to there of %u | "
 		   "fence | multicast there of %u to recv of 0",
@@ -170,41 +171,41 @@ there_s(struct session *s, uint32_t to, unsigned pieces, const char *via)
 
 /* Bytes per second of all k together; short_s: of a few bytes. */
 static double
-rail_per_s(struct session *s, uint32_t g, uint32_t k, double short_s,
+tuning_rail_per_s(struct session *s, uint32_t g, uint32_t k, double short_s,
     const char *via)
 {
 	uint64_t bytes = BYTES_FIRST;
-	double seconds = rail_s(s, g, k, bytes, via);
+	double seconds = tuning_rail_s(s, g, k, bytes, via);
 
 	while (seconds < LONG_ENOUGH && bytes < BYTES_MAX) {
 		bytes *= 8;
-		seconds = rail_s(s, g, k, bytes, via);
+		seconds = tuning_rail_s(s, g, k, bytes, via);
 	}
 	return measured_machine_per_s((double)bytes * k, seconds, short_s);
 }
 
 /* One pair of ranks that are g apart, and k of them. */
 static void
-measure_ways(struct session *s, uint32_t one_g, uint32_t g, uint32_t k,
+tuning_measure_ways(struct session *s, uint32_t one_g, uint32_t g, uint32_t k,
     struct measured_machine_way ways[MACHINES_VIA_MAX])
 {
 	for (int i = 0; i < MACHINES_VIA_MAX; i++) {
 		const char *via = machines_vias[i];
 		struct measured_machine_way *w = &ways[i];
 
-		w->s = there_s(s, one_g, 1, via);
+		w->s = tuning_there_s(s, one_g, 1, via);
 		if (!isfinite(w->s))
 			continue;
-		w->one_per_s = rail_per_s(s, one_g, 1, w->s, via);
+		w->one_per_s = tuning_rail_per_s(s, one_g, 1, w->s, via);
 		w->many_per_s = k == 1 ? w->one_per_s
-				       : rail_per_s(s, g, k, w->s, via);
+				       : tuning_rail_per_s(s, g, k, w->s, via);
 	}
 }
 
 /* How many of the vendors' own links join the GPUs of a node's ranks; all of a
  * switch count for every pair that has it. */
 static void
-gpu_links(const char *const *pci, uint32_t ranks, uint16_t *ret)
+tuning_gpu_links(const char *const *pci, uint32_t ranks, uint16_t *ret)
 {
 	struct nvml_gpu *n = xcalloc(NVML_GPUS_MAX, sizeof(*n));
 	struct local *l = xcalloc(1, sizeof(*l));
@@ -238,7 +239,7 @@ gpu_links(const char *const *pci, uint32_t ranks, uint16_t *ret)
 
 /* The machine we are on, for the first node's ranks. */
 static int
-discover(const struct session *s, uint32_t ranks, struct machine **ret)
+tuning_discover(const struct session *s, uint32_t ranks, struct machine **ret)
 {
 	const char *pci[NVML_GPUS_MAX];
 	struct machine_gpus gpus = { pci, NULL };
@@ -250,7 +251,7 @@ discover(const struct session *s, uint32_t ranks, struct machine **ret)
 	for (uint32_t i = 0; i < ranks; i++)
 		pci[i] = s->team->pci[i];
 	links = xcalloc((size_t)ranks * ranks, sizeof(*links));
-	gpu_links(pci, ranks, links);
+	tuning_gpu_links(pci, ranks, links);
 	gpus.links = links;
 	rc = machine_discover("", ranks, &gpus, ret);
 	free(links);
@@ -260,7 +261,7 @@ discover(const struct session *s, uint32_t ranks, struct machine **ret)
 /* Once, s->seen for tuning and to predict collectives; it stays NULL where its
  * rates cannot be taken, or a machine is named. */
 static void
-measure_machine(struct session *s)
+tuning_measure_machine(struct session *s)
 {
 	struct measured_machine r = { .ranks = (uint32_t)s->world->size,
 		.nodes = (uint32_t)s->world->nodes };
@@ -274,7 +275,7 @@ measure_machine(struct session *s)
 	if (s->machine != NULL || s->seen != NULL ||
 	    conf_given(s->conf, SECTION, "machine"))
 		return;
-	if (plan_of(s, &pattern_self, words, ";", &p) < 0)
+	if (tuning_plan_of(s, &pattern_self, words, ";", &p) < 0)
 		return;
 	/* This opens the device too. */
 	session_measure_briefly(s, &brief, p, &outcome);
@@ -284,9 +285,9 @@ measure_machine(struct session *s)
 	/* Consecutive ranks of a node; 1 where they are dealt in another way.
 	 */
 	r.per_node = r.ranks / r.nodes;
-	if (r.ranks % r.nodes != 0 || !is_in_blocks(s, r.per_node))
+	if (r.ranks % r.nodes != 0 || !tuning_is_in_blocks(s, r.per_node))
 		r.per_node = 1;
-	if (discover(s, r.per_node, &s->seen) < 0)
+	if (tuning_discover(s, r.per_node, &s->seen) < 0)
 		return;
 	/* The first rank on another node than rank 0's; 0: there is none. */
 	for (int i = s->team->ranks - 1; i > 0; i--)
@@ -297,12 +298,13 @@ measure_machine(struct session *s)
 	for (int i = 0; i < MACHINES_VIA_MAX; i++)
 		r.near[i].s = r.far[i].s = NAN;
 	if (half > 0)
-		measure_ways(s, 1, half, half, r.near);
+		tuning_measure_ways(s, 1, half, half, r.near);
 	if (far > 0)
-		measure_ways(s, far, far, far == r.per_node ? far : 1, r.far);
+		tuning_measure_ways(s, far, far, far == r.per_node ? far : 1,
+		    r.far);
 	if (isfinite(way[MACHINES_MPI].s))
 		r.step_s = measured_machine_step_s(way[MACHINES_MPI].s,
-		    there_s(s, far > 0 ? far : 1, PIECES,
+		    tuning_there_s(s, far > 0 ? far : 1, PIECES,
 			machines_vias[MACHINES_MPI]),
 		    PIECES);
 	measured_machine_set(&r, s->seen);
@@ -316,7 +318,7 @@ measure_machine(struct session *s)
 
 /* Bytes of a block for every rank. */
 static double
-data_of(const struct session *s)
+tuning_data_of(const struct session *s)
 {
 	const struct conf *c = s->conf;
 
@@ -327,7 +329,8 @@ data_of(const struct session *s)
 }
 
 static void
-keep(json_t *tried, const char *words, double predicted_s, double seconds)
+tuning_keep(json_t *tried, const char *words, double predicted_s,
+    double seconds)
 {
 	json_array_append_new(tried,
 	    json_pack("{s:s, s:o, s:o}", "words", words, "predicted",
@@ -336,7 +339,7 @@ keep(json_t *tried, const char *words, double predicted_s, double seconds)
 
 /* What is fastest, into the record; 0 where none could run. */
 static int
-measure_all(struct session *s, const struct tune *t, json_t *record)
+tuning_measure_all(struct session *s, const struct tune *t, json_t *record)
 {
 	const struct session_brief brief = { &pattern_collective, 1,
 		SHAPE_TIMES };
@@ -366,7 +369,7 @@ measure_all(struct session *s, const struct tune *t, json_t *record)
 	}
 	/* All that was measured, in its order, and the best that were not. */
 	for (uint32_t i = 0; i < c.count; i++)
-		keep(tried, c.tries[i].words, c.tries[i].predicted_s,
+		tuning_keep(tried, c.tries[i].words, c.tries[i].predicted_s,
 		    c.tries[i].seconds);
 	for (uint32_t i = 0; i < t->count && i < KEPT_MAX; i++) {
 		uint32_t k = 0;
@@ -375,7 +378,8 @@ measure_all(struct session *s, const struct tune *t, json_t *record)
 		    strcmp(c.tries[k].words, t->rows[i].words) != 0)
 			k++;
 		if (k == c.count)
-			keep(tried, t->rows[i].words, t->rows[i].time_s, NAN);
+			tuning_keep(tried, t->rows[i].words, t->rows[i].time_s,
+			    NAN);
 	}
 	ran = c.best != NULL;
 	json_object_set_new(record, "choice",
@@ -390,13 +394,14 @@ tuning_choose(struct session *s, struct plan **ret, struct err *err)
 	const char *path = conf_string(s->conf, SECTION, "table");
 	char *asked = tune_asked(s->conf);
 	struct tune_cache_key key = { conf_string(s->conf, SECTION, "machine"),
-		asked, (uint32_t)s->world->size, tune_cache_class(data_of(s)) };
+		asked, (uint32_t)s->world->size,
+		tune_cache_class(tuning_data_of(s)) };
 	struct pattern_site site;
 	json_t *record = NULL;
 	struct tune t;
 	int rc = 0;
 
-	measure_machine(s);
+	tuning_measure_machine(s);
 	site = session_site(s);
 	if (key.machine[0] == '\0')
 		key.machine = s->machine != NULL ? s->machine->name
@@ -409,8 +414,8 @@ tuning_choose(struct session *s, struct plan **ret, struct err *err)
 		rc = tune_choose(s->conf, &site, &t, err);
 		if (rc < 0)
 			goto out;
-		record = tune_cache_record(&key, data_of(s));
-		if (!measure_all(s, &t, record))
+		record = tune_cache_record(&key, tuning_data_of(s));
+		if (!tuning_measure_all(s, &t, record))
 			json_object_set_new(record, "why",
 			    json_string("predicted"));
 		else if (path[0] != '\0' &&

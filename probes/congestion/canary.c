@@ -18,7 +18,7 @@
 #define SLOWEST_NS_PER_BYTE 80
 
 static uint64_t
-stuck_limit_ns(const struct canary *c)
+canary_stuck_limit_ns(const struct canary *c)
 {
 	return c->world->stuck_ns == 0 ? 0
 				       : c->world->stuck_ns +
@@ -29,10 +29,10 @@ stuck_limit_ns(const struct canary *c)
 /* Sends in one direction what an exchange of two would send in both, and an
  * empty message back when it has arrived: both ranks take the same time. */
 static void
-op_one_way(struct canary *c)
+canary_op_one_way(struct canary *c)
 {
 	struct control_peers peers = { names_tests[c->test].name, c->comm,
-		&c->left, 1, stuck_limit_ns(c) };
+		&c->left, 1, canary_stuck_limit_ns(c) };
 	int n = (int)c->bytes, count = 0;
 
 	for (int i = 0; i < 2 * c->window; i++)
@@ -55,17 +55,17 @@ op_one_way(struct canary *c)
 
 /* Irecv, Isend with both neighbours, window messages each; all of them. */
 static void
-op_exchange(struct canary *c)
+canary_op_exchange(struct canary *c)
 {
 	int sides[2] = { c->left, c->right };
 	struct control_peers peers = { names_tests[c->test].name, c->comm,
-		sides, 2, stuck_limit_ns(c) };
+		sides, 2, canary_stuck_limit_ns(c) };
 	int n = (int)c->bytes, count = 0;
 	char *from_left = c->recv;
 	char *from_right = c->recv + c->bytes * (size_t)c->window;
 
 	if (c->way != CANARY_BOTH_WAYS) {
-		op_one_way(c);
+		canary_op_one_way(c);
 		return;
 	}
 	for (int i = 0; i < c->window; i++) {
@@ -84,21 +84,21 @@ op_exchange(struct canary *c)
 }
 
 static void
-op_exchange_sync(struct canary *c)
+canary_op_exchange_sync(struct canary *c)
 {
-	op_exchange(c);
+	canary_op_exchange(c);
 	MPI_DO(MPI_Barrier(c->comm));
 }
 
 /* The messages of all senders at once, and an empty one back to each when all
  * have arrived, so that no sender's next operation delays this one. */
 static void
-op_incast(struct canary *c)
+canary_op_incast(struct canary *c)
 {
 	struct control_peers peers = { names_tests[c->test].name, c->comm,
 		c->way == CANARY_RECEIVES ? c->senders : &c->left,
 		c->way == CANARY_RECEIVES ? c->sender_count : 1,
-		stuck_limit_ns(c) };
+		canary_stuck_limit_ns(c) };
 	int n = (int)c->bytes, count = 0;
 
 	for (int i = 0; i < c->window; i++)
@@ -124,7 +124,7 @@ op_incast(struct canary *c)
 
 /* What the left neighbour has for its right, and the other way round. */
 static void
-op_get(struct canary *c)
+canary_op_get(struct canary *c)
 {
 	int n = (int)c->bytes;
 
@@ -139,7 +139,7 @@ op_get(struct canary *c)
 /* Into the neighbours' windows, behind what they have to send: as it came from
  * their right or their left. All messages of a side land in one place. */
 static void
-op_put(struct canary *c)
+canary_op_put(struct canary *c)
 {
 	int n = (int)c->bytes;
 
@@ -154,48 +154,52 @@ op_put(struct canary *c)
 }
 
 static void
-op_allreduce(struct canary *c)
+canary_op_allreduce(struct canary *c)
 {
 	MPI_DO(
 	    MPI_Allreduce(c->send, c->recv, 1, MPI_DOUBLE, MPI_SUM, c->comm));
 }
 
 static void
-op_alltoall(struct canary *c)
+canary_op_alltoall(struct canary *c)
 {
 	MPI_DO(MPI_Alltoall(c->send, (int)c->bytes, MPI_BYTE, c->recv,
 	    (int)c->bytes, MPI_BYTE, c->comm));
 }
 
 static double
-ring_bytes(const struct canary *c)
+canary_ring_bytes(const struct canary *c)
 {
 	return 2.0 * c->window * (double)c->bytes;
 }
 
 static double
-alltoall_bytes(const struct canary *c)
+canary_alltoall_bytes(const struct canary *c)
 {
 	return (double)c->bytes * (c->size - 1);
 }
 
 /* At the one that measures, who sends none: what the others send to it. */
 static double
-incast_bytes(const struct canary *c)
+canary_incast_bytes(const struct canary *c)
 {
 	return (double)c->sender_count * c->window * (double)c->bytes;
 }
 
 const struct canary_ops canary_ops[CANARY_MAX] = {
-	[CANARY_LAT] = { 1, 0, 1, 0, op_exchange, ring_bytes },
-	[CANARY_GET_LAT] = { 1, 0, 1, 1, op_get, ring_bytes },
-	[CANARY_BW] = { 1, 0, 0, 0, op_exchange, ring_bytes },
-	[CANARY_PUT_BW] = { 1, 0, 0, 1, op_put, ring_bytes },
-	[CANARY_BW_SYNC] = { 1, 0, 0, 0, op_exchange_sync, ring_bytes },
-	[CANARY_NATURAL_BW] = { 1, 1, 0, 0, op_exchange, ring_bytes },
-	[CANARY_ALLREDUCE] = { 0, 0, 0, 0, op_allreduce, ring_bytes },
-	[CANARY_ALLTOALL] = { 0, 0, 0, 0, op_alltoall, alltoall_bytes },
-	[CANARY_INCAST] = { 0, 0, 0, 0, op_incast, incast_bytes },
+	[CANARY_LAT] = { 1, 0, 1, 0, canary_op_exchange, canary_ring_bytes },
+	[CANARY_GET_LAT] = { 1, 0, 1, 1, canary_op_get, canary_ring_bytes },
+	[CANARY_BW] = { 1, 0, 0, 0, canary_op_exchange, canary_ring_bytes },
+	[CANARY_PUT_BW] = { 1, 0, 0, 1, canary_op_put, canary_ring_bytes },
+	[CANARY_BW_SYNC] = { 1, 0, 0, 0, canary_op_exchange_sync,
+	    canary_ring_bytes },
+	[CANARY_NATURAL_BW] = { 1, 1, 0, 0, canary_op_exchange,
+	    canary_ring_bytes },
+	[CANARY_ALLREDUCE] = { 0, 0, 0, 0, canary_op_allreduce,
+	    canary_ring_bytes },
+	[CANARY_ALLTOALL] = { 0, 0, 0, 0, canary_op_alltoall,
+	    canary_alltoall_bytes },
+	[CANARY_INCAST] = { 0, 0, 0, 0, canary_op_incast, canary_incast_bytes },
 };
 
 int
@@ -323,7 +327,7 @@ canary_value(const struct canary *c, double elapsed_s)
 
 /* Byte at an offset of what a rank sends to one of its sides or peers. */
 static char
-pattern(int rank, int to, size_t offset)
+canary_pattern(int rank, int to, size_t offset)
 {
 	uint64_t x = (uint64_t)rank * 131 + (uint64_t)to * 31 + offset;
 
@@ -331,18 +335,18 @@ pattern(int rank, int to, size_t offset)
 }
 
 static void
-fill(char *at, size_t bytes, int rank, int to)
+canary_fill(char *at, size_t bytes, int rank, int to)
 {
 	for (size_t i = 0; i < bytes; i++)
-		at[i] = pattern(rank, to, i);
+		at[i] = canary_pattern(rank, to, i);
 }
 
 /* First offset that differs, or -1. */
 static long
-compare(const char *at, size_t bytes, int rank, int to)
+canary_compare(const char *at, size_t bytes, int rank, int to)
 {
 	for (size_t i = 0; i < bytes; i++)
-		if (at[i] != pattern(rank, to, i))
+		if (at[i] != canary_pattern(rank, to, i))
 			return (long)i;
 	return -1;
 }
@@ -350,13 +354,13 @@ compare(const char *at, size_t bytes, int rank, int to)
 enum { TO_LEFT, TO_RIGHT };
 
 static long
-check_ring(struct canary *c)
+canary_check_ring(struct canary *c)
 {
 	int messages = canary_ops[c->test].onesided ? 1 : c->window;
 	long bad;
 
-	fill(c->send, c->bytes, c->rank, TO_LEFT);
-	fill(c->send + c->bytes, c->bytes, c->rank, TO_RIGHT);
+	canary_fill(c->send, c->bytes, c->rank, TO_LEFT);
+	canary_fill(c->send + c->bytes, c->bytes, c->rank, TO_RIGHT);
 	memset(c->recv, 0, 2 * c->bytes * (size_t)messages);
 	/* Without a barrier a late neighbour would be read or written before it
 	 * has filled its buffer, or overwritten before it has read it. */
@@ -370,7 +374,7 @@ check_ring(struct canary *c)
 	for (int i = 0; i < 2 * messages; i++) {
 		int from_right = i >= messages;
 
-		bad = compare(c->recv + c->bytes * (size_t)i, c->bytes,
+		bad = canary_compare(c->recv + c->bytes * (size_t)i, c->bytes,
 		    from_right ? c->right : c->left,
 		    from_right ? TO_LEFT : TO_RIGHT);
 		if (bad >= 0)
@@ -387,7 +391,7 @@ canary_check(struct canary *c)
 	long bad;
 
 	if (canary_ops[c->test].ring)
-		return check_ring(c);
+		return canary_check_ring(c);
 	if (c->test == CANARY_ALLREDUCE) {
 		memcpy(c->send, &mine, sizeof(mine));
 		canary_ops[c->test].once(c);
@@ -395,24 +399,25 @@ canary_check(struct canary *c)
 		return sum == want ? -1 : 0;
 	}
 	if (c->test == CANARY_INCAST) {
-		fill(c->send, c->bytes, c->rank, c->left);
+		canary_fill(c->send, c->bytes, c->rank, c->left);
 		memset(c->recv, 0,
 		    c->bytes * (size_t)(c->window * RING_SENDERS_MAX));
 		canary_ops[c->test].once(c);
 		for (int i = 0; i < c->window * c->sender_count; i++) {
-			bad = compare(c->recv + c->bytes * (size_t)i, c->bytes,
-			    c->senders[i % c->sender_count], c->rank);
+			bad = canary_compare(c->recv + c->bytes * (size_t)i,
+			    c->bytes, c->senders[i % c->sender_count], c->rank);
 			if (bad >= 0)
 				return bad + (long)c->bytes * i;
 		}
 		return -1;
 	}
 	for (int i = 0; i < c->size; i++)
-		fill(c->send + c->bytes * (size_t)i, c->bytes, c->rank, i);
+		canary_fill(c->send + c->bytes * (size_t)i, c->bytes, c->rank,
+		    i);
 	canary_ops[c->test].once(c);
 	for (int i = 0; i < c->size; i++) {
-		bad = compare(c->recv + c->bytes * (size_t)i, c->bytes, i,
-		    c->rank);
+		bad = canary_compare(c->recv + c->bytes * (size_t)i, c->bytes,
+		    i, c->rank);
 		if (bad >= 0)
 			return bad + (long)c->bytes * i;
 	}

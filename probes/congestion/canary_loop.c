@@ -25,7 +25,7 @@
 /* The same decision on all canaries: a test that one slice cannot do is not
  * measured. */
 static void
-open_test(struct canary_loop *m, int i)
+canary_loop_open_test(struct canary_loop *m, int i)
 {
 	struct canary_loop_test *t = &m->tests[i];
 	const struct settings *s = m->settings;
@@ -74,7 +74,7 @@ canary_loop_new(struct world *w, const struct settings *s)
 	m->rounds = rounds_new(w, s);
 	m->tests = xcalloc((size_t)s->test_count, sizeof(*m->tests));
 	for (int i = 0; i < s->test_count; i++)
-		open_test(m, i);
+		canary_loop_open_test(m, i);
 	m->started_ns = clk_ns();
 	return m;
 }
@@ -112,7 +112,8 @@ struct visit {
 
 /* part: how much of this test in this visit is done, 0 to 1. */
 static void
-put_progress(const struct canary_loop *m, const struct visit *v, double part)
+canary_loop_put_progress(const struct canary_loop *m, const struct visit *v,
+    double part)
 {
 	const struct settings *s = m->settings;
 	double units = settings_stretches(s) * s->test_count;
@@ -130,7 +131,7 @@ put_progress(const struct canary_loop *m, const struct visit *v, double part)
 /* ---- rounds ---- */
 
 static struct rounds_ask
-round_ask(const struct canary_loop *m, const struct visit *v)
+canary_loop_round_ask(const struct canary_loop *m, const struct visit *v)
 {
 	const struct settings *s = m->settings;
 	const struct test_counts *exact =
@@ -155,7 +156,7 @@ round_ask(const struct canary_loop *m, const struct visit *v)
 /* All rounds so far tell how many operations the next shall have: the first
  * look at a congested network can be far off. Every rank sees the same sums. */
 static void
-count_speed(const struct canary_loop *m, const struct visit *v,
+canary_loop_count_speed(const struct canary_loop *m, const struct visit *v,
     const struct rounds_result *res)
 {
 	struct canary_loop_cell *cell = v->cell;
@@ -173,13 +174,13 @@ count_speed(const struct canary_loop *m, const struct visit *v,
 
 /* Once per test and phase: known data, and the length of a round. */
 static void
-calibrate(struct canary_loop *m, const struct visit *v)
+canary_loop_calibrate(struct canary_loop *m, const struct visit *v)
 {
-	struct rounds_ask ask = round_ask(m, v);
+	struct rounds_ask ask = canary_loop_round_ask(m, v);
 	struct rounds_result *res = xcalloc(1, sizeof(*res));
 
 	rounds_calibrate(m->rounds, &ask, res);
-	count_speed(m, v, res);
+	canary_loop_count_speed(m, v, res);
 	if (res->timed_out) {
 		v->cell->cause = CAUSE_TIMEOUT;
 		v->cell->stopped_by = STOP_TIMEOUT;
@@ -195,8 +196,8 @@ calibrate(struct canary_loop *m, const struct visit *v)
 }
 
 static void
-count_ring(const struct canary_loop *m, const struct rounds_result *res,
-    int rate, struct canary_loop_rings *rings)
+canary_loop_count_ring(const struct canary_loop *m,
+    const struct rounds_result *res, int rate, struct canary_loop_rings *rings)
 {
 	double sum = 0, worst = NAN;
 	int n = 0;
@@ -222,7 +223,7 @@ count_ring(const struct canary_loop *m, const struct rounds_result *res,
 
 /* At the root: into the statistics, and as a record where wanted. */
 static void
-keep_round(const struct canary_loop *m, const struct visit *v,
+canary_loop_keep_round(const struct canary_loop *m, const struct visit *v,
     const struct rounds_result *res)
 {
 	enum canary_test test = m->settings->tests[v->test];
@@ -232,7 +233,8 @@ keep_round(const struct canary_loop *m, const struct visit *v,
 
 	tally_add(&v->cell->tally, v->number, &res->all, res->inverse);
 	if (res->ranks != NULL)
-		count_ring(m, res, canary_low_is_bad(test), &v->cell->rings);
+		canary_loop_count_ring(m, res, canary_low_is_bad(test),
+		    &v->cell->rings);
 	/* A rank's median is evidence on the pairs with both neighbours. */
 	for (int i = 0; pairs != NULL && i < m->world->group_size; i++) {
 		const struct rounds_rank *k = &res->ranks[i];
@@ -263,7 +265,7 @@ keep_round(const struct canary_loop *m, const struct visit *v,
 
 /* Rounds of one visit, until the root has seen enough. */
 static void
-run_rounds(struct canary_loop *m, struct visit *v)
+canary_loop_run_rounds(struct canary_loop *m, struct visit *v)
 {
 	const struct settings *s = m->settings;
 	enum canary_test test = s->tests[v->test];
@@ -275,7 +277,7 @@ run_rounds(struct canary_loop *m, struct visit *v)
 	int decision = STOP_GO_ON;
 
 	while (decision == STOP_GO_ON) {
-		struct rounds_ask ask = round_ask(m, v);
+		struct rounds_ask ask = canary_loop_round_ask(m, v);
 		struct stop_ask stop = { .settings = s,
 			.tally = &cell->tally,
 			.exact = s->exact ? &names_tests[test].gpcnet : NULL,
@@ -294,10 +296,10 @@ run_rounds(struct canary_loop *m, struct visit *v)
 				&m->tests[v->test].canary);
 		cell->cores.run_ns += res->cores.run_ns;
 		cell->cores.wait_ns += res->cores.wait_ns;
-		count_speed(m, v, res);
+		canary_loop_count_speed(m, v, res);
 		if (m->world->group_rank == 0) {
 			now_ns = clk_ns();
-			keep_round(m, v, res);
+			canary_loop_keep_round(m, v, res);
 			/* A node without a turn would not be measured. */
 			stop.rounds = v->rounds / turns;
 			stop.visit_ns = now_ns - started_ns;
@@ -307,7 +309,7 @@ run_rounds(struct canary_loop *m, struct visit *v)
 				decision = STOP_GO_ON;
 			if (now_ns - m->told_ns >= PROGRESS_GAP_NS) {
 				m->told_ns = now_ns;
-				put_progress(m, v,
+				canary_loop_put_progress(m, v,
 				    fmin(1,
 					(double)stop.visit_ns * s->visits /
 					    (double)s->time_ns));
@@ -335,7 +337,7 @@ struct told {
 };
 
 static enum cause
-told_cause(const struct told *t)
+canary_loop_told_cause(const struct told *t)
 {
 	if (t->timed_out)
 		return CAUSE_TIMEOUT;
@@ -344,7 +346,8 @@ told_cause(const struct told *t)
 
 /* The program gets its phase, its visit and the nodes of the canaries. */
 static void
-run_here(const struct canary_loop *m, const struct visit *v, struct told *ret)
+canary_loop_run_here(const struct canary_loop *m, const struct visit *v,
+    struct told *ret)
 {
 	const struct world *w = m->world;
 	struct strbuf env[ENV_COUNT] = { 0 };
@@ -376,7 +379,7 @@ run_here(const struct canary_loop *m, const struct visit *v, struct told *ret)
 /* At the root: all good times as one round, and a record of the run that
  * counts, the slowest, or else one that failed. number: of the run. */
 static enum cause
-keep_run(struct canary_loop *m, const struct visit *v, int number,
+canary_loop_keep_run(struct canary_loop *m, const struct visit *v, int number,
     const struct told *all)
 {
 	struct err *err = &m->tests[v->test].err;
@@ -392,15 +395,15 @@ keep_run(struct canary_loop *m, const struct visit *v, int number,
 
 		if (t->elapsed_s < 0)
 			continue;
-		if (told_cause(t) == CAUSE_NONE)
+		if (canary_loop_told_cause(t) == CAUSE_NONE)
 			hist_add(&round, t->elapsed_s);
 		if (worst == NULL ||
-		    (told_cause(worst) == CAUSE_NONE &&
-			(told_cause(t) != CAUSE_NONE ||
+		    (canary_loop_told_cause(worst) == CAUSE_NONE &&
+			(canary_loop_told_cause(t) != CAUSE_NONE ||
 			    t->elapsed_s > worst->elapsed_s)))
 			worst = t;
 	}
-	cause = told_cause(worst);
+	cause = canary_loop_told_cause(worst);
 	node = m->world->names[worst->node];
 	colon = worst->tail[0] == '\0' ? "" : ": ";
 	r = json_pack("{s:s, s:s, s:i, s:i, s:s, s:o, s:s, s:i}", "probe",
@@ -431,7 +434,7 @@ keep_run(struct canary_loop *m, const struct visit *v, int number,
  * every run is a record, and its time a sample. A run that fails ends the test
  * in this phase, and its cell has the cause. */
 static void
-run_commands(struct canary_loop *m, const struct visit *v)
+canary_loop_run_commands(struct canary_loop *m, const struct visit *v)
 {
 	const struct settings *s = m->settings;
 	const struct world *w = m->world;
@@ -452,12 +455,12 @@ run_commands(struct canary_loop *m, const struct visit *v)
 		/* Ranks without a program wait asleep. */
 		control_barrier(w->group);
 		if (runs)
-			run_here(m, v, &mine);
+			canary_loop_run_here(m, v, &mine);
 		control_barrier(w->group);
 		MPI_DO(MPI_Gather(&mine, sizeof(mine), MPI_BYTE, all,
 		    sizeof(mine), MPI_BYTE, 0, w->group));
 		if (root)
-			cause = (int)keep_run(m, v, i, all);
+			cause = (int)canary_loop_keep_run(m, v, i, all);
 		MPI_DO(MPI_Bcast(&cause, 1, MPI_INT, 0, w->group));
 		cell->rounds++;
 		if (cause != CAUSE_NONE)
@@ -465,7 +468,8 @@ run_commands(struct canary_loop *m, const struct visit *v)
 		if (runs)
 			hist_add(&cell->mine, mine.elapsed_s);
 		if (root)
-			put_progress(m, v, (i + 1.0) / s->command_repetitions);
+			canary_loop_put_progress(m, v,
+			    (i + 1.0) / s->command_repetitions);
 		relay_poll();
 	}
 	cell->cause = (enum cause)cause;
@@ -492,13 +496,13 @@ canary_loop_visit(struct canary_loop *m, enum phase phase, int visit,
 			continue;
 		if (m->settings->tests[i] == CANARY_COMMAND) {
 			control_watch(m->world, NULL);
-			run_commands(m, &v);
+			canary_loop_run_commands(m, &v);
 			continue;
 		}
 		if (cell->iterations == 0)
-			calibrate(m, &v);
+			canary_loop_calibrate(m, &v);
 		if (cell->cause == CAUSE_NONE)
-			run_rounds(m, &v);
+			canary_loop_run_rounds(m, &v);
 		/* Until run_stretch has seen all others come. */
 		control_watch(m->world,
 		    names_tests[m->settings->tests[i]].name);

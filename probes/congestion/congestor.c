@@ -24,7 +24,7 @@
 /* Pairwise exchange: with 2^n ranks the partner is rank ^ i, else the next
  * i'th to send to and the previous i'th to hear from. */
 static void
-load_alltoall(struct congestor_load *l)
+congestor_load_alltoall(struct congestor_load *l)
 {
 	int n = (int)l->bytes, even = (l->size & (l->size - 1)) == 0;
 
@@ -40,7 +40,7 @@ load_alltoall(struct congestor_load *l)
 }
 
 static void
-load_incast(struct congestor_load *l)
+congestor_load_incast(struct congestor_load *l)
 {
 	int n = (int)l->bytes;
 
@@ -55,7 +55,7 @@ load_incast(struct congestor_load *l)
 }
 
 static void
-load_bcast(struct congestor_load *l)
+congestor_load_bcast(struct congestor_load *l)
 {
 	int n = (int)l->bytes;
 
@@ -72,7 +72,7 @@ load_bcast(struct congestor_load *l)
 
 /* Each rank has a place of its own in the root's window. */
 static void
-load_put_incast(struct congestor_load *l)
+congestor_load_put_incast(struct congestor_load *l)
 {
 	int n = (int)l->bytes;
 
@@ -84,7 +84,7 @@ load_put_incast(struct congestor_load *l)
 }
 
 static void
-load_get_bcast(struct congestor_load *l)
+congestor_load_get_bcast(struct congestor_load *l)
 {
 	int n = (int)l->bytes;
 
@@ -95,32 +95,32 @@ load_get_bcast(struct congestor_load *l)
 }
 
 static void
-load_allreduce(struct congestor_load *l)
+congestor_load_allreduce(struct congestor_load *l)
 {
 	MPI_DO(MPI_Allreduce(l->send, l->recv, (int)(l->bytes / 8), MPI_DOUBLE,
 	    MPI_SUM, l->comm));
 }
 
 static size_t
-one_message(const struct congestor_load *l)
+congestor_one_message(const struct congestor_load *l)
 {
 	return l->bytes;
 }
 
 static size_t
-one_of_each(const struct congestor_load *l)
+congestor_one_of_each(const struct congestor_load *l)
 {
 	return l->rank == 0 ? l->bytes * (size_t)l->size : l->bytes;
 }
 
 static double
-moved_one(const struct congestor_load *l)
+congestor_moved_one(const struct congestor_load *l)
 {
 	return (double)l->bytes;
 }
 
 static double
-moved_to_all(const struct congestor_load *l)
+congestor_moved_to_all(const struct congestor_load *l)
 {
 	return (double)l->bytes * (l->size - 1);
 }
@@ -136,16 +136,18 @@ struct congestor_ops {
 };
 
 static const struct congestor_ops congestor_ops[CONGESTOR_MAX] = {
-	[CONGESTOR_ALLTOALL] = { 0, 0, one_message, load_alltoall,
-	    moved_to_all },
-	[CONGESTOR_INCAST] = { 0, 1, one_of_each, load_incast, moved_one },
-	[CONGESTOR_PUT_INCAST] = { 1, 1, one_of_each, load_put_incast,
-	    moved_one },
-	[CONGESTOR_GET_BCAST] = { 1, 1, one_message, load_get_bcast,
-	    moved_one },
-	[CONGESTOR_BCAST] = { 0, 1, one_message, load_bcast, moved_one },
-	[CONGESTOR_ALLREDUCE] = { 0, 0, one_message, load_allreduce,
-	    moved_one },
+	[CONGESTOR_ALLTOALL] = { 0, 0, congestor_one_message,
+	    congestor_load_alltoall, congestor_moved_to_all },
+	[CONGESTOR_INCAST] = { 0, 1, congestor_one_of_each,
+	    congestor_load_incast, congestor_moved_one },
+	[CONGESTOR_PUT_INCAST] = { 1, 1, congestor_one_of_each,
+	    congestor_load_put_incast, congestor_moved_one },
+	[CONGESTOR_GET_BCAST] = { 1, 1, congestor_one_message,
+	    congestor_load_get_bcast, congestor_moved_one },
+	[CONGESTOR_BCAST] = { 0, 1, congestor_one_message, congestor_load_bcast,
+	    congestor_moved_one },
+	[CONGESTOR_ALLREDUCE] = { 0, 0, congestor_one_message,
+	    congestor_load_allreduce, congestor_moved_one },
 };
 
 struct congestor_load *
@@ -219,7 +221,7 @@ struct shift {
 
 /* Tell the canaries when warm, then listen for their end. */
 static void
-meet_canaries(struct shift *sh)
+congestor_meet_canaries(struct shift *sh)
 {
 	const struct congestor_load *l = sh->load;
 	uint64_t age_ns = clk_ns() - sh->started_ns;
@@ -242,7 +244,7 @@ meet_canaries(struct shift *sh)
  * to BATCH_TARGET_NS at the speed of the slowest rank, at most twice as large.
  * 1: all stop. */
 static int
-agreed_to_stop(struct shift *sh)
+congestor_agreed_to_stop(struct shift *sh)
 {
 	struct congestor_load *l = sh->load;
 	double limit = AHEAD_BYTES_MAX / (double)(l->bytes * (size_t)l->size);
@@ -261,7 +263,7 @@ agreed_to_stop(struct shift *sh)
 /* A rate covers a batch and the wait for the agreement before it, so that a
  * sender is not faster than what its root takes in. */
 static void
-work(struct shift *sh)
+congestor_work(struct shift *sh)
 {
 	struct congestor_load *l = sh->load;
 	const struct congestor_ops *ops = &congestor_ops[l->kind];
@@ -278,14 +280,14 @@ work(struct shift *sh)
 		    !(ops->rooted && l->rank == 0))
 			l->wanted_bytes[sh->phase] += ops->moved_bytes(l) *
 			    operations;
-		if (agreed_to_stop(sh))
+		if (congestor_agreed_to_stop(sh))
 			break;
 		span_ns = clk_ns() - start_ns;
 		if (sh->warm && !(ops->rooted && l->rank == 0))
 			hist_add(&l->rates[sh->phase],
 			    ops->moved_bytes(l) * operations *
 				(double)CLK_NS_PER_S / (double)(span_ns + 1));
-		meet_canaries(sh);
+		congestor_meet_canaries(sh);
 		sh->agree_operations = operations;
 		sh->agree_in[0] = sh->until_ns > 0
 		    ? clk_ns() >= sh->until_ns
@@ -303,7 +305,7 @@ work(struct shift *sh)
 }
 
 static struct shift
-shift_new(struct congestor_load *l, enum phase phase)
+congestor_shift_new(struct congestor_load *l, enum phase phase)
 {
 	struct shift sh = { .load = l,
 		.phase = phase,
@@ -319,10 +321,10 @@ shift_new(struct congestor_load *l, enum phase phase)
 void
 congestor_run(struct congestor_load *l)
 {
-	struct shift sh = shift_new(l, PHASE_CONGESTED);
+	struct shift sh = congestor_shift_new(l, PHASE_CONGESTED);
 
 	if (l->opened)
-		work(&sh);
+		congestor_work(&sh);
 	/* A rank that stopped with its slice may not have seen the barrier
 	 * complete; one without a load takes part in it too. */
 	if (!sh.warm && sh.warm_req == MPI_REQUEST_NULL)
@@ -337,9 +339,9 @@ congestor_run(struct congestor_load *l)
 void
 congestor_run_alone(struct congestor_load *l, uint64_t span_ns)
 {
-	struct shift sh = shift_new(l, PHASE_ISOLATED);
+	struct shift sh = congestor_shift_new(l, PHASE_ISOLATED);
 
 	sh.until_ns = sh.started_ns + l->settings->load_warmup_ns + span_ns;
 	if (l->opened)
-		work(&sh);
+		congestor_work(&sh);
 }

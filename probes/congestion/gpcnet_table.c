@@ -29,7 +29,7 @@ gpcnet_table_init(struct gpcnet_table *t)
 }
 
 static double
-number(const json_t *record, const char *name)
+gpcnet_table_number(const json_t *record, const char *name)
 {
 	const json_t *v = json_object_get(record, name);
 
@@ -37,7 +37,7 @@ number(const json_t *record, const char *name)
 }
 
 static int
-is_time(int test)
+gpcnet_table_is_time(int test)
 {
 	return strcmp(names_tests[test].unit, "s") == 0;
 }
@@ -64,29 +64,33 @@ gpcnet_table_take(struct gpcnet_table *t, const json_t *record)
 		t->cells[test][p].known = 1;
 		for (int i = 0; i < GPCNET_COLUMNS; i++)
 			t->cells[test][p].column[i] =
-			    number(json_object_get(record, "rings"),
+			    gpcnet_table_number(json_object_get(record,
+						    "rings"),
 				ring_names[i]);
 		if (!t->exact)
-			t->cells[test][p].column[GPCNET_AVG] = number(record,
-			    "mean");
-		t->cells[test][p].column[GPCNET_99] = number(record,
-		    is_time(test) ? "p99" : "p01");
-		t->cells[test][p].column[GPCNET_999] = is_time(test)
-		    ? number(record, "p999")
-		    : number(json_object_get(record, "rings"), "p001");
+			t->cells[test][p].column[GPCNET_AVG] =
+			    gpcnet_table_number(record, "mean");
+		t->cells[test][p].column[GPCNET_99] =
+		    gpcnet_table_number(record,
+			gpcnet_table_is_time(test) ? "p99" : "p01");
+		t->cells[test][p].column[GPCNET_999] = gpcnet_table_is_time(
+							   test)
+		    ? gpcnet_table_number(record, "p999")
+		    : gpcnet_table_number(json_object_get(record, "rings"),
+			  "p001");
 	} else if (strcmp(probe, "impact") == 0) {
 		const json_t *interval = json_object_get(record, "interval");
 
 		of = member_text_or(record, "of", NULL);
 		p = strcmp(of, "p99") == 0;
-		t->impact[test][p].value = number(record, "value");
-		t->impact[test][p].lo = number(interval, "lo");
-		t->impact[test][p].hi = number(interval, "hi");
+		t->impact[test][p].value = gpcnet_table_number(record, "value");
+		t->impact[test][p].lo = gpcnet_table_number(interval, "lo");
+		t->impact[test][p].hi = gpcnet_table_number(interval, "hi");
 	}
 }
 
 static void
-print_bar(FILE *to, int width, int inner)
+gpcnet_table_print_bar(FILE *to, int width, int inner)
 {
 	for (int i = 0; i < width; i++)
 		fputc(i == 0 || i == width - 1 ||
@@ -99,18 +103,18 @@ print_bar(FILE *to, int width, int inner)
 
 /* A bar, and a title in the middle of the line. */
 static void
-print_title(FILE *to, int width, const char *title)
+gpcnet_table_print_title(FILE *to, int width, const char *title)
 {
 	int pad = width - 4 - (int)strlen(title);
 
 	fputc('\n', to);
-	print_bar(to, width, 0);
+	gpcnet_table_print_bar(to, width, 0);
 
 	fprintf(to, "| %*s%s%*s |\n", pad / 2, "", title, pad - pad / 2, "");
 }
 
 static void
-print_name(FILE *to, int test)
+gpcnet_table_print_name(FILE *to, int test)
 {
 	char name[64];
 
@@ -123,8 +127,8 @@ print_name(FILE *to, int test)
 
 /* One decimal as the reference, or a dash where there is no number. */
 static void
-print_phase(const struct gpcnet_table *t, FILE *to, enum phase phase,
-    const char *title)
+gpcnet_table_print_phase(const struct gpcnet_table *t, FILE *to,
+    enum phase phase, const char *title)
 {
 	static const char *const heads[GPCNET_COLUMNS] = { "Min", "Max", "Avg",
 		"Avg(Worst)", "99%", "99.9%" };
@@ -134,20 +138,20 @@ print_phase(const struct gpcnet_table *t, FILE *to, enum phase phase,
 		known += t->cells[i][phase].known;
 	if (known == 0)
 		return;
-	print_title(to, width, title);
-	print_bar(to, width, 1);
+	gpcnet_table_print_title(to, width, title);
+	gpcnet_table_print_bar(to, width, 1);
 	fprintf(to, "| %31s |", "Name");
 	for (int k = 0; k < GPCNET_COLUMNS; k++)
 		if (t->exact || k == GPCNET_AVG || k == GPCNET_99)
 			fprintf(to, " %12s |", heads[k]);
 	fprintf(to, " %12s |\n", "Units");
-	print_bar(to, width, 1);
+	gpcnet_table_print_bar(to, width, 1);
 	for (int i = 0; i < CANARY_MAX; i++) {
-		double scale = is_time(i) ? 1e6 : 1 / MIB;
+		double scale = gpcnet_table_is_time(i) ? 1e6 : 1 / MIB;
 
 		if (!t->cells[i][phase].known)
 			continue;
-		print_name(to, i);
+		gpcnet_table_print_name(to, i);
 		for (int k = 0; k < GPCNET_COLUMNS; k++) {
 			double x = t->cells[i][phase].column[k] * scale;
 
@@ -158,16 +162,17 @@ print_phase(const struct gpcnet_table *t, FILE *to, enum phase phase,
 			else
 				fprintf(to, " %12s |", "-");
 		}
-		fprintf(to, " %12s |\n", is_time(i) ? "usec" : "MiB/s/rank");
-		print_bar(to, width, 1);
+		fprintf(to, " %12s |\n",
+		    gpcnet_table_is_time(i) ? "usec" : "MiB/s/rank");
+		gpcnet_table_print_bar(to, width, 1);
 	}
 }
 
 /* What the records have: 2.4X, or with its interval 2.4X [2.2, 2.7]. */
 static void
-print_impact(const struct gpcnet_table *t, FILE *to)
+gpcnet_table_print_impact(const struct gpcnet_table *t, FILE *to)
 {
-	print_title(to, LINE,
+	gpcnet_table_print_title(to, LINE,
 	    "Network Tests running with Congestion Tests - Key Results");
 	fprintf(to, "%s| %31s | %42s |\n%s| %31s | %20s | %19s |\n%s", halves,
 	    "Name", "Congestion Impact Factor", halves, "", "Avg", "99%",
@@ -175,7 +180,7 @@ print_impact(const struct gpcnet_table *t, FILE *to)
 	for (int i = 0; i < CANARY_MAX; i++) {
 		if (!t->cells[i][PHASE_CONGESTED].known)
 			continue;
-		print_name(to, i);
+		gpcnet_table_print_name(to, i);
 		for (int k = 0; k < 2; k++) {
 			double x = t->impact[i][k].value;
 			double lo = t->impact[i][k].lo, hi = t->impact[i][k].hi;
@@ -215,11 +220,13 @@ gpcnet_table_print(const struct gpcnet_table *t, FILE *to)
 	    "   Lat = latency\n   BW = bandwidth\n"
 	    "   BW+Sync = bandwidth with barrier\n");
 
-	print_phase(t, to, PHASE_ISOLATED, "Isolated Network Tests");
-	print_phase(t, to, PHASE_PRODUCTION, "Network Tests beside other work");
+	gpcnet_table_print_phase(t, to, PHASE_ISOLATED,
+	    "Isolated Network Tests");
+	gpcnet_table_print_phase(t, to, PHASE_PRODUCTION,
+	    "Network Tests beside other work");
 	if (!t->congested)
 		return;
-	print_phase(t, to, PHASE_CONGESTED,
+	gpcnet_table_print_phase(t, to, PHASE_CONGESTED,
 	    "Network Tests running with Congestion Tests");
-	print_impact(t, to);
+	gpcnet_table_print_impact(t, to);
 }

@@ -22,7 +22,7 @@
 
 /* The nodes of a role as a host list: ten thousand of them fit in a line. */
 static json_t *
-role_nodes(const struct world *w, int role)
+report_role_nodes(const struct world *w, int role)
 {
 	const char **names = xcalloc((size_t)w->nodes, sizeof(*names));
 	json_t *list;
@@ -67,10 +67,11 @@ report_begin(const struct world *w, const struct settings *s,
 	mpi[strcspn(mpi, "\r\n")] = '\0';
 	for (int i = 0; i < w->nodes; i++)
 		json_array_append_new(nodes, json_string(w->names[i]));
-	json_object_set_new(roles, "canary", role_nodes(w, ROLES_CANARY));
+	json_object_set_new(roles, "canary",
+	    report_role_nodes(w, ROLES_CANARY));
 	for (int k = 0; k < s->kind_count; k++)
 		json_object_set_new(roles, names_congestors[s->kinds[k]].name,
-		    role_nodes(w, k));
+		    report_role_nodes(w, k));
 	return json_pack("{s:s, s:s, s:o, s:i, s:o, s:o, s:I, s:o}", "probe",
 	    "begin", "version", COALMINE_VERSION, "mpi",
 	    json_stringn(mpi, strnlen(mpi, 100)), "ranks", w->size, "nodes",
@@ -108,7 +109,7 @@ struct measured {
 
 /* Of more nodes than there are rows for: the worst by median. */
 static json_t *
-node_list(const struct measured *x)
+report_node_list(const struct measured *x)
 {
 	double bound = NAN, at = NAN, *p50, share;
 	json_t *list = json_array();
@@ -170,7 +171,7 @@ node_list(const struct measured *x)
 
 /* The score of every node: of its pairs, or of its own samples. */
 static json_t *
-node_scores(const struct measured *x)
+report_node_scores(const struct measured *x)
 {
 	const char **names = xcalloc((size_t)x->count, sizeof(*names));
 	double *q = xcalloc((size_t)x->count, sizeof(*q));
@@ -192,7 +193,7 @@ node_scores(const struct measured *x)
 
 /* The worst pairs, and all of them as a grid when their nodes are few. */
 static void
-put_pairs(json_t *r, const struct measured *x)
+report_put_pairs(json_t *r, const struct measured *x)
 {
 	struct pair_medians_row rows[RECORD_PAIRS_MAX];
 	char(*name)[WORLD_NAME_BYTES] = x->world->names;
@@ -251,7 +252,7 @@ put_pairs(json_t *r, const struct measured *x)
 /* ---- canaries ---- */
 
 static void
-put_cause(json_t *r, enum cause cause, const char *text)
+report_put_cause(json_t *r, enum cause cause, const char *text)
 {
 	if (cause == CAUSE_NONE)
 		return;
@@ -261,7 +262,7 @@ put_cause(json_t *r, enum cause cause, const char *text)
 }
 
 static json_t *
-interval(double level, double lo, double hi)
+report_interval(double level, double lo, double hi)
 {
 	if (!isfinite(lo) || !isfinite(hi))
 		return json_null();
@@ -270,7 +271,7 @@ interval(double level, double lo, double hi)
 
 /* Of what the ranks of a role have sent, at its root; all of them call it. */
 static json_t *
-carried_by(const struct world *w, double sent_bytes, double wanted_bytes)
+report_carried_by(const struct world *w, double sent_bytes, double wanted_bytes)
 {
 	double mine[] = { sent_bytes, wanted_bytes };
 	double sums[ARRAY_LEN(mine)] = { 0 };
@@ -298,7 +299,8 @@ report_canary(struct canary_loop *m, int i, enum phase phase)
 	double lo, hi;
 
 	x.count = collect_nodes(m->world, &cell->mine, &cell->cores, &x.nodes);
-	carried = carried_by(m->world, cell->sent_bytes, cell->wanted_bytes);
+	carried = report_carried_by(m->world, cell->sent_bytes,
+	    cell->wanted_bytes);
 	if (m->world->group_rank != 0)
 		return; /* nodes is NULL */
 	r = json_pack("{s:s, s:s, s:s, s:s}", "probe", "canary", "test",
@@ -327,15 +329,16 @@ report_canary(struct canary_loop *m, int i, enum phase phase)
 		&hi) == 0) {
 		headline = json_pack("{s:s}", "of",
 		    x.low_is_bad ? "p01" : "p99");
-		json_object_update_new(headline, interval(s->level, lo, hi));
+		json_object_update_new(headline,
+		    report_interval(s->level, lo, hi));
 	}
 	if (carried != NULL)
 		json_object_set_new(r, "carried", carried);
 	json_object_set_new(r, "interval", headline);
-	json_object_set_new(r, "nodes", node_list(&x));
+	json_object_set_new(r, "nodes", report_node_list(&x));
 	if (x.count > REPORT_NODES_MAX && (x.pairs != NULL || x.by_node))
-		json_object_set_new(r, "scores", node_scores(&x));
-	put_pairs(r, &x);
+		json_object_set_new(r, "scores", report_node_scores(&x));
+	report_put_pairs(r, &x);
 	json_object_set_new(r, "stopped_by",
 	    json_string(names_stops[cell->stopped_by]));
 	json_object_set_new(r, "rounds", json_integer(cell->rounds));
@@ -343,7 +346,7 @@ report_canary(struct canary_loop *m, int i, enum phase phase)
 	json_object_set_new(r, "seed", json_integer((json_int_t)s->seed));
 	json_object_set_new(r, "partners",
 	    json_string(names_partners[s->partners]));
-	put_cause(r, cell->cause, m->tests[i].err.text);
+	report_put_cause(r, cell->cause, m->tests[i].err.text);
 	relay_put(r);
 	free(x.nodes);
 }
@@ -363,8 +366,8 @@ report_impact(struct canary_loop *m, int i, enum impact_of of)
 	r = json_pack("{s:s, s:s, s:s, s:o, s:o}", "probe", "impact", "test",
 	    names_tests[s->tests[i]].name, "of", impact_names[of], "value",
 	    record_number(im.value), "interval",
-	    interval(s->level, im.lo, im.hi));
-	put_cause(r, cause, m->tests[i].err.text);
+	    report_interval(s->level, im.lo, im.hi));
+	report_put_cause(r, cause, m->tests[i].err.text);
 	relay_put(r);
 }
 
@@ -398,7 +401,7 @@ report_rates(struct congestor_load *l, enum phase phase)
 
 	x.count = collect_nodes(l->world, &l->rates[phase], NULL, &x.nodes);
 	collect_sum(l->world->group, &l->rates[phase], all);
-	carried = carried_by(l->world, l->sent_bytes[phase],
+	carried = report_carried_by(l->world, l->sent_bytes[phase],
 	    l->wanted_bytes[phase]);
 	if (cause == CAUSE_NONE && all->count == 0)
 		cause = CAUSE_TIMEOUT; /* not one batch in all its time */
@@ -408,11 +411,11 @@ report_rates(struct congestor_load *l, enum phase phase)
 		    names_phases[phase], "unit", "B/s");
 		record_put_hist(r, all);
 		json_object_set_new(r, "interval", json_null());
-		json_object_set_new(r, "nodes", node_list(&x));
+		json_object_set_new(r, "nodes", report_node_list(&x));
 		json_object_set_new(r, "pairs", json_array());
 		if (carried != NULL)
 			json_object_set_new(r, "carried", carried);
-		put_cause(r, cause, l->err.text);
+		report_put_cause(r, cause, l->err.text);
 		relay_put(r);
 	}
 	free(x.nodes);

@@ -64,7 +64,7 @@ rounds_free(struct rounds *r)
 
 /* Nothing to do in this round but to be there when it is collected. */
 static int
-is_idle(const struct rounds *r, const struct canary *c)
+rounds_is_idle(const struct rounds *r, const struct canary *c)
 {
 	return world_alone(r->world) ||
 	    (r->settings->partners != PARTNERS_RING &&
@@ -74,7 +74,7 @@ is_idle(const struct rounds *r, const struct canary *c)
 /* Choose neighbours and start together. whole: all ranks in one ring, whatever
  * the campaign says. */
 static void
-begin(struct rounds *r, const struct rounds_ask *ask, int whole,
+rounds_begin(struct rounds *r, const struct rounds_ask *ask, int whole,
     struct rounds_result *ret)
 {
 	struct canary *c = ask->canary;
@@ -118,14 +118,14 @@ struct chunks {
 /* Up to count operations in growing chunks; stops early past the time limit.
  * All ranks see the same clock, so all stop at the same operation. */
 static void
-run_chunks(struct rounds *r, struct canary *c, const struct chunks *chunks,
-    struct rounds_result *ret)
+rounds_run_chunks(struct rounds *r, struct canary *c,
+    const struct chunks *chunks, struct rounds_result *ret)
 {
 	void (*once)(struct canary *) = canary_ops[c->test].once;
 	double limit_ns = (double)r->settings->timeout_ns;
 	const char *name = names_tests[c->test].name;
 	uint64_t begun_ns = clk_ns(), start_ns;
-	int count = chunks->count, done = 0, active = !is_idle(r, c);
+	int count = chunks->count, done = 0, active = !rounds_is_idle(r, c);
 	int next = count < chunks->first ? count : chunks->first;
 
 	while (done < count) {
@@ -164,7 +164,8 @@ run_chunks(struct rounds *r, struct canary *c, const struct chunks *chunks,
 /* To the root: this rank's samples, which are summed up by bucket, and a
  * summary of them. */
 static void
-collect(struct rounds *r, const struct canary *c, struct rounds_result *ret)
+rounds_collect(struct rounds *r, const struct canary *c,
+    struct rounds_result *ret)
 {
 	const struct world *w = r->world;
 	const struct hist *mine = &ret->mine;
@@ -232,8 +233,8 @@ rounds_run(struct rounds *r, const struct rounds_ask *ask,
 
 	/* Reading the kernel's file takes longer than some operations. */
 	cores_look(&before);
-	begin(r, ask, 0, ret);
-	active = !is_idle(r, c);
+	rounds_begin(r, ask, 0, ret);
+	active = !rounds_is_idle(r, c);
 	/* Not more warm-up operations than counted ones: where one operation
 	 * fills a round, four before it would take most of the time, and
 	 * setting up a connection is a small part of so long an operation.
@@ -244,7 +245,7 @@ rounds_run(struct rounds *r, const struct rounds_ask *ask,
 		warmup = 0;
 	for (int i = 0; active && i < warmup; i++)
 		canary_ops[c->test].once(c);
-	run_chunks(r, c, &chunks, ret);
+	rounds_run_chunks(r, c, &chunks, ret);
 	hist_clear(&ret->mine);
 	if (active) {
 		cores_add_since(&ret->cores, &before);
@@ -260,7 +261,7 @@ rounds_run(struct rounds *r, const struct rounds_ask *ask,
 			ret->inverse += rate ? 1 / value : 0;
 		}
 	}
-	collect(r, c, ret);
+	rounds_collect(r, c, ret);
 }
 
 void
@@ -270,14 +271,14 @@ rounds_calibrate(struct rounds *r, const struct rounds_ask *ask,
 	struct chunks chunks = { ROUNDS_OPERATIONS_MAX, 1,
 		ROUNDS_TARGET_NS / 2 };
 
-	begin(r, ask, 1, ret);
+	rounds_begin(r, ask, 1, ret);
 	/* Any rank's wrong byte is everyone's: the largest offset is as good as
 	 * any. */
 	if (!world_alone(r->world))
 		ret->wrong_at = canary_check(ask->canary);
 	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &ret->wrong_at, 1, MPI_LONG, MPI_MAX,
 	    r->world->group));
-	run_chunks(r, ask->canary, &chunks, ret);
+	rounds_run_chunks(r, ask->canary, &chunks, ret);
 }
 
 int

@@ -21,7 +21,7 @@
 
 /* The folder of the running program; up of them higher. */
 static int
-program_folder(int up, char *ret, size_t cap_bytes)
+device_program_folder(int up, char *ret, size_t cap_bytes)
 {
 	ssize_t n = readlink("/proc/self/exe", ret, cap_bytes - 1);
 	char *slash;
@@ -41,15 +41,15 @@ program_folder(int up, char *ret, size_t cap_bytes)
 /* The path of the plugin in the first folder that has it. One build of the
  * engine lies a folder below the plugins, wherever the tree was moved to. */
 static int
-plugin_path(const char *name, char *ret, size_t cap_bytes)
+device_plugin_path(const char *name, char *ret, size_t cap_bytes)
 {
 	char beside[PATH_BYTES], above[PATH_BYTES];
 	const char *folders[] = { getenv("COALMINE_PLUGIN_DIR"), NULL, NULL,
 		COALMINE_PLUGIN_DIR };
 
-	if (program_folder(0, beside, sizeof(beside)) == 0)
+	if (device_program_folder(0, beside, sizeof(beside)) == 0)
 		folders[1] = beside;
-	if (program_folder(1, above, sizeof(above)) == 0)
+	if (device_program_folder(1, above, sizeof(above)) == 0)
 		folders[2] = above;
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 		if (folders[i] == NULL)
@@ -75,7 +75,7 @@ device_find(const char *name, const struct device_ops **ret, struct err *err)
 		return 0;
 	}
 	if (strchr(name, '/') != NULL ||
-	    plugin_path(name, path, sizeof(path)) < 0)
+	    device_plugin_path(name, path, sizeof(path)) < 0)
 		return err_set(err, -ENODEV,
 		    "device %.40s: no plugin coalmine-device-%.40s.so", name,
 		    name);

@@ -67,7 +67,7 @@ struct device {
 };
 
 static int __attribute__((format(printf, 3, 4)))
-fail(struct device *d, int rc, const char *fmt, ...)
+host_fail(struct device *d, int rc, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -111,7 +111,8 @@ host_facts(struct device *d, struct device_facts *ret)
 	FILE *fp = fopen("/proc/meminfo", "re");
 
 	if (fp == NULL)
-		return fail(d, -errno, "/proc/meminfo: %s", strerror(errno));
+		return host_fail(d, -errno, "/proc/meminfo: %s",
+		    strerror(errno));
 	memset(ret, 0, sizeof(*ret));
 	snprintf(ret->name, sizeof(ret->name), "host memory");
 	while (fgets(line, sizeof(line), fp) != NULL) {
@@ -144,7 +145,7 @@ host_unpin(struct device *d, void *base)
 }
 
 static struct area *
-area_find(struct areas *list, const void *base)
+host_area_find(struct areas *list, const void *base)
 {
 	struct area *a;
 
@@ -162,7 +163,7 @@ host_alloc(struct device *d, uint64_t bytes, void **ret_base)
 	int fd, rc = 0;
 
 	if (bytes == 0 || bytes > PLAN_BYTES_MAX)
-		return fail(d, -EINVAL, "%llu bytes cannot be allocated",
+		return host_fail(d, -EINVAL, "%llu bytes cannot be allocated",
 		    (unsigned long long)bytes);
 	a = xcalloc(1, sizeof(*a));
 	a->bytes = (bytes + DEVICE_GRAIN_BYTES - 1) & ~(DEVICE_GRAIN_BYTES - 1);
@@ -178,7 +179,7 @@ host_alloc(struct device *d, uint64_t bytes, void **ret_base)
 		if (fd >= 0)
 			close(fd);
 		free(a);
-		return fail(d, rc, "allocating %llu bytes: %s",
+		return host_fail(d, rc, "allocating %llu bytes: %s",
 		    (unsigned long long)bytes, strerror(-rc));
 	}
 	a->handle = (struct handle){ .magic = HANDLE_MAGIC,
@@ -194,7 +195,7 @@ host_alloc(struct device *d, uint64_t bytes, void **ret_base)
 static void
 host_free(struct device *d, void *base)
 {
-	struct area *a = area_find(&d->own, base);
+	struct area *a = host_area_find(&d->own, base);
 
 	if (a == NULL)
 		return;
@@ -239,10 +240,10 @@ host_ipc_usable(struct device *d, const char *pci, const char *part,
 static int
 host_ipc_export(struct device *d, void *base, struct device_ipc *ret)
 {
-	struct area *a = area_find(&d->own, base);
+	struct area *a = host_area_find(&d->own, base);
 
 	if (a == NULL)
-		return fail(d, -EINVAL,
+		return host_fail(d, -EINVAL,
 		    "%p is not the base of an allocation: export the base and "
 		    "send the offset beside it",
 		    base);
@@ -253,7 +254,7 @@ host_ipc_export(struct device *d, void *base, struct device_ipc *ret)
 
 /* The descriptor of another process, if it is still what the handle says. */
 static int
-handle_fd(struct device *d, const struct handle *h)
+host_handle_fd(struct device *d, const struct handle *h)
 {
 	char path[64];
 	struct stat st;
@@ -263,13 +264,14 @@ handle_fd(struct device *d, const struct handle *h)
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0) {
 		rc = errno == ENOENT || errno == ENXIO ? -ESTALE : -errno;
-		return fail(d, rc, "memory of process %d: %s", h->pid,
+		return host_fail(d, rc, "memory of process %d: %s", h->pid,
 		    rc == -ESTALE ? "freed" : strerror(-rc));
 	}
 	if (fstat(fd, &st) < 0 || st.st_ino != h->ino ||
 	    (uint64_t)st.st_size != h->bytes) {
 		close(fd);
-		return fail(d, -ESTALE, "memory of process %d: freed", h->pid);
+		return host_fail(d, -ESTALE, "memory of process %d: freed",
+		    h->pid);
 	}
 	return fd;
 }
@@ -284,11 +286,11 @@ host_ipc_open(struct device *d, const struct device_ipc *handle,
 
 	memcpy(&h, handle->bytes, sizeof(h));
 	if (h.magic != HANDLE_MAGIC)
-		return fail(d, -EINVAL, "not a handle of host memory");
+		return host_fail(d, -EINVAL, "not a handle of host memory");
 	if (h.pid == getpid())
-		return fail(d, -EINVAL,
+		return host_fail(d, -EINVAL,
 		    "a handle cannot be opened by the process that made it");
-	fd = handle_fd(d, &h); /* also for what is open: it may be freed */
+	fd = host_handle_fd(d, &h); /* also for what is open: it may be freed */
 	if (fd < 0)
 		return fd;
 	SLIST_FOREACH (a, &d->opened, next)
@@ -305,8 +307,9 @@ host_ipc_open(struct device *d, const struct device_ipc *handle,
 
 			close(fd);
 			free(a);
-			return fail(d, rc, "mapping memory of process %d: %s",
-			    h.pid, strerror(-rc));
+			return host_fail(d, rc,
+			    "mapping memory of process %d: %s", h.pid,
+			    strerror(-rc));
 		}
 		SLIST_INSERT_HEAD(&d->opened, a, next);
 	}
@@ -319,10 +322,10 @@ host_ipc_open(struct device *d, const struct device_ipc *handle,
 static int
 host_ipc_close(struct device *d, void *base)
 {
-	struct area *a = area_find(&d->opened, base);
+	struct area *a = host_area_find(&d->opened, base);
 
 	if (a == NULL)
-		return fail(d, -EINVAL, "%p was not opened", base);
+		return host_fail(d, -EINVAL, "%p was not opened", base);
 	if (--a->opens > 0)
 		return 0;
 	SLIST_REMOVE(&d->opened, a, area, next);
@@ -374,7 +377,7 @@ struct device_event {
  * on, which a large server counts in hundreds of MiB although many processes
  * share it. */
 static void
-run_copy(const struct job *j)
+host_run_copy(const struct job *j)
 {
 	char *to = j->to;
 	const char *from = j->from;
@@ -412,20 +415,20 @@ run_copy(const struct job *j)
 }
 
 static void
-run_fill(const struct job *j)
+host_run_fill(const struct job *j)
 {
 	memset(j->to, j->byte, j->count);
 }
 
 static void
-run_reduce(const struct job *j)
+host_run_reduce(const struct job *j)
 {
 	host_reduce(j->op, j->type, j->to, j->inputs, j->inputs_count,
 	    j->count);
 }
 
 static void
-wait_for(struct device_stream *s, uint64_t number)
+host_wait_for(struct device_stream *s, uint64_t number)
 {
 	pthread_mutex_lock(&s->lock);
 	while (s->done < number)
@@ -434,13 +437,13 @@ wait_for(struct device_stream *s, uint64_t number)
 }
 
 static void
-run_wait(const struct job *j)
+host_run_wait(const struct job *j)
 {
-	wait_for(j->other, j->count);
+	host_wait_for(j->other, j->count);
 }
 
 static void *
-stream_thread(void *arg)
+host_stream_thread(void *arg)
 {
 	struct device_stream *s = arg;
 	struct job j;
@@ -465,7 +468,7 @@ stream_thread(void *arg)
 
 /* Takes j->inputs, also on failure. */
 static int
-put(struct device_stream *s, const struct job *j)
+host_put(struct device_stream *s, const struct job *j)
 {
 	size_t cap = s->ring_cap == 0 ? RING_FIRST : 2 * s->ring_cap;
 	sigset_t all, old;
@@ -479,7 +482,7 @@ put(struct device_stream *s, const struct job *j)
 		pthread_attr_init(&attr);
 		pthread_attr_setstacksize(&attr, THREAD_STACK);
 		pthread_sigmask(SIG_SETMASK, &all, &old);
-		rc = -pthread_create(&s->thread, &attr, stream_thread, s);
+		rc = -pthread_create(&s->thread, &attr, host_stream_thread, s);
 		pthread_sigmask(SIG_SETMASK, &old, NULL);
 		pthread_attr_destroy(&attr);
 		s->threaded = rc == 0;
@@ -504,17 +507,17 @@ put(struct device_stream *s, const struct job *j)
 
 /* Only the caller puts, so a stream that is idle stays so until it does. */
 static int
-put_or_run(struct device_stream *s, const struct job *j, uint64_t bytes)
+host_put_or_run(struct device_stream *s, const struct job *j, uint64_t bytes)
 {
 	int idle;
 
 	if (bytes > INLINE_BYTES)
-		return put(s, j);
+		return host_put(s, j);
 	pthread_mutex_lock(&s->lock);
 	idle = s->done == s->put;
 	pthread_mutex_unlock(&s->lock);
 	if (!idle)
-		return put(s, j);
+		return host_put(s, j);
 	j->run(j);
 	free(j->inputs);
 	return 0;
@@ -554,7 +557,7 @@ host_stream_free(struct device_stream *s)
 static int
 host_stream_sync(struct device_stream *s)
 {
-	wait_for(s, s->put);
+	host_wait_for(s, s->put);
 	return 0;
 }
 
@@ -562,23 +565,23 @@ static int
 host_stream_copy(struct device_stream *s, void *to, const void *from,
     uint64_t bytes)
 {
-	struct job j = { .run = run_copy,
+	struct job j = { .run = host_run_copy,
 		.to = to,
 		.from = from,
 		.count = bytes };
 
-	return put_or_run(s, &j, bytes);
+	return host_put_or_run(s, &j, bytes);
 }
 
 static int
 host_stream_fill(struct device_stream *s, void *to, int byte, uint64_t bytes)
 {
-	struct job j = { .run = run_fill,
+	struct job j = { .run = host_run_fill,
 		.to = to,
 		.byte = byte,
 		.count = bytes };
 
-	return put_or_run(s, &j, bytes);
+	return host_put_or_run(s, &j, bytes);
 }
 
 static int
@@ -586,7 +589,7 @@ host_stream_reduce(struct device_stream *s, enum plan_op op,
     enum plan_type type, void *to, const void *const *inputs,
     uint32_t inputs_count, uint64_t elements)
 {
-	struct job j = { .run = run_reduce,
+	struct job j = { .run = host_run_reduce,
 		.to = to,
 		.inputs_count = inputs_count,
 		.count = elements,
@@ -598,7 +601,7 @@ host_stream_reduce(struct device_stream *s, enum plan_op op,
 		return -EINVAL;
 	j.inputs = xcalloc(inputs_count, sizeof(*j.inputs));
 	memcpy(j.inputs, inputs, inputs_count * sizeof(*inputs));
-	return put_or_run(s, &j,
+	return host_put_or_run(s, &j,
 	    elements * plan_types[type].bytes * inputs_count);
 }
 
@@ -643,20 +646,20 @@ static int
 host_event_wait(struct device_event *e)
 {
 	if (e->stream != NULL)
-		wait_for(e->stream, e->number);
+		host_wait_for(e->stream, e->number);
 	return 0;
 }
 
 static int
 host_stream_wait(struct device_stream *s, struct device_event *e)
 {
-	struct job j = { .run = run_wait,
+	struct job j = { .run = host_run_wait,
 		.other = e->stream,
 		.count = e->number };
 
 	if (e->stream == NULL || e->stream == s || host_event_query(e))
 		return 0;
-	return put(s, &j);
+	return host_put(s, &j);
 }
 
 static void *

@@ -17,7 +17,7 @@
 typedef void kernel_fn(void *to, const void *a, const void *b, uint64_t n);
 
 static float
-float_of_bits(uint32_t bits)
+host_reduce_float_of_bits(uint32_t bits)
 {
 	float f;
 
@@ -26,7 +26,7 @@ float_of_bits(uint32_t bits)
 }
 
 static uint32_t
-bits_of_float(float f)
+host_reduce_bits_of_float(float f)
 {
 	uint32_t bits;
 
@@ -35,15 +35,15 @@ bits_of_float(float f)
 }
 
 static float
-from_bfloat16(uint16_t h)
+host_reduce_from_bfloat16(uint16_t h)
 {
-	return float_of_bits((uint32_t)h << 16);
+	return host_reduce_float_of_bits((uint32_t)h << 16);
 }
 
 static uint16_t
-to_bfloat16(float f)
+host_reduce_to_bfloat16(float f)
 {
-	uint32_t bits = bits_of_float(f);
+	uint32_t bits = host_reduce_bits_of_float(f);
 
 	if ((bits & 0x7fffffff) > 0x7f800000) /* NaN stays one, and quiet */
 		return (uint16_t)(bits >> 16 | 0x40);
@@ -51,16 +51,18 @@ to_bfloat16(float f)
 }
 
 static float
-from_half(uint16_t h)
+host_reduce_from_half(uint16_t h)
 {
 	uint32_t sign = (uint32_t)(h & 0x8000) << 16, exp = h >> 10 & 0x1f;
 	uint32_t frac = h & 0x3ff;
 	float f;
 
 	if (exp == 0x1f)
-		return float_of_bits(sign | 0x7f800000 | frac << 13);
+		return host_reduce_float_of_bits(
+		    sign | 0x7f800000 | frac << 13);
 	if (exp != 0)
-		return float_of_bits(sign | (exp + 112) << 23 | frac << 13);
+		return host_reduce_float_of_bits(
+		    sign | (exp + 112) << 23 | frac << 13);
 	f = (float)frac * 0x1p-24f; /* exact */
 	return sign != 0 ? -f : f;
 }
@@ -68,9 +70,10 @@ from_half(uint16_t h)
 /* Below the smallest normal number the last place is worth 2^-24: adding 0.5
  * to a float makes the hardware round to just that. */
 static uint16_t
-to_half(float f)
+host_reduce_to_half(float f)
 {
-	uint32_t bits = bits_of_float(f), sign = bits >> 16 & 0x8000;
+	uint32_t bits = host_reduce_bits_of_float(f),
+		 sign = bits >> 16 & 0x8000;
 	uint32_t size = bits & 0x7fffffff;
 
 	if (size > 0x7f800000)
@@ -79,19 +82,21 @@ to_half(float f)
 		return (uint16_t)(sign | 0x7c00);
 	if (size < 0x38800000)
 		return (uint16_t)(sign |
-		    (bits_of_float(float_of_bits(size) + 0.5f) - 0x3f000000));
+		    (host_reduce_bits_of_float(
+			 host_reduce_float_of_bits(size) + 0.5f) -
+			0x3f000000));
 	size += 0xfff + (size >> 13 & 1);
 	return (uint16_t)(sign | (size - 0x38000000) >> 13);
 }
 
 static float
-quiet_float(float f)
+host_reduce_quiet_float(float f)
 {
-	return f == f ? f : float_of_bits(0x7fc00000);
+	return f == f ? f : host_reduce_float_of_bits(0x7fc00000);
 }
 
 static double
-quiet_double(double d)
+host_reduce_quiet_double(double d)
 {
 	static const uint64_t bits = 0x7ff8000000000000;
 	double nan;
@@ -134,12 +139,14 @@ KERNELS(int32, int32_t, SAME, I32, (uint32_t)a + (uint32_t)b,
     (uint32_t)a *(uint32_t)b)
 KERNELS(int64, int64_t, SAME, I64, (uint64_t)a + (uint64_t)b,
     (uint64_t)a *(uint64_t)b)
-KERNELS(float, float, SAME, F32, quiet_float(a + b), quiet_float(a *b))
-KERNELS(double, double, SAME, F64, quiet_double(a + b), quiet_double(a *b))
-KERNELS(half, uint16_t, from_half, to_half, quiet_float(a + b),
-    quiet_float(a *b))
-KERNELS(bfloat16, uint16_t, from_bfloat16, to_bfloat16, quiet_float(a + b),
-    quiet_float(a *b))
+KERNELS(float, float, SAME, F32, host_reduce_quiet_float(a + b),
+    host_reduce_quiet_float(a *b))
+KERNELS(double, double, SAME, F64, host_reduce_quiet_double(a + b),
+    host_reduce_quiet_double(a *b))
+KERNELS(half, uint16_t, host_reduce_from_half, host_reduce_to_half,
+    host_reduce_quiet_float(a + b), host_reduce_quiet_float(a *b))
+KERNELS(bfloat16, uint16_t, host_reduce_from_bfloat16, host_reduce_to_bfloat16,
+    host_reduce_quiet_float(a + b), host_reduce_quiet_float(a *b))
 
 #define ROW(type)                                                              \
 	{                                                                      \

@@ -53,7 +53,7 @@ static const struct plugin_call rows[] = {
 
 /* NVML writes a domain of eight digits, the kernel one of four. */
 static int
-is_address(const char *nvml, const char *kernel)
+nvml_is_address(const char *nvml, const char *kernel)
 {
 	size_t a = strlen(nvml), b = strlen(kernel);
 
@@ -65,7 +65,7 @@ is_address(const char *nvml, const char *kernel)
 }
 
 static void
-link_read(const struct calls *c, void *gpu, unsigned link,
+nvml_link_read(const struct calls *c, void *gpu, unsigned link,
     const char *const *pci, int count, struct nvml_gpu *ret)
 {
 	/* Each way, by nvmlNvlinkVersion_t: 1.0, 2.0, 2.2, 3.0, 3.1, 4.0,
@@ -93,7 +93,7 @@ link_read(const struct calls *c, void *gpu, unsigned link,
 	if (c->link_remote == NULL || c->link_remote(gpu, link, &remote) != 0)
 		return;
 	for (int i = 0; i < count; i++)
-		if (is_address(remote.bus_id, pci[i]))
+		if (nvml_is_address(remote.bus_id, pci[i]))
 			ret->to[i]++;
 }
 
@@ -120,7 +120,7 @@ nvml_read(const char *const *pci, int count, struct nvml_gpu *ret,
 		if (c.get_name(gpu, ret[i].name, sizeof(ret[i].name)) != 0)
 			ret[i].name[0] = '\0';
 		for (unsigned l = 0; c.link_state != NULL && l < LINKS_MAX; l++)
-			link_read(&c, gpu, l, pci, count, &ret[i]);
+			nvml_link_read(&c, gpu, l, pci, count, &ret[i]);
 	}
 	if (code == 0)
 		c.shutdown();

@@ -32,7 +32,7 @@
 #define AHEAD_STEPS 8
 
 static void
-queue_ready(struct exec *e, uint32_t event)
+exec_queue_ready(struct exec *e, uint32_t event)
 {
 	uint32_t lane = e->events[event].lane;
 
@@ -56,7 +56,7 @@ exec_complete(struct exec *e, uint32_t event)
 		uint32_t next = e->nexts[ev->next + i];
 
 		if (next < e->hi && --e->events[next].waits == 0)
-			queue_ready(e, next);
+			exec_queue_ready(e, next);
 	}
 }
 
@@ -84,7 +84,7 @@ exec_is_due(struct exec *e, uint32_t event)
 
 /* Bytes that it writes. */
 static uint64_t
-local_start(struct exec *e, uint32_t event)
+exec_local_start(struct exec *e, uint32_t event)
 {
 	const struct rank_graph_event *ve = &e->view.events[event];
 	const struct device_ops *ops = e->team->ops;
@@ -123,7 +123,7 @@ local_start(struct exec *e, uint32_t event)
 }
 
 static int
-locals_poll_started(struct exec *e)
+exec_locals_poll_started(struct exec *e)
 {
 	struct exec_queue *q = &e->locals.started;
 	int n = 0, rc;
@@ -145,17 +145,17 @@ locals_poll_started(struct exec *e)
  * operation that is complete once started was done by this thread, which polls
  * its transfers in between. */
 static void
-locals_poll(struct exec *e, int *ret_moved)
+exec_locals_poll(struct exec *e, int *ret_moved)
 {
 	struct exec_locals *l = &e->locals;
 	uint64_t own_bytes = 0;
 
-	*ret_moved |= locals_poll_started(e) > 0;
+	*ret_moved |= exec_locals_poll_started(e) > 0;
 	while (l->free.count > 0 && own_bytes < BACKOFF_WORK_BYTES &&
 	    exec_is_due(e, l->free.items[0])) {
-		uint64_t bytes = local_start(e, heap_pop(&l->free));
+		uint64_t bytes = exec_local_start(e, heap_pop(&l->free));
 
-		if (locals_poll_started(e) == 0)
+		if (exec_locals_poll_started(e) == 0)
 			continue;
 		*ret_moved = 1;
 		own_bytes += bytes;
@@ -167,29 +167,30 @@ locals_poll(struct exec *e, int *ret_moved)
 /* ---- transfers ---- */
 
 static void
-lane_check(const struct exec_lane *lane, int rc, const char *what)
+exec_lane_check(const struct exec_lane *lane, int rc, const char *what)
 {
 	if (rc < 0)
 		fatalx("%s: %s: %s", lane->ops->name, what, lane->err.text);
 }
 
 static void
-lane_start_batch(struct exec_lane *lane, uint32_t batch, uint32_t ends)
+exec_lane_start_batch(struct exec_lane *lane, uint32_t batch, uint32_t ends)
 {
 	lane->running += ends;
-	lane_check(lane, lane->ops->start(lane->transport, batch), "start");
+	exec_lane_check(lane, lane->ops->start(lane->transport, batch),
+	    "start");
 }
 
 /* Those of a window that may start. */
 static void
-lane_start_turns(struct exec *e, struct exec_lane *lane)
+exec_lane_start_turns(struct exec *e, struct exec_lane *lane)
 {
 	for (int i = 0; i < 2; i++) {
 		struct exec_turns *t = &lane->turns[i];
 		uint32_t turn;
 
 		while ((turn = inflight_take(&t->window)) != INFLIGHT_NONE)
-			lane_start_batch(lane,
+			exec_lane_start_batch(lane,
 			    lane->ends[e->events[t->events[turn]].end].batch,
 			    1);
 	}
@@ -197,7 +198,7 @@ lane_start_turns(struct exec *e, struct exec_lane *lane)
 
 /* Transfers to oneself have no turn, since they use no link. */
 static struct inflight *
-lane_window(const struct exec *e, struct exec_lane *lane, uint32_t event)
+exec_lane_window(const struct exec *e, struct exec_lane *lane, uint32_t event)
 {
 	enum rank_graph_kind kind = e->view.events[event].kind;
 
@@ -207,7 +208,7 @@ lane_window(const struct exec *e, struct exec_lane *lane, uint32_t event)
 }
 
 static void
-transfer_start(struct exec *e, uint32_t event)
+exec_transfer_start(struct exec *e, uint32_t event)
 {
 	const struct exec_event *ev = &e->events[event];
 	struct exec_lane *lane = &e->lanes[ev->lane];
@@ -221,25 +222,25 @@ transfer_start(struct exec *e, uint32_t event)
 		    lane->waiting[lane->batch] == 0) {
 			uint32_t at = lane->batch++;
 
-			lane_start_batch(lane, at,
+			exec_lane_start_batch(lane, at,
 			    lane->first[at + 1] - lane->first[at]);
 		}
 		return;
 	}
-	w = lane_window(e, lane, event);
+	w = exec_lane_window(e, lane, event);
 	if (w != NULL) {
 		inflight_hold(w, ev->turn);
-		lane_start_turns(e, lane);
+		exec_lane_start_turns(e, lane);
 		return;
 	}
 	for (uint32_t i = 0; i < ev->ends; i++)
-		lane_start_batch(lane, lane->ends[ev->end + i].batch, 1);
+		exec_lane_start_batch(lane, lane->ends[ev->end + i].batch, 1);
 }
 
 /* Start the transfers that are ready; a receive that is posted late costs a
  * copy. */
 static void
-transfers_start_ready(struct exec *e)
+exec_transfers_start_ready(struct exec *e)
 {
 	for (;;) {
 		struct exec_queue *q = &e->receives;
@@ -248,17 +249,17 @@ transfers_start_ready(struct exec *e)
 			q = &e->sends;
 		if (q->head == q->tail)
 			break;
-		transfer_start(e, q->items[q->head++]);
+		exec_transfer_start(e, q->items[q->head++]);
 	}
 	while (e->copies.count > 0 && exec_is_due(e, e->copies.items[0]))
-		transfer_start(e, heap_pop(&e->copies));
+		exec_transfer_start(e, heap_pop(&e->copies));
 }
 
 /* ---- a replay ---- */
 
 /* First event of a step. */
 static uint32_t
-first_event(const struct rank_graph *v, uint32_t step)
+exec_first_event(const struct rank_graph *v, uint32_t step)
 {
 	uint32_t lo = 0, hi = v->events_count;
 
@@ -274,7 +275,7 @@ first_event(const struct rank_graph *v, uint32_t step)
 }
 
 static int
-takes_turns(const struct exec_turns *t)
+exec_takes_turns(const struct exec_turns *t)
 {
 	return t->count > 0 && t->turns[t->count - 1].hi > 0;
 }
@@ -292,19 +293,20 @@ exec_start(struct exec *e, uint32_t lo, uint32_t hi)
 
 	for (uint32_t i = 0; i < e->lanes_count; i++)
 		if (e->lanes[i].ops->begin != NULL)
-			lane_check(&e->lanes[i],
+			exec_lane_check(&e->lanes[i],
 			    e->lanes[i].ops->begin(e->lanes[i].transport),
 			    "begin");
 	e->at_once = e->simple && lo == 0 && hi > 0 &&
-	    !takes_turns(&first->turns[0]) && !takes_turns(&first->turns[1]);
+	    !exec_takes_turns(&first->turns[0]) &&
+	    !exec_takes_turns(&first->turns[1]);
 	if (e->at_once) {
 		first->running = first->share.ends_count;
-		lane_check(first, first->ops->start_all(first->transport),
+		exec_lane_check(first, first->ops->start_all(first->transport),
 		    "start");
 		return;
 	}
-	e->lo = first_event(&e->view, lo);
-	e->hi = first_event(&e->view, hi);
+	e->lo = exec_first_event(&e->view, lo);
+	e->hi = exec_first_event(&e->view, hi);
 	e->receives.head = e->receives.tail = 0;
 	e->sends.head = e->sends.tail = 0;
 	e->locals.free.count = 0;
@@ -337,9 +339,9 @@ exec_start(struct exec *e, uint32_t lo, uint32_t hi)
 		for (uint32_t k = 0; k < ve->waits; k++)
 			ev->waits += e->view.waits[ve->wait + k] >= e->lo;
 		if (ev->waits == 0)
-			queue_ready(e, i);
+			exec_queue_ready(e, i);
 	}
-	transfers_start_ready(e);
+	exec_transfers_start_ready(e);
 }
 
 /* Move on what can be: 1 once this rank's part is complete. *ret_moved is set
@@ -354,7 +356,7 @@ exec_poll(struct exec *e, int *ret_moved)
 		if (lane->running == 0)
 			return 1;
 		done = lane->ops->test_all(lane->transport);
-		lane_check(lane, done, "transfer");
+		exec_lane_check(lane, done, "transfer");
 		if (done == 0)
 			return 0;
 		lane->running = 0;
@@ -369,10 +371,10 @@ exec_poll(struct exec *e, int *ret_moved)
 			continue;
 		n = lane->ops->test(lane->transport, lane->done,
 		    lane->share.ends_count);
-		lane_check(lane, n, "transfer");
+		exec_lane_check(lane, n, "transfer");
 		for (int k = 0; k < n; k++) {
 			uint32_t event = lane->events[lane->done[k]];
-			struct inflight *w = lane_window(e, lane, event);
+			struct inflight *w = exec_lane_window(e, lane, event);
 
 			lane->running--;
 			if (w != NULL)
@@ -381,17 +383,17 @@ exec_poll(struct exec *e, int *ret_moved)
 				exec_complete(e, event);
 		}
 		*ret_moved |= n > 0;
-		lane_start_turns(e, lane);
+		exec_lane_start_turns(e, lane);
 	}
-	locals_poll(e, ret_moved);
-	transfers_start_ready(e);
+	exec_locals_poll(e, ret_moved);
+	exec_transfers_start_ready(e);
 	return e->done == e->hi - e->lo;
 }
 
 /* Wait in the transport for some of the only lane that has anything in flight:
  * 1 if it could. */
 static int
-wait_in_lane(struct exec *e)
+exec_wait_in_lane(struct exec *e)
 {
 	const struct exec_locals *l = &e->locals;
 	struct exec_lane *only = NULL;
@@ -409,12 +411,12 @@ wait_in_lane(struct exec *e)
 	if (only == NULL || only->ops->wait_some == NULL)
 		return 0;
 	rc = only->ops->wait_some(only->transport);
-	lane_check(only, rc, "transfer");
+	exec_lane_check(only, rc, "transfer");
 	return rc;
 }
 
 static int
-is_at_mpi(const struct exec *e)
+exec_is_at_mpi(const struct exec *e)
 {
 	for (uint32_t i = 0; i < e->lanes_count; i++)
 		if (e->lanes[i].running > 0 && e->lanes[i].ops->at_mpi)
@@ -432,17 +434,17 @@ exec_wait(struct exec *e)
 	if (e->at_once && first->running > 0 && first->ops->wait_all != NULL) {
 		int rc = first->ops->wait_all(first->transport);
 
-		lane_check(first, rc, "transfer");
+		exec_lane_check(first, rc, "transfer");
 		if (rc > 0) {
 			first->running = 0;
 			return;
 		}
 	}
 	while (!exec_poll(e, &moved)) {
-		p.at_mpi = is_at_mpi(e);
+		p.at_mpi = exec_is_at_mpi(e);
 		if (moved)
 			backoff_reset(&p);
-		else if (!wait_in_lane(e))
+		else if (!exec_wait_in_lane(e))
 			backoff_wait(&p);
 		moved = 0;
 	}
@@ -470,7 +472,7 @@ exec_run_all(struct exec *const *list, size_t count)
 		p.at_mpi = 0;
 		for (size_t i = 0; i < count; i++) {
 			open += !exec_poll(list[i], &moved);
-			p.at_mpi |= is_at_mpi(list[i]);
+			p.at_mpi |= exec_is_at_mpi(list[i]);
 		}
 		if (moved)
 			backoff_reset(&p);

@@ -67,7 +67,7 @@ exec_data_close(struct exec *e)
 /* ---- to memory and back, at most a block ---- */
 
 static void
-staged(struct exec *e, void *to, const void *from, size_t bytes)
+exec_data_staged(struct exec *e, void *to, const void *from, size_t bytes)
 {
 	exec_device_check(e, e->team->ops->copy(e->stream, to, from, bytes),
 	    "copy");
@@ -75,30 +75,32 @@ staged(struct exec *e, void *to, const void *from, size_t bytes)
 }
 
 static uint64_t
-block_bytes(const struct exec *e)
+exec_data_block_bytes(const struct exec *e)
 {
 	return e->staging == NULL ? BLOCK_BYTES : DEVICE_BYTES;
 }
 
 static size_t
-block_of(const struct exec *e, uint64_t rest)
+exec_data_block_of(const struct exec *e, uint64_t rest)
 {
-	return (size_t)(rest < block_bytes(e) ? rest : block_bytes(e));
+	return (size_t)(rest < exec_data_block_bytes(e)
+		? rest
+		: exec_data_block_bytes(e));
 }
 
 /* ---- fill ---- */
 
 static uint64_t
-bytes_of(const struct exec *e, uint32_t buf)
+exec_data_bytes_of(const struct exec *e, uint32_t buf)
 {
 	return e->plan->bufs[buf].bytes[e->view.rank];
 }
 
 /* From the end of a buffer to the start of what is next in its area. */
 static uint64_t
-guard_bytes(const struct exec *e, uint32_t buf)
+exec_data_guard_bytes(const struct exec *e, uint32_t buf)
 {
-	uint64_t bytes = bytes_of(e, buf);
+	uint64_t bytes = exec_data_bytes_of(e, buf);
 
 	return (bytes + EXEC_GUARD_BYTES - 1) / EXEC_GUARD_BYTES *
 	    EXEC_GUARD_BYTES -
@@ -106,14 +108,15 @@ guard_bytes(const struct exec *e, uint32_t buf)
 }
 
 static int
-is_first(const struct exec *e, uint32_t buf)
+exec_data_is_first(const struct exec *e, uint32_t buf)
 {
 	return e->places[buf] == EXEC_GUARD_BYTES;
 }
 
 /* Bytes from off, which may be before the buffer. */
 static void
-set_bytes(struct exec *e, uint16_t buf, int64_t off, uint64_t bytes, int byte)
+exec_data_set_bytes(struct exec *e, uint16_t buf, int64_t off, uint64_t bytes,
+    int byte)
 {
 	char *at = exec_at(e, buf, 0) + off;
 
@@ -129,14 +132,15 @@ void
 exec_blank(struct exec *e)
 {
 	for (uint16_t i = 0; i < e->plan->bufs_count; i++) {
-		uint64_t bytes = bytes_of(e, i);
+		uint64_t bytes = exec_data_bytes_of(e, i);
 
-		if (is_first(e, i))
-			set_bytes(e, i, -(int64_t)EXEC_GUARD_BYTES,
+		if (exec_data_is_first(e, i))
+			exec_data_set_bytes(e, i, -(int64_t)EXEC_GUARD_BYTES,
 			    EXEC_GUARD_BYTES, GUARD);
 		if (e->plan->bufs[i].role != PLAN_IN && bytes > 0)
-			set_bytes(e, i, 0, bytes, BLANK);
-		set_bytes(e, i, (int64_t)bytes, guard_bytes(e, i), GUARD);
+			exec_data_set_bytes(e, i, 0, bytes, BLANK);
+		exec_data_set_bytes(e, i, (int64_t)bytes,
+		    exec_data_guard_bytes(e, i), GUARD);
 	}
 	exec_device_check(e, e->team->ops->stream_sync(e->stream), "fill");
 }
@@ -144,23 +148,24 @@ exec_blank(struct exec *e)
 void
 exec_fill(struct exec *e, uint64_t iteration)
 {
-	char *block = xcalloc(1, block_bytes(e));
+	char *block = xcalloc(1, exec_data_block_bytes(e));
 
 	exec_blank(e);
 	for (uint32_t i = 0; i < e->plan->bufs_count; i++) {
-		uint64_t bytes = bytes_of(e, i);
+		uint64_t bytes = exec_data_bytes_of(e, i);
 		size_t n;
 
 		if (e->plan->bufs[i].role != PLAN_IN)
 			continue;
 		for (uint64_t off = 0; off < bytes; off += n) {
-			n = block_of(e, bytes - off);
+			n = exec_data_block_of(e, bytes - off);
 			fill_make(&e->fill, iteration, e->view.rank,
 			    (uint16_t)i, off, block, n);
 			if (e->staging == NULL)
 				memcpy(exec_at(e, (uint16_t)i, off), block, n);
 			else
-				staged(e, exec_at(e, (uint16_t)i, off),
+				exec_data_staged(e,
+				    exec_at(e, (uint16_t)i, off),
 				    memcpy(e->staging, block, n), n);
 		}
 	}
@@ -187,14 +192,14 @@ struct piece {
 
 /* Memory at off of buf against v->want. */
 static void
-compare(struct verify *v, uint16_t buf, int64_t off, size_t bytes)
+exec_data_compare(struct verify *v, uint16_t buf, int64_t off, size_t bytes)
 {
 	struct exec_fault *f = &v->fault;
 	size_t i = 0;
 	const char *got = exec_at(v->e, buf, 0) + off;
 
 	if (v->e->staging != NULL && !exec_is_on_host(v->e, buf)) {
-		staged(v->e, v->e->staging, got, bytes);
+		exec_data_staged(v->e, v->e->staging, got, bytes);
 		got = v->e->staging;
 	}
 	if (memcmp(got, v->want, bytes) == 0)
@@ -213,14 +218,14 @@ compare(struct verify *v, uint16_t buf, int64_t off, size_t bytes)
 }
 
 static void
-compare_same(struct verify *v, uint16_t buf, int64_t off, uint64_t bytes,
-    int byte)
+exec_data_compare_same(struct verify *v, uint16_t buf, int64_t off,
+    uint64_t bytes, int byte)
 {
-	memset(v->want, byte, block_of(v->e, bytes));
+	memset(v->want, byte, exec_data_block_of(v->e, bytes));
 	while (bytes > 0) {
-		size_t n = block_of(v->e, bytes);
+		size_t n = exec_data_block_of(v->e, bytes);
 
-		compare(v, buf, off, n);
+		exec_data_compare(v, buf, off, n);
 		off += (int64_t)n;
 		bytes -= n;
 	}
@@ -228,7 +233,8 @@ compare_same(struct verify *v, uint16_t buf, int64_t off, uint64_t bytes,
 
 /* What the promise says of n bytes from `off` in its range. */
 static void
-promised(struct verify *v, const struct plan_promise *m, uint64_t off, size_t n)
+exec_data_promised(struct verify *v, const struct plan_promise *m, uint64_t off,
+    size_t n)
 {
 	const struct plan *p = v->e->plan;
 	int first = 1;
@@ -251,11 +257,11 @@ promised(struct verify *v, const struct plan_promise *m, uint64_t off, size_t n)
 }
 
 static void
-compare_piece(struct verify *v, const struct piece *pc)
+exec_data_compare_piece(struct verify *v, const struct piece *pc)
 {
 	const struct plan_promise *m = pc->promise;
 	uint64_t bytes = pc->hi - pc->lo, cost = bytes;
-	uint64_t block = block_bytes(v->e), step = block, off = 0;
+	uint64_t block = exec_data_block_bytes(v->e), step = block, off = 0;
 
 	if (m->op != PLAN_COPY) {
 		const struct plan_source *s = &v->e->plan->sources[m->source];
@@ -268,10 +274,10 @@ compare_piece(struct verify *v, const struct piece *pc)
 	if (m->op != PLAN_COPY && cost > INPUTS_MAX)
 		step *= (cost + INPUTS_MAX - 1) / INPUTS_MAX;
 	for (;;) {
-		size_t n = block_of(v->e, bytes - off);
+		size_t n = exec_data_block_of(v->e, bytes - off);
 
-		promised(v, m, off, n);
-		compare(v, pc->buf, (int64_t)(pc->lo + off), n);
+		exec_data_promised(v, m, off, n);
+		exec_data_compare(v, pc->buf, (int64_t)(pc->lo + off), n);
 		if (off + n >= bytes)
 			break;
 		off += step;
@@ -281,7 +287,7 @@ compare_piece(struct verify *v, const struct piece *pc)
 }
 
 static int
-compare_pieces_cb(const void *va, const void *vb)
+exec_data_compare_pieces_cb(const void *va, const void *vb)
 {
 	const struct piece *a = va, *b = vb;
 
@@ -292,20 +298,20 @@ compare_pieces_cb(const void *va, const void *vb)
 
 /* Between promises: [lo, hi) of buf. */
 static void
-compare_gap(struct verify *v, uint16_t buf, uint64_t lo, uint64_t hi)
+exec_data_compare_gap(struct verify *v, uint16_t buf, uint64_t lo, uint64_t hi)
 {
 	if (lo >= hi || v->e->plan->bufs[buf].role == PLAN_TEMP)
 		return;
 	if (v->e->plan->bufs[buf].role != PLAN_IN) {
-		compare_same(v, buf, (int64_t)lo, hi - lo, BLANK);
+		exec_data_compare_same(v, buf, (int64_t)lo, hi - lo, BLANK);
 		return;
 	}
 	/* A source is as it was filled. */
 	for (size_t n; lo < hi; lo += n) {
-		n = block_of(v->e, hi - lo);
+		n = exec_data_block_of(v->e, hi - lo);
 		fill_make(&v->e->fill, v->iteration, v->e->view.rank, buf, lo,
 		    v->want, n);
-		compare(v, buf, (int64_t)lo, n);
+		exec_data_compare(v, buf, (int64_t)lo, n);
 	}
 }
 
@@ -329,23 +335,26 @@ exec_verify(struct exec *e, uint64_t iteration, struct exec_fault *ret)
 			*end++ = (struct piece){ m->to_off,
 				m->to_off + m->bytes, m, m->to };
 	}
-	qsort(list, (size_t)(end - list), sizeof(*list), compare_pieces_cb);
-	v.want = xcalloc(1, block_bytes(e));
-	v.one = xcalloc(1, block_bytes(e));
+	qsort(list, (size_t)(end - list), sizeof(*list),
+	    exec_data_compare_pieces_cb);
+	v.want = xcalloc(1, exec_data_block_bytes(e));
+	v.one = xcalloc(1, exec_data_block_bytes(e));
 	for (uint16_t i = 0; i < p->bufs_count; i++) {
-		uint64_t at = 0, bytes = bytes_of(e, i);
+		uint64_t at = 0, bytes = exec_data_bytes_of(e, i);
 
-		if (is_first(e, i))
-			compare_same(&v, i, -(int64_t)EXEC_GUARD_BYTES,
-			    EXEC_GUARD_BYTES, GUARD);
+		if (exec_data_is_first(e, i))
+			exec_data_compare_same(&v, i,
+			    -(int64_t)EXEC_GUARD_BYTES, EXEC_GUARD_BYTES,
+			    GUARD);
 		for (; pc < end && pc->buf == i; pc++) {
-			compare_gap(&v, i, at, pc->lo);
-			compare_piece(&v, pc);
+			exec_data_compare_gap(&v, i, at, pc->lo);
+			exec_data_compare_piece(&v, pc);
 			if (pc->hi > at)
 				at = pc->hi;
 		}
-		compare_gap(&v, i, at, bytes);
-		compare_same(&v, i, (int64_t)bytes, guard_bytes(e, i), GUARD);
+		exec_data_compare_gap(&v, i, at, bytes);
+		exec_data_compare_same(&v, i, (int64_t)bytes,
+		    exec_data_guard_bytes(e, i), GUARD);
 	}
 	free(v.want);
 	free(v.one);

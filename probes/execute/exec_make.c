@@ -28,7 +28,7 @@ static uint64_t tags_next;
 /* Copies within the device do not pass through ipc: there is no other process.
  * Every other transport is asked to carry them itself. */
 static int
-by_device(const struct plan_transfer *t)
+exec_make_by_device(const struct plan_transfer *t)
 {
 	return t->src == t->dst &&
 	    (t->via == PLAN_VIA_IPC || t->via == PLAN_VIA_IPC_PUT ||
@@ -36,7 +36,7 @@ by_device(const struct plan_transfer *t)
 }
 
 static uint32_t
-lane_of(struct exec *e, enum plan_via via)
+exec_make_lane_of(struct exec *e, enum plan_via via)
 {
 	const struct transport_ops *ops = transport_find(via), *other;
 
@@ -51,7 +51,7 @@ lane_of(struct exec *e, enum plan_via via)
 }
 
 static void
-add_end(struct exec *e, uint32_t event, int receive)
+exec_make_add_end(struct exec *e, uint32_t event, int receive)
 {
 	const struct rank_graph_event *ve = &e->view.events[event];
 	const struct plan_transfer *t = &e->plan->transfers[ve->row];
@@ -80,7 +80,7 @@ add_end(struct exec *e, uint32_t event, int receive)
 }
 
 static int
-compare_ends_cb(const void *va, const void *vb, void *arg)
+exec_make_compare_ends_cb(const void *va, const void *vb, void *arg)
 {
 	const struct exec_lane *lane = arg;
 	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
@@ -97,7 +97,7 @@ compare_ends_cb(const void *va, const void *vb, void *arg)
  * ends of a self transfer lie apart then: that their event has both is all
  * that is asked of it. */
 static void
-batch_by_step(struct exec *e, struct exec_lane *lane)
+exec_make_batch_by_step(struct exec *e, struct exec_lane *lane)
 {
 	uint32_t n = lane->share.ends_count, batch = 0;
 	struct transport_end *ends = xcalloc(n + (size_t)1, sizeof(*ends));
@@ -106,7 +106,7 @@ batch_by_step(struct exec *e, struct exec_lane *lane)
 
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
-	qsort_r(order, n, sizeof(*order), compare_ends_cb, lane);
+	qsort_r(order, n, sizeof(*order), exec_make_compare_ends_cb, lane);
 	for (uint32_t i = 0; i < n; i++) {
 		ends[i] = lane->ends[order[i]];
 		events[i] = lane->events[order[i]];
@@ -131,7 +131,7 @@ batch_by_step(struct exec *e, struct exec_lane *lane)
  * inflight.h asks for. */
 
 static int
-compare_turns_cb(const void *va, const void *vb, void *arg)
+exec_make_compare_turns_cb(const void *va, const void *vb, void *arg)
 {
 	const struct exec *e = arg;
 	const struct rank_graph_event *a =
@@ -153,7 +153,7 @@ compare_turns_cb(const void *va, const void *vb, void *arg)
 /* Sends wait for those of earlier steps, receives for nobody, unless they take
  * turns within a step as well. */
 static void
-choose_limits(const struct exec *e, struct exec_turns *t, int receive,
+exec_make_choose_limits(const struct exec *e, struct exec_turns *t, int receive,
     int in_turn)
 {
 	uint32_t first = 0;
@@ -170,7 +170,7 @@ choose_limits(const struct exec *e, struct exec_turns *t, int receive,
 }
 
 static void
-make_turns(struct exec *e, uint32_t lane)
+exec_make_turns(struct exec *e, uint32_t lane)
 {
 	static const enum rank_graph_kind kinds[] = { RANK_GRAPH_SEND,
 		RANK_GRAPH_RECV };
@@ -185,7 +185,7 @@ make_turns(struct exec *e, uint32_t lane)
 			    e->view.events[i].kind == kinds[receive])
 				t->events[t->count++] = i;
 		qsort_r(t->events, t->count, sizeof(*t->events),
-		    compare_turns_cb, e);
+		    exec_make_compare_turns_cb, e);
 		t->turns = xcalloc(t->count + (size_t)1, sizeof(*t->turns));
 		for (uint32_t i = 0; i < t->count; i++) {
 			struct exec_event *ev = &e->events[t->events[i]];
@@ -193,7 +193,7 @@ make_turns(struct exec *e, uint32_t lane)
 			ev->turn = i;
 			t->turns[i].bytes = e->lanes[lane].ends[ev->end].bytes;
 		}
-		choose_limits(e, t, receive, 0);
+		exec_make_choose_limits(e, t, receive, 0);
 		inflight_init(&t->window, t->turns, t->count,
 		    transport_window_bytes(e->team, e->lanes[lane].ops));
 	}
@@ -204,25 +204,25 @@ exec_take_turns(struct exec *e)
 {
 	for (uint32_t i = 0; i < e->lanes_count; i++)
 		for (int receive = 0; receive < 2; receive++)
-			choose_limits(e, &e->lanes[i].turns[receive], receive,
-			    1);
+			exec_make_choose_limits(e, &e->lanes[i].turns[receive],
+			    receive, 1);
 }
 
 /* ---- all lanes ---- */
 
 static void
-make_lanes(struct exec *e)
+exec_make_lanes(struct exec *e)
 {
 	size_t cap = 2 * (size_t)e->view.events_count + 1;
 	int used[PLAN_VIA_MAX] = { 0 };
 
 	/* From all rows: a rank without a transfer has the lane too. */
 	for (size_t i = 0; i < e->plan->transfers_count; i++)
-		used[e->plan->transfers[i].via] |= !by_device(
+		used[e->plan->transfers[i].via] |= !exec_make_by_device(
 		    &e->plan->transfers[i]);
 	for (int via = 0; via < PLAN_VIA_MAX; via++)
 		if (used[via])
-			lane_of(e, (enum plan_via)via);
+			exec_make_lane_of(e, (enum plan_via)via);
 	e->gets = inflight_gets(e->plan,
 	    backoff_cores_are_shared(e->team->node_comm));
 	for (uint32_t i = 0; i < e->lanes_count; i++) {
@@ -235,20 +235,20 @@ make_lanes(struct exec *e)
 		const struct plan_transfer *t = &e->plan->transfers[ve->row];
 
 		e->events[i].lane = EXEC_NONE;
-		if (ve->kind == RANK_GRAPH_LOCAL || by_device(t))
+		if (ve->kind == RANK_GRAPH_LOCAL || exec_make_by_device(t))
 			continue;
-		e->events[i].lane = lane_of(e, (enum plan_via)t->via);
+		e->events[i].lane = exec_make_lane_of(e, (enum plan_via)t->via);
 		if (ve->kind != RANK_GRAPH_SEND)
-			add_end(e, i, 1);
+			exec_make_add_end(e, i, 1);
 		if (ve->kind != RANK_GRAPH_RECV)
-			add_end(e, i, 0);
+			exec_make_add_end(e, i, 0);
 	}
 	for (uint32_t i = 0; i < e->lanes_count; i++) {
 		struct exec_lane *lane = &e->lanes[i];
 		size_t n;
 
 		if (lane->ops->by_step)
-			batch_by_step(e, lane);
+			exec_make_batch_by_step(e, lane);
 		n = lane->share.batches_count + (size_t)1;
 		lane->waiting = xcalloc(n, sizeof(*lane->waiting));
 		lane->members = xcalloc(n, sizeof(*lane->members));
@@ -259,7 +259,7 @@ make_lanes(struct exec *e)
 			lane->first[lane->ends[k].batch + 1] = k + 1;
 		}
 		if (lane->ops->window_bytes > 0)
-			make_turns(e, i);
+			exec_make_turns(e, i);
 		lane->share.ends = lane->ends;
 		lane->share.piece_bytes = e->plan->piece_bytes;
 		lane->share.err = &lane->err;
@@ -279,7 +279,7 @@ make_lanes(struct exec *e)
 
 /* Which events wait for one: the other direction of the graph's lists. */
 static void
-make_events(struct exec *e)
+exec_make_events(struct exec *e)
 {
 	const struct rank_graph *v = &e->view;
 	size_t n = v->events_count + (size_t)1;
@@ -317,8 +317,8 @@ make_events(struct exec *e)
 /* May so many bytes be taken? A test of one huge size must not push the machine
  * into swapping, or worse. */
 static int
-memory_fits(const struct exec *e, double need, const struct device_ops *ops,
-    struct device *d, struct err *err)
+exec_make_memory_fits(const struct exec *e, double need,
+    const struct device_ops *ops, struct device *d, struct err *err)
 {
 	struct device_facts facts;
 	int rc = ops->facts(d, &facts);
@@ -336,7 +336,7 @@ memory_fits(const struct exec *e, double need, const struct device_ops *ops,
 
 /* Of the host's memory, what all ranks of this node have in it. */
 static double
-host_need(const struct exec *e)
+exec_make_host_need(const struct exec *e)
 {
 	const struct transport_team *tm = e->team;
 	const struct plan *p = e->plan;
@@ -353,7 +353,7 @@ host_need(const struct exec *e)
 /* What a plan keeps on the host: shared memory, so that other ranks of the node
  * have their devices copy from it. */
 static int
-make_host_memory(struct exec *e, struct err *err)
+exec_make_host_memory(struct exec *e, struct err *err)
 {
 	const struct transport_team *tm = e->team;
 	struct exec_area *a = &e->areas[1];
@@ -364,7 +364,8 @@ make_host_memory(struct exec *e, struct err *err)
 		return 0;
 	rc = device_host.open(0, &e->host, err);
 	if (rc == 0)
-		rc = memory_fits(e, host_need(e), &device_host, e->host, err);
+		rc = exec_make_memory_fits(e, exec_make_host_need(e),
+		    &device_host, e->host, err);
 	if (rc < 0)
 		return rc;
 	rc = device_host.alloc(e->host, a->bytes, &base);
@@ -381,7 +382,7 @@ make_host_memory(struct exec *e, struct err *err)
 }
 
 static int
-make_memory(struct exec *e, struct err *err)
+exec_make_memory(struct exec *e, struct err *err)
 {
 	const struct transport_team *tm = e->team;
 	const struct device_ops *ops = tm->ops;
@@ -394,12 +395,12 @@ make_memory(struct exec *e, struct err *err)
 	int rc;
 
 	/* A GPU's ranks have it together. */
-	rc = memory_fits(e,
-	    ops->host_access ? host_need(e)
+	rc = exec_make_memory_fits(e,
+	    ops->host_access ? exec_make_host_need(e)
 			     : (double)e->areas[0].bytes * tm->gpu_ranks,
 	    ops, d, err);
 	if (rc == 0)
-		rc = make_host_memory(e, err);
+		rc = exec_make_host_memory(e, err);
 	if (rc < 0)
 		return rc;
 	rc = ops->alloc(d, e->areas[0].bytes, &base);
@@ -485,7 +486,7 @@ exec_free(struct exec *e)
 /* All ranks have agreed, also on the number of tags: from here on these are
  * given out without asking. */
 static int
-lanes_prepare(struct exec *e, uint32_t tags, struct err *err)
+exec_make_lanes_prepare(struct exec *e, uint32_t tags, struct err *err)
 {
 	int rc = 0;
 
@@ -544,8 +545,8 @@ exec_new(const struct transport_team *team, const struct plan *p,
 	}
 	e->awake = !team->ops->host_access &&
 	    !backoff_cores_are_shared(team->node_comm);
-	make_lanes(e);
-	make_events(e);
+	exec_make_lanes(e);
+	exec_make_events(e);
 	/* May the transport be left alone with all of it at once? */
 	e->simple = e->lanes_count == 1 && e->lanes[0].ops->start_all != NULL &&
 	    p->steps == 1 && e->view.waits_count == 0;
@@ -562,14 +563,14 @@ exec_new(const struct transport_team *team, const struct plan *p,
 			rc = err_set(err, one, "%s", why.text);
 	}
 	if (rc == 0)
-		rc = make_memory(e, err);
+		rc = exec_make_memory(e, err);
 	for (uint32_t i = 0; i < e->view.events_count; i++)
 		if (e->view.events[i].kind != RANK_GRAPH_LOCAL &&
 		    e->view.events[i].tag >= tags)
 			tags = e->view.events[i].tag + 1;
 	rc = transport_agree_why(team, rc, &tags, err);
 	if (rc == 0)
-		rc = lanes_prepare(e, tags, err);
+		rc = exec_make_lanes_prepare(e, tags, err);
 	if (rc < 0) {
 		exec_free(e);
 		return rc;

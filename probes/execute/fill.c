@@ -18,7 +18,7 @@
 /* The finalizer of splitmix64 (Steele, Lea, Flood 2014): every bit of the
  * result depends on every bit of x. */
 static uint64_t
-mix(uint64_t x)
+fill_mix(uint64_t x)
 {
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
 	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
@@ -27,7 +27,8 @@ mix(uint64_t x)
 
 /* Whether no more than ADDERS of a result's inputs have the same turn. */
 static int
-is_spread(const struct plan *p, const struct plan_promise *m, uint32_t turns)
+fill_is_spread(const struct plan *p, const struct plan_promise *m,
+    uint32_t turns)
 {
 	uint32_t *counts = xcalloc(turns, sizeof(*counts)), all = 0, most = 0;
 
@@ -48,7 +49,7 @@ is_spread(const struct plan *p, const struct plan_promise *m, uint32_t turns)
 
 /* The least number of turns that spreads the inputs of every result. */
 static uint32_t
-turns_of(const struct plan *p, uint32_t inputs)
+fill_turns_of(const struct plan *p, uint32_t inputs)
 {
 	uint32_t least = (inputs + ADDERS - 1) / ADDERS, turns = least;
 	size_t good = 0; /* promises in a row */
@@ -57,7 +58,7 @@ turns_of(const struct plan *p, uint32_t inputs)
 	     i = (i + 1) % p->promises_count) {
 		const struct plan_promise *m = &p->promises[i];
 
-		if (m->op == PLAN_COPY || is_spread(p, m, turns)) {
+		if (m->op == PLAN_COPY || fill_is_spread(p, m, turns)) {
 			good++;
 			continue;
 		}
@@ -92,7 +93,7 @@ fill_of_plan(const struct plan *p, struct fill *ret)
 			f.inputs = inputs;
 	}
 	if (f.inputs > ADDERS && (f.op == PLAN_SUM || f.op == PLAN_PROD))
-		f.turns = turns_of(p, f.inputs);
+		f.turns = fill_turns_of(p, f.inputs);
 	*ret = f;
 	return 0;
 }
@@ -100,7 +101,7 @@ fill_of_plan(const struct plan *p, struct fill *ret)
 /* A small number for element i: sums of ADDERS of them stay below 256, where
  * even bfloat16 is exact, and products below 2^15. */
 static int
-small(const struct fill *f, uint32_t rank, uint64_t i, uint64_t noise)
+fill_small(const struct fill *f, uint32_t rank, uint64_t i, uint64_t noise)
 {
 	int mine = (i + rank) % f->turns == 0;
 	int sign = noise & 1 ? -1 : 1;
@@ -120,11 +121,11 @@ small(const struct fill *f, uint32_t rank, uint64_t i, uint64_t noise)
 }
 
 static void
-element(const struct fill *f, uint32_t rank, uint64_t i, uint64_t noise,
+fill_element(const struct fill *f, uint32_t rank, uint64_t i, uint64_t noise,
     char *to)
 {
 	int logical = f->op == PLAN_LAND || f->op == PLAN_LOR;
-	int x = small(f, rank, i, noise);
+	int x = fill_small(f, rank, i, noise);
 	/* Even factors would soon make every product 0. */
 	uint64_t whole = f->op == PLAN_PROD ? noise | 1 : noise;
 	int32_t i32 = logical ? x : (int32_t)whole;
@@ -167,7 +168,7 @@ void
 fill_make(const struct fill *f, uint64_t iteration, uint32_t rank, uint16_t buf,
     uint64_t off, void *to, size_t bytes)
 {
-	uint64_t seed = mix(mix(iteration << 16 | buf) + rank);
+	uint64_t seed = fill_mix(fill_mix(iteration << 16 | buf) + rank);
 	uint64_t words[BLOCK_WORDS];
 	unsigned size = f->op == PLAN_COPY ? sizeof(*words)
 					   : plan_types[f->type].bytes;
@@ -182,11 +183,11 @@ fill_make(const struct fill *f, uint64_t iteration, uint32_t rank, uint16_t buf,
 			n = bytes;
 		if (f->op == PLAN_COPY)
 			for (uint64_t i = 0; i < BLOCK_WORDS; i++)
-				words[i] = mix(seed + first + i);
+				words[i] = fill_mix(seed + first + i);
 		else
 			for (uint64_t i = 0; i < BLOCK_BYTES / size; i++)
-				element(f, rank, first + i,
-				    mix(seed + first + i),
+				fill_element(f, rank, first + i,
+				    fill_mix(seed + first + i),
 				    (char *)words + i * size);
 		memcpy(at, (char *)words + skip, n);
 		at += n;

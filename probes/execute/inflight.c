@@ -40,7 +40,7 @@ inflight_clear(struct inflight *w)
 /* ---- what is under way ---- */
 
 static void
-mark(struct inflight *w, uint32_t turn, int sign)
+inflight_mark(struct inflight *w, uint32_t turn, int sign)
 {
 	uint64_t bytes = w->turns[turn].bytes;
 
@@ -52,7 +52,7 @@ mark(struct inflight *w, uint32_t turn, int sign)
 
 /* Of turns below hi. */
 static struct inflight_sum
-below(const struct inflight *w, uint32_t hi)
+inflight_below(const struct inflight *w, uint32_t hi)
 {
 	struct inflight_sum s = { 0 };
 
@@ -80,20 +80,20 @@ inflight_take(struct inflight *w)
 
 	if (w->held.count == 0)
 		return INFLIGHT_NONE;
-	hi = below(w, w->turns[w->held.items[0]].hi);
-	lo = below(w, w->turns[w->held.items[0]].lo);
+	hi = inflight_below(w, w->turns[w->held.items[0]].hi);
+	lo = inflight_below(w, w->turns[w->held.items[0]].lo);
 	if (hi.count - lo.count >= AT_LEAST &&
 	    hi.bytes - lo.bytes >= w->limit_bytes)
 		return INFLIGHT_NONE;
 	turn = heap_pop(&w->held);
-	mark(w, turn, 1);
+	inflight_mark(w, turn, 1);
 	return turn;
 }
 
 void
 inflight_land(struct inflight *w, uint32_t turn)
 {
-	mark(w, turn, -1);
+	inflight_mark(w, turn, -1);
 }
 
 /* ---- who copies ---- */

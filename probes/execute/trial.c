@@ -91,7 +91,7 @@ struct together {
 };
 
 static double
-once(const struct transport_team *team, const struct together *to)
+trial_once(const struct transport_team *team, const struct together *to)
 {
 	uint64_t start_ns;
 
@@ -108,7 +108,7 @@ once(const struct transport_team *team, const struct together *to)
 
 /* Rank 0's clock decides for all. */
 static int
-decide(const struct transport_team *team, const struct trial_ask *ask,
+trial_decide(const struct transport_team *team, const struct trial_ask *ask,
     const struct trial *t, uint64_t start_ns)
 {
 	int decision = STOP_GO_ON;
@@ -129,7 +129,7 @@ decide(const struct transport_team *team, const struct trial_ask *ask,
 
 /* One number of each rank, to rank 0. */
 static void
-gather(const struct transport_team *team, double mine, double **ret)
+trial_gather(const struct transport_team *team, double mine, double **ret)
 {
 	MPI_Request req;
 
@@ -143,7 +143,7 @@ gather(const struct transport_team *team, double mine, double **ret)
 /* A device that has had nothing to do runs at a low clock, and takes longer
  * than a few iterations to come up. Rank 0 says when it has had enough. */
 static void
-warm_up(const struct transport_team *team, const struct together *to)
+trial_warm_up(const struct transport_team *team, const struct together *to)
 {
 	static uint64_t worked_ns; /* when it last had */
 	uint64_t start_ns = clk_ns();
@@ -156,14 +156,14 @@ warm_up(const struct transport_team *team, const struct together *to)
 		worked_ns = clk_ns();
 		if (!go_on)
 			return;
-		once(team, to);
+		trial_once(team, to);
 		go_on = clk_ns() - start_ns < WARM_NS;
 	}
 }
 
 static void
-time_together(const struct transport_team *team, const struct together *to,
-    const struct trial_ask *ask, struct trial *ret)
+trial_time_together(const struct transport_team *team,
+    const struct together *to, const struct trial_ask *ask, struct trial *ret)
 {
 	double limit_s = (double)ask->time_ns / CLK_NS_PER_S, spent_s = 0;
 	double best_s = INFINITY, before_bytes, *sent_bytes = NULL;
@@ -172,10 +172,10 @@ time_together(const struct transport_team *team, const struct together *to,
 
 	memset(ret, 0, sizeof(*ret));
 	if (!team->ops->host_access)
-		warm_up(team, to);
+		trial_warm_up(team, to);
 	before_bytes = fabric_sent_bytes();
 	for (int i = 0; i < ask->warmup; i++)
-		once(team, to);
+		trial_once(team, to);
 	start_ns = clk_ns();
 	do {
 		/* As many as there were, so that looks are rare, but none
@@ -195,18 +195,20 @@ time_together(const struct transport_team *team, const struct together *to,
 		ret->own_s = xreallocarray(ret->own_s, at + n,
 		    sizeof(*ret->own_s));
 		for (size_t i = at; i < at + n; i++)
-			ret->samples[i].s = ret->own_s[i] = once(team, to);
+			ret->samples[i].s = ret->own_s[i] = trial_once(team,
+			    to);
 		trial_slowest(team, ret->samples + at, n);
 		ret->count += n;
 		for (size_t i = at; i < at + n; i++)
 			spent_s += ret->samples[i].s;
 		decision = ask->iterations > 0
 		    ? STOP_COUNT
-		    : decide(team, ask, ret, start_ns);
+		    : trial_decide(team, ask, ret, start_ns);
 	} while (decision == STOP_GO_ON);
 	ret->stopped_by = (enum stop)decision;
 	ret->runs = (uint64_t)ask->warmup + ret->count;
-	gather(team, fmax(0, fabric_sent_bytes() - before_bytes), &sent_bytes);
+	trial_gather(team, fmax(0, fabric_sent_bytes() - before_bytes),
+	    &sent_bytes);
 	for (int i = 0; sent_bytes != NULL && i < team->ranks; i++)
 		ret->sent_bytes += sent_bytes[i];
 	free(sent_bytes);
@@ -214,8 +216,8 @@ time_together(const struct transport_team *team, const struct together *to,
 	 * nobody else in a plan can be judged by it. */
 	for (size_t i = 0; i < ret->count; i++)
 		best_s = fmin(best_s, ret->own_s[i]);
-	gather(team, best_s, &ret->rank_best_s);
-	gather(team, robust_median(ret->own_s, ret->count), &ret->rank_s);
+	trial_gather(team, best_s, &ret->rank_best_s);
+	trial_gather(team, robust_median(ret->own_s, ret->count), &ret->rank_s);
 }
 
 void
@@ -224,7 +226,7 @@ trial_time(struct exec *e, uint32_t lo, uint32_t hi,
 {
 	struct together to = { &e, 1, lo, hi };
 
-	time_together(exec_team(e), &to, ask, ret);
+	trial_time_together(exec_team(e), &to, ask, ret);
 }
 
 void
@@ -233,7 +235,7 @@ trial_time_all(const struct transport_team *team, struct exec *const *list,
 {
 	struct together to = { list, count, 0, UINT32_MAX };
 
-	time_together(team, &to, ask, ret);
+	trial_time_together(team, &to, ask, ret);
 }
 
 void
@@ -294,7 +296,7 @@ trial_prove(const struct transport_team *team, struct exec *e,
  * it: of ranks that take turns on a core each for itself is quick. *ret_own is
  * this rank's part. */
 static double
-copy_speed(const struct transport_team *team, struct device_stream *s,
+trial_copy_speed(const struct transport_team *team, struct device_stream *s,
     char *base, uint64_t bytes, int times, double *ret_own)
 {
 	const struct device_ops *ops = team->ops;
@@ -348,12 +350,13 @@ trial_memory(const struct transport_team *team, uint64_t bytes,
 		fatalx("%s: %s", ops->name, ops->error(team->device));
 	all_bytes = (double)bytes * team->ranks;
 	times = 1 +
-	    (int)(MEMORY_TIME_S * copy_speed(team, s, base, bytes, 1, &own) /
-		all_bytes);
+	    (int)(MEMORY_TIME_S *
+		trial_copy_speed(team, s, base, bytes, 1, &own) / all_bytes);
 	if (!ops->host_access && times < DEVICE_COPIES)
 		times = DEVICE_COPIES;
 	for (int i = 0; i < MEMORY_ROUNDS; i++) {
-		double speed = copy_speed(team, s, base, bytes, times, &own);
+		double speed = trial_copy_speed(team, s, base, bytes, times,
+		    &own);
 
 		if (speed > best) {
 			best = speed;
@@ -361,7 +364,7 @@ trial_memory(const struct transport_team *team, uint64_t bytes,
 		}
 	}
 	if (ret_rank_per_s != NULL)
-		gather(team, best_own, ret_rank_per_s);
+		trial_gather(team, best_own, ret_rank_per_s);
 	ops->stream_free(s);
 	ops->free(team->device, base);
 	return best;

@@ -21,7 +21,7 @@
 
 /* "0-3,8"; what does not fit ends with "...". */
 static void
-list_write(const cpu_set_t *set, char *ret, size_t cap_bytes)
+affinity_list_write(const cpu_set_t *set, char *ret, size_t cap_bytes)
 {
 	size_t len = 0;
 
@@ -43,7 +43,7 @@ list_write(const cpu_set_t *set, char *ret, size_t cap_bytes)
 }
 
 static void
-list_read(const char *text, cpu_set_t *ret)
+affinity_list_read(const char *text, cpu_set_t *ret)
 {
 	long from, to;
 	char *end;
@@ -59,7 +59,7 @@ list_read(const char *text, cpu_set_t *ret)
 }
 
 static int
-line_read(const char *path, char *ret, int cap_bytes)
+affinity_line_read(const char *path, char *ret, int cap_bytes)
 {
 	FILE *fp = fopen(path, "re");
 	int got = fp != NULL && fgets(ret, cap_bytes, fp) != NULL;
@@ -71,14 +71,14 @@ line_read(const char *path, char *ret, int cap_bytes)
 
 /* The cores of a NUMA node, none where there is no such node. */
 static void
-numa_read(const char *root, int numa, cpu_set_t *ret)
+affinity_numa_read(const char *root, int numa, cpu_set_t *ret)
 {
 	char path[300], text[4096] = "";
 
 	snprintf(path, sizeof(path),
 	    "%s/sys/devices/system/node/node%d/cpulist", root, numa);
-	line_read(path, text, sizeof(text));
-	list_read(text, ret);
+	affinity_line_read(path, text, sizeof(text));
+	affinity_list_read(text, ret);
 }
 
 void
@@ -92,14 +92,14 @@ affinity_look(const char *root, struct affinity *ret)
 	CPU_ZERO_S(SET_BYTES, near);
 	if (sched_getaffinity(0, SET_BYTES, mine) < 0)
 		CPU_ZERO_S(SET_BYTES, mine);
-	list_write(mine, ret->cores, sizeof(ret->cores));
+	affinity_list_write(mine, ret->cores, sizeof(ret->cores));
 	for (int i = 0; i < NUMA_MAX; i++) {
-		numa_read(root, i, numa);
+		affinity_numa_read(root, i, numa);
 		CPU_AND_S(SET_BYTES, numa, numa, mine);
 		if (CPU_COUNT_S(SET_BYTES, numa) > 0)
 			CPU_SET_S((size_t)i, SET_BYTES, near);
 	}
-	list_write(near, ret->numa, sizeof(ret->numa));
+	affinity_list_write(near, ret->numa, sizeof(ret->numa));
 	CPU_FREE(mine);
 	CPU_FREE(numa);
 	CPU_FREE(near);
@@ -107,7 +107,7 @@ affinity_look(const char *root, struct affinity *ret)
 
 /* -1: not known. */
 static int
-numa_of(const char *root, const char *device)
+affinity_numa_of(const char *root, const char *device)
 {
 	static const char *const classes[] = { "infiniband", "net", "cxi" };
 	int name_bytes = (int)strcspn(device, ":"), numa = -1;
@@ -118,7 +118,7 @@ numa_of(const char *root, const char *device)
 		    "%s/sys/class/%s/%.*s/device/numa_node", root, classes[i],
 		    name_bytes, device);
 		if (strchr(device, '/') == NULL &&
-		    line_read(path, text, sizeof(text)))
+		    affinity_line_read(path, text, sizeof(text)))
 			numa = atoi(text);
 	}
 	return numa;
@@ -128,10 +128,10 @@ int
 affinity_near(const char *root, const char *device)
 {
 	cpu_set_t *mine = CPU_ALLOC(CORES_MAX), *near = CPU_ALLOC(CORES_MAX);
-	int numa = numa_of(root, device), changed = 0, count;
+	int numa = affinity_numa_of(root, device), changed = 0, count;
 
 	if (numa >= 0 && sched_getaffinity(0, SET_BYTES, mine) == 0) {
-		numa_read(root, numa, near);
+		affinity_numa_read(root, numa, near);
 		CPU_AND_S(SET_BYTES, near, near, mine);
 		count = CPU_COUNT_S(SET_BYTES, near);
 		/* what a launcher has bound elsewhere stays there */
@@ -169,7 +169,7 @@ affinity_set(void)
 }
 
 static int
-row_compare(const void *a, const void *b)
+affinity_row_compare(const void *a, const void *b)
 {
 	const struct affinity *x = a, *y = b;
 	int d = (x->local > y->local) - (x->local < y->local);
@@ -187,7 +187,7 @@ affinity_json(struct affinity *rows, size_t count, const char *const *names)
 	size_t n;
 	char *text;
 
-	qsort(rows, count, sizeof(*rows), row_compare);
+	qsort(rows, count, sizeof(*rows), affinity_row_compare);
 	for (size_t i = 0; i < count; i += n) {
 		for (n = 0;
 		     i + n < count && rows[i + n].local == rows[i].local &&

@@ -27,7 +27,7 @@ static const struct {
 };
 
 static int
-number_read(const char *path, uint64_t *ret)
+carried_number_read(const char *path, uint64_t *ret)
 {
 	FILE *fp = fopen(path, "re");
 	unsigned long long value;
@@ -45,7 +45,7 @@ number_read(const char *path, uint64_t *ret)
 /* Network interfaces: the ninth number behind a name is what it has sent. /sys
  * may be that of another network namespace, /proc/self is not. */
 static size_t
-interfaces_read(const char *root, struct carried_device *ret)
+carried_interfaces_read(const char *root, struct carried_device *ret)
 {
 	char path[400], line[512], *name, *colon;
 	unsigned long long bytes;
@@ -75,7 +75,7 @@ interfaces_read(const char *root, struct carried_device *ret)
 }
 
 static int
-is_visible(const struct dirent *e)
+carried_is_visible(const struct dirent *e)
 {
 	return e->d_name[0] != '.';
 }
@@ -84,18 +84,18 @@ size_t
 carried_devices_read(const char *root,
     struct carried_device ret[CARRIED_DEVICES_MAX])
 {
-	size_t count = interfaces_read(root, ret);
+	size_t count = carried_interfaces_read(root, ret);
 	struct dirent **names = NULL, **ports;
 	char top[400], path[1200];
 	int n, k;
 
 	snprintf(top, sizeof(top), "%s/sys/class/infiniband", root);
-	n = scandir(top, &names, is_visible, alphasort);
+	n = scandir(top, &names, carried_is_visible, alphasort);
 	for (int i = 0; i < n; free(names[i++])) {
 		snprintf(path, sizeof(path), "%s/%s/ports", top,
 		    names[i]->d_name);
 		ports = NULL;
-		k = scandir(path, &ports, is_visible, alphasort);
+		k = scandir(path, &ports, carried_is_visible, alphasort);
 		for (int p = 0; p < k; free(ports[p++])) {
 			struct carried_device *d = &ret[count];
 
@@ -105,7 +105,7 @@ carried_devices_read(const char *root,
 			if (count == CARRIED_DEVICES_MAX ||
 			    str_format(d->name, sizeof(d->name), "%s:%s",
 				names[i]->d_name, ports[p]->d_name) < 0 ||
-			    !number_read(path, &d->out_bytes))
+			    !carried_number_read(path, &d->out_bytes))
 				continue;
 			d->out_bytes *= WORD_BYTES;
 			d->rdma = 1;
@@ -164,7 +164,7 @@ carried_transport(const struct carried *c)
 
 /* "mlx5_0:1" is one of "mlx5_0,mlx5_1". */
 static int
-is_one_of(const char *device, const char *wanted)
+carried_is_one_of(const char *device, const char *wanted)
 {
 	size_t count = 0, len;
 	char **list = str_list_parse(wanted, &count);
@@ -211,7 +211,7 @@ carried_wrong(const struct carried *c, const char *fabric, const char *devices,
 	found = 0;
 	list = str_list_parse(c->devices, &count);
 	for (size_t i = 0; i < count; i++)
-		found |= is_one_of(list[i], devices);
+		found |= carried_is_one_of(list[i], devices);
 	str_list_free(list);
 	if (found)
 		return 0;

@@ -35,7 +35,7 @@ collect_sum(MPI_Comm comm, const struct hist *mine, struct hist *ret)
 }
 
 static int
-compare_nodes(const void *a, const void *b)
+collect_compare_nodes(const void *a, const void *b)
 {
 	double x = ((const struct collect_node *)a)->node;
 	double y = ((const struct collect_node *)b)->node;
@@ -83,6 +83,6 @@ collect_nodes(const struct world *w, const struct hist *mine,
 	for (int i = 0; i < w->group_size; i++)
 		if (all[i].node >= 0)
 			all[kept++] = all[i];
-	qsort(all, (size_t)kept, sizeof(*all), compare_nodes);
+	qsort(all, (size_t)kept, sizeof(*all), collect_compare_nodes);
 	return kept;
 }

@@ -28,7 +28,7 @@ extern char **environ;
 /* By these a program's MPI would find our launcher, our rank and our
  * settings. Slurm's job is left: srun in it starts a step. */
 static int
-is_ours(const char *entry)
+command_is_ours(const char *entry)
 {
 	static const char *const kept[] = { "SLURM_CONF=", "SLURM_JOB_ID=",
 		"COALMINE_RUN=" };
@@ -45,7 +45,7 @@ is_ours(const char *entry)
 
 /* Until it has ended, or its time has: then all of it is killed. */
 static void
-wait_for(const struct command_ask *ask, pid_t pid, uint64_t start_ns,
+command_wait_for(const struct command_ask *ask, pid_t pid, uint64_t start_ns,
     struct command_result *ret)
 {
 	struct pollfd end = { (int)syscall(SYS_pidfd_open, pid, 0), POLLIN, 0 };
@@ -94,7 +94,7 @@ command_run(const struct command_ask *ask, struct command_result *ret)
 		count++;
 	env = xcalloc(count, sizeof(env[0]));
 	for (size_t i = 0; environ[i] != NULL; i++)
-		if (!is_ours(environ[i]))
+		if (!command_is_ours(environ[i]))
 			env[n++] = environ[i];
 	for (size_t i = 0; ask->env[i] != NULL; i++)
 		env[n++] = ask->env[i];
@@ -108,7 +108,7 @@ command_run(const struct command_ask *ask, struct command_result *ret)
 		fclose(err);
 		return;
 	}
-	wait_for(ask, pid, start_ns, ret);
+	command_wait_for(ask, pid, start_ns, ret);
 	/* the end of the file in one line: no letter becomes a blank */
 	size = lseek(fileno(err), 0, SEEK_END);
 	len = pread(fileno(err), ret->tail, sizeof(ret->tail) - 1,

@@ -86,8 +86,8 @@ control_max(MPI_Comm comm, double mine)
 #define LAST_WORDS_NS (4 * CLK_NS_PER_S)
 
 static void
-say_stuck(const struct world *w, const struct control_peers *p, int peer,
-    uint64_t waited_ns)
+control_say_stuck(const struct world *w, const struct control_peers *p,
+    int peer, uint64_t waited_ns)
 {
 	int in_group, in_all, of = p->ranks[peer];
 	MPI_Group group, role, all;
@@ -108,7 +108,7 @@ say_stuck(const struct world *w, const struct control_peers *p, int peer,
 }
 
 static void
-give_up(const struct world *w, const struct control_peers *p,
+control_give_up(const struct world *w, const struct control_peers *p,
     const MPI_Request *reqs, int count, uint64_t waited_ns)
 {
 	int stuck[CONTROL_REQS_MAX] = { 0 };
@@ -120,7 +120,7 @@ give_up(const struct world *w, const struct control_peers *p,
 			if (stuck[k] && p->ranks[k] == p->ranks[peer])
 				stuck[peer] = 0;
 		if (stuck[peer])
-			say_stuck(w, p, peer, waited_ns);
+			control_say_stuck(w, p, peer, waited_ns);
 	}
 	clk_sleep_ns(LAST_WORDS_NS);
 	fatalx("the run is given up: stuck");
@@ -163,7 +163,7 @@ control_exchange(struct world *w, const struct control_peers *p,
 		/* Where ranks share cores, the partner may need this one. */
 		sched_yield();
 		if (p->limit_ns > 0 && now_ns - since_ns > p->limit_ns)
-			give_up(w, p, reqs, count, now_ns - since_ns);
+			control_give_up(w, p, reqs, count, now_ns - since_ns);
 	}
 	if (is_slow)
 		alarm(watch_s);
@@ -172,7 +172,7 @@ control_exchange(struct world *w, const struct control_peers *p,
 /* A round lasts no longer than its limit and the chunk in which it is passed,
  * of a few exchanges at least. */
 static uint64_t
-round_limit_ns(const struct world *w)
+control_round_limit_ns(const struct world *w)
 {
 	return w->stuck_ns == 0 ? 0 : w->timeout_ns + 4 * w->stuck_ns;
 }
@@ -186,7 +186,7 @@ control_agree(struct world *w, const char *what, double mine)
 	int rank = w->group_rank, size = w->group_size;
 	uint64_t limit_ns = w->stuck_ns == 0
 	    ? 0
-	    : round_limit_ns(w) + w->stuck_ns + 2 * CLK_NS_PER_S;
+	    : control_round_limit_ns(w) + w->stuck_ns + 2 * CLK_NS_PER_S;
 
 	w->at = (w->at / AT_STEP + 1) * AT_STEP;
 	for (int far = 1; far < size; far *= 2) {
@@ -207,7 +207,7 @@ control_agree(struct world *w, const char *what, double mine)
 }
 
 static void
-watch_over(int signo)
+control_watch_over(int signo)
 {
 	(void)signo;
 	rank_watch_send(watch_line);
@@ -219,10 +219,10 @@ watch_over(int signo)
 void
 control_watch(const struct world *w, const char *what)
 {
-	signal(SIGALRM, watch_over);
+	signal(SIGALRM, control_watch_over);
 	watch_s = what == NULL || w->stuck_ns == 0
 	    ? 0
-	    : (unsigned)(round_limit_ns(w) / CLK_NS_PER_S) + 1;
+	    : (unsigned)(control_round_limit_ns(w) / CLK_NS_PER_S) + 1;
 	alarm(0);
 	if (watch_s == 0)
 		return;

@@ -61,7 +61,7 @@ emit_carried(struct emit *e, json_t *carried)
 }
 
 static void
-carried_put(const struct emit *e, const char *probe, json_t *line)
+emit_carried_put(const struct emit *e, const char *probe, json_t *line)
 {
 	const struct record_field *f = record_kind_find(probe)->fields;
 	json_t *own = json_object_get(line, "carried"), *all;
@@ -83,7 +83,7 @@ carried_put(const struct emit *e, const char *probe, json_t *line)
 /* A line that is too long loses its lists: who was slow is then not said, but
  * what was measured is. */
 static char *
-line_make(json_t *line, const char *probe)
+emit_line_make(json_t *line, const char *probe)
 {
 	static const char *const lists[] = { "pairs", "rails", "nodes" };
 	char *text = json_dumps(line, EMIT_JSON);
@@ -119,9 +119,9 @@ emit_put(struct emit *e, json_t *record)
 		    json_integer((json_int_t)++e->seq));
 	json_object_update(line, record);
 	json_decref(record);
-	carried_put(e, probe, line);
+	emit_carried_put(e, probe, line);
 	if (e->fd >= 0) {
-		text = line_make(line, probe);
+		text = emit_line_make(line, probe);
 		for (const char *at = text; *at != '\0'; at += n) {
 			n = write(e->fd, at, strlen(at));
 			if (n < 0 && errno != EINTR)
@@ -160,7 +160,7 @@ static int said_bye;
 /* Not said by one that a signal kills: so the rank that died first can be told
  * from those whose MPI ends them for it. */
 static void
-say_exit(void)
+emit_say_exit(void)
 {
 	if (!said_bye)
 		(void)send(watch_fd, "exit\n", 5, MSG_NOSIGNAL);
@@ -194,7 +194,7 @@ rank_watch_open(int rank)
 	    (long)getpid());
 	if (send(watch_fd, line, (size_t)len, MSG_NOSIGNAL) != len)
 		log_warn("%s", path);
-	atexit(say_exit);
+	atexit(emit_say_exit);
 }
 
 void

@@ -27,7 +27,7 @@ static char demanded[16];
 /* Open MPI closes the components that it does not choose, and their variables
  * go with them. */
 static int
-has_component(const char *framework, const char *component)
+fabric_has_component(const char *framework, const char *component)
 {
 	int index, name_bytes = 0, text_bytes = 0, cvars = 0, pvars, parts;
 	char name[64];
@@ -40,7 +40,7 @@ has_component(const char *framework, const char *component)
 }
 
 static void
-library_find(char *ret, size_t cap_bytes)
+fabric_library_find(char *ret, size_t cap_bytes)
 {
 	static const struct {
 		const char *framework, *component;
@@ -56,17 +56,17 @@ library_find(char *ret, size_t cap_bytes)
 	    MPI_T_init_thread(MPI_THREAD_SINGLE, &level) != MPI_SUCCESS)
 		return;
 	/* the pml cm hands everything to one mtl */
-	cm = has_component("pml", "cm");
+	cm = fabric_has_component("pml", "cm");
 	for (size_t i = 0; i < ARRAY_LEN(rows) && found[0] == '\0'; i++)
 		if ((strcmp(rows[i].framework, "mtl") == 0) == cm &&
-		    has_component(rows[i].framework, rows[i].component))
+		    fabric_has_component(rows[i].framework, rows[i].component))
 			found = rows[i].component;
 	MPI_T_finalize();
 	snprintf(ret, cap_bytes, "%s", found);
 }
 
 static uint64_t
-tcp_bytes(void)
+fabric_tcp_bytes(void)
 {
 	struct nic_tcp tcp;
 
@@ -75,7 +75,7 @@ tcp_bytes(void)
 }
 
 static uint64_t
-rdma_bytes(const struct carried_device *list, size_t count)
+fabric_rdma_bytes(const struct carried_device *list, size_t count)
 {
 	uint64_t sum = 0;
 
@@ -86,7 +86,7 @@ rdma_bytes(const struct carried_device *list, size_t count)
 
 /* The first ranks of nodes, in a ring. */
 static void
-ring_pass(MPI_Comm ring)
+fabric_ring_pass(MPI_Comm ring)
 {
 	char *out = xcalloc(1, RING_BYTES), *in = xcalloc(1, RING_BYTES);
 	MPI_Request reqs[2];
@@ -107,7 +107,8 @@ ring_pass(MPI_Comm ring)
 
 /* Each device once, at the ring's first rank. */
 static void
-names_gather(MPI_Comm ring, int size, char *mine, char *ret, size_t cap_bytes)
+fabric_names_gather(MPI_Comm ring, int size, char *mine, char *ret,
+    size_t cap_bytes)
 {
 	char(*all)[NAMES_BYTES] = xcalloc((size_t)size, sizeof(*all));
 	size_t count, len = 0;
@@ -137,7 +138,7 @@ names_gather(MPI_Comm ring, int size, char *mine, char *ret, size_t cap_bytes)
 }
 
 static void
-ring_measure(const struct world *w, MPI_Comm ring, struct carried *ret)
+fabric_ring_measure(const struct world *w, MPI_Comm ring, struct carried *ret)
 {
 	struct carried_device *list = xcalloc(2 * CARRIED_DEVICES_MAX,
 	    sizeof(*list));
@@ -149,16 +150,16 @@ ring_measure(const struct world *w, MPI_Comm ring, struct carried *ret)
 
 	control_barrier(ring); /* connections are there */
 	before_count = carried_devices_read("", list);
-	tcp = tcp_bytes();
-	rdma = rdma_bytes(list, before_count);
+	tcp = fabric_tcp_bytes();
+	rdma = fabric_rdma_bytes(list, before_count);
 	control_barrier(ring);
-	ring_pass(ring);
+	fabric_ring_pass(ring);
 	count = carried_devices_read("", now);
 	carried_devices_used(list, before_count, now, count, RING_BYTES / 4,
 	    names, sizeof(names));
 	/* A connection or a device may have ended meanwhile, with its count. */
-	after[0] = tcp_bytes();
-	after[1] = rdma_bytes(now, count);
+	after[0] = fabric_tcp_bytes();
+	after[1] = fabric_rdma_bytes(now, count);
 	sums[0] = after[0] > tcp ? after[0] - tcp : 0;
 	sums[1] = after[1] > rdma ? after[1] - rdma : 0;
 	free(list);
@@ -167,11 +168,12 @@ ring_measure(const struct world *w, MPI_Comm ring, struct carried *ret)
 	ret->tcp_bytes = sums[0];
 	ret->rdma_bytes = sums[1];
 	ret->wanted_bytes = (uint64_t)w->nodes * RING_BYTES;
-	names_gather(ring, w->nodes, names, ret->devices, sizeof(ret->devices));
+	fabric_names_gather(ring, w->nodes, names, ret->devices,
+	    sizeof(ret->devices));
 }
 
 static const char *
-asked(const char *variable, const struct conf *c, const char *key)
+fabric_asked(const char *variable, const struct conf *c, const char *key)
 {
 	const char *text = getenv(variable);
 
@@ -184,8 +186,8 @@ int
 fabric_open(const struct world *w, const struct conf *c, json_t **ret,
     struct err *err)
 {
-	const char *fabric = asked("COALMINE_FABRIC", c, "fabric");
-	const char *devices = asked("COALMINE_DEVICES", c, "devices");
+	const char *fabric = fabric_asked("COALMINE_FABRIC", c, "fabric");
+	const char *devices = fabric_asked("COALMINE_DEVICES", c, "devices");
 	struct carried seen = { 0 };
 	struct {
 		int tcp, rdma, wrong;
@@ -196,10 +198,10 @@ fabric_open(const struct world *w, const struct conf *c, json_t **ret,
 
 	MPI_DO(MPI_Comm_split(w->control, w->local == 0 ? 0 : MPI_UNDEFINED,
 	    w->rank, &ring));
-	library_find(seen.library, sizeof(seen.library));
+	fabric_library_find(seen.library, sizeof(seen.library));
 	if (ring != MPI_COMM_NULL) {
 		if (w->nodes > 1)
-			ring_measure(w, ring, &seen);
+			fabric_ring_measure(w, ring, &seen);
 		MPI_DO(MPI_Comm_free(&ring));
 	}
 	if (w->rank == 0) {
@@ -234,11 +236,11 @@ fabric_sent_bytes(void)
 	double bytes = 0;
 
 	if (counts_tcp)
-		return (double)tcp_bytes();
+		return (double)fabric_tcp_bytes();
 	if (!counts_rdma)
 		return 0;
 	list = xcalloc(CARRIED_DEVICES_MAX, sizeof(*list));
-	bytes = (double)rdma_bytes(list, carried_devices_read("", list));
+	bytes = (double)fabric_rdma_bytes(list, carried_devices_read("", list));
 	free(list);
 	return bytes;
 }

@@ -89,7 +89,7 @@ nic_set(struct err *err)
 
 /* A counter may be read between its two halves. */
 static uint64_t
-payload(uint64_t bytes, uint64_t packets)
+nic_payload(uint64_t bytes, uint64_t packets)
 {
 	uint64_t headers = packets * NIC_BYTES_HEADER_BYTES;
 
@@ -99,7 +99,7 @@ payload(uint64_t bytes, uint64_t packets)
 /* "  eth0: 1 2 3 ...": bytes and packets received are the first two numbers,
  * sent the ninth and tenth. */
 static int
-bytes_parse(const char *text, struct nic_bytes *ret)
+nic_bytes_parse(const char *text, struct nic_bytes *ret)
 {
 	struct nic_bytes sum = { 0 };
 	int line = 0;
@@ -125,8 +125,8 @@ bytes_parse(const char *text, struct nic_bytes *ret)
 			return -EPROTO;
 		if (strncmp(copy + strspn(copy, " "), "lo:", 3) == 0)
 			continue;
-		sum.in_bytes += payload(in, in_packets);
-		sum.out_bytes += payload(out, out_packets);
+		sum.in_bytes += nic_payload(in, in_packets);
+		sum.out_bytes += nic_payload(out, out_packets);
 	}
 	if (line < HEADING_LINES)
 		return -EPROTO;
@@ -175,7 +175,7 @@ nic_bytes_read(struct nic_bytes *ret)
 	close(fd);
 	text[len] = '\0';
 	if (rc == 0)
-		rc = bytes_parse(text, ret);
+		rc = nic_bytes_parse(text, ret);
 	if (rc == 0) {
 		nic_tcp_read(&tcp);
 		ret->resent_bytes = tcp.resent_bytes;

@@ -28,7 +28,7 @@ static struct {
 
 /* One message, if there is one. */
 static int
-take(void)
+relay_take(void)
 {
 	MPI_Message msg;
 	MPI_Status st;
@@ -63,12 +63,12 @@ relay_poll(void)
 	if (rl.world->rank != 0 || now - rl.polled_ns < POLL_GAP_NS)
 		return;
 	rl.polled_ns = now;
-	while (take())
+	while (relay_take())
 		;
 }
 
 static void
-poll_hook(void *arg)
+relay_poll_hook(void *arg)
 {
 	(void)arg;
 	relay_poll();
@@ -82,7 +82,7 @@ relay_open(struct world *w, relay_sink *sink, void *arg)
 	rl.sink = sink;
 	rl.arg = arg;
 	rl.soon_req = MPI_REQUEST_NULL;
-	control_set_idle(poll_hook, NULL);
+	control_set_idle(relay_poll_hook, NULL);
 }
 
 void
@@ -96,7 +96,7 @@ relay_close(void)
 }
 
 static char *
-text_of(json_t *record)
+relay_text_of(json_t *record)
 {
 	char *text = json_dumps(record, EMIT_JSON);
 
@@ -116,7 +116,7 @@ relay_put(json_t *record)
 		rl.sink(rl.arg, record);
 		return;
 	}
-	text = text_of(record);
+	text = relay_text_of(record);
 	MPI_DO(MPI_Isend(text, (int)strlen(text), MPI_CHAR, 0, TAG_LINE,
 	    rl.world->control, &req));
 	control_wait(&req);
@@ -135,7 +135,7 @@ relay_put_soon(json_t *record)
 		return;
 	}
 	free(rl.soon);
-	rl.soon = text_of(record);
+	rl.soon = relay_text_of(record);
 	MPI_DO(MPI_Isend(rl.soon, (int)strlen(rl.soon), MPI_CHAR, 0, TAG_LINE,
 	    rl.world->control, &rl.soon_req));
 }
@@ -148,7 +148,7 @@ relay_turn(int root)
 		    rl.world->control));
 	if (root != 0 && rl.world->rank == 0) {
 		while (rl.finished == 0)
-			if (!take())
+			if (!relay_take())
 				clk_sleep_ns(CLK_NS_PER_MS);
 		rl.finished = 0;
 	}

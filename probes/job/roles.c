@@ -17,7 +17,7 @@
 
 /* Canary nodes among that many: the share rounded to nearest, at least 2. */
 static int
-canary_nodes(const struct roles_ask *ask)
+roles_canary_nodes(const struct roles_ask *ask)
 {
 	int count = (int)lround(ask->share * ask->nodes);
 
@@ -27,9 +27,9 @@ canary_nodes(const struct roles_ask *ask)
 }
 
 static int
-enough(const struct roles_ask *ask)
+roles_enough(const struct roles_ask *ask)
 {
-	int canaries = canary_nodes(ask);
+	int canaries = roles_canary_nodes(ask);
 
 	return canaries >= ROLES_CANARY_MIN &&
 	    ask->nodes - canaries >= ROLES_PER_KIND * ask->kinds;
@@ -43,7 +43,7 @@ roles_needed(const struct roles_ask *ask)
 	/* A share of 1 leaves no node to a congestor, however many there are.
 	 */
 	for (try.nodes = ROLES_CANARY_MIN; try.nodes < 65536; try.nodes++)
-		if (enough(&try))
+		if (roles_enough(&try))
 			break;
 	return try.nodes;
 }
@@ -51,11 +51,11 @@ roles_needed(const struct roles_ask *ask)
 int
 roles_assign(const struct roles_ask *ask, int *ret_role)
 {
-	int canaries = canary_nodes(ask), rest = ask->nodes - canaries;
+	int canaries = roles_canary_nodes(ask), rest = ask->nodes - canaries;
 	struct rng r;
 	int *order, at = 0;
 
-	if (!enough(ask))
+	if (!roles_enough(ask))
 		return -ERANGE;
 	order = xcalloc((size_t)ask->nodes, sizeof(*order));
 	for (int i = 0; i < ask->nodes; i++)
@@ -79,7 +79,7 @@ roles_assign(const struct roles_ask *ask, int *ret_role)
 
 /* order[0..size-1]: ranks in ring order. */
 static void
-order_draw(const struct ring *ring, int *order)
+roles_order_draw(const struct ring *ring, int *order)
 {
 	struct rng r;
 
@@ -120,7 +120,7 @@ roles_ring_match(const struct ring *ring, int rank)
 	int at = 0, with;
 
 	assert(rank >= 0 && rank < ring->size);
-	order_draw(ring, order);
+	roles_order_draw(ring, order);
 	while (order[at] != rank)
 		at++;
 	with = (at ^ 1) < ring->size ? order[at ^ 1] : rank;
@@ -129,7 +129,7 @@ roles_ring_match(const struct ring *ring, int rank)
 }
 
 static int
-groups_of(int size)
+roles_groups_of(int size)
 {
 	int groups = size / (RING_SENDERS + 1);
 
@@ -139,7 +139,7 @@ groups_of(int size)
 int
 roles_ring_turns(int size)
 {
-	int groups = groups_of(size);
+	int groups = roles_groups_of(size);
 
 	return (size + groups - 1) / groups; /* of the largest group */
 }
@@ -148,14 +148,14 @@ int
 roles_ring_incast(const struct ring *ring, int rank, int ret[RING_SENDERS_MAX])
 {
 	int *order = xcalloc((size_t)ring->size, sizeof(*order));
-	int groups = groups_of(ring->size),
+	int groups = roles_groups_of(ring->size),
 	    turns = roles_ring_turns(ring->size);
 	struct ring drawn = *ring;
 	int at = 0, first, count, receiver, n = 0;
 
 	assert(rank >= 0 && rank < ring->size);
 	drawn.round /= turns; /* the same groups until all had their turn */
-	order_draw(&drawn, order);
+	roles_order_draw(&drawn, order);
 	while (order[at] != rank)
 		at++;
 	/* Ranks at, at + groups, at + 2 groups ... are a group. */
@@ -179,7 +179,7 @@ roles_ring_neighbours(const struct ring *ring, int rank, int *ret_left,
 	int at = 0;
 
 	assert(rank >= 0 && rank < ring->size);
-	order_draw(ring, order);
+	roles_order_draw(ring, order);
 	while (order[at] != rank)
 		at++;
 	*ret_left = order[(at + ring->size - 1) % ring->size];

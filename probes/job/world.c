@@ -40,13 +40,13 @@ world_check(int rc, const char *what)
 
 /* exit() in one rank would leave the others waiting for it. */
 static void
-abort_job(void)
+world_abort_job(void)
 {
 	MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 static int
-compare_names(const void *a, const void *b)
+world_compare_names(const void *a, const void *b)
 {
 	return hostlist_compare(a, b);
 }
@@ -54,14 +54,14 @@ compare_names(const void *a, const void *b)
 /* At rank 0: the sorted list of different names, and for each rank its node and
  * which of the node's ranks it is. */
 static void
-place(struct world *w, char (*all)[WORLD_NAME_BYTES], int (*ret)[2])
+world_place(struct world *w, char (*all)[WORLD_NAME_BYTES], int (*ret)[2])
 {
 	int *seen = xcalloc((size_t)w->size, sizeof(*seen));
 	size_t count = (size_t)w->size;
 
 	w->names = xcalloc(count, sizeof(*w->names));
 	memcpy(w->names, all, count * sizeof(*all));
-	qsort(w->names, count, sizeof(*w->names), compare_names);
+	qsort(w->names, count, sizeof(*w->names), world_compare_names);
 	for (size_t i = 0; i < count; i++) {
 		if (w->nodes > 0 &&
 		    strcmp(w->names[w->nodes - 1], w->names[i]) == 0)
@@ -73,7 +73,7 @@ place(struct world *w, char (*all)[WORLD_NAME_BYTES], int (*ret)[2])
 	}
 	for (size_t i = 0; i < count; i++) {
 		char(*at)[WORLD_NAME_BYTES] = bsearch(all[i], w->names,
-		    (size_t)w->nodes, sizeof(*w->names), compare_names);
+		    (size_t)w->nodes, sizeof(*w->names), world_compare_names);
 
 		ret[i][0] = (int)(at - w->names);
 		ret[i][1] = seen[ret[i][0]]++;
@@ -84,7 +84,7 @@ place(struct world *w, char (*all)[WORLD_NAME_BYTES], int (*ret)[2])
 /* Names meet at rank 0 only: a list by rank on every rank would be megabytes
  * on a large machine. */
 static void
-find_nodes(struct world *w)
+world_find_nodes(struct world *w)
 {
 	char mine[WORLD_NAME_BYTES] = "", (*all)[WORLD_NAME_BYTES] = NULL;
 	const char *fake = getenv("COALMINE_FAKE_NODES");
@@ -110,7 +110,7 @@ find_nodes(struct world *w)
 	MPI_DO(MPI_Gather(mine, WORLD_NAME_BYTES, MPI_CHAR, all,
 	    WORLD_NAME_BYTES, MPI_CHAR, 0, w->control));
 	if (w->rank == 0)
-		place(w, all, places);
+		world_place(w, all, places);
 	MPI_DO(MPI_Scatter(places, 2, MPI_INT, at, 2, MPI_INT, 0, w->control));
 	MPI_DO(MPI_Bcast(&w->nodes, 1, MPI_INT, 0, w->control));
 	if (w->rank != 0)
@@ -134,13 +134,13 @@ world_open(struct world *w, int *argc, char ***argv)
 	affinity_set();
 	if (MPI_Init(argc, argv) != MPI_SUCCESS)
 		fatalx("MPI_Init failed");
-	log_set_fatal_hook(abort_job);
+	log_set_fatal_hook(world_abort_job);
 	MPI_DO(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
 	MPI_DO(MPI_Comm_dup(MPI_COMM_WORLD, &w->control));
 	MPI_DO(MPI_Comm_rank(w->control, &w->rank));
 	MPI_DO(MPI_Comm_size(w->control, &w->size));
 	w->group = w->slice = w->node_comm = MPI_COMM_NULL;
-	find_nodes(w);
+	world_find_nodes(w);
 }
 
 json_t *
@@ -216,7 +216,7 @@ world_alone(const struct world *w)
 }
 
 static void
-give_up(int signo)
+world_give_up(int signo)
 {
 	(void)signo;
 	_exit(exit_status);
@@ -226,7 +226,7 @@ void
 world_close(struct world *w, int status)
 {
 	exit_status = status;
-	signal(SIGALRM, give_up);
+	signal(SIGALRM, world_give_up);
 	alarm(FINALIZE_LIMIT_S);
 	log_set_fatal_hook(NULL);
 	if (w->group != MPI_COMM_NULL) {
@@ -246,7 +246,7 @@ world_close(struct world *w, int status)
 
 /* How many ranks of the machine have the same PCI device, or part of one? */
 static int
-gpu_ranks(const struct transport_team *tm, MPI_Comm machine)
+world_gpu_ranks(const struct transport_team *tm, MPI_Comm machine)
 {
 	struct device_facts facts = { 0 };
 	struct {
@@ -272,7 +272,7 @@ gpu_ranks(const struct transport_team *tm, MPI_Comm machine)
  * when it touches one. The first byte says which of the two it is, after a line
  * that names what to do; rank by rank in a ring. */
 static int
-first_byte(const struct transport_team *tm, struct err *err)
+world_first_byte(const struct transport_team *tm, struct err *err)
 {
 	const struct device_ops *ops = tm->ops;
 	int next = (tm->rank + 1) % tm->ranks, rc;
@@ -352,7 +352,7 @@ team_open(const struct world *w, const char *device, const char *gpu_aware,
 	}
 	rc = transport_agree_why(tm, rc, NULL, err);
 	if (rc == 0)
-		tm->gpu_ranks = gpu_ranks(tm, machine);
+		tm->gpu_ranks = world_gpu_ranks(tm, machine);
 	if (rc == 0 && !tm->ops->host_access) {
 		(void)tm->ops->facts(tm->device, &facts);
 		tm->pci = xcalloc((size_t)w->size, sizeof(*tm->pci));
@@ -364,7 +364,7 @@ team_open(const struct world *w, const char *device, const char *gpu_aware,
 	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &tm->mpi_takes, 1, MPI_INT, MPI_MIN,
 	    tm->comm));
 	if (rc == 0 && !tm->ops->host_access && tm->mpi_takes)
-		rc = first_byte(tm, err);
+		rc = world_first_byte(tm, err);
 	if (rc < 0) {
 		team_close(tm);
 		return rc;

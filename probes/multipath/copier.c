@@ -17,20 +17,21 @@
 
 /* Look again at once: a copy of 64 KiB takes less than a sleep would. */
 static void
-real_nap(struct device *d)
+copier_real_nap(struct device *d)
 {
 	(void)d;
 	sched_yield();
 }
 
 static double
-real_now_s(struct device *d)
+copier_real_now_s(struct device *d)
 {
 	(void)d;
 	return (double)clk_ns() / (double)CLK_NS_PER_S;
 }
 
-static const struct copier_clock real_clock = { real_now_s, real_nap };
+static const struct copier_clock real_clock = { copier_real_now_s,
+	copier_real_nap };
 
 int
 copier_open(struct copier *cp)
@@ -83,7 +84,7 @@ struct flow {
 
 /* Chunk i into its slot, once the one before has left it, and out of it. */
 static int
-chunk_enqueue(const struct copier *cp, const struct copier_message *m,
+copier_chunk_enqueue(const struct copier *cp, const struct copier_message *m,
     uint32_t path, const struct flow *f, uint32_t i)
 {
 	const struct device_ops *ops = cp->ops;
@@ -115,7 +116,7 @@ chunk_enqueue(const struct copier *cp, const struct copier_message *m,
 /* Cut, and enqueue everything: the direct path first, which is one call, then
  * the chunks of all others in turns. */
 static int
-enqueue(const struct copier *cp, const struct copier_message *m,
+copier_enqueue(const struct copier *cp, const struct copier_message *m,
     const struct tuner_choice *c, uint64_t *ret_bytes, uint32_t *ret_path)
 {
 	uint64_t shares[TUNER_PATHS_MAX];
@@ -169,7 +170,7 @@ enqueue(const struct copier *cp, const struct copier_message *m,
 			if (i >= flows[p].chunks)
 				continue;
 			*ret_path = p;
-			rc = chunk_enqueue(cp, m, p, &flows[p], i);
+			rc = copier_chunk_enqueue(cp, m, p, &flows[p], i);
 		}
 	return rc;
 }
@@ -183,7 +184,7 @@ copier_send(struct copier *cp, const struct copier_message *m,
 	int waits[TUNER_PATHS_MAX] = { 0 }, rc;
 
 	memset(ret, 0, sizeof(*ret));
-	rc = enqueue(cp, m, c, ret->bytes, ret_path);
+	rc = copier_enqueue(cp, m, c, ret->bytes, ret_path);
 	if (rc < 0) { /* nothing may be left under way */
 		for (uint32_t p = 0; p <= cp->count; p++) {
 			(void)cp->ops->stream_sync(cp->streams[p].in);
@@ -224,7 +225,7 @@ copier_send(struct copier *cp, const struct copier_message *m,
 
 /* So many copies of a message alone on one stream; the least of some times. */
 static int
-alone(struct copier *cp, struct device_stream *s,
+copier_alone(struct copier *cp, struct device_stream *s,
     const struct copier_message *m, uint32_t copies, double *ret_s)
 {
 	struct device_event *done = cp->streams[0].done;
@@ -251,7 +252,7 @@ alone(struct copier *cp, struct device_stream *s,
 
 /* The line of one stream, and what each of many copies in a row costs. */
 static int
-stream_fit(struct copier *cp, struct device_stream *s,
+copier_stream_fit(struct copier *cp, struct device_stream *s,
     const struct copier_message *like, struct paths_direct *ret,
     double *ret_copy_s)
 {
@@ -260,15 +261,15 @@ stream_fit(struct copier *cp, struct device_stream *s,
 	int rc = 0;
 
 	for (int i = 0; rc == 0 && i < FIT_SIZES; i++) {
-		rc = alone(cp, s, &m, 1, &y[i]);
+		rc = copier_alone(cp, s, &m, 1, &y[i]);
 		x[i] = (double)m.bytes;
 		m.bytes = m.bytes / 4 + 1;
 	}
 	m.bytes = 1;
 	if (rc == 0)
-		rc = alone(cp, s, &m, 1, &one_s);
+		rc = copier_alone(cp, s, &m, 1, &one_s);
 	if (rc == 0)
-		rc = alone(cp, s, &m, FIT_COPIES, &many_s);
+		rc = copier_alone(cp, s, &m, FIT_COPIES, &many_s);
 	if (rc < 0)
 		return rc;
 	*ret_copy_s = fmax(0, (many_s - one_s) / (FIT_COPIES - 1));
@@ -280,7 +281,8 @@ copier_fits(struct copier *cp, const struct copier_message *m,
     struct paths_links *ret)
 {
 	double in_s, out_s;
-	int rc = stream_fit(cp, cp->streams[0].in, m, &ret->direct, &in_s);
+	int rc = copier_stream_fit(cp, cp->streams[0].in, m, &ret->direct,
+	    &in_s);
 
 	ret->count = cp->count;
 	for (uint32_t i = 1; rc == 0 && i <= cp->count; i++) {
@@ -290,9 +292,9 @@ copier_fits(struct copier *cp, const struct copier_message *m,
 		struct copier_message out = { m->to, st->base, bytes };
 		struct paths_direct a, b;
 
-		rc = stream_fit(cp, cp->streams[i].in, &in, &a, &in_s);
+		rc = copier_stream_fit(cp, cp->streams[i].in, &in, &a, &in_s);
 		if (rc == 0)
-			rc = stream_fit(cp, cp->streams[i].out, &out, &b,
+			rc = copier_stream_fit(cp, cp->streams[i].out, &out, &b,
 			    &out_s);
 		if (rc == 0) /* beyond a chunk's own cost: starting the path */
 			ret->staged[i - 1] = (struct paths_staged){

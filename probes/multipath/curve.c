@@ -73,14 +73,14 @@ struct curve_watch {
 };
 
 static double
-median(double *x, uint32_t n)
+curve_median(double *x, uint32_t n)
 {
 	robust_sort(x, n);
 	return n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
 static int
-transfer(const struct curve_ask *ask, const struct tuner_choice *c,
+curve_transfer(const struct curve_ask *ask, const struct tuner_choice *c,
     struct tuner_seen *seen, uint32_t *ret_path, double *ret_s)
 {
 	int rc = copier_send(ask->copier, &ask->m, c, seen, ret_path);
@@ -94,7 +94,7 @@ transfer(const struct curve_ask *ask, const struct tuner_choice *c,
 /* As the tuner wants it; what came is compared. A staged path that breaks is
  * done without. */
 static int
-tuned(const struct curve_ask *ask, struct curve_point *pt, double *ret_s)
+curve_tuned(const struct curve_ask *ask, struct curve_point *pt, double *ret_s)
 {
 	const struct device_ops *ops = ask->copier->ops;
 	struct device_stream *s = ask->copier->streams[0].in;
@@ -115,7 +115,7 @@ tuned(const struct curve_ask *ask, struct curve_point *pt, double *ret_s)
 			tuner_lose(ask->tuner, ask->m.bytes, path);
 		path = 0;
 		tuner_choose(ask->tuner, ask->m.bytes, &pt->choice);
-		rc = transfer(ask, &pt->choice, &seen, &path, ret_s);
+		rc = curve_transfer(ask, &pt->choice, &seen, &path, ret_s);
 	} while (rc < 0 && path > 0 &&
 	    ask->tuner->rows[tuner_class(ask->m.bytes)].chunks[path] > 0);
 	if (rc < 0)
@@ -175,20 +175,20 @@ curve_measure(const struct curve_ask *ask, struct curve_point *ret)
 	paths_split(&ask->tuner->fits, bytes, ask->tuner->chunks_max, &s);
 	ret->model_ratio = s.direct_s / s.time_s;
 	for (uint32_t i = 0; rc == 0 && i < ask->settle; i++)
-		rc = tuned(ask, ret, &many[0]);
+		rc = curve_tuned(ask, ret, &many[0]);
 	memset(ret->carried, 0, sizeof(ret->carried));
 	for (uint32_t i = 0; rc == 0 && i < ask->turns; i++) {
-		rc = transfer(ask, &direct, &seen, &path, &one[i]);
+		rc = curve_transfer(ask, &direct, &seen, &path, &one[i]);
 		if (rc == 0)
-			rc = tuned(ask, ret, &many[i]);
+			rc = curve_tuned(ask, ret, &many[i]);
 	}
 	if (rc < 0)
 		return rc;
 	for (uint32_t i = 0; i < ask->turns; i++)
 		ratios[i].s = one[i] / many[i];
 	timing_of(ratios, ask->turns, &both);
-	ret->single_s = median(one, ask->turns);
-	ret->several_s = median(many, ask->turns);
+	ret->single_s = curve_median(one, ask->turns);
+	ret->several_s = curve_median(many, ask->turns);
 	ret->ratio = both.median_middle_s;
 	ret->lo = both.lo_s;
 	ret->hi = both.hi_s;
@@ -232,7 +232,7 @@ struct bench {
 
 /* As many of the machine's as there are ends and relays. */
 static int
-devices_open(struct bench *b, struct err *err)
+curve_devices_open(struct bench *b, struct err *err)
 {
 	struct device_facts facts;
 	int wanted = 2 + (int)(b->stated.count - b->stated.host), count, rc;
@@ -254,21 +254,22 @@ devices_open(struct bench *b, struct err *err)
 }
 
 static struct device *
-device_at(const struct bench *b, uint32_t k)
+curve_device_at(const struct bench *b, uint32_t k)
 {
 	return b->devices[k % (uint32_t)b->devices_count];
 }
 
 /* Memory of the two ends, and of the stage of every staged path. */
 static int
-memory_open(struct bench *b)
+curve_memory_open(struct bench *b)
 {
 	const struct device_ops *ops = b->copier.ops;
 	struct device *d = b->devices[0];
 	int rc = ops->alloc(d, b->bytes, (void **)&b->from);
 
 	if (rc == 0)
-		rc = ops->alloc(device_at(b, 1), b->bytes, (void **)&b->to);
+		rc = ops->alloc(curve_device_at(b, 1), b->bytes,
+		    (void **)&b->to);
 	b->want = b->from;
 	if (rc == 0 && !ops->host_access) {
 		rc = ops->host_alloc(d, b->bytes, (void **)&b->want);
@@ -282,7 +283,7 @@ memory_open(struct bench *b)
 		st->slots = (uint32_t)conf_int(b->c, SECTION, "streams");
 		rc = i <= b->stated.host
 		    ? ops->host_alloc(d, st->bytes, &st->base)
-		    : ops->alloc(device_at(b, 1 + i - b->stated.host),
+		    : ops->alloc(curve_device_at(b, 1 + i - b->stated.host),
 			  st->bytes, &st->base);
 	}
 	if (rc < 0)
@@ -297,7 +298,7 @@ memory_open(struct bench *b)
 }
 
 static int
-bench_open(struct bench *b, struct err *err)
+curve_bench_open(struct bench *b, struct err *err)
 {
 	int rc = 0;
 
@@ -325,14 +326,14 @@ bench_open(struct bench *b, struct err *err)
 		snprintf(b->table.machine, sizeof(b->table.machine), "%s",
 		    EMULATED);
 	} else {
-		rc = devices_open(b, err);
+		rc = curve_devices_open(b, err);
 	}
 	if (rc < 0)
 		return rc;
 	b->copier.device = b->devices[0];
 	b->copier.unit = conf_bytes(b->c, SECTION, "unit");
 	b->copier.count = b->stated.count;
-	rc = memory_open(b);
+	rc = curve_memory_open(b);
 	if (rc < 0)
 		err_say(err, "device %s: %s", b->joins,
 		    b->copier.ops->error(b->devices[0]));
@@ -340,7 +341,7 @@ bench_open(struct bench *b, struct err *err)
 }
 
 static void
-bench_close(struct bench *b)
+curve_bench_close(struct bench *b)
 {
 	const struct device_ops *ops = b->copier.ops;
 
@@ -353,12 +354,13 @@ bench_close(struct bench *b)
 			if (i <= b->stated.host)
 				ops->host_free(d, b->copier.stores[i].base);
 			else
-				ops->free(device_at(b, 1 + i - b->stated.host),
+				ops->free(curve_device_at(b,
+					      1 + i - b->stated.host),
 				    b->copier.stores[i].base);
 		if (b->want != b->from)
 			ops->host_free(d, b->want);
 		ops->host_free(d, b->got);
-		ops->free(device_at(b, 1), b->to);
+		ops->free(curve_device_at(b, 1), b->to);
 		ops->free(d, b->from);
 	}
 	for (int i = 0; i < b->devices_count; i++)
@@ -370,7 +372,7 @@ bench_close(struct bench *b)
 /* What was learnt before, or fits of the paths as they are now. Where no rate
  * is given for a device these stand for it, and no path is said to be slow. */
 static int
-tuner_open(struct bench *b, struct err *err)
+curve_tuner_open(struct bench *b, struct err *err)
 {
 	const char *file = conf_string(b->c, SECTION, "table");
 	struct copier_message m = { b->to, b->from, b->bytes };
@@ -405,7 +407,7 @@ tuner_open(struct bench *b, struct err *err)
 
 /* Path i >= 1. */
 static const char *
-path_name(const struct bench *b, uint32_t i, char *ret, size_t cap_bytes)
+curve_path_name(const struct bench *b, uint32_t i, char *ret, size_t cap_bytes)
 {
 	if (i <= b->stated.host)
 		snprintf(ret, cap_bytes, "host");
@@ -415,12 +417,12 @@ path_name(const struct bench *b, uint32_t i, char *ret, size_t cap_bytes)
 }
 
 static void
-slow_text(const struct bench *b, const struct curve_point *pt, char *ret,
+curve_slow_text(const struct bench *b, const struct curve_point *pt, char *ret,
     size_t cap_bytes)
 {
 	char name[32], text[48];
 
-	path_name(b, pt->slow, name, sizeof(name));
+	curve_path_name(b, pt->slow, name, sizeof(name));
 	snprintf(text, sizeof(text), "%s%s",
 	    pt->slow <= b->stated.host ? "the " : "", name);
 	snprintf(ret, cap_bytes,
@@ -430,7 +432,7 @@ slow_text(const struct bench *b, const struct curve_point *pt, char *ret,
 }
 
 static json_t *
-point_json(const struct bench *b, const struct curve_point *pt,
+curve_point_json(const struct bench *b, const struct curve_point *pt,
     const char *title)
 {
 	json_t *paths = json_array(), *interval = json_null(), *o;
@@ -441,7 +443,7 @@ point_json(const struct bench *b, const struct curve_point *pt,
 		    "level", 0.95, "lo", pt->lo, "hi", pt->hi);
 	for (uint32_t i = 0; i <= b->copier.count; i++) {
 		if (i > 0)
-			path_name(b, i, name, sizeof(name));
+			curve_path_name(b, i, name, sizeof(name));
 		json_array_append_new(paths,
 		    json_pack("{s:s, s:f, s:f, s:i}", "way", name, "share",
 			pt->carried[i], "expected_share", pt->expected[i],
@@ -461,7 +463,7 @@ point_json(const struct bench *b, const struct curve_point *pt,
 	json_object_set_new(o, "verdict",
 	    json_string(pt->slow > 0 ? "warn" : "ok"));
 	if (pt->slow > 0) {
-		slow_text(b, pt, text, sizeof(text));
+		curve_slow_text(b, pt, text, sizeof(text));
 		json_object_set_new(o, "text", json_string(text));
 	}
 	return o;
@@ -469,7 +471,7 @@ point_json(const struct bench *b, const struct curve_point *pt,
 
 /* Once more where one measurement says something else than was said. */
 static int
-size_run(struct bench *b, uint64_t bytes, const struct curve_out *out,
+curve_size_run(struct bench *b, uint64_t bytes, const struct curve_out *out,
     const char *title, struct err *err)
 {
 	struct curve_ask ask = { .copier = &b->copier,
@@ -497,7 +499,7 @@ size_run(struct bench *b, uint64_t bytes, const struct curve_out *out,
 			    (unsigned long long)(pt.wrong - 1));
 		pt.slow = curve_watch_take(&b->watch, b->rated ? pt.slow : 0);
 	} while (curve_watch_open(&b->watch) && again-- > 0);
-	out->record(out->arg, point_json(b, &pt, title));
+	out->record(out->arg, curve_point_json(b, &pt, title));
 	strbuf_addf(&text,
 	    "%12llu bytes  single %9.3f ms  several %9.3f ms  x %.3f  model "
 	    "x %.3f",
@@ -505,13 +507,13 @@ size_run(struct bench *b, uint64_t bytes, const struct curve_out *out,
 	    pt.ratio, pt.model_ratio);
 	for (uint32_t i = 1; i <= b->copier.count; i++)
 		strbuf_addf(&text, "  %s %4.1f %%  %u chunks",
-		    path_name(b, i, name, sizeof(name)), pt.carried[i] * 100,
-		    pt.choice.chunks[i]);
+		    curve_path_name(b, i, name, sizeof(name)),
+		    pt.carried[i] * 100, pt.choice.chunks[i]);
 	strbuf_addf(&text, "  %s", tuner_whys[pt.choice.why]);
 	out->line(out->arg, text.text);
 	strbuf_clear(&text);
 	if (pt.slow > 0) {
-		slow_text(b, &pt, slow, sizeof(slow));
+		curve_slow_text(b, &pt, slow, sizeof(slow));
 		out->line(out->arg, slow);
 	}
 	return 0;
@@ -544,18 +546,18 @@ curve_run(const struct conf *c, const struct curve_out *out, struct err *err)
 	b->bytes = conf_bytes(c, SECTION, "bytes");
 	title = xasprintf("%s bytes=%s %s=yes", SECTION,
 	    conf_string(c, SECTION, "bytes"), emulate ? "emulate" : "tune");
-	rc = bench_open(b, err);
+	rc = curve_bench_open(b, err);
 	if (rc == 0)
-		rc = tuner_open(b, err);
+		rc = curve_tuner_open(b, err);
 	for (n = b->bytes < SIZE_FIRST ? b->bytes : SIZE_FIRST; rc == 0;
 	     n = n > b->bytes / SIZE_STEP ? b->bytes : n * SIZE_STEP) {
-		rc = size_run(b, n, out, title, err);
+		rc = curve_size_run(b, n, out, title, err);
 		if (n == b->bytes)
 			break;
 	}
 	if (rc == 0 && file[0] != '\0')
 		rc = tuner_save(&b->table, file, err);
 	free(title);
-	bench_close(b);
+	curve_bench_close(b);
 	return rc;
 }

@@ -74,7 +74,7 @@ emulated_state(struct emulated_links *links, const struct paths_links *f)
 }
 
 static uint64_t
-now_ps(const struct device *d)
+emulated_links_now_ps(const struct device *d)
 {
 	return d->links->real ? clk_ns() * PS_PER_NS : d->now_ps;
 }
@@ -82,13 +82,13 @@ now_ps(const struct device *d)
 static double
 emulated_now_s(struct device *d)
 {
-	return (double)now_ps(d) / PS_PER_S;
+	return (double)emulated_links_now_ps(d) / PS_PER_S;
 }
 
 /* The next bytes, piece by piece, until so many moves are done or it is
  * until_ns. */
 static void
-move_bytes(struct device *d, uint64_t moves, uint64_t until_ns)
+emulated_links_move_bytes(struct device *d, uint64_t moves, uint64_t until_ns)
 {
 	while (
 	    d->moved < moves && d->moved < d->enqueued && clk_ns() < until_ns) {
@@ -110,7 +110,7 @@ move_bytes(struct device *d, uint64_t moves, uint64_t until_ns)
 static void
 emulated_nap(struct device *d)
 {
-	uint64_t now = now_ps(d), next = UINT64_MAX, ns;
+	uint64_t now = emulated_links_now_ps(d), next = UINT64_MAX, ns;
 	struct timespec at;
 
 	for (uint32_t i = 0; i < d->streams_count; i++)
@@ -123,7 +123,7 @@ emulated_nap(struct device *d)
 		return;
 	}
 	ns = next / PS_PER_NS + 1;
-	move_bytes(d, d->enqueued, ns);
+	emulated_links_move_bytes(d, d->enqueued, ns);
 	at.tv_sec = (time_t)(ns / CLK_NS_PER_S);
 	at.tv_nsec = (long)(ns % CLK_NS_PER_S);
 	while (
@@ -196,7 +196,7 @@ emulated_copy(struct device_stream *s, void *to, const void *from,
 {
 	struct device *d = s->d;
 	const struct emulated_link *l = &d->links->links[s->link];
-	uint64_t now = now_ps(d);
+	uint64_t now = emulated_links_now_ps(d);
 	double took_s;
 
 	if (l->bytes_per_s <= 0)
@@ -246,10 +246,10 @@ emulated_event_query(struct device_event *e)
 {
 	struct device *d = e->d;
 
-	if (now_ps(d) < e->end_ps)
+	if (emulated_links_now_ps(d) < e->end_ps)
 		return 0;
 	if (d->enqueued > 0)
-		move_bytes(d, e->moves, UINT64_MAX);
+		emulated_links_move_bytes(d, e->moves, UINT64_MAX);
 	return 1;
 }
 

@@ -28,7 +28,7 @@ struct multipath {
 
 /* Chunks of each staged path; 0 where it carries nothing. */
 static void
-chunks_choose(struct multipath *mp)
+multipath_chunks_choose(struct multipath *mp)
 {
 	for (uint32_t i = 0; i < mp->links.count; i++) {
 		double bytes = mp->split.staged[i] * (double)mp->m.bytes;
@@ -45,7 +45,8 @@ chunks_choose(struct multipath *mp)
 
 /* "0.3,0.1": as many as there are staged paths. */
 static int
-shares_read(const struct conf *c, struct multipath *mp, struct err *err)
+multipath_shares_read(const struct conf *c, struct multipath *mp,
+    struct err *err)
 {
 	size_t count = 0;
 	char **words = str_list_parse(conf_string(c, SECTION, "share"), &count);
@@ -63,7 +64,7 @@ shares_read(const struct conf *c, struct multipath *mp, struct err *err)
 	str_list_free(words);
 	if (good && sum <= 1) {
 		mp->split.share = sum;
-		chunks_choose(mp);
+		multipath_chunks_choose(mp);
 		return 0;
 	}
 	return pattern_refuse(c, SECTION, "share", err,
@@ -74,7 +75,7 @@ shares_read(const struct conf *c, struct multipath *mp, struct err *err)
 
 /* By the model, for as many chunks as are asked for. */
 static void
-split_auto(struct multipath *mp)
+multipath_split_auto(struct multipath *mp)
 {
 	double bytes = (double)mp->m.bytes;
 	struct paths_direct lines[PATHS_STAGED_MAX + 1] = { mp->links.direct };
@@ -91,11 +92,11 @@ split_auto(struct multipath *mp)
 		mp->split.staged[i] = carried[i + 1] / bytes;
 		mp->split.share += mp->split.staged[i];
 	}
-	chunks_choose(mp);
+	multipath_chunks_choose(mp);
 }
 
 static struct plan *
-plan_of(const struct multipath *mp, const char *title, uint32_t ranks)
+multipath_plan_of(const struct multipath *mp, const char *title, uint32_t ranks)
 {
 	struct plan *p = plan_new(ranks, title);
 	struct paths_stage stages[PATHS_STAGED_MAX];
@@ -161,8 +162,8 @@ plan_of(const struct multipath *mp, const char *title, uint32_t ranks)
 }
 
 static int
-build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
-    struct err *err)
+multipath_build(const struct conf *c, const struct pattern_site *site,
+    struct plan **ret, struct err *err)
 {
 	uint32_t ranks = site->ranks;
 	struct multipath mp = { .chunks = 0 };
@@ -180,9 +181,9 @@ build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
 	if (pattern_vias(c, SECTION, 3, mp.m.vias, err) < 0)
 		return -1;
 	if (strcmp(conf_string(c, SECTION, "share"), "auto") == 0)
-		split_auto(&mp);
+		multipath_split_auto(&mp);
 	else
-		rc = shares_read(c, &mp, err);
+		rc = multipath_shares_read(c, &mp, err);
 	if (rc == 0)
 		rc = pattern_ranks(c, SECTION, "relays",
 		    2 + mp.links.count - mp.links.host, &ranks, err);
@@ -192,7 +193,7 @@ build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
 	mp.split.direct_s = paths_direct_s(&mp.links.direct, bytes);
 	mp.split.time_s = paths_time_s(&mp.links, bytes, &mp.split);
 	title = pattern_title(c, SECTION);
-	*ret = plan_of(&mp, title, ranks);
+	*ret = multipath_plan_of(&mp, title, ranks);
 	free(title);
 	plan_sort(*ret);
 	return 0;
@@ -201,5 +202,5 @@ build(const struct conf *c, const struct pattern_site *site, struct plan **ret,
 const struct pattern pattern_multipath = {
 	.name = SECTION,
 	.text = "One message over the direct way, the host and relays at once.",
-	.build = build,
+	.build = multipath_build,
 };

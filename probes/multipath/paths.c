@@ -13,13 +13,13 @@
 #define NOTHING 0.5
 
 static double
-rate(const struct conf *c, const char *section, const char *key)
+paths_rate(const struct conf *c, const char *section, const char *key)
 {
 	return conf_real(c, section, key) * 1e9;
 }
 
 static double
-span_s(const struct conf *c, const char *section, const char *key)
+paths_span_s(const struct conf *c, const char *section, const char *key)
 {
 	return (double)conf_span_ns(c, section, key) / 1e9;
 }
@@ -27,15 +27,16 @@ span_s(const struct conf *c, const char *section, const char *key)
 void
 paths_read(const struct conf *c, const char *section, struct paths_links *ret)
 {
-	double chunk_s = span_s(c, section, "chunk_setup");
-	struct paths_staged host = { span_s(c, section, "host_setup"), chunk_s,
-		rate(c, section, "host_in"), rate(c, section, "host_out") };
-	struct paths_staged relay = { span_s(c, section, "relay_setup"),
-		chunk_s, rate(c, section, "relay_in"),
-		rate(c, section, "relay_out") };
+	double chunk_s = paths_span_s(c, section, "chunk_setup");
+	struct paths_staged host = { paths_span_s(c, section, "host_setup"),
+		chunk_s, paths_rate(c, section, "host_in"),
+		paths_rate(c, section, "host_out") };
+	struct paths_staged relay = { paths_span_s(c, section, "relay_setup"),
+		chunk_s, paths_rate(c, section, "relay_in"),
+		paths_rate(c, section, "relay_out") };
 
-	ret->direct.setup_s = span_s(c, section, "direct_setup");
-	ret->direct.bytes_per_s = rate(c, section, "direct_rate");
+	ret->direct.setup_s = paths_span_s(c, section, "direct_setup");
+	ret->direct.bytes_per_s = paths_rate(c, section, "direct_rate");
 	ret->host = (uint32_t)conf_bool(c, section, "host");
 	ret->count = ret->host + (uint32_t)conf_int(c, section, "relays");
 	for (uint32_t i = 0; i < ret->count; i++)
@@ -46,13 +47,13 @@ paths_read(const struct conf *c, const char *section, struct paths_links *ret)
 
 /* Time of a byte on the slower and on the faster stage. */
 static double
-slow_s(const struct paths_staged *h)
+paths_slow_s(const struct paths_staged *h)
 {
 	return 1 / fmin(h->in_per_s, h->out_per_s);
 }
 
 static double
-fast_s(const struct paths_staged *h)
+paths_fast_s(const struct paths_staged *h)
 {
 	return 1 / fmax(h->in_per_s, h->out_per_s);
 }
@@ -70,8 +71,8 @@ paths_staged_s(const struct paths_staged *h, double bytes, uint32_t chunks)
 	if (bytes < NOTHING)
 		return 0;
 	assert(chunks >= 1);
-	return h->setup_s + (chunks + 1.0) * h->chunk_s + bytes * slow_s(h) +
-	    bytes * fast_s(h) / chunks;
+	return h->setup_s + (chunks + 1.0) * h->chunk_s +
+	    bytes * paths_slow_s(h) + bytes * paths_fast_s(h) / chunks;
 }
 
 uint32_t
@@ -82,7 +83,7 @@ paths_chunks(const struct paths_staged *h, double bytes, uint32_t chunks_max)
 	assert(chunks_max >= 1);
 	if (h->chunk_s <= 0)
 		return chunks_max;
-	c = floor(sqrt(fmax(bytes, 0) * fast_s(h) / h->chunk_s) + 0.5);
+	c = floor(sqrt(fmax(bytes, 0) * paths_fast_s(h) / h->chunk_s) + 0.5);
 	return c < 1 ? 1 : c > chunks_max ? chunks_max : (uint32_t)c;
 }
 
@@ -102,7 +103,7 @@ paths_time_s(const struct paths_links *l, double bytes,
 
 /* The time at which the first `active` paths of order end together. */
 static double
-level_s(const struct paths_direct *lines, const uint32_t *order,
+paths_level_s(const struct paths_direct *lines, const uint32_t *order,
     uint32_t active, double bytes)
 {
 	double sum = bytes, rate = 0;
@@ -132,9 +133,9 @@ paths_fill(const struct paths_direct *lines, uint32_t count, double bytes,
 		order[at] = i;
 		ret_bytes[i] = 0;
 	}
-	t = level_s(lines, order, active, bytes);
+	t = paths_level_s(lines, order, active, bytes);
 	while (active < count && t > lines[order[active]].setup_s)
-		t = level_s(lines, order, ++active, bytes);
+		t = paths_level_s(lines, order, ++active, bytes);
 	for (uint32_t i = 0; i < active; i++)
 		ret_bytes[order[i]] = lines[order[i]].bytes_per_s *
 		    (t - lines[order[i]].setup_s);
@@ -144,14 +145,14 @@ paths_fill(const struct paths_direct *lines, uint32_t count, double bytes,
 /* Bytes that a staged path with its best chunks passes on in time t: T = a_H +
  * a + x bmax + 2 sqrt(a x bmin), solved for sqrt(x). */
 static double
-staged_bytes(const struct paths_staged *h, double t)
+paths_staged_bytes(const struct paths_staged *h, double t)
 {
-	double b = sqrt(h->chunk_s * fast_s(h)), u;
+	double b = sqrt(h->chunk_s * paths_fast_s(h)), u;
 	double left = t - h->setup_s - h->chunk_s;
 
 	if (left <= 0)
 		return 0;
-	u = (-b + sqrt(b * b + slow_s(h) * left)) / slow_s(h);
+	u = (-b + sqrt(b * b + paths_slow_s(h) * left)) / paths_slow_s(h);
 	return u * u;
 }
 
@@ -160,7 +161,7 @@ paths_line(const struct paths_staged *h, uint32_t chunks)
 {
 	return (struct paths_direct){
 		.setup_s = h->setup_s + (chunks + 1.0) * h->chunk_s,
-		.bytes_per_s = 1 / (slow_s(h) + fast_s(h) / chunks),
+		.bytes_per_s = 1 / (paths_slow_s(h) + paths_fast_s(h) / chunks),
 	};
 }
 
@@ -186,14 +187,14 @@ paths_split(const struct paths_links *l, double bytes, uint32_t chunks_max,
 		    l->direct.bytes_per_s;
 
 		for (uint32_t i = 0; i < l->count; i++)
-			sum += staged_bytes(&l->staged[i], at);
+			sum += paths_staged_bytes(&l->staged[i], at);
 		*(sum < bytes ? &before : &t) = at;
 	}
 	for (uint32_t i = 0; i < l->count; i++) {
 		const struct paths_staged *h = &l->staged[i];
 
 		ret->chunks[i] = paths_chunks(h,
-		    fmin(staged_bytes(h, t), bytes), chunks_max);
+		    fmin(paths_staged_bytes(h, t), bytes), chunks_max);
 		lines[i + 1] = paths_line(h, ret->chunks[i]);
 	}
 	paths_fill(lines, l->count + 1, bytes, carried);
@@ -265,7 +266,7 @@ paths_slot_bytes(struct paths_range r, uint64_t unit, uint32_t chunks)
 
 /* What staged path i carries; the direct one after the last. */
 static struct paths_range
-range_of(const struct paths_message *m, uint32_t i)
+paths_range_of(const struct paths_message *m, uint32_t i)
 {
 	uint64_t shares[PATHS_STAGED_MAX];
 
@@ -275,7 +276,7 @@ range_of(const struct paths_message *m, uint32_t i)
 }
 
 static uint32_t
-slots_of(const struct paths_stage *s)
+paths_slots_of(const struct paths_stage *s)
 {
 	return s->slots < s->chunks ? s->slots : s->chunks;
 }
@@ -283,12 +284,13 @@ slots_of(const struct paths_stage *s)
 uint64_t
 paths_memory(const struct paths_message *m, uint32_t i)
 {
-	return slots_of(&m->stages[i]) *
-	    paths_slot_bytes(range_of(m, i), m->unit, m->stages[i].chunks);
+	return paths_slots_of(&m->stages[i]) *
+	    paths_slot_bytes(paths_range_of(m, i), m->unit,
+		m->stages[i].chunks);
 }
 
 static uint32_t
-row_add(struct plan *p, struct order *o, struct plan_transfer *t)
+paths_row_add(struct plan *p, struct order *o, struct plan_transfer *t)
 {
 	if (o != NULL)
 		order_transfer(o, t);
@@ -298,13 +300,13 @@ row_add(struct plan *p, struct order *o, struct plan_transfer *t)
 
 /* Every chunk into its slot, and out of it. */
 static void
-stage_add(struct plan *p, struct order *o, const struct paths_message *m,
+paths_stage_add(struct plan *p, struct order *o, const struct paths_message *m,
     uint32_t k)
 {
 	const struct paths_stage *s = &m->stages[k];
-	struct paths_range r = range_of(m, k);
+	struct paths_range r = paths_range_of(m, k);
 	uint64_t slot_bytes = paths_slot_bytes(r, m->unit, s->chunks);
-	uint32_t slots = slots_of(s);
+	uint32_t slots = paths_slots_of(s);
 
 	plan_buf_need(p, s->buf, s->owner, s->off + slots * slot_bytes);
 	for (uint32_t i = 0; i < s->chunks; i++) {
@@ -323,7 +325,7 @@ stage_add(struct plan *p, struct order *o, const struct paths_message *m,
 			continue;
 		/* the only slot is empty again a step later */
 		t.step = m->step + (slots == 1 ? 2 * i : i);
-		t.step = row_add(p, o, &t) + 1;
+		t.step = paths_row_add(p, o, &t) + 1;
 		t.src = s->owner;
 		t.dst = m->dst;
 		t.from = s->buf;
@@ -331,14 +333,14 @@ stage_add(struct plan *p, struct order *o, const struct paths_message *m,
 		t.to = m->to;
 		t.to_off = m->to_off + c.lo;
 		t.via = m->vias[2];
-		row_add(p, o, &t);
+		paths_row_add(p, o, &t);
 	}
 }
 
 uint64_t
 paths_add(struct plan *p, struct order *o, const struct paths_message *m)
 {
-	struct paths_range r = range_of(m, m->stages_count);
+	struct paths_range r = paths_range_of(m, m->stages_count);
 	struct plan_transfer t = { .src = m->src,
 		.dst = m->dst,
 		.from = m->from,
@@ -351,8 +353,8 @@ paths_add(struct plan *p, struct order *o, const struct paths_message *m)
 		.via = m->vias[0] };
 
 	for (uint32_t i = 0; i < m->stages_count; i++)
-		stage_add(p, o, m, i);
+		paths_stage_add(p, o, m, i);
 	if (t.bytes > 0)
-		row_add(p, o, &t);
+		paths_row_add(p, o, &t);
 	return r.hi - r.lo;
 }

@@ -75,7 +75,7 @@ tuner_class(uint64_t bytes)
 /* What to expect of so many bytes, and how to share them among the paths that
  * the row uses. */
 static double
-fill(const struct tuner *t, const struct tuner_row *row, uint64_t bytes,
+tuner_fill(const struct tuner *t, const struct tuner_row *row, uint64_t bytes,
     double *ret_share)
 {
 	struct paths_direct lines[TUNER_PATHS_MAX];
@@ -95,20 +95,20 @@ fill(const struct tuner *t, const struct tuner_row *row, uint64_t bytes,
 }
 
 static void
-expect(const struct tuner *t, struct tuner_row *row, uint64_t bytes)
+tuner_expect(const struct tuner *t, struct tuner_row *row, uint64_t bytes)
 {
 	double share[TUNER_PATHS_MAX];
 
 	row->last_bytes = bytes;
 	row->direct_s = paths_direct_s(&row->line[0], (double)bytes);
-	row->several_s = fill(t, row, bytes, share);
+	row->several_s = tuner_fill(t, row, bytes, share);
 }
 
 /* A class that is new: the closed form. Where that finds nothing worth while,
  * but staged ways cost little more than the whole message, they are looked at
  * once: the fits may be off by as much. */
 static void
-start_row(const struct tuner *t, struct tuner_row *row, uint64_t bytes)
+tuner_start_row(const struct tuner *t, struct tuner_row *row, uint64_t bytes)
 {
 	const struct paths_links *f = &t->fits;
 	struct paths_split s;
@@ -126,19 +126,19 @@ start_row(const struct tuner *t, struct tuner_row *row, uint64_t bytes)
 		    s.direct_s > WORTH_A_LOOK * row->line[i + 1].setup_s)
 			row->since = REPROBE_EVERY;
 	}
-	expect(t, row, bytes);
+	tuner_expect(t, row, bytes);
 }
 
 /* As the lines say, within bounds: what a path carries is also how it is
  * watched. */
 static void
-shares_follow(const struct tuner *t, const struct tuner_row *row,
+tuner_shares_follow(const struct tuner *t, const struct tuner_row *row,
     uint64_t bytes, struct tuner_choice *c)
 {
 	int look = row->transfers % REPROBE_EVERY == 0;
 	double staged = 0;
 
-	fill(t, row, bytes, c->share);
+	tuner_fill(t, row, bytes, c->share);
 	for (uint32_t i = 1; i <= t->fits.count; i++) {
 		if (row->chunks[i] == 0 || (c->share[i] <= 0 && !look))
 			continue;
@@ -163,12 +163,12 @@ tuner_choose(struct tuner *t, uint64_t bytes, struct tuner_choice *ret)
 	memset(ret, 0, sizeof(*ret));
 	ret->why = row->transfers > 0 ? TUNER_FOLLOW : TUNER_MODEL;
 	if (row->transfers == 0)
-		start_row(t, row, bytes);
+		tuner_start_row(t, row, bytes);
 	ret->share[0] = 1;
 	if (!t->frozen && !row->direct && row->doubts >= DOUBTS) {
 		ret->why = TUNER_EXPLORE;
 	} else if (!row->direct) {
-		shares_follow(t, row, bytes, ret);
+		tuner_shares_follow(t, row, bytes, ret);
 		if (!t->frozen && row->trying != 0 &&
 		    ret->share[row->trying] > 0) {
 			ret->why = TUNER_EXPLORE;
@@ -190,14 +190,14 @@ tuner_choose(struct tuner *t, uint64_t bytes, struct tuner_choice *ret)
 	}
 	if (t->frozen)
 		ret->why = TUNER_FROZEN;
-	expect(t, row, bytes);
+	tuner_expect(t, row, bytes);
 	ret->direct_s = row->direct_s;
 	ret->expected_s = row->direct ? row->direct_s : row->several_s;
 }
 
 /* Towards x, or there at once; 1 if it jumped. */
 static int
-approach(double *value, double x)
+tuner_approach(double *value, double x)
 {
 	if (fabs(*value - x) > JUMP * x) {
 		*value = x;
@@ -210,22 +210,23 @@ approach(double *value, double x)
 /* One more transfer of a path: what it cost, or how fast it was, whichever took
  * longer; 1 if that is a change of the link. */
 static int
-line_learn(struct paths_direct *l, uint64_t bytes, double s)
+tuner_line_learn(struct paths_direct *l, uint64_t bytes, double s)
 {
 	double moving_s = (double)bytes / l->bytes_per_s;
 
 	if (moving_s < l->setup_s && s > moving_s) {
-		approach(&l->setup_s, s - moving_s);
+		tuner_approach(&l->setup_s, s - moving_s);
 		return 0;
 	}
 	if (l->setup_s > s / 2) /* it never cost as much */
 		l->setup_s = s / 2;
-	return approach(&l->bytes_per_s, (double)bytes / (s - l->setup_s));
+	return tuner_approach(&l->bytes_per_s,
+	    (double)bytes / (s - l->setup_s));
 }
 
 /* With as many chunks the line is another. */
 static void
-chunks_change(const struct tuner *t, struct tuner_row *row, uint32_t path,
+tuner_chunks_change(const struct tuner *t, struct tuner_row *row, uint32_t path,
     uint32_t chunks)
 {
 	const struct paths_staged *h = &t->fits.staged[path - 1];
@@ -248,7 +249,7 @@ chunks_change(const struct tuner *t, struct tuner_row *row, uint32_t path,
  * the shares are those of the old chunks. The least of three: noise only ever
  * adds time. */
 static void
-lines_learn(const struct tuner *t, struct tuner_row *row,
+tuner_lines_learn(const struct tuner *t, struct tuner_row *row,
     const struct tuner_choice *c, const struct tuner_seen *seen)
 {
 	uint32_t trying = c->why == TUNER_EXPLORE ? row->trying : 0;
@@ -261,8 +262,8 @@ lines_learn(const struct tuner *t, struct tuner_row *row,
 		if (i > 0 && i == trying)
 			continue;
 		if (i > 0 && c->chunks[i] != row->chunks[i])
-			chunks_change(t, row, i, c->chunks[i]);
-		changed |= line_learn(&row->line[i], seen->bytes[i],
+			tuner_chunks_change(t, row, i, c->chunks[i]);
+		changed |= tuner_line_learn(&row->line[i], seen->bytes[i],
 		    seen->s[i]);
 	}
 	if (changed)
@@ -275,13 +276,13 @@ lines_learn(const struct tuner *t, struct tuner_row *row,
 	if (++row->looks < EXPLORE_TIMES)
 		return;
 	if (row->best_s < 1 - EXPLORE_GAIN)
-		chunks_change(t, row, trying, row->tried);
+		tuner_chunks_change(t, row, trying, row->tried);
 	row->trying = 0;
 }
 
 /* Are several paths faster than the direct one alone, as both were seen? */
 static void
-alone_learn(const struct tuner *t, struct tuner_row *row, uint64_t bytes,
+tuner_alone_learn(const struct tuner *t, struct tuner_row *row, uint64_t bytes,
     const struct tuner_seen *seen, enum tuner_why why)
 {
 	double s = 0;
@@ -303,7 +304,7 @@ alone_learn(const struct tuner *t, struct tuner_row *row, uint64_t bytes,
 		    : 0;
 		return;
 	}
-	line_learn(&row->alone, bytes, s);
+	tuner_line_learn(&row->alone, bytes, s);
 	if (row->doubts >= DOUBTS &&
 	    s < GATE * row->doubted_s * (double)bytes) {
 		row->direct = 1;
@@ -328,9 +329,9 @@ tuner_learn(struct tuner *t, uint64_t bytes, const struct tuner_choice *c,
 	if (t->frozen)
 		return;
 	row->since = c->why == TUNER_REPROBE ? 0 : row->since + 1;
-	lines_learn(t, row, c, seen);
-	expect(t, row, bytes);
-	alone_learn(t, row, bytes, seen, c->why);
+	tuner_lines_learn(t, row, c, seen);
+	tuner_expect(t, row, bytes);
+	tuner_alone_learn(t, row, bytes, seen, c->why);
 	if (staged == 0)
 		return;
 	was_direct = row->direct;
@@ -430,7 +431,7 @@ tuner_table_clear(struct tuner_table *tt)
 /* ---- writing ---- */
 
 static json_t *
-row_json(const struct tuner *t, uint32_t k)
+tuner_row_json(const struct tuner *t, uint32_t k)
 {
 	const struct tuner_row *r = &t->rows[k];
 	json_t *ways = json_array();
@@ -450,7 +451,7 @@ row_json(const struct tuner *t, uint32_t k)
 }
 
 static json_t *
-table_json(const struct tuner_table *tt)
+tuner_table_json(const struct tuner_table *tt)
 {
 	json_t *pairs = json_array();
 
@@ -468,7 +469,8 @@ table_json(const struct tuner_table *tt)
 				f->staged[k].out_per_s));
 		for (uint32_t k = 0; k < TUNER_CLASSES; k++)
 			if (t->rows[k].transfers > 0)
-				json_array_append_new(rows, row_json(t, k));
+				json_array_append_new(rows,
+				    tuner_row_json(t, k));
 		fits = json_pack("{s:{s:f, s:f}, s:o}", "direct", "setup_s",
 		    f->direct.setup_s, "bytes_per_s", f->direct.bytes_per_s,
 		    "staged", staged);
@@ -486,7 +488,7 @@ table_json(const struct tuner_table *tt)
 int
 tuner_save(const struct tuner_table *tt, const char *path, struct err *err)
 {
-	json_t *j = table_json(tt);
+	json_t *j = tuner_table_json(tt);
 	char *text = json_dumps(j, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 	char *next = xasprintf("%s.new", path);
 	size_t len, at = 0;
@@ -533,7 +535,7 @@ struct reading {
 };
 
 static void
-complain(struct reading *rd, const char *key, const char *what)
+tuner_complain(struct reading *rd, const char *key, const char *what)
 {
 	if (rd->rc < 0)
 		return;
@@ -542,92 +544,98 @@ complain(struct reading *rd, const char *key, const char *what)
 }
 
 static double
-number(struct reading *rd, const json_t *j, const char *key, double min,
+tuner_number(struct reading *rd, const json_t *j, const char *key, double min,
     double max)
 {
 	const json_t *v = json_object_get(j, key);
 	double x = json_number_value(v);
 
 	if (!json_is_number(v) || !isfinite(x) || x < min || x > max) {
-		complain(rd, key, "not a number in its range");
+		tuner_complain(rd, key, "not a number in its range");
 		return min;
 	}
 	return x;
 }
 
 static uint64_t
-count(struct reading *rd, const json_t *j, const char *key, double max)
+tuner_count(struct reading *rd, const json_t *j, const char *key, double max)
 {
 	if (!json_is_integer(json_object_get(j, key)))
-		complain(rd, key, "not a whole number");
-	return (uint64_t)number(rd, j, key, 0, max);
+		tuner_complain(rd, key, "not a whole number");
+	return (uint64_t)tuner_number(rd, j, key, 0, max);
 }
 
 static const json_t *
-list(struct reading *rd, const json_t *j, const char *key, size_t max)
+tuner_list(struct reading *rd, const json_t *j, const char *key, size_t max)
 {
 	const json_t *v = json_object_get(j, key);
 
 	if (!json_is_array(v) || json_array_size(v) > max)
-		complain(rd, key, "not a list, or too long");
+		tuner_complain(rd, key, "not a list, or too long");
 	return v;
 }
 
 static void
-row_parse(struct reading *rd, const json_t *j, struct tuner *t)
+tuner_row_parse(struct reading *rd, const json_t *j, struct tuner *t)
 {
-	const json_t *ways = list(rd, j, "ways", t->fits.count + 1);
-	uint64_t k = count(rd, j, "class", TUNER_CLASSES - 1);
+	const json_t *ways = tuner_list(rd, j, "ways", t->fits.count + 1);
+	uint64_t k = tuner_count(rd, j, "class", TUNER_CLASSES - 1);
 	struct tuner_row *r = &t->rows[k];
 
-	r->transfers = count(rd, j, "transfers", COUNT_MAX);
-	r->last_bytes = count(rd, j, "last_bytes", COUNT_MAX);
+	r->transfers = tuner_count(rd, j, "transfers", COUNT_MAX);
+	r->last_bytes = tuner_count(rd, j, "last_bytes", COUNT_MAX);
 	r->direct = member_bool(j, "direct");
-	r->since = (uint32_t)count(rd, j, "since", UINT32_MAX);
-	r->direct_s = number(rd, j, "direct_s", 0, NUMBER_MAX);
-	r->several_s = number(rd, j, "several_s", 0, NUMBER_MAX);
+	r->since = (uint32_t)tuner_count(rd, j, "since", UINT32_MAX);
+	r->direct_s = tuner_number(rd, j, "direct_s", 0, NUMBER_MAX);
+	r->several_s = tuner_number(rd, j, "several_s", 0, NUMBER_MAX);
 	if (rd->rc == 0 &&
 	    (r->last_bytes == 0 || tuner_class(r->last_bytes) != k))
-		complain(rd, "last_bytes", "not of its class");
+		tuner_complain(rd, "last_bytes", "not of its class");
 	for (uint32_t i = 0; rd->rc == 0 && i <= t->fits.count; i++) {
 		const json_t *w = json_array_get(ways, i);
 
-		r->line[i].setup_s = number(rd, w, "setup_s", 0, NUMBER_MAX);
-		r->line[i].bytes_per_s = number(rd, w, "bytes_per_s", 1e-9,
+		r->line[i].setup_s = tuner_number(rd, w, "setup_s", 0,
 		    NUMBER_MAX);
-		r->chunks[i] = (uint32_t)count(rd, w, "chunks", t->chunks_max);
-		r->carried[i] = count(rd, w, "carried_bytes", COUNT_MAX);
+		r->line[i].bytes_per_s = tuner_number(rd, w, "bytes_per_s",
+		    1e-9, NUMBER_MAX);
+		r->chunks[i] = (uint32_t)tuner_count(rd, w, "chunks",
+		    t->chunks_max);
+		r->carried[i] = tuner_count(rd, w, "carried_bytes", COUNT_MAX);
 	}
 }
 
 static void
-pair_parse(struct reading *rd, const json_t *j, struct tuner_table *tt)
+tuner_pair_parse(struct reading *rd, const json_t *j, struct tuner_table *tt)
 {
-	uint32_t src = (uint32_t)count(rd, j, "src", UINT32_MAX);
-	uint32_t dst = (uint32_t)count(rd, j, "dst", UINT32_MAX);
-	const json_t *rows = list(rd, j, "rows", TUNER_CLASSES);
+	uint32_t src = (uint32_t)tuner_count(rd, j, "src", UINT32_MAX);
+	uint32_t dst = (uint32_t)tuner_count(rd, j, "dst", UINT32_MAX);
+	const json_t *rows = tuner_list(rd, j, "rows", TUNER_CLASSES);
 	struct tuner *t = tuner_table_get(tt, src, dst);
 	const json_t *fits = json_object_get(j, "fits");
 	const json_t *d = json_object_get(fits, "direct");
-	const json_t *staged = list(rd, fits, "staged", TUNER_PATHS_MAX - 1);
+	const json_t *staged = tuner_list(rd, fits, "staged",
+	    TUNER_PATHS_MAX - 1);
 	struct paths_links *f = &t->fits;
 
 	memset(t, 0, sizeof(*t));
-	t->chunks_max = (uint32_t)number(rd, j, "chunks_max", 1,
+	t->chunks_max = (uint32_t)tuner_number(rd, j, "chunks_max", 1,
 	    PATHS_CHUNKS_MAX);
-	f->direct.setup_s = number(rd, d, "setup_s", 0, NUMBER_MAX);
-	f->direct.bytes_per_s = number(rd, d, "bytes_per_s", 1, NUMBER_MAX);
+	f->direct.setup_s = tuner_number(rd, d, "setup_s", 0, NUMBER_MAX);
+	f->direct.bytes_per_s = tuner_number(rd, d, "bytes_per_s", 1,
+	    NUMBER_MAX);
 	for (size_t i = 0; rd->rc == 0 && i < json_array_size(staged); i++) {
 		const json_t *s = json_array_get(staged, i);
 		struct paths_staged *h = &f->staged[f->count++];
 
-		h->setup_s = number(rd, s, "setup_s", 0, NUMBER_MAX);
-		h->chunk_s = number(rd, s, "chunk_s", 0, NUMBER_MAX);
-		h->in_per_s = number(rd, s, "in_bytes_per_s", 1, NUMBER_MAX);
-		h->out_per_s = number(rd, s, "out_bytes_per_s", 1, NUMBER_MAX);
+		h->setup_s = tuner_number(rd, s, "setup_s", 0, NUMBER_MAX);
+		h->chunk_s = tuner_number(rd, s, "chunk_s", 0, NUMBER_MAX);
+		h->in_per_s = tuner_number(rd, s, "in_bytes_per_s", 1,
+		    NUMBER_MAX);
+		h->out_per_s = tuner_number(rd, s, "out_bytes_per_s", 1,
+		    NUMBER_MAX);
 	}
 	for (size_t i = 0; rd->rc == 0 && i < json_array_size(rows); i++)
-		row_parse(rd, json_array_get(rows, i), t);
+		tuner_row_parse(rd, json_array_get(rows, i), t);
 }
 
 int
@@ -648,19 +656,19 @@ tuner_parse(struct tuner_table *tt, const char *path, const char *text,
 		    error.line, (int)strcspn(error.text, "\n"), error.text);
 	format = member_text_or(j, "format", NULL);
 	of = member_text_or(j, "machine", NULL);
-	pairs = list(&rd, j, "pairs", TUNER_PAIRS_MAX);
+	pairs = tuner_list(&rd, j, "pairs", TUNER_PAIRS_MAX);
 	if (format == NULL || strcmp(format, FORMAT) != 0)
-		complain(&rd, "format", "is not " FORMAT);
-	if (count(&rd, j, "version", 1e6) != VERSION)
-		complain(&rd, "version", "is not 1");
+		tuner_complain(&rd, "format", "is not " FORMAT);
+	if (tuner_count(&rd, j, "version", 1e6) != VERSION)
+		tuner_complain(&rd, "version", "is not 1");
 	if (of == NULL)
-		complain(&rd, "machine", "is missing");
+		tuner_complain(&rd, "machine", "is missing");
 	if (rd.rc == 0 && strcmp(of, got.machine) != 0)
 		rd.rc = err_set(err, -ESTALE,
 		    "%.160s: is of %.60s, and this is %.60s", path, of,
 		    got.machine);
 	for (size_t i = 0; rd.rc == 0 && i < json_array_size(pairs); i++)
-		pair_parse(&rd, json_array_get(pairs, i), &got);
+		tuner_pair_parse(&rd, json_array_get(pairs, i), &got);
 	json_decref(j);
 	if (rd.rc < 0) {
 		tuner_table_clear(&got);

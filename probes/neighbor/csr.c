@@ -24,7 +24,7 @@ csr_entries_add(struct csr_entries *list, uint32_t row, uint32_t column,
 }
 
 static int
-entry_compare_cb(const void *va, const void *vb)
+csr_entry_compare_cb(const void *va, const void *vb)
 {
 	const struct csr_entry *a = va, *b = vb;
 
@@ -44,11 +44,11 @@ csr_make(uint32_t rows, struct csr_entries *list, struct csr *ret)
 	m.values = xcalloc(list->count + 1, sizeof(*m.values));
 	if (list->count > 1)
 		qsort(list->at, list->count, sizeof(*list->at),
-		    entry_compare_cb);
+		    csr_entry_compare_cb);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct csr_entry *e = &list->at[i];
 
-		if (i > 0 && entry_compare_cb(e, e - 1) == 0) {
+		if (i > 0 && csr_entry_compare_cb(e, e - 1) == 0) {
 			m.values[m.nonzeros - 1] += e->value;
 			continue;
 		}
@@ -123,7 +123,7 @@ struct mtx_reader {
 };
 
 static int __attribute__((format(printf, 2, 3)))
-mtx_refuse(const struct mtx_reader *r, const char *fmt, ...)
+csr_mtx_refuse(const struct mtx_reader *r, const char *fmt, ...)
 {
 	va_list ap;
 	struct err what;
@@ -137,7 +137,7 @@ mtx_refuse(const struct mtx_reader *r, const char *fmt, ...)
 
 /* The next line as words: 1, 0 at the end, or -EINVAL. */
 static int
-line_read(struct mtx_reader *r)
+csr_line_read(struct mtx_reader *r)
 {
 	const char *stop;
 	char *save = NULL;
@@ -150,7 +150,7 @@ line_read(struct mtx_reader *r)
 	n = (size_t)(stop - r->at);
 	r->line++;
 	if (n > LINE_MAX_BYTES || memchr(r->at, '\0', n) != NULL)
-		return mtx_refuse(r,
+		return csr_mtx_refuse(r,
 		    "allowed are lines of text, at most %d bytes",
 		    LINE_MAX_BYTES);
 	memcpy(r->text, r->at, n);
@@ -169,48 +169,48 @@ line_read(struct mtx_reader *r)
 
 /* The next line that is neither empty nor a comment. */
 static int
-data_read(struct mtx_reader *r)
+csr_data_read(struct mtx_reader *r)
 {
 	int rc;
 
 	do
-		rc = line_read(r);
+		rc = csr_line_read(r);
 	while (rc == 1 && (r->words_count == 0 || r->words[0][0] == '%'));
 	return rc;
 }
 
 static int
-heading_read(struct mtx_reader *r)
+csr_heading_read(struct mtx_reader *r)
 {
 	static const struct {
 		const char *word;
 		int sign;
 	} symmetries[] = { { "general", 0 }, { "symmetric", 1 },
 		{ "skew-symmetric", -1 } };
-	int rc = line_read(r);
+	int rc = csr_line_read(r);
 
 	if (rc < 0)
 		return rc;
 	if (rc == 0 || r->words_count != 5 ||
 	    strcasecmp(r->words[0], "%%MatrixMarket") != 0 ||
 	    strcasecmp(r->words[1], "matrix") != 0)
-		return mtx_refuse(r,
+		return csr_mtx_refuse(r,
 		    "allowed is %%%%MatrixMarket matrix coordinate "
 		    "FIELD SYMMETRY");
 	if (strcasecmp(r->words[2], "coordinate") != 0)
-		return mtx_refuse(r, "%.40s: allowed is coordinate",
+		return csr_mtx_refuse(r, "%.40s: allowed is coordinate",
 		    r->words[2]);
 	r->pattern = strcasecmp(r->words[3], "pattern") == 0;
 	r->whole = strcasecmp(r->words[3], "integer") == 0;
 	if (!r->pattern && !r->whole && strcasecmp(r->words[3], "real") != 0)
-		return mtx_refuse(r,
+		return csr_mtx_refuse(r,
 		    "%.40s: allowed is real, integer or pattern", r->words[3]);
 	for (size_t i = 0; i < ARRAY_LEN(symmetries); i++) {
 		r->sign = symmetries[i].sign;
 		if (strcasecmp(r->words[4], symmetries[i].word) == 0)
 			return 0;
 	}
-	return mtx_refuse(r,
+	return csr_mtx_refuse(r,
 	    "%.40s: allowed is general, symmetric or "
 	    "skew-symmetric",
 	    r->words[4]);
@@ -218,7 +218,7 @@ heading_read(struct mtx_reader *r)
 
 /* One line of an entry; the other half of a symmetric matrix comes from it. */
 static int
-entry_read(struct mtx_reader *r, struct csr_entries *list)
+csr_entry_read(struct mtx_reader *r, struct csr_entries *list)
 {
 	int64_t row = 0, column = 0, whole = 0;
 	double value = 1;
@@ -235,13 +235,13 @@ entry_read(struct mtx_reader *r, struct csr_entries *list)
 		rc = str_to_double(r->words[2], -1e300, 1e300, &value);
 	}
 	if (rc < 0)
-		return mtx_refuse(r, "allowed is row column%s, 1 to %u",
+		return csr_mtx_refuse(r, "allowed is row column%s, 1 to %u",
 		    r->pattern     ? ""
 			: r->whole ? " and a whole number"
 				   : " and a number",
 		    r->rows);
 	if (r->sign != 0 && column > row)
-		return mtx_refuse(r,
+		return csr_mtx_refuse(r,
 		    "above the diagonal: allowed is row >= column "
 		    "in a symmetric matrix");
 	csr_entries_add(list, (uint32_t)row - 1, (uint32_t)column - 1, value);
@@ -262,33 +262,33 @@ mtx_parse(const char *name, const char *text, size_t len_bytes, struct csr *ret,
 	int64_t rows = 0, columns = 0, entries = 0;
 	struct csr_entries list = { 0 };
 	int64_t count = 0;
-	int rc = heading_read(&r);
+	int rc = csr_heading_read(&r);
 
 	if (rc == 0)
-		rc = data_read(&r);
+		rc = csr_data_read(&r);
 	if (rc < 0)
 		return rc;
 	if (rc == 0 || r.words_count != 3 ||
 	    str_to_int(r.words[0], 1, CSR_ROWS_MAX, &rows) < 0 ||
 	    str_to_int(r.words[1], 1, CSR_ROWS_MAX, &columns) < 0 ||
 	    str_to_int(r.words[2], 0, CSR_NONZEROS_MAX, &entries) < 0)
-		return mtx_refuse(&r,
+		return csr_mtx_refuse(&r,
 		    "allowed is rows columns entries: 1 to %u twice, 0 to %u",
 		    CSR_ROWS_MAX, CSR_NONZEROS_MAX);
 	if (rows != columns)
-		return mtx_refuse(&r,
+		return csr_mtx_refuse(&r,
 		    "%lld rows and %lld columns: allowed are as many rows as "
 		    "columns",
 		    (long long)rows, (long long)columns);
 	r.rows = (uint32_t)rows;
 	rc = 0;
-	while (rc == 0 && (rc = data_read(&r)) == 1)
+	while (rc == 0 && (rc = csr_data_read(&r)) == 1)
 		rc = count++ < entries
-		    ? entry_read(&r, &list)
-		    : mtx_refuse(&r, "allowed are %lld entries",
+		    ? csr_entry_read(&r, &list)
+		    : csr_mtx_refuse(&r, "allowed are %lld entries",
 			  (long long)entries);
 	if (rc == 0 && count < entries)
-		rc = mtx_refuse(&r, "%lld entries: the heading says %lld",
+		rc = csr_mtx_refuse(&r, "%lld entries: the heading says %lld",
 		    (long long)count, (long long)entries);
 	if (rc == 0)
 		csr_make(r.rows, &list, ret);

@@ -26,7 +26,7 @@ graph_add(struct graph *g, uint32_t src, uint32_t dst)
 }
 
 static int
-edge_compare_cb(const void *va, const void *vb)
+graph_edge_compare_cb(const void *va, const void *vb)
 {
 	const struct graph_edge *a = va, *b = vb;
 
@@ -39,7 +39,8 @@ void
 graph_sort(struct graph *g)
 {
 	if (g->count > 0)
-		qsort(g->edges, g->count, sizeof(*g->edges), edge_compare_cb);
+		qsort(g->edges, g->count, sizeof(*g->edges),
+		    graph_edge_compare_cb);
 }
 
 /* A graph without edges is one too. */
@@ -151,7 +152,7 @@ graph_dims_make(uint32_t ranks, uint32_t count, struct graph_dims *ret)
 }
 
 static uint32_t
-dims_ranks(const struct graph_dims *d)
+graph_dims_ranks(const struct graph_dims *d)
 {
 	uint32_t ranks = 1;
 
@@ -163,7 +164,7 @@ dims_ranks(const struct graph_dims *d)
 /* Ranks in a window of radius: one as wide as the torus, or wider, is the
  * whole of it once. */
 static uint32_t
-window(uint32_t extent, uint32_t radius)
+graph_window(uint32_t extent, uint32_t radius)
 {
 	return radius < extent / 2 ? 2 * radius + 1 : extent;
 }
@@ -174,7 +175,7 @@ graph_moore_degree(const struct graph_dims *d, uint32_t radius)
 	double all = 1;
 
 	for (uint32_t i = 0; i < d->count; i++)
-		all *= window(d->extent[i], radius);
+		all *= graph_window(d->extent[i], radius);
 	return all - 1;
 }
 
@@ -182,7 +183,7 @@ void
 graph_moore(const struct graph_dims *d, uint32_t radius, struct graph *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	ret->ranks = dims_ranks(d);
+	ret->ranks = graph_dims_ranks(d);
 	for (uint32_t src = 0; src < ret->ranks; src++) {
 		uint32_t step[GRAPH_DIMS_MAX] = { 0 }, i;
 
@@ -192,7 +193,7 @@ graph_moore(const struct graph_dims *d, uint32_t radius, struct graph *ret)
 
 			for (i = 0; i < d->count; i++) {
 				uint32_t n = d->extent[i];
-				uint32_t wide = window(n, radius);
+				uint32_t wide = graph_window(n, radius);
 
 				below /= n;
 				dst += (src / below % n + n - wide / 2 +
@@ -202,7 +203,8 @@ graph_moore(const struct graph_dims *d, uint32_t radius, struct graph *ret)
 			if (dst != src)
 				graph_add(ret, src, dst);
 			for (i = d->count; i-- > 0;) {
-				if (++step[i] < window(d->extent[i], radius))
+				if (++step[i] <
+				    graph_window(d->extent[i], radius))
 					break;
 				step[i] = 0;
 			}
@@ -214,7 +216,7 @@ void
 graph_cart(const struct graph_dims *d, struct graph *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	ret->ranks = dims_ranks(d);
+	ret->ranks = graph_dims_ranks(d);
 	for (uint32_t src = 0; src < ret->ranks; src++) {
 		uint32_t below = ret->ranks;
 

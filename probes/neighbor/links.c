@@ -46,7 +46,7 @@ links_hops(struct links *l)
 /* The device that at has that many links to, both ways; at where there is
  * none, LINKS_DEVICES_MAX where there are several. */
 static uint32_t
-partner(const struct links *l, uint32_t at, uint16_t count)
+links_partner(const struct links *l, uint32_t at, uint16_t count)
 {
 	uint32_t found = at;
 
@@ -75,7 +75,7 @@ links_mates(struct links *l)
 			if (l->links[i][k] > most)
 				most = l->links[i][k];
 	for (uint32_t i = 0; i < l->devices; i++) {
-		l->mate[i] = partner(l, i, most);
+		l->mate[i] = links_partner(l, i, most);
 		unclear |= l->mate[i] == LINKS_DEVICES_MAX;
 		pairs += l->mate[i] != i;
 	}
@@ -190,7 +190,7 @@ struct kfd {
 
 /* The number behind key in a file of lines "key number"; -1: none. */
 static int64_t
-property(const char *path, const char *key)
+links_property(const char *path, const char *key)
 {
 	FILE *fp = fopen(path, "re");
 	char line[200], name[100];
@@ -208,7 +208,7 @@ property(const char *path, const char *key)
 }
 
 static int
-node_path(const struct kfd *k, uint32_t node, const char *rest, char *ret,
+links_node_path(const struct kfd *k, uint32_t node, const char *rest, char *ret,
     size_t cap_bytes)
 {
 	return str_format(ret, cap_bytes, "%s/" KFD "/%u/%s", k->root, node,
@@ -216,13 +216,13 @@ node_path(const struct kfd *k, uint32_t node, const char *rest, char *ret,
 }
 
 static void
-node_links_read(struct kfd *k, uint32_t node)
+links_node_links_read(struct kfd *k, uint32_t node)
 {
 	char folder[PATH_MAX], path[PATH_MAX];
 	struct dirent *entry;
 	DIR *dir;
 
-	if (node_path(k, node, "io_links", folder, sizeof(folder)) < 0)
+	if (links_node_path(k, node, "io_links", folder, sizeof(folder)) < 0)
 		return;
 	dir = opendir(folder);
 	if (dir == NULL)
@@ -234,11 +234,11 @@ node_links_read(struct kfd *k, uint32_t node)
 		    str_format(path, sizeof(path), "%s/%s/properties", folder,
 			entry->d_name) < 0)
 			continue;
-		from = property(path, "node_from");
-		to = property(path, "node_to");
-		least = property(path, "min_bandwidth");
-		most = property(path, "max_bandwidth");
-		if (property(path, "type") != XGMI || from < 0 ||
+		from = links_property(path, "node_from");
+		to = links_property(path, "node_to");
+		least = links_property(path, "min_bandwidth");
+		most = links_property(path, "max_bandwidth");
+		if (links_property(path, "type") != XGMI || from < 0 ||
 		    from >= NODES_MAX || to < 0 || to >= NODES_MAX ||
 		    from == to || least <= 0 || most < least ||
 		    most / least > LINKS_NUMBER_MAX ||
@@ -262,8 +262,9 @@ links_machine(const char *root, struct links *ret, struct err *err)
 	for (uint32_t i = 0; i < NODES_MAX; i++) {
 		k.device[i] = NO_DEVICE;
 		if (l.devices < LINKS_DEVICES_MAX &&
-		    node_path(&k, i, "properties", path, sizeof(path)) >= 0 &&
-		    property(path, "simd_count") > 0)
+		    links_node_path(&k, i, "properties", path, sizeof(path)) >=
+			0 &&
+		    links_property(path, "simd_count") > 0)
 			k.device[i] = l.devices++;
 	}
 	if (l.devices == 0)
@@ -273,7 +274,7 @@ links_machine(const char *root, struct links *ret, struct err *err)
 		    root);
 	for (uint32_t i = 0; i < NODES_MAX; i++)
 		if (k.device[i] != NO_DEVICE)
-			node_links_read(&k, i);
+			links_node_links_read(&k, i);
 	links_hops(&l);
 	links_mates(&l);
 	*ret = l;

@@ -48,7 +48,7 @@ struct receivers {
 
 /* Phased, all go through the steps of one channel together. */
 static uint16_t
-channel(const struct message *m)
+neighbor_channel(const struct message *m)
 {
 	return (uint16_t)(m->nb->dataflow ? 1 + m->src : 0);
 }
@@ -56,22 +56,23 @@ channel(const struct message *m)
 /* Bytes [lo, hi) of the message from one rank to the place where they belong
  * at another, the later steps from one who has them at that place. */
 static void
-transfer(const struct message *m, struct plan_transfer t, uint64_t lo,
+neighbor_transfer(const struct message *m, struct plan_transfer t, uint64_t lo,
     uint64_t hi)
 {
 	t.from = t.step == STEP_SCATTER ? m->send : m->recv;
 	t.to = m->recv;
 	t.from_off = t.to_off = lo;
 	t.bytes = hi - lo;
-	t.channel = channel(m);
+	t.channel = neighbor_channel(m);
 	t.via = m->nb->vias[t.step];
 	plan_transfer_add(m->p, &t);
 }
 
 static void
-scatter(const struct message *m, uint32_t dst, uint64_t lo, uint64_t hi)
+neighbor_scatter(const struct message *m, uint32_t dst, uint64_t lo,
+    uint64_t hi)
 {
-	transfer(m,
+	neighbor_transfer(m,
 	    (struct plan_transfer){ .step = STEP_SCATTER,
 		.src = m->src,
 		.dst = dst },
@@ -79,10 +80,10 @@ scatter(const struct message *m, uint32_t dst, uint64_t lo, uint64_t hi)
 }
 
 static void
-exchange(const struct message *m, uint32_t src, uint32_t dst, uint64_t lo,
-    uint64_t hi)
+neighbor_exchange(const struct message *m, uint32_t src, uint32_t dst,
+    uint64_t lo, uint64_t hi)
 {
-	transfer(m,
+	neighbor_transfer(m,
 	    (struct plan_transfer){ .step = STEP_EXCHANGE,
 		.src = src,
 		.dst = dst },
@@ -92,7 +93,8 @@ exchange(const struct message *m, uint32_t src, uint32_t dst, uint64_t lo,
 /* Receive blocks of rank for this source, one for each edge: the first is
  * filled once step is over, the others are copies of it. */
 static void
-blocks(const struct message *m, uint32_t rank, uint32_t times, uint32_t step)
+neighbor_blocks(const struct message *m, uint32_t rank, uint32_t times,
+    uint32_t step)
 {
 	struct plan_transfer t = { .src = m->src,
 		.dst = rank,
@@ -117,7 +119,7 @@ blocks(const struct message *m, uint32_t rank, uint32_t times, uint32_t step)
 			.to_off = t.to_off,
 			.bytes = m->bytes,
 			.step = step,
-			.channel = channel(m),
+			.channel = neighbor_channel(m),
 			.op = PLAN_COPY,
 			.type = PLAN_BYTE },
 		    &from, 1);
@@ -125,17 +127,18 @@ blocks(const struct message *m, uint32_t rank, uint32_t times, uint32_t step)
 }
 
 static void
-whole(const struct message *m, const struct receivers *r, uint32_t device)
+neighbor_whole(const struct message *m, const struct receivers *r,
+    uint32_t device)
 {
-	scatter(m, r->first + device, 0, m->bytes);
-	blocks(m, r->first + device, r->times[device], STEP_SCATTER);
+	neighbor_scatter(m, r->first + device, 0, m->bytes);
+	neighbor_blocks(m, r->first + device, r->times[device], STEP_SCATTER);
 }
 
 /* Both devices of a package on the sender's node: split by their links from
  * the sender or, where neither has one, against their distance. With two
  * devices that is (n_h - h) / n_h of the paper's equation 1. */
 static void
-split(const struct message *m, const struct receivers *r, uint32_t a,
+neighbor_split(const struct message *m, const struct receivers *r, uint32_t a,
     uint32_t b)
 {
 	const struct links *l = &m->nb->links;
@@ -149,20 +152,20 @@ split(const struct message *m, const struct receivers *r, uint32_t a,
 	if (wa + wb == 0)
 		wa = wb = 1;
 	at = plan_cut_share(m->bytes, m->nb->unit, wa, wa + wb);
-	scatter(m, r->first + a, 0, at);
-	scatter(m, r->first + b, at, m->bytes);
-	exchange(m, r->first + a, r->first + b, 0, at);
-	exchange(m, r->first + b, r->first + a, at, m->bytes);
-	blocks(m, r->first + a, r->times[a],
+	neighbor_scatter(m, r->first + a, 0, at);
+	neighbor_scatter(m, r->first + b, at, m->bytes);
+	neighbor_exchange(m, r->first + a, r->first + b, 0, at);
+	neighbor_exchange(m, r->first + b, r->first + a, at, m->bytes);
+	neighbor_blocks(m, r->first + a, r->times[a],
 	    at < m->bytes ? STEP_EXCHANGE : STEP_SCATTER);
-	blocks(m, r->first + b, r->times[b],
+	neighbor_blocks(m, r->first + b, r->times[b],
 	    at > 0 ? STEP_EXCHANGE : STEP_SCATTER);
 }
 
 /* The first receiver of each package, its leader, gets a piece, passes it on to
  * the other leaders, and the whole to the other device of its package. */
 static void
-other_node(const struct message *m, const struct receivers *r)
+neighbor_other_node(const struct message *m, const struct receivers *r)
 {
 	uint32_t leaders[LINKS_DEVICES_MAX], count = 0;
 
@@ -178,27 +181,27 @@ other_node(const struct message *m, const struct receivers *r)
 		uint64_t hi = plan_cut_share(m->bytes, m->nb->unit, i + 1,
 		    count);
 
-		scatter(m, r->first + a, lo, hi);
+		neighbor_scatter(m, r->first + a, lo, hi);
 		for (uint32_t k = 0; k < count; k++)
 			if (k != i)
-				exchange(m, r->first + a, r->first + leaders[k],
-				    lo, hi);
-		blocks(m, r->first + a, r->times[a],
+				neighbor_exchange(m, r->first + a,
+				    r->first + leaders[k], lo, hi);
+		neighbor_blocks(m, r->first + a, r->times[a],
 		    hi - lo < m->bytes ? STEP_EXCHANGE : STEP_SCATTER);
 		if (b == a || b >= m->nb->per_node || r->times[b] == 0)
 			continue;
-		transfer(m,
+		neighbor_transfer(m,
 		    (struct plan_transfer){ .step = STEP_PEER,
 			.src = r->first + a,
 			.dst = r->first + b },
 		    0, m->bytes);
-		blocks(m, r->first + b, r->times[b], STEP_PEER);
+		neighbor_blocks(m, r->first + b, r->times[b], STEP_PEER);
 	}
 }
 
 /* The edges of one source to one node, from at on; where the next begin. */
 static size_t
-node_add(const struct message *m, size_t at)
+neighbor_node_add(const struct message *m, size_t at)
 {
 	const struct graph *g = &m->nb->graph;
 	uint32_t per_node = m->nb->per_node;
@@ -214,11 +217,11 @@ node_add(const struct message *m, size_t at)
 			r.times[g->edges[at].dst - r.first]++;
 	}
 	if (own > 0)
-		blocks(m, m->src, own, STEP_SCATTER);
+		neighbor_blocks(m, m->src, own, STEP_SCATTER);
 	if (m->bytes < m->nb->threshold) {
 		for (uint32_t a = 0; a < per_node; a++)
 			if (r.times[a] > 0)
-				whole(m, &r, a);
+				neighbor_whole(m, &r, a);
 	} else if (node == m->src / per_node) {
 		for (uint32_t a = 0; a < per_node; a++) {
 			uint32_t b = m->nb->links.mate[a];
@@ -226,12 +229,12 @@ node_add(const struct message *m, size_t at)
 			if (r.times[a] == 0)
 				continue;
 			if (b == a || b >= per_node || r.times[b] == 0)
-				whole(m, &r, a);
+				neighbor_whole(m, &r, a);
 			else if (a < b)
-				split(m, &r, a, b);
+				neighbor_split(m, &r, a, b);
 		}
 	} else {
-		other_node(m, &r);
+		neighbor_other_node(m, &r);
 	}
 	return at;
 }
@@ -249,8 +252,8 @@ struct neighbor_loads {
 };
 
 static void
-node_notes(struct plan *p, const char *what, const struct neighbor_load *loads,
-    uint32_t nodes)
+neighbor_node_notes(struct plan *p, const char *what,
+    const struct neighbor_load *loads, uint32_t nodes)
 {
 	char name[64];
 
@@ -264,7 +267,7 @@ node_notes(struct plan *p, const char *what, const struct neighbor_load *loads,
 
 /* A message between two nodes; its bytes. */
 static uint64_t
-load_add(struct neighbor_load *loads, uint32_t from, uint32_t to,
+neighbor_load_add(struct neighbor_load *loads, uint32_t from, uint32_t to,
     uint64_t bytes)
 {
 	if (from == to)
@@ -291,16 +294,18 @@ neighbor_loads_make(const struct neighbor *nb, struct neighbor_loads *ret)
 		int copied = again && e[i - 1].dst == e[i].dst;
 		int there = again && e[i - 1].dst / nb->per_node == to;
 
-		ret->direct_bytes += load_add(ret->direct, from, to, bytes);
+		ret->direct_bytes += neighbor_load_add(ret->direct, from, to,
+		    bytes);
 		/* below the threshold a copy still costs nothing */
 		if (bytes < nb->threshold ? copied : there)
 			continue;
-		ret->leader_bytes += load_add(ret->leader, from, to, bytes);
+		ret->leader_bytes += neighbor_load_add(ret->leader, from, to,
+		    bytes);
 	}
 }
 
 static uint64_t
-fullest(const struct neighbor_load *loads, uint32_t nodes)
+neighbor_fullest(const struct neighbor_load *loads, uint32_t nodes)
 {
 	uint64_t most = 0;
 
@@ -315,7 +320,7 @@ fullest(const struct neighbor_load *loads, uint32_t nodes)
 
 /* direct over leader; 1 when nothing passes. */
 static double
-gain(uint64_t direct_bytes, uint64_t leader_bytes)
+neighbor_gain(uint64_t direct_bytes, uint64_t leader_bytes)
 {
 	return leader_bytes == 0 ? 1
 				 : (double)direct_bytes / (double)leader_bytes;
@@ -351,7 +356,7 @@ neighbor_plan(const struct neighbor *nb, uint32_t ranks, const char *title)
 		m.recv = plan_buf_add(p, name, PLAN_OUT);
 		plan_buf_need(p, m.send, m.src, m.bytes);
 		while (at < g->count && g->edges[at].src == m.src)
-			at = node_add(&m, at);
+			at = neighbor_node_add(&m, at);
 	}
 	/* What passes between nodes, and what it would without leaders. */
 	for (size_t i = 0; i < g->count; i++)
@@ -362,17 +367,18 @@ neighbor_plan(const struct neighbor *nb, uint32_t ranks, const char *title)
 	plan_note_add(p, "footprint", "bytes", plan_volume(p));
 	plan_note_add(p, "wire", "bytes", nl.leader_bytes);
 	plan_note_add(p, "wire_direct", "bytes", nl.direct_bytes);
-	node_notes(p, "wire", nl.leader, nl.nodes);
-	node_notes(p, "wire_direct", nl.direct, nl.nodes);
+	neighbor_node_notes(p, "wire", nl.leader, nl.nodes);
+	neighbor_node_notes(p, "wire_direct", nl.direct, nl.nodes);
 	plan_note_real(p, "byte_ratio", "1",
-	    gain(nl.direct_bytes, nl.leader_bytes));
+	    neighbor_gain(nl.direct_bytes, nl.leader_bytes));
 	if (nb->density >= 0)
 		plan_note_real(p, "byte_ratio_expected", "1",
 		    neighbor_ratio_expected(nb->density, nb->per_node));
 	/* The most that leaders can gain where the network alone costs time:
 	 * of the fullest direction of a node. */
 	plan_note_real(p, "load_bound", "1",
-	    gain(fullest(nl.direct, nl.nodes), fullest(nl.leader, nl.nodes)));
+	    neighbor_gain(neighbor_fullest(nl.direct, nl.nodes),
+		neighbor_fullest(nl.leader, nl.nodes)));
 	free(nl.direct);
 	free(nl.leader);
 	plan_sort(p);

@@ -30,7 +30,7 @@ struct ask {
 
 /* Ranks that a source of graphs without a size of its own is made for. */
 static int
-ranks_need(struct ask *a)
+neighbor_read_ranks_need(struct ask *a)
 {
 	if (a->ranks > 0)
 		return 0;
@@ -39,17 +39,17 @@ ranks_need(struct ask *a)
 }
 
 static int
-source_file(struct ask *a)
+neighbor_read_source_file(struct ask *a)
 {
 	return graph_load(conf_string(a->c, SECTION, "graph"), a->ranks,
 	    &a->nb->graph, a->err);
 }
 
 static int
-source_random(struct ask *a)
+neighbor_read_source_random(struct ask *a)
 {
 	double density = conf_real(a->c, SECTION, "rsg");
-	int rc = ranks_need(a);
+	int rc = neighbor_read_ranks_need(a);
 
 	if (rc < 0)
 		return rc;
@@ -63,13 +63,13 @@ source_random(struct ask *a)
 
 /* moore = "2,1": dimensions and radius. */
 static int
-source_moore(struct ask *a)
+neighbor_read_source_moore(struct ask *a)
 {
 	struct graph_dims dims;
 	int64_t count, radius;
 	size_t given = 0;
 	char **words;
-	int rc = ranks_need(a);
+	int rc = neighbor_read_ranks_need(a);
 
 	if (rc < 0)
 		return rc;
@@ -92,10 +92,10 @@ source_moore(struct ask *a)
 }
 
 static int
-source_cart(struct ask *a)
+neighbor_read_source_cart(struct ask *a)
 {
 	struct graph_dims dims;
-	int rc = ranks_need(a);
+	int rc = neighbor_read_ranks_need(a);
 
 	if (rc < 0)
 		return rc;
@@ -106,12 +106,12 @@ source_cart(struct ask *a)
 }
 
 static int
-source_matrix(struct ask *a)
+neighbor_read_source_matrix(struct ask *a)
 {
 	struct neighbor *nb = a->nb;
 	const char *path = conf_string(a->c, SECTION, "matrix");
 	uint64_t columns = (uint64_t)conf_int(a->c, SECTION, "columns");
-	int rc = ranks_need(a);
+	int rc = neighbor_read_ranks_need(a);
 
 	if (rc == 0 && path[0] == '\0')
 		rc = REFUSE(a, "matrix", "the path of a Matrix Market file");
@@ -128,17 +128,17 @@ static const struct source_row {
 	const char *key;
 	int (*make)(struct ask *a);
 } sources[] = {
-	{ "graph", source_file },
-	{ "rsg", source_random },
-	{ "moore", source_moore },
-	{ "cart", source_cart },
-	{ "matrix", source_matrix },
+	{ "graph", neighbor_read_source_file },
+	{ "rsg", neighbor_read_source_random },
+	{ "moore", neighbor_read_source_moore },
+	{ "cart", neighbor_read_source_cart },
+	{ "matrix", neighbor_read_source_matrix },
 };
 
 #define SOURCES_WORDS "graph, rsg, moore, cart or matrix"
 
 static int
-graph_read(struct ask *a)
+neighbor_read_graph_read(struct ask *a)
 {
 	const struct source_row *found = NULL;
 	int rc;
@@ -191,7 +191,7 @@ neighbor_sizes_parse(const struct numbers_text *from, uint32_t least,
 /* What each rank gives: bytes, a file's, or its rows of the dense matrix. Every
  * sum that is made of this graph's messages must fit. */
 static int
-sizes_read(struct ask *a)
+neighbor_read_sizes_read(struct ask *a)
 {
 	struct neighbor *nb = a->nb;
 	const char *const keys[] = { "bytes", "sizes", "matrix" };
@@ -243,7 +243,7 @@ sizes_read(struct ask *a)
 }
 
 static int
-topology_read(struct ask *a)
+neighbor_read_topology_read(struct ask *a)
 {
 	const char *name = conf_string(a->c, SECTION, "topology");
 	struct neighbor *nb = a->nb;
@@ -287,11 +287,11 @@ neighbor_read(const struct conf *c, uint32_t ranks, struct neighbor *ret,
 		rc = REFUSE(&a, "ranks", "1 to %d of the %u that there are",
 		    GRAPH_RANKS_MAX, ranks);
 	if (rc == 0)
-		rc = topology_read(&a);
+		rc = neighbor_read_topology_read(&a);
 	if (rc == 0)
-		rc = graph_read(&a);
+		rc = neighbor_read_graph_read(&a);
 	if (rc == 0)
-		rc = sizes_read(&a);
+		rc = neighbor_read_sizes_read(&a);
 	if (rc < 0) {
 		neighbor_clear(&nb);
 		return rc;

@@ -52,7 +52,7 @@ binding_step_of(uint32_t g, enum binding_part part, uint32_t k)
 
 /* Every message has a place of its own, so that each can be proven. */
 static void
-message(struct binding *b, uint32_t src, uint32_t dst, uint64_t off,
+binding_message(struct binding *b, uint32_t src, uint32_t dst, uint64_t off,
     uint64_t bytes)
 {
 	struct plan_transfer t = { .step = b->step,
@@ -75,13 +75,13 @@ message(struct binding *b, uint32_t src, uint32_t dst, uint64_t off,
 
 /* Device i of the group that begins at rank from, to all of the other. */
 static void
-spread(struct binding *b, uint32_t from, uint32_t to, uint32_t i)
+binding_spread(struct binding *b, uint32_t from, uint32_t to, uint32_t i)
 {
 	for (uint32_t j = 0; j < b->g; j++) {
 		uint64_t lo = plan_cut(b->bytes, b->g, j);
 		uint64_t hi = plan_cut(b->bytes, b->g, j + 1);
 
-		message(b, from + i, to + j, lo, hi - lo);
+		binding_message(b, from + i, to + j, lo, hi - lo);
 	}
 }
 
@@ -105,13 +105,13 @@ binding_build(const struct conf *c, const struct pattern_site *site,
 		enum binding_part part = binding_step(b.g, b.step, &k);
 
 		if (part == BINDING_ALONE)
-			message(&b, k - 1, b.g + k - 1, 0, b.bytes);
+			binding_message(&b, k - 1, b.g + k - 1, 0, b.bytes);
 		for (uint32_t i = 0; part == BINDING_RAIL && i < k; i++)
-			message(&b, i, b.g + i, 0, b.bytes);
+			binding_message(&b, i, b.g + i, 0, b.bytes);
 		for (uint32_t i = 0; part >= BINDING_ASYMMETRIC && i < k; i++)
-			spread(&b, 0, b.g, i);
+			binding_spread(&b, 0, b.g, i);
 		for (uint32_t i = 0; part == BINDING_BOTH && i < k; i++)
-			spread(&b, b.g, 0, i);
+			binding_spread(&b, b.g, 0, i);
 	}
 	plan_note_add(b.p, "g", "1", b.g);
 	plan_note_add(b.p, "message", "bytes", b.bytes);

@@ -34,7 +34,7 @@ struct group {
 
 /* Partners of an active device in one other group. */
 static uint64_t
-partners(const struct group *gr)
+group_partners(const struct group *gr)
 {
 	if (gr->shape == RAIL)
 		return 1;
@@ -42,7 +42,7 @@ partners(const struct group *gr)
 }
 
 static void
-message(struct group *gr, uint32_t src, uint32_t dst, uint64_t elements)
+group_message(struct group *gr, uint32_t src, uint32_t dst, uint64_t elements)
 {
 	struct plan_transfer t = { .src = src,
 		.dst = dst,
@@ -64,9 +64,9 @@ message(struct group *gr, uint32_t src, uint32_t dst, uint64_t elements)
 
 /* All messages of active device i of group a, or to it. */
 static void
-device(struct group *gr, uint64_t a, uint64_t i, int inward)
+group_device(struct group *gr, uint64_t a, uint64_t i, int inward)
 {
-	uint64_t parts = partners(gr), turn = 0, own = a * gr->g + i;
+	uint64_t parts = group_partners(gr), turn = 0, own = a * gr->g + i;
 	uint64_t cuts = gr->shape == ASYMMETRIC ? parts : parts * (gr->n - 1);
 
 	for (uint64_t b = 0; b < gr->n; b++) {
@@ -82,11 +82,11 @@ device(struct group *gr, uint64_t a, uint64_t i, int inward)
 			    plan_cut(gr->count, cuts, turn);
 
 			if (inward)
-				message(gr, (uint32_t)other, (uint32_t)own,
-				    elements);
+				group_message(gr, (uint32_t)other,
+				    (uint32_t)own, elements);
 			else
-				message(gr, (uint32_t)own, (uint32_t)other,
-				    elements);
+				group_message(gr, (uint32_t)own,
+				    (uint32_t)other, elements);
 		}
 	}
 }
@@ -117,7 +117,7 @@ group_build(const struct conf *c, const struct pattern_site *site,
 	if (gr.shape == ASYMMETRIC && gr.direction == OMNI)
 		return pattern_refuse(c, SECTION, "direction", err,
 		    "out, in or bi with pattern = asymmetric");
-	rows = (double)gr.k * (double)partners(&gr) * (double)(gr.n - 1) *
+	rows = (double)gr.k * (double)group_partners(&gr) * (double)(gr.n - 1) *
 	    (gr.direction == OMNI ? (double)gr.n : 2);
 	if (rows > (double)PLAN_TRANSFERS_MAX)
 		return pattern_refuse(c, SECTION, "n", err,
@@ -138,9 +138,9 @@ group_build(const struct conf *c, const struct pattern_site *site,
 	for (uint64_t a = 0; a < (gr.direction == OMNI ? gr.n : 1); a++)
 		for (uint64_t i = 0; i < gr.k; i++) {
 			if (gr.direction != IN)
-				device(&gr, a, i, 0);
+				group_device(&gr, a, i, 0);
 			if (gr.direction == IN || gr.direction == BI)
-				device(&gr, a, i, 1);
+				group_device(&gr, a, i, 1);
 		}
 	free(gr.sent);
 	free(gr.received);

@@ -17,7 +17,7 @@
 #define AUTO_RANKS_MAX 1024 /* of a list, when nobody said how many */
 
 static int
-same_pair(const struct numbers *r, size_t a, size_t b)
+matrix_same_pair(const struct numbers *r, size_t a, size_t b)
 {
 	return memcmp(&r->all[r->rows[a]], &r->all[r->rows[b]],
 		   2 * sizeof(*r->all)) == 0;
@@ -28,7 +28,7 @@ same_pair(const struct numbers *r, size_t a, size_t b)
  * there are more than three ranks, or if each line has another pair of two
  * ranks and more bytes than the highest rank. Otherwise it may be either. */
 static enum matrix_format
-tell_three(const struct numbers *r, uint32_t ranks)
+matrix_tell_three(const struct numbers *r, uint32_t ranks)
 {
 	uint64_t limit = ranks > 0 ? ranks : AUTO_RANKS_MAX;
 	uint64_t rank = 0, bytes = UINT64_MAX;
@@ -44,7 +44,8 @@ tell_three(const struct numbers *r, uint32_t ranks)
 		bytes = row[2] < bytes ? row[2] : bytes;
 		to_self |= row[0] == row[1];
 	}
-	again = same_pair(r, 0, 1) || same_pair(r, 0, 2) || same_pair(r, 1, 2);
+	again = matrix_same_pair(r, 0, 1) || matrix_same_pair(r, 0, 2) ||
+	    matrix_same_pair(r, 1, 2);
 	if (rank >= limit || bytes == 0)
 		return MATRIX_MATRIX;
 	if (ranks > LIST_COLUMNS || (bytes > rank && !to_self && !again))
@@ -79,7 +80,7 @@ matrix_fill(const struct numbers *r, uint32_t ranks, struct matrix *ret)
 }
 
 static int
-list_fill(const struct numbers *r, uint32_t ranks, struct matrix *ret)
+matrix_list_fill(const struct numbers *r, uint32_t ranks, struct matrix *ret)
 {
 	uint64_t limit = ranks > 0 && ranks < MATRIX_RANKS_MAX
 	    ? ranks
@@ -153,8 +154,9 @@ matrix_parse(const struct numbers_text *from, enum matrix_format format,
 		    "no numbers: allowed is a matrix, or lines src dst bytes");
 	/* a list has three columns; so may a matrix */
 	if (rc == 0 && format == MATRIX_AUTO) {
-		format = r.rows_count == LIST_COLUMNS ? tell_three(&r, ranks)
-						      : MATRIX_LIST;
+		format = r.rows_count == LIST_COLUMNS
+		    ? matrix_tell_three(&r, ranks)
+		    : MATRIX_LIST;
 		for (size_t i = 0; i < r.rows_count; i++)
 			if (numbers_columns(&r, i) != LIST_COLUMNS)
 				format = MATRIX_MATRIX;
@@ -164,7 +166,7 @@ matrix_parse(const struct numbers_text *from, enum matrix_format format,
 			    "format=matrix or format=list");
 	}
 	if (rc == 0)
-		rc = format == MATRIX_LIST ? list_fill(&r, ranks, &m)
+		rc = format == MATRIX_LIST ? matrix_list_fill(&r, ranks, &m)
 					   : matrix_fill(&r, ranks, &m);
 	/* sums of rows and columns stay far from 2^64 whatever elements are */
 	for (uint32_t i = 0; rc == 0 && i < m.ranks; i++) {

@@ -32,14 +32,14 @@ numbers_columns(const struct numbers *n, size_t row)
 }
 
 static int
-is_blank(char c)
+numbers_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
 /* One line, which ends before stop, into a row unless it is empty. */
 static int
-line_read(struct numbers *n, const char *at, const char *stop)
+numbers_line_read(struct numbers *n, const char *at, const char *stop)
 {
 	const char *word;
 	char text[33];
@@ -50,16 +50,17 @@ line_read(struct numbers *n, const char *at, const char *stop)
 	/* bytes that no text has would end words early, or reach terminals in
 	 * what is said of them */
 	for (const char *c = at; c < stop; c++)
-		if (((unsigned char)*c < ' ' && !is_blank(*c)) || *c == 127)
+		if (((unsigned char)*c < ' ' && !numbers_is_blank(*c)) ||
+		    *c == 127)
 			return numbers_refuse(n, n->line,
 			    "this is no text: allowed are whole numbers");
 	for (;; opened = 1) {
-		while (at < stop && is_blank(*at))
+		while (at < stop && numbers_is_blank(*at))
 			at++;
 		if (at == stop || *at == '#')
 			return 0;
 		word = at;
-		while (at < stop && !is_blank(*at) && *at != '#')
+		while (at < stop && !numbers_is_blank(*at) && *at != '#')
 			at++;
 		if (!opened && n->rows_count + 2 > n->rows_cap) {
 			n->rows_cap = n->rows_cap * 2 + 64;
@@ -105,7 +106,7 @@ numbers_read(struct numbers *n, const char *text, size_t len_bytes)
 		if (stop == NULL)
 			stop = end;
 		n->line++;
-		rc = line_read(n, at, stop);
+		rc = numbers_line_read(n, at, stop);
 		at = stop < end ? stop + 1 : end;
 	}
 	return rc;

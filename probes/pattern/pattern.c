@@ -26,7 +26,7 @@ pattern_find(const char *name)
 }
 
 static int
-has_key(const char *section, const char *key)
+pattern_has_key(const char *section, const char *key)
 {
 	for (const struct conf_row *row = options_patterns; row->key != NULL;
 	     row++)
@@ -64,7 +64,8 @@ pattern_options(const struct pattern *pt, char *const *words, int count,
 		if (rc < 0)
 			break;
 		key = xstrndup(words[i], n);
-		if (!has_key(section, key) && has_key("measure", key))
+		if (!pattern_has_key(section, key) &&
+		    pattern_has_key("measure", key))
 			section = "measure";
 		rc = conf_set(c, section, key, words[i] + n + 1, "command line",
 		    err);
@@ -81,13 +82,13 @@ pattern_options(const struct pattern *pt, char *const *words, int count,
 /* The option that says how much is sent: the one that was given, or else the
  * first that there is. */
 static const char *
-size_option(const struct conf *c, const char *section)
+pattern_size_option(const struct conf *c, const char *section)
 {
 	static const char *const keys[] = { "bytes", "count", "file" };
 	const char *first = NULL;
 
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-		if (!has_key(section, keys[i]))
+		if (!pattern_has_key(section, keys[i]))
 			continue;
 		if (conf_given(c, section, keys[i]))
 			return keys[i];
@@ -113,7 +114,7 @@ pattern_build(const struct pattern *pt, const struct conf *c,
 		if (p->transfers[i].bytes > left) {
 			plan_free(p);
 			return pattern_refuse(c, pt->name,
-			    size_option(c, pt->name), err,
+			    pattern_size_option(c, pt->name), err,
 			    "less than 8 EiB in all transfers together");
 		}
 		left -= p->transfers[i].bytes;

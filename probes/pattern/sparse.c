@@ -46,24 +46,24 @@ struct sparse {
 };
 
 static uint64_t
-cell(const struct sparse *sp, uint32_t src, uint32_t dst)
+sparse_cell(const struct sparse *sp, uint32_t src, uint32_t dst)
 {
 	return sp->m.cells[(size_t)src * sp->m.ranks + dst];
 }
 
 static int
-is_inter(const struct sparse *sp, uint32_t src, uint32_t dst)
+sparse_is_inter(const struct sparse *sp, uint32_t src, uint32_t dst)
 {
 	return src / sp->g != dst / sp->g;
 }
 
 /* Bytes of stripe k of an entry; 0 for one within a node. */
 static uint64_t
-piece(const struct sparse *sp, uint32_t src, uint32_t dst, uint32_t k)
+sparse_piece(const struct sparse *sp, uint32_t src, uint32_t dst, uint32_t k)
 {
-	uint64_t c = cell(sp, src, dst);
+	uint64_t c = sparse_cell(sp, src, dst);
 
-	if (!is_inter(sp, src, dst))
+	if (!sparse_is_inter(sp, src, dst))
 		return 0;
 	return (plan_cut(c, sp->stripes, k + 1) - plan_cut(c, sp->stripes, k)) *
 	    sp->size;
@@ -73,7 +73,7 @@ piece(const struct sparse *sp, uint32_t src, uint32_t dst, uint32_t k)
  * the rest is striped, everything otherwise. One that is not in scope is left
  * out; its place is not. */
 static void
-direct_add(struct sparse *sp)
+sparse_direct_add(struct sparse *sp)
 {
 	size_t ranks = sp->m.ranks;
 
@@ -84,7 +84,7 @@ direct_add(struct sparse *sp)
 			.to = sp->recv,
 			.bytes = sp->m.cells[i] * sp->size,
 			.via = sp->vias[0] };
-		int inter = is_inter(sp, t.src, t.dst);
+		int inter = sparse_is_inter(sp, t.src, t.dst);
 
 		if (t.bytes == 0 || (inter && sp->stripes > 0))
 			continue;
@@ -104,7 +104,7 @@ direct_add(struct sparse *sp)
 
 /* Split: everything of src for owner k of its node, as one message. */
 static void
-split_add(struct sparse *sp, uint32_t src, uint32_t k, uint64_t *at)
+sparse_split_add(struct sparse *sp, uint32_t src, uint32_t k, uint64_t *at)
 {
 	uint32_t owner = src / sp->g * sp->g + k;
 	struct plan_transfer t = { .src = src,
@@ -116,7 +116,7 @@ split_add(struct sparse *sp, uint32_t src, uint32_t k, uint64_t *at)
 		.via = sp->vias[0] };
 
 	for (uint32_t dst = 0; dst < sp->m.ranks; dst++)
-		t.bytes += piece(sp, src, dst, k);
+		t.bytes += sparse_piece(sp, src, dst, k);
 	*at += t.bytes;
 	sp->sent[src] += t.bytes;
 	plan_buf_need(sp->p, sp->send, src, sp->sent[src]);
@@ -128,7 +128,7 @@ split_add(struct sparse *sp, uint32_t src, uint32_t k, uint64_t *at)
  * the receiver, then sender: all that goes from one sender to one node lies
  * together already. */
 static void
-sort_out(struct sparse *sp, uint32_t node, uint32_t k)
+sparse_sort_out(struct sparse *sp, uint32_t node, uint32_t k)
 {
 	uint32_t owner = node * sp->g + k, nodes = sp->m.ranks / sp->g;
 	struct plan_local l = { .rank = owner,
@@ -141,7 +141,7 @@ sort_out(struct sparse *sp, uint32_t node, uint32_t k)
 	for (uint32_t i = 0; i < sp->g; i++) {
 		at[i] = off;
 		for (uint32_t dst = 0; dst < sp->m.ranks; dst++)
-			off += piece(sp, node * sp->g + i, dst, k);
+			off += sparse_piece(sp, node * sp->g + i, dst, k);
 	}
 	plan_buf_need(sp->p, sp->out, owner, off);
 	for (uint32_t n = 0; n < nodes; n++)
@@ -150,7 +150,7 @@ sort_out(struct sparse *sp, uint32_t node, uint32_t k)
 
 			l.bytes = 0;
 			for (uint32_t j = 0; j < sp->g; j++)
-				l.bytes += piece(sp, node * sp->g + i,
+				l.bytes += sparse_piece(sp, node * sp->g + i,
 				    n * sp->g + j, k);
 			plan_local_add(sp->p, &l, &from, 1);
 			at[i] += l.bytes;
@@ -161,7 +161,7 @@ sort_out(struct sparse *sp, uint32_t node, uint32_t k)
 
 /* What owners k of two nodes exchange. */
 static void
-translate(struct sparse *sp, uint32_t k)
+sparse_translate(struct sparse *sp, uint32_t k)
 {
 	uint32_t nodes = sp->m.ranks / sp->g;
 	uint64_t *in = xcalloc(nodes, sizeof(*in));
@@ -178,8 +178,9 @@ translate(struct sparse *sp, uint32_t k)
 			t.bytes = 0;
 			for (uint32_t i = 0; i < sp->g; i++)
 				for (uint32_t j = 0; j < sp->g; j++)
-					t.bytes += piece(sp, from * sp->g + i,
-					    to * sp->g + j, k);
+					t.bytes += sparse_piece(sp,
+					    from * sp->g + i, to * sp->g + j,
+					    k);
 			t.to_off = in[to];
 			plan_transfer_add(sp->p, &t);
 			t.from_off += t.bytes;
@@ -192,7 +193,7 @@ translate(struct sparse *sp, uint32_t k)
 
 /* At owner k of node, from the order sender, receiver to receiver, sender. */
 static void
-sort_in(struct sparse *sp, uint32_t node, uint32_t k)
+sparse_sort_in(struct sparse *sp, uint32_t node, uint32_t k)
 {
 	uint32_t owner = node * sp->g + k;
 	struct plan_local l = { .rank = owner,
@@ -206,12 +207,12 @@ sort_in(struct sparse *sp, uint32_t node, uint32_t k)
 	for (uint32_t j = 0; j < sp->g; j++) {
 		to[j + 1] = to[j];
 		for (uint32_t src = 0; src < sp->m.ranks; src++)
-			to[j + 1] += piece(sp, src, node * sp->g + j, k);
+			to[j + 1] += sparse_piece(sp, src, node * sp->g + j, k);
 	}
 	plan_buf_need(sp->p, sp->merge, owner, to[sp->g]);
 	for (uint32_t src = 0; src < sp->m.ranks; src++)
 		for (uint32_t j = 0; j < sp->g; j++) {
-			l.bytes = piece(sp, src, node * sp->g + j, k);
+			l.bytes = sparse_piece(sp, src, node * sp->g + j, k);
 			l.to_off = to[j];
 			plan_local_add(sp->p, &l, &from, 1);
 			from.off += l.bytes;
@@ -223,7 +224,7 @@ sort_in(struct sparse *sp, uint32_t node, uint32_t k)
 /* Assemble: all stripes k for dst; and what dst may expect of them. Called for
  * receivers in ascending order, which is the order of each send buffer. */
 static void
-assemble_add(struct sparse *sp, uint32_t dst, uint32_t k, uint64_t *at)
+sparse_assemble_add(struct sparse *sp, uint32_t dst, uint32_t k, uint64_t *at)
 {
 	uint32_t owner = dst / sp->g * sp->g + k;
 	struct plan_transfer t = { .step = 2,
@@ -241,7 +242,7 @@ assemble_add(struct sparse *sp, uint32_t dst, uint32_t k, uint64_t *at)
 			.from = sp->send,
 			.to = sp->recv,
 			.to_off = t.to_off + t.bytes,
-			.bytes = piece(sp, src, dst, k) };
+			.bytes = sparse_piece(sp, src, dst, k) };
 
 		t.bytes += m.bytes;
 		if (m.bytes == 0)
@@ -257,7 +258,7 @@ assemble_add(struct sparse *sp, uint32_t dst, uint32_t k, uint64_t *at)
 }
 
 static void
-striped(struct sparse *sp)
+sparse_striped(struct sparse *sp)
 {
 	uint32_t nodes = sp->m.ranks / sp->g;
 
@@ -273,17 +274,18 @@ striped(struct sparse *sp)
 				uint32_t src = node * sp->g + i;
 
 				sp->next[src] = sp->sent[src];
-				split_add(sp, src, k, &at);
+				sparse_split_add(sp, src, k, &at);
 			}
-			sort_out(sp, node, k);
+			sparse_sort_out(sp, node, k);
 		}
-		translate(sp, k);
+		sparse_translate(sp, k);
 		for (uint32_t node = 0; node < nodes; node++) {
 			uint64_t at = 0;
 
-			sort_in(sp, node, k);
+			sparse_sort_in(sp, node, k);
 			for (uint32_t j = 0; j < sp->g; j++)
-				assemble_add(sp, node * sp->g + j, k, &at);
+				sparse_assemble_add(sp, node * sp->g + j, k,
+				    &at);
 		}
 	}
 }
@@ -349,15 +351,15 @@ sparse_build(const struct conf *c, const struct pattern_site *site,
 	sp.sent = xcalloc(sp.m.ranks, sizeof(*sp.sent));
 	sp.received = xcalloc(sp.m.ranks, sizeof(*sp.received));
 	sp.next = xcalloc(sp.m.ranks, sizeof(*sp.next));
-	direct_add(&sp);
+	sparse_direct_add(&sp);
 	if (sp.stripes > 0 && sp.scope != SCOPE_INTRA)
-		striped(&sp);
+		sparse_striped(&sp);
 	for (uint32_t src = 0; src < sp.m.ranks; src++)
 		for (uint32_t dst = 0; dst < sp.m.ranks; dst++) {
-			uint64_t bytes = cell(&sp, src, dst) * sp.size;
+			uint64_t bytes = sparse_cell(&sp, src, dst) * sp.size;
 
 			all += bytes;
-			inter += is_inter(&sp, src, dst) ? bytes : 0;
+			inter += sparse_is_inter(&sp, src, dst) ? bytes : 0;
 			self += src == dst ? bytes : 0;
 		}
 	plan_note_add(sp.p, "pattern", "bytes", all);

@@ -14,7 +14,7 @@
 #include "common/xalloc.h"
 
 static int
-size_of(const char *text, uint64_t *ret)
+sweep_size_of(const char *text, uint64_t *ret)
 {
 	return str_to_bytes(text, ret) < 0 || *ret == 0 ? -EINVAL : 0;
 }
@@ -38,8 +38,8 @@ sizes_parse(const char *text, uint64_t ret[SIZES_MAX], int *ret_count,
 				x--;
 			*x = '\0';
 		}
-		if (rc < 0 || size_of(copy, &lo) < 0 ||
-		    size_of(dots + 2, &hi) < 0 || lo > hi)
+		if (rc < 0 || sweep_size_of(copy, &lo) < 0 ||
+		    sweep_size_of(dots + 2, &hi) < 0 || lo > hi)
 			rc = -EINVAL;
 		for (; rc == 0 && lo <= hi; lo *= (uint64_t)factor) {
 			if (count == SIZES_MAX)
@@ -51,7 +51,7 @@ sizes_parse(const char *text, uint64_t ret[SIZES_MAX], int *ret_count,
 		words = str_list_parse(copy, &count);
 		rc = words == NULL || count > SIZES_MAX ? -EINVAL : 0;
 		for (size_t i = 0; rc == 0 && i < count; i++)
-			rc = size_of(words[i], &ret[i]);
+			rc = sweep_size_of(words[i], &ret[i]);
 		str_list_free(words);
 	}
 	free(copy);
@@ -82,7 +82,8 @@ static const struct {
  * bytes where it counts those, elements of its type where it counts these.
  * -EINVAL and why. */
 static int
-sizes_set(struct conf *c, const char *section, uint64_t bytes, struct err *err)
+sweep_sizes_set(struct conf *c, const char *section, uint64_t bytes,
+    struct err *err)
 {
 	const char *key = NULL, *type = "byte";
 	unsigned element = 1;
@@ -116,7 +117,7 @@ sizes_set(struct conf *c, const char *section, uint64_t bytes, struct err *err)
 /* An option and at least one value, with blanks between, or an empty text.
  * -EINVAL and why, and *ret is empty. The caller ends *ret with vary_clear. */
 static int
-vary_parse(const char *text, struct vary *ret, struct err *err)
+sweep_vary_parse(const char *text, struct vary *ret, struct err *err)
 {
 	struct vary v = { .text = xstrdup(text) };
 	char *save = NULL, *word = strtok_r(v.text, " \t", &save);
@@ -151,7 +152,7 @@ vary_parse(const char *text, struct vary *ret, struct err *err)
 
 /* Is it an option of the probe with this section? */
 static int
-vary_is_of(const struct vary *v, const char *section)
+sweep_vary_is_of(const struct vary *v, const char *section)
 {
 	return v->count > 0 &&
 	    (v->section == NULL || strcmp(v->section, section) == 0);
@@ -166,8 +167,8 @@ vary_clear(struct vary *v)
 
 /* In its own size, or in each of a sweep. */
 static int
-each_size(struct conf *c, const struct pattern *pt, sweep_cb use, void *arg,
-    struct err *err)
+sweep_each_size(struct conf *c, const struct pattern *pt, sweep_cb use,
+    void *arg, struct err *err)
 {
 	uint64_t sizes[SIZES_MAX];
 	int count, rc;
@@ -177,7 +178,7 @@ each_size(struct conf *c, const struct pattern *pt, sweep_cb use, void *arg,
 	if (rc == 0 && count == 0)
 		use(pt, arg);
 	for (int i = 0; rc == 0 && i < count; i++) {
-		rc = sizes_set(c, pt->name, sizes[i], err);
+		rc = sweep_sizes_set(c, pt->name, sizes[i], err);
 		if (rc == 0)
 			use(pt, arg);
 	}
@@ -190,21 +191,21 @@ sweep_each(struct conf *c, const struct pattern *pt, sweep_cb use, void *arg,
 {
 	const char *text = conf_string(c, "measure", "vary");
 	struct vary v;
-	int rc = vary_parse(text, &v, err);
+	int rc = sweep_vary_parse(text, &v, err);
 
 	if (rc == 0 && v.section != NULL && pattern_find(v.section) == NULL) {
 		err_say(err, "measure.vary = %.80s: there is no probe %.40s",
 		    text, v.section);
 		rc = -EINVAL;
 	}
-	if (rc == 0 && !vary_is_of(&v, pt->name))
-		rc = each_size(c, pt, use, arg, err);
-	for (size_t i = 0; rc == 0 && vary_is_of(&v, pt->name) && i < v.count;
-	     i++) {
+	if (rc == 0 && !sweep_vary_is_of(&v, pt->name))
+		rc = sweep_each_size(c, pt, use, arg, err);
+	for (size_t i = 0;
+	     rc == 0 && sweep_vary_is_of(&v, pt->name) && i < v.count; i++) {
 		rc = conf_set(c, pt->name, v.key, v.values[i], "measure.vary",
 		    err);
 		if (rc == 0)
-			rc = each_size(c, pt, use, arg, err);
+			rc = sweep_each_size(c, pt, use, arg, err);
 	}
 	vary_clear(&v);
 	return rc;

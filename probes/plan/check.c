@@ -76,7 +76,7 @@ struct proof {
 };
 
 /* Keep the fault if it lies before the one known so far. */
-static void __attribute__((format(printf, 4, 5))) offend(struct proof *pf,
+static void __attribute__((format(printf, 4, 5))) check_offend(struct proof *pf,
     enum check_kind kind, struct spot at, const char *fmt, ...)
 {
 	struct check_fault *f = &pf->fault;
@@ -115,14 +115,14 @@ check_range(struct proof *pf, struct spot at, uint64_t bytes, const char *what)
 	uint64_t have;
 
 	if (at.rank >= p->ranks || at.buf >= p->bufs_count || bytes == 0) {
-		offend(pf, CHECK_MALFORMED, at,
+		check_offend(pf, CHECK_MALFORMED, at,
 		    "%s of %llu bytes: no such rank or buffer, or no bytes",
 		    what, (unsigned long long)bytes);
 		return;
 	}
 	have = p->bufs[at.buf].bytes[at.rank];
 	if (at.off > have || bytes > have - at.off)
-		offend(pf, CHECK_BOUNDS, at,
+		check_offend(pf, CHECK_BOUNDS, at,
 		    "%s of %llu bytes leaves a buffer of %llu", what,
 		    (unsigned long long)bytes, (unsigned long long)have);
 }
@@ -142,7 +142,7 @@ check_rows(struct proof *pf)
 		check_range(pf, from, t->bytes, "send");
 		check_range(pf, to, t->bytes, "receive");
 		if (t->step >= p->steps || t->via >= PLAN_VIA_MAX)
-			offend(pf, CHECK_MALFORMED, from,
+			check_offend(pf, CHECK_MALFORMED, from,
 			    "no such step or transport");
 	}
 	for (size_t i = 0; i < p->locals_count; i++) {
@@ -161,7 +161,7 @@ check_rows(struct proof *pf)
 		if (l->step >= p->steps || l->op >= PLAN_OP_MAX ||
 		    l->type >= PLAN_TYPE_MAX ||
 		    (l->op == PLAN_COPY) != (l->inputs == 1))
-			offend(pf, CHECK_MALFORMED, to,
+			check_offend(pf, CHECK_MALFORMED, to,
 			    "no such step, operation or type, or not its "
 			    "number of inputs");
 	}
@@ -188,7 +188,7 @@ check_rows(struct proof *pf)
 }
 
 static void
-access_add(struct accesses *list, struct plan_place place, uint64_t bytes,
+check_access_add(struct accesses *list, struct plan_place place, uint64_t bytes,
     uint32_t owner)
 {
 	if (list->count == list->cap) {
@@ -203,7 +203,7 @@ access_add(struct accesses *list, struct plan_place place, uint64_t bytes,
 }
 
 static int
-access_compare_cb(const void *va, const void *vb)
+check_access_compare_cb(const void *va, const void *vb)
 {
 	const struct access *a = va, *b = vb;
 
@@ -222,7 +222,7 @@ check_conflicts(struct proof *pf, uint32_t rank)
 	for (size_t i = 1; i < w->count; i++)
 		if (w->at[i].buf == w->at[i - 1].buf &&
 		    w->at[i].lo < w->at[i - 1].hi) {
-			offend(pf, CHECK_UNORDERED,
+			check_offend(pf, CHECK_UNORDERED,
 			    (struct spot){ rank, w->at[i].buf, w->at[i].lo },
 			    "two writes at one time");
 			return;
@@ -242,7 +242,7 @@ check_conflicts(struct proof *pf, uint32_t rank)
 			if (a->owner == b->owner && a->lo == b->lo &&
 			    a->hi == b->hi)
 				continue;
-			offend(pf, CHECK_UNORDERED,
+			check_offend(pf, CHECK_UNORDERED,
 			    (struct spot){ rank, a->buf,
 				a->lo > b->lo ? a->lo : b->lo },
 			    "read and written at one time");
@@ -266,7 +266,7 @@ check_order_of_transfers(struct proof *pf)
 			const struct plan_transfer *t =
 			    &p->transfers[pf->by_src->order[i]];
 
-			access_add(&pf->reads,
+			check_access_add(&pf->reads,
 			    (struct plan_place){ t->from_off, t->from },
 			    t->bytes, UINT32_MAX);
 		}
@@ -275,7 +275,7 @@ check_order_of_transfers(struct proof *pf)
 			const struct plan_transfer *t =
 			    &p->transfers[pf->by_dst->order[i]];
 
-			access_add(&pf->writes,
+			check_access_add(&pf->writes,
 			    (struct plan_place){ t->to_off, t->to }, t->bytes,
 			    0);
 		}
@@ -298,34 +298,35 @@ check_order_of_locals(struct proof *pf)
 			const struct plan_local *l = &p->locals[at];
 			uint32_t owner = l->op == PLAN_COPY ? UINT32_MAX : at;
 
-			access_add(&pf->writes,
+			check_access_add(&pf->writes,
 			    (struct plan_place){ l->to_off, l->to }, l->bytes,
 			    at);
 			for (uint32_t k = 0; k < l->inputs; k++)
-				access_add(&pf->reads, p->inputs[l->input + k],
-				    l->bytes, owner);
+				check_access_add(&pf->reads,
+				    p->inputs[l->input + k], l->bytes, owner);
 		}
 		if (pf->reads.count > 1)
 			qsort(pf->reads.at, pf->reads.count,
-			    sizeof(*pf->reads.at), access_compare_cb);
+			    sizeof(*pf->reads.at), check_access_compare_cb);
 		check_conflicts(pf, rank);
 	}
 }
 
 static size_t
-slot_of(const struct proof *pf, uint32_t rank, uint16_t buf)
+check_slot_of(const struct proof *pf, uint32_t rank, uint16_t buf)
 {
 	return (size_t)rank * pf->p->bufs_count + buf;
 }
 
 static struct spanmap *
-map_of(const struct proof *pf, uint32_t rank, uint16_t buf)
+check_map_of(const struct proof *pf, uint32_t rank, uint16_t buf)
 {
-	return &pf->maps[slot_of(pf, rank, buf)];
+	return &pf->maps[check_slot_of(pf, rank, buf)];
 }
 
 static void
-piece_add(struct proof *pf, uint64_t lo, uint64_t hi, struct spanmap_item item)
+check_piece_add(struct proof *pf, uint64_t lo, uint64_t hi,
+    struct spanmap_item item)
 {
 	if (pf->pieces_count == pf->pieces_cap) {
 		pf->pieces_cap = pf->pieces_cap * 2 + 64;
@@ -337,7 +338,8 @@ piece_add(struct proof *pf, uint64_t lo, uint64_t hi, struct spanmap_item item)
 
 /* Note that [lo, hi), all in one range, has been read. */
 static void
-mark_read(struct spanmap *m, uint64_t lo, uint64_t hi, struct spanmap_item item)
+check_mark_read(struct spanmap *m, uint64_t lo, uint64_t hi,
+    struct spanmap_item item)
 {
 	if (item.mark == WAS_READ)
 		return;
@@ -347,9 +349,10 @@ mark_read(struct spanmap *m, uint64_t lo, uint64_t hi, struct spanmap_item item)
 
 /* What bytes at a spot are, as pieces at to_off. */
 static void
-read_range(struct proof *pf, struct spot from, uint64_t bytes, uint64_t to_off)
+check_read_range(struct proof *pf, struct spot from, uint64_t bytes,
+    uint64_t to_off)
 {
-	struct spanmap *m = map_of(pf, from.rank, from.buf);
+	struct spanmap *m = check_map_of(pf, from.rank, from.buf);
 	uint64_t off = from.off, end = off + bytes;
 
 	for (uint64_t at = off, hi; at < end; at = hi) {
@@ -361,22 +364,23 @@ read_range(struct proof *pf, struct spot from, uint64_t bytes, uint64_t to_off)
 			hi = end;
 		if (item.tag == VALUE_UNWRITTEN) {
 			from.off = at;
-			offend(pf, CHECK_UNWRITTEN, from,
+			check_offend(pf, CHECK_UNWRITTEN, from,
 			    "read, but nobody wrote it");
 			return;
 		}
-		mark_read(m, at, hi, item);
+		check_mark_read(m, at, hi, item);
 		item.base += (int64_t)(off - to_off);
-		piece_add(pf, to_off + (at - off), to_off + (hi - off), item);
+		check_piece_add(pf, to_off + (at - off), to_off + (hi - off),
+		    item);
 	}
 }
 
 /* Write the pieces. Refuse one that finds itself at home already, or ends
  * something that nobody has read. */
 static void
-write_pieces(struct proof *pf, uint32_t rank, uint16_t buf)
+check_write_pieces(struct proof *pf, uint32_t rank, uint16_t buf)
 {
-	struct spanmap *m = map_of(pf, rank, buf);
+	struct spanmap *m = check_map_of(pf, rank, buf);
 
 	for (size_t n = 0; n < pf->pieces_count; n++) {
 		struct piece *piece = &pf->pieces[n];
@@ -388,11 +392,11 @@ write_pieces(struct proof *pf, uint32_t rank, uint16_t buf)
 
 			if (was.tag == piece->item.tag &&
 			    was.base == piece->item.base)
-				offend(pf, CHECK_TWICE, spot,
+				check_offend(pf, CHECK_TWICE, spot,
 				    "written with what it holds already");
 			else if (was.tag != VALUE_UNWRITTEN &&
 			    was.mark != WAS_READ)
-				offend(pf, CHECK_UNREAD, spot,
+				check_offend(pf, CHECK_UNREAD, spot,
 				    "written again before anyone read it");
 			at = spanmap_end(m, i);
 		}
@@ -405,7 +409,7 @@ write_pieces(struct proof *pf, uint32_t rank, uint16_t buf)
 /* The inputs' values at pos bytes into l, as seen from its result, and where
  * the first of them changes. 0 when a value is unfit. */
 static int
-reduce_inputs(struct proof *pf, const struct plan_local *l, uint64_t pos,
+check_reduce_inputs(struct proof *pf, const struct plan_local *l, uint64_t pos,
     uint64_t *ret_end)
 {
 	unsigned size = plan_types[l->type].bytes;
@@ -414,7 +418,7 @@ reduce_inputs(struct proof *pf, const struct plan_local *l, uint64_t pos,
 	for (uint32_t k = 0; k < l->inputs; k++) {
 		const struct plan_place *in = &pf->p->inputs[l->input + k];
 		struct spot spot = { l->rank, in->buf, in->off + pos };
-		struct spanmap *m = map_of(pf, l->rank, in->buf);
+		struct spanmap *m = check_map_of(pf, l->rank, in->buf);
 		uint32_t i = spanmap_find(m, in->off + pos);
 		uint64_t hi = spanmap_end(m, i) - in->off;
 		struct spanmap_item item = spanmap_get(m, i)->item;
@@ -422,14 +426,14 @@ reduce_inputs(struct proof *pf, const struct plan_local *l, uint64_t pos,
 		if (hi > l->bytes)
 			hi = l->bytes;
 		if (item.tag == VALUE_UNWRITTEN) {
-			offend(pf, CHECK_UNWRITTEN, spot,
+			check_offend(pf, CHECK_UNWRITTEN, spot,
 			    "reduced, but nobody wrote it");
 			return 0;
 		}
-		mark_read(m, in->off + pos, in->off + hi, item);
+		check_mark_read(m, in->off + pos, in->off + hi, item);
 		item.base += (int64_t)(in->off - l->to_off);
 		if (item.base % (int64_t)size != 0) {
-			offend(pf, CHECK_ELEMENTS, spot,
+			check_offend(pf, CHECK_ELEMENTS, spot,
 			    "parts of two %s are taken for one",
 			    plan_types[l->type].name);
 			return 0;
@@ -443,7 +447,7 @@ reduce_inputs(struct proof *pf, const struct plan_local *l, uint64_t pos,
 }
 
 static void
-apply_reduce(struct proof *pf, const struct plan_local *l)
+check_apply_reduce(struct proof *pf, const struct plan_local *l)
 {
 	unsigned size = plan_types[l->type].bytes;
 
@@ -454,14 +458,14 @@ apply_reduce(struct proof *pf, const struct plan_local *l)
 	}
 	for (uint64_t pos = 0, end; pos < l->bytes; pos = end) {
 		if ((l->to_off + pos) % size != 0 || l->bytes % size != 0) {
-			offend(pf, CHECK_ELEMENTS,
+			check_offend(pf, CHECK_ELEMENTS,
 			    (struct spot){ l->rank, l->to, l->to_off + pos },
 			    "no whole %s here", plan_types[l->type].name);
 			return;
 		}
-		if (!reduce_inputs(pf, l, pos, &end))
+		if (!check_reduce_inputs(pf, l, pos, &end))
 			return;
-		piece_add(pf, l->to_off + pos, l->to_off + end,
+		check_piece_add(pf, l->to_off + pos, l->to_off + end,
 		    value_reduce(pf->vt, l->op, l->type, pf->inputs,
 			l->inputs));
 	}
@@ -470,7 +474,7 @@ apply_reduce(struct proof *pf, const struct plan_local *l)
 /* One step: its transfers, then its local operations, each after the proof
  * that none of them meet. */
 static void
-run_step(struct proof *pf)
+check_run_step(struct proof *pf)
 {
 	const struct plan *p = pf->p;
 	size_t lo, hi;
@@ -483,9 +487,10 @@ run_step(struct proof *pf)
 		const struct plan_transfer *t =
 		    &p->transfers[pf->by_dst->order[i]];
 
-		read_range(pf, (struct spot){ t->src, t->from, t->from_off },
-		    t->bytes, t->to_off);
-		write_pieces(pf, t->dst, t->to);
+		check_read_range(pf,
+		    (struct spot){ t->src, t->from, t->from_off }, t->bytes,
+		    t->to_off);
+		check_write_pieces(pf, t->dst, t->to);
 	}
 	if (pf->fault.kind == CHECK_OK)
 		check_order_of_locals(pf);
@@ -497,18 +502,18 @@ run_step(struct proof *pf)
 		const struct plan_place *in = &p->inputs[l->input];
 
 		if (l->op == PLAN_COPY)
-			read_range(pf,
+			check_read_range(pf,
 			    (struct spot){ l->rank, in->buf, in->off },
 			    l->bytes, l->to_off);
 		else
-			apply_reduce(pf, l);
-		write_pieces(pf, l->rank, l->to);
+			check_apply_reduce(pf, l);
+		check_write_pieces(pf, l->rank, l->to);
 	}
 }
 
 /* What is in a buffer before the first step. */
 static struct spanmap_item
-initial_of(const struct proof *pf, uint32_t rank, uint16_t buf)
+check_initial_of(const struct proof *pf, uint32_t rank, uint16_t buf)
 {
 	if (pf->p->bufs[buf].role != PLAN_IN)
 		return (struct spanmap_item){ .tag = VALUE_UNWRITTEN };
@@ -517,11 +522,11 @@ initial_of(const struct proof *pf, uint32_t rank, uint16_t buf)
 }
 
 static void
-keep_promise(struct proof *pf, const struct plan_promise *m, uint32_t rank,
-    struct spanmap_item want)
+check_keep_promise(struct proof *pf, const struct plan_promise *m,
+    uint32_t rank, struct spanmap_item want)
 {
-	const struct spanmap *map = map_of(pf, rank, m->to);
-	struct spanmap_item first = initial_of(pf, rank, m->to);
+	const struct spanmap *map = check_map_of(pf, rank, m->to);
+	struct spanmap_item first = check_initial_of(pf, rank, m->to);
 	uint64_t at = m->to_off, end = m->to_off + m->bytes;
 
 	for (uint32_t i = spanmap_find(map, at); at < end; i++) {
@@ -534,7 +539,7 @@ keep_promise(struct proof *pf, const struct plan_promise *m, uint32_t rank,
 			value_format(pf->vt, pf->p, got, has, sizeof(has));
 			value_format(pf->vt, pf->p, want, should,
 			    sizeof(should));
-			offend(pf, CHECK_BROKEN,
+			check_offend(pf, CHECK_BROKEN,
 			    (struct spot){ rank, m->to, at },
 			    "holds %s, promised is %s", has, should);
 			return;
@@ -542,7 +547,7 @@ keep_promise(struct proof *pf, const struct plan_promise *m, uint32_t rank,
 		at = spanmap_end(map, i);
 	}
 	if (first.tag != want.tag || first.base != want.base)
-		pf->promised[slot_of(pf, rank, m->to)] += m->bytes;
+		pf->promised[check_slot_of(pf, rank, m->to)] += m->bytes;
 }
 
 /* Every promise is kept. They are taken by rank, since one rank's ranges then
@@ -573,7 +578,7 @@ check_promises(struct proof *pf)
 	}
 	for (uint32_t r = 0; r < p->ranks; r++)
 		for (size_t i = starts[r]; i < starts[r + 1]; i++)
-			keep_promise(pf, &p->promises[order[i]], r,
+			check_keep_promise(pf, &p->promises[order[i]], r,
 			    want[order[i]]);
 	free(want);
 	free(order);
@@ -582,7 +587,7 @@ check_promises(struct proof *pf)
 
 /* Where the promises that cover a byte end; at itself when none does. */
 static uint64_t
-promised_until(const struct plan *p, struct spot at)
+check_promised_until(const struct plan *p, struct spot at)
 {
 	for (size_t i = 0; i < p->promises_count; i++) {
 		const struct plan_promise *m = &p->promises[i];
@@ -601,10 +606,10 @@ promised_until(const struct plan *p, struct spot at)
 /* The byte counts differ: find the first changed byte that no promise covers.
  * Slow, and only ever run once. */
 static void
-blame_unpromised(struct proof *pf, uint32_t rank, uint16_t buf)
+check_blame_unpromised(struct proof *pf, uint32_t rank, uint16_t buf)
 {
-	const struct spanmap *m = map_of(pf, rank, buf);
-	struct spanmap_item first = initial_of(pf, rank, buf);
+	const struct spanmap *m = check_map_of(pf, rank, buf);
+	struct spanmap_item first = check_initial_of(pf, rank, buf);
 	struct spot at = { rank, buf, 0 };
 
 	for (uint32_t i = 0; i < spanmap_count(m); i++) {
@@ -615,15 +620,15 @@ blame_unpromised(struct proof *pf, uint32_t rank, uint16_t buf)
 			continue;
 		do {
 			at.off = next;
-			next = promised_until(pf->p, at);
+			next = check_promised_until(pf->p, at);
 		} while (next > at.off && next < spanmap_end(m, i));
 		if (next > at.off)
 			continue;
-		offend(pf, CHECK_UNPROMISED, at,
+		check_offend(pf, CHECK_UNPROMISED, at,
 		    "written, but nothing is promised here");
 		return;
 	}
-	offend(pf, CHECK_MALFORMED, (struct spot){ rank, buf, 0 },
+	check_offend(pf, CHECK_MALFORMED, (struct spot){ rank, buf, 0 },
 	    "one byte is promised more than once");
 }
 
@@ -640,7 +645,7 @@ check_unpromised(struct proof *pf)
 		uint32_t rank = (uint32_t)(slot / p->bufs_count);
 		uint16_t buf = (uint16_t)(slot % p->bufs_count);
 		const struct spanmap *m = &pf->maps[slot];
-		struct spanmap_item first = initial_of(pf, rank, buf);
+		struct spanmap_item first = check_initial_of(pf, rank, buf);
 		int is_temp = p->bufs[buf].role == PLAN_TEMP;
 		uint64_t changed = 0;
 
@@ -654,13 +659,13 @@ check_unpromised(struct proof *pf)
 			if (!is_temp || r->item.tag == VALUE_UNWRITTEN ||
 			    r->item.mark == WAS_READ)
 				continue;
-			offend(pf, CHECK_UNREAD,
+			check_offend(pf, CHECK_UNREAD,
 			    (struct spot){ rank, buf, r->lo },
 			    "written, and never read");
 			break;
 		}
 		if (!is_temp && changed != pf->promised[slot]) {
-			blame_unpromised(pf, rank, buf);
+			check_blame_unpromised(pf, rank, buf);
 			return;
 		}
 	}
@@ -684,16 +689,16 @@ check_plan(const struct plan *p, struct check_fault *ret_fault)
 		for (uint32_t i = 0; i < p->bufs_count; i++) {
 			uint16_t buf = (uint16_t)i;
 
-			spanmap_init(map_of(&pf, rank, buf),
+			spanmap_init(check_map_of(&pf, rank, buf),
 			    p->bufs[buf].bytes[rank],
-			    initial_of(&pf, rank, buf));
+			    check_initial_of(&pf, rank, buf));
 		}
 	pf.by_src = index_new(p, INDEX_SRC);
 	pf.by_dst = index_new(p, INDEX_DST);
 	pf.by_rank = index_new(p, INDEX_LOCAL);
 	/* a symbolic execution, up to the first step with a fault */
 	for (pf.step = 0; pf.step < p->steps; pf.step++) {
-		run_step(&pf);
+		check_run_step(&pf);
 		if (pf.fault.kind != CHECK_OK)
 			break;
 	}

@@ -17,7 +17,7 @@ struct key {
 };
 
 static struct key
-key_of(const struct index *x, uint32_t row)
+index_key_of(const struct index *x, uint32_t row)
 {
 	const struct plan_transfer *t;
 	const struct plan_local *l;
@@ -35,10 +35,10 @@ key_of(const struct index *x, uint32_t row)
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 static int
-place_compare_cb(const void *va, const void *vb, void *arg)
+index_place_compare_cb(const void *va, const void *vb, void *arg)
 {
-	struct key a = key_of(arg, *(const uint32_t *)va);
-	struct key b = key_of(arg, *(const uint32_t *)vb);
+	struct key a = index_key_of(arg, *(const uint32_t *)va);
+	struct key b = index_key_of(arg, *(const uint32_t *)vb);
 
 	return a.buf != b.buf ? ORDER(a.buf, b.buf) : ORDER(a.off, b.off);
 }
@@ -46,7 +46,7 @@ place_compare_cb(const void *va, const void *vb, void *arg)
 /* Stable counting sort of from into to, by rank or by step. starts gets the
  * first place of every value and, behind the last, the count. */
 static void
-count_sort(const struct index *x, int by_step, const uint32_t *from,
+index_count_sort(const struct index *x, int by_step, const uint32_t *from,
     uint32_t *to, size_t *starts)
 {
 	uint32_t values = by_step ? x->p->steps : x->p->ranks;
@@ -54,7 +54,7 @@ count_sort(const struct index *x, int by_step, const uint32_t *from,
 
 	memset(starts, 0, ((size_t)values + 1) * sizeof(*starts));
 	for (size_t i = 0; i < x->count; i++) {
-		struct key k = key_of(x, from[i]);
+		struct key k = index_key_of(x, from[i]);
 
 		starts[by_step ? k.step : k.rank]++;
 	}
@@ -65,7 +65,7 @@ count_sort(const struct index *x, int by_step, const uint32_t *from,
 		sum += n;
 	}
 	for (size_t i = 0; i < x->count; i++) {
-		struct key k = key_of(x, from[i]);
+		struct key k = index_key_of(x, from[i]);
 
 		to[starts[by_step ? k.step : k.rank]++] = from[i];
 	}
@@ -90,26 +90,26 @@ index_new(const struct plan *p, enum index_of of)
 	ranks = xcalloc((size_t)p->ranks + 1, sizeof(*ranks));
 	for (size_t i = 0; i < x->count; i++)
 		x->order[i] = (uint32_t)i;
-	count_sort(x, 0, x->order, other, ranks);
-	count_sort(x, 1, other, x->order, x->steps);
+	index_count_sort(x, 0, x->order, other, ranks);
+	index_count_sort(x, 1, other, x->order, x->steps);
 	free(other);
 	free(ranks);
 	/* what one rank does in one step, unless it is sorted already */
 	for (size_t lo = 0, hi; lo < x->count; lo = hi) {
-		struct key first = key_of(x, x->order[lo]);
+		struct key first = index_key_of(x, x->order[lo]);
 		int sorted = 1;
 
 		for (hi = lo + 1; hi < x->count; hi++) {
-			struct key k = key_of(x, x->order[hi]);
+			struct key k = index_key_of(x, x->order[hi]);
 
 			if (k.rank != first.rank || k.step != first.step)
 				break;
-			sorted &= place_compare_cb(&x->order[hi - 1],
+			sorted &= index_place_compare_cb(&x->order[hi - 1],
 				      &x->order[hi], x) <= 0;
 		}
 		if (!sorted)
 			qsort_r(x->order + lo, hi - lo, sizeof(*x->order),
-			    place_compare_cb, x);
+			    index_place_compare_cb, x);
 	}
 	return x;
 }
@@ -140,7 +140,8 @@ index_group(struct index *x, uint32_t step, uint32_t rank, size_t *ret_lo,
 	if (x->cursor < x->steps[step])
 		x->cursor = x->steps[step];
 	hi = x->cursor;
-	while (hi < x->steps[step + 1] && key_of(x, x->order[hi]).rank == rank)
+	while (hi < x->steps[step + 1] &&
+	    index_key_of(x, x->order[hi]).rank == rank)
 		hi++;
 	*ret_lo = x->cursor;
 	*ret_hi = x->cursor = hi;

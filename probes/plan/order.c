@@ -43,7 +43,7 @@ order_free(struct order *o)
 
 /* The map of a buffer, made and lengthened as needed. */
 static struct spanmap *
-map_of(struct order *o, uint32_t rank, uint16_t buf)
+order_map_of(struct order *o, uint32_t rank, uint16_t buf)
 {
 	size_t ranks = o->p->ranks;
 	uint64_t bytes = o->p->bufs[buf].bytes[rank];
@@ -70,10 +70,10 @@ map_of(struct order *o, uint32_t rank, uint16_t buf)
 
 /* The latest time that an access to the range must follow. */
 static uint32_t
-latest(struct order *o, uint32_t rank, const struct plan_place *at,
+order_latest(struct order *o, uint32_t rank, const struct plan_place *at,
     uint64_t bytes, int writes)
 {
-	struct spanmap *m = map_of(o, rank, at->buf);
+	struct spanmap *m = order_map_of(o, rank, at->buf);
 	uint64_t end = at->off + bytes;
 	uint32_t time = 0;
 
@@ -90,18 +90,18 @@ latest(struct order *o, uint32_t rank, const struct plan_place *at,
 }
 
 static void
-note_write(struct order *o, uint32_t rank, const struct plan_place *at,
+order_note_write(struct order *o, uint32_t rank, const struct plan_place *at,
     uint64_t bytes, uint32_t time)
 {
-	spanmap_set(map_of(o, rank, at->buf), at->off, at->off + bytes,
+	spanmap_set(order_map_of(o, rank, at->buf), at->off, at->off + bytes,
 	    (struct spanmap_item){ .tag = time });
 }
 
 static void
-note_read(struct order *o, uint32_t rank, const struct plan_place *at,
+order_note_read(struct order *o, uint32_t rank, const struct plan_place *at,
     uint64_t bytes, uint32_t time)
 {
-	struct spanmap *m = map_of(o, rank, at->buf);
+	struct spanmap *m = order_map_of(o, rank, at->buf);
 	uint64_t lo = at->off, end = at->off + bytes;
 
 	while (lo < end) {
@@ -128,15 +128,15 @@ order_transfer(struct order *o, struct plan_transfer *t)
 
 	if (t->bytes == 0)
 		return;
-	time = latest(o, t->src, &from, t->bytes, 0);
-	other = latest(o, t->dst, &to, t->bytes, 1);
+	time = order_latest(o, t->src, &from, t->bytes, 0);
+	other = order_latest(o, t->dst, &to, t->bytes, 1);
 	if (other > time)
 		time = other;
 	/* the first s with 2s + 1 > time */
 	if (t->step < (time + 1) / 2)
 		t->step = (time + 1) / 2;
-	note_read(o, t->src, &from, t->bytes, 2 * t->step + 1);
-	note_write(o, t->dst, &to, t->bytes, 2 * t->step + 1);
+	order_note_read(o, t->src, &from, t->bytes, 2 * t->step + 1);
+	order_note_write(o, t->dst, &to, t->bytes, 2 * t->step + 1);
 }
 
 void
@@ -148,9 +148,10 @@ order_local(struct order *o, struct plan_local *l,
 
 	if (l->bytes == 0)
 		return;
-	time = latest(o, l->rank, &to, l->bytes, 1);
+	time = order_latest(o, l->rank, &to, l->bytes, 1);
 	for (uint32_t i = 0; i < inputs_count; i++) {
-		uint32_t other = latest(o, l->rank, &inputs[i], l->bytes, 0);
+		uint32_t other = order_latest(o, l->rank, &inputs[i], l->bytes,
+		    0);
 
 		if (other > time)
 			time = other;
@@ -159,6 +160,7 @@ order_local(struct order *o, struct plan_local *l,
 	if (l->step < time / 2)
 		l->step = time / 2;
 	for (uint32_t i = 0; i < inputs_count; i++)
-		note_read(o, l->rank, &inputs[i], l->bytes, 2 * l->step + 2);
-	note_write(o, l->rank, &to, l->bytes, 2 * l->step + 2);
+		order_note_read(o, l->rank, &inputs[i], l->bytes,
+		    2 * l->step + 2);
+	order_note_write(o, l->rank, &to, l->bytes, 2 * l->step + 2);
 }

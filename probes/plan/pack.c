@@ -24,7 +24,7 @@ struct cursor {
 };
 
 static void
-move(struct cursor *c, void *data, size_t bytes)
+pack_move(struct cursor *c, void *data, size_t bytes)
 {
 	if (bytes == 0)
 		return;
@@ -37,54 +37,56 @@ move(struct cursor *c, void *data, size_t bytes)
 }
 
 static void
-move_list(struct cursor *c, void *list, size_t *count, size_t item_bytes)
+pack_move_list(struct cursor *c, void *list, size_t *count, size_t item_bytes)
 {
 	void *items;
 
-	move(c, count, sizeof(*count));
+	pack_move(c, count, sizeof(*count));
 	memcpy(&items, list, sizeof(items)); /* whatever it points to */
 	if (c->in != NULL) {
 		items = xcalloc(*count + 1, item_bytes);
 		memcpy(list, &items, sizeof(items));
 	}
-	move(c, items, *count * item_bytes);
+	pack_move(c, items, *count * item_bytes);
 }
 
 static void
-move_text(struct cursor *c, char **text)
+pack_move_text(struct cursor *c, char **text)
 {
 	size_t bytes = c->in != NULL ? 0 : strlen(*text) + 1;
 
-	move_list(c, text, &bytes, 1);
+	pack_move_list(c, text, &bytes, 1);
 }
 
 /* Names of notes are constants of the program; another process of it may have
  * them elsewhere. Notes are for rank 0, which built them: they stay there. */
 static void
-move_plan(struct cursor *c, struct plan *p)
+pack_move_plan(struct cursor *c, struct plan *p)
 {
-	move(c, &p->ranks, sizeof(p->ranks));
-	move(c, &p->steps, sizeof(p->steps));
-	move(c, &p->piece_bytes, sizeof(p->piece_bytes));
-	move_text(c, &p->title);
-	move(c, &p->bufs_count, sizeof(p->bufs_count));
+	pack_move(c, &p->ranks, sizeof(p->ranks));
+	pack_move(c, &p->steps, sizeof(p->steps));
+	pack_move(c, &p->piece_bytes, sizeof(p->piece_bytes));
+	pack_move_text(c, &p->title);
+	pack_move(c, &p->bufs_count, sizeof(p->bufs_count));
 	if (c->in != NULL)
 		p->bufs = xcalloc(p->bufs_count + (size_t)1, sizeof(*p->bufs));
 	for (uint32_t i = 0; i < p->bufs_count; i++) {
 		struct plan_buf *b = &p->bufs[i];
 		size_t ranks = p->ranks;
 
-		move_text(c, &b->name);
-		move(c, &b->role, sizeof(b->role));
-		move(c, &b->on_host, sizeof(b->on_host));
-		move_list(c, &b->bytes, &ranks, sizeof(*b->bytes));
+		pack_move_text(c, &b->name);
+		pack_move(c, &b->role, sizeof(b->role));
+		pack_move(c, &b->on_host, sizeof(b->on_host));
+		pack_move_list(c, &b->bytes, &ranks, sizeof(*b->bytes));
 	}
-	move_list(c, &p->transfers, &p->transfers_count, sizeof(*p->transfers));
-	move_list(c, &p->locals, &p->locals_count, sizeof(*p->locals));
-	move_list(c, &p->inputs, &p->inputs_count, sizeof(*p->inputs));
-	move_list(c, &p->promises, &p->promises_count, sizeof(*p->promises));
-	move_list(c, &p->spans, &p->spans_count, sizeof(*p->spans));
-	move_list(c, &p->sources, &p->sources_count, sizeof(*p->sources));
+	pack_move_list(c, &p->transfers, &p->transfers_count,
+	    sizeof(*p->transfers));
+	pack_move_list(c, &p->locals, &p->locals_count, sizeof(*p->locals));
+	pack_move_list(c, &p->inputs, &p->inputs_count, sizeof(*p->inputs));
+	pack_move_list(c, &p->promises, &p->promises_count,
+	    sizeof(*p->promises));
+	pack_move_list(c, &p->spans, &p->spans_count, sizeof(*p->spans));
+	pack_move_list(c, &p->sources, &p->sources_count, sizeof(*p->sources));
 }
 
 /* What is packed: the length of all, and what is left of it. */
@@ -96,10 +98,10 @@ plan_pack(const struct plan *p, size_t *ret_bytes)
 	uLongf bytes;
 	char *ret;
 
-	move_plan(&c, &copy);
+	pack_move_plan(&c, &copy);
 	c.out = xcalloc(c.at, 1);
 	c.at = 0;
-	move_plan(&c, &copy);
+	pack_move_plan(&c, &copy);
 	bytes = compressBound(c.at);
 	ret = xcalloc(sizeof(c.at) + bytes, 1);
 	memcpy(ret, &c.at, sizeof(c.at));
@@ -128,7 +130,7 @@ plan_unpack(const void *packed, size_t bytes)
 	    raw_bytes != c.cap)
 		fatalx("a plan of %zu bytes came damaged", c.cap);
 	c.in = raw;
-	move_plan(&c, p);
+	pack_move_plan(&c, p);
 	assert(c.at == c.cap);
 	free(raw);
 	p->transfers_cap = p->transfers_count;

@@ -261,7 +261,7 @@ plan_cut_share(uint64_t bytes, uint64_t unit, uint64_t acc, uint64_t sum)
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 static int
-place_compare(const struct plan *p, uint16_t a, uint64_t a_off, uint16_t b,
+plan_place_compare(const struct plan *p, uint16_t a, uint64_t a_off, uint16_t b,
     uint64_t b_off)
 {
 	if (a != b)
@@ -270,7 +270,7 @@ place_compare(const struct plan *p, uint16_t a, uint64_t a_off, uint16_t b,
 }
 
 static int
-transfer_compare_cb(const void *va, const void *vb, void *arg)
+plan_transfer_compare_cb(const void *va, const void *vb, void *arg)
 {
 	const struct plan_transfer *a = va, *b = vb;
 
@@ -280,11 +280,11 @@ transfer_compare_cb(const void *va, const void *vb, void *arg)
 		return ORDER(a->src, b->src);
 	if (a->dst != b->dst)
 		return ORDER(a->dst, b->dst);
-	return place_compare(arg, a->to, a->to_off, b->to, b->to_off);
+	return plan_place_compare(arg, a->to, a->to_off, b->to, b->to_off);
 }
 
 static int
-local_compare_cb(const void *va, const void *vb, void *arg)
+plan_local_compare_cb(const void *va, const void *vb, void *arg)
 {
 	const struct plan_local *a = va, *b = vb;
 
@@ -292,31 +292,32 @@ local_compare_cb(const void *va, const void *vb, void *arg)
 		return ORDER(a->step, b->step);
 	if (a->rank != b->rank)
 		return ORDER(a->rank, b->rank);
-	return place_compare(arg, a->to, a->to_off, b->to, b->to_off);
+	return plan_place_compare(arg, a->to, a->to_off, b->to, b->to_off);
 }
 
 enum sort_key { KEY_DST, KEY_SRC, KEY_STEP };
 
 static uint32_t
-sort_key_of(const struct plan_transfer *t, enum sort_key key)
+plan_sort_key_of(const struct plan_transfer *t, enum sort_key key)
 {
 	return key == KEY_DST ? t->dst : key == KEY_SRC ? t->src : t->step;
 }
 
 /* One stable pass of counting over all rows; from and to are row numbers. */
 static void
-count_pass(const struct plan *p, enum sort_key key, const uint32_t *from,
+plan_count_pass(const struct plan *p, enum sort_key key, const uint32_t *from,
     uint32_t *to)
 {
 	uint32_t values = key == KEY_STEP ? p->steps : p->ranks;
 	size_t *at = xcalloc((size_t)values + 1, sizeof(*at));
 
 	for (size_t i = 0; i < p->transfers_count; i++)
-		at[sort_key_of(&p->transfers[i], key) + 1]++;
+		at[plan_sort_key_of(&p->transfers[i], key) + 1]++;
 	for (uint32_t v = 0; v < values; v++)
 		at[v + 1] += at[v];
 	for (size_t i = 0; i < p->transfers_count; i++)
-		to[at[sort_key_of(&p->transfers[from[i]], key)]++] = from[i];
+		to[at[plan_sort_key_of(&p->transfers[from[i]], key)]++] =
+		    from[i];
 	free(at);
 }
 
@@ -331,9 +332,9 @@ plan_sort(struct plan *p)
 
 	if (p->locals_count > 0)
 		qsort_r(p->locals, p->locals_count, sizeof(*p->locals),
-		    local_compare_cb, p);
+		    plan_local_compare_cb, p);
 	while (sorted < n &&
-	    transfer_compare_cb(&t[sorted - 1], &t[sorted], p) <= 0)
+	    plan_transfer_compare_cb(&t[sorted - 1], &t[sorted], p) <= 0)
 		sorted++;
 	if (sorted >= n)
 		return;
@@ -341,9 +342,9 @@ plan_sort(struct plan *p)
 	from = xcalloc(n, sizeof(*from));
 	for (size_t i = 0; i < n; i++)
 		a[i] = (uint32_t)i;
-	count_pass(p, KEY_DST, a, from);
-	count_pass(p, KEY_SRC, from, a);
-	count_pass(p, KEY_STEP, a, from);
+	plan_count_pass(p, KEY_DST, a, from);
+	plan_count_pass(p, KEY_SRC, from, a);
+	plan_count_pass(p, KEY_STEP, a, from);
 	free(a);
 	/* row i becomes what row from[i] was, without a second list: round by
 	 * round, each row moves once, and from is used up */
@@ -369,6 +370,6 @@ plan_sort(struct plan *p)
 				break;
 		if (hi - lo > 1)
 			qsort_r(t + lo, hi - lo, sizeof(*t),
-			    transfer_compare_cb, p);
+			    plan_transfer_compare_cb, p);
 	}
 }

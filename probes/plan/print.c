@@ -50,7 +50,7 @@ print_list(const struct plan *p, FILE *to)
 }
 
 static int
-digits(uint64_t x)
+print_digits(uint64_t x)
 {
 	int n = 1;
 
@@ -68,7 +68,7 @@ print_row_of(const uint64_t *row, uint32_t ranks, int width, FILE *to)
 }
 
 static void
-note_value(const struct plan_note *n, FILE *to)
+print_note_value(const struct plan_note *n, FILE *to)
 {
 	if (n->is_real)
 		fprintf(to, "%.6g", n->real);
@@ -106,7 +106,7 @@ print_matrix(const struct plan *p, FILE *to)
 			memset(row, 0, p->ranks * sizeof(*row));
 			for (; lo + at < hi && t[lo + at].src == src; at++)
 				row[t[lo + at].dst] += t[lo + at].bytes;
-			print_row_of(row, p->ranks, digits(most), to);
+			print_row_of(row, p->ranks, print_digits(most), to);
 		}
 	}
 	most = 0;
@@ -116,12 +116,12 @@ print_matrix(const struct plan *p, FILE *to)
 	    p->transfers_count, plan_volume(p));
 	for (uint32_t src = 0; src < p->ranks; src++)
 		print_row_of(sum + (size_t)src * p->ranks, p->ranks,
-		    digits(most), to);
+		    print_digits(most), to);
 	if (p->remark != NULL)
 		fprintf(to, "# %s\n", p->remark);
 	for (size_t i = 0; i < p->notes_count; i++) {
 		fprintf(to, "# %s: ", p->notes[i].name);
-		note_value(&p->notes[i], to);
+		print_note_value(&p->notes[i], to);
 		fprintf(to, " %s\n", p->notes[i].unit);
 	}
 	free(row);
@@ -131,7 +131,7 @@ print_matrix(const struct plan *p, FILE *to)
 
 /* Titles hold what a user typed; names and words are ours. */
 static void
-json_text(const char *text, FILE *to)
+print_json_text(const char *text, FILE *to)
 {
 	fputc('"', to);
 	for (const char *c = text; *c != '\0'; c++) {
@@ -153,7 +153,7 @@ static const char *const roles[] = {
 
 /* Buffers, transfers and local operations. */
 static void
-json_rows(const struct plan *p, FILE *to)
+print_json_rows(const struct plan *p, FILE *to)
 {
 	fputs(",\n\"buffers\":[", to);
 	for (uint32_t i = 0; i < p->bufs_count; i++) {
@@ -206,9 +206,9 @@ static int
 print_json(const struct plan *p, FILE *to)
 {
 	fputs("{\"title\":", to);
-	json_text(p->title, to);
+	print_json_text(p->title, to);
 	fprintf(to, ",\"ranks\":%u,\"steps\":%u", p->ranks, p->steps);
-	json_rows(p, to);
+	print_json_rows(p, to);
 	fputs(",\n\"promises\":[", to);
 	for (size_t i = 0; i < p->promises_count; i++) {
 		const struct plan_promise *m = &p->promises[i];
@@ -238,13 +238,13 @@ print_json(const struct plan *p, FILE *to)
 	fputc(']', to);
 	if (p->remark != NULL) {
 		fputs(",\n\"remark\":", to);
-		json_text(p->remark, to);
+		print_json_text(p->remark, to);
 	}
 	fputs(",\n\"notes\":{", to);
 	for (size_t i = 0; i < p->notes_count; i++) {
 		fprintf(to, "%s\"%s\":{\"value\":", i == 0 ? "" : ",",
 		    p->notes[i].name);
-		note_value(&p->notes[i], to);
+		print_note_value(&p->notes[i], to);
 		fprintf(to, ",\"unit\":\"%s\"}", p->notes[i].unit);
 	}
 	fputs("}}\n", to);
@@ -277,19 +277,19 @@ static const char *const colours[PLAN_VIA_MAX] = {
 };
 
 static double
-lane_y(uint32_t rank)
+print_lane_y(uint32_t rank)
 {
 	return TOP_PX + LANE_PX * (rank + 0.5);
 }
 
 static double
-step_x(uint32_t step)
+print_step_x(uint32_t step)
 {
 	return LEFT_PX + STEP_PX * step + 14;
 }
 
 static void
-put_tip(const struct plan *p, const struct plan_transfer *t, FILE *to)
+print_put_tip(const struct plan *p, const struct plan_transfer *t, FILE *to)
 {
 	fprintf(to,
 	    "<title>step %u: %u to %u, %s+%" PRIu64 " to %s+%" PRIu64
@@ -299,11 +299,11 @@ put_tip(const struct plan *p, const struct plan_transfer *t, FILE *to)
 }
 
 static void
-put_transfer(const struct plan *p, const struct plan_transfer *t, uint64_t most,
-    FILE *to)
+print_put_transfer(const struct plan *p, const struct plan_transfer *t,
+    uint64_t most, FILE *to)
 {
-	double x0 = step_x(t->step), x1 = x0 + STEP_PX * REACH;
-	double y0 = lane_y(t->src), y1 = lane_y(t->dst);
+	double x0 = print_step_x(t->step), x1 = x0 + STEP_PX * REACH;
+	double y0 = print_lane_y(t->src), y1 = print_lane_y(t->dst);
 	double width = 1 + 2 * sqrt((double)t->bytes / (double)most);
 	double len, ux, uy;
 	const char *c = colours[t->via];
@@ -313,7 +313,7 @@ put_transfer(const struct plan *p, const struct plan_transfer *t, uint64_t most,
 		    "<path d=\"M%.1f %.1fq%.1f -13 %.1f 0\" fill=\"none\" "
 		    "stroke=\"%s\" stroke-width=\"%.2f\">",
 		    x0, y0, 13.0, 26.0, c, width);
-		put_tip(p, t, to);
+		print_put_tip(p, t, to);
 		fputs("</path>\n", to);
 		return;
 	}
@@ -321,7 +321,7 @@ put_transfer(const struct plan *p, const struct plan_transfer *t, uint64_t most,
 	ux = (x1 - x0) / len;
 	uy = (y1 - y0) / len;
 	fprintf(to, "<g stroke=\"%s\" fill=\"%s\">", c, c);
-	put_tip(p, t, to);
+	print_put_tip(p, t, to);
 	fprintf(to, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke-width=\"%.2f\"/>",
 	    x0, y0, x1 - 6 * ux, y1 - 6 * uy, width);
 	fprintf(to,
@@ -332,10 +332,10 @@ put_transfer(const struct plan *p, const struct plan_transfer *t, uint64_t most,
 }
 
 static void
-put_local(const struct plan *p, const struct plan_local *l, FILE *to)
+print_put_local(const struct plan *p, const struct plan_local *l, FILE *to)
 {
-	double x = step_x(l->step) + STEP_PX * REACH + 8;
-	double y = lane_y(l->rank);
+	double x = print_step_x(l->step) + STEP_PX * REACH + 8;
+	double y = print_lane_y(l->rank);
 
 	if (l->op == PLAN_COPY)
 		fprintf(to,
@@ -356,7 +356,7 @@ put_local(const struct plan *p, const struct plan_local *l, FILE *to)
 
 /* The transports and local operations that occur, under the picture. */
 static void
-put_legend(const struct plan *p, FILE *to)
+print_put_legend(const struct plan *p, FILE *to)
 {
 	double x = LEFT_PX, y = TOP_PX + LANE_PX * p->ranks + 20;
 	int used[PLAN_VIA_MAX] = { 0 }, copies = 0, reduces = 0;
@@ -441,17 +441,17 @@ print_svg(const struct plan *p, FILE *to)
 	for (uint32_t r = 0; r < p->ranks; r++) {
 		fprintf(to,
 		    "<path d=\"M%.0f %.1fH%.0f\" stroke=\"#c8ccd2\"/>\n",
-		    LEFT_PX, lane_y(r), LEFT_PX + STEP_PX * p->steps);
+		    LEFT_PX, print_lane_y(r), LEFT_PX + STEP_PX * p->steps);
 		fprintf(to,
 		    "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">"
 		    "%u</text>\n",
-		    LEFT_PX - 8, lane_y(r) + 4, r);
+		    LEFT_PX - 8, print_lane_y(r) + 4, r);
 	}
 	for (size_t i = 0; i < p->transfers_count; i++)
-		put_transfer(p, &p->transfers[i], most, to);
+		print_put_transfer(p, &p->transfers[i], most, to);
 	for (size_t i = 0; i < p->locals_count; i++)
-		put_local(p, &p->locals[i], to);
-	put_legend(p, to);
+		print_put_local(p, &p->locals[i], to);
+	print_put_legend(p, to);
 	fputs("</svg>\n", to);
 	return 0;
 }

@@ -30,7 +30,7 @@ struct finder {
 };
 
 static void
-wait_add(struct finder *f, uint32_t event, uint32_t for_event)
+rank_graph_wait_add(struct finder *f, uint32_t event, uint32_t for_event)
 {
 	struct rank_graph *v = f->v;
 
@@ -43,8 +43,8 @@ wait_add(struct finder *f, uint32_t event, uint32_t for_event)
 }
 
 static void
-find_read(struct finder *f, uint32_t event, uint16_t buf, uint64_t lo,
-    uint64_t bytes)
+rank_graph_find_read(struct finder *f, uint32_t event, uint16_t buf,
+    uint64_t lo, uint64_t bytes)
 {
 	struct spanmap *m = &f->maps[buf];
 	uint64_t end = lo + bytes;
@@ -57,7 +57,7 @@ find_read(struct finder *f, uint32_t event, uint16_t buf, uint64_t lo,
 		if (hi > end)
 			hi = end;
 		if (item.tag > 0)
-			wait_add(f, event, item.tag - 1);
+			rank_graph_wait_add(f, event, item.tag - 1);
 		f->readers = xmore(f->readers, f->readers_count,
 		    sizeof(*f->readers));
 		f->readers[f->readers_count++] = (struct reader){ event,
@@ -69,8 +69,8 @@ find_read(struct finder *f, uint32_t event, uint16_t buf, uint64_t lo,
 }
 
 static void
-find_write(struct finder *f, uint32_t event, uint16_t buf, uint64_t lo,
-    uint64_t bytes)
+rank_graph_find_write(struct finder *f, uint32_t event, uint16_t buf,
+    uint64_t lo, uint64_t bytes)
 {
 	struct spanmap *m = &f->maps[buf];
 	uint64_t end = lo + bytes;
@@ -80,17 +80,17 @@ find_write(struct finder *f, uint32_t event, uint16_t buf, uint64_t lo,
 		struct spanmap_item item = spanmap_get(m, i)->item;
 
 		if (item.tag > 0)
-			wait_add(f, event, item.tag - 1);
+			rank_graph_wait_add(f, event, item.tag - 1);
 		for (uint32_t k = (uint32_t)item.base; k != 0;
 		     k = f->readers[k - 1].next)
-			wait_add(f, event, f->readers[k - 1].event);
+			rank_graph_wait_add(f, event, f->readers[k - 1].event);
 	}
 	spanmap_set(m, lo, end,
 	    (struct spanmap_item){ .base = 0, .tag = event + 1 });
 }
 
 static int
-event_compare_cb(const void *va, const void *vb)
+rank_graph_event_compare_cb(const void *va, const void *vb)
 {
 	const struct rank_graph_event *a = va, *b = vb;
 	int a_local = a->kind == RANK_GRAPH_LOCAL,
@@ -105,7 +105,7 @@ event_compare_cb(const void *va, const void *vb)
 
 /* All events of the rank, in their order. */
 static void
-collect(const struct plan *p, struct rank_graph *v)
+rank_graph_collect(const struct plan *p, struct rank_graph *v)
 {
 	uint32_t *to = xcalloc(p->ranks, sizeof(*to)); /* next tag, by peer */
 	uint32_t *from = xcalloc(p->ranks, sizeof(*from));
@@ -138,7 +138,8 @@ collect(const struct plan *p, struct rank_graph *v)
 			    (struct rank_graph_event){ .kind = RANK_GRAPH_LOCAL,
 				    .step = p->locals[i].step,
 				    .row = (uint32_t)i };
-	qsort(v->events, v->events_count, sizeof(*v->events), event_compare_cb);
+	qsort(v->events, v->events_count, sizeof(*v->events),
+	    rank_graph_event_compare_cb);
 	free(to);
 	free(from);
 }
@@ -150,7 +151,7 @@ rank_graph_make(const struct plan *p, uint32_t rank, struct rank_graph *ret)
 
 	memset(ret, 0, sizeof(*ret));
 	ret->rank = rank;
-	collect(p, ret);
+	rank_graph_collect(p, ret);
 	f.seen = xcalloc(ret->events_count + 1u, sizeof(*f.seen));
 	f.maps = xcalloc(p->bufs_count + 1u, sizeof(*f.maps));
 	for (uint32_t b = 0; b < p->bufs_count; b++)
@@ -165,16 +166,20 @@ rank_graph_make(const struct plan *p, uint32_t rank, struct rank_graph *ret)
 		if (e->kind == RANK_GRAPH_LOCAL) {
 			l = &p->locals[e->row];
 			for (uint32_t k = 0; k < l->inputs; k++)
-				find_read(&f, i, p->inputs[l->input + k].buf,
+				rank_graph_find_read(&f, i,
+				    p->inputs[l->input + k].buf,
 				    p->inputs[l->input + k].off, l->bytes);
-			find_write(&f, i, l->to, l->to_off, l->bytes);
+			rank_graph_find_write(&f, i, l->to, l->to_off,
+			    l->bytes);
 			continue;
 		}
 		t = &p->transfers[e->row];
 		if (e->kind != RANK_GRAPH_RECV)
-			find_read(&f, i, t->from, t->from_off, t->bytes);
+			rank_graph_find_read(&f, i, t->from, t->from_off,
+			    t->bytes);
 		if (e->kind != RANK_GRAPH_SEND)
-			find_write(&f, i, t->to, t->to_off, t->bytes);
+			rank_graph_find_write(&f, i, t->to, t->to_off,
+			    t->bytes);
 	}
 	for (uint32_t b = 0; b < p->bufs_count; b++)
 		spanmap_clear(&f.maps[b]);

@@ -15,7 +15,7 @@
 #define ROOM 2
 
 static int
-same(struct spanmap_item a, struct spanmap_item b)
+spanmap_same(struct spanmap_item a, struct spanmap_item b)
 {
 	return a.tag == b.tag && a.base == b.base && a.mark == b.mark;
 }
@@ -107,15 +107,15 @@ spanmap_set(struct spanmap *m, uint64_t lo, uint64_t hi,
 		covered = 1;
 	}
 	assert(covered);
-	if (m->gap == 0 || !same(m->ranges[m->gap - 1].item, item))
+	if (m->gap == 0 || !spanmap_same(m->ranges[m->gap - 1].item, item))
 		m->ranges[m->gap++] = (struct spanmap_range){ lo, item };
 	if (hi == m->bytes)
 		return;
 	if (m->gap_end == m->cap || m->ranges[m->gap_end].lo > hi) {
-		if (!same(old, item))
+		if (!spanmap_same(old, item))
 			m->ranges[--m->gap_end] = (struct spanmap_range){ hi,
 				old };
-	} else if (same(m->ranges[m->gap_end].item, item)) {
+	} else if (spanmap_same(m->ranges[m->gap_end].item, item)) {
 		m->gap_end++; /* grows together with what follows */
 	}
 }

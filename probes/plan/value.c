@@ -81,7 +81,7 @@ value_initial(const struct value_table *vt, uint32_t rank, uint16_t buf)
 }
 
 static void
-runlist_add(struct runlist *rl, struct run r)
+value_runlist_add(struct runlist *rl, struct run r)
 {
 	if (rl->count == rl->cap) {
 		rl->cap = rl->cap * 2 + 16;
@@ -93,7 +93,7 @@ runlist_add(struct runlist *rl, struct run r)
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 static int
-run_compare_cb(const void *va, const void *vb)
+value_run_compare_cb(const void *va, const void *vb)
 {
 	const struct run *a = va, *b = vb;
 
@@ -107,14 +107,14 @@ run_compare_cb(const void *va, const void *vb)
 }
 
 static int
-run_kin(const struct run *a, const struct run *b)
+value_run_kin(const struct run *a, const struct run *b)
 {
 	return a->buf == b->buf && a->delta == b->delta;
 }
 
 /* Sorted runs into disjoint ones; 0 where some overlap. */
 static int
-merge(struct value_table *vt)
+value_merge(struct value_table *vt)
 {
 	struct runlist *to = &vt->merged;
 
@@ -124,9 +124,10 @@ merge(struct value_table *vt)
 		struct run *last = to->count > 0 ? &to->at[to->count - 1]
 						 : NULL;
 
-		if (last == NULL || !run_kin(last, &r) || last->hi < r.lo ||
+		if (last == NULL || !value_run_kin(last, &r) ||
+		    last->hi < r.lo ||
 		    (last->hi == r.lo && last->times != r.times))
-			runlist_add(to, r);
+			value_runlist_add(to, r);
 		else if (last->hi == r.lo)
 			last->hi = r.hi;
 		else
@@ -138,7 +139,7 @@ merge(struct value_table *vt)
 /* The slow way, for runs that overlap, which is rare: one run a rank, so that
  * equal ones lie side by side, and neighbours put together again. */
 static void
-merge_singly(struct value_table *vt)
+value_merge_singly(struct value_table *vt)
 {
 	struct runlist *work = &vt->work, *to = &vt->merged;
 	size_t count = work->count, n = 0;
@@ -152,25 +153,25 @@ merge_singly(struct value_table *vt)
 
 			one.lo = k;
 			one.hi = k + 1;
-			runlist_add(work, one);
+			value_runlist_add(work, one);
 		}
 	}
-	qsort(work->at, work->count, sizeof(*work->at), run_compare_cb);
+	qsort(work->at, work->count, sizeof(*work->at), value_run_compare_cb);
 	to->count = 0;
 	for (size_t i = 0; i < work->count; i++) {
 		struct run *r = &work->at[i];
 		struct run *last = to->count > 0 ? &to->at[to->count - 1]
 						 : NULL;
 
-		if (last != NULL && run_kin(last, r) && last->lo == r->lo)
+		if (last != NULL && value_run_kin(last, r) && last->lo == r->lo)
 			last->times += r->times;
 		else
-			runlist_add(to, *r);
+			value_runlist_add(to, *r);
 	}
 	for (size_t i = 1; i < to->count; i++) {
 		struct run *last = &to->at[n], *r = &to->at[i];
 
-		if (run_kin(last, r) && last->hi == r->lo &&
+		if (value_run_kin(last, r) && last->hi == r->lo &&
 		    last->times == r->times)
 			last->hi = r->hi;
 		else
@@ -181,7 +182,7 @@ merge_singly(struct value_table *vt)
 
 /* The class of vt->merged, made on first sight; found by FNV-1a of words. */
 static uint32_t
-intern(struct value_table *vt, enum plan_op op, enum plan_type type)
+value_intern(struct value_table *vt, enum plan_op op, enum plan_type type)
 {
 	const struct runlist *rl = &vt->merged;
 	uint64_t h = 0xcbf29ce484222325ULL ^ (uint64_t)op << 8 ^ type;
@@ -220,7 +221,7 @@ intern(struct value_table *vt, enum plan_op op, enum plan_type type)
 		.type = (uint8_t)type };
 	*head = vt->sets_count;
 	for (size_t i = 0; i < rl->count; i++)
-		runlist_add(&vt->runs, rl->at[i]);
+		value_runlist_add(&vt->runs, rl->at[i]);
 	if (vt->sets_count <= vt->chains_count)
 		return vt->first_set + vt->sets_count - 1;
 	/* Twice as many chains. */
@@ -258,24 +259,24 @@ value_reduce(struct value_table *vt, enum plan_op op, enum plan_type type,
 			for (uint32_t k = 0; k < s->runs; k++) {
 				r = vt->runs.at[s->run + k];
 				r.delta += item.base;
-				runlist_add(&vt->work, r);
+				value_runlist_add(&vt->work, r);
 			}
 			continue;
 		}
 		r.buf = s != NULL ? OF_CLASSES : single % vt->bufs;
 		r.lo = s != NULL ? item.tag : single / vt->bufs;
 		r.hi = r.lo + 1;
-		runlist_add(&vt->work, r);
+		value_runlist_add(&vt->work, r);
 	}
 	qsort(vt->work.at, vt->work.count, sizeof(*vt->work.at),
-	    run_compare_cb);
-	if (!merge(vt))
-		merge_singly(vt);
+	    value_run_compare_cb);
+	if (!value_merge(vt))
+		value_merge_singly(vt);
 	base = vt->merged.at[0].delta;
 	for (size_t i = 0; i < vt->merged.count; i++)
 		vt->merged.at[i].delta -= base;
-	return (
-	    struct spanmap_item){ .base = base, .tag = intern(vt, op, type) };
+	return (struct spanmap_item){ .base = base,
+		.tag = value_intern(vt, op, type) };
 }
 
 struct spanmap_item

@@ -19,8 +19,8 @@ const char *const fit_kinds[BINDING_FIT_MAX] = { "packed", "round-robin",
  * NIC gives 1: the one with most to send for what it gives ends last. With all
  * sound that is k / p, at least 1, when packed, and k / ceil(k / r). */
 static double
-shape(const struct binding_fit_profile *p, enum binding_fit_kind kind,
-    uint32_t per, uint32_t k)
+binding_fit_shape(const struct binding_fit_profile *p,
+    enum binding_fit_kind kind, uint32_t per, uint32_t k)
 {
 	double gives[BINDING_FIT_DEVICES_MAX], longest = 0;
 	uint32_t load[BINDING_FIT_DEVICES_MAX] = { 0 };
@@ -38,21 +38,21 @@ shape(const struct binding_fit_profile *p, enum binding_fit_kind kind,
 
 /* The rate of a NIC with which the relative errors have the least squares. */
 static struct binding_fit_model
-model_fit(const struct binding_fit_profile *p, enum binding_fit_kind kind,
-    uint32_t per)
+binding_fit_model_fit(const struct binding_fit_profile *p,
+    enum binding_fit_kind kind, uint32_t per)
 {
 	struct binding_fit_model m = { .per = per };
 	double sum = 0, squares = 0;
 
 	for (uint32_t k = 1; k <= p->devices; k++) {
-		double x = shape(p, kind, per, k) / p->per_s[k - 1];
+		double x = binding_fit_shape(p, kind, per, k) / p->per_s[k - 1];
 
 		sum += x;
 		squares += x * x;
 	}
 	m.nic_per_s = sum / squares;
 	for (uint32_t k = 1; k <= p->devices; k++) {
-		double x = shape(p, kind, per, k) / p->per_s[k - 1];
+		double x = binding_fit_shape(p, kind, per, k) / p->per_s[k - 1];
 
 		m.residual += (m.nic_per_s * x - 1) * (m.nic_per_s * x - 1);
 	}
@@ -63,7 +63,8 @@ model_fit(const struct binding_fit_profile *p, enum binding_fit_kind kind,
 /* Of equal ones the first: where the devices are too few to tell, packed is
  * said with the fewest to a NIC, and round-robin with the fewest NICs. */
 static int
-is_better(const struct binding_fit_model *a, const struct binding_fit_model *b)
+binding_fit_is_better(const struct binding_fit_model *a,
+    const struct binding_fit_model *b)
 {
 	return a->residual < b->residual - 1e-9;
 }
@@ -77,13 +78,14 @@ binding_fit_binding(const struct binding_fit_profile *p, double tolerance,
 	assert(p->devices >= 1 && p->devices <= BINDING_FIT_DEVICES_MAX);
 	for (int kind = 0; kind < BINDING_FIT_DYNAMIC; kind++)
 		for (uint32_t per = 1; per <= p->devices; per++) {
-			struct binding_fit_model now = model_fit(p,
+			struct binding_fit_model now = binding_fit_model_fit(p,
 			    (enum binding_fit_kind)kind, per);
 
-			if (per == 1 || is_better(&now, &ret->models[kind]))
+			if (per == 1 ||
+			    binding_fit_is_better(&now, &ret->models[kind]))
 				ret->models[kind] = now;
 		}
-	ret->kind = is_better(&m[BINDING_FIT_ROUND_ROBIN],
+	ret->kind = binding_fit_is_better(&m[BINDING_FIT_ROUND_ROBIN],
 			&m[BINDING_FIT_PACKED])
 	    ? BINDING_FIT_ROUND_ROBIN
 	    : BINDING_FIT_PACKED;
@@ -95,7 +97,7 @@ double
 binding_fit_per_s(const struct binding_fit_profile *p,
     enum binding_fit_kind kind, const struct binding_fit_model *m, uint32_t k)
 {
-	return m->nic_per_s * shape(p, kind, m->per, k);
+	return m->nic_per_s * binding_fit_shape(p, kind, m->per, k);
 }
 
 double

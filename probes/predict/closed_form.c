@@ -50,7 +50,7 @@ struct load {
 };
 
 static void
-edge(struct load *f, uint32_t src, uint32_t dst, double bytes)
+closed_form_edge(struct load *f, uint32_t src, uint32_t dst, double bytes)
 {
 	struct machine_ends ends = { f->nodes, src, dst,
 		machine_rank_vertex(f->m, src),
@@ -74,7 +74,7 @@ edge(struct load *f, uint32_t src, uint32_t dst, double bytes)
 
 /* The link that is busy longest, and for how long. */
 static double
-longest_s(const struct load *f, struct closed_form *ret)
+closed_form_longest_s(const struct load *f, struct closed_form *ret)
 {
 	uint32_t count = machine_resources(f->m, f->nodes);
 	double *capacities = machine_capacities(f->m, f->nodes);
@@ -120,21 +120,23 @@ closed_form(const struct machine *m, const char *name, double bytes,
 	 * much. */
 	inside = row->each ? bytes / ranks : passes * part;
 	for (uint32_t r = 0; g > 1 && r < ranks; r++)
-		edge(&f, r, r / g * g + (r + 1) % g, inside * (g - 1));
+		closed_form_edge(&f, r, r / g * g + (r + 1) % g,
+		    inside * (g - 1));
 	ret->time_s = passes * (g - 1) * f.hop_s;
 	/* Ranks that send to all others: those of each distance in turn, which
 	 * is what a node's NICs and a leaf's uplinks carry in sum. */
 	for (uint32_t a = 0; row->each && a < nodes; a++)
 		for (uint32_t b = 0; b < nodes; b++)
 			for (uint32_t k = 0; a != b && k < g; k++)
-				edge(&f, a * g + k, b * g + k,
+				closed_form_edge(&f, a * g + k, b * g + k,
 				    bytes / ranks * g);
 	for (uint32_t r = 0; !row->each && nodes > 1 && r < ranks; r++)
 		if (!row->chain || r + g < ranks)
-			edge(&f, r, (r + g) % ranks,
+			closed_form_edge(&f, r, (r + g) % ranks,
 			    row->chain ? part
 				       : passes * part * (nodes - 1) / nodes);
-	ret->time_s += passes * (nodes - 1) * f.hop_s + longest_s(&f, ret);
+	ret->time_s += passes * (nodes - 1) * f.hop_s +
+	    closed_form_longest_s(&f, ret);
 	/* A reduction reads two and writes one. */
 	reduced = row->reduces ? part * (g - 1) + part * (nodes - 1) / nodes
 			       : 0;

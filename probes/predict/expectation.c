@@ -27,8 +27,8 @@ struct frame {
 
 /* A model's number beside the simulation's; one that is 0 does not apply. */
 static void __attribute__((format(printf, 3, 4)))
-model_add(struct expectation *ol, struct expectation_model om, const char *fmt,
-    ...)
+expectation_model_add(struct expectation *ol, struct expectation_model om,
+    const char *fmt, ...)
 {
 	va_list ap;
 
@@ -41,7 +41,7 @@ model_add(struct expectation *ol, struct expectation_model om, const char *fmt,
 }
 
 static void
-collective_models(const struct frame *f)
+expectation_collective_models(const struct frame *f)
 {
 	struct expectation *ol = f->ol;
 	const struct machine *m = f->m;
@@ -65,23 +65,25 @@ collective_models(const struct frame *f)
 	if (strcmp(name, "broadcast") == 0 || strcmp(name, "reduce") == 0) {
 		om.name = "hiccl-ring";
 		om.value = model_ring_s(&mc);
-		model_add(ol, om, "HiCCL eq. 1: ring, %u nodes, depth %u",
-		    mc.nodes, mc.depth);
+		expectation_model_add(ol, om,
+		    "HiCCL eq. 1: ring, %u nodes, depth %u", mc.nodes,
+		    mc.depth);
 		om.name = "hiccl-tree";
 		om.value = model_tree_s(&mc);
-		model_add(ol, om, "HiCCL eq. 2: tree, %u nodes, depth %u",
-		    mc.nodes, mc.depth);
+		expectation_model_add(ol, om,
+		    "HiCCL eq. 2: tree, %u nodes, depth %u", mc.nodes,
+		    mc.depth);
 	}
 	om = (struct expectation_model){ .name = "hiccl-bound",
 		.value = model_bound_per_s(name, ol->ranks, m->ranks,
 		    mc.node_per_s),
 		.predicted = ol->data_bytes / ol->time_s };
-	model_add(ol, om, "HiCCL Table III: bound of %s", name);
+	expectation_model_add(ol, om, "HiCCL Table III: bound of %s", name);
 }
 
 /* The bandwidth of one direction, where groups are nodes. */
 static void
-group_models(const struct frame *f)
+expectation_group_models(const struct frame *f)
 {
 	const struct machine *m = f->m;
 	const char *direction = conf_string(f->c, "group", "direction");
@@ -106,14 +108,14 @@ group_models(const struct frame *f)
 	if (m->binding == BINDING_PACKED) {
 		om.name = "commbench-packed";
 		om.value = model_packed_per_s(m->out_per_s, per_nic, k);
-		model_add(f->ol, om, "CommBench eq. 1: packed, p = %u, k = %u",
-		    per_nic, k);
+		expectation_model_add(f->ol, om,
+		    "CommBench eq. 1: packed, p = %u, k = %u", per_nic, k);
 		return;
 	}
 	om.name = "commbench-round-robin";
 	om.value = model_round_robin_per_s(m->out_per_s, m->nics, k);
-	model_add(f->ol, om, "CommBench eq. 2: round-robin, r = %u, k = %u",
-	    m->nics, k);
+	expectation_model_add(f->ol, om,
+	    "CommBench eq. 2: round-robin, r = %u, k = %u", m->nics, k);
 }
 
 double
@@ -133,7 +135,7 @@ expectation_data(const struct plan *p, const char **ret_name)
 }
 
 static int
-link_compare_cb(const void *va, const void *vb, void *arg)
+expectation_link_compare_cb(const void *va, const void *vb, void *arg)
 {
 	const uint32_t *a = va, *b = vb;
 	const double *busy = arg;
@@ -144,8 +146,8 @@ link_compare_cb(const void *va, const void *vb, void *arg)
 }
 
 static void
-links_make(const struct machine *m, const struct predict *pr, uint32_t max,
-    struct expectation *ol)
+expectation_links_make(const struct machine *m, const struct predict *pr,
+    uint32_t max, struct expectation *ol)
 {
 	uint32_t *order = xcalloc(pr->resources + (size_t)1, sizeof(*order));
 	double *busy = xcalloc(pr->resources + (size_t)1, sizeof(*busy));
@@ -157,7 +159,7 @@ links_make(const struct machine *m, const struct predict *pr, uint32_t max,
 		busy[i] = pr->bytes[i] / pr->capacity_per_s[i] / ol->time_s;
 		order[n++] = i;
 	}
-	qsort_r(order, n, sizeof(*order), link_compare_cb, busy);
+	qsort_r(order, n, sizeof(*order), expectation_link_compare_cb, busy);
 	if (max > 0 && n > max)
 		n = max;
 	ol->links = xcalloc(n + (size_t)1, sizeof(*ol->links));
@@ -199,11 +201,11 @@ expectation_make(const struct expectation_ask *ask, struct expectation *ret,
 	for (size_t i = 0; i < p->transfers_count; i++)
 		if (p->transfers[i].channel >= f.channels)
 			f.channels = p->transfers[i].channel + 1u;
-	links_make(&fit, &pr, ask->links_max, ret);
+	expectation_links_make(&fit, &pr, ask->links_max, ret);
 	if (strcmp(ask->pt->name, "collective") == 0)
-		collective_models(&f);
+		expectation_collective_models(&f);
 	else if (strcmp(ask->pt->name, "group") == 0)
-		group_models(&f);
+		expectation_group_models(&f);
 	predict_clear(&pr);
 	return 0;
 }

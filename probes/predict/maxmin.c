@@ -74,7 +74,7 @@ struct maxmin {
 };
 
 static void
-list_add(struct list *l, uint32_t item)
+maxmin_list_add(struct list *l, uint32_t item)
 {
 	if (l->count == l->cap) {
 		l->cap = l->cap * 2 + 64;
@@ -141,7 +141,7 @@ maxmin_pipe_add(struct maxmin *f, const uint32_t *resources, uint32_t count,
 
 /* The heap of ends: earliest first, of equal ones the pipe added first. */
 static int
-ends_before(const struct maxmin *f, uint32_t a, uint32_t b)
+maxmin_ends_before(const struct maxmin *f, uint32_t a, uint32_t b)
 {
 	const struct pipe *pa = &f->pipes[a], *pb = &f->pipes[b];
 
@@ -149,26 +149,27 @@ ends_before(const struct maxmin *f, uint32_t a, uint32_t b)
 }
 
 static void
-ends_put(struct maxmin *f, uint32_t at, uint32_t pipe)
+maxmin_ends_put(struct maxmin *f, uint32_t at, uint32_t pipe)
 {
 	f->ends.at[at] = pipe;
 	f->pipes[pipe].heap = at;
 }
 
 static void
-ends_up(struct maxmin *f, uint32_t at)
+maxmin_ends_up(struct maxmin *f, uint32_t at)
 {
 	uint32_t pipe = f->ends.at[at];
 
-	while (at > 0 && ends_before(f, pipe, f->ends.at[(at - 1) / 2])) {
-		ends_put(f, at, f->ends.at[(at - 1) / 2]);
+	while (
+	    at > 0 && maxmin_ends_before(f, pipe, f->ends.at[(at - 1) / 2])) {
+		maxmin_ends_put(f, at, f->ends.at[(at - 1) / 2]);
 		at = (at - 1) / 2;
 	}
-	ends_put(f, at, pipe);
+	maxmin_ends_put(f, at, pipe);
 }
 
 static void
-ends_down(struct maxmin *f, uint32_t at)
+maxmin_ends_down(struct maxmin *f, uint32_t at)
 {
 	uint32_t pipe = f->ends.at[at];
 
@@ -178,23 +179,24 @@ ends_down(struct maxmin *f, uint32_t at)
 		if (next >= f->ends.count)
 			break;
 		if (next + 1 < f->ends.count &&
-		    ends_before(f, f->ends.at[next + 1], f->ends.at[next]))
+		    maxmin_ends_before(f, f->ends.at[next + 1],
+			f->ends.at[next]))
 			next++;
-		if (!ends_before(f, f->ends.at[next], pipe))
+		if (!maxmin_ends_before(f, f->ends.at[next], pipe))
 			break;
-		ends_put(f, at, f->ends.at[next]);
+		maxmin_ends_put(f, at, f->ends.at[next]);
 		at = next;
 	}
-	ends_put(f, at, pipe);
+	maxmin_ends_put(f, at, pipe);
 }
 
 static void
-resource_touch(struct maxmin *f, uint32_t resource)
+maxmin_resource_touch(struct maxmin *f, uint32_t resource)
 {
 	if (f->resources[resource].dirty)
 		return;
 	f->resources[resource].dirty = 1;
-	list_add(&f->dirty, resource);
+	maxmin_list_add(&f->dirty, resource);
 }
 
 void
@@ -207,7 +209,7 @@ maxmin_start(struct maxmin *f, uint32_t pipe, double bytes, uint64_t now_ps)
 	p->since_ps = now_ps;
 	p->rate_per_s = 0;
 	p->end_ps = MAXMIN_NEVER;
-	list_add(&f->ends, pipe);
+	maxmin_list_add(&f->ends, pipe);
 	p->heap = f->ends.count - 1;
 	for (uint32_t i = p->first; i < p->first + p->count; i++) {
 		struct resource *r = &f->resources[f->hops[i].resource];
@@ -220,10 +222,10 @@ maxmin_start(struct maxmin *f, uint32_t pipe, double bytes, uint64_t now_ps)
 		r->bytes += bytes;
 		f->hops[i].place = r->count;
 		r->hops[r->count++] = i;
-		resource_touch(f, f->hops[i].resource);
+		maxmin_resource_touch(f, f->hops[i].resource);
 	}
 	if (p->count == 0)
-		list_add(&f->lone, pipe);
+		maxmin_list_add(&f->lone, pipe);
 }
 
 int64_t
@@ -239,8 +241,8 @@ maxmin_end(struct maxmin *f, uint64_t now_ps)
 	p = &f->pipes[pipe];
 	p->heap = NONE;
 	if (last != pipe) {
-		ends_put(f, 0, last);
-		ends_down(f, 0);
+		maxmin_ends_put(f, 0, last);
+		maxmin_ends_down(f, 0);
 	}
 	for (uint32_t i = p->first; i < p->first + p->count; i++) {
 		struct resource *r = &f->resources[f->hops[i].resource];
@@ -249,7 +251,7 @@ maxmin_end(struct maxmin *f, uint64_t now_ps)
 		r->hops[f->hops[i].place] = moved;
 		f->hops[moved].place = f->hops[i].place;
 		f->hops[i].place = NONE;
-		resource_touch(f, f->hops[i].resource);
+		maxmin_resource_touch(f, f->hops[i].resource);
 	}
 	p->rate_per_s = 0;
 	return pipe;
@@ -269,7 +271,7 @@ maxmin_bytes(const struct maxmin *f, uint32_t resource)
 }
 
 static void
-reach_pipe(struct maxmin *f, uint32_t pipe)
+maxmin_reach_pipe(struct maxmin *f, uint32_t pipe)
 {
 	struct pipe *p = &f->pipes[pipe];
 
@@ -277,23 +279,24 @@ reach_pipe(struct maxmin *f, uint32_t pipe)
 		return;
 	p->seen = f->round;
 	p->frozen = 0;
-	list_add(&f->flows, pipe);
+	maxmin_list_add(&f->flows, pipe);
 	if (p->rate_max_per_s > 0)
-		list_add(&f->capped, pipe);
+		maxmin_list_add(&f->capped, pipe);
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct resource *r =
 		    &f->resources[f->hops[p->first + i].resource];
 
 		if (r->seen != f->round) {
 			r->seen = f->round;
-			list_add(&f->reached, f->hops[p->first + i].resource);
+			maxmin_list_add(&f->reached,
+			    f->hops[p->first + i].resource);
 		}
 	}
 }
 
 /* All that hangs together with the dirty resources. */
 static void
-reach(struct maxmin *f)
+maxmin_reach(struct maxmin *f)
 {
 	f->round++;
 	f->reached.count = f->flows.count = f->capped.count = 0;
@@ -302,30 +305,30 @@ reach(struct maxmin *f)
 
 		r->dirty = 0;
 		r->seen = f->round;
-		list_add(&f->reached, f->dirty.at[i]);
+		maxmin_list_add(&f->reached, f->dirty.at[i]);
 	}
 	f->dirty.count = 0;
 	for (uint32_t i = 0; i < f->lone.count; i++)
-		reach_pipe(f, f->lone.at[i]);
+		maxmin_reach_pipe(f, f->lone.at[i]);
 	f->lone.count = 0;
 	for (uint32_t i = 0; i < f->reached.count; i++) {
 		struct resource *r = &f->resources[f->reached.at[i]];
 
 		for (uint32_t k = 0; k < r->count; k++)
-			reach_pipe(f, f->owner[r->hops[k]]);
+			maxmin_reach_pipe(f, f->owner[r->hops[k]]);
 	}
 }
 
 /* The heap of levels: the resource that fills first. */
 static int
-levels_before(const struct level *a, const struct level *b)
+maxmin_levels_before(const struct level *a, const struct level *b)
 {
 	return a->share_per_s < b->share_per_s ||
 	    (a->share_per_s == b->share_per_s && a->of < b->of);
 }
 
 static void
-levels_down(struct maxmin *f, uint32_t at)
+maxmin_levels_down(struct maxmin *f, uint32_t at)
 {
 	struct level l = f->levels[at];
 
@@ -335,9 +338,10 @@ levels_down(struct maxmin *f, uint32_t at)
 		if (next >= f->levels_count)
 			break;
 		if (next + 1 < f->levels_count &&
-		    levels_before(&f->levels[next + 1], &f->levels[next]))
+		    maxmin_levels_before(&f->levels[next + 1],
+			&f->levels[next]))
 			next++;
-		if (!levels_before(&f->levels[next], &l))
+		if (!maxmin_levels_before(&f->levels[next], &l))
 			break;
 		f->levels[at] = f->levels[next];
 		at = next;
@@ -346,7 +350,7 @@ levels_down(struct maxmin *f, uint32_t at)
 }
 
 static double
-share_of(const struct resource *r)
+maxmin_share_of(const struct resource *r)
 {
 	double share = r->room_per_s / r->open;
 
@@ -355,12 +359,12 @@ share_of(const struct resource *r)
 
 /* The lowest level, brought up to date: 0 when none is left. */
 static int
-levels_first(struct maxmin *f)
+maxmin_levels_first(struct maxmin *f)
 {
 	while (f->levels_count > 0) {
 		struct level *l = &f->levels[0];
 		struct resource *r = &f->resources[l->of];
-		double share = r->open > 0 ? share_of(r) : 0;
+		double share = r->open > 0 ? maxmin_share_of(r) : 0;
 
 		if (r->open > 0 && share <= l->share_per_s)
 			return 1;
@@ -368,14 +372,15 @@ levels_first(struct maxmin *f)
 			l->share_per_s = share;
 		else
 			*l = f->levels[--f->levels_count];
-		levels_down(f, 0);
+		maxmin_levels_down(f, 0);
 	}
 	return 0;
 }
 
 /* A flow goes on at this rate, which its resources can give no other now. */
 static void
-freeze(struct maxmin *f, uint32_t pipe, double rate_per_s, uint64_t now_ps)
+maxmin_freeze(struct maxmin *f, uint32_t pipe, double rate_per_s,
+    uint64_t now_ps)
 {
 	struct pipe *p = &f->pipes[pipe];
 	double s = (double)(now_ps - p->since_ps) / PS_PER_S, ps;
@@ -400,12 +405,12 @@ freeze(struct maxmin *f, uint32_t pipe, double rate_per_s, uint64_t now_ps)
 	p->rate_per_s = rate_per_s;
 	ps = ceil(p->left_bytes / rate_per_s * PS_PER_S);
 	p->end_ps = now_ps + (ps > 1e18 ? (uint64_t)1e18 : (uint64_t)ps);
-	ends_up(f, p->heap);
-	ends_down(f, p->heap);
+	maxmin_ends_up(f, p->heap);
+	maxmin_ends_down(f, p->heap);
 }
 
 static int
-limits_compare_cb(const void *va, const void *vb)
+maxmin_limits_compare_cb(const void *va, const void *vb)
 {
 	const struct level *a = va, *b = vb;
 
@@ -417,7 +422,7 @@ limits_compare_cb(const void *va, const void *vb)
 /* The levels of all reached resources as a heap, and the limits that flows have
  * of their own, lowest first. */
 static void
-limits_make(struct maxmin *f)
+maxmin_limits_make(struct maxmin *f)
 {
 	f->levels_count = 0;
 	if (f->levels_cap < f->reached.count) {
@@ -432,11 +437,11 @@ limits_make(struct maxmin *f)
 		r->open = r->count;
 		if (r->count > 0)
 			f->levels[f->levels_count++] = (struct level){
-				share_of(r), f->reached.at[i]
+				maxmin_share_of(r), f->reached.at[i]
 			};
 	}
 	for (uint32_t i = f->levels_count / 2; i-- > 0;)
-		levels_down(f, i);
+		maxmin_levels_down(f, i);
 	if (f->limits_cap < f->capped.count) {
 		f->limits_cap = f->capped.count * 2;
 		f->limits = xreallocarray(f->limits, f->limits_cap,
@@ -449,7 +454,7 @@ limits_make(struct maxmin *f)
 		};
 	if (f->capped.count > 1)
 		qsort(f->limits, f->capped.count, sizeof(*f->limits),
-		    limits_compare_cb);
+		    maxmin_limits_compare_cb);
 }
 
 /* Let rates grow together from 0, limit by limit. */
@@ -460,11 +465,11 @@ maxmin_settle(struct maxmin *f, uint64_t now_ps)
 
 	if (f->dirty.count == 0 && f->lone.count == 0)
 		return;
-	reach(f);
-	limits_make(f);
+	maxmin_reach(f);
+	maxmin_limits_make(f);
 	f->level_per_s = 0;
 	for (;;) {
-		int more = levels_first(f);
+		int more = maxmin_levels_first(f);
 		struct level l = { 0 }, *limit;
 		const struct resource *r;
 
@@ -473,7 +478,7 @@ maxmin_settle(struct maxmin *f, uint64_t now_ps)
 		limit = next < f->capped.count ? &f->limits[next] : NULL;
 		if (limit != NULL &&
 		    (!more || limit->share_per_s <= l.share_per_s)) {
-			freeze(f, limit->of, limit->share_per_s, now_ps);
+			maxmin_freeze(f, limit->of, limit->share_per_s, now_ps);
 			next++;
 			continue;
 		}
@@ -485,9 +490,10 @@ maxmin_settle(struct maxmin *f, uint64_t now_ps)
 		if (l.share_per_s > f->level_per_s)
 			f->level_per_s = l.share_per_s;
 		for (uint32_t k = 0; k < r->count; k++)
-			freeze(f, f->owner[r->hops[k]], f->level_per_s, now_ps);
+			maxmin_freeze(f, f->owner[r->hops[k]], f->level_per_s,
+			    now_ps);
 	}
 	for (uint32_t i = 0; i < f->flows.count; i++)
 		if (!f->pipes[f->flows.at[i]].frozen)
-			freeze(f, f->flows.at[i], HUGE_VAL, now_ps);
+			maxmin_freeze(f, f->flows.at[i], HUGE_VAL, now_ps);
 }

@@ -61,14 +61,14 @@ struct sim {
 };
 
 static int
-timer_before(const struct timer *a, const struct timer *b)
+predict_timer_before(const struct timer *a, const struct timer *b)
 {
 	return a->at_ps < b->at_ps ||
 	    (a->at_ps == b->at_ps && a->number < b->number);
 }
 
 static void
-timer_set(struct sim *s, uint64_t at_ps, enum what what, uint32_t of)
+predict_timer_set(struct sim *s, uint64_t at_ps, enum what what, uint32_t of)
 {
 	struct timer t = { at_ps, s->timers_set++, of, what };
 	size_t at = s->timers_count++;
@@ -78,7 +78,7 @@ timer_set(struct sim *s, uint64_t at_ps, enum what what, uint32_t of)
 		s->timers = xreallocarray(s->timers, s->timers_cap,
 		    sizeof(*s->timers));
 	}
-	while (at > 0 && timer_before(&t, &s->timers[(at - 1) / 2])) {
+	while (at > 0 && predict_timer_before(&t, &s->timers[(at - 1) / 2])) {
 		s->timers[at] = s->timers[(at - 1) / 2];
 		at = (at - 1) / 2;
 	}
@@ -86,7 +86,7 @@ timer_set(struct sim *s, uint64_t at_ps, enum what what, uint32_t of)
 }
 
 static struct timer
-timer_take(struct sim *s)
+predict_timer_take(struct sim *s)
 {
 	struct timer first = s->timers[0];
 	struct timer t = s->timers[--s->timers_count];
@@ -98,9 +98,10 @@ timer_take(struct sim *s)
 		if (next >= s->timers_count)
 			break;
 		if (next + 1 < s->timers_count &&
-		    timer_before(&s->timers[next + 1], &s->timers[next]))
+		    predict_timer_before(&s->timers[next + 1],
+			&s->timers[next]))
 			next++;
-		if (!timer_before(&s->timers[next], &t))
+		if (!predict_timer_before(&s->timers[next], &t))
 			break;
 		s->timers[at] = s->timers[next];
 		at = next;
@@ -111,7 +112,7 @@ timer_take(struct sim *s)
 
 /* The rank's processor starts the step when it is free. */
 static void
-cell_ask(struct sim *s, uint32_t cell)
+predict_cell_ask(struct sim *s, uint32_t cell)
 {
 	struct cell *c = &s->w.cells[cell];
 	uint64_t *free_ps = &s->free_ps[c->rank];
@@ -122,13 +123,13 @@ cell_ask(struct sim *s, uint32_t cell)
 	if (*free_ps < s->now_ps)
 		*free_ps = s->now_ps;
 	*free_ps += s->w.m->step_ps;
-	timer_set(s, *free_ps, CELL_OPENS, cell);
+	predict_timer_set(s, *free_ps, CELL_OPENS, cell);
 }
 
 /* Lets go the cells of the rank's next step once no transfer of earlier ones
  * is left. */
 static void
-pace_on(struct sim *s, uint32_t rank)
+predict_pace_on(struct sim *s, uint32_t rank)
 {
 	struct pace *pc = &s->pace;
 
@@ -144,7 +145,7 @@ pace_on(struct sim *s, uint32_t rank)
 				break;
 			left += c->transfers_left;
 			if (c->ready)
-				cell_ask(s, pc->cells[at]);
+				predict_cell_ask(s, pc->cells[at]);
 		}
 		if (left > 0)
 			return;
@@ -153,7 +154,7 @@ pace_on(struct sim *s, uint32_t rank)
 }
 
 static void
-queue_start(struct sim *s, uint32_t queue)
+predict_queue_start(struct sim *s, uint32_t queue)
 {
 	struct queue *q = &s->w.queues[queue];
 	struct task *t = &s->w.tasks[q->head];
@@ -161,14 +162,14 @@ queue_start(struct sim *s, uint32_t queue)
 
 	s->spans[q->head].start_ps = s->now_ps;
 	if (q->overhead_ps > 0)
-		timer_set(s, s->now_ps + q->overhead_ps * each, FLOW_STARTS,
-		    queue);
+		predict_timer_set(s, s->now_ps + q->overhead_ps * each,
+		    FLOW_STARTS, queue);
 	else
 		maxmin_start(s->w.fair, queue, t->bytes, s->now_ps);
 }
 
 static void
-task_start(struct sim *s, uint32_t task)
+predict_task_start(struct sim *s, uint32_t task)
 {
 	uint32_t queue = s->w.tasks[task].queue;
 	struct queue *q = &s->w.queues[queue];
@@ -179,29 +180,29 @@ task_start(struct sim *s, uint32_t task)
 		s->w.tasks[q->tail].next = task;
 	q->tail = task;
 	if (q->head == task)
-		queue_start(s, queue);
+		predict_queue_start(s, queue);
 }
 
 /* Starts a task that waits for nothing more, once its step is open on its
  * rank. */
 static void
-task_free(struct sim *s, uint32_t task)
+predict_task_free(struct sim *s, uint32_t task)
 {
 	struct task *t = &s->w.tasks[task];
 	struct cell *c = &s->w.cells[t->src_cell];
 
 	if (c->open) {
-		task_start(s, task);
+		predict_task_start(s, task);
 		return;
 	}
 	t->next = c->waiting;
 	c->waiting = task;
-	cell_ask(s, t->src_cell);
+	predict_cell_ask(s, t->src_cell);
 }
 
 /* An end of a task is complete on a rank. */
 static void
-data_done(struct sim *s, uint32_t end, uint32_t rank)
+predict_data_done(struct sim *s, uint32_t end, uint32_t rank)
 {
 	const struct work *w = &s->w;
 
@@ -209,12 +210,12 @@ data_done(struct sim *s, uint32_t end, uint32_t rank)
 		s->r->rank_ps[rank] = s->now_ps;
 	for (size_t i = w->first[end]; i < w->first[end + 1]; i++)
 		if (--w->waits[w->after[i]] == 0)
-			task_free(s, w->after[i]);
+			predict_task_free(s, w->after[i]);
 }
 
 /* Goes on with a cell when something in it has completed. */
 static void
-cell_look(struct sim *s, uint32_t cell)
+predict_cell_look(struct sim *s, uint32_t cell)
 {
 	struct cell *c = &s->w.cells[cell];
 
@@ -222,7 +223,8 @@ cell_look(struct sim *s, uint32_t cell)
 		return;
 	if (c->locals_left > 0) {
 		for (uint32_t i = 0; i < c->locals; i++)
-			task_start(s, s->w.tasks_by_cell[c->first_local + i]);
+			predict_task_start(s,
+			    s->w.tasks_by_cell[c->first_local + i]);
 		c->locals = 0;
 		return;
 	}
@@ -237,11 +239,11 @@ cell_look(struct sim *s, uint32_t cell)
 	if (s->pace.cells == NULL ||
 	    s->pace.at[c->rank] == s->pace.end[c->rank] ||
 	    s->w.cells[s->pace.cells[s->pace.at[c->rank]]].step >= c->step)
-		cell_ask(s, cell + 1);
+		predict_cell_ask(s, cell + 1);
 }
 
 static void
-cell_open(struct sim *s, uint32_t cell)
+predict_cell_open(struct sim *s, uint32_t cell)
 {
 	struct cell *c = &s->w.cells[cell];
 	uint32_t list = NONE, next;
@@ -249,8 +251,9 @@ cell_open(struct sim *s, uint32_t cell)
 	c->open = 1;
 	if (s->w.waits == NULL) {
 		for (uint32_t i = 0; i < c->sends; i++)
-			task_start(s, s->w.tasks_by_cell[c->first_send + i]);
-		cell_look(s, cell);
+			predict_task_start(s,
+			    s->w.tasks_by_cell[c->first_send + i]);
+		predict_cell_look(s, cell);
 		return;
 	}
 	/* the first that waited starts first */
@@ -263,44 +266,45 @@ cell_open(struct sim *s, uint32_t cell)
 	for (uint32_t task = list; task != NONE; task = next) {
 		next = s->w.tasks[task].next;
 		s->w.tasks[task].next = NONE;
-		task_start(s, task);
+		predict_task_start(s, task);
 	}
 }
 
 static void
-transfer_done(struct sim *s, uint32_t cell)
+predict_transfer_done(struct sim *s, uint32_t cell)
 {
 	struct cell *c = &s->w.cells[cell];
 
 	if (--c->transfers_left > 0)
 		return;
-	cell_look(s, cell);
+	predict_cell_look(s, cell);
 	if (s->pace.cells != NULL)
-		pace_on(s, c->rank);
+		predict_pace_on(s, c->rank);
 }
 
 static void
-task_arrived(struct sim *s, uint32_t task)
+predict_task_arrived(struct sim *s, uint32_t task)
 {
 	struct task *t = &s->w.tasks[task];
 
 	s->spans[task].end_ps = s->now_ps;
 	if (s->w.waits != NULL) {
 		s->tasks_left--;
-		data_done(s, 2 * task + (t->src_cell != t->dst_cell), t->dst);
+		predict_data_done(s, 2 * task + (t->src_cell != t->dst_cell),
+		    t->dst);
 		return;
 	}
 	if (t->kind < TASK_COPY) {
-		transfer_done(s, t->dst_cell);
+		predict_transfer_done(s, t->dst_cell);
 		return;
 	}
 	s->w.cells[t->src_cell].locals_left--;
-	cell_look(s, t->src_cell);
+	predict_cell_look(s, t->src_cell);
 }
 
 /* The bytes of the first in a queue have moved. */
 static void
-queue_moved(struct sim *s, uint32_t queue)
+predict_queue_moved(struct sim *s, uint32_t queue)
 {
 	struct queue *q = &s->w.queues[queue];
 	uint32_t task = q->head;
@@ -308,22 +312,23 @@ queue_moved(struct sim *s, uint32_t queue)
 
 	q->head = t->next;
 	if (q->head != NONE)
-		queue_start(s, queue);
+		predict_queue_start(s, queue);
 	else
 		q->tail = NONE;
 	if (s->w.waits != NULL && t->src_cell != t->dst_cell)
-		data_done(s, 2 * task, t->src);
+		predict_data_done(s, 2 * task, t->src);
 	else if (t->src_cell != t->dst_cell)
-		transfer_done(s, t->src_cell);
+		predict_transfer_done(s, t->src_cell);
 	if (q->latency_ps > 0)
-		timer_set(s, s->now_ps + q->latency_ps, TASK_ARRIVES, task);
+		predict_timer_set(s, s->now_ps + q->latency_ps, TASK_ARRIVES,
+		    task);
 	else
-		task_arrived(s, task);
+		predict_task_arrived(s, task);
 }
 
 /* What happens at one time, timers first, then the rates after it. */
 static void
-run(struct sim *s)
+predict_run(struct sim *s)
 {
 	struct maxmin *fair = s->w.fair;
 
@@ -345,18 +350,18 @@ run(struct sim *s)
 				pipe = maxmin_end(fair, until_ps);
 				if (pipe < 0)
 					break;
-				queue_moved(s, (uint32_t)pipe);
+				predict_queue_moved(s, (uint32_t)pipe);
 				continue;
 			}
-			t = timer_take(s);
+			t = predict_timer_take(s);
 			if (t.what == CELL_OPENS)
-				cell_open(s, t.of);
+				predict_cell_open(s, t.of);
 			else if (t.what == FLOW_STARTS)
 				maxmin_start(fair, t.of,
 				    s->w.tasks[s->w.queues[t.of].head].bytes,
 				    s->now_ps);
 			else
-				task_arrived(s, t.of);
+				predict_task_arrived(s, t.of);
 		}
 		maxmin_settle(fair, s->now_ps);
 	}
@@ -364,7 +369,7 @@ run(struct sim *s)
 }
 
 static int
-pace_compare_cb(const void *va, const void *vb, void *arg)
+predict_pace_compare_cb(const void *va, const void *vb, void *arg)
 {
 	const struct cell *cells = arg;
 	const struct cell *a = &cells[*(const uint32_t *)va];
@@ -379,20 +384,20 @@ pace_compare_cb(const void *va, const void *vb, void *arg)
 
 /* All that waits for nothing starts. */
 static void
-begin(struct sim *s)
+predict_begin(struct sim *s)
 {
 	struct pace *pc = &s->pace;
 	uint32_t ranks = s->w.p->ranks, count = s->w.cells_count;
 
 	for (uint32_t i = 0; s->w.waits != NULL && i < s->w.tasks_count; i++)
 		if (s->w.waits[i] == 0)
-			task_free(s, i);
+			predict_task_free(s, i);
 	if (s->w.waits != NULL)
 		return;
 	if (s->w.o->pace != PREDICT_STEPS) {
 		for (uint32_t i = 0; i < count; i++)
 			if (s->w.cells[i].ready)
-				cell_ask(s, i);
+				predict_cell_ask(s, i);
 		return;
 	}
 	pc->cells = xcalloc(count + (size_t)1, sizeof(*pc->cells));
@@ -400,7 +405,7 @@ begin(struct sim *s)
 	pc->end = xcalloc(ranks, sizeof(*pc->end));
 	for (uint32_t i = 0; i < count; i++)
 		pc->cells[i] = i;
-	qsort_r(pc->cells, count, sizeof(*pc->cells), pace_compare_cb,
+	qsort_r(pc->cells, count, sizeof(*pc->cells), predict_pace_compare_cb,
 	    s->w.cells);
 	for (uint32_t i = count; i-- > 0;) {
 		uint32_t rank = s->w.cells[pc->cells[i]].rank;
@@ -410,11 +415,11 @@ begin(struct sim *s)
 			pc->end[rank] = i + 1;
 	}
 	for (uint32_t r = 0; r < ranks; r++)
-		pace_on(s, r);
+		predict_pace_on(s, r);
 }
 
 static struct predict_span *
-rows_make(const struct sim *s, const uint32_t *task, size_t count)
+predict_rows_make(const struct sim *s, const uint32_t *task, size_t count)
 {
 	struct predict_span *rows = xcalloc(count + 1, sizeof(*rows));
 
@@ -444,8 +449,8 @@ predict_plan(const struct plan *p, const struct machine *m,
 		s.spans = xcalloc(w->tasks_count + (size_t)1, sizeof(*s.spans));
 		s.cells_left = w->cells_count;
 		s.tasks_left = w->tasks_count;
-		begin(&s);
-		run(&s);
+		predict_begin(&s);
+		predict_run(&s);
 		for (uint32_t i = 0; i < p->ranks; i++)
 			if (ret->rank_ps[i] > ret->total_ps)
 				ret->total_ps = ret->rank_ps[i];
@@ -459,9 +464,10 @@ predict_plan(const struct plan *p, const struct machine *m,
 		ret->flows = w->tasks_count;
 	}
 	if (rc == 0 && w->o->times) {
-		ret->transfers = rows_make(&s, w->transfer_task,
+		ret->transfers = predict_rows_make(&s, w->transfer_task,
 		    p->transfers_count);
-		ret->locals = rows_make(&s, w->local_task, p->locals_count);
+		ret->locals = predict_rows_make(&s, w->local_task,
+		    p->locals_count);
 	}
 	work_clear(w);
 	free(s.free_ps);

@@ -14,7 +14,7 @@
 #include "probes/predict/predict_work.h"
 
 static uint32_t
-vertex(const struct work *w, uint32_t rank, uint16_t buf)
+predict_work_vertex(const struct work *w, uint32_t rank, uint16_t buf)
 {
 	uint32_t v = MACHINE_NONE;
 
@@ -28,7 +28,7 @@ vertex(const struct work *w, uint32_t rank, uint16_t buf)
 /* To a task since first, or as a new one; its number. Rows of one step and
  * pair of ranks stand together, so the search is short. */
 static uint32_t
-task_add(struct work *w, const struct task *t, uint32_t first)
+predict_work_task_add(struct work *w, const struct task *t, uint32_t first)
 {
 	for (uint32_t i = w->tasks_count; i-- > first;) {
 		struct task *a = &w->tasks[i];
@@ -48,22 +48,23 @@ task_add(struct work *w, const struct task *t, uint32_t first)
 
 /* Memory counts what is read and what is written: copies twice. */
 static void
-tasks_make(struct work *w)
+predict_work_tasks_make(struct work *w)
 {
 	const struct plan *p = w->p;
 	uint32_t first = 0;
 
 	for (size_t i = 0; i < p->transfers_count; i++) {
 		const struct plan_transfer *t = &p->transfers[i];
-		uint16_t from = (uint16_t)vertex(w, t->src, t->from);
-		uint16_t to = (uint16_t)vertex(w, t->dst, t->to);
+		uint16_t from = (uint16_t)predict_work_vertex(w, t->src,
+		    t->from);
+		uint16_t to = (uint16_t)predict_work_vertex(w, t->dst, t->to);
 		int own = t->src == t->dst && from == to;
 		uint32_t at;
 
 		if (i == 0 || t[-1].step != t->step || t[-1].src != t->src ||
 		    t[-1].dst != t->dst)
 			first = w->tasks_count;
-		at = task_add(w,
+		at = predict_work_task_add(w,
 		    &(struct task){ .bytes = (double)t->bytes * (own ? 2 : 1),
 			.src = t->src,
 			.dst = t->dst,
@@ -85,7 +86,7 @@ tasks_make(struct work *w)
 
 		if (i == 0 || l[-1].step != l->step || l[-1].rank != l->rank)
 			first = w->tasks_count;
-		at = task_add(w,
+		at = predict_work_task_add(w,
 		    &(struct task){ .bytes = (double)l->bytes *
 			    (l->inputs + 1.0),
 			.src = l->rank,
@@ -102,13 +103,13 @@ tasks_make(struct work *w)
 }
 
 static uint64_t
-cell_key(uint32_t rank, uint16_t channel, uint32_t step)
+predict_work_cell_key(uint32_t rank, uint16_t channel, uint32_t step)
 {
 	return (uint64_t)rank << 47 | (uint64_t)channel << 31 | step;
 }
 
 static int
-key_compare_cb(const void *va, const void *vb)
+predict_work_key_compare_cb(const void *va, const void *vb)
 {
 	const uint64_t *a = va, *b = vb;
 
@@ -116,7 +117,7 @@ key_compare_cb(const void *va, const void *vb)
 }
 
 static uint32_t
-key_find(const uint64_t *keys, uint32_t count, uint64_t key)
+predict_work_key_find(const uint64_t *keys, uint32_t count, uint64_t key)
 {
 	uint32_t lo = 0, hi = count;
 
@@ -134,7 +135,7 @@ key_find(const uint64_t *keys, uint32_t count, uint64_t key)
 /* The cells of all tasks, once each and by their keys, and which tasks are in
  * which. */
 static void
-cells_make(struct work *w)
+predict_work_cells_make(struct work *w)
 {
 	uint64_t *keys = xcalloc(2 * (size_t)w->tasks_count + 1, sizeof(*keys));
 	uint32_t count = 0, at = 0;
@@ -143,11 +144,12 @@ cells_make(struct work *w)
 	for (uint32_t i = 0; i < w->tasks_count; i++) {
 		const struct task *t = &w->tasks[i];
 
-		keys[n++] = cell_key(t->src, t->channel, t->step);
+		keys[n++] = predict_work_cell_key(t->src, t->channel, t->step);
 		if (t->dst != t->src)
-			keys[n++] = cell_key(t->dst, t->channel, t->step);
+			keys[n++] = predict_work_cell_key(t->dst, t->channel,
+			    t->step);
 	}
-	qsort(keys, n, sizeof(*keys), key_compare_cb);
+	qsort(keys, n, sizeof(*keys), predict_work_key_compare_cb);
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || keys[i] != keys[i - 1])
 			keys[count++] = keys[i];
@@ -166,12 +168,12 @@ cells_make(struct work *w)
 	for (uint32_t i = 0; i < w->tasks_count; i++) {
 		struct task *t = &w->tasks[i];
 
-		t->src_cell = key_find(keys, count,
-		    cell_key(t->src, t->channel, t->step));
+		t->src_cell = predict_work_key_find(keys, count,
+		    predict_work_cell_key(t->src, t->channel, t->step));
 		t->dst_cell = t->dst == t->src
 		    ? t->src_cell
-		    : key_find(keys, count,
-			  cell_key(t->dst, t->channel, t->step));
+		    : predict_work_key_find(keys, count,
+			  predict_work_cell_key(t->dst, t->channel, t->step));
 	}
 	free(keys);
 	/* each cell's sends, then its local operations, in the order of tasks
@@ -220,7 +222,7 @@ static const enum machines_via vias[PLAN_VIA_MAX] = {
 };
 
 static uint32_t
-queue_slot(const struct task *t)
+predict_work_queue_slot(const struct task *t)
 {
 	uint64_t x = (uint64_t)t->src << 32 | t->dst;
 
@@ -232,18 +234,19 @@ queue_slot(const struct task *t)
 }
 
 static void
-hash_grow(struct work *w)
+predict_work_hash_grow(struct work *w)
 {
 	w->hash_size = w->hash_size == 0 ? 1024 : 2 * w->hash_size;
 	free(w->hash);
 	w->hash = xcalloc(w->hash_size, sizeof(*w->hash));
 	for (uint32_t i = 0; i < w->queues_count; i++) {
 		const struct queue *q = &w->queues[i];
-		uint32_t at = queue_slot(&(struct task){ .src = q->src,
-		    .dst = q->dst,
-		    .from = q->from,
-		    .to = q->to,
-		    .kind = q->kind });
+		uint32_t at = predict_work_queue_slot(
+		    &(struct task){ .src = q->src,
+			.dst = q->dst,
+			.from = q->from,
+			.to = q->to,
+			.kind = q->kind });
 
 		while (w->hash[at & (w->hash_size - 1)] != 0)
 			at++;
@@ -253,14 +256,14 @@ hash_grow(struct work *w)
 
 /* The queue of a task is that of its places and transport: found, or made. */
 static int
-queue_find(struct work *w, const struct task *t, uint32_t *ret)
+predict_work_queue_find(struct work *w, const struct task *t, uint32_t *ret)
 {
 	struct machine_path path;
-	uint32_t *slot, at = queue_slot(t);
+	uint32_t *slot, at = predict_work_queue_slot(t);
 	struct machine_ends ends = { w->nodes, t->src, t->dst, t->from, t->to };
 
 	if (2 * w->queues_count >= w->hash_size)
-		hash_grow(w);
+		predict_work_hash_grow(w);
 	for (;; at++) {
 		const struct queue *q;
 
@@ -307,7 +310,7 @@ struct edge {
 };
 
 static uint32_t
-task_of(const struct work *w, const struct rank_graph_event *e)
+predict_work_task_of(const struct work *w, const struct rank_graph_event *e)
 {
 	return e->kind == RANK_GRAPH_LOCAL ? w->local_task[e->row]
 					   : w->transfer_task[e->row];
@@ -316,7 +319,7 @@ task_of(const struct work *w, const struct rank_graph_event *e)
 /* Which tasks wait for which ends of others, from the bytes that they touch:
  * fills after, first and waits. */
 static void
-waits_make(struct work *w)
+predict_work_waits_make(struct work *w)
 {
 	size_t ends = 2 * (size_t)w->tasks_count, count = 0, *at;
 	struct edge *es = NULL;
@@ -331,9 +334,10 @@ waits_make(struct work *w)
 			for (uint32_t k = 0; k < e->waits; k++) {
 				const struct rank_graph_event *on =
 				    &v.events[v.waits[e->wait + k]];
-				struct edge edge = { 2 * task_of(w, on) +
+				struct edge edge = { 2 *
+						predict_work_task_of(w, on) +
 					    (on->kind == RANK_GRAPH_RECV),
-					task_of(w, e) };
+					predict_work_task_of(w, e) };
 
 				if (count > 0 &&
 				    es[count - 1].end == edge.end &&
@@ -380,16 +384,17 @@ work_make(struct work *w)
 		w->local_task = xcalloc(w->p->locals_count + 1,
 		    sizeof(uint32_t));
 	}
-	tasks_make(w);
-	cells_make(w);
+	predict_work_tasks_make(w);
+	predict_work_cells_make(w);
 	capacities = machine_capacities(w->m, w->nodes);
 	w->fair = maxmin_new(capacities, machine_resources(w->m, w->nodes));
 	free(capacities);
 	for (uint32_t i = 0; i < w->tasks_count; i++)
-		if (queue_find(w, &w->tasks[i], &w->tasks[i].queue) < 0)
+		if (predict_work_queue_find(w, &w->tasks[i],
+			&w->tasks[i].queue) < 0)
 			return -EINVAL;
 	if (w->o->pace == PREDICT_DATA)
-		waits_make(w);
+		predict_work_waits_make(w);
 	return 0;
 }
 

@@ -30,7 +30,7 @@ struct pairs {
 };
 
 static struct span
-next_visit(const struct tally *t, int first)
+impact_next_visit(const struct tally *t, int first)
 {
 	struct span s = { first, first };
 
@@ -41,10 +41,11 @@ next_visit(const struct tally *t, int first)
 }
 
 static void
-find_pairs(struct pairs *p)
+impact_find_pairs(struct pairs *p)
 {
 	const struct tally *quiet = p->ask->quiet, *loaded = p->ask->loaded;
-	struct span a = next_visit(quiet, 0), b = next_visit(loaded, 0);
+	struct span a = impact_next_visit(quiet, 0),
+		    b = impact_next_visit(loaded, 0);
 
 	while (a.first < quiet->count && b.first < loaded->count) {
 		int off = quiet->rounds[a.first].visit -
@@ -55,17 +56,17 @@ find_pairs(struct pairs *p)
 			p->loaded[p->count++] = b;
 		}
 		if (off <= 0)
-			a = next_visit(quiet, a.end);
+			a = impact_next_visit(quiet, a.end);
 		if (off >= 0)
-			b = next_visit(loaded, b.end);
+			b = impact_next_visit(loaded, b.end);
 	}
 }
 
 /* Log of the statistic of one side, the worse the larger: of the rounds in
  * only, or of all rounds but those in without. NULL: no such condition. */
 static double
-log_of(const struct pairs *p, const struct tally *t, const struct span *only,
-    const struct span *without)
+impact_log_of(const struct pairs *p, const struct tally *t,
+    const struct span *only, const struct span *without)
 {
 	uint64_t bucket[HIST_BUCKETS] = { 0 }, n = 0;
 	int low = p->ask->low_is_bad;
@@ -93,7 +94,7 @@ log_of(const struct pairs *p, const struct tally *t, const struct span *only,
 
 /* Sum of squared distances from the mean, which is left in ret_mean. */
 static double
-scatter(const double *x, int n, double *ret_mean)
+impact_scatter(const double *x, int n, double *ret_mean)
 {
 	double mean = 0, sum = 0;
 
@@ -107,17 +108,17 @@ scatter(const double *x, int n, double *ret_mean)
 
 /* The mean of the pairs' log ratios; returns its standard error. */
 static double
-of_each(const struct pairs *p, double *ret_at, int *ret_degrees)
+impact_of_each(const struct pairs *p, double *ret_at, int *ret_degrees)
 {
 	double x[TALLY_ROUNDS_MAX], sum, swing = 0;
 	int k = p->count, degrees = k - 1;
 
 	for (int i = 0; i < k; i++) {
-		x[i] = log_of(p, p->ask->loaded, &p->loaded[i], NULL) -
-		    log_of(p, p->ask->quiet, &p->quiet[i], NULL);
+		x[i] = impact_log_of(p, p->ask->loaded, &p->loaded[i], NULL) -
+		    impact_log_of(p, p->ask->quiet, &p->quiet[i], NULL);
 		swing += (i % 2 == 0 ? x[i] : -x[i]) / k;
 	}
-	sum = scatter(x, k, ret_at);
+	sum = impact_scatter(x, k, ret_at);
 	if (k >= ALTERNATES_MIN && k % 2 == 0) {
 		sum -= k * swing * swing;
 		degrees--;
@@ -128,44 +129,46 @@ of_each(const struct pairs *p, double *ret_at, int *ret_degrees)
 
 /* Variance of the statistic of one side by leaving out a round at a time. */
 static double
-jackknife_rounds(const struct pairs *p, const struct tally *t)
+impact_jackknife_rounds(const struct pairs *p, const struct tally *t)
 {
 	double x[TALLY_ROUNDS_MAX], mean;
 
 	for (int i = 0; i < t->count; i++) {
 		struct span without = { i, i + 1 };
 
-		x[i] = log_of(p, t, NULL, &without);
+		x[i] = impact_log_of(p, t, NULL, &without);
 	}
-	return scatter(x, t->count, &mean) * (t->count - 1) / t->count;
+	return impact_scatter(x, t->count, &mean) * (t->count - 1) / t->count;
 }
 
 /* The log ratio of all samples; returns its standard error, from leaving out a
  * pair at a time, or of a single pair a round. */
 static double
-of_all(const struct pairs *p, double *ret_at, int *ret_degrees)
+impact_of_all(const struct pairs *p, double *ret_at, int *ret_degrees)
 {
 	const struct tally *quiet = p->ask->quiet, *loaded = p->ask->loaded;
 	double x[TALLY_ROUNDS_MAX], mean;
 	int k = p->count;
 
-	*ret_at = log_of(p, loaded, NULL, NULL) - log_of(p, quiet, NULL, NULL);
+	*ret_at = impact_log_of(p, loaded, NULL, NULL) -
+	    impact_log_of(p, quiet, NULL, NULL);
 	*ret_degrees = k - 1;
 	if (k >= 2) {
 		for (int i = 0; i < k; i++)
-			x[i] = log_of(p, loaded, NULL, &p->loaded[i]) -
-			    log_of(p, quiet, NULL, &p->quiet[i]);
-		return sqrt(scatter(x, k, &mean) * (k - 1) / k);
+			x[i] = impact_log_of(p, loaded, NULL, &p->loaded[i]) -
+			    impact_log_of(p, quiet, NULL, &p->quiet[i]);
+		return sqrt(impact_scatter(x, k, &mean) * (k - 1) / k);
 	}
 	*ret_degrees = (quiet->count < loaded->count ? quiet : loaded)->count -
 	    1;
 	if (*ret_degrees < 1)
 		return 0;
-	return sqrt(jackknife_rounds(p, quiet) + jackknife_rounds(p, loaded));
+	return sqrt(impact_jackknife_rounds(p, quiet) +
+	    impact_jackknife_rounds(p, loaded));
 }
 
 static int
-is_thin(const struct tally *t, const struct span *visit)
+impact_is_thin(const struct tally *t, const struct span *visit)
 {
 	uint64_t n = 0;
 
@@ -183,14 +186,15 @@ impact_take(const struct impact_ask *ask, enum impact_of of, struct impact *ret)
 
 	if (ask->quiet->total.count == 0 || ask->loaded->total.count == 0)
 		return -ENODATA;
-	find_pairs(&p);
+	impact_find_pairs(&p);
 	for (int i = 0; i < p.count && of == IMPACT_P99; i++)
-		thin |= is_thin(ask->quiet, &p.quiet[i]) ||
-		    is_thin(ask->loaded, &p.loaded[i]);
+		thin |= impact_is_thin(ask->quiet, &p.quiet[i]) ||
+		    impact_is_thin(ask->loaded, &p.loaded[i]);
 	/* The wider of the two, each by its own degrees of freedom. */
 	for (int all = p.count < 2; all <= (p.count < 2 || thin); all++) {
 		int degrees;
-		double error = (all ? of_all : of_each)(&p, &at, &degrees);
+		double error = (all ? impact_of_all : impact_of_each)(&p, &at,
+		    &degrees);
 
 		if (degrees >= 1)
 			reach = fmax(reach,

@@ -72,7 +72,7 @@ pair_medians_free(struct pair_medians *p)
 
 /* The pair's slot, or the free one where it belongs. */
 static struct slot *
-find(const struct pair_medians *p, int a, int b)
+pair_medians_find(const struct pair_medians *p, int a, int b)
 {
 	uint64_t h = ((uint64_t)(uint32_t)a << 32 | (uint32_t)b) *
 	    0x9e3779b97f4a7c15;
@@ -93,7 +93,7 @@ pair_medians_add(struct pair_medians *p, int a, int b, double median)
 	if (a == b)
 		return;
 	p->nodes = 0;
-	s = find(p, a < b ? a : b, a < b ? b : a);
+	s = pair_medians_find(p, a < b ? a : b, a < b ? b : a);
 	if (s->n == 0 && p->used == p->max) {
 		p->dropped++;
 		return;
@@ -103,9 +103,10 @@ pair_medians_add(struct pair_medians *p, int a, int b, double median)
 		p->slots = xcalloc(p->size, sizeof(*p->slots));
 		for (uint32_t i = 0; i < size; i++)
 			if (old[i].n > 0)
-				*find(p, old[i].a, old[i].b) = old[i];
+				*pair_medians_find(p, old[i].a,
+				    old[i].b) = old[i];
 		free(old);
-		s = find(p, a < b ? a : b, a < b ? b : a);
+		s = pair_medians_find(p, a < b ? a : b, a < b ? b : a);
 	}
 	if (s->n == 0) {
 		s->a = a < b ? a : b;
@@ -127,7 +128,7 @@ pair_medians_dropped(const struct pair_medians *p)
 }
 
 static double
-median_of(const struct slot *s)
+pair_medians_median_of(const struct slot *s)
 {
 	double x[PAIR_MEDIANS_KEPT];
 	size_t n = s->n < PAIR_MEDIANS_KEPT ? (size_t)s->n : PAIR_MEDIANS_KEPT;
@@ -139,8 +140,8 @@ median_of(const struct slot *s)
 
 /* Is x worse than y? Ties by name, so that one seed gives one order. */
 static int
-worse(const struct pair_medians *p, const struct pair_medians_row *x,
-    const struct pair_medians_row *y)
+pair_medians_worse(const struct pair_medians *p,
+    const struct pair_medians_row *x, const struct pair_medians_row *y)
 {
 	if (x->p50 != y->p50)
 		return (x->p50 > y->p50) != p->low_is_bad;
@@ -160,9 +161,9 @@ pair_medians_worst(const struct pair_medians *p, struct pair_medians_row *ret,
 
 		if (s->n == 0)
 			continue;
-		row.p50 = median_of(s);
+		row.p50 = pair_medians_median_of(s);
 		at = count;
-		while (at > 0 && worse(p, &row, &ret[at - 1]))
+		while (at > 0 && pair_medians_worse(p, &row, &ret[at - 1]))
 			at--;
 		if (at == cap)
 			continue;
@@ -178,15 +179,16 @@ pair_medians_worst(const struct pair_medians *p, struct pair_medians_row *ret,
 double
 pair_medians_median(const struct pair_medians *p, int a, int b)
 {
-	const struct slot *s = find(p, a < b ? a : b, a < b ? b : a);
+	const struct slot *s = pair_medians_find(p, a < b ? a : b,
+	    a < b ? b : a);
 
-	return s->n > 0 ? median_of(s) : NAN;
+	return s->n > 0 ? pair_medians_median_of(s) : NAN;
 }
 
 /* A node's are asked for one after the other: to look at all pairs for each of
  * 10,000 nodes would take longer than the round did. */
 static size_t
-of_node(struct pair_medians *p, int node, const double **ret)
+pair_medians_of_node(struct pair_medians *p, int node, const double **ret)
 {
 	uint32_t *at;
 
@@ -216,7 +218,8 @@ of_node(struct pair_medians *p, int node, const double **ret)
 
 			if (s->n == 0)
 				continue;
-			p->of[at[s->a]] = p->of[at[s->b]] = median_of(s);
+			p->of[at[s->a]] = p->of[at[s->b]] =
+			    pair_medians_median_of(s);
 			p->with[at[s->a]++] = s->b;
 			p->with[at[s->b]++] = s->a;
 		}
@@ -231,7 +234,7 @@ double
 pair_medians_quantile(struct pair_medians *p, int node, double q)
 {
 	const double *of = NULL;
-	size_t n = of_node(p, node, &of);
+	size_t n = pair_medians_of_node(p, node, &of);
 	double *x = xcalloc(n + 1, sizeof(*x)), at;
 
 	for (size_t i = 0; i < n; i++)
@@ -246,7 +249,7 @@ pair_medians_quantile(struct pair_medians *p, int node, double q)
  * Where these are less than half, a better quantile is taken, since few pairs
  * are easily slow by chance. */
 static double
-score_of(const struct pair_medians *p, int node)
+pair_medians_score_of(const struct pair_medians *p, int node)
 {
 	uint32_t from = p->start[node], all = p->start[node + 1] - from;
 	double *x = xcalloc(all + (size_t)1, sizeof(*x)), q = GOOD_SIDE;
@@ -269,14 +272,14 @@ score_of(const struct pair_medians *p, int node)
 /* p->slow: those that are far beyond the good side of all nodes: many may be
  * busy, so what the slower half is like is not taken for usual. */
 static void
-need_slow(struct pair_medians *p)
+pair_medians_need_slow(struct pair_medians *p)
 {
 	const double *of;
 	double *x, *sorted, good, most, off;
 	uint8_t *slow;
 	size_t n = 0;
 
-	(void)of_node(p, 0, &of);
+	(void)pair_medians_of_node(p, 0, &of);
 	if (p->slow != NULL)
 		return;
 	x = xcalloc((size_t)p->nodes + 1, sizeof(*x));
@@ -284,7 +287,7 @@ need_slow(struct pair_medians *p)
 	slow = xcalloc((size_t)p->nodes + 1, 1);
 
 	for (int i = 0; i < p->nodes; i++) {
-		x[i] = score_of(p, i);
+		x[i] = pair_medians_score_of(p, i);
 		if (!isnan(x[i]))
 			sorted[n++] = x[i];
 	}
@@ -306,28 +309,29 @@ pair_medians_score(struct pair_medians *p, int node)
 {
 	const double *of = NULL;
 
-	if (of_node(p, node, &of) == 0)
+	if (pair_medians_of_node(p, node, &of) == 0)
 		return NAN;
-	need_slow(p);
-	return score_of(p, node);
+	pair_medians_need_slow(p);
+	return pair_medians_score_of(p, node);
 }
 
 /* The median of all pairs' medians, and their scatter; of those whose ends are
  * not slow themselves, if there are any. */
 static double
-typical_of(struct pair_medians *p, int with_slow, double *ret_sigma)
+pair_medians_typical_of(struct pair_medians *p, int with_slow,
+    double *ret_sigma)
 {
 	double *x = xcalloc(p->used + 1, sizeof(*x)), at;
 	size_t n = 0;
 
-	need_slow(p);
+	pair_medians_need_slow(p);
 	for (int all = with_slow; all < 2 && n == 0; all++)
 		for (uint32_t i = 0; i < p->size; i++) {
 			const struct slot *s = &p->slots[i];
 
 			if (s->n > 0 &&
 			    (all || (!p->slow[s->a] && !p->slow[s->b])))
-				x[n++] = median_of(s);
+				x[n++] = pair_medians_median_of(s);
 		}
 	at = robust_median(x, n);
 	*ret_sigma = robust_mad(x, n, at);
@@ -340,13 +344,13 @@ pair_medians_typical(struct pair_medians *p)
 {
 	double sigma;
 
-	return typical_of(p, 1, &sigma);
+	return pair_medians_typical_of(p, 1, &sigma);
 }
 
 double
 pair_medians_bound(struct pair_medians *p)
 {
-	double sigma, typical = typical_of(p, 0, &sigma), off;
+	double sigma, typical = pair_medians_typical_of(p, 0, &sigma), off;
 
 	off = fmax(PAIR_MEDIANS_SLOW, PAIR_MEDIANS_SIGMAS * sigma / typical);
 	return p->low_is_bad ? typical / (1 + off) : typical * (1 + off);
@@ -357,11 +361,12 @@ pair_medians_partners(struct pair_medians *p, int node, double bound,
     int *ret_slow)
 {
 	const double *of = NULL;
-	size_t n = of_node(p, node, &of), at = n > 0 ? p->start[node] : 0;
+	size_t n = pair_medians_of_node(p, node, &of),
+	       at = n > 0 ? p->start[node] : 0;
 	int count = 0;
 
 	*ret_slow = 0;
-	need_slow(p);
+	pair_medians_need_slow(p);
 	for (int all = 0; all < 2 && count == 0; all++)
 		for (size_t i = 0; i < n; i++) {
 			if (!all && p->slow[p->with[at + i]])

@@ -34,7 +34,7 @@ tally_clear(struct tally *t)
 
 /* Add from to into; from is emptied. */
 static void
-merge(struct tally_round *into, struct tally_round *from)
+tally_merge(struct tally_round *into, struct tally_round *from)
 {
 	int lo = into->lo < from->lo ? into->lo : from->lo;
 	int hi = into->lo + into->len;
@@ -92,7 +92,7 @@ tally_add(struct tally *t, int visit, const struct hist *round, double inverse)
 		;
 	to = first;
 	if (t->count > first && t->rounds[t->count - 1].merged < t->stride) {
-		merge(&t->rounds[t->count - 1], &r);
+		tally_merge(&t->rounds[t->count - 1], &r);
 		return;
 	}
 	if (t->count - first == t->per_visit) {
@@ -101,7 +101,7 @@ tally_add(struct tally *t, int visit, const struct hist *round, double inverse)
 			struct tally_round both = t->rounds[i];
 
 			if (i + 1 < t->count)
-				merge(&both, &t->rounds[i + 1]);
+				tally_merge(&both, &t->rounds[i + 1]);
 			t->rounds[to++] = both;
 		}
 		t->count = to;
@@ -125,7 +125,7 @@ tally_mean(const struct tally *t)
  * binomial one. x lies at part (0..1) of its bucket. 0 with fewer clusters than
  * least. */
 static double
-share_reach(const struct tally *t, double x, double q, double level,
+tally_share_reach(const struct tally *t, double x, double q, double level,
     int by_visit, int least)
 {
 	double n = (double)t->total.count, sum = 0, cluster = 0, variance;
@@ -162,8 +162,8 @@ tally_interval(const struct tally *t, double q, double level, double *ret_lo,
 	if (t->count < 2)
 		return -ENODATA;
 	x = hist_quantile_of(t->total.bucket, t->total.count, q);
-	reach = fmax(share_reach(t, x, q, level, 0, 2),
-	    share_reach(t, x, q, level, 1, TALLY_VISITS_MIN));
+	reach = fmax(tally_share_reach(t, x, q, level, 0, 2),
+	    tally_share_reach(t, x, q, level, 1, TALLY_VISITS_MIN));
 	/* The logit of a share has no end to run into. */
 	lo = 1 / (1 + exp(-(log(q / (1 - q)) - reach)));
 	hi = 1 / (1 + exp(-(log(q / (1 - q)) + reach)));

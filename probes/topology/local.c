@@ -35,7 +35,7 @@ const char *const local_nears[LOCAL_NEAR_MAX] = {
 
 /* The first line of dir/file, "" if there is none. */
 static void
-line_read(const char *dir, const char *file, char *ret, int cap_bytes)
+local_line_read(const char *dir, const char *file, char *ret, int cap_bytes)
 {
 	char path[PATH_MAX];
 	FILE *fp = NULL;
@@ -52,7 +52,7 @@ line_read(const char *dir, const char *file, char *ret, int cap_bytes)
 }
 
 static int
-compare_cb(const void *a, const void *b)
+local_compare_cb(const void *a, const void *b)
 {
 	return hostlist_compare(*(char *const *)a, *(char *const *)b);
 }
@@ -65,7 +65,7 @@ struct visit {
 
 /* Every name in a folder, in the order of people. */
 static void
-each_name(const struct visit *v, struct local *l)
+local_each_name(const struct visit *v, struct local *l)
 {
 	char **names = NULL;
 	size_t count = 0;
@@ -81,7 +81,7 @@ each_name(const struct visit *v, struct local *l)
 		}
 	closedir(dir);
 	if (count > 0)
-		qsort(names, count, sizeof(*names), compare_cb);
+		qsort(names, count, sizeof(*names), local_compare_cb);
 	for (size_t i = 0; i < count; i++) {
 		v->each(l, v, names[i]);
 		free(names[i]);
@@ -92,7 +92,7 @@ each_name(const struct visit *v, struct local *l)
 /* ---- places ---- */
 
 static int
-is_pci_address(const char *text)
+local_is_pci_address(const char *text)
 {
 	unsigned d, b, s, f;
 	int end = 0;
@@ -103,7 +103,7 @@ is_pci_address(const char *text)
 
 /* "/pci0000:00/...", wherever a hypervisor's own bus has put it. */
 static const char *
-host_bridge(const char *path)
+local_host_bridge(const char *path)
 {
 	unsigned domain, bus;
 	int end;
@@ -120,7 +120,7 @@ host_bridge(const char *path)
 /* A device's folder, by any link. What lies on a PCI device, as one of virtio
  * does, has its place. */
 static void
-place_read(const char *dir, struct local_place *ret)
+local_place_read(const char *dir, struct local_place *ret)
 {
 	char real[PATH_MAX], line[64];
 	const char *from;
@@ -133,25 +133,25 @@ place_read(const char *dir, struct local_place *ret)
 	ret->numa = -1;
 	if (realpath(dir, real) == NULL)
 		return;
-	from = host_bridge(real);
+	from = local_host_bridge(real);
 	if (from == NULL)
 		return;
 	for (last = strrchr(real, '/');
-	     last > from && !is_pci_address(last + 1);
+	     last > from && !local_is_pci_address(last + 1);
 	     last = strrchr(real, '/'))
 		*last = '\0';
 	last++;
-	if (!is_pci_address(last) ||
+	if (!local_is_pci_address(last) ||
 	    str_format(ret->path, sizeof(ret->path), "%s", from + 1) < 0)
 		return;
 	str_format(ret->pci, sizeof(ret->pci), "%s", last);
-	line_read(real, "numa_node", line, sizeof(line));
+	local_line_read(real, "numa_node", line, sizeof(line));
 	if (str_to_int(line, 0, INT_MAX, &numa) == 0)
 		ret->numa = (int)numa;
-	line_read(real, "max_link_speed", line, sizeof(line));
+	local_line_read(real, "max_link_speed", line, sizeof(line));
 	if (sscanf(line, "%lf GT/s", &gt_per_s) != 1)
 		return;
-	line_read(real, "max_link_width", line, sizeof(line));
+	local_line_read(real, "max_link_width", line, sizeof(line));
 	if (sscanf(line, "%d", &lanes) != 1 || lanes <= 0 || lanes > 32)
 		return;
 	/* after coding: 8 of 10 bits below 8 GT/s, 128 of 130 from there, and
@@ -164,7 +164,7 @@ place_read(const char *dir, struct local_place *ret)
 
 /* Parts of a path from the host bridge down. */
 static int
-parts(const char *path)
+local_parts(const char *path)
 {
 	int count = path[0] != '\0';
 
@@ -187,8 +187,8 @@ local_near(const struct local_place *a, const struct local_place *b)
 		x += n + (x[n] == '/');
 		y += n + (y[n] == '/');
 	}
-	below_a = parts(a->path) - shared;
-	below_b = parts(b->path) - shared;
+	below_a = local_parts(a->path) - shared;
+	below_b = local_parts(b->path) - shared;
 	if (a->pci[0] == '\0' || b->pci[0] == '\0')
 		return LOCAL_SYSTEM;
 	if (below_a == 0 && below_b == 0)
@@ -206,7 +206,7 @@ local_near(const struct local_place *a, const struct local_place *b)
 /* ---- GPUs ---- */
 
 static void
-gpu_add(struct local *l, const struct visit *v, const char *name)
+local_gpu_add(struct local *l, const struct visit *v, const char *name)
 {
 	char dir[PATH_MAX], class[16], vendor[16];
 	struct local_gpu *g = &l->gpus[l->gpus_count];
@@ -215,17 +215,17 @@ gpu_add(struct local *l, const struct visit *v, const char *name)
 	if (l->gpus_count == LOCAL_MAX ||
 	    str_format(dir, sizeof(dir), "%s/%s", v->folder, name) < 0)
 		return;
-	line_read(dir, "class", class, sizeof(class));
-	line_read(dir, "vendor", vendor, sizeof(vendor));
+	local_line_read(dir, "class", class, sizeof(class));
+	local_line_read(dir, "vendor", vendor, sizeof(vendor));
 	maker = names_gpu_vendor(class, vendor);
 	if (maker == NULL)
 		return;
 	memset(g, 0, sizeof(*g));
-	place_read(dir, &g->at);
+	local_place_read(dir, &g->at);
 	if (g->at.pci[0] == '\0')
 		return;
 	g->vendor = maker;
-	line_read(dir, "product_name", g->name, sizeof(g->name));
+	local_line_read(dir, "product_name", g->name, sizeof(g->name));
 	g->kfd = g->nic = -1;
 	l->gpus_count++;
 }
@@ -234,7 +234,7 @@ gpu_add(struct local *l, const struct visit *v, const char *name)
 
 /* The number behind key in a file of lines "key number"; -1: none. */
 static long long
-property(const char *path, const char *key)
+local_property(const char *path, const char *key)
 {
 	FILE *fp = fopen(path, "re");
 	char line[200], name[100];
@@ -251,7 +251,7 @@ property(const char *path, const char *key)
 
 /* location_id is bus, device and function as PCI packs them. */
 static void
-kfd_read(const char *root, struct local *l)
+local_kfd_read(const char *root, struct local *l)
 {
 	char path[PATH_MAX], pci[32];
 	int number = 0;
@@ -263,11 +263,11 @@ kfd_read(const char *root, struct local *l)
 		if (str_format(path, sizeof(path),
 			"%s/sys/class/kfd/kfd/topology/nodes/%d/properties",
 			root, node) < 0 ||
-		    property(path, "simd_count") <= 0)
+		    local_property(path, "simd_count") <= 0)
 			continue;
-		at = property(path, "location_id");
+		at = local_property(path, "location_id");
 		snprintf(pci, sizeof(pci), "%04llx:%02llx:%02llx.%llx",
-		    property(path, "domain") & 0xffff, at >> 8 & 0xff,
+		    local_property(path, "domain") & 0xffff, at >> 8 & 0xff,
 		    at >> 3 & 0x1f, at & 7);
 		for (int i = 0; i < l->gpus_count; i++)
 			if (strcmp(l->gpus[i].at.pci, pci) == 0)
@@ -280,7 +280,7 @@ kfd_read(const char *root, struct local *l)
 
 /* A port's own words: "200 Gb/sec (4X HDR)"; its state "4: ACTIVE". */
 static void
-ib_rate(struct local *l, const struct visit *v, const char *port)
+local_ib_rate(struct local *l, const struct visit *v, const char *port)
 {
 	struct local_nic *n = &l->nics[l->nics_count];
 	char dir[PATH_MAX], line[64];
@@ -288,17 +288,17 @@ ib_rate(struct local *l, const struct visit *v, const char *port)
 
 	if (str_format(dir, sizeof(dir), "%s/%s", v->folder, port) < 0)
 		return;
-	line_read(dir, "state", line, sizeof(line));
+	local_line_read(dir, "state", line, sizeof(line));
 	if (strncmp(line, "4:", 2) != 0)
 		return;
-	line_read(dir, "rate", line, sizeof(line));
+	local_line_read(dir, "rate", line, sizeof(line));
 	if (sscanf(line, "%lf Gb/sec", &gbit_per_s) == 1)
 		n->bytes_per_s += gbit_per_s * 1e9 / 8;
 }
 
 /* The kernel shows one NIC as several devices: the first kind counts. */
 static void
-nic_add(struct local *l, const struct visit *v, const char *name)
+local_nic_add(struct local *l, const struct visit *v, const char *name)
 {
 	struct local_nic *n = &l->nics[l->nics_count];
 	char dir[PATH_MAX], device[PATH_MAX], ports[PATH_MAX], line[64];
@@ -310,7 +310,7 @@ nic_add(struct local *l, const struct visit *v, const char *name)
 	    str_format(ports, sizeof(ports), "%s/ports", dir) < 0)
 		return;
 	memset(n, 0, sizeof(*n));
-	place_read(device, &n->at);
+	local_place_read(device, &n->at);
 	if (n->at.pci[0] == '\0')
 		return;
 	for (int i = 0; i < l->nics_count; i++)
@@ -319,9 +319,10 @@ nic_add(struct local *l, const struct visit *v, const char *name)
 	str_format(n->name, sizeof(n->name), "%s", name);
 	str_format(n->kind, sizeof(n->kind), "%s", v->kind);
 	if (strcmp(v->kind, "net") != 0) {
-		each_name(&(struct visit){ ports, NULL, ib_rate }, l);
+		local_each_name(&(struct visit){ ports, NULL, local_ib_rate },
+		    l);
 	} else {
-		line_read(dir, "speed", line, sizeof(line));
+		local_line_read(dir, "speed", line, sizeof(line));
 		if (str_to_int(line, 1, INT_MAX, &mbit_per_s) == 0)
 			n->bytes_per_s = (double)mbit_per_s * 1e6 / 8;
 	}
@@ -331,7 +332,7 @@ nic_add(struct local *l, const struct visit *v, const char *name)
 /* Every GPU takes the nearest NIC of the best kind there is; of those equally
  * near the one that has the fewest GPUs so far, and then the first. */
 static void
-bind_nics(struct local *l)
+local_bind_nics(struct local *l)
 {
 	int used[LOCAL_MAX] = { 0 }, is_rated = 0;
 
@@ -363,7 +364,7 @@ bind_nics(struct local *l)
 }
 
 static void
-numa_count(struct local *l, const struct visit *v, const char *name)
+local_numa_count(struct local *l, const struct visit *v, const char *name)
 {
 	(void)v;
 	if (strncmp(name, "node", 4) == 0 &&
@@ -375,11 +376,11 @@ void
 local_read(const char *root, struct local *ret)
 {
 	static const struct visit folders[] = {
-		{ "sys/devices/system/node", NULL, numa_count },
-		{ "sys/bus/pci/devices", NULL, gpu_add },
-		{ "sys/class/infiniband", "ib", nic_add },
-		{ "sys/class/cxi", "cxi", nic_add },
-		{ "sys/class/net", "net", nic_add },
+		{ "sys/devices/system/node", NULL, local_numa_count },
+		{ "sys/bus/pci/devices", NULL, local_gpu_add },
+		{ "sys/class/infiniband", "ib", local_nic_add },
+		{ "sys/class/cxi", "cxi", local_nic_add },
+		{ "sys/class/net", "net", local_nic_add },
 	};
 	char folder[PATH_MAX];
 
@@ -390,10 +391,10 @@ local_read(const char *root, struct local *ret)
 		v.folder = folder;
 		if (str_format(folder, sizeof(folder), "%s/%s", root,
 			folders[i].folder) >= 0)
-			each_name(&v, ret);
+			local_each_name(&v, ret);
 	}
-	kfd_read(root, ret);
-	bind_nics(ret);
+	local_kfd_read(root, ret);
+	local_bind_nics(ret);
 }
 
 /* ---- as a machine, as far as its wiring can be seen without measuring ---- */
@@ -402,7 +403,7 @@ local_read(const char *root, struct local *ret)
 
 /* Sockets that have processors, 1 when the kernel says nothing. */
 static uint32_t
-sockets_count(const char *root)
+local_sockets_count(const char *root)
 {
 	char path[400];
 	uint32_t seen = 0, count = 0;
@@ -420,7 +421,8 @@ sockets_count(const char *root)
 		snprintf(path, sizeof(path),
 		    "%s/sys/devices/system/cpu/%.40s/topology", root,
 		    entry->d_name);
-		line_read(path, "physical_package_id", text, sizeof(text));
+		local_line_read(path, "physical_package_id", text,
+		    sizeof(text));
 		if (str_to_int(text, 0, SOCKETS_MAX - 1, &socket) == 0)
 			seen |= 1U << socket;
 	}
@@ -433,14 +435,15 @@ sockets_count(const char *root)
 
 /* Links of one kind between all pairs of a group. */
 static void
-pair_add(struct strbuf *pairs, uint32_t a, uint32_t b, unsigned count)
+local_pair_add(struct strbuf *pairs, uint32_t a, uint32_t b, unsigned count)
 {
 	strbuf_addf(pairs, "%s%u-%u*%u", pairs->len_bytes > 0 ? "," : "", a, b,
 	    count);
 }
 
 static void
-kind_add(struct strbuf *to, const char *kind, int rate, struct strbuf *pairs)
+local_kind_add(struct strbuf *to, const char *kind, int rate,
+    struct strbuf *pairs)
 {
 	if (pairs->len_bytes > 0)
 		strbuf_addf(to, "[%s]\nrate = %d\npairs = %s\n", kind, rate,
@@ -450,7 +453,8 @@ kind_add(struct strbuf *to, const char *kind, int rate, struct strbuf *pairs)
 
 /* The GPU of a rank; NULL: it is not seen. */
 static const struct local_gpu *
-gpu_of(const struct local *l, const struct machine_gpus *gpus, uint32_t rank)
+local_gpu_of(const struct local *l, const struct machine_gpus *gpus,
+    uint32_t rank)
 {
 	if (gpus->pci == NULL)
 		return (int)rank < l->gpus_count ? &l->gpus[rank] : NULL;
@@ -463,15 +467,15 @@ gpu_of(const struct local *l, const struct machine_gpus *gpus, uint32_t rank)
 /* GPUs with links of their vendor are nearest, then those of one PCI switch,
  * then those of one socket. The rates set here only express this order. */
 static void
-gpus_add(const struct local *l, const struct machine_gpus *gpus, uint32_t ranks,
-    struct strbuf *sb)
+local_gpus_add(const struct local *l, const struct machine_gpus *gpus,
+    uint32_t ranks, struct strbuf *sb)
 {
 	struct strbuf linked = { 0 }, near = { 0 }, far = { 0 };
 
 	for (uint32_t a = 0; a < ranks; a++)
 		for (uint32_t b = a + 1; b < ranks; b++) {
-			const struct local_gpu *x = gpu_of(l, gpus, a);
-			const struct local_gpu *y = gpu_of(l, gpus, b);
+			const struct local_gpu *x = local_gpu_of(l, gpus, a);
+			const struct local_gpu *y = local_gpu_of(l, gpus, b);
 			enum local_near how = x != NULL && y != NULL
 			    ? local_near(&x->at, &y->at)
 			    : LOCAL_SYSTEM;
@@ -480,15 +484,15 @@ gpus_add(const struct local *l, const struct machine_gpus *gpus, uint32_t ranks,
 			    : 0;
 
 			if (links > 0)
-				pair_add(&linked, a, b, links);
+				local_pair_add(&linked, a, b, links);
 			else if (how <= LOCAL_SWITCHES)
-				pair_add(&near, a, b, 1);
+				local_pair_add(&near, a, b, 1);
 			else if (how <= LOCAL_NUMA)
-				pair_add(&far, a, b, 1);
+				local_pair_add(&far, a, b, 1);
 		}
-	kind_add(sb, "nvlink", 4, &linked);
-	kind_add(sb, "pcie", 2, &near);
-	kind_add(sb, "bus", 1, &far);
+	local_kind_add(sb, "nvlink", 4, &linked);
+	local_kind_add(sb, "pcie", 2, &near);
+	local_kind_add(sb, "bus", 1, &far);
 }
 
 /* Ranks are dealt to sockets in blocks. */
@@ -508,16 +512,16 @@ machine_discover(const char *root, uint32_t ranks,
 	if (gpus != NULL && gpus->pci == NULL && l->gpus_count < (int)ranks)
 		gpus = NULL;
 	strbuf_addf(&sb, "[node]\ndevices = %u\n", ranks);
-	sockets = gpus != NULL ? 1 : sockets_count(root);
+	sockets = gpus != NULL ? 1 : local_sockets_count(root);
 	each = ranks % sockets == 0 ? ranks / sockets : ranks;
 	strbuf_addf(&sb, "hosts = %u\n", each == ranks ? 1 : sockets);
 	if (gpus != NULL)
-		gpus_add(l, gpus, ranks, &sb);
+		local_gpus_add(l, gpus, ranks, &sb);
 	for (uint32_t a = 0; gpus == NULL && each < ranks && a < ranks; a++)
 		for (uint32_t b = a + 1; b < ranks; b++)
 			if (b / each == a / each)
-				pair_add(&near, a, b, 1);
-	kind_add(&sb, "bus", 1, &near);
+				local_pair_add(&near, a, b, 1);
+	local_kind_add(&sb, "bus", 1, &near);
 	rc = machine_parse("this machine", sb.text, ret, &err);
 	if (rc == 0)
 		(*ret)->unrated = 1;

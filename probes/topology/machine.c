@@ -31,7 +31,7 @@ struct reading {
 };
 
 static int __attribute__((format(printf, 4, 5)))
-refuse(const struct reading *rd, const char *section, const char *key,
+machine_refuse(const struct reading *rd, const char *section, const char *key,
     const char *fmt, ...)
 {
 	va_list ap;
@@ -46,19 +46,19 @@ refuse(const struct reading *rd, const char *section, const char *key,
 }
 
 static double
-rate(const struct conf *c, const char *section, const char *key)
+machine_rate(const struct conf *c, const char *section, const char *key)
 {
 	return conf_real(c, section, key) * GB_PER_S;
 }
 
 static uint64_t
-span_ps(const struct conf *c, const char *section, const char *key)
+machine_span_ps(const struct conf *c, const char *section, const char *key)
 {
 	return conf_span_ns(c, section, key) * PS_PER_NS;
 }
 
 static uint32_t
-number(const struct conf *c, const char *section, const char *key)
+machine_number(const struct conf *c, const char *section, const char *key)
 {
 	return (uint32_t)conf_int(c, section, key);
 }
@@ -84,7 +84,7 @@ machine_vertex(const struct machine *m, const char *name)
 }
 
 static void
-link_add(struct machine *m, const struct machine_link *l)
+machine_link_add(struct machine *m, const struct machine_link *l)
 {
 	m->links = xreallocarray(m->links, m->links_count + (size_t)1,
 	    sizeof(*m->links));
@@ -93,7 +93,8 @@ link_add(struct machine *m, const struct machine_link *l)
 
 /* "d0-d1*4", also "0-1". */
 static int
-pair_read(const struct machine *m, const char *word, struct machine_link *l)
+machine_pair_read(const struct machine *m, const char *word,
+    struct machine_link *l)
 {
 	char a[16], b[16], extra;
 	unsigned count = 1;
@@ -116,15 +117,16 @@ pair_read(const struct machine *m, const char *word, struct machine_link *l)
 
 /* All links of one kind. */
 static int
-links_read(const struct reading *rd, int kind)
+machine_links_read(const struct reading *rd, int kind)
 {
 	const struct conf *c = rd->c;
 	const char *section = machines_kinds[kind];
 	const char *text = conf_string(c, section, "pairs");
 	struct machine *m = rd->m;
 	struct machine_link l = { .kind = (uint8_t)kind,
-		.latency_ps = span_ps(c, section, "latency") };
-	double each = rate(c, section, "rate"), back = rate(c, section, "back");
+		.latency_ps = machine_span_ps(c, section, "latency") };
+	double each = machine_rate(c, section, "rate"),
+	       back = machine_rate(c, section, "back");
 	size_t count = 0;
 	char **words;
 	int rc = 0;
@@ -132,7 +134,7 @@ links_read(const struct reading *rd, int kind)
 	if (text[0] == '\0')
 		return 0;
 	if (each <= 0)
-		return refuse(rd, section, "rate",
+		return machine_refuse(rd, section, "rate",
 		    "more than 0 where there are pairs");
 	if (back <= 0)
 		back = each;
@@ -142,22 +144,22 @@ links_read(const struct reading *rd, int kind)
 		l.back_per_s = back;
 		for (l.a = 0; l.a < m->devices; l.a++)
 			for (l.b = l.a + 1; l.b < m->devices; l.b++)
-				link_add(m, &l);
+				machine_link_add(m, &l);
 		return 0;
 	}
 	words = str_list_parse(text, &count);
 	if (words == NULL)
 		rc = -EINVAL;
 	for (size_t i = 0; rc == 0 && i < count; i++) {
-		rc = pair_read(m, words[i], &l);
+		rc = machine_pair_read(m, words[i], &l);
 		l.rate_per_s = each * l.count;
 		l.back_per_s = back * l.count;
 		if (rc == 0)
-			link_add(m, &l);
+			machine_link_add(m, &l);
 	}
 	str_list_free(words);
 	if (rc < 0)
-		return refuse(rd, section, "pairs",
+		return machine_refuse(rd, section, "pairs",
 		    "all, or pairs as d0-d1*2,d0-h0 of the node's d0 to d%u, "
 		    "h0 to h%u, s (%u of them) and n (%u)",
 		    m->devices - 1, m->hosts - 1, m->switches, m->nics);
@@ -179,49 +181,49 @@ machine_read(const struct conf *c, const char *path, struct machine **ret,
 		n -= 5;
 	m->name = xstrndup(base, n);
 	m->about = xstrdup(conf_string(c, "machine", "about"));
-	m->nodes_max = number(c, "node", "nodes");
-	m->devices = number(c, "node", "devices");
-	m->ranks = number(c, "node", "ranks");
+	m->nodes_max = machine_number(c, "node", "nodes");
+	m->devices = machine_number(c, "node", "devices");
+	m->ranks = machine_number(c, "node", "ranks");
 	m->ranks_fit = m->ranks == 0 && m->devices == 1;
 	if (m->ranks == 0)
 		m->ranks = m->devices;
-	m->hosts = number(c, "node", "hosts");
-	m->switches = number(c, "node", "switches");
-	m->memory_per_s = rate(c, "memory", "rate");
-	m->reduce_per_s = rate(c, "memory", "reduce");
-	m->host_per_s = rate(c, "memory", "host");
-	m->launch_ps = span_ps(c, "memory", "launch");
-	m->step_ps = span_ps(c, "step", "overhead");
+	m->hosts = machine_number(c, "node", "hosts");
+	m->switches = machine_number(c, "node", "switches");
+	m->memory_per_s = machine_rate(c, "memory", "rate");
+	m->reduce_per_s = machine_rate(c, "memory", "reduce");
+	m->host_per_s = machine_rate(c, "memory", "host");
+	m->launch_ps = machine_span_ps(c, "memory", "launch");
+	m->step_ps = machine_span_ps(c, "step", "overhead");
 	for (int i = 0; i < MACHINES_VIA_MAX; i++) {
 		const char *via = machines_vias[i];
 
 		m->vias[i] = (struct machine_via){ .usable = conf_bool(c, via,
 						       "usable"),
-			.latency_ps = span_ps(c, via, "latency"),
-			.overhead_ps = span_ps(c, via, "overhead"),
+			.latency_ps = machine_span_ps(c, via, "latency"),
+			.overhead_ps = machine_span_ps(c, via, "overhead"),
 			.across = conf_real(c, via, "across"),
 			.within = conf_real(c, via, "within"),
 			.self = conf_real(c, via, "self") };
 	}
-	m->nics = number(c, "nic", "count");
+	m->nics = machine_number(c, "nic", "count");
 	m->binding = (enum machine_binding)conf_choice(c, "nic", "binding");
-	m->out_per_s = rate(c, "nic", "out");
-	m->in_per_s = rate(c, "nic", "in");
+	m->out_per_s = machine_rate(c, "nic", "out");
+	m->in_per_s = machine_rate(c, "nic", "in");
 	if (m->in_per_s <= 0)
 		m->in_per_s = m->out_per_s;
-	m->both_per_s = rate(c, "nic", "both");
-	m->network_ps = span_ps(c, "network", "latency");
-	m->hop_ps = span_ps(c, "network", "hop");
-	m->leaf_nodes = number(c, "network", "leaf");
-	m->uplink_per_s = rate(c, "network", "uplink");
+	m->both_per_s = machine_rate(c, "nic", "both");
+	m->network_ps = machine_span_ps(c, "network", "latency");
+	m->hop_ps = machine_span_ps(c, "network", "hop");
+	m->leaf_nodes = machine_number(c, "network", "leaf");
+	m->uplink_per_s = machine_rate(c, "network", "uplink");
 	m->vertices = m->devices + m->hosts + m->switches + m->nics;
 	if (m->binding == BINDING_ONE && m->nics != m->devices)
-		rc = refuse(&rd, "nic", "binding",
+		rc = machine_refuse(&rd, "nic", "binding",
 		    "one-to-one only for as many NICs as devices; there are %u "
 		    "and %u",
 		    m->nics, m->devices);
 	for (int k = 0; rc == 0 && k < MACHINES_KIND_MAX; k++)
-		rc = links_read(&rd, k);
+		rc = machine_links_read(&rd, k);
 	if (rc < 0) {
 		machine_free(m);
 		return rc;
@@ -233,7 +235,7 @@ machine_read(const struct conf *c, const char *path, struct machine **ret,
 
 /* folder/NAME.conf into ret when it is there. */
 static int
-look(const char *folder, const char *name, char *ret, size_t ret_bytes)
+machine_look(const char *folder, const char *name, char *ret, size_t ret_bytes)
 {
 	size_t n = strlen(name);
 	const char *end = n > 5 && strcmp(name + n - 5, ".conf") == 0 ? ""
@@ -247,7 +249,7 @@ look(const char *folder, const char *name, char *ret, size_t ret_bytes)
  * in the installed one, or beside the program: from PREFIX/libexec up to
  * PREFIX/etc/coalmine, and from a build tree up to the source's etc. */
 static void
-find_file(const char *name, char *ret, size_t ret_bytes)
+machine_find_file(const char *name, char *ret, size_t ret_bytes)
 {
 	static const char *const tails[] = { "etc/coalmine/machines",
 		"etc/machines" };
@@ -256,8 +258,9 @@ find_file(const char *name, char *ret, size_t ret_bytes)
 	ssize_t n;
 
 	if (strchr(name, '/') == NULL) {
-		if ((given != NULL && look(given, name, ret, ret_bytes)) ||
-		    look(COALMINE_MACHINES_DIR, name, ret, ret_bytes))
+		if ((given != NULL &&
+			machine_look(given, name, ret, ret_bytes)) ||
+		    machine_look(COALMINE_MACHINES_DIR, name, ret, ret_bytes))
 			return;
 		n = readlink("/proc/self/exe", at, sizeof(at) - 1);
 		at[n < 0 ? 0 : n] = '\0';
@@ -269,7 +272,7 @@ find_file(const char *name, char *ret, size_t ret_bytes)
 			     slash != NULL && i < ARRAY_LEN(tails); i++)
 				if (str_format(folder, sizeof(folder), "%s/%s",
 					at, tails[i]) >= 0 &&
-				    look(folder, name, ret, ret_bytes))
+				    machine_look(folder, name, ret, ret_bytes))
 					return;
 		}
 	}
@@ -278,13 +281,13 @@ find_file(const char *name, char *ret, size_t ret_bytes)
 
 /* The names in the folder where lab is, with blanks between; caller frees. */
 static char *
-names_of_folder(void)
+machine_names_of_folder(void)
 {
 	char pattern[PATH_MAX], *end;
 	struct strbuf names = { 0 };
 	glob_t found = { 0 };
 
-	find_file("lab", pattern, sizeof(pattern));
+	machine_find_file("lab", pattern, sizeof(pattern));
 	end = strrchr(pattern, '/');
 	strbuf_add(&names, "", 0);
 	if (end != NULL) {
@@ -309,9 +312,9 @@ machine_load(const char *name, char *const *sets, int count,
 	struct conf *c;
 	int rc;
 
-	find_file(name, path, sizeof(path));
+	machine_find_file(name, path, sizeof(path));
 	if (strchr(name, '/') == NULL && access(path, R_OK) != 0) {
-		names = names_of_folder();
+		names = machine_names_of_folder();
 		rc = err_set(err, -ENOENT,
 		    "--machine = %.80s: allowed is a file, or a name of "
 		    "%s:%.900s",

@@ -18,7 +18,7 @@ struct layout {
 };
 
 static struct layout
-layout_of(const struct machine *m)
+machine_path_layout_of(const struct machine *m)
 {
 	struct layout lay = { .links = 0 };
 
@@ -31,20 +31,20 @@ layout_of(const struct machine *m)
 }
 
 static double
-node_share(const struct machine *m, uint32_t node)
+machine_path_node_share(const struct machine *m, uint32_t node)
 {
 	return m->place == NULL ? 1 : m->place->nodes[node].share;
 }
 
 static uint32_t
-leaf_of(const struct machine *m, uint32_t node)
+machine_path_leaf_of(const struct machine *m, uint32_t node)
 {
 	return m->place == NULL ? node / m->leaf_nodes
 				: m->place->nodes[node].leaf;
 }
 
 static double
-uplink_per_s(const struct machine *m, uint32_t leaf)
+machine_path_uplink_per_s(const struct machine *m, uint32_t leaf)
 {
 	return m->place == NULL
 	    ? m->uplink_per_s
@@ -60,7 +60,8 @@ struct search {
 };
 
 static void
-relax(struct machine *m, uint32_t link, int back, uint32_t to, struct search *s)
+machine_path_relax(struct machine *m, uint32_t link, int back, uint32_t to,
+    struct search *s)
 {
 	const struct machine_link *l = &m->links[link];
 	uint32_t from = back ? l->b : l->a, at = back ? l->a : l->b;
@@ -104,8 +105,8 @@ machine_route(struct machine *m)
 		do {
 			s.changed = 0;
 			for (uint32_t i = 0; i < m->links_count; i++) {
-				relax(m, i, 0, to, &s);
-				relax(m, i, 1, to, &s);
+				machine_path_relax(m, i, 0, to, &s);
+				machine_path_relax(m, i, 1, to, &s);
 			}
 		} while (s.changed);
 	}
@@ -143,7 +144,7 @@ machine_joined(const struct machine *m, uint32_t a, uint32_t b)
 
 /* Links on the way, MACHINE_NONE if there is none. */
 static uint32_t
-hops(const struct machine *m, uint32_t from, uint32_t to)
+machine_path_hops(const struct machine *m, uint32_t from, uint32_t to)
 {
 	uint32_t n = 0;
 
@@ -165,7 +166,7 @@ machine_host(const struct machine *m, uint32_t device)
 	uint32_t best = MACHINE_NONE, least = MACHINE_NONE;
 
 	for (uint32_t h = m->devices; h < m->devices + m->hosts; h++) {
-		uint32_t n = hops(m, device, h);
+		uint32_t n = machine_path_hops(m, device, h);
 
 		if (n < least) {
 			least = n;
@@ -225,19 +226,19 @@ machine_resources(const struct machine *m, uint32_t nodes)
 	    : m->place != NULL               ? m->place->leaves_count
 			       : (nodes + m->leaf_nodes - 1) / m->leaf_nodes;
 
-	return layout_of(m).node * nodes + 2 * leaves;
+	return machine_path_layout_of(m).node * nodes + 2 * leaves;
 }
 
 double *
 machine_capacities(const struct machine *m, uint32_t nodes)
 {
-	struct layout lay = layout_of(m);
+	struct layout lay = machine_path_layout_of(m);
 	uint32_t count = machine_resources(m, nodes);
 	double *all = xcalloc(count + (size_t)1, sizeof(*all));
 
 	for (uint32_t n = 0; n < nodes; n++) {
 		double *c = all + (size_t)n * lay.node;
-		double share = node_share(m, n);
+		double share = machine_path_node_share(m, n);
 
 		for (uint32_t i = 0; i < m->links_count; i++) {
 			c[2 * i] = m->links[i].rate_per_s;
@@ -256,12 +257,14 @@ machine_capacities(const struct machine *m, uint32_t nodes)
 			c[lay.hosts + i] = m->host_per_s;
 	}
 	for (uint32_t i = lay.node * nodes; i < count; i++)
-		all[i] = uplink_per_s(m, (i - lay.node * nodes) / 2);
+		all[i] = machine_path_uplink_per_s(m,
+		    (i - lay.node * nodes) / 2);
 	return all;
 }
 
 static void
-vertex_name(const struct machine *m, uint32_t v, char *ret, size_t ret_bytes)
+machine_path_vertex_name(const struct machine *m, uint32_t v, char *ret,
+    size_t ret_bytes)
 {
 	const uint32_t counts[] = { m->devices, m->hosts, m->switches,
 		m->nics };
@@ -280,7 +283,7 @@ machine_resource_name(const struct machine *m, uint32_t nodes,
     uint32_t resource, char *ret, size_t ret_bytes)
 {
 	static const char *const sides[] = { "out", "in", "both" };
-	struct layout lay = layout_of(m);
+	struct layout lay = machine_path_layout_of(m);
 	uint32_t i = resource % lay.node;
 	char part[64], a[16], b[16], place[24];
 
@@ -295,8 +298,10 @@ machine_resource_name(const struct machine *m, uint32_t nodes,
 	if (i < lay.nics) {
 		const struct machine_link *l = &m->links[i / 2];
 
-		vertex_name(m, i % 2 == 0 ? l->a : l->b, a, sizeof(a));
-		vertex_name(m, i % 2 == 0 ? l->b : l->a, b, sizeof(b));
+		machine_path_vertex_name(m, i % 2 == 0 ? l->a : l->b, a,
+		    sizeof(a));
+		machine_path_vertex_name(m, i % 2 == 0 ? l->b : l->a, b,
+		    sizeof(b));
 		snprintf(part, sizeof(part), "%s>%s %s", a, b,
 		    machines_kinds[l->kind]);
 	} else if (i < lay.memory) {
@@ -324,7 +329,7 @@ struct way {
 };
 
 static void
-pass(struct way *w, uint32_t resource, double capacity)
+machine_path_pass(struct way *w, uint32_t resource, double capacity)
 {
 	if (capacity <= 0)
 		return;
@@ -337,10 +342,10 @@ pass(struct way *w, uint32_t resource, double capacity)
 /* Along links from one vertex of a node to another. 0 when none lead there.
  */
 static int
-along(struct way *w, uint32_t node, uint32_t from, uint32_t to)
+machine_path_along(struct way *w, uint32_t node, uint32_t from, uint32_t to)
 {
 	const struct machine *m = w->m;
-	uint32_t base = node * layout_of(m).node;
+	uint32_t base = node * machine_path_layout_of(m).node;
 
 	while (from != to) {
 		uint32_t next = m->next[(size_t)from * m->vertices + to];
@@ -348,7 +353,7 @@ along(struct way *w, uint32_t node, uint32_t from, uint32_t to)
 
 		if (next == MACHINE_NONE)
 			return 0;
-		pass(w, base + next,
+		machine_path_pass(w, base + next,
 		    next % 2 == 0 ? l->rate_per_s : l->back_per_s);
 		w->path->latency_ps += l->latency_ps;
 		from = next % 2 == 0 ? l->b : l->a;
@@ -358,43 +363,44 @@ along(struct way *w, uint32_t node, uint32_t from, uint32_t to)
 
 /* A socket's memory where it is one end; nothing for other vertices. */
 static void
-host_end(struct way *w, uint32_t node, uint32_t vertex)
+machine_path_host_end(struct way *w, uint32_t node, uint32_t vertex)
 {
 	const struct machine *m = w->m;
-	struct layout lay = layout_of(m);
+	struct layout lay = machine_path_layout_of(m);
 
 	if (vertex >= m->devices && vertex < m->devices + m->hosts)
-		pass(w, node * lay.node + lay.hosts + vertex - m->devices,
+		machine_path_pass(w,
+		    node * lay.node + lay.hosts + vertex - m->devices,
 		    m->host_per_s);
 }
 
 static void
-nic_side(struct way *w, uint32_t node, uint32_t nic, int in)
+machine_path_nic_side(struct way *w, uint32_t node, uint32_t nic, int in)
 {
 	const struct machine *m = w->m;
-	struct layout lay = layout_of(m);
+	struct layout lay = machine_path_layout_of(m);
 	uint32_t first = node * lay.node + lay.nics + 3 * nic;
 
-	double share = node_share(m, node);
+	double share = machine_path_node_share(m, node);
 
-	pass(w, first + (uint32_t)in,
+	machine_path_pass(w, first + (uint32_t)in,
 	    share * (in ? m->in_per_s : m->out_per_s));
-	pass(w, first + 2, share * m->both_per_s);
+	machine_path_pass(w, first + 2, share * m->both_per_s);
 }
 
 /* From a vertex to the network, or from it. */
 static void
-door(struct way *w, uint32_t node, uint32_t vertex, int in)
+machine_path_door(struct way *w, uint32_t node, uint32_t vertex, int in)
 {
 	const struct machine *m = w->m;
 	uint32_t nic = machine_nic(m, vertex);
 	uint32_t at = m->vertices - m->nics + nic;
 
 	if (in)
-		nic_side(w, node, nic, 1);
-	(void)along(w, node, in ? at : vertex, in ? vertex : at);
+		machine_path_nic_side(w, node, nic, 1);
+	(void)machine_path_along(w, node, in ? at : vertex, in ? vertex : at);
 	if (!in)
-		nic_side(w, node, nic, 0);
+		machine_path_nic_side(w, node, nic, 0);
 }
 
 int
@@ -404,7 +410,7 @@ machine_path(const struct machine *m, const struct machine_ends *ends,
 	const struct machine_via *v = &m->vias[via];
 	uint32_t a = ends->src / m->ranks, b = ends->dst / m->ranks;
 	uint32_t from = ends->from, to = ends->to;
-	struct layout lay = layout_of(m);
+	struct layout lay = machine_path_layout_of(m);
 	uint32_t base = a * lay.node, leaves = lay.node * ends->nodes;
 	struct way w = { m, ret, 0 };
 	double share = a != b ? v->across : from == to ? v->self : v->within;
@@ -414,25 +420,32 @@ machine_path(const struct machine *m, const struct machine_ends *ends,
 	if (!v->usable || (a != b && (via == MACHINES_IPC || m->nics == 0)))
 		return -EOPNOTSUPP;
 	if (a != b) {
-		door(&w, a, from, 0);
+		machine_path_door(&w, a, from, 0);
 		ret->latency_ps += m->network_ps;
-		if (m->leaf_nodes != 0 && leaf_of(m, a) != leaf_of(m, b)) {
+		if (m->leaf_nodes != 0 &&
+		    machine_path_leaf_of(m, a) != machine_path_leaf_of(m, b)) {
 			ret->latency_ps += m->hop_ps;
-			pass(&w, leaves + 2 * leaf_of(m, a),
-			    uplink_per_s(m, leaf_of(m, a)));
-			pass(&w, leaves + 2 * leaf_of(m, b) + 1,
-			    uplink_per_s(m, leaf_of(m, b)));
+			machine_path_pass(&w,
+			    leaves + 2 * machine_path_leaf_of(m, a),
+			    machine_path_uplink_per_s(m,
+				machine_path_leaf_of(m, a)));
+			machine_path_pass(&w,
+			    leaves + 2 * machine_path_leaf_of(m, b) + 1,
+			    machine_path_uplink_per_s(m,
+				machine_path_leaf_of(m, b)));
 		}
-		door(&w, b, to, 1);
+		machine_path_door(&w, b, to, 1);
 	} else if (from == to && from < m->devices) {
-		pass(&w, base + lay.memory + from, m->memory_per_s);
+		machine_path_pass(&w, base + lay.memory + from,
+		    m->memory_per_s);
 	} else if (from == to) {
-		pass(&w, base + lay.hosts + from - m->devices, m->host_per_s);
-	} else if (along(&w, a, from, to)) {
-		host_end(&w, a, from);
-		host_end(&w, a, to);
+		machine_path_pass(&w, base + lay.hosts + from - m->devices,
+		    m->host_per_s);
+	} else if (machine_path_along(&w, a, from, to)) {
+		machine_path_host_end(&w, a, from);
+		machine_path_host_end(&w, a, to);
 	} else { /* what no link joins exchanges through a socket's memory */
-		pass(&w, base + lay.hosts, m->host_per_s);
+		machine_path_pass(&w, base + lay.hosts, m->host_per_s);
 	}
 	if (share < 1)
 		ret->rate_max_per_s = share * w.narrowest_per_s;
@@ -443,13 +456,14 @@ void
 machine_local(const struct machine *m, uint32_t rank, int reduces,
     struct machine_path *ret)
 {
-	struct layout lay = layout_of(m);
+	struct layout lay = machine_path_layout_of(m);
 	uint32_t base = rank / m->ranks * lay.node;
 	uint32_t device = machine_rank_vertex(m, rank);
 	struct way w = { m, ret, 0 };
 
 	*ret = (struct machine_path){ .overhead_ps = m->launch_ps };
-	pass(&w, base + lay.memory + device, m->memory_per_s);
+	machine_path_pass(&w, base + lay.memory + device, m->memory_per_s);
 	if (reduces)
-		pass(&w, base + lay.reduce + device, m->reduce_per_s);
+		machine_path_pass(&w, base + lay.reduce + device,
+		    m->reduce_per_s);
 }

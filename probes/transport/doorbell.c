@@ -20,14 +20,15 @@
 
 /* Not FUTEX_PRIVATE_FLAG: sleepers are other processes. */
 static int
-futex(atomic_uint *word, int op, unsigned int value, struct timespec *most)
+doorbell_futex(atomic_uint *word, int op, unsigned int value,
+    struct timespec *most)
 {
 	return (int)syscall(SYS_futex, word, op, value, most, NULL, 0);
 }
 
 /* Rings wrap. */
 static int
-is_before(unsigned int rings, unsigned int until)
+doorbell_is_before(unsigned int rings, unsigned int until)
 {
 	return (int)(rings - until) < 0;
 }
@@ -41,9 +42,10 @@ doorbell_ring(struct doorbell *b)
 
 	if (atomic_load(&b->sleepers) == 0)
 		return;
-	if (atomic_load(&b->many) && is_before(rings, atomic_load(&b->until)))
+	if (atomic_load(&b->many) &&
+	    doorbell_is_before(rings, atomic_load(&b->until)))
 		return;
-	futex(&b->rings, FUTEX_WAKE, INT_MAX, NULL);
+	doorbell_futex(&b->rings, FUTEX_WAKE, INT_MAX, NULL);
 }
 
 unsigned int
@@ -54,11 +56,11 @@ doorbell_rings(struct doorbell *b)
 
 /* 0: as long as one may. */
 static int
-wait_for_ring(struct doorbell *b, unsigned int rings, uint64_t most_ns)
+doorbell_wait_for_ring(struct doorbell *b, unsigned int rings, uint64_t most_ns)
 {
 	struct timespec most = { .tv_nsec = (long)most_ns };
 
-	return futex(&b->rings, FUTEX_WAIT, rings, &most) == 0 ||
+	return doorbell_futex(&b->rings, FUTEX_WAIT, rings, &most) == 0 ||
 	    errno != ETIMEDOUT;
 }
 
@@ -68,7 +70,7 @@ doorbell_sleep(struct doorbell *b, unsigned int rings)
 	int rang;
 
 	atomic_fetch_add(&b->sleepers, 1);
-	rang = wait_for_ring(b, rings, SLEEP_NS_MAX);
+	rang = doorbell_wait_for_ring(b, rings, SLEEP_NS_MAX);
 	atomic_fetch_sub(&b->sleepers, 1);
 	return rang;
 }
@@ -83,8 +85,9 @@ doorbell_sleep_many(struct doorbell *b, unsigned int rings, unsigned int more)
 	atomic_store(&b->until, rings + more);
 	atomic_store(&b->many, 1);
 	atomic_fetch_add(&b->sleepers, 1);
-	while (rang && is_before(now = doorbell_rings(b), rings + more))
-		rang = wait_for_ring(b, now, LONG_NS_MAX);
+	while (
+	    rang && doorbell_is_before(now = doorbell_rings(b), rings + more))
+		rang = doorbell_wait_for_ring(b, now, LONG_NS_MAX);
 	atomic_fetch_sub(&b->sleepers, 1);
 	atomic_store(&b->many, 0);
 	return rang;

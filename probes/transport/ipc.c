@@ -65,7 +65,7 @@ ipc_start(struct transport *t, uint32_t batch)
  * at first, always: pieces of a pipeline that overtake each other hold it up.
  * What is over as soon as it was started was copied by this thread. */
 static int
-test_blocked(struct transport *t)
+ipc_test_blocked(struct transport *t)
 {
 	const struct device_ops *ops = t->team->ops;
 	uint64_t own_bytes = 0;
@@ -105,7 +105,8 @@ test_blocked(struct transport *t)
 }
 
 static int
-test_copying(struct transport *t, uint32_t *ret_ends, uint32_t cap, int ends)
+ipc_test_copying(struct transport *t, uint32_t *ret_ends, uint32_t cap,
+    int ends)
 {
 	char behind[IPC_STREAMS_MAX] = { 0 };
 	uint32_t left = 0;
@@ -136,7 +137,8 @@ test_copying(struct transport *t, uint32_t *ret_ends, uint32_t cap, int ends)
 
 /* As many as there are; none is done without a ring after it. */
 static int
-test_passive(struct transport *t, uint32_t *ret_ends, uint32_t cap, int ends)
+ipc_test_passive(struct transport *t, uint32_t *ret_ends, uint32_t cap,
+    int ends)
 {
 	unsigned int rings = doorbell_rings(&t->board->done);
 	uint32_t left = 0;
@@ -163,12 +165,12 @@ test_passive(struct transport *t, uint32_t *ret_ends, uint32_t cap, int ends)
 static int
 ipc_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 {
-	int rc = test_blocked(t);
+	int rc = ipc_test_blocked(t);
 
 	if (rc == 0)
-		rc = test_copying(t, ret_ends, cap, 0);
+		rc = ipc_test_copying(t, ret_ends, cap, 0);
 	if (rc >= 0)
-		rc = test_passive(t, ret_ends, cap, rc);
+		rc = ipc_test_passive(t, ret_ends, cap, rc);
 	if (rc != 0)
 		t->looks = 0;
 	return rc;
@@ -178,7 +180,7 @@ ipc_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 
 /* Where all workers wait for the same doorbell: 1. */
 static int
-sleep_until_ready(struct transport *t)
+ipc_sleep_until_ready(struct transport *t)
 {
 	struct doorbell *only = &t->works[t->blocked[0]].board->ready;
 	unsigned int rings = doorbell_rings(only);
@@ -200,7 +202,7 @@ sleep_until_ready(struct transport *t)
  * do: all of them if nothing waits for any. Every end rings once, so that a
  * ring that is heard early only costs another look. */
 static int
-sleep_until_done(struct transport *t)
+ipc_sleep_until_done(struct transport *t)
 {
 	unsigned int rings = doorbell_rings(&t->board->done), open = 0;
 	int all_terminal = 1;
@@ -240,8 +242,8 @@ ipc_wait_some(struct transport *t)
 	if (!t->sleeps || ++t->looks <= LOOKS)
 		return 0;
 	if (t->blocked_count == 0)
-		return sleep_until_done(t);
-	return t->passive_count == 0 && sleep_until_ready(t);
+		return ipc_sleep_until_done(t);
+	return t->passive_count == 0 && ipc_sleep_until_ready(t);
 }
 
 const struct transport_ops transport_ipc = {

@@ -25,13 +25,13 @@ struct card {
 
 /* Who copies: put is done by the sender, get by the receiver. */
 static int
-is_worker(const struct transport_end *e)
+ipc_make_is_worker(const struct transport_end *e)
 {
 	return (e->via == PLAN_VIA_IPC_GET) == (e->receive != 0);
 }
 
 static int
-compare_slots_cb(const void *va, const void *vb)
+ipc_make_compare_slots_cb(const void *va, const void *vb)
 {
 	const struct board_slot *a = va, *b = vb;
 
@@ -43,7 +43,7 @@ compare_slots_cb(const void *va, const void *vb)
 }
 
 static struct board_slot
-slot_of(const struct transport_end *e)
+ipc_make_slot_of(const struct transport_end *e)
 {
 	return (struct board_slot){ .peer = e->peer,
 		.tag = e->tag,
@@ -56,7 +56,7 @@ slot_of(const struct transport_end *e)
 /* Of these ends those that wait, in memory of this device of the host; freed by
  * its free. */
 static int
-board_new(struct device *host, const struct transport_share *share,
+ipc_make_board_new(struct device *host, const struct transport_share *share,
     struct board **ret)
 {
 	uint64_t slots = share->ends_count + 1ULL;
@@ -71,28 +71,28 @@ board_new(struct device *host, const struct transport_share *share,
 		return rc;
 	b = base;
 	for (uint32_t i = 0; i < share->ends_count; i++)
-		if (!is_worker(&share->ends[i]))
-			b->slots[n++] = slot_of(&share->ends[i]);
+		if (!ipc_make_is_worker(&share->ends[i]))
+			b->slots[n++] = ipc_make_slot_of(&share->ends[i]);
 	b->slots_count = n;
-	qsort(b->slots, n, sizeof(*b->slots), compare_slots_cb);
+	qsort(b->slots, n, sizeof(*b->slots), ipc_make_compare_slots_cb);
 	*ret = b;
 	return 0;
 }
 
 /* The slot of an end as its owner has it; NULL: there is none. */
 static struct board_slot *
-board_find(struct board *b, const struct transport_end *e)
+ipc_make_board_find(struct board *b, const struct transport_end *e)
 {
-	struct board_slot key = slot_of(e);
+	struct board_slot key = ipc_make_slot_of(e);
 
 	return bsearch(&key, b->slots, b->slots_count, sizeof(*b->slots),
-	    compare_slots_cb);
+	    ipc_make_compare_slots_cb);
 }
 
 /* ---- cards ---- */
 
 static int
-card_make(struct transport *t, struct card *ret, struct err *err)
+ipc_make_card_make(struct transport *t, struct card *ret, struct err *err)
 {
 	const struct transport_team *tm = t->team;
 	struct err host_err;
@@ -102,7 +102,7 @@ card_make(struct transport *t, struct card *ret, struct err *err)
 	memset(ret, 0, sizeof(*ret));
 	ret->rank = tm->rank;
 	if (device_host.open(0, &t->host, &host_err) < 0 ||
-	    board_new(t->host, t->share, &t->board) < 0 ||
+	    ipc_make_board_new(t->host, t->share, &t->board) < 0 ||
 	    device_host.ipc_export(t->host, t->board, &ret->board) < 0)
 		return err_set(err, -ENOMEM,
 		    "ipc: no shared memory on the host");
@@ -129,7 +129,7 @@ card_make(struct transport *t, struct card *ret, struct err *err)
 /* ---- peers ---- */
 
 static int
-peer_open(struct transport *t, const struct card *c, struct err *err)
+ipc_make_peer_open(struct transport *t, const struct card *c, struct err *err)
 {
 	const struct transport_team *tm = t->team;
 	struct peer *p = &t->peers[t->peers_count];
@@ -175,7 +175,7 @@ peer_open(struct transport *t, const struct card *c, struct err *err)
 
 /* The other end's slot has the roles turned round. */
 static int
-work_make(struct transport *t, uint32_t i, struct err *err)
+ipc_make_work_make(struct transport *t, uint32_t i, struct err *err)
 {
 	const struct transport_end *e = &t->share->ends[i];
 	struct transport_end other = *e;
@@ -183,10 +183,10 @@ work_make(struct transport *t, uint32_t i, struct err *err)
 	struct peer *p = t->peers;
 	int rc;
 
-	w->worker = is_worker(e);
+	w->worker = ipc_make_is_worker(e);
 	if (!w->worker) {
 		w->board = t->board;
-		w->slot = board_find(t->board, e);
+		w->slot = ipc_make_board_find(t->board, e);
 		return 0;
 	}
 	other.peer = (uint32_t)t->team->rank;
@@ -195,7 +195,7 @@ work_make(struct transport *t, uint32_t i, struct err *err)
 		p++;
 	if (p < t->peers + t->peers_count) {
 		w->board = p->board;
-		w->slot = board_find(p->board, &other);
+		w->slot = ipc_make_board_find(p->board, &other);
 	}
 	if (w->slot == NULL || w->slot->bytes != e->bytes)
 		return err_set(err, -EPROTO,
@@ -270,7 +270,7 @@ ipc_prepare(const struct transport_team *team,
 	t->passive = xcalloc(n, sizeof(*t->passive));
 	t->sleeps = backoff_cores_are_shared(team->node_comm);
 	err->text[0] = '\0';
-	rc = card_make(t, &mine, err);
+	rc = ipc_make_card_make(t, &mine, err);
 	mine.rc = rc;
 	MPI_Comm_size(team->node_comm, &count);
 	cards = xcalloc((size_t)count, sizeof(*cards));
@@ -279,11 +279,12 @@ ipc_prepare(const struct transport_team *team,
 	backoff_request(&req);
 	needed = xcalloc((size_t)team->ranks, 1);
 	for (uint32_t i = 0; i < share->ends_count; i++)
-		needed[share->ends[i].peer] |= (char)is_worker(&share->ends[i]);
+		needed[share->ends[i].peer] |= (char)ipc_make_is_worker(
+		    &share->ends[i]);
 	t->peers = xcalloc((size_t)count, sizeof(*t->peers));
 	for (int i = 0; rc == 0 && i < count; i++)
 		if (cards[i].rc == 0 && needed[cards[i].rank])
-			rc = peer_open(t, &cards[i], err);
+			rc = ipc_make_peer_open(t, &cards[i], err);
 	if (!ops->host_access && t->peers_count > 1)
 		streams = t->peers_count < IPC_STREAMS_MAX ? t->peers_count
 							   : IPC_STREAMS_MAX;
@@ -292,7 +293,7 @@ ipc_prepare(const struct transport_team *team,
 		rc = ops->stream_new(team->device,
 		    &t->streams[t->streams_count]);
 	for (uint32_t i = 0; rc == 0 && i < share->ends_count; i++)
-		rc = work_make(t, i, err);
+		rc = ipc_make_work_make(t, i, err);
 	free(needed);
 	free(cards);
 	all = transport_agree(team, rc);

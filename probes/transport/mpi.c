@@ -72,7 +72,7 @@ mpi_release(struct transport *t)
 
 /* Which pieces each end has, and room for them. */
 static void
-place_pieces(struct transport *t)
+mpi_place_pieces(struct transport *t)
 {
 	const struct transport_share *s = t->share;
 	uint64_t most = transport_piece_bytes(s), bytes = 0;
@@ -102,7 +102,7 @@ place_pieces(struct transport *t)
 }
 
 static int
-make_end(struct transport *t, uint32_t i)
+mpi_make_end(struct transport *t, uint32_t i)
 {
 	const struct transport_end *e = &t->share->ends[i];
 	uint64_t most = transport_piece_bytes(t->share);
@@ -142,7 +142,7 @@ mpi_prepare(const struct transport_team *team,
 	t->team = team;
 	t->share = share;
 	err->text[0] = '\0';
-	place_pieces(t);
+	mpi_place_pieces(t);
 	/* Tags of all plans that are alive have to fit below MPI_TAG_UB. */
 	MPI_Comm_get_attr(team->comm, MPI_TAG_UB, &limit, &there);
 	if (!there ||
@@ -152,7 +152,7 @@ mpi_prepare(const struct transport_team *team,
 		    "tags",
 		    share->tags);
 	for (uint32_t i = 0; rc == 0 && i < share->ends_count; i++) {
-		rc = make_end(t, i);
+		rc = mpi_make_end(t, i);
 		if (rc < 0)
 			err_say(err, "mpi: %s", share->err->text);
 	}

@@ -41,7 +41,7 @@ struct transport {
 };
 
 static int
-copies_open(struct transport *t, struct copies *c)
+mpi_staged_copies_open(struct transport *t, struct copies *c)
 {
 	c->ends = xcalloc(t->share->ends_count + (size_t)1, sizeof(*c->ends));
 	return t->team->ops->stream_new(t->team->device, &c->stream);
@@ -49,7 +49,7 @@ copies_open(struct transport *t, struct copies *c)
 
 /* The same ends, each in a place of its own. */
 static int
-stage_make(struct transport *t, struct err *err)
+mpi_staged_stage_make(struct transport *t, struct err *err)
 {
 	const struct device_ops *ops = t->team->ops;
 	const struct transport_share *s = t->share;
@@ -76,9 +76,9 @@ stage_make(struct transport *t, struct err *err)
 	t->area = area;
 	t->inner_share.memory = area;
 	if (rc == 0)
-		rc = copies_open(t, &t->out);
+		rc = mpi_staged_copies_open(t, &t->out);
 	if (rc == 0)
-		rc = copies_open(t, &t->in);
+		rc = mpi_staged_copies_open(t, &t->in);
 	for (uint32_t i = 0; rc == 0 && i < n; i++)
 		rc = ops->event_new(t->team->device, &t->events[i]);
 	if (rc < 0)
@@ -88,7 +88,7 @@ stage_make(struct transport *t, struct err *err)
 }
 
 static void
-stage_free(struct transport *t)
+mpi_staged_stage_free(struct transport *t)
 {
 	const struct device_ops *ops = t->team->ops;
 
@@ -106,7 +106,7 @@ stage_free(struct transport *t)
 }
 
 static int
-staged_prepare(const struct transport_team *team,
+mpi_staged_prepare(const struct transport_team *team,
     const struct transport_share *share, struct transport **ret,
     struct err *err)
 {
@@ -120,12 +120,12 @@ staged_prepare(const struct transport_team *team,
 	    "mpi: this MPI does not take %s pointers: messages go through "
 	    "pinned memory of the host",
 	    team->ops->name);
-	rc = transport_agree(team, stage_make(t, err));
+	rc = transport_agree(team, mpi_staged_stage_make(t, err));
 	if (rc == 0)
 		rc = transport_mpi.prepare(team, &t->inner_share, &t->inner,
 		    err);
 	if (rc < 0) {
-		stage_free(t);
+		mpi_staged_stage_free(t);
 		return rc;
 	}
 	*ret = t; /* handed over */
@@ -133,16 +133,16 @@ staged_prepare(const struct transport_team *team,
 }
 
 static void
-staged_release(struct transport *t)
+mpi_staged_release(struct transport *t)
 {
 	if (t == NULL)
 		return;
 	transport_mpi.release(t->inner);
-	stage_free(t);
+	mpi_staged_stage_free(t);
 }
 
 static int
-staged_begin(struct transport *t)
+mpi_staged_begin(struct transport *t)
 {
 	t->out.head = t->out.tail = t->in.head = t->in.tail = 0;
 	return 0;
@@ -150,7 +150,7 @@ staged_begin(struct transport *t)
 
 /* Behind what its stream holds. */
 static int
-copy_start(struct transport *t, struct copies *c, uint32_t end)
+mpi_staged_copy_start(struct transport *t, struct copies *c, uint32_t end)
 {
 	const struct device_ops *ops = t->team->ops;
 	char *there = transport_at(t->share, &t->share->ends[end]);
@@ -171,16 +171,16 @@ copy_start(struct transport *t, struct copies *c, uint32_t end)
 }
 
 static int
-staged_start(struct transport *t, uint32_t batch)
+mpi_staged_start(struct transport *t, uint32_t batch)
 {
 	if (t->share->ends[batch].receive || t->share->ends[batch].on_host)
 		return transport_mpi.start(t->inner, batch);
-	return copy_start(t, &t->out, batch);
+	return mpi_staged_copy_start(t, &t->out, batch);
 }
 
 /* 1: *ret_end is the next one whose copy is done. */
 static int
-copy_done(struct transport *t, struct copies *c, uint32_t *ret_end)
+mpi_staged_copy_done(struct transport *t, struct copies *c, uint32_t *ret_end)
 {
 	int rc;
 
@@ -195,12 +195,12 @@ copy_done(struct transport *t, struct copies *c, uint32_t *ret_end)
 }
 
 static int
-staged_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
+mpi_staged_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 {
 	uint32_t end, ends = 0;
 	int rc, n;
 
-	while ((rc = copy_done(t, &t->out, &end)) > 0)
+	while ((rc = mpi_staged_copy_done(t, &t->out, &end)) > 0)
 		if ((rc = transport_mpi.start(t->inner, end)) < 0)
 			return rc;
 	if (rc < 0)
@@ -212,16 +212,17 @@ staged_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 		if (!t->share->ends[t->done[i]].receive ||
 		    t->share->ends[t->done[i]].on_host)
 			ret_ends[ends++] = t->done[i];
-		else if ((rc = copy_start(t, &t->in, t->done[i])) < 0)
+		else if ((rc = mpi_staged_copy_start(t, &t->in, t->done[i])) <
+		    0)
 			return rc;
 	}
-	while (ends < cap && (rc = copy_done(t, &t->in, &end)) > 0)
+	while (ends < cap && (rc = mpi_staged_copy_done(t, &t->in, &end)) > 0)
 		ret_ends[ends++] = end;
 	return rc < 0 ? rc : (int)ends;
 }
 
 static const char *
-staged_staging(const struct transport *t)
+mpi_staged_staging(const struct transport *t)
 {
 	return t->staging;
 }
@@ -229,7 +230,7 @@ staged_staging(const struct transport *t)
 /* Pinned memory is never swapped out: what does not fit takes the node with
  * it. All ranks of the node take theirs. */
 static int
-staged_usable(const struct transport_team *team,
+mpi_staged_usable(const struct transport_team *team,
     const struct transport_share *share, struct err *err)
 {
 	struct device_facts facts = { 0 };
@@ -260,11 +261,11 @@ staged_usable(const struct transport_team *team,
 const struct transport_ops transport_mpi_staged = {
 	.name = "mpi",
 	.at_mpi = 1,
-	.usable = staged_usable,
-	.prepare = staged_prepare,
-	.begin = staged_begin,
-	.start = staged_start,
-	.test = staged_test,
-	.staging = staged_staging,
-	.release = staged_release,
+	.usable = mpi_staged_usable,
+	.prepare = mpi_staged_prepare,
+	.begin = mpi_staged_begin,
+	.start = mpi_staged_start,
+	.test = mpi_staged_test,
+	.staging = mpi_staged_staging,
+	.release = mpi_staged_release,
 };

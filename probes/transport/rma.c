@@ -44,7 +44,7 @@ struct transport {
 };
 
 static uint32_t
-pieces(const struct transport *t, const struct transport_end *e)
+rma_pieces(const struct transport *t, const struct transport_end *e)
 {
 	return (uint32_t)((e->bytes + t->piece_bytes - 1) / t->piece_bytes);
 }
@@ -63,7 +63,7 @@ rma_usable(const struct transport_team *team,
 /* Two tags each: the answer of one transfer and the token of another may go
  * the same way. */
 static int
-make_work(struct transport *t, uint32_t i)
+rma_make_work(struct transport *t, uint32_t i)
 {
 	const struct transport_end *e = &t->share->ends[i];
 	int tag = 2 * (int)e->tag, peer = (int)e->peer, rc;
@@ -121,7 +121,7 @@ rma_prepare(const struct transport_team *team,
 	t->works = xcalloc(share->ends_count + (size_t)1, sizeof(*t->works));
 	for (uint32_t i = 0; i < share->ends_count; i++) {
 		t->works[i].token = t->works[i].answer = MPI_REQUEST_NULL;
-		n += pieces(t, &share->ends[i]) + 1;
+		n += rma_pieces(t, &share->ends[i]) + 1;
 	}
 	transport_requests_open(&t->active, n);
 	err->text[0] = '\0';
@@ -141,7 +141,7 @@ rma_prepare(const struct transport_team *team,
 		t->win = MPI_WIN_NULL;
 	}
 	for (uint32_t i = 0; rc == 0 && i < share->ends_count; i++)
-		rc = make_work(t, i);
+		rc = rma_make_work(t, i);
 	if (rc < 0)
 		err_say(err, "rma: %s%s", share->err->text,
 		    t->locked ? "" : HINT);
@@ -157,19 +157,19 @@ rma_prepare(const struct transport_team *team,
 /* ---- replay ---- */
 
 static void
-watch(struct transport *t, MPI_Request req, uint32_t end)
+rma_watch(struct transport *t, MPI_Request req, uint32_t end)
 {
 	t->active.list[t->active.count] = req;
 	t->active.ends[t->active.count++] = end;
 }
 
 static int
-start_request(struct transport *t, MPI_Request *req, uint32_t end)
+rma_start_request(struct transport *t, MPI_Request *req, uint32_t end)
 {
 	int rc = transport_check(t->share, MPI_Start(req), "MPI_Start");
 
 	if (rc == 0)
-		watch(t, *req, end);
+		rma_watch(t, *req, end);
 	return rc;
 }
 
@@ -179,11 +179,11 @@ rma_start(struct transport *t, uint32_t batch)
 	struct work *w = &t->works[batch];
 
 	w->stage = STAGE_TOKEN;
-	return start_request(t, &w->token, batch);
+	return rma_start_request(t, &w->token, batch);
 }
 
 static int
-fetch(struct transport *t, uint32_t end)
+rma_fetch(struct transport *t, uint32_t end)
 {
 	const struct transport_end *e = &t->share->ends[end];
 	struct work *w = &t->works[end];
@@ -191,7 +191,7 @@ fetch(struct transport *t, uint32_t end)
 	int rc = 0;
 
 	w->stage = STAGE_FETCH;
-	w->left = pieces(t, e);
+	w->left = rma_pieces(t, e);
 	for (uint64_t off = 0; rc == 0 && off < e->bytes;
 	     off += t->piece_bytes) {
 		uint64_t n = e->bytes - off;
@@ -205,7 +205,7 @@ fetch(struct transport *t, uint32_t end)
 			&req),
 		    "MPI_Rget");
 		if (rc == 0)
-			watch(t, req, end);
+			rma_watch(t, req, end);
 	}
 	return rc;
 }
@@ -225,10 +225,10 @@ rma_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 			ret_ends[ends++] = end;
 		} else if (w->stage == STAGE_TOKEN &&
 		    t->share->ends[end].receive) {
-			rc = fetch(t, end);
+			rc = rma_fetch(t, end);
 		} else if (w->stage == STAGE_TOKEN || --w->left == 0) {
 			w->stage = STAGE_ANSWER;
-			rc = start_request(t, &w->answer, end);
+			rc = rma_start_request(t, &w->answer, end);
 		}
 	}
 	return n < 0 ? n : rc < 0 ? rc : ends;

@@ -99,7 +99,7 @@ transport_requests_close(struct transport_requests *r)
 }
 
 static int
-compare_falling_cb(const void *a, const void *b)
+transport_compare_falling_cb(const void *a, const void *b)
 {
 	return *(const int *)b - *(const int *)a;
 }
@@ -120,7 +120,8 @@ transport_requests_test(struct transport_requests *r,
 		return 0;
 	/* From the back, so that the last one, which fills the gap, is none
 	 * of those still to be taken out. */
-	qsort(r->done, (size_t)n, sizeof(*r->done), compare_falling_cb);
+	qsort(r->done, (size_t)n, sizeof(*r->done),
+	    transport_compare_falling_cb);
 	for (int i = 0; i < n; i++) {
 		int at = r->done[i];
 
@@ -135,7 +136,7 @@ transport_requests_test(struct transport_requests *r,
 /* ---- agreeing ---- */
 
 static void
-finish(MPI_Request *req)
+transport_finish(MPI_Request *req)
 {
 	if (backoff_request(req) != MPI_SUCCESS)
 		fatalx("ranks cannot agree: MPI failed");
@@ -148,7 +149,7 @@ transport_agree(const struct transport_team *team, int rc)
 
 	MPI_Iallreduce(MPI_IN_PLACE, &rc, 1, MPI_INT, MPI_MIN, team->comm,
 	    &req);
-	finish(&req);
+	transport_finish(&req);
 	return rc;
 }
 
@@ -163,7 +164,7 @@ transport_agree_why(const struct transport_team *team, int rc, uint32_t *max,
 	mine[1] = rc < 0 && err->text[0] != '\0' ? team->rank : INT_MAX;
 	mine[2] = max == NULL ? 0 : -(int)*max;
 	MPI_Iallreduce(mine, all, 3, MPI_INT, MPI_MIN, team->comm, &req);
-	finish(&req);
+	transport_finish(&req);
 	if (max != NULL)
 		*max = (uint32_t)-all[2];
 	if (all[0] >= 0)
@@ -174,7 +175,7 @@ transport_agree_why(const struct transport_team *team, int rc, uint32_t *max,
 	}
 	MPI_Ibcast(err->text, sizeof(err->text), MPI_CHAR, all[1], team->comm,
 	    &req);
-	finish(&req);
+	transport_finish(&req);
 	return all[0];
 }
 

@@ -38,7 +38,7 @@ struct transport {
 };
 
 static int
-fail(struct transport *t, int result, const char *what)
+xccl_fail(struct transport *t, int result, const char *what)
 {
 	const char *more = t->lib->last_error != NULL && t->comm != NULL
 	    ? t->lib->last_error(t->comm)
@@ -52,7 +52,7 @@ fail(struct transport *t, int result, const char *what)
 }
 
 static int
-fail_device(struct transport *t, int rc)
+xccl_fail_device(struct transport *t, int rc)
 {
 	t->broken = 1;
 	return err_set(t->share->err, rc, "xccl: %.200s",
@@ -90,7 +90,7 @@ xccl_usable(const struct transport_team *team,
 /* ---- prepare ---- */
 
 static int
-compare_cb(const void *a, const void *b, void *arg)
+xccl_compare_cb(const void *a, const void *b, void *arg)
 {
 	const struct transport_end *ends = arg;
 	const struct transport_end *x = &ends[*(const uint32_t *)a];
@@ -104,7 +104,7 @@ compare_cb(const void *a, const void *b, void *arg)
 }
 
 static void
-make_order(struct transport *t)
+xccl_make_order(struct transport *t)
 {
 	const struct transport_share *s = t->share;
 
@@ -112,7 +112,7 @@ make_order(struct transport *t)
 	t->first = xcalloc(s->batches_count + (size_t)1, sizeof(*t->first));
 	for (uint32_t i = 0; i < s->ends_count; i++)
 		t->order[i] = i;
-	qsort_r(t->order, s->ends_count, sizeof(*t->order), compare_cb,
+	qsort_r(t->order, s->ends_count, sizeof(*t->order), xccl_compare_cb,
 	    (void *)s->ends);
 	for (uint32_t i = 0, b = 0; b <= s->batches_count; b++) {
 		while (i < s->ends_count && s->ends[t->order[i]].batch < b)
@@ -123,7 +123,7 @@ make_order(struct transport *t)
 
 /* A byte between each two that the plan has, each way. */
 static int
-connect_call(void *arg)
+xccl_connect_call(void *arg)
 {
 	struct transport *t = arg;
 	void *stream = t->team->ops->stream_native(t->stream);
@@ -151,29 +151,29 @@ connect_call(void *arg)
 }
 
 static int
-connect_peers(struct transport *t)
+xccl_connect_peers(struct transport *t)
 {
 	const struct device_ops *ops = t->team->ops;
 	struct backoff b = { 0 };
 	int result, rc;
 
-	rc = xccl_within(t->team, connect_call, t, &result, t->share->err);
+	rc = xccl_within(t->team, xccl_connect_call, t, &result, t->share->err);
 	if (rc < 0) {
 		t->broken = 1;
 		return rc;
 	}
 	if (result != XCCL_SUCCESS)
-		return fail(t, result, "connecting");
+		return xccl_fail(t, result, "connecting");
 	rc = ops->event_record(t->done[0], t->stream);
 	while (rc == 0 && (rc = ops->event_query(t->done[0])) == 0) {
 		rc = t->lib->comm_get_async_error(t->comm, &result);
 		if (rc == XCCL_SUCCESS)
 			rc = result;
 		if (rc != XCCL_SUCCESS)
-			return fail(t, rc, "connecting");
+			return xccl_fail(t, rc, "connecting");
 		backoff_wait(&b);
 	}
-	return rc < 0 ? fail_device(t, rc) : 0;
+	return rc < 0 ? xccl_fail_device(t, rc) : 0;
 }
 
 static void
@@ -211,7 +211,7 @@ xccl_prepare(const struct transport_team *team,
 	t->team = team;
 	t->share = share;
 	err->text[0] = '\0';
-	make_order(t);
+	xccl_make_order(t);
 	/* Who takes part, and the communicator's number of each. */
 	t->numbers = xcalloc((size_t)team->ranks, sizeof(*t->numbers));
 	MPI_Iallgather(&mine, 1, MPI_INT, t->numbers, 1, MPI_INT, team->comm,
@@ -227,7 +227,7 @@ xccl_prepare(const struct transport_team *team,
 		for (uint32_t b = 0; rc == 0 && b < share->batches_count; b++)
 			rc = ops->event_new(team->device, &t->done[b]);
 		if (rc < 0)
-			fail_device(t, rc);
+			xccl_fail_device(t, rc);
 	}
 	all = transport_agree(team, rc);
 	if (all == 0 && members > 0)
@@ -236,7 +236,7 @@ xccl_prepare(const struct transport_team *team,
 	if (all == 0 && members > 0) {
 		t->comm = t->in->native;
 		if (mine)
-			rc = connect_peers(t);
+			rc = xccl_connect_peers(t);
 		all = transport_agree(team, rc);
 	}
 	if (all < 0) {
@@ -253,7 +253,7 @@ xccl_prepare(const struct transport_team *team,
 /* ---- an iteration ---- */
 
 static int
-post(struct transport *t, uint32_t batch)
+xccl_post(struct transport *t, uint32_t batch)
 {
 	const struct xccl_lib *lib = t->lib;
 	void *stream = t->team->ops->stream_native(t->stream);
@@ -274,9 +274,9 @@ post(struct transport *t, uint32_t batch)
 	if (result == XCCL_SUCCESS)
 		result = end;
 	if (result != XCCL_SUCCESS)
-		return fail(t, result, "a group");
+		return xccl_fail(t, result, "a group");
 	rc = t->team->ops->event_record(t->done[batch], t->stream);
-	return rc < 0 ? fail_device(t, rc) : 0;
+	return rc < 0 ? xccl_fail_device(t, rc) : 0;
 }
 
 static int
@@ -296,7 +296,7 @@ xccl_start(struct transport *t, uint32_t batch)
 	t->begun = 1;
 	assert(batch == t->started);
 	t->started++;
-	return post(t, batch);
+	return xccl_post(t, batch);
 }
 
 static int
@@ -311,15 +311,16 @@ xccl_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 		int done = t->team->ops->event_query(t->done[t->reported]);
 
 		if (done < 0)
-			return fail_device(t, done);
+			return xccl_fail_device(t, done);
 		if (done == 0) {
 			/* Asynchronous errors show a peer that died; the event
 			 * would never complete. */
 			rc = t->lib->comm_get_async_error(t->comm, &result);
 			if (rc == XCCL_SUCCESS)
 				rc = result;
-			return rc == XCCL_SUCCESS ? (int)n
-						  : fail(t, rc, "a transfer");
+			return rc == XCCL_SUCCESS
+			    ? (int)n
+			    : xccl_fail(t, rc, "a transfer");
 		}
 		while (n < cap && t->told < ends)
 			ret_ends[n++] = t->order[first + t->told++];

@@ -82,7 +82,7 @@ static const struct row {
 
 /* Which blocks go to and come from whom: -1, none. */
 static int
-run_group(struct xccl_coll *c, enum kind kind)
+xccl_coll_run_group(struct xccl_coll *c, enum kind kind)
 {
 	uint64_t bytes = c->ask.count * plan_types[c->ask.type].bytes;
 	int me = c->team->rank, root = c->ask.root;
@@ -112,7 +112,7 @@ run_group(struct xccl_coll *c, enum kind kind)
 }
 
 static int
-enqueue(struct xccl_coll *c)
+xccl_coll_enqueue(struct xccl_coll *c)
 {
 	const struct xccl_coll_ask *a = &c->ask;
 	enum kind kind = (enum kind)(c->row - rows);
@@ -134,7 +134,7 @@ enqueue(struct xccl_coll *c)
 		return c->lib->all_reduce(c->send, c->recv, a->all, c->type,
 		    c->op, c->comm, c->native);
 	default:
-		return run_group(c, kind);
+		return xccl_coll_run_group(c, kind);
 	}
 }
 
@@ -142,7 +142,7 @@ void
 xccl_coll_run(struct xccl_coll *c)
 {
 	const struct device_ops *dev = c->team->ops;
-	int result = enqueue(c);
+	int result = xccl_coll_enqueue(c);
 	struct backoff p = { 0 };
 
 	if (result != XCCL_SUCCESS)
@@ -161,7 +161,7 @@ xccl_coll_run(struct xccl_coll *c)
 /* Block by block, in memory of the host that the device copies to. What fails
  * on the way is no difference. */
 static int
-same(struct xccl_coll *c, const void *want)
+xccl_coll_same(struct xccl_coll *c, const void *want)
 {
 	const struct device_ops *dev = c->team->ops;
 	struct device *d = c->team->device;
@@ -204,14 +204,14 @@ xccl_coll_prove(struct xccl_coll *c, const void *send, const void *want)
 		fatalx("xccl: %s: %s", c->row->name,
 		    dev->error(c->team->device));
 	xccl_coll_run(c);
-	return same(c, want);
+	return xccl_coll_same(c, want);
 }
 
 /* ---- making it ---- */
 
 /* What to do, and whether the library can. */
 static int
-choose(struct xccl_coll *c, struct err *err)
+xccl_coll_choose(struct xccl_coll *c, struct err *err)
 {
 	void *call;
 	int rc = xccl_lib_open(c->team->ops->name, &c->lib, err);
@@ -247,7 +247,7 @@ xccl_coll_open(const struct transport_team *team,
 
 	c->team = team;
 	c->ask = *ask;
-	rc = choose(c, err);
+	rc = xccl_coll_choose(c, err);
 	if (rc == 0)
 		rc = xccl_shares_gpu(team, err);
 	if (rc == 0) { /* this makes the device current too */

@@ -43,7 +43,7 @@ struct waiting {
 };
 
 static void *
-call_main(void *arg)
+xccl_comm_call_main(void *arg)
 {
 	struct waiting *w = arg;
 	struct device_facts facts;
@@ -65,7 +65,7 @@ xccl_within(const struct transport_team *team, int (*call)(void *arg),
 	pthread_t thread;
 
 	*w = (struct waiting){ .team = team, .call = call, .arg = arg };
-	if (pthread_create(&thread, NULL, call_main, w) != 0) {
+	if (pthread_create(&thread, NULL, xccl_comm_call_main, w) != 0) {
 		free(w);
 		return err_set(err, -EAGAIN, "xccl: no thread");
 	}
@@ -88,7 +88,7 @@ xccl_within(const struct transport_team *team, int (*call)(void *arg),
 
 /* From the first member to all; its result on all ranks. */
 static int
-share_id(const struct xccl_comm *c, struct xccl_id *ret)
+xccl_comm_share_id(const struct xccl_comm *c, struct xccl_id *ret)
 {
 	struct {
 		int result;
@@ -114,7 +114,7 @@ struct join {
 };
 
 static int
-join_call(void *arg)
+xccl_comm_join_call(void *arg)
 {
 	struct join *j = arg;
 
@@ -123,7 +123,7 @@ join_call(void *arg)
 }
 
 static int
-join(struct xccl_comm *c, struct err *err)
+xccl_comm_join(struct xccl_comm *c, struct err *err)
 {
 	const char *one = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
 	struct join *j = xcalloc(1, sizeof(*j));
@@ -134,9 +134,9 @@ join(struct xccl_comm *c, struct err *err)
 		log_warnx("CUDA_DEVICE_MAX_CONNECTIONS = 1: two plans by xccl "
 			  "at once may wait for each other for ever");
 	j->c = c;
-	result = share_id(c, &j->id);
+	result = xccl_comm_share_id(c, &j->id);
 	if (result == XCCL_SUCCESS && c->numbers[c->team->rank] >= 0) {
-		rc = xccl_within(c->team, join_call, j, &result, err);
+		rc = xccl_within(c->team, xccl_comm_join_call, j, &result, err);
 		if (rc < 0)
 			return rc; /* the thread keeps j */
 		c->native = j->native;
@@ -152,7 +152,7 @@ join(struct xccl_comm *c, struct err *err)
 /* ---- which ---- */
 
 static void
-comm_free(struct xccl_comm *c, int broken)
+xccl_comm_free(struct xccl_comm *c, int broken)
 {
 	/* Others may still wait for what this rank sent last: finalize first.
 	 */
@@ -186,9 +186,10 @@ xccl_comm_take(const struct transport_team *team, const struct xccl_lib *lib,
 		memcpy(c->numbers, numbers, bytes);
 		for (int r = 0; r < team->ranks; r++)
 			c->members += numbers[r] >= 0;
-		rc = transport_agree_why(team, join(c, err), NULL, err);
+		rc = transport_agree_why(team, xccl_comm_join(c, err), NULL,
+		    err);
 		if (rc < 0) {
-			comm_free(c, 1);
+			xccl_comm_free(c, 1);
 			return rc;
 		}
 		SLIST_INSERT_HEAD(&comms, c, next);
@@ -207,7 +208,7 @@ xccl_comm_give(struct xccl_comm *c, int broken)
 	if (!broken)
 		return;
 	SLIST_REMOVE(&comms, c, xccl_comm, next);
-	comm_free(c, 1);
+	xccl_comm_free(c, 1);
 }
 
 void
@@ -220,6 +221,6 @@ xccl_comms_end(const struct transport_team *team)
 		if (c->team != team)
 			continue;
 		SLIST_REMOVE(&comms, c, xccl_comm, next);
-		comm_free(c, 0);
+		xccl_comm_free(c, 0);
 	}
 }

@@ -30,7 +30,7 @@ measured_machine_step_s(double one_s, double many_s, uint32_t steps)
 }
 
 static double
-best(const struct measured_machine_way *ways, int many)
+measured_machine_best(const struct measured_machine_way *ways, int many)
 {
 	double per_s = 0;
 
@@ -41,13 +41,13 @@ best(const struct measured_machine_way *ways, int many)
 }
 
 static uint64_t
-span_ps(double s)
+measured_machine_span_ps(double s)
 {
 	return s > 0 ? (uint64_t)(s * PS_PER_S) : 0;
 }
 
 static double
-share(double part, double whole)
+measured_machine_share(double part, double whole)
 {
 	if (!(part > 0) || !(whole > part))
 		return 1;
@@ -58,14 +58,15 @@ void
 measured_machine_set(const struct measured_machine *r, struct machine *m)
 {
 	const struct measured_machine_way *near = r->near, *far = r->far;
-	double nearest_per_s = best(near, 0), widest = 0, whole;
+	double nearest_per_s = measured_machine_best(near, 0), widest = 0,
+	       whole;
 
-	m->out_per_s = m->in_per_s = best(far, 1);
-	m->host_per_s = best(near, 1);
+	m->out_per_s = m->in_per_s = measured_machine_best(far, 1);
+	m->host_per_s = measured_machine_best(near, 1);
 	m->memory_per_s = 2 * r->memory_per_s; /* it is read and written */
-	m->step_ps = span_ps(r->step_s / 2);
+	m->step_ps = measured_machine_span_ps(r->step_s / 2);
 	if (isfinite(near[MACHINES_MPI].s) && isfinite(far[MACHINES_MPI].s))
-		m->network_ps = span_ps(
+		m->network_ps = measured_machine_span_ps(
 		    far[MACHINES_MPI].s - near[MACHINES_MPI].s);
 	/* links keep how they compare */
 	for (uint32_t i = 0; i < m->links_count; i++)
@@ -82,16 +83,17 @@ measured_machine_set(const struct measured_machine *r, struct machine *m)
 		double s = isfinite(near[i].s) ? near[i].s : far[i].s;
 
 		v->usable = isfinite(s);
-		v->overhead_ps = span_ps(r->step_s / 2);
-		v->latency_ps = span_ps(s - r->step_s);
-		v->within = share(near[i].one_per_s, whole);
-		v->across = share(far[i].one_per_s, m->out_per_s);
+		v->overhead_ps = measured_machine_span_ps(r->step_s / 2);
+		v->latency_ps = measured_machine_span_ps(s - r->step_s);
+		v->within = measured_machine_share(near[i].one_per_s, whole);
+		v->across = measured_machine_share(far[i].one_per_s,
+		    m->out_per_s);
 	}
 	m->unrated = 0;
 }
 
 static void
-text_add(struct strbuf *sb, const char *where,
+measured_machine_text_add(struct strbuf *sb, const char *where,
     const struct measured_machine_way *ways)
 {
 	const struct measured_machine_way *mpi = &ways[MACHINES_MPI];
@@ -99,7 +101,7 @@ text_add(struct strbuf *sb, const char *where,
 
 	if (!isfinite(mpi->s) || !(mpi->s > 0))
 		return;
-	str_bytes_format(best(ways, 1), rate, sizeof(rate));
+	str_bytes_format(measured_machine_best(ways, 1), rate, sizeof(rate));
 	strbuf_addf(sb, ", %s/s and %.3g us %s", rate, mpi->s * 1e6, where);
 }
 
@@ -112,21 +114,22 @@ measured_machine_text(const struct measured_machine *r)
 	str_bytes_format(r->memory_per_s, rate, sizeof(rate));
 	strbuf_addf(&sb, "this machine as measured: %u ranks on %u node%s",
 	    r->ranks, r->nodes, r->nodes == 1 ? "" : "s");
-	text_add(&sb, "between nodes", r->far);
-	text_add(&sb, "within one", r->near);
+	measured_machine_text_add(&sb, "between nodes", r->far);
+	measured_machine_text_add(&sb, "within one", r->near);
 	strbuf_addf(&sb, ", %.3g us a step, each rank copies %s/s",
 	    r->step_s * 1e6, rate);
 	return sb.text; /* handed over */
 }
 
 static json_t *
-number(double x)
+measured_machine_number(double x)
 {
 	return isfinite(x) && x > 0 ? json_real(x) : json_null();
 }
 
 static void
-ways_put(json_t *list, int between, const struct measured_machine_way *ways)
+measured_machine_ways_put(json_t *list, int between,
+    const struct measured_machine_way *ways)
 {
 	for (int i = 0; i < MACHINES_VIA_MAX; i++)
 		if (isfinite(ways[i].s) && ways[i].s > 0)
@@ -134,8 +137,9 @@ ways_put(json_t *list, int between, const struct measured_machine_way *ways)
 			    json_pack("{s:s, s:b, s:f, s:o, s:o}", "via",
 				machines_vias[i], "between_nodes", between,
 				"seconds", ways[i].s, "one_bytes_per_s",
-				number(ways[i].one_per_s), "all_bytes_per_s",
-				number(ways[i].many_per_s)));
+				measured_machine_number(ways[i].one_per_s),
+				"all_bytes_per_s",
+				measured_machine_number(ways[i].many_per_s)));
 }
 
 json_t *
@@ -143,11 +147,11 @@ measured_machine_record(const struct measured_machine *r, const char *name)
 {
 	json_t *ways = json_array();
 
-	ways_put(ways, 0, r->near);
-	ways_put(ways, 1, r->far);
+	measured_machine_ways_put(ways, 0, r->near);
+	measured_machine_ways_put(ways, 1, r->far);
 	return json_pack("{s:s, s:s, s:i, s:i, s:i, s:o, s:o, s:o}", "probe",
 	    "machine", "machine", name, "ranks", (int)r->ranks, "nodes",
 	    (int)r->nodes, "ranks_per_node", (int)r->per_node, "step_s",
-	    number(r->step_s), "memory_bytes_per_s", number(r->memory_per_s),
-	    "ways", ways);
+	    measured_machine_number(r->step_s), "memory_bytes_per_s",
+	    measured_machine_number(r->memory_per_s), "ways", ways);
 }

@@ -44,7 +44,7 @@ tune_search_close(struct tune_search *c)
 
 /* Make it the next to measure, unless it was tried. */
 static int
-propose(struct tune_search *c, const struct shape *s)
+tune_search_propose(struct tune_search *c, const struct shape *s)
 {
 	struct tune_search_try *t = &c->tries[c->count];
 	char *words = shape_print(s);
@@ -60,7 +60,7 @@ propose(struct tune_search *c, const struct shape *s)
 }
 
 static int
-same_kind(const struct shape *a, const struct shape *b)
+tune_search_same_kind(const struct shape *a, const struct shape *b)
 {
 	return a->ring == b->ring && a->levels == b->levels &&
 	    memcmp(a->factors, b->factors, a->levels * sizeof(a->factors[0])) ==
@@ -69,14 +69,14 @@ same_kind(const struct shape *a, const struct shape *b)
 
 /* Times that the depth is from the first one to try. */
 static double
-off_depth(const struct shape *s)
+tune_search_off_depth(const struct shape *s)
 {
 	return s->depth == 0 ? 1 : fabs(log2((double)s->depth / DEPTH_FIRST));
 }
 
 /* Fewer processes at the network: below 0 for a, above for b. */
 static int
-compare_weight(const struct shape *a, const struct shape *b)
+tune_search_compare_weight(const struct shape *a, const struct shape *b)
 {
 	int am = 0, bm = 0; /* levels that pass through the MPI */
 
@@ -93,7 +93,7 @@ compare_weight(const struct shape *a, const struct shape *b)
  * hold for equal to its best row: fewer processes, fewer pieces, but a
  * pipeline. */
 static int
-next_kind(struct tune_search *c)
+tune_search_next_kind(struct tune_search *c)
 {
 	const struct tune_row *row = c->rows->rows;
 	uint32_t kinds = 0;
@@ -104,7 +104,7 @@ next_kind(struct tune_search *c)
 
 		if (row[i].time_s > NEAR_MAX * row[0].time_s)
 			break;
-		while (k < i && !same_kind(&row[k].shape, best))
+		while (k < i && !tune_search_same_kind(&row[k].shape, best))
 			k++;
 		if (k < i)
 			continue;
@@ -113,33 +113,34 @@ next_kind(struct tune_search *c)
 		     row[k].time_s <= EVEN_MAX * row[i].time_s;
 		     k++) {
 			const struct shape *s = &row[k].shape;
-			int weight = compare_weight(s, best);
+			int weight = tune_search_compare_weight(s, best);
 
-			if (same_kind(s, best) &&
+			if (tune_search_same_kind(s, best) &&
 			    (weight < 0 ||
 				(weight == 0 &&
-				    off_depth(s) < off_depth(best))))
+				    tune_search_off_depth(s) <
+					tune_search_off_depth(best))))
 				best = s;
 		}
-		if (propose(c, best))
+		if (tune_search_propose(c, best))
 			return 1;
 	}
 	return 0;
 }
 
 static int
-next_piece(struct tune_search *c)
+tune_search_next_piece(struct tune_search *c)
 {
 	struct shape s = c->best->shape;
 
 	if (!c->may_cut || c->message_bytes <= SHORT_BYTES || s.piece_bytes > 0)
 		return 0;
 	s.piece_bytes = SHORT_BYTES;
-	return propose(c, &s);
+	return tune_search_propose(c, &s);
 }
 
 static int
-next_depth(struct tune_search *c)
+tune_search_next_depth(struct tune_search *c)
 {
 	struct shape s = c->best->shape;
 	uint32_t depth = s.depth, next[] = { 2 * depth, depth / 2 };
@@ -149,7 +150,7 @@ next_depth(struct tune_search *c)
 		if (s.depth < 1 || s.depth > DEPTH_MAX ||
 		    (s.depth > depth && c->message_bytes < 2 * PIECE_MIN_BYTES))
 			continue;
-		if (propose(c, &s))
+		if (tune_search_propose(c, &s))
 			return 1;
 	}
 	return 0;
@@ -158,14 +159,14 @@ next_depth(struct tune_search *c)
 /* Other stripes of this kind, at the same length of a piece, which stripe and
  * depth both cut. */
 static int
-next_stripe(struct tune_search *c)
+tune_search_next_stripe(struct tune_search *c)
 {
 	for (uint32_t i = 0; i < c->rows->count; i++) {
 		struct shape s = c->best->shape;
 		const struct shape *other = &c->rows->rows[i].shape;
 		uint32_t stripe = other->stripe;
 
-		if (stripe == 0 || !same_kind(other, &s))
+		if (stripe == 0 || !tune_search_same_kind(other, &s))
 			continue;
 		if (s.depth > 0) {
 			s.depth = s.depth * s.stripe / stripe;
@@ -174,7 +175,7 @@ next_stripe(struct tune_search *c)
 						  : s.depth;
 		}
 		s.stripe = stripe;
-		if (propose(c, &s))
+		if (tune_search_propose(c, &s))
 			return 1;
 	}
 	return 0;
@@ -182,17 +183,17 @@ next_stripe(struct tune_search *c)
 
 /* Transports that rows of this kind have besides. */
 static int
-next_via(struct tune_search *c)
+tune_search_next_via(struct tune_search *c)
 {
 	for (uint32_t i = 0; i < c->rows->count; i++) {
 		const struct shape *other = &c->rows->rows[i].shape;
 		struct shape s = c->best->shape;
 
-		if (other->vias_count == 0 || !same_kind(other, &s))
+		if (other->vias_count == 0 || !tune_search_same_kind(other, &s))
 			continue;
 		memcpy(s.vias, other->vias, sizeof(s.vias));
 		s.vias_count = other->vias_count;
-		if (propose(c, &s))
+		if (tune_search_propose(c, &s))
 			return 1;
 	}
 	return 0;
@@ -201,14 +202,16 @@ next_via(struct tune_search *c)
 const char *
 tune_search_next(struct tune_search *c)
 {
-	static int (*const steps[])(struct tune_search *) = { next_piece,
-		next_depth, next_stripe, next_via };
+	static int (*const steps[])(
+	    struct tune_search *) = { tune_search_next_piece,
+		tune_search_next_depth, tune_search_next_stripe,
+		tune_search_next_via };
 	struct tune_search_try *t = &c->tries[c->count];
 	int found;
 
 	if (c->count == TUNE_SEARCH_TRIES_MAX)
 		return NULL;
-	found = next_kind(c);
+	found = tune_search_next_kind(c);
 	for (size_t i = 0; c->best != NULL && !found && i < ARRAY_LEN(steps);
 	     i++)
 		found = steps[i](c);
@@ -229,7 +232,8 @@ tune_search_tell(struct tune_search *c, double seconds, uint64_t message_bytes)
 	double gain = GAIN_MIN;
 
 	t->seconds = seconds;
-	if (c->best != NULL && compare_weight(&c->best->shape, &t->shape) < 0)
+	if (c->best != NULL &&
+	    tune_search_compare_weight(&c->best->shape, &t->shape) < 0)
 		gain = GAIN_HEAVY_MIN;
 	if (!isfinite(seconds) ||
 	    (c->best != NULL && seconds >= (1 - gain) * c->best->seconds))

@@ -56,7 +56,7 @@ struct run {
 
 /* The first failure is the run's. */
 static void
-fail_with(struct run *r, int status, enum cause cause, const char *why)
+run_fail_with(struct run *r, int status, enum cause cause, const char *why)
 {
 	if (status > r->end.status)
 		r->end.status = status;
@@ -67,14 +67,14 @@ fail_with(struct run *r, int status, enum cause cause, const char *why)
 }
 
 static void
-end_with(struct run *r, enum cause cause, const char *text)
+run_end_with(struct run *r, enum cause cause, const char *text)
 {
 	emit_put(r->emit, report_end(emit_count(r->emit) + 1, cause, text));
 }
 
 /* 0, or VERBS_USAGE once the reason is logged and recorded. */
 static int
-begin_alone(struct run *r)
+run_begin_alone(struct run *r)
 {
 	const struct run_args *a = r->args;
 	char id[RECORD_RUN_MAX + 1], seed[32];
@@ -112,7 +112,7 @@ begin_alone(struct run *r)
 	}
 	if (rc < 0) {
 		log_warnx("%s", err.text);
-		end_with(r, CAUSE_CONFIG, err.text);
+		run_end_with(r, CAUSE_CONFIG, err.text);
 		return VERBS_USAGE;
 	}
 	return 0;
@@ -122,7 +122,7 @@ begin_alone(struct run *r)
 
 /* Opening a pipe without a reader blocks rank 0, so the others wait asleep. */
 static void
-share(const struct run *r, void *data, int bytes)
+run_share(const struct run *r, void *data, int bytes)
 {
 	MPI_Request req;
 
@@ -132,14 +132,14 @@ share(const struct run *r, void *data, int bytes)
 
 /* Records of all ranks come through here, at rank 0. */
 static void
-sink(void *arg, json_t *record)
+run_sink(void *arg, json_t *record)
 {
 	const json_t *seen = json_object_get(record, "carried");
 	struct run *r = arg;
 
 	if (json_object_get(seen, "verdict") != NULL) {
 		log_warnx("%s", member_text(seen, "text"));
-		fail_with(r, PLAN_REPORT_BAD, CAUSE_WRONG_NETWORK,
+		run_fail_with(r, PLAN_REPORT_BAD, CAUSE_WRONG_NETWORK,
 		    member_text(seen, "text"));
 	}
 	gpcnet_table_take(&r->table, record);
@@ -147,7 +147,7 @@ sink(void *arg, json_t *record)
 }
 
 static void
-put_phase(const struct world *w, const struct settings *s, int stretch,
+run_put_phase(const struct world *w, const struct settings *s, int stretch,
     const char *event, double stop_s)
 {
 	int visit;
@@ -177,7 +177,7 @@ run_stretch(const struct world *w, const struct settings *s, int stretch,
 	double stop_s = loaded ? 0 : -1;
 
 	control_barrier(w->control);
-	put_phase(w, s, stretch, "begin", -1);
+	run_put_phase(w, s, stretch, "begin", -1);
 	if (m != NULL) {
 		if (loaded)
 			control_barrier(w->control); /* congestors are warm */
@@ -195,13 +195,13 @@ run_stretch(const struct world *w, const struct settings *s, int stretch,
 		stop_s = (double)(clk_ns() - done_ns) / (double)CLK_NS_PER_S;
 	if (loaded)
 		stop_s = control_max(w->control, stop_s);
-	put_phase(w, s, stretch, "end", stop_s);
+	run_put_phase(w, s, stretch, "end", stop_s);
 }
 
 /* Phases in the order A B B A until all tests know enough, then the records of
  * all roles in turn. */
 static void
-measure_all(struct run *r)
+run_measure_all(struct run *r)
 {
 	struct world *w = &r->world;
 	const struct settings *s = &r->settings;
@@ -244,7 +244,7 @@ measure_all(struct run *r)
 
 /* The first record of a run. */
 static void
-begin_put(struct run *r, json_t *begin)
+run_begin_put(struct run *r, json_t *begin)
 {
 	if (r->bound != NULL)
 		json_object_set(begin, "affinity", r->bound);
@@ -267,10 +267,10 @@ run_canaries(struct run *r)
 		text = conf_render_given(r->conf);
 		bytes = (int)strlen(text) + 1;
 	}
-	share(r, &bytes, sizeof(bytes));
+	run_share(r, &bytes, sizeof(bytes));
 	if (!first)
 		text = xcalloc((size_t)bytes, 1);
-	share(r, text, bytes);
+	run_share(r, text, bytes);
 	if (conf_parse(options_campaign, "campaign", text, &c, &err) < 0)
 		fatalx("campaign from rank 0: %s", err.text);
 	settings_read(c, &r->settings);
@@ -285,7 +285,7 @@ run_canaries(struct run *r)
 		    ROLES_CANARY_MIN, ROLES_PER_KIND, r->settings.kind_count);
 		if (first)
 			log_warnx("%s", err.text);
-		fail_with(r, VERBS_USAGE, CAUSE_TOO_FEW_NODES, err.text);
+		run_fail_with(r, VERBS_USAGE, CAUSE_TOO_FEW_NODES, err.text);
 		return;
 	}
 	if (first) {
@@ -297,10 +297,10 @@ run_canaries(struct run *r)
 		t->exact = r->settings.exact;
 		for (int i = 0; i < w->nodes; i++)
 			t->canaries += w->node_roles[i] == ROLES_CANARY;
-		begin_put(r, report_begin(w, &r->settings, r->conf));
+		run_begin_put(r, report_begin(w, &r->settings, r->conf));
 	}
-	relay_open(w, sink, r);
-	measure_all(r);
+	relay_open(w, run_sink, r);
+	run_measure_all(r);
 	relay_close();
 	if (first && !r->args->quiet)
 		gpcnet_table_print(t, stdout);
@@ -308,7 +308,7 @@ run_canaries(struct run *r)
 
 /* Nothing is measured on another network than the one that is wanted. */
 static int
-fabric_check(struct run *r)
+run_fabric_check(struct run *r)
 {
 	struct err err = { 0 };
 	json_t *carried = NULL;
@@ -321,7 +321,7 @@ fabric_check(struct run *r)
 		return 1;
 	if (r->world.rank == 0)
 		log_warnx("%s", err.text);
-	fail_with(r, PLAN_REPORT_BAD, CAUSE_WRONG_NETWORK, err.text);
+	run_fail_with(r, PLAN_REPORT_BAD, CAUSE_WRONG_NETWORK, err.text);
 	return 0;
 }
 
@@ -343,29 +343,29 @@ run_campaign(const struct run_args *args, int *argc, char ***argv)
 	rank_watch_open(r->world.rank);
 	first = r->world.rank == 0;
 	if (first) {
-		parts.status = begin_alone(r);
+		parts.status = run_begin_alone(r);
 		parts.canaries = parts.status == 0 && r->only == NULL &&
 		    options_runs_canaries(r->conf);
 		parts.plans = parts.status == 0 &&
 		    (r->only != NULL || options_runs_plans(r->conf));
 	}
-	share(r, &parts, sizeof(parts));
+	run_share(r, &parts, sizeof(parts));
 	r->end.status = parts.status;
-	good = parts.status == 0 && fabric_check(r);
+	good = parts.status == 0 && run_fabric_check(r);
 	if (good)
 		r->bound = world_affinity(&r->world);
 	if (parts.canaries && good)
 		run_canaries(r);
 	else if (first && parts.status == 0)
-		begin_put(r, plan_report_begin(&r->world, r->conf));
+		run_begin_put(r, plan_report_begin(&r->world, r->conf));
 	if (parts.plans && good && r->end.status == 0) {
 		ask = (struct plans_ask){ r->emit, r->conf, r->only,
 			args->steps, !args->quiet };
 		plans_run(&r->world, first ? &ask : NULL, &res);
-		fail_with(r, res.status, res.cause, res.why.text);
+		run_fail_with(r, res.status, res.cause, res.why.text);
 	}
 	if (first && parts.status == 0)
-		end_with(r, r->end.cause, r->end.why.text);
+		run_end_with(r, r->end.cause, r->end.why.text);
 	fflush(stdout);
 	/* All records are written and the pipe is closed before any rank says
 	 * bye. */

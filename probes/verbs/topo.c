@@ -28,7 +28,7 @@ _Static_assert(LOCAL_MAX <= NVML_GPUS_MAX, "all GPUs in one question");
 
 /* A rate of bytes in GB/s, or nothing. */
 static void
-rate_cell(struct table *t, double bytes_per_s)
+topo_rate_cell(struct table *t, double bytes_per_s)
 {
 	if (bytes_per_s > 0)
 		table_cell(t, "%.1f", bytes_per_s / 1e9);
@@ -37,7 +37,7 @@ rate_cell(struct table *t, double bytes_per_s)
 }
 
 static void
-number_cell(struct table *t, int number)
+topo_number_cell(struct table *t, int number)
 {
 	if (number >= 0)
 		table_cell(t, "%d", number);
@@ -46,7 +46,7 @@ number_cell(struct table *t, int number)
 }
 
 static void
-gpus_print(const struct machine_view *v)
+topo_gpus_print(const struct machine_view *v)
 {
 	struct table *t = table_new(
 	    "gpu|pci|vendor|name|>numa|>slot GB/s|nic|nic is near by");
@@ -60,8 +60,8 @@ gpus_print(const struct machine_view *v)
 		table_cell(t, "%s", g->at.pci);
 		table_cell(t, "%s", g->vendor);
 		table_cell(t, "%s", name[0] != '\0' ? name : "-");
-		number_cell(t, g->at.numa);
-		rate_cell(t, g->at.link_bytes_per_s);
+		topo_number_cell(t, g->at.numa);
+		topo_rate_cell(t, g->at.link_bytes_per_s);
 		if (g->nic < 0) {
 			table_cell(t, "-");
 			table_cell(t, "-");
@@ -77,7 +77,7 @@ gpus_print(const struct machine_view *v)
 }
 
 static void
-nics_print(const struct machine_view *v)
+topo_nics_print(const struct machine_view *v)
 {
 	struct table *t = table_new("nic|kind|pci|>numa|>GB/s");
 
@@ -87,8 +87,8 @@ nics_print(const struct machine_view *v)
 		table_cell(t, "%s", n->name);
 		table_cell(t, "%s", n->kind);
 		table_cell(t, "%s", n->at.pci);
-		number_cell(t, n->at.numa);
-		rate_cell(t, n->bytes_per_s);
+		topo_number_cell(t, n->at.numa);
+		topo_rate_cell(t, n->bytes_per_s);
 	}
 	putchar('\n');
 	table_print(t, stdout);
@@ -97,7 +97,7 @@ nics_print(const struct machine_view *v)
 
 /* Links of the vendor between two GPUs, or how near they are on PCI. */
 static void
-pairs_print(const struct machine_view *v)
+topo_pairs_print(const struct machine_view *v)
 {
 	struct strbuf heads = { 0 };
 	struct table *t;
@@ -136,7 +136,7 @@ pairs_print(const struct machine_view *v)
 
 /* What the engine can use here, or why not. */
 static void
-devices_print(void)
+topo_devices_print(void)
 {
 	const char *names[1 + NAMES_GPUS] = { "host" };
 	struct table *t = table_new("device|>count|why not");
@@ -206,15 +206,15 @@ topo_main(int argc, char **argv)
 	printf("%d NUMA nodes, %d GPUs, %d NICs\n", v.local.numa_nodes, gpus,
 	    v.local.nics_count);
 	if (gpus > 0)
-		gpus_print(&v);
+		topo_gpus_print(&v);
 	if (v.local.nics_count > 0)
-		nics_print(&v);
+		topo_nics_print(&v);
 	if (gpus > 1)
-		pairs_print(&v);
+		topo_pairs_print(&v);
 	if (v.nvml_err.text[0] != '\0' && gpus > 0)
 		printf("\nnames and NVLinks are not known: %s\n",
 		    v.nvml_err.text);
 	if (root[0] == '\0')
-		devices_print();
+		topo_devices_print();
 	return 0;
 }

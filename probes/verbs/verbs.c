@@ -30,7 +30,7 @@ verbs_complain(const char *why)
 }
 
 static void
-usage_print(const char *verb, FILE *to)
+verbs_usage_print(const char *verb, FILE *to)
 {
 	int plan = strcmp(verb, "plan") == 0;
 
@@ -46,9 +46,9 @@ usage_print(const char *verb, FILE *to)
 }
 
 static int
-usage(const char *verb)
+verbs_usage(const char *verb)
 {
-	usage_print(verb, stderr);
+	verbs_usage_print(verb, stderr);
 	return VERBS_USAGE;
 }
 
@@ -72,7 +72,7 @@ verbs_ranks(const char *text, struct request *rq)
 
 /* -1 to go on, else an exit code. */
 static int
-arguments(int argc, char **argv, int formats, struct request *rq)
+verbs_arguments(int argc, char **argv, int formats, struct request *rq)
 {
 	static const struct option longs[] = {
 		{ "ranks", required_argument, NULL, 'r' },
@@ -90,7 +90,7 @@ arguments(int argc, char **argv, int formats, struct request *rq)
 	while ((o = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		if (o == 'h') { /* usage and every option */
 			table = table_new("option|default|unit|what");
-			usage_print(argv[0], stdout);
+			verbs_usage_print(argv[0], stdout);
 			putchar('\n');
 			for (row = options_patterns; row->key != NULL; row++) {
 				table_cell(table, "%s.%s", row->section,
@@ -112,16 +112,16 @@ arguments(int argc, char **argv, int formats, struct request *rq)
 				    "--format: allowed is list, "
 				    "matrix, json or svg");
 		} else if (o == 'f' || o == '?') {
-			return usage(argv[0]);
+			return verbs_usage(argv[0]);
 		}
 	}
 	rq->words = argv + optind;
 	rq->count = argc - optind;
-	return rq->count > 0 ? -1 : usage(argv[0]);
+	return rq->count > 0 ? -1 : verbs_usage(argv[0]);
 }
 
 static int
-use_probe(const struct request *rq, const struct pattern *pt,
+verbs_use_probe(const struct request *rq, const struct pattern *pt,
     const struct conf *c, verbs_use_cb use)
 {
 	struct err err;
@@ -147,25 +147,25 @@ struct each {
 };
 
 static void
-each_cb(const struct pattern *pt, void *arg)
+verbs_each_cb(const struct pattern *pt, void *arg)
 {
 	struct each *e = arg;
-	int rc = use_probe(e->rq, pt, e->c, e->use);
+	int rc = verbs_use_probe(e->rq, pt, e->c, e->use);
 
 	e->worst = rc > e->worst ? rc : e->worst;
 }
 
 /* All that c asks of a probe, or what its own options say. */
 static int
-use_all(const struct request *rq, const struct pattern *pt, struct conf *c,
-    verbs_use_cb use)
+verbs_use_all(const struct request *rq, const struct pattern *pt,
+    struct conf *c, verbs_use_cb use)
 {
 	struct each e = { rq, c, use, 0 };
 	struct err err;
 
 	if (!rq->sweeps)
-		return use_probe(rq, pt, c, use);
-	if (sweep_each(c, pt, each_cb, &e, &err) < 0)
+		return verbs_use_probe(rq, pt, c, use);
+	if (sweep_each(c, pt, verbs_each_cb, &e, &err) < 0)
 		return verbs_complain(err.text);
 	return e.worst;
 }
@@ -182,7 +182,7 @@ verbs_use(const struct request *rq, verbs_use_cb use)
 		if (pattern_options(pt, rq->words + 1, rq->count - 1, &c,
 			&err) < 0)
 			return verbs_complain(err.text);
-		worst = use_all(rq, pt, c, use);
+		worst = verbs_use_all(rq, pt, c, use);
 		conf_free(c);
 		return worst;
 	}
@@ -201,7 +201,7 @@ verbs_use(const struct request *rq, verbs_use_cb use)
 		if (!conf_has_section(c, patterns[i]->name))
 			continue;
 		found = 1;
-		rc = use_all(rq, patterns[i], c, use);
+		rc = verbs_use_all(rq, patterns[i], c, use);
 		worst = rc > worst ? rc : worst;
 	}
 	conf_free(c);
@@ -214,7 +214,7 @@ verbs_use(const struct request *rq, verbs_use_cb use)
 }
 
 static int
-print_cb(const struct request *rq, const struct verbs_subject *of)
+verbs_print_cb(const struct request *rq, const struct verbs_subject *of)
 {
 	if (rq->format->print(of->p, stdout) < 0)
 		return verbs_complain(
@@ -229,7 +229,7 @@ print_cb(const struct request *rq, const struct verbs_subject *of)
 }
 
 static int
-check_cb(const struct request *rq, const struct verbs_subject *of)
+verbs_check_cb(const struct request *rq, const struct verbs_subject *of)
 {
 	const struct plan *p = of->p;
 	uint64_t start_ns = clk_ns();
@@ -271,9 +271,9 @@ plan_main(int argc, char **argv)
 
 	if (!verbs_first_rank())
 		return 0;
-	rc = arguments(argc, argv, 1, &rq);
+	rc = verbs_arguments(argc, argv, 1, &rq);
 
-	return rc >= 0 ? rc : verbs_use(&rq, print_cb);
+	return rc >= 0 ? rc : verbs_use(&rq, verbs_print_cb);
 }
 
 int
@@ -284,7 +284,7 @@ check_main(int argc, char **argv)
 
 	if (!verbs_first_rank())
 		return 0;
-	rc = arguments(argc, argv, 0, &rq);
+	rc = verbs_arguments(argc, argv, 0, &rq);
 	rq.sweeps = 1;
-	return rc >= 0 ? rc : verbs_use(&rq, check_cb);
+	return rc >= 0 ? rc : verbs_use(&rq, verbs_check_cb);
 }

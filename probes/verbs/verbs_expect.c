@@ -30,7 +30,7 @@ struct question {
 };
 
 static double
-share_of(const json_t *row)
+verbs_expect_share_of(const json_t *row)
 {
 	double share = member_number(row, "share");
 
@@ -38,7 +38,7 @@ share_of(const json_t *row)
 }
 
 static int
-leaf_find(const struct question *q, const char *name)
+verbs_expect_leaf_find(const struct question *q, const char *name)
 {
 	for (uint32_t i = 0; i < q->leaves_count; i++)
 		if (strcmp(q->leaves[i].name, name) == 0)
@@ -48,7 +48,7 @@ leaf_find(const struct question *q, const char *name)
 
 /* Rows of leaves, and one for each leaf of a node that has none. */
 static void
-leaves_read(struct question *q)
+verbs_expect_leaves_read(struct question *q)
 {
 	const json_t *rows = json_object_get(q->all, "leaves"), *o;
 	const json_t *nodes = json_object_get(q->all, "nodes");
@@ -57,11 +57,11 @@ leaves_read(struct question *q)
 	q->leaves = xcalloc(most + 1, sizeof(*q->leaves));
 	json_array_foreach (rows, i, o)
 		q->leaves[q->leaves_count++] = (struct machine_leaf){
-			member_text(o, "leaf"), share_of(o)
+			member_text(o, "leaf"), verbs_expect_share_of(o)
 		};
 	q->rows = json_object();
 	json_array_foreach (nodes, i, o) {
-		if (leaf_find(q, member_text(o, "leaf")) < 0)
+		if (verbs_expect_leaf_find(q, member_text(o, "leaf")) < 0)
 			q->leaves[q->leaves_count++] = (struct machine_leaf){
 				member_text(o, "leaf"), 1
 			};
@@ -71,7 +71,8 @@ leaves_read(struct question *q)
 }
 
 static int
-plan_time(const struct question *q, uint32_t ranks, struct closed_form *ret)
+verbs_expect_plan_time(const struct question *q, uint32_t ranks,
+    struct closed_form *ret)
 {
 	const json_t *words = json_object_get(q->all, "plan"), *word;
 	struct pattern_site site = { .ranks = ranks, .machine = q->m };
@@ -127,8 +128,8 @@ plan_time(const struct question *q, uint32_t ranks, struct closed_form *ret)
 
 /* One ask, {nodes: hostlist, bytes, slow?}, on the machine so placed. */
 static int
-answer_placed(struct question *q, const json_t *ask, uint32_t nodes,
-    json_t *answers)
+verbs_expect_answer_placed(struct question *q, const json_t *ask,
+    uint32_t nodes, json_t *answers)
 {
 	const char *op = member_text(q->all, "op");
 	double bytes = member_number(ask, "bytes");
@@ -137,7 +138,7 @@ answer_placed(struct question *q, const json_t *ask, uint32_t nodes,
 	int rc;
 
 	if (op[0] == '\0')
-		rc = plan_time(q, ranks, &f);
+		rc = verbs_expect_plan_time(q, ranks, &f);
 	else if (!(bytes > 0))
 		rc = err_set(q->err, -EINVAL, "asks: bytes are missing");
 	else
@@ -155,7 +156,8 @@ answer_placed(struct question *q, const json_t *ask, uint32_t nodes,
 /* What a node or leaf gives: as its row says, or, with slow, what that list
  * says of another time, in which others gave all. */
 static double
-share_at(const json_t *ask, const char *kind, const char *subject, double now)
+verbs_expect_share_at(const json_t *ask, const char *kind, const char *subject,
+    double now)
 {
 	const json_t *slow = json_object_get(ask, "slow"), *row;
 	size_t i;
@@ -163,12 +165,12 @@ share_at(const json_t *ask, const char *kind, const char *subject, double now)
 	json_array_foreach (slow, i, row)
 		if (strcmp(member_text(row, "kind"), kind) == 0 &&
 		    strcmp(member_text(row, "subject"), subject) == 0)
-			return share_of(row);
+			return verbs_expect_share_of(row);
 	return slow == NULL ? now : 1;
 }
 
 static int
-answer(struct question *q, const json_t *ask, json_t *answers)
+verbs_expect_answer(struct question *q, const json_t *ask, json_t *answers)
 {
 	int rc = 0;
 	struct machine_leaf *leaves = xcalloc(q->leaves_count + (size_t)1,
@@ -185,8 +187,8 @@ answer(struct question *q, const json_t *ask, json_t *answers)
 	nodes = xcalloc(hl.count + 1, sizeof(*nodes));
 	for (uint32_t i = 0; i < q->leaves_count; i++) {
 		leaves[i] = q->leaves[i];
-		leaves[i].share = share_at(ask, "leaf", leaves[i].name,
-		    leaves[i].share);
+		leaves[i].share = verbs_expect_share_at(ask, "leaf",
+		    leaves[i].name, leaves[i].share);
 	}
 	for (size_t i = 0; rc == 0 && i < hl.count; i++) {
 		const json_t *row = json_object_get(q->rows, hl.names[i]);
@@ -196,16 +198,17 @@ answer(struct question *q, const json_t *ask, json_t *answers)
 			    hl.names[i]);
 		else
 			nodes[i] = (struct machine_node){ hl.names[i],
-				(uint32_t)leaf_find(q,
+				(uint32_t)verbs_expect_leaf_find(q,
 				    member_text(row, "leaf")),
-				share_at(ask, "node", hl.names[i],
-				    share_of(row)) };
+				verbs_expect_share_at(ask, "node", hl.names[i],
+				    verbs_expect_share_of(row)) };
 	}
 	place.nodes = nodes;
 	place.nodes_count = (uint32_t)hl.count;
 	q->m->place = &place;
 	if (rc == 0)
-		rc = answer_placed(q, ask, place.nodes_count, answers);
+		rc = verbs_expect_answer_placed(q, ask, place.nodes_count,
+		    answers);
 	q->m->place = NULL;
 	free(nodes);
 	free(leaves);
@@ -214,7 +217,7 @@ answer(struct question *q, const json_t *ask, json_t *answers)
 }
 
 static int
-answer_all(struct question *q)
+verbs_expect_answer_all(struct question *q)
 {
 	char set[64];
 	char *const sets[] = { set };
@@ -227,10 +230,10 @@ answer_all(struct question *q)
 	rc = machine_load(member_text(q->all, "machine"), sets, 1, &q->m,
 	    q->err);
 	if (rc == 0)
-		leaves_read(q);
+		verbs_expect_leaves_read(q);
 	member_foreach (q->all, "asks", i, ask)
 		if (rc == 0)
-			rc = answer(q, ask, answers);
+			rc = verbs_expect_answer(q, ask, answers);
 	if (rc == 0) {
 		json_dumpf(answers, stdout,
 		    JSON_COMPACT | JSON_REAL_PRECISION(12));
@@ -262,7 +265,7 @@ expect_main(int argc, char **argv)
 		return verbs_complain(err.text);
 	}
 	q.all = all;
-	rc = answer_all(&q);
+	rc = verbs_expect_answer_all(&q);
 	json_decref(all);
 	if (rc < 0)
 		return verbs_complain(err.text);

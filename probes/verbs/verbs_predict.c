@@ -34,7 +34,7 @@ struct ask {
 };
 
 static void
-usage_print(FILE *to)
+verbs_predict_usage_print(FILE *to)
 {
 	fputs("usage: coalmine-probe predict PROBE [option=value ...]\n"
 	      "           --machine NAME|FILE [-o section.key=value]... "
@@ -46,14 +46,14 @@ usage_print(FILE *to)
 }
 
 static int
-usage(void)
+verbs_predict_usage(void)
 {
-	usage_print(stderr);
+	verbs_predict_usage_print(stderr);
 	return VERBS_USAGE;
 }
 
 static int
-option(int o, char *text, struct ask *a, struct request *rq)
+verbs_predict_option(int o, char *text, struct ask *a, struct request *rq)
 {
 	int64_t n;
 	int pace;
@@ -90,13 +90,13 @@ option(int o, char *text, struct ask *a, struct request *rq)
 			    "--format: allowed is table or json");
 		return 0;
 	default:
-		return usage();
+		return verbs_predict_usage();
 	}
 }
 
 /* "1.23 ms" of seconds. */
 static void
-format_s(double s, char *ret, size_t ret_bytes)
+verbs_predict_format_s(double s, char *ret, size_t ret_bytes)
 {
 	static const struct {
 		double from;
@@ -111,18 +111,18 @@ format_s(double s, char *ret, size_t ret_bytes)
 }
 
 static void
-format_model(const struct expectation_model *om, double value, char *ret,
-    size_t ret_bytes)
+verbs_predict_format_model(const struct expectation_model *om, double value,
+    char *ret, size_t ret_bytes)
 {
 	if (om->is_time)
-		format_s(value, ret, ret_bytes);
+		verbs_predict_format_s(value, ret, ret_bytes);
 	else
 		snprintf(ret, ret_bytes, "%.4g GB/s", value / 1e9);
 }
 
 /* After an empty line, unless it is empty itself. */
 static void
-print_table(struct table *t, uint32_t rows)
+verbs_predict_print_table(struct table *t, uint32_t rows)
 {
 	if (rows > 0) {
 		putchar('\n');
@@ -132,12 +132,12 @@ print_table(struct table *t, uint32_t rows)
 }
 
 static void
-show_table(const struct expectation *ol, const struct tune *t)
+verbs_predict_show_table(const struct expectation *ol, const struct tune *t)
 {
 	struct table *table;
 	char text[40];
 
-	format_s(ol->time_s, text, sizeof(text));
+	verbs_predict_format_s(ol->time_s, text, sizeof(text));
 	printf("%s on %s: %u ranks on %u nodes, %zu transfers, %" PRIu64
 	       " flows\n\ntime        %s\n%-11s %.0f bytes\n"
 	       "throughput  %.4g GB/s\n",
@@ -151,13 +151,14 @@ show_table(const struct expectation *ol, const struct tune *t)
 		const struct expectation_model *om = &ol->models[i];
 
 		table_cell(table, "%s", om->text);
-		format_model(om, om->value, text, sizeof(text));
+		verbs_predict_format_model(om, om->value, text, sizeof(text));
 		table_cell(table, "%s", text);
-		format_model(om, om->predicted, text, sizeof(text));
+		verbs_predict_format_model(om, om->predicted, text,
+		    sizeof(text));
 		table_cell(table, "%s", text);
 		table_cell(table, "%.3f", om->predicted / om->value);
 	}
-	print_table(table, ol->models_count);
+	verbs_predict_print_table(table, ol->models_count);
 	table = table_new("link|>busy|>bytes|>GB/s");
 	for (uint32_t i = 0; i < ol->links_count; i++) {
 		const struct expectation_link *l = &ol->links[i];
@@ -167,19 +168,19 @@ show_table(const struct expectation *ol, const struct tune *t)
 		table_cell(table, "%.0f", l->bytes);
 		table_cell(table, "%.4g", l->capacity_per_s / 1e9);
 	}
-	print_table(table, ol->links_count);
+	verbs_predict_print_table(table, ol->links_count);
 	/* What tune = auto looked at, the choice first. */
 	table = table_new("tried|>predicted");
 	for (uint32_t i = 0; i < t->count; i++) {
-		format_s(t->rows[i].time_s, text, sizeof(text));
+		verbs_predict_format_s(t->rows[i].time_s, text, sizeof(text));
 		table_cell(table, "%s", t->rows[i].words);
 		table_cell(table, "%s", text);
 	}
-	print_table(table, t->count);
+	verbs_predict_print_table(table, t->count);
 }
 
 static void
-show_json(const struct expectation *ol, const struct tune *t)
+verbs_predict_show_json(const struct expectation *ol, const struct tune *t)
 {
 	json_t *models = json_array(), *links = json_array();
 	json_t *tried = json_array(), *o;
@@ -222,7 +223,7 @@ show_json(const struct expectation *ol, const struct tune *t)
 }
 
 static int
-predict_cb(const struct request *rq, const struct verbs_subject *of)
+verbs_predict_cb(const struct request *rq, const struct verbs_subject *of)
 {
 	const struct ask *a = rq->arg;
 	struct err err;
@@ -243,9 +244,9 @@ predict_cb(const struct request *rq, const struct verbs_subject *of)
 		return verbs_complain(err.text);
 	}
 	if (a->json)
-		show_json(&ol, &t);
+		verbs_predict_show_json(&ol, &t);
 	else
-		show_table(&ol, &t);
+		verbs_predict_show_table(&ol, &t);
 	expectation_clear(&ol);
 	tune_clear(&t);
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -275,16 +276,16 @@ predict_main(int argc, char **argv)
 	while (
 	    rc == 0 && (o = getopt_long(argc, argv, "o:", longs, NULL)) != -1) {
 		if (o == 'h') {
-			usage_print(stdout);
+			verbs_predict_usage_print(stdout);
 			free(a.sets);
 			return fflush(stdout) == 0 ? 0 : EXIT_FAILURE;
 		}
-		rc = option(o, optarg, &a, &rq);
+		rc = verbs_predict_option(o, optarg, &a, &rq);
 	}
 	rq.words = argv + optind;
 	rq.count = argc - optind;
 	if (rc == 0 && rq.count == 0)
-		rc = usage();
+		rc = verbs_predict_usage();
 	else if (rc == 0 && a.name == NULL)
 		rc = verbs_complain("--machine is missing: allowed is a name, "
 				    "as perlmutter, or a file");
@@ -293,7 +294,7 @@ predict_main(int argc, char **argv)
 		rc = verbs_complain(err.text);
 	if (rc == 0) {
 		rq.site.machine = a.m;
-		rc = verbs_use(&rq, predict_cb);
+		rc = verbs_use(&rq, verbs_predict_cb);
 	}
 	machine_free(a.m);
 	free(a.sets);

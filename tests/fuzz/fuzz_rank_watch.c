@@ -14,7 +14,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	char *text = fuzz_text(data, len_bytes), *rest = text, *one;
 
 	while ((one = strsep(&rest, "\n")) != NULL) {
-		if (line_take(&conn, one) < 0)
+		if (rank_watch_line_take(&conn, one) < 0)
 			break;
 		assert(conn.bye || conn.exited || conn.rank >= 0);
 		assert((conn.rank >= 0) == (conn.pid >= 1));

@@ -37,7 +37,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	struct inband *ib = inband_new("/tmp", "gpu07");
 	struct stat st = { .st_mtime = INT32_MAX };
 	int fd = memfd_create("inband", MFD_CLOEXEC);
-	struct file *f = file_find(ib, "/tmp/nccl-inspector-77/x", &st);
+	struct file *f = inband_file_find(ib, "/tmp/nccl-inspector-77/x", &st);
 	json_t *list;
 
 	kernel_says(data, len_bytes);
@@ -48,10 +48,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 		f->offset = 0;
 		/* Twice, the second time with more of it. */
 		for (size_t part = 2; part > 0; part--)
-			(void)file_read(ib, f, (int)i, fd,
+			(void)inband_file_read(ib, f, (int)i, fd,
 			    (off_t)(len_bytes / part));
 		f->fresh = 1;
-		list = answer(ib);
+		list = inband_answer(ib);
 		assert(json_is_array(list));
 		json_decref(list);
 	}

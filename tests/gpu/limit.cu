@@ -49,18 +49,21 @@ static char *a, *b, *c;
 static size_t bytes;
 static int processors;
 
-static void by_runtime(void)
+static void
+by_runtime(void)
 {
 	check(cudaMemcpyAsync(b, a, bytes, cudaMemcpyDeviceToDevice));
 }
 
-static void by_kernel(void)
+static void
+by_kernel(void)
 {
 	copy_kernel<<<processors * 16, THREADS>>>((uint4 *)b, (uint4 *)a,
 	    bytes / 16);
 }
 
-static void by_add(void)
+static void
+by_add(void)
 {
 	add_kernel<<<(unsigned)((bytes / 16 + THREADS - 1) / THREADS),
 	    THREADS>>>((float4 *)c, (float4 *)a, (float4 *)b, bytes / 16);
@@ -100,8 +103,8 @@ main(int argc, char **argv)
 	double runtime, kernel;
 
 	bytes = argc > 1 ? strtoull(argv[1], NULL, 10) : (size_t)2 << 30;
-	check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount,
-	    0));
+	check(cudaDeviceGetAttribute(&processors,
+	    cudaDevAttrMultiProcessorCount, 0));
 	check(cudaMalloc(&a, bytes));
 	check(cudaMalloc(&b, bytes));
 	check(cudaMalloc(&c, bytes));

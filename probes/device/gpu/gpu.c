@@ -50,7 +50,7 @@ gpu_use(struct device *d)
 /* The runtime may leave the count as it was, and its codes for a missing, an
  * old and a stand-in driver differ: any failure is "none", with its text. */
 static int
-probe(int *ret_count, struct err *err)
+gpu_probe(int *ret_count, struct err *err)
 {
 	int count = 0, code, rc = gpu_covered(err);
 
@@ -71,10 +71,10 @@ probe(int *ret_count, struct err *err)
 }
 
 static int
-open_device(int index, struct device **ret, struct err *err)
+gpu_open_device(int index, struct device **ret, struct err *err)
 {
 	struct device *d;
-	int count, rc = probe(&count, err);
+	int count, rc = gpu_probe(&count, err);
 
 	if (rc < 0)
 		return rc;
@@ -109,7 +109,7 @@ open_device(int index, struct device **ret, struct err *err)
 }
 
 static void
-close_device(struct device *d)
+gpu_close_device(struct device *d)
 {
 	if (d == NULL)
 		return;
@@ -118,13 +118,13 @@ close_device(struct device *d)
 }
 
 static const char *
-error(const struct device *d)
+gpu_error(const struct device *d)
 {
 	return d->error;
 }
 
 static int
-facts(struct device *d, struct device_facts *ret)
+gpu_facts(struct device *d, struct device_facts *ret)
 {
 	size_t free_bytes = 0, bytes = 0;
 	int khz = 0, bits = 0, rc = gpu_use(d);
@@ -154,11 +154,11 @@ static const struct device_ops ops = {
 	.ops_bytes = sizeof(struct device_ops),
 	.name = GPU_NAME,
 	.host_access = 0,
-	.probe = probe,
-	.open = open_device,
-	.close = close_device,
-	.error = error,
-	.facts = facts,
+	.probe = gpu_probe,
+	.open = gpu_open_device,
+	.close = gpu_close_device,
+	.error = gpu_error,
+	.facts = gpu_facts,
 	.alloc = gpu_alloc,
 	.free = gpu_free,
 	.host_alloc = gpu_host_alloc,

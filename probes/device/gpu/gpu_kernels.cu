@@ -27,54 +27,101 @@ struct inputs {
 
 template <typename T, typename Wrap> struct whole {
 	typedef T store;
-	ON_GPU T value(T x) { return x; }
-	ON_GPU T add(T a, T b) { return (T)((Wrap)a + (Wrap)b); }
-	ON_GPU T times(T a, T b) { return (T)((Wrap)a * (Wrap)b); }
-	ON_GPU T truth(bool x) { return (T)x; }
+	ON_GPU T
+	value(T x)
+	{
+		return x;
+	}
+	ON_GPU T
+	add(T a, T b)
+	{
+		return (T)((Wrap)a + (Wrap)b);
+	}
+	ON_GPU T
+	times(T a, T b)
+	{
+		return (T)((Wrap)a * (Wrap)b);
+	}
+	ON_GPU T
+	truth(bool x)
+	{
+		return (T)x;
+	}
 };
 
-ON_GPU float quiet(float x) { return x == x ? x : __uint_as_float(0x7fc00000); }
-ON_GPU double quiet(double x)
+ON_GPU float
+quiet(float x)
+{
+	return x == x ? x : __uint_as_float(0x7fc00000);
+}
+ON_GPU double
+quiet(double x)
 {
 	return x == x ? x : __longlong_as_double(0x7ff8000000000000LL);
 }
 
 template <typename T> struct real {
 	typedef T store;
-	ON_GPU T value(T x) { return x; }
-	ON_GPU T add(T a, T b) { return quiet(a + b); }
-	ON_GPU T times(T a, T b) { return quiet(a * b); }
-	ON_GPU T truth(bool x) { return (T)x; }
+	ON_GPU T
+	value(T x)
+	{
+		return x;
+	}
+	ON_GPU T
+	add(T a, T b)
+	{
+		return quiet(a + b);
+	}
+	ON_GPU T
+	times(T a, T b)
+	{
+		return quiet(a * b);
+	}
+	ON_GPU T
+	truth(bool x)
+	{
+		return (T)x;
+	}
 };
 
 struct half16 {
 	typedef uint16_t store;
-	ON_GPU float value(uint16_t x)
+	ON_GPU float
+	value(uint16_t x)
 	{
 		return __half2float(__ushort_as_half(x));
 	}
-	ON_GPU uint16_t round(float x)
+	ON_GPU uint16_t
+	round(float x)
 	{
 		return x == x ? __half_as_ushort(__float2half_rn(x)) : 0x7e00;
 	}
-	ON_GPU uint16_t add(uint16_t a, uint16_t b)
+	ON_GPU uint16_t
+	add(uint16_t a, uint16_t b)
 	{
 		return round(value(a) + value(b));
 	}
-	ON_GPU uint16_t times(uint16_t a, uint16_t b)
+	ON_GPU uint16_t
+	times(uint16_t a, uint16_t b)
 	{
 		return round(value(a) * value(b));
 	}
-	ON_GPU uint16_t truth(bool x) { return x ? 0x3c00 : 0; }
+	ON_GPU uint16_t
+	truth(bool x)
+	{
+		return x ? 0x3c00 : 0;
+	}
 };
 
 struct bfloat {
 	typedef uint16_t store;
-	ON_GPU float value(uint16_t x)
+	ON_GPU float
+	value(uint16_t x)
 	{
 		return __uint_as_float((uint32_t)x << 16);
 	}
-	ON_GPU uint16_t round(float x)
+	ON_GPU uint16_t
+	round(float x)
 	{
 		uint32_t bits = __float_as_uint(x);
 
@@ -82,15 +129,21 @@ struct bfloat {
 			return 0x7fc0;
 		return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 	}
-	ON_GPU uint16_t add(uint16_t a, uint16_t b)
+	ON_GPU uint16_t
+	add(uint16_t a, uint16_t b)
 	{
 		return round(value(a) + value(b));
 	}
-	ON_GPU uint16_t times(uint16_t a, uint16_t b)
+	ON_GPU uint16_t
+	times(uint16_t a, uint16_t b)
 	{
 		return round(value(a) * value(b));
 	}
-	ON_GPU uint16_t truth(bool x) { return x ? 0x3f80 : 0; }
+	ON_GPU uint16_t
+	truth(bool x)
+	{
+		return x ? 0x3f80 : 0;
+	}
 };
 
 /* ---- ops ---- */
@@ -98,7 +151,11 @@ struct bfloat {
 #define OP(name, expression)                                                   \
 	template <typename T> struct name {                                    \
 		typedef typename T::store S;                                   \
-		ON_GPU S of(S a, S b) { return expression; }                   \
+		ON_GPU S                                                       \
+		of(S a, S b)                                                   \
+		{                                                              \
+			return expression;                                     \
+		}                                                              \
 	};
 
 OP(op_sum, T::add(a, b))
@@ -115,7 +172,8 @@ template <typename S> struct alignas(16) pack {
 };
 
 template <typename S, typename Op>
-ON_GPU void fold(pack<S> *into, const pack<S> *with)
+ON_GPU void
+fold(pack<S> *into, const pack<S> *with)
 {
 #pragma unroll
 	for (unsigned e = 0; e < 16 / sizeof(S); e++)
@@ -123,7 +181,8 @@ ON_GPU void fold(pack<S> *into, const pack<S> *with)
 }
 
 template <typename S>
-ON_GPU void fetch(pack<S> *ret, const void *from, uint64_t first, uint64_t end)
+ON_GPU void
+fetch(pack<S> *ret, const void *from, uint64_t first, uint64_t end)
 {
 #pragma unroll
 	for (int p = 0; p < PER; p++)
@@ -132,15 +191,15 @@ ON_GPU void fetch(pack<S> *ret, const void *from, uint64_t first, uint64_t end)
 }
 
 template <typename T, template <typename> class Op>
-__global__ void __launch_bounds__(THREADS)
-reduce(void *to, const inputs in, uint32_t count, uint64_t packs,
-    uint64_t elements)
+__global__ void
+__launch_bounds__(THREADS) reduce(void *to, const inputs in, uint32_t count,
+    uint64_t packs, uint64_t elements)
 {
 	typedef typename T::store S;
 	uint64_t first = (uint64_t)blockIdx.x * (THREADS * PER) + threadIdx.x;
 	uint64_t stride = (uint64_t)gridDim.x * THREADS;
-	uint64_t i = packs * (16 / sizeof(S)) +
-	    (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+	uint64_t i = packs * (16 / sizeof(S)) + (uint64_t)blockIdx.x * THREADS +
+	    threadIdx.x;
 	pack<S> sum[PER], next[PER];
 
 	if (first < packs) {
@@ -149,7 +208,7 @@ reduce(void *to, const inputs in, uint32_t count, uint64_t packs,
 			fetch(next, in.at[k], first, packs);
 #pragma unroll
 			for (int p = 0; p < PER; p++)
-				fold<S, Op<T> >(&sum[p], &next[p]);
+				fold<S, Op<T>>(&sum[p], &next[p]);
 		}
 #pragma unroll
 		for (int p = 0; p < PER; p++)
@@ -208,6 +267,5 @@ gpu_kernels_reduce(void *stream, enum plan_op op, enum plan_type type, void *to,
 	blocks = packs != 0 ? up(packs, THREADS * PER)
 			    : up(elements, THREADS * PER);
 	return (int)GPU(LaunchKernel)((const void *)kernel,
-	    dim3((unsigned)blocks), dim3(THREADS), args, 0,
-	    (GPU_STREAM)stream);
+	    dim3((unsigned)blocks), dim3(THREADS), args, 0, (GPU_STREAM)stream);
 }

@@ -36,7 +36,7 @@ struct gpu_area {
 };
 
 static uint64_t
-this_process(void)
+gpu_memory_this_process(void)
 {
 	static uint64_t number;
 
@@ -47,7 +47,7 @@ this_process(void)
 }
 
 static struct gpu_area *
-find(struct gpu_areas *list, const void *base)
+gpu_memory_find(struct gpu_areas *list, const void *base)
 {
 	struct gpu_area *a;
 
@@ -81,7 +81,7 @@ gpu_alloc(struct device *d, uint64_t bytes, void **ret_base)
 	}
 	a->handle = (struct handle){ .magic = HANDLE_MAGIC,
 		.pid = getpid(),
-		.process = this_process(),
+		.process = gpu_memory_this_process(),
 		.serial = ++d->serial };
 	SLIST_INSERT_HEAD(&d->own, a, next);
 	*ret_base = a->base;
@@ -91,7 +91,7 @@ gpu_alloc(struct device *d, uint64_t bytes, void **ret_base)
 void
 gpu_free(struct device *d, void *base)
 {
-	struct gpu_area *a = find(&d->own, base);
+	struct gpu_area *a = gpu_memory_find(&d->own, base);
 
 	if (a == NULL)
 		return;
@@ -173,7 +173,7 @@ gpu_ipc_usable(struct device *d, const char *pci, const char *part,
 int
 gpu_ipc_export(struct device *d, void *base, struct device_ipc *ret)
 {
-	struct gpu_area *a = find(&d->own, base);
+	struct gpu_area *a = gpu_memory_find(&d->own, base);
 	struct handle h;
 	int rc;
 
@@ -193,7 +193,7 @@ gpu_ipc_export(struct device *d, void *base, struct device_ipc *ret)
 }
 
 static int
-map(struct device *d, struct gpu_area *a)
+gpu_memory_map(struct device *d, struct gpu_area *a)
 {
 	int code, rc = gpu_use(d);
 
@@ -225,7 +225,7 @@ gpu_ipc_open(struct device *d, const struct device_ipc *handle, void **ret_base)
 	if (h.magic != HANDLE_MAGIC)
 		return gpu_fail(d, -EINVAL, "not a handle of %s memory",
 		    GPU_WHAT);
-	if (h.pid == getpid() && h.process == this_process())
+	if (h.pid == getpid() && h.process == gpu_memory_this_process())
 		return gpu_fail(d, -EINVAL,
 		    "a handle cannot be opened by the "
 		    "process that made it");
@@ -238,7 +238,7 @@ gpu_ipc_open(struct device *d, const struct device_ipc *handle, void **ret_base)
 		if (a == NULL)
 			return -ENOMEM;
 		a->handle = h;
-		rc = map(d, a);
+		rc = gpu_memory_map(d, a);
 		if (rc < 0) {
 			free(a);
 			return rc;
@@ -253,7 +253,7 @@ gpu_ipc_open(struct device *d, const struct device_ipc *handle, void **ret_base)
 int
 gpu_ipc_close(struct device *d, void *base)
 {
-	struct gpu_area *a = find(&d->opened, base);
+	struct gpu_area *a = gpu_memory_find(&d->opened, base);
 
 	if (a == NULL)
 		return gpu_fail(d, -EINVAL, "%p was not opened", base);

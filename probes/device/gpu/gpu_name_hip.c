@@ -36,7 +36,7 @@ gpu_part(int index, char ret[33])
 /* The version of a node's instructions, as 90010 for gfx90a; 0: a processor,
  * -1: no such node. */
 static int
-version_of(const char *folder, int node)
+gpu_name_hip_version_of(const char *folder, int node)
 {
 	char path[512], line[200];
 	int version = 0;
@@ -63,7 +63,7 @@ gpu_covered(struct err *err)
 	if (folder == NULL)
 		folder = NODES;
 	for (int node = 0; node < NODES_MAX; node++) {
-		int v = version_of(folder, node);
+		int v = gpu_name_hip_version_of(folder, node);
 
 		if (v < 0)
 			break;

@@ -114,7 +114,7 @@ struct reduction {
 };
 
 static int
-launch(struct device_stream *s, const struct reduction *r)
+gpu_stream_launch(struct device_stream *s, const struct reduction *r)
 {
 	return gpu_check(s->d,
 	    gpu_kernels_reduce(s->native, r->op, r->type, r->to, r->inputs,
@@ -126,7 +126,7 @@ launch(struct device_stream *s, const struct reduction *r)
  * input of the next. It stands aside until the last, as to may be any input.
  */
 static int
-launch_many(struct device_stream *s, const struct reduction *all)
+gpu_stream_launch_many(struct device_stream *s, const struct reduction *all)
 {
 	uint64_t bytes = all->elements * gpu_kernels_bytes[all->type];
 	const void *inputs[GPU_INPUTS_MAX];
@@ -158,7 +158,7 @@ launch_many(struct device_stream *s, const struct reduction *all)
 		part.to = done < all->inputs_count ? s->scratch : all->to;
 		part.inputs = inputs;
 		part.inputs_count = n;
-		rc = launch(s, &part);
+		rc = gpu_stream_launch(s, &part);
 	}
 	return rc;
 }
@@ -183,8 +183,8 @@ gpu_reduce(struct device_stream *s, enum plan_op op, enum plan_type type,
 		    ? 0
 		    : gpu_copy(s, to, inputs[0],
 			  elements * gpu_kernels_bytes[type]);
-	return inputs_count <= GPU_INPUTS_MAX ? launch(s, &all)
-					      : launch_many(s, &all);
+	return inputs_count <= GPU_INPUTS_MAX ? gpu_stream_launch(s, &all)
+					      : gpu_stream_launch_many(s, &all);
 }
 
 /* ---- events ---- */

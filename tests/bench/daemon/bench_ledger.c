@@ -211,7 +211,7 @@ live(struct jobs *js, double days, struct stopwatch *watches)
 				    net;
 			}
 			began_s = thread_s();
-			loud_look(js, s * NS);
+			jobs_loud_look(js, s * NS);
 			took(&watches[1], began_s);
 		}
 		if (s % EPOCH_S == 0) {

@@ -22,13 +22,13 @@ rows_of(const struct span *s)
 static void
 check_shares(void)
 {
-	struct span s = span_of(&a, &b);
+	struct span s = histogram_span_of(&a, &b);
 	double sum_a = 0, sum_b = 0;
 
 	assert_in_range(rows_of(&s), 1, ROWS_MAX);
 	for (int at = s.first; at <= s.last; at += s.step) {
-		sum_a += share(&a, &s, at);
-		sum_b += share(&b, &s, at);
+		sum_a += histogram_share(&a, &s, at);
+		sum_b += histogram_share(&b, &s, at);
 	}
 	assert_true(a.count == 0 || fabs(sum_a - 1) < 1e-9);
 	assert_true(b.count == 0 || fabs(sum_b - 1) < 1e-9);

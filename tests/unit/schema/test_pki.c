@@ -54,8 +54,8 @@ request(EVP_PKEY *key, EVP_PKEY *signer, const char *const *fields,
 
 	X509_REQ_set_version(req, 0);
 	for (; fields[0] != NULL; fields += 2)
-		assert_true(name_add(X509_REQ_get_subject_name(req), fields[0],
-		    fields[1]));
+		assert_true(pki_name_add(X509_REQ_get_subject_name(req),
+		    fields[0], fields[1]));
 	X509_REQ_set_pubkey(req, key);
 	if (san != NULL) {
 		STACK_OF(X509_EXTENSION) *all = sk_X509_EXTENSION_new_null();

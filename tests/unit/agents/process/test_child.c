@@ -33,7 +33,7 @@ test_last_words(void **state)
 
 		stderr_tail_add(&c->tail, rows[i].err, strlen(rows[i].err));
 		stderr_tail_add(&c->said, rows[i].out, strlen(rows[i].out));
-		words = last_words(c);
+		words = child_last_words(c);
 		assert_string_equal(words, rows[i].words);
 		free(words);
 		free(c);

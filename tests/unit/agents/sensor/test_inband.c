@@ -159,9 +159,9 @@ test_names(void **state)
 		    is_good);
 		json_decref(list);
 	}
-	label("node=\"gpu07\"", "node", text, sizeof(text));
+	inband_label("node=\"gpu07\"", "node", text, sizeof(text));
 	assert_string_equal(text, "");
-	label("x{gpu=\"1\",node=\"gpu07\"}", "node", text, sizeof(text));
+	inband_label("x{gpu=\"1\",node=\"gpu07\"}", "node", text, sizeof(text));
 	assert_string_equal(text, "gpu07");
 }
 

@@ -213,7 +213,8 @@ test_cpus(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		assert_int_equal(cpus_count(rows[i].list), rows[i].count);
+		assert_int_equal(inventory_cpus_count(rows[i].list),
+		    rows[i].count);
 }
 
 /* The machine we run on has a name, cores and memory. */

@@ -536,7 +536,7 @@ test_netlink_kernel(void **state)
 				   .nlmsg_type = GENL_ID_CTRL,
 				   .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
 		.head = { CTRL_CMD_GETFAMILY, 1 } };
-	int fd = socket_open(NETLINK_GENERIC), is_listed = 0;
+	int fd = ethtool_socket_open(NETLINK_GENERIC), is_listed = 0;
 	json_t *nics = sensor_read("");
 	size_t count = json_array_size(nics);
 	ssize_t n;
@@ -544,7 +544,7 @@ test_netlink_kernel(void **state)
 	(void)state;
 	if (fd < 0)
 		skip();
-	for (n = request_send(fd, &all, reply); n > NLMSG_HDRLEN;
+	for (n = ethtool_request_send(fd, &all, reply); n > NLMSG_HDRLEN;
 	     n = recv(fd, reply, sizeof(reply), 0)) {
 		const struct nlmsghdr *nh = (const void *)reply;
 
@@ -555,8 +555,8 @@ test_netlink_kernel(void **state)
 				 sizeof(ETHTOOL_GENL_NAME)) != NULL;
 	}
 	close(fd);
-	fd = socket_open(NETLINK_GENERIC);
-	assert_int_equal(family_of(fd, reply) != 0, is_listed);
+	fd = ethtool_socket_open(NETLINK_GENERIC);
+	assert_int_equal(ethtool_family_of(fd, reply) != 0, is_listed);
 	close(fd);
 	ethtool_read(nics);
 	assert_int_equal(json_array_size(nics), count);

@@ -186,8 +186,9 @@ test_holes(void **state)
 			struct spool_entry e = { 3, 0, xcalloc(1, 51), 50 };
 
 			memset(e.line, 'c', 50);
-			assert_int_equal(entry_write(TAILQ_FIRST(&sp->files)
-							 ->fd,
+			assert_int_equal(spool_entry_write(TAILQ_FIRST(
+							       &sp->files)
+							       ->fd,
 					     2 * 91, &e),
 			    0);
 			free(e.line);
@@ -230,7 +231,8 @@ test_line_limits(void **state)
 	spool_append(sp, "r", 3, 0, "", 0);
 	assert_true(spool_lost(sp, "r", &lost, &bytes));
 	assert_int_equal(lost, 2);
-	assert_int_equal(entry_write(TAILQ_FIRST(&sp->files)->fd, 91, &e), 0);
+	assert_int_equal(spool_entry_write(TAILQ_FIRST(&sp->files)->fd, 91, &e),
+	    0);
 	free(e.line);
 	spool_free(sp);
 	sp = open_max(1 << 24);
@@ -392,7 +394,7 @@ test_damaged_meanwhile(void **state)
 	(void)state;
 	for (uint64_t seq = 1; seq <= 9; seq++)
 		put(sp, "r", seq, 0, 100);
-	f = file_find(sp, "r");
+	f = spool_file_find(sp, "r");
 	assert_int_equal(pwrite(f->fd, "XXXXXX", 6, (off_t)f->bytes / 3 + 20),
 	    6);
 	assert_int_equal(take(sp, "r", &last), 8);
@@ -407,7 +409,7 @@ test_damaged_meanwhile(void **state)
 	spool_ack(sp, "r", 9);
 	spool_finish(sp, "r");
 	assert_true(spool_lost(sp, "r", &records, &bytes));
-	assert_null(file_find(sp, "r"));
+	assert_null(spool_file_find(sp, "r"));
 	spool_free(sp);
 }
 

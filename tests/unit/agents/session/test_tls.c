@@ -50,7 +50,7 @@ sent(const struct pki_authority *signer, X509 *root, int in_file)
 	conf_set(c, "tls", "ca", ca, "test", NULL);
 	conf_set(c, "tls", "cert", cert, "test", NULL);
 	conf_set(c, "tls", "key", key, "test", NULL);
-	assert_int_equal(load(c, &ctx, &err), 0);
+	assert_int_equal(tls_load(c, &ctx, &err), 0);
 	conf_free(c);
 	SSL_CTX_get0_chain_certs(ctx, &chain);
 	assert_non_null(chain); /* else OpenSSL makes one up, with the root */

@@ -330,7 +330,7 @@ test_alerts(void **state)
 	t->row = json_pack("{s:s, s:s, s:s, s:I, s:O}", "kind", "alert",
 	    "subject", "n1", "text", "", "at_unix_ns",
 	    (json_int_t)clk_unix_ns(), "body", body);
-	told_cb(-ENOSPC, NULL, t);
+	events_told_cb(-ENOSPC, NULL, t);
 	site_wait(s, 2);
 	assert_in_order(0, 2);
 	/* It moves no position. */

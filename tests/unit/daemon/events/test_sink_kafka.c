@@ -52,7 +52,7 @@ set_up(void **state)
 	fputs("# short, for the test\n\nmessage.timeout.ms=3000\n", fp);
 	fclose(fp);
 	o.to = rd_kafka_mock_cluster_bootstraps(fix.cluster);
-	if (kafka_begin(&o, &fix.sink, &err) < 0)
+	if (sink_kafka_begin(&o, &fix.sink, &err) < 0)
 		fail_msg("%s", err.text);
 	return 0;
 }
@@ -61,7 +61,7 @@ static int
 tear_down(void **state)
 {
 	(void)state;
-	kafka_close(fix.sink);
+	sink_kafka_close(fix.sink);
 	rd_kafka_mock_cluster_destroy(fix.cluster);
 	rd_kafka_destroy(fix.holder);
 	unlink(fix.properties);
@@ -85,7 +85,7 @@ send_one(int i, struct err *err)
 	snprintf(subject, sizeof(subject), "node%d", i % 5);
 	e.text_bytes = (size_t)snprintf(text, sizeof(text), "{\"id\":\"%d\"}",
 	    i);
-	rc = kafka_send(fix.sink, &e, 1, &taken, err);
+	rc = sink_kafka_send(fix.sink, &e, 1, &taken, err);
 	assert_int_equal(taken, rc == 0);
 	return rc;
 }
@@ -199,7 +199,8 @@ test_what_is_too_long_is_never_taken(void **state)
 	size_t taken = 0;
 
 	(void)state;
-	assert_int_equal(kafka_send(fix.sink, &e, 1, &taken, &err), -EPROTO);
+	assert_int_equal(sink_kafka_send(fix.sink, &e, 1, &taken, &err),
+	    -EPROTO);
 	assert_int_equal(taken, 0);
 }
 
@@ -230,19 +231,19 @@ test_wrong_options(void **state)
 	fp = fdopen(mkstemp(path), "w");
 	fputs("# one\nno.such.thing=1\n", fp);
 	fclose(fp);
-	assert_int_equal(kafka_begin(&o, &sink, &err), -EINVAL);
+	assert_int_equal(sink_kafka_begin(&o, &sink, &err), -EINVAL);
 	assert_non_null(strstr(err.text, ":2: "));
 	assert_non_null(strstr(err.text, "no.such.thing"));
 	fp = fopen(path, "w");
 	fputs("words\n", fp);
 	fclose(fp);
-	assert_int_equal(kafka_begin(&o, &sink, &err), -EINVAL);
+	assert_int_equal(sink_kafka_begin(&o, &sink, &err), -EINVAL);
 	assert_non_null(strstr(err.text, ":1: not key=value"));
 	unlink(path);
-	assert_int_equal(kafka_begin(&o, &sink, &err), -ENOENT);
+	assert_int_equal(sink_kafka_begin(&o, &sink, &err), -ENOENT);
 	o.properties = "";
 	o.ca = "/no/such/ca.pem";
-	assert_int_equal(kafka_begin(&o, &sink, &err), -EINVAL);
+	assert_int_equal(sink_kafka_begin(&o, &sink, &err), -EINVAL);
 }
 
 int

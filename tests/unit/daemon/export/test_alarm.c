@@ -32,8 +32,8 @@ static json_t *
 turn(struct alerts *a, const struct alert_seen *seen, uint64_t now_unix_ns)
 {
 	if (seen != NULL)
-		alerts_see(a, seen, now_unix_ns);
-	return alerts_end(a, now_unix_ns);
+		alarm_alerts_see(a, seen, now_unix_ns);
+	return alarm_alerts_end(a, now_unix_ns);
 }
 
 static void
@@ -82,7 +82,7 @@ test_told_when_it_changes(void **state)
 	json_decref(m);
 	assert_silent(turn(a, NULL, T0 + 6 * 3600 * CLK_NS_PER_S));
 	while (a->count > 0)
-		alert_free(a, TAILQ_FIRST(&a->firing));
+		alarm_alert_free(a, TAILQ_FIRST(&a->firing));
 }
 
 #define HOUR_NS (3600 * CLK_NS_PER_S)
@@ -104,7 +104,7 @@ test_told_by_a_clock_ahead(void **state)
 	assert_string_equal(alert_text(m, "status"), "firing");
 	json_decref(m);
 	assert_silent(turn(&all, &s, T0 + HOUR_NS));
-	alert_free(&all, TAILQ_FIRST(&all.firing));
+	alarm_alert_free(&all, TAILQ_FIRST(&all.firing));
 }
 
 static void
@@ -122,13 +122,13 @@ test_no_more_than_can_be_told(void **state)
 	for (int i = 0; i < 2 * FIRING_MAX; i++) {
 		snprintf(name, sizeof(name), "n%d", i);
 		s.subject = name;
-		alerts_see(a, &s, T0);
+		alarm_alerts_see(a, &s, T0);
 	}
-	m = alerts_end(a, T0);
+	m = alarm_alerts_end(a, T0);
 	assert_int_equal(json_array_size(m), FIRING_MAX);
 	json_decref(m);
 	while (a->count > 0)
-		alert_free(a, TAILQ_FIRST(&a->firing));
+		alarm_alert_free(a, TAILQ_FIRST(&a->firing));
 }
 
 /* A minute after its start the collector tells whom it misses. */
@@ -167,10 +167,11 @@ test_lost_since_ahead(void **state)
 		a.alerts.page = page;
 		a.alerts.cluster = "";
 		fake.since_unix_ns = rows[i].since_unix_ns;
-		see_lost(&a, clk_unix_ns());
+		alarm_see_lost(&a, clk_unix_ns());
 		assert_int_equal(a.alerts.count, rows[i].alerts);
 		if (a.alerts.count > 0)
-			alert_free(&a.alerts, TAILQ_FIRST(&a.alerts.firing));
+			alarm_alert_free(&a.alerts,
+			    TAILQ_FIRST(&a.alerts.firing));
 	}
 	fake.since_unix_ns = 0;
 	clk_set_source(NULL, NULL);
@@ -190,7 +191,7 @@ test_told_as_events(void **state)
 	assert_null(alarm_open(NULL, "", NULL));
 	alarm_tick(NULL);
 	a = alarm_open(view_events(NULL), "", NULL);
-	see_lost(a, clk_unix_ns());
+	alarm_see_lost(a, clk_unix_ns());
 	assert_int_equal(a->alerts.count, 0);
 	clk_set_source(later, NULL);
 	alarm_tick(a);

@@ -537,10 +537,10 @@ test_lost_nodes_expire(void **state)
 		.last_seen_unix_ns = 5000000000u };
 
 	(void)state;
-	assert_true(is_fresh(&n, 10));
-	assert_false(is_fresh(&n, 2 * NODE_EXPIRY_S));
+	assert_true(metrics_cluster_is_fresh(&n, 10));
+	assert_false(metrics_cluster_is_fresh(&n, 2 * NODE_EXPIRY_S));
 	n.state = AGENT_OK;
-	assert_true(is_fresh(&n, 2 * NODE_EXPIRY_S));
+	assert_true(metrics_cluster_is_fresh(&n, 2 * NODE_EXPIRY_S));
 }
 
 static void

@@ -310,7 +310,7 @@ test_clusters_are_judged(void **state)
 		row = json_pack("{s:s, s:I, s:I, s:s}", "cluster", "a",
 		    "lease_ns", (json_int_t)(rows[i].lease_s * s), "silent_ns",
 		    (json_int_t)(rows[i].silent_s * s), "told", told);
-		o = cluster_json(row, (uint64_t)now);
+		o = http_read_cluster_json(row, (uint64_t)now);
 		if (strcmp(member_text(o, "verdict"), rows[i].verdict) != 0 ||
 		    strstr(member_text(o, "text"), rows[i].text) == NULL)
 			fail_msg("row %zu: %s: %s", i,

@@ -110,7 +110,7 @@ test_gzip_may_be_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (list_has(rows[i].value, "gzip") != rows[i].want)
+		if (http_parse_list_has(rows[i].value, "gzip") != rows[i].want)
 			fail_msg("%s", rows[i].value);
 }
 

@@ -30,8 +30,8 @@ store_put_batch_job(struct store *st, const json_t *job)
 	char key[KEY_OF_BYTES];
 
 	(void)st;
-	key_of(member_text(job, "job"), member_int(job, "start_unix_ns") / NS,
-	    key);
+	jobs_key_of(member_text(job, "job"),
+	    member_int(job, "start_unix_ns") / NS, key);
 	json_object_set_new(rows, key, json_deep_copy(job));
 	puts_count++;
 }
@@ -687,24 +687,24 @@ test_who_is_loud(void **state)
 	    json_pack("{s:s, s:s, s:I, s:{}}", "job", "1", "nodes", "m[0,4]",
 		"start_unix_ns", (json_int_t)(now_ns - 3 * NS), "leaves"));
 	say_share(0.9, 0.9, 2 * NS); /* most of it was before */
-	loud_look(js, now_ns);
+	jobs_loud_look(js, now_ns);
 	assert_int_equal(json_object_size(js->loud), 0);
 	say_share(0, 0.85, NS / 2);
-	loud_look(js, now_ns);
+	jobs_loud_look(js, now_ns);
 	assert_int_equal(json_object_size(js->loud), 0);
 	say_share(0.5, 0.85, NS / 2);
-	loud_look(js, now_ns + NS);
+	jobs_loud_look(js, now_ns + NS);
 	assert_int_equal(json_object_size(js->loud), 1);
 	/* a pause is not its end */
 	say_share(0, 0.4, NS / 2);
-	loud_look(js, now_ns + 4 * NS);
+	jobs_loud_look(js, now_ns + 4 * NS);
 	assert_int_equal(json_object_size(js->loud), 1);
 	say_share(0, 0.01, NS / 2);
-	loud_look(js, now_ns + 200 * NS);
+	jobs_loud_look(js, now_ns + 200 * NS);
 	assert_int_equal(json_object_size(js->loud), 0);
 	/* where nobody says, whoever runs is loud */
 	nodes[0].host_ns = nodes[4].host_ns = 0;
-	loud_look(js, now_ns + 201 * NS);
+	jobs_loud_look(js, now_ns + 201 * NS);
 	assert_int_equal(json_object_size(js->loud), 1);
 	jobs_free(js);
 }

@@ -264,7 +264,7 @@ test_clock_set_back(void **state)
 	now_s -= YEAR_S;
 	mesh_tick(m);
 	assert_true(m->epoch < before - 1);
-	ga = gathering_find(m, before);
+	ga = mesh_gathering_find(m, before);
 	assert_non_null(ga);
 	assert_int_equal(ga->expected, NODES);
 	for (size_t i = 0; i < NODES; i++)
@@ -272,7 +272,7 @@ test_clock_set_back(void **state)
 	assert_int_equal(mesh_gather_reports(ga->g), NODES);
 	/* Nobody waits for that one: it is passed over. */
 	assert_int_equal(report(m, roster_by_id(roster, 0), before + 9), 0);
-	assert_null(gathering_find(m, before + 9));
+	assert_null(mesh_gathering_find(m, before + 9));
 	assert_int_equal(report(m, roster_by_id(roster, 0), 0), -EPROTO);
 	mesh_free(m);
 	roster_free(roster);
@@ -326,13 +326,13 @@ test_rails(void **state)
 	json_decref(seen);
 	facts.carried = NULL;
 	/* The echoes' eth1 is a rail of the first node only. */
-	assert_int_equal(echo_link(m, run_nodes[0]),
+	assert_int_equal(mesh_echo_link(m, run_nodes[0]),
 	    (long)mesh_link_id(run_nodes[0], 1));
-	assert_int_equal(echo_link(m, run_nodes[1]), -ENOENT);
-	pair_cover(m, hour, run_nodes[0], run_nodes[1]);
+	assert_int_equal(mesh_echo_link(m, run_nodes[1]), -ENOENT);
+	mesh_pair_cover(m, hour, run_nodes[0], run_nodes[1]);
 	assert_false(coverage_has_pair(c, hour, 0, 1));
 	json_object_del(run_nodes[1]->inventory, "rails");
-	pair_cover(m, hour, run_nodes[0], run_nodes[1]);
+	mesh_pair_cover(m, hour, run_nodes[0], run_nodes[1]);
 	assert_true(coverage_has_pair(c, hour, 0, 1));
 	assert_true(coverage_has_link(c, hour, mesh_link_id(run_nodes[1], 0)));
 	mesh_free(m);
@@ -341,7 +341,7 @@ test_rails(void **state)
 			     &err),
 	    0);
 	mesh_greeted(m, run_nodes[0]);
-	assert_int_equal(echo_link(m, run_nodes[0]),
+	assert_int_equal(mesh_echo_link(m, run_nodes[0]),
 	    (long)mesh_link_id(run_nodes[0], 0));
 	mesh_free(m);
 	roster_free(roster);

@@ -136,7 +136,7 @@ run(struct react *r, size_t nodes)
 
 	for (int i = 0; i < 2000; i++) {
 		react_tick(r, nodes);
-		if (r->now == NULL && task_next(r, nodes) == NULL)
+		if (r->now == NULL && react_task_next(r, nodes) == NULL)
 			return;
 		event_base_loopexit(r->base, &tv);
 		event_base_dispatch(r->base);
@@ -375,7 +375,7 @@ test_failure(void **state)
 	run(r, 100);
 	assert_non_null(strstr(events, "No such file"));
 	/* That it was done is still known when undoing it has failed. */
-	done_set(r, "n8", "x");
+	react_done_set(r, "n8", "x");
 	react_well(r, "n8");
 	run(r, 100);
 	assert_int_not_equal(strncmp(json_string_value(

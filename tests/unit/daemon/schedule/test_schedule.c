@@ -80,10 +80,10 @@ test_window(void **state)
 	expect_next(&s, at(4, 30), at(5, 0));
 	expect_next(&s, at(12, 0), at(22, 0)); /* its first minute counts */
 	expect_next(&s, at(23, 30), at(24, 0));
-	assert_true(window_left_ns(&s, at(22, 0)) > 0);
-	assert_true(window_left_ns(&s, at(3, 0)) > 0);
-	assert_int_equal(window_left_ns(&s, at(6, 0)), 0);
-	assert_int_equal(window_left_ns(&s, at(12, 0)), 0);
+	assert_true(schedule_window_left_ns(&s, at(22, 0)) > 0);
+	assert_true(schedule_window_left_ns(&s, at(3, 0)) > 0);
+	assert_int_equal(schedule_window_left_ns(&s, at(6, 0)), 0);
+	assert_int_equal(schedule_window_left_ns(&s, at(12, 0)), 0);
 }
 
 static void
@@ -170,8 +170,8 @@ test_properties(void **state)
 					     (n % 10) / 10.0, &base, &start),
 			    1);
 			assert_true(base > before && start >= base);
-			assert_true(window_left_ns(&s, base) > 0);
-			assert_true(window_left_ns(&s, start) > 0);
+			assert_true(schedule_window_left_ns(&s, base) > 0);
+			assert_true(schedule_window_left_ns(&s, start) > 0);
 		}
 	}
 }

@@ -119,7 +119,9 @@ test_old_bodies_are_read(void **state)
 	path_in(f, "coalmine.db", path);
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(migrate_step(db, &embed_steps[i], i + 1), 0);
+		assert_int_equal(store_file_migrate_step(db, &embed_steps[i],
+				     i + 1),
+		    0);
 	snprintf(long_text, sizeof(long_text),
 	    "INSERT INTO run VALUES (1, 'm', 'mesh', 'finished', 1, 5, 1,"
 	    " '{\"class\":\"background\"}');"
@@ -208,18 +210,18 @@ test_migration_is_all_or_nothing(void **state)
 	path_in(f, "m.db.v1", copy);
 	assert_int_equal(sqlite_open(path, SQL_WRITER, &s, NULL), 0);
 	db = s->db;
-	assert_int_equal(migrate(db, path, first), 0);
-	assert_int_equal(migrate(db, path, steps_bad), -EIO);
+	assert_int_equal(store_file_migrate(db, path, first), 0);
+	assert_int_equal(store_file_migrate(db, path, steps_bad), -EIO);
 	assert_int_equal(sqlite_int(db, "PRAGMA user_version", -1), 1);
 	assert_int_equal(sqlite_int(db, "SELECT count(*) FROM a", -1), 0);
-	assert_int_equal(migrate(db, path, steps_ok), 0);
+	assert_int_equal(store_file_migrate(db, path, steps_ok), 0);
 	assert_int_equal(sqlite_int(db, "PRAGMA user_version", -1), 2);
 	assert_int_equal(sqlite_int(db, "SELECT count(y IS NULL) FROM a", -1),
 	    1);
-	assert_int_equal(migrate(db, path, steps_ok), 0);
+	assert_int_equal(store_file_migrate(db, path, steps_ok), 0);
 	assert_int_equal(access(copy, F_OK), 0); /* what was before */
 	assert_int_equal(utime(copy, &long_ago), 0);
-	assert_int_equal(migrate(db, path, steps_ok), 0);
+	assert_int_equal(store_file_migrate(db, path, steps_ok), 0);
 	assert_int_equal(access(copy, F_OK), -1); /* for a week */
 	sqlite_shut(s);
 }
@@ -228,12 +230,14 @@ static void
 test_network_file_systems(void **state)
 {
 	(void)state;
-	assert_int_equal(fs_judge("/x", 0x6969), -EINVAL);     /* NFS */
-	assert_int_equal(fs_judge("/x", 0x0BD00BD0), -EINVAL); /* Lustre */
-	assert_int_equal(fs_judge("/x", 0xFF534D42), -EINVAL); /* CIFS */
-	assert_int_equal(fs_judge("/x", 0x65735546), 0);       /* FUSE */
-	assert_int_equal(fs_judge("/x", 0xEF53), 0);           /* ext4 */
-	assert_int_equal(fs_judge("/x", 0x01021994), 0);       /* tmpfs */
+	assert_int_equal(store_file_fs_judge("/x", 0x6969), -EINVAL); /* NFS */
+	assert_int_equal(store_file_fs_judge("/x", 0x0BD00BD0),
+	    -EINVAL); /* Lustre */
+	assert_int_equal(store_file_fs_judge("/x", 0xFF534D42),
+	    -EINVAL);                                               /* CIFS */
+	assert_int_equal(store_file_fs_judge("/x", 0x65735546), 0); /* FUSE */
+	assert_int_equal(store_file_fs_judge("/x", 0xEF53), 0);     /* ext4 */
+	assert_int_equal(store_file_fs_judge("/x", 0x01021994), 0); /* tmpfs */
 }
 
 static int

@@ -257,7 +257,7 @@ test_cut(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		snprintf(text, sizeof(text), "%s", cases[i][0]);
-		cut(text);
+		store_roll_cut(text);
 		assert_string_equal(text, cases[i][1]);
 	}
 }
@@ -270,10 +270,10 @@ test_merge_is_exact(void **state)
 	json_t *a = mesh("m", 1, "leaf", 1e-5), *b = mesh("m", 2, "leaf", 9e-5);
 
 	(void)state;
-	hist_of(a, &both);
-	hist_of(b, &part);
+	store_roll_hist_of(a, &both);
+	store_roll_hist_of(b, &part);
 	hist_merge(&both, &part);
-	mesh_merge(a, b);
+	store_roll_mesh_merge(a, b);
 	assert_int_equal(json_integer_value(json_object_get(a, "n")), 400);
 	assert_true(json_number_value(json_object_get(a, "p99")) ==
 	    hist_quantile(&both, 0.99));

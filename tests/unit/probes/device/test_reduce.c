@@ -53,10 +53,10 @@ store(enum plan_type type, void *at, size_t i, double x)
 		((double *)at)[i] = x;
 		break;
 	case PLAN_HALF:
-		((uint16_t *)at)[i] = to_half((float)x);
+		((uint16_t *)at)[i] = host_reduce_to_half((float)x);
 		break;
 	default:
-		((uint16_t *)at)[i] = to_bfloat16((float)x);
+		((uint16_t *)at)[i] = host_reduce_to_bfloat16((float)x);
 	}
 }
 
@@ -73,9 +73,10 @@ load(enum plan_type type, const void *at, size_t i)
 	case PLAN_DOUBLE:
 		return ((const double *)at)[i];
 	case PLAN_HALF:
-		return (double)from_half(((const uint16_t *)at)[i]);
+		return (double)host_reduce_from_half(((const uint16_t *)at)[i]);
 	default:
-		return (double)from_bfloat16(((const uint16_t *)at)[i]);
+		return (double)host_reduce_from_bfloat16(
+		    ((const uint16_t *)at)[i]);
 	}
 }
 
@@ -164,26 +165,28 @@ test_half(void **state)
 {
 	(void)state;
 	for (uint32_t h = 0; h < 65536; h++) {
-		float f = from_half((uint16_t)h);
+		float f = host_reduce_from_half((uint16_t)h);
 
 		if (isnan(f))
-			assert_true(isnan(from_half(to_half(f))));
+			assert_true(isnan(
+			    host_reduce_from_half(host_reduce_to_half(f))));
 		else
-			assert_int_equal(to_half(f), h);
+			assert_int_equal(host_reduce_to_half(f), h);
 	}
 	for (uint32_t h = 0; h < 0x7bff; h++) {
-		float lo = from_half((uint16_t)h), hi;
+		float lo = host_reduce_from_half((uint16_t)h), hi;
 		float middle;
 
-		hi = from_half((uint16_t)(h + 1));
+		hi = host_reduce_from_half((uint16_t)(h + 1));
 		middle = (lo + hi) / 2; /* exact */
-		assert_int_equal(to_half(middle), h + (h & 1));
-		assert_int_equal(to_half(nextafterf(middle, 0)), h);
-		assert_int_equal(to_half(nextafterf(middle, hi)), h + 1);
+		assert_int_equal(host_reduce_to_half(middle), h + (h & 1));
+		assert_int_equal(host_reduce_to_half(nextafterf(middle, 0)), h);
+		assert_int_equal(host_reduce_to_half(nextafterf(middle, hi)),
+		    h + 1);
 	}
-	assert_int_equal(to_half(65519.996f), 0x7bff);
-	assert_int_equal(to_half(65520), 0x7c00);
-	assert_int_equal(to_half(-1e30f), 0xfc00);
+	assert_int_equal(host_reduce_to_half(65519.996f), 0x7bff);
+	assert_int_equal(host_reduce_to_half(65520), 0x7c00);
+	assert_int_equal(host_reduce_to_half(-1e30f), 0xfc00);
 }
 
 static void
@@ -191,16 +194,23 @@ test_bfloat16(void **state)
 {
 	(void)state;
 	for (uint32_t h = 0; h < 65536; h++) {
-		float f = from_bfloat16((uint16_t)h);
+		float f = host_reduce_from_bfloat16((uint16_t)h);
 
 		if (isnan(f))
-			assert_true(isnan(from_bfloat16(to_bfloat16(f))));
+			assert_true(isnan(host_reduce_from_bfloat16(
+			    host_reduce_to_bfloat16(f))));
 		else
-			assert_int_equal(to_bfloat16(f), h);
+			assert_int_equal(host_reduce_to_bfloat16(f), h);
 	}
-	assert_int_equal(to_bfloat16(float_of_bits(0x3f808000)), 0x3f80);
-	assert_int_equal(to_bfloat16(float_of_bits(0x3f818000)), 0x3f82);
-	assert_int_equal(to_bfloat16(float_of_bits(0x3f808001)), 0x3f81);
+	assert_int_equal(host_reduce_to_bfloat16(
+			     host_reduce_float_of_bits(0x3f808000)),
+	    0x3f80);
+	assert_int_equal(host_reduce_to_bfloat16(
+			     host_reduce_float_of_bits(0x3f818000)),
+	    0x3f82);
+	assert_int_equal(host_reduce_to_bfloat16(
+			     host_reduce_float_of_bits(0x3f808001)),
+	    0x3f81);
 }
 
 int

@@ -17,14 +17,14 @@ test_lists(void **state)
 	char text[AFFINITY_CORES_BYTES], small[24];
 
 	(void)state;
-	list_read("0-3,8,127-128\n", set);
+	affinity_list_read("0-3,8,127-128\n", set);
 	assert_int_equal(CPU_COUNT_S(SET_BYTES, set), 7);
-	list_write(set, text, sizeof(text));
+	affinity_list_write(set, text, sizeof(text));
 	assert_string_equal(text, "0-3,8,127-128");
-	list_write(set, small, sizeof(small));
+	affinity_list_write(set, small, sizeof(small));
 	assert_string_equal(small, "0-3,8,...");
-	list_read("", set);
-	list_write(set, text, sizeof(text));
+	affinity_list_read("", set);
+	affinity_list_write(set, text, sizeof(text));
 	assert_string_equal(text, "");
 	CPU_FREE(set);
 }
@@ -48,7 +48,7 @@ test_near(void **state)
 	memcpy(rest, all, SET_BYTES);
 	CPU_CLR_S(at, SET_BYTES, rest);
 	snprintf(first, sizeof(first), "%zu", at);
-	list_write(rest, others, sizeof(others));
+	affinity_list_write(rest, others, sizeof(others));
 	tree_put("sys/devices/system/node/node0/cpulist", first);
 	tree_put("sys/devices/system/node/node3/cpulist", others);
 	tree_put("sys/class/infiniband/mlx5_0/device/numa_node", "0\n");

@@ -21,9 +21,9 @@ test_parse(void **state)
 	struct nic_bytes w = { .in_bytes = 7, .out_bytes = 7 };
 
 	(void)state;
-	assert_int_equal(bytes_parse(HEADING, &w), 0);
+	assert_int_equal(nic_bytes_parse(HEADING, &w), 0);
 	assert_true(w.in_bytes == 0 && w.out_bytes == 0);
-	assert_int_equal(bytes_parse(HEADING
+	assert_int_equal(nic_bytes_parse(HEADING
 			     "    lo: 900 1 0 0 0 0 0 0 900 1 0 0 0 0 0 0\n"
 			     "  eth0:5000000660 10 0 0 0 0 0 0 78 1 0 0 0 0 0 "
 			     "0\n"
@@ -32,9 +32,9 @@ test_parse(void **state)
 	    0);
 	assert_true(w.in_bytes == 5000000000);
 	assert_true(w.out_bytes == 42);
-	assert_int_equal(bytes_parse(HEADING "eth0: 1 2 3\n", &w), -EPROTO);
-	assert_int_equal(bytes_parse(HEADING "eth0\n", &w), -EPROTO);
-	assert_int_equal(bytes_parse("", &w), -EPROTO);
+	assert_int_equal(nic_bytes_parse(HEADING "eth0: 1 2 3\n", &w), -EPROTO);
+	assert_int_equal(nic_bytes_parse(HEADING "eth0\n", &w), -EPROTO);
+	assert_int_equal(nic_bytes_parse("", &w), -EPROTO);
 	assert_true(w.out_bytes == 42);
 }
 

@@ -86,8 +86,8 @@ same(const struct ring *x, const struct ring *y)
 {
 	int a[32], b[32];
 
-	order_draw(x, a);
-	order_draw(y, b);
+	roles_order_draw(x, a);
+	roles_order_draw(y, b);
 	for (int i = 0; i < x->size; i++)
 		if (a[i] != b[i])
 			return 0;

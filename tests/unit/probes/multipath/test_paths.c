@@ -73,10 +73,10 @@ split_one(const struct setting *s, double bytes, uint32_t chunks_max,
 {
 	const struct paths_direct *d = &s->d;
 	const struct paths_staged *h = &s->h;
-	double a = 1 / d->bytes_per_s + slow_s(h);
+	double a = 1 / d->bytes_per_s + paths_slow_s(h);
 	double k = bytes / d->bytes_per_s + d->setup_s - h->setup_s -
 	    h->chunk_s;
-	double b = sqrt(h->chunk_s * fast_s(h)), u, ahead;
+	double b = sqrt(h->chunk_s * paths_fast_s(h)), u, ahead;
 
 	memset(ret, 0, sizeof(*ret));
 	ret->direct_s = ret->time_s = paths_direct_s(d, bytes);
@@ -89,8 +89,8 @@ split_one(const struct setting *s, double bytes, uint32_t chunks_max,
 	    fmin(1,
 		ahead /
 		    (bytes *
-			(1 / d->bytes_per_s + slow_s(h) +
-			    fast_s(h) / ret->chunks[0]))));
+			(1 / d->bytes_per_s + paths_slow_s(h) +
+			    paths_fast_s(h) / ret->chunks[0]))));
 	ret->time_s = paths_staged_s(h, ret->share * bytes, ret->chunks[0]);
 	if (ret->share > 0 && ret->time_s < ret->direct_s)
 		return;

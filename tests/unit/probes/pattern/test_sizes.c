@@ -83,15 +83,15 @@ test_set(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(sizes_set(c, "group", 64, &err), 0);
+	assert_int_equal(sweep_sizes_set(c, "group", 64, &err), 0);
 	assert_int_equal(conf_int(c, "group", "count"), 8);
-	assert_int_equal(sizes_set(c, "group", 4, &err), -EINVAL);
+	assert_int_equal(sweep_sizes_set(c, "group", 4, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "f:6: measure.sizes: 4 bytes"));
-	assert_int_equal(sizes_set(c, "stripe", 64, &err), 0);
+	assert_int_equal(sweep_sizes_set(c, "stripe", 64, &err), 0);
 	assert_int_equal(conf_int(c, "stripe", "count"), 16);
-	assert_int_equal(sizes_set(c, "self", 3, &err), 0);
+	assert_int_equal(sweep_sizes_set(c, "self", 3, &err), 0);
 	assert_int_equal(conf_bytes(c, "self", "bytes"), 3);
-	assert_int_equal(sizes_set(c, "sparse", 4, &err), -EINVAL);
+	assert_int_equal(sweep_sizes_set(c, "sparse", 4, &err), -EINVAL);
 	conf_free(c);
 }
 

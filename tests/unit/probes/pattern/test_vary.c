@@ -17,18 +17,18 @@ test_parse(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(vary_parse("", &v, &err), 0);
+	assert_int_equal(sweep_vary_parse("", &v, &err), 0);
 	assert_int_equal(v.count, 0);
 	vary_clear(&v);
-	assert_int_equal(vary_parse(" moore 2,1\t3,1 ", &v, &err), 0);
+	assert_int_equal(sweep_vary_parse(" moore 2,1\t3,1 ", &v, &err), 0);
 	assert_string_equal(v.key, "moore");
 	assert_int_equal(v.count, 2);
 	assert_string_equal(v.values[0], "2,1");
 	assert_string_equal(v.values[1], "3,1");
 	assert_null(v.section);
-	assert_true(vary_is_of(&v, "neighbor"));
+	assert_true(sweep_vary_is_of(&v, "neighbor"));
 	vary_clear(&v);
-	assert_false(vary_is_of(&v, "neighbor"));
+	assert_false(sweep_vary_is_of(&v, "neighbor"));
 }
 
 static void
@@ -38,12 +38,12 @@ test_section(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(vary_parse("allreduce.form flat", &v, &err), 0);
+	assert_int_equal(sweep_vary_parse("allreduce.form flat", &v, &err), 0);
 	assert_string_equal(v.section, "allreduce");
 	assert_string_equal(v.key, "form");
 	assert_string_equal(v.values[0], "flat");
-	assert_true(vary_is_of(&v, "allreduce"));
-	assert_false(vary_is_of(&v, "collective"));
+	assert_true(sweep_vary_is_of(&v, "allreduce"));
+	assert_false(sweep_vary_is_of(&v, "collective"));
 	vary_clear(&v);
 }
 
@@ -55,15 +55,15 @@ test_refused(void **state)
 	struct vary v;
 
 	(void)state;
-	assert_int_equal(vary_parse("rsg", &v, &err), -EINVAL);
+	assert_int_equal(sweep_vary_parse("rsg", &v, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "measure.vary = rsg: allowed is"));
 	for (int i = 0; i < VARY_MAX; i++)
 		strcat(text, " 1");
-	assert_int_equal(vary_parse(text, &v, &err), 0);
+	assert_int_equal(sweep_vary_parse(text, &v, &err), 0);
 	assert_int_equal(v.count, VARY_MAX);
 	vary_clear(&v);
 	strcat(text, " 1");
-	assert_int_equal(vary_parse(text, &v, &err), -EINVAL);
+	assert_int_equal(sweep_vary_parse(text, &v, &err), -EINVAL);
 }
 
 int

@@ -175,7 +175,7 @@ test_as_a_plain_filling(void **state)
 			n.on[i] = 1;
 		} else {
 			f->pipes[i].end_ps = 0;
-			ends_up(f, f->pipes[i].heap);
+			maxmin_ends_up(f, f->pipes[i].heap);
 			assert_int_equal(maxmin_end(f, 0), i);
 			n.on[i] = 0;
 		}
