@@ -247,14 +247,9 @@ const struct conf_row options_campaign[] = {
 	    "Cost of starting a path through a relay." },
 	{ "multipath", "chunk_setup", CONF_SPAN, 0, 10, NULL, "10us", "s",
 	    "Cost of a chunk on each of its two stages." },
-	{ "multipath", "emulate", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Run on links that are not there, of the rates and costs above, in "
-	    "real time: one path against several over sizes, tuned." },
 	{ "multipath", "tune", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "Run on streams of measure.device within one rank: one path "
 	    "against several over sizes, tuned." },
-	{ "multipath", "emulate_host", CONF_REAL, 0.001, 1, NULL, "1", "1",
-	    "Share of their rates that the emulated links of the host reach." },
 	{ "multipath", "table", CONF_STRING, 0, 4000, NULL, "", "",
 	    "File in which the tuner keeps its results." },
 	{ "multipath", "frozen", CONF_BOOL, 0, 0, NULL, "no", "",

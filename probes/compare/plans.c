@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probes/multipath/copier.h"
+#include "probes/multipath/tuned.h"
 #include "probes/pattern/builders.h"
 
 static void
@@ -22,21 +22,21 @@ plans_note_config(struct session *s, const struct err *err)
 /* ---- tuned paths: all within this rank; the others wait asleep ---- */
 
 static void
-plans_curve_record_cb(void *arg, json_t *record)
+plans_tuned_record_cb(void *arg, json_t *record)
 {
 	emit_put(((struct session *)arg)->report.emit, record);
 }
 
 static void
-plans_curve_line_cb(void *arg, const char *text)
+plans_tuned_line_cb(void *arg, const char *text)
 {
 	strbuf_addf(&((struct session *)arg)->report.remarks, "%s\n", text);
 }
 
 static int
-plans_is_curve(const struct session *s, const struct pattern *pt)
+plans_is_tuned_paths(const struct session *s, const struct pattern *pt)
 {
-	return pt == &pattern_multipath && curve_wanted(s->conf);
+	return pt == &pattern_multipath && tuned_wanted(s->conf);
 }
 
 /* ---- one plan ---- */
@@ -58,14 +58,17 @@ plans_run_one_cb(const struct pattern *pt, void *arg)
 	struct plan *p;
 	int rc;
 
-	if (plans_is_curve(s, pt)) {
-		rc = curve_run(s->conf,
-		    &(struct curve_out){ plans_curve_record_cb,
-			plans_curve_line_cb, s },
+	if (plans_is_tuned_paths(s, pt)) {
+		rc = tuned_run(s->conf,
+		    &(struct tuned_out){ plans_tuned_record_cb,
+			plans_tuned_line_cb, s },
 		    &err);
 		if (rc == -EBADMSG)
 			plan_report_note(&s->report, PLAN_REPORT_BAD,
 			    CAUSE_WRONG_DATA, err.text);
+		else if (rc == -ENODEV)
+			plan_report_note(&s->report, PLAN_REPORT_WRONG,
+			    CAUSE_NO_DEVICE, err.text);
 		else if (rc < 0)
 			plans_note_config(s, &err);
 		return;
@@ -96,7 +99,7 @@ plans_try_one_cb(const struct pattern *pt, void *arg)
 	struct err err;
 	struct plan *p;
 
-	if (plans_is_curve(s, pt) || plans_is_tuned(s, pt))
+	if (plans_is_tuned_paths(s, pt) || plans_is_tuned(s, pt))
 		return; /* each has its own way to a plan */
 	if (pattern_build(pt, s->conf, &site, &p, &err) < 0)
 		plans_note_config(s, &err);

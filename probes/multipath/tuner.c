@@ -21,7 +21,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 
-/* Why each: docs/algorithms-neighbor-multipath.md, section 4.4, where they were
+/* Why each: docs/algorithms-neighbor-multipath.md, section 4.3, where they were
  * tried under noise. */
 #define GAIN          0.5  /* of a new rate */
 #define JUMP          0.3  /* more than this is a change, not noise */

@@ -13,7 +13,7 @@
  * links change by halves, not by little. Chunks are varied now and then, and
  * kept if that is faster. When several ways are not faster than the direct one,
  * the row goes direct, and tries again after a while
- * (docs/algorithms-neighbor-multipath.md, section 4.4, which moves rates only:
+ * (docs/algorithms-neighbor-multipath.md, section 4.3, which moves rates only:
  * with costs apart, it takes two transfers where those take five).
  *
  * Paths that share what they run through (the memory of a host) slow each other

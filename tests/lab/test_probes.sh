@@ -154,6 +154,7 @@ cut_short()
 	ordered sparse -o measure.time=300ms
 	check_sparse
 	ordered multipath -o campaign.nodes_max=2 -o multipath.bytes=4M \
+		-o measure.device=host \
 		-o allreduce.count=4096 -o collective.count=1024 \
 		-o measure.time=300ms
 	check_ways

@@ -353,7 +353,7 @@ case_shipped() {
 	shipped scaling 8 4
 	[ "$(jq -sc '[.[]|select(.probe=="group" and .of=="whole").groups]|
 		unique' "$work/records")" = '[2,3,4]' ] || fail "scaling"
-	shipped multipath 4 1 -o multipath.bytes=4M
+	shipped multipath 4 1 -o multipath.bytes=4M -o measure.device=host
 	[ "$(count '.probe=="speedup" and .of=="allreduce" and .value>0')" = 2 ] ||
 		fail "all-reduces: $(jq -c 'select(.probe=="speedup")' \
 			"$work/records")"
@@ -407,13 +407,11 @@ case_campaign() {
 	[ "$(count '.probe=="concurrent"')" = 1 ] || fail "no plans"
 }
 
-# One message over several emulated links: a record for each size, its bytes
-# compared, what was learnt kept; a slow way is named.
+# One message over several paths: a record for each size, its bytes compared,
+# and what was learnt is kept.
 case_ways() {
 	export COALMINE_FAKE_NODES=1
-	local ways=(multipath emulate=yes bytes=4M direct_rate=1 host_in=0.9
-		host_out=0.9 direct_setup=0s host_setup=0s chunk_setup=50us
-		table="$work/table")
+	local ways=(multipath tune=yes bytes=4M table="$work/table")
 
 	good 4 multipath bytes=1000003 share=.3,.2 relays=1 chunks=5 via=ipc
 	good 2 multipath bytes=64K share=1 chunks=3 streams=1
@@ -430,19 +428,16 @@ case_ways() {
 		fail "frozen: exit $?"
 	[ "$(count '.choice=="frozen"')" = 4 ] || fail "not frozen"
 	rm "$work/table"
-	engine 1 run "${ways[@]}" emulate_host=0.1 --json "$work/records" ||
-		fail "slow: exit $?"
-	[ "$(count '.bytes==4194304 and .verdict=="warn" and
-		(.text|startswith("the way through the host carries"))')" = 1 ] ||
-		fail "a slow way is not named"
 	engine 2 run multipath tune=yes bytes=4M relays=1 \
 		--json "$work/records" || fail "tuned streams: exit $?"
 	[ "$(count '.probe=="speedup" and .pair_class=="host" and
 		(.ways|length)==3')" = 4 ] || fail "tuned streams: records"
 	echo '{"format":"coalmine-tuning","version":1,"machine":"x","pairs":[]}' \
 		>"$work/table"
-	refused 'is of x, and this is emulated' 1 "${ways[@]}"
-	refused 'multipath.bytes = 2G' 1 multipath emulate=yes bytes=2G
+	refused 'is of x, and this is host' 1 "${ways[@]}"
+	refused 'multipath.bytes = 2G' 1 multipath tune=yes bytes=2G
+	COALMINE_PLUGIN_DIR=/nonexistent refused 'measure.device = hip: ' 1 \
+		multipath tune=yes device=hip
 }
 
 # Both forms of the all-reduce for devices, and the composed one of as many
@@ -516,7 +511,7 @@ case_refusals() {
 	refused "$work/pipe: allowed is a plain file" 2 collective \
 		name=allreduce tune=auto machine=lab table="$work/pipe"
 	refused "$work/pipe: allowed is a plain file" 2 multipath \
-		emulate=yes bytes=4M direct_rate=1 table="$work/pipe"
+		tune=yes bytes=4M table="$work/pipe"
 	echo "no plugin" >"$work/coalmine-device-hip.so"
 	COALMINE_PLUGIN_DIR=$work refused 'coalmine-device-hip.so: ' 2 self \
 		device=hip

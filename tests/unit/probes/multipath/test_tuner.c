@@ -4,13 +4,16 @@
  * against the closed form, the tuner from fits that are wrong and through links
  * that change, and its table on disk.
  */
-#include "probes/multipath/tuner.c"
+#include "probes/multipath/tuner.h"
 
+#include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -19,6 +22,7 @@
 #include "common/rng.h"
 #include "common/str.h"
 #include "probes/multipath/copier.h"
+#include "tests/fake/slow_links.h"
 
 #define US  1e-6
 #define KIB 1024ULL
@@ -40,7 +44,7 @@ static const struct paths_links cedar = {
 static const struct paths_links *const nodes[] = { &mist, &cedar };
 
 struct node {
-	struct emulated_links links;
+	struct slow_links links;
 	struct copier copier;
 };
 
@@ -52,7 +56,7 @@ node_end(void)
 	if (node.copier.device == NULL)
 		return;
 	copier_close(&node.copier);
-	emulated_ops.close(node.copier.device);
+	slow_links_ops.close(node.copier.device);
 	memset(&node, 0, sizeof(node));
 }
 
@@ -62,10 +66,10 @@ node_make(const struct paths_links *f)
 	struct node *n = &node;
 
 	node_end();
-	emulated_state(&n->links, f);
-	n->copier.ops = &emulated_ops;
-	n->copier.clock = &emulated_clock;
-	n->copier.device = emulated_open(&n->links);
+	slow_links_set(&n->links, f);
+	n->copier.ops = &slow_links_ops;
+	n->copier.clock = &slow_links_clock;
+	n->copier.device = slow_links_open(&n->links);
 	n->copier.unit = 1;
 	n->copier.count = f->count;
 	for (uint32_t i = 1; i <= f->count; i++) {
@@ -78,7 +82,7 @@ node_make(const struct paths_links *f)
 static void
 node_set(const struct paths_links *f)
 {
-	emulated_state(&node.links, f);
+	slow_links_set(&node.links, f);
 }
 
 /* Other slots, or another store. */
@@ -94,11 +98,11 @@ static double
 send(uint64_t bytes, const struct tuner_choice *c, struct tuner_seen *seen)
 {
 	const struct copier_message m = { NULL, NULL, bytes };
-	double start_s = emulated_clock.now_s(node.copier.device);
+	double start_s = slow_links_clock.now_s(node.copier.device);
 	uint32_t path;
 
 	assert_int_equal(copier_send(&node.copier, &m, c, seen, &path), 0);
-	return emulated_clock.now_s(node.copier.device) - start_s;
+	return slow_links_clock.now_s(node.copier.device) - start_s;
 }
 
 static double
@@ -192,7 +196,7 @@ test_copier_store(void **state)
 		uint32_t path;
 
 		node_make(&mist);
-		node.links.real = 1;
+		node.links.moves = 1;
 		node.links.links[1].setup_s = 0;
 		node.copier.unit = 1 + rng_below(&r, 64);
 		node_store(1,
