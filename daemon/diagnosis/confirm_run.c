@@ -434,12 +434,21 @@ home_count(const struct confirm_run *p)
 	return home;
 }
 
+static uint32_t
+outlier_id(const struct diagnosis *d)
+{
+	const struct node *n = roster_find(d->roster, d->pass.names[0]);
+
+	return n != NULL ? (uint32_t)n->id : UINT32_MAX;
+}
+
 /* A node was named, but the run has found that its leaf is slow. */
 static void
 pass_to_leaf(struct diagnosis *d, struct incident *k)
 {
-	uint32_t leaf = diagnosis_leaf(d,
-	    roster_by_id(d->roster, k->index)->leaf);
+	uint32_t node,
+	    leaf = diagnosis_leaf(d, roster_by_id(d->roster, k->index)->leaf);
+	struct judge *judge;
 
 	if (incident_find(d, JUDGE_LEAF, leaf) != NULL) {
 		judge_confirm(k->series->judge, JUDGE_NODE, k->index, 0);
@@ -447,14 +456,25 @@ pass_to_leaf(struct diagnosis *d, struct incident *k)
 		    "its leaf is slow, not the node");
 		return;
 	}
-	free(k->subject);
-	k->subject = xstrdup(d->leaves[leaf]);
-	incident_write(d, k); /* with the numbers that its node showed */
-	judge_confirm(k->series->judge, JUDGE_NODE, k->index, 0);
-	k->kind = JUDGE_LEAF;
-	k->index = leaf;
-	judge_restore(k->series->judge, JUDGE_LEAF, leaf, JUDGE_BAD);
-	incident_tell(d, k);
+	judge = k->series->judge;
+	node = k->index;
+	incident_move(d, k, JUDGE_LEAF, leaf, "its leaf is slow, not the node");
+	judge_confirm(judge, JUDGE_NODE, node, 0);
+	judge_restore(judge, JUDGE_LEAF, leaf, JUDGE_BAD);
+}
+
+/* A leaf was named, as in a small one a few nodes are most of it, but the run
+ * has found that it is the node. */
+static void
+pass_to_node(struct diagnosis *d, struct incident *k)
+{
+	struct judge *judge = k->series->judge;
+	uint32_t leaf = k->index, node = outlier_id(d);
+
+	incident_move(d, k, JUDGE_NODE, node,
+	    "one of its nodes is slow, not the leaf");
+	judge_confirm(judge, JUDGE_LEAF, leaf, 0);
+	judge_restore(judge, JUDGE_NODE, node, JUDGE_BAD);
 }
 
 /* Where many nodes of a leaf are busy, its uplinks are busy too and slow
@@ -500,8 +520,11 @@ conclude(struct diagnosis *d, struct incident *k)
 	 * these share a leaf, the whole leaf looks slow. */
 	int is_among_slow = k->series->fleet.from != DRIFT_NONE &&
 	    4 * k->series->fleet_slow >= k->series->fleet_nodes;
+	int is_node = k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE &&
+	    outlier_id(d) != UINT32_MAX &&
+	    incident_find(d, JUDGE_NODE, outlier_id(d)) == NULL;
 	int clear = k->finding == CONFIRM_UNCLEAR ||
-	    (k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE) ||
+	    (k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE && !is_node) ||
 	    (is_place && is_below_spine(d, k)) ||
 	    (k->kind == JUDGE_NODE && is_place &&
 		(is_among_slow || is_leaf_busy(d, k->index)));
@@ -522,6 +545,10 @@ conclude(struct diagnosis *d, struct incident *k)
 	if (k->kind == JUDGE_NODE &&
 	    (k->what == WHAT_LEAF || k->what == WHAT_LINK)) {
 		pass_to_leaf(d, k);
+		return;
+	}
+	if (is_node) {
+		pass_to_node(d, k);
 		return;
 	}
 	incident_write(d, k);
@@ -560,6 +587,46 @@ is_busy(const struct diagnosis *d)
 	return 0;
 }
 
+/* How much farther a leaf is when it is well, by rounds of what the run
+ * measures. */
+static double
+past_of(const struct diagnosis *d, const struct incident *k, uint32_t leaf)
+{
+	int is_rate = series_kind(k->series->sort).is_rate;
+	double past = leaf == SCORE_NO_LEAF
+	    ? 0
+	    : judge_leaf_past(k->series->judge, leaf);
+
+	if (k->series->sort < CANARY_MAX || leaf == SCORE_NO_LEAF)
+		return past;
+	past = 0; /* echoes named it, and messages of MPI confirm it */
+	for (size_t i = 0; i < d->series_count && past == 0; i++)
+		if (d->series[i].sort < CANARY_MAX &&
+		    series_kind(d->series[i].sort).is_rate == is_rate)
+			past = judge_leaf_past(d->series[i].judge, leaf);
+	return past;
+}
+
+/* What is usual for the leaves of a pair is no fault: rounds subtract it too.
+ * The farther leaf decides. */
+static void
+subtract_past(const struct diagnosis *d, const struct incident *k,
+    struct confirm_pair *pairs, size_t n)
+{
+	const uint32_t *leaves = d->pass.leaves;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t a = leaves[pairs[i].a], b = leaves[pairs[i].b];
+		double past = fmax(past_of(d, k, a), past_of(d, k, b));
+
+		if (a == b && a != SCORE_NO_LEAF)
+			continue;
+		pairs[i].x -= past;
+		pairs[i].ways[0] -= past;
+		pairs[i].ways[1] -= past;
+	}
+}
+
 void
 confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
 {
@@ -588,11 +655,15 @@ confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
 	}
 	slow_min = judge_slow_min(k->series->judge,
 	    judge_track(k->series->judge, k->kind, k->index));
-	if (k->series->sort == CANARY_INCAST)
+	if (k->series->sort == CANARY_INCAST) {
+		for (size_t i = 0; i < p->count; i++)
+			own[i] -= past_of(d, k, p->leaves[i]);
 		confirm_judge_nodes(p->leaves, own, p->count, slow_min,
 		    &report);
-	else
+	} else {
+		subtract_past(d, k, pairs, n);
 		confirm_judge(p->leaves, p->count, pairs, n, slow_min, &report);
+	}
 	if (k->asks_way) {
 		conclude_way(d, k, &report);
 		return;

@@ -96,7 +96,7 @@ diagnosis_tick(struct diagnosis *d)
 		 * until it is measured again. */
 		free(cn->boot);
 		cn->boot = xstrdup(n->boot);
-		cn->heard_ns = 0;
+		cn->heard_ns = cn->judged_ns = 0;
 		loss_forget(&d->loss, id);
 		for (size_t s = 0; s < d->series_count; s++)
 			judge_forget(d->series[s].judge, JUDGE_NODE, id);
@@ -132,6 +132,7 @@ diagnosis_load_heard(struct diagnosis *d, const json_t *heard)
 			continue; /* in this life */
 		/* Before the machine's start it wraps, as differences do. */
 		cn->heard_ns = clk_ns() - (now_unix_ns - at_unix_ns);
+		cn->judged_ns = cn->heard_ns; /* or it had not been ok */
 		free(cn->boot);
 		cn->boot = xstrdup(n->boot);
 	}
@@ -412,6 +413,9 @@ judge_hear(struct diagnosis *d, struct diagnosis_series *s,
 	look_at_hosts(d, count, &typical);
 	judge_set_least(s->judge, least_of(d, s->sort, count, &typical));
 	judge_round(s->judge, d->obs, count, d->busy, &changes);
+	for (size_t i = 0; i < count; i++)
+		if (d->obs[i].has_peers)
+			d->nodes[d->obs[i].place].judged_ns = clk_ns();
 	return count;
 }
 

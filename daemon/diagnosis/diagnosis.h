@@ -49,8 +49,8 @@ struct diagnosis_verdict {
 	 * text says why it ended. is_open 0: no case, and text may be "". */
 	int is_open;
 	enum what what;
-	const char *text;
-	const char *run; /* that showed it; "" */
+	const char *text; /* of an unknown node why it is so */
+	const char *run;  /* that showed it; "" */
 	uint64_t since_unix_ns;
 };
 
@@ -150,7 +150,8 @@ void diagnosis_tick(struct diagnosis *d);
 
 /* {kind subject verdict what since_unix_ns at_unix_ns text test class effect
  * rounds partners slow_partners second_pass run}, the worst first. all: also
- * those that are ok or unknown, with nothing but kind, subject and verdict. */
+ * those that are ok or unknown, with nothing but kind, subject and verdict; and
+ * of an unknown one text, why. */
 json_t *diagnosis_json(const struct diagnosis *d, int all);
 /* Ports that have counted more errors than usual lately, of one node or (NULL)
  * of all: {node leaf port kind counter errors span_s looks looks_with_errors
@@ -171,6 +172,9 @@ json_t *diagnosis_link_health(const struct diagnosis *d);
  * not known. */
 json_t *diagnosis_shares(const struct diagnosis *d);
 enum verdict diagnosis_of_node(const struct diagnosis *d, const struct node *n);
+/* Why a node is unknown, in words that begin with its name. */
+void diagnosis_why_unknown(const struct diagnosis *d, const struct node *n,
+    struct err *err);
 /* The judge's z of a node against its peers in its newest round, worst test;
  * positive is worse, NAN is not known. It is evidence, not the decision, which
  * is the verdict. */

@@ -101,6 +101,7 @@ struct diagnosis_series {
 #define BUSY_LEAF_MORE 0.15
 
 /* Of a node's pairs more are slow than of its leaf's others. */
+#define MEMBER_RESTORED 1e6 /* a sum beyond any limit, which cuts it */
 struct member_sum {
 	double sum;         /* of log likelihoods */
 	double share, rest; /* in the last rounds; of the others */
@@ -168,6 +169,8 @@ struct diagnosis_node {
 	float z[CANARY_MAX]; /* of that run; NAN: not measured */
 	/* What diagnosis_ops.changed got last; VERDICT_MAX: nothing yet. */
 	uint8_t reported;
+	/* When a round last compared it with peers enough, or its own past. */
+	uint64_t judged_ns;
 };
 
 /* How near a node or link came to what a described machine would do. */
@@ -292,6 +295,7 @@ struct diagnosis {
  *   rounds.c        a record as a round of a series
  *   incident_show.c incidents as others see them
  *   incident.c      one incident for a node or leaf
+ *   learned.c       what is kept of leaves, stages and the fleet
  *   spines.c        switches above leaves that slow a share of all paths
  *   series_drift.c  every node against its own past, and a baseline
  *   shortfall.c     nodes and links far below a prediction
@@ -410,6 +414,10 @@ void incident_dispel(struct diagnosis *d, struct incident *k);
 void incidents_review(struct diagnosis *d, struct diagnosis_series *s);
 void incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
     const char *why);
+/* The case is another one's: end it as why says, and open it there with all
+ * that was found. */
+void incident_move(struct diagnosis *d, struct incident *k,
+    enum judge_kind kind, uint32_t index, const char *why);
 /* Report a node whose verdict has changed without a case. */
 void incident_report_nodes(struct diagnosis *d);
 /* Store, event, log, diagnosis_ops.changed. */
@@ -419,8 +427,12 @@ void incident_free(struct incident *k);
 /* spines.c */
 /* d->stages and d->stage_of, as the topology and the leaves are now. */
 const struct stages *spines_map(struct diagnosis *d);
-/* The topology may be another. */
-void spines_forget(struct diagnosis *d);
+/* The topology may be another: stages that it still has keep what was learned
+ * of them. */
+void spines_renew(struct diagnosis *d);
+/* The stage of these switches; STAGE_NONE: there is none. */
+uint32_t spines_find(struct diagnosis *d, const char *switches);
+void spines_room(struct diagnosis *d, struct diagnosis_series *s);
 /* A round whose slow pairs say something of leaves; out: nodes of it that are
  * slow themselves. */
 void spines_hear(struct diagnosis *d, struct diagnosis_series *s,
@@ -433,7 +445,20 @@ int spines_share(const struct diagnosis *d, const struct diagnosis_series *s,
 /* How many leaves are below a stage. */
 uint32_t spines_leaves(const struct diagnosis *d, uint32_t stage);
 
+/* learned.c */
+/* What a series has learned of leaves, stages, members and the fleet, into its
+ * record of the recent weeks, and back. */
+void learned_put(const struct diagnosis *d, const struct diagnosis_series *s,
+    json_t *record);
+void learned_load(struct diagnosis *d, struct diagnosis_series *s,
+    const json_t *record);
+
 /* series_drift.c */
+/* Room for what is learned of leaves, stages and members. */
+void series_drift_room(struct diagnosis *d, struct diagnosis_series *s,
+    uint32_t leaves);
+struct member_sum *series_drift_member(struct diagnosis_series *s,
+    uint32_t node);
 /* Before the first round of a series: what is pinned of its test. */
 void series_drift_begin(struct diagnosis *d, struct diagnosis_series *s);
 /* A round that the judge has heard; its distances are in d->obs. */

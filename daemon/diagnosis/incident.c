@@ -71,14 +71,18 @@ incident_report_nodes(struct diagnosis *d)
 		const struct node *n = roster_by_id(d->roster, i);
 		enum verdict state = diagnosis_of_node(d, n);
 		const struct incident *k;
+		struct err err;
 
 		if (diagnosis_node(d, n)->reported == state)
 			continue;
 		k = incident_find(d, JUDGE_NODE, (uint32_t)n->id);
+		err.text[0] = '\0';
+		if (state == VERDICT_UNKNOWN)
+			diagnosis_why_unknown(d, n, &err);
 		report(d,
 		    &(struct diagnosis_verdict){ "node", n->name, n, state,
 			k != NULL, k != NULL ? k->what : WHAT_NODE,
-			k != NULL ? k->text : "", k != NULL ? k->run : "",
+			k != NULL ? k->text : err.text, k != NULL ? k->run : "",
 			k != NULL ? k->since_unix_ns : 0 });
 	}
 }
@@ -485,6 +489,38 @@ incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
 	incident_free(k);
 }
 
+void
+incident_move(struct diagnosis *d, struct incident *k, enum judge_kind kind,
+    uint32_t index, const char *why)
+{
+	struct incident *to = incident_new(d, kind, index);
+	struct diagnosis_source from = { k->run, "", k->class, k->mpi,
+		k->launcher, k->slurm, NULL };
+
+	to->series = k->series;
+	source_set(to, &from);
+	to->what = k->what;
+	to->verdict = k->verdict;
+	to->passed = k->passed;
+	to->finding = k->finding;
+	to->report = k->report;
+	to->since_unix_ns = k->since_unix_ns;
+	to->asks_way = k->asks_way;
+	snprintf(to->pass_run, sizeof(to->pass_run), "%s", k->pass_run);
+	if (kind == JUDGE_LEAF) {
+		/* With the numbers that its node showed. */
+		xstrset(&k->subject, to->subject);
+		incident_write(d, k);
+		snprintf(to->text, sizeof(to->text), "%s", k->text);
+		xstrset(&k->subject, roster_by_id(d->roster, k->index)->name);
+	} else {
+		incident_write(d, to);
+	}
+	k->verdict = VERDICT_WARN; /* it was not more than suspected */
+	incident_end(d, k, VERDICT_OK, why);
+	incident_tell(d, to);
+}
+
 static void
 review(struct diagnosis *d, struct incident *k)
 {
@@ -637,6 +673,98 @@ load_errors(struct diagnosis *d, uint32_t node, const json_t *o)
 	return 0;
 }
 
+/* What a confirmation run had found. */
+static void
+load_confirmation(struct incident *k, const json_t *o)
+{
+	const json_t *c = json_object_get(o, "confirmation");
+	int finding = STR_FIND(confirm_findings, member_text(c, "finding"));
+	int way = STR_FIND(confirm_ways, member_text(c, "direction"));
+
+	if (finding < 0)
+		return;
+	k->passed = 1;
+	k->finding = (enum confirm_finding)finding;
+	k->report.finding = k->finding;
+	k->report.way = way < 0 ? CONFIRM_WAY_UNKNOWN : (enum confirm_way)way;
+	k->report.effect = member_number(c, "effect");
+	k->report.partners = (size_t)member_int(c, "partners");
+	k->report.slow_partners = (size_t)member_int(c, "slow_partners");
+	snprintf(k->pass_run, sizeof(k->pass_run), "%.63s",
+	    member_text(c, "run"));
+}
+
+/* Slow pairs named it, and they must become as usual before it ends. */
+static void
+load_paths(struct diagnosis *d, struct incident *k)
+{
+	struct diagnosis_series *s = k->series;
+	struct drift *of;
+
+	k->paths = k->kind != JUDGE_STAGE;
+	if (k->kind == JUDGE_NODE) {
+		struct member_sum *m = series_drift_member(s, k->index);
+
+		if (!m->raised)
+			m->sum = MEMBER_RESTORED;
+		m->raised = 1;
+		return;
+	}
+	series_drift_room(d, s, d->leaf_count);
+	of = k->kind == JUDGE_LEAF ? &s->paths[k->index] : &s->stages[k->index];
+	if (of->from == DRIFT_NONE)
+		of->sums.up = MEMBER_RESTORED; /* cut at the limit */
+	of->from = DRIFT_OWN;
+}
+
+/* A case that cannot be taken over ends in the store. */
+static void
+load_refuse(struct diagnosis *d, const json_t *o, const char *why)
+{
+	json_t *over = json_deep_copy(o);
+
+	json_object_set_new(over, "verdict",
+	    json_string(names_verdicts[VERDICT_UNKNOWN]));
+	json_object_set_new(over, "text",
+	    json_sprintf("%s: %s", member_text(o, "subject"), why));
+	json_object_set_new(over, "at_unix_ns",
+	    json_integer((json_int_t)clk_unix_ns()));
+	store_put_verdict(d->store, over,
+	    &(struct store_event){ "verdict", member_text(o, "subject"),
+		member_text(over, "text"), over });
+	json_decref(over);
+}
+
+/* Which one it is: 0, or -ENOENT. */
+static int
+load_subject(struct diagnosis *d, const json_t *o,
+    const struct diagnosis_series *s, enum judge_kind *ret_kind,
+    uint32_t *ret_index)
+{
+	const char *kind = member_text(o, "kind");
+	const char *subject = member_text(o, "subject");
+	const struct node *n = roster_find(d->roster, subject);
+
+	if (strcmp(kind, "leaf") == 0) {
+		*ret_kind = JUDGE_LEAF;
+		*ret_index = diagnosis_leaf(d, subject);
+		return *ret_index == SCORE_NO_LEAF ? -ENOENT : 0;
+	}
+	if (strcmp(kind, "spine") == 0) {
+		*ret_kind = JUDGE_STAGE;
+		*ret_index = spines_find(d, subject);
+		return *ret_index == STAGE_NONE ? -ENOENT : 0;
+	}
+	if (strcmp(kind, "fleet") == 0) {
+		*ret_kind = JUDGE_FLEET;
+		*ret_index = (uint32_t)(s - d->series);
+		return s->fleet.from == DRIFT_NONE ? -ENOENT : 0;
+	}
+	*ret_kind = JUDGE_NODE;
+	*ret_index = n != NULL ? (uint32_t)n->id : 0;
+	return n == NULL ? -ENOENT : 0;
+}
+
 static void
 load_one(struct diagnosis *d, const json_t *o)
 {
@@ -645,27 +773,33 @@ load_one(struct diagnosis *d, const json_t *o)
 	    ? NULL
 	    : diagnosis_series_of_rail(d, member_text(o, "class"), sort,
 		  diagnosis_partners(o), member_text(o, "rail"));
-	const struct node *n = roster_find(d->roster,
-	    member_text(o, "subject"));
-	int is_leaf = strcmp(member_text(o, "kind"), "leaf") == 0;
 	int bad = strcmp(member_text(o, "verdict"), "bad") == 0;
 	int what = STR_FIND(names_whats, member_text(o, "what"));
-	enum judge_kind kind = is_leaf ? JUDGE_LEAF : JUDGE_NODE;
+	int is_paths = member_bool(o, "paths");
+	enum judge_kind kind;
 	struct diagnosis_source from = { member_text(o, "run"), "",
 		member_text(o, "class"), member_text(o, "mpi"),
 		member_text(o, "launcher"), json_object_get(o, "slurm"), NULL };
+	const struct node *n;
 	struct incident *k;
 	uint32_t index;
 
-	if (s == NULL || what < 0 || (!is_leaf && n == NULL) ||
-	    what == WHAT_FLEET || what == WHAT_STUCK ||
-	    strcmp(member_text(o, "kind"), "spine") == 0 ||
-	    (is_leaf && what >= WHAT_PORT && what != WHAT_MTU) ||
-	    (!bad && strcmp(member_text(o, "verdict"), "warn") != 0))
+	if (!bad && strcmp(member_text(o, "verdict"), "warn") != 0)
 		return;
-	index = is_leaf ? diagnosis_leaf(d, member_text(o, "subject"))
-			: (uint32_t)n->id;
-	if (what < WHAT_DRIFT)
+	if (s == NULL || what < 0 || load_subject(d, o, s, &kind, &index) < 0 ||
+	    incident_find(d, kind, index) != NULL) {
+		load_refuse(d, o, "not known to this collector");
+		return;
+	}
+	/* Stuck exchanges and dead paths are seen again if they still are. */
+	if (what == WHAT_STUCK ||
+	    (kind == JUDGE_STAGE && s->sort >= CANARY_MAX) ||
+	    (kind == JUDGE_LEAF && what >= WHAT_PORT && what != WHAT_MTU)) {
+		load_refuse(d, o, "the collector restarted");
+		return;
+	}
+	n = kind == JUDGE_NODE ? roster_by_id(d->roster, index) : NULL;
+	if (what < WHAT_DRIFT && !is_paths && kind < JUDGE_FLEET)
 		judge_restore(s->judge, kind, index,
 		    bad ? JUDGE_BAD : JUDGE_OUTLIER);
 	k = incident_new(d, kind, index);
@@ -675,6 +809,9 @@ load_one(struct diagnosis *d, const json_t *o)
 		snprintf(k->rail, sizeof(k->rail), "%s", s->rail);
 	k->verdict = bad ? VERDICT_BAD : VERDICT_WARN;
 	k->since_unix_ns = (uint64_t)member_int(o, "since_unix_ns");
+	load_confirmation(k, o);
+	if (is_paths || kind == JUDGE_STAGE)
+		load_paths(d, k);
 	snprintf(k->text, sizeof(k->text), "%s", member_text(o, "text"));
 	k->expected.ratio = member_number(o, "ratio");
 	k->expected.met = (uint32_t)member_int(o, "met");
@@ -708,7 +845,7 @@ diagnosis_leaves_changed(struct diagnosis *d)
 	uint8_t *has_nodes = xcalloc(d->leaf_count + (size_t)1, 1);
 	struct incident *k, *next;
 
-	spines_forget(d);
+	spines_renew(d);
 	for (size_t i = 0; i < roster_count(d->roster); i++) {
 		const json_t *at = json_object_get(d->leaf_index,
 		    roster_by_id(d->roster, i)->leaf);

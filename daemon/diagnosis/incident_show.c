@@ -39,9 +39,44 @@ diagnosis_of_node(const struct diagnosis *d, const struct node *n)
 	    diagnosis_is_new_boot(n, cn) ||
 	    clk_ns() - cn->heard_ns > d->o.stale_ns)
 		return VERDICT_UNKNOWN;
-	if (k == NULL && cn->missed >= MISSED_MANY)
+	if (k == NULL &&
+	    (cn->missed >= MISSED_MANY || cn->judged_ns == 0 ||
+		clk_ns() - cn->judged_ns > d->o.stale_ns))
 		return VERDICT_UNKNOWN;
 	return k != NULL ? k->verdict : VERDICT_OK;
+}
+
+void
+diagnosis_why_unknown(const struct diagnosis *d, const struct node *n,
+    struct err *err)
+{
+	const struct diagnosis_node *cn = n->id < d->node_count
+	    ? &d->nodes[n->id]
+	    : NULL;
+	char span[32];
+
+	if (!roster_is_up(n)) {
+		roster_why(n, err);
+		return;
+	}
+	if (cn == NULL || cn->heard_ns == 0 || diagnosis_is_new_boot(n, cn)) {
+		err_say(err, "%.80s: not measured since its agent started",
+		    n->name);
+		return;
+	}
+	if (clk_ns() - cn->heard_ns > d->o.stale_ns) {
+		clk_span_format(clk_ns() - cn->heard_ns, span, sizeof(span));
+		err_say(err, "%.80s: last measured %s ago", n->name, span);
+		return;
+	}
+	if (cn->missed >= MISSED_MANY)
+		err_say(err, "%.80s: the last %u runs did not measure it",
+		    n->name, cn->missed);
+	else
+		err_say(err,
+		    "%.80s: fewer than %d nodes of its kind are measured, "
+		    "and its own past is too short to compare with",
+		    n->name, SCORE_PEERS_MIN);
 }
 
 void
@@ -358,6 +393,8 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 	    k->launcher != NULL ? k->launcher : "");
 	if (k->slurm != NULL)
 		json_object_set(o, "slurm", k->slurm);
+	if (k->paths)
+		json_object_set_new(o, "paths", json_true());
 	if (k->series->rail[0] != '\0')
 		json_object_set_new(o, "rail", json_string(k->series->rail));
 	if (k->kind == JUDGE_NODE)
@@ -428,11 +465,20 @@ diagnosis_json(const struct diagnosis *d, int all)
 	for (size_t i = 0; all && i < roster_count(d->roster); i++) {
 		const struct node *n = roster_at(d->roster, i);
 
-		if (incident_find(d, JUDGE_NODE, (uint32_t)n->id) == NULL)
-			json_array_append_new(list,
-			    json_pack("{s:s, s:s, s:s, s:s}", "kind", "node",
-				"subject", n->name, "node", n->name, "verdict",
-				names_verdicts[diagnosis_of_node(d, n)]));
+		enum verdict verdict = diagnosis_of_node(d, n);
+		json_t *o;
+		struct err err;
+
+		if (incident_find(d, JUDGE_NODE, (uint32_t)n->id) != NULL)
+			continue;
+		o = json_pack("{s:s, s:s, s:s, s:s}", "kind", "node", "subject",
+		    n->name, "node", n->name, "verdict",
+		    names_verdicts[verdict]);
+		if (verdict == VERDICT_UNKNOWN) {
+			diagnosis_why_unknown(d, n, &err);
+			json_object_set_new(o, "text", text_json(err.text));
+		}
+		json_array_append_new(list, o);
 	}
 	return list;
 }

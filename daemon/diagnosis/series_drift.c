@@ -83,11 +83,11 @@ fleet_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 	s->fleet_slow = slow;
 	usual = s->fleet_hour_n[hour] >= FLEET_HOUR_MIN ? s->fleet_hour[hour]
 							: 0;
-	if (s->fleet.from == DRIFT_NONE) {
-		s->fleet_hour_n[hour] += s->fleet_hour_n[hour] < DRIFT_MEMORY;
-		s->fleet_hour[hour] += (sum - s->fleet_hour[hour]) /
-		    s->fleet_hour_n[hour];
-	}
+	/* Always, or slow hours would alarm on each day anew: a fault of a few
+	 * hours weighs little in what weeks have shown. */
+	s->fleet_hour_n[hour] += s->fleet_hour_n[hour] < DRIFT_MEMORY;
+	s->fleet_hour[hour] += (sum - s->fleet_hour[hour]) /
+	    s->fleet_hour_n[hour];
 	drift_add(&s->fleet, sum - usual, 0, cusum_limit(LIMIT_ROUNDS, CUSUM_K),
 	    judge_least(s->judge));
 	incident_fleet(d, s, from);
@@ -147,6 +147,41 @@ paths_sum(const struct diagnosis *d, const struct diagnosis_series *s,
 	return of;
 }
 
+struct member_sum *
+series_drift_member(struct diagnosis_series *s, uint32_t node)
+{
+	while (s->members_count <= node) {
+		s->members = xreallocarray(s->members, s->members_count + 64,
+		    sizeof(*s->members));
+		memset(&s->members[s->members_count], 0,
+		    64 * sizeof(*s->members));
+		s->members_count += 64;
+	}
+	return &s->members[node];
+}
+
+void
+series_drift_room(struct diagnosis *d, struct diagnosis_series *s,
+    uint32_t leaves)
+{
+	double **const all_of[] = { &s->paths_now, &s->busy_now, &s->jobs_slow,
+		&s->jobs_busy };
+
+	spines_room(d, s);
+	if (s->paths_count >= leaves)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(all_of); i++)
+		*all_of[i] = xreallocarray(*all_of[i], leaves,
+		    sizeof(**all_of[i]));
+	s->paths = xreallocarray(s->paths, leaves, sizeof(*s->paths));
+	for (; s->paths_count < leaves; s->paths_count++) {
+		for (size_t i = 0; i < ARRAY_LEN(all_of); i++)
+			(*all_of[i])[s->paths_count] = 0;
+		drift_clear(&s->paths[s->paths_count]);
+		s->paths[s->paths_count].k = PATHS_K;
+	}
+}
+
 /* One member of a bond slows some pairs of a node, and others in the next
  * round: how much likelier that many slow ones are than as many as its leaf
  * has, summed up (Page 1954). */
@@ -164,14 +199,7 @@ members_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		struct member_sum *m;
 		double rest, n = cn->partners, slow = cn->slow_partners;
 
-		while (s->members_count <= o->place) {
-			s->members = xreallocarray(s->members,
-			    s->members_count + 64, sizeof(*s->members));
-			memset(&s->members[s->members_count], 0,
-			    64 * sizeof(*s->members));
-			s->members_count += 64;
-		}
-		m = &s->members[o->place];
+		m = series_drift_member(s, o->place);
 		/* Slow with all: that is another matter. */
 		if (t != NULL && t->state >= JUDGE_OUTLIER)
 			memset(m, 0, sizeof(*m));
@@ -238,21 +266,7 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 	double out, busy;
 
 	of = paths_sum(d, s, count, &all, &out, &busy);
-	if (s->paths_count < leaves) {
-		double **const all_of[] = { &s->paths_now, &s->busy_now,
-			&s->jobs_slow, &s->jobs_busy };
-
-		for (size_t i = 0; i < ARRAY_LEN(all_of); i++)
-			*all_of[i] = xreallocarray(*all_of[i], leaves,
-			    sizeof(**all_of[i]));
-		s->paths = xreallocarray(s->paths, leaves, sizeof(*s->paths));
-		for (; s->paths_count < leaves; s->paths_count++) {
-			for (size_t i = 0; i < ARRAY_LEN(all_of); i++)
-				(*all_of[i])[s->paths_count] = 0;
-			drift_clear(&s->paths[s->paths_count]);
-			s->paths[s->paths_count].k = PATHS_K;
-		}
-	}
+	series_drift_room(d, s, leaves);
 	s->busy_slow = busy * fmax(BUSY_SLOWS, jobs_slow_at_most(s, leaves));
 	if (busy <= BUSY_LEAF_MAX)
 		spines_hear(d, s, of, out, from);
@@ -416,7 +430,7 @@ static json_t *
 series_json(const struct diagnosis *d, const struct diagnosis_series *s)
 {
 	struct series_kind sort = series_kind(s->sort);
-	json_t *nodes = json_array();
+	json_t *nodes = json_array(), *record;
 
 	for (size_t i = 0; i < s->drift_count; i++) {
 		const struct drift *one = &s->drifts[i];
@@ -433,12 +447,15 @@ series_json(const struct diagnosis *d, const struct diagnosis_series *s)
 			sums_json(&one->sums), "pinned_sums",
 			sums_json(&one->pinned_sums), "from", (int)one->from));
 	}
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s*, s:I, s:f, s:o}",
+	record = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s*, s:I, s:f, "
+			   "s:o}",
 	    "probe", s->sort < CANARY_MAX ? "canary" : "mesh", "test",
 	    sort.name, "phase", names_phases[PHASE_PRODUCTION], "class",
 	    s->class, "partners", names_partners[s->partners], "unit",
 	    sort.unit, "rail", s->rail[0] != '\0' ? s->rail : NULL, "n",
 	    (json_int_t)s->level_n, "p50", exp(s->level), "nodes", nodes);
+	learned_put(d, s, record);
+	return record;
 }
 
 json_t *
@@ -447,7 +464,7 @@ diagnosis_recent(const struct diagnosis *d)
 	json_t *records = json_array();
 
 	for (size_t i = 0; i < d->series_count; i++)
-		if (d->series[i].level_n > 0)
+		if (d->series[i].level_n > 0 || d->series[i].drift_count > 0)
 			json_array_append_new(records,
 			    series_json(d, &d->series[i]));
 	return json_pack("{s:s, s:o}", "run", "", "records", records);
@@ -501,6 +518,7 @@ recent_load(struct diagnosis *d, const json_t *body)
 		s->level_n = (uint32_t)member_int(r, "n");
 		member_foreach (r, "nodes", k, o)
 			row_load(d, s, o);
+		learned_load(d, s, r);
 	}
 }
 

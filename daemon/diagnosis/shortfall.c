@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clk.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "daemon/diagnosis/diagnosis_int.h"
@@ -95,6 +96,7 @@ meeting_add(struct diagnosis *d, struct shortfall_run *p, const json_t *o)
 		return;
 	p->list = xmore(p->list, p->count, sizeof(*p->list));
 	diagnosis_heard(d, n);
+	diagnosis_node(d, n)->judged_ns = clk_ns(); /* by what is promised */
 	p->list[p->count++] = (struct meeting){ (uint32_t)n->id,
 		(uint32_t)with->id, ratio };
 }

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/err.h"
 #include "common/log.h"
@@ -61,23 +62,64 @@ spines_map(struct diagnosis *d)
 	return d->stages;
 }
 
-void
-spines_forget(struct diagnosis *d)
+static uint32_t
+find(const struct stages *all, const char *switches)
 {
+	for (uint32_t k = 0; k < all->count; k++)
+		if (strcmp(all->list[k].switches != NULL ? all->list[k].switches
+							 : "",
+			switches) == 0)
+			return k;
+	return STAGE_NONE;
+}
+
+uint32_t
+spines_find(struct diagnosis *d, const char *switches)
+{
+	return find(spines_map(d), switches);
+}
+
+/* What a series has learned goes with the names of the switches. */
+static void
+move(struct diagnosis *d, struct diagnosis_series *s, const struct stages *old)
+{
+	struct drift *was = s->stages;
+	uint32_t count = s->stages_count;
+
+	s->stages = NULL;
+	s->stages_count = 0;
+	spines_room(d, s);
+	for (uint32_t k = 0; k < count && k < old->count; k++) {
+		const char *name = old->list[k].switches;
+		uint32_t to = find(d->stages, name != NULL ? name : "");
+
+		if (to != STAGE_NONE)
+			s->stages[to] = was[k];
+	}
+	free(was);
+}
+
+void
+spines_renew(struct diagnosis *d)
+{
+	struct stages *old = d->stages;
 	struct incident *k, *next;
 
-	TAILQ_FOREACH_SAFE (k, &d->incidents, link, next)
-		if (k->kind == JUDGE_STAGE)
-			incident_end(d, k, VERDICT_UNKNOWN,
-			    "the topology was read again");
-	stages_free(d->stages);
+	if (old == NULL)
+		return;
 	d->stages = NULL;
-	for (size_t i = 0; i < d->series_count; i++) {
-		free(d->series[i].stages);
-		d->series[i].stages = NULL;
-		d->series[i].stages_count = 0;
-		d->series[i].stage_told = 0;
-	}
+	(void)spines_map(d);
+	TAILQ_FOREACH_SAFE (k, &d->incidents, link, next)
+		if (k->kind == JUDGE_STAGE &&
+		    find(d->stages, k->subject) == STAGE_NONE)
+			incident_end(d, k, VERDICT_UNKNOWN,
+			    "the topology has no such switches any more");
+	for (size_t i = 0; i < d->series_count; i++)
+		move(d, &d->series[i], old);
+	TAILQ_FOREACH (k, &d->incidents, link)
+		if (k->kind == JUDGE_STAGE)
+			k->index = find(d->stages, k->subject);
+	stages_free(old);
 }
 
 uint32_t
@@ -201,6 +243,20 @@ tell_unnamed(struct diagnosis *d, struct diagnosis_series *s,
 }
 
 void
+spines_room(struct diagnosis *d, struct diagnosis_series *s)
+{
+	const struct stages *all = spines_map(d);
+
+	if (s->stages_count >= all->count)
+		return;
+	s->stages = xreallocarray(s->stages, all->count, sizeof(*s->stages));
+	while (s->stages_count < all->count) {
+		drift_clear(&s->stages[s->stages_count]);
+		s->stages[s->stages_count++].k = STAGE_K;
+	}
+}
+
+void
 spines_hear(struct diagnosis *d, struct diagnosis_series *s,
     const struct path_sum *of, double out, const struct diagnosis_source *from)
 {
@@ -215,14 +271,7 @@ spines_hear(struct diagnosis *d, struct diagnosis_series *s,
 			    (of[l].slow / of[l].pairs - s->paths_now[l]);
 	if (out > OUT_MAX)
 		return;
-	if (s->stages_count < all->count) {
-		s->stages = xreallocarray(s->stages, all->count,
-		    sizeof(*s->stages));
-		while (s->stages_count < all->count) {
-			drift_clear(&s->stages[s->stages_count]);
-			s->stages[s->stages_count++].k = STAGE_K;
-		}
-	}
+	spines_room(d, s);
 	for (uint32_t k = 0; k < all->count; k++) {
 		x = most_of(d, s, of, k, 0, &any);
 		if (!isnan(x))

@@ -247,6 +247,9 @@ decide(int known, int near, int far, int mates, int uplink)
 		return far == FAR_SOME ? CONFIRM_UNCLEAR : CONFIRM_CLEARED;
 	if (!known)
 		return CONFIRM_NODE; /* where leaves are no subject */
+	/* A cluster of one leaf has nobody far: good mates are enough. */
+	if (near == 1 && far == -1 && mates == 0)
+		return CONFIRM_NODE;
 	if (near == -1 || (far != 1 && mates != 1))
 		return CONFIRM_UNCLEAR; /* it or its leaf; or only a path */
 	if (near == 1) /* of a leaf of two no third one says more */

@@ -147,9 +147,8 @@ change(struct judge *j, enum judge_kind kind, uint32_t index,
 	state_set(&j->tracks[kind], t, to);
 }
 
-/* How much farther a leaf is when it is well. */
-static double
-past_of(const struct judge *j, uint32_t leaf)
+double
+judge_leaf_past(const struct judge *j, uint32_t leaf)
 {
 	const struct judge_track *t = judge_track(j, JUDGE_LEAF, leaf);
 
@@ -158,12 +157,21 @@ past_of(const struct judge *j, uint32_t leaf)
 	    : fmax(-LEAF_MOST, fmin(LEAF_MOST, t->past));
 }
 
+void
+judge_leaf_restore(struct judge *j, uint32_t leaf, double past, uint32_t rounds)
+{
+	struct judge_track *t = need(&j->tracks[JUDGE_LEAF], leaf);
+
+	t->past = (float)past;
+	t->past_n = (uint16_t)(rounds < LEAF_MEMORY ? rounds : LEAF_MEMORY);
+}
+
 static void
 shift(const struct judge *j, struct score_obs *obs, size_t count, int sign)
 {
 	for (size_t i = 0; i < count; i++)
 		if (obs[i].leaf != SCORE_NO_LEAF)
-			obs[i].x += sign * past_of(j, obs[i].leaf);
+			obs[i].x += sign * judge_leaf_past(j, obs[i].leaf);
 }
 
 static void
@@ -321,7 +329,7 @@ hear_leaves(struct judge *j, const struct score_leaf *leaves, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		struct judge_track *t = need(ts, leaves[i].leaf);
-		double past = past_of(j, leaves[i].leaf);
+		double past = judge_leaf_past(j, leaves[i].leaf);
 		int counts = leaves[i].apart &&
 		    (t->past_n >= LEAF_LEARN || leaves[i].effect >= LEAF_MOST);
 

@@ -117,6 +117,11 @@ uint32_t judge_outliers(const struct judge *j, enum judge_kind kind);
 double judge_effect(const struct judge *j, const struct judge_track *t);
 /* The effect of the round that was m < known rounds ago. */
 double judge_newest(const struct judge *j, const struct judge_track *t, int m);
+/* How much farther a leaf is when it is well, as far as it is known; 0. */
+double judge_leaf_past(const struct judge *j, uint32_t leaf);
+/* The same with the rounds that it was learned in, to be stored. */
+void judge_leaf_restore(struct judge *j, uint32_t leaf, double past,
+    uint32_t rounds);
 /* slow_min of confirm_judge(). */
 double judge_slow_min(const struct judge *j, const struct judge_track *t);
 /* Most of its last votes came while its host was in trouble. */

@@ -265,7 +265,8 @@ compare_all(const struct score *s, struct score_obs *obs, size_t count)
 		const struct peers *g = &s->peers[o->peers];
 
 		o->effect = o->z = NAN;
-		if (g->count < SCORE_PEERS_MIN)
+		o->has_peers = g->count >= SCORE_PEERS_MIN;
+		if (!o->has_peers)
 			continue;
 		o->effect = o->x - g->median;
 		o->z = score_normal(o->effect / g->sigma, g->count);

@@ -35,6 +35,7 @@ struct score_obs {
 	/* 1: its link carries a job's traffic. It is not typical, and slow it
 	 * says nothing: then it is not scored. */
 	uint8_t aside;
+	uint8_t has_peers; /* filled by score_round: it was compared */
 	/* filled by score_round; NAN: too few peers, or aside and slow */
 	double effect; /* x over its peers' typical x; 0.18 is 20 % slower */
 	double z;      /* the same in standard deviations of a normal */

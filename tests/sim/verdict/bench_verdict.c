@@ -50,6 +50,7 @@ run(const char *path, int quick, double share, int verbose)
 	struct scenario s;
 	struct play_result r;
 	int trials, rounds, detected = 0, named = 0, cleared = 0;
+	int kept = 0, green = 0;
 	int in_time = 0, named_in_time = 0, found = 0;
 	int *at;
 	double warned = 0, alarms = 0, runs = 0, hours = 0, n;
@@ -73,6 +74,8 @@ run(const char *path, int quick, double share, int verbose)
 		if (r.named > 0)
 			at[found++] = r.named;
 		cleared += r.cleared;
+		kept += r.kept;
+		green += r.green;
 		warned += r.warned;
 		alarms += r.alarms;
 		runs += r.runs;
@@ -91,6 +94,9 @@ run(const char *path, int quick, double share, int verbose)
 		fflush(stdout);
 		bound(&s, "detected", in_time / n, s.expect.detected, 1);
 		bound(&s, "named", named_in_time / n, s.expect.named, 1);
+		bound(&s, "kept", kept / n, s.expect.kept, 1);
+		bound(&s, "green though at fault", green / n, s.expect.green,
+		    0);
 		bound(&s, "cleared", cleared / n, s.expect.cleared, 1);
 		bound(&s, "false alarms", alarms / n, s.expect.alarms, 0);
 		bound(&s, "innocents warned of", warned / n, s.expect.warned,

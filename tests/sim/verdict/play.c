@@ -60,6 +60,7 @@ struct play {
 	struct mesh_path *paths; /* of an epoch */
 	size_t path_count;
 	struct play_result *ret;
+	json_t *open, *learned; /* the store: open verdicts, and "recent" */
 };
 static struct play *on; /* the store's, and the clock's */
 static uint64_t now_ns;
@@ -187,10 +188,16 @@ store_put_verdict(struct store *st, const json_t *o,
 	    strcmp(verdict, "bad") == 0;
 	const struct fault *f;
 	unsigned a, b, index;
+	char key[600];
 	uint8_t *state;
 
 	(void)st;
 	(void)event;
+	snprintf(key, sizeof(key), "%s %s", kind, subject);
+	if (is_open)
+		json_object_set_new(on->open, key, json_deep_copy(o));
+	else
+		json_object_del(on->open, key);
 	if (on->verbose)
 		printf("  %8.2f h %s %s: %s\n",
 		    (double)(now_ns - START_NS) / 3.6e12, verdict, what,
@@ -253,7 +260,8 @@ store_put_baseline(struct store *st, const char *name, const json_t *body)
 {
 	(void)st;
 	(void)name;
-	(void)body;
+	json_decref(on->learned);
+	on->learned = json_deep_copy(body);
 }
 
 /* ---- measurements ---- */
@@ -684,6 +692,25 @@ all_in(const struct play *p, uint8_t *const list[2])
 	return guilty > 0;
 }
 
+/* When the fault ends: is all of it still told of, and is a guilty node ok? */
+static void
+look_at_guilty(struct play *p)
+{
+	p->ret->kept = spine_fault(p->w) != NULL ? p->spines_told > 0
+	    : is_fleet(p->w->s)                  ? p->fleet_told
+						 : 1;
+	for (int leaf = 0; leaf < 2; leaf++)
+		for (uint32_t i = 0; i < (leaf ? p->w->leaves : p->w->nodes);
+		     i++) {
+			if (world_guilt(p->w, leaf, i) == NULL)
+				continue;
+			p->ret->kept &= p->state[leaf][i] != 0;
+			p->ret->green |= !leaf &&
+			    diagnosis_of_node(p->d,
+				roster_by_id(p->roster, i)) == VERDICT_OK;
+		}
+}
+
 /* What an import would have made; path stays "" where there is none. */
 static void
 topology_write_file(const struct play *p, char path[64])
@@ -744,6 +771,28 @@ cluster_new(struct play *p, const struct diagnosis_options *o)
 	p->d = diagnosis_new(p->roster, NULL, o, &ops, p);
 }
 
+/* Another collector takes over, with what the store has. */
+static void
+restart(struct play *p, const struct diagnosis_options *o)
+{
+	static const struct diagnosis_ops ops = { order, NULL, NULL };
+	json_t *baselines, *verdicts = json_array(), *v;
+	const char *key;
+
+	diagnosis_keep(p->d);
+	diagnosis_free(p->d);
+	p->pass_count = 0;
+	p->d = diagnosis_new(p->roster, NULL, o, &ops, p);
+	baselines = json_pack("[{s:s, s:O}]", "name", DIAGNOSIS_RECENT, "body",
+	    p->learned);
+	diagnosis_load_baselines(p->d, baselines);
+	json_object_foreach (p->open, key, v)
+		json_array_append_new(verdicts, json_deep_copy(v));
+	diagnosis_load(p->d, verdicts);
+	json_decref(verdicts);
+	json_decref(baselines);
+}
+
 static void
 options_default(struct diagnosis_options *ret)
 {
@@ -792,12 +841,18 @@ play(const struct scenario *s, int rounds, uint64_t seed, int verbose,
 		p->detected[k] = xcalloc(p->w->nodes, 1);
 		p->named[k] = xcalloc(p->w->nodes, 1);
 	}
+	p->open = json_object();
 	cluster_new(p, &o);
 	for (int r = 0; r < end + s->heal; r++, round_ns += SCENARIO_ROUND) {
 		p->w->begin_ns = r < begin ? 0
 		    : r == begin           ? round_ns
 		    : r < end              ? p->w->begin_ns
 					   : 0;
+		if (s->restart != 0 &&
+		    r == begin + s->restart - (s->restart > 0))
+			restart(p, &o);
+		if (r == end)
+			look_at_guilty(p);
 		if (r == end) /* from now on guilty ones are innocent */
 			ret->cleared = 0;
 		hear_round(p, round_ns);
@@ -816,6 +871,8 @@ play(const struct scenario *s, int rounds, uint64_t seed, int verbose,
 	ret->runs = p->runs;
 	ret->hours = (double)(end + s->heal) * SCENARIO_ROUND / 3.6e12;
 	diagnosis_free(p->d);
+	json_decref(p->open);
+	json_decref(p->learned);
 	roster_free(p->roster);
 	topo_free(p->topo);
 	world_free(p->w);

@@ -12,6 +12,8 @@ struct play_result {
 	int detected; /* round from 1 in which all guilty ones were told of, */
 	int named;    /* and as what they are; 0: never */
 	int cleared;  /* nothing is said at the end */
+	int kept;     /* all are still told of when the fault ends */
+	int green;    /* a guilty node was ok in the last round of it */
 	int warned;   /* innocents that were told of, */
 	int alarms;   /* and that were bad */
 	int runs;     /* confirmation runs */

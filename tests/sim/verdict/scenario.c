@@ -56,7 +56,12 @@ static const struct conf_row rows[] = {
 	    "Rounds before it." },
 	{ "scenario", "heal", CONF_INT, 0, 1e6, NULL, "12", "1",
 	    "Rounds after it." },
-	{ "cluster", "nodes", CONF_INT, 4, 20000, NULL, "256", "1", "Nodes." },
+	{ "scenario", "restart", CONF_INT, -1e6, 1e6, NULL, "0", "round",
+	    "The collector restarts before that round with the fault, "
+	    "with what its store has; below 0: so many rounds before the "
+	    "fault; "
+	    "0: never." },
+	{ "cluster", "nodes", CONF_INT, 2, 20000, NULL, "256", "1", "Nodes." },
 	{ "cluster", "leaf", CONF_INT, 2, 250, NULL, "32", "nodes",
 	    "Nodes on a leaf." },
 	{ "cluster", "leaf_max", CONF_INT, 0, 250, NULL, "0", "nodes",
@@ -128,6 +133,11 @@ static const struct conf_row rows[] = {
 	    "Innocents that are warned of, in a trial, at most." },
 	{ "expect", "runs", CONF_REAL, 0, 1e6, NULL, "1000000", "1",
 	    "Confirmation runs an hour at most." },
+	{ "expect", "kept", CONF_REAL, 0, 1, NULL, "0", "1",
+	    "Share of trials in which it is still told of when it ends." },
+	{ "expect", "green", CONF_REAL, 0, 1, NULL, "1", "1",
+	    "Share of trials in which a guilty node is ok while the fault is "
+	    "there." },
 	{ "expect", "cleared", CONF_REAL, 0, 1, NULL, "0", "1",
 	    "Share of trials in which nothing is said any more at the end." },
 	{ NULL, NULL, CONF_STRING, 0, 0, NULL, NULL, NULL, NULL },
@@ -182,6 +192,7 @@ scenario_load(const char *path, struct scenario *ret)
 	ret->quick_rounds = (int)conf_int(c, "scenario", "quick_rounds");
 	ret->calm = (int)conf_int(c, "scenario", "calm");
 	ret->heal = (int)conf_int(c, "scenario", "heal");
+	ret->restart = (int)conf_int(c, "scenario", "restart");
 	ret->cluster.nodes = (uint32_t)conf_int(c, "cluster", "nodes");
 	ret->cluster.leaf_min = (uint32_t)conf_int(c, "cluster", "leaf");
 	ret->cluster.leaf_max = (uint32_t)conf_int(c, "cluster", "leaf_max");
@@ -221,6 +232,8 @@ scenario_load(const char *path, struct scenario *ret)
 	ret->expect.alarms = conf_real(c, "expect", "alarms");
 	ret->expect.warned = conf_real(c, "expect", "warned");
 	ret->expect.runs = conf_real(c, "expect", "runs");
+	ret->expect.kept = conf_real(c, "expect", "kept");
+	ret->expect.green = conf_real(c, "expect", "green");
 	ret->expect.cleared = conf_real(c, "expect", "cleared");
 }
 

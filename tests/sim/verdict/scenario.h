@@ -52,7 +52,9 @@ struct scenario {
 	const char *name; /* of the file */
 	const char *about;
 	int trials, quick_trials, rounds, quick_rounds, calm, heal;
-	struct { /* what is normal */
+	int restart; /* the collector restarts before that round with the
+			fault; 0: never */
+	struct {     /* what is normal */
 		uint32_t nodes, leaf_min, leaf_max;
 		int leaves_known, uplinks, spines, partners, mesh, bw, rails,
 		    incast;
@@ -69,7 +71,7 @@ struct scenario {
 		double detected, named; /* shares of trials */
 		int detected_within, named_within;
 		double alarms, warned, runs; /* a trial, a trial, an hour */
-		double cleared;
+		double cleared, kept, green;
 	} expect;
 	struct conf *conf;
 };

@@ -18,8 +18,22 @@ void
 store_put_verdict(struct store *st, const json_t *verdict,
     const struct store_event *event)
 {
+	const char *state = json_string_value(
+	    json_object_get(verdict, "verdict"));
+	const char *row,
+	    *key = json_string_value(json_object_get(verdict, "subject"));
+	json_t *v;
+
 	(void)st;
-	(void)verdict;
+	if (told.rows == NULL)
+		told.rows = json_object();
+	if (strcmp(state, "warn") == 0 || strcmp(state, "bad") == 0)
+		json_object_set_new(told.rows, key, json_deep_copy(verdict));
+	else
+		json_object_del(told.rows, key);
+	told.open = 0;
+	json_object_foreach (told.rows, row, v)
+		told.open++;
 	told.verdicts++;
 	assert_string_equal(event->kind, "verdict");
 	assert_non_null(event->body);
@@ -154,6 +168,8 @@ fix_teardown(void **state)
 	conf_free(f->campaign);
 	json_decref(told.recent);
 	told.recent = NULL;
+	json_decref(told.rows);
+	told.rows = NULL;
 	roster_free(f->roster);
 	topo_free(f->topo);
 	free(f);
@@ -219,8 +235,8 @@ hear_round_of(struct fix *f, unsigned slow, const struct diagnosis_source *from)
 			slow >> i & 1 ? 11 : 1, "wait_ratio",
 			f->waits >> i & 1 ? 0.9 : 0.02));
 	}
-	record = json_pack("{s:s, s:s, s:s, s:s, s:o}", "run", from->run,
-	    "probe", "canary", "test", "lat", "phase", "wild", "nodes", nodes);
+	record = json_pack("{s:s, s:s, s:s, s:s, s:f, s:o}", "run", from->run,
+	    "probe", "canary", "test", "lat", "phase", "wild", "p50", 1e-5, "nodes", nodes);
 	diagnosis_record(f->diagnosis, from, record);
 	json_decref(record);
 }

@@ -25,6 +25,8 @@
 /* What the store was told. */
 struct told {
 	int verdicts, events, alarms;
+	int open; /* rows of subjects whose newest verdict is warn or bad */
+	json_t *rows;
 	char last[VERDICT_TEXT_MAX + 64];
 	json_t *recent;
 	/* By diagnosis_ops.changed: how many, and the newest. */

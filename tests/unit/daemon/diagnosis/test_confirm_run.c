@@ -81,6 +81,7 @@ test_node_is_leaf(void **state)
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
 	assert_string_equal(list[0].kind, "leaf");
 	assert_string_equal(names_whats[list[0].what], "link");
+	assert_int_equal(told.open, 1); /* the node's row has ended */
 	expect_text(f, "leaf 10.78.2.0/24: 41 % slower than other leaves");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 	/* What was clean before it was accused does not count. */
@@ -90,6 +91,27 @@ test_node_is_leaf(void **state)
 	expect_text(f, "leaf 10.78.2.0/24: 41 % slower than other leaves");
 	hear_round(f, 0);
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 0);
+}
+
+/* The run finds that a leaf which was named has one slow node: the case moves
+ * there, and none stays open for the leaf. */
+static void
+test_leaf_is_node(void **state)
+{
+	struct fix *f = *state;
+	struct diagnosis_open list[4];
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 0xf0);
+	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
+	assert_string_equal(list[0].kind, "leaf");
+	diagnosis_tick(f->diagnosis);
+	hear_pass(f, f->diagnosis->pass.names[0], 0);
+	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
+	assert_string_equal(list[0].kind, "node");
+	assert_int_equal(list[0].what, WHAT_NODE);
+	assert_int_equal(list[0].verdict, VERDICT_BAD);
+	assert_int_equal(told.open, 1);
 }
 
 /* An uplink is slow for the jobs of its leaf, and so are the idle nodes there:
@@ -454,6 +476,7 @@ main(void)
 		DIAGNOSIS_TEST(test_slurm),
 		DIAGNOSIS_TEST(test_no_slurm),
 		DIAGNOSIS_TEST(test_link_busy),
+		DIAGNOSIS_TEST(test_leaf_is_node),
 		DIAGNOSIS_TEST(test_leaf_busy),
 		DIAGNOSIS_TEST(test_suspicion_of_two_tests),
 		DIAGNOSIS_TEST(test_way_of_leaf),

@@ -404,6 +404,71 @@ test_load(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
+/* Three nodes give nobody to compare with: none is green, and it is said why.
+ */
+static void
+test_few_peers(void **state)
+{
+	struct fix *f = *state;
+	const struct diagnosis_source from = { "run-1", "watch", "background",
+		"openmpi", "agents", NULL, NULL };
+	json_t *record, *list;
+	const char *text;
+
+	record = json_pack("{s:s, s:s, s:s, s:s, s:[{s:s, s:f}, {s:s, s:f}, "
+			   "{s:s, s:f}]}",
+	    "run", "run-1", "probe", "canary", "test", "lat", "phase", "wild",
+	    "nodes", "node", "node1", "q25", 1e-5, "node", "node2", "q25", 1e-5,
+	    "node", "node3", "q25", 4e-5);
+	for (int i = 0; i < 6; i++)
+		diagnosis_record(f->diagnosis, &from, record);
+	json_decref(record);
+	assert_int_equal(verdict_of(f, "node1"), VERDICT_UNKNOWN);
+	assert_int_equal(verdict_of(f, "node3"), VERDICT_UNKNOWN);
+	list = diagnosis_json(f->diagnosis, 1);
+	text = member_text(json_array_get(list, 0), "text");
+	assert_non_null(strstr(text, "fewer than 4 nodes of its kind"));
+	json_decref(list);
+	hear_round(f, 0);
+	assert_int_equal(verdict_of(f, "node1"), VERDICT_OK);
+}
+
+/* What a confirmation run found of a leaf is taken over with its case, and the
+ * leaf stays bad while it is slow. */
+static void
+test_load_leaf(void **state)
+{
+	struct fix *f = *state;
+	struct diagnosis_open list[4];
+	json_t *rows, *learned;
+
+	for (int i = 0; i < 8; i++)
+		hear_round(f, 0);
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 0xf0);
+	diagnosis_tick(f->diagnosis);
+	hear_pass(f, "nobody", PASS_UPLINK);
+	rows = diagnosis_json(f->diagnosis, 0);
+	fix_again(f);
+	learned = json_pack("[{s:s, s:O}]", "name", DIAGNOSIS_RECENT, "body",
+	    told.recent);
+	diagnosis_load_baselines(f->diagnosis, learned);
+	json_decref(learned);
+	diagnosis_load(f->diagnosis, rows);
+	json_decref(rows);
+	for (int i = 0; i < 8; i++)
+		hear_round(f, 0xf0);
+	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
+	assert_string_equal(list[0].kind, "leaf");
+	assert_int_equal(list[0].what, WHAT_LINK);
+	assert_int_equal(list[0].verdict, VERDICT_BAD);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1); /* it is known, and not asked again */
+	for (int i = 0; i < 5; i++)
+		hear_round(f, 0);
+	assert_int_equal(open_cases(f), 0);
+}
+
 /* Who was heard not long ago, and is the same process, keeps its verdict. */
 static void
 test_load_heard(void **state)
@@ -812,6 +877,8 @@ main(void)
 		DIAGNOSIS_TEST(test_host_was),
 		DIAGNOSIS_TEST(test_reboot),
 		DIAGNOSIS_TEST(test_load),
+		DIAGNOSIS_TEST(test_load_leaf),
+		DIAGNOSIS_TEST(test_few_peers),
 		DIAGNOSIS_TEST(test_load_heard),
 		DIAGNOSIS_TEST(test_boot_time),
 		DIAGNOSIS_TEST(test_scores),

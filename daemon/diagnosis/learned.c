@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * learned.c - what a series has learned of leaves, stages, members of bonds and
+ * the fleet, as rows of its record of the recent weeks, so that a later
+ * collector goes on where this one stopped.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "common/member.h"
+#include "daemon/cluster/roster.h"
+#include "daemon/diagnosis/diagnosis_int.h"
+
+/* ---- one number against its own past ---- */
+
+static json_t *
+drift_row(const struct drift *p)
+{
+	return json_pack("[f, f, f, f, i, f, i, f, i, i]", p->mean, p->var,
+	    p->now, p->level, (int)p->n, p->sums.up, (int)p->sums.up_rounds,
+	    p->sums.down, (int)p->sums.down_rounds, (int)p->from);
+}
+
+static double
+number_at(const json_t *a, size_t i)
+{
+	return json_number_value(json_array_get(a, i));
+}
+
+/* 0, or -1 where it is no such row. */
+static int
+drift_read(const json_t *a, struct drift *p)
+{
+	json_int_t n = json_integer_value(json_array_get(a, 4));
+
+	if (json_array_size(a) != 10 || n < 0 || n > DRIFT_MEMORY)
+		return -1;
+	for (size_t i = 0; i < 10; i++)
+		if (!json_is_number(json_array_get(a, i)) ||
+		    !isfinite(number_at(a, i)))
+			return -1;
+	p->mean = number_at(a, 0);
+	p->var = fmax(0, number_at(a, 1));
+	p->now = number_at(a, 2);
+	p->level = number_at(a, 3);
+	p->n = (uint32_t)n;
+	p->sums.up = number_at(a, 5);
+	p->sums.up_rounds = (unsigned)json_integer_value(json_array_get(a, 6));
+	p->sums.down = number_at(a, 7);
+	p->sums.down_rounds = (unsigned)json_integer_value(
+	    json_array_get(a, 8));
+	p->from = json_integer_value(json_array_get(a, 9)) == DRIFT_OWN
+	    ? DRIFT_OWN
+	    : DRIFT_NONE;
+	return 0;
+}
+
+/* ---- leaves ---- */
+
+static json_t *
+leaves_json(const struct diagnosis *d, const struct diagnosis_series *s)
+{
+	json_t *list = json_array();
+
+	for (uint32_t l = 0; l < d->leaf_count; l++) {
+		const struct judge_track *t = judge_track(s->judge, JUDGE_LEAF,
+		    l);
+		json_t *o = json_pack("{s:s}", "leaf", d->leaves[l]);
+
+		if (t != NULL && t->past_n > 0)
+			json_object_set_new(o, "past",
+			    json_pack("[f, i]", (double)t->past,
+				(int)t->past_n));
+		if (l < s->paths_count && s->paths[l].n > 0) {
+			json_object_set_new(o, "paths",
+			    drift_row(&s->paths[l]));
+			json_object_set_new(o, "jobs",
+			    json_pack("[f, f, f, f]", s->paths_now[l],
+				s->busy_now[l], s->jobs_slow[l],
+				s->jobs_busy[l]));
+		}
+		if (json_object_size(o) > 1)
+			json_array_append(list, o);
+		json_decref(o);
+	}
+	return list;
+}
+
+static void
+leaf_load(struct diagnosis *d, struct diagnosis_series *s, const json_t *o)
+{
+	uint32_t l = diagnosis_leaf(d, member_text(o, "leaf"));
+	const json_t *past = json_object_get(o, "past");
+	const json_t *jobs = json_object_get(o, "jobs");
+	json_int_t n = json_integer_value(json_array_get(past, 1));
+
+	if (l == SCORE_NO_LEAF)
+		return;
+	if (n > 0 && n <= UINT16_MAX && isfinite(number_at(past, 0)))
+		judge_leaf_restore(s->judge, l, number_at(past, 0),
+		    (uint32_t)n);
+	series_drift_room(d, s, d->leaf_count);
+	if (drift_read(json_object_get(o, "paths"), &s->paths[l]) < 0 ||
+	    json_array_size(jobs) != 4)
+		return;
+	s->paths_now[l] = number_at(jobs, 0);
+	s->busy_now[l] = number_at(jobs, 1);
+	s->jobs_slow[l] = number_at(jobs, 2);
+	s->jobs_busy[l] = number_at(jobs, 3);
+}
+
+/* ---- stages, members, the fleet ---- */
+
+static json_t *
+stages_json(const struct diagnosis *d, const struct diagnosis_series *s)
+{
+	json_t *list = json_array();
+
+	for (uint32_t k = 0;
+	     d->stages != NULL && k < s->stages_count && k < d->stages->count;
+	     k++)
+		if (s->stages[k].n > 0)
+			json_array_append_new(list,
+			    json_pack("{s:s, s:o}", "switches",
+				d->stages->list[k].switches != NULL
+				    ? d->stages->list[k].switches
+				    : "",
+				"paths", drift_row(&s->stages[k])));
+	return list;
+}
+
+static json_t *
+members_json(const struct diagnosis *d, const struct diagnosis_series *s)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < s->members_count && i < roster_count(d->roster);
+	     i++) {
+		const struct member_sum *m = &s->members[i];
+
+		if (m->sum > 0)
+			json_array_append_new(list,
+			    json_pack("{s:s, s:[f, f, f, i, i]}", "node",
+				roster_by_id(d->roster, i)->name, "member",
+				m->sum, m->share, m->rest, (int)m->rounds,
+				(int)m->raised));
+	}
+	return list;
+}
+
+static json_t *
+fleet_json(const struct diagnosis_series *s)
+{
+	json_t *hours = json_array();
+
+	for (int h = 0; h < 24; h++)
+		json_array_append_new(hours,
+		    json_pack("[f, i]", s->fleet_hour[h],
+			(int)s->fleet_hour_n[h]));
+	return json_pack("{s:o, s:o}", "level", drift_row(&s->fleet), "hours",
+	    hours);
+}
+
+void
+learned_put(const struct diagnosis *d, const struct diagnosis_series *s,
+    json_t *record)
+{
+	json_object_set_new(record, "leaves", leaves_json(d, s));
+	json_object_set_new(record, "stages", stages_json(d, s));
+	json_object_set_new(record, "members", members_json(d, s));
+	json_object_set_new(record, "fleet", fleet_json(s));
+}
+
+static void
+member_load(struct diagnosis *d, struct diagnosis_series *s, const json_t *o)
+{
+	const struct node *n = roster_find(d->roster, member_text(o, "node"));
+	const json_t *a = json_object_get(o, "member");
+	struct member_sum *m;
+
+	if (n == NULL || json_array_size(a) != 5)
+		return;
+	m = series_drift_member(s, (uint32_t)n->id);
+	m->sum = number_at(a, 0);
+	m->share = number_at(a, 1);
+	m->rest = number_at(a, 2);
+	m->rounds = (uint32_t)json_integer_value(json_array_get(a, 3));
+	m->raised = json_integer_value(json_array_get(a, 4)) != 0;
+}
+
+void
+learned_load(struct diagnosis *d, struct diagnosis_series *s,
+    const json_t *record)
+{
+	const json_t *fleet = json_object_get(record, "fleet"), *o;
+	size_t i;
+
+	member_foreach (record, "leaves", i, o)
+		leaf_load(d, s, o);
+	series_drift_room(d, s, d->leaf_count);
+	member_foreach (record, "stages", i, o) {
+		uint32_t k = spines_find(d, member_text(o, "switches"));
+
+		if (k != STAGE_NONE)
+			(void)drift_read(json_object_get(o, "paths"),
+			    &s->stages[k]);
+	}
+	member_foreach (record, "members", i, o)
+		member_load(d, s, o);
+	(void)drift_read(json_object_get(fleet, "level"), &s->fleet);
+	member_foreach (fleet, "hours", i, o) {
+		json_int_t n = json_integer_value(json_array_get(o, 1));
+
+		if (i >= 24 || n < 0 || n > DRIFT_MEMORY ||
+		    !isfinite(number_at(o, 0)))
+			continue;
+		s->fleet_hour[i] = number_at(o, 0);
+		s->fleet_hour_n[i] = (uint32_t)n;
+	}
+}
