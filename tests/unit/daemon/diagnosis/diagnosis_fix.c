@@ -236,7 +236,8 @@ hear_round_of(struct fix *f, unsigned slow, const struct diagnosis_source *from)
 			f->waits >> i & 1 ? 0.9 : 0.02));
 	}
 	record = json_pack("{s:s, s:s, s:s, s:s, s:f, s:o}", "run", from->run,
-	    "probe", "canary", "test", "lat", "phase", "wild", "p50", 1e-5, "nodes", nodes);
+	    "probe", "canary", "test", "lat", "phase", "wild", "p50", 1e-5,
+	    "nodes", nodes);
 	diagnosis_record(f->diagnosis, from, record);
 	json_decref(record);
 }
