@@ -39,10 +39,10 @@
 #include "daemon/http/http.h"
 #include "daemon/jobs/jobs.h"
 #include "daemon/mesh/mesh.h"
-#include "daemon/net/enroll.h"
-#include "daemon/net/hub.h"
-#include "daemon/net/session.h"
-#include "daemon/net/tls.h"
+#include "daemon/agents/enroll.h"
+#include "daemon/collector.h"
+#include "daemon/agents/session.h"
+#include "daemon/agents/tls.h"
 #include "daemon/react/react.h"
 #include "daemon/run/run.h"
 #include "daemon/schedule/campaign.h"
@@ -81,7 +81,7 @@ struct app {
 	struct store *store;
 	struct series *series;
 	struct enroll *enroll;
-	struct hub *hub;
+	struct collector *collector;
 	struct costs *costs;
 	struct react *react;
 	struct slurm *slurm;
@@ -119,7 +119,7 @@ static int
 main_trust_take(struct app *a)
 {
 	const struct conf *c = a->settings.conf;
-	struct sessions *ss = hub_sessions(a->hub);
+	struct sessions *ss = collector_sessions(a->collector);
 	struct tls_trust t = { 0 };
 	struct err err;
 	int rc = tls_trust_read(c, &t, &err);
@@ -139,7 +139,7 @@ main_trust_take(struct app *a)
 	    (int64_t)(conf_span_ns(c, "enroll", "life") / CLK_NS_PER_S));
 	sessions_set_enroll(ss, t.enroll);
 	sessions_set_tls(ss, t.agents);
-	hub_set_crl(a->hub, t.crl);
+	collector_set_crl(a->collector, t.crl);
 	if (a->http != NULL)
 		http_set_tls(a->http, t.http);
 	else
@@ -190,7 +190,7 @@ static void
 main_memory_tick(struct app *a)
 {
 #ifdef COALMINE_MIMALLOC
-	uint64_t records = runs_records(hub_runs(a->hub));
+	uint64_t records = runs_records(collector_runs(a->collector));
 	struct flow *f = &a->flow;
 
 	if (records - f->had >= FLOW_RECORDS) {
@@ -213,7 +213,7 @@ static void
 main_tick_cb(evutil_socket_t fd, short what, void *arg)
 {
 	struct app *a = arg;
-	struct roster *r = hub_roster(a->hub);
+	struct roster *r = collector_roster(a->collector);
 	json_t *told;
 
 	(void)fd;
@@ -229,7 +229,7 @@ main_tick_cb(evutil_socket_t fd, short what, void *arg)
 	}
 	if (!a->ready)
 		return;
-	hub_tick(a->hub);
+	collector_tick(a->collector);
 	events_tick(a->events);
 	main_memory_tick(a);
 	if (a->ticks++ % TICKS_PER_S == 0) {
@@ -251,7 +251,7 @@ main_tick_cb(evutil_socket_t fd, short what, void *arg)
 		    roster_count_state(r, AGENT_BUSY),
 		    roster_count_state(r, AGENT_LATE),
 		    roster_count_state(r, AGENT_LOST),
-		    runs_live(hub_runs(a->hub)));
+		    runs_live(collector_runs(a->collector)));
 }
 
 /* The store has answered and so have we: both live. */
@@ -299,8 +299,8 @@ main_topo_reload(struct app *a)
 		store_put_event(a->store, "alarm", "topology", err.text);
 		return;
 	}
-	roster_set_topo(hub_roster(a->hub), a->settings.topo);
-	diagnosis_leaves_changed(hub_diagnosis(a->hub));
+	roster_set_topo(collector_roster(a->collector), a->settings.topo);
+	diagnosis_leaves_changed(collector_diagnosis(a->collector));
 	topo_free(old);
 	main_topo_keep(a);
 }
@@ -314,7 +314,8 @@ main_signal_cb(evutil_socket_t sig, short what, void *arg)
 	if (sig != SIGHUP) {
 		log_info("ending on %s; %zu live runs are left to the next "
 			 "collector",
-		    strsignal((int)sig), runs_live(hub_runs(a->hub)));
+		    strsignal((int)sig),
+		    runs_live(collector_runs(a->collector)));
 		event_base_loopbreak(a->base);
 		return;
 	}
@@ -334,7 +335,7 @@ main_warm_cb(void *arg, const char *class, const json_t *record)
 	struct app *a = arg;
 
 	series_record_old(a->series, class, record);
-	diagnosis_score_old(hub_diagnosis(a->hub), record);
+	diagnosis_score_old(collector_diagnosis(a->collector), record);
 }
 
 static void main_load_cb(int status, json_t *result, void *arg);
@@ -379,18 +380,20 @@ main_load_cb(int status, json_t *result, void *arg)
 	switch (status == 0 ? what : STORE_QUESTION_MAX) {
 	case STORE_NODES:
 		if (a->is_standby)
-			hub_mirror(a->hub, result, NULL);
+			collector_mirror(a->collector, result, NULL);
 		else
-			roster_load(hub_roster(a->hub), result);
+			roster_load(collector_roster(a->collector), result);
 		break;
 	case STORE_BASELINES:
-		diagnosis_load_baselines(hub_diagnosis(a->hub), result);
+		diagnosis_load_baselines(collector_diagnosis(a->collector),
+		    result);
 		break;
 	case STORE_VERDICTS:
 		if (a->is_standby)
-			hub_mirror(a->hub, NULL, result);
+			collector_mirror(a->collector, NULL, result);
 		else
-			diagnosis_load(hub_diagnosis(a->hub), result);
+			diagnosis_load(collector_diagnosis(a->collector),
+			    result);
 		break;
 	case STORE_SETTINGS:
 		scheduler_load(a->agenda, result);
@@ -407,13 +410,13 @@ main_load_cb(int status, json_t *result, void *arg)
 		view_load(a->view, result);
 		break;
 	case STORE_LIVE_RUNS:
-		runs_resume(hub_runs(a->hub), result);
+		runs_resume(collector_runs(a->collector), result);
 		break;
 	case STORE_JOBS:
 		jobs_load(a->jobs, result);
 		break;
 	case STORE_HEARD:
-		diagnosis_load_heard(hub_diagnosis(a->hub), result);
+		diagnosis_load_heard(collector_diagnosis(a->collector), result);
 		break;
 	default:
 		break;
@@ -444,7 +447,7 @@ main_load_cb(int status, json_t *result, void *arg)
 static void
 main_load(struct app *a)
 {
-	const struct diagnosis_options *o = &a->settings.hub.diagnosis;
+	const struct diagnosis_options *o = &a->settings.collector.diagnosis;
 	uint64_t now_unix_ns = clk_unix_ns();
 	/* Nodes are loaded before the runs that name them. */
 	const struct load asked[] = {
@@ -546,7 +549,7 @@ main_doors_open(struct app *a)
 	a->alarm = alarm_open(a->events, conf_string(c, "alerts", "page"),
 	    a->view);
 	rc = listen_open(conf_string(c, "collector", "listen"), fds[1],
-	    hub_sessions(a->hub), &a->listen, &err);
+	    collector_sessions(a->collector), &a->listen, &err);
 	if (rc < 0)
 		log_warnx("%s", err.text);
 	return rc;
@@ -578,8 +581,8 @@ main_events_make(struct app *a)
 static void
 main_limits_raise(const struct settings *s)
 {
-	size_t want = s->hub.agents_max + (size_t)s->http.connections_max +
-	    2048;
+	size_t want = s->collector.agents_max +
+	    (size_t)s->http.connections_max + 2048;
 	struct rlimit rl;
 
 	if (getrlimit(RLIMIT_NOFILE, &rl) < 0)
@@ -625,27 +628,28 @@ main_app_open(struct app *a)
 		return rc;
 	a->series = series_new();
 	a->react = react_new(a->base, a->store, &s->react);
-	s->hub.term = s->store.lease_ns > 0 ? store_term(a->store)
-					    : follow_term(s->store.dir);
-	s->http.term = s->hub.term;
-	s->hub.topo = s->topo;
-	s->hub.react = a->react;
-	s->hub.enroll = a->enroll;
-	s->hub.changed = main_changed;
-	s->hub.record = main_recorded;
-	s->hub.paths = main_pairs_seen;
-	s->hub.in_band = main_in_band_seen;
-	s->hub.arg = a;
-	a->hub = hub_new(a->base, a->store, a->series, &s->hub);
-	if (a->hub == NULL)
+	s->collector.term = s->store.lease_ns > 0 ? store_term(a->store)
+						  : follow_term(s->store.dir);
+	s->http.term = s->collector.term;
+	s->collector.topo = s->topo;
+	s->collector.react = a->react;
+	s->collector.enroll = a->enroll;
+	s->collector.changed = main_changed;
+	s->collector.record = main_recorded;
+	s->collector.paths = main_pairs_seen;
+	s->collector.in_band = main_in_band_seen;
+	s->collector.arg = a;
+	a->collector = collector_new(a->base, a->store, a->series,
+	    &s->collector);
+	if (a->collector == NULL)
 		return -EINVAL;
 	a->costs = costs_new(a->store, &s->costs);
-	runs_set_costs(hub_runs(a->hub), a->costs);
+	runs_set_costs(collector_runs(a->collector), a->costs);
 	a->slurm = slurm_new(a->base, &s->slurm);
-	runs_set_slurm(hub_runs(a->hub), a->slurm);
+	runs_set_slurm(collector_runs(a->collector), a->slurm);
 	s->jobs.base = a->base;
 	s->jobs.store = a->store;
-	s->jobs.roster = hub_roster(a->hub);
+	s->jobs.roster = collector_roster(a->collector);
 	s->jobs.shares = main_shares_now;
 	s->jobs.arg = a;
 	rc = jobs_open(&s->jobs, &a->jobs, &err);
@@ -656,14 +660,15 @@ main_app_open(struct app *a)
 	a->campaigns = campaigns_new(
 	    conf_string(s->conf, "collector", "campaign_dir"));
 	campaigns_scan(a->campaigns);
-	a->agenda = scheduler_new(a->campaigns, hub_runs(a->hub), a->store);
+	a->agenda = scheduler_new(a->campaigns, collector_runs(a->collector),
+	    a->store);
 	rc = events_open(s->conf, a->store, &a->events, &err);
 	if (rc < 0) {
 		log_warnx("%s", err.text);
 		return rc;
 	}
-	p = (struct view_parts){ a->hub, a->campaigns, a->agenda, a->store,
-		a->costs, a->series, a->enroll, a->jobs, a->events,
+	p = (struct view_parts){ a->collector, a->campaigns, a->agenda,
+		a->store, a->costs, a->series, a->enroll, a->jobs, a->events,
 		s->store.cluster, s->who, s->url,
 		conf_string(s->conf, "alerts", "page") };
 	a->view = view_new(&p);
@@ -690,17 +695,17 @@ main_app_close(struct app *a)
 	alarm_close(a->alarm);
 	http_close(a->http);
 	listen_close(a->listen);
-	if (a->hub != NULL)
-		diagnosis_keep(hub_diagnosis(a->hub));
+	if (a->collector != NULL)
+		diagnosis_keep(collector_diagnosis(a->collector));
 	events_stop(a->events);
-	/* Answers of the store still find hub, view and events. */
+	/* Answers of the store still find collector, view and events. */
 	store_close(a->store);
 	events_free(a->events);
 	view_free(a->view);
 	scheduler_free(a->agenda);
 	campaigns_free(a->campaigns);
-	enroll_close(a->enroll); /* its answers still find the hub */
-	hub_free(a->hub);
+	enroll_close(a->enroll); /* its answers still find the collector */
+	collector_free(a->collector);
 	costs_free(a->costs);
 	react_free(a->react);
 	slurm_free(a->slurm);

@@ -16,7 +16,7 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "daemon/cluster/topo.h"
-#include "daemon/net/tls.h"
+#include "daemon/agents/tls.h"
 #include "schema/options.h"
 
 #define DEFAULT_PATH "/etc/coalmine/coalmined.conf"
@@ -43,8 +43,8 @@ static void
 settings_fill(struct settings *s)
 {
 	const struct conf *c = s->conf;
-	struct mesh_options *m = &s->hub.mesh;
-	struct diagnosis_options *d = &s->hub.diagnosis;
+	struct mesh_options *m = &s->collector.mesh;
+	struct diagnosis_options *d = &s->collector.diagnosis;
 	const char *listen = conf_string(c, "collector", "listen");
 	char host[256] = "";
 
@@ -64,15 +64,18 @@ settings_fill(struct settings *s)
 	s->store.raw_retention_ns = conf_span_ns(c, "store", "raw_retention");
 	s->store.copy_wait_ns = conf_span_ns(c, "store", "copy_wait");
 	s->store.free_min_bytes = conf_bytes(c, "store", "free_min");
-	s->hub.heartbeat_ns = conf_span_ns(c, "collector", "heartbeat");
-	s->hub.links_ns = conf_span_ns(c, "links", "interval");
-	s->hub.silence_ns = conf_span_ns(c, "collector", "silence");
-	s->hub.agents_max = (size_t)conf_int(c, "collector", "agents_max");
-	s->hub.munge_users = conf_string(c, "enroll", "munge_users");
-	s->hub.munge_socket = conf_string(c, "enroll", "munge_socket");
-	s->hub.queue_bytes_max = (size_t)conf_bytes(c, "quota", "queue");
-	s->hub.quota.records = (uint64_t)conf_int(c, "quota", "run_records");
-	s->hub.quota.bytes = (uint64_t)conf_bytes(c, "quota", "run_bytes");
+	s->collector.heartbeat_ns = conf_span_ns(c, "collector", "heartbeat");
+	s->collector.links_ns = conf_span_ns(c, "links", "interval");
+	s->collector.silence_ns = conf_span_ns(c, "collector", "silence");
+	s->collector.agents_max = (size_t)conf_int(c, "collector",
+	    "agents_max");
+	s->collector.munge_users = conf_string(c, "enroll", "munge_users");
+	s->collector.munge_socket = conf_string(c, "enroll", "munge_socket");
+	s->collector.queue_bytes_max = (size_t)conf_bytes(c, "quota", "queue");
+	s->collector.quota.records = (uint64_t)conf_int(c, "quota",
+	    "run_records");
+	s->collector.quota.bytes = (uint64_t)conf_bytes(c, "quota",
+	    "run_bytes");
 	m->enabled = conf_bool(c, "mesh", "enabled");
 	m->interval_ns = conf_span_ns(c, "mesh", "interval");
 	m->round_ns = conf_span_ns(c, "mesh", "round");
@@ -185,11 +188,12 @@ settings_check(struct settings *s, struct err *err)
 		    "%s: store.lease is of collectors that share the database "
 		    "of store.url, and at least 2s",
 		    conf_where(c, "store", "lease"));
-	if (s->hub.silence_ns < 2 * s->hub.heartbeat_ns)
+	if (s->collector.silence_ns < 2 * s->collector.heartbeat_ns)
 		return err_set(err, -EINVAL,
 		    "%s: collector.silence is shorter than two heartbeats",
 		    conf_where(c, "collector", "silence"));
-	if (s->hub.diagnosis.judge.votes > s->hub.diagnosis.judge.window)
+	if (s->collector.diagnosis.judge.votes >
+	    s->collector.diagnosis.judge.window)
 		return err_set(err, -EINVAL,
 		    "%s: verdict.votes is more than verdict.window",
 		    conf_where(c, "verdict", "votes"));
@@ -203,7 +207,7 @@ settings_check(struct settings *s, struct err *err)
 		    "%s: events.cert and events.key need each other",
 		    conf_where(c, "events",
 			conf_given(c, "events", "key") ? "key" : "cert"));
-	if (mesh_net_check(s->hub.mesh.net, &reason) < 0)
+	if (mesh_net_check(s->collector.mesh.net, &reason) < 0)
 		return err_set(err, -EINVAL, "%s: %s",
 		    conf_where(c, "mesh", "net"), reason.text);
 	if (s->react.action == REACT_COMMAND && s->react.command[0] == '\0')

@@ -7,7 +7,7 @@
 
 #include "daemon/http/http.h"
 #include "daemon/jobs/jobs.h"
-#include "daemon/net/hub.h"
+#include "daemon/collector.h"
 #include "daemon/react/react.h"
 #include "daemon/run/cost.h"
 #include "daemon/slurm/slurm.h"
@@ -20,7 +20,7 @@ struct settings {
 	struct store_options store;
 	char who[300]; /* this collector, for people */
 	char url[400]; /* for coalctl; "": it has none */
-	struct hub_options hub;
+	struct collector_options collector;
 	struct http_options http;
 	struct cost_rules costs;
 	struct react_options react;

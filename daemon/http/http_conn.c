@@ -28,7 +28,7 @@
 #include "common/err.h"
 #include "common/log.h"
 #include "common/xalloc.h"
-#include "daemon/net/tls.h"
+#include "daemon/agents/tls.h"
 
 #define FIRST_NS     (10 * CLK_NS_PER_S) /* handshake and first byte */
 #define KEEP_NS      (60 * CLK_NS_PER_S) /* between requests */

@@ -16,8 +16,8 @@
 #include "daemon/schedule/campaign.h"
 #include "daemon/events/events.h"
 #include "daemon/mesh/coverage.h"
-#include "daemon/net/hub.h"
-#include "daemon/net/session.h"
+#include "daemon/collector.h"
+#include "daemon/agents/session.h"
 #include "daemon/mesh/mesh.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/cluster/topo.h"
@@ -80,7 +80,7 @@ diag_some_text(struct some *s)
 static void
 diag_check_agents(struct view *v, json_t *list)
 {
-	struct roster *r = hub_roster(v->p.hub);
+	struct roster *r = collector_roster(v->p.collector);
 	struct some lost = { .count = 0 };
 
 	if (roster_count(r) == 0) {
@@ -106,7 +106,7 @@ diag_check_agents(struct view *v, json_t *list)
 static void
 diag_check_versions(struct view *v, json_t *list)
 {
-	struct roster *r = hub_roster(v->p.hub);
+	struct roster *r = collector_roster(v->p.collector);
 	struct some other = { .count = 0 };
 
 	for (size_t i = 0; i < roster_count(r); i++) {
@@ -129,7 +129,7 @@ diag_check_versions(struct view *v, json_t *list)
 static void
 diag_check_nics(struct view *v, json_t *list)
 {
-	struct roster *r = hub_roster(v->p.hub);
+	struct roster *r = collector_roster(v->p.collector);
 	json_t *balance = json_object(), *nic; /* by name: up less down */
 	struct some down = { .count = 0 };
 	char remedy[256], what[64];
@@ -182,7 +182,7 @@ diag_check_nics(struct view *v, json_t *list)
 static void
 diag_check_engines(struct view *v, json_t *list)
 {
-	struct roster *r = hub_roster(v->p.hub);
+	struct roster *r = collector_roster(v->p.collector);
 	struct some without = { .count = 0 };
 
 	for (size_t i = 0; i < roster_count(r); i++) {
@@ -207,7 +207,7 @@ diag_check_engines(struct view *v, json_t *list)
 static void
 diag_check_clocks(struct view *v, json_t *list)
 {
-	struct roster *r = hub_roster(v->p.hub);
+	struct roster *r = collector_roster(v->p.collector);
 	struct some skewed = { .count = 0 };
 
 	for (size_t i = 0; i < roster_count(r); i++) {
@@ -230,7 +230,7 @@ static void
 diag_check_certificates(struct view *v, json_t *list)
 {
 	int64_t now_s = (int64_t)(clk_unix_ns() / CLK_NS_PER_S);
-	struct roster *r = hub_roster(v->p.hub);
+	struct roster *r = collector_roster(v->p.collector);
 	struct view_expiry own[VIEW_EXPIRIES];
 	size_t count = view_expiries(v, own);
 	struct some soon = { .count = 0 };
@@ -274,7 +274,7 @@ diag_check_certificates(struct view *v, json_t *list)
 static void
 diag_check_alarms(struct view *v, json_t *list)
 {
-	struct roster *r = hub_roster(v->p.hub);
+	struct roster *r = collector_roster(v->p.collector);
 
 	for (size_t i = 0; i < roster_count(r); i++) {
 		const struct node *n = roster_at(r, i);
@@ -365,13 +365,15 @@ diag_check_campaigns(struct view *v, json_t *list)
 static void
 diag_check_mesh(struct view *v, json_t *list)
 {
-	struct roster *r = hub_roster(v->p.hub);
+	struct roster *r = collector_roster(v->p.collector);
 	struct some out = { .count = 0 };
 	const char *why = NULL;
 
 	for (size_t i = 0; i < roster_count(r); i++) {
 		const struct node *n = roster_at(r, i);
-		const char *trouble = mesh_trouble(hub_mesh(v->p.hub), n);
+		const char *trouble = mesh_trouble(collector_mesh(
+						       v->p.collector),
+		    n);
 
 		if (!roster_is_up(n) || trouble == NULL)
 			continue;
@@ -435,13 +437,14 @@ diag_has_any_link(const struct coverage *c, uint64_t hour, const struct node *n)
 static void
 diag_check_coverage(struct view *v, json_t *list)
 {
-	const struct coverage *c = mesh_coverage(hub_mesh(v->p.hub));
+	const struct coverage *c = mesh_coverage(
+	    collector_mesh(v->p.collector));
 	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
-	struct roster *r = hub_roster(v->p.hub);
+	struct roster *r = collector_roster(v->p.collector);
 	struct some blind = { .count = 0 };
 
 	if (clk_ns() - v->born_ns <
-	    BLIND_INTERVALS * mesh_interval_ns(hub_mesh(v->p.hub)))
+	    BLIND_INTERVALS * mesh_interval_ns(collector_mesh(v->p.collector)))
 		return;
 	for (size_t i = 0; i < roster_count(r); i++)
 		if (roster_is_up(roster_at(r, i)) &&
@@ -460,7 +463,7 @@ diag_check_coverage(struct view *v, json_t *list)
 static void
 diag_check_topology(struct view *v, json_t *list)
 {
-	struct roster *r = hub_roster(v->p.hub);
+	struct roster *r = collector_roster(v->p.collector);
 	const struct topo *t = roster_topo(r);
 	struct some apart = { .count = 0 }, unheard = { .count = 0 };
 

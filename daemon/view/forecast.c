@@ -19,7 +19,7 @@
 #include "common/xalloc.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/run/cost.h"
-#include "daemon/net/hub.h"
+#include "daemon/collector.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/view/view_int.h"
 
@@ -80,7 +80,7 @@ forecast_nodes_mark(const struct forecast *h, const struct campaign *c,
     int exclusive, size_t *ret_usable)
 {
 	const char *text = conf_string(c->conf, "campaign", "nodes");
-	struct roster *r = hub_roster(h->v->p.hub);
+	struct roster *r = collector_roster(h->v->p.collector);
 	uint8_t *wanted = xcalloc(h->nodes + 1, 1);
 	struct hostlist hl = { 0 };
 
@@ -264,7 +264,7 @@ view_forecast(struct view *v, uint64_t span_ns)
 		forecast_check_others, forecast_check_budget };
 	struct forecast h = { .v = v,
 		.list = xcalloc(STARTS_MAX, sizeof(h.list[0])),
-		.nodes = roster_count(hub_roster(v->p.hub)) };
+		.nodes = roster_count(collector_roster(v->p.collector)) };
 	const struct campaign *c;
 	json_t *list = json_array();
 

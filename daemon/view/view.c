@@ -19,9 +19,9 @@
 #include "common/xalloc.h"
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/schedule/campaign.h"
-#include "daemon/net/enroll.h"
-#include "daemon/net/hub.h"
-#include "daemon/net/session.h"
+#include "daemon/agents/enroll.h"
+#include "daemon/collector.h"
+#include "daemon/agents/session.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/run/run.h"
 #include "daemon/store/store.h"
@@ -148,13 +148,14 @@ view_run_counts(struct view *v, const struct view_run_count **ret)
 void
 view_nodes(struct view *v, struct strbuf *ret)
 {
-	struct diagnosis *d = hub_diagnosis(v->p.hub);
-	struct roster *r = hub_roster(v->p.hub);
+	struct diagnosis *d = collector_diagnosis(v->p.collector);
+	struct roster *r = collector_roster(v->p.collector);
 
 	strbuf_add(ret, "[", 1);
 	for (size_t i = 0; i < roster_count(r); i++) {
 		struct node *n = roster_at(r, i);
-		const char *run = runs_on_node(hub_runs(v->p.hub), n);
+		const char *run = runs_on_node(collector_runs(v->p.collector),
+		    n);
 		double score = diagnosis_score(d, n);
 
 		if (i > 0)
@@ -173,8 +174,9 @@ view_nodes(struct view *v, struct strbuf *ret)
 json_t *
 view_node(struct view *v, const char *node)
 {
-	const struct node *n = roster_find(hub_roster(v->p.hub), node);
-	const struct diagnosis *d = hub_diagnosis(v->p.hub);
+	const struct node *n = roster_find(collector_roster(v->p.collector),
+	    node);
+	const struct diagnosis *d = collector_diagnosis(v->p.collector);
 	json_t *o, *evidence;
 	const char *run;
 	double score;
@@ -182,7 +184,7 @@ view_node(struct view *v, const char *node)
 	if (n == NULL)
 		return NULL;
 	o = roster_json(n);
-	run = runs_on_node(hub_runs(v->p.hub), n);
+	run = runs_on_node(collector_runs(v->p.collector), n);
 	if (run != NULL)
 		json_object_set_new(o, "run", json_string(run));
 	score = diagnosis_score(d, n);
@@ -215,40 +217,42 @@ view_job_owner(struct view *v, const char *user, char ret[VIEW_OWNER_BYTES])
 json_t *
 view_verdicts(struct view *v, int all)
 {
-	return diagnosis_json(hub_diagnosis(v->p.hub), all);
+	return diagnosis_json(collector_diagnosis(v->p.collector), all);
 }
 
 json_t *
 view_links(struct view *v)
 {
-	return diagnosis_links(hub_diagnosis(v->p.hub), NULL);
+	return diagnosis_links(collector_diagnosis(v->p.collector), NULL);
 }
 
 json_t *
 view_node_links(struct view *v, const char *node)
 {
-	const struct node *n = roster_find(hub_roster(v->p.hub), node);
+	const struct node *n = roster_find(collector_roster(v->p.collector),
+	    node);
 
-	return n != NULL ? diagnosis_node_links(hub_diagnosis(v->p.hub), n)
-			 : NULL;
+	return n != NULL
+	    ? diagnosis_node_links(collector_diagnosis(v->p.collector), n)
+	    : NULL;
 }
 
 json_t *
 view_link_health(struct view *v)
 {
-	return diagnosis_link_health(hub_diagnosis(v->p.hub));
+	return diagnosis_link_health(collector_diagnosis(v->p.collector));
 }
 
 json_t *
 view_shares(struct view *v)
 {
-	return diagnosis_shares(hub_diagnosis(v->p.hub));
+	return diagnosis_shares(collector_diagnosis(v->p.collector));
 }
 
 json_t *
 view_recent(struct view *v)
 {
-	return diagnosis_recent(hub_diagnosis(v->p.hub));
+	return diagnosis_recent(collector_diagnosis(v->p.collector));
 }
 
 static void
@@ -277,14 +281,15 @@ view_pin(struct view *v, const char *name, const json_t *body, const char *by)
 	store_put_baseline(v->p.store, name, body);
 	view_event_put(v, name,
 	    body != NULL ? "baseline pinned" : "baseline dropped", by, "");
-	diagnosis_pin(hub_diagnosis(v->p.hub), name, body);
+	diagnosis_pin(collector_diagnosis(v->p.collector), name, body);
 }
 
 size_t
 view_incidents(struct view *v, struct view_incident *ret, size_t cap)
 {
 	struct diagnosis_open *list = xcalloc(cap, sizeof(*list));
-	size_t count = diagnosis_open_cases(hub_diagnosis(v->p.hub), list, cap);
+	size_t count = diagnosis_open_cases(collector_diagnosis(v->p.collector),
+	    list, cap);
 
 	for (size_t i = 0; i < count; i++)
 		ret[i] = (struct view_incident){ list[i].kind, list[i].subject,
@@ -296,7 +301,7 @@ view_incidents(struct view *v, struct view_incident *ret, size_t cap)
 double
 view_outlier_threshold(struct view *v)
 {
-	return diagnosis_threshold(hub_diagnosis(v->p.hub));
+	return diagnosis_threshold(collector_diagnosis(v->p.collector));
 }
 
 size_t
@@ -305,7 +310,7 @@ view_expiries(struct view *v, struct view_expiry ret[VIEW_EXPIRIES])
 	struct sessions_expiry e;
 	size_t count = 0;
 
-	sessions_expiry(hub_sessions(v->p.hub), &e);
+	sessions_expiry(collector_sessions(v->p.collector), &e);
 	const struct view_expiry all[VIEW_EXPIRIES] = {
 		{ "ca", "", e.ca_unix_s },
 		{ "collector", "", e.collector_unix_s },
@@ -338,7 +343,7 @@ view_cluster_name(struct view *v)
 json_t *
 view_cluster(struct view *v)
 {
-	struct roster *r = hub_roster(v->p.hub);
+	struct roster *r = collector_roster(v->p.collector);
 	struct diagnosis_open open[INCIDENTS_MAX];
 	size_t counts[VERDICT_MAX];
 	json_t *verdicts = json_object();
@@ -357,20 +362,21 @@ view_cluster(struct view *v)
 		roster_count_state(r, AGENT_BUSY)),
 	    "lost", (json_int_t)roster_count_state(r, AGENT_LOST), "verdicts",
 	    verdicts, "incidents",
-	    (json_int_t)diagnosis_open_cases(hub_diagnosis(v->p.hub), open,
-		INCIDENTS_MAX));
+	    (json_int_t)diagnosis_open_cases(collector_diagnosis(
+						 v->p.collector),
+		open, INCIDENTS_MAX));
 }
 
 void
 view_verdict_counts(struct view *v, size_t ret[VERDICT_MAX])
 {
-	diagnosis_counts(hub_diagnosis(v->p.hub), ret);
+	diagnosis_counts(collector_diagnosis(v->p.collector), ret);
 }
 
 size_t
 view_node_list(struct view *v, const struct view_node **ret)
 {
-	struct roster *r = hub_roster(v->p.hub);
+	struct roster *r = collector_roster(v->p.collector);
 	size_t count = roster_count(r);
 
 	if (count > v->nodes_cap) {
@@ -387,8 +393,11 @@ view_node_list(struct view *v, const struct view_node **ret)
 			.since_unix_ns = n->since_unix_ns,
 			.last_seen_unix_ns = n->last_seen_unix_ns,
 			.spool_bytes = n->spool_bytes,
-			.score = diagnosis_score(hub_diagnosis(v->p.hub), n),
-			.verdict = diagnosis_of_node(hub_diagnosis(v->p.hub),
+			.score = diagnosis_score(collector_diagnosis(
+						     v->p.collector),
+			    n),
+			.verdict = diagnosis_of_node(collector_diagnosis(
+							 v->p.collector),
 			    n) };
 	}
 	*ret = v->nodes;
@@ -490,13 +499,13 @@ view_campaign_validate(struct view *v, const char *name, const char *text)
 json_t *
 view_runs(struct view *v)
 {
-	return runs_json(hub_runs(v->p.hub));
+	return runs_json(collector_runs(v->p.collector));
 }
 
 json_t *
 view_run(struct view *v, const char *run)
 {
-	return runs_json_one(hub_runs(v->p.hub), run);
+	return runs_json_one(collector_runs(v->p.collector), run);
 }
 
 json_t *
@@ -547,7 +556,7 @@ view_submit(struct view *v, const char *campaign, const char *text,
 		return err_set(err, -EINVAL, "%s", c->error);
 	}
 	o.conf = text != NULL ? own : c->conf;
-	rc = runs_submit(hub_runs(v->p.hub), &o, ret_run, err);
+	rc = runs_submit(collector_runs(v->p.collector), &o, ret_run, err);
 	conf_free(own);
 	if (rc == 0)
 		view_event_put(v, campaign, "run ordered", by, ret_run);
@@ -557,7 +566,7 @@ view_submit(struct view *v, const char *campaign, const char *text,
 int
 view_cancel(struct view *v, const char *run, const char *by, struct err *err)
 {
-	int rc = runs_cancel(hub_runs(v->p.hub), run, by, err);
+	int rc = runs_cancel(collector_runs(v->p.collector), run, by, err);
 
 	if (rc == 0)
 		view_event_put(v, run, "cancelled", by, "");
@@ -567,7 +576,7 @@ view_cancel(struct view *v, const char *run, const char *by, struct err *err)
 int
 view_stop_all(struct view *v, const char *by)
 {
-	size_t count = runs_stop_all(hub_runs(v->p.hub), by);
+	size_t count = runs_stop_all(collector_runs(v->p.collector), by);
 	char more[64];
 
 	snprintf(more, sizeof(more), "%zu runs ended", count);

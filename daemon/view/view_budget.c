@@ -10,7 +10,7 @@
 #include "common/xalloc.h"
 #include "daemon/run/cost.h"
 #include "daemon/mesh/coverage.h"
-#include "daemon/net/hub.h"
+#include "daemon/collector.h"
 #include "daemon/mesh/mesh.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/cluster/topo.h"
@@ -36,8 +36,8 @@ struct leaves {
 static void
 view_budget_leaves_find(struct view *v, struct leaves *ret)
 {
-	struct roster *r = hub_roster(v->p.hub);
-	struct mesh *m = hub_mesh(v->p.hub);
+	struct roster *r = collector_roster(v->p.collector);
+	struct mesh *m = collector_mesh(v->p.collector);
 	size_t count = roster_count(r);
 
 	ret->count = 0;
@@ -78,7 +78,8 @@ view_budget_links_of(const struct node *n,
 void
 view_always(struct view *v, struct view_always *ret)
 {
-	size_t nodes = roster_count(hub_roster(v->p.hub)), used = 0, inner = 0;
+	size_t nodes = roster_count(collector_roster(v->p.collector)), used = 0,
+	       inner = 0;
 	const struct budget_limits *limits;
 	struct roster_rail rails[ROSTER_RAILS_MAX];
 	struct coverage_counts did;
@@ -88,10 +89,11 @@ view_always(struct view *v, struct view_always *ret)
 
 	memset(ret, 0, sizeof(*ret));
 	for (size_t i = 0; i < nodes; i++)
-		links += view_budget_links_of(roster_by_id(hub_roster(v->p.hub),
+		links += view_budget_links_of(roster_by_id(collector_roster(
+							       v->p.collector),
 						  i),
 		    rails);
-	coverage_count(mesh_coverage(hub_mesh(v->p.hub)),
+	coverage_count(mesh_coverage(collector_mesh(v->p.collector)),
 	    view_budget_hour_now(), &did);
 	view_budget_leaves_find(v, &l);
 	for (size_t i = 0; i < l.count; i++) {
@@ -119,9 +121,10 @@ view_always(struct view *v, struct view_always *ret)
 	ret->link_share = use.link_share;
 	ret->link_share_limit = limits->link_share;
 	ret->refused = use.refused;
-	ret->mesh_nodes = mesh_ready_count(hub_mesh(v->p.hub));
+	ret->mesh_nodes = mesh_ready_count(collector_mesh(v->p.collector));
 	for (int c = 0; c < MESH_CLASS_MAX; c++) {
-		const struct mesh_sum *sum = mesh_sums(hub_mesh(v->p.hub),
+		const struct mesh_sum *sum = mesh_sums(collector_mesh(
+							   v->p.collector),
 		    (enum mesh_class)c);
 
 		if (sum != NULL)
@@ -157,13 +160,14 @@ view_budget_json(struct view *v)
 json_t *
 view_coverage(struct view *v)
 {
-	const struct coverage *c = mesh_coverage(hub_mesh(v->p.hub));
+	const struct coverage *c = mesh_coverage(
+	    collector_mesh(v->p.collector));
 	json_t *links = json_array(), *pairs = json_array(),
 	       *uplinks = json_array();
 	json_t *o = json_pack("{s:i, s:o, s:o, s:o}", "hours", COVERAGE_HOURS,
 	    "links_missing", links, "leaves_missing", pairs, "uplinks_missing",
 	    uplinks);
-	struct roster *r = hub_roster(v->p.hub);
+	struct roster *r = collector_roster(v->p.collector);
 	struct roster_rail rails[ROSTER_RAILS_MAX];
 	uint64_t hour = view_budget_hour_now();
 	struct view_always all;
@@ -219,7 +223,7 @@ view_budget_put_alike(json_t *list, const char *of_a, const char *a,
 static json_t *
 view_budget_spines_json(struct view *v, const uint32_t *leaf_of)
 {
-	struct roster *r = hub_roster(v->p.hub);
+	struct roster *r = collector_roster(v->p.collector);
 	const struct topo *topo = roster_topo(r);
 	size_t count = roster_count(r), n;
 	uint32_t *stage_of = xcalloc(count + 1, sizeof(stage_of[0]));
@@ -241,7 +245,7 @@ view_budget_spines_json(struct view *v, const uint32_t *leaf_of)
 						    : s->of_switch[leaf];
 	}
 	pairs = xcalloc(n * n + 1, sizeof(pairs[0]));
-	coverage_between(mesh_coverage(hub_mesh(v->p.hub)),
+	coverage_between(mesh_coverage(collector_mesh(v->p.collector)),
 	    view_budget_hour_now(), leaf_of, stage_of, count, n, pairs);
 	for (uint32_t k = 0; k < n && k < MISSING_MAX; k++) {
 		uint64_t over = 0;
@@ -270,7 +274,7 @@ view_budget_spines_json(struct view *v, const uint32_t *leaf_of)
 json_t *
 view_identifiable(struct view *v)
 {
-	struct roster *r = hub_roster(v->p.hub);
+	struct roster *r = collector_roster(v->p.collector);
 	size_t count = roster_count(r);
 	uint32_t *leaf_of = xcalloc(count + 1, sizeof(leaf_of[0]));
 	struct coverage_met *nodes = xcalloc(count + 1, sizeof(nodes[0]));
@@ -281,15 +285,15 @@ view_identifiable(struct view *v)
 
 	view_budget_leaves_find(v, &l);
 	for (size_t i = 0; i < count; i++) {
-		size_t leaf = mesh_leaf_id(hub_mesh(v->p.hub),
+		size_t leaf = mesh_leaf_id(collector_mesh(v->p.collector),
 		    roster_by_id(r, i)->leaf);
 
 		/* Where nodes have moved, numbers of leaves go beyond count:
 		 * such leaves are counted as one. */
 		leaf_of[i] = (uint32_t)(leaf < count ? leaf : count);
 	}
-	coverage_met(mesh_coverage(hub_mesh(v->p.hub)), view_budget_hour_now(),
-	    leaf_of, count, nodes, leaves);
+	coverage_met(mesh_coverage(collector_mesh(v->p.collector)),
+	    view_budget_hour_now(), leaf_of, count, nodes, leaves);
 	for (size_t i = 0; i < count; i++)
 		far[leaf_of[i]] += nodes[i].others > 0;
 	for (size_t i = 0; i < count; i++) {

@@ -11,7 +11,7 @@ struct scheduler;
 struct campaigns;
 struct costs;
 struct enroll;
-struct hub;
+struct collector;
 struct jobs;
 struct series;
 struct run;
@@ -19,7 +19,7 @@ struct store;
 
 /* All of them outlive the view. */
 struct view_parts {
-	struct hub *hub;
+	struct collector *collector;
 	struct campaigns *campaigns;
 	struct scheduler *agenda;
 	struct store *store;

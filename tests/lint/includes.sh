@@ -33,18 +33,18 @@ daemon/diagnosis/     diagnosis/judge,cluster,store     jansson
 daemon/mesh/          cluster,run,store                 jansson,event2,openssl
 daemon/react/         cluster,slurm,store               jansson,event2
 daemon/series/        store                             jansson
-daemon/net/           cluster,diagnosis,mesh,react,run,series,store event2,openssl,jansson
+daemon/agents/        -                                 event2,openssl,jansson
 daemon/events/sink_webhook -                             curl,jansson
 daemon/events/sink_nats -                                nats
 daemon/events/sink_kafka -                               librdkafka
 daemon/events/        store                             jansson,zlib
-daemon/view/          cluster,diagnosis,events,jobs,mesh,net,run,schedule,store   jansson,event2
+daemon/view/          cluster,diagnosis,events,jobs,mesh,.,agents,run,schedule,store   jansson,event2
 # What looks from outside sees the view, and besides it only what it is made of:
 # /metrics the rows of series and the health of the store; the API answers of
-# the store, the metrics page, roles of certificates (net/tls.h) and the
+# the store, the metrics page, roles of certificates (agents/tls.h) and the
 # embedded page (embed.h).
 daemon/export/        events,series,store,view                 jansson,zlib
-daemon/http/http_conn net                               event2,openssl,jansson,zlib
+daemon/http/http_conn agents                            event2,openssl,jansson,zlib
 daemon/http/http_jobs .,export,jobs,store,view          event2,openssl,jansson,zlib
 daemon/http/          .,export,store,view               event2,openssl,jansson,zlib
 daemon/follow         any                               curl,jansson

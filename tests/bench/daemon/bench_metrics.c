@@ -15,7 +15,7 @@
 #include "common/xalloc.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/run/cost.h"
-#include "daemon/net/hub.h"
+#include "daemon/collector.h"
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/series/series.h"
 #include "daemon/export/export.h"
@@ -129,20 +129,20 @@ static int
 bench(struct event_base *base, struct store *store, const char *dir)
 {
 	static struct metrics_http http;
-	struct hub_options ho = { .heartbeat_ns = CLK_NS_PER_S,
+	struct collector_options ho = { .heartbeat_ns = CLK_NS_PER_S,
 		.silence_ns = 60 * CLK_NS_PER_S,
 		.agents_max = NODES,
 		.mesh.net = "",
 		.diagnosis.judge = *judge_defaults() };
 	struct store_health health = { .writable = 1, .leads = 1 };
 	struct series *series = series_new();
-	struct hub *hub = hub_new(base, NULL, series, &ho);
+	struct collector *collector = collector_new(base, NULL, series, &ho);
 	struct cost_rules rules = { 0 };
 	struct costs *costs = costs_new(store, &rules);
 	struct campaigns *campaigns = campaigns_new(dir);
-	struct scheduler *agenda = scheduler_new(campaigns, hub_runs(hub),
-	    store);
-	struct view_parts parts = { .hub = hub,
+	struct scheduler *agenda = scheduler_new(campaigns,
+	    collector_runs(collector), store);
+	struct view_parts parts = { .collector = collector,
 		.campaigns = campaigns,
 		.agenda = agenda,
 		.store = store,
@@ -154,14 +154,14 @@ bench(struct event_base *base, struct store *store, const char *dir)
 		.http = &http };
 	int bad;
 
-	fill_roster(hub_roster(hub));
-	fill_scores(series, hub_diagnosis(hub));
+	fill_roster(collector_roster(collector));
+	fill_scores(series, collector_diagnosis(collector));
 	bad = measure(&in);
 	view_free(view);
 	scheduler_free(agenda);
 	campaigns_free(campaigns);
 	costs_free(costs);
-	hub_free(hub);
+	collector_free(collector);
 	series_free(series);
 	return bad;
 }

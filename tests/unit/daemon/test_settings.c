@@ -13,7 +13,7 @@
 #include <event2/event.h>
 
 #include "common/clk.h"
-#include "daemon/net/session_int.h"
+#include "daemon/agents/session_int.h"
 
 static int
 load_set(char *const *sets, size_t count, struct settings *ret, struct err *err)
@@ -40,21 +40,21 @@ test_quotas(void **state)
 	struct event_base *base = event_base_new();
 	const struct session_limits *limits;
 	struct settings s;
-	struct hub *h;
+	struct collector *h;
 	struct err err;
 
 	(void)state;
 	assert_int_equal(load_set(sets, ARRAY_LEN(sets), &s, &err), 0);
-	s.hub.topo = s.topo;
-	h = hub_new(base, NULL, NULL, &s.hub);
+	s.collector.topo = s.topo;
+	h = collector_new(base, NULL, NULL, &s.collector);
 	assert_non_null(h);
-	assert_int_equal(s.hub.quota.records, 77);
-	assert_int_equal(s.hub.quota.bytes, 5 << 20);
-	limits = &hub_sessions(h)->limits;
+	assert_int_equal(s.collector.quota.records, 77);
+	assert_int_equal(s.collector.quota.bytes, 5 << 20);
+	limits = &collector_sessions(h)->limits;
 	assert_int_equal(limits->queue_bytes_max, 3 << 20);
 	assert_int_equal(limits->agents_max, 9);
 	assert_int_equal(limits->silence_ns, 11 * CLK_NS_PER_S);
-	hub_free(h);
+	collector_free(h);
 	event_base_free(base);
 	settings_end(&s);
 }

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "common/clk.h"
-#include "daemon/net/log_limit.c"
+#include "daemon/agents/log_limit.c"
 #include "daemon/run/symptom.c"
 
 #define S CLK_NS_PER_S

@@ -17,7 +17,7 @@
 
 #include "common/err.h"
 #include "daemon/schedule/campaign.h"
-#include "daemon/net/hub.h"
+#include "daemon/collector.h"
 #include "daemon/view/view_int.h"
 #include "tests/unit/daemon/run/run_fix.h"
 
@@ -37,9 +37,9 @@ struct forecast_fix {
 };
 static struct forecast_fix hf;
 
-/* The only part of a hub that is asked for. */
+/* The only part of a collector that is asked for. */
 struct roster *
-hub_roster(struct hub *h)
+collector_roster(struct collector *h)
 {
 	(void)h;
 	return fix.roster;

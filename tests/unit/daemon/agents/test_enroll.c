@@ -7,7 +7,7 @@
 /* A disk that can be held, and that fails with an errno. */
 static int disk_sync(int fd);
 #define fdatasync disk_sync
-#include "daemon/net/enroll.c"
+#include "daemon/agents/enroll.c"
 #undef fdatasync
 
 #include <setjmp.h>

@@ -3,7 +3,7 @@
  * listen.c - the port that agents connect to, and ports that were opened for
  * us.
  */
-#include "daemon/net/session_int.h"
+#include "daemon/agents/session_int.h"
 
 #include <errno.h>
 #include <event2/event.h>

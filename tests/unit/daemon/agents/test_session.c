@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session that goes in the midst of a call about it is freed once, by the
  * outermost call. Run it under ASAN: what it looks for is a use after free. */
-#include "daemon/net/session_int.h"
+#include "daemon/agents/session_int.h"
 
 #include <event2/buffer.h>
 #include <setjmp.h>

@@ -3,7 +3,7 @@
  * tls.c - all files are loaded into contexts of their own and checked before
  * any is used, so that a reload with a bad file changes nothing.
  */
-#include "daemon/net/tls.h"
+#include "daemon/agents/tls.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -6,8 +6,8 @@
  * get past the handshake. What a peer may do stands in the OU of its
  * certificate, who it is in the CN.
  */
-#ifndef DAEMON_NET_TLS_H
-#define DAEMON_NET_TLS_H
+#ifndef DAEMON_AGENTS_TLS_H
+#define DAEMON_AGENTS_TLS_H
 
 #include <openssl/ssl.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
  * session.c - agents that are let in: frames both ways, heartbeats, and an end
  * with their certificate.
  */
-#include "daemon/net/session_int.h"
+#include "daemon/agents/session_int.h"
 
 #include <errno.h>
 #include <event2/buffer.h>

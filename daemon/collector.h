@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hub.h - where sessions, roster, runs and store meet: what an agent says goes
- * to its part, what a run wants goes to its agent.
+ * collector.h - the owner of roster, runs, diagnosis, mesh and sessions: it
+ * passes messages of agents to these parts, and their messages to agents.
  */
-#ifndef DAEMON_NET_HUB_H
-#define DAEMON_NET_HUB_H
+#ifndef DAEMON_COLLECTOR_H
+#define DAEMON_COLLECTOR_H
 
 #include <openssl/ssl.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 
 struct enroll;
 struct event_base;
-struct hub;
+struct collector;
 struct series;
 struct react;
 struct roster;
@@ -23,7 +23,7 @@ struct sessions;
 struct store;
 struct topo;
 
-struct hub_options {
+struct collector_options {
 	uint64_t heartbeat_ns, links_ns;
 	uint64_t silence_ns;
 	size_t agents_max;
@@ -31,10 +31,10 @@ struct hub_options {
 	struct runs_quota quota;
 	uint64_t term; /* how often a copy of the store took over; from 1 */
 	struct diagnosis_options diagnosis;
-	const struct topo *topo; /* outlives the hub; NULL: none */
+	const struct topo *topo; /* outlives the collector; NULL: none */
 	struct mesh_options mesh;
-	struct react *react;   /* outlives the hub */
-	struct enroll *enroll; /* outlives the hub; NULL: none */
+	struct react *react;   /* outlives the collector */
+	struct enroll *enroll; /* outlives the collector; NULL: none */
 	const char *munge_users, *munge_socket; /* of enroll; "": nobody */
 	/* A run has a new state. */
 	void (*changed)(void *arg, const struct run *r);
@@ -48,23 +48,24 @@ struct hub_options {
 	void *arg;
 };
 
-/* store, series and o's text outlive the hub. NULL, after a line in the log,
- * when an option cannot be followed. */
-struct hub *hub_new(struct event_base *base, struct store *store,
-    struct series *series, const struct hub_options *o);
-void hub_free(struct hub *h); /* NULL is allowed */
-struct roster *hub_roster(struct hub *h);
-struct runs *hub_runs(struct hub *h);
-struct mesh *hub_mesh(struct hub *h);
-struct diagnosis *hub_diagnosis(struct hub *h);
-struct sessions *hub_sessions(struct hub *h);
+/* store, series and o's text outlive the collector. NULL, after a line in the
+ * log, when an option cannot be followed. */
+struct collector *collector_new(struct event_base *base, struct store *store,
+    struct series *series, const struct collector_options *o);
+void collector_free(struct collector *c); /* NULL is allowed */
+struct roster *collector_roster(struct collector *c);
+struct runs *collector_runs(struct collector *c);
+struct mesh *collector_mesh(struct collector *c);
+struct diagnosis *collector_diagnosis(struct collector *c);
+struct sessions *collector_sessions(struct collector *c);
 /* The lists of tls.crl, as PEM, or NULL: agents that ask for them get them,
  * soon and at every welcome. Copies. */
-void hub_set_crl(struct hub *h, const char *crl);
+void collector_set_crl(struct collector *c, const char *crl);
 /* Of a standby: what the store says of nodes and of open verdicts, instead of
  * what it said before. */
-void hub_mirror(struct hub *h, const json_t *nodes, const json_t *verdicts);
+void collector_mirror(struct collector *c, const json_t *nodes,
+    const json_t *verdicts);
 /* Several times a second. */
-void hub_tick(struct hub *h);
+void collector_tick(struct collector *c);
 
 #endif

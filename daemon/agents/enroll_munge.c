@@ -5,7 +5,7 @@
  * Root of any host of the realm can write one for any name, so a name is given
  * only to who comes from its address.
  */
-#include "daemon/net/enroll.h"
+#include "daemon/agents/enroll.h"
 
 #include <errno.h>
 #include <event2/event.h>

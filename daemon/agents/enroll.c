@@ -3,7 +3,7 @@
  * enroll.c - who gets a certificate: tokens and certificates as lines of one
  * file, and the rules by which a request is signed or not.
  */
-#include "daemon/net/enroll.h"
+#include "daemon/agents/enroll.h"
 
 #include <errno.h>
 #include <event2/event.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hub.c - one message of an agent goes to the one part that it concerns; what a
- * part wants sent goes to the session that the node has now.
+ * collector.c - dispatch each message of an agent to the part that handles it,
+ * and send the messages of the parts to the node's current session.
  */
-#include "daemon/net/hub.h"
+#include "daemon/collector.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,8 +19,8 @@
 #include "common/xalloc.h"
 #include "daemon/series/series.h"
 #include "daemon/cluster/roster.h"
-#include "daemon/net/enroll.h"
-#include "daemon/net/session.h"
+#include "daemon/agents/enroll.h"
+#include "daemon/agents/session.h"
 #include "daemon/react/react.h"
 #include "daemon/store/store.h"
 #include "schema/record.h"
@@ -35,10 +35,10 @@
 #define RENEW_EVERY_NS   (CLK_NS_PER_S / 2)
 #define ORDER_MARGIN_NS  (300 * CLK_NS_PER_S)
 
-struct hub {
+struct collector {
 	struct store *store;
 	struct series *series;
-	struct hub_options o;
+	struct collector_options o;
 	uint64_t roster_ns; /* of the last roster_tick */
 	struct roster *roster;
 	struct runs *runs;
@@ -58,7 +58,7 @@ struct hub {
 
 /* A hello whose acknowledgements the store is asked for. */
 struct greeting {
-	struct hub *h;
+	struct collector *c;
 	struct node *node;
 	uint64_t serial;
 	json_int_t version; /* what is spoken, when hello gave a choice; or 0 */
@@ -69,32 +69,32 @@ struct greeting {
 /* Only to agents whose inventory asks for it: older ones would end the
  * session. */
 static void
-hub_trust_send(struct hub *h, struct node *n)
+collector_trust_send(struct collector *c, struct node *n)
 {
 	json_t *msg;
 
 	if (n->session == NULL || !n->greeted ||
 	    !member_bool(n->inventory, "certificates"))
 		return;
-	msg = json_pack("{s:b}", "renew", enroll_is_on(h->o.enroll));
-	if (h->crl != NULL)
-		json_object_set_new(msg, "crl", text_json(h->crl));
+	msg = json_pack("{s:b}", "renew", enroll_is_on(c->o.enroll));
+	if (c->crl != NULL)
+		json_object_set_new(msg, "crl", text_json(c->crl));
 	(void)session_send(n->session, WIRE_TRUST, msg);
 }
 
 void
-hub_set_crl(struct hub *h, const char *crl)
+collector_set_crl(struct collector *c, const char *crl)
 {
-	free(h->crl);
-	h->crl = crl == NULL ? NULL : xstrdup(crl);
-	h->trust_next = 0;
+	free(c->crl);
+	c->crl = crl == NULL ? NULL : xstrdup(crl);
+	c->trust_next = 0;
 }
 
 static void
-hub_greet(struct greeting *g, json_t *acks)
+collector_greet(struct greeting *g, json_t *acks)
 {
 	struct node *n = g->node;
-	struct hub *h = g->h;
+	struct collector *c = g->c;
 	json_t *welcome;
 
 	if (n->serial != g->serial || n->session == NULL)
@@ -102,25 +102,25 @@ hub_greet(struct greeting *g, json_t *acks)
 	n->greeted = 1;
 	welcome = json_pack("{s:I, s:I, s:O, s:o}", "heartbeat_ms",
 	    (json_int_t)(n->heartbeat_ns / CLK_NS_PER_MS), "silence_ms",
-	    (json_int_t)(roster_silence_ns(h->roster, n) / CLK_NS_PER_MS),
-	    "acks", acks, "keep", runs_keep(h->runs, n, g->runs));
-	if (h->o.term > 1)
+	    (json_int_t)(roster_silence_ns(c->roster, n) / CLK_NS_PER_MS),
+	    "acks", acks, "keep", runs_keep(c->runs, n, g->runs));
+	if (c->o.term > 1)
 		json_object_set_new(welcome, "term",
-		    json_integer((json_int_t)h->o.term));
+		    json_integer((json_int_t)c->o.term));
 	if (g->version > 0) /* whoever gave a choice knows the answer */
 		json_object_set_new(welcome, "version",
 		    json_integer(g->version));
 	if (member_bool(n->inventory, "links"))
 		json_object_set_new(welcome, "links_ms",
-		    json_integer((json_int_t)(h->o.links_ns / CLK_NS_PER_MS)));
+		    json_integer((json_int_t)(c->o.links_ns / CLK_NS_PER_MS)));
 	(void)session_send(n->session, WIRE_WELCOME, welcome);
-	hub_trust_send(h, n);
-	runs_hello(h->runs, n, g->runs);
-	mesh_greeted(h->mesh, n);
+	collector_trust_send(c, n);
+	runs_hello(c->runs, n, g->runs);
+	mesh_greeted(c->mesh, n);
 }
 
 static void
-hub_copied_cb(int status, json_t *result, void *arg)
+collector_copied_cb(int status, json_t *result, void *arg)
 {
 	struct greeting *g = arg;
 
@@ -128,7 +128,7 @@ hub_copied_cb(int status, json_t *result, void *arg)
 	if (status < 0) /* it is sent again */
 		json_array_clear(g->acks);
 	if (status != -ECANCELED)
-		hub_greet(g, g->acks);
+		collector_greet(g, g->acks);
 	json_decref(g->acks);
 	json_decref(g->runs);
 	free(g);
@@ -136,10 +136,10 @@ hub_copied_cb(int status, json_t *result, void *arg)
 
 /* Records that the copy lacks are not acknowledged, so they are sent again. */
 static void
-hub_acks_cb(int status, json_t *result, void *arg)
+collector_acks_cb(int status, json_t *result, void *arg)
 {
 	struct greeting *g = arg;
-	struct store *st = g->h->store;
+	struct store *st = g->c->store;
 	int awaits = st != NULL && store_awaits_copy(st);
 	struct store_health health = { 0 };
 
@@ -151,14 +151,14 @@ hub_acks_cb(int status, json_t *result, void *arg)
 	    : json_array();
 	json_decref(result);
 	if (awaits && json_array_size(g->acks) > 0)
-		store_when_copied(st, hub_copied_cb, g);
+		store_when_copied(st, collector_copied_cb, g);
 	else
-		hub_copied_cb(0, NULL, g);
+		collector_copied_cb(0, NULL, g);
 }
 
 /* The ids in spool, [{run, seq}]; NULL when one is not an id. */
 static json_t *
-hub_spool_runs(const json_t *spool)
+collector_spool_runs(const json_t *spool)
 {
 	json_t *runs = json_array(), *v;
 	size_t i;
@@ -179,7 +179,7 @@ hub_spool_runs(const json_t *spool)
 /* Two agents with one name: the newer wins only where the older is silent or
  * is the same process, which has lost its connection before we noticed. */
 static int
-hub_double_check(struct hub *h, struct node *n, const json_t *msg,
+collector_double_check(struct collector *c, struct node *n, const json_t *msg,
     const char *addr, struct err *err)
 {
 	const char *boot = json_string_value(json_object_get(msg, "boot"));
@@ -187,12 +187,12 @@ hub_double_check(struct hub *h, struct node *n, const json_t *msg,
 
 	if (old == NULL)
 		return 0;
-	if (clk_ns() - n->last_ns < roster_late_ns(h->roster, n) &&
+	if (clk_ns() - n->last_ns < roster_late_ns(c->roster, n) &&
 	    (n->boot == NULL || strcmp(n->boot, boot) != 0)) {
 		err_say(err,
 		    "%s has a session from %s already; second agent at %s",
 		    n->name, session_addr(old), addr);
-		(void)roster_event(h->store, n, "alarm", err->text);
+		(void)roster_event(c->store, n, "alarm", err->text);
 		return -EBUSY;
 	}
 	session_set_arg(old, NULL);
@@ -203,39 +203,40 @@ hub_double_check(struct hub *h, struct node *n, const json_t *msg,
 /* An agent that it names follows another collector, and will not follow us. It
  * may lie: nothing ends here by what one says. */
 static void
-hub_taken_over(struct hub *h, const char *name, uint64_t term)
+collector_taken_over(struct collector *c, const char *name, uint64_t term)
 {
 	struct err text;
 
-	if (h->told_term >= term)
+	if (c->told_term >= term)
 		return;
-	h->told_term = term;
+	c->told_term = term;
 	err_say(&text,
 	    "%.100s follows a collector of term %llu, and this one is of term "
 	    "%llu: where another machine has taken over, end this one",
-	    name, (unsigned long long)term, (unsigned long long)h->o.term);
+	    name, (unsigned long long)term, (unsigned long long)c->o.term);
 	log_warnx("%s", text.text);
-	store_put_event(h->store, "alarm", name, text.text);
+	store_put_event(c->store, "alarm", name, text.text);
 }
 
 /* A collector that does not lead gives no orders and takes no agents. */
 static int
-hub_lead_check(const struct hub *h, struct err *err)
+collector_lead_check(const struct collector *c, struct err *err)
 {
-	if (h->store == NULL || store_leads(h->store))
+	if (c->store == NULL || store_leads(c->store))
 		return 0;
 	return err_set(err, -EAGAIN,
 	    "this collector is a standby; the active one is %s",
-	    store_leader(h->store));
+	    store_leader(c->store));
 }
 
 static int
-hub_hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
-    struct err *err)
+collector_hello(void *ctx, struct session *s, json_t *msg,
+    enum cause *ret_cause, struct err *err)
 {
-	struct hub *h = ctx;
+	struct collector *c = ctx;
 	const char *name = json_string_value(json_object_get(msg, "node"));
-	json_t *runs = hub_spool_runs(json_object_get(msg, "spool")), *args;
+	json_t *runs = collector_spool_runs(json_object_get(msg, "spool")),
+	       *args;
 	struct greeting *g;
 	int rc;
 
@@ -246,20 +247,20 @@ hub_hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
 		json_decref(runs);
 		return -EPROTO;
 	}
-	if (member_unsigned(msg, "term") > h->o.term)
-		hub_taken_over(h, name, member_unsigned(msg, "term"));
+	if (member_unsigned(msg, "term") > c->o.term)
+		collector_taken_over(c, name, member_unsigned(msg, "term"));
 	*ret_cause = CAUSE_BUSY;
-	rc = hub_lead_check(h, err);
+	rc = collector_lead_check(c, err);
 	if (rc == 0)
-		rc = hub_double_check(h, roster_find(h->roster, name), msg,
-		    session_addr(s), err);
+		rc = collector_double_check(c, roster_find(c->roster, name),
+		    msg, session_addr(s), err);
 	if (rc < 0) {
 		json_decref(runs);
 		return rc;
 	}
 	g = xcalloc(1, sizeof(*g));
-	g->h = h;
-	g->node = roster_hello(h->roster, msg, session_addr(s), s, clk_ns());
+	g->c = c;
+	g->node = roster_hello(c->roster, msg, session_addr(s), s, clk_ns());
 	g->serial = g->node->serial;
 	g->runs = json_incref(json_object_get(msg, "runs"));
 	if (json_object_get(msg, "version_min") != NULL)
@@ -270,16 +271,16 @@ hub_hello(void *ctx, struct session *s, json_t *msg, enum cause *ret_cause,
 	session_set_heartbeat(s, g->node->heartbeat_ns);
 	args = json_pack("{s:o}", "runs", runs);
 	if (json_array_size(runs) == 0)
-		hub_acks_cb(0, NULL, g);
+		collector_acks_cb(0, NULL, g);
 	else
-		store_ask(h->store, STORE_ACKS, args, hub_acks_cb, g);
+		store_ask(c->store, STORE_ACKS, args, collector_acks_cb, g);
 	json_decref(args);
 	return 0;
 }
 
 /* A certificate that waits for the disk. */
 struct signing {
-	struct hub *h;
+	struct collector *c;
 	struct node *renews; /* and of which session; NULL: a stranger */
 	uint64_t serial;     /* or his question */
 	char *node, *addr, *pem;
@@ -288,39 +289,39 @@ struct signing {
 
 /* Failed enrolments are logged at a limited rate. */
 static void
-hub_stranger_refused(struct hub *h, const char *node, const char *addr,
-    const char *why)
+collector_stranger_refused(struct collector *c, const char *node,
+    const char *addr, const char *why)
 {
 	uint64_t hidden;
 	struct err text;
 
-	if (!log_limit_tell(&h->refused, addr, why, clk_ns(), &hidden))
+	if (!log_limit_tell(&c->refused, addr, why, clk_ns(), &hidden))
 		return;
 	err_say(&text, "enrolment from %.60s as %.64s refused: %s", addr, node,
 	    why);
-	if (h->store != NULL)
-		store_put_event(h->store, "alarm", "enroll", text.text);
+	if (c->store != NULL)
+		store_put_event(c->store, "alarm", "enroll", text.text);
 }
 
 static void
-hub_not_renewed(struct hub *h, struct node *n, const char *addr,
+collector_not_renewed(struct collector *c, struct node *n, const char *addr,
     const char *why)
 {
 	struct err text;
 
 	err_say(&text, "its certificate was not renewed: %s", why);
-	sessions_complain(h->sessions, addr, n->name, text.text);
-	(void)roster_event(h->store, n, "alarm", text.text);
+	sessions_complain(c->sessions, addr, n->name, text.text);
+	(void)roster_event(c->store, n, "alarm", text.text);
 	(void)session_send(n->session, WIRE_CERTIFICATE,
 	    json_pack("{s:o}", "text", text_json(why)));
 }
 
 static void
-hub_signed_cb(int status, void *arg)
+collector_signed_cb(int status, void *arg)
 {
 	struct signing *g = arg;
-	struct hub *h = g->h;
-	struct node *n = g->renews, *known = roster_find(h->roster, g->node);
+	struct collector *c = g->c;
+	struct node *n = g->renews, *known = roster_find(c->roster, g->node);
 	json_t *answer = NULL;
 	char text[200];
 
@@ -336,21 +337,21 @@ hub_signed_cb(int status, void *arg)
 		    g->addr);
 		log_info("node %s: %s", g->node, text);
 		if (known != NULL)
-			(void)roster_event(h->store, known, "agent", text);
-		else if (h->store != NULL)
-			store_put_event(h->store, "agent", g->node, text);
+			(void)roster_event(c->store, known, "agent", text);
+		else if (c->store != NULL)
+			store_put_event(c->store, "agent", g->node, text);
 	}
 	if (status == -ECANCELED)
 		; /* a signal came first */
 	else if (n == NULL) {
 		if (answer == NULL)
-			hub_stranger_refused(h, g->node, g->addr,
+			collector_stranger_refused(c, g->node, g->addr,
 			    strerror(-status));
-		sessions_answer(h->sessions, g->serial, json_incref(answer),
+		sessions_answer(c->sessions, g->serial, json_incref(answer),
 		    strerror(-status));
 	} else if (n->session != NULL && n->serial == g->serial) {
 		if (answer == NULL)
-			hub_not_renewed(h, n, g->addr, strerror(-status));
+			collector_not_renewed(c, n, g->addr, strerror(-status));
 		else
 			(void)session_send(n->session, WIRE_CERTIFICATE,
 			    json_incref(answer));
@@ -365,84 +366,85 @@ hub_signed_cb(int status, void *arg)
 
 /* renews and serial as in struct signing. */
 static int
-hub_sign(struct hub *h, struct node *renews, uint64_t serial,
+collector_sign(struct collector *c, struct node *renews, uint64_t serial,
     const struct enroll_ask *ask, struct err *err)
 {
 	struct signing *g;
 	char *pem;
-	int rc = enroll_sign(h->o.enroll, ask, time(NULL), &pem, err);
+	int rc = enroll_sign(c->o.enroll, ask, time(NULL), &pem, err);
 
 	if (rc < 0)
 		return rc;
 	g = xcalloc(1, sizeof(*g));
-	*g = (struct signing){ h, renews, serial, xstrdup(ask->node),
+	*g = (struct signing){ c, renews, serial, xstrdup(ask->node),
 		xstrdup(ask->addr), pem,
 		ask->munge != NULL ? xstrdup(ask->munge) : NULL };
-	enroll_when_synced(h->o.enroll, hub_signed_cb, g);
+	enroll_when_synced(c->o.enroll, collector_signed_cb, g);
 	return 0;
 }
 
 static int
-hub_is_connected(const struct hub *h, const char *node)
+collector_is_connected(const struct collector *c, const char *node)
 {
-	const struct node *n = roster_find(h->roster, node);
+	const struct node *n = roster_find(c->roster, node);
 
 	return n != NULL && n->session != NULL;
 }
 
 /* What a stranger shows is good, or not. */
 static void
-hub_munge_read(struct enroll_ask *ask, uint64_t question, struct err *why,
+collector_munge_read(struct enroll_ask *ask, uint64_t question, struct err *why,
     void *arg)
 {
-	struct hub *h = arg;
+	struct collector *c = arg;
 
-	ask->connected = hub_is_connected(h, ask->node);
-	if (ask->munge != NULL && hub_sign(h, NULL, question, ask, why) == 0)
+	ask->connected = collector_is_connected(c, ask->node);
+	if (ask->munge != NULL &&
+	    collector_sign(c, NULL, question, ask, why) == 0)
 		return;
-	hub_stranger_refused(h, ask->node, ask->addr, why->text);
-	sessions_answer(h->sessions, question, NULL, why->text);
+	collector_stranger_refused(c, ask->node, ask->addr, why->text);
+	sessions_answer(c->sessions, question, NULL, why->text);
 }
 
 static int
-hub_enroll(void *ctx, uint64_t question, const char *addr, const json_t *msg,
-    struct err *err)
+collector_enroll(void *ctx, uint64_t question, const char *addr,
+    const json_t *msg, struct err *err)
 {
-	struct hub *h = ctx;
+	struct collector *c = ctx;
 	const char *node = member_text(msg, "node");
 	struct enroll_ask ask = { .node = node,
 		.request = member_text(msg, "request"),
 		.munge = member_text_or(msg, "munge", NULL),
 		.addr = addr,
-		.connected = hub_is_connected(h, node) };
+		.connected = collector_is_connected(c, node) };
 	char authority[PKI_DIGEST_TEXT];
-	int rc = hub_lead_check(h, err);
+	int rc = collector_lead_check(c, err);
 
 	if (rc < 0)
 		return rc;
 	if (ask.munge == NULL) {
 		ask.token = member_text(msg, "token");
-		rc = hub_sign(h, NULL, question, &ask, err);
-	} else if (h->munge == NULL) {
+		rc = collector_sign(c, NULL, question, &ask, err);
+	} else if (c->munge == NULL) {
 		rc = err_set(err, -EACCES,
 		    "this collector takes no credentials of munge: "
 		    "enroll.munge_users is empty");
 	} else {
-		rc = enroll_authority(h->o.enroll, authority, err);
+		rc = enroll_authority(c->o.enroll, authority, err);
 		if (rc == 0)
-			rc = enroll_munge_ask(h->munge, &ask, authority,
+			rc = enroll_munge_ask(c->munge, &ask, authority,
 			    question, err);
 	}
 	if (rc < 0)
-		hub_stranger_refused(h, node, addr, err->text);
+		collector_stranger_refused(c, node, addr, err->text);
 	return rc;
 }
 
 /* In a session, which goes on whatever the answer is; but each question costs
  * us four signatures. */
 static int
-hub_renew(struct hub *h, struct node *n, struct session *s, const json_t *msg,
-    struct err *err)
+collector_renew(struct collector *c, struct node *n, struct session *s,
+    const json_t *msg, struct err *err)
 {
 	struct enroll_ask ask = { .node = n->name,
 		.request = member_text(msg, "request"),
@@ -458,34 +460,34 @@ hub_renew(struct hub *h, struct node *n, struct session *s, const json_t *msg,
 	rc = session_cert(s, &old, &text);
 	ask.old = old;
 	if (rc == 0)
-		rc = hub_sign(h, n, n->serial, &ask, &text);
+		rc = collector_sign(c, n, n->serial, &ask, &text);
 	if (rc < 0)
-		hub_not_renewed(h, n, ask.addr, text.text);
+		collector_not_renewed(c, n, ask.addr, text.text);
 	X509_free(old);
 	return 0;
 }
 
 static int
-hub_message(void *ctx, struct session *s, enum wire_type type, json_t *msg,
-    struct err *err)
+collector_message(void *ctx, struct session *s, enum wire_type type,
+    json_t *msg, struct err *err)
 {
-	struct hub *h = ctx;
+	struct collector *c = ctx;
 	struct node *n = session_arg(s);
 	const json_t *in_band;
 	int rc;
 
 	if (n == NULL)
 		return 0; /* replaced */
-	roster_alive(h->roster, n, clk_ns());
+	roster_alive(c->roster, n, clk_ns());
 	switch (type) {
 	case WIRE_HEARTBEAT:
-		roster_heartbeat(h->roster, n, msg);
+		roster_heartbeat(c->roster, n, msg);
 		in_band = json_object_get(msg, "in_band");
 		/* No more often than this, whatever an agent sends. */
-		if (in_band != NULL && h->o.in_band != NULL &&
+		if (in_band != NULL && c->o.in_band != NULL &&
 		    clk_ns() - n->in_band_ns > IN_BAND_EVERY_NS) {
 			n->in_band_ns = clk_ns();
-			h->o.in_band(h->o.arg, n->name, in_band);
+			c->o.in_band(c->o.arg, n->name, in_band);
 		}
 		return 0;
 	case WIRE_REFUSE:
@@ -494,41 +496,41 @@ hub_message(void *ctx, struct session *s, enum wire_type type, json_t *msg,
 	case WIRE_HELLO:
 		return err_set(err, -EPROTO, "second hello");
 	case WIRE_ENROLL:
-		return hub_renew(h, n, s, msg, err);
+		return collector_renew(c, n, s, msg, err);
 	case WIRE_MESH_READY:
 	case WIRE_MESH_REPORT:
-		return mesh_message(h->mesh, n, type, msg, err);
+		return mesh_message(c->mesh, n, type, msg, err);
 	default:
 		n->message_bytes = session_message_bytes(s);
-		rc = runs_message(h->runs, n, type, msg, err);
+		rc = runs_message(c->runs, n, type, msg, err);
 	}
-	if (type == WIRE_RECORDS && !h->held && store_is_behind(h->store)) {
-		h->held = 1;
-		sessions_hold(h->sessions, 1);
+	if (type == WIRE_RECORDS && !c->held && store_is_behind(c->store)) {
+		c->held = 1;
+		sessions_hold(c->sessions, 1);
 	}
 	return rc;
 }
 
 static void
-hub_closed(void *ctx, struct session *s, const char *why)
+collector_closed(void *ctx, struct session *s, const char *why)
 {
-	struct hub *h = ctx;
+	struct collector *c = ctx;
 	struct node *n = session_arg(s);
 
 	if (n != NULL && n->session == s)
-		roster_gone(h->roster, n, why);
+		roster_gone(c->roster, n, why);
 }
 
-static const struct session_ops session_ops = { hub_hello, hub_message,
-	hub_enroll, hub_closed };
+static const struct session_ops session_ops = { collector_hello,
+	collector_message, collector_enroll, collector_closed };
 
 static int
-hub_send_to(void *ctx, struct node *n, enum wire_type type, json_t *msg)
+collector_send_to(void *ctx, struct node *n, enum wire_type type, json_t *msg)
 {
 	struct err err;
 
 	if (n->session == NULL || !n->greeted ||
-	    hub_lead_check(ctx, &err) < 0) {
+	    collector_lead_check(ctx, &err) < 0) {
 		json_decref(msg);
 		return -ENOTCONN;
 	}
@@ -536,7 +538,7 @@ hub_send_to(void *ctx, struct node *n, enum wire_type type, json_t *msg)
 }
 
 static void
-hub_hang_up(void *ctx, struct node *n, const char *why)
+collector_hang_up(void *ctx, struct node *n, const char *why)
 {
 	(void)ctx;
 	if (n->session != NULL)
@@ -544,9 +546,9 @@ hub_hang_up(void *ctx, struct node *n, const char *why)
 }
 
 static void
-hub_committed(void *ctx, const struct run *r, const json_t *record)
+collector_committed(void *ctx, const struct run *r, const json_t *record)
 {
-	struct hub *h = ctx;
+	struct collector *c = ctx;
 	json_t *slurm = run_slurm(r);
 	struct run_facts f = run_facts(r);
 	struct diagnosis_source from = { f.run, f.campaign, f.class, f.mpi,
@@ -555,137 +557,138 @@ hub_committed(void *ctx, const struct run *r, const json_t *record)
 
 	/* A confirmation run of six nodes does not represent the cluster. */
 	if (strcmp(f.campaign, NAMES_PASS_CAMPAIGN) != 0)
-		series_record(h->series, f.class, record);
-	diagnosis_record(h->diagnosis, &from, record);
-	if (h->o.record != NULL)
-		h->o.record(h->o.arg, r, record);
+		series_record(c->series, f.class, record);
+	diagnosis_record(c->diagnosis, &from, record);
+	if (c->o.record != NULL)
+		c->o.record(c->o.arg, r, record);
 	json_decref(slurm);
 }
 
 static void
-hub_counters(void *ctx, const struct run *r, const struct node *n,
+collector_counters(void *ctx, const struct run *r, const struct node *n,
     const json_t *nics)
 {
-	struct hub *h = ctx;
+	struct collector *c = ctx;
 
-	diagnosis_counters(h->diagnosis, run_facts(r).run, n, nics);
+	diagnosis_counters(c->diagnosis, run_facts(r).run, n, nics);
 }
 
 static void
-hub_stuck(void *ctx, const struct run *r, const struct run_stuck *s)
+collector_stuck(void *ctx, const struct run *r, const struct run_stuck *s)
 {
 	struct run_facts f = run_facts(r);
 	struct diagnosis_source from = { f.run, f.campaign, f.class, f.mpi,
 		f.launcher, NULL, NULL };
-	struct hub *h = ctx;
+	struct collector *c = ctx;
 
-	diagnosis_stuck(h->diagnosis, &from, s->a, s->b, s->what, s->waited_s);
+	diagnosis_stuck(c->diagnosis, &from, s->a, s->b, s->what, s->waited_s);
 }
 
 static int
-hub_avoid(void *ctx, const struct node *n, struct err *err)
+collector_avoid(void *ctx, const struct node *n, struct err *err)
 {
-	return diagnosis_avoid(((struct hub *)ctx)->diagnosis, n, err);
+	return diagnosis_avoid(((struct collector *)ctx)->diagnosis, n, err);
 }
 
 static void
-hub_changed(void *ctx, const struct run *r)
+collector_changed(void *ctx, const struct run *r)
 {
-	struct hub *h = ctx;
+	struct collector *c = ctx;
 	struct run_facts f = run_facts(r);
 
 	if (f.state == RUN_FINISHED)
-		mesh_cover_run(h->mesh, r);
-	h->o.changed(h->o.arg, r);
+		mesh_cover_run(c->mesh, r);
+	c->o.changed(c->o.arg, r);
 	if (f.state == RUN_STARTING)
-		diagnosis_run_begun(h->diagnosis, f.run);
+		diagnosis_run_begun(c->diagnosis, f.run);
 	if (!names_run_states[f.state].final)
 		return;
 	for (size_t i = 0; i < run_node_count(r); i++)
-		diagnosis_run_missed(h->diagnosis,
+		diagnosis_run_missed(c->diagnosis,
 		    &(struct diagnosis_end){ f.run, f.campaign, f.cause,
 			f.measures_all },
 		    run_node_at(r, i));
-	diagnosis_run_over(h->diagnosis, f.run);
+	diagnosis_run_over(c->diagnosis, f.run);
 }
 
-static const struct runs_ops runs_ops = { hub_send_to, hub_hang_up,
-	hub_committed, hub_changed, hub_stuck, hub_avoid, hub_counters };
+static const struct runs_ops runs_ops = { collector_send_to, collector_hang_up,
+	collector_committed, collector_changed, collector_stuck,
+	collector_avoid, collector_counters };
 
 /* A second pass waits for its nodes as a scheduled run does. */
 static int
-hub_order(void *ctx, const struct conf *campaign, char ret_run[64],
+collector_order(void *ctx, const struct conf *campaign, char ret_run[64],
     struct err *err)
 {
-	struct hub *h = ctx;
+	struct collector *c = ctx;
 	struct run_order o = { .campaign = NAMES_PASS_CAMPAIGN,
 		.conf = campaign,
 		.by = "confirmation run",
 		.margin_ns = ORDER_MARGIN_NS };
 
-	return runs_submit(h->runs, &o, ret_run, err);
+	return runs_submit(c->runs, &o, ret_run, err);
 }
 
 static int
-hub_may_have(void *ctx, const char *class, const char *launcher,
+collector_may_have(void *ctx, const char *class, const char *launcher,
     const json_t *slurm, const struct node *n)
 {
-	struct hub *h = ctx;
+	struct collector *c = ctx;
 
-	return runs_may_have(h->runs, class, launcher, slurm, n);
+	return runs_may_have(c->runs, class, launcher, slurm, n);
 }
 
-static const struct diagnosis_ops diagnosis_ops = { hub_order, hub_may_have,
-	NULL };
+static const struct diagnosis_ops diagnosis_ops = { collector_order,
+	collector_may_have, NULL };
 
 static void
-hub_mesh_record(void *ctx, const json_t *record)
+collector_mesh_record(void *ctx, const json_t *record)
 {
-	struct hub *h = ctx;
+	struct collector *c = ctx;
 
-	series_record(h->series, "background", record);
-	diagnosis_mesh(h->diagnosis, record);
+	series_record(c->series, "background", record);
+	diagnosis_mesh(c->diagnosis, record);
 }
 
 static void
-hub_mesh_paths(void *ctx, const struct mesh_path *paths, size_t count,
+collector_mesh_paths(void *ctx, const struct mesh_path *paths, size_t count,
     uint64_t until_unix_ns)
 {
-	struct hub *h = ctx;
+	struct collector *c = ctx;
 
-	diagnosis_paths(h->diagnosis, paths, count);
-	if (h->o.paths != NULL)
-		h->o.paths(h->o.arg, paths, count, until_unix_ns);
+	diagnosis_paths(c->diagnosis, paths, count);
+	if (c->o.paths != NULL)
+		c->o.paths(c->o.arg, paths, count, until_unix_ns);
 }
 
-static const struct mesh_ops mesh_ops = { hub_send_to, hub_mesh_record,
-	hub_mesh_paths };
+static const struct mesh_ops mesh_ops = { collector_send_to,
+	collector_mesh_record, collector_mesh_paths };
 
 static void
-hub_standing_of(void *ctx, const struct node *n, struct node_health *ret)
+collector_standing_of(void *ctx, const struct node *n, struct node_health *ret)
 {
 	static const enum exit_code codes[] = { [VERDICT_OK] = EXIT_CODE_OK,
 		[VERDICT_WARN] = EXIT_CODE_WARN,
 		[VERDICT_BAD] = EXIT_CODE_BAD,
 		[VERDICT_UNKNOWN] = EXIT_CODE_UNKNOWN };
-	struct hub *h = ctx;
-	json_t *open = diagnosis_node_json(h->diagnosis, n);
+	struct collector *c = ctx;
+	json_t *open = diagnosis_node_json(c->diagnosis, n);
 	const char *text = json_string_value(json_object_get(open, "text"));
 
-	ret->code = codes[diagnosis_of_node(h->diagnosis, n)];
+	ret->code = codes[diagnosis_of_node(c->diagnosis, n)];
 	snprintf(ret->text, sizeof(ret->text), "%s", text != NULL ? text : "");
 	json_decref(open);
 }
 
-static const struct node_health_ops node_health_ops = { hub_send_to,
-	hub_standing_of };
+static const struct node_health_ops node_health_ops = { collector_send_to,
+	collector_standing_of };
 
 static void
-hub_lost_cb(struct node *n, void *arg)
+collector_lost_cb(struct node *n, void *arg)
 {
-	struct hub *h = arg;
+	struct collector *c = arg;
 
-	runs_lost(h->runs, n);
+	runs_lost(c->runs, n);
 	if (n->session != NULL)
 		session_refuse(n->session, CAUSE_TIMEOUT,
 		    "silent for too "
@@ -694,139 +697,140 @@ hub_lost_cb(struct node *n, void *arg)
 
 /* Silence does not count while we did not read. */
 static void
-hub_room_cb(void *arg)
+collector_room_cb(void *arg)
 {
-	struct hub *h = arg;
+	struct collector *c = arg;
 	uint64_t now_ns = clk_ns();
 
-	if (!h->held)
+	if (!c->held)
 		return;
-	h->held = 0;
-	for (size_t i = 0; i < roster_count(h->roster); i++) {
-		struct node *n = roster_at(h->roster, i);
+	c->held = 0;
+	for (size_t i = 0; i < roster_count(c->roster); i++) {
+		struct node *n = roster_at(c->roster, i);
 
 		if (n->session != NULL)
-			roster_alive(h->roster, n, now_ns);
+			roster_alive(c->roster, n, now_ns);
 	}
-	sessions_hold(h->sessions, 0);
+	sessions_hold(c->sessions, 0);
 }
 
-struct hub *
-hub_new(struct event_base *base, struct store *store, struct series *series,
-    const struct hub_options *o)
+struct collector *
+collector_new(struct event_base *base, struct store *store,
+    struct series *series, const struct collector_options *o)
 {
 	struct session_limits sl = { o->silence_ns, o->agents_max,
 		o->queue_bytes_max };
-	struct hub *h = xcalloc(1, sizeof(*h));
+	struct collector *c = xcalloc(1, sizeof(*c));
 	struct roster_limits rl;
 	struct err err;
 
-	h->store = store;
-	h->series = series;
-	h->o = *o;
+	c->store = store;
+	c->series = series;
+	c->o = *o;
 	rl.heartbeat_ns = o->heartbeat_ns;
 	rl.silence_ns = o->silence_ns;
 	rl.topo = o->topo;
-	h->roster = roster_new(&rl, store, hub_lost_cb, h);
-	h->runs = runs_new(h->roster, store, &runs_ops, h);
-	runs_set_quota(h->runs, &o->quota);
-	h->diagnosis = diagnosis_new(h->roster, store, &o->diagnosis,
-	    &diagnosis_ops, h);
-	h->sessions = sessions_new(base, &sl, &session_ops, h);
+	c->roster = roster_new(&rl, store, collector_lost_cb, c);
+	c->runs = runs_new(c->roster, store, &runs_ops, c);
+	runs_set_quota(c->runs, &o->quota);
+	c->diagnosis = diagnosis_new(c->roster, store, &o->diagnosis,
+	    &diagnosis_ops, c);
+	c->sessions = sessions_new(base, &sl, &session_ops, c);
 	if (store != NULL) /* benches have none */
-		store_set_room_cb(store, hub_room_cb, h);
-	h->standings = standings_new(h->roster, o->react, &node_health_ops, h);
+		store_set_room_cb(store, collector_room_cb, c);
+	c->standings = standings_new(c->roster, o->react, &node_health_ops, c);
 	if (o->munge_users != NULL && o->munge_users[0] != '\0')
-		h->munge = enroll_munge_open(base, o->munge_users,
-		    o->munge_socket, hub_munge_read, h);
-	if (mesh_new(h->roster, store, &h->o.mesh, &mesh_ops, h, &h->mesh,
+		c->munge = enroll_munge_open(base, o->munge_users,
+		    o->munge_socket, collector_munge_read, c);
+	if (mesh_new(c->roster, store, &c->o.mesh, &mesh_ops, c, &c->mesh,
 		&err) == 0)
-		return h;
+		return c;
 	log_warnx("%s", err.text);
-	hub_free(h);
+	collector_free(c);
 	return NULL;
 }
 
 void
-hub_free(struct hub *h)
+collector_free(struct collector *c)
 {
-	if (h == NULL)
+	if (c == NULL)
 		return;
-	enroll_munge_close(h->munge);
-	sessions_free(h->sessions);
-	standings_free(h->standings);
-	mesh_free(h->mesh);
-	runs_free(h->runs);
-	diagnosis_free(h->diagnosis);
-	roster_free(h->roster);
-	free(h->crl);
-	free(h);
+	enroll_munge_close(c->munge);
+	sessions_free(c->sessions);
+	standings_free(c->standings);
+	mesh_free(c->mesh);
+	runs_free(c->runs);
+	diagnosis_free(c->diagnosis);
+	roster_free(c->roster);
+	free(c->crl);
+	free(c);
 }
 
 void
-hub_mirror(struct hub *h, const json_t *nodes, const json_t *verdicts)
+collector_mirror(struct collector *c, const json_t *nodes,
+    const json_t *verdicts)
 {
 	if (nodes != NULL)
-		roster_mirror(h->roster, nodes);
+		roster_mirror(c->roster, nodes);
 	if (verdicts == NULL)
 		return;
-	diagnosis_free(h->diagnosis);
-	h->diagnosis = diagnosis_new(h->roster, h->store, &h->o.diagnosis,
-	    &diagnosis_ops, h);
-	diagnosis_load(h->diagnosis, verdicts);
+	diagnosis_free(c->diagnosis);
+	c->diagnosis = diagnosis_new(c->roster, c->store, &c->o.diagnosis,
+	    &diagnosis_ops, c);
+	diagnosis_load(c->diagnosis, verdicts);
 }
 
 struct roster *
-hub_roster(struct hub *h)
+collector_roster(struct collector *c)
 {
-	return h->roster;
+	return c->roster;
 }
 
 struct runs *
-hub_runs(struct hub *h)
+collector_runs(struct collector *c)
 {
-	return h->runs;
+	return c->runs;
 }
 
 struct mesh *
-hub_mesh(struct hub *h)
+collector_mesh(struct collector *c)
 {
-	return h->mesh;
+	return c->mesh;
 }
 
 struct diagnosis *
-hub_diagnosis(struct hub *h)
+collector_diagnosis(struct collector *c)
 {
-	return h->diagnosis;
+	return c->diagnosis;
 }
 
 struct sessions *
-hub_sessions(struct hub *h)
+collector_sessions(struct collector *c)
 {
-	return h->sessions;
+	return c->sessions;
 }
 
 void
-hub_tick(struct hub *h)
+collector_tick(struct collector *c)
 {
 	uint64_t now_ns = clk_ns();
 
-	if (!h->held && now_ns - h->roster_ns >= ROSTER_TICK_NS) {
-		h->roster_ns = now_ns;
-		roster_tick(h->roster, now_ns);
+	if (!c->held && now_ns - c->roster_ns >= ROSTER_TICK_NS) {
+		c->roster_ns = now_ns;
+		roster_tick(c->roster, now_ns);
 	}
-	sessions_verify(h->sessions, now_ns);
+	sessions_verify(c->sessions, now_ns);
 	for (int i = 0;
-	     i < TRUST_COUNT && h->trust_next < roster_count(h->roster); i++)
-		hub_trust_send(h, roster_at(h->roster, h->trust_next++));
-	runs_tick(h->runs);
-	mesh_tick(h->mesh);
-	if (now_ns - h->court_ns >= COURT_TICK_NS) {
-		h->court_ns = now_ns;
-		diagnosis_tick(h->diagnosis);
+	     i < TRUST_COUNT && c->trust_next < roster_count(c->roster); i++)
+		collector_trust_send(c, roster_at(c->roster, c->trust_next++));
+	runs_tick(c->runs);
+	mesh_tick(c->mesh);
+	if (now_ns - c->court_ns >= COURT_TICK_NS) {
+		c->court_ns = now_ns;
+		diagnosis_tick(c->diagnosis);
 	}
-	if (now_ns - h->standings_ns >= STANDINGS_TICK_NS) {
-		h->standings_ns = now_ns;
-		standings_tick(h->standings);
+	if (now_ns - c->standings_ns >= STANDINGS_TICK_NS) {
+		c->standings_ns = now_ns;
+		standings_tick(c->standings);
 	}
 }

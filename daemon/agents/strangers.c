@@ -9,7 +9,7 @@
 #include <netinet/tcp.h>
 
 #include "common/xalloc.h"
-#include "daemon/net/session_int.h"
+#include "daemon/agents/session_int.h"
 
 /* A connection without a whole first record costs a descriptor and 0.5 KiB, and
  * so does one that waits for its turn; a handshake costs up to 60 KiB. No

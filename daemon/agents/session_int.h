@@ -3,8 +3,8 @@
  * session_int.h - a connection, from the first byte to the last, as session.c
  * and strangers.c share it.
  */
-#ifndef DAEMON_NET_SESSION_INT_H
-#define DAEMON_NET_SESSION_INT_H
+#ifndef DAEMON_AGENTS_SESSION_INT_H
+#define DAEMON_AGENTS_SESSION_INT_H
 
 #include <event2/bufferevent_ssl.h>
 #include <event2/event.h>
@@ -15,8 +15,8 @@
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/queue.h"
-#include "daemon/net/session.h"
-#include "daemon/net/tls.h"
+#include "daemon/agents/session.h"
+#include "daemon/agents/tls.h"
 
 /* From the first byte to the end of the hello: two round trips and a
  * signature, with room for a collector that serves 10,000 at once. */

@@ -2,7 +2,7 @@
 /*
  * log_limit.c - which line about a peer is told, and which is only counted.
  */
-#include "daemon/net/session.h"
+#include "daemon/agents/session.h"
 
 #define MINUTE_NS (60 * 1000000000ULL)
 

@@ -7,8 +7,8 @@
  * are in a handshake at a time. A peer that breaks a rule gets a refuse and
  * loses its session; nobody else notices.
  */
-#ifndef DAEMON_NET_SESSION_H
-#define DAEMON_NET_SESSION_H
+#ifndef DAEMON_AGENTS_SESSION_H
+#define DAEMON_AGENTS_SESSION_H
 
 #include <jansson.h>
 #include <openssl/ssl.h>

@@ -9,8 +9,8 @@
  * finds every certificate of a node. A thread syncs what was issued, all that
  * came meanwhile at once: nodes that enrol together never hold up the loop.
  */
-#ifndef DAEMON_NET_ENROLL_H
-#define DAEMON_NET_ENROLL_H
+#ifndef DAEMON_AGENTS_ENROLL_H
+#define DAEMON_AGENTS_ENROLL_H
 
 #include <stdint.h>
 
