@@ -51,7 +51,7 @@
 #include "daemon/settings.h"
 #include "daemon/slurm/slurm.h"
 #include "daemon/store/store.h"
-#include "daemon/view/view_int.h"
+#include "daemon/api/api_int.h"
 
 #define EXIT_CONFIG 3
 #define SETS_MAX    64
@@ -88,7 +88,7 @@ struct app {
 	struct jobs *jobs;
 	struct campaigns *campaigns;
 	struct scheduler *agenda;
-	struct view *view;
+	struct api *api;
 	struct listen *listen;
 	struct http *http;
 	struct events *events;
@@ -240,7 +240,7 @@ main_tick_cb(evutil_socket_t fd, short what, void *arg)
 		alarm_tick(a->alarm);
 	if (a->ticks % TOLD_TICKS == 3 && a->settings.store.url[0] != '\0' &&
 	    a->settings.store.cluster[0] != '\0') {
-		told = view_cluster(a->view);
+		told = api_cluster(a->api);
 		store_tell_others(a->store, told);
 		json_decref(told);
 	}
@@ -407,7 +407,7 @@ main_load_cb(int status, json_t *result, void *arg)
 		events_load(a->events, result);
 		break;
 	case STORE_RUNS:
-		view_load(a->view, result);
+		api_load(a->api, result);
 		break;
 	case STORE_LIVE_RUNS:
 		runs_resume(collector_runs(a->collector), result);
@@ -483,7 +483,7 @@ main_changed(void *arg, const struct run *r)
 {
 	struct app *a = arg;
 
-	view_run_changed(a->view, r);
+	api_run_changed(a->api, r);
 }
 
 static void
@@ -516,7 +516,7 @@ main_shares_now(void *arg)
 {
 	struct app *a = arg;
 
-	return view_shares(a->view);
+	return api_shares(a->api);
 }
 
 static void
@@ -541,13 +541,13 @@ main_doors_open(struct app *a)
 	rc = main_trust_take(a);
 	if (rc < 0)
 		return rc;
-	rc = http_open(o, a->base, a->view, a->store, &a->http);
+	rc = http_open(o, a->base, a->api, a->store, &a->http);
 	SSL_CTX_free(o->tls);
 	o->tls = NULL;
 	if (rc < 0)
 		return rc;
 	a->alarm = alarm_open(a->events, conf_string(c, "alerts", "page"),
-	    a->view);
+	    a->api);
 	rc = listen_open(conf_string(c, "collector", "listen"), fds[1],
 	    collector_sessions(a->collector), &a->listen, &err);
 	if (rc < 0)
@@ -600,7 +600,7 @@ main_app_open(struct app *a)
 {
 	struct event_config *config = event_config_new();
 	struct settings *s = &a->settings;
-	struct view_parts p;
+	struct api_parts p;
 	struct err err;
 	int rc;
 
@@ -667,11 +667,11 @@ main_app_open(struct app *a)
 		log_warnx("%s", err.text);
 		return rc;
 	}
-	p = (struct view_parts){ a->collector, a->campaigns, a->agenda,
-		a->store, a->costs, a->series, a->enroll, a->jobs, a->events,
+	p = (struct api_parts){ a->collector, a->campaigns, a->agenda, a->store,
+		a->costs, a->series, a->enroll, a->jobs, a->events,
 		s->store.cluster, s->who, s->url,
 		conf_string(s->conf, "alerts", "page") };
-	a->view = view_new(&p);
+	a->api = api_new(&p);
 	rc = main_doors_open(a);
 	if (rc < 0)
 		return rc;
@@ -698,10 +698,10 @@ main_app_close(struct app *a)
 	if (a->collector != NULL)
 		diagnosis_keep(collector_diagnosis(a->collector));
 	events_stop(a->events);
-	/* Answers of the store still find collector, view and events. */
+	/* Answers of the store still find collector, api and events. */
 	store_close(a->store);
 	events_free(a->events);
-	view_free(a->view);
+	api_free(a->api);
 	scheduler_free(a->agenda);
 	campaigns_free(a->campaigns);
 	enroll_close(a->enroll); /* its answers still find the collector */

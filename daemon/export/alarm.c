@@ -18,7 +18,8 @@
 #include "common/xalloc.h"
 #include "daemon/events/events.h"
 #include "daemon/export/export.h"
-#include "daemon/view/view.h"
+#include "daemon/api/api.h"
+#include "daemon/diags/diags.h"
 
 #define REPEAT_NS  (4 * 3600 * CLK_NS_PER_S) /* as Alertmanager does */
 #define LOST_NS    (60 * CLK_NS_PER_S)       /* a reboot is no alert at once */
@@ -56,7 +57,7 @@ struct alert_seen {
 };
 
 struct alarm {
-	struct view *view;
+	struct api *api;
 	struct events *events;
 	struct alerts alerts;
 	uint64_t born_ns;
@@ -159,18 +160,18 @@ alarm_alerts_end(struct alerts *a, uint64_t now_unix_ns)
 }
 
 struct alarm *
-alarm_open(struct events *events, const char *page, struct view *view)
+alarm_open(struct events *events, const char *page, struct api *api)
 {
 	struct alarm *a;
 
 	if (events == NULL)
 		return NULL;
 	a = xcalloc(1, sizeof(*a));
-	a->view = view;
+	a->api = api;
 	a->events = events;
 	TAILQ_INIT(&a->alerts.firing);
 	a->alerts.page = xstrdup(page);
-	a->alerts.cluster = view_cluster_name(view);
+	a->alerts.cluster = api_cluster_name(api);
 	a->alerts.repeat_ns = REPEAT_NS;
 	a->born_ns = clk_ns();
 	return a;
@@ -211,8 +212,8 @@ alarm_see_case(struct alarm *a, const json_t *v, uint64_t now_unix_ns)
 static void
 alarm_see_lost(struct alarm *a, uint64_t now_unix_ns)
 {
-	const struct view_node *nodes;
-	size_t count = view_node_list(a->view, &nodes), lost = 0;
+	const struct api_node *nodes;
+	size_t count = api_node_list(a->api, &nodes), lost = 0;
 	char text[200];
 
 	/* After a restart of the collector agents come back within a minute. */
@@ -266,7 +267,7 @@ alarm_tick(struct alarm *a)
 
 	if (a == NULL)
 		return;
-	list = view_verdicts(a->view, 0);
+	list = api_verdicts(a->api, 0);
 	json_array_foreach (list, i, o)
 		if (strcmp(member_text(o, "verdict"), "ok") != 0)
 			alarm_see_case(a, o, now_unix_ns);
@@ -274,7 +275,7 @@ alarm_tick(struct alarm *a)
 	alarm_see_lost(a, now_unix_ns);
 	/* What stops the collector from measuring; the words are the subject.
 	 */
-	list = view_diags(a->view);
+	list = diags_json(a->api);
 	json_array_foreach (list, i, o)
 		if (strcmp(member_text(o, "severity"), "bad") == 0)
 			alarm_alerts_see(&a->alerts,

@@ -14,7 +14,7 @@
 #include "common/err.h"
 #include "common/str.h"
 #include "daemon/store/store.h"
-#include "daemon/view/view.h"
+#include "daemon/api/api.h"
 
 #define METRICS_TYPE     "text/plain; version=0.0.4; charset=utf-8"
 #define METRICS_HTTP_MAX 256
@@ -31,7 +31,7 @@ struct metrics_http {
 void metrics_http_count(struct metrics_http *m, const char *name, int status);
 
 struct metrics_in {
-	struct view *view;
+	struct api *api;
 	const struct store_health *health;
 	const struct metrics_http *http;
 	int http_connections;
@@ -47,9 +47,9 @@ struct alarm;
 struct events;
 
 /* NULL without events: nobody would hear it. page: address of the page for
- * links, or "". events and view outlive it. */
+ * links, or "". events and api outlive it. */
 struct alarm *alarm_open(struct events *events, const char *page,
-    struct view *view);
+    struct api *api);
 /* Now and then: look, and tell what has changed. NULL is allowed. */
 void alarm_tick(struct alarm *a);
 void alarm_close(struct alarm *a); /* NULL is allowed */

@@ -57,7 +57,7 @@ metrics_render_build(const struct metrics_in *in, struct strbuf *to)
 static void
 metrics_render_cluster(const struct metrics_in *in, struct strbuf *to)
 {
-	const char *name = view_cluster_name(in->view);
+	const char *name = api_cluster_name(in->api);
 
 	if (name[0] == '\0')
 		return;
@@ -165,7 +165,7 @@ metrics_render_sinks(const struct metrics_in *in, struct strbuf *to)
 		[SINK_LAG] = { "coalmine_sink_lag_seconds", "gauge",
 		    "Age of the oldest event that waits; 0: none does." },
 	};
-	struct events *e = view_events(in->view);
+	struct events *e = api_events(in->api);
 	struct events_sink s;
 
 	for (int what = 0; events_count(e) > 0 && what < SINK_VALUES; what++) {
@@ -203,7 +203,7 @@ metrics_render_http(const struct metrics_in *in, struct strbuf *to)
 static void
 metrics_render_series(const struct metrics_in *in, struct strbuf *to)
 {
-	const struct series *series = view_series(in->view);
+	const struct series *series = api_series(in->api);
 	const struct series_sample *list;
 	const char *last = "";
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics_cluster.c - metrics of the cluster's present state, as the view has
+ * metrics_cluster.c - metrics of the cluster's present state, as the api has
  * it: nodes, verdicts, runs and their schedule, the mesh, coverage, budget.
  */
 #include <math.h>
@@ -21,7 +21,7 @@
 #define NODE_EXPIRY_S 86400 /* a node silent for longer is not shown */
 
 static int
-metrics_cluster_is_fresh(const struct view_node *n, double now_s)
+metrics_cluster_is_fresh(const struct api_node *n, double now_s)
 {
 	return n->state != AGENT_LOST ||
 	    now_s - (double)n->last_seen_unix_ns / 1e9 < NODE_EXPIRY_S;
@@ -45,7 +45,7 @@ static const struct {
 
 /* NAN leaves a sample out: a lost node has no score, it is not measured. */
 static double
-metrics_cluster_node_value(const struct view_node *n, enum node_value what)
+metrics_cluster_node_value(const struct api_node *n, enum node_value what)
 {
 	int up = n->state != AGENT_LOST;
 
@@ -63,8 +63,8 @@ metrics_cluster_node_value(const struct view_node *n, enum node_value what)
 void
 metrics_nodes(const struct metrics_in *in, struct strbuf *to)
 {
-	const struct view_node *nodes;
-	size_t count = view_node_list(in->view, &nodes);
+	const struct api_node *nodes;
+	size_t count = api_node_list(in->api, &nodes);
 	double now_s = (double)clk_unix_ns() / 1e9;
 	uint64_t by_state[AGENT_STATE_MAX] = { 0 };
 	/* Of all nodes; node i's are from ends[i] to ends[i + 1]. */
@@ -108,16 +108,16 @@ metrics_nodes(const struct metrics_in *in, struct strbuf *to)
 	exposition_family(to, "coalmine_outlier_threshold", "gauge",
 	    "Combined z of its rounds from which a node may be an outlier, "
 	    "among the nodes of the newest round.");
-	if (isfinite(view_outlier_threshold(in->view)))
+	if (isfinite(api_outlier_threshold(in->api)))
 		exposition_sample(to, "coalmine_outlier_threshold", NULL,
-		    view_outlier_threshold(in->view));
+		    api_outlier_threshold(in->api));
 }
 
 void
 metrics_certificates(const struct metrics_in *in, struct strbuf *to)
 {
-	struct view_expiry list[VIEW_EXPIRIES];
-	size_t count = view_expiries(in->view, list);
+	struct api_expiry list[API_EXPIRIES];
+	size_t count = api_expiries(in->api, list);
 
 	exposition_family(to, "coalmine_certificate_expiry_timestamp_seconds",
 	    "gauge",
@@ -136,7 +136,7 @@ metrics_certificates(const struct metrics_in *in, struct strbuf *to)
 #define CASES_MAX 512 /* of more, the counts tell */
 
 static void
-metrics_cluster_incident_family(const struct view_incident *list, size_t count,
+metrics_cluster_incident_family(const struct api_incident *list, size_t count,
     const char *kind, struct strbuf *to)
 {
 	char family[40];
@@ -159,11 +159,11 @@ metrics_cluster_incident_family(const struct view_incident *list, size_t count,
 void
 metrics_verdicts(const struct metrics_in *in, struct strbuf *to)
 {
-	static struct view_incident list[CASES_MAX];
-	size_t count = view_incidents(in->view, list, CASES_MAX);
+	static struct api_incident list[CASES_MAX];
+	size_t count = api_incidents(in->api, list, CASES_MAX);
 	size_t nodes[VERDICT_MAX], outliers[WHAT_MAX] = { 0 };
 
-	view_verdict_counts(in->view, nodes);
+	api_verdict_counts(in->api, nodes);
 	exposition_family(to, "coalmine_nodes", "gauge",
 	    "Nodes by verdict; unknown is without data.");
 	for (int i = 0; i < VERDICT_MAX; i++)
@@ -209,7 +209,7 @@ metrics_cluster_link_family(const json_t *health, const char *name,
 void
 metrics_links(const struct metrics_in *in, struct strbuf *to)
 {
-	json_t *health = view_link_health(in->view), *row;
+	json_t *health = api_link_health(in->api), *row;
 	size_t i;
 
 	exposition_family(to, "coalmine_link_ports", "gauge",
@@ -246,8 +246,8 @@ metrics_links(const struct metrics_in *in, struct strbuf *to)
 void
 metrics_run_counts(const struct metrics_in *in, struct strbuf *to)
 {
-	const struct view_run_count *rows;
-	size_t count = view_run_counts(in->view, &rows);
+	const struct api_run_count *rows;
+	size_t count = api_run_counts(in->api, &rows);
 
 	exposition_family(to, "coalmine_runs_total", "counter",
 	    "Runs that ended, by campaign and state.");
@@ -281,7 +281,7 @@ void
 metrics_live_runs(const struct metrics_in *in, struct strbuf *to)
 {
 	uint64_t by_state[RUN_STATE_MAX] = { 0 };
-	json_t *runs = view_runs(in->view), *run;
+	json_t *runs = api_runs(in->api), *run;
 	size_t i;
 
 	json_array_foreach (runs, i, run) {
@@ -305,7 +305,7 @@ metrics_live_runs(const struct metrics_in *in, struct strbuf *to)
 void
 metrics_schedule(const struct metrics_in *in, struct strbuf *to)
 {
-	json_t *schedule = view_schedule(in->view), *row;
+	json_t *schedule = api_schedule(in->api), *row;
 	size_t i;
 
 	exposition_family(to, "coalmine_campaign_next_start_timestamp_seconds",
@@ -346,15 +346,15 @@ metrics_mesh(const struct metrics_in *in, struct strbuf *to)
 		    "Datagrams not counted: a host or an agent may have been "
 		    "the reason." },
 	};
-	struct view_always a;
+	struct api_always a;
 
-	view_always(in->view, &a);
+	api_always(in->api, &a);
 	exposition_single(to, "coalmine_mesh_nodes", "gauge",
 	    "Nodes that take part in the mesh now.", (double)a.mesh_nodes);
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		exposition_family(to, names[i][0], "counter", names[i][1]);
 		for (int c = 0; c < MESH_CLASS_MAX; c++) {
-			const struct view_mesh *m = &a.mesh[c];
+			const struct api_mesh *m = &a.mesh[c];
 			const uint64_t values[] = { m->answered + m->lost,
 				m->lost, m->unknown };
 
@@ -382,13 +382,13 @@ metrics_mesh(const struct metrics_in *in, struct strbuf *to)
 void
 metrics_coverage(const struct metrics_in *in, struct strbuf *to)
 {
-	struct view_always a;
+	struct api_always a;
 
-	view_always(in->view, &a);
+	api_always(in->api, &a);
 	exposition_family(to, "coalmine_coverage_ratio", "gauge",
 	    "Share of pairs of nodes, pairs of leaves, links and uplinks that "
 	    "were exercised in the last 24 hours.");
-	for (int i = 0; i < VIEW_SHARES; i++)
+	for (int i = 0; i < API_SHARES; i++)
 		if (a.coverage[i].all > 0)
 			exposition_sample(to, "coalmine_coverage_ratio",
 			    EXPOSITION_LABELS({ "of", a.coverage[i].of }),
@@ -398,7 +398,7 @@ metrics_coverage(const struct metrics_in *in, struct strbuf *to)
 }
 
 static void
-metrics_cluster_budget_family(struct strbuf *to, const struct view_budget *b,
+metrics_cluster_budget_family(struct strbuf *to, const struct api_budget *b,
     const char *part, const char *type, const char *help, double value)
 {
 	char name[80], text[160];
@@ -412,11 +412,11 @@ metrics_cluster_budget_family(struct strbuf *to, const struct view_budget *b,
 void
 metrics_budget(const struct metrics_in *in, struct strbuf *to)
 {
-	struct view_always a;
+	struct api_always a;
 
-	view_always(in->view, &a);
-	for (int i = 0; i < VIEW_BUDGETS; i++) {
-		const struct view_budget *b = &a.budget[i];
+	api_always(in->api, &a);
+	for (int i = 0; i < API_BUDGETS; i++) {
+		const struct api_budget *b = &a.budget[i];
 
 		if (b->limit > 0)
 			metrics_cluster_budget_family(to, b, "limit", "gauge",
@@ -445,9 +445,9 @@ metrics_budget(const struct metrics_in *in, struct strbuf *to)
 void
 metrics_silence(const struct metrics_in *in, struct strbuf *to)
 {
-	struct view_always a;
+	struct api_always a;
 
-	view_always(in->view, &a);
+	api_always(in->api, &a);
 	exposition_family(to, "coalmine_runs_silent_total", "counter",
 	    "Runs that did not happen when they were due, by state and "
 	    "cause.");

@@ -163,8 +163,8 @@ http_route_answer(struct http *h, struct http_request *req,
 		else
 			json_decref(value);
 	} else {
-		value = r->list != NULL ? r->list(h->view)
-					: r->one(h->view, part);
+		value = r->list != NULL ? r->list(h->api)
+					: r->one(h->api, part);
 		if (value == NULL && r->one != NULL)
 			http_fail(req, 404, "not-found", r->missing);
 		else
@@ -384,13 +384,13 @@ http_open_unix(struct http *h, const char *path)
 
 int
 http_open(const struct http_options *o, struct event_base *base,
-    struct view *view, struct store *store, struct http **ret)
+    struct api *api, struct store *store, struct http **ret)
 {
 	struct http *h = xcalloc(1, sizeof(*h));
 	int rc = 0;
 
 	h->base = base;
-	h->view = view;
+	h->api = api;
 	h->store = store;
 	h->hosts = xstrdup(o->hosts != NULL ? o->hosts : "");
 	h->term = o->term;

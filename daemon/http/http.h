@@ -10,7 +10,7 @@
 #include <openssl/ssl.h>
 
 #include "daemon/store/store.h"
-#include "daemon/view/view.h"
+#include "daemon/api/api.h"
 
 struct event_base;
 struct http;
@@ -32,7 +32,7 @@ struct http_options {
 /* What is wrong has been logged. Everything given must outlive *ret. Whoever
  * connects waits until http_start. */
 int http_open(const struct http_options *o, struct event_base *base,
-    struct view *view, struct store *store, struct http **ret);
+    struct api *api, struct store *store, struct http **ret);
 void http_start(struct http *h);
 void http_close(struct http *h); /* NULL is allowed; before the store's end */
 /* New certificates for connections to come. */

@@ -17,7 +17,7 @@
 #include "daemon/export/export.h"
 #include "daemon/http/http.h"
 #include "daemon/store/store.h"
-#include "daemon/view/view.h"
+#include "daemon/api/api.h"
 
 /* ---- http_parse.c: the head of an HTTP/1.x request. Pure. ---- */
 
@@ -154,7 +154,7 @@ void http_stream_end(struct http_request *req);
 struct http {
 	struct event_base *base;
 	struct http_conns *conns;
-	struct view *view;
+	struct api *api;
 	struct store *store;
 	struct metrics_http counts;
 	char *socket;       /* path to remove at the end, or NULL */
@@ -180,8 +180,8 @@ struct http_route {
 	const char *pattern; /* '*' is one segment */
 	enum http_right right;
 	http_handler *handle;
-	json_t *(*list)(struct view *v); /* the view's answer */
-	json_t *(*one)(struct view *v, const char *part);
+	json_t *(*list)(struct api *api);
+	json_t *(*one)(struct api *api, const char *part);
 	const char *missing; /* what to say when one is NULL */
 	enum store_question ask;
 	const char *const *args; /* as of http_args; the store's answer */

@@ -54,7 +54,7 @@ http_jobs_seen(const struct http *h, const struct http_request *req)
 	    strcmp(req->who, h->jobs_proxy) == 0;
 	const char *user = req->head.user;
 
-	if (!view_has_jobs(h->view))
+	if (!api_has_jobs(h->api))
 		return HTTP_JOBS_NONE;
 	if (is_proxy)
 		return user != NULL && user[0] != '\0' ? HTTP_JOBS_OWN
@@ -67,15 +67,15 @@ static int
 http_jobs_may_see(struct http *h, struct http_request *req, json_t *args)
 {
 	enum http_jobs seen = http_jobs_seen(h, req);
-	char owner[VIEW_OWNER_BYTES];
+	char owner[API_OWNER_BYTES];
 
-	if (!view_has_jobs(h->view)) {
+	if (!api_has_jobs(h->api)) {
 		http_fail(req, 404, "not-found",
 		    "jobs are not asked for: jobs.source is off");
 		return 0;
 	}
 	if (seen == HTTP_JOBS_OWN) {
-		view_job_owner(h->view, req->head.user, owner);
+		api_job_owner(h->api, req->head.user, owner);
 		json_object_set_new(args, "owner", text_json(owner));
 	}
 	if (seen != HTTP_JOBS_NONE)
@@ -184,7 +184,7 @@ http_jobs_answered_cb(int status, json_t *result, void *arg)
 	if (q->asked == ASK_VERDICTS + 1) {
 		/* What has held for longer than verdicts are looked back for;
 		 * the oldest comes last. */
-		list = view_verdicts(q->h->view, 0);
+		list = api_verdicts(q->h->api, 0);
 		json_array_foreach (list, i, row) {
 			if (member_int(row, "since_unix_ns") >= q->from_unix_ns)
 				continue; /* it is among them */

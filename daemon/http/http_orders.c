@@ -14,6 +14,7 @@
 #include "common/member.h"
 #include "common/text.h"
 #include "common/xalloc.h"
+#include "daemon/api/orders.h"
 #include "daemon/http/http_int.h"
 #include "schema/pki.h"
 #include "schema/strict.h"
@@ -91,7 +92,7 @@ http_post_run(struct http *h, struct http_request *req, const char *part)
 		json_decref(body);
 		return;
 	}
-	rc = view_submit(h->view, part, member_text_or(body, "text", NULL),
+	rc = orders_submit(h->api, part, member_text_or(body, "text", NULL),
 	    overrides, req->who, run, &err);
 	json_decref(body);
 	if (rc < 0)
@@ -117,7 +118,7 @@ http_post_validate(struct http *h, struct http_request *req, const char *part)
 		    "the body must have name and text");
 	else
 		http_reply_json(req, 200,
-		    view_campaign_validate(h->view,
+		    api_campaign_validate(h->api,
 			name != NULL ? name : "campaign", text));
 	json_decref(body);
 }
@@ -128,7 +129,7 @@ http_post_cancel(struct http *h, struct http_request *req, const char *part)
 	struct err err = { 0 };
 	int rc;
 
-	rc = view_cancel(h->view, part, req->who, &err);
+	rc = orders_cancel(h->api, part, req->who, &err);
 	if (rc < 0)
 		http_fail_errno(req, rc, err.text);
 	else
@@ -143,7 +144,7 @@ http_orders_set_schedule(struct http *h, struct http_request *req,
 	struct err err = { 0 };
 	int rc;
 
-	rc = view_schedule_enable(h->view, campaign, enabled, req->who, &err);
+	rc = orders_schedule_enable(h->api, campaign, enabled, req->who, &err);
 	if (rc < 0)
 		http_fail_errno(req, rc, err.text);
 	else
@@ -169,7 +170,7 @@ http_post_stop(struct http *h, struct http_request *req, const char *part)
 {
 	(void)part;
 	http_orders_reply_ordered(h, req,
-	    json_pack("{s:i}", "ended", view_stop_all(h->view, req->who)));
+	    json_pack("{s:i}", "ended", orders_stop_all(h->api, req->who)));
 }
 
 void
@@ -194,7 +195,7 @@ http_post_token(struct http *h, struct http_request *req, const char *part)
 		json_decref(body);
 		return;
 	}
-	rc = view_token(h->view, names, (int)uses, span_ns, req->who, token,
+	rc = orders_token(h->api, names, (int)uses, span_ns, req->who, token,
 	    &err);
 	if (rc < 0)
 		http_fail_errno(req, rc, err.text);
@@ -291,11 +292,11 @@ http_post_ship(struct http *h, struct http_request *req, const char *part)
 static int
 http_orders_may_pin(struct http_request *req, const char *name)
 {
-	int rc = view_pin_check(name);
+	int rc = orders_pin_check(name);
 
 	if (rc == -EBUSY)
 		http_fail(req, 409, "state",
-		    VIEW_RECENT " is what the collector learns by itself");
+		    API_RECENT " is what the collector learns by itself");
 	else if (rc < 0)
 		http_fail(req, 400, "config",
 		    "a baseline takes a name as a campaign's, and a run");
@@ -325,7 +326,7 @@ http_orders_pin_cb(int status, json_t *result, void *arg)
 		json_t *body = json_pack("{s:s, s:O}", "run", p->run, "records",
 		    result);
 
-		view_pin(p->h->view, p->name, body, p->req->who);
+		orders_pin(p->h->api, p->name, body, p->req->who);
 		json_decref(body);
 		http_orders_reply_ordered(p->h, p->req,
 		    json_pack("{s:s, s:s, s:I}", "name", p->name, "run", p->run,
@@ -360,8 +361,8 @@ http_post_baseline(struct http *h, struct http_request *req, const char *part)
 	p->req = req;
 	p->name = xstrdup(part);
 	snprintf(p->run, sizeof(p->run), "%s", run);
-	if (strcmp(run, VIEW_RECENT) == 0) {
-		json_t *recent = view_recent(h->view);
+	if (strcmp(run, API_RECENT) == 0) {
+		json_t *recent = api_recent(h->api);
 
 		http_orders_pin_cb(0,
 		    json_incref(json_object_get(recent, "records")), p);
@@ -379,8 +380,8 @@ http_post_baseline(struct http *h, struct http_request *req, const char *part)
 void
 http_post_unpin(struct http *h, struct http_request *req, const char *part)
 {
-	if (strcmp(part, VIEW_RECENT) == 0 && !http_orders_may_pin(req, part))
+	if (strcmp(part, API_RECENT) == 0 && !http_orders_may_pin(req, part))
 		return;
-	view_pin(h->view, part, NULL, req->who);
+	orders_pin(h->api, part, NULL, req->who);
 	http_orders_reply_ordered(h, req, json_pack("{s:s}", "name", part));
 }

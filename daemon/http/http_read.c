@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_read.c - what is read: the cluster's state from memory through view.h,
+ * http_read.c - what is read: the cluster's state from memory through api.h,
  * what was stored through the store's reader thread. Lists are arrays, things
  * are objects.
  */
@@ -16,6 +16,8 @@
 #include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
+#include "daemon/api/forecast.h"
+#include "daemon/diags/diags.h"
 #include "daemon/http/http_int.h"
 #include "schema/names.h"
 
@@ -178,7 +180,7 @@ http_get_version(struct http *h, struct http_request *req, const char *part)
 	http_reply_json(req, 200,
 	    json_pack("{s:s,s:s,s:i,s:b,s:s,s:s*}", "name", "coalmine",
 		"version", COALMINE_VERSION, "api", 1, "active",
-		store_leads(h->store), "cluster", view_cluster_name(h->view),
+		store_leads(h->store), "cluster", api_cluster_name(h->api),
 		"jobs", seen[http_jobs_seen(h, req)]));
 }
 
@@ -186,7 +188,7 @@ http_get_version(struct http *h, struct http_request *req, const char *part)
 void
 http_get_diags(struct http *h, struct http_request *req, const char *part)
 {
-	json_t *diags = view_diags(h->view);
+	json_t *diags = diags_json(h->api);
 	struct store_health health;
 
 	(void)part;
@@ -323,12 +325,12 @@ http_get_clusters(struct http *h, struct http_request *req, const char *part)
 	(void)part;
 	q->req = req;
 	if (store_leads(h->store)) {
-		q->own = view_cluster(h->view);
+		q->own = api_cluster(h->api);
 		json_object_set_new(q->own, "self", json_true());
 		json_object_set_new(q->own, "active", json_true());
 		http_read_cluster_judge(q->own);
 	}
-	if (view_cluster_name(h->view)[0] != '\0')
+	if (api_cluster_name(h->api)[0] != '\0')
 		store_ask_for(h->store, STORE_CLUSTERS, NULL, req,
 		    http_read_clusters_cb, q);
 	else
@@ -357,7 +359,7 @@ http_read_text_fits(const json_t *run, const char *key, const json_t *args)
 static void
 http_read_merge_live(const struct runs_question *q, json_t *list)
 {
-	json_t *live = view_runs(q->h->view), *run = NULL, *stored;
+	json_t *live = api_runs(q->h->api), *run = NULL, *stored;
 	size_t i, j;
 
 	json_array_foreach (list, i, stored) {
@@ -434,7 +436,7 @@ http_get_runs(struct http *h, struct http_request *req, const char *part)
 void
 http_get_run(struct http *h, struct http_request *req, const char *part)
 {
-	json_t *run = view_run(h->view, part);
+	json_t *run = api_run(h->api, part);
 
 	if (run != NULL)
 		http_reply_json(req, 200, run);
@@ -447,7 +449,7 @@ void
 http_get_metrics(struct http *h, struct http_request *req, const char *part)
 {
 	struct store_health health;
-	struct metrics_in in = { .view = h->view,
+	struct metrics_in in = { .api = h->api,
 		.health = &health,
 		.http = &h->counts,
 		.http_connections = http_conns_count(h->conns) };
@@ -485,7 +487,7 @@ void
 http_get_nodes(struct http *h, struct http_request *req, const char *part)
 {
 	const char *text = http_param(&req->head, "brief");
-	const struct view_node *n;
+	const struct api_node *n;
 	int is_brief = 0;
 	struct strbuf all = { 0 };
 	json_t *list, *o;
@@ -497,13 +499,13 @@ http_get_nodes(struct http *h, struct http_request *req, const char *part)
 		return;
 	}
 	if (!is_brief) {
-		view_nodes(h->view, &all);
+		api_nodes(h->api, &all);
 		http_read_reply_text(req, 200, all.text); /* handed over */
 		return;
 	}
 	/* Ten thousand of these are a megabyte, of the whole ones sixteen. */
 	list = json_array();
-	for (count = view_node_list(h->view, &n); count > 0; count--, n++) {
+	for (count = api_node_list(h->api, &n); count > 0; count--, n++) {
 		o = json_pack("{s:s,s:s,s:I,s:s}", "node", n->name, "state",
 		    names_agent_states[n->state], "since_unix_ns",
 		    (json_int_t)n->since_unix_ns, "verdict",
@@ -525,8 +527,8 @@ http_get_targets(struct http *h, struct http_request *req, const char *part)
 {
 	const char *text = http_param(&req->head, "port");
 	json_t *list = json_array();
-	const struct view_node *nodes;
-	size_t count = view_node_list(h->view, &nodes);
+	const struct api_node *nodes;
+	size_t count = api_node_list(h->api, &nodes);
 	int64_t port;
 
 	(void)part;
@@ -537,7 +539,7 @@ http_get_targets(struct http *h, struct http_request *req, const char *part)
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
-		const struct view_node *n = &nodes[i];
+		const struct api_node *n = &nodes[i];
 		char at[300];
 
 		snprintf(at, sizeof(at), "%s:%lld", n->name, (long long)port);
@@ -562,7 +564,7 @@ http_get_forecast(struct http *h, struct http_request *req, const char *part)
 		return;
 	}
 	http_reply_json(req, 200,
-	    view_forecast(h->view, (uint64_t)hours * 3600 * CLK_NS_PER_S));
+	    forecast_json(h->api, (uint64_t)hours * 3600 * CLK_NS_PER_S));
 }
 
 /* ---- what canaries once were ---- */
@@ -587,11 +589,10 @@ http_get_baseline(struct http *h, struct http_request *req, const char *part)
 {
 	json_t *args;
 
-	if (strcmp(part, VIEW_RECENT) == 0 && store_leads(h->store)) {
+	if (strcmp(part, API_RECENT) == 0 && store_leads(h->store)) {
 		http_reply_json(req, 200,
 		    json_pack("{s:s, s:I, s:o}", "name", part, "at_unix_ns",
-			(json_int_t)clk_unix_ns(), "body",
-			view_recent(h->view)));
+			(json_int_t)clk_unix_ns(), "body", api_recent(h->api)));
 		return;
 	}
 	args = json_pack("{s:o}", "name", text_json(part));
@@ -614,5 +615,5 @@ http_get_verdicts(struct http *h, struct http_request *req, const char *part)
 	else if (!store_leads(h->store))
 		http_ask(h, req, STORE_VERDICTS, json_pack("{s:b}", "open", 1));
 	else
-		http_reply_json(req, 200, view_verdicts(h->view, all));
+		http_reply_json(req, 200, api_verdicts(h->api, all));
 }

@@ -38,15 +38,16 @@ daemon/events/sink_webhook -                             curl,jansson
 daemon/events/sink_nats -                                nats
 daemon/events/sink_kafka -                               librdkafka
 daemon/events/        store                             jansson,zlib
-daemon/view/          cluster,diagnosis,events,jobs,mesh,.,agents,run,schedule,store   jansson,event2
-# What looks from outside sees the view, and besides it only what it is made of:
+daemon/api/           .,agents,cluster,diagnosis,events,jobs,mesh,run,schedule,store   jansson,event2
+daemon/diags/         .,agents,api,cluster,events,jobs,mesh,run,schedule,store   jansson
+# What looks from outside sees the api, and besides it only what it is made of:
 # /metrics the rows of series and the health of the store; the API answers of
 # the store, the metrics page, roles of certificates (agents/tls.h) and the
 # embedded page (embed.h).
-daemon/export/        events,series,store,view                 jansson,zlib
+daemon/export/        api,diags,events,series,store        jansson,zlib
 daemon/http/http_conn agents                            event2,openssl,jansson,zlib
-daemon/http/http_jobs .,export,jobs,store,view          event2,openssl,jansson,zlib
-daemon/http/          .,export,store,view               event2,openssl,jansson,zlib
+daemon/http/http_jobs .,api,export,jobs,store           event2,openssl,jansson,zlib
+daemon/http/          .,api,diags,export,store          event2,openssl,jansson,zlib
 daemon/follow         any                               curl,jansson
 daemon/               any                               event2,openssl,jansson,zlib
 

@@ -95,8 +95,8 @@ spoil includes 'not written from the root' \
     'echo "#include \"one.h\"" >>common/one.c'
 spoil includes 'not written from the root' \
     'echo "#include \"../daemon/d.h\"" >>common/one.c'
-spoil includes 'daemon/run/r.c:1: must not include daemon/view/view.h' \
-    'echo "#include \"daemon/view/view.h\"" >daemon/run/r.c'
+spoil includes 'daemon/run/r.c:1: must not include daemon/api/api.h' \
+    'echo "#include \"daemon/api/api.h\"" >daemon/run/r.c'
 spoil includes 'without a row' 'mkdir new; cp common/one.c new'
 spoil includes 'common: no README.md' 'rm common/README.md'
 spoil includes 'common/README.md:1: may include daemon/run' \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_metrics.c - what a scrape of 10,000 nodes costs the loop, with the
- * collector's own roster, scores and view behind it. The bound it fails at is
+ * collector's own roster, scores and api behind it. The bound it fails at is
  * some ten times what is measured, to find a mistake and not a busy machine.
  */
 #include <event2/event.h>
@@ -21,7 +21,7 @@
 #include "daemon/export/export.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/store/store.h"
-#include "daemon/view/view_int.h"
+#include "daemon/api/api_int.h"
 #include "tests/sim/verdict/defaults.h"
 
 #define NODES      10000
@@ -94,12 +94,12 @@ measure(const struct metrics_in *in)
 	size_t page_bytes = 0;
 
 	for (int i = 0; i < TURNS; i++) {
-		const struct view_node *nodes;
+		const struct api_node *nodes;
 		struct strbuf page = { 0 };
 		uint64_t at_ns = clk_ns();
 		double took_s;
 
-		view_node_list(in->view, &nodes);
+		api_node_list(in->api, &nodes);
 		took_s = seconds_since(at_ns);
 		list_s = took_s < list_s ? took_s : list_s;
 		at_ns = clk_ns();
@@ -142,22 +142,20 @@ bench(struct event_base *base, struct store *store, const char *dir)
 	struct campaigns *campaigns = campaigns_new(dir);
 	struct scheduler *agenda = scheduler_new(campaigns,
 	    collector_runs(collector), store);
-	struct view_parts parts = { .collector = collector,
+	struct api_parts parts = { .collector = collector,
 		.campaigns = campaigns,
 		.agenda = agenda,
 		.store = store,
 		.costs = costs,
 		.series = series };
-	struct view *view = view_new(&parts);
-	struct metrics_in in = { .view = view,
-		.health = &health,
-		.http = &http };
+	struct api *api = api_new(&parts);
+	struct metrics_in in = { .api = api, .health = &health, .http = &http };
 	int bad;
 
 	fill_roster(collector_roster(collector));
 	fill_scores(series, collector_diagnosis(collector));
 	bad = measure(&in);
-	view_free(view);
+	api_free(api);
 	scheduler_free(agenda);
 	campaigns_free(campaigns);
 	costs_free(costs);

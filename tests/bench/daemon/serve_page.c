@@ -26,7 +26,7 @@
 #include "common/xalloc.h"
 #include "daemon/http/http.h"
 #include "schema/record.h"
-#include "tests/unit/daemon/http/fake_view.h"
+#include "tests/unit/daemon/http/fake_api.h"
 
 #define HOUR_NS (3600 * CLK_NS_PER_S)
 #define RUNS    24

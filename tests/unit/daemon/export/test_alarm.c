@@ -12,7 +12,7 @@
 
 #include "daemon/export/alarm.c"
 
-#include "tests/unit/daemon/http/fake_view.h"
+#include "tests/unit/daemon/http/fake_api.h"
 
 #define T0 (1790000000 * CLK_NS_PER_S)
 
@@ -190,7 +190,7 @@ test_told_as_events(void **state)
 	(void)state;
 	assert_null(alarm_open(NULL, "", NULL));
 	alarm_tick(NULL);
-	a = alarm_open(view_events(NULL), "", NULL);
+	a = alarm_open(api_events(NULL), "", NULL);
 	alarm_see_lost(a, clk_unix_ns());
 	assert_int_equal(a->alerts.count, 0);
 	clk_set_source(later, NULL);

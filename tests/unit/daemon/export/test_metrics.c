@@ -20,7 +20,7 @@
 
 #include "common/xalloc.h"
 #include "daemon/series/series.h"
-#include "tests/unit/daemon/http/fake_view.h"
+#include "tests/unit/daemon/http/fake_api.h"
 #include "schema/record.h"
 
 #define LATENCY_HISTOGRAM "coalmine_canary_latency_distribution_seconds"
@@ -532,7 +532,7 @@ test_strange_records_change_nothing(void **state)
 static void
 test_lost_nodes_expire(void **state)
 {
-	struct view_node n = { .name = "n",
+	struct api_node n = { .name = "n",
 		.state = AGENT_LOST,
 		.last_seen_unix_ns = 5000000000u };
 

@@ -18,7 +18,7 @@
 #include "daemon/http/http.c"
 #include "daemon/http/http_read.c"
 
-#include "tests/unit/daemon/http/fake_view.h"
+#include "tests/unit/daemon/http/fake_api.h"
 #include "tests/unit/daemon/store/store_fix.h"
 
 #define PLACES 8 /* connections_max here */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_int.h - how main makes a view and keeps it up to date.
+ * api_int.h - how main makes the api and keeps it up to date.
  */
-#ifndef DAEMON_VIEW_VIEW_INT_H
-#define DAEMON_VIEW_VIEW_INT_H
+#ifndef DAEMON_API_API_INT_H
+#define DAEMON_API_API_INT_H
 
-#include "daemon/view/view.h"
+#include "daemon/api/api.h"
 
 struct scheduler;
 struct campaigns;
@@ -17,8 +17,8 @@ struct series;
 struct run;
 struct store;
 
-/* All of them outlive the view. */
-struct view_parts {
+/* All of them outlive the api. */
+struct api_parts {
 	struct collector *collector;
 	struct campaigns *campaigns;
 	struct scheduler *agenda;
@@ -33,29 +33,29 @@ struct view_parts {
 	const char *url, *page; /* where it is, or "" */
 };
 
-struct view {
-	struct view_parts p;
-	struct view_run_count *counts;
+struct api {
+	struct api_parts p;
+	struct api_run_count *counts;
 	size_t count;
 	uint64_t silence[RUN_STATE_MAX][CAUSE_MAX]; /* what did not run */
-	struct view_silence { /* of that what is news: diags */
+	struct api_silence { /* of that what is news: diags */
 		uint64_t count, last_ns;
 	} news[RUN_STATE_MAX][CAUSE_MAX];
-	struct view_node *nodes; /* for view_node_list, kept between calls */
+	struct api_node *nodes; /* for api_node_list, kept between calls */
 	size_t nodes_cap;
 	uint64_t born_unix_ns;
 	uint64_t born_ns;
 };
 
 /* How long what did not run is told, and how long it is one piece of news. */
-#define VIEW_NEWS_NS (3600 * CLK_NS_PER_S)
+#define API_NEWS_NS (3600 * CLK_NS_PER_S)
 
-struct view *view_new(const struct view_parts *parts);
-void view_free(struct view *v); /* NULL is allowed */
+struct api *api_new(const struct api_parts *parts);
+void api_free(struct api *api); /* NULL is allowed */
 /* A run has a new state. */
-void view_run_changed(struct view *v, const struct run *r);
+void api_run_changed(struct api *api, const struct run *r);
 /* What STORE_RUNS answered at the start, newest first: last runs and
  * successes. */
-void view_load(struct view *v, const json_t *runs);
+void api_load(struct api *api, const json_t *runs);
 
 #endif

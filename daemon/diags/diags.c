@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diag.c - view_diags: what is wrong with the collector's world, in plain
- * words, and what to do about it. Each row of checks is one question.
+ * diags.c - the health checks: each row of checks is one of them.
  */
+#include "daemon/diags/diags.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@
 #include "daemon/cluster/topo.h"
 #include "daemon/run/run.h"
 #include "daemon/store/store.h"
-#include "daemon/view/view_int.h"
+#include "daemon/api/api_int.h"
 
 /* Time stamps of nodes and collector are compared by people; network time
  * keeps them within some milliseconds. Heartbeats add their delay. */
@@ -36,7 +37,7 @@
 /* A cluster of this many nodes has more than one leaf switch. */
 #define MANY_NODES 64
 
-static void __attribute__((format(printf, 4, 5))) diag(json_t *list,
+static void __attribute__((format(printf, 4, 5))) diags_put(json_t *list,
     const char *severity, const char *remedy, const char *fmt, ...)
 {
 	char text[512];
@@ -57,7 +58,7 @@ struct some {
 };
 
 static void
-diag_some_add(struct some *s, const char *name)
+diags_some_add(struct some *s, const char *name)
 {
 	size_t len = strlen(s->names);
 
@@ -67,7 +68,7 @@ diag_some_add(struct some *s, const char *name)
 }
 
 static const char *
-diag_some_text(struct some *s)
+diags_some_text(struct some *s)
 {
 	size_t len = strlen(s->names);
 
@@ -78,13 +79,14 @@ diag_some_text(struct some *s)
 }
 
 static void
-diag_check_agents(struct view *v, json_t *list)
+diags_check_agents(struct api *api, json_t *list)
 {
-	struct roster *r = collector_roster(v->p.collector);
+	struct roster *r = collector_roster(api->p.collector);
 	struct some lost = { .count = 0 };
 
 	if (roster_count(r) == 0) {
-		diag(list, clk_ns() - v->born_ns >= YOUNG_NS ? "bad" : "info",
+		diags_put(list,
+		    clk_ns() - api->born_ns >= YOUNG_NS ? "bad" : "info",
 		    "coalctl init prints the line to type on nodes. On one "
 		    "where it was typed: journalctl -u coalmine-agent; the "
 		    "TCP port of collector.listen may be filtered.",
@@ -93,20 +95,20 @@ diag_check_agents(struct view *v, json_t *list)
 	}
 	for (size_t i = 0; i < roster_count(r); i++)
 		if (roster_at(r, i)->state == AGENT_LOST)
-			diag_some_add(&lost, roster_at(r, i)->name);
-	if (lost.count > 0 && clk_ns() - v->born_ns >= YOUNG_NS)
-		diag(list, lost.count == roster_count(r) ? "bad" : "warn",
+			diags_some_add(&lost, roster_at(r, i)->name);
+	if (lost.count > 0 && clk_ns() - api->born_ns >= YOUNG_NS)
+		diags_put(list, lost.count == roster_count(r) ? "bad" : "warn",
 		    "See whether the node is up and its agent runs, there: "
 		    "systemctl restart coalmine-agent; journalctl -u "
 		    "coalmine-agent.",
 		    "%zu of %zu agents are lost: %s", lost.count,
-		    roster_count(r), diag_some_text(&lost));
+		    roster_count(r), diags_some_text(&lost));
 }
 
 static void
-diag_check_versions(struct view *v, json_t *list)
+diags_check_versions(struct api *api, json_t *list)
 {
-	struct roster *r = collector_roster(v->p.collector);
+	struct roster *r = collector_roster(api->p.collector);
 	struct some other = { .count = 0 };
 
 	for (size_t i = 0; i < roster_count(r); i++) {
@@ -114,22 +116,22 @@ diag_check_versions(struct view *v, json_t *list)
 
 		if (n->state != AGENT_LOST && n->software != NULL &&
 		    strcmp(n->software, COALMINE_VERSION) != 0)
-			diag_some_add(&other, n->name);
+			diags_some_add(&other, n->name);
 	}
 	if (other.count > 0)
-		diag(list, "warn",
+		diags_put(list, "warn",
 		    "coalctl node upgrade-check says whether they work "
 		    "together; there: apt-get install the same version.",
 		    "agents of another version than " COALMINE_VERSION ": %s",
-		    diag_some_text(&other));
+		    diags_some_text(&other));
 }
 
 /* Ports that are down while ports of that name are up on most nodes. A node
  * without such a port is of another kind and not counted. */
 static void
-diag_check_nics(struct view *v, json_t *list)
+diags_check_nics(struct api *api, json_t *list)
 {
-	struct roster *r = collector_roster(v->p.collector);
+	struct roster *r = collector_roster(api->p.collector);
 	json_t *balance = json_object(), *nic; /* by name: up less down */
 	struct some down = { .count = 0 };
 	char remedy[256], what[64];
@@ -168,21 +170,21 @@ diag_check_nics(struct view *v, json_t *list)
 					    "the switch's port: ethtool, "
 					    "ibstat.",
 					    n->name, name);
-				diag_some_add(&down, what);
+				diags_some_add(&down, what);
 			}
 		}
 	if (down.count > 0)
-		diag(list, "warn", remedy,
+		diags_put(list, "warn", remedy,
 		    "%zu ports are down that most nodes have up: %s",
-		    down.count, diag_some_text(&down));
+		    down.count, diags_some_text(&down));
 	json_decref(balance);
 }
 
 /* Nodes that answer echoes of the mesh but cannot take part in runs. */
 static void
-diag_check_engines(struct view *v, json_t *list)
+diags_check_engines(struct api *api, json_t *list)
 {
-	struct roster *r = collector_roster(v->p.collector);
+	struct roster *r = collector_roster(api->p.collector);
 	struct some without = { .count = 0 };
 
 	for (size_t i = 0; i < roster_count(r); i++) {
@@ -191,23 +193,23 @@ diag_check_engines(struct view *v, json_t *list)
 
 		if (roster_is_up(n) && json_is_array(mpi) &&
 		    json_array_size(mpi) == 0)
-			diag_some_add(&without, n->name);
+			diags_some_add(&without, n->name);
 	}
 	if (without.count > 0)
-		diag(list, "warn",
+		diags_put(list, "warn",
 		    "Install coalmine-probe-openmpi or coalmine-probe-mpich "
 		    "there, or build one for the site's MPI with "
 		    "coalmine-build-probe(8); then systemctl restart "
 		    "coalmine-agent.",
 		    "%zu nodes have no MPI with an engine and take no part in "
 		    "runs: %s",
-		    without.count, diag_some_text(&without));
+		    without.count, diags_some_text(&without));
 }
 
 static void
-diag_check_clocks(struct view *v, json_t *list)
+diags_check_clocks(struct api *api, json_t *list)
 {
-	struct roster *r = collector_roster(v->p.collector);
+	struct roster *r = collector_roster(api->p.collector);
 	struct some skewed = { .count = 0 };
 
 	for (size_t i = 0; i < roster_count(r); i++) {
@@ -215,24 +217,24 @@ diag_check_clocks(struct view *v, json_t *list)
 
 		if (n->state != AGENT_LOST && n->last_ns != 0 &&
 		    (n->skew_ns > SKEW_NS || n->skew_ns < -SKEW_NS))
-			diag_some_add(&skewed, n->name);
+			diags_some_add(&skewed, n->name);
 	}
 	if (skewed.count > 0)
-		diag(list, "warn",
+		diags_put(list, "warn",
 		    "There: systemctl enable --now chrony; chronyc tracking.",
 		    "clocks differ from the collector's by over %d s: %s",
 		    (int)(SKEW_NS / (int64_t)CLK_NS_PER_S),
-		    diag_some_text(&skewed));
+		    diags_some_text(&skewed));
 }
 
 /* A certificate of an authority that expires cuts off all agents at once. */
 static void
-diag_check_certificates(struct view *v, json_t *list)
+diags_check_certificates(struct api *api, json_t *list)
 {
 	int64_t now_s = (int64_t)(clk_unix_ns() / CLK_NS_PER_S);
-	struct roster *r = collector_roster(v->p.collector);
-	struct view_expiry own[VIEW_EXPIRIES];
-	size_t count = view_expiries(v, own);
+	struct roster *r = collector_roster(api->p.collector);
+	struct api_expiry own[API_EXPIRIES];
+	size_t count = api_expiries(api, own);
 	struct some soon = { .count = 0 };
 
 	for (size_t i = 0; i < count; i++) {
@@ -240,9 +242,9 @@ diag_check_certificates(struct view *v, json_t *list)
 		int is_ca = strcmp(own[i].of, "ca") == 0;
 
 		if (own[i].node[0] != '\0' ||
-		    own[i].end_unix_s - now_s > VIEW_EXPIRY_SOON_S)
+		    own[i].end_unix_s - now_s > API_EXPIRY_SOON_S)
 			continue;
-		diag(list, days < 0 ? "bad" : "warn",
+		diags_put(list, days < 0 ? "bad" : "warn",
 		    is_ca ? "Make another with coalctl pki init, add it to "
 			    "tls.ca everywhere, then issue all certificates "
 			    "anew."
@@ -258,73 +260,73 @@ diag_check_certificates(struct view *v, json_t *list)
 
 		if (n->session != NULL &&
 		    session_cert_end_unix_s(n->session) - now_s <=
-			VIEW_EXPIRY_SOON_S)
-			diag_some_add(&soon, n->name);
+			API_EXPIRY_SOON_S)
+			diags_some_add(&soon, n->name);
 	}
 	if (soon.count > 0)
-		diag(list, "warn",
+		diags_put(list, "warn",
 		    "coalctl pki renew DIR NODE for each, copy the file to the "
 		    "node, then systemctl kill -s HUP --kill-who=main "
 		    "coalmine-agent there: its next connection has it.",
 		    "certificates of %zu agents end within %d days: %s",
-		    soon.count, VIEW_EXPIRY_SOON_S / 86400,
-		    diag_some_text(&soon));
+		    soon.count, API_EXPIRY_SOON_S / 86400,
+		    diags_some_text(&soon));
 }
 
 static void
-diag_check_alarms(struct view *v, json_t *list)
+diags_check_alarms(struct api *api, json_t *list)
 {
-	struct roster *r = collector_roster(v->p.collector);
+	struct roster *r = collector_roster(api->p.collector);
 
 	for (size_t i = 0; i < roster_count(r); i++) {
 		const struct node *n = roster_at(r, i);
 
 		if (n->state != AGENT_LOST && n->alarm != NULL)
-			diag(list, "warn",
+			diags_put(list, "warn",
 			    "On that node: journalctl -u coalmine-agent.",
 			    "agent of %s: %s", n->name, n->alarm);
 	}
 }
 
 static void
-diag_check_store(struct view *v, json_t *list)
+diags_check_store(struct api *api, json_t *list)
 {
 	struct store_health health;
 
-	store_health(v->p.store, &health);
+	store_health(api->p.store, &health);
 	if (health.alarm[0] != '\0')
-		diag(list, "bad",
+		diags_put(list, "bad",
 		    "Make room on the disk that holds collector.state_dir, or "
 		    "lower store.retention; agents keep their records "
 		    "meanwhile.",
 		    "store: %s", health.alarm);
 	if (health.dropped_rows > 0)
-		diag(list, "warn",
+		diags_put(list, "warn",
 		    "The disk is too slow or too busy: iostat -x 5.",
 		    "store: %" PRIu64 " rows were dropped",
 		    health.dropped_rows);
 }
 
 static void
-diag_check_campaign(struct view *v, const struct campaign *c, json_t *list)
+diags_check_campaign(struct api *api, const struct campaign *c, json_t *list)
 {
 	uint64_t every_ns = c->schedule.every_ns != 0 ? c->schedule.every_ns
 						      : 86400 * CLK_NS_PER_S;
 	double now_s = (double)clk_unix_ns() / 1e9;
-	double from_s = (double)(c->read_unix_ns > v->born_unix_ns
+	double from_s = (double)(c->read_unix_ns > api->born_unix_ns
 				? c->read_unix_ns
-				: v->born_unix_ns) /
+				: api->born_unix_ns) /
 	    1e9;
 	char since[32];
 
 	if (c->error != NULL) {
-		diag(list, "bad",
+		diags_put(list, "bad",
 		    "Correct the file, it is read again at once; coalctl "
 		    "campaign validate FILE says whether it is right.",
 		    "campaign %s is broken: %.300s", c->name, c->error);
 		return;
 	}
-	if (!scheduler_is_enabled(v->p.agenda, c))
+	if (!scheduler_is_enabled(api->p.agenda, c))
 		return;
 	if (c->last_success_unix_s > from_s)
 		from_s = c->last_success_unix_s;
@@ -334,75 +336,75 @@ diag_check_campaign(struct view *v, const struct campaign *c, json_t *list)
 	if (now_s - from_s > 3 * (double)every_ns / 1e9) {
 		/* A text that stays: an alert is known by it. */
 		clk_unix_format((uint64_t)(from_s * 1e9), since, sizeof(since));
-		diag(list, "bad",
+		diags_put(list, "bad",
 		    "coalctl run list shows why its runs do not "
 		    "finish.",
 		    "campaign %s is scheduled and has not finished since %s",
 		    c->name, since);
 	} else if (c->next_unix_ns == 0)
-		diag(list, "warn",
+		diags_put(list, "warn",
 		    "Compare schedule.every with "
 		    "schedule.window.",
 		    "campaign %s is scheduled and will never start", c->name);
 }
 
 static void
-diag_check_campaigns(struct view *v, json_t *list)
+diags_check_campaigns(struct api *api, json_t *list)
 {
-	const char *error = campaigns_error(v->p.campaigns);
+	const char *error = campaigns_error(api->p.campaigns);
 	const struct campaign *c;
 
 	if (error[0] != '\0')
-		diag(list, "bad",
+		diags_put(list, "bad",
 		    "Make the directory, or set "
 		    "collector.campaign_dir.",
 		    "campaigns cannot be read: %s", error);
-	TAILQ_FOREACH (c, campaigns_list(v->p.campaigns), link)
-		diag_check_campaign(v, c, list);
+	TAILQ_FOREACH (c, campaigns_list(api->p.campaigns), link)
+		diags_check_campaign(api, c, list);
 }
 
 /* An agent that is up and takes no part in the mesh. */
 static void
-diag_check_mesh(struct view *v, json_t *list)
+diags_check_mesh(struct api *api, json_t *list)
 {
-	struct roster *r = collector_roster(v->p.collector);
+	struct roster *r = collector_roster(api->p.collector);
 	struct some out = { .count = 0 };
 	const char *why = NULL;
 
 	for (size_t i = 0; i < roster_count(r); i++) {
 		const struct node *n = roster_at(r, i);
 		const char *trouble = mesh_trouble(collector_mesh(
-						       v->p.collector),
+						       api->p.collector),
 		    n);
 
 		if (!roster_is_up(n) || trouble == NULL)
 			continue;
-		diag_some_add(&out, n->name);
+		diags_some_add(&out, n->name);
 		why = why == NULL ? trouble : why;
 	}
 	if (out.count > 0)
-		diag(list, "warn",
+		diags_put(list, "warn",
 		    "What else has mesh.port (17702 if nothing is set), there: "
 		    "ss -lunp; see mesh.port and mesh.net in "
 		    "coalmine.conf(5).",
 		    "%zu nodes take no part in the mesh (%.120s): %s",
-		    out.count, why, diag_some_text(&out));
+		    out.count, why, diags_some_text(&out));
 }
 
 /* Runs that were due and did not happen. A single one is reported for a while
  * and then no more. */
 static void
-diag_check_silence(struct view *v, json_t *list)
+diags_check_silence(struct api *api, json_t *list)
 {
 	char remedy[128], ago[32];
 
 	for (int s = 0; s < RUN_STATE_MAX; s++)
 		for (int c = 0; c < CAUSE_MAX; c++) {
-			const struct view_silence *news = &v->news[s][c];
+			const struct api_silence *news = &api->news[s][c];
 			const char *state = names_run_states[s].name;
 			uint64_t since_ns = clk_ns() - news->last_ns;
 
-			if (news->count == 0 || since_ns > VIEW_NEWS_NS ||
+			if (news->count == 0 || since_ns > API_NEWS_NS ||
 			    s == RUN_OVERDUE)
 				continue;
 			snprintf(remedy, sizeof(remedy),
@@ -411,7 +413,7 @@ diag_check_silence(struct view *v, json_t *list)
 			clk_span_format((since_ns / CLK_NS_PER_S + 1) *
 				CLK_NS_PER_S,
 			    ago, sizeof(ago));
-			diag(list, "warn",
+			diags_put(list, "warn",
 			    c == CAUSE_BUDGET
 				? "coalctl schedule horizon shows what does "
 				  "not fit."
@@ -425,7 +427,8 @@ diag_check_silence(struct view *v, json_t *list)
 }
 
 static int
-diag_has_any_link(const struct coverage *c, uint64_t hour, const struct node *n)
+diags_has_any_link(const struct coverage *c, uint64_t hour,
+    const struct node *n)
 {
 	for (size_t k = 0; k < ROSTER_RAILS_MAX; k++)
 		if (coverage_has_link(c, hour, mesh_link_id(n, k)))
@@ -435,41 +438,41 @@ diag_has_any_link(const struct coverage *c, uint64_t hour, const struct node *n)
 
 /* Nodes that nobody has measured for a day are blind spots. */
 static void
-diag_check_coverage(struct view *v, json_t *list)
+diags_check_coverage(struct api *api, json_t *list)
 {
 	const struct coverage *c = mesh_coverage(
-	    collector_mesh(v->p.collector));
+	    collector_mesh(api->p.collector));
 	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
-	struct roster *r = collector_roster(v->p.collector);
+	struct roster *r = collector_roster(api->p.collector);
 	struct some blind = { .count = 0 };
 
-	if (clk_ns() - v->born_ns <
-	    BLIND_INTERVALS * mesh_interval_ns(collector_mesh(v->p.collector)))
+	if (clk_ns() - api->born_ns < BLIND_INTERVALS *
+		mesh_interval_ns(collector_mesh(api->p.collector)))
 		return;
 	for (size_t i = 0; i < roster_count(r); i++)
 		if (roster_is_up(roster_at(r, i)) &&
-		    !diag_has_any_link(c, hour, roster_at(r, i)))
-			diag_some_add(&blind, roster_at(r, i)->name);
+		    !diags_has_any_link(c, hour, roster_at(r, i)))
+			diags_some_add(&blind, roster_at(r, i)->name);
 	if (blind.count > 0)
-		diag(list, "warn",
+		diags_put(list, "warn",
 		    "Are the mesh's datagrams let through (mesh.port, UDP)? "
 		    "coalctl coverage shows more.",
 		    "%zu nodes that are up were not measured by anything "
 		    "lately: %s",
-		    blind.count, diag_some_text(&blind));
+		    blind.count, diags_some_text(&blind));
 }
 
 /* A file of leaves that is older than the cluster. */
 static void
-diag_check_topology(struct view *v, json_t *list)
+diags_check_topology(struct api *api, json_t *list)
 {
-	struct roster *r = collector_roster(v->p.collector);
+	struct roster *r = collector_roster(api->p.collector);
 	const struct topo *t = roster_topo(r);
 	struct some apart = { .count = 0 }, unheard = { .count = 0 };
 
 	if (t == NULL || topo_file(t)->node_count == 0) {
 		if (roster_count(r) >= MANY_NODES)
-			diag(list, "info",
+			diags_put(list, "info",
 			    "Let topology.leaves name the file that coalctl "
 			    "topology import makes of ibnetdiscover, Slurm, "
 			    "LLDP or a table.",
@@ -481,71 +484,71 @@ diag_check_topology(struct view *v, json_t *list)
 	for (size_t i = 0; i < roster_count(r); i++)
 		if (topology_find_node(topo_file(t), roster_at(r, i)->name) ==
 		    TOPOLOGY_NONE)
-			diag_some_add(&apart, roster_at(r, i)->name);
+			diags_some_add(&apart, roster_at(r, i)->name);
 	for (size_t i = 0; i < topo_file(t)->node_count; i++)
 		if (roster_find(r, topo_file(t)->nodes[i].name) == NULL)
-			diag_some_add(&unheard, topo_file(t)->nodes[i].name);
+			diags_some_add(&unheard, topo_file(t)->nodes[i].name);
 	if (apart.count > 0)
-		diag(list, "warn",
+		diags_put(list, "warn",
 		    "Import the fabric again: coalctl topology import, and "
 		    "SIGHUP to the collector. coalctl topology check shows "
 		    "more.",
 		    "topology.leaves has no leaf for %zu nodes: %s",
-		    apart.count, diag_some_text(&apart));
-	if (unheard.count > 0 && clk_ns() - v->born_ns >= YOUNG_NS)
-		diag(list, "warn",
+		    apart.count, diags_some_text(&apart));
+	if (unheard.count > 0 && clk_ns() - api->born_ns >= YOUNG_NS)
+		diags_put(list, "warn",
 		    "Start coalmine-agent on them, or leave them out: coalctl "
 		    "topology import --skip.",
 		    "%zu nodes of topology.leaves have never had an agent: %s",
-		    unheard.count, diag_some_text(&unheard));
+		    unheard.count, diags_some_text(&unheard));
 }
 
 /* What the scheduler says of jobs, and what of it cannot be. */
 static void
-diag_check_jobs(struct view *v, json_t *list)
+diags_check_jobs(struct api *api, json_t *list)
 {
 	struct jobs_health h;
 
-	jobs_health(v->p.jobs, &h);
+	jobs_health(api->p.jobs, &h);
 	if (h.source == JOBS_OFF)
 		return;
 	if (h.error[0] != '\0')
-		diag(list, "warn",
+		diags_put(list, "warn",
 		    "Try it as the collector's user; jobs that ended meanwhile "
 		    "are known once it answers, by accounting to the second.",
 		    "jobs are not known now: %s", h.error);
 	if (h.accounting_error[0] != '\0')
-		diag(list, "info",
+		diags_put(list, "info",
 		    "Without Slurm's accounting set jobs.accounting = no.",
 		    "ends of jobs that squeue forgets are not known: %s",
 		    h.accounting_error);
 	if (h.unreadable > 0)
-		diag(list, "warn",
+		diags_put(list, "warn",
 		    "Compare what the scheduler prints with "
 		    "JOB|OWNER|STATE|START|END|NODES|NAME: coalmined(8).",
 		    "%" PRIu64 " lines of jobs could not be read since the "
 		    "start",
 		    h.unreadable);
 	if (h.backwards > 0)
-		diag(list, "warn",
+		diags_put(list, "warn",
 		    "They count as ended when they began. Look at the clocks "
 		    "of "
 		    "the scheduler's machines.",
 		    "%" PRIu64 " jobs ended before they began", h.backwards);
 	if (h.vanished > 0)
-		diag(list, "info",
+		diags_put(list, "info",
 		    "Until accounting says better they have ended when they "
 		    "were last seen.",
 		    "%" PRIu64 " jobs were gone from one answer to the next",
 		    h.vanished);
 	if (h.ahead_s * (int64_t)CLK_NS_PER_S > SKEW_NS)
-		diag(list, "warn", "Synchronise clocks: chronyc tracking.",
+		diags_put(list, "warn", "Synchronise clocks: chronyc tracking.",
 		    "a job began %" PRId64
 		    " s after now: the scheduler's clock "
 		    "is ahead",
 		    h.ahead_s);
 	if (h.unknown > 0)
-		diag(list, "info",
+		diags_put(list, "info",
 		    "Start coalmine-agent there: what is slow about them is "
 		    "seen by nobody.",
 		    "jobs ran on %zu nodes that never had an agent, as %s",
@@ -554,42 +557,42 @@ diag_check_jobs(struct view *v, json_t *list)
 
 /* Its words stay the same while it lasts: they are the subject of an alert. */
 static void
-diag_check_sinks(struct view *v, json_t *list)
+diags_check_sinks(struct api *api, json_t *list)
 {
-	struct events *e = v->p.events;
+	struct events *e = api->p.events;
 	struct events_sink s;
 
 	for (size_t i = 0; i < events_count(e); i++) {
 		events_look(e, i, &s);
 		if (s.oldest_unix_ns != 0 &&
 		    clk_unix_ns() > s.oldest_unix_ns + events_behind_ns(e))
-			diag(list, "bad",
+			diags_put(list, "bad",
 			    "Look at that service and at the way to it; what "
 			    "waits is sent again by itself, for events.keep.",
 			    "sink %s is behind: %s", s.name,
 			    s.error[0] != '\0' ? s.error
 					       : "it takes events slowly");
 		if (s.expired + s.refused > 0)
-			diag(list, "warn",
+			diags_put(list, "warn",
 			    "journalctl -u coalmined names them.",
 			    "sink %s: %" PRIu64 " events were not sent", s.name,
 			    s.expired + s.refused);
 	}
 }
 
-static void (*const checks[])(struct view *v,
-    json_t *list) = { diag_check_store, diag_check_agents, diag_check_nics,
-	diag_check_engines, diag_check_campaigns, diag_check_versions,
-	diag_check_clocks, diag_check_certificates, diag_check_alarms,
-	diag_check_mesh, diag_check_silence, diag_check_coverage,
-	diag_check_topology, diag_check_jobs, diag_check_sinks };
+static void (*const checks[])(struct api *api,
+    json_t *list) = { diags_check_store, diags_check_agents, diags_check_nics,
+	diags_check_engines, diags_check_campaigns, diags_check_versions,
+	diags_check_clocks, diags_check_certificates, diags_check_alarms,
+	diags_check_mesh, diags_check_silence, diags_check_coverage,
+	diags_check_topology, diags_check_jobs, diags_check_sinks };
 
 json_t *
-view_diags(struct view *v)
+diags_json(struct api *api)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++)
-		checks[i](v, list);
+		checks[i](api, list);
 	return list;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_budget.c - what is always on: the budget and its use, what was
+ * api_budget.c - what is always on: the budget and its use, what was
  * exercised, the mesh, and what did not happen.
  */
 #include <stdlib.h>
@@ -15,13 +15,13 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/cluster/topo.h"
 #include "daemon/run/run.h"
-#include "daemon/view/view_int.h"
+#include "daemon/api/api_int.h"
 #include "schema/stages.h"
 
 #define MISSING_MAX 200 /* names in an answer */
 
 static uint64_t
-view_budget_hour_now(void)
+api_budget_hour_now(void)
 {
 	return clk_unix_ns() / (3600 * CLK_NS_PER_S);
 }
@@ -34,10 +34,10 @@ struct leaves {
 };
 
 static void
-view_budget_leaves_find(struct view *v, struct leaves *ret)
+api_budget_leaves_find(struct api *api, struct leaves *ret)
 {
-	struct roster *r = collector_roster(v->p.collector);
-	struct mesh *m = collector_mesh(v->p.collector);
+	struct roster *r = collector_roster(api->p.collector);
+	struct mesh *m = collector_mesh(api->p.collector);
 	size_t count = roster_count(r);
 
 	ret->count = 0;
@@ -57,7 +57,7 @@ view_budget_leaves_find(struct view *v, struct leaves *ret)
 }
 
 static void
-view_budget_leaves_clear(struct leaves *l)
+api_budget_leaves_clear(struct leaves *l)
 {
 	free(l->nodes);
 	free(l->name);
@@ -65,7 +65,7 @@ view_budget_leaves_clear(struct leaves *l)
 
 /* Of a node, as coverage counts them: its rails, or the one that it has. */
 static size_t
-view_budget_links_of(const struct node *n,
+api_budget_links_of(const struct node *n,
     struct roster_rail ret_rails[ROSTER_RAILS_MAX])
 {
 	size_t count = roster_rails(n, ret_rails);
@@ -76,10 +76,10 @@ view_budget_links_of(const struct node *n,
 }
 
 void
-view_always(struct view *v, struct view_always *ret)
+api_always(struct api *api, struct api_always *ret)
 {
-	size_t nodes = roster_count(collector_roster(v->p.collector)), used = 0,
-	       inner = 0;
+	size_t nodes = roster_count(collector_roster(api->p.collector)),
+	       used = 0, inner = 0;
 	const struct budget_limits *limits;
 	struct roster_rail rails[ROSTER_RAILS_MAX];
 	struct coverage_counts did;
@@ -89,59 +89,59 @@ view_always(struct view *v, struct view_always *ret)
 
 	memset(ret, 0, sizeof(*ret));
 	for (size_t i = 0; i < nodes; i++)
-		links += view_budget_links_of(roster_by_id(collector_roster(
-							       v->p.collector),
-						  i),
+		links += api_budget_links_of(roster_by_id(collector_roster(
+							      api->p.collector),
+						 i),
 		    rails);
-	coverage_count(mesh_coverage(collector_mesh(v->p.collector)),
-	    view_budget_hour_now(), &did);
-	view_budget_leaves_find(v, &l);
+	coverage_count(mesh_coverage(collector_mesh(api->p.collector)),
+	    api_budget_hour_now(), &did);
+	api_budget_leaves_find(api, &l);
 	for (size_t i = 0; i < l.count; i++) {
 		used += l.nodes[i] > 0;
 		inner += l.nodes[i] > 1;
 	}
-	view_budget_leaves_clear(&l);
+	api_budget_leaves_clear(&l);
 	/* What there is to exercise: all pairs, leaves that have two nodes with
 	 * themselves and every two leaves, links, and uplinks where there are
 	 * two leaves. */
-	ret->coverage[0] = (struct view_share){ "pairs", did.pairs,
+	ret->coverage[0] = (struct api_share){ "pairs", did.pairs,
 		nodes < 2 ? 0 : nodes * (nodes - 1) / 2 };
-	ret->coverage[1] = (struct view_share){ "leaves", did.leaves,
+	ret->coverage[1] = (struct api_share){ "leaves", did.leaves,
 		inner + (used < 2 ? 0 : used * (used - 1) / 2) };
-	ret->coverage[2] = (struct view_share){ "links", did.links, links };
-	ret->coverage[3] = (struct view_share){ "uplinks", did.uplinks,
+	ret->coverage[2] = (struct api_share){ "links", did.links, links };
+	ret->coverage[3] = (struct api_share){ "uplinks", did.uplinks,
 		used < 2 ? 0 : used };
-	limits = budget_limits(costs_budget(v->p.costs));
-	budget_look(costs_budget(v->p.costs), clk_ns(), &use);
-	ret->budget[0] = (struct view_budget){ "bytes", limits->bytes_per_h,
+	limits = budget_limits(costs_budget(api->p.costs));
+	budget_look(costs_budget(api->p.costs), clk_ns(), &use);
+	ret->budget[0] = (struct api_budget){ "bytes", limits->bytes_per_h,
 		use.bytes, use.bytes_reserved, use.bytes_total };
-	ret->budget[1] = (struct view_budget){ "node_seconds",
+	ret->budget[1] = (struct api_budget){ "node_seconds",
 		limits->node_s_per_h, use.node_s, use.node_s_reserved,
 		use.node_s_total };
 	ret->link_share = use.link_share;
 	ret->link_share_limit = limits->link_share;
 	ret->refused = use.refused;
-	ret->mesh_nodes = mesh_ready_count(collector_mesh(v->p.collector));
+	ret->mesh_nodes = mesh_ready_count(collector_mesh(api->p.collector));
 	for (int c = 0; c < MESH_CLASS_MAX; c++) {
 		const struct mesh_sum *sum = mesh_sums(collector_mesh(
-							   v->p.collector),
+							   api->p.collector),
 		    (enum mesh_class)c);
 
 		if (sum != NULL)
-			ret->mesh[c] = (struct view_mesh){ sum->answered,
+			ret->mesh[c] = (struct api_mesh){ sum->answered,
 				sum->lost, sum->unknown, &sum->rtt_s };
 	}
-	memcpy(ret->silence, v->silence, sizeof(ret->silence));
+	memcpy(ret->silence, api->silence, sizeof(ret->silence));
 }
 
 json_t *
-view_budget_json(struct view *v)
+api_budget_json(struct api *api)
 {
 	json_t *o = json_object();
-	struct view_always a;
+	struct api_always a;
 
-	view_always(v, &a);
-	for (int i = 0; i < VIEW_BUDGETS; i++)
+	api_always(api, &a);
+	for (int i = 0; i < API_BUDGETS; i++)
 		json_object_set_new(o, a.budget[i].of,
 		    json_pack("{s:o, s:f, s:f, s:f}", "limit",
 			a.budget[i].limit > 0 ? json_real(a.budget[i].limit)
@@ -158,24 +158,24 @@ view_budget_json(struct view *v)
 }
 
 json_t *
-view_coverage(struct view *v)
+api_coverage(struct api *api)
 {
 	const struct coverage *c = mesh_coverage(
-	    collector_mesh(v->p.collector));
+	    collector_mesh(api->p.collector));
 	json_t *links = json_array(), *pairs = json_array(),
 	       *uplinks = json_array();
 	json_t *o = json_pack("{s:i, s:o, s:o, s:o}", "hours", COVERAGE_HOURS,
 	    "links_missing", links, "leaves_missing", pairs, "uplinks_missing",
 	    uplinks);
-	struct roster *r = collector_roster(v->p.collector);
+	struct roster *r = collector_roster(api->p.collector);
 	struct roster_rail rails[ROSTER_RAILS_MAX];
-	uint64_t hour = view_budget_hour_now();
-	struct view_always all;
+	uint64_t hour = api_budget_hour_now();
+	struct api_always all;
 	size_t count;
 	struct leaves l;
 
-	view_always(v, &all);
-	for (int i = 0; i < VIEW_SHARES; i++)
+	api_always(api, &all);
+	for (int i = 0; i < API_SHARES; i++)
 		json_object_set_new(o, all.coverage[i].of,
 		    json_pack("{s:I, s:I}", "exercised",
 			(json_int_t)all.coverage[i].part, "all",
@@ -184,7 +184,7 @@ view_coverage(struct view *v)
 	     i < roster_count(r) && json_array_size(links) < MISSING_MAX; i++) {
 		const struct node *n = roster_at(r, i);
 
-		count = view_budget_links_of(n, rails);
+		count = api_budget_links_of(n, rails);
 		for (size_t k = 0; k < count; k++)
 			if (!coverage_has_link(c, hour, mesh_link_id(n, k)))
 				json_array_append_new(links,
@@ -192,7 +192,7 @@ view_coverage(struct view *v)
 					rails[k].name[0] == '\0' ? "" : " ",
 					rails[k].name));
 	}
-	view_budget_leaves_find(v, &l);
+	api_budget_leaves_find(api, &l);
 	for (size_t a = 0; a < l.count; a++) {
 		if (l.nodes[a] == 0)
 			continue;
@@ -205,12 +205,12 @@ view_coverage(struct view *v)
 				json_array_append_new(pairs,
 				    json_pack("[s, s]", l.name[b], l.name[a]));
 	}
-	view_budget_leaves_clear(&l);
+	api_budget_leaves_clear(&l);
 	return o;
 }
 
 static void
-view_budget_put_alike(json_t *list, const char *of_a, const char *a,
+api_budget_put_alike(json_t *list, const char *of_a, const char *a,
     const char *of_b, const char *b)
 {
 	if (json_array_size(list) < MISSING_MAX)
@@ -221,9 +221,9 @@ view_budget_put_alike(json_t *list, const char *of_a, const char *a,
 /* What was measured over each stage of spines. Its switches and links cannot be
  * distinguished, since it is unknown which of them a path takes. */
 static json_t *
-view_budget_spines_json(struct view *v, const uint32_t *leaf_of)
+api_budget_spines_json(struct api *api, const uint32_t *leaf_of)
 {
-	struct roster *r = collector_roster(v->p.collector);
+	struct roster *r = collector_roster(api->p.collector);
 	const struct topo *topo = roster_topo(r);
 	size_t count = roster_count(r), n;
 	uint32_t *stage_of = xcalloc(count + 1, sizeof(stage_of[0]));
@@ -245,8 +245,8 @@ view_budget_spines_json(struct view *v, const uint32_t *leaf_of)
 						    : s->of_switch[leaf];
 	}
 	pairs = xcalloc(n * n + 1, sizeof(pairs[0]));
-	coverage_between(mesh_coverage(collector_mesh(v->p.collector)),
-	    view_budget_hour_now(), leaf_of, stage_of, count, n, pairs);
+	coverage_between(mesh_coverage(collector_mesh(api->p.collector)),
+	    api_budget_hour_now(), leaf_of, stage_of, count, n, pairs);
 	for (uint32_t k = 0; k < n && k < MISSING_MAX; k++) {
 		uint64_t over = 0;
 
@@ -272,9 +272,9 @@ view_budget_spines_json(struct view *v, const uint32_t *leaf_of)
  * the other: of two nodes that met nobody else, of two leaves likewise, and of
  * a node that alone speaks for its leaf and its uplink. */
 json_t *
-view_identifiable(struct view *v)
+api_identifiable(struct api *api)
 {
-	struct roster *r = collector_roster(v->p.collector);
+	struct roster *r = collector_roster(api->p.collector);
 	size_t count = roster_count(r);
 	uint32_t *leaf_of = xcalloc(count + 1, sizeof(leaf_of[0]));
 	struct coverage_met *nodes = xcalloc(count + 1, sizeof(nodes[0]));
@@ -283,17 +283,17 @@ view_identifiable(struct view *v)
 	json_t *alike = json_array(), *ret;
 	struct leaves l;
 
-	view_budget_leaves_find(v, &l);
+	api_budget_leaves_find(api, &l);
 	for (size_t i = 0; i < count; i++) {
-		size_t leaf = mesh_leaf_id(collector_mesh(v->p.collector),
+		size_t leaf = mesh_leaf_id(collector_mesh(api->p.collector),
 		    roster_by_id(r, i)->leaf);
 
 		/* Where nodes have moved, numbers of leaves go beyond count:
 		 * such leaves are counted as one. */
 		leaf_of[i] = (uint32_t)(leaf < count ? leaf : count);
 	}
-	coverage_met(mesh_coverage(collector_mesh(v->p.collector)),
-	    view_budget_hour_now(), leaf_of, count, nodes, leaves);
+	coverage_met(mesh_coverage(collector_mesh(api->p.collector)),
+	    api_budget_hour_now(), leaf_of, count, nodes, leaves);
 	for (size_t i = 0; i < count; i++)
 		far[leaf_of[i]] += nodes[i].others > 0;
 	for (size_t i = 0; i < count; i++) {
@@ -302,21 +302,21 @@ view_identifiable(struct view *v)
 
 		if (nodes[i].others == 1 && nodes[i].one > i &&
 		    nodes[nodes[i].one].others == 1)
-			view_budget_put_alike(alike, "link", name, "link",
+			api_budget_put_alike(alike, "link", name, "link",
 			    roster_by_id(r, nodes[i].one)->name);
 		if (nodes[i].others > 0 && leaf < l.count && far[leaf] == 1)
-			view_budget_put_alike(alike, "link", name, "uplink",
+			api_budget_put_alike(alike, "link", name, "uplink",
 			    l.name[leaf]);
 	}
 	for (size_t i = 0; i < l.count; i++)
 		if (leaves[i].others == 1 && leaves[i].one > i &&
 		    leaves[i].one < l.count &&
 		    leaves[leaves[i].one].others == 1)
-			view_budget_put_alike(alike, "uplink", l.name[i],
+			api_budget_put_alike(alike, "uplink", l.name[i],
 			    "uplink", l.name[leaves[i].one]);
 	ret = json_pack("{s:i, s:o, s:o}", "hours", COVERAGE_HOURS, "alike",
-	    alike, "spines", view_budget_spines_json(v, leaf_of));
-	view_budget_leaves_clear(&l);
+	    alike, "spines", api_budget_spines_json(api, leaf_of));
+	api_budget_leaves_clear(&l);
 	free(leaf_of);
 	free(nodes);
 	free(leaves);

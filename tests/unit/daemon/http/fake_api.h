@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TESTS_FAKE_VIEW_H
-#define TESTS_FAKE_VIEW_H
+#ifndef TESTS_FAKE_API_H
+#define TESTS_FAKE_API_H
 
 #include <jansson.h>
 
+#include "daemon/api/orders.h"
+#include "daemon/api/forecast.h"
+#include "daemon/diags/diags.h"
 #include "daemon/series/series.h"
-#include "daemon/view/view.h"
+#include "daemon/api/api.h"
 
 struct fake {
 	int nodes;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake_view.c - a cluster made up in memory behind view.h, for tests of what
+ * fake_api.c - a cluster made up in memory behind api.h, for tests of what
  * stands before it. fake_nodes_count and the fake_ answers may be set first.
  */
-#include "tests/unit/daemon/http/fake_view.h"
+#include "tests/unit/daemon/http/fake_api.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -69,12 +69,12 @@ fake_node(int i)
 }
 
 void
-view_nodes(struct view *v, struct strbuf *ret)
+api_nodes(struct api *api, struct strbuf *ret)
 {
 	json_t *list = json_array();
 	char *text;
 
-	(void)v;
+	(void)api;
 	fake.made_ns += fake.make_ns;
 	for (int i = 0; i < fake.nodes; i++)
 		json_array_append_new(list, fake_node(i));
@@ -85,22 +85,22 @@ view_nodes(struct view *v, struct strbuf *ret)
 }
 
 size_t
-view_node_list(struct view *v, const struct view_node **ret)
+api_node_list(struct api *api, const struct api_node **ret)
 {
-	static struct view_node *nodes;
+	static struct api_node *nodes;
 	static struct {
 		char name[32];
 		char leaf[32];
 	} * texts;
 	uint64_t now = clk_unix_ns();
 
-	(void)v;
+	(void)api;
 	nodes = xreallocarray(nodes, (size_t)fake.nodes + 1, sizeof(*nodes));
 	texts = xreallocarray(texts, (size_t)fake.nodes + 1, sizeof(*texts));
 	for (int i = 0; i < fake.nodes; i++) {
 		snprintf(texts[i].name, sizeof(texts[i].name), "node%d", i + 1);
 		fake_leaf(i, texts[i].leaf);
-		nodes[i] = (struct view_node){ .name = texts[i].name,
+		nodes[i] = (struct api_node){ .name = texts[i].name,
 			.leaf = texts[i].leaf,
 			.state = fake_state(i),
 			.since_unix_ns = fake.since_unix_ns != 0
@@ -118,9 +118,9 @@ view_node_list(struct view *v, const struct view_node **ret)
 }
 
 json_t *
-view_node(struct view *v, const char *node)
+api_node(struct api *api, const char *node)
 {
-	(void)v;
+	(void)api;
 	for (int i = 0; i < fake.nodes; i++) {
 		char name[32];
 
@@ -129,7 +129,7 @@ view_node(struct view *v, const char *node)
 			json_t *one = fake_node(i);
 
 			json_object_set_new(one, "outlier_threshold",
-			    json_real(view_outlier_threshold(v)));
+			    json_real(api_outlier_threshold(api)));
 			return one;
 		}
 	}
@@ -138,23 +138,23 @@ view_node(struct view *v, const char *node)
 
 /* node3 is slow, and so is the uplink of leaf2. */
 int
-view_has_jobs(struct view *v)
+api_has_jobs(struct api *api)
 {
-	(void)v;
+	(void)api;
 	return fake.jobs;
 }
 
 void
-view_job_owner(struct view *v, const char *user, char ret[VIEW_OWNER_BYTES])
+api_job_owner(struct api *api, const char *user, char ret[API_OWNER_BYTES])
 {
-	(void)v;
-	snprintf(ret, VIEW_OWNER_BYTES, "user-of-%.200s", user);
+	(void)api;
+	snprintf(ret, API_OWNER_BYTES, "user-of-%.200s", user);
 }
 
 json_t *
-view_verdicts(struct view *v, int all)
+api_verdicts(struct api *api, int all)
 {
-	(void)v;
+	(void)api;
 	(void)all;
 	if (fake.verdicts != NULL)
 		return json_deep_copy(fake.verdicts);
@@ -169,51 +169,52 @@ view_verdicts(struct view *v, int all)
 }
 
 json_t *
-view_recent(struct view *v)
+api_recent(struct api *api)
 {
-	(void)v;
+	(void)api;
 	return json_pack("{s:s, s:[{s:s, s:s}]}", "run", "", "records", "probe",
 	    "canary", "test", "lat");
 }
 
 void
-view_pin(struct view *v, const char *name, const json_t *body, const char *by)
+orders_pin(struct api *api, const char *name, const json_t *body,
+    const char *by)
 {
-	(void)v;
+	(void)api;
 	(void)by;
 	(void)name;
 	(void)body;
 }
 
 int
-view_pin_check(const char *name)
+orders_pin_check(const char *name)
 {
 	if (strchr(name, '/') != NULL || name[0] == '\0' || name[0] == '-')
 		return -EINVAL;
-	return strcmp(name, VIEW_RECENT) == 0 ? -EBUSY : 0;
+	return strcmp(name, API_RECENT) == 0 ? -EBUSY : 0;
 }
 
 double
-view_outlier_threshold(struct view *v)
+api_outlier_threshold(struct api *api)
 {
-	(void)v;
+	(void)api;
 	return 3.5;
 }
 
 size_t
-view_expiries(struct view *v, struct view_expiry ret[VIEW_EXPIRIES])
+api_expiries(struct api *api, struct api_expiry ret[API_EXPIRIES])
 {
-	(void)v;
-	ret[0] = (struct view_expiry){ "ca", "", 2000000000 };
-	ret[1] = (struct view_expiry){ "agent", "node7", 1900000000 };
+	(void)api;
+	ret[0] = (struct api_expiry){ "ca", "", 2000000000 };
+	ret[1] = (struct api_expiry){ "agent", "node7", 1900000000 };
 	return 2;
 }
 
 /* Two sinks, one of them away for a minute. */
 struct events *
-view_events(struct view *v)
+api_events(struct api *api)
 {
-	(void)v;
+	(void)api;
 	return (struct events *)&fake;
 }
 
@@ -250,96 +251,96 @@ events_tell(struct events *e, const struct store_event *event)
 }
 
 const struct series *
-view_series(struct view *v)
+api_series(struct api *api)
 {
 	static struct series *empty;
 
-	(void)v;
+	(void)api;
 	if (empty == NULL)
 		empty = series_new();
 	return fake.series != NULL ? fake.series : empty;
 }
 
 size_t
-view_incidents(struct view *v, struct view_incident *ret, size_t cap)
+api_incidents(struct api *api, struct api_incident *ret, size_t cap)
 {
-	static const struct view_incident cases[] = {
+	static const struct api_incident cases[] = {
 		{ "node", "node3", WHAT_NODE, VERDICT_BAD },
 		{ "leaf", "leaf2", WHAT_LINK, VERDICT_WARN },
 	};
 
-	(void)v;
+	(void)api;
 	assert(cap >= 2);
 	memcpy(ret, cases, sizeof(cases));
 	return 2;
 }
 
 const char *
-view_cluster_name(struct view *v)
+api_cluster_name(struct api *api)
 {
-	(void)v;
+	(void)api;
 	return fake.cluster != NULL ? fake.cluster : "";
 }
 
 json_t *
-view_cluster(struct view *v)
+api_cluster(struct api *api)
 {
 	return json_pack("{s:s, s:s, s:I, s:i, s:i, s:i, s:{s:i}, s:i}",
-	    "cluster", view_cluster_name(v), "url", "https://here:1",
+	    "cluster", api_cluster_name(api), "url", "https://here:1",
 	    "at_unix_ns", (json_int_t)clk_unix_ns(), "nodes", fake.nodes,
 	    "reporting", fake.nodes, "lost", 0, "verdicts", "ok", fake.nodes,
 	    "incidents", 0);
 }
 
 void
-view_verdict_counts(struct view *v, size_t ret[VERDICT_MAX])
+api_verdict_counts(struct api *api, size_t ret[VERDICT_MAX])
 {
-	(void)v;
+	(void)api;
 	memset(ret, 0, VERDICT_MAX * sizeof(*ret));
 	ret[VERDICT_OK] = (size_t)fake.nodes - 1;
 	ret[VERDICT_BAD] = 1;
 }
 
 json_t *
-view_campaigns(struct view *v)
+api_campaigns(struct api *api)
 {
-	(void)v;
+	(void)api;
 	return json_pack("[{s:s,s:s,s:b,s:b},{s:s,s:b,s:s}]", "campaign",
 	    "quick", "class", "exclusive", "ok", 1, "enabled", 1, "campaign",
 	    "broken", "ok", 0, "error", "broken.conf:3: unknown key");
 }
 
 json_t *
-view_campaign(struct view *v, const char *name)
+api_campaign(struct api *api, const char *name)
 {
-	(void)v;
+	(void)api;
 	return strcmp(name, "quick") == 0 || strcmp(name, "matrix") == 0
 	    ? json_pack("{s:s,s:s}", "campaign", name, "text", "[campaign]\n")
 	    : NULL;
 }
 
 json_t *
-view_campaign_validate(struct view *v, const char *name, const char *text)
+api_campaign_validate(struct api *api, const char *name, const char *text)
 {
-	(void)v;
+	(void)api;
 	(void)name;
 	return json_pack("{s:b}", "ok", text[0] == '[');
 }
 
 json_t *
-view_runs(struct view *v)
+api_runs(struct api *api)
 {
-	(void)v;
+	(void)api;
 	return fake.runs != NULL ? json_deep_copy(fake.runs) : json_array();
 }
 
 json_t *
-view_run(struct view *v, const char *run)
+api_run(struct api *api, const char *run)
 {
 	json_t *one;
 	size_t i;
 
-	(void)v;
+	(void)api;
 	json_array_foreach (fake.runs, i, one)
 		if (strcmp(json_string_value(json_object_get(one, "run")),
 			run) == 0)
@@ -348,9 +349,9 @@ view_run(struct view *v, const char *run)
 }
 
 json_t *
-view_schedule(struct view *v)
+api_schedule(struct api *api)
 {
-	(void)v;
+	(void)api;
 	return json_pack("[{s:s,s:b,s:i,s:I,s:s}]", "campaign", "quick",
 	    "enabled", 1, "every_s", 300, "next_unix_ns",
 	    (json_int_t)(clk_unix_ns() + 100 * CLK_NS_PER_S), "last_state",
@@ -358,10 +359,10 @@ view_schedule(struct view *v)
 }
 
 int
-view_submit(struct view *v, const char *campaign, const char *text,
+orders_submit(struct api *api, const char *campaign, const char *text,
     const json_t *overrides, const char *by, char ret_run[64], struct err *err)
 {
-	(void)v;
+	(void)api;
 	(void)text;
 	(void)overrides;
 	snprintf(fake.last_by, sizeof(fake.last_by), "%s", by);
@@ -373,9 +374,9 @@ view_submit(struct view *v, const char *campaign, const char *text,
 }
 
 int
-view_cancel(struct view *v, const char *run, const char *by, struct err *err)
+orders_cancel(struct api *api, const char *run, const char *by, struct err *err)
 {
-	(void)v;
+	(void)api;
 	(void)by;
 	if (strcmp(run, "live-1") == 0)
 		return 0;
@@ -383,10 +384,10 @@ view_cancel(struct view *v, const char *run, const char *by, struct err *err)
 }
 
 int
-view_token(struct view *v, const char *names, int uses, uint64_t span_ns,
+orders_token(struct api *api, const char *names, int uses, uint64_t span_ns,
     const char *by, char *ret_token, struct err *err)
 {
-	(void)v;
+	(void)api;
 	(void)by;
 	(void)uses;
 	(void)span_ns;
@@ -397,19 +398,19 @@ view_token(struct view *v, const char *names, int uses, uint64_t span_ns,
 }
 
 int
-view_stop_all(struct view *v, const char *by)
+orders_stop_all(struct api *api, const char *by)
 {
-	(void)v;
+	(void)api;
 	(void)by;
 	fake.stopped++;
 	return 2;
 }
 
 int
-view_schedule_enable(struct view *v, const char *campaign, int enabled,
+orders_schedule_enable(struct api *api, const char *campaign, int enabled,
     const char *by, struct err *err)
 {
-	(void)v;
+	(void)api;
 	(void)campaign;
 	(void)by;
 	(void)err;
@@ -418,30 +419,30 @@ view_schedule_enable(struct view *v, const char *campaign, int enabled,
 }
 
 json_t *
-view_diags(struct view *v)
+diags_json(struct api *api)
 {
-	(void)v;
+	(void)api;
 	return fake.diags != NULL ? json_deep_copy(fake.diags) : json_array();
 }
 
 size_t
-view_run_counts(struct view *v, const struct view_run_count **ret)
+api_run_counts(struct api *api, const struct api_run_count **ret)
 {
-	static const struct view_run_count rows[] = {
+	static const struct api_run_count rows[] = {
 		{ "quick", RUN_FINISHED, 7, 1.7e9 },
 		{ "canary", RUN_FINISHED, 70, 1800000000.125 },
 		{ "quick", RUN_FAILED, 1, 1.7e9 },
 	};
 
-	(void)v;
+	(void)api;
 	*ret = rows;
 	return 3;
 }
 
 json_t *
-view_forecast(struct view *v, uint64_t span_ns)
+forecast_json(struct api *api, uint64_t span_ns)
 {
-	(void)v;
+	(void)api;
 	(void)span_ns;
 	return json_pack("[{s:s,s:I,s:s},{s:s,s:I,s:s,s:s}]", "campaign",
 	    "quick", "at_unix_ns",
@@ -452,30 +453,30 @@ view_forecast(struct view *v, uint64_t span_ns)
 }
 
 json_t *
-view_budget_json(struct view *v)
+api_budget_json(struct api *api)
 {
-	(void)v;
+	(void)api;
 	return json_object();
 }
 
 json_t *
-view_identifiable(struct view *v)
+api_identifiable(struct api *api)
 {
-	(void)v;
+	(void)api;
 	return json_object();
 }
 
 json_t *
-view_coverage(struct view *v)
+api_coverage(struct api *api)
 {
-	(void)v;
+	(void)api;
 	return json_object();
 }
 
 json_t *
-view_links(struct view *v)
+api_links(struct api *api)
 {
-	(void)v;
+	(void)api;
 	return json_pack("[{s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:f,s:b},"
 			 "{s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:f,s:b}]",
 	    "node", "node2", "leaf", "leaf1", "port", "mlx5_1/1", "kind",
@@ -488,9 +489,9 @@ view_links(struct view *v)
 }
 
 json_t *
-view_node_links(struct view *v, const char *node)
+api_node_links(struct api *api, const char *node)
 {
-	(void)v;
+	(void)api;
 	return json_pack("{s:s, s:b, s:[{s:s, s:{s:s,s:f,s:s,s:s},"
 			 "s:[{s:s,s:s,s:f,s:f,s:i,s:b}]}]}",
 	    "node", node, "watched", 1, "ports", "port", "mlx5_0/1", "is",
@@ -502,9 +503,9 @@ view_node_links(struct view *v, const char *node)
 
 /* Two classes; one port of the second is the worst of its kind. */
 json_t *
-view_link_health(struct view *v)
+api_link_health(struct api *api)
 {
-	(void)v;
+	(void)api;
 	return json_pack("{s:[{s:s,s:i,s:{}},{s:s,s:i,s:{s:{s:i,s:i}}}],"
 			 "s:[{s:s,s:s,s:s,s:s,s:f,s:f}]}",
 	    "classes", "class", "no GPU", "ports", 4, "kinds", "class",
@@ -514,29 +515,29 @@ view_link_health(struct view *v)
 }
 
 json_t *
-view_shares(struct view *v)
+api_shares(struct api *api)
 {
-	(void)v;
+	(void)api;
 	return json_object();
 }
 
 /* Half of the pairs, no leaves to speak of, and a limit on bytes alone. */
 void
-view_always(struct view *v, struct view_always *ret)
+api_always(struct api *api, struct api_always *ret)
 {
 	static struct hist rtt_s;
 
-	(void)v;
+	(void)api;
 	memset(ret, 0, sizeof(*ret));
-	ret->coverage[0] = (struct view_share){ "pairs", 3, 6 };
-	ret->coverage[1] = (struct view_share){ "leaves", 0, 0 };
-	ret->coverage[2] = (struct view_share){ "links", 4, 4 };
-	ret->coverage[3] = (struct view_share){ "uplinks", 0, 2 };
-	ret->budget[0] = (struct view_budget){ "bytes", 1e9, 5e8, 0, 7e8 };
-	ret->budget[1] = (struct view_budget){ "node_seconds", 0, 60, 0, 60 };
+	ret->coverage[0] = (struct api_share){ "pairs", 3, 6 };
+	ret->coverage[1] = (struct api_share){ "leaves", 0, 0 };
+	ret->coverage[2] = (struct api_share){ "links", 4, 4 };
+	ret->coverage[3] = (struct api_share){ "uplinks", 0, 2 };
+	ret->budget[0] = (struct api_budget){ "bytes", 1e9, 5e8, 0, 7e8 };
+	ret->budget[1] = (struct api_budget){ "node_seconds", 0, 60, 0, 60 };
 	ret->mesh_nodes = 4;
 	hist_clear(&rtt_s);
 	hist_add_many(&rtt_s, 16e-6, 10);
-	ret->mesh[MESH_SPINE] = (struct view_mesh){ 10, 2, 0, &rtt_s };
+	ret->mesh[MESH_SPINE] = (struct api_mesh){ 10, 2, 0, &rtt_s };
 	ret->silence[RUN_MISSED][CAUSE_BUSY] = 3;
 }

@@ -18,7 +18,7 @@
 #include "common/err.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/collector.h"
-#include "daemon/view/view_int.h"
+#include "daemon/api/api_int.h"
 #include "tests/unit/daemon/run/run_fix.h"
 
 #define HOUR_NS   (3600 * CLK_NS_PER_S)
@@ -32,7 +32,7 @@
 
 struct forecast_fix {
 	char dir[64];
-	struct view view;
+	struct api api;
 	json_t *list; /* the newest answer */
 };
 static struct forecast_fix hf;
@@ -59,7 +59,7 @@ forecast_setup(const struct budget_limits *limits, const char *blackout)
 {
 	static const struct budget_limits none = { 0, 0, 0 };
 	struct cost_rules rules = { .limits = limits ? *limits : none };
-	struct view_parts *p = &hf.view.p;
+	struct api_parts *p = &hf.api.p;
 	struct err err;
 
 	memset(&hf, 0, sizeof(hf));
@@ -78,9 +78,9 @@ forecast_teardown(void)
 {
 	assert_null(fix_last(WIRE_PREPARE));
 	json_decref(hf.list);
-	scheduler_free(hf.view.p.agenda);
-	campaigns_free(hf.view.p.campaigns);
-	costs_free(hf.view.p.costs);
+	scheduler_free(hf.api.p.agenda);
+	campaigns_free(hf.api.p.campaigns);
+	costs_free(hf.api.p.costs);
 	fix_teardown();
 	nftw(hf.dir, unlink_cb, 8, FTW_DEPTH | FTW_PHYS);
 }
@@ -99,8 +99,8 @@ add(const char *name, const char *text, const char *every, double due_s)
 	assert_non_null(f);
 	fprintf(f, "%s[schedule]\nevery = %s\n", text, every);
 	assert_int_equal(fclose(f), 0);
-	campaigns_scan(hf.view.p.campaigns);
-	c = campaigns_find(hf.view.p.campaigns, name);
+	campaigns_scan(hf.api.p.campaigns);
+	c = campaigns_find(hf.api.p.campaigns, name);
 	assert_non_null(c);
 	if (c->error != NULL)
 		fail_msg("%s", c->error);
@@ -112,7 +112,7 @@ static void
 look(uint64_t span_ns)
 {
 	json_decref(hf.list);
-	hf.list = view_forecast(&hf.view, span_ns);
+	hf.list = forecast_json(&hf.api, span_ns);
 }
 
 static const json_t *
@@ -176,8 +176,8 @@ test_what_runs(void **state)
 	expect(3, "hourly", "runs", "");
 	assert_int_equal(seconds(3, "due_unix_ns"), 5800);
 	/* one that is switched off is not waited for */
-	scheduler_enable(hf.view.p.agenda,
-	    campaigns_find(hf.view.p.campaigns, "other"), 0);
+	scheduler_enable(hf.api.p.agenda,
+	    campaigns_find(hf.api.p.campaigns, "other"), 0);
 	look(2 * HOUR_NS);
 	assert_int_equal(json_array_size(hf.list), 3);
 	/* a day is whole, of what starts each few minutes as well */
@@ -344,7 +344,7 @@ test_budget(void **state)
 		expect(i, "often", "missed", "budget.bytes: needs 3.0 MiB");
 	/* an hour after the first, that one no longer counts */
 	expect(6, "often", "runs", "");
-	budget_use(costs_budget(hf.view.p.costs), clk_ns(), 4e6, 0);
+	budget_use(costs_budget(hf.api.p.costs), clk_ns(), 4e6, 0);
 	look(400 * CLK_NS_PER_S + 20 * MINUTE_NS);
 	expect(0, "often", "runs", "");
 	expect(1, "often", "missed", "budget.bytes");

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * forecast.c - view_forecast: what the schedule will start, and what will not
+ * forecast.c - what the schedule will start, and what will not
  * fit and why, as far as is known now: the nodes that are up, what campaigns
  * have cost, blackouts, and the budget. Starts are taken in the order of time,
  * each against those before it, so a campaign too many shows.
  */
+#include "daemon/api/forecast.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +23,7 @@
 #include "daemon/run/cost.h"
 #include "daemon/collector.h"
 #include "daemon/cluster/roster.h"
-#include "daemon/view/view_int.h"
+#include "daemon/api/api_int.h"
 
 #define STARTS_MAX 2000 /* of the list */
 #define EACH_MAX   1440 /* of one campaign: each minute of a day */
@@ -52,7 +54,7 @@ struct turn {
 };
 
 struct forecast {
-	struct view *v;
+	struct api *api;
 	struct start *list; /* in the order of time */
 	size_t count;
 	size_t nodes; /* in the roster */
@@ -80,7 +82,7 @@ forecast_nodes_mark(const struct forecast *h, const struct campaign *c,
     int exclusive, size_t *ret_usable)
 {
 	const char *text = conf_string(c->conf, "campaign", "nodes");
-	struct roster *r = collector_roster(h->v->p.collector);
+	struct roster *r = collector_roster(h->api->p.collector);
 	uint8_t *wanted = xcalloc(h->nodes + 1, 1);
 	struct hostlist hl = { 0 };
 
@@ -120,7 +122,7 @@ forecast_turn_add(struct forecast *h, const struct campaign *c)
 	s->due_unix_ns = s->at_unix_ns = c->next_unix_ns;
 	s->exclusive = conf_choice(c->conf, "campaign", "class") == 1;
 	s->wanted = forecast_nodes_mark(h, c, s->exclusive, &s->usable);
-	costs_expect(h->v->p.costs, c->name, c->conf, &s->cost.duration_s,
+	costs_expect(h->api->p.costs, c->name, c->conf, &s->cost.duration_s,
 	    &s->cost.bytes_per_node);
 	s->cost.nodes = fmin((double)s->usable, most);
 }
@@ -194,7 +196,7 @@ forecast_check_blackout(const struct forecast *h, struct start *s)
 	uint64_t end;
 	struct err err;
 
-	if (!costs_black(h->v->p.costs, s->c->conf, s->at_unix_ns,
+	if (!costs_black(h->api->p.costs, s->c->conf, s->at_unix_ns,
 		s->cost.duration_s, &end, &err))
 		return;
 	if (end - s->due_unix_ns < forecast_wait_max_ns(s)) {
@@ -233,7 +235,7 @@ forecast_check_others(const struct forecast *h, struct start *s)
 static void
 forecast_check_budget(const struct forecast *h, struct start *s)
 {
-	struct budget *real = costs_budget(h->v->p.costs), *b;
+	struct budget *real = costs_budget(h->api->p.costs), *b;
 	struct budget_use use;
 	uint64_t now_ns = clk_unix_ns();
 	struct err err;
@@ -257,19 +259,19 @@ forecast_check_budget(const struct forecast *h, struct start *s)
 }
 
 json_t *
-view_forecast(struct view *v, uint64_t span_ns)
+forecast_json(struct api *api, uint64_t span_ns)
 {
 	static void (*const checks[])(const struct forecast *,
 	    struct start *) = { forecast_check_nodes, forecast_check_blackout,
 		forecast_check_others, forecast_check_budget };
-	struct forecast h = { .v = v,
+	struct forecast h = { .api = api,
 		.list = xcalloc(STARTS_MAX, sizeof(h.list[0])),
-		.nodes = roster_count(collector_roster(v->p.collector)) };
+		.nodes = roster_count(collector_roster(api->p.collector)) };
 	const struct campaign *c;
 	json_t *list = json_array();
 
-	TAILQ_FOREACH (c, campaigns_list(v->p.campaigns), link)
-		if (scheduler_is_enabled(v->p.agenda, c))
+	TAILQ_FOREACH (c, campaigns_list(api->p.campaigns), link)
+		if (scheduler_is_enabled(api->p.agenda, c))
 			forecast_turn_add(&h, c);
 	forecast_starts_fill(&h, clk_unix_ns() + span_ns);
 	for (size_t i = 0; i < h.count; i++) {

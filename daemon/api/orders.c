@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * orders.c - carry out an order, and record in the event log who gave it.
+ */
+#include "daemon/api/orders.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "daemon/agents/enroll.h"
+#include "daemon/api/api_int.h"
+#include "daemon/collector.h"
+#include "daemon/diagnosis/diagnosis.h"
+#include "daemon/run/run.h"
+#include "daemon/schedule/campaign.h"
+#include "daemon/store/store.h"
+
+static void
+orders_event_put(struct api *api, const char *subject, const char *what,
+    const char *by, const char *more)
+{
+	char text[300];
+
+	snprintf(text, sizeof(text), "%s by %s%s%s", what, by,
+	    more[0] == '\0' ? "" : ": ", more);
+	log_info("order %s: %s", subject, text);
+	store_put_event(api->p.store, "order", subject, text);
+}
+
+int
+orders_submit(struct api *api, const char *campaign, const char *text,
+    const json_t *overrides, const char *by, char ret_run[64], struct err *err)
+{
+	const struct campaign *c = campaigns_find(api->p.campaigns, campaign);
+	struct run_order o = { .campaign = campaign,
+		.by = by,
+		.overrides = overrides };
+	struct schedule schedule;
+	struct conf *own = NULL;
+	int rc;
+
+	if (campaign_name_check(campaign) < 0)
+		return err_set(err, -EINVAL, "not a name for a campaign");
+	if (text != NULL) {
+		rc = campaign_parse(campaign, text, &own, &schedule, err);
+		if (rc < 0)
+			return rc;
+		campaigns_submit(api->p.campaigns, campaign, text, own,
+		    &schedule);
+	} else if (c == NULL) {
+		return err_set(err, -ENOENT,
+		    "no campaign %s; coalctl campaign list shows them",
+		    campaign);
+	} else if (c->error != NULL) {
+		return err_set(err, -EINVAL, "%s", c->error);
+	}
+	o.conf = text != NULL ? own : c->conf;
+	rc = runs_submit(collector_runs(api->p.collector), &o, ret_run, err);
+	conf_free(own);
+	if (rc == 0)
+		orders_event_put(api, campaign, "run ordered", by, ret_run);
+	return rc;
+}
+
+int
+orders_cancel(struct api *api, const char *run, const char *by, struct err *err)
+{
+	int rc = runs_cancel(collector_runs(api->p.collector), run, by, err);
+
+	if (rc == 0)
+		orders_event_put(api, run, "cancelled", by, "");
+	return rc;
+}
+
+int
+orders_stop_all(struct api *api, const char *by)
+{
+	size_t count = runs_stop_all(collector_runs(api->p.collector), by);
+	char more[64];
+
+	snprintf(more, sizeof(more), "%zu runs ended", count);
+	orders_event_put(api, "stop", "everything stopped", by, more);
+	return (int)count;
+}
+
+int
+orders_token(struct api *api, const char *names, int uses, uint64_t span_ns,
+    const char *by, char *ret_token, struct err *err)
+{
+	const struct enroll_order o = { names, uses,
+		(int64_t)(span_ns / CLK_NS_PER_S) };
+	char text[200];
+	int rc = enroll_token_new(api->p.enroll, &o, time(NULL), ret_token,
+	    err);
+
+	if (rc < 0)
+		return rc;
+	snprintf(text, sizeof(text), "for %.100s", names);
+	orders_event_put(api, "enroll", "a token to enrol", by, text);
+	return 0;
+}
+
+int
+orders_schedule_enable(struct api *api, const char *campaign, int enabled,
+    const char *by, struct err *err)
+{
+	struct campaign *c = campaigns_find(api->p.campaigns, campaign);
+
+	if (c == NULL)
+		return err_set(err, -ENOENT,
+		    "no campaign %s; coalctl campaign list shows them",
+		    campaign);
+	if (c->conf == NULL || c->path == NULL || !schedule_has(&c->schedule))
+		return err_set(err, -EINVAL, "campaign %s has no schedule",
+		    campaign);
+	scheduler_enable(api->p.agenda, c, enabled);
+	orders_event_put(api, campaign,
+	    enabled ? "schedule enabled" : "schedule disabled", by, "");
+	return 0;
+}
+
+int
+orders_pin_check(const char *name)
+{
+	if (campaign_name_check(name) < 0)
+		return -EINVAL;
+	return strcmp(name, API_RECENT) == 0 ? -EBUSY : 0;
+}
+
+void
+orders_pin(struct api *api, const char *name, const json_t *body,
+    const char *by)
+{
+	store_put_baseline(api->p.store, name, body);
+	orders_event_put(api, name,
+	    body != NULL ? "baseline pinned" : "baseline dropped", by, "");
+	diagnosis_pin(collector_diagnosis(api->p.collector), name, body);
+}

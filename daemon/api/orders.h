@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * orders.h - orders of users: start and end runs, issue enrolment tokens,
+ * enable schedules, pin baselines. Each is recorded in the event log.
+ */
+#ifndef DAEMON_API_ORDERS_H
+#define DAEMON_API_ORDERS_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "common/err.h"
+
+struct api;
+
+/* by: who gave the order, for the event log. Return 0, or -errno and why.
+ * overrides: {"section.key": "value"}, or NULL. text: a campaign's INI text
+ * that is not in campaign_dir, or NULL. */
+int orders_submit(struct api *api, const char *campaign, const char *text,
+    const json_t *overrides, const char *by, char ret_run[64], struct err *err);
+int orders_cancel(struct api *api, const char *run, const char *by,
+    struct err *err);
+/* Ends every live run now; the count of runs it ended. */
+int orders_stop_all(struct api *api, const char *by);
+/* A token for nodes to enrol with, ret_token of PKI_TOKEN_TEXT bytes. uses 0:
+ * as many as names. */
+int orders_token(struct api *api, const char *names, int uses, uint64_t span_ns,
+    const char *by, char *ret_token, struct err *err);
+int orders_schedule_enable(struct api *api, const char *campaign, int enabled,
+    const char *by, struct err *err);
+/* A baseline was pinned or, with NULL, dropped: it is stored, told to the event
+ * log, and compared with from now on. -EINVAL: a name as a campaign's is
+ * needed; -EBUSY: API_RECENT. */
+int orders_pin_check(const char *name);
+void orders_pin(struct api *api, const char *name, const json_t *body,
+    const char *by);
+
+#endif
