@@ -8,7 +8,7 @@
  * the state is gone from the page, and nothing shows its last good value for
  * ever. Samples carry no time stamps (they would outlive their series).
  */
-#include "daemon/export/export.h"
+#include "daemon/export/metrics.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -8,7 +8,7 @@
 
 #include "common/hist.h"
 #include "common/str.h"
-#include "daemon/export/export.h"
+#include "daemon/export/metrics.h"
 
 typedef void metrics_part(const struct metrics_in *in, struct strbuf *to);
 

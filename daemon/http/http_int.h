@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "common/queue.h"
-#include "daemon/export/export.h"
+#include "daemon/export/metrics.h"
 #include "daemon/http/http.h"
 #include "daemon/store/store.h"
 #include "daemon/api/api.h"

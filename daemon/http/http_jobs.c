@@ -14,6 +14,8 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/http/http_int.h"
+#include "daemon/jobs/job_join.h"
+#include "daemon/jobs/ledger/job_costs.h"
 #include "daemon/jobs/jobs.h"
 
 #define VERDICT_NS  (7 * 86400 * (int64_t)CLK_NS_PER_S) /* looked back */

@@ -15,7 +15,7 @@
 #include "common/str.h"
 #include "common/utf8.h"
 #include "common/xalloc.h"
-#include "daemon/jobs/jobs.h"
+#include "daemon/jobs/job_join.h"
 #include "schema/names.h"
 
 #define ROWS_MAX 200 /* of verdicts or events of one answer */

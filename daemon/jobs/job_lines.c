@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "common/str.h"
-#include "daemon/jobs/jobs.h"
+#include "daemon/jobs/job_lines.h"
 
 /* Slurm's words; a job of any other has ended. */
 static const char *const waiting[] = { "PENDING", "PD", "CONFIGURING",

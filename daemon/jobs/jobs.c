@@ -4,7 +4,7 @@
  * store. A job that is gone without a word has ended when it was last seen,
  * until accounting says better.
  */
-#include "daemon/jobs/jobs_int.h"
+#include "daemon/jobs/jobs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +25,9 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
+#include "daemon/jobs/job_lines.h"
+#include "daemon/jobs/ledger/job_ledger.h"
+#include "daemon/process/spawn.h"
 #include "daemon/store/store.h"
 
 #define KEY_BYTES 32

@@ -22,61 +22,6 @@ struct mesh_path;
 struct roster;
 struct store;
 
-/* ---- job_lines.c: what the scheduler prints. Pure. ----
- *
- * A line: JOB|OWNER|STATE|START|END|NODES|NAME. Times are seconds since 1970 or
- * YYYY-MM-DDTHH:MM:SS in UTC; what is not one is not known. NODES is a
- * hostlist. NAME may hold any character. STATE: a waiting one, a running one,
- * or, any other word, how it ended; END counts for these only. */
-struct job_line {
-	const char *job, *owner, *state, *name, *nodes; /* into the text */
-	int64_t start_unix_s, end_unix_s;               /* 0: not known */
-	int runs;                                       /* else it has ended */
-};
-
-/* 1: a job that has begun, with nodes; 0: none of it to keep; -EINVAL: no
- * such line. Cuts the line. */
-int job_line_parse(char *line, struct job_line *ret);
-
-/* ---- job_join.c: jobs beside what was found of their nodes. Pure. ---- */
-
-/* What the store has said of the time around a job: arrays, newest first. */
-struct job_around {
-	const json_t *verdicts, *events, *impacts, *shares, *in_band;
-	int64_t now_unix_ns;
-};
-/* As long as the job before and after it, within these. */
-#define JOB_AROUND_MIN_NS (600 * CLK_NS_PER_S)
-#define JOB_AROUND_MAX_NS (6 * 3600 * CLK_NS_PER_S)
-int64_t job_around_ns(const json_t *job, int64_t now_unix_ns);
-/* Adds to a job: exposed_node_s, the time in which a part of it was slow times
- * its nodes; verdicts, events of its nodes and leaves, each with when (before,
- * during, after); impacts [{test of before during after}]; expectation {before
- * during after}, each {at_unix_ns share slow unknown}, at the worst;
- * in_band [{source op ranks nodes bytes calls seconds least_s node}], over its
- * nodes, node being that of the rank that waited least. */
-void job_join(json_t *job, const struct job_around *around);
-/* The jobs with any exposed_node_s, the worst first; takes nothing. */
-json_t *job_worst(const json_t *jobs, const struct job_around *around);
-
-/* ---- job_ledger.c: what jobs cost those beside them (daemon/ledger) ---- */
-
-/* Statements out of rows of STORE_OCCASIONS, one for each test and each name,
- * or job of it, or week of it: [{name test jobs steps cost lo hi blamed ...}],
- * first who is blamed. Rows come in any number of calls, the oldest first;
- * then each call of job_costs_next makes a statement, while it is 1: a few
- * milliseconds at most. */
-enum job_costs_by { JOB_COSTS_BY_NAME, JOB_COSTS_BY_JOB, JOB_COSTS_BY_WEEK };
-#define JOB_COSTS_MAX 1000 /* statements that are told */
-struct job_costs;
-struct job_costs *job_costs_new(enum job_costs_by by);
-void job_costs_free(struct job_costs *c); /* NULL is allowed */
-void job_costs_add(struct job_costs *c, const json_t *rows);
-int job_costs_next(struct job_costs *c);
-json_t *job_costs_told(struct job_costs *c);
-
-/* ---- jobs.c ---- */
-
 enum jobs_source { JOBS_OFF, JOBS_SLURM, JOBS_COMMAND };
 
 struct jobs_options {

@@ -7,7 +7,7 @@
 
 #include "common/queue.h"
 #include "daemon/react/react.h"
-#include "daemon/slurm/slurm.h"
+#include "daemon/process/spawn.h"
 
 #define REACT_BEGUN 1024 /* remembered: the highest limit of an hour */
 

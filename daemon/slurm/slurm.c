@@ -5,6 +5,7 @@
  */
 #include "daemon/slurm/slurm.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -485,4 +486,27 @@ slurm_job_end(struct slurm *s, const char *run)
 	if (slurm_call(s->base, &s->o.site, "scancel", words, slurm_ended_cb,
 		NULL) == NULL)
 		log_warn("slurm: scancel");
+}
+
+static char path_env[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
+static char locale_env[] = "LC_ALL=C";
+static char zone_env[] = "TZ=UTC0";
+
+struct spawned *
+slurm_call(struct event_base *base, const struct slurm_site *site,
+    const char *program, char *const *words, spawn_cb *cb, void *arg)
+{
+	char path[4100], conf[4100], *argv[SLURM_WORDS_MAX + 2] = { path };
+	char *env[] = { path_env, locale_env, zone_env, conf, NULL };
+	size_t i;
+
+	snprintf(path, sizeof(path), "%s/%s", site->dir, program);
+	snprintf(conf, sizeof(conf), "SLURM_CONF=%s", site->conf);
+	if (site->conf[0] == '\0')
+		env[3] = NULL;
+	for (i = 0; words[i] != NULL; i++) {
+		assert(i < SLURM_WORDS_MAX);
+		argv[i + 1] = words[i];
+	}
+	return spawn_start(base, argv, env, cb, arg);
 }

@@ -15,28 +15,7 @@
 
 #include "common/clk.h"
 #include "common/err.h"
-
-/* ---- spawn.c: run a program of the site beside the loop: its output, its
- * exit, and a limit after which it is killed ---- */
-
-struct event_base;
-struct spawned;
-
-/* Bytes of output that are kept: what 10,000 nodes are said to do. */
-#define SPAWN_OUT_MAX (4 * 1024 * 1024)
-#define SPAWN_LIMIT_S 20
-
-/* status: exit code, 128 + signal, or 127 when it could not be started (out
- * then says why). out: standard output, or of one that failed its complaints,
- * where it has any; NUL-ended. Called once, never from inside spawn_start. */
-typedef void spawn_cb(int status, const char *out, void *arg);
-
-/* argv[0] is a path. env: NULL-ended "NAME=value" in place of ours. NULL and
- * errno when there are no resources for it. */
-struct spawned *spawn_start(struct event_base *base, char *const *argv,
-    char *const *env, spawn_cb *cb, void *arg);
-/* Kills it; cb is not called. NULL is allowed. */
-void spawn_cancel(struct spawned *s);
+#include "daemon/process/spawn.h"
 
 /* Slurm's programs are run, not linked: their library changes its binary
  * interface with every release. */
@@ -52,8 +31,6 @@ struct slurm_site {
 struct spawned *slurm_call(struct event_base *base,
     const struct slurm_site *site, const char *program, char *const *words,
     spawn_cb *cb, void *arg);
-
-/* ---- slurm.c ---- */
 
 /* An answer is good for this long, and no sooner is it asked for again. */
 #define SLURM_FRESH_NS (5 * CLK_NS_PER_S)

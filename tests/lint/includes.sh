@@ -23,20 +23,23 @@ daemon/store/store_record .                             jansson,zlib,zstd
 daemon/store/store_sql\.c .                             jansson,zstd
 daemon/store/         .                                 jansson,event2
 daemon/cluster/       store                             jansson,event2
-daemon/slurm/         -                                 jansson,event2
-daemon/ledger/        -                                 -
-daemon/jobs/          cluster,ledger,slurm,store              jansson,event2,openssl
+daemon/slurm/         process                           jansson,event2
+daemon/process/       -                                 event2
+daemon/jobs/ledger/(ledger|pool) -                      -
+daemon/jobs/ledger/   cluster,store                     jansson
+daemon/jobs/          cluster,jobs/ledger,process,slurm,store jansson,event2,openssl
 daemon/run/           cluster,slurm,store               jansson,event2
 daemon/schedule/      run,store                         jansson
 daemon/diagnosis/judge/ -                               -
 daemon/diagnosis/     diagnosis/judge,cluster,store     jansson
 daemon/mesh/          cluster,run,store                 jansson,event2,openssl
-daemon/react/         cluster,slurm,store               jansson,event2
+daemon/react/         cluster,process,slurm,store       jansson,event2
 daemon/series/        store                             jansson
 daemon/agents/        -                                 event2,openssl,jansson
 daemon/events/sink_webhook -                             curl,jansson
 daemon/events/sink_nats -                                nats
 daemon/events/sink_kafka -                               librdkafka
+daemon/events/alarm    api,diags                         jansson,zlib
 daemon/events/        store                             jansson,zlib
 daemon/api/           .,agents,cluster,diagnosis,events,jobs,mesh,run,schedule,store   jansson,event2
 daemon/diags/         .,agents,api,cluster,events,jobs,mesh,run,schedule,store   jansson
@@ -44,9 +47,9 @@ daemon/diags/         .,agents,api,cluster,events,jobs,mesh,run,schedule,store  
 # /metrics the rows of series and the health of the store; the API answers of
 # the store, the metrics page, roles of certificates (agents/tls.h) and the
 # embedded page (embed.h).
-daemon/export/        api,diags,events,series,store        jansson,zlib
+daemon/export/        api,events,series,store        jansson,zlib
 daemon/http/http_conn agents                            event2,openssl,jansson,zlib
-daemon/http/http_jobs .,api,export,jobs,store           event2,openssl,jansson,zlib
+daemon/http/http_jobs .,api,export,jobs,jobs/ledger,store           event2,openssl,jansson,zlib
 daemon/http/          .,api,diags,export,store          event2,openssl,jansson,zlib
 daemon/follow         any                               curl,jansson
 daemon/               any                               event2,openssl,jansson,zlib

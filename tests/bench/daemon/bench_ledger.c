@@ -12,6 +12,8 @@
 
 #include "common/rng.h"
 #include "daemon/jobs/jobs.c"
+#include "daemon/jobs/job_join.h"
+#include "daemon/jobs/ledger/job_costs.h"
 #include "schema/mesh.h"
 
 #define NODES      10000

@@ -18,7 +18,7 @@
 #include "daemon/collector.h"
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/series/series.h"
-#include "daemon/export/export.h"
+#include "daemon/export/metrics.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/store/store.h"
 #include "daemon/api/api_int.h"

@@ -13,6 +13,8 @@
 #include <math.h>
 
 #include "daemon/jobs/jobs.c"
+#include "daemon/jobs/job_join.h"
+#include "daemon/jobs/ledger/job_costs.h"
 #include "schema/mesh.h"
 
 #define T0   1795000000LL /* s */

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/export/alarm.c"
+#include "daemon/events/alarm.c"
 
 #include "tests/unit/daemon/http/fake_api.h"
 

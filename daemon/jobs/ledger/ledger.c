@@ -3,7 +3,7 @@
  * ledger.c - one look at one moment: who shares a link with a job and who does
  * not, and how each went on after it.
  */
-#include "daemon/ledger/ledger.h"
+#include "daemon/jobs/ledger/ledger.h"
 
 #include <errno.h>
 #include <math.h>

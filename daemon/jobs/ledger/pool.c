@@ -14,7 +14,7 @@
 #include "common/rng.h"
 #include "common/robust.h"
 #include "common/xalloc.h"
-#include "daemon/ledger/ledger.h"
+#include "daemon/jobs/ledger/ledger.h"
 
 #define CONFIDENCE 0.975
 #define SETS       200

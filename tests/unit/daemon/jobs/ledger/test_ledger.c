@@ -21,7 +21,7 @@
 #include "common/rng.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "daemon/ledger/ledger.h"
+#include "daemon/jobs/ledger/ledger.h"
 
 #define LEAVES    8
 #define NODES     64 /* eight on each leaf */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * export.h - what others are told: the page for Prometheus, and alerts.
- *
- * metrics.c: the text format 0.0.4, written from memory.
+ * metrics.h - the page for Prometheus: the text format 0.0.4, written from
+ * memory.
  * No labels without bound: no run ids, no pairs of nodes; histograms by class
  * of campaign, never by node.
  */
-#ifndef DAEMON_EXPORT_EXPORT_H
-#define DAEMON_EXPORT_EXPORT_H
+#ifndef DAEMON_EXPORT_METRICS_H
+#define DAEMON_EXPORT_METRICS_H
 
 #include <stdint.h>
 
@@ -38,20 +37,5 @@ struct metrics_in {
 };
 /* Appends the whole page. */
 void metrics_render(const struct metrics_in *in, struct strbuf *to);
-
-/*
- * alarm.c: tells as events what Prometheus' alerts would say, for sites without
- * Prometheus: outliers, agents lost, what the collector complains of.
- */
-struct alarm;
-struct events;
-
-/* NULL without events: nobody would hear it. page: address of the page for
- * links, or "". events and api outlive it. */
-struct alarm *alarm_open(struct events *events, const char *page,
-    struct api *api);
-/* Now and then: look, and tell what has changed. NULL is allowed. */
-void alarm_tick(struct alarm *a);
-void alarm_close(struct alarm *a); /* NULL is allowed */
 
 #endif

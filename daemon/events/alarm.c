@@ -4,6 +4,8 @@
  * collector from measuring; and when it is told: at once, again after a while,
  * and when it is over. Events carry it.
  */
+#include "daemon/events/alarm.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +19,6 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/events/events.h"
-#include "daemon/export/export.h"
 #include "daemon/api/api.h"
 #include "daemon/diags/diags.h"
 

@@ -11,8 +11,8 @@
  *
  * All of it is logarithms of seconds. Sets are sorted. Threads: any.
  */
-#ifndef DAEMON_LEDGER_LEDGER_H
-#define DAEMON_LEDGER_LEDGER_H
+#ifndef DAEMON_JOBS_LEDGER_LEDGER_H
+#define DAEMON_JOBS_LEDGER_LEDGER_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * alarm.h - the events that Prometheus' alerts would send, for sites without
+ * Prometheus: outliers, lost agents, failed health checks.
+ */
+#ifndef DAEMON_EVENTS_ALARM_H
+#define DAEMON_EVENTS_ALARM_H
+
+struct alarm;
+struct api;
+struct events;
+
+/* Return NULL without events. page: address of the page for links, or "".
+ * events and api outlive the result. */
+struct alarm *alarm_open(struct events *events, const char *page,
+    struct api *api);
+/* Look from time to time, and send what has changed. NULL is allowed. */
+void alarm_tick(struct alarm *a);
+void alarm_close(struct alarm *a); /* NULL is allowed */
+
+#endif
