@@ -19,6 +19,7 @@
 #include "daemon/schedule/campaign.h"
 #include "daemon/collector.h"
 #include "daemon/api/api_int.h"
+#include "daemon/api/forecast.h"
 #include "tests/unit/daemon/run/run_fix.h"
 
 #define HOUR_NS   (3600 * CLK_NS_PER_S)
