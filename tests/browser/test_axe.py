@@ -55,7 +55,7 @@ def main():
     if axe is None:
         print("skipped: axe-core cannot be had from npm")
         return 77
-    b = browser.Browser(limit_s=120)
+    b = browser.Browser()
     bad = 0
     try:
         with Server(12) as url:
