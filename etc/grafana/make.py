@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """make.py DIR TABLES - write the dashboards, one JSON file each, into DIR.
 
-TABLES is the program coalmine-tables of the build (tests/lint): it prints the
+TABLES is the program coalmine-tables of the build: it prints the
 metrics that are made from records. A family of it that no panel below asks for
 gets a panel of its own on the dashboard that its row names.
 

@@ -52,12 +52,15 @@ def matches(want, got):
 
 
 def run(where, command, want, cwd, env):
-    shipped = command.replace("/etc/coalmine/", f"{source}/etc/")
+    shipped = command.replace("/etc/coalmine/coalmine",
+                              f"{build}/etc/coalmine")
+    shipped = shipped.replace("/etc/coalmine/", f"{source}/etc/")
     shipped = shipped.replace("/usr/share/coalmine/", f"{source}/etc/")
     done = subprocess.run(["sh", "-c", shipped], cwd=cwd, env=env, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT)
-    got = done.stdout.replace(f"{source}/etc/", "/etc/coalmine/")
+    got = done.stdout.replace(f"{build}/etc/", "/etc/coalmine/")
+    got = got.replace(f"{source}/etc/", "/etc/coalmine/")
     if done.returncode == 3 or done.returncode > 125:
         bad.append(f"{where}: {command}: exit {done.returncode}\n{got}")
     elif not matches(want, got if got.endswith("\n") or not got else got + "\n"):

@@ -13,12 +13,12 @@ for tool in mkdocs mandoc python3; do
 		exit 77
 	}
 done
-"$COALMINE_SOURCE/docs/site" "$work/site" || exit 1
+"$COALMINE_SOURCE/docs/site" "$work/site" "$COALMINE_BUILD/man" || exit 1
 python3 "$COALMINE_SOURCE/tests/docs/links.py" "$work/site" || exit 1
 
 # A small tree that is well, and then spoilt.
 tree=$work/tree
-mkdir -p "$tree/docs/figures" "$tree/docs/guide/pictures" \
+mkdir -p "$work/no-pages" "$tree/docs/figures" "$tree/docs/guide/pictures" \
     "$tree/daemon/page/guide"
 cp "$COALMINE_SOURCE/docs/site" "$COALMINE_SOURCE/docs/statistics.md" \
     "$tree/docs"
@@ -34,11 +34,11 @@ bad=0
 
 # refused TEXT: the tree is not built.
 refused() {
-	"$tree/docs/site" "$work/small" >/dev/null 2>&1 || return
+	"$tree/docs/site" "$work/small" "$work/no-pages" >/dev/null 2>&1 || return
 	echo "not seen: $1"
 	bad=1
 }
-"$tree/docs/site" "$work/small" || exit 1
+"$tree/docs/site" "$work/small" "$work/no-pages" || exit 1
 echo '# C' >"$tree/docs/guide/c.md"
 refused "a page that the menu lacks"
 rm "$tree/docs/guide/c.md"

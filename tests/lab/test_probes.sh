@@ -12,7 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 short=(-o measure.iterations=6 -o neighbor.per_node=4
 	-o campaign.ranks_per_node=4 -o campaign.nodes_max=2)
-matrices=$source_dir/etc/matrices
+matrices=$build_dir/etc/matrices
 made=(-o neighbor.matrix="$matrices/ccc.mtx"
 	-o measure.vary="matrix $matrices/ccc.mtx $matrices/debruijn.mtx \
 $matrices/delaunay.mtx")

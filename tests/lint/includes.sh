@@ -83,6 +83,7 @@ probes/compare/       any                               mpi,jansson
 probes/verbs/         any                               mpi,jansson
 probes/               verbs                             mpi,jansson
 
+etc/                  any                               -
 ctl/topology/         -                                 jansson,yaml
 ctl/verbs/            .,topology                        jansson
 ctl/                  -                                 curl,openssl,jansson
@@ -117,7 +118,7 @@ function reaches(file, header, list,    program, from)
 {
 	program = substr(file, 1, index(file, "/") - 1)
 	from = folder_of(header)
-	if (list == "any" && program == "tests" || from == folder_of(file) ||
+	if (list == "any" && program ~ /^(tests|etc)$/ || from == folder_of(file) ||
 	    from == "common" || from == "schema" && program != "common" &&
 	    program != "lab")
 		return 1

@@ -1,14 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# man.sh [TREE [ROWS]] - the manual pages are clean mdoc, the index coalmine(7)
-# lists each with its own one-line description, tests that they name are there,
-# and they name everything that can be set, said or met: ROWS is the program that prints the tables of
-# schema/, one "kind name" a line.
-rows=${2-}
+# man.sh [TREE TABLES] - the manual pages, with their tables, are clean mdoc, the
+# index coalmine(7) lists each with its own one-line description, tests that
+# they name are there, and they name everything that can be set, printed or met:
+# TABLES is coalmine-tables of the build.
+if [ $# = 0 ]; then # by hand, in a tree whose dev build is there
+	root=$(cd "$(dirname "$0")/../.." && pwd)
+	set -- "$root" "$root/build/dev/etc/coalmine-tables"
+fi
+tables=$2
 . "$(dirname "$0")/lib.sh"
 need mandoc
 bad=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$tables" rows >"$work/rows" || exit 3
 
 # page KIND: where its names are explained.
 page() {
@@ -22,12 +29,15 @@ page() {
 }
 
 for f in $(files '*.[1-8]' | grep -v '^tests/'); do
-	out=$(mandoc -Tlint -W warning "$f" 2>&1 |
+	made=$work/$f
+	mkdir -p "$(dirname "$made")"
+	etc/make-page "$f" "$tables" >"$made" || exit 1
+	out=$(mandoc -Tlint -W warning "$made" 2>&1 | sed "s|$work/||" |
 	    grep -v 'referenced manual not found')
 	# As lintian looks at packages.
 	[ -n "$out" ] || ! command -v man >/dev/null ||
 	    out=$(MANROFFSEQ='' MANWIDTH=120 man --warnings -E UTF-8 -l -Tutf8 \
-		-Z "$f" 2>&1 >/dev/null | sed "s|^|$f: |")
+		-Z "$made" 2>&1 >/dev/null | sed "s|^|$f: |")
 	[ -z "$out" ] && continue
 	echo "$out"
 	bad=1
@@ -59,24 +69,17 @@ done | grep . && bad=1
 # The words of a page, each page rendered once, without overstriking.
 backspace=$(printf '\b')
 words() {
-	[ -f "$1" ] || return
-	plain=$work/$(basename "$1")
+	[ -f "$work/$1" ] || return
+	plain=$work/$1.txt
 	[ -f "$plain" ] ||
-	    mandoc -Tascii "$1" | sed "s/.$backspace//g" >"$plain"
+	    mandoc -Tascii "$work/$1" | sed "s/.$backspace//g" >"$plain"
 	grep -qwF -e "$2" "$plain"
 }
 
-if [ -n "$rows" ]; then
-	work=$(mktemp -d)
-	trap 'rm -rf "$work"' EXIT
-	list=$("$rows" rows) || exit 3
-	while read -r kind name; do
-		file=$(page "$kind")
-		words "$file" "$name" && continue
-		echo "$file: says nothing of $kind $name"
-		bad=1
-	done <<-EOF
-	$list
-	EOF
-fi
+while read -r kind name; do
+	file=$(page "$kind")
+	words "$file" "$name" && continue
+	echo "$file: says nothing of $kind $name"
+	bad=1
+done <"$work/rows"
 exit $bad

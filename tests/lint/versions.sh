@@ -40,7 +40,7 @@ PACKAGES = {"jansson": "jansson", "inih": "libinih", "zlib": "zlib-api",
             "sqlite3": "sqlite", "openssl": "openssl", "libzstd": "zstd",
             "libcurl": "curl", "yaml-0.1": "libyaml", "rdkafka": "librdkafka",
             "libpq": "postgresql"}
-OTHERS = {"cmake", "ninja", "pkgconfig", "mpi", "mimalloc"}
+OTHERS = {"cmake", "ninja", "pkgconfig", "python", "mpi", "mimalloc"}
 bad, needs, variants, used, options = [], {}, {"build_type"}, [], []
 
 

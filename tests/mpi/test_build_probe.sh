@@ -62,7 +62,7 @@ read -r name engine <<<"$("$stage/sbin/coalmine-build-probe" --list \
 	fail "version"
 grep -qx "bin = ${mpicc%/*}" "$work/probes.d/$name.conf" || fail "bin"
 grep -qx "slurm = pmi9" "$work/probes.d/$name.conf" || fail "slurm"
-"$COALMINE_BUILD/tests/lint/coalmine-tables" check probe \
+"$COALMINE_BUILD/etc/coalmine-tables" check probe \
 	"$work/probes.d/$name.conf" || fail "agents do not take its file"
 "$stage/sbin/coalmine-build-probe" --remove "$name" \
 	--register "$work/probes.d" || fail "remove"

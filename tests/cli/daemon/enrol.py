@@ -605,7 +605,7 @@ def main():
         play()
         test_off()
         play_munge()
-        with open(HERE + "/../../../etc/coalmined.conf") as f:
+        with open(os.environ["COALMINE_BUILD"] + "/etc/coalmined.conf") as f:
             shipped = f.read()
         listen = "listen = 0.0.0.0:17700"
         assert shipped.count("#" + listen) == 1

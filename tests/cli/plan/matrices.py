@@ -3,7 +3,7 @@
 """matrices.py - what lab/make-matrix makes, and what products of it send.
 
 Rows, nonzeros, symmetry, degrees and values of each kind; triangulations
-against their definition; that etc/matrices is what the script writes; and who
+against their definition; that the build's are what the script writes; and who
 needs rows of whom on 32 ranks, 8 on a node, which
 docs/algorithms-neighbor-multipath.md (5) counted from another program's
 matrices.
@@ -109,7 +109,7 @@ def main():
             except AssertionError as e:
                 bad += 1
                 print(f"FAIL: {words}: {e}")
-            shipped = f"{source}/etc/matrices/{words}.mtx"
+            shipped = f"{build}/etc/matrices/{words}.mtx"
             if os.path.exists(shipped) and open(shipped).read() != text:
                 bad += 1
                 print(f"FAIL: {shipped} is not what lab/make-matrix makes")

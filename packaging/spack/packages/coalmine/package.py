@@ -22,6 +22,7 @@ class Coalmine(CMakePackage):
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
+    depends_on("python@3:", type="build")
     depends_on("mpi")
     depends_on("libevent@2.1.8:+openssl")
     depends_on("openssl@1.1.1:")
