@@ -11,7 +11,7 @@
 #include "agents/sensor/host.h"
 #include "agents/sensor/sensor.h"
 #include "agents/session/session.h"
-#include "agents/session/spool.h"
+#include "agents/spool/spool.h"
 #include "common/conf.h"
 #include "common/queue.h"
 

@@ -24,7 +24,7 @@
 #include "agents/launch/launcher.h"
 #include "agents/launch/mpi_impl.h"
 #include "agents/mesh/mesh.h"
-#include "agents/session/dispatch.h"
+#include "agents/orders/orders.h"
 #include "agents/process/child.h"
 #include "agents/process/proc.h"
 #include "agents/run/run.h"
@@ -260,7 +260,7 @@ main_signal_cb(evutil_socket_t sig, short what, void *arg)
 	default:
 		notify_stopping();
 		event_base_loopexit(ag->base, &tv);
-		dispatch_stop(ag, "signal");
+		orders_stop(ag, "signal");
 	}
 }
 

@@ -16,7 +16,7 @@
 
 #include "agents/process/privileges.h"
 #include "agents/run/idle.h"
-#include "agents/session/dispatch.h"
+#include "agents/orders/orders.h"
 #include "agents/run/cleanup.h"
 #include "common/member.h"
 #include "common/clk.h"
@@ -256,7 +256,7 @@ run_close(struct run *run)
 	run_free(run);
 	if (TAILQ_EMPTY(&ag->runs))
 		cleanup_shm(ag);
-	dispatch_run_closed(ag);
+	orders_run_closed(ag);
 }
 
 void
@@ -351,7 +351,7 @@ run_exited_cb(struct child *c, int status, const char *tail, void *arg)
 	    rc->id == 0 ? "launcher" : "daemon", (long long)rc->id, status);
 	if (rc->id == 0 && run->records != NULL)
 		record_pipe_drain(run->records);
-	dispatch_pump(run->ag); /* its last records go first */
+	orders_pump(run->ag); /* its last records go first */
 	run_send(run, WIRE_EXITED,
 	    json_pack("{s:s, s:I, s:i, s:o}", "run", run->id, "id",
 		(json_int_t)rc->id, "status", status, "stderr",
@@ -468,7 +468,7 @@ run_record_cb(const struct record_head *head, const char *line,
 {
 	struct run *run = arg;
 
-	dispatch_record(run->ag, run->id, head, line, len_bytes);
+	orders_record(run->ag, run->id, head, line, len_bytes);
 }
 
 /* An engine that talks nonsense is ended; exited then says why. */

@@ -3,7 +3,7 @@
  * resolve.c - the thread touches nothing but its own question; its answer comes
  * through an eventfd, so callbacks run in the loop and need no lock.
  */
-#include "agents/session/session_int.h"
+#include "agents/session/resolve.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -19,7 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agents/session/session_int.h"
+#include "agents/session/resolve.h"
+#include "agents/tls/tls.h"
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/file.h"
@@ -272,9 +273,9 @@ session_handle_trust(struct session *s, const json_t *msg)
 	struct err err;
 
 	s->renews = member_bool(msg, "renew");
-	if (crl != NULL && lists_take(s->tls.lists, ssl, crl, &err) < 0)
+	if (crl != NULL && crl_take(s->tls.revoked, ssl, crl, &err) < 0)
 		log_warnx("session: %s", err.text);
-	if (lists_check(s->tls.lists, ssl, &err) < 0) {
+	if (crl_check(s->tls.revoked, ssl, &err) < 0) {
 		session_close(s, err.text);
 		return -EACCES;
 	}

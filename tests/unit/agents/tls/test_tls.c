@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an agent shows of itself: its certificate and who is between it and the
  * root, and not the root, of which the collector would keep a copy for each. */
-#include "agents/session/tls.c"
+#include "agents/tls/tls.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * tls.c - with what an agent connects: certificates of the site's, or a token,
  * and a successor of the certificate in the last third of its life.
  */
-#include "agents/session/session_int.h"
+#include "agents/tls/tls.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -88,7 +88,7 @@ tls_open(struct tls *t, const struct conf *c, const char *name, struct err *err)
 	int rc;
 
 	*t = (struct tls){ .conf = c, .name = name };
-	rc = lists_open(c, &t->lists, err);
+	rc = crl_open(c, &t->revoked, err);
 	if (rc == 0)
 		rc = enroll_by_token(c, name, &t->enroll, err);
 	if (rc < 0)
@@ -108,24 +108,24 @@ tls_close(struct tls *t)
 {
 	SSL_CTX_free(t->ctx);
 	enroll_free(t->enroll);
-	lists_free(t->lists);
+	crl_free(t->revoked);
 }
 
 int
 tls_reload(struct tls *t, struct err *err)
 {
-	struct lists *lists = NULL;
+	struct crl *revoked = NULL;
 	SSL_CTX *ctx;
-	int rc = lists_open(t->conf, &lists, err);
+	int rc = crl_open(t->conf, &revoked, err);
 
 	if (rc == 0)
 		rc = tls_load(t->conf, &ctx, err);
 	if (rc < 0) {
-		lists_free(lists);
+		crl_free(revoked);
 		return rc;
 	}
-	lists_free(t->lists);
-	t->lists = lists;
+	crl_free(t->revoked);
+	t->revoked = revoked;
 	SSL_CTX_free(t->ctx);
 	t->ctx = ctx;
 	t->alarm[0] = '\0';
@@ -225,5 +225,5 @@ tls_check(const struct tls *t, SSL *ssl, const char *host, struct err *err)
 		rc = enroll_check(t->enroll, ssl, err);
 	if (rc == 0)
 		rc = tls_check_collector(ssl, host, err);
-	return rc == 0 ? lists_check(t->lists, ssl, err) : rc;
+	return rc == 0 ? crl_check(t->revoked, ssl, err) : rc;
 }

@@ -3,7 +3,7 @@
  * test_spool.c - an agent killed at any byte of a write finds every whole
  * record again, and only those; the limit holds and losses are counted.
  */
-#include "agents/session/spool.c"
+#include "agents/spool/spool.c"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
  * the token names, or in its session. The key is made here, is on disk before
  * anybody hears of it, and takes its place together with the certificate.
  */
-#include "agents/session/session_int.h"
+#include "agents/tls/enroll.h"
 
 #include <errno.h>
 #include <openssl/err.h>

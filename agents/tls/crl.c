@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lists.c - which certificates of collectors were revoked: lists of the site's
+ * crl.c - which certificates of collectors were revoked: lists of the site's
  * file, and newer ones that collectors hand over, each believed for the
  * authority that has signed it and for no other.
  */
-#include "agents/session/session_int.h"
+#include "agents/tls/crl.h"
 
 #include <errno.h>
 #include <openssl/err.h>
@@ -21,13 +21,13 @@
 
 #define LISTS_MAX 16
 
-struct lists {
+struct crl {
 	char *path; /* of those that were handed over */
 	STACK_OF(X509_CRL) * site;
 	STACK_OF(X509_CRL) * handed;
 };
 
-static STACK_OF(X509_CRL) * lists_read_all(const char *text)
+static STACK_OF(X509_CRL) * crl_read_all(const char *text)
 {
 	STACK_OF(X509_CRL) *all = sk_X509_CRL_new_null();
 	BIO *from = BIO_new_mem_buf(text, -1);
@@ -42,10 +42,10 @@ static STACK_OF(X509_CRL) * lists_read_all(const char *text)
 }
 
 int
-lists_open(const struct conf *c, struct lists **ret, struct err *err)
+crl_open(const struct conf *c, struct crl **ret, struct err *err)
 {
 	const char *path = conf_string(c, "tls", "crl");
-	struct lists *l = xcalloc(1, sizeof(*l));
+	struct crl *l = xcalloc(1, sizeof(*l));
 	char *text = NULL;
 	struct err bad;
 	size_t len;
@@ -54,7 +54,7 @@ lists_open(const struct conf *c, struct lists **ret, struct err *err)
 	l->path = xasprintf("%s/crl.pem", conf_string(c, "agent", "state_dir"));
 	if (path[0] != '\0')
 		rc = file_read(path, WIRE_CRL_BYTES_MAX, &text, &len, err);
-	l->site = lists_read_all(text != NULL ? text : "");
+	l->site = crl_read_all(text != NULL ? text : "");
 	if (rc == 0 && text != NULL && sk_X509_CRL_num(l->site) == 0)
 		rc = err_set(err, -EINVAL, "%s: no list of revoked ones", path);
 	free(text);
@@ -64,17 +64,17 @@ lists_open(const struct conf *c, struct lists **ret, struct err *err)
 	    file_read(l->path, LISTS_MAX * WIRE_CRL_BYTES_MAX, &text, &len,
 		&bad) < 0)
 		log_warnx("session: %s", bad.text);
-	l->handed = lists_read_all(text != NULL ? text : "");
+	l->handed = crl_read_all(text != NULL ? text : "");
 	free(text);
 	if (rc < 0)
-		lists_free(l);
+		crl_free(l);
 	else
 		*ret = l;
 	return rc;
 }
 
 void
-lists_free(struct lists *l)
+crl_free(struct crl *l)
 {
 	if (l == NULL)
 		return;
@@ -85,7 +85,7 @@ lists_free(struct lists *l)
 }
 
 static int
-lists_is_by(X509_CRL *crl, X509 *issuer)
+crl_is_by(X509_CRL *crl, X509 *issuer)
 {
 	int yes = X509_NAME_cmp(X509_CRL_get_issuer(crl),
 		      X509_get_subject_name(issuer)) == 0 &&
@@ -97,12 +97,12 @@ lists_is_by(X509_CRL *crl, X509 *issuer)
 
 /* 1 where it is newer than what there is of that authority, which goes. */
 static int
-lists_keep(struct lists *l, X509_CRL *crl, X509 *issuer)
+crl_keep(struct crl *l, X509_CRL *crl, X509 *issuer)
 {
 	for (int i = 0; i < sk_X509_CRL_num(l->handed); i++) {
 		X509_CRL *old = sk_X509_CRL_value(l->handed, i);
 
-		if (!lists_is_by(old, issuer))
+		if (!crl_is_by(old, issuer))
 			continue;
 		if (ASN1_TIME_compare(X509_CRL_get0_lastUpdate(crl),
 			X509_CRL_get0_lastUpdate(old)) <= 0)
@@ -117,10 +117,10 @@ lists_keep(struct lists *l, X509_CRL *crl, X509 *issuer)
 }
 
 int
-lists_take(struct lists *l, SSL *ssl, const char *text, struct err *err)
+crl_take(struct crl *l, SSL *ssl, const char *text, struct err *err)
 {
 	STACK_OF(X509) *chain = SSL_get0_verified_chain(ssl);
-	STACK_OF(X509_CRL) *all = lists_read_all(text);
+	STACK_OF(X509_CRL) *all = crl_read_all(text);
 	char *at, *whole;
 	BIO *to;
 	long len;
@@ -128,9 +128,9 @@ lists_take(struct lists *l, SSL *ssl, const char *text, struct err *err)
 
 	for (int i = 0; i < sk_X509_CRL_num(all); i++)
 		for (int k = 1; k < sk_X509_num(chain); k++)
-			if (lists_is_by(sk_X509_CRL_value(all, i),
+			if (crl_is_by(sk_X509_CRL_value(all, i),
 				sk_X509_value(chain, k)))
-				rc |= lists_keep(l, sk_X509_CRL_value(all, i),
+				rc |= crl_keep(l, sk_X509_CRL_value(all, i),
 				    sk_X509_value(chain, k));
 	sk_X509_CRL_pop_free(all, X509_CRL_free);
 	if (rc == 0)
@@ -148,20 +148,20 @@ lists_take(struct lists *l, SSL *ssl, const char *text, struct err *err)
 }
 
 static int
-lists_is_on(STACK_OF(X509_CRL) * lists, X509 *cert, X509 *issuer)
+crl_is_on(STACK_OF(X509_CRL) * list, X509 *cert, X509 *issuer)
 {
 	X509_REVOKED *row;
 
-	for (int i = 0; i < sk_X509_CRL_num(lists); i++)
-		if (lists_is_by(sk_X509_CRL_value(lists, i), issuer) &&
-		    X509_CRL_get0_by_cert(sk_X509_CRL_value(lists, i), &row,
+	for (int i = 0; i < sk_X509_CRL_num(list); i++)
+		if (crl_is_by(sk_X509_CRL_value(list, i), issuer) &&
+		    X509_CRL_get0_by_cert(sk_X509_CRL_value(list, i), &row,
 			cert) == 1)
 			return 1;
 	return 0;
 }
 
 int
-lists_check(const struct lists *l, SSL *ssl, struct err *err)
+crl_check(const struct crl *l, SSL *ssl, struct err *err)
 {
 	STACK_OF(X509) *chain = SSL_get0_verified_chain(ssl);
 
@@ -169,8 +169,8 @@ lists_check(const struct lists *l, SSL *ssl, struct err *err)
 		X509 *cert = sk_X509_value(chain, i);
 		X509 *issuer = sk_X509_value(chain, i + 1);
 
-		if (lists_is_on(l->site, cert, issuer) ||
-		    lists_is_on(l->handed, cert, issuer))
+		if (crl_is_on(l->site, cert, issuer) ||
+		    crl_is_on(l->handed, cert, issuer))
 			return err_set(err, -EACCES,
 			    "the collector's certificate was revoked");
 	}

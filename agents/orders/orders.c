@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dispatch.c - one handler for each message of the collector. A message that
+ * orders.c - one handler for each message of the collector. A message that
  * cannot have come from a sane collector ends the session; an order that
  * cannot be followed is answered with the reason.
  */
-#include "agents/session/dispatch.h"
+#include "agents/orders/orders.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@
 
 /* Everybody may read it: health checks run as many users. */
 static int
-dispatch_file_put(const char *path, const char *text)
+orders_file_put(const char *path, const char *text)
 {
 	char temp[AGENT_PATH_MAX + 16];
 	size_t len = strlen(text);
@@ -60,7 +60,7 @@ dispatch_file_put(const char *path, const char *text)
  * one JSON object, {verdict text at_unix_ns fresh_ms}, replaced as a whole. One
  * that cannot be written is told once in the log, and grows old. */
 static int
-dispatch_do_standing(struct agent *ag, const json_t *msg)
+orders_do_standing(struct agent *ag, const json_t *msg)
 {
 	static int failed; /* the same failure is not told each minute */
 	const char *verdict = json_string_value(
@@ -81,7 +81,7 @@ dispatch_do_standing(struct agent *ag, const json_t *msg)
 	    (json_int_t)clk_unix_ns(), "fresh_ms", fresh_ms);
 	text = json_dumps(o, JSON_COMPACT);
 	json_decref(o);
-	rc = dispatch_file_put(path, text);
+	rc = orders_file_put(path, text);
 	free(text);
 	if (rc < 0 && rc != failed)
 		log_warnx("%s: %s", path, strerror(-rc));
@@ -100,7 +100,7 @@ dispatch_do_standing(struct agent *ag, const json_t *msg)
 
 /* An array of count_min..count_max strings? */
 static int
-dispatch_is_strings(const json_t *array, size_t count_min, size_t count_max)
+orders_is_strings(const json_t *array, size_t count_min, size_t count_max)
 {
 	json_t *text;
 	size_t i;
@@ -116,7 +116,7 @@ dispatch_is_strings(const json_t *array, size_t count_min, size_t count_max)
 
 /* The strings of an array; the list is the caller's, its words are not. */
 static const char **
-dispatch_strings(const json_t *array)
+orders_strings(const json_t *array)
 {
 	const char **list = xcalloc(json_array_size(array) + 1, sizeof(*list));
 	json_t *text;
@@ -129,7 +129,7 @@ dispatch_strings(const json_t *array)
 
 /* To prepare: yes, or why not. */
 static void
-dispatch_say_prepared(struct agent *ag, const char *run, enum cause cause,
+orders_say_prepared(struct agent *ag, const char *run, enum cause cause,
     const char *text)
 {
 	json_t *msg = json_pack("{s:s, s:b}", "run", run, "ok",
@@ -145,22 +145,22 @@ dispatch_say_prepared(struct agent *ag, const char *run, enum cause cause,
 }
 
 static void
-dispatch_idle_known(const char *busy, void *arg)
+orders_idle_known(const char *busy, void *arg)
 {
 	struct run *run = arg;
 
 	run->idle = NULL;
 	if (busy == NULL) {
-		dispatch_say_prepared(run->ag, run->id, CAUSE_NONE, NULL);
+		orders_say_prepared(run->ag, run->id, CAUSE_NONE, NULL);
 		return;
 	}
-	dispatch_say_prepared(run->ag, run->id, CAUSE_BUSY, busy);
+	orders_say_prepared(run->ag, run->id, CAUSE_BUSY, busy);
 	run_end(run, 0, "the node is busy");
 }
 
 /* Reserve the node: 0, or the cause with why. */
 static enum cause
-dispatch_prepare(struct agent *ag, const json_t *msg, struct run **ret,
+orders_prepare(struct agent *ag, const json_t *msg, struct run **ret,
     struct err *err)
 {
 	int exclusive = strcmp(member_text(msg, "class"), "exclusive") == 0;
@@ -212,7 +212,7 @@ dispatch_prepare(struct agent *ag, const json_t *msg, struct run **ret,
 }
 
 static int
-dispatch_do_prepare(struct agent *ag, const json_t *msg)
+orders_do_prepare(struct agent *ag, const json_t *msg)
 {
 	const char *id = member_text(msg, "run");
 	int64_t deadline_ms = member_int(msg, "deadline_ms");
@@ -222,32 +222,32 @@ dispatch_do_prepare(struct agent *ag, const json_t *msg)
 	enum cause cause;
 
 	if (deadline_ms < 1 || deadline_ms > DEADLINE_MAX_MS ||
-	    !dispatch_is_strings(json_object_get(msg, "head_addrs"), 0,
+	    !orders_is_strings(json_object_get(msg, "head_addrs"), 0,
 		ADDRS_MAX))
 		return -EPROTO;
 	if (run != NULL && run->ending) {
-		dispatch_say_prepared(ag, id, CAUSE_BUSY,
+		orders_say_prepared(ag, id, CAUSE_BUSY,
 		    "an earlier start of it "
 		    "still ends");
 		return 0;
 	}
 	if (run != NULL) {
 		if (run->idle == NULL)
-			dispatch_say_prepared(ag, id, CAUSE_NONE, NULL);
+			orders_say_prepared(ag, id, CAUSE_NONE, NULL);
 		return 0;
 	}
-	cause = dispatch_prepare(ag, msg, &run, &err);
+	cause = orders_prepare(ag, msg, &run, &err);
 	if (cause != CAUSE_NONE) {
-		dispatch_say_prepared(ag, id, cause, err.text);
+		orders_say_prepared(ag, id, cause, err.text);
 		return 0;
 	}
 	log_info("run %s: prepared, %s, head %s", id, member_text(msg, "class"),
 	    member_text(msg, "head"));
 	if (!run->exclusive) {
-		dispatch_say_prepared(ag, id, CAUSE_NONE, NULL);
+		orders_say_prepared(ag, id, CAUSE_NONE, NULL);
 		return 0;
 	}
-	wait = idle_check(ag, dispatch_idle_known, run);
+	wait = idle_check(ag, orders_idle_known, run);
 	if (wait != NULL) /* else it is answered, and run may be gone */
 		run->idle = wait;
 	return 0;
@@ -256,7 +256,7 @@ dispatch_do_prepare(struct agent *ag, const json_t *msg)
 /* Rows of "nodes"; the first is here and bears the name its own launcher
  * knows. NULL for anything malformed. The caller frees. */
 static struct mpi_impl_node *
-dispatch_nodes_read(struct agent *ag, const json_t *array)
+orders_nodes_read(struct agent *ag, const json_t *array)
 {
 	size_t i, count = json_array_size(array);
 	struct mpi_impl_node *nodes;
@@ -279,7 +279,7 @@ dispatch_nodes_read(struct agent *ag, const json_t *array)
 }
 
 static void
-dispatch_say_not_launched(struct agent *ag, const char *run, const char *text)
+orders_say_not_launched(struct agent *ag, const char *run, const char *text)
 {
 	log_warnx("run %s: not launched: %s", run, text);
 	session_send(ag->session, WIRE_LAUNCHED,
@@ -288,13 +288,13 @@ dispatch_say_not_launched(struct agent *ag, const char *run, const char *text)
 }
 
 static int
-dispatch_do_launch(struct agent *ag, const json_t *msg)
+orders_do_launch(struct agent *ag, const json_t *msg)
 {
 	const char *id = member_text(msg, "run");
 	struct run *run = run_find(ag, id);
 	int64_t ranks = member_int(msg, "ranks_per_node");
 	json_t *array = json_object_get(msg, "nodes");
-	struct mpi_impl_node *nodes = dispatch_nodes_read(ag, array);
+	struct mpi_impl_node *nodes = orders_nodes_read(ag, array);
 	const struct launcher *launcher = launcher_find(
 	    member_text(msg, "launcher"));
 
@@ -303,13 +303,13 @@ dispatch_do_launch(struct agent *ag, const json_t *msg)
 		return -EPROTO;
 	}
 	if (run == NULL || run->ending || run->idle != NULL)
-		dispatch_say_not_launched(ag, id, "not prepared");
+		orders_say_not_launched(ag, id, "not prepared");
 	else if (run->records != NULL)
-		dispatch_say_not_launched(ag, id, "launched before");
+		orders_say_not_launched(ag, id, "launched before");
 	else if (strcmp(run->mpi->name, member_text(msg, "mpi")) != 0)
-		dispatch_say_not_launched(ag, id, "prepared for another mpi");
+		orders_say_not_launched(ag, id, "prepared for another mpi");
 	else if (launcher == NULL)
-		dispatch_say_not_launched(ag, id,
+		orders_say_not_launched(ag, id,
 		    "this agent has no such launcher");
 	else
 		run_launch(run, launcher, nodes, json_array_size(array),
@@ -319,7 +319,7 @@ dispatch_do_launch(struct agent *ag, const json_t *msg)
 }
 
 static void
-dispatch_say_not_spawned(struct agent *ag, const char *run, int64_t id,
+orders_say_not_spawned(struct agent *ag, const char *run, int64_t id,
     const char *text)
 {
 	log_warnx("run %s: daemon %lld refused: %s", run, (long long)id, text);
@@ -329,7 +329,7 @@ dispatch_say_not_spawned(struct agent *ag, const char *run, int64_t id,
 }
 
 static int
-dispatch_do_spawn(struct agent *ag, const json_t *msg)
+orders_do_spawn(struct agent *ag, const json_t *msg)
 {
 	const char *name = member_text(msg, "run");
 	json_t *array = json_object_get(msg, "argv");
@@ -340,20 +340,20 @@ dispatch_do_spawn(struct agent *ag, const json_t *msg)
 	char **checked;
 	struct err err;
 
-	if (id < 1 || !dispatch_is_strings(array, 1, ARGV_ALLOWLIST_ARGS_MAX))
+	if (id < 1 || !orders_is_strings(array, 1, ARGV_ALLOWLIST_ARGS_MAX))
 		return -EPROTO;
 	if (run == NULL || run->ending || run->idle != NULL) {
-		dispatch_say_not_spawned(ag, name, id, "not prepared");
+		orders_say_not_spawned(ag, name, id, "not prepared");
 		return 0;
 	}
-	argv = dispatch_strings(array);
-	addrs = dispatch_strings(run->head_addrs);
+	argv = orders_strings(array);
+	addrs = orders_strings(run->head_addrs);
 	want.mpi = run->mpi->family;
 	want.addrs = addrs;
 	want.addr_count = json_array_size(run->head_addrs);
 	if (argv_allowlist_check(&want, argv, json_array_size(array), &checked,
 		&err) < 0) {
-		dispatch_say_not_spawned(ag, name, id, err.text);
+		orders_say_not_spawned(ag, name, id, err.text);
 	} else {
 		run_spawn(run, id, checked);
 		argv_allowlist_free(checked);
@@ -364,7 +364,7 @@ dispatch_do_spawn(struct agent *ag, const json_t *msg)
 }
 
 static int
-dispatch_do_spawn_state(struct agent *ag, const json_t *msg)
+orders_do_spawn_state(struct agent *ag, const json_t *msg)
 {
 	struct run *run = run_find(ag, member_text(msg, "run"));
 	const char *state = member_text(msg, "state");
@@ -380,7 +380,7 @@ dispatch_do_spawn_state(struct agent *ag, const json_t *msg)
 }
 
 static int
-dispatch_do_end(struct agent *ag, const json_t *msg)
+orders_do_end(struct agent *ag, const json_t *msg)
 {
 	struct run *run = run_find(ag, member_text(msg, "run"));
 	int64_t grace_ms = member_int(msg, "grace_ms");
@@ -394,7 +394,7 @@ dispatch_do_end(struct agent *ag, const json_t *msg)
 }
 
 static int
-dispatch_do_sample(struct agent *ag, const json_t *msg)
+orders_do_sample(struct agent *ag, const json_t *msg)
 {
 	json_t *nics = sensor_read("");
 
@@ -406,13 +406,13 @@ dispatch_do_sample(struct agent *ag, const json_t *msg)
 }
 
 static int
-dispatch_do_mesh(struct agent *ag, const json_t *msg)
+orders_do_mesh(struct agent *ag, const json_t *msg)
 {
 	return ag->stopping ? 0 : mesh_order(ag->mesh, msg);
 }
 
 static int
-dispatch_do_ack(struct agent *ag, const json_t *msg)
+orders_do_ack(struct agent *ag, const json_t *msg)
 {
 	int64_t seq = member_int(msg, "seq");
 
@@ -423,19 +423,19 @@ dispatch_do_ack(struct agent *ag, const json_t *msg)
 }
 
 static int
-dispatch_message(enum wire_type type, const json_t *msg, void *arg)
+orders_message(enum wire_type type, const json_t *msg, void *arg)
 {
 	static int (*const handlers[WIRE_TYPE_MAX])(struct agent * ag,
 	    const json_t *msg) = {
-		[WIRE_ACK] = dispatch_do_ack,
-		[WIRE_PREPARE] = dispatch_do_prepare,
-		[WIRE_LAUNCH] = dispatch_do_launch,
-		[WIRE_SPAWN] = dispatch_do_spawn,
-		[WIRE_SPAWN_STATE] = dispatch_do_spawn_state,
-		[WIRE_END] = dispatch_do_end,
-		[WIRE_SAMPLE] = dispatch_do_sample,
-		[WIRE_STANDING] = dispatch_do_standing,
-		[WIRE_MESH] = dispatch_do_mesh,
+		[WIRE_ACK] = orders_do_ack,
+		[WIRE_PREPARE] = orders_do_prepare,
+		[WIRE_LAUNCH] = orders_do_launch,
+		[WIRE_SPAWN] = orders_do_spawn,
+		[WIRE_SPAWN_STATE] = orders_do_spawn_state,
+		[WIRE_END] = orders_do_end,
+		[WIRE_SAMPLE] = orders_do_sample,
+		[WIRE_STANDING] = orders_do_standing,
+		[WIRE_MESH] = orders_do_mesh,
 	};
 
 	if (handlers[type] == NULL)
@@ -449,7 +449,7 @@ dispatch_message(enum wire_type type, const json_t *msg, void *arg)
 
 /* A batch of one run: 1 when something was sent. */
 static int
-dispatch_pump_batch(struct agent *ag, const char *run)
+orders_pump_batch(struct agent *ag, const char *run)
 {
 	struct strbuf lines = { 0 };
 	size_t room = SIZE_MAX; /* the first may be longer than a batch */
@@ -474,13 +474,13 @@ dispatch_pump_batch(struct agent *ag, const char *run)
 /* Sends records of the run as far as the session has room, then what the spool
  * has lost of it. */
 static void
-dispatch_pump_spool(struct agent *ag, const char *run)
+orders_pump_spool(struct agent *ag, const char *run)
 {
 	uint64_t records, bytes;
 
 	if (!session_is_up(ag->session))
 		return;
-	while (session_room(ag->session) > 0 && dispatch_pump_batch(ag, run))
+	while (session_room(ag->session) > 0 && orders_pump_batch(ag, run))
 		;
 	if (spool_lost(ag->spool, run, &records, &bytes))
 		session_send(ag->session, WIRE_SPOOL_LOST,
@@ -489,17 +489,17 @@ dispatch_pump_spool(struct agent *ag, const char *run)
 }
 
 static void
-dispatch_pump_run(const struct spool_run *sr, void *arg)
+orders_pump_run(const struct spool_run *sr, void *arg)
 {
 	char run[RECORD_RUN_MAX + 1];
 
 	snprintf(run, sizeof(run), "%s", sr->run); /* may go with its file */
-	dispatch_pump_spool(arg, run);
+	orders_pump_spool(arg, run);
 }
 
 void
-dispatch_record(struct agent *ag, const char *run,
-    const struct record_head *head, const char *line, size_t len_bytes)
+orders_record(struct agent *ag, const char *run, const struct record_head *head,
+    const char *line, size_t len_bytes)
 {
 	/* Records are synced once a second, together: syncing each could take
 	 * the disk longer than the engine takes to make it. */
@@ -519,19 +519,19 @@ dispatch_record(struct agent *ag, const char *run,
 	spool_append(ag->spool, run, head->seq, head->raw, line, len_bytes);
 	if (!event_pending(ag->sync, EV_TIMEOUT, NULL))
 		event_add(ag->sync, &sync_after);
-	dispatch_pump_spool(ag, run);
+	orders_pump_spool(ag, run);
 }
 
 void
-dispatch_pump(struct agent *ag)
+orders_pump(struct agent *ag)
 {
-	spool_walk(ag->spool, dispatch_pump_run, ag);
+	spool_walk(ag->spool, orders_pump_run, ag);
 }
 
 static void
-dispatch_drained(void *arg)
+orders_drained(void *arg)
 {
-	dispatch_pump(arg);
+	orders_pump(arg);
 }
 
 struct hello_spool {
@@ -542,7 +542,7 @@ struct hello_spool {
 /* As many runs as there is room for; the collector learns of the others from
  * their records. */
 static void
-dispatch_hello_spool(const struct spool_run *sr, void *arg)
+orders_hello_spool(const struct spool_run *sr, void *arg)
 {
 	struct hello_spool *hs = arg;
 	json_t *row;
@@ -564,7 +564,7 @@ dispatch_hello_spool(const struct spool_run *sr, void *arg)
 /* Devices and addresses come and go. If there is no room for all, the last
  * entries are left out, those without hardware first. */
 static void
-dispatch_nics_refresh(struct agent *ag)
+orders_nics_refresh(struct agent *ag)
 {
 	json_t *nics = inventory_nics("");
 	size_t last, i;
@@ -583,7 +583,7 @@ dispatch_nics_refresh(struct agent *ag)
 }
 
 static void
-dispatch_hello(json_t *msg, void *arg)
+orders_hello(json_t *msg, void *arg)
 {
 	struct agent *ag = arg;
 	json_t *runs = json_array();
@@ -594,18 +594,18 @@ dispatch_hello(json_t *msg, void *arg)
 	TAILQ_FOREACH (run, &ag->runs, next)
 		if (!run->ending)
 			json_array_append_new(runs, json_string(run->id));
-	dispatch_nics_refresh(ag);
+	orders_nics_refresh(ag);
 	json_object_set(msg, "inventory", ag->inventory);
 	json_object_set_new(msg, "runs", runs);
 	bytes = json_dumpb(msg, NULL, 0, JSON_COMPACT) + HELLO_REST_MAX;
 	if (bytes < WIRE_HELLO_BYTES_MAX)
 		hs.room_bytes = WIRE_HELLO_BYTES_MAX - bytes;
-	spool_walk(ag->spool, dispatch_hello_spool, &hs);
+	spool_walk(ag->spool, orders_hello_spool, &hs);
 	json_object_set_new(msg, "spool", hs.list);
 }
 
 static void
-dispatch_heartbeat(json_t *msg, void *arg)
+orders_heartbeat(json_t *msg, void *arg)
 {
 	struct agent *ag = arg;
 	const char *alarm = spool_alarm(ag->spool);
@@ -625,7 +625,7 @@ dispatch_heartbeat(json_t *msg, void *arg)
 	if (links != NULL) {
 		json_object_set_new(msg, "links", links);
 		before = json_incref(json_object_get(ag->inventory, "nics"));
-		dispatch_nics_refresh(ag);
+		orders_nics_refresh(ag);
 		if (!json_equal(json_object_get(ag->inventory, "nics"), before))
 			json_object_set(msg, "nics",
 			    json_object_get(ag->inventory, "nics"));
@@ -642,7 +642,7 @@ dispatch_heartbeat(json_t *msg, void *arg)
 }
 
 static int
-dispatch_is_kept(const json_t *keep, const char *id)
+orders_is_kept(const json_t *keep, const char *id)
 {
 	json_t *text;
 	size_t i;
@@ -655,7 +655,7 @@ dispatch_is_kept(const json_t *keep, const char *id)
 }
 
 static void
-dispatch_up(const json_t *welcome, void *arg)
+orders_up(const json_t *welcome, void *arg)
 {
 	struct agent *ag = arg;
 	const json_t *keep = json_object_get(welcome, "keep");
@@ -676,17 +676,17 @@ dispatch_up(const json_t *welcome, void *arg)
 			spool_ack(ag->spool, member_text(row, "run"),
 			    (uint64_t)member_int(row, "seq"));
 	TAILQ_FOREACH_SAFE (run, &ag->runs, next, tmp) {
-		if (dispatch_is_kept(keep, run->id))
+		if (orders_is_kept(keep, run->id))
 			run_resend(run);
 		else if (!run->ending)
 			run_end(run, GRACE_MS, "the collector dropped it");
 	}
-	dispatch_pump(ag);
+	orders_pump(ag);
 }
 
 /* The grace counts from the last byte, since silence may be noticed late. */
 static void
-dispatch_down(uint64_t silent_ns, void *arg)
+orders_down(uint64_t silent_ns, void *arg)
 {
 	struct agent *ag = arg;
 	uint64_t grace_ns = conf_span_ns(ag->conf, "agent", "grace");
@@ -700,23 +700,22 @@ dispatch_down(uint64_t silent_ns, void *arg)
 }
 
 void
-dispatch_run_closed(struct agent *ag)
+orders_run_closed(struct agent *ag)
 {
 	if (ag->stopping && TAILQ_EMPTY(&ag->runs))
 		event_base_loopbreak(ag->base);
 }
 
 void
-dispatch_stop(struct agent *ag, const char *why)
+orders_stop(struct agent *ag, const char *why)
 {
 	if (ag->stopping)
 		return;
 	ag->stopping = 1;
 	log_info("stopping: %s", why);
 	run_end_all(ag, GRACE_MS, why);
-	dispatch_run_closed(ag);
+	orders_run_closed(ag);
 }
 
-const struct session_ops orders_session_ops = { dispatch_hello,
-	dispatch_heartbeat, dispatch_up, dispatch_message, dispatch_drained,
-	dispatch_down };
+const struct session_ops orders_session_ops = { orders_hello, orders_heartbeat,
+	orders_up, orders_message, orders_drained, orders_down };

@@ -18,7 +18,7 @@ static int power_rename(const char *from, const char *to);
 #define fsync     power_fsync
 #define unlink    power_unlink
 #define rename    power_rename
-#include "agents/session/spool.c"
+#include "agents/spool/spool.c"
 #undef fdatasync
 #undef fsync
 #undef unlink

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A list is believed for the authority that has signed it, whatever it is
  * called, and an older one never takes a newer one's place. */
-#include "agents/session/lists.c"
+#include "agents/tls/crl.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,21 +59,21 @@ static void
 test_newest(void **state)
 {
 	struct pki_authority ca = authority();
-	struct lists l = { NULL, sk_X509_CRL_new_null(),
+	struct crl l = { NULL, sk_X509_CRL_new_null(),
 		sk_X509_CRL_new_null() };
 	X509 *cert = leaf(&ca), *other = leaf(&ca);
 	X509_CRL *older = list(&ca, NULL, -100);
 	X509_CRL *newer = list(&ca, cert, -50);
 
 	(void)state;
-	assert_int_equal(lists_keep(&l, older, ca.cert), 1);
-	assert_int_equal(lists_is_on(l.handed, cert, ca.cert), 0);
-	assert_int_equal(lists_keep(&l, newer, ca.cert), 1);
+	assert_int_equal(crl_keep(&l, older, ca.cert), 1);
+	assert_int_equal(crl_is_on(l.handed, cert, ca.cert), 0);
+	assert_int_equal(crl_keep(&l, newer, ca.cert), 1);
 	assert_int_equal(sk_X509_CRL_num(l.handed), 1);
-	assert_int_equal(lists_keep(&l, older, ca.cert), 0);
-	assert_int_equal(lists_keep(&l, newer, ca.cert), 0);
-	assert_int_equal(lists_is_on(l.handed, cert, ca.cert), 1);
-	assert_int_equal(lists_is_on(l.handed, other, ca.cert), 0);
+	assert_int_equal(crl_keep(&l, older, ca.cert), 0);
+	assert_int_equal(crl_keep(&l, newer, ca.cert), 0);
+	assert_int_equal(crl_is_on(l.handed, cert, ca.cert), 1);
+	assert_int_equal(crl_is_on(l.handed, other, ca.cert), 0);
 	X509_CRL_free(older);
 	X509_CRL_free(newer);
 	X509_free(cert);
@@ -92,10 +92,10 @@ test_foreign(void **state)
 
 	(void)state;
 	sk_X509_CRL_push(all, list(&foreign, cert, 0));
-	assert_false(lists_is_by(sk_X509_CRL_value(all, 0), ca.cert));
-	assert_int_equal(lists_is_on(all, cert, ca.cert), 0);
+	assert_false(crl_is_by(sk_X509_CRL_value(all, 0), ca.cert));
+	assert_int_equal(crl_is_on(all, cert, ca.cert), 0);
 	sk_X509_CRL_push(all, list(&ca, cert, 0));
-	assert_int_equal(lists_is_on(all, cert, ca.cert), 1);
+	assert_int_equal(crl_is_on(all, cert, ca.cert), 1);
 	sk_X509_CRL_pop_free(all, X509_CRL_free);
 	X509_free(cert);
 	pki_authority_close(&ca);

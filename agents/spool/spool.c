@@ -5,7 +5,7 @@
  * from a whole one. A file is only rewritten, beside itself and renamed, to
  * make room, and when a power cut has left holes in it.
  */
-#include "agents/session/spool.h"
+#include "agents/spool/spool.h"
 
 #include <dirent.h>
 #include <errno.h>

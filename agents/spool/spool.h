@@ -10,8 +10,8 @@
  * all; what was not acknowledged is counted. When the disk is full, records
  * wait in a little memory instead and an alarm stands.
  */
-#ifndef AGENTS_SESSION_SPOOL_H
-#define AGENTS_SESSION_SPOOL_H
+#ifndef AGENTS_SPOOL_SPOOL_H
+#define AGENTS_SPOOL_SPOOL_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tls.h - the agent's side of mutual TLS 1.3.
+ */
+#ifndef AGENTS_TLS_TLS_H
+#define AGENTS_TLS_TLS_H
+
+#include <jansson.h>
+#include <openssl/ssl.h>
+#include <stdint.h>
+
+#include "agents/tls/crl.h"
+#include "agents/tls/enroll.h"
+#include "common/conf.h"
+#include "common/err.h"
+
+struct tls {
+	const struct conf *conf;
+	const char *name; /* the node's */
+	SSL_CTX *ctx;
+	struct crl *revoked;
+	struct enroll *enroll;      /* a pending request, or NULL */
+	uint64_t renew_ns;          /* no renewal before this time */
+	char alarm[ERR_TEXT_BYTES]; /* why the last renewal failed, or "" */
+};
+
+/* Load the site's certificates, or prepare to request one; c and name outlive
+ * t. -EINVAL with the file and the library's reason in err; call tls_close in
+ * either case. */
+int tls_open(struct tls *t, const struct conf *c, const char *name,
+    struct err *err);
+void tls_close(struct tls *t);
+/* Read the files again; the old ones stay in use when that fails. */
+int tls_reload(struct tls *t, struct err *err);
+/* Check after the handshake that the peer is the collector called host and is
+ * not revoked. -EACCES. */
+int tls_check(const struct tls *t, SSL *ssl, const char *host, struct err *err);
+/* 1: enroll holds a request for a new certificate, to be sent now. */
+int tls_renew_due(struct tls *t);
+void tls_renew_failed(struct tls *t, const struct err *err);
+/* Take the answer to enroll's request; the certificate is used from the next
+ * connection on. */
+int tls_take_certificate(struct tls *t, const json_t *msg, struct err *err);
+
+#endif
