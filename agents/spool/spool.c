@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spool.c - an entry is a head of HEAD_BYTES, "SEQ RAW LENGTH SUM\n" in fixed
- * columns, and the line with its newline. The sum (FNV-1a) tells a torn entry
- * from a whole one. A file is only rewritten, beside itself and renamed, to
+ * spool.c - a file is only rewritten, to a temporary file that is renamed, to
  * make room, and when a power cut has left holes in it.
  */
 #include "agents/spool/spool.h"
@@ -14,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -22,12 +19,8 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "schema/record.h"
-#include "schema/strict.h"
 
-#define HEAD_BYTES  40
-#define HEAD_FORMAT "%020llu %d %07zu %08x\n"
-#define SEQ_DIGITS  20 /* of HEAD_FORMAT */
-#define SUFFIX      ".spool"
+#define SUFFIX ".spool"
 /* While the disk is full: a few hundred canary records. */
 #define MEMORY_MAX (1024 * 1024)
 /* Room is made in steps of this share of the limit, not for each record. */
@@ -67,146 +60,6 @@ struct spool {
 	int sync_failed;          /* and of the last spool_sync */
 	TAILQ_HEAD(, file) files; /* oldest first */
 };
-
-static uint32_t
-spool_fnv1a(const char *bytes, size_t len)
-{
-	uint32_t sum = 2166136261u;
-
-	for (size_t i = 0; i < len; i++)
-		sum = (sum ^ (unsigned char)bytes[i]) * 16777619u;
-	return sum;
-}
-
-static uint64_t
-spool_entry_bytes(const struct spool_entry *e)
-{
-	return HEAD_BYTES + e->len_bytes + 1;
-}
-
-/* The entry at offset at: 1, 0 at the end, -EPROTO for a torn one. */
-static int
-spool_entry_read(int fd, uint64_t at, struct spool_entry *ret)
-{
-	char head[HEAD_BYTES + 1];
-	unsigned long long seq;
-	unsigned sum;
-	size_t len;
-	ssize_t n;
-	int raw;
-
-	n = pread(fd, head, HEAD_BYTES, (off_t)at);
-	if (n == 0)
-		return 0;
-	if (n != HEAD_BYTES)
-		return -EPROTO;
-	head[HEAD_BYTES] = '\0';
-	if (sscanf(head, "%llu %d %zu %x", &seq, &raw, &len, &sum) != 4 ||
-	    seq == 0 || len == 0 || len > RECORD_LINE_MAX)
-		return -EPROTO;
-	ret->line = xcalloc(1, len + 1);
-	n = pread(fd, ret->line, len + 1, (off_t)at + HEAD_BYTES);
-	if (n != (ssize_t)len + 1 || ret->line[len] != '\n' ||
-	    spool_fnv1a(ret->line, len) != sum) {
-		free(ret->line);
-		return -EPROTO;
-	}
-	ret->line[len] = '\0';
-	ret->seq = seq;
-	ret->raw = raw != 0;
-	ret->len_bytes = len;
-	return 1;
-}
-
-/* A walk over the entries of a file that skips damaged parts. */
-struct walk {
-	int fd;
-	uint64_t at, end;
-	uint64_t seq;     /* of the last; they ascend */
-	uint64_t skipped; /* bytes before the entry that was found last */
-	int check;        /* lines have to be JSON, too */
-};
-
-/* The first offset from at on where a head may begin; end: none does. A line
- * holds no newline, so none begins within one. */
-static uint64_t
-spool_head_search(int fd, uint64_t at, uint64_t end)
-{
-	char block[4096];
-	ssize_t n;
-
-	for (; at < end; at += (uint64_t)n - HEAD_BYTES + 1) {
-		n = pread(fd, block, sizeof(block), (off_t)at);
-		if (n < HEAD_BYTES)
-			return end;
-		for (ssize_t i = 0; i + HEAD_BYTES <= n; i++)
-			if (block[i + HEAD_BYTES - 1] == '\n' &&
-			    block[i + SEQ_DIGITS] == ' ' && block[i] >= '0' &&
-			    block[i] <= '9')
-				return at + (uint64_t)i;
-	}
-	return end;
-}
-
-/* A line that no collector can read must be dropped: it would be sent again for
- * ever. */
-static int
-spool_is_json(const struct spool_entry *e)
-{
-	json_t *line;
-
-	if (strict_object(e->line, e->len_bytes, RECORD_DEPTH_MAX, &line,
-		NULL) < 0)
-		return 0;
-	json_decref(line);
-	return 1;
-}
-
-/* 1, or 0 at the end. */
-static int
-spool_entry_next(struct walk *w, struct spool_entry *ret)
-{
-	uint64_t from = w->at;
-
-	while (w->at < w->end) {
-		if (spool_entry_read(w->fd, w->at, ret) > 0) {
-			if (ret->seq > w->seq &&
-			    (!w->check || spool_is_json(ret))) {
-				w->skipped = w->at - from;
-				w->at += spool_entry_bytes(ret);
-				w->seq = ret->seq;
-				return 1;
-			}
-			free(ret->line);
-		}
-		w->at = spool_head_search(w->fd, w->at + 1, w->end);
-	}
-	w->skipped = w->end - from;
-	return 0;
-}
-
-/* All or nothing, at offset at. */
-static int
-spool_entry_write(int fd, uint64_t at, const struct spool_entry *e)
-{
-	char head[HEAD_BYTES + 1];
-	struct iovec iov[3];
-	ssize_t n;
-	int rc = 0;
-
-	snprintf(head, sizeof(head), HEAD_FORMAT, (unsigned long long)e->seq,
-	    e->raw, e->len_bytes, spool_fnv1a(e->line, e->len_bytes));
-	iov[0] = (struct iovec){ head, HEAD_BYTES };
-	iov[1] = (struct iovec){ e->line, e->len_bytes };
-	iov[2] = (struct iovec){ (char *)"\n", 1 };
-	n = pwritev(fd, iov, 3, (off_t)at);
-	if (n == (ssize_t)spool_entry_bytes(e))
-		return 0;
-	rc = n < 0 ? -errno : -ENOSPC;
-	if (ftruncate(fd, (off_t)at) < 0)
-		log_warn("spool: cannot cut a torn entry");
-	return rc;
-}
 
 static struct file *
 spool_file_find(struct spool *sp, const char *run)
@@ -289,7 +142,7 @@ static int
 spool_rewrite_to(struct file *f, int fd, enum leave what, uint64_t want,
     uint64_t *ret_bytes)
 {
-	struct walk w = { .fd = f->fd,
+	struct spool_scan w = { .fd = f->fd,
 		.end = f->bytes,
 		.check = what == LEAVE_BAD };
 	struct spool_entry e;
@@ -373,7 +226,7 @@ spool_rewrite(struct spool *sp, struct file *f, enum leave what, uint64_t want)
 static int
 spool_file_recover(struct spool *sp, struct file *f)
 {
-	struct walk w = { .check = 1 };
+	struct spool_scan w = { .check = 1 };
 	uint64_t good = 0, holes = 0, before;
 	struct spool_entry e;
 	struct stat st;
@@ -741,7 +594,7 @@ spool_rewind(struct spool *sp)
 static int
 spool_next_on_disk(struct file *f, size_t max_bytes, struct spool_entry *ret)
 {
-	struct walk w = { .fd = f->fd,
+	struct spool_scan w = { .fd = f->fd,
 		.at = f->sent_at,
 		.end = f->bytes,
 		.seq = f->sent_seq };

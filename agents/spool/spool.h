@@ -16,14 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct spool;
+#include "agents/spool/spool_entry.h"
 
-struct spool_entry {
-	uint64_t seq;
-	int raw;
-	char *line; /* the caller frees it */
-	size_t len_bytes;
-};
+struct spool;
 
 /* What spool_walk tells of one run. */
 struct spool_run {

@@ -3,14 +3,46 @@
  * test_spool.c - an agent killed at any byte of a write finds every whole
  * record again, and only those; the limit holds and losses are counted.
  */
-#include "agents/spool/spool.c"
+#include "agents/spool/spool.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+
+#include "common/log.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "schema/record.h"
+
+#define ENTRY_BYTES(line_bytes)                                                \
+	((off_t)spool_entry_bytes(                                             \
+	    &(struct spool_entry){ .len_bytes = (line_bytes) }))
+
+static int write_error; /* 0, or what the disk answers to every write */
+
+/* In place of the C library's. */
+ssize_t
+pwritev(int fd, const struct iovec *iov, int count, off_t at)
+{
+	if (write_error != 0) {
+		errno = write_error;
+		return -1;
+	}
+	return syscall(SYS_pwritev, fd, iov, count, at, 0);
+}
 
 static char top[] = "/tmp/coalmine-spool-XXXXXX";
 static char dir[64];
@@ -78,6 +110,35 @@ take(struct spool *sp, const char *run, uint64_t *ret_last)
 	return count;
 }
 
+/* Write bytes at an offset of run r's file, from its end where at < 0. */
+static void
+damage(off_t at, const void *bytes, size_t len)
+{
+	struct stat st;
+	char path[100];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/r.spool", dir);
+	fd = open(path, O_WRONLY);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(pwrite(fd, bytes, len, at < 0 ? st.st_size + at : at),
+	    (ssize_t)len);
+	close(fd);
+}
+
+/* Write an entry at an offset of run r's file. */
+static void
+damage_entry(off_t at, const struct spool_entry *e)
+{
+	char path[100];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/r.spool", dir);
+	fd = open(path, O_RDWR);
+	assert_int_equal(spool_entry_write(fd, (uint64_t)at, e), 0);
+	close(fd);
+}
+
 static int
 files(void)
 {
@@ -129,7 +190,7 @@ test_order_and_ack(void **state)
 static void
 test_torn(void **state)
 {
-	const uint64_t size = HEAD_BYTES + 50 + 1;
+	const uint64_t size = (uint64_t)ENTRY_BYTES(50);
 	struct spool *sp;
 	char path[100];
 	uint64_t last, lost, bytes;
@@ -158,27 +219,25 @@ test_torn(void **state)
 static void
 test_holes(void **state)
 {
-	const off_t size = HEAD_BYTES + 50 + 1;
+	const off_t size = ENTRY_BYTES(50);
 	static const struct {
 		int from, bytes; /* within the third of five entries */
 		char fill;
 		uint64_t lost;
 	} holes[] = {
-		{ HEAD_BYTES + 7, 1, '!', 1 }, /* a byte of a line */
-		{ 0, 91, '\0', 1 },            /* an entry */
-		{ -20, 60, '\0', 2 },          /* parts of two */
-		{ 0, 91 + 91, '\0', 2 },       /* two of them */
-		{ 5, 1, 'x', 1 },              /* a byte of a head */
-		{ 40, 0, '\0', 1 },            /* nothing but its JSON */
+		{ 47, 1, '!', 1 },       /* a byte of a line */
+		{ 0, 91, '\0', 1 },      /* an entry */
+		{ -20, 60, '\0', 2 },    /* parts of two */
+		{ 0, 91 + 91, '\0', 2 }, /* two of them */
+		{ 5, 1, 'x', 1 },        /* a byte of a head */
+		{ 40, 0, '\0', 1 },      /* nothing but its JSON */
 	};
 	uint64_t lost, bytes, last;
-	char path[100], fill[200];
+	char fill[200];
 
 	(void)state;
-	snprintf(path, sizeof(path), "%s/r.spool", dir);
 	for (size_t i = 0; i < ARRAY_LEN(holes); i++) {
 		struct spool *sp = open_max(1 << 20);
-		int fd;
 
 		for (uint64_t seq = 1; seq <= 5; seq++)
 			put(sp, "r", seq, 0, 50);
@@ -186,20 +245,12 @@ test_holes(void **state)
 			struct spool_entry e = { 3, 0, xcalloc(1, 51), 50 };
 
 			memset(e.line, 'c', 50);
-			assert_int_equal(spool_entry_write(TAILQ_FIRST(
-							       &sp->files)
-							       ->fd,
-					     2 * 91, &e),
-			    0);
+			damage_entry(2 * size, &e);
 			free(e.line);
 		}
 		spool_free(sp);
 		memset(fill, holes[i].fill, sizeof(fill));
-		fd = open(path, O_WRONLY);
-		assert_int_equal(pwrite(fd, fill, (size_t)holes[i].bytes,
-				     2 * size + holes[i].from),
-		    holes[i].bytes);
-		close(fd);
+		damage(2 * size + holes[i].from, fill, (size_t)holes[i].bytes);
 		sp = open_max(1 << 20);
 		assert_int_equal(take(sp, "r", &last), 5 - holes[i].lost);
 		assert_int_equal(last, 5);
@@ -231,14 +282,20 @@ test_line_limits(void **state)
 	spool_append(sp, "r", 3, 0, "", 0);
 	assert_true(spool_lost(sp, "r", &lost, &bytes));
 	assert_int_equal(lost, 2);
-	assert_int_equal(spool_entry_write(TAILQ_FIRST(&sp->files)->fd, 91, &e),
-	    0);
+	damage_entry(ENTRY_BYTES(50), &e);
 	free(e.line);
 	spool_free(sp);
 	sp = open_max(1 << 24);
 	assert_int_equal(take(sp, "r", NULL), 1);
 	assert_true(spool_lost(sp, "r", &lost, &bytes));
 	spool_free(sp);
+}
+
+static void
+no_run(const struct spool_run *sr, void *arg)
+{
+	(void)arg;
+	fail_msg("run %s", sr->run);
 }
 
 /* Foreign files and rewrites that a kill left half-made. */
@@ -257,7 +314,7 @@ test_foreign(void **state)
 		close(open(path, O_WRONLY | O_CREAT, 0600));
 	}
 	sp = open_max(1 << 20);
-	assert_true(TAILQ_EMPTY(&sp->files));
+	spool_walk(sp, no_run, NULL);
 	snprintf(path, sizeof(path), "%s/r.spool.tmp", dir);
 	assert_int_equal(access(path, F_OK), -1);
 	snprintf(path, sizeof(path), "%s/notes", dir);
@@ -363,7 +420,7 @@ test_full(void **state)
 	assert_int_equal(take(sp, "r", NULL), 100);
 	for (uint64_t seq = 101; seq <= 20000; seq++)
 		put(sp, "r", seq, seq % 2, 100);
-	assert_true(sp->held_bytes <= MEMORY_MAX);
+	assert_true(spool_bytes(sp) <= 5000 + 1024 * 1024);
 	spool_rewind(sp);
 	got = take(sp, "r", &last);
 	assert_true(spool_lost(sp, "r", &records, &bytes));
@@ -373,13 +430,12 @@ test_full(void **state)
 	 * and what was sent is not sent again. */
 	put(sp, "r", 20001, 0, 100);
 	assert_null(spool_alarm(sp));
-	assert_int_equal(sp->held_bytes, 0);
 	assert_int_equal(take(sp, "r", &last), 1);
 	assert_int_equal(last, 20001);
 	spool_rewind(sp);
 	assert_int_equal(take(sp, "r", &last), got + 1);
 	spool_ack(sp, "r", 20001);
-	assert_int_equal(sp->bytes, 0);
+	assert_int_equal(spool_bytes(sp), 0);
 	spool_free(sp);
 }
 
@@ -389,14 +445,11 @@ test_damaged_meanwhile(void **state)
 {
 	struct spool *sp = open_max(1 << 20);
 	uint64_t records, bytes, last;
-	struct file *f;
 
 	(void)state;
 	for (uint64_t seq = 1; seq <= 9; seq++)
 		put(sp, "r", seq, 0, 100);
-	f = spool_file_find(sp, "r");
-	assert_int_equal(pwrite(f->fd, "XXXXXX", 6, (off_t)f->bytes / 3 + 20),
-	    6);
+	damage(3 * ENTRY_BYTES(100) + 20, "XXXXXX", 6);
 	assert_int_equal(take(sp, "r", &last), 8);
 	assert_int_equal(last, 9);
 	assert_true(spool_lost(sp, "r", &records, &bytes));
@@ -404,12 +457,12 @@ test_damaged_meanwhile(void **state)
 	assert_false(spool_lost(sp, "r", &records, &bytes));
 	/* the last one, behind which nothing comes */
 	put(sp, "r", 10, 0, 100);
-	assert_int_equal(pwrite(f->fd, "XXXXXX", 6, (off_t)f->bytes - 20), 6);
+	damage(-20, "XXXXXX", 6);
 	assert_int_equal(take(sp, "r", NULL), 0);
 	spool_ack(sp, "r", 9);
 	spool_finish(sp, "r");
 	assert_true(spool_lost(sp, "r", &records, &bytes));
-	assert_null(spool_file_find(sp, "r"));
+	assert_int_equal(files(), 0);
 	spool_free(sp);
 }
 
@@ -419,20 +472,22 @@ static void
 test_alarm(void **state)
 {
 	static const struct {
-		int rc;
+		int error;
 		const char *says;
-	} rows[] = { { -ENOSPC, "disk is full" }, { -EDQUOT, "disk is full" },
-		{ -EIO, "cannot be written" },
-		{ -EROFS, "cannot be written" } };
+	} rows[] = { { ENOSPC, "disk is full" }, { EDQUOT, "disk is full" },
+		{ EIO, "cannot be written" }, { EROFS, "cannot be written" } };
 	struct spool *sp = open_max(1 << 20);
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		sp->write_failed = rows[i].rc;
+		write_error = rows[i].error;
+		put(sp, "r", i + 1, 0, 100);
 		assert_non_null(strstr(spool_alarm(sp), rows[i].says));
 	}
-	sp->write_failed = 0;
+	write_error = 0;
+	put(sp, "r", 5, 0, 100);
 	assert_null(spool_alarm(sp));
+	assert_int_equal(take(sp, "r", NULL), 5);
 	spool_free(sp);
 }
 
