@@ -10,8 +10,6 @@
 
 #include "agents/sensor/host.h"
 #include "agents/sensor/sensor.h"
-#include "agents/session/session.h"
-#include "agents/spool/spool.h"
 #include "common/conf.h"
 #include "common/queue.h"
 
@@ -19,6 +17,7 @@
 
 struct inband;
 struct run;
+struct run_ops;
 TAILQ_HEAD(run_list, run);
 
 struct agent {
@@ -34,8 +33,9 @@ struct agent {
 	struct inband *inband; /* or NULL */
 	int inband_again;      /* the collector is to hear all of it */
 	struct run_list runs;
-	int64_t child_uid, child_gid; /* -1: children are who we are */
-	char *child_user;             /* name of that user */
+	const struct run_ops *run_ops; /* with the agent as arg */
+	int64_t child_uid, child_gid;  /* -1: children are who we are */
+	char *child_user;              /* name of that user */
 	char keeper[AGENT_PATH_MAX], arsh[AGENT_PATH_MAX];
 	char *cgroup; /* where leaves may be made, or NULL */
 	int cores;

@@ -25,6 +25,7 @@
 #include "agents/launch/mpi_impl.h"
 #include "agents/mesh/mesh.h"
 #include "agents/orders/orders.h"
+#include "agents/spool/spool.h"
 #include "agents/process/child.h"
 #include "agents/process/proc.h"
 #include "agents/run/run.h"
@@ -386,6 +387,7 @@ main(int argc, char **argv)
 	log_set_level(level);
 	notify_init();
 	TAILQ_INIT(&ag.runs);
+	ag.run_ops = &orders_run_ops;
 	main_names_find(&ag);
 	main_child_user_find(&ag);
 	main_state_open(&ag);
@@ -397,7 +399,7 @@ main(int argc, char **argv)
 	ag.base = event_base_new();
 	if (ag.base == NULL)
 		fatalx("libevent: no event base");
-	ag.mesh = mesh_new(&ag);
+	ag.mesh = mesh_new(ag.base, ag.conf, ag.cores, orders_send, &ag);
 	ag.inband = inband_new(conf_string(ag.conf, "agent", "in_band"),
 	    ag.host);
 	main_agent_run(&ag);

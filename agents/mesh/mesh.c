@@ -32,7 +32,10 @@
 #define PRESSURE_NS (5 * CLK_NS_PER_S)
 
 struct mesh {
-	struct agent *ag;
+	struct event_base *base;
+	int cores;
+	mesh_send_cb *send;
+	void *arg;
 	struct mesh_echo *echo; /* NULL: no order yet, or no port */
 	struct mesh_probe *probe;
 	struct in6_addr addr; /* of both */
@@ -57,19 +60,22 @@ struct order {
 };
 
 struct mesh *
-mesh_new(struct agent *ag)
+mesh_new(struct event_base *base, const struct conf *c, int cores,
+    mesh_send_cb *send, void *arg)
 {
 	struct mesh *m = xcalloc(1, sizeof(*m));
 	size_t count = 0;
-	char **list = str_list_parse(conf_string(ag->conf, "mesh", "net"),
-	    &count);
+	char **list = str_list_parse(conf_string(c, "mesh", "net"), &count);
 
 	m->nets = xcalloc(count + 1, sizeof(*m->nets));
 	for (size_t i = 0; i < count; i++)
 		if (mesh_net_parse(list[i], &m->nets[m->net_count]) == 0)
 			m->net_count++;
 	str_list_free(list);
-	m->ag = ag;
+	m->base = base;
+	m->cores = cores;
+	m->send = send;
+	m->arg = arg;
 	m->stretch = 1;
 	return m;
 }
@@ -105,7 +111,7 @@ mesh_pressure(void *arg)
 		return m->stretch;
 	m->pressure_ns = now_ns;
 	if (getloadavg(&load, 1) == 1)
-		load /= m->ag->cores;
+		load /= m->cores;
 	m->stretch = psi_stretch("", load);
 	if (m->stretch > m->stretch_most)
 		m->stretch_most = m->stretch;
@@ -264,11 +270,12 @@ mesh_report(struct mesh *m)
 	    (json_int_t)c.drops, "stretch", m->stretch_most);
 	free(h);
 	free(t);
-	session_send(m->ag->session, WIRE_MESH_REPORT,
+	m->send(WIRE_MESH_REPORT,
 	    json_pack("{s:I, s:I, s:o, s:o, s:o}", "epoch",
 		(json_int_t)m->epoch, "span_ms",
 		(json_int_t)((clk_ns() - m->begun_ns) / CLK_NS_PER_MS),
-		"classes", classes, "targets", targets, "host", host));
+		"classes", classes, "targets", targets, "host", host),
+	    m->arg);
 }
 
 static void
@@ -278,7 +285,7 @@ mesh_say_ready(struct mesh *m, const char *why)
 
 	if (why != NULL)
 		json_object_set_new(msg, "text", text_json(why));
-	session_send(m->ag->session, WIRE_MESH_READY, msg);
+	m->send(WIRE_MESH_READY, msg, m->arg);
 }
 
 int
@@ -314,9 +321,9 @@ mesh_order(struct mesh *m, const json_t *msg)
 	if (m->echo == NULL || m->port != o.port ||
 	    memcmp(&m->addr, &o.addr, sizeof(m->addr)) != 0) {
 		mesh_close_all(m);
-		m->echo = mesh_echo_open(m->ag->base, &o.addr, o.port, &error);
+		m->echo = mesh_echo_open(m->base, &o.addr, o.port, &error);
 		if (m->echo != NULL)
-			m->probe = mesh_probe_open(m->ag->base, &o.addr,
+			m->probe = mesh_probe_open(m->base, &o.addr,
 			    mesh_pressure, m, &error);
 		m->addr = o.addr;
 		m->port = o.port;

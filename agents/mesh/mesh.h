@@ -9,13 +9,20 @@
 #ifndef AGENTS_MESH_MESH_H
 #define AGENTS_MESH_MESH_H
 
+#include <event2/event.h>
 #include <jansson.h>
 
-#include "agents/agent.h"
+#include "common/conf.h"
+#include "schema/wire.h"
 
 struct mesh;
 
-struct mesh *mesh_new(struct agent *ag);
+/* Send msg to the collector; takes msg. Negative: it is not sent. */
+typedef int mesh_send_cb(enum wire_type type, json_t *msg, void *arg);
+
+/* c outlives the mesh; cores: of this node. */
+struct mesh *mesh_new(struct event_base *base, const struct conf *c, int cores,
+    mesh_send_cb *send, void *arg);
 void mesh_free(struct mesh *m); /* NULL is allowed */
 /* A mesh message. -EPROTO when no sane collector sends it; what cannot be
  * done here is answered. */

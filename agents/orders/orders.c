@@ -7,8 +7,6 @@
 #include "agents/orders/orders.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,87 +14,27 @@
 
 #include "agents/launch/argv_allowlist.h"
 #include "agents/mesh/mesh.h"
+#include "agents/orders/hello.h"
+#include "agents/orders/records.h"
+#include "agents/orders/verdict_file.h"
+#include "agents/run/cleanup.h"
 #include "agents/run/idle.h"
 #include "agents/run/run.h"
-#include "agents/sensor/inventory.h"
 #include "agents/sensor/sensor.h"
+#include "agents/spool/spool.h"
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/member.h"
 #include "common/notify.h"
-#include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "schema/names.h"
 
-#define FRESH_MAX_MS 86400000
-
-/* Everybody may read it: health checks run as many users. */
-static int
-orders_file_put(const char *path, const char *text)
-{
-	char temp[AGENT_PATH_MAX + 16];
-	size_t len = strlen(text);
-	int fd, rc = 0;
-
-	snprintf(temp, sizeof(temp), "%s.new", path);
-	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-	    0644);
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, len) != (ssize_t)len || fchmod(fd, 0644) < 0)
-		rc = errno != 0 ? -errno : -EIO;
-	close(fd);
-	if (rc == 0 && rename(temp, path) < 0)
-		rc = -errno;
-	if (rc < 0)
-		unlink(temp);
-	return rc;
-}
-
-/* What the collector thinks of this node, in a file that a health check reads:
- * one JSON object, {verdict text at_unix_ns fresh_ms}, replaced as a whole. One
- * that cannot be written is told once in the log, and grows old. */
-static int
-orders_do_standing(struct agent *ag, const json_t *msg)
-{
-	static int failed; /* the same failure is not told each minute */
-	const char *verdict = json_string_value(
-	    json_object_get(msg, "verdict"));
-	json_int_t fresh_ms = json_integer_value(
-	    json_object_get(msg, "fresh_ms"));
-	char path[AGENT_PATH_MAX], *text;
-	json_t *o;
-	int rc;
-
-	if (STR_FIND(names_verdicts, verdict) < 0 || fresh_ms < 1 ||
-	    fresh_ms > FRESH_MAX_MS ||
-	    str_format(path, sizeof(path), "%s/verdict",
-		conf_string(ag->conf, "agent", "run_dir")) < 0)
-		return -EPROTO;
-	o = json_pack("{s:s, s:s, s:O, s:I, s:I}", "node", ag->name, "verdict",
-	    verdict, "text", json_object_get(msg, "text"), "at_unix_ns",
-	    (json_int_t)clk_unix_ns(), "fresh_ms", fresh_ms);
-	text = json_dumps(o, JSON_COMPACT);
-	json_decref(o);
-	rc = orders_file_put(path, text);
-	free(text);
-	if (rc < 0 && rc != failed)
-		log_warnx("%s: %s", path, strerror(-rc));
-	failed = rc;
-	return 0;
-}
-
-#define GRACE_MS  2000
-#define ADDRS_MAX 256
-/* Records of one message; a single one may be larger (RECORD_LINE_MAX). */
-#define BATCH_BYTES (128 * 1024)
-/* Of a hello, besides runs in the spool. */
-#define HELLO_INVENTORY_MAX (WIRE_HELLO_BYTES_MAX / 2)
-#define HELLO_REST_MAX      1024
-#define DEADLINE_MAX_MS     (7 * 86400 * 1000LL)
+#define GRACE_MS        2000
+#define ADDRS_MAX       256
+#define DEADLINE_MAX_MS (7 * 86400 * 1000LL)
 
 /* An array of count_min..count_max strings? */
 static int
@@ -253,8 +191,8 @@ orders_do_prepare(struct agent *ag, const json_t *msg)
 	return 0;
 }
 
-/* Rows of "nodes"; the first is here and bears the name its own launcher
- * knows. NULL for anything malformed. The caller frees. */
+/* Rows of "nodes"; the first is this node and has the name that its own
+ * launcher knows. NULL for a malformed row. The caller frees. */
 static struct mpi_impl_node *
 orders_nodes_read(struct agent *ag, const json_t *array)
 {
@@ -434,7 +372,7 @@ orders_message(enum wire_type type, const json_t *msg, void *arg)
 		[WIRE_SPAWN_STATE] = orders_do_spawn_state,
 		[WIRE_END] = orders_do_end,
 		[WIRE_SAMPLE] = orders_do_sample,
-		[WIRE_STANDING] = orders_do_standing,
+		[WIRE_STANDING] = verdict_file_put,
 		[WIRE_MESH] = orders_do_mesh,
 	};
 
@@ -445,200 +383,6 @@ orders_message(enum wire_type type, const json_t *msg, void *arg)
 	    record_run_check(member_text(msg, "run")) < 0)
 		return -EPROTO;
 	return handlers[type](arg, msg);
-}
-
-/* A batch of one run: 1 when something was sent. */
-static int
-orders_pump_batch(struct agent *ag, const char *run)
-{
-	struct strbuf lines = { 0 };
-	size_t room = SIZE_MAX; /* the first may be longer than a batch */
-	struct spool_entry e;
-
-	while (spool_next(ag->spool, run, room, &e)) {
-		if (lines.len_bytes > 0)
-			strbuf_add(&lines, ",", 1);
-		strbuf_add(&lines, e.line, e.len_bytes);
-		free(e.line);
-		room = lines.len_bytes < BATCH_BYTES
-		    ? BATCH_BYTES - lines.len_bytes
-		    : 0;
-	}
-	if (lines.len_bytes == 0)
-		return 0;
-	session_send_lines(ag->session, WIRE_RECORDS, run, &lines);
-	strbuf_clear(&lines);
-	return 1;
-}
-
-/* Sends records of the run as far as the session has room, then what the spool
- * has lost of it. */
-static void
-orders_pump_spool(struct agent *ag, const char *run)
-{
-	uint64_t records, bytes;
-
-	if (!session_is_up(ag->session))
-		return;
-	while (session_room(ag->session) > 0 && orders_pump_batch(ag, run))
-		;
-	if (spool_lost(ag->spool, run, &records, &bytes))
-		session_send(ag->session, WIRE_SPOOL_LOST,
-		    json_pack("{s:s, s:I, s:I}", "run", run, "records",
-			(json_int_t)records, "bytes", (json_int_t)bytes));
-}
-
-static void
-orders_pump_run(const struct spool_run *sr, void *arg)
-{
-	char run[RECORD_RUN_MAX + 1];
-
-	snprintf(run, sizeof(run), "%s", sr->run); /* may go with its file */
-	orders_pump_spool(arg, run);
-}
-
-void
-orders_record(struct agent *ag, const char *run, const struct record_head *head,
-    const char *line, size_t len_bytes)
-{
-	/* Records are synced once a second, together: syncing each could take
-	 * the disk longer than the engine takes to make it. */
-	static const struct timeval sync_after = { .tv_sec = 1 };
-
-	if (head->seq == 0) {
-		struct strbuf one = { 0 };
-
-		if (session_room(ag->session) == 0)
-			return; /* the next one says more */
-
-		strbuf_add(&one, line, len_bytes);
-		session_send_lines(ag->session, WIRE_PROGRESS, run, &one);
-		strbuf_clear(&one);
-		return;
-	}
-	spool_append(ag->spool, run, head->seq, head->raw, line, len_bytes);
-	if (!event_pending(ag->sync, EV_TIMEOUT, NULL))
-		event_add(ag->sync, &sync_after);
-	orders_pump_spool(ag, run);
-}
-
-void
-orders_pump(struct agent *ag)
-{
-	spool_walk(ag->spool, orders_pump_run, ag);
-}
-
-static void
-orders_drained(void *arg)
-{
-	orders_pump(arg);
-}
-
-struct hello_spool {
-	json_t *list;
-	size_t room_bytes;
-};
-
-/* As many runs as there is room for; the collector learns of the others from
- * their records. */
-static void
-orders_hello_spool(const struct spool_run *sr, void *arg)
-{
-	struct hello_spool *hs = arg;
-	json_t *row;
-	size_t bytes;
-
-	if (sr->last_seq == 0)
-		return;
-	row = json_pack("{s:s, s:I}", "run", sr->run, "seq",
-	    (json_int_t)sr->last_seq);
-	bytes = json_dumpb(row, NULL, 0, JSON_COMPACT) + 1;
-	if (bytes > hs->room_bytes) {
-		json_decref(row);
-		return;
-	}
-	hs->room_bytes -= bytes;
-	json_array_append_new(hs->list, row);
-}
-
-/* Devices and addresses come and go. If there is no room for all, the last
- * entries are left out, those without hardware first. */
-static void
-orders_nics_refresh(struct agent *ag)
-{
-	json_t *nics = inventory_nics("");
-	size_t last, i;
-
-	json_object_set_new(ag->inventory, "nics", nics);
-	while (json_dumpb(ag->inventory, NULL, 0, JSON_COMPACT) >
-		HELLO_INVENTORY_MAX &&
-	    json_array_size(nics) > 0) {
-		last = json_array_size(nics) - 1;
-		for (i = last; i > 0; i--)
-			if (strcmp(member_text(json_array_get(nics, i), "kind"),
-				"virtual") == 0)
-				break;
-		json_array_remove(nics, i > 0 ? i : last);
-	}
-}
-
-static void
-orders_hello(json_t *msg, void *arg)
-{
-	struct agent *ag = arg;
-	json_t *runs = json_array();
-	struct hello_spool hs = { .list = json_array() };
-	struct run *run;
-	size_t bytes;
-
-	TAILQ_FOREACH (run, &ag->runs, next)
-		if (!run->ending)
-			json_array_append_new(runs, json_string(run->id));
-	orders_nics_refresh(ag);
-	json_object_set(msg, "inventory", ag->inventory);
-	json_object_set_new(msg, "runs", runs);
-	bytes = json_dumpb(msg, NULL, 0, JSON_COMPACT) + HELLO_REST_MAX;
-	if (bytes < WIRE_HELLO_BYTES_MAX)
-		hs.room_bytes = WIRE_HELLO_BYTES_MAX - bytes;
-	spool_walk(ag->spool, orders_hello_spool, &hs);
-	json_object_set_new(msg, "spool", hs.list);
-}
-
-static void
-orders_heartbeat(json_t *msg, void *arg)
-{
-	struct agent *ag = arg;
-	const char *alarm = spool_alarm(ag->spool);
-	json_t *links, *before, *in_band;
-	struct err busy;
-	double load;
-
-	if (getloadavg(&load, 1) == 1)
-		json_object_set_new(msg, "load", json_real(load));
-	json_object_set_new(msg, "spool_bytes",
-	    json_integer((json_int_t)spool_bytes(ag->spool)));
-	json_object_set_new(msg, "host", host_read("", &ag->host_look));
-	/* Every few minutes: what the ports have counted, and what they are
-	 * now, where that has changed since the hello. */
-	links = link_look(&ag->link_look, "",
-	    json_object_get(ag->inventory, "gpus"));
-	if (links != NULL) {
-		json_object_set_new(msg, "links", links);
-		before = json_incref(json_object_get(ag->inventory, "nics"));
-		orders_nics_refresh(ag);
-		if (!json_equal(json_object_get(ag->inventory, "nics"), before))
-			json_object_set(msg, "nics",
-			    json_object_get(ag->inventory, "nics"));
-		json_decref(before);
-	}
-	in_band = inband_look(ag->inband, ag->inband_again);
-	ag->inband_again = 0;
-	if (in_band != NULL)
-		json_object_set_new(msg, "in_band", in_band);
-	if (alarm != NULL)
-		json_object_set_new(msg, "alarm", json_string(alarm));
-	if (TAILQ_EMPTY(&ag->runs) && idle_look(ag, &busy))
-		json_object_set_new(msg, "busy", text_json(busy.text));
 }
 
 static int
@@ -681,7 +425,7 @@ orders_up(const json_t *welcome, void *arg)
 		else if (!run->ending)
 			run_end(run, GRACE_MS, "the collector dropped it");
 	}
-	orders_pump(ag);
+	records_send(ag);
 }
 
 /* The grace counts from the last byte, since silence may be noticed late. */
@@ -699,11 +443,23 @@ orders_down(uint64_t silent_ns, void *arg)
 	event_add(ag->grace, &tv);
 }
 
-void
-orders_run_closed(struct agent *ag)
+/* An agent that is stopping ends with its last run. */
+static void
+orders_stop_check(struct agent *ag)
 {
 	if (ag->stopping && TAILQ_EMPTY(&ag->runs))
 		event_base_loopbreak(ag->base);
+}
+
+static void
+orders_run_closed(const char *run, void *arg)
+{
+	struct agent *ag = arg;
+
+	spool_finish(ag->spool, run);
+	if (TAILQ_EMPTY(&ag->runs))
+		cleanup_shm(ag);
+	orders_stop_check(ag);
 }
 
 void
@@ -714,8 +470,19 @@ orders_stop(struct agent *ag, const char *why)
 	ag->stopping = 1;
 	log_info("stopping: %s", why);
 	run_end_all(ag, GRACE_MS, why);
-	orders_run_closed(ag);
+	orders_stop_check(ag);
 }
 
-const struct session_ops orders_session_ops = { orders_hello, orders_heartbeat,
-	orders_up, orders_message, orders_drained, orders_down };
+int
+orders_send(enum wire_type type, json_t *msg, void *arg)
+{
+	struct agent *ag = arg;
+
+	return session_send(ag->session, type, msg);
+}
+
+const struct run_ops orders_run_ops = { orders_send, records_put, records_send,
+	orders_run_closed };
+
+const struct session_ops orders_session_ops = { hello_put, hello_put_heartbeat,
+	orders_up, orders_message, records_send, orders_down };

@@ -16,7 +16,6 @@
 
 #include "agents/process/privileges.h"
 #include "agents/run/idle.h"
-#include "agents/orders/orders.h"
 #include "agents/run/cleanup.h"
 #include "common/member.h"
 #include "common/clk.h"
@@ -67,16 +66,22 @@ run_exclusive(struct agent *ag, const struct run *except)
 	return NULL;
 }
 
+static int
+run_send_now(struct run *run, enum wire_type type, json_t *msg)
+{
+	return run->ag->run_ops->send(type, msg, run->ag);
+}
+
 void
 run_send(struct run *run, enum wire_type type, json_t *msg, int again)
 {
-	int up = session_is_up(run->ag->session);
+	int rc = run_send_now(run, type, json_incref(msg));
 
-	if ((!up || again) && json_array_size(run->outbox) < OUTBOX_MAX)
+	if ((rc == -ENOTCONN || again) &&
+	    json_array_size(run->outbox) < OUTBOX_MAX)
 		json_array_append_new(run->outbox,
-		    json_pack("[i, b, o]", (int)type, again,
-			json_deep_copy(msg)));
-	session_send(run->ag->session, type, msg);
+		    json_pack("[i, b, O]", (int)type, again, msg));
+	json_decref(msg);
 }
 
 void
@@ -86,9 +91,9 @@ run_resend(struct run *run)
 	size_t i;
 
 	json_array_foreach (run->outbox, i, row) {
-		session_send(run->ag->session,
+		run_send_now(run,
 		    (enum wire_type)json_integer_value(json_array_get(row, 0)),
-		    json_deep_copy(json_array_get(row, 2)));
+		    json_incref(json_array_get(row, 2)));
 		if (json_is_true(json_array_get(row, 1)))
 			json_array_append(keep, row);
 	}
@@ -249,14 +254,13 @@ static void
 run_close(struct run *run)
 {
 	struct agent *ag = run->ag;
+	char id[sizeof(run->id)];
 
 	log_info("run %s: closed", run->id);
 	cleanup_leaves(ag, run->id); /* of keepers that were killed */
-	spool_finish(ag->spool, run->id);
+	snprintf(id, sizeof(id), "%s", run->id);
 	run_free(run);
-	if (TAILQ_EMPTY(&ag->runs))
-		cleanup_shm(ag);
-	orders_run_closed(ag);
+	ag->run_ops->closed(id, ag);
 }
 
 void
@@ -351,7 +355,7 @@ run_exited_cb(struct child *c, int status, const char *tail, void *arg)
 	    rc->id == 0 ? "launcher" : "daemon", (long long)rc->id, status);
 	if (rc->id == 0 && run->records != NULL)
 		record_pipe_drain(run->records);
-	orders_pump(run->ag); /* its last records go first */
+	run->ag->run_ops->flush(run->ag);
 	run_send(run, WIRE_EXITED,
 	    json_pack("{s:s, s:I, s:i, s:o}", "run", run->id, "id",
 		(json_int_t)rc->id, "status", status, "stderr",
@@ -468,7 +472,7 @@ run_record_cb(const struct record_head *head, const char *line,
 {
 	struct run *run = arg;
 
-	orders_record(run->ag, run->id, head, line, len_bytes);
+	run->ag->run_ops->record(run->id, head, line, len_bytes, run->ag);
 }
 
 /* An engine that talks nonsense is ended; exited then says why. */
@@ -521,11 +525,9 @@ run_ask_cb(int64_t id, const char *host, json_t *argv, void *arg)
 {
 	struct run *run = arg;
 
-	if (!session_is_up(run->ag->session))
-		return -ENOTCONN;
-	log_info("run %s: daemon %lld on %s asked for", run->id, (long long)id,
+	log_info("run %s: daemon %lld on %s requested", run->id, (long long)id,
 	    host);
-	return session_send(run->ag->session, WIRE_SPAWN_ASK,
+	return run_send_now(run, WIRE_SPAWN_ASK,
 	    json_pack("{s:s, s:I, s:s, s:O}", "run", run->id, "id",
 		(json_int_t)id, "node", host, "argv", argv));
 }

@@ -78,6 +78,19 @@ void record_pipe_close(struct record_pipe *r); /* NULL is allowed */
 
 /* ---- a run ---- */
 
+/* What a run reports; arg is the agent. */
+struct run_ops {
+	/* Send msg to the collector; takes msg. -ENOTCONN without a session. */
+	int (*send)(enum wire_type type, json_t *msg, void *arg);
+	/* A record of the engine, as record_pipe_ops has it. */
+	void (*record)(const char *run, const struct record_head *head,
+	    const char *line, size_t len_bytes, void *arg);
+	/* Send the records that wait: a message follows that counts on them. */
+	void (*flush)(void *arg);
+	/* Nothing of the run is left but records in the spool. */
+	void (*closed)(const char *run, void *arg);
+};
+
 struct run_child;
 struct idle_wait;
 

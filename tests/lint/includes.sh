@@ -57,12 +57,12 @@ daemon/               any                               event2,openssl,jansson,z
 agents/process/       -                                 event2,jansson
 agents/launch/        process                           event2,jansson
 agents/sensor/        launch,process                    event2,jansson,vendor
-agents/mesh/          .,sensor                          event2,openssl,jansson
+agents/mesh/          sensor                            event2,openssl,jansson
 agents/spool/         -                                 jansson
 agents/tls/           -                                 openssl,jansson
 agents/session/       tls                               event2,openssl,jansson
-agents/run/           .,launch,process,sensor,orders    event2,jansson
-agents/orders/        .,launch,mesh,run,sensor,session  event2,jansson
+agents/run/           .,launch,process,sensor           event2,jansson
+agents/orders/        .,launch,mesh,run,sensor,session,spool event2,jansson
 agents/               any                               event2,jansson
 
 probes/plan/pack\.c   -                                 zlib
