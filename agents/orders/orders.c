@@ -206,7 +206,7 @@ orders_nodes_read(struct agent *ag, const json_t *array)
 	json_array_foreach (array, i, row) {
 		nodes[i].node = member_text(row, "node");
 		nodes[i].addr = member_text(row, "addr");
-		if (nodes[i].node == NULL || nodes[i].addr == NULL ||
+		if (nodes[i].addr[0] == '\0' ||
 		    hostlist_name_check(nodes[i].node) < 0) {
 			free(nodes);
 			return NULL;
