@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "agents/sensor/host.h"
-#include "agents/sensor/sensor.h"
+#include "agents/sensor/link.h"
 #include "common/conf.h"
 #include "common/queue.h"
 

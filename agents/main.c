@@ -20,7 +20,7 @@
 
 #include "agents/agent.h"
 #include "agents/sensor/inventory.h"
-#include "agents/sensor/sensor.h"
+#include "agents/sensor/inband.h"
 #include "agents/launch/launcher.h"
 #include "agents/launch/mpi_impl.h"
 #include "agents/mesh/mesh.h"

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agents/mesh/mesh_int.h"
+#include "agents/mesh/mesh_echo.h"
+#include "agents/mesh/mesh_probe.h"
 #include "agents/sensor/host.h"
 #include "common/clk.h"
 #include "common/err.h"

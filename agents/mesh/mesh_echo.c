@@ -4,7 +4,7 @@
  * the sender's address alone: the token is computed again, so no peer costs
  * memory.
  */
-#include "agents/mesh/mesh_int.h"
+#include "agents/mesh/mesh_echo.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "agents/mesh/mesh_sock.h"
 #include "common/clk.h"
 #include "common/xalloc.h"
 

@@ -5,7 +5,7 @@
  * anything is called lost, so an agent that was not scheduled for a while
  * loses nothing: the kernel's time stamps tell when answers came.
  */
-#include "agents/mesh/mesh_int.h"
+#include "agents/mesh/mesh_probe.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  * host delayed or lost from what the network did; paths are probed without
  * fragments.
  */
-#include "agents/mesh/mesh_int.h"
+#include "agents/mesh/mesh_sock.h"
 
 #include <errno.h>
 #include <openssl/crypto.h>

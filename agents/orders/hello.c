@@ -10,6 +10,7 @@
 #include "agents/agent.h"
 #include "agents/run/idle.h"
 #include "agents/run/run.h"
+#include "agents/sensor/inband.h"
 #include "agents/sensor/inventory.h"
 #include "agents/spool/spool.h"
 #include "common/err.h"

@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agents/process/stderr_tail.h"
 #include "agents/process/strvec.h"
 #include "common/log.h"
 #include "common/str.h"

@@ -3,7 +3,7 @@
  * stderr_tail.c - a ring of the last bytes; of it, the lines that say
  * something.
  */
-#include "agents/process/child.h"
+#include "agents/process/stderr_tail.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
 
 #include "agents/process/child.h"
 #include "agents/process/strvec.h"
-#include "agents/sensor/sensor.h"
+#include "agents/sensor/gpu.h"
 #include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"

@@ -3,7 +3,7 @@
  * rank_watch.c - a rank is lost when its connection ends without bye; a
  * connection with a line that no rank of ours writes is closed.
  */
-#include "agents/run/run.h"
+#include "agents/run/rank_watch.h"
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>

@@ -3,7 +3,7 @@
  * record_pipe.c - the pipe is held open for writing too, so that it has no end
  * while no rank writes; one bad line ends all reading from it.
  */
-#include "agents/run/run.h"
+#include "agents/run/record_pipe.h"
 
 #include <errno.h>
 #include <event2/buffer.h>

@@ -16,6 +16,8 @@
 
 #include "agents/process/privileges.h"
 #include "agents/run/idle.h"
+#include "agents/run/rank_watch.h"
+#include "agents/run/record_pipe.h"
 #include "agents/run/cleanup.h"
 #include "common/member.h"
 #include "common/clk.h"

@@ -24,60 +24,6 @@
 #include "schema/record.h"
 #include "schema/wire.h"
 
-/* ---- rank_watch.c: the connections that the ranks of a run hold here ----
- *
- * A rank connects, writes "rank R pid P", and "bye" once its results are out;
- * between them "stuck RANK NODE WHAT SECONDS AT" where it waits for another one
- * in vain, at most for two; RANK -1: it cannot say for whom.
- * A connection that ends without bye is a rank that died, whatever its launcher
- * thinks of it; one that ended itself, as its MPI does when another rank is
- * gone, could still say "exit".
- */
-struct rank_watch;
-
-/* exited: it ended itself. */
-typedef void rank_watch_lost_cb(int64_t rank, int64_t pid, int exited,
-    void *arg);
-/* with: {rank node what waited_s at}, taken; the node's name may be any, or ""
- * with rank -1. */
-typedef void rank_watch_stuck_cb(int64_t rank, int64_t pid, json_t *with,
-    void *arg);
-struct rank_watch_ops {
-	rank_watch_lost_cb *lost;
-	rank_watch_stuck_cb *stuck;
-};
-
-/* NULL after a line in the log. */
-struct rank_watch *rank_watch_open(struct event_base *base, const char *path,
-    int64_t gid, const struct rank_watch_ops *ops, void *arg);
-/* Closes all connections, without lost. NULL is allowed. */
-void rank_watch_close(struct rank_watch *w);
-unsigned rank_watch_count(const struct rank_watch *w); /* ranks seen so far */
-
-/* ---- record_pipe.c: the pipe that an engine writes its records into ----
- *
- * The engine is not trusted: a line that is no record of this run, or too
- * long, or out of order is a reason to end the run.
- */
-struct record_pipe;
-
-struct record_pipe_ops {
-	/* A good line, without newline; all of it dies with the call. */
-	void (*record)(const struct record_head *head, const char *line,
-	    size_t len_bytes, void *arg);
-	void (*bad)(const char *why, void *arg); /* no more calls after it */
-};
-
-/* Make the FIFO at path for group gid and read it. NULL after a line in the
- * log. */
-struct record_pipe *record_pipe_open(struct event_base *base, const char *path,
-    const char *run, int64_t gid, const struct record_pipe_ops *ops, void *arg);
-/* Take what is in the pipe now: the writer has ended. */
-void record_pipe_drain(struct record_pipe *r);
-void record_pipe_close(struct record_pipe *r); /* NULL is allowed */
-
-/* ---- a run ---- */
-
 /* What a run reports; arg is the agent. */
 struct run_ops {
 	/* Send msg to the collector; takes msg. -ENOTCONN without a session. */

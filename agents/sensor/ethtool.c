@@ -5,6 +5,8 @@
  * error, which ends that request and nothing else; an attribute that is not
  * whole ends its message.
  */
+#include "agents/sensor/ethtool.h"
+
 #include <linux/dcbnl.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>

@@ -7,6 +7,8 @@
  * a GPU from being reset. It is asked by a thread: of a GPU that has fallen off
  * its bus the driver says nothing for minutes, and the agent has other work.
  */
+#include "agents/sensor/gpu.h"
+
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>

@@ -8,6 +8,8 @@
  * call, which grows. *.prom: the same as means of the last half minute,
  * replaced by the next. *.jsonl: libcoalmine-pmpi.so, sums since the start.
  */
+#include "agents/sensor/inband.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +21,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agents/sensor/sensor.h"
 #include "common/clk.h"
 #include "common/member.h"
 #include "common/queue.h"

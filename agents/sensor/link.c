@@ -3,13 +3,17 @@
  * link.c - differences of error counters. All ports are read, whatever they are
  * used for: the fault of one that is idle now meets the next job.
  */
-#include "agents/sensor/sensor.h"
+
+#include "agents/sensor/link.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "agents/sensor/ethtool.h"
+#include "agents/sensor/gpu.h"
+#include "agents/sensor/sensor.h"
 #include "common/clk.h"
 #include "common/member.h"
 #include "common/str.h"

@@ -15,8 +15,6 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "common/err.h"
-
 struct sensor {
 	const char *name;
 	/* Append {"nic": name, "counters": {...}} for every device in the tree
@@ -52,56 +50,5 @@ void sensor_bytes(json_t *counters, const char *rx, const char *tx,
 /* aer_correctable, aer_nonfatal and aer_fatal of a PCI device, whose folder it
  * is; nothing where its slot does not report errors. */
 void sensor_aer(const char *device, json_t *counters);
-
-/*
- * ethtool.c: what the kernel tells of Ethernet's links by netlink alone: FEC,
- * pause frames, and those of priorities (PFC). Added to the rows of their
- * devices; nothing where it tells none.
- */
-void ethtool_read(json_t *nics);
-/* Of one datagram that answers a request of it; 1: it was the last. */
-int ethtool_take(const void *bytes, size_t len_bytes, json_t *nics);
-
-/* gpu.c: a row for every GPU of an inventory, by its PCI address, with what is
- * looked at now and then: names_link_counters. */
-void gpu_read(const char *root, const json_t *gpus, json_t *rows);
-/* What AMD's driver tells in gpu_metrics of heat. */
-void gpu_metrics_take(const void *bytes, size_t len_bytes, json_t *counters);
-/* What a line of the kernel's log tells of a GPU, added to its row. */
-void gpu_log_take(const char *line, json_t *rows);
-/* gpu.c: 1 and why when a process computes on a GPU of this node, as the
- * kernel says of AMD's and NVML of NVIDIA's; 0 where neither can. */
-int gpu_busy(const char *root, struct err *err);
-
-/* inband.c: what jobs have measured of their own collectives in files below
- * dir; of lines that name another host nothing. NULL where dir is "". */
-struct inband;
-struct inband *inband_new(const char *dir, const char *host);
-void inband_free(struct inband *ib); /* NULL is allowed, here and below */
-/* [{job, rows: [{source op ranks nodes bytes calls seconds least_s}]}] of jobs
- * of which there is news, for three minutes, at most so many, sums of what is
- * there; bytes of a call, least_s of a call of the rank that waited least.
- * NULL: no look is due, or nothing is new. again: of all jobs, and now. */
-#define INBAND_JOBS_MAX 16
-json_t *inband_look(struct inband *ib, int again);
-
-/*
- * link.c: what the error counters of all ports have counted since the last
- * look: names_link_counters of schema/names.h, as a heartbeat carries it.
- */
-struct link_look {
-	uint64_t every_ns; /* as the collector says; 0: never */
-	uint64_t at_ns;    /* of the last look; 0: none yet */
-	json_t *last;      /* {port: {counter: value}} */
-	int log_fd;        /* of the kernel's; 0: not opened yet, -1: refused */
-};
-
-/* {span_s, ports: [{port, counters: {name: more}}, ...]}: the ports that have
- * such counters; counters only where one has counted something. NULL: no look
- * is due, or it was the first, from which the next counts. A counter that has
- * become smaller was reset, and counts from there. A GPU is a port too, by its
- * PCI address; gpus: of the inventory. root: "" for the machine's own. */
-json_t *link_look(struct link_look *l, const char *root, const json_t *gpus);
-void link_look_clear(struct link_look *l);
 
 #endif

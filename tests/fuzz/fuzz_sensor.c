@@ -3,6 +3,8 @@
  * and the same bytes as answers of netlink, as gpu_metrics of AMD's driver, and
  * as lines of the kernel's log. */
 #include "agents/sensor/inband.c"
+#include "agents/sensor/ethtool.h"
+#include "agents/sensor/gpu.h"
 #include "agents/sensor/sensor.h"
 
 #include "tests/fuzz/fuzz.h"

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "agents/mesh/mesh_int.h"
+#include "agents/mesh/mesh_echo.h"
 #include "agents/sensor/host.h"
 #include "tests/unit/tree.h"
 

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mesh_probe.h - send echo requests in bursts, and count the answers.
+ *
+ * Bursts go round the targets in an order drawn by the seed, each after a
+ * jittered pause. No more than rate datagrams a second leave, and no more than
+ * target_rate for one target, whatever else is wished; under local pressure
+ * the pauses grow, and never become endless. Memory is constant in time.
+ *
+ * A round trip is measured as
+ *   (t4 - t1) - (t4 - k4) - (t3 - t2)
+ * where t1 is just before the send, k4 when the kernel had the answer, t4 when
+ * we read it, all of our host, and t3 - t2 is what the responder says its host
+ * took. So neither host's scheduling is taken for the network's.
+ *
+ * A datagram is lost when it was sent, its answer had not reached our kernel
+ * in time, and nothing says that a host was the reason: an answer that our
+ * kernel dropped, or that the responder kept for too long, is unknown.
+ *
+ * The last datagram of a burst to a target that takes large ones is large, of
+ * bursts of one every fourth. They are counted apart: who says that one is too
+ * large, a host or a router, is an answer as well, and only silence a loss.
+ */
+#ifndef AGENTS_MESH_MESH_PROBE_H
+#define AGENTS_MESH_MESH_PROBE_H
+
+#include <event2/event.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agents/mesh/mesh_sock.h"
+#include "common/hist.h"
+#include "schema/mesh.h"
+
+#define MESH_SAMPLES   32 /* kept of a target, for its median */
+#define MESH_BURST_MAX 64
+
+struct mesh_target {
+	struct mesh_peer peer;
+	uint8_t token[MESH_KEY_BYTES];
+	enum mesh_class class;
+	char *node;
+	uint32_t large_bytes; /* of a large datagram; 0: none */
+	/* since the last take */
+	uint32_t answered, lost, unknown, unsent;
+	uint32_t large_answered, large_lost, large_unsent;
+	uint32_t bursts;
+	float rtt_s[MESH_SAMPLES]; /* of the answered: a fair sample */
+	uint64_t last_ns;          /* of its newest burst; 0: none yet */
+};
+
+struct mesh_pace {
+	uint64_t round_ns; /* once round all targets, if the rates allow */
+	uint64_t timeout_ns;
+	unsigned burst;     /* datagrams to one target, back to back */
+	double rate;        /* datagrams a second, at most */
+	double target_rate; /* for one target */
+};
+
+struct mesh_tally {
+	uint64_t answered, lost, unknown, unsent;
+	struct hist rtt_s;
+};
+
+struct mesh_probe;
+
+/* pressure: how much longer pauses are now, 1 for not at all; asked before
+ * each burst. NULL and *ret_errno when there is no socket to be had. */
+struct mesh_probe *mesh_probe_open(struct event_base *base,
+    const struct in6_addr *addr, double (*pressure)(void *arg), void *arg,
+    int *ret_errno);
+void mesh_probe_close(struct mesh_probe *p); /* NULL is allowed */
+/* Go on with these targets instead; takes the array and its names. What is
+ * still on its way is forgotten: neither answered nor lost. */
+void mesh_probe_aim(struct mesh_probe *p, struct mesh_target *targets,
+    size_t count, uint64_t epoch, uint64_t seed, const struct mesh_pace *pace);
+size_t mesh_probe_targets(const struct mesh_probe *p,
+    const struct mesh_target **ret);
+/* Settle what can be settled, then give and clear the tally of a class;
+ * targets keep theirs until mesh_probe_aim. */
+void mesh_probe_take(struct mesh_probe *p, enum mesh_class class,
+    struct mesh_tally *ret);
+/* Own host: how long answers lay in our socket. Given and cleared. */
+void mesh_probe_take_waits(struct mesh_probe *p, struct hist *ret_s);
+/* The median of a target's kept round trips; NAN without one. */
+double mesh_target_median_s(const struct mesh_target *t);
+/* "spine" and the names of targets, freed with the array. */
+void mesh_targets_free(struct mesh_target *targets, size_t count);
+
+#endif

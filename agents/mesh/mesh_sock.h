@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mesh_sock.h - UDP sockets that know when the kernel saw a datagram.
+ *
+ * All of them are IPv6 sockets or IPv4 ones by the address they are bound to;
+ * addresses come and go in the mapped form of schema/mesh.h.
+ */
+#ifndef AGENTS_MESH_MESH_SOCK_H
+#define AGENTS_MESH_MESH_SOCK_H
+
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/mesh.h"
+
+struct mesh_peer {
+	struct in6_addr addr; /* IPv4 mapped */
+	uint16_t port;        /* of the host's byte order */
+};
+
+struct mesh_got {
+	struct mesh_peer from;
+	uint8_t raw[MESH_PACKET_BYTES];
+	size_t len_bytes; /* with the zeros that follow */
+	/* How long it lay in our socket: our host's delay, not the network's.
+	 * 0 where the kernel gives no time stamp. */
+	uint64_t waited_ns;
+};
+
+/* Bind to addr and port (0: any). A descriptor that does not block, or -errno.
+ */
+int mesh_sock_open(const struct in6_addr *addr, uint16_t port);
+/* The next datagram of the right size and padding, others are skipped: 1, or 0
+ * when there is none. ret_drops: how many the kernel has thrown away since the
+ * socket was opened, because we did not read in time; only written when it says
+ * so. */
+int mesh_sock_get(int fd, struct mesh_got *ret, uint32_t *ret_drops);
+/* A packet and zeros after it, len_bytes in all, never in fragments. 0 or
+ * -errno: then nothing was sent; -EMSGSIZE: the way is known to carry less. */
+int mesh_sock_put(int fd, const struct mesh_peer *to,
+    const uint8_t raw[MESH_PACKET_BYTES], size_t len_bytes);
+
+/* HMAC-SHA256; the first bytes of it. */
+void mesh_mac(const uint8_t key[MESH_KEY_BYTES], const uint8_t *data,
+    size_t len_bytes, uint8_t *ret, size_t ret_bytes);
+/* Signs a packet; tells whether the MAC of a packet is right. */
+void mesh_sign(uint8_t raw[MESH_PACKET_BYTES],
+    const uint8_t token[MESH_KEY_BYTES]);
+int mesh_signed(const uint8_t raw[MESH_PACKET_BYTES],
+    const uint8_t token[MESH_KEY_BYTES]);
+
+#endif

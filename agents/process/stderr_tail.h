@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stderr_tail.h - the last lines of text that a child wrote.
+ */
+#ifndef AGENTS_PROCESS_STDERR_TAIL_H
+#define AGENTS_PROCESS_STDERR_TAIL_H
+
+#include <stddef.h>
+
+/* The last bytes a child wrote. Launchers print harmless warnings at the end of
+ * every run, and every rank that crashes a page of addresses; lines known as
+ * noise are left out, so that the tail shows what went wrong. */
+#define STDERR_TAIL_MAX 4096 /* bytes kept: a screen of text */
+
+struct stderr_tail {
+	char bytes[STDERR_TAIL_MAX];
+	size_t start; /* index of the oldest byte */
+	size_t len_bytes;
+	size_t line_bytes; /* of these, since the last end of a line */
+	int is_cut;        /* older ones were dropped */
+};
+
+void stderr_tail_add(struct stderr_tail *t, const char *bytes,
+    size_t len_bytes);
+/* Valid UTF-8 without control characters but newline and tab; the caller
+ * frees. A first line that was cut is left out when others follow.
+ * Only the lines that contain mark; NULL: all. */
+char *stderr_tail_lines(const struct stderr_tail *t, const char *mark);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_pipe.h - the pipe that an engine writes its records to.
+ *
+ * The engine is not trusted: a line that is no record of this run, too long, or
+ * out of order is a reason to end the run.
+ */
+#ifndef AGENTS_RUN_RECORD_PIPE_H
+#define AGENTS_RUN_RECORD_PIPE_H
+
+#include <event2/event.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/record.h"
+
+struct record_pipe;
+
+struct record_pipe_ops {
+	/* A good line, without newline; all of it dies with the call. */
+	void (*record)(const struct record_head *head, const char *line,
+	    size_t len_bytes, void *arg);
+	void (*bad)(const char *why, void *arg); /* no more calls after it */
+};
+
+/* Make the FIFO at path for group gid and read it. NULL after a line in the
+ * log. */
+struct record_pipe *record_pipe_open(struct event_base *base, const char *path,
+    const char *run, int64_t gid, const struct record_pipe_ops *ops, void *arg);
+/* Take what is in the pipe now: the writer has ended. */
+void record_pipe_drain(struct record_pipe *r);
+void record_pipe_close(struct record_pipe *r); /* NULL is allowed */
+
+#endif

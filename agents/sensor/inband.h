@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inband.h - what jobs measured of their own collectives, in files.
+ */
+#ifndef AGENTS_SENSOR_INBAND_H
+#define AGENTS_SENSOR_INBAND_H
+
+#include <jansson.h>
+
+struct inband;
+/* Read files below dir; lines that name another host are skipped. NULL where
+ * dir is "". */
+struct inband *inband_new(const char *dir, const char *host);
+void inband_free(struct inband *ib); /* NULL is allowed, here and below */
+/* Return [{job, rows: [{source op ranks nodes bytes calls seconds least_s}]}]
+ * of jobs that have news in the last three minutes, at most INBAND_JOBS_MAX;
+ * sums so far; bytes of a call, least_s of a call of the rank that waited
+ * least. NULL: no look is due, or nothing is new. again: all jobs, now. */
+#define INBAND_JOBS_MAX 16
+json_t *inband_look(struct inband *ib, int again);
+
+#endif
