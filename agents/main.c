@@ -320,8 +320,7 @@ main_agent_run(struct agent *ag)
 	struct event *events[ARRAY_LEN(sigs)];
 	struct event *watchdog;
 	uint64_t ns = notify_watchdog_every_ns();
-	struct timeval every = { .tv_sec = (time_t)(ns / CLK_NS_PER_S),
-		.tv_usec = (suseconds_t)(ns % CLK_NS_PER_S / CLK_NS_PER_US) };
+	struct timeval every = clk_timeval(ns);
 	struct err err;
 
 	for (size_t i = 0; i < ARRAY_LEN(sigs); i++) {

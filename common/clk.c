@@ -60,6 +60,13 @@ clk_set_source(uint64_t (*monotonic_ns)(void), uint64_t (*unix_ns)(void))
 	source_unix_ns = unix_ns != NULL ? unix_ns : clk_real_unix_ns;
 }
 
+struct timeval
+clk_timeval(uint64_t span_ns)
+{
+	return (struct timeval){ (time_t)(span_ns / CLK_NS_PER_S),
+		(suseconds_t)(span_ns % CLK_NS_PER_S / CLK_NS_PER_US) };
+}
+
 void
 clk_sleep_ns(uint64_t span_ns)
 {

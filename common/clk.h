@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/time.h>
 
 #define CLK_NS_PER_S  1000000000ULL
 #define CLK_NS_PER_MS 1000000ULL
@@ -20,6 +21,8 @@ uint64_t clk_unix_ns(void);
 /* NULL restores the real clock. */
 void clk_set_source(uint64_t (*monotonic_ns)(void), uint64_t (*unix_ns)(void));
 void clk_sleep_ns(uint64_t span_ns);
+/* A span as timers and sockets take it. */
+struct timeval clk_timeval(uint64_t span_ns);
 
 /* "90s", "5m", "1h30m", "250ms", "10us", "2d"; a bare number is seconds.
  * -EINVAL for anything else, negative spans included; -ERANGE over 292 years.

@@ -53,15 +53,6 @@ struct mesh_probe {
 	struct hist waits_s;
 };
 
-static struct timeval
-mesh_probe_timeval_of(uint64_t ns)
-{
-	struct timeval tv = { (time_t)(ns / CLK_NS_PER_S),
-		(suseconds_t)(ns % CLK_NS_PER_S / CLK_NS_PER_US) };
-
-	return tv;
-}
-
 static struct slot *
 mesh_probe_slot_of(struct mesh_probe *p, uint64_t seq)
 {
@@ -194,8 +185,7 @@ mesh_probe_expire(struct mesh_probe *p)
 static void
 mesh_probe_expiry_arm(struct mesh_probe *p)
 {
-	struct timeval tv = mesh_probe_timeval_of(
-	    p->pace.timeout_ns + CLK_NS_PER_MS);
+	struct timeval tv = clk_timeval(p->pace.timeout_ns + CLK_NS_PER_MS);
 
 	if (p->oldest < p->seq && !evtimer_pending(p->expiry, NULL))
 		event_add(p->expiry, &tv);
@@ -254,7 +244,7 @@ mesh_probe_beat_arm(struct mesh_probe *p)
 
 	if (p->count == 0)
 		return;
-	tv = mesh_probe_timeval_of(mesh_probe_pause_ns(p));
+	tv = clk_timeval(mesh_probe_pause_ns(p));
 	event_add(p->beat, &tv);
 }
 

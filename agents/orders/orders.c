@@ -435,8 +435,7 @@ orders_down(uint64_t silent_ns, void *arg)
 	struct agent *ag = arg;
 	uint64_t grace_ns = conf_span_ns(ag->conf, "agent", "grace");
 	uint64_t ns = grace_ns > silent_ns ? grace_ns - silent_ns : 0;
-	struct timeval tv = { .tv_sec = (time_t)(ns / CLK_NS_PER_S),
-		.tv_usec = (suseconds_t)(ns % CLK_NS_PER_S / CLK_NS_PER_US) };
+	struct timeval tv = clk_timeval(ns);
 
 	notify_status("no collector at %s",
 	    conf_string(ag->conf, "agent", "collector"));

@@ -244,8 +244,7 @@ run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
 		left_ns = max_ns;
 	run->deadline_ns = clk_ns() + left_ns;
 	run->deadline = evtimer_new(ag->base, run_deadline_cb, run);
-	tv.tv_sec = (time_t)(left_ns / CLK_NS_PER_S);
-	tv.tv_usec = (suseconds_t)(left_ns % CLK_NS_PER_S / CLK_NS_PER_US);
+	tv = clk_timeval(left_ns);
 	event_add(run->deadline, &tv);
 	*ret = run;
 	return 0;

@@ -97,10 +97,8 @@ static void session_close(struct session *s, const char *why);
 static void
 session_timer_set(struct session *s, uint64_t span_ns)
 {
-	struct timeval tv;
+	struct timeval tv = clk_timeval(span_ns);
 
-	tv.tv_sec = (time_t)(span_ns / CLK_NS_PER_S);
-	tv.tv_usec = (suseconds_t)(span_ns % CLK_NS_PER_S / CLK_NS_PER_US);
 	event_add(s->timer, &tv);
 }
 

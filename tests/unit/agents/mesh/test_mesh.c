@@ -85,7 +85,7 @@ echo_make(struct event_base *base, unsigned last, uint16_t port)
 static void
 run_for(struct event_base *base, uint64_t ns)
 {
-	struct timeval tv = mesh_probe_timeval_of(ns);
+	struct timeval tv = clk_timeval(ns);
 
 	event_base_loopexit(base, &tv);
 	event_base_dispatch(base);
