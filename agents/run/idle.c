@@ -5,6 +5,7 @@
  */
 #include "agents/run/idle.h"
 
+#include <assert.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ struct idle_wait {
 };
 
 struct idle_row {
+	const char *check; /* a value of the option */
 	/* 1 and why, or 0; NULL: only ask can tell. */
 	int (*look)(struct agent *ag, struct err *err);
 	/* NULL where look is enough. */
@@ -155,18 +157,24 @@ idle_ask_command(struct agent *ag, idle_cb *cb, void *arg)
 	return NULL;
 }
 
-/* In the order of the option's allowed words. */
 static const struct idle_row rows[] = {
-	{ idle_look_never, NULL, 0 },  /* always */
-	{ NULL, idle_ask_command, 0 }, /* command */
-	{ idle_look_slurm, NULL, 0 },  /* slurm-cgroup */
-	{ idle_look_load, NULL, 1 },   /* load */
+	{ "always", idle_look_never, NULL, 0 },
+	{ "command", NULL, idle_ask_command, 0 },
+	{ "slurm-cgroup", idle_look_slurm, NULL, 0 },
+	{ "load", idle_look_load, NULL, 1 },
+	{ NULL },
 };
 
 static const struct idle_row *
 idle_row(struct agent *ag)
 {
-	return &rows[conf_choice(ag->conf, "idle", "check")];
+	const char *check = conf_string(ag->conf, "idle", "check");
+	const struct idle_row *row = rows;
+
+	while (row->check != NULL && strcmp(row->check, check) != 0)
+		row++;
+	assert(row->check != NULL);
+	return row;
 }
 
 struct idle_wait *
