@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/str.h"
+#include "common/sysfs.h"
 
 #define PORTS_MAX 4 /* of an RDMA device; most have one or two */
 
@@ -38,8 +39,8 @@ rails_first_in(const char *dir, int dev_port, char ret[RAIL_NAME_BYTES])
 {
 	struct dirent **list = NULL;
 	char path[800];
-	int n = scandir(dir, &list, NULL, alphasort), port;
-	FILE *fp;
+	int n = scandir(dir, &list, NULL, alphasort);
+	int64_t port;
 
 	ret[0] = '\0';
 	for (int i = 0; i < n; free(list[i++])) {
@@ -48,15 +49,11 @@ rails_first_in(const char *dir, int dev_port, char ret[RAIL_NAME_BYTES])
 		if (ret[0] == '\0')
 			(void)str_format(ret, RAIL_NAME_BYTES, "%s",
 			    list[i]->d_name);
-		snprintf(path, sizeof(path), "%s/%s/dev_port", dir,
-		    list[i]->d_name);
-		fp = dev_port < 0 ? NULL : fopen(path, "re");
-		if (fp == NULL)
-			continue;
-		if (fscanf(fp, "%d", &port) == 1 && port == dev_port)
+		snprintf(path, sizeof(path), "%s/%s", dir, list[i]->d_name);
+		if (dev_port >= 0 && sysfs_int(path, "dev_port", &port) == 0 &&
+		    port == dev_port)
 			(void)str_format(ret, RAIL_NAME_BYTES, "%s",
 			    list[i]->d_name);
-		fclose(fp);
 	}
 	free(list);
 }

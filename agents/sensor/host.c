@@ -7,7 +7,6 @@
 #include "agents/sensor/host.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 #include "agents/sensor/sensor.h"
 #include "common/clk.h"
 #include "common/str.h"
+#include "common/sysfs.h"
 
 /* One step for each doubling of the pressure. */
 static const struct {
@@ -31,21 +31,11 @@ static const struct {
 double
 psi_cpu_some(const char *root)
 {
-	char path[256], text[200];
+	char text[200];
 	const char *at;
-	ssize_t n;
-	int fd;
 
-	if (str_format(path, sizeof(path), "%s/proc/pressure/cpu", root) < 0)
+	if (sysfs_text(root, "proc/pressure/cpu", text, sizeof(text)) < 0)
 		return NAN;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NAN;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return NAN;
-	text[n] = '\0';
 	at = strstr(text, "some avg10=");
 	return at == NULL ? NAN
 			  : strtod(at + strlen("some avg10="), NULL) / 100;
@@ -66,24 +56,6 @@ psi_stretch(const char *root, double load_per_core)
 /* cpu user nice system idle iowait irq softirq steal ... */
 #define STAT_FIELDS 8
 
-/* One line of a file; 0 where there is none. */
-static int
-host_line_read(const char *root, const char *name, char *ret, int bytes)
-{
-	char path[300];
-	FILE *fp;
-	int ok;
-
-	if (str_format(path, sizeof(path), "%s%s", root, name) < 0)
-		return 0;
-	fp = fopen(path, "re");
-	if (fp == NULL)
-		return 0;
-	ok = fgets(ret, bytes, fp) != NULL;
-	fclose(fp);
-	return ok;
-}
-
 /* The share of ticks that the hypervisor took since the last look. */
 static void
 host_put_steal(const char *root, struct host_look *last, json_t *to)
@@ -91,7 +63,7 @@ host_put_steal(const char *root, struct host_look *last, json_t *to)
 	uint64_t v[STAT_FIELDS] = { 0 }, sum = 0;
 	char line[256];
 
-	if (!host_line_read(root, "/proc/stat", line, sizeof(line)) ||
+	if (sysfs_line(root, "proc/stat", line, sizeof(line)) < 0 ||
 	    sscanf(line,
 		"cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
 		" %" SCNu64 " %" SCNu64 " %" SCNu64,
@@ -260,13 +232,11 @@ host_net_take(struct traffic *t, const char *dir, const char *name)
 static void
 host_port_take(struct traffic *t, const char *dir, const char *name)
 {
-	char path[700], full[710], rate[64] = "";
+	char path[700], rate[64];
 	int64_t rx, tx;
 
 	snprintf(path, sizeof(path), "%s/%s/ports/1", dir, name);
-	snprintf(full, sizeof(full), "%s/rate", path);
-	(void)host_line_read("", full, rate,
-	    sizeof(rate)); /* "200 Gb/sec ..." */
+	(void)sysfs_line(path, "rate", rate, sizeof(rate)); /* "200 Gb/s..." */
 	if (sensor_file(path, "counters/port_rcv_data", &rx) == 0 &&
 	    sensor_file(path, "counters/port_xmit_data", &tx) == 0)
 		host_device_take(t, name, (int64_t)(4 * (uint64_t)rx),
@@ -329,7 +299,7 @@ host_read(const char *root, struct host_look *last)
 	host_put_taken(root, last, o);
 	host_put_traffic(root, last, o);
 	/* This process's time on a core, time waiting for one, and turns. */
-	if (!host_line_read(root, "/proc/self/schedstat", line, sizeof(line)) ||
+	if (sysfs_line(root, "proc/self/schedstat", line, sizeof(line)) < 0 ||
 	    sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64, &run_ns, &wait_ns,
 		&slices) != 3)
 		return o;

@@ -29,6 +29,7 @@
 #include "common/clk.h"
 #include "common/member.h"
 #include "common/str.h"
+#include "common/sysfs.h"
 #include "common/text.h"
 #include "schema/mesh.h"
 #include "schema/names.h"
@@ -42,25 +43,6 @@
 /* A node of containers has a device for each; ours come first or have an
  * address. */
 #define NIC_MAX 256
-
-/* The first line of dir/file; "" when there is none. */
-static void
-inventory_line_read(const char *dir, const char *file, char *ret,
-    size_t cap_bytes)
-{
-	char path[PATH_BYTES];
-	ssize_t n = -1;
-	int fd = -1;
-
-	if (str_format(path, sizeof(path), "%s/%s", dir, file) >= 0)
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd >= 0) {
-		n = read(fd, ret, cap_bytes - 1);
-		close(fd);
-	}
-	ret[n > 0 ? n : 0] = '\0';
-	ret[strcspn(ret, "\n")] = '\0';
-}
 
 static void
 inventory_put_text(json_t *o, const char *key, const char *text)
@@ -147,7 +129,7 @@ inventory_numa_add(const char *top, const char *name, json_t *list)
 	    str_format(path, sizeof(path), "%s/meminfo", dir) < 0)
 		return;
 	o = json_pack("{s:I}", "node", (json_int_t)n);
-	inventory_line_read(dir, "cpulist", cpus, sizeof(cpus));
+	sysfs_line(dir, "cpulist", cpus, sizeof(cpus));
 	inventory_put_text(o, "cpus", cpus);
 	inventory_put_memory(o, path);
 	json_array_append_new(list, o);
@@ -171,7 +153,7 @@ inventory_put_pcie(json_t *o, const char *device)
 		double gts;
 		size_t gen = 0;
 
-		inventory_line_read(device, files[i][1], speed, sizeof(speed));
+		sysfs_line(device, files[i][1], speed, sizeof(speed));
 		gts = atof(speed);
 		if (sensor_file(device, files[i][2], &lanes) < 0 ||
 		    lanes <= 0 || lanes > 64 || !(gts > 0))
@@ -199,7 +181,7 @@ inventory_nic_add(const char *top, const char *name, json_t *list)
 	    str_format(device, sizeof(device), "%s/device", dir) < 0)
 		return;
 	is_device = access(device, F_OK) == 0;
-	inventory_line_read(dir, "operstate", state, sizeof(state));
+	sysfs_line(dir, "operstate", state, sizeof(state));
 	if (!is_device && strcmp(state, "up") != 0)
 		return; /* leftovers of tunnels and the like */
 	sensor_file(dir, "type", &type);
@@ -225,7 +207,7 @@ inventory_put_guid(json_t *o, const char *dir)
 	char gid[64], guid[20];
 	unsigned p[4];
 
-	inventory_line_read(dir, "gids/0", gid, sizeof(gid));
+	sysfs_line(dir, "gids/0", gid, sizeof(gid));
 	if (strlen(gid) != 39 ||
 	    sscanf(gid + 20, "%4x:%4x:%4x:%4x", &p[0], &p[1], &p[2], &p[3]) !=
 		4)
@@ -255,9 +237,9 @@ inventory_ib_add(const char *top, const char *dev, json_t *list)
 		    str_format(dir, sizeof(dir), "%s/%s", ports, de->d_name) <
 			0)
 			continue;
-		inventory_line_read(dir, "state", state,
+		sysfs_line(dir, "state", state,
 		    sizeof(state)); /* "4: ACTIVE" */
-		inventory_line_read(dir, "rate", rate,
+		sysfs_line(dir, "rate", rate,
 		    sizeof(rate)); /* "200 Gb/sec (4X HDR)" */
 		colon = strchr(state, ' ');
 		o = json_pack("{s:s, s:s, s:s, s:[]}", "kind", "infiniband",
@@ -285,8 +267,8 @@ inventory_gpu_add(const char *top, const char *name, json_t *list)
 
 	if (str_format(dir, sizeof(dir), "%s/%s", top, name) < 0)
 		return;
-	inventory_line_read(dir, "class", class, sizeof(class));
-	inventory_line_read(dir, "vendor", vendor, sizeof(vendor));
+	sysfs_line(dir, "class", class, sizeof(class));
+	sysfs_line(dir, "vendor", vendor, sizeof(vendor));
 	maker = names_gpu_vendor(class, vendor);
 	if (maker == NULL || json_array_size(list) >= GPU_MAX)
 		return;
@@ -499,8 +481,7 @@ inventory_rails_guess(const char *root, const json_t *nics)
 		snprintf(dir, sizeof(dir),
 		    "%s/sys/class/infiniband/%s/ports/%s", root, name, port);
 		if (port[0] != '\0') {
-			inventory_line_read(dir, "link_layer", layer,
-			    sizeof(layer));
+			sysfs_line(dir, "link_layer", layer, sizeof(layer));
 			is_ib = strcmp(layer, "InfiniBand") == 0 &&
 			    strcmp(member_text(nic, "state"), "ACTIVE") == 0;
 		}
@@ -563,7 +544,7 @@ inventory_read(const char *root, const struct conf *c,
 		inventory_put_text(o, "kernel", un.release);
 	}
 	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu", root);
-	inventory_line_read(path, "online", cpus, sizeof(cpus));
+	sysfs_line(path, "online", cpus, sizeof(cpus));
 	if (inventory_cpus_count(cpus) > 0)
 		json_object_set_new(o, "cores",
 		    json_integer(inventory_cpus_count(cpus)));

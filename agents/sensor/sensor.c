@@ -7,14 +7,13 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/member.h"
 #include "common/str.h"
+#include "common/sysfs.h"
 #include "common/text.h"
 
 const struct sensor *const sensors[] = { &sensor_net, &sensor_ib, &sensor_cxi,
@@ -30,33 +29,12 @@ sensor_read(const char *root)
 	return nics;
 }
 
-/* As much as there is room for; 0 or -ENOENT. */
-static int
-sensor_text_read(const char *dir, const char *file, char *ret, size_t cap_bytes)
-{
-	char path[1024];
-	ssize_t n;
-	int fd;
-
-	if (str_format(path, sizeof(path), "%s/%s", dir, file) < 0)
-		return -ENOENT;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return -ENOENT;
-	n = read(fd, ret, cap_bytes - 1);
-	close(fd);
-	if (n <= 0)
-		return -ENOENT;
-	ret[n] = '\0';
-	return 0;
-}
-
 int
 sensor_file(const char *dir, const char *file, int64_t *ret)
 {
 	char text[64];
 
-	if (sensor_text_read(dir, file, text, sizeof(text)) < 0)
+	if (sysfs_text(dir, file, text, sizeof(text)) < 0)
 		return -ENOENT;
 	/* Slingshot's telemetry adds "@seconds" */
 	text[strcspn(text, "@\n")] = '\0';
@@ -127,7 +105,7 @@ sensor_words(const char *dir, const char *file, const char *word, int64_t *ret)
 	char text[4096];
 	const char *at = text;
 
-	if (sensor_text_read(dir, file, text, sizeof(text)) < 0)
+	if (sysfs_text(dir, file, text, sizeof(text)) < 0)
 		return -ENOENT;
 	while ((at = strstr(at, word)) != NULL && at != text && at[-1] != '\n')
 		at++;

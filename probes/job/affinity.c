@@ -12,6 +12,7 @@
 
 #include "common/hostlist.h"
 #include "common/str.h"
+#include "common/sysfs.h"
 #include "common/xalloc.h"
 #include "probes/job/rank_env.h"
 
@@ -58,26 +59,15 @@ affinity_list_read(const char *text, cpu_set_t *ret)
 	}
 }
 
-static int
-affinity_line_read(const char *path, char *ret, int cap_bytes)
-{
-	FILE *fp = fopen(path, "re");
-	int got = fp != NULL && fgets(ret, cap_bytes, fp) != NULL;
-
-	if (fp != NULL)
-		fclose(fp);
-	return got;
-}
-
 /* The cores of a NUMA node, none where there is no such node. */
 static void
 affinity_numa_read(const char *root, int numa, cpu_set_t *ret)
 {
-	char path[300], text[4096] = "";
+	char dir[300], text[4096];
 
-	snprintf(path, sizeof(path),
-	    "%s/sys/devices/system/node/node%d/cpulist", root, numa);
-	affinity_line_read(path, text, sizeof(text));
+	snprintf(dir, sizeof(dir), "%s/sys/devices/system/node/node%d", root,
+	    numa);
+	sysfs_line(dir, "cpulist", text, sizeof(text));
 	affinity_list_read(text, ret);
 }
 
@@ -110,18 +100,17 @@ static int
 affinity_numa_of(const char *root, const char *device)
 {
 	static const char *const classes[] = { "infiniband", "net", "cxi" };
-	int name_bytes = (int)strcspn(device, ":"), numa = -1;
-	char path[600], text[32];
+	int name_bytes = (int)strcspn(device, ":");
+	int64_t numa = -1;
+	char dir[600];
 
 	for (size_t i = 0; i < ARRAY_LEN(classes) && numa < 0; i++) {
-		snprintf(path, sizeof(path),
-		    "%s/sys/class/%s/%.*s/device/numa_node", root, classes[i],
-		    name_bytes, device);
-		if (strchr(device, '/') == NULL &&
-		    affinity_line_read(path, text, sizeof(text)))
-			numa = atoi(text);
+		snprintf(dir, sizeof(dir), "%s/sys/class/%s/%.*s/device", root,
+		    classes[i], name_bytes, device);
+		if (strchr(device, '/') == NULL)
+			(void)sysfs_int(dir, "numa_node", &numa);
 	}
-	return numa;
+	return (int)numa;
 }
 
 int

@@ -15,6 +15,7 @@
 
 #include "common/hostlist.h"
 #include "common/str.h"
+#include "common/sysfs.h"
 #include "common/xalloc.h"
 #include "schema/names.h"
 #include "probes/topology/machine.h"
@@ -32,24 +33,6 @@ const char *const local_nears[LOCAL_NEAR_MAX] = {
 };
 
 /* ---- files ---- */
-
-/* The first line of dir/file, "" if there is none. */
-static void
-local_line_read(const char *dir, const char *file, char *ret, int cap_bytes)
-{
-	char path[PATH_MAX];
-	FILE *fp = NULL;
-
-	ret[0] = '\0';
-	if (str_format(path, sizeof(path), "%s/%s", dir, file) >= 0)
-		fp = fopen(path, "re");
-	if (fp == NULL)
-		return;
-	if (fgets(ret, cap_bytes, fp) == NULL)
-		ret[0] = '\0';
-	ret[strcspn(ret, "\n")] = '\0';
-	fclose(fp);
-}
 
 static int
 local_compare_cb(const void *a, const void *b)
@@ -145,13 +128,13 @@ local_place_read(const char *dir, struct local_place *ret)
 	    str_format(ret->path, sizeof(ret->path), "%s", from + 1) < 0)
 		return;
 	str_format(ret->pci, sizeof(ret->pci), "%s", last);
-	local_line_read(real, "numa_node", line, sizeof(line));
+	sysfs_line(real, "numa_node", line, sizeof(line));
 	if (str_to_int(line, 0, INT_MAX, &numa) == 0)
 		ret->numa = (int)numa;
-	local_line_read(real, "max_link_speed", line, sizeof(line));
+	sysfs_line(real, "max_link_speed", line, sizeof(line));
 	if (sscanf(line, "%lf GT/s", &gt_per_s) != 1)
 		return;
-	local_line_read(real, "max_link_width", line, sizeof(line));
+	sysfs_line(real, "max_link_width", line, sizeof(line));
 	if (sscanf(line, "%d", &lanes) != 1 || lanes <= 0 || lanes > 32)
 		return;
 	/* after coding: 8 of 10 bits below 8 GT/s, 128 of 130 from there, and
@@ -215,8 +198,8 @@ local_gpu_add(struct local *l, const struct visit *v, const char *name)
 	if (l->gpus_count == LOCAL_MAX ||
 	    str_format(dir, sizeof(dir), "%s/%s", v->folder, name) < 0)
 		return;
-	local_line_read(dir, "class", class, sizeof(class));
-	local_line_read(dir, "vendor", vendor, sizeof(vendor));
+	sysfs_line(dir, "class", class, sizeof(class));
+	sysfs_line(dir, "vendor", vendor, sizeof(vendor));
 	maker = names_gpu_vendor(class, vendor);
 	if (maker == NULL)
 		return;
@@ -225,7 +208,7 @@ local_gpu_add(struct local *l, const struct visit *v, const char *name)
 	if (g->at.pci[0] == '\0')
 		return;
 	g->vendor = maker;
-	local_line_read(dir, "product_name", g->name, sizeof(g->name));
+	sysfs_line(dir, "product_name", g->name, sizeof(g->name));
 	g->kfd = g->nic = -1;
 	l->gpus_count++;
 }
@@ -288,10 +271,10 @@ local_ib_rate(struct local *l, const struct visit *v, const char *port)
 
 	if (str_format(dir, sizeof(dir), "%s/%s", v->folder, port) < 0)
 		return;
-	local_line_read(dir, "state", line, sizeof(line));
+	sysfs_line(dir, "state", line, sizeof(line));
 	if (strncmp(line, "4:", 2) != 0)
 		return;
-	local_line_read(dir, "rate", line, sizeof(line));
+	sysfs_line(dir, "rate", line, sizeof(line));
 	if (sscanf(line, "%lf Gb/sec", &gbit_per_s) == 1)
 		n->bytes_per_s += gbit_per_s * 1e9 / 8;
 }
@@ -322,7 +305,7 @@ local_nic_add(struct local *l, const struct visit *v, const char *name)
 		local_each_name(&(struct visit){ ports, NULL, local_ib_rate },
 		    l);
 	} else {
-		local_line_read(dir, "speed", line, sizeof(line));
+		sysfs_line(dir, "speed", line, sizeof(line));
 		if (str_to_int(line, 1, INT_MAX, &mbit_per_s) == 0)
 			n->bytes_per_s = (double)mbit_per_s * 1e6 / 8;
 	}
@@ -421,8 +404,7 @@ local_sockets_count(const char *root)
 		snprintf(path, sizeof(path),
 		    "%s/sys/devices/system/cpu/%.40s/topology", root,
 		    entry->d_name);
-		local_line_read(path, "physical_package_id", text,
-		    sizeof(text));
+		sysfs_line(path, "physical_package_id", text, sizeof(text));
 		if (str_to_int(text, 0, SOCKETS_MAX - 1, &socket) == 0)
 			seen |= 1U << socket;
 	}
