@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agents/process/stderr_tail.c"
+#include "agents/process/stderr_tail.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+#include "common/xalloc.h"
 
 static char *
 tail_of(const char *text, size_t len)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "agents/sensor/host.c"
+#include "agents/sensor/host.h"
+#include "common/clk.h"
 #include "tests/unit/tree.h"
 
 static double

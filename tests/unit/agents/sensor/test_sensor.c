@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_sensor.c - counters from trees as drivers make them, and idle looks. */
 #include "common/err.h"
-#include "agents/sensor/sensor.c"
+#include "agents/sensor/gpu.h"
+#include "agents/sensor/sensor.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include <cmocka.h>
 
 #include "agents/run/idle.h"
+#include "common/str.h"
 #include "tests/unit/tree.h"
 
 #define IB  "sys/class/infiniband/mlx5_0/ports/1/"

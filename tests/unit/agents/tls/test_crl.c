@@ -59,8 +59,7 @@ static void
 test_newest(void **state)
 {
 	struct pki_authority ca = authority();
-	struct crl l = { NULL, sk_X509_CRL_new_null(),
-		sk_X509_CRL_new_null() };
+	struct crl l = { NULL, sk_X509_CRL_new_null(), sk_X509_CRL_new_null() };
 	X509 *cert = leaf(&ca), *other = leaf(&ca);
 	X509_CRL *older = list(&ca, NULL, -100);
 	X509_CRL *newer = list(&ca, cert, -50);
