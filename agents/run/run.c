@@ -383,8 +383,7 @@ run_env_base(struct run *run, const char *mark, struct strvec *env)
 	strvec_env(env, "LC_ALL", "C.UTF-8");
 	strvec_env(env, "COALMINE_NODE", "%s", ag->name);
 	strvec_env(env, "COALMINE_RUN", "%s", run->id);
-	/* Its old name: an engine of another version may read it. */
-	strvec_env(env, "COALMINE_TETHER", "%s/ranks.sock", run->dir);
+	strvec_env(env, "COALMINE_RANK_WATCH", "%s/ranks.sock", run->dir);
 	strvec_env(env, "COALMINE_STATE", "%s",
 	    conf_string(ag->conf, "agent", "state_dir"));
 	strvec_add(env, "%s", mark);

@@ -169,7 +169,7 @@ emit_say_exit(void)
 void
 rank_watch_open(int rank)
 {
-	const char *path = getenv("COALMINE_TETHER");
+	const char *path = getenv("COALMINE_RANK_WATCH");
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	char line[64];
 	int fd = -1, len;

@@ -28,11 +28,11 @@ void emit_carried(struct emit *e, json_t *carried);
 uint64_t emit_count(const struct emit *e); /* numbers given so far */
 void emit_close(struct emit *e);           /* NULL is allowed */
 
-/* The rank watch, by which the node's agent sees a rank live and die: a
- * connection to the unix socket that COALMINE_TETHER names, the variable's name
- * for agents of any version, held open for the life of the rank. It says
- * "rank R pid P" at first and "bye" once all results are out; its end without a
- * bye is a lost rank. Without the variable nothing happens. */
+/* The rank watch, by which the node's agent notices that a rank ends: a
+ * connection to the unix socket that COALMINE_RANK_WATCH names, open until the
+ * rank exits. The rank writes "rank R pid P" first and "bye" once all results
+ * are out; a connection that ends without bye is a lost rank. Without the
+ * variable nothing happens. */
 void rank_watch_open(int rank);
 void rank_watch_bye(void);
 /* "stuck RANK NODE WHAT SECONDS AT": it waits for that rank, in its exchange

@@ -19,7 +19,7 @@ size = int(os.environ.get("OMPI_COMM_WORLD_SIZE",
                           os.environ.get("PMI_SIZE", "1")))
 run = sys.argv[sys.argv.index("--run") + 1]
 t = socket.socket(socket.AF_UNIX)
-t.connect(os.environ["COALMINE_TETHER"])
+t.connect(os.environ["COALMINE_RANK_WATCH"])
 t.sendall(b"rank %d pid %d\n" % (rank, os.getpid()))
 if rank == 0:
     open(sys.argv[2]).read()

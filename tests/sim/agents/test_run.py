@@ -20,7 +20,7 @@ import json, os, signal, socket, sys, time
 run = sys.argv[sys.argv.index("--run") + 1]
 rank = int(os.environ.get("OMPI_COMM_WORLD_RANK", "0"))
 t = socket.socket(socket.AF_UNIX)
-t.connect(os.environ["COALMINE_TETHER"])
+t.connect(os.environ["COALMINE_RANK_WATCH"])
 t.sendall(b"rank %d pid %d\n" % (rank, os.getpid()))
 out = open(sys.argv[sys.argv.index("--json") + 1], "w") if rank == 0 else None
 def put(text):

@@ -91,8 +91,9 @@ test_environment(void **state)
 	setenv("OMPI_COMM_WORLD_RANK", "1", 1);
 	setenv("SLURM_PROCID", "1", 1);
 	setenv("SLURM_JOB_ID", "12", 1);
-	setenv("COALMINE_TETHER", "/x", 1);
-	r = run("[ -z \"$OMPI_COMM_WORLD_RANK$SLURM_PROCID$COALMINE_TETHER\" ]"
+	setenv("COALMINE_RANK_WATCH", "/x", 1);
+	r = run("[ -z "
+		"\"$OMPI_COMM_WORLD_RANK$SLURM_PROCID$COALMINE_RANK_WATCH\" ]"
 		" && [ \"$SLURM_JOB_ID $COALMINE_PHASE\" = '12 wild' ]",
 	    LONG_NS);
 	assert_int_equal(r.status, 0);

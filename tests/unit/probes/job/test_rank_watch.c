@@ -43,7 +43,7 @@ test_words(void **state)
 	char want[64];
 
 	(void)state;
-	setenv("COALMINE_TETHER", path, 1);
+	setenv("COALMINE_RANK_WATCH", path, 1);
 	rank_watch_open(3);
 	fd = accept(server, NULL, NULL);
 	snprintf(want, sizeof(want), "rank 3 pid %ld\n", (long)getpid());
@@ -71,16 +71,16 @@ test_nobody(void **state)
 	int server = listen_at(), fd;
 
 	(void)state;
-	setenv("COALMINE_TETHER", "/nonexistent/ranks", 1);
+	setenv("COALMINE_RANK_WATCH", "/nonexistent/ranks", 1);
 	rank_watch_open(0);
 	assert_true(watch_fd < 0);
 	rank_watch_bye();
-	unsetenv("COALMINE_TETHER");
+	unsetenv("COALMINE_RANK_WATCH");
 	watch_fd = -1;
 	rank_watch_open(0);
 	assert_true(watch_fd < 0);
 
-	setenv("COALMINE_TETHER", path, 1);
+	setenv("COALMINE_RANK_WATCH", path, 1);
 	rank_watch_open(0);
 	fd = accept(server, NULL, NULL);
 	close(fd);
