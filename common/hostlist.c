@@ -16,8 +16,10 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 
-#define DIGITS_MAX   18 /* fit an int64 */
-#define BRACKETS_MAX 4  /* in one name */
+#define DIGITS_MAX 18 /* fit an int64 */
+/* In one name. Each has two numbers or more, so HOSTLIST_MAX hosts never fold
+ * into more of them. */
+#define BRACKETS_MAX 16
 
 /* A list under construction. The set finds duplicates: open addressing,
  * indices into names plus 1, 0 is free. */
@@ -271,11 +273,15 @@ hostlist_is_number(const char *from, size_t n)
 	return n > 0 && n <= DIGITS_MAX && strspn(from, "0123456789") >= n;
 }
 
-/* Can a and b stand in one bracket? Then how. */
+/* 1 when a and b fit into one bracket, and how. It is left of all brackets that
+ * they have: expanded, the names are in the same order again. */
 static int
 hostlist_fold_pair(const char *a, const char *b, struct fold *ret)
 {
 	size_t at = 0, na, nb;
+
+	if (strcspn(a, "[") < strlen(a) && strncmp(a, b, strcspn(a, "[")) == 0)
+		return 0;
 
 	while (a[at] != '\0' && a[at] == b[at])
 		at++;
@@ -322,18 +328,17 @@ hostlist_format_fold(struct strbuf *sb, const char *const *names, size_t n,
 	strbuf_addf(sb, "]%s", f->suffix);
 }
 
-char *
-hostlist_format(const char *const *names, size_t count)
+/* Fold neighbours that differ in one number: the new items. */
+static size_t
+hostlist_fold_once(const char *const *names, size_t count, char **ret)
 {
-	struct strbuf sb = { 0 };
+	size_t made = 0;
 
-	strbuf_add(&sb, "", 0);
 	for (size_t i = 0; i < count;) {
+		struct strbuf sb = { 0 };
 		struct fold f, other;
 		size_t n = 1;
 
-		if (i > 0)
-			strbuf_add(&sb, ",", 1);
 		if (i + 1 < count &&
 		    hostlist_fold_pair(names[i], names[i + 1], &f))
 			for (n = 2; i + n < count &&
@@ -345,8 +350,33 @@ hostlist_format(const char *const *names, size_t count)
 			strbuf_addf(&sb, "%s", names[i]);
 		else
 			hostlist_format_fold(&sb, names + i, n, &f);
+		ret[made++] = sb.text;
 		i += n;
 	}
+	return made;
+}
+
+char *
+hostlist_format(const char *const *names, size_t count)
+{
+	char **items = xcalloc(count + 1, sizeof(*items));
+	size_t made = hostlist_fold_once(names, count, items), before = count;
+	struct strbuf sb = { 0 };
+
+	/* Of names with several numbers the last one first. */
+	while (made > 1 && made < before) {
+		char **folded = xcalloc(made + 1, sizeof(*folded));
+
+		before = made;
+		made = hostlist_fold_once((const char *const *)items, made,
+		    folded);
+		str_list_free(items);
+		items = folded;
+	}
+	strbuf_add(&sb, "", 0);
+	for (size_t i = 0; i < made; i++)
+		strbuf_addf(&sb, "%s%s", i > 0 ? "," : "", items[i]);
+	str_list_free(items);
 	return sb.text;
 }
 

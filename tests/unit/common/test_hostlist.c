@@ -66,8 +66,9 @@ test_expand(void **state)
 		    "at character 1" },
 		{ "n[1-65537]", "-7 more than 65536 hosts at character 5" },
 		{ "n[1-40000],m[1-40000]", "-7 more than 65536 hosts" },
-		{ "a[1][1][1][1][1]",
-		    "-22 more than 4 brackets at character 14" },
+		{ "a[1][1][1][1][1]", "a11111" },
+		{ "a[1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1]",
+		    "-22 more than 16 brackets at character 50" },
 	};
 
 	(void)state;
@@ -85,7 +86,9 @@ test_fold(void **state)
 	/* Each folds to itself when expanded first. */
 	static const char *const same[] = { "n[1-3]", "n[001-003,020],login1",
 		"n[9-11]-ib", "a,b,c", "n[3,1]", "n1,m1", "r[1-2]n1,x",
-		"r1n[1-4],r2n[1-4]", "n[08-11]", "n9,n010", "n1-ib0,n2-ib1" };
+		"r[1-2]n[1-4]", "n[08-11]", "r1n[1-4],r2n[1-5]",
+		"r1n[1-2],s1n[1-2]", "r[1-2]n[1-2]c[1-2]", "n9,n010",
+		"n1-ib0,n2-ib1" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(same); i++) {
@@ -98,6 +101,33 @@ test_fold(void **state)
 		free(text);
 		hostlist_clear(&hl);
 	}
+}
+
+/* HPE Cray EX has five numbers in a name; a machine of 10,624 nodes. */
+static void
+test_cray(void **state)
+{
+	static const char text[] = "x[4000-4165]c[0-7]s[0-3]b0n[0-1]";
+	struct hostlist hl;
+	char *folded;
+
+	(void)state;
+	assert_int_equal(hostlist_parse("x[1000-1001]c[0-7]s[0-7]b[0-1]n[0-1]",
+			     &hl, NULL),
+	    0);
+	assert_int_equal(hl.count, 512);
+	assert_string_equal(hl.names[0], "x1000c0s0b0n0");
+	assert_string_equal(hl.names[511], "x1001c7s7b1n1");
+	folded = hostlist_format((const char *const *)hl.names, hl.count);
+	assert_string_equal(folded, "x[1000-1001]c[0-7]s[0-7]b[0-1]n[0-1]");
+	free(folded);
+	hostlist_clear(&hl);
+	assert_int_equal(hostlist_parse(text, &hl, NULL), 0);
+	assert_int_equal(hl.count, 166 * 64);
+	folded = hostlist_format((const char *const *)hl.names, hl.count);
+	assert_string_equal(folded, text);
+	free(folded);
+	hostlist_clear(&hl);
 }
 
 /* Whatever is folded expands to the same names in the same order. */
@@ -116,7 +146,8 @@ test_round_trip(void **state)
 			int width;
 			const char *tail;
 		} shapes[] = { { "n", 0, "" }, { "n", 3, "" },
-			{ "r1n", 0, "-ib" }, { "r", 0, "n7" }, { "", 2, "" } };
+			{ "r1n", 0, "-ib" }, { "r", 0, "n7" }, { "r", 0, "n8" },
+			{ "r2n", 0, "" }, { "", 2, "" } };
 		struct hostlist first, second;
 		struct strbuf sb = { 0 };
 		char *folded;
@@ -206,6 +237,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_expand),
 		cmocka_unit_test(test_fold),
+		cmocka_unit_test(test_cray),
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_full_size),
 		cmocka_unit_test(test_compare),
