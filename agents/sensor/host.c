@@ -6,7 +6,6 @@
  */
 #include "agents/sensor/host.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agents/sensor/device.h"
 #include "agents/sensor/sensor.h"
 #include "common/clk.h"
 #include "common/str.h"
@@ -178,87 +178,31 @@ struct traffic {
 	int is_hardware;   /* only devices that are count */
 };
 
-/* A device that has moved so much since boot; its rate, or 0: unknown. */
 static void
-host_device_take(struct traffic *t, const char *name, int64_t rx_bytes,
-    int64_t tx_bytes, double rate_bps)
+host_device_cb(const struct device *d, void *arg)
 {
-	struct host_link *mine;
-	double bps;
+	struct traffic *t = arg;
+	struct host_link *mine = &t->now.links[t->now.link_count];
+	double bps, rate_bps = device_rate_bps(d);
 
-	if (t->now.link_count == HOST_LINKS_MAX ||
-	    strlen(name) >= sizeof(mine->name))
+	if (d->is_hardware != t->is_hardware ||
+	    t->now.link_count == HOST_LINKS_MAX ||
+	    device_bytes(d, &mine->rx_bytes, &mine->tx_bytes) < 0)
 		return;
-	mine = &t->now.links[t->now.link_count++];
-	snprintf(mine->name, sizeof(mine->name), "%s", name);
-	mine->rx_bytes = rx_bytes;
-	mine->tx_bytes = tx_bytes;
+	t->now.link_count++;
+	strcpy(mine->name, d->label);
 	for (size_t i = 0; i < t->last->link_count; i++) {
 		const struct host_link *old = &t->last->links[i];
+		int64_t rx = mine->rx_bytes - old->rx_bytes;
+		int64_t tx = mine->tx_bytes - old->tx_bytes;
 
-		if (strcmp(old->name, name) != 0)
+		if (strcmp(old->name, mine->name) != 0)
 			continue;
-		bps = 8 / t->seconds *
-		    (double)(rx_bytes - old->rx_bytes > tx_bytes - old->tx_bytes
-			    ? rx_bytes - old->rx_bytes
-			    : tx_bytes - old->tx_bytes);
+		bps = 8 / t->seconds * (double)(rx > tx ? rx : tx);
 		t->bps = fmax(t->bps, bps);
 		if (rate_bps > 0)
 			t->share = fmax(t->share, fmin(1, bps / rate_bps));
 	}
-}
-
-/* Of dir/name, which is a device of the kernel or a port of an HCA. */
-static void
-host_net_take(struct traffic *t, const char *dir, const char *name)
-{
-	int64_t rx, tx, mbit = 0;
-	char path[700];
-	int hardware;
-
-	snprintf(path, sizeof(path), "%s/%s/device", dir, name);
-	hardware = access(path, F_OK) == 0;
-	if (strcmp(name, "lo") == 0 || hardware != t->is_hardware)
-		return;
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	/* The speed that a virtual device reports has no meaning. */
-	if (!hardware || sensor_file(path, "speed", &mbit) < 0)
-		mbit = 0;
-	if (sensor_file(path, "statistics/rx_bytes", &rx) == 0 &&
-	    sensor_file(path, "statistics/tx_bytes", &tx) == 0)
-		host_device_take(t, name, rx, tx, (double)mbit * 1e6);
-}
-
-static void
-host_port_take(struct traffic *t, const char *dir, const char *name)
-{
-	char path[700], rate[64];
-	int64_t rx, tx;
-
-	snprintf(path, sizeof(path), "%s/%s/ports/1", dir, name);
-	(void)sysfs_line(path, "rate", rate, sizeof(rate)); /* "200 Gb/s..." */
-	if (sensor_file(path, "counters/port_rcv_data", &rx) == 0 &&
-	    sensor_file(path, "counters/port_xmit_data", &tx) == 0)
-		host_device_take(t, name, (int64_t)(4 * (uint64_t)rx),
-		    (int64_t)(4 * (uint64_t)tx), atof(rate) * 1e9);
-}
-
-static void
-host_each_device(struct traffic *t, const char *root, const char *class,
-    void (*take)(struct traffic *t, const char *dir, const char *name))
-{
-	char dir[400];
-	struct dirent *de;
-	DIR *d;
-
-	if (str_format(dir, sizeof(dir), "%s/sys/class/%s", root, class) < 0)
-		return;
-	d = opendir(dir);
-	while (d != NULL && (de = readdir(d)) != NULL)
-		if (de->d_name[0] != '.' && strlen(de->d_name) < 200)
-			take(t, dir, de->d_name);
-	if (d != NULL)
-		closedir(d);
 }
 
 /* Without hardware, as in a container, virtual devices are counted instead. */
@@ -269,11 +213,10 @@ host_put_traffic(const char *root, struct host_look *last, json_t *to)
 	struct traffic t = { .last = last, .is_hardware = 1 };
 
 	t.seconds = fmax((double)(now_ns - last->at_ns) / 1e9, 1e-3);
-	host_each_device(&t, root, "net", host_net_take);
-	host_each_device(&t, root, "infiniband", host_port_take);
+	device_walk(root, host_device_cb, &t);
 	if (t.now.link_count == 0) {
 		t.is_hardware = 0;
-		host_each_device(&t, root, "net", host_net_take);
+		device_walk(root, host_device_cb, &t);
 	}
 	if (last->link_count > 0 && t.now.link_count > 0) {
 		json_object_set_new(to, "net_bps", json_real(t.bps));

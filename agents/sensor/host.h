@@ -9,7 +9,9 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#define HOST_LINKS_MAX 32
+#include "agents/sensor/device.h"
+
+#define HOST_LINKS_MAX 128
 
 /* The last readings; zeroed before the first look. */
 struct host_look {
@@ -19,7 +21,7 @@ struct host_look {
 	int64_t hot_ms;
 	uint64_t at_ns; /* of links */
 	struct host_link {
-		char name[40];
+		char name[DEVICE_NAME_BYTES];
 		int64_t rx_bytes, tx_bytes;
 	} links[HOST_LINKS_MAX];
 	size_t link_count;

@@ -25,6 +25,7 @@
 #include "agents/launch/mpi_impl.h"
 #include "agents/process/child.h"
 #include "agents/process/strvec.h"
+#include "agents/sensor/device.h"
 #include "agents/sensor/sensor.h"
 #include "common/clk.h"
 #include "common/member.h"
@@ -218,44 +219,63 @@ inventory_put_guid(json_t *o, const char *dir)
 }
 
 static void
-inventory_ib_add(const char *top, const char *dev, json_t *list)
+inventory_rdma_cb(const struct device *d, void *arg)
 {
-	char ports[PATH_BYTES], dir[PATH_BYTES], rate[64], state[64];
-	char device[PATH_BYTES];
-	struct dirent *de;
-	DIR *d;
+	char state[64];
+	const char *blank;
+	json_t *list = arg, *o;
 
-	if (str_format(ports, sizeof(ports), "%s/%s/ports", top, dev) < 0 ||
-	    str_format(device, sizeof(device), "%s/%s/device", top, dev) < 0)
+	if (d->class != DEVICE_RDMA)
 		return;
-	d = opendir(ports);
-	while (d != NULL && (de = readdir(d)) != NULL) {
-		const char *colon;
-		json_t *o;
+	sysfs_line(d->dir, "state", state, sizeof(state)); /* "4: ACTIVE" */
+	blank = strchr(state, ' ');
+	o = json_pack("{s:s, s:s, s:s, s:[]}", "kind", "infiniband", "state",
+	    blank != NULL ? blank + 1 : state, "port", d->port, "addrs");
+	inventory_put_text(o, "name", d->name);
+	inventory_put_guid(o, d->dir);
+	inventory_put_file(o, "numa_node", d->slot, "numa_node", 0);
+	inventory_put_pcie(o, d->slot);
+	if (device_rate_bps(d) > 0)
+		json_object_set_new(o, "speed_bps",
+		    json_integer((json_int_t)device_rate_bps(d)));
+	json_array_append_new(list, o);
+}
 
-		if (de->d_name[0] == '.' ||
-		    str_format(dir, sizeof(dir), "%s/%s", ports, de->d_name) <
-			0)
-			continue;
-		sysfs_line(dir, "state", state,
-		    sizeof(state)); /* "4: ACTIVE" */
-		sysfs_line(dir, "rate", rate,
-		    sizeof(rate)); /* "200 Gb/sec (4X HDR)" */
-		colon = strchr(state, ' ');
-		o = json_pack("{s:s, s:s, s:s, s:[]}", "kind", "infiniband",
-		    "state", colon != NULL ? colon + 1 : state, "port",
-		    de->d_name, "addrs");
-		inventory_put_text(o, "name", dev);
-		inventory_put_guid(o, dir);
-		inventory_put_file(o, "numa_node", device, "numa_node", 0);
-		inventory_put_pcie(o, device);
-		if (atof(rate) > 0)
-			json_object_set_new(o, "speed_bps",
-			    json_integer((json_int_t)(atof(rate) * 1e9)));
-		json_array_append_new(list, o);
-	}
-	if (d != NULL)
-		closedir(d);
+/* The vital product data of adapters that connect to NVSwitches only, as on
+ * HGX B200 and B300, say so. Only root may read them. */
+static void
+inventory_nvswitch_cb(const struct device *d, void *arg)
+{
+	static const char mark[] = "SW_MNG";
+	static char data[32768]; /* no longer one is possible */
+	char path[DEVICE_PATH_BYTES + 8];
+	json_t *list = arg;
+	size_t len;
+	FILE *fp;
+
+	if (d->class != DEVICE_RDMA || !d->is_first ||
+	    json_array_size(list) >= NIC_MAX)
+		return;
+	snprintf(path, sizeof(path), "%s/vpd", d->slot);
+	fp = fopen(path, "rbe");
+	if (fp == NULL)
+		return;
+	len = fread(data, 1, sizeof(data), fp);
+	fclose(fp);
+	if (memmem(data, len, mark, strlen(mark)) != NULL)
+		json_array_append_new(list, text_json(d->name));
+}
+
+static int
+inventory_has_text(const json_t *list, const char *text)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach (list, i, one)
+		if (strcmp(json_string_value(one), text) == 0)
+			return 1;
+	return 0;
 }
 
 static void
@@ -448,9 +468,10 @@ inventory_nics(const char *root)
 {
 	json_t *nics = inventory_list_of(root, "sys/class/net", "",
 	    inventory_nic_add);
-	json_t *ib = inventory_list_of(root, "sys/class/infiniband", "",
-	    inventory_ib_add);
+	json_t *rdma = json_array();
 	struct ifaddrs *all;
+
+	device_walk(root, inventory_rdma_cb, rdma);
 
 	if (root[0] == '\0' && getifaddrs(&all) == 0) {
 		for (struct ifaddrs *ifa = all; ifa != NULL;
@@ -458,14 +479,16 @@ inventory_nics(const char *root)
 			inventory_addr_add(nics, ifa);
 		freeifaddrs(all);
 	}
-	json_array_extend(nics, ib);
-	json_decref(ib);
+	json_array_extend(nics, rdma);
+	json_decref(rdma);
 	return nics;
 }
 
-/* Those of a fabric; a port of RoCE may be that of anything. */
+/* Those of a fabric; a port of RoCE may be that of anything, and one that leads
+ * to NVSwitches carries no bytes of jobs. */
 static char *
-inventory_rails_guess(const char *root, const json_t *nics)
+inventory_rails_guess(const char *root, const json_t *nics,
+    const json_t *nvswitch_nics)
 {
 	struct strbuf sb = { 0 };
 	char dir[PATH_BYTES], layer[32];
@@ -483,7 +506,8 @@ inventory_rails_guess(const char *root, const json_t *nics)
 		if (port[0] != '\0') {
 			sysfs_line(dir, "link_layer", layer, sizeof(layer));
 			is_ib = strcmp(layer, "InfiniBand") == 0 &&
-			    strcmp(member_text(nic, "state"), "ACTIVE") == 0;
+			    strcmp(member_text(nic, "state"), "ACTIVE") == 0 &&
+			    !inventory_has_text(nvswitch_nics, name);
 		}
 		rail_find(root, name, &r);
 		if (is_ib)
@@ -505,7 +529,8 @@ inventory_put_rails(json_t *o, const char *root, const struct conf *c)
 	json_t *list = json_array(), *seen = json_object();
 	char *guess = said[0] != '\0' || rail_is_chosen(c)
 	    ? NULL
-	    : inventory_rails_guess(root, json_object_get(o, "nics"));
+	    : inventory_rails_guess(root, json_object_get(o, "nics"),
+		  json_object_get(o, "nvswitch_nics"));
 	size_t count = 0;
 	char **names = str_list_parse(guess != NULL ? guess
 		: rail_is_chosen(c)                 ? ""
@@ -535,7 +560,7 @@ inventory_read(const char *root, const struct conf *c,
     const struct child_spec *as)
 {
 	json_t *o = json_object();
-	json_t *mpis = json_array();
+	json_t *mpis = json_array(), *nvswitch_nics = json_array();
 	char path[PATH_BYTES], cpus[1024];
 	struct utsname un;
 
@@ -556,6 +581,10 @@ inventory_read(const char *root, const struct conf *c,
 	    inventory_list_of(root, "sys/devices/system/node", "node",
 		inventory_numa_add));
 	json_object_set_new(o, "nics", inventory_nics(root));
+	device_walk(root, inventory_nvswitch_cb, nvswitch_nics);
+	if (json_array_size(nvswitch_nics) > 0)
+		json_object_set(o, "nvswitch_nics", nvswitch_nics);
+	json_decref(nvswitch_nics);
 	inventory_put_rails(o, root, c);
 	json_object_set_new(o, "gpus",
 	    inventory_list_of(root, "sys/bus/pci/devices", "",

@@ -11,6 +11,8 @@
  *  rails: [{name netdev}, ...], the nics that carry the bytes of jobs: as
  *   mpi.nics says, or all active ports of InfiniBand and Slingshot; left out
  *   where there are none, or the site tells its ranks which to take
+ *  nvswitch_nics: [names], of adapters that lead to NVSwitches only; left out
+ *   where there are none, or they cannot be told
  *  mesh_bytes, the largest datagram of the mesh that is answered
  *  links, true: error counters are told where the welcome asks for them}
  * Members that cannot be known are left out. kind is ethernet, infiniband or

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sensor.c - the table of sensors, and how the files of sysfs are read that
- * several of them have in common.
+ * sensor.c - what the sensors have in common.
  */
 #include "agents/sensor/sensor.h"
 
@@ -10,22 +9,47 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "agents/sensor/device.h"
+#include "agents/sensor/qdisc.h"
 #include "common/member.h"
 #include "common/str.h"
 #include "common/sysfs.h"
 #include "common/text.h"
 
-const struct sensor *const sensors[] = { &sensor_net, &sensor_ib, &sensor_cxi,
-	NULL };
+/* About 400 bytes each in a message. */
+#define DEVICES_MAX 1000
+
+static void
+sensor_device_cb(const struct device *d, void *arg)
+{
+	json_t *nics = arg, *counters;
+	char path[DEVICE_PATH_BYTES + 16];
+	int is_rdma;
+
+	if (json_array_size(nics) >= DEVICES_MAX)
+		return;
+	counters = sensor_row(nics, d->label);
+	device_counters(d, counters);
+	/* The errors of a slot count once: of all its ports with the first,
+	 * and of an interface with its RDMA device. */
+	snprintf(path, sizeof(path), "%s/infiniband", d->slot);
+	is_rdma = access(path, F_OK) == 0;
+	snprintf(path, sizeof(path), "%s/cxi", d->slot);
+	is_rdma |= access(path, F_OK) == 0;
+	if (d->is_first && (d->class != DEVICE_NET || !is_rdma))
+		sensor_aer(d->slot, counters);
+}
 
 json_t *
 sensor_read(const char *root)
 {
 	json_t *nics = json_array();
 
-	for (size_t i = 0; sensors[i] != NULL; i++)
-		sensors[i]->read(root, nics);
+	device_walk(root, sensor_device_cb, nics);
+	if (root[0] == '\0')
+		qdisc_read(nics);
 	return nics;
 }
 
@@ -81,22 +105,6 @@ sensor_dir(const char *dir, const char *prefix, json_t *counters)
 	}
 	if (d != NULL)
 		closedir(d);
-}
-
-void
-sensor_bytes(json_t *counters, const char *rx, const char *tx, int unit_bytes)
-{
-	const char *const names[][2] = { { rx, "rx_bytes" },
-		{ tx, "tx_bytes" } };
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		json_t *units = json_object_get(counters, names[i][0]);
-		json_int_t n = json_integer_value(units);
-
-		if (units != NULL && n >= 0 && n <= INT64_MAX / unit_bytes)
-			json_object_set_new(counters, names[i][1],
-			    json_integer(n * unit_bytes));
-	}
 }
 
 int

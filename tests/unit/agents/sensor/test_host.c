@@ -109,6 +109,66 @@ test_links(void **state)
 	json_decref(o);
 }
 
+/* What each kind of device counts of bytes, from trees as their drivers make
+ * them: 5 GB within a second on 100 Gbit/s. */
+static void
+test_device_bytes(void **state)
+{
+#define RDMA "sys/class/infiniband/"
+	static const struct {
+		const char *counter, *other; /* of bytes in, of bytes out */
+		int unit_bytes;
+		const char *rate, *rate_text;
+	} rows[] = {
+		{ RDMA "rdmap0s31/ports/1/hw_counters/rx_bytes",
+		    RDMA "rdmap0s31/ports/1/hw_counters/tx_bytes", 1,
+		    RDMA "rdmap0s31/ports/1/rate", "100 Gb/sec (4X EDR)" },
+		{ RDMA "bnxt_re0/ports/1/hw_counters/tx_bytes",
+		    RDMA "bnxt_re0/ports/1/hw_counters/rx_bytes", 1,
+		    RDMA "bnxt_re0/ports/1/rate", "100 Gb/sec (2X HDR)" },
+		{ RDMA "mlx5_0/ports/2/counters/port_rcv_data",
+		    RDMA "mlx5_0/ports/2/counters/port_xmit_data", 4,
+		    RDMA "mlx5_0/ports/2/rate", "100 Gb/sec (4X EDR)" },
+		{ RDMA "irdma0/hw_counters/ip6InOctets",
+		    RDMA "irdma0/hw_counters/ip6OutOctets", 1,
+		    RDMA "irdma0/ports/1/rate", "100 Gb/sec (4X EDR)" },
+		{ RDMA "erdma_0/ports/1/hw_counters/hw_rx_bytes_cnt",
+		    RDMA "erdma_0/ports/1/hw_counters/hw_tx_bytes_cnt", 1,
+		    RDMA "erdma_0/ports/1/rate", "100 Gb/sec (4X EDR)" },
+		{ "sys/class/cxi/cxi0/device/telemetry/hni_sts_rx_ok_octets",
+		    "sys/class/cxi/cxi0/device/telemetry/hni_sts_tx_ok_octets",
+		    1, "sys/class/cxi/cxi0/device/net/hsi0/speed", "100000" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct host_look last = { 0 };
+		json_t *o;
+
+		tree_teardown(NULL);
+		tree_setup(NULL);
+		tree_put("sys/class/net/eth0/device", "");
+		tree_put("sys/class/net/eth0/statistics/rx_bytes", "500\n");
+		tree_put("sys/class/net/eth0/statistics/tx_bytes", "500\n");
+		tree_put(RDMA "mlx5_0/ports/1/counters/port_rcv_data", "1\n");
+		tree_put(RDMA "mlx5_0/ports/1/counters/port_xmit_data", "1\n");
+		tree_put(rows[i].counter, "1000\n");
+		tree_put(rows[i].other, "1000\n");
+		tree_put(rows[i].rate, rows[i].rate_text);
+		json_decref(host_read(tree, &last));
+		tree_putf(rows[i].counter, "%lld\n",
+		    1000 + 5000000000LL / rows[i].unit_bytes);
+		last.at_ns = clk_ns() - CLK_NS_PER_S;
+		o = host_read(tree, &last);
+		/* The read takes time, so it is less by some share. */
+		assert_true(
+		    get(o, "net_bps") > 4e9 && get(o, "net_bps") <= 40e9);
+		assert_true(get(o, "net") > 0.04 && get(o, "net") <= 0.4);
+		json_decref(o);
+	}
+#undef RDMA
+}
+
 static void
 test_nothing_told(void **state)
 {
@@ -131,6 +191,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_taken, tree_setup,
 		    tree_teardown),
 		cmocka_unit_test_setup_teardown(test_links, tree_setup,
+		    tree_teardown),
+		cmocka_unit_test_setup_teardown(test_device_bytes, tree_setup,
 		    tree_teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_told, tree_setup,
 		    tree_teardown),

@@ -4,7 +4,7 @@
  * bare one, and files that lie.
  */
 #include "common/err.h"
-#include "agents/sensor/inventory.c"
+#include "agents/sensor/inventory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "common/member.h"
+#include "common/str.h"
 #include "schema/options.h"
 #include "tests/unit/tree.h"
 
@@ -112,6 +113,38 @@ expect_rails(const char *conf, const char *names)
 
 /* Which NICs carry the bytes of jobs: what the site says, or the active ports
  * of a fabric, for one of RoCE may be anything's. */
+/* Of a node with Blackwell GPUs four adapters lead to its NVSwitches. */
+static void
+test_nvswitch(void **state)
+{
+	struct conf *c;
+	char path[100];
+	json_t *o, *nics;
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+#define PUT(file, text)                                                        \
+	snprintf(path, sizeof(path), "sys/class/infiniband/mlx5_%d/" file, i); \
+	tree_put(path, text)
+		PUT("ports/1/state", "4: ACTIVE\n");
+		PUT("ports/1/link_layer", "InfiniBand\n");
+		PUT("device/vpd",
+		    i < 4 ? "PN x V2 SMDL=SW_MNG RV" : "PN y V2 SMDL=MODL RV");
+#undef PUT
+	}
+	expect_rails("", "mlx5_4/ mlx5_5/ ");
+	/* The site knows better. */
+	expect_rails("[mpi]\nnics = mlx5_0\n", "mlx5_0/ ");
+	assert_int_equal(conf_parse(options_agent, "test", "", &c, NULL), 0);
+	o = inventory_read(tree, c, NULL);
+	nics = json_object_get(o, "nvswitch_nics");
+	assert_int_equal(json_array_size(nics), 4);
+	assert_string_equal(json_string_value(json_array_get(nics, 3)),
+	    "mlx5_3");
+	json_decref(o);
+	conf_free(c);
+}
+
 static void
 test_rails(void **state)
 {
@@ -207,14 +240,22 @@ test_cpus(void **state)
 {
 	static const struct {
 		const char *list;
-		int64_t count;
+		int64_t count; /* 0: unknown */
 	} rows[] = { { "0", 1 }, { "0-3", 4 }, { "0-1,4,6-7\n", 5 }, { "", 0 },
 		{ "x", 0 }, { "3-1", 0 } };
+	struct conf *c;
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		assert_int_equal(inventory_cpus_count(rows[i].list),
-		    rows[i].count);
+	assert_int_equal(conf_parse(options_agent, "test", "", &c, NULL), 0);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_t *o;
+
+		tree_put("sys/devices/system/cpu/online", rows[i].list);
+		o = inventory_read(tree, c, NULL);
+		assert_int_equal(member_int(o, "cores"), rows[i].count);
+		json_decref(o);
+	}
+	conf_free(c);
 }
 
 /* The machine we run on has a name, cores and memory. */
@@ -249,6 +290,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_node),
+		TEST(test_nvswitch),
 		TEST(test_rails),
 		TEST(test_gpus),
 		TEST(test_bare),

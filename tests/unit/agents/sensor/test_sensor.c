@@ -14,6 +14,7 @@
 #include "tests/unit/tree.h"
 
 #define IB  "sys/class/infiniband/mlx5_0/ports/1/"
+#define EFA "sys/class/infiniband/rdmap0s31/ports/1/hw_counters/"
 #define CXI "sys/class/cxi/cxi0/device/telemetry/"
 
 static json_t *
@@ -49,15 +50,18 @@ test_devices(void **state)
 	tree_put("sys/class/net/eth0/statistics/odd", "9\n");
 	tree_put("sys/class/net/eth0/carrier_changes", "2\n");
 	tree_put("sys/class/net/lo/statistics/rx_bytes", "1\n");
+	tree_put("sys/class/net/bonding_masters", "bond0\n"); /* no device */
 	tree_put(IB "counters/port_rcv_data", "1000\n");
 	tree_put(IB "counters/symbol_error", "0\n");
 	tree_put(IB "counters/broken", "N/A (no PMA)\n");
 	tree_put(IB "hw_counters/out_of_sequence", "5\n");
+	tree_put(EFA "rx_bytes", "6000\n");
+	tree_put(EFA "tx_bytes", "8000\n");
 	tree_put(CXI "hni_tx_ok_64", "42@1700000000.000000001\n");
 	tree_put(CXI "hni_sts_rx_ok_octets", "5000@1700000000.000000001\n");
 	tree_put(CXI "hni_sts_tx_ok_octets", "7000@1700000000.000000001\n");
 	nics = sensor_read(tree);
-	assert_int_equal(json_array_size(nics), 3);
+	assert_int_equal(json_array_size(nics), 4);
 	want(nics, "eth0", "rx_bytes", 123);
 	want(nics, "eth0", "tx_dropped", 7);
 	want(nics, "eth0", "carrier_changes", 2);
@@ -68,9 +72,42 @@ test_devices(void **state)
 	want(nics, "mlx5_0/1", "out_of_sequence", 5);
 	assert_null(json_object_get(counters(nics, "mlx5_0/1"), "broken"));
 	assert_null(json_object_get(counters(nics, "mlx5_0/1"), "tx_bytes"));
+	want(nics, "rdmap0s31/1", "rx_bytes", 6000);
+	want(nics, "rdmap0s31/1", "tx_bytes", 8000);
 	want(nics, "cxi0", "hni_tx_ok_64", 42);
 	want(nics, "cxi0", "rx_bytes", 5000);
 	want(nics, "cxi0", "tx_bytes", 7000);
+	json_decref(nics);
+}
+
+/* Errors of a slot count once, whatever is in it. */
+static void
+test_slot(void **state)
+{
+	static const char *const slots[] = { "sys/class/infiniband/mlx5_0/",
+		"sys/class/net/ib0/", "sys/class/net/hsi0/",
+		"sys/class/cxi/cxi0/", "sys/class/net/eth0/" };
+	char path[200];
+	json_t *nics;
+
+	(void)state;
+	tree_put("sys/class/infiniband/mlx5_0/ports/1/x", "");
+	tree_put("sys/class/infiniband/mlx5_0/ports/2/x", "");
+	tree_put("sys/class/net/ib0/device/infiniband/mlx5_0/x", "");
+	tree_put("sys/class/net/hsi0/device/cxi/cxi0/x", "");
+	for (size_t i = 0; i < ARRAY_LEN(slots); i++) {
+		snprintf(path, sizeof(path), "%sdevice/aer_dev_fatal",
+		    slots[i]);
+		tree_put(path, "DLP 0\nTOTAL_ERR_FATAL 3\n");
+	}
+	nics = sensor_read(tree);
+	assert_int_equal(json_array_size(nics), 6);
+	want(nics, "mlx5_0/1", "aer_fatal", 3);
+	want(nics, "cxi0", "aer_fatal", 3);
+	want(nics, "eth0", "aer_fatal", 3);
+	assert_int_equal(json_object_size(counters(nics, "mlx5_0/2")), 0);
+	assert_int_equal(json_object_size(counters(nics, "ib0")), 0);
+	assert_int_equal(json_object_size(counters(nics, "hsi0")), 0);
 	json_decref(nics);
 }
 
@@ -134,6 +171,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_devices),
+		TEST(test_slot),
 		TEST(test_bare),
 		TEST(test_slurm),
 		TEST(test_gpus),

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * device.h - the ports of this node's network devices, as sysfs has them: one
+ * table for traffic, counters and errors.
+ */
+#ifndef AGENTS_SENSOR_DEVICE_H
+#define AGENTS_SENSOR_DEVICE_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#define DEVICE_NAME_BYTES 64
+#define DEVICE_PATH_BYTES 600
+
+/* In the order of device_walk: what a limit cuts off is an interface. */
+enum device_class { DEVICE_RDMA, DEVICE_CXI, DEVICE_NET, DEVICE_CLASS_MAX };
+
+struct device {
+	enum device_class class;
+	char name[DEVICE_NAME_BYTES];  /* eth0, mlx5_0, cxi0 */
+	char label[DEVICE_NAME_BYTES]; /* of the port: eth0, mlx5_0/1, cxi0 */
+	char port[16];                 /* of an RDMA device "1", else "" */
+	int is_first;                  /* of the ports of its device */
+	int is_hardware;
+	char dir[DEVICE_PATH_BYTES];  /* of the port */
+	char slot[DEVICE_PATH_BYTES]; /* of its PCI device */
+};
+
+typedef void device_cb(const struct device *d, void *arg);
+
+/* Call each for every port in the tree below root ("" for this machine), in
+ * order of class and name. Devices may come and go. */
+void device_walk(const char *root, device_cb *each, void *arg);
+/* Add the counters of a port by their names in sysfs, and rx_bytes and
+ * tx_bytes, whatever the device calls them. */
+void device_counters(const struct device *d, json_t *counters);
+/* Bytes received and sent since boot: 0, or -ENOENT when the device has no such
+ * counters. */
+int device_bytes(const struct device *d, int64_t *ret_rx, int64_t *ret_tx);
+/* Bits a second; 0: unknown. */
+double device_rate_bps(const struct device *d);
+
+#endif
