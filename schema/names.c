@@ -210,6 +210,8 @@ const struct cause_row names_causes[CAUSE_MAX] = {
 	[CAUSE_BUSY] = { "busy", "a node is not idle" },
 	[CAUSE_TOO_FEW_NODES] = { "too-few-nodes",
 	    "fewer usable nodes than the campaign needs" },
+	[CAUSE_TOO_FEW_SAMPLES] = { "too-few-samples",
+	    "a p99 needs 1,000 samples in each phase" },
 	[CAUSE_WRONG_DATA] = { "wrong-data", "bytes arrived changed" },
 	[CAUSE_WRONG_NETWORK] = { "wrong-network",
 	    "another network than the campaign wants carried the bytes" },

@@ -515,8 +515,8 @@ canary_loop_impact(const struct canary_loop *m, int test)
 	const struct canary_loop_cell *cells = m->tests[test].cells;
 	struct impact_ask ask = { &cells[m->settings->quiet].tally,
 		&cells[PHASE_CONGESTED].tally,
-		canary_low_is_bad(m->settings->tests[test]),
-		m->settings->level };
+		canary_low_is_bad(m->settings->tests[test]), m->settings->level,
+		m->settings->seed, m->settings->exact };
 
 	return ask;
 }

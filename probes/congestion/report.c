@@ -5,6 +5,7 @@
  */
 #include "probes/congestion/congestion.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -360,9 +361,12 @@ report_impact(struct canary_loop *m, int i, enum impact_of of)
 	enum cause cause = m->tests[i].cells[s->quiet].cause;
 	json_t *r;
 
-	impact_take(&ask, of, &im); /* without samples im stays as it is */
+	/* Without enough samples im stays as it is. */
+	int rc = impact_take(&ask, of, &im);
 	if (cause == CAUSE_NONE)
 		cause = m->tests[i].cells[PHASE_CONGESTED].cause;
+	if (cause == CAUSE_NONE && rc == -ERANGE)
+		cause = CAUSE_TOO_FEW_SAMPLES;
 	r = json_pack("{s:s, s:s, s:s, s:o, s:o}", "probe", "impact", "test",
 	    names_tests[s->tests[i]].name, "of", impact_names[of], "value",
 	    record_number(im.value), "interval",

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/rng.h"
 #include "common/str.h"
 
 void
@@ -77,17 +78,25 @@ settings_stretches(const struct settings *s)
 	return settings_congested(s) ? 2 * s->visits : s->visits;
 }
 
+int
+settings_loaded_first(uint64_t seed, int pair)
+{
+	if (pair == 1)
+		return !settings_loaded_first(seed, 0);
+	return (int)(rng_mix(seed ^ rng_mix((uint64_t)pair)) & 1);
+}
+
 enum phase
 settings_phase(const struct settings *s, int i, int *ret_visit)
 {
-	int second, swapped;
+	int first, loaded_first;
 
 	if (!settings_congested(s)) {
 		*ret_visit = i;
 		return s->quiet;
 	}
 	*ret_visit = i / 2;
-	second = i % 2;
-	swapped = (i / 2) % 2;
-	return second != swapped ? PHASE_CONGESTED : s->quiet;
+	first = i % 2 == 0;
+	loaded_first = s->visits > 1 && settings_loaded_first(s->seed, i / 2);
+	return first == loaded_first ? PHASE_CONGESTED : s->quiet;
 }

@@ -57,8 +57,13 @@ struct settings {
 void settings_read(const struct conf *c, struct settings *ret);
 /* 1 when the campaign has a congested phase. */
 int settings_congested(const struct settings *s);
-/* Phase of stretch number i of 2 * visits (visits without congestors), in the
- * order A B B A; *ret_visit counts from 0 within the phase. */
+/* 1 when the congested visit of this pair of visits comes first. Drawn from the
+ * seed by pair; the second pair has the order that the first has not, so that
+ * two pairs tell a drift from an impact. */
+int settings_loaded_first(uint64_t seed, int pair);
+/* Phase of stretch number i of 2 * visits (visits without congestors); pairs of
+ * visits are neighbours. *ret_visit counts from 0 within the phase. A single
+ * pair begins with the quiet phase. */
 enum phase settings_phase(const struct settings *s, int i, int *ret_visit);
 /* How many stretches there are. */
 int settings_stretches(const struct settings *s);

@@ -10,7 +10,10 @@
 
 #include "common/robust.h"
 
-#define ALTERNATES_MIN 6 /* pairs from which their alternation is taken out */
+#define SPLIT 16 /* parts of a bucket by which samples are moved */
+#define ORDERED_MIN                                                            \
+	6 /* pairs from which the effect of their order is fitted              \
+	   */
 
 const char *const impact_names[IMPACT_OF_MAX] = { "mean", "p99" };
 
@@ -27,6 +30,10 @@ struct pairs {
 	int count;
 	struct span quiet[TALLY_ROUNDS_MAX];
 	struct span loaded[TALLY_ROUNDS_MAX];
+	int order[TALLY_ROUNDS_MAX]; /* 1: loaded came first, else -1 */
+	/* Log of each visit's median, of a tail of few samples: quiet, loaded.
+	 */
+	double level[2][TALLY_ROUNDS_MAX];
 };
 
 static struct span
@@ -53,7 +60,12 @@ impact_find_pairs(struct pairs *p)
 
 		if (off == 0) {
 			p->quiet[p->count] = a;
-			p->loaded[p->count++] = b;
+			p->loaded[p->count] = b;
+			p->order[p->count++] =
+			    settings_loaded_first(p->ask->seed,
+				quiet->rounds[a.first].visit)
+			    ? 1
+			    : -1;
 		}
 		if (off <= 0)
 			a = impact_next_visit(quiet, a.end);
@@ -62,11 +74,28 @@ impact_find_pairs(struct pairs *p)
 	}
 }
 
+/* A round's samples, moved by some buckets and parts of one. */
+static void
+impact_add(uint64_t *bucket, const struct tally_round *r, double shift)
+{
+	int whole = (int)floor(shift);
+	uint64_t part = (uint64_t)((shift - whole) * SPLIT);
+
+	for (int k = 0; k < r->len; k++) {
+		int at = r->lo + k + whole;
+
+		if (at < 0 || at >= HIST_BUCKETS - 1)
+			at = at < 0 ? 0 : HIST_BUCKETS - 2;
+		bucket[at] += r->bucket[k] * (SPLIT - part);
+		bucket[at + 1] += r->bucket[k] * part;
+	}
+}
+
 /* Log of the statistic of one side, the worse the larger: of the rounds in
- * only, or of all rounds but those in without. NULL: no such condition. */
+ * only, or of all rounds but number without. NULL, -1: no such condition. */
 static double
 impact_log_of(const struct pairs *p, const struct tally *t,
-    const struct span *only, const struct span *without)
+    const struct span *only, int without)
 {
 	uint64_t bucket[HIST_BUCKETS] = { 0 }, n = 0;
 	int low = p->ask->low_is_bad;
@@ -75,21 +104,64 @@ impact_log_of(const struct pairs *p, const struct tally *t,
 	for (int i = 0; i < t->count; i++) {
 		const struct tally_round *r = &t->rounds[i];
 
-		if ((only != NULL && (i < only->first || i >= only->end)) ||
-		    (without != NULL && i >= without->first &&
-			i < without->end))
+		if (i == without ||
+		    (only != NULL && (i < only->first || i >= only->end)))
 			continue;
 		n += r->n;
 		sum += r->sum;
 		inverse += r->inverse;
-		for (int k = 0; k < r->len; k++)
-			bucket[r->lo + k] += r->bucket[k];
+		impact_add(bucket, r, 0);
 	}
 	if (p->of == IMPACT_MEAN)
 		value = inverse > 0 ? (double)n / inverse : sum / (double)n;
 	else
-		value = hist_quantile_of(bucket, n, low ? 0.01 : 0.99);
+		value = hist_quantile_of(bucket, n * SPLIT, low ? 0.01 : 0.99);
 	return low ? -log(value) : log(value);
+}
+
+static double
+impact_log_median(const struct tally *t, const struct span *visit)
+{
+	uint64_t bucket[HIST_BUCKETS] = { 0 }, n = 0;
+
+	for (int i = visit->first; i < visit->end; i++) {
+		impact_add(bucket, &t->rounds[i], 0);
+		n += t->rounds[i].n;
+	}
+	return log(hist_quantile_of(bucket, n * SPLIT, 0.5));
+}
+
+/* The log ratio of the tails of all pairs but count of them from first on,
+ * which continue at pair 0: the mean ratio of the visits' medians, and the
+ * ratio of the tails of all samples, each over its visit's median. So a machine
+ * that is slower in one visit makes no tail. */
+static double
+impact_pooled(const struct pairs *p, int first, int count)
+{
+	uint64_t bucket[2][HIST_BUCKETS] = { { 0 } }, n[2] = { 0 };
+	int k = p->count, low = p->ask->low_is_bad;
+	double at = 0, q = low ? 0.01 : 0.99;
+
+	for (int i = 0; i < k; i++) {
+		if ((i - first + k) % k < count)
+			continue;
+		at += (p->level[1][i] - p->level[0][i]) / (k - count);
+		for (int side = 0; side < 2; side++) {
+			const struct tally *t = side ? p->ask->loaded
+						     : p->ask->quiet;
+			struct span v = side ? p->loaded[i] : p->quiet[i];
+
+			for (int r = v.first; r < v.end; r++) {
+				impact_add(bucket[side], &t->rounds[r],
+				    -p->level[side][i] * HIST_PER_OCTAVE /
+					log(2));
+				n[side] += t->rounds[r].n;
+			}
+		}
+	}
+	at += log(hist_quantile_of(bucket[1], n[1] * SPLIT, q) /
+	    hist_quantile_of(bucket[0], n[0] * SPLIT, q));
+	return low ? -at : at;
 }
 
 /* Sum of squared distances from the mean, which is left in ret_mean. */
@@ -106,59 +178,78 @@ impact_scatter(const double *x, int n, double *ret_mean)
 	return sum;
 }
 
-/* The mean of the pairs' log ratios; returns its standard error. */
+/* The mean of the pairs' log ratios; returns its standard error. From
+ * ORDERED_MIN pairs on it is the intercept of a least-squares line over their
+ * order: what a drift adds to a pair has the sign of its order. */
 static double
-impact_of_each(const struct pairs *p, double *ret_at, int *ret_degrees)
+impact_of_each(struct pairs *p, double *ret_at, int *ret_degrees)
 {
-	double x[TALLY_ROUNDS_MAX], sum, swing = 0;
-	int k = p->count, degrees = k - 1;
+	double x[TALLY_ROUNDS_MAX], order = 0, slope = 0, sum, lean;
+	int k = p->count;
 
 	for (int i = 0; i < k; i++) {
-		x[i] = impact_log_of(p, p->ask->loaded, &p->loaded[i], NULL) -
-		    impact_log_of(p, p->ask->quiet, &p->quiet[i], NULL);
-		swing += (i % 2 == 0 ? x[i] : -x[i]) / k;
+		x[i] = impact_log_of(p, p->ask->loaded, &p->loaded[i], -1) -
+		    impact_log_of(p, p->ask->quiet, &p->quiet[i], -1);
+		order += (double)p->order[i] / k;
+		slope += p->order[i] * x[i];
 	}
 	sum = impact_scatter(x, k, ret_at);
-	if (k >= ALTERNATES_MIN && k % 2 == 0) {
-		sum -= k * swing * swing;
-		degrees--;
-	}
-	*ret_degrees = degrees;
-	return sum <= 0 ? 0 : sqrt(sum / degrees / k);
+	*ret_degrees = k - 1;
+	lean = 1 - order * order; /* variance of the orders: 0 if all alike */
+	if (k < ORDERED_MIN || lean < 1.0 / k)
+		return sum <= 0 ? 0 : sqrt(sum / *ret_degrees / k);
+	slope = (slope / k - order * *ret_at) / lean;
+	*ret_at -= slope * order;
+	*ret_degrees = k - 2;
+	sum -= k * lean * slope * slope;
+	return sum <= 0 ? 0 : sqrt(sum / *ret_degrees / k / lean);
 }
 
-/* Variance of the statistic of one side by leaving out a round at a time. */
+/* The log ratio of tails of few samples; returns its standard error by the
+ * jackknife: the larger of omitting one pair at a time, and a third of them,
+ * since a quantile may depend on samples that only a few of them have (Shao and
+ * Wu 1989). */
+static double
+impact_of_tails(struct pairs *p, double *ret_at, int *ret_degrees)
+{
+	double x[TALLY_ROUNDS_MAX], mean, variance = 0;
+	int k = p->count, some = (k + 2) / 3;
+
+	for (int i = 0; i < k; i++) {
+		p->level[0][i] = impact_log_median(p->ask->quiet, &p->quiet[i]);
+		p->level[1][i] = impact_log_median(p->ask->loaded,
+		    &p->loaded[i]);
+	}
+	*ret_at = impact_pooled(p, 0, 0);
+	*ret_degrees = k - 1;
+	for (int omit = 1; omit <= some; omit += some > 1 ? some - 1 : 1) {
+		for (int i = 0; i < k; i++)
+			x[i] = impact_pooled(p, i, omit);
+		variance = fmax(variance,
+		    impact_scatter(x, k, &mean) / k * (k - omit) / omit);
+	}
+	return sqrt(variance);
+}
+
+/* Variance of the statistic of one side by omitting a round at a time. */
 static double
 impact_jackknife_rounds(const struct pairs *p, const struct tally *t)
 {
 	double x[TALLY_ROUNDS_MAX], mean;
 
-	for (int i = 0; i < t->count; i++) {
-		struct span without = { i, i + 1 };
-
-		x[i] = impact_log_of(p, t, NULL, &without);
-	}
+	for (int i = 0; i < t->count; i++)
+		x[i] = impact_log_of(p, t, NULL, i);
 	return impact_scatter(x, t->count, &mean) * (t->count - 1) / t->count;
 }
 
-/* The log ratio of all samples; returns its standard error, from leaving out a
- * pair at a time, or of a single pair a round. */
+/* The log ratio of a single pair of visits; returns its standard error. */
 static double
-impact_of_all(const struct pairs *p, double *ret_at, int *ret_degrees)
+impact_of_rounds(struct pairs *p, double *ret_at, int *ret_degrees)
 {
 	const struct tally *quiet = p->ask->quiet, *loaded = p->ask->loaded;
-	double x[TALLY_ROUNDS_MAX], mean;
-	int k = p->count;
 
-	*ret_at = impact_log_of(p, loaded, NULL, NULL) -
-	    impact_log_of(p, quiet, NULL, NULL);
-	*ret_degrees = k - 1;
-	if (k >= 2) {
-		for (int i = 0; i < k; i++)
-			x[i] = impact_log_of(p, loaded, NULL, &p->loaded[i]) -
-			    impact_log_of(p, quiet, NULL, &p->quiet[i]);
-		return sqrt(impact_scatter(x, k, &mean) * (k - 1) / k);
-	}
+	*ret_at = impact_log_of(p, loaded, NULL, -1) -
+	    impact_log_of(p, quiet, NULL, -1);
 	*ret_degrees = (quiet->count < loaded->count ? quiet : loaded)->count -
 	    1;
 	if (*ret_degrees < 1)
@@ -174,34 +265,32 @@ impact_is_thin(const struct tally *t, const struct span *visit)
 
 	for (int i = visit->first; i < visit->end; i++)
 		n += t->rounds[i].n;
-	return (double)n * 0.01 < IMPACT_TAIL_MIN;
+	return n < IMPACT_TAIL_SAMPLES;
 }
 
 int
 impact_take(const struct impact_ask *ask, enum impact_of of, struct impact *ret)
 {
 	struct pairs p = { .ask = ask, .of = of };
-	double at, reach = NAN;
-	int thin = 0;
+	double at, error, reach = NAN;
+	int thin = 0, degrees;
 
 	if (ask->quiet->total.count == 0 || ask->loaded->total.count == 0)
 		return -ENODATA;
+	if (of == IMPACT_P99 && !ask->exact &&
+	    (ask->quiet->total.count < IMPACT_TAIL_SAMPLES ||
+		ask->loaded->total.count < IMPACT_TAIL_SAMPLES))
+		return -ERANGE;
 	impact_find_pairs(&p);
 	for (int i = 0; i < p.count && of == IMPACT_P99; i++)
 		thin |= impact_is_thin(ask->quiet, &p.quiet[i]) ||
 		    impact_is_thin(ask->loaded, &p.loaded[i]);
-	/* The wider of the two, each by its own degrees of freedom. */
-	for (int all = p.count < 2; all <= (p.count < 2 || thin); all++) {
-		int degrees;
-		double error = (all ? impact_of_all : impact_of_each)(&p, &at,
-		    &degrees);
-
-		if (degrees >= 1)
-			reach = fmax(reach,
-			    error *
-				robust_t_quantile((1 + ask->level) / 2,
-				    degrees));
-	}
+	error = (p.count < 2 ? impact_of_rounds
+		: thin       ? impact_of_tails
+			     : impact_of_each)(&p, &at, &degrees);
+	if (degrees >= 1)
+		reach = error *
+		    robust_t_quantile((1 + ask->level) / 2, degrees);
 	ret->value = exp(at);
 	ret->lo = exp(at - reach);
 	ret->hi = exp(at + reach);

@@ -66,24 +66,26 @@ int tally_interval(const struct tally *t, double q, double level,
  * percentile of a time, and of a bandwidth the rate that 99 % of the samples
  * reach, as in GPCNeT.
  *
- * Visit number v of one phase and visit v of the other lie side by side in
- * time (A B, B A, ...), so a slow drift of the machine shifts both and cancels
- * in the ratio of their statistics. The impact is the geometric mean of these
- * ratios, its interval that of a mean by Student's t on their logarithms. As
- * the order within the pairs alternates, a drift makes the ratios alternate
- * too: with an even number of pairs, at least six, that part is taken out of
- * their spread, and a degree of freedom for it.
+ * Visit number v of one phase and visit v of the other are neighbours in time,
+ * so a slow drift of the machine shifts both and cancels in the ratio of their
+ * statistics. The impact is the geometric mean of these ratios, its interval
+ * that of a mean by Student's t on their logarithms. Which of the two comes
+ * first is drawn for each pair (settings_loaded_first), so that no periodic
+ * disturbance can follow the order of the phases. From six pairs on the effect
+ * of the order, which a drift has, is fitted and removed at the cost of one
+ * degree of freedom.
  *
- * Where a visit has too few samples for a tail of its own, the impact is the
- * ratio of all samples, as GPCNeT's. The tail of few samples jumps, so its
- * interval is the wider of two: that of the pairs' ratios, and that from
- * leaving out one pair at a time (the jackknife). With a single visit rounds
- * are left out in turn, and drift is not covered. test_impact_coverage.c, among
- * the unit tests, shows on made-up machines that 95 % are 95 %.
+ * A tail needs IMPACT_TAIL_SAMPLES samples in each phase. Where a single visit
+ * has fewer, the impact is the ratio of all samples, as GPCNeT's. The tail of
+ * few samples jumps, so its interval is the wider of two: the interval of the
+ * pairs' ratios, and that from omitting one pair at a time (the jackknife).
+ * With a single visit rounds are omitted in turn, and drift is not covered.
+ * test_impact_coverage.c, among the unit tests, shows on simulated machines
+ * that 95 % are 95 %.
  */
 
-/* Samples beyond the percentile that a visit needs for a tail of its own. */
-#define IMPACT_TAIL_MIN 1
+/* Samples that a 99th percentile needs: 10 beyond it. */
+#define IMPACT_TAIL_SAMPLES 1000
 
 enum impact_of { IMPACT_MEAN, IMPACT_P99, IMPACT_OF_MAX };
 extern const char *const impact_names[IMPACT_OF_MAX]; /* "mean", "p99" */
@@ -93,6 +95,8 @@ struct impact_ask {
 	const struct tally *loaded;
 	int low_is_bad; /* 1 for a bandwidth */
 	double level;
+	uint64_t seed; /* of the order within the pairs */
+	int exact; /* 1: a tail of any number of samples, as the reference */
 };
 
 struct impact {
@@ -100,7 +104,7 @@ struct impact {
 	double lo, hi; /* NAN: too few rounds for an interval */
 };
 
-/* -ENODATA when a side has no samples. */
+/* -ENODATA: a side has no samples; -ERANGE: too few samples for the tail. */
 int impact_take(const struct impact_ask *ask, enum impact_of of,
     struct impact *ret);
 

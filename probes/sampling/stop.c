@@ -5,6 +5,8 @@
  */
 #include "probes/sampling/sampling.h"
 
+#include <errno.h>
+
 enum stop
 stop_decide(const struct stop_ask *ask)
 {
@@ -42,9 +44,13 @@ stop_pairs(const struct impact_ask *ask, const struct settings *s, int pairs)
 
 	if (pairs < STOP_PAIRS_MIN || pairs % 2 != 0 || s->exact)
 		return 0;
-	for (int of = 0; of < IMPACT_OF_MAX; of++)
-		if (impact_take(ask, (enum impact_of)of, &im) < 0 ||
-		    !((im.hi - im.lo) / 2 <= s->precision * im.value))
+	for (int of = 0; of < IMPACT_OF_MAX; of++) {
+		int rc = impact_take(ask, (enum impact_of)of, &im);
+
+		if (rc == -ERANGE)
+			continue; /* more pairs would hardly change that */
+		if (rc < 0 || !((im.hi - im.lo) / 2 <= s->precision * im.value))
 			return 0;
+	}
 	return 1;
 }

@@ -198,8 +198,8 @@ run_stretch(const struct world *w, const struct settings *s, int stretch,
 	run_put_phase(w, s, stretch, "end", stop_s);
 }
 
-/* Phases in the order A B B A until all tests know enough, then the records of
- * all roles in turn. */
+/* Pairs of phases until all tests know enough, then the records of all roles in
+ * turn. */
 static void
 run_measure_all(struct run *r)
 {

@@ -28,9 +28,12 @@ case_all() {
 	complete all
 	[ "$(count '.probe=="canary" and .n>0')" = 18 ] || fail "canaries"
 	[ "$(count '.probe=="congestor" and .n>0')" = 12 ] || fail "rates"
-	[ "$(count '.probe=="impact" and .value>0')" = 18 ] || fail "impacts"
+	[ "$(count '.probe=="impact" and (.value>0 or
+		(.of=="p99" and .cause=="too-few-samples"))')" = 18 ] ||
+		fail "impacts"
 	[ "$(count '.probe=="round"')" -ge 32 ] || fail "raw rounds"
-	[ "$(count '.cause')" = 0 ] || fail "a cause without a fault"
+	[ "$(count '.cause and .cause!="too-few-samples"')" = 0 ] ||
+		fail "a cause without a fault"
 	# Where everything goes to and comes from 2 canaries, they are a pair.
 	[ "$(count '.probe=="canary" and .test=="bw" and
 		(.pairs|length)==1 and (.nodes|length)==2')" = 2 ] ||
@@ -65,8 +68,9 @@ case_incast() {
 case_usual() {
 	engine 10 run "$work/c.conf" --json "$work/records" --run t-1
 	complete usual
-	[ "$(jq -r 'select(.event=="begin").phase' "$work/records" |
-		tr '\n' ' ')" = "isolated congested congested isolated " ] ||
+	# Each pair of visits has both phases, the second in reversed order.
+	jq -r 'select(.event=="begin").phase' "$work/records" | tr '\n' ' ' |
+		grep -qxE '(isolated congested congested isolated|congested isolated isolated congested) ' ||
 		fail "order of phases"
 	[ "$(count '.run!="t-1"')" = 0 ] || fail "run id"
 	[ "$(count '.stop_s')" = 2 ] || fail "stop_s"

@@ -40,23 +40,38 @@ test_defaults(void **state)
 	assert_true(settings_congested(&s));
 }
 
-/* A B B A A B B A: neighbours of one number lie side by side. */
+/* Each pair of visits has both phases, in an order that is drawn from the seed:
+ * the second pair's is the first one's reversed, later ones differ. */
 static void
 test_order(void **state)
 {
-	static const enum phase want[] = { PHASE_ISOLATED, PHASE_CONGESTED,
-		PHASE_CONGESTED, PHASE_ISOLATED, PHASE_ISOLATED,
-		PHASE_CONGESTED };
+	int loaded_first = 0, changes = 0;
 	struct settings s;
 	int visit;
 
 	(void)state;
-	read_text("[phases]\nvisits = 3\n", &s);
-	assert_int_equal(settings_stretches(&s), 6);
-	for (int i = 0; i < 6; i++) {
-		assert_int_equal(settings_phase(&s, i, &visit), want[i]);
-		assert_int_equal(visit, i / 2);
+	read_text("[campaign]\nseed = 11\n[phases]\nvisits = 64\n", &s);
+	assert_int_equal(settings_stretches(&s), 128);
+	for (int i = 0; i < 64; i++) {
+		enum phase first = settings_phase(&s, 2 * i, &visit);
+
+		assert_int_equal(visit, i);
+		assert_int_not_equal(settings_phase(&s, 2 * i + 1, &visit),
+		    first);
+		assert_int_equal(visit, i);
+		assert_int_equal(first == PHASE_CONGESTED,
+		    settings_loaded_first(11, i));
+		loaded_first += settings_loaded_first(11, i);
+		changes += i > 0 &&
+		    settings_loaded_first(11, i) !=
+			settings_loaded_first(11, i - 1);
 	}
+	assert_int_not_equal(settings_loaded_first(11, 0),
+	    settings_loaded_first(11, 1));
+	assert_true(loaded_first > 16 && loaded_first < 48);
+	assert_true(changes > 16 && changes < 48);
+	read_text("[phases]\nvisits = 1\n", &s);
+	assert_int_equal(settings_phase(&s, 0, &visit), PHASE_ISOLATED);
 }
 
 static void

@@ -4,6 +4,7 @@
  * runs with idle congestors, so that the impact is 1, on machines that drift,
  * wander and have heavy tails; and runs whose congestion is known.
  */
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,6 +38,9 @@ struct machine {
 			     core: the 99th percentile is on the edge */
 	double impact;    /* the truth */
 	double precision; /* at which the run stops; 0: after all visits */
+	int every;        /* every so manyth visit is 20 % slower; 0: none */
+	double congested_tail; /* share of packets that congestion delays by 5
+				  to 10 times */
 };
 
 static double
@@ -47,8 +51,8 @@ normal(struct rng *r)
 }
 
 static void
-one_round(struct rng *r, const struct machine *m, double level, struct tally *t,
-    int visit)
+one_round(struct rng *r, const struct machine *m, double level, double tail,
+    struct tally *t, int visit)
 {
 	struct hist *h = calloc(1, sizeof(*h));
 	double base = level + m->round_spread * normal(r);
@@ -60,6 +64,8 @@ one_round(struct rng *r, const struct machine *m, double level, struct tally *t,
 
 		if (rng_unit(r) < m->tail) /* index 1.5: no variance */
 			x += -log(1 - rng_unit(r)) / 1.5;
+		if (tail > 0 && rng_unit(r) < tail)
+			x += log(5 + 5 * rng_unit(r));
 		if (stolen && rng_unit(r) < 0.03)
 			x = log(100 + 100 * rng_unit(r));
 		hist_add(h, 30e-6 * exp(x));
@@ -68,27 +74,36 @@ one_round(struct rng *r, const struct machine *m, double level, struct tally *t,
 	free(h);
 }
 
-/* A run in the order A B B A; returns how many pairs of visits it took. */
+/* Returns how many pairs of visits the run took. */
 static int
 one_run(struct rng *r, const struct machine *m, struct tally *quiet,
-    struct tally *loaded)
+    struct tally *loaded, uint64_t seed)
 {
-	const struct settings s = { .level = 0.95, .precision = m->precision };
-	struct impact_ask ask = { quiet, loaded, 0, 0.95 };
+	const struct settings s = { .level = 0.95,
+		.precision = m->precision,
+		.kind_count = 1,
+		.visits = m->visits,
+		.seed = seed };
+	struct impact_ask ask = { quiet, loaded, 0, 0.95, seed, 0 };
 	int stretches = 2 * m->visits;
 	double ar = m->wander * normal(r);
 
 	tally_init(quiet, m->visits);
 	tally_init(loaded, m->visits);
 	for (int i = 0; i < stretches; i++) {
-		int is_loaded = (i % 2) != ((i / 2) % 2);
+		int visit;
+		int is_loaded = settings_phase(&s, i, &visit) ==
+		    PHASE_CONGESTED;
 		double level = ar + m->drift * i / stretches;
 
 		if (is_loaded)
 			level += log(m->impact);
+		if (m->every > 0 && i % m->every == 0)
+			level += log(1.2);
 		for (int k = 0; k < m->rounds; k++)
-			one_round(r, m, level, is_loaded ? loaded : quiet,
-			    i / 2);
+			one_round(r, m, level,
+			    is_loaded ? m->congested_tail : 0,
+			    is_loaded ? loaded : quiet, visit);
 		ar = m->memory * ar + m->wander * normal(r);
 		if (i % 2 == 1 && m->precision > 0 &&
 		    stop_pairs(&ask, &s, (i + 1) / 2))
@@ -97,11 +112,38 @@ one_run(struct rng *r, const struct machine *m, struct tally *quiet,
 	return m->visits;
 }
 
+/* The true impact on each statistic: known, or of a long run at one level. */
+static void
+truth_of(const struct machine *m, double ret[IMPACT_OF_MAX])
+{
+	struct machine long_run = *m;
+	struct tally side[2];
+	struct rng r;
+
+	ret[IMPACT_MEAN] = ret[IMPACT_P99] = m->impact;
+	if (m->congested_tail == 0)
+		return;
+	long_run.packets = 1000;
+	rng_seed(&r, SEED);
+	for (int loaded = 0; loaded < 2; loaded++) {
+		tally_init(&side[loaded], 1);
+		for (int k = 0; k < 2000; k++)
+			one_round(&r, &long_run, 0,
+			    loaded ? m->congested_tail : 0, &side[loaded], 0);
+	}
+	ret[IMPACT_MEAN] = tally_mean(&side[1]) / tally_mean(&side[0]);
+	ret[IMPACT_P99] = hist_quantile(&side[1].total, 0.99) /
+	    hist_quantile(&side[0].total, 0.99);
+	tally_clear(&side[0]);
+	tally_clear(&side[1]);
+}
+
 struct covered {
 	int held;     /* runs whose interval held the truth */
 	double width; /* half of the interval's logarithm, on average over runs,
 			 over what Student's t and the true error need */
 	double pairs; /* visits of a run, on average */
+	int undetermined; /* runs with too few samples */
 };
 
 static void
@@ -110,27 +152,32 @@ cover(const struct machine *m, struct covered ret[2])
 	int units = m->visits == 1 ? m->rounds : m->visits;
 	int alternates = m->visits >= 6 && m->visits % 2 == 0;
 	double need = robust_t_quantile(0.975, units - 1 - alternates);
-	double square[2] = { 0 }, half[2] = { 0 };
+	double square[2] = { 0 }, half[2] = { 0 }, truth[2];
 	struct rng r;
 
+	truth_of(m, truth);
 	rng_seed(&r, SEED);
 	memset(ret, 0, 2 * sizeof(*ret));
 	for (int run = 0; run < RUNS; run++) {
 		struct tally quiet, loaded;
-		struct impact_ask ask = { &quiet, &loaded, 0, 0.95 };
+		uint64_t seed = rng_next(&r);
+		struct impact_ask ask = { &quiet, &loaded, 0, 0.95, seed, 0 };
 
-		int pairs = one_run(&r, m, &quiet, &loaded);
+		int pairs = one_run(&r, m, &quiet, &loaded, seed);
 		for (int of = 0; of < 2; of++) {
 			struct impact im;
 
-			assert_int_equal(impact_take(&ask, (enum impact_of)of,
-					     &im),
-			    0);
+			int rc = impact_take(&ask, (enum impact_of)of, &im);
 			ret[of].pairs += (double)pairs / RUNS;
-			ret[of].held += im.lo <= m->impact &&
-			    m->impact <= im.hi;
+			if (rc == -ERANGE) {
+				ret[of].undetermined++;
+				continue;
+			}
+			assert_int_equal(rc, 0);
+			ret[of].held += im.lo <= truth[of] &&
+			    truth[of] <= im.hi;
 			half[of] += log(im.hi / im.lo) / 2 / RUNS;
-			square[of] += pow(log(im.value / m->impact), 2) / RUNS;
+			square[of] += pow(log(im.value / truth[of]), 2) / RUNS;
 		}
 		tally_clear(&quiet);
 		tally_clear(&loaded);
@@ -140,27 +187,40 @@ cover(const struct machine *m, struct covered ret[2])
 }
 
 static const struct machine machines[] = {
-	{ "packets", 8, 4, 120, 0, 0, 0, 0, 0, 0, 1, 0 },
-	{ "rounds", 8, 4, 120, 0, 0, 0, 0.1, 0, 0, 1, 0 },
-	{ "rounds, 4 visits", 4, 4, 120, 0, 0, 0, 0.1, 0, 0, 1, 0 },
-	{ "drift", 8, 4, 120, 1.0, 0, 0, 0.03, 0.01, 0, 1, 0 },
-	{ "wander", 4, 4, 120, 0, 0.15, 0.8, 0.05, 0.01, 0, 1, 0 },
-	{ "wander, 2 visits", 2, 8, 120, 0, 0.15, 0.8, 0.05, 0.01, 0, 1, 0 },
-	{ "wander, 3 visits", 3, 6, 120, 0, 0.15, 0.8, 0.05, 0.01, 0, 1, 0 },
-	{ "all, 8 visits", 8, 3, 120, 0.7, 0.15, 0.8, 0.1, 0.02, 0, 1, 0 },
-	{ "bursts", 6, 3, 120, 0, 0.5, 0.0, 0.1, 0.01, 0, 1, 0 },
-	{ "congested", 8, 4, 120, 0, 0.15, 0.8, 0.1, 0.01, 0, 8, 0 },
-	{ "pareto", 8, 4, 120, 0, 0, 0, 0.03, 0.02, 0, 1, 0 },
-	{ "stolen cores", 6, 4, 120, 0, 0.1, 0.5, 0.1, 0, 0.3, 1, 0 },
-	{ "few samples", 8, 3, 20, 0, 0, 0, 0.1, 0, 0, 1, 0 },
-	{ "few, wander", 8, 3, 60, 0, 0.15, 0.8, 0.05, 0, 0, 1, 0 },
-	{ "few, 5 visits", 5, 2, 20, 0, 0.15, 0, 0.05, 0, 0, 1, 0 },
-	{ "single visit", 1, 24, 120, 0, 0, 0, 0.1, 0, 0, 1, 0 },
-	{ "stop at 10 %", 24, 4, 120, 0, 0, 0, 0.1, 0, 0, 1, 0.1 },
-	{ "stop, wander", 24, 4, 120, 0, 0.15, 0.8, 0.05, 0.01, 0, 1, 0.1 },
-	{ "stop, drift", 24, 4, 120, 1, 0.05, 0.8, 0.05, 0.01, 0, 1, 0.07 },
-	{ "stop, loaded", 24, 4, 120, 0, 0.1, 0.8, 0.1, 0.01, 0, 8, 0.1 },
-	{ "single, pareto", 1, 24, 120, 0, 0, 0, 0.1, 0.02, 0, 1, 0 },
+	{ "packets", 8, 4, 120, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0 },
+	{ "rounds", 8, 4, 120, 0, 0, 0, 0.1, 0, 0, 1, 0, 0, 0 },
+	{ "rounds, 4 visits", 4, 4, 120, 0, 0, 0, 0.1, 0, 0, 1, 0, 0, 0 },
+	{ "drift", 8, 4, 120, 1.0, 0, 0, 0.03, 0.01, 0, 1, 0, 0, 0 },
+	{ "wander", 4, 4, 120, 0, 0.15, 0.8, 0.05, 0.01, 0, 1, 0, 0, 0 },
+	{ "wander, 2 visits", 2, 8, 120, 0, 0.15, 0.8, 0.05, 0.01, 0, 1, 0, 0,
+	    0 },
+	{ "wander, 3 visits", 3, 6, 120, 0, 0.15, 0.8, 0.05, 0.01, 0, 1, 0, 0,
+	    0 },
+	{ "all, 8 visits", 8, 3, 120, 0.7, 0.15, 0.8, 0.1, 0.02, 0, 1, 0, 0,
+	    0 },
+	{ "bursts", 6, 3, 120, 0, 0.5, 0.0, 0.1, 0.01, 0, 1, 0, 0, 0 },
+	{ "congested", 8, 4, 120, 0, 0.15, 0.8, 0.1, 0.01, 0, 8, 0, 0, 0 },
+	{ "pareto", 8, 4, 120, 0, 0, 0, 0.03, 0.02, 0, 1, 0, 0, 0 },
+	{ "stolen cores", 6, 4, 120, 0, 0.1, 0.5, 0.1, 0, 0.3, 1, 0, 0, 0 },
+	{ "few samples", 8, 3, 20, 0, 0, 0, 0.1, 0, 0, 1, 0, 0, 0 },
+	{ "few, wander", 8, 3, 60, 0, 0.15, 0.8, 0.05, 0, 0, 1, 0, 0, 0 },
+	{ "few, 5 visits", 5, 2, 20, 0, 0.15, 0, 0.05, 0, 0, 1, 0, 0, 0 },
+	{ "single visit", 1, 24, 120, 0, 0, 0, 0.1, 0, 0, 1, 0, 0, 0 },
+	{ "stop at 10 %", 24, 4, 120, 0, 0, 0, 0.1, 0, 0, 1, 0.1, 0, 0 },
+	{ "stop, wander", 24, 4, 120, 0, 0.15, 0.8, 0.05, 0.01, 0, 1, 0.1, 0,
+	    0 },
+	{ "stop, drift", 24, 4, 120, 1, 0.05, 0.8, 0.05, 0.01, 0, 1, 0.07, 0,
+	    0 },
+	{ "stop, loaded", 24, 4, 120, 0, 0.1, 0.8, 0.1, 0.01, 0, 8, 0.1, 0, 0 },
+	{ "single, pareto", 1, 24, 120, 0, 0, 0, 0.1, 0.02, 0, 1, 0, 0, 0 },
+	{ "every 4th visit", 8, 4, 120, 0, 0, 0, 0.05, 0, 0, 1, 0, 4, 0 },
+	{ "4th of 24 visits", 12, 4, 120, 0, 0, 0, 0.05, 0, 0, 1, 0, 4, 0 },
+	{ "3rd of 48 visits", 24, 4, 120, 0, 0, 0, 0.05, 0, 0, 1, 0, 3, 0 },
+	{ "tail, 120", 8, 2, 120, 0, 0, 0, 0.1, 0, 0, 1, 0, 0, .03 },
+	{ "tail, 60", 12, 2, 60, 0, 0, 0, 0.1, 0, 0, 1, 0, 0, .03 },
+	{ "tail, 60, 24", 24, 2, 60, 0, 0, 0, 0.1, 0, 0, 1, 0, 0, .03 },
+	{ "tail, 1000", 8, 4, 300, 0, 0, 0, 0.1, 0, 0, 1, 0, 0, .03 },
+	{ "bandwidth", 24, 1, 2, 0, 0, 0, 0.1, 0, 0, 1, 0, 0, 0 },
 };
 
 /* 95 % hold, give or take 2: with so many runs chance alone makes 0.7 of that.
@@ -168,9 +228,11 @@ static const struct machine machines[] = {
  * and by a twelfth with four, which Student's t makes up for by its tail. A
  * heavy tail makes the true error of a mean that of the one run that met it. A
  * run that stops when its interval is narrow prefers moments at which it is too
- * narrow: that costs up to 3 of 100. */
-#define HELD_MIN  (0.93 * RUNS)
-#define HELD_MAX  (0.97 * RUNS)
+ * narrow: that costs up to 3 of 100. A disturbance that returns periodically
+ * adds to each pair one of two values and nothing between, which costs up to 4:
+ * it was 75 when the order of the phases alternated. */
+#define HELD_MIN  (0.925 * RUNS)
+#define HELD_MAX  (0.975 * RUNS)
 #define WIDTH_MIN 0.5
 #define WIDTH_MAX 1.12
 
@@ -183,16 +245,19 @@ test_coverage(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(machines); i++) {
 		struct covered c[2];
 		double held_min = HELD_MIN -
-		    (machines[i].precision > 0 ? 0.03 * RUNS : 0);
+		    (machines[i].precision > 0 ? 0.03 * RUNS : 0) -
+		    (machines[i].every > 0 ? 0.02 * RUNS : 0);
 
 		cover(&machines[i], c);
-		printf("%-18s mean %d (x%.2f) p99 %d (x%.2f) of %d, %.1f "
-		       "pairs\n",
+		printf("%-18s mean %d (x%.2f) p99 %d (x%.2f) of %d, %d "
+		       "undetermined, %.1f pairs\n",
 		    machines[i].name, c[0].held, c[0].width, c[1].held,
-		    c[1].width, RUNS, c[0].pairs);
+		    c[1].width, RUNS, c[1].undetermined, c[0].pairs);
 		for (int of = 0; of < 2; of++)
-			bad += c[of].held < held_min || c[of].held > HELD_MAX ||
-			    c[of].width < WIDTH_MIN || c[of].width > WIDTH_MAX;
+			bad += c[of].undetermined != RUNS &&
+			    (c[of].held < held_min || c[of].held > HELD_MAX ||
+				c[of].width < WIDTH_MIN ||
+				c[of].width > WIDTH_MAX);
 	}
 	assert_int_equal(bad, 0);
 }

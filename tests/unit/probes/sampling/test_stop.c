@@ -113,7 +113,7 @@ test_pairs(void **state)
 	for (int wild = 0; wild < 2; wild++) {
 		tally_init(&a, 8);
 		tally_init(&b, 8);
-		impact = (struct impact_ask){ &a, &b, 0, 0.95 };
+		impact = (struct impact_ask){ &a, &b, 0, 0.95, 0, 0 };
 		for (int v = 0; v < 8; v++) {
 			struct hist h;
 
