@@ -95,8 +95,7 @@ drawings_draw_collectives_of(const json_t *records, double bytes,
 {
 	struct picture_group groups[NAMES_COLLECTIVES_MAX];
 	const char *names[] = { "coalmine", "-",
-		"bound by what two nodes "
-		"exchange" };
+		"bound by what two nodes exchange" };
 	char title[PRINT_BYTES + 64], size[PRINT_BYTES];
 	size_t count = 0, i;
 	json_t *r;

@@ -526,8 +526,7 @@ preflight_print_told(const json_t *told)
 {
 	static const char *const ends[] = { "",
 		", and from the first to others",
-		", and from the second to "
-		"others",
+		", and from the second to others",
 		", and from both to others" };
 	char *away = print_hostlist(json_object_get(told, "away"), NULL);
 	const json_t *groups = json_object_get(told, "groups");

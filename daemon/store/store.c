@@ -72,18 +72,24 @@ store_job_free(struct store_job *job)
 	free(job);
 }
 
-void
-store_done_post(struct store_done *d, struct store_jobs *jobs)
+static void
+store_done_wake(struct store_done *d)
 {
 	uint64_t one = 1;
 
+	if (write(d->fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
+		log_warn("store: eventfd");
+}
+
+void
+store_done_post(struct store_done *d, struct store_jobs *jobs)
+{
 	if (TAILQ_EMPTY(jobs))
 		return;
 	pthread_mutex_lock(&d->lock);
 	TAILQ_CONCAT(&d->jobs, jobs, link);
 	pthread_mutex_unlock(&d->lock);
-	if (write(d->fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
-		log_warn("store: eventfd");
+	store_done_wake(d);
 }
 
 /* Tell the owners. One call may make others: those wait for the next turn. */
@@ -262,11 +268,11 @@ store_term(const struct store *st)
 static void
 store_refuse(struct store *st, struct store_job *job, int status)
 {
-	struct store_jobs jobs = TAILQ_HEAD_INITIALIZER(jobs);
-
 	job->status = status;
-	TAILQ_INSERT_TAIL(&jobs, job, link);
-	store_done_post(&st->done, &jobs);
+	pthread_mutex_lock(&st->done.lock);
+	TAILQ_INSERT_TAIL(&st->done.jobs, job, link);
+	pthread_mutex_unlock(&st->done.lock);
+	store_done_wake(&st->done);
 }
 
 static json_t *

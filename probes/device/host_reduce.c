@@ -105,6 +105,12 @@ host_reduce_quiet_double(double d)
 	return d == d ? d : nan;
 }
 
+#ifdef __clang__
+#define HOST_REDUCE_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define HOST_REDUCE_LOOP _Pragma("GCC ivdep")
+#endif
+
 /* to may be a or b, element on element: no reason not to use vectors. */
 #define KERNEL(name, store, load, save, expression)                            \
 	static void name(void *to, const void *from_a, const void *from_b,     \
@@ -113,7 +119,7 @@ host_reduce_quiet_double(double d)
 		store *z = to;                                                 \
 		const store *x = from_a, *y = from_b;                          \
                                                                                \
-		_Pragma("GCC ivdep") for (uint64_t i = 0; i < n; i++)          \
+		HOST_REDUCE_LOOP for (uint64_t i = 0; i < n; i++)              \
 		{                                                              \
 			__typeof__(load(x[0])) a = load(x[i]), b = load(y[i]); \
                                                                                \

@@ -197,7 +197,7 @@ mpi_staged_copy_done(struct transport *t, struct copies *c, uint32_t *ret_end)
 static int
 mpi_staged_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 {
-	uint32_t end, ends = 0;
+	uint32_t end = 0, ends = 0;
 	int rc, n;
 
 	while ((rc = mpi_staged_copy_done(t, &t->out, &end)) > 0)

@@ -43,6 +43,16 @@ fresh() {
 	    sed 's/one\.c/d.c/' >"$tree/daemon/d.c"
 }
 
+# objects: of the .c of the tree, as a build has them; for calls.sh.
+objects() {
+	local file folder
+	for file in $(find * -name '*.c'); do
+		folder=objects/$(dirname "$file")/CMakeFiles/x.dir
+		mkdir -p "$folder"
+		cc -I. -c "$file" -o "$folder/$(basename "$file").o"
+	done
+}
+
 run() {
 	"$lint/$1.sh" "$tree" "$tables" 2>&1
 }
@@ -73,7 +83,8 @@ body() {
 }
 
 fresh
-for l in includes headers format functions paths texts man made units versions; do
+(cd "$tree" && objects)
+for l in includes calls headers format functions paths texts man made units versions; do
 	out=$(run $l)
 	rc=$?
 	[ $rc = 0 ] || [ $rc = 77 ] && continue
@@ -105,6 +116,21 @@ spoil includes 'common/README.md:1: may include daemon/run' \
     'echo "May include: \`daemon/run\`." >>common/README.md'
 spoil includes 'a vendor library is named' \
     'echo "const char *x = \"libcuda.so.1\";" >>daemon/d.c'
+spoil calls 'common/one.c:1: must not call far of daemon/run/r.c' \
+    'echo "int far(void); int f(void) { return far(); }" >>common/one.c
+    echo "int far(void) { return 1; }" >daemon/run/r.c
+    objects'
+spoil calls 'daemon/d.c:1: in a circle of calls: daemon/d.c daemon/e.c' \
+    'echo "int e(void); int d(void) { return e(); }" >>daemon/d.c
+    echo "int d(void); int e(void) { return d(); }" >daemon/e.c
+    objects'
+spoil calls 'daemon/run:1: in a circle of calls: daemon/run daemon/store' \
+    'mkdir daemon/store
+    echo "int s(void); int r(void) { return s(); }" >daemon/run/r.c
+    echo "int u(void); int s(void) { return u(); }" \
+	>daemon/store/s.c
+    echo "int u(void) { return 1; }" >daemon/run/u.c
+    objects'
 spoil headers 'size_t' 'sed -i /stddef/d common/one.h'
 spoil headers 'redefinition' 'echo "struct s { int x; };" >>common/one.h'
 spoil format 'daemon/d.c:' 'sed -i "s/\treturn/return/" daemon/d.c'
