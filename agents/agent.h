@@ -36,7 +36,7 @@ struct agent {
 	const struct run_ops *run_ops; /* with the agent as arg */
 	int64_t child_uid, child_gid;  /* -1: children are who we are */
 	char *child_user;              /* name of that user */
-	char keeper[AGENT_PATH_MAX], arsh[AGENT_PATH_MAX];
+	char keeper[AGENT_PATH_MAX], pmix[AGENT_PATH_MAX]; /* helpers */
 	char *cgroup; /* where leaves may be made, or NULL */
 	int cores;
 	struct json_t *inventory;

@@ -195,7 +195,7 @@ main_names_find(struct agent *ag)
 	ag->name = name[0] != '\0' ? name : ag->host;
 	ag->cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
 	snprintf(ag->keeper, sizeof(ag->keeper), "%s/coalmine-keeper", libexec);
-	snprintf(ag->arsh, sizeof(ag->arsh), "%s/coalmine-arsh", libexec);
+	snprintf(ag->pmix, sizeof(ag->pmix), "%s/coalmine-pmix", libexec);
 }
 
 /* Checks what a start needs besides the values: helpers that are missing, files
@@ -203,16 +203,13 @@ main_names_find(struct agent *ag)
 static int
 main_files_check(const struct agent *ag)
 {
-	const char *const helpers[] = { ag->keeper, ag->arsh };
 	struct err err;
 
-	for (size_t i = 0; i < ARRAY_LEN(helpers); i++)
-		if (access(helpers[i], X_OK) < 0) {
-			log_warn("%s: children.libexec: %s",
-			    conf_where(ag->conf, "children", "libexec"),
-			    helpers[i]);
-			return -ENOENT;
-		}
+	if (access(ag->keeper, X_OK) < 0) {
+		log_warn("%s: children.libexec: %s",
+		    conf_where(ag->conf, "children", "libexec"), ag->keeper);
+		return -ENOENT;
+	}
 	if (session_files_check(ag->conf, ag->name, &err) < 0) {
 		log_warnx("%s", err.text);
 		return -EINVAL;
@@ -273,27 +270,6 @@ main_grace_cb(evutil_socket_t fd, short what, void *arg)
 	run_end_all(arg, 2000, "the collector stays away");
 }
 
-/* Whoever reaches the control ports of Open MPI may run programs as
- * children.user. */
-static void
-main_say_control_nets(const struct conf *c)
-{
-	char *nets = mpi_impl_control_nets(c);
-
-	if (conf_string(c, "children", "openmpi")[0] == '\0' ||
-	    conf_string(c, "mpi", "net")[0] != '\0')
-		; /* Open MPI is not offered, or its networks are configured. */
-	else if (nets[0] != '\0')
-		log_info("mpi.net is empty: control ports of Open MPI are "
-			 "offered on %s, of mesh.net",
-		    nets);
-	else
-		log_info("neither mpi.net nor a mesh.net of this node is set: "
-			 "control ports of Open MPI are offered on all its "
-			 "networks");
-	free(nets);
-}
-
 static void
 main_watchdog_cb(evutil_socket_t fd, short what, void *arg)
 {
@@ -338,7 +314,6 @@ main_agent_run(struct agent *ag)
 		fatalx("%s", err.text);
 	log_info("node %s: started, collector %s", ag->name,
 	    conf_string(ag->conf, "agent", "collector"));
-	main_say_control_nets(ag->conf);
 	notify_ready();
 	event_base_dispatch(ag->base);
 	session_free(ag->session);

@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/str.h"
@@ -109,6 +110,22 @@ mesh_net_parse(const char *text, struct mesh_net *ret)
 	addr[slash - text] = '\0';
 	ret->bits = (unsigned)bits + (v4 ? 96 : 0);
 	return mesh_addr_parse(addr, &ret->addr);
+}
+
+void
+mesh_net_format(const struct mesh_net *net, char *ret, size_t cap_bytes)
+{
+	struct in6_addr addr = net->addr;
+	char text[INET6_ADDRSTRLEN];
+	int v4 = IN6_IS_ADDR_V4MAPPED(&addr);
+
+	for (unsigned i = 0; i < 16; i++)
+		if (net->bits < 8 * (i + 1))
+			addr.s6_addr[i] &= (uint8_t)(0xff00u >>
+			    (net->bits > 8 * i ? net->bits - 8 * i : 0));
+	inet_ntop(v4 ? AF_INET : AF_INET6,
+	    v4 ? &addr.s6_addr[12] : (void *)&addr, text, sizeof(text));
+	snprintf(ret, cap_bytes, "%s/%u", text, net->bits - (v4 ? 96 : 0));
 }
 
 int

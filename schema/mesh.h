@@ -74,6 +74,8 @@ struct mesh_net {
 	unsigned bits;
 };
 int mesh_net_parse(const char *text, struct mesh_net *ret);
+/* The network alone: "10.1.0.0/16". */
+void mesh_net_format(const struct mesh_net *net, char *ret, size_t cap_bytes);
 int mesh_net_has(const struct mesh_net *net, const struct in6_addr *addr);
 
 void mesh_hex_put(const uint8_t key[MESH_KEY_BYTES], char ret[MESH_HEX_BYTES]);

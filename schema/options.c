@@ -380,10 +380,8 @@ const struct conf_row options_agent[] = {
 	{ "children", "deadline_max", CONF_SPAN, 1, DAY_S, NULL, "1h", "s",
 	    "No child lives longer, whatever a campaign says." },
 	{ "mpi", "net", CONF_NETS, 0, 200, NULL, "", "",
-	    "Networks of MPI traffic, as 10.1.0.0/16; empty: the MPI's choice, "
-	    "but for the control ports of Open MPI, which are then offered on "
-	    "the networks of mesh.net that this node is in, where that is "
-	    "given." },
+	    "Networks of MPI traffic, as 10.1.0.0/16; empty: those that all "
+	    "nodes of a run share, as the collector finds." },
 	{ "mpi", "fabric", CONF_CHOICE, 0, 0, NAMES_FABRICS, "auto", "",
 	    "Where a campaign does not say it: what carries the bytes of "
 	    "ranks; auto is what the MPI chooses for any job." },

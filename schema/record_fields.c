@@ -329,6 +329,7 @@ static const struct record_field begin_fields[] = {
 	{ "seed", 'i', NULL, 0 },
 	{ "options", '*', NULL, 0 },
 	{ "affinity", 'a', record_is_bound, 1 },
+	{ "networks", 'a', NULL, 1 },
 	CARRIED,
 	LAST,
 };

@@ -26,8 +26,8 @@
 /* One field a line, its meaning beside it. */
 /* clang-format off */
 
-/* Fields by message. 'i' 0 is a valid id: 0 is the launcher itself, daemons
- * count from 1. Arrays and objects are checked further by who reads them. */
+/* Fields by message. Arrays and objects are checked further by who reads
+ * them. */
 #define FIELDS(name) static const struct wire_field name[]
 #define LAST         { NULL, 0, 0 }
 
@@ -60,28 +60,16 @@ FIELDS(launched) = {
 	{ "run", 's', 0 },
 	{ "ok", 'b', 0 },
 	{ "pid", 'i', 1 },
-	{ "text", 's', 1 },
-	LAST
-};
-FIELDS(spawn_ask) = {
-	{ "run", 's', 0 },
-	{ "id", 'i', 0 },   /* chosen by the head, from 1 */
-	{ "node", 's', 0 },
-	{ "argv", 'a', 0 }, /* strings, as the launcher wrote them */
-	LAST
-};
-FIELDS(spawned) = {
-	{ "run", 's', 0 },
-	{ "id", 'i', 0 },
-	{ "ok", 'b', 0 },
-	{ "pid", 'i', 1 },
+	{ "begun", 'b', 1 }, /* the launcher's job has its nodes, for ranks that
+	                        agents start */
 	{ "text", 's', 1 },
 	LAST
 };
 FIELDS(exited) = {
 	{ "run", 's', 0 },
-	{ "id", 'i', 0 },
-	{ "status", 'i', 0 }, /* exit code, or 128 + signal */
+	{ "id", 'i', 0 },     /* 0: the launcher, 1: the node's ranks */
+	{ "status", 'i', 0 }, /* exit code, or 128 + signal; of the first that
+	                         failed */
 	{ "stderr", 's', 0 }, /* its tail, valid UTF-8 */
 	LAST
 };
@@ -90,6 +78,10 @@ FIELDS(rank_lost) = {
 	{ "rank", 'i', 0 },
 	{ "pid", 'i', 0 },
 	{ "exited", 'b', 1 },
+	{ "status", 'i', 1 }, /* of a rank that the agent started: exit code, or
+	                         128 + signal */
+	{ "stderr", 's', 1 }, /* its tail */
+	{ "abort", 's', 1 },  /* what it gave as the reason */
 	{ "stuck", 'o', 1 }, /* it lives and waits: {rank node what waited_s
 	                        at}, as emit.h */
 	LAST
@@ -162,7 +154,6 @@ FIELDS(prepare) = {
 	{ "class", 's', 0 },
 	{ "mpi", 's', 0 },
 	{ "head", 's', 0 },
-	{ "head_addrs", 'a', 0 }, /* where a daemon's control may come from */
 	{ "deadline_ms", 'i', 0 },
 	{ "program", 's', 1 }, /* that command.run may start here */
 	LAST
@@ -175,20 +166,34 @@ FIELDS(launch) = {
 	{ "ranks_per_node", 'i', 0 },
 	{ "campaign", 's', 0 }, /* INI text, defaults filled in */
 	{ "deadline_ms", 'i', 0 },
+	{ "net", 's', 1 }, /* interfaces for ranks, the same on all nodes, commas
+	                        between */
 	LAST
 };
-FIELDS(spawn) = {
+FIELDS(start) = {
 	{ "run", 's', 0 },
-	{ "id", 'i', 0 },
-	{ "argv", 'a', 0 },
+	{ "mpi", 's', 0 },
+	{ "rank", 'i', 0 },     /* the first of this node */
+	{ "ranks", 'i', 0 },    /* on this node, and on every other one */
+	{ "size", 'i', 0 },     /* ranks in all */
+	{ "campaign", 's', 0 }, /* INI text */
+	{ "net", 's', 1 },      /* of this node, for the ranks: interfaces,
+	                           commas between */
+	{ "networks", 'a', 1 }, /* that the run's nodes share, as texts */
 	LAST
 };
-FIELDS(spawn_state) = {
+FIELDS(fence) = {
 	{ "run", 's', 0 },
-	{ "id", 'i', 0 },
-	{ "state", 's', 0 }, /* running, failed, exited */
-	{ "status", 'i', 1 },
-	{ "text", 's', 1 },
+	{ "id", 'i', 0 },   /* of a run, from 1 */
+	{ "part", 'i', 0 }, /* of parts, from 0 */
+	{ "parts", 'i', 0 },
+	{ "data", 's', 0 }, /* packed.h; of a node, or of all nodes */
+	LAST
+};
+FIELDS(modex) = {
+	{ "run", 's', 0 },
+	{ "rank", 'i', 0 },
+	{ "data", 's', 1 }, /* packed.h; absent: it is asked for */
 	LAST
 };
 FIELDS(end) = {
@@ -248,13 +253,9 @@ const struct wire_message wire_messages[WIRE_TYPE_MAX] = {
 	[WIRE_PREPARED] = { "prepared", WIRE_AGENT, prepared,
 	    "the node is idle and able, or why not" },
 	[WIRE_LAUNCHED] = { "launched", WIRE_AGENT, launched,
-	    "the launcher runs, or why not" },
-	[WIRE_SPAWN_ASK] = { "spawn-ask", WIRE_AGENT, spawn_ask,
-	    "the launcher wants a daemon on a node" },
-	[WIRE_SPAWNED] = { "spawned", WIRE_AGENT, spawned,
-	    "the daemon runs, or why not" },
+	    "the launcher or the ranks run, or why not" },
 	[WIRE_EXITED] = { "exited", WIRE_AGENT, exited,
-	    "the launcher or a daemon ended" },
+	    "the launcher ended, or all ranks here" },
 	[WIRE_RANK_LOST] = { "rank-lost", WIRE_AGENT, rank_lost,
 	    "a rank went away without goodbye, or is stuck" },
 	[WIRE_COUNTERS] = { "counters", WIRE_AGENT, counters,
@@ -275,10 +276,8 @@ const struct wire_message wire_messages[WIRE_TYPE_MAX] = {
 	    "hold this node for a run" },
 	[WIRE_LAUNCH] = { "launch", WIRE_COLLECTOR, launch,
 	    "start the launcher here" },
-	[WIRE_SPAWN] = { "spawn", WIRE_COLLECTOR, spawn,
-	    "start a daemon of the launcher here" },
-	[WIRE_SPAWN_STATE] = { "spawn-state", WIRE_COLLECTOR, spawn_state,
-	    "what became of a spawn-ask" },
+	[WIRE_START] = { "start", WIRE_COLLECTOR, start,
+	    "start these ranks here" },
 	[WIRE_END] = { "end", WIRE_COLLECTOR, end,
 	    "end everything of a run here and forget it" },
 	[WIRE_SAMPLE] = { "sample", WIRE_COLLECTOR, sample,
@@ -292,6 +291,10 @@ const struct wire_message wire_messages[WIRE_TYPE_MAX] = {
 	[WIRE_TRUST] = { "trust", WIRE_COLLECTOR, trust,
 	    "of certificates, where the inventory has certificates: whether "
 	    "they are renewed, and which were revoked" },
+	[WIRE_FENCE] = { "fence", WIRE_BOTH, fence,
+	    "what ranks of a node give to all others; of all nodes" },
+	[WIRE_MODEX] = { "modex", WIRE_BOTH, modex,
+	    "what one rank has given: wanted, or brought" },
 	[WIRE_HEARTBEAT] = { "heartbeat", WIRE_BOTH, heartbeat, "alive" },
 	[WIRE_REFUSE] = { "refuse", WIRE_BOTH, refuse, "why a session ends" },
 };

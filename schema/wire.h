@@ -40,10 +40,8 @@ enum wire_type {
 	WIRE_RECORDS,     /* spooled record lines of one run */
 	WIRE_PROGRESS,    /* an unnumbered line of a run: shown, not stored */
 	WIRE_PREPARED,    /* answer to prepare: idle or why not */
-	WIRE_LAUNCHED,    /* answer to launch: the launcher runs, or why not */
-	WIRE_SPAWN_ASK,   /* the head's launcher wants a daemon on a node */
-	WIRE_SPAWNED,     /* answer to spawn: the daemon runs, or why not */
-	WIRE_EXITED,      /* a launcher or daemon ended */
+	WIRE_LAUNCHED,    /* answer to launch and start: they run, or why not */
+	WIRE_EXITED,      /* a launcher ended, or all ranks of the node */
 	WIRE_RANK_LOST,   /* a rank's connection ended without bye */
 	WIRE_COUNTERS,    /* answer to sample */
 	WIRE_SPOOL_LOST,  /* data that had to be dropped */
@@ -55,8 +53,7 @@ enum wire_type {
 	WIRE_ACK,         /* records up to seq are committed */
 	WIRE_PREPARE,     /* is this node idle, can it run this? */
 	WIRE_LAUNCH,      /* to the head: start the launcher */
-	WIRE_SPAWN,       /* start this daemon of the launcher */
-	WIRE_SPAWN_STATE, /* to the head: what became of a spawn-ask */
+	WIRE_START,       /* start these ranks of a run */
 	WIRE_END,         /* end everything of a run, and forget it */
 	WIRE_SAMPLE,      /* read the counters now */
 	WIRE_STANDING,    /* what the collector thinks of the node */
@@ -64,6 +61,8 @@ enum wire_type {
 	WIRE_CERTIFICATE, /* answer to enroll */
 	WIRE_TRUST,       /* renewal, and lists of revoked certificates */
 	/* both */
+	WIRE_FENCE, /* what ranks give to all others; the union of all nodes */
+	WIRE_MODEX, /* what one rank has given is wanted; what it is */
 	WIRE_HEARTBEAT,
 	WIRE_REFUSE, /* last message of a session: why it ends */
 	WIRE_TYPE_MAX
@@ -77,7 +76,7 @@ struct wire_field {
 };
 
 struct wire_message {
-	const char *name; /* "spawn-ask" */
+	const char *name; /* "mesh-ready" */
 	enum wire_from from;
 	const struct wire_field *fields; /* ends with a NULL name */
 	const char *text;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launcher.h - ways to get the ranks of a run going from its head, as rows.
+ * launcher.h - programs that bring ranks to run from the head of a run, where
+ * the agents do not start them themselves, as rows.
  *
- *   agents   the MPI's own launcher, whose daemons other agents start
- *   local    the same, on this node alone
  *   slurm    srun, which waits for its allocation and is the job
  *   command  a line of the site for another batch system
  *
@@ -31,6 +30,8 @@ extern const struct launcher launcher_slurm, launcher_command;
 
 /* Of children.command: 0, or -EINVAL with what is wrong with it. */
 int launcher_line_check(const char *line, struct err *err);
+/* Whether that line has {script}: the agents start the ranks once it runs. */
+int launcher_wants_script(const struct conf *agent);
 /* NULL if none. */
 const struct launcher *launcher_find(const char *name);
 

@@ -3,9 +3,9 @@
  * launcher_command.c - the run through a line of the site: PBS, Flux, LSF.
  *
  * The line is the administrator's; no shell reads it. {script} is a script for
- * the head alone, which starts the MPI's launcher and through it the ranks, the
- * other nodes' by their agents. {command} are the words that every rank is, for
- * a batch system that starts ranks by itself.
+ * the head alone (gate.h): while it runs the job has its nodes, and the agents
+ * start the ranks. {command} are the words that every rank is, for a batch
+ * system that starts ranks by itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,60 +23,6 @@
 #include "common/xalloc.h"
 
 #define COMMAND_WORD "{command}"
-
-/* A word that sh takes as it is. */
-static void
-quoted_add(struct strbuf *sb, const char *word)
-{
-	strbuf_add(sb, "'", 1);
-	for (; *word != '\0'; word++)
-		if (*word == '\'')
-			strbuf_addf(sb, "'\\''");
-		else
-			strbuf_add(sb, word, 1);
-	strbuf_add(sb, "'", 1);
-}
-
-/* The environment of the ranks' launcher, and the launcher. It is called by
- * its name: with a path it would not ask our agents for its daemons. */
-static int
-script_write(const struct mpi_impl_job *job, const struct strvec *base,
-    const char *path)
-{
-	const char *name = strrchr(job->launcher, '/');
-	struct strvec argv = { 0 }, env = { 0 };
-	struct strbuf sb = { 0 };
-	int fd, rc = 0;
-
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
-	if (fd < 0)
-		return -errno;
-	for (size_t i = 0; i < base->count; i++)
-		strvec_add(&env, "%s", base->list[i]);
-	job->mpi->build(job, &argv, &env);
-	strbuf_addf(&sb, "#!/bin/sh\n");
-	for (size_t i = 0; i < env.count; i++) {
-		size_t len = strcspn(env.list[i], "=");
-
-		strbuf_addf(&sb, "export %.*s=", (int)len, env.list[i]);
-		quoted_add(&sb, env.list[i] + len + 1);
-		strbuf_add(&sb, "\n", 1);
-	}
-	strbuf_addf(&sb, "exec %s", name == NULL ? job->launcher : name + 1);
-	for (size_t i = 0; i < argv.count; i++) {
-		strbuf_add(&sb, " ", 1);
-		quoted_add(&sb, argv.list[i]);
-	}
-	strbuf_add(&sb, "\n", 1);
-	strvec_clear(&argv);
-	strvec_clear(&env);
-	if (write(fd, sb.text, sb.len_bytes) != (ssize_t)sb.len_bytes ||
-	    fchmod(fd, 0755) < 0)
-		rc = -EIO;
-	close(fd);
-	strbuf_clear(&sb);
-	return rc;
-}
 
 static void
 add_hosts(const struct mpi_impl_job *job, struct strbuf *sb)
@@ -186,17 +132,12 @@ command_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
     struct strvec *argv, struct strvec *env, struct err *err)
 {
 	const char *text = conf_string(job->conf, "children", "command");
-	char script[4300], *line, *save;
+	char *line, *save;
 	int rc;
 
 	if (text[0] == '\0')
 		return err_set(err, -ENOENT, "children.command is not set");
-	snprintf(script, sizeof(script), "%s/script", job->dir);
-	rc = script_write(job, env, script);
-	if (rc < 0) {
-		err_say(err, "%.200s: %s", script, strerror(-rc));
-		return rc;
-	}
+	mpi_impl_rank_env(job, env);
 	/* The words of the line, with what stands in braces filled in. */
 	line = xstrdup(text);
 	for (char *word = strtok_r(line, " \t", &save); word != NULL;
@@ -227,6 +168,13 @@ command_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
 	if (rc >= 0 && access(ret_path, X_OK) == 0)
 		return 0;
 	return err_set(err, -ENOENT, "%.200s is missing", argv->list[0]);
+}
+
+int
+launcher_wants_script(const struct conf *agent)
+{
+	return strstr(conf_string(agent, "children", "command"), "{script}") !=
+	    NULL;
 }
 
 const struct launcher launcher_command = { "command", command_build };

@@ -52,7 +52,6 @@ slurm_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
 	const char *conf = conf_string(job->conf, "children", "slurm_conf");
 	uint64_t deadline_ns = conf_span_ns(job->campaign, "campaign",
 	    "deadline");
-	struct strvec unused = { 0 };
 	const struct conf_row *row;
 	char hosts[4300];
 	int rc;
@@ -66,9 +65,7 @@ slurm_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
 		err_say(err, "%.200s: cannot be written", hosts);
 		return rc;
 	}
-	/* its words are for its own launcher, its settings for the ranks */
-	job->mpi->build(job, &unused, env);
-	strvec_clear(&unused);
+	mpi_impl_rank_env(job, env);
 	strvec_env(env, "SLURM_HOSTFILE", "%s", hosts);
 	if (conf[0] != '\0')
 		strvec_env(env, "SLURM_CONF", "%s", conf);

@@ -6,11 +6,9 @@
  */
 #include "agents/launch/mpi_impl.h"
 
-#include <arpa/inet.h>
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
-#include <ifaddrs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +18,6 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "schema/mesh.h"
 #include "schema/mpi_settings.h"
 #include "schema/options.h"
 #include "schema/rails.h"
@@ -55,7 +52,7 @@ mpi_impl_find(const char *name)
 
 /* Takes NAME.conf of the folder; files of other names are ignored. */
 static void
-site_add(const char *dir, const char *file)
+mpi_impl_site_add(const char *dir, const char *file)
 {
 	const char *end = strrchr(file, '.');
 	struct conf *c = NULL;
@@ -101,20 +98,20 @@ mpi_impl_load(const struct conf *c)
 	int n = scandir(dir, &files, NULL, versionsort);
 
 	for (int i = 0; i < n; free(files[i++]))
-		site_add(dir, files[i]->d_name);
+		mpi_impl_site_add(dir, files[i]->d_name);
 	free(files);
 }
 
 /* Where the launcher and what it starts are; "" for nowhere. */
 static const char *
-bin_of(const struct mpi_impl_mpi *mpi, const struct conf *c)
+mpi_impl_bin_of(const struct mpi_impl_mpi *mpi, const struct conf *c)
 {
 	return mpi->bin != NULL ? mpi->bin
 				: conf_string(c, "children", mpi->family);
 }
 
 static int
-in_dir(const char *dir, const char *file, char *ret, size_t cap_bytes)
+mpi_impl_in_dir(const char *dir, const char *file, char *ret, size_t cap_bytes)
 {
 	if (str_format(ret, cap_bytes, "%s/%s", dir, file) < 0 ||
 	    access(ret, X_OK) < 0)
@@ -123,24 +120,26 @@ in_dir(const char *dir, const char *file, char *ret, size_t cap_bytes)
 }
 
 int
-mpi_impl_path(const struct mpi_impl_mpi *mpi, const struct conf *c,
-    char *ret_launcher, char *ret_engine, size_t cap_bytes, struct err *err)
+mpi_impl_launcher(const struct mpi_impl_mpi *mpi, const struct conf *c,
+    char *ret, size_t cap_bytes)
 {
-	const char *dir = bin_of(mpi, c);
-	char engine[4400];
-	size_t i;
+	const char *dir = mpi_impl_bin_of(mpi, c);
 
-	if (dir[0] == '\0' && mpi->bin == NULL)
-		return err_set(err, -ENOENT, "%s is not offered", mpi->name);
-	for (i = 0; mpi->launchers[i] != NULL; i++)
-		if (in_dir(dir, mpi->launchers[i], ret_launcher, cap_bytes) ==
+	for (size_t i = 0; dir[0] != '\0' && mpi->launchers[i] != NULL; i++)
+		if (mpi_impl_in_dir(dir, mpi->launchers[i], ret, cap_bytes) ==
 		    0)
-			break;
-	if (dir[0] == '\0')
-		ret_launcher[0] = '\0';
-	else if (mpi->launchers[i] == NULL)
-		return err_set(err, -ENOENT, "%s/%s is missing", dir,
-		    mpi->launchers[0]);
+			return 0;
+	return -ENOENT;
+}
+
+int
+mpi_impl_path(const struct mpi_impl_mpi *mpi, const struct conf *c,
+    char *ret_engine, size_t cap_bytes, struct err *err)
+{
+	char engine[4400];
+
+	if (mpi_impl_bin_of(mpi, c)[0] == '\0' && mpi->bin == NULL)
+		return err_set(err, -ENOENT, "%s is not offered", mpi->name);
 	if (mpi->engine != NULL)
 		snprintf(engine, sizeof(engine), "%s", mpi->engine);
 	else
@@ -152,22 +151,11 @@ mpi_impl_path(const struct mpi_impl_mpi *mpi, const struct conf *c,
 	return 0;
 }
 
-int
-mpi_impl_daemon(const struct mpi_impl_mpi *mpi, const struct conf *c, char *ret,
-    size_t cap_bytes)
-{
-	const char *dir = bin_of(mpi, c);
-
-	if (dir[0] == '\0')
-		return -ENOENT;
-	return in_dir(dir, mpi->daemon, ret, cap_bytes);
-}
-
 void
 mpi_impl_env(const struct mpi_impl_mpi *mpi, const struct conf *c,
     struct strvec *env)
 {
-	const char *dir = bin_of(mpi, c);
+	const char *dir = mpi_impl_bin_of(mpi, c);
 
 	if (strcmp(dir, "/usr/bin") == 0 || dir[0] == '\0') {
 		strvec_env(env, "PATH", "/usr/bin:/bin");
@@ -198,23 +186,10 @@ mpi_impl_allowed(const struct conf *agent, const struct conf *campaign,
 	return 0;
 }
 
-static void
-set(const char *name, const char *value, struct strvec *env,
-    struct strvec *names)
-{
-	strvec_env(env, name, "%s", value);
-	if (strncmp(name, MPI_SETTINGS_MCA, strlen(MPI_SETTINGS_MCA)) == 0)
-		return;
-	for (size_t i = 0; i < names->count; i++)
-		if (strcmp(names->list[i], name) == 0)
-			return;
-	strvec_add(names, "%s", name);
-}
-
 /* Sets what a list has; the caller has checked it. */
 static void
-set_list(const struct conf *c, const char *key, const char *prefix,
-    struct strvec *env, struct strvec *names)
+mpi_impl_set_list(const struct conf *c, const char *key, const char *prefix,
+    struct strvec *env)
 {
 	const char *at = conf_string(c, "mpi", key);
 	char full[MPI_SETTING_NAME_BYTES + 16];
@@ -223,33 +198,33 @@ set_list(const struct conf *c, const char *key, const char *prefix,
 
 	while (mpi_settings_next(&at, &s, &err) > 0) {
 		snprintf(full, sizeof(full), "%s%s", prefix, s.name);
-		set(full, s.value, env, names);
+		strvec_env(env, full, "%s", s.value);
 	}
 }
 
 static void
-set_fabric(const struct mpi_impl_job *job, const char *fabric,
-    struct strvec *env, struct strvec *names)
+mpi_impl_set_fabric(const struct mpi_impl_job *job, const char *fabric,
+    struct strvec *env)
 {
 	const char *tls = conf_string(job->conf, "mpi", "ucx_tls");
-	int packaged = strcmp(bin_of(job->mpi, job->conf), "/usr/bin") == 0;
+	int packaged = strcmp(mpi_impl_bin_of(job->mpi, job->conf),
+			   "/usr/bin") == 0;
 
 	for (const struct mpi_impl_fabric *f = job->mpi->fabrics;
 	     f->name != NULL; f++)
 		if (strcmp(f->fabric, fabric) == 0 &&
 		    (packaged || !f->packaged))
-			set(f->name,
+			strvec_env(env, f->name, "%s",
 			    f->several != NULL && job->ranks_per_node > 1
 				? f->several
-				: f->value,
-			    env, names);
+				: f->value);
 	if (tls[0] != '\0')
-		set("UCX_TLS", tls, env, names);
+		strvec_env(env, "UCX_TLS", "%s", tls);
 }
 
 static void
-set_devices(const char *fabric, const char *devices, struct strvec *env,
-    struct strvec *names)
+mpi_impl_set_devices(const char *fabric, const char *devices,
+    struct strvec *env)
 {
 	char *value;
 
@@ -259,16 +234,16 @@ set_devices(const char *fabric, const char *devices, struct strvec *env,
 	     v++) {
 		value = rail_value(v, "", fabric, devices);
 		if (value != NULL)
-			set(v->name, value, env, names);
+			strvec_env(env, v->name, "%s", value);
 		free(value);
 	}
 	value = rail_names("", devices);
-	set("COALMINE_DEVICES", value, env, names);
+	strvec_env(env, "COALMINE_DEVICES", "%s", value);
 	free(value);
 }
 
 static const char *
-bind_asked(const struct mpi_impl_job *job)
+mpi_impl_bind_asked(const struct mpi_impl_job *job)
 {
 	return conf_string(conf_given(job->campaign, "mpi", "bind")
 		? job->campaign
@@ -277,8 +252,7 @@ bind_asked(const struct mpi_impl_job *job)
 }
 
 void
-mpi_impl_settings(const struct mpi_impl_job *job, struct strvec *env,
-    struct strvec *names)
+mpi_impl_rank_env(const struct mpi_impl_job *job, struct strvec *env)
 {
 	const struct conf *of = conf_given(job->campaign, "mpi", "fabric")
 	    ? job->campaign
@@ -290,90 +264,36 @@ mpi_impl_settings(const struct mpi_impl_job *job, struct strvec *env,
 	 * leaves the choice to the MPI leaves it to them too. */
 	int late = of == job->campaign && strcmp(fabric, "auto") != 0;
 
+	job->mpi->rank_env(job, env);
+	mpi_net_env(job, mpi_impl_bin_of(job->mpi, job->conf), fabric, env);
 	if (!late)
-		set_fabric(job, fabric, env, names);
+		mpi_impl_set_fabric(job, fabric, env);
 	if (nics[0] != '\0' && devices[0] == '\0')
-		set("COALMINE_NICS", nics, env, names);
+		strvec_env(env, "COALMINE_NICS", "%s", nics);
 	/* Set before the lists, so that what a site sets itself stays. If that
 	 * is another device, the engine reports that these carried nothing. */
-	set_devices(fabric, devices, env, names);
-	set_list(job->conf, "mca", MPI_SETTINGS_MCA, env, names);
-	set_list(job->conf, "env", "", env, names);
+	mpi_impl_set_devices(fabric, devices, env);
+	mpi_impl_set_list(job->conf, "mca", MPI_SETTINGS_MCA, env);
+	mpi_impl_set_list(job->conf, "env", "", env);
 	if (late)
-		set_fabric(job, fabric, env, names);
-	set_list(job->campaign, "mca", MPI_SETTINGS_MCA, env, names);
-	set_list(job->campaign, "env", "", env, names);
+		mpi_impl_set_fabric(job, fabric, env);
+	mpi_impl_set_list(job->campaign, "mca", MPI_SETTINGS_MCA, env);
+	mpi_impl_set_list(job->campaign, "env", "", env);
 	/* A rank that no launcher binds keeps to the cores near its NIC. */
-	if (strcmp(bind_asked(job), "auto") != 0)
-		set("COALMINE_BIND", bind_asked(job), env, names);
+	if (strcmp(mpi_impl_bind_asked(job), "auto") != 0)
+		strvec_env(env, "COALMINE_BIND", "%s",
+		    mpi_impl_bind_asked(job));
 	/* The engine compares it with what carried its bytes. */
-	set("COALMINE_FABRIC", fabric, env, names);
+	strvec_env(env, "COALMINE_FABRIC", "%s", fabric);
 }
 
 const char *
 mpi_impl_bind(const struct mpi_impl_job *job)
 {
-	const char *bind = bind_asked(job);
+	const char *bind = mpi_impl_bind_asked(job);
 
 	if (strcmp(bind, "none") == 0 || strcmp(bind, "auto") == 0 ||
 	    job->ranks_per_node > job->cores)
 		return NULL;
 	return bind;
-}
-
-/* Open MPI knows networks of IPv4 only, and complains of one that a node has no
- * address in. */
-static int
-is_in(const char *text, const struct ifaddrs *all)
-{
-	struct mesh_net net;
-	struct in6_addr addr;
-	char name[INET_ADDRSTRLEN];
-
-	if (strchr(text, ':') != NULL || mesh_net_parse(text, &net) < 0)
-		return 0;
-	for (; all != NULL; all = all->ifa_next)
-		if (all->ifa_addr != NULL &&
-		    all->ifa_addr->sa_family == AF_INET &&
-		    inet_ntop(AF_INET,
-			&((struct sockaddr_in *)all->ifa_addr)->sin_addr, name,
-			sizeof(name)) != NULL &&
-		    mesh_addr_parse(name, &addr) == 0 &&
-		    mesh_net_has(&net, &addr))
-			return 1;
-	return 0;
-}
-
-char *
-mpi_impl_control_nets(const struct conf *agent)
-{
-	const char *net = conf_string(agent, "mpi", "net");
-	struct strbuf sb = { 0 };
-	struct ifaddrs *all;
-	size_t count = 0;
-	char **list;
-
-	strbuf_add(&sb, net, strlen(net));
-	if (net[0] != '\0' || !conf_given(agent, "mesh", "net") ||
-	    getifaddrs(&all) < 0)
-		return sb.text;
-	list = str_list_parse(conf_string(agent, "mesh", "net"), &count);
-	for (size_t i = 0; i < count; i++)
-		if (is_in(list[i], all))
-			strbuf_addf(&sb, "%s%s", sb.len_bytes > 0 ? "," : "",
-			    list[i]);
-	str_list_free(list);
-	freeifaddrs(all);
-	return sb.text;
-}
-
-char *
-mpi_impl_join(const struct strvec *names, const char *sep)
-{
-	struct strbuf sb = { 0 };
-
-	strbuf_add(&sb, "", 0);
-	for (size_t i = 0; i < names->count; i++)
-		strbuf_addf(&sb, "%s%s", i > 0 ? sep : "", names->list[i]);
-	return sb.text;
 }

@@ -27,16 +27,14 @@ struct mpi_impl_mpi;
 struct mpi_impl_job {
 	const struct conf *conf;
 	const struct mpi_impl_mpi *mpi;
-	const char *launcher; /* path of the MPI's own */
 	const char *run;
 	const char *dir;             /* the run's, for files */
 	const struct conf *campaign; /* what is to be run */
 	const struct mpi_impl_node *nodes;
 	size_t node_count;
 	int ranks_per_node;
-	int cores;                  /* of this node */
-	int as_root;                /* children stay root */
-	const char *arsh;           /* path of coalmine-arsh */
+	int cores;       /* of this node */
+	const char *net; /* interfaces for ranks, commas between; "": any */
 	const char *const *command; /* of every rank, NULL-ended */
 };
 
@@ -58,16 +56,15 @@ struct mpi_impl_mpi {
 	const char *bin, *engine;
 	/* Files in that directory, best first; NULL-ended. */
 	const char *const *launchers;
-	const char *argv0;  /* the launcher looks at its own name */
-	const char *daemon; /* what it starts on other nodes */
+	/* How the agents wire up its ranks: "pmix" or "pmi". */
+	const char *wireup;
 	/* How srun wires up its ranks: its --mpi. */
 	const char *slurm;
 	/* Where the version stands in what "LAUNCHER --version" prints. */
 	const char *version_mark;
 	const struct mpi_impl_fabric *fabrics; /* ends with a NULL name */
-	/* Add to argv (which has argv0) and env (which has the base). */
-	void (*build)(const struct mpi_impl_job *job, struct strvec *argv,
-	    struct strvec *env);
+	/* Add to env what ranks need. */
+	void (*rank_env)(const struct mpi_impl_job *job, struct strvec *env);
 };
 
 extern const struct mpi_impl_mpi launch_openmpi;
@@ -78,11 +75,11 @@ extern const struct mpi_impl_mpi launch_mpich;
 void mpi_impl_load(const struct conf *c);
 const struct mpi_impl_mpi *mpi_impl_find(const char *name); /* NULL if none */
 const struct mpi_impl_mpi *mpi_impl_at(size_t i); /* NULL behind the last */
-/* Path of the launcher or the daemon, or of the engine built for it. 0, or
- * -ENOENT and what is missing in why. */
+/* Path of the engine built for it; 0, or -ENOENT and what is missing in why. */
 int mpi_impl_path(const struct mpi_impl_mpi *mpi, const struct conf *c,
-    char *ret_launcher, char *ret_engine, size_t cap_bytes, struct err *err);
-int mpi_impl_daemon(const struct mpi_impl_mpi *mpi, const struct conf *c,
+    char *ret_engine, size_t cap_bytes, struct err *err);
+/* Path of the MPI's own launcher, which tells its version; -ENOENT. */
+int mpi_impl_launcher(const struct mpi_impl_mpi *mpi, const struct conf *c,
     char *ret, size_t cap_bytes);
 /* PATH and, for an implementation outside of /usr, where its libraries are. */
 void mpi_impl_env(const struct mpi_impl_mpi *mpi, const struct conf *c,
@@ -91,19 +88,13 @@ void mpi_impl_env(const struct mpi_impl_mpi *mpi, const struct conf *c,
 /* 0 when the campaign sets nothing that the agent does not allow. */
 int mpi_impl_allowed(const struct conf *agent, const struct conf *campaign,
     struct err *err);
-/* The fabric, devices and settings of agent and campaign: what each overrules
- * comes before it. Adds to env; names gets the variables that a launcher has to
- * hand on, all but Open MPI's parameters. */
-void mpi_impl_settings(const struct mpi_impl_job *job, struct strvec *env,
-    struct strvec *names);
+/* The environment of ranks: what their MPI needs, and all settings. */
+void mpi_impl_rank_env(const struct mpi_impl_job *job, struct strvec *env);
+/* mpi_net.c: the interfaces for ranks. bin: of the MPI; fabric: mpi.fabric. */
+void mpi_net_env(const struct mpi_impl_job *job, const char *bin,
+    const char *fabric, struct strvec *env);
 /* mpi.bind of campaign or agent: "core" or "numa", which the launcher binds
  * ranks to; NULL where it does not, or has not the cores. */
 const char *mpi_impl_bind(const struct mpi_impl_job *job);
-/* Networks on which Open MPI's control ports are offered, as CIDR with commas
- * between: mpi.net, or of a mesh.net that is given those that this node is in;
- * "": all. The caller frees. */
-char *mpi_impl_control_nets(const struct conf *agent);
-/* Names with sep between; the caller frees. */
-char *mpi_impl_join(const struct strvec *names, const char *sep);
 
 #endif

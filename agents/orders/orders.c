@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agents/launch/argv_allowlist.h"
 #include "agents/mesh/mesh.h"
 #include "agents/orders/hello.h"
 #include "agents/orders/records.h"
@@ -33,37 +32,7 @@
 #include "schema/names.h"
 
 #define GRACE_MS        2000
-#define ADDRS_MAX       256
 #define DEADLINE_MAX_MS (7 * 86400 * 1000LL)
-
-/* An array of count_min..count_max strings? */
-static int
-orders_is_strings(const json_t *array, size_t count_min, size_t count_max)
-{
-	json_t *text;
-	size_t i;
-
-	if (json_array_size(array) < count_min ||
-	    json_array_size(array) > count_max)
-		return 0;
-	json_array_foreach (array, i, text)
-		if (!json_is_string(text))
-			return 0;
-	return 1;
-}
-
-/* The strings of an array; the list is the caller's, its words are not. */
-static const char **
-orders_strings(const json_t *array)
-{
-	const char **list = xcalloc(json_array_size(array) + 1, sizeof(*list));
-	json_t *text;
-	size_t i;
-
-	json_array_foreach (array, i, text)
-		list[i] = json_string_value(text);
-	return list;
-}
 
 /* To prepare: yes, or why not. */
 static void
@@ -106,7 +75,7 @@ orders_prepare(struct agent *ag, const json_t *msg, struct run **ret,
 	const char *program = member_text_or(msg, "program", NULL);
 	const char *name = member_text(msg, "mpi");
 	const struct mpi_impl_mpi *mpi = mpi_impl_find(name);
-	char launcher[AGENT_PATH_MAX], engine[AGENT_PATH_MAX];
+	char engine[AGENT_PATH_MAX];
 	struct stat st;
 
 	if (ag->stopping) {
@@ -136,16 +105,19 @@ orders_prepare(struct agent *ag, const json_t *msg, struct run **ret,
 		err_say(err, "mpi %.60s is not known", name);
 		return CAUSE_UNSUPPORTED;
 	}
-	if (mpi_impl_path(mpi, ag->conf, launcher, engine, sizeof(launcher),
-		err) < 0 ||
+	if (mpi_impl_path(mpi, ag->conf, engine, sizeof(engine), err) < 0 ||
 	    (program != NULL && run_program_check(ag, program, err) < 0))
 		return CAUSE_UNSUPPORTED;
+	if (strcmp(mpi->wireup, "pmix") == 0 && access(ag->pmix, X_OK) < 0) {
+		err_say(err, "%.200s is missing, which %s needs", ag->pmix,
+		    mpi->name);
+		return CAUSE_UNSUPPORTED;
+	}
 	if (run_open(ag, member_text(msg, "run"),
 		(uint64_t)member_int(msg, "deadline_ms"), ret, err) < 0)
 		return CAUSE_INTERNAL;
 	(*ret)->mpi = mpi;
 	(*ret)->exclusive = exclusive;
-	(*ret)->head_addrs = json_incref(json_object_get(msg, "head_addrs"));
 	return CAUSE_NONE;
 }
 
@@ -159,9 +131,7 @@ orders_do_prepare(struct agent *ag, const json_t *msg)
 	struct err err;
 	enum cause cause;
 
-	if (deadline_ms < 1 || deadline_ms > DEADLINE_MAX_MS ||
-	    !orders_is_strings(json_object_get(msg, "head_addrs"), 0,
-		ADDRS_MAX))
+	if (deadline_ms < 1 || deadline_ms > DEADLINE_MAX_MS)
 		return -EPROTO;
 	if (run != NULL && run->ending) {
 		orders_say_prepared(ag, id, CAUSE_BUSY,
@@ -251,70 +221,57 @@ orders_do_launch(struct agent *ag, const json_t *msg)
 		    "this agent has no such launcher");
 	else
 		run_launch(run, launcher, nodes, json_array_size(array),
-		    (int)ranks, member_text(msg, "campaign"));
+		    (int)ranks, member_text(msg, "campaign"),
+		    member_text(msg, "net"));
 	free(nodes);
 	return 0;
 }
 
-static void
-orders_say_not_spawned(struct agent *ag, const char *run, int64_t id,
-    const char *text)
-{
-	log_warnx("run %s: daemon %lld refused: %s", run, (long long)id, text);
-	session_send(ag->session, WIRE_SPAWNED,
-	    json_pack("{s:s, s:I, s:b, s:o}", "run", run, "id", (json_int_t)id,
-		"ok", 0, "text", text_json(text)));
-}
-
 static int
-orders_do_spawn(struct agent *ag, const json_t *msg)
+orders_do_start(struct agent *ag, const json_t *msg)
 {
-	const char *name = member_text(msg, "run");
-	json_t *array = json_object_get(msg, "argv");
-	int64_t id = member_int(msg, "id");
-	struct run *run = run_find(ag, name);
-	struct argv_allowlist_want want = { .arsh = ag->arsh };
-	const char **argv, **addrs;
-	char **checked;
-	struct err err;
+	const char *id = member_text(msg, "run");
+	struct run *run = run_find(ag, id);
+	int64_t first = member_int(msg, "rank"),
+		local = member_int(msg, "ranks"),
+		size = member_int(msg, "size");
 
-	if (id < 1 || !orders_is_strings(array, 1, ARGV_ALLOWLIST_ARGS_MAX))
+	if (local < 1 || local > 1024 || first < 0 || first % local != 0 ||
+	    size > INT32_MAX || size < first + local || size % local != 0)
 		return -EPROTO;
-	if (run == NULL || run->ending || run->idle != NULL) {
-		orders_say_not_spawned(ag, name, id, "not prepared");
-		return 0;
-	}
-	argv = orders_strings(array);
-	addrs = orders_strings(run->head_addrs);
-	want.mpi = run->mpi->family;
-	want.addrs = addrs;
-	want.addr_count = json_array_size(run->head_addrs);
-	if (argv_allowlist_check(&want, argv, json_array_size(array), &checked,
-		&err) < 0) {
-		orders_say_not_spawned(ag, name, id, err.text);
-	} else {
-		run_spawn(run, id, checked);
-		argv_allowlist_free(checked);
-	}
-	free(argv);
-	free(addrs);
+	if (run == NULL || run->ending || run->idle != NULL)
+		orders_say_not_launched(ag, id, "not prepared");
+	else if (run->starts_ranks)
+		orders_say_not_launched(ag, id, "launched before");
+	else if (strcmp(run->mpi->name, member_text(msg, "mpi")) != 0)
+		orders_say_not_launched(ag, id, "prepared for another mpi");
+	else
+		run_start(run,
+		    &(struct run_start){ .first = (int)first,
+			.local = (int)local,
+			.size = (int)size,
+			.campaign = member_text(msg, "campaign"),
+			.net = member_text(msg, "net"),
+			.networks = json_object_get(msg, "networks") });
 	return 0;
 }
 
 static int
-orders_do_spawn_state(struct agent *ag, const json_t *msg)
+orders_do_fence(struct agent *ag, const json_t *msg)
 {
 	struct run *run = run_find(ag, member_text(msg, "run"));
-	const char *state = member_text(msg, "state");
 
-	if (run == NULL || run->asks == NULL)
-		return 0;
-	if (strcmp(state, "running") != 0 && strcmp(state, "failed") != 0 &&
-	    strcmp(state, "exited") != 0)
-		return -EPROTO;
-	spawn_requests_state(run->asks, member_int(msg, "id"), state,
-	    member_int(msg, "status"), member_text(msg, "text"));
-	return 0;
+	return run == NULL || run->ranks == NULL ? 0
+						 : ranks_fence(run->ranks, msg);
+}
+
+static int
+orders_do_modex(struct agent *ag, const json_t *msg)
+{
+	struct run *run = run_find(ag, member_text(msg, "run"));
+
+	return run == NULL || run->ranks == NULL ? 0
+						 : ranks_modex(run->ranks, msg);
 }
 
 static int
@@ -368,8 +325,9 @@ orders_message(enum wire_type type, const json_t *msg, void *arg)
 		[WIRE_ACK] = orders_do_ack,
 		[WIRE_PREPARE] = orders_do_prepare,
 		[WIRE_LAUNCH] = orders_do_launch,
-		[WIRE_SPAWN] = orders_do_spawn,
-		[WIRE_SPAWN_STATE] = orders_do_spawn_state,
+		[WIRE_START] = orders_do_start,
+		[WIRE_FENCE] = orders_do_fence,
+		[WIRE_MODEX] = orders_do_modex,
 		[WIRE_END] = orders_do_end,
 		[WIRE_SAMPLE] = orders_do_sample,
 		[WIRE_STANDING] = verdict_file_put,

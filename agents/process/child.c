@@ -28,11 +28,9 @@
 
 /* Enough for every table a probe prints; more is a program gone wild. */
 #define OUTPUT_MAX (256 * 1024)
-/* "=   PID 123 RUNNING AT n4", of MPICH's launcher */
-#define HYDRA_DEATH " RUNNING AT "
-#define CONTROL_FD  3  /* in the keeper */
-#define ENV_FD      4  /* likewise */
-#define FAR_FD      10 /* above those */
+#define CONTROL_FD 3  /* in the keeper */
+#define ENV_FD     4  /* likewise */
+#define FAR_FD     10 /* above those */
 /* Reads at once: one that writes without end does not hold up the loop. */
 #define READS_MAX      16
 #define READS_LAST_MAX 256 /* a pipe has at most 1 MiB */
@@ -46,8 +44,8 @@ struct child {
 	struct event *control_ev, *out_ev, *err_ev;
 	char line[400]; /* of the control socket, so far */
 	size_t line_len;
-	int told;                      /* failed or exited was called */
-	struct stderr_tail tail, said; /* of stderr, of stdout */
+	int told;                /* failed or exited was called */
+	struct stderr_tail tail; /* of stderr */
 };
 
 static void
@@ -78,7 +76,8 @@ child_take_output(struct child *c, int fd, int is_err, int reads_max)
 		size_t room = OUTPUT_MAX - c->written;
 		size_t len = (size_t)n < room ? (size_t)n : room;
 
-		stderr_tail_add(is_err ? &c->tail : &c->said, bytes, (size_t)n);
+		if (is_err)
+			stderr_tail_add(&c->tail, bytes, (size_t)n);
 		if (!is_err && c->file >= 0 && len > 0 &&
 		    write(c->file, bytes, len) == (ssize_t)len)
 			c->written += len;
@@ -106,23 +105,6 @@ child_err_cb(evutil_socket_t fd, short what, void *arg)
 		child_end_event(&c->err_ev);
 }
 
-/* What the owner is told: the end of stderr, and of stdout the line in which
- * Hydra names the first process that died. */
-static char *
-child_last_words(const struct child *c)
-{
-	char *err = stderr_tail_lines(&c->tail, NULL);
-	char *out = stderr_tail_lines(&c->said, HYDRA_DEATH);
-	size_t len = strlen(err);
-	/* A killed program may have been in the midst of a line. */
-	int cut = len > 0 && err[len - 1] != '\n' && out[0] != '\0';
-	char *text = xasprintf("%s%s%s", err, cut ? "\n" : "", out);
-
-	free(err);
-	free(out);
-	return text;
-}
-
 /* The last callback: the owner may free c in it. */
 static void
 child_finish(struct child *c, int status)
@@ -135,7 +117,7 @@ child_finish(struct child *c, int status)
 		child_take_output(c, c->out, 0, READS_LAST_MAX);
 	if (c->err >= 0)
 		child_take_output(c, c->err, 1, READS_LAST_MAX);
-	text = child_last_words(c);
+	text = stderr_tail_lines(&c->tail);
 	c->ops->exited(c, status, text, c->arg);
 	free(text);
 }
@@ -216,6 +198,10 @@ child_args_make(struct strvec *a, const struct child_spec *spec)
 		    (unsigned long long)spec->processes_max);
 	if (spec->cgroup != NULL)
 		strvec_add(a, "--cgroup=%s", spec->cgroup);
+	if (spec->pass > 0)
+		strvec_add(a, "--pass=%d", CHILD_PASS_FD);
+	if (spec->cpus != NULL)
+		strvec_add(a, "--cpus=%s", spec->cpus);
 	strvec_add(a, "%s", spec->path);
 	for (size_t i = 0; spec->argv[i] != NULL; i++)
 		strvec_add(a, "%s", spec->argv[i]);
@@ -247,14 +233,15 @@ child_env_make(const struct child_spec *spec, struct strvec *keeper_env)
 /* After fork: only calls that are safe there. */
 static void
 child_keeper_exec(const struct child_spec *spec, char *const *args,
-    char *const *keeper_env, const int fds[4])
+    char *const *keeper_env, const int fds[5])
 {
 	sigset_t none;
 
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < (fds[4] < 0 ? 4 : 5); i++)
 		if (dup2(fds[i], STDOUT_FILENO + i) < 0)
 			_exit(126);
-	syscall(SYS_close_range, ENV_FD + 1u, ~0u, CLOSE_RANGE_CLOEXEC);
+	syscall(SYS_close_range, ENV_FD + (fds[4] < 0 ? 1u : 2u), ~0u,
+	    CLOSE_RANGE_CLOEXEC);
 	for (int sig = 1; sig < 32; sig++)
 		signal(sig, SIG_DFL);
 	sigemptyset(&none);
@@ -280,7 +267,7 @@ child_start(struct event_base *base, const struct child_spec *spec,
 	int sv[2] = { -1, -1 }, out[2] = { -1, -1 }, err[2] = { -1, -1 };
 	struct child *c = xcalloc(1, sizeof(*c));
 	struct strvec args = { 0 }, keeper_env = { 0 };
-	int rc = 0, env = -1;
+	int rc = 0, env = -1, pass = -1;
 
 	c->ops = ops;
 	c->arg = arg;
@@ -292,11 +279,13 @@ child_start(struct event_base *base, const struct child_spec *spec,
 		rc = -errno;
 	if (rc == 0)
 		rc = env = child_env_make(spec, &keeper_env);
+	if (rc >= 0 && spec->pass > 0)
+		rc = pass = fcntl(spec->pass, F_DUPFD_CLOEXEC, FAR_FD);
 	c->control = sv[0];
 	c->out = out[0];
 	c->err = err[0];
 	if (rc >= 0) {
-		const int fds[] = { out[1], err[1], sv[1], env };
+		const int fds[] = { out[1], err[1], sv[1], env, pass };
 
 		fcntl(out[0], F_SETFL, O_NONBLOCK);
 		fcntl(err[0], F_SETFL, O_NONBLOCK);
@@ -311,6 +300,7 @@ child_start(struct event_base *base, const struct child_spec *spec,
 	child_close_fd(&out[1]);
 	child_close_fd(&err[1]);
 	child_close_fd(&env);
+	child_close_fd(&pass);
 	strvec_clear(&keeper_env);
 	strvec_clear(&args);
 	if (rc < 0) {

@@ -16,6 +16,8 @@
 
 struct child;
 
+#define CHILD_PASS_FD 5
+
 struct child_spec {
 	const char *keeper; /* path of coalmine-keeper */
 	const char *path;   /* program, absolute */
@@ -26,13 +28,16 @@ struct child_spec {
 	uint64_t file_max_bytes, processes_max; /* 0: no limit */
 	const char *cgroup;                     /* leaf to make, or NULL */
 	const char *output; /* file for its stdout, or NULL: dropped */
+	/* A descriptor for the program, which finds it as CHILD_PASS_FD; 0:
+	 * none. It stays the caller's. */
+	int pass;
+	const char *cpus; /* it is bound to these, "0-3,8"; NULL: any */
 };
 
 struct child_ops {
 	void (*started)(struct child *c, pid_t pid, void *arg);
 	void (*failed)(struct child *c, const char *why, void *arg);
-	/* status: exit code, or 128 + signal; tail: of stderr, and
-	 * what Hydra says on stdout of a process that died.
+	/* status: exit code, or 128 + signal; tail: of stderr.
 	 * status -1: the keeper was lost, and what it kept may live on. */
 	void (
 	    *exited)(struct child *c, int status, const char *tail, void *arg);

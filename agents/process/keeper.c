@@ -16,6 +16,7 @@
 #include <grp.h>
 #include <linux/close_range.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +56,8 @@ struct keeper {
 	uint64_t kill_ns;   /* when TERM turns into KILL; 0: not ending */
 	const char *cgroup; /* leaf to make; NULL: none */
 	int leaf;           /* it was made */
+	int pass;           /* descriptor that the program inherits; -1: none */
+	const char *cpus;   /* it is bound to these; NULL: any */
 	char **argv;        /* program, then its argv from [0] */
 	char **env;         /* of the program */
 };
@@ -100,6 +103,31 @@ keeper_limit(int what, rlim_t most)
 		return;
 	now.rlim_cur = now.rlim_max = most;
 	setrlimit(what, &now);
+}
+
+/* Bind this process to the cores of a list such as "0-3,8". A list that names
+ * no core of this machine binds to none: the probe runs all the same. */
+static void
+keeper_bind(const struct keeper *k)
+{
+	const char *at = k->cpus;
+	cpu_set_t set;
+	char *end;
+
+	CPU_ZERO(&set);
+	while (at != NULL && *at != '\0') {
+		unsigned long first = strtoul(at, &end, 10), last = first;
+
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		for (; first <= last && first < CPU_SETSIZE; first++)
+			CPU_SET(first, &set);
+		if (*end != ',')
+			break;
+		at = end + 1;
+	}
+	if (CPU_COUNT(&set) > 0)
+		(void)sched_setaffinity(0, sizeof(set), &set);
 }
 
 /* From the fork to the program.
@@ -153,6 +181,9 @@ keeper_child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
 		keeper_child_fail(pipe_fd, "/");
 	if (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
 		keeper_child_fail(pipe_fd, "close_range");
+	if (k->pass >= 0 && fcntl(k->pass, F_SETFD, 0) < 0)
+		keeper_child_fail(pipe_fd, "--pass");
+	keeper_bind(k);
 	for (int sig = 1; sig < 32; sig++)
 		signal(sig, SIG_DFL);
 	sigemptyset(&none);
@@ -179,6 +210,8 @@ keeper_child_start(struct keeper *k)
 	if (k->child == 0)
 		keeper_child_exec(k, keeper, fds[1]);
 	close(fds[1]);
+	if (k->pass >= 0)
+		close(k->pass); /* the child's alone: its end is seen */
 	n = read(fds[0], text, sizeof(text) - 1);
 	close(fds[0]);
 	if (n > 0) {
@@ -330,8 +363,8 @@ keeper_env_read(struct keeper *k, int fd)
 static const char usage[] =
     "usage: coalmine-keeper --control=FD [--agent=PID] [--uid=N --gid=N]\n"
     "           [--deadline-ms=N] [--grace-ms=N] [--cgroup=DIR] [--env=FD]\n"
-    "           [--file-kib=N] [--processes=N]\n"
-    "           PROGRAM ARGV0 [ARG...]\n";
+    "           [--file-kib=N] [--processes=N] [--pass=FD]\n"
+    "           [--cpus=LIST] PROGRAM ARGV0 [ARG...]\n";
 
 static int
 keeper_options(struct keeper *k, int argc, char **argv)
@@ -347,9 +380,12 @@ keeper_options(struct keeper *k, int argc, char **argv)
 		{ "env", required_argument, NULL, 'e' },
 		{ "file-kib", required_argument, NULL, 'f' },
 		{ "processes", required_argument, NULL, 'p' },
+		{ "pass", required_argument, NULL, 'i' },
+		{ "cpus", required_argument, NULL, 'b' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int64_t control = -1, agent = 0, deadline_ms = 3600000, env = -1;
+	int64_t pass = -1;
 	int64_t *const into[128] = { ['s'] = &control,
 		['a'] = &agent,
 		['u'] = &k->uid,
@@ -358,12 +394,15 @@ keeper_options(struct keeper *k, int argc, char **argv)
 		['k'] = &k->grace_ms,
 		['e'] = &env,
 		['f'] = &k->file_kib,
-		['p'] = &k->processes };
+		['p'] = &k->processes,
+		['i'] = &pass };
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "+", longs, NULL)) != -1) {
 		if (opt == 'c')
 			k->cgroup = optarg;
+		else if (opt == 'b')
+			k->cpus = optarg;
 		else if (opt >= 128 || into[opt] == NULL ||
 		    str_to_int(optarg, 0, UINT32_MAX, into[opt]) < 0)
 			return -EINVAL;
@@ -372,6 +411,7 @@ keeper_options(struct keeper *k, int argc, char **argv)
 		return -EINVAL;
 	k->control = (int)control;
 	k->agent = (pid_t)agent;
+	k->pass = (int)pass;
 	k->deadline_ns = clk_ns() + (uint64_t)deadline_ms * CLK_NS_PER_MS;
 	k->argv = argv + optind;
 	return env < 0 ? 0 : keeper_env_read(k, (int)env);
@@ -384,6 +424,7 @@ main(int argc, char **argv)
 		.env = environ,
 		.uid = -1,
 		.gid = -1,
+		.pass = -1,
 		.grace_ms = GRACE_MS };
 	int rc;
 

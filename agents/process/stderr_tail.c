@@ -13,8 +13,6 @@
 
 /* A line that contains one of these says nothing about the run. */
 static const char *const noise[] = {
-	/* Open MPI races with its own child; see docs/launch.md section 1 */
-	"plm:rsh: Warning: setpgid(",
 	/* every mpirun -np larger than the cores of an emulated cluster */
 	"A high-performance Open MPI point-to-point messaging module",
 	/* a frame of a stack, of UCX, Open MPI and glibc alike */
@@ -61,7 +59,7 @@ stderr_tail_add(struct stderr_tail *t, const char *bytes, size_t len_bytes)
 }
 
 char *
-stderr_tail_lines(const struct stderr_tail *t, const char *mark)
+stderr_tail_lines(const struct stderr_tail *t)
 {
 	struct strbuf sb = { 0 };
 	char flat[STDERR_TAIL_MAX];
@@ -79,11 +77,8 @@ stderr_tail_lines(const struct stderr_tail *t, const char *mark)
 		char *nl = memchr(flat + at, '\n', t->len_bytes - at);
 		size_t end = nl != NULL ? (size_t)(nl - flat) + 1
 					: t->len_bytes;
-		int wanted = mark == NULL ||
-		    memmem(flat + at, end - at, mark, strlen(mark)) != NULL;
 
-		if (wanted)
-			strbuf_add(&sb, flat + at, end - at);
+		strbuf_add(&sb, flat + at, end - at);
 		at = end;
 	}
 	return sb.text != NULL ? sb.text : xstrdup("");

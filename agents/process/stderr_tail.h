@@ -23,8 +23,7 @@ struct stderr_tail {
 void stderr_tail_add(struct stderr_tail *t, const char *bytes,
     size_t len_bytes);
 /* Valid UTF-8 without control characters but newline and tab; the caller
- * frees. A first line that was cut is left out when others follow.
- * Only the lines that contain mark; NULL: all. */
-char *stderr_tail_lines(const struct stderr_tail *t, const char *mark);
+ * frees. A first line that was cut is left out when others follow. */
+char *stderr_tail_lines(const struct stderr_tail *t);
 
 #endif

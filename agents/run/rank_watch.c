@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "agents/process/sock.h"
+#include "agents/wireup/ranks.h"
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/queue.h"
@@ -23,7 +24,6 @@
 #define STUCK_MAX      2 /* partners that a rank waits for */
 /* No node has more ranks. Each has one connection in the life of a run, and is
  * lost once: the rest is a rank that has gone wild. */
-#define RANKS_MAX 1024
 #define CONNS_MAX (4 * RANKS_MAX)
 
 struct conn {
@@ -61,9 +61,11 @@ rank_watch_conn_end(struct conn *c)
 	struct rank_watch *w = c->watch;
 	int64_t rank = c->rank, pid = c->pid;
 	int lost = rank >= 0 && !c->bye && w->told_count < RANKS_MAX;
-	int exited = c->exited;
+	int exited = c->exited, bye = c->bye;
 
 	rank_watch_conn_free(c);
+	if (rank >= 0 && bye && w->ops->bye != NULL)
+		w->ops->bye(rank, w->arg);
 	for (size_t i = 0; i < w->told_count; i++)
 		lost = lost && w->told[i] != rank;
 	if (lost) {

@@ -25,9 +25,11 @@ typedef void rank_watch_lost_cb(int64_t rank, int64_t pid, int exited,
  * with rank -1. */
 typedef void rank_watch_stuck_cb(int64_t rank, int64_t pid, json_t *with,
     void *arg);
+typedef void rank_watch_bye_cb(int64_t rank, void *arg);
 struct rank_watch_ops {
 	rank_watch_lost_cb *lost;
 	rank_watch_stuck_cb *stuck;
+	rank_watch_bye_cb *bye; /* or NULL */
 };
 
 /* NULL after a line in the log. */

@@ -32,8 +32,6 @@
  * that is lost. */
 #define OUTBOX_MAX 10000
 #define GRACE_MS   2000
-/* Of one run: a launcher starts one on each node. */
-#define DAEMONS_MAX 4
 /* The collector counts from the launch and acts first: this is for when it
  * cannot. */
 #define DEADLINE_SLACK_NS (15 * CLK_NS_PER_S)
@@ -42,7 +40,7 @@ struct run_child {
 	TAILQ_ENTRY(run_child) next;
 	struct run *run;
 	struct child *child;
-	int64_t id;                      /* 0: the launcher */
+	int64_t id; /* 0: the launcher, else one of ranks.h */
 	char mark[AGENT_PATH_MAX + 100]; /* in the environment of it all */
 };
 
@@ -108,7 +106,8 @@ run_lost_cb(int64_t rank, int64_t pid, int exited, void *arg)
 {
 	struct run *run = arg;
 
-	if (run->ending)
+	if (run->ending ||
+	    (run->ranks != NULL && ranks_left(run->ranks, rank, 0, exited)))
 		return;
 	log_warnx("run %s: rank %lld, pid %lld: %s", run->id, (long long)rank,
 	    (long long)pid, exited ? "ended itself" : "lost");
@@ -135,8 +134,17 @@ run_stuck_cb(int64_t rank, int64_t pid, json_t *with, void *arg)
 	    1);
 }
 
-static const struct rank_watch_ops rank_watch_ops = { run_lost_cb,
-	run_stuck_cb };
+static void
+run_bye_cb(int64_t rank, void *arg)
+{
+	struct run *run = arg;
+
+	if (run->ranks != NULL)
+		(void)ranks_left(run->ranks, rank, 1, 0);
+}
+
+static const struct rank_watch_ops rank_watch_ops = { run_lost_cb, run_stuck_cb,
+	run_bye_cb };
 
 static void
 run_deadline_cb(evutil_socket_t fd, short what, void *arg)
@@ -197,11 +205,11 @@ run_free(struct run *run)
 {
 	idle_cancel(run->idle);
 	rank_watch_close(run->watch);
-	spawn_requests_close(run->asks);
+	gate_close(run->gate);
 	record_pipe_close(run->records);
+	ranks_close(run->ranks);
 	if (run->deadline != NULL)
 		event_free(run->deadline);
-	json_decref(run->head_addrs);
 	json_decref(run->outbox);
 	cleanup_run_dir(run->ag, run->dir);
 	TAILQ_REMOVE(&run->ag->runs, run, next);
@@ -306,28 +314,27 @@ run_started_cb(struct child *c, pid_t pid, void *arg)
 {
 	struct run_child *rc = arg;
 	struct run *run = rc->run;
-	json_t *msg = json_pack("{s:s, s:b, s:I}", "run", run->id, "ok", 1,
-	    "pid", (json_int_t)pid);
 
 	(void)c;
-	log_info("run %s: %s %lld: pid %d", run->id,
-	    rc->id == 0 ? "launcher" : "daemon", (long long)rc->id, (int)pid);
-	if (rc->id != 0)
-		json_object_set_new(msg, "id", json_integer(rc->id));
-	run_send(run, rc->id == 0 ? WIRE_LAUNCHED : WIRE_SPAWNED, msg, 0);
+	if (rc->id != 0) {
+		ranks_started(run->ranks, (int)rc->id, pid);
+		return;
+	}
+	log_info("run %s: launcher: pid %d", run->id, (int)pid);
+	run_send(run, WIRE_LAUNCHED,
+	    json_pack("{s:s, s:b, s:I}", "run", run->id, "ok", 1, "pid",
+		(json_int_t)pid),
+	    0);
 }
 
 static void
-run_send_not_started(struct run *run, int64_t id, const char *why)
+run_send_not_started(struct run *run, const char *why)
 {
-	json_t *msg = json_pack("{s:s, s:b, s:o}", "run", run->id, "ok", 0,
-	    "text", text_json(why));
-
-	log_warnx("run %s: %s %lld: %s", run->id,
-	    id == 0 ? "launcher" : "daemon", (long long)id, why);
-	if (id != 0)
-		json_object_set_new(msg, "id", json_integer(id));
-	run_send(run, id == 0 ? WIRE_LAUNCHED : WIRE_SPAWNED, msg, 0);
+	log_warnx("run %s: cannot be started: %s", run->id, why);
+	run_send(run, WIRE_LAUNCHED,
+	    json_pack("{s:s, s:b, s:o}", "run", run->id, "ok", 0, "text",
+		text_json(why)),
+	    0);
 }
 
 static void
@@ -336,7 +343,7 @@ run_failed_cb(struct child *c, const char *why, void *arg)
 	struct run_child *rc = arg;
 
 	(void)c;
-	run_send_not_started(rc->run, rc->id, why);
+	run_send_not_started(rc->run, why);
 	run_child_gone(rc);
 }
 
@@ -352,15 +359,18 @@ run_exited_cb(struct child *c, int status, const char *tail, void *arg)
 		cleanup_leaves(run->ag, run->id);
 		status = 128 + SIGKILL;
 	}
-	log_info("run %s: %s %lld: exited %d", run->id,
-	    rc->id == 0 ? "launcher" : "daemon", (long long)rc->id, status);
-	if (rc->id == 0 && run->records != NULL)
+	if (rc->id != 0) {
+		ranks_exited(run->ranks, (int)rc->id, status, tail);
+		run_child_gone(rc);
+		return;
+	}
+	log_info("run %s: launcher: exited %d", run->id, status);
+	if (run->records != NULL)
 		record_pipe_drain(run->records);
 	run->ag->run_ops->flush(run->ag);
 	run_send(run, WIRE_EXITED,
-	    json_pack("{s:s, s:I, s:i, s:o}", "run", run->id, "id",
-		(json_int_t)rc->id, "status", status, "stderr",
-		text_json(tail)),
+	    json_pack("{s:s, s:i, s:i, s:o}", "run", run->id, "id", 0, "status",
+		status, "stderr", text_json(tail)),
 	    1);
 	run_child_gone(rc);
 }
@@ -386,22 +396,26 @@ run_env_base(struct run *run, const char *mark, struct strvec *env)
 	strvec_env(env, "COALMINE_RANK_WATCH", "%s/ranks.sock", run->dir);
 	strvec_env(env, "COALMINE_STATE", "%s",
 	    conf_string(ag->conf, "agent", "state_dir"));
-	strvec_add(env, "%s", mark);
+	if (mark != NULL)
+		strvec_add(env, "%s", mark);
 }
 
-/* Start argv as child id of the run; a failure is answered. */
-static void
-run_child_start(struct run *run, int64_t id, const char *path, char **argv,
-    struct strvec *env, const char *mark)
+/* Start a child of the run: 0 or -errno. */
+static int
+run_child_start(struct run *run, const struct ranks_child *what,
+    const char *mark)
 {
+	int64_t id = what->id;
 	struct agent *ag = run->ag;
 	struct run_child *rc = xcalloc(1, sizeof(*rc));
 	char leaf[AGENT_PATH_MAX + 200], out[AGENT_PATH_MAX + 32];
 	uint64_t now = clk_ns();
 	struct child_spec spec = { .keeper = ag->keeper,
-		.path = path,
-		.argv = argv,
-		.env = env->list,
+		.path = what->path,
+		.argv = what->argv,
+		.env = what->env->list,
+		.pass = what->pass,
+		.cpus = what->cpus,
 		.uid = ag->child_uid,
 		.gid = ag->child_gid,
 		.file_max_bytes = conf_bytes(ag->conf, "children", "file_max"),
@@ -414,7 +428,7 @@ run_child_start(struct run *run, int64_t id, const char *path, char **argv,
 	snprintf(rc->mark, sizeof(rc->mark), "%s", mark);
 	if (run->deadline_ns > now)
 		spec.deadline_ms = (run->deadline_ns - now) / CLK_NS_PER_MS;
-	if (id == 0) {
+	if (id <= 1) { /* the launcher, or the first rank */
 		snprintf(out, sizeof(out), "%s/stdout", run->dir);
 		spec.output = out;
 	}
@@ -424,12 +438,11 @@ run_child_start(struct run *run, int64_t id, const char *path, char **argv,
 		spec.cgroup = leaf;
 	}
 	err = child_start(ag->base, &spec, &child_ops, rc, &rc->child);
-	if (err < 0) {
-		run_send_not_started(run, id, strerror(-err));
+	if (err < 0)
 		free(rc);
-		return;
-	}
-	TAILQ_INSERT_TAIL(&run->children, rc, next);
+	else
+		TAILQ_INSERT_TAIL(&run->children, rc, next);
+	return err;
 }
 
 /* In the environment of everything below one child of ours. */
@@ -439,31 +452,6 @@ run_mark_make(const struct run *run, int64_t id, char *ret, size_t cap_bytes)
 	snprintf(ret, cap_bytes, "COALMINE_KEPT=%s:%s:%lld",
 	    conf_string(run->ag->conf, "agent", "state_dir"), run->id,
 	    (long long)id);
-}
-
-void
-run_spawn(struct run *run, int64_t id, char **argv)
-{
-	char path[AGENT_PATH_MAX], mark[AGENT_PATH_MAX];
-	struct strvec env = { 0 };
-	struct run_child *rc;
-	int count = 0;
-
-	TAILQ_FOREACH (rc, &run->children, next)
-		count += rc->id != 0;
-	if (count >= DAEMONS_MAX) {
-		run_send_not_started(run, id,
-		    "more daemons than a launcher needs");
-		return;
-	}
-	if (mpi_impl_daemon(run->mpi, run->ag->conf, path, sizeof(path)) < 0) {
-		run_send_not_started(run, id, "the daemon is not installed");
-		return;
-	}
-	run_mark_make(run, id, mark, sizeof(mark));
-	run_env_base(run, mark, &env);
-	run_child_start(run, id, path, argv, &env, mark);
-	strvec_clear(&env);
 }
 
 static void
@@ -520,18 +508,6 @@ run_campaign_write(struct run *run, const char *text)
 	return rc;
 }
 
-static int
-run_ask_cb(int64_t id, const char *host, json_t *argv, void *arg)
-{
-	struct run *run = arg;
-
-	log_info("run %s: daemon %lld on %s requested", run->id, (long long)id,
-	    host);
-	return run_send_now(run, WIRE_SPAWN_ASK,
-	    json_pack("{s:s, s:I, s:s, s:O}", "run", run->id, "id",
-		(json_int_t)id, "node", host, "argv", argv));
-}
-
 int
 run_program_check(const struct agent *ag, const char *line, struct err *err)
 {
@@ -575,15 +551,14 @@ run_tables_check(const struct agent *ag, const struct conf *c, struct err *err)
 	return 0;
 }
 
-/* What the campaign says, and the files that launcher and rank 0 need beside
- * the socket of the rank watch. A program that a campaign brings must be one
- * of the administrator's. */
+/* What the campaign says, and on the head the files that rank 0 needs beside
+ * the socket of the rank watch. A program that a campaign brings must be one of
+ * the administrator's. */
 static int
-run_launch_ready(struct run *run, const char *text, size_t node_count,
+run_start_ready(struct run *run, const char *text, int is_head,
     struct conf **ret, struct err *err)
 {
 	struct agent *ag = run->ag;
-	uid_t uid = ag->child_uid >= 0 ? (uid_t)ag->child_uid : geteuid();
 	int rc = conf_parse(options_campaign, "campaign", text, ret, err);
 	char path[AGENT_PATH_MAX + 32];
 	const char *line;
@@ -597,71 +572,203 @@ run_launch_ready(struct run *run, const char *text, size_t node_count,
 		return -EACCES;
 	if (run_tables_check(ag, *ret, err) < 0)
 		return -EACCES;
+	if (!is_head)
+		return 0;
 	rc = run_campaign_write(run, text);
 	if (rc < 0)
 		return err_set(err, rc, "%.200s: %s", run->dir, strerror(-rc));
 	snprintf(path, sizeof(path), "%s/records", run->dir);
 	run->records = record_pipe_open(ag->base, path, run->id, ag->child_gid,
 	    &record_pipe_ops, run);
-	snprintf(path, sizeof(path), "%s/agent.sock", run->dir);
-	run->asks = spawn_requests_open(ag->base, path, uid, ag->child_gid,
-	    node_count, run_ask_cb, run);
-	if (run->records == NULL || run->asks == NULL)
+	if (run->records == NULL)
 		return err_set(err, -EIO, "%.200s: %s", run->dir,
 		    strerror(EIO));
 	return 0;
 }
 
+/* What every rank is called with. */
+struct run_words {
+	char conf[AGENT_PATH_MAX + 32], pipe[AGENT_PATH_MAX + 32];
+};
+
+static void
+run_ids(const struct run *run, struct run_words *w)
+{
+	snprintf(w->conf, sizeof(w->conf), "%s/campaign.conf", run->dir);
+	snprintf(w->pipe, sizeof(w->pipe), "%s/records", run->dir);
+}
+
+/* The batch system has started the script on its nodes. */
+static void
+run_gate_cb(void *arg)
+{
+	struct run *run = arg;
+
+	log_info("run %s: its job has begun", run->id);
+	run_send(run, WIRE_LAUNCHED,
+	    json_pack("{s:s, s:b, s:b}", "run", run->id, "ok", 1, "begun", 1),
+	    1);
+}
+
 void
 run_launch(struct run *run, const struct launcher *launcher,
     const struct mpi_impl_node *nodes, size_t node_count, int ranks_per_node,
-    const char *campaign)
+    const char *campaign, const char *net)
 {
 	struct agent *ag = run->ag;
-	char launcher_path[AGENT_PATH_MAX], engine[AGENT_PATH_MAX];
-	char conf_path[AGENT_PATH_MAX + 32], pipe_path[AGENT_PATH_MAX + 32];
-	char mark[AGENT_PATH_MAX], path[AGENT_PATH_MAX];
-	const char *command[] = { engine, "run", conf_path, "--json", pipe_path,
-		"--run", run->id, NULL };
+	char engine[AGENT_PATH_MAX], mark[AGENT_PATH_MAX], path[AGENT_PATH_MAX];
+	struct run_words words;
+	const char *command[] = { engine, "run", words.conf, "--json",
+		words.pipe, "--run", run->id, NULL };
 	struct strvec argv = { 0 }, env = { 0 };
 	struct err err;
 	struct mpi_impl_job job = { .conf = ag->conf,
 		.mpi = run->mpi,
-		.launcher = launcher_path,
 		.run = run->id,
 		.dir = run->dir,
 		.nodes = nodes,
 		.node_count = node_count,
 		.ranks_per_node = ranks_per_node,
 		.cores = ag->cores,
-		.arsh = ag->arsh,
-		.command = command,
-		.as_root = geteuid() == 0 && ag->child_uid < 0 };
+		.net = net,
+		.command = command };
 	struct conf *c = NULL;
+	int rc;
 
-	snprintf(conf_path, sizeof(conf_path), "%s/campaign.conf", run->dir);
-	snprintf(pipe_path, sizeof(pipe_path), "%s/records", run->dir);
-	if (mpi_impl_path(run->mpi, ag->conf, launcher_path, engine,
-		sizeof(launcher_path), &err) < 0 ||
-	    run_launch_ready(run, campaign, node_count, &c, &err) < 0) {
-		run_send_not_started(run, 0, err.text);
-		conf_free(c);
-		return;
+	run_ids(run, &words);
+	rc = mpi_impl_path(run->mpi, ag->conf, engine, sizeof(engine), &err);
+	if (rc == 0)
+		rc = run_start_ready(run, campaign, 1, &c, &err);
+	if (rc == 0 && launcher == &launcher_command &&
+	    launcher_wants_script(ag->conf)) {
+		run->gate = gate_open(ag->base, run->dir, ag->child_gid,
+		    run_gate_cb, run);
+		if (run->gate == NULL)
+			rc = err_set(&err, -EIO, "%.200s/script: %s", run->dir,
+			    strerror(EIO));
 	}
 	job.campaign = c;
 	run_mark_make(run, 0, mark, sizeof(mark));
 	run_env_base(run, mark, &env);
-	strvec_env(&env, "COALMINE_ARSH_SOCKET", "%s/agent.sock", run->dir);
-	if (launcher_path[0] == '\0' && launcher != &launcher_slurm)
-		run_send_not_started(run, 0,
-		    "this MPI has no launcher of its own: allowed is "
-		    "campaign.launcher = slurm");
-	else if (launcher->build(&job, path, sizeof(path), &argv, &env, &err) <
-	    0)
-		run_send_not_started(run, 0, err.text);
-	else
-		run_child_start(run, 0, path, argv.list, &env, mark);
+	if (rc == 0)
+		rc = launcher->build(&job, path, sizeof(path), &argv, &env,
+		    &err);
+	if (rc == 0 &&
+	    (rc = run_child_start(run,
+		 &(struct ranks_child){ .path = path,
+		     .argv = argv.list,
+		     .env = &env },
+		 mark)) < 0)
+		err_say(&err, "%s", strerror(-rc));
+	if (rc < 0)
+		run_send_not_started(run, err.text);
 	strvec_clear(&argv);
+	strvec_clear(&env);
+	conf_free(c);
+}
+
+/* ---- ranks that this agent starts itself ---- */
+
+static int
+run_ranks_start_cb(const struct ranks_child *c, void *arg)
+{
+	struct run *run = arg;
+	char mark[AGENT_PATH_MAX];
+
+	run_mark_make(run, c->id, mark, sizeof(mark));
+	strvec_add(c->env, "%s", mark);
+	return run_child_start(run, c, mark);
+}
+
+static void
+run_ranks_send_cb(enum wire_type type, json_t *msg, int again, void *arg)
+{
+	struct run *run = arg;
+
+	json_object_set_new(msg, "run", json_string(run->id));
+	run_send(run, type, msg, again);
+}
+
+static void
+run_ranks_failed_cb(const char *text, void *arg)
+{
+	run_send_not_started(arg, text);
+}
+
+static void
+run_ranks_gone_cb(int status, const char *tail, void *arg)
+{
+	struct run *run = arg;
+
+	log_info("run %s: its ranks have ended, status %d", run->id, status);
+	if (run->records != NULL)
+		record_pipe_drain(run->records);
+	run->ag->run_ops->flush(run->ag);
+	gate_close(run->gate); /* and the job ends */
+	run->gate = NULL;
+	run_send(run, WIRE_EXITED,
+	    json_pack("{s:s, s:i, s:i, s:o}", "run", run->id, "id", 1, "status",
+		status, "stderr", text_json(tail)),
+	    1);
+}
+
+static const struct ranks_ops ranks_ops = { run_ranks_start_cb,
+	run_ranks_send_cb, run_ranks_failed_cb, run_ranks_gone_cb };
+
+void
+run_start(struct run *run, const struct run_start *s)
+{
+	struct agent *ag = run->ag;
+	char engine[AGENT_PATH_MAX];
+	struct run_words words;
+	const char *argv[] = { engine, "run", words.conf, "--json", words.pipe,
+		"--run", run->id, NULL };
+	struct strvec env = { 0 };
+	struct ranks_job job = { .run = run->id,
+		.dir = run->dir,
+		.host = ag->host,
+		.engine = engine,
+		.argv = argv,
+		.env = &env,
+		.first = s->first,
+		.local = s->local,
+		.size = s->size };
+	struct mpi_impl_job mpi = { .conf = ag->conf,
+		.mpi = run->mpi,
+		.ranks_per_node = s->local,
+		.node_count = (size_t)(s->size / s->local),
+		.cores = ag->cores,
+		.net = s->net };
+	struct strbuf networks = { 0 };
+	struct conf *c = NULL;
+	json_t *text;
+	size_t i;
+	struct err err;
+
+	run_ids(run, &words);
+	run->starts_ranks = 1;
+	if (mpi_impl_path(run->mpi, ag->conf, engine, sizeof(engine), &err) <
+		0 ||
+	    run_start_ready(run, s->campaign,
+		s->first == 0 && run->records == NULL, &c, &err) < 0) {
+		run_send_not_started(run, err.text);
+		conf_free(c);
+		return;
+	}
+	mpi.campaign = c;
+	run_env_base(run, NULL, &env);
+	json_array_foreach (s->networks, i, text)
+		if (json_is_string(text))
+			strbuf_addf(&networks, "%s%s", i == 0 ? "" : ",",
+			    json_string_value(text));
+	if (networks.text != NULL)
+		strvec_env(&env, "COALMINE_NETWORKS", "%s", networks.text);
+	strbuf_clear(&networks);
+	mpi_impl_rank_env(&mpi, &env);
+	job.bind = mpi_impl_bind(&mpi);
+	if (strcmp(run->mpi->wireup, "pmix") == 0)
+		job.pmix = ag->pmix;
+	run->ranks = ranks_open(ag->base, &job, &ranks_ops, run);
 	strvec_clear(&env);
 	conf_free(c);
 }

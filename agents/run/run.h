@@ -17,10 +17,11 @@
 
 #include "common/err.h"
 #include "agents/agent.h"
-#include "agents/launch/spawn_requests.h"
 #include "agents/process/child.h"
 #include "agents/launch/mpi_impl.h"
+#include "agents/launch/gate.h"
 #include "agents/launch/launcher.h"
+#include "agents/wireup/ranks.h"
 #include "schema/record.h"
 #include "schema/wire.h"
 
@@ -47,13 +48,14 @@ struct run {
 	char dir[AGENT_PATH_MAX];
 	const struct mpi_impl_mpi *mpi;
 	int exclusive;
-	json_t *head_addrs;
 	uint64_t deadline_ns;
 	struct event *deadline;
 	struct idle_wait *idle; /* prepare still waits for it */
 	struct rank_watch *watch;
-	struct spawn_requests *asks; /* where the launcher runs */
-	struct record_pipe *records; /* likewise */
+	struct record_pipe *records; /* where rank 0 runs */
+	struct gate *gate;           /* a batch system's job; or NULL */
+	int starts_ranks;
+	struct ranks *ranks; /* NULL: none that this agent started */
 	TAILQ_HEAD(, run_child) children;
 	json_t *outbox; /* [[type, again, message], ...] */
 	int ending;
@@ -77,11 +79,16 @@ void run_end_all(struct agent *ag, uint64_t grace_ms, const char *text);
 /* Start the job's launcher here: answers launched by itself. */
 void run_launch(struct run *run, const struct launcher *launcher,
     const struct mpi_impl_node *nodes, size_t node_count, int ranks_per_node,
-    const char *campaign);
-/* Start a daemon of a launcher elsewhere: answers spawned by itself. argv is
- * as the grammar made it. */
-void run_spawn(struct run *run, int64_t id, char **argv);
-
+    const char *campaign, const char *net);
+/* What of a run this node has to start by itself. */
+struct run_start {
+	int first, local, size; /* rank, ranks here, ranks in all */
+	const char *campaign;
+	const char *net; /* interfaces for the ranks; "": the MPI chooses */
+	const json_t *networks; /* that these are in, as texts; or NULL */
+};
+/* Start the ranks of this node: answers launched by itself, once they run. */
+void run_start(struct run *run, const struct run_start *s);
 /* Send now, or when the session is back; takes msg. again: also repeated in
  * the next session, for the collector may have missed it. */
 void run_send(struct run *run, enum wire_type type, json_t *msg, int again);

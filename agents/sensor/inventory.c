@@ -299,6 +299,41 @@ inventory_gpu_add(const char *top, const char *name, json_t *list)
 	json_array_append_new(list, o);
 }
 
+/* The address with the length of its network, and why an MPI should not use
+ * this interface. */
+static void
+inventory_net_add(json_t *nic, const struct ifaddrs *ifa, const char *addr)
+{
+	const struct sockaddr *mask = ifa->ifa_netmask;
+	const uint8_t *bytes = NULL;
+	char text[INET6_ADDRSTRLEN + 16];
+	size_t len = 0;
+	int bits = 0;
+
+	if (ifa->ifa_flags & IFF_POINTOPOINT)
+		json_object_set_new(nic, "unfit",
+		    json_string("point-to-point"));
+	if (mask != NULL && ifa->ifa_addr->sa_family == AF_INET) {
+		bytes = (const void *)&(
+		    (const struct sockaddr_in *)(const void *)mask)
+			    ->sin_addr;
+		len = 4;
+	} else if (mask != NULL) {
+		bytes = (const void *)&(
+		    (const struct sockaddr_in6 *)(const void *)mask)
+			    ->sin6_addr;
+		len = 16;
+	}
+	for (size_t i = 0; i < len; i++)
+		bits += __builtin_popcount(bytes[i]);
+	if (bits == 0)
+		return;
+	snprintf(text, sizeof(text), "%.*s/%d", INET6_ADDRSTRLEN, addr, bits);
+	if (json_object_get(nic, "nets") == NULL)
+		json_object_set_new(nic, "nets", json_array());
+	json_array_append_new(json_object_get(nic, "nets"), text_json(text));
+}
+
 /* Append the address to the NIC that has it. */
 static void
 inventory_addr_add(json_t *nics, const struct ifaddrs *ifa)
@@ -332,6 +367,7 @@ inventory_addr_add(json_t *nics, const struct ifaddrs *ifa)
 		json_array_append_new(nics, o);
 	}
 	json_array_append_new(json_object_get(o, "addrs"), text_json(text));
+	inventory_net_add(o, ifa, text);
 }
 
 /* Run "path --version" as argv0, by the keeper and as the user that launchers
@@ -428,12 +464,14 @@ inventory_mpi_add(const struct mpi_impl_mpi *mpi, const struct conf *c,
 	struct err err;
 	json_t *o;
 
-	if (mpi_impl_path(mpi, c, launcher, engine, sizeof(launcher), &err) < 0)
+	if (mpi_impl_path(mpi, c, engine, sizeof(engine), &err) < 0)
 		return;
+	if (mpi_impl_launcher(mpi, c, launcher, sizeof(launcher)) < 0)
+		launcher[0] = '\0';
 	o = json_pack("{s:s, s:s, s:s}", "name", mpi->name, "launcher",
 	    launcher, "engine", engine);
 	if (launcher[0] != '\0') {
-		inventory_version_ask(as, launcher, mpi->argv0,
+		inventory_version_ask(as, launcher, mpi->launchers[0],
 		    mpi->version_mark, version, sizeof(version));
 		inventory_put_text(o, "version", version);
 	}
@@ -593,6 +631,7 @@ inventory_read(const char *root, const struct conf *c,
 	json_object_set_new(o, "mesh_bytes", json_integer(MESH_LARGE_MAX));
 	json_object_set_new(o, "links", json_true());
 	json_object_set_new(o, "certificates", json_true());
+	json_object_set_new(o, "starts", json_true());
 	json_object_set_new(o, "one_way", json_true());
 	json_object_set_new(o, "incast", json_true());
 	return o;

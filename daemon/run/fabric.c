@@ -70,6 +70,11 @@ fabric_lacks(const struct conf *c, const struct node *n, struct err *err)
 
 	if (!json_is_array(nics))
 		return 0;
+	if (!member_bool(n->inventory, "starts"))
+		return err_set(err, 1,
+		    "the agent on %s is older than this collector, and cannot "
+		    "start ranks",
+		    n->name);
 	if (strstr(conf_string(c, "canary", "tests"),
 		names_tests[CANARY_INCAST].name) != NULL &&
 	    !member_bool(n->inventory, "incast"))

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launch.c - from a choice of nodes to running ranks: prepare, launch, and the
- * relay through which the head's launcher starts its daemons.
- *
- * An MPI launcher waits for its daemons without limit, so every step here has
- * one, and what fails names its node.
+ * launch.c - from a choice of nodes to running ranks: prepare, then an order to
+ * every agent to start its ranks, or to the head's to start a launcher. Every
+ * step has a limit, and what fails names its node.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,17 +67,16 @@ launch_slurm_ended(const struct run *r, uint64_t since_ns,
 }
 
 static const struct launcher launchers[] = {
-	/* The limit is what fits into one launch message. */
-	{ .name = "agents", .nodes_max = 12000, .relays = 1 },
-	{ .name = "local", .nodes_max = 1 },
+	{ .name = "agents", .nodes_max = 100000, .starts = 1 },
+	{ .name = "local", .nodes_max = 1, .starts = 1 },
 	{ .name = "slurm",
 	    .nodes_max = 12000,
 	    .idle = 1,
 	    .waits = launch_slurm_waits,
 	    .ended = launch_slurm_ended,
 	    .end = launch_slurm_end },
-	/* its script may ask for daemons */
-	{ .name = "command", .nodes_max = 12000, .relays = 1 },
+	/* its script may be a job in which agents start the ranks */
+	{ .name = "command", .nodes_max = 12000 },
 };
 
 const struct launcher *
@@ -91,10 +87,7 @@ launcher_find(const char *name)
 	return i < 0 ? NULL : &launchers[i];
 }
 
-#define ARGV_MAX       256
-#define ARGV_BYTES_MAX (64 * 1024)
-#define SPAWNS_MAX     16384
-#define STDERR_MAX     8192 /* of a launcher's last words */
+#define STDERR_MAX 8192 /* of a launcher's last words */
 
 static int64_t
 launch_deadline_ms(const struct run *r)
@@ -117,30 +110,16 @@ void
 launch_prepare(struct run *r)
 {
 	const struct node *head = run_head(r);
-	json_t *addrs = json_array(), *nic, *v;
 	const char *program = conf_string(r->conf, "command", "run");
-	struct in6_addr ip;
-	size_t k, j;
 
-	if (head->addr != NULL)
-		json_array_append_new(addrs, json_string(head->addr));
-	/* Its inventory says what the head's interfaces are called. Addresses
-	 * go to every node, so nothing else of it does. */
-	member_foreach (head->inventory, "nics", k, nic)
-		member_foreach (nic, "addrs", j, v)
-			if (json_is_string(v) && json_array_size(addrs) < 64 &&
-			    (inet_pton(AF_INET, json_string_value(v), &ip) ||
-				inet_pton(AF_INET6, json_string_value(v), &ip)))
-				json_array_append(addrs, v);
 	run_step_set(r, STEP_PREPARE);
 	if (r->state != RUN_STARTING)
 		run_state_set(r, RUN_STARTING, CAUSE_NONE, "");
 	for (size_t i = 0; i < r->node_count; i++) {
 		struct run_node *rn = &r->nodes[i];
-		json_t *msg = json_pack("{s:s, s:s, s:s, s:s, s:O, s:I}", "run",
+		json_t *msg = json_pack("{s:s, s:s, s:s, s:s, s:I}", "run",
 		    r->id, "class", r->class, "mpi", r->mpi, "head", head->name,
-		    "head_addrs", addrs, "deadline_ms",
-		    (json_int_t)launch_deadline_ms(r));
+		    "deadline_ms", (json_int_t)launch_deadline_ms(r));
 
 		/* Any of them may have to start it. */
 		if (program[0] != '\0')
@@ -150,14 +129,13 @@ launch_prepare(struct run *r)
 		if (run_send(r, rn->node, WIRE_PREPARE, msg) < 0)
 			launch_refused(rn, "agent-lost", "not connected");
 	}
-	json_decref(addrs);
 }
 
 static void
 launch_head(struct run *r)
 {
 	json_t *nodes = json_array();
-	char *campaign = conf_render_given(r->conf);
+	char *campaign = conf_render_given(r->conf), *nics;
 	char text[RUN_WHY_MAX];
 	json_t *msg;
 
@@ -175,6 +153,10 @@ launch_head(struct run *r)
 	    "campaign", text_json(campaign), "deadline_ms",
 	    (json_int_t)launch_deadline_ms(r));
 	free(campaign);
+	networks_choose(r);
+	nics = networks_nics_same(r);
+	json_object_set_new(msg, "net", text_json(nics));
+	free(nics);
 	if (json_dumpb(msg, NULL, 0, JSON_COMPACT) + 64 > FRAME_BODY_MAX) {
 		json_decref(msg);
 		run_finish(r, RUN_FAILED, CAUSE_CONFIG,
@@ -193,6 +175,24 @@ launch_head(struct run *r)
 	/* With the nodes, the head and the start: what a later collector
 	 * needs. */
 	run_state_set(r, RUN_STARTING, CAUSE_NONE, "launching");
+}
+
+static void
+launch_ranks(struct run *r)
+{
+	char text[SYMPTOM_TEXT_MAX];
+
+	run_step_set(r, STEP_LAUNCH);
+	r->start_ns = clk_ns();
+	r->started_unix_ns = clk_unix_ns();
+	networks_choose(r);
+	wireup_start(r);
+	if (networks_undecided(r, text, sizeof(text)))
+		log_info("run %s: %s", r->id, text);
+	else
+		text[0] = '\0';
+	run_state_set(r, RUN_STARTING, CAUSE_NONE,
+	    text[0] == '\0' ? "launching" : text);
 }
 
 /* All have answered, or time is up. */
@@ -233,6 +233,8 @@ launch_prepare_done(struct run *r)
 		for (size_t i = 0; i < r->node_count; i++)
 			run_end_send(r, r->nodes[i].node, "new head");
 		launch_prepare(r);
+	} else if (r->launcher->starts) {
+		launch_ranks(r);
 	} else {
 		launch_head(r);
 	}
@@ -260,6 +262,14 @@ launch_prepared(struct run *r, struct node *n, const json_t *msg)
 int
 launch_launched(struct run *r, struct node *n, const json_t *msg)
 {
+	if (r->wireup != NULL)
+		return wireup_launched(r, n, msg);
+	if (n == run_head(r) && member_bool(msg, "begun") &&
+	    (r->step == STEP_LAUNCH || r->step == STEP_FIRST)) {
+		networks_choose(r);
+		wireup_start(r);
+		return 0;
+	}
 	if (n != run_head(r) || r->step != STEP_LAUNCH)
 		return 0;
 	if (member_bool(msg, "ok")) {
@@ -272,167 +282,20 @@ launch_launched(struct run *r, struct node *n, const json_t *msg)
 	return 0;
 }
 
-static struct spawn *
-launch_spawn_find(const struct run *r, int64_t id)
-{
-	struct spawn *s;
-
-	TAILQ_FOREACH (s, &r->spawns, link)
-		if (s->id == id)
-			return s;
-	return NULL;
-}
-
-static void
-launch_spawn_free(struct run *r, struct spawn *s)
-{
-	TAILQ_REMOVE(&r->spawns, s, link);
-	free(s);
-}
-
-void
-launch_spawns_clear(struct run *r)
-{
-	while (!TAILQ_EMPTY(&r->spawns))
-		launch_spawn_free(r, TAILQ_FIRST(&r->spawns));
-}
-
-/* status below 0: none. */
-static void
-launch_spawn_state(struct run *r, int64_t id, const char *state, int64_t status,
-    const char *text)
-{
-	char line[SYMPTOM_TEXT_MAX];
-	json_t *msg;
-
-	/* A text of an agent may fill a frame that is shorter than this one. */
-	utf8_format(line, sizeof(line), "%s", text);
-	msg = json_pack("{s:s, s:I, s:s, s:o}", "run", r->id, "id",
-	    (json_int_t)id, "state", state, "text", text_json(line));
-
-	if (status >= 0)
-		json_object_set_new(msg, "status", json_integer(status));
-	(void)run_send(r, run_head(r), WIRE_SPAWN_STATE, msg);
-}
-
-/* The node's agent judges these words; here only their number, length and that
- * they are ASCII are checked. */
-static int
-launch_argv_check(const json_t *argv)
-{
-	size_t bytes = 0, i;
-	json_t *v;
-
-	if (json_array_size(argv) == 0 || json_array_size(argv) > ARGV_MAX)
-		return -EPROTO;
-	json_array_foreach (argv, i, v) {
-		if (!json_is_string(v))
-			return -EPROTO;
-		bytes += json_string_length(v) + 1;
-		for (const char *c = json_string_value(v); *c != '\0'; c++)
-			if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
-				return -EILSEQ;
-	}
-	return bytes > ARGV_BYTES_MAX ? -EPROTO : 0;
-}
-
-/* Tell the head, and count it as a failure of the run. */
-static void
-launch_spawn_failed(struct run *r, const struct node *n, int64_t id,
-    const char *what)
-{
-	launch_spawn_state(r, id, "failed", -1, what);
-	outcome_sign(r, SYMPTOM_DAEMON, RUN_FAILED, CAUSE_LAUNCH, clk_ns(),
-	    "launcher's daemon on %s: %.300s", n->name, what);
-}
-
-/* The launcher of the run's own head, for a node of the run: nothing else is
- * passed on. What may be in argv is for the node's agent to judge. */
-int
-launch_spawn_ask(struct run *r, struct node *n, const json_t *msg,
-    struct err *err)
-{
-	const char *name = member_text(msg, "node");
-	int64_t id = member_int(msg, "id");
-	json_t *argv = json_object_get(msg, "argv");
-	struct node *to = roster_find(r->all->roster, name);
-	struct spawn *s;
-	int rc = launch_argv_check(argv);
-
-	if (n != run_head(r))
-		return err_set(err, -EPROTO,
-		    "spawn-ask for run %s, whose head it is not", r->id);
-	if (id < 1 || id > SPAWNS_MAX || launch_spawn_find(r, id) != NULL ||
-	    rc == -EPROTO)
-		return err_set(err, -EPROTO, "spawn-ask with a bad id or argv");
-	if (run_is_final(r) || r->start_ns == 0 || !r->launcher->relays)
-		launch_spawn_state(r, id, "failed", -1, "the run is not live");
-	else if (rc < 0)
-		launch_spawn_state(r, id, "failed", -1,
-		    "a word is not plain ASCII");
-	else if (to == NULL || to == n || run_node_index(r, to) < 0)
-		launch_spawn_state(r, id, "failed", -1,
-		    "not a node of the run");
-	else if (run_send(r, to, WIRE_SPAWN,
-		     json_pack("{s:s, s:I, s:O}", "run", r->id, "id",
-			 (json_int_t)id, "argv", argv)) < 0)
-		launch_spawn_failed(r, to, id, "its agent is not connected");
-	else {
-		s = xcalloc(1, sizeof(*s));
-		s->id = id;
-		s->node = to;
-		s->asked_ns = clk_ns();
-		TAILQ_INSERT_TAIL(&r->spawns, s, link);
-	}
-	return 0;
-}
-
-int
-launch_spawned(struct run *r, struct node *n, const json_t *msg)
-{
-	int64_t id = member_int(msg, "id");
-	struct spawn *s = launch_spawn_find(r, id);
-
-	if (s == NULL || s->node != n || s->asked_ns == 0)
-		return 0;
-	if (member_bool(msg, "ok")) {
-		s->asked_ns = 0;
-		launch_spawn_state(r, id, "running", -1, "");
-		return 0;
-	}
-	launch_spawn_free(r, s);
-	launch_spawn_failed(r, n, id, member_text(msg, "text"));
-	return 0;
-}
-
 int
 launch_exited(struct run *r, struct node *n, const json_t *msg)
 {
-	int64_t id = member_int(msg, "id");
-	int64_t status = member_int(msg, "status");
 	const char *tail = member_text(msg, "stderr");
 	size_t len = strlen(tail);
-	struct spawn *s = launch_spawn_find(r, id);
-	char text[200];
 
-	if (id == 0 && n == run_head(r) && r->start_ns != 0) {
-		r->launcher_runs = 0;
-		xstrset(&r->stderr_tail,
-		    len > STDERR_MAX ? tail + len - STDERR_MAX : tail);
-		outcome_launcher_exited(r, status, tail);
-	}
-	if (id == 0 || s == NULL || s->node != n)
+	if (member_int(msg, "id") != 0)
+		return wireup_exited(r, n, msg);
+	if (n != run_head(r) || r->start_ns == 0)
 		return 0;
-	/* A daemon of the launcher: the head's arsh ends likewise. */
-	symptom_stderr(tail, text, sizeof(text));
-	launch_spawn_state(r, id, "exited", status < 0 ? 255 : status, text);
-	launch_spawn_free(r, s);
-	if (status != 0)
-		outcome_sign(r, SYMPTOM_DAEMON, RUN_FAILED, CAUSE_LAUNCH,
-		    clk_ns(),
-		    "launcher's daemon on %s ended with status %lld%s%s",
-		    n->name, (long long)status, text[0] == '\0' ? "" : ": ",
-		    text);
+	r->launcher_runs = 0;
+	xstrset(&r->stderr_tail,
+	    len > STDERR_MAX ? tail + len - STDERR_MAX : tail);
+	outcome_launcher_exited(r, member_int(msg, "status"), tail);
 	return 0;
 }
 
@@ -442,50 +305,34 @@ launch_first_tick(struct run *r, uint64_t now_ns)
 {
 	const char *waits = r->launcher->waits == NULL ? ""
 						       : r->launcher->waits(r);
-	const char *owing = NULL; /* who has not answered */
-	const struct spawn *s;
-	char span[24];
+	char span[24], text[SYMPTOM_TEXT_MAX - 60];
 
 	if (waits[0] != '\0' && strcmp(waits, r->text) != 0 &&
 	    r->resume_ns == 0 && r->decide_ns == 0)
 		run_state_set(r, RUN_STARTING, CAUSE_NONE, waits);
 	if (now_ns - r->start_ns < r->start_limit_ns)
 		return;
-	TAILQ_FOREACH (s, &r->spawns, link)
-		if (s->asked_ns != 0) {
-			owing = s->node->name;
-			break;
-		}
 	clk_span_format(r->start_limit_ns, span, sizeof(span));
-	/* A node that has done all it was asked for is not to blame. */
+	if (r->wireup != NULL) {
+		wireup_text(r, text, sizeof(text));
+		outcome_sign(r, SYMPTOM_DEADLINE, RUN_NONSTART, CAUSE_LAUNCH,
+		    r->start_ns, "no record within %s; %s", span, text);
+		return;
+	}
 	outcome_sign(r, SYMPTOM_DEADLINE, RUN_NONSTART, CAUSE_LAUNCH,
 	    r->start_ns, "no record within %s; %s%s", span,
-	    waits[0] != '\0'    ? "it waits: "
-		: owing != NULL ? "no answer from "
-				: "all nodes have started it, and its ranks "
-				  "have not met",
-	    waits[0] != '\0'    ? waits
-		: owing != NULL ? owing
-				: "");
+	    waits[0] != '\0' ? "it waits: " : "its launcher runs", waits);
 }
 
 void
 launch_tick(struct run *r)
 {
 	uint64_t now_ns = clk_ns();
-	struct spawn *s, *next;
 
-	TAILQ_FOREACH_SAFE (s, &r->spawns, link, next) {
-		struct node *n = s->node;
-		int64_t id = s->id;
-
-		if (s->asked_ns == 0 || now_ns - s->asked_ns < RUN_SPAWN_NS)
-			continue;
-		launch_spawn_free(r, s);
-		launch_spawn_failed(r, n, id, "no answer from its agent");
-	}
 	if (r->step == STEP_PREPARE && now_ns - r->step_ns >= RUN_PREPARE_NS)
 		launch_prepare_done(r);
+	else if (r->step == STEP_LAUNCH && r->launcher->starts)
+		launch_first_tick(r, now_ns);
 	else if (r->step == STEP_LAUNCH && r->resume_ns == 0 &&
 	    now_ns - r->step_ns >= RUN_LAUNCH_NS)
 		outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH,

@@ -41,8 +41,7 @@ outcome_sign(struct run *r, enum symptom_weight weight, enum run_state state,
 	 * kept, with room for signs that tell more. */
 	if (weight == SYMPTOM_EXITED)
 		max = RUN_EXIT_SYMPTOMS_MAX;
-	else if (weight == SYMPTOM_RANK || weight == SYMPTOM_DAEMON ||
-	    weight == SYMPTOM_STUCK)
+	else if (weight == SYMPTOM_RANK || weight == SYMPTOM_STUCK)
 		max = RUN_RANK_SYMPTOMS_MAX;
 	if (r->sign_count >= max)
 		return;
@@ -227,19 +226,46 @@ outcome_finish_stuck(struct run *r, const struct symptom *sign)
 	run_finish(r, sign->state, sign->cause, text);
 }
 
+/* How a rank ended. Its agent says more of one that it has started. */
+static void
+outcome_end_text(const json_t *msg, int exited, char *ret, size_t cap_bytes)
+{
+	const char *reason = member_text(msg, "abort");
+	json_int_t status = member_int(msg, "status");
+	char words[SYMPTOM_TEXT_MAX / 3];
+
+	symptom_stderr(member_text(msg, "stderr"), words, sizeof(words));
+	if (json_object_get(msg, "status") == NULL)
+		snprintf(ret, cap_bytes, "%s",
+		    exited ? "ended itself" : "died");
+	else if (status > 128 && reason[0] == '\0')
+		snprintf(ret, cap_bytes, "died of signal %d",
+		    (int)status - 128);
+	else if (reason[0] != '\0')
+		snprintf(ret, cap_bytes, "ended itself: %.100s%s%s", reason,
+		    words[0] == '\0' ? "" : ": ", words);
+	else
+		snprintf(ret, cap_bytes, "ended with status %d%s%s",
+		    (int)status, words[0] == '\0' ? "" : ": ", words);
+}
+
 int
 outcome_rank_lost(struct run *r, struct node *n, const json_t *msg)
 {
 	json_int_t rank = member_int(msg, "rank");
 	int exited = member_bool(msg, "exited");
 	size_t before = r->sign_count;
+	char text[SYMPTOM_TEXT_MAX / 2];
 	struct symptom *s;
 
 	if (json_object_get(msg, "stuck") != NULL)
 		return outcome_take_stuck(r, n, msg);
+	outcome_end_text(msg, exited, text, sizeof(text));
+	if (r->stderr_tail == NULL && member_text(msg, "stderr")[0] != '\0')
+		xstrset(&r->stderr_tail, member_text(msg, "stderr"));
 	outcome_sign(r, exited ? SYMPTOM_EXITED : SYMPTOM_RANK, RUN_FAILED,
 	    CAUSE_RANK_LOST, clk_ns(), "rank %" JSON_INTEGER_FORMAT " on %s %s",
-	    rank, n->name, exited ? "ended itself" : "died");
+	    rank, n->name, text);
 	if (r->sign_count > before) {
 		s = &r->signs[before];
 		s->rank = rank;
@@ -295,13 +321,7 @@ outcome_launcher_exited(struct run *r, int64_t status, const char *tail)
 		symptom_stderr(died, text, sizeof(text));
 		outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_RANK_LOST,
 		    clk_ns(), "a rank died: %s", text);
-	} else if (status > 128 &&
-	    (strstr(tail, "exited on signal ") != NULL ||
-		strstr(tail, " RUNNING AT ") != NULL))
-		outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_RANK_LOST,
-		    clk_ns(), "a rank died of signal %d: %s",
-		    (int)(status - 128), text);
-	else if (outcome_was_killed(r, status, text))
+	} else if (outcome_was_killed(r, status, text))
 		outcome_sign(r, SYMPTOM_KILLED, RUN_FAILED, CAUSE_LAUNCH,
 		    clk_ns(), "launcher on %s was killed by signal %d%s%s",
 		    head, (int)(status - 128), text[0] == '\0' ? "" : ": ",
@@ -350,8 +370,12 @@ outcome_finish_device(struct run *r, const struct symptom *s)
 		if (r->signs[i].weight == SYMPTOM_EXITED &&
 		    (first == NULL || r->signs[i].onset_ns < first->onset_ns))
 			first = &r->signs[i];
-	snprintf(text, sizeof(text), "%.150s: %s",
-	    first != NULL ? first->text : s->text, words);
+	if (first == NULL)
+		first = s;
+	/* Its agent may have reported these words with it. */
+	snprintf(text, sizeof(text), "%.150s%s%s", first->text,
+	    strstr(first->text, words) != NULL ? "" : ": ",
+	    strstr(first->text, words) != NULL ? "" : words);
 	run_finish(r, RUN_FAILED, CAUSE_DEVICE_FAULT, text);
 	return 1;
 }
@@ -359,26 +383,17 @@ outcome_finish_device(struct run *r, const struct symptom *s)
 static void
 outcome_decide(struct run *r)
 {
-	char text[SYMPTOM_TEXT_MAX + 32];
 	const struct symptom *s;
-	int signal = 0;
 
 	outcome_look_for_silence(r);
-	s = symptom_choose(r->signs, r->sign_count, r->stderr_tail);
+	s = symptom_choose(r->signs, r->sign_count);
 	if (s->weight == SYMPTOM_STUCK) {
 		outcome_finish_stuck(r, s);
 		return;
 	}
 	if (outcome_finish_device(r, s))
 		return;
-	if (s->weight == SYMPTOM_RANK && r->stderr_tail != NULL)
-		signal = symptom_signal(r->stderr_tail, s->rank);
-	if (signal > 0)
-		snprintf(text, sizeof(text), "%s of signal %d", s->text,
-		    signal);
-	else
-		snprintf(text, sizeof(text), "%s", s->text);
-	run_finish(r, s->state, s->cause, text);
+	run_finish(r, s->state, s->cause, s->text);
 }
 
 /* A batch system that has ended the job knows more than the processes that died

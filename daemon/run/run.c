@@ -28,7 +28,6 @@ run_new(struct runs *rs, const char *campaign, const char *by,
 	r->by = xstrdup(by);
 	r->created_ns = r->step_ns = clk_ns();
 	r->created_unix_ns = clk_unix_ns();
-	TAILQ_INIT(&r->spawns);
 	TAILQ_INSERT_HEAD(&rs->live, r, link);
 	return r;
 }
@@ -39,9 +38,12 @@ static void
 run_shrink(struct run *r)
 {
 	admit_release(r);
-	launch_spawns_clear(r);
-	for (size_t i = 0; i < r->node_count; i++)
+	wireup_free(r);
+	for (size_t i = 0; i < r->node_count; i++) {
 		xstrset(&r->nodes[i].text, NULL);
+		json_decref(r->nodes[i].networks);
+		r->nodes[i].networks = NULL;
+	}
 	json_decref(r->progress);
 	r->progress = NULL;
 	free(r->members);
@@ -63,6 +65,7 @@ run_free(struct run *r)
 	free(r->nodes);
 	conf_free(r->conf);
 	json_decref(r->carried);
+	json_decref(r->networks);
 	free(r->campaign);
 	free(r->by);
 	free(r);
@@ -267,7 +270,7 @@ static void
 run_tick(struct run *r)
 {
 	uint64_t since_ns = clk_ns() - r->step_ns;
-	int gone = !r->launcher_runs && TAILQ_EMPTY(&r->spawns);
+	int gone = !r->launcher_runs;
 	uint64_t release_ns = RUN_RELEASE_NS +
 	    (r->state == RUN_FINISHED ? RUN_LEAVE_NS : 0);
 	struct runs *rs = r->all;

@@ -47,10 +47,10 @@ runs_message(struct runs *rs, struct node *n, enum wire_type type,
 		return launch_prepared(r, n, msg);
 	case WIRE_LAUNCHED:
 		return launch_launched(r, n, msg);
-	case WIRE_SPAWN_ASK:
-		return launch_spawn_ask(r, n, msg, err);
-	case WIRE_SPAWNED:
-		return launch_spawned(r, n, msg);
+	case WIRE_FENCE:
+		return wireup_fence(r, n, msg, err);
+	case WIRE_MODEX:
+		return wireup_modex(r, n, msg, err);
 	case WIRE_EXITED:
 		return launch_exited(r, n, msg);
 	case WIRE_RANK_LOST:
@@ -116,13 +116,15 @@ runs_hello(struct runs *rs, struct node *n, const json_t *runs)
 			    CAUSE_COLLECTOR_LOST, clk_ns(),
 			    "ended on %s while the collector was away",
 			    n->name);
-		} else if (heads || r->launcher->relays) {
+		} else if (heads || r->wireup != NULL || r->launcher->starts) {
 			outcome_sign(r, SYMPTOM_AGENT, RUN_FAILED,
 			    CAUSE_AGENT_LOST,
 			    n->last_ns == 0 ? clk_ns() : n->last_ns,
 			    "agent of %s restarted or gave the run up",
 			    n->name);
 		}
+		if (there)
+			wireup_hello(r, n);
 		if (r->resume_ns != 0 && heads) {
 			r->resume_ns = 0;
 			log_info("run %s: its head %s is back, %s", r->id,

@@ -19,8 +19,6 @@
 #define RUN_PREPARE_NS (10 * CLK_NS_PER_S)
 /* The head's answer to launch: it makes a directory and forks. */
 #define RUN_LAUNCH_NS (8 * CLK_NS_PER_S)
-/* A daemon's start. The launcher's own patience for it is unlimited. */
-#define RUN_SPAWN_NS (8 * CLK_NS_PER_S)
 /* From the first sign of failure to the verdict: what belongs together comes
  * together, and an end record may be on its way. */
 #define RUN_SETTLE_NS (2 * CLK_NS_PER_S)
@@ -44,7 +42,7 @@
  * busy nodes and under Slurm it takes seconds, and a job that is ended in it
  * has failed. */
 #define RUN_LEAVE_NS (8 * CLK_NS_PER_S)
-/* Between SIGTERM and SIGKILL: mpirun tells its daemons in that time. */
+/* Between SIGTERM and SIGKILL. */
 #define RUN_GRACE_NS (2 * CLK_NS_PER_S)
 /* Nodes are held no longer than this after a run's end, or after a finished
  * launcher's time to leave. */
@@ -74,7 +72,6 @@ enum symptom_weight {
 	SYMPTOM_DEADLINE, /* it took too long */
 	SYMPTOM_NO_END,   /* the launcher is content, but no end record came */
 	SYMPTOM_LAUNCHER, /* the launcher failed */
-	SYMPTOM_DAEMON,   /* a daemon of the launcher ended, on a known node */
 	SYMPTOM_EXITED,   /* a rank ended itself: often, for another's death */
 	SYMPTOM_STUCK,    /* a rank waits for another one in vain */
 	SYMPTOM_RANK,     /* a rank died */
@@ -117,7 +114,7 @@ struct launcher_end {
 struct launcher {
 	const char *name; /* as campaign.launcher and launch.launcher */
 	size_t nodes_max; /* it cannot use more */
-	int relays;       /* daemons are started through the agents */
+	int starts;       /* every agent starts the ranks of its node */
 	/* 1: nodes have to be idle in a batch system, too. */
 	int idle;
 	/* Of a run that has been launched and has said nothing yet: why, as
@@ -151,14 +148,8 @@ struct run_node {
 	uint64_t borders; /* whose counters it has told */
 	/* Of its network devices, at the first and the newest border. */
 	int counted;
+	json_t *networks; /* of networks.c: interfaces by network */
 	double first_bytes, last_bytes;
-};
-
-struct spawn {
-	TAILQ_ENTRY(spawn) link;
-	int64_t id; /* the head's */
-	struct node *node;
-	uint64_t asked_ns; /* 0: it runs */
 };
 
 struct run {
@@ -198,9 +189,10 @@ struct run {
 	uint64_t resume_ns;     /* until when the head is waited for; 0: no */
 	struct run_node *nodes; /* the head first */
 	size_t node_count;
-	TAILQ_HEAD(, spawn) spawns;
-	int launcher_runs;
-	int ended; /* `end` was sent */
+	json_t *networks;      /* shared by its nodes, as texts; or NULL */
+	struct wireup *wireup; /* NULL: no rank was started by an agent */
+	int launcher_runs;     /* or ranks that agents have started */
+	int ended;             /* `end` was sent */
 
 	uint64_t records; /* numbered ones received */
 	uint64_t last_seq;
@@ -287,11 +279,32 @@ void launch_prepare(struct run *r);
 void launch_tick(struct run *r);
 int launch_prepared(struct run *r, struct node *n, const json_t *msg);
 int launch_launched(struct run *r, struct node *n, const json_t *msg);
-int launch_spawn_ask(struct run *r, struct node *n, const json_t *msg,
-    struct err *err);
-int launch_spawned(struct run *r, struct node *n, const json_t *msg);
 int launch_exited(struct run *r, struct node *n, const json_t *msg);
-void launch_spawns_clear(struct run *r);
+
+/* networks.c: the networks that all nodes of the run share, in r->networks. */
+void networks_choose(struct run *r);
+/* Interfaces of a node for its ranks, commas between; "": as the MPI chooses.
+ * The caller frees. */
+char *networks_nics(const struct run *r, const struct run_node *rn);
+/* Those of all nodes, where they have the same names; else "". For launchers,
+ * which give all ranks one environment. The caller frees. */
+char *networks_nics_same(const struct run *r);
+/* 1 and a text where several networks qualify and nothing decides. */
+int networks_undecided(const struct run *r, char *ret, size_t cap_bytes);
+
+/* wireup.c: of runs whose ranks the agents start */
+void wireup_start(struct run *r);
+void wireup_free(struct run *r);
+int wireup_launched(struct run *r, struct node *n, const json_t *msg);
+int wireup_exited(struct run *r, struct node *n, const json_t *msg);
+int wireup_fence(struct run *r, struct node *n, const json_t *msg,
+    struct err *err);
+int wireup_modex(struct run *r, struct node *n, const json_t *msg,
+    struct err *err);
+/* The node is back. */
+void wireup_hello(struct run *r, const struct node *n);
+/* "24 of 24 ranks started, 20 of 24 connected; waiting for n7" */
+void wireup_text(const struct run *r, char *ret, size_t cap_bytes);
 
 /* intake.c */
 int intake_records(struct runs *rs, struct node *n, const json_t *msg,
@@ -321,17 +334,12 @@ void fabric_turn(struct run *r);
 void fabric_turn_back(struct run *r);
 
 /* symptom.c */
-/* NULL when count is 0. tail: what the launcher said, or NULL. Ranks that died
- * of one death are told in any order: of these its word counts, where it names
- * the first, by its rank (Open MPI) or by its host and pid (Hydra). */
-const struct symptom *symptom_choose(const struct symptom *signs, size_t count,
-    const char *tail);
+/* NULL when count is 0. */
+const struct symptom *symptom_choose(const struct symptom *signs, size_t count);
 
 /* What a launcher printed, without noise, as one line: the last lines that
  * say something, at most cap_bytes. "" when there is none. */
 void symptom_stderr(const char *tail, char *ret, size_t cap_bytes);
-/* The signal that the launcher says killed rank, or 0. */
-int symptom_signal(const char *tail, long rank);
 /* 1 when those words are of a GPU that is at fault; ret: which. */
 int symptom_device(const char *tail, char *ret, size_t cap_bytes);
 

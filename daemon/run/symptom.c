@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symptom.c - which sign of failure is the cause, and what the launcher's last
- * words say about it.
+ * symptom.c - which sign of failure is the cause, and what the last words of a
+ * rank or a launcher say about it.
  */
 #include "daemon/run/run_int.h"
 
@@ -15,21 +15,11 @@
 
 /* Lines that say nothing about why. */
 static const char *const noise[] = {
-	/* a harmless race of Open MPI's rsh launcher */
-	"setpgid",
 	"------------------",
 	"==================",
-	"Primary job  terminated normally",
-	"a non-zero exit code. Per user-direction",
-	"mpirun was unable to cleanly terminate",
 	"Your Open MPI job may now hang or fail",
-	"orterun was unable to",
-	"YOUR APPLICATION TERMINATED WITH THE EXIT STRING",
 	"This typically refers to a problem with your application",
 	"Please see the FAQ page for debugging",
-	"CLEANING UP REMAINING PROCESSES",
-	"YOU CAN IGNORE THE BELOW CLEANUP MESSAGES",
-	"BAD TERMINATION OF ONE OF YOUR APPLICATION",
 };
 
 /* What CUDA and HIP say of a GPU that is at fault, whatever a program does. */
@@ -42,51 +32,23 @@ static const char *const device_faults[] = {
 	"fallen off the bus",
 };
 
-/* Whether a launcher's last words name the rank of s as the one that died. */
-static int
-symptom_is_named(const struct symptom *s, const char *tail)
-{
-	char words[SYMPTOM_NODE_MAX + 64];
-	const char *at;
-
-	if (s->weight != SYMPTOM_RANK)
-		return 0;
-	snprintf(words, sizeof(words), "process rank %" PRId64 " with",
-	    s->rank);
-	if (strstr(tail, words) != NULL)
-		return 1;
-	snprintf(words, sizeof(words), "PID %" PRId64 " RUNNING AT %s", s->pid,
-	    s->node);
-	at = strstr(tail, words);
-	return at != NULL && !isalnum((unsigned char)at[strlen(words)]);
-}
-
 const struct symptom *
-symptom_choose(const struct symptom *signs, size_t count, const char *tail)
+symptom_choose(const struct symptom *signs, size_t count)
 {
 	const struct symptom *best = NULL;
 	uint64_t first_ns = UINT64_MAX;
-	int best_named = 0;
 
 	for (size_t i = 0; i < count; i++)
 		if (signs[i].onset_ns < first_ns)
 			first_ns = signs[i].onset_ns;
 	for (size_t i = 0; i < count; i++) {
 		const struct symptom *s = &signs[i];
-		int named = tail != NULL && symptom_is_named(s, tail), better;
 
 		if (s->onset_ns - first_ns > SYMPTOM_TOGETHER_NS)
 			continue;
-		if (best == NULL || s->weight != best->weight)
-			better = best == NULL || s->weight > best->weight;
-		else if (named != best_named)
-			better = named;
-		else
-			better = s->onset_ns < best->onset_ns;
-		if (!better)
-			continue;
-		best = s;
-		best_named = named;
+		if (best == NULL || s->weight > best->weight ||
+		    (s->weight == best->weight && s->onset_ns < best->onset_ns))
+			best = s;
 	}
 	return best;
 }
@@ -134,22 +96,6 @@ symptom_stderr(const char *tail, char *ret, size_t cap_bytes)
 			len--;
 	}
 	ret[len] = '\0';
-}
-
-int
-symptom_signal(const char *tail, long rank)
-{
-	char want[64];
-	const char *at, *on;
-
-	/* Open MPI: "process rank 3 with PID 0 on node n4 exited on signal 9
-	 * (Killed)." */
-	snprintf(want, sizeof(want), "process rank %ld with", rank);
-	at = strstr(tail, want);
-	on = at == NULL ? NULL : strstr(at, "on signal ");
-	if (on == NULL || on - at > 300)
-		return 0;
-	return (int)strtol(on + strlen("on signal "), NULL, 10);
 }
 
 int

@@ -18,6 +18,7 @@
 
 #include "common/log.h"
 #include "common/str.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "schema/record.h"
 
@@ -80,6 +81,25 @@ emit_carried_put(const struct emit *e, const char *probe, json_t *line)
 	json_object_set_new(line, "carried", all);
 }
 
+/* The networks that the collector has chosen for the run's ranks. */
+static void
+emit_networks_put(json_t *line)
+{
+	const char *text = getenv("COALMINE_NETWORKS");
+	size_t count = 0;
+	char **list;
+	json_t *array;
+
+	if (text == NULL)
+		return;
+	array = json_array();
+	list = str_list_parse(text, &count);
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(array, text_json(list[i]));
+	str_list_free(list);
+	json_object_set_new(line, "networks", array);
+}
+
 /* A line that is too long loses its lists: who was slow is then not said, but
  * what was measured is. */
 static char *
@@ -119,6 +139,8 @@ emit_put(struct emit *e, json_t *record)
 		    json_integer((json_int_t)++e->seq));
 	json_object_update(line, record);
 	json_decref(record);
+	if (strcmp(probe, "begin") == 0)
+		emit_networks_put(line);
 	emit_carried_put(e, probe, line);
 	if (e->fd >= 0) {
 		text = emit_line_make(line, probe);

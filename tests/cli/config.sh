@@ -12,7 +12,6 @@ pki=$work/pki
     mkdir "$work/state" "$work/campaigns" "$work/libexec" || exit 1
 printf '#!/bin/sh\n' >"$work/libexec/coalmine-keeper"
 chmod 755 "$work/libexec/coalmine-keeper"
-cp "$work/libexec/coalmine-keeper" "$work/libexec/coalmine-arsh"
 set -- -n -c /dev/null -o tls.ca="$pki/ca.pem" -o tls.cert="$pki/c.pem" \
     -o tls.key="$pki/c.key"
 

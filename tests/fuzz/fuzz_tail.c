@@ -18,7 +18,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	memset(&tail, 0, sizeof(tail));
 	stderr_tail_add(&tail, (const char *)data, half);
 	stderr_tail_add(&tail, (const char *)data + half, len_bytes - half);
-	text = stderr_tail_lines(&tail, NULL);
+	text = stderr_tail_lines(&tail);
 	string = json_string(text);
 	assert(string != NULL); /* NULL: not valid UTF-8 */
 	for (const char *p = text; *p != '\0'; p++)

@@ -71,8 +71,7 @@ between()
 
 # --- a cluster in the lab ---------------------------------------------------
 
-launchers='orterun|mpirun(\.openmpi)?|mpiexec\.(hydra|mpich)'
-engines="coalmine-(probe|keeper|arsh)|orted|hydra_pmi_proxy|$launchers"
+engines="coalmine-(probe|keeper|pmix)"
 
 # cluster_up COUNT: a collector and the first COUNT nodes' agents, and the
 # campaigns of these tests. before_start, where a test has it, is called when

@@ -173,7 +173,7 @@ act_kill_keeper()
 
 act_kill_launcher()
 {
-	draw_process "$launchers|orted|hydra_pmi_proxy" &&
+	draw_process coalmine-pmix &&
 		signal_pid KILL "$drawn"
 }
 
@@ -201,7 +201,7 @@ act_stop_collector()
 
 act_stop_rank()
 {
-	draw_process 'coalmine-probe|orted' &&
+	draw_process coalmine-probe &&
 		break_for 15 "stopped $drawn" signal_pid CONT "$drawn" &&
 		signal_pid STOP "$drawn"
 }

@@ -43,10 +43,11 @@ fault_head_agent()
 	named=$head
 }
 
-fault_launcher()
+# Open MPI's ranks of a host lose the server that connects them.
+fault_server()
 {
-	kill_in "$head" "$launchers"
-	named=$head
+	kill_in $victim coalmine-pmix
+	named=$victim
 }
 
 fault_rank()

@@ -61,8 +61,9 @@ agents/mesh/          sensor                            event2,openssl,jansson
 agents/spool/         -                                 jansson
 agents/tls/           -                                 openssl,jansson
 agents/session/       tls                               event2,openssl,jansson
-agents/run/           .,launch,process,sensor           event2,jansson
-agents/orders/        .,launch,mesh,run,sensor,session,spool event2,jansson
+agents/wireup/        process                           event2,jansson
+agents/run/           .,launch,process,sensor,wireup    event2,jansson
+agents/orders/        .,launch,mesh,run,sensor,session,spool,wireup event2,jansson
 agents/               any                               event2,jansson
 
 probes/plan/pack\.c   -                                 zlib

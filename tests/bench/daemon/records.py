@@ -104,7 +104,7 @@ def main():
         for a in [head] + others:
             a.wait("welcome")
         run = c.run("quick")
-        head.wait("launch", 20)
+        head.wait("start", 20)
         head.records(run, begin(run))
         head.wait_acked(1)
         before = cpu_s(c)

@@ -16,12 +16,14 @@
 
 #include "common/clk.h"
 #include "common/frame.h"
+#include "common/hostlist.h"
 #include "common/log.h"
 #include "common/member.h"
 #include "common/rng.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "schema/scores.h"
+#include "schema/packed.h"
 #include "schema/wire.h"
 #include "tests/bench/fleet/fleet.h"
 
@@ -58,7 +60,8 @@ struct fleet_agent {
 	json_t *nodes; /* of the run whose head it is */
 	char *tail;    /* of each of its records */
 	uint64_t seq, acked, left;
-	int64_t spawn_id; /* of the daemon that runs here */
+	int64_t rank;
+	int has_ranks; /* that run here */
 };
 
 static struct rng rng;
@@ -300,7 +303,7 @@ run_forget(struct fleet_agent *a)
 {
 	a->run[0] = '\0';
 	a->left = 0;
-	a->spawn_id = 0;
+	a->has_ranks = 0;
 	json_decref(a->nodes);
 	a->nodes = NULL;
 	free(a->tail);
@@ -316,36 +319,91 @@ do_prepare(struct fleet_agent *a, const json_t *msg)
 	say(a, WIRE_PREPARED, json_pack("{s:s, s:b}", "run", a->run, "ok", 1));
 }
 
+/* A part of a fence as a rank of MPICH gives it, of hex digits. */
 static void
-do_launch(struct fleet_agent *a, const json_t *msg)
+say_fence(struct fleet_agent *a, int id, int bytes)
+{
+	struct strbuf sb = { 0 };
+	uint64_t x = (uint64_t)a->number * 2654435761u + 1;
+
+	strbuf_addf(&sb, "%s", "");
+	if (bytes > 0)
+		strbuf_addf(&sb, "bc-%lld-seg-1/1=", (long long)a->rank);
+	for (int i = 0; i < bytes; i++) {
+		x = x * 6364136223846793005u + 1442695040888963407u;
+		strbuf_addf(&sb, "%x", (unsigned)(x >> 60));
+	}
+	if (bytes > 0)
+		strbuf_add(&sb, "\n", 1);
+	say(a, WIRE_FENCE,
+	    json_pack("{s:s, s:i, s:i, s:i, s:o}", "run", a->run, "id", id,
+		"part", 0, "parts", 1, "data",
+		packed_json(sb.text, sb.len_bytes)));
+	strbuf_clear(&sb);
+}
+
+/* Rank 0 names the nodes of its campaign, without their order. */
+static json_t *
+nodes_of(const char *campaign)
+{
+	const char *at = strstr(campaign, "\nnodes = ");
+	struct hostlist hl = { 0 };
+	json_t *rows = json_array();
+	char *text;
+
+	if (at == NULL)
+		return rows;
+	at += strlen("\nnodes = ");
+	text = xasprintf("%.*s", (int)strcspn(at, "\n"), at);
+	if (hostlist_parse(text, &hl, NULL) == 0)
+		for (size_t i = 0; i < hl.count; i++)
+			json_array_append_new(rows,
+			    json_pack("{s:s}", "node", hl.names[i]));
+	hostlist_clear(&hl);
+	free(text);
+	return rows;
+}
+
+static void
+do_start(struct fleet_agent *a, const json_t *msg)
 {
 	json_t *names = json_array(), *row;
 	size_t i;
 
-	a->nodes = json_incref(json_object_get(msg, "nodes"));
-	a->seq = a->acked = 0;
-	if (a->f->record != NULL)
-		a->tail = tail_make(a);
+	a->rank = member_int(msg, "rank");
+	a->has_ranks = 1;
 	a->f->launched++;
 	say(a, WIRE_LAUNCHED,
 	    json_pack("{s:s, s:b, s:i}", "run", a->run, "ok", 1, "pid", 1));
-	json_array_foreach (a->nodes, i, row) {
-		json_array_append(names, json_object_get(row, "node"));
-		if (i > 0 && a->f->relays)
-			say(a, WIRE_SPAWN_ASK,
-			    json_pack("{s:s, s:I, s:O, s:[s, s]}", "run",
-				a->run, "id", (json_int_t)i, "node",
-				json_object_get(row, "node"), "argv", "orted",
-				"--daemonize"));
-	}
-	if (a->f->relays) {
-		json_decref(names);
+	if (a->f->wire_bytes > 0)
+		say_fence(a, 1, a->f->wire_bytes);
+	if (a->rank != 0)
 		return;
-	}
+	a->nodes = nodes_of(member_text(msg, "campaign"));
+	a->seq = a->acked = 0;
+	if (a->f->record != NULL)
+		a->tail = tail_make(a);
+	if (a->f->wire_bytes > 0)
+		return;
+	json_array_foreach (a->nodes, i, row)
+		json_array_append(names, json_object_get(row, "node"));
 	say_record(a,
 	    json_pack("{s:s, s:s, s:s, s:o, s:{}, s:i, s:{}}", "probe", "begin",
 		"version", COALMINE_VERSION, "mpi", "openmpi", "nodes", names,
 		"roles", "seed", 1, "options"));
+}
+
+/* The second fence has no data, as that at the end of MPI_Init. */
+static void
+do_fence(struct fleet_agent *a, const json_t *msg)
+{
+	a->f->fenced_bytes += strlen(member_text(msg, "data"));
+	if (member_int(msg, "part") + 1 < member_int(msg, "parts"))
+		return;
+	if (member_int(msg, "id") == 1)
+		say_fence(a, 2, 0);
+	else
+		a->f->running++;
 }
 
 static void
@@ -354,11 +412,10 @@ do_end(struct fleet_agent *a, const json_t *msg)
 	a->f->ended++;
 	if (strcmp(a->run, member_text(msg, "run")) != 0)
 		return;
-	if (a->nodes != NULL || a->spawn_id != 0)
+	if (a->has_ranks)
 		say(a, WIRE_EXITED,
-		    json_pack("{s:s, s:I, s:i, s:s}", "run", a->run, "id",
-			(json_int_t)a->spawn_id, "status", KILLED_STATUS,
-			"stderr", ""));
+		    json_pack("{s:s, s:i, s:i, s:s}", "run", a->run, "id", 1,
+			"status", KILLED_STATUS, "stderr", ""));
 	run_forget(a);
 }
 
@@ -391,18 +448,11 @@ handle(struct fleet_agent *a, const char *body, size_t len)
 	case WIRE_PREPARE:
 		do_prepare(a, msg);
 		break;
-	case WIRE_LAUNCH:
-		do_launch(a, msg);
+	case WIRE_START:
+		do_start(a, msg);
 		break;
-	case WIRE_SPAWN:
-		f->spawned++;
-		a->spawn_id = member_int(msg, "id");
-		say(a, WIRE_SPAWNED,
-		    json_pack("{s:s, s:I, s:b, s:i}", "run", a->run, "id",
-			(json_int_t)a->spawn_id, "ok", 1, "pid", 1));
-		break;
-	case WIRE_SPAWN_STATE:
-		f->running += strcmp(member_text(msg, "state"), "running") == 0;
+	case WIRE_FENCE:
+		do_fence(a, msg);
 		break;
 	case WIRE_ACK:
 		acknowledged(a, member_unsigned(msg, "seq"));

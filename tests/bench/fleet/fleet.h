@@ -29,13 +29,14 @@ struct fleet {
 	int first, count; /* names are node1, node2, ...: first is 1 and up */
 	uint16_t ports[FLEET_PORTS];
 	size_t port_count;
-	int relays; /* heads ask for a daemon on each node of their run */
+	int wire_bytes; /* that a node gives in the first fence; 0: none */
 	json_t *inventory;
 	json_t *record; /* what heads send, with the nodes of their run */
 	/* since the start, or the last reset */
 	uint64_t connects, handshakes, welcomes, refused, closed;
-	uint64_t prepared, launched, spawned, running, sampled, ended;
-	uint64_t acked;   /* records */
+	uint64_t prepared, launched, running, sampled, ended;
+	uint64_t fenced_bytes; /* that fences have brought, packed */
+	uint64_t acked;        /* records */
 	struct hist late; /* s by which a heartbeat came later than agreed */
 };
 

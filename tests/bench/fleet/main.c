@@ -38,7 +38,7 @@ reply(struct fleet *f)
 	    (json_int_t)f->welcomes, "refused", (json_int_t)f->refused,
 	    "closed", (json_int_t)f->closed, "prepared",
 	    (json_int_t)f->prepared, "launched", (json_int_t)f->launched,
-	    "spawned", (json_int_t)f->spawned, "running",
+	    "fenced_bytes", (json_int_t)f->fenced_bytes, "running",
 	    (json_int_t)f->running, "sampled", (json_int_t)f->sampled, "ended",
 	    (json_int_t)f->ended, "acked", (json_int_t)f->acked, "beats",
 	    (json_int_t)f->late.count, "late_p99_s",
@@ -55,7 +55,7 @@ static void
 reset(struct fleet *f)
 {
 	f->connects = f->handshakes = f->welcomes = f->refused = f->closed = 0;
-	f->prepared = f->launched = f->spawned = f->running = 0;
+	f->prepared = f->launched = f->running = f->fenced_bytes = 0;
 	f->sampled = f->ended = f->acked = 0;
 	hist_clear(&f->late);
 }
@@ -70,8 +70,8 @@ obey(struct fleet *f, const char *line)
 		fatalx("%s: not a number", line);
 	if (strcmp(line, "reset") == 0)
 		reset(f);
-	else if (strncmp(line, "relay", 5) == 0)
-		f->relays = (int)number;
+	else if (strncmp(line, "wire", 4) == 0)
+		f->wire_bytes = (int)number;
 	else if (strncmp(line, "records", 7) == 0)
 		fleet_send_records(f, (uint64_t)number);
 	else if (strcmp(line, "finish") == 0)

@@ -170,9 +170,9 @@ class Agent:
         self.children.add((m["run"], 0))
         self.send("launched", run=m["run"], ok=True, pid=1234)
 
-    def on_spawn(self, m):
-        self.children.add((m["run"], m["id"]))
-        self.send("spawned", run=m["run"], id=m["id"], ok=True, pid=99)
+    def on_start(self, m):
+        self.children.add((m["run"], 1))
+        self.send("launched", run=m["run"], ok=True, pid=1234)
 
     def on_end(self, m):
         for run, id_ in list(self.children):
@@ -191,7 +191,8 @@ class Agent:
     def records(self, run, *records):
         self.send("records", run=run, records=list(records))
         if records and records[-1].get("probe") == "end":
-            self.exited(run)  # the launcher has nothing to wait for
+            self.exited(run)
+            self.exited(run, 1)
 
 
 def begin(run, seq=1):

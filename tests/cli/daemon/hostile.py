@@ -256,7 +256,7 @@ def test_quota(c):
     a = Agent(c.pki, "node4", c.port)
     a.wait("welcome")
     run = c.run("quick", overrides={"campaign.nodes": "node4"})
-    a.wait("launch")
+    a.wait("start")
     a.records(run, begin(run))
     last = 3 * QUOTA
     for seq in range(2, last, 50):
@@ -553,7 +553,7 @@ def main():
             print(f"{test.__name__} {time.time() - start:.1f} s, "
                   f"{c.rss_kib()} KiB", flush=True)
         run = c.run("quick")
-        good.wait("launch")
+        good.wait("start")
         c.request("POST", f"runs/{run}/cancel")
         good.wait("end")
         expect_grown(c.rss_kib(), 40 * 1024)

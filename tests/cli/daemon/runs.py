@@ -25,7 +25,7 @@ def agents(c, **more):
 
 def to_running(c, a):
     run = c.run("quick")
-    a[0].wait("launch", 20, lambda m: m["run"] == run)
+    a[0].wait("start", 20, lambda m: m["run"] == run)
     a[0].records(run, begin(run), phase(run, 2))
     a[0].wait("ack", match=lambda m: m["run"] == run and m["seq"] == 2)
     c.wait_state(run, ["running"])
@@ -44,12 +44,16 @@ def seqs(c, run):
 def test_success(c):
     a = agents(c)
     run = to_running(c, a)
-    a[0].send("spawn-ask", run=run, id=1, node="node2", argv=["orted"])
-    a[1].wait("spawn")
-    assert a[0].wait("spawn-state")["state"] == "running"
+    for one in a:  # an empty packed text
+        one.send("fence", run=run, id=1, part=0, parts=1,
+                 data="KLUv/SAAAQAA")
+    for one in a:
+        assert one.wait("fence")["id"] == 1
+    a[2].send("modex", run=run, rank=0)
+    assert a[0].wait("modex")["rank"] == 0
+    a[0].send("modex", run=run, rank=0, data="KLUv/SAAAQAA")
+    assert a[2].wait("modex")["data"] == "KLUv/SAAAQAA"
     a[2].wait("sample")
-    a[1].exited(run, 1)
-    assert a[0].wait("spawn-state", match=lambda m: m["state"] != "running")
     a[0].records(run, end(run, 3))
     c.wait_state(run, ["finished"])
     assert seqs(c, run) == [1, 2, 3]
@@ -135,11 +139,11 @@ def test_alone(c):
     for run in (alone, behind):
         assert c.get("runs/" + run)["state"] == "pending", run
     finish(c, a, first)
-    a[0].wait("launch", 20, lambda m: m["run"] == alone)
+    a[0].wait("start", 20, lambda m: m["run"] == alone)
     time.sleep(2)
     assert c.get("runs/" + behind)["state"] == "pending"
     finish(c, a, alone, begin(alone), phase(alone, 2))
-    a[0].wait("launch", 20, lambda m: m["run"] == behind)
+    a[0].wait("start", 20, lambda m: m["run"] == behind)
     finish(c, a, behind, begin(behind), phase(behind, 2))
     close(a)
 
@@ -369,7 +373,7 @@ def test_blind(c):
             "node1, node2, node3, node4")
     trouble(c, text, "coalctl coverage", 60)
     run = c.run("four")
-    a[0].wait("launch", 20, lambda m: m["run"] == run)
+    a[0].wait("start", 20, lambda m: m["run"] == run)
     a[0].records(run, begin(run), phase(run, 2), end(run, 3))
     c.wait_state(run, ["finished"])
     mended(c, text)
@@ -377,27 +381,17 @@ def test_blind(c):
 
 
 def test_foreign_texts(c):
-    """What agents say about a run is cut on characters, and never fills a
-    frame that is passed on."""
+    """What agents say about a run is cut on characters."""
     a = agents(c)
     run = to_running(c, a)
-    a[1].on_spawn = lambda m: None
-    a[0].send("spawn-ask", run=run, id=1, node="node2", argv=["orted"])
-    a[1].wait("spawn")
-    said = dict(run=run, id=1, ok=False, type="spawned", text="")
+    said = dict(run=run, ok=False, type="launched", text="")
     said["text"] = "x" * (FRAME_MAX - len(json.dumps(said)))
     a[1].send_raw(frame(json.dumps(said).encode()))
-    told = a[0].wait("spawn-state")
-    assert told["state"] == "failed" and len(told["text"]) < 500, told
-    a[0].send("spawn-ask", run=run, id=2, node="node2",
-              argv=["orted", "a" * 59 + "\u00e9"])
-    told = a[0].wait("spawn-state", match=lambda m: m["id"] == 2)
-    assert "ASCII" in told["text"], told
     c.wait_state(run, ["failed"])
     close(a)
     # A final state is stored, whatever was said: the next life knows it.
     a = agents(c)
-    a[0].on_launch = lambda m: a[0].send(
+    a[0].on_start = lambda m: a[0].send(
         "launched", run=m["run"], ok=False, text="a" * 299 + "\u00e9")
     run = c.run("quick")
     assert "aaa" in c.wait_state(run, ["failed"])["text"]

@@ -2,9 +2,11 @@
 """A small collector, and agents to be tested against it.
 
 Everything is on loopback and in one temporary directory; Site.close() ends
-what was started. The collector answers hello, relays spawns and acknowledges
+what was started. The collector answers hello, brings fences and acknowledges
 records by itself, as far as its switches say so, and keeps every message.
 """
+import base64
+import ctypes
 import json
 import os
 import shutil
@@ -21,6 +23,27 @@ import time
 BUILD = os.environ.get("COALMINE_BUILD", "build/dev")
 SKIP = 77
 LATE = 6  # what has to happen may take so many times as long: others compute
+
+
+ZSTD = ctypes.CDLL("libzstd.so.1")
+for call in ("ZSTD_compress", "ZSTD_decompress"):
+    getattr(ZSTD, call).restype = ctypes.c_size_t
+
+
+def pack(data):
+    """As schema/packed.h."""
+    room = ctypes.create_string_buffer(len(data) + 1024)
+    n = ZSTD.ZSTD_compress(room, ctypes.c_size_t(len(room)), data,
+                           ctypes.c_size_t(len(data)), 3)
+    return base64.b64encode(room.raw[:n]).decode()
+
+
+def unpack(text):
+    data = base64.b64decode(text)
+    room = ctypes.create_string_buffer(1 << 20)
+    n = ZSTD.ZSTD_decompress(room, ctypes.c_size_t(len(room)), data,
+                             ctypes.c_size_t(len(data)))
+    return room.raw[:n]
 
 
 def openssl(*args):
@@ -124,12 +147,12 @@ class Collector:
         self.messages = []      # (node, message), all but heartbeats
         self.heartbeats = {}    # node: the last
         self.sessions = {}      # node: session
-        self.spawned = {}       # (run, id): head
+        self.runs = {}          # run: nodes that it was started on
+        self.fences = {}        # (run, id): {node: bytes}
         self.records = {}       # run: [record, ...] as committed
         self.ack = True
         self.keep = True        # all runs of a hello
         self.beat = True
-        self.relay = True
         self.stop = False
         self.listen = socket.create_server(("127.0.0.1", port), backlog=64)
         self.port = self.listen.getsockname()[1]
@@ -177,23 +200,18 @@ class Collector:
         if self.ack:
             s.send(type="ack", run=msg["run"], seq=msg["records"][-1]["seq"])
 
-    def relay_spawn(self, s, msg):
-        kind = msg["type"]
-        if kind == "spawn-ask":
-            self.spawned[msg["run"], msg["id"]] = s
-            self.sessions[msg["node"]].send(type="spawn", run=msg["run"],
-                                            id=msg["id"], argv=msg["argv"])
+    def fence(self, s, msg):
+        """The parts of all nodes of a run, once all are there."""
+        run, number = msg["run"], msg["id"]
+        assert (msg["part"], msg["parts"]) == (0, 1), msg
+        parts = self.fences.setdefault((run, number), {})
+        parts[s.node] = unpack(msg["data"])
+        if len(parts) < len(self.runs[run]):
             return
-        head = self.spawned.get((msg["run"], msg["id"]))
-        if head is None:
-            return
-        out = {"type": "spawn-state", "run": msg["run"], "id": msg["id"]}
-        if kind == "exited":
-            head.send(state="exited", status=msg["status"], **out)
-        elif msg["ok"]:
-            head.send(state="running", **out)
-        else:
-            head.send(state="failed", text=msg["text"], **out)
+        data = pack(b"".join(parts[n] for n in self.runs[run]))
+        for n in self.runs[run]:
+            self.send(n, type="fence", run=run, id=number, part=0, parts=1,
+                      data=data)
 
     def handle(self, s, msg):
         kind = msg["type"]
@@ -204,8 +222,8 @@ class Collector:
             self.welcome(s, msg)
         elif kind == "records":
             self.take_records(s, msg)
-        elif kind in ("spawn-ask", "spawned", "exited") and self.relay:
-            self.relay_spawn(s, msg)
+        elif kind == "fence":
+            self.fence(s, msg)
         with self.cond:
             self.messages.append((msg.get("node", s.node) if kind == "hello"
                                   else s.node, msg))
@@ -344,8 +362,10 @@ class Site:
         """A folder with our helpers and script as every engine."""
         top = tempfile.mkdtemp(dir=self.top)
         os.chmod(top, 0o755)
-        for name in ("coalmine-keeper", "coalmine-arsh"):
-            shutil.copy(os.path.join(BUILD, "agents", name), top)
+        for name in ("coalmine-keeper", "coalmine-pmix"):
+            path = os.path.join(BUILD, "agents", name)
+            if os.path.exists(path):
+                shutil.copy(path, top)
         for mpi in ("openmpi", "mpich"):
             os.mkdir(os.path.join(top, mpi))
             path = os.path.join(top, mpi, "coalmine-probe")
@@ -375,20 +395,20 @@ class Site:
         shutil.rmtree(self.top, ignore_errors=True)
 
 
-def prepare(c, nodes, run, mpi="openmpi", cls="exclusive", deadline_ms=60000,
+def prepare(c, nodes, run, mpi="mpich", cls="exclusive", deadline_ms=60000,
             ok=True):
     since = len(c.messages)
     for n in nodes:
         c.send(n, type="prepare", run=run, **{"class": cls}, mpi=mpi,
-               head=nodes[0], head_addrs=["127.0.0.1"],
-               deadline_ms=deadline_ms)
+               head=nodes[0], deadline_ms=deadline_ms)
     return [c.wait("prepared", n, since, run=run, ok=ok) for n in nodes]
 
 
-def launch(c, nodes, run, mpi="openmpi", ranks=1, campaign="[campaign]\n"):
-    c.send(nodes[0], type="launch", run=run, mpi=mpi, launcher="agents",
-           nodes=[{"node": n, "addr": "127.0.0.1"} for n in nodes],
-           ranks_per_node=ranks, campaign=campaign, deadline_ms=60000)
+def launch(c, nodes, run, mpi="mpich", ranks=1, campaign="[campaign]\n"):
+    c.runs[run] = list(nodes)
+    for i, n in enumerate(nodes):
+        c.send(n, type="start", run=run, mpi=mpi, rank=i * ranks, ranks=ranks,
+               size=len(nodes) * ranks, campaign=campaign)
 
 
 def end(c, nodes, run, grace_ms=500):

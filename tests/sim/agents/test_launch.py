@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs through real launchers: records arrive, nothing is left.
+"""Runs whose ranks agents start: they find one another, records arrive,
+nothing is left.
 
-The engine is a script: what MPI does with the daemons is real, what a rank
-does is not. Not covered: networks, more than one machine.
+The engine is a script that speaks PMI as MPICH does. Open MPI's PMIx server is
+the real one; that its ranks connect is tested in the lab. Not covered:
+networks, more than one machine.
 """
 import os
 import sys
@@ -13,14 +15,44 @@ import fake
 # Rank 0 writes a begin and an end record; every rank connects to the rank watch.
 ENGINE = r"""#!/usr/bin/env python3
 import json, os, socket, sys, time
-rank = int(os.environ.get("OMPI_COMM_WORLD_RANK",
-                          os.environ.get("PMI_RANK", "0")))
-size = int(os.environ.get("OMPI_COMM_WORLD_SIZE",
-                          os.environ.get("PMI_SIZE", "1")))
+env = os.environ
+rank = int(env.get("OMPI_COMM_WORLD_RANK", env.get("PMI_RANK", "0")))
+size = int(env.get("OMPI_COMM_WORLD_SIZE", env.get("PMI_SIZE", "1")))
+local = int(env.get("OMPI_COMM_WORLD_LOCAL_RANK", env.get("MPI_LOCALRANKID")))
 run = sys.argv[sys.argv.index("--run") + 1]
 t = socket.socket(socket.AF_UNIX)
-t.connect(os.environ["COALMINE_RANK_WATCH"])
+t.connect(env["COALMINE_RANK_WATCH"])
 t.sendall(b"rank %d pid %d\n" % (rank, os.getpid()))
+found = []
+if "PMI_FD" in env:
+    pmi = os.fdopen(int(env["PMI_FD"]), "r+b", buffering=0)
+    def ask(text, want):
+        pmi.write((text + "\n").encode())
+        line = b""
+        while not line.endswith(b"\n"):
+            line += pmi.read(1)
+        line = line.decode().strip()
+        assert line.startswith("cmd=" + want), line
+        return line
+    ask("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init")
+    ask("cmd=get_maxes", "maxes")
+    name = ask("cmd=get_my_kvsname", "my_kvsname").split("kvsname=")[1].split()[0]
+    get = "cmd=get kvsname=%s key=" % name
+    assert "(vector,(0,%d," % (size // int(env["MPI_LOCALNRANKS"])) in ask(
+        get + "PMI_process_mapping", "get_result")
+    ask("cmd=put kvsname=%s key=bc-%d value=at %d = x" % (name, rank, rank),
+        "put_result rc=0")
+    ask("cmd=barrier_in", "barrier_out")
+    for i in range(size):
+        assert ask(get + "bc-%d" % i, "get_result rc=0").endswith(
+            "value=at %d = x" % i)
+        found.append(i)
+    assert "rc=-1" in ask(get + "none", "get_result")
+    ask("cmd=barrier_in", "barrier_out")
+    ask("cmd=finalize", "finalize_ack")
+else:
+    assert int(env["PMIX_RANK"]) == rank and env["PMIX_NAMESPACE"]
+    found = list(range(size))
 if rank == 0:
     open(sys.argv[2]).read()
     with open(sys.argv[sys.argv.index("--json") + 1], "w") as f:
@@ -29,7 +61,7 @@ if rank == 0:
             f.flush()
         put(run=run, seq=1, probe="begin", version="1", mpi="x",
             nodes=["head"], roles={}, seed=1,
-            options={"uid": os.getuid(), "size": size})
+            options={"uid": os.getuid(), "size": size, "found": len(found)})
         put(run=run, seq=2, probe="end", records=2, status="ok")
 time.sleep(0.3)
 t.sendall(b"bye\n")
@@ -47,15 +79,17 @@ def one_run(site, mpi, nodes, user):
     for run in ("first", "second"):
         fake.prepare(c, nodes, run, mpi)
         fake.launch(c, nodes, run, mpi, ranks=2)
-        assert c.wait("launched", "head", run=run)["ok"]
-        exited = c.wait("exited", "head", run=run, id=0, limit=20)
-        assert exited["status"] == 0, exited
+        for n in nodes:
+            assert c.wait("launched", n, run=run)["ok"]
+            exited = c.wait("exited", n, run=run, id=1, limit=20)
+            assert exited["status"] == 0, exited
         fake.end(c, nodes, run)
         for a in agents:
             a.wait_clean()
         records = c.records[run]
         assert [r["probe"] for r in records] == ["begin", "end"], records
         assert records[0]["options"]["size"] == 2 * len(nodes)
+        assert records[0]["options"]["found"] == 2 * len(nodes)
         assert (records[0]["options"]["uid"] == 0) == (user == "")
     assert not c.find("rank-lost")
     for a in agents:

@@ -119,17 +119,17 @@ def garbage(site):
     messages = [dict(type="welcome", heartbeat_ms=100, silence_ms=1000,
                      acks=[], keep=[]),
                 dict(type="hello"), dict(type="ack", run="r", seq=-1),
-                dict(type="spawn", run="r", id=0, argv=["x"]),
-                dict(type="spawn", run="r", id=1, argv=[1]),
+                dict(type="start", run="r", mpi="mpich", rank=1, ranks=2,
+                     size=4, campaign=""),
+                dict(type="start", run="r", mpi="mpich", rank=4, ranks=2,
+                     size=4, campaign=""),
                 dict(type="end", run="r", grace_ms=-1, text=""),
                 dict(type="launch", run="r", mpi="openmpi", launcher="agents",
                      nodes=[{"node": "a b", "addr": ""}], ranks_per_node=1,
                      campaign="", deadline_ms=1),
                 dict(type="sample", run="x" * ((1 << 20) - 100), border=1),
-                dict(type="spawn", run="x" * ((1 << 20) - 100), id=1,
-                     argv=["orted"]),
                 dict(type="prepare", run="../x", mpi="openmpi", head="head",
-                     head_addrs=[], deadline_ms=1000,
+                     deadline_ms=1000,
                      **{"class": "exclusive"})]
     for msg in messages:
         since = len(c.messages)
@@ -147,16 +147,14 @@ def unknown_runs(site):
     c, a = up(site)
     c.send("head", type="end", run="r1", grace_ms=0, text="x")
     c.send("head", type="ack", run="r1", seq=5)
-    c.send("head", type="spawn-state", run="r1", id=1, state="running")
-    c.send("head", type="spawn", run="r1", id=1, argv=[" orted"])
-    assert c.wait("spawned", id=1)["text"] == "not prepared"
+    c.send("head", type="fence", run="r1", id=1, part=0, parts=1, data="x")
+    c.send("head", type="modex", run="r1", rank=0)
     fake.launch(c, ["head"], "r1")
     assert c.wait("launched", run="r1")["text"] == "not prepared"
     fake.prepare(c, ["head"], "r2")
-    cut = "a" * 59 + "\u00e9"  # answers quote 60 bytes
-    for i, argv in enumerate(([cut], ["orted", cut, "x"]), 2):
-        c.send("head", type="spawn", run="r2", id=i, argv=argv)
-        assert not c.wait("spawned", id=i)["ok"]
+    cut = "mpich" + "a" * 54 + "\u00e9"  # answers quote 60 bytes
+    fake.launch(c, ["head"], "r2", mpi=cut)
+    assert not c.wait("launched", run="r2")["ok"]
     fake.end(c, ["head"], "r2")
     c.send("head", type="sample", run="r1", border=3)
     got = c.wait("counters", border=3)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_mpi_impl.c - command lines and environments of the launchers. */
 #include "common/err.h"
-#include "agents/launch/mpi_mpich.c"
+#include "agents/launch/mpi_net.c"
 #include "agents/process/strvec.c"
 
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -67,73 +68,35 @@ campaign_of(const char *text)
 }
 
 static void
-build_for(const struct mpi_impl_mpi *mpi, const char *text,
-    const char *campaign, int ranks, size_t count, struct strvec *argv,
-    struct strvec *env)
+env_for(const struct mpi_impl_mpi *mpi, const char *text, const char *campaign,
+    int ranks, const char *net, struct strvec *env)
 {
 	struct conf *c = conf_of(text), *asked = campaign_of(campaign);
 	struct mpi_impl_job job = { .conf = c,
 		.mpi = mpi,
 		.campaign = asked,
 		.nodes = nodes,
-		.node_count = count,
+		.node_count = 2,
 		.ranks_per_node = ranks,
 		.cores = 2,
-		.arsh = "/x/coalmine-arsh",
+		.net = net,
 		.command = command };
 
-	mpi->build(&job, argv, env);
+	mpi_impl_rank_env(&job, env);
 	conf_free(c);
 	conf_free(asked);
-}
-
-static void
-build(const struct mpi_impl_mpi *mpi, const char *text, int ranks, size_t count,
-    struct strvec *argv, struct strvec *env)
-{
-	build_for(mpi, text, "", ranks, count, argv, env);
-}
-
-static void
-test_openmpi(void **state)
-{
-	struct strvec argv = { 0 }, env = { 0 };
-
-	(void)state;
-	build(&launch_openmpi, "[mpi]\nnet = 10.0.0.0/8\nfabric = tcp\n", 1, 3,
-	    &argv, &env);
-	assert_string_equal(joined(&argv),
-	    "--host n1:1,n2:1,n3:1 -np 3 "
-	    "/x/coalmine-probe run");
-	assert_string_equal(env_get(&env, "OMPI_MCA_plm_rsh_agent"),
-	    "/x/coalmine-arsh");
-	assert_string_equal(env_get(&env, "OMPI_MCA_routed_radix"), "4");
-	assert_string_equal(env_get(&env, "OMPI_MCA_osc"), "pt2pt");
-	assert_string_equal(env_get(&env, "OMPI_MCA_btl"), "tcp,self");
-	assert_string_equal(env_get(&env, "OMPI_MCA_oob_tcp_if_include"),
-	    "10.0.0.0/8");
-	assert_string_equal(env_get(&env,
-				"OMPI_MCA_plm_rsh_pass_environ_mca_params"),
-	    "0");
-	assert_null(env_get(&env, "OMPI_MCA_mpi_yield_when_idle"));
-	assert_null(env_get(&env, "OMPI_ALLOW_RUN_AS_ROOT"));
-	strvec_clear(&argv);
-	strvec_clear(&env);
 }
 
 /* More ranks than cores, and an administrator who knows better. */
 static void
 test_openmpi_options(void **state)
 {
-	struct strvec argv = { 0 }, env = { 0 };
+	struct strvec env = { 0 };
 
 	(void)state;
-	build(&launch_openmpi,
-	    "[mpi]\nfabric = tcp\nmca = osc=ucx,pml=ucx,x_y=1\n", 4, 2, &argv,
+	env_for(&launch_openmpi,
+	    "[mpi]\nfabric = tcp\nmca = osc=ucx,pml=ucx,x_y=1\n", "", 4, "",
 	    &env);
-	assert_string_equal(joined(&argv),
-	    "--host n1:4,n2:4 -np 8 "
-	    "/x/coalmine-probe run");
 	assert_string_equal(env_get(&env, "OMPI_MCA_mpi_yield_when_idle"), "1");
 	assert_string_equal(env_get(&env, "OMPI_MCA_btl"), "tcp,self,vader");
 	assert_string_equal(env_get(&env, "OMPI_MCA_osc"), "ucx");
@@ -146,55 +109,52 @@ test_openmpi_options(void **state)
 				strcspn(env.list[k], "=") &&
 			    strncmp(env.list[i], env.list[k],
 				strcspn(env.list[i], "=")) == 0);
-	strvec_clear(&argv);
 	strvec_clear(&env);
 }
 
+/* The interfaces for ranks: the site's network decides, then the collector;
+ * what a site has set stays. */
 static void
-test_mpich(void **state)
+test_net(void **state)
 {
-	struct strvec argv = { 0 }, env = { 0 };
+	static const struct {
+		const char *agent, *campaign, *net, *name, *value;
+	} rows[] = {
+		{ "", "", "eth0", "OMPI_MCA_btl_tcp_if_include", "eth0" },
+		{ "", "", "eth0", "NCCL_SOCKET_IFNAME", "=eth0" },
+		{ "", "", "eth0", "FI_TCP_IFACE", "eth0" },
+		{ "", "", "eth0,eth1", "FI_TCP_IFACE", NULL },
+		{ "[mpi]\nfabric = tcp\n", "", "eth0,eth1", "UCX_NET_DEVICES",
+		    "eth0,eth1" },
+		{ "", "", "", "OMPI_MCA_btl_tcp_if_include", NULL },
+		{ "[mpi]\nnet = 127.0.0.0/8\n", "", "eth0",
+		    "OMPI_MCA_btl_tcp_if_include", "lo" },
+		{ "[mpi]\nnet = 203.0.113.0/24\n", "", "eth0",
+		    "OMPI_MCA_btl_tcp_if_include", NULL },
+		{ "[mpi]\nnics = a\n", "", "eth0",
+		    "OMPI_MCA_btl_tcp_if_include", NULL },
+		{ "[mpi]\nmca = btl_tcp_if_exclude=lo\n", "", "eth0",
+		    "OMPI_MCA_btl_tcp_if_include", NULL },
+		{ "[mpi]\nenv = UCX_NET_DEVICES=m0:1\n", "", "eth0",
+		    "UCX_NET_DEVICES", "m0:1" },
+		{ "", "[mpi]\nmca = btl_tcp_if_include=eth7\n", "eth0",
+		    "OMPI_MCA_btl_tcp_if_include", "eth7" },
+	};
 
 	(void)state;
-	build(&launch_mpich, "[mpi]\nucx_tls = tcp,self\n", 2, 2, &argv, &env);
-	assert_string_equal(joined(&argv),
-	    "-launcher rsh -launcher-exec /x/coalmine-arsh -genvlist "
-	    "UCX_LOG_LEVEL,UCX_TLS,COALMINE_FABRIC -localhost 127.0.0.1 -hosts "
-	    "n1:2,n2:2 -n 4 "
-	    "/x/coalmine-probe run");
-	assert_string_equal(env_get(&env, "UCX_TLS"), "tcp,self");
-	strvec_clear(&argv);
-	strvec_clear(&env);
-	build(&launch_mpich, "", 1, 1, &argv, &env); /* as the collector says */
-	assert_string_equal(joined(&argv),
-	    "-launcher rsh -launcher-exec /x/coalmine-arsh -genvlist "
-	    "UCX_LOG_LEVEL,COALMINE_FABRIC -localhost 10.0.0.1 -hosts n1:1 -n "
-	    "1 "
-	    "/x/coalmine-probe run");
-	assert_null(env_get(&env, "UCX_TLS"));
-	strvec_clear(&argv);
-	strvec_clear(&env);
-}
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct strvec env = { 0 };
+		const char *value;
 
-/* The engine sets what binds a rank; it has to hear of it everywhere. */
-static void
-test_nics(void **state)
-{
-	struct strvec argv = { 0 }, env = { 0 };
-
-	(void)state;
-	build(&launch_openmpi, "[mpi]\nnics = a,b\n", 2, 2, &argv, &env);
-	assert_string_equal(env_get(&env, "COALMINE_NICS"), "a,b");
-	assert_string_equal(env_get(&env, "OMPI_MCA_mca_base_env_list"),
-	    "COALMINE_NICS;COALMINE_FABRIC");
-	strvec_clear(&argv);
-	strvec_clear(&env);
-	build(&launch_mpich, "[mpi]\nnics = a,b\n", 2, 2, &argv, &env);
-	assert_string_equal(env_get(&env, "COALMINE_NICS"), "a,b");
-	assert_non_null(strstr(joined(&argv),
-	    "-genvlist UCX_LOG_LEVEL,COALMINE_NICS,COALMINE_FABRIC "));
-	strvec_clear(&argv);
-	strvec_clear(&env);
+		env_for(&launch_openmpi, rows[i].agent, rows[i].campaign, 1,
+		    rows[i].net, &env);
+		value = env_get(&env, rows[i].name);
+		if ((value == NULL) != (rows[i].value == NULL) ||
+		    (value != NULL && strcmp(value, rows[i].value) != 0))
+			fail_msg("row %zu: %s is %s", i, rows[i].name,
+			    value == NULL ? "not set" : value);
+		strvec_clear(&env);
+	}
 }
 
 /* auto is the MPI's own choice, that of a site's MPI what its files say. */
@@ -244,46 +204,28 @@ test_fabric(void **state)
 		    "devices = m0\n", "UCX_NET_DEVICES", "m1:1" },
 		{ &launch_openmpi, "[mpi]\nnet = 10.0.0.0/8\nnics = a\n", "",
 		    "OMPI_MCA_btl_tcp_if_include", NULL },
-		/* control ports: the mesh's networks, as far as it is in them
-		 */
-		{ &launch_openmpi,
-		    "[mesh]\nnet = 203.0.113.0/24,127.0.0.0/8,::1/128\n", "",
-		    "OMPI_MCA_oob_tcp_if_include", "127.0.0.0/8" },
-		{ &launch_openmpi, "[mesh]\nnet = 127.0.0.0/8\n", "",
-		    "OMPI_MCA_btl_tcp_if_include", NULL },
-		{ &launch_openmpi,
-		    "[mpi]\nnet = 10.0.0.0/8\n[mesh]\nnet = 127.0.0.0/8\n", "",
-		    "OMPI_MCA_oob_tcp_if_include", "10.0.0.0/8" },
-		{ &launch_openmpi, "[mesh]\nnet = 203.0.113.0/24\n", "",
-		    "OMPI_MCA_oob_tcp_if_include", NULL },
-		{ &launch_openmpi, "", "", "OMPI_MCA_oob_tcp_if_include",
-		    NULL },
 		/* commas in values; the campaign speaks last */
 		{ &launch_openmpi, "[mpi]\nenv = UCX_TLS=\"rc,self\",A=1\n", "",
 		    "UCX_TLS", "rc,self" },
 		{ &launch_openmpi, "[mpi]\nenv = UCX_TLS=\"rc,self\",A=1\n",
 		    "env = UCX_TLS=all B=\"\"\n", "UCX_TLS", "all" },
-		{ &launch_openmpi, "[mpi]\nenv = UCX_TLS=\"rc,self\",A=1\n",
-		    "env = UCX_TLS=all B=\"\"\n", "OMPI_MCA_mca_base_env_list",
-		    "UCX_TLS;A;B;COALMINE_FABRIC" },
 		{ &launch_openmpi, "", "mca = btl=\"self,tcp\", x=1\n",
 		    "OMPI_MCA_btl", "self,tcp" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct strvec argv = { 0 }, env = { 0 };
+		struct strvec env = { 0 };
 		const char *value;
 		char text[300];
 
 		snprintf(text, sizeof(text), "[mpi]\n%s", rows[i].campaign);
-		build_for(rows[i].mpi, rows[i].agent, text, 1, 2, &argv, &env);
+		env_for(rows[i].mpi, rows[i].agent, text, 1, "", &env);
 		value = env_get(&env, rows[i].name);
 		if ((value == NULL) != (rows[i].value == NULL) ||
 		    (value != NULL && strcmp(value, rows[i].value) != 0))
 			fail_msg("row %zu: %s is %s", i, rows[i].name,
 			    value == NULL ? "not set" : value);
-		strvec_clear(&argv);
 		strvec_clear(&env);
 	}
 }
@@ -329,21 +271,22 @@ test_allowed(void **state)
 static void
 test_missing(void **state)
 {
-	char launcher[200], engine[200];
+	char engine[200];
 	struct err err;
-	struct conf *c = conf_of("[children]\nopenmpi =\nmpich = /nowhere\n");
+	struct conf *c = conf_of("[children]\nopenmpi =\nlibexec = /nowhere\n");
 
 	(void)state;
-	assert_int_equal(mpi_impl_path(&launch_openmpi, c, launcher, engine,
-			     sizeof(launcher), &err),
+	assert_int_equal(mpi_impl_path(&launch_openmpi, c, engine,
+			     sizeof(engine), &err),
 	    -ENOENT);
 	assert_string_equal(err.text, "openmpi is not offered");
-	assert_int_equal(mpi_impl_path(&launch_mpich, c, launcher, engine,
-			     sizeof(launcher), &err),
+	assert_int_equal(mpi_impl_path(&launch_mpich, c, engine, sizeof(engine),
+			     &err),
 	    -ENOENT);
-	assert_string_equal(err.text, "/nowhere/mpiexec.hydra is missing");
-	assert_int_equal(mpi_impl_daemon(&launch_openmpi, c, launcher,
-			     sizeof(launcher)),
+	assert_string_equal(err.text,
+	    "/nowhere/mpich/coalmine-probe is missing");
+	assert_int_equal(mpi_impl_launcher(&launch_openmpi, c, engine,
+			     sizeof(engine)),
 	    -ENOENT);
 	assert_null(mpi_impl_find("lam"));
 	assert_ptr_equal(mpi_impl_find("mpich"), &launch_mpich);
@@ -371,7 +314,6 @@ made_start(struct made *m, const char *agent, const char *campaign)
 	    0);
 	m->job = (struct mpi_impl_job){ .conf = m->conf,
 		.mpi = &launch_openmpi,
-		.launcher = "/usr/bin/orterun",
 		.run = "r1",
 		.dir = m->dir,
 		.campaign = m->campaign,
@@ -379,7 +321,7 @@ made_start(struct made *m, const char *agent, const char *campaign)
 		.node_count = 2,
 		.ranks_per_node = 2,
 		.cores = 2,
-		.arsh = "/x/coalmine-arsh",
+		.net = "",
 		.command = command };
 	strvec_env(&m->env, "HOME", "it's/here");
 }
@@ -482,13 +424,7 @@ test_command(void **state)
 	    "/x/coalmine-probe run",
 	    m.dir);
 	assert_string_equal(joined(&m.argv), want);
-	snprintf(want, sizeof(want), "%s/script", m.dir);
-	assert_non_null(strstr(text_of(want), "export HOME='it'\\''s/here'\n"));
-	assert_non_null(strstr(text_of(want),
-	    "\nexport OMPI_MCA_plm_rsh_agent='/x/coalmine-arsh'\n"));
-	assert_non_null(strstr(text_of(want),
-	    "\nexec orterun '--host' 'n1:2,n2:2' '-np' '4' "
-	    "'/x/coalmine-probe' 'run'\n"));
+	assert_true(launcher_wants_script(m.conf));
 	made_end(&m);
 }
 
@@ -516,50 +452,46 @@ static void
 test_bind(void **state)
 {
 	static const struct {
-		const char *agent, *campaign, *binding, *mapping, *mpich;
+		const char *agent, *campaign, *bound;
 		int ranks;
 	} rows[] = {
-		{ "", "", "none", "slot", NULL, 1 },
-		{ "core", "", "core", "slot", "-bind-to core", 2 },
-		{ "core", "numa", "numa", "numa", "-bind-to numa", 2 },
-		{ "core", "none", "none", "slot", NULL, 2 },
-		{ "core", "", "none", "slot", NULL, 3 },
+		{ "", "", NULL, 1 },
+		{ "core", "", "core", 2 },
+		{ "core", "numa", "numa", 2 },
+		{ "core", "none", NULL, 2 },
+		{ "core", "", NULL, 3 },
 	};
 	char agent[100], campaign[100];
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct strvec argv = { 0 }, env = { 0 };
+		struct strvec env = { 0 };
+		struct mpi_impl_job job = { .ranks_per_node = rows[i].ranks,
+			.cores = 2 };
+		const char *bind;
 
 		snprintf(agent, sizeof(agent), "[mpi]\n%s%s\n",
 		    rows[i].agent[0] != '\0' ? "bind = " : "", rows[i].agent);
 		snprintf(campaign, sizeof(campaign), "[mpi]\n%s%s\n",
 		    rows[i].campaign[0] != '\0' ? "bind = " : "",
 		    rows[i].campaign);
-		build_for(&launch_openmpi, agent, campaign, rows[i].ranks, 1,
-		    &argv, &env);
-		assert_string_equal(env_get(&env,
-					"OMPI_MCA_hwloc_base_binding_policy"),
-		    rows[i].binding);
-		assert_string_equal(env_get(&env,
-					"OMPI_MCA_rmaps_base_mapping_policy"),
-		    rows[i].mapping);
+		env_for(&launch_openmpi, agent, campaign, rows[i].ranks, "",
+		    &env);
 		if (i == 0)
 			assert_null(env_get(&env, "COALMINE_BIND"));
 		else
 			assert_string_equal(env_get(&env, "COALMINE_BIND"),
 			    rows[i].campaign[0] != '\0' ? rows[i].campaign
 							: rows[i].agent);
-		strvec_clear(&argv);
 		strvec_clear(&env);
-		build_for(&launch_mpich, agent, campaign, rows[i].ranks, 1,
-		    &argv, &env);
-		assert_int_equal(strstr(joined(&argv), "-bind-to") != NULL,
-		    rows[i].mpich != NULL);
-		assert_true(rows[i].mpich == NULL ||
-		    strstr(joined(&argv), rows[i].mpich) != NULL);
-		strvec_clear(&argv);
-		strvec_clear(&env);
+		job.conf = conf_of(agent);
+		job.campaign = campaign_of(campaign);
+		bind = mpi_impl_bind(&job);
+		assert_int_equal(bind == NULL, rows[i].bound == NULL);
+		if (bind != NULL)
+			assert_string_equal(bind, rows[i].bound);
+		conf_free((struct conf *)(uintptr_t)job.conf);
+		conf_free((struct conf *)(uintptr_t)job.campaign);
 	}
 }
 
@@ -613,13 +545,12 @@ test_sites(void **state)
 	assert_non_null(mpi);
 	assert_string_equal(mpi->family, "openmpi");
 	assert_string_equal(mpi->slurm, "pmix");
-	assert_int_equal(mpi_impl_path(mpi, c, launcher, engine,
-			     sizeof(launcher), &err),
+	assert_int_equal(mpi_impl_path(mpi, c, engine, sizeof(engine), &err),
+	    0);
+	assert_int_equal(mpi_impl_launcher(mpi, c, launcher, sizeof(launcher)),
 	    0);
 	assert_int_equal(strncmp(launcher, dir, strlen(dir)), 0);
 	assert_string_equal(launcher, engine);
-	assert_int_equal(mpi_impl_daemon(mpi, c, launcher, sizeof(launcher)),
-	    0);
 	mpi_impl_env(mpi, c, &env);
 	assert_int_equal(strncmp(env_get(&env, "LD_LIBRARY_PATH"), dir,
 			     strlen(dir)),
@@ -629,10 +560,10 @@ test_sites(void **state)
 	mpi = mpi_impl_find("cray");
 	assert_non_null(mpi);
 	assert_string_equal(mpi->slurm, "cray_shasta");
-	assert_int_equal(mpi_impl_path(mpi, c, launcher, engine,
-			     sizeof(launcher), &err),
+	assert_int_equal(mpi_impl_path(mpi, c, engine, sizeof(engine), &err),
 	    0);
-	assert_string_equal(launcher, "");
+	assert_int_equal(mpi_impl_launcher(mpi, c, launcher, sizeof(launcher)),
+	    -ENOENT);
 	assert_string_equal(engine, "/bin/true");
 
 	assert_ptr_equal(mpi_impl_find("mpich"), &launch_mpich);
@@ -649,10 +580,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bind),
 		cmocka_unit_test(test_sites),
-		cmocka_unit_test(test_openmpi),
 		cmocka_unit_test(test_openmpi_options),
-		cmocka_unit_test(test_mpich),
-		cmocka_unit_test(test_nics),
+		cmocka_unit_test(test_net),
 		cmocka_unit_test(test_fabric),
 		cmocka_unit_test(test_allowed),
 		cmocka_unit_test(test_missing),

@@ -43,7 +43,7 @@ stuck_cb(int64_t rank, int64_t pid, json_t *with, void *arg)
 	stuck_with = with;
 }
 
-static const struct rank_watch_ops ops = { lost_cb, stuck_cb };
+static const struct rank_watch_ops ops = { lost_cb, stuck_cb, NULL };
 
 /* A connection that says text, or -errno. */
 static int

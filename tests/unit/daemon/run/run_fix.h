@@ -22,6 +22,8 @@
 /* Of three nodes, n1 its head. */
 #define FIX_CAMPAIGN                                                           \
 	"[campaign]\nnodes_min = 3\ndeadline = 60s\nstart_limit = 10s\n"
+/* The same by a launcher on the head. */
+#define FIX_COMMAND FIX_CAMPAIGN "launcher = command\n"
 
 #define SENT_MAX  256
 #define BEAT_NS   (2 * CLK_NS_PER_S)
@@ -308,8 +310,8 @@ fix_node(const char *name)
 static inline void
 fix_hello(const char *name)
 {
-	json_t *o = json_pack("{s:s, s:s, s:s, s:{}}", "node", name, "boot",
-	    "b", "software", "0", "inventory");
+	json_t *o = json_pack("{s:s, s:s, s:s, s:{s:b}}", "node", name, "boot",
+	    "b", "software", "0", "inventory", "starts", 1);
 	/* Never looked into: only whether it is there counts. */
 	struct session *s = (struct session *)&fix;
 
@@ -464,6 +466,15 @@ fix_exited(const char *node, const char *run, int id, int status)
 		status, "stderr", ""));
 }
 
+/* What agents have started has ended on all three nodes. */
+static inline void
+fix_over(const char *run, int status)
+{
+	fix_exited("n1", run, 1, status);
+	fix_exited("n2", run, 1, status);
+	fix_exited("n3", run, 1, status);
+}
+
 static inline void
 fix_prepared(const char *node, const char *run)
 {
@@ -487,9 +498,17 @@ static inline void
 fix_running(char run[64], const char *text)
 {
 	fix_launched(run, text);
-	assert_int_equal(fix_sent("n1", WIRE_LAUNCH), 1);
-	fix_says("n1", WIRE_LAUNCHED,
-	    json_pack("{s:s, s:b, s:i}", "run", run, "ok", 1, "pid", 5));
+	assert_int_equal(fix_sent("n1", WIRE_LAUNCH) +
+		fix_sent("n1", WIRE_START),
+	    1);
+	for (int i = 1; i <= 3; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		fix_says(name, WIRE_LAUNCHED,
+		    json_pack("{s:s, s:b, s:i}", "run", run, "ok", 1, "pid",
+			5));
+	}
 	fix_sends("n1", run, fix_record(run, 1, "begin"));
 	fix_commit(0);
 	assert_int_equal(run_find(fix.runs, run)->state, RUN_RUNNING);

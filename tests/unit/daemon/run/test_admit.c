@@ -84,7 +84,7 @@ inventory_set(int first, int last, const char *nics, const char *rails)
 		snprintf(name, sizeof(name), "n%d", i);
 		n = fix_node(name);
 		json_decref(n->inventory);
-		n->inventory = json_pack("{s:o, s:o}", "nics",
+		n->inventory = json_pack("{s:b, s:o, s:o}", "starts", 1, "nics",
 		    json_loads(nics, 0, NULL), "rails",
 		    json_loads(rails, 0, NULL));
 		assert_non_null(n->inventory);
@@ -227,7 +227,7 @@ test_exclusive(void **state)
 	fix_pass(28, NULL);
 	fix_sends("n1", first, fix_end(first, 2, "ok"));
 	fix_commit(0);
-	fix_exited("n1", first, 0, 0);
+	fix_over(first, 0);
 	fix_pass(1, NULL);
 	assert_int_equal(fix_state(first), RUN_FINISHED);
 	/* The one that waited longest. */

@@ -45,7 +45,7 @@ test_disk_full(void **state)
 	fix.writable = 0;
 	fix_sends("n1", run, fix_end(run, 2, "ok"));
 	fix_commit(-ENOSPC);
-	fix_exited("n1", run, 0, 0);
+	fix_over(run, 0);
 	fix_pass(5, NULL);
 	assert_int_equal(fix_sent(NULL, WIRE_ACK), 0);
 	assert_int_equal(fix.hang_ups, 0);

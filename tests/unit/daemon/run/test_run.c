@@ -23,7 +23,7 @@ test_success(void **state)
 	fix_sends("n1", run, fix_end(run, 3, "ok"));
 	assert_int_equal(fix_state(run), RUN_RUNNING);
 	/* The launcher's failure says nothing against an end record. */
-	fix_exited("n1", run, 0, 1);
+	fix_over(run, 1);
 	fix_pass(3, NULL);
 	assert_int_equal(fix_state(run), RUN_RUNNING);
 	fix_commit(0);
@@ -57,32 +57,6 @@ test_program(void **state)
 	fix_teardown();
 }
 
-/* Where the head's session comes from and its interfaces' addresses go to all
- * nodes; what is none of these stays here. */
-static void
-test_head_addrs(void **state)
-{
-	char run[64], text[2049];
-	json_t *addrs;
-
-	(void)state;
-	memset(text, '1', sizeof(text) - 1);
-	text[sizeof(text) - 1] = '\0';
-	fix_setup(3);
-	json_object_set_new(fix_node("n1")->inventory, "nics",
-	    json_pack("[{s:s, s:[s, s, s, s, i]}, s, {s:s}]", "name", "eth0",
-		"addrs", "10.1.0.7", text, "evil.example", "fd00::7", 7, "x",
-		"addrs", "10.1.0.8"));
-	fix_submitted(run, FIX_CAMPAIGN);
-	addrs = json_object_get(fix_last(WIRE_PREPARE), "head_addrs");
-	assert_int_equal(json_array_size(addrs), 3);
-	assert_string_equal(json_string_value(json_array_get(addrs, 1)),
-	    "10.1.0.7");
-	assert_string_equal(json_string_value(json_array_get(addrs, 2)),
-	    "fd00::7");
-	fix_teardown();
-}
-
 /* The head says no: the others are asked again, for the new head. */
 static void
 test_new_head(void **state)
@@ -102,7 +76,7 @@ test_new_head(void **state)
 	fix_prepared("n2", run);
 	fix_prepared("n3", run);
 	fix_prepared("n4", run);
-	assert_int_equal(fix_sent("n2", WIRE_LAUNCH), 1);
+	assert_int_equal(fix_sent("n2", WIRE_START), 1);
 	fix_teardown();
 }
 
@@ -134,52 +108,35 @@ test_draw(void **state)
 	fix_teardown();
 }
 
-static int
-spawn_ask(const char *from, const char *run, int id, const char *node)
-{
-	return fix_says(from, WIRE_SPAWN_ASK,
-	    json_pack("{s:s, s:i, s:s, s:[s, s]}", "run", run, "id", id, "node",
-		node, "argv", "orted", "x"));
-}
-
-static const char *
-last_spawn_state(void)
-{
-	return json_string_value(
-	    json_object_get(fix_last(WIRE_SPAWN_STATE), "state"));
-}
-
+/* A batch system's job has begun: the agents start the ranks. */
 static void
-test_spawn(void **state)
+test_command(void **state)
 {
 	char run[64];
 
 	(void)state;
-	fix_setup(4);
-	fix_running(run, FIX_CAMPAIGN "nodes = n[1-3]\n");
-	assert_int_equal(spawn_ask("n1", run, 1, "n2"), 0);
-	assert_int_equal(fix_sent("n2", WIRE_SPAWN), 1);
-	fix_says("n2", WIRE_SPAWNED,
-	    json_pack("{s:s, s:i, s:b}", "run", run, "id", 1, "ok", 1));
-	assert_string_equal(last_spawn_state(), "running");
-	/* Not the head; not a node of the run; a used id; bad argv. */
-	assert_int_equal(spawn_ask("n2", run, 2, "n3"), -EPROTO);
-	assert_int_equal(spawn_ask("n1", run, 2, "n4"), 0);
-	assert_string_equal(last_spawn_state(), "failed");
-	assert_int_equal(fix_sent("n4", WIRE_SPAWN), 0);
-	assert_int_equal(spawn_ask("n1", run, 1, "n3"), -EPROTO);
-	assert_int_equal(fix_says("n1", WIRE_SPAWN_ASK,
-			     json_pack("{s:s, s:i, s:s, s:[i]}", "run", run,
-				 "id", 3, "node", "n2", "argv", 7)),
-	    -EPROTO);
-	/* Another node cannot answer for it. */
-	assert_int_equal(spawn_ask("n1", run, 4, "n3"), 0);
-	fix_says("n2", WIRE_SPAWNED,
-	    json_pack("{s:s, s:i, s:b}", "run", run, "id", 4, "ok", 1));
-	assert_string_equal(last_spawn_state(), "failed");
-	/* n3 never answers: that ends the run. */
-	fix_pass(11, NULL);
-	fix_failed(run, RUN_FAILED, CAUSE_LAUNCH, "n3");
+	fix_setup(3);
+	fix_launched(run, FIX_COMMAND);
+	assert_int_equal(fix_sent(NULL, WIRE_START), 0);
+	assert_int_equal(fix_sent("n1", WIRE_LAUNCH), 1);
+	fix_says("n1", WIRE_LAUNCHED,
+	    json_pack("{s:s, s:b, s:i}", "run", run, "ok", 1, "pid", 5));
+	fix_says("n2", WIRE_LAUNCHED,
+	    json_pack("{s:s, s:b, s:b}", "run", run, "ok", 1, "begun", 1));
+	assert_int_equal(fix_sent(NULL, WIRE_START), 0); /* not the head */
+	fix_says("n1", WIRE_LAUNCHED,
+	    json_pack("{s:s, s:b, s:b}", "run", run, "ok", 1, "begun", 1));
+	assert_int_equal(fix_sent(NULL, WIRE_START), 3);
+	fix_sends("n1", run, fix_record(run, 1, "begin"));
+	fix_sends("n1", run, fix_end(run, 2, "ok"));
+	fix_commit(0);
+	assert_int_equal(fix_state(run), RUN_FINISHED);
+	fix_over(run, 0);
+	fix_pass(1, NULL);
+	assert_non_null(fix_node("n2")->exclusive); /* the job is there still */
+	fix_exited("n1", run, 0, 0);
+	fix_pass(1, NULL);
+	assert_null(fix_node("n2")->exclusive);
 	fix_teardown();
 }
 
@@ -189,10 +146,9 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_success),
 		cmocka_unit_test(test_program),
-		cmocka_unit_test(test_head_addrs),
 		cmocka_unit_test(test_new_head),
 		cmocka_unit_test(test_draw),
-		cmocka_unit_test(test_spawn),
+		cmocka_unit_test(test_command),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

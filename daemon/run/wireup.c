@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wireup.c - the collector's part in a run whose ranks the agents start: one
+ * order for each node, and the exchange by which ranks find one another.
+ *
+ * A node is in fence n + 1 only when all nodes have been brought fence n, so
+ * there is one fence under way, and an agent whose session broke can have
+ * missed only the newest result. After a restart of the collector agents give
+ * all their fences again, from the first on.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/member.h"
+#include "common/str.h"
+#include "common/text.h"
+#include "common/xalloc.h"
+#include "daemon/run/run_int.h"
+#include "schema/packed.h"
+
+/* What a node may give in one fence, and its raw bytes in one message. */
+#define NODE_BYTES_MAX (1024 * 1024)
+#define PART_BYTES     (512 * 1024)
+/* Requests for one rank's data that wait, for each rank of the run. */
+#define WAITERS_PER_RANK 64
+#define NAMED_MAX        4 /* nodes in a text */
+
+struct wireup_node {
+	enum { NODE_ASKED, NODE_STARTED, NODE_OVER } state;
+	int has_given; /* to the fence under way */
+	int64_t part;  /* the next of it */
+	struct strbuf data;
+};
+
+struct waiter {
+	TAILQ_ENTRY(waiter) link;
+	struct node *node;
+	int64_t rank;
+};
+
+struct wireup {
+	int64_t ranks; /* on each node */
+	struct wireup_node *nodes;
+	size_t count, started, over, given;
+	int64_t fence;  /* the last that was brought */
+	json_t *result; /* its messages */
+	json_t *modex;  /* by rank as text: what it has given */
+	TAILQ_HEAD(, waiter) waiters;
+	size_t waiter_count;
+};
+
+static struct wireup *
+wireup_of(struct run *r)
+{
+	struct wireup *w = r->wireup;
+
+	if (w != NULL)
+		return w;
+	w = r->wireup = xcalloc(1, sizeof(*w));
+	w->ranks = conf_int(r->conf, "campaign", "ranks_per_node");
+	w->count = r->node_count;
+	w->nodes = xcalloc(w->count + 1, sizeof(*w->nodes));
+	w->result = json_array();
+	w->modex = json_object();
+	TAILQ_INIT(&w->waiters);
+	return w;
+}
+
+void
+wireup_free(struct run *r)
+{
+	struct wireup *w = r->wireup;
+	struct waiter *one;
+
+	if (w == NULL)
+		return;
+	while ((one = TAILQ_FIRST(&w->waiters)) != NULL) {
+		TAILQ_REMOVE(&w->waiters, one, link);
+		free(one);
+	}
+	for (size_t i = 0; i < w->count; i++)
+		strbuf_clear(&w->nodes[i].data);
+	json_decref(w->result);
+	json_decref(w->modex);
+	free(w->nodes);
+	free(w);
+	r->wireup = NULL;
+}
+
+/* ---- the start ---- */
+
+void
+wireup_start(struct run *r)
+{
+	char *campaign = conf_render_given(r->conf);
+	struct wireup *w;
+	json_t *msg;
+
+	wireup_free(r);
+	w = wireup_of(r);
+	for (size_t i = 0; i < r->node_count; i++) {
+		char *nics = networks_nics(r, &r->nodes[i]);
+
+		msg = json_pack("{s:s, s:s, s:I, s:I, s:I, s:o}", "run", r->id,
+		    "mpi", r->mpi, "rank", (json_int_t)((int64_t)i * w->ranks),
+		    "ranks", (json_int_t)w->ranks, "size",
+		    (json_int_t)((int64_t)w->count * w->ranks), "campaign",
+		    text_json(campaign));
+		json_object_set_new(msg, "net", text_json(nics));
+		free(nics);
+		if (json_array_size(r->networks) > 0)
+			json_object_set(msg, "networks", r->networks);
+		if (run_send(r, r->nodes[i].node, WIRE_START, msg) < 0)
+			outcome_sign(r, SYMPTOM_AGENT, RUN_FAILED,
+			    CAUSE_AGENT_LOST, clk_ns(),
+			    "agent of %s is not connected",
+			    r->nodes[i].node->name);
+	}
+	free(campaign);
+}
+
+/* Names of nodes for which is true, a few of them. */
+static void
+wireup_names(const struct run *r, int (*is)(const struct wireup_node *wn),
+    char *ret, size_t cap_bytes)
+{
+	size_t count = 0, len = 0;
+
+	ret[0] = '\0';
+	for (size_t i = 0; i < r->wireup->count && i < r->node_count; i++) {
+		if (!is(&r->wireup->nodes[i]))
+			continue;
+		if (count++ < NAMED_MAX && len + 80 < cap_bytes)
+			len += (size_t)snprintf(ret + len, cap_bytes - len,
+			    "%s%.64s", count == 1 ? "" : ", ",
+			    r->nodes[i].node->name);
+	}
+	if (count > NAMED_MAX && len + 32 < cap_bytes)
+		snprintf(ret + len, cap_bytes - len, " and %zu more",
+		    count - NAMED_MAX);
+}
+
+static int
+wireup_is_asked(const struct wireup_node *wn)
+{
+	return wn->state == NODE_ASKED;
+}
+
+static int
+wireup_is_silent(const struct wireup_node *wn)
+{
+	return wn->state == NODE_STARTED && !wn->has_given;
+}
+
+void
+wireup_text(const struct run *r, char *ret, size_t cap_bytes)
+{
+	const struct wireup *w = r->wireup;
+	char names[SYMPTOM_TEXT_MAX / 2];
+	long long ranks;
+	size_t met;
+
+	if (w == NULL) {
+		snprintf(ret, cap_bytes, "its ranks were not started");
+		return;
+	}
+	ranks = (long long)w->ranks;
+	met = w->fence > 0 ? w->count : w->given;
+	wireup_names(r,
+	    w->started < w->count ? wireup_is_asked : wireup_is_silent, names,
+	    sizeof(names));
+	snprintf(ret, cap_bytes,
+	    "%lld of %lld ranks started, %lld of %lld connected%s%s",
+	    (long long)w->started * ranks, (long long)w->count * ranks,
+	    (long long)met * ranks, (long long)w->count * ranks,
+	    names[0] == '\0' || w->fence > 0 ? "" : "; waiting for ",
+	    w->fence > 0 ? "" : names);
+	if (w->fence > 0)
+		snprintf(ret + strlen(ret), cap_bytes - strlen(ret),
+		    ", and MPI_Init did not complete");
+}
+
+int
+wireup_launched(struct run *r, struct node *n, const json_t *msg)
+{
+	long i = run_node_index(r, n);
+	struct wireup *w = wireup_of(r);
+
+	if (!member_bool(msg, "ok")) {
+		outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH,
+		    clk_ns(), "start on %s: %.300s", n->name,
+		    member_text(msg, "text"));
+		return 0;
+	}
+	if (i < 0 || (size_t)i >= w->count || w->nodes[i].state != NODE_ASKED)
+		return 0;
+	w->nodes[i].state = NODE_STARTED;
+	w->started++;
+	r->launcher_runs = 1;
+	if (w->started == w->count && r->step == STEP_LAUNCH)
+		run_step_set(r, STEP_FIRST);
+	return 0;
+}
+
+int
+wireup_exited(struct run *r, struct node *n, const json_t *msg)
+{
+	int64_t status = member_int(msg, "status");
+	struct wireup *w = wireup_of(r);
+	long i = run_node_index(r, n);
+	char text[300];
+
+	if (i < 0 || (size_t)i >= w->count || w->nodes[i].state == NODE_OVER)
+		return 0;
+	w->nodes[i].state = NODE_OVER;
+	/* A launcher ends by itself. */
+	if (++w->over == w->count && r->launcher->starts)
+		r->launcher_runs = 0;
+	if (n != run_head(r))
+		return 0;
+	if (r->stderr_tail == NULL)
+		xstrset(&r->stderr_tail, member_text(msg, "stderr"));
+	symptom_stderr(member_text(msg, "stderr"), text, sizeof(text));
+	/* Which ranks have failed was reported before. */
+	outcome_sign(r, SYMPTOM_NO_END, RUN_FAILED, CAUSE_NO_END, clk_ns(),
+	    "ranks on %s ended with status %lld and without an end record%s%s",
+	    n->name, (long long)status, text[0] == '\0' ? "" : ": ", text);
+	return 0;
+}
+
+/* ---- the exchange ---- */
+
+static void
+wireup_send(struct run *r, struct node *n, enum wire_type type, json_t *msg)
+{
+	/* A node that is away asks again when it is back. */
+	(void)run_send(r, n, type, msg);
+}
+
+static void
+wireup_result_send(struct run *r, struct node *n)
+{
+	json_t *msg;
+	size_t i;
+
+	json_array_foreach (r->wireup->result, i, msg)
+		wireup_send(r, n, WIRE_FENCE, json_copy(msg));
+}
+
+/* All have given. */
+static void
+wireup_complete(struct run *r)
+{
+	struct wireup *w = r->wireup;
+	struct strbuf all = { 0 };
+	size_t parts;
+
+	for (size_t i = 0; i < w->count; i++) {
+		struct wireup_node *wn = &w->nodes[i];
+
+		strbuf_add(&all, wn->data.text, wn->data.len_bytes);
+		strbuf_clear(&wn->data);
+		wn->has_given = 0;
+		wn->part = 0;
+	}
+	w->given = 0;
+	w->fence++;
+	json_array_clear(w->result);
+	parts = all.len_bytes == 0
+	    ? 1
+	    : (all.len_bytes + PART_BYTES - 1) / PART_BYTES;
+	for (size_t i = 0; i < parts; i++) {
+		size_t left = all.len_bytes - i * PART_BYTES;
+
+		json_array_append_new(w->result,
+		    json_pack("{s:s, s:I, s:I, s:I, s:o}", "run", r->id, "id",
+			(json_int_t)w->fence, "part", (json_int_t)i, "parts",
+			(json_int_t)parts, "data",
+			packed_json(all.text + i * PART_BYTES,
+			    left < PART_BYTES ? left : PART_BYTES)));
+	}
+	strbuf_clear(&all);
+	for (size_t i = 0; i < r->node_count; i++)
+		wireup_result_send(r, r->nodes[i].node);
+}
+
+int
+wireup_fence(struct run *r, struct node *n, const json_t *msg, struct err *err)
+{
+	int64_t id = member_int(msg, "id"), part = member_int(msg, "part");
+	int64_t parts = member_int(msg, "parts");
+	struct wireup *w = wireup_of(r);
+	long i = run_node_index(r, n);
+	struct wireup_node *wn;
+	size_t len;
+	char *bytes;
+
+	if (run_is_final(r) || i < 0 || (size_t)i >= w->count)
+		return 0;
+	if (id == w->fence) /* its session broke when it was brought */
+		wireup_result_send(r, n);
+	wn = &w->nodes[i];
+	if (id != w->fence + 1 || wn->has_given)
+		return 0;
+	if (part == 0) {
+		strbuf_clear(&wn->data);
+		wn->part = 0;
+	}
+	if (part != wn->part || part >= parts)
+		return 0;
+	bytes = packed_bytes(member_text(msg, "data"),
+	    NODE_BYTES_MAX - wn->data.len_bytes, &len);
+	if (bytes == NULL)
+		return err_set(err, -EPROTO,
+		    "fence of run %s: not packed, or too long", r->id);
+	strbuf_add(&wn->data, bytes, len);
+	free(bytes);
+	if (++wn->part < parts)
+		return 0;
+	wn->has_given = 1;
+	if (++w->given == w->count)
+		wireup_complete(r);
+	return 0;
+}
+
+static struct node *
+wireup_owner(const struct run *r, int64_t rank)
+{
+	size_t i = (size_t)(rank / r->wireup->ranks);
+
+	return rank >= 0 && i < r->node_count ? r->nodes[i].node : NULL;
+}
+
+static void
+wireup_modex_ask(struct run *r, int64_t rank)
+{
+	wireup_send(r, wireup_owner(r, rank), WIRE_MODEX,
+	    json_pack("{s:s, s:I}", "run", r->id, "rank", (json_int_t)rank));
+}
+
+static void
+wireup_modex_send(struct run *r, struct node *n, int64_t rank, json_t *data)
+{
+	wireup_send(r, n, WIRE_MODEX,
+	    json_pack("{s:s, s:I, s:O}", "run", r->id, "rank", (json_int_t)rank,
+		"data", data));
+}
+
+int
+wireup_modex(struct run *r, struct node *n, const json_t *msg, struct err *err)
+{
+	json_t *data = json_object_get(msg, "data"), *known;
+	struct wireup *w = wireup_of(r);
+	int64_t rank = member_int(msg, "rank");
+	struct node *owner = wireup_owner(r, rank);
+	struct waiter *one, *next;
+	int is_asked = 0;
+	char key[24];
+
+	if (run_is_final(r))
+		return 0;
+	if (owner == NULL || (owner == n) != (data != NULL))
+		return err_set(err, -EPROTO, "modex of run %s: rank %lld",
+		    r->id, (long long)rank);
+	snprintf(key, sizeof(key), "%lld", (long long)rank);
+	known = json_object_get(w->modex, key);
+	if (data == NULL && known != NULL) {
+		wireup_modex_send(r, n, rank, known);
+		return 0;
+	}
+	if (data == NULL) {
+		TAILQ_FOREACH (one, &w->waiters, link) {
+			is_asked |= one->rank == rank;
+			if (one->rank == rank && one->node == n)
+				return 0;
+		}
+		if (w->waiter_count >= w->count * WAITERS_PER_RANK)
+			return err_set(err, -EPROTO,
+			    "modex of run %s: too many at a time", r->id);
+		one = xcalloc(1, sizeof(*one));
+		one->node = n;
+		one->rank = rank;
+		TAILQ_INSERT_TAIL(&w->waiters, one, link);
+		w->waiter_count++;
+		if (!is_asked)
+			wireup_modex_ask(r, rank);
+		return 0;
+	}
+	json_object_set(w->modex, key, data);
+	TAILQ_FOREACH_SAFE (one, &w->waiters, link, next) {
+		if (one->rank != rank)
+			continue;
+		wireup_modex_send(r, one->node, rank, data);
+		TAILQ_REMOVE(&w->waiters, one, link);
+		w->waiter_count--;
+		free(one);
+	}
+	return 0;
+}
+
+void
+wireup_hello(struct run *r, const struct node *n)
+{
+	const struct waiter *one;
+
+	if (r->wireup == NULL)
+		return;
+	TAILQ_FOREACH (one, &r->wireup->waiters, link)
+		if (wireup_owner(r, one->rank) == n)
+			wireup_modex_ask(r, one->rank);
+}

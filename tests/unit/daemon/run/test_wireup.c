@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ranks that agents start: orders, the exchange between nodes, networks, and
+ * what is reported when it fails. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "schema/packed.h"
+#include "tests/unit/daemon/run/run_fix.h"
+
+static int
+gives(const char *node, const char *run, int id, const char *text)
+{
+	return fix_says(node, WIRE_FENCE,
+	    json_pack("{s:s, s:i, s:i, s:i, s:o}", "run", run, "id", id, "part",
+		0, "parts", 1, "data", packed_json(text, strlen(text))));
+}
+
+/* What the last fence brought. */
+static void
+check_brought(int id, const char *text)
+{
+	json_t *msg = fix_last(WIRE_FENCE);
+	size_t len;
+	char *bytes;
+
+	assert_int_equal(json_integer_value(json_object_get(msg, "id")), id);
+	bytes = packed_bytes(json_string_value(json_object_get(msg, "data")),
+	    1000, &len);
+	assert_non_null(bytes);
+	assert_string_equal(bytes, text);
+	free(bytes);
+}
+
+static void
+test_start(void **state)
+{
+	char run[64];
+	json_t *msg;
+
+	(void)state;
+	fix_setup(3);
+	fix_launched(run, FIX_CAMPAIGN "ranks_per_node = 2\n");
+	assert_int_equal(fix_sent(NULL, WIRE_START), 3);
+	msg = fix_last(WIRE_START);
+	assert_int_equal(json_integer_value(json_object_get(msg, "rank")), 4);
+	assert_int_equal(json_integer_value(json_object_get(msg, "ranks")), 2);
+	assert_int_equal(json_integer_value(json_object_get(msg, "size")), 6);
+	fix_teardown();
+}
+
+static void
+test_fence(void **state)
+{
+	char run[64];
+
+	(void)state;
+	fix_setup(4);
+	fix_running(run, FIX_CAMPAIGN "nodes = n[1-3]\n");
+	assert_int_equal(gives("n3", run, 1, "c=3\n"), 0);
+	assert_int_equal(gives("n3", run, 1, "c=again\n"), 0);
+	assert_int_equal(gives("n4", run, 1, "d=4\n"), 0); /* not of the run */
+	assert_int_equal(gives("n1", run, 1, "a=1\n"), 0);
+	assert_int_equal(gives("n2", run, 2, "early\n"), 0);
+	assert_int_equal(fix_sent(NULL, WIRE_FENCE), 0);
+	assert_int_equal(gives("n2", run, 1, "b=2\n"), 0);
+	assert_int_equal(fix_sent(NULL, WIRE_FENCE), 3);
+	check_brought(1, "a=1\nb=2\nc=3\n");
+	/* A session broke: the node gives again, and is brought the result. */
+	assert_int_equal(gives("n2", run, 1, "b=2\n"), 0);
+	assert_int_equal(fix_sent("n2", WIRE_FENCE), 2);
+	for (int i = 1; i <= 3; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		assert_int_equal(gives(name, run, 2, ""), 0);
+	}
+	check_brought(2, "");
+	assert_int_equal(fix_says("n1", WIRE_FENCE,
+			     json_pack("{s:s, s:i, s:i, s:i, s:s}", "run", run,
+				 "id", 3, "part", 0, "parts", 1, "data", "x")),
+	    -EPROTO);
+	fix_teardown();
+}
+
+static int
+wants(const char *node, const char *run, int rank)
+{
+	return fix_says(node, WIRE_MODEX,
+	    json_pack("{s:s, s:i}", "run", run, "rank", rank));
+}
+
+static void
+test_modex(void **state)
+{
+	char run[64];
+
+	(void)state;
+	fix_setup(3);
+	fix_running(run, FIX_CAMPAIGN "ranks_per_node = 2\n");
+	assert_int_equal(wants("n1", run, 5), 0);
+	assert_int_equal(wants("n2", run, 5), 0);
+	assert_int_equal(wants("n2", run, 5), 0);
+	assert_int_equal(fix_sent("n3", WIRE_MODEX), 1);
+	/* Its own, or of nobody. */
+	assert_int_equal(wants("n3", run, 5), -EPROTO);
+	assert_int_equal(wants("n3", run, 6), -EPROTO);
+	assert_int_equal(wants("n3", run, -1), -EPROTO);
+	/* Only its node knows what a rank has given. */
+	assert_int_equal(fix_says("n1", WIRE_MODEX,
+			     json_pack("{s:s, s:i, s:s}", "run", run, "rank", 5,
+				 "data", "x")),
+	    -EPROTO);
+	fix_says("n3", WIRE_MODEX,
+	    json_pack("{s:s, s:i, s:s}", "run", run, "rank", 5, "data", "x"));
+	assert_int_equal(fix_sent("n1", WIRE_MODEX), 1);
+	assert_int_equal(fix_sent("n2", WIRE_MODEX), 1);
+	/* Known now. */
+	assert_int_equal(wants("n1", run, 5), 0);
+	assert_int_equal(fix_sent("n1", WIRE_MODEX), 2);
+	assert_int_equal(fix_sent("n3", WIRE_MODEX), 1);
+	fix_teardown();
+}
+
+static void
+test_waits(void **state)
+{
+	char run[64];
+
+	(void)state;
+	fix_setup(3);
+	fix_launched(run, FIX_CAMPAIGN);
+	for (int i = 1; i <= 2; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		fix_says(name, WIRE_LAUNCHED,
+		    json_pack("{s:s, s:b}", "run", run, "ok", 1));
+		gives(name, run, 1, "");
+	}
+	fix_pass(13, NULL);
+	fix_failed(run, RUN_NONSTART, CAUSE_LAUNCH,
+	    "2 of 3 ranks started, 2 of 3 connected; waiting for n3");
+	fix_teardown();
+}
+
+/* The first that died is named with its last words; others follow it. */
+static void
+test_first_failure(void **state)
+{
+	char run[64];
+
+	(void)state;
+	fix_setup(3);
+	fix_running(run, FIX_CAMPAIGN);
+	fix_says("n3", WIRE_RANK_LOST,
+	    json_pack("{s:s, s:i, s:i, s:b, s:i, s:s}", "run", run, "rank", 2,
+		"pid", 9, "exited", 0, "status", 1, "stderr",
+		"coalmine-probe: no such device\n"));
+	fix_pass(0.25, NULL);
+	fix_says("n1", WIRE_RANK_LOST,
+	    json_pack("{s:s, s:i, s:i, s:b, s:i, s:s, s:s}", "run", run, "rank",
+		0, "pid", 9, "exited", 1, "status", 1, "stderr", "", "abort",
+		"MPI_Abort, code 5"));
+	fix_over(run, 1);
+	fix_pass(3, NULL);
+	fix_failed(run, RUN_FAILED, CAUSE_RANK_LOST,
+	    "rank 2 on n3 ended with status 1: coalmine-probe: no such device");
+	fix_teardown();
+
+	fix_setup(3);
+	fix_running(run, FIX_CAMPAIGN);
+	fix_says("n2", WIRE_RANK_LOST,
+	    json_pack("{s:s, s:i, s:i, s:b, s:i, s:s}", "run", run, "rank", 1,
+		"pid", 9, "exited", 0, "status", 139, "stderr", ""));
+	fix_pass(3, NULL);
+	fix_failed(run, RUN_FAILED, CAUSE_RANK_LOST,
+	    "rank 1 on n2 died of signal 11");
+	fix_teardown();
+
+	fix_setup(3); /* a GPU at fault */
+	fix_running(run, FIX_CAMPAIGN);
+	fix_says("n2", WIRE_RANK_LOST,
+	    json_pack("{s:s, s:i, s:i, s:b, s:i, s:s}", "run", run, "rank", 1,
+		"pid", 9, "exited", 1, "status", 1, "stderr",
+		"coalmine-probe: cuda: start: uncorrectable ECC error "
+		"encountered\n"));
+	fix_pass(3, NULL);
+	fix_failed(run, RUN_FAILED, CAUSE_DEVICE_FAULT, "uncorrectable ECC");
+	fix_teardown();
+}
+
+/* Interfaces as {name, state, address with length}. */
+static void
+has(const char *node, const char *name, const char *state, const char *net)
+{
+	json_t *inventory = fix_node(node)->inventory;
+	json_t *nics = json_object_get(inventory, "nics");
+
+	if (nics == NULL) {
+		json_object_set_new(inventory, "nics", json_array());
+		nics = json_object_get(inventory, "nics");
+	}
+	json_array_append_new(nics,
+	    json_pack("{s:s, s:s, s:[], s:[s]}", "name", name, "state", state,
+		"addrs", "nets", net));
+}
+
+static const char *
+start_net(const char *node)
+{
+	for (size_t i = 0; i < fix.sent_count; i++)
+		if (fix.sent[i].type == WIRE_START &&
+		    strcmp(fix.sent[i].node, node) == 0)
+			return json_string_value(
+			    json_object_get(fix.sent[i].msg, "net"));
+	return NULL;
+}
+
+static void
+test_networks(void **state)
+{
+	char run[64], text[16];
+
+	(void)state;
+	fix_setup(3);
+	for (int i = 1; i <= 3; i++) {
+		char name[16], net[32];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		snprintf(text, sizeof(text), "eth%d", i);
+		has(name, "docker0", "up", "172.17.0.1/16");
+		snprintf(net, sizeof(net), "10.1.0.%d/24", i);
+		has(name, text, "up", net);
+		snprintf(net, sizeof(net), "10.9.%d.1/24", i);
+		has(name, "cni0", "up", net); /* a network of each node */
+		snprintf(net, sizeof(net), "10.8.0.%d/24", i);
+		has(name, "br0", "down", net);
+		if (i < 3) { /* not of all */
+			snprintf(net, sizeof(net), "10.7.0.%d/24", i);
+			has(name, "ib0", "up", net);
+		}
+	}
+	fix_launched(run, FIX_CAMPAIGN);
+	assert_string_equal(start_net("n1"), "eth1");
+	assert_string_equal(start_net("n3"), "eth3");
+	assert_string_equal(json_string_value(
+				json_array_get(json_object_get(fix_last(
+								   WIRE_START),
+						   "networks"),
+				    0)),
+	    "10.1.0.0/24");
+	assert_string_equal(run_find(fix.runs, run)->text, "launching");
+	fix_teardown();
+
+	fix_setup(3); /* two networks, and nothing decides */
+	for (int i = 1; i <= 3; i++) {
+		char name[16], net[32];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		snprintf(net, sizeof(net), "10.1.0.%d/24", i);
+		has(name, "eth0", "up", net);
+		snprintf(net, sizeof(net), "fd00::%d/64", i);
+		has(name, "eth1", "up", net);
+	}
+	fix_launched(run, FIX_CAMPAIGN);
+	assert_string_equal(start_net("n2"), "eth0,eth1");
+	assert_non_null(strstr(run_find(fix.runs, run)->text,
+	    "10.1.0.0/24, fd00::/64; mpi.net"));
+	fix_teardown();
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_start),
+		cmocka_unit_test(test_fence),
+		cmocka_unit_test(test_modex),
+		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_first_failure),
+		cmocka_unit_test(test_networks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
