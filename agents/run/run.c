@@ -280,6 +280,8 @@ run_end(struct run *run, uint64_t grace_ms, const char *text)
 	if (!run->ending)
 		log_info("run %s: ends: %s", run->id, text);
 	run->ending = 1;
+	if (run->ranks != NULL)
+		ranks_end(run->ranks);
 	event_del(run->deadline);
 	TAILQ_FOREACH (rc, &run->children, next)
 		child_end(rc->child, grace_ms);
@@ -305,8 +307,11 @@ run_child_gone(struct run_child *rc)
 	TAILQ_REMOVE(&run->children, rc, next);
 	child_free(rc->child);
 	free(rc);
-	if (run->ending && TAILQ_EMPTY(&run->children))
-		run_close(run);
+	if (!run->ending || !TAILQ_EMPTY(&run->children))
+		return;
+	if (run->ranks != NULL)
+		ranks_settle(run->ranks);
+	run_close(run);
 }
 
 static void

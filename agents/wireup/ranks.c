@@ -60,6 +60,7 @@ struct ranks {
 	int64_t fence, fence_done; /* the last that was given, and brought */
 	int64_t part;              /* the next of it */
 	struct strbuf parts;
+	int ending, over_told;
 	int status; /* of the first that failed */
 	char *tail;
 };
@@ -469,7 +470,7 @@ ranks_tell(struct rank *k)
 	json_t *msg;
 
 	k->told = 1;
-	if (k->bye || !failed)
+	if (k->bye || !failed || r->ending)
 		return;
 	log_warnx("run %s: rank %lld, pid %d: ended with status %d", r->job.run,
 	    (long long)ranks_number(k), (int)k->pid, k->status);
@@ -494,11 +495,24 @@ ranks_settle_cb(evutil_socket_t fd, short what, void *arg)
 	for (int i = 0; i < r->job.local; i++)
 		if (r->list[i].gone && !r->list[i].told)
 			ranks_tell(&r->list[i]);
-	if (r->over < r->job.local)
+	if (r->over < r->job.local || r->over_told)
 		return;
+	r->over_told = 1;
 	ranks_hang_up(&r->helper);
 	r->ops->gone(r->status, r->tail != NULL ? r->tail : r->list[0].tail,
 	    r->arg);
+}
+
+void
+ranks_end(struct ranks *r)
+{
+	r->ending = 1;
+}
+
+void
+ranks_settle(struct ranks *r)
+{
+	ranks_settle_cb(-1, 0, r);
 }
 
 int

@@ -61,6 +61,10 @@ struct ranks *ranks_open(struct event_base *base, const struct ranks_job *job,
     const struct ranks_ops *ops, void *arg);
 void ranks_close(struct ranks *r); /* NULL is allowed */
 
+/* They are being ended: how each ends is no news. */
+void ranks_end(struct ranks *r);
+/* Report now what waits to be reported: the owner closes. */
+void ranks_settle(struct ranks *r);
 /* Of children, as child_ops. */
 void ranks_started(struct ranks *r, int id, pid_t pid);
 void ranks_exited(struct ranks *r, int id, int status, const char *tail);
