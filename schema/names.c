@@ -77,7 +77,7 @@ const char *const names_link_texts[LINK_KIND_MAX] = {
 	[LINK_DISCARD] = "a port could not send what it had",
 	[LINK_CORRECTED] = "a code repaired bits, of a link or of memory",
 	[LINK_PCIE] = "a PCIe slot reported errors",
-	[LINK_DEVICE] = "a GPU is at fault",
+	[LINK_DEVICE] = "a GPU or an NVSwitch is at fault",
 	[LINK_THROTTLE] = "a GPU found its clocks lowered, by heat or power",
 	[LINK_CONGESTION] = "others were told to wait, which is no fault",
 };
@@ -116,10 +116,28 @@ const struct link_counter names_link_counters[] = {
 	{ "seq_err_naks_rcvd", LINK_RETRANSMIT, 0, 0 },
 	{ "retrans_pkts", LINK_RETRANSMIT, 0, 0 },
 	{ "retrans_timeout_events", LINK_RETRANSMIT, 0, 0 },
+	{ "max_retry_exceeded", LINK_RETRANSMIT, 0, 0 },
+	{ "oos_drop_count", LINK_RETRANSMIT, 0, 0 },
+	{ "tx_roce_discards", LINK_DISCARD, 0, 0 },
+	{ "rx_ecn_marked_pkts", LINK_CONGESTION, 0, 0 },
+	{ "tx_cnp_pkts", LINK_CONGESTION, 0, 0 },
+	{ "rx_cnp_pkts", LINK_CONGESTION, 0, 0 },
 	{ "impaired_remote_conn_events", LINK_CONGESTION, 0, 0 },
 	{ "np_cnp_sent", LINK_CONGESTION, 0, 0 },
 	{ "rp_cnp_handled", LINK_CONGESTION, 0, 0 },
 	{ "np_ecn_marked_roce_packets", LINK_CONGESTION, 0, 0 },
+	/* hw_counters of irdma and ionic */
+	{ "tcpRetransSegs", LINK_RETRANSMIT, 0, 0 },
+	{ "RxECNMrkd", LINK_CONGESTION, 0, 0 },
+	{ "cnpSent", LINK_CONGESTION, 0, 0 },
+	{ "cnpHandled", LINK_CONGESTION, 0, 0 },
+	{ "tx_rdma_ack_timeout", LINK_RETRANSMIT, 0, 0 },
+	{ "req_rx_pkt_seq_err", LINK_RETRANSMIT, 0, 0 },
+	{ "req_rx_impl_nak_seq_err", LINK_RETRANSMIT, 0, 0 },
+	{ "resp_tx_pkt_seq_err", LINK_RETRANSMIT, 0, 0 },
+	{ "rx_rdma_ecn_pkts", LINK_CONGESTION, 0, 0 },
+	{ "tx_rdma_cnp_pkts", LINK_CONGESTION, 0, 0 },
+	{ "rx_rdma_cnp_pkts", LINK_CONGESTION, 0, 0 },
 	/* telemetry of Slingshot */
 	{ "hni_pcs_uncorrected_cw", LINK_CORRUPTION, 0, 0 },
 	{ "hni_pcs_corrected_cw", LINK_CORRECTED, 0, 0 },
@@ -147,17 +165,49 @@ const struct link_counter names_link_counters[] = {
 	{ "gpu_lost", LINK_DEVICE, 1, 1 },
 	/* of the kernel's log */
 	{ "gpu_resets", LINK_DEVICE, 1, 0 },
+	/* Xid by NVIDIA's catalogue. A fact is what it answers with a reset or
+	 * a restart, and with its support if it returns. */
+	{ "xid_46", LINK_DEVICE, 1, 1 },  /* stopped processing */
 	{ "xid_48", LINK_DEVICE, 1, 1 },  /* memory, two bits */
+	{ "xid_54", LINK_DEVICE, 1, 1 },  /* auxiliary power not connected */
+	{ "xid_62", LINK_DEVICE, 1, 1 },  /* a microcontroller halted */
 	{ "xid_63", LINK_DEVICE, 1, 0 },  /* a row will be remapped */
 	{ "xid_64", LINK_DEVICE, 1, 1 },  /* and could not be */
-	{ "xid_74", LINK_DEVICE, 1, 0 },  /* NVLink */
+	{ "xid_74", LINK_DEVICE, 1, 0 },  /* NVLink, up to Hopper */
 	{ "xid_79", LINK_DEVICE, 1, 1 },  /* fell off the bus */
 	{ "xid_92", LINK_DEVICE, 1, 0 },  /* many corrected bits */
 	{ "xid_94", LINK_DEVICE, 1, 0 },  /* memory, one program hit */
 	{ "xid_95", LINK_DEVICE, 1, 1 },  /* memory, all programs hit */
-	{ "xid_119", LINK_DEVICE, 1, 0 }, /* its own processor hangs */
-	{ "xid_120", LINK_DEVICE, 1, 0 },
-	{ "xid_140", LINK_DEVICE, 1, 0 }, /* memory, not recovered */
+	{ "xid_109", LINK_DEVICE, 1, 1 }, /* a context switch timed out */
+	{ "xid_110", LINK_DEVICE, 1, 1 }, /* security fault */
+	{ "xid_119", LINK_DEVICE, 1, 1 }, /* its own processor hangs */
+	{ "xid_120", LINK_DEVICE, 1, 1 },
+	{ "xid_136", LINK_DEVICE, 1, 1 }, /* link training failed */
+	{ "xid_140", LINK_DEVICE, 1, 1 }, /* memory, not recovered */
+	{ "xid_143", LINK_DEVICE, 1, 1 }, /* initialization failed */
+	/* NVLink of Blackwell: most are repaired, the others are fatal */
+	{ "nvlink_fatal", LINK_DEVICE, 1, 1 },
+	{ "xid_144", LINK_DEVICE, 1, 0 },
+	{ "xid_145", LINK_DEVICE, 1, 0 },
+	{ "xid_146", LINK_DEVICE, 1, 0 },
+	{ "xid_147", LINK_DEVICE, 1, 0 },
+	{ "xid_148", LINK_DEVICE, 1, 0 },
+	{ "xid_149", LINK_DEVICE, 1, 0 },
+	{ "xid_150", LINK_DEVICE, 1, 0 },
+	{ "xid_154", LINK_DEVICE, 1, 1 }, /* the driver asks for a reset */
+	{ "xid_155", LINK_DEVICE, 1, 0 }, /* a link is down, perhaps by order */
+	{ "xid_156", LINK_DEVICE, 1, 0 }, /* a resource will be retired */
+	{ "xid_157", LINK_DEVICE, 1, 0 }, /* and could not be */
+	{ "xid_158", LINK_DEVICE, 1, 1 }, /* fatal timeout */
+	{ "xid_160", LINK_DEVICE, 1, 0 }, /* a channel will be retired */
+	{ "xid_161", LINK_DEVICE, 1, 0 }, /* and could not be */
+	{ "xid_167", LINK_DEVICE, 1, 0 }, /* PCIe, fatal timeout */
+	{ "xid_169", LINK_DEVICE, 1, 0 }, /* a microcontroller halted */
+	{ "xid_171", LINK_DEVICE, 1, 0 }, /* to 48: it was DRAM */
+	{ "xid_172", LINK_DEVICE, 1, 0 }, /* or SRAM */
+	/* SXid, of NVSwitches */
+	{ "sxid_fatal", LINK_DEVICE, 1, 1 },
+	{ "sxid_nonfatal", LINK_DEVICE, 1, 0 },
 	{ NULL, LINK_KIND_MAX, 0, 0 },
 };
 

@@ -446,31 +446,120 @@ gpu_read(const char *root, const json_t *gpus, json_t *rows)
 		gpu_question_free(q);
 }
 
-/* "... NVRM: Xid (PCI:0000:1a:00): 79, pid=..."; "... amdgpu 0000:c1:00.0:
- * amdgpu: GPU reset begin!". */
+/* ---- lines of the kernel's log ---- */
+
+/* NVSwitches have no row of their own before they report an error. */
+#define SWITCHES_MAX 32
+
+/* "0000:1a:00.0" of what may be "PCI:0000:1A:00", or with " GPU-I:05" behind it
+ * where a MIG instance of the GPU is meant. 0, or -EINVAL. */
+static int
+gpu_pci_parse(const char *at, char ret[40])
+{
+	unsigned domain, bus, device;
+
+	if (strncmp(at, "PCI:", 4) == 0)
+		at += 4;
+	if (sscanf(at, "%8x:%2x:%2x", &domain, &bus, &device) != 3)
+		return -EINVAL;
+	snprintf(ret, 40, "%04x:%02x:%02x.0", domain, bus, device);
+	return 0;
+}
+
+/* "NVRM: Xid (PCI:0000:1a:00 GPU-I:05): 94, pid=7, ...": 0 and what counts. */
+static int
+gpu_xid_parse(const char *line, char ret_pci[40], unsigned *ret_code,
+    const char **ret_text)
+{
+	static const char mark[] = "NVRM: Xid (";
+	const char *at = strstr(line, mark), *close;
+	int used = 0;
+
+	if (at == NULL || gpu_pci_parse(at + strlen(mark), ret_pci) < 0)
+		return -ENOENT;
+	close = strchr(at, ')');
+	if (close == NULL || sscanf(close, "): %u%n", ret_code, &used) != 1)
+		return -ENOENT;
+	*ret_text = close + used;
+	return 0;
+}
+
+static void
+gpu_xid_take(const char *line, json_t *rows)
+{
+	enum { NVLINK5_FIRST = 144, NVLINK5_LAST = 150, RECOVERY = 154 };
+	json_t *counters;
+	const char *text;
+	char pci[40], name[40];
+	unsigned code;
+
+	if (gpu_xid_parse(line, pci, &code, &text) < 0)
+		return;
+	counters = sensor_counters(rows, pci);
+	/* "... changed from 0x1 (GPU Reset Required) to 0x0 (None)" */
+	if (counters == NULL ||
+	    (code == RECOVERY && strstr(text, " to 0x0") != NULL))
+		return;
+	snprintf(name, sizeof(name), "xid_%u", code);
+	gpu_add(counters, name, 1);
+	if (code >= NVLINK5_FIRST && code <= NVLINK5_LAST &&
+	    strstr(text, " Fatal") != NULL)
+		gpu_add(counters, "nvlink_fatal", 1);
+}
+
+/* "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 20034, Fatal, Link 30 ...", and
+ * more lines of the same error without "Fatal" or "Non-fatal". */
+static void
+gpu_sxid_take(const char *line, json_t *rows)
+{
+	static const char mark[] = "SXid (";
+	const char *at = strstr(line, mark), *name = NULL;
+	json_t *counters, *row;
+	size_t switches = 0, i;
+	char pci[40];
+
+	if (at == NULL || gpu_pci_parse(at + strlen(mark), pci) < 0)
+		return;
+	if (strstr(at, ", Fatal,") != NULL)
+		name = "sxid_fatal";
+	else if (strstr(at, ", Non-fatal,") != NULL)
+		name = "sxid_nonfatal";
+	else
+		return;
+	counters = sensor_counters(rows, pci);
+	json_array_foreach (rows, i, row) {
+		const json_t *c = json_object_get(row, "counters");
+
+		switches += json_object_get(c, "sxid_fatal") != NULL ||
+		    json_object_get(c, "sxid_nonfatal") != NULL;
+	}
+	if (counters == NULL && switches < SWITCHES_MAX)
+		counters = sensor_row(rows, pci);
+	if (counters != NULL)
+		gpu_add(counters, name, 1);
+}
+
+/* "amdgpu 0000:c1:00.0: amdgpu: GPU reset begin!" */
+static void
+gpu_amd_reset_take(const char *line, json_t *rows)
+{
+	static const char mark[] = "amdgpu ", reset[] = ": GPU reset begin";
+	const char *at = strstr(line, mark);
+	json_t *counters;
+	char pci[40];
+
+	if (at == NULL || strstr(at, reset) == NULL ||
+	    gpu_pci_parse(at + strlen(mark), pci) < 0)
+		return;
+	counters = sensor_counters(rows, pci);
+	if (counters != NULL)
+		gpu_add(counters, "gpu_resets", 1);
+}
+
 void
 gpu_log_take(const char *line, json_t *rows)
 {
-	static const char xid[] = "NVRM: Xid (PCI:", amd[] = "amdgpu ",
-			  reset[] = ": GPU reset begin";
-	const char *at = strstr(line, xid);
-	char pci[40], name[40];
-	json_t *counters;
-	unsigned code;
-
-	if (at != NULL &&
-	    sscanf(at + strlen(xid), "%29[0-9a-fA-F:]): %u", pci, &code) == 2) {
-		snprintf(name, sizeof(name), "xid_%u", code);
-		strcat(pci, ".0");
-	} else {
-		at = strstr(line, amd);
-		if (at == NULL || strstr(at, reset) == NULL ||
-		    sscanf(at + strlen(amd), "%29[0-9a-fA-F:.]", pci) != 1)
-			return;
-		pci[strcspn(pci, ".") + 2] = '\0';
-		snprintf(name, sizeof(name), "gpu_resets");
-	}
-	counters = sensor_counters(rows, pci);
-	if (counters != NULL)
-		gpu_add(counters, name, 1);
+	gpu_xid_take(line, rows);
+	gpu_sxid_take(line, rows);
+	gpu_amd_reset_take(line, rows);
 }
