@@ -20,6 +20,7 @@ topology_new(void)
 
 	t->node_index = json_object();
 	t->switch_index = json_object();
+	t->hosts = hostname_set_new();
 	return t;
 }
 
@@ -40,6 +41,7 @@ topology_free(struct topology *t)
 	free(t->ups);
 	json_decref(t->node_index);
 	json_decref(t->switch_index);
+	hostname_set_free(t->hosts);
 	free(t);
 }
 
@@ -55,6 +57,14 @@ uint32_t
 topology_find_node(const struct topology *t, const char *name)
 {
 	return topology_find(t->node_index, name);
+}
+
+uint32_t
+topology_find_host(const struct topology *t, const char *name)
+{
+	size_t at = hostname_set_find(t->hosts, name);
+
+	return at == HOSTNAME_NONE ? TOPOLOGY_NONE : (uint32_t)at;
 }
 
 uint32_t
@@ -115,6 +125,7 @@ topology_add_node(struct topology *t, const char *name, uint32_t *ret,
 		t->nodes[at].last = TOPOLOGY_NONE;
 		t->node_count++;
 		json_object_set_new(t->node_index, name, json_integer(at));
+		hostname_set_add(t->hosts, t->nodes[at].name, at);
 	}
 	*ret = at;
 	return 0;

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "common/hostname.h"
 
 #define TOPOLOGY_NAME_MAX     64 /* bytes of a switch's name, with the NUL */
 #define TOPOLOGY_SWITCHES_MAX 16384
@@ -62,6 +63,7 @@ struct topology {
 	struct topology_up *ups;
 	size_t node_count, switch_count, link_count, up_count;
 	json_t *node_index, *switch_index; /* name: number */
+	struct hostname_set *hosts;
 };
 
 struct topology *topology_new(void);
@@ -90,6 +92,9 @@ char *topology_write(const struct topology *t);
 
 /* TOPOLOGY_NONE where there is none. */
 uint32_t topology_find_node(const struct topology *t, const char *name);
+/* The node that another program calls name, perhaps with another domain: see
+ * common/hostname.h. */
+uint32_t topology_find_host(const struct topology *t, const char *name);
 uint32_t topology_find_switch(const struct topology *t, const char *name);
 /* The switches above one as a hostlist, which the caller frees; NULL where
  * there are none. */

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "common/clk.h"
+#include "common/hostname.h"
 #include "common/member.h"
 #include "common/queue.h"
 #include "common/str.h"
@@ -83,16 +84,6 @@ struct row {
 	struct kind sum;
 	double most_calls, least_s;
 };
-
-/* Names of machines are compared up to their first dot. */
-static int
-inband_is_host(const struct inband *ib, const char *text)
-{
-	size_t len = strcspn(ib->host, ".");
-
-	return strcspn(text, ".") == len &&
-	    strncasecmp(text, ib->host, len) == 0;
-}
 
 /* "ReduceScatter" is what campaigns call reduce-scatter. 0: it is none. */
 static int
@@ -202,7 +193,7 @@ inband_take_call(struct inband *ib, struct file *f, const char *line,
 	if (strncmp(folder, prefix, strlen(prefix)) == 0)
 		folder += strlen(prefix);
 	snprintf(k.job, sizeof(k.job), "%.*s", (int)(end - folder), folder);
-	if (inband_is_host(ib,
+	if (hostname_is_same(ib->host,
 		member_text(json_object_get(all, "metadata"), "hostname")) &&
 	    inband_op_find(coll != NULL ? member_text(coll, "coll")
 					: member_text(p2p, "p2p"),
@@ -281,7 +272,7 @@ inband_take_means(struct inband *ib, struct file *f, const char *line,
 	    len == 0 || strncmp(labels, rate, len + 1) != 0)
 		return;
 	inband_label(line, "node", text, sizeof(text));
-	if (!inband_is_host(ib, text))
+	if (!hostname_is_same(ib->host, text))
 		return;
 	inband_label(line, "collective", op, sizeof(op));
 	if (op[0] == '\0')
@@ -322,7 +313,7 @@ inband_take_sums(struct inband *ib, struct file *f, const char *line,
 		.seconds = member_number(o, "seconds") };
 
 	snprintf(k.job, sizeof(k.job), "%s", member_text(o, "job"));
-	if (inband_is_host(ib, member_text(o, "host")) &&
+	if (hostname_is_same(ib->host, member_text(o, "host")) &&
 	    inband_op_find(member_text(o, "op"), k.op))
 		inband_kind_add(f, &k);
 	json_decref(o);

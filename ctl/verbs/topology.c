@@ -271,10 +271,11 @@ topology_show(struct ctl *c)
 
 struct check {
 	const struct import *im;
-	json_t *seen;  /* nodes that have an agent */
-	json_t *ports; /* identifiers that nodes report */
-	json_t *tell;  /* nodes that report any */
-	json_t *list;  /* [{node text}] */
+	json_t *seen;               /* nodes that have an agent */
+	json_t *ports;              /* identifiers that nodes report */
+	json_t *tell;               /* nodes that report any */
+	json_t *list;               /* [{node text}] */
+	struct hostname_set *hosts; /* the names of the nodes */
 };
 
 static void __attribute__((format(printf, 3, 4)))
@@ -339,11 +340,14 @@ topology_node_check(struct check *k, const json_t *o)
 	const struct topology *t = k->im->t;
 	const char *node = print_member(o, "node", "?");
 	const char *has = print_member(o, "leaf", "no leaf"), *leaf;
-	uint32_t at = topology_find_node(t, node);
+	uint32_t at = hostname_set_is_alone(k->hosts, node)
+	    ? topology_find_host(t, node)
+	    : topology_find_node(t, node);
 	const struct topology_link *l;
 	double gbps;
 
-	json_object_set_new(k->seen, node, json_true());
+	json_object_set_new(k->seen,
+	    at == TOPOLOGY_NONE ? node : t->nodes[at].name, json_true());
 	if (at == TOPOLOGY_NONE) {
 		topology_differs(k, node,
 		    "the file has no leaf, the collector %s", has);
@@ -354,7 +358,7 @@ topology_node_check(struct check *k, const json_t *o)
 	if (strcmp(leaf, has) != 0)
 		topology_differs(k, node,
 		    "the file says leaf %s, the collector %s", leaf, has);
-	gbps = topology_ports_check(k, node, leaf,
+	gbps = topology_ports_check(k, t->nodes[at].name, leaf,
 	    json_object_get(json_object_get(o, "inventory"), "nics"));
 	if (gbps > 0 && l->gbps > gbps * RATE_MARGIN)
 		topology_differs(k, node,
@@ -408,9 +412,13 @@ topology_check(struct ctl *c)
 	k.ports = json_object();
 	k.tell = json_object();
 	k.list = json_array();
+	k.hosts = hostname_set_new();
+	json_array_foreach (nodes, i, o)
+		hostname_set_add(k.hosts, print_member(o, "node", "?"), i);
 	json_array_foreach (nodes, i, o)
 		topology_node_check(&k, o);
 	topology_missing_check(&k);
+	hostname_set_free(k.hosts);
 	bad = json_array_size(k.list);
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(k.list);

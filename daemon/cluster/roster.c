@@ -13,6 +13,7 @@
 
 #include "common/clk.h"
 #include "common/hostlist.h"
+#include "common/hostname.h"
 #include "common/log.h"
 #include "common/member.h"
 #include "common/str.h"
@@ -33,7 +34,8 @@ struct roster {
 	struct node **by_id;
 	size_t count;
 	int sorted;
-	struct node **bucket; /* open addressing, a power of 2 */
+	struct hostname_set *hosts; /* ids */
+	struct node **bucket;       /* open addressing, a power of 2 */
 	size_t bucket_count;
 	size_t state_count[AGENT_STATE_MAX];
 	json_t *parts;       /* of the newest inventory, but its nics */
@@ -53,6 +55,20 @@ roster_slot_of(const struct roster *r, const char *name)
 	while (r->bucket[i] != NULL && strcmp(r->bucket[i]->name, name) != 0)
 		i = (i + 1) & (r->bucket_count - 1);
 	return i;
+}
+
+int
+roster_is_alone(const struct roster *r, const struct node *n)
+{
+	return hostname_set_is_alone(r->hosts, n->name);
+}
+
+static void
+roster_leaf_set(struct roster *r, struct node *n)
+{
+	if (r->limits.topo != NULL)
+		topo_leaf(r->limits.topo, n->name, roster_is_alone(r, n),
+		    n->addr, n->leaf);
 }
 
 static struct node *
@@ -80,6 +96,11 @@ roster_node_add(struct roster *r, const char *name)
 	r->all[r->count++] = n;
 	r->sorted = 0;
 	r->state_count[AGENT_LOST]++;
+	hostname_set_add(r->hosts, n->name, n->id);
+	/* What others call by the short name can be several nodes now. */
+	for (size_t i = 0; !roster_is_alone(r, n) && i < r->count; i++)
+		if (hostname_is_same(r->by_id[i]->name, name))
+			roster_leaf_set(r, r->by_id[i]);
 	return n;
 }
 
@@ -96,6 +117,7 @@ roster_new(const struct roster_limits *limits, struct store *store,
 	r->bucket_count = 64;
 	r->bucket = xcalloc(r->bucket_count, sizeof(struct node *));
 	r->parts = json_object();
+	r->hosts = hostname_set_new();
 	return r;
 }
 
@@ -120,6 +142,7 @@ roster_free(struct roster *r)
 		free(n);
 	}
 	json_decref(r->parts);
+	hostname_set_free(r->hosts);
 	free(r->all);
 	free(r->by_id);
 	free(r->bucket);
@@ -130,6 +153,14 @@ struct node *
 roster_find(const struct roster *r, const char *name)
 {
 	return r->bucket[roster_slot_of(r, name)];
+}
+
+struct node *
+roster_find_host(const struct roster *r, const char *name)
+{
+	size_t id = hostname_set_find(r->hosts, name);
+
+	return id == HOSTNAME_NONE ? NULL : r->by_id[id];
 }
 
 size_t
@@ -148,13 +179,6 @@ struct node *
 roster_by_id(const struct roster *r, size_t id)
 {
 	return r->by_id[id];
-}
-
-static void
-roster_leaf_set(struct roster *r, struct node *n)
-{
-	if (r->limits.topo != NULL)
-		topo_leaf(r->limits.topo, n->name, n->addr, n->leaf);
 }
 
 void

@@ -103,6 +103,12 @@ void roster_load(struct roster *r, const json_t *nodes);
 void roster_mirror(struct roster *r, const json_t *nodes);
 
 struct node *roster_find(const struct roster *r, const char *name);
+/* The node that a scheduler or a file calls name, perhaps with another domain;
+ * NULL where it could be several: common/hostname.h. An agent is its whole
+ * name: roster_find. */
+struct node *roster_find_host(const struct roster *r, const char *name);
+/* No other node has its short name. */
+int roster_is_alone(const struct roster *r, const struct node *n);
 size_t roster_count(const struct roster *r);
 /* By id, 0 to count - 1: the order of first sight, which never changes. */
 struct node *roster_by_id(const struct roster *r, size_t id);

@@ -60,10 +60,11 @@ topo_file(const struct topo *t)
 }
 
 void
-topo_leaf(const struct topo *t, const char *node, const char *addr,
-    char ret[TOPO_LEAF_MAX])
+topo_leaf(const struct topo *t, const char *node, int is_alone,
+    const char *addr, char ret[TOPO_LEAF_MAX])
 {
-	uint32_t named = topology_find_node(t->file, node);
+	uint32_t named = is_alone ? topology_find_host(t->file, node)
+				  : topology_find_node(t->file, node);
 	unsigned bits = t->prefix_bits;
 	char text[INET6_ADDRSTRLEN];
 	uint8_t raw[16];

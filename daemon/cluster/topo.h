@@ -25,9 +25,10 @@ int topo_load(const char *path, unsigned prefix_bits, struct topo **ret,
 void topo_free(struct topo *t); /* NULL is allowed */
 /* What the file says; empty without one. */
 const struct topology *topo_file(const struct topo *t);
-/* "10.1.2.0/24" or the file's name; "" when neither tells. addr may be
- * NULL. */
-void topo_leaf(const struct topo *t, const char *node, const char *addr,
-    char ret[TOPO_LEAF_MAX]);
+/* "10.1.2.0/24" or the file's name; "" when neither tells. addr may be NULL.
+ * is_alone: no other node has its short name, so that the file may call it by
+ * another domain (common/hostname.h). */
+void topo_leaf(const struct topo *t, const char *node, int is_alone,
+    const char *addr, char ret[TOPO_LEAF_MAX]);
 
 #endif

@@ -482,11 +482,14 @@ diags_check_topology(struct api *api, json_t *list)
 		return;
 	}
 	for (size_t i = 0; i < roster_count(r); i++)
-		if (topology_find_node(topo_file(t), roster_at(r, i)->name) ==
-		    TOPOLOGY_NONE)
+		if ((roster_is_alone(r, roster_at(r, i))
+			    ? topology_find_host(topo_file(t),
+				  roster_at(r, i)->name)
+			    : topology_find_node(topo_file(t),
+				  roster_at(r, i)->name)) == TOPOLOGY_NONE)
 			diags_some_add(&apart, roster_at(r, i)->name);
 	for (size_t i = 0; i < topo_file(t)->node_count; i++)
-		if (roster_find(r, topo_file(t)->nodes[i].name) == NULL)
+		if (roster_find_host(r, topo_file(t)->nodes[i].name) == NULL)
 			diags_some_add(&unheard, topo_file(t)->nodes[i].name);
 	if (apart.count > 0)
 		diags_put(list, "warn",

@@ -261,7 +261,8 @@ jobs_shares_of(const struct jobs *js, const json_t *job, int64_t now_unix_ns,
 	if (hostlist_parse(member_text(job, "nodes"), &hl, NULL) < 0)
 		hl = (struct hostlist){ 0 };
 	for (size_t i = 0; i < hl.count; i++) {
-		const struct node *n = roster_find(js->o.roster, hl.names[i]);
+		const struct node *n = roster_find_host(js->o.roster,
+		    hl.names[i]);
 
 		if (n == NULL || n->host_ns == 0)
 			continue;
@@ -422,7 +423,8 @@ jobs_places_add(struct jobs *js, json_t *body, const char *nodes)
 	if (hostlist_parse(nodes, &hl, NULL) < 0)
 		hl = (struct hostlist){ 0 };
 	for (size_t i = 0; i < hl.count; i++) {
-		const struct node *n = roster_find(js->o.roster, hl.names[i]);
+		const struct node *n = roster_find_host(js->o.roster,
+		    hl.names[i]);
 
 		if (n == NULL)
 			json_object_set_new(js->unknown, hl.names[i],

@@ -49,6 +49,7 @@ runs_may_have(struct runs *rs, const char *class, const char *launcher,
 	if (!slurm_nodes_known(rs->slurm))
 		return -EAGAIN;
 	return slurm_node_look(rs->slurm, n->name,
+		   roster_is_alone(rs->roster, n),
 		   member_text(slurm, "partition"),
 		   member_text(slurm, "reservation"), &err) != SLURM_OUT;
 }
@@ -152,6 +153,7 @@ admit_slurm_says(const struct run *r, const struct node *n, struct err *err)
 	if (!admit_asks_slurm(r))
 		return SLURM_IDLE;
 	return slurm_node_look(slurm, n->name,
+	    roster_is_alone(r->all->roster, n),
 	    conf_string(r->conf, "slurm", "partition"),
 	    conf_string(r->conf, "slurm", "reservation"), err);
 }

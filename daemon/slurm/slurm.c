@@ -14,6 +14,7 @@
 
 #include "common/member.h"
 #include "common/hostlist.h"
+#include "common/hostname.h"
 #include "common/log.h"
 #include "common/str.h"
 #include "common/text.h"
@@ -38,6 +39,7 @@ struct slurm_table {
 	size_t row_count;
 	struct place *places;
 	size_t place_count;
+	struct hostname_set *hosts; /* the first of its places */
 };
 
 /* Takes the texts of row. */
@@ -120,6 +122,11 @@ slurm_table_parse(const char *sinfo, const char *reservations)
 	if (t->place_count > 0)
 		qsort(t->places, t->place_count, sizeof(t->places[0]),
 		    slurm_place_compare);
+	t->hosts = hostname_set_new();
+	for (size_t i = 0; i < t->place_count; i++)
+		if (i == 0 ||
+		    strcmp(t->places[i - 1].name, t->places[i].name) != 0)
+			hostname_set_add(t->hosts, t->places[i].name, i);
 	return t;
 }
 
@@ -135,6 +142,7 @@ slurm_table_free(struct slurm_table *t)
 	}
 	for (size_t i = 0; i < t->place_count; i++)
 		free(t->places[i].name);
+	hostname_set_free(t->hosts);
 	free(t->rows);
 	free(t->places);
 	free(t);
@@ -178,7 +186,7 @@ slurm_state_judge(const char *state, int in_reservation)
 }
 
 enum slurm_node
-slurm_table_look(const struct slurm_table *t, const char *node,
+slurm_table_look(const struct slurm_table *t, const char *node, int is_alone,
     const char *partition, const char *reservation, struct err *err)
 {
 	size_t lo = 0, hi = t->place_count;
@@ -186,6 +194,12 @@ slurm_table_look(const struct slurm_table *t, const char *node,
 	enum slurm_node is;
 	int reserved = 0;
 
+	if (is_alone) {
+		size_t at = hostname_set_find(t->hosts, node);
+
+		if (at != HOSTNAME_NONE)
+			node = t->places[at].name;
+	}
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -363,12 +377,12 @@ slurm_nodes_known(const struct slurm *s)
 }
 
 enum slurm_node
-slurm_node_look(const struct slurm *s, const char *node, const char *partition,
-    const char *reservation, struct err *err)
+slurm_node_look(const struct slurm *s, const char *node, int is_alone,
+    const char *partition, const char *reservation, struct err *err)
 {
 	if (slurm_is_fresh(s))
-		return slurm_table_look(s->table, node, partition, reservation,
-		    err);
+		return slurm_table_look(s->table, node, is_alone, partition,
+		    reservation, err);
 	if (s->error[0] != '\0')
 		err_say(err, "Slurm does not say what is idle: %s", s->error);
 	else

@@ -58,9 +58,11 @@ int slurm_wants_idle(const struct slurm *s);
 /* Somebody is about to look at nodes. */
 void slurm_nodes_ask(struct slurm *s);
 /* Unless it is idle, why says what it is. partition and reservation: "" for
- * any and none. */
+ * any and none. is_alone: Slurm may call it by another domain, for no other
+ * node has its short name. */
 enum slurm_node slurm_node_look(const struct slurm *s, const char *node,
-    const char *partition, const char *reservation, struct err *err);
+    int is_alone, const char *partition, const char *reservation,
+    struct err *err);
 /* 0 while its first answer, or one that is no longer fresh, is awaited. */
 int slurm_nodes_known(const struct slurm *s);
 /* What sinfo and scontrol show reservation have printed. */
@@ -95,6 +97,7 @@ struct slurm_table *slurm_table_parse(const char *sinfo,
     const char *reservations);
 void slurm_table_free(struct slurm_table *t); /* NULL is allowed */
 enum slurm_node slurm_table_look(const struct slurm_table *t, const char *node,
-    const char *partition, const char *reservation, struct err *err);
+    int is_alone, const char *partition, const char *reservation,
+    struct err *err);
 
 #endif

@@ -304,7 +304,8 @@ job_ledger_nodes_of(const struct job_ledger *l, const json_t *job,
 		hl = (struct hostlist){ 0 };
 	nodes = xcalloc(hl.count + 1, sizeof(*nodes));
 	for (size_t i = 0; i < hl.count; i++) {
-		const struct node *node = roster_find(l->roster, hl.names[i]);
+		const struct node *node = roster_find_host(l->roster,
+		    hl.names[i]);
 
 		if (node != NULL)
 			nodes[n++] = (uint32_t)node->id;

@@ -76,7 +76,7 @@ roster_by_id(const struct roster *r, size_t id)
 }
 
 struct node *
-roster_find(const struct roster *r, const char *name)
+roster_find_host(const struct roster *r, const char *name)
 {
 	long id = strtol(name + 1, NULL, 10);
 

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -82,6 +83,57 @@ test_heartbeats(void **state)
 	roster_free(r);
 }
 
+static struct node *
+hello(struct roster *r, const char *name)
+{
+	json_t *msg = json_pack("{s:s, s:s, s:{}}", "node", name, "boot", "b",
+	    "inventory");
+	struct node *n = roster_hello(r, msg, "10.0.0.1", (struct session *)r,
+	    1);
+
+	json_decref(msg);
+	return n;
+}
+
+/* What a scheduler calls a node by another domain is found, as long as it is
+ * one node; an agent is its whole name. */
+static void
+test_domains(void **state)
+{
+	char path[] = "/tmp/coalmine-roster-XXXXXX";
+	struct roster_limits limits = { HEARTBEAT_NS, SILENCE_NS, NULL };
+	struct roster *r;
+	struct topo *t;
+	struct err err;
+	struct node *a, *b;
+	FILE *fp;
+
+	(void)state;
+	fp = fdopen(mkstemp(path), "w");
+	assert_non_null(fp);
+	fputs("leaf1 node1\n", fp);
+	fclose(fp);
+	assert_int_equal(topo_load(path, 24, &t, &err), 0);
+	unlink(path);
+	limits.topo = t;
+	r = roster_new(&limits, NULL, NULL, NULL);
+	a = hello(r, "node1.a");
+	assert_string_equal(a->leaf, "leaf1");
+	assert_ptr_equal(roster_find_host(r, "node1"), a);
+	assert_null(roster_find(r, "node1"));
+	assert_true(roster_is_alone(r, a));
+	b = hello(r, "node1.b");
+	assert_ptr_not_equal(a, b);
+	assert_false(roster_is_alone(r, a));
+	assert_null(roster_find_host(r, "node1"));
+	assert_ptr_equal(roster_find_host(r, "node1.b"), b);
+	/* Which of them does the file mean? */
+	assert_string_equal(a->leaf, "10.0.0.0/24");
+	assert_string_equal(b->leaf, "10.0.0.0/24");
+	roster_free(r);
+	topo_free(t);
+}
+
 static uint64_t now_ns = 1000 * CLK_NS_PER_S;
 
 static uint64_t
@@ -132,6 +184,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_domains),
 		cmocka_unit_test(test_own_traffic),
 		cmocka_unit_test(test_heartbeats),
 	};

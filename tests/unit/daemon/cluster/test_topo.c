@@ -27,7 +27,7 @@ want(const struct topo *t, const char *node, const char *addr, const char *leaf)
 {
 	char got[TOPO_LEAF_MAX];
 
-	topo_leaf(t, node, addr, got);
+	topo_leaf(t, node, 1, addr, got);
 	assert_string_equal(got, leaf);
 }
 
@@ -100,10 +100,34 @@ test_bad_files(void **state)
 	assert_non_null(strstr(err.text, "/nonexistent/x: "));
 }
 
+/* The file has short names, the agents full ones. */
+static void
+test_domains(void **state)
+{
+	char path[64], got[TOPO_LEAF_MAX];
+	struct topo *t;
+	struct err err;
+
+	(void)state;
+	file_make(path, "leaf1 node[1-2]\nleaf2 node3.lab,node4.a,node4.b\n");
+	assert_int_equal(topo_load(path, 24, &t, &err), 0);
+	unlink(path);
+	want(t, "node1.example.com", NULL, "leaf1");
+	want(t, "node3", NULL, "leaf2");
+	want(t, "node4", NULL, ""); /* which one? */
+	want(t, "node4.a", NULL, "leaf2");
+	topo_leaf(t, "node1.example.com", 0, NULL, got);
+	assert_string_equal(got, "");
+	topo_leaf(t, "node1", 0, NULL, got);
+	assert_string_equal(got, "leaf1");
+	topo_free(t);
+}
+
 int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_domains),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_bad_files),

@@ -73,7 +73,7 @@ test_look(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		err.text[0] = '\0';
-		assert_int_equal(slurm_table_look(t, rows[i].node,
+		assert_int_equal(slurm_table_look(t, rows[i].node, 1,
 				     rows[i].partition, rows[i].reservation,
 				     &err),
 		    rows[i].is);
@@ -81,7 +81,40 @@ test_look(void **state)
 	}
 	slurm_table_free(t);
 	t = slurm_table_parse("", "No reservations in the system\n");
-	assert_int_equal(slurm_table_look(t, "n1", "", "", &err), SLURM_OUT);
+	assert_int_equal(slurm_table_look(t, "n1", 1, "", "", &err), SLURM_OUT);
+	slurm_table_free(t);
+}
+
+/* Slurm and the agents may call a node by its full name or by the short one;
+ * where that could be two, only the name itself counts. */
+static void
+test_domains(void **state)
+{
+	static const struct {
+		const char *node;
+		int is_alone;
+		enum slurm_node is;
+	} rows[] = {
+		{ "n1.example.com", 1, SLURM_IDLE },
+		{ "n1.example.com", 0, SLURM_OUT },
+		{ "n2", 1, SLURM_HELD },
+		{ "n2.lab", 1, SLURM_HELD },
+		{ "n2", 0, SLURM_OUT },
+		{ "n3", 1, SLURM_OUT }, /* two of that name */
+		{ "n3.a", 1, SLURM_IDLE },
+		{ "n3.a", 0, SLURM_IDLE },
+	};
+	struct slurm_table *t =
+	    slurm_table_parse("idle|lab|n1|none\nallocated|lab|n2.lab|none\n"
+			      "idle|lab|n3.a,n3.b|none\n",
+		"");
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(slurm_table_look(t, rows[i].node,
+				     rows[i].is_alone, "", "", &err),
+		    rows[i].is);
 	slurm_table_free(t);
 }
 
@@ -394,7 +427,7 @@ test_questions_apart(void **state)
 		event_base_loopexit(base, &tv);
 		event_base_dispatch(base);
 	}
-	assert_int_equal(slurm_node_look(s, "n1", "", "", &err), SLURM_IDLE);
+	assert_int_equal(slurm_node_look(s, "n1", 1, "", "", &err), SLURM_IDLE);
 	assert_string_equal(slurm_job_text(s, "r1"), "");
 	/* Two that ask in the same order each time are told by turns. */
 	put(dir, "squeue", "echo '7|PENDING|Priority'");
@@ -416,6 +449,7 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_domains),
 		cmocka_unit_test(test_look),
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_not_asked),
