@@ -11,6 +11,7 @@
 
 #include "common/clk.h"
 #include "common/hostlist.h"
+#include "common/hostname.h"
 #include "common/member.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -36,10 +37,11 @@ advice_remark(const char *text, char ret[REMARK_BYTES])
 }
 
 /* {node: {share verdict text}} of nodes that are better left for last: slow
- * themselves, or below uplinks that are. */
+ * themselves, or below uplinks that are; and the names of all nodes. */
 static int
-advice_advised_get(struct ctl *c, json_t **ret)
+advice_advised_get(struct ctl *c, json_t **ret, json_t **ret_names)
 {
+	json_t *names = json_object();
 	json_t *shares, *verdicts, *nodes = json_object(), *by = json_object();
 	json_t *row, *verdict;
 	size_t i;
@@ -49,6 +51,7 @@ advice_advised_get(struct ctl *c, json_t **ret)
 		json_decref(shares);
 	if (rc != 0) {
 		json_decref(nodes);
+		json_decref(names);
 		json_decref(by);
 		return rc;
 	}
@@ -65,6 +68,8 @@ advice_advised_get(struct ctl *c, json_t **ret)
 		double share = fmin(member_number(row, "share"),
 		    member_number(json_object_get(by, leaf), "share"));
 
+		json_object_set_new(names, member_text(row, "node"),
+		    json_null());
 		verdict = json_object_get(by, member_text(row, "node"));
 		/* The file is for a shell. */
 		if ((verdict == NULL && !(share < EXPECTATION_SOUND)) ||
@@ -80,7 +85,61 @@ advice_advised_get(struct ctl *c, json_t **ret)
 	json_decref(verdicts);
 	json_decref(by);
 	*ret = nodes;
+	*ret_names = names;
 	return 0;
+}
+
+/* The names of an object's members, each with its index. */
+static struct hostname_set *
+advice_hosts_of(json_t *names)
+{
+	struct hostname_set *set = hostname_set_new();
+	const char *name;
+	size_t i = 0;
+	json_t *value;
+
+	json_object_foreach (names, name, value)
+		hostname_set_add(set, name, i++);
+	return set;
+}
+
+/* The scheduler may call nodes by another domain, or none: what it calls them
+ * in its jobs is what it understands. Takes advised. */
+static json_t *
+advice_scheduler_names(json_t *advised, json_t *ours, const json_t *jobs)
+{
+	json_t *theirs = json_object(), *renamed = json_object(), *job, *row;
+	struct hostname_set *our_set, *their_set;
+	struct hostlist hl;
+	const char *name, **list;
+	size_t i, at;
+
+	json_array_foreach (jobs, i, job) {
+		if (hostlist_parse(member_text(job, "nodes"), &hl, NULL) < 0)
+			continue;
+		for (size_t k = 0; k < hl.count; k++)
+			json_object_set_new(theirs, hl.names[k], json_null());
+		hostlist_clear(&hl);
+	}
+	our_set = advice_hosts_of(ours);
+	their_set = advice_hosts_of(theirs);
+	list = xcalloc(json_object_size(theirs) + 1, sizeof(*list));
+	at = 0;
+	json_object_foreach (theirs, name, row)
+		list[at++] = name;
+	json_object_foreach (advised, name, row) {
+		at = hostname_set_is_alone(our_set, name)
+		    ? hostname_set_find(their_set, name)
+		    : HOSTNAME_NONE;
+		json_object_set(renamed, at == HOSTNAME_NONE ? name : list[at],
+		    row);
+	}
+	free(list);
+	hostname_set_free(our_set);
+	hostname_set_free(their_set);
+	json_decref(theirs);
+	json_decref(advised);
+	return renamed;
 }
 
 /* What jobs had of these nodes: how many, for how long a part of them was slow,
@@ -185,13 +244,14 @@ static int
 advice(struct ctl *c)
 {
 	const char *since = opts_value(&c->opts, OPT_SINCE), *from, *name;
-	json_t *advised, *jobs = NULL, *costs = NULL, *told, *row, *apart;
+	json_t *advised, *names, *jobs = NULL, *costs = NULL, *told, *row,
+				 *apart;
 	struct strbuf sb = { 0 };
 	char text[32];
 	size_t i;
 	int rc = ctl_since(since == NULL ? ADVICE_SINCE : since, text, &from);
 
-	rc = rc == 0 ? advice_advised_get(c, &advised) : rc;
+	rc = rc == 0 ? advice_advised_get(c, &advised, &names) : rc;
 	if (rc != 0)
 		return rc;
 	/* Where jobs are not known, weights are all that is told. */
@@ -199,6 +259,8 @@ advice(struct ctl *c)
 		JOBS_MAX, NULL) == 0 &&
 	    ctl_list(c, &costs, "jobs/costs", "from_unix_ns", from, NULL) != 0)
 		costs = NULL;
+	advised = advice_scheduler_names(advised, names, jobs);
+	json_decref(names);
 	json_object_foreach (advised, name, row)
 		json_object_set_new(row, "weight",
 		    json_integer(WEIGHT +
