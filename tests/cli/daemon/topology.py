@@ -123,11 +123,18 @@ def main():
         reload(c, "leaves read again")
         assert any("no leaf for 1 nodes: node3" in d["text"]
                    for d in c.get("diags")), c.get("diags")
+        # names that differ by their domain alone are one node
+        write(file, "l1 node[1-2].example.com\nl2 node3.example.com\n")
+        reload(c, "leaves read again")
+        assert leaves(c) == {"node1": "l1", "node2": "l1", "node3": "l2"}
+        assert coalctl(c, "topology", "check").startswith("ok: 3 nodes")
+        assert not any("topology.leaves" in d["text"]
+                       for d in c.get("diags")), c.get("diags")
         c.stop()
 
         # a start with the same file is no change, one without is
         c.start()
-        assert len(c.get("topology?limit=9")) == 3
+        assert len(c.get("topology?limit=9")) == 4
         c.stop()
         c.options["topology.leaves"] = ""
         c.start()
