@@ -346,8 +346,7 @@ conf_load(const struct conf_row *rows, const char *path, struct conf **ret,
 
 		for (const char *p = text; *p != '\0'; p++)
 			line += *p == '\n';
-		err_say(err, "%s:%d: a byte of value 0: allowed is text", path,
-		    line);
+		err_say(err, "%s:%d: file contains a NUL byte", path, line);
 		free(text);
 		return -EILSEQ;
 	}

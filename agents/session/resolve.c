@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolve.c - the thread touches nothing but its own question; its answer comes
+ * resolve.c - the thread uses nothing but its own lookup; its answer comes
  * through an eventfd, so callbacks run in the loop and need no lock.
  */
 #include "agents/session/resolve.h"
@@ -16,7 +16,7 @@
 #include "common/xalloc.h"
 
 #define STACK_BYTES (256 * 1024) /* glibc's resolver stays below 100 KiB */
-#define RUNNING_MAX 8 /* questions; one that was cancelled may hang on */
+#define RUNNING_MAX 8 /* lookups; one that was cancelled may still run */
 
 struct resolve {
 	struct event *done; /* the eventfd becomes readable */
@@ -96,7 +96,7 @@ resolve_start(struct event_base *base, const char *host, const char *port,
 	r->arg = arg;
 	r->fd = -1;
 	if (running == RUNNING_MAX) {
-		log_warnx("resolve %s: %d earlier questions hang", host,
+		log_warnx("resolve %s: %d DNS lookups still pending", host,
 		    running);
 		goto fail;
 	}

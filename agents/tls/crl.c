@@ -56,7 +56,8 @@ crl_open(const struct conf *c, struct crl **ret, struct err *err)
 		rc = file_read(path, WIRE_CRL_BYTES_MAX, &text, &len, err);
 	l->site = crl_read_all(text != NULL ? text : "");
 	if (rc == 0 && text != NULL && sk_X509_CRL_num(l->site) == 0)
-		rc = err_set(err, -EINVAL, "%s: no list of revoked ones", path);
+		rc = err_set(err, -EINVAL,
+		    "%s: not a certificate revocation list", path);
 	free(text);
 	text = NULL;
 	/* One that cannot be read is handed over anew. */
