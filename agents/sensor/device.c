@@ -40,22 +40,28 @@ static const struct {
 	[DEVICE_CXI] = { "cxi", 0, { "device/telemetry" }, NULL },
 };
 
-/* Counters of bytes. Those of one driver add up; of several drivers' names that
- * a port has, the largest counts. */
+/* Counters of bytes by class and driver: the first driver whose counters a port
+ * has, and the sum of its rows. Few files are opened, as every heartbeat asks.
+ */
 static const struct {
+	enum device_class class;
 	const char *driver, *rx, *tx;
 	int unit_bytes;
+	int folder; /* of the class, or the one behind it */
 } bytes_rows[] = {
-	/* interfaces, EFA, bnxt_re */
-	{ "bytes", "rx_bytes", "tx_bytes", 1 },
+	{ DEVICE_NET, "", "rx_bytes", "tx_bytes", 1, 0 },
+	{ DEVICE_CXI, "cxi", "hni_sts_rx_ok_octets", "hni_sts_tx_ok_octets", 1,
+	    0 },
+	{ DEVICE_RDMA, "efa, bnxt_re", "rx_bytes", "tx_bytes", 1, 1 },
 	/* words of four octets on every lane */
-	{ "ib", "port_rcv_data", "port_xmit_data", 4 },
-	{ "cxi", "hni_sts_rx_ok_octets", "hni_sts_tx_ok_octets", 1 },
-	{ "irdma", "ip4InOctets", "ip4OutOctets", 1 },
-	{ "irdma", "ip6InOctets", "ip6OutOctets", 1 },
-	{ "erdma", "hw_rx_bytes_cnt", "hw_tx_bytes_cnt", 1 },
-	{ "ionic", "rx_rdma_ucast_bytes", "tx_rdma_ucast_bytes", 1 },
-	{ "ionic", "rx_rdma_mcast_bytes", "tx_rdma_mcast_bytes", 1 },
+	{ DEVICE_RDMA, "mlx5, hfi1", "port_rcv_data", "port_xmit_data", 4, 0 },
+	{ DEVICE_RDMA, "irdma", "ip4InOctets", "ip4OutOctets", 1, 1 },
+	{ DEVICE_RDMA, "irdma", "ip6InOctets", "ip6OutOctets", 1, 1 },
+	{ DEVICE_RDMA, "erdma", "hw_rx_bytes_cnt", "hw_tx_bytes_cnt", 1, 1 },
+	{ DEVICE_RDMA, "ionic", "rx_rdma_ucast_bytes", "tx_rdma_ucast_bytes", 1,
+	    1 },
+	{ DEVICE_RDMA, "ionic", "rx_rdma_mcast_bytes", "tx_rdma_mcast_bytes", 1,
+	    1 },
 };
 
 static int
@@ -159,45 +165,43 @@ device_folder(const struct device *d, int i)
 								  : folder;
 }
 
-/* One counter of a port, whichever folder has it. */
+/* One counter of a port, from the given folder or one behind it. */
 static int
-device_counter(const struct device *d, const char *name, int64_t *ret)
+device_counter(const struct device *d, int first, const char *name,
+    int64_t *ret)
 {
 	char dir[DEVICE_PATH_BYTES];
 
-	for (int i = 0; i < FOLDERS_MAX; i++) {
-		const char *folder = device_folder(d, i);
-
-		if (folder != NULL &&
-		    str_format(dir, sizeof(dir), "%s/%s", d->dir, folder) >=
-			0 &&
+	for (int i = first; i < FOLDERS_MAX; i++)
+		if (device_folder(d, i) != NULL &&
+		    str_format(dir, sizeof(dir), "%s/%s", d->dir,
+			device_folder(d, i)) >= 0 &&
 		    sensor_file(dir, name, ret) == 0)
 			return 0;
-	}
 	return -ENOENT;
 }
 
-/* The largest sum of one driver's rows; -1: the port has none of them. */
+/* -1: the port has no such counters. */
 static int64_t
 device_bytes_sum(const struct device *d, int is_tx)
 {
-	int64_t most = -1, sum = -1, n;
+	const char *driver = NULL;
+	int64_t sum = -1, n;
 
 	for (size_t i = 0; i < ARRAY_LEN(bytes_rows); i++) {
-		const char *name = is_tx ? bytes_rows[i].tx : bytes_rows[i].rx;
 		int64_t unit = bytes_rows[i].unit_bytes;
 
-		if (i == 0 ||
-		    strcmp(bytes_rows[i - 1].driver, bytes_rows[i].driver) != 0)
-			sum = -1;
-		if (device_counter(d, name, &n) < 0 || n < 0 ||
-		    n > INT64_MAX / 4 / unit)
+		if (bytes_rows[i].class != d->class ||
+		    (driver != NULL &&
+			strcmp(driver, bytes_rows[i].driver) != 0) ||
+		    device_counter(d, bytes_rows[i].folder,
+			is_tx ? bytes_rows[i].tx : bytes_rows[i].rx, &n) < 0 ||
+		    n < 0 || n > INT64_MAX / 4 / unit)
 			continue;
+		driver = bytes_rows[i].driver;
 		sum = (sum < 0 ? 0 : sum) + n * unit;
-		if (sum > most)
-			most = sum;
 	}
-	return most;
+	return sum;
 }
 
 int
@@ -225,7 +229,7 @@ device_counters(const struct device *d, json_t *counters)
 			device_folder(d, i)) >= 0)
 			sensor_dir(dir, "", counters);
 	for (; name != NULL && *name != NULL; name++)
-		if (device_counter(d, *name, &value) == 0)
+		if (device_counter(d, 0, *name, &value) == 0)
 			json_object_set_new(counters, *name,
 			    json_integer(value));
 	for (int is_tx = 0; is_tx <= 1; is_tx++) {
