@@ -164,6 +164,16 @@ conf_names_list(const struct conf_row *rows, const char *section, char *ret,
 	}
 }
 
+/* 1 when name is "section.key". */
+static int
+conf_removed_is(const char *name, const char *section, const char *key)
+{
+	size_t len = strlen(section);
+
+	return strncmp(name, section, len) == 0 && name[len] == '.' &&
+	    strcmp(name + len + 1, key) == 0;
+}
+
 /* Say why a section, or a key of it, is not one of ours. */
 static void
 conf_unknown(const struct conf_row *rows, const char *where,
@@ -171,9 +181,16 @@ conf_unknown(const struct conf_row *rows, const char *where,
 {
 	char names[512];
 	int known = 0;
+	const struct conf_row *r;
 
-	for (const struct conf_row *r = rows; r->key != NULL; r++)
+	for (r = rows; r->key != NULL; r++)
 		known |= strcmp(r->section, section) == 0;
+	for (; r->section != NULL; r++)
+		if (conf_removed_is(r->section, section, key)) {
+			err_say(err, "%s: %s was removed: %s", where,
+			    r->section, r->text);
+			return;
+		}
 	if (known) {
 		conf_names_list(rows, section, names, sizeof(names));
 		err_say(err, "%s: unknown key %.80s in [%s]: allowed are %s",

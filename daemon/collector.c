@@ -63,7 +63,6 @@ struct greeting {
 	uint64_t serial;
 	json_int_t version; /* what is spoken, when hello gave a choice; or 0 */
 	json_t *runs;       /* that live there */
-	json_t *acks;
 };
 
 /* Only to agents whose inventory asks for it: older ones would end the
@@ -120,40 +119,19 @@ collector_greet(struct greeting *g, json_t *acks)
 }
 
 static void
-collector_copied_cb(int status, json_t *result, void *arg)
-{
-	struct greeting *g = arg;
-
-	json_decref(result);
-	if (status < 0) /* it is sent again */
-		json_array_clear(g->acks);
-	if (status != -ECANCELED)
-		collector_greet(g, g->acks);
-	json_decref(g->acks);
-	json_decref(g->runs);
-	free(g);
-}
-
-/* Records that the copy lacks are not acknowledged, so they are sent again. */
-static void
 collector_acks_cb(int status, json_t *result, void *arg)
 {
 	struct greeting *g = arg;
-	struct store *st = g->c->store;
-	int awaits = st != NULL && store_awaits_copy(st);
-	struct store_health health = { 0 };
-
-	if (awaits)
-		store_health(st, &health);
-	g->acks = status == 0 && json_is_array(result) &&
-		health.copy != COPY_AWAY
+	json_t *acks = status == 0 && json_is_array(result)
 	    ? json_incref(result)
 	    : json_array();
+
+	if (status != -ECANCELED)
+		collector_greet(g, acks);
+	json_decref(acks);
 	json_decref(result);
-	if (awaits && json_array_size(g->acks) > 0)
-		store_when_copied(st, collector_copied_cb, g);
-	else
-		collector_copied_cb(0, NULL, g);
+	json_decref(g->runs);
+	free(g);
 }
 
 /* The ids in spool, [{run, seq}]; NULL when one is not an id. */

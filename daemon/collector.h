@@ -29,7 +29,7 @@ struct collector_options {
 	size_t agents_max;
 	size_t queue_bytes_max;
 	struct runs_quota quota;
-	uint64_t term; /* how often a copy of the store took over; from 1 */
+	uint64_t term; /* of the lease; a takeover increments it; from 1 */
 	struct diagnosis_options diagnosis;
 	const struct topo *topo; /* outlives the collector; NULL: none */
 	struct mesh_options mesh;

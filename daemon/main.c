@@ -47,9 +47,9 @@
 #include "daemon/run/run.h"
 #include "daemon/schedule/campaign.h"
 #include "daemon/series/series.h"
-#include "daemon/follow.h"
 #include "daemon/settings.h"
 #include "daemon/slurm/slurm.h"
+#include "daemon/standby.h"
 #include "daemon/store/store.h"
 #include "daemon/api/api_int.h"
 
@@ -110,8 +110,8 @@ struct app {
 	size_t loaded; /* so many are answered */
 	int ready;
 	int is_standby;
-	char *authorities;           /* of store_options */
-	struct follow_leader leader; /* then */
+	char *authorities;     /* of store_options */
+	struct standby leader; /* then */
 };
 
 /* If the files cannot be used, the old certificates stay in use. */
@@ -167,12 +167,13 @@ main_begin_again(const struct app *a)
 static void
 main_standby_tick(struct app *a)
 {
-	if (follow_leader_look(&a->leader, a->store)) {
-		log_info("nobody leads: this collector does");
+	if (standby_look(&a->leader, a->store)) {
+		log_info("no active collector found; becoming active");
 		main_begin_again(a);
 	}
 	if (a->ready)
-		listen_start(a->listen, a->leader.is_over ? 0 : STANDBY_AGENTS);
+		listen_start(a->listen,
+		    a->leader.is_expired ? 0 : STANDBY_AGENTS);
 	if (a->ticks++ % MIRROR_TICKS == MIRROR_TICKS - 1 &&
 	    a->loaded == LOADS_MAX)
 		main_load(a);
@@ -628,9 +629,7 @@ main_app_open(struct app *a)
 		return rc;
 	a->series = series_new();
 	a->react = react_new(a->base, a->store, &s->react);
-	s->collector.term = s->store.lease_ns > 0 ? store_term(a->store)
-						  : follow_term(s->store.dir);
-	s->http.term = s->collector.term;
+	s->collector.term = s->store.lease_ns > 0 ? store_term(a->store) : 1;
 	s->collector.topo = s->topo;
 	s->collector.react = a->react;
 	s->collector.enroll = a->enroll;
@@ -721,7 +720,7 @@ main_app_close(struct app *a)
 	libevent_global_shutdown();
 }
 
-enum act { ACT_RUN, ACT_CHECK, ACT_PRINT, ACT_RESTORE, ACT_COPY, ACT_TAKEOVER };
+enum act { ACT_RUN, ACT_CHECK, ACT_PRINT, ACT_RESTORE, ACT_COPY };
 
 struct args {
 	enum act act;
@@ -739,7 +738,7 @@ main_usage(FILE *to)
 	    "usage: coalmined [--config FILE] [-o SECTION.KEY=VALUE]...\n"
 	    "                 [--check-config | --print-config | "
 	    "--restore BACKUP |\n"
-	    "                 --copy FROM TO | --takeover]\n"
+	    "                 --copy FROM TO]\n"
 	    "                 [--foreground] [--version]\n");
 }
 
@@ -783,8 +782,10 @@ main_args_read(int argc, char **argv, struct args *ret)
 			ret->backup = optarg;
 			break;
 		case 't':
-			ret->act = ACT_TAKEOVER;
-			break;
+			fatalx("--takeover was removed: the store's file is "
+			       "not copied to a second machine any more; use "
+			       "PostgreSQL with standby collectors (store.url, "
+			       "store.lease)");
 		case 'C':
 			ret->act = ACT_COPY;
 			break;
@@ -845,9 +846,6 @@ main(int argc, char **argv)
 			rc = store_copy(args.ends[0], args.ends[1],
 			    s->store.schema, &err);
 			log_info("%s", rc < 0 ? err.text : "copied");
-		} else if (args.act == ACT_TAKEOVER) {
-			rc = follow_takeover(s, &err);
-			log_info("%s", err.text);
 		}
 		topo_free(s->topo);
 		conf_free(s->conf);
@@ -855,15 +853,6 @@ main(int argc, char **argv)
 	}
 	log_set_level((enum log_level)conf_choice(s->conf, "collector", "log"));
 	notify_init();
-	rc = follow_check(s, &err);
-	if (rc < 0)
-		fatalx("%s", err.text);
-	if (rc > 0) {
-		rc = follow_run(s);
-		topo_free(s->topo);
-		conf_free(s->conf);
-		return rc == 0 ? 0 : EXIT_CONFIG;
-	}
 	rc = main_app_open(&app);
 	if (rc == 0)
 		event_base_dispatch(app.base);

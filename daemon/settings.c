@@ -62,7 +62,6 @@ settings_fill(struct settings *s)
 	settings_url_make(s, host);
 	s->store.retention_ns = conf_span_ns(c, "store", "retention");
 	s->store.raw_retention_ns = conf_span_ns(c, "store", "raw_retention");
-	s->store.copy_wait_ns = conf_span_ns(c, "store", "copy_wait");
 	s->store.free_min_bytes = conf_bytes(c, "store", "free_min");
 	s->collector.heartbeat_ns = conf_span_ns(c, "collector", "heartbeat");
 	s->collector.links_ns = conf_span_ns(c, "links", "interval");
@@ -148,7 +147,6 @@ static int
 settings_check(struct settings *s, struct err *err)
 {
 	const struct conf *c = s->conf;
-	const char *of = conf_string(c, "collector", "copy_of");
 	const char *cluster = s->store.cluster;
 	struct err reason;
 
@@ -169,19 +167,6 @@ settings_check(struct settings *s, struct err *err)
 		return err_set(err, -EINVAL,
 		    "%s: cluster.url is %.100s: allowed is one address",
 		    conf_where(c, "cluster", "url"), s->url);
-	if (of[0] != '\0' &&
-	    (strncmp(of, "https://", 8) != 0 || strchr(of, ',') != NULL))
-		return err_set(err, -EINVAL,
-		    "%s: collector.copy_of is %.100s: allowed is one address, "
-		    "https://HOST:PORT",
-		    conf_where(c, "collector", "copy_of"), of);
-	if (s->store.url[0] != '\0' &&
-	    (of[0] != '\0' || s->store.copy_wait_ns > 0))
-		return err_set(err, -EINVAL,
-		    "%s: collector.copy_of and store.copy_wait are of a store "
-		    "in a file: with store.url the database's own replication "
-		    "does this",
-		    conf_where(c, "store", "url"));
 	if (s->store.lease_ns > 0 &&
 	    (s->store.url[0] == '\0' || s->store.lease_ns < 2 * CLK_NS_PER_S))
 		return err_set(err, -EINVAL,

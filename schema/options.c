@@ -15,6 +15,10 @@
 #define GIB      (1024.0 * 1024 * 1024)
 #define PORT_MAX 65535
 
+#define NO_COPY                                                                \
+	"for a store that outlives its machine use PostgreSQL with standby "   \
+	"collectors (store.url, store.lease)"
+
 const struct conf_row options_daemon[] = {
 	{ "collector", "listen", CONF_ADDRESS, 1, 200, NULL, "0.0.0.0:17700",
 	    "", "Address for agents (mutual TLS)." },
@@ -22,10 +26,6 @@ const struct conf_row options_daemon[] = {
 	    "/var/lib/coalmine", "", "The store; a local file system." },
 	{ "collector", "campaign_dir", CONF_STRING, 1, 4000, NULL,
 	    "/etc/coalmine/campaigns", "", "Campaign files, NAME.conf." },
-	{ "collector", "copy_of", CONF_URLS, 0, 400, NULL, "", "",
-	    "https:// address (http.tls_listen) of another collector, of whose "
-	    "store this one keeps a copy until coalmined --takeover; empty: "
-	    "none." },
 	{ "collector", "log", CONF_CHOICE, 0, 0, "error|warn|info|debug|trace",
 	    "info", "", "Log level." },
 	{ "cluster", "name", CONF_STRING, 0, 40, NULL, "", "",
@@ -155,10 +155,6 @@ const struct conf_row options_daemon[] = {
 	    "Older than this, round records and counters go, records of "
 	    "background runs lose their lists of nodes and pairs, and those of "
 	    "the mesh become one an hour." },
-	{ "store", "copy_wait", CONF_SPAN, 0, 30 * DAY_S, NULL, "0s", "s",
-	    "Where another machine copies this store (collector.copy_of "
-	    "there): agents keep records until it has them, or, while it is "
-	    "away, for this long; 0s: nobody waits for a copy." },
 	{ "store", "free_min", CONF_BYTES, 0, 1024 * GIB, NULL, "64M", "bytes",
 	    "Below this much free disk, writing stops and an alarm is "
 	    "raised; not with store.url." },
@@ -288,6 +284,10 @@ const struct conf_row options_daemon[] = {
 	    "A file that says it instead, one leaf a line as leaf1 "
 	    "n[001-040]; SIGHUP has it read again. coalctl topology import "
 	    "makes it of those of a fabric or of Slurm." },
+	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
+	/* removed */
+	{ "collector.copy_of", NULL, 0, 0, 0, NULL, NULL, NULL, NO_COPY },
+	{ "store.copy_wait", NULL, 0, 0, 0, NULL, NULL, NULL, NO_COPY },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 };
 

@@ -144,7 +144,7 @@ FIELDS(welcome) = {
 	                            an inventory with links */
 	{ "acks", 'a', 0 }, /* [{run, seq}]: committed, for hello's spool */
 	{ "keep", 'a', 0 }, /* of hello's runs, those that go on */
-	{ "term", 'i', 1 }, /* how often a copy of this store took over; absent:
+	{ "term", 'i', 1 }, /* of the lease; a takeover increments it; absent:
 	                       1 */
 	LAST
 };

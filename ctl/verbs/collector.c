@@ -99,19 +99,6 @@ collector_db_copy(struct ctl *c)
 	    "a store is copied where a collector is installed");
 }
 
-/* It goes on until a signal ends it. */
-static int
-collector_db_ship(struct ctl *c)
-{
-	char option[] = "-o";
-	char *of = xasprintf("collector.copy_of=%s", c->args[0]);
-	int rc = collector_coalmined_run(c, (char *[3]){ option, of }, 1,
-	    "a store is copied by the collector that is to take over");
-
-	free(of);
-	return rc;
-}
-
 const struct verb verbs_db[] = {
 	{ "db", "backup", "FILE", 1, 1, "", "file",
 	    "Copy the store into a file while the collector runs.",
@@ -131,11 +118,6 @@ const struct verb verbs_db[] = {
 	    "end. What was cut off goes on where it was. A schema is that of "
 	    "store.schema.",
 	    collector_db_copy },
-	{ "db", "ship", "URL [CONFIG]", 1, 2, "", "file",
-	    "Keep a copy of another collector's store on this host, as new as "
-	    "the last second, for coalmined --takeover.",
-	    "As a service: collector.copy_of in coalmined's configuration.",
-	    collector_db_ship },
 	{ "db", "check", "", 0, 0, "json", "",
 	    "Check the store's integrity; exit code 2 when it is damaged.",
 	    NULL, collector_db_check },

@@ -106,14 +106,6 @@ metrics_render_db(const struct metrics_in *in, struct strbuf *to)
 	if (h->free_bytes != UINT64_MAX)
 		exposition_single(to, "coalmine_db_free_bytes", "gauge",
 		    "Free space on the store's disk.", (double)h->free_bytes);
-	if (h->copy != COPY_NONE) {
-		exposition_single(to, "coalmine_db_copy_up", "gauge",
-		    "1 while another machine copies the store.",
-		    h->copy != COPY_AWAY);
-		exposition_single(to, "coalmine_db_copy_behind_bytes", "gauge",
-		    "What of the log the copy has not got.",
-		    (double)h->copy_behind_bytes);
-	}
 	exposition_single(to, "coalmine_db_commit_max_seconds", "gauge",
 	    "Longest commit of this minute and the one before.",
 	    h->write_s_max);

@@ -393,7 +393,6 @@ http_open(const struct http_options *o, struct event_base *base,
 	h->api = api;
 	h->store = store;
 	h->hosts = xstrdup(o->hosts != NULL ? o->hosts : "");
-	h->term = o->term;
 	h->jobs_proxy = xstrdup(o->jobs_proxy != NULL ? o->jobs_proxy : "");
 	gethostname(h->own_name, sizeof(h->own_name) - 1);
 	TAILQ_INIT(&h->kept);

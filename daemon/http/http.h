@@ -26,7 +26,6 @@ struct http_options {
 	const char *jobs_proxy; /* the certificate's name that may say by
 				   X-Forwarded-User whose jobs to show; "" */
 	int connections_max;
-	uint64_t term; /* for those who copy the store */
 };
 
 /* What is wrong has been logged. Everything given must outlive *ret. Whoever

@@ -439,8 +439,7 @@ http_conn_event_cb(struct bufferevent *bev, short what, void *arg)
 			return;
 		}
 		snprintf(c->who, sizeof(c->who), "%.128s", peer.name);
-		/* One that copies us, to be one of us. */
-		if (peer.role == ROLE_OPERATOR || peer.role == ROLE_COLLECTOR)
+		if (peer.role == ROLE_OPERATOR)
 			c->right = HTTP_MAY_ORDER;
 		else if (peer.role == ROLE_READER)
 			c->right = HTTP_MAY_READ;

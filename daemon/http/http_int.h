@@ -160,7 +160,6 @@ struct http {
 	char *socket;       /* path to remove at the end, or NULL */
 	char *hosts;        /* names that requests may give as ours */
 	char own_name[256]; /* likewise: this host's */
-	uint64_t term;      /* of this collector */
 	char *jobs_proxy;   /* whose word for a user's name is believed */
 	TAILQ_HEAD(, http_kept) kept;
 	const struct http_request *making; /* while its handler runs */
@@ -206,8 +205,7 @@ http_handler http_get_page, http_get_asset;
 /* http_orders.c: doing */
 http_handler http_post_run, http_post_validate, http_post_cancel,
     http_post_enable, http_post_disable, http_post_stop, http_post_token,
-    http_post_backup, http_post_ship, http_post_baseline, http_post_check,
-    http_post_unpin;
+    http_post_backup, http_post_baseline, http_post_check, http_post_unpin;
 
 /* What a standby cannot answer or do: who can. */
 void http_fail_standby(struct http *h, struct http_request *req);

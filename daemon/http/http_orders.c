@@ -227,64 +227,6 @@ http_post_backup(struct http *h, struct http_request *req, const char *part)
 	json_decref(body);
 }
 
-struct shipping {
-	struct http *h;
-	struct http_request *req;
-};
-
-/* A line of JSON, and the bytes behind it. */
-static void
-http_orders_shipped_cb(int status, json_t *result, void *arg)
-{
-	struct shipping *s = arg;
-	const struct http_answer answer = { .status = 200,
-		.type = "application/octet-stream",
-		.gzipped = 0 };
-	const json_t *bytes = json_object_get(result, "bytes");
-	struct evbuffer *body;
-	json_t *head;
-	char *text;
-
-	if (http_gone(s->req)) { /* the interface may be, too */
-		http_drop(s->req);
-	} else if (status == -ESTALE) {
-		http_fail(s->req, 409, "state", "the copy has to begin anew");
-	} else if (status < 0) {
-		http_fail_errno(s->req, status, NULL);
-	} else {
-		head = json_copy(result);
-		json_object_del(head, "bytes");
-		json_object_set_new(head, "term",
-		    json_integer((json_int_t)s->h->term));
-		text = json_dumps(head, JSON_COMPACT);
-		body = evbuffer_new();
-		evbuffer_add_printf(body, "%s\n", text);
-		evbuffer_add(body, json_string_value(bytes),
-		    json_string_length(bytes));
-		free(text);
-		json_decref(head);
-		http_reply(s->req, &answer, body);
-	}
-	json_decref(result);
-	free(s);
-}
-
-void
-http_post_ship(struct http *h, struct http_request *req, const char *part)
-{
-	json_t *body = http_orders_body_read(req);
-	struct shipping *s;
-
-	(void)part;
-	if (body == NULL)
-		return;
-	s = xcalloc(1, sizeof(*s));
-	s->h = h;
-	s->req = req;
-	store_ship(h->store, body, http_orders_shipped_cb, s);
-	json_decref(body);
-}
-
 /* ---- baselines: the canary records of a run under a name, which stay when the
  * run's own are deleted ---- */
 

@@ -113,8 +113,6 @@ const struct http_route http_routes[] = {
 	    .handle = http_post_check },
 	{ "backup", HTTP_POST, "/api/v1/db/backup", HTTP_MAY_ORDER,
 	    .handle = http_post_backup },
-	{ "ship", HTTP_POST, "/api/v1/db/ship", HTTP_MAY_ORDER,
-	    .handle = http_post_ship },
 	{ "stop", HTTP_POST, "/api/v1/stop", HTTP_MAY_ORDER,
 	    .handle = http_post_stop },
 	{ NULL, HTTP_GET, NULL, HTTP_MAY_NOTHING, .handle = NULL },

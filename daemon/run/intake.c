@@ -150,21 +150,6 @@ intake_done(struct intake *it)
 }
 
 static void
-intake_copied_cb(int status, json_t *result, void *arg)
-{
-	struct intake *it = arg;
-
-	json_decref(result);
-	if (status < 0) { /* as after a commit that failed */
-		it->rs->intake_failed = 1;
-		it->node->resend |= it->node->serial == it->serial;
-	}
-	if (!it->node->resend)
-		intake_ack(it);
-	intake_free(it);
-}
-
-static void
 intake_stored_cb(int status, json_t *result, void *arg)
 {
 	struct intake *it = arg;
@@ -175,12 +160,9 @@ intake_stored_cb(int status, json_t *result, void *arg)
 	if (--it->left > 0)
 		return;
 	intake_done(it);
-	if (it->status < 0 || it->node->resend)
-		intake_free(it);
-	else if (store_awaits_copy(it->rs->store))
-		store_when_copied(it->rs->store, intake_copied_cb, it);
-	else
-		intake_copied_cb(0, NULL, it);
+	if (it->status == 0 && !it->node->resend)
+		intake_ack(it);
+	intake_free(it);
 }
 
 static void

@@ -44,7 +44,7 @@ struct store {
 	struct store_reader *readers[READER_MAX];
 	int lock_fd;
 	int behind; /* somebody was told so */
-	int awaits_copy, is_standby;
+	int is_standby;
 	char leader[128];
 	void (*room)(void *arg);
 	void *room_arg;
@@ -155,7 +155,6 @@ store_open(const struct store_options *o, struct event_base *base,
 
 	json_object_seed(0); /* before threads could race for it */
 	st->lock_fd = -1;
-	st->awaits_copy = o->copy_wait_ns > 0;
 	TAILQ_INIT(&d->jobs);
 	pthread_mutex_init(&d->lock, NULL);
 	d->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -439,24 +438,6 @@ store_tell_others(struct store *st, const json_t *told)
 
 	store_put_setting(st, STORE_TOLD, text, NULL, NULL);
 	free(text);
-}
-
-void
-store_ship(struct store *st, const json_t *ask, store_cb *cb, void *arg)
-{
-	store_queue_put(st, ASK_SHIP, json_deep_copy(ask), cb, arg);
-}
-
-int
-store_awaits_copy(const struct store *st)
-{
-	return st->awaits_copy;
-}
-
-void
-store_when_copied(struct store *st, store_cb *cb, void *arg)
-{
-	store_queue_put(st, ASK_COPIED, json_null(), cb, arg);
 }
 
 void

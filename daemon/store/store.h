@@ -38,9 +38,6 @@ struct store_options {
 	uint64_t raw_retention_ns;
 	uint64_t jobs_retention_ns;
 	uint64_t free_min_bytes;
-	/* Until a copy on another machine has it nothing counts as kept; 0:
-	 * nobody waits for one. A copy that is away is waited for that long. */
-	uint64_t copy_wait_ns;
 };
 
 struct store_health {
@@ -55,8 +52,6 @@ struct store_health {
 	uint64_t errors_total;
 	double write_s_max; /* longest commit of one to two minutes */
 	int leads;          /* store_leads */
-	enum { COPY_NONE, COPY_AWAY, COPY_BEHIND, COPY_WHOLE } copy;
-	uint64_t copy_behind_bytes; /* of the log */
 };
 
 /* 0; -EINVAL for a network file system; -EBUSY for a second collector, which
@@ -75,13 +70,6 @@ int store_restore(const char *dir, const char *name, struct err *err);
  * schema. Progress is logged; err: why not. */
 int store_copy(const char *from, const char *to, const char *schema,
     struct err *err);
-/* What keeps a second collector of this machine away from the folder, which is
- * made, until the descriptor is closed; -EBUSY. What is wrong has been logged.
- */
-int store_lock(const struct store_options *o, int *ret_fd);
-/* What is in the write-ahead log of a copy that store_ship made goes into its
- * file, at path. */
-int store_copy_apply(const char *path, struct err *err);
 /* Commits what is queued, then closes. */
 void store_close(struct store *st); /* NULL is allowed */
 void store_health(struct store *st, struct store_health *ret);
@@ -155,17 +143,6 @@ void store_put_setting(struct store *st, const char *key, const char *value,
 /* What collectors of other clusters in the database are to know. */
 #define STORE_TOLD "store.cluster" /* the setting */
 void store_tell_others(struct store *st, const json_t *told);
-
-/* A piece of the store's file or log for a copy: {hold, generation, from, log}
- * as sql_ship_ask, all but the first may be missing; result {hold, generation,
- * from, end, bytes}, a text of bytes that need not be UTF-8. -ESTALE: the copy
- * has to begin anew; -ENOTSUP: the database has tools of its own. */
-void store_ship(struct store *st, const json_t *ask, store_cb *cb, void *arg);
-/* 1: copy_wait_ns is not 0. */
-int store_awaits_copy(const struct store *st);
-/* When a copy has all that was committed until now, or none is waited for any
- * more. */
-void store_when_copied(struct store *st, store_cb *cb, void *arg);
 
 /* When all that was put before is on disk. -EIO: it waits in memory until the
  * database takes it. */

@@ -17,7 +17,6 @@
 #include "daemon/store/store.h"
 #include "daemon/store/store_sql.h"
 
-/* Some that the writer answers are no rows. */
 enum store_put {
 	PUT_RECORD,
 	PUT_RUN,
@@ -33,10 +32,8 @@ enum store_put {
 	PUT_SHARES,
 	PUT_IN_BAND,
 	PUT_MAX,
-	/* what the writer is asked, in its turn behind all that was put */
-	ASK_SHIP = PUT_MAX,
-	ASK_COPIED,
-	ASK_STORED
+	/* No row: store_when_stored, in its turn behind all that was put. */
+	ASK_STORED = PUT_MAX
 };
 
 #define STORE_VALUE_BYTES 8 /* of JSON text for a value, about */
@@ -55,12 +52,15 @@ struct store_job {
 	int64_t run_id;             /* of what is put and belongs to a run */
 	struct sql_outcome outcome; /* of what is put */
 	struct sql_outcome event_outcome;
-	uint64_t at_bytes; /* of ASK_COPIED: what the copy must have */
-	int unfit;         /* it is left out */
-	int status;        /* of the done job */
-	json_t *result;    /* likewise; may be NULL */
+	int unfit;      /* it is left out */
+	int status;     /* of the done job */
+	json_t *result; /* likewise; may be NULL */
 };
 TAILQ_HEAD(store_jobs, store_job);
+
+/* Lock the folder, which is made if it is missing, against other collectors of
+ * this machine until *ret_fd is closed. -EBUSY; failures have been logged. */
+int store_lock(const struct store_options *o, int *ret_fd);
 
 struct store_job *store_job_new(int what, json_t *object, store_cb *cb,
     void *arg); /* takes object */

@@ -55,26 +55,6 @@ struct sql_space {
 	uint64_t free_bytes; /* not ours to know */
 };
 
-#define SQL_SHIP_BYTES_MAX (1024 * 1024)
-
-/* What a copy on another machine asks for: a piece of the file, then of the
- * log behind it. */
-struct sql_ship_ask {
-	uint64_t hold; /* 0: begin */
-	int of_log;
-	uint64_t generation; /* of the log that it has; 0: none yet */
-	uint64_t from;       /* what it has is before, on its disk */
-};
-struct sql_ship {
-	uint64_t hold, generation;
-	uint64_t from, end; /* where the bytes are, and what there is */
-	void *bytes;        /* the caller frees */
-	size_t len_bytes;
-	/* Of all that was written to the log since the writer began; 0 copied
-	 * where nobody copies. */
-	uint64_t written_bytes, copied_bytes;
-};
-
 enum sql_role { SQL_WRITER, SQL_READER };
 
 /* An engine's own structs begin with these. */
@@ -86,7 +66,7 @@ struct sql_stmt {
 	struct sql *db;
 };
 
-#define SQL_ABI   6 /* of what plugins see; a change of it is a new number */
+#define SQL_ABI   7 /* of what plugins see; a change of it is a new number */
 #define SQL_ENTRY "coalmine_store_entry"
 
 struct sql_engine {
@@ -167,10 +147,6 @@ struct sql_engine {
 	 * NULL: the database has tools of its own. */
 	int (*backup)(struct sql *db, const char *path,
 	    const _Atomic int *stopping);
-	/* ask NULL: how far a copy is. -ESTALE: it has to begin anew. NULL: the
-	 * database has tools of its own. */
-	int (*ship)(struct sql *db, const struct sql_ship_ask *ask,
-	    struct sql_ship *ret);
 };
 
 extern const struct sql_engine sql_sqlite;

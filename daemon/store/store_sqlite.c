@@ -183,8 +183,6 @@ store_sqlite_engine_open(const struct store_options *o, enum sql_role role,
 	int rc = sqlite_open(path, role, &s, err);
 
 	free(path);
-	if (rc == 0 && role == SQL_WRITER)
-		sqlite_ship_open(s);
 	if (rc == 0)
 		*ret = &s->sql;
 	return rc;
@@ -196,14 +194,29 @@ store_sqlite_engine_close(struct sql *db)
 	sqlite_shut((struct sqlite *)db);
 }
 
+/* Empty the log, as far as no reader uses it. */
+static void
+store_sqlite_log_empty(struct sqlite *s)
+{
+	int rc;
+
+	/* A reader in the way is no error: the next time tries again. */
+	sqlite3_busy_timeout(s->db, 50);
+	rc = sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE,
+	    NULL, NULL);
+	sqlite3_busy_timeout(s->db, SQLITE_BUSY_MS);
+	if (rc != SQLITE_OK && rc != SQLITE_BUSY)
+		log_debug("store: checkpoint: %s", sqlite3_errmsg(s->db));
+}
+
 /* A file is never away, but its disk may be full: an empty log is room. */
 static int
 store_sqlite_engine_ready(struct sql *db)
 {
-	const struct sqlite *s = (struct sqlite *)db;
+	struct sqlite *s = (struct sqlite *)db;
 
 	if (s->role == SQL_WRITER)
-		sqlite_ship_checkpoint((struct sqlite *)db);
+		store_sqlite_log_empty(s);
 	return 0;
 }
 
@@ -418,10 +431,10 @@ store_sqlite_engine_tidy(struct sql *db, int deleted)
 			if (left > 0 && left < had)
 				return 1;
 		}
-		sqlite_ship_checkpoint(s); /* only now does it shrink */
+		store_sqlite_log_empty(s); /* only now does it shrink */
 	}
 	if (store_sqlite_file_bytes(s->path, "-wal") > WAL_IDLE_BYTES)
-		sqlite_ship_checkpoint(s);
+		store_sqlite_log_empty(s);
 	return 0;
 }
 
@@ -453,5 +466,4 @@ const struct sql_engine sql_sqlite = {
 	.space = store_sqlite_engine_space,
 	.tidy = store_sqlite_engine_tidy,
 	.backup = sqlite_backup,
-	.ship = sqlite_ship,
 };

@@ -14,24 +14,12 @@
 
 #define SQLITE_BUSY_MS 5000
 
-/* What a copy on another machine holds of the writer's connection. */
-struct sqlite_ship {
-	uint64_t hold;     /* its number, or 0 */
-	uint64_t until_ns; /* unless it asks again */
-	uint64_t page_bytes;
-	uint64_t log_bytes;  /* of the log, as far as it holds commits */
-	uint64_t base_bytes; /* of the logs before, since we began */
-	uint64_t copied_bytes;
-	uint64_t ended, ended_bytes; /* the log that it has all of */
-};
-
 struct sqlite {
 	struct sql sql;
 	sqlite3 *db;
 	char *path;
 	enum sql_role role;
-	int synced;              /* of the pragma */
-	struct sqlite_ship ship; /* of the writer */
+	int synced; /* of the pragma */
 };
 
 /* SQLite's result as -errno. */
@@ -50,12 +38,5 @@ int sqlite_prepare(const struct store_options *o, const struct embed *steps,
     struct err *err);
 int sqlite_backup(struct sql *db, const char *path,
     const _Atomic int *stopping);
-
-/* store_sqlite_ship.c: of the writer's connection. */
-void sqlite_ship_open(struct sqlite *s);
-/* Empty the log, if nobody reads from it or has yet to copy it. */
-void sqlite_ship_checkpoint(struct sqlite *s);
-int sqlite_ship(struct sql *db, const struct sql_ship_ask *ask,
-    struct sql_ship *ret);
 
 #endif

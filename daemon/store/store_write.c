@@ -63,10 +63,7 @@ struct store_writer {
 	uint64_t keep_ns; /* when to look for old rows again */
 	struct store_clock clock;
 	int keep_worked; /* something was deleted since the last vacuum */
-	struct store_jobs uncopied;      /* ASK_COPIED, in their order */
-	struct sql_ship copy;            /* as it was last seen; hold 0: away */
-	uint64_t copy_ns;                /* when it was last there */
-	uint64_t term;                   /* of the start */
+	uint64_t term;   /* of the start */
 	_Atomic uint64_t leads_until_ns; /* 0: not any more */
 };
 
@@ -132,8 +129,7 @@ store_writer_add(struct store_writer *w, struct store_job *job)
 		TAILQ_INSERT_TAIL(&w->queue, job, link);
 		w->queue_rows++;
 		w->queue_cost += job->cost;
-		w->urgent |= is_row ? put_kinds[job->what].urgent
-				    : job->what != ASK_COPIED;
+		w->urgent |= !is_row || put_kinds[job->what].urgent;
 		if (w->queue_rows == 1 || w->queue_rows == BATCH_ROWS ||
 		    w->urgent)
 			pthread_cond_signal(&w->wake);
@@ -216,12 +212,6 @@ store_write_update_health(struct store_writer *w)
 		    "records are left with the agents",
 		    (unsigned long long)(w->options.free_min_bytes >> 20),
 		    w->options.dir);
-	else if (w->options.copy_wait_ns > 0 && w->copy.hold == 0)
-		snprintf(text, sizeof(text),
-		    "no copy is made on another machine: %s",
-		    clk_ns() - w->copy_ns < w->options.copy_wait_ns
-			? "agents keep what they have sent until there is one"
-			: "what is acknowledged is on this machine alone");
 	else if (w->clock.is_ahead)
 		snprintf(text, sizeof(text),
 		    "the clock is over a day ahead of the newest that is "
@@ -236,12 +226,6 @@ store_write_update_health(struct store_writer *w)
 	w->health.db_bytes = space.db_bytes;
 	w->health.wal_bytes = space.log_bytes;
 	w->health.free_bytes = space.free_bytes;
-	w->health.copy_behind_bytes = w->copy.written_bytes -
-	    w->copy.copied_bytes;
-	w->health.copy = w->copy.hold == 0
-	    ? w->options.copy_wait_ns > 0 ? COPY_AWAY : COPY_NONE
-	    : w->health.copy_behind_bytes > 0 ? COPY_BEHIND
-					      : COPY_WHOLE;
 	pthread_mutex_unlock(&w->lock);
 	if (news && text[0] != '\0')
 		log_warnx("store: alarm: %s", text);
@@ -461,78 +445,6 @@ store_write_committed(struct store_writer *w, uint64_t rows, double seconds)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Those who wait for the copy, as far as it has come; a copy that stays away is
- * not waited for any more. */
-static void
-store_write_tell_copied(struct store_writer *w)
-{
-	struct store_jobs told = TAILQ_HEAD_INITIALIZER(told);
-	uint64_t now_ns = clk_ns(), wait_ns = w->options.copy_wait_ns;
-	struct store_job *job;
-
-	if (w->db->engine->ship == NULL)
-		return;
-	(void)w->db->engine->ship(w->db, NULL, &w->copy);
-	if (w->copy.hold != 0)
-		w->copy_ns = now_ns;
-	while ((job = TAILQ_FIRST(&w->uncopied)) != NULL &&
-	    (now_ns - w->copy_ns >= wait_ns ||
-		(w->copy.hold != 0 && job->at_bytes <= w->copy.copied_bytes))) {
-		TAILQ_REMOVE(&w->uncopied, job, link);
-		TAILQ_INSERT_TAIL(&told, job, link);
-	}
-	store_done_post(w->done, &told);
-}
-
-static void
-store_write_ship(struct store_writer *w, struct store_job *job)
-{
-	const struct sql_engine *engine = w->db->engine;
-	const json_t *o = job->object;
-	struct sql_ship_ask ask = { .hold = member_unsigned(o, "hold"),
-		.of_log = member_bool(o, "log"),
-		.generation = member_unsigned(o, "generation"),
-		.from = member_unsigned(o, "from") };
-	struct sql_ship got = { 0 };
-
-	job->status = engine->ship == NULL ? -ENOTSUP
-					   : engine->ship(w->db, &ask, &got);
-	if (job->status == 0)
-		job->result = json_pack("{s:I, s:I, s:I, s:I, s:o}", "hold",
-		    (json_int_t)got.hold, "generation",
-		    (json_int_t)got.generation, "from", (json_int_t)got.from,
-		    "end", (json_int_t)got.end, "bytes",
-		    json_stringn_nocheck(got.bytes != NULL ? got.bytes : "",
-			got.len_bytes));
-	free(got.bytes);
-}
-
-/* What is no row, behind what was put before it. */
-static void
-store_write_answer_all(struct store_writer *w, struct store_jobs *asked)
-{
-	struct store_job *job;
-
-	while ((job = TAILQ_FIRST(asked)) != NULL) {
-		struct store_jobs one = TAILQ_HEAD_INITIALIZER(one);
-
-		TAILQ_REMOVE(asked, job, link);
-		if (job->what == ASK_COPIED) {
-			store_write_tell_copied(w); /* where the log ends */
-			job->at_bytes = w->copy.written_bytes;
-			TAILQ_INSERT_TAIL(&w->uncopied, job, link);
-			continue;
-		}
-		if (job->what == ASK_SHIP)
-			store_write_ship(w, job);
-		else if (w->broken != 0)
-			job->status = -EIO;
-		TAILQ_INSERT_TAIL(&one, job, link);
-		store_done_post(w->done, &one);
-	}
-	store_write_tell_copied(w);
-}
-
 static void
 store_write_batch(struct store_writer *w, struct store_jobs *batch)
 {
@@ -572,7 +484,10 @@ store_write_batch(struct store_writer *w, struct store_jobs *batch)
 		store_write_update_health(w);
 	}
 	store_done_post(w->done, batch);
-	store_write_answer_all(w, &asked);
+	if (w->broken != 0)
+		TAILQ_FOREACH (job, &asked, link)
+			job->status = -EIO;
+	store_done_post(w->done, &asked);
 }
 
 /* Does the disk take writes again? The rows that were kept tell, or one of our
@@ -645,7 +560,6 @@ store_write_writer_main(void *arg)
 {
 	struct store_writer *w = arg;
 	struct store_jobs batch = TAILQ_HEAD_INITIALIZER(batch);
-	struct store_job *job;
 	int more = 0, behind;
 
 	while (store_write_next_batch(w, more, &batch)) {
@@ -660,7 +574,6 @@ store_write_writer_main(void *arg)
 				(void)store_write_look_who_leads(w);
 			else
 				store_write_try_again(w);
-			store_write_tell_copied(w);
 			store_write_update_health(w);
 		}
 		/* Housekeeping waits while full batches do. */
@@ -672,9 +585,6 @@ store_write_writer_main(void *arg)
 	}
 	if (w->kept_rows > 0)
 		store_write_try_again(w);
-	TAILQ_FOREACH (job, &w->uncopied, link)
-		job->status = -ECANCELED;
-	store_done_post(w->done, &w->uncopied);
 	return NULL;
 }
 
@@ -716,8 +626,6 @@ store_writer_start(const struct store_options *o, struct store_done *done,
 	w->done = done;
 	TAILQ_INIT(&w->queue);
 	TAILQ_INIT(&w->kept);
-	TAILQ_INIT(&w->uncopied);
-	w->copy_ns = clk_ns();
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

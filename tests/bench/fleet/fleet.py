@@ -23,7 +23,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../../cli/daemon"))
 from collector import BUILD, Collector, UnixConnection, poll  # noqa: E402
-from takeover import Cluster, is_active, needed, sharing, wait  # noqa: E402
+from standby import Cluster, is_active, needed, sharing, wait  # noqa: E402
 
 AGENTS = int(os.environ.get("COALMINE_BENCH_AGENTS", "20000"))
 SMALL = AGENTS < 1000

@@ -30,6 +30,8 @@ static const struct conf_row rows[] = {
 	{ "two", "hooks", CONF_URLS, 0, 0, NULL, "", "", "Who is told." },
 	{ "two", "nets", CONF_NETS, 0, 0, NULL, "", "", "Where." },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
+	{ "one.old", NULL, 0, 0, 0, NULL, NULL, NULL, "use one.count" },
+	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 };
 
 static struct conf *
@@ -101,6 +103,8 @@ test_complaints(void **state)
 		{ "[one]\nname = x\nnmae = y\n",
 		    "f:3: unknown key nmae in [one]: allowed are text name "
 		    "on count" },
+		{ "[one]\nname = x\nold = y\n",
+		    "f:3: one.old was removed: use one.count" },
 		{ "[three]\n",
 		    "f:1: unknown section [three]: allowed are one two" },
 		{ "a = 1\n",

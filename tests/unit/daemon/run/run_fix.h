@@ -44,9 +44,8 @@ struct fix {
 	struct {
 		store_cb *cb;
 		void *arg;
-	} put[SENT_MAX], uncopied[SENT_MAX];
-	size_t put_count, uncopied_count;
-	int awaits_copy;
+	} put[SENT_MAX];
+	size_t put_count;
 	json_t *end_record; /* what STORE_RECORDS answers */
 	json_t *stored_run; /* what STORE_RUN answers, or NULL */
 	int writable;
@@ -85,22 +84,6 @@ store_put_record(struct store *st, const json_t *record, size_t text_bytes,
 	assert_true(fix.put_count < SENT_MAX);
 	fix.put[fix.put_count].cb = cb;
 	fix.put[fix.put_count++].arg = arg;
-}
-
-int
-store_awaits_copy(const struct store *st)
-{
-	(void)st;
-	return fix.awaits_copy;
-}
-
-void
-store_when_copied(struct store *st, store_cb *cb, void *arg)
-{
-	(void)st;
-	assert_true(fix.uncopied_count < SENT_MAX);
-	fix.uncopied[fix.uncopied_count].cb = cb;
-	fix.uncopied[fix.uncopied_count++].arg = arg;
 }
 
 void
@@ -192,15 +175,6 @@ fix_commit(int status)
 		if (fix.put[i].cb != NULL)
 			fix.put[i].cb(status, NULL, fix.put[i].arg);
 	fix.put_count = 0;
-}
-
-/* The copy has all that was committed, or is waited for no more. */
-static inline void
-fix_copied(int status)
-{
-	for (size_t i = 0; i < fix.uncopied_count; i++)
-		fix.uncopied[i].cb(status, NULL, fix.uncopied[i].arg);
-	fix.uncopied_count = 0;
 }
 
 static inline int
@@ -341,7 +315,6 @@ static inline void
 fix_teardown(void)
 {
 	fix_commit(0);
-	fix_copied(0);
 	fix_forget();
 	runs_free(fix.runs);
 	roster_free(fix.roster);

@@ -60,37 +60,6 @@ test_disk_full(void **state)
 	fix_teardown();
 }
 
-/* Where a copy is waited for it is acknowledged when the copy has it, and the
- * run does not wait for that. */
-static void
-test_copy(void **state)
-{
-	char run[64];
-
-	(void)state;
-	fix_setup(3);
-	fix.awaits_copy = 1;
-	fix_running(run, FIX_CAMPAIGN);
-	fix_commit(0);
-	fix_copied(0);
-	fix_forget();
-	fix_sends("n1", run, fix_record(run, 2, "phase"));
-	fix_sends("n1", run, fix_end(run, 3, "ok"));
-	fix_commit(0);
-	assert_int_equal(fix_sent(NULL, WIRE_ACK), 0);
-	assert_int_equal(fix_state(run), RUN_FINISHED);
-	fix_copied(0);
-	assert_int_equal(fix_sent("n1", WIRE_ACK), 2);
-	/* The store ends before the copy has it. */
-	fix_forget();
-	fix_sends("n1", run, fix_end(run, 3, "ok"));
-	fix_commit(0);
-	fix_copied(-ECANCELED);
-	assert_int_equal(fix_sent(NULL, WIRE_ACK), 0);
-	assert_true(roster_find(fix.roster, "n1")->resend);
-	fix_teardown();
-}
-
 /* A head that speaks of others: its record is kept, and judges nobody. */
 static void
 test_others(void **state)
@@ -221,7 +190,6 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_again),
 		cmocka_unit_test(test_disk_full),
-		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_bad_records),
 		cmocka_unit_test(test_late_records),

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * standby.h - when a standby collector may become active: it watches the lease
+ * of the active collector in the shared database.
+ */
+#ifndef DAEMON_STANDBY_H
+#define DAEMON_STANDBY_H
+
+#include <stdint.h>
+
+struct store;
+
+/* What a standby knows of the active collector; begins as zeros. */
+struct standby {
+	struct store *store;
+	char mark[128];   /* of STORE_LEADER; changes while it is alive */
+	uint64_t mark_ns; /* when it last changed, by clk_ns */
+	int asked;        /* an answer is outstanding */
+	int is_expired;   /* the mark is older than the lease */
+	int is_free;      /* no collector is active */
+};
+
+/* Ask the database who is active; call several times a second. Return 1 when
+ * no collector is active, so the caller has to take over. */
+int standby_look(struct standby *s, struct store *store);
+
+#endif
