@@ -562,8 +562,7 @@ main_events_make(struct app *a)
 	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
 	uint64_t watchdog_ns = notify_watchdog_every_ns();
 	struct timeval tick = { 0, TICK_US };
-	struct timeval watch = { (time_t)(watchdog_ns / CLK_NS_PER_S),
-		(suseconds_t)(watchdog_ns % CLK_NS_PER_S / CLK_NS_PER_US) };
+	struct timeval watch = clk_timeval(watchdog_ns);
 
 	for (size_t i = 0; i < 3; i++) {
 		a->signals[i] = evsignal_new(a->base, signals[i],

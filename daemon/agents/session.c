@@ -212,7 +212,7 @@ static void
 session_end(struct session *s, enum wire_type type, json_t *msg,
     const char *text)
 {
-	struct timeval tv = timeval_of(REFUSE_LIMIT_NS);
+	struct timeval tv = clk_timeval(REFUSE_LIMIT_NS);
 	int was_up = s->step == STEP_UP;
 
 	s->in_call++; /* else a full output would free it */
@@ -264,7 +264,7 @@ session_timer_cb(evutil_socket_t fd, short what, void *arg)
 		 * comes sooner by up to a sixteenth, of 16 spans an octave. */
 		while (step_ns << 5 <= s->heartbeat_ns)
 			step_ns <<= 1;
-		tv = timeval_of(s->heartbeat_ns - s->heartbeat_ns % step_ns);
+		tv = clk_timeval(s->heartbeat_ns - s->heartbeat_ns % step_ns);
 		common = event_base_init_common_timeout(s->all->base, &tv);
 		event_add(s->timer, common != NULL ? common : &tv);
 		session_heartbeat_send(s);
@@ -367,7 +367,7 @@ session_hello_handle(struct session *s, enum wire_type type, json_t *msg,
 	/* Spread over the interval, so that agents which came at once do not
 	 * beat at once. */
 	first_ns = rng_entropy() % s->heartbeat_ns;
-	tv = timeval_of(first_ns);
+	tv = clk_timeval(first_ns);
 	event_add(s->timer, &tv);
 	return 0;
 }
@@ -560,7 +560,7 @@ void
 session_start(struct session *s)
 {
 	struct sessions *ss = s->all;
-	struct timeval tv = timeval_of(SESSION_HELLO_LIMIT_NS);
+	struct timeval tv = clk_timeval(SESSION_HELLO_LIMIT_NS);
 	SSL *ssl = SSL_new(ss->tls);
 
 	event_add(s->timer, &tv);

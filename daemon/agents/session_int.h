@@ -75,13 +75,6 @@ struct sessions {
 	struct log_limit once;
 };
 
-static inline struct timeval
-timeval_of(uint64_t ns)
-{
-	return (struct timeval){ (time_t)(ns / CLK_NS_PER_S),
-		(suseconds_t)(ns % CLK_NS_PER_S / CLK_NS_PER_US) };
-}
-
 /* ---- session.c ---- */
 
 void session_step(struct session *s, enum step step);

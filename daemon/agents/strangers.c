@@ -29,7 +29,7 @@
 void
 strangers_turns_soon(struct sessions *ss)
 {
-	struct timeval tv = timeval_of(TURNS_MS * CLK_NS_PER_MS);
+	struct timeval tv = clk_timeval(TURNS_MS * CLK_NS_PER_MS);
 
 	if (TAILQ_EMPTY(&ss->list[STEP_WAITING]))
 		return;
@@ -76,7 +76,7 @@ strangers_gone_cb(evutil_socket_t fd, short what, void *arg)
 static void
 strangers_first_cb(evutil_socket_t fd, short what, void *arg)
 {
-	struct timeval tv = timeval_of(TURN_LIMIT_NS);
+	struct timeval tv = clk_timeval(TURN_LIMIT_NS);
 	struct session *s = arg;
 	unsigned char head[RECORD_HEAD] = { 0 };
 	ssize_t n = recv(fd, head, sizeof(head), MSG_PEEK | MSG_DONTWAIT);
@@ -120,7 +120,7 @@ sessions_accept(struct sessions *ss, int fd, const char *addr)
 {
 	struct session *s = xcalloc(1, sizeof(*s));
 	unsigned limit_ms = (unsigned)(ss->limits.silence_ns / CLK_NS_PER_MS);
-	struct timeval tv = timeval_of(SESSION_HELLO_LIMIT_NS);
+	struct timeval tv = clk_timeval(SESSION_HELLO_LIMIT_NS);
 	int on = 1;
 
 	s->all = ss;

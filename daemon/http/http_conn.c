@@ -109,8 +109,7 @@ static void
 http_conn_set_state(struct http_conn *c, enum conn_state state,
     uint64_t limit_ns)
 {
-	struct timeval tv = { .tv_sec = (time_t)(limit_ns / CLK_NS_PER_S),
-		.tv_usec = (suseconds_t)(limit_ns % CLK_NS_PER_S / 1000) };
+	struct timeval tv = clk_timeval(limit_ns);
 
 	if (c->state <= CONN_READ && state > CONN_READ)
 		TAILQ_REMOVE(&c->all->owing, c, owing_link);
