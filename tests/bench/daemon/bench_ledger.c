@@ -30,42 +30,10 @@ static struct node nodes[NODES];
 static json_t *rows; /* occasions */
 
 void
-store_put_batch_job(struct store *st, const json_t *job)
-{
-	(void)st;
-	(void)job;
-}
-
-void
-store_put_setting(struct store *st, const char *key, const char *value,
-    store_cb *cb, void *arg)
-{
-	(void)st;
-	(void)cb;
-	(void)arg;
-	(void)key;
-	(void)value;
-}
-
-void
 store_put_occasion(struct store *st, const json_t *occasion)
 {
 	(void)st;
 	json_array_append(rows, (json_t *)(uintptr_t)occasion);
-}
-
-void
-store_put_in_band(struct store *st, const json_t *row)
-{
-	(void)st;
-	(void)row;
-}
-
-void
-store_put_shares(struct store *st, const json_t *shares)
-{
-	(void)st;
-	(void)shares;
 }
 
 struct node *

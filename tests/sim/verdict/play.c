@@ -249,13 +249,6 @@ store_put_event(struct store *st, const char *kind, const char *subject,
 }
 
 void
-store_put_node(struct store *st, const json_t *node)
-{
-	(void)st;
-	(void)node;
-}
-
-void
 store_put_baseline(struct store *st, const char *name, const json_t *body)
 {
 	(void)st;

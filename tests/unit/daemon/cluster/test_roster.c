@@ -14,23 +14,6 @@
 #define HEARTBEAT_NS (2 * CLK_NS_PER_S)
 #define SILENCE_NS   (10 * CLK_NS_PER_S)
 
-void
-store_put_node(struct store *st, const json_t *node)
-{
-	(void)st;
-	(void)node;
-}
-
-void
-store_put_event(struct store *st, const char *kind, const char *subject,
-    const char *text)
-{
-	(void)st;
-	(void)kind;
-	(void)subject;
-	(void)text;
-}
-
 /* Beats a second of all of count agents, which come twice: by then the roster
  * knows how many there are, as it does from the store after a restart. */
 static double

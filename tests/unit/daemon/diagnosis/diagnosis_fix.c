@@ -60,13 +60,6 @@ store_put_event(struct store *st, const char *kind, const char *subject,
 	told.alarms += strcmp(kind, "alarm") == 0;
 }
 
-void
-store_put_node(struct store *st, const json_t *node)
-{
-	(void)st;
-	(void)node;
-}
-
 static int
 fix_order(void *ctx, const struct conf *campaign, char ret_run[64],
     struct err *err)

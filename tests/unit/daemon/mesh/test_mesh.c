@@ -23,45 +23,6 @@ now_ns(void)
 	return now_s * CLK_NS_PER_S;
 }
 
-void
-store_put_run(struct store *st, const json_t *run,
-    const struct store_event *event, store_cb *cb, void *arg)
-{
-	(void)st;
-	(void)event;
-	(void)run;
-	(void)cb;
-	(void)arg;
-}
-
-void
-store_put_record(struct store *st, const json_t *record, size_t text_bytes,
-    store_cb *cb, void *arg)
-{
-	(void)st;
-	(void)record;
-	(void)text_bytes;
-	(void)cb;
-	(void)arg;
-}
-
-void
-store_put_node(struct store *st, const json_t *node)
-{
-	(void)st;
-	(void)node;
-}
-
-void
-store_put_event(struct store *st, const char *kind, const char *subject,
-    const char *text)
-{
-	(void)st;
-	(void)kind;
-	(void)subject;
-	(void)text;
-}
-
 static struct node *run_nodes[2];
 
 size_t

@@ -100,25 +100,6 @@ store_put_run(struct store *st, const json_t *run,
 }
 
 void
-store_put_counters(struct store *st, const char *run, const char *node,
-    int64_t border, int64_t at_unix_ns, const json_t *nics)
-{
-	(void)st;
-	(void)run;
-	(void)node;
-	(void)border;
-	(void)at_unix_ns;
-	(void)nics;
-}
-
-void
-store_put_node(struct store *st, const json_t *node)
-{
-	(void)st;
-	(void)node;
-}
-
-void
 store_put_event(struct store *st, const char *kind, const char *subject,
     const char *text)
 {
