@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "daemon/export/exposition.c"
 #include "daemon/export/metrics_cluster.c"
 
 #include "common/xalloc.h"

@@ -13,9 +13,10 @@
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <netinet/in.h>
+#include <sys/un.h>
 #include <zlib.h>
 
-#include "daemon/http/http.c"
+#include "daemon/http/http.h"
 #include "daemon/http/http_read.c"
 
 #include "tests/unit/daemon/http/fake_api.h"

@@ -12,7 +12,9 @@
 
 #include "common/member.h"
 #include "common/rng.h"
-#include "daemon/store/store.c"
+#include "common/str.h"
+#include "common/text.h"
+#include "daemon/store/store.h"
 
 #include "tests/unit/daemon/store/store_fix.h"
 
