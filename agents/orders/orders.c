@@ -19,7 +19,7 @@
 #include "agents/run/cleanup.h"
 #include "agents/run/idle.h"
 #include "agents/run/run.h"
-#include "agents/sensor/sensor.h"
+#include "agents/sensor/nics.h"
 #include "agents/spool/spool.h"
 #include "common/clk.h"
 #include "common/err.h"
@@ -291,7 +291,7 @@ orders_do_end(struct agent *ag, const json_t *msg)
 static int
 orders_do_sample(struct agent *ag, const json_t *msg)
 {
-	json_t *nics = sensor_read("");
+	json_t *nics = nics_read("");
 
 	session_send(ag->session, WIRE_COUNTERS,
 	    json_pack("{s:s, s:I, s:I, s:o}", "run", member_text(msg, "run"),

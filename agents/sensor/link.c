@@ -13,7 +13,7 @@
 
 #include "agents/sensor/ethtool.h"
 #include "agents/sensor/gpu.h"
-#include "agents/sensor/sensor.h"
+#include "agents/sensor/nics.h"
 #include "common/clk.h"
 #include "common/member.h"
 #include "common/str.h"
@@ -70,7 +70,7 @@ link_look(struct link_look *l, const char *root, const json_t *gpus)
 	l->at_ns = now_ns;
 	l->last = json_object();
 	ports = json_array();
-	rows = sensor_read(root);
+	rows = nics_read(root);
 	if (root[0] == '\0')
 		ethtool_read(rows);
 	if (json_array_size(gpus) > 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sensor.c - what the sensors have in common.
+ * sensor.c - values of files, and rows of counters.
  */
 #include "agents/sensor/sensor.h"
 
@@ -9,49 +9,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "agents/sensor/device.h"
-#include "agents/sensor/qdisc.h"
 #include "common/member.h"
 #include "common/str.h"
 #include "common/sysfs.h"
 #include "common/text.h"
-
-/* About 400 bytes each in a message. */
-#define DEVICES_MAX 1000
-
-static void
-sensor_device_cb(const struct device *d, void *arg)
-{
-	json_t *nics = arg, *counters;
-	char path[DEVICE_PATH_BYTES + 16];
-	int is_rdma;
-
-	if (json_array_size(nics) >= DEVICES_MAX)
-		return;
-	counters = sensor_row(nics, d->label);
-	device_counters(d, counters);
-	/* The errors of a slot count once: of all its ports with the first,
-	 * and of an interface with its RDMA device. */
-	snprintf(path, sizeof(path), "%s/infiniband", d->slot);
-	is_rdma = access(path, F_OK) == 0;
-	snprintf(path, sizeof(path), "%s/cxi", d->slot);
-	is_rdma |= access(path, F_OK) == 0;
-	if (d->is_first && (d->class != DEVICE_NET || !is_rdma))
-		sensor_aer(d->slot, counters);
-}
-
-json_t *
-sensor_read(const char *root)
-{
-	json_t *nics = json_array();
-
-	device_walk(root, sensor_device_cb, nics);
-	if (root[0] == '\0')
-		qdisc_read(nics);
-	return nics;
-}
 
 int
 sensor_file(const char *dir, const char *file, int64_t *ret)

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sensor.h - counters of this node's network devices, and how sensors read
- * files of the kernel.
- *
- * All counters are since boot; a rate is the difference of two readings. Names
- * are those of the device, except for two that the collector reads of every
- * device, for the budget and for the busiest one: rx_bytes and tx_bytes.
+ * sensor.h - how sensors read files of the kernel, and the rows of counters
+ * that they fill: {"nic": name, "counters": {...}}.
  */
 #ifndef AGENTS_SENSOR_SENSOR_H
 #define AGENTS_SENSOR_SENSOR_H
 
 #include <jansson.h>
 #include <stdint.h>
-
-/* {"nic": name, "counters": {...}} for every device in the tree below root (""
- * for the machine's own): the nics of a counters message. */
-json_t *sensor_read(const char *root);
 
 /* Read the whole number in dir/file; behind it may be "@SECONDS". 0, -ENOENT or
  * -EPROTO. */

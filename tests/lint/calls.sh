@@ -28,8 +28,6 @@ probes/collective/allreduce.*
 probes/device/gpu/gpu.*
 probes/job/(control|world)\.c
 # a table of operations, and what it names
-agents/launch/mpi_.*
-agents/sensor/sensor.*
 daemon/react/react.*
 probes/transport/.*
 probes/(main|verbs/.*)\.c

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "common/rng.h"
+#include "agents/sensor/nics.h"
 #include "tests/unit/tree.h"
 
 #define IB "sys/class/infiniband/mlx5_0/ports/1/"
@@ -110,7 +111,7 @@ test_cards(void **state)
 		json_t *nics;
 
 		cards_put(rows[i].card);
-		nics = sensor_read(tree);
+		nics = nics_read(tree);
 		want_value(nics, rows[i].port, rows[i].counter, rows[i].value);
 		json_decref(nics);
 		tree_teardown(NULL);
@@ -132,7 +133,7 @@ test_two_ports(void **state)
 	    "&& cp -r 1 2",
 	    tree);
 	assert_int_equal(system(cmd), 0);
-	nics = sensor_read(tree);
+	nics = nics_read(tree);
 	want_value(nics, "mlx5_0/1", "aer_correctable", 7);
 	want_value(nics, "mlx5_0/2", "symbol_error", 6);
 	want_value(nics, "mlx5_0/2", "aer_correctable", -1);
@@ -622,7 +623,7 @@ test_netlink_kernel(void **state)
 				   .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
 		.head = { CTRL_CMD_GETFAMILY, 1 } };
 	int fd = ethtool_socket_open(NETLINK_GENERIC), is_listed = 0;
-	json_t *nics = sensor_read("");
+	json_t *nics = nics_read("");
 	size_t count = json_array_size(nics);
 	ssize_t n;
 

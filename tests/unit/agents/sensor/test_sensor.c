@@ -2,7 +2,7 @@
 /* test_sensor.c - counters from trees as drivers make them, and idle looks. */
 #include "common/err.h"
 #include "agents/sensor/gpu.h"
-#include "agents/sensor/sensor.h"
+#include "agents/sensor/nics.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +60,7 @@ test_devices(void **state)
 	tree_put(CXI "hni_tx_ok_64", "42@1700000000.000000001\n");
 	tree_put(CXI "hni_sts_rx_ok_octets", "5000@1700000000.000000001\n");
 	tree_put(CXI "hni_sts_tx_ok_octets", "7000@1700000000.000000001\n");
-	nics = sensor_read(tree);
+	nics = nics_read(tree);
 	assert_int_equal(json_array_size(nics), 4);
 	want(nics, "eth0", "rx_bytes", 123);
 	want(nics, "eth0", "tx_dropped", 7);
@@ -100,7 +100,7 @@ test_slot(void **state)
 		    slots[i]);
 		tree_put(path, "DLP 0\nTOTAL_ERR_FATAL 3\n");
 	}
-	nics = sensor_read(tree);
+	nics = nics_read(tree);
 	assert_int_equal(json_array_size(nics), 6);
 	want(nics, "mlx5_0/1", "aer_fatal", 3);
 	want(nics, "cxi0", "aer_fatal", 3);
@@ -114,7 +114,7 @@ test_slot(void **state)
 static void
 test_bare(void **state)
 {
-	json_t *nics = sensor_read(tree);
+	json_t *nics = nics_read(tree);
 
 	(void)state;
 	assert_int_equal(json_array_size(nics), 0);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nics.h - counters of this node's network devices.
+ *
+ * All counters are since boot; a rate is the difference of two readings. Names
+ * are those of the device, except for two that the collector reads of every
+ * device, for the budget and for the busiest one: rx_bytes and tx_bytes.
+ */
+#ifndef AGENTS_SENSOR_NICS_H
+#define AGENTS_SENSOR_NICS_H
+
+#include <jansson.h>
+
+/* {"nic": name, "counters": {...}} for every device in the tree below root (""
+ * for the machine's own): the nics of a counters message. */
+json_t *nics_read(const char *root);
+
+#endif
