@@ -186,7 +186,7 @@ FIELDS(fence) = {
 	{ "run", 's', 0 },
 	{ "id", 'i', 0 },   /* of a run, from 1 */
 	{ "part", 'i', 0 }, /* of parts, from 0 */
-	{ "parts", 'i', 0 },
+	{ "parts", 'i', 0 }, /* 0, of a node: it has the parts of all nodes */
 	{ "data", 's', 0 }, /* packed.h; of a node, or of all nodes */
 	LAST
 };

@@ -165,8 +165,13 @@ ranks_fence(struct ranks *r, const json_t *msg)
 		return -EPROTO;
 	strbuf_add(&r->parts, bytes, len);
 	free(bytes);
-	if (++r->part == parts)
-		ranks_brought(r);
+	if (++r->part < parts)
+		return 0;
+	r->ops->send(WIRE_FENCE,
+	    json_pack("{s:I, s:i, s:i, s:s}", "id", (json_int_t)id, "part", 0,
+		"parts", 0, "data", ""),
+	    0, r->arg);
+	ranks_brought(r);
 	return 0;
 }
 

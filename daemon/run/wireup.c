@@ -23,14 +23,18 @@
 /* What a node may give in one fence, and its raw bytes in one message. */
 #define NODE_BYTES_MAX (1024 * 1024)
 #define PART_BYTES     (512 * 1024)
+/* Results that are on their way to nodes at a time, packed: the addresses of
+ * ten thousand ranks for as many nodes are tens of GB. */
+#define WINDOW_BYTES (64 * 1024 * 1024)
 /* Requests for one rank's data that wait, for each rank of the run. */
 #define WAITERS_PER_RANK 64
 #define NAMED_MAX        4 /* nodes in a text */
 
 struct wireup_node {
 	enum { NODE_ASKED, NODE_STARTED, NODE_OVER } state;
-	int has_given; /* to the fence under way */
-	int64_t part;  /* the next of it */
+	int has_given;  /* to the fence under way */
+	int64_t part;   /* the next of it */
+	int is_brought; /* the newest result was sent and not yet confirmed */
 	struct strbuf data;
 };
 
@@ -44,9 +48,11 @@ struct wireup {
 	int64_t ranks; /* on each node */
 	struct wireup_node *nodes;
 	size_t count, started, over, given;
-	int64_t fence;  /* the last that was brought */
-	json_t *result; /* its messages */
-	json_t *modex;  /* by rank as text: what it has given */
+	int64_t fence;                     /* the last that was brought */
+	json_t *result;                    /* its messages */
+	size_t result_bytes, window_bytes; /* of one, and of those under way */
+	size_t sent;   /* nodes that it was sent to, from the first on */
+	json_t *modex; /* by rank as text: what it has given */
 	TAILQ_HEAD(, waiter) waiters;
 	size_t waiter_count;
 };
@@ -249,25 +255,53 @@ wireup_result_send(struct run *r, struct node *n)
 		wireup_send(r, n, WIRE_FENCE, json_copy(msg));
 }
 
+/* To as many of the other nodes as the window has room for, at least to one. */
+static void
+wireup_result_go_on(struct run *r)
+{
+	struct wireup *w = r->wireup;
+
+	while (w->sent < w->count &&
+	    (w->window_bytes == 0 ||
+		w->window_bytes + w->result_bytes <= WINDOW_BYTES)) {
+		w->nodes[w->sent].is_brought = 1;
+		w->window_bytes += w->result_bytes;
+		wireup_result_send(r, r->nodes[w->sent++].node);
+	}
+}
+
+/* A node has the newest result. */
+static void
+wireup_confirmed(struct run *r, struct wireup_node *wn)
+{
+	if (!wn->is_brought)
+		return;
+	wn->is_brought = 0;
+	r->wireup->window_bytes -= r->wireup->result_bytes;
+	wireup_result_go_on(r);
+}
+
 /* All have given. */
 static void
 wireup_complete(struct run *r)
 {
 	struct wireup *w = r->wireup;
 	struct strbuf all = { 0 };
-	size_t parts;
+	size_t parts, k;
+	json_t *msg;
 
 	for (size_t i = 0; i < w->count; i++) {
 		struct wireup_node *wn = &w->nodes[i];
 
 		strbuf_add(&all, wn->data.text, wn->data.len_bytes);
 		strbuf_clear(&wn->data);
-		wn->has_given = 0;
+		wn->has_given = wn->is_brought = 0;
 		wn->part = 0;
 	}
 	w->given = 0;
 	w->fence++;
 	json_array_clear(w->result);
+	w->result_bytes = w->window_bytes = w->sent = 0;
 	parts = all.len_bytes == 0
 	    ? 1
 	    : (all.len_bytes + PART_BYTES - 1) / PART_BYTES;
@@ -282,8 +316,9 @@ wireup_complete(struct run *r)
 			    left < PART_BYTES ? left : PART_BYTES)));
 	}
 	strbuf_clear(&all);
-	for (size_t i = 0; i < r->node_count; i++)
-		wireup_result_send(r, r->nodes[i].node);
+	json_array_foreach (w->result, k, msg)
+		w->result_bytes += strlen(member_text(msg, "data"));
+	wireup_result_go_on(r);
 }
 
 int
@@ -299,9 +334,14 @@ wireup_fence(struct run *r, struct node *n, const json_t *msg, struct err *err)
 
 	if (run_is_final(r) || i < 0 || (size_t)i >= w->count)
 		return 0;
-	if (id == w->fence) /* its session broke when it was brought */
-		wireup_result_send(r, n);
 	wn = &w->nodes[i];
+	if (id == w->fence && parts == 0) {
+		wireup_confirmed(r, wn);
+		return 0;
+	}
+	/* Its session broke when it was brought. */
+	if (id == w->fence && (size_t)i < w->sent)
+		wireup_result_send(r, n);
 	if (id != w->fence + 1 || wn->has_given)
 		return 0;
 	if (part == 0) {

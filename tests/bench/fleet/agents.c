@@ -400,6 +400,9 @@ do_fence(struct fleet_agent *a, const json_t *msg)
 	a->f->fenced_bytes += strlen(member_text(msg, "data"));
 	if (member_int(msg, "part") + 1 < member_int(msg, "parts"))
 		return;
+	say(a, WIRE_FENCE,
+	    json_pack("{s:s, s:I, s:i, s:i, s:s}", "run", a->run, "id",
+		member_int(msg, "id"), "part", 0, "parts", 0, "data", ""));
 	if (member_int(msg, "id") == 1)
 		say_fence(a, 2, 0);
 	else

@@ -86,6 +86,49 @@ test_fence(void **state)
 	fix_teardown();
 }
 
+/* Large results go to some nodes at a time, and to more as these have them. */
+static void
+test_window(void **state)
+{
+	char run[64], *large = xcalloc(1, 900 * 1024);
+	uint64_t x = 1;
+
+	(void)state;
+	for (size_t i = 0; i < 900 * 1024 - 1; i++) { /* hard to compress */
+		x = x * 6364136223846793005u + 1442695040888963407u;
+		large[i] = (char)('0' + (x >> 58));
+	}
+	fix_setup(100);
+	fix_launched(run, "[campaign]\nnodes_min = 100\n");
+	for (int i = 4; i <= 100; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		fix_prepared(name, run);
+	}
+	fix_forget();
+	for (int i = 1; i <= 100; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		assert_int_equal(gives(name, run, 1, i <= 10 ? large : ""), 0);
+	}
+	/* About 9 MB for each: 7 nodes, in parts of half a MB. */
+	assert_true(fix_sent("n1", WIRE_FENCE) > 1);
+	assert_int_equal(fix_sent("n20", WIRE_FENCE), 0);
+	fix_forget();
+	fix_says("n50", WIRE_FENCE, /* it has nothing yet */
+	    json_pack("{s:s, s:i, s:i, s:i, s:s}", "run", run, "id", 1, "part",
+		0, "parts", 0, "data", ""));
+	assert_int_equal(fix_sent(NULL, WIRE_FENCE), 0);
+	fix_says("n1", WIRE_FENCE,
+	    json_pack("{s:s, s:i, s:i, s:i, s:s}", "run", run, "id", 1, "part",
+		0, "parts", 0, "data", ""));
+	assert_true(fix_sent(NULL, WIRE_FENCE) > 1);
+	free(large);
+	fix_teardown();
+}
+
 static int
 wants(const char *node, const char *run, int rank)
 {
@@ -279,6 +322,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_start),
 		cmocka_unit_test(test_fence),
+		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_modex),
 		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_first_failure),
