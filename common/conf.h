@@ -44,9 +44,9 @@ struct conf_row {
 	const char *text;     /* one sentence for people */
 };
 
-/* A table ends with a row whose key is NULL. Rows behind it, up to one without
- * a section, are options that were removed: section is "section.key", text
- * names the replacement. */
+/* A table ends with a row whose key is NULL. If that row has a section, it and
+ * those behind it, up to one without a section, are options that were removed:
+ * section is "section.key", text names the replacement. */
 struct conf;
 
 /* Read path, or text (then path is only its name in messages). On failure

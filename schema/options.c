@@ -284,7 +284,6 @@ const struct conf_row options_daemon[] = {
 	    "A file that says it instead, one leaf a line as leaf1 "
 	    "n[001-040]; SIGHUP has it read again. coalctl topology import "
 	    "makes it of those of a fabric or of Slurm." },
-	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 	/* removed */
 	{ "collector.copy_of", NULL, 0, 0, 0, NULL, NULL, NULL, NO_COPY },
 	{ "store.copy_wait", NULL, 0, 0, 0, NULL, NULL, NULL, NO_COPY },

@@ -29,7 +29,6 @@ static const struct conf_row rows[] = {
 	    "A peer." },
 	{ "two", "hooks", CONF_URLS, 0, 0, NULL, "", "", "Who is told." },
 	{ "two", "nets", CONF_NETS, 0, 0, NULL, "", "", "Where." },
-	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 	{ "one.old", NULL, 0, 0, 0, NULL, NULL, NULL, "use one.count" },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 };

@@ -82,6 +82,8 @@ test_refused(void **state)
 		    "RENAME TO east" },
 		{ { "cluster.url=https://a:1,https://b:1", "" },
 		    "one address" },
+		{ { "collector.copy_of=https://a:1", "" }, "store.lease" },
+		{ { "store.copy_wait=1h", "" }, "store.lease" },
 	};
 	char first[64], second[64], *sets[] = { first, second };
 	struct settings s;
