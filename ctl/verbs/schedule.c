@@ -101,7 +101,7 @@ const struct verb verbs_schedule[] = {
 	{ "schedule", "list", "", 0, 0, "json where sort", "",
 	    "List the campaigns that start by themselves, and when.", NULL,
 	    schedule_list },
-	{ "schedule", "horizon", "", 0, 0, "json hours where sort", "",
+	{ "schedule", "forecast", "", 0, 0, "json hours where sort", "",
 	    "Forecast which runs will start, wait or be missed, and why.",
 	    "As far as is known now: the nodes that are up, what campaigns "
 	    "have cost, blackouts and the budget. The exit code is 1 when a "

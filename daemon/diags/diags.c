@@ -415,7 +415,7 @@ diags_check_silence(struct api *api, json_t *list)
 			    ago, sizeof(ago));
 			diags_put(list, "warn",
 			    c == CAUSE_BUDGET
-				? "coalctl schedule horizon shows what does "
+				? "coalctl schedule forecast shows what does "
 				  "not fit."
 				: remedy,
 			    news->count == 1

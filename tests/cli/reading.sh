@@ -102,8 +102,8 @@ expect verdict-all 2 "$coalctl" verdict list --all
 expect verdict-json 2 "$coalctl" verdict list --json
 expect verdict-history 0 "$coalctl" verdict history
 expect schedule-list 0 "$coalctl" schedule list
-expect schedule-horizon 1 "$coalctl" schedule horizon
-expect schedule-hours 3 "$coalctl" schedule horizon --days 3
+expect schedule-forecast 1 "$coalctl" schedule forecast
+expect schedule-hours 3 "$coalctl" schedule forecast --days 3
 expect coverage 0 "$coalctl" coverage
 expect coverage-identifiable 0 "$coalctl" coverage --identifiable
 expect link-list 1 "$coalctl" link list

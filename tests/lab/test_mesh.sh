@@ -82,15 +82,15 @@ is_covered()
 }
 
 # A campaign of 12 nodes and a minute does not fit into 100 node-seconds: the
-# horizon says so, and so does a run.
+# forecast says so, and so does a run.
 check_budget()
 {
-	ctl schedule horizon >/dev/null
-	[ $? = 1 ] || fail "the horizon shows nothing missed"
-	ctl schedule horizon --json | jq -e 'length > 0 and
+	ctl schedule forecast >/dev/null
+	[ $? = 1 ] || fail "the forecast shows nothing missed"
+	ctl schedule forecast --json | jq -e 'length > 0 and
 		all(.[]; .answer == "missed" and
 			(.why | startswith("budget.node_seconds")))' \
-		>/dev/null || fail "horizon: $(ctl schedule horizon)"
+		>/dev/null || fail "forecast: $(ctl schedule forecast)"
 	order canary
 	poll 20 run_ended || fail "$(describe)"
 	[ "$(run_get '"\(.state) \(.cause)"')" = "missed budget" ] ||
