@@ -330,7 +330,7 @@ int bisect_way(const struct bisect *b, size_t number, struct bisect_way *ret);
  *
  * ca.pem ca.key, crl.pem once one is revoked, enroll.pem enroll.key where there
  * is an authority for enrolment, and NAME.pem NAME.key for every certificate
- * (schema/pki.h). Keys are 0600. Nothing that is there is overwritten but by
+ * (pki/pki.h). Keys are 0600. Nothing that is there is overwritten but by
  * pki_renew.
  */
 

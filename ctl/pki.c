@@ -20,7 +20,8 @@
 #include "common/hostlist.h"
 #include "common/member.h"
 #include "common/xalloc.h"
-#include "schema/pki.h"
+#include "pki/pki.h"
+#include "pki/pki_file.h"
 #include "schema/strict.h"
 
 #define EARLY_S      300 /* clocks are not quite equal */

@@ -31,7 +31,8 @@
 #include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
-#include "schema/pki.h"
+#include "pki/pki.h"
+#include "pki/pki_file.h"
 
 /* Connect, handshake and welcome together: three lost packets fit. */
 #define OPEN_LIMIT_S 8

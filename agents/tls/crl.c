@@ -16,7 +16,7 @@
 #include "common/file.h"
 #include "common/log.h"
 #include "common/xalloc.h"
-#include "schema/pki.h"
+#include "pki/pki_file.h"
 #include "schema/wire.h"
 
 #define LISTS_MAX 16

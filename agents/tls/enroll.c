@@ -20,7 +20,9 @@
 #include "common/member.h"
 #include "common/text.h"
 #include "common/xalloc.h"
-#include "schema/pki.h"
+#include "pki/pki.h"
+#include "pki/pki_file.h"
+#include "pki/pki_munge.h"
 
 #define TOKEN_FILE_MAX 4096
 /* Tolerance for clocks: the signer dates its certificates back by as much. */

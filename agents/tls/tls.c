@@ -18,7 +18,8 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "schema/names.h"
-#include "schema/pki.h"
+#include "pki/pki.h"
+#include "pki/pki_file.h"
 
 /* Between attempts to renew a certificate. */
 #define RENEW_MIN_S 1

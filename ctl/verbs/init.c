@@ -24,7 +24,8 @@
 #include "ctl/ctl.h"
 #include "ctl/print.h"
 #include "schema/options.h"
-#include "schema/pki.h"
+#include "pki/pki.h"
+#include "pki/pki_file.h"
 
 #define FOLDER    "/etc/coalmine"
 #define UNITS     "/etc/systemd/system"

@@ -13,7 +13,7 @@
 #include "common/text.h"
 #include "ctl/ctl.h"
 #include "ctl/print.h"
-#include "schema/pki.h"
+#include "pki/pki.h"
 
 #define CA_DAYS   3650
 #define CERT_DAYS 825

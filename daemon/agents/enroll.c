@@ -23,6 +23,7 @@
 #include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
+#include "pki/pki_file.h"
 #include "schema/strict.h"
 
 #define FILE_MAX (256 * 1024 * 1024)

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "schema/pki.h"
+#include "pki/pki.h"
 
 #define ENROLL_ALIVE_MAX  8 /* certificates of one name at one time */
 #define ENROLL_PER_S      50

@@ -21,6 +21,7 @@
 #include "common/queue.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "pki/pki_munge.h"
 
 #define WAITING_MAX 256 /* the others come again */
 

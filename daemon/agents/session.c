@@ -19,7 +19,7 @@
 #include "common/rng.h"
 #include "common/text.h"
 #include "common/xalloc.h"
-#include "schema/pki.h"
+#include "pki/pki.h"
 
 #define REFUSE_LIMIT_NS (1 * CLK_NS_PER_S) /* for the refuse to be read */
 /* A session outlives no certificate by more. 10,000 are verified in 40 s,

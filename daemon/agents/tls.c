@@ -18,7 +18,8 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "schema/pki.h"
+#include "pki/pki.h"
+#include "pki/pki_file.h"
 
 #define CRL_MAX               (64 * 1024 * 1024)
 #define AUTHORITIES_BYTES_MAX (1024 * 1024)

@@ -16,7 +16,7 @@
 #include "common/conf.h"
 #include "common/err.h"
 #include "schema/names.h"
-#include "schema/pki.h"
+#include "pki/pki.h"
 
 #define TLS_NAME_MAX 255
 

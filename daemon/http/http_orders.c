@@ -16,7 +16,7 @@
 #include "common/xalloc.h"
 #include "daemon/api/orders.h"
 #include "daemon/http/http_int.h"
-#include "schema/pki.h"
+#include "pki/pki.h"
 #include "schema/strict.h"
 
 #define BODY_DEPTH_MAX  8

@@ -6,7 +6,8 @@
 #include <assert.h>
 #include <openssl/pem.h>
 
-#include "schema/pki.h"
+#include "pki/pki.h"
+#include "pki/pki_file.h"
 
 static char *
 pem_of(const uint8_t *data, size_t len_bytes)

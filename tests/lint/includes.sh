@@ -5,8 +5,9 @@
 # the table below. Columns: files (the first row that matches counts), what of
 # ours they may include besides their own folder, libraries they may include.
 # Folders are named from the program on: in daemon/run, "store" is
-# daemon/store. Every program may include common and schema. What is in no
-# list and not a known library is taken for the C library's.
+# daemon/store. Every program may include common and schema, and every program
+# but the engine pki. What is in no list and not a known library is taken for
+# the C library's.
 . "$(dirname "$0")/lib.sh"
 
 table='
@@ -14,8 +15,8 @@ common/conf\.c        -                                 ini
 common/member\.h      -                                 jansson
 common/text\.h        -                                 jansson
 common/               -                                 -
-schema/pki            -                                 openssl
 schema/               -                                 jansson
+pki/                  -                                 openssl
 
 daemon/store/store_(sqlite|file) .                      sqlite3,jansson
 daemon/store/store_postgresql .                         libpq,jansson
@@ -124,7 +125,7 @@ function reaches(file, header, list,    program, from)
 	from = folder_of(header)
 	if (list == "any" && program ~ /^(tests|etc)$/ || from == folder_of(file) ||
 	    from == "common" || from == "schema" && program != "common" &&
-	    program != "lab")
+	    program != "lab" || from == "pki" && program ~ /^(daemon|agents|ctl)$/)
 		return 1
 	if (from == program)
 		return allowed(list, ".")
@@ -181,7 +182,7 @@ for d in $(files '*.c' | grep -v '^tests/\|^lab/' | xargs -n 1 dirname | sort -u
 		exit 1
 	}
 	says=$(sed -n 's/^May include: //p' "$d/README.md" |
-	    grep -oE '`[a-z/]+`' | tr -d '`' | grep -vxE 'common|schema')
+	    grep -oE '`[a-z/]+`' | tr -d '`' | grep -vxE 'common|schema|pki')
 	says=$(echo $says | tr ' ' '\n' | LC_ALL=C sort | tr '\n' ' ')
 	may=$(echo "$table" | awk -v d="$d/" '
 	index($1, d) == 1 && substr($1, length(d) + 1) !~ /\// {

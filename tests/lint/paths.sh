@@ -56,7 +56,7 @@ echo "$text" | grep -v '\.md$' | xargs grep -nI '[[:blank:]]$' /dev/null |
 for f in $(files README.md CONTRIBUTING.md CHANGES.md launch.md statistics.md \
     'algorithms-*.md' | grep -E '^[^/]*$|^docs/'); do
 	for path in $(grep -oE '`[a-z.]+/[^` ]*' "$f" | tr -d '`' |
-	    grep -E '^(agents|common|ctl|daemon|docs|etc|lab|probes|schema|systemd|tests)/' |
+	    grep -E '^(agents|common|ctl|daemon|docs|etc|lab|pki|probes|schema|systemd|tests)/' |
 	    grep -vE '/[A-Z]+/' | LC_ALL=C sort -u); do
 		# shellcheck disable=SC2086
 		set -- $path

@@ -3,7 +3,7 @@
  * pki.c - certificates, requests for them, and tokens: what stands in each and
  * what is refused.
  */
-#include "schema/pki.h"
+#include "pki/pki.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

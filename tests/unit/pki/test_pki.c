@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which requests are signed and what stands in what is signed; tokens; a pair
  * of files that was cut in the midst. */
-#include "schema/pki.c"
+#include "pki/pki.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +14,7 @@
 #include <openssl/rsa.h>
 
 #include "common/file.h"
+#include "pki/pki_file.h"
 
 static struct pki_authority
 authority(void)

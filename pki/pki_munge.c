@@ -4,11 +4,12 @@
  * one is wanted, so that nobody needs it who does not use it; what it declares
  * in munge.h is repeated here.
  */
-#include "schema/pki.h"
+#include "pki/pki_munge.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <pwd.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/plugin.h"

@@ -3,7 +3,7 @@
  * pki_file.c - keys and certificates as text and as files: how they are read,
  * and written so that a power cut leaves the old or the new.
  */
-#include "schema/pki.h"
+#include "pki/pki_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
