@@ -75,14 +75,11 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "Look again after so many, 1 to 3600; 2 by default.", NULL, 1,
 	    3600 },
 	[OPT_HTML] = { "html", 0, "FILE", 0,
-	    "Write one HTML file with plots that needs nothing else; - is "
-	    "the standard output." },
+	    "Write one HTML file with the plots and tables of the run's page; "
+	    "it needs no network. Each plot can be saved as PNG, each table as "
+	    "CSV. - is the standard output." },
 	[OPT_IDENTIFIABLE] = { "identifiable", 0, NULL, 0,
 	    "Instead, the links that nothing measured tells apart." },
-	[OPT_SVG] = { "svg", 0, "FILE", 0,
-	    "Write the plots alone: impacts, collectives under their "
-	    "bounds, bars against the model, histograms; - is the standard "
-	    "output." },
 	[OPT_FILE] = { "file", 'f', "FILE", 0,
 	    "Take the campaign from this file instead of the collector's; - "
 	    "is the standard input." },

@@ -10,6 +10,7 @@
 
 #include "common/table.h"
 #include "ctl/ctl.h"
+#include "ctl/html.h"
 #include "ctl/print.h"
 #include "ctl/records.h"
 #include "ctl/report.h"
@@ -345,24 +346,12 @@ report_print_csv(const json_t *records)
 		    stderr);
 }
 
-/* One file, as HTML or as plots alone. */
 static int
-report_write_sheet(const json_t *run, const json_t *records, const char *html,
-    const char *svg)
+report_write_html(const json_t *run, const json_t *records, const char *path)
 {
-	const char *path = html != NULL ? html : svg;
-	char *text = NULL;
-	size_t len;
-	FILE *to = open_memstream(&text, &len);
-	int rc = 0;
+	char *text = html_report(run, records);
+	int rc = ctl_write(path, text);
 
-	if (html != NULL)
-		report_html(run, records, to);
-	else
-		rc = report_svg(records, to);
-	fclose(to);
-	rc = rc == -ENODATA ? ctl_fail("the run has nothing to draw")
-			    : ctl_write(path, text);
 	free(text);
 	return rc;
 }
@@ -371,9 +360,8 @@ static int
 report(struct ctl *c)
 {
 	const char *html = opts_value(&c->opts, OPT_HTML);
-	const char *svg = opts_value(&c->opts, OPT_SVG);
 	static const enum opt forms_of[] = { OPT_JSON, OPT_CSV, OPT_TABLE,
-		OPT_HTML, OPT_SVG, OPT_FORMAT };
+		OPT_HTML, OPT_FORMAT };
 	json_t *run = NULL, *records = NULL;
 	char *id = NULL;
 	int asked = 0;
@@ -382,16 +370,16 @@ report(struct ctl *c)
 	for (size_t i = 0; i < ARRAY_LEN(forms_of); i++)
 		asked += opts_given(&c->opts, forms_of[i]) != 0;
 	if (asked > 1)
-		return ctl_fail("allowed is one of --json, --csv, --table, "
-				"--html, --svg and --format");
+		return ctl_fail("--json, --csv, --table, --html and "
+				"--format exclude each other");
 	rc = runs_find(c, c->args[0], &id);
 	if (rc == 0)
 		rc = runs_get(c, id, &run);
 	if (rc == 0)
 		rc = records_get(c, id, &records);
 	free(id);
-	if (rc == 0 && (html != NULL || svg != NULL))
-		rc = report_write_sheet(run, records, html, svg);
+	if (rc == 0 && html != NULL)
+		rc = report_write_html(run, records, html);
 	else if (rc == 0 && opts_given(&c->opts, OPT_JSON))
 		print_json(records);
 	else if (rc == 0 && opts_given(&c->opts, OPT_CSV))
@@ -414,9 +402,8 @@ report(struct ctl *c)
 }
 
 const struct verb verbs_report[] = {
-	{ "report", NULL, "RUN", 1, 1,
-	    "json csv table html svg ascii raw format", "runs",
-	    "Show what a run measured.",
+	{ "report", NULL, "RUN", 1, 1, "json csv table html ascii raw format",
+	    "runs", "Show what a run measured.",
 	    "A table for every phase, the impact of congestion with its "
 	    "interval, the worst nodes and pairs, and for every test a "
 	    "histogram of the quiet phase beside the congested one; what "
@@ -426,7 +413,8 @@ const struct verb verbs_report[] = {
 	    "device, and every rail. With "
 	    "--json an array of the records as in coalmine-output(7), with "
 	    "--csv a line for every canary, congestor and impact, with --html "
-	    "one file with plots for mail and tickets. A run that "
+	    "one file with the plots and tables of the run's page, for mail "
+	    "and tickets; its plots can be saved as PNG. A run that "
 	    "still runs is shown as far as it is. The exit code is that of "
 	    "the run's state.",
 	    report },

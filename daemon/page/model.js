@@ -4,30 +4,31 @@
  * bound, the MPI's own way, the other nodes.
  */
 import { ratioBars } from "./bars.js";
-import { h, section, table } from "./dom.js";
-import { bytes, digits, known, list, nodeLink, pill, rate, value } from
-	"./words.js";
+import { h, s, section, table } from "./dom.js";
+import { bytes, digits, known, list, nodeLink, pill, rate, seconds, times,
+	value } from "./words.js";
 
 const NODES_MAX = 64; /* rows of a table; the worst come first */
 
-/* [{label, got, mark, told}]: a bar for what was got, a mark for what was to be
- * expected where that is known. */
-function bars(rows) {
+/* rows: [{label, got, mark, other}]: a bar for the measured value, a mark for
+ * the expected one where it is known; tell(v): a value in words. */
+function bars(rows, tell = rate) {
 	const full = Math.max(...rows.map(r => Math.max(r.got, r.mark || 0)));
-	const bar = r => {
-		const got = h("div", { class: "got" + (r.other ? " other" : "") });
-		const expected = h("div", { class: "expected" });
-		got.style.width = r.got / full * 100 + "%";
-		expected.style.left = r.mark / full * 100 + "%";
-		return h("div", { class: "against" }, got, known(r.mark) &&
-			expected);
-	};
+	const W = 400, H = 22, x = v => v / full * W;
+	const bar = r => s("svg", { class: "against", viewBox: "0 0 " + W +
+		" " + H, preserveAspectRatio: "none", height: H,
+		"aria-hidden": true }, s("rect", { class: "track", y: 5,
+		width: W, height: H - 10 }), s("rect", { class: r.other ?
+		"other" : "got", y: 5, width: x(r.got), height: H - 10 }),
+	known(r.mark) && s("line", { class: "expected", x1: x(r.mark),
+		x2: x(r.mark), y1: 2, y2: H - 2,
+		"vector-effect": "non-scaling-stroke" }));
 	return h("div", { class: "impacts" }, rows.map(r => [
 		h("span", { class: "label", title: r.label }, r.label),
 		h("div", { class: "chart" }, bar(r)),
-		h("span", { class: "value" }, h("b", null, rate(r.got)), " ",
+		h("span", { class: "value" }, h("b", null, tell(r.got)), " ",
 			known(r.mark) && h("small", null, digits(r.got / r.mark *
-				100) + " % of " + rate(r.mark)))]));
+				100) + " % of " + tell(r.mark)))]));
 }
 
 /* Whole plans that were run. */
@@ -37,8 +38,9 @@ export const hasBar = r => known(measured(r)) && r.of !== "step";
 export function modelBars(records) {
 	const rows = records.filter(hasBar);
 	return section("Bandwidth", "bar: measured" + (rows.some(r =>
-		known(r.model)) ? "; mark: predicted for " + rows.find(r =>
-		known(r.model)).machine : ""), bars(rows.map(r => ({
+		known(r.model)) ? "; mark: predicted" : "") + (rows.some(r =>
+		known(r.model) && r.machine) ? " for " + rows.find(r =>
+		known(r.model) && r.machine).machine : ""), bars(rows.map(r => ({
 		label: r.plan || r.probe, got: measured(r), mark: r.model }))));
 }
 
@@ -65,9 +67,67 @@ export function speedupBars(records) {
 	return section("Speed-up over the baseline", "above 1× the plan is faster",
 		ratioBars(records.filter(isRatio).map(r => ({ test: r.plan +
 			(r.of === "multipath" && known(r.bytes) ? ", " +
-			bytes(r.bytes) : ""), of: r.baseline, value: r.value,
+			bytes(r.bytes) : ""), of: r.baseline +
+			(known(r.load_bound) ? ", at most " +
+			times(r.load_bound) : ""), value: r.value,
 			interval: r.interval }))));
 }
+
+/* Bytes between nodes of a neighborhood collective: each graph once, however
+ * many sizes were measured on it. */
+export const isGraph = r => r.probe === "speedup" && r.of === "neighbor" &&
+	known(r.byte_ratio);
+
+export function trafficBars(records) {
+	const graphs = new Map(records.filter(isGraph).map(r => [[r.density,
+		r.ranks, r.edges].join(), r]));
+	return section("Traffic between nodes", "bar: bytes of the MPI's " +
+		"collective over bytes of the plan; mark: mean of such graphs",
+	bars([...graphs.values()].map(r => ({ label: "density " +
+		digits(r.density) + ", " + r.ranks + " ranks, " + r.edges +
+		" edges", got: r.byte_ratio, mark: r.byte_ratio_expected })),
+	times));
+}
+
+/* Groups over more and more nodes: the busiest node, under its rated ports. */
+export const isScale = r => r.probe === "group" && r.of === "whole" &&
+	known(r.node_bandwidth);
+
+export function scaleBars(records) {
+	const curves = new Map(); /* of each number of nodes the largest size */
+	for (const r of records.filter(isScale)) {
+		const key = [r.pattern, r.direction, r.k, r.groups].join();
+		if (!curves.has(key) || curves.get(key).bytes < r.bytes)
+			curves.set(key, r);
+	}
+	return section("Bandwidth of the busiest node", "each direction; mark: " +
+		"rate of its ports", bars([...curves.values()].map(r => ({
+		label: r.groups + " nodes, " + r.pattern + " " + r.direction +
+			" k=" + r.k, got: r.node_bandwidth, mark: r.rated }))));
+}
+
+/* Bandwidth over the number of active devices, and the fitted model. */
+export const isFit = r => r.probe === "fit" && list(r.profile).length > 0;
+
+export function profileBars(fit, records) {
+	const beside = k => records.find(r => r.probe === "speedup" &&
+		r.of === "binding" && r.plan === fit.pattern + " k=" + k &&
+		known(r.baseline_throughput));
+	return section("Profile", fit.text.split(";")[0] + "; mark: model",
+		bars(fit.profile.flatMap(p => [{ label: "k=" + p.k,
+			got: p.bandwidth, mark: p.model }, beside(p.k) && {
+			label: "by " + beside(p.k).baseline, other: 1,
+			got: beside(p.k).baseline_throughput }]).filter(Boolean)));
+}
+
+/* Small messages: at most 16 bytes each. */
+const SMALL_BYTES = 16;
+export const hasLatency = r => hasBar(r) && known(r.median_middle) &&
+	r.bytes / r.messages <= SMALL_BYTES;
+
+export const latencyBars = records => section("Latency of small messages",
+	"median", bars(records.filter(hasLatency).map(r => ({ label: r.plan ||
+		r.probe, got: r.median_middle })), seconds));
 
 /* What was to be measured and was not, with the reason. */
 export const hasCause = r => r.cause && !known(r.value) &&

@@ -199,18 +199,22 @@ def test_plans(b, url):
           "Not measured.*rsg=0.05.*unsupported.*MPI counts with int",
           "Nodes of a plan.*node1.*13.8 %.*node2.*15.3 %.*28 times",
           "Bytes on the wire.*leader.*8.02 MiB.*8.00 MiB")
-    check(b.run("document.querySelectorAll('.against .expected').length") == 3,
-          "a model, a bound or another is not marked")
+    check(b.run("document.querySelectorAll('.against .expected').length") == 4,
+          "a model, a bound or the traffic of such graphs is not marked")
     keep(b, "plans")
 
 
 def test_reports(b, url):
-    """Reports of every kind are one file each, whole without a network."""
+    """The HTML report of a run is one file with the cards of its page, drawn
+    without a network, in the reader's colours."""
     coalctl = os.path.join(os.environ["COALMINE_BUILD"], "ctl/coalctl")
     b.call("Network.enable")
-    for run, words in (("gpcnet-quick-199", "What congestion costs"),
-                       ("plans-1", "Bandwidth .* of 33.2 GiB/s.*Not measured"),
-                       ("gpcnet-quick-195", "silent for 10 s.*Nothing was")):
+    for run, words in (("gpcnet-quick-199", "Congestion impact.*Canaries"),
+                       ("plans-1", "Bandwidth.*14.1 % of 33.2 GiB/s.*"
+                        "Traffic between nodes.*5.00×.*of 4.80×.*"
+                        "Not measured.*rsg=0.05.*unsupported"),
+                       ("gpcnet-quick-195", "silent for 10 s.*Nothing was "
+                        "measured")):
         with tempfile.NamedTemporaryFile(suffix=".html") as to:
             subprocess.run([coalctl, "-u", url.rstrip("/"), "report", run,
                             "--html", to.name], stderr=subprocess.DEVNULL)
@@ -218,9 +222,32 @@ def test_reports(b, url):
             b.call("Page.navigate", url="file://" + to.name)
             b.wait("document.title === '%s'" % run)
             text = b.run("document.body.innerText")
-            b.offline(False)
-            check(re.search(words, text, re.S), "%s: %s" % (run, text[:600]))
+            check(re.search(words, text, re.S | re.I),
+                  "%s: %s" % (run, text[:600]))
+            check(not re.search(r"\bundefined\b|\bNaN\b|\[object", text),
+                  "%s has a hole: %s" % (run, text[:800]))
+            check(b.run("document.links.length") == 0, "a link leads nowhere")
             keep(b, "report-" + run)
+            if run == "gpcnet-quick-199":
+                check_report(b)
+            b.offline(False)
+
+
+def check_report(b):
+    """Choosing draws other pairs; a plot is a picture; dark is dark."""
+    b.run("(e => { e.value = 'lat, isolated'; e.dispatchEvent(new Event("
+          "'change')); })(document.getElementById('choose-pairs-of'))")
+    check(b.run("document.getElementById('choose-pairs-of').value") ==
+          "lat, isolated", "another choice of pairs is not drawn")
+    for part in (".area.iso", ".area.con", ".heat .h9", ".span",
+                 "[id^=export-][id$=-png]", "[id^=export-][id$=-csv]"):
+        check(b.run("document.querySelectorAll('%s').length" % part) > 0,
+              "a report lacks " + part)
+    light = b.run("getComputedStyle(document.body).backgroundColor")
+    b.dark(True)
+    b.wait("getComputedStyle(document.body).backgroundColor !== '%s'" % light)
+    keep(b, "report-dark")
+    b.dark(False)
 
 
 def test_node(b, url):

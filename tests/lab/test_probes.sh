@@ -130,12 +130,11 @@ check_shown()
 		<<<"$text" || fail "no metric"
 }
 
-check_report() # WORD-IN-TABLE WORD-IN-PICTURE
+check_report() # PATTERN
 {
 	local text
 	text=$(ctl report "$run")
 	grep -q "$1" <<<"$text" || fail "report: $text"
-	ctl report "$run" --svg - | grep -q "$2" || fail "no picture of $2"
 }
 
 cut_short()
@@ -144,13 +143,13 @@ cut_short()
 		-o measure.sizes=256K,1M
 	check_random
 	check_shown
-	check_report '^ *0.54 *1.0 MiB  phased' 'density 0.54, 1.0 MiB, phased'
+	check_report '^ *0.54 *1.0 MiB  phased'
 	ordered neighbor-moore "${short[@]}" -o measure.sizes=64K \
 		-o neighbor.order=dataflow
 	check_stencils
 	ordered spmm "${short[@]}" "${made[@]}" -o neighbor.columns=8
 	check_products 8
-	check_report '^1024 *6112' '1024 rows, 6112 nonzeros'
+	check_report '^1024 *6112'
 	ordered sparse -o measure.time=300ms
 	check_sparse
 	ordered multipath -o campaign.nodes_max=2 -o multipath.bytes=4M \
@@ -180,13 +179,13 @@ whole()
 {
 	ordered neighbor-rsg
 	check_gain 12
-	check_report '^ *0.6[0-9]* *4.0 MiB  phased' ' 4.0 MiB, phased'
+	check_report '^ *0.6[0-9]* *4.0 MiB  phased'
 	ordered neighbor-moore
 	check_gain 6
 	check_shown
 	ordered spmm "${made[@]}"
 	check_products 256
-	check_report '^1024 *6112' '1024 rows, 6112 nonzeros'
+	check_report '^1024 *6112'
 }
 
 hosts=6

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Turn files into one C source of byte arrays.
-#   cmake -DOUT=x.c -DHEADER=daemon/x.h -DTABLE=name -DTYPE=text|gzip
-#         -DFILES=a;b -P embed.cmake
+#   cmake -DOUT=x.c -DTABLE=name -DTYPE=text|gzip "-DFILES=a;b"
+#         -P embed.cmake
 # The table's rows are { name, bytes, size } of struct embed, ended by a NULL
 # name; text is NUL-ended and not counted.
 set(arrays "")
@@ -26,6 +26,7 @@ foreach(f ${FILES})
 	string(APPEND rows "\t{ \"${name}\", file_${n}, ${size} },\n")
 	math(EXPR n "${n} + 1")
 endforeach()
-file(WRITE ${OUT} "/* made by daemon/embed.cmake */\n"
-	"#include \"daemon/embed.h\"\n\n${arrays}\n"
+file(WRITE ${OUT} "/* made by common/embed.cmake */\n"
+	"#include \"common/embed.h\"\n\n${arrays}\n"
+	"extern const struct embed ${TABLE}[];\n"
 	"const struct embed ${TABLE}[] = {\n${rows}\t{ 0, 0, 0 },\n};\n")

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * html.h - a run as one HTML file.
+ */
+#ifndef CTL_HTML_H
+#define CTL_HTML_H
+
+#include <jansson.h>
+
+/* Return the file's text: the plots and tables of the run's page, their script
+ * and the data. It refers to no other file and no address. The caller frees. */
+char *html_report(const json_t *run, const json_t *records);
+
+#endif
