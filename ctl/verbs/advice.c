@@ -15,9 +15,9 @@
 #include "common/member.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "ctl/ctl.h"
-#include "ctl/expectation.h"
-#include "ctl/print.h"
+#include "ctl/lib/expectation.h"
+#include "ctl/lib/print.h"
+#include "ctl/verbs/verbs.h"
 #include "schema/names.h"
 
 #define WEIGHT       1000 /* above those of nodes that are as they should be */

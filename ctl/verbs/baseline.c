@@ -13,10 +13,12 @@
 #include "common/robust.h"
 #include "common/table.h"
 #include "common/xalloc.h"
-#include "ctl/compare.h"
-#include "ctl/print.h"
-#include "ctl/records.h"
-#include "ctl/ctl.h"
+#include "ctl/lib/print.h"
+#include "ctl/lib/records.h"
+#include "ctl/lib/runs.h"
+#include "ctl/lib/spread.h"
+#include "ctl/verbs/compare.h"
+#include "ctl/verbs/verbs.h"
 
 #define RECENT      "recent" /* the collector's own */
 #define NODES_SHOWN 20

@@ -13,8 +13,9 @@
 #include "common/file.h"
 #include "common/program.h"
 #include "common/xalloc.h"
-#include "ctl/ctl.h"
-#include "ctl/print.h"
+#include "ctl/lib/print.h"
+#include "ctl/lib/runs.h"
+#include "ctl/verbs/verbs.h"
 #include "schema/options.h"
 
 #define FILE_BYTES_MAX (512 * 1024)

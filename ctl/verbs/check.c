@@ -10,8 +10,8 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/str.h"
-#include "ctl/ctl.h"
-#include "ctl/print.h"
+#include "ctl/lib/print.h"
+#include "ctl/verbs/verbs.h"
 
 #define VERDICT_FILE "/run/coalmine-agent/verdict"
 #define FILE_MAX     8192

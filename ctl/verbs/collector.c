@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "common/xalloc.h"
-#include "ctl/ctl.h"
-#include "ctl/print.h"
+#include "ctl/lib/print.h"
+#include "ctl/verbs/verbs.h"
 
 static int
 collector_db_backup(struct ctl *c)

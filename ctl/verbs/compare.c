@@ -3,6 +3,8 @@
  * compare.c - two runs, a run and a baseline, or two periods beside each
  * other: the ratio of their headlines with an interval, and a verdict.
  */
+#include "ctl/verbs/compare.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,10 +15,12 @@
 #include "common/str.h"
 #include "common/table.h"
 #include "common/xalloc.h"
-#include "ctl/compare.h"
-#include "ctl/ctl.h"
-#include "ctl/print.h"
-#include "ctl/records.h"
+#include "ctl/lib/print.h"
+#include "ctl/lib/ratio.h"
+#include "ctl/lib/records.h"
+#include "ctl/lib/runs.h"
+#include "ctl/lib/spread.h"
+#include "ctl/verbs/verbs.h"
 #include "schema/record.h"
 
 #define MARGIN_ELSE 0.05

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "common/table.h"
-#include "ctl/ctl.h"
-#include "ctl/print.h"
+#include "ctl/lib/print.h"
+#include "ctl/verbs/verbs.h"
 
 static void
 coverage_print_missing(const json_t *o, const char *key, const char *what)

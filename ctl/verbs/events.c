@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "common/clk.h"
-#include "ctl/ctl.h"
-#include "ctl/print.h"
+#include "ctl/lib/print.h"
+#include "ctl/verbs/verbs.h"
 
 #define FOLLOW_NS (1 * CLK_NS_PER_S)
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "common/member.h"
-#include "ctl/ctl.h"
-#include "ctl/expectation.h"
-#include "ctl/print.h"
+#include "ctl/lib/expectation.h"
+#include "ctl/lib/print.h"
+#include "ctl/verbs/verbs.h"
 
 static void
 expect_print_limit(const json_t *o)

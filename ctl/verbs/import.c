@@ -4,6 +4,8 @@
  * read and written by one list of their columns, and what a run has measured
  * beside them.
  */
+#include "ctl/verbs/import.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,10 +16,10 @@
 #include "common/table.h"
 #include "common/text.h"
 #include "common/xalloc.h"
-#include "ctl/ctl.h"
-#include "ctl/print.h"
-#include "ctl/records.h"
-#include "ctl/report.h"
+#include "ctl/lib/print.h"
+#include "ctl/lib/records.h"
+#include "ctl/lib/runs.h"
+#include "ctl/verbs/verbs.h"
 
 #define FILE_MAX_BYTES (16 << 20)
 #define CELLS_MAX      24
@@ -392,7 +394,7 @@ import_records_series(const json_t *records, struct series_list *ret)
 }
 
 int
-report_foreign(const json_t *records, const char *format)
+import_print_as(const json_t *records, const char *format)
 {
 	struct series_list list = { 0 };
 	int rc = EXIT_CODE_OK;

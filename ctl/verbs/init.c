@@ -21,8 +21,10 @@
 #include "common/file.h"
 #include "common/hostlist.h"
 #include "common/xalloc.h"
-#include "ctl/ctl.h"
-#include "ctl/print.h"
+#include "ctl/lib/authority.h"
+#include "ctl/lib/print.h"
+#include "ctl/verbs/pki.h"
+#include "ctl/verbs/verbs.h"
 #include "schema/options.h"
 #include "pki/pki.h"
 #include "pki/pki_file.h"
@@ -146,7 +148,8 @@ init_make_certificates(struct site *s)
 	struct err err;
 
 	if (!init_is_file(s->pki, "ca.pem")) {
-		if (pki_init(s->pki, "Coalmine authority", CA_DAYS, &err) < 0)
+		if (authority_init(s->pki, "Coalmine authority", CA_DAYS,
+			&err) < 0)
 			return ctl_fail("%s", err.text);
 		printf("made    %s/ca.pem, ca.key: the site's authority; keep "
 		       "a copy of ca.key where no service runs\n",
@@ -154,7 +157,7 @@ init_make_certificates(struct site *s)
 		s->changed = 1;
 	}
 	if (!init_is_file(s->pki, "collector.pem")) {
-		if (pki_issue(s->pki, &o, &err) < 0)
+		if (authority_issue(s->pki, &o, &err) < 0)
 			return ctl_fail("%s", err.text);
 		printf("made    %s/collector.pem, collector.key: for", s->pki);
 		for (size_t i = 0; i < s->name_count; i++)
@@ -163,7 +166,7 @@ init_make_certificates(struct site *s)
 		s->changed = 1;
 	}
 	if (!init_is_file(s->pki, "enroll.pem")) {
-		if (pki_enroller(s->pki, CA_DAYS, &err) < 0)
+		if (authority_enroller(s->pki, CA_DAYS, &err) < 0)
 			return ctl_fail("%s", err.text);
 		printf("made    %s/enroll.pem, enroll.key: the authority that "
 		       "enrols nodes\n",
@@ -373,7 +376,7 @@ init_print_line(struct site *s)
 	int is_v6 = strchr(name, ':') != NULL, rc;
 	json_t *answer;
 
-	rc = ctl_token(s->ctl, nodes, nodes == NULL ? HOSTLIST_MAX : 0,
+	rc = pki_token_order(s->ctl, nodes, nodes == NULL ? HOSTLIST_MAX : 0,
 	    &answer);
 	if (rc != EXIT_CODE_OK)
 		return rc;

@@ -11,9 +11,9 @@
 #include "common/member.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "ctl/ctl.h"
-#include "ctl/expectation.h"
-#include "ctl/print.h"
+#include "ctl/lib/expectation.h"
+#include "ctl/lib/print.h"
+#include "ctl/verbs/verbs.h"
 #include "schema/names.h"
 
 #define IN_BAND_JUDGED 10 /* an engine is started for each */

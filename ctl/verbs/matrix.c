@@ -13,9 +13,10 @@
 
 #include "common/table.h"
 #include "common/utf8.h"
-#include "ctl/ctl.h"
-#include "ctl/print.h"
-#include "ctl/records.h"
+#include "ctl/lib/print.h"
+#include "ctl/lib/ratio.h"
+#include "ctl/lib/records.h"
+#include "ctl/verbs/verbs.h"
 
 #define MIXES_MAX 12
 

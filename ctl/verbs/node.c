@@ -11,8 +11,8 @@
 #include "common/hostlist.h"
 #include "common/table.h"
 #include "common/xalloc.h"
-#include "ctl/ctl.h"
-#include "ctl/print.h"
+#include "ctl/lib/print.h"
+#include "ctl/verbs/verbs.h"
 
 /* A name that nobody knows is more often a slip than a node to come. */
 static void

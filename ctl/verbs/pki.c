@@ -3,6 +3,8 @@
  * pki.c - one word on each name of a hostlist; the list of certificates
  * decides the exit code by the first to expire.
  */
+#include "ctl/verbs/pki.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -11,8 +13,9 @@
 #include "common/hostlist.h"
 #include "common/str.h"
 #include "common/text.h"
-#include "ctl/ctl.h"
-#include "ctl/print.h"
+#include "ctl/lib/authority.h"
+#include "ctl/lib/print.h"
+#include "ctl/verbs/verbs.h"
 #include "pki/pki.h"
 
 #define CA_DAYS   3650
@@ -31,8 +34,8 @@ pki_verb_init(struct ctl *c)
 {
 	struct err err;
 
-	if (pki_init(c->args[0], "Coalmine authority", pki_days_of(c, CA_DAYS),
-		&err) < 0)
+	if (authority_init(c->args[0], "Coalmine authority",
+		pki_days_of(c, CA_DAYS), &err) < 0)
 		return ctl_fail("%s", err.text);
 	printf("authority in %s: ca.pem for every host, ca.key for none\n",
 	    c->args[0]);
@@ -44,7 +47,7 @@ pki_verb_enroller(struct ctl *c)
 {
 	struct err err;
 
-	if (pki_enroller(c->args[0], pki_days_of(c, CA_DAYS), &err) < 0)
+	if (authority_enroller(c->args[0], pki_days_of(c, CA_DAYS), &err) < 0)
 		return ctl_fail("%s", err.text);
 	printf("%s/enroll.pem and enroll.key are for the collector: enroll.ca, "
 	       "enroll.key\n",
@@ -79,7 +82,7 @@ pki_issue_one(struct ctl *c, const char *name, struct err *err)
 {
 	const char *role = opts_value(&c->opts, OPT_ROLE);
 
-	return pki_issue(c->args[0],
+	return authority_issue(c->args[0],
 	    &(struct pki_order){ .name = name,
 		.role = (enum role)STR_FIND(names_roles, role),
 		.sans = c->opts.of[OPT_SAN].values,
@@ -100,7 +103,7 @@ pki_verb_issue(struct ctl *c)
 static int
 pki_renew_one(struct ctl *c, const char *name, struct err *err)
 {
-	return pki_renew(c->args[0], name, pki_days_of(c, CERT_DAYS),
+	return authority_renew(c->args[0], name, pki_days_of(c, CERT_DAYS),
 	    opts_given(&c->opts, OPT_REKEY), err);
 }
 
@@ -117,7 +120,7 @@ pki_revoke_one(struct ctl *c, const char *name, struct err *err)
 
 	if (file == NULL && access(ENROLLED, F_OK) == 0)
 		file = ENROLLED;
-	return pki_revoke(c->args[0], name, file, err);
+	return authority_revoke(c->args[0], name, file, err);
 }
 
 static int
@@ -132,7 +135,7 @@ pki_verb_revoke(struct ctl *c)
 }
 
 int
-ctl_token(struct ctl *c, const char *names, int64_t uses, json_t **ret)
+pki_token_order(struct ctl *c, const char *names, int64_t uses, json_t **ret)
 {
 	const char *span = opts_value(&c->opts, OPT_FOR);
 	json_t *order = json_pack("{s:o, s:o}", "names",
@@ -157,7 +160,8 @@ pki_verb_token(struct ctl *c)
 
 	if ((names == NULL) != (opts_given(&c->opts, OPT_ANY) != 0))
 		return ctl_fail("pki token needs --node NAMES or --any");
-	rc = ctl_token(c, names, opts_number(&c->opts, OPT_USES, 0), &answer);
+	rc = pki_token_order(c, names, opts_number(&c->opts, OPT_USES, 0),
+	    &answer);
 	if (rc != 0)
 		return rc;
 	if (opts_given(&c->opts, OPT_JSON))
@@ -208,7 +212,7 @@ pki_verb_list(struct ctl *c)
 	size_t i;
 	int rc = EXIT_CODE_OK;
 
-	if (pki_list(c->args[0], &list, &err) < 0)
+	if (authority_list(c->args[0], &list, &err) < 0)
 		return ctl_fail("%s", err.text);
 	if (ctl_arrange(c, list) != 0)
 		return EXIT_CODE_UNKNOWN;

@@ -9,11 +9,16 @@
 #include <string.h>
 
 #include "common/table.h"
-#include "ctl/ctl.h"
-#include "ctl/html.h"
-#include "ctl/print.h"
-#include "ctl/records.h"
-#include "ctl/report.h"
+#include "ctl/lib/histogram.h"
+#include "ctl/lib/html.h"
+#include "ctl/lib/print.h"
+#include "ctl/lib/progress.h"
+#include "ctl/lib/ratio.h"
+#include "ctl/lib/records.h"
+#include "ctl/lib/runs.h"
+#include "ctl/lib/tables.h"
+#include "ctl/verbs/import.h"
+#include "ctl/verbs/verbs.h"
 
 #define NODES_SHOWN 5
 #define PAIRS_SHOWN 5
@@ -286,7 +291,7 @@ report_print_tables(const json_t *run, const json_t *records, int ascii)
 	    hosts[0] == '\0' ? "-" : hosts, count,
 	    print_member(run, "mpi", "-"), ranks, seed, at);
 	free(hosts);
-	if (report_plans(records) == 0 &&
+	if (tables_print(records) == 0 &&
 	    records_find(records, "canary", NULL, NULL) == NULL)
 		puts("no canary has a result");
 	for (int i = 0; i < PHASE_MAX; i++)
@@ -385,7 +390,7 @@ report(struct ctl *c)
 	else if (rc == 0 && opts_given(&c->opts, OPT_CSV))
 		report_print_csv(records);
 	else if (rc == 0 && opts_given(&c->opts, OPT_FORMAT))
-		rc = report_foreign(records, opts_value(&c->opts, OPT_FORMAT));
+		rc = import_print_as(records, opts_value(&c->opts, OPT_FORMAT));
 	else if (rc == 0)
 		report_print_tables(run, records,
 		    opts_given(&c->opts, OPT_ASCII) || !progress_utf8());

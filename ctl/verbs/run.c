@@ -8,9 +8,10 @@
 
 #include "common/member.h"
 #include "common/str.h"
-#include "ctl/ctl.h"
-#include "ctl/print.h"
-#include "ctl/records.h"
+#include "ctl/lib/print.h"
+#include "ctl/lib/records.h"
+#include "ctl/lib/runs.h"
+#include "ctl/verbs/verbs.h"
 
 static const char *
 run_took_of(const json_t *run, char *scratch)

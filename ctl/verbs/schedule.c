@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "ctl/ctl.h"
-#include "ctl/print.h"
+#include "ctl/lib/print.h"
+#include "ctl/verbs/verbs.h"
 
 static const struct print_column columns[] = {
 	{ "campaign", "campaign", "?", PRINT_TEXT, NULL },

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "common/xalloc.h"
-#include "ctl/ctl.h"
-#include "ctl/print.h"
+#include "ctl/lib/print.h"
+#include "ctl/verbs/verbs.h"
 #include "schema/names.h"
 
 #define EVERY_S    2

@@ -17,9 +17,9 @@
 #include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
-#include "ctl/ctl.h"
+#include "ctl/lib/print.h"
+#include "ctl/verbs/verbs.h"
 #include "ctl/topology/formats.h"
-#include "ctl/print.h"
 
 /* A rate that is less by no more than this is the same: InfiniBand's names
  * round. */

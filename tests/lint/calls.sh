@@ -33,8 +33,6 @@ probes/transport/.*
 probes/(main|verbs/.*)\.c
 probes(/verbs)?
 # to be removed
-ctl/.*
-ctl(/verbs)?
 daemon/diagnosis/.*
 daemon/run/.*
 daemon(/(api|diags|events|export|http))?
@@ -43,7 +41,6 @@ probes/(collective|multipath|neighbor|pattern)
 '
 # A file, and the folder that it may call besides those of its row.
 calls='
-ctl/help.c ctl/verbs
 probes/job/world.c probes/device
 probes/pattern/pattern.c probes/collective
 probes/pattern/pattern.c probes/multipath
@@ -89,7 +86,8 @@ rows = [row for row in rows if len(row) == 3 and row[0][0] != "#"]
 def allowed(path, other):
     program, folder = path.split("/")[0], posixpath.dirname(other)
     if folder in (posixpath.dirname(path), "common") or \
-            folder == "schema" and program not in ("common", "lab"):
+            folder == "schema" and program not in ("common", "lab") or \
+            folder == "pki" and program in ("agents", "ctl", "daemon"):
         return True
     row = next((r for r in rows if re.match(r[0], path)), None)
     if row is None:

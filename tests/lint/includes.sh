@@ -90,8 +90,9 @@ probes/               verbs                             mpi,jansson
 
 etc/                  any                               -
 ctl/topology/         -                                 jansson,yaml
-ctl/verbs/            .,topology                        jansson
-ctl/                  -                                 curl,openssl,jansson
+ctl/lib/              -                                 curl,openssl,jansson
+ctl/verbs/            lib,topology                      jansson
+ctl/                  lib,verbs                         curl
 lab/                  -                                 -
 tests/                any                               any
 '

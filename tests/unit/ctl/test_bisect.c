@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Of 256 simulated nodes those that are slow are named, and nobody else, in at
  * most so many rounds as halving takes; a slow way is no node. */
-#include "ctl/bisect.c"
-
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +10,7 @@
 
 #include "common/rng.h"
 #include "common/robust.h"
+#include "ctl/lib/bisect.h"
 
 #define NODES    256
 #define HALVINGS 8
@@ -142,6 +142,9 @@ struct tally {
 	int right, within, in_three; /* rounds */
 	size_t rounds_max;
 };
+
+/* What is known of the slow ones before. */
+enum hint { HINT_NONE, HINT_DOUBTFUL, HINT_SURE };
 
 static struct tally
 trials(size_t slow, double scatter, double disturbed, enum hint hint)

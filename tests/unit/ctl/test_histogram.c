@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shares add up to all samples, whatever the rows; nothing is out of bounds. */
-#include "ctl/histogram.c"
+#include "ctl/lib/histogram.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-
-#include "ctl/opts.c"
-#include "ctl/print.c"
 
 static struct hist a, b;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The interval of a ratio holds the true ratio as often as it says, for
  * skewed rounds as those of a latency; verdicts. */
-#include "ctl/ratio.c"
-
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +10,7 @@
 
 #include "common/rng.h"
 #include "common/robust.h"
+#include "ctl/lib/ratio.h"
 
 #define ROUNDS 24
 #define TRIALS 4000

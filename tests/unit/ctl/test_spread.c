@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Equal runs, equal days and equal nodes differ in at most one of twenty
  * comparisons, though runs in a row resemble each other. */
-#include "ctl/ratio.c"
-#include "ctl/spread.c"
-
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +9,9 @@
 #include <cmocka.h>
 
 #include "common/rng.h"
+#include "common/robust.h"
+#include "common/str.h"
+#include "ctl/lib/spread.h"
 
 #define SD        0.1  /* between runs, of logarithms */
 #define WITHIN    0.03 /* what a run's own interval knows of */

@@ -4,15 +4,15 @@
  * of their machine, corrected by the collector's newest scores and by how runs
  * that it has measured came out.
  */
-#ifndef CTL_EXPECTATION_H
-#define CTL_EXPECTATION_H
+#ifndef CTL_LIB_EXPECTATION_H
+#define CTL_LIB_EXPECTATION_H
 
 #include <jansson.h>
 #include <stdint.h>
 
 #include "common/err.h"
 #include "common/hostlist.h"
-#include "ctl/ctl.h"
+#include "ctl/lib/ctl.h"
 
 #define EXPECTATION_LEVEL 0.95
 #define EXPECTATION_SOUND 0.95 /* share of a node that is as its like */

@@ -13,7 +13,7 @@
  *
  * where [al, au] and [bl, bu] are the intervals of a and b at one level.
  */
-#include "ctl/compare.h"
+#include "ctl/lib/ratio.h"
 
 #include <math.h>
 #include <string.h>

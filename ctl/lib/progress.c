@@ -3,7 +3,7 @@
  * progress.c - a terminal gets one line that is redrawn, anything else a line
  * for each change; an interrupt says that the run goes on.
  */
-#include "ctl/ctl.h"
+#include "ctl/lib/progress.h"
 
 #include <langinfo.h>
 #include <math.h>
@@ -16,7 +16,7 @@
 #include "common/clk.h"
 #include "common/table.h"
 #include "common/xalloc.h"
-#include "ctl/print.h"
+#include "ctl/lib/print.h"
 
 #define BAR_CELLS    24
 #define COLUMNS_ELSE 80 /* where the terminal does not say */

@@ -3,7 +3,7 @@
  * client.c - libcurl as a client of the API: over a unix socket, or TLS with
  * the name that every collector's certificate has.
  */
-#include "ctl/ctl.h"
+#include "ctl/lib/client.h"
 
 #include <ctype.h>
 #include <errno.h>

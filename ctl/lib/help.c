@@ -4,20 +4,14 @@
  * manual page and as completion. The shells' own parts, in ctl/completion/,
  * only ask: what can be said is known here.
  */
-#include "ctl/ctl.h"
+#include "ctl/lib/help.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/print.h"
+#include "ctl/lib/ctl.h"
+#include "ctl/lib/print.h"
 #include "schema/names.h"
-
-const struct verb *const verbs_all[] = { verbs_init, verbs_node, verbs_campaign,
-	verbs_run, verbs_report, verbs_compare, verbs_import, verbs_matrix,
-	verbs_baseline, verbs_schedule, verbs_stop, verbs_pki, verbs_db,
-	verbs_cluster, verbs_verdict, verbs_job, verbs_advice, verbs_diags,
-	verbs_coverage, verbs_topology, verbs_check, verbs_events, verbs_expect,
-	verbs_preflight, verbs_top, verbs_tuning, verbs_version, NULL };
 
 /* Of its noun: a table may have several. */
 static int
@@ -27,15 +21,14 @@ help_is_first(const struct verb *table, const struct verb *v)
 }
 
 char *
-help_names(const char *noun)
+help_names(const struct verb *const *all, const char *noun)
 {
 	struct strbuf sb = { 0 };
 
 	strbuf_add(&sb, "", 0);
-	for (size_t i = 0; verbs_all[i] != NULL; i++)
-		for (const struct verb *v = verbs_all[i]; v->noun != NULL;
-		     v++) {
-			if (noun == NULL && !help_is_first(verbs_all[i], v))
+	for (size_t i = 0; all[i] != NULL; i++)
+		for (const struct verb *v = all[i]; v->noun != NULL; v++) {
+			if (noun == NULL && !help_is_first(all[i], v))
 				continue;
 			if (noun != NULL && strcmp(v->noun, noun) != 0)
 				continue;
@@ -66,12 +59,11 @@ help_print_options(const char *list, FILE *to)
 }
 
 void
-help_print(const char *noun, FILE *to)
+help_print(const struct verb *const *all, const char *noun, FILE *to)
 {
 	fprintf(to, "usage: coalctl [options] noun [verb] [arguments]\n\n");
-	for (size_t i = 0; verbs_all[i] != NULL; i++)
-		for (const struct verb *v = verbs_all[i]; v->noun != NULL;
-		     v++) {
+	for (size_t i = 0; all[i] != NULL; i++)
+		for (const struct verb *v = all[i]; v->noun != NULL; v++) {
 			char left[128];
 
 			if (noun != NULL && strcmp(noun, v->noun) != 0)
@@ -139,19 +131,20 @@ help_dump_verb(const struct verb *v)
 }
 
 static int
-help_dump_verbs(void)
+help_dump_verbs(const struct verb *const *all)
 {
 	printf(".Bl -tag -width Ds\n");
-	for (size_t i = 0; verbs_all[i] != NULL; i++)
-		for (const struct verb *v = verbs_all[i]; v->noun != NULL; v++)
+	for (size_t i = 0; all[i] != NULL; i++)
+		for (const struct verb *v = all[i]; v->noun != NULL; v++)
 			help_dump_verb(v);
 	printf(".El\n");
 	return EXIT_CODE_OK;
 }
 
 static int
-help_dump_options(void)
+help_dump_options(const struct verb *const *all)
 {
+	(void)all;
 	printf(".Bl -tag -width Ds\n");
 	for (int i = 0; i < OPT_MAX; i++) {
 		const struct opt_row *row = &opts_rows[i];
@@ -174,18 +167,18 @@ help_dump_options(void)
 }
 
 int
-help_dump(const char *what)
+help_dump(const struct verb *const *all, const char *what)
 {
 	static const struct {
 		const char *what;
-		int (*print)(void);
+		int (*print)(const struct verb *const *all);
 	} dumps[] = { { "verbs", help_dump_verbs },
 		{ "options", help_dump_options } };
 
 	int i = STR_FIND(dumps, what);
 
 	if (i >= 0)
-		return dumps[i].print();
+		return dumps[i].print(all);
 	return ctl_fail("--dump %.40s: allowed are verbs and options", what);
 }
 
@@ -261,8 +254,8 @@ help_offer_value(struct ctl *c, enum opt id, const char *noun,
 /* The verb of the words before the cursor that are no options; the option
  * whose value stands at the cursor, or OPT_MAX. */
 static const struct verb *
-help_words_read(char *const *words, int count, enum opt *ret_option,
-    const char *ret_plain[2])
+help_words_read(const struct verb *const *all, char *const *words, int count,
+    enum opt *ret_option, const char *ret_plain[2])
 {
 	const struct verb *verb = NULL;
 	enum opt option = OPT_MAX;
@@ -278,8 +271,8 @@ help_words_read(char *const *words, int count, enum opt *ret_option,
 		if (option != OPT_MAX && opts_rows[option].arg == NULL)
 			option = OPT_MAX;
 	}
-	for (size_t i = 0; plain > 0 && verbs_all[i] != NULL; i++)
-		for (const struct verb *v = verbs_all[i]; v->noun != NULL; v++)
+	for (size_t i = 0; plain > 0 && all[i] != NULL; i++)
+		for (const struct verb *v = all[i]; v->noun != NULL; v++)
 			if (strcmp(v->noun, ret_plain[0]) == 0 &&
 			    (v->verb == NULL ||
 				(plain > 1 &&
@@ -290,7 +283,7 @@ help_words_read(char *const *words, int count, enum opt *ret_option,
 }
 
 int
-help_complete(struct ctl *c, char *const *words)
+help_complete(const struct verb *const *all, struct ctl *c, char *const *words)
 {
 	const char *plain[2] = { NULL, NULL }, *cursor = "";
 	const struct verb *verb;
@@ -301,7 +294,7 @@ help_complete(struct ctl *c, char *const *words)
 		count++;
 	if (count > 0)
 		cursor = words[--count];
-	verb = help_words_read(words, count, &option, plain);
+	verb = help_words_read(all, words, count, &option, plain);
 	if (option != OPT_MAX)
 		return help_offer_value(c, option,
 		    plain[0] != NULL ? plain[0] : "", cursor);
@@ -315,9 +308,9 @@ help_complete(struct ctl *c, char *const *words)
 	}
 	if (verb != NULL)
 		return help_offer_names(c, verb->completes, cursor);
-	for (size_t i = 0; plain[1] == NULL && verbs_all[i] != NULL; i++)
-		for (const struct verb *v = verbs_all[i]; v->noun != NULL; v++)
-			if (plain[0] == NULL && help_is_first(verbs_all[i], v))
+	for (size_t i = 0; plain[1] == NULL && all[i] != NULL; i++)
+		for (const struct verb *v = all[i]; v->noun != NULL; v++)
+			if (plain[0] == NULL && help_is_first(all[i], v))
 				help_offer(cursor, "", v->noun, v->text);
 			else if (plain[0] != NULL &&
 			    strcmp(plain[0], v->noun) == 0)

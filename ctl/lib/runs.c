@@ -3,7 +3,7 @@
  * runs.c - a run is named by its id, a unique beginning, last or last:CAMPAIGN;
  * its state decides the exit code; a wait outlives a restart of the collector.
  */
-#include "ctl/ctl.h"
+#include "ctl/lib/runs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,9 @@
 
 #include "common/clk.h"
 #include "common/xalloc.h"
-#include "ctl/print.h"
+#include "ctl/lib/ctl.h"
+#include "ctl/lib/print.h"
+#include "ctl/lib/progress.h"
 
 #define POLL_NS (500 * CLK_NS_PER_MS)
 /* A collector that was killed comes back within this, or the wait ends. */

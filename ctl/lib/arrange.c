@@ -3,6 +3,9 @@
  * arrange.c - --where and --sort of every list: over the members of its JSON
  * rows, so that they mean the same in tables and in --json.
  */
+#include "ctl/lib/arrange.h"
+
+#include <errno.h>
 #include <float.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -12,7 +15,6 @@
 #include "common/member.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "ctl/ctl.h"
 
 #define NAME_MAX_BYTES 64
 
@@ -52,7 +54,7 @@ arrange_text_of(const json_t *v, char ret[32])
 /* Some row has it; else it is said which members there are. */
 static int
 arrange_name_check(const json_t *list, const char *option, const char *name,
-    size_t bytes)
+    size_t bytes, struct err *err)
 {
 	struct strbuf names = { 0 };
 	const char *key;
@@ -67,11 +69,11 @@ arrange_name_check(const json_t *list, const char *option, const char *name,
 		strbuf_addf(&names, "%s%s", names.len_bytes > 0 ? ", " : "",
 		    key);
 	if (names.len_bytes > 0)
-		ctl_fail("--%s: no row has %.*s: they have %s", option,
+		err_say(err, "--%s: no row has %.*s: they have %s", option,
 		    (int)bytes, name, names.text);
 	i = names.len_bytes;
 	strbuf_clear(&names);
-	return i > 0 ? -1 : 0; /* there is no row at all */
+	return i > 0 ? -EINVAL : 0; /* there is no row at all */
 }
 
 /* Does the member compare with what stands behind "=", "!=", "<" or ">"? */
@@ -94,7 +96,7 @@ arrange_fits(const json_t *v, const char *how)
 
 /* A clause by its form alone: what is wrong, from which character on. */
 static int
-arrange_clause_check(const char *clause)
+arrange_clause_check(const char *clause, struct err *err)
 {
 	size_t at = strcspn(clause, "=!<>");
 	const char *how = clause + at, *bracket = strchr(how, '['), *why = NULL;
@@ -114,43 +116,45 @@ arrange_clause_check(const char *clause)
 	}
 	if (why == NULL)
 		return 0;
-	return ctl_fail("--where %.40s: at character %zu%s%.20s: %s is needed; "
-			"allowed are MEMBER=PATTERN, MEMBER!=PATTERN, "
-			"MEMBER<NUMBER and MEMBER>NUMBER",
+	return err_set(err, -EINVAL,
+	    "--where %.40s: at character %zu%s%.20s: %s is needed; "
+	    "allowed are MEMBER=PATTERN, MEMBER!=PATTERN, "
+	    "MEMBER<NUMBER and MEMBER>NUMBER",
 	    clause, at + 1, clause[at] == '\0' ? ", its end" : ", ",
 	    clause + at, why);
 }
 
 int
-ctl_arrange_check(const struct ctl *c)
+arrange_check(const struct opts *opts, struct err *err)
 {
-	const struct opt_values *clauses = &c->opts.of[OPT_WHERE];
-	const char *by = opts_value(&c->opts, OPT_SORT);
+	const struct opt_values *clauses = &opts->of[OPT_WHERE];
+	const char *by = opts_value(opts, OPT_SORT);
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < clauses->count; i++)
-		rc = arrange_clause_check(clauses->values[i]);
+		rc = arrange_clause_check(clauses->values[i], err);
 	if (rc == 0 && by != NULL &&
 	    (by[*by == '-'] == '\0' || strlen(by) >= NAME_MAX_BYTES))
-		rc = ctl_fail("--sort %.40s: a member's name is needed, as "
-			      "--json shows it; - before it: the largest first",
+		rc = err_set(err, -EINVAL,
+		    "--sort %.40s: a member's name is needed, as "
+		    "--json shows it; - before it: the largest first",
 		    by);
 	return rc;
 }
 
 /* What the rows are sorted by, and whether the largest comes first; qsort has
  * no argument for it. */
-static const char *sort_name;
-static int sort_down;
+static const char *arrange_by;
+static int arrange_down;
 
 /* Numbers by size, texts so that node2 is before node10; without one, last. */
 static int
 arrange_compare(const void *pa, const void *pb)
 {
-	const json_t *a = arrange_member_of(*(json_t *const *)pa, sort_name,
-	    strlen(sort_name));
-	const json_t *b = arrange_member_of(*(json_t *const *)pb, sort_name,
-	    strlen(sort_name));
+	const json_t *a = arrange_member_of(*(json_t *const *)pa, arrange_by,
+	    strlen(arrange_by));
+	const json_t *b = arrange_member_of(*(json_t *const *)pb, arrange_by,
+	    strlen(arrange_by));
 	char ta[32], tb[32];
 	int order;
 
@@ -162,14 +166,14 @@ arrange_compare(const void *pa, const void *pb)
 	else
 		order = strverscmp(arrange_text_of(a, ta),
 		    arrange_text_of(b, tb));
-	return sort_down ? -order : order;
+	return arrange_down ? -order : order;
 }
 
 int
-ctl_arrange(struct ctl *c, json_t *list)
+arrange_list(const struct opts *opts, json_t *list, struct err *err)
 {
-	const struct opt_values *clauses = &c->opts.of[OPT_WHERE];
-	const char *by = opts_value(&c->opts, OPT_SORT);
+	const struct opt_values *clauses = &opts->of[OPT_WHERE];
+	const char *by = opts_value(opts, OPT_SORT);
 	json_t **rows;
 	size_t count;
 	int rc = 0;
@@ -179,17 +183,15 @@ ctl_arrange(struct ctl *c, json_t *list)
 	/* Of all rows: what one clause leaves may lack what the next names. */
 	for (size_t i = 0; rc == 0 && i < clauses->count; i++)
 		rc = arrange_name_check(list, "where", clauses->values[i],
-		    strcspn(clauses->values[i], "=!<>"));
+		    strcspn(clauses->values[i], "=!<>"), err);
 	if (rc == 0 && by != NULL) {
-		sort_down = *by == '-';
-		sort_name = by + sort_down;
-		rc = arrange_name_check(list, "sort", sort_name,
-		    strlen(sort_name));
+		arrange_down = *by == '-';
+		arrange_by = by + arrange_down;
+		rc = arrange_name_check(list, "sort", arrange_by,
+		    strlen(arrange_by), err);
 	}
-	if (rc != 0) {
-		json_decref(list);
-		return EXIT_CODE_UNKNOWN;
-	}
+	if (rc < 0)
+		return rc;
 	for (size_t i = 0; i < clauses->count; i++) {
 		const char *name = clauses->values[i];
 		size_t bytes = strcspn(name, "=!<>");

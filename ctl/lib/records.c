@@ -3,14 +3,16 @@
  * records.c - the first record that matches answers a question; a median's
  * interval comes from the number of rounds, not of operations.
  */
-#include "ctl/records.h"
+#include "ctl/lib/records.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/robust.h"
-#include "ctl/print.h"
+#include "ctl/lib/ctl.h"
+#include "ctl/lib/print.h"
+#include "ctl/lib/ratio.h"
 #include "schema/options.h"
 #include "schema/record.h"
 

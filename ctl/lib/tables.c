@@ -3,15 +3,16 @@
  * tables.c - what plans reached and gained, as tables of a report: a table is a
  * row that says which records it shows, a column is a row within it.
  */
+#include "ctl/lib/tables.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/member.h"
 #include "common/str.h"
-#include "ctl/print.h"
-#include "ctl/records.h"
-#include "ctl/report.h"
+#include "ctl/lib/print.h"
+#include "ctl/lib/records.h"
 
 /* ---- cells of more than one member ---- */
 
@@ -371,7 +372,7 @@ tables_print_selves(const json_t *records)
 }
 
 int
-report_plans(const json_t *records)
+tables_print(const json_t *records)
 {
 	int count = 0;
 

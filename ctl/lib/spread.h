@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.h - two sides set beside each other: runs, periods, a baseline.
+ * spread.h - how much equal runs and equal periods differ, so that a difference
+ * beyond it is one of the network.
  */
-#ifndef CTL_COMPARE_H
-#define CTL_COMPARE_H
+#ifndef CTL_LIB_SPREAD_H
+#define CTL_LIB_SPREAD_H
 
-#include "common/table.h"
-#include "ctl/ctl.h"
+#include <stddef.h>
+#include <stdint.h>
 
-/* A number with its interval, as far as they are known (else NAN). */
-struct estimate {
-	const char *of; /* "p99", "mean" ...; NULL: there is none */
-	const char *unit;
-	double value, lo, hi;
-	double level;
-};
-
-struct ratio {
-	double value, lo, hi; /* NAN where not known */
-};
-
-/* b over a; of positive values only. */
-struct ratio ratio_take(const struct estimate *a, const struct estimate *b);
-/* worse or better only where the whole interval is beyond the margin, same
- * only where all of it is inside, else nothing is known: unclear; unknown
- * without an interval. More is worse in every unit but "B/s". */
-const char *ratio_verdict(const struct ratio *r, const char *unit,
-    double margin);
+#include "ctl/lib/ratio.h"
 
 /* What a logarithm of a ratio is uncertain by: a standard error and its degrees
  * of freedom; NAN where not known. */
@@ -43,8 +26,6 @@ struct compare_row {
 	int found;          /* beyond the margin and beyond chance */
 	char text[112];     /* why there is no ratio, or "" */
 };
-
-/* ---- spread.c ---- */
 
 #define SPREAD_RUNS_MIN   8
 #define SPREAD_BLOCKS_MIN 3
@@ -87,28 +68,5 @@ void spread_holm(struct compare_row *rows, size_t n, double margin);
 /* The z from which a node stands out, when one in twenty of those that do may
  * be wrong; INFINITY: none does. Sorts z. */
 double spread_z_limit(double *z, size_t n);
-
-/* ---- verbs/compare.c ---- */
-
-struct compare_out {
-	struct compare_row *rows;
-	size_t count;
-	double margin;
-	json_t *runs;    /* earlier ones' canaries, newest first; or NULL */
-	json_t *impacts; /* and impacts */
-};
-
-/* --margin as "5%" or 0.05; 0 or an exit code. */
-int compare_margin(struct ctl *c, double *ret);
-void compare_begin(struct compare_out *o, double margin);
-/* What runs of the campaign before all of these were, for the rows that are
- * added later. 0 or an exit code. */
-int compare_history(struct ctl *c, struct compare_out *o, char *const *runs,
-    size_t count);
-/* The lines of two records, either of which may be NULL. */
-void compare_add(struct compare_out *o, const char *test, const char *phase,
-    const json_t *a, const json_t *b);
-/* Prints what there is and frees it; the exit code. */
-int compare_end(struct ctl *c, struct compare_out *o);
 
 #endif

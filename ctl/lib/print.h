@@ -2,14 +2,13 @@
 /*
  * print.h - JSON values as text for people, and JSON as it goes to scripts.
  */
-#ifndef CTL_PRINT_H
-#define CTL_PRINT_H
+#ifndef CTL_LIB_PRINT_H
+#define CTL_LIB_PRINT_H
 
 #include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#include "common/hist.h"
 #include "common/member.h"
 
 #define PRINT_BYTES 64 /* enough for every text below */
@@ -75,12 +74,5 @@ void print_rows(const json_t *rows, const struct print_column *columns);
  * nothing says, or (NULL) the titles. EXIT_CODE_OK. */
 int print_list(const struct ctl *c, json_t *rows,
     const struct print_column *columns, const char *nothing);
-
-/* Two histograms side by side. Lines are ranges of value; a bar is the share of
- * that histogram's samples. Either may be empty. */
-
-void histogram_print(const struct hist *left, const char *left_title,
-    const struct hist *right, const char *right_title, const char *unit,
-    int ascii, FILE *to);
 
 #endif

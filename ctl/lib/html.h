@@ -2,8 +2,8 @@
 /*
  * html.h - a run as one HTML file.
  */
-#ifndef CTL_HTML_H
-#define CTL_HTML_H
+#ifndef CTL_LIB_HTML_H
+#define CTL_LIB_HTML_H
 
 #include <jansson.h>
 

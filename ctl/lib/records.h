@@ -2,14 +2,14 @@
 /*
  * records.h - a run's records, and the questions that reports ask of them.
  */
-#ifndef CTL_RECORDS_H
-#define CTL_RECORDS_H
+#ifndef CTL_LIB_RECORDS_H
+#define CTL_LIB_RECORDS_H
 
 #include <jansson.h>
 
 #include "common/hist.h"
-#include "ctl/ctl.h"
-#include "ctl/compare.h"
+#include "ctl/lib/ctl.h"
+#include "ctl/lib/ratio.h"
 
 /* All records of a run, an array, rounds only with --raw; 0 or an exit code. */
 int records_get(struct ctl *c, const char *run, json_t **ret);

@@ -3,13 +3,13 @@
  * histogram.c - both histograms share one range and one scale, so that their
  * bars can be compared by eye; outliers are counted in the outer rows.
  */
-#include "ctl/print.h"
+#include "ctl/lib/histogram.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "common/table.h"
-#include "ctl/print.h"
+#include "ctl/lib/print.h"
 
 #define ROWS_MAX  16
 #define BAR_CELLS 24

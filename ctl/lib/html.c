@@ -3,7 +3,7 @@
  * html.c - put a run's data into the template of the HTML report, which the
  * build makes of the page's script (daemon/page/report.cmake).
  */
-#include "ctl/html.h"
+#include "ctl/lib/html.h"
 
 #include <assert.h>
 #include <stdlib.h>

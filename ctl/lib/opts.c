@@ -2,7 +2,7 @@
 /*
  * opts.c - all options of all verbs, as rows, and getopt over them.
  */
-#include "ctl/ctl.h"
+#include "ctl/lib/opts.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "common/hostlist.h"
+#include "common/str.h"
 #include "common/xalloc.h"
+#include "schema/names.h"
 
 /* getopt_long returns this plus the option's number. */
 #define LONG_BASE 1000

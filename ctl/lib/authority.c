@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pki.c - the site's authority as one folder of files: who gets a certificate,
- * what is put aside, what stands on the list of revoked ones.
+ * authority.c - the site's authority as one folder of files: who gets a
+ * certificate, what is put aside, what stands on the list of revoked ones.
  */
-#include "ctl/ctl.h"
+#include "ctl/lib/authority.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -19,6 +19,7 @@
 #include "common/file.h"
 #include "common/hostlist.h"
 #include "common/member.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "pki/pki.h"
 #include "pki/pki_file.h"
@@ -29,14 +30,14 @@
 #define ENROLLED_MAX (256 * 1024 * 1024)
 
 static char *
-pki_path_of(const char *dir, const char *name, const char *end)
+authority_path_of(const char *dir, const char *name, const char *end)
 {
 	return xasprintf("%s/%s.%s", dir, name, end);
 }
 
 /* Names of issued certificates; the authority's own files are not. */
 static int
-pki_name_check(const char *name, struct err *err)
+authority_name_check(const char *name, struct err *err)
 {
 	static const char *const own[] = { "ca", "crl", ENROLLER };
 
@@ -50,11 +51,11 @@ pki_name_check(const char *name, struct err *err)
 
 /* Key and certificate, both or neither. */
 static int
-pki_write_pair(const char *dir, const char *name, EVP_PKEY *key, X509 *cert,
-    struct err *err)
+authority_write_pair(const char *dir, const char *name, EVP_PKEY *key,
+    X509 *cert, struct err *err)
 {
-	char *key_path = pki_path_of(dir, name, "key");
-	char *cert_path = pki_path_of(dir, name, "pem");
+	char *key_path = authority_path_of(dir, name, "key");
+	char *cert_path = authority_path_of(dir, name, "pem");
 	char *key_pem = pki_key_text(key);
 	char *cert_pem = pki_certs_text(&cert, 1);
 	int rc;
@@ -78,9 +79,9 @@ pki_write_pair(const char *dir, const char *name, EVP_PKEY *key, X509 *cert,
 }
 
 static X509 *
-pki_cert_read(const char *dir, const char *name, struct err *err)
+authority_cert_read(const char *dir, const char *name, struct err *err)
 {
-	char *path = pki_path_of(dir, name, "pem");
+	char *path = authority_path_of(dir, name, "pem");
 	X509 *cert = pki_cert_load(path, err);
 
 	free(path);
@@ -88,11 +89,11 @@ pki_cert_read(const char *dir, const char *name, struct err *err)
 }
 
 static int
-pki_authority_open(const char *dir, const char *name, struct pki_authority *ret,
+authority_open(const char *dir, const char *name, struct pki_authority *ret,
     struct err *err)
 {
-	char *cert = pki_path_of(dir, name, "pem");
-	char *key = pki_path_of(dir, name, "key");
+	char *cert = authority_path_of(dir, name, "pem");
+	char *key = authority_path_of(dir, name, "key");
 	int rc = pki_authority_load(cert, key, ret, err);
 
 	free(cert);
@@ -102,8 +103,8 @@ pki_authority_open(const char *dir, const char *name, struct pki_authority *ret,
 
 /* Make one that signs itself, or one below ca. */
 static int
-pki_authority_make(const char *dir, const char *file, const char *name,
-    int days, const struct pki_authority *ca, struct err *err)
+authority_make(const char *dir, const char *file, const char *name, int days,
+    const struct pki_authority *ca, struct err *err)
 {
 	EVP_PKEY *key = pki_key_new();
 	X509 *cert = NULL;
@@ -115,32 +116,32 @@ pki_authority_make(const char *dir, const char *file, const char *name,
 		      err)) == NULL)
 		rc = -EIO;
 	if (rc == 0)
-		rc = pki_write_pair(dir, file, key, cert, err);
+		rc = authority_write_pair(dir, file, key, cert, err);
 	X509_free(cert);
 	EVP_PKEY_free(key);
 	return rc;
 }
 
 int
-pki_init(const char *dir, const char *name, int days, struct err *err)
+authority_init(const char *dir, const char *name, int days, struct err *err)
 {
 	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
 		return err_set(err, -errno, "%s: %s%s", dir, strerror(errno),
 		    errno == ENOENT ? "; mkdir -p makes what is above it" : "");
-	return pki_authority_make(dir, "ca", name, days, NULL, err);
+	return authority_make(dir, "ca", name, days, NULL, err);
 }
 
 int
-pki_issue(const char *dir, const struct pki_order *o, struct err *err)
+authority_issue(const char *dir, const struct pki_order *o, struct err *err)
 {
 	struct pki_authority ca = { NULL, NULL };
 	EVP_PKEY *key = NULL;
 	X509 *cert = NULL;
 	int rc;
 
-	rc = pki_name_check(o->name, err);
+	rc = authority_name_check(o->name, err);
 	if (rc == 0)
-		rc = pki_authority_open(dir, "ca", &ca, err);
+		rc = authority_open(dir, "ca", &ca, err);
 	if (rc < 0)
 		return rc;
 	key = pki_key_new();
@@ -149,7 +150,8 @@ pki_issue(const char *dir, const struct pki_order *o, struct err *err)
 		goto out;
 	}
 	cert = pki_cert_new(&ca, o, key, err);
-	rc = cert == NULL ? -EIO : pki_write_pair(dir, o->name, key, cert, err);
+	rc = cert == NULL ? -EIO
+			  : authority_write_pair(dir, o->name, key, cert, err);
 out:
 	X509_free(cert);
 	EVP_PKEY_free(key);
@@ -158,7 +160,7 @@ out:
 }
 
 static void
-pki_subject_text(X509 *cert, int nid, char *ret, size_t cap_bytes)
+authority_subject_text(X509 *cert, int nid, char *ret, size_t cap_bytes)
 {
 	ret[0] = '\0';
 	X509_NAME_get_text_by_NID(X509_get_subject_name(cert), nid, ret,
@@ -167,7 +169,7 @@ pki_subject_text(X509 *cert, int nid, char *ret, size_t cap_bytes)
 
 /* The DNS names and addresses of a certificate, as strings. */
 static json_t *
-pki_sans_of(X509 *cert)
+authority_sans_of(X509 *cert)
 {
 	json_t *list = json_array();
 	GENERAL_NAMES *names = X509_get_ext_d2i(cert, NID_subject_alt_name,
@@ -197,16 +199,17 @@ pki_sans_of(X509 *cert)
 
 /* The order that an existing certificate answers; sans is its storage. */
 static int
-pki_order_of(X509 *cert, const char *name, int days, char ***ret_sans,
+authority_order_of(X509 *cert, const char *name, int days, char ***ret_sans,
     struct pki_order *ret, struct err *err)
 {
-	json_t *list = pki_sans_of(cert), *item;
+	json_t *list = authority_sans_of(cert), *item;
 	char unit[64], cn[HOSTLIST_NAME_MAX + 1];
 	size_t i;
 	int role;
 
-	pki_subject_text(cert, NID_organizationalUnitName, unit, sizeof(unit));
-	pki_subject_text(cert, NID_commonName, cn, sizeof(cn));
+	authority_subject_text(cert, NID_organizationalUnitName, unit,
+	    sizeof(unit));
+	authority_subject_text(cert, NID_commonName, cn, sizeof(cn));
 	role = STR_FIND(names_roles, unit);
 	if (role < 0 || strcmp(cn, name) != 0) {
 		json_decref(list);
@@ -223,30 +226,30 @@ pki_order_of(X509 *cert, const char *name, int days, char ***ret_sans,
 }
 
 int
-pki_renew(const char *dir, const char *name, int days, int rekey,
+authority_renew(const char *dir, const char *name, int days, int rekey,
     struct err *err)
 {
 	struct pki_authority ca = { NULL, NULL };
-	char *key_path = pki_path_of(dir, name, "key");
-	char *cert_path = pki_path_of(dir, name, "pem"), *text = NULL,
+	char *key_path = authority_path_of(dir, name, "key");
+	char *cert_path = authority_path_of(dir, name, "pem"), *text = NULL,
 	     *pem = NULL;
 	struct pki_order o;
 	EVP_PKEY *key = NULL;
 	X509 *old = NULL, *cert = NULL;
 	char **sans = NULL;
-	int rc = pki_name_check(name, err);
+	int rc = authority_name_check(name, err);
 
 	if (rc == 0)
-		rc = pki_authority_open(dir, "ca", &ca, err);
+		rc = authority_open(dir, "ca", &ca, err);
 	if (rc == 0) {
 		pki_pair_mend(key_path, cert_path);
-		old = pki_cert_read(dir, name, err);
+		old = authority_cert_read(dir, name, err);
 		key = old == NULL ? NULL
 		    : rekey       ? pki_key_new()
 				  : pki_key_load(key_path, err);
 		rc = key == NULL
 		    ? -ENOENT
-		    : pki_order_of(old, name, days, &sans, &o, err);
+		    : authority_order_of(old, name, days, &sans, &o, err);
 	}
 	if (rc == 0) {
 		cert = pki_cert_new(&ca, &o, key, err);
@@ -281,7 +284,7 @@ struct lists {
 };
 
 static void
-pki_lists_close(struct lists *l)
+authority_lists_close(struct lists *l)
 {
 	for (int i = 0; i < AUTHORITIES; i++) {
 		pki_authority_close(&l->ca[i]);
@@ -292,7 +295,7 @@ pki_lists_close(struct lists *l)
 /* Two authorities of one site may have one name: the list says by its key whose
  * it is. */
 static int
-pki_crl_extend(X509_CRL *crl, X509 *issuer)
+authority_crl_extend(X509_CRL *crl, X509 *issuer)
 {
 	X509V3_CTX ctx;
 	X509_EXTENSION *ext;
@@ -309,7 +312,7 @@ pki_crl_extend(X509_CRL *crl, X509 *issuer)
 
 /* Those of the file, each to its authority. */
 static int
-pki_lists_read(struct lists *l, const char *path, struct err *err)
+authority_lists_read(struct lists *l, const char *path, struct err *err)
 {
 	X509_CRL *crl;
 	FILE *from;
@@ -350,17 +353,17 @@ pki_lists_read(struct lists *l, const char *path, struct err *err)
 }
 
 static int
-pki_lists_open(const char *dir, struct lists *ret, struct err *err)
+authority_lists_open(const char *dir, struct lists *ret, struct err *err)
 {
 	struct lists l = { 0 };
-	char *crl = pki_path_of(dir, "crl", "pem");
-	char *below = pki_path_of(dir, ENROLLER, "pem");
-	int rc = pki_authority_open(dir, "ca", &l.ca[0], err);
+	char *crl = authority_path_of(dir, "crl", "pem");
+	char *below = authority_path_of(dir, ENROLLER, "pem");
+	int rc = authority_open(dir, "ca", &l.ca[0], err);
 
 	if (rc == 0 && access(below, F_OK) == 0)
-		rc = pki_authority_open(dir, ENROLLER, &l.ca[1], err);
+		rc = authority_open(dir, ENROLLER, &l.ca[1], err);
 	if (rc == 0)
-		rc = pki_lists_read(&l, crl, err);
+		rc = authority_lists_read(&l, crl, err);
 	for (int i = 0; rc == 0 && i < AUTHORITIES; i++) {
 		if (l.ca[i].cert == NULL || l.crl[i] != NULL)
 			continue;
@@ -368,13 +371,13 @@ pki_lists_open(const char *dir, struct lists *ret, struct err *err)
 		if (l.crl[i] == NULL || !X509_CRL_set_version(l.crl[i], 1) ||
 		    !X509_CRL_set_issuer_name(l.crl[i],
 			X509_get_subject_name(l.ca[i].cert)) ||
-		    !pki_crl_extend(l.crl[i], l.ca[i].cert))
+		    !authority_crl_extend(l.crl[i], l.ca[i].cert))
 			rc = pki_fail_ssl(err, crl);
 	}
 	if (rc == 0)
 		*ret = l; /* handed over */
 	else
-		pki_lists_close(&l);
+		authority_lists_close(&l);
 	free(crl);
 	free(below);
 	return rc;
@@ -382,7 +385,7 @@ pki_lists_open(const char *dir, struct lists *ret, struct err *err)
 
 /* Which one has signed it; negative: none of ours. */
 static int
-pki_authority_of(const struct lists *l, X509 *cert)
+authority_of(const struct lists *l, X509 *cert)
 {
 	int i = AUTHORITIES - 1;
 
@@ -394,9 +397,9 @@ pki_authority_of(const struct lists *l, X509 *cert)
 }
 
 static int
-pki_lists_add(struct lists *l, X509 *cert, struct err *err)
+authority_lists_add(struct lists *l, X509 *cert, struct err *err)
 {
-	int i = pki_authority_of(l, cert), rc = 0;
+	int i = authority_of(l, cert), rc = 0;
 	X509_REVOKED *one = X509_REVOKED_new(), *was;
 	ASN1_TIME *now = X509_gmtime_adj(NULL, -EARLY_S);
 
@@ -421,9 +424,9 @@ pki_lists_add(struct lists *l, X509 *cert, struct err *err)
 /* They hold until their authority itself ends: an old list shall not lock the
  * whole fleet out. */
 static int
-pki_lists_write(struct lists *l, const char *dir, struct err *err)
+authority_lists_write(struct lists *l, const char *dir, struct err *err)
 {
-	char *path = pki_path_of(dir, "crl", "pem"), *at, *text;
+	char *path = authority_path_of(dir, "crl", "pem"), *at, *text;
 	ASN1_TIME *now = X509_gmtime_adj(NULL, -EARLY_S);
 	BIO *to = BIO_new(BIO_s_mem());
 	int ok = now != NULL && to != NULL, rc;
@@ -453,11 +456,11 @@ pki_lists_write(struct lists *l, const char *dir, struct err *err)
 }
 
 int
-pki_enroller(const char *dir, int days, struct err *err)
+authority_enroller(const char *dir, int days, struct err *err)
 {
 	struct pki_authority ca = { NULL, NULL };
 	struct lists l;
-	int rc = pki_authority_open(dir, "ca", &ca, err);
+	int rc = authority_open(dir, "ca", &ca, err);
 
 	if (rc == 0 && X509_get_pathlen(ca.cert) == 0)
 		rc = err_set(err, -EINVAL,
@@ -466,26 +469,26 @@ pki_enroller(const char *dir, int days, struct err *err)
 		    "authority",
 		    dir);
 	if (rc == 0)
-		rc = pki_authority_make(dir, ENROLLER, "Coalmine enrolment",
-		    days, &ca, err);
+		rc = authority_make(dir, ENROLLER, "Coalmine enrolment", days,
+		    &ca, err);
 	pki_authority_close(&ca);
 	/* A collector that asks for lists asks each authority. */
-	if (rc == 0 && (rc = pki_lists_open(dir, &l, err)) == 0) {
-		rc = pki_lists_write(&l, dir, err);
-		pki_lists_close(&l);
+	if (rc == 0 && (rc = authority_lists_open(dir, &l, err)) == 0) {
+		rc = authority_lists_write(&l, dir, err);
+		authority_lists_close(&l);
 	}
 	return rc;
 }
 
 /* The name is free again. */
 static int
-pki_set_aside(const char *dir, const char *name, struct err *err)
+authority_set_aside(const char *dir, const char *name, struct err *err)
 {
 	static const char *const ends[] = { "key", "pem" };
 	int rc = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(ends) && rc == 0; i++) {
-		char *path = pki_path_of(dir, name, ends[i]);
+		char *path = authority_path_of(dir, name, ends[i]);
 		char *to = xasprintf("%s.revoked", path);
 
 		/* A key may lie on its node only. */
@@ -501,7 +504,7 @@ pki_set_aside(const char *dir, const char *name, struct err *err)
 /* What a collector has issued to that name, from the file that it keeps: one
  * that renewed itself has several. */
 static int
-pki_enrolled_add(struct lists *l, const char *file, const char *name,
+authority_enrolled_add(struct lists *l, const char *file, const char *name,
     int *count, struct err *err)
 {
 	size_t len;
@@ -521,8 +524,9 @@ pki_enrolled_add(struct lists *l, const char *file, const char *name,
 			certs = pki_certs_read(member_text(o, "cert"));
 		/* Another authority may have enrolled it before. */
 		if (certs != NULL &&
-		    pki_authority_of(l, sk_X509_value(certs, 0)) >= 0) {
-			rc = pki_lists_add(l, sk_X509_value(certs, 0), err);
+		    authority_of(l, sk_X509_value(certs, 0)) >= 0) {
+			rc = authority_lists_add(l, sk_X509_value(certs, 0),
+			    err);
 			++*count;
 		}
 		sk_X509_pop_free(certs, X509_free);
@@ -533,22 +537,23 @@ pki_enrolled_add(struct lists *l, const char *file, const char *name,
 }
 
 int
-pki_revoke(const char *dir, const char *name, const char *enrolled,
+authority_revoke(const char *dir, const char *name, const char *enrolled,
     struct err *err)
 {
-	char *path = pki_path_of(dir, name, "pem");
+	char *path = authority_path_of(dir, name, "pem");
 	int below = strcmp(name, ENROLLER) == 0;
 	struct lists l = { 0 };
 	X509 *cert;
-	int count = 0, rc = below ? 0 : pki_name_check(name, err);
+	int count = 0, rc = below ? 0 : authority_name_check(name, err);
 
 	if (rc == 0)
-		rc = pki_lists_open(dir, &l, err);
+		rc = authority_lists_open(dir, &l, err);
 	if (rc == 0 && enrolled != NULL && !below)
-		rc = pki_enrolled_add(&l, enrolled, name, &count, err);
+		rc = authority_enrolled_add(&l, enrolled, name, &count, err);
 	if (rc == 0 && (count == 0 || access(path, F_OK) == 0)) {
 		cert = pki_cert_load(path, err);
-		rc = cert == NULL ? -ENOENT : pki_lists_add(&l, cert, err);
+		rc = cert == NULL ? -ENOENT
+				  : authority_lists_add(&l, cert, err);
 		X509_free(cert);
 	}
 	if (below) { /* nor does it say anything more */
@@ -556,22 +561,23 @@ pki_revoke(const char *dir, const char *name, const char *enrolled,
 		l.crl[1] = NULL;
 	}
 	if (rc == 0)
-		rc = pki_lists_write(&l, dir, err);
+		rc = authority_lists_write(&l, dir, err);
 	if (rc == 0)
-		rc = pki_set_aside(dir, name, err);
-	pki_lists_close(&l);
+		rc = authority_set_aside(dir, name, err);
+	authority_lists_close(&l);
 	free(path);
 	return rc;
 }
 
 static json_t *
-pki_cert_json(const char *name, X509 *cert)
+authority_cert_json(const char *name, X509 *cert)
 {
 	char unit[64], *serial;
 	BIGNUM *n = ASN1_INTEGER_to_BN(X509_get_serialNumber(cert), NULL);
 	json_t *o;
 
-	pki_subject_text(cert, NID_organizationalUnitName, unit, sizeof(unit));
+	authority_subject_text(cert, NID_organizationalUnitName, unit,
+	    sizeof(unit));
 	serial = n == NULL ? NULL : BN_bn2hex(n);
 	o = json_pack("{s:s, s:s, s:s, s:I, s:I, s:o}", "name", name, "role",
 	    X509_check_ca(cert) > 0 ? "authority"
@@ -581,7 +587,7 @@ pki_cert_json(const char *name, X509 *cert)
 	    (json_int_t)pki_unix_s(X509_get0_notBefore(cert)) * 1000000000,
 	    "not_after_unix_ns",
 	    (json_int_t)pki_unix_s(X509_get0_notAfter(cert)) * 1000000000,
-	    "sans", pki_sans_of(cert));
+	    "sans", authority_sans_of(cert));
 	OPENSSL_free(serial);
 	BN_free(n);
 	return o;
@@ -589,7 +595,7 @@ pki_cert_json(const char *name, X509 *cert)
 
 /* For scandir: NAME.pem of certificates. */
 static int
-pki_pem_filter_cb(const struct dirent *e)
+authority_pem_filter_cb(const struct dirent *e)
 {
 	size_t n = strlen(e->d_name);
 
@@ -599,7 +605,7 @@ pki_pem_filter_cb(const struct dirent *e)
 
 /* The authority first, then in human order. */
 static int
-pki_pem_compare_cb(const struct dirent **a, const struct dirent **b)
+authority_pem_compare_cb(const struct dirent **a, const struct dirent **b)
 {
 	int ca_a = strcmp((*a)->d_name, "ca.pem") == 0;
 	int ca_b = strcmp((*b)->d_name, "ca.pem") == 0;
@@ -610,12 +616,12 @@ pki_pem_compare_cb(const struct dirent **a, const struct dirent **b)
 }
 
 int
-pki_list(const char *dir, json_t **ret, struct err *err)
+authority_list(const char *dir, json_t **ret, struct err *err)
 {
 	struct dirent **entries;
 	json_t *list;
-	int count = scandir(dir, &entries, pki_pem_filter_cb,
-	    pki_pem_compare_cb);
+	int count = scandir(dir, &entries, authority_pem_filter_cb,
+	    authority_pem_compare_cb);
 
 	if (count < 0)
 		return err_set(err, -errno, "%s: %s", dir, strerror(errno));
@@ -623,10 +629,11 @@ pki_list(const char *dir, json_t **ret, struct err *err)
 	for (int i = 0; i < count; i++) {
 		char *name = xstrndup(entries[i]->d_name,
 		    strlen(entries[i]->d_name) - 4);
-		X509 *cert = pki_cert_read(dir, name, err);
+		X509 *cert = authority_cert_read(dir, name, err);
 
 		if (cert != NULL)
-			json_array_append_new(list, pki_cert_json(name, cert));
+			json_array_append_new(list,
+			    authority_cert_json(name, cert));
 		X509_free(cert);
 		free(name);
 		free(entries[i]);

@@ -3,7 +3,7 @@
  * expectation.c - the engine is asked for a time, what the collector has
  * measured says how far from it the truth is.
  */
-#include "ctl/expectation.h"
+#include "ctl/lib/expectation.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -22,8 +22,9 @@
 #include "common/program.h"
 #include "common/robust.h"
 #include "common/xalloc.h"
-#include "ctl/compare.h"
-#include "ctl/print.h"
+#include "ctl/lib/ctl.h"
+#include "ctl/lib/print.h"
+#include "ctl/lib/spread.h"
 
 #define ANSWER_MAX     (64U << 20)
 #define PAST_MAX       "200" /* runs that are looked at */

@@ -3,13 +3,14 @@
  * spread.c - what equal runs differ by, and what of many differences is beyond
  * chance. Pure.
  */
-#include "ctl/compare.h"
+#include "ctl/lib/spread.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/robust.h"
+#include "ctl/lib/ratio.h"
 
 #define ERROR_SHARE     0.05 /* of comparisons of equals, and of nodes named */
 #define CORRELATION_MAX 0.98

@@ -3,7 +3,7 @@
  * print.c - numbers have a unit and as many digits as they mean for people, and
  * 15 digits in JSON.
  */
-#include "ctl/print.h"
+#include "ctl/lib/print.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "common/str.h"
 #include "common/table.h"
 #include "common/xalloc.h"
-#include "ctl/ctl.h"
+#include "ctl/lib/ctl.h"
 
 #define INTERVAL_WIDE 100 /* times as high as low */
 

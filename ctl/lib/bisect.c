@@ -13,9 +13,10 @@
  * network that gives less in the later ones gives less to all: slow is beyond
  * twice what groups that are fine were off.
  */
-#include "ctl/ctl.h"
+#include "ctl/lib/bisect.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

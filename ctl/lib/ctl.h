@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ctl.h - what every verb gets: options, arguments, the collector; and what
+ * verbs share: messages, requests, files.
+ *
+ * A function returns 0 or an exit code (names.h), and has printed the reason on
+ * stderr where it is not 0.
+ */
+#ifndef CTL_LIB_CTL_H
+#define CTL_LIB_CTL_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "common/str.h"
+#include "ctl/lib/client.h"
+#include "ctl/lib/opts.h"
+#include "schema/names.h"
+
+struct ctl {
+	struct opts opts;
+	char **args; /* without noun and verb; ends with NULL */
+	int args_count;
+	struct client *client; /* opened by ctl_client */
+};
+
+/* The client of the collector that --url or the environment name, or, with
+ * --cluster, of the active one that it tells; ctl_client_any: without. */
+struct client *ctl_client(struct ctl *c);
+struct client *ctl_client_any(struct ctl *c);
+/* A program of ours: "bin/NAME" below the folder that coalctl's own is in, or
+ * NAME, to be looked for in PATH; the caller frees. */
+char *ctl_beside(const char *below);
+/* Say on stderr what went wrong; EXIT_CODE_UNKNOWN. */
+int ctl_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* To a file, which changes at once or not at all, or where path is NULL or "-"
+ * to the standard output. 0 or an exit code. */
+int ctl_write(const char *path, const char *text);
+/* --state, whose words a verb's own table of rows has: 0, or an exit code
+ * after a line that tells them. NULL is any. */
+#define CTL_STATE_CHECK(word, rows)                                            \
+	ctl_state_check(word, rows, ARRAY_LEN(rows), sizeof((rows)[0]))
+int ctl_state_check(const char *word, const void *rows, size_t count,
+    size_t row_bytes);
+/* The parameter from_unix_ns of --since, written into ret; *ret_from is NULL
+ * where since is. 0, or an exit code. */
+int ctl_since(const char *since, char ret[32], const char **ret_from);
+/* The client's last error, as the server wrote it; EXIT_CODE_UNKNOWN. */
+int ctl_fail_client(struct ctl *c);
+/* GET part, in which arg replaces "*"; a list is arranged by --where and --sort
+ * (arrange.h). 0, or EXIT_CODE_UNKNOWN after a message. */
+int ctl_get(struct ctl *c, const char *part, const char *arg, json_t **ret);
+/* The same of part with parameters: name and value of each, and NULL. One
+ * whose value is NULL is left out. */
+int ctl_list(struct ctl *c, json_t **ret, const char *part, ...)
+    __attribute__((sentinel));
+/* Arrange a list by --where and --sort. 0, or EXIT_CODE_UNKNOWN after a
+ * message, and the list is released. */
+int ctl_arrange(struct ctl *c, json_t *list);
+/* POST to part, likewise; body may be NULL. */
+int ctl_post(struct ctl *c, const char *part, const char *arg,
+    const json_t *body, json_t **ret);
+
+#endif

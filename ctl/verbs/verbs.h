@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verbs.h - the tables of all verbs.
+ */
+#ifndef CTL_VERBS_VERBS_H
+#define CTL_VERBS_VERBS_H
+
+#include "ctl/lib/verb.h"
+
+/* Ends with a row without noun. */
+extern const struct verb verbs_advice[], verbs_baseline[], verbs_campaign[],
+    verbs_cluster[], verbs_compare[], verbs_db[], verbs_check[],
+    verbs_coverage[], verbs_diags[], verbs_events[], verbs_expect[],
+    verbs_import[], verbs_init[], verbs_job[], verbs_matrix[], verbs_node[],
+    verbs_pki[], verbs_preflight[], verbs_report[], verbs_run[],
+    verbs_schedule[], verbs_stop[], verbs_top[], verbs_topology[],
+    verbs_tuning[], verbs_verdict[], verbs_version[];
+extern const struct verb *const verbs_all[]; /* ends with NULL */
+
+#endif
