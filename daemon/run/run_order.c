@@ -78,6 +78,25 @@ run_conf_read(struct run *r, struct err *err)
 	return rc;
 }
 
+/* A member of the order's overrides: "section.key" and its value. */
+static int
+run_order_override(struct conf *c, const char *name, const json_t *value,
+    struct err *err)
+{
+	const char *dot = strchr(name, '.');
+	char *section;
+	int rc;
+
+	if (dot == NULL || !json_is_string(value))
+		return err_set(err, -EINVAL,
+		    "override %.60s: expected section.key and a text", name);
+	section = xstrndup(name, (size_t)(dot - name));
+	rc = conf_set(c, section, dot + 1, json_string_value(value), "override",
+	    err);
+	free(section);
+	return rc;
+}
+
 int
 runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
     struct err *err)
@@ -89,17 +108,7 @@ runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
 	int rc = 0;
 
 	json_object_foreach ((json_t *)(uintptr_t)o->overrides, key, v) {
-		char *text;
-
-		if (!json_is_string(v) || strchr(key, '=') != NULL) {
-			rc = err_set(err, -EINVAL,
-			    "override %.60s: expected section.key and a text",
-			    key);
-			break;
-		}
-		text = xasprintf("%s=%s", key, json_string_value(v));
-		rc = conf_override(c, text, "override", err);
-		free(text);
+		rc = run_order_override(c, key, v, err);
 		if (rc < 0)
 			break;
 	}
