@@ -411,3 +411,16 @@ hostlist_compare(const char *a, const char *b)
 		return (unsigned char)*x - (unsigned char)*y;
 	return strcmp(a, b); /* n1 and n01 differ, in some fixed order */
 }
+
+static int
+hostlist_compare_cb(const void *a, const void *b)
+{
+	return hostlist_compare(*(const char *const *)a,
+	    *(const char *const *)b);
+}
+
+void
+hostlist_sort(const char **names, size_t count)
+{
+	qsort(names, count, sizeof(*names), hostlist_compare_cb);
+}

@@ -28,7 +28,8 @@ int hostlist_has(const struct hostlist *hl, const char *name);
 /* 0, or -EINVAL when a name could not be a host's. */
 int hostlist_name_check(const char *name);
 void hostlist_clear(struct hostlist *hl); /* NULL members are allowed */
-/* Human order: digits compare as numbers, so n2 < n10. For qsort on char *. */
+/* Human order: digits compare as numbers, so n2 < n10. */
 int hostlist_compare(const char *a, const char *b);
+void hostlist_sort(const char **names, size_t count);
 
 #endif

@@ -47,14 +47,6 @@ stages_join(const struct topology *t, const int *tier, uint32_t *parent,
 		}
 }
 
-static int
-stages_name_compare(const void *a, const void *b)
-{
-	const char *const *x = a, *const *y = b;
-
-	return hostlist_compare(*x, *y);
-}
-
 static char *
 stages_names_of(const struct topology *t, const uint32_t *stage_of,
     uint32_t stage, size_t count)
@@ -66,7 +58,7 @@ stages_names_of(const struct topology *t, const uint32_t *stage_of,
 	for (size_t i = 0; i < t->switch_count; i++)
 		if (stage_of[i] == stage)
 			names[n++] = t->switches[i].name;
-	qsort(names, n, sizeof(*names), stages_name_compare);
+	hostlist_sort(names, n);
 	ret = hostlist_format(names, n);
 	free(names);
 	return ret;

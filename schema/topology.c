@@ -73,14 +73,6 @@ topology_find_switch(const struct topology *t, const char *name)
 	return topology_find(t->switch_index, name);
 }
 
-static int
-topology_name_compare(const void *a, const void *b)
-{
-	const char *const *x = a, *const *y = b;
-
-	return hostlist_compare(*x, *y);
-}
-
 char *
 topology_above(const struct topology *t, uint32_t at)
 {
@@ -95,7 +87,7 @@ topology_above(const struct topology *t, uint32_t at)
 		}
 	if (count == 0)
 		return NULL;
-	qsort(names, count, sizeof(*names), topology_name_compare);
+	hostlist_sort(names, count);
 	for (size_t i = 0; i < count; i++) /* by two rates, say */
 		if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0)
 			names[kept++] = names[i];

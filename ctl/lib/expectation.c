@@ -215,13 +215,6 @@ expectation_ask(struct work *w, const char *nodes, double bytes, json_t *slow)
 	return at;
 }
 
-static int
-expectation_by_human_order(const void *a, const void *b)
-{
-	return hostlist_compare(*(const char *const *)a,
-	    *(const char *const *)b);
-}
-
 /* As an allocation has them; each is one that the collector knows. */
 static int
 expectation_nodes_sort(const struct work *w, const char *list,
@@ -236,8 +229,7 @@ expectation_nodes_sort(const struct work *w, const char *list,
 			    "%.80s: no agent of that name was ever seen",
 			    hl.names[i]);
 	if (rc == 0) {
-		qsort(hl.names, hl.count, sizeof(*hl.names),
-		    expectation_by_human_order);
+		hostlist_sort((const char **)hl.names, hl.count);
 		*ret_sorted = hostlist_format((const char *const *)hl.names,
 		    hl.count);
 		*ret_n = hl.count;
@@ -345,7 +337,7 @@ expectation_best_nodes(const struct work *w, size_t count)
 		names = xcalloc(count + 1, sizeof(*names));
 		for (i = 0; i < count; i++)
 			names[i] = all[i].name;
-		qsort(names, count, sizeof(*names), expectation_by_human_order);
+		hostlist_sort(names, count);
 		ret = hostlist_format(names, count);
 		free(names);
 	}

@@ -42,8 +42,6 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_JSON] = { "json", 'j', NULL, 0, "Print JSON." },
 	[OPT_CSV] = { "csv", 0, NULL, 0,
 	    "Print comma-separated values, one line a record." },
-	[OPT_TABLE] = { "table", 0, NULL, 0,
-	    "Print the tables for people, which is the default." },
 	[OPT_ASCII] = { "ascii", 0, NULL, 0,
 	    "Draw with ASCII only; the default where the locale is not "
 	    "UTF-8." },

@@ -23,7 +23,6 @@ enum opt {
 	/* of those that name it */
 	OPT_JSON,
 	OPT_CSV,
-	OPT_TABLE,
 	OPT_ASCII,
 	OPT_ALL,
 	OPT_ANY,

@@ -135,13 +135,6 @@ print_span(double span_s, char *ret)
 		clk_span_format((uint64_t)(span_s * 1e9), ret, PRINT_BYTES);
 }
 
-static int
-print_compare_cb(const void *a, const void *b)
-{
-	return hostlist_compare(*(const char *const *)a,
-	    *(const char *const *)b);
-}
-
 char *
 print_hostlist(const json_t *hosts, size_t *ret_count)
 {
@@ -162,7 +155,7 @@ print_hostlist(const json_t *hosts, size_t *ret_count)
 		json_array_foreach (hosts, i, name)
 			if (json_is_string(name))
 				names[count++] = json_string_value(name);
-		qsort(names, count, sizeof(*names), print_compare_cb);
+		hostlist_sort(names, count);
 		folded = hostlist_format(names, count);
 		free(names);
 	}

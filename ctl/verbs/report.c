@@ -365,8 +365,8 @@ static int
 report(struct ctl *c)
 {
 	const char *html = opts_value(&c->opts, OPT_HTML);
-	static const enum opt forms_of[] = { OPT_JSON, OPT_CSV, OPT_TABLE,
-		OPT_HTML, OPT_FORMAT };
+	static const enum opt forms_of[] = { OPT_JSON, OPT_CSV, OPT_HTML,
+		OPT_FORMAT };
 	json_t *run = NULL, *records = NULL;
 	char *id = NULL;
 	int asked = 0;
@@ -375,7 +375,7 @@ report(struct ctl *c)
 	for (size_t i = 0; i < ARRAY_LEN(forms_of); i++)
 		asked += opts_given(&c->opts, forms_of[i]) != 0;
 	if (asked > 1)
-		return ctl_fail("--json, --csv, --table, --html and "
+		return ctl_fail("--json, --csv, --html and "
 				"--format exclude each other");
 	rc = runs_find(c, c->args[0], &id);
 	if (rc == 0)
@@ -407,8 +407,8 @@ report(struct ctl *c)
 }
 
 const struct verb verbs_report[] = {
-	{ "report", NULL, "RUN", 1, 1, "json csv table html ascii raw format",
-	    "runs", "Show what a run measured.",
+	{ "report", NULL, "RUN", 1, 1, "json csv html ascii raw format", "runs",
+	    "Show what a run measured.",
 	    "A table for every phase, the impact of congestion with its "
 	    "interval, the worst nodes and pairs, and for every test a "
 	    "histogram of the quiet phase beside the congested one; what "

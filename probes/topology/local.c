@@ -34,12 +34,6 @@ const char *const local_nears[LOCAL_NEAR_MAX] = {
 
 /* ---- files ---- */
 
-static int
-local_compare_cb(const void *a, const void *b)
-{
-	return hostlist_compare(*(char *const *)a, *(char *const *)b);
-}
-
 /* What is done with a name of a folder; kind is a NIC's. */
 struct visit {
 	const char *folder, *kind;
@@ -64,7 +58,7 @@ local_each_name(const struct visit *v, struct local *l)
 		}
 	closedir(dir);
 	if (count > 0)
-		qsort(names, count, sizeof(*names), local_compare_cb);
+		hostlist_sort((const char **)names, count);
 	for (size_t i = 0; i < count; i++) {
 		v->each(l, v, names[i]);
 		free(names[i]);
