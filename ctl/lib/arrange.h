@@ -11,7 +11,8 @@
 #include "ctl/lib/opts.h"
 
 /* Keep of an array what --where selects, in the order of --sort. 0, or -EINVAL
- * where no row has a member of that name. A value that is no array stays. */
+ * where no row has a member of that name. Another value than an array is not
+ * changed. */
 int arrange_list(const struct opts *opts, json_t *list, struct err *err);
 /* Check --where and --sort by their form, before a request is made: 0 or
  * -EINVAL. */

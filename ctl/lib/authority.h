@@ -26,10 +26,10 @@ int authority_issue(const char *dir, const struct pki_order *o,
  * key or a new one. */
 int authority_renew(const char *dir, const char *name, int days, int rekey,
     struct err *err);
-/* On the list of its authority, DIR/crl.pem, which is made anew and valid as
- * long as the authority; NAME.pem and NAME.key become *.revoked, so that the
- * name can be issued again. enrolled: the file of a collector with what it
- * issued to that name, which goes too; NULL: none. */
+/* Add a certificate to the revocation list of its authority, DIR/crl.pem, which
+ * is valid as long as the authority. NAME.pem and NAME.key become *.revoked, so
+ * that the name can be issued again. enrolled: the collector's file of issued
+ * certificates; those of that name are revoked too. NULL: none. */
 int authority_revoke(const char *dir, const char *name, const char *enrolled,
     struct err *err);
 /* [{name role serial not_before_unix_ns not_after_unix_ns sans[]}], the

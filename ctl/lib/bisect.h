@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bisect.h - which of many is slow, where only groups can be measured.
+ * bisect.h - search for the slow ones of many where only groups can be
+ * measured.
  */
 #ifndef CTL_LIB_BISECT_H
 #define CTL_LIB_BISECT_H
@@ -8,14 +9,14 @@
 #include <stddef.h>
 
 struct bisect_options {
-	double effect_min; /* logarithm of a time over what is expected */
+	double effect_min; /* logarithm of a time over the expected time */
 	size_t groups_max; /* measured at once */
 };
 struct bisect_group {
 	const size_t *members; /* numbers below n, those to be judged first */
 	size_t count;
 };
-/* A part that is slow although what it was split into is fine. */
+/* A part that is slow although its own parts are fine: a path between them. */
 struct bisect_way {
 	const size_t *members;
 	size_t count, left; /* between the first left ones and the others; 0:
@@ -31,25 +32,26 @@ struct bisect;
 /* n >= 1; neighbours in their order are split as late as can be. */
 struct bisect *bisect_new(const struct bisect_options *o, size_t n);
 void bisect_free(struct bisect *b);
-/* Its pairs speak against that one, once all were measured together; is_sure:
- * by more than waiting for cores explains, so that it was slow once. */
+/* The pairs of a member suggest that it is slow, after all were measured
+ * together; is_sure: by more than waiting for cores explains, which counts as
+ * one slow measurement. */
 void bisect_hint(struct bisect *b, size_t member, int is_sure);
-/* How many groups, that have no member in common, are to be measured now; 0:
- * all is said. *ret is good until the next call. */
+/* Return the number of groups to measure now, which have no member in common;
+ * 0: the search has ended. *ret is valid until the next call. */
 size_t bisect_next(struct bisect *b, const struct bisect_group **ret);
-/* What came out, its own deviation, and how much of it may have another cause
- * than members and ways: by what is slow without that much nobody is named.
- * INFINITY: it does not run at all, NAN: it could not be measured, which holds
- * where nothing is said. */
+/* Report the result of a group: its effect, the deviation of that, and the part
+ * of the effect that may have another cause than members and paths (doubt).
+ * effect is INFINITY where the group does not run at all, NAN where it could
+ * not be measured, which is the default. */
 void bisect_hear(struct bisect *b, size_t group, double effect, double spread,
     double doubt);
-/* Less than this is no effect. */
+/* Return the least effect that counts. */
 double bisect_least(const struct bisect_options *o, double spread);
 size_t bisect_rounds(const struct bisect *b);
 /* *ret_effect where it is slow. */
 enum bisect_state bisect_of(const struct bisect *b, size_t member,
     double *ret_effect);
-/* 0: there are not so many. */
+/* Return 0 where there are fewer. */
 int bisect_way(const struct bisect *b, size_t number, struct bisect_way *ret);
 
 #endif

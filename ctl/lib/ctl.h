@@ -24,34 +24,36 @@ struct ctl {
 	struct client *client; /* opened by ctl_client */
 };
 
-/* The client of the collector that --url or the environment name, or, with
- * --cluster, of the active one that it tells; ctl_client_any: without. */
+/* Return the client of the collector of --url or the environment. With
+ * --cluster it is the active collector of that cluster; ctl_client_any ignores
+ * --cluster. Exits where there is none. */
 struct client *ctl_client(struct ctl *c);
 struct client *ctl_client_any(struct ctl *c);
-/* A program of ours: "bin/NAME" below the folder that coalctl's own is in, or
- * NAME, to be looked for in PATH; the caller frees. */
+/* Return the path of a program of the same installation, "bin/NAME" below the
+ * parent of coalctl's folder, or NAME for PATH; the caller frees. */
 char *ctl_beside(const char *below);
-/* Say on stderr what went wrong; EXIT_CODE_UNKNOWN. */
+/* Print an error on stderr. Return EXIT_CODE_UNKNOWN. */
 int ctl_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* To a file, which changes at once or not at all, or where path is NULL or "-"
- * to the standard output. 0 or an exit code. */
+/* Write text to a file, which changes atomically; path NULL or "-" is the
+ * standard output. Return 0 or an exit code. */
 int ctl_write(const char *path, const char *text);
-/* --state, whose words a verb's own table of rows has: 0, or an exit code
- * after a line that tells them. NULL is any. */
+/* Check --state against the words of a verb's table. Return 0, or an exit code
+ * after a message with the valid words. NULL is any state. */
 #define CTL_STATE_CHECK(word, rows)                                            \
 	ctl_state_check(word, rows, ARRAY_LEN(rows), sizeof((rows)[0]))
 int ctl_state_check(const char *word, const void *rows, size_t count,
     size_t row_bytes);
-/* The parameter from_unix_ns of --since, written into ret; *ret_from is NULL
- * where since is. 0, or an exit code. */
+/* Write the parameter from_unix_ns of --since into ret; *ret_from is NULL where
+ * since is. Return 0 or an exit code. */
 int ctl_since(const char *since, char ret[32], const char **ret_from);
-/* The client's last error, as the server wrote it; EXIT_CODE_UNKNOWN. */
+/* Print the client's last error as the server wrote it. Return
+ * EXIT_CODE_UNKNOWN. */
 int ctl_fail_client(struct ctl *c);
 /* GET part, in which arg replaces "*"; a list is arranged by --where and --sort
  * (arrange.h). 0, or EXIT_CODE_UNKNOWN after a message. */
 int ctl_get(struct ctl *c, const char *part, const char *arg, json_t **ret);
-/* The same of part with parameters: name and value of each, and NULL. One
- * whose value is NULL is left out. */
+/* The same with parameters: name and value of each, then NULL. A parameter
+ * without value is not sent. */
 int ctl_list(struct ctl *c, json_t **ret, const char *part, ...)
     __attribute__((sentinel));
 /* Arrange a list by --where and --sort. 0, or EXIT_CODE_UNKNOWN after a

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * help.h - what the tables of verbs and options say. all: the tables of verbs,
- * each of which ends with a row without noun; the list ends with NULL.
+ * help.h - help, manual page and completion, made of the tables of verbs and
+ * options. all: a list of tables of verbs that ends with NULL; each table ends
+ * with a row without noun.
  */
 #ifndef CTL_LIB_HELP_H
 #define CTL_LIB_HELP_H
@@ -10,14 +11,16 @@
 
 #include "ctl/lib/verb.h"
 
-/* Names of all nouns, or of one noun's verbs, with blanks; caller frees. */
+/* Return the names of all nouns, or of one noun's verbs, with blanks between;
+ * the caller frees. */
 char *help_names(const struct verb *const *all, const char *noun);
 /* All verbs, or those of one noun with their options. */
 void help_print(const struct verb *const *all, const char *noun, FILE *to);
 /* what: "verbs" or "options", lists in mdoc. */
 int help_dump(const struct verb *const *all, const char *what);
-/* What the last of words, which is "" between two words, can become: lines of a
- * word, a tab and its meaning; or ":file". Silent when there is no answer. */
+/* Print the completions of the last of words ("" between two words): lines of a
+ * word, a tab and its meaning; or ":file". Prints nothing where the collector
+ * does not answer. */
 int help_complete(const struct verb *const *all, struct ctl *c,
     char *const *words);
 

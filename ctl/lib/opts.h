@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * opts.h - the options of all verbs as rows, and what was given of them.
+ * opts.h - the options of all verbs as rows, and their values.
  */
 #ifndef CTL_LIB_OPTS_H
 #define CTL_LIB_OPTS_H
@@ -80,7 +80,7 @@ struct opt_row {
 	int global;      /* 1: every verb takes it; 2: so, and not for people */
 	const char *text;
 	const char *words;   /* the only values, "a|b|c"; NULL: any */
-	int64_t least, most; /* of a number; most 0: it is none */
+	int64_t least, most; /* of a number; most 0: any text */
 };
 extern const struct opt_row opts_rows[OPT_MAX];
 
@@ -91,9 +91,9 @@ struct opts {
 	} of[OPT_MAX];
 };
 
-/* Splits argv into options and the rest, which is moved behind: *ret_first is
- * its index. -EINVAL and why for an option that is none, and for a value that
- * is none of its words or numbers. */
+/* Split argv into options and arguments, which are moved behind: *ret_first is
+ * the index of the first argument. -EINVAL for an unknown option or an invalid
+ * value. */
 int opts_parse(struct opts *o, int argc, char **argv, int *ret_first,
     struct err *err);
 void opts_clear(struct opts *o);

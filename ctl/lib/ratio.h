@@ -7,7 +7,7 @@
 
 /* A number with its interval, as far as they are known (else NAN). */
 struct estimate {
-	const char *of; /* "p99", "mean" ...; NULL: there is none */
+	const char *of; /* "p99", "mean" ...; NULL: no value */
 	const char *unit;
 	double value, lo, hi;
 	double level;

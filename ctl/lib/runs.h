@@ -12,13 +12,13 @@
 
 /* The id of the run that text means: an id, the unique beginning of one,
  * "last" or "last:CAMPAIGN". 0 and *ret_run for the caller to free, else an
- * exit code, and it was said. */
+ * exit code after a message. */
 int runs_find(struct ctl *c, const char *text, char **ret_run);
 /* runs/RUN; the caller decrefs *ret. 0 or an exit code. */
 int runs_get(struct ctl *c, const char *run, json_t **ret);
 /* 1 when a run in this state never changes again. */
 int runs_final(const json_t *run);
-/* The exit code that a run's state stands for. */
+/* Return the exit code of a run's state. */
 int runs_exit_code(const json_t *run);
 /* Wait until a run is final; progress on stderr. 0 and *ret, else an exit
  * code. */

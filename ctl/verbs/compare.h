@@ -27,7 +27,7 @@ void compare_begin(struct compare_out *o, double margin);
  * added later. 0 or an exit code. */
 int compare_history(struct ctl *c, struct compare_out *o, char *const *runs,
     size_t count);
-/* The lines of two records, either of which may be NULL. */
+/* Add the lines of two records; either may be NULL. */
 void compare_add(struct compare_out *o, const char *test, const char *phase,
     const json_t *a, const json_t *b);
 /* Prints what there is and frees it; the exit code. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pki.h - the verb pki, of which init uses the token.
+ * pki.h - the order of a token, which init uses too.
  */
 #ifndef CTL_VERBS_PKI_H
 #define CTL_VERBS_PKI_H
