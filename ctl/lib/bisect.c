@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bisect.c - who of many is slow, where only groups can be measured: a slow
- * group is split until what is left is one node, or a way. Pure.
+ * group is split until what is left is one node, or a path. Pure.
  *
- * A group is as slow as the slowest of it, or of the ways between its members.
+ * A group is as slow as the slowest of it, or of the paths between its members.
  * So a part that is fine clears all of its members, and a part that is slow
- * while all that it was split into is fine has a slow way between these. One
+ * while all that it was split into is fine has a slow path between these. One
  * alone cannot be measured: it gets partners from among the cleared. What ends
- * a search, a node or a way, was slow twice, with other partners the second
+ * a search, a node or a path, was slow twice, with other partners the second
  * time where there are; of a node that its pairs gave away when all were
  * measured together, that was the first. Rounds follow one another, and a
  * network that gives less in the later ones gives less to all: slow is beyond
@@ -44,7 +44,7 @@ enum part_state {
 struct part {
 	size_t from, count;     /* members, of the order */
 	size_t first, children; /* the first of them; they follow each other */
-	size_t end_of;          /* a way, whose end this is; NONE: no end */
+	size_t end_of;          /* a path, whose end this is; NONE: no end */
 	enum part_state state;
 	int slow, fine, unknown; /* measurements that were so */
 	int again;               /* after children that are fine: which step */
@@ -201,9 +201,9 @@ bisect_part_hear(struct bisect *b, size_t index, const struct group *g)
 	p->fine += !slow;
 	p->effect = slow ? g->effect : p->effect;
 	if (p->end_of != NONE || p->again == 1) {
-		/* settled with the way that it belongs to */
+		/* settled with the path that it belongs to */
 		p->state = sure ? PART_SPLIT : slow ? PART_UNKNOWN : PART_FINE;
-		/* who may be on a slow way is not fine */
+		/* who may be on a slow path is not fine */
 		for (size_t i = 0; slow && !sure && i < p->count; i++)
 			b->cleared[b->order[p->from + i]] = 0;
 		return;
@@ -222,7 +222,7 @@ bisect_part_hear(struct bisect *b, size_t index, const struct group *g)
 }
 
 /* A slow part all of whose children are fine: it is measured again, then its
- * children are, and only what holds is called a way. Of a way's two ends each
+ * children are, and only what holds is called a path. Of a path's two ends each
  * is measured with as many of the cleared, if there are other ones. */
 static void
 bisect_look_again(struct bisect *b, size_t index)
@@ -415,14 +415,14 @@ bisect_of(const struct bisect *b, size_t member, double *ret_effect)
 }
 
 int
-bisect_way(const struct bisect *b, size_t number, struct bisect_way *ret)
+bisect_path(const struct bisect *b, size_t number, struct bisect_path *ret)
 {
 	for (size_t i = 0; i < b->parts_count; i++) {
 		const struct part *p = &b->parts[i];
 
 		if (p->state != PART_WAY || number-- > 0)
 			continue;
-		*ret = (struct bisect_way){ b->order + p->from, p->count,
+		*ret = (struct bisect_path){ b->order + p->from, p->count,
 			p->children == 2 ? b->parts[p->first].count : 0, 0,
 			p->effect };
 		for (size_t k = 0; k < b->parts_count; k++)

@@ -17,11 +17,11 @@ struct bisect_group {
 	size_t count;
 };
 /* A part that is slow although its own parts are fine: a path between them. */
-struct bisect_way {
+struct bisect_path {
 	const size_t *members;
 	size_t count, left; /* between the first left ones and the others; 0:
 			       between any two of them */
-	int ends; /* 1 or 2: it is that end's way to others too; 3: of both; 0:
+	int ends; /* 1 or 2: it is that end's path to others too; 3: of both; 0:
 		     not known, or only between them */
 	double effect;
 };
@@ -52,6 +52,6 @@ size_t bisect_rounds(const struct bisect *b);
 enum bisect_state bisect_of(const struct bisect *b, size_t member,
     double *ret_effect);
 /* Return 0 where there are fewer. */
-int bisect_way(const struct bisect *b, size_t number, struct bisect_way *ret);
+int bisect_path(const struct bisect *b, size_t number, struct bisect_path *ret);
 
 #endif

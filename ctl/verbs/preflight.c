@@ -474,8 +474,8 @@ preflight_told_make(const struct flight *f, int timely)
 {
 	size_t *lists = xcalloc(3 * f->nodes.count + 1, sizeof(*lists));
 	size_t counts[3] = { 0 }, *of[3];
-	json_t *slow = json_array(), *ways = json_array(), *told, *o;
-	struct bisect_way way;
+	json_t *slow = json_array(), *paths = json_array(), *told, *o;
+	struct bisect_path path;
 	double effect;
 
 	for (int i = 0; i < 3; i++)
@@ -489,20 +489,20 @@ preflight_told_make(const struct flight *f, int timely)
 			    json_pack("{s:s, s:o}", "node", f->nodes.names[i],
 				"times", preflight_times_json(effect)));
 	}
-	for (size_t i = 0; bisect_way(f->b, i, &way); i++) {
+	for (size_t i = 0; bisect_path(f->b, i, &path); i++) {
 		o = json_pack("{s:o, s:o, s:i}", "between",
-		    preflight_hosts_json(f, way.members,
-			way.left > 0 ? way.left : way.count),
-		    "times", preflight_times_json(way.effect), "ends",
-		    way.ends);
-		if (way.left > 0)
+		    preflight_hosts_json(f, path.members,
+			path.left > 0 ? path.left : path.count),
+		    "times", preflight_times_json(path.effect), "ends",
+		    path.ends);
+		if (path.left > 0)
 			json_object_set_new(o, "and",
-			    preflight_hosts_json(f, way.members + way.left,
-				way.count - way.left));
-		json_array_append_new(ways, o);
+			    preflight_hosts_json(f, path.members + path.left,
+				path.count - path.left));
+		json_array_append_new(paths, o);
 	}
 	told = json_pack("{s:o, s:o, s:o, s:o, s:O, s:i, s:f, s:b, s:O}",
-	    "slow", slow, "ways", ways, "fit",
+	    "slow", slow, "paths", paths, "fit",
 	    preflight_hosts_json(f, of[BISECT_FINE], counts[BISECT_FINE]),
 	    "open",
 	    preflight_hosts_json(f, of[BISECT_OPEN], counts[BISECT_OPEN]),
@@ -540,8 +540,8 @@ preflight_print_told(const json_t *told)
 		printf("slow  %s", member_text(o, "node"));
 		preflight_print_times(o);
 	}
-	member_foreach (told, "ways", i, o) {
-		printf("slow  the way between %s%s%s%s",
+	member_foreach (told, "paths", i, o) {
+		printf("slow  the path between %s%s%s%s",
 		    json_object_get(o, "and") == NULL ? "two of " : "",
 		    member_text(o, "between"),
 		    json_object_get(o, "and") == NULL ? "" : " and ",
@@ -594,7 +594,7 @@ preflight(struct ctl *c)
 		else
 			preflight_print_told(told);
 		rc = json_array_size(json_object_get(told, "slow")) +
-			    json_array_size(json_object_get(told, "ways")) >
+			    json_array_size(json_object_get(told, "paths")) >
 			0
 		    ? EXIT_NAMED
 		    : member_text(told, "open")[0] != '\0' ||
@@ -619,7 +619,7 @@ const struct verb verbs_preflight[] = {
 	    "They measure one another with the campaign preflight, all "
 	    "together first: what pairs exchange and, with --machine, a "
 	    "collective. What is slow is split, and its parts measured at the "
-	    "same time, until what is left is a node, or the way between "
+	    "same time, until what is left is a node, or the path between "
 	    "parts that are fine by themselves. A node is named once it was "
 	    "slow twice: among all, where waiting for cores does not explain "
 	    "its pairs, and clearly among others that are fine; else among "
@@ -627,7 +627,7 @@ const struct verb verbs_preflight[] = {
 	    "than 15 %, than chance and than twice what groups that are fine "
 	    "were off below what is expected: of nodes what the others of the "
 	    "job give, of the collective what expect tells of sound nodes. "
-	    "Exit code 0: fit; 1: nodes or ways are named; 2: that could not "
+	    "Exit code 0: fit; 1: nodes or paths are named; 2: that could not "
 	    "be told, or not in time; 3: nothing was measured. What waiting "
 	    "for cores that others have may explain names nobody. It is an "
 	    "order.",

@@ -121,7 +121,7 @@ check "a mute collector: $(cat "$work/preflight")" awk \
     '/ rounds in / { took_s = $4 } END { exit !(took_s > 0 && took_s < 8) }' \
     "$work/preflight"
 
-# All together slow, both parts fine, and so once more: the way between them.
+# All together slow, both parts fine, and so once more: the path between them.
 kill "$standin"
 wait "$standin" 2>/dev/null
 rm -f "$work/sock"
@@ -140,7 +140,7 @@ done
 "$build/tests/cli/standin" "$work/sock" "$work/ways" "$work/requests" &
 standin=$!
 until [ -S "$work/sock" ]; do sleep 0.05; done
-expect preflight-way 1 preflight --nodes 'node[1-3,5-6]' --within 60s \
+expect preflight-path 1 preflight --nodes 'node[1-3,5-6]' --within 60s \
     --machine lab
 
 # An engine that does not come to an end is given up in time.

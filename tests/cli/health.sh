@@ -137,7 +137,7 @@ echo "$*" >>"$0.asked"
 [ "$(cat "$0.rc")" = 3 ] && echo "coalctl: no answer" >&2 && exit 3
 printf 'slow  n2: 4.9 times what is expected\n'
 printf 'slow  n4: no run with it starts, or ends\n'
-printf 'slow  the way between n1 and n3: 2.0 times what is expected\nfit   n1\n'
+printf 'slow  the path between n1 and n3: 2.0 times what is expected\nfit   n1\n'
 exit "$(cat "$0.rc")"
 END
 export SLURM_JOB_ID=12 SLURM_JOB_NODELIST='n[1-4]' CONFIG="$work/preflight.conf"
@@ -155,7 +155,7 @@ preflight() {
 }
 
 told="update jobid=12 comment=coalmine: preflight: n2: 4.9 times what is"
-told="$told expected n4: no run with it starts, or ends the way between n1 and"
+told="$told expected n4: no run with it starts, or ends the path between n1 and"
 told="$told n3: 2.0 times what is expected"
 for rc in 0 2 127; do
 	preflight $rc ACTION=hold ""
@@ -196,9 +196,9 @@ SLURM_SCRIPT_CONTEXT=epilog_slurmctld SLURM_ARRAY_JOB_ID=9 \
     SLURM_ARRAY_TASK_ID=3 preflight 1 ACTION=hold \
     "update jobid=12 comment=coalmine: job 12: 4 nodes for 2h"
 check "epilog: a part of an array" grep -qxF 'epilog 9_3' "$COALCTL.asked"
-# A way has no node that could be left out.
+# A path has no node that could be left out.
 sed -i '/^printf .slow  n/d' "$COALCTL"
-told="update jobid=12 comment=coalmine: preflight: the way between n1 and n3:"
+told="update jobid=12 comment=coalmine: preflight: the path between n1 and n3:"
 EXCLUDED='(null)' preflight 1 ACTION=requeue \
     "$told 2.0 times what is expected"
 rm "$COALCTL"

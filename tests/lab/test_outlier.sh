@@ -400,7 +400,7 @@ preflight_test()
 	[ $rc = 1 ] || not_named "$out" "node5 is not named"
 	[ $((SECONDS - at)) -le 300 ] || fail "not within its limit"
 	echo "$out" | jq -e '.slow[0].node == "node5" and (.slow | length == 1)
-		and .ways == [] and .fit == "node[1-4,6-8]" and .open == ""' \
+		and .paths == [] and .fit == "node[1-4,6-8]" and .open == ""' \
 		>/dev/null || fail "not node5 alone"
 	"$lab" heal node5
 	expect_nothing_runs 10

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Of 256 simulated nodes those that are slow are named, and nobody else, in at
- * most so many rounds as halving takes; a slow way is no node. */
+ * most so many rounds as halving takes; a slow path is no node. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,13 +20,13 @@
 
 static const struct bisect_options options = { 0.14, GROUPS };
 
-/* A network: who is slow, and which ways. */
+/* A network: who is slow, and which paths. */
 struct net {
 	struct rng rng;
 	size_t n;
 	double effect[NODES]; /* of nodes */
-	size_t cut, cut_to;   /* a slow way between what is below and above cut,
-				 up to cut_to; 0: none */
+	size_t cut, cut_to; /* a slow path between what is below and above cut,
+			       up to cut_to; 0: none */
 	double cut_effect;
 	double scatter;   /* of a measurement */
 	double disturbed; /* so many are, by 30 % */
@@ -125,7 +125,7 @@ spoil(struct net *w, size_t count, size_t *ret)
 static int
 is_right(const struct net *w, const struct bisect *b)
 {
-	struct bisect_way way;
+	struct bisect_path path;
 	double effect;
 
 	for (size_t m = 0; m < w->n; m++) {
@@ -135,7 +135,7 @@ is_right(const struct net *w, const struct bisect *b)
 		    (slow ? BISECT_SLOW : BISECT_FINE))
 			return 0;
 	}
-	return !bisect_way(b, 0, &way);
+	return !bisect_path(b, 0, &path);
 }
 
 struct tally {
@@ -285,8 +285,9 @@ test_way(void **state)
 	static const struct {
 		size_t from, cut, to;
 		int ends;
-	} ways[] = { { 0, 128, 256, 0 }, { 0, 64, 128, 0 }, { 0, 32, 256, 1 } };
-	struct bisect_way way;
+	} paths[] = { { 0, 128, 256, 0 }, { 0, 64, 128, 0 },
+		{ 0, 32, 256, 1 } };
+	struct bisect_path path;
 	double effect;
 
 	(void)state;
@@ -295,19 +296,19 @@ test_way(void **state)
 			struct net w = sound(seed, NODES);
 			struct bisect *b;
 
-			w.cut = ways[k].cut;
-			w.cut_to = ways[k].to;
+			w.cut = paths[k].cut;
+			w.cut_to = paths[k].to;
 			w.cut_effect = log(2);
 			b = play(&w, NULL, 0);
 			for (size_t m = 0; m < NODES; m++)
 				assert_int_equal(bisect_of(b, m, &effect),
 				    BISECT_FINE);
-			assert_int_equal(bisect_way(b, 0, &way), 1);
-			assert_int_equal(way.left, ways[k].cut);
-			assert_int_equal(way.members[0], 0);
-			assert_int_equal(way.ends, ways[k].ends);
-			assert_true(fabs(way.effect - log(2)) < 0.2);
-			assert_int_equal(bisect_way(b, 1, &way), 0);
+			assert_int_equal(bisect_path(b, 0, &path), 1);
+			assert_int_equal(path.left, paths[k].cut);
+			assert_int_equal(path.members[0], 0);
+			assert_int_equal(path.ends, paths[k].ends);
+			assert_true(fabs(path.effect - log(2)) < 0.2);
+			assert_int_equal(bisect_path(b, 1, &path), 0);
 			assert_true(bisect_rounds(b) <= HALVINGS + 1);
 			w.rounds = bisect_rounds(b) - 1;
 			bisect_free(b);
@@ -315,8 +316,8 @@ test_way(void **state)
 			for (; k == 0 && w.rounds > 0; w.rounds--) {
 				b = play(&w, NULL, 0);
 				assert_int_equal(bisect_of(b, 0, &effect),
-				    bisect_way(b, 0, &way) ? BISECT_FINE
-							   : BISECT_OPEN);
+				    bisect_path(b, 0, &path) ? BISECT_FINE
+							     : BISECT_OPEN);
 				bisect_free(b);
 			}
 		}
@@ -369,7 +370,7 @@ test_unknown(void **state)
 {
 	struct bisect *b = bisect_new(&options, NODES);
 	const struct bisect_group *groups;
-	struct bisect_way way;
+	struct bisect_path path;
 	double effect;
 
 	(void)state;
@@ -380,16 +381,16 @@ test_unknown(void **state)
 	assert_int_equal(bisect_next(b, &groups), 0);
 	for (size_t m = 0; m < NODES; m++)
 		assert_int_equal(bisect_of(b, m, &effect), BISECT_OPEN);
-	assert_int_equal(bisect_way(b, 0, &way), 0);
+	assert_int_equal(bisect_path(b, 0, &path), 0);
 	bisect_free(b);
 }
 
-/* What may have another cause names neither node nor way, and clears nobody of
+/* What may have another cause names neither node nor path, and clears nobody of
  * it; what is beyond that does. */
 static void
 test_doubt(void **state)
 {
-	struct bisect_way way;
+	struct bisect_path path;
 	double effect;
 
 	(void)state;
@@ -412,7 +413,7 @@ test_doubt(void **state)
 		w.cut_to = 256;
 		w.cut_effect = log(1.7);
 		b = play(&w, NULL, 0);
-		assert_int_equal(bisect_way(b, 0, &way), 0);
+		assert_int_equal(bisect_path(b, 0, &path), 0);
 		assert_int_equal(bisect_of(b, 0, &effect), BISECT_OPEN);
 		bisect_free(b);
 	}
