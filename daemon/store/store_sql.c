@@ -141,12 +141,6 @@ sql_column_int(struct sql_stmt *q, int at)
 	return sql_column(q, at).integer;
 }
 
-double
-sql_column_real(struct sql_stmt *q, int at)
-{
-	return sql_column(q, at).real;
-}
-
 const char *
 sql_column_text(struct sql_stmt *q, int at)
 {

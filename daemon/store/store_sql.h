@@ -168,8 +168,7 @@ void sql_bind_text(struct sql_stmt *q, int at, const char *text); /* or NULL */
 void sql_bind_given(struct sql_stmt *q, int at, enum sql_type type, void *bytes,
     size_t len_bytes);
 int64_t sql_column_int(struct sql_stmt *q, int at);      /* 0 of NULL */
-double sql_column_real(struct sql_stmt *q, int at);      /* likewise */
-const char *sql_column_text(struct sql_stmt *q, int at); /* NULL of NULL */
+const char *sql_column_text(struct sql_stmt *q, int at); /* or NULL */
 struct sql_value sql_column(struct sql_stmt *q, int at);
 int sql_step(struct sql_stmt *q);
 /* Run it now. -errno, or how many rows it changed. */
