@@ -56,6 +56,7 @@ struct mpi_impl_mpi {
 	const char *bin, *engine;
 	/* Files in that directory, best first; NULL-ended. */
 	const char *const *launchers;
+	const char *argv0; /* by which it prints the MPI's version */
 	/* How the agents wire up its ranks: "pmix" or "pmi". */
 	const char *wireup;
 	/* How srun wires up its ranks: its --mpi. */

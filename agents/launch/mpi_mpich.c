@@ -34,6 +34,7 @@ const struct mpi_impl_mpi launch_mpich = {
 	.name = "mpich",
 	.family = "mpich",
 	.launchers = launchers,
+	.argv0 = "mpiexec.hydra",
 	.wireup = "pmi",
 	.slurm = "pmi2",
 	.version_mark = "Version:",

@@ -61,6 +61,7 @@ const struct mpi_impl_mpi launch_openmpi = {
 	.name = "openmpi",
 	.family = "openmpi",
 	.launchers = launchers,
+	.argv0 = "mpirun",
 	.wireup = "pmix",
 	.slurm = "pmix",
 	.version_mark = "(Open MPI) ",

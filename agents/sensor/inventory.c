@@ -471,7 +471,7 @@ inventory_mpi_add(const struct mpi_impl_mpi *mpi, const struct conf *c,
 	o = json_pack("{s:s, s:s, s:s}", "name", mpi->name, "launcher",
 	    launcher, "engine", engine);
 	if (launcher[0] != '\0') {
-		inventory_version_ask(as, launcher, mpi->launchers[0],
+		inventory_version_ask(as, launcher, mpi->argv0,
 		    mpi->version_mark, version, sizeof(version));
 		inventory_put_text(o, "version", version);
 	}

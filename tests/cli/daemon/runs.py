@@ -280,7 +280,8 @@ def node(c, name="node3", software="0.1.0", inventory=None, ahead_s=0,
 
 def inventory_of(mpis=("openmpi",), port="ACTIVE"):
     """eno2 is down on most nodes, and docker0 no device: no fault either."""
-    return {"mpi": [{"name": m, "version": "4"} for m in mpis],
+    return {"starts": True,
+            "mpi": [{"name": m, "version": "4"} for m in mpis],
             "nics": [
                 {"name": "mlx5_1", "kind": "infiniband", "state": port},
                 {"name": "eno2", "kind": "ethernet", "state": "down"},
