@@ -529,6 +529,27 @@ def dropped(site):
     a.wait_clean()
 
 
+def batch(site):
+    """A job of a batch system: its script runs, the ranks are started, and it
+    ends with them, or with the run."""
+    c, a = setup(site, children__command="/bin/sh {script}")
+    for run, words in (("r1", "begin bye exit0"), ("r2", "begin stay")):
+        fake.prepare(c, ["head"], run)
+        c.send("head", type="launch", run=run, mpi="mpich",
+               launcher="command", nodes=[{"node": "head",
+                                           "addr": "127.0.0.1"}],
+               ranks_per_node=1, campaign="#x " + words, deadline_ms=60000)
+        assert c.wait("launched", run=run, begun=True)["ok"]
+        assert not c.find("records", run=run)
+        fake.launch(c, ["head"], run, campaign="#x " + words)
+        c.wait("records", run=run)
+        if run == "r1":
+            assert c.wait("exited", run=run, id=1)["status"] == 0
+            assert c.wait("exited", run=run, id=0)["status"] == 0
+        fake.end(c, ["head"], run)
+        a.wait_clean()
+
+
 def disk_full(site):
     """An alarm in heartbeats; records arrive all the same, and the spool is
     whole again when there is room."""
@@ -591,4 +612,5 @@ if __name__ == "__main__":
               planted, programs, tables, bad_records, output, strays,
               agent_killed, all_killed,
               keeper_killed, confined, agent_stops, deadline, collector_away,
-              said_while_away, dropped, disk_full, memory)
+              said_while_away, dropped, batch,
+              disk_full, memory)
