@@ -86,6 +86,21 @@ may_have(const struct diagnosis *d, const struct incident *k,
 	return d->ops->may_have(d->ctx, class_of(k), k->launcher, k->slurm, n);
 }
 
+/* Good nodes are of the outlier's kind, where there are enough. */
+static void
+keep_kind(const struct diagnosis *d, struct confirm_node *list, size_t count,
+    uint32_t kind)
+{
+	size_t alike = 0;
+
+	for (size_t i = 0; i < count; i++)
+		alike += (list[i].good || list[i].mate) &&
+		    d->nodes[i].kind == kind;
+	for (size_t i = 0; alike >= CONFIRM_NODES && i < count; i++)
+		if (d->nodes[i].kind != kind)
+			list[i].good = list[i].mate = 0;
+}
+
 /* Every node of the roster as a candidate. */
 static struct confirm_node *
 candidates(struct diagnosis *d, const struct incident *k, size_t *ret_outlier)
@@ -102,8 +117,9 @@ candidates(struct diagnosis *d, const struct incident *k, size_t *ret_outlier)
 		const struct node *n = roster_by_id(d->roster, i);
 		uint32_t leaf = diagnosis_leaf(d, n->leaf);
 		int home = own != SCORE_NO_LEAF && leaf == own;
-		int fine = roster_is_up(n) &&
-		    diagnosis_of_node(d, n) == VERDICT_OK &&
+		int fine = diagnosis_is_measured(d, n) &&
+		    d->nodes[i].missed < MISSED_MANY &&
+		    incident_find(d, JUDGE_NODE, (uint32_t)i) == NULL &&
 		    !diagnosis_node(d, n)->link_busy &&
 		    !diagnosis_node(d, n)->leaf_busy && may_have(d, k, n) &&
 		    (k->series->sort != CANARY_INCAST ||
@@ -119,6 +135,10 @@ candidates(struct diagnosis *d, const struct incident *k, size_t *ret_outlier)
 			outlier = i;
 	}
 	*ret_outlier = k->kind == JUDGE_NODE ? k->index : outlier;
+	if (*ret_outlier != SIZE_MAX)
+		keep_kind(d, list, count,
+		    diagnosis_node(d, roster_by_id(d->roster, *ret_outlier))
+			->kind);
 	return list;
 }
 
@@ -511,6 +531,19 @@ is_below_spine(struct diagnosis *d, const struct incident *of)
 	return 0;
 }
 
+/* Rounds show its leaf slower than usual, too: a run of six nodes alone, of
+ * which one may be off by chance, accuses no leaf. */
+static int
+is_leaf_slow(struct diagnosis *d, const struct incident *k)
+{
+	const struct judge_track *t = judge_track(k->series->judge, JUDGE_LEAF,
+	    diagnosis_leaf(d, roster_by_id(d->roster, k->index)->leaf));
+
+	return t != NULL &&
+	    judge_mean(k->series->judge, t, d->o.judge.votes) >=
+	    judge_least(k->series->judge) / 2;
+}
+
 static void
 conclude(struct diagnosis *d, struct incident *k)
 {
@@ -527,7 +560,8 @@ conclude(struct diagnosis *d, struct incident *k)
 	    (k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE && !is_node) ||
 	    (is_place && is_below_spine(d, k)) ||
 	    (k->kind == JUDGE_NODE && is_place &&
-		(is_among_slow || is_leaf_busy(d, k->index)));
+		(is_among_slow || !is_leaf_slow(d, k) ||
+		    is_leaf_busy(d, k->index)));
 
 	/* Of a leaf whole exchanges were measured. */
 	k->asks_way = is_place && !clear &&
@@ -587,43 +621,58 @@ is_busy(const struct diagnosis *d)
 	return 0;
 }
 
-/* How much farther a leaf is when it is well, by rounds of what the run
- * measures. */
-static double
-past_of(const struct diagnosis *d, const struct incident *k, uint32_t leaf)
+/* The judge of rounds of what the run measures: echoes name outliers, and
+ * messages of MPI confirm them. */
+static const struct judge *
+judge_of(const struct diagnosis *d, const struct incident *k)
 {
 	int is_rate = series_kind(k->series->sort).is_rate;
-	double past = leaf == SCORE_NO_LEAF
-	    ? 0
-	    : judge_leaf_past(k->series->judge, leaf);
 
-	if (k->series->sort < CANARY_MAX || leaf == SCORE_NO_LEAF)
-		return past;
-	past = 0; /* echoes named it, and messages of MPI confirm it */
-	for (size_t i = 0; i < d->series_count && past == 0; i++)
+	if (k->series->sort < CANARY_MAX)
+		return k->series->judge;
+	for (size_t i = 0; i < d->series_count; i++)
 		if (d->series[i].sort < CANARY_MAX &&
 		    series_kind(d->series[i].sort).is_rate == is_rate)
-			past = judge_leaf_past(d->series[i].judge, leaf);
-	return past;
+			return d->series[i].judge;
+	return k->series->judge;
 }
 
-/* What is usual for the leaves of a pair is no fault: rounds subtract it too.
- * The farther leaf decides. */
+struct usual {
+	double node, leaf;
+};
+
+/* How much farther a node of the run is when it is well, by itself and by its
+ * leaf. */
+static struct usual
+usual_of(const struct diagnosis *d, const struct judge *j, size_t i)
+{
+	const struct node *n = roster_find(d->roster, d->pass.names[i]);
+	struct usual u = { 0, judge_leaf_past(j, d->pass.leaves[i]) };
+
+	if (n != NULL && judge_node_usual(j, (uint32_t)n->id) != 0)
+		u.node = judge_node_usual(j, (uint32_t)n->id) - u.leaf;
+	return u;
+}
+
+/* What is usual for the ends of a pair is no fault: rounds subtract it too. The
+ * farther end decides. */
 static void
-subtract_past(const struct diagnosis *d, const struct incident *k,
+subtract_usual(const struct diagnosis *d, const struct incident *k,
     struct confirm_pair *pairs, size_t n)
 {
+	const struct judge *j = judge_of(d, k);
 	const uint32_t *leaves = d->pass.leaves;
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t a = leaves[pairs[i].a], b = leaves[pairs[i].b];
-		double past = fmax(past_of(d, k, a), past_of(d, k, b));
+		struct usual a = usual_of(d, j, pairs[i].a);
+		struct usual b = usual_of(d, j, pairs[i].b);
+		double off = fmax(a.node, b.node);
 
-		if (a == b && a != SCORE_NO_LEAF)
-			continue;
-		pairs[i].x -= past;
-		pairs[i].ways[0] -= past;
-		pairs[i].ways[1] -= past;
+		if (leaves[pairs[i].a] != leaves[pairs[i].b])
+			off += fmax(a.leaf, b.leaf);
+		pairs[i].x -= off;
+		pairs[i].ways[0] -= off;
+		pairs[i].ways[1] -= off;
 	}
 }
 
@@ -656,12 +705,15 @@ confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
 	slow_min = judge_slow_min(k->series->judge,
 	    judge_track(k->series->judge, k->kind, k->index));
 	if (k->series->sort == CANARY_INCAST) {
-		for (size_t i = 0; i < p->count; i++)
-			own[i] -= past_of(d, k, p->leaves[i]);
+		for (size_t i = 0; i < p->count; i++) {
+			struct usual u = usual_of(d, k->series->judge, i);
+
+			own[i] -= u.node + u.leaf;
+		}
 		confirm_judge_nodes(p->leaves, own, p->count, slow_min,
 		    &report);
 	} else {
-		subtract_past(d, k, pairs, n);
+		subtract_usual(d, k, pairs, n);
 		confirm_judge(p->leaves, p->count, pairs, n, slow_min, &report);
 	}
 	if (k->asks_way) {

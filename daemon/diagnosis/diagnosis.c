@@ -37,6 +37,7 @@ diagnosis_new(struct roster *roster, struct store *store,
 	d->ctx = ctx;
 	d->leaf_index = json_object();
 	d->canaries = json_object();
+	d->kinds = json_object();
 	TAILQ_INIT(&d->incidents);
 	TAILQ_INIT(&d->shortfalls);
 	rng_seed(&d->rng, o->seed != 0 ? o->seed : rng_entropy());
@@ -73,6 +74,7 @@ diagnosis_free(struct diagnosis *d)
 	json_decref(d->leaf_index);
 	json_decref(d->slurm);
 	json_decref(d->canaries);
+	json_decref(d->kinds);
 	free(d->leaves);
 	free(d->crossings);
 	free(d->obs);
@@ -410,11 +412,18 @@ judge_hear(struct diagnosis *d, struct diagnosis_series *s,
 	count = diagnosis_observe(d, record, s->sort, heard);
 	if (count < SCORE_PEERS_MIN)
 		return 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct drift *own = series_drift_of(s, d->obs[i].place);
+
+		d->obs[i].mean = own != NULL ? own->mean : 0;
+		d->obs[i].var = own != NULL ? own->var : 0;
+		d->obs[i].mean_n = own != NULL ? own->n : 0;
+	}
 	look_at_hosts(d, count, &typical);
 	judge_set_least(s->judge, least_of(d, s->sort, count, &typical));
 	judge_round(s->judge, d->obs, count, d->busy, &changes);
 	for (size_t i = 0; i < count; i++)
-		if (d->obs[i].has_peers)
+		if (d->obs[i].peer_count > 0)
 			d->nodes[d->obs[i].place].judged_ns = clk_ns();
 	return count;
 }

@@ -16,6 +16,7 @@
 #include "daemon/diagnosis/judge/link_errors.h"
 #include "daemon/diagnosis/judge/loss.h"
 #include "daemon/diagnosis/judge/stuck.h"
+#include "daemon/diagnosis/judge/usual.h"
 #include "daemon/diagnosis/judge/verdict_text.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/cluster/topo.h"
@@ -62,6 +63,7 @@ struct diagnosis_series {
 	uint64_t rounds, heard_round; /* of all; of one, the newest of all */
 	struct judge *judge;
 	struct drift *drifts; /* by node id */
+	struct wander wander; /* of the newest means of nodes */
 	int drift_begun;      /* with what is pinned of it */
 	size_t drift_count;
 	double level; /* mean logarithm of the rounds' medians */
@@ -148,6 +150,10 @@ struct diagnosis_node {
 	uint64_t nics_serial;             /* of the ports that were looked at */
 	uint64_t fastest_serial;          /* the same, of fastest_bps */
 	double fastest_bps;               /* that its inventory tells */
+	/* Its kind by NIC, CPU and GPUs, and by its NIC's rate only: numbers of
+	 * diagnosis.kinds, from 1. */
+	uint32_t kind, rate_kind;
+	double kind_bps;     /* rated_bps when they were found */
 	json_t *ports;       /* the most ever seen, by "NAME MEMBER" */
 	double rated_bps;    /* of its fastest port */
 	char canary_run[64]; /* the newest run of MPI that measured it */
@@ -281,6 +287,7 @@ struct diagnosis {
 	/* How the newest canary was launched; "": there was none. */
 	char mpi[32], launcher[32];
 	json_t *slurm;
+	json_t *kinds;    /* of nodes: name to number */
 	json_t *canaries; /* campaigns that measure by MPI: a set */
 	/* In a row: with holes that nothing explains, with dead paths. */
 	int hole_epochs, dead_epochs;
@@ -346,6 +353,8 @@ size_t diagnosis_observe(struct diagnosis *d, const json_t *record, int sort,
     int heard);
 
 /* incident_show.c */
+/* Was it measured since its agent started, and not long ago? */
+int diagnosis_is_measured(const struct diagnosis *d, const struct node *n);
 struct incident *incident_find(const struct diagnosis *d, enum judge_kind kind,
     uint32_t index);
 /* NULL: no judge has seen it, or it is the fleet. */

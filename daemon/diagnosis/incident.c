@@ -521,6 +521,30 @@ incident_move(struct diagnosis *d, struct incident *k, enum judge_kind kind,
 	incident_tell(d, to);
 }
 
+/* It is well again without an end of its cause: 1 where that was so often that
+ * it comes and goes. */
+static int
+incident_is_intermittent(struct diagnosis *d, struct incident *k, double effect)
+{
+	struct diagnosis_node *cn = &d->nodes[k->index];
+
+	memmove(&cn->dispelled_ns[1], &cn->dispelled_ns[0],
+	    sizeof(cn->dispelled_ns) - sizeof(cn->dispelled_ns[0]));
+	cn->dispelled_ns[0] = clk_ns();
+	k->effect = fmax(k->effect, effect);
+	if (k->what == WHAT_INTERMITTENT)
+		return 1; /* known */
+	if (cn->dispelled_ns[DISPELLED_MANY - 1] == 0 ||
+	    cn->dispelled_ns[0] - cn->dispelled_ns[DISPELLED_MANY - 1] >
+		DISPELLED_SPAN_NS)
+		return 0;
+	k->what = WHAT_INTERMITTENT;
+	k->verdict = VERDICT_WARN;
+	incident_write(d, k);
+	incident_tell(d, k);
+	return 1;
+}
+
 static void
 review(struct diagnosis *d, struct incident *k)
 {
@@ -542,8 +566,14 @@ review(struct diagnosis *d, struct incident *k)
 		    k->index);
 
 		/* If a judge names it now, that made another incident. */
-		if (drift == NULL || drift->from == DRIFT_NONE)
+		if (drift == NULL)
 			incident_end(d, k, VERDICT_OK, "as it was");
+		else if (drift->from == DRIFT_NONE &&
+		    !(drift->was_opened >= d->o.judge.effect_min &&
+			incident_is_intermittent(d, k, drift->was_opened)))
+			incident_end(d, k, VERDICT_OK, "as it was");
+		else if (drift->from == DRIFT_NONE)
+			return;
 		else
 			incident_write(d, k);
 		return;
@@ -592,29 +622,12 @@ incident_dispel(struct diagnosis *d, struct incident *k)
 {
 	double effect = judge_effect(k->series->judge, incident_track(k));
 	struct diagnosis_series *other;
-	struct diagnosis_node *cn;
 
 	judge_confirm(k->series->judge, k->kind, k->index, 0);
 	if (k->kind == JUDGE_NODE &&
-	    effect >= DISPELLED_TIMES * d->o.judge.effect_min) {
-		cn = &d->nodes[k->index];
-		memmove(&cn->dispelled_ns[1], &cn->dispelled_ns[0],
-		    sizeof(cn->dispelled_ns) - sizeof(cn->dispelled_ns[0]));
-		cn->dispelled_ns[0] = clk_ns();
-		k->effect = fmax(k->effect, effect);
-		if (k->what == WHAT_INTERMITTENT)
-			return; /* as was said */
-		if (cn->dispelled_ns[DISPELLED_MANY - 1] != 0 &&
-		    cn->dispelled_ns[0] -
-			    cn->dispelled_ns[DISPELLED_MANY - 1] <=
-			DISPELLED_SPAN_NS) {
-			k->what = WHAT_INTERMITTENT;
-			k->verdict = VERDICT_WARN;
-			incident_write(d, k);
-			incident_tell(d, k);
-			return;
-		}
-	}
+	    effect >= DISPELLED_TIMES * d->o.judge.effect_min &&
+	    incident_is_intermittent(d, k, effect))
+		return;
 	if (k->what == WHAT_INTERMITTENT)
 		return;
 	other = incident_naming(d, k);

@@ -25,6 +25,19 @@ incident_find(const struct diagnosis *d, enum judge_kind kind, uint32_t index)
 	return NULL;
 }
 
+int
+diagnosis_is_measured(const struct diagnosis *d, const struct node *n)
+{
+	const struct diagnosis_node *cn = n->id < d->node_count
+	    ? &d->nodes[n->id]
+	    : NULL;
+
+	/* A new boot at once, not only from the next tick on. */
+	return roster_is_up(n) && cn != NULL && cn->heard_ns != 0 &&
+	    !diagnosis_is_new_boot(n, cn) &&
+	    clk_ns() - cn->heard_ns <= d->o.stale_ns;
+}
+
 enum verdict
 diagnosis_of_node(const struct diagnosis *d, const struct node *n)
 {
@@ -34,10 +47,7 @@ diagnosis_of_node(const struct diagnosis *d, const struct node *n)
 	    ? &d->nodes[n->id]
 	    : NULL;
 
-	/* A new boot at once, not only from the next tick on. */
-	if (!roster_is_up(n) || cn == NULL || cn->heard_ns == 0 ||
-	    diagnosis_is_new_boot(n, cn) ||
-	    clk_ns() - cn->heard_ns > d->o.stale_ns)
+	if (!diagnosis_is_measured(d, n))
 		return VERDICT_UNKNOWN;
 	if (k == NULL &&
 	    (cn->missed >= MISSED_MANY || cn->judged_ns == 0 ||
@@ -74,9 +84,9 @@ diagnosis_why_unknown(const struct diagnosis *d, const struct node *n,
 		    n->name, cn->missed);
 	else
 		err_say(err,
-		    "%.80s: fewer than %d nodes of its kind are measured, "
+		    "%.80s: too few nodes of its kind are measured, "
 		    "and its own past is too short to compare with",
-		    n->name, SCORE_PEERS_MIN);
+		    n->name);
 }
 
 void

@@ -161,6 +161,35 @@ fleet_json(const struct diagnosis_series *s)
 	    hours);
 }
 
+/* How far nodes and leaves wander. */
+static json_t *
+wander_json(const struct diagnosis_series *s)
+{
+	json_t *a = json_pack("[f, i, f]", s->wander.var, (int)s->wander.rounds,
+	    s->wander.nodes);
+	struct judge_fleet f;
+
+	judge_fleet(s->judge, &f);
+	for (size_t i = 0; i < JUDGE_FLEET_NUMBERS; i++)
+		json_array_append_new(a, json_real(f.number[i]));
+	return a;
+}
+
+static void
+wander_load(struct diagnosis_series *s, const json_t *a)
+{
+	struct judge_fleet f;
+
+	if (json_array_size(a) != JUDGE_FLEET_NUMBERS + 3)
+		return;
+	for (size_t i = 0; i < JUDGE_FLEET_NUMBERS; i++)
+		f.number[i] = number_at(a, i + 3);
+	judge_fleet_restore(s->judge, &f);
+	s->wander = (struct wander){ fmax(0, number_at(a, 0)),
+		(uint32_t)json_integer_value(json_array_get(a, 1)),
+		number_at(a, 2) };
+}
+
 void
 learned_put(const struct diagnosis *d, const struct diagnosis_series *s,
     json_t *record)
@@ -169,6 +198,7 @@ learned_put(const struct diagnosis *d, const struct diagnosis_series *s,
 	json_object_set_new(record, "stages", stages_json(d, s));
 	json_object_set_new(record, "members", members_json(d, s));
 	json_object_set_new(record, "fleet", fleet_json(s));
+	json_object_set_new(record, "wander", wander_json(s));
 }
 
 static void
@@ -195,6 +225,7 @@ learned_load(struct diagnosis *d, struct diagnosis_series *s,
 	const json_t *fleet = json_object_get(record, "fleet"), *o;
 	size_t i;
 
+	wander_load(s, json_object_get(record, "wander"));
 	member_foreach (record, "leaves", i, o)
 		leaf_load(d, s, o);
 	series_drift_room(d, s, d->leaf_count);

@@ -173,11 +173,8 @@ last_effect(const struct diagnosis *d, const struct diagnosis_series *s,
     uint32_t node)
 {
 	const struct judge_track *t = judge_track(s->judge, JUDGE_NODE, node);
-	int window = d->o.judge.window;
-
-	return t == NULL || t->known == 0
-	    ? NAN
-	    : (double)t->effect[(t->at + window - 1) % window];
+	(void)d;
+	return t == NULL || t->known == 0 ? NAN : judge_newest(s->judge, t, 0);
 }
 
 struct diagnosis_series *
@@ -223,6 +220,8 @@ diagnosis_rail_or_node(struct diagnosis *d, struct diagnosis_series *s,
 
 /* ---- what a record says of its nodes ---- */
 
+#define KIND_MIN 4 /* nodes of a round that are a kind of their own */
+
 /* Its agent is another process than the one that was measured. */
 int
 diagnosis_is_new_boot(const struct node *n, const struct diagnosis_node *cn)
@@ -241,32 +240,94 @@ make_room(struct diagnosis *d, size_t count)
 	d->busy = xreallocarray(d->busy, d->obs_cap, 1);
 }
 
+static uint32_t
+kind_number(struct diagnosis *d, const char *name)
+{
+	const json_t *at = json_object_get(d->kinds, name);
+	json_int_t next = (json_int_t)json_object_size(d->kinds) + 1;
+
+	if (at != NULL)
+		return (uint32_t)json_integer_value(at);
+	json_object_set_new(d->kinds, name, json_integer(next));
+	return (uint32_t)next;
+}
+
+/* Nodes of one kind are peers: those with the same CPU, the same GPUs, and
+ * whose fastest NIC is of the same model and was ever rated as fast. */
+static void
+find_kind(struct diagnosis *d, const struct node *node,
+    struct diagnosis_node *cn)
+{
+	const char *model = "", *driver = "";
+	const json_t *nic, *gpus = json_object_get(node->inventory, "gpus");
+	char name[200], rate[24];
+	double fastest = 0;
+	size_t i;
+
+	member_foreach (node->inventory, "nics", i, nic) {
+		if (member_number(nic, "speed_bps") <= fastest)
+			continue;
+		fastest = member_number(nic, "speed_bps");
+		model = member_text(nic, "model");
+		driver = member_text(nic, "driver");
+	}
+	cn->fastest_bps = fastest;
+	fastest = fmax(fastest, cn->rated_bps);
+	/* Half octaves: 25, 40, 100, 200 and 400 Gbit/s are all apart. */
+	snprintf(rate, sizeof(rate), "%ld",
+	    fastest <= 1e6 ? 0 : lrint(2 * log2(fastest / 1e6)));
+	snprintf(name, sizeof(name), "%s %.30s %.30s, %.60s, %zu %.30s", rate,
+	    model, driver, member_text(node->inventory, "cpu"),
+	    json_array_size(gpus),
+	    member_text(json_array_get(gpus, 0), "model"));
+	cn->rate_kind = kind_number(d, rate);
+	cn->kind = kind_number(d, name);
+}
+
 static void
 observe_one(struct diagnosis *d, size_t n, const struct node *node, double x)
 {
 	struct diagnosis_node *cn = diagnosis_node(d, node);
-	double fastest;
-	const json_t *nic;
-	size_t i;
 
-	/* Nodes of one kind are peers: those whose fastest NIC is rated as
-	 * fast. */
-	if (cn->fastest_serial != node->nics_serial) {
+	if (cn->kind == 0 || cn->fastest_serial != node->nics_serial ||
+	    cn->kind_bps < cn->rated_bps) {
 		cn->fastest_serial = node->nics_serial;
-		cn->fastest_bps = 0;
-		member_foreach (node->inventory, "nics", i, nic)
-			cn->fastest_bps = fmax(cn->fastest_bps,
-			    member_number(nic, "speed_bps"));
+		cn->kind_bps = cn->rated_bps;
+		find_kind(d, node, cn);
 	}
-	fastest = fmax(cn->fastest_bps, cn->rated_bps);
-	d->obs[n].place = (uint32_t)node->id;
-	/* Half octaves: 25, 40, 100, 200 and 400 Gbit/s are all apart. */
-	d->obs[n].peers = fastest <= 1e6
-	    ? 0
-	    : (uint32_t)lrint(2 * log2(fastest / 1e6));
-	d->obs[n].leaf = diagnosis_leaf(d, node->leaf);
-	d->obs[n].x = x;
-	d->obs[n].aside = 0;
+	d->obs[n] = (struct score_obs){ .place = (uint32_t)node->id,
+		.peers = cn->kind,
+		.leaf = diagnosis_leaf(d, node->leaf),
+		.x = x };
+}
+
+/* Of a kind that is too small in this round the nodes are compared with those
+ * of the largest one with NICs as fast. */
+static void
+find_peers(struct diagnosis *d, size_t count)
+{
+	size_t kinds = json_object_size(d->kinds) + 1;
+	uint32_t *of = xcalloc(kinds, sizeof(*of));
+	uint32_t *largest = xcalloc(kinds, sizeof(*largest)); /* by rate */
+
+	for (size_t i = 0; i < count; i++)
+		of[d->obs[i].peers]++;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t rate = d->nodes[d->obs[i].place].rate_kind;
+
+		if (of[d->obs[i].peers] > of[largest[rate]])
+			largest[rate] = d->obs[i].peers;
+	}
+	for (size_t i = 0; i < count; i++) {
+		uint32_t to = largest[d->nodes[d->obs[i].place].rate_kind];
+
+		if (of[d->obs[i].peers] >= KIND_MIN || to == d->obs[i].peers)
+			continue;
+		d->obs[i].peers = to;
+		d->obs[i].is_mixed = 1;
+	}
+	free(of);
+	free(largest);
 }
 
 /* The better half of a node's pairs counts: a node with good
@@ -293,6 +354,7 @@ observe_losses(struct diagnosis *d, const json_t *record, int sort)
 			    loss_number(
 				loss_share((uint64_t)lost, (uint64_t)sent)));
 	}
+	find_peers(d, n);
 	return n;
 }
 
@@ -363,6 +425,7 @@ diagnosis_observe(struct diagnosis *d, const json_t *record, int sort,
 		observe_one(d, n++, node, kind.is_rate ? -x : x);
 	}
 	record_scores_clear(&all);
+	find_peers(d, n);
 	if (heard)
 		hear_rows(d, record);
 	return n;

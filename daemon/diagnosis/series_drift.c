@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/robust.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/diagnosis/diagnosis_int.h"
@@ -29,7 +30,7 @@
  * load uplinks too, some of them and others not: for each busy node so many
  * times what that did to other leaves, as the root of the mean square, and one
  * for one until so much was seen, which is a sum of squares. */
-#define PATHS_LEAST 0.008
+#define PATHS_LEAST 0.011
 #define JOBS_TIMES  4.0
 #define JOBS_KNOWN  0.1 /* 40 times 5 % of busy nodes */
 #define PATHS_K     1.0 /* one uplink of many is two deviations and more */
@@ -38,7 +39,9 @@
 #define MEMBER_MORE    0.2
 #define MEMBER_NOW     0.2 /* weight of a round */
 #define MEMBER_ROUNDS  3
-#define FLEET_HOUR_MIN 36 /* rounds of an hour of the day: three days */
+#define SHIFT_MIN      0.01 /* less is the noise of a leaf's median */
+#define PAIR_BOUND     2.5  /* as the engine counts slow pairs */
+#define FLEET_HOUR_MIN 36   /* rounds of an hour of the day: three days */
 
 static struct drift *
 drift_need(struct diagnosis_series *s, uint32_t node)
@@ -47,8 +50,10 @@ drift_need(struct diagnosis_series *s, uint32_t node)
 		size_t want = node + node / 2 + (size_t)16;
 
 		s->drifts = xreallocarray(s->drifts, want, sizeof(*s->drifts));
-		while (s->drift_count < want)
-			drift_clear(&s->drifts[s->drift_count++]);
+		while (s->drift_count < want) {
+			drift_clear(&s->drifts[s->drift_count]);
+			s->drifts[s->drift_count++].by_wander = 1;
+		}
 	}
 	return &s->drifts[node];
 }
@@ -91,6 +96,25 @@ fleet_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 	drift_add(&s->fleet, sum - usual, 0, cusum_limit(LIMIT_ROUNDS, CUSUM_K),
 	    judge_least(s->judge));
 	incident_fleet(d, s, from);
+}
+
+/* The share of slow pairs of a node or leaf that is slower with all of them, by
+ * so much: a pair counts as slow beyond BOUND of its deviations, sigma. What it
+ * has more of is no matter of some paths. */
+static double
+shifted(double share, double by, double sigma)
+{
+	return by < SHIFT_MIN ? share
+			      : share + score_tail(PAIR_BOUND - by / sigma);
+}
+
+/* How much slower a leaf is with all of its pairs than it usually is. */
+static double
+leaf_off(const struct diagnosis_series *s, uint32_t leaf)
+{
+	const struct judge_track *t = judge_track(s->judge, JUDGE_LEAF, leaf);
+
+	return t == NULL ? 0 : judge_mean(s->judge, t, MEMBER_ROUNDS);
 }
 
 /* The pairs of every leaf's nodes: outliers and those that are busy speak for
@@ -190,7 +214,13 @@ members_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
     const struct path_sum *of, const struct diagnosis_source *from)
 {
 	double limit = log(PATHS_ROUNDS * (double)count);
+	double *levels = xcalloc(count + 1, sizeof(*levels)), level;
 
+	/* Pairs are slow beside those of all kinds of nodes. */
+	for (size_t i = 0; i < count; i++)
+		levels[i] = d->obs[i].level;
+	level = score_quantile(levels, count, 0.5);
+	free(levels);
 	for (size_t i = 0; i < count; i++) {
 		const struct score_obs *o = &d->obs[i];
 		const struct diagnosis_node *cn = &d->nodes[o->place];
@@ -208,6 +238,10 @@ members_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		    2 * slow > n || of[o->leaf].pairs - n < PATHS_MIN)
 			continue;
 		rest = (of[o->leaf].slow - slow) / (of[o->leaf].pairs - n);
+		rest = shifted(rest,
+		    o->level - level + o->usual +
+			judge_mean(s->judge, t, MEMBER_ROUNDS),
+		    d->o.judge.effect_min);
 		rest = fmax(0.01, fmin(0.5, rest));
 		m->share += (m->sum > 0 ? MEMBER_NOW : 1) *
 		    (slow / n - m->share);
@@ -291,7 +325,8 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		} else {
 			drift_add(&s->paths[l],
 			    of[l].slow / of[l].pairs -
-				(all.slow - of[l].slow) / rest,
+				shifted((all.slow - of[l].slow) / rest,
+				    leaf_off(s, l), d->o.judge.effect_min),
 			    of[l].slow / of[l].pairs,
 			    cusum_limit(PATHS_ROUNDS * leaves, PATHS_K),
 			    PATHS_LEAST + s->busy_slow +
@@ -308,6 +343,61 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 	}
 	members_hear(d, s, count, of, from);
 	free(of);
+}
+
+/* Its case is open, or that of its leaf: it is not as usual. */
+static int
+is_open(const struct diagnosis *d, const struct diagnosis_series *s,
+    const struct score_obs *o)
+{
+	const struct judge_track *node = judge_track(s->judge, JUDGE_NODE,
+	    o->place);
+	const struct judge_track *leaf = o->leaf == SCORE_NO_LEAF
+	    ? NULL
+	    : judge_track(s->judge, JUDGE_LEAF, o->leaf);
+
+	(void)d;
+	return (node != NULL && node->state >= JUDGE_OUTLIER) ||
+	    (leaf != NULL && leaf->state >= JUDGE_OUTLIER);
+}
+
+/* Every node against its own past: how far the newest means of all are from
+ * theirs is measured, and what is farther is a drift. */
+static void
+nodes_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
+    const struct diagnosis_source *from)
+{
+	double *x = xcalloc(count + 1, sizeof(*x)), sd, z;
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct score_obs *o = &d->obs[i];
+		struct drift *drift = drift_need(s, o->place);
+		double distance = o->effect + o->excuse + o->usual;
+
+		if (isnan(o->effect) || d->busy[i])
+			continue; /* no peers; or its host says why */
+		drift->frozen = (uint8_t)(is_open(d, s, o) ||
+		    distance > JUDGE_USUAL_MOST);
+		drift_add(drift, distance, o->x, s->limit,
+		    judge_least(s->judge));
+		if (drift->n >= DRIFT_LEARN && drift->from == DRIFT_NONE &&
+		    !drift->frozen)
+			x[n++] = drift->now - drift->mean;
+	}
+	wander_hear(&s->wander, x, n);
+	free(x);
+	sd = wander_sd(&s->wander, DRIFT_SIGMA_MIN / 2);
+	z = judge_threshold(&d->o.judge, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct score_obs *o = &d->obs[i];
+		struct drift *drift = drift_need(s, o->place);
+
+		if (!isnan(o->effect) && !d->busy[i] &&
+		    drift_decide(drift, sd, z, judge_least(s->judge)) &&
+		    drift->from != DRIFT_NONE)
+			incident_drift(d, s, o->place, from);
+	}
 }
 
 void
@@ -327,17 +417,7 @@ series_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 	d->learned = 1;
 	fleet_hear(d, s, count, from);
 	paths_hear(d, s, count, from);
-	for (size_t i = 0; i < count; i++) {
-		const struct score_obs *o = &d->obs[i];
-		struct drift *drift = drift_need(s, o->place);
-
-		if (isnan(o->effect) || d->busy[i])
-			continue; /* no peers; or its host says why */
-		if (drift_add(drift, o->effect, o->x, s->limit,
-			judge_least(s->judge)) &&
-		    drift->from != DRIFT_NONE)
-			incident_drift(d, s, o->place, from);
-	}
+	nodes_hear(d, s, count, from);
 }
 
 /* ---- the pinned baseline ---- */

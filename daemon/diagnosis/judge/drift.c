@@ -87,7 +87,7 @@ learn(struct drift *d, double distance, double level)
 
 	if (d->n < DRIFT_MEMORY)
 		d->n++;
-	weight = 1 / (double)(d->from == DRIFT_NONE ? d->n : DRIFT_MEMORY);
+	weight = 1 / (double)d->n;
 	off = distance - d->mean;
 	if (d->n > DRIFT_LEARN) { /* one odd round is not what it is like */
 		double most = CUSUM_X_MAX * drift_sigma(d);
@@ -135,11 +135,17 @@ drift_add(struct drift *d, double distance, double level, double limit,
 			    CUSUM_K + PINNED_ERRORS * d->pinned_error, limit);
 			d->pinned_sums.up = fmin(d->pinned_sums.up, limit + 1);
 		}
-		d->from = (uint8_t)judge(d, limit, effect_min);
+		if (!d->by_wander)
+			d->from = (uint8_t)judge(d, limit, effect_min);
 	}
 	d->now += fmax(1.0 / (d->n + d->late_n + 1), DRIFT_NOW) *
 	    (distance - d->now);
-	if (d->n < DRIFT_LEARN) {
+	/* What is open is never learned as usual, nor are its first rounds. */
+	if (d->frozen || (d->from != DRIFT_NONE && d->n >= DRIFT_LEARN)) {
+		d->late_n = d->late_at = 0;
+		return d->from != was;
+	}
+	if (d->n < DRIFT_LEARN && !d->by_wander) {
 		learn(d, distance, level);
 		return d->from != was;
 	}
@@ -151,6 +157,32 @@ drift_add(struct drift *d, double distance, double level, double limit,
 	d->late[d->late_at].distance = (float)distance;
 	d->late[d->late_at].level = (float)level;
 	d->late_at = (d->late_at + 1) % DRIFT_LATE;
+	return d->from != was;
+}
+
+int
+drift_decide(struct drift *d, double wander, double z, double effect_min)
+{
+	enum drift_from was = (enum drift_from)d->from;
+	double own = d->now - d->mean;
+	double pinned = isnan(d->pinned) ? -INFINITY : d->now - d->pinned;
+	double error = PINNED_ERRORS * d->pinned_error * drift_sigma(d);
+	double end = fmax(effect_min, d->opened) / 2;
+
+	if (d->n < DRIFT_LEARN)
+		return 0;
+	if (was == DRIFT_OWN && own >= end)
+		return 0;
+	if (was == DRIFT_PINNED && pinned >= end)
+		return 0;
+	d->from = own >= fmax(effect_min, z * wander)        ? DRIFT_OWN
+	    : pinned >= fmax(effect_min, z * wander + error) ? DRIFT_PINNED
+							     : DRIFT_NONE;
+	if (was != DRIFT_NONE)
+		d->was_opened = d->opened;
+	d->opened = d->from == DRIFT_OWN ? own
+	    : d->from == DRIFT_PINNED    ? pinned
+					 : 0;
 	return d->from != was;
 }
 

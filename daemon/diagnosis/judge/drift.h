@@ -73,7 +73,13 @@ struct drift {
 	double pinned;     /* the distance then; NAN: none */
 	double pinned_error;
 	struct cusum pinned_sums;
-	uint8_t from; /* enum drift_from */
+	uint8_t from;   /* enum drift_from */
+	uint8_t frozen; /* its case is open: rounds are not learned */
+	/* 1: drift_decide() says what drift is, by measured wander and not by
+	 * sums; and every round is learned late. */
+	uint8_t by_wander;
+	double opened;     /* the shift that opened it */
+	double was_opened; /* the same of the last one that ended */
 };
 
 void drift_clear(struct drift *d);
@@ -84,6 +90,10 @@ void drift_pin(struct drift *d, double distance, double rounds);
  * effect_min is none. 1 when d->from has changed. */
 int drift_add(struct drift *d, double distance, double level, double limit,
     double effect_min);
+/* Is a node off its past, or off what is pinned, by more than the newest means
+ * of all nodes wander, times z? It ends below half of what opened it. 1 when
+ * d->from has changed. */
+int drift_decide(struct drift *d, double wander, double z, double effect_min);
 /* How far it is off, by the sums that d->from names: a logarithm. */
 double drift_shift(const struct drift *d);
 uint32_t drift_rounds(const struct drift *d); /* since the shift began */

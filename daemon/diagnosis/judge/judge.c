@@ -12,9 +12,10 @@
 
 #include "common/robust.h"
 #include "common/xalloc.h"
+#include "daemon/diagnosis/judge/usual.h"
 
 /* A vote takes little, since a missing one delays the verdict: one lucky pair
- * must not hide a node that is 20 % slow. Their sum decides. */
+ * must not hide a node that is 20 % slow. Their mean decides. */
 #define DIRTY_Z 1.5 /* and effect_min: a round that is not clean */
 #define VOTE_Z  0.5
 #define VOTE_SHARE                                                             \
@@ -26,6 +27,10 @@
  * of the effect that made the node an outlier. */
 #define CONFIRM_TIMES 1.5
 #define CONFIRM_SHARE 0.6
+/* And more than means of an hour wander by (of half of what those of few rounds
+ * do, before that is known), for chance alone does not become
+ * bad once in so many rounds: of that a run sees the same as rounds do. */
+#define CONFIRM_ROUNDS 50
 
 /* Where many links are busy, nodes differ in how many idle partners they met,
  * so their scatter is not normal: of 6000 idle nodes among 4000 busy ones, 1.3
@@ -34,12 +39,36 @@
 #define BUSY_TESTS 10
 
 /* The extra distance of a healthy leaf, by its cables or tier, is learned and
- * subtracted: after LEAF_LEARN rounds and at most LEAF_MOST. Before that only
- * leaves beyond LEAF_MOST are named. */
+ * subtracted: after LEAF_LEARN rounds and at most JUDGE_USUAL_MOST. Before that
+ * only leaves beyond JUDGE_USUAL_MOST are named. */
 #define LEAF_LEARN  6
 #define LEAF_MEMORY 2016 /* rounds: a week of 5 minutes */
-#define LEAF_MOST   0.3
-#define LEAF_STEP   0.1 /* what one round can teach, once it is known */
+#define LEAF_STEP   0.1  /* what one round can teach, once it is known */
+
+/* A node of few of its kind is compared with other kinds too. */
+#define MIXED_SIGMA 0.15
+#define NOISE_FIRST 0.03 /* of a round, before one was heard */
+/* What a mean is compared with besides what is usual: its rounds just before.
+ * Who wanders does not move far in so few. */
+#define BEFORE 6
+/* Nodes whose rounds scatter more, as in leaves of another size, are off by as
+ * much more: after so many rounds, and at most so many times. */
+#define SCALE_ROUNDS   24
+#define SCALE_MOST     2.0
+#define SCATTER_ROUNDS 48
+#define SCATTER_CUT    3.0
+#define LONG           12 /* rounds: an hour */
+/* Rounds after which it is known how far leaves wander; before them their nodes
+ * say it. */
+#define LEAF_KNOWN 8
+/* Of a kind of three the other two are typical when they were measured so
+ * often, as numbers of wander_size(). */
+#define FEW_KNOWN 60
+/* A round counts at most so many times what the mean must be: no k - 1 rounds
+ * decide alone, and k of them can without all being at the limit. */
+#define CUT_TIMES 1.4
+/* An outlier ends below this share of what made it one. */
+#define END_SHARE 0.5
 
 struct tracks {
 	struct judge_track *list;
@@ -53,8 +82,12 @@ struct judge {
 	double least; /* effect_min, or more */
 	struct score *score;
 	struct tracks tracks[2]; /* by enum judge_kind */
-	double *p;               /* scratch */
+	double *p, *x;           /* scratch */
 	size_t p_cap;
+	/* How far nodes wander: in one round, in means of so many, and those
+	 * against the rounds before; and means of leaves. */
+	struct wander one, mean[JUDGE_WINDOW_MAX + 1], step, leaf;
+	struct usual_prior prior;
 	struct judge_change *changes;
 	size_t change_count;
 };
@@ -79,6 +112,7 @@ judge_new(const struct judge_options *o)
 	j->o = *o;
 	j->least = o->effect_min;
 	j->score = score_new();
+	j->prior = (struct usual_prior){ NOISE_FIRST, NOISE_FIRST, 0 };
 	return j;
 }
 
@@ -91,6 +125,7 @@ judge_free(struct judge *j)
 	for (int k = 0; k < 2; k++)
 		free(j->tracks[k].list);
 	free(j->p);
+	free(j->x);
 	free(j->changes);
 	free(j);
 }
@@ -104,6 +139,11 @@ clear(struct judge_track *t)
 	memset(t, 0, sizeof(*t));
 	t->past = old.past;
 	t->past_n = old.past_n;
+	t->scatter = old.scatter;
+	t->scatter_n = old.scatter_n;
+	t->usual = old.usual;
+	t->usual_var = old.usual_var;
+	t->scale = old.scale > 0 ? old.scale : 1;
 	t->p = 1;
 }
 
@@ -152,9 +192,9 @@ judge_leaf_past(const struct judge *j, uint32_t leaf)
 {
 	const struct judge_track *t = judge_track(j, JUDGE_LEAF, leaf);
 
-	return t == NULL || t->past_n < LEAF_LEARN
+	return t == NULL || leaf == SCORE_NO_LEAF || t->past_n < LEAF_LEARN
 	    ? 0
-	    : fmax(-LEAF_MOST, fmin(LEAF_MOST, t->past));
+	    : fmax(-JUDGE_USUAL_MOST, fmin(JUDGE_USUAL_MOST, t->past));
 }
 
 void
@@ -166,12 +206,88 @@ judge_leaf_restore(struct judge *j, uint32_t leaf, double past, uint32_t rounds)
 	t->past_n = (uint16_t)(rounds < LEAF_MEMORY ? rounds : LEAF_MEMORY);
 }
 
-static void
-shift(const struct judge *j, struct score_obs *obs, size_t count, int sign)
+double
+judge_node_usual(const struct judge *j, uint32_t node)
 {
+	const struct judge_track *t = judge_track(j, JUDGE_NODE, node);
+
+	return t == NULL ? 0 : (double)t->usual;
+}
+
+/* How many times as much as those of the typical leaf its nodes scatter. */
+static double
+leaf_scale(struct judge *j, uint32_t leaf, double typical)
+{
+	const struct judge_track *t = judge_track(j, JUDGE_LEAF, leaf);
+
+	return leaf == SCORE_NO_LEAF || t == NULL || t->scatter_n == 0 ||
+		!(typical > 0)
+	    ? 1
+	    : fmax(1, fmin(SCALE_MOST, sqrt((double)t->scatter) / typical));
+}
+
+static double
+typical_leaf(struct judge *j)
+{
+	const struct tracks *ts = &j->tracks[JUDGE_LEAF];
+	size_t n = 0;
+
+	for (uint32_t l = 0; l < ts->count; l++)
+		if (ts->list[l].scatter_n > 0)
+			j->x[n++] = sqrt((double)ts->list[l].scatter);
+	return n < SCORE_PEERS_MIN ? 0 : score_quantile(j->x, n, 0.5);
+}
+
+/* The typical scatter of a node's own rounds; 0: not known. */
+static double
+typical_scatter(struct judge *j, const struct score_obs *obs, size_t count)
+{
+	size_t n = 0;
+
 	for (size_t i = 0; i < count; i++)
-		if (obs[i].leaf != SCORE_NO_LEAF)
-			obs[i].x += sign * judge_leaf_past(j, obs[i].leaf);
+		if (obs[i].mean_n >= SCALE_ROUNDS)
+			j->x[n++] = sqrt(obs[i].var);
+	return n < SCORE_PEERS_MIN ? 0 : score_quantile(j->x, n, 0.5);
+}
+
+/* What is usual for every node of the round, and its x without it. */
+static void
+subtract_usual(struct judge *j, struct score_obs *obs, size_t count)
+{
+	double scatter, leaf = typical_leaf(j);
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (obs[i].mean_n > 0)
+			j->x[n++] = obs[i].mean -
+			    judge_leaf_past(j, obs[i].leaf);
+	/* Before anything was learned, this round says it. */
+	for (size_t i = 0; n < SCORE_PEERS_MIN && i < count; i++)
+		j->x[i] = obs[i].x - judge_leaf_past(j, obs[i].leaf);
+	j->prior.between = usual_between(j->x, n < SCORE_PEERS_MIN ? count : n);
+	j->prior.noise = j->one.rounds > 0 ? wander_sd(&j->one, SCORE_SIGMA_MIN)
+					   : NOISE_FIRST;
+	/* What is left of it in an hour does not average out soon. */
+	j->prior.wander = wander_sd(&j->mean[LONG], 0);
+	scatter = typical_scatter(j, obs, count);
+	for (size_t i = 0; i < count; i++) {
+		struct usual_prior p = j->prior;
+		struct judge_track *t = need(&j->tracks[JUDGE_NODE],
+		    obs[i].place);
+
+		if (obs[i].is_mixed)
+			p.between = fmax(p.between, MIXED_SIGMA);
+		obs[i].usual = usual_offset(&p, judge_leaf_past(j, obs[i].leaf),
+		    obs[i].mean, obs[i].mean_n);
+		obs[i].usual_var = usual_variance(&p, obs[i].mean_n);
+		obs[i].x -= obs[i].usual;
+		t->usual = (float)obs[i].usual;
+		t->usual_var = (float)obs[i].usual_var;
+		t->scale = scatter > 0 && obs[i].mean_n >= SCALE_ROUNDS
+		    ? (float)fmax(1,
+			  fmin(SCALE_MOST, sqrt(obs[i].var) / scatter))
+		    : (float)leaf_scale(j, obs[i].leaf, leaf);
+	}
 }
 
 static void
@@ -182,7 +298,7 @@ past_learn(struct judge_track *t, double effect)
 	/* A difference that is judged from the first round on is not learned as
 	 * usual. */
 	if (t->state >= JUDGE_OUTLIER ||
-	    (t->past_n < LEAF_LEARN && effect > LEAF_MOST))
+	    (t->past_n < LEAF_LEARN && effect > JUDGE_USUAL_MOST))
 		return;
 	if (t->past_n >= LEAF_LEARN)
 		off = fmax(-LEAF_STEP, fmin(LEAF_STEP, off));
@@ -190,11 +306,19 @@ past_learn(struct judge_track *t, double effect)
 	t->past += (float)(off / t->past_n);
 }
 
-/* Where in the rings the round is that was m rounds ago. */
+/* Where in the ring the round is that was m rounds ago. */
 static int
 back(const struct judge *j, const struct judge_track *t, int m)
 {
-	return (t->at + 2 * j->o.window - 1 - m) % j->o.window;
+	(void)j;
+	return (t->at + 2 * JUDGE_WINDOW_MAX - 1 - m) % JUDGE_WINDOW_MAX;
+}
+
+/* The effect of the round that was m ago, against what is usual now. */
+static double
+effect_at(const struct judge *j, const struct judge_track *t, int m)
+{
+	return (double)t->raw[back(j, t, m)] - (double)t->usual;
 }
 
 static int
@@ -210,61 +334,183 @@ bits(uint32_t x)
 double
 judge_threshold(const struct judge_options *o, size_t tests)
 {
-	return robust_normal_quantile(1 - o->fdr / (double)tests);
+	return robust_normal_quantile(
+	    1 - o->fdr / JUDGE_FDR_ROUNDS / (double)tests);
 }
 
-/* Where a z is cut, for the places of a round. Odd delays are large, and no
- * k - 1 rounds may decide alone: (k - 1) cut / sqrt(k) stays below the z that
- * the first rejection needs; k of them must be able to, without all being at
- * the cut. Nearer to the first, for that costs less power. */
+/* The mean of m rounds, of which the newest was `from` rounds ago, each at most
+ * `most`. */
 static double
-cut_of(const struct judge *j, size_t tests)
-{
-	double k = j->o.votes, need = judge_threshold(&j->o, tests);
-
-	return k < 2 ? 2 * need
-		     : need * (0.1 / sqrt(k) + 0.9 * sqrt(k) / (k - 1));
-}
-
-/* Sum of z over sqrt(m), over the last m rounds: so many as hold the votes,
- * for a fault that is younger than the window must not be diluted by what was
- * before. */
-static double
-window_p(const struct judge *j, const struct judge_track *t, double cut)
+mean_of(const struct judge *j, const struct judge_track *t, int from, int m,
+    double most)
 {
 	double sum = 0;
+
+	for (int i = from; i < from + m; i++)
+		sum += fmin(effect_at(j, t, i), most);
+	return sum / m;
+}
+
+/* How many rounds hold the votes: a fault that is younger than the window must
+ * not be diluted by what was before. */
+static int
+rounds_of_votes(const struct judge *j, const struct judge_track *t)
+{
 	int m = 0;
 
-	for (int votes = 0; votes < j->o.votes; m++) {
-		sum += fmin(t->z[back(j, t, m)], cut);
+	for (int votes = 0; votes < j->o.votes; m++)
 		votes += (int)(t->votes >> m & 1);
-	}
-	return score_tail(sum / sqrt(m));
+	return m;
+}
+
+static double
+least_sd(int m)
+{
+	return SCORE_SIGMA_MIN / sqrt(m);
+}
+
+/* The mean of m rounds as a normal deviate. */
+static double
+mean_z(const struct judge *j, const struct judge_track *t, int m, double need)
+{
+	const struct wander *w = &j->mean[m];
+	double sd = hypot((double)t->scale * wander_sd(w, least_sd(m)),
+	    sqrt((double)t->usual_var));
+	double most = CUT_TIMES * score_student(need, wander_size(w)) * sd;
+
+	return score_normal(mean_of(j, t, 0, m, most) / sd, wander_size(w));
+}
+
+/* The same against the rounds before them. */
+static double
+step_z(const struct judge *j, const struct judge_track *t, int m, double need)
+{
+	double sd = (double)t->scale * wander_sd(&j->step, least_sd(m));
+	double most = CUT_TIMES * score_student(need, wander_size(&j->step)) *
+	    sd;
+
+	return score_normal((mean_of(j, t, 0, m, most) -
+				mean_of(j, t, m, BEFORE, INFINITY)) /
+		sd,
+	    wander_size(&j->step));
+}
+
+/* The most significant of what its last rounds are: as many as hold the votes,
+ * the last hour, and the step that they are. need: the z of the first
+ * rejection. */
+static double
+node_p(const struct judge *j, const struct judge_track *t, double need)
+{
+	double z = mean_z(j, t, rounds_of_votes(j, t), need);
+
+	if (t->known >= LONG)
+		z = fmax(z, mean_z(j, t, LONG, need));
+	if (t->known >= j->o.votes + BEFORE)
+		z = fmax(z, step_z(j, t, j->o.votes, need));
+	return score_tail(z);
+}
+
+/* Leaves are few: what their means wander by is pooled, and at least what the
+ * wander of their nodes makes of a median. */
+static double
+leaf_p(const struct judge *j, const struct judge_track *t, double need,
+    size_t places)
+{
+	int m = rounds_of_votes(j, t);
+	double least = wander_sd(&j->mean[m], least_sd(m)) *
+	    sqrt(acos(-1) / 2 / (double)places);
+	double sd = j->leaf.rounds < LEAF_KNOWN ? least
+						: wander_sd(&j->leaf, least);
+
+	return score_tail(mean_of(j, t, 0, m, CUT_TIMES * need * sd) / sd);
 }
 
 static void
-remember(const struct judge *j, struct judge_track *t, double effect, double z,
-    double cut, int busy)
+remember(const struct judge *j, struct judge_track *t, double effect,
+    double excuse, double z, int busy)
 {
 	uint32_t mask = (1u << j->o.window) - 1;
 	int dirty, vote = effect >= VOTE_SHARE * j->least && z >= VOTE_Z;
 
-	t->z[t->at] = (float)z;
-	t->effect[t->at] = (float)effect;
-	t->at = (uint16_t)((t->at + 1) % j->o.window);
-	if (t->known < j->o.window)
+	t->raw[t->at] = (float)(effect + excuse) + t->usual;
+	t->at = (uint16_t)((t->at + 1) % JUDGE_WINDOW_MAX);
+	if (t->known < JUDGE_WINDOW_MAX)
 		t->known++;
 	t->votes = (t->votes << 1 | (uint32_t)vote) & mask;
 	t->host_votes = (t->host_votes << 1 | (uint32_t)(vote && busy)) & mask;
-	dirty = effect >= j->least && z >= DIRTY_Z;
+	dirty = effect >= fmax(j->least, END_SHARE * (double)t->opened) &&
+	    z >= DIRTY_Z;
 	t->clean = dirty ? 0 : (uint16_t)(t->clean + (t->clean < UINT16_MAX));
 	if (t->state >= JUDGE_OUTLIER)
 		t->rounds += (uint32_t)vote;
 	else
 		t->rounds = (uint32_t)bits(t->votes);
-	t->p = bits(t->votes) >= j->o.votes && judge_effect(j, t) >= j->least
-	    ? window_p(j, t, cut)
-	    : 1;
+}
+
+/* How far the nodes of each leaf scatter in the round: in a leaf of another
+ * size more of their pairs are inside, which are faster. */
+static void
+hear_scatter(struct judge *j, const struct score_obs *obs, size_t count)
+{
+	struct tracks *ts = &j->tracks[JUDGE_LEAF];
+	double most = SCATTER_CUT * wander_sd(&j->one, SCORE_SIGMA_MIN);
+	double *sum = xcalloc(ts->count + (size_t)1, 2 * sizeof(*sum));
+
+	for (size_t i = 0; i < count; i++) {
+		const struct judge_track *t =
+		    &j->tracks[JUDGE_NODE].list[obs[i].place];
+
+		if (isnan(obs[i].z) || obs[i].leaf >= ts->count ||
+		    t->state >= JUDGE_OUTLIER)
+			continue;
+		sum[2 * obs[i].leaf] += pow(fmin(fabs(obs[i].effect), most), 2);
+		sum[2 * obs[i].leaf + 1]++;
+	}
+	for (uint32_t l = 0; l < ts->count; l++) {
+		struct judge_track *t = &ts->list[l];
+
+		if (sum[2 * l + 1] < 1)
+			continue;
+		t->scatter_n += t->scatter_n < SCATTER_ROUNDS;
+		t->scatter += (float)((sum[2 * l] / sum[2 * l + 1] -
+					  (double)t->scatter) /
+		    t->scatter_n);
+	}
+	free(sum);
+}
+
+static int
+is_tested(const struct judge *j, const struct judge_track *t)
+{
+	return bits(t->votes) >= j->o.votes && judge_effect(j, t) >= j->least;
+}
+
+/* How far means of `of` rounds wander, of the nodes of the round that are no
+ * outliers; before: against the rounds before them. Until most nodes have a
+ * past nothing is pooled: leaves may still be in it. */
+static void
+hear_wander(struct judge *j, const struct score_obs *obs, size_t count, int of,
+    int before, struct wander *w)
+{
+	size_t n = 0, known = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct judge_track *t =
+		    &j->tracks[JUDGE_NODE].list[obs[i].place];
+
+		if (isnan(obs[i].z) || t->known < of + before ||
+		    t->state >= JUDGE_OUTLIER)
+			continue;
+		j->x[n++] = (mean_of(j, t, 0, of, INFINITY) -
+				(before > 0
+					? mean_of(j, t, of, before, INFINITY)
+					: 0)) /
+		    (double)t->scale;
+		known += obs[i].mean_n > 0;
+	}
+	if (2 * known < n)
+		w->rounds = 0;
+	wander_hear(w, j->x, n);
 }
 
 /* Those that the round has brought to a new state. indices: who took part. */
@@ -277,16 +523,29 @@ settle(struct judge *j, enum judge_kind kind, uint32_t index, double p_max)
 		if (t->clean >= j->o.clean)
 			change(j, kind, index, JUDGE_OK);
 	} else if (t->p <= p_max) {
+		j->tracks[kind].list[index].opened = (float)judge_effect(j, t);
 		change(j, kind, index, JUDGE_OUTLIER);
 	} else if (t->known >= 1) {
 		change(j, kind, index, JUDGE_OK);
 	}
 }
 
+/* How far a young leaf is becomes what is usual for its nodes, when it is
+ * known: their rounds of before have it too. */
+static int
+is_young(const struct judge *j, uint32_t leaf)
+{
+	const struct judge_track *t = judge_track(j, JUDGE_LEAF, leaf);
+
+	return leaf != SCORE_NO_LEAF && (t == NULL || t->past_n < LEAF_LEARN);
+}
+
 static double
 reject(struct judge *j, size_t count, size_t tests)
 {
-	return tests == 0 ? -1 : score_fdr(j->p, count, tests, j->o.fdr);
+	return tests == 0
+	    ? -1
+	    : score_fdr(j->p, count, tests, j->o.fdr / JUDGE_FDR_ROUNDS);
 }
 
 static void
@@ -295,25 +554,34 @@ hear_places(struct judge *j, const struct score_obs *obs, size_t count,
 {
 	struct tracks *ts = &j->tracks[JUDGE_NODE];
 	size_t tests = 0, n = 0, aside = 0;
-	double p_max, cut;
+	double p_max, z;
+	int many;
 
 	for (size_t i = 0; i < count; i++) {
 		tests += !isnan(obs[i].z);
 		aside += obs[i].aside;
+		if (!isnan(obs[i].z))
+			remember(j, &ts->list[obs[i].place], obs[i].effect,
+			    obs[i].excuse, obs[i].z, busy != NULL && busy[i]);
 	}
-	cut = tests == 0 ? 0 : cut_of(j, tests);
+	many = (double)aside > SCORE_ASIDE_MANY * (double)count;
+	hear_scatter(j, obs, count);
+	hear_wander(j, obs, count, 1, 0, &j->one);
+	for (int m = j->o.votes; m <= j->o.window; m++)
+		hear_wander(j, obs, count, m, 0, &j->mean[m]);
+	hear_wander(j, obs, count, LONG, 0, &j->mean[LONG]);
+	hear_wander(j, obs, count, j->o.votes, BEFORE, &j->step);
+	tests *= many ? BUSY_TESTS : 1;
+	z = tests == 0 ? 0 : judge_threshold(&j->o, tests);
 	for (size_t i = 0; i < count; i++) {
-		struct judge_track *t = need(ts, obs[i].place);
+		struct judge_track *t = &ts->list[obs[i].place];
 
 		if (isnan(obs[i].z))
 			continue;
-		remember(j, t, obs[i].effect, obs[i].z, cut,
-		    busy != NULL && busy[i]);
+		t->p = is_tested(j, t) ? node_p(j, t, z) : 1;
 		if (t->p < 1)
 			j->p[n++] = t->p;
 	}
-	if ((double)aside > SCORE_ASIDE_MANY * (double)count)
-		tests *= BUSY_TESTS;
 	p_max = reject(j, n, tests);
 	for (size_t i = 0; i < count; i++)
 		if (!isnan(obs[i].z))
@@ -324,26 +592,31 @@ static void
 hear_leaves(struct judge *j, const struct score_leaf *leaves, size_t count)
 {
 	struct tracks *ts = &j->tracks[JUDGE_LEAF];
-	double p_max, cut = count == 0 ? 0 : cut_of(j, count);
-	size_t n = 0;
+	double p_max, z = count == 0 ? 0 : judge_threshold(&j->o, count);
+	size_t n = 0, well = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		struct judge_track *t = need(ts, leaves[i].leaf);
-		double past = judge_leaf_past(j, leaves[i].leaf);
 		int counts = leaves[i].apart &&
-		    (t->past_n >= LEAF_LEARN || leaves[i].effect >= LEAF_MOST);
+		    (t->past_n >= LEAF_LEARN ||
+			leaves[i].effect >= JUDGE_USUAL_MOST);
 
-		past_learn(t, leaves[i].effect + past);
+		past_learn(t, leaves[i].raw);
 		if (leaves[i].apart) {
 			t->places = (uint16_t)leaves[i].places;
 			t->slow_places = (uint16_t)leaves[i].slow;
 		}
 		/* Not apart: what is wrong there is its places' matter. */
-		remember(j, t, leaves[i].effect,
-		    counts ? leaves[i].z : fmin(leaves[i].z, 0), cut, 0);
+		remember(j, t, leaves[i].effect, 0,
+		    counts ? leaves[i].z : fmin(leaves[i].z, 0), 0);
+		if (t->state < JUDGE_OUTLIER &&
+		    t->past_n >= LEAF_LEARN + j->o.votes)
+			j->x[well++] = mean_of(j, t, 0, j->o.votes, INFINITY);
+		t->p = is_tested(j, t) ? leaf_p(j, t, z, leaves[i].places) : 1;
 		if (t->p < 1)
 			j->p[n++] = t->p;
 	}
+	wander_hear(&j->leaf, j->x, well);
 	p_max = reject(j, n, count);
 	for (size_t i = 0; i < count; i++)
 		settle(j, JUDGE_LEAF, leaves[i].leaf, p_max);
@@ -369,12 +642,19 @@ judge_round(struct judge *j, struct score_obs *obs, size_t count,
 	size_t leaf_count;
 
 	j->change_count = 0;
-	shift(j, obs, count, -1);
-	leaf_count = score_round(j->score, obs, count, j->least, &leaves);
-	shift(j, obs, count, 1);
-	if (count > j->p_cap) {
-		j->p_cap = count + count / 2;
+	if (count + j->tracks[JUDGE_LEAF].count + 1 > j->p_cap) {
+		j->p_cap = count + count / 2 + j->tracks[JUDGE_LEAF].count + 1;
 		j->p = xreallocarray(j->p, j->p_cap, sizeof(*j->p));
+		j->x = xreallocarray(j->x, j->p_cap, sizeof(*j->x));
+	}
+	subtract_usual(j, obs, count);
+	leaf_count = score_round(j->score, obs, count, j->least, &leaves);
+	for (size_t i = 0; i < count; i++) {
+		obs[i].x += obs[i].usual;
+		obs[i].excuse *= is_young(j, obs[i].leaf);
+		if (obs[i].peer_count == SCORE_PEERS_MIN &&
+		    wander_size(&j->mean[j->o.votes]) < FEW_KNOWN)
+			obs[i].peer_count = 0; /* too early to say */
 	}
 	hear_places(j, obs, count, busy);
 	hear_leaves(j, leaves, leaf_count);
@@ -425,6 +705,43 @@ judge_forget(struct judge *j, enum judge_kind kind, uint32_t index)
 	clear(t);
 }
 
+static struct wander *
+wander_at(struct judge *j, size_t i)
+{
+	return i == 0 ? &j->one
+	    : i == 1  ? &j->step
+	    : i == 2  ? &j->leaf
+		      : &j->mean[i - 3];
+}
+
+void
+judge_fleet(const struct judge *j, struct judge_fleet *ret)
+{
+	for (size_t i = 0; i < JUDGE_FLEET_NUMBERS / 3; i++) {
+		const struct wander *w = wander_at((struct judge *)(uintptr_t)j,
+		    i);
+
+		ret->number[3 * i] = w->var;
+		ret->number[3 * i + 1] = w->rounds;
+		ret->number[3 * i + 2] = w->nodes;
+	}
+}
+
+void
+judge_fleet_restore(struct judge *j, const struct judge_fleet *f)
+{
+	for (size_t i = 0; i < JUDGE_FLEET_NUMBERS / 3; i++) {
+		struct wander w = { f->number[3 * i], 0, f->number[3 * i + 2] };
+
+		if (!(w.var >= 0 && w.var < 100 && w.nodes >= 0 &&
+			w.nodes < 1e6 && f->number[3 * i + 1] >= 0 &&
+			f->number[3 * i + 1] < 1e6))
+			continue;
+		w.rounds = (uint32_t)f->number[3 * i + 1];
+		*wander_at(j, i) = w;
+	}
+}
+
 uint32_t
 judge_outliers(const struct judge *j, enum judge_kind kind)
 {
@@ -452,21 +769,39 @@ judge_effect(const struct judge *j, const struct judge_track *t)
 
 	for (int m = 0; m < t->known; m++)
 		if (t->votes >> m & 1)
-			x[n++] = t->effect[back(j, t, m)];
+			x[n++] = effect_at(j, t, m);
 	return n == 0 ? 0 : robust_median(x, n);
+}
+
+double
+judge_mean(const struct judge *j, const struct judge_track *t, int m)
+{
+	m = m < t->known ? m : t->known;
+	return m == 0 ? 0 : mean_of(j, t, 0, m, INFINITY);
 }
 
 double
 judge_newest(const struct judge *j, const struct judge_track *t, int m)
 {
-	return (double)t->effect[back(j, t, m)];
+	return effect_at(j, t, m);
 }
 
 double
 judge_slow_min(const struct judge *j, const struct judge_track *t)
 {
-	return fmax(CONFIRM_TIMES * j->least,
+	double least = fmax(CONFIRM_TIMES * j->least,
 	    CONFIRM_SHARE * judge_effect(j, t));
+	const struct tracks *nodes = &j->tracks[JUDGE_NODE];
+
+	if (t < nodes->list || t >= nodes->list + nodes->count)
+		return least;
+	return fmax(least,
+	    robust_normal_quantile(
+		1 - j->o.fdr / CONFIRM_ROUNDS / nodes->count) *
+		fmax(wander_sd(&j->mean[LONG], 0),
+		    j->mean[LONG].rounds > 0
+			? 0
+			: wander_sd(&j->mean[j->o.votes], 0) / 2));
 }
 
 int

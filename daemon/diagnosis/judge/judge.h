@@ -9,17 +9,16 @@
  * and by more than scatter explains. It becomes an outlier
  *
  *   - after `votes` votes in its last `window` rounds, if
- *   - the sum of its last z, over the square root of their number (Stouffer),
- *     is among those that Benjamini and Hochberg reject at `fdr` over all
- *     places of the round,
+ *   - the mean of these against what is usual for it (usual.h), or against
+ *     its rounds just before, in units of how far such means wander over all
+ *     places, is among those that Benjamini and Hochberg reject at `fdr` in
+ *     JUDGE_FDR_ROUNDS rounds,
  *
  * stays so until `clean` rounds in a row brought no vote, and becomes bad
  * only when a confirmation run (confirm.h) has confirmed it. No data is no
- * evidence, and is said: JUDGE_UNKNOWN. The rounds summed are the fewest that
- * hold the votes, which is a selection, so chance alone makes an outlier in
- * more than a share fdr of the rounds: with 0.01 in 3 % with 256 nodes and in
- * 15 % with 10,000. One that a confirmation run lets through is an alarm:
- * tests/bench measures both.
+ * evidence, and is said: JUDGE_UNKNOWN. It stays an outlier also while it is
+ * slower by half of what made it one. One that a confirmation run lets through
+ * is an alarm: tests/bench measures both.
  */
 #ifndef DAEMON_DIAGNOSIS_JUDGE_JUDGE_H
 #define DAEMON_DIAGNOSIS_JUDGE_JUDGE_H
@@ -31,6 +30,12 @@
 #include "daemon/diagnosis/judge/score.h"
 
 #define JUDGE_WINDOW_MAX 16
+/* The fdr of the options is that of so many rounds, since one node in its last
+ * rounds is tested again in each. */
+#define JUDGE_FDR_ROUNDS 20
+/* Of the logarithm: what is farther than that is a fault from its first round
+ * on, and never learned as usual. */
+#define JUDGE_USUAL_MOST 0.3
 
 /* Section verdict of coalmine.conf(5), where the defaults are. With them a node
  * 20 % slow is named in its third round; what chance alone names, the
@@ -64,19 +69,25 @@ enum judge_kind {
 
 /* What is known of one place or leaf. */
 struct judge_track {
-	float z[JUDGE_WINDOW_MAX], effect[JUDGE_WINDOW_MAX]; /* rings */
-	uint32_t votes;      /* bit 0: the last round */
-	uint32_t host_votes; /* of those, with a busy host */
-	uint16_t known;      /* rounds in the rings */
-	uint16_t at;         /* where the next goes */
-	uint16_t clean;      /* rounds since the last vote */
-	uint8_t state;       /* enum judge_state */
-	uint32_t rounds;     /* with votes since it became an outlier, or before
-				that in the window */
+	float raw[JUDGE_WINDOW_MAX]; /* a ring: effects, and what was usual */
+	uint32_t votes;              /* bit 0: the last round */
+	uint32_t host_votes;         /* of those, with a busy host */
+	uint16_t known;              /* rounds in the rings */
+	uint16_t at;                 /* where the next goes */
+	uint16_t clean;              /* rounds since the last vote */
+	uint8_t state;               /* enum judge_state */
+	uint32_t rounds; /* with votes since it became an outlier, or before
+			    that in the window */
 	uint16_t places, slow_places; /* of a leaf, when it was last slow */
 	float past;                   /* of a leaf: its usual distance, over */
 	uint16_t past_n;              /* so many rounds */
-	double p;                     /* of its last round; 1: not tested */
+	float usual;                  /* of a node: its usual distance, */
+	float usual_var;              /* the variance of its error */
+	float scatter;      /* of a leaf: variance of its nodes' rounds, over */
+	uint16_t scatter_n; /* so many rounds */
+	float scale; /* of a node: its rounds scatter so many times as others */
+	float opened; /* the effect that made it an outlier */
+	double p;     /* of its last round; 1: not tested */
 };
 
 struct judge_change {
@@ -86,6 +97,13 @@ struct judge_change {
 };
 
 struct judge;
+
+/* What was measured of the fleet, to be stored: numbers that mean something to
+ * judge_fleet_restore() alone. */
+#define JUDGE_FLEET_NUMBERS (3 * (JUDGE_WINDOW_MAX + 4))
+struct judge_fleet {
+	double number[JUDGE_FLEET_NUMBERS];
+};
 
 struct judge *judge_new(const struct judge_options *o);
 void judge_free(struct judge *j); /* NULL is allowed */
@@ -115,13 +133,20 @@ uint32_t judge_count(const struct judge *j, enum judge_kind kind);
 uint32_t judge_outliers(const struct judge *j, enum judge_kind kind);
 /* Median effect of the rounds that voted against it; 0 without one. */
 double judge_effect(const struct judge *j, const struct judge_track *t);
+/* The mean effect of its last m rounds, or of those that are known; 0. */
+double judge_mean(const struct judge *j, const struct judge_track *t, int m);
 /* The effect of the round that was m < known rounds ago. */
 double judge_newest(const struct judge *j, const struct judge_track *t, int m);
+/* How much farther a node is than its peers when it is well, its leaf
+ * included, as far as it is known; 0. */
+double judge_node_usual(const struct judge *j, uint32_t node);
 /* How much farther a leaf is when it is well, as far as it is known; 0. */
 double judge_leaf_past(const struct judge *j, uint32_t leaf);
 /* The same with the rounds that it was learned in, to be stored. */
 void judge_leaf_restore(struct judge *j, uint32_t leaf, double past,
     uint32_t rounds);
+void judge_fleet(const struct judge *j, struct judge_fleet *ret);
+void judge_fleet_restore(struct judge *j, const struct judge_fleet *f);
 /* slow_min of confirm_judge(). */
 double judge_slow_min(const struct judge *j, const struct judge_track *t);
 /* Most of its last votes came while its host was in trouble. */

@@ -116,6 +116,23 @@ median_of(double *x, size_t n)
 	return (low + high) / 2;
 }
 
+double
+score_quantile(double *x, size_t n, double q)
+{
+	double at = q * (double)(n - 1), low, high;
+	size_t k = (size_t)at;
+
+	if (n == 0)
+		return NAN;
+	low = high = kth(x, n, k);
+	if (k + 1 < n) {
+		high = INFINITY;
+		for (size_t i = k + 1; i < n; i++)
+			high = fmin(high, x[i]);
+	}
+	return low + (at - (double)k) * (high - low);
+}
+
 /* 1.4826 median |x - m|, times n / (n - 0.8) against its bias in small samples
  * (Croux and Rousseeuw 1992). */
 static double
@@ -145,6 +162,17 @@ score_normal(double t, size_t n)
 		return t;
 	z = sqrt(df * log1p(t * t / df)) * (8 * df + 1) / (8 * df + 3);
 	return t < 0 ? -z : z;
+}
+
+double
+score_student(double z, size_t n)
+{
+	double df = 0.37 * ((double)n - 1), x;
+
+	if (n > 2000)
+		return z;
+	x = z * (8 * df + 3) / (8 * df + 1);
+	return copysign(sqrt(df * expm1(fmin(x * x / df, 60))), z);
 }
 
 double
@@ -265,9 +293,12 @@ compare_all(const struct score *s, struct score_obs *obs, size_t count)
 		const struct peers *g = &s->peers[o->peers];
 
 		o->effect = o->z = NAN;
-		o->has_peers = g->count >= SCORE_PEERS_MIN;
-		if (!o->has_peers)
+		o->excuse = 0;
+		o->peer_count = g->count < SCORE_PEERS_MIN ? 0
+							   : (uint32_t)g->count;
+		if (o->peer_count == 0)
 			continue;
+		o->level = g->median;
 		o->effect = o->x - g->median;
 		o->z = score_normal(o->effect / g->sigma, g->count);
 		if (o->aside && o->effect > 0)
@@ -298,6 +329,12 @@ leaf_read(struct score *s, const struct score_obs *obs, uint32_t leaf,
 	if (n < 2 || 4 * aside > s->start[leaf + 1] - s->start[leaf])
 		return 0;
 	z = median_of(s->x, n) * sqrt(2 * (double)n / acos(-1));
+	n = 0;
+	for (uint32_t k = s->start[leaf]; k < s->start[leaf + 1]; k++)
+		if (!isnan(obs[s->order[k]].z))
+			s->x[n++] = obs[s->order[k]].effect +
+			    obs[s->order[k]].usual;
+	ret->raw = median_of(s->x, n);
 	n = 0;
 	for (uint32_t k = s->start[leaf]; k < s->start[leaf + 1]; k++)
 		if (!isnan(obs[s->order[k]].z))
@@ -350,6 +387,7 @@ excuse(struct score *s, struct score_obs *obs, const struct score_leaf *leaf)
 		if (isnan(o->z))
 			continue;
 		o->effect -= leaf->effect;
+		o->excuse = leaf->effect;
 		o->z = score_normal(o->effect / fmax(sigma, g->sigma),
 		    g->count);
 	}

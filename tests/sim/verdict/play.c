@@ -512,10 +512,13 @@ static void
 hello(struct play *p, uint32_t i, const char *addr, double share)
 {
 	static int session;
-	json_t *msg = json_pack("{s:s, s:s, s:s, s:{s:b, s:b, s:[{s:s, s:I}]}}",
+	int slow = p->w->kind[i] && p->w->s->cluster.kind_known;
+	json_t *msg = json_pack("{s:s, s:s, s:s, s:{s:b, s:b, s:s, "
+				"s:[{s:s, s:I}]}}",
 	    "node", p->names[i], "boot", "one", "software", COALMINE_VERSION,
-	    "inventory", "one_way", 1, "incast", 1, "nics", "name", "ib0",
-	    "speed_bps", (json_int_t)(1e11 * share));
+	    "inventory", "one_way", 1, "incast", 1, "cpu",
+	    slow ? "an old CPU" : "a CPU", "nics", "name", "ib0", "speed_bps",
+	    (json_int_t)(1e11 * share));
 	struct node *n = roster_hello(p->roster, msg, addr,
 	    (struct session *)(void *)&session, now_ns);
 

@@ -99,6 +99,20 @@ static const struct conf_row rows[] = {
 	    "leaves by so much," },
 	{ "cluster", "inside", CONF_REAL, 0, 1, NULL, "0", "1",
 	    "and pairs inside a leaf are faster by so much." },
+	{ "cluster", "wander", CONF_REAL, 0, 1, NULL, "0", "1",
+	    "Healthy nodes are off by so much for a while," },
+	{ "cluster", "leaf_wander", CONF_REAL, 0, 1, NULL, "0", "1",
+	    "leaves by so much," },
+	{ "cluster", "keep", CONF_REAL, 0, 1, NULL, "95%", "1",
+	    "of which so much is left in the next round." },
+	{ "cluster", "day", CONF_REAL, 0, 1, NULL, "0", "1",
+	    "All pairs are slower and faster by so much over a day." },
+	{ "cluster", "kind_share", CONF_REAL, 0, 1, NULL, "0", "1",
+	    "Share of the nodes that are of another kind," },
+	{ "cluster", "kind_effect", CONF_REAL, 0, 10, NULL, "15%", "1",
+	    "slower by so much," },
+	{ "cluster", "kind_known", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "and does their inventory tell?" },
 	{ "cluster", "loss", CONF_REAL, 0, 1, NULL, "0.0001", "1",
 	    "Share of echoes that is always lost." },
 	{ "cluster", "waits", CONF_REAL, 0, 0.99, NULL, "0", "1",
@@ -214,6 +228,14 @@ scenario_load(const char *path, struct scenario *ret)
 	ret->cluster.node_sd = conf_real(c, "cluster", "node_sd");
 	ret->cluster.leaf_sd = conf_real(c, "cluster", "leaf_sd");
 	ret->cluster.inside = conf_real(c, "cluster", "inside");
+	ret->cluster.wander = conf_real(c, "cluster", "wander");
+	ret->cluster.leaf_wander = conf_real(c, "cluster", "leaf_wander");
+	ret->cluster.keep = conf_real(c, "cluster", "keep");
+	ret->cluster.day = conf_real(c, "cluster", "day");
+	ret->cluster.kind_share = conf_real(c, "cluster", "kind_share");
+	ret->cluster.kind_effect = log1p(
+	    conf_real(c, "cluster", "kind_effect"));
+	ret->cluster.kind_known = conf_bool(c, "cluster", "kind_known");
 	ret->cluster.loss = conf_real(c, "cluster", "loss");
 	ret->cluster.waits = conf_real(c, "cluster", "waits");
 	ret->jobs.share = conf_real(c, "jobs", "share");

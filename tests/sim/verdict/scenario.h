@@ -61,6 +61,9 @@ struct scenario {
 		int topology, pods;
 		double noise, odd_share, odd_mean; /* of a pair, a round */
 		double node_sd, leaf_sd, inside, loss, waits;
+		double wander, leaf_wander, keep, day;
+		double kind_share, kind_effect;
+		int kind_known;
 	} cluster;
 	struct {
 		double share, effect, crossing, crossing_share, hours;

@@ -49,6 +49,9 @@ world_new(const struct scenario *s, uint64_t seed)
 	w->spare = NAN;
 	w->leaf = xcalloc(n, sizeof(*w->leaf));
 	w->own = xcalloc(n, sizeof(*w->own));
+	w->off = xcalloc(n, sizeof(*w->off));
+	w->leaf_off = xcalloc(n, sizeof(*w->leaf_off));
+	w->kind = xcalloc(n, 1);
 	w->job = xcalloc(n, sizeof(*w->job));
 	w->job_at = xcalloc(n, sizeof(*w->job_at));
 	w->job_end_ns = xcalloc(n, sizeof(*w->job_end_ns));
@@ -58,6 +61,10 @@ world_new(const struct scenario *s, uint64_t seed)
 	w->late = xcalloc(n, sizeof(*w->late));
 	for (uint32_t i = 0; i < n; i++)
 		w->own[i] = s->cluster.node_sd * world_normal(w);
+	for (uint32_t i = 0; s->cluster.kind_share > 0 && i < n; i++) {
+		w->kind[i] = rng_unit(&w->rng) < s->cluster.kind_share;
+		w->own[i] += w->kind[i] * s->cluster.kind_effect;
+	}
 	while (at < n) { /* small leaves are as many as large ones */
 		double range = log(
 		    (double)s->cluster.leaf_max / s->cluster.leaf_min);
@@ -105,6 +112,9 @@ world_free(struct world *w)
 		free(w->faults[i].hit);
 	free(w->leaf);
 	free(w->own);
+	free(w->off);
+	free(w->leaf_off);
+	free(w->kind);
 	free(w->leaf_own);
 	free(w->leaf_busy);
 	free(w->late);
@@ -163,11 +173,29 @@ job_start(struct world *w, uint32_t most)
 	return taken;
 }
 
+/* First-order autoregression; confirmation runs come at any time. */
+static void
+wander(struct world *w, double *x, uint32_t n, double sd, double rounds)
+{
+	double keep = pow(w->s->cluster.keep, rounds);
+
+	for (uint32_t i = 0; sd > 0 && i < n; i++)
+		x[i] = keep * x[i] +
+		    sqrt(1 - keep * keep) * sd * world_normal(w);
+}
+
 void
 world_step(struct world *w, uint64_t now_ns)
 {
+	double rounds = w->now_ns == 0
+	    ? 1e6
+	    : (double)(now_ns - w->now_ns) / SCENARIO_ROUND;
 	uint32_t busy = 0, want = (uint32_t)(w->s->jobs.share * w->nodes);
 
+	wander(w, w->off, w->nodes, w->s->cluster.wander, rounds);
+	wander(w, w->leaf_off, w->leaves, w->s->cluster.leaf_wander, rounds);
+	w->day = w->s->cluster.day *
+	    sin((double)now_ns / 86400e9 * 2 * acos(-1));
 	w->now_ns = now_ns;
 	w->round++;
 	for (uint32_t i = 0; i < w->nodes; i++) {
@@ -317,13 +345,14 @@ measure(struct world *w, uint32_t a, uint32_t b, enum world_test test,
     int one_way)
 {
 	uint32_t la = w->leaf[a], lb = w->leaf[b];
-	double x = fmax(w->own[a], w->own[b]) +
+	double x = w->day + fmax(w->own[a] + w->off[a], w->own[b] + w->off[b]) +
 	    fmax(w->job_at[a], w->job_at[b]);
 
 	if (test == WORLD_LAT)
 		x += fmax(w->late[a], w->late[b]);
 	if (la != lb)
-		x += fmax(w->leaf_own[la], w->leaf_own[lb]);
+		x += fmax(w->leaf_own[la] + w->leaf_off[la],
+		    w->leaf_own[lb] + w->leaf_off[lb]);
 	else
 		x += log1p(-w->s->cluster.inside);
 	if (la != lb && w->s->jobs.crossing > 0 &&

@@ -36,6 +36,9 @@ struct world {
 	uint32_t nodes, leaves;
 	uint32_t *leaf;         /* by node */
 	double *own, *leaf_own; /* for good */
+	double *off, *leaf_off; /* for a while */
+	uint8_t *kind;          /* 1: the slower one */
+	double day;             /* of all pairs now */
 	double *leaf_busy;      /* share of its nodes with jobs that cross */
 	double *late;         /* by node: how small messages wait for a core */
 	double *job, *job_at; /* by node: its mean effect, and this round's */

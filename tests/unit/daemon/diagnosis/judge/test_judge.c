@@ -12,6 +12,7 @@
 #define clear  judge_clear
 #define change judge_change_add
 #include "daemon/diagnosis/judge/judge.c"
+#include "daemon/diagnosis/judge/usual.c"
 #undef clear
 #define compare score_compare
 #define swap    score_swap
@@ -54,6 +55,7 @@ test_tails(void **state)
 	near(score_normal(2.776, 12), 1.96, 0.05);
 	near(score_normal(-2.776, 12), -1.96, 0.05);
 	near(score_normal(3, 100000), 3, 0);
+	near(score_student(score_normal(4, 12), 12), 4, 1e-9);
 }
 
 /* The example of Benjamini and Hochberg's paper: 15 p, q = 0.05, 4 rejected. */
@@ -83,6 +85,10 @@ fill(struct score_obs *obs)
 		obs[i].leaf = i / 8;
 		obs[i].aside = 0;
 		obs[i].x = -9 + 0.01 * ((i * 5) % 7 - 3.0);
+		obs[i].mean = 0.01 * ((i * 5) % 7 - 3.0);
+		obs[i].mean_n = 100;
+		obs[i].is_mixed = 0;
+		obs[i].usual = 0;
 	}
 }
 
@@ -193,9 +199,101 @@ static void
 test_many_busy(void **state)
 {
 	(void)state;
-	assert_true(least_named(0) < 0.5);
+	assert_true(least_named(0) < 0.8);
 	assert_true(least_named(70) <= least_named(0));
 	assert_true(least_named(100) > 1.04 * least_named(0));
+}
+
+/* What was learned of a node is no fault of it, as far as it is known: a young
+ * node is like its peers. And one that is slower than it was is found, though
+ * its peers are as slow for good. */
+static void
+test_usual(void **state)
+{
+	struct judge *j = judge_new(&options);
+	const struct judge_change *changes;
+	struct score_obs obs[NODES];
+
+	(void)state;
+	for (int r = 0; r < 20; r++) {
+		fill(obs);
+		for (int i = 0; i < NODES; i += 4) {
+			obs[i].x += 0.15;
+			obs[i].mean += 0.15;
+		}
+		obs[1].x += r >= 12 ? 0.15 : 0;
+		judge_round(j, obs, NODES, NULL, &changes);
+	}
+	for (uint32_t i = 0; i < NODES; i++)
+		assert_int_equal(state_of(j, JUDGE_NODE, i),
+		    i == 1 ? JUDGE_OUTLIER : JUDGE_OK);
+	near(judge_node_usual(j, 4), 0.15 + 0.03, 0.03);
+	judge_free(j);
+}
+
+/* Means of rounds wander: who is off for an hour is no outlier where all are
+ * so at times, and is one where nobody is. */
+static void
+test_wander(void **state)
+{
+	for (int all = 0; all < 2; all++) {
+		struct judge *j = judge_new(&options);
+		const struct judge_change *changes;
+		struct score_obs obs[NODES];
+		int named = 0;
+
+		(void)state;
+		for (int r = 0; r < 400; r++) {
+			fill(obs);
+			for (int i = 0; i < NODES; i++)
+				obs[i].x += all ? 0.1 * sin(r / 30.0 + i) : 0;
+			obs[5].x += !all && r >= 390 ? 0.1 : 0;
+			judge_round(j, obs, NODES, NULL, &changes);
+			named |= state_of(j, JUDGE_NODE, 5) == JUDGE_OUTLIER;
+		}
+		assert_int_equal(named, !all);
+		judge_free(j);
+	}
+}
+
+static void
+test_ridge(void **state)
+{
+	struct usual_prior p = { 0.02, 0.04, 0 };
+	double x[200];
+
+	(void)state;
+	near(usual_offset(&p, 0.1, 0.5, 0), 0.1, 0);
+	near(usual_offset(&p, 0.1, 0.5, 4), 0.3, 1e-12);
+	near(usual_offset(&p, 0.1, 0.5, 40000), 0.5, 1e-3);
+	near(usual_variance(&p, 0), 0.0004, 1e-12);
+	near(usual_variance(&p, 4), 0.0002, 1e-12);
+	/* one node in eight of another kind widens it, a few faults do not */
+	for (int i = 0; i < 200; i++)
+		x[i] = 0.02 * sin(i) + (i % 6 == 0 ? 0.2 : 0);
+	assert_true(usual_between(x, 200) > 0.1);
+	for (int i = 0; i < 200; i++)
+		x[i] = 0.02 * sin(i) + (i % 40 == 0 ? 0.2 : 0);
+	assert_true(usual_between(x, 200) < 0.03);
+}
+
+/* Many nodes that fail at once are no wander. */
+static void
+test_crowd(void **state)
+{
+	struct wander w = { 0 };
+	double x[100];
+
+	(void)state;
+	for (int r = 0; r < 40; r++) {
+		for (int i = 0; i < 100; i++)
+			x[i] = 0.02 * sqrt(2) * sin(i * 7 + r) +
+			    (r >= 34 && i % 4 == 0 ? 1 : 0);
+		wander_hear(&w, x, 100);
+	}
+	near(wander_sd(&w, 0), 0.03, 0.01);
+	near(wander_sd(&w, 0.1), 0.1, 0);
+	assert_true(wander_size(&w) > 300);
 }
 
 static void
@@ -524,6 +622,10 @@ main(void)
 		cmocka_unit_test(test_fdr),
 		cmocka_unit_test(test_round_node),
 		cmocka_unit_test(test_round_leaf),
+		cmocka_unit_test(test_usual),
+		cmocka_unit_test(test_wander),
+		cmocka_unit_test(test_ridge),
+		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_hysteresis),
 		cmocka_unit_test(test_not_guilty),
 		cmocka_unit_test(test_dismissed),

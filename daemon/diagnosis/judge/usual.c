@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * usual.c - offsets of nodes by ridge, and measured wander.
+ */
+#include "daemon/diagnosis/judge/usual.h"
+
+#include <math.h>
+
+#include "common/robust.h"
+#include "daemon/diagnosis/judge/score.h"
+
+#define MAD_TO_SIGMA 1.482602218505602
+/* Rounds that make about so many numbers are pooled, and 20 at least. */
+#define WANDER_NUMBERS 3000
+#define WANDER_ROUNDS  20
+/* The slow side has the longer tail: a pair is as slow as its slower end, which
+ * hides fast nodes. Of a normal this share lies below so many deviations. */
+#define SLOW_SHARE 0.95
+#define SLOW_SIGMA 1.6448536269514722
+#define TAIL_MOST  1.8 /* times the middle: more is a crowd of slow nodes */
+/* Once so many rounds are known, one round at most so many times as much: many
+ * nodes that fail at once are no wander. */
+#define KNOWN_ROUNDS 8
+#define GROWTH_MAX   1.5
+/* A kind that is an eighth of the nodes begins above this share. */
+#define KIND_SHARE 0.88
+#define KIND_SIGMA 1.1749867920660904
+#define KIND_NODES 16
+/* Rounds for which a node that is off stays so, about: two hours. */
+#define WANDER_LASTS 24
+#define BETWEEN_MIN  0.01
+
+static void
+pool(struct wander *w, double var, size_t n)
+{
+	uint32_t most = (uint32_t)(WANDER_NUMBERS / (n + 1)) + WANDER_ROUNDS;
+
+	w->rounds = w->rounds < most ? w->rounds + 1 : most;
+	w->var += (var - w->var) / w->rounds;
+	w->nodes += ((double)n - w->nodes) / w->rounds;
+}
+
+void
+wander_hear(struct wander *w, double *x, size_t n)
+{
+	double sigma, slow;
+
+	if (n < 2)
+		return;
+	slow = score_quantile(x, n, SLOW_SHARE) / SLOW_SIGMA;
+	for (size_t i = 0; i < n; i++)
+		x[i] = fabs(x[i]);
+	/* About 0, which is what is usual; the factor is of small samples
+	 * (Croux and Rousseeuw 1992). */
+	sigma = MAD_TO_SIGMA * score_quantile(x, n, 0.5) * (double)n /
+	    ((double)n - 0.8);
+	sigma = fmax(sigma, fmin(slow, TAIL_MOST * sigma));
+	if (w->rounds >= KNOWN_ROUNDS)
+		sigma = fmin(sigma, GROWTH_MAX * sqrt(w->var));
+	pool(w, sigma * sigma, n);
+}
+
+double
+wander_sd(const struct wander *w, double least)
+{
+	return fmax(sqrt(w->var), least);
+}
+
+size_t
+wander_size(const struct wander *w)
+{
+	return (size_t)(w->nodes * (1 + w->rounds / 4.0));
+}
+
+double
+usual_offset(const struct usual_prior *p, double leaf, double mean, uint32_t n)
+{
+	double own = n * p->between * p->between;
+
+	return n == 0
+	    ? leaf
+	    : leaf + (mean - leaf) * own / (own + p->noise * p->noise);
+}
+
+/* The error of what noise leaves open, and of a wander that has not gone round
+ * yet. */
+double
+usual_variance(const struct usual_prior *p, uint32_t n)
+{
+	double b = p->between * p->between, e = p->noise * p->noise;
+	double young = n <= WANDER_LASTS ? 1 : (double)WANDER_LASTS / n;
+
+	return b * e / (n * b + e) +
+	    (n == 0 ? 0 : young) * p->wander * p->wander;
+}
+
+double
+usual_between(double *x, size_t n)
+{
+	double median = score_quantile(x, n, 0.5), slow = 0, sigma;
+
+	if (n < SCORE_PEERS_MIN)
+		return BETWEEN_MIN;
+	if (n >= KIND_NODES)
+		slow = (score_quantile(x, n, KIND_SHARE) - median) / KIND_SIGMA;
+	for (size_t i = 0; i < n; i++)
+		x[i] = fabs(x[i] - median);
+	sigma = MAD_TO_SIGMA * score_quantile(x, n, 0.5);
+	return fmax(fmax(sigma, slow), BETWEEN_MIN);
+}
