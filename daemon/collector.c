@@ -21,15 +21,15 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/agents/enroll.h"
 #include "daemon/agents/session.h"
-#include "daemon/react/react.h"
+#include "daemon/react/node_health.h"
 #include "daemon/store/store.h"
 #include "schema/record.h"
 
-#define STANDINGS_TICK_NS (1 * CLK_NS_PER_S)
+#define HEALTH_TICK_NS (1 * CLK_NS_PER_S)
 /* A walk over 10,000 nodes takes 0.1 ms. */
-#define ROSTER_TICK_NS (CLK_NS_PER_S / 2)
-#define COURT_TICK_NS  CLK_NS_PER_S
-#define TRUST_COUNT    64 /* agents a tick that get new lists */
+#define ROSTER_TICK_NS    (CLK_NS_PER_S / 2)
+#define DIAGNOSIS_TICK_NS CLK_NS_PER_S
+#define TRUST_COUNT       64 /* agents a tick that get new lists */
 /* Agents wait for a second at least. */
 #define IN_BAND_EVERY_NS (5 * CLK_NS_PER_S)
 #define RENEW_EVERY_NS   (CLK_NS_PER_S / 2)
@@ -43,17 +43,17 @@ struct collector {
 	struct roster *roster;
 	struct runs *runs;
 	struct diagnosis *diagnosis;
-	uint64_t court_ns; /* of the last diagnosis_tick */
+	uint64_t diagnosis_ns; /* of the last diagnosis_tick */
 	struct sessions *sessions;
 	struct log_limit refused;   /* enrolments, as events */
 	struct enroll_munge *munge; /* NULL: nobody by munge */
 	uint64_t told_term;         /* of a collector that took over */
 	int held; /* agents are not listened to until the store has room */
 	struct mesh *mesh;
-	struct standings *standings;
-	uint64_t standings_ns; /* of their last tick */
-	char *crl;             /* PEM, or NULL */
-	size_t trust_next;     /* of the roster; from here on they lack it */
+	struct node_health *health;
+	uint64_t health_ns; /* of the last node_health_tick */
+	char *crl;          /* PEM, or NULL */
+	size_t trust_next;  /* of the roster; from here on they lack it */
 };
 
 /* A hello whose acknowledgements the store is asked for. */
@@ -116,6 +116,7 @@ collector_greet(struct greeting *g, json_t *acks)
 	collector_trust_send(c, n);
 	runs_hello(c->runs, n, g->runs);
 	mesh_greeted(c->mesh, n);
+	node_health_send(c->health, n);
 }
 
 static void
@@ -616,8 +617,18 @@ collector_may_have(void *ctx, const char *class, const char *launcher,
 	return runs_may_have(c->runs, class, launcher, slurm, n);
 }
 
+static void
+collector_verdict_changed(void *ctx, const struct diagnosis_verdict *v)
+{
+	struct collector *c = ctx;
+
+	if (v->node != NULL)
+		node_health_set(c->health, v->node, v->state,
+		    v->is_open ? v->text : "");
+}
+
 static const struct diagnosis_ops diagnosis_ops = { collector_order,
-	collector_may_have, NULL };
+	collector_may_have, collector_verdict_changed };
 
 static void
 collector_mesh_record(void *ctx, const json_t *record)
@@ -641,25 +652,6 @@ collector_mesh_paths(void *ctx, const struct mesh_path *paths, size_t count,
 
 static const struct mesh_ops mesh_ops = { collector_send_to,
 	collector_mesh_record, collector_mesh_paths };
-
-static void
-collector_standing_of(void *ctx, const struct node *n, struct node_health *ret)
-{
-	static const enum exit_code codes[] = { [VERDICT_OK] = EXIT_CODE_OK,
-		[VERDICT_WARN] = EXIT_CODE_WARN,
-		[VERDICT_BAD] = EXIT_CODE_BAD,
-		[VERDICT_UNKNOWN] = EXIT_CODE_UNKNOWN };
-	struct collector *c = ctx;
-	json_t *open = diagnosis_node_json(c->diagnosis, n);
-	const char *text = json_string_value(json_object_get(open, "text"));
-
-	ret->code = codes[diagnosis_of_node(c->diagnosis, n)];
-	snprintf(ret->text, sizeof(ret->text), "%s", text != NULL ? text : "");
-	json_decref(open);
-}
-
-static const struct node_health_ops node_health_ops = { collector_send_to,
-	collector_standing_of };
 
 static void
 collector_lost_cb(struct node *n, void *arg)
@@ -711,12 +703,12 @@ collector_new(struct event_base *base, struct store *store,
 	c->roster = roster_new(&rl, store, collector_lost_cb, c);
 	c->runs = runs_new(c->roster, store, &runs_ops, c);
 	runs_set_quota(c->runs, &o->quota);
+	c->health = node_health_new(c->roster, o->react, collector_send_to, c);
 	c->diagnosis = diagnosis_new(c->roster, store, &o->diagnosis,
 	    &diagnosis_ops, c);
 	c->sessions = sessions_new(base, &sl, &session_ops, c);
 	if (store != NULL) /* benches have none */
 		store_set_room_cb(store, collector_room_cb, c);
-	c->standings = standings_new(c->roster, o->react, &node_health_ops, c);
 	if (o->munge_users != NULL && o->munge_users[0] != '\0')
 		c->munge = enroll_munge_open(base, o->munge_users,
 		    o->munge_socket, collector_munge_read, c);
@@ -735,10 +727,10 @@ collector_free(struct collector *c)
 		return;
 	enroll_munge_close(c->munge);
 	sessions_free(c->sessions);
-	standings_free(c->standings);
 	mesh_free(c->mesh);
 	runs_free(c->runs);
 	diagnosis_free(c->diagnosis);
+	node_health_free(c->health);
 	roster_free(c->roster);
 	free(c->crl);
 	free(c);
@@ -803,12 +795,12 @@ collector_tick(struct collector *c)
 		collector_trust_send(c, roster_at(c->roster, c->trust_next++));
 	runs_tick(c->runs);
 	mesh_tick(c->mesh);
-	if (now_ns - c->court_ns >= COURT_TICK_NS) {
-		c->court_ns = now_ns;
+	if (now_ns - c->diagnosis_ns >= DIAGNOSIS_TICK_NS) {
+		c->diagnosis_ns = now_ns;
 		diagnosis_tick(c->diagnosis);
 	}
-	if (now_ns - c->standings_ns >= STANDINGS_TICK_NS) {
-		c->standings_ns = now_ns;
-		standings_tick(c->standings);
+	if (now_ns - c->health_ns >= HEALTH_TICK_NS) {
+		c->health_ns = now_ns;
+		node_health_tick(c->health);
 	}
 }

@@ -1,98 +1,123 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_health.c - which nodes are told of their health, and when again.
+ * node_health.c - the verdict on each node, and to whom it is sent when.
  */
-#include "daemon/react/react.h"
+#include "daemon/react/node_health.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
+#include "daemon/react/react.h"
 
 #define REFRESH_NS (60 * CLK_NS_PER_S)
 
-struct told {
-	enum exit_code code;
-	uint64_t serial; /* of the session that was told; 0: nobody */
-	uint64_t at_ns;
-	enum exit_code reacted; /* the last of ok and bad that was passed on */
+struct health {
+	enum verdict verdict;
+	enum verdict reacted; /* the last of ok and bad that was passed on */
+	char *text;           /* NULL: "" */
 };
 
-struct standings {
+struct node_health {
 	struct roster *roster;
 	struct react *react;
-	const struct node_health_ops *ops;
+	node_health_send_fn *send;
 	void *ctx;
-	struct told *told; /* by node id */
+	struct health *nodes; /* by node id */
 	size_t cap;
+	size_t next; /* id of the node that is refreshed next */
+	uint64_t tick_ns;
+	uint64_t due_ns; /* each REFRESH_NS of it is one node to refresh */
 };
 
-struct standings *
-standings_new(struct roster *roster, struct react *react,
-    const struct node_health_ops *ops, void *ctx)
+struct node_health *
+node_health_new(struct roster *roster, struct react *react,
+    node_health_send_fn *send, void *ctx)
 {
-	struct standings *s = xcalloc(1, sizeof(*s));
+	struct node_health *h = xcalloc(1, sizeof(*h));
 
-	s->roster = roster;
-	s->react = react;
-	s->ops = ops;
-	s->ctx = ctx;
-	return s;
+	h->roster = roster;
+	h->react = react;
+	h->send = send;
+	h->ctx = ctx;
+	h->tick_ns = clk_ns();
+	return h;
 }
 
 void
-standings_free(struct standings *s)
+node_health_free(struct node_health *h)
 {
-	if (s == NULL)
+	if (h == NULL)
 		return;
-	free(s->told);
-	free(s);
+	for (size_t i = 0; i < h->cap; i++)
+		free(h->nodes[i].text);
+	free(h->nodes);
+	free(h);
+}
+
+static struct health *
+node_health_of(struct node_health *h, const struct node *n)
+{
+	size_t cap = n->id + 1 + n->id / 2;
+
+	if (n->id >= h->cap) {
+		h->nodes = xreallocarray(h->nodes, cap, sizeof(h->nodes[0]));
+		for (size_t i = h->cap; i < cap; i++)
+			h->nodes[i] = (struct health){
+				.verdict = VERDICT_UNKNOWN,
+				.reacted = VERDICT_UNKNOWN
+			};
+		h->cap = cap;
+	}
+	return &h->nodes[n->id];
 }
 
 void
-standings_tick(struct standings *s)
+node_health_send(struct node_health *h, struct node *n)
 {
-	size_t count = roster_count(s->roster), cap = count + count / 2;
+	const struct health *of = node_health_of(h, n);
 
-	if (count > s->cap) {
-		s->told = xreallocarray(s->told, cap, sizeof(s->told[0]));
-		for (size_t i = s->cap; i < cap; i++)
-			s->told[i] = (struct told){
-				.reacted = EXIT_CODE_UNKNOWN
-			};
-		s->cap = cap;
-	}
-	for (size_t id = 0; id < count; id++) {
-		struct node_health st = { EXIT_CODE_UNKNOWN, "" };
-		struct node *n = roster_by_id(s->roster, id);
-		struct told *t = &s->told[id];
+	(void)h->send(h->ctx, n, WIRE_STANDING,
+	    json_pack("{s:s, s:o, s:I}", "verdict", names_verdicts[of->verdict],
+		"text", text_json(of->text != NULL ? of->text : ""), "fresh_ms",
+		(json_int_t)(NODE_HEALTH_FRESH_NS / CLK_NS_PER_MS)));
+}
 
-		if (!roster_is_up(n))
-			continue;
-		s->ops->judge(s->ctx, n, &st);
-		/* Suspects and unknowns change nothing: an action waits for
-		 * certainty, and so does taking it back. */
-		if (st.code != t->reacted && st.code == EXIT_CODE_BAD)
-			react_bad(s->react, n->name, st.text);
-		if (st.code != t->reacted && st.code == EXIT_CODE_OK)
-			react_well(s->react, n->name);
-		if (st.code == EXIT_CODE_BAD || st.code == EXIT_CODE_OK)
-			t->reacted = st.code;
-		if (t->serial == n->serial && t->code == st.code &&
-		    clk_ns() - t->at_ns < REFRESH_NS)
-			continue;
-		if (s->ops->send(s->ctx, n, WIRE_STANDING,
-			json_pack("{s:s, s:o, s:I}", "verdict",
-			    names_verdicts[st.code], "text", text_json(st.text),
-			    "fresh_ms",
-			    (json_int_t)(NODE_HEALTH_FRESH_NS /
-				CLK_NS_PER_MS))) < 0)
-			continue;
-		t->code = st.code;
-		t->serial = n->serial;
-		t->at_ns = clk_ns();
+void
+node_health_set(struct node_health *h, const struct node *n,
+    enum verdict verdict, const char *text)
+{
+	struct health *of = node_health_of(h, n);
+
+	of->verdict = verdict;
+	xstrset(&of->text, text);
+	node_health_send(h, roster_by_id(h->roster, n->id));
+	/* warn and unknown change nothing: an action waits for certainty, and
+	 * so does undoing it. */
+	if (verdict == of->reacted ||
+	    (verdict != VERDICT_BAD && verdict != VERDICT_OK))
+		return;
+	of->reacted = verdict;
+	if (verdict == VERDICT_BAD)
+		react_bad(h->react, n->name, text);
+	else
+		react_well(h->react, n->name);
+}
+
+/* Every node has its turn within REFRESH_NS. */
+void
+node_health_tick(struct node_health *h)
+{
+	size_t count = roster_count(h->roster), sent = 0;
+	uint64_t now_ns = clk_ns();
+
+	h->due_ns += (now_ns - h->tick_ns) * count;
+	h->tick_ns = now_ns;
+	for (; h->due_ns >= REFRESH_NS && sent < count; sent++) {
+		h->due_ns -= REFRESH_NS;
+		node_health_send(h, roster_by_id(h->roster, h->next++ % count));
 	}
-	react_tick(s->react, count);
+	h->due_ns %= REFRESH_NS;
+	react_tick(h->react, count);
 }

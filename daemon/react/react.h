@@ -22,8 +22,6 @@
 
 #include "common/clk.h"
 #include "daemon/slurm/slurm.h"
-#include "schema/names.h"
-#include "schema/wire.h"
 
 #define REACT_MARK "coalmine:"
 
@@ -50,44 +48,10 @@ void react_free(struct react *r); /* NULL is allowed */
 /* What STORE_SETTINGS answered: what was done and not undone. */
 void react_load(struct react *r, const json_t *settings);
 /* A node has become bad, or well. text: why, in words. What is neither
- * (suspect, unknown) changes nothing and is not told. */
+ * (warn, unknown) changes nothing and is not passed on. */
 void react_bad(struct react *r, const char *node, const char *text);
 void react_well(struct react *r, const char *node);
 /* Now and then; nodes: how many the cluster has. */
 void react_tick(struct react *r, size_t nodes);
-
-/*
- * node_health.c: how each node stands, told to its agent and to the reactions.
- *
- * The agent keeps what it was told in a file, so that a health check on the
- * node is answered without asking anybody. It is told again every minute; one
- * that has heard nothing for NODE_HEALTH_FRESH_NS knows nothing.
- */
-
-#define NODE_HEALTH_FRESH_NS (300 * CLK_NS_PER_S)
-#define NODE_HEALTH_TEXT_MAX 300
-
-struct node;
-struct roster;
-struct standings;
-
-struct node_health {
-	enum exit_code code; /* ok warn bad unknown */
-	char text[NODE_HEALTH_TEXT_MAX];
-};
-
-struct node_health_ops {
-	int (
-	    *send)(void *ctx, struct node *n, enum wire_type type, json_t *msg);
-	/* The verdict on a node that is up. */
-	void (*judge)(void *ctx, const struct node *n, struct node_health *ret);
-};
-
-/* All of them outlive it. */
-struct standings *standings_new(struct roster *roster, struct react *react,
-    const struct node_health_ops *ops, void *ctx);
-void standings_free(struct standings *s); /* NULL is allowed */
-/* About once a second. */
-void standings_tick(struct standings *s);
 
 #endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node_health.h - report each node's verdict to its agent and to the reactions.
+ *
+ * The agent keeps the verdict in a file, so that a health check on the node
+ * needs no request. It is sent when it changes, in each new session, and again
+ * every minute; after NODE_HEALTH_FRESH_NS without one the agent reports
+ * unknown.
+ */
+#ifndef DAEMON_REACT_NODE_HEALTH_H
+#define DAEMON_REACT_NODE_HEALTH_H
+
+#include <jansson.h>
+
+#include "common/clk.h"
+#include "schema/names.h"
+#include "schema/wire.h"
+
+#define NODE_HEALTH_FRESH_NS (300 * CLK_NS_PER_S)
+
+struct node;
+struct node_health;
+struct react;
+struct roster;
+
+typedef int node_health_send_fn(void *ctx, struct node *n, enum wire_type type,
+    json_t *msg);
+
+/* roster and react outlive it. */
+struct node_health *node_health_new(struct roster *roster, struct react *react,
+    node_health_send_fn *send, void *ctx);
+void node_health_free(struct node_health *h); /* NULL is allowed */
+/* The verdict on a node has changed; text: its fault, or "". */
+void node_health_set(struct node_health *h, const struct node *n,
+    enum verdict verdict, const char *text);
+/* Send the verdict on a node to its agent: in each new session. */
+void node_health_send(struct node_health *h, struct node *n);
+/* About once a second. */
+void node_health_tick(struct node_health *h);
+
+#endif
