@@ -50,6 +50,9 @@ struct collector {
 	uint64_t told_term;         /* of a collector that took over */
 	int held; /* agents are not listened to until the store has room */
 	struct mesh *mesh;
+	struct jobs *jobs; /* NULL: none */
+	void (*changed)(void *arg, const struct run *r);
+	void *changed_arg;
 	struct node_health *health;
 	uint64_t health_ns; /* of the last node_health_tick */
 	char *crl;          /* PEM, or NULL */
@@ -452,7 +455,6 @@ collector_message(void *ctx, struct session *s, enum wire_type type,
 {
 	struct collector *c = ctx;
 	struct node *n = session_arg(s);
-	const json_t *in_band;
 	int rc;
 
 	if (n == NULL)
@@ -461,12 +463,12 @@ collector_message(void *ctx, struct session *s, enum wire_type type,
 	switch (type) {
 	case WIRE_HEARTBEAT:
 		roster_heartbeat(c->roster, n, msg);
-		in_band = json_object_get(msg, "in_band");
 		/* No more often than this, whatever an agent sends. */
-		if (in_band != NULL && c->o.in_band != NULL &&
-		    clk_ns() - n->in_band_ns > IN_BAND_EVERY_NS) {
+		if (clk_ns() - n->in_band_ns > IN_BAND_EVERY_NS &&
+		    json_object_get(msg, "in_band") != NULL) {
 			n->in_band_ns = clk_ns();
-			c->o.in_band(c->o.arg, n->name, in_band);
+			jobs_in_band(c->jobs, n->name,
+			    json_object_get(msg, "in_band"));
 		}
 		return 0;
 	case WIRE_REFUSE:
@@ -525,6 +527,19 @@ collector_hang_up(void *ctx, struct node *n, const char *why)
 }
 
 static void
+collector_jobs_record(struct collector *c, const struct run *r,
+    const json_t *record)
+{
+	size_t count = run_node_count(r);
+	uint32_t *nodes = xcalloc(count + 1, sizeof(*nodes));
+
+	for (size_t i = 0; i < count; i++)
+		nodes[i] = (uint32_t)run_node_at(r, i)->id;
+	jobs_canary(c->jobs, nodes, count, record);
+	free(nodes);
+}
+
+static void
 collector_committed(void *ctx, const struct run *r, const json_t *record)
 {
 	struct collector *c = ctx;
@@ -538,8 +553,8 @@ collector_committed(void *ctx, const struct run *r, const json_t *record)
 	if (strcmp(f.campaign, NAMES_PASS_CAMPAIGN) != 0)
 		series_record(c->series, f.class, record);
 	diagnosis_record(c->diagnosis, &from, record);
-	if (c->o.record != NULL)
-		c->o.record(c->o.arg, r, record);
+	if (c->jobs != NULL)
+		collector_jobs_record(c, r, record);
 	json_decref(slurm);
 }
 
@@ -577,7 +592,8 @@ collector_changed(void *ctx, const struct run *r)
 
 	if (f.state == RUN_FINISHED)
 		mesh_cover_run(c->mesh, r);
-	c->o.changed(c->o.arg, r);
+	if (c->changed != NULL)
+		c->changed(c->changed_arg, r);
 	if (f.state == RUN_STARTING)
 		diagnosis_run_begun(c->diagnosis, f.run);
 	if (!names_run_states[f.state].final)
@@ -646,12 +662,17 @@ collector_mesh_paths(void *ctx, const struct mesh_path *paths, size_t count,
 	struct collector *c = ctx;
 
 	diagnosis_paths(c->diagnosis, paths, count);
-	if (c->o.paths != NULL)
-		c->o.paths(c->o.arg, paths, count, until_unix_ns);
+	jobs_paths(c->jobs, paths, count, (int64_t)until_unix_ns);
 }
 
 static const struct mesh_ops mesh_ops = { collector_send_to,
 	collector_mesh_record, collector_mesh_paths };
+
+static json_t *
+collector_shares(void *arg)
+{
+	return diagnosis_shares(((struct collector *)arg)->diagnosis);
+}
 
 static void
 collector_lost_cb(struct node *n, void *arg)
@@ -712,7 +733,13 @@ collector_new(struct event_base *base, struct store *store,
 	if (o->munge_users != NULL && o->munge_users[0] != '\0')
 		c->munge = enroll_munge_open(base, o->munge_users,
 		    o->munge_socket, collector_munge_read, c);
-	if (mesh_new(c->roster, store, &c->o.mesh, &mesh_ops, c, &c->mesh,
+	c->o.jobs.base = base;
+	c->o.jobs.store = store;
+	c->o.jobs.roster = c->roster;
+	c->o.jobs.shares = collector_shares;
+	c->o.jobs.arg = c;
+	if (jobs_open(&c->o.jobs, &c->jobs, &err) == 0 &&
+	    mesh_new(c->roster, store, &c->o.mesh, &mesh_ops, c, &c->mesh,
 		&err) == 0)
 		return c;
 	log_warnx("%s", err.text);
@@ -728,6 +755,7 @@ collector_free(struct collector *c)
 	enroll_munge_close(c->munge);
 	sessions_free(c->sessions);
 	mesh_free(c->mesh);
+	jobs_free(c->jobs);
 	runs_free(c->runs);
 	diagnosis_free(c->diagnosis);
 	node_health_free(c->health);
@@ -780,6 +808,20 @@ collector_sessions(struct collector *c)
 	return c->sessions;
 }
 
+struct jobs *
+collector_jobs(struct collector *c)
+{
+	return c->jobs;
+}
+
+void
+collector_set_changed(struct collector *c,
+    void (*changed)(void *arg, const struct run *r), void *arg)
+{
+	c->changed = changed;
+	c->changed_arg = arg;
+}
+
 void
 collector_tick(struct collector *c)
 {
@@ -802,5 +844,6 @@ collector_tick(struct collector *c)
 	if (now_ns - c->health_ns >= HEALTH_TICK_NS) {
 		c->health_ns = now_ns;
 		node_health_tick(c->health);
+		jobs_tick(c->jobs);
 	}
 }

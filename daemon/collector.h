@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collector.h - the owner of roster, runs, diagnosis, mesh and sessions: it
- * passes messages of agents to these parts, and their messages to agents.
+ * collector.h - the owner of roster, runs, diagnosis, mesh, jobs and sessions:
+ * it passes messages of agents to these parts, and their messages to agents.
  */
 #ifndef DAEMON_COLLECTOR_H
 #define DAEMON_COLLECTOR_H
@@ -9,8 +9,9 @@
 #include <openssl/ssl.h>
 #include <stdint.h>
 
-#include "daemon/mesh/mesh.h"
 #include "daemon/diagnosis/diagnosis.h"
+#include "daemon/jobs/jobs.h"
+#include "daemon/mesh/mesh.h"
 #include "daemon/run/run.h"
 
 struct enroll;
@@ -36,16 +37,8 @@ struct collector_options {
 	struct react *react;   /* outlives the collector */
 	struct enroll *enroll; /* outlives the collector; NULL: none */
 	const char *munge_users, *munge_socket; /* of enroll; "": nobody */
-	/* A run has a new state. */
-	void (*changed)(void *arg, const struct run *r);
-	/* A record of a run is in the store; pairs of an epoch of the mesh.
-	 * NULL: not wanted. */
-	void (*record)(void *arg, const struct run *r, const json_t *record);
-	void (*paths)(void *arg, const struct mesh_path *paths, size_t count,
-	    uint64_t until_unix_ns);
-	/* What jobs on a node have measured themselves, of its heartbeat. */
-	void (*in_band)(void *arg, const char *node, const json_t *jobs);
-	void *arg;
+	struct jobs_options
+	    jobs; /* its base, store, roster and shares are ours */
 };
 
 /* store, series and o's text outlive the collector. NULL, after a line in the
@@ -58,6 +51,10 @@ struct runs *collector_runs(struct collector *c);
 struct mesh *collector_mesh(struct collector *c);
 struct diagnosis *collector_diagnosis(struct collector *c);
 struct sessions *collector_sessions(struct collector *c);
+struct jobs *collector_jobs(struct collector *c); /* NULL: none */
+/* changed is called with each new state of a run. */
+void collector_set_changed(struct collector *c,
+    void (*changed)(void *arg, const struct run *r), void *arg);
 /* The lists of tls.crl, as PEM, or NULL: agents that ask for them get them,
  * soon and at every welcome. Copies. */
 void collector_set_crl(struct collector *c, const char *crl);

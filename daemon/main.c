@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - coalmined from start to end: app_open, which is the list of its
- * parts, and app_close, the same list in reverse.
+ * main.c - coalmined from start to end: the table of its parts, in the order in
+ * which they start, and the table of what they load from the store.
  *
- * What the store remembers is asked for before the first agent or reader is let
- * in, so nobody meets a collector that does not know its own runs and settings.
+ * The listeners start after the loads, so that no agent and no client meets a
+ * collector that does not know its own runs and settings.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -59,9 +59,8 @@
 #define TICK_US     (250 * 1000)
 #define TICKS_PER_S 4
 #define TOLD_TICKS  (3 * TICKS_PER_S) /* other clusters' collectors are told */
-/* In which the last run and success of every campaign is looked for. */
+/* Runs in which the last run and success of every campaign are looked up. */
 #define RECENT_RUNS  500
-#define LOADS_MAX    9                 /* questions to the store at the start */
 #define MIRROR_TICKS (5 * TICKS_PER_S) /* a standby asks anew */
 /* Agents that a standby refuses between two looks at the leader: their
  * handshakes take most of the time until the next. */
@@ -85,9 +84,8 @@ struct app {
 	struct costs *costs;
 	struct react *react;
 	struct slurm *slurm;
-	struct jobs *jobs;
 	struct campaigns *campaigns;
-	struct scheduler *agenda;
+	struct scheduler *scheduler;
 	struct api *api;
 	struct listen *listen;
 	struct http *http;
@@ -102,12 +100,7 @@ struct app {
 		unsigned ticks_left;
 		long usual_ms;
 	} flow;
-	struct load {
-		enum store_question what;
-		int shown; /* by a standby, too */
-		json_t *args;
-	} loads[LOADS_MAX];
-	size_t loaded; /* so many are answered */
+	size_t loaded; /* rows of loads that are answered */
 	int ready;
 	int is_standby;
 	char *authorities;     /* of store_options */
@@ -116,16 +109,14 @@ struct app {
 
 /* If the files cannot be used, the old certificates stay in use. */
 static int
-main_trust_take(struct app *a)
+main_trust_take(struct app *a, struct err *err)
 {
 	const struct conf *c = a->settings.conf;
 	struct sessions *ss = collector_sessions(a->collector);
 	struct tls_trust t = { 0 };
-	struct err err;
-	int rc = tls_trust_read(c, &t, &err);
+	int rc = tls_trust_read(c, &t, err);
 
 	if (rc < 0) {
-		log_warnx("%s", err.text);
 		tls_trust_free(&t);
 		return rc;
 	}
@@ -151,7 +142,7 @@ main_trust_take(struct app *a)
 	return 0;
 }
 
-static void main_load(struct app *a);
+static void main_mirror(struct app *a);
 
 /* Agents that connect meanwhile wait for the next life. */
 static void
@@ -174,9 +165,8 @@ main_standby_tick(struct app *a)
 	if (a->ready)
 		listen_start(a->listen,
 		    a->leader.is_expired ? 0 : STANDBY_AGENTS);
-	if (a->ticks++ % MIRROR_TICKS == MIRROR_TICKS - 1 &&
-	    a->loaded == LOADS_MAX)
-		main_load(a);
+	if (a->ticks++ % MIRROR_TICKS == MIRROR_TICKS - 1)
+		main_mirror(a);
 	if (a->ticks % (15 * TICKS_PER_S) == 1)
 		notify_status("standby; the active collector is %s",
 		    store_leader(a->store));
@@ -233,10 +223,8 @@ main_tick_cb(evutil_socket_t fd, short what, void *arg)
 	collector_tick(a->collector);
 	events_tick(a->events);
 	main_memory_tick(a);
-	if (a->ticks++ % TICKS_PER_S == 0) {
-		scheduler_tick(a->agenda, clk_unix_ns());
-		jobs_tick(a->jobs);
-	}
+	if (a->ticks++ % TICKS_PER_S == 0)
+		scheduler_tick(a->scheduler, clk_unix_ns());
 	if (a->ticks % (5 * TICKS_PER_S) == 2)
 		alarm_tick(a->alarm);
 	if (a->ticks % TOLD_TICKS == 3 && a->settings.store.url[0] != '\0' &&
@@ -310,6 +298,7 @@ static void
 main_signal_cb(evutil_socket_t sig, short what, void *arg)
 {
 	struct app *a = arg;
+	struct err err;
 
 	(void)what;
 	if (sig != SIGHUP) {
@@ -321,11 +310,13 @@ main_signal_cb(evutil_socket_t sig, short what, void *arg)
 		return;
 	}
 	notify_reloading();
-	scheduler_reload(a->agenda);
+	scheduler_reload(a->scheduler);
 	main_topo_reload(a);
-	/* With broken files the old certificates go on being used. */
-	if (main_trust_take(a) == 0)
+	/* With broken files the old certificates stay in use. */
+	if (main_trust_take(a, &err) == 0)
 		log_info("certificates, campaigns and leaves read again");
+	else
+		log_warnx("%s", err.text);
 	if (a->ready)
 		notify_ready();
 }
@@ -339,6 +330,145 @@ main_warm_cb(void *arg, const char *class, const json_t *record)
 	diagnosis_score_old(collector_diagnosis(a->collector), record);
 }
 
+static json_t *
+main_args_baseline(const struct app *a)
+{
+	return json_pack("{s:s}", "name",
+	    a->settings.collector.diagnosis.baseline);
+}
+
+static json_t *
+main_args_recent(const struct app *a)
+{
+	(void)a;
+	return json_pack("{s:s}", "name", DIAGNOSIS_RECENT);
+}
+
+static json_t *
+main_args_open(const struct app *a)
+{
+	(void)a;
+	return json_pack("{s:b}", "open", 1);
+}
+
+static json_t *
+main_args_runs(const struct app *a)
+{
+	(void)a;
+	return json_pack("{s:i}", "limit", RECENT_RUNS);
+}
+
+static json_t *
+main_args_jobs(const struct app *a)
+{
+	(void)a;
+	return json_pack("{s:I, s:i}", "from_unix_ns",
+	    (json_int_t)(clk_unix_ns() - JOBS_LOAD_NS), "limit", 10000);
+}
+
+static json_t *
+main_args_heard(const struct app *a)
+{
+	uint64_t now_unix_ns = clk_unix_ns();
+	uint64_t stale_ns = a->settings.collector.diagnosis.stale_ns;
+
+	return json_pack("{s:I}", "since_unix_ns",
+	    (json_int_t)(now_unix_ns > stale_ns ? now_unix_ns - stale_ns : 0));
+}
+
+static void
+main_load_nodes(struct app *a, const json_t *rows)
+{
+	roster_load(collector_roster(a->collector), rows);
+}
+
+static void
+main_mirror_nodes(struct app *a, const json_t *rows)
+{
+	collector_mirror(a->collector, rows, NULL);
+}
+
+static void
+main_load_baselines(struct app *a, const json_t *rows)
+{
+	diagnosis_load_baselines(collector_diagnosis(a->collector), rows);
+}
+
+static void
+main_load_verdicts(struct app *a, const json_t *rows)
+{
+	diagnosis_load(collector_diagnosis(a->collector), rows);
+}
+
+static void
+main_mirror_verdicts(struct app *a, const json_t *rows)
+{
+	collector_mirror(a->collector, NULL, rows);
+}
+
+static void
+main_load_settings(struct app *a, const json_t *settings)
+{
+	scheduler_load(a->scheduler, settings);
+	costs_load(a->costs, settings);
+	react_load(a->react, settings);
+	jobs_load_settings(collector_jobs(a->collector), settings);
+	events_load(a->events, settings);
+}
+
+static void
+main_mirror_settings(struct app *a, const json_t *settings)
+{
+	scheduler_load(a->scheduler, settings);
+	costs_load(a->costs, settings);
+	scheduler_mirror(a->scheduler);
+}
+
+static void
+main_load_runs(struct app *a, const json_t *rows)
+{
+	api_load(a->api, rows);
+}
+
+static void
+main_load_live_runs(struct app *a, const json_t *rows)
+{
+	runs_resume(collector_runs(a->collector), rows);
+}
+
+static void
+main_load_jobs(struct app *a, const json_t *rows)
+{
+	jobs_load(collector_jobs(a->collector), rows);
+}
+
+static void
+main_load_heard(struct app *a, const json_t *rows)
+{
+	diagnosis_load_heard(collector_diagnosis(a->collector), rows);
+}
+
+/* Nodes are loaded before the runs that name them. Agents and users are let in
+ * once all but the last row are loaded. */
+static const struct load {
+	enum store_question what;
+	json_t *(*args)(const struct app *a); /* NULL: none */
+	void (*take)(struct app *a, const json_t *result);
+	/* A standby's, each MIRROR_TICKS; NULL: it does not load this. */
+	void (*mirror)(struct app *a, const json_t *result);
+} loads[] = {
+	{ STORE_NODES, NULL, main_load_nodes, main_mirror_nodes },
+	{ STORE_BASELINES, main_args_baseline, main_load_baselines, NULL },
+	{ STORE_BASELINES, main_args_recent, main_load_baselines, NULL },
+	{ STORE_VERDICTS, main_args_open, main_load_verdicts,
+	    main_mirror_verdicts },
+	{ STORE_SETTINGS, NULL, main_load_settings, main_mirror_settings },
+	{ STORE_RUNS, main_args_runs, main_load_runs, main_load_runs },
+	{ STORE_LIVE_RUNS, NULL, main_load_live_runs, NULL },
+	{ STORE_JOBS, main_args_jobs, main_load_jobs, NULL },
+	{ STORE_HEARD, main_args_heard, main_load_heard, main_load_heard },
+};
+
 static void main_load_cb(int status, json_t *result, void *arg);
 
 static void
@@ -346,98 +476,29 @@ main_load_next(evutil_socket_t fd, short what, void *arg)
 {
 	struct app *a = arg;
 	const struct load *l;
+	json_t *args;
 
 	(void)fd;
 	(void)what;
-	while (a->is_standby && !a->loads[a->loaded].shown)
-		a->loaded++; /* the last one is shown */
-	l = &a->loads[a->loaded];
-	store_ask(a->store, l->what, l->args, main_load_cb, a);
+	while (a->is_standby && loads[a->loaded].mirror == NULL)
+		a->loaded++; /* the last row has one */
+	l = &loads[a->loaded];
+	args = l->args != NULL ? l->args(a) : NULL;
+	store_ask(a->store, l->what, args, main_load_cb, a);
+	json_decref(args);
 }
 
-/* Gives each part what the store has for it. Agents and users are let in once
- * all parts are loaded, except who was heard lately, which comes a moment
- * later. */
 static void
-main_load_cb(int status, json_t *result, void *arg)
+main_ready(struct app *a)
 {
-	struct app *a = arg;
-	enum store_question what = a->loads[a->loaded].what;
-	int again;
-
-	if (status == -ECANCELED)
-		return; /* a signal came first: the parts are gone */
-	again = !a->ready && (status == -ENOTCONN || status == -ETIMEDOUT);
-	if (status < 0 && !a->ready)
-		log_warnx("the store does not say what it remembers, %zu of "
-			  "%d: %s%s",
-		    a->loaded + 1, LOADS_MAX, strerror(-status),
-		    again ? "; it is asked again" : "");
-	if (again) {
-		event_base_once(a->base, -1, EV_TIMEOUT, main_load_next, a,
-		    &(struct timeval){ .tv_sec = 1 });
-		return;
-	}
-	switch (status == 0 ? what : STORE_QUESTION_MAX) {
-	case STORE_NODES:
-		if (a->is_standby)
-			collector_mirror(a->collector, result, NULL);
-		else
-			roster_load(collector_roster(a->collector), result);
-		break;
-	case STORE_BASELINES:
-		diagnosis_load_baselines(collector_diagnosis(a->collector),
-		    result);
-		break;
-	case STORE_VERDICTS:
-		if (a->is_standby)
-			collector_mirror(a->collector, NULL, result);
-		else
-			diagnosis_load(collector_diagnosis(a->collector),
-			    result);
-		break;
-	case STORE_SETTINGS:
-		scheduler_load(a->agenda, result);
-		costs_load(a->costs, result);
-		if (a->is_standby) {
-			scheduler_mirror(a->agenda);
-			break;
-		}
-		react_load(a->react, result);
-		jobs_load_settings(a->jobs, result);
-		events_load(a->events, result);
-		break;
-	case STORE_RUNS:
-		api_load(a->api, result);
-		break;
-	case STORE_LIVE_RUNS:
-		runs_resume(collector_runs(a->collector), result);
-		break;
-	case STORE_JOBS:
-		jobs_load(a->jobs, result);
-		break;
-	case STORE_HEARD:
-		diagnosis_load_heard(collector_diagnosis(a->collector), result);
-		break;
-	default:
-		break;
-	}
-	json_decref(result);
-	if (++a->loaded == LOADS_MAX)
-		return;
-	main_load_next(-1, 0, a);
-	if (a->loads[a->loaded].what != STORE_HEARD)
-		return;
-	if (a->ready)
-		return; /* a standby, once more */
-	if (!a->is_standby)
-		series_warm(a->store, main_warm_cb, a);
 	a->ready = 1;
-	if (!a->is_standby)
+	if (!a->is_standby) {
+		series_warm(a->store, main_warm_cb, a);
 		listen_start(a->listen, SIZE_MAX);
+	}
 	http_start(a->http);
 	if (!a->is_standby)
-		scheduler_tick(a->agenda, clk_unix_ns());
+		scheduler_tick(a->scheduler, clk_unix_ns());
 	log_info("%s: agents on %s, state in %s",
 	    a->is_standby ? "standby" : "ready",
 	    conf_string(a->settings.conf, "collector", "listen"),
@@ -446,118 +507,92 @@ main_load_cb(int status, json_t *result, void *arg)
 }
 
 static void
-main_load(struct app *a)
+main_load_cb(int status, json_t *result, void *arg)
 {
-	const struct diagnosis_options *o = &a->settings.collector.diagnosis;
-	uint64_t now_unix_ns = clk_unix_ns();
-	/* Nodes are loaded before the runs that name them. */
-	const struct load asked[] = {
-		{ STORE_NODES, 1, NULL },
-		{ STORE_BASELINES, 0, json_pack("{s:s}", "name", o->baseline) },
-		{ STORE_BASELINES, 0,
-		    json_pack("{s:s}", "name", DIAGNOSIS_RECENT) },
-		{ STORE_VERDICTS, 1, json_pack("{s:b}", "open", 1) },
-		{ STORE_SETTINGS, 1, NULL },
-		{ STORE_RUNS, 1, json_pack("{s:i}", "limit", RECENT_RUNS) },
-		{ STORE_LIVE_RUNS, 0, NULL },
-		{ STORE_JOBS, 0,
-		    json_pack("{s:I, s:i}", "from_unix_ns",
-			(json_int_t)(now_unix_ns - JOBS_LOAD_NS), "limit",
-			10000) },
-		{ STORE_HEARD, 1,
-		    json_pack("{s:I}", "since_unix_ns",
-			(json_int_t)(now_unix_ns > o->stale_ns
-				? now_unix_ns - o->stale_ns
-				: 0)) },
-	};
+	struct app *a = arg;
+	const struct load *l = &loads[a->loaded];
+	int again;
 
-	_Static_assert(sizeof(asked) == sizeof(a->loads), "one load each");
-	for (size_t i = 0; i < LOADS_MAX; i++)
-		json_decref(a->loads[i].args);
-	memcpy(a->loads, asked, sizeof(asked));
+	if (status == -ECANCELED)
+		return; /* a signal came first: the parts are gone */
+	again = !a->ready && (status == -ENOTCONN || status == -ETIMEDOUT);
+	if (status < 0 && !a->ready)
+		log_warnx("cannot load state from the store, step %zu of "
+			  "%zu: %s%s",
+		    a->loaded + 1, ARRAY_LEN(loads), strerror(-status),
+		    again ? "; retrying" : "");
+	if (again) {
+		event_base_once(a->base, -1, EV_TIMEOUT, main_load_next, a,
+		    &(struct timeval){ .tv_sec = 1 });
+		return;
+	}
+	if (status == 0)
+		(a->is_standby ? l->mirror : l->take)(a, result);
+	json_decref(result);
+	if (++a->loaded == ARRAY_LEN(loads))
+		return;
+	main_load_next(-1, 0, a);
+	if (!a->ready && a->loaded == ARRAY_LEN(loads) - 1)
+		main_ready(a);
+}
+
+/* A standby loads the state of the active collector again and again. */
+static void
+main_mirror(struct app *a)
+{
+	if (a->loaded < ARRAY_LEN(loads))
+		return;
 	a->loaded = 0;
 	main_load_next(-1, 0, a);
 }
 
-static void
-main_changed(void *arg, const struct run *r)
-{
-	struct app *a = arg;
-
-	api_run_changed(a->api, r);
-}
-
-static void
-main_recorded(void *arg, const struct run *r, const json_t *record)
-{
-	struct app *a = arg;
-	size_t count = run_node_count(r);
-	uint32_t *nodes;
-
-	if (a->jobs == NULL)
-		return;
-	nodes = xcalloc(count + 1, sizeof(*nodes));
-	for (size_t i = 0; i < count; i++)
-		nodes[i] = (uint32_t)run_node_at(r, i)->id;
-	jobs_canary(a->jobs, nodes, count, record);
-	free(nodes);
-}
-
-static void
-main_pairs_seen(void *arg, const struct mesh_path *paths, size_t count,
-    uint64_t until_unix_ns)
-{
-	struct app *a = arg;
-
-	jobs_paths(a->jobs, paths, count, (int64_t)until_unix_ns);
-}
-
-static json_t *
-main_shares_now(void *arg)
-{
-	struct app *a = arg;
-
-	return api_shares(a->api);
-}
-
-static void
-main_in_band_seen(void *arg, const char *node, const json_t *list)
-{
-	struct app *a = arg;
-
-	jobs_in_band(a->jobs, node, list);
-}
-
-/* Where people, alerts and agents come in. */
+/* The listeners of users and agents, and alerts. */
 static int
-main_doors_open(struct app *a)
+main_doors_open(struct app *a, struct err *err)
 {
-	const struct conf *c = a->settings.conf;
-	struct http_options *o = &a->settings.http;
+	struct settings *s = &a->settings;
+	const struct conf *c = s->conf;
+	struct http_options *o = &s->http;
+	const struct api_parts p = { a->collector, a->campaigns, a->scheduler,
+		a->store, a->costs, a->series, a->enroll, a->events,
+		s->store.cluster, s->who, s->url,
+		conf_string(c, "alerts", "page") };
 	int fds[ARRAY_LEN(sockets)], rc;
-	struct err err;
 
+	a->api = api_new(&p);
+	collector_set_changed(a->collector, api_run_changed, a->api);
 	socket_activation_sockets(sockets, ARRAY_LEN(sockets), fds);
 	o->listen_fd = fds[0];
-	rc = main_trust_take(a);
+	rc = main_trust_take(a, err);
 	if (rc < 0)
 		return rc;
 	rc = http_open(o, a->base, a->api, a->store, &a->http);
 	SSL_CTX_free(o->tls);
 	o->tls = NULL;
 	if (rc < 0)
-		return rc;
+		return rc; /* it has logged why */
 	a->alarm = alarm_open(a->events, conf_string(c, "alerts", "page"),
 	    a->api);
-	rc = listen_open(conf_string(c, "collector", "listen"), fds[1],
-	    collector_sessions(a->collector), &a->listen, &err);
-	if (rc < 0)
-		log_warnx("%s", err.text);
-	return rc;
+	return listen_open(conf_string(c, "collector", "listen"), fds[1],
+	    collector_sessions(a->collector), &a->listen, err);
 }
 
 static void
-main_events_make(struct app *a)
+main_doors_stop(struct app *a)
+{
+	alarm_close(a->alarm);
+	http_close(a->http);
+	listen_close(a->listen);
+}
+
+static void
+main_doors_free(struct app *a)
+{
+	api_free(a->api);
+}
+
+static int
+main_timers_open(struct app *a, struct err *err)
 {
 	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
 	uint64_t watchdog_ns = notify_watchdog_every_ns();
@@ -571,10 +606,24 @@ main_events_make(struct app *a)
 	}
 	a->tick = event_new(a->base, -1, EV_PERSIST, main_tick_cb, a);
 	event_add(a->tick, &tick);
+	(void)err;
 	if (watchdog_ns == 0)
-		return;
+		return 0;
 	a->watchdog = event_new(a->base, -1, EV_PERSIST, main_watchdog_cb, a);
 	event_add(a->watchdog, &watch);
+	return 0;
+}
+
+static void
+main_timers_stop(struct app *a)
+{
+	if (a->watchdog != NULL)
+		event_free(a->watchdog);
+	if (a->tick != NULL)
+		event_free(a->tick);
+	for (size_t i = 0; i < 3; i++)
+		if (a->signals[i] != NULL)
+			event_free(a->signals[i]);
 }
 
 /* An agent is a descriptor: as many as we may have. */
@@ -596,85 +645,162 @@ main_limits_raise(const struct settings *s)
 }
 
 static int
-main_app_open(struct app *a)
+main_base_open(struct app *a, struct err *err)
 {
 	struct event_config *config = event_config_new();
-	struct settings *s = &a->settings;
-	struct api_parts p;
-	struct err err;
-	int rc;
 
-	main_limits_raise(s);
+	main_limits_raise(&a->settings);
 	/* Without this each message that is written at once costs two epoll
 	 * calls. It does not allow duplicated descriptors, and we have none. */
 	event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
 	a->base = event_base_new_with_config(config);
 	event_config_free(config);
-	if (a->base == NULL)
-		return -ENOMEM;
+	(void)err;
+	return a->base != NULL ? 0 : -ENOMEM;
+}
+
+static void
+main_base_free(struct app *a)
+{
+	if (a->base != NULL)
+		event_base_free(a->base);
+}
+
+static int
+main_store_open(struct app *a, struct err *err)
+{
+	struct settings *s = &a->settings;
+	int rc;
+
 	a->authorities = tls_authorities(s->conf);
 	s->store.authorities = a->authorities;
 	rc = store_open(&s->store, a->base, &a->store);
+	(void)err; /* it has logged why */
 	if (rc < 0)
 		return rc;
 	a->is_standby = store_is_standby(a->store);
-	rc = enroll_open(s->store.dir, &a->enroll, &err);
-	if (rc < 0) {
-		log_warnx("%s", err.text);
-		return rc;
-	}
-	rc = enroll_start(a->enroll, a->base);
-	if (rc < 0)
-		return rc;
+	return 0;
+}
+
+static void
+main_store_stop(struct app *a)
+{
+	store_close(a->store);
+	free(a->authorities);
+}
+
+static int
+main_enroll_open(struct app *a, struct err *err)
+{
+	int rc = enroll_open(a->settings.store.dir, &a->enroll, err);
+
+	if (rc == 0)
+		rc = enroll_start(a->enroll, a->base);
+	return rc;
+}
+
+static void
+main_enroll_stop(struct app *a)
+{
+	enroll_close(a->enroll); /* its answers still find the collector */
+}
+
+static int
+main_collector_open(struct app *a, struct err *err)
+{
+	struct settings *s = &a->settings;
+
 	a->series = series_new();
 	a->react = react_new(a->base, a->store, &s->react);
 	s->collector.term = s->store.lease_ns > 0 ? store_term(a->store) : 1;
 	s->collector.topo = s->topo;
 	s->collector.react = a->react;
 	s->collector.enroll = a->enroll;
-	s->collector.changed = main_changed;
-	s->collector.record = main_recorded;
-	s->collector.paths = main_pairs_seen;
-	s->collector.in_band = main_in_band_seen;
-	s->collector.arg = a;
 	a->collector = collector_new(a->base, a->store, a->series,
 	    &s->collector);
 	if (a->collector == NULL)
 		return -EINVAL;
+	(void)err; /* it has logged why */
 	a->costs = costs_new(a->store, &s->costs);
 	runs_set_costs(collector_runs(a->collector), a->costs);
 	a->slurm = slurm_new(a->base, &s->slurm);
 	runs_set_slurm(collector_runs(a->collector), a->slurm);
-	s->jobs.base = a->base;
-	s->jobs.store = a->store;
-	s->jobs.roster = collector_roster(a->collector);
-	s->jobs.shares = main_shares_now;
-	s->jobs.arg = a;
-	rc = jobs_open(&s->jobs, &a->jobs, &err);
-	if (rc < 0) {
-		log_warnx("%s", err.text);
-		return rc;
-	}
 	a->campaigns = campaigns_new(
 	    conf_string(s->conf, "collector", "campaign_dir"));
 	campaigns_scan(a->campaigns);
-	a->agenda = scheduler_new(a->campaigns, collector_runs(a->collector),
+	a->scheduler = scheduler_new(a->campaigns, collector_runs(a->collector),
 	    a->store);
-	rc = events_open(s->conf, a->store, &a->events, &err);
+	return 0;
+}
+
+static void
+main_collector_stop(struct app *a)
+{
+	if (a->collector != NULL)
+		diagnosis_keep(collector_diagnosis(a->collector));
+}
+
+static void
+main_collector_free(struct app *a)
+{
+	scheduler_free(a->scheduler);
+	campaigns_free(a->campaigns);
+	collector_free(a->collector);
+	costs_free(a->costs);
+	react_free(a->react);
+	slurm_free(a->slurm);
+	series_free(a->series);
+}
+
+static int
+main_events_open(struct app *a, struct err *err)
+{
+	return events_open(a->settings.conf, a->store, &a->events, err);
+}
+
+static void
+main_events_stop(struct app *a)
+{
+	events_stop(a->events);
+}
+
+static void
+main_events_free(struct app *a)
+{
+	events_free(a->events);
+}
+
+/* In the order of their start. They end in the reverse order: first all stop,
+ * with the store as the last but one: the answers that it cancels still find
+ * every part. Then all are freed. Each may be NULL. */
+static const struct part {
+	int (*open)(struct app *a, struct err *err);
+	void (*stop)(struct app *a);
+	void (*free)(struct app *a);
+} parts[] = {
+	{ main_base_open, NULL, main_base_free },
+	{ main_store_open, main_store_stop, NULL },
+	{ main_enroll_open, main_enroll_stop, NULL },
+	{ main_collector_open, main_collector_stop, main_collector_free },
+	{ main_events_open, main_events_stop, main_events_free },
+	{ main_doors_open, main_doors_stop, main_doors_free },
+	{ main_timers_open, main_timers_stop, NULL },
+};
+
+static int
+main_app_open(struct app *a)
+{
+	struct err err = { "" };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(parts); i++)
+		rc = parts[i].open(a, &err);
 	if (rc < 0) {
-		log_warnx("%s", err.text);
+		if (err.text[0] != '\0')
+			log_warnx("%s", err.text);
 		return rc;
 	}
-	p = (struct api_parts){ a->collector, a->campaigns, a->agenda, a->store,
-		a->costs, a->series, a->enroll, a->jobs, a->events,
-		s->store.cluster, s->who, s->url,
-		conf_string(s->conf, "alerts", "page") };
-	a->api = api_new(&p);
-	rc = main_doors_open(a);
-	if (rc < 0)
-		return rc;
-	main_events_make(a);
-	main_load(a);
+	main_load_next(-1, 0, a);
 	main_topo_keep(a);
 	return 0;
 }
@@ -683,37 +809,12 @@ static void
 main_app_close(struct app *a)
 {
 	notify_stopping();
-	if (a->watchdog != NULL)
-		event_free(a->watchdog);
-	if (a->tick != NULL)
-		event_free(a->tick);
-	for (size_t i = 0; i < 3; i++)
-		if (a->signals[i] != NULL)
-			event_free(a->signals[i]);
-	alarm_close(a->alarm);
-	http_close(a->http);
-	listen_close(a->listen);
-	if (a->collector != NULL)
-		diagnosis_keep(collector_diagnosis(a->collector));
-	events_stop(a->events);
-	/* Answers of the store still find collector, api and events. */
-	store_close(a->store);
-	events_free(a->events);
-	api_free(a->api);
-	scheduler_free(a->agenda);
-	campaigns_free(a->campaigns);
-	enroll_close(a->enroll); /* its answers still find the collector */
-	collector_free(a->collector);
-	costs_free(a->costs);
-	react_free(a->react);
-	slurm_free(a->slurm);
-	jobs_free(a->jobs);
-	series_free(a->series);
-	if (a->base != NULL)
-		event_base_free(a->base);
-	free(a->authorities);
-	for (size_t i = 0; i < LOADS_MAX; i++)
-		json_decref(a->loads[i].args);
+	for (size_t i = ARRAY_LEN(parts); i-- > 0;)
+		if (parts[i].stop != NULL)
+			parts[i].stop(a);
+	for (size_t i = ARRAY_LEN(parts); i-- > 0;)
+		if (parts[i].free != NULL)
+			parts[i].free(a);
 	topo_free(a->settings.topo);
 	conf_free(a->settings.conf);
 	libevent_global_shutdown();

@@ -105,7 +105,7 @@ settings_fill(struct settings *s)
 	s->slurm.idle = conf_bool(c, "slurm", "idle");
 	s->store.jobs_retention_ns = conf_span_ns(c, "jobs", "retention");
 	s->http.jobs_proxy = conf_string(c, "jobs", "proxy");
-	s->jobs = (struct jobs_options){
+	s->collector.jobs = (struct jobs_options){
 		.source = (enum jobs_source)conf_choice(c, "jobs", "source"),
 		.slurm = s->slurm.site,
 		.command = conf_string(c, "jobs", "command"),
@@ -199,7 +199,8 @@ settings_check(struct settings *s, struct err *err)
 		return err_set(err, -EINVAL,
 		    "%s: reaction.action = command needs reaction.command",
 		    conf_where(c, "reaction", "action"));
-	if (s->jobs.source == JOBS_COMMAND && s->jobs.command[0] == '\0')
+	if (s->collector.jobs.source == JOBS_COMMAND &&
+	    s->collector.jobs.command[0] == '\0')
 		return err_set(err, -EINVAL,
 		    "%s: jobs.source = command needs jobs.command",
 		    conf_where(c, "jobs", "source"));

@@ -6,7 +6,6 @@
 #define DAEMON_SETTINGS_H
 
 #include "daemon/http/http.h"
-#include "daemon/jobs/jobs.h"
 #include "daemon/collector.h"
 #include "daemon/react/react.h"
 #include "daemon/run/cost.h"
@@ -25,7 +24,6 @@ struct settings {
 	struct cost_rules costs;
 	struct react_options react;
 	struct slurm_options slurm;
-	struct jobs_options jobs;
 };
 
 /* path NULL: the default file, which may be absent. sets: SECTION.KEY=VALUE of

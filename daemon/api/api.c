@@ -94,8 +94,9 @@ api_last_set(struct api *api, const char *campaign, const char *run,
 }
 
 void
-api_run_changed(struct api *api, const struct run *r)
+api_run_changed(void *arg, const struct run *r)
 {
+	struct api *api = arg;
 	struct run_facts f = run_facts(r);
 
 	api_last_set(api, f.campaign, f.run, f.state);
@@ -203,14 +204,14 @@ api_node(struct api *api, const char *node)
 int
 api_has_jobs(struct api *api)
 {
-	return api->p.jobs != NULL;
+	return collector_jobs(api->p.collector) != NULL;
 }
 
 void
 api_job_owner(struct api *api, const char *user, char ret[API_OWNER_BYTES])
 {
 	_Static_assert(API_OWNER_BYTES == JOBS_OWNER_BYTES, "the same text");
-	jobs_owner(api->p.jobs, user, ret);
+	jobs_owner(collector_jobs(api->p.collector), user, ret);
 }
 
 json_t *
@@ -380,7 +381,7 @@ static void
 api_schedule_put(struct api *api, json_t *o, const struct campaign *c)
 {
 	json_object_set_new(o, "enabled",
-	    json_boolean(scheduler_is_enabled(api->p.agenda, c)));
+	    json_boolean(scheduler_is_enabled(api->p.scheduler, c)));
 	json_object_set_new(o, "every_s",
 	    json_real((double)c->schedule.every_ns / 1e9));
 	json_object_set_new(o, "at",

@@ -12,7 +12,6 @@ struct campaigns;
 struct costs;
 struct enroll;
 struct collector;
-struct jobs;
 struct series;
 struct run;
 struct store;
@@ -21,12 +20,11 @@ struct store;
 struct api_parts {
 	struct collector *collector;
 	struct campaigns *campaigns;
-	struct scheduler *agenda;
+	struct scheduler *scheduler;
 	struct store *store;
 	struct costs *costs;
 	const struct series *series;
 	struct enroll *enroll;  /* NULL: none */
-	struct jobs *jobs;      /* NULL: they are not asked for */
 	struct events *events;  /* NULL: no sinks */
 	const char *cluster;    /* its name, or "" */
 	const char *who;        /* this collector, for people */
@@ -52,8 +50,8 @@ struct api {
 
 struct api *api_new(const struct api_parts *parts);
 void api_free(struct api *api); /* NULL is allowed */
-/* A run has a new state. */
-void api_run_changed(struct api *api, const struct run *r);
+/* For collector_set_changed; arg: the api. */
+void api_run_changed(void *arg, const struct run *r);
 /* What STORE_RUNS answered at the start, newest first: last runs and
  * successes. */
 void api_load(struct api *api, const json_t *runs);

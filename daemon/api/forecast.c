@@ -271,7 +271,7 @@ forecast_json(struct api *api, uint64_t span_ns)
 	json_t *list = json_array();
 
 	TAILQ_FOREACH (c, campaigns_list(api->p.campaigns), link)
-		if (scheduler_is_enabled(api->p.agenda, c))
+		if (scheduler_is_enabled(api->p.scheduler, c))
 			forecast_turn_add(&h, c);
 	forecast_starts_fill(&h, clk_unix_ns() + span_ns);
 	for (size_t i = 0; i < h.count; i++) {

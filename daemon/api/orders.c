@@ -116,7 +116,7 @@ orders_schedule_enable(struct api *api, const char *campaign, int enabled,
 	if (c->conf == NULL || c->path == NULL || !schedule_has(&c->schedule))
 		return err_set(err, -EINVAL, "campaign %s has no schedule",
 		    campaign);
-	scheduler_enable(api->p.agenda, c, enabled);
+	scheduler_enable(api->p.scheduler, c, enabled);
 	orders_event_put(api, campaign,
 	    enabled ? "schedule enabled" : "schedule disabled", by, "");
 	return 0;

@@ -326,7 +326,7 @@ diags_check_campaign(struct api *api, const struct campaign *c, json_t *list)
 		    "campaign %s is broken: %.300s", c->name, c->error);
 		return;
 	}
-	if (!scheduler_is_enabled(api->p.agenda, c))
+	if (!scheduler_is_enabled(api->p.scheduler, c))
 		return;
 	if (c->last_success_unix_s > from_s)
 		from_s = c->last_success_unix_s;
@@ -512,7 +512,7 @@ diags_check_jobs(struct api *api, json_t *list)
 {
 	struct jobs_health h;
 
-	jobs_health(api->p.jobs, &h);
+	jobs_health(collector_jobs(api->p.collector), &h);
 	if (h.source == JOBS_OFF)
 		return;
 	if (h.error[0] != '\0')

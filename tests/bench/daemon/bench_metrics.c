@@ -140,11 +140,11 @@ bench(struct event_base *base, struct store *store, const char *dir)
 	struct cost_rules rules = { 0 };
 	struct costs *costs = costs_new(store, &rules);
 	struct campaigns *campaigns = campaigns_new(dir);
-	struct scheduler *agenda = scheduler_new(campaigns,
+	struct scheduler *scheduler = scheduler_new(campaigns,
 	    collector_runs(collector), store);
 	struct api_parts parts = { .collector = collector,
 		.campaigns = campaigns,
-		.agenda = agenda,
+		.scheduler = scheduler,
 		.store = store,
 		.costs = costs,
 		.series = series };
@@ -156,7 +156,7 @@ bench(struct event_base *base, struct store *store, const char *dir)
 	fill_scores(series, collector_diagnosis(collector));
 	bad = measure(&in);
 	api_free(api);
-	scheduler_free(agenda);
+	scheduler_free(scheduler);
 	campaigns_free(campaigns);
 	costs_free(costs);
 	collector_free(collector);

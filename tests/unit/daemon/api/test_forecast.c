@@ -70,7 +70,7 @@ forecast_setup(const struct budget_limits *limits, const char *blackout)
 	assert_int_equal(blackout_parse(blackout, &rules.blackout, &err), 0);
 	p->costs = costs_new(NULL, &rules);
 	p->campaigns = campaigns_new(hf.dir);
-	p->agenda = scheduler_new(p->campaigns, fix.runs, NULL);
+	p->scheduler = scheduler_new(p->campaigns, fix.runs, NULL);
 }
 
 /* To look ahead has started nothing. */
@@ -79,7 +79,7 @@ forecast_teardown(void)
 {
 	assert_null(fix_last(WIRE_PREPARE));
 	json_decref(hf.list);
-	scheduler_free(hf.api.p.agenda);
+	scheduler_free(hf.api.p.scheduler);
 	campaigns_free(hf.api.p.campaigns);
 	costs_free(hf.api.p.costs);
 	fix_teardown();
@@ -177,7 +177,7 @@ test_what_runs(void **state)
 	expect(3, "hourly", "runs", "");
 	assert_int_equal(seconds(3, "due_unix_ns"), 5800);
 	/* one that is switched off is not waited for */
-	scheduler_enable(hf.api.p.agenda,
+	scheduler_enable(hf.api.p.scheduler,
 	    campaigns_find(hf.api.p.campaigns, "other"), 0);
 	look(2 * HOUR_NS);
 	assert_int_equal(json_array_size(hf.list), 3);
