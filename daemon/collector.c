@@ -619,6 +619,7 @@ collector_order(void *ctx, const struct conf *campaign, char ret_run[64],
 	struct run_order o = { .campaign = NAMES_PASS_CAMPAIGN,
 		.conf = campaign,
 		.by = "confirmation run",
+		.origin = RUN_BY_CONFIRMATION,
 		.margin_ns = ORDER_MARGIN_NS };
 
 	return runs_submit(c->runs, &o, ret_run, err);

@@ -404,9 +404,12 @@ http_read_runs_cb(int status, json_t *result, void *arg)
 		http_fail_errno(q->req, status, NULL);
 	} else {
 		http_read_merge_live(q, result);
-		/* A campaign's whole text is for the page of one run. */
-		json_array_foreach (result, i, run)
+		/* The whole campaign is for the page of one run. */
+		json_array_foreach (result, i, run) {
 			json_object_del(run, "campaign_text");
+			json_object_del(run, "origin");
+			json_object_del(run, "attempt");
+		}
 		http_reply_json(q->req, 200, result);
 	}
 	json_decref(q->args);

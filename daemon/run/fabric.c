@@ -196,7 +196,6 @@ fabric_turn(struct run *r)
 	rail = turns.list[(size_t)had % turns.count].rail;
 	if (rail[0] != '\0')
 		(void)conf_set(c, "mpi", "devices", rail, "mpi.rails", &err);
-	r->mpi = conf_string(c, "campaign", "mpi"); /* it may have moved */
 }
 
 void

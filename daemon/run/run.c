@@ -32,9 +32,7 @@ run_new(struct runs *rs, const char *campaign, const char *by,
 	return r;
 }
 
-/* Frees what is not needed of a run that has ended, nine tenths of its memory,
- * and releases its nodes. */
-static void
+void
 run_shrink(struct run *r)
 {
 	admit_release(r);
@@ -188,7 +186,7 @@ void
 run_state_set(struct run *r, enum run_state state, enum cause cause,
     const char *text)
 {
-	char span[24], line[SYMPTOM_TEXT_MAX + 160], *campaign_text;
+	char span[24], line[SYMPTOM_TEXT_MAX + 160];
 	uint64_t now_ns = clk_ns();
 	int begins = now_ns - r->created_ns < CLK_NS_PER_MS ||
 	    r->state == state;
@@ -208,20 +206,18 @@ run_state_set(struct run *r, enum run_state state, enum cause cause,
 	if (run_is_final(r))
 		r->ended_unix_ns = clk_unix_ns();
 	log_info("run %s: %s", r->id, line);
-	campaign_text = conf_render_given(r->conf);
-	o = run_json(r);
+	o = run_json_whole(r);
 	json_object_del(o, "progress");
-	/* Ten thousand names would be most of what is told. */
-	body = json_copy(o);
+	/* Ten thousand names would be most of the event. */
+	body = run_json(r);
+	json_object_del(body, "progress");
 	json_object_del(body, "nodes");
 	json_object_set_new(body, "node_count",
 	    json_integer((json_int_t)r->node_count));
-	json_object_set_new(o, "campaign_text", text_json(campaign_text));
 	store_put_run(r->all->store, o,
 	    &(struct store_event){ "run", r->id, line, body }, NULL, NULL);
 	json_decref(body);
 	json_decref(o);
-	free(campaign_text);
 	r->all->ops->changed(r->all->ctx, r);
 }
 
@@ -236,7 +232,7 @@ run_end_send(struct run *r, struct node *n, const char *text)
 		text_json(text)));
 }
 
-static void
+void
 run_end_all(struct run *r)
 {
 	r->ended = 1;
@@ -263,81 +259,4 @@ run_finish(struct run *r, enum run_state state, enum cause cause,
 	/* A finished launcher is given time to leave by itself. */
 	if (state != RUN_FINISHED)
 		run_end_all(r);
-	run_order_on(r);
-}
-
-static void
-run_tick(struct run *r)
-{
-	uint64_t since_ns = clk_ns() - r->step_ns;
-	int gone = !r->launcher_runs;
-	uint64_t release_ns = RUN_RELEASE_NS +
-	    (r->state == RUN_FINISHED ? RUN_LEAVE_NS : 0);
-	struct runs *rs = r->all;
-	struct run *last;
-
-	switch (r->step) {
-	case STEP_WAIT:
-		admit_tick(r);
-		break;
-	case STEP_PREPARE:
-	case STEP_LAUNCH:
-	case STEP_FIRST:
-	case STEP_RUN:
-		launch_tick(r);
-		outcome_tick(r);
-		break;
-	case STEP_LEAVE:
-		/* Its nodes are held until its processes are gone. */
-		if (!r->ended && (gone || since_ns >= RUN_LEAVE_NS))
-			run_end_all(r);
-		if (r->ended && (gone || since_ns >= release_ns))
-			run_step_set(r, STEP_DONE);
-		break;
-	case STEP_DONE:
-		break;
-	}
-	if (r->step != STEP_DONE)
-		return;
-	run_shrink(r);
-	TAILQ_REMOVE(&rs->live, r, link);
-	TAILQ_INSERT_HEAD(&rs->ended, r, link);
-	if (++rs->ended_count <= RUN_ENDED_MAX)
-		return;
-	last = TAILQ_LAST(&rs->ended, run_list);
-	TAILQ_REMOVE(&rs->ended, last, link);
-	rs->ended_count--;
-	run_free(last);
-}
-
-/* The highest priority below a bound, of runs that live; INT64_MIN: none. */
-static int64_t
-run_priority_below(const struct runs *rs, int64_t bound)
-{
-	int64_t best = INT64_MIN;
-	const struct run *r;
-
-	TAILQ_FOREACH (r, &rs->live, link)
-		if (r->priority < bound && r->priority > best)
-			best = r->priority;
-	return best;
-}
-
-void
-runs_tick(struct runs *rs)
-{
-	int64_t priority = run_priority_below(rs, INT64_MAX);
-	struct run *r, *next;
-
-	rs->tick++;
-	/* By priority, and the oldest of one first: it has waited longest. */
-	while (priority != INT64_MIN) {
-		for (r = TAILQ_LAST(&rs->live, run_list); r != NULL; r = next) {
-			next = TAILQ_PREV(r, run_list, link);
-			if (r->priority == priority)
-				run_tick(r);
-		}
-		priority = run_priority_below(rs, priority);
-	}
-	intake_tick(rs);
 }

@@ -82,11 +82,23 @@ int runs_may_have(struct runs *rs, const char *class, const char *launcher,
 /* Live runs are left alone: the next collector takes them up. */
 void runs_free(struct runs *rs); /* NULL is allowed */
 
+/* Why a run was ordered. */
+enum run_origin {
+	RUN_BY_USER,
+	RUN_BY_SCHEDULE,
+	RUN_BY_CONFIRMATION,
+	RUN_BY_AGAIN,  /* a scheduled run again, after stuck ranks */
+	RUN_BY_SEARCH, /* for the pair of nodes at which ranks were stuck */
+	RUN_ORIGIN_MAX
+};
+
 struct run_order {
 	const char *campaign;
 	const struct conf *conf; /* checked; copied */
 	const json_t *overrides; /* {"section.key": "value"}, or NULL */
-	const char *by;
+	const char *by;          /* who or what ordered it, for people */
+	enum run_origin origin;
+	int attempt;        /* of RUN_BY_SEARCH, from 1 */
 	uint64_t margin_ns; /* how long it may wait; 0: by hand */
 };
 /* 0, or -errno with why, and then there is no run. */

@@ -157,7 +157,10 @@ struct run {
 	struct runs *all;
 	char id[64];
 	char *campaign;
-	char *by;
+	char *by; /* for people */
+	enum run_origin origin;
+	int attempt;     /* of RUN_BY_SEARCH, from 1 */
+	int is_followed; /* run_order_on has seen its end */
 	struct conf *conf;
 	const struct launcher *launcher;
 	const char *class; /* of conf */
@@ -258,10 +261,18 @@ int run_send(const struct run *r, struct node *n, enum wire_type type,
 /* End it with a final state, here and on its nodes. */
 void run_finish(struct run *r, enum run_state state, enum cause cause,
     const char *text);
+/* End it on all of its nodes. */
+void run_end_all(struct run *r);
+/* Free what is not needed of a run that has ended, nine tenths of its memory,
+ * and release its nodes. */
+void run_shrink(struct run *r);
 void run_end_send(struct run *r, struct node *n, const char *text);
 
 /* run_show.c */
+extern const char *const run_origins[RUN_ORIGIN_MAX];
 json_t *run_json(const struct run *r);
+/* With origin, attempt and campaign_text, as it is stored. */
+json_t *run_json_whole(const struct run *r);
 
 /* admit.c */
 void admit_tick(struct run *r);

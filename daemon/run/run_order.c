@@ -52,7 +52,6 @@ run_conf_read(struct run *r, struct err *err)
 	static const char *const classes[] = { "background", "exclusive" };
 	struct conf *c = r->conf;
 	char seed[32];
-	int rc;
 
 	r->exclusive = conf_choice(c, "campaign", "class") == 1;
 	r->class = classes[r->exclusive];
@@ -72,10 +71,7 @@ run_conf_read(struct run *r, struct err *err)
 	while (r->seed == 0)
 		r->seed = rng_entropy() & SEED_MAX;
 	snprintf(seed, sizeof(seed), "%" PRIu64, r->seed);
-	rc = conf_set(c, "campaign", "seed", seed, "drawn", err);
-	/* The text in conf may have moved. */
-	r->mpi = conf_string(c, "campaign", "mpi");
-	return rc;
+	return conf_set(c, "campaign", "seed", seed, "drawn", err);
 }
 
 /* A member of the order's overrides: "section.key" and its value. */
@@ -119,6 +115,8 @@ runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
 		return rc;
 	}
 	r = run_new(rs, o->campaign, o->by, c);
+	r->origin = o->origin;
+	r->attempt = o->attempt;
 	rc = run_conf_read(r, err);
 	if (rc < 0) {
 		TAILQ_REMOVE(&rs->live, r, link);
@@ -167,26 +165,30 @@ void
 run_order_on(struct run *r)
 {
 	char by[120], rounds[24], least[24], run[64], *nodes;
-	struct run_order o = { r->campaign, r->conf, NULL, by, r->margin_ns };
-	int tries = 0, search = sscanf(r->by, "search %d of 3 after", &tries);
+	struct run_order o = { .campaign = r->campaign,
+		.conf = r->conf,
+		.by = by,
+		.margin_ns = r->margin_ns };
 	json_t *overrides = NULL;
 	struct err err;
 
-	search = search == 1 && tries >= 1;
 	if (strcmp(r->campaign, NAMES_PASS_CAMPAIGN) == 0 || r->node_count < 3)
 		return; /* it is tried again anyhow */
 	if (r->cause == CAUSE_STUCK && r->stuck_named > 0) {
 		/* One of each pair is left out now. By hand it is somebody
 		 * who sees it, and a search has found what it looked for. */
-		if (strcmp(r->by, "schedule") != 0)
+		if (r->origin != RUN_BY_SCHEDULE)
 			return;
+		o.origin = RUN_BY_AGAIN;
 		snprintf(by, sizeof(by), AGAIN_BY, r->id);
 	} else if (r->cause == CAUSE_STUCK ||
-	    (search &&
+	    (r->origin == RUN_BY_SEARCH &&
 		(r->state == RUN_NONSTART || r->state == RUN_TIMED_OUT))) {
-		if (tries == SEARCH_MAX)
+		if (r->attempt == SEARCH_MAX)
 			return;
-		snprintf(by, sizeof(by), SEARCH_BY, tries + 1, r->id);
+		o.origin = RUN_BY_SEARCH;
+		o.attempt = r->attempt + 1;
+		snprintf(by, sizeof(by), SEARCH_BY, o.attempt, r->id);
 		snprintf(rounds, sizeof(rounds), "%zu",
 		    SEARCH_ROUNDS * r->node_count);
 		snprintf(least, sizeof(least), "%zu", r->node_count);
@@ -218,6 +220,7 @@ runs_miss(struct runs *rs, const char *campaign, const struct conf *conf,
 	struct run *r = run_new(rs, campaign, by, conf_dup(conf));
 	struct err err;
 
+	r->origin = RUN_BY_SCHEDULE;
 	(void)run_conf_read(r, &err); /* it was checked when it was read */
 	run_order_id_make(rs, r->id);
 	run_state_set(r, RUN_MISSED, cause, text);
@@ -272,6 +275,7 @@ static void
 run_order_resume_one(struct runs *rs, const json_t *o)
 {
 	int state = STR_FIND(names_run_states, member_text(o, "state"));
+	int origin = STR_FIND(run_origins, member_text(o, "origin"));
 	struct err err = { 0 };
 	struct conf *c = NULL;
 	struct run *r;
@@ -288,6 +292,8 @@ run_order_resume_one(struct runs *rs, const json_t *o)
 			return;
 	}
 	r = run_new(rs, member_text(o, "campaign"), member_text(o, "by"), c);
+	r->origin = origin < 0 ? RUN_BY_USER : (enum run_origin)origin;
+	r->attempt = (int)member_int(o, "attempt");
 	snprintf(r->id, sizeof(r->id), "%s", member_text(o, "run"));
 	(void)run_conf_read(r, &err);
 	r->margin_ns = RUN_GIVE_UP_NS;

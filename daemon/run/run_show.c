@@ -16,6 +16,14 @@ run_show_time_put(json_t *o, const char *key, uint64_t unix_ns)
 	    unix_ns == 0 ? json_null() : json_integer((json_int_t)unix_ns));
 }
 
+const char *const run_origins[RUN_ORIGIN_MAX] = {
+	[RUN_BY_USER] = "user",
+	[RUN_BY_SCHEDULE] = "schedule",
+	[RUN_BY_CONFIRMATION] = "confirmation",
+	[RUN_BY_AGAIN] = "again",
+	[RUN_BY_SEARCH] = "search",
+};
+
 json_t *
 run_json(const struct run *r)
 {
@@ -58,19 +66,24 @@ runs_json(struct runs *rs)
 }
 
 json_t *
-runs_json_one(struct runs *rs, const char *run)
+run_json_whole(const struct run *r)
 {
-	struct run *r = run_find(rs, run);
-	json_t *o;
-	char *text;
+	char *text = conf_render_given(r->conf);
+	json_t *o = run_json(r);
 
-	if (r == NULL)
-		return NULL;
-	o = run_json(r);
-	text = conf_render_given(r->conf);
+	json_object_set_new(o, "origin", json_string(run_origins[r->origin]));
+	json_object_set_new(o, "attempt", json_integer(r->attempt));
 	json_object_set_new(o, "campaign_text", text_json(text));
 	free(text);
 	return o;
+}
+
+json_t *
+runs_json_one(struct runs *rs, const char *run)
+{
+	struct run *r = run_find(rs, run);
+
+	return r == NULL ? NULL : run_json_whole(r);
 }
 
 size_t

@@ -181,6 +181,7 @@ scheduler_start(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
 	struct run_order o = { .campaign = c->name,
 		.conf = c->conf,
 		.by = "schedule",
+		.origin = RUN_BY_SCHEDULE,
 		/* A run waits until the next start at most; 0: the limit of the
 		 * run machine. */
 		.margin_ns = c->schedule.every_ns };

@@ -136,7 +136,7 @@ test_stuck_goes_on(void **state)
 {
 	static const char *const names[] = { "n1", "n2", "n3" };
 	char run[64];
-	struct run *r;
+	struct run *r, *next;
 
 	(void)state;
 	fix_setup(3);
@@ -151,8 +151,7 @@ test_stuck_goes_on(void **state)
 	fix_setup(3);
 	fix_running(run, FIX_CAMPAIGN);
 	r = run_find(fix.runs, run);
-	free(r->by);
-	r->by = xstrdup("schedule");
+	r->origin = RUN_BY_SCHEDULE;
 	says_stuck(run, 1, 2, 7);
 	says_stuck(run, 2, 1, 7);
 	fix_pass(3, NULL);
@@ -180,7 +179,11 @@ test_stuck_goes_on(void **state)
 	r->node_count = 3; /* as if it had them */
 	r->nodes = run_find(fix.runs, run)->nodes;
 	run_finish(r, RUN_NONSTART, CAUSE_LAUNCH, "no record");
-	assert_non_null(ordered_by("search 2 of 3", r->id));
+	run_order_on(r);
+	next = ordered_by("search 2 of 3", r->id);
+	assert_non_null(next);
+	assert_int_equal(next->origin, RUN_BY_SEARCH);
+	assert_int_equal(next->attempt, 2);
 	r->node_count = 0;
 	r->nodes = NULL;
 	fix_teardown();
