@@ -491,9 +491,34 @@ conf_span_ns(const struct conf *c, const char *section, const char *key)
 }
 
 int
-conf_choice(const struct conf *c, const char *section, const char *key)
+conf_is(const struct conf *c, const char *section, const char *key,
+    const char *word)
 {
-	return (int)conf_value_get(c, section, key, CONF_CHOICE)->as.i;
+	const struct value *v = conf_value_get(c, section, key, CONF_CHOICE);
+	char want[CONF_WANT_BYTES];
+	union conf_number as;
+
+	/* A word that the option does not have is a bug of ours. */
+	assert(conf_type_read(&c->rows[v - c->values], word, &as, want) == 0);
+	return strcmp(v->raw, word) == 0;
+}
+
+int
+conf_choice(const struct conf *c, const char *section, const char *key,
+    const void *rows, size_t count, size_t row_bytes)
+{
+	const struct value *v = conf_value_get(c, section, key, CONF_CHOICE);
+	const char *allowed = c->rows[v - c->values].allowed;
+	char word[64];
+
+	while (*allowed != '\0') {
+		size_t bytes = strcspn(allowed, "|");
+
+		snprintf(word, sizeof(word), "%.*s", (int)bytes, allowed);
+		assert(str_find(rows, count, row_bytes, word) >= 0);
+		allowed += bytes + (allowed[bytes] == '|');
+	}
+	return str_find(rows, count, row_bytes, v->raw);
 }
 
 int

@@ -10,6 +10,7 @@
 #ifndef COMMON_CONF_H
 #define COMMON_CONF_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -77,8 +78,17 @@ double conf_real(const struct conf *c, const char *section, const char *key);
 uint64_t conf_bytes(const struct conf *c, const char *section, const char *key);
 uint64_t conf_span_ns(const struct conf *c, const char *section,
     const char *key);
-/* Index into allowed of a CONF_CHOICE. */
-int conf_choice(const struct conf *c, const char *section, const char *key);
+/* 1 when a CONF_CHOICE has this one of its words. */
+int conf_is(const struct conf *c, const char *section, const char *key,
+    const char *word);
+/* The index in rows of the word of a CONF_CHOICE: an array of words, or of
+ * structures that begin with one, indexed by an enum. It has every word that is
+ * allowed (assert), in any order. */
+#define CONF_CHOICE_OF(c, section, key, rows)                                  \
+	conf_choice(c, section, key, rows, sizeof(rows) / sizeof((rows)[0]),   \
+	    sizeof((rows)[0]))
+int conf_choice(const struct conf *c, const char *section, const char *key,
+    const void *rows, size_t count, size_t row_bytes);
 /* 1 when the file (or conf_set) gave the value, 0 when it is the default. */
 int conf_given(const struct conf *c, const char *section, const char *key);
 /* "file:line" where the value stands, or "default"; for later complaints. */

@@ -167,13 +167,11 @@ static int
 conf_type_read_choice(const struct conf_row *row, const char *raw,
     union conf_number *ret, char *want)
 {
-	int at = conf_type_allowed_find(row->allowed, raw, strlen(raw));
-
+	(void)ret;
 	snprintf(want, CONF_WANT_BYTES, "one of %s", row->allowed);
-	if (at < 0)
-		return -EINVAL;
-	ret->i = at;
-	return 0;
+	return conf_type_allowed_find(row->allowed, raw, strlen(raw)) < 0
+	    ? -EINVAL
+	    : 0;
 }
 
 static int

@@ -914,6 +914,7 @@ main(int argc, char **argv)
 	struct args args = { .act = ACT_RUN };
 	struct app app = { .ready = 0 };
 	struct settings *s = &app.settings;
+	enum log_level level = LOG_LEVEL_INFO;
 	struct err err;
 	char *text;
 	int rc;
@@ -951,7 +952,8 @@ main(int argc, char **argv)
 		conf_free(s->conf);
 		return rc == 0 ? 0 : EXIT_CONFIG;
 	}
-	log_set_level((enum log_level)conf_choice(s->conf, "collector", "log"));
+	log_level_parse(conf_string(s->conf, "collector", "log"), &level);
+	log_set_level(level);
 	notify_init();
 	rc = main_app_open(&app);
 	if (rc == 0)

@@ -45,6 +45,12 @@ settings_fill(struct settings *s)
 	const struct conf *c = s->conf;
 	struct mesh_options *m = &s->collector.mesh;
 	struct diagnosis_options *d = &s->collector.diagnosis;
+	static const char *const sources[] = { [JOBS_OFF] = "off",
+		[JOBS_SLURM] = "slurm",
+		[JOBS_COMMAND] = "command" };
+	static const char *const actions[] = { [REACT_NONE] = "none",
+		[REACT_COMMAND] = "command",
+		[REACT_SLURM] = "slurm-drain" };
 	const char *listen = conf_string(c, "collector", "listen");
 	char host[256] = "";
 
@@ -106,19 +112,20 @@ settings_fill(struct settings *s)
 	s->store.jobs_retention_ns = conf_span_ns(c, "jobs", "retention");
 	s->http.jobs_proxy = conf_string(c, "jobs", "proxy");
 	s->collector.jobs = (struct jobs_options){
-		.source = (enum jobs_source)conf_choice(c, "jobs", "source"),
+		.source = (enum jobs_source)CONF_CHOICE_OF(c, "jobs", "source",
+		    sources),
 		.slurm = s->slurm.site,
 		.command = conf_string(c, "jobs", "command"),
 		.interval_ns = conf_span_ns(c, "jobs", "interval"),
 		.accounting = conf_bool(c, "jobs", "accounting"),
-		.owner_names = conf_choice(c, "jobs", "owners") == 1,
+		.owner_names = conf_is(c, "jobs", "owners", "name"),
 		.job_names = conf_bool(c, "jobs", "names"),
 		.dir = s->store.dir,
 		.sample_ns = m->interval_ns
 	};
 	s->react = (struct react_options){
-		.action = (enum react_action)conf_choice(c, "reaction",
-		    "action"),
+		.action = (enum react_action)CONF_CHOICE_OF(c, "reaction",
+		    "action", actions),
 		.dry_run = conf_bool(c, "reaction", "dry_run"),
 		.undo = conf_bool(c, "reaction", "undo"),
 		.command = conf_string(c, "reaction", "command"),

@@ -74,7 +74,7 @@ options_check_mix_without_share(const struct conf *c)
 static int
 options_check_background_congestors(const struct conf *c)
 {
-	return conf_choice(c, "campaign", "class") == 0 &&
+	return conf_is(c, "campaign", "class", "background") &&
 	    options_runs_canaries(c) && !options_check_mix_is(c, "none");
 }
 
@@ -226,13 +226,13 @@ static int
 options_check_command_exact(const struct conf *c)
 {
 	return options_check_tests_command(c) &&
-	    conf_choice(c, "canary", "exact") == 1;
+	    conf_is(c, "canary", "exact", "gpcnet");
 }
 
 static int
 options_check_slurm_in_background(const struct conf *c)
 {
-	return conf_choice(c, "campaign", "class") == 0 &&
+	return conf_is(c, "campaign", "class", "background") &&
 	    strcmp(conf_string(c, "campaign", "launcher"), "slurm") == 0;
 }
 
@@ -325,7 +325,7 @@ options_check_partners_check(const struct conf *c, struct err *err)
 	size_t count, fit = 0;
 	struct strbuf sb = { 0 };
 	char **list;
-	int want = conf_choice(c, "canary", "partners");
+	int want = CONF_CHOICE_OF(c, "canary", "partners", names_partners);
 	int least = want == PARTNERS_ONE_WAY ? 2 : 1;
 	int rc;
 
@@ -336,7 +336,7 @@ options_check_partners_check(const struct conf *c, struct err *err)
 		fit += names_tests[STR_FIND(names_tests, list[i])]
 			   .may_stand_aside >= least;
 	str_list_free(list);
-	if (fit == count && conf_choice(c, "canary", "exact") != 1)
+	if (fit == count && !conf_is(c, "canary", "exact", "gpcnet"))
 		return 0;
 	for (int i = 0; i < CANARY_MAX; i++)
 		if (names_tests[i].may_stand_aside >= least)

@@ -24,7 +24,7 @@
 
 #define SITE_MAX 32 /* MPIs that a site has registered */
 
-/* As the choices of options_probe. */
+/* Their names are the words of probe.mpi. */
 static const struct mpi_impl_mpi *const families[] = { &launch_openmpi,
 	&launch_mpich };
 static struct mpi_impl_mpi sites[SITE_MAX];
@@ -71,11 +71,9 @@ mpi_impl_site_add(const char *dir, const char *file)
 					   : "this name is taken");
 	else {
 		const char *version = conf_string(c, "probe", "version");
-		size_t family = (size_t)conf_choice(c, "probe", "mpi");
 		struct mpi_impl_mpi *site = &sites[site_count++];
 
-		assert(family < ARRAY_LEN(families));
-		*site = *families[family];
+		*site = *mpi_impl_find(conf_string(c, "probe", "mpi"));
 		site->name = xstrdup(name);
 		site->bin = xstrdup(conf_string(c, "probe", "bin"));
 		if (conf_string(c, "probe", "slurm")[0] != '\0')

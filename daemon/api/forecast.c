@@ -120,7 +120,7 @@ forecast_turn_add(struct forecast *h, const struct campaign *c)
 	s = &t->next;
 	s->c = c;
 	s->due_unix_ns = s->at_unix_ns = c->next_unix_ns;
-	s->exclusive = conf_choice(c->conf, "campaign", "class") == 1;
+	s->exclusive = conf_is(c->conf, "campaign", "class", "exclusive");
 	s->wanted = forecast_nodes_mark(h, c, s->exclusive, &s->usable);
 	costs_expect(h->api->p.costs, c->name, c->conf, &s->cost.duration_s,
 	    &s->cost.bytes_per_node);

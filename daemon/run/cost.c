@@ -126,7 +126,7 @@ costs_black(const struct costs *cs, const struct conf *conf,
 	char ends[40];
 	int hit = 0;
 
-	if (conf_choice(conf, "campaign", "class") == 1)
+	if (conf_is(conf, "campaign", "class", "exclusive"))
 		hit = blackout_hits(&cs->rules.blackout, at_unix_ns, span_ns,
 		    ret_end_unix_ns);
 	if (!hit &&

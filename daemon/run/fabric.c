@@ -185,7 +185,7 @@ fabric_turn(struct run *r)
 	if (r->turn != TURN_NOT_YET)
 		return;
 	r->turn = TURN_NONE;
-	if (conf_choice(c, "mpi", "rails") == 1 &&
+	if (conf_is(c, "mpi", "rails", "turns") &&
 	    !conf_given(c, "mpi", "devices"))
 		fabric_turns_find(r, &turns);
 	conf_unset(c, "mpi", "rails");

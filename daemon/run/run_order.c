@@ -49,12 +49,11 @@ run_order_id_make(const struct runs *rs, char ret[64])
 static int
 run_conf_read(struct run *r, struct err *err)
 {
-	static const char *const classes[] = { "background", "exclusive" };
 	struct conf *c = r->conf;
 	char seed[32];
 
-	r->exclusive = conf_choice(c, "campaign", "class") == 1;
-	r->class = classes[r->exclusive];
+	r->exclusive = conf_is(c, "campaign", "class", "exclusive");
+	r->class = conf_string(c, "campaign", "class");
 	r->mpi = conf_string(c, "campaign", "mpi");
 	r->launcher = launcher_find(conf_string(c, "campaign", "launcher"));
 	if (r->launcher == NULL)

@@ -30,6 +30,10 @@
 
 enum form { FORM_AUTO, FORM_FLAT, FORM_HIERARCHICAL };
 
+static const char *const allreduce_ways[] = { [WAYS_NONE] = "none",
+	[WAYS_IDLE] = "idle",
+	[WAYS_SOCKET] = "socket" };
+
 struct ask {
 	const struct conf *c;
 	struct machine *m; /* NULL: none was named */
@@ -182,7 +186,11 @@ allreduce_strangers(const struct ask *a, uint32_t ranks, uint32_t *ret_a,
 static enum form
 allreduce_choose(const struct ask *a, const struct allreduce *ar)
 {
-	enum form form = (enum form)conf_choice(a->c, SECTION, "form");
+	static const char *const forms[] = { [FORM_AUTO] = "auto",
+		[FORM_FLAT] = "flat",
+		[FORM_HIERARCHICAL] = "hierarchical" };
+	enum form form = (enum form)CONF_CHOICE_OF(a->c, SECTION, "form",
+	    forms);
 	uint32_t v = 0, w = 0;
 
 	if (form != FORM_AUTO) {
@@ -270,7 +278,8 @@ allreduce_options(struct ask *a, uint32_t *ranks, struct allreduce *ar)
 	ar->size = plan_types[ar->type].bytes;
 	ar->count = (uint64_t)conf_int(c, SECTION, "count");
 	ar->chunks = (uint32_t)conf_int(c, SECTION, "chunks");
-	ar->ways = (enum allreduce_ways)conf_choice(c, SECTION, "multipath");
+	ar->ways = (enum allreduce_ways)CONF_CHOICE_OF(c, SECTION, "multipath",
+	    allreduce_ways);
 	ar->share = conf_real(c, SECTION, "share");
 	if (ar->chunks == 0)
 		ar->chunks = allreduce_chunks_usual(ar->count * ar->size);

@@ -17,10 +17,11 @@
 #include "probes/pattern/builders.h"
 #include "probes/collective/compose.h"
 #include "probes/collective/tune.h"
+#include "schema/names.h"
 
 #define SECTION "collective"
 
-/* As in the row of the option name. */
+/* As in names_collectives. */
 enum collective {
 	BROADCAST,
 	REDUCE,
@@ -405,7 +406,8 @@ static int
 collective_build(const struct conf *c, const struct pattern_site *site,
     struct plan **ret, struct err *err)
 {
-	enum collective of = (enum collective)conf_choice(c, SECTION, "name");
+	enum collective of = (enum collective)CONF_CHOICE_OF(c, SECTION, "name",
+	    names_collectives);
 	const struct form_row *form = collective_form_find(of,
 	    conf_string(c, SECTION, "form"));
 	struct collective_build cb = { 0 };
@@ -414,7 +416,7 @@ collective_build(const struct conf *c, const struct pattern_site *site,
 
 	if (form == NULL)
 		return collective_refuse_form(c, of, err);
-	if (conf_choice(c, SECTION, "tune") == 1)
+	if (conf_is(c, SECTION, "tune", "auto"))
 		return tune_build(c, site, ret, err);
 	rc = collective_options(c, site, &cb, err);
 	if (rc == 0)

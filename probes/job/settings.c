@@ -14,6 +14,8 @@
 void
 settings_read(const struct conf *c, struct settings *ret)
 {
+	static const char *const
+	    places[] = { [COMMAND_FIRST] = "first", [COMMAND_EACH] = "each" };
 	size_t count = 0;
 	char **names;
 
@@ -36,12 +38,14 @@ settings_read(const struct conf *c, struct settings *ret)
 	ret->timeout_ns = conf_span_ns(c, "canary", "timeout");
 	ret->stuck_ns = conf_span_ns(c, "canary", "stuck");
 	ret->raw = conf_bool(c, "canary", "raw");
-	ret->partners = (enum partners)conf_choice(c, "canary", "partners");
+	ret->partners = (enum partners)CONF_CHOICE_OF(c, "canary", "partners",
+	    names_partners);
 	ret->exact = strcmp(conf_string(c, "canary", "exact"), "gpcnet") == 0;
 
 	snprintf(ret->command, sizeof(ret->command), "%s",
 	    conf_string(c, "command", "run"));
-	ret->command_on = (enum command_on)conf_choice(c, "command", "on");
+	ret->command_on = (enum command_on)CONF_CHOICE_OF(c, "command", "on",
+	    places);
 	ret->command_repetitions = (int)conf_int(c, "command", "repetitions");
 	ret->command_interval_ns = conf_span_ns(c, "command", "interval");
 	ret->command_timeout_ns = conf_span_ns(c, "command", "timeout");

@@ -279,7 +279,7 @@ neighbor_read(const struct conf *c, uint32_t ranks, struct neighbor *ret,
 
 	nb.unit = conf_bytes(c, SECTION, "unit");
 	nb.threshold = conf_bytes(c, SECTION, "threshold");
-	nb.dataflow = conf_choice(c, SECTION, "order");
+	nb.dataflow = conf_is(c, SECTION, "order", "dataflow");
 	rc = pattern_vias(c, SECTION, 3, nb.vias, err);
 	if (rc == 0 && own > 0 && ranks > 0 && own > ranks)
 		rc = REFUSE(&a, "ranks", "at most %u, which there are", ranks);

@@ -20,6 +20,8 @@
 
 enum shape { RAIL, ASYMMETRIC, SYMMETRIC };
 enum direction { OUT, IN, BI, OMNI };
+static const char *const shapes[] = { "rail", "asymmetric", "symmetric" };
+static const char *const directions[] = { "out", "in", "bi", "omni" };
 
 struct group {
 	uint64_t n, g, k;
@@ -101,8 +103,8 @@ group_build(const struct conf *c, const struct pattern_site *site,
 	double rows;
 	int rc;
 
-	gr.shape = conf_choice(c, SECTION, "pattern");
-	gr.direction = conf_choice(c, SECTION, "direction");
+	gr.shape = CONF_CHOICE_OF(c, SECTION, "pattern", shapes);
+	gr.direction = CONF_CHOICE_OF(c, SECTION, "direction", directions);
 	gr.n = (uint64_t)conf_int(c, SECTION, "n");
 	gr.g = (uint64_t)conf_int(c, SECTION, "g");
 	gr.k = (uint64_t)conf_int(c, SECTION, "k");

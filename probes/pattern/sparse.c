@@ -30,6 +30,10 @@
 #define SECTION "sparse"
 
 enum scope { SCOPE_ALL, SCOPE_INTRA, SCOPE_INTER };
+static const char *const scopes[] = { "all", "intra", "inter" };
+static const char *const formats[] = { [MATRIX_AUTO] = "auto",
+	[MATRIX_MATRIX] = "matrix",
+	[MATRIX_LIST] = "list" };
 
 struct sparse {
 	struct matrix m;
@@ -300,7 +304,7 @@ sparse_read(const struct conf *c, uint32_t ranks, struct sparse *sp,
 
 	sp->g = (uint32_t)conf_int(c, SECTION, "g");
 	sp->stripes = (uint32_t)conf_int(c, SECTION, "stripes");
-	sp->scope = conf_choice(c, SECTION, "scope");
+	sp->scope = CONF_CHOICE_OF(c, SECTION, "scope", scopes);
 	if (sp->stripes > sp->g)
 		return pattern_refuse(c, SECTION, "stripes", err,
 		    "0 to g, which is %u", sp->g);
@@ -311,8 +315,8 @@ sparse_read(const struct conf *c, uint32_t ranks, struct sparse *sp,
 		return pattern_refuse(c, SECTION, "file", err,
 		    "the path of a matrix or list, or halo8");
 	rc = matrix_load(path,
-	    (enum matrix_format)conf_choice(c, SECTION, "format"), ranks,
-	    &sp->m, err);
+	    (enum matrix_format)CONF_CHOICE_OF(c, SECTION, "format", formats),
+	    ranks, &sp->m, err);
 	if (rc < 0 && rc != -EINVAL) {
 		pattern_refuse(c, SECTION, "file", err,
 		    "a plain file that can be read%s%s",

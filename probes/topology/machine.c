@@ -170,6 +170,9 @@ static int
 machine_read(const struct conf *c, const char *path, struct machine **ret,
     struct err *err)
 {
+	static const char *const bindings[] = { [BINDING_PACKED] = "packed",
+		[BINDING_ROUND_ROBIN] = "round-robin",
+		[BINDING_ONE] = "one-to-one" };
 	struct machine *m = xcalloc(1, sizeof(*m));
 	struct reading rd = { c, m, err };
 	const char *slash = strrchr(path, '/');
@@ -206,7 +209,8 @@ machine_read(const struct conf *c, const char *path, struct machine **ret,
 			.self = conf_real(c, via, "self") };
 	}
 	m->nics = machine_number(c, "nic", "count");
-	m->binding = (enum machine_binding)conf_choice(c, "nic", "binding");
+	m->binding = (enum machine_binding)CONF_CHOICE_OF(c, "nic", "binding",
+	    bindings);
 	m->out_per_s = machine_rate(c, "nic", "out");
 	m->in_per_s = machine_rate(c, "nic", "in");
 	if (m->in_per_s <= 0)

@@ -157,6 +157,11 @@ static const struct conf_row rows[] = {
 	{ NULL, NULL, CONF_STRING, 0, 0, NULL, NULL, NULL, NULL },
 };
 
+static const char *const kinds[FAULT_MAX] = { "none", "node", "one-way", "leaf",
+	"uplink", "spine", "core", "fleet", "host", "port", "rail",
+	"uplink-one-way", "loss", "uplink-loss", "mtu", "uplink-mtu",
+	"spine-mtu", "spine-dead" };
+
 static void
 fault_read(const struct scenario *s, const char *section, struct fault *ret)
 {
@@ -166,7 +171,7 @@ fault_read(const struct scenario *s, const char *section, struct fault *ret)
 	double effect = conf_real(c, section, "effect");
 	uint32_t leaves = s->cluster.nodes / s->cluster.leaf_min;
 
-	ret->kind = (enum fault_kind)conf_choice(c, section, "kind");
+	ret->kind = (enum fault_kind)CONF_CHOICE_OF(c, section, "kind", kinds);
 	ret->count = (uint32_t)conf_int(c, section, "count");
 	if (share > 0)
 		ret->count = (uint32_t)(share *

@@ -13,7 +13,7 @@
 #define SCENARIO_FAULTS 2
 #define SCENARIO_ROUND  (300ULL * 1000000000ULL) /* ns */
 
-/* What breaks, in the order of "kind" in scenario.c. */
+/* What breaks, in the order of kinds in scenario.c. */
 enum fault_kind {
 	FAULT_NONE,
 	FAULT_NODE,           /* a node, with everyone */

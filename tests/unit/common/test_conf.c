@@ -49,6 +49,7 @@ parse_ok(const char *text)
 static void
 test_values(void **state)
 {
+	static const char *const modes[] = { "blue", "green", "red" };
 	struct conf *c = parse_ok("# note\n[one]\nname = ab=c ; note\n"
 				  "on: yes\n\n[two]\nspan=250ms\n"
 				  "share = 5%\nsize = 1M\nmode = red\n"
@@ -63,7 +64,9 @@ test_values(void **state)
 	assert_true(fabs(conf_real(c, "two", "share") - 0.05) < 1e-12);
 	assert_int_equal(conf_bytes(c, "two", "size"), 1048576);
 	assert_int_equal(conf_span_ns(c, "two", "span"), 250000000);
-	assert_int_equal(conf_choice(c, "two", "mode"), 0);
+	assert_int_equal(CONF_CHOICE_OF(c, "two", "mode", modes), 2);
+	assert_int_equal(conf_is(c, "two", "mode", "red"), 1);
+	assert_int_equal(conf_is(c, "two", "mode", "green"), 0);
 	assert_string_equal(conf_string(c, "two", "modes"), "blue,red");
 	assert_int_equal(conf_given(c, "two", "size"), 1);
 	assert_int_equal(conf_given(c, "two", "nodes"), 0);
