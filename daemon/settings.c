@@ -43,14 +43,6 @@ static void
 settings_fill(struct settings *s)
 {
 	const struct conf *c = s->conf;
-	struct mesh_options *m = &s->collector.mesh;
-	struct diagnosis_options *d = &s->collector.diagnosis;
-	static const char *const sources[] = { [JOBS_OFF] = "off",
-		[JOBS_SLURM] = "slurm",
-		[JOBS_COMMAND] = "command" };
-	static const char *const actions[] = { [REACT_NONE] = "none",
-		[REACT_COMMAND] = "command",
-		[REACT_SLURM] = "slurm-drain" };
 	const char *listen = conf_string(c, "collector", "listen");
 	char host[256] = "";
 
@@ -77,63 +69,25 @@ settings_fill(struct settings *s)
 	s->collector.munge_users = conf_string(c, "enroll", "munge_users");
 	s->collector.munge_socket = conf_string(c, "enroll", "munge_socket");
 	s->collector.queue_bytes_max = (size_t)conf_bytes(c, "quota", "queue");
-	s->collector.quota.records = (uint64_t)conf_int(c, "quota",
-	    "run_records");
-	s->collector.quota.bytes = (uint64_t)conf_bytes(c, "quota",
-	    "run_bytes");
-	m->enabled = conf_bool(c, "mesh", "enabled");
-	m->interval_ns = conf_span_ns(c, "mesh", "interval");
-	m->round_ns = conf_span_ns(c, "mesh", "round");
-	m->timeout_ns = conf_span_ns(c, "mesh", "timeout");
-	m->port = (uint16_t)conf_int(c, "mesh", "port");
-	m->burst = (int)conf_int(c, "mesh", "burst");
-	m->leaf_targets = (size_t)conf_int(c, "mesh", "leaf_targets");
-	m->spine_targets = (size_t)conf_int(c, "mesh", "spine_targets");
-	m->rate = conf_real(c, "mesh", "rate");
-	m->target_rate = conf_real(c, "mesh", "target_rate");
-	m->net = conf_string(c, "mesh", "net");
-	judge_options_read(c, &d->judge);
-	d->stale_ns = conf_span_ns(c, "verdict", "stale");
-	d->second_pass = conf_bool(c, "verdict", "second_pass");
-	d->baseline = conf_string(c, "verdict", "baseline");
-	d->second_pass_per_hour = (int)conf_int(c, "verdict",
-	    "second_pass_per_hour");
 	s->http.listen = conf_string(c, "http", "listen");
 	s->http.socket = conf_string(c, "http", "socket");
 	s->http.tls_listen = conf_string(c, "http", "tls_listen");
 	s->http.hosts = conf_string(c, "http", "hosts");
 	s->http.connections_max = (int)conf_int(c, "http", "connections_max");
-	s->costs.limits.bytes_per_h = (double)conf_bytes(c, "budget", "bytes");
-	s->costs.limits.node_s_per_h = conf_real(c, "budget", "node_seconds");
-	s->costs.limits.link_share = conf_real(c, "budget", "link_share");
-	s->slurm.site.dir = conf_string(c, "slurm", "dir");
-	s->slurm.site.conf = conf_string(c, "slurm", "conf");
-	s->slurm.idle = conf_bool(c, "slurm", "idle");
 	s->store.jobs_retention_ns = conf_span_ns(c, "jobs", "retention");
 	s->http.jobs_proxy = conf_string(c, "jobs", "proxy");
-	s->collector.jobs = (struct jobs_options){
-		.source = (enum jobs_source)CONF_CHOICE_OF(c, "jobs", "source",
-		    sources),
-		.slurm = s->slurm.site,
-		.command = conf_string(c, "jobs", "command"),
-		.interval_ns = conf_span_ns(c, "jobs", "interval"),
-		.accounting = conf_bool(c, "jobs", "accounting"),
-		.owner_names = conf_is(c, "jobs", "owners", "name"),
-		.job_names = conf_bool(c, "jobs", "names"),
-		.dir = s->store.dir,
-		.sample_ns = m->interval_ns
-	};
-	s->react = (struct react_options){
-		.action = (enum react_action)CONF_CHOICE_OF(c, "reaction",
-		    "action", actions),
-		.dry_run = conf_bool(c, "reaction", "dry_run"),
-		.undo = conf_bool(c, "reaction", "undo"),
-		.command = conf_string(c, "reaction", "command"),
-		.slurm = s->slurm.site,
-		.nodes_per_hour = (int)conf_int(c, "reaction",
-		    "nodes_per_hour"),
-		.share_per_hour = conf_real(c, "reaction", "share_per_hour")
-	};
+
+	diagnosis_options_read(c, &s->collector.diagnosis);
+	mesh_options_read(c, &s->collector.mesh);
+	runs_quota_read(c, &s->collector.quota);
+	slurm_options_read(c, &s->slurm);
+	cost_rules_read(c, &s->costs);
+	react_options_read(c, &s->react);
+	s->react.slurm = s->slurm.site;
+	jobs_options_read(c, &s->collector.jobs);
+	s->collector.jobs.slurm = s->slurm.site;
+	s->collector.jobs.dir = s->store.dir;
+	s->collector.jobs.sample_ns = s->collector.mesh.interval_ns;
 }
 
 /* The schema of a cluster, which is none that PostgreSQL or all clusters have.

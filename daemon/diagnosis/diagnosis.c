@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/conf.h"
 #include "common/clk.h"
 #include "common/robust.h"
 #include "common/str.h"
@@ -22,6 +23,17 @@
 #include "daemon/store/store.h"
 #include "schema/record.h"
 #include "schema/scores.h"
+
+void
+diagnosis_options_read(const struct conf *c, struct diagnosis_options *ret)
+{
+	judge_options_read(c, &ret->judge);
+	ret->stale_ns = conf_span_ns(c, "verdict", "stale");
+	ret->second_pass = conf_bool(c, "verdict", "second_pass");
+	ret->baseline = conf_string(c, "verdict", "baseline");
+	ret->second_pass_per_hour = (int)conf_int(c, "verdict",
+	    "second_pass_per_hour");
+}
 
 struct diagnosis *
 diagnosis_new(struct roster *roster, struct store *store,

@@ -38,6 +38,9 @@ struct diagnosis_options {
 	const char *baseline; /* a name: nodes are held against it */
 	uint64_t seed;        /* of whom confirmation runs take; 0: by chance */
 };
+/* Read section verdict. Texts live as long as c. */
+void diagnosis_options_read(const struct conf *c,
+    struct diagnosis_options *ret);
 
 /* The verdict of one subject, as diagnosis_ops.changed gets it. */
 struct diagnosis_verdict {

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/conf.h"
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/member.h"
@@ -83,6 +84,24 @@ struct jobs {
 	uint64_t shares_ns;
 	struct job_ledger *ledger;
 };
+
+void
+jobs_options_read(const struct conf *c, struct jobs_options *ret)
+{
+	static const char *const sources[] = { [JOBS_OFF] = "off",
+		[JOBS_SLURM] = "slurm",
+		[JOBS_COMMAND] = "command" };
+
+	*ret = (struct jobs_options){
+		.source = (enum jobs_source)CONF_CHOICE_OF(c, "jobs", "source",
+		    sources),
+		.command = conf_string(c, "jobs", "command"),
+		.interval_ns = conf_span_ns(c, "jobs", "interval"),
+		.accounting = conf_bool(c, "jobs", "accounting"),
+		.owner_names = conf_is(c, "jobs", "owners", "name"),
+		.job_names = conf_bool(c, "jobs", "names")
+	};
+}
 
 /* Made at the first start: who copies the store without it has pseudonyms that
  * nobody can name. */

@@ -17,6 +17,7 @@
 #include "common/err.h"
 #include "daemon/slurm/slurm.h"
 
+struct conf;
 struct event_base;
 struct mesh_path;
 struct roster;
@@ -42,6 +43,8 @@ struct jobs_options {
 	json_t *(*shares)(void *arg);
 	void *arg;
 };
+/* Read section jobs. Texts live as long as c. */
+void jobs_options_read(const struct conf *c, struct jobs_options *ret);
 
 /* "user-0123456789": nobody has a key to go back, but who holds the key can
  * try names. */

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/conf.h"
 #include "common/clk.h"
 #include "common/err.h"
 #include "common/log.h"
@@ -76,6 +77,22 @@ struct mesh {
 	uint64_t run_day, seq;
 	struct mesh_sum sums[MESH_CLASS_MAX];
 };
+
+void
+mesh_options_read(const struct conf *c, struct mesh_options *ret)
+{
+	ret->enabled = conf_bool(c, "mesh", "enabled");
+	ret->interval_ns = conf_span_ns(c, "mesh", "interval");
+	ret->round_ns = conf_span_ns(c, "mesh", "round");
+	ret->timeout_ns = conf_span_ns(c, "mesh", "timeout");
+	ret->port = (uint16_t)conf_int(c, "mesh", "port");
+	ret->burst = (int)conf_int(c, "mesh", "burst");
+	ret->leaf_targets = (size_t)conf_int(c, "mesh", "leaf_targets");
+	ret->spine_targets = (size_t)conf_int(c, "mesh", "spine_targets");
+	ret->rate = conf_real(c, "mesh", "rate");
+	ret->target_rate = conf_real(c, "mesh", "target_rate");
+	ret->net = conf_string(c, "mesh", "net");
+}
 
 int
 mesh_net_check(const char *text, struct err *err)

@@ -19,6 +19,7 @@
 #include "schema/mesh.h"
 #include "schema/wire.h"
 
+struct conf;
 struct coverage;
 struct mesh;
 struct node;
@@ -38,6 +39,8 @@ struct mesh_options {
 	const char *net;          /* CIDR that addresses must lie in; "": the
 				     session's address is used */
 };
+/* Read section mesh. Texts live as long as c. */
+void mesh_options_read(const struct conf *c, struct mesh_options *ret);
 
 struct mesh_ops {
 	/* Takes msg. -ENOTCONN when the node has no session. */

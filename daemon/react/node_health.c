@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_health.c - the verdict on each node, and to whom it is sent when.
+ * node_health.c - the verdict on each node, and when it is sent.
  */
 #include "daemon/react/node_health.h"
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/conf.h"
 #include "common/log.h"
 #include "common/queue.h"
 #include "common/xalloc.h"
@@ -30,6 +31,25 @@ static const struct react_way *const ways[] = {
 	[REACT_COMMAND] = &react_command,
 	[REACT_SLURM] = &react_slurm,
 };
+
+void
+react_options_read(const struct conf *c, struct react_options *ret)
+{
+	static const char *const actions[] = { [REACT_NONE] = "none",
+		[REACT_COMMAND] = "command",
+		[REACT_SLURM] = "slurm-drain" };
+
+	*ret = (struct react_options){
+		.action = (enum react_action)CONF_CHOICE_OF(c, "reaction",
+		    "action", actions),
+		.dry_run = conf_bool(c, "reaction", "dry_run"),
+		.undo = conf_bool(c, "reaction", "undo"),
+		.command = conf_string(c, "reaction", "command"),
+		.nodes_per_hour = (int)conf_int(c, "reaction",
+		    "nodes_per_hour"),
+		.share_per_hour = conf_real(c, "reaction", "share_per_hour")
+	};
+}
 
 struct react *
 react_new(struct event_base *base, struct store *store,

@@ -27,6 +27,8 @@
 
 enum react_action { REACT_NONE, REACT_COMMAND, REACT_SLURM };
 
+struct conf;
+
 struct react_options {
 	enum react_action action;
 	int dry_run;
@@ -36,6 +38,8 @@ struct react_options {
 	int nodes_per_hour;
 	double share_per_hour; /* of all nodes, rounded up */
 };
+/* Read section reaction. Texts live as long as c. */
+void react_options_read(const struct conf *c, struct react_options *ret);
 
 struct event_base;
 struct react;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/conf.h"
 #include "common/member.h"
 #include "common/clk.h"
 #include "common/xalloc.h"
@@ -22,6 +23,14 @@ struct costs {
 	struct budget *budget;
 	json_t *known; /* campaign: [duration_s, bytes_per_node] */
 };
+
+void
+cost_rules_read(const struct conf *c, struct cost_rules *ret)
+{
+	ret->limits.bytes_per_h = (double)conf_bytes(c, "budget", "bytes");
+	ret->limits.node_s_per_h = conf_real(c, "budget", "node_seconds");
+	ret->limits.link_share = conf_real(c, "budget", "link_share");
+}
 
 struct costs *
 costs_new(struct store *store, const struct cost_rules *rules)

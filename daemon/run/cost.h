@@ -27,6 +27,7 @@
  * Pure: times come in (monotonic). A limit of 0 is none.
  */
 
+struct conf;
 struct budget;
 
 struct budget_limits {
@@ -110,6 +111,8 @@ struct cost_rules {
 	struct budget_limits limits;
 	struct blackout blackout; /* of exclusive runs */
 };
+/* Read the limits of section budget. Texts live as long as c. */
+void cost_rules_read(const struct conf *c, struct cost_rules *ret);
 
 struct costs *costs_new(struct store *store, const struct cost_rules *rules);
 void costs_free(struct costs *cs); /* NULL is allowed */

@@ -12,9 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/conf.h"
 #include "common/log.h"
 #include "common/text.h"
 #include "common/xalloc.h"
+
+void
+runs_quota_read(const struct conf *c, struct runs_quota *ret)
+{
+	ret->records = (uint64_t)conf_int(c, "quota", "run_records");
+	ret->bytes = (uint64_t)conf_bytes(c, "quota", "run_bytes");
+}
 
 struct run *
 run_new(struct runs *rs, const char *campaign, const char *by,

@@ -25,6 +25,7 @@
 #include "schema/names.h"
 #include "schema/wire.h"
 
+struct conf;
 struct costs;
 struct node;
 struct roster;
@@ -69,6 +70,8 @@ struct runs *runs_new(struct roster *roster, struct store *store,
 struct runs_quota {
 	uint64_t records, bytes;
 };
+/* Read the limits of section quota. Texts live as long as c. */
+void runs_quota_read(const struct conf *c, struct runs_quota *ret);
 void runs_set_quota(struct runs *rs, const struct runs_quota *quota);
 /* What runs may cost; outlives rs. */
 void runs_set_costs(struct runs *rs, struct costs *costs);

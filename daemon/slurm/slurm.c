@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/conf.h"
 #include "common/member.h"
 #include "common/hostlist.h"
 #include "common/hostname.h"
@@ -41,6 +42,14 @@ struct slurm_table {
 	size_t place_count;
 	struct hostname_set *hosts; /* the first of its places */
 };
+
+void
+slurm_options_read(const struct conf *c, struct slurm_options *ret)
+{
+	ret->site.dir = conf_string(c, "slurm", "dir");
+	ret->site.conf = conf_string(c, "slurm", "conf");
+	ret->idle = conf_bool(c, "slurm", "idle");
+}
 
 /* Takes the texts of row. */
 static void

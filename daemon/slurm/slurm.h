@@ -37,10 +37,14 @@ struct spawned *slurm_call(struct event_base *base,
 #define SLURM_JOB_NS   (2 * CLK_NS_PER_S)
 #define SLURM_TEXT_MAX 200
 
+struct conf;
+
 struct slurm_options {
 	struct slurm_site site;
 	int idle; /* every exclusive run asks */
 };
+/* Read section slurm. Texts live as long as c. */
+void slurm_options_read(const struct conf *c, struct slurm_options *ret);
 
 enum slurm_node {
 	SLURM_IDLE, /* may be had now */
