@@ -265,7 +265,7 @@ api_incidents(struct api *api, struct api_incident *ret, size_t cap)
 
 	for (size_t i = 0; i < count; i++)
 		ret[i] = (struct api_incident){ list[i].kind, list[i].subject,
-			list[i].what, list[i].verdict };
+			list[i].text, list[i].what, list[i].verdict };
 	free(list);
 	return count;
 }

@@ -113,9 +113,9 @@ json_t *api_node_links(struct api *api, const char *node);
 json_t *api_link_health(struct api *api);
 /* What nodes and leaves give today of what their like give. */
 json_t *api_shares(struct api *api);
-/* Open incidents in few words; kind: "node" or "leaf". */
+/* Open incidents; kind: "node", "leaf", "spine" or "fleet". */
 struct api_incident {
-	const char *kind, *subject; /* live until the loop turns */
+	const char *kind, *subject, *text; /* live until the loop turns */
 	enum what what;
 	enum verdict verdict;
 };

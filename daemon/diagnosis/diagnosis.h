@@ -190,12 +190,13 @@ void diagnosis_score_old(struct diagnosis *d, const json_t *record);
 /* The open incident of a node, or NULL. New reference. */
 json_t *diagnosis_node_json(const struct diagnosis *d, const struct node *n);
 
-/* For metrics: open cases. */
+/* Open cases, for metrics and alerts. */
 struct diagnosis_open {
 	const char *kind;    /* "node" or "leaf" */
 	const char *subject; /* lives as long as the incident */
 	enum what what;
 	enum verdict verdict;
+	const char *text; /* likewise */
 };
 size_t diagnosis_open_cases(const struct diagnosis *d,
     struct diagnosis_open *ret, size_t cap);

@@ -515,6 +515,7 @@ diagnosis_open_cases(const struct diagnosis *d, struct diagnosis_open *ret,
 		ret[n].kind = incident_kind_name(k->kind);
 		ret[n].what = k->what;
 		ret[n].subject = k->subject;
+		ret[n].text = k->text;
 		ret[n++].verdict = k->verdict;
 	}
 	return n;

@@ -181,7 +181,8 @@ alarm_open(struct events *events, const char *page, struct api *api)
 /* An alert about a node that is unknown for a while goes on: missing data does
  * not resolve it. */
 static void
-alarm_see_case(struct alarm *a, const json_t *v, uint64_t now_unix_ns)
+alarm_see_case(struct alarm *a, const struct api_incident *v,
+    uint64_t now_unix_ns)
 {
 	static const struct {
 		const char *kind, *name, *severity;
@@ -190,13 +191,12 @@ alarm_see_case(struct alarm *a, const json_t *v, uint64_t now_unix_ns)
 		{ "node", "CoalmineNodeOutlier", "warning" } };
 	size_t k = 0;
 	char summary[200], place[300] = "";
-	struct alert_seen seen = { .subject = member_text(v, "subject"),
+	struct alert_seen seen = { .subject = v->subject,
 		.summary = summary,
-		.text = member_text(v, "text"),
+		.text = v->text,
 		.place = place };
 
-	while (k < ARRAY_LEN(rows) - 1 &&
-	    strcmp(member_text(v, "kind"), rows[k].kind) != 0)
+	while (k < ARRAY_LEN(rows) - 1 && strcmp(v->kind, rows[k].kind) != 0)
 		k++;
 	seen.kind = rows[k].kind;
 	seen.name = rows[k].name;
@@ -262,17 +262,17 @@ alarm_alert_tell(struct alarm *a, const json_t *o)
 void
 alarm_tick(struct alarm *a)
 {
+	static struct api_incident cases[FIRING_MAX];
 	uint64_t now_unix_ns = clk_unix_ns();
 	json_t *list, *o;
-	size_t i;
+	size_t i, count;
 
 	if (a == NULL)
 		return;
-	list = api_verdicts(a->api, 0);
-	json_array_foreach (list, i, o)
-		if (strcmp(member_text(o, "verdict"), "ok") != 0)
-			alarm_see_case(a, o, now_unix_ns);
-	json_decref(list);
+	count = api_incidents(a->api, cases, FIRING_MAX);
+	for (i = 0; i < count; i++)
+		if (cases[i].verdict != VERDICT_OK)
+			alarm_see_case(a, &cases[i], now_unix_ns);
 	alarm_see_lost(a, now_unix_ns);
 	/* What stops the collector from measuring; the words are the subject.
 	 */

@@ -265,8 +265,10 @@ size_t
 api_incidents(struct api *api, struct api_incident *ret, size_t cap)
 {
 	static const struct api_incident cases[] = {
-		{ "node", "node3", WHAT_NODE, VERDICT_BAD },
-		{ "leaf", "leaf2", WHAT_LINK, VERDICT_WARN },
+		{ "node", "node3", "node3: 28 % slower than 5 of 5 partners",
+		    WHAT_NODE, VERDICT_BAD },
+		{ "leaf", "leaf2", "leaf2: 40 % slower than other leaves",
+		    WHAT_LINK, VERDICT_WARN },
 	};
 
 	(void)api;
