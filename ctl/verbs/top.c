@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * top.c - the cluster on one screen, again and again: who is suspect, what
- * congestion costs, what runs.
+ * top.c - the cluster on one screen, again and again: which nodes are outliers,
+ * what congestion costs, what runs.
  */
 #include <math.h>
 #include <signal.h>

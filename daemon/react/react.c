@@ -26,7 +26,7 @@
 #define UNDOING  "undoing "           /* begun as well */
 #define AGAIN_NS (600 * CLK_NS_PER_S) /* after a failure */
 
-static const struct react_way *const ways[] = {
+static const struct react_kind *const kinds[] = {
 	[REACT_NONE] = NULL,
 	[REACT_COMMAND] = &react_command,
 	[REACT_SLURM] = &react_slurm,
@@ -60,7 +60,7 @@ react_new(struct event_base *base, struct store *store,
 	r->base = base;
 	r->store = store;
 	r->o = *o;
-	r->way = ways[o->action];
+	r->kind = kinds[o->action];
 	TAILQ_INIT(&r->tasks);
 	r->done = json_object();
 	r->begun = json_object();
@@ -230,7 +230,7 @@ void
 react_bad(struct react *r, const char *node, const char *text)
 {
 	react_task_drop(r, node, 1);
-	if (r->way != NULL &&
+	if (r->kind != NULL &&
 	    (!react_is_done(r, node) || react_is_now(r, node)))
 		react_task_add(r, node, 0, text);
 }
@@ -239,7 +239,7 @@ void
 react_well(struct react *r, const char *node)
 {
 	react_task_drop(r, node, 0);
-	if (r->way == NULL ||
+	if (r->kind == NULL ||
 	    (!react_is_done(r, node) && !react_is_now(r, node) &&
 		json_object_get(r->begun, node) == NULL))
 		return;
@@ -265,7 +265,8 @@ react_finish(struct react *r, enum react_result result, const char *text)
 	t->then[0] = '\0';
 	switch (result) {
 	case REACT_DONE:
-		react_say(r, t, t->undo ? r->way->undone : r->way->done, text);
+		react_say(r, t, t->undo ? r->kind->undone : r->kind->done,
+		    text);
 		react_done_set(r, t->node, t->undo ? NULL : when);
 		break;
 	case REACT_LEFT:
@@ -337,7 +338,7 @@ react_begun_cb(int status, json_t *result, void *arg)
 
 	json_decref(result);
 	if (status == 0)
-		r->way->begin(r, r->now);
+		r->kind->begin(r, r->now);
 	else if (status != -ECANCELED)
 		react_finish(r, REACT_FAILED,
 		    "that it begins cannot be stored");
@@ -350,7 +351,7 @@ react_tick(struct react *r, size_t nodes)
 	struct react_task *t;
 	size_t oldest = 0;
 
-	if (r->way == NULL || r->now != NULL || !store_leads(r->store))
+	if (r->kind == NULL || r->now != NULL || !store_leads(r->store))
 		return;
 	t = react_task_next(r, nodes);
 	if (t == NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * react_int.h - what the ways to react share with react.c.
+ * react_int.h - what the kinds of reactions share with react.c.
  */
 #ifndef DAEMON_REACT_REACT_INT_H
 #define DAEMON_REACT_REACT_INT_H
@@ -23,18 +23,18 @@ struct react_task {
 
 enum react_result { REACT_DONE, REACT_LEFT, REACT_FAILED };
 
-struct react_way {
+struct react_kind {
 	const char *done, *undone; /* for the log */
 	/* Begin with r->now; ends, later or at once, in react_finish. */
 	void (*begin)(struct react *r, const struct react_task *t);
 };
-extern const struct react_way react_command, react_slurm;
+extern const struct react_kind react_command, react_slurm;
 
 struct react {
 	struct event_base *base;
 	struct store *store;
 	struct react_options o;
-	const struct react_way *way; /* NULL: nothing is done */
+	const struct react_kind *kind; /* NULL: nothing is done */
 	TAILQ_HEAD(, react_task) tasks;
 	struct react_task *now; /* of tasks; NULL: none */
 	struct spawned *child;

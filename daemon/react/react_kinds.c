@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * react_ways.c - the ways to react. A node's name has only letters, digits,
+ * react_kinds.c - the kinds of reactions. A node's name has only letters,
+ * digits,
  * '.', '-' and '_' (hostlist.h); a verdict's text goes to Slurm without quotes
  * and line ends, as one argument and past no shell.
  */
@@ -16,18 +17,18 @@ static char path_env[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
 static char locale_env[] = "LC_ALL=C";
 
 static void
-react_ways_first_line(const char *out, char ret[TEXT_MAX])
+react_kinds_first_line(const char *out, char ret[TEXT_MAX])
 {
 	snprintf(ret, TEXT_MAX, "%.*s", (int)strcspn(out, "\n"), out);
 }
 
 static void
-react_ways_ended_cb(int status, const char *out, void *arg)
+react_kinds_ended_cb(int status, const char *out, void *arg)
 {
 	char line[TEXT_MAX], text[TEXT_MAX + 32];
 	struct react *r = arg;
 
-	react_ways_first_line(out, line);
+	react_kinds_first_line(out, line);
 	if (status == 0) {
 		react_finish(r, REACT_DONE, r->now->text);
 		return;
@@ -37,7 +38,7 @@ react_ways_ended_cb(int status, const char *out, void *arg)
 }
 
 static void
-react_ways_command_begin(struct react *r, const struct react_task *t)
+react_kinds_command_begin(struct react *r, const struct react_task *t)
 {
 	char node[300], text[340], what[40], command[4100];
 	char shell[] = "/bin/sh", flag[] = "-c";
@@ -49,14 +50,14 @@ react_ways_command_begin(struct react *r, const struct react_task *t)
 	snprintf(text, sizeof(text), "COALMINE_TEXT=%s", t->text);
 	snprintf(what, sizeof(what), "COALMINE_VERDICT=%s",
 	    t->undo ? "ok" : "bad");
-	react_spawn(r, argv, env, react_ways_ended_cb);
+	react_spawn(r, argv, env, react_kinds_ended_cb);
 }
 
-const struct react_way react_command = { "command run", "command run",
-	react_ways_command_begin };
+const struct react_kind react_command = { "command run", "command run",
+	react_kinds_command_begin };
 
 static void
-react_ways_slurm_run(struct react *r, const char *program, char *const *more,
+react_kinds_slurm_run(struct react *r, const char *program, char *const *more,
     spawn_cb *cb)
 {
 	react_spawned(r,
@@ -65,7 +66,7 @@ react_ways_slurm_run(struct react *r, const char *program, char *const *more,
 
 /* "bad" first and shortly what: sinfo -R shows 20 characters. */
 static void
-react_ways_update(struct react *r)
+react_kinds_update(struct react *r)
 {
 	const struct react_task *t = r->now;
 	char verb[] = "update", node[300], state[40], reason[TEXT_MAX];
@@ -85,11 +86,11 @@ react_ways_update(struct react *r)
 			*c = ' ';
 	if (t->undo)
 		more[3] = NULL;
-	react_ways_slurm_run(r, "scontrol", more, react_ways_ended_cb);
+	react_kinds_slurm_run(r, "scontrol", more, react_kinds_ended_cb);
 }
 
 static int
-react_ways_has_word(const char *state, const char *const *words)
+react_kinds_has_word(const char *state, const char *const *words)
 {
 	for (; *words != NULL; words++)
 		if (strncmp(state, *words, strlen(*words)) == 0)
@@ -100,7 +101,7 @@ react_ways_has_word(const char *state, const char *const *words)
 /* May it be touched? "STATE|REASON" as sinfo gives it; states in flags behind
  * the word: @ and ^ reboot, # powering up, $ maintenance, - planned. */
 static int
-react_ways_is_ours_to_touch(const struct react_task *t, const char *line)
+react_kinds_is_ours_to_touch(const struct react_task *t, const char *line)
 {
 	static const char *const taken[] = { "drain", "down", "fail", "maint",
 		"reboot", "planned", "future", "power", "unknown", "error",
@@ -112,18 +113,18 @@ react_ways_is_ours_to_touch(const struct react_task *t, const char *line)
 
 	if (t->undo)
 		return marked && drained;
-	if (react_ways_has_word(line, taken))
+	if (react_kinds_has_word(line, taken))
 		return 0;
 	return strcspn(line, "@^#$-%!") >= word;
 }
 
 static void
-react_ways_looked_cb(int status, const char *out, void *arg)
+react_kinds_looked_cb(int status, const char *out, void *arg)
 {
 	struct react *r = arg;
 	char line[TEXT_MAX], text[TEXT_MAX + 32];
 
-	react_ways_first_line(out, line);
+	react_kinds_first_line(out, line);
 	if (status != 0 || strchr(line, '|') == NULL) {
 		snprintf(text, sizeof(text), "sinfo: exit %d: %s", status,
 		    line);
@@ -136,25 +137,25 @@ react_ways_looked_cb(int status, const char *out, void *arg)
 		react_finish(r, REACT_DONE, r->now->text);
 		return;
 	}
-	if (!react_ways_is_ours_to_touch(r->now, line)) {
+	if (!react_kinds_is_ours_to_touch(r->now, line)) {
 		snprintf(text, sizeof(text), "Slurm has it as %s", line);
 		react_finish(r, REACT_LEFT, text);
 		return;
 	}
-	react_ways_update(r);
+	react_kinds_update(r);
 }
 
 /* Look first: what another has done is not ours to change. */
 static void
-react_ways_slurm_begin(struct react *r, const struct react_task *t)
+react_kinds_slurm_begin(struct react *r, const struct react_task *t)
 {
 	char h[] = "-h", N[] = "-N", n[] = "-n", o[] = "-o";
 	char format[] = "%T|%E", node[256];
 	char *more[] = { h, N, n, node, o, format, NULL };
 
 	snprintf(node, sizeof(node), "%s", t->node);
-	react_ways_slurm_run(r, "sinfo", more, react_ways_looked_cb);
+	react_kinds_slurm_run(r, "sinfo", more, react_kinds_looked_cb);
 }
 
-const struct react_way react_slurm = { "drained in Slurm", "resumed in Slurm",
-	react_ways_slurm_begin };
+const struct react_kind react_slurm = { "drained in Slurm", "resumed in Slurm",
+	react_kinds_slurm_begin };
