@@ -119,7 +119,7 @@ collector_greet(struct greeting *g, json_t *acks)
 	collector_trust_send(c, n);
 	runs_hello(c->runs, n, g->runs);
 	mesh_greeted(c->mesh, n);
-	node_health_send(c->health, n);
+	node_health_greeted(c->health, n);
 }
 
 static void

@@ -26,6 +26,8 @@ struct node_health {
 	void *ctx;
 	struct health *nodes; /* by node id */
 	size_t cap;
+	size_t *greeted; /* ids of nodes with a new session */
+	size_t greeted_count, greeted_cap;
 	size_t next; /* id of the node that is refreshed next */
 	uint64_t tick_ns;
 	uint64_t due_ns; /* each REFRESH_NS of it is one node to refresh */
@@ -53,6 +55,7 @@ node_health_free(struct node_health *h)
 	for (size_t i = 0; i < h->cap; i++)
 		free(h->nodes[i].text);
 	free(h->nodes);
+	free(h->greeted);
 	free(h);
 }
 
@@ -73,7 +76,7 @@ node_health_of(struct node_health *h, const struct node *n)
 	return &h->nodes[n->id];
 }
 
-void
+static void
 node_health_send(struct node_health *h, struct node *n)
 {
 	const struct health *of = node_health_of(h, n);
@@ -82,6 +85,17 @@ node_health_send(struct node_health *h, struct node *n)
 	    json_pack("{s:s, s:o, s:I}", "verdict", names_verdicts[of->verdict],
 		"text", text_json(of->text != NULL ? of->text : ""), "fresh_ms",
 		(json_int_t)(NODE_HEALTH_FRESH_NS / CLK_NS_PER_MS)));
+}
+
+void
+node_health_greeted(struct node_health *h, const struct node *n)
+{
+	if (h->greeted_count == h->greeted_cap) {
+		h->greeted_cap = h->greeted_cap * 2 + 8;
+		h->greeted = xreallocarray(h->greeted, h->greeted_cap,
+		    sizeof(h->greeted[0]));
+	}
+	h->greeted[h->greeted_count++] = n->id;
 }
 
 void
@@ -112,6 +126,9 @@ node_health_tick(struct node_health *h)
 	size_t count = roster_count(h->roster), sent = 0;
 	uint64_t now_ns = clk_ns();
 
+	for (size_t i = 0; i < h->greeted_count; i++)
+		node_health_send(h, roster_by_id(h->roster, h->greeted[i]));
+	h->greeted_count = 0;
 	h->due_ns += (now_ns - h->tick_ns) * count;
 	h->tick_ns = now_ns;
 	for (; h->due_ns >= REFRESH_NS && sent < count; sent++) {

@@ -33,8 +33,9 @@ void node_health_free(struct node_health *h); /* NULL is allowed */
 /* The verdict on a node has changed; text: its fault, or "". */
 void node_health_set(struct node_health *h, const struct node *n,
     enum verdict verdict, const char *text);
-/* Send the verdict on a node to its agent: in each new session. */
-void node_health_send(struct node_health *h, struct node *n);
+/* A node has a new session: its agent gets the verdict at the next tick, after
+ * the diagnosis has seen that the node is back. */
+void node_health_greeted(struct node_health *h, const struct node *n);
 /* About once a second. */
 void node_health_tick(struct node_health *h);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Changed verdicts drive the reactions and reach the agent; each session gets
- * the verdict once at its start, and again every minute.
+ * the verdict within a second, and again every minute.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -133,11 +133,16 @@ test_sessions(void **state)
 	struct node_health *h = health_new();
 
 	(void)state;
-	node_health_send(h, &nodes[0]);
+	node_health_greeted(h, &nodes[0]);
+	assert_int_equal(sent[0], 0);
+	node_health_tick(h);
+	assert_int_equal(sent[0], 1);
 	assert_string_equal(verdict, "unknown");
 	assert_string_equal(text, "");
+	node_health_greeted(h, &nodes[0]);
 	node_health_set(h, &nodes[0], VERDICT_BAD, "slow");
-	node_health_send(h, &nodes[0]);
+	node_health_tick(h);
+	assert_int_equal(sent[0], 3);
 	assert_string_equal(verdict, "bad");
 	assert_string_equal(text, "slow");
 	assert_string_equal(done, "bad n0;");
