@@ -118,6 +118,40 @@ inventory_put_memory(json_t *o, const char *path)
 		    json_integer(kib * 1024));
 }
 
+/* "model name : ..." of /proc/cpuinfo; not all architectures have it. */
+static void
+inventory_put_cpu(json_t *o, const char *path)
+{
+	char line[200], *at = NULL;
+	FILE *fp = fopen(path, "re");
+
+	while (
+	    fp != NULL && at == NULL && fgets(line, sizeof(line), fp) != NULL)
+		if (strncmp(line, "model name", strlen("model name")) == 0)
+			at = strchr(line, ':');
+	if (fp != NULL)
+		fclose(fp);
+	if (at == NULL)
+		return;
+	at += 1 + strspn(at + 1, " \t");
+	at[strcspn(at, "\n")] = '\0';
+	inventory_put_text(o, "cpu", at);
+}
+
+/* What kind of card it is: the PCI ids of its vendor and device, "15b3:1021".
+ */
+static void
+inventory_put_model(json_t *o, const char *device)
+{
+	char vendor[16], id[16];
+
+	sysfs_line(device, "vendor", vendor, sizeof(vendor));
+	sysfs_line(device, "device", id, sizeof(id));
+	if (strncmp(vendor, "0x", 2) == 0 && strncmp(id, "0x", 2) == 0)
+		json_object_set_new(o, "model",
+		    json_sprintf("%s:%s", vendor + 2, id + 2));
+}
+
 static void
 inventory_numa_add(const char *top, const char *name, json_t *list)
 {
@@ -196,6 +230,7 @@ inventory_nic_add(const char *top, const char *name, json_t *list)
 		json_object_set_new(o, "speed_bps", json_integer(mbit * MBIT));
 	inventory_put_file(o, "numa_node", device, "numa_node", 0);
 	inventory_put_link(o, "driver", device, "driver");
+	inventory_put_model(o, device);
 	inventory_put_pcie(o, device);
 	json_array_append_new(list, o);
 }
@@ -295,6 +330,7 @@ inventory_gpu_add(const char *top, const char *name, json_t *list)
 	o = json_pack("{s:s, s:s}", "pci", name, "vendor", maker);
 	inventory_put_file(o, "numa_node", dir, "numa_node", 0);
 	inventory_put_link(o, "driver", dir, "driver");
+	inventory_put_model(o, dir);
 	inventory_put_pcie(o, dir);
 	json_array_append_new(list, o);
 }
@@ -611,6 +647,8 @@ inventory_read(const char *root, const struct conf *c,
 	if (inventory_cpus_count(cpus) > 0)
 		json_object_set_new(o, "cores",
 		    json_integer(inventory_cpus_count(cpus)));
+	snprintf(path, sizeof(path), "%s/proc/cpuinfo", root);
+	inventory_put_cpu(o, path);
 	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
 	inventory_put_memory(o, path);
 	for (size_t i = 0; root[0] == '\0' && mpi_impl_at(i) != NULL; i++)

@@ -50,6 +50,11 @@ static void
 make_node(void)
 {
 	tree_put("proc/meminfo", "MemTotal:       1024 kB\nMemFree: 1 kB\n");
+	tree_put("proc/cpuinfo",
+	    "processor\t: 0\nmodel name\t: A CPU @ 2 GHz\n"
+	    "processor\t: 1\nmodel name\t: A CPU @ 2 GHz\n");
+	tree_put(NET "eth0/device/vendor", "0x15b3\n");
+	tree_put(NET "eth0/device/device", "0x1021\n");
 	tree_put("sys/devices/system/cpu/online", "0-3,8,10-11\n");
 	tree_put("sys/devices/system/node/node0/cpulist", "0-3\n");
 	tree_put("sys/devices/system/node/node0/meminfo",
@@ -177,6 +182,7 @@ test_node(void **state)
 	make_node();
 	o = read_with("");
 	assert_int_equal(number(o, "cores"), 7);
+	assert_string_equal(text(o, "cpu"), "A CPU @ 2 GHz");
 	assert_int_equal(number(o, "memory_bytes"), 1024 * 1024);
 	assert_int_equal(json_array_size(json_object_get(o, "numa")), 2);
 	nics = json_object_get(o, "nics");
@@ -188,6 +194,7 @@ test_node(void **state)
 	assert_true(number(nic, "speed_bps") == 25000000000LL);
 	assert_int_equal(number(nic, "mtu"), 9000);
 	assert_int_equal(number(nic, "numa_node"), 1);
+	assert_string_equal(text(nic, "model"), "15b3:1021");
 	nic = at(nics, "name", "ib0");
 	assert_string_equal(text(nic, "kind"), "infiniband");
 	assert_null(json_object_get(nic, "numa_node"));
