@@ -67,6 +67,12 @@ react_new(struct event_base *base, struct store *store,
 	return r;
 }
 
+void
+react_roster_set(struct react *r, const struct roster *roster)
+{
+	r->roster = roster;
+}
+
 static void
 react_task_free(struct react *r, struct react_task *t)
 {

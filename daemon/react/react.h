@@ -43,12 +43,15 @@ void react_options_read(const struct conf *c, struct react_options *ret);
 
 struct event_base;
 struct react;
+struct roster;
 struct store;
 
 /* o's text and store outlive it. */
 struct react *react_new(struct event_base *base, struct store *store,
     const struct react_options *o);
 void react_free(struct react *r); /* NULL is allowed */
+/* The nodes, to which Slurm may give other domains: common/hostname.h. */
+void react_roster_set(struct react *r, const struct roster *roster);
 /* What STORE_SETTINGS answered: what was done and not undone. */
 void react_load(struct react *r, const json_t *settings);
 /* A node has become bad, or well. text: why, in words. What is neither

@@ -42,6 +42,8 @@ struct react {
 	json_t *begun; /* likewise, of what may have been done or not */
 	uint64_t begun_ns[REACT_BEGUN]; /* on the clock of clk_ns */
 	size_t begun_at;                /* of r->now */
+	const struct roster *roster;    /* NULL: Slurm has the agents' names */
+	char slurm_node[256]; /* what Slurm calls the node of r->now */
 };
 
 void react_finish(struct react *r, enum react_result result, const char *text);

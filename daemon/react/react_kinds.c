@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/hostname.h"
+#include "daemon/cluster/roster.h"
 #include "daemon/react/react_int.h"
 #include "daemon/store/store.h"
 
@@ -76,7 +78,7 @@ react_kinds_update(struct react *r)
 		react_finish(r, REACT_FAILED, "another collector may lead");
 		return;
 	}
-	snprintf(node, sizeof(node), "nodename=%s", t->node);
+	snprintf(node, sizeof(node), "nodename=%s", r->slurm_node);
 	snprintf(state, sizeof(state), "state=%s",
 	    t->undo ? "resume" : "drain");
 	snprintf(reason, sizeof(reason), "reason=" REACT_MARK " bad, %s",
@@ -118,19 +120,12 @@ react_kinds_is_ours_to_touch(const struct react_task *t, const char *line)
 	return strcspn(line, "@^#$-%!") >= word;
 }
 
+/* line: "STATE|REASON" of the node. */
 static void
-react_kinds_looked_cb(int status, const char *out, void *arg)
+react_kinds_decide(struct react *r, const char *line)
 {
-	struct react *r = arg;
-	char line[TEXT_MAX], text[TEXT_MAX + 32];
+	char text[TEXT_MAX + 32];
 
-	react_kinds_first_line(out, line);
-	if (status != 0 || strchr(line, '|') == NULL) {
-		snprintf(text, sizeof(text), "sinfo: exit %d: %s", status,
-		    line);
-		react_finish(r, REACT_FAILED, text);
-		return;
-	}
 	if (!r->now->undo && strncmp(line, "drain", 5) == 0 &&
 	    strstr(line, "|" REACT_MARK) != NULL &&
 	    json_object_get(r->begun, r->now->node) != NULL) {
@@ -145,6 +140,82 @@ react_kinds_looked_cb(int status, const char *out, void *arg)
 	react_kinds_update(r);
 }
 
+/* Find the node in lines "NODE|STATE|REASON" by common/hostname.h; its line, or
+ * "" when Slurm has none or several such nodes. */
+static void
+react_kinds_find_line(struct react *r, const char *out, char ret[TEXT_MAX])
+{
+	char name[sizeof(r->slurm_node)];
+
+	ret[0] = '\0';
+	for (size_t len; *out != '\0'; out += len + (out[len] == '\n')) {
+		size_t bytes = strcspn(out, "|\n");
+
+		len = strcspn(out, "\n");
+		if (out[bytes] != '|' || bytes >= sizeof(name))
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)bytes, out);
+		if (!hostname_is_same(name, r->now->node))
+			continue;
+		if (ret[0] != '\0' && strcmp(name, r->slurm_node) != 0) {
+			ret[0] = '\0';
+			return;
+		}
+		strcpy(r->slurm_node, name);
+		react_kinds_first_line(out + bytes + 1, ret);
+	}
+}
+
+static void
+react_kinds_listed_cb(int status, const char *out, void *arg)
+{
+	struct react *r = arg;
+	char line[TEXT_MAX], text[TEXT_MAX + 32];
+
+	react_kinds_find_line(r, status == 0 ? out : "", line);
+	if (line[0] != '\0') {
+		react_kinds_decide(r, line);
+		return;
+	}
+	if (status != 0)
+		react_kinds_first_line(out, line);
+	snprintf(text, sizeof(text), "sinfo: exit %d: %s", status,
+	    status != 0 ? line : "Slurm has no such node");
+	react_finish(r, REACT_FAILED, text);
+}
+
+/* Another program may call the node by another domain. */
+static int
+react_kinds_is_alone(const struct react *r)
+{
+	const struct node *n = r->roster == NULL
+	    ? NULL
+	    : roster_find(r->roster, r->now->node);
+
+	return n != NULL && roster_is_alone(r->roster, n);
+}
+
+static void
+react_kinds_looked_cb(int status, const char *out, void *arg)
+{
+	char h[] = "-h", N[] = "-N", o[] = "-o", format[] = "%N|%T|%E";
+	char *more[] = { h, N, o, format, NULL };
+	struct react *r = arg;
+	char line[TEXT_MAX], text[TEXT_MAX + 32];
+
+	react_kinds_first_line(out, line);
+	if (strchr(line, '|') != NULL && status == 0) {
+		react_kinds_decide(r, line);
+		return;
+	}
+	if (status == 0 && react_kinds_is_alone(r)) {
+		react_kinds_slurm_run(r, "sinfo", more, react_kinds_listed_cb);
+		return;
+	}
+	snprintf(text, sizeof(text), "sinfo: exit %d: %s", status, line);
+	react_finish(r, REACT_FAILED, text);
+}
+
 /* Look first: what another has done is not ours to change. */
 static void
 react_kinds_slurm_begin(struct react *r, const struct react_task *t)
@@ -154,6 +225,7 @@ react_kinds_slurm_begin(struct react *r, const struct react_task *t)
 	char *more[] = { h, N, n, node, o, format, NULL };
 
 	snprintf(node, sizeof(node), "%s", t->node);
+	strcpy(r->slurm_node, node);
 	react_kinds_slurm_run(r, "sinfo", more, react_kinds_looked_cb);
 }
 

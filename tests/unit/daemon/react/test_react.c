@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "common/str.h"
+#include "daemon/cluster/roster.h"
 
 static char dir[64];
 static char events[8192];
@@ -49,6 +50,25 @@ store_leads(const struct store *st)
 {
 	(void)st;
 	return leads;
+}
+
+static struct node known;
+static int alone;
+
+struct node *
+roster_find(const struct roster *r, const char *name)
+{
+	(void)r;
+	(void)name;
+	return &known;
+}
+
+int
+roster_is_alone(const struct roster *r, const struct node *n)
+{
+	(void)r;
+	(void)n;
+	return alone;
 }
 
 static void
@@ -176,6 +196,59 @@ test_drain_and_resume(void **state)
 	react_well(r, "n5"); /* nothing to undo */
 	run(r, 100);
 	react_free(r);
+	event_base_free(base);
+}
+
+/* Slurm may know the node by the short name alone; what could be another node
+ * is not touched. */
+static void
+test_domains(void **state)
+{
+	static const struct {
+		const char *node;
+		int alone;
+		const char *slurm; /* NULL: not found */
+	} rows[] = {
+		{ "n1.example.com", 1, "n1" },
+		{ "n4", 1, "n4.lab" },
+		{ "n1.example.com", 0, NULL },
+		{ "n2", 1, NULL }, /* which one? */
+		{ "n3", 1, NULL },
+	};
+	struct react_options o = options(REACT_SLURM);
+	struct event_base *base = event_base_new();
+	char script[200], want[200];
+
+	(void)state;
+	snprintf(script, sizeof(script),
+	    "#!/bin/sh\n[ \"$3\" = -n ] || cat %s/all\n", dir);
+	put("sinfo", script, 0755);
+	put("all",
+	    "n1|idle|none\nn1|idle|none\nn2.a|idle|none\nn2.b|idle|none\n"
+	    "n4.lab|idle|none\n",
+	    0644);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct react *r = react_new(base, NULL, &o);
+
+		/* Only whether it is there counts. */
+		react_roster_set(r, (const struct roster *)r);
+		alone = rows[i].alone;
+		put("log", "", 0644);
+		events[0] = '\0';
+		react_bad(r, rows[i].node, "slow");
+		run(r, 100);
+		if (rows[i].slurm == NULL) {
+			assert_string_equal(get("log"), "");
+			assert_non_null(strstr(events, "failed"));
+		} else {
+			snprintf(want, sizeof(want),
+			    "update nodename=%s state=drain reason=coalmine: "
+			    "bad, slow\n",
+			    rows[i].slurm);
+			assert_string_equal(get("log"), want);
+		}
+		react_free(r);
+	}
 	event_base_free(base);
 }
 
@@ -558,6 +631,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_none, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_drain_and_resume, setup,
 		    teardown),
+		cmocka_unit_test_setup_teardown(test_domains, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_taken_over, setup,
 		    teardown),
