@@ -5,6 +5,7 @@
  */
 #include "probes/congestion/congestion.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -403,6 +404,7 @@ canary_loop_keep_run(struct canary_loop *m, const struct visit *v, int number,
 			    t->elapsed_s > worst->elapsed_s)))
 			worst = t;
 	}
+	assert(worst != NULL);
 	cause = canary_loop_told_cause(worst);
 	node = m->world->names[worst->node];
 	colon = worst->tail[0] == '\0' ? "" : ": ";
