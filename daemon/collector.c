@@ -22,6 +22,7 @@
 #include "daemon/agents/enroll.h"
 #include "daemon/agents/session.h"
 #include "daemon/react/node_health.h"
+#include "daemon/react/react.h"
 #include "daemon/store/store.h"
 #include "schema/record.h"
 
@@ -725,6 +726,8 @@ collector_new(struct event_base *base, struct store *store,
 	c->roster = roster_new(&rl, store, collector_lost_cb, c);
 	c->runs = runs_new(c->roster, store, &runs_ops, c);
 	runs_set_quota(c->runs, &o->quota);
+	if (o->react != NULL)
+		react_roster_set(o->react, c->roster);
 	c->health = node_health_new(c->roster, o->react, collector_send_to, c);
 	c->diagnosis = diagnosis_new(c->roster, store, &o->diagnosis,
 	    &diagnosis_ops, c);

@@ -41,8 +41,6 @@ node_health_new(struct roster *roster, struct react *react,
 
 	h->roster = roster;
 	h->react = react;
-	if (react != NULL)
-		react_roster_set(react, roster);
 	h->send = send;
 	h->ctx = ctx;
 	h->tick_ns = clk_ns();
