@@ -56,6 +56,13 @@ note(const char *what, const char *node)
 }
 
 void
+react_roster_set(struct react *r, const struct roster *roster)
+{
+	(void)r;
+	(void)roster;
+}
+
+void
 react_bad(struct react *r, const char *node, const char *why)
 {
 	(void)r;
