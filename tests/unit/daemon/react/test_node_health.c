@@ -56,13 +56,6 @@ note(const char *what, const char *node)
 }
 
 void
-react_roster_set(struct react *r, const struct roster *roster)
-{
-	(void)r;
-	(void)roster;
-}
-
-void
 react_bad(struct react *r, const char *node, const char *why)
 {
 	(void)r;
