@@ -17,7 +17,7 @@
  * hides fast nodes. Of a normal this share lies below so many deviations. */
 #define SLOW_SHARE 0.95
 #define SLOW_SIGMA 1.6448536269514722
-#define TAIL_MOST  1.8 /* times the middle: more is a crowd of slow nodes */
+#define TAIL_MOST  1.9 /* times the middle: more is a crowd of slow nodes */
 /* Once so many rounds are known, one round at most so many times as much: many
  * nodes that fail at once are no wander. */
 #define KNOWN_ROUNDS 8
