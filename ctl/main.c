@@ -14,6 +14,7 @@
 #include "ctl/lib/arrange.h"
 #include "ctl/lib/help.h"
 #include "ctl/verbs/verbs.h"
+#include "schema/names_verdict.h"
 
 /* The verb of the first one or two words. NULL: it was said which nouns, or
  * which verbs of a noun, there are. */

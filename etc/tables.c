@@ -15,7 +15,10 @@
 #include "common/err.h"
 #include "common/str.h"
 #include "daemon/series/series.h"
-#include "schema/names.h"
+#include "schema/names_event.h"
+#include "schema/names_link.h"
+#include "schema/names_probe.h"
+#include "schema/names_run.h"
 #include "schema/options.h"
 #include "schema/wire.h"
 

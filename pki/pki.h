@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "schema/names.h"
+#include "schema/names_role.h"
 
 /* Stands in every collector's certificate, for agents that know only an
  * address. */

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "common/err.h"
-#include "schema/names.h"
+#include "schema/names_role.h"
 
 /* What the agent of that name writes, and the collector for it: the digests of
  * its key, and of the authority that it was shown or is to trust. So neither is

@@ -9,7 +9,7 @@
 
 #include "common/str.h"
 #include "schema/machines.h"
-#include "schema/names.h"
+#include "schema/names_probe.h"
 
 #define DAY_S    86400.0
 #define GIB      (1024.0 * 1024 * 1024)

@@ -12,7 +12,7 @@
 #include "common/hostlist.h"
 #include "common/str.h"
 #include "schema/mpi_settings.h"
-#include "schema/names.h"
+#include "schema/names_probe.h"
 
 /* Of a word that slurmctld gets. */
 #define SLURM_WORD                                                             \

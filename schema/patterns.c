@@ -7,7 +7,8 @@
 
 #include <stddef.h>
 
-#include "schema/names.h"
+#include "schema/names_gpu.h"
+#include "schema/names_probe.h"
 
 #define DAY_S                86400.0
 #define GIB                  (1024.0 * 1024 * 1024)

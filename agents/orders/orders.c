@@ -29,7 +29,7 @@
 #include "common/notify.h"
 #include "common/text.h"
 #include "common/xalloc.h"
-#include "schema/names.h"
+#include "schema/names_run.h"
 
 #define GRACE_MS        2000
 #define DEADLINE_MAX_MS (7 * 86400 * 1000LL)

@@ -16,7 +16,7 @@
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/str.h"
-#include "schema/names.h"
+#include "schema/names_verdict.h"
 
 #define FRESH_MAX_MS 86400000
 

@@ -18,7 +18,7 @@
 #include "common/queue.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "schema/names.h"
+#include "schema/names_probe.h"
 
 #define LINE_MAX_BYTES 400
 #define STUCK_MAX      2 /* partners that a rank waits for */

@@ -26,7 +26,6 @@
 #include "common/plugin.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "schema/names.h"
 
 #define ANSWER_S 3 /* of the loop's time, the first time that NVML hangs */
 

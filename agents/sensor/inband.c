@@ -29,7 +29,7 @@
 #include "common/text.h"
 #include "common/utf8.h"
 #include "common/xalloc.h"
-#include "schema/names.h"
+#include "schema/names_probe.h"
 
 #define LOOK_EVERY_NS (30 * CLK_NS_PER_S)
 #define CALLS_BYTES   (1 << 20)  /* of a look, of files that grow: 30 ms */

@@ -33,7 +33,7 @@
 #include "common/sysfs.h"
 #include "common/text.h"
 #include "schema/mesh.h"
-#include "schema/names.h"
+#include "schema/names_gpu.h"
 #include "schema/rails.h"
 
 #define PATH_BYTES       1024

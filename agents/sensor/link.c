@@ -17,7 +17,7 @@
 #include "common/clk.h"
 #include "common/member.h"
 #include "common/str.h"
-#include "schema/names.h"
+#include "schema/names_link.h"
 
 /* Lines of the kernel's log that one look reads; the next reads on. */
 #define LOG_LINES_MAX 20000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * link.h - how much the error counters of all ports have grown since the
- * last look: names_link_counters of schema/names.h, for a heartbeat.
+ * last look: names_link_counters of schema/names_link.h, for a heartbeat.
  */
 #ifndef AGENTS_SENSOR_LINK_H
 #define AGENTS_SENSOR_LINK_H

@@ -17,7 +17,6 @@
 #include "common/file.h"
 #include "common/log.h"
 #include "common/str.h"
-#include "schema/names.h"
 #include "pki/pki.h"
 #include "pki/pki_file.h"
 

@@ -3,8 +3,8 @@
  * ctl.h - what every verb gets: options, arguments, the collector; and what
  * verbs share: messages, requests, files.
  *
- * A function returns 0 or an exit code (names.h), and has printed the reason on
- * stderr where it is not 0.
+ * A function returns 0 or an exit code (names_verdict.h), and has printed the
+ * reason on stderr where it is not 0.
  */
 #ifndef CTL_LIB_CTL_H
 #define CTL_LIB_CTL_H
@@ -15,7 +15,7 @@
 #include "common/str.h"
 #include "ctl/lib/client.h"
 #include "ctl/lib/opts.h"
-#include "schema/names.h"
+#include "schema/names_verdict.h"
 
 struct ctl {
 	struct opts opts;

@@ -25,6 +25,7 @@
 #include "ctl/lib/ctl.h"
 #include "ctl/lib/print.h"
 #include "ctl/lib/spread.h"
+#include "schema/names_agent.h"
 
 #define ANSWER_MAX     (64U << 20)
 #define PAST_MAX       "200" /* runs that are looked at */

@@ -11,7 +11,8 @@
 
 #include "ctl/lib/ctl.h"
 #include "ctl/lib/print.h"
-#include "schema/names.h"
+#include "schema/names_agent.h"
+#include "schema/names_run.h"
 
 /* Of its noun: a table may have several. */
 static int

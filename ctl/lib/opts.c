@@ -13,7 +13,7 @@
 #include "common/hostlist.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "schema/names.h"
+#include "schema/names_event.h"
 
 /* getopt_long returns this plus the option's number. */
 #define LONG_BASE 1000

@@ -13,6 +13,7 @@
 #include "ctl/lib/ctl.h"
 #include "ctl/lib/print.h"
 #include "ctl/lib/ratio.h"
+#include "schema/names_probe.h"
 #include "schema/options.h"
 #include "schema/record.h"
 

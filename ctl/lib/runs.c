@@ -14,6 +14,7 @@
 #include "ctl/lib/ctl.h"
 #include "ctl/lib/print.h"
 #include "ctl/lib/progress.h"
+#include "schema/names_run.h"
 
 #define POLL_NS (500 * CLK_NS_PER_MS)
 /* A collector that was killed comes back within this, or the wait ends. */

@@ -18,7 +18,7 @@
 #include "ctl/lib/expectation.h"
 #include "ctl/lib/print.h"
 #include "ctl/verbs/verbs.h"
-#include "schema/names.h"
+#include "schema/names_verdict.h"
 
 #define WEIGHT       1000 /* above those of nodes that are as they should be */
 #define ADVICE_SINCE "7d"

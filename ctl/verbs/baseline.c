@@ -19,6 +19,7 @@
 #include "ctl/lib/spread.h"
 #include "ctl/verbs/compare.h"
 #include "ctl/verbs/verbs.h"
+#include "schema/names_probe.h"
 
 #define RECENT      "recent" /* the collector's own */
 #define NODES_SHOWN 20

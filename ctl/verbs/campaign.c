@@ -16,6 +16,8 @@
 #include "ctl/lib/print.h"
 #include "ctl/lib/runs.h"
 #include "ctl/verbs/verbs.h"
+#include "schema/names_run.h"
+#include "schema/names_verdict.h"
 #include "schema/options.h"
 
 #define FILE_BYTES_MAX (512 * 1024)

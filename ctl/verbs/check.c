@@ -12,6 +12,7 @@
 #include "common/str.h"
 #include "ctl/lib/print.h"
 #include "ctl/verbs/verbs.h"
+#include "schema/names_verdict.h"
 
 #define VERDICT_FILE "/run/coalmine-agent/verdict"
 #define FILE_MAX     8192

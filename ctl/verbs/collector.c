@@ -12,6 +12,7 @@
 #include "common/xalloc.h"
 #include "ctl/lib/print.h"
 #include "ctl/verbs/verbs.h"
+#include "schema/names_verdict.h"
 
 static int
 collector_db_backup(struct ctl *c)

@@ -21,6 +21,8 @@
 #include "ctl/lib/runs.h"
 #include "ctl/lib/spread.h"
 #include "ctl/verbs/verbs.h"
+#include "schema/names_probe.h"
+#include "schema/names_verdict.h"
 #include "schema/record.h"
 
 #define MARGIN_ELSE 0.05

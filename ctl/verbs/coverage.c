@@ -8,6 +8,7 @@
 #include "common/table.h"
 #include "ctl/lib/print.h"
 #include "ctl/verbs/verbs.h"
+#include "schema/names_verdict.h"
 
 static void
 coverage_print_missing(const json_t *o, const char *key, const char *what)

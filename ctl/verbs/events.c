@@ -8,6 +8,7 @@
 #include "common/clk.h"
 #include "ctl/lib/print.h"
 #include "ctl/verbs/verbs.h"
+#include "schema/names_verdict.h"
 
 #define FOLLOW_NS (1 * CLK_NS_PER_S)
 

@@ -10,6 +10,7 @@
 #include "ctl/lib/expectation.h"
 #include "ctl/lib/print.h"
 #include "ctl/verbs/verbs.h"
+#include "schema/names_verdict.h"
 
 static void
 expect_print_limit(const json_t *o)

@@ -20,6 +20,7 @@
 #include "ctl/lib/records.h"
 #include "ctl/lib/runs.h"
 #include "ctl/verbs/verbs.h"
+#include "schema/names_verdict.h"
 
 #define FILE_MAX_BYTES (16 << 20)
 #define CELLS_MAX      24

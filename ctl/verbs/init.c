@@ -28,6 +28,7 @@
 #include "schema/options.h"
 #include "pki/pki.h"
 #include "pki/pki_file.h"
+#include "schema/names_verdict.h"
 
 #define FOLDER    "/etc/coalmine"
 #define UNITS     "/etc/systemd/system"

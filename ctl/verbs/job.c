@@ -14,7 +14,8 @@
 #include "ctl/lib/expectation.h"
 #include "ctl/lib/print.h"
 #include "ctl/verbs/verbs.h"
-#include "schema/names.h"
+#include "schema/names_probe.h"
+#include "schema/names_verdict.h"
 
 #define IN_BAND_JUDGED 10 /* an engine is started for each */
 

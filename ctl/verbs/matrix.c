@@ -17,6 +17,7 @@
 #include "ctl/lib/ratio.h"
 #include "ctl/lib/records.h"
 #include "ctl/verbs/verbs.h"
+#include "schema/names_probe.h"
 
 #define MIXES_MAX 12
 

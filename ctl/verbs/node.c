@@ -13,6 +13,8 @@
 #include "common/xalloc.h"
 #include "ctl/lib/print.h"
 #include "ctl/verbs/verbs.h"
+#include "schema/names_agent.h"
+#include "schema/names_verdict.h"
 
 /* A name that nobody knows is more often a slip than a node to come. */
 static void

@@ -17,6 +17,7 @@
 #include "ctl/lib/print.h"
 #include "ctl/verbs/verbs.h"
 #include "pki/pki.h"
+#include "schema/names_verdict.h"
 
 #define CA_DAYS   3650
 #define CERT_DAYS 825

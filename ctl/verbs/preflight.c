@@ -19,6 +19,8 @@
 #include "ctl/lib/records.h"
 #include "ctl/lib/runs.h"
 #include "ctl/verbs/verbs.h"
+#include "schema/names_agent.h"
+#include "schema/names_run.h"
 
 #define CAMPAIGN      "preflight"
 #define WITHIN        "20s"

@@ -19,6 +19,8 @@
 #include "ctl/lib/tables.h"
 #include "ctl/verbs/import.h"
 #include "ctl/verbs/verbs.h"
+#include "schema/names_probe.h"
+#include "schema/names_verdict.h"
 
 #define NODES_SHOWN 5
 #define PAIRS_SHOWN 5

@@ -12,6 +12,8 @@
 #include "ctl/lib/records.h"
 #include "ctl/lib/runs.h"
 #include "ctl/verbs/verbs.h"
+#include "schema/names_run.h"
+#include "schema/names_verdict.h"
 
 static const char *
 run_took_of(const json_t *run, char *scratch)

@@ -7,6 +7,7 @@
 
 #include "ctl/lib/print.h"
 #include "ctl/verbs/verbs.h"
+#include "schema/names_verdict.h"
 
 static const struct print_column columns[] = {
 	{ "campaign", "campaign", "?", PRINT_TEXT, NULL },

@@ -15,7 +15,9 @@
 #include "common/xalloc.h"
 #include "ctl/lib/print.h"
 #include "ctl/verbs/verbs.h"
-#include "schema/names.h"
+#include "schema/names_agent.h"
+#include "schema/names_probe.h"
+#include "schema/names_verdict.h"
 
 #define EVERY_S    2
 #define LINES      40 /* where nobody says how tall the screen is */

@@ -20,6 +20,7 @@
 #include "ctl/lib/print.h"
 #include "ctl/verbs/verbs.h"
 #include "ctl/topology/formats.h"
+#include "schema/names_verdict.h"
 
 /* A rate that is less by no more than this is the same: InfiniBand's names
  * round. */

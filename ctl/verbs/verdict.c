@@ -7,6 +7,7 @@
 
 #include "ctl/lib/print.h"
 #include "ctl/verbs/verbs.h"
+#include "schema/names_verdict.h"
 
 static int
 verdict_code_of(const json_t *v)

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "schema/names.h"
+#include "schema/names_run.h"
 #include "schema/wire.h"
 
 struct event_base;

@@ -15,7 +15,7 @@
 
 #include "common/conf.h"
 #include "common/err.h"
-#include "schema/names.h"
+#include "schema/names_role.h"
 #include "pki/pki.h"
 
 #define TLS_NAME_MAX 255

@@ -17,7 +17,9 @@
 #include "common/err.h"
 #include "common/hist.h"
 #include "schema/mesh.h"
-#include "schema/names.h"
+#include "schema/names_agent.h"
+#include "schema/names_run.h"
+#include "schema/names_verdict.h"
 
 struct events;
 struct series;

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "daemon/cluster/topo.h"
-#include "schema/names.h"
+#include "schema/names_agent.h"
 
 struct roster;
 struct run;

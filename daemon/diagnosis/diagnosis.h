@@ -16,7 +16,8 @@
 
 #include "common/err.h"
 #include "daemon/diagnosis/judge/judge.h"
-#include "schema/names.h"
+#include "schema/names_run.h"
+#include "schema/names_verdict.h"
 
 struct conf;
 struct diagnosis;

@@ -21,7 +21,9 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/cluster/topo.h"
 #include "schema/mesh.h"
-#include "schema/names.h"
+#include "schema/names_link.h"
+#include "schema/names_probe.h"
+#include "schema/names_verdict.h"
 #include "schema/stages.h"
 
 #define DIAGNOSIS_CLASS_MAX 16

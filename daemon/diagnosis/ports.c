@@ -17,7 +17,6 @@
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/diagnosis/diagnosis_int.h"
-#include "schema/names.h"
 
 /* Hellos come in crowds, and a look at all nodes takes a hundredth at most. */
 #define LOOK_NS  (5 * CLK_NS_PER_S)

@@ -19,7 +19,6 @@
 #include "daemon/api/forecast.h"
 #include "daemon/diags/diags.h"
 #include "daemon/http/http_int.h"
-#include "schema/names.h"
 
 #define CHECK_LIMIT_NS (600 * CLK_NS_PER_S)
 #define PORT_MAX       65535

@@ -16,7 +16,7 @@
 #include "common/utf8.h"
 #include "common/xalloc.h"
 #include "daemon/jobs/job_join.h"
-#include "schema/names.h"
+#include "schema/names_verdict.h"
 
 #define ROWS_MAX 200 /* of verdicts or events of one answer */
 

@@ -13,7 +13,7 @@
 #include <jansson.h>
 
 #include "common/clk.h"
-#include "schema/names.h"
+#include "schema/names_verdict.h"
 #include "schema/wire.h"
 
 #define NODE_HEALTH_FRESH_NS (300 * CLK_NS_PER_S)

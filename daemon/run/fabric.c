@@ -17,6 +17,7 @@
 #include "common/member.h"
 #include "common/str.h"
 #include "daemon/run/run_int.h"
+#include "schema/names_probe.h"
 
 /* A fabric that has devices of its own: how their names begin, or those of the
  * drivers of network interfaces on them. UCX and libfabric are software. */

@@ -17,6 +17,7 @@
 #include "common/str.h"
 #include "common/utf8.h"
 #include "common/xalloc.h"
+#include "schema/names_probe.h"
 
 #define BEHIND_MAX 4 /* nodes that are told of */
 /* As srun says it, whatever the reason that follows. */

@@ -22,7 +22,7 @@
 
 #include "common/conf.h"
 #include "common/err.h"
-#include "schema/names.h"
+#include "schema/names_run.h"
 #include "schema/wire.h"
 
 struct conf;

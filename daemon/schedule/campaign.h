@@ -19,7 +19,7 @@
 #include "common/conf.h"
 #include "common/err.h"
 #include "common/queue.h"
-#include "schema/names.h"
+#include "schema/names_run.h"
 
 /*
  * schedule.c: when a campaign starts next. Pure: time and chance come in.

@@ -18,7 +18,8 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/store/store.h"
-#include "schema/names.h"
+#include "schema/names_probe.h"
+#include "schema/names_run.h"
 #include "schema/record.h"
 
 #define SAMPLES_MAX  256   /* of a family */

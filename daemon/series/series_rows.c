@@ -5,7 +5,7 @@
  */
 #include "common/str.h"
 #include "daemon/series/series.h"
-#include "schema/names.h"
+#include "schema/names_probe.h"
 
 static const char *const patterns[] = { "rail", "asymmetric", "symmetric" };
 static const char *const directions[] = { "out", "in", "bi", "omni" };

@@ -16,7 +16,7 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/store/store_db.h"
-#include "schema/names.h"
+#include "schema/names_run.h"
 
 #define RUNS_MAX 1000
 /* Rows looked at for one answer: nodes are in the body, where no index helps.

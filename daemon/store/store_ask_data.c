@@ -12,7 +12,7 @@
 #include "common/member.h"
 #include "common/str.h"
 #include "daemon/store/store_db.h"
-#include "schema/names.h"
+#include "schema/names_run.h"
 #include "schema/scores.h"
 
 #define RECORDS_MAX  100000

@@ -13,7 +13,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/store/store_db.h"
-#include "schema/names.h"
+#include "schema/names_run.h"
 #include "schema/record.h"
 
 /* What a parameter of a statement is bound to. */

@@ -17,7 +17,7 @@
 #include "probes/pattern/builders.h"
 #include "probes/collective/compose.h"
 #include "probes/collective/tune.h"
-#include "schema/names.h"
+#include "schema/names_probe.h"
 
 #define SECTION "collective"
 

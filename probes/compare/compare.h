@@ -21,7 +21,7 @@
 #include "probes/topology/machine.h"
 #include "probes/transport/transport.h"
 #include "probes/tune/tune.h"
-#include "schema/names.h"
+#include "schema/names_run.h"
 
 /* ---- plan_report.c: what running a plan gave, as records, as rows of a table
  * and as lines below it. Rank 0 ---- */

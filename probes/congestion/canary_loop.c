@@ -16,6 +16,7 @@
 #include "probes/job/command.h"
 #include "probes/job/fabric.h"
 #include "probes/job/roles.h"
+#include "schema/names_verdict.h"
 #include "schema/record.h"
 
 #define PROGRESS_GAP_NS   (500 * CLK_NS_PER_MS)

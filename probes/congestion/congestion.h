@@ -3,7 +3,7 @@
  * congestion.h - canaries, the congestors beside them, and what both give.
  *
  * canary.c: the operations whose time tells how the network is, one row per
- * test of schema/names.h. An operation is exactly the MPI calls of
+ * test of schema/names_probe.h. An operation is exactly the MPI calls of
  * the paper (section 3.1), on the slice communicator: what stands around it
  * (clocks, rounds, agreement) is not in here and not in its time.
  *
@@ -27,7 +27,8 @@
 #include "probes/job/settings.h"
 #include "probes/job/world.h"
 #include "probes/sampling/sampling.h"
-#include "schema/names.h"
+#include "schema/names_probe.h"
+#include "schema/names_run.h"
 #include "schema/scores.h"
 
 /* Of an operation between two: does this rank send and receive, or one of

@@ -9,7 +9,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "schema/names.h"
+#include "schema/names_probe.h"
 
 /* Of each phase; all of them where the loop counts are GPCNeT's, as its build
  * with -DVERBOSE prints them, else Avg and 99%. */

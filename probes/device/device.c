@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "common/str.h"
-#include "schema/names.h"
+#include "schema/names_gpu.h"
 
 #define PATH_BYTES 4096
 

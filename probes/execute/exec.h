@@ -24,7 +24,7 @@
 #include "probes/plan/plan.h"
 #include "probes/sampling/sampling.h"
 #include "probes/transport/transport.h"
-#include "schema/names.h"
+#include "schema/names_probe.h"
 
 struct exec;
 

@@ -12,7 +12,7 @@
 
 #include "common/conf.h"
 #include "probes/job/roles.h"
-#include "schema/names.h"
+#include "schema/names_probe.h"
 
 #define COMMAND_LINE_BYTES 2001
 

@@ -17,7 +17,7 @@
 #include "common/str.h"
 #include "common/sysfs.h"
 #include "common/xalloc.h"
-#include "schema/names.h"
+#include "schema/names_gpu.h"
 #include "probes/topology/machine.h"
 
 #define KFD_NODES_MAX 256

@@ -8,7 +8,7 @@
 
 #include "common/table.h"
 #include "probes/verbs/verbs.h"
-#include "schema/names.h"
+#include "schema/names_probe.h"
 #include "schema/options.h"
 
 int

@@ -16,7 +16,7 @@
 #include "probes/topology/local.h"
 #include "probes/transport/xccl_lib.h"
 #include "probes/verbs/verbs.h"
-#include "schema/names.h"
+#include "schema/names_gpu.h"
 
 struct machine_view {
 	struct local local;

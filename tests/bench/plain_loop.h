@@ -12,7 +12,7 @@
 
 #include <mpi.h>
 
-#include "schema/names.h"
+#include "schema/names_probe.h"
 
 struct plain_loop {
 	MPI_Comm comm;

@@ -11,7 +11,7 @@
  * alarm, p1 is LINK_P1 or four times p0. One replugged cable is one look;
  * errors all the time raise a port in half a dozen, those that come every three
  * hours in two days. A counter that no machine in order has (is_fact of
- * schema/names.h) raises its port at once.
+ * schema/names_link.h) raises its port at once.
  */
 #ifndef DAEMON_DIAGNOSIS_JUDGE_LINK_ERRORS_H
 #define DAEMON_DIAGNOSIS_JUDGE_LINK_ERRORS_H
@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "schema/names.h"
+#include "schema/names_link.h"
 
 #define LINK_P1       0.05
 #define LINK_P0_MIN   1e-3

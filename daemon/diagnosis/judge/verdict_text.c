@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "schema/names_probe.h"
 
 /* Twice as slow and more is told as a factor. */
 #define FACTOR_FROM 0.6931471805599453

@@ -11,7 +11,7 @@
 #include "daemon/diagnosis/judge/confirm.h"
 #include "daemon/diagnosis/judge/link_errors.h"
 #include "daemon/diagnosis/judge/holes.h"
-#include "schema/names.h"
+#include "schema/names_verdict.h"
 #include "schema/stages.h"
 
 #define VERDICT_TEXT_MAX 400

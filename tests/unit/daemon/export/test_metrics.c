@@ -19,6 +19,7 @@
 
 #include "common/xalloc.h"
 #include "daemon/series/series.h"
+#include "schema/names_probe.h"
 #include "tests/unit/daemon/http/fake_api.h"
 #include "schema/record.h"
 

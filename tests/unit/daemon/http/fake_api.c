@@ -16,7 +16,6 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/events/events.h"
-#include "schema/names.h"
 
 struct fake fake = { .nodes = 12 };
 

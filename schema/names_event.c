@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names_event.c - the rows: kinds of events.
+ */
+#include "schema/names_event.h"
+
+const struct event_row names_events[NAMES_EVENTS_MAX] = {
+	{ "agent", "an agent has a new state, or a certificate" },
+	{ "alarm", "the collector, or an agent, complains" },
+	{ "alert", "an alert fires, goes on, or is over" },
+	{ "link", "a link of a node went down or up, or a GPU is at fault" },
+	{ "order", "somebody gave an order through the API" },
+	{ "reaction", "a node was taken out of service, or given back" },
+	{ "run", "a run has a new state" },
+	{ "verdict", "a verdict changed" },
+};

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names_run.h - states of a run, and the causes of a failure.
+ *
+ * STR_FIND (common/str.h) finds a word in each table. A new word is a row at
+ * the place of its enum; stored words do not change.
+ */
+#ifndef SCHEMA_NAMES_RUN_H
+#define SCHEMA_NAMES_RUN_H
+
+/* States of a run, in the order of its life. */
+enum run_state {
+	RUN_PENDING,
+	RUN_STARTING,
+	RUN_RUNNING,
+	RUN_FINISHED,
+	RUN_FAILED,
+	RUN_TIMED_OUT,
+	RUN_CANCELLED,
+	RUN_MISSED,    /* its time came and it could not be started */
+	RUN_OVERDUE,   /* still waiting past its start margin */
+	RUN_PREEMPTED, /* ended for a run of higher priority */
+	RUN_NONSTART,  /* was started and never showed a sign of life */
+	RUN_STATE_MAX
+};
+struct run_state_row {
+	const char *name; /* "timed-out" */
+	int final;        /* 1: the run never changes again */
+	const char *text;
+};
+extern const struct run_state_row names_run_states[RUN_STATE_MAX];
+
+/* Why a measurement has no number, or a run no success. */
+enum cause {
+	CAUSE_NONE,
+	CAUSE_TIMEOUT,
+	CAUSE_PEER_LOST,
+	CAUSE_AGENT_LOST,
+	CAUSE_RANK_LOST,
+	CAUSE_STUCK,
+	CAUSE_LAUNCH,
+	CAUSE_NO_DEVICE,
+	CAUSE_DEVICE_FAULT,
+	CAUSE_BUSY,
+	CAUSE_BUDGET,
+	CAUSE_TOO_FEW_NODES,
+	CAUSE_TOO_FEW_SAMPLES,
+	CAUSE_WRONG_DATA,
+	CAUSE_WRONG_NETWORK,
+	CAUSE_COMMAND,
+	CAUSE_UNSUPPORTED,
+	CAUSE_DISK_FULL,
+	CAUSE_CANCELLED,
+	CAUSE_COLLECTOR_LOST,
+	CAUSE_NO_END,
+	CAUSE_CONFIG,
+	CAUSE_INTERNAL,
+	CAUSE_MAX
+};
+struct cause_row {
+	const char *name; /* "peer-lost" */
+	const char *text;
+};
+extern const struct cause_row names_causes[CAUSE_MAX];
+
+/* The campaign of confirmation runs: of six nodes, one of them slow, so that no
+ * statistic of a cluster takes its runs in. */
+#define NAMES_PASS_CAMPAIGN "confirmation"
+
+#endif
