@@ -16,7 +16,7 @@
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
 #include "probes/collective/compose.h"
-#include "probes/collective/tune.h"
+#include "probes/collective/shape.h"
 #include "schema/names_probe.h"
 
 #define SECTION "collective"
@@ -417,7 +417,7 @@ collective_build(const struct conf *c, const struct pattern_site *site,
 	if (form == NULL)
 		return collective_refuse_form(c, of, err);
 	if (conf_is(c, SECTION, "tune", "auto"))
-		return tune_build(c, site, ret, err);
+		return shape_build(&pattern_collective, c, site, ret, err);
 	rc = collective_options(c, site, &cb, err);
 	if (rc == 0)
 		rc = collective_check_rows(c, form, &cb, err);

@@ -13,7 +13,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/collective/compose_int.h"
-#include "probes/collective/tune.h"
+#include "probes/collective/hierarchy.h"
 #include "probes/pattern/builders.h"
 
 struct compose {
@@ -225,7 +225,7 @@ compose_options(const struct conf *c, const char *section,
 		at.ranks = site->ranks;
 	ret->ranks = at.ranks;
 	if (strcmp(text, "auto") == 0) {
-		rc = tune_auto(c, section, &at, ret, err);
+		rc = hierarchy_auto(c, section, &at, ret, err);
 	} else if (strcmp(text, "flat") == 0) {
 		if (ret->ranks == 0)
 			ret->ranks = 2;

@@ -3,11 +3,15 @@
  * canary.c - which MPI calls an operation is. Buffers and one-sided windows are
  * laid out alike: to the left, to the right, from the left, from the right.
  */
-#include "probes/congestion/congestion.h"
+
+#include "probes/congestion/canary.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
+
+#include "probes/job/control.h"
+#include "probes/job/world.h"
 
 /* A message that goes to the left arrives from the right. */
 #define TAG_TO_LEFT  81

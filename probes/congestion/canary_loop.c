@@ -3,7 +3,8 @@
  * canary_loop.c - what a visit does for each test: rounds until the root has
  * seen enough of them, or for the test `command` runs of a program.
  */
-#include "probes/congestion/congestion.h"
+
+#include "probes/congestion/canary_loop.h"
 
 #include <assert.h>
 #include <math.h>
@@ -13,9 +14,18 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "probes/congestion/canary.h"
+#include "probes/congestion/rounds.h"
 #include "probes/job/command.h"
+#include "probes/job/control.h"
 #include "probes/job/fabric.h"
+#include "probes/job/relay.h"
 #include "probes/job/roles.h"
+#include "probes/job/world.h"
+#include "probes/sampling/impact.h"
+#include "probes/sampling/pair_medians.h"
+#include "probes/sampling/stop.h"
+#include "probes/sampling/tally.h"
 #include "schema/names_verdict.h"
 #include "schema/record.h"
 

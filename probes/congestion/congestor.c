@@ -4,14 +4,18 @@
  * and how many of them a rank starts before all agree to go on.
  */
 
+#include "probes/congestion/congestor.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/xalloc.h"
-#include "probes/congestion/congestion.h"
+#include "probes/congestion/canary.h"
+#include "probes/job/control.h"
 #include "probes/job/fabric.h"
+#include "probes/job/relay.h"
 #include "probes/job/world.h"
 
 #define TAG_LOAD        987

@@ -3,7 +3,8 @@
  * report.c - what the records of a campaign hold: its begin and end, canaries
  * with their nodes and pairs, impacts, rates of congestors.
  */
-#include "probes/congestion/congestion.h"
+
+#include "probes/congestion/report.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,13 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/log.h"
 #include "common/hostlist.h"
+#include "common/log.h"
 #include "common/robust.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "probes/congestion/canary.h"
+#include "probes/congestion/canary_loop.h"
+#include "probes/congestion/congestor.h"
+#include "probes/job/collect.h"
 #include "probes/job/fabric.h"
+#include "probes/job/relay.h"
 #include "probes/job/roles.h"
+#include "probes/job/world.h"
+#include "probes/sampling/impact.h"
+#include "probes/sampling/pair_medians.h"
+#include "probes/sampling/tally.h"
 #include "schema/options.h"
 #include "schema/record.h"
 

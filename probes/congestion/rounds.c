@@ -3,14 +3,18 @@
  * rounds.c - how a round is timed: in growing chunks of operations, between
  * which all ranks look at the clock together.
  */
-#include "probes/congestion/congestion.h"
+
+#include "probes/congestion/rounds.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/xalloc.h"
+#include "probes/congestion/canary.h"
+#include "probes/job/control.h"
 #include "probes/job/roles.h"
+#include "probes/job/world.h"
 
 /* Ranks look at the clock together after so many operations, then after four
  * times as many: seldom enough not to matter, often enough that a round on a

@@ -22,7 +22,7 @@
 
 #include "common/err.h"
 #include "probes/plan/plan.h"
-#include "probes/sampling/sampling.h"
+#include "probes/sampling/timing.h"
 #include "probes/transport/transport.h"
 #include "schema/names_probe.h"
 

@@ -18,6 +18,8 @@
 #include "common/xalloc.h"
 #include "probes/job/fabric.h"
 #include "probes/job/world.h"
+#include "probes/sampling/stop.h"
+#include "probes/sampling/timing.h"
 #include "probes/transport/backoff.h"
 
 #define ITERATIONS_MAX 100000

@@ -2,13 +2,15 @@
 /*
  * collect.c - histograms of ranks become one, and one of each node.
  */
-#include "probes/job/world.h"
+
+#include "probes/job/collect.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "common/clk.h"
 #include "common/xalloc.h"
+#include "probes/job/world.h"
 
 #define NODE_DOUBLES (sizeof(struct collect_node) / sizeof(double))
 

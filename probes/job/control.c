@@ -4,6 +4,8 @@
  * sleep; and those of one that measures, which have a limit.
  */
 
+#include "probes/job/control.h"
+
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -13,7 +15,7 @@
 
 #include "common/clk.h"
 #include "common/log.h"
-#include "probes/job/emit.h"
+#include "probes/job/rank_watch.h"
 #include "probes/job/world.h"
 
 #define NAP_FIRST_NS CLK_NS_PER_MS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emit.c - what a rank tells those who started it: records as numbered lines of
- * a file, and to the agent of its node that it lives.
+ * emit.c - records as numbered lines of a file.
  */
+
 #include "probes/job/emit.h"
 
 #include <assert.h>
@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -172,81 +170,4 @@ emit_close(struct emit *e)
 	json_decref(e->carried);
 	free(e->run);
 	free(e);
-}
-
-/* ---- to the agent of the node ---- */
-
-static int watch_fd = -1;
-static int said_bye;
-
-/* Not said by one that a signal kills: so the rank that died first can be told
- * from those whose MPI ends them for it. */
-static void
-emit_say_exit(void)
-{
-	if (!said_bye)
-		(void)send(watch_fd, "exit\n", 5, MSG_NOSIGNAL);
-}
-
-void
-rank_watch_open(int rank)
-{
-	const char *path = getenv("COALMINE_RANK_WATCH");
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	char line[64];
-	int fd = -1, len;
-
-	if (path == NULL || path[0] == '\0')
-		return;
-	errno = ENAMETOOLONG;
-	if (strlen(path) < sizeof(addr.sun_path)) {
-		strcpy(addr.sun_path, path);
-		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	}
-	if (fd < 0 || connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0) {
-		/* The measurement is as good without it. */
-		log_warnx("%s: %s: nobody watches this rank", path,
-		    strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	watch_fd = fd;
-	len = snprintf(line, sizeof(line), "rank %d pid %ld\n", rank,
-	    (long)getpid());
-	if (send(watch_fd, line, (size_t)len, MSG_NOSIGNAL) != len)
-		log_warn("%s", path);
-	atexit(emit_say_exit);
-}
-
-void
-rank_watch_stuck_line(const struct rank_stuck *s, char ret[RANK_STUCK_BYTES])
-{
-	snprintf(ret, RANK_STUCK_BYTES, "stuck %d %s %s %.1f %llu\n", s->rank,
-	    s->node, s->what, s->waited_s, (unsigned long long)s->at);
-}
-
-void
-rank_watch_send(const char *line)
-{
-	if (watch_fd >= 0)
-		(void)send(watch_fd, line, strlen(line), MSG_NOSIGNAL);
-}
-
-void
-rank_watch_stuck(const struct rank_stuck *s)
-{
-	char line[RANK_STUCK_BYTES];
-
-	rank_watch_stuck_line(s, line);
-	rank_watch_send(line);
-}
-
-/* The socket stays open: the end of the process closes it. */
-void
-rank_watch_bye(void)
-{
-	said_bye = 1;
-	if (watch_fd >= 0 && send(watch_fd, "bye\n", 4, MSG_NOSIGNAL) != 4)
-		log_warn("rank watch");
 }

@@ -14,6 +14,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/job/carried.h"
+#include "probes/job/control.h"
 
 /* Bytes that each node sends: above the libraries' eager limits, and few enough
  * for a link that is nearly dead. */

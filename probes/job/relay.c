@@ -3,14 +3,17 @@
  * relay.c - records travel to rank 0, which takes them while it waits.
  */
 
+#include "probes/job/relay.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/xalloc.h"
-#include "probes/job/world.h"
+#include "probes/job/control.h"
 #include "probes/job/emit.h"
+#include "probes/job/world.h"
 
 #define TAG_LINE    701
 #define TAG_FINISH  702

@@ -3,6 +3,7 @@
  * world.c - MPI begins and ends here; ranks find their nodes, roles and
  * communicators, and each opens a device.
  */
+
 #include "probes/job/world.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/job/affinity.h"
+#include "probes/job/control.h"
 #include "probes/job/nic.h"
 #include "probes/job/roles.h"
 #include "probes/transport/xccl.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "common/robust.h"
-#include "probes/sampling/sampling.h"
+#include "probes/sampling/timing.h"
 
 #define SLOW_SHARE   0.7 /* of what a path should carry: less is a finding */
 #define JUDGED_SHARE 0.1 /* where less is expected, noise decides */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pattern.c - the table of builders, and the way from words to a plan.
+ * pattern.c - options from words, and what every plan gets after its builder.
  */
 #include "probes/pattern/pattern.h"
 
@@ -12,18 +12,6 @@
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
 #include "schema/options.h"
-
-#define PATTERN_ROW(name) &pattern_##name,
-const struct pattern *const patterns[] = { PATTERN_ROWS(PATTERN_ROW) NULL };
-
-const struct pattern *
-pattern_find(const char *name)
-{
-	for (size_t i = 0; patterns[i] != NULL; i++)
-		if (strcmp(patterns[i]->name, name) == 0)
-			return patterns[i];
-	return NULL;
-}
 
 static int
 pattern_has_key(const char *section, const char *key)
@@ -122,23 +110,4 @@ pattern_build(const struct pattern *pt, const struct conf *c,
 	p->piece_bytes = conf_bytes(c, pt->name, "piece");
 	*ret = p; /* handed over */
 	return 0;
-}
-
-int
-pattern_plan(const char *name, char *const *words, int count, uint32_t ranks,
-    struct plan **ret, struct err *err)
-{
-	const struct pattern *pt = pattern_find(name);
-	struct conf *c;
-	int rc;
-
-	if (pt == NULL)
-		return err_set(err, -EINVAL, "%.80s: no such probe", name);
-	rc = pattern_options(pt, words, count, &c, err);
-	if (rc < 0)
-		return rc;
-	rc = pattern_build(pt, c, &(struct pattern_site){ .ranks = ranks }, ret,
-	    err);
-	conf_free(c);
-	return rc;
 }

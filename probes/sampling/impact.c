@@ -3,12 +3,14 @@
  * impact.c - the ratio of two phases, and its interval from how it differs
  * between pairs of visits.
  */
-#include "probes/sampling/sampling.h"
+#include "probes/sampling/impact.h"
 
 #include <errno.h>
 #include <math.h>
 
 #include "common/robust.h"
+#include "probes/job/settings.h"
+#include "probes/sampling/tally.h"
 
 #define SPLIT 16 /* parts of a bucket by which samples are moved */
 #define ORDERED_MIN                                                            \

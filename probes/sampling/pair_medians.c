@@ -3,7 +3,8 @@
  * pair_medians.c - an open hash table that doubles up to its bound, and the
  * medians of its pairs by node, which are made when somebody asks for them.
  */
-#include "probes/sampling/sampling.h"
+
+#include "probes/sampling/pair_medians.h"
 
 #include <math.h>
 #include <stdlib.h>

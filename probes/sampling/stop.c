@@ -3,7 +3,10 @@
  * stop.c - has a test measured enough: by GPCNeT's counts, or once the interval
  * that it reports is narrow enough.
  */
-#include "probes/sampling/sampling.h"
+#include "probes/sampling/stop.h"
+
+#include "probes/sampling/impact.h"
+#include "probes/sampling/tally.h"
 
 #include <errno.h>
 
@@ -54,3 +57,6 @@ stop_pairs(const struct impact_ask *ask, const struct settings *s, int pairs)
 	}
 	return 1;
 }
+
+#include "probes/sampling/impact.h"
+#include "probes/sampling/tally.h"

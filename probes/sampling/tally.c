@@ -3,7 +3,8 @@
  * tally.c - rounds of a test as sparse histograms, merged where they become too
  * many, and quantiles of all with rounds as clusters.
  */
-#include "probes/sampling/sampling.h"
+
+#include "probes/sampling/tally.h"
 
 #include <assert.h>
 #include <errno.h>

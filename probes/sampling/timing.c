@@ -2,7 +2,8 @@
 /*
  * timing.c - medians of repetitions, and the interval that holds them.
  */
-#include "probes/sampling/sampling.h"
+
+#include "probes/sampling/timing.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,7 +3,8 @@
  * bounds.c - a few plans of pairs and groups give the rate of a node, from
  * which the bound of each collective follows.
  */
-#include "probes/tune/tune.h"
+
+#include "probes/tune/bounds.h"
 
 #include <string.h>
 

@@ -3,7 +3,8 @@
  * measured_machine.c - what remains of a long message's time when a short one's
  * is taken off gives rates; latency and cost of a step come from short ones.
  */
-#include "probes/tune/tune.h"
+
+#include "probes/tune/measured_machine.h"
 
 #include <math.h>
 

@@ -14,19 +14,24 @@
 #include "common/member.h"
 #include "common/rng.h"
 #include "common/xalloc.h"
-#include "probes/job/world.h"
+#include "probes/congestion/gpcnet_table.h"
+#include "probes/congestion/phases.h"
+#include "probes/congestion/report.h"
+#include "probes/job/control.h"
 #include "probes/job/emit.h"
 #include "probes/job/fabric.h"
-#include "probes/congestion/gpcnet_table.h"
-#include "probes/compare/compare.h"
-#include "probes/congestion/congestion.h"
+#include "probes/job/rank_watch.h"
+#include "probes/job/relay.h"
 #include "probes/job/roles.h"
-#include "schema/options.h"
+#include "probes/job/world.h"
+#include "probes/measure/plan_report.h"
+#include "probes/measure/plans.h"
+#include "probes/catalog/patterns.h"
 #include "probes/verbs/verbs.h"
+#include "schema/options.h"
 #include "schema/record.h"
 
 #define SEED_MASK ((1ULL << 53) - 1) /* a double holds it */
-#define ALONE_NS  CLK_NS_PER_S       /* for a congestor's own rate */
 
 struct run_args {
 	const char *campaign; /* path; NULL: words */
@@ -94,7 +99,7 @@ run_begin_alone(struct run *r)
 	if (emit_open(a->json, run, &r->emit) < 0)
 		return VERBS_USAGE;
 	if (a->campaign == NULL) {
-		r->only = pattern_find(a->words[0]);
+		r->only = patterns_find(a->words[0]);
 		rc = pattern_options(r->only, a->words + 1, a->words_count - 1,
 		    &r->conf, &err);
 	} else {
@@ -146,102 +151,6 @@ run_sink(void *arg, json_t *record)
 	emit_put(r->emit, record);
 }
 
-static void
-run_put_phase(const struct world *w, const struct settings *s, int stretch,
-    const char *event, double stop_s)
-{
-	int visit;
-	enum phase phase = settings_phase(s, stretch, &visit);
-	json_t *r;
-
-	if (w->rank != 0)
-		return;
-	r = json_pack("{s:s, s:s, s:s, s:i, s:i}", "probe", "phase", "event",
-	    event, "phase", names_phases[phase], "visit", visit + 1, "visits",
-	    s->visits);
-	if (stop_s >= 0)
-		json_object_set_new(r, "stop_s", json_real(stop_s));
-	relay_put(r);
-}
-
-/* One visit to one phase; ranks without a part in it sleep. m is NULL for a
- * congestor, l for a canary. */
-static void
-run_stretch(const struct world *w, const struct settings *s, int stretch,
-    struct canary_loop *m, struct congestor_load *l)
-{
-	int visit;
-	enum phase phase = settings_phase(s, stretch, &visit);
-	int loaded = phase == PHASE_CONGESTED;
-	uint64_t done_ns = 0;
-	double stop_s = loaded ? 0 : -1;
-
-	control_barrier(w->control);
-	run_put_phase(w, s, stretch, "begin", -1);
-	if (m != NULL) {
-		if (loaded)
-			control_barrier(w->control); /* congestors are warm */
-		canary_loop_visit(m, phase, visit, stretch);
-		done_ns = clk_ns();
-		if (loaded)
-			control_barrier(w->control); /* canaries are done */
-	} else if (loaded) {
-		congestor_run(l);
-	}
-	control_barrier(w->control); /* the last congestor has stopped */
-	control_watch(w, NULL);
-	/* By the clock of the root, which saw its own test end last. */
-	if (loaded && w->rank == w->canary_root)
-		stop_s = (double)(clk_ns() - done_ns) / (double)CLK_NS_PER_S;
-	if (loaded)
-		stop_s = control_max(w->control, stop_s);
-	run_put_phase(w, s, stretch, "end", stop_s);
-}
-
-/* Pairs of phases until all tests know enough, then the records of all roles in
- * turn. */
-static void
-run_measure_all(struct run *r)
-{
-	struct world *w = &r->world;
-	const struct settings *s = &r->settings;
-	struct canary_loop *m = NULL;
-	struct congestor_load *l = NULL;
-	int left = 1;
-
-	if (w->role == ROLES_CANARY)
-		m = canary_loop_new(w, s);
-	else
-		l = congestor_new(w, s);
-	if (s->rates) {
-		/* Each kind in its turn while all others sleep. */
-		for (int kind = 0; kind < s->kind_count; kind++) {
-			control_barrier(w->control);
-			if (w->role == kind)
-				congestor_run_alone(l, ALONE_NS);
-		}
-		control_barrier(w->control);
-	}
-	for (int i = 0; i < settings_stretches(s) && left > 0; i++) {
-		run_stretch(w, s, i, m, l);
-		if (!settings_congested(s) || i % 2 == 0)
-			continue;
-		left = m == NULL ? 0 : canary_loop_pair(m, (i + 1) / 2);
-		left = (int)control_max(w->control, left);
-	}
-
-	if (m != NULL)
-		report_canaries(m);
-	relay_turn(w->canary_root);
-	for (int kind = 0; kind < s->kind_count; kind++) {
-		if (w->role == kind)
-			report_load(l);
-		relay_turn(w->kind_root[kind]);
-	}
-	canary_loop_free(m);
-	congestor_free(l);
-}
-
 /* The first record of a run. */
 static void
 run_begin_put(struct run *r, json_t *begin)
@@ -251,31 +160,41 @@ run_begin_put(struct run *r, json_t *begin)
 	emit_put(r->emit, begin);
 }
 
+/* Rank 0 reads its own campaign; the others parse the text that it sends. */
 static void
-run_canaries(struct run *r)
+run_settings_share(struct run *r)
 {
-	struct gpcnet_table *t = &r->table;
-	struct world *w = &r->world;
-	int first = w->rank == 0, needed, bytes = 0;
+	int first = r->world.rank == 0, bytes = 0;
+	struct conf *c = r->conf;
 	char *text = NULL;
-	struct conf *c;
 	struct err err;
 
-	/* The same text for everyone, so that every rank reads the same
-	 * numbers. */
 	if (first) {
-		text = conf_render_given(r->conf);
+		text = conf_render_given(c);
 		bytes = (int)strlen(text) + 1;
 	}
 	run_share(r, &bytes, sizeof(bytes));
 	if (!first)
 		text = xcalloc((size_t)bytes, 1);
 	run_share(r, text, bytes);
-	if (conf_parse(options_campaign, "campaign", text, &c, &err) < 0)
+	if (!first &&
+	    conf_parse(options_campaign, "campaign", text, &c, &err) < 0)
 		fatalx("campaign from rank 0: %s", err.text);
 	settings_read(c, &r->settings);
-	conf_free(c);
+	if (!first)
+		conf_free(c);
 	free(text);
+}
+
+static void
+run_canaries(struct run *r)
+{
+	struct gpcnet_table *t = &r->table;
+	struct world *w = &r->world;
+	int first = w->rank == 0, needed;
+	struct err err;
+
+	run_settings_share(r);
 	if (world_split(w, &r->settings, &needed) < 0) {
 		err_say(&err,
 		    "ranks are on %d node%s, and this campaign needs at least "
@@ -300,7 +219,7 @@ run_canaries(struct run *r)
 		run_begin_put(r, report_begin(w, &r->settings, r->conf));
 	}
 	relay_open(w, run_sink, r);
-	run_measure_all(r);
+	phases_run(w, &r->settings);
 	relay_close();
 	if (first && !r->args->quiet)
 		gpcnet_table_print(t, stdout);
@@ -418,7 +337,7 @@ run_main(int argc, char **argv)
 	}
 	args.words = argv + optind;
 	args.words_count = argc - optind;
-	is_probe = optind < argc && pattern_find(argv[optind]) != NULL;
+	is_probe = optind < argc && patterns_find(argv[optind]) != NULL;
 	args.campaign = is_probe ? NULL : argv[optind];
 	if (wrong == NULL && is_probe && args.override_count > 0)
 		wrong = "-o is for campaign files: write option=value behind "

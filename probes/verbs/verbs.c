@@ -19,6 +19,8 @@
 #include "common/table.h"
 #include "common/xalloc.h"
 #include "probes/job/rank_env.h"
+#include "probes/catalog/patterns.h"
+#include "probes/catalog/sweep.h"
 #include "probes/plan/check.h"
 #include "schema/options.h"
 
@@ -173,7 +175,7 @@ verbs_use_all(const struct request *rq, const struct pattern *pt,
 int
 verbs_use(const struct request *rq, verbs_use_cb use)
 {
-	const struct pattern *pt = pattern_find(rq->words[0]);
+	const struct pattern *pt = patterns_find(rq->words[0]);
 	int rc, worst = 0, found = 0;
 	struct conf *c = NULL;
 	struct err err;

@@ -13,6 +13,7 @@
 #include "common/hostlist.h"
 #include "common/member.h"
 #include "common/xalloc.h"
+#include "probes/catalog/patterns.h"
 #include "probes/predict/expectation.h"
 #include "probes/predict/model.h"
 #include "probes/verbs/verbs.h"
@@ -89,7 +90,7 @@ verbs_expect_plan_time(const struct question *q, uint32_t ranks,
 		if (json_is_string(word) && count < 64)
 			list[count++] = (char *)(uintptr_t)json_string_value(
 			    word);
-	pt = count > 0 ? pattern_find(list[0]) : NULL;
+	pt = count > 0 ? patterns_find(list[0]) : NULL;
 	if (pt == NULL)
 		return err_set(q->err, -EINVAL,
 		    "plan: %.80s is no probe; coalmine-probe plan --help lists "

@@ -16,7 +16,7 @@
 #include "common/table.h"
 #include "common/xalloc.h"
 #include "probes/predict/expectation.h"
-#include "probes/collective/tune.h"
+#include "probes/collective/shape.h"
 #include "probes/pattern/builders.h"
 #include "probes/verbs/verbs.h"
 
@@ -132,7 +132,8 @@ verbs_predict_print_table(struct table *t, uint32_t rows)
 }
 
 static void
-verbs_predict_show_table(const struct expectation *ol, const struct tune *t)
+verbs_predict_show_table(const struct expectation *ol,
+    const struct shape_list *t)
 {
 	struct table *table;
 	char text[40];
@@ -180,7 +181,8 @@ verbs_predict_show_table(const struct expectation *ol, const struct tune *t)
 }
 
 static void
-verbs_predict_show_json(const struct expectation *ol, const struct tune *t)
+verbs_predict_show_json(const struct expectation *ol,
+    const struct shape_list *t)
 {
 	json_t *models = json_array(), *links = json_array();
 	json_t *tried = json_array(), *o;
@@ -231,16 +233,16 @@ verbs_predict_cb(const struct request *rq, const struct verbs_subject *of)
 		a->links };
 	struct pattern_site site = { .ranks = of->p->ranks, .machine = a->m };
 	struct expectation ol;
-	struct tune t = { 0 };
+	struct shape_list t = { 0 };
 
 	if (!a->paced)
 		ask.options.pace = predict_pace_for(of->p);
 	if (of->pt == &pattern_collective &&
 	    strcmp(conf_string(of->c, of->pt->name, "tune"), "auto") == 0 &&
-	    tune_choose(of->c, &site, &t, &err) < 0)
+	    shape_choose(&pattern_collective, of->c, &site, &t, &err) < 0)
 		return verbs_complain(err.text);
 	if (expectation_make(&ask, &ol, &err) < 0) {
-		tune_clear(&t);
+		shape_clear(&t);
 		return verbs_complain(err.text);
 	}
 	if (a->json)
@@ -248,7 +250,7 @@ verbs_predict_cb(const struct request *rq, const struct verbs_subject *of)
 	else
 		verbs_predict_show_table(&ol, &t);
 	expectation_clear(&ol);
-	tune_clear(&t);
+	shape_clear(&t);
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
 	fprintf(stderr, "coalmine-probe: stdout: %s\n", strerror(errno));

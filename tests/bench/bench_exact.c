@@ -18,7 +18,9 @@
 #include "common/robust.h"
 #include "common/str.h"
 #include "probes/congestion/rounds.c" /* for its samples */
-#include "probes/sampling/sampling.h"
+#include "probes/congestion/canary.h"
+#include "probes/congestion/rounds.h"
+#include "probes/job/world.h"
 #include "tests/bench/calls.h"
 #include "tests/bench/plain_loop.h"
 

@@ -14,9 +14,10 @@
 #include "common/robust.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/pattern/pattern.h"
-#include "probes/job/world.h"
 #include "probes/execute/exec.h"
+#include "probes/job/world.h"
+#include "probes/pattern/pattern.h"
+#include "probes/catalog/patterns.h"
 
 #define TURNS 21
 
@@ -147,7 +148,7 @@ build(const char *count, const char *via)
 	struct err err;
 	struct plan *p;
 
-	if (pattern_plan("group", (char *const *)words, 8,
+	if (patterns_plan("group", (char *const *)words, 8,
 		(uint32_t)team->ranks, &p, &err) < 0)
 		fatalx("%s", err.text);
 	return p;

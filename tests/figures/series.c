@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "probes/catalog/patterns.h"
 #include "probes/predict/expectation.h"
 #include "probes/predict/model.h"
 
@@ -45,7 +46,7 @@ plan_of(const char *probe)
 	for (char *w = strtok_r(copy, " ", &save); w != NULL && n < WORDS_MAX;
 	     w = strtok_r(NULL, " ", &save))
 		words[n++] = w;
-	if (pattern_plan(words[0], words + 1, n - 1, 0, &p, &err) < 0)
+	if (patterns_plan(words[0], words + 1, n - 1, 0, &p, &err) < 0)
 		give_up(probe, err.text);
 	free(copy);
 	return p;

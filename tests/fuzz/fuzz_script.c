@@ -5,6 +5,7 @@
 #include "probes/pattern/pattern.h"
 #include "probes/plan/check.h"
 #include "common/xalloc.h"
+#include "probes/catalog/patterns.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -24,7 +25,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	text = fuzz_text(data, len_bytes);
 	words[0] = xasprintf("steps=%s", text + 1);
 	words[1] = count;
-	if (pattern_plan("compose", words, 2, 1 + data[0] % 6, &p, &err) == 0) {
+	if (patterns_plan("compose", words, 2, 1 + data[0] % 6, &p, &err) ==
+	    0) {
 		assert(check_plan(p, &fault) == 0);
 		plan_free(p);
 	} else {

@@ -36,15 +36,10 @@ probes(/verbs)?
 daemon/diagnosis/.*
 daemon/run/.*
 daemon(/(api|diags|events|export|http))?
-probes/(collective|pattern)/.*
-probes/(collective|multipath|neighbor|pattern)
 '
 # A file, and the folder that it may call besides those of its row.
 calls='
 probes/job/world.c probes/device
-probes/pattern/pattern.c probes/collective
-probes/pattern/pattern.c probes/multipath
-probes/pattern/pattern.c probes/neighbor
 '
 
 find "$build" -path "$build/tests" -prune -o -path '*/CMakeFiles/*.c.o' \

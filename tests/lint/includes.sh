@@ -73,6 +73,7 @@ probes/topology/      -                                 jansson
 probes/multipath/     device,pattern,plan,sampling      jansson
 probes/predict/       pattern,plan,topology             jansson
 probes/pattern/       plan                              jansson
+probes/catalog/       pattern,collective,multipath,neighbor,plan jansson
 probes/neighbor/      pattern,plan                      jansson
 probes/collective/    multipath,pattern,plan,predict,topology jansson
 probes/tune/          collective,predict,topology       jansson
@@ -84,7 +85,7 @@ probes/sampling/      job                               jansson
 probes/job/           transport                         mpi,jansson
 probes/execute/       device,job,plan,sampling,transport mpi,jansson
 probes/congestion/    job,sampling                      mpi,jansson
-probes/compare/       any                               mpi,jansson
+probes/measure/       any                               mpi,jansson
 probes/verbs/         any                               mpi,jansson
 probes/               verbs                             mpi,jansson
 

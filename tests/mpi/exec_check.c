@@ -18,10 +18,11 @@
 #include "common/err.h"
 #include "common/log.h"
 #include "common/xalloc.h"
-#include "probes/pattern/pattern.h"
+#include "probes/execute/exec.h"
 #include "probes/execute/exec_part.h"
 #include "probes/job/world.h"
-#include "probes/execute/exec.h"
+#include "probes/pattern/pattern.h"
+#include "probes/catalog/patterns.h"
 #include "probes/transport/backoff.h"
 
 const struct transport_ops *original_find(enum plan_via via);
@@ -53,7 +54,7 @@ build(const char *name, const char *const *words, int count)
 	struct err err;
 	struct plan *p;
 
-	if (pattern_plan(name, (char *const *)words, count,
+	if (patterns_plan(name, (char *const *)words, count,
 		(uint32_t)team->ranks, &p, &err) < 0)
 		fatalx("%s", err.text);
 	return p;

@@ -23,7 +23,7 @@
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/diagnosis/judge/confirm.h"
 #include "daemon/store/store.h"
-#include "probes/sampling/sampling.h"
+#include "probes/sampling/pair_medians.h"
 #include "schema/mesh.h"
 #include "schema/options.h"
 #include "schema/record.h"

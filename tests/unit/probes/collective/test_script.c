@@ -8,6 +8,7 @@
 
 #include "common/err.h"
 #include "common/str.h"
+#include "probes/catalog/patterns.h"
 #include "tests/unit/probes/plan/cases.h"
 
 static struct plan *
@@ -23,7 +24,7 @@ text_plan(const char *steps, const char *buffers, const char *shape,
 	for (char *w = strtok_r(copy, " ", &save); w != NULL && n < 10;
 	     w = strtok_r(NULL, " ", &save))
 		words[n++] = w;
-	if (pattern_plan("compose", words, n, ranks, &p, err) < 0)
+	if (patterns_plan("compose", words, n, ranks, &p, err) < 0)
 		p = NULL;
 	free(words[0]);
 	free(words[1]);
@@ -204,7 +205,7 @@ test_file(void **state)
 
 	(void)state;
 	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
-	assert_int_equal(pattern_plan("compose", &word, 1, 4, &p, &err),
+	assert_int_equal(patterns_plan("compose", &word, 1, 4, &p, &err),
 	    -EINVAL);
 	assert_non_null(strstr(err.text, path));
 	assert_non_null(
@@ -212,7 +213,7 @@ test_file(void **state)
 	assert_int_equal(ftruncate(fd, 0), 0);
 	assert_int_equal(pwrite(fd, good, sizeof(good) - 1, 0),
 	    sizeof(good) - 1);
-	assert_int_equal(pattern_plan("compose", &word, 1, 4, &p, &err), 0);
+	assert_int_equal(patterns_plan("compose", &word, 1, 4, &p, &err), 0);
 	assert_int_equal(p->promises_count, 1);
 	plan_free(p);
 	close(fd);

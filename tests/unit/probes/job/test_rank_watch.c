@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "probes/job/emit.c"
+#include "probes/job/rank_watch.c"
 
 static char path[64];
 
@@ -55,8 +55,8 @@ test_words(void **state)
 	expect(fd, "bye\n");
 	assert_int_equal(recv(fd, want, 1, MSG_DONTWAIT), -1);
 	assert_int_equal(errno, EAGAIN);
-	close(watch_fd);
-	watch_fd = -1;
+	close(rank_watch_fd);
+	rank_watch_fd = -1;
 	expect(fd, "");
 	close(fd);
 	close(server);
@@ -73,12 +73,12 @@ test_nobody(void **state)
 	(void)state;
 	setenv("COALMINE_RANK_WATCH", "/nonexistent/ranks", 1);
 	rank_watch_open(0);
-	assert_true(watch_fd < 0);
+	assert_true(rank_watch_fd < 0);
 	rank_watch_bye();
 	unsetenv("COALMINE_RANK_WATCH");
-	watch_fd = -1;
+	rank_watch_fd = -1;
 	rank_watch_open(0);
-	assert_true(watch_fd < 0);
+	assert_true(rank_watch_fd < 0);
 
 	setenv("COALMINE_RANK_WATCH", path, 1);
 	rank_watch_open(0);
@@ -87,8 +87,8 @@ test_nobody(void **state)
 	close(server);
 	unlink(path);
 	rank_watch_bye();
-	close(watch_fd);
-	watch_fd = -1;
+	close(rank_watch_fd);
+	rank_watch_fd = -1;
 }
 
 int

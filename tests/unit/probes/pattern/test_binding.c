@@ -4,6 +4,7 @@
  */
 #include "common/err.h"
 #include "probes/pattern/binding.c"
+#include "probes/catalog/patterns.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +63,7 @@ test_plan(void **state)
 	struct plan *p;
 
 	(void)state;
-	assert_int_equal(pattern_plan("binding", words, 2, 0, &p, &err), 0);
+	assert_int_equal(patterns_plan("binding", words, 2, 0, &p, &err), 0);
 	assert_int_equal(p->ranks, 6);
 	assert_int_equal(p->steps, 9);
 	for (uint32_t i = 0; i < 3; i++)
@@ -85,9 +86,9 @@ test_refused(void **state)
 	struct plan *p;
 
 	(void)state;
-	assert_true(pattern_plan("binding", words, 1, 5, &p, &err) < 0);
+	assert_true(patterns_plan("binding", words, 1, 5, &p, &err) < 0);
 	assert_non_null(strstr(err.text, "binding.g = 3: allowed is"));
-	assert_true(pattern_plan("binding", one, 1, 0, &p, &err) < 0);
+	assert_true(patterns_plan("binding", one, 1, 0, &p, &err) < 0);
 	assert_non_null(strstr(err.text, "binding.g"));
 }
 

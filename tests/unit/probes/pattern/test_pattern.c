@@ -8,6 +8,7 @@
 
 #include "schema/record.h"
 #include "tests/unit/probes/plan/cases.h"
+#include "probes/catalog/patterns.h"
 
 static const char *const shapes[] = { "rail", "asymmetric", "symmetric" };
 

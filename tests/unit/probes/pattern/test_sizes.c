@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "common/err.h"
-#include "probes/pattern/sweep.c"
+#include "probes/catalog/sweep.c"
 
 #include "schema/options.h"
 

@@ -3,7 +3,7 @@
  * An option in several values, as text.
  */
 #include "common/err.h"
-#include "probes/pattern/sweep.c"
+#include "probes/catalog/sweep.c"
 
 #include <stdarg.h>
 #include <setjmp.h>

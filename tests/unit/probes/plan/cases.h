@@ -18,6 +18,7 @@
 #include "common/err.h"
 #include "common/xalloc.h"
 #include "probes/pattern/pattern.h"
+#include "probes/catalog/patterns.h"
 #include "probes/plan/check.h"
 #include "probes/plan/plan.h"
 
@@ -34,7 +35,7 @@ case_plan_on(const char *text, const struct pattern_site *site, struct err *err)
 	for (char *w = strtok_r(copy, " ", &save); w != NULL && n < 32;
 	     w = strtok_r(NULL, " ", &save))
 		words[n++] = w;
-	pt = pattern_find(words[0]);
+	pt = patterns_find(words[0]);
 	if (pt == NULL)
 		fail_msg("%s: no such probe", words[0]);
 	if (pattern_options(pt, words + 1, n - 1, &c, err) == 0) {

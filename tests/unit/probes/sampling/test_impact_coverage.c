@@ -19,7 +19,9 @@
 #include "common/rng.h"
 #include "common/robust.h"
 #include "common/str.h"
-#include "probes/sampling/sampling.h"
+#include "probes/sampling/impact.h"
+#include "probes/sampling/stop.h"
+#include "probes/sampling/tally.h"
 
 #define RUNS 1000
 #define SEED 20190711

@@ -16,6 +16,7 @@
 
 #include "probes/predict/predict.h"
 #include "probes/pattern/pattern.h"
+#include "probes/catalog/patterns.h"
 
 static struct measured_machine
 measured(void)
@@ -61,7 +62,7 @@ predicted_s(const struct machine *m, const char *count, const char *via, int g)
 	snprintf(word, sizeof(word), "count=%s", count);
 	snprintf(words_g, sizeof(words_g), "g=%d", g);
 	snprintf(v, sizeof(v), "via=%s", via);
-	if (pattern_plan("group", words, 7, 8, &p, &err) < 0 ||
+	if (patterns_plan("group", words, 7, 8, &p, &err) < 0 ||
 	    predict_plan(p, m, NULL, &pr, &err) < 0)
 		fail_msg("%s", err.text);
 	s = (double)pr.total_ps / 1e12;

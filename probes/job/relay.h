@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * relay.h - records from the rank that made them to the one that writes
+ * them.
+ *
+ * Only rank 0 writes. The root of the canaries and the roots of the congestors
+ * hand their records to it as JSON text; rank 0 takes them while it waits or
+ * between two batches of its own traffic, numbers them and writes them.
+ */
+#ifndef PROBES_JOB_RELAY_H
+#define PROBES_JOB_RELAY_H
+
+#include <jansson.h>
+
+#include "probes/job/world.h"
+
+/* What rank 0 does with a record, its own or another's; takes it. */
+typedef void relay_sink(void *arg, json_t *record);
+
+void relay_open(struct world *w, relay_sink *sink, void *arg);
+void relay_close(void);
+/* Takes record. Returns once rank 0 has it, or will. */
+void relay_put(json_t *record);
+/* The same for what may be lost: dropped while the last is still on its way.
+ */
+void relay_put_soon(json_t *record);
+/* At rank 0: take what has arrived; cheap, at most every 50 ms. */
+void relay_poll(void);
+/* All ranks together: everything that root put so far is with rank 0. */
+void relay_turn(int root);
+
+#endif

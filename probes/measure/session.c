@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.c - what rank 0 sends to all ranks for one measurement, and what each
+ * makes ready for it: the device, the executor, what is known beforehand.
+ */
+
+#include "probes/measure/session.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/log.h"
+#include "common/xalloc.h"
+#include "probes/job/control.h"
+#include "probes/job/world.h"
+#include "probes/measure/measure.h"
+#include "probes/measure/plan_report.h"
+#include "probes/measure/probe.h"
+#include "probes/catalog/patterns.h"
+#include "probes/plan/check.h"
+#include "probes/predict/predict.h"
+
+#define PIECE_BYTES (1 << 30)
+#define PS_PER_S    1e12
+#define TOGETHER    "concurrent" /* probe of records of several plans */
+
+/* From rank 0 to all: what comes next. */
+struct order {
+	enum { ORDER_END, ORDER_PLAN, ORDER_TOGETHER } what;
+	int status; /* of the end */
+	int steps;  /* each alone as well */
+	int keep;   /* the plan, for later */
+	int brief;  /* see struct session_brief */
+	int take_turns;
+	uint32_t pattern; /* of the table patterns */
+	uint64_t plan_bytes;
+	struct trial_ask ask;
+	char device[16], gpu_aware[8];
+};
+
+static void
+session_share(const struct session *s, void *data, size_t bytes)
+{
+	MPI_Request req;
+
+	for (size_t at = 0; at < bytes; at += PIECE_BYTES) {
+		size_t n = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
+
+		MPI_DO(MPI_Ibcast((char *)data + at, (int)n, MPI_CHAR, 0,
+		    s->world->control, &req));
+		control_wait(&req);
+	}
+}
+
+static void
+session_order_fill(const struct session *s, struct order *o)
+{
+	const struct conf *c = s->conf;
+
+	memset(o, 0, sizeof(*o));
+	o->steps = s->steps;
+	o->keep = conf_bool(c, "measure", "concurrent");
+	o->ask.warmup = (int)conf_int(c, "measure", "warmup");
+	o->ask.iterations = conf_given(c, "measure", "iterations")
+	    ? (int)conf_int(c, "measure", "iterations")
+	    : 0;
+	o->ask.time_ns = conf_span_ns(c, "measure", "time");
+	o->ask.precision = conf_real(c, "measure", "precision");
+	snprintf(o->device, sizeof(o->device), "%s",
+	    conf_string(c, "measure", "device"));
+	snprintf(o->gpu_aware, sizeof(o->gpu_aware), "%s",
+	    conf_string(c, "measure", "gpu_aware"));
+}
+
+/* ---- one plan, on all ranks ---- */
+
+static void
+session_drop_kept(struct session *s)
+{
+	while (s->kept_count > 0) {
+		exec_free(s->kept[--s->kept_count].exec);
+		plan_free(s->kept[s->kept_count].plan);
+	}
+	free(s->kept);
+	s->kept = NULL;
+}
+
+void
+session_refuse(struct session *s, const char *probe, const struct plan *p,
+    int rc, const char *why)
+{
+	enum cause cause = rc == -ENODEV ? CAUSE_NO_DEVICE : CAUSE_UNSUPPORTED;
+
+	plan_report_refusal(&s->report, probe, p->title, cause, why);
+	plan_report_note(&s->report, PLAN_REPORT_WRONG, cause, why);
+}
+
+/* The device of the campaign is opened once. */
+static int
+session_exec_open(struct session *s, const struct order *o,
+    struct measurement *c, struct err *err)
+{
+	uint64_t start_ns;
+	int rc = 0;
+
+	if (s->team == NULL || strcmp(s->device, o->device) != 0) {
+		session_drop_kept(s);
+		team_close(s->team);
+		s->team = NULL;
+		snprintf(s->device, sizeof(s->device), "%s", o->device);
+		rc = team_open(s->world, o->device, o->gpu_aware, &s->team,
+		    err);
+	}
+	start_ns = clk_ns();
+	if (rc == 0)
+		rc = exec_new(s->team, c->subject.plan, &c->exec, err);
+	c->subject.setup_s = (double)(clk_ns() - start_ns) /
+	    (double)CLK_NS_PER_S;
+	c->subject.team = s->team;
+	return rc;
+}
+
+struct pattern_site
+session_site(const struct session *s)
+{
+	return (struct pattern_site){ .ranks = (uint32_t)s->world->size,
+		.nodes = (uint32_t)s->world->nodes,
+		.machine = s->machine != NULL ? s->machine : s->seen };
+}
+
+/* How many ranks a node has, where each has as many, side by side, as a machine
+ * numbers them; 0: they lie otherwise. */
+static uint32_t
+session_ranks_a_node(const struct transport_team *team)
+{
+	uint32_t a_node = 1, count = (uint32_t)team->ranks;
+
+	while (a_node < count && team->nodes[a_node] == team->nodes[0])
+		a_node++;
+	for (uint32_t i = a_node; i < count; i++)
+		if ((team->nodes[i] == team->nodes[i - 1]) != (i % a_node != 0))
+			return 0;
+	return a_node;
+}
+
+/* Rank 0: the prediction beside a measurement; none for a plan that the machine
+ * could not run. It is made with the ranks where they are. If the machine
+ * cannot have them so, it is made for ranks as the machine numbers them, and is
+ * not used for verdicts. */
+static void
+session_predict(const struct session *s, const struct measurement *c,
+    struct subject *r, double **ret_rank_s)
+{
+	const struct machine *m = s->machine;
+	uint32_t a_node = session_ranks_a_node(s->team);
+	struct machine as, fit;
+	struct predict pr;
+	struct err err;
+
+	if (m == NULL && c->probe->is_tuned)
+		m = s->seen;
+	if (m == NULL)
+		return;
+	as = *m;
+	fit = machine_fit(m, r->plan->ranks);
+	if (a_node > 0 && s->world->nodes > 1 && m->ranks_fit) {
+		as.ranks = a_node;
+		as.ranks_fit = 0;
+		fit = as;
+	}
+	r->placed = a_node > 0 && fit.ranks == a_node;
+	if (predict_plan(r->plan, &as, NULL, &pr, &err) < 0) {
+		log_warnx("no prediction: %s", err.text);
+		return;
+	}
+	r->machine = m->name;
+	r->predicted_s = (double)pr.total_ps / PS_PER_S;
+	*ret_rank_s = xcalloc(r->plan->ranks, sizeof(**ret_rank_s));
+	for (uint32_t i = 0; i < r->plan->ranks; i++)
+		(*ret_rank_s)[i] = (double)pr.rank_ps[i] / PS_PER_S;
+	r->predicted_rank_s = *ret_rank_s;
+	predict_clear(&pr);
+}
+
+/* Takes p. */
+static void
+session_run_plan(struct session *s, const struct order *o, struct plan *p,
+    struct session_outcome *ret)
+{
+	struct measurement c = { .probe = probe_of(patterns[o->pattern]),
+		.ask = o->ask,
+		.steps = o->steps,
+		.brief = o->brief };
+	struct subject *r = &c.subject;
+	double *rank_s = NULL, *memory = NULL;
+	struct err err = { 0 };
+	int rc, first = s->world->rank == 0;
+
+	r->world = s->world;
+	r->probe = patterns[o->pattern]->name;
+	r->plan = p;
+	rc = session_exec_open(s, o, &c, &err);
+	if (rc < 0) {
+		if (first && !o->brief)
+			session_refuse(s, r->probe, p, rc, err.text);
+		plan_free(p);
+		return;
+	}
+	r->staging = exec_staging(c.exec);
+	r->memory_bytes_per_s = trial_memory(s->team, measure_largest(p),
+	    &memory);
+	r->memory_rank_per_s = memory;
+	measure_volume(r);
+	if (first) {
+		c.report = &s->report;
+		c.conf = s->conf;
+		c.bounds = &s->bounds;
+		c.machine = s->machine;
+		if (!o->brief)
+			session_predict(s, &c, r, &rank_s);
+		if (!o->brief && c.probe->describe != NULL)
+			c.probe->describe(&c, r);
+	}
+	if (o->take_turns)
+		exec_take_turns(c.exec);
+	rc = measure_run(&c);
+	if (ret != NULL && rc == 0) {
+		const double *rank_own_s = c.whole.rank_s;
+
+		ret->median_s = trial_median_s(&c.whole);
+		for (size_t i = 0; rank_own_s != NULL && i < p->transfers_count;
+		     i++) {
+			double both_s = fmax(rank_own_s[p->transfers[i].src],
+			    rank_own_s[p->transfers[i].dst]);
+
+			ret->fastest_s = i == 0 ? both_s
+						: fmin(ret->fastest_s, both_s);
+		}
+		ret->memory_per_s = r->memory_bytes_per_s;
+	}
+	measure_clear(&c);
+	free(rank_s);
+	free(memory);
+	if (rc < 0 || !o->keep) {
+		exec_free(c.exec);
+		plan_free(p);
+		return;
+	}
+	s->kept = xreallocarray(s->kept, s->kept_count + 1, sizeof(*s->kept));
+	s->kept[s->kept_count++] = (struct session_kept){ p, c.exec };
+}
+
+/* ---- all that were kept, at once ---- */
+
+/* Each plan's data is proven as if it had been alone. */
+static int
+session_prove_together(struct session *s, struct exec *const *list,
+    uint64_t data)
+{
+	struct exec_fault f;
+	int rc = 0;
+
+	for (size_t i = 0; i < s->kept_count; i++)
+		exec_fill(list[i], data);
+	transport_agree(s->team, 0);
+	exec_run_all(list, s->kept_count);
+	transport_agree(s->team, 0);
+	for (size_t i = 0; i < s->kept_count && rc == 0; i++) {
+		struct subject r = { .world = s->world,
+			.team = s->team,
+			.probe = TOGETHER,
+			.plan = s->kept[i].plan };
+
+		rc = trial_compare(s->team, list[i], data, &f);
+		if (rc < 0 && s->world->rank == 0)
+			plan_report_fault(&s->report, &r, &f,
+			    "among concurrent plans");
+	}
+	return rc;
+}
+
+static void
+session_run_together(struct session *s, const struct order *o)
+{
+	struct exec **list = xcalloc(s->kept_count + 1, sizeof(struct exec *));
+	struct subject r = { .world = s->world,
+		.team = s->team,
+		.probe = TOGETHER,
+		.staging = "" };
+	struct strbuf title = { 0 };
+	struct trial t = { 0 };
+	struct plan *all;
+
+	for (size_t i = 0; i < s->kept_count; i++)
+		strbuf_addf(&title, "%s%s", i > 0 ? " + " : "",
+		    s->kept[i].plan->title);
+	/* What all of them are, as one: only the sums count. */
+	all = plan_new((uint32_t)s->world->size, title.text);
+	strbuf_clear(&title);
+	for (size_t i = 0; i < s->kept_count; i++) {
+		const struct plan *p = s->kept[i].plan;
+
+		list[i] = s->kept[i].exec;
+		for (size_t k = 0; k < p->transfers_count; k++)
+			plan_transfer_add(all, &p->transfers[k]);
+	}
+	r.plan = all;
+	r.memory_bytes_per_s = trial_memory(s->team, measure_largest(all),
+	    NULL);
+	measure_volume(&r);
+	if (session_prove_together(s, list, 1) == 0) {
+		trial_time_all(s->team, list, s->kept_count, &o->ask, &t);
+		if (session_prove_together(s, list, 2) == 0 &&
+		    s->world->rank == 0)
+			plan_report_trial(&s->report, &r, &t,
+			    SUBJECT_CONCURRENT);
+	}
+	trial_clear(&t);
+	plan_free(all);
+	free(list);
+}
+
+/* ---- rank 0 ---- */
+
+int
+session_check(struct session *s, const char *probe, const struct plan *p)
+{
+	struct check_fault fault;
+	struct err err;
+
+	if (check_plan(p, &fault) == 0)
+		return 0;
+	err_say(&err, "refused: %.100s: %s: %s", p->title,
+	    check_kinds[fault.kind], fault.text);
+	plan_report_refusal(&s->report, probe, p->title, CAUSE_INTERNAL,
+	    err.text);
+	plan_report_note(&s->report, PLAN_REPORT_BAD, CAUSE_INTERNAL, err.text);
+	return -EPROTO;
+}
+
+/* To all, and run it; takes p. Notes of the plan stay with rank 0, which
+ * reports them. */
+static void
+session_send_plan(struct session *s, struct order *o, const struct pattern *pt,
+    struct plan *p, struct session_outcome *ret)
+{
+	size_t bytes;
+	void *packed = plan_pack(p, &bytes);
+
+	*ret = (struct session_outcome){ .median_s = NAN };
+	o->what = ORDER_PLAN;
+	o->plan_bytes = bytes;
+	while (patterns[o->pattern] != pt)
+		o->pattern++;
+	session_share(s, o, sizeof(*o));
+	session_share(s, packed, bytes);
+	free(packed);
+	session_run_plan(s, o, p, ret);
+}
+
+void
+session_measure(struct session *s, const struct pattern *pt, struct plan *p,
+    struct session_outcome *ret)
+{
+	struct order o;
+
+	session_order_fill(s, &o);
+	o.take_turns = probe_of(pt)->take_turns;
+	session_send_plan(s, &o, pt, p, ret);
+}
+
+void
+session_measure_briefly(struct session *s, const struct session_brief *b,
+    struct plan *p, struct session_outcome *ret)
+{
+	struct order o;
+
+	session_order_fill(s, &o);
+	o.brief = 1;
+	o.steps = o.keep = 0;
+	o.take_turns = b->turns;
+	o.ask.warmup = 0; /* the proof was one */
+	o.ask.iterations = b->times;
+	session_send_plan(s, &o, b->pattern, p, ret);
+}
+
+void
+session_measure_together(struct session *s)
+{
+	struct order o;
+
+	if (s->kept_count < 2)
+		return;
+	session_order_fill(s, &o);
+	o.what = ORDER_TOGETHER;
+	session_share(s, &o, sizeof(o));
+	session_run_together(s, &o);
+}
+
+void
+session_end(struct session *s, int status)
+{
+	struct order o = { .what = ORDER_END, .status = status };
+
+	session_share(s, &o, sizeof(o));
+}
+
+/* ---- the others ---- */
+
+int
+session_follow(struct session *s)
+{
+	struct order o;
+	void *packed;
+
+	for (;;) {
+		session_share(s, &o, sizeof(o));
+		if (o.what == ORDER_END)
+			return o.status;
+		if (o.what == ORDER_TOGETHER) {
+			session_run_together(s, &o);
+			continue;
+		}
+		packed = xcalloc(o.plan_bytes, 1);
+		session_share(s, packed, o.plan_bytes);
+		session_run_plan(s, &o, plan_unpack(packed, o.plan_bytes),
+		    NULL);
+		free(packed);
+	}
+}
+
+void
+session_close(struct session *s)
+{
+	session_drop_kept(s);
+	team_close(s->team);
+	machine_free(s->machine);
+	machine_free(s->seen);
+	plan_report_close(&s->report);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * measured_machine.h - a machine whose rates were measured and not described:
+ * what was timed with a few plans becomes the numbers of a struct machine, of
+ * which only the wiring is known.
+ *
+ * A time that could not be taken is NAN, a rate 0. Seconds, bytes per second.
+ * Pure.
+ */
+#ifndef PROBES_TUNE_MEASURED_MACHINE_H
+#define PROBES_TUNE_MEASURED_MACHINE_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "probes/topology/machine.h"
+#include "schema/machines.h"
+
+/* From one rank to another by one transport. */
+struct measured_machine_way {
+	double s;          /* one byte; NAN: cannot be used here */
+	double one_per_s;  /* one such pair at a time */
+	double many_per_s; /* all pairs of a node, or of two nodes, together */
+};
+
+struct measured_machine {
+	uint32_t ranks, nodes;
+	uint32_t per_node; /* consecutive ranks; 1: they are dealt otherwise */
+	struct measured_machine_way
+	    near[MACHINES_VIA_MAX]; /* ranks of one node */
+	struct measured_machine_way far[MACHINES_VIA_MAX]; /* of two nodes */
+	double step_s;       /* what another step of a pipeline costs */
+	double memory_per_s; /* what each copies while all do */
+};
+
+/* Bytes in so many seconds, of which short_s is not due to them; 0 where it
+ * was not timed. */
+double measured_machine_per_s(double bytes, double s, double short_s);
+/* From the times of the same in one step and in so many. */
+double measured_machine_step_s(double one_s, double many_s, uint32_t steps);
+
+/* Into a machine of machine_discover, which is rated then. Of links inside a
+ * node the nearest carry what one pair exchanges, others less in proportion.
+ */
+void measured_machine_set(const struct measured_machine *r, struct machine *m);
+
+/* "this machine as measured: 8 ranks on 4 nodes, 22.6M/s and 71 us between
+ * nodes, ..."; the caller frees. */
+char *measured_machine_text(const struct measured_machine *r);
+/* Record "machine"; the caller decrefs it. */
+json_t *measured_machine_record(const struct measured_machine *r,
+    const char *name);
+
+#endif
