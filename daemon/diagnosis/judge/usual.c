@@ -18,6 +18,7 @@
 #define SLOW_SHARE 0.95
 #define SLOW_SIGMA 1.6448536269514722
 #define TAIL_MOST  1.9 /* times the middle: more is a crowd of slow nodes */
+#define TAIL_NODES 2   /* beyond that share, lest one fault be the tail */
 /* Once so many rounds are known, one round at most so many times as much: many
  * nodes that fail at once are no wander. */
 #define KNOWN_ROUNDS 8
@@ -43,11 +44,12 @@ pool(struct wander *w, double var, size_t n)
 void
 wander_hear(struct wander *w, double *x, size_t n)
 {
-	double sigma, slow;
+	double sigma, slow = 0;
 
 	if (n < 2)
 		return;
-	slow = score_quantile(x, n, SLOW_SHARE) / SLOW_SIGMA;
+	if ((1 - SLOW_SHARE) * (double)n >= TAIL_NODES)
+		slow = score_quantile(x, n, SLOW_SHARE) / SLOW_SIGMA;
 	for (size_t i = 0; i < n; i++)
 		x[i] = fabs(x[i]);
 	/* About 0, which is what is usual; the factor is of small samples
