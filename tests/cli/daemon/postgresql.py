@@ -208,7 +208,7 @@ def test_away_at_start(pg):
         c.stop()
         proxy.cut = "before"
         c.start()
-        assert proxy.cut is None and "asked again" in c.read_log()
+        assert proxy.cut is None and "; retrying" in c.read_log()
         assert not c.get("schedule")[0]["enabled"], c.get("schedule")
         c.stop()
 
