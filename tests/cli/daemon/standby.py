@@ -477,7 +477,7 @@ def test_wrong(pg):
             b.options.update(sets)
             done = subprocess.run(b.command() + ["-n"], timeout=60,
                                   stderr=subprocess.PIPE, text=True)
-            assert done.returncode == 1 and word in done.stderr, (sets, done)
+            assert done.returncode != 0 and word in done.stderr, (sets, done)
             b.options = kept
         # Somebody has the lock (PG_LOCK_CLASS) where nobody has led yet.
         lock = ("1129138510, (SELECT oid FROM pg_namespace"
