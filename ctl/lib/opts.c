@@ -145,6 +145,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "In the order of this member of the rows that --json shows; "
 	    "-MEMBER: the largest first." },
 	[OPT_STATE] = { "state", 's', "STATE", 0, "Only those in this state." },
+	[OPT_STRICT] = { "strict", 0, NULL, 0,
+	    "Refuse a file with anything that would be skipped." },
 	[OPT_USES] = { "uses", 0, "COUNT", 0,
 	    "Nodes that a token may enrol: 1 to 65536; as many as --node "
 	    "names by default, 1 with --any.",

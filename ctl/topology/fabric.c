@@ -9,13 +9,18 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/hostlist.h"
+#include "common/member.h"
+#include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
+
+#define FABRIC_PLACES_MAX 5 /* that are named of each kind */
 
 struct fabric_link {
 	uint32_t host, to;
@@ -39,6 +44,12 @@ fabric_new(const struct fabric_choice *choice)
 	f->choice = choice;
 	f->names = topology_new();
 	f->guids = json_object();
+	f->included = json_object();
+	f->skipped = json_object();
+	f->ids = json_object();
+	f->names_used = json_object();
+	f->owners = json_object();
+	f->seen = json_object();
 	return f;
 }
 
@@ -55,6 +66,12 @@ fabric_free(struct fabric *f)
 	free(f->others);
 	topology_free(f->names);
 	json_decref(f->guids);
+	json_decref(f->included);
+	json_decref(f->skipped);
+	json_decref(f->ids);
+	json_decref(f->names_used);
+	json_decref(f->owners);
+	json_decref(f->seen);
 	free(f);
 }
 
@@ -74,6 +91,118 @@ fabric_name(const char *text, size_t len, char ret[TOPOLOGY_NAME_MAX])
 	ret[n] = '\0';
 }
 
+/* ---- skipped parts of files ---- */
+
+int
+fabric_skip(struct fabric *f, const char *kind, struct err *err,
+    const char *fmt, ...)
+{
+	json_t *o = json_object_get(f->skipped, kind), *places;
+	struct err what;
+	char line[16] = "", *place;
+	va_list ap;
+
+	va_start(ap, fmt);
+	err_vsay(&what, fmt, ap);
+	va_end(ap);
+	if (f->choice->strict)
+		return err_set(err, -EINVAL, "%s%s%s", what.text,
+		    what.text[0] == '\0' ? "" : ": ", kind);
+	if (o == NULL) {
+		o = json_pack("{s:i, s:[]}", "count", 0, "places");
+		json_object_set_new(f->skipped, kind, o);
+	}
+	json_object_set_new(o, "count",
+	    json_integer(member_int(o, "count") + 1));
+	places = json_object_get(o, "places");
+	if (json_array_size(places) < FABRIC_PLACES_MAX) {
+		if (f->line > 0)
+			snprintf(line, sizeof(line), ":%d", f->line);
+		place = xasprintf("%s%s%s%s", f->file == NULL ? "" : f->file,
+		    line, what.text[0] == '\0' ? "" : ": ", what.text);
+		json_array_append_new(places, text_json(place));
+		free(place);
+	}
+	return 0;
+}
+
+int
+fabric_skip_refused(struct fabric *f, int rc, const char *kind, struct err *err)
+{
+	struct err reason;
+
+	if (rc != -EINVAL || f->choice->strict)
+		return rc;
+	reason = *err;
+	return fabric_skip(f, kind, err, "%s", reason.text);
+}
+
+char *
+fabric_skipped_text(const json_t *skipped)
+{
+	struct strbuf sb = { 0 };
+	const char *kind;
+	json_t *o;
+
+	strbuf_add(&sb, "", 0);
+	json_object_foreach ((json_t *)skipped, kind, o) {
+		json_t *places = json_object_get(o, "places"), *place;
+		json_int_t count = member_int(o, "count");
+		size_t i;
+
+		strbuf_addf(&sb, "%s: %" JSON_INTEGER_FORMAT ":", kind, count);
+		json_array_foreach (places, i, place)
+			strbuf_addf(&sb, "%s %s", i == 0 ? "" : ";",
+			    json_string_value(place));
+		strbuf_addf(&sb, "%s\n",
+		    count > FABRIC_PLACES_MAX ? "; ..." : "");
+	}
+	return sb.text;
+}
+
+/* ---- names of switches ---- */
+
+void
+fabric_declare(struct fabric *f, const char *id, const char *name)
+{
+	if (json_object_get(f->ids, id) != NULL)
+		return;
+	json_object_set_new(f->ids, id, json_string(name));
+	json_object_set_new(f->names_used, name,
+	    json_integer(member_int(f->names_used, name) + 1));
+}
+
+int
+fabric_declared_name(const struct fabric *f, const char *id,
+    char ret[TOPOLOGY_NAME_MAX])
+{
+	const char *name = member_text_or(f->ids, id, NULL);
+	const char *digits = id + strcspn(id, "-");
+
+	if (name == NULL)
+		return -ENOENT;
+	digits += strspn(digits, "-0");
+	if (member_int(f->names_used, name) > 1)
+		snprintf(ret, TOPOLOGY_NAME_MAX, "%.40s_%.16s", name, digits);
+	else
+		snprintf(ret, TOPOLOGY_NAME_MAX, "%s", name);
+	return 0;
+}
+
+int
+fabric_is_seen(struct fabric *f, const char *id, long port)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "%.40s/%ld", id, port);
+	if (json_object_get(f->seen, key) != NULL)
+		return 1;
+	json_object_set_new(f->seen, key, json_true());
+	return 0;
+}
+
+/* ---- hosts, switches and links ---- */
+
 static int
 fabric_is_any(char *const *globs, const char *text)
 {
@@ -81,6 +210,12 @@ fabric_is_any(char *const *globs, const char *text)
 		if (fnmatch(globs[i], text, 0) == 0)
 			return i;
 	return -1;
+}
+
+int
+fabric_is_skipped(const struct fabric *f, const char *name)
+{
+	return fabric_is_any(f->choice->skip, name) >= 0;
 }
 
 static int
@@ -93,8 +228,7 @@ fabric_add_switch(struct fabric *f, const char *name, uint32_t *ret,
 	if (rc == 0 && f->names->switch_count > count) {
 		f->is_skipped = xmore(f->is_skipped, count, 1);
 		f->others = xmore(f->others, count, sizeof(*f->others));
-		f->is_skipped[count] = fabric_is_any(f->choice->skip, name) >=
-		    0;
+		f->is_skipped[count] = (uint8_t)fabric_is_skipped(f, name);
 		f->others[count] = 0;
 	}
 	return rc;
@@ -141,6 +275,17 @@ fabric_add_port(struct fabric *f, const struct fabric_port *p, struct err *err)
 	f->links = xmore(f->links, f->link_count, sizeof(*f->links));
 	f->links[f->link_count++] = l;
 	return 0;
+}
+
+int
+fabric_add_other(struct fabric *f, const char *to, struct err *err)
+{
+	uint32_t at;
+	int rc = fabric_add_switch(f, to, &at, err);
+
+	if (rc == 0)
+		f->others[at]++;
+	return rc;
 }
 
 int
@@ -320,7 +465,9 @@ fabric_link_compare(const void *a, const void *b)
 		order = x->to < y->to ? -1 : 1;
 	if (order == 0)
 		order = hostlist_compare(x->port, y->port);
-	return order != 0 ? order : x->to < y->to ? -1 : x->to > y->to;
+	if (order == 0 && x->to != y->to)
+		order = x->to < y->to ? -1 : 1;
+	return order != 0 ? order : x->guid < y->guid ? -1 : x->guid > y->guid;
 }
 
 /* The links of one host, in the order of its ports: each port is a rail, but
@@ -343,7 +490,9 @@ fabric_host_add(struct fabric *f, size_t from, size_t end, const uint32_t *to,
 		sum.gbps = 0;
 		for (; i < end && f->links[i].to == l->to &&
 		     f->links[i].rail == l->rail &&
-		     (l->rail >= 0 || strcmp(f->links[i].port, l->port) == 0);
+		     (l->rail >= 0 ||
+			 (f->links[i].guid == l->guid &&
+			     strcmp(f->links[i].port, l->port) == 0));
 		     i++)
 			sum.gbps += f->links[i].gbps;
 		next = sum.rail + 1;
@@ -365,6 +514,32 @@ fabric_host_add(struct fabric *f, size_t from, size_t end, const uint32_t *to,
 	return rc;
 }
 
+static int
+fabric_no_host(const struct fabric *f, struct err *err)
+{
+	char *skipped = fabric_skipped_text(f->skipped);
+	struct strbuf sb = { 0 };
+
+	for (char *at = skipped; (at = strchr(at, '\n')) != NULL;)
+		*at = at[1] == '\0' ? '\0' : ' ';
+	strbuf_addf(&sb, "no host is linked to a switch");
+	if (skipped[0] != '\0')
+		strbuf_addf(&sb, "; %s", skipped);
+	if (f->left_out > 0)
+		strbuf_addf(&sb,
+		    "; %zu links of hosts were left out, as --rails and --skip "
+		    "want it",
+		    f->left_out);
+	if (f->stations > 0)
+		strbuf_addf(&sb,
+		    "; %zu neighbours say by LLDP that they are no switch",
+		    f->stations);
+	err_say(err, "%s", sb.text);
+	strbuf_clear(&sb);
+	free(skipped);
+	return -EINVAL;
+}
+
 int
 fabric_sort(struct fabric *f, struct topology **ret, struct err *err)
 {
@@ -374,11 +549,7 @@ fabric_sort(struct fabric *f, struct topology **ret, struct err *err)
 	uint32_t *to = xcalloc(all->switch_count + 1, sizeof(*to));
 
 	if (f->link_count == 0)
-		rc = err_set(err, -EINVAL,
-		    "no host is linked to a switch; %zu links of hosts were "
-		    "left out, as --rails and --skip want it, and %zu "
-		    "neighbours say by LLDP that they are no switch",
-		    f->left_out, f->stations);
+		rc = fabric_no_host(f, err);
 	for (size_t i = 0; rc == 0 && i < all->switch_count; i++) {
 		f->lone += tier[i] == 0 && !f->is_skipped[i];
 		if (tier[i] > 0)

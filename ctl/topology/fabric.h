@@ -16,6 +16,7 @@
 struct fabric_choice {
 	char **rails; /* ports of a host, rail by rail; others are left out */
 	char **skip;  /* hosts, switches and HOST:PORT that are left out */
+	int strict;   /* fabric_skip refuses */
 };
 
 /* What is told of a host's port. */
@@ -42,6 +43,17 @@ struct fabric {
 	size_t sideward; /* links between switches of one tier */
 	size_t lone;     /* switches that lead to no host */
 	json_t *guids;   /* "0x...": [host, leaf, port] of those that are in */
+	/* the place of the reader: file and line, 0 for the whole file */
+	const char *file;
+	int line;
+	char *const *paths; /* all files of the import, or NULL */
+	json_t *included;   /* the files that these include */
+	json_t *skipped;    /* kind: {count, places}, see fabric_skip */
+	json_t *ids;        /* names of switches by identifier */
+	json_t *names_used; /* how many identifiers have a name */
+	json_t *owners;     /* of ibnetdiscover's descriptions: the one card
+			     * that has it, "" for several */
+	json_t *seen;       /* ports that were read, by identifier */
 };
 
 struct fabric *fabric_new(const struct fabric_choice *choice);
@@ -49,8 +61,34 @@ void fabric_free(struct fabric *f); /* NULL is allowed */
 /* -EINVAL or -E2BIG for names that are none, and for too many. */
 int fabric_add_port(struct fabric *f, const struct fabric_port *port,
     struct err *err);
+/* 1 when the site leaves out the switch with this name. */
+int fabric_is_skipped(const struct fabric *f, const char *name);
 int fabric_add_trunk(struct fabric *f, const char *lower, const char *upper,
     double gbps, struct err *err);
+/* Count a link of a host that is in no topology, so that its switch is not
+ * taken for one above the leaves. */
+int fabric_add_other(struct fabric *f, const char *to, struct err *err);
+/* 1 when the port of the device with this identifier was read before, in any
+ * file. */
+int fabric_is_seen(struct fabric *f, const char *id, long port);
+/* Remember that the switch with this identifier is called so. */
+void fabric_declare(struct fabric *f, const char *id, const char *name);
+/* The name of a declared switch; of several with one name, in all files, each
+ * has its identifier too. -ENOENT: it is not declared. */
+int fabric_declared_name(const struct fabric *f, const char *id,
+    char ret[TOPOLOGY_NAME_MAX]);
+/* Count something that is skipped, and keep file and line of the first few of
+ * its kind: 0; -EINVAL with the reason if the choice is
+ * strict. */
+int fabric_skip(struct fabric *f, const char *kind, struct err *err,
+    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The same for a refusal with rc -EINVAL and err; another rc is
+ * returned as it is. */
+int fabric_skip_refused(struct fabric *f, int rc, const char *kind,
+    struct err *err);
+/* "KIND: COUNT: PLACE; PLACE; ..." of each kind, a line each; the caller
+ * frees. */
+char *fabric_skipped_text(const json_t *skipped);
 /* -EINVAL: no host is left, or one is on two leaves by one rail. */
 int fabric_sort(struct fabric *f, struct topology **ret, struct err *err);
 /* A name out of a description: what no name may have becomes '_'. */

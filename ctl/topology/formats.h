@@ -3,8 +3,9 @@
  * formats.h - a topology out of files in a foreign format, and the formats.
  *
  * A reader adds what a file says to a fabric. It gets the file's text, which
- * it may change, and its name; it refuses with "NAME:LINE: ..." and -EINVAL or
- * -E2BIG.
+ * it may change, and its name. Unknown parts go to fabric_skip; a
+ * file that is not of its format at all is refused with "NAME:LINE: ..." and
+ * -EINVAL, too much of anything with -E2BIG.
  */
 #ifndef CTL_TOPOLOGY_FORMATS_H
 #define CTL_TOPOLOGY_FORMATS_H
@@ -17,15 +18,21 @@ typedef int import_reader(struct fabric *f, char *text, const char *name,
 struct import_format {
 	const char *name;
 	const char *about; /* where such files come from */
-	/* Stands in every such file, and in none of the rows before: NULL where
-	 * there is nothing such. */
+	/* A word with the character behind it that is in every such file and in
+	 * none of the rows before, outside comments; NULL where there is none.
+	 * "\"NAME\"" is a key of JSON, "#..." the first line. */
 	const char *mark;
 	import_reader *read; /* NULL: it is a topology already */
+	/* Declares the switches, in all files before any is read; it does not
+	 * change the text and reports no error. */
+	void (*scan)(struct fabric *f, const char *text);
 };
 extern const struct import_format import_formats[]; /* ends without a name */
 
 import_reader import_ibnetdiscover, import_slurm, import_slurm_yaml,
     import_topograph, import_lldp;
+void import_ibnetdiscover_scan(struct fabric *f, const char *text);
+void import_lldp_scan(struct fabric *f, const char *text);
 
 struct import_order {
 	char *const *paths; /* ends with NULL */
@@ -35,8 +42,9 @@ struct import_order {
 
 struct import {
 	struct topology *t;
-	json_t *guids;                   /* as of struct fabric */
-	size_t left_out, sideward, lone; /* likewise */
+	json_t *guids, *skipped; /* as of struct fabric */
+	/* likewise */
+	size_t left_out, sideward, lone, stations;
 };
 
 /* The files together. -EINVAL, -E2BIG or what file_read says. */

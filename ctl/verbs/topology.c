@@ -34,7 +34,9 @@ topology_files_read(struct ctl *c, struct import *ret)
 	const char *rails = opts_value(&c->opts, OPT_RAILS);
 	const char *skip = opts_value(&c->opts, OPT_SKIP);
 	struct import_order o = { .paths = c->args,
-		.format = opts_value(&c->opts, OPT_FROM) };
+		.format = opts_value(&c->opts, OPT_FROM),
+		.choice.strict = opts_given(&c->opts, OPT_STRICT) };
+	char *skipped;
 	struct err err;
 	size_t count;
 	int rc = 0;
@@ -50,6 +52,11 @@ topology_files_read(struct ctl *c, struct import *ret)
 		    o.choice.rails == NULL && rails != NULL ? "rails" : "skip");
 	if (rc == 0 && import_read(&o, ret, &err) < 0)
 		rc = ctl_fail("%s", err.text);
+	if (rc == 0) {
+		skipped = fabric_skipped_text(ret->skipped);
+		fputs(skipped, stderr);
+		free(skipped);
+	}
 	str_list_free(o.choice.rails);
 	str_list_free(o.choice.skip);
 	return rc;
@@ -138,6 +145,10 @@ topology_import(struct ctl *c)
 		if (im.sideward > 0)
 			fprintf(stderr, "; links within a tier left out: %zu",
 			    im.sideward);
+		if (im.stations > 0)
+			fprintf(stderr,
+			    "; LLDP neighbours other than switches: %zu",
+			    im.stations);
 		fputs("\n", stderr);
 	}
 	if (rc == 0 && opts_given(&c->opts, OPT_OUT))
@@ -571,22 +582,31 @@ topology_machine(struct ctl *c)
 	return rc;
 }
 
-#define FILES "from rails skip"
+#define FILES "from rails skip strict"
 
 const struct verb verbs_topology[] = {
 	{ "topology", "import", "FILE...", 1, -1, "out " FILES, "file",
 	    "Make the collector's file of leaves, rails and switches out of "
 	    "those of a fabric or a scheduler.",
 	    "Files are the output of ibnetdiscover(8), Slurm's topology.conf "
-	    "and topology.yaml, JSON of Topograph's graph engine, lldpctl -f "
-	    "json of every node in a file NODE.json each, or a table of NODE "
-	    "LEAF [RAIL]. Several are taken together. A switch with hosts is a "
+	    "and topology.yaml, scontrol show topology, JSON of Topograph's "
+	    "graph engine, lldpctl -f json of every node in a file NODE.json "
+	    "each, or a table of NODE LEAF [RAIL]. Several are taken together. "
+	    "Comments do not decide the format. A switch with hosts is a "
 	    "leaf; the further from hosts, the higher the tier; what hangs "
 	    "together without the highest of three tiers is a pod. Each port "
 	    "of a host is a rail, in the order of their names, unless --rails "
 	    "names those that count. --skip leaves out hosts of storage and "
 	    "management; their leaves go too, if they have no other hosts and "
-	    "no more links upward than hosts.",
+	    "no more links upward than hosts. Unknown lines, keys and "
+	    "members are skipped, counted and printed with file and line on "
+	    "the standard error; with --strict the import fails. Skipped "
+	    "likewise is an adapter whose description has no host name, such "
+	    "as the firmware's default, or is shared by several adapters. "
+	    "Switches of the same name are distinct by GUID, in all files. A "
+	    "port with several LLDP neighbours, as some bonds have, counts "
+	    "once. A file that Slurm includes is read from the folder of the "
+	    "file that includes it.",
 	    topology_import },
 	{ "topology", "show", "[FILE...]", 0, -1, "json at " FILES, "file",
 	    "Show leaves, rails and switches: of files, or as the collector "

@@ -29,12 +29,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 {
 	static char *rails[] = { (char *)"mlx5_[0-3]", (char *)"eth*", NULL };
 	static char *skip[] = { (char *)"s*", (char *)"*:eth0", NULL };
-	struct fabric_choice choice = { NULL, NULL };
+	struct fabric_choice choice = { NULL, NULL, 0 };
 	struct topology *t = NULL;
 	struct err err = { 0 };
 	struct fabric *f;
+	const struct import_format *format;
 	size_t formats = 0;
-	import_reader *read;
 	char *text, *one, *two;
 	int rc;
 
@@ -43,14 +43,17 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	text = fuzz_text(data + 1, len_bytes - 1);
 	while (import_formats[formats].name != NULL)
 		formats++;
-	read = import_formats[(data[0] & 0x3f) % formats].read;
+	format = &import_formats[(data[0] & 0x3f) % formats];
 	choice.rails = data[0] & 0x80 ? rails : NULL;
 	choice.skip = data[0] & 0x40 ? skip : NULL;
 	f = fabric_new(&choice);
-	if (read == NULL) {
+	f->file = "n1.json";
+	if (format->scan != NULL)
+		format->scan(f, text);
+	if (format->read == NULL) {
 		rc = topology_read(text, "f", &t, &err);
 	} else {
-		rc = read(f, text, "n1.json", &err);
+		rc = format->read(f, text, "n1.json", &err);
 		if (rc == 0)
 			rc = fabric_sort(f, &t, &err);
 	}
