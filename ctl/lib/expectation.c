@@ -46,6 +46,13 @@ expectation_options(struct ctl *c, struct expectation_spec *ret)
 		.bytes = 1 << 30,
 		.ranks_per_node = (int)opts_number(&c->opts, OPT_RANKS_PER_NODE,
 		    1) };
+	/* The engine has no prediction for these. */
+	if (ret->op != NULL &&
+	    (strcmp(ret->op, "gather") == 0 || strcmp(ret->op, "scatter") == 0))
+		return ctl_fail("--op %s: allowed are allreduce|allgather|"
+				"reduce-scatter|broadcast|reduce|alltoall; see "
+				"coalctl --help",
+		    ret->op);
 	if (ret->op != NULL && ret->plan != NULL)
 		return ctl_fail("--op and --plan: allowed is one of them");
 	if (ret->op == NULL && ret->plan == NULL)

@@ -113,8 +113,10 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_NODES] = { "nodes", 0, "NAMES", 0,
 	    "The nodes of a job, a hostlist." },
 	[OPT_OP] = { "op", 0, "COLLECTIVE", 0,
-	    "Which collective; allreduce by default.",
-	    "allreduce|allgather|reduce-scatter|broadcast|reduce|alltoall" },
+	    "Which collective; allreduce by default. gather and scatter are "
+	    "for import alone, which has no default.",
+	    "allreduce|allgather|reduce-scatter|broadcast|reduce|alltoall|"
+	    "gather|scatter" },
 	[OPT_OUT] = { "out", 0, "FILE", 0,
 	    "Write to this file, which changes at once or not at all." },
 	[OPT_OVERRIDE] = { "override", 'o', "SECTION.KEY=VALUE", 0,
@@ -122,6 +124,9 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_PLAN] = { "plan", 0, "PROBE OPTION=VALUE ...", 0,
 	    "Instead of a collective: a plan of coalmine-plan(7), as one "
 	    "word." },
+	[OPT_RANKS] = { "ranks", 0, "COUNT", 0,
+	    "Ranks of tables that do not have their number: 1 to 10000000.",
+	    NULL, 1, 10000000 },
 	[OPT_RANKS_PER_NODE] = { "ranks-per-node", 0, "COUNT", 0,
 	    "Ranks on each node, 1 to 1024; 1 by default.", NULL, 1, 1024 },
 	[OPT_RAILS] = { "rails", 0, "PORTS", 0,
