@@ -20,6 +20,12 @@
 #define LEAF_LARGE_SHARE 0.5
 #define SLOW_Z           1.5 /* a place that counts towards it */
 #define LEAF_Z           3.0 /* and what the median of all must reach */
+/* A small leaf of at least this share of its peers, and a large one of at least
+ * that share, is compared with the others: its own slow nodes widen the
+ * scatter, by a fifth where they are an eighth and twice where they are a
+ * third. The median of a large leaf is exact enough to bear the former. */
+#define LEAF_OUT_SHARE       0.125
+#define LEAF_OUT_LARGE_SHARE (1.0 / 3)
 
 struct peers {
 	size_t count;
@@ -350,16 +356,42 @@ leaf_read(struct score *s, const struct score_obs *obs, uint32_t leaf,
 	return 1;
 }
 
+/* The leaf against all others, where it is much of what it is compared with.
+ * Its row is as before where it is no candidate. */
+static int
+score_leaf_out(struct score *s, struct score_obs *obs, size_t count,
+    uint32_t leaf, double effect_min, struct score_leaf *row)
+{
+	uint32_t peers = obs[s->order[s->start[leaf]]].peer_count;
+	double share = row->places < LEAF_LARGE ? LEAF_OUT_SHARE
+						: LEAF_OUT_LARGE_SHARE;
+
+	/* With half of the nodes slow the median is between the halves. */
+	if (row->apart || row->effect < effect_min / 2 ||
+	    row->places < share * peers)
+		return row->apart;
+	s->apart[leaf] = 1;
+	find_typical(s, obs, count);
+	compare_all(s, obs, count);
+	if (leaf_read(s, obs, leaf, effect_min, row) && row->apart)
+		return 1;
+	s->apart[leaf] = 0;
+	find_typical(s, obs, count);
+	compare_all(s, obs, count);
+	return 0;
+}
+
 /* Those newly apart. */
 static int
-part_leaves(struct score *s, const struct score_obs *obs, double effect_min)
+part_leaves(struct score *s, struct score_obs *obs, size_t count,
+    double effect_min)
 {
 	struct score_leaf row;
 	int news = 0;
 
 	for (uint32_t l = 0; l < s->leaves_count; l++)
 		if (!s->apart[l] && leaf_read(s, obs, l, effect_min, &row) &&
-		    row.apart) {
+		    score_leaf_out(s, obs, count, l, effect_min, &row)) {
 			s->apart[l] = 1;
 			news++;
 		}
@@ -406,7 +438,7 @@ score_round(struct score *s, struct score_obs *obs, size_t count,
 	compare_all(s, obs, count);
 	/* A leaf apart widens the scatter behind which another may hide. */
 	for (int again = 0; again < 3; again++) {
-		if (part_leaves(s, obs, effect_min) == 0)
+		if (part_leaves(s, obs, count, effect_min) == 0)
 			break;
 		find_typical(s, obs, count);
 		compare_all(s, obs, count);
