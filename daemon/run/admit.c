@@ -359,6 +359,7 @@ admit_take(struct run *r, const struct candidates *c, size_t count)
 	}
 	r->nodes = xcalloc(count, sizeof(r->nodes[0]));
 	r->node_count = count;
+	run_nodes_changed(r);
 	for (size_t i = 0; i < count; i++) {
 		double link = costs_link(list[i].node);
 
@@ -602,4 +603,5 @@ admit_restore(struct run *r, const json_t *names)
 		r->node_count++;
 		admit_hold(r, n);
 	}
+	run_nodes_changed(r);
 }

@@ -67,13 +67,7 @@ intake_is_foreign(struct run *r, const char *name, size_t row)
 		strcmp(r->nodes[row].node->name, name) == 0))
 		return 0;
 	n = roster_find(r->all->roster, name);
-	if (r->members == NULL) {
-		r->member_count = roster_count(r->all->roster);
-		r->members = xcalloc(r->member_count + 1, 1);
-		for (size_t i = 0; i < r->node_count; i++)
-			r->members[r->nodes[i].node->id] = 1;
-	}
-	return n != NULL && (n->id >= r->member_count || !r->members[n->id]);
+	return n != NULL && run_node_index(r, n) < 0;
 }
 
 /* A record speaks of the nodes of its run. One that names others is kept, as

@@ -113,6 +113,7 @@ launch_prepare(struct run *r)
 	const char *program = conf_string(r->conf, "command", "run");
 
 	run_step_set(r, STEP_PREPARE);
+	r->asked = 0;
 	if (r->state != RUN_STARTING)
 		run_state_set(r, RUN_STARTING, CAUSE_NONE, "");
 	for (size_t i = 0; i < r->node_count; i++) {
@@ -128,6 +129,8 @@ launch_prepare(struct run *r)
 		rn->ready = READY_ASKED;
 		if (run_send(r, rn->node, WIRE_PREPARE, msg) < 0)
 			launch_refused(rn, "agent-lost", "not connected");
+		else
+			r->asked++;
 	}
 }
 
@@ -222,6 +225,7 @@ launch_prepare_done(struct run *r)
 		free(rn->text);
 	}
 	r->node_count = kept;
+	run_nodes_changed(r);
 	if (r->node_count == 0 || (r->node_count < min && asked >= min)) {
 		utf8_format(text, sizeof(text),
 		    "%zu of %zu nodes ready, %zu needed; %.300s", r->node_count,
@@ -252,10 +256,8 @@ launch_prepared(struct run *r, struct node *n, const json_t *msg)
 	else
 		launch_refused(rn, member_text(msg, "cause"),
 		    member_text(msg, "text"));
-	for (size_t i = 0; i < r->node_count; i++)
-		if (r->nodes[i].ready == READY_ASKED)
-			return 0;
-	launch_prepare_done(r);
+	if (--r->asked == 0)
+		launch_prepare_done(r);
 	return 0;
 }
 

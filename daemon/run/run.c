@@ -17,6 +17,8 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 
+#define FEW_NODES 64
+
 void
 runs_quota_read(const struct conf *c, struct runs_quota *ret)
 {
@@ -52,8 +54,7 @@ run_shrink(struct run *r)
 	}
 	json_decref(r->progress);
 	r->progress = NULL;
-	free(r->members);
-	r->members = NULL;
+	run_nodes_changed(r);
 	xstrset(&r->phase, NULL);
 	xstrset(&r->test, NULL);
 	xstrset(&r->stderr_tail, NULL);
@@ -168,13 +169,32 @@ run_head(const struct run *r)
 	return r->node_count == 0 ? NULL : r->nodes[0].node;
 }
 
-long
-run_node_index(const struct run *r, const struct node *n)
+void
+run_nodes_changed(struct run *r)
 {
-	for (size_t i = 0; i < r->node_count; i++)
-		if (r->nodes[i].node == n)
-			return (long)i;
-	return -ENOENT;
+	free(r->places);
+	r->places = NULL;
+}
+
+/* Every message of every node asks for it: large runs have a table. */
+long
+run_node_index(struct run *r, const struct node *n)
+{
+	if (r->node_count <= FEW_NODES) {
+		for (size_t i = 0; i < r->node_count; i++)
+			if (r->nodes[i].node == n)
+				return (long)i;
+		return -ENOENT;
+	}
+	if (r->places == NULL) {
+		r->place_count = roster_count(r->all->roster);
+		r->places = xcalloc(r->place_count + 1, sizeof(r->places[0]));
+		for (size_t i = 0; i < r->node_count; i++)
+			r->places[r->nodes[i].node->id] = (uint32_t)i + 1;
+	}
+	return n->id < r->place_count && r->places[n->id] > 0
+	    ? (long)r->places[n->id] - 1
+	    : -ENOENT;
 }
 
 int

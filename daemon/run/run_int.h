@@ -171,9 +171,10 @@ struct run {
 	uint64_t start_limit_ns;
 	uint64_t margin_ns;
 	int64_t priority;
-	int preempts;     /* it ends runs of lower priority */
-	uint8_t *members; /* 1 for each node's id of it; or NULL */
-	size_t member_count;
+	int preempts; /* it ends runs of lower priority */
+	uint32_t
+	    *places; /* by a node's id, its index + 1; or NULL: none made */
+	size_t place_count;
 	int named_others; /* a record of it spoke of other nodes */
 	int alone;        /* no other run goes beside it, on any node */
 	enum { TURN_NOT_YET, TURN_NONE, TURN_TAKEN } turn; /* of rails */
@@ -187,15 +188,15 @@ struct run {
 
 	enum step step;
 	uint64_t created_ns;
-	uint64_t step_ns;       /* when step began */
-	uint64_t start_ns;      /* of launch; 0: not yet */
-	uint64_t resume_ns;     /* until when the head is waited for; 0: no */
-	struct run_node *nodes; /* the head first */
-	size_t node_count;
-	json_t *networks;      /* shared by its nodes, as texts; or NULL */
-	struct wireup *wireup; /* NULL: no rank was started by an agent */
-	int launcher_runs;     /* or ranks that agents have started */
-	int ended;             /* `end` was sent */
+	uint64_t step_ns;         /* when step began */
+	uint64_t start_ns;        /* of launch; 0: not yet */
+	uint64_t resume_ns;       /* until when the head is waited for; 0: no */
+	struct run_node *nodes;   /* the head first */
+	size_t node_count, asked; /* asked: have not answered prepare yet */
+	json_t *networks;         /* shared by its nodes, as texts; or NULL */
+	struct wireup *wireup;    /* NULL: no rank was started by an agent */
+	int launcher_runs;        /* or ranks that agents have started */
+	int ended;                /* `end` was sent */
 
 	uint64_t records; /* numbered ones received */
 	uint64_t last_seq;
@@ -251,7 +252,9 @@ struct run *run_find_live(const struct runs *rs, const char *id);
 int run_is_final(const struct run *r);
 struct node *run_head(const struct run *r); /* NULL: none yet */
 /* Index, or -ENOENT. */
-long run_node_index(const struct run *r, const struct node *n);
+long run_node_index(struct run *r, const struct node *n);
+/* Its nodes are others now. */
+void run_nodes_changed(struct run *r);
 /* A new state: store, event, one log line. */
 void run_state_set(struct run *r, enum run_state state, enum cause cause,
     const char *text);

@@ -111,7 +111,7 @@ runs_find_campaign(const struct runs *rs, const char *campaign)
 const char *
 runs_on_node(const struct runs *rs, const struct node *n)
 {
-	const struct run *r;
+	struct run *r;
 
 	if (n->exclusive == NULL && n->shared == 0)
 		return NULL;
