@@ -507,16 +507,29 @@ static const struct session_ops session_ops = { collector_hello,
 	collector_message, collector_enroll, collector_closed };
 
 static int
-collector_send_to(void *ctx, struct node *n, enum wire_type type, json_t *msg)
+collector_reaches(struct collector *c, const struct node *n)
 {
 	struct err err;
 
-	if (n->session == NULL || !n->greeted ||
-	    collector_lead_check(ctx, &err) < 0) {
+	return n->session != NULL && n->greeted &&
+	    collector_lead_check(c, &err) == 0;
+}
+
+static int
+collector_send_to(void *ctx, struct node *n, enum wire_type type, json_t *msg)
+{
+	if (!collector_reaches(ctx, n)) {
 		json_decref(msg);
 		return -ENOTCONN;
 	}
 	return session_send(n->session, type, msg);
+}
+
+static int
+collector_share(void *ctx, struct node *n, struct wire_frame *f)
+{
+	return collector_reaches(ctx, n) ? session_share(n->session, f)
+					 : -ENOTCONN;
 }
 
 static void
@@ -607,9 +620,9 @@ collector_changed(void *ctx, const struct run *r)
 	diagnosis_run_over(c->diagnosis, f.run);
 }
 
-static const struct runs_ops runs_ops = { collector_send_to, collector_hang_up,
-	collector_committed, collector_changed, collector_stuck,
-	collector_avoid, collector_counters };
+static const struct runs_ops runs_ops = { collector_send_to, collector_share,
+	collector_hang_up, collector_committed, collector_changed,
+	collector_stuck, collector_avoid, collector_counters };
 
 /* A second pass waits for its nodes as a scheduled run does. */
 static int

@@ -438,6 +438,31 @@ out:
 	return len;
 }
 
+struct wire_frame *
+wire_frame_new(enum wire_type type, json_t *msg)
+{
+	struct wire_frame *f;
+	char *bytes;
+	long len = wire_build(type, msg, &bytes);
+
+	if (len < 0)
+		return NULL;
+	f = xcalloc(1, sizeof(*f));
+	f->refs = 1;
+	f->len_bytes = (size_t)len;
+	f->bytes = bytes;
+	return f;
+}
+
+void
+wire_frame_unref(struct wire_frame *f)
+{
+	if (f == NULL || --f->refs > 0)
+		return;
+	free(f->bytes);
+	free(f);
+}
+
 long
 wire_build_lines(enum wire_type type, const char *run,
     const struct strbuf *lines, char **ret_frame)

@@ -99,4 +99,16 @@ long wire_build(enum wire_type type, json_t *msg, char **ret_frame);
 long wire_build_lines(enum wire_type type, const char *run,
     const struct strbuf *lines, char **ret_frame);
 
+/* A frame for many peers: what waits to be sent to them refers to it. */
+struct wire_frame {
+	size_t refs, len_bytes;
+	char *bytes;
+};
+
+/* Frame a message (takes msg), with one reference; NULL where wire_build
+ * fails. */
+struct wire_frame *wire_frame_new(enum wire_type type, json_t *msg);
+/* Drop a reference; the last one frees. NULL is allowed. */
+void wire_frame_unref(struct wire_frame *f);
+
 #endif

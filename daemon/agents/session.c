@@ -131,6 +131,17 @@ session_write_now(struct session *s, const char *frame, size_t len)
 	return 0;
 }
 
+/* Bytes that the peer has not taken yet. */
+static size_t
+session_waiting(struct session *s)
+{
+	size_t len = evbuffer_get_length(bufferevent_get_output(s->bev));
+
+	if (len == 0)
+		s->shared_bytes = 0;
+	return len;
+}
+
 /* As a whole, now where it may be. */
 static int
 session_frame_put(struct session *s, const char *frame, size_t len, int now)
@@ -139,9 +150,31 @@ session_frame_put(struct session *s, const char *frame, size_t len, int now)
 		return -ENOTCONN;
 	if (!now || !session_write_now(s, frame, len))
 		bufferevent_write(s->bev, frame, len);
-	if (evbuffer_get_length(bufferevent_get_output(s->bev)) >
-	    s->all->limits.queue_bytes_max)
+	if (session_waiting(s) >
+	    s->all->limits.queue_bytes_max + s->shared_bytes)
 		session_drop(s, "does not read what it is sent");
+	return 0;
+}
+
+static void
+session_shared_cb(const void *bytes, size_t len, void *arg)
+{
+	(void)bytes;
+	(void)len;
+	wire_frame_unref(arg);
+}
+
+int
+session_share(struct session *s, struct wire_frame *f)
+{
+	if (s->bev == NULL || s->dead)
+		return -ENOTCONN;
+	(void)session_waiting(s);
+	if (evbuffer_add_reference(bufferevent_get_output(s->bev), f->bytes,
+		f->len_bytes, session_shared_cb, f) < 0)
+		return -ENOMEM;
+	f->refs++;
+	s->shared_bytes += f->len_bytes;
 	return 0;
 }
 

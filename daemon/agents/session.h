@@ -87,6 +87,9 @@ void sessions_complain(struct sessions *ss, const char *addr, const char *name,
 /* Takes msg. A peer that does not read loses its session. -ENOTCONN: it has
  * none any more; -EINVAL and -EMSGSIZE of wire_build: nothing was sent. */
 int session_send(struct session *s, enum wire_type type, json_t *msg);
+/* The same of a frame that other sessions are sent, too: none has a copy, and
+ * it does not count as what waits for the peer. */
+int session_share(struct session *s, struct wire_frame *f);
 void session_refuse(struct session *s, enum cause cause, const char *text);
 /* In the hello of session_ops: how often it is told that we live. */
 void session_set_heartbeat(struct session *s, uint64_t span_ns);

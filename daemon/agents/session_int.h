@@ -49,6 +49,7 @@ struct session {
 	uint64_t verified_ns;
 	uint64_t heartbeat_ns;
 	size_t message_bytes;
+	size_t shared_bytes;  /* of shared frames, since its output was empty */
 	unsigned verified_by; /* reading of the files, of tls_reads */
 	int64_t cert_end_unix_s;
 	void *arg;

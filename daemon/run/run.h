@@ -46,6 +46,8 @@ struct runs_ops {
 	/* Takes msg. -ENOTCONN when the node has no session. */
 	int (
 	    *send)(void *ctx, struct node *n, enum wire_type type, json_t *msg);
+	/* Likewise, of a frame that many nodes are sent. */
+	int (*share)(void *ctx, struct node *n, struct wire_frame *f);
 	/* End the node's session: it comes back and sends again what was not
 	 * acknowledged. */
 	void (*hang_up)(void *ctx, struct node *n, const char *why);

@@ -8,6 +8,7 @@
  * missed only the newest result. After a restart of the collector agents give
  * all their fences again, from the first on.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,9 @@
 /* What a node may give in one fence, and its raw bytes in one message. */
 #define NODE_BYTES_MAX (1024 * 1024)
 #define PART_BYTES     (512 * 1024)
-/* Results that are on their way to nodes at a time, packed: the addresses of
- * ten thousand ranks for as many nodes are tens of GB. */
+/* Results that are on their way to nodes at a time, packed. They cost no
+ * memory, as all nodes are sent the same bytes, but what else goes to nodes
+ * waits behind them on the collector's link: 50 ms at 10 Gbit/s. */
 #define WINDOW_BYTES (64 * 1024 * 1024)
 /* Requests for one rank's data that wait, for each rank of the run. */
 #define WAITERS_PER_RANK 64
@@ -41,7 +43,12 @@ struct wireup_node {
 struct waiter {
 	TAILQ_ENTRY(waiter) link;
 	struct node *node;
-	int64_t rank;
+};
+
+/* What a rank has given, or who waits for it. */
+struct modex {
+	json_t *data; /* NULL: unknown yet */
+	TAILQ_HEAD(, waiter) waiters;
 };
 
 struct wireup {
@@ -49,11 +56,12 @@ struct wireup {
 	struct wireup_node *nodes;
 	size_t count, started, over, given;
 	int64_t fence;                     /* the last that was brought */
-	json_t *result;                    /* its messages */
+	struct wire_frame **result;        /* its messages */
+	size_t parts;                      /* of them */
 	size_t result_bytes, window_bytes; /* of one, and of those under way */
-	size_t sent;   /* nodes that it was sent to, from the first on */
-	json_t *modex; /* by rank as text: what it has given */
-	TAILQ_HEAD(, waiter) waiters;
+	size_t sent; /* nodes that it was sent to, from the first on */
+	struct modex *modexes; /* by rank; NULL: none was asked for */
+	size_t modex_count;
 	size_t waiter_count;
 };
 
@@ -68,10 +76,38 @@ wireup_of(struct run *r)
 	w->ranks = conf_int(r->conf, "campaign", "ranks_per_node");
 	w->count = r->node_count;
 	w->nodes = xcalloc(w->count + 1, sizeof(*w->nodes));
-	w->result = json_array();
-	w->modex = json_object();
-	TAILQ_INIT(&w->waiters);
 	return w;
+}
+
+/* Most runs need no table of them. */
+static struct modex *
+wireup_modex_of(struct wireup *w, int64_t rank)
+{
+	if (w->modexes == NULL) {
+		w->modex_count = w->count * (size_t)w->ranks;
+		w->modexes = xcalloc(w->modex_count, sizeof(*w->modexes));
+		for (size_t i = 0; i < w->modex_count; i++)
+			TAILQ_INIT(&w->modexes[i].waiters);
+	}
+	return &w->modexes[rank];
+}
+
+static void
+wireup_waiter_free(struct wireup *w, struct modex *m, struct waiter *one)
+{
+	TAILQ_REMOVE(&m->waiters, one, link);
+	w->waiter_count--;
+	free(one);
+}
+
+static void
+wireup_result_free(struct wireup *w)
+{
+	for (size_t i = 0; i < w->parts; i++)
+		wire_frame_unref(w->result[i]);
+	free(w->result);
+	w->result = NULL;
+	w->parts = 0;
 }
 
 void
@@ -82,14 +118,17 @@ wireup_free(struct run *r)
 
 	if (w == NULL)
 		return;
-	while ((one = TAILQ_FIRST(&w->waiters)) != NULL) {
-		TAILQ_REMOVE(&w->waiters, one, link);
-		free(one);
+	for (size_t i = 0; i < w->modex_count; i++) {
+		struct modex *m = &w->modexes[i];
+
+		while ((one = TAILQ_FIRST(&m->waiters)) != NULL)
+			wireup_waiter_free(w, m, one);
+		json_decref(m->data);
 	}
 	for (size_t i = 0; i < w->count; i++)
 		strbuf_clear(&w->nodes[i].data);
-	json_decref(w->result);
-	json_decref(w->modex);
+	wireup_result_free(w);
+	free(w->modexes);
 	free(w->nodes);
 	free(w);
 	r->wireup = NULL;
@@ -248,11 +287,11 @@ wireup_send(struct run *r, struct node *n, enum wire_type type, json_t *msg)
 static void
 wireup_result_send(struct run *r, struct node *n)
 {
-	json_t *msg;
-	size_t i;
+	const struct runs *rs = r->all;
 
-	json_array_foreach (r->wireup->result, i, msg)
-		wireup_send(r, n, WIRE_FENCE, json_copy(msg));
+	/* A node that is away asks again when it is back. */
+	for (size_t i = 0; i < r->wireup->parts; i++)
+		(void)rs->ops->share(rs->ctx, n, r->wireup->result[i]);
 }
 
 /* To as many of the other nodes as the window has room for, at least to one. */
@@ -287,8 +326,6 @@ wireup_complete(struct run *r)
 {
 	struct wireup *w = r->wireup;
 	struct strbuf all = { 0 };
-	size_t parts, k;
-	json_t *msg;
 
 	for (size_t i = 0; i < w->count; i++) {
 		struct wireup_node *wn = &w->nodes[i];
@@ -300,24 +337,25 @@ wireup_complete(struct run *r)
 	}
 	w->given = 0;
 	w->fence++;
-	json_array_clear(w->result);
+	wireup_result_free(w);
 	w->result_bytes = w->window_bytes = w->sent = 0;
-	parts = all.len_bytes == 0
+	w->parts = all.len_bytes == 0
 	    ? 1
 	    : (all.len_bytes + PART_BYTES - 1) / PART_BYTES;
-	for (size_t i = 0; i < parts; i++) {
+	w->result = xcalloc(w->parts, sizeof(w->result[0]));
+	for (size_t i = 0; i < w->parts; i++) {
 		size_t left = all.len_bytes - i * PART_BYTES;
 
-		json_array_append_new(w->result,
+		w->result[i] = wire_frame_new(WIRE_FENCE,
 		    json_pack("{s:s, s:I, s:I, s:I, s:o}", "run", r->id, "id",
 			(json_int_t)w->fence, "part", (json_int_t)i, "parts",
-			(json_int_t)parts, "data",
+			(json_int_t)w->parts, "data",
 			packed_json(all.text + i * PART_BYTES,
 			    left < PART_BYTES ? left : PART_BYTES)));
+		assert(w->result[i] != NULL); /* all of it is ours */
+		w->result_bytes += w->result[i]->len_bytes;
 	}
 	strbuf_clear(&all);
-	json_array_foreach (w->result, k, msg)
-		w->result_bytes += strlen(member_text(msg, "data"));
 	wireup_result_go_on(r);
 }
 
@@ -388,66 +426,68 @@ wireup_modex_send(struct run *r, struct node *n, int64_t rank, json_t *data)
 		"data", data));
 }
 
+static void
+wireup_modex_have(struct run *r, int64_t rank, json_t *data)
+{
+	struct modex *m = wireup_modex_of(r->wireup, rank);
+	struct waiter *one;
+
+	json_decref(m->data);
+	m->data = json_incref(data);
+	while ((one = TAILQ_FIRST(&m->waiters)) != NULL) {
+		wireup_modex_send(r, one->node, rank, data);
+		wireup_waiter_free(r->wireup, m, one);
+	}
+}
+
 int
 wireup_modex(struct run *r, struct node *n, const json_t *msg, struct err *err)
 {
-	json_t *data = json_object_get(msg, "data"), *known;
+	json_t *data = json_object_get(msg, "data");
 	struct wireup *w = wireup_of(r);
 	int64_t rank = member_int(msg, "rank");
 	struct node *owner = wireup_owner(r, rank);
-	struct waiter *one, *next;
-	int is_asked = 0;
-	char key[24];
+	struct waiter *one;
+	struct modex *m;
 
 	if (run_is_final(r))
 		return 0;
 	if (owner == NULL || (owner == n) != (data != NULL))
 		return err_set(err, -EPROTO, "modex of run %s: rank %lld",
 		    r->id, (long long)rank);
-	snprintf(key, sizeof(key), "%lld", (long long)rank);
-	known = json_object_get(w->modex, key);
-	if (data == NULL && known != NULL) {
-		wireup_modex_send(r, n, rank, known);
+	m = wireup_modex_of(w, rank);
+	if (data != NULL) {
+		wireup_modex_have(r, rank, data);
 		return 0;
 	}
-	if (data == NULL) {
-		TAILQ_FOREACH (one, &w->waiters, link) {
-			is_asked |= one->rank == rank;
-			if (one->rank == rank && one->node == n)
-				return 0;
-		}
-		if (w->waiter_count >= w->count * WAITERS_PER_RANK)
-			return err_set(err, -EPROTO,
-			    "modex of run %s: too many at a time", r->id);
-		one = xcalloc(1, sizeof(*one));
-		one->node = n;
-		one->rank = rank;
-		TAILQ_INSERT_TAIL(&w->waiters, one, link);
-		w->waiter_count++;
-		if (!is_asked)
-			wireup_modex_ask(r, rank);
+	if (m->data != NULL) {
+		wireup_modex_send(r, n, rank, m->data);
 		return 0;
 	}
-	json_object_set(w->modex, key, data);
-	TAILQ_FOREACH_SAFE (one, &w->waiters, link, next) {
-		if (one->rank != rank)
-			continue;
-		wireup_modex_send(r, one->node, rank, data);
-		TAILQ_REMOVE(&w->waiters, one, link);
-		w->waiter_count--;
-		free(one);
-	}
+	TAILQ_FOREACH (one, &m->waiters, link)
+		if (one->node == n)
+			return 0;
+	if (w->waiter_count >= w->count * WAITERS_PER_RANK)
+		return err_set(err, -EPROTO,
+		    "modex of run %s: too many at a time", r->id);
+	if (TAILQ_EMPTY(&m->waiters))
+		wireup_modex_ask(r, rank);
+	one = xcalloc(1, sizeof(*one));
+	one->node = n;
+	TAILQ_INSERT_TAIL(&m->waiters, one, link);
+	w->waiter_count++;
 	return 0;
 }
 
 void
 wireup_hello(struct run *r, const struct node *n)
 {
-	const struct waiter *one;
+	struct wireup *w = r->wireup;
+	long i = run_node_index(r, n);
 
-	if (r->wireup == NULL)
+	if (w == NULL || w->modexes == NULL || i < 0 || (size_t)i >= w->count)
 		return;
-	TAILQ_FOREACH (one, &r->wireup->waiters, link)
-		if (wireup_owner(r, one->rank) == n)
-			wireup_modex_ask(r, one->rank);
+	for (int64_t rank = i * w->ranks; rank < (i + 1) * w->ranks; rank++)
+		if (!TAILQ_EMPTY(&w->modexes[rank].waiters))
+			wireup_modex_ask(r, rank);
 }

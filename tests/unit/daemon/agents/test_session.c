@@ -60,6 +60,8 @@ test_refuse_when_full(void **state)
 		QUEUE_BYTES };
 	struct event_base *base = event_base_new();
 	struct sessions *ss = sessions_new(base, &limits, &ops, NULL);
+	struct wire_frame *f;
+	struct session *s;
 
 	(void)state;
 	sessions_set_tls(ss, SSL_CTX_new(TLS_server_method()));
@@ -71,13 +73,24 @@ test_refuse_when_full(void **state)
 	(void)session_send(full_session(ss, 10), WIRE_HEARTBEAT,
 	    json_pack("{s:i}", "at_unix_ns", 1));
 	assert_int_equal(closed_count, 2);
+	/* What others are sent, too, is not what waits for it. */
+	s = full_session(ss, 10);
+	f = wire_frame_new(WIRE_HEARTBEAT, json_pack("{s:i}", "at_unix_ns", 1));
+	assert_int_equal(session_share(s, f), 0);
+	assert_int_equal(f->refs, 2);
+	assert_int_equal(closed_count, 2);
+	(void)session_send(s, WIRE_HEARTBEAT,
+	    json_pack("{s:i}", "at_unix_ns", 1));
+	assert_int_equal(closed_count, 3);
 	/* with room the reason goes out first */
 	session_refuse(full_session(ss, 1000), CAUSE_CONFIG, "a reason");
-	assert_int_equal(closed_count, 3);
+	assert_int_equal(closed_count, 4);
 	assert_int_equal(ss->count[STEP_CLOSING], 1);
 	sessions_free(ss);
 	/* Buffers with callbacks that are due are freed by the loop. */
 	(void)event_base_loop(base, EVLOOP_NONBLOCK);
+	assert_int_equal(f->refs, 1);
+	wire_frame_unref(f);
 	event_base_free(base);
 }
 
@@ -191,10 +204,17 @@ test_order(void **state)
 	(void)event_base_loop(base, EVLOOP_NONBLOCK);
 	session_step(s, STEP_UP);
 	for (int i = 0; i < MESSAGES; i++) {
-		assert_int_equal(session_send(s, WIRE_END,
-				     json_pack("{s:s, s:i, s:s}", "run", "r",
-					 "grace_ms", i, "text", text)),
-		    0);
+		json_t *msg = json_pack("{s:s, s:i, s:s}", "run", "r",
+		    "grace_ms", i, "text", text);
+
+		if (i % 7 == 3) {
+			struct wire_frame *f = wire_frame_new(WIRE_END, msg);
+
+			assert_int_equal(session_share(s, f), 0);
+			wire_frame_unref(f);
+		} else {
+			assert_int_equal(session_send(s, WIRE_END, msg), 0);
+		}
 		buffered += evbuffer_get_length(
 				bufferevent_get_output(s->bev)) > 0;
 	}

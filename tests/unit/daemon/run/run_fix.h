@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/frame.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/run/run_int.h"
@@ -173,6 +174,19 @@ fix_send(void *ctx, struct node *n, enum wire_type type, json_t *msg)
 	return 0;
 }
 
+static inline int
+fix_share(void *ctx, struct node *n, struct wire_frame *f)
+{
+	json_t *msg;
+	struct err err;
+	int type = wire_parse(f->bytes + FRAME_HEAD_BYTES,
+	    f->len_bytes - FRAME_HEAD_BYTES, WIRE_COLLECTOR, &msg, &err);
+
+	assert_true(type >= 0);
+	json_object_del(msg, "type");
+	return fix_send(ctx, n, (enum wire_type)type, msg);
+}
+
 static inline void
 fix_hang_up(void *ctx, struct node *n, const char *why)
 {
@@ -216,8 +230,8 @@ fix_avoid(void *ctx, const struct node *n, struct err *err)
 	return strcmp(n->name, fix.avoid) == 0;
 }
 
-static const struct runs_ops fix_ops = { fix_send, fix_hang_up, fix_committed,
-	fix_changed, fix_stuck, fix_avoid, NULL };
+static const struct runs_ops fix_ops = { fix_send, fix_share, fix_hang_up,
+	fix_committed, fix_changed, fix_stuck, fix_avoid, NULL };
 
 static inline void
 fix_lost_cb(struct node *n, void *arg)
