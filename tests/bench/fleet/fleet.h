@@ -29,13 +29,16 @@ struct fleet {
 	int first, count; /* names are node1, node2, ...: first is 1 and up */
 	uint16_t ports[FLEET_PORTS];
 	size_t port_count;
-	int wire_bytes; /* that a node gives in the first fence; 0: none */
+	/* That a node gives in the first fence; 0: none, and it fetches what it
+	 * needs of peers; below 0: no fence, records follow at once. */
+	int wire_bytes;
+	const struct fleet_agent *first_with_ranks; /* or NULL */
 	json_t *inventory;
 	json_t *record; /* what heads send, with the nodes of their run */
 	/* since the start, or the last reset */
 	uint64_t connects, handshakes, welcomes, refused, closed;
 	uint64_t prepared, launched, running, sampled, ended;
-	uint64_t fenced_bytes; /* that fences have brought, packed */
+	uint64_t fenced_bytes; /* that fences and peers have brought */
 	uint64_t acked;        /* records */
 	struct hist late; /* s by which a heartbeat came later than agreed */
 };

@@ -37,8 +37,8 @@ RECORDS = 10000 if SMALL else 200000
 UNDERWAY = 60000  # of these records at a takeover
 PROCESSES = 2
 ROUNDS = 32  # of a campaign: eight tests, isolated and congested, twice
-# What one rank of MPICH over UCX puts: tests/bench/RESULTS.md.
-WIRE_BYTES = int(os.environ.get("COALMINE_BENCH_WIRE_BYTES", "400"))
+# What one rank of MPICH over UCX puts, with TCP alone: agents.c, card.
+WIRE_BYTES = int(os.environ.get("COALMINE_BENCH_WIRE_BYTES", "138"))
 CHURN_S = float(os.environ.get("COALMINE_BENCH_CHURN_S", "5"))
 
 INVENTORY = {
@@ -297,26 +297,38 @@ def order(c, names, **more):
     return c.run("fleet", overrides=overrides)
 
 
+def peak_kib(c):
+    """The most that it had since the last call."""
+    with open(f"/proc/{c.proc.pid}/status") as f:
+        kib = [int(x.split()[1]) for x in f if x.startswith("VmHWM")][0]
+    with open(f"/proc/{c.proc.pid}/clear_refs", "w") as f:
+        f.write("5")
+    return kib
+
+
 def campaign(c, fleet):
-    """Every node is asked and starts ranks, which exchange their addresses:
-    none but a barrier (Open MPI fetches what it needs), or all of them as MPICH
-    does; then all is ended."""
+    """Every node is asked and starts a rank, and the ranks exchange addresses:
+    as Open MPI, none in the fence, and each fetches those of the peers of a
+    barrier; as MPICH, all are given all. Then all is ended."""
     nodes = min(CAMPAIGN_NODES, fleet.count - RUN_NODES)
     first = RUN_NODES + 1
-    for what, size in (("barrier", 1), ("all addresses", WIRE_BYTES)):
+    for mpi, size in (("Open MPI", 0), ("MPICH", WIRE_BYTES)):
         fleet.ask("reset")
         fleet.ask("wire %d" % size)
+        peak_kib(c)
         before = c.rss_kib()
         cost = Cost(c)
         run = order(c, f"node[{first}-{RUN_NODES + nodes}]")
         _, o = fleet.wait("running", nodes)
-        assert o["running"] >= nodes, (what, o, c.get("runs/" + run))
+        assert o["running"] >= nodes, (mpi, o, c.get("runs/" + run))
         loop_s, _, took = cost.spent()
-        tell(f"wire-up of one rank a node, {what}, {size} B a node",
+        tell(f"wire-up of one rank a node, {mpi}, {size} B of each in a fence",
              f"{nodes} nodes", f"{took:.1f} s", f"{loop_s:.2f} s",
-             f"{o['fenced_bytes'] / 1e6:.1f} MB brought; "
-             f"{(c.rss_kib() - before) / 1024:.0f} MiB more; heartbeats late "
-             f"{o['late_p99_s']:.2f} s (p99), {o['late_max_s']:.2f} s")
+             f"{o['fenced_bytes'] / 1e6:.0f} MB brought; at most "
+             f"{(peak_kib(c) - before) / 1024:.0f} MiB more; heartbeats late "
+             f"{o['late_p99_s']:.2f} s (p99), {o['late_max_s']:.2f} s; "
+             f"{o['closed']} sessions ended")
+        assert o["closed"] == 0, o
         cost = Cost(c)
         c.request("POST", f"runs/{run}/cancel")
         _, o = fleet.wait("ended", nodes)
@@ -325,7 +337,7 @@ def campaign(c, fleet):
         loop_s, _, took = cost.spent()
         tell("campaign cancelled", f"{nodes} nodes", f"{took:.1f} s",
              f"{loop_s:.2f} s", "")
-    fleet.ask("wire 0")
+    fleet.ask("no-wire")
 
 
 def records(c, fleet, live):
@@ -506,6 +518,19 @@ def pages():
         pg.end()
 
 
+def wire():
+    """The wire-up of one campaign, and no more."""
+    with Collector(collector__heartbeat="2s", collector__silence="10s") as c:
+        c.campaign("fleet", 1, deadline="3600s", start="3600s")
+        c.start()
+        fleet = Fleet(c, room())
+        _, o = fleet.wait("up", fleet.count)
+        assert o["up"] == fleet.count, o
+        time.sleep(2)
+        campaign(c, fleet)
+        fleet.close()
+
+
 def main():
     count = room()
     if count < AGENTS:
@@ -537,7 +562,9 @@ def main():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["takeovers"]:
+    if sys.argv[1:2] == ["wire"]:
+        wire()
+    elif sys.argv[1:2] == ["takeovers"]:
         takeovers(int(sys.argv[2]))
     elif sys.argv[1:2] == ["pages"]:
         pages()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * main.c - orders on stdin, one a line, each answered by a line of JSON with
- * all counts: stat, reset, relay, records N, finish, strangers N.
+ * all counts: stat, reset, wire N, no-wire, records N, finish, strangers N.
  */
 #include <errno.h>
 #include <event2/buffer.h>
@@ -72,6 +72,8 @@ obey(struct fleet *f, const char *line)
 		reset(f);
 	else if (strncmp(line, "wire", 4) == 0)
 		f->wire_bytes = (int)number;
+	else if (strcmp(line, "no-wire") == 0)
+		f->wire_bytes = -1;
 	else if (strncmp(line, "records", 7) == 0)
 		fleet_send_records(f, (uint64_t)number);
 	else if (strcmp(line, "finish") == 0)
@@ -126,7 +128,7 @@ main(int argc, char **argv)
 {
 	struct event_config *config = event_config_new();
 	struct rlimit rl = { 0 };
-	struct fleet f = { 0 };
+	struct fleet f = { .wire_bytes = -1 };
 	struct event *orders;
 	struct fleet_names *names;
 	char **ports;
