@@ -12,6 +12,10 @@ import time
 
 from agent import LATE
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "../.."))
+from free_port import free_port  # noqa: E402
+
 BUILD = os.environ.get("COALMINE_BUILD", "build/dev")
 CAMPAIGN = """[campaign]
 nodes_min = %d
@@ -29,12 +33,6 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.settimeout(10 * LATE)
         self.sock.connect(self.path)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 # States of a run behind which no other comes.

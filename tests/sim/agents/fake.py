@@ -20,6 +20,10 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "../.."))
+from free_port import free_port  # noqa: E402
+
 BUILD = os.environ.get("COALMINE_BUILD", "build/dev")
 SKIP = 77
 LATE = 6  # what has to happen may take so many times as long: others compute
@@ -154,8 +158,9 @@ class Collector:
         self.keep = True        # all runs of a hello
         self.beat = True
         self.stop = False
-        self.listen = socket.create_server(("127.0.0.1", port), backlog=64)
-        self.port = self.listen.getsockname()[1]
+        self.port = port or free_port()
+        self.listen = socket.create_server(("127.0.0.1", self.port),
+                                           backlog=64)
         threading.Thread(target=self.accept, daemon=True).start()
         threading.Thread(target=self.beats, daemon=True).start()
 

@@ -17,16 +17,14 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "../../.."))
+from free_port import free_port  # noqa: E402
+
 SERVER = shutil.which("nats-server", path=os.environ["PATH"] + ":/usr/sbin")
 BUILD = os.environ["COALMINE_BUILD"]
 PLUGIN = BUILD + "/daemon/coalmine-sink-nats.so"
 WAIT_S = 120
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def until(what, test):

@@ -6,11 +6,14 @@ import glob
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "../../.."))
+from free_port import free_port  # noqa: E402
 
 FOUND = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres") +
                glob.glob("/usr/pgsql-*/bin/postgres"))
@@ -19,12 +22,6 @@ BIN = os.path.dirname(FOUND[-1] if FOUND else shutil.which("postgres") or "")
 AS = ["setpriv", "--pdeathsig", "QUIT"] + (
     ["--reuid", "nobody", "--regid", "nogroup", "--clear-groups"]
     if os.geteuid() == 0 else [])
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 class Cluster:
