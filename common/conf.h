@@ -19,7 +19,7 @@
 enum conf_type {
 	CONF_STRING,   /* min..max: length in bytes; "" only when min is 0 */
 	CONF_BOOL,     /* yes no true false on off 1 0 */
-	CONF_INT,      /* min..max */
+	CONF_INT,      /* min..max; with unit "elements" 4K and 1M too */
 	CONF_REAL,     /* min..max; "5%" is 0.05 */
 	CONF_BYTES,    /* 4K 1M; min..max in bytes */
 	CONF_SPAN,     /* 10s 5m 250ms; min..max in seconds */

@@ -96,12 +96,19 @@ conf_type_read_int(const struct conf_row *row, const char *raw,
     union conf_number *ret, char *want)
 {
 	char range[80];
+	uint64_t count;
 	int64_t i;
 
 	conf_type_range_format(row, range, sizeof(range));
 	snprintf(want, CONF_WANT_BYTES, "a whole number, %s", range);
-	if (str_to_int(raw, INT64_MIN, INT64_MAX, &i) < 0 ||
-	    !conf_type_in_range(row, (double)i))
+	if (str_to_int(raw, INT64_MIN, INT64_MAX, &i) < 0) {
+		/* Counts are written beside sizes, in the same units. */
+		if (strcmp(row->unit, "elements") != 0 ||
+		    str_to_bytes(raw, &count) < 0 || count > INT64_MAX)
+			return -EINVAL;
+		i = (int64_t)count;
+	}
+	if (!conf_type_in_range(row, (double)i))
 		return -EINVAL;
 	ret->i = i;
 	return 0;

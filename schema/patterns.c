@@ -23,8 +23,13 @@
 #define RATE_MAX             1e6 /* GB/s */
 #define ALLREDUCE_RANKS_MAX  1024
 #define PATHS_CHUNKS_MAX     4096
-#define VIAS                 "mpi|rma|ipc|ipc-put|ipc-get|xccl"
+#define VIAS                 "auto|mpi|rma|ipc|ipc-put|ipc-get|xccl"
 
+/* How auto is resolved: transport_choose_vias. */
+#define VIA_AUTO                                                               \
+	"; auto: mpi in memory of the host; in memory of a GPU ipc within a "  \
+	"node whose GPUs reach each other, else mpi if it takes GPU "          \
+	"pointers, else xccl, else mpi through memory of the host."
 /* Beside every via. */
 #define PIECE(section)                                                         \
 	{                                                                      \
@@ -59,7 +64,8 @@ const struct conf_row options_campaign[] = {
 	    "group in the asymmetric pattern." },
 	{ "group", "type", CONF_CHOICE, 0, 0, TYPES, "int32", "",
 	    "Element type." },
-	{ "group", "via", CONF_CHOICE, 0, 0, VIAS, "mpi", "", "Transport." },
+	{ "group", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
+	    "Transport" VIA_AUTO },
 	PIECE("group"),
 	{ "stripe", "g", CONF_INT, 1, RANKS_MAX / 2, NULL, "1", "devices",
 	    "Devices of each of the two nodes, one stripe each." },
@@ -69,12 +75,14 @@ const struct conf_row options_campaign[] = {
 	    "Message size in elements of type; stripes then hold whole ones." },
 	{ "stripe", "type", CONF_CHOICE, 0, 0, TYPES, "int32", "",
 	    "Element type of count." },
-	{ "stripe", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
-	    "Transport of all steps, or three: split, translate, assemble." },
+	{ "stripe", "via", CONF_CHOICES, 0, 0, VIAS, "auto", "",
+	    "Transport of all steps, or three: split, translate, "
+	    "assemble" VIA_AUTO },
 	PIECE("stripe"),
 	{ "self", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "64M", "bytes",
 	    "Size of each rank's copy to itself." },
-	{ "self", "via", CONF_CHOICE, 0, 0, VIAS, "mpi", "", "Transport." },
+	{ "self", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
+	    "Transport" VIA_AUTO },
 	PIECE("self"),
 	{ "pairs", "g", CONF_INT, 1, RANKS_MAX / 2, NULL, "1", "devices",
 	    "Devices (ranks) of a node; each exchanges with the same one of "
@@ -85,13 +93,15 @@ const struct conf_row options_campaign[] = {
 	    "Number of messages, all in flight at once." },
 	{ "pairs", "shift", CONF_INT, 0, 1, NULL, "0", "nodes",
 	    "0: nodes 0 and 1, 2 and 3, ...; 1: nodes 1 and 2, 3 and 4, ..." },
-	{ "pairs", "via", CONF_CHOICE, 0, 0, VIAS, "mpi", "", "Transport." },
+	{ "pairs", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
+	    "Transport" VIA_AUTO },
 	PIECE("pairs"),
 	{ "binding", "g", CONF_INT, 2, BINDING_DEVICES_MAX, NULL, "2",
 	    "devices", "Devices of each of the two nodes." },
 	{ "binding", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "16M", "bytes",
 	    "Bytes that each active device sends in every measurement." },
-	{ "binding", "via", CONF_CHOICE, 0, 0, VIAS, "mpi", "", "Transport." },
+	{ "binding", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
+	    "Transport" VIA_AUTO },
 	PIECE("binding"),
 	{ "binding", "tolerance", CONF_REAL, 0.001, 1, NULL, "0.1", "1",
 	    "Relative error up to which a model of the binding is accepted." },
@@ -112,8 +122,9 @@ const struct conf_row options_campaign[] = {
 	    "Element type of a matrix; a list counts bytes." },
 	{ "sparse", "scope", CONF_CHOICE, 0, 0, "all|intra|inter", "all", "",
 	    "Which entries to use: all, within nodes, between nodes." },
-	{ "sparse", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
-	    "Transport of all steps, or three: split, translate, assemble." },
+	{ "sparse", "via", CONF_CHOICES, 0, 0, VIAS, "auto", "",
+	    "Transport of all steps, or three: split, translate, "
+	    "assemble" VIA_AUTO },
 	PIECE("sparse"),
 	{ "collective", "name", CONF_CHOICE, 0, 0, NAMES_COLLECTIVES,
 	    "broadcast", "", "The collective." },
@@ -209,8 +220,9 @@ const struct conf_row options_campaign[] = {
 	    "",
 	    "phased: a rank completes a step before the next; dataflow: it "
 	    "continues with each source as its pieces arrive." },
-	{ "neighbor", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
-	    "Transport of all steps, or three: scatter, exchange, peer." },
+	{ "neighbor", "via", CONF_CHOICES, 0, 0, VIAS, "auto", "",
+	    "Transport of all steps, or three: scatter, exchange, "
+	    "peer" VIA_AUTO },
 	PIECE("neighbor"),
 	{ "multipath", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "64M", "bytes",
 	    "Message size." },
@@ -255,8 +267,8 @@ const struct conf_row options_campaign[] = {
 	    "File in which the tuner keeps its results." },
 	{ "multipath", "frozen", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "The tuner repeats its last decision and learns nothing." },
-	{ "multipath", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
-	    "Transport of all steps, or three: direct, in, out." },
+	{ "multipath", "via", CONF_CHOICES, 0, 0, VIAS, "auto", "",
+	    "Transport of all steps, or three: direct, in, out" VIA_AUTO },
 	PIECE("multipath"),
 	{ "allreduce", "form", CONF_CHOICE, 0, 0, "auto|flat|hierarchical",
 	    "auto", "",
@@ -293,9 +305,9 @@ const struct conf_row options_campaign[] = {
 	    "sockets, or always." },
 	{ "allreduce", "share", CONF_REAL, 0, 1, NULL, "0.25", "1",
 	    "Share through the host where several paths are used." },
-	{ "allreduce", "via", CONF_CHOICES, 0, 0, VIAS, "mpi", "",
+	{ "allreduce", "via", CONF_CHOICES, 0, 0, VIAS, "auto", "",
 	    "Transport of all transfers, or two: between devices, to and from "
-	    "the host." },
+	    "the host" VIA_AUTO },
 	PIECE("allreduce"),
 	{ "measure", "device", CONF_CHOICE, 0, 0, NAMES_DEVICES, "host", "",
 	    "Memory of the buffers." },

@@ -7,10 +7,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/member.h"
 #include "common/str.h"
+#include "common/xalloc.h"
 #include "ctl/lib/print.h"
 #include "ctl/lib/records.h"
 
@@ -230,7 +232,7 @@ static const struct print_column self_columns[] = {
 	{ ">bytes", "bytes", NULL, PRINT_BYTES_OF, NULL },
 	{ ">bandwidth", "bandwidth", NULL, PRINT_RATE, NULL },
 	{ ">of measured", "memory_ratio", NULL, PRINT_SHARE, NULL },
-	{ ">of rated", "ratio", NULL, PRINT_SHARE, NULL },
+	{ ">of rated", "rated_ratio", NULL, PRINT_SHARE, NULL },
 	{ 0 },
 };
 
@@ -261,28 +263,53 @@ static const struct record_table {
 	    beside_columns, NULL, 0 },
 };
 
-/* Prints rows under their title and lets go of them; how many. */
+/* Prints rows under their title and a remark (NULL: none) and lets go of them;
+ * how many. */
 static int
-tables_print_titled(const char *title, json_t *rows,
+tables_print_titled(const char *title, const char *remark, json_t *rows,
     const struct print_column *columns)
 {
 	int count = (int)json_array_size(rows);
 
 	if (count > 0) {
 		printf("\n%s:\n", title);
+		if (remark != NULL)
+			printf("%s\n", remark);
 		print_rows(rows, columns);
 	}
 	json_decref(rows);
 	return count;
 }
 
+/* What all rows say alike is taken out of them and returned for a line of its
+ * own above the table; the caller frees. NULL: they differ, or say nothing. */
+static char *
+tables_common_text(json_t *rows)
+{
+	const char *text = print_member(json_array_get(rows, 0), "text", "");
+	char *common;
+	json_t *row;
+	size_t i;
+
+	if (text[0] == '\0' || json_array_size(rows) < 2)
+		return NULL;
+	json_array_foreach (rows, i, row)
+		if (strcmp(print_member(row, "text", ""), text) != 0)
+			return NULL;
+	common = xstrdup(text);
+	json_array_foreach (rows, i, row)
+		json_object_del(row, "text");
+	return common;
+}
+
 static int
 tables_print_records(const struct record_table *rt, const json_t *records)
 {
 	json_t *rows = json_array(), *r, *row;
-	const char *last = "", *plan;
-	char title[128];
+	const char *last = "", *plan, *baseline;
+	char title[128], *common;
 	size_t i;
+	int count;
 
 	json_array_foreach (records, i, r) {
 		if (!records_is(r, rt->probe, rt->of) ||
@@ -300,12 +327,15 @@ tables_print_records(const struct record_table *rt, const json_t *records)
 	}
 	/* "MPI_Bcast", or of many functions whose they are. */
 	r = json_array_get(rows, 0);
-	if (rt->has_baseline)
-		snprintf(title, sizeof(title), "%s, against %s", rt->title,
-		    print_member(r, "baseline_impl",
-			print_member(r, "baseline", "-")));
-	return tables_print_titled(rt->has_baseline ? title : rt->title, rows,
-	    rt->columns);
+	baseline = print_member(r, "baseline_impl",
+	    print_member(r, "baseline", ""));
+	snprintf(title, sizeof(title), "%s%s%s", rt->title,
+	    rt->has_baseline && baseline[0] != '\0' ? ", against " : "",
+	    rt->has_baseline ? baseline : "");
+	common = tables_common_text(rows);
+	count = tables_print_titled(title, common, rows, rt->columns);
+	free(common);
+	return count;
 }
 
 /* Every k of a fit, under the sentence that it ends in. */
@@ -348,7 +378,7 @@ tables_print_rails(const json_t *records)
 			json_object_update(row, node);
 			json_array_append_new(rows, row);
 		}
-	return tables_print_titled("rails", rows, rail_columns);
+	return tables_print_titled("rails", NULL, rows, rail_columns);
 }
 
 static int
@@ -368,7 +398,7 @@ tables_print_selves(const json_t *records)
 		}
 	return tables_print_titled("copies within nodes, against the memory's "
 				   "bandwidth",
-	    rows, self_columns);
+	    NULL, rows, self_columns);
 }
 
 int

@@ -22,6 +22,7 @@
 #include "probes/job/nic.h"
 #include "probes/job/roles.h"
 #include "probes/transport/xccl.h"
+#include "probes/transport/xccl_lib.h"
 
 #define FINALIZE_LIMIT_S 5
 
@@ -246,28 +247,72 @@ world_close(struct world *w, int status)
 
 /* ---- a team, with devices ---- */
 
-/* How many ranks of the machine have the same PCI device, or part of one? */
-static int
-world_gpu_ranks(const struct transport_team *tm, MPI_Comm machine)
+struct world_gpu {
+	char pci[sizeof(((struct device_facts *)0)->pci)];
+	char part[sizeof(((struct device_facts *)0)->part)];
+};
+
+/* The GPU of each rank of comm, empty for the host's memory; the caller
+ * frees. */
+static struct world_gpu *
+world_gpus(const struct transport_team *tm, MPI_Comm comm, int *ret_ranks)
 {
 	struct device_facts facts = { 0 };
-	struct {
-		char pci[sizeof(facts.pci)], part[sizeof(facts.part)];
-	} mine = { 0 }, *all;
-	int ranks, count = 0;
+	struct world_gpu mine = { 0 }, *all;
 
-	MPI_DO(MPI_Comm_size(machine, &ranks));
-	all = xcalloc((size_t)ranks, sizeof(*all));
+	MPI_DO(MPI_Comm_size(comm, ret_ranks));
+	all = xcalloc((size_t)*ret_ranks, sizeof(*all));
 	if (!tm->ops->host_access)
 		(void)tm->ops->facts(tm->device, &facts);
 	memcpy(mine.pci, facts.pci, sizeof(mine.pci));
 	memcpy(mine.part, facts.part, sizeof(mine.part));
 	MPI_DO(MPI_Allgather(&mine, sizeof(mine), MPI_CHAR, all, sizeof(mine),
-	    MPI_CHAR, machine));
+	    MPI_CHAR, comm));
+	return all;
+}
+
+/* How many ranks of the machine have this rank's GPU, or its part of one? */
+static int
+world_gpu_ranks(const struct transport_team *tm, MPI_Comm machine)
+{
+	int ranks, local, count = 0;
+	struct world_gpu *all = world_gpus(tm, machine, &ranks);
+
+	MPI_DO(MPI_Comm_rank(machine, &local));
 	for (int i = 0; i < ranks; i++)
-		count += memcmp(&all[i], &mine, sizeof(mine)) == 0;
+		count += memcmp(&all[i], &all[local], sizeof(*all)) == 0;
+	if (all[local].pci[0] == '\0')
+		count = 1;
 	free(all);
-	return mine.pci[0] == '\0' ? 1 : count;
+	return count;
+}
+
+/* What PLAN_VIA_AUTO becomes; collective. Staging through memory of the host
+ * is the last resort: it measures the host, not the GPUs. */
+static void
+world_choose_vias(struct transport_team *tm)
+{
+	enum { IPC, XCCL, ABLE_MAX };
+	int able[ABLE_MAX] = { 1, !tm->mpi_takes }, ranks;
+	const struct xccl_lib *lib;
+	struct world_gpu *near;
+	struct err err;
+
+	if (tm->ops->host_access)
+		return; /* mpi */
+	near = world_gpus(tm, tm->node_comm, &ranks);
+	for (int i = 0; i < ranks; i++)
+		if (tm->ops->ipc_usable(tm->device, near[i].pci, near[i].part,
+			&err) < 0)
+			able[IPC] = 0;
+	free(near);
+	if (able[XCCL])
+		able[XCCL] = xccl_shares_gpu(tm, &err) == 0 &&
+		    xccl_lib_open(tm->ops->name, &lib, &err) == 0;
+	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, able, ABLE_MAX, MPI_INT, MPI_MIN,
+	    tm->comm));
+	tm->across = able[XCCL] ? PLAN_VIA_XCCL : PLAN_VIA_MPI;
+	tm->within = able[IPC] ? PLAN_VIA_IPC : tm->across;
 }
 
 /* An MPI that says it takes a device's pointers and does not ends the process
@@ -328,6 +373,7 @@ team_open(const struct world *w, const char *device, const char *gpu_aware,
 	struct transport_team *tm = xcalloc(1, sizeof(*tm));
 	int *nodes = xcalloc((size_t)w->size, sizeof(*nodes)), count = 0, rc;
 	struct device_facts facts = { 0 };
+	double rated_per_s;
 	MPI_Comm machine;
 	int local;
 
@@ -360,6 +406,10 @@ team_open(const struct world *w, const char *device, const char *gpu_aware,
 		tm->pci = xcalloc((size_t)w->size, sizeof(*tm->pci));
 		MPI_DO(MPI_Allgather(facts.pci, sizeof(facts.pci), MPI_CHAR,
 		    tm->pci, sizeof(facts.pci), MPI_CHAR, tm->comm));
+		rated_per_s = facts.memory_bytes_per_s / 2 / tm->gpu_ranks;
+		tm->rated_per_s = xcalloc((size_t)w->size, sizeof(double));
+		MPI_DO(MPI_Allgather(&rated_per_s, 1, MPI_DOUBLE,
+		    tm->rated_per_s, 1, MPI_DOUBLE, tm->comm));
 	}
 	MPI_DO(MPI_Comm_free(&machine));
 	/* One way for all: the two cannot meet. */
@@ -367,6 +417,8 @@ team_open(const struct world *w, const char *device, const char *gpu_aware,
 	    tm->comm));
 	if (rc == 0 && !tm->ops->host_access && tm->mpi_takes)
 		rc = world_first_byte(tm, err);
+	if (rc == 0)
+		world_choose_vias(tm);
 	if (rc < 0) {
 		team_close(tm);
 		return rc;
@@ -387,5 +439,6 @@ team_close(struct transport_team *tm)
 	MPI_Comm_free(&tm->comm);
 	free((int *)tm->nodes);
 	free(tm->pci);
+	free(tm->rated_per_s);
 	free(tm);
 }

@@ -44,6 +44,8 @@ rail_stats_time_nodes(struct rail_stats *p, const double *rank_s)
 		if (r->memory_rank_per_s != NULL)
 			n->memory_per_s = r->memory_rank_per_s[i] +
 			    (isfinite(n->memory_per_s) ? n->memory_per_s : 0);
+		if (r->team->rated_per_s != NULL)
+			n->rated_per_s += r->team->rated_per_s[i];
 		if (n->sent + n->received + n->own == 0)
 			continue;
 		rail_stats_longer(&n->s, rank_s[i]);
@@ -208,6 +210,9 @@ rail_stats_place_json(const struct place *pl)
 	if (pl->own > 0)
 		rail_stats_put_known(o, "memory_ratio",
 		    pl->per_s / pl->memory_per_s);
+	if (pl->own > 0 && pl->rated_per_s > 0)
+		rail_stats_put_known(o, "rated_ratio",
+		    pl->per_s / pl->rated_per_s);
 	return o;
 }
 

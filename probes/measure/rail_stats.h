@@ -38,6 +38,7 @@ struct place {
 	double predicted_s;      /* of a node, by a machine */
 	double per_s, ratio;     /* likewise */
 	double memory_per_s;     /* of a node, as measured */
+	double rated_per_s;      /* of a node's GPUs; 0: unknown */
 };
 
 struct rail_stats {

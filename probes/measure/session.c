@@ -102,7 +102,7 @@ session_refuse(struct session *s, const char *probe, const struct plan *p,
 /* The device of the campaign is opened once. */
 static int
 session_exec_open(struct session *s, const struct order *o,
-    struct measurement *c, struct err *err)
+    struct measurement *c, struct plan *p, struct err *err)
 {
 	uint64_t start_ns;
 	int rc = 0;
@@ -116,8 +116,10 @@ session_exec_open(struct session *s, const struct order *o,
 		    err);
 	}
 	start_ns = clk_ns();
-	if (rc == 0)
-		rc = exec_new(s->team, c->subject.plan, &c->exec, err);
+	if (rc == 0) {
+		transport_choose_vias(s->team, p);
+		rc = exec_new(s->team, p, &c->exec, err);
+	}
 	c->subject.setup_s = (double)(clk_ns() - start_ns) /
 	    (double)CLK_NS_PER_S;
 	c->subject.team = s->team;
@@ -129,6 +131,7 @@ session_site(const struct session *s)
 {
 	return (struct pattern_site){ .ranks = (uint32_t)s->world->size,
 		.nodes = (uint32_t)s->world->nodes,
+		.keep_auto = 1,
 		.machine = s->machine != NULL ? s->machine : s->seen };
 }
 
@@ -203,7 +206,7 @@ session_run_plan(struct session *s, const struct order *o, struct plan *p,
 	r->world = s->world;
 	r->probe = patterns[o->pattern]->name;
 	r->plan = p;
-	rc = session_exec_open(s, o, &c, &err);
+	rc = session_exec_open(s, o, &c, p, &err);
 	if (rc < 0) {
 		if (first && !o->brief)
 			session_refuse(s, r->probe, p, rc, err.text);

@@ -66,14 +66,20 @@ shape_tuning_plan_of(const struct session *s, const struct pattern *pt,
     char *words, const char *gap, struct plan **ret)
 {
 	char *list[WORDS_MAX], *save = NULL;
+	struct pattern_site site = session_site(s);
+	struct conf *c;
 	struct err err;
-	int n = 0;
+	int n = 0, rc;
 
 	for (char *w = strtok_r(words, gap, &save); w != NULL && n < WORDS_MAX;
 	     w = strtok_r(NULL, gap, &save))
 		list[n++] = w;
-	return patterns_plan(pt->name, list, n, (uint32_t)s->world->size, ret,
-	    &err);
+	rc = pattern_options(pt, list, n, &c, &err);
+	if (rc == 0) {
+		rc = pattern_build(pt, c, &site, ret, &err);
+		conf_free(c);
+	}
+	return rc;
 }
 
 /* ---- bounds ---- */

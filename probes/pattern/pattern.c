@@ -108,6 +108,8 @@ pattern_build(const struct pattern *pt, const struct conf *c,
 		left -= p->transfers[i].bytes;
 	}
 	p->piece_bytes = conf_bytes(c, pt->name, "piece");
+	if (!site->keep_auto)
+		plan_choose_vias(p, NULL, PLAN_VIA_MPI, PLAN_VIA_MPI);
 	*ret = p; /* handed over */
 	return 0;
 }

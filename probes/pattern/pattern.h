@@ -25,6 +25,9 @@ struct pattern_site {
 	 * the machine is the one that we are on; 0 is 1. */
 	const struct machine *machine; /* NULL: none was named or measured */
 	uint32_t nodes;
+	/* Leave PLAN_VIA_AUTO in the plan: it is run, and the ranks choose with
+	 * transport_choose_vias. 0: it becomes mpi. */
+	int keep_auto;
 };
 
 struct pattern {

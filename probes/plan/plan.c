@@ -19,6 +19,7 @@ const char *const plan_vias[PLAN_VIA_MAX] = {
 	[PLAN_VIA_IPC_PUT] = "ipc-put",
 	[PLAN_VIA_IPC_GET] = "ipc-get",
 	[PLAN_VIA_XCCL] = "xccl",
+	[PLAN_VIA_AUTO] = "auto",
 };
 
 const struct plan_type_row plan_types[PLAN_TYPE_MAX] = {
@@ -129,6 +130,20 @@ plan_transfer_add(struct plan *p, const struct plan_transfer *t)
 	p->transfers[p->transfers_count++] = *t;
 	if (t->step >= p->steps)
 		p->steps = t->step + 1;
+}
+
+void
+plan_choose_vias(struct plan *p, const int *nodes, enum plan_via within,
+    enum plan_via across)
+{
+	for (size_t i = 0; i < p->transfers_count; i++) {
+		struct plan_transfer *t = &p->transfers[i];
+		int is_near = t->src == t->dst ||
+		    (nodes != NULL && nodes[t->src] == nodes[t->dst]);
+
+		if (t->via == PLAN_VIA_AUTO)
+			t->via = (uint8_t)(is_near ? within : across);
+	}
 }
 
 void

@@ -40,6 +40,7 @@ enum plan_via {
 	PLAN_VIA_IPC_PUT,
 	PLAN_VIA_IPC_GET,
 	PLAN_VIA_XCCL,
+	PLAN_VIA_AUTO, /* until plan_choose_vias: before anything runs */
 	PLAN_VIA_MAX
 };
 extern const char *const plan_vias[PLAN_VIA_MAX];
@@ -183,6 +184,11 @@ void plan_buf_need(struct plan *p, uint16_t buf, uint32_t rank, uint64_t bytes);
 
 /* Add t; buffers are not enlarged. A transfer of no bytes is left out. */
 void plan_transfer_add(struct plan *p, const struct plan_transfer *t);
+/* Replace PLAN_VIA_AUTO: by within for transfers between ranks of one node, by
+ * across for all others. nodes: node number by rank; NULL: each rank is a node
+ * of its own. */
+void plan_choose_vias(struct plan *p, const int *nodes, enum plan_via within,
+    enum plan_via across);
 /* l->input and l->inputs are set here. */
 void plan_local_add(struct plan *p, const struct plan_local *l,
     const struct plan_place *inputs, uint32_t inputs_count);

@@ -274,6 +274,7 @@ static const char *const colours[PLAN_VIA_MAX] = {
 	[PLAN_VIA_IPC_PUT] = "#2aa7a0",
 	[PLAN_VIA_IPC_GET] = "#8a9a1b",
 	[PLAN_VIA_XCCL] = "#c2571a",
+	[PLAN_VIA_AUTO] = "#1f5fa8",
 };
 
 static double

@@ -219,6 +219,7 @@ static const enum machines_via vias[PLAN_VIA_MAX] = {
 	[PLAN_VIA_IPC_PUT] = MACHINES_IPC,
 	[PLAN_VIA_IPC_GET] = MACHINES_IPC,
 	[PLAN_VIA_XCCL] = MACHINES_XCCL,
+	[PLAN_VIA_AUTO] = MACHINES_MPI,
 };
 
 static uint32_t

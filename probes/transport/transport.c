@@ -38,6 +38,12 @@ transport_find(enum plan_via via)
 	return transports[via];
 }
 
+void
+transport_choose_vias(const struct transport_team *team, struct plan *p)
+{
+	plan_choose_vias(p, team->nodes, team->within, team->across);
+}
+
 uint64_t
 transport_piece_bytes(const struct transport_share *share)
 {

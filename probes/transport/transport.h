@@ -61,6 +61,12 @@ struct transport_team {
 	int gpu_ranks;   /* of this machine that have its GPU, this one too */
 	int mpi_takes;   /* the MPI takes the device's pointers */
 	char (*pci)[16]; /* by rank, of its device; NULL: they have none */
+	/* By rank, bytes per second that the memory of its GPU is rated to copy
+	 * (it reads and writes each byte), divided by the ranks that share the
+	 * GPU; 0: unknown. NULL: they have none. */
+	double *rated_per_s;
+	/* On all ranks alike: what PLAN_VIA_AUTO becomes. */
+	enum plan_via within, across;
 };
 
 struct transport_end {
@@ -160,6 +166,9 @@ extern const struct transport_ops transport_mpi_staged;
 extern const struct transport_ops transport_rma;
 extern const struct transport_ops transport_ipc; /* put and get */
 extern const struct transport_ops transport_xccl;
+
+/* Replace PLAN_VIA_AUTO by what this team has found for its device. */
+void transport_choose_vias(const struct transport_team *team, struct plan *p);
 
 /* MPI counts a message's bytes with an int, so what is longer is cut: bytes of
  * a piece, 1 GiB or what the plan asks for if that is less. */

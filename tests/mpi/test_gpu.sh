@@ -106,6 +106,31 @@ COALMINE_FAKE_NODES=1 good 4 stripe g=2 bytes=1000001 via=ipc,xccl,ipc
 COALMINE_FAKE_PEERS=1 COALMINE_FAKE_NODES=1 refused 3 'no peer access' 2 \
 	group pattern=rail n=2 g=1 k=1 count=8 via=ipc
 
+# via=auto, the default: IPC within a node if the GPUs reach each other, NCCL
+# between nodes, and staging if neither can be had. In memory of the host: MPI.
+auto() {
+	local want=$1
+	shift
+	"$@"
+	[ "$(jq -r 'select(.of=="whole").via' "$work/records")" = "$want" ] ||
+		fail "auto: $(jq -c 'select(.of=="whole").via' "$work/records")"
+}
+rails=(group pattern=rail n=2 g=1 k=1 count=1K)
+COALMINE_FAKE_NODES=1 auto ipc good 2 "${rails[@]}"
+COALMINE_FAKE_PEERS=1 COALMINE_FAKE_NODES=1 auto xccl good 2 "${rails[@]}"
+COALMINE_FAKE_NODES=2 auto xccl good 2 "${rails[@]}"
+COALMINE_FAKE_GPUS=1 COALMINE_FAKE_NODES=2 auto mpi good 2 "${rails[@]}"
+COALMINE_FAKE_NODES=2 auto ipc,xccl good 4 stripe g=2 bytes=1M
+COALMINE_FAKE_QUERY=kind COALMINE_FAKE_OPEN=yes COALMINE_FAKE_NODES=2 \
+	LD_PRELOAD=$fakes/libfake-mpi-gpu.so auto mpi good 2 "${rails[@]}"
+device=host engine 2 run "${rails[@]}" "${probe[@]}" || fail "auto on the host"
+[ "$(jq -r 'select(.of=="whole").via' "$work/records")" = mpi ] ||
+	fail "auto on the host is not mpi"
+# What the driver knows of the memory is compared with copies within a node.
+COALMINE_FAKE_NODES=1 good 2 self bytes=1M
+[ "$(count '.of=="whole" and .nodes[0].rated_ratio>0')" = 1 ] ||
+	fail "no share of the rated bandwidth"
+
 # Messages: through pinned memory, and the record says so; in pieces; and as
 # they are where the MPI takes such pointers.
 staged='.of=="whole" and
