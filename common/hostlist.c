@@ -28,6 +28,7 @@ struct build {
 	uint32_t *set;
 	size_t set_slots; /* a power of two, at least twice the names */
 	size_t made;      /* names expanded so far, duplicates too */
+	size_t max;       /* of made */
 	const char *text; /* whole input, for positions */
 	struct err *err;
 };
@@ -105,9 +106,9 @@ hostlist_add_name(struct build *b, const char *name, const char *at)
 	if (hostlist_name_check(name) < 0)
 		return hostlist_refuse(b, -EINVAL, at,
 		    "\"%.40s\" is no host name (letters, digits, . - _)", name);
-	if (++b->made > HOSTLIST_MAX)
-		return hostlist_refuse(b, -E2BIG, NULL, "more than %d hosts",
-		    HOSTLIST_MAX);
+	if (++b->made > b->max)
+		return hostlist_refuse(b, -E2BIG, NULL, "more than %zu hosts",
+		    b->max);
 	if (b->hl.count >= b->set_slots / 2)
 		hostlist_set_grow(b);
 	slot = hostlist_set_slot(b, name);
@@ -144,9 +145,9 @@ hostlist_parse_range(struct build *b, const char **p, long long *ret_lo,
 	if (*ret_hi < *ret_lo)
 		return hostlist_refuse(b, -EINVAL, from,
 		    "the range runs backwards");
-	if (*ret_hi - *ret_lo >= HOSTLIST_MAX)
-		return hostlist_refuse(b, -E2BIG, from, "more than %d hosts",
-		    HOSTLIST_MAX);
+	if ((unsigned long long)(*ret_hi - *ret_lo) >= b->max)
+		return hostlist_refuse(b, -E2BIG, from, "more than %zu hosts",
+		    b->max);
 	return 0;
 }
 
@@ -211,7 +212,16 @@ hostlist_expand(struct build *b, const char *head, const char *item,
 int
 hostlist_parse(const char *text, struct hostlist *ret, struct err *err)
 {
-	struct build b = { .text = text, .err = err };
+	return hostlist_parse_max(text, HOSTLIST_MAX, ret, err);
+}
+
+int
+hostlist_parse_max(const char *text, size_t max, struct hostlist *ret,
+    struct err *err)
+{
+	struct build b = { .text = text,
+		.max = max < HOSTLIST_MAX ? max : HOSTLIST_MAX,
+		.err = err };
 	const char *p = text, *next, *end;
 	int rc = 0;
 

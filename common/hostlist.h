@@ -21,6 +21,10 @@ struct hostlist {
 
 /* -EINVAL or -E2BIG; why (may be NULL) then says what is wrong and where. */
 int hostlist_parse(const char *text, struct hostlist *ret, struct err *err);
+/* The same with at most max hosts, for a text of another user: more of them are
+ * -E2BIG before they take time or memory. */
+int hostlist_parse_max(const char *text, size_t max, struct hostlist *ret,
+    struct err *err);
 /* Folds runs of equal prefix, width and suffix. The caller frees. */
 char *hostlist_format(const char *const *names, size_t count);
 /* 1 when the name is in the list. */

@@ -17,6 +17,7 @@ static const char *const waiting[] = { "PENDING", "PD", "CONFIGURING",
 static const char *const running[] = { "RUNNING", "R", "COMPLETING", "RESIZING",
 	"SIGNALING", "STAGE_OUT", "STOPPED", "SUSPENDED" };
 
+#define JOB_LINE_FIELDS 6 /* and the name */
 #define YEAR_2200_S 7258118400 /* nanoseconds of later ones are no int64_t */
 
 /* Fractions of a second are cut off. */
@@ -43,11 +44,11 @@ job_lines_time_parse(char *text)
 int
 job_line_parse(char *line, struct job_line *ret)
 {
-	char *fields[6], *state_end;
+	char *fields[JOB_LINE_FIELDS], *state_end;
 
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
 		fields[i] = strsep(&line, "|");
-		if (line == NULL)
+		if (fields[i] == NULL)
 			return -EINVAL;
 	}
 	if (fields[0][0] == '\0' || fields[2][0] == '\0')
@@ -74,4 +75,34 @@ job_line_parse(char *line, struct job_line *ret)
 	return STR_FIND(waiting, fields[2]) < 0 && ret->start_unix_s > 0 &&
 	    ret->nodes[0] != '\0' && ret->nodes[0] != '(' &&
 	    strncmp(ret->nodes, "None", 4) != 0;
+}
+
+char *
+job_line_next(char **rest, size_t name_bytes)
+{
+	char *line = *rest, *end = line;
+
+	if (*line == '\0')
+		return NULL;
+	for (int i = 0; i < JOB_LINE_FIELDS && name_bytes > 0; i++) {
+		end += strcspn(end, "|\n");
+		if (*end != '|')
+			return NULL;
+		end++;
+	}
+	if (name_bytes > 0) {
+		if (strnlen(end, name_bytes) < name_bytes ||
+		    end[name_bytes] != '\n')
+			return NULL;
+		/* The name is padded with blanks. */
+		*rest = end + name_bytes + 1;
+		end += name_bytes;
+		while (end[-1] == ' ')
+			end--;
+	} else {
+		end += strcspn(end, "\n");
+		*rest = *end == '\0' ? end : end + 1;
+	}
+	*end = '\0';
+	return line;
 }

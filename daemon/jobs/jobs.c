@@ -7,6 +7,7 @@
 #include "daemon/jobs/jobs.h"
 
 #include <errno.h>
+#include <event2/event.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
@@ -56,9 +57,30 @@
  * job. */
 #define IN_BAND_JOBS_MAX  16
 #define IN_BAND_BYTES_MAX 16384
-/* squeue forgets a job five minutes after its end by default. */
-#define FORMAT_SQUEUE "%i|%u|%T|%S|%e|%N|%j"
-#define FORMAT_SACCT  "JobID,User,State,Start,End,NodeList,JobName"
+/* A job's name is its user's text, and Slurm prints a line end in it as it is:
+ * squeue cuts or pads a name to NAME_BYTES, and its end is where these are over.
+ * sacct cannot do both that and whole lists of nodes, so it is not asked for
+ * names. squeue forgets a job five minutes after its end by default. */
+#define NAME_BYTES          128
+#define FORMAT_SQUEUE       "%i|%u|%T|%S|%e|%N"
+#define FORMAT_SQUEUE_NAMES FORMAT_SQUEUE "|%128j"
+#define FORMAT_SACCT        "JobID,User,State,Start,End,NodeList"
+/* Nodes of one job: those of the cluster twice, and these without an agent; of
+ * all jobs of an answer LISTED_TIMES as many, for jobs may share nodes. A list
+ * that is too long counts as the most that one may have. */
+#define LISTED_MORE    4096
+#define LISTED_TIMES   64
+#define UNKNOWN_MAX    1000
+/* Work on jobs takes the loop for no longer than this at a time. */
+#define SLICE_NS       (10 * CLK_NS_PER_S / 1000)
+
+/* An answer that is being read. */
+struct answer {
+	char *text, *rest; /* NULL: none */
+	int64_t now_unix_ns;
+	size_t nodes_left; /* may be listed by its other lines */
+	json_t *said, *unread;
+};
 
 struct jobs {
 	struct jobs_options o;
@@ -78,7 +100,11 @@ struct jobs {
 	/* Lines of the last answer that could not be read, as keys, of the
 	 * scheduler and of accounting: the next one has them again. */
 	json_t *unread[2];
-	uint64_t loud_ns;   /* when the next look is due */
+	struct answer answers[2]; /* the same two */
+	struct event *slice;      /* reads on in them; NULL without a base */
+	uint64_t loud_ns;         /* when the next look is due */
+	uint64_t loud_took_ns;    /* of this look, so far */
+	char *loud_at;            /* the job that is next in it; NULL: none */
 	json_t *shares;     /* the newest row of them, or NULL */
 	int shares_are_new; /* a round of bandwidth has come since */
 	uint64_t shares_ns;
@@ -137,6 +163,8 @@ jobs_key_open(const char *dir, uint8_t ret[KEY_BYTES], struct err *err)
 	return rc;
 }
 
+static void jobs_slice_cb(evutil_socket_t fd, short what, void *arg);
+
 int
 jobs_open(const struct jobs_options *o, struct jobs **ret, struct err *err)
 {
@@ -160,10 +188,21 @@ jobs_open(const struct jobs_options *o, struct jobs **ret, struct err *err)
 	js->loud = json_object();
 	js->unread[0] = json_object();
 	js->unread[1] = json_object();
+	if (o->base != NULL)
+		js->slice = evtimer_new(o->base, jobs_slice_cb, js);
 	js->ledger = job_ledger_new(o->store, o->roster, (int64_t)o->sample_ns,
 	    (int64_t)(o->interval_ns + LOUD_LOOK_MAX_NS));
 	*ret = js;
 	return 0;
+}
+
+static void
+jobs_answer_clear(struct answer *a)
+{
+	free(a->text);
+	json_decref(a->said);
+	json_decref(a->unread);
+	*a = (struct answer){ 0 };
 }
 
 void
@@ -173,6 +212,11 @@ jobs_free(struct jobs *js)
 		return;
 	spawn_cancel(js->child);
 	spawn_cancel(js->accounting);
+	for (size_t i = 0; i < ARRAY_LEN(js->answers); i++)
+		jobs_answer_clear(&js->answers[i]);
+	if (js->slice != NULL)
+		event_free(js->slice);
+	free(js->loud_at);
 	json_decref(js->running);
 	json_decref(js->unknown);
 	json_decref(js->ended);
@@ -320,15 +364,27 @@ jobs_loud_set(struct jobs *js, const char *key, const json_t *job, int is_loud,
 static void
 jobs_loud_look(struct jobs *js, int64_t now_unix_ns)
 {
-	const char *key;
-	json_t *job;
+	uint64_t began_ns = clk_ns();
+	void *at = js->loud_at == NULL
+	    ? NULL
+	    : json_object_iter_at(js->running, js->loud_at);
 
-	json_object_foreach (js->running, key, job) {
+	if (at == NULL)
+		at = json_object_iter(js->running);
+	free(js->loud_at);
+	js->loud_at = NULL;
+	for (; at != NULL; at = json_object_iter_next(js->running, at)) {
+		const char *key = json_object_iter_key(at);
+		const json_t *job = json_object_iter_value(at);
 		int64_t start_ns = member_int(job, "start_unix_ns");
 		int is_new = now_unix_ns - start_ns <
 		    2 * (int64_t)js->o.interval_ns;
 		double lately, own;
 
+		if (clk_ns() - began_ns > SLICE_NS) {
+			js->loud_at = xstrdup(key);
+			break;
+		}
 		jobs_shares_of(js, job, now_unix_ns, &lately, &own);
 		if (!(own < LOUD_SHARE))
 			jobs_loud_set(js, key, job, 1,
@@ -336,6 +392,7 @@ jobs_loud_look(struct jobs *js, int64_t now_unix_ns)
 		else if (lately < QUIET_SHARE)
 			jobs_loud_set(js, key, job, 0, now_unix_ns);
 	}
+	js->loud_took_ns += clk_ns() - began_ns;
 }
 
 void
@@ -431,21 +488,34 @@ jobs_in_band(struct jobs *js, const char *node, const json_t *list)
 	}
 }
 
-/* How many nodes it has and their leaves, as they are now; who has no agent.
- * Nodes that cannot be read as a list are kept as they are, and are none. */
-static void
-jobs_places_add(struct jobs *js, json_t *body, const char *nodes)
+static size_t
+jobs_listed_max(const struct jobs *js)
 {
+	return LISTED_MORE + 2 * roster_count(js->o.roster);
+}
+
+/* How many nodes it has and their leaves, as they are now; who has no agent.
+ * Nodes that cannot be read as a list are kept as they are, and are none; so are
+ * more than *left, which counts down. */
+static void
+jobs_places_add(struct jobs *js, json_t *body, const char *nodes, size_t *left)
+{
+	size_t max = jobs_listed_max(js);
 	struct hostlist hl = { 0 };
 	json_t *leaves = json_object(); /* as a set */
+	int rc = hostlist_parse_max(nodes, max < *left ? max : *left, &hl,
+	    NULL);
 
-	if (hostlist_parse(nodes, &hl, NULL) < 0)
+	if (rc < 0)
 		hl = (struct hostlist){ 0 };
+	if (rc == -E2BIG) /* no later look expands it either */
+		json_object_set_new(body, "nodes", json_string(""));
+	*left -= rc != -E2BIG ? hl.count : max < *left ? max : *left;
 	for (size_t i = 0; i < hl.count; i++) {
 		const struct node *n = roster_find_host(js->o.roster,
 		    hl.names[i]);
 
-		if (n == NULL)
+		if (n == NULL && json_object_size(js->unknown) < UNKNOWN_MAX)
 			json_object_set_new(js->unknown, hl.names[i],
 			    json_true());
 		if (n != NULL && n->leaf[0] != '\0')
@@ -457,8 +527,19 @@ jobs_places_add(struct jobs *js, json_t *body, const char *nodes)
 	hostlist_clear(&hl);
 }
 
+/* As the line has it, or as it was known before. */
+static const char *
+jobs_name_of(const struct jobs *js, const struct job_line *l)
+{
+	if (!js->o.job_names)
+		return "-";
+	return l->name != NULL
+	    ? l->name
+	    : member_text_or(json_object_get(js->newest, l->job), "name", "-");
+}
+
 static json_t *
-jobs_body_of(struct jobs *js, const struct job_line *l)
+jobs_body_of(struct jobs *js, const struct job_line *l, size_t *left)
 {
 	char owner[JOBS_OWNER_BYTES];
 	char *whole = xstrndup(l->job, strcspn(l->job, "_+"));
@@ -468,10 +549,10 @@ jobs_body_of(struct jobs *js, const struct job_line *l)
 	body = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "job",
 	    text_json(l->job), "whole", text_json(whole), "owner",
 	    text_json(owner), "name",
-	    text_json(js->o.job_names ? l->name : "-"), "state",
+	    text_json(jobs_name_of(js, l)), "state",
 	    text_json(l->state), "nodes", text_json(l->nodes), "start_unix_ns",
 	    (json_int_t)l->start_unix_s * (json_int_t)CLK_NS_PER_S);
-	jobs_places_add(js, body, l->nodes);
+	jobs_places_add(js, body, l->nodes, left);
 	free(whole);
 	return body;
 }
@@ -495,7 +576,8 @@ jobs_end_set(struct jobs *js, json_t *body, int64_t end_unix_ns, int is_known)
 
 /* -EINVAL: its nodes are no list. */
 static int
-jobs_job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns)
+jobs_job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns,
+    size_t *left)
 {
 	int64_t after_s = l->start_unix_s - now_unix_ns / (int64_t)CLK_NS_PER_S;
 	char key[KEY_OF_BYTES];
@@ -512,7 +594,7 @@ jobs_job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns)
 		return 0;
 	if (after_s > js->health.ahead_s)
 		js->health.ahead_s = after_s;
-	body = jobs_body_of(js, l);
+	body = jobs_body_of(js, l, left);
 	if (!l->runs)
 		jobs_end_set(js, body,
 		    l->end_unix_s > 0 ? l->end_unix_s * (int64_t)CLK_NS_PER_S
@@ -532,9 +614,10 @@ jobs_job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns)
 	return rc;
 }
 
-/* Those that run no more, and nobody says since when. */
-static void
-jobs_vanish(struct jobs *js, const json_t *said)
+/* Those that run no more, and nobody says since when. 0: not all were looked at
+ * until deadline_ns. */
+static int
+jobs_vanish(struct jobs *js, const json_t *said, uint64_t deadline_ns)
 {
 	const char *key;
 	json_t *body;
@@ -544,6 +627,8 @@ jobs_vanish(struct jobs *js, const json_t *said)
 	{
 		if (json_object_get(said, key) != NULL)
 			continue;
+		if (clk_ns() > deadline_ns)
+			return 0;
 		js->health.vanished++;
 		jobs_end_set(js, body, js->seen_unix_ns, 0);
 		store_put_batch_job(js->o.store, body);
@@ -552,50 +637,21 @@ jobs_vanish(struct jobs *js, const json_t *said)
 		json_object_set(js->ended, key, body);
 		json_object_del(js->running, key);
 	}
+	return 1;
 }
 
-void
-jobs_take(struct jobs *js, const char *text, int is_accounting,
-    int64_t now_unix_ns)
+/* What an answer of the scheduler says as a whole: who is not in it. */
+static void
+jobs_answer_end(struct jobs *js, const struct answer *a, int is_accounting)
 {
-	char *copy = xstrdup(text), *rest = copy, *line, seen[32];
-	json_t *said = json_object(), *unread = json_object(), *body;
-	json_t **last = &js->unread[is_accounting != 0];
-	char name[KEY_OF_BYTES], *bad;
-	struct job_line l;
 	const char *key;
+	json_t *body;
+	char seen[32];
 	void *next;
-	int rc;
 
 	if (!is_accounting) {
-		js->health.ahead_s = 0;
-		json_object_clear(js->unknown);
-	}
-	while ((line = strsep(&rest, "\n")) != NULL) {
-		rc = line[0] == '\0' ? 0 : job_line_parse(line, &l);
-		/* In accounting some run for ever. */
-		if (rc > 0 && !(is_accounting && l.runs)) {
-			jobs_key_of(l.job,
-			    l.start_unix_s * (int64_t)CLK_NS_PER_S, name);
-			json_object_set_new(said, name, json_true());
-			rc = jobs_job_take(js, &l, now_unix_ns);
-		}
-		if (rc >= 0)
-			continue;
-		/* Whole, for it was cut. */
-		bad = xstrndup(text + (line - copy),
-		    strcspn(text + (line - copy), "\n"));
-		js->health.unreadable += json_object_get(*last, bad) == NULL &&
-		    json_object_get(unread, bad) == NULL;
-		json_object_set_new_nocheck(unread, bad, json_true());
-		free(bad);
-	}
-	json_decref(*last);
-	*last = unread;
-	if (!is_accounting) {
-		jobs_vanish(js, said);
-		js->seen_unix_ns = now_unix_ns;
-		snprintf(seen, sizeof(seen), "%" PRId64, now_unix_ns);
+		js->seen_unix_ns = a->now_unix_ns;
+		snprintf(seen, sizeof(seen), "%" PRId64, a->now_unix_ns);
 		store_put_setting(js->o.store, SEEN_SETTING, seen, NULL, NULL);
 	}
 	json_object_foreach_safe(js->ended, next, key, body)
@@ -603,14 +659,117 @@ jobs_take(struct jobs *js, const char *text, int is_accounting,
 		const char *job = member_text(body, "job");
 
 		if (member_int(body, "end_unix_ns") >=
-		    now_unix_ns - (int64_t)JOBS_LOAD_NS)
+		    a->now_unix_ns - (int64_t)JOBS_LOAD_NS)
 			continue;
 		if (json_object_get(js->newest, job) == body)
 			json_object_del(js->newest, job);
 		json_object_del(js->ended, key);
 	}
-	json_decref(said);
-	free(copy);
+}
+
+static void
+jobs_line_take(struct jobs *js, struct answer *a, char *line, int is_accounting)
+{
+	json_t *last = js->unread[is_accounting != 0];
+	char name[KEY_OF_BYTES], *whole = xstrdup(line); /* it is cut */
+	struct job_line l;
+	int rc = line[0] == '\0' ? 0 : job_line_parse(line, &l);
+
+	/* In accounting some run for ever. */
+	if (rc > 0 && !(is_accounting && l.runs)) {
+		jobs_key_of(l.job, l.start_unix_s * (int64_t)CLK_NS_PER_S,
+		    name);
+		json_object_set_new(a->said, name, json_true());
+		rc = jobs_job_take(js, &l, a->now_unix_ns, &a->nodes_left);
+	}
+	if (rc < 0) {
+		js->health.unreadable += json_object_get(last, whole) == NULL &&
+		    json_object_get(a->unread, whole) == NULL;
+		json_object_set_new_nocheck(a->unread, whole, json_true());
+	}
+	free(whole);
+}
+
+/* 1: it is read to its end. */
+static int
+jobs_answer_read(struct jobs *js, int is_accounting, uint64_t deadline_ns)
+{
+	struct answer *a = &js->answers[is_accounting != 0];
+	size_t name_bytes = js->o.source == JOBS_SLURM && js->o.job_names &&
+		!is_accounting
+	    ? NAME_BYTES
+	    : 0;
+	char *line;
+
+	while ((line = job_line_next(&a->rest, name_bytes)) != NULL) {
+		jobs_line_take(js, a, line, is_accounting);
+		if (clk_ns() > deadline_ns)
+			return 0;
+	}
+	if (a->rest[0] != '\0') {
+		js->health.unreadable++;
+		snprintf(js->error, sizeof(js->error),
+		    "squeue: a line does not end with a name of %d bytes",
+		    NAME_BYTES);
+	} else if (!is_accounting && !jobs_vanish(js, a->said, deadline_ns)) {
+		return 0;
+	} else {
+		jobs_answer_end(js, a, is_accounting);
+	}
+	json_decref(js->unread[is_accounting != 0]);
+	js->unread[is_accounting != 0] = json_incref(a->unread);
+	jobs_answer_clear(a);
+	return 1;
+}
+
+static void
+jobs_answer_begin(struct jobs *js, const char *text, int is_accounting,
+    int64_t now_unix_ns)
+{
+	struct answer *a = &js->answers[is_accounting != 0];
+
+	jobs_answer_clear(a);
+	*a = (struct answer){ .text = xstrdup(text),
+		.now_unix_ns = now_unix_ns,
+		.nodes_left = LISTED_TIMES * jobs_listed_max(js),
+		.said = json_object(),
+		.unread = json_object() };
+	a->rest = a->text;
+	if (!is_accounting) {
+		js->health.ahead_s = 0;
+		json_object_clear(js->unknown);
+	}
+}
+
+static void
+jobs_slice_arm(struct jobs *js)
+{
+	struct timeval soon = { .tv_usec = 1000 };
+
+	event_add(js->slice, &soon);
+}
+
+static void
+jobs_slice_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct jobs *js = arg;
+
+	(void)fd;
+	(void)what;
+	for (int i = 0; i < 2; i++)
+		if (js->answers[i].text != NULL &&
+		    !jobs_answer_read(js, i, clk_ns() + SLICE_NS)) {
+			jobs_slice_arm(js);
+			return;
+		}
+}
+
+void
+jobs_take(struct jobs *js, const char *text, int is_accounting,
+    int64_t now_unix_ns)
+{
+	jobs_answer_begin(js, text, is_accounting, now_unix_ns);
+	(void)jobs_answer_read(js, is_accounting, UINT64_MAX);
 }
 
 /* Said once for each new way to fail. */
@@ -626,7 +785,9 @@ jobs_answer_take(struct jobs *js, int status, const char *out,
 
 	if (status == 0 && strlen(out) < SPAWN_OUT_MAX) {
 		error[0] = '\0';
-		jobs_take(js, out, is_accounting, (int64_t)clk_unix_ns());
+		jobs_answer_begin(js, out, is_accounting,
+		    (int64_t)clk_unix_ns());
+		jobs_slice_arm(js);
 		if (is_accounting)
 			js->accounted_ns = clk_ns();
 		return;
@@ -680,16 +841,20 @@ void
 jobs_tick(struct jobs *js)
 {
 	char h[] = "-h", t[] = "-tall", a[] = "-a", o[] = "-o",
-	     format[] = FORMAT_SQUEUE, shell[] = "/bin/sh", c[] = "-c";
-	char *words[] = { h, t, a, o, format, NULL };
+	     format[] = FORMAT_SQUEUE, names[] = FORMAT_SQUEUE_NAMES,
+	     shell[] = "/bin/sh", c[] = "-c";
+	char *words[] = { h, t, a, o, js != NULL && js->o.job_names ? names : format,
+		NULL };
 	uint64_t now_ns = clk_ns(), took_ns;
 
 	if (js == NULL)
 		return;
 	job_ledger_tick(js->ledger, (int64_t)clk_unix_ns());
-	if (now_ns >= js->loud_ns) {
+	if (now_ns >= js->loud_ns)
 		jobs_loud_look(js, (int64_t)clk_unix_ns());
-		took_ns = LOUD_LOOK_OF * (clk_ns() - now_ns);
+	if (now_ns >= js->loud_ns && js->loud_at == NULL) {
+		took_ns = LOUD_LOOK_OF * js->loud_took_ns;
+		js->loud_took_ns = 0;
 		js->loud_ns = now_ns +
 		    (took_ns < LOUD_LOOK_MIN_NS          ? LOUD_LOOK_MIN_NS
 			    : took_ns > LOUD_LOOK_MAX_NS ? LOUD_LOOK_MAX_NS
@@ -705,6 +870,7 @@ jobs_tick(struct jobs *js)
 		json_decref(shares);
 	}
 	if (js->o.base == NULL || js->child != NULL ||
+	    js->answers[0].text != NULL ||
 	    (js->asked_ns != 0 && now_ns - js->asked_ns < js->o.interval_ns))
 		return;
 	js->asked_ns = now_ns;

@@ -59,7 +59,8 @@ slurm_row_add(struct slurm_table *t, struct row row, const char *nodes)
 
 	t->rows = xreallocarray(t->rows, t->row_count + 1, sizeof(t->rows[0]));
 	t->rows[t->row_count] = row;
-	if (hostlist_parse(nodes, &hl, NULL) == 0)
+	if (hostlist_parse_max(nodes, SLURM_PLACES_MAX - t->place_count, &hl,
+		NULL) == 0)
 		for (size_t i = 0; i < hl.count; i++) {
 			t->places = xmore(t->places, t->place_count,
 			    sizeof(t->places[0]));
@@ -94,13 +95,37 @@ slurm_place_compare(const void *a, const void *b)
 	    ((const struct place *)b)->name);
 }
 
+/* The next line of sinfo, its reason without its padding; NULL: none. */
+static char *
+slurm_line_next(char **rest)
+{
+	char *line = *rest, *end = line;
+
+	if (line == NULL || *line == '\0')
+		return NULL;
+	for (int i = 0; i < 3; i++) {
+		end += strcspn(end, "|\n");
+		end += *end == '|';
+	}
+	if (strnlen(end, SLURM_REASON_BYTES) == SLURM_REASON_BYTES &&
+	    end[SLURM_REASON_BYTES] == '\n')
+		end += SLURM_REASON_BYTES;
+	else
+		end += strcspn(end, "\n");
+	*rest = *end == '\0' ? NULL : end + 1;
+	while (end > line && end[-1] == ' ')
+		end--;
+	*end = '\0';
+	return line;
+}
+
 struct slurm_table *
 slurm_table_parse(const char *sinfo, const char *reservations)
 {
 	struct slurm_table *t = xcalloc(1, sizeof(*t));
 	char *text = xstrdup(sinfo), *rest = text, *line;
 
-	while ((line = strsep(&rest, "\n")) != NULL) {
+	while ((line = slurm_line_next(&rest)) != NULL) {
 		/* STATE|PARTITION|NODES|REASON */
 		char *state = strsep(&line, "|");
 		char *partition = strsep(&line, "|");

@@ -15,6 +15,7 @@
 
 #include "common/clk.h"
 #include "common/err.h"
+#include "common/hostlist.h"
 #include "daemon/process/spawn.h"
 
 /* Slurm's programs are run, not linked: their library changes its binary
@@ -92,8 +93,13 @@ void slurm_job_end(struct slurm *s, const char *run);
 struct slurm_table;
 
 /* Options of sinfo for the lines that slurm_table_parse reads. The reason is
- * the last, for it may have any character. */
-#define SLURM_SINFO_FORMAT "%T|%R|%N|%E"
+ * the last, for it may have any character, line ends too: sinfo cuts or pads it
+ * to SLURM_REASON_BYTES. */
+#define SLURM_REASON_BYTES 100
+#define SLURM_SINFO_FORMAT "%T|%R|%N|%100E"
+/* Places of nodes in all partitions and reservations; the rest is as if Slurm
+ * did not have it. */
+#define SLURM_PLACES_MAX (4 * HOSTLIST_MAX)
 
 /* Lines of sinfo, and of scontrol -o show reservation. Nothing that is printed
  * there is an error: what cannot be read is no idle node. */

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <time.h>
 
 #include "daemon/jobs/jobs.c"
 #include "daemon/jobs/job_join.h"
@@ -93,6 +94,13 @@ roster_by_id(const struct roster *r, size_t id)
 	return &nodes[id];
 }
 
+size_t
+roster_count(const struct roster *r)
+{
+	(void)r;
+	return ARRAY_LEN(nodes);
+}
+
 struct node *
 roster_find_host(const struct roster *r, const char *name)
 {
@@ -173,7 +181,8 @@ test_lines(void **state)
 		{ "f2|ann|RUNNING|" NOON ".123Z||n1|a", 1, 1, 1795521600, 0,
 		    "a" },
 		{ "f2|ann|RUNNING|1795000000.x||n1|a", -EINVAL, 0, 0, 0, NULL },
-		{ "8|ann|RUNNING|" NOON "|N/A|n1", -EINVAL, 0, 0, 0, NULL },
+		{ "8|ann|RUNNING|" NOON "|N/A|n1", 1, 1, 1795521600, 0, NULL },
+		{ "8|ann|RUNNING|" NOON "|N/A", -EINVAL, 0, 0, 0, NULL },
 		{ "|ann|RUNNING|" NOON "|N/A|n1|a", -EINVAL, 0, 0, 0, NULL },
 		{ "slurm_load_jobs error: Unable to contact", -EINVAL, 0, 0, 0,
 		    NULL },
@@ -190,7 +199,9 @@ test_lines(void **state)
 		assert_int_equal(l.runs, lines[i].runs);
 		assert_int_equal(l.start_unix_s, lines[i].start_s);
 		assert_int_equal(l.end_unix_s, lines[i].end_s);
-		assert_string_equal(l.name, lines[i].name);
+		assert_int_equal(l.name == NULL, lines[i].name == NULL);
+		if (l.name != NULL)
+			assert_string_equal(l.name, lines[i].name);
 	}
 }
 
@@ -219,6 +230,106 @@ test_a_job_from_start_to_end(void **state)
 		jobs_take(js, ENDED, 0, (T0 + 540 + 60 * i) * NS);
 	assert_int_equal(puts_count, 2);
 	assert_int_equal(end_s("7 1795000000"), T0 + 500);
+	jobs_free(js);
+}
+
+/* A user's text is no line of Slurm's. */
+static void
+test_a_line_end_in_a_name(void **state)
+{
+	struct jobs *js = make((struct jobs_options){ 0 });
+	struct jobs_health h;
+	char text[600];
+
+	(void)state;
+	js->o.source = JOBS_SLURM;
+	snprintf(text, sizeof(text),
+	    "7|ann|RUNNING|1795000000|N/A|n1|%-*s\n"
+	    "8|ann|RUNNING|1795000000|N/A|n2|%-*s\n",
+	    NAME_BYTES, "a\n9|bob|RUNNING|1795000000|N/A|n[1-65536]|x",
+	    NAME_BYTES, "b|c");
+	jobs_take(js, text, 0, (T0 + 60) * NS);
+	assert_int_equal(json_object_size(rows), 2);
+	assert_string_equal(member_text(row("8 1795000000"), "name"), "b|c");
+	/* Not the width that was asked for: nothing of it is trusted. */
+	jobs_take(js, "9|bob|RUNNING|1795000000|N/A|n1|short\n", 0,
+	    (T0 + 120) * NS);
+	assert_int_equal(json_object_size(rows), 2);
+	assert_null(json_object_get(row("7 1795000000"), "end_unix_ns"));
+	jobs_health(js, &h);
+	assert_int_equal(h.unreadable, 1);
+	/* Accounting has no names: the job keeps its own. */
+	jobs_take(js, "8|ann|FAILED|1795000000|1795000070|n2\n", 1,
+	    (T0 + 120) * NS);
+	assert_string_equal(member_text(row("8 1795000000"), "name"), "b|c");
+	jobs_free(js);
+}
+
+/* Of this process: the machine may be busy. */
+static uint64_t
+cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * CLK_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* Short lines that list many nodes cost neither time nor memory. */
+static void
+test_more_nodes_than_there_are(void **state)
+{
+	struct jobs *js = make((struct jobs_options){ 0 });
+	struct strbuf sb = { 0 };
+	struct jobs_health h;
+	uint64_t began_ns;
+
+	(void)state;
+	for (int i = 0; i < 2000; i++)
+		strbuf_addf(&sb, "%d|ann|RUNNING|1795000000|0|n[1-65536]|x\n"
+				 "%d|ann|RUNNING|1795000000|0|x[1-4000]|x\n",
+		    i, 5000 + i);
+	began_ns = cpu_ns();
+	jobs_take(js, sb.text, 0, (T0 + 60) * NS);
+	jobs_loud_look(js, (T0 + 60) * NS);
+	assert_true(cpu_ns() - began_ns < 2 * CLK_NS_PER_S);
+	assert_int_equal(member_int(row("1 1795000000"), "node_count"), 0);
+	assert_int_equal(member_int(row("5001 1795000000"), "node_count"),
+	    4000);
+	assert_int_equal(member_int(row("6999 1795000000"), "node_count"), 0);
+	jobs_health(js, &h);
+	assert_true(h.unreadable > 2000);
+	free(sb.text);
+	jobs_free(js);
+}
+
+/* An answer is read in slices: the loop has its turn between them. */
+static void
+test_slices(void **state)
+{
+	struct jobs *js = make((struct jobs_options){ 0 });
+	struct strbuf sb = { 0 };
+	uint64_t longest_ns = 0;
+	int slices = 0, done = 0;
+
+	(void)state;
+	for (int i = 0; i < 20000; i++)
+		strbuf_addf(&sb, "%d|ann|RUNNING|1795000000|0|n[1-3]|x\n", i);
+	jobs_answer_begin(js, sb.text, 0, (T0 + 60) * NS);
+	for (; !done; slices++) {
+		uint64_t began_ns = cpu_ns(), took_ns;
+
+		done = jobs_answer_read(js, 0, clk_ns() + SLICE_NS);
+		took_ns = cpu_ns() - began_ns;
+		longest_ns = took_ns > longest_ns ? took_ns : longest_ns;
+	}
+	assert_true(slices > 1);
+	assert_true(longest_ns < 5 * SLICE_NS);
+	assert_int_equal(json_object_size(js->running), 20000);
+	for (slices = 1; jobs_loud_look(js, (T0 + 60) * NS), js->loud_at != NULL;)
+		slices++;
+	assert_true(slices > 1);
+	free(sb.text);
 	jobs_free(js);
 }
 
@@ -873,6 +984,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_a_job_from_start_to_end),
+		cmocka_unit_test(test_a_line_end_in_a_name),
+		cmocka_unit_test(test_more_nodes_than_there_are),
+		cmocka_unit_test(test_slices),
 		cmocka_unit_test(test_in_band_of_known_jobs),
 		cmocka_unit_test(test_gone_without_a_word),
 		cmocka_unit_test(test_what_cannot_be_is_kept_and_said),

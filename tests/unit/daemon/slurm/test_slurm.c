@@ -135,6 +135,42 @@ run_of(const char *run)
 }
 
 /* Held until Slurm has spoken, and again when that is long ago. */
+/* A reason is a text that contains what it likes. */
+static void
+test_a_line_end_in_a_reason(void **state)
+{
+	struct slurm_table *t;
+	struct err err = { 0 };
+	char text[400];
+
+	(void)state;
+	snprintf(text, sizeof(text), "down|lab|n1|%-*s\nidle|lab|n3|%-*s\n",
+	    SLURM_REASON_BYTES, "fan\nidle|lab|n[1-2]|none", SLURM_REASON_BYTES,
+	    "none");
+	t = slurm_table_parse(text, "");
+	assert_int_equal(slurm_table_look(t, "n1", 1, "", "", &err), SLURM_OUT);
+	assert_int_equal(slurm_table_look(t, "n2", 1, "", "", &err), SLURM_OUT);
+	assert_int_equal(slurm_table_look(t, "n3", 1, "", "", &err), SLURM_IDLE);
+	slurm_table_free(t);
+}
+
+/* 300 short lines do not take the loop for seconds. */
+static void
+test_long_lists(void **state)
+{
+	struct strbuf sb = { 0 };
+	struct slurm_table *t;
+	uint64_t began_ns = clk_ns();
+
+	(void)state;
+	for (int i = 0; i < 300; i++)
+		strbuf_addf(&sb, "idle|p%d|a%d[1-65536]|none\n", i, i);
+	t = slurm_table_parse(sb.text, "");
+	assert_true(clk_ns() - began_ns < 10 * CLK_NS_PER_S);
+	slurm_table_free(t);
+	free(sb.text);
+}
+
 static void
 test_idle(void **state)
 {
@@ -449,6 +485,8 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_line_end_in_a_reason),
+		cmocka_unit_test(test_long_lists),
 		cmocka_unit_test(test_domains),
 		cmocka_unit_test(test_look),
 		cmocka_unit_test(test_idle),
