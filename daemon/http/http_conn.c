@@ -30,6 +30,9 @@
 #include "common/xalloc.h"
 #include "daemon/agents/tls.h"
 
+/* A certificate is verified again before an order, and before a request that
+ * comes this long after. */
+#define VERIFY_NS    (3600 * CLK_NS_PER_S)
 #define FIRST_NS     (10 * CLK_NS_PER_S) /* handshake and first byte */
 #define KEEP_NS      (60 * CLK_NS_PER_S) /* between requests */
 #define READ_NS      (10 * CLK_NS_PER_S) /* a whole request */
@@ -61,6 +64,7 @@ struct http_conn {
 	enum http_door door;
 	enum http_right right;
 	char who[160];
+	uint64_t verified_ns; /* when its certificate was looked at */
 	struct bufferevent *bev;
 	struct event *timer;      /* the deadline of the state */
 	struct http_request *req; /* from CONN_READ to CONN_STREAM */
@@ -337,6 +341,24 @@ http_stream_end(struct http_request *req)
 
 /* ---- reading ---- */
 
+/* A right ends with the certificate: revoked, expired, or of an authority that
+ * was removed, also while the connection is open. -EACCES: it was closed. */
+static int
+http_conn_verify(struct http_conn *c)
+{
+	struct err err;
+
+	if (c->door != HTTP_DOOR_TLS || c->right == HTTP_MAY_NOTHING)
+		return 0;
+	c->verified_ns = clk_ns();
+	if (tls_peer_check(bufferevent_openssl_get_ssl(c->bev), c->all->tls,
+		&err) == 0)
+		return 0;
+	log_info("http: closing the connection of %s: %s", c->who, err.text);
+	http_conn_close(c);
+	return -EACCES;
+}
+
 /* What there is of the next request; the whole one is handed on. */
 static void
 http_conn_read(struct http_conn *c)
@@ -381,6 +403,10 @@ http_conn_read(struct http_conn *c)
 			    "HTTP/1.1 100 Continue\r\n\r\n");
 	}
 	if (evbuffer_get_length(in) < req->head.body_bytes)
+		return;
+	if ((req->head.method == HTTP_POST ||
+		clk_ns() - c->verified_ns > VERIFY_NS) &&
+	    http_conn_verify(c) < 0)
 		return;
 	evbuffer_remove_buffer(in, req->body, req->head.body_bytes);
 	http_conn_set_state(c, CONN_BUSY, BUSY_NS);
@@ -437,11 +463,16 @@ http_conn_event_cb(struct bufferevent *bev, short what, void *arg)
 			log_info("http: tls peer refused: %s", err.text);
 			return;
 		}
+		c->verified_ns = clk_ns();
 		snprintf(c->who, sizeof(c->who), "%.128s", peer.name);
 		if (peer.role == ROLE_OPERATOR)
 			c->right = HTTP_MAY_ORDER;
 		else if (peer.role == ROLE_READER)
 			c->right = HTTP_MAY_READ;
+		/* A reload came during the handshake. */
+		if (SSL_get_SSL_CTX(bufferevent_openssl_get_ssl(bev)) !=
+		    c->all->tls)
+			(void)http_conn_verify(c);
 		return;
 	}
 	/* A peer that has only closed its sending side still reads. */
@@ -670,10 +701,16 @@ http_conns_free(struct http_conns *cs)
 void
 http_conns_set_tls(struct http_conns *cs, SSL_CTX *ctx)
 {
+	struct http_conn *c, *next;
+
 	if (ctx != NULL)
 		SSL_CTX_up_ref(ctx);
 	SSL_CTX_free(cs->tls);
 	cs->tls = ctx;
+	for (c = TAILQ_FIRST(&cs->conns); ctx != NULL && c != NULL; c = next) {
+		next = TAILQ_NEXT(c, link);
+		(void)http_conn_verify(c);
+	}
 }
 
 int

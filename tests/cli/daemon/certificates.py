@@ -2,16 +2,18 @@
 """Sessions do not outlive their certificates, and nobody is surprised: who has
 expired, was revoked or lost his authority goes at SIGHUP, others stay; diags
 and metrics say so before."""
+import http.client
 import os
 import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from agent import Agent  # noqa: E402
-from collector import Collector, UnixConnection, poll  # noqa: E402
+from collector import Collector, UnixConnection, free_port, poll  # noqa: E402
 
 METRIC = "coalmine_certificate_expiry_timestamp_seconds"
 CA_CONF = """[ca]
@@ -32,9 +34,9 @@ def openssl(*args):
     subprocess.run(["openssl", *args], check=True, stderr=subprocess.DEVNULL)
 
 
-def issue_until(c, name, end_unix_s):
+def issue_until(c, name, end_unix_s, role="agent", label="short"):
     """coalctl counts in days."""
-    own = c.dir + "/short"
+    own = f"{c.dir}/{label}"
     os.mkdir(own)
     for file, text in (("index", ""), ("serial", "77\n"),
                        ("conf", CA_CONF.format(own))):
@@ -42,7 +44,7 @@ def issue_until(c, name, end_unix_s):
             f.write(text)
     openssl("req", "-new", "-newkey", "ec", "-pkeyopt",
             "ec_paramgen_curve:P-256", "-nodes", "-keyout",
-            f"{c.pki}/{name}.key", "-subj", f"/OU=agent/CN={name}",
+            f"{c.pki}/{name}.key", "-subj", f"/OU={role}/CN={name}",
             "-out", own + "/csr")
     openssl("ca", "-batch", "-notext", "-config", own + "/conf", "-cert",
             c.pki + "/ca.pem", "-keyfile", c.pki + "/ca.key", "-in",
@@ -102,6 +104,29 @@ def revoked(c, other):
     Agent(c.pki, "node4", c.port).wait("welcome")
 
 
+class Operator:
+    """A connection that stays open, over which orders are given."""
+    def __init__(self, c, name):
+        trust = ssl.create_default_context(cafile=c.pki + "/ca.pem")
+        trust.check_hostname = False
+        trust.load_cert_chain(f"{c.pki}/{name}.pem", f"{c.pki}/{name}.key")
+        self.conn = http.client.HTTPSConnection("127.0.0.1", c.https,
+                                                timeout=20, context=trust)
+        self.conn.connect()
+        self.conn.auto_open = 0
+
+    def order(self):
+        """The status; 0: the connection was closed."""
+        try:
+            self.conn.request("POST", "/api/v1/db/check",
+                              headers={"Content-Type": "application/json"})
+            answer = self.conn.getresponse()
+            answer.read()
+            return answer.status
+        except (OSError, http.client.HTTPException):
+            return 0
+
+
 def main():
     if shutil.which("openssl") is None:
         print("skip: no openssl to make a certificate that ends soon")
@@ -118,11 +143,18 @@ def main():
                 with open(pki + "/ca.pem") as ca:
                     f.write(ca.read())
         c.issue("node4", "agent")
+        c.issue("op1", "operator")
+        c.issue("op4", "operator")
+        c.issue("op2", "operator", pki=other)
+        for end in ("pem", "key"):
+            shutil.copy(f"{other}/op2.{end}", c.pki)
         for pki in (c.pki, other):
             c.issue("scrap", "agent", pki=pki)
             c.ctl("pki", "revoke", pki, "scrap")
         lists(c, c.pki, other)
-        c.options.update({"tls.ca": both, "tls.crl": c.dir + "/crl.pem"})
+        c.https = free_port()
+        c.options.update({"http.tls_listen": f"127.0.0.1:{c.https}",
+                          "tls.ca": both, "tls.crl": c.dir + "/crl.pem"})
         os.mkdir(c.dir + "/credentials")  # the key is root's, as by systemd
         os.rename(c.pki + "/collector.key",
                   c.dir + "/credentials/collector.key")
@@ -135,7 +167,11 @@ def main():
         assert not any("certificate" in t for t in diag_texts(c))
         end_unix_s = int(time.time()) + 15
         issue_until(c, "node3", end_unix_s)
+        issue_until(c, "op3", end_unix_s, "operator", "short_operator")
         short = Agent(c.pki, "node3", c.port)
+        op1, op2, op3, op4 = (Operator(c, f"op{i}") for i in range(1, 5))
+        for op in (op1, op2, op3, op4):
+            assert op.order() == 200, op.order()
         short.wait("welcome")
 
         assert any("node3" in t and "coalctl pki renew" in t
@@ -145,16 +181,20 @@ def main():
         assert seen['{of="ca",node=""}'] > time.time() + 3000 * 86400, seen
         assert seen['{of="collector",node=""}'] > end_unix_s, seen
 
+        c.ctl("pki", "revoke", c.pki, "op1")
         revoked(c, other)
+        assert op1.order() == 0
         reload(c)  # nothing has changed: all stay
         while time.time() <= end_unix_s + 1:
             time.sleep(0.1)
         assert good.open and foreign.open and short.open
+        assert op3.order() == 0  # no reload is needed
         reload(c)
         expect_gone(short, "certificate has expired")
         shutil.copy(c.pki + "/ca.pem", both)
         reload(c)
         expect_gone(foreign, "no longer valid")
+        assert op2.order() == 0 and op4.order() == 200
         assert "node2: its certificate is no longer valid" in c.read_log()
         beats = len(good.log)
         poll("node1 goes on", 10, lambda: len(good.log) > beats)
