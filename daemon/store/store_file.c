@@ -201,7 +201,23 @@ store_file_migrate(sqlite3 *db, const char *path, const struct embed *steps)
 	return version == newest ? 0 : sqlite_exec(db, set);
 }
 
-/* 0 when sound, or when there was no time to look at everything. */
+/* What a line of the check means: one with the code of an error is that error,
+ * a page that cannot be read is no damage, anything else is. */
+static int
+store_file_check_errno(const char *text)
+{
+	const char *code = strstr(text, "error code");
+	long said;
+
+	if (code == NULL)
+		return strstr(text, "Failed to read") != NULL ? -EIO
+							      : -EBADMSG;
+	said = strtol(code + strlen("error code") + 1, NULL, 10);
+	return said <= 0 ? -EBADMSG : sqlite_errno((int)said);
+}
+
+/* 0 when sound, or when there was no time to look at everything; -EBADMSG:
+ * damaged; another -errno: it could not be read. */
 static int
 store_file_quick_check(sqlite3 *db, struct err *err)
 {
@@ -216,17 +232,35 @@ store_file_quick_check(sqlite3 *db, struct err *err)
 		rc = sqlite3_step(q);
 	if (rc == SQLITE_ROW)
 		text = (const char *)sqlite3_column_text(q, 0);
-	if (rc == SQLITE_ROW && text != NULL && strcmp(text, "ok") == 0)
+	if ((rc & 0xff) == SQLITE_INTERRUPT ||
+	    (rc == SQLITE_ROW && text != NULL && strcmp(text, "ok") == 0))
 		rc = 0;
-	else if ((rc & 0xff) == SQLITE_INTERRUPT)
-		rc = 0;
+	else if (rc == SQLITE_ROW)
+		rc = text == NULL ? -ENOMEM : store_file_check_errno(text);
 	else
-		rc = -EBADMSG;
+		rc = rc == SQLITE_DONE ? -EIO : sqlite_errno(rc);
 	if (rc < 0)
 		err_say(err, "%s", text != NULL ? text : sqlite3_errmsg(db));
 	sqlite3_finalize(q);
 	sqlite_set_deadline(db, NULL);
 	return rc;
+}
+
+/* The number that sql selects. -errno with SQLite's reason. */
+static int
+store_file_int(sqlite3 *db, const char *sql, int64_t *ret, struct err *err)
+{
+	sqlite3_stmt *q = NULL;
+	int rc = sqlite3_prepare_v2(db, sql, -1, &q, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(q);
+	if (rc == SQLITE_ROW)
+		*ret = sqlite3_column_int64(q, 0);
+	else
+		err_say(err, "%s", sqlite3_errmsg(db));
+	sqlite3_finalize(q);
+	return rc == SQLITE_DONE ? -EIO : sqlite_errno(rc);
 }
 
 /* Open, judge, migrate. -EBADMSG: damaged; -EEXIST: a file of another program
@@ -236,22 +270,18 @@ store_file_prepare_once(const char *path, const struct embed *steps,
     struct err *err)
 {
 	struct sqlite *s = NULL;
+	int64_t id = 0, tables = 0;
 	int rc;
 
 	rc = sqlite_open(path, SQL_WRITER, &s, err);
-	if (rc == 0) {
-		int64_t id = sqlite_int(s->db, "PRAGMA application_id", -1);
-		int64_t tables = sqlite_int(s->db,
-		    "SELECT count(*) FROM sqlite_master", -1);
-
-		if (id < 0 || tables < 0) {
-			rc = -EBADMSG;
-		} else if (id != STORE_APPLICATION_ID && tables != 0) {
-			log_warnx("store: %s is the database of another "
-				  "program",
-			    path);
-			rc = -EEXIST;
-		}
+	if (rc == 0)
+		rc = store_file_int(s->db, "PRAGMA application_id", &id, err);
+	if (rc == 0)
+		rc = store_file_int(s->db, "SELECT count(*) FROM sqlite_master",
+		    &tables, err);
+	if (rc == 0 && id != STORE_APPLICATION_ID && tables != 0) {
+		log_warnx("store: %s is the database of another program", path);
+		rc = -EEXIST;
 	}
 	if (rc == 0)
 		rc = store_file_quick_check(s->db, err);
@@ -385,6 +415,18 @@ sqlite_prepare(const struct store_options *o, const struct embed *steps,
 
 	err->text[0] = '\0';
 	rc = store_file_prepare_once(path, steps, err);
+	/* A store that is set aside is a history that agents and users lose: it
+	 * is looked at twice. */
+	if (rc == -EBADMSG) {
+		log_warnx("store: %s: %s; checking it again", path, err->text);
+		err->text[0] = '\0';
+		rc = store_file_prepare_once(path, steps, err);
+	}
+	if (rc < 0 && rc != -EBADMSG && err->text[0] != '\0') {
+		ignored = *err;
+		err_say(err, "cannot read %.200s: %.200s; it was not changed",
+		    path, ignored.text);
+	}
 	if (rc == -EBADMSG) {
 		rc = store_file_move_aside(path, "corrupt", at);
 		is_new = rc == 0;

@@ -160,6 +160,19 @@ shim_sync(sqlite3_file *file, int flags)
 }
 
 #define REAL ((struct shim *)file)->real
+
+/* The read of the store that is reads_until from now fails, once. */
+static atomic_int reads_until;
+
+static int
+shim_Read(sqlite3_file *file, void *to, int n, sqlite3_int64 at)
+{
+	if (((struct shim *)file)->disk != NULL &&
+	    atomic_load(&reads_until) > 0 &&
+	    atomic_fetch_sub(&reads_until, 1) == 1)
+		return SQLITE_IOERR_READ;
+	return REAL->pMethods->xRead(REAL, to, n, at);
+}
 #define PASS(name, args, ...)                                                  \
 	static int shim_##name args                                            \
 	{                                                                      \
@@ -167,7 +180,6 @@ shim_sync(sqlite3_file *file, int flags)
 	}
 /* clang-format off */
 PASS(Close, (sqlite3_file *file))
-PASS(Read, (sqlite3_file *file, void *to, int n, sqlite3_int64 at), , to, n, at)
 PASS(FileSize, (sqlite3_file *file, sqlite3_int64 *ret), , ret)
 PASS(Lock, (sqlite3_file *file, int how), , how)
 PASS(Unlock, (sqlite3_file *file, int how), , how)
@@ -424,10 +436,54 @@ test_refusal(void **state)
 	fix_close(&f);
 }
 
+/* A read that fails, whichever: the start may end with the reason, and the store
+ * stays where it is. */
+static void
+test_failed_read(void **state)
+{
+	char aside[128];
+	struct fix f = { 0 };
+	int failed = 0, n = 1;
+	json_t *list;
+
+	(void)state;
+	fix_folder(&f);
+	fix_open(&f);
+	for (int seq = 1; seq <= 200; seq++) {
+		json_t *record = fix_canary("r", seq, "lat", "isolated", 1e-6);
+
+		store_put_record(f.st, record, 0, NULL, NULL);
+		json_decref(record);
+	}
+	store_close(f.st);
+	snprintf(aside, sizeof(aside), "ls %s/*.corrupt-* 2>/dev/null", f.dir);
+	do { /* until there are not that many */
+		int rc;
+
+		atomic_store(&reads_until, n++);
+		rc = store_open(&f.options, f.base, &f.st);
+		if (rc == 0)
+			store_close(f.st);
+		failed += rc < 0;
+		assert_int_not_equal(system(aside), 0);
+	} while (atomic_load(&reads_until) == 0);
+	atomic_store(&reads_until, 0);
+	assert_true(n > 10 && failed > 0);
+	fix_open(&f);
+	list = fix_ask(&f, STORE_RECORDS, json_pack("{s:s}", "run", "r"), 0);
+	assert_int_equal(json_array_size(list), 200);
+	json_decref(list);
+	store_close(f.st);
+	f.st = NULL;
+	disks_forget();
+	fix_close(&f);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_power),
+		cmocka_unit_test(test_failed_read),
 		cmocka_unit_test(test_refusal) };
 
 	vfs_register();
