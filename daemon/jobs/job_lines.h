@@ -8,15 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A line: JOB|OWNER|STATE|START|END|NODES, and |NAME or not. Times are seconds since 1970 or
- * YYYY-MM-DDTHH:MM:SS in UTC; what is not one is not known. NODES is a
- * hostlist. NAME may hold any character. STATE: a waiting one, a running one,
- * or, any other word, how it ended; END counts for these only. */
+/* A line: JOB|OWNER|STATE|START|END|NODES, and |NAME or not. Times are seconds
+ * since 1970 or YYYY-MM-DDTHH:MM:SS in UTC; what is not one is not known. NODES
+ * is a hostlist. NAME may hold any character. STATE: a waiting one, a running
+ * one, or, any other word, how it ended; END counts for these only. */
 struct job_line {
 	const char *job, *owner, *state, *nodes; /* into the text */
 	const char *name;                        /* NULL: not in the line */
-	int64_t start_unix_s, end_unix_s;               /* 0: not known */
-	int runs;                                       /* else it has ended */
+	int64_t start_unix_s, end_unix_s;        /* 0: not known */
+	int runs;                                /* else it has ended */
 };
 
 /* 1: a job that has begun, with nodes; 0: none of it to keep; -EINVAL: no

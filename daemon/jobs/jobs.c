@@ -58,9 +58,9 @@
 #define IN_BAND_JOBS_MAX  16
 #define IN_BAND_BYTES_MAX 16384
 /* A job's name is its user's text, and Slurm prints a line end in it as it is:
- * squeue cuts or pads a name to NAME_BYTES, and its end is where these are over.
- * sacct cannot do both that and whole lists of nodes, so it is not asked for
- * names. squeue forgets a job five minutes after its end by default. */
+ * squeue cuts or pads a name to NAME_BYTES, and its end is where these are
+ * over. sacct cannot do both that and whole lists of nodes, so it is not asked
+ * for names. squeue forgets a job five minutes after its end by default. */
 #define NAME_BYTES          128
 #define FORMAT_SQUEUE       "%i|%u|%T|%S|%e|%N"
 #define FORMAT_SQUEUE_NAMES FORMAT_SQUEUE "|%128j"
@@ -68,11 +68,11 @@
 /* Nodes of one job: those of the cluster twice, and these without an agent; of
  * all jobs of an answer LISTED_TIMES as many, for jobs may share nodes. A list
  * that is too long counts as the most that one may have. */
-#define LISTED_MORE    4096
-#define LISTED_TIMES   64
-#define UNKNOWN_MAX    1000
+#define LISTED_MORE  4096
+#define LISTED_TIMES 64
+#define UNKNOWN_MAX  1000
 /* Work on jobs takes the loop for no longer than this at a time. */
-#define SLICE_NS       (10 * CLK_NS_PER_S / 1000)
+#define SLICE_NS (10 * CLK_NS_PER_S / 1000)
 
 /* An answer that is being read. */
 struct answer {
@@ -105,8 +105,8 @@ struct jobs {
 	uint64_t loud_ns;         /* when the next look is due */
 	uint64_t loud_took_ns;    /* of this look, so far */
 	char *loud_at;            /* the job that is next in it; NULL: none */
-	json_t *shares;     /* the newest row of them, or NULL */
-	int shares_are_new; /* a round of bandwidth has come since */
+	json_t *shares;           /* the newest row of them, or NULL */
+	int shares_are_new;       /* a round of bandwidth has come since */
 	uint64_t shares_ns;
 	struct job_ledger *ledger;
 };
@@ -495,8 +495,8 @@ jobs_listed_max(const struct jobs *js)
 }
 
 /* How many nodes it has and their leaves, as they are now; who has no agent.
- * Nodes that cannot be read as a list are kept as they are, and are none; so are
- * more than *left, which counts down. */
+ * Nodes that cannot be read as a list are kept as they are, and are none; so
+ * are more than *left, which counts down. */
 static void
 jobs_places_add(struct jobs *js, json_t *body, const char *nodes, size_t *left)
 {
@@ -548,8 +548,7 @@ jobs_body_of(struct jobs *js, const struct job_line *l, size_t *left)
 	jobs_owner(js, l->owner, owner);
 	body = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "job",
 	    text_json(l->job), "whole", text_json(whole), "owner",
-	    text_json(owner), "name",
-	    text_json(jobs_name_of(js, l)), "state",
+	    text_json(owner), "name", text_json(jobs_name_of(js, l)), "state",
 	    text_json(l->state), "nodes", text_json(l->nodes), "start_unix_ns",
 	    (json_int_t)l->start_unix_s * (json_int_t)CLK_NS_PER_S);
 	jobs_places_add(js, body, l->nodes, left);
@@ -843,8 +842,8 @@ jobs_tick(struct jobs *js)
 	char h[] = "-h", t[] = "-tall", a[] = "-a", o[] = "-o",
 	     format[] = FORMAT_SQUEUE, names[] = FORMAT_SQUEUE_NAMES,
 	     shell[] = "/bin/sh", c[] = "-c";
-	char *words[] = { h, t, a, o, js != NULL && js->o.job_names ? names : format,
-		NULL };
+	char *words[] = { h, t, a, o,
+		js != NULL && js->o.job_names ? names : format, NULL };
 	uint64_t now_ns = clk_ns(), took_ns;
 
 	if (js == NULL)

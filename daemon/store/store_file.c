@@ -210,8 +210,7 @@ store_file_check_errno(const char *text)
 	long said;
 
 	if (code == NULL)
-		return strstr(text, "Failed to read") != NULL ? -EIO
-							      : -EBADMSG;
+		return strstr(text, "Failed to read") != NULL ? -EIO : -EBADMSG;
 	said = strtol(code + strlen("error code") + 1, NULL, 10);
 	return said <= 0 ? -EBADMSG : sqlite_errno((int)said);
 }

@@ -286,8 +286,9 @@ test_more_nodes_than_there_are(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2000; i++)
-		strbuf_addf(&sb, "%d|ann|RUNNING|1795000000|0|n[1-65536]|x\n"
-				 "%d|ann|RUNNING|1795000000|0|x[1-4000]|x\n",
+		strbuf_addf(&sb,
+		    "%d|ann|RUNNING|1795000000|0|n[1-65536]|x\n"
+		    "%d|ann|RUNNING|1795000000|0|x[1-4000]|x\n",
 		    i, 5000 + i);
 	began_ns = cpu_ns();
 	jobs_take(js, sb.text, 0, (T0 + 60) * NS);
@@ -326,7 +327,8 @@ test_slices(void **state)
 	assert_true(slices > 1);
 	assert_true(longest_ns < 5 * SLICE_NS);
 	assert_int_equal(json_object_size(js->running), 20000);
-	for (slices = 1; jobs_loud_look(js, (T0 + 60) * NS), js->loud_at != NULL;)
+	for (slices = 1;
+	     jobs_loud_look(js, (T0 + 60) * NS), js->loud_at != NULL;)
 		slices++;
 	assert_true(slices > 1);
 	free(sb.text);

@@ -150,7 +150,8 @@ test_a_line_end_in_a_reason(void **state)
 	t = slurm_table_parse(text, "");
 	assert_int_equal(slurm_table_look(t, "n1", 1, "", "", &err), SLURM_OUT);
 	assert_int_equal(slurm_table_look(t, "n2", 1, "", "", &err), SLURM_OUT);
-	assert_int_equal(slurm_table_look(t, "n3", 1, "", "", &err), SLURM_IDLE);
+	assert_int_equal(slurm_table_look(t, "n3", 1, "", "", &err),
+	    SLURM_IDLE);
 	slurm_table_free(t);
 }
 

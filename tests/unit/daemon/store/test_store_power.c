@@ -436,8 +436,8 @@ test_refusal(void **state)
 	fix_close(&f);
 }
 
-/* A read that fails, whichever: the start may end with the reason, and the store
- * stays where it is. */
+/* A read that fails, whichever: the start may end with the reason, and the
+ * store stays where it is. */
 static void
 test_failed_read(void **state)
 {
