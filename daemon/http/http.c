@@ -24,11 +24,12 @@
 /* An answer that takes the loop longer than KEEP_MIN_NS is kept for KEEP_TIMES
  * as long, so that equal requests take at most a tenth of its time. Answers
  * that differ by parameters may take a fifth. */
-#define KEEP_MIN_NS (2 * CLK_NS_PER_MS)
-#define KEEP_TIMES  10
-#define KEPT_MAX    16
-#define SPENT_SHARE 5
-#define SPENT_MAX   CLK_NS_PER_S
+#define KEEP_MIN_NS      (2 * CLK_NS_PER_MS)
+#define KEEP_TIMES       10
+#define KEPT_MAX         16
+#define SPENT_SHARE      5
+#define SPENT_SHARE_BODY 20
+#define SPENT_MAX        CLK_NS_PER_S
 
 struct http_kept {
 	TAILQ_ENTRY(http_kept) link;
@@ -133,19 +134,21 @@ http_kept_find(struct http *h, const struct http_request *req)
 	return found;
 }
 
-/* Answers that vary by parameters cannot all be kept: 1 when such requests have
- * used their share of the loop. */
-static int
-http_has_spent(struct http *h, const struct http_request *req)
+/* Answers that vary by parameters cannot all be kept, nor those to a body: the
+ * account that such a request of a reader is charged to, or NULL. What is
+ * parsed from a body has less of the loop. */
+static struct account *
+http_account_of(struct http *h, const struct http_request *req,
+    const struct http_route *r, unsigned *ret_share)
 {
-	uint64_t now_ns = clk_ns();
-	uint64_t back_ns = (now_ns - h->spent_at_ns) / SPENT_SHARE;
+	int has_body = r->method == HTTP_POST;
 
-	if (req->head.param_count == 0 || req->door == HTTP_DOOR_UNIX)
-		return 0;
-	h->spent_at_ns = now_ns;
-	h->spent_ns -= back_ns < h->spent_ns ? back_ns : h->spent_ns;
-	return h->spent_ns > SPENT_MAX;
+	*ret_share = has_body ? SPENT_SHARE_BODY : SPENT_SHARE;
+	if (has_body
+		? req->right == HTTP_MAY_ORDER
+		: req->door == HTTP_DOOR_UNIX || req->head.param_count == 0)
+		return NULL;
+	return &h->spent[has_body];
 }
 
 static void
@@ -193,7 +196,9 @@ http_on_request_cb(struct http_request *req, void *arg)
 	const struct http_kept *k;
 	struct http *h = arg;
 	char part[PART_MAX], why[400];
-	int known = 0, has_params = req->head.param_count > 0;
+	struct account *account;
+	unsigned share;
+	int known = 0;
 
 	if (!http_host_fits(h, req)) {
 		snprintf(why, sizeof(why),
@@ -255,7 +260,9 @@ http_on_request_cb(struct http_request *req, void *arg)
 		h->giving = 0;
 		return;
 	}
-	if (http_has_spent(h, req)) {
+	account = http_account_of(h, req, r, &share);
+	if (account != NULL &&
+	    account_charge(account, 0, share, clk_ns()) > SPENT_MAX) {
 		http_fail(req, 503, "busy",
 		    "too much was asked for lately: try again in a second");
 		return;
@@ -264,8 +271,8 @@ http_on_request_cb(struct http_request *req, void *arg)
 	h->making_ns = clk_ns();
 	http_route_answer(h, req, r, part);
 	h->making = NULL;
-	if (has_params)
-		h->spent_ns += clk_ns() - h->making_ns;
+	if (account != NULL)
+		account->owed_ns += clk_ns() - h->making_ns;
 }
 
 static void

@@ -6,7 +6,7 @@
  * a slow sender holds its place for seconds, not for ever. When all places are
  * taken, the connection that has owed a request the longest gives up its own:
  * ten thousand that are silent or send a byte now and then do not keep a scrape
- * out. Those of this host's socket give way to such alone.
+ * out. The unix socket has places of its own.
  */
 #include "daemon/http/http_int.h"
 
@@ -32,19 +32,19 @@
 
 /* A certificate is verified again before an order, and before a request that
  * comes this long after. */
-#define VERIFY_NS    (3600 * CLK_NS_PER_S)
-#define FIRST_NS     (10 * CLK_NS_PER_S) /* handshake and first byte */
-#define KEEP_NS      (60 * CLK_NS_PER_S) /* between requests */
-#define READ_NS      (10 * CLK_NS_PER_S) /* a whole request */
-#define BUSY_NS      (15 * CLK_NS_PER_S) /* above the store's own limit */
-#define LINGER_NS    (1 * CLK_NS_PER_S)
-#define STALL_S      20 /* the peer takes no byte for so long */
-#define UNIX_RESERVE 16 /* places for orders when all others are taken */
-#define BACKLOG      1024
-#define PAUSE_US     100000 /* before accepting again without descriptors */
-#define PIECE_LOW    65536  /* a stream's next piece is asked for below this */
-#define STREAM_NS    (15 * CLK_NS_PER_S)
-#define HELD_MAX     (64U << 20) /* bytes of all answers that wait for readers */
+#define VERIFY_NS (3600 * CLK_NS_PER_S)
+#define FIRST_NS  (10 * CLK_NS_PER_S) /* handshake and first byte */
+#define KEEP_NS   (60 * CLK_NS_PER_S) /* between requests */
+#define READ_NS   (10 * CLK_NS_PER_S) /* a whole request */
+#define BUSY_NS   (15 * CLK_NS_PER_S) /* above the store's own limit */
+#define LINGER_NS (1 * CLK_NS_PER_S)
+#define STALL_S   20 /* the peer takes no byte for so long */
+#define UNIX_MAX  64 /* places of the unix socket, apart from the others */
+#define BACKLOG   1024
+#define PAUSE_US  100000 /* before accepting again without descriptors */
+#define PIECE_LOW 65536  /* a stream's next piece is asked for below this */
+#define STREAM_NS (15 * CLK_NS_PER_S)
+#define HELD_MAX  (64U << 20) /* bytes of all answers that wait for readers */
 
 enum conn_state {
 	CONN_IDLE,   /* no byte of a request yet */
@@ -90,8 +90,8 @@ struct http_listener {
 struct http_conns {
 	struct event_base *base;
 	SSL_CTX *tls;
-	int max;
-	int count;
+	int max;           /* of all doors but the unix socket */
+	int count[2];      /* of these; of the unix socket */
 	size_t held_bytes; /* of all */
 	const struct http_conns_ops *ops;
 	void *arg;
@@ -138,7 +138,7 @@ http_conn_close(struct http_conn *c)
 	if (c->state <= CONN_READ)
 		TAILQ_REMOVE(&c->all->owing, c, owing_link);
 	TAILQ_REMOVE(&c->all->conns, c, link);
-	c->all->count--;
+	c->all->count[c->door == HTTP_DOOR_UNIX]--;
 	http_conn_hold(c, 0);
 	event_free(c->timer);
 	bufferevent_free(c->bev); /* closes its descriptor */
@@ -512,14 +512,16 @@ http_conn_timer_cb(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-/* For one that comes by that door. */
+/* For one that comes by that door: its places are its own. One that may give
+ * orders on this host does not give way. */
 static void
 http_conn_make_room(struct http_conns *cs, enum http_door door)
 {
 	struct http_conn *c;
 
 	TAILQ_FOREACH (c, &cs->owing, owing_link)
-		if (door == HTTP_DOOR_UNIX || c->door != HTTP_DOOR_UNIX) {
+		if ((door == HTTP_DOOR_UNIX) == (c->door == HTTP_DOOR_UNIX) &&
+		    (door != HTTP_DOOR_UNIX || c->right != HTTP_MAY_ORDER)) {
 			http_conn_close(c);
 			return;
 		}
@@ -552,7 +554,8 @@ http_conn_accept_cb(struct evconnlistener *lev, evutil_socket_t fd,
 	struct timeval stall = { .tv_sec = STALL_S };
 	const struct http_listener *l = arg;
 	struct http_conns *cs = l->all;
-	int max = cs->max + (l->door == HTTP_DOOR_UNIX ? UNIX_RESERVE : 0);
+	int is_unix = l->door == HTTP_DOOR_UNIX;
+	int max = is_unix ? UNIX_MAX : cs->max;
 	struct bufferevent *bev = NULL;
 	struct http_conn *c;
 	struct ucred peer;
@@ -560,9 +563,9 @@ http_conn_accept_cb(struct evconnlistener *lev, evutil_socket_t fd,
 	SSL *ssl;
 
 	(void)lev;
-	if (cs->count >= max)
+	if (cs->count[is_unix] >= max)
 		http_conn_make_room(cs, l->door);
-	if (cs->count >= max) {
+	if (cs->count[is_unix] >= max) {
 		http_conn_turn_away(l->door, fd);
 		return;
 	}
@@ -603,7 +606,7 @@ http_conn_accept_cb(struct evconnlistener *lev, evutil_socket_t fd,
 	c->state = CONN_IDLE;
 	TAILQ_INSERT_TAIL(&cs->conns, c, link);
 	TAILQ_INSERT_TAIL(&cs->owing, c, owing_link);
-	cs->count++;
+	cs->count[is_unix]++;
 	http_conn_set_state(c, CONN_IDLE, FIRST_NS);
 	bufferevent_enable(bev, EV_READ | EV_WRITE);
 }
@@ -716,5 +719,5 @@ http_conns_set_tls(struct http_conns *cs, SSL_CTX *ctx)
 int
 http_conns_count(const struct http_conns *cs)
 {
-	return cs->count;
+	return cs->count[0] + cs->count[1];
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/account.h"
 #include "common/queue.h"
 #include "daemon/export/metrics.h"
 #include "daemon/http/http.h"
@@ -165,7 +166,8 @@ struct http {
 	const struct http_request *making; /* while its handler runs */
 	uint64_t making_ns;                /* since when */
 	int giving;                        /* a kept answer goes out */
-	uint64_t spent_ns, spent_at_ns;    /* by questions with parameters */
+	/* By requests with parameters, and by those with a body. */
+	struct account spent[2];
 };
 
 /* part: what stood for '*' in the pattern, decoded, or NULL. */

@@ -944,6 +944,67 @@ test_askers_have_a_share(void **state)
 	clk_set_source(NULL, NULL);
 }
 
+/* What is parsed from a body costs the same account its time, and a smaller
+ * share of it. */
+static void
+test_bodies_have_a_share(void **state)
+{
+	static const char body[] = "{\"name\": \"a\", \"text\": \"x\"}";
+	struct env *e = *state;
+	int status = 200, asked = 0;
+	char *answer;
+
+	fake.nodes = 20;
+	fake.make_ns = 300 * CLK_NS_PER_MS;
+	clk_set_source(making_clock, NULL);
+	for (; status == 200 && asked < 100; asked++) {
+		answer = post(e, dial(e), "/api/v1/campaigns/validate", body);
+		status = status_of(answer);
+		free(answer);
+	}
+	assert_int_equal(status, 503);
+	assert_in_range(asked, 4, 6);
+	/* Others are not put off for it. */
+	answer = get(e, "/api/v1/nodes?brief=no&x=1");
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+	answer = post(e, dial_unix(e), "/api/v1/campaigns/validate", body);
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+	clk_set_source(NULL, NULL);
+}
+
+/* Silent connections of another user of this host by its socket take no place
+ * of another door, nor one of who may give orders. */
+static void
+test_unix_has_own_places(void **state)
+{
+	struct env *e = *state;
+	int fds[80];
+	char *answer;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chmod(e->f.dir, 0755), 0);
+	assert_int_equal(chmod(e->socket, 0666), 0);
+	assert_int_equal(seteuid(65534), 0);
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+		fds[i] = dial_unix(e);
+		assert_int_equal(seteuid(0), 0);
+		event_base_loop(e->f.base, EVLOOP_NONBLOCK);
+		assert_int_equal(seteuid(65534), 0);
+	}
+	assert_int_equal(seteuid(0), 0);
+	answer = get(e, "/healthz");
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+	answer = post(e, dial_unix(e), "/api/v1/stop", "");
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+		close(fds[i]);
+}
+
 /* Readers that do not read: their answers may take so much memory and no
  * more. A clock that stands still keeps answers from being shared. One long
  * name is an answer that is large and made at once: on a slow machine the first
@@ -1008,6 +1069,8 @@ main(void)
 		T(test_socket_of_another),
 		T(test_dear_answers_are_kept),
 		T(test_askers_have_a_share),
+		T(test_bodies_have_a_share),
+		T(test_unix_has_own_places),
 		T(test_slow_readers_share_memory),
 	};
 
