@@ -26,7 +26,8 @@
 #include "daemon/store/store.h"
 #include "schema/record.h"
 
-#define HEALTH_TICK_NS (1 * CLK_NS_PER_S)
+#define TOLD_TERM_EVERY_NS (3600 * CLK_NS_PER_S)
+#define HEALTH_TICK_NS     (1 * CLK_NS_PER_S)
 /* A walk over 10,000 nodes takes 0.1 ms. */
 #define ROSTER_TICK_NS    (CLK_NS_PER_S / 2)
 #define DIAGNOSIS_TICK_NS CLK_NS_PER_S
@@ -48,7 +49,7 @@ struct collector {
 	struct sessions *sessions;
 	struct log_limit refused;   /* enrolments, as events */
 	struct enroll_munge *munge; /* NULL: nobody by munge */
-	uint64_t told_term;         /* of a collector that took over */
+	uint64_t told_term_ns;      /* when an alarm was raised for a term */
 	int held; /* agents are not listened to until the store has room */
 	struct mesh *mesh;
 	struct jobs *jobs; /* NULL: none */
@@ -186,19 +187,31 @@ collector_double_check(struct collector *c, struct node *n, const json_t *msg,
 /* An agent that it names follows another collector, and will not follow us. It
  * may lie: nothing ends here by what one says. */
 static void
-collector_taken_over(struct collector *c, const char *name, uint64_t term)
+collector_taken_over(struct collector *c, struct node *n)
 {
 	struct err text;
+	size_t count = 0;
 
-	if (c->told_term >= term)
-		return;
-	c->told_term = term;
 	err_say(&text,
 	    "%.100s follows a collector of term %llu, and this one is of term "
 	    "%llu: where another machine has taken over, end this one",
-	    name, (unsigned long long)term, (unsigned long long)c->o.term);
+	    n->name, (unsigned long long)n->term,
+	    (unsigned long long)c->o.term);
+	if (!roster_event(c->store, n, "agent", text.text))
+		return;
 	log_warnx("%s", text.text);
-	store_put_event(c->store, "alarm", name, text.text);
+	for (size_t i = 0; i < roster_count(c->roster); i++) {
+		const struct node *other = roster_by_id(c->roster, i);
+
+		count += other->session != NULL && other->term > c->o.term;
+	}
+	/* What one node says raises no alarm. */
+	if (count < 2 ||
+	    (c->told_term_ns != 0 &&
+		clk_ns() - c->told_term_ns < TOLD_TERM_EVERY_NS))
+		return;
+	c->told_term_ns = clk_ns();
+	store_put_event(c->store, "alarm", n->name, text.text);
 }
 
 /* A collector that does not lead gives no orders and takes no agents. */
@@ -230,8 +243,6 @@ collector_hello(void *ctx, struct session *s, json_t *msg,
 		json_decref(runs);
 		return -EPROTO;
 	}
-	if (member_unsigned(msg, "term") > c->o.term)
-		collector_taken_over(c, name, member_unsigned(msg, "term"));
 	*ret_cause = CAUSE_BUSY;
 	rc = collector_lead_check(c, err);
 	if (rc == 0)
@@ -245,6 +256,9 @@ collector_hello(void *ctx, struct session *s, json_t *msg,
 	g->c = c;
 	g->node = roster_hello(c->roster, msg, session_addr(s), s, clk_ns());
 	g->serial = g->node->serial;
+	g->node->term = member_unsigned(msg, "term");
+	if (g->node->term > c->o.term)
+		collector_taken_over(c, g->node);
 	g->runs = json_incref(json_object_get(msg, "runs"));
 	if (json_object_get(msg, "version_min") != NULL)
 		g->version = member_int(msg, "version") < WIRE_VERSION
@@ -463,6 +477,10 @@ collector_message(void *ctx, struct session *s, enum wire_type type,
 	roster_alive(c->roster, n, clk_ns());
 	switch (type) {
 	case WIRE_HEARTBEAT:
+		if (roster_beats_too_often(n, clk_ns()))
+			return err_set(err, -EPROTO,
+			    "heartbeats come at more than twice their rate");
+		n->message_bytes = session_message_bytes(s);
 		roster_heartbeat(c->roster, n, msg);
 		/* No more often than this, whatever an agent sends. */
 		if (clk_ns() - n->in_band_ns > IN_BAND_EVERY_NS &&

@@ -379,7 +379,13 @@ main_args_heard(const struct app *a)
 static void
 main_load_nodes(struct app *a, const json_t *rows)
 {
-	roster_load(collector_roster(a->collector), rows);
+	struct roster *r = collector_roster(a->collector);
+
+	roster_load(r, rows);
+	for (size_t i = 0; i < roster_count(r); i++)
+		if (roster_by_id(r, i)->addr != NULL)
+			sessions_know(collector_sessions(a->collector),
+			    roster_by_id(r, i)->addr);
 }
 
 static void

@@ -21,6 +21,10 @@
 #include "common/xalloc.h"
 #include "pki/pki.h"
 
+/* A session may have an ACCOUNT_SHARE-th of the loop. When it owes more than
+ * ACCOUNT_MAX_NS, nothing is read from it until that is paid back. */
+#define ACCOUNT_SHARE   8
+#define ACCOUNT_MAX_NS  (1 * CLK_NS_PER_S)
 #define REFUSE_LIMIT_NS (1 * CLK_NS_PER_S) /* for the refuse to be read */
 /* A session outlives no certificate by more. 10,000 are verified in 40 s,
  * which costs the loop 10 ms a time. */
@@ -37,6 +41,7 @@ session_step(struct session *s, enum step step)
 
 	TAILQ_REMOVE(&ss->list[s->step], s, link);
 	ss->count[s->step]--;
+	strangers_move(s, step);
 	s->step = step;
 	TAILQ_INSERT_TAIL(&ss->list[step], s, link);
 	ss->count[step]++;
@@ -50,10 +55,13 @@ session_free(struct session *s)
 
 	TAILQ_REMOVE(&ss->list[s->step], s, link);
 	ss->count[s->step]--;
+	strangers_move(s, STEP_MAX);
 	strangers_turns_soon(ss);
 	if (s->first != NULL)
 		event_free(s->first);
 	event_free(s->timer);
+	if (s->paused != NULL)
+		event_free(s->paused);
 	if (s->bev != NULL) {
 		SSL *ssl = bufferevent_openssl_get_ssl(s->bev);
 
@@ -501,12 +509,57 @@ session_frame_handle(struct session *s, struct evbuffer *in,
 }
 
 static void
+session_read_on(struct session *s)
+{
+	bufferevent_enable(s->bev, EV_READ);
+	bufferevent_trigger(s->bev, EV_READ,
+	    BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
+}
+
+static void
+session_paused_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct session *s = arg;
+
+	(void)fd;
+	(void)what;
+	if (s->step == STEP_UP && !s->all->held)
+		session_read_on(s);
+}
+
+/* 1: what its messages took is above its share, and it is not read for a
+ * while. */
+static int
+session_charge(struct session *s, uint64_t began_ns)
+{
+	uint64_t now_ns = clk_ns();
+	uint64_t owed_ns = account_charge(&s->account, now_ns - began_ns,
+	    ACCOUNT_SHARE, now_ns);
+	struct timeval tv;
+
+	if (owed_ns <= ACCOUNT_MAX_NS || s->step != STEP_UP || s->dead)
+		return 0;
+	if (s->paused == NULL)
+		s->paused = evtimer_new(s->all->base, session_paused_cb, s);
+	if (s->paused == NULL)
+		return 0;
+	sessions_complain(s->all, s->addr, s->node,
+	    "its messages take more than their share of the collector");
+	tv = clk_timeval(
+	    (owed_ns - ACCOUNT_MAX_NS) * ACCOUNT_SHARE + ACCOUNT_MAX_NS / 2);
+	bufferevent_disable(s->bev, EV_READ);
+	event_add(s->paused, &tv);
+	return 1;
+}
+
+static void
 session_read_cb(struct bufferevent *bev, void *arg)
 {
 	struct session *s = arg;
 	struct evbuffer *in = bufferevent_get_input(bev);
 	struct err err = { 0 };
 	enum cause cause;
+	uint64_t began_ns;
 	long rc;
 
 	s->last_ns = clk_ns();
@@ -517,7 +570,15 @@ session_read_cb(struct bufferevent *bev, void *arg)
 			rc = 0;
 			break;
 		}
+		if (s->paused != NULL &&
+		    event_pending(s->paused, EV_TIMEOUT, NULL)) {
+			rc = 0;
+			break;
+		}
+		began_ns = clk_ns();
 		rc = session_frame_handle(s, in, &cause, &err);
+		if (rc > 0 && session_charge(s, began_ns))
+			break;
 	} while (rc > 0 && !s->dead && s->step != STEP_CLOSING);
 	if (rc < 0)
 		session_refuse(s, cause, err.text);
@@ -632,6 +693,7 @@ sessions_new(struct event_base *base, const struct session_limits *limits,
 	for (int i = 0; i < STEP_MAX; i++)
 		TAILQ_INIT(&ss->list[i]);
 	ss->turns = evtimer_new(base, strangers_turns_cb, ss);
+	strangers_init(ss);
 	return ss;
 }
 
@@ -645,6 +707,7 @@ sessions_free(struct sessions *ss)
 	for (int i = 0; i < STEP_MAX; i++)
 		TAILQ_FOREACH_SAFE (s, &ss->list[i], link, next)
 			session_free(s);
+	strangers_free(ss);
 	event_free(ss->turns);
 	SSL_CTX_free(ss->tls);
 	SSL_CTX_free(ss->enroll);
@@ -718,11 +781,11 @@ sessions_hold(struct sessions *ss, int held)
 
 	ss->held = held;
 	TAILQ_FOREACH (s, &ss->list[STEP_UP], link) {
-		if (held || (bufferevent_get_enabled(s->bev) & EV_READ))
+		if (held || (bufferevent_get_enabled(s->bev) & EV_READ) ||
+		    (s->paused != NULL &&
+			event_pending(s->paused, EV_TIMEOUT, NULL)))
 			continue;
-		bufferevent_enable(s->bev, EV_READ);
-		bufferevent_trigger(s->bev, EV_READ,
-		    BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
+		session_read_on(s);
 	}
 }
 

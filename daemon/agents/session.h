@@ -59,6 +59,9 @@ void sessions_set_enroll(struct sessions *ss, SSL_CTX *enroll);
  * NULL); he may be gone. */
 void sessions_answer(struct sessions *ss, uint64_t question, json_t *answer,
     const char *why);
+/* The address of a node that had a session before this start: it has its turn
+ * before strangers. */
+void sessions_know(struct sessions *ss, const char *addr);
 /* A new connection; takes fd. addr: the peer's, as text. */
 void sessions_accept(struct sessions *ss, int fd, const char *addr);
 /* All places are taken until a handshake has ended: the listener looks again

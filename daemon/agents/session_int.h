@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/account.h"
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/queue.h"
@@ -32,8 +33,12 @@ enum step {
 	STEP_MAX
 };
 
+struct source;
+
 struct session {
 	TAILQ_ENTRY(session) link; /* in the list of its step */
+	TAILQ_ENTRY(session) turn; /* of its source, while it waits */
+	struct source *source;     /* while it waits or is a stranger */
 	struct sessions *all;
 	enum step step;
 	int fd;              /* -1 once bev owns it */
@@ -49,14 +54,29 @@ struct session {
 	uint64_t verified_ns;
 	uint64_t heartbeat_ns;
 	size_t message_bytes;
-	size_t shared_bytes;  /* of shared frames, since its output was empty */
-	unsigned verified_by; /* reading of the files, of tls_reads */
+	size_t shared_bytes; /* of shared frames, since its output was empty */
+	struct account account; /* of what its messages take */
+	struct event *paused;   /* until some of it is paid; NULL: never */
+	unsigned verified_by;   /* reading of the files, of tls_reads */
 	int64_t cert_end_unix_s;
 	void *arg;
 	char addr[INET6_ADDRSTRLEN];
 	char node[TLS_NAME_MAX + 1]; /* from the certificate */
 };
 TAILQ_HEAD(session_list, session);
+
+/* An address that connects: of IPv6 its /64. One that had a session is known,
+ * and is kept for as long as the collector runs. */
+struct source {
+	TAILQ_ENTRY(source) link; /* in turns, while one of it waits */
+	struct source *next;      /* of the same bucket */
+	uint64_t key;
+	int is_known;
+	size_t waiting_count, places; /* of its sessions */
+	struct session_list waiting;
+};
+TAILQ_HEAD(source_list, source);
+#define SOURCE_BUCKETS 4096
 
 struct sessions {
 	struct event_base *base;
@@ -68,6 +88,11 @@ struct sessions {
 	struct session_list list[STEP_MAX];
 	size_t count[STEP_MAX];
 	struct event *turns; /* somebody may have his turn */
+	struct source *sources[SOURCE_BUCKETS];
+	struct source_list sources_waiting[2]; /* the known ones are [1] */
+	uint64_t sources_seed;                 /* no peer can choose a bucket */
+	size_t known_count;
+	unsigned turn_count;
 	int held;
 	uint64_t questions; /* of those who enrol */
 	char *beat;         /* a heartbeat's frame, or NULL */
@@ -95,6 +120,10 @@ void session_timer_cb(evutil_socket_t fd, short what, void *arg);
  * caller may be ending a session, or when it is time to look for those that
  * hold places too long. */
 void strangers_turns_soon(struct sessions *ss);
+/* s goes from a step to another, STEP_MAX: to none. Before s->step is set. */
+void strangers_move(struct session *s, enum step to);
+void strangers_init(struct sessions *ss);
+void strangers_free(struct sessions *ss);
 /* Of ss->turns. */
 void strangers_turns_cb(evutil_socket_t fd, short what, void *arg);
 

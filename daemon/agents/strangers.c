@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strangers.c - who connects, until his handshake: nobody is ended so that
- * another has his place, and who makes others wait has less time.
+ * strangers.c - connections until their handshake. Turns are by address, those
+ * that nodes had first, so no address keeps the others out; connections that
+ * make others wait have less time.
  */
+#include <arpa/inet.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <netinet/tcp.h>
 
+#include "common/rng.h"
 #include "common/xalloc.h"
 #include "daemon/agents/session_int.h"
 
@@ -21,10 +26,21 @@
 #define SHED_COUNT     64
 #define TURN_LIMIT_NS  (60 * CLK_NS_PER_S) /* for a turn to come */
 #define CROWD_LIMIT_NS (3 * CLK_NS_PER_S)  /* of a turn while others wait */
-#define QUIET_LIMIT_NS (1 * CLK_NS_PER_S)  /* for a word while others wait */
-#define TURNS_MS       250 /* between looks at those who make others wait */
-#define RECORD_HEAD    5
-#define RECORD_MAX     16384 /* bytes of a TLS record */
+/* The same while very many wait, and of a source that has more than its share
+ * of places while another one waits. */
+#define CROWDED_LIMIT_NS (2 * CLK_NS_PER_S)
+#define GREEDY_LIMIT_NS  (1 * CLK_NS_PER_S)
+#define CROWDED_COUNT    2048
+#define SHARE_PLACES     8
+/* Of all who wait, and of those of one source. */
+#define WAITING_MAX        16384
+#define WAITING_SOURCE_MAX 2048
+#define KNOWN_MAX          65536 /* sources */
+#define STRANGERS_EVERY    4 /* turns, one is of a source that is not known */
+#define QUIET_LIMIT_NS     (1 * CLK_NS_PER_S) /* for a word while others wait */
+#define TURNS_MS           250 /* between looks at those who make others wait */
+#define RECORD_HEAD        5
+#define RECORD_MAX         16384 /* bytes of a TLS record */
 
 void
 strangers_turns_soon(struct sessions *ss)
@@ -39,7 +55,199 @@ strangers_turns_soon(struct sessions *ss)
 		event_add(ss->turns, &tv);
 }
 
-/* Handshakes for those who have waited longest, as many as may go at once. */
+/* ---- sources ---- */
+
+static uint64_t
+strangers_key_of(const char *addr)
+{
+	unsigned char bytes[16] = { 0 };
+	uint64_t key = 0;
+
+	if (inet_pton(AF_INET, addr, bytes + 2) == 1)
+		bytes[0] = 1; /* no network of IPv6 starts so */
+	else if (inet_pton(AF_INET6, addr, bytes) != 1)
+		memset(bytes, 0, sizeof(bytes));
+	memcpy(&key, bytes, sizeof(key));
+	return key;
+}
+
+static struct source **
+strangers_bucket(struct sessions *ss, uint64_t key)
+{
+	return &ss->sources[rng_mix(key ^ ss->sources_seed) % SOURCE_BUCKETS];
+}
+
+static struct source *
+strangers_source_get(struct sessions *ss, const char *addr)
+{
+	uint64_t key = strangers_key_of(addr);
+	struct source **bucket = strangers_bucket(ss, key), *src;
+
+	for (src = *bucket; src != NULL; src = src->next)
+		if (src->key == key)
+			return src;
+	src = xcalloc(1, sizeof(*src));
+	src->key = key;
+	TAILQ_INIT(&src->waiting);
+	src->next = *bucket;
+	*bucket = src;
+	return src;
+}
+
+static void
+strangers_source_know(struct sessions *ss, struct source *src)
+{
+	if (src->is_known || ss->known_count >= KNOWN_MAX)
+		return;
+	if (src->waiting_count > 0) {
+		TAILQ_REMOVE(&ss->sources_waiting[0], src, link);
+		TAILQ_INSERT_TAIL(&ss->sources_waiting[1], src, link);
+	}
+	src->is_known = 1;
+	ss->known_count++;
+}
+
+static void
+strangers_source_drop(struct sessions *ss, struct source *src)
+{
+	struct source **at = strangers_bucket(ss, src->key);
+
+	if (src->is_known || src->waiting_count > 0 || src->places > 0)
+		return;
+	while (*at != src)
+		at = &(*at)->next;
+	*at = src->next;
+	free(src);
+}
+
+void
+strangers_init(struct sessions *ss)
+{
+	ss->sources_seed = rng_mix(clk_ns() ^ (uintptr_t)ss);
+	TAILQ_INIT(&ss->sources_waiting[0]);
+	TAILQ_INIT(&ss->sources_waiting[1]);
+}
+
+void
+strangers_free(struct sessions *ss)
+{
+	struct source *src, *next;
+
+	for (size_t i = 0; i < SOURCE_BUCKETS; i++)
+		for (src = ss->sources[i]; src != NULL; src = next) {
+			next = src->next;
+			free(src);
+		}
+}
+
+void
+sessions_know(struct sessions *ss, const char *addr)
+{
+	struct source *src = strangers_source_get(ss, addr);
+
+	strangers_source_know(ss, src);
+	strangers_source_drop(ss, src);
+}
+
+void
+strangers_move(struct session *s, enum step to)
+{
+	struct sessions *ss = s->all;
+	struct source *src = s->source;
+
+	if (src == NULL && to == STEP_WAITING)
+		s->source = src = strangers_source_get(ss, s->addr);
+	if (src == NULL)
+		return;
+	if (s->step == STEP_WAITING) {
+		TAILQ_REMOVE(&src->waiting, s, turn);
+		if (--src->waiting_count == 0)
+			TAILQ_REMOVE(&ss->sources_waiting[src->is_known], src,
+			    link);
+	} else if (s->step == STEP_STRANGER) {
+		src->places--;
+	}
+	if (to == STEP_WAITING) {
+		TAILQ_INSERT_TAIL(&src->waiting, s, turn);
+		if (src->waiting_count++ == 0)
+			TAILQ_INSERT_TAIL(&ss->sources_waiting[src->is_known],
+			    src, link);
+		return;
+	}
+	if (to == STEP_STRANGER) {
+		src->places++;
+		return;
+	}
+	if (to == STEP_UP)
+		strangers_source_know(ss, src);
+	s->source = NULL;
+	strangers_source_drop(ss, src);
+}
+
+/* Whose turn it is; its source goes to the end. NULL: none waits. */
+static struct session *
+strangers_next(struct sessions *ss)
+{
+	struct source_list *lists = ss->sources_waiting;
+	int known = TAILQ_EMPTY(&lists[0]) ||
+	    (!TAILQ_EMPTY(&lists[1]) &&
+		++ss->turn_count % STRANGERS_EVERY != 0);
+	struct source *src = TAILQ_FIRST(&lists[known]);
+
+	if (src == NULL)
+		return NULL;
+	TAILQ_REMOVE(&lists[known], src, link);
+	TAILQ_INSERT_TAIL(&lists[known], src, link);
+	return TAILQ_FIRST(&src->waiting);
+}
+
+/* The newest of the source that has most in waiting; some wait. */
+static struct session *
+strangers_least(struct sessions *ss)
+{
+	struct source *src, *most = NULL;
+
+	for (int i = 0; i < 2; i++)
+		TAILQ_FOREACH (src, &ss->sources_waiting[i], link)
+			if (most == NULL ||
+			    src->waiting_count > most->waiting_count)
+				most = src;
+	return TAILQ_LAST(&most->waiting, session_list);
+}
+
+static uint64_t
+strangers_limit_ns(const struct session *s)
+{
+	const struct sessions *ss = s->all;
+	const struct source *src = s->source;
+
+	if (src != NULL && src->places > SHARE_PLACES &&
+	    src->waiting_count < ss->count[STEP_WAITING])
+		return GREEDY_LIMIT_NS;
+	return ss->count[STEP_WAITING] > CROWDED_COUNT ? CROWDED_LIMIT_NS
+						       : CROWD_LIMIT_NS;
+}
+
+/* Ends the handshakes that have taken too long, at most as many as others wait
+ * for. */
+static void
+strangers_slow_end(struct sessions *ss)
+{
+	size_t count = ss->count[STEP_WAITING];
+	uint64_t now_ns = clk_ns();
+	struct session *s, *next;
+
+	TAILQ_FOREACH_SAFE (s, &ss->list[STEP_STRANGER], link, next) {
+		if (count == 0 || now_ns - s->verified_ns < GREEDY_LIMIT_NS)
+			return; /* the list is by that time */
+		if (now_ns - s->verified_ns < strangers_limit_ns(s))
+			continue;
+		session_drop(s, "slow while others wait for their turn");
+		count--;
+	}
+}
+
+/* Handshakes for those whose turn it is, as many as may go at once. */
 void
 strangers_turns_cb(evutil_socket_t fd, short what, void *arg)
 {
@@ -48,16 +256,11 @@ strangers_turns_cb(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	while ((s = TAILQ_FIRST(&ss->list[STEP_WAITING])) != NULL) {
-		if (ss->count[STEP_STRANGER] < STRANGER_MAX) {
-			session_start(s);
-			continue;
-		}
-		s = TAILQ_FIRST(&ss->list[STEP_STRANGER]);
-		if (clk_ns() - s->verified_ns < CROWD_LIMIT_NS)
-			break;
-		session_drop(s, "slow while others wait for their turn");
-	}
+	if (ss->count[STEP_STRANGER] >= STRANGER_MAX)
+		strangers_slow_end(ss);
+	while (ss->count[STEP_STRANGER] < STRANGER_MAX &&
+	    (s = strangers_next(ss)) != NULL)
+		session_start(s);
 	strangers_turns_soon(ss);
 }
 
@@ -112,6 +315,13 @@ strangers_first_cb(evutil_socket_t fd, short what, void *arg)
 		event_add(s->first, NULL);
 		event_add(s->timer, &tv);
 		session_step(s, STEP_WAITING);
+		if (s->source->waiting_count > WAITING_SOURCE_MAX)
+			session_drop(TAILQ_LAST(&s->source->waiting,
+					 session_list),
+			    "too many from this address wait for their turn");
+		else if (s->all->count[STEP_WAITING] > WAITING_MAX)
+			session_drop(strangers_least(s->all),
+			    "too many wait for their turn");
 	}
 }
 
@@ -170,7 +380,9 @@ sessions_shed(struct sessions *ss)
 	for (int i = 0; i < SHED_COUNT; i++) {
 		s = TAILQ_FIRST(&ss->list[STEP_SILENT]);
 		if (s == NULL)
-			s = TAILQ_LAST(&ss->list[STEP_WAITING], session_list);
+			s = TAILQ_EMPTY(&ss->list[STEP_WAITING])
+			    ? NULL
+			    : strangers_least(ss);
 		if (s == NULL)
 			s = TAILQ_FIRST(&ss->list[STEP_STRANGER]);
 		if (s == NULL)

@@ -20,6 +20,7 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/store/store.h"
+#include "schema/wire.h"
 
 #define HOST_FADE_S 30.0
 
@@ -291,13 +292,22 @@ roster_inventory_set(struct node *n, json_t *inventory)
 	n->nics_serial++;
 }
 
+/* A row has the whole inventory: a node has one a second, after some at once,
+ * and what changes meanwhile is in the next one. */
+#define ROW_NS  CLK_NS_PER_S
+#define ROWS_NS (20 * ROW_NS)
+
 static void
-roster_node_put(struct roster *r, const struct node *n)
+roster_node_put(struct roster *r, struct node *n)
 {
 	json_t *o;
 
 	if (r->store == NULL)
 		return;
+	n->is_unput = account_charge(&n->rows, 0, 1, clk_ns()) > ROWS_NS;
+	if (n->is_unput)
+		return;
+	n->rows.owed_ns += ROW_NS;
 	o = roster_json(n);
 	/* The boot id is not shown: with it another agent could take this one's
 	 * place. */
@@ -486,6 +496,9 @@ roster_take_links(struct node *n, const json_t *msg)
 	json_t *nics = json_object_get(msg, "nics"), *inventory;
 	json_t *links = json_object_get(msg, "links");
 
+	/* The same inventory in a hello may have no more bytes. */
+	if (n->message_bytes > WIRE_HELLO_BYTES_MAX)
+		return;
 	if (links != NULL) {
 		json_decref(n->links);
 		n->links = json_incref(links);
@@ -528,6 +541,16 @@ roster_take_net(struct roster *r, struct node *n, const json_t *host,
 	n->host.jobs = fmin(1,
 	    fmax(net, n->host.jobs * exp2(-age_s / HOST_FADE_S)));
 	n->host.ours = ours;
+}
+
+int
+roster_beats_too_often(struct node *n, uint64_t now_ns)
+{
+	/* Those of a minute may come at once after the network was away. */
+	uint64_t max_ns = 30 * n->heartbeat_ns + 30 * CLK_NS_PER_S;
+
+	return account_charge(&n->beats, n->heartbeat_ns / 2, 1, now_ns) >
+	    max_ns;
 }
 
 void
@@ -603,6 +626,8 @@ roster_tick(struct roster *r, uint64_t now_ns)
 		struct node *n = r->all[i];
 		uint64_t silent_ns = now_ns - n->last_ns;
 
+		if (n->is_unput)
+			roster_node_put(r, n);
 		if (n->state == AGENT_LOST)
 			continue;
 		if (silent_ns >= roster_silence_ns(r, n)) {

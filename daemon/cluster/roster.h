@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/account.h"
 #include "daemon/cluster/topo.h"
 #include "schema/names_agent.h"
 
@@ -79,8 +80,12 @@ struct node {
 	uint64_t late_begin_ns;            /* of the hour they are of */
 	unsigned events; /* of roster_event, in the hour from events_ns */
 	uint64_t events_ns;
-	uint64_t in_band_ns; /* when its jobs' own measurements were taken */
-	uint64_t renewed_ns; /* when it last asked for a certificate */
+	struct account beats; /* of its heartbeats */
+	struct account rows;  /* of its rows in the store */
+	int is_unput;         /* its newest row is not in the store */
+	uint64_t term;        /* of another collector that it follows; or 0 */
+	uint64_t in_band_ns;  /* when its jobs' own measurements were taken */
+	uint64_t renewed_ns;  /* when it last asked for a certificate */
 };
 
 struct roster_limits {
@@ -120,6 +125,8 @@ size_t roster_count_state(const struct roster *r, enum agent_state state);
 struct node *roster_hello(struct roster *r, const json_t *hello,
     const char *addr, struct session *s, uint64_t now_ns);
 void roster_heartbeat(struct roster *r, struct node *n, const json_t *msg);
+/* 1: its heartbeats come at more than twice the agreed rate. Count one. */
+int roster_beats_too_often(struct node *n, uint64_t now_ns);
 /* Any message: it lives. */
 void roster_alive(struct roster *r, struct node *n, uint64_t now_ns);
 /* Its session ended; it becomes lost if none comes in time. */

@@ -8,6 +8,7 @@ import socket
 import sqlite3
 import ssl
 import sys
+import threading
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -20,6 +21,20 @@ QUOTA = 200  # records of a run
 HANDSHAKES = 256  # of strangers, at one time
 RUNS = 20000  # in a store that is dear to search
 WATCHDOG_S = 20
+
+
+def client_hello():
+    ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    ctx.check_hostname, ctx.verify_mode = False, ssl.CERT_NONE
+    out = ssl.MemoryBIO()
+    try:
+        ctx.wrap_bio(ssl.MemoryBIO(), out).do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    return out.read()
+
+
+HELLO_RECORD = client_hello()
 
 
 def connect(c):
@@ -414,6 +429,42 @@ def test_half(c):
         h.sock.close()
 
 
+def test_rate(c):
+    """Handshakes that are left alone, for as long as it goes on more of them a
+    second than are thrown away: one address does not keep another one out."""
+    stop, held = threading.Event(), []
+
+    def begin_many():
+        while not stop.is_set():
+            s = socket.socket()
+            s.bind(("127.0.0.66", 0))
+            s.settimeout(5)
+            try:
+                s.connect(("127.0.0.1", c.port))
+                s.sendall(HELLO_RECORD)
+            except OSError:
+                pass
+            held.append(s)
+            stop.wait(1 / 300)
+
+    t = threading.Thread(target=begin_many, daemon=True)
+    t.start()
+    time.sleep(8)
+    waited = []
+    for i in range(3):
+        began = time.time()
+        a = Agent(c.pki, "node3", c.port, boot=f"rate{i}")
+        a.wait("welcome", 60)
+        waited.append(time.time() - began)
+        a.close()
+    stop.set()
+    t.join()
+    for s in held:
+        s.close()
+    print(f"half-open: {len(held)} begun, agents waited {waited}")
+    assert len(held) > 1000 and max(waited) < 3 * LATE, waited
+
+
 def has_ended(sock):
     """Once what has come is read; nothing is answered."""
     try:
@@ -540,7 +591,8 @@ def main():
         good = Agent(c.pki, "node1", c.port)
         good.wait("welcome")
         for test in (test_strangers, test_roles, test_talkers, test_names,
-                     test_versions, test_crowd, test_half, test_gone,
+                     test_versions, test_crowd, test_half, test_rate,
+                     test_gone,
                      test_frames,
                      test_cut, test_second, test_silent, test_lies,
                      test_nodes, test_quota, test_events,

@@ -8,7 +8,9 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,7 +23,11 @@
 
 #define QUEUE_BYTES (4 * 1024 * 1024)
 
+#define PEERS_MAX 4000
+
 static unsigned closed_count;
+static int peers[PEERS_MAX];
+static size_t peers_count;
 
 static void
 closed_cb(void *ctx, struct session *s, const char *why)
@@ -32,7 +38,32 @@ closed_cb(void *ctx, struct session *s, const char *why)
 	closed_count++;
 }
 
-static const struct session_ops ops = { .closed = closed_cb };
+static uint64_t now_ns = 1000 * CLK_NS_PER_S;
+static unsigned messages_count;
+
+static uint64_t
+stopped_clock(void)
+{
+	return now_ns;
+}
+
+/* Each takes 50 ms. */
+static int
+message_cb(void *ctx, struct session *s, enum wire_type type, json_t *msg,
+    struct err *err)
+{
+	(void)ctx;
+	(void)s;
+	(void)type;
+	(void)msg;
+	(void)err;
+	messages_count++;
+	now_ns += 50 * CLK_NS_PER_MS;
+	return 0;
+}
+
+static const struct session_ops ops = { .closed = closed_cb,
+	.message = message_cb };
 
 /* One that said hello and whose output has room_bytes left. */
 static struct session *
@@ -160,6 +191,115 @@ expect_message(struct event_base *base, SSL *peer, int number)
 	json_decref(msg);
 }
 
+/* What one sends takes an eighth of the loop at the most, after a second. */
+static void
+test_dear_messages(void **state)
+{
+	static const struct session_limits limits = { CLK_NS_PER_S, 10,
+		QUEUE_BYTES };
+	struct event_base *base = event_base_new();
+	struct sessions *ss = sessions_new(base, &limits, &ops, NULL);
+	struct session *s;
+	char *frame;
+	long len;
+
+	(void)state;
+	sessions_set_tls(ss, SSL_CTX_new(TLS_server_method()));
+	s = full_session(ss, QUEUE_BYTES / 2);
+	clk_set_source(stopped_clock, NULL);
+	len = wire_build(WIRE_HEARTBEAT, json_pack("{s:i}", "at_unix_ns", 1),
+	    &frame);
+	assert_true(len > 0);
+	for (int i = 0; i < 200; i++)
+		evbuffer_add(bufferevent_get_input(s->bev), frame, (size_t)len);
+	free(frame);
+	bufferevent_enable(s->bev, EV_READ);
+	bufferevent_trigger(s->bev, EV_READ, BEV_TRIG_IGNORE_WATERMARKS);
+	(void)event_base_loop(base, EVLOOP_NONBLOCK);
+	assert_in_range(messages_count, 15, 30);
+	assert_false(bufferevent_get_enabled(s->bev) & EV_READ);
+	assert_true(event_pending(s->paused, EV_TIMEOUT, NULL));
+	/* Later it goes on. */
+	now_ns += 100 * CLK_NS_PER_S;
+	event_active(s->paused, EV_TIMEOUT, 0);
+	event_del(s->paused);
+	event_active(s->paused, EV_TIMEOUT, 0);
+	for (int i = 0; i < 3; i++)
+		(void)event_base_loop(base, EVLOOP_NONBLOCK);
+	assert_true(messages_count > 30);
+	clk_set_source(NULL, NULL);
+	sessions_free(ss);
+	(void)event_base_loop(base, EVLOOP_NONBLOCK);
+	event_base_free(base);
+}
+
+/* One that waits for its turn; its peer says nothing. */
+static struct session *
+waiting_session(struct sessions *ss, const char *addr)
+{
+	struct session *s;
+	int sv[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0,
+			     sv),
+	    0);
+	assert_true(peers_count < PEERS_MAX);
+	peers[peers_count++] = sv[1];
+	sessions_accept(ss, sv[0], addr);
+	s = TAILQ_LAST(&ss->list[STEP_SILENT], session_list);
+	session_step(s, STEP_WAITING);
+	return s;
+}
+
+/* Handshakes that are left half-way, of one address and of many, keep no other
+ * address out: not a second after, and not behind those who wait already. */
+static void
+test_turns_by_address(void **state)
+{
+	static const struct session_limits limits = { CLK_NS_PER_S, 10,
+		QUEUE_BYTES };
+	struct event_base *base = event_base_new();
+	struct sessions *ss = sessions_new(base, &limits, &ops, NULL);
+	struct rlimit files;
+	struct session *s, *agent, *known;
+	size_t waiting;
+	char addr[40];
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+	files.rlim_cur = files.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &files);
+	sessions_set_tls(ss, SSL_CTX_new(TLS_server_method()));
+	for (int i = 0; i < 1000; i++)
+		(void)waiting_session(ss, "192.0.2.9");
+	(void)event_base_loop(base, EVLOOP_NONBLOCK);
+	waiting = ss->count[STEP_WAITING];
+	assert_true(waiting > 700); /* all places are taken */
+	agent = waiting_session(ss, "192.0.2.1");
+	TAILQ_FOREACH (s, &ss->list[STEP_STRANGER], link)
+		s->verified_ns -= 1100 * CLK_NS_PER_MS;
+	strangers_turns_cb(-1, 0, ss);
+	assert_int_equal(agent->step, STEP_STRANGER);
+	assert_true(ss->count[STEP_WAITING] > waiting / 2);
+
+	/* Of as many addresses as there are: one that a node had is first. */
+	sessions_know(ss, "2001:db8:0:7::1");
+	for (int i = 0; i < 1000; i++) {
+		snprintf(addr, sizeof(addr), "198.51.%d.%d", i / 250, i % 250);
+		(void)waiting_session(ss, addr);
+	}
+	known = waiting_session(ss, "2001:db8:0:7::2");
+	session_close(TAILQ_FIRST(&ss->list[STEP_STRANGER]), "gone");
+	session_close(TAILQ_FIRST(&ss->list[STEP_STRANGER]), "gone");
+	strangers_turns_cb(-1, 0, ss);
+	assert_int_equal(known->step, STEP_STRANGER);
+	sessions_free(ss);
+	(void)event_base_loop(base, EVLOOP_NONBLOCK);
+	event_base_free(base);
+	while (peers_count > 0)
+		close(peers[--peers_count]);
+}
+
 /* What goes out at once, what TLS takes a part of, and what waits behind it
  * come in their order, each once. An hour later its certificate is looked at
  * again: there is none. */
@@ -243,6 +383,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refuse_when_full),
 		cmocka_unit_test(test_beats_of_many_spans),
+		cmocka_unit_test(test_turns_by_address),
+		cmocka_unit_test(test_dear_messages),
 		cmocka_unit_test(test_order),
 	};
 

@@ -163,10 +163,75 @@ test_own_traffic(void **state)
 	clk_set_source(NULL, NULL);
 }
 
+static unsigned rows_count;
+static uint64_t busy_ns = 1000 * CLK_NS_PER_S;
+
+void
+store_put_node(struct store *st, const json_t *node)
+{
+	(void)st;
+	(void)node;
+	rows_count++;
+}
+
+static uint64_t
+busy_clock(void)
+{
+	return busy_ns;
+}
+
+/* An agent that changes its state, sends heartbeats or large lists as often as
+ * it can: rows come once a second, lists are as large as in a hello, and the
+ * heartbeats end its session. */
+static void
+test_a_busy_agent(void **state)
+{
+	struct roster_limits limits = { HEARTBEAT_NS, SILENCE_NS, NULL };
+	struct roster *r = roster_new(&limits, (struct store *)1, NULL, NULL);
+	json_t *busy = json_pack("{s:s}", "busy", "a job");
+	json_t *idle = json_pack("{s:[s]}", "nics", "a lot");
+	unsigned beats = 0, before;
+	struct node *n;
+
+	(void)state;
+	clk_set_source(busy_clock, NULL);
+	n = hello(r, "n1");
+	for (int i = 0; i < 1000; i++)
+		roster_heartbeat(r, n, i % 2 ? idle : busy);
+	assert_in_range(rows_count, 10, 30);
+	before = rows_count;
+	busy_ns += 5 * CLK_NS_PER_S;
+	n->last_ns = busy_ns;
+	roster_tick(r, busy_ns);
+	assert_int_equal(rows_count, before + 1); /* what it is now */
+	roster_tick(r, busy_ns);
+	assert_int_equal(rows_count, before + 1);
+
+	n->message_bytes = WIRE_HELLO_BYTES_MAX + 1;
+	json_object_set_new(n->inventory, "nics", json_array());
+	roster_heartbeat(r, n, idle);
+	assert_int_equal(json_array_size(json_object_get(n->inventory, "nics")),
+	    0);
+
+	/* As agreed, and twice as often, for an hour: good. */
+	for (int i = 0; i < 3600; i++) {
+		busy_ns += HEARTBEAT_NS / 2;
+		assert_false(roster_beats_too_often(n, busy_ns));
+	}
+	while (beats++ < 1000 && !roster_beats_too_often(n, busy_ns))
+		busy_ns += HEARTBEAT_NS / 100;
+	assert_in_range(beats, 30, 200);
+	clk_set_source(NULL, NULL);
+	json_decref(busy);
+	json_decref(idle);
+	roster_free(r);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_busy_agent),
 		cmocka_unit_test(test_domains),
 		cmocka_unit_test(test_own_traffic),
 		cmocka_unit_test(test_heartbeats),
