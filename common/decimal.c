@@ -51,34 +51,3 @@ decimal_read(uint64_t mantissa, int power, double *ret)
 	*ret = (double)x;
 	return 0;
 }
-
-int
-decimal_write(double x, uint64_t *ret_mantissa, int *ret_power)
-{
-	/* What a person wrote has up to 15 digits, what was computed up to 17,
-	 * and the first of 18 may be a 0. */
-	static const int digits[] = { 15, 17, 18 };
-	int binary, first;
-
-	frexp(x, &binary);
-	first = (int)ceil(binary * 0.30102999566398120); /* x < 10^first */
-	for (size_t i = 0; i < sizeof(digits) / sizeof(digits[0]); i++) {
-		int power = first - digits[i];
-		uint64_t mantissa;
-		double back;
-
-		if (abs(power) > POWER_MAX)
-			continue;
-		mantissa = (uint64_t)llrintl(power < 0
-			? (long double)x * tens[-power]
-			: (long double)x / tens[power]);
-		if (decimal_read(mantissa, power, &back) < 0 || back != x)
-			continue;
-		for (; mantissa % 10 == 0; power++)
-			mantissa /= 10;
-		*ret_mantissa = mantissa;
-		*ret_power = power;
-		return 0;
-	}
-	return -ERANGE;
-}

@@ -502,7 +502,8 @@ collector_message(void *ctx, struct session *s, enum wire_type type,
 		return mesh_message(c->mesh, n, type, msg, err);
 	default:
 		n->message_bytes = session_message_bytes(s);
-		rc = runs_message(c->runs, n, type, msg, err);
+		rc = runs_message(c->runs, n, type, msg,
+		    type == WIRE_RECORDS ? session_lines(s) : NULL, err);
 	}
 	if (type == WIRE_RECORDS && !c->held && store_is_behind(c->store)) {
 		c->held = 1;
@@ -572,7 +573,8 @@ collector_jobs_record(struct collector *c, const struct run *r,
 }
 
 static void
-collector_committed(void *ctx, const struct run *r, const json_t *record)
+collector_committed(void *ctx, const struct run *r, const json_t *record,
+    const struct record_line *line)
 {
 	struct collector *c = ctx;
 	json_t *slurm = run_slurm(r);
@@ -583,7 +585,7 @@ collector_committed(void *ctx, const struct run *r, const json_t *record)
 
 	/* A confirmation run of six nodes does not represent the cluster. */
 	if (strcmp(f.campaign, NAMES_PASS_CAMPAIGN) != 0)
-		series_record(c->series, f.class, record);
+		series_record(c->series, f.class, record, line);
 	diagnosis_record(c->diagnosis, &from, record);
 	if (c->jobs != NULL)
 		collector_jobs_record(c, r, record);
@@ -684,7 +686,7 @@ collector_mesh_record(void *ctx, const json_t *record)
 {
 	struct collector *c = ctx;
 
-	series_record(c->series, "background", record);
+	series_record(c->series, "background", record, NULL);
 	diagnosis_mesh(c->diagnosis, record);
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/member.h"
+#include "common/xalloc.h"
 #include "schema/strict.h"
 
 static int __attribute__((format(printf, 2, 3)))
@@ -63,10 +64,18 @@ record_kind_matches(char kind, const json_t *v)
 
 static int
 record_fields_check(const struct record_field *f, const json_t *record,
-    struct err *err)
+    const struct record_line *line, struct err *err)
 {
 	for (; f->name != NULL; f++) {
 		const json_t *v = json_object_get(record, f->name);
+
+		if (f->check == record_is_hist && line != NULL &&
+		    line->hist != NULL) {
+			if (record_is_buckets(line->hist, line->hist_count))
+				continue;
+			return record_refuse(err,
+			    "%s has a value that is not allowed", f->name);
+		}
 
 		if (v == NULL && f->optional)
 			continue;
@@ -85,7 +94,8 @@ record_fields_check(const struct record_field *f, const json_t *record,
 /* No number without samples, no samples without numbers, and the histogram
  * counts each sample once. */
 static int
-record_numbers_check(const json_t *record, struct err *err)
+record_numbers_check(const json_t *record, const struct record_line *line,
+    struct err *err)
 {
 	json_int_t n = json_integer_value(json_object_get(record, "n"));
 	json_int_t sum = 0;
@@ -100,6 +110,11 @@ record_numbers_check(const json_t *record, struct err *err)
 			return record_refuse(err, "hist counts more than n");
 		sum += count;
 	}
+	for (i = 0; line != NULL && i < line->hist_count; i++) {
+		if (n < 0 || line->hist[i].count > (uint64_t)(n - sum))
+			return record_refuse(err, "hist counts more than n");
+		sum += (json_int_t)line->hist[i].count;
+	}
 	if (sum != n)
 		return record_refuse(err, "hist counts less than n");
 	if (null != (n == 0))
@@ -110,7 +125,8 @@ record_numbers_check(const json_t *record, struct err *err)
 }
 
 int
-record_check(const json_t *record, struct record_head *ret, struct err *err)
+record_check(const json_t *record, const struct record_line *line,
+    struct record_head *ret, struct err *err)
 {
 	const json_t *seq = json_object_get(record, "seq");
 	const struct record_kind *kind;
@@ -132,10 +148,11 @@ record_check(const json_t *record, struct record_head *ret, struct err *err)
 		return record_refuse(err, "%s has no seq", h.probe);
 	if (kind->numbered && json_integer_value(seq) < 1)
 		return record_refuse(err, "seq is missing or below 1");
-	if (record_fields_check(kind->fields, record, err) < 0)
+	if (record_fields_check(kind->fields, record, line, err) < 0)
 		return -EPROTO;
-	if (json_object_get(record, "hist") != NULL &&
-	    record_numbers_check(record, err) < 0)
+	if ((json_object_get(record, "hist") != NULL ||
+		(line != NULL && line->hist != NULL)) &&
+	    record_numbers_check(record, line, err) < 0)
 		return -EPROTO;
 	h.seq = (uint64_t)json_integer_value(seq);
 	h.test = json_string_value(json_object_get(record, "test"));
@@ -158,7 +175,7 @@ record_parse(const char *line, size_t len_bytes, json_t **ret,
 	rc = strict_object(line, len_bytes, RECORD_DEPTH_MAX, &record, err);
 	if (rc < 0)
 		return rc;
-	rc = record_check(record, ret_head, err);
+	rc = record_check(record, NULL, ret_head, err);
 	if (rc < 0)
 		json_decref(record);
 	else
@@ -166,24 +183,65 @@ record_parse(const char *line, size_t len_bytes, json_t **ret,
 	return rc;
 }
 
-void
-record_hist_merge(const json_t *array, double mean, double min, double max,
-    struct hist *into)
+struct record_line
+record_line_at(const struct strict_lines *lines, size_t i)
+{
+	const struct strict_line *l;
+
+	if (lines == NULL || i >= lines->count)
+		return (struct record_line){ 0 };
+	l = &lines->list[i];
+	return (struct record_line){ .text = lines->text + l->from,
+		.len_bytes = l->len_bytes,
+		.cut_from = l->cut_from,
+		.cut_to = l->cut_to,
+		.hist = l->has_hist ? lines->buckets + l->bucket : NULL,
+		.hist_count = l->bucket_end - l->bucket };
+}
+
+struct record_line
+record_line_copy(const struct record_line *line)
+{
+	size_t hist_bytes = line->hist_count * sizeof(*line->hist);
+	size_t text_bytes = (line->len_bytes + 7) & ~(size_t)7;
+	struct record_line copy = *line;
+	char *text;
+
+	if (line->text == NULL)
+		return copy;
+	text = xreallocarray(NULL, 1, text_bytes + hist_bytes);
+	memcpy(text, line->text, line->len_bytes);
+	copy.text = text;
+	if (line->hist != NULL)
+		copy.hist = memcpy(text + text_bytes, line->hist, hist_bytes);
+	return copy;
+}
+
+/* Counts that were added. A bucket that no check has passed is skipped. */
+static uint64_t
+record_bucket_add(struct hist *into, json_int_t at, uint64_t count)
+{
+	if (at < HIST_FIRST || at > HIST_LAST || count > HIST_COUNT_MAX)
+		return 0;
+	into->bucket[at - HIST_FIRST] += count;
+	return count;
+}
+
+static void
+record_hist_add(const json_t *array, const struct record_line *line,
+    double mean, double min, double max, struct hist *into)
 {
 	uint64_t added = 0;
 	size_t i;
 	json_t *pair;
 
-	json_array_foreach (array, i, pair) {
-		json_int_t at = json_integer_value(json_array_get(pair, 0));
-		json_int_t count = json_integer_value(json_array_get(pair, 1));
-
-		if (at < HIST_FIRST || at > HIST_LAST || count <= 0 ||
-		    count > HIST_COUNT_MAX)
-			continue; /* nobody has checked it */
-		into->bucket[at - HIST_FIRST] += (uint64_t)count;
-		added += (uint64_t)count;
-	}
+	json_array_foreach (array, i, pair)
+		added += record_bucket_add(into,
+		    json_integer_value(json_array_get(pair, 0)),
+		    (uint64_t)json_integer_value(json_array_get(pair, 1)));
+	for (i = 0; line != NULL && i < line->hist_count; i++)
+		added += record_bucket_add(into, line->hist[i].index,
+		    line->hist[i].count);
 	if (added == 0)
 		return;
 	if (into->count == 0 || min < into->min)
@@ -194,14 +252,28 @@ record_hist_merge(const json_t *array, double mean, double min, double max,
 	into->sum += mean * (double)added;
 }
 
+void
+record_hist_merge(const json_t *record, const struct record_line *line,
+    struct hist *into)
+{
+	record_hist_add(json_object_get(record, "hist"), line,
+	    json_number_value(json_object_get(record, "mean")),
+	    json_number_value(json_object_get(record, "min")),
+	    json_number_value(json_object_get(record, "max")), into);
+}
+
 int
-record_hist_parse(const json_t *array, double mean, double min, double max,
+record_hist_read(const json_t *record, const struct record_line *line,
     struct hist *ret)
 {
-	if (!json_is_array(array) || !record_is_hist(array))
+	const json_t *array = json_object_get(record, "hist");
+
+	if (line != NULL && line->hist != NULL
+		? !record_is_buckets(line->hist, line->hist_count)
+		: !json_is_array(array) || !record_is_hist(array))
 		return -EPROTO;
 	hist_clear(ret);
-	record_hist_merge(array, mean, min, max, ret);
+	record_hist_merge(record, line, ret);
 	return 0;
 }
 

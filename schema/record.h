@@ -58,6 +58,7 @@
 
 #include "common/err.h"
 #include "common/hist.h"
+#include "schema/strict.h"
 
 #define RECORD_LINE_MAX  (512 * 1024) /* bytes of one line */
 #define RECORD_DEPTH_MAX 8
@@ -79,6 +80,21 @@ struct record_head {
 	int raw;           /* 1: may be dropped first */
 };
 
+/* A record as it arrived: its text, not NUL-ended, and its histogram, which is
+ * then not among its values. hist NULL: it has none, or one of its values. */
+struct record_line {
+	const char *text;
+	size_t len_bytes;
+	size_t cut_from, cut_to; /* of the text: hist and its comma */
+	const struct strict_bucket *hist;
+	size_t hist_count;
+};
+/* Line i, which points into lines; text NULL where there is no such line. lines
+ * may be NULL. */
+struct record_line record_line_at(const struct strict_lines *lines, size_t i);
+/* A copy whose text the caller frees, with which its histogram goes. */
+struct record_line record_line_copy(const struct record_line *line);
+
 /* One line from an engine, which is not trusted: -EPROTO and a reason for
  * anything but an object with a valid head and, by kind, its fields. The
  * caller decrefs *ret. */
@@ -86,17 +102,18 @@ int record_parse(const char *line, size_t len_bytes, json_t **ret,
     struct record_head *ret_head, struct err *err);
 
 /* The same for values: whoever read them has limited length, depth and keys
- * that are given twice, as wire_parse does. The strings of *ret_head live as
- * long as the record. */
-int record_check(const json_t *record, struct record_head *ret_head,
-    struct err *err);
+ * that are given twice, as wire_parse does. line: how it arrived, or NULL: its
+ * histogram is among its values. The strings of *ret_head live as long as the
+ * record. */
+int record_check(const json_t *record, const struct record_line *line,
+    struct record_head *ret_head, struct err *err);
 
 /* hist <-> [[index, count], ...]; sum, min and max travel as mean, min, max.
- */
-int record_hist_parse(const json_t *array, double mean, double min, double max,
+ * -EPROTO: the record has no valid one. line may be NULL. */
+int record_hist_read(const json_t *record, const struct record_line *line,
     struct hist *ret);
 /* The same, added to what there is, of a record that was checked. */
-void record_hist_merge(const json_t *array, double mean, double min, double max,
+void record_hist_merge(const json_t *record, const struct record_line *line,
     struct hist *into);
 /* null for what is not finite: JSON has no such numbers. A new reference. */
 json_t *record_number(double x);
@@ -129,5 +146,7 @@ const struct record_kind *record_kind_find(const char *probe);
 
 /* [[index, count], ...] with indices that ascend and counts above 0. */
 record_value_check record_is_hist;
+/* The same for a list of buckets. */
+int record_is_buckets(const struct strict_bucket *list, size_t count);
 
 #endif

@@ -94,6 +94,22 @@ record_is_hist(const json_t *v)
 	return 1;
 }
 
+int
+record_is_buckets(const struct strict_bucket *list, size_t count)
+{
+	uint64_t left = HIST_COUNT_MAX;
+	int last = HIST_FIRST - 1;
+
+	for (size_t i = 0; i < count; i++) {
+		if (list[i].index <= last || list[i].index > HIST_LAST ||
+		    list[i].count == 0 || list[i].count > left)
+			return 0;
+		last = list[i].index;
+		left -= list[i].count;
+	}
+	return 1;
+}
+
 static int
 record_is_node(const json_t *v)
 {

@@ -15,16 +15,20 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 
-#define KEY_BYTES 64 /* a longer key is allocated */
-#define SMALL_MIN (-1023)
-#define SMALL_MAX 1023
+#define KEY_BYTES  64 /* a longer key is allocated */
+#define LINE_DEPTH 3  /* of an object in an array in the outermost object */
+#define SMALL_MIN  (-1023)
+#define SMALL_MAX  1023
 
 struct reader {
 	const char *at, *end;
 	int depth, depth_max;
 	int too_deep;
-	const char *wrong;     /* the first complaint */
-	struct strbuf escaped; /* of the string that was read last */
+	const char *wrong;          /* the first complaint */
+	struct strbuf escaped;      /* of the string that was read last */
+	struct strict_lines *lines; /* or NULL */
+	int in_records;             /* the value of the outermost "records" */
+	struct strict_line *line;   /* that is being read, or NULL */
 };
 
 /* A string as it stands in the text, or unescaped in the reader. */
@@ -369,7 +373,89 @@ no_memory:
 	goto fail;
 }
 
-/* "key": value into object. */
+/* An integer behind blanks, and the next character, which it must be. */
+static int
+strict_hist_number(struct reader *r, int64_t *ret, char next)
+{
+	const char *from;
+	uint64_t mantissa = 0;
+	int minus, exact = 1, n;
+
+	minus = strict_next_char(r) == '-';
+	r->at += minus;
+	from = r->at;
+	n = strict_digits_read(r, &mantissa, &exact);
+	if (n == 0 || (n > 1 && *from == '0') || !exact ||
+	    mantissa > INT64_MAX || strict_next_char(r) != next)
+		return -EPROTO;
+	r->at++;
+	*ret = minus ? -(int64_t)mantissa : (int64_t)mantissa;
+	return 0;
+}
+
+static void
+strict_buckets_grow(struct strict_lines *all)
+{
+	all->bucket_cap = all->bucket_cap * 2 + 1024;
+	all->buckets = xreallocarray(all->buckets, all->bucket_cap,
+	    sizeof(*all->buckets));
+}
+
+/* [[index, count], ...] into the line; else nothing is read. */
+static int
+strict_hist_read(struct reader *r)
+{
+	struct strict_lines *all = r->lines;
+	const char *from = r->at;
+	size_t had = all->bucket_count;
+	int64_t index, count;
+	char c;
+
+	if (all->buckets == NULL)
+		strict_buckets_grow(all);
+	if (strict_next_char(r) != '[')
+		goto other;
+	r->at++;
+	c = strict_next_char(r) == ']' ? ']' : ',';
+	r->at += c == ']';
+	while (c == ',') {
+		if (strict_next_char(r) != '[')
+			goto other;
+		r->at++;
+		if (strict_hist_number(r, &index, ',') < 0 ||
+		    strict_hist_number(r, &count, ']') < 0 || count < 0 ||
+		    index < INT32_MIN || index > INT32_MAX)
+			goto other;
+		if (all->bucket_count == all->bucket_cap)
+			strict_buckets_grow(all);
+		all->buckets[all->bucket_count++] = (struct strict_bucket){
+			(int32_t)index, (uint64_t)count
+		};
+		c = strict_next_char(r);
+		if (c != ',' && c != ']')
+			goto other;
+		r->at++;
+	}
+	r->line->has_hist = 1;
+	r->line->bucket = had;
+	r->line->bucket_end = all->bucket_count;
+	return 0;
+other:
+	all->bucket_count = had;
+	r->at = from;
+	return -EPROTO;
+}
+
+/* The member hist of a line, whose key has been read: 1, it is in the line. */
+static int
+strict_is_hist(struct reader *r, const json_t *object, const char *key)
+{
+	return r->line != NULL && r->depth == LINE_DEPTH &&
+	    strcmp(key, "hist") == 0 && !r->line->has_hist &&
+	    json_object_get(object, key) == NULL && strict_hist_read(r) == 0;
+}
+
+/* "key": value into object. 1: into the line instead. */
 static int
 strict_member_read(struct reader *r, json_t *object)
 {
@@ -393,6 +479,17 @@ strict_member_read(struct reader *r, json_t *object)
 		goto out;
 	}
 	r->at++;
+	if (strict_is_hist(r, object, key)) {
+		rc = 1;
+		goto out;
+	}
+	if (r->line != NULL && r->line->has_hist && r->depth == LINE_DEPTH &&
+	    strcmp(key, "hist") == 0) {
+		rc = strict_wrong(r, "duplicate object key");
+		goto out;
+	}
+	if (r->depth == 1)
+		r->in_records = r->lines != NULL && strcmp(key, "records") == 0;
 	v = strict_value_read(r);
 	if (v == NULL)
 		rc = -EPROTO;
@@ -407,11 +504,27 @@ out:
 	return rc;
 }
 
+/* The member that ends before end goes with the comma at sep, or with the next
+ * one, at which the reader is, behind an opening brace. */
+static void
+strict_line_cut(struct reader *r, const char *sep, const char *end)
+{
+	const char *begin = r->lines->text + r->line->from;
+	int first = *sep == '{';
+
+	if (first && r->at < r->end && *r->at == ',')
+		end = r->at + 1;
+	r->line->cut_from = (size_t)(sep + first - begin);
+	r->line->cut_to = (size_t)(end - begin);
+}
+
 static json_t *
 strict_object_value(struct reader *r)
 {
+	const char *sep = r->at, *end;
 	json_t *object = json_object();
 	char c;
+	int rc;
 
 	if (object == NULL) {
 		strict_wrong(r, "out of memory");
@@ -423,9 +536,14 @@ strict_object_value(struct reader *r)
 		return object;
 	}
 	do {
-		if (strict_member_read(r, object) < 0)
+		rc = strict_member_read(r, object);
+		if (rc < 0)
 			goto fail;
+		end = r->at;
 		c = strict_next_char(r);
+		if (rc == 1)
+			strict_line_cut(r, sep, end);
+		sep = r->at;
 		r->at += c != '\0';
 	} while (c == ',');
 	if (c == '}')
@@ -436,10 +554,25 @@ fail:
 	return NULL;
 }
 
+static void
+strict_line_begin(struct reader *r)
+{
+	struct strict_lines *all = r->lines;
+
+	if (all->count == all->cap) {
+		all->cap = all->cap * 2 + 32;
+		all->list = xreallocarray(all->list, all->cap,
+		    sizeof(*all->list));
+	}
+	r->line = &all->list[all->count++];
+	*r->line = (struct strict_line){ .from = (size_t)(r->at - all->text) };
+}
+
 static json_t *
 strict_value_read(struct reader *r)
 {
 	char c = strict_next_char(r);
+	int is_line;
 	json_t *v;
 
 	if (c == '"')
@@ -453,7 +586,15 @@ strict_value_read(struct reader *r)
 		return NULL;
 	}
 	r->depth++;
+	is_line = c == '{' && r->in_records && r->depth == LINE_DEPTH;
+	if (is_line)
+		strict_line_begin(r);
 	v = c == '{' ? strict_object_value(r) : strict_array_value(r);
+	if (is_line) {
+		r->line->len_bytes = (size_t)(r->at - r->lines->text) -
+		    r->line->from;
+		r->line = NULL;
+	}
 	r->depth--;
 	return v;
 }
@@ -462,10 +603,32 @@ int
 strict_object(const char *text, size_t len_bytes, int depth_max, json_t **ret,
     struct err *err)
 {
+	return strict_object_lines(text, len_bytes, depth_max, ret, NULL, err);
+}
+
+void
+strict_lines_clear(struct strict_lines *lines)
+{
+	free(lines->list);
+	free(lines->buckets);
+	memset(lines, 0, sizeof(*lines));
+}
+
+int
+strict_object_lines(const char *text, size_t len_bytes, int depth_max,
+    json_t **ret, struct strict_lines *lines, struct err *err)
+{
 	struct reader r = { .at = text,
 		.end = text + len_bytes,
-		.depth_max = depth_max };
-	json_t *v = strict_value_read(&r);
+		.depth_max = depth_max,
+		.lines = lines };
+	json_t *v;
+
+	if (lines != NULL) {
+		lines->text = text;
+		lines->count = lines->bucket_count = 0;
+	}
+	v = strict_value_read(&r);
 
 	if (v != NULL && (strict_next_char(&r) != '\0' || r.at < r.end)) {
 		strict_wrong(&r, "end of file expected");

@@ -387,10 +387,18 @@ int
 wire_parse(const char *body, size_t len_bytes, enum wire_from from,
     json_t **ret, struct err *err)
 {
+	return wire_parse_lines(body, len_bytes, from, ret, NULL, err);
+}
+
+int
+wire_parse_lines(const char *body, size_t len_bytes, enum wire_from from,
+    json_t **ret, struct strict_lines *lines, struct err *err)
+{
 	json_t *msg;
 	int type;
 
-	if (strict_object(body, len_bytes, DEPTH_MAX, &msg, err) < 0)
+	if (strict_object_lines(body, len_bytes, DEPTH_MAX, &msg, lines, err) <
+	    0)
 		return -EPROTO;
 	type = wire_type_of(msg, from, err);
 	if (type >= 0 &&

@@ -89,6 +89,11 @@ extern const struct wire_message wire_messages[WIRE_TYPE_MAX];
  * decrefs *ret. */
 int wire_parse(const char *body, size_t len_bytes, enum wire_from from,
     json_t **ret, struct err *err);
+/* The same, and of a WIRE_RECORDS its lines, in the order of "records": see
+ * strict_object_lines. */
+struct strict_lines;
+int wire_parse_lines(const char *body, size_t len_bytes, enum wire_from from,
+    json_t **ret, struct strict_lines *lines, struct err *err);
 /* Frame a message that we built (takes msg): the length of a malloc'd head and
  * body in *ret_frame. -EINVAL: it is NULL or breaks its row, as with a text
  * that is no UTF-8; -EMSGSIZE: it is longer than a frame. What it quotes may

@@ -163,10 +163,7 @@ records_estimate(const json_t *record)
 int
 records_hist(const json_t *record, struct hist *ret)
 {
-	if (record == NULL ||
-	    record_hist_parse(json_object_get(record, "hist"),
-		member_number(record, "mean"), member_number(record, "min"),
-		member_number(record, "max"), ret) < 0 ||
+	if (record == NULL || record_hist_read(record, NULL, ret) < 0 ||
 	    ret->count == 0)
 		return -ENODATA;
 	return 0;

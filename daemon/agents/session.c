@@ -454,7 +454,7 @@ session_message_handle(struct session *s, const char *body, size_t len,
 	int type, rc;
 
 	*ret_cause = CAUSE_INTERNAL;
-	type = wire_parse(body, len, WIRE_AGENT, &msg, err);
+	type = wire_parse_lines(body, len, WIRE_AGENT, &msg, &ss->lines, err);
 	if (type < 0)
 		return type;
 	log_trace("session %s: %s", s->node, wire_messages[type].name);
@@ -712,6 +712,7 @@ sessions_free(struct sessions *ss)
 	SSL_CTX_free(ss->tls);
 	SSL_CTX_free(ss->enroll);
 	free(ss->beat);
+	strict_lines_clear(&ss->lines);
 	free(ss);
 }
 
@@ -816,6 +817,12 @@ size_t
 session_message_bytes(const struct session *s)
 {
 	return s->message_bytes;
+}
+
+const struct strict_lines *
+session_lines(const struct session *s)
+{
+	return &s->all->lines;
 }
 
 const char *

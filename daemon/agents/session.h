@@ -21,6 +21,7 @@
 struct event_base;
 struct session;
 struct sessions;
+struct strict_lines;
 
 struct session_ops {
 	/* The first message; the certificate is an agent's and names the node
@@ -100,8 +101,9 @@ void session_set_heartbeat(struct session *s, uint64_t span_ns);
  * caller's. -EACCES. */
 int session_cert(const struct session *s, X509 **ret, struct err *err);
 int64_t session_cert_end_unix_s(const struct session *s);
-/* Of the message that is being handled. */
+/* Of the message that is being handled; its lines where it is of records. */
 size_t session_message_bytes(const struct session *s);
+const struct strict_lines *session_lines(const struct session *s);
 const char *session_addr(const struct session *s);
 void session_set_arg(struct session *s, void *arg);
 void *session_arg(const struct session *s);

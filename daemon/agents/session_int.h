@@ -17,6 +17,7 @@
 #include "common/log.h"
 #include "common/queue.h"
 #include "daemon/agents/session.h"
+#include "schema/strict.h"
 #include "daemon/agents/tls.h"
 
 /* From the first byte to the end of the hello: two round trips and a
@@ -94,8 +95,9 @@ struct sessions {
 	size_t known_count;
 	unsigned turn_count;
 	int held;
-	uint64_t questions; /* of those who enrol */
-	char *beat;         /* a heartbeat's frame, or NULL */
+	struct strict_lines lines; /* of the message that is being handled */
+	uint64_t questions;        /* of those who enrol */
+	char *beat;                /* a heartbeat's frame, or NULL */
 	long beat_bytes;
 	uint64_t beat_ns; /* when it was built */
 	struct log_limit once;

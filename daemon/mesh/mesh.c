@@ -596,7 +596,7 @@ mesh_flush(struct mesh *m, struct gathering *ga)
 		json_object_set_new(record, "run", json_string(m->run));
 		json_object_set_new(record, "seq",
 		    json_integer((json_int_t)++m->seq));
-		store_put_record(m->store, record, 0, NULL, NULL);
+		store_put_record(m->store, record, NULL, NULL, NULL);
 		m->ops->record(m->ctx, record);
 		json_decref(record);
 	}

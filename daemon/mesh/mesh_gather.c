@@ -118,7 +118,6 @@ mesh_gather_classes_add(struct mesh_gather *g, const json_t *list,
 
 	json_array_foreach (list, i, o) {
 		uint64_t answered, lost, unknown, unsent;
-		double mean = member_number(o, "mean");
 		struct hist *h = &g->scratch;
 		struct mesh_totals *to;
 		int class = mesh_gather_class_get(o);
@@ -128,10 +127,8 @@ mesh_gather_classes_add(struct mesh_gather *g, const json_t *list,
 		    mesh_gather_count_get(o, "lost", &lost) < 0 ||
 		    mesh_gather_count_get(o, "unknown", &unknown) < 0 ||
 		    mesh_gather_count_get(o, "unsent", &unsent) < 0 ||
-		    record_hist_parse(json_object_get(o, "hist"),
-			isnan(mean) ? 0 : mean, member_number(o, "min"),
-			member_number(o, "max"), h) < 0 ||
-		    h->count != answered || !mesh_gather_is_of_echoes(h))
+		    record_hist_read(o, NULL, h) < 0 || h->count != answered ||
+		    !mesh_gather_is_of_echoes(h))
 			return err_set(err, -EPROTO,
 			    "mesh-report with a bad class");
 		to = &g->totals[class];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * intake.c - records: checked, stored, acknowledged after the commit, or when a
- * copy on another machine has them, too.
+ * intake.c - records: checked, stored as they arrived, acknowledged after the
+ * commit.
  *
  * An agent sends its spool in order, and the store commits in order, so the
  * last record of a message that is committed acknowledges all before it.
@@ -30,6 +30,7 @@ struct intake {
 	struct node *node;
 	uint64_t serial; /* of the session that sent it */
 	json_t *records;
+	struct record_line *lines; /* of the records, as they arrived */
 	size_t left;
 	int status;
 	char run[64];
@@ -38,6 +39,9 @@ struct intake {
 static void
 intake_free(struct intake *it)
 {
+	for (size_t i = 0; i < json_array_size(it->records); i++)
+		free((char *)(uintptr_t)it->lines[i].text);
+	free(it->lines);
 	json_decref(it->records);
 	free(it);
 }
@@ -136,7 +140,8 @@ intake_done(struct intake *it)
 		if (member_unsigned(record, "seq") > r->fed_seq) {
 			r->fed_seq = member_unsigned(record, "seq");
 			if (intake_is_of_run(r, record))
-				rs->ops->committed(rs->ctx, r, record);
+				rs->ops->committed(rs->ctx, r, record,
+				    &it->lines[i]);
 		}
 		if (strcmp(member_text(record, "probe"), "end") == 0)
 			outcome_end(r, record);
@@ -164,12 +169,12 @@ intake_store(struct intake *it)
 {
 	struct store *st = it->rs->store;
 	json_t *records = json_incref(it->records), *record;
-	size_t count = json_array_size(records), i;
-	size_t each_bytes = it->node->message_bytes / (count + 1);
+	size_t i;
 
-	it->left = count;
+	it->left = json_array_size(records);
 	json_array_foreach (records, i, record)
-		store_put_record(st, record, each_bytes, intake_stored_cb, it);
+		store_put_record(st, record, &it->lines[i], intake_stored_cb,
+		    it);
 	json_decref(records); /* it may be gone already */
 }
 
@@ -336,12 +341,13 @@ intake_late_cb(int status, json_t *result, void *arg)
 
 int
 intake_records(struct runs *rs, struct node *n, const json_t *msg,
-    struct err *err)
+    const struct strict_lines *lines, struct err *err)
 {
 	const char *id = member_text(msg, "run");
 	json_t *records = json_object_get(msg, "records");
 	struct run *r = run_find(rs, id);
 	struct record_head head;
+	struct record_line line;
 	struct intake *it;
 	json_t *args, *record;
 	uint64_t seq = 0;
@@ -351,7 +357,8 @@ intake_records(struct runs *rs, struct node *n, const json_t *msg,
 		return -EPROTO;
 	/* The agent's check again, for an agent is not trusted either. */
 	json_array_foreach (records, i, record) {
-		if (record_check(record, &head, err) < 0) {
+		line = record_line_at(lines, i);
+		if (record_check(record, &line, &head, err) < 0) {
 			err_say(err, "bad record: %s", err->text);
 			return -EPROTO;
 		}
@@ -373,6 +380,11 @@ intake_records(struct runs *rs, struct node *n, const json_t *msg,
 	it->node = n;
 	it->serial = n->serial;
 	it->records = json_incref(records);
+	it->lines = xcalloc(json_array_size(records), sizeof(*it->lines));
+	for (i = 0; i < json_array_size(records); i++) {
+		line = record_line_at(lines, i);
+		it->lines[i] = record_line_copy(&line);
+	}
 	snprintf(it->run, sizeof(it->run), "%s", id);
 	if (r == NULL) {
 		args = json_pack("{s:s}", "run", id);

@@ -28,6 +28,8 @@
 struct conf;
 struct costs;
 struct node;
+struct record_line;
+struct strict_lines;
 struct roster;
 struct run;
 struct runs;
@@ -52,7 +54,8 @@ struct runs_ops {
 	 * acknowledged. */
 	void (*hang_up)(void *ctx, struct node *n, const char *why);
 	/* A numbered record is in the store; once each. */
-	void (*committed)(void *ctx, const struct run *r, const json_t *record);
+	void (*committed)(void *ctx, const struct run *r, const json_t *record,
+	    const struct record_line *line);
 	/* The run has a new state. */
 	void (*changed)(void *ctx, const struct run *r);
 	/* Two nodes of it between which nothing arrives, before its end. NULL:
@@ -119,9 +122,10 @@ size_t runs_stop_all(struct runs *rs, const char *by);
 /* Time passes; several times a second. */
 void runs_tick(struct runs *rs);
 
-/* What agents say. A message that no honest agent sends: -EPROTO with why. */
+/* Handle a message of an agent; lines: of its records, or NULL. -EPROTO with
+ * why: no correct agent sends it. */
 int runs_message(struct runs *rs, struct node *n, enum wire_type type,
-    const json_t *msg, struct err *err);
+    const json_t *msg, const struct strict_lines *lines, struct err *err);
 /* n has (again) a session; runs: ids that live there. */
 void runs_hello(struct runs *rs, struct node *n, const json_t *runs);
 /* Those of runs that go on, for welcome. */

@@ -14,7 +14,7 @@
 
 int
 runs_message(struct runs *rs, struct node *n, enum wire_type type,
-    const json_t *msg, struct err *err)
+    const json_t *msg, const struct strict_lines *lines, struct err *err)
 {
 	const char *id = member_text_or(msg, "run", NULL);
 	char text[RUN_WHY_MAX];
@@ -30,7 +30,7 @@ runs_message(struct runs *rs, struct node *n, enum wire_type type,
 			log_warnx("node %s: %s", n->name, text);
 	}
 	if (type == WIRE_RECORDS)
-		return intake_records(rs, n, msg, err);
+		return intake_records(rs, n, msg, lines, err);
 	r = run_find_live(rs, id);
 	/* A run that has ended meanwhile: the message is late, not wrong. */
 	if (r == NULL)

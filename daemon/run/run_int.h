@@ -322,7 +322,7 @@ void wireup_text(const struct run *r, char *ret, size_t cap_bytes);
 
 /* intake.c */
 int intake_records(struct runs *rs, struct node *n, const json_t *msg,
-    struct err *err);
+    const struct strict_lines *lines, struct err *err);
 int intake_progress(struct run *r, const json_t *msg);
 int intake_counters(struct run *r, struct node *n, const json_t *msg);
 void intake_resume(struct run *r);

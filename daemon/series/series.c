@@ -44,6 +44,7 @@ struct series {
 struct place {
 	const json_t *at[DEPTH_MAX]; /* the record first */
 	size_t depth;
+	const struct record_line *line; /* may be NULL */
 	const char *class;
 	int is_new;
 };
@@ -303,9 +304,7 @@ series_take_number(struct series *s, size_t index, const struct place *p)
 			sample->hist = xcalloc(1, sizeof(*sample->hist));
 			hist_clear(sample->hist);
 		}
-		record_hist_merge(json_object_get(record, "hist"),
-		    member_number(record, "mean"), member_number(record, "min"),
-		    member_number(record, "max"), sample->hist);
+		record_hist_merge(record, p->line, sample->hist);
 		break;
 	}
 }
@@ -342,10 +341,11 @@ series_fits(const char *have, const char *want)
 
 static void
 series_record_take(struct series *s, const char *class, const json_t *record,
-    int is_new)
+    const struct record_line *line, int is_new)
 {
 	struct place p = { .at = { record },
 		.depth = 1,
+		.line = line,
 		.class = class,
 		.is_new = is_new };
 	const char *probe = member_text(record, "probe");
@@ -370,15 +370,16 @@ series_record_take(struct series *s, const char *class, const json_t *record,
 }
 
 void
-series_record(struct series *s, const char *class, const json_t *record)
+series_record(struct series *s, const char *class, const json_t *record,
+    const struct record_line *line)
 {
-	series_record_take(s, class, record, 1);
+	series_record_take(s, class, record, line, 1);
 }
 
 void
 series_record_old(struct series *s, const char *class, const json_t *record)
 {
-	series_record_take(s, class, record, 0);
+	series_record_take(s, class, record, NULL, 0);
 }
 
 #define WARM_RUNS 20 /* enough to have every campaign of a busy site */

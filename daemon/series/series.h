@@ -75,8 +75,11 @@ struct store;
 
 struct series *series_new(void);
 void series_free(struct series *s); /* NULL is allowed */
-/* A numbered record, once, of a run of a campaign of that class. */
-void series_record(struct series *s, const char *class, const json_t *record);
+/* A numbered record, once, of a run of a campaign of that class. line: as it
+ * arrived, or NULL. */
+struct record_line;
+void series_record(struct series *s, const char *class, const json_t *record,
+    const struct record_line *line);
 /* The same for a record of before this start: newest numbers are taken, but
  * what counts up is not. */
 void series_record_old(struct series *s, const char *class,

@@ -316,8 +316,8 @@ store_queue_put(struct store *st, int what, json_t *object, store_cb *cb,
 }
 
 void
-store_put_record(struct store *st, const json_t *record, size_t text_bytes,
-    store_cb *cb, void *arg)
+store_put_record(struct store *st, const json_t *record,
+    const struct record_line *line, store_cb *cb, void *arg)
 {
 	/* Records do not change, so they are shared with the writer's thread;
 	 * without atomic reference counts in jansson that would be a race. */
@@ -328,7 +328,9 @@ store_put_record(struct store *st, const json_t *record, size_t text_bytes,
 #endif
 	struct store_job *job = store_job_new(PUT_RECORD, mine, cb, arg);
 
-	job->cost = text_bytes / STORE_VALUE_BYTES;
+	if (line != NULL)
+		job->line = *line;
+	job->cost = job->line.len_bytes / STORE_VALUE_BYTES;
 	store_add(st, job);
 }
 

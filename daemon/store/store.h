@@ -92,11 +92,12 @@ typedef void store_cb(int status, json_t *result, void *arg);
 /* The following take ownership of nothing; cb may be NULL. */
 /* record: a whole numbered record; one that is already there is not an
  * error, which makes re-sending harmless. It is shared with the writer: do
- * not change it after this call. text_bytes: about how long it was as a text,
- * by which its memory is judged while it waits; 0: not known, its values are
- * counted. */
-void store_put_record(struct store *st, const json_t *record, size_t text_bytes,
-    store_cb *cb, void *arg);
+ * not change it after this call. line: as it arrived, which is what is stored;
+ * its text outlives the callback. NULL or without a text: it is made of the
+ * record. */
+struct record_line;
+void store_put_record(struct store *st, const json_t *record,
+    const struct record_line *line, store_cb *cb, void *arg);
 /* What tells of a change; kind: of names_events. Given with a row it is written
  * in the row's transaction, so neither is ever there without the other. */
 struct store_event {

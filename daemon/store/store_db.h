@@ -52,23 +52,14 @@ char *store_pack_column(struct sql_stmt *q, int column);
  * record's own id, and it has neither of the others. */
 char *store_record_insert(void);
 char *store_record_update(const struct sql *db);
-/* Bind what follows in both. Scratch is for speed: 11 KiB are too much for a
- * thread's stack frames. */
-void store_record_bind(struct sql_stmt *q, const json_t *record, int raw,
-    struct hist *scratch);
+/* Bind what follows in both; the body is line's text, or made of the record
+ * where line is NULL or has none. Scratch is for speed: 11 KiB are too much for
+ * a thread's stack frames. */
+void store_record_bind(struct sql_stmt *q, const json_t *record,
+    const struct record_line *line, int raw, struct hist *scratch);
 /* Append the record object of columns body and hist. */
 void store_record_text(struct strbuf *to, struct sql_stmt *q, int body,
     int hist);
-
-/* store_text.c: values as compact JSON text. What json_dumps() does,
- * several times faster: a record has tens of thousands of reals, and a printf
- * of each was most of what the writer did. Threads: any. */
-
-/* An object or array. without: a member of the object itself that is left out,
- * or NULL. Reals come back as they are, bit by bit: as few digits as say them
- * where they are whole billionths, which clocks count, else 17. The caller
- * frees; NULL of NULL. */
-char *store_text(const json_t *value, const char *without);
 
 /* store_keep.c: what a store needs to stay small: retention. The writer calls
  * it between batches. */

@@ -16,6 +16,7 @@
 #include "common/queue.h"
 #include "daemon/store/store.h"
 #include "daemon/store/store_sql.h"
+#include "schema/record.h"
 
 enum store_put {
 	PUT_RECORD,
@@ -40,9 +41,10 @@ enum store_put {
 
 struct store_job {
 	TAILQ_ENTRY(store_job) link;
-	int what;       /* enum store_put or enum store_question */
-	json_t *object; /* what to put, or the arguments; ours */
-	json_t *event;  /* to put in the same transaction, or NULL */
+	int what;                /* enum store_put or enum store_question */
+	json_t *object;          /* what to put, or the arguments; ours */
+	struct record_line line; /* of a record, as it arrived; the caller's */
+	json_t *event;           /* to put in the same transaction, or NULL */
 	uint64_t at_unix_ns;
 	store_cb *cb; /* may be NULL */
 	void *arg;

@@ -16,6 +16,8 @@
 #include "schema/names_run.h"
 #include "schema/record.h"
 
+#define TEXT_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY)
+
 /* What a parameter of a statement is bound to. */
 enum value {
 	VALUE_END,
@@ -200,12 +202,12 @@ store_put_bind(struct sql_stmt *q, const struct store_job *job,
 		sql_bind_text(q, at, text);
 		break;
 	case VALUE_BODY:
-		body = store_text(v, NULL);
+		body = json_dumps(v, TEXT_FLAGS);
 		sql_bind_given(q, at, SQL_TEXT, body,
 		    body != NULL ? strlen(body) : 0);
 		break;
 	case VALUE_PACKED:
-		store_pack_bind(q, at, store_text(v, NULL));
+		store_pack_bind(q, at, json_dumps(v, TEXT_FLAGS));
 		break;
 	case VALUE_RUN_ID:
 		sql_bind_int(q, at, job->run_id);
@@ -334,7 +336,7 @@ store_put_record_row(struct store_put_db *p, struct store_job *job)
 	sql_bind_int(q, 1, job->run_id);
 	sql_bind_int(q, 2, seq);
 	sql_bind_int(q, 3, (int64_t)job->at_unix_ns);
-	store_record_bind(q, record, raw, &p->hist);
+	store_record_bind(q, record, &job->line, raw, &p->hist);
 	return p->db->engine->run(q, &job->outcome);
 }
 

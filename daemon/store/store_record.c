@@ -137,16 +137,12 @@ store_pack_column(struct sql_stmt *q, int column)
  * example because its smallest value is not in its first bucket. The caller
  * frees. */
 static uint8_t *
-store_record_pack_hist(struct hist *h, const json_t *record, long *ret_bytes)
+store_record_pack_hist(struct hist *h, const json_t *record,
+    const struct record_line *line, long *ret_bytes)
 {
-	const json_t *given = json_object_get(record, "hist");
 	uint8_t *blob;
 
-	if (json_array_size(given) == 0 ||
-	    record_hist_parse(given,
-		json_number_value(json_object_get(record, "mean")),
-		json_number_value(json_object_get(record, "min")),
-		json_number_value(json_object_get(record, "max")), h) < 0)
+	if (record_hist_read(record, line, h) < 0 || h->count == 0)
 		return NULL;
 	blob = malloc(HIST_BLOB_MAX);
 	*ret_bytes = blob != NULL ? hist_pack(h, blob, HIST_BLOB_MAX) : -1;
@@ -227,12 +223,40 @@ store_record_update(const struct sql *db)
 	return sql.text;
 }
 
+/* The text of a record, which the caller frees: as it arrived, or made. */
+static char *
+store_record_body(const json_t *record, const struct record_line *line,
+    int has_blob)
+{
+	json_t *rest;
+	char *text;
+
+	if (line != NULL && line->text != NULL) {
+		size_t cut = has_blob ? line->cut_from : line->len_bytes;
+		size_t rest_at = has_blob ? line->cut_to : line->len_bytes;
+
+		text = xreallocarray(NULL, 1, line->len_bytes + 1);
+		memcpy(text, line->text, cut);
+		memcpy(text + cut, line->text + rest_at,
+		    line->len_bytes - rest_at);
+		text[cut + line->len_bytes - rest_at] = '\0';
+		return text;
+	}
+	rest = json_copy((json_t *)(uintptr_t)record);
+	if (has_blob)
+		json_object_del(rest, "hist");
+	text = json_dumps(rest, JSON_COMPACT);
+	json_decref(rest);
+	return text;
+}
+
 void
-store_record_bind(struct sql_stmt *q, const json_t *record, int raw,
-    struct hist *scratch)
+store_record_bind(struct sql_stmt *q, const json_t *record,
+    const struct record_line *line, int raw, struct hist *scratch)
 {
 	long blob_bytes = 0;
-	uint8_t *blob = store_record_pack_hist(scratch, record, &blob_bytes);
+	uint8_t *blob = store_record_pack_hist(scratch, record, line,
+	    &blob_bytes);
 
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
 		const struct column *c = &columns[i];
@@ -250,7 +274,7 @@ store_record_bind(struct sql_stmt *q, const json_t *record, int raw,
 			    (size_t)blob_bytes);
 		else if (c->what == COLUMN_BODY)
 			store_pack_bind(q, at,
-			    store_text(record, blob != NULL ? "hist" : NULL));
+			    store_record_body(record, line, blob != NULL));
 		else if (c->what == COLUMN_TEXT)
 			sql_bind_text(q, at, json_string_value(v));
 		/* What is of another kind stays NULL: unknown is never 0. */

@@ -18,6 +18,7 @@
 #include "daemon/store/store_db.h"
 #include "schema/record.h"
 
+#define BLANKS  " \t\r\n"
 #define HOUR_NS (3600 * (int64_t)CLK_NS_PER_S)
 
 struct row {
@@ -27,8 +28,7 @@ struct row {
 	json_t *record; /* without its lists; NULL: it stays whole */
 };
 
-/* Behind a string, a list or an object, or a plain word. The text is one that
- * we have written. */
+/* Behind a string, a list or an object, or a plain word. */
 static char *
 store_roll_value_end(char *p)
 {
@@ -64,6 +64,7 @@ store_roll_cut(char *text)
 
 	if (*from == '{')
 		*to++ = *from++;
+	from += strspn(from, BLANKS);
 	while (*from == '"') {
 		size_t key_len = strcspn(from + 1, "\"");
 		char *end = store_roll_value_end(from);
@@ -80,6 +81,7 @@ store_roll_cut(char *text)
 			to += len;
 		}
 		from = *end == ',' ? end + 1 : end;
+		from += strspn(from, BLANKS);
 	}
 	memmove(to, from, strlen(from) + 1);
 }
@@ -157,10 +159,7 @@ store_roll_hour_get(struct sql *db, const struct row *of, struct row *ret)
 static void
 store_roll_hist_of(const json_t *record, struct hist *ret)
 {
-	if (record_hist_parse(json_object_get(record, "hist"),
-		json_number_value(json_object_get(record, "mean")),
-		json_number_value(json_object_get(record, "min")),
-		json_number_value(json_object_get(record, "max")), ret) < 0)
+	if (record_hist_read(record, NULL, ret) < 0)
 		hist_clear(ret);
 }
 
@@ -197,7 +196,7 @@ store_roll_update(struct sql *db, int64_t id, const json_t *record)
 	free(sql);
 	if (rc == 0) {
 		sql_bind_int(q, 1, id);
-		store_record_bind(q, record, 0, scratch);
+		store_record_bind(q, record, NULL, 0, scratch);
 		rows = sql_run_now(q);
 		rc = rows < 0 ? (int)rows : 0;
 		sql_finalize(q);

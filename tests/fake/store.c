@@ -11,8 +11,8 @@
 #define FAKE __attribute__((weak))
 
 FAKE void
-store_put_record(struct store *st, const json_t *record, size_t text_bytes,
-    store_cb *cb, void *arg)
+store_put_record(struct store *st, const json_t *record,
+    const struct record_line *line, store_cb *cb, void *arg)
 {
 }
 

@@ -14,13 +14,8 @@ static void
 read_hist(const json_t *record)
 {
 	static struct hist h;
-	json_t *array = json_object_get(record, "hist");
-	json_t *mean = json_object_get(record, "mean");
 
-	if (json_is_array(array))
-		record_hist_parse(array, json_number_value(mean),
-		    json_number_value(json_object_get(record, "min")),
-		    json_number_value(json_object_get(record, "max")), &h);
+	(void)record_hist_read(record, NULL, &h);
 }
 
 /* The reader of ours sees what jansson's does, or refuses as it does; but

@@ -87,7 +87,7 @@ bench_ingest(struct store *store, struct event_base *base)
 		record = record_new(seq);
 		made_s += (double)(clk_ns() - at_ns) / 1e9;
 		at_ns = clk_ns();
-		store_put_record(store, record, 0, ack_cb, &in);
+		store_put_record(store, record, NULL, ack_cb, &in);
 		loop_s += (double)(clk_ns() - at_ns) / 1e9;
 		json_decref(record);
 		wait_acks(base, &in, seq - AT_ONCE);

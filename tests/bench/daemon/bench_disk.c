@@ -113,7 +113,7 @@ static void
 put(struct sim *s, json_t *record)
 {
 	s->put++;
-	store_put_record(s->store, record, 0, ack_cb, s);
+	store_put_record(s->store, record, NULL, ack_cb, s);
 	json_decref(record);
 }
 

@@ -74,7 +74,7 @@ fill_scores(struct series *s, struct diagnosis *d)
 	    "probe", "canary", "test", "lat", "phase", "isolated", "n", NODES,
 	    "p50", 1e-5, "unit", "s", "nodes", nodes);
 	at_ns = clk_ns();
-	series_record(s, "exclusive", record);
+	series_record(s, "exclusive", record, NULL);
 	diagnosis_score_old(d, record);
 	printf("score     a record of %d nodes: %.1f ms\n", NODES,
 	    (double)(clk_ns() - at_ns) / 1e6);

@@ -136,8 +136,8 @@ struct target {
 static void
 put(struct target *t, json_t *record)
 {
-	store_put_record(t->store, record, 0, NULL, NULL);
-	series_record(t->series, "exclusive", record);
+	store_put_record(t->store, record, NULL, NULL, NULL);
+	series_record(t->series, "exclusive", record, NULL);
 	json_decref(record);
 }
 
@@ -221,7 +221,7 @@ put_matrix(struct target *t, uint64_t now_unix_ns)
 		json_decref(o);
 		o = json_pack("{s:s,s:i,s:s,s:{s:s}}", "run", run, "seq", seq,
 		    "probe", "begin", "options", "congestor.mix", kinds[i].mix);
-		store_put_record(t->store, o, 0, NULL, NULL);
+		store_put_record(t->store, o, NULL, NULL, NULL);
 		json_decref(o);
 		impact(t, run, &seq, "lat", "p99", kinds[i].lat);
 		impact(t, run, &seq, "bw-sync", "p99", kinds[i].bw);
@@ -246,7 +246,7 @@ put_plans(struct target *t, const char *path, uint64_t now_unix_ns)
 	store_put_run(t->store, row, NULL, NULL, NULL);
 	json_decref(row);
 	json_array_foreach (list, i, record)
-		store_put_record(t->store, record, 0, NULL, NULL);
+		store_put_record(t->store, record, NULL, NULL, NULL);
 	json_decref(list);
 }
 

@@ -63,45 +63,12 @@ test_ties(void **state)
 		}
 }
 
-static void
-test_write(void **state)
-{
-	static const double some[] = { 1, 0.1, 1e-9, 1.9e-5, 123456789, 1e22,
-		5e-324, 1.7976931348623157e308, 0.30000000000000004, 1e16,
-		9007199254740993, 2.5e10 };
-	struct rng rng;
-	uint64_t mantissa;
-	int power, known = 0;
-
-	(void)state;
-	rng_seed(&rng, 2);
-	for (int i = 0; i < TRIES; i++) {
-		double x = ldexp(1 + (double)(rng_next(&rng) >> 11) * 0x1p-53,
-		    (int)rng_below(&rng, 80) - 40);
-
-		if (i < (int)(sizeof(some) / sizeof(some[0])))
-			x = some[i];
-		if (decimal_write(x, &mantissa, &power) < 0)
-			continue;
-		known++;
-		assert_true(mantissa % 10 != 0);
-		assert_true(by_strtod(mantissa, power) == x);
-	}
-#if LDBL_MANT_DIG == 64
-	assert_true(known > TRIES / 2);
-#endif
-	assert_int_equal(decimal_write(1.9e-5, &mantissa, &power), 0);
-	assert_int_equal(mantissa, 19);
-	assert_int_equal(power, -6);
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_read),
 		cmocka_unit_test(test_ties),
-		cmocka_unit_test(test_write),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -220,10 +220,79 @@ test_reals_are_the_nearest(void **state)
 	}
 }
 
+/* The lines of array "records" without the member hist, which is in the list of
+ * buckets where it is one. */
+static void
+test_lines_and_their_histograms(void **state)
+{
+	static const struct {
+		const char *line, *cut; /* NULL: hist stays a value */
+	} cases[] = {
+		{ "{\"a\":1,\"hist\":[[-3,2],[4,5]],\"b\":2}",
+		    "{\"a\":1,\"b\":2}" },
+		{ "{\"hist\": [ [-3, 2] ,[4,5 ] ] , \"b\":2}", "{ \"b\":2}" },
+		{ "{\"a\":{\"hist\":[]}, \"hist\":[[-3,2],[4,5]] }",
+		    "{\"a\":{\"hist\":[]} }" },
+		{ "{\"hist\":[[-3,2],[4,5]]}", "{}" },
+		{ "{\"hist\":[[-3,2],[4,-5]]}", NULL },
+		{ "{\"hist\":[[-3,2],[4,5.0]]}", NULL },
+		{ "{\"hist\":[[-3,2,1]]}", NULL },
+		{ "{\"hist\":[[-3000000000,2]]}", NULL },
+		{ "{\"hist\":{}}", NULL },
+	};
+	struct strict_lines lines = { 0 };
+	char text[400], cut[200];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const struct strict_line *l;
+		const char *at;
+		json_t *o, *expected;
+
+		snprintf(text, sizeof(text),
+		    "{\"hist\":[[1,1]], \"records\": [{\"hist\":[]},%s]}",
+		    cases[i].line);
+		assert_int_equal(strict_object_lines(text, strlen(text), 8, &o,
+				     &lines, NULL),
+		    0);
+		assert_non_null(json_object_get(o, "hist"));
+		assert_int_equal(lines.count, 2);
+		l = &lines.list[1];
+		at = lines.text + l->from;
+		assert_int_equal(l->len_bytes, strlen(cases[i].line));
+		assert_memory_equal(at, cases[i].line, l->len_bytes);
+		assert_int_equal(l->has_hist, cases[i].cut != NULL);
+		expected = json_loads(cases[i].cut != NULL ? cases[i].cut
+							   : cases[i].line,
+		    0, NULL);
+		assert_true(json_equal(expected,
+		    json_array_get(json_object_get(o, "records"), 1)));
+		json_decref(expected);
+		json_decref(o);
+		if (!l->has_hist)
+			continue;
+		snprintf(cut, sizeof(cut), "%.*s%.*s", (int)l->cut_from, at,
+		    (int)(l->len_bytes - l->cut_to), at + l->cut_to);
+		assert_string_equal(cut, cases[i].cut);
+		assert_int_equal(lines.buckets[l->bucket].index, -3);
+		assert_int_equal(lines.buckets[l->bucket].count, 2);
+	}
+	for (const char *twice = "[[1,1]]"; twice != NULL;
+	     twice = twice[0] == '[' ? "1" : NULL) {
+		snprintf(text, sizeof(text),
+		    "{\"records\":[{\"hist\":[[1,1]],\"hist\":%s}]}", twice);
+		assert_int_equal(strict_object_lines(text, strlen(text), 8,
+				     &(json_t *){ 0 }, &lines, NULL),
+		    -EPROTO);
+	}
+	strict_lines_clear(&lines);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines_and_their_histograms),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_brackets_in_strings_do_not_count),
 		cmocka_unit_test(test_small_integers_are_shared),

@@ -55,7 +55,7 @@ canary(const char *test, const char *phase, double scale, int nodes)
 static void
 take_new(struct series *l, json_t *record)
 {
-	series_record(l, "exclusive", record);
+	series_record(l, "exclusive", record, NULL);
 	json_decref(record);
 }
 
@@ -498,7 +498,7 @@ test_remembered(void **state)
 		if (are_old[i])
 			series_record_old(l, "exclusive", record);
 		else
-			series_record(l, "exclusive", record);
+			series_record(l, "exclusive", record, NULL);
 		json_decref(record);
 		page = render(l);
 		snprintf(want, sizeof(want),

@@ -539,7 +539,7 @@ put_records(struct env *e, const char *run, int count)
 	for (int seq = 1; seq < count; seq++) {
 		json_t *record = fix_canary(run, seq, "lat", "isolated", 1e-5);
 
-		store_put_record(e->f.st, record, 0, NULL, NULL);
+		store_put_record(e->f.st, record, NULL, NULL, NULL);
 		json_decref(record);
 	}
 	fix_put_record(&e->f, fix_canary(run, count, "lat", "isolated", 1));

@@ -76,11 +76,11 @@ fix_unix(void)
 
 /* The store's calls, as the machine makes them. */
 void
-store_put_record(struct store *st, const json_t *record, size_t text_bytes,
-    store_cb *cb, void *arg)
+store_put_record(struct store *st, const json_t *record,
+    const struct record_line *line, store_cb *cb, void *arg)
 {
 	(void)st;
-	(void)text_bytes;
+	(void)line;
 	(void)record;
 	assert_true(fix.put_count < SENT_MAX);
 	fix.put[fix.put_count].cb = cb;
@@ -197,8 +197,10 @@ fix_hang_up(void *ctx, struct node *n, const char *why)
 }
 
 static inline void
-fix_committed(void *ctx, const struct run *r, const json_t *record)
+fix_committed(void *ctx, const struct run *r, const json_t *record,
+    const struct record_line *line)
 {
+	(void)line;
 	(void)ctx;
 	(void)r;
 	(void)record;
@@ -387,7 +389,7 @@ fix_says(const char *node, enum wire_type type, json_t *msg)
 	int rc;
 
 	assert_non_null(msg);
-	rc = runs_message(fix.runs, fix_node(node), type, msg, &err);
+	rc = runs_message(fix.runs, fix_node(node), type, msg, NULL, &err);
 	json_decref(msg);
 	return rc;
 }

@@ -79,7 +79,7 @@ fix_put_record(struct fix *f, json_t *record)
 {
 	struct answer a = { 0 };
 
-	store_put_record(f->st, record, 0, answer_cb, &a);
+	store_put_record(f->st, record, NULL, answer_cb, &a);
 	json_decref(record);
 	fix_wait(f, &a.got, 1);
 	assert_null(a.result);

@@ -15,6 +15,7 @@
 #include "common/str.h"
 #include "common/text.h"
 #include "daemon/store/store.h"
+#include "schema/record.h"
 
 #include "tests/unit/daemon/store/store_fix.h"
 
@@ -222,6 +223,56 @@ test_records_without_run(void **state)
 	json_decref(run);
 	assert_null(fix_ask(f, STORE_RECORDS, json_pack("{s:s}", "run", "no"),
 	    -ENOENT));
+}
+
+/* A record is stored as it arrived, with its blanks and digits, but for the
+ * histogram that is packed; one that cannot be packed stays in the text. */
+static void
+test_line_is_stored_as_it_arrived(void **state)
+{
+	static const char *const hists[] = { "[[1,1],[60,2]]",
+		"[[0,1],[3,2]]" };
+	struct fix *f = *state;
+
+	for (int i = 0; i < 2; i++) {
+		char *text = xasprintf(
+		    "{\"type\":\"records\",\"run\":\"l\",\"records\":["
+		    "{\"run\":\"l\", \"seq\":%d,\"probe\":\"canary\", "
+		    "\"n\":3,\"hist\" : %s,\"mean\":1.50e0,\"min\":1.0,"
+		    "\"max\":2.00,\"nodes\":[ ]}]}",
+		    i + 1, hists[i]);
+		struct strict_lines lines = { 0 };
+		struct record_line line;
+		struct answer a = { 0 };
+		json_t *msg, *page, *whole, *got, *record;
+		const char *out;
+
+		assert_int_equal(strict_object_lines(text, strlen(text), 8,
+				     &msg, &lines, NULL),
+		    0);
+		line = record_line_at(&lines, 0);
+		record = json_array_get(json_object_get(msg, "records"), 0);
+		assert_null(json_object_get(record, "hist"));
+		store_put_record(f->st, record, &line, answer_cb, &a);
+		fix_wait(f, &a.got, 1);
+		assert_int_equal(a.status, 0);
+		page = fix_ask(f, STORE_RECORDS,
+		    json_pack("{s:s,s:i,s:b}", "run", "l", "after_seq", i,
+			"text", 1),
+		    0);
+		out = json_string_value(json_object_get(page, "text"));
+		assert_non_null(strstr(out, "\"mean\":1.50e0,\"min\":1.0"));
+		assert_non_null(strstr(out, "\"nodes\":[ ]"));
+		got = json_loads(out, JSON_REJECT_DUPLICATES, NULL);
+		whole = json_loadb(line.text, line.len_bytes, 0, NULL);
+		assert_true(json_equal(got, whole));
+		json_decref(got);
+		json_decref(whole);
+		json_decref(page);
+		json_decref(msg);
+		strict_lines_clear(&lines);
+		free(text);
+	}
 }
 
 static void
@@ -552,7 +603,7 @@ test_backup_and_check(void **state)
 	for (int seq = 1; seq <= 300; seq++) {
 		json_t *record = fix_canary("r-1", seq, "lat", "isolated", 1);
 
-		store_put_record(f->st, record, 0, NULL, NULL);
+		store_put_record(f->st, record, NULL, NULL, NULL);
 		json_decref(record);
 	}
 	fix_put_record(f, fix_canary("r-1", 301, "lat", "isolated", 1));
@@ -597,7 +648,7 @@ test_close_answers_everyone(void **state)
 	for (int seq = 1; seq <= 50; seq++) {
 		json_t *record = fix_canary("r-1", seq, "lat", "isolated", 1);
 
-		store_put_record(f->st, record, 0, answer_cb, &a);
+		store_put_record(f->st, record, NULL, answer_cb, &a);
 		json_decref(record);
 		store_ask(f->st, STORE_RUNS, NULL, answer_cb, &a);
 	}
@@ -648,7 +699,7 @@ test_askers_outside(void **state)
 	for (int i = 1; i <= 500; i++) {
 		json_t *record = fix_canary("r-1", i, "lat", "isolated", 1);
 
-		store_put_record(f->st, record, 0, answer_cb, &gone);
+		store_put_record(f->st, record, NULL, answer_cb, &gone);
 		json_decref(record);
 	}
 	fix_put_record(f, fix_canary("r-2", 1, "lat", "isolated", 1));
@@ -773,7 +824,7 @@ test_full_queue_says_so(void **state)
 		json_t *record = json_pack("{s:s,s:i,s:s,s:O}", "run", "q",
 		    "seq", seq, "probe", "phase", "nodes", list);
 
-		store_put_record(f->st, record, 0, tally_cb, &t);
+		store_put_record(f->st, record, NULL, tally_cb, &t);
 		json_decref(record);
 		if (seq % 1000 == 0) /* who does not come again has room */
 			store_tell(f->st,
@@ -802,6 +853,7 @@ main(void)
 		T(test_runs_filters),
 		T(test_live_runs_and_replace),
 		T(test_records_without_run),
+		T(test_line_is_stored_as_it_arrived),
 		T(test_pages_of_text),
 		T(test_settings_events_nodes_counters),
 		T(test_topology_has_a_past),

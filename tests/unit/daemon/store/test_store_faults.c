@@ -268,7 +268,7 @@ test_damaged_file_is_moved_aside(void **state)
 	for (int seq = 1; seq < 200; seq++) {
 		json_t *record = fix_canary("r", seq, "lat", "isolated", 1);
 
-		store_put_record(f->st, record, 0, NULL, NULL);
+		store_put_record(f->st, record, NULL, NULL, NULL);
 		json_decref(record);
 	}
 	store_close(f->st);
@@ -356,7 +356,7 @@ test_retention(void **state)
 	for (int seq = 1; seq <= 1200; seq++) {
 		json_t *record = fix_canary("old", seq, "lat", "isolated", 1);
 
-		store_put_record(f->st, record, 0, NULL, NULL);
+		store_put_record(f->st, record, NULL, NULL, NULL);
 		json_decref(record);
 	}
 	json_object_set_new(raw, "probe", json_string("round"));
@@ -508,7 +508,7 @@ test_retention_goes_on_under_load(void **state)
 	for (int i = 1; i <= 3000; i++) {
 		json_t *record = fix_canary("old", i, "lat", "isolated", 1);
 
-		store_put_record(f->st, record, 0, NULL, NULL);
+		store_put_record(f->st, record, NULL, NULL, NULL);
 		json_decref(record);
 	}
 	fix_reopen(f);
@@ -563,7 +563,7 @@ child_writes(struct fix *f, int report)
 		json_t *record = fix_canary("killed", seq, "lat", "isolated",
 		    1);
 
-		store_put_record(f->st, record, 0, answer_cb, &a);
+		store_put_record(f->st, record, NULL, answer_cb, &a);
 		json_decref(record);
 		if (seq % 500 != 0)
 			continue;
@@ -640,7 +640,7 @@ fill(struct fix *f, int from)
 			json_t *record = fix_canary("full", seq + i, "lat",
 			    "isolated", 1);
 
-			store_put_record(f->st, record, 0, answer_cb, &a);
+			store_put_record(f->st, record, NULL, answer_cb, &a);
 			json_decref(record);
 		}
 		fix_wait(f, &a.got, 100);

@@ -53,7 +53,7 @@ put_rounds(struct fix *f, int count, int bytes)
 	for (int i = 1; i < count; i++) {
 		json_t *record = round_of(i, bytes);
 
-		store_put_record(f->st, record, 0, NULL, NULL);
+		store_put_record(f->st, record, NULL, NULL, NULL);
 		json_decref(record);
 	}
 	assert_int_equal(fix_put_record(f, round_of(count, bytes)), 0);

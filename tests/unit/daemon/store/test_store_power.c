@@ -353,7 +353,7 @@ test_power(void **state)
 			json_t *record = fix_canary("r", last + 1, "lat",
 			    "isolated", 1e-6);
 
-			store_put_record(f.st, record, 0, acked_cb,
+			store_put_record(f.st, record, NULL, acked_cb,
 			    (void *)(intptr_t)(last + 1));
 			json_decref(record);
 		}

@@ -412,7 +412,7 @@ test_whole_days_go(void **state)
 								     : "old",
 			    seq, "lat", "isolated", 1);
 
-			store_put_record(f->st, record, 0, NULL, NULL);
+			store_put_record(f->st, record, NULL, NULL, NULL);
 			json_decref(record);
 		}
 		db = db_take(f);
