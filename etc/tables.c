@@ -195,7 +195,7 @@ own_rows(const char *kind)
 }
 
 static const char *const kinds[] = { "campaign", "coalmined", "coalmine-agent",
-	"plan", "machine" };
+	"plan", "machine", "scan" };
 
 static int
 print_rows(void)

@@ -25,6 +25,7 @@ static const char usage[] =
     "                      [-o section.key=value]... [--ranks N] "
     "[--format table|json]\n"
     "       coalmine-probe expect FILE\n"
+    "       coalmine-probe scan [--option value]...\n"
     "       coalmine-probe topo [--root FOLDER]\n"
     "       coalmine-probe list\n"
     "       coalmine-probe --version | --help\n";
@@ -69,6 +70,7 @@ static const struct {
 	{ "check", check_main },
 	{ "predict", predict_main },
 	{ "expect", expect_main },
+	{ "scan", scan_main },
 	{ "--version", main_verb_version },
 	{ "--help", main_verb_help },
 	{ "help", main_verb_help },
@@ -77,9 +79,12 @@ static const struct {
 int
 main(int argc, char **argv)
 {
+	const char *name = strrchr(argv[0], '/');
 	struct err err;
 
 	log_init("coalmine-probe", LOG_LEVEL_INFO);
+	if (strcmp(name == NULL ? argv[0] : name + 1, "coalmine-scan") == 0)
+		return scan_main(argc, argv);
 	if (argc < 2)
 		return verbs_wrong_usage("a verb is needed");
 	for (size_t i = 0; i < ARRAY_LEN(verbs); i++)

@@ -443,6 +443,23 @@ const struct conf_row options_probe[] = {
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 };
 
+const struct conf_row options_scan[] = {
+	{ "scan", "within", CONF_SPAN, 10, 600, NULL, "40s", "s",
+	    "Time for all measurements, the start of the MPI job excluded; "
+	    "what is not settled by then is reported as open." },
+	{ "scan", "tests", CONF_CHOICES, 0, 0, "lat|bw|incast", "lat,bw,incast",
+	    "",
+	    "What is measured: latency and bandwidth of pairs of nodes, by "
+	    "which nodes are judged, and many senders to one receiver." },
+	{ "scan", "expect", CONF_STRING, 0, 400, NULL, "", "",
+	    "A promise: what a node sends and receives at the same time, each "
+	    "way, as 200gbit or 25GB/s, or a machine file of "
+	    "coalmine-machine(5); a node below 85 % of it is reported." },
+	{ "scan", "json", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "Print the result as one JSON object; a flag without a value." },
+	{ NULL },
+};
+
 const struct conf_row *
 options_find(const char *kind)
 {
@@ -456,6 +473,7 @@ options_find(const char *kind)
 		{ "probe", options_probe },
 		{ "plan", options_patterns },
 		{ "machine", options_machine },
+		{ "scan", options_scan },
 	};
 	int i = STR_FIND(kinds, kind);
 

@@ -16,9 +16,10 @@ extern const struct conf_row options_daemon[];   /* coalmined.conf */
 extern const struct conf_row options_agent[];    /* coalmine-agent.conf */
 
 extern const struct conf_row options_probe[]; /* probes.d/NAME.conf */
+extern const struct conf_row options_scan[];  /* --KEY VALUE of coalmine-scan */
 
-/* By file kind, "campaign", "coalmined", "coalmine-agent", "probe", "plan" or
- * "machine"; NULL if none. */
+/* By file kind, "campaign", "coalmined", "coalmine-agent", "probe", "plan",
+ * "machine" or "scan"; NULL if none. */
 const struct conf_row *options_find(const char *kind);
 
 /* The rows of a campaign's section [slurm], which srun has as options of the

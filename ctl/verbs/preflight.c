@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/bisect.h"
 #include "common/clk.h"
 #include "common/hostlist.h"
 #include "common/member.h"
 #include "common/robust.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "ctl/lib/bisect.h"
 #include "ctl/lib/expectation.h"
 #include "ctl/lib/print.h"
 #include "ctl/lib/records.h"

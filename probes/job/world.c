@@ -212,6 +212,46 @@ world_split(struct world *w, const struct settings *s, int *ret_needed)
 	return 0;
 }
 
+void
+world_part_open(const struct world *w, int number, const struct settings *s,
+    struct world *ret)
+{
+	int needed;
+
+	*ret = *w;
+	ret->at = 0;
+	ret->group = ret->slice = ret->node_comm = MPI_COMM_NULL;
+	ret->node_roles = ret->group_nodes = NULL;
+	MPI_DO(MPI_Comm_split(w->control, number < 0 ? MPI_UNDEFINED : number,
+	    w->rank, &ret->control));
+	if (ret->control == MPI_COMM_NULL)
+		return;
+	MPI_DO(MPI_Comm_rank(ret->control, &ret->rank));
+	MPI_DO(MPI_Comm_size(ret->control, &ret->size));
+	if (world_split(ret, s, &needed) < 0)
+		fatalx("a job of one node has no part");
+}
+
+static void
+world_comms_free(struct world *w)
+{
+	if (w->group == MPI_COMM_NULL)
+		return;
+	MPI_Comm_free(&w->node_comm);
+	MPI_Comm_free(&w->slice);
+	MPI_Comm_free(&w->group);
+}
+
+void
+world_part_close(struct world *part)
+{
+	world_comms_free(part);
+	if (part->control != MPI_COMM_NULL)
+		MPI_Comm_free(&part->control);
+	free(part->node_roles);
+	free(part->group_nodes);
+}
+
 int
 world_alone(const struct world *w)
 {
@@ -232,11 +272,7 @@ world_close(struct world *w, int status)
 	signal(SIGALRM, world_give_up);
 	alarm(FINALIZE_LIMIT_S);
 	log_set_fatal_hook(NULL);
-	if (w->group != MPI_COMM_NULL) {
-		MPI_Comm_free(&w->node_comm);
-		MPI_Comm_free(&w->slice);
-		MPI_Comm_free(&w->group);
-	}
+	world_comms_free(w);
 	MPI_Comm_free(&w->control);
 	MPI_Finalize();
 	alarm(0);

@@ -58,6 +58,13 @@ int world_split(struct world *w, const struct settings *s, int *ret_needed);
 /* Free and MPI_Finalize; ends the process with status when MPI hangs, as MPICH
  * over TCP can. Results are out before this. */
 void world_close(struct world *w, int status);
+/* A part of a world, all nodes of which are canaries: its ranks are those that
+ * give the same number, which is not negative; a rank that gives a negative one
+ * is in none, and ret->control is MPI_COMM_NULL. Nodes keep their numbers;
+ * names belong to w. Collective over w. */
+void world_part_open(const struct world *w, int number,
+    const struct settings *s, struct world *ret);
+void world_part_close(struct world *part);
 /* 1 for a rank whose slice has nobody else: it measures nothing. */
 int world_alone(const struct world *w);
 

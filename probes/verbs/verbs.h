@@ -26,6 +26,7 @@ int plan_main(int argc, char **argv);
 int check_main(int argc, char **argv);
 int predict_main(int argc, char **argv);
 int expect_main(int argc, char **argv);
+int scan_main(int argc, char **argv);
 
 /* main.c: says what is wrong, and the usage; VERBS_USAGE. */
 int verbs_wrong_usage(const char *what);

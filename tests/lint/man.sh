@@ -23,6 +23,7 @@ page() {
 	coalmined | coalmine-agent | campaign) echo etc/coalmine.conf.5 ;;
 	machine) echo probes/topology/coalmine-machine.5 ;;
 	plan) echo probes/coalmine-probe-options.5 ;;
+	scan) echo probes/coalmine-scan.1 ;;
 	cause | state | test | congestor | stop | event | metric) echo schema/coalmine-output.7 ;;
 	message) echo schema/coalmine-wire.7 ;;
 	esac

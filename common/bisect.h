@@ -3,8 +3,8 @@
  * bisect.h - search for the slow ones of many where only groups can be
  * measured.
  */
-#ifndef CTL_LIB_BISECT_H
-#define CTL_LIB_BISECT_H
+#ifndef COMMON_BISECT_H
+#define COMMON_BISECT_H
 
 #include <stddef.h>
 

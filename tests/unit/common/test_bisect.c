@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "common/bisect.h"
 #include "common/rng.h"
 #include "common/robust.h"
-#include "ctl/lib/bisect.h"
 
 #define NODES    256
 #define HALVINGS 8

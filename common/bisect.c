@@ -13,7 +13,7 @@
  * network that gives less in the later ones gives less to all: slow is beyond
  * twice what groups that are fine were off.
  */
-#include "ctl/lib/bisect.h"
+#include "common/bisect.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,0 +1,812 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scan.c - what is measured in which order: all nodes together, groups until a
+ * slow one is a node, the slow nodes beside good ones for their intervals,
+ * single pairs between sets of nodes, and many senders to one receiver.
+ */
+#include "probes/scan/scan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/bisect.h"
+#include "common/clk.h"
+#include "common/hostlist.h"
+#include "common/log.h"
+#include "common/rng.h"
+#include "common/robust.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "probes/job/control.h"
+#include "probes/scan/groups.h"
+#include "probes/scan/judge.h"
+#include "schema/options.h"
+
+/* Shares of the time, of each test: with all nodes, in a group, in the
+ * confirmation; of a round of single pairs in all. */
+#define SHARE_WHOLE   0.1
+#define SHARE_GROUP   0.03
+#define SHARE_CONFIRM 0.06
+#define SHARE_PAIRS   0.02
+#define SHARE_INCAST  0.1
+#define ROUNDS_WHOLE  6 /* at least, of pairs; in a group: */
+#define ROUNDS_GROUP  3
+#define GROUPS_MOST   32
+#define CONFIRM_ALL   64 /* nodes that are confirmed together; of more: */
+#define CONFIRM_GOOD  24 /* good ones beside the slow */
+#define SETS_MOST     64
+#define SETS_ROUNDS   6 /* of single pairs; of two sets: */
+#define SETS_TWO      4
+#define PROMISE_SHARE 0.85
+#define BUSY          0.3 /* share of the time without a core that is said */
+
+/* Pairs that change, all at once; each test until its time is over. */
+static const char campaign[] = "[campaign]\nseed = %llu\n"
+			       "[canary]\ntests = bw\npartners = match\n"
+			       "share = 1\nrounds_min = 8\nprecision = 0.001\n"
+			       "timeout = 5s\nstuck = 10s\n"
+			       "[congestor]\nmix = none\n"
+			       "[phases]\nquiet = wild\nvisits = 1\n";
+
+static const enum canary_test tests_known[] = { CANARY_LAT, CANARY_BW,
+	CANARY_INCAST };
+
+struct scan {
+	struct world *w;
+	struct settings settings;
+	uint64_t start_ns, stop_ns;
+	double within_s, expect_per_s;
+	struct bisect_options options;
+	struct bisect *b;
+	struct groups_ask ask; /* the tests of pairs, which judge nodes */
+	struct judge_result whole[GROUPS_TESTS_MAX]; /* of them */
+	struct judge_typical typical[GROUPS_TESTS_MAX];
+	int is_incast; /* is asked for */
+	struct judge_result incast;
+	double *waits; /* by node: the largest share without a core */
+	double *best;  /* by node: the highest rate, bytes per second */
+	unsigned char *named;
+	int timely;
+	json_t *slow, *paths, *below, *notes, *doubtful;
+};
+
+static const char *
+scan_name(const struct scan *s, int node)
+{
+	return s->w->names[node];
+}
+
+static json_t *
+scan_hosts(const struct scan *s, const unsigned char *is_in)
+{
+	const char **names = xcalloc((size_t)s->w->nodes, sizeof(*names));
+	json_t *ret;
+	char *text;
+	size_t n = 0;
+
+	for (int i = 0; i < s->w->nodes; i++)
+		if (is_in[i])
+			names[n++] = scan_name(s, i);
+	text = hostlist_format(names, n);
+	ret = json_string(text);
+	free(text);
+	free(names);
+	return ret;
+}
+
+static json_t *
+scan_number(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+/* Of a logarithm. */
+static json_t *
+scan_interval(const struct judge_interval *iv)
+{
+	return isfinite(iv->lo)
+	    ? json_pack("{s:f, s:f, s:f}", "level", JUDGE_LEVEL, "lo",
+		  exp(iv->lo), "hi", exp(iv->hi))
+	    : json_null();
+}
+
+/* How many times slower, with the interval; of what does not run, null. */
+static void
+scan_put_times(json_t *o, const struct judge_interval *iv)
+{
+	json_object_set_new(o, "times", scan_number(exp(iv->mean)));
+	json_object_set_new(o, "interval", scan_interval(iv));
+}
+
+/* 1 while a measurement that takes a share of the time for each of tests can
+ * end in time. */
+static int
+scan_in_time(struct scan *s, double share)
+{
+	double left_s = ((double)s->stop_ns - (double)clk_ns()) /
+	    (double)CLK_NS_PER_S;
+
+	s->timely = s->timely && share * s->within_s <= left_s;
+	return s->timely;
+}
+
+/* Keep of each node the most that it gave and the most that it waited. */
+static void
+scan_remember(struct scan *s, const struct judge_result *r)
+{
+	for (size_t i = 0; i < r->nodes_count; i++) {
+		const struct judge_node *n = &r->nodes[i];
+
+		s->waits[n->node] = fmax(s->waits[n->node], n->wait_ratio);
+		if (r->test == CANARY_BW && n->score > s->best[n->node])
+			s->best[n->node] = n->score;
+	}
+}
+
+/* results: of groups * tests of ask. */
+static void
+scan_measure(struct scan *s, const struct groups_ask *ask, const int *of_node,
+    struct judge_result *results)
+{
+	groups_measure(s->w, &s->settings, ask, of_node, results);
+	for (int i = 0; i < ask->groups * ask->test_count; i++)
+		scan_remember(s, &results[i]);
+}
+
+/* ---- all, and groups ---- */
+
+static void
+scan_hint(struct scan *s, int test)
+{
+	const struct judge_result *r = &s->whole[test];
+	const struct judge_typical *t = &s->typical[test];
+	double least = bisect_least(&s->options, t->scatter);
+
+	for (size_t i = 0; t->known && i < r->nodes_count; i++) {
+		double x = judge_effect(r, &r->nodes[i], t);
+		double doubt = judge_doubt(t, r->nodes[i].wait_ratio);
+
+		if (x > least)
+			bisect_hint(s->b, (size_t)r->nodes[i].node,
+			    x - doubt > least);
+	}
+}
+
+static void
+scan_hear(struct scan *s, size_t group, const struct judge_result *results)
+{
+	double effect = NAN, spread = 0, doubt = 0;
+
+	for (int i = 0; i < s->ask.test_count; i++)
+		judge_group(&results[i], &s->typical[i], &s->options, &effect,
+		    &spread, &doubt);
+	bisect_hear(s->b, group, effect, spread, doubt);
+}
+
+/* One round of the search: 0 when its time is over. */
+static int
+scan_round(struct scan *s, const struct bisect_group *groups, size_t count)
+{
+	int is_whole = bisect_rounds(s->b) == 1;
+	struct groups_ask ask = s->ask;
+	int *of = xcalloc((size_t)s->w->nodes, sizeof(*of));
+	struct judge_result *results = is_whole
+	    ? s->whole
+	    : xcalloc(count * GROUPS_TESTS_MAX, sizeof(*results));
+	double share;
+	int in_time;
+
+	ask.groups = (int)count;
+	ask.rounds_min = is_whole ? ROUNDS_WHOLE : ROUNDS_GROUP;
+	share = (is_whole ? SHARE_WHOLE : SHARE_GROUP) * ask.test_count;
+	ask.time_s = share * s->within_s;
+	in_time = scan_in_time(s, share);
+	for (int i = 0; i < s->w->nodes; i++)
+		of[i] = -1;
+	for (size_t g = 0; g < count; g++)
+		for (size_t i = 0; i < groups[g].count; i++)
+			of[groups[g].members[i]] = (int)g;
+	if (in_time)
+		scan_measure(s, &ask, of, results);
+	for (int i = 0; in_time && is_whole && i < s->ask.test_count; i++) {
+		judge_typical(&s->whole[i], &s->typical[i]);
+		scan_hint(s, i);
+	}
+	for (size_t g = 0; in_time && g < count; g++)
+		scan_hear(s, g, results + g * (size_t)ask.test_count);
+	for (size_t i = 0; !is_whole && i < count * GROUPS_TESTS_MAX; i++)
+		judge_result_clear(&results[i]);
+	if (!is_whole)
+		free(results);
+	free(of);
+	return in_time;
+}
+
+/* ---- the slow nodes beside good ones ---- */
+
+/* A node that is slow in the search, and what keeps it from being named. */
+static void
+scan_doubt(struct scan *s, int node, double effect, const char *why)
+{
+	json_array_append_new(s->doubtful,
+	    json_pack("{s:s, s:o, s:s, s:o}", "node", scan_name(s, node),
+		"times", scan_number(exp(effect)), "text", why, "wait_ratio",
+		scan_number(s->waits[node])));
+}
+
+/* The typical node of a confirmation: of the good ones only. */
+static struct judge_typical
+scan_typical_good(const struct scan *s, int test, const struct judge_result *r,
+    const unsigned char *is_good)
+{
+	struct judge_typical t = s->typical[test], now;
+	struct judge_result good = *r;
+
+	good.nodes = xcalloc(r->nodes_count + 1, sizeof(*good.nodes));
+	good.nodes_count = 0;
+	for (size_t i = 0; i < r->nodes_count; i++)
+		if (is_good[r->nodes[i].node])
+			good.nodes[good.nodes_count++] = r->nodes[i];
+	judge_typical(&good, &now);
+	if (now.known) {
+		t.median = now.median;
+		t.core = now.core;
+	}
+	free(good.nodes);
+	return t;
+}
+
+/* Name one slow node, if its interval in a test is above every good one's mean
+ * and above what counts, and waiting for cores does not explain it. */
+static void
+scan_confirm_node(struct scan *s, int node, double effect,
+    const struct judge_result *results, const unsigned char *is_good)
+{
+	struct judge_interval iv = { 0, NAN, -INFINITY, INFINITY };
+	struct judge_typical typical = { 0 };
+	double doubt = 0, least = 0, peers = -INFINITY, wait = NAN;
+	int test = 0;
+	json_t *o;
+
+	for (int i = 0; i < s->ask.test_count; i++) {
+		struct judge_typical t = scan_typical_good(s, i, &results[i],
+		    is_good);
+		struct judge_interval now = judge_node_interval(&results[i], &t,
+		    node, is_good);
+		double at = bisect_least(&s->options, t.scatter);
+
+		if (i > 0 && !(now.lo - at > iv.lo - least))
+			continue;
+		iv = now;
+		typical = t;
+		least = at;
+		test = i;
+	}
+	for (size_t i = 0; i < results[test].nodes_count; i++) {
+		const struct judge_node *n = &results[test].nodes[i];
+
+		if (n->node == node)
+			wait = n->wait_ratio;
+		if (is_good[n->node])
+			peers = fmax(peers,
+			    judge_node_interval(&results[test], &typical,
+				n->node, is_good)
+				.mean);
+	}
+	doubt = judge_doubt(&typical, wait);
+	if (!(iv.lo > least) || !(iv.lo > peers)) {
+		scan_doubt(s, node, iv.n > 0 ? iv.mean : effect,
+		    iv.n < 2 ? "too few good partners for an interval"
+			     : "its interval includes good nodes");
+		return;
+	}
+	if (!(iv.mean - doubt > least)) {
+		scan_doubt(s, node, iv.mean, "it waited for cores");
+		return;
+	}
+	o = json_pack("{s:s, s:s, s:s, s:f, s:f, s:i, s:o}", "node",
+	    scan_name(s, node), "test", names_tests[s->ask.tests[test]].name,
+	    "unit", names_tests[s->ask.tests[test]].unit, "value",
+	    judge_value(s->ask.tests[test], typical.median + iv.mean),
+	    "typical", judge_value(s->ask.tests[test], typical.median),
+	    "partners", (int)iv.n, "wait_ratio", scan_number(wait));
+	scan_put_times(o, &iv);
+	json_array_append_new(s->slow, o);
+	s->named[node] = 1;
+}
+
+static void
+scan_confirm(struct scan *s)
+{
+	struct judge_result results[GROUPS_TESTS_MAX] = { 0 };
+	unsigned char *is_good = xcalloc((size_t)s->w->nodes, 1);
+	int *of = xcalloc((size_t)s->w->nodes, sizeof(*of));
+	int slow = 0, good = 0, in_time;
+	struct groups_ask ask = s->ask;
+	double effect = NAN;
+
+	for (int i = 0; i < s->w->nodes; i++) {
+		enum bisect_state state = bisect_of(s->b, (size_t)i, &effect);
+
+		of[i] = -1;
+		if (state == BISECT_SLOW && isfinite(effect)) {
+			of[i] = 0;
+			slow++;
+		} else if (state == BISECT_SLOW) {
+			/* It would keep the others waiting. */
+			s->named[i] = 1;
+			json_array_append_new(s->slow,
+			    json_pack("{s:s, s:n, s:n}", "node",
+				scan_name(s, i), "times", "interval"));
+		}
+	}
+	for (int i = 0; i < s->w->nodes; i++)
+		if (bisect_of(s->b, (size_t)i, &effect) == BISECT_FINE &&
+		    (s->w->nodes <= CONFIRM_ALL ||
+			good < CONFIRM_GOOD + slow)) {
+			of[i] = 0;
+			is_good[i] = 1;
+			good++;
+		}
+	ask.groups = 1;
+	ask.time_s = SHARE_CONFIRM * s->ask.test_count * s->within_s;
+	/* Else by what they gave beside the good ones among all. */
+	in_time = slow > 0 && good > 0 &&
+	    scan_in_time(s, SHARE_CONFIRM * s->ask.test_count);
+	if (in_time)
+		scan_measure(s, &ask, of, results);
+	for (int i = 0; i < s->w->nodes; i++) {
+		if (of[i] < 0 || is_good[i])
+			continue;
+		bisect_of(s->b, (size_t)i, &effect);
+		scan_confirm_node(s, i, effect, in_time ? results : s->whole,
+		    is_good);
+	}
+	for (int i = 0; i < s->ask.test_count; i++)
+		judge_result_clear(&results[i]);
+	free(of);
+	free(is_good);
+}
+
+/* ---- sets of nodes between which pairs are slow ---- */
+
+/* Single pairs, one of each set: effects by pair of sets. */
+struct meetings {
+	int count; /* of sets */
+	int *set_of;
+	size_t n[SETS_MOST][SETS_MOST];
+	double x[SETS_MOST][SETS_MOST][SETS_ROUNDS];
+};
+
+/* The nth member of a set, from the first again. */
+static int
+scan_set_member(const struct scan *s, const struct meetings *m, int set, int n)
+{
+	int size = 0;
+
+	for (int i = 0; i < s->w->nodes; i++)
+		size += m->set_of[i] == set;
+	n %= size;
+	for (int i = 0; i < s->w->nodes; i++)
+		if (m->set_of[i] == set && n-- == 0)
+			return i;
+	return 0;
+}
+
+/* One round: each set meets another one, each by one node. */
+static void
+scan_sets_meet(struct scan *s, struct meetings *m, int test, int round)
+{
+	struct judge_result results[SETS_MOST / 2] = { 0 };
+	int *of = xcalloc((size_t)s->w->nodes, sizeof(*of));
+	int sets[SETS_MOST / 2][2];
+	struct groups_ask ask = { .test_count = 1,
+		.tests = { s->ask.tests[test] },
+		.time_s = SHARE_PAIRS * s->within_s,
+		.rounds_min = 1 };
+	int seats = m->count + m->count % 2;
+
+	for (int i = 0; i < s->w->nodes; i++)
+		of[i] = -1;
+	/* Round robin: the first stays, the others move on by one seat. */
+	for (int i = 0; i < seats / 2; i++) {
+		int k = seats - 1 - i;
+		int a = i == 0 ? 0 : (i - 1 + round) % (seats - 1) + 1;
+		int b = (k - 1 + round) % (seats - 1) + 1;
+
+		if (a >= m->count || b >= m->count)
+			continue;
+		sets[ask.groups][0] = a < b ? a : b;
+		sets[ask.groups][1] = a < b ? b : a;
+		of[scan_set_member(s, m, a, round)] = ask.groups;
+		of[scan_set_member(s, m, b, round + round / m->count)] =
+		    ask.groups;
+		ask.groups++;
+	}
+	scan_measure(s, &ask, of, results);
+	for (int g = 0; g < ask.groups; g++) {
+		int a = sets[g][0], b = sets[g][1];
+		double x = results[g].pairs_count == 0
+		    ? NAN
+		    : judge_log(ask.tests[0], results[g].pairs[0].p50) -
+			s->typical[test].median;
+
+		if (results[g].cause == CAUSE_TIMEOUT)
+			x = INFINITY;
+		if (!isnan(x) && m->n[a][b] < SETS_ROUNDS)
+			m->x[a][b][m->n[a][b]++] = x;
+		judge_result_clear(&results[g]);
+	}
+	free(of);
+}
+
+/* All effects of a set with those that take part; their number. */
+static size_t
+scan_set_effects(const struct meetings *m, int set, const unsigned char *is_out,
+    double *ret)
+{
+	size_t n = 0;
+
+	for (int k = 0; k < m->count; k++) {
+		int a = set < k ? set : k, b = set < k ? k : set;
+
+		for (size_t i = 0; k != set && !is_out[k] && i < m->n[a][b];
+		     i++)
+			ret[n++] = m->x[a][b][i];
+	}
+	return n;
+}
+
+/* b < 0: all others. */
+static void
+scan_path_put(struct scan *s, const struct meetings *m, int a, int b,
+    const double *x, size_t n)
+{
+	struct judge_interval iv = judge_interval_of(x, n);
+	unsigned char *is_in = xcalloc((size_t)s->w->nodes, 1);
+	json_t *o = json_object();
+
+	for (int i = 0; i < s->w->nodes; i++)
+		is_in[i] = m->set_of[i] == a;
+	json_object_set_new(o, "between", scan_hosts(s, is_in));
+	for (int i = 0; i < s->w->nodes; i++)
+		is_in[i] = b >= 0 ? m->set_of[i] == b
+				  : m->set_of[i] != a && !s->named[i];
+	json_object_set_new(o, "and", scan_hosts(s, is_in));
+	json_object_set_new(o, "pairs", json_integer((json_int_t)n));
+	scan_put_times(o, &iv);
+	json_array_append_new(s->paths, o);
+	free(is_in);
+}
+
+/* A set is slow to all others where each of its meetings is; what is left are
+ * pairs of sets. */
+static void
+scan_sets_judge(struct scan *s, const struct meetings *m, double least)
+{
+	unsigned char is_out[SETS_MOST] = { 0 }, none[SETS_MOST] = { 0 };
+	double *x = xcalloc(SETS_MOST * SETS_ROUNDS, sizeof(*x));
+	int slow_sets = 0;
+
+	for (int a = 0; a < m->count && m->count > 2; a++) {
+		size_t n = scan_set_effects(m, a, none, x);
+
+		if (n < 2)
+			continue;
+		robust_sort(x, n);
+		is_out[a] = x[0] > least;
+		slow_sets += is_out[a];
+	}
+	/* Where all are slow to all, no set is the one. */
+	if (slow_sets == m->count)
+		memset(is_out, 0, sizeof(is_out));
+	for (int a = 0; a < m->count; a++) {
+		size_t n = scan_set_effects(m, a, is_out, x);
+
+		if (is_out[a] && n >= 2 && judge_interval_of(x, n).lo > least)
+			scan_path_put(s, m, a, -1, x, n);
+		for (int b = a + 1; b < m->count; b++)
+			if (!is_out[a] && !is_out[b] && m->n[a][b] >= 2 &&
+			    judge_interval_of(m->x[a][b], m->n[a][b]).lo >
+				least)
+				scan_path_put(s, m, a, b, m->x[a][b],
+				    m->n[a][b]);
+	}
+	free(x);
+}
+
+/* What the pairs of two sets gave while all measured at once. */
+static void
+scan_sets_note(struct scan *s, const struct meetings *m, int test)
+{
+	const struct judge_result *r = &s->whole[test];
+	double *x = xcalloc(r->pairs_count + 1, sizeof(*x));
+	struct strbuf sb = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->pairs_count; i++) {
+		int a = m->set_of[r->pairs[i].a], b = m->set_of[r->pairs[i].b];
+
+		if (a >= 0 && b >= 0 && a != b)
+			x[n++] = judge_log(r->test, r->pairs[i].p50) -
+			    s->typical[test].median;
+	}
+	strbuf_addf(&sb,
+	    "under the load of all, pairs between %d sets of nodes are %.1f "
+	    "times slower than pairs within one; single pairs are not: the "
+	    "links between the sets are shared, as in a network that is "
+	    "built with fewer of them",
+	    m->count, exp(robust_median(x, n)));
+	json_array_append_new(s->notes, json_string(sb.text));
+	strbuf_clear(&sb);
+	free(x);
+}
+
+/* Sets as the pairs show them, or as the search has found them. */
+static int
+scan_sets_find(struct scan *s, int test, int *set_of)
+{
+	double least = bisect_least(&s->options, s->typical[test].scatter);
+	int count = judge_sets(&s->whole[test], &s->typical[test], least,
+	    s->w->nodes, s->named, set_of);
+	struct bisect_path path;
+
+	if (count >= 2 || !bisect_path(s->b, 0, &path) || path.left == 0)
+		return count;
+	for (int i = 0; i < s->w->nodes; i++)
+		set_of[i] = -1;
+	for (size_t i = 0; i < path.count; i++)
+		if (!s->named[path.members[i]])
+			set_of[path.members[i]] = i >= path.left;
+	return 2;
+}
+
+static void
+scan_sets(struct scan *s)
+{
+	struct meetings *m = xcalloc(1, sizeof(*m));
+	size_t before = json_array_size(s->paths);
+	int test = -1, rounds, round = 0;
+
+	m->set_of = xcalloc((size_t)s->w->nodes, sizeof(*m->set_of));
+	for (int i = 0; i < s->ask.test_count; i++)
+		if (s->ask.tests[i] == CANARY_BW && s->typical[i].known)
+			test = i;
+	if (test >= 0)
+		m->count = scan_sets_find(s, test, m->set_of);
+	if (m->count > SETS_MOST)
+		m->count = 0;
+	rounds = m->count == 2 ? SETS_TWO : SETS_ROUNDS;
+	for (; m->count >= 2 && round < rounds && scan_in_time(s, SHARE_PAIRS);
+	     round++)
+		scan_sets_meet(s, m, test, round);
+	if (m->count >= 2 && round == rounds) {
+		scan_sets_judge(s, m,
+		    bisect_least(&s->options, s->typical[test].scatter));
+		if (json_array_size(s->paths) == before)
+			scan_sets_note(s, m, test);
+	}
+	free(m->set_of);
+	free(m);
+}
+
+/* ---- many to one ---- */
+
+/* It judges no node: how many senders there are depends on the others. Nodes
+ * that are named have no part, for it would be measured at their pace. */
+static void
+scan_incast(struct scan *s)
+{
+	struct groups_ask ask = { 1, 1, { CANARY_INCAST },
+		SHARE_INCAST * s->within_s, 1 };
+	int *of = xcalloc((size_t)s->w->nodes, sizeof(*of)), count = 0;
+
+	for (int i = 0; i < s->w->nodes; i++) {
+		of[i] = s->named[i] ? -1 : 0;
+		count += !s->named[i];
+	}
+	if (s->is_incast && count > 2 &&
+	    clk_ns() + (uint64_t)(ask.time_s * (double)CLK_NS_PER_S) <
+		s->stop_ns)
+		groups_measure(s->w, &s->settings, &ask, of, &s->incast);
+	free(of);
+}
+
+/* ---- a promise ---- */
+
+/* Each node's rate, of those that are not named already. */
+static void
+scan_promise(struct scan *s)
+{
+	double per_s = s->expect_per_s * s->w->nodes / s->w->size;
+
+	for (int i = 0; per_s > 0 && i < s->w->nodes; i++) {
+		double share = s->best[i] / per_s;
+
+		if (s->named[i] || !(share > 0) || share >= PROMISE_SHARE)
+			continue;
+		json_array_append_new(s->below,
+		    json_pack("{s:s, s:f, s:f, s:f, s:o}", "node",
+			scan_name(s, i), "value",
+			s->best[i] * s->w->size / s->w->nodes, "expected",
+			s->expect_per_s, "share", share, "wait_ratio",
+			scan_number(s->waits[i])));
+	}
+}
+
+/* ---- the result ---- */
+
+/* What nodes that are not named gave in a test. */
+static json_t *
+scan_test_json(const struct scan *s, const struct judge_result *r)
+{
+	double *x = xcalloc(r->nodes_count + 1, sizeof(*x)), value;
+	json_t *o, *rows = json_array();
+	struct judge_interval iv;
+	size_t n = 0;
+
+	for (size_t k = 0; k < r->nodes_count; k++) {
+		value = r->test == CANARY_INCAST ? r->nodes[k].p50
+						 : r->nodes[k].score;
+		json_array_append_new(rows,
+		    json_pack("{s:s, s:o, s:o}", "node",
+			scan_name(s, r->nodes[k].node), "value",
+			scan_number(value), "wait_ratio",
+			scan_number(r->nodes[k].wait_ratio)));
+		if (isfinite(value) && !s->named[r->nodes[k].node])
+			x[n++] = log(value);
+	}
+	iv = judge_interval_of(x, n);
+	o = json_pack("{s:s, s:I, s:o, s:o, s:o}", "unit",
+	    names_tests[r->test].unit, "count", (json_int_t)n, "typical",
+	    scan_number(exp(robust_median(x, n))), "interval",
+	    scan_interval(&iv), "nodes", rows);
+	if (r->cause != CAUSE_NONE)
+		json_object_set_new(o, "cause",
+		    json_string(names_causes[r->cause].name));
+	free(x);
+	return o;
+}
+
+static json_t *
+scan_tests_json(const struct scan *s)
+{
+	json_t *all = json_object();
+
+	for (int i = 0; i < s->ask.test_count; i++)
+		json_object_set_new(all, names_tests[s->ask.tests[i]].name,
+		    scan_test_json(s, &s->whole[i]));
+	if (s->incast.nodes_count > 0)
+		json_object_set_new(all, names_tests[CANARY_INCAST].name,
+		    scan_test_json(s, &s->incast));
+	return all;
+}
+
+static json_t *
+scan_result(struct scan *s)
+{
+	unsigned char *fit = xcalloc((size_t)s->w->nodes, 1);
+	unsigned char *open = xcalloc((size_t)s->w->nodes, 1);
+	double effect, waits = 0, measured = 0;
+	int is_busy = 0;
+	json_t *ret;
+
+	for (int i = 0; i < s->w->nodes; i++) {
+		enum bisect_state state = bisect_of(s->b, (size_t)i, &effect);
+
+		fit[i] = state == BISECT_FINE && !s->named[i];
+		open[i] = !fit[i] && !s->named[i];
+		waits += s->waits[i] > 0 ? s->waits[i] / s->w->nodes : 0;
+	}
+	for (int i = 0; i < s->w->nodes; i++)
+		is_busy |= open[i] && s->waits[i] > BUSY;
+	if (waits > BUSY)
+		json_array_append_new(s->notes,
+		    json_sprintf("ranks had no core for %.0f %% of the time "
+				 "that they wanted one: small differences are "
+				 "hidden",
+			100 * waits));
+	for (int i = 0; i < s->ask.test_count; i++)
+		for (size_t k = 0; k < s->whole[i].nodes_count; k++)
+			measured += s->whole[i].nodes[k].n;
+	for (size_t k = 0; k < s->incast.nodes_count; k++)
+		measured += s->incast.nodes[k].n;
+	ret = json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+			"s:i, s:f, s:b, s:b, s:b}",
+	    "nodes", s->w->nodes, "ranks", s->w->size, "tests",
+	    scan_tests_json(s), "slow", s->slow, "paths", s->paths, "below",
+	    s->below, "fit", scan_hosts(s, fit), "open", scan_hosts(s, open),
+	    "doubtful", s->doubtful, "notes", s->notes, "rounds",
+	    (int)bisect_rounds(s->b), "took_s",
+	    (double)(clk_ns() - s->start_ns) / (double)CLK_NS_PER_S, "timely",
+	    s->timely, "busy", is_busy, "measured", measured > 0);
+	if (s->expect_per_s > 0)
+		json_object_set_new(ret, "expected",
+		    json_real(s->expect_per_s));
+	free(fit);
+	free(open);
+	return ret;
+}
+
+/* All of it, at rank 0. */
+static json_t *
+scan_lead(struct scan *s, const struct conf *c)
+{
+	const struct bisect_group *groups;
+	json_t *ret;
+	size_t count;
+
+	s->start_ns = clk_ns();
+	s->within_s = (double)conf_span_ns(c, "scan", "within") /
+	    (double)CLK_NS_PER_S;
+	s->stop_ns = s->start_ns + conf_span_ns(c, "scan", "within");
+	s->timely = 1;
+	for (size_t i = 0; i < ARRAY_LEN(tests_known); i++)
+		if (strstr(conf_string(c, "scan", "tests"),
+			names_tests[tests_known[i]].name) != NULL) {
+			if (tests_known[i] == CANARY_INCAST)
+				s->is_incast = 1;
+			else
+				s->ask.tests[s->ask.test_count++] =
+				    tests_known[i];
+		}
+	s->ask.rounds_min = ROUNDS_WHOLE;
+	s->options = (struct bisect_options){ JUDGE_EFFECT_MIN, GROUPS_MOST };
+	s->b = bisect_new(&s->options, (size_t)s->w->nodes);
+	s->waits = xcalloc((size_t)s->w->nodes, sizeof(*s->waits));
+	s->best = xcalloc((size_t)s->w->nodes, sizeof(*s->best));
+	s->named = xcalloc((size_t)s->w->nodes, 1);
+	s->slow = json_array();
+	s->paths = json_array();
+	s->below = json_array();
+	s->notes = json_array();
+	s->doubtful = json_array();
+	while (s->ask.test_count > 0 &&
+	    (count = bisect_next(s->b, &groups)) > 0 &&
+	    scan_round(s, groups, count))
+		;
+	if (s->ask.test_count > 0) {
+		scan_confirm(s);
+		scan_sets(s);
+	}
+	scan_incast(s);
+	scan_promise(s);
+	groups_end(s->w);
+	ret = scan_result(s);
+	for (int i = 0; i < GROUPS_TESTS_MAX; i++)
+		judge_result_clear(&s->whole[i]);
+	judge_result_clear(&s->incast);
+	bisect_free(s->b);
+	free(s->waits);
+	free(s->best);
+	free(s->named);
+	return ret;
+}
+
+json_t *
+scan_run(struct world *w, const struct conf *c, double expect_per_s)
+{
+	struct scan s = { .w = w, .expect_per_s = expect_per_s };
+	unsigned long long seed = rng_entropy() % 1000000007 + 1;
+	struct conf *campaign_conf;
+	json_t *ret = NULL;
+	MPI_Request req;
+	struct err err;
+	char text[1024];
+
+	MPI_DO(MPI_Ibcast(&seed, sizeof(seed), MPI_BYTE, 0, w->control, &req));
+	control_wait(&req);
+	snprintf(text, sizeof(text), campaign, seed);
+	if (conf_parse(options_campaign, "scan", text, &campaign_conf, &err) <
+	    0)
+		fatalx("%s", err.text);
+	settings_read(campaign_conf, &s.settings);
+	conf_free(campaign_conf);
+	if (w->rank == 0)
+		ret = scan_lead(&s, c);
+	else
+		groups_serve(w, &s.settings);
+	return ret;
+}
