@@ -40,7 +40,10 @@
 #define SETS_ROUNDS   6 /* of single pairs; of two sets: */
 #define SETS_TWO      4
 #define PROMISE_SHARE 0.85
-#define BUSY          0.3 /* share of the time without a core that is said */
+/* Where nodes scatter so much that one that is this many times slower would not
+ * be seen, all are measured once more, for longer; then none is called fit. */
+#define RESOLUTION_LEAST 2.0
+#define BUSY             0.3 /* share of the time without a core that is said */
 
 /* Pairs that change, all at once; each test until its time is over. */
 static const char campaign[] = "[campaign]\nseed = %llu\n"
@@ -69,6 +72,7 @@ struct scan {
 	double *best;  /* by node: the highest rate, bytes per second */
 	unsigned char *named;
 	int timely;
+	double resolution; /* times slower that would be seen among all */
 	json_t *slow, *paths, *below, *notes, *doubtful;
 };
 
@@ -120,15 +124,17 @@ scan_put_times(json_t *o, const struct judge_interval *iv)
 	json_object_set_new(o, "interval", scan_interval(iv));
 }
 
-/* 1 while a measurement that takes a share of the time for each of tests can
- * end in time. */
+static double
+scan_left_s(const struct scan *s)
+{
+	return ((double)s->stop_ns - (double)clk_ns()) / (double)CLK_NS_PER_S;
+}
+
+/* 1 while a measurement that takes a share of the time can end in time. */
 static int
 scan_in_time(struct scan *s, double share)
 {
-	double left_s = ((double)s->stop_ns - (double)clk_ns()) /
-	    (double)CLK_NS_PER_S;
-
-	s->timely = s->timely && share * s->within_s <= left_s;
+	s->timely = s->timely && share * s->within_s <= scan_left_s(s);
 	return s->timely;
 }
 
@@ -156,6 +162,23 @@ scan_measure(struct scan *s, const struct groups_ask *ask, const int *of_node,
 }
 
 /* ---- all, and groups ---- */
+
+/* What all gave becomes what groups are compared with. Returns how many times
+ * slower a node has to be to be seen, in bandwidth where that is measured. */
+static double
+scan_typical(struct scan *s)
+{
+	s->resolution = INFINITY;
+	for (int i = 0; i < s->ask.test_count; i++) {
+		const struct judge_typical *t = &s->typical[i];
+
+		judge_typical(&s->whole[i], &s->typical[i]);
+		s->resolution = t->known
+		    ? exp(bisect_least(&s->options, t->scatter))
+		    : INFINITY;
+	}
+	return s->resolution;
+}
 
 static void
 scan_hint(struct scan *s, int test)
@@ -210,10 +233,17 @@ scan_round(struct scan *s, const struct bisect_group *groups, size_t count)
 			of[groups[g].members[i]] = (int)g;
 	if (in_time)
 		scan_measure(s, &ask, of, results);
-	for (int i = 0; in_time && is_whole && i < s->ask.test_count; i++) {
-		judge_typical(&s->whole[i], &s->typical[i]);
-		scan_hint(s, i);
+	if (in_time && is_whole && scan_typical(s) > RESOLUTION_LEAST &&
+	    2 * share * s->within_s < scan_left_s(s)) {
+		for (int i = 0; i < ask.test_count; i++)
+			judge_result_clear(&results[i]);
+		ask.time_s *= 2;
+		ask.rounds_min *= 2;
+		scan_measure(s, &ask, of, results);
+		scan_typical(s);
 	}
+	for (int i = 0; in_time && is_whole && i < s->ask.test_count; i++)
+		scan_hint(s, i);
 	for (size_t g = 0; in_time && g < count; g++)
 		scan_hear(s, g, results + g * (size_t)ask.test_count);
 	for (size_t i = 0; !is_whole && i < count * GROUPS_TESTS_MAX; i++)
@@ -696,17 +726,22 @@ scan_result(struct scan *s)
 	for (int i = 0; i < s->w->nodes; i++) {
 		enum bisect_state state = bisect_of(s->b, (size_t)i, &effect);
 
-		fit[i] = state == BISECT_FINE && !s->named[i];
+		fit[i] = state == BISECT_FINE && !s->named[i] &&
+		    s->resolution <= RESOLUTION_LEAST;
 		open[i] = !fit[i] && !s->named[i];
 		waits += s->waits[i] > 0 ? s->waits[i] / s->w->nodes : 0;
 	}
+	if (s->w->nodes > 2 && isfinite(s->resolution))
+		json_array_append_new(s->notes,
+		    json_sprintf("nodes differ by chance: less than %.1f times "
+				 "slower than the others is not seen",
+			s->resolution));
 	for (int i = 0; i < s->w->nodes; i++)
 		is_busy |= open[i] && s->waits[i] > BUSY;
 	if (waits > BUSY)
 		json_array_append_new(s->notes,
 		    json_sprintf("ranks had no core for %.0f %% of the time "
-				 "that they wanted one: small differences are "
-				 "hidden",
+				 "that they wanted one",
 			100 * waits));
 	for (int i = 0; i < s->ask.test_count; i++)
 		for (size_t k = 0; k < s->whole[i].nodes_count; k++)
@@ -722,6 +757,7 @@ scan_result(struct scan *s)
 	    (int)bisect_rounds(s->b), "took_s",
 	    (double)(clk_ns() - s->start_ns) / (double)CLK_NS_PER_S, "timely",
 	    s->timely, "busy", is_busy, "measured", measured > 0);
+	json_object_set_new(ret, "resolution", scan_number(s->resolution));
 	if (s->expect_per_s > 0)
 		json_object_set_new(ret, "expected",
 		    json_real(s->expect_per_s));
