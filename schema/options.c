@@ -9,6 +9,7 @@
 
 #include "common/str.h"
 #include "schema/machines.h"
+#include "schema/names_gpu.h"
 #include "schema/names_probe.h"
 
 #define DAY_S    86400.0
@@ -455,6 +456,9 @@ const struct conf_row options_scan[] = {
 	    "A promise: what a node sends and receives at the same time, each "
 	    "way, as 200gbit or 25GB/s, or a machine file of "
 	    "coalmine-machine(5); a node below 85 % of it is reported." },
+	{ "scan", "device", CONF_CHOICE, 0, 0, NAMES_DEVICES, "host", "",
+	    "Memory that is sent from and received into; of a GPU only where "
+	    "the MPI takes its pointers." },
 	{ "scan", "json", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "Print the result as one JSON object; a flag without a value." },
 	{ NULL },

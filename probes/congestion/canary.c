@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/log.h"
 #include "probes/job/control.h"
 #include "probes/job/world.h"
 
@@ -242,6 +243,100 @@ canary_window_close(MPI_Win *win)
 	MPI_DO(MPI_Win_free(win));
 }
 
+/* ---- buffers ---- */
+
+/* Between buffers of the device and what they hold on the host; nothing where
+ * the buffers are on the host. */
+static int
+canary_sync(const struct canary *c, int is_to_device)
+{
+	const struct device_ops *ops;
+	int rc;
+
+	if (c->host_send == NULL)
+		return 0;
+	ops = c->world->team->ops;
+	if (is_to_device)
+		rc = ops->copy(c->stream, c->send, c->host_send, c->send_bytes);
+	else
+		rc = 0;
+	if (rc == 0 && is_to_device)
+		rc = ops->copy(c->stream, c->recv, c->host_recv, c->recv_bytes);
+	else if (rc == 0)
+		rc = ops->copy(c->stream, c->host_recv, c->recv, c->recv_bytes);
+	return rc < 0 ? rc : ops->stream_sync(c->stream);
+}
+
+static int
+canary_device_open(struct canary *c, struct err *err)
+{
+	const struct transport_team *tm = c->world->team;
+	const struct device_ops *ops = tm->ops;
+	void *at[4] = { NULL };
+	int rc;
+
+	rc = ops->stream_new(tm->device, &c->stream);
+	if (rc == 0)
+		rc = ops->alloc(tm->device, c->send_bytes, &at[0]);
+	if (rc == 0)
+		rc = ops->alloc(tm->device, c->recv_bytes, &at[1]);
+	if (rc == 0)
+		rc = ops->host_alloc(tm->device, c->send_bytes, &at[2]);
+	if (rc == 0)
+		rc = ops->host_alloc(tm->device, c->recv_bytes, &at[3]);
+	c->send = at[0];
+	c->recv = at[1];
+	c->host_send = at[2];
+	c->host_recv = at[3];
+	if (rc == 0) {
+		memset(c->host_send, 0, c->send_bytes);
+		memset(c->host_recv, 0, c->recv_bytes);
+		rc = canary_sync(c, 1);
+	}
+	return rc == 0 ? 0
+		       : err_set(err, -ENOTSUP, "%s: %.200s", ops->name,
+			     ops->error(tm->device));
+}
+
+static void
+canary_device_close(struct canary *c)
+{
+	const struct transport_team *tm = c->world->team;
+
+	tm->ops->stream_free(c->stream);
+	tm->ops->free(tm->device, c->send);
+	tm->ops->free(tm->device, c->recv);
+	tm->ops->host_free(tm->device, c->host_send);
+	tm->ops->host_free(tm->device, c->host_recv);
+	c->host_send = c->host_recv = NULL;
+}
+
+/* One operation with what is in the buffers on the host, and back. */
+static void
+canary_once_from_host(struct canary *c)
+{
+	if (canary_sync(c, 1) < 0)
+		fatalx("%s: data cannot be copied to the device",
+		    c->world->team->ops->name);
+	canary_ops[c->test].once(c);
+	if (canary_sync(c, 0) < 0)
+		fatalx("%s: data cannot be copied from the device",
+		    c->world->team->ops->name);
+}
+
+/* Where known data is written and read. */
+static char *
+canary_host_send(const struct canary *c)
+{
+	return c->host_send != NULL ? c->host_send : c->send;
+}
+
+static char *
+canary_host_recv(const struct canary *c)
+{
+	return c->host_recv != NULL ? c->host_recv : c->recv;
+}
+
 int
 canary_open(struct canary *c, enum canary_test test, struct world *w,
     struct err *err)
@@ -274,6 +369,10 @@ canary_open(struct canary *c, enum canary_test test, struct world *w,
 		if (rc < 0)
 			return rc;
 		c->recv = c->send + send;
+	} else if (w->team != NULL) {
+		c->send_bytes = send;
+		c->recv_bytes = recv;
+		return canary_device_open(c, err);
 	} else {
 		MPI_DO(MPI_Alloc_mem((MPI_Aint)send, MPI_INFO_NULL, &c->send));
 		MPI_DO(MPI_Alloc_mem((MPI_Aint)recv, MPI_INFO_NULL, &c->recv));
@@ -288,6 +387,8 @@ canary_close(struct canary *c)
 {
 	if (c->win != MPI_WIN_NULL)
 		canary_window_close(&c->win);
+	else if (c->world->team != NULL)
+		canary_device_close(c);
 	else if (c->send != NULL) {
 		MPI_DO(MPI_Free_mem(c->send));
 		MPI_DO(MPI_Free_mem(c->recv));
@@ -363,23 +464,24 @@ canary_check_ring(struct canary *c)
 	int messages = canary_ops[c->test].onesided ? 1 : c->window;
 	long bad;
 
-	canary_fill(c->send, c->bytes, c->rank, TO_LEFT);
-	canary_fill(c->send + c->bytes, c->bytes, c->rank, TO_RIGHT);
-	memset(c->recv, 0, 2 * c->bytes * (size_t)messages);
+	canary_fill(canary_host_send(c), c->bytes, c->rank, TO_LEFT);
+	canary_fill(canary_host_send(c) + c->bytes, c->bytes, c->rank,
+	    TO_RIGHT);
+	memset(canary_host_recv(c), 0, 2 * c->bytes * (size_t)messages);
 	/* Without a barrier a late neighbour would be read or written before it
 	 * has filled its buffer, or overwritten before it has read it. */
 	MPI_DO(MPI_Barrier(c->comm));
 	if (c->win != MPI_WIN_NULL)
 		MPI_DO(MPI_Win_sync(c->win));
-	canary_ops[c->test].once(c);
+	canary_once_from_host(c);
 	MPI_DO(MPI_Barrier(c->comm));
 	if (c->win != MPI_WIN_NULL)
 		MPI_DO(MPI_Win_sync(c->win));
 	for (int i = 0; i < 2 * messages; i++) {
 		int from_right = i >= messages;
 
-		bad = canary_compare(c->recv + c->bytes * (size_t)i, c->bytes,
-		    from_right ? c->right : c->left,
+		bad = canary_compare(canary_host_recv(c) + c->bytes * (size_t)i,
+		    c->bytes, from_right ? c->right : c->left,
 		    from_right ? TO_LEFT : TO_RIGHT);
 		if (bad >= 0)
 			return bad + (long)c->bytes * i;
@@ -397,18 +499,19 @@ canary_check(struct canary *c)
 	if (canary_ops[c->test].ring)
 		return canary_check_ring(c);
 	if (c->test == CANARY_ALLREDUCE) {
-		memcpy(c->send, &mine, sizeof(mine));
-		canary_ops[c->test].once(c);
-		memcpy(&sum, c->recv, sizeof(sum));
+		memcpy(canary_host_send(c), &mine, sizeof(mine));
+		canary_once_from_host(c);
+		memcpy(&sum, canary_host_recv(c), sizeof(sum));
 		return sum == want ? -1 : 0;
 	}
 	if (c->test == CANARY_INCAST) {
-		canary_fill(c->send, c->bytes, c->rank, c->left);
-		memset(c->recv, 0,
+		canary_fill(canary_host_send(c), c->bytes, c->rank, c->left);
+		memset(canary_host_recv(c), 0,
 		    c->bytes * (size_t)(c->window * RING_SENDERS_MAX));
-		canary_ops[c->test].once(c);
+		canary_once_from_host(c);
 		for (int i = 0; i < c->window * c->sender_count; i++) {
-			bad = canary_compare(c->recv + c->bytes * (size_t)i,
+			bad = canary_compare(canary_host_recv(c) +
+				c->bytes * (size_t)i,
 			    c->bytes, c->senders[i % c->sender_count], c->rank);
 			if (bad >= 0)
 				return bad + (long)c->bytes * i;
@@ -416,12 +519,12 @@ canary_check(struct canary *c)
 		return -1;
 	}
 	for (int i = 0; i < c->size; i++)
-		canary_fill(c->send + c->bytes * (size_t)i, c->bytes, c->rank,
-		    i);
-	canary_ops[c->test].once(c);
+		canary_fill(canary_host_send(c) + c->bytes * (size_t)i,
+		    c->bytes, c->rank, i);
+	canary_once_from_host(c);
 	for (int i = 0; i < c->size; i++) {
-		bad = canary_compare(c->recv + c->bytes * (size_t)i, c->bytes,
-		    i, c->rank);
+		bad = canary_compare(canary_host_recv(c) + c->bytes * (size_t)i,
+		    c->bytes, i, c->rank);
 		if (bad >= 0)
 			return bad + (long)c->bytes * i;
 	}

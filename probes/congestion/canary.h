@@ -36,7 +36,12 @@ struct canary {
 	int window;   /* messages to a neighbour */
 	char *send;   /* to the left, then to the right */
 	char *recv;   /* window messages from the left, then the right */
-	MPI_Win win;  /* one-sided tests only */
+	/* Where send and recv are memory of a device: what they hold, on the
+	 * host. Else NULL. */
+	char *host_send, *host_recv;
+	size_t send_bytes, recv_bytes;
+	struct device_stream *stream;
+	MPI_Win win; /* one-sided tests only */
 	MPI_Request reqs[CONTROL_REQS_MAX];
 	struct world *world;
 };

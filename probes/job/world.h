@@ -44,6 +44,9 @@ struct world {
 	int slice_rank, slice_size;
 	int canary_root;              /* rank in control */
 	int kind_root[CONGESTOR_MAX]; /* by index into the mix */
+	/* Canaries that are not one-sided send from memory of its device, which
+	 * the MPI has to take; NULL: of the host. Belongs to the caller. */
+	const struct transport_team *team;
 };
 
 /* MPI_Init, names, numbers. */

@@ -121,10 +121,28 @@ scan_promise_read(const char *text, double *ret_per_s, struct err *err)
 				    text);
 }
 
+/* The device of each rank; none for memory of the host. */
+static int
+scan_team_open(struct world *w, const char *device, struct transport_team **ret,
+    struct err *err)
+{
+	int rc;
+
+	if (strcmp(device, "host") == 0)
+		return 0;
+	rc = team_open(w, device, "auto", ret, err);
+	if (rc == 0 && !(*ret)->mpi_takes)
+		rc = err_set(err, -1,
+		    "this MPI does not take pointers into its memory");
+	w->team = rc == 0 ? *ret : NULL;
+	return rc;
+}
+
 static int
 scan_measure_all(struct conf *c, double expect_per_s, int *argc, char ***argv)
 {
 	int status = SCAN_UNKNOWN, is_json = conf_bool(c, "scan", "json");
+	struct transport_team *team = NULL;
 	json_t *carried = NULL, *result;
 	struct world w;
 	struct err err = { 0 };
@@ -140,6 +158,11 @@ scan_measure_all(struct conf *c, double expect_per_s, int *argc, char ***argv)
 	} else if (fabric_open(&w, NULL, &carried, &err) < 0) {
 		if (w.rank == 0)
 			log_warnx("%s", err.text);
+	} else if (scan_team_open(&w, conf_string(c, "scan", "device"), &team,
+		       &err) < 0) {
+		if (w.rank == 0)
+			log_warnx("--device %s: %s",
+			    conf_string(c, "scan", "device"), err.text);
 	} else {
 		if (w.rank == 0 && !is_json)
 			scan_print_fabric(carried, &w);
@@ -162,6 +185,7 @@ scan_measure_all(struct conf *c, double expect_per_s, int *argc, char ***argv)
 		}
 	}
 	json_decref(carried);
+	team_close(team);
 	rank_watch_bye();
 	world_close(&w, status);
 	return status;
