@@ -18,7 +18,9 @@ static const struct mpi_impl_fabric fabrics[] = {
 	/* no shared memory files that outlive a killed rank, where they would
 	 * carry nothing */
 	{ "tcp", "OMPI_MCA_btl", "tcp,self", "tcp,self,vader", 0 },
-	{ "tcp", "OMPI_MCA_osc", "pt2pt", NULL, 0 },
+	/* not by the name of the component that is left: Open MPI 4 has pt2pt
+	 * for it, 5 has rdma, and unknown names end MPI_Init */
+	{ "tcp", "OMPI_MCA_osc", "^ucx", NULL, 0 },
 	/* any device that UCX has: by default Open MPI uses UCX for Mellanox
 	 * only */
 	{ "ucx", "OMPI_MCA_pml", "ucx", NULL, 0 },

@@ -77,7 +77,7 @@ double canary_tail(enum canary_test test);
 
 /* A window of bytes on every rank, under a shared lock of all; congestors have
  * one too. Collective: all ranks get 0, or all get -ENOTSUP and the MPI's
- * words. Debian's Open MPI has no one-sided component for TCP unless osc=pt2pt
+ * words. Debian's Open MPI has no one-sided component for TCP unless osc=^ucx
  * is set: the tests that need a window then say so, and the run goes on. */
 int canary_window_open(MPI_Comm comm, size_t bytes, char **ret_base,
     MPI_Win *ret, struct err *err);

@@ -18,8 +18,7 @@
 #include "common/xalloc.h"
 #include "probes/transport/transport.h"
 
-#define HINT                                                                   \
-	"; Debian's Open MPI needs --mca osc pt2pt for one-sided operations"
+#define HINT "; Debian's Open MPI needs --mca osc ^ucx for one-sided operations"
 
 /* A sender: its token is out, then the answer comes. A receiver: the token
  * comes, pieces are fetched, the answer goes out. */

@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'umount -l "$work"/{proc,sys,dev} 2>/dev/null
 	rm -rf --one-file-system "$work"' EXIT
 here=$(cd "$(dirname "$0")" && pwd)
-command -v orterun >/dev/null || { echo "skipped: no Open MPI"; exit 77; }
+command -v orterun >/dev/null || { echo "skipped: no orterun of Open MPI 4"; exit 77; }
 "$here/pack" "$work/pack" --build "$COALMINE_BUILD" \
 	--plugins "$COALMINE_BUILD/tests/fake" || exit 1
 mkdir -p "$work"/{proc,sys,dev,tmp,usr/bin,driver,etc}

@@ -14,9 +14,7 @@ before_start()
 {
 	in_host collector sh -eu -s $cluster <<-'END'
 		mkdir -p $1/opt/bin $1/probes.d
-		for program in orterun orted; do
-			ln -s "$(command -v $program)" $1/opt/bin/
-		done
+		ln -s "$(command -v mpirun.openmpi)" $1/opt/bin/
 		cp $1/stage/libexec/coalmine/openmpi/coalmine-probe $1/opt/engine
 		printf '[probe]\nmpi = openmpi\nengine = %s\nbin = %s\n' \
 			$1/opt/engine $1/opt/bin >$1/probes.d/ompi-1.0.conf
@@ -117,7 +115,7 @@ carried plan ob1 -o mpi.fabric=tcp
 carried short ob1 -o campaign.mpi=ompi-1.0 -o mpi.fabric=tcp
 ctl node show node1 --json | jq -e --arg at "$cluster/opt/" '.inventory.mpi[] |
 	select(.name == "ompi-1.0") | (.engine == $at + "engine") and
-	(.launcher == $at + "bin/orterun") and (.version | startswith("4."))' \
+	(.launcher == $at + "bin/mpirun.openmpi") and (.version | test("^[45]\\."))' \
 	>/dev/null || fail "$(ctl node show node1 --json | jq -c .inventory.mpi)"
 refused missed busy 'unsupported: mpi ompi-2.0 is not known' -o campaign.mpi=ompi-2.0
 carried short ucx -o mpi.fabric=ucx -o mpi.devices=eth0 \

@@ -135,7 +135,7 @@ in_band()
 	user_srun has_counted --mpi=pmix --job-name=solver env \
 		COALMINE_IN_BAND=$slurm/in-band PLAIN_FINALIZE=yes \
 		LD_PRELOAD=$cluster/stage/libexec/coalmine/openmpi/libcoalmine-pmpi.so \
-		OMPI_MCA_osc=pt2pt "$build_dir/tests/mpi/plain-openmpi"
+		OMPI_MCA_osc=^ucx "$build_dir/tests/mpi/plain-openmpi"
 	poll 90 in_band_is_shown || fail "$(in_host node1 ls $slurm/in-band) $(
 		ctl job list --json)"
 	say "what a job has measured is shown with it"

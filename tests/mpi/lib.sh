@@ -9,9 +9,12 @@ checker=$COALMINE_BUILD/tests/mpi/check_records
 export COALMINE_FAKE_NODES=rank
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo
-export OMPI_MCA_osc=${OMPI_MCA_osc-pt2pt} OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_MCA_osc=${OMPI_MCA_osc-^ucx} OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_hwloc_base_binding_policy=none
+# the same two for Open MPI 5
+export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+export PRTE_MCA_hwloc_default_binding_policy=none
 export UCX_TLS=tcp,self UCX_NET_DEVICES=lo
 
 skip() {

@@ -10,7 +10,7 @@ stage=$work/usr site=$work/opt/mpi-1.0
 mkdir -p "$site/bin"
 
 case $1 in
-openmpi) needs="opal_wrapper orterun orted" wrapper=opal_wrapper ;;
+openmpi) needs="opal_wrapper mpirun.openmpi" wrapper=opal_wrapper ;;
 mpich) needs="mpicc.mpich mpiexec.hydra hydra_pmi_proxy" wrapper=mpicc.mpich ;;
 site) needs="" wrapper= ;;
 esac

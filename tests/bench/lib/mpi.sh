@@ -41,7 +41,7 @@ mpi_on()
 	OMPI_MCA_plm_rsh_agent=$work/rsh \
 	OMPI_MCA_plm_rsh_pass_environ_mca_params=0 \
 	OMPI_MCA_pml=ob1 OMPI_MCA_btl=${mpi_btl:-tcp,self} \
-	OMPI_MCA_osc=pt2pt \
+	OMPI_MCA_osc=^ucx \
 	OMPI_MCA_mpi_yield_when_idle=1 \
 	OMPI_MCA_opal_event_include=epoll \
 	OMPI_MCA_btl_tcp_if_include=10.78.0.0/16 \

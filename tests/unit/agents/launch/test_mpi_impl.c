@@ -170,6 +170,8 @@ test_fabric(void **state)
 		{ &launch_openmpi, "", "", "COALMINE_FABRIC", "auto" },
 		{ &launch_openmpi, "[children]\nopenmpi = /opt/o/bin\n", "",
 		    "OMPI_MCA_pml", NULL },
+		{ &launch_openmpi, "", "fabric = tcp\n", "OMPI_MCA_osc",
+		    "^ucx" },
 		{ &launch_openmpi, "", "fabric = tcp\n", "OMPI_MCA_pml",
 		    "ob1" },
 		{ &launch_openmpi, "[mpi]\nfabric = tcp\n", "fabric = auto\n",
