@@ -37,8 +37,8 @@ dependencies() {
 	    paste -sd, | sed 's/,/, /g'
 }
 
-# make_root FOLDER [PACKAGE...]: a fresh Debian 12 with what the packages depend
-# on, and these. It is made once for a list of dependencies.
+# make_root FOLDER [PACKAGE...]: a fresh root of this release of Debian with what
+# the packages depend on, and these. It is made once for a list of dependencies.
 make_root() {
 	local needs base lock to=$1 more
 	shift
@@ -56,7 +56,8 @@ make_root() {
 		nice mmdebstrap --quiet --format=tar --variant=minbase --include=systemd-sysv \
 		    --customize-hook="chroot \"\$1\" apt-get -qq -y \
 			--no-install-recommends satisfy '$needs' >/dev/null" \
-		    bookworm "$base.new" || {
+		    "$(. /etc/os-release && echo "$VERSION_CODENAME")" \
+		    "$base.new" || {
 			echo "skipped: mmdebstrap cannot make a root"
 			exit 77
 		}

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The packages in a fresh root of Debian 12 with systemd as its init: a lower
+# The packages in a fresh root of Debian with systemd as its init: a lower
 # version is installed, set up as README.Debian says, and runs a campaign with
 # either MPI; a rank finds nothing outside the unit's sandbox; nodes enrol by
 # munge in two networks; systemd starts again what does not answer; the upgrade
