@@ -64,9 +64,10 @@ struct diagnosis_series {
 	char rail[ROSTER_RAIL_BYTES];
 	uint64_t rounds, heard_round; /* of all; of one, the newest of all */
 	struct judge *judge;
-	struct drift *drifts; /* by node id */
-	struct wander wander; /* of the newest means of nodes */
-	int drift_begun;      /* with what is pinned of it */
+	struct drift *drifts;       /* by node id */
+	struct wander wander;       /* of the newest means of nodes, */
+	struct wander paths_wander; /* and of the shares of leaves */
+	int drift_begun;            /* with what is pinned of it */
 	size_t drift_count;
 	double level; /* mean logarithm of the rounds' medians */
 	uint32_t level_n;

@@ -165,8 +165,9 @@ fleet_json(const struct diagnosis_series *s)
 static json_t *
 wander_json(const struct diagnosis_series *s)
 {
-	json_t *a = json_pack("[f, i, f]", s->wander.var, (int)s->wander.rounds,
-	    s->wander.nodes);
+	json_t *a = json_pack("[f, i, f, f, i, f]", s->wander.var,
+	    (int)s->wander.rounds, s->wander.nodes, s->paths_wander.var,
+	    (int)s->paths_wander.rounds, s->paths_wander.nodes);
 	struct judge_fleet f;
 
 	judge_fleet(s->judge, &f);
@@ -175,19 +176,26 @@ wander_json(const struct diagnosis_series *s)
 	return a;
 }
 
+static struct wander
+wander_at(const json_t *a, size_t i)
+{
+	return (struct wander){ fmax(0, number_at(a, i)),
+		(uint32_t)json_integer_value(json_array_get(a, i + 1)),
+		number_at(a, i + 2) };
+}
+
 static void
 wander_load(struct diagnosis_series *s, const json_t *a)
 {
 	struct judge_fleet f;
 
-	if (json_array_size(a) != JUDGE_FLEET_NUMBERS + 3)
+	if (json_array_size(a) != JUDGE_FLEET_NUMBERS + 6)
 		return;
 	for (size_t i = 0; i < JUDGE_FLEET_NUMBERS; i++)
-		f.number[i] = number_at(a, i + 3);
+		f.number[i] = number_at(a, i + 6);
 	judge_fleet_restore(s->judge, &f);
-	s->wander = (struct wander){ fmax(0, number_at(a, 0)),
-		(uint32_t)json_integer_value(json_array_get(a, 1)),
-		number_at(a, 2) };
+	s->wander = wander_at(a, 0);
+	s->paths_wander = wander_at(a, 3);
 }
 
 void

@@ -288,6 +288,22 @@ jobs_learn(struct diagnosis_series *s, uint32_t leaf, const struct path_sum *of)
 	    pow(s->busy_now[leaf], 2);
 }
 
+/* How far the newest shares of all leaves are from their past: nodes that
+ * wander move them, for longer than a round. */
+static void
+paths_wander_hear(struct diagnosis_series *s, uint32_t leaves)
+{
+	double *x = xcalloc(leaves + (size_t)1, sizeof(*x));
+	size_t n = 0;
+
+	for (uint32_t l = 0; l < leaves; l++)
+		if (s->paths[l].n >= DRIFT_LEARN &&
+		    s->paths[l].from == DRIFT_NONE)
+			x[n++] = s->paths[l].now - s->paths[l].mean;
+	wander_hear(&s->paths_wander, x, n, 0);
+	free(x);
+}
+
 /* One of a leaf's uplinks slows some pairs of all of its nodes, and no node:
  * the share of slow pairs of each leaf, over that of all leaves, against its
  * own past. */
@@ -297,10 +313,14 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 {
 	uint32_t leaves = d->leaf_count;
 	struct path_sum all, *of;
-	double out, busy;
+	double out, busy, least;
 
 	of = paths_sum(d, s, count, &all, &out, &busy);
 	series_drift_room(d, s, leaves);
+	paths_wander_hear(s, leaves);
+	least = leaves == 0 ? 0
+			    : judge_threshold(&d->o.judge, leaves) *
+		wander_sd(&s->paths_wander, 0);
 	s->busy_slow = busy * fmax(BUSY_SLOWS, jobs_slow_at_most(s, leaves));
 	if (busy <= BUSY_LEAF_MAX)
 		spines_hear(d, s, of, out, from);
@@ -329,8 +349,9 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 				    leaf_off(s, l), d->o.judge.effect_min),
 			    of[l].slow / of[l].pairs,
 			    cusum_limit(PATHS_ROUNDS * leaves, PATHS_K),
-			    PATHS_LEAST + s->busy_slow +
-				s->busy_now[l] * jobs_slow_at_most(s, l));
+			    fmax(least,
+				PATHS_LEAST + s->busy_slow +
+				    s->busy_now[l] * jobs_slow_at_most(s, l)));
 			jobs_learn(s, l, &of[l]);
 		}
 		if (s->paths[l].from != DRIFT_NONE &&
@@ -385,7 +406,7 @@ nodes_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		    !drift->frozen)
 			x[n++] = drift->now - drift->mean;
 	}
-	wander_hear(&s->wander, x, n);
+	wander_hear(&s->wander, x, n, 0);
 	free(x);
 	sd = wander_sd(&s->wander, DRIFT_SIGMA_MIN / 2);
 	z = judge_threshold(&d->o.judge, count);

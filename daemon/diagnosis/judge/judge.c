@@ -27,10 +27,11 @@
  * of the effect that made the node an outlier. */
 #define CONFIRM_TIMES 1.5
 #define CONFIRM_SHARE 0.6
-/* And more than means of an hour wander by (of half of what those of few rounds
- * do, before that is known), for chance alone does not become
- * bad once in so many rounds: of that a run sees the same as rounds do. */
-#define CONFIRM_ROUNDS 50
+/* And more than what made it an outlier wanders by: a run sees the same wander
+ * as the rounds just before it, so it has to exclude itself that chance is the
+ * reason. Chance may be confirmed at fdr once in so many rounds: by default
+ * once in five months of rounds of 5 minutes. */
+#define CONFIRM_ROUNDS 432
 
 /* Where many links are busy, nodes differ in how many idle partners they met,
  * so their scatter is not normal: of 6000 idle nodes among 4000 busy ones, 1.3
@@ -61,6 +62,9 @@
 /* Rounds after which it is known how far leaves wander; before them their nodes
  * say it. */
 #define LEAF_KNOWN 8
+/* The slow side of leaves, as of nodes, is so many times as wide as their
+ * median deviation, which of few leaves is all that is measured. */
+#define LEAF_SLOW 1.4
 /* Of a kind of three the other two are typical when they were measured so
  * often, as numbers of wander_size(). */
 #define FEW_KNOWN 60
@@ -211,7 +215,9 @@ judge_node_usual(const struct judge *j, uint32_t node)
 {
 	const struct judge_track *t = judge_track(j, JUDGE_NODE, node);
 
-	return t == NULL ? 0 : (double)t->usual;
+	return t == NULL ? 0
+			 : (double)t->usual +
+		(t->state >= JUDGE_OUTLIER ? (double)t->before : 0);
 }
 
 /* How many times as much as those of the typical leaf its nodes scatter. */
@@ -338,6 +344,15 @@ judge_threshold(const struct judge_options *o, size_t tests)
 	    1 - o->fdr / JUDGE_FDR_ROUNDS / (double)tests);
 }
 
+/* The z that chance reaches once in months among so many: what is beyond it is
+ * bad. */
+static double
+judge_bad_threshold(const struct judge_options *o, size_t tests)
+{
+	return robust_normal_quantile(
+	    1 - o->fdr / CONFIRM_ROUNDS / (double)tests);
+}
+
 /* The mean of m rounds, of which the newest was `from` rounds ago, each at most
  * `most`. */
 static double
@@ -369,60 +384,68 @@ least_sd(int m)
 	return SCORE_SIGMA_MIN / sqrt(m);
 }
 
-/* The mean of m rounds as a normal deviate. */
-static double
-mean_z(const struct judge *j, const struct judge_track *t, int m, double need)
+/* What a node is suspected by: a mean of some of its last rounds, as a normal
+ * deviate; its deviation, and what it is compared with besides what is usual.
+ */
+struct reason {
+	double z, sd, before;
+};
+
+/* need: the z of the first rejection. */
+static struct reason
+reason_of(const struct judge *j, const struct judge_track *t,
+    const struct wander *w, int m, double known_sd, double before, double need)
 {
-	const struct wander *w = &j->mean[m];
 	double sd = hypot((double)t->scale * wander_sd(w, least_sd(m)),
-	    sqrt((double)t->usual_var));
+	    known_sd);
 	double most = CUT_TIMES * score_student(need, wander_size(w)) * sd;
 
-	return score_normal(mean_of(j, t, 0, m, most) / sd, wander_size(w));
-}
-
-/* The same against the rounds before them. */
-static double
-step_z(const struct judge *j, const struct judge_track *t, int m, double need)
-{
-	double sd = (double)t->scale * wander_sd(&j->step, least_sd(m));
-	double most = CUT_TIMES * score_student(need, wander_size(&j->step)) *
-	    sd;
-
-	return score_normal((mean_of(j, t, 0, m, most) -
-				mean_of(j, t, m, BEFORE, INFINITY)) /
-		sd,
-	    wander_size(&j->step));
+	return (struct reason){
+		score_normal((mean_of(j, t, 0, m, most) - before) / sd,
+		    wander_size(w)),
+		sd, before
+	};
 }
 
 /* The most significant of what its last rounds are: as many as hold the votes,
- * the last hour, and the step that they are. need: the z of the first
- * rejection. */
-static double
-node_p(const struct judge *j, const struct judge_track *t, double need)
+ * the last hour, and the step that they are against the rounds before them. */
+static struct reason
+node_reason(const struct judge *j, const struct judge_track *t, double need)
 {
-	double z = mean_z(j, t, rounds_of_votes(j, t), need);
+	double known_sd = sqrt((double)t->usual_var);
+	int m = rounds_of_votes(j, t), votes = j->o.votes;
+	struct reason one, best;
 
-	if (t->known >= LONG)
-		z = fmax(z, mean_z(j, t, LONG, need));
-	if (t->known >= j->o.votes + BEFORE)
-		z = fmax(z, step_z(j, t, j->o.votes, need));
-	return score_tail(z);
+	best = reason_of(j, t, &j->mean[m], m, known_sd, 0, need);
+	if (t->known >= LONG) {
+		one = reason_of(j, t, &j->mean[LONG], LONG, known_sd, 0, need);
+		best = one.z > best.z ? one : best;
+	}
+	if (t->known >= votes + BEFORE) {
+		one = reason_of(j, t, &j->step, votes, 0,
+		    mean_of(j, t, votes, BEFORE, INFINITY), need);
+		best = one.z > best.z ? one : best;
+	}
+	return best;
 }
 
 /* Leaves are few: what their means wander by is pooled, and at least what the
  * wander of their nodes makes of a median. */
-static double
-leaf_p(const struct judge *j, const struct judge_track *t, double need,
+static struct reason
+leaf_reason(const struct judge *j, const struct judge_track *t, double need,
     size_t places)
 {
 	int m = rounds_of_votes(j, t);
 	double least = wander_sd(&j->mean[m], least_sd(m)) *
 	    sqrt(acos(-1) / 2 / (double)places);
-	double sd = j->leaf.rounds < LEAF_KNOWN ? least
-						: wander_sd(&j->leaf, least);
+	double sd = j->leaf.rounds < LEAF_KNOWN
+	    ? least
+	    : LEAF_SLOW * wander_sd(&j->leaf, least / LEAF_SLOW);
 
-	return score_tail(mean_of(j, t, 0, m, CUT_TIMES * need * sd) / sd);
+	/* Before that is known, a run is more exact than what rounds of nodes
+	 * say of it. */
+	return (struct reason){ mean_of(j, t, 0, m, CUT_TIMES * need * sd) / sd,
+		j->leaf.rounds < LEAF_KNOWN ? 0 : sd, 0 };
 }
 
 static void
@@ -485,6 +508,19 @@ is_tested(const struct judge *j, const struct judge_track *t)
 	return bits(t->votes) >= j->o.votes && judge_effect(j, t) >= j->least;
 }
 
+static const struct reason no_reason = { -INFINITY, 0, 0 };
+
+/* What made it an outlier stays with it while it is one. */
+static void
+judge_test(struct judge_track *t, struct reason r)
+{
+	t->p = score_tail(r.z);
+	if (t->state >= JUDGE_OUTLIER)
+		return;
+	t->before = (float)r.before;
+	t->sd = (float)r.sd;
+}
+
 /* How far means of `of` rounds wander, of the nodes of the round that are no
  * outliers; before: against the rounds before them. Until most nodes have a
  * past nothing is pooled: leaves may still be in it. */
@@ -510,7 +546,7 @@ hear_wander(struct judge *j, const struct score_obs *obs, size_t count, int of,
 	}
 	if (2 * known < n)
 		w->rounds = 0;
-	wander_hear(w, j->x, n);
+	wander_hear(w, j->x, n, of == LONG);
 }
 
 /* Those that the round has brought to a new state. indices: who took part. */
@@ -578,7 +614,8 @@ hear_places(struct judge *j, const struct score_obs *obs, size_t count,
 
 		if (isnan(obs[i].z))
 			continue;
-		t->p = is_tested(j, t) ? node_p(j, t, z) : 1;
+		judge_test(t,
+		    is_tested(j, t) ? node_reason(j, t, z) : no_reason);
 		if (t->p < 1)
 			j->p[n++] = t->p;
 	}
@@ -612,11 +649,13 @@ hear_leaves(struct judge *j, const struct score_leaf *leaves, size_t count)
 		if (t->state < JUDGE_OUTLIER &&
 		    t->past_n >= LEAF_LEARN + j->o.votes)
 			j->x[well++] = mean_of(j, t, 0, j->o.votes, INFINITY);
-		t->p = is_tested(j, t) ? leaf_p(j, t, z, leaves[i].places) : 1;
+		judge_test(t,
+		    is_tested(j, t) ? leaf_reason(j, t, z, leaves[i].places)
+				    : no_reason);
 		if (t->p < 1)
 			j->p[n++] = t->p;
 	}
-	wander_hear(&j->leaf, j->x, well);
+	wander_hear(&j->leaf, j->x, well, 0);
 	p_max = reject(j, n, count);
 	for (size_t i = 0; i < count; i++)
 		settle(j, JUDGE_LEAF, leaves[i].leaf, p_max);
@@ -789,19 +828,23 @@ judge_newest(const struct judge *j, const struct judge_track *t, int m)
 double
 judge_slow_min(const struct judge *j, const struct judge_track *t)
 {
-	double least = fmax(CONFIRM_TIMES * j->least,
-	    CONFIRM_SHARE * judge_effect(j, t));
 	const struct tracks *nodes = &j->tracks[JUDGE_NODE];
+	int is_node = t >= nodes->list && t < nodes->list + nodes->count;
+	size_t count = j->tracks[is_node ? JUDGE_NODE : JUDGE_LEAF].count;
+	double sd = (double)t->sd, before = (double)t->before;
 
-	if (t < nodes->list || t >= nodes->list + nodes->count)
-		return least;
-	return fmax(least,
-	    robust_normal_quantile(
-		1 - j->o.fdr / CONFIRM_ROUNDS / nodes->count) *
-		fmax(wander_sd(&j->mean[LONG], 0),
-		    j->mean[LONG].rounds > 0
-			? 0
-			: wander_sd(&j->mean[j->o.votes], 0) / 2));
+	double hour = wander_sd(&j->mean[LONG], 0);
+
+	/* A run is more exact than few rounds: their noise is not its wander.
+	 * Before an hour is known, it is half of what those make. */
+	if (j->mean[LONG].rounds == 0)
+		hour = wander_sd(&j->mean[j->o.votes], 0) / 2;
+	if (is_node)
+		sd = sd == 0 ? hour : fmin(sd, hour);
+	/* Against what is usual it must be slow as well. */
+	return fmax(fmax(CONFIRM_TIMES * j->least - fmin(before, 0),
+			CONFIRM_SHARE * (judge_effect(j, t) - before)),
+	    judge_bad_threshold(&j->o, count) * sd);
 }
 
 int

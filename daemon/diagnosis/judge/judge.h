@@ -87,7 +87,10 @@ struct judge_track {
 	uint16_t scatter_n; /* so many rounds */
 	float scale; /* of a node: its rounds scatter so many times as others */
 	float opened; /* the effect that made it an outlier */
-	double p;     /* of its last round; 1: not tested */
+	/* Of an outlier: how far it was off just before, where the step from
+	 * there made it one; and the deviation of what did, of the wander. */
+	float before, sd;
+	double p; /* of its last round; 1: not tested */
 };
 
 struct judge_change {
@@ -138,7 +141,8 @@ double judge_mean(const struct judge *j, const struct judge_track *t, int m);
 /* The effect of the round that was m < known rounds ago. */
 double judge_newest(const struct judge *j, const struct judge_track *t, int m);
 /* How much farther a node is than its peers when it is well, its leaf
- * included, as far as it is known; 0. */
+ * included, as far as it is known; 0. Of an outlier: as it was when it was
+ * well, by what made it one. */
 double judge_node_usual(const struct judge *j, uint32_t node);
 /* How much farther a leaf is when it is well, as far as it is known; 0. */
 double judge_leaf_past(const struct judge *j, uint32_t leaf);

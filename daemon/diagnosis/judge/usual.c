@@ -14,9 +14,13 @@
 #define WANDER_NUMBERS 3000
 #define WANDER_ROUNDS  20
 /* The slow side has the longer tail: a pair is as slow as its slower end, which
- * hides fast nodes. Of a normal this share lies below so many deviations. */
+ * hides fast nodes. Of a normal this share lies below so many deviations. Of an
+ * hour, in which single slow pairs no longer count, that side is measured by
+ * itself: from the other share on it is so many deviations. */
 #define SLOW_SHARE 0.95
 #define SLOW_SIGMA 1.6448536269514722
+#define SIDE_FROM  0.75
+#define SIDE_SIGMA 0.9703638767552409
 #define TAIL_MOST  1.9 /* times the middle: more is a crowd of slow nodes */
 #define TAIL_NODES 2   /* beyond that share, lest one fault be the tail */
 /* Once so many rounds are known, one round at most so many times as much: many
@@ -42,14 +46,18 @@ pool(struct wander *w, double var, size_t n)
 }
 
 void
-wander_hear(struct wander *w, double *x, size_t n)
+wander_hear(struct wander *w, double *x, size_t n, int is_hour)
 {
 	double sigma, slow = 0;
 
 	if (n < 2)
 		return;
-	if ((1 - SLOW_SHARE) * (double)n >= TAIL_NODES)
-		slow = score_quantile(x, n, SLOW_SHARE) / SLOW_SIGMA;
+	if ((1 - SLOW_SHARE) * (double)n >= TAIL_NODES) {
+		slow = score_quantile(x, n, SLOW_SHARE);
+		slow = is_hour
+		    ? (slow - score_quantile(x, n, SIDE_FROM)) / SIDE_SIGMA
+		    : slow / SLOW_SIGMA;
+	}
 	for (size_t i = 0; i < n; i++)
 		x[i] = fabs(x[i]);
 	/* About 0, which is what is usual; the factor is of small samples

@@ -24,8 +24,9 @@ struct wander {
 	double nodes;    /* mean number in a round */
 };
 
-/* One round: x of all nodes, reordered. */
-void wander_hear(struct wander *w, double *x, size_t n);
+/* One round: x of all nodes, reordered. is_hour: they are means of so many
+ * rounds that what is left is wander. */
+void wander_hear(struct wander *w, double *x, size_t n, int is_hour);
 double wander_sd(const struct wander *w, double least);
 /* The numbers that it was measured from, as degrees of freedom: for
  * score_normal(). */

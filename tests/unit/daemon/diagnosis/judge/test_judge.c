@@ -289,7 +289,7 @@ test_crowd(void **state)
 		for (int i = 0; i < 100; i++)
 			x[i] = 0.02 * sqrt(2) * sin(i * 7 + r) +
 			    (r >= 34 && i % 4 == 0 ? 1 : 0);
-		wander_hear(&w, x, 100);
+		wander_hear(&w, x, 100, 0);
 	}
 	near(wander_sd(&w, 0), 0.03, 0.01);
 	near(wander_sd(&w, 0.1), 0.1, 0);
