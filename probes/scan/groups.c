@@ -78,10 +78,10 @@ groups_pack(const struct world *part, const struct canary_loop *m, int test,
 
 static void
 groups_unpack(const double *from, const struct groups_ask *ask,
-    struct judge_result *all)
+    struct scan_judge_result *all)
 {
 	int test = (int)from[HEAD_TEST];
-	struct judge_result *r =
+	struct scan_judge_result *r =
 	    &all[(int)from[HEAD_GROUP] * ask->test_count + test];
 	const double *at = from + HEAD_COUNT;
 
@@ -92,13 +92,15 @@ groups_unpack(const double *from, const struct groups_ask *ask,
 	r->nodes = xcalloc(r->nodes_count + 1, sizeof(*r->nodes));
 	r->pairs = xcalloc(r->pairs_count + 1, sizeof(*r->pairs));
 	for (size_t i = 0; i < r->nodes_count; i++, at += NODE_COUNT)
-		r->nodes[i] = (struct judge_node){ .node = (int)at[NODE_NODE],
+		r->nodes[i] = (struct scan_judge_node){
+			.node = (int)at[NODE_NODE],
 			.n = at[NODE_N],
 			.p50 = at[NODE_P50],
 			.score = at[NODE_SCORE],
-			.wait_ratio = at[NODE_WAIT] };
+			.wait_ratio = at[NODE_WAIT]
+		};
 	for (size_t i = 0; i < r->pairs_count; i++, at += PAIR_COUNT)
-		r->pairs[i] = (struct judge_pair){ (int)at[PAIR_A],
+		r->pairs[i] = (struct scan_judge_pair){ (int)at[PAIR_A],
 			(int)at[PAIR_B], at[PAIR_P50] };
 }
 
@@ -106,7 +108,7 @@ groups_unpack(const double *from, const struct groups_ask *ask,
  * first of its group, go to rank 0. */
 static void
 groups_run(struct world *w, const struct settings *base,
-    const struct groups_ask *ask, int group, struct judge_result *all)
+    const struct groups_ask *ask, int group, struct scan_judge_result *all)
 {
 	struct settings s = *base;
 	struct collect_node *nodes;
@@ -155,7 +157,7 @@ groups_run(struct world *w, const struct settings *base,
 /* Rank 0: one result, once there is one. */
 static void
 groups_take(struct world *w, const struct groups_ask *ask,
-    struct judge_result *all)
+    struct scan_judge_result *all)
 {
 	MPI_Message msg;
 	MPI_Status st;
@@ -187,7 +189,8 @@ groups_share(const struct world *w, void *data, int bytes)
 
 void
 groups_measure(struct world *w, const struct settings *base,
-    const struct groups_ask *ask, const int *of_node, struct judge_result *ret)
+    const struct groups_ask *ask, const int *of_node,
+    struct scan_judge_result *ret)
 {
 	int *of = xcalloc((size_t)w->nodes, sizeof(*of));
 	struct groups_ask told = *ask;

@@ -8,7 +8,7 @@
 
 #include "probes/job/settings.h"
 #include "probes/job/world.h"
-#include "probes/scan/judge.h"
+#include "probes/scan/scan_judge.h"
 
 #define GROUPS_TESTS_MAX 3
 
@@ -24,7 +24,8 @@ struct groups_ask {
  * groups * test_count results, those of a group next to each other; the caller
  * clears each. */
 void groups_measure(struct world *w, const struct settings *base,
-    const struct groups_ask *ask, const int *of_node, struct judge_result *ret);
+    const struct groups_ask *ask, const int *of_node,
+    struct scan_judge_result *ret);
 /* Rank 0, at the end: the others return from groups_serve. */
 void groups_end(struct world *w);
 void groups_serve(struct world *w, const struct settings *base);

@@ -21,7 +21,7 @@
 #include "common/xalloc.h"
 #include "probes/job/control.h"
 #include "probes/scan/groups.h"
-#include "probes/scan/judge.h"
+#include "probes/scan/scan_judge.h"
 #include "schema/options.h"
 
 /* Shares of the time, of each test: with all nodes, in a group, in the
@@ -64,10 +64,10 @@ struct scan {
 	struct bisect_options options;
 	struct bisect *b;
 	struct groups_ask ask; /* the tests of pairs, which judge nodes */
-	struct judge_result whole[GROUPS_TESTS_MAX]; /* of them */
-	struct judge_typical typical[GROUPS_TESTS_MAX];
+	struct scan_judge_result whole[GROUPS_TESTS_MAX]; /* of them */
+	struct scan_judge_typical typical[GROUPS_TESTS_MAX];
 	int is_incast; /* is asked for */
-	struct judge_result incast;
+	struct scan_judge_result incast;
 	double *waits; /* by node: the largest share without a core */
 	double *best;  /* by node: the highest rate, bytes per second */
 	unsigned char *named;
@@ -108,7 +108,7 @@ scan_number(double x)
 
 /* Of a logarithm. */
 static json_t *
-scan_interval(const struct judge_interval *iv)
+scan_interval(const struct scan_judge_interval *iv)
 {
 	return isfinite(iv->lo)
 	    ? json_pack("{s:f, s:f, s:f}", "level", JUDGE_LEVEL, "lo",
@@ -118,7 +118,7 @@ scan_interval(const struct judge_interval *iv)
 
 /* How many times slower, with the interval; of what does not run, null. */
 static void
-scan_put_times(json_t *o, const struct judge_interval *iv)
+scan_put_times(json_t *o, const struct scan_judge_interval *iv)
 {
 	json_object_set_new(o, "times", scan_number(exp(iv->mean)));
 	json_object_set_new(o, "interval", scan_interval(iv));
@@ -140,10 +140,10 @@ scan_in_time(struct scan *s, double share)
 
 /* Keep of each node the most that it gave and the most that it waited. */
 static void
-scan_remember(struct scan *s, const struct judge_result *r)
+scan_remember(struct scan *s, const struct scan_judge_result *r)
 {
 	for (size_t i = 0; i < r->nodes_count; i++) {
-		const struct judge_node *n = &r->nodes[i];
+		const struct scan_judge_node *n = &r->nodes[i];
 
 		s->waits[n->node] = fmax(s->waits[n->node], n->wait_ratio);
 		if (r->test == CANARY_BW && n->score > s->best[n->node])
@@ -154,7 +154,7 @@ scan_remember(struct scan *s, const struct judge_result *r)
 /* results: of groups * tests of ask. */
 static void
 scan_measure(struct scan *s, const struct groups_ask *ask, const int *of_node,
-    struct judge_result *results)
+    struct scan_judge_result *results)
 {
 	groups_measure(s->w, &s->settings, ask, of_node, results);
 	for (int i = 0; i < ask->groups * ask->test_count; i++)
@@ -170,9 +170,9 @@ scan_typical(struct scan *s)
 {
 	s->resolution = INFINITY;
 	for (int i = 0; i < s->ask.test_count; i++) {
-		const struct judge_typical *t = &s->typical[i];
+		const struct scan_judge_typical *t = &s->typical[i];
 
-		judge_typical(&s->whole[i], &s->typical[i]);
+		scan_judge_typical(&s->whole[i], &s->typical[i]);
 		s->resolution = t->known
 		    ? exp(bisect_least(&s->options, t->scatter))
 		    : INFINITY;
@@ -183,13 +183,13 @@ scan_typical(struct scan *s)
 static void
 scan_hint(struct scan *s, int test)
 {
-	const struct judge_result *r = &s->whole[test];
-	const struct judge_typical *t = &s->typical[test];
+	const struct scan_judge_result *r = &s->whole[test];
+	const struct scan_judge_typical *t = &s->typical[test];
 	double least = bisect_least(&s->options, t->scatter);
 
 	for (size_t i = 0; t->known && i < r->nodes_count; i++) {
-		double x = judge_effect(r, &r->nodes[i], t);
-		double doubt = judge_doubt(t, r->nodes[i].wait_ratio);
+		double x = scan_judge_effect(r, &r->nodes[i], t);
+		double doubt = scan_judge_doubt(t, r->nodes[i].wait_ratio);
 
 		if (x > least)
 			bisect_hint(s->b, (size_t)r->nodes[i].node,
@@ -198,13 +198,13 @@ scan_hint(struct scan *s, int test)
 }
 
 static void
-scan_hear(struct scan *s, size_t group, const struct judge_result *results)
+scan_hear(struct scan *s, size_t group, const struct scan_judge_result *results)
 {
 	double effect = NAN, spread = 0, doubt = 0;
 
 	for (int i = 0; i < s->ask.test_count; i++)
-		judge_group(&results[i], &s->typical[i], &s->options, &effect,
-		    &spread, &doubt);
+		scan_judge_group(&results[i], &s->typical[i], &s->options,
+		    &effect, &spread, &doubt);
 	bisect_hear(s->b, group, effect, spread, doubt);
 }
 
@@ -215,7 +215,7 @@ scan_round(struct scan *s, const struct bisect_group *groups, size_t count)
 	int is_whole = bisect_rounds(s->b) == 1;
 	struct groups_ask ask = s->ask;
 	int *of = xcalloc((size_t)s->w->nodes, sizeof(*of));
-	struct judge_result *results = is_whole
+	struct scan_judge_result *results = is_whole
 	    ? s->whole
 	    : xcalloc(count * GROUPS_TESTS_MAX, sizeof(*results));
 	double share;
@@ -236,7 +236,7 @@ scan_round(struct scan *s, const struct bisect_group *groups, size_t count)
 	if (in_time && is_whole && scan_typical(s) > RESOLUTION_LEAST &&
 	    2 * share * s->within_s < scan_left_s(s)) {
 		for (int i = 0; i < ask.test_count; i++)
-			judge_result_clear(&results[i]);
+			scan_judge_result_clear(&results[i]);
 		ask.time_s *= 2;
 		ask.rounds_min *= 2;
 		scan_measure(s, &ask, of, results);
@@ -247,7 +247,7 @@ scan_round(struct scan *s, const struct bisect_group *groups, size_t count)
 	for (size_t g = 0; in_time && g < count; g++)
 		scan_hear(s, g, results + g * (size_t)ask.test_count);
 	for (size_t i = 0; !is_whole && i < count * GROUPS_TESTS_MAX; i++)
-		judge_result_clear(&results[i]);
+		scan_judge_result_clear(&results[i]);
 	if (!is_whole)
 		free(results);
 	free(of);
@@ -267,19 +267,19 @@ scan_doubt(struct scan *s, int node, double effect, const char *why)
 }
 
 /* The typical node of a confirmation: of the good ones only. */
-static struct judge_typical
-scan_typical_good(const struct scan *s, int test, const struct judge_result *r,
-    const unsigned char *is_good)
+static struct scan_judge_typical
+scan_typical_good(const struct scan *s, int test,
+    const struct scan_judge_result *r, const unsigned char *is_good)
 {
-	struct judge_typical t = s->typical[test], now;
-	struct judge_result good = *r;
+	struct scan_judge_typical t = s->typical[test], now;
+	struct scan_judge_result good = *r;
 
 	good.nodes = xcalloc(r->nodes_count + 1, sizeof(*good.nodes));
 	good.nodes_count = 0;
 	for (size_t i = 0; i < r->nodes_count; i++)
 		if (is_good[r->nodes[i].node])
 			good.nodes[good.nodes_count++] = r->nodes[i];
-	judge_typical(&good, &now);
+	scan_judge_typical(&good, &now);
 	if (now.known) {
 		t.median = now.median;
 		t.core = now.core;
@@ -292,19 +292,19 @@ scan_typical_good(const struct scan *s, int test, const struct judge_result *r,
  * and above what counts, and waiting for cores does not explain it. */
 static void
 scan_confirm_node(struct scan *s, int node, double effect,
-    const struct judge_result *results, const unsigned char *is_good)
+    const struct scan_judge_result *results, const unsigned char *is_good)
 {
-	struct judge_interval iv = { 0, NAN, -INFINITY, INFINITY };
-	struct judge_typical typical = { 0 };
+	struct scan_judge_interval iv = { 0, NAN, -INFINITY, INFINITY };
+	struct scan_judge_typical typical = { 0 };
 	double doubt = 0, least = 0, peers = -INFINITY, wait = NAN;
 	int test = 0;
 	json_t *o;
 
 	for (int i = 0; i < s->ask.test_count; i++) {
-		struct judge_typical t = scan_typical_good(s, i, &results[i],
-		    is_good);
-		struct judge_interval now = judge_node_interval(&results[i], &t,
-		    node, is_good);
+		struct scan_judge_typical t = scan_typical_good(s, i,
+		    &results[i], is_good);
+		struct scan_judge_interval now =
+		    scan_judge_node_interval(&results[i], &t, node, is_good);
 		double at = bisect_least(&s->options, t.scatter);
 
 		if (i > 0 && !(now.lo - at > iv.lo - least))
@@ -315,17 +315,17 @@ scan_confirm_node(struct scan *s, int node, double effect,
 		test = i;
 	}
 	for (size_t i = 0; i < results[test].nodes_count; i++) {
-		const struct judge_node *n = &results[test].nodes[i];
+		const struct scan_judge_node *n = &results[test].nodes[i];
 
 		if (n->node == node)
 			wait = n->wait_ratio;
 		if (is_good[n->node])
 			peers = fmax(peers,
-			    judge_node_interval(&results[test], &typical,
+			    scan_judge_node_interval(&results[test], &typical,
 				n->node, is_good)
 				.mean);
 	}
-	doubt = judge_doubt(&typical, wait);
+	doubt = scan_judge_doubt(&typical, wait);
 	if (!(iv.lo > least) || !(iv.lo > peers)) {
 		scan_doubt(s, node, iv.n > 0 ? iv.mean : effect,
 		    iv.n < 2 ? "too few good partners for an interval"
@@ -339,8 +339,8 @@ scan_confirm_node(struct scan *s, int node, double effect,
 	o = json_pack("{s:s, s:s, s:s, s:f, s:f, s:i, s:o}", "node",
 	    scan_name(s, node), "test", names_tests[s->ask.tests[test]].name,
 	    "unit", names_tests[s->ask.tests[test]].unit, "value",
-	    judge_value(s->ask.tests[test], typical.median + iv.mean),
-	    "typical", judge_value(s->ask.tests[test], typical.median),
+	    scan_judge_value(s->ask.tests[test], typical.median + iv.mean),
+	    "typical", scan_judge_value(s->ask.tests[test], typical.median),
 	    "partners", (int)iv.n, "wait_ratio", scan_number(wait));
 	scan_put_times(o, &iv);
 	json_array_append_new(s->slow, o);
@@ -350,7 +350,7 @@ scan_confirm_node(struct scan *s, int node, double effect,
 static void
 scan_confirm(struct scan *s)
 {
-	struct judge_result results[GROUPS_TESTS_MAX] = { 0 };
+	struct scan_judge_result results[GROUPS_TESTS_MAX] = { 0 };
 	unsigned char *is_good = xcalloc((size_t)s->w->nodes, 1);
 	int *of = xcalloc((size_t)s->w->nodes, sizeof(*of));
 	int slow = 0, good = 0, in_time;
@@ -395,7 +395,7 @@ scan_confirm(struct scan *s)
 		    is_good);
 	}
 	for (int i = 0; i < s->ask.test_count; i++)
-		judge_result_clear(&results[i]);
+		scan_judge_result_clear(&results[i]);
 	free(of);
 	free(is_good);
 }
@@ -429,7 +429,7 @@ scan_set_member(const struct scan *s, const struct meetings *m, int set, int n)
 static void
 scan_sets_meet(struct scan *s, struct meetings *m, int test, int round)
 {
-	struct judge_result results[SETS_MOST / 2] = { 0 };
+	struct scan_judge_result results[SETS_MOST / 2] = { 0 };
 	int *of = xcalloc((size_t)s->w->nodes, sizeof(*of));
 	int sets[SETS_MOST / 2][2];
 	struct groups_ask ask = { .test_count = 1,
@@ -460,14 +460,14 @@ scan_sets_meet(struct scan *s, struct meetings *m, int test, int round)
 		int a = sets[g][0], b = sets[g][1];
 		double x = results[g].pairs_count == 0
 		    ? NAN
-		    : judge_log(ask.tests[0], results[g].pairs[0].p50) -
+		    : scan_judge_log(ask.tests[0], results[g].pairs[0].p50) -
 			s->typical[test].median;
 
 		if (results[g].cause == CAUSE_TIMEOUT)
 			x = INFINITY;
 		if (!isnan(x) && m->n[a][b] < SETS_ROUNDS)
 			m->x[a][b][m->n[a][b]++] = x;
-		judge_result_clear(&results[g]);
+		scan_judge_result_clear(&results[g]);
 	}
 	free(of);
 }
@@ -494,7 +494,7 @@ static void
 scan_path_put(struct scan *s, const struct meetings *m, int a, int b,
     const double *x, size_t n)
 {
-	struct judge_interval iv = judge_interval_of(x, n);
+	struct scan_judge_interval iv = scan_judge_interval_of(x, n);
 	unsigned char *is_in = xcalloc((size_t)s->w->nodes, 1);
 	json_t *o = json_object();
 
@@ -535,11 +535,12 @@ scan_sets_judge(struct scan *s, const struct meetings *m, double least)
 	for (int a = 0; a < m->count; a++) {
 		size_t n = scan_set_effects(m, a, is_out, x);
 
-		if (is_out[a] && n >= 2 && judge_interval_of(x, n).lo > least)
+		if (is_out[a] && n >= 2 &&
+		    scan_judge_interval_of(x, n).lo > least)
 			scan_path_put(s, m, a, -1, x, n);
 		for (int b = a + 1; b < m->count; b++)
 			if (!is_out[a] && !is_out[b] && m->n[a][b] >= 2 &&
-			    judge_interval_of(m->x[a][b], m->n[a][b]).lo >
+			    scan_judge_interval_of(m->x[a][b], m->n[a][b]).lo >
 				least)
 				scan_path_put(s, m, a, b, m->x[a][b],
 				    m->n[a][b]);
@@ -551,7 +552,7 @@ scan_sets_judge(struct scan *s, const struct meetings *m, double least)
 static void
 scan_sets_note(struct scan *s, const struct meetings *m, int test)
 {
-	const struct judge_result *r = &s->whole[test];
+	const struct scan_judge_result *r = &s->whole[test];
 	double *x = xcalloc(r->pairs_count + 1, sizeof(*x));
 	struct strbuf sb = { 0 };
 	size_t n = 0;
@@ -560,7 +561,7 @@ scan_sets_note(struct scan *s, const struct meetings *m, int test)
 		int a = m->set_of[r->pairs[i].a], b = m->set_of[r->pairs[i].b];
 
 		if (a >= 0 && b >= 0 && a != b)
-			x[n++] = judge_log(r->test, r->pairs[i].p50) -
+			x[n++] = scan_judge_log(r->test, r->pairs[i].p50) -
 			    s->typical[test].median;
 	}
 	strbuf_addf(&sb,
@@ -579,7 +580,7 @@ static int
 scan_sets_find(struct scan *s, int test, int *set_of)
 {
 	double least = bisect_least(&s->options, s->typical[test].scatter);
-	int count = judge_sets(&s->whole[test], &s->typical[test], least,
+	int count = scan_judge_sets(&s->whole[test], &s->typical[test], least,
 	    s->w->nodes, s->named, set_of);
 	struct bisect_path path;
 
@@ -670,11 +671,11 @@ scan_promise(struct scan *s)
 
 /* What nodes that are not named gave in a test. */
 static json_t *
-scan_test_json(const struct scan *s, const struct judge_result *r)
+scan_test_json(const struct scan *s, const struct scan_judge_result *r)
 {
 	double *x = xcalloc(r->nodes_count + 1, sizeof(*x)), value;
 	json_t *o, *rows = json_array();
-	struct judge_interval iv;
+	struct scan_judge_interval iv;
 	size_t n = 0;
 
 	for (size_t k = 0; k < r->nodes_count; k++) {
@@ -688,7 +689,7 @@ scan_test_json(const struct scan *s, const struct judge_result *r)
 		if (isfinite(value) && !s->named[r->nodes[k].node])
 			x[n++] = log(value);
 	}
-	iv = judge_interval_of(x, n);
+	iv = scan_judge_interval_of(x, n);
 	o = json_pack("{s:s, s:I, s:o, s:o, s:o}", "unit",
 	    names_tests[r->test].unit, "count", (json_int_t)n, "typical",
 	    scan_number(exp(robust_median(x, n))), "interval",
@@ -812,8 +813,8 @@ scan_lead(struct scan *s, const struct conf *c)
 	groups_end(s->w);
 	ret = scan_result(s);
 	for (int i = 0; i < GROUPS_TESTS_MAX; i++)
-		judge_result_clear(&s->whole[i]);
-	judge_result_clear(&s->incast);
+		scan_judge_result_clear(&s->whole[i]);
+	scan_judge_result_clear(&s->incast);
 	bisect_free(s->b);
 	free(s->waits);
 	free(s->best);

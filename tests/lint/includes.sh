@@ -85,7 +85,7 @@ probes/sampling/      job                               jansson
 probes/job/           transport                         mpi,jansson
 probes/execute/       device,job,plan,sampling,transport mpi,jansson
 probes/congestion/    job,sampling                      mpi,jansson
-probes/scan/judge\.c  -                                 -
+probes/scan/scan_judge\.c -                                 -
 probes/scan/          congestion,job,sampling           mpi,jansson
 probes/measure/       any                               mpi,jansson
 probes/verbs/         any                               mpi,jansson

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * judge.c - effects of nodes, as coalctl preflight has them from records, out
- * of the pairs themselves.
+ * scan_judge.c - effects of nodes, as coalctl preflight has them from records,
+ * out of the pairs themselves.
  */
-#include "probes/scan/judge.h"
+#include "probes/scan/scan_judge.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #define CORE_LEAST 0.01
 
 void
-judge_result_clear(struct judge_result *r)
+scan_judge_result_clear(struct scan_judge_result *r)
 {
 	free(r->pairs);
 	free(r->nodes);
@@ -30,25 +30,26 @@ judge_result_clear(struct judge_result *r)
 }
 
 int
-judge_is_rate(enum canary_test test)
+scan_judge_is_rate(enum canary_test test)
 {
 	return strcmp(names_tests[test].unit, "B/s") == 0;
 }
 
 double
-judge_log(enum canary_test test, double value)
+scan_judge_log(enum canary_test test, double value)
 {
-	return judge_is_rate(test) ? -log(value) : log(value);
+	return scan_judge_is_rate(test) ? -log(value) : log(value);
 }
 
 double
-judge_value(enum canary_test test, double at)
+scan_judge_value(enum canary_test test, double at)
 {
-	return exp(judge_is_rate(test) ? -at : at);
+	return exp(scan_judge_is_rate(test) ? -at : at);
 }
 
 void
-judge_typical(const struct judge_result *r, struct judge_typical *ret)
+scan_judge_typical(const struct scan_judge_result *r,
+    struct scan_judge_typical *ret)
 {
 	double *x = xcalloc(r->nodes_count + 1, sizeof(*x)), at;
 	double *waits = xcalloc(r->nodes_count + 1, sizeof(*waits));
@@ -56,7 +57,7 @@ judge_typical(const struct judge_result *r, struct judge_typical *ret)
 
 	memset(ret, 0, sizeof(*ret));
 	for (size_t i = 0; i < r->nodes_count; i++) {
-		at = judge_log(r->test, r->nodes[i].score);
+		at = scan_judge_log(r->test, r->nodes[i].score);
 		waits[i] = fmax(0, r->nodes[i].wait_ratio);
 		if (isfinite(at))
 			x[n++] = at;
@@ -69,8 +70,8 @@ judge_typical(const struct judge_result *r, struct judge_typical *ret)
 	if (n > 2) {
 		ret->known = 1;
 		ret->median = robust_median(x, n);
-		ret->scatter = fmax(judge_is_rate(r->test) ? SCATTER_RATE
-							   : SCATTER_TIME,
+		ret->scatter = fmax(scan_judge_is_rate(r->test) ? SCATTER_RATE
+								: SCATTER_TIME,
 				   robust_mad(x, n, ret->median)) *
 		    robust_normal_quantile(1 - CHANCE / (double)n) /
 		    robust_normal_quantile(1 - CHANCE);
@@ -79,17 +80,17 @@ judge_typical(const struct judge_result *r, struct judge_typical *ret)
 }
 
 double
-judge_effect(const struct judge_result *r, const struct judge_node *node,
-    const struct judge_typical *t)
+scan_judge_effect(const struct scan_judge_result *r,
+    const struct scan_judge_node *node, const struct scan_judge_typical *t)
 {
-	return judge_log(r->test, node->score) - t->median;
+	return scan_judge_log(r->test, node->score) - t->median;
 }
 
 /* A rank that has a core for a quarter of the time is at most four times as
  * slow. Where all wait, as on hosts that share the cores of one machine, what
  * is typical has that in it. */
 double
-judge_doubt(const struct judge_typical *t, double wait_ratio)
+scan_judge_doubt(const struct scan_judge_typical *t, double wait_ratio)
 {
 	double core = fmax(CORE_LEAST, 1 - wait_ratio);
 
@@ -97,7 +98,7 @@ judge_doubt(const struct judge_typical *t, double wait_ratio)
 }
 
 static void
-judge_worse(const struct bisect_options *o, double x, double spread,
+scan_judge_worse(const struct bisect_options *o, double x, double spread,
     double *ret_effect, double *ret_spread)
 {
 	if (isnan(*ret_effect) ||
@@ -109,25 +110,26 @@ judge_worse(const struct bisect_options *o, double x, double spread,
 }
 
 void
-judge_group(const struct judge_result *r, const struct judge_typical *t,
-    const struct bisect_options *o, double *effect, double *spread,
-    double *doubt)
+scan_judge_group(const struct scan_judge_result *r,
+    const struct scan_judge_typical *t, const struct bisect_options *o,
+    double *effect, double *spread, double *doubt)
 {
 	if (r->cause == CAUSE_TIMEOUT)
-		judge_worse(o, INFINITY, 0, effect, spread);
+		scan_judge_worse(o, INFINITY, 0, effect, spread);
 	for (size_t i = 0; i < r->nodes_count; i++) {
-		double x = judge_effect(r, &r->nodes[i], t);
+		double x = scan_judge_effect(r, &r->nodes[i], t);
 
-		*doubt = fmax(*doubt, judge_doubt(t, r->nodes[i].wait_ratio));
+		*doubt = fmax(*doubt,
+		    scan_judge_doubt(t, r->nodes[i].wait_ratio));
 		if (t->known && isfinite(x))
-			judge_worse(o, x, t->scatter, effect, spread);
+			scan_judge_worse(o, x, t->scatter, effect, spread);
 	}
 }
 
-struct judge_interval
-judge_interval_of(const double *x, size_t n)
+struct scan_judge_interval
+scan_judge_interval_of(const double *x, size_t n)
 {
-	struct judge_interval ret = { n, NAN, -INFINITY, INFINITY };
+	struct scan_judge_interval ret = { n, NAN, -INFINITY, INFINITY };
 	double sum = 0, squares = 0, half;
 
 	for (size_t i = 0; i < n; i++)
@@ -146,31 +148,31 @@ judge_interval_of(const double *x, size_t n)
 	return ret;
 }
 
-struct judge_interval
-judge_node_interval(const struct judge_result *r, const struct judge_typical *t,
-    int node, const unsigned char *is_good)
+struct scan_judge_interval
+scan_judge_node_interval(const struct scan_judge_result *r,
+    const struct scan_judge_typical *t, int node, const unsigned char *is_good)
 {
 	double *x = xcalloc(r->nodes_count + 1, sizeof(*x)), at;
-	struct judge_interval ret;
+	struct scan_judge_interval ret;
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->pairs_count && n < r->nodes_count; i++) {
-		const struct judge_pair *p = &r->pairs[i];
+		const struct scan_judge_pair *p = &r->pairs[i];
 		int other = p->a == node ? p->b : p->a;
 
 		if ((p->a != node && p->b != node) || !is_good[other])
 			continue;
-		at = judge_log(r->test, p->p50) - t->median;
+		at = scan_judge_log(r->test, p->p50) - t->median;
 		if (isfinite(at))
 			x[n++] = at;
 	}
-	ret = judge_interval_of(x, n);
+	ret = scan_judge_interval_of(x, n);
 	free(x);
 	return ret;
 }
 
 static int
-judge_sets_root(const int *up, int at)
+scan_judge_sets_root(const int *up, int at)
 {
 	while (up[at] != at)
 		at = up[at];
@@ -178,8 +180,9 @@ judge_sets_root(const int *up, int at)
 }
 
 int
-judge_sets(const struct judge_result *r, const struct judge_typical *t,
-    double least, int n, const unsigned char *skip, int *ret_set)
+scan_judge_sets(const struct scan_judge_result *r,
+    const struct scan_judge_typical *t, double least, int n,
+    const unsigned char *skip, int *ret_set)
 {
 	int *up = xcalloc((size_t)n + 1, sizeof(*up)), sets = 0;
 	int *number = xcalloc((size_t)n + 1, sizeof(*number));
@@ -188,17 +191,17 @@ judge_sets(const struct judge_result *r, const struct judge_typical *t,
 	for (int i = 0; i < n; i++)
 		up[i] = i;
 	for (size_t i = 0; i < r->pairs_count; i++) {
-		const struct judge_pair *p = &r->pairs[i];
-		double x = judge_log(r->test, p->p50) - t->median;
+		const struct scan_judge_pair *p = &r->pairs[i];
+		double x = scan_judge_log(r->test, p->p50) - t->median;
 
 		if (!skip[p->a] && !skip[p->b] && x <= least)
-			up[judge_sets_root(up, p->a)] = judge_sets_root(up,
-			    p->b);
+			up[scan_judge_sets_root(up, p->a)] =
+			    scan_judge_sets_root(up, p->b);
 	}
 	for (int i = 0; i < n; i++)
-		size[judge_sets_root(up, i)]++;
+		size[scan_judge_sets_root(up, i)]++;
 	for (int i = 0; i < n; i++) {
-		int root = judge_sets_root(up, i);
+		int root = scan_judge_sets_root(up, i);
 
 		if (size[root] > 1 && number[root] == 0)
 			number[root] = ++sets;

@@ -12,7 +12,7 @@
 
 #include "common/rng.h"
 #include "common/robust.h"
-#include "probes/scan/judge.h"
+#include "probes/scan/scan_judge.h"
 
 #define NODES  12
 #define TRIALS 200
@@ -27,7 +27,7 @@ struct net {
 };
 
 static void
-play(struct net *net, struct judge_result *ret)
+play(struct net *net, struct scan_judge_result *ret)
 {
 	size_t n = 0;
 
@@ -52,10 +52,10 @@ play(struct net *net, struct judge_result *ret)
 				rng_unit(&net->rng) * 0.999 + 0.0005);
 			x[k++] = RATE * exp(-effect);
 			if (i < j)
-				ret->pairs[n++] = (struct judge_pair){ i, j,
-					x[k - 1] };
+				ret->pairs[n++] = (struct scan_judge_pair){ i,
+					j, x[k - 1] };
 		}
-		ret->nodes[i] = (struct judge_node){ i, 100,
+		ret->nodes[i] = (struct scan_judge_node){ i, 100,
 			robust_median(x, k), robust_quantile_outer(x, k, 0.75),
 			0 };
 	}
@@ -73,24 +73,24 @@ test_intervals(void **state)
 	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
 		struct net net = { .n = 8, .scatter = 0.05 };
 		unsigned char is_good[NODES];
-		struct judge_typical t = { 1, -log(RATE), 0.02, 1 };
-		struct judge_interval iv;
-		struct judge_result r;
+		struct scan_judge_typical t = { 1, -log(RATE), 0.02, 1 };
+		struct scan_judge_interval iv;
+		struct scan_judge_result r;
 
 		rng_seed(&net.rng, seed);
 		net.slow[3] = log(2);
 		memset(is_good, 1, sizeof(is_good));
 		is_good[3] = 0;
 		play(&net, &r);
-		iv = judge_node_interval(&r, &t, 3, is_good);
+		iv = scan_judge_node_interval(&r, &t, 3, is_good);
 		assert_int_equal(iv.n, 7);
 		held += iv.lo <= log(2) && log(2) <= iv.hi;
 		above += iv.lo > JUDGE_EFFECT_MIN;
 		for (int i = 0; i < net.n; i++)
 			good_above += i != 3 &&
-			    judge_node_interval(&r, &t, i, is_good).lo >
+			    scan_judge_node_interval(&r, &t, i, is_good).lo >
 				JUDGE_EFFECT_MIN;
-		judge_result_clear(&r);
+		scan_judge_result_clear(&r);
 	}
 	assert_in_range(held, TRIALS * 90 / 100, TRIALS * 99 / 100);
 	assert_int_equal(above, TRIALS);
@@ -102,27 +102,27 @@ static void
 test_few(void **state)
 {
 	const double x[] = { 0.5, 0.6 };
-	struct judge_result r = { 0 };
+	struct scan_judge_result r = { 0 };
 	struct net net = { .n = 2, .scatter = 0.01 };
-	struct judge_typical t;
+	struct scan_judge_typical t;
 
 	(void)state;
-	assert_true(isnan(judge_interval_of(x, 0).mean));
-	assert_true(isinf(judge_interval_of(x, 1).lo));
-	assert_true(judge_interval_of(x, 2).lo < 0);
+	assert_true(isnan(scan_judge_interval_of(x, 0).mean));
+	assert_true(isinf(scan_judge_interval_of(x, 1).lo));
+	assert_true(scan_judge_interval_of(x, 2).lo < 0);
 	/* Of two nodes nothing is typical. */
 	rng_seed(&net.rng, 1);
 	play(&net, &r);
-	judge_typical(&r, &t);
+	scan_judge_typical(&r, &t);
 	assert_false(t.known);
-	judge_result_clear(&r);
+	scan_judge_result_clear(&r);
 	net.n = 3;
 	net.slow[2] = 1;
 	play(&net, &r);
-	judge_typical(&r, &t);
+	scan_judge_typical(&r, &t);
 	assert_true(t.known);
-	assert_true(fabs(judge_effect(&r, &r.nodes[2], &t) - 1) < 0.1);
-	judge_result_clear(&r);
+	assert_true(fabs(scan_judge_effect(&r, &r.nodes[2], &t) - 1) < 0.1);
+	scan_judge_result_clear(&r);
 }
 
 static void
@@ -131,32 +131,32 @@ test_group(void **state)
 	static const struct bisect_options o = { JUDGE_EFFECT_MIN, 8 };
 	struct net net = { .n = 8, .scatter = 0.02 };
 	double effect = NAN, spread = 0, doubt = 0;
-	struct judge_result r;
-	struct judge_typical t;
+	struct scan_judge_result r;
+	struct scan_judge_typical t;
 
 	(void)state;
 	rng_seed(&net.rng, 1);
 	net.slow[5] = log(3);
 	play(&net, &r);
-	judge_typical(&r, &t);
-	judge_group(&r, &t, &o, &effect, &spread, &doubt);
+	scan_judge_typical(&r, &t);
+	scan_judge_group(&r, &t, &o, &effect, &spread, &doubt);
 	assert_true(fabs(effect - log(3)) < 0.1);
 	assert_true(doubt == 0);
 	/* It had a core for a third of the time: that may be all of it. */
 	r.nodes[5].wait_ratio = 2.0 / 3;
-	judge_group(&r, &t, &o, &effect, &spread, &doubt);
+	scan_judge_group(&r, &t, &o, &effect, &spread, &doubt);
 	assert_true(fabs(doubt - log(3)) < 1e-9);
 	/* Where all wait as much, the typical node does too. */
 	for (size_t i = 0; i < r.nodes_count; i++)
 		r.nodes[i].wait_ratio = 2.0 / 3;
-	judge_typical(&r, &t);
+	scan_judge_typical(&r, &t);
 	doubt = 0;
-	judge_group(&r, &t, &o, &effect, &spread, &doubt);
+	scan_judge_group(&r, &t, &o, &effect, &spread, &doubt);
 	assert_true(doubt < 1e-9);
 	r.cause = CAUSE_TIMEOUT;
-	judge_group(&r, &t, &o, &effect, &spread, &doubt);
+	scan_judge_group(&r, &t, &o, &effect, &spread, &doubt);
 	assert_true(isinf(effect));
-	judge_result_clear(&r);
+	scan_judge_result_clear(&r);
 }
 
 static void
@@ -165,8 +165,8 @@ test_sets(void **state)
 	static const unsigned char skip_none[NODES];
 	unsigned char skip[NODES] = { 0 };
 	int set_of[NODES];
-	struct judge_typical t = { 1, -log(RATE), 0.02, 1 };
-	struct judge_result r;
+	struct scan_judge_typical t = { 1, -log(RATE), 0.02, 1 };
+	struct scan_judge_result r;
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
@@ -174,23 +174,23 @@ test_sets(void **state)
 
 		rng_seed(&net.rng, seed);
 		play(&net, &r);
-		assert_int_equal(judge_sets(&r, &t, JUDGE_EFFECT_MIN, NODES,
-				     skip_none, set_of),
+		assert_int_equal(scan_judge_sets(&r, &t, JUDGE_EFFECT_MIN,
+				     NODES, skip_none, set_of),
 		    1);
-		judge_result_clear(&r);
+		scan_judge_result_clear(&r);
 		/* A slow node is in no set. */
 		net.slow[7] = log(5);
 		net.cut = 4;
 		play(&net, &r);
-		assert_int_equal(judge_sets(&r, &t, JUDGE_EFFECT_MIN, NODES,
-				     skip_none, set_of),
+		assert_int_equal(scan_judge_sets(&r, &t, JUDGE_EFFECT_MIN,
+				     NODES, skip_none, set_of),
 		    2);
 		for (int i = 0; i < NODES; i++)
 			assert_int_equal(set_of[i], i == 7 ? -1 : i >= 4);
 		skip[0] = 1;
-		judge_sets(&r, &t, JUDGE_EFFECT_MIN, NODES, skip, set_of);
+		scan_judge_sets(&r, &t, JUDGE_EFFECT_MIN, NODES, skip, set_of);
 		assert_int_equal(set_of[0], -1);
-		judge_result_clear(&r);
+		scan_judge_result_clear(&r);
 	}
 }
 
@@ -199,12 +199,16 @@ static void
 test_scale(void **state)
 {
 	(void)state;
-	assert_true(judge_log(CANARY_LAT, 2) > judge_log(CANARY_LAT, 1));
-	assert_true(judge_log(CANARY_BW, 2) < judge_log(CANARY_BW, 1));
 	assert_true(
-	    fabs(judge_value(CANARY_BW, judge_log(CANARY_BW, 3)) - 3) < 1e-9);
+	    scan_judge_log(CANARY_LAT, 2) > scan_judge_log(CANARY_LAT, 1));
 	assert_true(
-	    fabs(judge_value(CANARY_LAT, judge_log(CANARY_LAT, 3)) - 3) < 1e-9);
+	    scan_judge_log(CANARY_BW, 2) < scan_judge_log(CANARY_BW, 1));
+	assert_true(
+	    fabs(scan_judge_value(CANARY_BW, scan_judge_log(CANARY_BW, 3)) -
+		3) < 1e-9);
+	assert_true(
+	    fabs(scan_judge_value(CANARY_LAT, scan_judge_log(CANARY_LAT, 3)) -
+		3) < 1e-9);
 }
 
 int
