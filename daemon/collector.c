@@ -19,6 +19,7 @@
 #include "common/xalloc.h"
 #include "daemon/series/series.h"
 #include "daemon/cluster/roster.h"
+#include "daemon/enrolment.h"
 #include "daemon/agents/enroll.h"
 #include "daemon/agents/session.h"
 #include "daemon/react/node_health.h"
@@ -34,7 +35,6 @@
 #define TRUST_COUNT       64 /* agents a tick that get new lists */
 /* Agents wait for a second at least. */
 #define IN_BAND_EVERY_NS (5 * CLK_NS_PER_S)
-#define RENEW_EVERY_NS   (CLK_NS_PER_S / 2)
 #define ORDER_MARGIN_NS  (300 * CLK_NS_PER_S)
 
 struct collector {
@@ -47,9 +47,8 @@ struct collector {
 	struct diagnosis *diagnosis;
 	uint64_t diagnosis_ns; /* of the last diagnosis_tick */
 	struct sessions *sessions;
-	struct log_limit refused;   /* enrolments, as events */
-	struct enroll_munge *munge; /* NULL: nobody by munge */
-	uint64_t told_term_ns;      /* when an alarm was raised for a term */
+	struct enrolment *enrolment;
+	uint64_t told_term_ns; /* when an alarm was raised for a term */
 	int held; /* agents are not listened to until the store has room */
 	struct mesh *mesh;
 	struct jobs *jobs; /* NULL: none */
@@ -275,193 +274,15 @@ collector_hello(void *ctx, struct session *s, json_t *msg,
 	return 0;
 }
 
-/* A certificate that waits for the disk. */
-struct signing {
-	struct collector *c;
-	struct node *renews; /* and of which session; NULL: a stranger */
-	uint64_t serial;     /* or his question */
-	char *node, *addr, *pem;
-	char *munge; /* the collector's credential for it, or NULL */
-};
-
-/* Failed enrolments are logged at a limited rate. */
-static void
-collector_stranger_refused(struct collector *c, const char *node,
-    const char *addr, const char *why)
-{
-	uint64_t hidden;
-	struct err text;
-
-	if (!log_limit_tell(&c->refused, addr, why, clk_ns(), &hidden))
-		return;
-	err_say(&text, "enrolment from %.60s as %.64s refused: %s", addr, node,
-	    why);
-	if (c->store != NULL)
-		store_put_event(c->store, "alarm", "enroll", text.text);
-}
-
-static void
-collector_not_renewed(struct collector *c, struct node *n, const char *addr,
-    const char *why)
-{
-	struct err text;
-
-	err_say(&text, "its certificate was not renewed: %s", why);
-	sessions_complain(c->sessions, addr, n->name, text.text);
-	(void)roster_event(c->store, n, "alarm", text.text);
-	(void)session_send(n->session, WIRE_CERTIFICATE,
-	    json_pack("{s:o}", "text", text_json(why)));
-}
-
-static void
-collector_signed_cb(int status, void *arg)
-{
-	struct signing *g = arg;
-	struct collector *c = g->c;
-	struct node *n = g->renews, *known = roster_find(c->roster, g->node);
-	json_t *answer = NULL;
-	char text[200];
-
-	if (status == 0) {
-		answer = json_pack("{s:s, s:s*}", "cert", g->pem, "munge",
-		    g->munge);
-		/* Everything but a refusal is told to the event log. */
-		snprintf(text, sizeof(text),
-		    "certificate %s, asked for from %.60s",
-		    n != NULL              ? "renewed"
-			: g->munge != NULL ? "by munge"
-					   : "by a token",
-		    g->addr);
-		log_info("node %s: %s", g->node, text);
-		if (known != NULL)
-			(void)roster_event(c->store, known, "agent", text);
-		else if (c->store != NULL)
-			store_put_event(c->store, "agent", g->node, text);
-	}
-	if (status == -ECANCELED)
-		; /* a signal came first */
-	else if (n == NULL) {
-		if (answer == NULL)
-			collector_stranger_refused(c, g->node, g->addr,
-			    strerror(-status));
-		sessions_answer(c->sessions, g->serial, json_incref(answer),
-		    strerror(-status));
-	} else if (n->session != NULL && n->serial == g->serial) {
-		if (answer == NULL)
-			collector_not_renewed(c, n, g->addr, strerror(-status));
-		else
-			(void)session_send(n->session, WIRE_CERTIFICATE,
-			    json_incref(answer));
-	}
-	json_decref(answer);
-	free(g->node);
-	free(g->addr);
-	free(g->pem);
-	free(g->munge);
-	free(g);
-}
-
-/* renews and serial as in struct signing. */
-static int
-collector_sign(struct collector *c, struct node *renews, uint64_t serial,
-    const struct enroll_ask *ask, struct err *err)
-{
-	struct signing *g;
-	char *pem;
-	int rc = enroll_sign(c->o.enroll, ask, time(NULL), &pem, err);
-
-	if (rc < 0)
-		return rc;
-	g = xcalloc(1, sizeof(*g));
-	*g = (struct signing){ c, renews, serial, xstrdup(ask->node),
-		xstrdup(ask->addr), pem,
-		ask->munge != NULL ? xstrdup(ask->munge) : NULL };
-	enroll_when_synced(c->o.enroll, collector_signed_cb, g);
-	return 0;
-}
-
-static int
-collector_is_connected(const struct collector *c, const char *node)
-{
-	const struct node *n = roster_find(c->roster, node);
-
-	return n != NULL && n->session != NULL;
-}
-
-/* What a stranger shows is good, or not. */
-static void
-collector_munge_read(struct enroll_ask *ask, uint64_t question, struct err *why,
-    void *arg)
-{
-	struct collector *c = arg;
-
-	ask->connected = collector_is_connected(c, ask->node);
-	if (ask->munge != NULL &&
-	    collector_sign(c, NULL, question, ask, why) == 0)
-		return;
-	collector_stranger_refused(c, ask->node, ask->addr, why->text);
-	sessions_answer(c->sessions, question, NULL, why->text);
-}
-
 static int
 collector_enroll(void *ctx, uint64_t question, const char *addr,
     const json_t *msg, struct err *err)
 {
 	struct collector *c = ctx;
-	const char *node = member_text(msg, "node");
-	struct enroll_ask ask = { .node = node,
-		.request = member_text(msg, "request"),
-		.munge = member_text_or(msg, "munge", NULL),
-		.addr = addr,
-		.connected = collector_is_connected(c, node) };
-	char authority[PKI_DIGEST_TEXT];
 	int rc = collector_lead_check(c, err);
 
-	if (rc < 0)
-		return rc;
-	if (ask.munge == NULL) {
-		ask.token = member_text(msg, "token");
-		rc = collector_sign(c, NULL, question, &ask, err);
-	} else if (c->munge == NULL) {
-		rc = err_set(err, -EACCES,
-		    "this collector takes no credentials of munge: "
-		    "enroll.munge_users is empty");
-	} else {
-		rc = enroll_authority(c->o.enroll, authority, err);
-		if (rc == 0)
-			rc = enroll_munge_ask(c->munge, &ask, authority,
-			    question, err);
-	}
-	if (rc < 0)
-		collector_stranger_refused(c, node, addr, err->text);
-	return rc;
-}
-
-/* In a session, which goes on whatever the answer is; but each question costs
- * us four signatures. */
-static int
-collector_renew(struct collector *c, struct node *n, struct session *s,
-    const json_t *msg, struct err *err)
-{
-	struct enroll_ask ask = { .node = n->name,
-		.request = member_text(msg, "request"),
-		.addr = session_addr(s) };
-	X509 *old = NULL;
-	struct err text;
-	int rc;
-
-	if (n->renewed_ns != 0 && clk_ns() - n->renewed_ns < RENEW_EVERY_NS)
-		return err_set(err, -EPROTO,
-		    "asks for certificates without a pause");
-	n->renewed_ns = clk_ns();
-	rc = session_cert(s, &old, &text);
-	ask.old = old;
-	if (rc == 0)
-		rc = collector_sign(c, n, n->serial, &ask, &text);
-	if (rc < 0)
-		collector_not_renewed(c, n, ask.addr, text.text);
-	X509_free(old);
-	return 0;
+	return rc < 0 ? rc
+		      : enrolment_ask(c->enrolment, question, addr, msg, err);
 }
 
 static int
@@ -496,7 +317,7 @@ collector_message(void *ctx, struct session *s, enum wire_type type,
 	case WIRE_HELLO:
 		return err_set(err, -EPROTO, "second hello");
 	case WIRE_ENROLL:
-		return collector_renew(c, n, s, msg, err);
+		return enrolment_renew(c->enrolment, n, s, msg, err);
 	case WIRE_MESH_READY:
 	case WIRE_MESH_REPORT:
 		return mesh_message(c->mesh, n, type, msg, err);
@@ -767,9 +588,9 @@ collector_new(struct event_base *base, struct store *store,
 	c->sessions = sessions_new(base, &sl, &session_ops, c);
 	if (store != NULL) /* benches have none */
 		store_set_room_cb(store, collector_room_cb, c);
-	if (o->munge_users != NULL && o->munge_users[0] != '\0')
-		c->munge = enroll_munge_open(base, o->munge_users,
-		    o->munge_socket, collector_munge_read, c);
+	c->enrolment = enrolment_new(base,
+	    &(struct enrolment_options){ store, c->roster, c->sessions,
+		o->enroll, o->munge_users, o->munge_socket });
 	c->o.jobs.base = base;
 	c->o.jobs.store = store;
 	c->o.jobs.roster = c->roster;
@@ -789,7 +610,7 @@ collector_free(struct collector *c)
 {
 	if (c == NULL)
 		return;
-	enroll_munge_close(c->munge);
+	enrolment_free(c->enrolment);
 	sessions_free(c->sessions);
 	mesh_free(c->mesh);
 	jobs_free(c->jobs);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * enrolment.h - the requests of nodes for certificates, new ones and renewals,
+ * and what they get: agents/enroll.h decides and signs.
+ */
+#ifndef DAEMON_ENROLMENT_H
+#define DAEMON_ENROLMENT_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "common/err.h"
+
+struct enroll;
+struct enrolment;
+struct event_base;
+struct node;
+struct roster;
+struct session;
+struct sessions;
+struct store;
+
+/* All outlive the enrolment. */
+struct enrolment_options {
+	struct store *store; /* NULL: no events */
+	struct roster *roster;
+	struct sessions *sessions;
+	struct enroll *enroll;
+	const char *munge_users, *munge_socket; /* "": munge is not accepted */
+};
+
+struct enrolment *enrolment_new(struct event_base *base,
+    const struct enrolment_options *o);
+void enrolment_free(struct enrolment *e); /* NULL is allowed */
+/* Handle an enroll message of a new node; the answer goes to that question of
+ * the sessions, later. -errno and why: refused. */
+int enrolment_ask(struct enrolment *e, uint64_t question, const char *addr,
+    const json_t *msg, struct err *err);
+/* Handle one in a session, which gets the answer, a refusal too. -EPROTO: it
+ * asks too often. */
+int enrolment_renew(struct enrolment *e, struct node *n, struct session *s,
+    const json_t *msg, struct err *err);
+
+#endif
