@@ -418,7 +418,7 @@ scan_set_member(const struct scan *s, const struct meetings *m, int set, int n)
 
 	for (int i = 0; i < s->w->nodes; i++)
 		size += m->set_of[i] == set;
-	n %= size;
+	n = size > 0 ? n % size : 0;
 	for (int i = 0; i < s->w->nodes; i++)
 		if (m->set_of[i] == set && n-- == 0)
 			return i;

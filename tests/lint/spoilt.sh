@@ -24,7 +24,7 @@ fresh() {
 	for d in common daemon probes/plan; do
 		echo "# $d" >"$tree/$d/README.md"
 	done
-	for f in probes/coalmine-probe-options.5 docs/coalmine.7 \
+	for f in probes/coalmine-probe-options.5 probes/coalmine-scan.1 docs/coalmine.7 \
 	    probes/topology/coalmine-machine.5 \
 	    schema/coalmine-{output,wire}.7; do
 		cp "$lint/../../$f" "$tree/$f"
