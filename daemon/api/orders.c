@@ -60,12 +60,9 @@ orders_submit(struct api *api, const char *campaign, const char *text,
 	o.conf = text != NULL ? own : c->conf;
 	rc = runs_submit(collector_runs(api->p.collector), &o, ret_run, err);
 	conf_free(own);
-	if (rc < 0)
-		return rc;
-	orders_event_put(api, campaign, "run ordered", by, ret_run);
-	/* It does not wait for the next tick: that is 250 ms. */
-	runs_tick(collector_runs(api->p.collector));
-	return 0;
+	if (rc == 0)
+		orders_event_put(api, campaign, "run ordered", by, ret_run);
+	return rc;
 }
 
 int
