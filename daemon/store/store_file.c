@@ -28,6 +28,7 @@
 			       enough: a read finds the rest */
 #define BACKUP_PAGES    200 /* of one step; the writer may go on between */
 #define BACKUP_PAUSE_NS (5 * CLK_NS_PER_MS)
+#define READ_BYTES      ((size_t)1 << 20)
 #define COPY_KEPT_S     (7 * 24 * 3600) /* of an older version, once migrated */
 
 struct fs_row {
@@ -201,16 +202,38 @@ store_file_migrate(sqlite3 *db, const char *path, const struct embed *steps)
 	return version == newest ? 0 : sqlite_exec(db, set);
 }
 
-/* What a line of the check means: one with the code of an error is that error,
- * a page that cannot be read is no damage, anything else is. */
+/* 0 when the disk gives every byte of the file, else -errno. */
 static int
-store_file_check_errno(const char *text)
+store_file_read_all(const char *path)
+{
+	char *block = xcalloc(1, READ_BYTES);
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = fd < 0 ? -errno : 0;
+	ssize_t n = 1;
+
+	while (rc == 0 && n > 0) {
+		n = read(fd, block, READ_BYTES);
+		rc = n < 0 ? -errno : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	free(block);
+	return rc;
+}
+
+/* What a line of the check means: one with the code of an error is that error.
+ * "Failed to read" stands for a bad page and for a disk that fails: it is
+ * damage if the disk gives the whole file. Anything else is damage. */
+static int
+store_file_check_errno(sqlite3 *db, const char *text)
 {
 	const char *code = strstr(text, "error code");
 	long said;
 
+	if (code == NULL && strstr(text, "Failed to read") != NULL &&
+	    store_file_read_all(sqlite3_db_filename(db, "main")) < 0)
+		return -EIO;
 	if (code == NULL)
-		return strstr(text, "Failed to read") != NULL ? -EIO : -EBADMSG;
+		return -EBADMSG;
 	said = strtol(code + strlen("error code") + 1, NULL, 10);
 	return said <= 0 ? -EBADMSG : sqlite_errno((int)said);
 }
@@ -235,7 +258,7 @@ store_file_quick_check(sqlite3 *db, struct err *err)
 	    (rc == SQLITE_ROW && text != NULL && strcmp(text, "ok") == 0))
 		rc = 0;
 	else if (rc == SQLITE_ROW)
-		rc = text == NULL ? -ENOMEM : store_file_check_errno(text);
+		rc = text == NULL ? -ENOMEM : store_file_check_errno(db, text);
 	else
 		rc = rc == SQLITE_DONE ? -EIO : sqlite_errno(rc);
 	if (rc < 0)
