@@ -16,7 +16,7 @@ site) needs="" wrapper= ;;
 esac
 for program in $needs; do
 	path=$(command -v "$program") || skip "no $program"
-	ln -s "$path" "$site/bin/"
+	ln -s "$path" "$site/bin/${program%.openmpi}"
 done
 [ -z "$wrapper" ] || mv "$site/bin/$wrapper" "$site/bin/mpicc"
 mpicc=$site/bin/mpicc
