@@ -394,6 +394,11 @@ tables_print_selves(const json_t *records)
 			row = json_copy(node);
 			json_object_set(row, "bytes",
 			    json_object_get(r, "bytes"));
+			/* A described machine is the rating where the
+			 * driver knows none. */
+			if (json_object_get(row, "rated_ratio") == NULL)
+				json_object_set(row, "rated_ratio",
+				    json_object_get(node, "ratio"));
 			json_array_append_new(rows, row);
 		}
 	return tables_print_titled("copies within nodes, against the memory's "
