@@ -278,7 +278,7 @@ large() {
 	[[ $2 != ipc* ]] || nodes=1
 	across=$((bytes * (nodes - 1)))
 	COALMINE_FAKE_NODES=$nodes OMPI_MCA_btl=vader,self \
-		limit_s=$((60 * $1)) engine 2 run group n=2 g=1 k=1 \
+		limit_s=$((180 * $1)) engine 2 run group n=2 g=1 k=1 \
 		type=byte count=$bytes via="$2" iterations=1 warmup=0 \
 		--json "$work/records" || fail "$1 GiB by $2: exit $?"
 	complete "$1 GiB by $2"
