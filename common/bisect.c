@@ -139,6 +139,17 @@ bisect_least(const struct bisect_options *o, double spread)
 	return fmax(o->effect_min, Z_MIN * spread);
 }
 
+int
+bisect_pair(size_t count, size_t round, size_t i, size_t *ret_a, size_t *ret_b)
+{
+	size_t others = count + count % 2 - 1; /* seats, without the first */
+
+	/* The first stays, the others move by one seat each round. */
+	*ret_a = i == 0 ? 0 : (i - 1 + round) % others + 1;
+	*ret_b = (others - 1 - i + round) % others + 1;
+	return *ret_a < count && *ret_b < count;
+}
+
 /* ---- what a round has shown ---- */
 
 static int
@@ -293,17 +304,12 @@ static size_t
 bisect_put_pairs(struct bisect *b, const size_t *singles, size_t count,
     size_t at)
 {
-	size_t seats = count + count % 2;
+	size_t x, y;
 
-	/* Round robin: the first stays, the others move on by one seat. */
-	for (size_t i = 0; i < seats / 2; i++) {
-		size_t k = seats - 1 - i;
-		size_t x = i == 0 ? 0 : (i - 1 + b->pairings) % (seats - 1) + 1;
-		size_t y = (k - 1 + b->pairings) % (seats - 1) + 1;
-
-		if (x < count && y < count && b->groups_count < b->o.groups_max)
+	for (size_t i = 0; i < (count + 1) / 2; i++)
+		if (bisect_pair(count, b->pairings, i, &x, &y) &&
+		    b->groups_count < b->o.groups_max)
 			at = bisect_put(b, singles[x], singles[y], 0, at);
-	}
 	b->pairings++;
 	return at;
 }

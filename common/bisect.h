@@ -47,6 +47,11 @@ void bisect_hear(struct bisect *b, size_t group, double effect, double spread,
     double doubt);
 /* Return the least effect that counts. */
 double bisect_least(const struct bisect_options *o, double spread);
+/* Pair i of a round, i < (count + 1) / 2, in which each of count >= 2 meets
+ * another one: after count - 1 rounds, or count if that is odd, each has met
+ * all. 0: the other seat is empty. */
+int bisect_pair(size_t count, size_t round, size_t i, size_t *ret_a,
+    size_t *ret_b);
 size_t bisect_rounds(const struct bisect *b);
 /* *ret_effect where it is slow. */
 enum bisect_state bisect_of(const struct bisect *b, size_t member,
