@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * groups.c - each group is a part of the world with communicators of its own,
+ * groups.c - each group is a part of the world with separate communicators,
  * in which the canaries of a campaign run; its first rank sends what they
  * measured to rank 0 as an array of doubles.
  */

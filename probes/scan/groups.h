@@ -21,8 +21,8 @@ struct groups_ask {
 };
 
 /* Rank 0: measure; of_node[node] is the node's group, or -1. ret has room for
- * groups * test_count results, those of a group next to each other; the caller
- * clears each. */
+ * groups * test_count results, the results of a group next to each other; the
+ * caller clears each. */
 void groups_measure(struct world *w, const struct settings *base,
     const struct groups_ask *ask, const int *of_node,
     struct scan_judge_result *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan.c - what is measured in which order: all nodes together, groups until a
- * slow one is a node, the slow nodes beside good ones for their intervals,
+ * scan.c - the order of measurements: all nodes together, groups until a slow
+ * group is a single node, the slow nodes with good ones for their intervals,
  * single pairs between sets of nodes, and many senders to one receiver.
  */
 #include "probes/scan/scan.h"
@@ -35,15 +35,15 @@
 #define ROUNDS_GROUP  3
 #define GROUPS_MOST   32
 #define CONFIRM_ALL   64 /* nodes that are confirmed together; of more: */
-#define CONFIRM_GOOD  24 /* good ones beside the slow */
+#define CONFIRM_GOOD  24 /* good ones with the slow */
 #define SETS_MOST     64
 #define SETS_ROUNDS   6 /* of single pairs; of two sets: */
 #define SETS_TWO      4
 #define PROMISE_SHARE 0.85
-/* Where nodes scatter so much that one that is this many times slower would not
- * be seen, all are measured once more, for longer; then none is called fit. */
+/* If the scatter of nodes would hide a node that is slower by this factor, all
+ * are measured again, for longer. If it still would, no node is called fit. */
 #define RESOLUTION_LEAST 2.0
-#define BUSY             0.3 /* share of the time without a core that is said */
+#define BUSY             0.3 /* reported share of the time without a core */
 
 /* Pairs that change, all at once; each test until its time is over. */
 static const char campaign[] = "[campaign]\nseed = %llu\n"
@@ -254,7 +254,7 @@ scan_round(struct scan *s, const struct bisect_group *groups, size_t count)
 	return in_time;
 }
 
-/* ---- the slow nodes beside good ones ---- */
+/* ---- confirmation of slow nodes ---- */
 
 /* A node that is slow in the search, and what keeps it from being named. */
 static void
@@ -382,7 +382,7 @@ scan_confirm(struct scan *s)
 		}
 	ask.groups = 1;
 	ask.time_s = SHARE_CONFIRM * s->ask.test_count * s->within_s;
-	/* Else by what they gave beside the good ones among all. */
+	/* Otherwise use the measurement of all nodes. */
 	in_time = slow > 0 && good > 0 &&
 	    scan_in_time(s, SHARE_CONFIRM * s->ask.test_count);
 	if (in_time)
@@ -436,28 +436,23 @@ scan_sets_meet(struct scan *s, struct meetings *m, int test, int round)
 		.tests = { s->ask.tests[test] },
 		.time_s = SHARE_PAIRS * s->within_s,
 		.rounds_min = 1 };
-	int seats = m->count + m->count % 2;
+	size_t a, b;
 
 	for (int i = 0; i < s->w->nodes; i++)
 		of[i] = -1;
-	/* Round robin: the first stays, the others move on by one seat. */
-	for (int i = 0; i < seats / 2; i++) {
-		int k = seats - 1 - i;
-		int a = i == 0 ? 0 : (i - 1 + round) % (seats - 1) + 1;
-		int b = (k - 1 + round) % (seats - 1) + 1;
-
-		if (a >= m->count || b >= m->count)
+	for (size_t i = 0; i < ((size_t)m->count + 1) / 2; i++) {
+		if (!bisect_pair((size_t)m->count, (size_t)round, i, &a, &b))
 			continue;
-		sets[ask.groups][0] = a < b ? a : b;
-		sets[ask.groups][1] = a < b ? b : a;
-		of[scan_set_member(s, m, a, round)] = ask.groups;
-		of[scan_set_member(s, m, b, round + round / m->count)] =
+		sets[ask.groups][0] = (int)(a < b ? a : b);
+		sets[ask.groups][1] = (int)(a < b ? b : a);
+		of[scan_set_member(s, m, (int)a, round)] = ask.groups;
+		of[scan_set_member(s, m, (int)b, round + round / m->count)] =
 		    ask.groups;
 		ask.groups++;
 	}
 	scan_measure(s, &ask, of, results);
 	for (int g = 0; g < ask.groups; g++) {
-		int a = sets[g][0], b = sets[g][1];
+		int lo = sets[g][0], hi = sets[g][1];
 		double x = results[g].pairs_count == 0
 		    ? NAN
 		    : scan_judge_log(ask.tests[0], results[g].pairs[0].p50) -
@@ -465,8 +460,8 @@ scan_sets_meet(struct scan *s, struct meetings *m, int test, int round)
 
 		if (results[g].cause == CAUSE_TIMEOUT)
 			x = INFINITY;
-		if (!isnan(x) && m->n[a][b] < SETS_ROUNDS)
-			m->x[a][b][m->n[a][b]++] = x;
+		if (!isnan(x) && m->n[lo][hi] < SETS_ROUNDS)
+			m->x[lo][hi][m->n[lo][hi]++] = x;
 		scan_judge_result_clear(&results[g]);
 	}
 	free(of);
@@ -511,8 +506,8 @@ scan_path_put(struct scan *s, const struct meetings *m, int a, int b,
 	free(is_in);
 }
 
-/* A set is slow to all others where each of its meetings is; what is left are
- * pairs of sets. */
+/* A set is slow to all others if each of its meetings is slow. The remaining
+ * sets are judged in pairs. */
 static void
 scan_sets_judge(struct scan *s, const struct meetings *m, double least)
 {
@@ -548,7 +543,7 @@ scan_sets_judge(struct scan *s, const struct meetings *m, double least)
 	free(x);
 }
 
-/* What the pairs of two sets gave while all measured at once. */
+/* Note how much slower pairs between sets were while all nodes measured. */
 static void
 scan_sets_note(struct scan *s, const struct meetings *m, int test)
 {
@@ -715,6 +710,18 @@ scan_tests_json(const struct scan *s)
 	return all;
 }
 
+/* 1 for a node that never gave half of the typical rate, in any group: where it
+ * cannot be named, it is undetermined. */
+static int
+scan_is_far_below(const struct scan *s, int node)
+{
+	for (int i = 0; i < s->ask.test_count; i++)
+		if (s->ask.tests[i] == CANARY_BW && s->typical[i].known)
+			return s->best[node] * RESOLUTION_LEAST <
+			    scan_judge_value(CANARY_BW, s->typical[i].median);
+	return 0;
+}
+
 static json_t *
 scan_result(struct scan *s)
 {
@@ -728,7 +735,8 @@ scan_result(struct scan *s)
 		enum bisect_state state = bisect_of(s->b, (size_t)i, &effect);
 
 		fit[i] = state == BISECT_FINE && !s->named[i] &&
-		    s->resolution <= RESOLUTION_LEAST;
+		    s->resolution <= RESOLUTION_LEAST &&
+		    !scan_is_far_below(s, i);
 		open[i] = !fit[i] && !s->named[i];
 		waits += s->waits[i] > 0 ? s->waits[i] / s->w->nodes : 0;
 	}

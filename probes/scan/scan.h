@@ -19,7 +19,7 @@ enum scan_status {
 };
 
 /* Measure, on all ranks together. c: options_scan at rank 0, else NULL;
- * expect_per_s: what a node promises, bytes per second each way, 0: nothing.
+ * expect_per_s: promised rate of a node, bytes per second each way; 0: none.
  * Rank 0 gets the result, which the caller ends, other ranks NULL. */
 json_t *scan_run(struct world *w, const struct conf *c, double expect_per_s);
 
