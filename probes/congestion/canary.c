@@ -245,25 +245,25 @@ canary_window_close(MPI_Win *win)
 
 /* ---- buffers ---- */
 
-/* Between buffers of the device and what they hold on the host; nothing where
- * the buffers are on the host. */
+/* Copy both buffers from the host to the device. */
 static int
-canary_sync(const struct canary *c, int is_to_device)
+canary_to_device(const struct canary *c)
 {
-	const struct device_ops *ops;
-	int rc;
+	const struct device_ops *ops = c->world->team->ops;
+	int rc = ops->copy(c->stream, c->send, c->host_send, c->send_bytes);
 
-	if (c->host_send == NULL)
-		return 0;
-	ops = c->world->team->ops;
-	if (is_to_device)
-		rc = ops->copy(c->stream, c->send, c->host_send, c->send_bytes);
-	else
-		rc = 0;
-	if (rc == 0 && is_to_device)
+	if (rc == 0)
 		rc = ops->copy(c->stream, c->recv, c->host_recv, c->recv_bytes);
-	else if (rc == 0)
-		rc = ops->copy(c->stream, c->host_recv, c->recv, c->recv_bytes);
+	return rc < 0 ? rc : ops->stream_sync(c->stream);
+}
+
+/* Copy the receive buffer from the device to the host. */
+static int
+canary_from_device(const struct canary *c)
+{
+	const struct device_ops *ops = c->world->team->ops;
+	int rc = ops->copy(c->stream, c->host_recv, c->recv, c->recv_bytes);
+
 	return rc < 0 ? rc : ops->stream_sync(c->stream);
 }
 
@@ -291,7 +291,7 @@ canary_device_open(struct canary *c, struct err *err)
 	if (rc == 0) {
 		memset(c->host_send, 0, c->send_bytes);
 		memset(c->host_recv, 0, c->recv_bytes);
-		rc = canary_sync(c, 1);
+		rc = canary_to_device(c);
 	}
 	return rc == 0 ? 0
 		       : err_set(err, -ENOTSUP, "%s: %.200s", ops->name,
@@ -311,17 +311,22 @@ canary_device_close(struct canary *c)
 	c->host_send = c->host_recv = NULL;
 }
 
-/* One operation with what is in the buffers on the host, and back. */
+/* Run one operation on the data of the host buffers, and copy the result back.
+ */
 static void
 canary_once_from_host(struct canary *c)
 {
-	if (canary_sync(c, 1) < 0)
-		fatalx("%s: data cannot be copied to the device",
-		    c->world->team->ops->name);
+	const struct transport_team *tm = c->world->team;
+
+	if (c->host_send == NULL) {
+		canary_ops[c->test].once(c);
+		return;
+	}
+	if (canary_to_device(c) < 0)
+		fatalx("%s: %.200s", tm->ops->name, tm->ops->error(tm->device));
 	canary_ops[c->test].once(c);
-	if (canary_sync(c, 0) < 0)
-		fatalx("%s: data cannot be copied from the device",
-		    c->world->team->ops->name);
+	if (canary_from_device(c) < 0)
+		fatalx("%s: %.200s", tm->ops->name, tm->ops->error(tm->device));
 }
 
 /* Where known data is written and read. */
