@@ -286,62 +286,69 @@ world_close(struct world *w, int status)
 struct world_gpu {
 	char pci[sizeof(((struct device_facts *)0)->pci)];
 	char part[sizeof(((struct device_facts *)0)->part)];
+	double rated_per_s; /* see transport_team */
 };
 
-/* The GPU of each rank of comm, empty for the host's memory; the caller
- * frees. */
-static struct world_gpu *
-world_gpus(const struct transport_team *tm, MPI_Comm comm, int *ret_ranks)
+/* How many ranks of the machine have this GPU, or this part of one? */
+static int
+world_gpu_ranks(const struct world_gpu *mine, MPI_Comm machine)
 {
-	struct device_facts facts = { 0 };
-	struct world_gpu mine = { 0 }, *all;
+	int ranks, count = 0;
+	struct world_gpu *all;
 
-	MPI_DO(MPI_Comm_size(comm, ret_ranks));
-	all = xcalloc((size_t)*ret_ranks, sizeof(*all));
-	if (!tm->ops->host_access)
-		(void)tm->ops->facts(tm->device, &facts);
-	memcpy(mine.pci, facts.pci, sizeof(mine.pci));
-	memcpy(mine.part, facts.part, sizeof(mine.part));
-	MPI_DO(MPI_Allgather(&mine, sizeof(mine), MPI_CHAR, all, sizeof(mine),
-	    MPI_CHAR, comm));
-	return all;
+	MPI_DO(MPI_Comm_size(machine, &ranks));
+	all = xcalloc((size_t)ranks, sizeof(*all));
+	MPI_DO(MPI_Allgather(mine, sizeof(*mine), MPI_CHAR, all, sizeof(*mine),
+	    MPI_CHAR, machine));
+	for (int i = 0; i < ranks; i++)
+		count += strcmp(all[i].pci, mine->pci) == 0 &&
+		    strcmp(all[i].part, mine->part) == 0;
+	free(all);
+	return mine->pci[0] == '\0' ? 1 : count;
 }
 
-/* How many ranks of the machine have this rank's GPU, or its part of one? */
+/* The GPUs of all ranks, into tm; collective. 1: this rank's reaches those of
+ * all ranks of its node. */
 static int
-world_gpu_ranks(const struct transport_team *tm, MPI_Comm machine)
+world_gpus_meet(struct transport_team *tm, MPI_Comm machine)
 {
-	int ranks, local, count = 0;
-	struct world_gpu *all = world_gpus(tm, machine, &ranks);
+	size_t ranks = (size_t)tm->ranks;
+	struct device_facts facts = { 0 };
+	struct world_gpu mine = { 0 }, *all = xcalloc(ranks, sizeof(*all));
+	int reaches = 1;
+	struct err err;
 
-	MPI_DO(MPI_Comm_rank(machine, &local));
-	for (int i = 0; i < ranks; i++)
-		count += memcmp(&all[i], &all[local], sizeof(*all)) == 0;
-	if (all[local].pci[0] == '\0')
-		count = 1;
+	(void)tm->ops->facts(tm->device, &facts);
+	memcpy(mine.pci, facts.pci, sizeof(mine.pci));
+	memcpy(mine.part, facts.part, sizeof(mine.part));
+	tm->gpu_ranks = world_gpu_ranks(&mine, machine);
+	mine.rated_per_s = facts.memory_bytes_per_s / 2 / tm->gpu_ranks;
+	MPI_DO(MPI_Allgather(&mine, sizeof(mine), MPI_CHAR, all, sizeof(mine),
+	    MPI_CHAR, tm->comm));
+	tm->pci = xcalloc(ranks, sizeof(*tm->pci));
+	tm->rated_per_s = xcalloc(ranks, sizeof(*tm->rated_per_s));
+	for (size_t i = 0; i < ranks; i++) {
+		memcpy(tm->pci[i], all[i].pci, sizeof(*tm->pci));
+		tm->rated_per_s[i] = all[i].rated_per_s;
+		if (tm->nodes[i] == tm->nodes[tm->rank] &&
+		    tm->ops->ipc_usable(tm->device, all[i].pci, all[i].part,
+			&err) < 0)
+			reaches = 0;
+	}
 	free(all);
-	return count;
+	return reaches;
 }
 
 /* What PLAN_VIA_AUTO becomes; collective. Staging through memory of the host
  * is the last resort: it measures the host, not the GPUs. */
 static void
-world_choose_vias(struct transport_team *tm)
+world_choose_vias(struct transport_team *tm, int reaches)
 {
 	enum { IPC, XCCL, ABLE_MAX };
-	int able[ABLE_MAX] = { 1, !tm->mpi_takes }, ranks;
+	int able[ABLE_MAX] = { reaches, !tm->mpi_takes };
 	const struct xccl_lib *lib;
-	struct world_gpu *near;
 	struct err err;
 
-	if (tm->ops->host_access)
-		return; /* mpi */
-	near = world_gpus(tm, tm->node_comm, &ranks);
-	for (int i = 0; i < ranks; i++)
-		if (tm->ops->ipc_usable(tm->device, near[i].pci, near[i].part,
-			&err) < 0)
-			able[IPC] = 0;
-	free(near);
 	if (able[XCCL])
 		able[XCCL] = xccl_shares_gpu(tm, &err) == 0 &&
 		    xccl_lib_open(tm->ops->name, &lib, &err) == 0;
@@ -408,10 +415,8 @@ team_open(const struct world *w, const char *device, const char *gpu_aware,
 {
 	struct transport_team *tm = xcalloc(1, sizeof(*tm));
 	int *nodes = xcalloc((size_t)w->size, sizeof(*nodes)), count = 0, rc;
-	struct device_facts facts = { 0 };
-	double rated_per_s;
 	MPI_Comm machine;
-	int local;
+	int local, reaches = 0;
 
 	tm->rank = w->rank;
 	tm->ranks = w->size;
@@ -435,26 +440,17 @@ team_open(const struct world *w, const char *device, const char *gpu_aware,
 			device_taken_by_mpi(device));
 	}
 	rc = transport_agree_why(tm, rc, NULL, err);
-	if (rc == 0)
-		tm->gpu_ranks = world_gpu_ranks(tm, machine);
-	if (rc == 0 && !tm->ops->host_access) {
-		(void)tm->ops->facts(tm->device, &facts);
-		tm->pci = xcalloc((size_t)w->size, sizeof(*tm->pci));
-		MPI_DO(MPI_Allgather(facts.pci, sizeof(facts.pci), MPI_CHAR,
-		    tm->pci, sizeof(facts.pci), MPI_CHAR, tm->comm));
-		rated_per_s = facts.memory_bytes_per_s / 2 / tm->gpu_ranks;
-		tm->rated_per_s = xcalloc((size_t)w->size, sizeof(double));
-		MPI_DO(MPI_Allgather(&rated_per_s, 1, MPI_DOUBLE,
-		    tm->rated_per_s, 1, MPI_DOUBLE, tm->comm));
-	}
+	tm->gpu_ranks = 1;
+	if (rc == 0 && !tm->ops->host_access)
+		reaches = world_gpus_meet(tm, machine);
 	MPI_DO(MPI_Comm_free(&machine));
 	/* One way for all: the two cannot meet. */
 	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &tm->mpi_takes, 1, MPI_INT, MPI_MIN,
 	    tm->comm));
 	if (rc == 0 && !tm->ops->host_access && tm->mpi_takes)
 		rc = world_first_byte(tm, err);
-	if (rc == 0)
-		world_choose_vias(tm);
+	if (rc == 0 && !tm->ops->host_access)
+		world_choose_vias(tm, reaches);
 	if (rc < 0) {
 		team_close(tm);
 		return rc;
