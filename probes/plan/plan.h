@@ -185,8 +185,8 @@ void plan_buf_need(struct plan *p, uint16_t buf, uint32_t rank, uint64_t bytes);
 /* Add t; buffers are not enlarged. A transfer of no bytes is left out. */
 void plan_transfer_add(struct plan *p, const struct plan_transfer *t);
 /* Replace PLAN_VIA_AUTO: by within for transfers between ranks of one node, by
- * across for all others. nodes: node number by rank; NULL: each rank is a node
- * of its own. */
+ * across for all others. nodes: node number by rank; NULL: each rank is a
+ * separate node. */
 void plan_choose_vias(struct plan *p, const int *nodes, enum plan_via within,
     enum plan_via across);
 /* l->input and l->inputs are set here. */
