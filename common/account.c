@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account.c - a bucket that leaks.
+ * account.c - a leaky bucket of nanoseconds.
  */
 #include "common/account.h"
 

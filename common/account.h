@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account.h - what a peer owes for the time that its messages took: a share of
- * the time that passes pays it back.
+ * account.h - time that the work for a peer took and that the peer has not paid
+ * back yet. It pays back a share of the time that passes.
  */
 #ifndef COMMON_ACCOUNT_H
 #define COMMON_ACCOUNT_H
@@ -13,8 +13,8 @@ struct account {
 	uint64_t owed_ns, at_ns;
 };
 
-/* Add cost_ns at now_ns, of which one share-th of the time since the last call
- * is paid back. Return what is owed. */
+/* Subtract (now_ns - at_ns) / share, add cost_ns, and return the sum, which is
+ * never below 0. */
 uint64_t account_charge(struct account *a, uint64_t cost_ns, unsigned share,
     uint64_t now_ns);
 

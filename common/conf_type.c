@@ -102,7 +102,7 @@ conf_type_read_int(const struct conf_row *row, const char *raw,
 	conf_type_range_format(row, range, sizeof(range));
 	snprintf(want, CONF_WANT_BYTES, "a whole number, %s", range);
 	if (str_to_int(raw, INT64_MIN, INT64_MAX, &i) < 0) {
-		/* Counts are written beside sizes, in the same units. */
+		/* Counts take the units of sizes. */
 		if (strcmp(row->unit, "elements") != 0 ||
 		    str_to_bytes(raw, &count) < 0 || count > INT64_MAX)
 			return -EINVAL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * enrolment.c - requests for certificates, from their arrival to the answer:
- * signed at once, answered after the sync of what was issued.
+ * enrolment.c - requests for certificates: each is signed on arrival, and
+ * answered once the issued certificate is on disk.
  */
 #include "daemon/enrolment.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * enrolment.h - the requests of nodes for certificates, new ones and renewals,
- * and what they get: agents/enroll.h decides and signs.
+ * enrolment.h - requests of nodes for new and renewed certificates.
+ * agents/enroll.h decides and signs.
  */
 #ifndef DAEMON_ENROLMENT_H
 #define DAEMON_ENROLMENT_H

@@ -67,7 +67,7 @@ struct diagnosis_series {
 	struct drift *drifts;       /* by node id */
 	struct wander wander;       /* of the newest means of nodes, */
 	struct wander paths_wander; /* and of the shares of leaves */
-	int drift_begun;            /* with what is pinned of it */
+	int drift_begun;            /* with its pinned values */
 	size_t drift_count;
 	double level; /* mean logarithm of the rounds' medians */
 	uint32_t level_n;

@@ -6,7 +6,7 @@
  * a slow sender holds its place for seconds, not for ever. When all places are
  * taken, the connection that has owed a request the longest gives up its own:
  * ten thousand that are silent or send a byte now and then do not keep a scrape
- * out. The unix socket has places of its own.
+ * out. The unix socket has separate places.
  */
 #include "daemon/http/http_int.h"
 
@@ -38,7 +38,7 @@
 #define READ_NS   (10 * CLK_NS_PER_S) /* a whole request */
 #define BUSY_NS   (15 * CLK_NS_PER_S) /* above the store's own limit */
 #define LINGER_NS (1 * CLK_NS_PER_S)
-#define STALL_S   20 /* the peer takes no byte for so long */
+#define STALL_S   20 /* in which the peer takes no byte */
 #define UNIX_MAX  64 /* places of the unix socket, apart from the others */
 #define BACKLOG   1024
 #define PAUSE_US  100000 /* before accepting again without descriptors */

@@ -18,7 +18,7 @@ static const char *const running[] = { "RUNNING", "R", "COMPLETING", "RESIZING",
 	"SIGNALING", "STAGE_OUT", "STOPPED", "SUSPENDED" };
 
 #define JOB_LINE_FIELDS 6          /* and the name */
-#define YEAR_2200_S     7258118400 /* nanoseconds of later ones are no int64_t */
+#define YEAR_2200_S     7258118400 /* in nanoseconds later times exceed int64_t */
 
 /* Fractions of a second are cut off. */
 static int64_t

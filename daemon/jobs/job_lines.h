@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 /* A line: JOB|OWNER|STATE|START|END|NODES, and |NAME or not. Times are seconds
- * since 1970 or YYYY-MM-DDTHH:MM:SS in UTC; what is not one is not known. NODES
- * is a hostlist. NAME may hold any character. STATE: a waiting one, a running
- * one, or, any other word, how it ended; END counts for these only. */
+ * since 1970 or YYYY-MM-DDTHH:MM:SS in UTC; any other text is an unknown time.
+ * NODES is a hostlist. NAME may hold any character. STATE: a waiting one, a
+ * running one, or, any other word, how it ended; END counts for these only. */
 struct job_line {
 	const char *job, *owner, *state, *nodes; /* into the text */
 	const char *name;                        /* NULL: not in the line */
@@ -23,10 +23,10 @@ struct job_line {
  * such line. Cuts the line. */
 int job_line_parse(char *line, struct job_line *ret);
 
-/* Cut the next line off *rest, "" at its end. name_bytes > 0: behind the sixth
- * '|' of a line are this many bytes, and then its end, for a name may contain
- * line ends. NULL: there is no line left, or *rest is not of this form and then
- * not at its end. */
+/* Cut the next line off *rest and return it. name_bytes > 0: after the sixth
+ * '|' a line has a name of exactly this many bytes, which may contain line
+ * ends, and then ends. NULL: *rest is "", the end, or malformed; it does not
+ * change. */
 char *job_line_next(char **rest, size_t name_bytes);
 
 #endif

@@ -63,11 +63,12 @@
  * for names. squeue forgets a job five minutes after its end by default. */
 #define NAME_BYTES          128
 #define FORMAT_SQUEUE       "%i|%u|%T|%S|%e|%N"
-#define FORMAT_SQUEUE_NAMES FORMAT_SQUEUE "|%128j"
+#define FORMAT_SQUEUE_NAMES FORMAT_SQUEUE "|%128j" /* NAME_BYTES */
 #define FORMAT_SACCT        "JobID,User,State,Start,End,NodeList"
-/* Nodes of one job: those of the cluster twice, and these without an agent; of
- * all jobs of an answer LISTED_TIMES as many, for jobs may share nodes. A list
- * that is too long counts as the most that one may have. */
+/* A job may list twice as many nodes as the cluster has, plus LISTED_MORE
+ * without an agent. All jobs of an answer together may list LISTED_TIMES as
+ * many, since jobs may share nodes. A longer list counts as one of the largest
+ * size. */
 #define LISTED_MORE  4096
 #define LISTED_TIMES 64
 #define UNKNOWN_MAX  1000
@@ -494,9 +495,9 @@ jobs_listed_max(const struct jobs *js)
 	return LISTED_MORE + 2 * roster_count(js->o.roster);
 }
 
-/* How many nodes it has and their leaves, as they are now; who has no agent.
- * Nodes that cannot be read as a list are kept as they are, and are none; so
- * are more than *left, which counts down. */
+/* Add the number of a job's nodes, their present leaves, and the nodes without
+ * an agent. A list that is malformed, or longer than *left, is kept as text and
+ * counts as no nodes. *left decreases by the length of the list. */
 static void
 jobs_places_add(struct jobs *js, json_t *body, const char *nodes, size_t *left)
 {
@@ -613,8 +614,8 @@ jobs_job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns,
 	return rc;
 }
 
-/* Those that run no more, and nobody says since when. 0: not all were looked at
- * until deadline_ns. */
+/* End the jobs that are missing from the answer, at an unknown time. 0: not all
+ * were checked before deadline_ns. */
 static int
 jobs_vanish(struct jobs *js, const json_t *said, uint64_t deadline_ns)
 {
@@ -639,7 +640,7 @@ jobs_vanish(struct jobs *js, const json_t *said, uint64_t deadline_ns)
 	return 1;
 }
 
-/* What an answer of the scheduler says as a whole: who is not in it. */
+/* Handle the end of an answer: jobs that are missing from it have ended. */
 static void
 jobs_answer_end(struct jobs *js, const struct answer *a, int is_accounting)
 {

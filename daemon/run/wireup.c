@@ -45,7 +45,7 @@ struct waiter {
 	struct node *node;
 };
 
-/* What a rank has given, or who waits for it. */
+/* The address data of a rank, or the nodes that wait for it. */
 struct modex {
 	json_t *data; /* NULL: unknown yet */
 	TAILQ_HEAD(, waiter) waiters;

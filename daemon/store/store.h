@@ -92,9 +92,9 @@ typedef void store_cb(int status, json_t *result, void *arg);
 /* The following take ownership of nothing; cb may be NULL. */
 /* record: a whole numbered record; one that is already there is not an
  * error, which makes re-sending harmless. It is shared with the writer: do
- * not change it after this call. line: as it arrived, which is what is stored;
- * its text outlives the callback. NULL or without a text: it is made of the
- * record. */
+ * not change it after this call. line: the text that
+ * arrived, which is stored and must outlive the callback. NULL or without a
+ * text: the text is made from the record. */
 struct record_line;
 void store_put_record(struct store *st, const json_t *record,
     const struct record_line *line, store_cb *cb, void *arg);

@@ -202,7 +202,7 @@ store_file_migrate(sqlite3 *db, const char *path, const struct embed *steps)
 	return version == newest ? 0 : sqlite_exec(db, set);
 }
 
-/* 0 when the disk gives every byte of the file, else -errno. */
+/* Read the whole file. 0 or -errno. */
 static int
 store_file_read_all(const char *path)
 {
@@ -220,9 +220,10 @@ store_file_read_all(const char *path)
 	return rc;
 }
 
-/* What a line of the check means: one with the code of an error is that error.
- * "Failed to read" stands for a bad page and for a disk that fails: it is
- * damage if the disk gives the whole file. Anything else is damage. */
+/* Return the meaning of a line of PRAGMA quick_check. A line with an error code
+ * is that error. SQLite writes "Failed to read" for a bad page and for a disk
+ * that fails: it is damage if the whole file can be read. Any other line is
+ * damage. */
 static int
 store_file_check_errno(sqlite3 *db, const char *text)
 {
@@ -238,7 +239,7 @@ store_file_check_errno(sqlite3 *db, const char *text)
 	return said <= 0 ? -EBADMSG : sqlite_errno((int)said);
 }
 
-/* 0 when sound, or when there was no time to look at everything; -EBADMSG:
+/* 0: sound, or the time limit came before the end of the check; -EBADMSG:
  * damaged; another -errno: it could not be read. */
 static int
 store_file_quick_check(sqlite3 *db, struct err *err)

@@ -123,7 +123,7 @@ COALMINE_FAKE_GPUS=1 COALMINE_FAKE_NODES=2 auto mpi good 2 "${rails[@]}"
 COALMINE_FAKE_NODES=2 auto ipc,xccl good 4 stripe g=2 bytes=1M
 COALMINE_FAKE_QUERY=kind COALMINE_FAKE_OPEN=yes COALMINE_FAKE_NODES=2 \
 	LD_PRELOAD=$fakes/libfake-mpi-gpu.so auto mpi good 2 "${rails[@]}"
-device=host engine 2 run "${rails[@]}" "${probe[@]}" || fail "auto on the host"
+engine 2 run "${rails[@]}" "${probe[@]}" || fail "auto on the host"
 [ "$(jq -r 'select(.of=="whole").via' "$work/records")" = mpi ] ||
 	fail "auto on the host is not mpi"
 # What the driver knows of the memory is compared with copies within a node.

@@ -27,10 +27,10 @@
  * of the effect that made the node an outlier. */
 #define CONFIRM_TIMES 1.5
 #define CONFIRM_SHARE 0.6
-/* And more than what made it an outlier wanders by: a run sees the same wander
- * as the rounds just before it, so it has to exclude itself that chance is the
- * reason. Chance may be confirmed at fdr once in so many rounds: by default
- * once in five months of rounds of 5 minutes. */
+/* A confirmation run sees the same wander as the rounds just before it, so its
+ * own limit has to exclude chance. Chance passes it with probability fdr in
+ * this number of rounds: by default once in five months of rounds of 5
+ * minutes. */
 #define CONFIRM_ROUNDS 432
 
 /* Where many links are busy, nodes differ in how many idle partners they met,
@@ -62,8 +62,8 @@
 /* Rounds after which it is known how far leaves wander; before them their nodes
  * say it. */
 #define LEAF_KNOWN 8
-/* The slow side of leaves, as of nodes, is so many times as wide as their
- * median deviation, which of few leaves is all that is measured. */
+/* The slow side of leaves is wider than their median deviation by this factor,
+ * as that of nodes is. Of few leaves only the median deviation is measured. */
 #define LEAF_SLOW 1.4
 /* Of a kind of three the other two are typical when they were measured so
  * often, as numbers of wander_size(). */
@@ -344,8 +344,8 @@ judge_threshold(const struct judge_options *o, size_t tests)
 	    1 - o->fdr / JUDGE_FDR_ROUNDS / (double)tests);
 }
 
-/* The z that chance reaches once in months among so many: what is beyond it is
- * bad. */
+/* Return the z that chance reaches once in months among this many tests. A node
+ * beyond it is bad. */
 static double
 judge_bad_threshold(const struct judge_options *o, size_t tests)
 {
@@ -384,9 +384,9 @@ least_sd(int m)
 	return SCORE_SIGMA_MIN / sqrt(m);
 }
 
-/* What a node is suspected by: a mean of some of its last rounds, as a normal
- * deviate; its deviation, and what it is compared with besides what is usual.
- */
+/* Why a node is an outlier: z, the mean of some of its last rounds as a normal
+ * deviate; sd, the deviation of that mean; before, the mean of the rounds
+ * before the step, 0 where the node is compared with its own offset only. */
 struct reason {
 	double z, sd, before;
 };
@@ -832,7 +832,6 @@ judge_slow_min(const struct judge *j, const struct judge_track *t)
 	int is_node = t >= nodes->list && t < nodes->list + nodes->count;
 	size_t count = j->tracks[is_node ? JUDGE_NODE : JUDGE_LEAF].count;
 	double sd = (double)t->sd, before = (double)t->before;
-
 	double hour = wander_sd(&j->mean[LONG], 0);
 
 	/* A run is more exact than few rounds: their noise is not its wander.
@@ -841,7 +840,7 @@ judge_slow_min(const struct judge *j, const struct judge_track *t)
 		hour = wander_sd(&j->mean[j->o.votes], 0) / 2;
 	if (is_node)
 		sd = sd == 0 ? hour : fmin(sd, hour);
-	/* Against what is usual it must be slow as well. */
+	/* The node must also be slower than its own offset. */
 	return fmax(fmax(CONFIRM_TIMES * j->least - fmin(before, 0),
 			CONFIRM_SHARE * (judge_effect(j, t) - before)),
 	    judge_bad_threshold(&j->o, count) * sd);

@@ -356,8 +356,8 @@ leaf_read(struct score *s, const struct score_obs *obs, uint32_t leaf,
 	return 1;
 }
 
-/* The leaf against all others, where it is much of what it is compared with.
- * Its row is as before where it is no candidate. */
+/* Compare a leaf that is a large share of its own peers with the other leaves
+ * only. The row does not change if the leaf is not a candidate. */
 static int
 score_leaf_out(struct score *s, struct score_obs *obs, size_t count,
     uint32_t leaf, double effect_min, struct score_leaf *row)

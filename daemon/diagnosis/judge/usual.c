@@ -14,9 +14,10 @@
 #define WANDER_NUMBERS 3000
 #define WANDER_ROUNDS  20
 /* The slow side has the longer tail: a pair is as slow as its slower end, which
- * hides fast nodes. Of a normal this share lies below so many deviations. Of an
- * hour, in which single slow pairs no longer count, that side is measured by
- * itself: from the other share on it is so many deviations. */
+ * hides fast nodes. SLOW_SHARE of a normal distribution is below SLOW_SIGMA
+ * deviations. Means of an hour no longer depend on single slow pairs: their
+ * slow side is measured separately, between SIDE_FROM and SLOW_SHARE, which are
+ * SIDE_SIGMA deviations apart. */
 #define SLOW_SHARE 0.95
 #define SLOW_SIGMA 1.6448536269514722
 #define SIDE_FROM  0.75

@@ -24,8 +24,8 @@ struct wander {
 	double nodes;    /* mean number in a round */
 };
 
-/* One round: x of all nodes, reordered. is_hour: they are means of so many
- * rounds that what is left is wander. */
+/* Add one round: x of all nodes, which is reordered. is_hour: x are means of an
+ * hour, in which the noise of single rounds no longer counts. */
 void wander_hear(struct wander *w, double *x, size_t n, int is_hour);
 double wander_sd(const struct wander *w, double least);
 /* The numbers that it was measured from, as degrees of freedom: for
