@@ -20,6 +20,8 @@
 #include "daemon/series/series.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/enrolment.h"
+#include "daemon/evidence/counters.h"
+#include "daemon/evidence/round.h"
 #include "daemon/agents/enroll.h"
 #include "daemon/agents/session.h"
 #include "daemon/react/node_health.h"
@@ -382,14 +384,14 @@ collector_hang_up(void *ctx, struct node *n, const char *why)
 
 static void
 collector_jobs_record(struct collector *c, const struct run *r,
-    const json_t *record)
+    const struct round *round)
 {
 	size_t count = run_node_count(r);
 	uint32_t *nodes = xcalloc(count + 1, sizeof(*nodes));
 
 	for (size_t i = 0; i < count; i++)
 		nodes[i] = (uint32_t)run_node_at(r, i)->id;
-	jobs_canary(c->jobs, nodes, count, record);
+	jobs_canary(c->jobs, nodes, count, round);
 	free(nodes);
 }
 
@@ -403,13 +405,16 @@ collector_committed(void *ctx, const struct run *r, const json_t *record,
 	struct diagnosis_source from = { f.run, f.campaign, f.class, f.mpi,
 		f.launcher, slurm,
 		strchr(f.devices, ',') == NULL ? f.devices : NULL };
+	struct round round;
 
 	/* A confirmation run of six nodes does not represent the cluster. */
 	if (strcmp(f.campaign, NAMES_PASS_CAMPAIGN) != 0)
 		series_record(c->series, f.class, record, line);
-	diagnosis_record(c->diagnosis, &from, record);
+	round_read(c->roster, record, &round);
+	diagnosis_record(c->diagnosis, &from, &round);
 	if (c->jobs != NULL)
-		collector_jobs_record(c, r, record);
+		collector_jobs_record(c, r, &round);
+	round_clear(&round);
 	json_decref(slurm);
 }
 
@@ -418,8 +423,10 @@ collector_counters(void *ctx, const struct run *r, const struct node *n,
     const json_t *nics)
 {
 	struct collector *c = ctx;
+	struct nic_counters most;
 
-	diagnosis_counters(c->diagnosis, run_facts(r).run, n, nics);
+	if (counters_read(nics, &most) == 0)
+		diagnosis_counters(c->diagnosis, run_facts(r).run, n, &most);
 }
 
 static void
@@ -506,9 +513,12 @@ static void
 collector_mesh_record(void *ctx, const json_t *record)
 {
 	struct collector *c = ctx;
+	struct round round;
 
 	series_record(c->series, "background", record, NULL);
-	diagnosis_mesh(c->diagnosis, record);
+	round_read(c->roster, record, &round);
+	diagnosis_mesh(c->diagnosis, &round);
+	round_clear(&round);
 }
 
 static void

@@ -34,6 +34,7 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/cluster/topo.h"
 #include "daemon/diagnosis/diagnosis.h"
+#include "daemon/evidence/round.h"
 #include "daemon/events/alarm.h"
 #include "daemon/events/events.h"
 #include "daemon/http/http.h"
@@ -325,9 +326,12 @@ static void
 main_warm_cb(void *arg, const char *class, const json_t *record)
 {
 	struct app *a = arg;
+	struct round round;
 
 	series_record_old(a->series, class, record);
-	diagnosis_score_old(collector_diagnosis(a->collector), record);
+	round_read(collector_roster(a->collector), record, &round);
+	diagnosis_score_old(collector_diagnosis(a->collector), &round);
+	round_clear(&round);
 }
 
 static json_t *

@@ -19,6 +19,7 @@
 #include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
+#include "daemon/cluster/port_look.h"
 #include "daemon/store/store.h"
 #include "schema/wire.h"
 
@@ -139,7 +140,7 @@ roster_free(struct roster *r)
 		free(n->alarm);
 		free(n->inventory_text);
 		json_decref(n->inventory);
-		json_decref(n->links);
+		port_look_free(n->links);
 		free(n);
 	}
 	json_decref(r->parts);
@@ -500,8 +501,8 @@ roster_take_links(struct node *n, const json_t *msg)
 	if (n->message_bytes > WIRE_HELLO_BYTES_MAX)
 		return;
 	if (links != NULL) {
-		json_decref(n->links);
-		n->links = json_incref(links);
+		port_look_free(n->links);
+		n->links = port_look_read(links);
 	}
 	if (nics != NULL && n->inventory != NULL) {
 		/* A copy, since the old inventory may be part of an answer

@@ -17,6 +17,7 @@
 #include "daemon/cluster/topo.h"
 #include "schema/names_agent.h"
 
+struct port_look;
 struct roster;
 struct run;
 struct session;
@@ -58,7 +59,7 @@ struct node {
 	json_t *inventory;        /* may be NULL */
 	char *inventory_text;     /* the same as JSON; NULL: not made yet */
 	uint64_t nics_serial;     /* changes whenever its nics were told */
-	json_t *links;            /* told, and not looked at yet; or NULL */
+	struct port_look *links;  /* told, and not looked at yet; or NULL */
 	char *busy;               /* why not idle; NULL: idle */
 	char *alarm;              /* what its agent complains about, or NULL */
 	struct node_host host;

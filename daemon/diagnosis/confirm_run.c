@@ -23,7 +23,6 @@
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
 #include "schema/options.h"
-#include "schema/scores.h"
 
 /* Measurements of each pair. A round of bandwidths is one operation where a
  * link is slow, and takes a second: there are fewer, and each says more. */
@@ -355,27 +354,25 @@ confirm_run_tick(struct diagnosis *d)
 }
 
 static size_t
-index_of(const struct confirm_run *p, const json_t *name)
+index_of(const struct confirm_run *p, const struct node *n)
 {
-	for (size_t i = 0; i < p->count; i++)
-		if (json_is_string(name) &&
-		    strcmp(p->names[i], json_string_value(name)) == 0)
+	for (size_t i = 0; n != NULL && i < p->count; i++)
+		if (strcmp(p->names[i], n->name) == 0)
 			return i;
 	return SIZE_MAX;
 }
 
 static size_t
-read_pairs(const struct confirm_run *p, const json_t *record,
+read_pairs(const struct confirm_run *p, const struct round *round,
     struct confirm_pair *ret)
 {
-	const json_t *o;
-	size_t n = 0, i;
+	size_t n = 0;
 
-	member_foreach (record, "pairs", i, o) {
-		size_t a = index_of(p, json_object_get(o, "a"));
-		size_t b = index_of(p, json_object_get(o, "b"));
-		double x = json_number_value(json_object_get(o, "p50"));
-		const char *const keys[] = { "forth", "back" };
+	for (size_t i = 0; i < round->pair_count; i++) {
+		const struct round_pair *o = &round->pairs[i];
+		size_t a = index_of(p, o->a), b = index_of(p, o->b);
+		double x = o->p50;
+		const double ways[] = { o->forth, o->back };
 
 		if (a == SIZE_MAX || b == SIZE_MAX || a == b || !(x > 0) ||
 		    n == CONFIRM_PAIRS_MAX)
@@ -385,7 +382,7 @@ read_pairs(const struct confirm_run *p, const json_t *record,
 		ret[n].x = p->is_rate ? -log(x) : log(x);
 		/* An exchange waits for the slower way. */
 		for (int way = 0; way < 2; way++) {
-			x = member_number(o, keys[way]);
+			x = ways[way];
 			ret[n].ways[way] = !(x > 0) ? NAN
 			    : p->is_rate            ? -log(x)
 						    : log(x);
@@ -400,18 +397,16 @@ read_pairs(const struct confirm_run *p, const json_t *record,
 /* A record names the worst pairs only; of few nodes that is all, of more the
  * grid has them. */
 static size_t
-read_grid(const struct confirm_run *p, const json_t *record,
+read_grid(const struct confirm_run *p, const struct round *round,
     struct confirm_pair *ret)
 {
-	const json_t *grid = json_object_get(record, "grid");
-	const json_t *names = json_object_get(grid, "nodes"), *row, *v;
-	size_t n = 0, i, k;
+	size_t n = 0;
 
-	member_foreach (grid, "p50", i, row)
-		json_array_foreach (row, k, v) {
-			size_t a = index_of(p, json_array_get(names, i));
-			size_t b = index_of(p, json_array_get(names, k));
-			double x = json_number_value(v);
+	for (size_t i = 0; i < round->grid_count; i++)
+		for (size_t k = 0; k < i; k++) {
+			size_t a = index_of(p, round->grid_nodes[i]);
+			size_t b = index_of(p, round->grid_nodes[k]);
+			double x = round->grid[i * round->grid_count + k];
 
 			if (a == SIZE_MAX || b == SIZE_MAX || a == b ||
 			    !(x > 0) || n == CONFIRM_PAIRS_MAX)
@@ -424,22 +419,21 @@ read_grid(const struct confirm_run *p, const json_t *record,
 
 /* An incast's nodes in their order; how many there are. */
 static size_t
-read_nodes(const struct confirm_run *p, const json_t *record,
+read_nodes(const struct confirm_run *p, const struct round *round,
     double ret[CONFIRM_NODES_MAX])
 {
-	struct record_scores all;
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->count; i++)
 		ret[i] = NAN;
-	record_scores_read(record, "q75", &all);
-	for (size_t i = 0; i < all.count; i++)
-		for (size_t k = 0; k < p->count; k++)
-			if (strcmp(all.list[i].node, p->names[k]) == 0) {
-				n += isnan(ret[k]);
-				ret[k] = -log(all.list[i].q);
-			}
-	record_scores_clear(&all);
+	for (size_t i = 0; i < round->score_count; i++) {
+		size_t k = index_of(p, round->scores[i].node);
+
+		if (k == SIZE_MAX)
+			continue;
+		n += isnan(ret[k]);
+		ret[k] = -log(round->scores[i].q);
+	}
 	return n;
 }
 
@@ -677,7 +671,8 @@ subtract_usual(const struct diagnosis *d, const struct incident *k,
 }
 
 void
-confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
+confirm_run_record(struct diagnosis *d, const char *run,
+    const struct round *round)
 {
 	struct confirm_pair pairs[CONFIRM_PAIRS_MAX];
 	struct confirm_run *p = &d->pass;
@@ -689,10 +684,10 @@ confirm_run_record(struct diagnosis *d, const char *run, const json_t *record)
 	if (strcmp(run, p->run) != 0 || p->heard || k == NULL)
 		return;
 	if (k->series->sort == CANARY_INCAST)
-		n = read_nodes(p, record, own);
+		n = read_nodes(p, round, own);
 	else
-		n = p->count > CONFIRM_NODES ? read_grid(p, record, pairs)
-					     : read_pairs(p, record, pairs);
+		n = p->count > CONFIRM_NODES ? read_grid(p, round, pairs)
+					     : read_pairs(p, round, pairs);
 	if (n == 0)
 		return; /* a cause instead of numbers: tried again */
 	p->heard = 1;

@@ -16,13 +16,11 @@
 #include "common/clk.h"
 #include "common/robust.h"
 #include "common/str.h"
-#include "common/utf8.h"
 #include "common/xalloc.h"
-#include "common/member.h"
 #include "daemon/cluster/roster.h"
+#include "daemon/evidence/counters.h"
 #include "daemon/store/store.h"
 #include "schema/record.h"
-#include "schema/scores.h"
 
 void
 diagnosis_options_read(const struct conf *c, struct diagnosis_options *ret)
@@ -251,21 +249,18 @@ note_scores(struct diagnosis *d, const char *run, int test, size_t count)
 }
 
 void
-diagnosis_score_old(struct diagnosis *d, const json_t *record)
+diagnosis_score_old(struct diagnosis *d, const struct round *round)
 {
-	int test = STR_FIND(names_tests, member_text(record, "test"));
 	const struct score_leaf *leaves;
 	size_t count;
 
-	if (strcmp(member_text(record, "probe"), "canary") != 0 || test < 0 ||
-	    strcmp(member_text(record, "phase"),
-		names_phases[PHASE_CONGESTED]) == 0)
+	if (!round->is_canary || round->canary < 0 || round->is_congested)
 		return;
-	count = diagnosis_observe(d, record, test, 0);
+	count = diagnosis_observe(d, round, round->canary, 0);
 	if (d->score == NULL)
 		d->score = score_new();
 	score_round(d->score, d->obs, count, d->o.judge.effect_min, &leaves);
-	note_scores(d, member_text(record, "run"), test, count);
+	note_scores(d, round->run, round->canary, count);
 }
 
 double
@@ -338,54 +333,39 @@ least_of(const struct diagnosis *d, int sort, size_t count,
 	return 2 * told > count ? -log1p(-fmin(waits, WAITS_MOST)) : 0;
 }
 
-static int
-node_of(const struct diagnosis *d, const json_t *o, const char *key)
-{
-	const struct node *n = roster_find(d->roster, member_text(o, key));
-
-	return n == NULL ? -1 : (int)n->id;
-}
-
 /* The pairs that lost, for the sums of many epochs. What they raise is an
  * outlier of both kinds of rounds, as often as they are heard. */
 static void
-hear_losses(struct diagnosis *d, const json_t *record, int far)
+hear_losses(struct diagnosis *d, const struct round *round, int far)
 {
-	const json_t *rows = json_object_get(record, "nodes"), *o;
-	struct loss_node *nodes = xcalloc(json_array_size(rows) + 1,
-	    sizeof(*nodes));
+	struct loss_node *nodes = xcalloc(round->row_count + 1, sizeof(*nodes));
 	int *at = xcalloc(roster_count(d->roster) + 1, sizeof(*at));
 	struct loss_pair pairs[RECORD_PAIRS_MAX];
 	size_t count = 0, pair_count = 0, i;
 
-	json_array_foreach (rows, i, o) {
-		int id = node_of(d, o, "node");
-		double sent = member_number(o, "n") + member_number(o, "lost");
-		const struct incident *k = id < 0
-		    ? NULL
-		    : incident_find(d, JUDGE_NODE, (uint32_t)id);
+	for (i = 0; i < round->row_count; i++) {
+		const struct round_row *o = &round->rows[i];
+		uint32_t id = (uint32_t)o->node->id;
+		double sent = o->n + o->lost;
+		const struct incident *k = incident_find(d, JUDGE_NODE, id);
 
-		if (id < 0 || !(sent >= 1) || at[id] != 0)
+		if (!(sent >= 1) || at[id] != 0)
 			continue;
-		nodes[count++] = (struct loss_node){ (uint32_t)id,
-			diagnosis_leaf(d,
-			    roster_by_id(d->roster, (size_t)id)->leaf),
-			(uint64_t)sent,
-			(uint64_t)fmax(0, member_number(o, "lost")),
-			d->nodes[id].link_busy,
+		nodes[count++] = (struct loss_node){ id,
+			diagnosis_leaf(d, o->node->leaf), (uint64_t)sent,
+			(uint64_t)fmax(0, o->lost), d->nodes[id].link_busy,
 			k != NULL && !series_kind(k->series->sort).is_loss };
 		at[id] = (int)count;
 	}
-	member_foreach (record, "pairs", i, o) {
-		int a = node_of(d, o, "a"), b = node_of(d, o, "b");
-		double lost = member_number(o, "lost");
+	for (i = 0; i < round->pair_count; i++) {
+		const struct round_pair *o = &round->pairs[i];
+		int a = at[o->a->id], b = at[o->b->id];
 
-		if (pair_count < RECORD_PAIRS_MAX && a >= 0 && b >= 0 &&
-		    at[a] > 0 && at[b] > 0 && lost >= 1 && lost <= 1e9)
-			pairs[pair_count++] = (struct loss_pair){
-				(uint32_t)at[a] - 1, (uint32_t)at[b] - 1,
-				(uint32_t)lost
-			};
+		if (pair_count < RECORD_PAIRS_MAX && a > 0 && b > 0 &&
+		    o->lost >= 1 && o->lost <= 1e9)
+			pairs[pair_count++] = (struct loss_pair){ (uint32_t)a -
+				    1,
+				(uint32_t)b - 1, (uint32_t)o->lost };
 	}
 	loss_round(&d->loss, far,
 	    &(struct loss_epoch){ nodes, count, pairs, pair_count });
@@ -414,14 +394,14 @@ hear_losses(struct diagnosis *d, const json_t *record, int far)
  * are too few. */
 static size_t
 judge_hear(struct diagnosis *d, struct diagnosis_series *s,
-    const json_t *record, int heard)
+    const struct round *round, int heard)
 {
 	const struct judge_change *changes;
 	struct host_trouble_signs typical;
 	size_t count;
 
 	series_drift_begin(d, s);
-	count = diagnosis_observe(d, record, s->sort, heard);
+	count = diagnosis_observe(d, round, s->sort, heard);
 	if (count < SCORE_PEERS_MIN)
 		return 0;
 	for (size_t i = 0; i < count; i++) {
@@ -442,9 +422,9 @@ judge_hear(struct diagnosis *d, struct diagnosis_series *s,
 
 static void
 diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
-    const json_t *record, int sort)
+    const struct round *round, int sort)
 {
-	int partners = diagnosis_partners(record);
+	int partners = (int)round->partners;
 	struct diagnosis_series *s = diagnosis_series_of(d, from->class, sort,
 	    partners);
 	struct diagnosis_series *of[2] = { s, NULL }; /* all, and one rail */
@@ -453,8 +433,8 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 	if (s == NULL)
 		return;
 	if (series_kind(sort).is_loss)
-		hear_losses(d, record, sort == DIAGNOSIS_LOSS_SPINE);
-	count = judge_hear(d, s, record, 1);
+		hear_losses(d, round, sort == DIAGNOSIS_LOSS_SPINE);
+	count = judge_hear(d, s, round, 1);
 	if (count == 0)
 		return;
 	for (size_t i = 0; i < count && !series_kind(sort).is_loss; i++)
@@ -462,13 +442,13 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 	if (sort < CANARY_MAX)
 		note_scores(d, from->run, sort, count);
 	if (sort < CANARY_MAX && series_kind(sort).is_rate)
-		shares_hear(d, record);
+		shares_hear(d, round);
 	s->rounds++;
 	if (from->rail != NULL && from->rail[0] != '\0')
 		of[1] = diagnosis_series_of_rail(d, from->class, sort, partners,
 		    from->rail);
 	if (of[1] != NULL) {
-		count = judge_hear(d, of[1], record, 0);
+		count = judge_hear(d, of[1], round, 0);
 		of[1]->heard_round = s->rounds;
 	}
 	for (int i = 0; i < 2 && of[i] != NULL; i++) {
@@ -478,19 +458,17 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 	/* A rail's past is that rail's own. */
 	if (!series_kind(sort).is_loss)
 		series_drift_hear(d, of[1] != NULL ? of[1] : s, count, from,
-		    record);
+		    round);
 	for (int i = 0; i < 2 && of[i] != NULL; i++)
 		incidents_review(d, of[i]);
 }
 
 void
 diagnosis_record(struct diagnosis *d, const struct diagnosis_source *from,
-    const json_t *record)
+    const struct round *round)
 {
-	int test = STR_FIND(names_tests, member_text(record, "test"));
-
-	shortfall_record(d, from, record);
-	if (strcmp(member_text(record, "probe"), "canary") != 0 || test < 0)
+	shortfall_record(d, from, round);
+	if (!round->is_canary || round->canary < 0)
 		return;
 	snprintf(d->mpi, sizeof(d->mpi), "%s", from->mpi);
 	snprintf(d->launcher, sizeof(d->launcher), "%s", from->launcher);
@@ -500,59 +478,23 @@ diagnosis_record(struct diagnosis *d, const struct diagnosis_source *from,
 	if (strcmp(from->campaign, NAMES_PASS_CAMPAIGN) != 0)
 		json_object_set_new(d->canaries, from->campaign, json_true());
 	if (strcmp(from->campaign, NAMES_PASS_CAMPAIGN) == 0)
-		confirm_run_record(d, from->run, record);
-	else if (strcmp(member_text(record, "phase"),
-		     names_phases[PHASE_CONGESTED]) != 0)
-		diagnosis_hear(d, from, record, test);
-}
-
-static int
-is_loss(const char *counter)
-{
-	static const char *const words[] = { "drop", "discard", "_errors" };
-
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (strstr(counter, words[i]) != NULL)
-			return 1;
-	return 0;
-}
-
-static int64_t
-traffic(const json_t *counters)
-{
-	return member_int(counters, "rx_bytes") +
-	    member_int(counters, "tx_bytes");
+		confirm_run_record(d, from->run, round);
+	else if (!round->is_congested)
+		diagnosis_hear(d, from, round, round->canary);
 }
 
 void
 diagnosis_counters(struct diagnosis *d, const char *run, const struct node *n,
-    const json_t *nics)
+    const struct nic_counters *most)
 {
 	struct diagnosis_node *cn = diagnosis_node(d, n);
-	const json_t *nic, *most = NULL;
-	int64_t drops = 0;
-	const char *key;
-	json_t *v;
-	size_t i;
 
-	json_array_foreach (nics, i, nic)
-		if (most == NULL ||
-		    traffic(json_object_get(nic, "counters")) >
-			traffic(json_object_get(most, "counters")))
-			most = nic;
-	if (most == NULL)
-		return;
-	json_object_foreach (json_object_get(most, "counters"), key, v)
-		if (is_loss(key))
-			drops += json_integer_value(v);
-	if (strcmp(cn->run, run) != 0 ||
-	    strcmp(cn->nic, member_text(most, "nic")) != 0) {
+	if (strcmp(cn->run, run) != 0 || strcmp(cn->nic, most->nic) != 0) {
 		snprintf(cn->run, sizeof(cn->run), "%s", run);
-		utf8_format(cn->nic, sizeof(cn->nic), "%s",
-		    member_text(most, "nic"));
-		cn->drops_first = drops;
+		snprintf(cn->nic, sizeof(cn->nic), "%s", most->nic);
+		cn->drops_first = most->drops;
 	}
-	cn->drops = drops;
+	cn->drops = most->drops;
 }
 
 void
@@ -633,24 +575,24 @@ conclude_loss(struct diagnosis *d, struct incident *k)
 }
 
 void
-diagnosis_mesh(struct diagnosis *d, const json_t *record)
+diagnosis_mesh(struct diagnosis *d, const struct round *round)
 {
 	/* Its confirmation runs are as the last canaries were. */
-	struct diagnosis_source from = { member_text(record, "run"), "mesh",
+	struct diagnosis_source from = { round->run, "mesh",
 		DIAGNOSIS_MESH_CLASS, d->mpi, d->launcher, d->slurm, NULL };
-	int class = mesh_class_find(member_text(record, "test"));
+	int class = round->mesh;
 	struct incident *k;
 
 	if (class < 0)
 		return;
-	diagnosis_hear(d, &from, record, DIAGNOSIS_ECHO_LEAF + class);
+	diagnosis_hear(d, &from, round, DIAGNOSIS_ECHO_LEAF + class);
 	/* Loss at a spine is not held against the nodes at its ends. */
 	if (class == MESH_SPINE &&
 	    spines_open(d,
 		diagnosis_series_of(d, "", SERIES_DEAD, PARTNERS_PAIR)))
 		loss_forget_leaves(&d->loss);
 	else
-		diagnosis_hear(d, &from, record, DIAGNOSIS_LOSS_LEAF + class);
+		diagnosis_hear(d, &from, round, DIAGNOSIS_LOSS_LEAF + class);
 	TAILQ_FOREACH (k, &d->incidents, link)
 		if (series_kind(k->series->sort).is_loss &&
 		    k->what != WHAT_HOST)

@@ -22,8 +22,10 @@
 struct conf;
 struct diagnosis;
 struct mesh_path;
+struct nic_counters;
 struct node;
 struct roster;
+struct round;
 struct run;
 struct store;
 
@@ -116,9 +118,9 @@ struct diagnosis_source {
 };
 /* A numbered record that is in the store, once. */
 void diagnosis_record(struct diagnosis *d, const struct diagnosis_source *from,
-    const json_t *record);
+    const struct round *round);
 /* A record of the mesh. */
-void diagnosis_mesh(struct diagnosis *d, const json_t *record);
+void diagnosis_mesh(struct diagnosis *d, const struct round *round);
 /* The mesh's pairs of one epoch; ids are of nodes of the roster. */
 void diagnosis_paths(struct diagnosis *d, const struct mesh_path *paths,
     size_t count);
@@ -132,7 +134,7 @@ int diagnosis_avoid(const struct diagnosis *d, const struct node *n,
     struct err *err);
 /* A counters message of a node. */
 void diagnosis_counters(struct diagnosis *d, const char *run,
-    const struct node *n, const json_t *nics);
+    const struct node *n, const struct nic_counters *most);
 /* A run has got its nodes. */
 void diagnosis_run_begun(struct diagnosis *d, const char *run);
 /* How a run has ended. */
@@ -187,7 +189,7 @@ double diagnosis_score(const struct diagnosis *d, const struct node *n);
  * among the nodes of the newest round; NAN: no node is known. */
 double diagnosis_threshold(const struct diagnosis *d);
 /* A canary's record of before this start: only for diagnosis_score. */
-void diagnosis_score_old(struct diagnosis *d, const json_t *record);
+void diagnosis_score_old(struct diagnosis *d, const struct round *round);
 /* The open incident of a node, or NULL. New reference. */
 json_t *diagnosis_node_json(const struct diagnosis *d, const struct node *n);
 

@@ -20,6 +20,7 @@
 #include "daemon/diagnosis/judge/verdict_text.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/cluster/topo.h"
+#include "daemon/evidence/round.h"
 #include "schema/mesh.h"
 #include "schema/names_link.h"
 #include "schema/names_probe.h"
@@ -129,10 +130,6 @@ struct path_sum {
 #define TAKEN_NS (60 * CLK_NS_PER_S)
 /* Runs that did not measure a node make it unknown. */
 #define MISSED_MANY 2
-
-/* Of one node's look; more is no machine. */
-#define LINK_PORTS_MAX 256
-#define LINK_MORE_MAX  (1LL << 40)
 
 /* Classes of nodes, by their GPUs, and what counters of each kind have counted
  * there since the collector started. */
@@ -343,17 +340,17 @@ const struct drift *series_drift_of(const struct diagnosis_series *s,
  * once, which may be the beginning of either. */
 struct diagnosis_series *diagnosis_rail_or_node(struct diagnosis *d,
     struct diagnosis_series *s, uint32_t node);
-/* Of a record or a stored incident; those that do not say met in rings. */
+/* Of a stored series or incident; those that do not say met in rings. */
 int diagnosis_partners(const json_t *object);
 /* Its agent is another process than the one that was measured. */
 int diagnosis_is_new_boot(const struct node *n,
     const struct diagnosis_node *cn);
 /* A node was measured now. */
 void diagnosis_heard(struct diagnosis *d, const struct node *n);
-/* The good quartile of every node of a record into d->obs; the count. heard:
+/* The good quartile of every node of a round into d->obs; the count. heard:
  * the nodes were measured now. */
-size_t diagnosis_observe(struct diagnosis *d, const json_t *record, int sort,
-    int heard);
+size_t diagnosis_observe(struct diagnosis *d, const struct round *round,
+    int sort, int heard);
 
 /* incident_show.c */
 /* Was it measured since its agent started, and not long ago? */
@@ -475,19 +472,20 @@ struct member_sum *series_drift_member(struct diagnosis_series *s,
 void series_drift_begin(struct diagnosis *d, struct diagnosis_series *s);
 /* A round that the judge has heard; its distances are in d->obs. */
 void series_drift_hear(struct diagnosis *d, struct diagnosis_series *s,
-    size_t count, const struct diagnosis_source *from, const json_t *record);
+    size_t count, const struct diagnosis_source *from,
+    const struct round *round);
 void series_drift_tick(struct diagnosis *d);
 void series_drift_free(struct diagnosis *d);
 
 /* shortfall.c */
 void shortfall_record(struct diagnosis *d, const struct diagnosis_source *from,
-    const json_t *record);
+    const struct round *round);
 void shortfall_over(struct diagnosis *d, const char *run);
 void shortfall_free(struct diagnosis *d);
 
 /* shares.c */
 /* A record of bandwidth: how far leaves are from each other. */
-void shares_hear(struct diagnosis *d, const json_t *record);
+void shares_hear(struct diagnosis *d, const struct round *round);
 
 /* ports.c */
 void ports_tick(struct diagnosis *d);
@@ -499,7 +497,7 @@ void paths_run_over(struct diagnosis *d, const char *run);
 /* confirm_run.c */
 void confirm_run_tick(struct diagnosis *d);
 void confirm_run_record(struct diagnosis *d, const char *run,
-    const json_t *record);
+    const struct round *round);
 void confirm_run_over(struct diagnosis *d, const char *run);
 void confirm_run_clear(struct confirm_run *p);
 

@@ -16,6 +16,7 @@
 #include "common/text.h"
 #include "common/utf8.h"
 #include "common/xalloc.h"
+#include "daemon/cluster/port_look.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/diagnosis/diagnosis_int.h"
 
@@ -81,12 +82,9 @@ void
 link_rates_take(struct diagnosis *d, const struct node *n, double span_s)
 {
 	struct diagnosis_node *cn = diagnosis_node(d, n);
-	json_t *row, *more;
-	const char *name;
-	size_t i;
 
 	cn->link_class = class_of(d, n);
-	for (i = 0; i < cn->rate_count;) {
+	for (size_t i = 0; i < cn->rate_count;) {
 		struct link_rate *r = &cn->rates[i];
 
 		r->hour *= (float)exp(-span_s / HOUR_S);
@@ -96,29 +94,23 @@ link_rates_take(struct diagnosis *d, const struct node *n, double span_s)
 		else
 			i++;
 	}
-	member_foreach (n->links, "ports", i, row) {
-		const char *port = member_text(row, "port");
+	for (size_t i = 0; i < n->links->count; i++) {
+		const struct port_counters *row = &n->links->ports[i];
 
-		if (i == LINK_PORTS_MAX)
-			break;
-		if (port[0] == '\0' || strlen(port) >= LINK_PORT_MAX)
+		if (strlen(row->name) >= LINK_PORT_MAX)
 			continue; /* no name of a port */
-		json_object_foreach (json_object_get(row, "counters"), name,
-		    more) {
-			const struct link_counter *c = names_link_counter_find(
-			    name);
-			json_int_t by = json_integer_value(more);
-			struct link_rate *r = NULL;
+		for (size_t k = 0; k < row->count; k++) {
+			const struct link_counter *c = row->list[k].counter;
+			uint64_t by = row->list[k].errors;
+			struct link_rate *r = rate_need(cn, row->name, c);
 
-			if (c != NULL && by > 0 && by <= LINK_MORE_MAX)
-				r = rate_need(cn, port, c);
 			if (r == NULL)
 				continue;
 			r->hour += (float)by;
 			r->day += (float)by;
-			r->total += (uint64_t)by;
+			r->total += by;
 			d->link_classes[cn->link_class - 1].errors[c->kind] +=
-			    (uint64_t)by;
+			    by;
 		}
 	}
 }

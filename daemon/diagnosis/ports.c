@@ -15,6 +15,7 @@
 #include "common/text.h"
 #include "common/utf8.h"
 #include "common/xalloc.h"
+#include "daemon/cluster/port_look.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/diagnosis/diagnosis_int.h"
 
@@ -149,25 +150,20 @@ look(struct diagnosis *d, const struct node *n, const json_t *leaves)
 
 /* A port's largest counter of each kind; one that needs no other goes first. */
 static struct link_port
-read_port(const json_t *row)
+read_port(const struct port_counters *row)
 {
-	struct link_port port = { .name = member_text(row, "port") };
-	const struct link_counter *c;
-	const char *name;
-	json_t *more;
+	struct link_port port = { .name = row->name };
 
-	json_object_foreach (json_object_get(row, "counters"), name, more) {
-		json_int_t errors = json_integer_value(more);
+	for (size_t i = 0; i < row->count; i++) {
+		const struct link_counter *c = row->list[i].counter;
+		uint64_t errors = row->list[i].errors;
 
-		c = names_link_counter_find(name);
-		if (c == NULL || errors <= 0 || errors > LINK_MORE_MAX ||
-		    c->kind >= LINK_ERROR_MAX)
-			continue; /* of another version, or of nothing sane */
-		if (c->is_fact < port.of[c->kind].is_fact ||
+		if (c->kind >= LINK_ERROR_MAX ||
+		    c->is_fact < port.of[c->kind].is_fact ||
 		    (c->is_fact == port.of[c->kind].is_fact &&
-			(uint64_t)errors <= port.of[c->kind].errors))
+			errors <= port.of[c->kind].errors))
 			continue;
-		port.of[c->kind].errors = (uint64_t)errors;
+		port.of[c->kind].errors = errors;
 		port.of[c->kind].counter = c->name;
 		port.of[c->kind].is_fact = c->is_fact;
 	}
@@ -177,18 +173,14 @@ read_port(const json_t *row)
 static void
 take_links(struct diagnosis *d, struct node *n)
 {
-	const json_t *rows = json_object_get(n->links, "ports"), *row;
-	struct link_port *ports = xcalloc(LINK_PORTS_MAX, sizeof(*ports)), *p;
-	json_int_t span_s = member_int(n->links, "span_s");
-	size_t count = 0, i;
+	size_t count = n->links->count;
+	struct link_port *ports = xcalloc(count + 1, sizeof(*ports)), *p;
+	int64_t span_s = n->links->span_s;
 	char text[200];
 
-	json_array_foreach (rows, i, row) {
-		if (count == LINK_PORTS_MAX ||
-		    member_text(row, "port")[0] == '\0')
-			continue;
-		p = &ports[count++];
-		*p = read_port(row);
+	for (size_t i = 0; i < count; i++) {
+		p = &ports[i];
+		*p = read_port(&n->links->ports[i]);
 		/* What happens once is news to whose job was there; the others
 		 * are rates, and a verdict says when they are too high. */
 		for (int k = 0; k < LINK_ERROR_MAX; k++) {
@@ -209,7 +201,7 @@ take_links(struct diagnosis *d, struct node *n)
 		incident_links(d, (uint32_t)n->id);
 	}
 	free(ports);
-	json_decref(n->links);
+	port_look_free(n->links);
 	n->links = NULL;
 }
 

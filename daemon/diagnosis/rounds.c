@@ -15,7 +15,6 @@
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/diagnosis/diagnosis_int.h"
-#include "schema/scores.h"
 
 /* ---- series ---- */
 
@@ -333,24 +332,22 @@ find_peers(struct diagnosis *d, size_t count)
 /* The better half of a node's pairs counts: a node with good
  * partners is no outlier. */
 static size_t
-observe_losses(struct diagnosis *d, const json_t *record, int sort)
+observe_losses(struct diagnosis *d, const struct round *round, int sort)
 {
 	/* A leaf's uplink that loses makes all of its nodes and their partners
 	 * lose. */
 	int is_uplink = sort == DIAGNOSIS_LOSS_SPINE &&
 	    loss_leaves_raised(&d->loss) > 0;
-	const json_t *rows = json_object_get(record, "nodes"), *o;
-	size_t n = 0, i;
+	size_t n = 0;
 
-	make_room(d, json_array_size(rows));
-	json_array_foreach (rows, i, o) {
-		const struct node *node = roster_find(d->roster,
-		    member_text(o, "node"));
-		double lost = is_uplink ? 0 : member_number(o, "good_lost");
-		double sent = member_number(o, "good_sent");
+	make_room(d, round->row_count);
+	for (size_t i = 0; i < round->row_count; i++) {
+		const struct round_row *o = &round->rows[i];
+		double lost = is_uplink ? 0 : o->good_lost;
+		double sent = o->good_sent;
 
-		if (node != NULL && lost >= 0 && sent >= 1)
-			observe_one(d, n++, node,
+		if (lost >= 0 && sent >= 1)
+			observe_one(d, n++, o->node,
 			    loss_number(
 				loss_share((uint64_t)lost, (uint64_t)sent)));
 	}
@@ -360,22 +357,15 @@ observe_losses(struct diagnosis *d, const json_t *record, int sort)
 
 /* Who met how many, and how its host was: of those that have a row. */
 static void
-hear_rows(struct diagnosis *d, const json_t *record)
+hear_rows(struct diagnosis *d, const struct round *round)
 {
-	const json_t *o;
-	size_t i;
+	for (size_t i = 0; i < round->row_count; i++) {
+		const struct round_row *o = &round->rows[i];
+		struct diagnosis_node *cn = diagnosis_node(d, o->node);
 
-	member_foreach (record, "nodes", i, o) {
-		const struct node *n = roster_find(d->roster,
-		    member_text(o, "node"));
-		struct diagnosis_node *cn;
-
-		if (n == NULL)
-			continue;
-		cn = diagnosis_node(d, n);
-		cn->wait_ratio = member_number(o, "wait_ratio");
-		cn->partners = (uint32_t)member_int(o, "partners");
-		cn->slow_partners = (uint32_t)member_int(o, "slow_partners");
+		cn->wait_ratio = o->wait_ratio;
+		cn->partners = o->partners;
+		cn->slow_partners = o->slow_partners;
 	}
 }
 
@@ -392,41 +382,34 @@ diagnosis_heard(struct diagnosis *d, const struct node *n)
 }
 
 size_t
-diagnosis_observe(struct diagnosis *d, const json_t *record, int sort,
+diagnosis_observe(struct diagnosis *d, const struct round *round, int sort,
     int heard)
 {
 	struct series_kind kind = series_kind(sort);
-	struct record_scores all;
-	const char *run = member_text(record, "run");
 	int by_mpi = sort < CANARY_MAX;
 	size_t n = 0;
 
 	if (kind.is_loss)
-		return observe_losses(d, record, sort);
-	record_scores_read(record, kind.is_rate ? "q75" : "q25", &all);
-	make_room(d, all.count);
-	for (size_t i = 0; i < all.count; i++) {
-		const struct node *node = roster_find(d->roster,
-		    all.list[i].node);
-		double x = log(all.list[i].q);
+		return observe_losses(d, round, sort);
+	make_room(d, round->score_count);
+	for (size_t i = 0; i < round->score_count; i++) {
+		const struct node *node = round->scores[i].node;
+		double x = log(round->scores[i].q);
 
-		if (node == NULL)
-			continue;
 		if (heard)
 			diagnosis_heard(d, node);
 		if (heard && by_mpi) {
 			struct diagnosis_node *cn = diagnosis_node(d, node);
 
 			cn->missed = 0;
-			if (strcmp(cn->canary_run, run) != 0)
+			if (strcmp(cn->canary_run, round->run) != 0)
 				str_format(cn->canary_run,
-				    sizeof(cn->canary_run), "%s", run);
+				    sizeof(cn->canary_run), "%s", round->run);
 		}
 		observe_one(d, n++, node, kind.is_rate ? -x : x);
 	}
-	record_scores_clear(&all);
 	find_peers(d, n);
 	if (heard)
-		hear_rows(d, record);
+		hear_rows(d, round);
 	return n;
 }

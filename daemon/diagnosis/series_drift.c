@@ -423,17 +423,15 @@ nodes_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 
 void
 series_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
-    const struct diagnosis_source *from, const json_t *record)
+    const struct diagnosis_source *from, const struct round *round)
 {
-	double p50 = member_number(record, "p50");
-
 	if (count != s->limit_nodes) {
 		s->limit_nodes = count;
 		s->limit = cusum_limit(LIMIT_ROUNDS * (double)count, CUSUM_K);
 	}
-	if (p50 > 0) {
+	if (round->p50 > 0) {
 		s->level_n += s->level_n < DRIFT_MEMORY;
-		s->level += (log(p50) - s->level) / s->level_n;
+		s->level += (log(round->p50) - s->level) / s->level_n;
 	}
 	d->learned = 1;
 	fleet_hear(d, s, count, from);
@@ -445,16 +443,11 @@ series_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 
 /* In how many rounds a node's number was found. */
 static double
-rounds_of(const json_t *record, const char *node)
+rounds_of(const struct round *round, uint32_t node)
 {
-	const json_t *o;
-	size_t i;
-
-	member_foreach (record, "nodes", i, o)
-		if (strcmp(member_text(o, "node"), node) == 0)
-			return json_is_integer(json_object_get(o, "rounds"))
-			    ? member_number(o, "rounds")
-			    : 1;
+	for (size_t i = 0; i < round->row_count; i++)
+		if (round->rows[i].node->id == node)
+			return round->rows[i].rounds;
 	return 1;
 }
 
@@ -462,9 +455,12 @@ static void
 pin_record(struct diagnosis *d, struct diagnosis_series *s,
     const json_t *record)
 {
-	size_t count = diagnosis_observe(d, record, s->sort, 0);
 	const struct score_leaf *leaves;
+	struct round round;
+	size_t count;
 
+	round_read(d->roster, record, &round);
+	count = diagnosis_observe(d, &round, s->sort, 0);
 	if (d->score == NULL)
 		d->score = score_new();
 	score_round(d->score, d->obs, count, d->o.judge.effect_min, &leaves);
@@ -472,9 +468,8 @@ pin_record(struct diagnosis *d, struct diagnosis_series *s,
 		if (!isnan(d->obs[i].effect))
 			drift_pin(drift_need(s, d->obs[i].place),
 			    d->obs[i].effect,
-			    rounds_of(record,
-				roster_by_id(d->roster, d->obs[i].place)
-				    ->name));
+			    rounds_of(&round, d->obs[i].place));
+	round_clear(&round);
 }
 
 void

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/member.h"
 #include "common/robust.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
@@ -97,18 +96,14 @@ struct pairs {
 };
 
 static void
-pairs_read(struct diagnosis *d, const json_t *grid, struct pairs *ret)
+pairs_read(struct diagnosis *d, const struct round *round, struct pairs *ret)
 {
-	const json_t *names = json_object_get(grid, "nodes"), *row, *v;
-	size_t i, j;
-
-	ret->nodes = (uint32_t)json_array_size(names);
+	ret->nodes = (uint32_t)round->grid_count;
 	ret->x = xcalloc((size_t)ret->nodes * ret->nodes + 1, sizeof(*ret->x));
 	ret->leaf_of = xcalloc(ret->nodes + (size_t)1, sizeof(*ret->leaf_of));
 	ret->leaves = xcalloc(ret->nodes + (size_t)1, sizeof(*ret->leaves));
-	json_array_foreach (names, i, v) {
-		const struct node *n = roster_find(d->roster,
-		    json_string_value(v));
+	for (uint32_t i = 0; i < ret->nodes; i++) {
+		const struct node *n = round->grid_nodes[i];
 		uint32_t leaf = n == NULL ? SCORE_NO_LEAF
 					  : diagnosis_leaf(d, n->leaf);
 		uint32_t at = 0;
@@ -124,11 +119,8 @@ pairs_read(struct diagnosis *d, const json_t *grid, struct pairs *ret)
 		ret->leaves[at] = leaf;
 		ret->leaves_count += at == ret->leaves_count;
 	}
-	member_foreach (grid, "p50", i, row)
-		json_array_foreach (row, j, v)
-			ret->x[i * ret->nodes + j] = json_number_value(v) > 0
-			    ? -log(json_number_value(v))
-			    : NAN;
+	for (size_t i = 0; i < (size_t)ret->nodes * ret->nodes; i++)
+		ret->x[i] = -log(round->grid[i]);
 }
 
 /* The median of the pairs between two leaves; NAN: too few. scratch: room for
@@ -153,16 +145,15 @@ crossing(const struct pairs *p, uint32_t a, uint32_t b, double *scratch)
 /* A leaf's distance is that to its nearest other leaf: if one uplink is slow,
  * the other leaves still are near to each other. */
 void
-shares_hear(struct diagnosis *d, const json_t *record)
+shares_hear(struct diagnosis *d, const struct round *round)
 {
-	const json_t *grid = json_object_get(record, "grid");
 	struct pairs p = { 0 };
 	double *scratch, *far, *known, typical;
 	size_t n = 0;
 
-	if (grid == NULL || diagnosis_partners(record) != PARTNERS_MATCH)
+	if (round->grid_count == 0 || round->partners != PARTNERS_MATCH)
 		return;
-	pairs_read(d, grid, &p);
+	pairs_read(d, round, &p);
 	scratch = xcalloc((size_t)p.nodes * p.nodes + 1, sizeof(*scratch));
 	far = xcalloc(p.leaves_count + (size_t)1, sizeof(*far));
 	known = xcalloc(p.leaves_count + (size_t)1, sizeof(*known));

@@ -18,7 +18,6 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "daemon/diagnosis/diagnosis_int.h"
-#include "common/member.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/store/store.h"
 
@@ -84,47 +83,39 @@ shortfall_free(struct diagnosis *d)
 }
 
 static void
-meeting_add(struct diagnosis *d, struct shortfall_run *p, const json_t *o)
+meeting_add(struct diagnosis *d, struct shortfall_run *p,
+    const struct round_row *o)
 {
-	const struct node *n = roster_find(d->roster, member_text(o, "node"));
-	const struct node *with = roster_find(d->roster,
-	    member_text(o, "partner"));
-	double ratio = member_number(o, "ratio");
-
-	if (n == NULL || with == NULL || !(ratio > 0) ||
-	    p->count == MEETINGS_MAX)
+	if (o->partner == NULL || !(o->ratio > 0) || p->count == MEETINGS_MAX)
 		return;
 	p->list = xmore(p->list, p->count, sizeof(*p->list));
-	diagnosis_heard(d, n);
-	diagnosis_node(d, n)->judged_ns = clk_ns(); /* by what is promised */
-	p->list[p->count++] = (struct meeting){ (uint32_t)n->id,
-		(uint32_t)with->id, ratio };
+	diagnosis_heard(d, o->node);
+	/* by what is promised */
+	diagnosis_node(d, o->node)->judged_ns = clk_ns();
+	p->list[p->count++] = (struct meeting){ (uint32_t)o->node->id,
+		(uint32_t)o->partner->id, o->ratio };
 }
 
 void
 shortfall_record(struct diagnosis *d, const struct diagnosis_source *from,
-    const json_t *record)
+    const struct round *round)
 {
-	const char *machine = member_text(record, "machine");
 	struct shortfall_run *p;
-	const json_t *o;
-	size_t i;
 
-	if (machine[0] == '\0' ||
-	    strcmp(member_text(record, "of"), "whole") != 0)
+	if (round->machine[0] == '\0' || !round->is_whole)
 		return;
 	/* A prediction of other nodes than those that were measured. */
-	if (json_is_false(json_object_get(record, "placed"))) {
+	if (round->is_unplaced) {
 		log_info("run %s: no node is held against machine %s: its "
 			 "ranks "
 			 "lie otherwise there",
-		    from->run, machine);
+		    from->run, round->machine);
 		return;
 	}
 	p = run_of(d, from);
-	snprintf(p->machine, sizeof(p->machine), "%s", machine);
-	member_foreach (record, "nodes", i, o)
-		meeting_add(d, p, o);
+	snprintf(p->machine, sizeof(p->machine), "%s", round->machine);
+	for (size_t i = 0; i < round->row_count; i++)
+		meeting_add(d, p, &round->rows[i]);
 }
 
 /* ---- when the run is over ---- */

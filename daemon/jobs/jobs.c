@@ -27,6 +27,7 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
+#include "daemon/evidence/round.h"
 #include "daemon/jobs/job_lines.h"
 #include "daemon/jobs/ledger/job_ledger.h"
 #include "daemon/process/spawn.h"
@@ -406,12 +407,12 @@ jobs_paths(struct jobs *js, const struct mesh_path *paths, size_t count,
 
 void
 jobs_canary(struct jobs *js, const uint32_t *nodes, size_t count,
-    const json_t *record)
+    const struct round *round)
 {
 	if (js == NULL)
 		return;
-	js->shares_are_new |= strcmp(member_text(record, "unit"), "B/s") == 0;
-	job_ledger_canary(js->ledger, nodes, count, record,
+	js->shares_are_new |= round->is_rate;
+	job_ledger_canary(js->ledger, nodes, count, round,
 	    (int64_t)clk_unix_ns());
 }
 

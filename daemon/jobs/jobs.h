@@ -21,6 +21,7 @@ struct conf;
 struct event_base;
 struct mesh_path;
 struct roster;
+struct round;
 struct store;
 
 enum jobs_source { JOBS_OFF, JOBS_SLURM, JOBS_COMMAND };
@@ -87,7 +88,7 @@ void jobs_take(struct jobs *js, const char *text, int is_accounting,
 void jobs_paths(struct jobs *js, const struct mesh_path *paths, size_t count,
     int64_t until_unix_ns);
 void jobs_canary(struct jobs *js, const uint32_t *nodes, size_t count,
-    const json_t *record);
+    const struct round *round);
 /* What nodes and leaves give now, as diagnosis_shares: kept if it is new. */
 void jobs_shares(struct jobs *js, const json_t *shares, int64_t now_unix_ns);
 /* What an agent says of jobs' own measurements: kept of jobs that are known. */

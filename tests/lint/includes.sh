@@ -27,12 +27,13 @@ daemon/cluster/       store                             jansson,event2
 daemon/slurm/         process                           jansson,event2
 daemon/process/       -                                 event2
 daemon/jobs/ledger/(ledger|pool) -                      -
-daemon/jobs/ledger/   cluster,store                     jansson
-daemon/jobs/          cluster,jobs/ledger,process,slurm,store jansson,event2,openssl
+daemon/jobs/ledger/   cluster,evidence,store            jansson
+daemon/jobs/          cluster,evidence,jobs/ledger,process,slurm,store jansson,event2,openssl
 daemon/run/           cluster,slurm,store               jansson,event2
 daemon/schedule/      run,store                         jansson
 daemon/diagnosis/judge/ -                               -
-daemon/diagnosis/     diagnosis/judge,cluster,store     jansson
+daemon/evidence/      cluster                           jansson
+daemon/diagnosis/     diagnosis/judge,cluster,evidence,store jansson
 daemon/mesh/          cluster,run,store                 jansson,event2,openssl
 daemon/react/         cluster,process,slurm,store       jansson,event2
 daemon/series/        store                             jansson

@@ -22,6 +22,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
+#include "daemon/evidence/round.h"
 #include "daemon/jobs/ledger/ledger.h"
 #include "daemon/store/store.h"
 #include "schema/mesh.h"
@@ -264,31 +265,27 @@ job_ledger_paths(struct job_ledger *l, const struct mesh_path *paths,
 
 void
 job_ledger_canary(struct job_ledger *l, const uint32_t *nodes, size_t count,
-    const json_t *record, int64_t at_ns)
+    const struct round *round, int64_t at_ns)
 {
-	const char *test = member_text(record, "test");
-	double mean = member_number(record, "mean");
-	int is_rate = strcmp(member_text(record, "unit"), "B/s") == 0;
+	double mean = round->mean;
 	uint64_t hash = count;
 	char key[200];
 	long id;
 
-	if (strcmp(member_text(record, "probe"), "canary") != 0 ||
-	    strcmp(member_text(record, "phase"), "congested") == 0 ||
-	    !(mean > 0))
+	if (!round->is_canary || round->is_congested || !(mean > 0))
 		return;
 	for (size_t i = 0; i < count; i++)
 		hash = rng_mix(hash ^ rng_mix(nodes[i]));
-	snprintf(key, sizeof(key), "%.80s %.20s %016" PRIx64, test,
-	    member_text(record, "phase"), hash);
-	id = job_ledger_series_id(l, key, test, nodes, count, 1);
+	snprintf(key, sizeof(key), "%.80s %.20s %016" PRIx64, round->test,
+	    round->phase, hash);
+	id = job_ledger_series_id(l, key, round->test, nodes, count, 1);
 	if (id < 0)
 		return;
 	/* A rate is the inverse of a time. */
-	l->are_rates[l->series[id].test] = is_rate;
+	l->are_rates[l->series[id].test] = round->is_rate;
 	job_ledger_sample_add(l,
 	    &(struct ledger_sample){ at_ns, (uint32_t)id, LEDGER_NONE,
-		LEDGER_NONE, is_rate ? -log(mean) : log(mean) });
+		LEDGER_NONE, round->is_rate ? -log(mean) : log(mean) });
 }
 
 /* The nodes of a job that have an agent; the caller frees. */

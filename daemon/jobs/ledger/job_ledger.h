@@ -13,6 +13,7 @@
 struct job_ledger;
 struct mesh_path;
 struct roster;
+struct round;
 struct store;
 
 /* sample_ns: how long a sample takes; late_ns: after which every job that has
@@ -24,7 +25,7 @@ void job_ledger_paths(struct job_ledger *l, const struct mesh_path *paths,
     size_t count, int64_t at_ns);
 /* A record of a run on these nodes, by id. */
 void job_ledger_canary(struct job_ledger *l, const uint32_t *nodes,
-    size_t count, const json_t *record, int64_t at_ns);
+    size_t count, const struct round *round, int64_t at_ns);
 /* A job's traffic begins (1) or ends (-1); the others: bodies by key. */
 void job_ledger_step(struct job_ledger *l, const json_t *job, int sign,
     int64_t at_ns, const json_t *running, const json_t *ended);

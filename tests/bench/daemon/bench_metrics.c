@@ -22,6 +22,7 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/store/store.h"
 #include "daemon/api/api_int.h"
+#include "tests/evidence.h"
 #include "tests/sim/verdict/defaults.h"
 
 #define NODES      10000
@@ -58,7 +59,7 @@ fill_roster(struct roster *r)
 
 /* Every node has been measured: all have a score. */
 static void
-fill_scores(struct series *s, struct diagnosis *d)
+fill_scores(struct series *s, struct diagnosis *d, const struct roster *r)
 {
 	json_t *nodes = json_array(), *record;
 	uint64_t at_ns;
@@ -75,7 +76,7 @@ fill_scores(struct series *s, struct diagnosis *d)
 	    "p50", 1e-5, "unit", "s", "nodes", nodes);
 	at_ns = clk_ns();
 	series_record(s, "exclusive", record, NULL);
-	diagnosis_score_old(d, record);
+	evidence_score_old(d, r, record);
 	printf("score     a record of %d nodes: %.1f ms\n", NODES,
 	    (double)(clk_ns() - at_ns) / 1e6);
 	json_decref(record);
@@ -153,7 +154,8 @@ bench(struct event_base *base, struct store *store, const char *dir)
 	int bad;
 
 	fill_roster(collector_roster(collector));
-	fill_scores(series, collector_diagnosis(collector));
+	fill_scores(series, collector_diagnosis(collector),
+	    collector_roster(collector));
 	bad = measure(&in);
 	api_free(api);
 	scheduler_free(scheduler);

@@ -20,6 +20,7 @@
 #include "common/robust.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
+#include "tests/evidence.h"
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/diagnosis/judge/confirm.h"
 #include "daemon/store/store.h"
@@ -321,7 +322,7 @@ hear_canary(struct play *p, enum world_test test)
 	if (n > RECORD_ROWS_MAX)
 		json_object_set_new(record, "scores",
 		    record_scores_make(names, q, n, key));
-	diagnosis_record(p->d, &from, record);
+	evidence_record(p->d, p->roster, &from, record);
 	json_decref(record);
 	pair_medians_free(pairs);
 	free(names);
@@ -356,7 +357,7 @@ hear_incast(struct play *p)
 	    "p50", 1e10, "nodes",
 	    incast_rows(p, p->w->nodes, p->names, INCAST_TURNS));
 
-	diagnosis_record(p->d, &from, record);
+	evidence_record(p->d, p->roster, &from, record);
 	json_decref(record);
 }
 
@@ -470,7 +471,7 @@ hear_mesh(struct play *p, int far)
 	record = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "probe", "mesh",
 	    "test", far ? "spine" : "leaf", "run", "mesh-1", "phase", "wild",
 	    "nodes", rows, "pairs", pairs);
-	diagnosis_mesh(p->d, record);
+	evidence_mesh(p->d, p->roster, record);
 	json_decref(record);
 	free(ends);
 	for (uint32_t i = 0; i < w->nodes; i++)
@@ -630,7 +631,7 @@ run_pass(struct play *p)
 		json_object_set_new(record, "nodes",
 		    incast_rows(p, (uint32_t)count, p->pass, PASS_TURNS));
 	}
-	diagnosis_record(p->d, &from, record);
+	evidence_record(p->d, p->roster, &from, record);
 	diagnosis_run_over(p->d, run);
 	json_decref(record);
 }

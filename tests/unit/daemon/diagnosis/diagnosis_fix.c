@@ -231,7 +231,7 @@ hear_round_of(struct fix *f, unsigned slow, const struct diagnosis_source *from)
 	record = json_pack("{s:s, s:s, s:s, s:s, s:f, s:o}", "run", from->run,
 	    "probe", "canary", "test", "lat", "phase", "wild", "p50", 1e-5,
 	    "nodes", nodes);
-	diagnosis_record(f->diagnosis, from, record);
+	evidence_record(f->diagnosis, f->roster, from, record);
 	json_decref(record);
 }
 
@@ -274,7 +274,7 @@ hear_pass(struct fix *f, const char *slow, int uplink)
 		}
 	record = json_pack("{s:s, s:s, s:s, s:o}", "probe", "canary", "test",
 	    "lat", "phase", "isolated", "pairs", pairs);
-	diagnosis_record(f->diagnosis, &from, record);
+	evidence_record(f->diagnosis, f->roster, &from, record);
 	json_decref(record);
 	diagnosis_run_over(f->diagnosis, f->diagnosis->pass.run);
 }
@@ -309,7 +309,7 @@ hear_made(struct fix *f, double factor, int rounds)
 	for (int i = 0; i < rounds; i++) {
 		json_t *record = made_round(factor);
 
-		diagnosis_record(f->diagnosis, &from, record);
+		evidence_record(f->diagnosis, f->roster, &from, record);
 		json_decref(record);
 	}
 }

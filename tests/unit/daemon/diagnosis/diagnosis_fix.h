@@ -19,6 +19,7 @@
 #include "common/conf.h"
 #include "daemon/diagnosis/diagnosis_int.h"
 #include "daemon/cluster/roster.h"
+#include "tests/evidence.h"
 
 #define NODES 12
 

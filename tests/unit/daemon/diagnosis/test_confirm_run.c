@@ -290,7 +290,7 @@ hear_bw(struct fix *f, unsigned slow)
 	}
 	record = json_pack("{s:s, s:s, s:s, s:o}", "probe", "canary", "test",
 	    "bw", "phase", "wild", "nodes", nodes);
-	diagnosis_record(f->diagnosis, &from, record);
+	evidence_record(f->diagnosis, f->roster, &from, record);
 	json_decref(record);
 }
 
@@ -354,7 +354,7 @@ hear_leaving(struct fix *f, int felt)
 	record = json_pack("{s:s, s:s, s:s, s:o, s:{s:o, s:o}}", "probe",
 	    "canary", "test", "bw", "phase", "isolated", "pairs", pairs, "grid",
 	    "nodes", names, "p50", grid);
-	diagnosis_record(f->diagnosis, &from, record);
+	evidence_record(f->diagnosis, f->roster, &from, record);
 	json_decref(record);
 	diagnosis_run_over(f->diagnosis, p->run);
 }

@@ -6,6 +6,7 @@
 #include "common/clk.h"
 #include "common/member.h"
 #include "common/str.h"
+#include "daemon/evidence/counters.h"
 
 #include <math.h>
 #include <string.h>
@@ -190,10 +191,10 @@ test_score_and_verdict(void **state)
 
 	assert_true(isnan(diagnosis_score(d, n)));
 	json_object_set_new(record, "phase", json_string("congested"));
-	diagnosis_score_old(d, record); /* it tells of congestors */
+	evidence_score_old(d, f->roster, record); /* it tells of congestors */
 	assert_true(isnan(diagnosis_score(d, n)));
 	json_object_set_new(record, "phase", json_string("isolated"));
-	diagnosis_score_old(d, record);
+	evidence_score_old(d, f->roster, record);
 	assert_true(diagnosis_score(d, n) > 3);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_UNKNOWN);
 	json_decref(record);
@@ -421,7 +422,7 @@ test_few_peers(void **state)
 	    "nodes", "node", "node1", "q25", 1e-5, "node", "node2", "q25", 1e-5,
 	    "node", "node3", "q25", 4e-5);
 	for (int i = 0; i < 6; i++)
-		diagnosis_record(f->diagnosis, &from, record);
+		evidence_record(f->diagnosis, f->roster, &from, record);
 	json_decref(record);
 	assert_int_equal(verdict_of(f, "node1"), VERDICT_UNKNOWN);
 	assert_int_equal(verdict_of(f, "node3"), VERDICT_UNKNOWN);
@@ -551,7 +552,7 @@ test_scores(void **state)
 		    "node", "node1", "q25", 1e-5, "wait_ratio", 0.8, "node",
 		    "node5", "q25", 1.4e-5, "wait_ratio", 0.8, "scores",
 		    "hosts", "node[1-12]", "q25", q);
-		diagnosis_record(f->diagnosis, &from, record);
+		evidence_record(f->diagnosis, f->roster, &from, record);
 		json_decref(record);
 	}
 	assert_int_equal(open_cases(f), 1);
@@ -568,14 +569,17 @@ test_drops(void **state)
 	json_t *nics = json_pack("[{s:s, s:{s:i, s:i}}, {s:s, s:{s:i, s:i}}]",
 	    "nic", "eth9", "counters", "rx_bytes", 1, "rx_dropped", 9000, "nic",
 	    "eth0", "counters", "rx_bytes", 1000, "tx_dropped", 5);
+	struct nic_counters most;
 
+	assert_int_equal(counters_read(nics, &most), 0);
 	diagnosis_counters(f->diagnosis, "run-1",
-	    roster_find(f->roster, "node5"), nics);
+	    roster_find(f->roster, "node5"), &most);
 	json_object_set_new(json_object_get(json_array_get(nics, 1),
 				"counters"),
 	    "tx_dropped", json_integer(12));
+	assert_int_equal(counters_read(nics, &most), 0);
 	diagnosis_counters(f->diagnosis, "run-1",
-	    roster_find(f->roster, "node5"), nics);
+	    roster_find(f->roster, "node5"), &most);
 	json_decref(nics);
 	for (int i = 0; i < 3; i++)
 		hear_round(f, 1 << 4);
@@ -596,8 +600,8 @@ test_rings_apart(void **state)
 
 		hear_round(f, 1 << 4);
 		json_object_set_new(record, "partners", json_string("match"));
-		diagnosis_record(f->diagnosis, &from, record);
-		diagnosis_record(f->diagnosis, &from, record);
+		evidence_record(f->diagnosis, f->roster, &from, record);
+		evidence_record(f->diagnosis, f->roster, &from, record);
 		json_decref(record);
 	}
 	assert_int_equal(open_cases(f), 1);

@@ -29,7 +29,7 @@ hear_mesh(struct fix *f, const char *class, unsigned slow, unsigned lossy)
 	}
 	record = json_pack("{s:s, s:s, s:s, s:s, s:o}", "probe", "mesh", "test",
 	    class, "run", "mesh-1", "phase", "wild", "nodes", nodes);
-	diagnosis_mesh(f->diagnosis, record);
+	evidence_mesh(f->diagnosis, f->roster, record);
 	json_decref(record);
 }
 

@@ -87,7 +87,7 @@ test_fleet(void **state)
 			json_object_set_new(o, "q25",
 			    json_real((round >= 150 && round < 180 ? 1.2 : 1) *
 				json_number_value(json_object_get(o, "q25"))));
-		diagnosis_record(f->diagnosis, &from, record);
+		evidence_record(f->diagnosis, f->roster, &from, record);
 		json_decref(record);
 		if (round == 149 || round == 319)
 			assert_int_equal(open_cases(f), 0);
@@ -115,7 +115,7 @@ hear_uplink(struct fix *f, const char *class, int is_slow)
 		json_object_set_new(o, "slow_partners",
 		    json_integer(is_slow && i / 4 == 1 ? 4 : 1));
 	}
-	diagnosis_record(f->diagnosis, &from, record);
+	evidence_record(f->diagnosis, f->roster, &from, record);
 	json_decref(record);
 }
 
@@ -163,7 +163,7 @@ test_fleet_echoes(void **state)
 			json_object_set_new(o, "q25",
 			    json_real((round >= 150 ? 1.45 : 1) *
 				json_number_value(json_object_get(o, "q25"))));
-		diagnosis_mesh(f->diagnosis, record);
+		evidence_mesh(f->diagnosis, f->roster, record);
 		json_decref(record);
 		assert_int_equal(open_cases(f), 0);
 	}

@@ -51,7 +51,7 @@ hear(struct fix *f, double node_share, double leaf_share)
 	    "probe", "canary", "test", "bw", "phase", "wild", "partners",
 	    "match", "unit", "B/s", "run", "run", "p50", RATE, "nodes", nodes,
 	    "grid", "nodes", names, "p50", grid);
-	diagnosis_record(f->diagnosis, &from, record);
+	evidence_record(f->diagnosis, f->roster, &from, record);
 	json_decref(record);
 }
 
@@ -122,10 +122,17 @@ test_little_grids(void **state)
 				   "f]]}}",
 	    "partners", "match", "test", "bw", "grid", "nodes", "nobody",
 	    "node2", "node5", "p50", 1.0, -1.0);
+	struct round round;
 
-	shares_hear(f->diagnosis, record);
+	round_read(f->roster, record, &round);
+	assert_int_equal(round.grid_count, 3);
+	assert_true(round.grid[1 * 3 + 0] == 1 && isnan(round.grid[2 * 3 + 1]));
+	shares_hear(f->diagnosis, &round);
+	round_clear(&round);
 	json_object_del(record, "grid");
-	shares_hear(f->diagnosis, record);
+	round_read(f->roster, record, &round);
+	shares_hear(f->diagnosis, &round);
+	round_clear(&round);
 	json_decref(record);
 	expect_share(f, "nodes", "node", "node1", 1, 0);
 }

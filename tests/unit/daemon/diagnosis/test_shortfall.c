@@ -31,7 +31,7 @@ hear_pairs(struct fix *f, const char *run, int shift, unsigned slow,
 	}
 	record = json_pack("{s:s, s:s, s:s, s:o}", "probe", "pairs", "of",
 	    "whole", "machine", "lab", "nodes", nodes);
-	diagnosis_record(f->diagnosis, &from, record);
+	evidence_record(f->diagnosis, f->roster, &from, record);
 	json_decref(record);
 }
 
@@ -50,7 +50,7 @@ test_placed(void **state)
 		    placed, "nodes", "node", "node5", "partner", "node6",
 		    "seconds", 1.0, "ratio", 0.4);
 
-		diagnosis_record(f->diagnosis, &from, record);
+		evidence_record(f->diagnosis, f->roster, &from, record);
 		json_decref(record);
 		diagnosis_run_over(f->diagnosis, "run-1");
 		assert_int_equal(open_cases(f), placed);

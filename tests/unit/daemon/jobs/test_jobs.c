@@ -863,7 +863,7 @@ echoes(struct job_ledger *l, int e, int slow, int64_t at_ns)
  * and one while the clock was a year ahead: none of them keeps what comes after
  * out. */
 static void
-long_before(struct job_ledger *l, const json_t *record, int64_t epoch_ns)
+long_before(struct job_ledger *l, const struct round *round, int64_t epoch_ns)
 {
 	static const int runs = 110000;
 	int64_t at_ns;
@@ -874,11 +874,11 @@ long_before(struct job_ledger *l, const json_t *record, int64_t epoch_ns)
 			(uint32_t)e / 4096 % 16, (uint32_t)e / 65536 };
 
 		at_ns = T0 * NS - (runs - e + 100) * epoch_ns;
-		job_ledger_canary(l, met, ARRAY_LEN(met), record, at_ns);
+		job_ledger_canary(l, met, ARRAY_LEN(met), round, at_ns);
 		if (e % 16 == 0)
 			job_ledger_tick(l, at_ns);
 	}
-	job_ledger_canary(l, (const uint32_t[]){ 1, 2 }, 2, record,
+	job_ledger_canary(l, (const uint32_t[]){ 1, 2 }, 2, round,
 	    (T0 + 365 * 86400) * NS);
 	job_ledger_tick(l, T0 * NS);
 }
@@ -891,8 +891,10 @@ test_what_a_job_costs(void **state)
 	static const int64_t epoch_ns = 60 * NS;
 	struct job_ledger *l = job_ledger_new(NULL, NULL, epoch_ns, 0);
 	json_t *job = json_pack("{s:s, s:s}", "nodes", "m[0,4]", "leaves", "");
-	json_t *record = json_pack("{s:s, s:s, s:s, s:f}", "probe", "canary",
-	    "test", "lat", "phase", "wild", "mean", 1e-5);
+	struct round canary = { .is_canary = 1,
+		.test = "lat",
+		.phase = "wild",
+		.mean = 1e-5 };
 	json_t *none = json_object(), *list, *o;
 	static const uint32_t away[] = { 8, 12 };
 	char name[320];
@@ -903,7 +905,7 @@ test_what_a_job_costs(void **state)
 	snprintf(name, sizeof(name), "%0299d\u00e9", 1);
 	json_object_set_new(job, "name", json_string(name));
 	occasions = json_array();
-	long_before(l, record, epoch_ns);
+	long_before(l, &canary, epoch_ns);
 	for (int e = 1; e < 400; e++) {
 		int64_t at_ns = T0 * NS + e * epoch_ns;
 		int runs = e % 40 >= 20;
@@ -917,7 +919,7 @@ test_what_a_job_costs(void **state)
 			    none);
 		}
 		/* What came while reports were waited for is in no way. */
-		job_ledger_canary(l, away, 2, record, at_ns + epoch_ns);
+		job_ledger_canary(l, away, 2, &canary, at_ns + epoch_ns);
 		echoes(l, e, runs, at_ns + epoch_ns - 1);
 		/* Begun a second after the last job, before its programs were,
 		 * or over a second before the end of the one before, after
@@ -976,7 +978,6 @@ test_what_a_job_costs(void **state)
 	json_decref(occasions);
 	json_decref(none);
 	json_decref(job);
-	json_decref(record);
 	job_ledger_free(l);
 }
 

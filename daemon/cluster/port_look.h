@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * port_look.h - what the counters of a node's ports and GPUs found since its
+ * agent last looked: member "links" of a heartbeat, read once.
+ */
+#ifndef DAEMON_CLUSTER_PORT_LOOK_H
+#define DAEMON_CLUSTER_PORT_LOOK_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct link_counter;
+
+struct port_counter {
+	const struct link_counter *counter;
+	uint64_t errors; /* since the look before; above 0 */
+};
+
+struct port_counters {
+	char *name; /* of the port; never "" */
+	struct port_counter *list;
+	size_t count;
+};
+
+struct port_look {
+	int64_t span_s; /* since the look before */
+	struct port_counters *ports;
+	size_t count;
+};
+
+/* links: {span_s, ports: [{port, counters}]}. Counters of another version, and
+ * counts that no machine reaches, are skipped. Never NULL. */
+struct port_look *port_look_read(const json_t *links);
+void port_look_free(struct port_look *look); /* NULL is allowed */
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * round.h - a record as evidence: its numbers, and the nodes of the roster that
+ * they belong to. The collector reads each record into a round once, when it is
+ * committed; diagnosis and jobs see no JSON of it.
+ *
+ * Rows that name a node without an agent are skipped. A number that the record
+ * lacks is NAN, a count 0, a text "".
+ */
+#ifndef DAEMON_EVIDENCE_ROUND_H
+#define DAEMON_EVIDENCE_ROUND_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/names_probe.h"
+
+struct node;
+struct roster;
+
+/* A row of "nodes". */
+struct round_row {
+	const struct node *node;
+	double wait_ratio; /* of its ranks' time: without a core */
+	uint32_t partners, slow_partners;
+	double n, lost; /* datagrams: answered and lost */
+	double good_lost, good_sent;
+	const struct node *partner; /* of ratio; NULL: none */
+	double ratio;               /* prediction over measurement */
+	double rounds;              /* behind the row; at least 1 */
+};
+
+/* The good quartile of a node's pairs: q25 of times, q75 of rates. */
+struct round_score {
+	const struct node *node;
+	double q; /* above 0 */
+};
+
+/* A row of "pairs", of two different nodes. */
+struct round_pair {
+	const struct node *a, *b;
+	double p50, forth, back, lost;
+};
+
+struct round {
+	/* Texts live as long as the record. */
+	const char *run, *test, *phase, *machine;
+	int is_canary;
+	int canary; /* of names_tests; negative: another test */
+	int mesh;   /* enum mesh_class; negative: no class */
+	int is_congested;
+	int is_whole;           /* of a plan, not of one of its steps */
+	int is_rate;            /* unit B/s */
+	int is_unplaced;        /* the machine's nodes are other ones */
+	enum partners partners; /* a ring where the record does not say */
+	double p50, mean;
+	struct round_row *rows;
+	size_t row_count;
+	struct round_score *scores;
+	size_t score_count;
+	struct round_pair *pairs;
+	size_t pair_count;
+	/* All pairs of up to RECORD_GRID_MAX nodes, of which some may be NULL;
+	 * grid[i * grid_count + k], k < i: their median, NAN: not measured. */
+	const struct node **grid_nodes;
+	size_t grid_count;
+	double *grid;
+};
+
+/* Read a record that was checked; names are looked up in the roster. */
+void round_read(const struct roster *roster, const json_t *record,
+    struct round *ret);
+void round_clear(struct round *r);
+
+#endif
