@@ -87,7 +87,7 @@ log_put_bytes(int rc, size_t room_bytes)
 
 /* err: errno to add as text, or 0. */
 static void __attribute__((format(printf, 3, 0)))
-line(enum log_level level, int err, const char *fmt, va_list ap)
+log_line(enum log_level level, int err, const char *fmt, va_list ap)
 {
 	char text[LOG_LINE_MAX], spell[128];
 	const size_t room = sizeof(text) - 4; /* for "..." and newline */
@@ -135,7 +135,7 @@ line(enum log_level level, int err, const char *fmt, va_list ap)
 		va_list ap;                                                    \
                                                                                \
 		va_start(ap, fmt);                                             \
-		line(level, err, fmt, ap);                                     \
+		log_line(level, err, fmt, ap);                                 \
 		va_end(ap);                                                    \
 		errno = saved_errno;                                           \
 	} while (0)

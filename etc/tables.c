@@ -7,7 +7,7 @@
  *   coalmine-tables mdoc TABLE     the rows as an mdoc list, for a manual page
  *   coalmine-tables series         metrics of records, for the dashboards
  *   coalmine-tables defaults KIND  a configuration file equal to the defaults
- *   coalmine-tables check KIND FILE...   complain as the programs would
+ *   coalmine-tables tables_check KIND FILE...   complain as the programs would
  */
 #include <stdio.h>
 #include <string.h>
@@ -29,42 +29,42 @@ struct word {
 };
 
 static void
-test_at(size_t i, struct word *ret)
+tables_test_at(size_t i, struct word *ret)
 {
 	ret->name = names_tests[i].name;
 	ret->text = names_tests[i].text;
 }
 
 static void
-congestor_at(size_t i, struct word *ret)
+tables_congestor_at(size_t i, struct word *ret)
 {
 	ret->name = names_congestors[i].name;
 	ret->text = names_congestors[i].text;
 }
 
 static void
-state_at(size_t i, struct word *ret)
+tables_state_at(size_t i, struct word *ret)
 {
 	ret->name = names_run_states[i].name;
 	ret->text = names_run_states[i].text;
 }
 
 static void
-cause_at(size_t i, struct word *ret)
+tables_cause_at(size_t i, struct word *ret)
 {
 	ret->name = names_causes[i].name;
 	ret->text = names_causes[i].text;
 }
 
 static void
-event_at(size_t i, struct word *ret)
+tables_event_at(size_t i, struct word *ret)
 {
 	ret->name = names_events[i].name;
 	ret->text = names_events[i].text;
 }
 
 static void
-message_at(size_t i, struct word *ret)
+tables_message_at(size_t i, struct word *ret)
 {
 	ret->name = wire_messages[i].name;
 	ret->text = wire_messages[i].text;
@@ -72,7 +72,7 @@ message_at(size_t i, struct word *ret)
 
 /* Rows of series_rows[] that begin a family. */
 static const struct series_row *
-family_at(size_t i)
+tables_family_at(size_t i)
 {
 	const struct series_row *row = series_rows;
 
@@ -84,31 +84,32 @@ family_at(size_t i)
 }
 
 static size_t
-family_count(void)
+tables_family_count(void)
 {
 	size_t count = 0;
 
-	while (family_at(count)->family != NULL)
+	while (tables_family_at(count)->family != NULL)
 		count++;
 	return count;
 }
 
 static void
-metric_at(size_t i, struct word *ret)
+tables_metric_at(size_t i, struct word *ret)
 {
 	static char text[256];
 
 	/* The help's last full stop is the page's. */
 	snprintf(text, sizeof(text), "%.*s",
-	    (int)strlen(family_at(i)->help) - 1, family_at(i)->help);
-	ret->name = family_at(i)->family;
+	    (int)strlen(tables_family_at(i)->help) - 1,
+	    tables_family_at(i)->help);
+	ret->name = tables_family_at(i)->family;
 	ret->text = text;
 }
 
 static void
-print_labels(size_t i, FILE *to)
+tables_print_labels(size_t i, FILE *to)
 {
-	const struct series_row *row = family_at(i);
+	const struct series_row *row = tables_family_at(i);
 
 	fprintf(to, "Of records of %s%s%s; labels\n.Va", row->probe,
 	    row->of != NULL ? ", " : "", row->of != NULL ? row->of : "");
@@ -120,10 +121,10 @@ print_labels(size_t i, FILE *to)
 
 /* For etc/grafana/make.py: family, type, dashboard, labels, help. */
 static int
-print_series(void)
+tables_print_series(void)
 {
-	for (size_t i = 0; family_at(i)->family != NULL; i++) {
-		const struct series_row *row = family_at(i);
+	for (size_t i = 0; tables_family_at(i)->family != NULL; i++) {
+		const struct series_row *row = tables_family_at(i);
 
 		printf("%s\t%s\t%s\t", row->family, row->type, row->board);
 		for (size_t k = 0;
@@ -135,7 +136,7 @@ print_series(void)
 }
 
 static void
-print_fields(size_t i, FILE *to)
+tables_print_fields(size_t i, FILE *to)
 {
 	static const struct word kinds[] = { { "s", "string" },
 		{ "i", "integer" }, { "n", "number" }, { "b", "boolean" },
@@ -160,29 +161,29 @@ print_fields(size_t i, FILE *to)
 
 static const struct words {
 	const char *name;
-	size_t count; /* 0: as family_count() says */
+	size_t count; /* 0: as tables_family_count() says */
 	void (*at)(size_t i, struct word *ret);
 	void (*more)(size_t i, FILE *to); /* NULL: nothing */
 } words[] = {
-	{ "test", CANARY_MAX, test_at, NULL },
-	{ "congestor", CONGESTOR_MAX, congestor_at, NULL },
-	{ "state", RUN_STATE_MAX, state_at, NULL },
-	{ "cause", CAUSE_MAX, cause_at, NULL },
-	{ "event", NAMES_EVENTS_MAX, event_at, NULL },
-	{ "message", WIRE_TYPE_MAX, message_at, print_fields },
-	{ "metric", 0, metric_at, print_labels },
+	{ "test", CANARY_MAX, tables_test_at, NULL },
+	{ "congestor", CONGESTOR_MAX, tables_congestor_at, NULL },
+	{ "state", RUN_STATE_MAX, tables_state_at, NULL },
+	{ "cause", CAUSE_MAX, tables_cause_at, NULL },
+	{ "event", NAMES_EVENTS_MAX, tables_event_at, NULL },
+	{ "message", WIRE_TYPE_MAX, tables_message_at, tables_print_fields },
+	{ "metric", 0, tables_metric_at, tables_print_labels },
 };
 
 static size_t
-words_count(const struct words *w)
+tables_words_count(const struct words *w)
 {
-	return w->count > 0 ? w->count : family_count();
+	return w->count > 0 ? w->count : tables_family_count();
 }
 
 /* A campaign's rows without those of its probes, which are a kind of their
  * own. */
 static const struct conf_row *
-own_rows(const char *kind)
+tables_own_rows(const char *kind)
 {
 	static struct conf_row own[256];
 	const struct conf_row *rows = options_find(kind);
@@ -198,18 +199,18 @@ static const char *const kinds[] = { "campaign", "coalmined", "coalmine-agent",
 	"plan", "machine", "scan" };
 
 static int
-print_rows(void)
+tables_print_rows(void)
 {
 	struct word word;
 
 	for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
-		const struct conf_row *row = own_rows(kinds[k]);
+		const struct conf_row *row = tables_own_rows(kinds[k]);
 
 		for (; row->key != NULL; row++)
 			printf("%s %s\n", kinds[k], row->key);
 	}
 	for (size_t t = 0; t < ARRAY_LEN(words); t++) {
-		for (size_t i = 0; i < words_count(&words[t]); i++) {
+		for (size_t i = 0; i < tables_words_count(&words[t]); i++) {
 			words[t].at(i, &word);
 			printf("%s %s\n", words[t].name, word.name);
 		}
@@ -219,21 +220,21 @@ print_rows(void)
 
 /* A text that starts with one of these would be a request to mdoc. */
 static void
-print_text(const char *text)
+tables_print_text(const char *text)
 {
 	printf("%s%s.\n", *text == '.' || *text == '\'' ? "\\&" : "", text);
 }
 
 /* Counters of links by kind; one that is enough by itself is emphasised. */
 static void
-print_links(void)
+tables_print_links(void)
 {
 	const struct link_counter *c;
 
 	printf(".Bl -tag -width Ds\n");
 	for (int kind = 0; kind < LINK_KIND_MAX; kind++) {
 		printf(".It Li %s\n", names_link_errors[kind]);
-		print_text(names_link_texts[kind]);
+		tables_print_text(names_link_texts[kind]);
 		for (c = names_link_counters; c->name != NULL; c++)
 			if ((int)c->kind == kind)
 				printf(".%s %s\n", c->is_fact ? "Em" : "Li",
@@ -243,7 +244,7 @@ print_links(void)
 }
 
 static int
-print_link_kinds(void)
+tables_print_link_kinds(void)
 {
 	for (int kind = 0; kind < LINK_KIND_MAX; kind++)
 		printf("%s|%s\n", names_link_errors[kind],
@@ -252,13 +253,13 @@ print_link_kinds(void)
 }
 
 static int
-print_mdoc(const char *table)
+tables_print_mdoc(const char *table)
 {
-	const struct conf_row *rows = own_rows(table);
+	const struct conf_row *rows = tables_own_rows(table);
 	struct word word;
 
 	if (strcmp(table, "links") == 0) {
-		print_links();
+		tables_print_links();
 		return 0;
 	}
 	if (rows != NULL) {
@@ -269,10 +270,10 @@ print_mdoc(const char *table)
 		if (strcmp(table, words[t].name) != 0)
 			continue;
 		printf(".Bl -tag -width Ds\n");
-		for (size_t i = 0; i < words_count(&words[t]); i++) {
+		for (size_t i = 0; i < tables_words_count(&words[t]); i++) {
 			words[t].at(i, &word);
 			printf(".It Li %s\n", word.name);
-			print_text(word.text);
+			tables_print_text(word.text);
 			if (words[t].more != NULL)
 				words[t].more(i, stdout);
 		}
@@ -283,7 +284,7 @@ print_mdoc(const char *table)
 }
 
 static int
-print_defaults(const char *kind)
+tables_print_defaults(const char *kind)
 {
 	const struct conf_row *rows = options_find(kind);
 
@@ -298,7 +299,7 @@ print_defaults(const char *kind)
 }
 
 static int
-check(const char *kind, const char *path)
+tables_check(const char *kind, const char *path)
 {
 	const struct conf_row *rows = options_find(kind);
 	struct err err;
@@ -319,12 +320,12 @@ check(const char *kind, const char *path)
 }
 
 static int
-check_all(const char *kind, char **paths)
+tables_check_all(const char *kind, char **paths)
 {
 	int rc = 0;
 
 	for (; *paths != NULL && rc != 3; paths++) {
-		int one = check(kind, *paths);
+		int one = tables_check(kind, *paths);
 
 		rc = one > rc ? one : rc;
 	}
@@ -337,21 +338,21 @@ main(int argc, char **argv)
 	int rc = 3;
 
 	if (argc == 2 && strcmp(argv[1], "rows") == 0)
-		rc = print_rows();
+		rc = tables_print_rows();
 	else if (argc == 2 && strcmp(argv[1], "series") == 0)
-		rc = print_series();
+		rc = tables_print_series();
 	else if (argc == 2 && strcmp(argv[1], "links") == 0)
-		rc = print_link_kinds();
+		rc = tables_print_link_kinds();
 	else if (argc == 3 && strcmp(argv[1], "mdoc") == 0)
-		rc = print_mdoc(argv[2]);
+		rc = tables_print_mdoc(argv[2]);
 	else if (argc == 3 && strcmp(argv[1], "defaults") == 0)
-		rc = print_defaults(argv[2]);
+		rc = tables_print_defaults(argv[2]);
 	else if (argc >= 4 && strcmp(argv[1], "check") == 0)
-		rc = check_all(argv[2], argv + 3);
+		rc = tables_check_all(argv[2], argv + 3);
 	if (rc == 3)
 		fprintf(stderr,
 		    "usage: coalmine-tables rows | series | links | mdoc TABLE "
 		    "| "
-		    "defaults KIND | check KIND FILE...\n");
+		    "defaults KIND | tables_check KIND FILE...\n");
 	return rc;
 }

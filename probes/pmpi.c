@@ -61,7 +61,7 @@ static int64_t written_ns;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int64_t
-now(void)
+pmpi_now(void)
 {
 	struct timespec ts;
 
@@ -125,9 +125,9 @@ pmpi_add(enum op op, int ranks, int nodes, const struct slot *more)
 }
 
 static void
-count(enum op op, MPI_Comm comm, int64_t bytes, int64_t from_ns)
+pmpi_count(enum op op, MPI_Comm comm, int64_t bytes, int64_t from_ns)
 {
-	int64_t at_ns = now();
+	int64_t at_ns = pmpi_now();
 	struct slot one = { .calls = 1,
 		.bytes = bytes < 0 ? 0 : bytes,
 		.ns = at_ns - from_ns };
@@ -244,7 +244,7 @@ pmpi_go_on(void)
 }
 
 static void
-start(void)
+pmpi_start(void)
 {
 	const char *step = pmpi_said("SLURM_STEP_ID");
 	int one = 0, local, lane = 0, is_named, n, m;
@@ -261,7 +261,7 @@ start(void)
 		PMPI_Comm_free(&node);
 	}
 	PMPI_Allreduce(&one, &world_nodes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-	written_ns = now();
+	written_ns = pmpi_now();
 	if (dir == NULL)
 		return;
 	is_named = pmpi_job_name();
@@ -288,7 +288,7 @@ MPI_Init(int *argc, char ***argv)
 	int rc = PMPI_Init(argc, argv);
 
 	if (rc == MPI_SUCCESS)
-		start();
+		pmpi_start();
 	return rc;
 }
 
@@ -298,12 +298,12 @@ MPI_Init_thread(int *argc, char ***argv, int wanted, int *given)
 	int rc = PMPI_Init_thread(argc, argv, wanted, given);
 
 	if (rc == MPI_SUCCESS)
-		start();
+		pmpi_start();
 	return rc;
 }
 
 static void
-finish(void)
+pmpi_finish(void)
 {
 	if (dir == NULL)
 		return;
@@ -315,7 +315,7 @@ finish(void)
 int
 MPI_Finalize(void)
 {
-	finish();
+	pmpi_finish();
 	return PMPI_Finalize();
 }
 
@@ -329,9 +329,9 @@ MPI_Finalize(void)
                                                                                \
 		if (dir == NULL)                                               \
 			return P##name arguments;                              \
-		from_ns = now();                                               \
+		from_ns = pmpi_now();                                          \
 		rc = P##name arguments;                                        \
-		count(op, comm, bytes, from_ns);                               \
+		pmpi_count(op, comm, bytes, from_ns);                          \
 		return rc;                                                     \
 	}
 
@@ -398,11 +398,11 @@ COUNTED(OP_REDUCE_SCATTER, MPI_Reduce_scatter, comm,
 	void name parameters;                                                  \
 	void name parameters                                                   \
 	{                                                                      \
-		int64_t from_ns = now();                                       \
+		int64_t from_ns = pmpi_now();                                  \
                                                                                \
 		target arguments;                                              \
 		if (dir != NULL)                                               \
-			count(op, MPI_Comm_f2c(*comm), bytes, from_ns);        \
+			pmpi_count(op, MPI_Comm_f2c(*comm), bytes, from_ns);   \
 	}
 #define FORTRAN(op, name, ...)                                                 \
 	FORTRAN_ONE(op, mpi_##name##_, pmpi_##name##_, __VA_ARGS__)            \
@@ -463,16 +463,16 @@ FORTRAN(OP_RECV, recv, comm, pmpi_bytes_in(*n, type),
 	void mpi_init##suffix(int *rc)                                         \
 	{                                                                      \
 		pmpi_init##suffix(rc);                                         \
-		start();                                                       \
+		pmpi_start();                                                  \
 	}                                                                      \
 	void mpi_init_thread##suffix(int *wanted, int *given, int *rc)         \
 	{                                                                      \
 		pmpi_init_thread##suffix(wanted, given, rc);                   \
-		start();                                                       \
+		pmpi_start();                                                  \
 	}                                                                      \
 	void mpi_finalize##suffix(int *rc)                                     \
 	{                                                                      \
-		finish();                                                      \
+		pmpi_finish();                                                 \
 		pmpi_finalize##suffix(rc);                                     \
 	}
 

@@ -49,14 +49,14 @@ WORD_OF(record_is_fabric, names_fabrics)
 WORD_OF(record_is_transport, transports)
 
 static int
-record_is_positive(const json_t *v)
+record_fields_is_positive(const json_t *v)
 {
 	return json_is_null(v) || json_number_value(v) >= 0;
 }
 
 /* {level lo hi}, of too where the record has several headlines. */
 static int
-record_is_interval(const json_t *v)
+record_fields_is_interval(const json_t *v)
 {
 	const json_t *lo = json_object_get(v, "lo");
 	const json_t *hi = json_object_get(v, "hi");
@@ -111,7 +111,7 @@ record_is_buckets(const struct strict_bucket *list, size_t count)
 }
 
 static int
-record_is_node(const json_t *v)
+record_fields_is_node(const json_t *v)
 {
 	return json_is_string(v) &&
 	    hostlist_name_check(json_string_value(v)) == 0;
@@ -126,7 +126,7 @@ record_fields_is_number_or_null(const json_t *v)
 /* Read once from member to member: a record has hundreds of nodes, and a key
  * that is looked up is hashed. */
 static int
-record_is_node_row(json_t *row)
+record_fields_is_node_row(json_t *row)
 {
 	static const char *const numbers[] = { "p50", "p99", "q25", "q75",
 		"wait_ratio" };
@@ -136,7 +136,7 @@ record_is_node_row(json_t *row)
 
 	json_object_foreach (row, key, v) {
 		if (strcmp(key, "node") == 0)
-			has_node = record_is_node(v);
+			has_node = record_fields_is_node(v);
 		else if (strcmp(key, "n") == 0)
 			has_n = json_is_integer(v);
 		else if (!record_fields_is_number_or_null(v) &&
@@ -147,7 +147,7 @@ record_is_node_row(json_t *row)
 }
 
 static int
-record_is_node_list(const json_t *v)
+record_fields_is_node_list(const json_t *v)
 {
 	size_t i;
 	json_t *row;
@@ -155,13 +155,13 @@ record_is_node_list(const json_t *v)
 	if (json_array_size(v) > HOSTLIST_MAX)
 		return 0;
 	json_array_foreach (v, i, row)
-		if (!record_is_node_row(row))
+		if (!record_fields_is_node_row(row))
 			return 0;
 	return 1;
 }
 
 static int
-record_is_pair_list(const json_t *v)
+record_fields_is_pair_list(const json_t *v)
 {
 	size_t i;
 	json_t *n;
@@ -169,8 +169,8 @@ record_is_pair_list(const json_t *v)
 	if (json_array_size(v) > RECORD_PAIRS_MAX)
 		return 0;
 	json_array_foreach (v, i, n)
-		if (!record_is_node(json_object_get(n, "a")) ||
-		    !record_is_node(json_object_get(n, "b")) ||
+		if (!record_fields_is_node(json_object_get(n, "a")) ||
+		    !record_fields_is_node(json_object_get(n, "b")) ||
 		    !json_is_integer(json_object_get(n, "n")) ||
 		    !record_fields_is_number_or_null(
 			json_object_get(n, "p50")) ||
@@ -184,7 +184,7 @@ record_is_pair_list(const json_t *v)
 
 /* {nodes, p50}: names, and the half of a symmetric matrix below its middle. */
 static int
-record_is_grid(const json_t *v)
+record_fields_is_grid(const json_t *v)
 {
 	const json_t *nodes = json_object_get(v, "nodes"), *name;
 	const json_t *rows = json_object_get(v, "p50"), *row, *x;
@@ -208,14 +208,14 @@ record_is_grid(const json_t *v)
 
 /* Guards before a buffer have negative offsets. */
 static int
-record_is_offset(const json_t *v)
+record_fields_is_offset(const json_t *v)
 {
 	return json_is_integer(v);
 }
 
 /* [[seconds, slowest rank], ...] in the order in which they were taken. */
 static int
-record_is_samples(const json_t *v)
+record_fields_is_samples(const json_t *v)
 {
 	size_t i;
 	json_t *pair;
@@ -232,7 +232,7 @@ record_is_samples(const json_t *v)
 
 /* [{node sent_bytes received_bytes slowest seconds predicted ratio}, ...] */
 static int
-record_is_plan_nodes(const json_t *v)
+record_fields_is_plan_nodes(const json_t *v)
 {
 	size_t i;
 	json_t *n;
@@ -240,7 +240,7 @@ record_is_plan_nodes(const json_t *v)
 	if (json_array_size(v) > HOSTLIST_MAX)
 		return 0;
 	json_array_foreach (v, i, n)
-		if (!record_is_node(json_object_get(n, "node")) ||
+		if (!record_fields_is_node(json_object_get(n, "node")) ||
 		    !record_fields_is_number_or_null(
 			json_object_get(n, "seconds")) ||
 		    !record_fields_is_number_or_null(
@@ -253,7 +253,7 @@ record_is_plan_nodes(const json_t *v)
 
 /* [{rail ... nodes: [{node ratio}, ...]}, ...] */
 static int
-record_is_rails(const json_t *v)
+record_fields_is_rails(const json_t *v)
 {
 	size_t i;
 	json_t *rail;
@@ -261,14 +261,15 @@ record_is_rails(const json_t *v)
 	json_array_foreach (v, i, rail)
 		if (!json_is_integer(json_object_get(rail, "rail")) ||
 		    (json_object_get(rail, "nodes") != NULL &&
-			!record_is_plan_nodes(json_object_get(rail, "nodes"))))
+			!record_fields_is_plan_nodes(
+			    json_object_get(rail, "nodes"))))
 			return 0;
 	return 1;
 }
 
 /* [{words predicted seconds}, ...] */
 static int
-record_is_tried(const json_t *v)
+record_fields_is_tried(const json_t *v)
 {
 	size_t i;
 	json_t *o;
@@ -286,7 +287,7 @@ record_is_tried(const json_t *v)
 /* {wanted library transport devices seen_bytes wanted_bytes verdict text}, of
  * which only the first is always known. */
 static int
-record_is_carried(const json_t *v)
+record_fields_is_carried(const json_t *v)
 {
 	const json_t *wanted = json_object_get(v, "wanted"), *x;
 	const json_t *transport = json_object_get(v, "transport");
@@ -313,7 +314,7 @@ record_is_carried(const json_t *v)
 
 /* [{nodes local cores numa}, ...] */
 static int
-record_is_bound(const json_t *v)
+record_fields_is_bound(const json_t *v)
 {
 	static const char *const texts[] = { "nodes", "cores", "numa" };
 	size_t i;
@@ -332,8 +333,8 @@ record_is_bound(const json_t *v)
 }
 
 /* clang-format off */
-#define CARRIED       { "carried", 'o', record_is_carried, 1 }
-#define NUMBER(name)  { name, 'N', record_is_positive, 0 }
+#define CARRIED       { "carried", 'o', record_fields_is_carried, 1 }
+#define NUMBER(name)  { name, 'N', record_fields_is_positive, 0 }
 #define STATISTICS    NUMBER("mean"), NUMBER("min"), NUMBER("p50"), \
 	NUMBER("p90"), NUMBER("p99"), NUMBER("p999"), NUMBER("max")
 #define LAST          { NULL, 0, NULL, 0 }
@@ -346,7 +347,7 @@ static const struct record_field begin_fields[] = {
 	{ "roles", '*', NULL, 0 },
 	{ "seed", 'i', NULL, 0 },
 	{ "options", '*', NULL, 0 },
-	{ "affinity", 'a', record_is_bound, 1 },
+	{ "affinity", 'a', record_fields_is_bound, 1 },
 	{ "networks", 'a', NULL, 1 },
 	CARRIED,
 	LAST,
@@ -373,14 +374,14 @@ static const struct record_field canary_fields[] = {
 	{ "n", 'i', NULL, 0 },
 	STATISTICS,
 	{ "rings", 'o', NULL, 1 },
-	{ "p99_time", 'N', record_is_positive, 1 },
-	{ "p01_time", 'N', record_is_positive, 1 },
-	{ "interval", 'O', record_is_interval, 0 },
+	{ "p99_time", 'N', record_fields_is_positive, 1 },
+	{ "p01_time", 'N', record_fields_is_positive, 1 },
+	{ "interval", 'O', record_fields_is_interval, 0 },
 	{ "hist", 'a', record_is_hist, 0 },
-	{ "nodes", 'a', record_is_node_list, 0 },
+	{ "nodes", 'a', record_fields_is_node_list, 0 },
 	{ "scores", 'o', record_scores_check, 1 },
-	{ "pairs", 'a', record_is_pair_list, 0 },
-	{ "grid", 'O', record_is_grid, 1 },
+	{ "pairs", 'a', record_fields_is_pair_list, 0 },
+	{ "grid", 'O', record_fields_is_grid, 1 },
 	{ "stopped_by", 's', record_is_stop, 0 },
 	{ "rounds", 'i', NULL, 0 },
 	{ "seed", 'i', NULL, 0 },
@@ -393,7 +394,7 @@ static const struct record_field command_fields[] = {
 	{ "phase", 's', record_is_phase, 0 },
 	{ "visit", 'i', NULL, 0 },
 	{ "run_number", 'i', NULL, 0 },
-	{ "node", 's', record_is_node, 0 },
+	{ "node", 's', record_fields_is_node, 0 },
 	NUMBER("seconds"),
 	{ "verdict", 's', record_is_verdict, 0 },
 	{ "status", 'i', NULL, 0 },
@@ -408,10 +409,10 @@ static const struct record_field congestor_fields[] = {
 	{ "unit", 's', record_is_unit, 0 },
 	{ "n", 'i', NULL, 0 },
 	STATISTICS,
-	{ "interval", 'O', record_is_interval, 1 },
+	{ "interval", 'O', record_fields_is_interval, 1 },
 	{ "hist", 'a', record_is_hist, 0 },
-	{ "nodes", 'a', record_is_node_list, 1 },
-	{ "pairs", 'a', record_is_pair_list, 1 },
+	{ "nodes", 'a', record_fields_is_node_list, 1 },
+	{ "pairs", 'a', record_fields_is_pair_list, 1 },
 	{ "stopped_by", 's', record_is_stop, 1 },
 	{ "rounds", 'i', NULL, 1 },
 	{ "seed", 'i', NULL, 1 },
@@ -422,8 +423,8 @@ static const struct record_field congestor_fields[] = {
 static const struct record_field impact_fields[] = {
 	{ "test", 's', record_is_test, 0 },
 	{ "of", 's', record_is_of, 0 },
-	{ "value", 'N', record_is_positive, 0 },
-	{ "interval", 'O', record_is_interval, 0 },
+	{ "value", 'N', record_fields_is_positive, 0 },
+	{ "interval", 'O', record_fields_is_interval, 0 },
 	{ "cause", 's', record_is_cause, 1 },
 	CARRIED,
 	LAST,
@@ -438,10 +439,10 @@ static const struct record_field plan_fields[] = {
 	{ "n", 'i', NULL, 0 },
 	STATISTICS,
 	{ "hist", 'a', record_is_hist, 0 },
-	{ "median_upper", 'N', record_is_positive, 1 },
-	{ "median_middle", 'N', record_is_positive, 1 },
-	{ "interval", 'O', record_is_interval, 1 },
-	{ "samples", 'a', record_is_samples, 1 },
+	{ "median_upper", 'N', record_fields_is_positive, 1 },
+	{ "median_middle", 'N', record_fields_is_positive, 1 },
+	{ "interval", 'O', record_fields_is_interval, 1 },
+	{ "samples", 'a', record_fields_is_samples, 1 },
 	{ "stopped_by", 's', record_is_stop, 1 },
 	{ "device", 's', NULL, 1 },
 	{ "via", 's', NULL, 1 },
@@ -449,20 +450,20 @@ static const struct record_field plan_fields[] = {
 	{ "footprint_bytes", 'i', NULL, 1 },
 	{ "messages", 'i', NULL, 1 },
 	{ "bandwidth", 'O', NULL, 1 },
-	{ "memory_bytes_per_s", 'N', record_is_positive, 1 },
+	{ "memory_bytes_per_s", 'N', record_fields_is_positive, 1 },
 	{ "machine", 's', NULL, 1 },
-	{ "predicted", 'N', record_is_positive, 1 },
+	{ "predicted", 'N', record_fields_is_positive, 1 },
 	{ "pattern", 's', NULL, 1 },
 	{ "direction", 's', NULL, 1 },
 	{ "k", 'i', NULL, 1 },
 	{ "groups", 'i', NULL, 1 },
-	{ "node_bandwidth", 'N', record_is_positive, 1 },
-	{ "rated", 'N', record_is_positive, 1 },
-	{ "rated_ratio", 'N', record_is_positive, 1 },
-	{ "model", 'N', record_is_positive, 1 },
-	{ "ratio", 'N', record_is_positive, 1 },
-	{ "nodes", 'a', record_is_plan_nodes, 1 },
-	{ "rails", 'a', record_is_rails, 1 },
+	{ "node_bandwidth", 'N', record_fields_is_positive, 1 },
+	{ "rated", 'N', record_fields_is_positive, 1 },
+	{ "rated_ratio", 'N', record_fields_is_positive, 1 },
+	{ "model", 'N', record_fields_is_positive, 1 },
+	{ "ratio", 'N', record_fields_is_positive, 1 },
+	{ "nodes", 'a', record_fields_is_plan_nodes, 1 },
+	{ "rails", 'a', record_fields_is_rails, 1 },
 	{ "cause", 's', record_is_cause, 1 },
 	{ "text", 's', NULL, 1 },
 	CARRIED,
@@ -483,7 +484,7 @@ static const struct record_field fit_fields[] = {
 	{ "packed", 'o', NULL, 0 },
 	{ "round_robin", 'o', NULL, 0 },
 	{ "profile", 'a', NULL, 0 },
-	{ "rails", 'a', record_is_rails, 0 },
+	{ "rails", 'a', record_fields_is_rails, 0 },
 	{ "verdict", 's', NULL, 0 },
 	{ "text", 's', NULL, 0 },
 	LAST,
@@ -495,40 +496,40 @@ static const struct record_field speedup_fields[] = {
 	{ "baseline", 's', NULL, 0 },
 	{ "n", 'i', NULL, 0 },
 	NUMBER("value"),
-	{ "interval", 'O', record_is_interval, 0 },
-	{ "seconds", 'N', record_is_positive, 1 },
-	{ "baseline_seconds", 'N', record_is_positive, 1 },
-	{ "setup_s", 'N', record_is_positive, 1 },
-	{ "baseline_setup_s", 'N', record_is_positive, 1 },
+	{ "interval", 'O', record_fields_is_interval, 0 },
+	{ "seconds", 'N', record_fields_is_positive, 1 },
+	{ "baseline_seconds", 'N', record_fields_is_positive, 1 },
+	{ "setup_s", 'N', record_fields_is_positive, 1 },
+	{ "baseline_setup_s", 'N', record_fields_is_positive, 1 },
 	{ "collective", 's', NULL, 1 },
-	{ "throughput", 'N', record_is_positive, 1 },
-	{ "baseline_throughput", 'N', record_is_positive, 1 },
+	{ "throughput", 'N', record_fields_is_positive, 1 },
+	{ "baseline_throughput", 'N', record_fields_is_positive, 1 },
 	{ "baseline_impl", 's', NULL, 1 },
-	{ "bound", 'N', record_is_positive, 1 },
-	{ "bound_ratio", 'N', record_is_positive, 1 },
+	{ "bound", 'N', record_fields_is_positive, 1 },
+	{ "bound_ratio", 'N', record_fields_is_positive, 1 },
 	{ "ranks", 'i', NULL, 1 },
 	{ "bytes", 'i', NULL, 1 },
 	{ "edges", 'i', NULL, 1 },
-	{ "density", 'N', record_is_positive, 1 },
-	{ "byte_ratio", 'N', record_is_positive, 1 },
-	{ "byte_ratio_expected", 'N', record_is_positive, 1 },
-	{ "load_bound", 'N', record_is_positive, 1 },
+	{ "density", 'N', record_fields_is_positive, 1 },
+	{ "byte_ratio", 'N', record_fields_is_positive, 1 },
+	{ "byte_ratio_expected", 'N', record_fields_is_positive, 1 },
+	{ "load_bound", 'N', record_fields_is_positive, 1 },
 	{ "order", 's', NULL, 1 },
 	{ "pattern", 's', NULL, 1 },
 	{ "scope", 's', NULL, 1 },
 	{ "stripes", 'i', NULL, 1 },
 	{ "pair_class", 's', NULL, 1 },
-	{ "model_ratio", 'N', record_is_positive, 1 },
-	{ "stated_ratio", 'N', record_is_positive, 1 },
+	{ "model_ratio", 'N', record_fields_is_positive, 1 },
+	{ "stated_ratio", 'N', record_fields_is_positive, 1 },
 	{ "choice", 's', NULL, 1 },
 	{ "ways", 'a', NULL, 1 },
 	{ "verdict", 's', NULL, 1 },
-	{ "efficiency", 'N', record_is_positive, 1 },
+	{ "efficiency", 'N', record_fields_is_positive, 1 },
 	{ "g", 'i', NULL, 1 },
 	{ "via", 's', NULL, 1 },
-	{ "steps_seconds", 'N', record_is_positive, 1 },
-	{ "rails", 'a', record_is_rails, 1 },
-	{ "wire", 'a', record_is_plan_nodes, 1 },
+	{ "steps_seconds", 'N', record_fields_is_positive, 1 },
+	{ "rails", 'a', record_fields_is_rails, 1 },
+	{ "wire", 'a', record_fields_is_plan_nodes, 1 },
 	{ "cause", 's', record_is_cause, 1 },
 	{ "text", 's', NULL, 1 },
 	CARRIED,
@@ -541,16 +542,16 @@ static const struct record_field spmm_fields[] = {
 	{ "n", 'i', NULL, 0 },
 	NUMBER("value"),
 	NUMBER("steady_value"),
-	{ "interval", 'O', record_is_interval, 0 },
+	{ "interval", 'O', record_fields_is_interval, 0 },
 	{ "order", 's', NULL, 1 },
 	{ "rows", 'i', NULL, 1 },
 	{ "nonzeros", 'i', NULL, 1 },
 	{ "columns", 'i', NULL, 1 },
-	{ "seconds", 'N', record_is_positive, 1 },
-	{ "baseline_seconds", 'N', record_is_positive, 1 },
-	{ "setup_s", 'N', record_is_positive, 1 },
-	{ "baseline_setup_s", 'N', record_is_positive, 1 },
-	{ "repay", 'N', record_is_positive, 1 },
+	{ "seconds", 'N', record_fields_is_positive, 1 },
+	{ "baseline_seconds", 'N', record_fields_is_positive, 1 },
+	{ "setup_s", 'N', record_fields_is_positive, 1 },
+	{ "baseline_setup_s", 'N', record_fields_is_positive, 1 },
+	{ "repay", 'N', record_fields_is_positive, 1 },
 	{ "cause", 's', record_is_cause, 1 },
 	{ "text", 's', NULL, 1 },
 	CARRIED,
@@ -565,7 +566,7 @@ static const struct record_field tuning_fields[] = {
 	{ "bytes", 'i', NULL, 0 },
 	{ "why", 's', record_is_why_tuned, 0 },
 	{ "choice", 's', NULL, 0 },
-	{ "tried", 'a', record_is_tried, 0 },
+	{ "tried", 'a', record_fields_is_tried, 0 },
 	{ "measured_unix_s", 'i', NULL, 0 },
 	LAST,
 };
@@ -588,9 +589,9 @@ static const struct record_field bad_fields[] = {
 	{ "cause", 's', record_is_cause, 0 },
 	{ "when", 's', NULL, 0 },
 	{ "rank", 'i', NULL, 0 },
-	{ "node", 's', record_is_node, 0 },
+	{ "node", 's', record_fields_is_node, 0 },
 	{ "buffer", 's', NULL, 0 },
-	{ "offset", '*', record_is_offset, 0 },
+	{ "offset", '*', record_fields_is_offset, 0 },
 	{ "text", 's', NULL, 0 },
 	LAST,
 };
@@ -605,10 +606,10 @@ static const struct record_field mesh_fields[] = {
 	{ "unknown", 'i', NULL, 0 },
 	{ "unsent", 'i', NULL, 0 },
 	STATISTICS,
-	{ "interval", 'O', record_is_interval, 0 },
+	{ "interval", 'O', record_fields_is_interval, 0 },
 	{ "hist", 'a', record_is_hist, 0 },
-	{ "nodes", 'a', record_is_node_list, 0 },
-	{ "pairs", 'a', record_is_pair_list, 0 },
+	{ "nodes", 'a', record_fields_is_node_list, 0 },
+	{ "pairs", 'a', record_fields_is_pair_list, 0 },
 	{ "reports", 'i', NULL, 0 },
 	{ "seed", 'i', NULL, 0 },
 	{ "cause", 's', record_is_cause, 1 },

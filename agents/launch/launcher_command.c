@@ -25,14 +25,14 @@
 #define COMMAND_WORD "{command}"
 
 static void
-add_hosts(const struct mpi_impl_job *job, struct strbuf *sb)
+launcher_command_add_hosts(const struct mpi_impl_job *job, struct strbuf *sb)
 {
 	for (size_t i = 0; i < job->node_count; i++)
 		strbuf_addf(sb, "%s%s", i > 0 ? "," : "", job->nodes[i].node);
 }
 
 static void
-add_hostlist(const struct mpi_impl_job *job, struct strbuf *sb)
+launcher_command_add_hostlist(const struct mpi_impl_job *job, struct strbuf *sb)
 {
 	const char **names = xcalloc(job->node_count, sizeof(names[0]));
 	char *text;
@@ -46,31 +46,31 @@ add_hostlist(const struct mpi_impl_job *job, struct strbuf *sb)
 }
 
 static void
-add_nodes(const struct mpi_impl_job *job, struct strbuf *sb)
+launcher_command_add_nodes(const struct mpi_impl_job *job, struct strbuf *sb)
 {
 	strbuf_addf(sb, "%zu", job->node_count);
 }
 
 static void
-add_ranks(const struct mpi_impl_job *job, struct strbuf *sb)
+launcher_command_add_ranks(const struct mpi_impl_job *job, struct strbuf *sb)
 {
 	strbuf_addf(sb, "%zu", job->node_count * (size_t)job->ranks_per_node);
 }
 
 static void
-add_run(const struct mpi_impl_job *job, struct strbuf *sb)
+launcher_command_add_run(const struct mpi_impl_job *job, struct strbuf *sb)
 {
 	strbuf_addf(sb, "%s", job->run);
 }
 
 static void
-add_script(const struct mpi_impl_job *job, struct strbuf *sb)
+launcher_command_add_script(const struct mpi_impl_job *job, struct strbuf *sb)
 {
 	strbuf_addf(sb, "%s/script", job->dir);
 }
 
 static void
-add_seconds(const struct mpi_impl_job *job, struct strbuf *sb)
+launcher_command_add_seconds(const struct mpi_impl_job *job, struct strbuf *sb)
 {
 	uint64_t ns = conf_span_ns(job->campaign, "campaign", "deadline");
 
@@ -82,17 +82,17 @@ static const struct place {
 	const char *name;
 	void (*add)(const struct mpi_impl_job *job, struct strbuf *sb);
 } places[] = {
-	{ "{hosts}", add_hosts },
-	{ "{hostlist}", add_hostlist },
-	{ "{nodes}", add_nodes },
-	{ "{ranks}", add_ranks },
-	{ "{run}", add_run },
-	{ "{script}", add_script },
-	{ "{seconds}", add_seconds },
+	{ "{hosts}", launcher_command_add_hosts },
+	{ "{hostlist}", launcher_command_add_hostlist },
+	{ "{nodes}", launcher_command_add_nodes },
+	{ "{ranks}", launcher_command_add_ranks },
+	{ "{run}", launcher_command_add_run },
+	{ "{script}", launcher_command_add_script },
+	{ "{seconds}", launcher_command_add_seconds },
 };
 
 static const struct place *
-place_at(const char *text)
+launcher_command_place_at(const char *text)
 {
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
 		if (strncmp(text, places[i].name, strlen(places[i].name)) == 0)
@@ -113,7 +113,7 @@ launcher_line_check(const char *line, struct err *err)
 		    "its program needs a path that begins with /");
 	while ((brace = strchr(brace, '{')) != NULL) {
 		len = strlen(COMMAND_WORD);
-		if (place_at(brace) == NULL &&
+		if (launcher_command_place_at(brace) == NULL &&
 		    (strncmp(brace, COMMAND_WORD, len) != 0 ||
 			brace[-1] != ' ' || strchr(" ", brace[len]) == NULL)) {
 			return err_set(err, -EINVAL,
@@ -128,8 +128,8 @@ launcher_line_check(const char *line, struct err *err)
 }
 
 static int
-command_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
-    struct strvec *argv, struct strvec *env, struct err *err)
+launcher_command_build(const struct mpi_impl_job *job, char *ret_path,
+    size_t cap_bytes, struct strvec *argv, struct strvec *env, struct err *err)
 {
 	const char *text = conf_string(job->conf, "children", "command");
 	char *line, *save;
@@ -151,7 +151,8 @@ command_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
 		if (strcmp(word, COMMAND_WORD) == 0)
 			continue;
 		while (*word != '\0') {
-			const struct place *place = place_at(word);
+			const struct place *place = launcher_command_place_at(
+			    word);
 
 			if (place == NULL) {
 				strbuf_add(&sb, word++, 1);
@@ -177,4 +178,4 @@ launcher_wants_script(const struct conf *agent)
 	    NULL;
 }
 
-const struct launcher launcher_command = { "command", command_build };
+const struct launcher launcher_command = { "command", launcher_command_build };

@@ -25,7 +25,7 @@
 
 /* A line for every rank: the order of nodes is ours, not Slurm's. */
 static int
-hosts_write(const struct mpi_impl_job *job, const char *path)
+launcher_slurm_hosts_write(const struct mpi_impl_job *job, const char *path)
 {
 	FILE *fp = fopen(path, "wxe");
 	int rc = 0;
@@ -45,8 +45,8 @@ hosts_write(const struct mpi_impl_job *job, const char *path)
 }
 
 static int
-slurm_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
-    struct strvec *argv, struct strvec *env, struct err *err)
+launcher_slurm_build(const struct mpi_impl_job *job, char *ret_path,
+    size_t cap_bytes, struct strvec *argv, struct strvec *env, struct err *err)
 {
 	const char *dir = conf_string(job->conf, "children", "slurm");
 	const char *conf = conf_string(job->conf, "children", "slurm_conf");
@@ -60,7 +60,7 @@ slurm_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
 	    access(ret_path, X_OK) < 0)
 		return err_set(err, -ENOENT, "%.200s/srun is missing", dir);
 	snprintf(hosts, sizeof(hosts), "%s/hosts", job->dir);
-	rc = hosts_write(job, hosts);
+	rc = launcher_slurm_hosts_write(job, hosts);
 	if (rc < 0) {
 		err_say(err, "%.200s: cannot be written", hosts);
 		return rc;
@@ -104,4 +104,4 @@ slurm_build(const struct mpi_impl_job *job, char *ret_path, size_t cap_bytes,
 	return 0;
 }
 
-const struct launcher launcher_slurm = { "slurm", slurm_build };
+const struct launcher launcher_slurm = { "slurm", launcher_slurm_build };

@@ -47,7 +47,7 @@ run_order_id_make(const struct runs *rs, char ret[64])
 
 /* Read campaign.* of r->conf; -EINVAL with why. */
 static int
-run_conf_read(struct run *r, struct err *err)
+run_order_conf_read(struct run *r, struct err *err)
 {
 	struct conf *c = r->conf;
 	char seed[32];
@@ -116,7 +116,7 @@ runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
 	r = run_new(rs, o->campaign, o->by, c);
 	r->origin = o->origin;
 	r->attempt = o->attempt;
-	rc = run_conf_read(r, err);
+	rc = run_order_conf_read(r, err);
 	if (rc < 0) {
 		TAILQ_REMOVE(&rs->live, r, link);
 		run_free(r);
@@ -220,7 +220,8 @@ runs_miss(struct runs *rs, const char *campaign, const struct conf *conf,
 	struct err err;
 
 	r->origin = RUN_BY_SCHEDULE;
-	(void)run_conf_read(r, &err); /* it was checked when it was read */
+	(void)run_order_conf_read(r,
+	    &err); /* it was checked when it was read */
 	run_order_id_make(rs, r->id);
 	run_state_set(r, RUN_MISSED, cause, text);
 	run_step_set(r, STEP_DONE);
@@ -294,7 +295,7 @@ run_order_resume_one(struct runs *rs, const json_t *o)
 	r->origin = origin < 0 ? RUN_BY_USER : (enum run_origin)origin;
 	r->attempt = (int)member_int(o, "attempt");
 	snprintf(r->id, sizeof(r->id), "%s", member_text(o, "run"));
-	(void)run_conf_read(r, &err);
+	(void)run_order_conf_read(r, &err);
 	r->margin_ns = RUN_GIVE_UP_NS;
 	r->created_unix_ns = member_unsigned(o, "created_unix_ns");
 	r->started_unix_ns = member_unsigned(o, "started_unix_ns");

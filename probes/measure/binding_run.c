@@ -24,7 +24,7 @@
 #include "probes/sampling/timing.h"
 
 static void
-binding_describe_step(uint32_t step, struct subject *r)
+binding_run_describe_step(uint32_t step, struct subject *r)
 {
 	uint32_t k, steps = r->plan->steps;
 
@@ -287,7 +287,7 @@ binding_run_report_fits(struct finding *f)
 
 /* The collectives are timed alone: their messages are not the plan's. */
 static void
-binding_more(struct measurement *c)
+binding_run_more(struct measurement *c)
 {
 	struct finding *f = xcalloc(1, sizeof(*f));
 	struct beside besides[ARRAY_LEN(collectives)];
@@ -323,5 +323,5 @@ binding_more(struct measurement *c)
 
 const struct probe probe_binding = { .pattern = &pattern_binding,
 	.steps = PROBE_STEPS_ONLY,
-	.describe_step = binding_describe_step,
-	.more = binding_more };
+	.describe_step = binding_run_describe_step,
+	.more = binding_run_more };

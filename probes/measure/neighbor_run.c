@@ -21,7 +21,7 @@
 
 /* What each node carried, at rank 0. */
 static void
-neighbor_gather(struct measurement *c)
+neighbor_run_gather(struct measurement *c)
 {
 	const struct world *w = c->subject.world;
 	struct told {
@@ -150,7 +150,7 @@ neighbor_run_put_wires(json_t *o, const struct measurement *c)
 }
 
 static void
-neighbor_report(const struct measurement *c)
+neighbor_run_report(const struct measurement *c)
 {
 	const struct plan *p = c->subject.plan;
 	const struct beside *x = &c->besides[0];
@@ -191,6 +191,6 @@ neighbor_report(const struct measurement *c)
 const struct probe probe_neighbor = { .pattern = &pattern_neighbor,
 	.baselines = { &baseline_neighbor },
 	.in_phases = 1,
-	.gather = neighbor_gather,
-	.report = neighbor_report,
+	.gather = neighbor_run_gather,
+	.report = neighbor_run_report,
 	.more = spmm_measure };

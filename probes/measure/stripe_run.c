@@ -26,7 +26,7 @@
 
 /* A speed-up with throughputs, as records of stripes have it. */
 static json_t *
-stripe_speedup(const struct subject *r, const struct beside *x)
+stripe_run_speedup(const struct subject *r, const struct beside *x)
 {
 	json_t *all = plan_report_speedup(r, x), *o;
 
@@ -86,11 +86,11 @@ stripe_run_put_rails(json_t *o, const struct measurement *c,
 }
 
 static void
-stripe_report(const struct measurement *c)
+stripe_run_report(const struct measurement *c)
 {
 	const struct beside *direct = &c->besides[0], *sync = &c->besides[1];
 	struct strbuf *lines = &c->report->remarks;
-	json_t *o = stripe_speedup(&c->subject, direct);
+	json_t *o = stripe_run_speedup(&c->subject, direct);
 	struct strbuf weak = { 0 }, via = { 0 };
 	struct timing over_direct, over_sync;
 	double efficiency;
@@ -138,7 +138,8 @@ stripe_report(const struct measurement *c)
 		strbuf_addf(lines, "\n");
 	}
 	if (sync->baseline != NULL)
-		emit_put(c->report->emit, stripe_speedup(&c->subject, sync));
+		emit_put(c->report->emit,
+		    stripe_run_speedup(&c->subject, sync));
 	strbuf_clear(&via);
 	strbuf_clear(&weak);
 }
@@ -146,4 +147,4 @@ stripe_report(const struct measurement *c)
 const struct probe probe_stripe = { .pattern = &pattern_stripe,
 	.baselines = { &baseline_direct, &baseline_synchronous },
 	.steps = PROBE_STEPS_TOO,
-	.report = stripe_report };
+	.report = stripe_run_report };

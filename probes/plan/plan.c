@@ -44,7 +44,7 @@ const char *const plan_ops[PLAN_OP_MAX] = {
 
 /* Room for more items behind count, in steps of half. */
 static void *
-grow(void *old, size_t count, size_t more, size_t *cap, size_t item_bytes)
+plan_grow(void *old, size_t count, size_t more, size_t *cap, size_t item_bytes)
 {
 	if (count + more <= *cap)
 		return old;
@@ -53,7 +53,7 @@ grow(void *old, size_t count, size_t more, size_t *cap, size_t item_bytes)
 }
 
 #define GROW(p, list, more)                                                    \
-	((p)->list = grow((p)->list, (p)->list##_count, more,                  \
+	((p)->list = plan_grow((p)->list, (p)->list##_count, more,             \
 	     &(p)->list##_cap, sizeof(*(p)->list)))
 
 struct plan *

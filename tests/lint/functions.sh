@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # functions.sh [TREE] - sizes: no function over 100 lines, no file over 1200;
-# warns from 60 and 800 (headers 300), and prints how the tree stands.
+# warns from 60 and 800 (headers 300), and prints how the tree stands. Names: a
+# static function of the product begins with the name of its file.
 . "$(dirname "$0")/lib.sh"
 need ctags
 
@@ -13,7 +14,7 @@ $1 > 800 && $1 <= 1200 { print $2 ": warning: " $1 " lines" }
 $1 > 300 && $2 ~ /\.h$/ { print $2 ": warning: a header of " $1 " lines" }
 END { exit bad }' || bad=1
 
-files '*.c' | ctags -L - --languages=C --kinds-C=f --fields=ne -o - |
+files '*.c' | ctags -L - --languages=C --kinds-C=f --fields=nef -o - |
 awk -F '\t' '
 function column(name,    i)
 {
@@ -27,6 +28,14 @@ function column(name,    i)
 	start = column("line")
 	lines = column("end") - start + 1
 	size[++n] = lines
+	stem = $2
+	sub(/.*\//, "", stem)
+	sub(/\.c$/, "", stem)
+	if (/\tfile:/ && $2 !~ /^(tests|daemon\/diagnosis)\// &&
+	    $1 ~ /[a-z]/ && $1 != stem && index($1, stem "_") != 1) {
+		print $2 ":" start ": static " $1 " lacks the prefix " stem "_"
+		bad = 1
+	}
 	if (lines > 100) {
 		print $2 ":" start ": " $1 " has " lines " lines, 100 at most"
 		bad = 1

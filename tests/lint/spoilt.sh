@@ -139,6 +139,8 @@ spoil format 'daemon/d.c:' 'sed -i "s/\treturn/return/" daemon/d.c'
 spoil functions 'long_one has 101 lines' 'body 101 >common/long.c'
 spoil functions '1201 lines in one file' \
     'yes "" | head -n 1201 >common/long.c'
+spoil functions 'static bare lacks the prefix one_' \
+    'printf "static int\nbare(void)\n{\n\treturn 1;\n}\n" >>common/one.c'
 spoil texts 'daemon/d.c: json_pack of "text" as why' \
     'printf "x = json_pack(\"{s:I, s:s}\",\n  \"id\", f(a, b), \"text\", why);\n" >>daemon/d.c'
 spoil texts 'daemon/d.c: json_pack of "name" as err.text' \
