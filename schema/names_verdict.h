@@ -32,7 +32,7 @@ extern const char *const names_whats[WHAT_MAX];
 /* What measurements mean for a node or leaf. */
 enum verdict {
 	VERDICT_OK,
-	VERDICT_WARN,    /* suspect */
+	VERDICT_WARN,    /* outlier, not confirmed */
 	VERDICT_BAD,     /* and a confirmation run agrees */
 	VERDICT_UNKNOWN, /* no data, which is never ok */
 	VERDICT_MAX

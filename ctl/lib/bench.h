@@ -56,7 +56,7 @@ struct bench_series {
 	int per_rank;    /* the sizes are the blocks of one rank, whose number
 			    is not known */
 	int redop;       /* 1: a reduction, 0: none, -1: not known */
-	int suspect;     /* the program counted wrong values at no known size */
+	int has_wrong;   /* the program counted wrong values at no known size */
 	int line;        /* of the file, where the table begins */
 	int by_baseline; /* of a run */
 	struct bench_point {

@@ -262,7 +262,7 @@ bench_read_comment(struct reader *r, struct source *src, const char *text)
 			    src->heading.wrong_at >= 0
 				? ", in place"
 				: ": the table is not compared");
-		s->suspect = wrong > 0 && src->heading.wrong_at < 0;
+		s->has_wrong = wrong > 0 && src->heading.wrong_at < 0;
 		src->is_over = 1;
 	} else if (strncmp(text, "Collective test concluded", 25) == 0 ||
 	    strncmp(text, "Avg bus bandwidth", 17) == 0) {

@@ -201,7 +201,7 @@ import_beside_print(const char *path, struct bench_series *file,
 		why = "it does not name its operation; give --op";
 	else if (of[0] == NULL && of[1] == NULL)
 		why = "the run has measured nothing like it";
-	else if (file->suspect)
+	else if (file->has_wrong)
 		why = "some of its values were wrong";
 	else if (file->per_rank && ranks <= 0)
 		why = "its sizes are of one rank; give --ranks";
