@@ -672,5 +672,6 @@ inventory_read(const char *root, const struct conf *c,
 	json_object_set_new(o, "starts", json_true());
 	json_object_set_new(o, "one_way", json_true());
 	json_object_set_new(o, "incast", json_true());
+	json_object_set_new(o, "large_rounds", json_true());
 	return o;
 }

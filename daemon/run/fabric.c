@@ -81,6 +81,11 @@ fabric_lacks(const struct conf *c, const struct node *n, struct err *err)
 	    !member_bool(n->inventory, "incast"))
 		return err_set(err, 1, "the engine on %s is older than test %s",
 		    n->name, names_tests[CANARY_INCAST].name);
+	if (conf_int(c, "canary", "large_rounds") > 0 &&
+	    !member_bool(n->inventory, "large_rounds"))
+		return err_set(err, 1,
+		    "the engine on %s is older than canary.large_rounds",
+		    n->name);
 	/* What one could have asked for. */
 	json_array_foreach (nics, k, nic)
 		if (len + 40 < sizeof(has))

@@ -175,7 +175,8 @@ canary_loop_count_speed(const struct canary_loop *m, const struct visit *v,
 
 	cell->operations += (uint64_t)res->operations;
 	cell->elapsed_ns += res->elapsed_ns;
-	cell->iterations = m->settings->iterations;
+	cell->iterations = settings_iterations(m->settings,
+	    m->settings->tests[v->test]);
 	if (m->settings->exact)
 		cell->iterations =
 		    names_tests[m->settings->tests[v->test]].gpcnet.iterations;
@@ -191,6 +192,8 @@ canary_loop_calibrate(struct canary_loop *m, const struct visit *v)
 	struct rounds_ask ask = canary_loop_round_ask(m, v);
 	struct rounds_result *res = xcalloc(1, sizeof(*res));
 
+	ask.iterations = settings_iterations(m->settings,
+	    m->settings->tests[v->test]);
 	rounds_calibrate(m->rounds, &ask, res);
 	canary_loop_count_speed(m, v, res);
 	if (res->timed_out) {
@@ -293,7 +296,8 @@ canary_loop_run_rounds(struct canary_loop *m, struct visit *v)
 		struct stop_ask stop = { .settings = s,
 			.tally = &cell->tally,
 			.exact = s->exact ? &names_tests[test].gpcnet : NULL,
-			.q = canary_tail(test) };
+			.q = canary_tail(test),
+			.rounds_exact = settings_rounds(s, test) };
 
 		rounds_run(m->rounds, &ask, res);
 		v->rounds++;

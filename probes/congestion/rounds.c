@@ -245,7 +245,8 @@ rounds_run(struct rounds *r, const struct rounds_ask *ask,
 	 * Counts of GPCNeT or of a campaign are kept. */
 	if (warmup > ask->iterations && !r->settings->exact)
 		warmup = ask->iterations;
-	if (ask->iterations == 1 && r->settings->iterations == 0)
+	if (ask->iterations == 1 &&
+	    settings_iterations(r->settings, c->test) == 0)
 		warmup = 0;
 	for (int i = 0; active && i < warmup; i++)
 		canary_ops[c->test].once(c);
@@ -272,8 +273,11 @@ void
 rounds_calibrate(struct rounds *r, const struct rounds_ask *ask,
     struct rounds_result *ret)
 {
-	struct chunks chunks = { ROUNDS_OPERATIONS_MAX, 1,
-		ROUNDS_TARGET_NS / 2 };
+	/* Where the campaign says how many operations a round has, one is
+	 * enough to look at the data. */
+	struct chunks chunks = { ask->iterations > 0 ? 1
+						     : ROUNDS_OPERATIONS_MAX,
+		1, ROUNDS_TARGET_NS / 2 };
 
 	rounds_begin(r, ask, 1, ret);
 	/* Any rank's wrong byte is everyone's: the largest offset is as good as

@@ -34,6 +34,7 @@ settings_read(const struct conf *c, struct settings *ret)
 	ret->time_ns = conf_span_ns(c, "canary", "time");
 	ret->rounds_min = (int)conf_int(c, "canary", "rounds_min");
 	ret->iterations = (int)conf_int(c, "canary", "iterations");
+	ret->large_rounds = (int)conf_int(c, "canary", "large_rounds");
 	ret->warmup = (int)conf_int(c, "canary", "warmup");
 	ret->timeout_ns = conf_span_ns(c, "canary", "timeout");
 	ret->stuck_ns = conf_span_ns(c, "canary", "stuck");
@@ -68,6 +69,19 @@ settings_read(const struct conf *c, struct settings *ret)
 	ret->quiet = strcmp(conf_string(c, "phases", "quiet"), "wild") == 0
 	    ? PHASE_PRODUCTION
 	    : PHASE_ISOLATED;
+}
+
+int
+settings_rounds(const struct settings *s, enum canary_test test)
+{
+	return names_tests[test].unit[0] == 's' || s->exact ? 0
+							    : s->large_rounds;
+}
+
+int
+settings_iterations(const struct settings *s, enum canary_test test)
+{
+	return settings_rounds(s, test) > 0 ? 1 : s->iterations;
 }
 
 int

@@ -31,8 +31,9 @@ struct settings {
 	double level;
 	uint64_t time_ns; /* of one test in one phase, all visits together */
 	int rounds_min;
-	int iterations; /* of a round; 0: chosen by time */
-	int warmup;     /* operations before a round */
+	int iterations;   /* of a round; 0: chosen by time */
+	int large_rounds; /* of one operation of a rate; 0: as of others */
+	int warmup;       /* operations before a round */
 	uint64_t timeout_ns;
 	uint64_t stuck_ns; /* nothing moves between two ranks */
 	int raw;
@@ -55,6 +56,10 @@ struct settings {
 };
 
 void settings_read(const struct conf *c, struct settings *ret);
+/* Operations in a round of that test; 0: chosen by time. */
+int settings_iterations(const struct settings *s, enum canary_test test);
+/* Rounds in a visit, no more and no less; 0: by the stop rule. */
+int settings_rounds(const struct settings *s, enum canary_test test);
 /* 1 when the campaign has a congested phase. */
 int settings_congested(const struct settings *s);
 /* 1 when the congested visit of this pair of visits comes first. Drawn from the

@@ -28,6 +28,9 @@ stop_decide(const struct stop_ask *ask)
 			return STOP_COUNT;
 		return ask->visit_ns >= s->time_ns ? STOP_TIME : STOP_GO_ON;
 	}
+	if (ask->rounds_exact > 0)
+		return ask->rounds < ask->rounds_exact ? STOP_GO_ON
+						       : STOP_COUNT;
 	if (ask->rounds < s->rounds_min)
 		return STOP_GO_ON;
 	if (!by_pairs &&

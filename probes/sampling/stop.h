@@ -27,6 +27,7 @@ struct stop_ask {
 	const struct tally *tally;
 	const struct test_counts *exact; /* NULL: by the rule */
 	double q;                        /* quantile of the headline */
+	int rounds_exact;                /* in a visit; 0: by the rule */
 	int rounds;                      /* in this visit */
 	uint64_t visit_ns;               /* spent in this visit */
 	int timed_out;

@@ -74,6 +74,25 @@ test_order(void **state)
 	assert_int_equal(settings_phase(&s, 0, &visit), PHASE_ISOLATED);
 }
 
+/* Rounds of rates are counted where the campaign says how many. */
+static void
+test_large_rounds(void **state)
+{
+	struct settings s;
+
+	(void)state;
+	read_text("[canary]\nlarge_rounds = 3\n", &s);
+	assert_int_equal(settings_rounds(&s, CANARY_BW), 3);
+	assert_int_equal(settings_iterations(&s, CANARY_BW), 1);
+	assert_int_equal(settings_rounds(&s, CANARY_LAT), 0);
+	assert_int_equal(settings_iterations(&s, CANARY_LAT), 0);
+	read_text("[canary]\nlarge_rounds = 3\nexact = gpcnet\n", &s);
+	assert_int_equal(settings_rounds(&s, CANARY_BW), 0);
+	read_text("[canary]\niterations = 5\n", &s);
+	assert_int_equal(settings_rounds(&s, CANARY_BW), 0);
+	assert_int_equal(settings_iterations(&s, CANARY_BW), 5);
+}
+
 static void
 test_no_congestors(void **state)
 {
@@ -110,6 +129,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_large_rounds),
 		cmocka_unit_test(test_no_congestors),
 		cmocka_unit_test(test_exact),
 	};

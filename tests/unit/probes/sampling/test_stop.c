@@ -56,6 +56,12 @@ test_rule(void **state)
 	assert_int_equal(stop_decide(&ask), STOP_PRECISION);
 	ask.timed_out = 1;
 	assert_int_equal(stop_decide(&ask), STOP_TIMEOUT);
+	/* A rate whose rounds are counted: no fewer, and no more. */
+	ask = ask_of(&t, 2, 10000);
+	ask.rounds_exact = 3;
+	assert_int_equal(stop_decide(&ask), STOP_GO_ON);
+	ask.rounds = 3;
+	assert_int_equal(stop_decide(&ask), STOP_COUNT);
 	tally_clear(&t);
 	fill(&t, 8, 1);
 	ask = ask_of(&t, 3, 999);
