@@ -276,6 +276,12 @@ const struct conf_row options_daemon[] = {
 	    "confirmation run." },
 	{ "verdict", "second_pass_per_hour", CONF_INT, 0, 1000, NULL, "20", "1",
 	    "Confirmation runs in an hour, at most; each takes six nodes." },
+	{ "verdict", "follow_up", CONF_INT, 0, 1000, NULL, "20", "1",
+	    "Runs in an hour, at most, that follow one large effect at once: "
+	    "a node or leaf that one round shows half as slow again as usual "
+	    "or worse is measured among others in the next minute, and one "
+	    "that was so and is normal again likewise; 0: the next rounds "
+	    "decide." },
 	{ "verdict", "baseline", CONF_STRING, 1, 63, NULL, "commissioning", "",
 	    "Name of the pinned baseline that nodes are compared with." },
 	{ "topology", "leaf_prefix", CONF_INT, 0, 32, NULL, "24", "bits",

@@ -73,9 +73,24 @@ node_work_of(const json_t *node, char *scratch)
 	return print_member(node, "run", print_member(node, "busy", "-"));
 }
 
+/* And what is under way before it, or before its end. */
+static const char *
+node_verdict_of(const json_t *node, char *scratch)
+{
+	const char *verdict = print_member(node, "verdict", "-");
+	const char *pending = print_member(node, "pending", NULL);
+
+	if (pending == NULL)
+		return verdict;
+	snprintf(scratch, PRINT_BYTES, "%s, %s", verdict, pending);
+	return scratch;
+}
+
 static const struct print_column columns[] = {
 	{ "node", "node", "?", PRINT_TEXT, NULL },
 	{ "state", "state", "?", PRINT_TEXT, NULL },
+	{ "verdict", NULL, NULL, PRINT_OF, node_verdict_of },
+	{ "leaf", "leaf", "-", PRINT_TEXT, NULL },
 	{ "since", "since_unix_ns", NULL, PRINT_TIME, NULL },
 	{ "last seen", "last_seen_unix_ns", NULL, PRINT_TIME, NULL },
 	{ ">load", "load", NULL, PRINT_NUMBER, NULL },

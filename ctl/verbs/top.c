@@ -134,6 +134,7 @@ static void
 top_put_verdicts(struct screen *s, const json_t *verdicts)
 {
 	char text[512];
+	const char *pending;
 	json_t *v;
 	size_t i;
 
@@ -142,9 +143,12 @@ top_put_verdicts(struct screen *s, const json_t *verdicts)
 
 		if (strcmp(word, "ok") == 0 || strcmp(word, "unknown") == 0)
 			continue;
-		snprintf(text, sizeof(text), "%-5s %-16s %-6s %s", word,
+		pending = print_member(v, "pending", "");
+		snprintf(text, sizeof(text), "%-5s %-16s %-6s %s%s%s", word,
 		    print_member(v, "node", print_member(v, "subject", "-")),
-		    print_member(v, "what", ""), print_member(v, "text", ""));
+		    print_member(v, "what", ""), pending,
+		    pending[0] != '\0' ? "; " : "",
+		    print_member(v, "text", ""));
 		top_line(s, text);
 	}
 }

@@ -27,9 +27,11 @@ verdict_print_one(const json_t *v, int history)
 	char at[PRINT_BYTES];
 
 	print_time(v, history ? "at_unix_ns" : "since_unix_ns", at);
-	printf("%-7s %-11s %s  %s\n", print_member(v, "verdict", "?"),
+	printf("%-7s %-11s %s  %s%s%s\n", print_member(v, "verdict", "?"),
 	    print_member(v, "what", print_member(v, "kind", "?")), at,
-	    print_member(v, "text", print_member(v, "subject", "?")));
+	    print_member(v, "text", print_member(v, "subject", "?")),
+	    json_object_get(v, "pending") != NULL ? "; " : "",
+	    print_member(v, "pending", ""));
 }
 
 /* Of all nodes, the outliers, and how many are unknown: a node

@@ -157,6 +157,7 @@ api_nodes(struct api *api, struct strbuf *ret)
 		const char *run = runs_on_node(collector_runs(api->p.collector),
 		    n);
 		double score = diagnosis_score(d, n);
+		char pending[DIAGNOSIS_PENDING_MAX];
 
 		if (i > 0)
 			strbuf_add(ret, ",", 1);
@@ -165,6 +166,8 @@ api_nodes(struct api *api, struct strbuf *ret)
 			strbuf_addf(ret, ",\"run\":\"%s\"", run);
 		if (isfinite(score))
 			strbuf_addf(ret, ",\"score\":%.17g", score);
+		if (diagnosis_pending(d, n, pending))
+			strbuf_addf(ret, ",\"pending\":\"%s\"", pending);
 		strbuf_addf(ret, ",\"verdict\":\"%s\"}",
 		    names_verdicts[diagnosis_of_node(d, n)]);
 	}
@@ -177,6 +180,7 @@ api_node(struct api *api, const char *node)
 	const struct node *n = roster_find(collector_roster(api->p.collector),
 	    node);
 	const struct diagnosis *d = collector_diagnosis(api->p.collector);
+	char pending[DIAGNOSIS_PENDING_MAX];
 	json_t *o, *evidence;
 	const char *run;
 	double score;
@@ -192,6 +196,8 @@ api_node(struct api *api, const char *node)
 		json_object_set_new(o, "score", json_real(score));
 	json_object_set_new(o, "verdict",
 	    json_string(names_verdicts[diagnosis_of_node(d, n)]));
+	if (diagnosis_pending(d, n, pending))
+		json_object_set_new(o, "pending", json_string(pending));
 	evidence = diagnosis_node_json(d, n);
 	if (evidence != NULL)
 		json_object_set_new(o, "evidence", evidence);
@@ -218,6 +224,12 @@ json_t *
 api_verdicts(struct api *api, int all)
 {
 	return diagnosis_json(collector_diagnosis(api->p.collector), all);
+}
+
+json_t *
+api_suspects(struct api *api)
+{
+	return diagnosis_suspects(collector_diagnosis(api->p.collector));
 }
 
 json_t *

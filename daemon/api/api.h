@@ -108,6 +108,9 @@ json_t *api_recent(struct api *api);
  * at_unix_ns text test class effect rounds ...}; all: those of normal nodes
  * too. */
 json_t *api_verdicts(struct api *api, int all);
+/* Nodes and leaves that have no case yet and are measured again for a large
+ * effect: [{kind subject text}]. New reference. */
+json_t *api_suspects(struct api *api);
 /* Ports that have counted more errors than usual lately; all of a node's, NULL:
  * unknown; classes of nodes and the worst: as of diagnosis.h. */
 json_t *api_links(struct api *api);

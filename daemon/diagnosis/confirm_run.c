@@ -27,6 +27,7 @@
 /* Measurements of each pair. A round of bandwidths is one operation where a
  * link is slow, and takes a second: there are fewer, and each says more. */
 #define LAT_ROUNDS    16
+#define FOLLOW_ROUNDS 4 /* of small messages: what is large shows in few */
 #define BW_ROUNDS     3
 #define INCAST_ROUNDS 8          /* in which each node receives once */
 #define LOAD_ROUNDS   (size_t)12 /* of many pairs at once */
@@ -51,6 +52,7 @@ confirm_run_clear(struct confirm_run *p)
 	p->run[0] = '\0';
 	p->heard = 0;
 	p->disturbed = 0;
+	p->is_follow = 0;
 }
 
 static void
@@ -119,6 +121,7 @@ candidates(struct diagnosis *d, const struct incident *k, size_t *ret_outlier)
 		int fine = diagnosis_is_measured(d, n) &&
 		    d->nodes[i].missed < MISSED_MANY &&
 		    incident_find(d, JUDGE_NODE, (uint32_t)i) == NULL &&
+		    incident_followed(d, JUDGE_NODE, (uint32_t)i) == NULL &&
 		    !diagnosis_node(d, n)->link_busy &&
 		    !diagnosis_node(d, n)->leaf_busy && may_have(d, k, n) &&
 		    (k->series->sort != CANARY_INCAST ||
@@ -128,7 +131,8 @@ candidates(struct diagnosis *d, const struct incident *k, size_t *ret_outlier)
 		list[i].leaf = leaf;
 		list[i].good = fine && !home &&
 		    (leaf == SCORE_NO_LEAF ||
-			incident_find(d, JUDGE_LEAF, leaf) == NULL);
+			(incident_find(d, JUDGE_LEAF, leaf) == NULL &&
+			    incident_followed(d, JUDGE_LEAF, leaf) == NULL));
 		list[i].mate = fine && home;
 		if (home && fine && outlier == SIZE_MAX)
 			outlier = i;
@@ -212,7 +216,7 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 	char about[200], least[24], rounds[24];
 	struct strbuf nodes = { 0 };
 	enum partners partners = partners_of(d, k);
-	size_t times = !p->is_rate         ? LAT_ROUNDS
+	size_t times = !p->is_rate ? p->is_follow ? FOLLOW_ROUNDS : LAT_ROUNDS
 	    : partners == PARTNERS_ONE_WAY ? 2 * BW_ROUNDS
 					   : BW_ROUNDS;
 	int rc, is_incast = k->series->sort == CANARY_INCAST;
@@ -220,8 +224,8 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 	const char *key;
 	json_t *word;
 
-	snprintf(about, sizeof(about), "confirmation run on %.160s",
-	    k->subject);
+	snprintf(about, sizeof(about), "%s run on %.160s",
+	    p->is_follow ? "follow-up" : "confirmation", k->subject);
 	snprintf(least, sizeof(least), "%zu", p->count);
 	/* Of many nodes not every pair has to meet; in an incast each
 	 * meets all others. */
@@ -281,7 +285,7 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 }
 
 static void
-start(struct diagnosis *d, struct incident *k)
+start(struct diagnosis *d, struct incident *k, int is_follow)
 {
 	struct confirm_run *p = &d->pass;
 	struct conf *conf;
@@ -289,6 +293,7 @@ start(struct diagnosis *d, struct incident *k)
 	int rc;
 
 	confirm_run_clear(p);
+	p->is_follow = is_follow;
 	p->is_rate = series_kind(k->series->sort).is_rate;
 	if (roster_count(d->roster) > 0 &&
 	    may_have(d, k,
@@ -313,7 +318,8 @@ start(struct diagnosis *d, struct incident *k)
 		return;
 	}
 	p->of = k;
-	p->in_window++;
+	p->in_window += !is_follow;
+	p->follows_in_window += is_follow;
 	incident_write(d, k);
 }
 
@@ -341,6 +347,7 @@ confirm_run_tick(struct diagnosis *d)
 	if (now_ns - d->pass.window_ns >= HOUR_NS) {
 		d->pass.window_ns = now_ns;
 		d->pass.in_window = 0;
+		d->pass.follows_in_window = 0;
 	}
 	if (!d->o.second_pass || d->pass.run[0] != '\0')
 		return;
@@ -348,9 +355,13 @@ confirm_run_tick(struct diagnosis *d)
 	for (int leaf = 1; leaf >= 0; leaf--)
 		TAILQ_FOREACH (k, &d->incidents, link)
 			if ((k->kind == JUDGE_LEAF) == leaf && is_due(d, k)) {
-				start(d, k);
+				start(d, k, 0);
 				return;
 			}
+	k = d->pass.follows_in_window < d->o.follow_up ? follow_up_due(d)
+						       : NULL;
+	if (k != NULL)
+		start(d, k, 1);
 }
 
 static size_t
@@ -670,6 +681,16 @@ subtract_usual(const struct diagnosis *d, const struct incident *k,
 	}
 }
 
+/* A run like this one has found the leaf slow, so it shows it well, too. */
+static int
+was_confirmed(const struct diagnosis *d, const struct incident *k)
+{
+	const struct incident *open = incident_find(d, k->kind, k->index);
+
+	return k->recovers && open != NULL && open->passed &&
+	    (open->finding == CONFIRM_LEAF || open->finding == CONFIRM_LINK);
+}
+
 void
 confirm_run_record(struct diagnosis *d, const char *run,
     const struct round *round)
@@ -715,17 +736,21 @@ confirm_run_record(struct diagnosis *d, const char *run,
 		conclude_way(d, k, &report);
 		return;
 	}
+	/* A part of the leaf's nodes may load its uplink less than all of them
+	 * did. After a restart it is not known how many took part. */
+	if (k->kind == JUDGE_LEAF && p->is_rate && !was_confirmed(d, k) &&
+	    report.finding == CONFIRM_CLEARED &&
+	    (incident_track(k)->places == 0 ||
+		(double)home_count(p) < LOAD_SHARE * incident_track(k)->places))
+		report.finding = CONFIRM_UNCLEAR;
+	if (p->is_follow) {
+		follow_up_heard(d, k, &report);
+		return;
+	}
 	k->passed = 1;
 	snprintf(k->pass_run, sizeof(k->pass_run), "%s", run);
 	k->report = report;
 	k->finding = k->report.finding;
-	/* A part of the leaf's nodes may load its uplink less than all of them
-	 * did. After a restart it is not known how many took part. */
-	if (k->kind == JUDGE_LEAF && p->is_rate &&
-	    k->finding == CONFIRM_CLEARED &&
-	    (incident_track(k)->places == 0 ||
-		(double)home_count(p) < LOAD_SHARE * incident_track(k)->places))
-		k->finding = CONFIRM_UNCLEAR;
 	if (k->finding != CONFIRM_CLEARED) {
 		conclude(d, k);
 		return;

@@ -31,6 +31,7 @@ diagnosis_options_read(const struct conf *c, struct diagnosis_options *ret)
 	ret->baseline = conf_string(c, "verdict", "baseline");
 	ret->second_pass_per_hour = (int)conf_int(c, "verdict",
 	    "second_pass_per_hour");
+	ret->follow_up = (int)conf_int(c, "verdict", "follow_up");
 }
 
 struct diagnosis *
@@ -49,6 +50,7 @@ diagnosis_new(struct roster *roster, struct store *store,
 	d->canaries = json_object();
 	d->kinds = json_object();
 	TAILQ_INIT(&d->incidents);
+	TAILQ_INIT(&d->follows);
 	TAILQ_INIT(&d->shortfalls);
 	rng_seed(&d->rng, o->seed != 0 ? o->seed : rng_entropy());
 	return d;
@@ -63,6 +65,7 @@ diagnosis_free(struct diagnosis *d)
 		return;
 	series_drift_free(d);
 	confirm_run_clear(&d->pass);
+	follow_up_free(d);
 	shortfall_free(d);
 	stages_free(d->stages);
 	free(d->stage_of);
@@ -455,6 +458,7 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 		open_incidents(d, of[i], JUDGE_NODE, from);
 		open_incidents(d, of[i], JUDGE_LEAF, from);
 	}
+	follow_up_look(d, s, count, from);
 	/* A rail's past is that rail's own. */
 	if (!series_kind(sort).is_loss)
 		series_drift_hear(d, of[1] != NULL ? of[1] : s, count, from,

@@ -38,6 +38,7 @@ struct diagnosis_options {
 	uint64_t stale_ns;
 	int second_pass; /* 0: never by itself */
 	int second_pass_per_hour;
+	int follow_up;        /* runs an hour after large effects; 0: none */
 	const char *baseline; /* a name: nodes are held against it */
 	uint64_t seed;        /* of whom confirmation runs take; 0: by chance */
 };
@@ -192,6 +193,16 @@ double diagnosis_threshold(const struct diagnosis *d);
 void diagnosis_score_old(struct diagnosis *d, const struct round *round);
 /* The open incident of a node, or NULL. New reference. */
 json_t *diagnosis_node_json(const struct diagnosis *d, const struct node *n);
+
+/* What is under way of a node: "slow in 2 of 3 rounds, confirmation pending"
+ * before its verdict, "recovering: normal in 2 of 5 rounds" before its end. 0
+ * and "": nothing. */
+#define DIAGNOSIS_PENDING_MAX 80
+int diagnosis_pending(const struct diagnosis *d, const struct node *n,
+    char ret[DIAGNOSIS_PENDING_MAX]);
+/* Nodes and leaves that one large effect has made suspects, without a case:
+ * [{kind subject text}]. New reference. */
+json_t *diagnosis_suspects(const struct diagnosis *d);
 
 /* Open cases, for metrics and alerts. */
 struct diagnosis_open {

@@ -223,6 +223,10 @@ struct incident {
 	int taken;     /* of a host: its cores are, however fast it is */
 	double effect; /* of the worst suspicion, of WHAT_INTERMITTENT */
 	int over;      /* ended; goes when nobody looks at it */
+	/* Of diagnosis.follows, which are no cases: since when, and is it to be
+	 * found well again? */
+	uint64_t first_ns;
+	int recovers;
 };
 TAILQ_HEAD(incidents, incident);
 TAILQ_HEAD(shortfall_runs, shortfall_run); /* shortfall.c */
@@ -237,7 +241,8 @@ struct confirm_run {
 	int heard;
 	int disturbed;      /* another run of ours was on the network too */
 	uint64_t window_ns; /* the hour that is counted */
-	int in_window;
+	int in_window, follows_in_window;
+	int is_follow; /* of is in diagnosis.follows */
 };
 
 #define SHARES_ROUNDS 3 /* that say how a node or leaf is today */
@@ -271,6 +276,7 @@ struct diagnosis {
 	uint8_t *busy;
 	size_t obs_cap;
 	struct incidents incidents;
+	struct incidents follows;         /* follow_up.c */
 	struct shortfall_runs shortfalls; /* of live runs */
 	struct loss_watch loss;
 	struct link_watch links;
@@ -311,6 +317,7 @@ struct diagnosis {
  *   link_rates.c    how much ports and GPUs count of late
  *   paths.c         paths on which large datagrams vanish, or all that
  *                   MPI sends
+ *   follow_up.c     more rounds at once after one large effect
  *   confirm_run.c   confirmation runs
  *   diagnosis.c     what others see (diagnosis.h)
  */
@@ -357,6 +364,12 @@ size_t diagnosis_observe(struct diagnosis *d, const struct round *round,
 int diagnosis_is_measured(const struct diagnosis *d, const struct node *n);
 struct incident *incident_find(const struct diagnosis *d, enum judge_kind kind,
     uint32_t index);
+/* What is followed up of it, before it is a case or while it recovers; NULL. */
+struct incident *incident_followed(const struct diagnosis *d,
+    enum judge_kind kind, uint32_t index);
+/* What is under way before a verdict, or before its end; 0 and "": nothing. */
+int incident_pending(const struct diagnosis *d, enum judge_kind kind,
+    uint32_t index, char ret[DIAGNOSIS_PENDING_MAX]);
 /* NULL: no judge has seen it, or it is the fleet. */
 const struct judge_track *incident_track(const struct incident *k);
 /* The series whose judge still names it: the incident's own or any other. */
@@ -380,6 +393,12 @@ void link_rates_of(const struct diagnosis *d, const struct node *n,
     const char *port, const char *counter, json_t *to);
 
 /* incident.c */
+/* What is followed up before it is a case; the caller lists and frees it. */
+struct incident *incident_suspect(struct diagnosis *d,
+    struct diagnosis_series *s, enum judge_kind kind, uint32_t index,
+    const struct diagnosis_source *from);
+/* How the run was made that showed it. Its texts are the incident's. */
+struct diagnosis_source incident_source(const struct incident *k);
 /* A judge names it: open its incident, or look at it again. */
 void incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
     enum judge_kind kind, uint32_t index, const struct diagnosis_source *from);
@@ -494,6 +513,17 @@ void ports_tick(struct diagnosis *d);
 /* A run has ended: who was measured is not stuck. */
 void paths_run_over(struct diagnosis *d, const char *run);
 
+/* follow_up.c */
+/* A round that the judge of the series has heard; its distances are in d->obs.
+ */
+void follow_up_look(struct diagnosis *d, struct diagnosis_series *s,
+    size_t count, const struct diagnosis_source *from);
+/* Whom to measure now; NULL: nobody. */
+struct incident *follow_up_due(struct diagnosis *d);
+/* The result of a run on it, after which k may be gone. */
+void follow_up_heard(struct diagnosis *d, struct incident *k,
+    const struct confirm_report *r);
+void follow_up_free(struct diagnosis *d);
 /* confirm_run.c */
 void confirm_run_tick(struct diagnosis *d);
 void confirm_run_record(struct diagnosis *d, const char *run,

@@ -34,8 +34,9 @@ incident_free(struct incident *k)
 	free(k);
 }
 
+/* Not in the list yet. */
 static struct incident *
-incident_new(struct diagnosis *d, enum judge_kind kind, uint32_t index)
+incident_make(const struct diagnosis *d, enum judge_kind kind, uint32_t index)
 {
 	struct incident *k = xcalloc(1, sizeof(*k));
 
@@ -51,6 +52,14 @@ incident_new(struct diagnosis *d, enum judge_kind kind, uint32_t index)
 				     : WHAT_LEAF;
 	k->verdict = VERDICT_WARN;
 	k->since_unix_ns = clk_unix_ns();
+	return k;
+}
+
+static struct incident *
+incident_new(struct diagnosis *d, enum judge_kind kind, uint32_t index)
+{
+	struct incident *k = incident_make(d, kind, index);
+
 	TAILQ_INSERT_TAIL(&d->incidents, k, link);
 	return k;
 }
@@ -163,6 +172,18 @@ what_set(struct incident *k)
 	    : k->series->rail[0] != '\0' ? WHAT_RAIL
 					 : WHAT_NODE;
 	snprintf(k->rail, sizeof(k->rail), "%s", k->series->rail);
+}
+
+struct incident *
+incident_suspect(struct diagnosis *d, struct diagnosis_series *s,
+    enum judge_kind kind, uint32_t index, const struct diagnosis_source *from)
+{
+	struct incident *k = incident_make(d, kind, index);
+
+	k->series = s;
+	what_set(k);
+	source_set(k, from);
+	return k;
 }
 
 void
@@ -489,13 +510,19 @@ incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
 	incident_free(k);
 }
 
+struct diagnosis_source
+incident_source(const struct incident *k)
+{
+	return (struct diagnosis_source){ k->run, "", k->class, k->mpi,
+		k->launcher, k->slurm, NULL };
+}
+
 void
 incident_move(struct diagnosis *d, struct incident *k, enum judge_kind kind,
     uint32_t index, const char *why)
 {
 	struct incident *to = incident_new(d, kind, index);
-	struct diagnosis_source from = { k->run, "", k->class, k->mpi,
-		k->launcher, k->slurm, NULL };
+	struct diagnosis_source from = incident_source(k);
 
 	to->series = k->series;
 	source_set(to, &from);

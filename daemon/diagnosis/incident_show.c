@@ -25,6 +25,18 @@ incident_find(const struct diagnosis *d, enum judge_kind kind, uint32_t index)
 	return NULL;
 }
 
+struct incident *
+incident_followed(const struct diagnosis *d, enum judge_kind kind,
+    uint32_t index)
+{
+	struct incident *k;
+
+	TAILQ_FOREACH (k, &d->follows, link)
+		if (k->kind == kind && k->index == index)
+			return k;
+	return NULL;
+}
+
 int
 diagnosis_is_measured(const struct diagnosis *d, const struct node *n)
 {
@@ -139,6 +151,56 @@ incident_naming(struct diagnosis *d, const struct incident *k)
 			return &d->series[i];
 	}
 	return NULL;
+}
+
+int
+incident_pending(const struct diagnosis *d, enum judge_kind kind,
+    uint32_t index, char ret[DIAGNOSIS_PENDING_MAX])
+{
+	const struct incident *k = incident_followed(d, kind, index);
+	const struct incident *open = incident_find(d, kind, index);
+	const struct judge_track *t;
+
+	ret[0] = '\0';
+	if (open != NULL) {
+		t = incident_track(open);
+		if (open->what < WHAT_DRIFT && !open->paths && t != NULL &&
+		    t->state >= JUDGE_OUTLIER && t->clean > 0)
+			snprintf(ret, DIAGNOSIS_PENDING_MAX,
+			    "recovering: normal in %d of %d rounds", t->clean,
+			    d->o.judge.clean);
+	} else if (k != NULL && !k->recovers) {
+		snprintf(ret, DIAGNOSIS_PENDING_MAX,
+		    "slow in %d of %d rounds, confirmation pending",
+		    judge_votes(
+			judge_track(k->series->judge, k->kind, k->index)),
+		    d->o.judge.votes);
+	}
+	return ret[0] != '\0';
+}
+
+int
+diagnosis_pending(const struct diagnosis *d, const struct node *n,
+    char ret[DIAGNOSIS_PENDING_MAX])
+{
+	return incident_pending(d, JUDGE_NODE, (uint32_t)n->id, ret);
+}
+
+json_t *
+diagnosis_suspects(const struct diagnosis *d)
+{
+	char text[DIAGNOSIS_PENDING_MAX];
+	json_t *list = json_array();
+	const struct incident *k;
+
+	TAILQ_FOREACH (k, &d->follows, link)
+		if (!k->recovers &&
+		    incident_pending(d, k->kind, k->index, text))
+			json_array_append_new(list,
+			    json_pack("{s:s, s:s, s:s}", "kind",
+				incident_kind_name(k->kind), "subject",
+				k->subject, "text", text));
+	return list;
 }
 
 /* By the rounds that voted against it, or by the sums of many. */
@@ -386,6 +448,7 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 	const struct judge_track *t = incident_track(k);
 	const struct drift *drift = drift_of(k);
 	enum verdict verdict = k->verdict;
+	char pending[DIAGNOSIS_PENDING_MAX];
 	double effect;
 	json_t *o;
 
@@ -403,6 +466,8 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 	    k->launcher != NULL ? k->launcher : "");
 	if (k->slurm != NULL)
 		json_object_set(o, "slurm", k->slurm);
+	if (!k->over && incident_pending(d, k->kind, k->index, pending))
+		json_object_set_new(o, "pending", json_string(pending));
 	if (k->paths)
 		json_object_set_new(o, "paths", json_true());
 	if (k->series->rail[0] != '\0')

@@ -583,12 +583,28 @@ diags_check_sinks(struct api *api, json_t *list)
 	}
 }
 
+/* A verdict takes some runs more, and says then what is wrong. */
+static void
+diags_check_suspects(struct api *api, json_t *list)
+{
+	json_t *all = api_suspects(api), *o;
+	size_t i;
+
+	json_array_foreach (all, i, o)
+		diags_put(list, "info",
+		    "Nothing to do yet: the runs that decide are under way.",
+		    "%s %.80s: %s", member_text(o, "kind"),
+		    member_text(o, "subject"), member_text(o, "text"));
+	json_decref(all);
+}
+
 static void (*const checks[])(struct api *api,
     json_t *list) = { diags_check_store, diags_check_agents, diags_check_nics,
 	diags_check_engines, diags_check_campaigns, diags_check_versions,
 	diags_check_clocks, diags_check_certificates, diags_check_alarms,
 	diags_check_mesh, diags_check_silence, diags_check_coverage,
-	diags_check_topology, diags_check_jobs, diags_check_sinks };
+	diags_check_topology, diags_check_jobs, diags_check_sinks,
+	diags_check_suspects };
 
 json_t *
 diags_json(struct api *api)

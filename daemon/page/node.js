@@ -98,7 +98,8 @@ function headCard(node, verdict) {
 	const tone = nodeTone(node, verdict && new Map([[node.node, verdict]]));
 	return h("section", { class: "verdict " + RANK[tone] },
 		h("h1", null, node.node, ": ", TONES[tone]),
-		facts([...verdictRows(verdict), ["State", [node.state,
+		facts([...verdictRows(verdict), ["Under way", node.pending],
+			["State", [node.state,
 			" since ", ago(node.since_unix_ns)]],
 			["Last heard", ago(node.last_seen_unix_ns)],
 			["Score", known(node.score) ? digits(node.score) +
@@ -132,7 +133,7 @@ export async function nodePage(name) {
 	const verdict = list(verdicts).find(v => v.kind === "node" &&
 		v.subject === name) || null;
 	const rows = await history(name, list(runs));
-	return [card("head", [node.state, node.verdict, node.since_unix_ns, node.score,
+	return [card("head", [node.state, node.verdict, node.pending, node.since_unix_ns, node.score,
 		node.busy, node.alarm, node.run, verdict], () =>
 		headCard(node, verdict)),
 	card("history", rows, () => historyCard(rows)),

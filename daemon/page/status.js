@@ -154,6 +154,7 @@ export function outliersCard(rows) {
 				v.what && h("span", { class: "scope" }, " " +
 					(WHATS[v.what] || v.what))),
 			h("p", null, v.text),
+			v.pending && h("p", null, v.pending),
 			h("p", { class: "quiet" }, at(v.since_unix_ns) !== null &&
 				["since ", ago(v.since_unix_ns)], known(v.rounds) &&
 				" · " + plural(v.rounds, "round"))))),

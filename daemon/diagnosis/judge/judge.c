@@ -74,6 +74,10 @@
 /* An outlier ends below this share of what made it one. */
 #define END_SHARE 0.5
 
+/* A large effect: half as slow again, and beyond the z that chance reaches once
+ * in months. Healthy nodes that wander by 4 % do not come near it. */
+#define LARGE_EFFECT 0.405
+
 struct tracks {
 	struct judge_track *list;
 	uint32_t count;
@@ -659,6 +663,53 @@ hear_leaves(struct judge *j, const struct score_leaf *leaves, size_t count)
 	p_max = reject(j, n, count);
 	for (size_t i = 0; i < count; i++)
 		settle(j, JUDGE_LEAF, leaves[i].leaf, p_max);
+}
+
+int
+judge_votes(const struct judge_track *t)
+{
+	return bits(t->votes);
+}
+
+int
+judge_is_large(const struct judge *j, enum judge_kind kind, uint32_t index)
+{
+	const struct judge_track *t = judge_track(j, kind, index);
+	double sd;
+
+	if (t == NULL || t->known == 0 || t->state >= JUDGE_OUTLIER ||
+	    (t->votes & 1) == 0 || (t->host_votes & 1) != 0)
+		return 0;
+	sd = hypot((double)t->scale * wander_sd(&j->one, SCORE_SIGMA_MIN),
+	    sqrt((double)t->usual_var));
+	return effect_at(j, t, 0) >=
+	    fmax(LARGE_EFFECT,
+		sd * judge_bad_threshold(&j->o, j->tracks[kind].count));
+}
+
+int
+judge_was_large(const struct judge_track *t)
+{
+	return (double)t->opened >= LARGE_EFFECT;
+}
+
+void
+judge_extra(struct judge *j, enum judge_kind kind, uint32_t index,
+    double effect)
+{
+	struct tracks *ts = &j->tracks[kind];
+	struct judge_track *t = need(ts, index);
+	double z = judge_threshold(&j->o, ts->count);
+
+	j->change_count = 0;
+	remember(j, t, effect, 0, effect / wander_sd(&j->one, SCORE_SIGMA_MIN),
+	    0);
+	judge_test(t,
+	    !is_tested(j, t) ? no_reason
+		: kind == JUDGE_NODE
+		? node_reason(j, t, z)
+		: leaf_reason(j, t, z, t->places > 0 ? t->places : 1));
+	settle(j, kind, index, score_tail(z));
 }
 
 void

@@ -122,6 +122,11 @@ size_t judge_round(struct judge *j, struct score_obs *obs, size_t count,
  * name it again from the start. */
 void judge_confirm(struct judge *j, enum judge_kind kind, uint32_t index,
     int confirmed);
+/* One more round of one node or leaf, which was measured among few others on
+ * purpose: how much slower it is than what is usual for it. It votes and clears
+ * as any round does. */
+void judge_extra(struct judge *j, enum judge_kind kind, uint32_t index,
+    double effect);
 /* As an earlier life left it, or as a confirmation run on another found it. */
 void judge_restore(struct judge *j, enum judge_kind kind, uint32_t index,
     enum judge_state state);
@@ -138,6 +143,13 @@ uint32_t judge_outliers(const struct judge *j, enum judge_kind kind);
 double judge_effect(const struct judge *j, const struct judge_track *t);
 /* The mean effect of its last m rounds, or of those that are known; 0. */
 double judge_mean(const struct judge *j, const struct judge_track *t, int m);
+/* Is its newest round so slow that no wander explains it, and its host does not
+ * either? Never of one that is an outlier already. */
+int judge_is_large(const struct judge *j, enum judge_kind kind, uint32_t index);
+/* Of an outlier: was what made it one as large? */
+int judge_was_large(const struct judge_track *t);
+/* Rounds of the window that voted against it. */
+int judge_votes(const struct judge_track *t);
 /* The effect of the round that was m < known rounds ago. */
 double judge_newest(const struct judge *j, const struct judge_track *t, int m);
 /* How much farther a node is than its peers when it is well, its leaf

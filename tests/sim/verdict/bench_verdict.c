@@ -31,6 +31,35 @@ bound(const struct scenario *s, const char *what, double got, double want,
 }
 
 static int
+double_order(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of the trials that have a time at all. */
+static void
+bound_minutes(const struct scenario *s, double *const minutes[3],
+    const int count[3])
+{
+	static const char *const whats[] = { "minutes until told",
+		"minutes until named", "minutes until clear" };
+
+	for (int i = 0; i < 3; i++) {
+		if (s->expect.minutes[i] == 0)
+			continue;
+		qsort(minutes[i], (size_t)count[i], sizeof(double),
+		    double_order);
+		fprintf(stderr, "%s: %s %.1f (median of %d)\n", s->name,
+		    whats[i], minutes[i][count[i] / 2], count[i]);
+		bound(s, whats[i],
+		    count[i] == 0 ? INFINITY : minutes[i][count[i] / 2],
+		    s->expect.minutes[i], 0);
+	}
+}
+
+static int
 int_order(const void *a, const void *b)
 {
 	return *(const int *)a - *(const int *)b;
@@ -52,7 +81,8 @@ run(const char *path, int quick, double share, int verbose)
 	int trials, rounds, detected = 0, named = 0, cleared = 0;
 	int kept = 0, green = 0;
 	int in_time = 0, named_in_time = 0, found = 0;
-	int *at;
+	int *at, minute_count[3] = { 0 };
+	double *minutes[3];
 	double warned = 0, alarms = 0, runs = 0, hours = 0, n;
 
 	scenario_load(path, &s);
@@ -60,6 +90,8 @@ run(const char *path, int quick, double share, int verbose)
 	trials = quick ? s.quick_trials : (int)ceil(share * s.trials);
 	trials = verbose && trials > 0 ? 1 : trials;
 	at = xcalloc((size_t)trials + 1, sizeof(*at));
+	for (int k = 0; k < 3; k++)
+		minutes[k] = xcalloc((size_t)trials + 1, sizeof(double));
 	for (int i = 0; i < trials; i++) {
 		int within = s.expect.detected_within;
 
@@ -73,6 +105,9 @@ run(const char *path, int quick, double share, int verbose)
 		    (within == 0 || r.named <= within);
 		if (r.named > 0)
 			at[found++] = r.named;
+		for (int k = 0; k < 3; k++)
+			if (r.minutes[k] > 0)
+				minutes[k][minute_count[k]++] = r.minutes[k];
 		cleared += r.cleared;
 		kept += r.kept;
 		green += r.green;
@@ -103,8 +138,11 @@ run(const char *path, int quick, double share, int verbose)
 		    0);
 		bound(&s, "confirmation runs an hour", runs / hours,
 		    s.expect.runs, 0);
+		bound_minutes(&s, minutes, minute_count);
 	}
 	free(at);
+	for (int k = 0; k < 3; k++)
+		free(minutes[k]);
 	scenario_free(&s);
 }
 

@@ -33,7 +33,9 @@
 #include "tests/sim/verdict/world.h"
 
 #define START_NS     1000000000000000ULL
-#define RUN_NS       (45 * CLK_NS_PER_S) /* of a confirmation run */
+#define RUN_NS       (45 * CLK_NS_PER_S) /* of a confirmation run, */
+#define FOLLOW_NS    (20 * CLK_NS_PER_S) /* of a follow-up run */
+#define TICK_NS      (15 * CLK_NS_PER_S) /* without one */
 #define PASS_NODES   CONFIRM_NODES_MAX
 #define ECHOES       120 /* of a pair in an epoch, */
 #define LARGE        30  /* of which so many are large */
@@ -56,15 +58,19 @@ struct play {
 	int spines_told, spine_detected, spine_named;
 	char pass[PASS_NODES][8];
 	size_t pass_count;
-	int pass_bw, pass_incast, pass_one_way, pass_match, runs, verbose;
+	int pass_bw, pass_incast, pass_one_way, pass_match, pass_follow;
+	int runs, verbose;
 	uint32_t pass_rail;
 	struct mesh_path *paths; /* of an epoch */
 	size_t path_count;
 	struct play_result *ret;
+	uint64_t healed_ns;     /* 0: not yet */
 	json_t *open, *learned; /* the store: open verdicts, and "recent" */
 };
 static struct play *on; /* the store's, and the clock's */
 static uint64_t now_ns;
+
+static int all_in(const struct play *p, uint8_t *const list[2]);
 
 static uint64_t
 clock_ns(void)
@@ -176,9 +182,25 @@ is_fleet(const struct scenario *s)
 		f->count >= FLEET_SHARE * s->cluster.nodes);
 }
 
-void
-store_put_verdict(struct store *st, const json_t *o,
-    const struct store_event *event)
+static void
+note_minutes(struct play *p)
+{
+	uint8_t *const *const lists[] = { p->detected, p->named };
+	uint64_t since_ns = now_ns - p->w->begin_ns;
+
+	for (int i = 0; i < 2 && p->w->begin_ns != 0; i++)
+		if (p->ret->minutes[i] == 0 && all_in(p, lists[i]))
+			p->ret->minutes[i] = (double)since_ns / 60e9;
+	if (p->healed_ns == 0 || now_ns < p->healed_ns)
+		return;
+	if (json_object_size(p->open) > 0)
+		p->ret->minutes[2] = 0;
+	else if (p->ret->minutes[2] == 0)
+		p->ret->minutes[2] = (double)(now_ns - p->healed_ns) / 60e9;
+}
+
+static void
+hear_verdict(struct play *p, const json_t *o)
 {
 	const char *kind = member_text(o, "kind");
 	const char *subject = member_text(o, "subject");
@@ -192,26 +214,24 @@ store_put_verdict(struct store *st, const json_t *o,
 	char key[600];
 	uint8_t *state;
 
-	(void)st;
-	(void)event;
 	snprintf(key, sizeof(key), "%s %s", kind, subject);
 	if (is_open)
-		json_object_set_new(on->open, key, json_deep_copy(o));
+		json_object_set_new(p->open, key, json_deep_copy(o));
 	else
-		json_object_del(on->open, key);
-	if (on->verbose)
+		json_object_del(p->open, key);
+	if (p->verbose)
 		printf("  %8.2f h %s %s: %s\n",
 		    (double)(now_ns - START_NS) / 3.6e12, verdict, what,
 		    member_text(o, "text"));
 	if (strcmp(kind, "fleet") == 0) {
-		on->fleet_told = is_open;
-		if (is_fleet(on->w->s))
+		p->fleet_told = is_open;
+		if (is_fleet(p->w->s))
 			return;
-		on->ret->alarms += is_open;
+		p->ret->alarms += is_open;
 		return;
 	}
 	if (strcmp(kind, "spine") == 0) {
-		hear_spine(on, o, is_open);
+		hear_spine(p, o, is_open);
 		return;
 	}
 	if (is_leaf && sscanf(subject, "leaf%u", &index) == 1)
@@ -221,17 +241,27 @@ store_put_verdict(struct store *st, const json_t *o,
 		return;
 	else if (is_leaf)
 		index = (a - 78) * 256 + b;
-	f = world_guilt(on->w, is_leaf, index);
-	state = &on->state[is_leaf][index];
-	if (f == NULL || on->w->begin_ns == 0) {
-		on->ret->warned += is_open && *state == 0;
-		on->ret->alarms += strcmp(verdict, "bad") == 0 && *state < 2;
+	f = world_guilt(p->w, is_leaf, index);
+	state = &p->state[is_leaf][index];
+	if (f == NULL || p->w->begin_ns == 0) {
+		p->ret->warned += is_open && *state == 0;
+		p->ret->alarms += strcmp(verdict, "bad") == 0 && *state < 2;
 	} else {
-		on->detected[is_leaf][index] |= (uint8_t)is_open;
-		on->named[is_leaf][index] |= (uint8_t)(is_named(f, o) &&
-		    is_directed(on->w, f, index, o));
+		p->detected[is_leaf][index] |= (uint8_t)is_open;
+		p->named[is_leaf][index] |= (uint8_t)(is_named(f, o) &&
+		    is_directed(p->w, f, index, o));
 	}
 	*state = !is_open ? 0 : strcmp(verdict, "bad") == 0 ? 2 : 1;
+}
+
+void
+store_put_verdict(struct store *st, const json_t *o,
+    const struct store_event *event)
+{
+	(void)st;
+	(void)event;
+	hear_verdict(on, o);
+	note_minutes(on);
 }
 
 void
@@ -285,7 +315,9 @@ hear_canary(struct play *p, enum world_test test)
 	snprintf(rail, sizeof(rail), "eth%u", p->w->rail);
 	if (s->cluster.rails > 1)
 		from.rail = rail;
-	for (int k = 0; k < s->cluster.partners; k++) {
+	for (int k = 0; k <
+	     (test == WORLD_BW ? s->cluster.bw_partners : s->cluster.partners);
+	     k++) {
 		rng_shuffle(&p->w->rng, p->order, n);
 		for (uint32_t i = 0; i + 1 < n; i += 2) {
 			int a = p->order[i], b = p->order[i + 1];
@@ -500,6 +532,8 @@ order(void *ctx, const struct conf *campaign, char ret_run[64], struct err *err)
 	    0;
 	p->pass_incast = strcmp(conf_string(campaign, "canary", "tests"),
 			     "incast") == 0;
+	p->pass_follow = strncmp(conf_string(campaign, "campaign", "about"),
+			     "follow", 6) == 0;
 	p->pass_one_way = strcmp(conf_string(campaign, "canary", "partners"),
 			      "one-way") == 0;
 	p->pass_match = strcmp(conf_string(campaign, "canary", "partners"),
@@ -580,7 +614,11 @@ pass_pair(struct play *p, const char *a_name, const char *b_name)
 
 	if (!p->pass_one_way)
 		return json_pack("{s:s, s:s, s:f}", "a", a_name, "b", b_name,
-		    "p50", pass_median(p, a, b, p->pass_bw ? 3 : 16));
+		    "p50",
+		    pass_median(p, a, b,
+			p->pass_bw           ? 3
+			    : p->pass_follow ? 4
+					     : 16));
 	forth = pass_median(p, a, b, 3);
 	back = pass_median(p, b, a, 3);
 	return json_pack("{s:s, s:s, s:f, s:f, s:f}", "a", a_name, "b", b_name,
@@ -599,7 +637,7 @@ run_pass(struct play *p)
 
 	snprintf(run, sizeof(run), "pass-%d", p->runs);
 	from.run = run;
-	now_ns += RUN_NS;
+	now_ns += p->pass_follow ? FOLLOW_NS : RUN_NS;
 	world_step(p->w, now_ns);
 	tell_nodes(p);
 	p->w->rail = p->pass_rail;
@@ -646,7 +684,7 @@ hear_round(struct play *p, uint64_t round_ns)
 	now_ns = round_ns + rng_below(&w->rng, 60 * CLK_NS_PER_S);
 	world_step(w, now_ns);
 	tell_nodes(p);
-	w->rail = (uint32_t)((round_ns - START_NS) / SCENARIO_ROUND %
+	w->rail = (uint32_t)((round_ns - START_NS) / w->s->every_ns %
 	    (uint64_t)w->s->cluster.rails);
 	hear_canary(p, WORLD_LAT);
 	if (w->s->cluster.bw)
@@ -658,12 +696,12 @@ hear_round(struct play *p, uint64_t round_ns)
 		hear_mesh(p, far);
 	diagnosis_paths(p->d, p->paths, p->path_count);
 	/* Ticks and the runs that they order, until the next round. */
-	while (now_ns < round_ns + SCENARIO_ROUND - RUN_NS) {
+	while (now_ns < round_ns + w->s->every_ns - RUN_NS) {
 		diagnosis_tick(p->d);
 		if (p->pass_count > 0)
 			run_pass(p);
 		else
-			now_ns += RUN_NS;
+			now_ns += TICK_NS;
 	}
 }
 
@@ -804,8 +842,28 @@ options_default(struct diagnosis_options *ret)
 	ret->second_pass = conf_bool(c, "verdict", "second_pass");
 	ret->second_pass_per_hour = (int)conf_int(c, "verdict",
 	    "second_pass_per_hour");
+	ret->follow_up = (int)conf_int(c, "verdict", "follow_up");
 	ret->baseline = "commissioning";
 	conf_free(c);
+}
+
+/* Between rounds the fault comes before its first round and goes after its last
+ * one has begun. */
+static void
+begin_and_end(struct play *p, int r, int begin, int end, uint64_t round_ns)
+{
+	uint64_t every_ns = p->w->s->every_ns;
+	uint64_t some_ns = p->w->s->between ? rng_below(&p->w->rng, every_ns)
+					    : 0;
+
+	if (r == begin - p->w->s->between)
+		p->w->begin_ns = round_ns + some_ns;
+	if (p->w->s->between && r == end - 1)
+		p->w->end_ns = p->healed_ns = round_ns + some_ns;
+	if (r == end) {
+		p->w->begin_ns = 0;
+		p->healed_ns = p->w->s->between ? p->healed_ns : round_ns;
+	}
 }
 
 void
@@ -840,11 +898,8 @@ play(const struct scenario *s, int rounds, uint64_t seed, int verbose,
 	}
 	p->open = json_object();
 	cluster_new(p, &o);
-	for (int r = 0; r < end + s->heal; r++, round_ns += SCENARIO_ROUND) {
-		p->w->begin_ns = r < begin ? 0
-		    : r == begin           ? round_ns
-		    : r < end              ? p->w->begin_ns
-					   : 0;
+	for (int r = 0; r < end + s->heal; r++, round_ns += s->every_ns) {
+		begin_and_end(p, r, begin, end, round_ns);
 		if (s->restart != 0 &&
 		    r == begin + s->restart - (s->restart > 0))
 			restart(p, &o);
@@ -866,7 +921,7 @@ play(const struct scenario *s, int rounds, uint64_t seed, int verbose,
 			ret->cleared &= !p->state[k][i] ||
 			    world_guilt(p->w, k, i) == NULL;
 	ret->runs = p->runs;
-	ret->hours = (double)(end + s->heal) * SCENARIO_ROUND / 3.6e12;
+	ret->hours = (double)(end + s->heal) * (double)s->every_ns / 3.6e12;
 	diagnosis_free(p->d);
 	json_decref(p->open);
 	json_decref(p->learned);

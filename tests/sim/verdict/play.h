@@ -17,6 +17,9 @@ struct play_result {
 	int warned;   /* innocents that were told of, */
 	int alarms;   /* and that were bad */
 	int runs;     /* confirmation runs */
+	/* After its begin: all guilty ones were told of, and named; after its
+	 * end: nothing was said any more. 0: never. */
+	double minutes[3];
 	double hours;
 };
 /* verbose: what the diagnosis says goes to stdout. */

@@ -56,6 +56,10 @@ static const struct conf_row rows[] = {
 	    "Rounds before it." },
 	{ "scenario", "heal", CONF_INT, 0, 1e6, NULL, "12", "1",
 	    "Rounds after it." },
+	{ "scenario", "every", CONF_SPAN, 60, 86400, NULL, "5m", "s",
+	    "Time between rounds." },
+	{ "scenario", "between", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "It breaks and heals at any time, not just before a round." },
 	{ "scenario", "restart", CONF_INT, -1e6, 1e6, NULL, "0", "round",
 	    "The collector restarts before that round with the fault, "
 	    "with what its store has; below 0: so many rounds before the "
@@ -81,6 +85,8 @@ static const struct conf_row rows[] = {
 	    "Has the collector a file of all this?" },
 	{ "cluster", "partners", CONF_INT, 1, 32, NULL, "16", "1",
 	    "Of a node in a round." },
+	{ "cluster", "bw_partners", CONF_INT, 0, 32, NULL, "0", "1",
+	    "For large messages; 0: as many." },
 	{ "cluster", "mesh", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "With epochs of echoes." },
 	{ "cluster", "bw", CONF_BOOL, 0, 0, NULL, "no", "",
@@ -154,6 +160,12 @@ static const struct conf_row rows[] = {
 	    "there." },
 	{ "expect", "cleared", CONF_REAL, 0, 1, NULL, "0", "1",
 	    "Share of trials in which nothing is said any more at the end." },
+	{ "expect", "told_minutes", CONF_REAL, 0, 1e6, NULL, "0", "min",
+	    "Median time until all guilty ones are told of, at most; 0: any," },
+	{ "expect", "named_minutes", CONF_REAL, 0, 1e6, NULL, "0", "min",
+	    "until they are named," },
+	{ "expect", "clear_minutes", CONF_REAL, 0, 1e6, NULL, "0", "min",
+	    "and from the end of the fault until nothing is said." },
 	{ NULL, NULL, CONF_STRING, 0, 0, NULL, NULL, NULL, NULL },
 };
 
@@ -212,6 +224,8 @@ scenario_load(const char *path, struct scenario *ret)
 	ret->calm = (int)conf_int(c, "scenario", "calm");
 	ret->heal = (int)conf_int(c, "scenario", "heal");
 	ret->restart = (int)conf_int(c, "scenario", "restart");
+	ret->every_ns = conf_span_ns(c, "scenario", "every");
+	ret->between = conf_bool(c, "scenario", "between");
 	ret->cluster.nodes = (uint32_t)conf_int(c, "cluster", "nodes");
 	ret->cluster.leaf_min = (uint32_t)conf_int(c, "cluster", "leaf");
 	ret->cluster.leaf_max = (uint32_t)conf_int(c, "cluster", "leaf_max");
@@ -224,6 +238,9 @@ scenario_load(const char *path, struct scenario *ret)
 	ret->cluster.pods = (int)conf_int(c, "cluster", "pods");
 	ret->cluster.topology = conf_bool(c, "cluster", "topology");
 	ret->cluster.partners = (int)conf_int(c, "cluster", "partners");
+	ret->cluster.bw_partners = (int)conf_int(c, "cluster", "bw_partners");
+	if (ret->cluster.bw_partners == 0)
+		ret->cluster.bw_partners = ret->cluster.partners;
 	ret->cluster.mesh = conf_bool(c, "cluster", "mesh");
 	ret->cluster.bw = conf_bool(c, "cluster", "bw");
 	ret->cluster.incast = conf_bool(c, "cluster", "incast");
@@ -262,6 +279,9 @@ scenario_load(const char *path, struct scenario *ret)
 	ret->expect.kept = conf_real(c, "expect", "kept");
 	ret->expect.green = conf_real(c, "expect", "green");
 	ret->expect.cleared = conf_real(c, "expect", "cleared");
+	ret->expect.minutes[0] = conf_real(c, "expect", "told_minutes");
+	ret->expect.minutes[1] = conf_real(c, "expect", "named_minutes");
+	ret->expect.minutes[2] = conf_real(c, "expect", "clear_minutes");
 }
 
 void

@@ -52,12 +52,14 @@ struct scenario {
 	const char *name; /* of the file */
 	const char *about;
 	int trials, quick_trials, rounds, quick_rounds, calm, heal;
-	int restart; /* the collector restarts before that round with the
-			fault; 0: never */
-	struct {     /* what is normal */
+	uint64_t every_ns; /* of rounds */
+	int between;       /* it breaks and heals at any time between rounds */
+	int restart;       /* the collector restarts before that round with the
+			      fault; 0: never */
+	struct {           /* what is normal */
 		uint32_t nodes, leaf_min, leaf_max;
-		int leaves_known, uplinks, spines, partners, mesh, bw, rails,
-		    incast;
+		int leaves_known, uplinks, spines, partners, bw_partners, mesh,
+		    bw, rails, incast;
 		int topology, pods;
 		double noise, odd_share, odd_mean; /* of a pair, a round */
 		double node_sd, leaf_sd, inside, loss, waits;
@@ -75,6 +77,7 @@ struct scenario {
 		int detected_within, named_within;
 		double alarms, warned, runs; /* a trial, a trial, an hour */
 		double cleared, kept, green;
+		double minutes[3]; /* medians: told of, named, cleared */
 	} expect;
 	struct conf *conf;
 };

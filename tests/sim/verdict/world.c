@@ -234,7 +234,10 @@ world_step(struct world *w, uint64_t now_ns)
 		struct world_fault *x = &w->faults[i];
 		double age = (double)(now_ns - w->begin_ns) / SCENARIO_ROUND;
 
-		x->now = w->begin_ns == 0 ? 0 : x->f->effect;
+		x->now = w->begin_ns == 0 || now_ns < w->begin_ns ||
+			(w->end_ns != 0 && now_ns >= w->end_ns)
+		    ? 0
+		    : x->f->effect;
 		if (x->f->ramp > 0)
 			x->now *= fmin(1, age / x->f->ramp);
 		if (x->f->every_ns > 0 &&

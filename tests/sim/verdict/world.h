@@ -46,6 +46,7 @@ struct world {
 	uint8_t *job_crosses; /* its job loads its leaf's uplinks */
 	double spare;         /* of the normal generator; NAN: none */
 	uint64_t now_ns, begin_ns; /* of the faults; 0: they are not there */
+	uint64_t end_ns;           /* of them; 0: not yet */
 	struct world_fault faults[SCENARIO_FAULTS];
 	uint64_t round; /* connections are new in each */
 	uint32_t rail;  /* that it uses */

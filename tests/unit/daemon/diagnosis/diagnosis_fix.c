@@ -100,7 +100,7 @@ fix_changed(void *ctx, const struct diagnosis_verdict *v)
 static const struct diagnosis_ops fix_ops = { fix_order, fix_may_have,
 	fix_changed };
 static const struct diagnosis_options fix_options = { { 0.05, 0.01, 3, 5, 3 },
-	3600 * CLK_NS_PER_S, 1, 100, "commissioning", 1 };
+	3600 * CLK_NS_PER_S, 1, 100, 0, "commissioning", 1 };
 
 static void
 no_loss(struct node *n, void *arg)
@@ -270,7 +270,10 @@ hear_pass(struct fix *f, const char *slow, int uplink)
 
 			json_array_append_new(pairs,
 			    json_pack("{s:s, s:s, s:f}", "a", p->names[a], "b",
-				p->names[b], "p50", is_slow ? 1.4e-5 : 1e-5));
+				p->names[b], "p50",
+				!is_slow            ? 1e-5
+				    : f->slower > 0 ? f->slower * 1e-5
+						    : 1.4e-5));
 		}
 	record = json_pack("{s:s, s:s, s:s, s:o}", "probe", "canary", "test",
 	    "lat", "phase", "isolated", "pairs", pairs);

@@ -49,6 +49,7 @@ struct fix {
 	int asking;       /* and nobody knows yet */
 	int dead;         /* a path of the mesh carries nothing */
 	int exclusive;    /* runs are ordered as that */
+	double slower; /* so many times is what hear_pass makes slow; 0: 1.4 */
 	struct fix_port {
 		int mtu, numa_node;
 		double pcie_bps;

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * follow_up.c - one large effect orders the next rounds at once: who is
+ * followed up, when the next run on it is due, and what a run's result is to
+ * its judge. A suspect gets the votes that it lacks in a minute instead of two
+ * rounds, and one that is well again gets its clean rounds likewise. What makes
+ * it an outlier, bad or well stays the judge's and the confirmation run's to
+ * say.
+ */
+#include "daemon/diagnosis/diagnosis_int.h"
+
+#include <math.h>
+
+#include "common/clk.h"
+#include "daemon/cluster/roster.h"
+
+/* Rounds that are close in time see the same disturbance, so they are apart,
+ * and no node is bad that was not slow for PERSIST_NS. A node that was bad must
+ * be well for longer. */
+#define FOLLOW_GAP_NS  (15 * CLK_NS_PER_S)
+#define RECOVER_GAP_NS (120 * CLK_NS_PER_S)
+#define PERSIST_NS     (180 * CLK_NS_PER_S)
+/* Where more of a round are as slow it is not one effect, and few nodes are
+ * left to compare with. */
+#define FOLLOW_SHARE 0.25
+/* Runs that measured nothing, after which rounds have to say it. */
+#define FOLLOW_TRIES 3
+
+static const struct judge_track *
+follow_track(const struct incident *k)
+{
+	return judge_track(k->series->judge, k->kind, k->index);
+}
+
+static void
+follow_drop(struct diagnosis *d, struct incident *k)
+{
+	TAILQ_REMOVE(&d->follows, k, link);
+	if (d->pass.of == k)
+		d->pass.of = NULL;
+	incident_free(k);
+}
+
+void
+follow_up_free(struct diagnosis *d)
+{
+	while (!TAILQ_EMPTY(&d->follows))
+		follow_drop(d, TAILQ_FIRST(&d->follows));
+}
+
+static void
+follow_add(struct diagnosis *d, struct diagnosis_series *s,
+    enum judge_kind kind, uint32_t index, int recovers,
+    const struct diagnosis_source *from)
+{
+	struct incident *k;
+
+	TAILQ_FOREACH (k, &d->follows, link)
+		if (k->kind == kind && k->index == index &&
+		    (k->series == s || !recovers))
+			return;
+	k = incident_suspect(d, s, kind, index, from);
+	k->recovers = recovers;
+	k->first_ns = clk_ns();
+	k->next_ns = k->first_ns + (recovers ? RECOVER_GAP_NS : 0);
+	TAILQ_INSERT_TAIL(&d->follows, k, link);
+}
+
+/* Its case is open or over, its newest round says otherwise, or it cannot be
+ * measured. */
+static int
+follow_is_over(const struct diagnosis *d, const struct incident *k)
+{
+	const struct judge_track *t = follow_track(k);
+
+	if (t == NULL || k->tries > FOLLOW_TRIES ||
+	    (k->kind == JUDGE_NODE &&
+		!roster_is_up(roster_by_id(d->roster, k->index))))
+		return 1;
+	return k->recovers ? t->state < JUDGE_OUTLIER || t->clean == 0
+			   : t->state >= JUDGE_OUTLIER || (t->votes & 1) == 0;
+}
+
+static void
+follow_suspects(struct diagnosis *d, struct diagnosis_series *s, size_t count,
+    const struct diagnosis_source *from)
+{
+	size_t large = 0;
+
+	for (size_t i = 0; i < count; i++)
+		large += !isnan(d->obs[i].z) &&
+		    judge_is_large(s->judge, JUDGE_NODE, d->obs[i].place);
+	for (size_t i = 0; i < count; i++) {
+		const struct score_obs *o = &d->obs[i];
+
+		if ((double)large <= FOLLOW_SHARE * (double)count &&
+		    !isnan(o->z) && !o->aside &&
+		    judge_is_large(s->judge, JUDGE_NODE, o->place) &&
+		    incident_find(d, JUDGE_NODE, o->place) == NULL)
+			follow_add(d, s, JUDGE_NODE, o->place, 0, from);
+		if (o->leaf != SCORE_NO_LEAF &&
+		    judge_is_large(s->judge, JUDGE_LEAF, o->leaf) &&
+		    incident_find(d, JUDGE_LEAF, o->leaf) == NULL)
+			follow_add(d, s, JUDGE_LEAF, o->leaf, 0, from);
+	}
+}
+
+void
+follow_up_look(struct diagnosis *d, struct diagnosis_series *s, size_t count,
+    const struct diagnosis_source *from)
+{
+	struct incident *k, *next;
+
+	/* A ring is as slow as its slowest node. Which of several rails is slow
+	 * is for rounds over all of them to say. */
+	if (d->o.follow_up == 0 || s->sort >= CANARY_MAX ||
+	    (s->partners == PARTNERS_RING && s->sort != CANARY_INCAST) ||
+	    (from->rail != NULL && from->rail[0] != '\0'))
+		return;
+	TAILQ_FOREACH_SAFE (k, &d->follows, link, next)
+		if (k->series == s && follow_is_over(d, k))
+			follow_drop(d, k);
+	follow_suspects(d, s, count, from);
+	TAILQ_FOREACH (k, &d->incidents, link) {
+		const struct judge_track *t = k->kind < JUDGE_FLEET
+		    ? judge_track(s->judge, k->kind, k->index)
+		    : NULL;
+
+		if (t != NULL && k->what < WHAT_DRIFT && k->what != WHAT_HOST &&
+		    !k->paths && t->state >= JUDGE_OUTLIER && t->clean > 0 &&
+		    judge_was_large(t))
+			follow_add(d, s, k->kind, k->index, 1, from);
+	}
+}
+
+struct incident *
+follow_up_due(struct diagnosis *d)
+{
+	struct incident *k, *next;
+
+	TAILQ_FOREACH_SAFE (k, &d->follows, link, next)
+		if (follow_is_over(d, k))
+			follow_drop(d, k);
+	TAILQ_FOREACH (k, &d->follows, link)
+		if (clk_ns() >= k->next_ns)
+			return k;
+	return NULL;
+}
+
+static void
+follow_slow(struct diagnosis *d, struct incident *k,
+    const struct confirm_report *r)
+{
+	struct diagnosis_source from = incident_source(k);
+	struct incident *opened;
+
+	judge_extra(k->series->judge, k->kind, k->index, r->effect);
+	if (follow_track(k)->state < JUDGE_OUTLIER) {
+		k->next_ns = clk_ns() + FOLLOW_GAP_NS;
+		return;
+	}
+	incident_outlier(d, k->series, k->kind, k->index, &from);
+	opened = incident_find(d, k->kind, k->index);
+	if (opened != NULL && opened->verdict == VERDICT_WARN)
+		opened->next_ns = k->first_ns + PERSIST_NS;
+	follow_drop(d, k);
+}
+
+static void
+follow_well(struct diagnosis *d, struct incident *k,
+    const struct confirm_report *r)
+{
+	struct diagnosis_series *s = k->series;
+	struct incident *other;
+	uint64_t several = 0;
+
+	judge_extra(s->judge, k->kind, k->index, fmin(0, r->effect));
+	/* Each test that names it must find it well. */
+	TAILQ_FOREACH (other, &d->follows, link)
+		several += other->kind == k->kind && other->index == k->index;
+	k->next_ns = clk_ns() + RECOVER_GAP_NS / several;
+	if (follow_is_over(d, k))
+		follow_drop(d, k);
+	incidents_review(d, s);
+}
+
+void
+follow_up_heard(struct diagnosis *d, struct incident *k,
+    const struct confirm_report *r)
+{
+	int is_place = r->finding == CONFIRM_LEAF || r->finding == CONFIRM_LINK;
+	int found = k->kind == JUDGE_NODE ? r->finding == CONFIRM_NODE
+					  : is_place;
+
+	k->tries = 0;
+	if (found && !k->recovers)
+		follow_slow(d, k, r);
+	else if (r->finding == CONFIRM_CLEARED && k->recovers)
+		follow_well(d, k, r);
+	else
+		follow_drop(d, k); /* rounds have to say it */
+}

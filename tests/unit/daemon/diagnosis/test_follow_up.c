@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One large effect orders runs at once, until it is a case or none; and one
+ * that was large is over as soon. */
+#include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
+
+#include <string.h>
+
+#include "common/clk.h"
+
+static uint64_t now_ns = 1000 * CLK_NS_PER_S;
+
+static uint64_t
+clock_ns(void)
+{
+	return now_ns;
+}
+
+static int
+follow_setup(void **state)
+{
+	struct fix *f;
+
+	clk_set_source(clock_ns, clock_ns);
+	fix_setup(state);
+	f = *state;
+	f->slower = 3;
+	f->diagnosis->o.follow_up = 20;
+	return 0;
+}
+
+static int
+follow_teardown(void **state)
+{
+	fix_teardown(state);
+	clk_set_source(NULL, NULL);
+	return 0;
+}
+
+#define FOLLOW_TEST(t)                                                         \
+	cmocka_unit_test_setup_teardown(t, follow_setup, follow_teardown)
+
+/* A round of pairs; node5 is slower by factor. */
+static void
+hear_pairs(struct fix *f, double factor)
+{
+	static const struct diagnosis_source from = { "run-1", "watch",
+		"background", "openmpi", "agents", NULL, NULL };
+	json_t *record = made_round(factor);
+
+	json_object_set_new(record, "partners", json_string("match"));
+	evidence_record(f->diagnosis, f->roster, &from, record);
+	json_decref(record);
+}
+
+/* So much later; what is ordered then: "", or how its sentence begins. */
+static const char *
+ordered_after(struct fix *f, uint64_t s)
+{
+	int orders = f->orders;
+
+	now_ns += s * CLK_NS_PER_S;
+	diagnosis_tick(f->diagnosis);
+	return f->orders == orders ? "" : ordered(f, "about");
+}
+
+static void
+expect_pending(struct fix *f, const char *text)
+{
+	char pending[DIAGNOSIS_PENDING_MAX];
+
+	diagnosis_pending(f->diagnosis, roster_find(f->roster, "node5"),
+	    pending);
+	assert_string_equal(pending, text);
+}
+
+/* Four normal rounds, and a large one: node5 is a suspect. */
+static void
+suspect(struct fix *f)
+{
+	json_t *list;
+
+	for (int i = 0; i < 4; i++)
+		hear_pairs(f, 1);
+	assert_string_equal(ordered_after(f, 1), "");
+	hear_pairs(f, 3);
+	assert_int_equal(open_cases(f), 0);
+	expect_pending(f, "slow in 1 of 3 rounds, confirmation pending");
+	list = diagnosis_suspects(f->diagnosis);
+	assert_int_equal(json_array_size(list), 1);
+	assert_string_equal(json_string_value(
+				json_object_get(json_array_get(list, 0),
+				    "subject")),
+	    "node5");
+	json_decref(list);
+	assert_string_equal(ordered_after(f, 1), "follow-up run on node5");
+}
+
+static void
+make_bad(struct fix *f)
+{
+	suspect(f);
+	hear_pass(f, "node5", 0);
+	expect_pending(f, "slow in 2 of 3 rounds, confirmation pending");
+	assert_string_equal(ordered_after(f, 1), "");
+	assert_string_equal(ordered_after(f, 15), "follow-up run on node5");
+	hear_pass(f, "node5", 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	expect_text(f, "node5: 3.0 times slower");
+	/* Not before it has lasted. */
+	assert_string_equal(ordered_after(f, 60), "");
+	assert_string_equal(ordered_after(f, 120), "confirmation run on node5");
+	hear_pass(f, "node5", 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+}
+
+static void
+test_bad_and_well(void **state)
+{
+	struct fix *f = *state;
+
+	make_bad(f);
+	expect_pending(f, "");
+	hear_pairs(f, 1);
+	expect_pending(f, "recovering: normal in 1 of 3 rounds");
+	assert_string_equal(ordered_after(f, 60), "");
+	assert_string_equal(ordered_after(f, 60), "follow-up run on node5");
+	hear_pass(f, "nobody", 0);
+	expect_pending(f, "recovering: normal in 2 of 3 rounds");
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+	assert_string_equal(ordered_after(f, 120), "follow-up run on node5");
+	hear_pass(f, "nobody", 0);
+	assert_int_equal(open_cases(f), 0);
+	assert_string_equal(ordered_after(f, 600), "");
+}
+
+/* It was normal in one round and is still slow: rounds go on as usual. */
+static void
+test_not_well(void **state)
+{
+	struct fix *f = *state;
+
+	make_bad(f);
+	hear_pairs(f, 1);
+	assert_string_equal(ordered_after(f, 120), "follow-up run on node5");
+	hear_pass(f, "node5", 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+	assert_string_equal(ordered_after(f, 600), "");
+}
+
+/* The run finds it as fast as the others: that was all. */
+static void
+test_once(void **state)
+{
+	struct fix *f = *state;
+
+	suspect(f);
+	hear_pass(f, "nobody", 0);
+	expect_pending(f, "");
+	assert_string_equal(ordered_after(f, 600), "");
+	assert_int_equal(open_cases(f), 0);
+	assert_int_equal(told.verdicts, 0);
+}
+
+/* An effect that is not large enough, and none at all by
+ * configuration: rounds decide. */
+static void
+test_none(void **state)
+{
+	struct fix *f = *state;
+	struct diagnosis *d = f->diagnosis;
+
+	for (int i = 0; i < 4; i++)
+		hear_pairs(f, 1);
+	hear_pairs(f, 1.4);
+	assert_string_equal(ordered_after(f, 1), "");
+	hear_pairs(f, 1);
+	d->o.follow_up = 0;
+	hear_pairs(f, 3);
+	assert_string_equal(ordered_after(f, 1), "");
+	expect_pending(f, "");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FOLLOW_TEST(test_bad_and_well),
+		FOLLOW_TEST(test_not_well),
+		FOLLOW_TEST(test_once),
+		FOLLOW_TEST(test_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
