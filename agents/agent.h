@@ -33,6 +33,7 @@ struct agent {
 	struct inband *inband; /* or NULL */
 	int inband_again;      /* the collector is to hear all of it */
 	struct run_list runs;
+	struct json_t *prepares; /* orders that wait for a run that ends */
 	const struct run_ops *run_ops; /* with the agent as arg */
 	int64_t child_uid, child_gid;  /* -1: children are who we are */
 	char *child_user;              /* name of that user */

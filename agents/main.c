@@ -381,6 +381,7 @@ main(int argc, char **argv)
 	mesh_free(ag.mesh);
 	spool_free(ag.spool);
 	json_decref(ag.inventory);
+	json_decref(ag.prepares);
 	link_look_clear(&ag.link_look);
 	event_base_free(ag.base);
 	conf_free(ag.conf);

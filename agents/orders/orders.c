@@ -33,6 +33,7 @@
 
 #define GRACE_MS        2000
 #define DEADLINE_MAX_MS (7 * 86400 * 1000LL)
+#define PREPARES_MAX    16 /* that wait */
 
 /* To prepare: yes, or why not. */
 static void
@@ -121,6 +122,29 @@ orders_prepare(struct agent *ag, const json_t *msg, struct run **ret,
 	return CAUSE_NONE;
 }
 
+/* Does the order wait for a run that ends here: an earlier start of its own, or
+ * the exclusive one that holds the node? */
+static int
+orders_prepare_waits(struct agent *ag, const json_t *msg, const struct run *run)
+{
+	const struct run *other = run_exclusive(ag, NULL);
+
+	return !ag->stopping &&
+	    ((run != NULL && run->ending) ||
+		(run == NULL && other != NULL && other->ending &&
+		    strcmp(member_text(msg, "class"), "exclusive") == 0));
+}
+
+/* The orders to prepare this run that wait are dropped. */
+static void
+orders_prepare_forget(struct agent *ag, const char *id)
+{
+	for (size_t i = json_array_size(ag->prepares); i-- > 0;)
+		if (strcmp(member_text(json_array_get(ag->prepares, i), "run"),
+			id) == 0)
+			json_array_remove(ag->prepares, i);
+}
+
 static int
 orders_do_prepare(struct agent *ag, const json_t *msg)
 {
@@ -133,10 +157,17 @@ orders_do_prepare(struct agent *ag, const json_t *msg)
 
 	if (deadline_ms < 1 || deadline_ms > DEADLINE_MAX_MS)
 		return -EPROTO;
+	orders_prepare_forget(ag, id);
+	if (orders_prepare_waits(ag, msg, run) &&
+	    json_array_size(ag->prepares) < PREPARES_MAX) {
+		if (ag->prepares == NULL)
+			ag->prepares = json_array();
+		json_array_append_new(ag->prepares, json_deep_copy(msg));
+		return 0;
+	}
 	if (run != NULL && run->ending) {
 		orders_say_prepared(ag, id, CAUSE_BUSY,
-		    "an earlier start of it "
-		    "still ends");
+		    "an earlier start of it still ends");
 		return 0;
 	}
 	if (run != NULL) {
@@ -282,6 +313,7 @@ orders_do_end(struct agent *ag, const json_t *msg)
 
 	if (grace_ms < 0 || grace_ms > 600000)
 		return -EPROTO;
+	orders_prepare_forget(ag, member_text(msg, "run"));
 	if (run != NULL)
 		run_end(run, (uint64_t)grace_ms,
 		    member_text_or(msg, "text", NULL));
@@ -397,6 +429,7 @@ orders_down(uint64_t silent_ns, void *arg)
 
 	notify_status("no collector at %s",
 	    conf_string(ag->conf, "agent", "collector"));
+	json_array_clear(ag->prepares); /* it asks again */
 	event_add(ag->grace, &tv);
 }
 
@@ -412,11 +445,17 @@ static void
 orders_run_closed(const char *run, void *arg)
 {
 	struct agent *ag = arg;
+	json_t *prepares = ag->prepares, *msg;
+	size_t i;
 
 	spool_finish(ag->spool, run);
 	if (TAILQ_EMPTY(&ag->runs))
 		cleanup_shm(ag);
 	orders_stop_check(ag);
+	ag->prepares = NULL; /* those that still have to wait come again */
+	json_array_foreach (prepares, i, msg)
+		(void)orders_do_prepare(ag, msg);
+	json_decref(prepares);
 }
 
 void

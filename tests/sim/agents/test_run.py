@@ -377,6 +377,26 @@ def strays(site):
     assert time.monotonic() - start_ns < 12 * fake.LATE
 
 
+def follows(site):
+    """An exclusive run waits for the end of the one before, and so does a new
+    start of the same; one that is ended meanwhile is forgotten."""
+    c, a = setup(site)
+    start(c, "r1", "begin stray stay")
+    c.wait("records", run="r1")
+    fake.end(c, ["head"], "r1", grace_ms=1000)
+    c.send("head", type="prepare", run="r2", **{"class": "exclusive"},
+           mpi="mpich", head="head", deadline_ms=60000)
+    fake.end(c, ["head"], "r2")
+    fake.prepare(c, ["head"], "r1")
+    fake.end(c, ["head"], "r1")
+    start(c, "r3", "begin stray stay")
+    fake.end(c, ["head"], "r3", grace_ms=1000)
+    fake.prepare(c, ["head"], "r4")
+    assert not c.find("prepared", run="r2")
+    fake.end(c, ["head"], "r4")
+    a.wait_clean()
+
+
 def agent_killed(site):
     """Its work ends by itself, and its next life finds the records."""
     c, a = setup(site)
@@ -610,7 +630,7 @@ if __name__ == "__main__":
     fake.main(reserve, idle_command, idle_slow, idle_load, rank_lost,
               collectors_user, root, foreign_code, litter,
               planted, programs, tables, bad_records, output, strays,
-              agent_killed, all_killed,
+              follows, agent_killed, all_killed,
               keeper_killed, confined, agent_stops, deadline, collector_away,
               said_while_away, dropped, batch,
               disk_full, memory)
