@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fabric.c - the library is asked through MPI's tool interface and its own
+ * fabric.c - the library is found by its loaded components and its own
  * version text; what carries its bytes is seen, not asked: by counters around
  * an exchange of known size.
  */
 #include "probes/job/fabric.h"
 
 #include <errno.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,14 +26,34 @@
 static int counts, counts_tcp, counts_rdma;
 static char demanded[16];
 
+/* Look for "/mca_pml_ob1.so" or the like among the loaded libraries. */
+static int
+fabric_loaded_cb(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	return strstr(info->dlpi_name, arg) != NULL;
+}
+
+static int
+fabric_is_loaded(const char *framework, const char *component)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "/mca_%s_%s", framework, component);
+	return dl_iterate_phdr(fabric_loaded_cb, name);
+}
+
 /* Open MPI closes the components that it does not choose, and their variables
- * go with them. */
+ * go with them. Where components are libraries, those that are loaded say the
+ * same: MPI_T would load all of them again, for a quarter of a second. */
 static int
 fabric_has_component(const char *framework, const char *component)
 {
 	int index, name_bytes = 0, text_bytes = 0, cvars = 0, pvars, parts;
 	char name[64];
 
+	if (fabric_is_loaded("pml", ""))
+		return fabric_is_loaded(framework, component);
 	snprintf(name, sizeof(name), "ompi_%s_%s", framework, component);
 	return MPI_T_category_get_index(name, &index) == MPI_SUCCESS &&
 	    MPI_T_category_get_info(index, NULL, &name_bytes, NULL, &text_bytes,
@@ -49,12 +70,14 @@ fabric_library_find(char *ret, size_t cap_bytes)
 		{ "mtl", "psm2" }, { "mtl", "psm" } };
 	char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
 	const char *found = "";
-	int level, len, cm;
+	int level, len, cm, asks;
 
 	MPI_DO(MPI_Get_library_version(version, &len));
 	carried_library(version, ret, cap_bytes);
-	if (ret[0] != '\0' || strncmp(version, "Open MPI", 8) != 0 ||
-	    MPI_T_init_thread(MPI_THREAD_SINGLE, &level) != MPI_SUCCESS)
+	if (ret[0] != '\0' || strncmp(version, "Open MPI", 8) != 0)
+		return;
+	asks = !fabric_is_loaded("pml", "");
+	if (asks && MPI_T_init_thread(MPI_THREAD_SINGLE, &level) != MPI_SUCCESS)
 		return;
 	/* the pml cm hands everything to one mtl */
 	cm = fabric_has_component("pml", "cm");
@@ -62,7 +85,8 @@ fabric_library_find(char *ret, size_t cap_bytes)
 		if ((strcmp(rows[i].framework, "mtl") == 0) == cm &&
 		    fabric_has_component(rows[i].framework, rows[i].component))
 			found = rows[i].component;
-	MPI_T_finalize();
+	if (asks)
+		MPI_T_finalize();
 	snprintf(ret, cap_bytes, "%s", found);
 }
 
@@ -113,10 +137,12 @@ fabric_names_gather(MPI_Comm ring, int size, char *mine, char *ret,
 {
 	char(*all)[NAMES_BYTES] = xcalloc((size_t)size, sizeof(*all));
 	size_t count, len = 0;
+	MPI_Request req;
 	char **list;
 
-	MPI_DO(MPI_Gather(mine, NAMES_BYTES, MPI_CHAR, all, NAMES_BYTES,
-	    MPI_CHAR, 0, ring));
+	MPI_DO(MPI_Igather(mine, NAMES_BYTES, MPI_CHAR, all, NAMES_BYTES,
+	    MPI_CHAR, 0, ring, &req));
+	control_wait(&req);
 	ret[0] = '\0';
 	for (int i = 0; i < size; i++) {
 		list = str_list_parse(all[i], &count);
@@ -148,6 +174,7 @@ fabric_ring_measure(const struct world *w, MPI_Comm ring, struct carried *ret)
 	char names[NAMES_BYTES] = "";
 	unsigned long long sums[2];
 	uint64_t tcp, rdma, after[2];
+	MPI_Request req;
 
 	control_barrier(ring); /* connections are there */
 	before_count = carried_devices_read("", list);
@@ -164,8 +191,9 @@ fabric_ring_measure(const struct world *w, MPI_Comm ring, struct carried *ret)
 	sums[0] = after[0] > tcp ? after[0] - tcp : 0;
 	sums[1] = after[1] > rdma ? after[1] - rdma : 0;
 	free(list);
-	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_UNSIGNED_LONG_LONG,
-	    MPI_SUM, ring));
+	MPI_DO(MPI_Iallreduce(MPI_IN_PLACE, sums, 2, MPI_UNSIGNED_LONG_LONG,
+	    MPI_SUM, ring, &req));
+	control_wait(&req);
 	ret->tcp_bytes = sums[0];
 	ret->rdma_bytes = sums[1];
 	ret->wanted_bytes = (uint64_t)w->nodes * RING_BYTES;
@@ -195,15 +223,20 @@ fabric_open(const struct world *w, const struct conf *c, json_t **ret,
 		char fabric[16];
 	} told = { 0 };
 	MPI_Request req;
-	MPI_Comm ring;
+	int alone = w->size == w->nodes; /* every rank on its node */
+	MPI_Comm ring = w->control;
 
-	MPI_DO(MPI_Comm_split(w->control, w->local == 0 ? 0 : MPI_UNDEFINED,
-	    w->rank, &ring));
-	fabric_library_find(seen.library, sizeof(seen.library));
+	if (!alone)
+		MPI_DO(MPI_Comm_split(w->control,
+		    w->local == 0 ? 0 : MPI_UNDEFINED, w->rank, &ring));
+	/* of all ranks alike */
+	if (w->rank == 0)
+		fabric_library_find(seen.library, sizeof(seen.library));
 	if (ring != MPI_COMM_NULL) {
 		if (w->nodes > 1)
 			fabric_ring_measure(w, ring, &seen);
-		MPI_DO(MPI_Comm_free(&ring));
+		if (!alone)
+			MPI_DO(MPI_Comm_free(&ring));
 	}
 	if (w->rank == 0) {
 		seen.transport = carried_transport(&seen);

@@ -85,10 +85,12 @@ world_place(struct world *w, char (*all)[WORLD_NAME_BYTES], int (*ret)[2])
 }
 
 /* Names meet at rank 0 only: a list by rank on every rank would be megabytes
- * on a large machine. */
+ * on a large machine. Ranks wait asleep: where they have no core each, one that
+ * polls would take that of the rank it waits for. */
 static void
 world_find_nodes(struct world *w)
 {
+	MPI_Request req;
 	char mine[WORLD_NAME_BYTES] = "", (*all)[WORLD_NAME_BYTES] = NULL;
 	const char *fake = getenv("COALMINE_FAKE_NODES");
 	char name[MPI_MAX_PROCESSOR_NAME] = "";
@@ -110,16 +112,21 @@ world_find_nodes(struct world *w)
 		all = xcalloc((size_t)w->size, sizeof(*all));
 		places = xcalloc((size_t)w->size, sizeof(*places));
 	}
-	MPI_DO(MPI_Gather(mine, WORLD_NAME_BYTES, MPI_CHAR, all,
-	    WORLD_NAME_BYTES, MPI_CHAR, 0, w->control));
+	MPI_DO(MPI_Igather(mine, WORLD_NAME_BYTES, MPI_CHAR, all,
+	    WORLD_NAME_BYTES, MPI_CHAR, 0, w->control, &req));
+	control_wait(&req);
 	if (w->rank == 0)
 		world_place(w, all, places);
-	MPI_DO(MPI_Scatter(places, 2, MPI_INT, at, 2, MPI_INT, 0, w->control));
-	MPI_DO(MPI_Bcast(&w->nodes, 1, MPI_INT, 0, w->control));
+	MPI_DO(MPI_Iscatter(places, 2, MPI_INT, at, 2, MPI_INT, 0, w->control,
+	    &req));
+	control_wait(&req);
+	MPI_DO(MPI_Ibcast(&w->nodes, 1, MPI_INT, 0, w->control, &req));
+	control_wait(&req);
 	if (w->rank != 0)
 		w->names = xcalloc((size_t)w->nodes, sizeof(*w->names));
-	MPI_DO(MPI_Bcast(w->names, w->nodes * WORLD_NAME_BYTES, MPI_CHAR, 0,
-	    w->control));
+	MPI_DO(MPI_Ibcast(w->names, w->nodes * WORLD_NAME_BYTES, MPI_CHAR, 0,
+	    w->control, &req));
+	control_wait(&req);
 	w->node = at[0];
 	w->local = at[1];
 	free(all);
@@ -172,10 +179,10 @@ world_affinity(const struct world *w)
 }
 
 int
-world_split(struct world *w, const struct settings *s, int *ret_needed)
+world_roles(struct world *w, const struct settings *s, int *ret_needed)
 {
 	struct roles_ask ask = { w->nodes, s->kind_count, s->share, s->seed };
-	int first[CONGESTOR_MAX + 1], rc;
+	int rc;
 
 	w->node_roles = xcalloc((size_t)w->nodes, sizeof(*w->node_roles));
 	rc = roles_assign(&ask, w->node_roles);
@@ -187,6 +194,14 @@ world_split(struct world *w, const struct settings *s, int *ret_needed)
 	    w->rank, w->names[w->node]);
 	log_init(log_name, LOG_LEVEL_INFO);
 	w->role = w->node_roles[w->node];
+	return 0;
+}
+
+void
+world_split(struct world *w, const struct settings *s)
+{
+	int first[CONGESTOR_MAX + 1];
+
 	/* the rank in control of the first rank of every role */
 	for (int i = 0; i <= s->kind_count; i++)
 		first[i] = w->size;
@@ -209,7 +224,6 @@ world_split(struct world *w, const struct settings *s, int *ret_needed)
 	    sizeof(*w->group_nodes));
 	MPI_DO(MPI_Allgather(&w->node, 1, MPI_INT, w->group_nodes, 1, MPI_INT,
 	    w->group));
-	return 0;
 }
 
 void
@@ -228,8 +242,9 @@ world_part_open(const struct world *w, int number, const struct settings *s,
 		return;
 	MPI_DO(MPI_Comm_rank(ret->control, &ret->rank));
 	MPI_DO(MPI_Comm_size(ret->control, &ret->size));
-	if (world_split(ret, s, &needed) < 0)
+	if (world_roles(ret, s, &needed) < 0)
 		fatalx("a job of one node has no part");
+	world_split(ret, s);
 }
 
 static void

@@ -55,9 +55,11 @@ void world_open(struct world *w, int *argc, char ***argv);
  * Collective.
  */
 json_t *world_affinity(const struct world *w);
-/* Assign roles and split; log lines then name rank and node. -ERANGE: too few
- * nodes, *ret_needed would do. */
-int world_split(struct world *w, const struct settings *s, int *ret_needed);
+/* Assign roles, the same on every rank; log lines then name rank and node.
+ * -ERANGE: too few nodes, *ret_needed would do. */
+int world_roles(struct world *w, const struct settings *s, int *ret_needed);
+/* Make the communicators of the roles; collective. */
+void world_split(struct world *w, const struct settings *s);
 /* Free and MPI_Finalize; ends the process with status when MPI hangs, as MPICH
  * over TCP can. Results are out before this. */
 void world_close(struct world *w, int status);

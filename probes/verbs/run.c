@@ -195,7 +195,7 @@ run_canaries(struct run *r)
 	struct err err;
 
 	run_settings_share(r);
-	if (world_split(w, &r->settings, &needed) < 0) {
+	if (world_roles(w, &r->settings, &needed) < 0) {
 		err_say(&err,
 		    "ranks are on %d node%s, and this campaign needs at least "
 		    "%d (%d for canaries, %d for each of %d kinds of "
@@ -216,8 +216,11 @@ run_canaries(struct run *r)
 		t->exact = r->settings.exact;
 		for (int i = 0; i < w->nodes; i++)
 			t->canaries += w->node_roles[i] == ROLES_CANARY;
+		/* before the ranks meet again, which takes long on busy cores
+		 */
 		run_begin_put(r, report_begin(w, &r->settings, r->conf));
 	}
+	world_split(w, &r->settings);
 	relay_open(w, run_sink, r);
 	phases_run(w, &r->settings);
 	relay_close();

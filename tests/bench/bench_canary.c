@@ -130,8 +130,9 @@ main(int argc, char **argv)
 	int needed, status = 0;
 
 	world_open(&w, &argc, &argv);
-	if (world_split(&w, &s, &needed) < 0)
+	if (world_roles(&w, &s, &needed) < 0)
 		return 77;
+	world_split(&w, &s);
 	if (w.rank == 0)
 		printf("| test | pairs of turns | operations a turn | plain "
 		       "loop, us | engine, us | ratio, its 95 %% interval |\n"

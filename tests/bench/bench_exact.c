@@ -181,8 +181,9 @@ main(int argc, char **argv)
 	int needed, differ = 0;
 
 	world_open(&w, &argc, &argv);
-	if (world_split(&w, &s, &needed) < 0)
+	if (world_roles(&w, &s, &needed) < 0)
 		return 77;
+	world_split(&w, &s);
 	if (w.rank == 0)
 		printf("| test | an operation by the paper | by the engine | "
 		       "rings | operations a ring, paper | engine | paper's "
