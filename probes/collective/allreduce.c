@@ -18,6 +18,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
+#include "probes/plan/order.h"
 #include "probes/topology/machine.h"
 
 #define SECTION ALLREDUCE_SECTION

@@ -12,9 +12,10 @@
 
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/collective/compose_int.h"
+#include "probes/collective/compose_tree.h"
 #include "probes/collective/hierarchy.h"
 #include "probes/pattern/builders.h"
+#include "probes/plan/order.h"
 
 struct compose {
 	struct plan *p;

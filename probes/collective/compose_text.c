@@ -16,7 +16,8 @@
 #include "common/file.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "probes/collective/compose_int.h"
+#include "probes/collective/compose_tree.h"
+#include "probes/collective/script.h"
 #include "probes/pattern/builders.h"
 #include "probes/pattern/numbers.h"
 

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 #include "common/xalloc.h"
-#include "probes/collective/compose_int.h"
+#include "probes/collective/compose_tree.h"
+#include "probes/plan/order.h"
 
 /* A place of a rank. */
 struct spot {

@@ -3,7 +3,8 @@
  * script.c - reads and runs in one pass: a loop's body is read again for
  * every value of its variable.
  */
-#include "probes/collective/compose_int.h"
+#include "probes/collective/script.h"
+#include "probes/collective/compose_tree.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -24,6 +24,7 @@
 
 #include "common/log.h"
 #include "probes/execute/exec_part.h"
+#include "probes/execute/exec_data.h"
 #include "probes/execute/inflight.h"
 #include "probes/transport/backoff.h"
 

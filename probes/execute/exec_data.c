@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probes/execute/exec_data.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "probes/device/host_reduce.h"

@@ -16,6 +16,7 @@
 #include "common/xalloc.h"
 #include "probes/execute/exec.h"
 #include "probes/execute/exec_part.h"
+#include "probes/execute/exec_data.h"
 #include "probes/execute/inflight.h"
 #include "probes/transport/backoff.h"
 

@@ -121,10 +121,4 @@ exec_at(const struct exec *e, uint16_t buf, uint64_t off)
 	return e->areas[exec_is_on_host(e, buf)].memory + e->places[buf] + off;
 }
 
-/* exec_data.c: -ENOTSUP where the data of a plan cannot be proven, -ENOMEM. */
-int exec_data_open(struct exec *e, struct err *err);
-void exec_data_close(struct exec *e);
-/* Ends the job where a call of the device has failed. */
-void exec_device_check(const struct exec *e, int rc, const char *what);
-
 #endif

@@ -3,6 +3,7 @@
  * trial.c - how a plan is proven and how long it takes: which rank's clock
  * counts, when to stop, and how fast memory itself is.
  */
+#include "probes/execute/trial.h"
 #include "probes/execute/exec.h"
 
 #include <errno.h>

@@ -12,6 +12,7 @@
 
 #include "common/clk.h"
 #include "common/xalloc.h"
+#include "probes/execute/trial.h"
 #include "probes/job/fabric.h"
 #include "probes/job/world.h"
 #include "probes/sampling/stop.h"

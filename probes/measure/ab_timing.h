@@ -10,6 +10,7 @@
 #define PROBES_MEASURE_AB_TIMING_H
 
 #include "probes/execute/exec.h"
+#include "probes/execute/trial.h"
 #include "probes/job/nic.h"
 #include "probes/sampling/timing.h"
 #include "probes/transport/transport.h"

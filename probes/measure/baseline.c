@@ -13,6 +13,7 @@
 
 #include "common/xalloc.h"
 #include "probes/execute/fill.h"
+#include "probes/execute/trial.h"
 #include "probes/job/world.h"
 #include "probes/measure/ab_timing.h"
 #include "probes/pattern/builders.h"

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "common/xalloc.h"
+#include "probes/execute/trial.h"
 #include "probes/job/emit.h"
 #include "probes/job/world.h"
 #include "probes/measure/ab_timing.h"
@@ -21,6 +22,7 @@
 #include "probes/measure/rail_stats.h"
 #include "probes/pattern/builders.h"
 #include "probes/predict/model.h"
+#include "probes/predict/binding_fit.h"
 #include "probes/sampling/timing.h"
 
 static void

@@ -9,6 +9,7 @@
 
 #include "common/conf.h"
 #include "probes/execute/exec.h"
+#include "probes/execute/trial.h"
 #include "probes/job/nic.h"
 #include "probes/measure/baseline.h"
 #include "probes/measure/plan_report.h"

@@ -18,6 +18,7 @@
 #include "common/member.h"
 #include "common/xalloc.h"
 #include "probes/congestion/report.h"
+#include "probes/execute/trial.h"
 #include "probes/job/emit.h"
 #include "probes/job/fabric.h"
 #include "probes/job/world.h"

@@ -13,6 +13,7 @@
 #include "common/str.h"
 #include "common/table.h"
 #include "probes/execute/exec.h"
+#include "probes/execute/trial.h"
 #include "probes/job/emit.h"
 #include "probes/job/world.h"
 #include "probes/measure/ab_timing.h"

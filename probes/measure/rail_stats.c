@@ -11,6 +11,7 @@
 #include "common/robust.h"
 #include "common/xalloc.h"
 #include "probes/congestion/report.h"
+#include "probes/execute/trial.h"
 #include "probes/job/nic.h"
 #include "probes/job/world.h"
 #include "probes/measure/plan_report.h"

@@ -20,6 +20,7 @@
 
 #include "common/str.h"
 #include "probes/execute/exec.h"
+#include "probes/execute/trial.h"
 #include "probes/measure/plan_report.h"
 #include "probes/topology/machine.h"
 

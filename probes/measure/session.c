@@ -15,6 +15,7 @@
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/xalloc.h"
+#include "probes/execute/trial.h"
 #include "probes/job/control.h"
 #include "probes/job/world.h"
 #include "probes/measure/measure.h"
@@ -22,6 +23,7 @@
 #include "probes/measure/probe.h"
 #include "probes/catalog/patterns.h"
 #include "probes/plan/check.h"
+#include "probes/plan/pack.h"
 #include "probes/predict/predict.h"
 
 #define PIECE_BYTES (1 << 30)

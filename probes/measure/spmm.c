@@ -29,6 +29,7 @@
 #include "probes/measure/measure.h"
 #include "probes/measure/plan_report.h"
 #include "probes/neighbor/neighbor.h"
+#include "probes/neighbor/csr.h"
 #include "probes/sampling/timing.h"
 #include "schema/record.h"
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/member.h"
+#include "probes/execute/trial.h"
 #include "probes/job/emit.h"
 #include "probes/measure/ab_timing.h"
 #include "probes/measure/baseline.h"

@@ -4,6 +4,7 @@
  * into chunks and rows.
  */
 #include "probes/multipath/paths.h"
+#include "probes/plan/order.h"
 
 #include <assert.h>
 #include <math.h>

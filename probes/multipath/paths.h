@@ -34,6 +34,8 @@
 #include "common/conf.h"
 #include "probes/plan/plan.h"
 
+struct order;
+
 #define PATHS_STAGED_MAX 64
 #define PATHS_CHUNKS_MAX 4096
 #define PATHS_SLOTS_MAX  64 /* channels that a path takes at most */

@@ -3,7 +3,9 @@
  * csr.c - a sparse matrix from a Matrix Market file, its rows in blocks over
  * ranks, and who needs rows of whom.
  */
+#include "probes/neighbor/csr.h"
 #include "probes/neighbor/neighbor.h"
+#include "probes/neighbor/graph.h"
 
 #include <errno.h>
 #include <stdarg.h>

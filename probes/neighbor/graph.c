@@ -2,6 +2,7 @@
 /*
  * graph.c - graphs from files, by chance, and around each rank of a torus.
  */
+#include "probes/neighbor/graph.h"
 #include "probes/neighbor/neighbor.h"
 
 #include <stdlib.h>

@@ -26,6 +26,7 @@
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
 #include "probes/neighbor/neighbor.h"
+#include "probes/neighbor/graph.h"
 
 #define SECTION NEIGHBOR_SECTION
 

@@ -11,6 +11,8 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/neighbor/neighbor.h"
+#include "probes/neighbor/csr.h"
+#include "probes/neighbor/graph.h"
 #include "probes/pattern/builders.h"
 
 #define SECTION NEIGHBOR_SECTION

@@ -3,6 +3,7 @@
  * matrix.c - what a file of numbers is, a matrix or a list, and who sends how
  * much to whom by it.
  */
+#include "probes/pattern/matrix.h"
 #include "probes/pattern/numbers.h"
 
 #include <errno.h>

@@ -26,6 +26,7 @@
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
 #include "probes/pattern/numbers.h"
+#include "probes/pattern/matrix.h"
 
 #define SECTION "sparse"
 

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 
 #include "common/xalloc.h"
-#include "probes/plan/check_int.h"
+#include "probes/plan/index.h"
+#include "probes/plan/value.h"
 
 const char *const check_kinds[CHECK_KIND_MAX] = {
 	[CHECK_OK] = "ok",

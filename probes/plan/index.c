@@ -3,7 +3,7 @@
  * index.c - row numbers by step, rank and place: two passes of counting, and
  * short sorts of what one rank does in one step.
  */
-#include "probes/plan/check_int.h"
+#include "probes/plan/index.h"
 
 #include <stdlib.h>
 #include <string.h>

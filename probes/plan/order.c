@@ -6,6 +6,7 @@
  * of their step: a transfer of step s happens at 2s + 1, a local operation at
  * 2s + 2, and 0 is before everything.
  */
+#include "probes/plan/order.h"
 #include "probes/plan/plan.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * pack.c - a plan as bytes: one walk over its members writes and reads them, so
  * that both ways agree.
  */
+#include "probes/plan/pack.h"
 #include "probes/plan/plan.h"
 
 #include <assert.h>

@@ -211,15 +211,6 @@ void plan_remark(struct plan *p, const char *fmt, ...)
  * operations by step, rank, name of to, to_off. */
 void plan_sort(struct plan *p);
 
-/* A plan as bytes, from the rank that built it to all others, so that a
- * pattern's file is read once and all have the same plan. Compressed: plans
- * repeat themselves, and have to pass through the network under test. For
- * processes of one program: layout and byte order are the machine's. The
- * caller frees. */
-void *plan_pack(const struct plan *p, size_t *ret_bytes);
-/* What plan_pack gave; the caller ends it with plan_free. */
-struct plan *plan_unpack(const void *packed, size_t bytes);
-
 /* Bytes that all transfers carry, those to oneself included. */
 uint64_t plan_volume(const struct plan *p);
 
@@ -231,46 +222,5 @@ uint64_t plan_cut(uint64_t count, uint64_t parts, uint64_t i);
  * pieces may be any. */
 uint64_t plan_cut_share(uint64_t bytes, uint64_t unit, uint64_t acc,
     uint64_t sum);
-
-/* ---- print.c: any plan for people and programs. Plans must be sorted ---- */
-
-/* list    one transfer a line, "step src dst from+offset to+offset bytes via",
- *         in the plan's order; after the transfers of a step its local
- *         operations, "step copy rank from+offset to+offset bytes" and "step
- *         reduce rank from+offset,from+offset... to+offset bytes op type"
- * matrix  bytes, senders as rows, receivers as columns: one block a step, then
- *         the sum; headings start with '#', so that a block is a file for
- *         sparse
- * json    one object: title ranks steps buffers transfers locals promises notes
- * svg     a picture: a line a rank, a column a step, an arrow a transfer.
- *         -E2BIG above PRINT_SVG_MAX transfers, which no one could read */
-#define PRINT_SVG_MAX 20000
-
-struct print_row {
-	const char *name;
-	int (*print)(const struct plan *p, FILE *to);
-};
-extern const struct print_row print_formats[]; /* ends with a NULL name */
-const struct print_row *print_find(const char *name); /* NULL: none */
-
-/* ---- order.c: the earliest step at which something may happen ----
- *
- * A builder adds rows in the order in which they are meant. For each it asks
- * here for the first step, not before the one it wishes, that follows all
- * earlier rows with which it shares bytes on one of its ranks, one of the two
- * writing. Pieces of a pipeline that share nothing overlap; a fence between
- * pieces that do costs exactly the steps that it must.
- */
-
-struct order;
-
-/* Buffers may grow between calls, and be added. */
-struct order *order_new(const struct plan *p);
-void order_free(struct order *o); /* NULL is allowed */
-
-/* Moves t->step or l->step up as far as needed, and remembers the row. */
-void order_transfer(struct order *o, struct plan_transfer *t);
-void order_local(struct order *o, struct plan_local *l,
-    const struct plan_place *inputs, uint32_t inputs_count);
 
 #endif

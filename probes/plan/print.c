@@ -2,6 +2,7 @@
 /*
  * print.c - one plan as list, matrix, JSON and picture.
  */
+#include "probes/plan/print.h"
 #include "probes/plan/plan.h"
 
 #include <errno.h>

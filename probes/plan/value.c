@@ -3,7 +3,7 @@
  * value.c - equal reductions get one class, however they were made: their
  * inputs as sorted disjoint runs are looked up in a hash table.
  */
-#include "probes/plan/check_int.h"
+#include "probes/plan/value.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * binding_fit.c - every binding of both kinds is fitted by least squares, and
  * the best is believed only below a tolerance.
  */
+#include "probes/predict/binding_fit.h"
 #include "probes/predict/model.h"
 
 #include <assert.h>

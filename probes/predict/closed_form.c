@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probes/predict/closed_form.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/predict/model.h"

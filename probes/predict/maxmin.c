@@ -3,6 +3,7 @@
  * maxmin.c - progressive filling: when flows start or end, what they reach
  * through shared resources is filled again, limit by limit.
  */
+#include "probes/predict/maxmin.h"
 #include "probes/predict/predict_work.h"
 
 #include <assert.h>

@@ -22,6 +22,7 @@
 #include "probes/catalog/patterns.h"
 #include "probes/catalog/sweep.h"
 #include "probes/plan/check.h"
+#include "probes/plan/print.h"
 #include "schema/options.h"
 
 int

@@ -13,6 +13,7 @@
 
 #include "probes/pattern/pattern.h"
 #include "probes/plan/plan.h"
+#include "probes/plan/print.h"
 
 #define VERBS_BAD   2
 #define VERBS_USAGE 3

@@ -16,6 +16,7 @@
 #include "probes/catalog/patterns.h"
 #include "probes/predict/expectation.h"
 #include "probes/predict/model.h"
+#include "probes/predict/closed_form.h"
 #include "probes/verbs/verbs.h"
 
 #define SHARE_MIN 1e-3 /* a rate of 0 would be no limit */

@@ -15,6 +15,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "probes/execute/exec.h"
+#include "probes/execute/trial.h"
 #include "probes/job/world.h"
 #include "probes/pattern/pattern.h"
 #include "probes/catalog/patterns.h"

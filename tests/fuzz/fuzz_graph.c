@@ -7,6 +7,8 @@
 #include <assert.h>
 
 #include "probes/neighbor/neighbor.h"
+#include "probes/neighbor/csr.h"
+#include "probes/neighbor/graph.h"
 
 static struct err err;
 

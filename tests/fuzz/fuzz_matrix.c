@@ -4,6 +4,7 @@
 #include "common/err.h"
 #include "probes/pattern/matrix.c"
 
+#include "probes/pattern/matrix.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <assert.h>

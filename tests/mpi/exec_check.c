@@ -19,6 +19,7 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "probes/execute/exec.h"
+#include "probes/execute/trial.h"
 #include "probes/execute/exec_part.h"
 #include "probes/job/world.h"
 #include "probes/pattern/pattern.h"

@@ -3,6 +3,8 @@
  * gpu.c - the devices "cuda" and "hip": finding and opening one.
  */
 #include "probes/device/gpu/gpu.h"
+#include "probes/device/gpu/gpu_stream.h"
+#include "probes/device/gpu/gpu_memory.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -55,37 +55,4 @@ void gpu_part(int index, char ret[33]);
 /* Before the runtime's first call: -ENODEV where that would end the process. */
 int gpu_covered(struct err *err);
 
-/* gpu_memory.c */
-int gpu_alloc(struct device *d, uint64_t bytes, void **ret_base);
-void gpu_free(struct device *d, void *base);
-int gpu_host_alloc(struct device *d, uint64_t bytes, void **ret_base);
-void gpu_host_free(struct device *d, void *base);
-int gpu_host_pin(struct device *d, void *base, uint64_t bytes);
-void gpu_host_unpin(struct device *d, void *base);
-int gpu_ipc_usable(struct device *d, const char *pci, const char *part,
-    struct err *err);
-int gpu_ipc_export(struct device *d, void *base, struct device_ipc *ret);
-int gpu_ipc_open(struct device *d, const struct device_ipc *handle,
-    void **ret_base);
-int gpu_ipc_close(struct device *d, void *base);
-void gpu_memory_close(struct device *d); /* all of it */
-
-/* gpu_stream.c */
-int gpu_stream_new(struct device *d, struct device_stream **ret);
-void gpu_stream_free(struct device_stream *s);
-void *gpu_stream_native(struct device_stream *s);
-int gpu_stream_sync(struct device_stream *s);
-int gpu_copy(struct device_stream *s, void *to, const void *from,
-    uint64_t bytes);
-int gpu_fill(struct device_stream *s, void *to, int byte, uint64_t bytes);
-int gpu_reduce(struct device_stream *s, enum plan_op op, enum plan_type type,
-    void *to, const void *const *inputs, uint32_t inputs_count,
-    uint64_t elements);
-int gpu_event_new(struct device *d, struct device_event **ret);
-void gpu_event_free(struct device_event *e);
-int gpu_event_record(struct device_event *e, struct device_stream *s);
-int gpu_event_query(struct device_event *e);
-int gpu_event_wait(struct device_event *e);
-int gpu_stream_wait(struct device_stream *s, struct device_event *e);
-
 #endif

@@ -14,6 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "probes/device/gpu/gpu_memory.h"
 #include "common/err.h"
 #include "probes/device/gpu/gpu.h"
 

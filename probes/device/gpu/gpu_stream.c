@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "probes/device/gpu/gpu_stream.h"
 #include "probes/device/gpu/gpu.h"
 
 /* ---- streams ---- */

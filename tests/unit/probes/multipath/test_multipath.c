@@ -9,6 +9,7 @@
 
 #include "common/err.h"
 #include "common/rng.h"
+#include "probes/plan/print.h"
 #include "probes/predict/predict.h"
 #include "tests/unit/probes/plan/cases.h"
 

@@ -4,6 +4,7 @@
  */
 #include "common/err.h"
 #include "probes/neighbor/graph.c"
+#include "probes/neighbor/graph.h"
 
 #include <stdarg.h>
 #include <setjmp.h>

@@ -4,6 +4,7 @@
  */
 #include "common/err.h"
 #include "probes/neighbor/csr.c"
+#include "probes/neighbor/csr.h"
 
 #include <setjmp.h>
 #include <cmocka.h>

@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "probes/plan/print.h"
 #include "tests/unit/probes/plan/cases.h"
 #include "tests/unit/probes/neighbor/neighbor_model.h"
 

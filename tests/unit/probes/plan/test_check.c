@@ -4,6 +4,7 @@
  */
 #include "probes/plan/check.c"
 
+#include "probes/plan/value.h"
 #include "tests/unit/probes/plan/cases.h"
 
 #define SEND 0

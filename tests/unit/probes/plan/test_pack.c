@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "probes/plan/plan.h"
+#include "probes/plan/pack.h"
 
 #define RANKS 24
 

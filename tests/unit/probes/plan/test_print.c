@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "probes/plan/print.h"
 #include "tests/unit/probes/plan/cases.h"
 
 static char *

@@ -5,6 +5,7 @@
 #include "probes/plan/rank_graph.c"
 
 #include "probes/plan/plan.h"
+#include "probes/plan/order.h"
 #include "tests/unit/probes/plan/cases.h"
 
 static void

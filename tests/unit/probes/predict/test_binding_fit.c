@@ -12,6 +12,7 @@
 #include "common/rng.h"
 #include "common/str.h"
 #include "probes/predict/model.h"
+#include "probes/predict/binding_fit.h"
 
 #define TOLERANCE 0.1
 

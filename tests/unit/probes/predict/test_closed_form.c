@@ -9,6 +9,7 @@
 #include "tests/unit/probes/plan/cases.h"
 
 #include "probes/predict/model.h"
+#include "probes/predict/closed_form.h"
 #include "probes/predict/predict.h"
 
 #define NODES 8

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "common/rng.h"
+#include "probes/predict/maxmin.h"
 
 static void
 near(double a, double b)

@@ -1,18 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check_int.h - what the proof is made of: values as symbols, and the rows of a
- * plan by step, rank and place.
- */
-#ifndef PROBES_PLAN_CHECK_INT_H
-#define PROBES_PLAN_CHECK_INT_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#include "probes/plan/plan.h"
-#include "probes/plan/spanmap.h"
-
-/* ---- value.c: what a byte may hold ----
+ * value.h - what a byte may hold.
  *
  * A value is (class, base): the byte at offset x of a buffer is byte x + base
  * of the class. A class is the initial contents of one buffer of one rank, or
@@ -24,6 +12,15 @@
  * A reduction is a sorted list of runs: ranks lo..hi-1, all with the same
  * buffer, shift and number of times. Sums over consecutive ranks are one run.
  */
+#ifndef PROBES_PLAN_VALUE_H
+#define PROBES_PLAN_VALUE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probes/plan/plan.h"
+#include "probes/plan/spanmap.h"
+
 #define VALUE_UNWRITTEN 0u
 
 struct value_table;
@@ -48,36 +45,5 @@ struct spanmap_item value_promised(struct value_table *vt,
  * offset 0: the offset asked about is added. */
 void value_format(const struct value_table *vt, const struct plan *p,
     struct spanmap_item item, char *ret, size_t cap_bytes);
-
-/* ---- index.c: rows without moving them ----
- *
- * Made by two passes of counting and short sorts of what one rank does in one
- * step: linear in practice, 4 bytes a row.
- */
-enum index_of {
-	INDEX_SRC,   /* transfers by step, src, from, from_off */
-	INDEX_DST,   /* transfers by step, dst, to, to_off */
-	INDEX_LOCAL, /* local operations by step, rank, to, to_off */
-};
-
-struct index {
-	const struct plan *p;
-	enum index_of of;
-	uint32_t *order; /* row numbers */
-	size_t count;
-	size_t *steps; /* first in order of each step, and the count */
-	size_t cursor; /* of index_group */
-};
-
-/* Every rank and step of the plan must exist. */
-struct index *index_new(const struct plan *p, enum index_of of);
-void index_free(struct index *x); /* NULL is allowed */
-
-/* Rows of a step are order[lo..hi). */
-void index_step(const struct index *x, uint32_t step, size_t *ret_lo,
-    size_t *ret_hi);
-/* Rows of one rank in a step; ask for ranks in ascending order. */
-void index_group(struct index *x, uint32_t step, uint32_t rank, size_t *ret_lo,
-    size_t *ret_hi);
 
 #endif
