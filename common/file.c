@@ -123,3 +123,58 @@ file_number(const char *path, int64_t least, int64_t fallback)
 	free(text);
 	return n;
 }
+
+int
+file_new(const char *path, int mode, const char *text, struct err *err)
+{
+	int fd = open(path,
+	    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+	size_t len = strlen(text);
+	int rc = 0;
+
+	if (fd < 0)
+		return err_set(err, -errno, "%s: %s%s", path, strerror(errno),
+		    errno == EEXIST ? "; it is not overwritten" : "");
+	errno = ENOSPC; /* of a short write */
+	if (write(fd, text, len) != (ssize_t)len || fsync(fd) < 0)
+		rc = -errno;
+	if (close(fd) < 0 && rc == 0)
+		rc = -errno;
+	if (rc == 0)
+		return 0;
+	unlink(path);
+	return err_set(err, rc, "%s: %s", path, strerror(-rc));
+}
+
+int
+file_rename_synced(const char *from, const char *to, struct err *err)
+{
+	const char *slash = strrchr(to, '/');
+	char *dir = slash == NULL ? xstrdup(".")
+				  : xstrndup(to, (size_t)(slash - to) + 1);
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
+
+	if (rename(from, to) < 0 || fd < 0 || fsync(fd) < 0)
+		rc = err_set(err, -errno, "%s: %s", to, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	free(dir);
+	return rc;
+}
+
+int
+file_replace(const char *path, int mode, const char *text, struct err *err)
+{
+	char *fresh = xasprintf("%s.new", path);
+	int rc;
+
+	unlink(fresh);
+	rc = file_new(fresh, mode, text, err);
+	if (rc == 0) {
+		rc = file_rename_synced(fresh, path, err);
+		if (rc < 0)
+			unlink(fresh);
+	}
+	free(fresh);
+	return rc;
+}

@@ -6,7 +6,6 @@
 #include "pki/pki_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <string.h>
@@ -171,62 +170,6 @@ pki_own_check(const char *ca, const char *cert, const char *key,
 }
 
 int
-pki_file_new(const char *path, int mode, const char *text, struct err *err)
-{
-	int fd = open(path,
-	    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-	size_t len = strlen(text);
-	int rc = 0;
-
-	if (fd < 0)
-		return err_set(err, -errno, "%s: %s%s", path, strerror(errno),
-		    errno == EEXIST ? "; it is not overwritten" : "");
-	errno = ENOSPC; /* of a short write */
-	if (write(fd, text, len) != (ssize_t)len || fsync(fd) < 0)
-		rc = -errno;
-	if (close(fd) < 0 && rc == 0)
-		rc = -errno;
-	if (rc == 0)
-		return 0;
-	unlink(path);
-	return err_set(err, rc, "%s: %s", path, strerror(-rc));
-}
-
-/* A rename is there after a power cut once its folder is synced. */
-static int
-pki_file_rename_synced(const char *from, const char *to, struct err *err)
-{
-	const char *slash = strrchr(to, '/');
-	char *dir = slash == NULL ? xstrdup(".")
-				  : xstrndup(to, (size_t)(slash - to) + 1);
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
-
-	if (rename(from, to) < 0 || fd < 0 || fsync(fd) < 0)
-		rc = err_set(err, -errno, "%s: %s", to, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	free(dir);
-	return rc;
-}
-
-int
-pki_file_replace(const char *path, int mode, const char *text, struct err *err)
-{
-	char *fresh = xasprintf("%s.new", path);
-	int rc;
-
-	unlink(fresh);
-	rc = pki_file_new(fresh, mode, text, err);
-	if (rc == 0) {
-		rc = pki_file_rename_synced(fresh, path, err);
-		if (rc < 0)
-			unlink(fresh);
-	}
-	free(fresh);
-	return rc;
-}
-
-int
 pki_pair_replace(const char *key_path, const char *key, const char *cert_path,
     const char *cert, struct err *err)
 {
@@ -236,14 +179,14 @@ pki_pair_replace(const char *key_path, const char *key, const char *cert_path,
 
 	unlink(fresh_key);
 	unlink(fresh_cert);
-	rc = pki_file_new(fresh_key, 0600, key, err);
+	rc = file_new(fresh_key, 0600, key, err);
 	if (rc == 0)
-		rc = pki_file_new(fresh_cert, 0644, cert, err);
+		rc = file_new(fresh_cert, 0644, cert, err);
 	/* From here on pki_pair_mend goes on. */
 	if (rc == 0)
-		rc = pki_file_rename_synced(fresh_key, key_path, err);
+		rc = file_rename_synced(fresh_key, key_path, err);
 	if (rc == 0)
-		rc = pki_file_rename_synced(fresh_cert, cert_path, err);
+		rc = file_rename_synced(fresh_cert, cert_path, err);
 	free(fresh_key);
 	free(fresh_cert);
 	return rc;
@@ -274,10 +217,10 @@ pki_pair_mend(const char *key_path, const char *cert_path)
 		if (pki_file_fits(fresh_cert, key_path))
 			rc = 0;
 		else if (pki_file_fits(fresh_cert, fresh_key))
-			rc = pki_file_rename_synced(fresh_key, key_path, &err);
+			rc = file_rename_synced(fresh_key, key_path, &err);
 	}
 	if (rc == 0)
-		(void)pki_file_rename_synced(fresh_cert, cert_path, &err);
+		(void)file_rename_synced(fresh_cert, cert_path, &err);
 	free(fresh_key);
 	free(fresh_cert);
 }

@@ -22,12 +22,6 @@ int pki_own_check(const char *ca, const char *cert, const char *key,
     struct err *err);
 int pki_authority_load(const char *cert, const char *key,
     struct pki_authority *ret, struct err *err);
-/* Write text into a new file and sync it; what is there is not overwritten. */
-int pki_file_new(const char *path, int mode, const char *text, struct err *err);
-/* The same where a file may be: it gives way in one step, so that a reader,
- * also after a power cut, sees either. */
-int pki_file_replace(const char *path, int mode, const char *text,
-    struct err *err);
 char *pki_key_text(EVP_PKEY *key); /* the caller frees */
 /* A key and its certificate take the place of others: PATH.new of both are
  * written, then renamed, and a cut between is mended by pki_pair_mend. */

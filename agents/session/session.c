@@ -206,7 +206,7 @@ session_term_take(struct session *s, json_int_t said, struct err *err)
 	if (term == s->term)
 		return 0;
 	snprintf(text, sizeof(text), "%llu\n", (unsigned long long)term);
-	if (pki_file_replace(s->term_path, 0600, text, err) < 0)
+	if (file_replace(s->term_path, 0600, text, err) < 0)
 		log_warnx("session: %s", err->text);
 	s->term = term;
 	return 0;

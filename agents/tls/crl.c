@@ -16,7 +16,7 @@
 #include "common/file.h"
 #include "common/log.h"
 #include "common/xalloc.h"
-#include "pki/pki_file.h"
+#include "pki/pki.h"
 #include "schema/wire.h"
 
 #define LISTS_MAX 16
@@ -142,7 +142,7 @@ crl_take(struct crl *l, SSL *ssl, const char *text, struct err *err)
 		PEM_write_bio_X509_CRL(to, sk_X509_CRL_value(l->handed, i));
 	len = BIO_get_mem_data(to, &at);
 	whole = xstrndup(at, (size_t)len);
-	rc = pki_file_replace(l->path, 0600, whole, err);
+	rc = file_replace(l->path, 0600, whole, err);
 	free(whole);
 	BIO_free(to);
 	return rc < 0 ? rc : 1;

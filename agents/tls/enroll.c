@@ -95,7 +95,7 @@ enroll_key_get(struct enroll *e, struct err *err)
 	if (e->key == NULL)
 		return pki_fail_ssl(err, "making a key");
 	text = pki_key_text(e->key);
-	rc = pki_file_replace(e->key_path, 0600, text, err);
+	rc = file_replace(e->key_path, 0600, text, err);
 	OPENSSL_cleanse(text, strlen(text));
 	free(text);
 	return rc;
@@ -324,7 +324,7 @@ enroll_root_keep(const struct enroll *e, struct err *err)
 	if (e->root == NULL || access(path, F_OK) == 0)
 		return 0;
 	text = pki_certs_text(&e->root, 1);
-	rc = pki_file_replace(path, 0644, text, err);
+	rc = file_replace(path, 0644, text, err);
 	free(text);
 	return rc;
 }

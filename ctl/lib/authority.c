@@ -64,9 +64,9 @@ authority_write_pair(const char *dir, const char *name, EVP_PKEY *key,
 		rc = err_set(err, -EEXIST,
 		    "%s: File exists; it is not overwritten", cert_path);
 	else
-		rc = pki_file_new(key_path, 0600, key_pem, err);
+		rc = file_new(key_path, 0600, key_pem, err);
 	if (rc == 0) {
-		rc = pki_file_new(cert_path, 0644, cert_pem, err);
+		rc = file_new(cert_path, 0644, cert_pem, err);
 		if (rc < 0)
 			unlink(key_path);
 	}
@@ -260,7 +260,7 @@ authority_renew(const char *dir, const char *name, int days, int rekey,
 		pem = pki_certs_text(&cert, 1);
 		rc = rekey
 		    ? pki_pair_replace(key_path, text, cert_path, pem, err)
-		    : pki_file_replace(cert_path, 0644, pem, err);
+		    : file_replace(cert_path, 0644, pem, err);
 		OPENSSL_cleanse(text, strlen(text));
 	}
 	free(text);
@@ -444,7 +444,7 @@ authority_lists_write(struct lists *l, const char *dir, struct err *err)
 		long len = BIO_get_mem_data(to, &at);
 
 		text = xstrndup(at, (size_t)len);
-		rc = pki_file_replace(path, 0644, text, err);
+		rc = file_replace(path, 0644, text, err);
 		free(text);
 	} else {
 		rc = pki_fail_ssl(err, "signing the list");

@@ -27,7 +27,6 @@
 #include "ctl/verbs/verbs.h"
 #include "schema/options.h"
 #include "pki/pki.h"
-#include "pki/pki_file.h"
 #include "schema/names_verdict.h"
 
 #define FOLDER    "/etc/coalmine"
@@ -272,7 +271,7 @@ init_configure(struct site *s)
 		rc = conf_parse(options_daemon, s->conf_path, text, &after,
 		    &err);
 		if (rc == 0)
-			rc = pki_file_replace(s->conf_path, 0644, text, &err);
+			rc = file_replace(s->conf_path, 0644, text, &err);
 		if (rc == 0)
 			printf("        in %s\n", s->conf_path);
 		s->changed = 1;
@@ -299,7 +298,7 @@ init_make_drop_in(struct site *s)
 	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
 		rc = err_set(&err, -errno, "%s: %s", dir, strerror(errno));
 	else
-		rc = pki_file_new(path, 0644, text, &err);
+		rc = file_new(path, 0644, text, &err);
 	free(text);
 	if (rc < 0)
 		return ctl_fail("%s", err.text);

@@ -209,7 +209,7 @@ enroll_lines_read(struct enroll *e, char *text, int64_t now_unix_s,
 	}
 	rc = 0;
 	if (changed)
-		rc = pki_file_replace(e->path, 0640,
+		rc = file_replace(e->path, 0640,
 		    kept.text != NULL ? kept.text : "", err);
 	strbuf_clear(&kept);
 	return rc;

@@ -238,7 +238,7 @@ static void
 write_text(const char *path, const char *text)
 {
 	unlink(path);
-	assert_int_equal(pki_file_new(path, 0600, text, NULL), 0);
+	assert_int_equal(file_new(path, 0600, text, NULL), 0);
 }
 
 static int
@@ -351,7 +351,7 @@ test_own(void **state)
 		path[i] = xasprintf("%s/%s", dir, names[i]);
 		text = i == 3 ? pki_key_text(key)
 			      : pki_certs_text(&certs[i], 1);
-		assert_int_equal(pki_file_new(path[i], 0600, text, NULL), 0);
+		assert_int_equal(file_new(path[i], 0600, text, NULL), 0);
 		free(text);
 	}
 	assert_int_equal(pki_own_check(path[0], path[2], path[3], NULL), 0);
@@ -362,7 +362,7 @@ test_own(void **state)
 	o.life_s = -60;
 	certs[2] = pki_cert_new(&ca, &o, key, NULL);
 	text = pki_certs_text(&certs[2], 1);
-	assert_int_equal(pki_file_replace(path[2], 0600, text, NULL), 0);
+	assert_int_equal(file_replace(path[2], 0600, text, NULL), 0);
 	free(text);
 	own_refused(path[0], path[2], path[3], "expired at 20");
 	for (int i = 0; i < 4; i++) {

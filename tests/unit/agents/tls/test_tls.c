@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "common/file.h"
 #include "common/xalloc.h"
 #include "schema/options.h"
 
@@ -21,7 +22,7 @@ put(const char *dir, const char *name, char *text)
 {
 	char *path = xasprintf("%s/%s", dir, name);
 
-	assert_int_equal(pki_file_new(path, 0600, text, NULL), 0);
+	assert_int_equal(file_new(path, 0600, text, NULL), 0);
 	free(text);
 	return path;
 }
