@@ -19,6 +19,7 @@
 #include "common/xalloc.h"
 #include "daemon/agents/enroll.h"
 #include "daemon/agents/session.h"
+#include "daemon/agents/log_limit.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/store/store.h"
 

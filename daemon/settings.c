@@ -17,6 +17,7 @@
 #include "common/str.h"
 #include "daemon/cluster/topo.h"
 #include "daemon/agents/tls.h"
+#include "daemon/run/blackout.h"
 #include "schema/options.h"
 
 #define DEFAULT_PATH "/etc/coalmine/coalmined.conf"

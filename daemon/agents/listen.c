@@ -20,6 +20,7 @@
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "daemon/agents/listen.h"
 
 /* Those that wait for a place among strangers; the kernel's own limit is 4096
  * (net.core.somaxconn). */

@@ -2,6 +2,7 @@
 /*
  * log_limit.c - which line about a peer is told, and which is only counted.
  */
+#include "daemon/agents/log_limit.h"
 #include "daemon/agents/session.h"
 
 #define MINUTE_NS (60 * 1000000000ULL)

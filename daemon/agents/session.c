@@ -19,6 +19,7 @@
 #include "common/rng.h"
 #include "common/text.h"
 #include "common/xalloc.h"
+#include "daemon/agents/log_limit.h"
 #include "pki/pki.h"
 
 /* A session may have an ACCOUNT_SHARE-th of the loop. When it owes more than

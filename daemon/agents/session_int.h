@@ -17,6 +17,7 @@
 #include "common/log.h"
 #include "common/queue.h"
 #include "daemon/agents/session.h"
+#include "daemon/agents/log_limit.h"
 #include "schema/strict.h"
 #include "daemon/agents/tls.h"
 

@@ -18,6 +18,7 @@
 #include "common/xalloc.h"
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/schedule/campaign.h"
+#include "daemon/schedule/scheduler.h"
 #include "daemon/agents/enroll.h"
 #include "daemon/collector.h"
 #include "daemon/agents/session.h"

@@ -9,6 +9,7 @@
 #include "common/clk.h"
 #include "common/xalloc.h"
 #include "daemon/run/cost.h"
+#include "daemon/run/budget.h"
 #include "daemon/mesh/coverage.h"
 #include "daemon/collector.h"
 #include "daemon/mesh/mesh.h"

@@ -16,6 +16,7 @@
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/run/run.h"
 #include "daemon/schedule/campaign.h"
+#include "daemon/schedule/scheduler.h"
 #include "daemon/store/store.h"
 
 static void

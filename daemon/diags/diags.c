@@ -15,6 +15,7 @@
 #include "common/text.h"
 #include "daemon/jobs/jobs.h"
 #include "daemon/schedule/campaign.h"
+#include "daemon/schedule/scheduler.h"
 #include "daemon/events/events.h"
 #include "daemon/mesh/coverage.h"
 #include "daemon/collector.h"

@@ -2,6 +2,7 @@
 /*
  * exposition.c - Prometheus text format: escapes, numbers, histograms.
  */
+#include "daemon/export/exposition.h"
 #include "daemon/export/metrics_int.h"
 
 #include <math.h>

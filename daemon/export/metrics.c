@@ -22,6 +22,7 @@
 #include "common/clk.h"
 #include "daemon/events/events.h"
 #include "daemon/export/metrics_int.h"
+#include "daemon/export/exposition.h"
 #include "daemon/series/series.h"
 
 /* Canaries that take longer than 8 s are in +Inf alone. */

@@ -13,6 +13,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/export/metrics_int.h"
+#include "daemon/export/exposition.h"
 #include "schema/names_link.h"
 
 /* ---- nodes: a line for each in every family, most of the page. A node's

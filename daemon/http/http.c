@@ -3,6 +3,8 @@
  * http.c - the doors, and what a request meets on its way to its route.
  */
 #include "daemon/http/http_int.h"
+#include "daemon/http/http_answer.h"
+#include "daemon/http/http_parse.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

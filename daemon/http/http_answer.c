@@ -2,6 +2,7 @@
 /*
  * http_answer.c - an answer as bytes. It knows no connection.
  */
+#include "daemon/http/http_answer.h"
 #include "daemon/http/http_int.h"
 
 #include <stdio.h>

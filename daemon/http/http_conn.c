@@ -9,6 +9,8 @@
  * out. The unix socket has separate places.
  */
 #include "daemon/http/http_int.h"
+#include "daemon/http/http_answer.h"
+#include "daemon/http/http_parse.h"
 
 #include <assert.h>
 #include <errno.h>

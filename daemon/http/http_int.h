@@ -17,68 +17,10 @@
 #include "common/queue.h"
 #include "daemon/export/metrics.h"
 #include "daemon/http/http.h"
+#include "daemon/http/http_answer.h"
+#include "daemon/http/http_parse.h"
 #include "daemon/store/store.h"
 #include "daemon/api/api.h"
-
-/* ---- http_parse.c: the head of an HTTP/1.x request. Pure. ---- */
-
-#define HTTP_HEAD_MAX   8192          /* bytes, with the empty line */
-#define HTTP_BODY_MAX   (1024 * 1024) /* bytes */
-#define HTTP_TARGET_MAX 2048
-#define HTTP_PARAMS_MAX 16
-
-enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_METHOD_OTHER };
-
-struct http_param {
-	const char *name; /* decoded */
-	const char *value;
-};
-
-struct http_head {
-	enum http_method method;
-	const char *path; /* as sent, without query; starts with '/' */
-	struct http_param params[HTTP_PARAMS_MAX];
-	size_t param_count;
-	uint64_t body_bytes;
-	int keep_alive;
-	int minor; /* HTTP/1.minor */
-	int accepts_gzip;
-	int expects_continue;
-	int has_origin;           /* a browser's page sent it */
-	const char *user;         /* X-Forwarded-User, as sent; or NULL */
-	char etag[48];            /* If-None-Match, when short enough */
-	const char *host;         /* as sent, without its port; or NULL */
-	char text[HTTP_HEAD_MAX]; /* what path and params point into */
-};
-
-/* 0: the head is not complete; > 0: its length; -EPROTO: *ret_status is the
- * answer (400, 413, 414, 431, 501 or 505) and *ret_why a constant sentence. */
-long http_parse_head(const char *bytes, size_t len_bytes, struct http_head *ret,
-    int *ret_status, const char **ret_why);
-/* Value of a query parameter, or NULL. */
-const char *http_param(const struct http_head *head, const char *name);
-/* Decode %XX (and '+' as blank in a query) in place. -EINVAL for a bad escape
- * or a NUL. */
-int http_unescape(char *text, int plus_is_blank);
-
-/* ---- http_answer.c: an answer as bytes: its head, its body gzipped, an
- * error ---- */
-
-struct http_answer {
-	int status;
-	const char *type;    /* NULL: application/json */
-	const char *headers; /* more of them, each ended by CRLF; may be NULL */
-	int gzipped;         /* the body is already */
-};
-
-/* Status line and fields, but for the body's length and the empty line. */
-void http_answer_head(struct evbuffer *out, const struct http_answer *a,
-    int keep_alive);
-/* The gzipped body, which replaces the one given; NULL when it would not be
- * smaller or that did not work. */
-struct evbuffer *http_answer_gzip(struct evbuffer *body);
-/* {"error": {cause, message}} */
-struct evbuffer *http_answer_error(const char *cause, const char *message);
 
 /* ---- http_conn.c: connections ----
  *

@@ -14,6 +14,7 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/http/http_int.h"
+#include "daemon/http/http_parse.h"
 #include "daemon/jobs/job_join.h"
 #include "daemon/jobs/ledger/job_costs.h"
 #include "daemon/jobs/jobs.h"

@@ -10,6 +10,7 @@
 #include "common/str.h"
 #include "daemon/embed.h"
 #include "daemon/http/http_int.h"
+#include "daemon/http/http_answer.h"
 
 #define GZIP_BITS (15 + 16)
 #define ASSET_MAX (1024 * 1024) /* bytes, unpacked: they are our own */

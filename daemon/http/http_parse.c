@@ -8,6 +8,7 @@
  * neither count nor refuse connections, and its time limits start anew with
  * every byte (see http_conn.c).
  */
+#include "daemon/http/http_parse.h"
 #include "daemon/http/http_int.h"
 
 #include <errno.h>

@@ -19,6 +19,8 @@
 #include "daemon/api/forecast.h"
 #include "daemon/diags/diags.h"
 #include "daemon/http/http_int.h"
+#include "daemon/http/http_answer.h"
+#include "daemon/http/http_parse.h"
 
 #define CHECK_LIMIT_NS (600 * CLK_NS_PER_S)
 #define PORT_MAX       65535

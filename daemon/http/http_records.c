@@ -9,6 +9,7 @@
 #include "common/member.h"
 #include "common/xalloc.h"
 #include "daemon/http/http_int.h"
+#include "daemon/http/http_answer.h"
 
 struct walk {
 	struct http *h;

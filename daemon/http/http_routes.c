@@ -4,6 +4,7 @@
  * the api or the store, or by a handler. coalmine-output(7) tells the same.
  */
 #include "daemon/http/http_int.h"
+#include "daemon/http/http_parse.h"
 
 const struct http_route http_routes[] = {
 	{ "page", HTTP_GET, "/", HTTP_MAY_READ, .handle = http_get_page },

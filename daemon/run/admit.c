@@ -7,7 +7,12 @@
  * while others hold what it wants: it waits, and takes what is free only when
  * its time to wait ends. A run that goes alone has the whole network.
  */
+#include "daemon/run/admit.h"
+#include "daemon/run/budget.h"
 #include "daemon/run/run_int.h"
+#include "daemon/run/launch.h"
+#include "daemon/run/fabric.h"
+#include "daemon/run/symptom.h"
 
 #include <errno.h>
 #include <stdio.h>

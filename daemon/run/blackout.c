@@ -3,6 +3,7 @@
  * blackout.c - daily spans are laid on the days around a run, since one may
  * have begun the day before.
  */
+#include "daemon/run/blackout.h"
 #include "daemon/run/cost.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
  * budget.c - use is summed in slices of five minutes; of several limits that a
  * run exceeds, the answer is that of the worst: never before later.
  */
+#include "daemon/run/budget.h"
 #include "daemon/run/cost.h"
 
 #include <math.h>

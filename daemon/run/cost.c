@@ -4,6 +4,8 @@
  * blackouts hold for exclusive runs, a campaign's own for all of its runs.
  */
 #include "daemon/run/cost.h"
+#include "daemon/run/blackout.h"
+#include "daemon/run/budget.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/run/fabric.h"
 #include "common/err.h"
 #include "common/member.h"
 #include "common/str.h"

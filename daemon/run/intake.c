@@ -8,7 +8,11 @@
  * After a failed commit nothing more is acknowledged until the agent has come
  * back and sent again. Sending again is harmless: (run, seq) is unique.
  */
+#include "daemon/run/intake.h"
 #include "daemon/run/run_int.h"
+#include "daemon/run/admit.h"
+#include "daemon/run/outcome.h"
+#include "daemon/run/symptom.h"
 
 #include <errno.h>
 #include <stdio.h>

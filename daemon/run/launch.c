@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/run/launch.h"
 #include "common/err.h"
 #include "common/frame.h"
 #include "common/log.h"
@@ -17,6 +18,11 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/run/run_int.h"
+#include "daemon/run/admit.h"
+#include "daemon/run/networks.h"
+#include "daemon/run/wireup.h"
+#include "daemon/run/outcome.h"
+#include "daemon/run/symptom.h"
 #include "daemon/slurm/slurm.h"
 
 static const char *

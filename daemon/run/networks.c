@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/run/networks.h"
 #include "common/member.h"
 #include "common/str.h"
 #include "daemon/run/run_int.h"

@@ -3,7 +3,9 @@
  * outcome.c - how a run has ended: by its end record, or else by what the
  * signs of failure say once they have had time to come together.
  */
+#include "daemon/run/outcome.h"
 #include "daemon/run/run_int.h"
+#include "daemon/run/symptom.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,6 +5,9 @@
  * shown of them leaves through run_show.c.
  */
 #include "daemon/run/run_int.h"
+#include "daemon/run/admit.h"
+#include "daemon/run/wireup.h"
+#include "daemon/run/symptom.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -11,6 +11,11 @@
 #include "common/member.h"
 #include "common/utf8.h"
 #include "daemon/run/run_int.h"
+#include "daemon/run/launch.h"
+#include "daemon/run/wireup.h"
+#include "daemon/run/intake.h"
+#include "daemon/run/outcome.h"
+#include "daemon/run/symptom.h"
 
 int
 runs_message(struct runs *rs, struct node *n, enum wire_type type,

@@ -11,8 +11,10 @@
 #include "common/hostlist.h"
 #include "common/queue.h"
 #include "daemon/run/cost.h"
+#include "daemon/run/budget.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/run/run.h"
+#include "daemon/run/symptom.h"
 #include "daemon/store/store.h"
 
 /* The answer to prepare: an idle check may run a command. */
@@ -53,42 +55,6 @@
 #define RUN_EXIT_SYMPTOMS_MAX 8   /* of them, ranks that ended themselves */
 #define RUN_RANK_SYMPTOMS_MAX 24  /* of them, at most, ranks and daemons */
 #define RUN_ENDED_MAX         128 /* remembered for lists */
-
-/*
- * symptom.c: out of several signs that a run has failed, the one that caused
- * the others. Pure.
- *
- * A dead node takes ranks of other nodes with it, a dead rank takes the
- * launcher: so the earliest sign counts, and among those that began at the
- * same time, as well as that can be told, the most specific. When an agent
- * went silent is known only to a heartbeat, hence SYMPTOM_TOGETHER_NS.
- */
-#define SYMPTOM_TOGETHER_NS (2 * 1000000000ULL)
-#define SYMPTOM_TEXT_MAX    400
-#define SYMPTOM_NODE_MAX    256
-
-/* Ascending: what tells more about the guilty part. */
-enum symptom_weight {
-	SYMPTOM_DEADLINE, /* it took too long */
-	SYMPTOM_NO_END,   /* the launcher is content, but no end record came */
-	SYMPTOM_LAUNCHER, /* the launcher failed */
-	SYMPTOM_EXITED,   /* a rank ended itself: often, for another's death */
-	SYMPTOM_STUCK,    /* a rank waits for another one in vain */
-	SYMPTOM_RANK,     /* a rank died */
-	SYMPTOM_KILLED,   /* the launcher was killed, and its ranks with it */
-	SYMPTOM_AGENT     /* a node's agent went away */
-};
-
-struct symptom {
-	enum symptom_weight weight;
-	enum run_state state; /* what the run becomes */
-	enum cause cause;
-	uint64_t onset_ns;
-	char text[SYMPTOM_TEXT_MAX]; /* names the node */
-	/* of SYMPTOM_RANK and SYMPTOM_EXITED */
-	int64_t rank, pid;
-	char node[SYMPTOM_NODE_MAX];
-};
 
 /* ---- outcome.c: what a rank says of whom it waits for ---- */
 
@@ -276,85 +242,5 @@ extern const char *const run_origins[RUN_ORIGIN_MAX];
 json_t *run_json(const struct run *r);
 /* With origin, attempt and campaign_text, as it is stored. */
 json_t *run_json_whole(const struct run *r);
-
-/* admit.c */
-void admit_tick(struct run *r);
-void admit_let_go(struct run *r, struct node *n);
-void admit_release(struct run *r); /* of all nodes */
-/* What a run costs: at its counters, and at its end. */
-void cost_counters(struct run *r, size_t index, const json_t *nics);
-void cost_end(struct run *r);
-/* Names in place of a selection that an earlier collector made. */
-void admit_restore(struct run *r, const json_t *names);
-
-/* launch.c; by campaign.launcher, NULL if none */
-const struct launcher *launcher_find(const char *name);
-void launch_prepare(struct run *r);
-void launch_tick(struct run *r);
-int launch_prepared(struct run *r, struct node *n, const json_t *msg);
-int launch_launched(struct run *r, struct node *n, const json_t *msg);
-int launch_exited(struct run *r, struct node *n, const json_t *msg);
-
-/* networks.c: the networks that all nodes of the run share, in r->networks. */
-void networks_choose(struct run *r);
-/* Interfaces of a node for its ranks, commas between; "": as the MPI chooses.
- * The caller frees. */
-char *networks_nics(const struct run *r, const struct run_node *rn);
-/* Those of all nodes, where they have the same names; else "". For launchers,
- * which give all ranks one environment. The caller frees. */
-char *networks_nics_same(const struct run *r);
-/* 1 and a text where several networks qualify and nothing decides. */
-int networks_undecided(const struct run *r, char *ret, size_t cap_bytes);
-
-/* wireup.c: of runs whose ranks the agents start */
-void wireup_start(struct run *r);
-void wireup_free(struct run *r);
-int wireup_launched(struct run *r, struct node *n, const json_t *msg);
-int wireup_exited(struct run *r, struct node *n, const json_t *msg);
-int wireup_fence(struct run *r, struct node *n, const json_t *msg,
-    struct err *err);
-int wireup_modex(struct run *r, struct node *n, const json_t *msg,
-    struct err *err);
-/* The node is back. */
-void wireup_hello(struct run *r, const struct node *n);
-/* "24 of 24 ranks started, 20 of 24 connected; waiting for n7" */
-void wireup_text(const struct run *r, char *ret, size_t cap_bytes);
-
-/* intake.c */
-int intake_records(struct runs *rs, struct node *n, const json_t *msg,
-    const struct strict_lines *lines, struct err *err);
-int intake_progress(struct run *r, const json_t *msg);
-int intake_counters(struct run *r, struct node *n, const json_t *msg);
-void intake_resume(struct run *r);
-void intake_tick(struct runs *rs);
-
-/* outcome.c */
-void outcome_sign(struct run *r, enum symptom_weight weight,
-    enum run_state state, enum cause cause, uint64_t onset_ns, const char *fmt,
-    ...) __attribute__((format(printf, 6, 7)));
-int outcome_rank_lost(struct run *r, struct node *n, const json_t *msg);
-void outcome_launcher_exited(struct run *r, int64_t status, const char *tail);
-void outcome_tick(struct run *r);
-/* Its end record is committed. */
-void outcome_end(struct run *r, const json_t *record);
-
-/* fabric.c: 1 and why, when the node says that it lacks a device that the
- * campaign demands. One that says nothing is asked by the run itself. */
-int fabric_lacks(const struct conf *c, const struct node *n, struct err *err);
-/* Where the campaign lets rails take turns: mpi.devices is the one of this
- * run. mpi.rails is gone then, for nobody else has business with it. */
-void fabric_turn(struct run *r);
-/* It did not come to run for want of time, not of nodes: that rail is next. */
-void fabric_turn_back(struct run *r);
-
-/* symptom.c */
-/* NULL when count is 0. */
-const struct symptom *symptom_choose(const struct symptom *signs, size_t count);
-
-/* What a launcher printed, without noise, as one line: the last lines that
- * say something, at most cap_bytes. "" when there is none. */
-void symptom_stderr(const char *tail, char *ret, size_t cap_bytes);
-/* 1 when those words are of a GPU that is at fault; ret: which. */
-int symptom_device(const char *tail, char *ret, size_t cap_bytes);
 
 #endif

@@ -22,6 +22,9 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/run/run_int.h"
+#include "daemon/run/admit.h"
+#include "daemon/run/launch.h"
+#include "daemon/run/intake.h"
 #include "schema/options.h"
 #include "schema/record.h"
 

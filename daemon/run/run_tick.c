@@ -5,6 +5,10 @@
 #include <stdlib.h>
 
 #include "daemon/run/run_int.h"
+#include "daemon/run/admit.h"
+#include "daemon/run/launch.h"
+#include "daemon/run/intake.h"
+#include "daemon/run/outcome.h"
 
 static void
 run_tick(struct run *r)

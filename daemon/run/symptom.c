@@ -3,6 +3,7 @@
  * symptom.c - which sign of failure is the cause, and what the last words of a
  * rank or a launcher say about it.
  */
+#include "daemon/run/symptom.h"
 #include "daemon/run/run_int.h"
 
 #include <ctype.h>

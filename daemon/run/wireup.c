@@ -13,12 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/run/wireup.h"
 #include "common/log.h"
 #include "common/member.h"
 #include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/run/run_int.h"
+#include "daemon/run/networks.h"
+#include "daemon/run/outcome.h"
+#include "daemon/run/symptom.h"
 #include "schema/packed.h"
 
 /* What a node may give in one fence, and its raw bytes in one message. */

@@ -20,6 +20,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/run/cost.h"
+#include "daemon/run/blackout.h"
 #include "schema/options.h"
 
 #define SUFFIX        ".conf"

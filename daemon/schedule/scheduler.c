@@ -3,6 +3,7 @@
  * scheduler.c - the next start is stored when it is planned, so that a start
  * which nobody made is seen as missed, once, after a restart too.
  */
+#include "daemon/schedule/scheduler.h"
 #include "daemon/schedule/campaign.h"
 
 #include <inttypes.h>

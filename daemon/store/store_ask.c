@@ -16,6 +16,7 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/store/store_db.h"
+#include "daemon/store/store_record.h"
 #include "schema/names_run.h"
 
 #define RUNS_MAX 1000

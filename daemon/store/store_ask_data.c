@@ -12,6 +12,7 @@
 #include "common/member.h"
 #include "common/str.h"
 #include "daemon/store/store_db.h"
+#include "daemon/store/store_record.h"
 #include "schema/names_run.h"
 #include "schema/scores.h"
 

@@ -15,6 +15,7 @@
 #include "common/xalloc.h"
 #include "daemon/embed.h"
 #include "daemon/store/store_db.h"
+#include "daemon/store/store_record.h"
 
 #define BATCH_ROWS 500
 

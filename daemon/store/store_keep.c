@@ -6,10 +6,12 @@
 
 #include <stdio.h>
 
+#include "daemon/store/store_keep.h"
 #include "common/clk.h"
 #include "common/log.h"
 #include "common/str.h"
 #include "daemon/store/store_db.h"
+#include "daemon/store/store_roll.h"
 
 #define SLICE_ROWS 500
 

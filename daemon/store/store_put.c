@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/store/store_put.h"
 #include "common/hist.h"
 #include "common/log.h"
 #include "common/member.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/store/store_db.h"
+#include "daemon/store/store_record.h"
 #include "schema/names_run.h"
 #include "schema/record.h"
 

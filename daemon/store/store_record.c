@@ -8,6 +8,7 @@
  * leaves a third in half of the time of the fastest deflate; short ones are not
  * worth it. Stores of older builds have deflated ones, which are read still.
  */
+#include "daemon/store/store_record.h"
 #include "daemon/store/store_db.h"
 
 #include <stdlib.h>

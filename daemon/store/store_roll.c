@@ -11,11 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/store/store_roll.h"
 #include "common/clk.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "common/member.h"
 #include "daemon/store/store_db.h"
+#include "daemon/store/store_record.h"
 #include "schema/record.h"
 
 #define BLANKS  " \t\r\n"

@@ -23,6 +23,8 @@
 #include "common/xalloc.h"
 #include "daemon/embed.h"
 #include "daemon/store/store_db.h"
+#include "daemon/store/store_keep.h"
+#include "daemon/store/store_put.h"
 
 #define BATCH_ROWS     1000
 #define BATCH_WAIT_NS  (200 * CLK_NS_PER_MS)

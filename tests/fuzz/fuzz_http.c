@@ -2,6 +2,7 @@
 /* Heads of HTTP requests. */
 #include "daemon/http/http_parse.c"
 
+#include "daemon/http/http_parse.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <assert.h>

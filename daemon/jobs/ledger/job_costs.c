@@ -20,6 +20,7 @@
 #include "common/xalloc.h"
 #include "daemon/jobs/ledger/job_ledger.h"
 #include "daemon/jobs/ledger/ledger.h"
+#include "daemon/jobs/ledger/pool.h"
 
 #define DAY_NS (86400 * (int64_t)CLK_NS_PER_S)
 

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "daemon/jobs/ledger/pool.h"
 #include "common/rng.h"
 #include "common/robust.h"
 #include "common/xalloc.h"

@@ -14,6 +14,7 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "daemon/schedule/campaign.h"
+#include "daemon/schedule/scheduler.h"
 #include "daemon/run/cost.h"
 #include "daemon/collector.h"
 #include "daemon/diagnosis/diagnosis.h"

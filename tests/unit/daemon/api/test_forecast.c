@@ -16,7 +16,10 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "daemon/run/blackout.h"
+#include "daemon/run/budget.h"
 #include "daemon/schedule/campaign.h"
+#include "daemon/schedule/scheduler.h"
 #include "daemon/collector.h"
 #include "daemon/api/api_int.h"
 #include "daemon/api/forecast.h"

@@ -18,6 +18,7 @@
 #include "daemon/export/metrics_cluster.c"
 
 #include "common/xalloc.h"
+#include "daemon/export/exposition.h"
 #include "daemon/series/series.h"
 #include "schema/names_probe.h"
 #include "tests/unit/daemon/http/fake_api.h"

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "daemon/http/http_int.h"
+#include "daemon/http/http_parse.h"
 
 static struct http_head head;
 

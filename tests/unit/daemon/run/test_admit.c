@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "tests/unit/daemon/run/run_fix.h"
+#include "daemon/run/blackout.h"
+#include "daemon/run/budget.h"
 
 #define BUDGETED                                                               \
 	"[campaign]\nnodes_min = 3\ndeadline = 60s\nbytes = 1M\n"              \

@@ -2,6 +2,7 @@
 /* test_blackout.c - spans of days and dates, and what is none. */
 #include "common/err.h"
 #include "daemon/run/blackout.c"
+#include "daemon/run/blackout.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

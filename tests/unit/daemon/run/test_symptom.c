@@ -8,7 +8,9 @@
 
 #include "common/clk.h"
 #include "daemon/agents/log_limit.c"
+#include "daemon/agents/log_limit.h"
 #include "daemon/run/symptom.c"
+#include "daemon/run/symptom.h"
 
 #define S CLK_NS_PER_S
 

@@ -336,6 +336,7 @@ test_restore_beside_an_old_log(void **state)
 }
 
 #include "daemon/store/store_db.h"
+#include "daemon/store/store_keep.h"
 
 /* Old means: records by when they came, runs by when they were made. */
 static void

@@ -13,6 +13,8 @@
 #include "tests/unit/daemon/store/store_fix.h"
 
 #include "daemon/store/store_db.h"
+#include "daemon/store/store_roll.h"
+#include "daemon/store/store_keep.h"
 
 #include "daemon/store/store_roll.c"
 

@@ -22,6 +22,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/jobs/ledger/ledger.h"
+#include "daemon/jobs/ledger/pool.h"
 
 #define LEAVES    8
 #define NODES     64 /* eight on each leaf */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_answer.h - an answer as bytes: its head, its body gzipped, an
+ * error.
+ */
+#ifndef DAEMON_HTTP_HTTP_ANSWER_H
+#define DAEMON_HTTP_HTTP_ANSWER_H
+
+#include <event2/buffer.h>
+
+struct http_answer {
+	int status;
+	const char *type;    /* NULL: application/json */
+	const char *headers; /* more of them, each ended by CRLF; may be NULL */
+	int gzipped;         /* the body is already */
+};
+
+/* Status line and fields, but for the body's length and the empty line. */
+void http_answer_head(struct evbuffer *out, const struct http_answer *a,
+    int keep_alive);
+/* The gzipped body, which replaces the one given; NULL when it would not be
+ * smaller or that did not work. */
+struct evbuffer *http_answer_gzip(struct evbuffer *body);
+/* {"error": {cause, message}} */
+struct evbuffer *http_answer_error(const char *cause, const char *message);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * blackout.h - when nothing may run: spans of every day, "22:00-06:00", and
+ * of dates, "2026-12-24..2026-12-26" (both days included). UTC. Pure.
+ */
+#ifndef DAEMON_RUN_BLACKOUT_H
+#define DAEMON_RUN_BLACKOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/err.h"
+
+#define BLACKOUT_MAX 64
+
+struct blackout {
+	size_t count;
+	struct blackout_span {
+		int daily;        /* then from and to are within a day */
+		uint64_t from_ns; /* to <= from: over midnight */
+		uint64_t to_ns;
+	} span[BLACKOUT_MAX];
+};
+
+/* A list with commas; "" is none. -EINVAL and the item in why. */
+int blackout_parse(const char *text, struct blackout *ret, struct err *err);
+/* 1 when any of it lies in the span from a time on; *ret_end_unix_ns is then
+ * when the earliest such blackout ends. */
+int blackout_hits(const struct blackout *b, uint64_t from_unix_ns,
+    uint64_t span_ns, uint64_t *ret_end_unix_ns);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wireup.h - the ranks of a run that the agents start.
+ */
+#ifndef DAEMON_RUN_WIREUP_H
+#define DAEMON_RUN_WIREUP_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "common/err.h"
+
+struct node;
+struct run;
+
+void wireup_start(struct run *r);
+void wireup_free(struct run *r);
+int wireup_launched(struct run *r, struct node *n, const json_t *msg);
+int wireup_exited(struct run *r, struct node *n, const json_t *msg);
+int wireup_fence(struct run *r, struct node *n, const json_t *msg,
+    struct err *err);
+int wireup_modex(struct run *r, struct node *n, const json_t *msg,
+    struct err *err);
+/* The node is back. */
+void wireup_hello(struct run *r, const struct node *n);
+/* "24 of 24 ranks started, 20 of 24 connected; waiting for n7" */
+void wireup_text(const struct run *r, char *ret, size_t cap_bytes);
+
+#endif
