@@ -9,9 +9,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -108,4 +110,16 @@ program_begin_again(const char *const names[], const int fds[], size_t count)
 	setenv("LISTEN_FDNAMES", given > 0 ? text.text : "", 1);
 	execv("/proc/self/exe", first_argv);
 	fatal("cannot begin again");
+}
+
+size_t
+program_files_raise(void)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) < 0)
+		return SIZE_MAX;
+	rl.rlim_cur = rl.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &rl);
+	return (size_t)rl.rlim_cur;
 }

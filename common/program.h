@@ -8,6 +8,7 @@
 #ifndef COMMON_PROGRAM_H
 #define COMMON_PROGRAM_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 /* argv: NULL-ended; [0] without a slash is looked for in PATH. env: NULL-ended
@@ -18,6 +19,10 @@ int program_start(char *const *argv, char *const *env, int out_fd, int err_fd,
     pid_t *ret_pid);
 /* Exit code, or 128 + signal as shells have it, of what waitpid said. */
 int program_exit(int status);
+
+/* Raise the limit of open files as far as this program may; return what it is
+ * then. */
+size_t program_files_raise(void);
 
 /* At the start of main: how this program was started. */
 void program_remember(char **argv);

@@ -95,6 +95,24 @@ collector_set_crl(struct collector *c, const char *crl)
 	c->trust_next = 0;
 }
 
+void
+collector_set_topo(struct collector *c, const struct topo *topo)
+{
+	roster_set_topo(c->roster, topo);
+	diagnosis_leaves_changed(c->diagnosis);
+}
+
+void
+collector_warm(struct collector *c, const char *class, const json_t *record)
+{
+	struct round round;
+
+	series_record_old(c->series, class, record);
+	round_read(c->roster, record, &round);
+	diagnosis_score_old(c->diagnosis, &round);
+	round_clear(&round);
+}
+
 static void
 collector_greet(struct greeting *g, json_t *acks)
 {

@@ -55,6 +55,11 @@ struct jobs *collector_jobs(struct collector *c); /* NULL: none */
 /* changed is called with each new state of a run. */
 void collector_set_changed(struct collector *c,
     void (*changed)(void *arg, const struct run *r), void *arg);
+/* Another file of leaves, which outlives the collector. */
+void collector_set_topo(struct collector *c, const struct topo *topo);
+/* A record of before this start: for series and scores. */
+void collector_warm(struct collector *c, const char *class,
+    const json_t *record);
 /* The lists of tls.crl, as PEM, or NULL: agents that ask for them get them,
  * soon and at every welcome. Copies. */
 void collector_set_crl(struct collector *c, const char *crl);

@@ -8,21 +8,11 @@
  */
 #include <errno.h>
 #include <event2/event.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
-#ifdef COALMINE_MIMALLOC
-#include <mimalloc.h>
-#if MI_MALLOC_VERSION >= 200 && MI_MALLOC_VERSION < 210
-#define KEEP_DELAY mi_option_decommit_delay
-#else
-#define KEEP_DELAY mi_option_reset_delay
-#endif
-#endif
 
 #include "common/clk.h"
 #include "common/err.h"
@@ -34,14 +24,15 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/cluster/topo.h"
 #include "daemon/diagnosis/diagnosis.h"
-#include "daemon/evidence/round.h"
 #include "daemon/events/alarm.h"
 #include "daemon/events/events.h"
 #include "daemon/http/http.h"
 #include "daemon/jobs/jobs.h"
 #include "daemon/mesh/mesh.h"
 #include "daemon/agents/enroll.h"
+#include "daemon/arguments.h"
 #include "daemon/collector.h"
+#include "daemon/memory.h"
 #include "daemon/agents/session.h"
 #include "daemon/agents/listen.h"
 #include "daemon/agents/tls.h"
@@ -56,8 +47,6 @@
 #include "daemon/store/store.h"
 #include "daemon/api/api_int.h"
 
-#define EXIT_CONFIG 3
-#define SETS_MAX    64
 /* Limits of a run are seconds; a quarter is soon enough. */
 #define TICK_US     (250 * 1000)
 #define TICKS_PER_S 4
@@ -68,11 +57,6 @@
 /* Agents that a standby refuses between two looks at the leader: their
  * handshakes take most of the time until the next. */
 #define STANDBY_AGENTS 200
-/* So many records between two ticks are a flow, which has ended after so many
- * ticks without. */
-#define FLOW_RECORDS   250
-#define FLOW_END_TICKS (5 * TICKS_PER_S)
-#define FLOW_KEEP_MS   5000
 
 /* They outlive the program that begins again. */
 static const char *const sockets[] = { "http", "agents" };
@@ -98,11 +82,7 @@ struct app {
 	struct event *watchdog;
 	struct event *signals[3];
 	unsigned ticks;
-	struct flow { /* of records, for memory_tick */
-		uint64_t had;
-		unsigned ticks_left;
-		long usual_ms;
-	} flow;
+	struct memory memory;
 	size_t loaded; /* rows of loads that are answered */
 	int ready;
 	int is_standby;
@@ -175,34 +155,6 @@ main_standby_tick(struct app *a)
 		    store_leader(a->store));
 }
 
-/* A batch of records is megabytes of small values, which are free once it is
- * committed. The allocator gives their pages back some milliseconds later, and
- * the next batch faults them in anew, which took half of the loop's time. So it
- * keeps them while records flow; always would be 3 KiB more for each agent, of
- * what handshakes leave. */
-static void
-main_memory_tick(struct app *a)
-{
-#ifdef COALMINE_MIMALLOC
-	uint64_t records = runs_records(collector_runs(a->collector));
-	struct flow *f = &a->flow;
-
-	if (records - f->had >= FLOW_RECORDS) {
-		if (f->ticks_left == 0) {
-			f->usual_ms = mi_option_get(KEEP_DELAY);
-			mi_option_set(KEEP_DELAY, FLOW_KEEP_MS);
-		}
-		f->ticks_left = FLOW_END_TICKS;
-	} else if (f->ticks_left > 0 && --f->ticks_left == 0) {
-		mi_option_set(KEEP_DELAY, f->usual_ms);
-		mi_collect(0);
-	}
-	f->had = records;
-#else
-	(void)a;
-#endif
-}
-
 static void
 main_tick_cb(evutil_socket_t fd, short what, void *arg)
 {
@@ -225,7 +177,7 @@ main_tick_cb(evutil_socket_t fd, short what, void *arg)
 		return;
 	collector_tick(a->collector);
 	events_tick(a->events);
-	main_memory_tick(a);
+	memory_tick(&a->memory, runs_records(collector_runs(a->collector)));
 	if (a->ticks++ % TICKS_PER_S == 0)
 		scheduler_tick(a->scheduler, clk_unix_ns());
 	if (a->ticks % (5 * TICKS_PER_S) == 2)
@@ -291,8 +243,7 @@ main_topo_reload(struct app *a)
 		store_put_event(a->store, "alarm", "topology", err.text);
 		return;
 	}
-	roster_set_topo(collector_roster(a->collector), a->settings.topo);
-	diagnosis_leaves_changed(collector_diagnosis(a->collector));
+	collector_set_topo(a->collector, a->settings.topo);
 	topo_free(old);
 	main_topo_keep(a);
 }
@@ -327,13 +278,7 @@ main_signal_cb(evutil_socket_t sig, short what, void *arg)
 static void
 main_warm_cb(void *arg, const char *class, const json_t *record)
 {
-	struct app *a = arg;
-	struct round round;
-
-	series_record_old(a->series, class, record);
-	round_read(collector_roster(a->collector), record, &round);
-	diagnosis_score_old(collector_diagnosis(a->collector), &round);
-	round_clear(&round);
+	collector_warm(((struct app *)arg)->collector, class, record);
 }
 
 static json_t *
@@ -638,30 +583,20 @@ main_timers_stop(struct app *a)
 			event_free(a->signals[i]);
 }
 
-/* An agent is a descriptor: as many as we may have. */
-static void
-main_limits_raise(const struct settings *s)
-{
-	size_t want = s->collector.agents_max +
-	    (size_t)s->http.connections_max + 2048;
-	struct rlimit rl;
-
-	if (getrlimit(RLIMIT_NOFILE, &rl) < 0)
-		return;
-	rl.rlim_cur = rl.rlim_max;
-	(void)setrlimit(RLIMIT_NOFILE, &rl);
-	if (rl.rlim_cur < want)
-		log_info("limit of descriptors is %llu; for "
-			 "collector.agents_max %zu are needed",
-		    (unsigned long long)rl.rlim_cur, want);
-}
-
 static int
 main_base_open(struct app *a, struct err *err)
 {
 	struct event_config *config = event_config_new();
+	size_t want = a->settings.collector.agents_max +
+	    (size_t)a->settings.http.connections_max + 2048,
+	       have;
 
-	main_limits_raise(&a->settings);
+	/* an agent is a descriptor */
+	have = program_files_raise();
+	if (have < want)
+		log_info("limit of descriptors is %zu; for "
+			 "collector.agents_max %zu are needed",
+		    have, want);
 	/* Without this each message that is written at once costs two epoll
 	 * calls. It does not allow duplicated descriptors, and we have none. */
 	event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
@@ -832,98 +767,10 @@ main_app_close(struct app *a)
 	libevent_global_shutdown();
 }
 
-enum act { ACT_RUN, ACT_CHECK, ACT_PRINT, ACT_RESTORE, ACT_COPY };
-
-struct args {
-	enum act act;
-	const char *config;
-	const char *backup; /* of ACT_RESTORE */
-	char *const *ends;  /* of ACT_COPY: two */
-	char *sets[SETS_MAX];
-	size_t set_count;
-};
-
-static void
-main_usage(FILE *to)
-{
-	fprintf(to,
-	    "usage: coalmined [--config FILE] [-o SECTION.KEY=VALUE]...\n"
-	    "                 [--check-config | --print-config | "
-	    "--restore BACKUP |\n"
-	    "                 --copy FROM TO]\n"
-	    "                 [--foreground] [--version]\n");
-}
-
-static void
-main_args_read(int argc, char **argv, struct args *ret)
-{
-	static const struct option options[] = {
-		{ "config", required_argument, NULL, 'c' },
-		{ "option", required_argument, NULL, 'o' },
-		{ "check-config", no_argument, NULL, 'n' },
-		{ "print-config", no_argument, NULL, 'p' },
-		{ "restore", required_argument, NULL, 'r' },
-		{ "copy", no_argument, NULL, 'C' },
-		{ "takeover", no_argument, NULL, 't' },
-		{ "foreground", no_argument, NULL, 'f' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int c;
-
-	while (
-	    (c = getopt_long(argc, argv, "c:o:npr:tfhV", options, NULL)) != -1)
-		switch (c) {
-		case 'c':
-			ret->config = optarg;
-			break;
-		case 'o':
-			if (ret->set_count == SETS_MAX)
-				fatalx("more than %d times -o", SETS_MAX);
-			ret->sets[ret->set_count++] = optarg;
-			break;
-		case 'n':
-			ret->act = ACT_CHECK;
-			break;
-		case 'p':
-			ret->act = ACT_PRINT;
-			break;
-		case 'r':
-			ret->act = ACT_RESTORE;
-			ret->backup = optarg;
-			break;
-		case 't':
-			fatalx("--takeover was removed: the store's file is "
-			       "not copied to a second machine any more; use "
-			       "PostgreSQL with standby collectors (store.url, "
-			       "store.lease)");
-		case 'C':
-			ret->act = ACT_COPY;
-			break;
-		case 'f':
-			break; /* it never does anything else */
-		case 'h':
-			main_usage(stdout);
-			exit(0);
-		case 'V':
-			printf("coalmined " COALMINE_VERSION "\n");
-			exit(0);
-		default:
-			main_usage(stderr);
-			exit(EXIT_CONFIG);
-		}
-	ret->ends = argv + optind;
-	if (argc - optind != (ret->act == ACT_COPY ? 2 : 0)) {
-		main_usage(stderr);
-		exit(EXIT_CONFIG);
-	}
-}
-
 int
 main(int argc, char **argv)
 {
-	struct args args = { .act = ACT_RUN };
+	struct arguments args = { .act = ACT_RUN };
 	struct app app = { .ready = 0 };
 	struct settings *s = &app.settings;
 	enum log_level level = LOG_LEVEL_INFO;
@@ -935,7 +782,7 @@ main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL); /* whoever started us may ignore it */
 	program_remember(argv);
-	main_args_read(argc, argv, &args);
+	arguments_read(argc, argv, &args);
 	if (settings_load(args.config, args.sets, args.set_count, s, &err) < 0)
 		fatalx("%s", err.text);
 	if (args.act != ACT_RUN) {

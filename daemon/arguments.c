@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arguments.c - which options coalmined has, and what it does besides running.
+ */
+#include "daemon/arguments.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/log.h"
+
+static void
+arguments_usage(FILE *to)
+{
+	fprintf(to,
+	    "usage: coalmined [--config FILE] [-o SECTION.KEY=VALUE]...\n"
+	    "                 [--check-config | --print-config | "
+	    "--restore BACKUP |\n"
+	    "                 --copy FROM TO]\n"
+	    "                 [--foreground] [--version]\n");
+}
+
+void
+arguments_read(int argc, char **argv, struct arguments *ret)
+{
+	static const struct option options[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "option", required_argument, NULL, 'o' },
+		{ "check-config", no_argument, NULL, 'n' },
+		{ "print-config", no_argument, NULL, 'p' },
+		{ "restore", required_argument, NULL, 'r' },
+		{ "copy", no_argument, NULL, 'C' },
+		{ "takeover", no_argument, NULL, 't' },
+		{ "foreground", no_argument, NULL, 'f' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while (
+	    (c = getopt_long(argc, argv, "c:o:npr:tfhV", options, NULL)) != -1)
+		switch (c) {
+		case 'c':
+			ret->config = optarg;
+			break;
+		case 'o':
+			if (ret->set_count == ARGUMENTS_SETS)
+				fatalx("more than %d times -o", ARGUMENTS_SETS);
+			ret->sets[ret->set_count++] = optarg;
+			break;
+		case 'n':
+			ret->act = ACT_CHECK;
+			break;
+		case 'p':
+			ret->act = ACT_PRINT;
+			break;
+		case 'r':
+			ret->act = ACT_RESTORE;
+			ret->backup = optarg;
+			break;
+		case 't':
+			fatalx("--takeover was removed: the store's file is "
+			       "not copied to a second machine any more; use "
+			       "PostgreSQL with standby collectors (store.url, "
+			       "store.lease)");
+		case 'C':
+			ret->act = ACT_COPY;
+			break;
+		case 'f':
+			break; /* it never does anything else */
+		case 'h':
+			arguments_usage(stdout);
+			exit(0);
+		case 'V':
+			printf("coalmined " COALMINE_VERSION "\n");
+			exit(0);
+		default:
+			arguments_usage(stderr);
+			exit(EXIT_CONFIG);
+		}
+	ret->ends = argv + optind;
+	if (argc - optind != (ret->act == ACT_COPY ? 2 : 0)) {
+		arguments_usage(stderr);
+		exit(EXIT_CONFIG);
+	}
+}

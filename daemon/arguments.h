@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arguments.h - the command line of coalmined.
+ */
+#ifndef DAEMON_ARGUMENTS_H
+#define DAEMON_ARGUMENTS_H
+
+#include <stddef.h>
+
+/* A program that cannot start exits with it. */
+#define EXIT_CONFIG    3
+#define ARGUMENTS_SETS 64
+
+enum act { ACT_RUN, ACT_CHECK, ACT_PRINT, ACT_RESTORE, ACT_COPY };
+
+struct arguments {
+	enum act act;
+	const char *config;
+	const char *backup; /* of ACT_RESTORE */
+	char *const *ends;  /* of ACT_COPY: two */
+	char *sets[ARGUMENTS_SETS];
+	size_t set_count;
+};
+
+/* Read the command line; prints and exits where that is all it asks for, or
+ * where it is wrong. */
+void arguments_read(int argc, char **argv, struct arguments *ret);
+
+#endif
