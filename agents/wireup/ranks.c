@@ -121,23 +121,32 @@ ranks_helper_say(struct ranks *r, const char *verb, int64_t a,
 	evbuffer_add(out, bytes, len);
 }
 
+/* Answer the ranks whose PMI request waited for what is there now. */
+static void
+ranks_pmi_waited(struct ranks *r)
+{
+	for (int i = 0; i < r->job.local; i++) {
+		struct strbuf reply = { 0 };
+
+		pmi_waited(r->pmi, i, &reply);
+		if (reply.len_bytes > 0 && r->list[i].bev != NULL)
+			bufferevent_write(r->list[i].bev, reply.text,
+			    reply.len_bytes);
+		strbuf_clear(&reply);
+	}
+}
+
 static void
 ranks_brought(struct ranks *r)
 {
-	struct strbuf reply = { 0 };
-
 	r->fence_done++;
 	if (r->pmi == NULL) {
 		ranks_helper_say(r, "fence", r->fence_done, r->parts.text,
 		    r->parts.len_bytes);
 	} else {
-		pmi_fenced(r->pmi, r->parts.text, r->parts.len_bytes, &reply);
-		for (int i = 0; i < r->job.local; i++)
-			if (r->list[i].bev != NULL)
-				bufferevent_write(r->list[i].bev, reply.text,
-				    reply.len_bytes);
+		pmi_fenced(r->pmi, r->parts.text, r->parts.len_bytes);
+		ranks_pmi_waited(r);
 	}
-	strbuf_clear(&reply);
 	strbuf_clear(&r->parts);
 	r->part = 0;
 }
@@ -210,6 +219,31 @@ ranks_aborts(struct rank *k, const char *text)
 	k->abort = xstrdup(text);
 }
 
+/* The next message whole, which the caller frees: 1; 0: it is not all there;
+ * -1: not PMI. */
+static int
+ranks_pmi_next(struct evbuffer *in, char **ret)
+{
+	char head[PMI_HEAD_BYTES];
+	size_t have = evbuffer_get_length(in);
+	long len;
+
+	if (evbuffer_copyout(in, head, sizeof(head)) < (ssize_t)sizeof(head))
+		return 0;
+	len = pmi_length(head);
+	if (len < 0)
+		return -1;
+	if (len == 0) {
+		*ret = evbuffer_readln(in, NULL, EVBUFFER_EOL_LF);
+		return *ret != NULL ? 1 : have <= PMI_LINE_MAX ? 0 : -1;
+	}
+	if (have < sizeof(head) + (size_t)len)
+		return 0;
+	*ret = xcalloc(1, sizeof(head) + (size_t)len + 1);
+	evbuffer_remove(in, *ret, sizeof(head) + (size_t)len);
+	return 1;
+}
+
 static void
 ranks_pmi_read_cb(struct bufferevent *bev, void *arg)
 {
@@ -217,27 +251,31 @@ ranks_pmi_read_cb(struct bufferevent *bev, void *arg)
 	struct ranks *r = k->all;
 	struct evbuffer *in = bufferevent_get_input(bev);
 	enum pmi_event event = PMI_REPLY;
-	char text[PMI_TEXT_MAX], *line;
+	char text[PMI_TEXT_MAX], *one;
+	int rc = 0;
 
-	while (event != PMI_BAD &&
-	    (line = evbuffer_readln(in, NULL, EVBUFFER_EOL_LF)) != NULL) {
+	while (event != PMI_BAD && (rc = ranks_pmi_next(in, &one)) > 0) {
 		struct strbuf reply = { 0 };
 
-		event = pmi_line(r->pmi, (int)(k - r->list), line, &reply,
+		event = pmi_message(r->pmi, (int)(k - r->list), one, &reply,
 		    text);
-		free(line);
+		free(one);
 		if (reply.len_bytes > 0)
 			bufferevent_write(bev, reply.text, reply.len_bytes);
 		strbuf_clear(&reply);
 		if (event == PMI_FENCE)
 			ranks_give(r, pmi_puts(r->pmi)->text,
 			    pmi_puts(r->pmi)->len_bytes);
+		if (event == PMI_ATTR)
+			ranks_pmi_waited(r);
 		if (event == PMI_ABORT)
 			ranks_aborts(k, text);
 	}
-	if (event != PMI_BAD && evbuffer_get_length(in) <= PMI_LINE_MAX)
+	if (event != PMI_BAD && rc == 0)
 		return;
-	ranks_aborts(k, event == PMI_BAD ? text : "PMI: a line is too long");
+	ranks_aborts(k,
+	    event == PMI_BAD ? text
+			     : "PMI: a message is malformed or too long");
 	ranks_hang_up(&k->bev); /* which its MPI takes as the end */
 }
 

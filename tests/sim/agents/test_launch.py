@@ -3,10 +3,11 @@
 """Runs whose ranks agents start: they find one another, records arrive,
 nothing is left.
 
-The engine is a script that speaks PMI as MPICH does. Open MPI's PMIx server is
-the real one; that its ranks connect is tested in the lab. Not covered:
+The engine is a script that speaks PMI as MPICH does, or PMI-2 by Slurm's library
+where it is installed. Open MPI's PMIx server is the real one; that its ranks connect is tested in the lab. Not covered:
 networks, more than one machine.
 """
+import ctypes
 import os
 import sys
 
@@ -67,9 +68,40 @@ time.sleep(0.3)
 t.sendall(b"bye\n")
 """
 
+# What stands in place of the lines of PMI-1.
+LIBPMI2 = "libpmi2.so.0"
+SECOND = r"""if "PMI_FD" in env:
+    from ctypes import CDLL, byref, c_int, create_string_buffer
+    pmi = CDLL("%s")
+    spawned, n, r, app, there = (c_int() for _ in range(5))
+    job, text = create_string_buffer(256), create_string_buffer(1025)
+    def ok(rc):
+        assert rc == 0, rc
+    ok(pmi.PMI2_Init(byref(spawned), byref(n), byref(r), byref(app)))
+    assert (n.value, r.value, spawned.value) == (size, rank, 0)
+    ok(pmi.PMI2_Job_GetId(job, 256))
+    ok(pmi.PMI2_Info_GetJobAttr(b"PMI_process_mapping", text, 1024,
+                                byref(there)))
+    assert there.value and text.value == b"(vector,(0,%%d,%%d))" %% (
+        size // int(env["MPI_LOCALNRANKS"]), int(env["MPI_LOCALNRANKS"]))
+    if local == 0:
+        time.sleep(0.2)
+        ok(pmi.PMI2_Info_PutNodeAttr(b"shm", b"/of-%%d" %% rank))
+    ok(pmi.PMI2_Info_GetNodeAttr(b"shm", text, 1024, byref(there), 1))
+    assert there.value and text.value == b"/of-%%d" %% (rank - local)
+    ok(pmi.PMI2_KVS_Put(b"bc-%%d" %% rank, b"at %%d = x" %% rank))
+    ok(pmi.PMI2_KVS_Fence())
+    for i in range(size):
+        ok(pmi.PMI2_KVS_Get(job, -1, b"bc-%%d" %% i, text, 1024, byref(there)))
+        assert text.value == b"at %%d = x" %% i, text.value
+        found.append(i)
+    ok(pmi.PMI2_KVS_Fence())
+    ok(pmi.PMI2_Finalize())
+""" % LIBPMI2
 
-def one_run(site, mpi, nodes, user):
-    lib = site.libexec(ENGINE)
+
+def one_run(site, mpi, nodes, user, engine=ENGINE):
+    lib = site.libexec(engine)
     c = site.collector()
     agents = [site.agent(n, c.port, lib, user=user,
                          mpi__net="127.0.0.0/8") for n in nodes]
@@ -109,5 +141,16 @@ def mpich(site):
     one_run(site, "mpich", ["head", "nodeb", "nodec"], "nobody")
 
 
+def mpich_second(site):
+    try:
+        ctypes.CDLL(LIBPMI2)
+    except OSError:
+        print("no %s: PMI-2 is not tried" % LIBPMI2)
+        return
+    first, rest = ENGINE.split('if "PMI_FD" in env:\n')
+    one_run(site, "mpich", ["head", "nodeb", "nodec"], "nobody",
+            first + SECOND + rest[rest.index("else:\n"):])
+
+
 if __name__ == "__main__":
-    fake.main(openmpi, openmpi_root, mpich)
+    fake.main(openmpi, openmpi_root, mpich, mpich_second)
