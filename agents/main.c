@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "agents/agent.h"
+#include "agents/try.h"
 #include "agents/sensor/inventory.h"
 #include "agents/sensor/inband.h"
 #include "agents/launch/launcher.h"
@@ -50,11 +51,12 @@ struct arguments {
 	char *sets[64];     /* section.key=value */
 	size_t set_count;
 	int check, print;
+	const char *try; /* an MPI */
 };
 
 static const char usage[] =
     "usage: coalmine-agent [--config FILE] [-o section.key=value]...\n"
-    "           [--check-config] [--print-config] [--version]\n";
+    "           [--check-config] [--print-config] [--try MPI] [--version]\n";
 
 static void
 main_arguments_read(struct arguments *a, int argc, char **argv)
@@ -63,6 +65,7 @@ main_arguments_read(struct arguments *a, int argc, char **argv)
 		{ "config", required_argument, NULL, 'c' },
 		{ "check-config", no_argument, NULL, 'n' },
 		{ "print-config", no_argument, NULL, 'p' },
+		{ "try", required_argument, NULL, 't' },
 		{ "version", no_argument, NULL, 'V' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
@@ -78,6 +81,8 @@ main_arguments_read(struct arguments *a, int argc, char **argv)
 			a->check = 1;
 		else if (opt == 'p')
 			a->print = 1;
+		else if (opt == 't')
+			a->try = optarg;
 		else if (opt == 'V') {
 			puts("coalmine-agent " COALMINE_VERSION);
 			exit(0);
@@ -324,6 +329,20 @@ main_agent_run(struct agent *ag)
 		event_free(events[i]);
 }
 
+static int
+main_try(struct agent *ag, const char *mpi)
+{
+	int rc;
+
+	main_names_find(ag);
+	main_child_user_find(ag);
+	mpi_impl_load(ag->conf);
+	rc = try_mpi(ag, mpi);
+	conf_free(ag->conf);
+	free(ag->child_user);
+	return rc;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -358,7 +377,9 @@ main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	umask(022);
 	log_level_parse(conf_string(ag.conf, "agent", "log"), &level);
-	log_set_level(level);
+	log_set_level(a.try != NULL ? LOG_LEVEL_WARN : level);
+	if (a.try != NULL)
+		return main_try(&ag, a.try);
 	notify_init();
 	TAILQ_INIT(&ag.runs);
 	ag.run_ops = &orders_run_ops;

@@ -440,8 +440,12 @@ const struct conf_row options_probe[] = {
 	{ "probe", "engine", CONF_STRING, 1, 4000, NULL, NULL, "",
 	    "The path of the engine that was built for it." },
 	{ "probe", "bin", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Directory of its launcher; empty: it has none, and runs are for "
-	    "launcher = slurm only." },
+	    "Directory of its launcher, which gives its version; empty: it has "
+	    "none, as Cray's." },
+	{ "probe", "wireup", CONF_CHOICE, 0, 0, "auto|pmix|pmi", "auto", "",
+	    "How its ranks find one another: by PMIx, or by PMI-1 or PMI-2; "
+	    "auto: pmix for openmpi, pmi for mpich. "
+	    "coalmine-build-probe(8) tries both." },
 	{ "probe", "slurm", CONF_STRING, 0, 64, NULL, "", "",
 	    "How srun wires up its ranks, its option --mpi, as cray_shasta; "
 	    "empty: pmix for openmpi, pmi2 for mpich." },

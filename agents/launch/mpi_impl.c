@@ -78,6 +78,9 @@ mpi_impl_site_add(const char *dir, const char *file)
 		site->bin = xstrdup(conf_string(c, "probe", "bin"));
 		if (conf_string(c, "probe", "slurm")[0] != '\0')
 			site->slurm = xstrdup(conf_string(c, "probe", "slurm"));
+		if (strcmp(conf_string(c, "probe", "wireup"), "auto") != 0)
+			site->wireup = xstrdup(
+			    conf_string(c, "probe", "wireup"));
 		site->engine = xstrdup(conf_string(c, "probe", "engine"));
 		if (strcmp(version, COALMINE_VERSION) != 0)
 			log_warnx("%s: an engine of version %s beside an agent "

@@ -6,11 +6,13 @@
 # COALMINE_SITE_MPICC names the wrapper of one that is not Debian's.
 . "$(dirname "$0")/lib.sh"
 command -v pkg-config >/dev/null || skip "no pkg-config"
+wireup="pmix|pmi"
+chmod 755 "$work" # the ranks are another user's
 stage=$work/usr site=$work/opt/mpi-1.0
 mkdir -p "$site/bin"
 
 case $1 in
-openmpi) needs="opal_wrapper mpirun.openmpi" wrapper=opal_wrapper ;;
+openmpi) needs="opal_wrapper mpirun.openmpi" wrapper=opal_wrapper wireup=pmix ;;
 mpich) needs="mpicc.mpich mpiexec.hydra hydra_pmi_proxy" wrapper=mpicc.mpich ;;
 site) needs="" wrapper= ;;
 esac
@@ -38,17 +40,18 @@ build --mpicc /bin/true
 grep -q "/bin/true: no wrapper of Open MPI, MPICH" "$work/err" || fail "no wrapper"
 build --mpicc "$mpicc" --name mpich && fail "a name of the package's own"
 if [ "$1" = mpich ]; then
-	mkdir "$work/broken"
-	printf '#!/bin/sh\nexit 7\n' >"$work/broken/mpirun"
-	chmod +x "$work/broken/mpirun"
-	build --mpicc "$mpicc" --bin "$work/broken" && fail "ranks that do not run"
-	grep -q "two ranks do not run: nothing is installed" "$work/err" ||
-		fail "says that they do not run"
+	agent=$stage/sbin/coalmine-agent
+	printf '#!/bin/sh\nexit 7\n' >"$agent.no"
+	chmod +x "$agent.no"
+	mv "$agent.no" "$agent"
+	build --mpicc "$mpicc" && fail "ranks that do not run"
+	grep -q "two ranks do not run, neither by pmix nor by pmi: nothing is" \
+		"$work/err" || fail "says that they do not run"
 	[ ! -e "$work/local" ] && [ ! -e "$work/probes.d" ] || fail "something is left"
-fi
-
-if [ "$1" = mpich ]; then
-	# As Hydra does now and then after all is written.
+	# Without an agent by the launcher, which may end as Hydra does now and
+	# then after all is written.
+	rm "$agent"
+	wireup=auto
 	printf '#!/bin/sh\n%s "$@"\nexit 255\n' "$(readlink "$site/bin/mpiexec.hydra")" \
 		>"$work/hydra"
 	chmod +x "$work/hydra"
@@ -61,6 +64,7 @@ read -r name engine <<<"$("$stage/sbin/coalmine-build-probe" --list \
 [ "$("$engine" --version)" = "$("$stage/bin/coalmine-probe" --version)" ] ||
 	fail "version"
 grep -qx "bin = ${mpicc%/*}" "$work/probes.d/$name.conf" || fail "bin"
+grep -Eqx "wireup = ($wireup)" "$work/probes.d/$name.conf" || fail "wireup"
 grep -qx "slurm = pmi9" "$work/probes.d/$name.conf" || fail "slurm"
 "$COALMINE_BUILD/etc/coalmine-tables" check probe \
 	"$work/probes.d/$name.conf" || fail "agents do not take its file"

@@ -9,6 +9,7 @@ networks, more than one machine.
 """
 import ctypes
 import os
+import subprocess
 import sys
 
 import fake
@@ -152,5 +153,22 @@ def mpich_second(site):
             first + SECOND + rest[rest.index("else:\n"):])
 
 
+def tried(site):
+    """Without a collector, on one node."""
+    for engine, rc, says in (
+            (ENGINE, 0, "two ranks met by pm"),
+            ("#!/bin/sh\necho no such fabric >&2; exit 3\n", 1,
+             ": it died: no such fabric"),
+            ("#!/bin/sh\nsleep 0.1\n", 1, "without an end record")):
+        lib = site.libexec(engine)
+        for mpi in ("openmpi", "mpich"):
+            done = subprocess.run(
+                [fake.BUILD + "/agents/coalmine-agent", "-o",
+                 "children.libexec=" + lib, "-o", "children.user=nobody",
+                 "--try", mpi], stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT, text=True)
+            assert done.returncode == rc and says in done.stdout, done
+
+
 if __name__ == "__main__":
-    fake.main(openmpi, openmpi_root, mpich, mpich_second)
+    fake.main(openmpi, openmpi_root, mpich, mpich_second, tried)

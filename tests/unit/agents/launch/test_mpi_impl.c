@@ -533,7 +533,7 @@ test_sites(void **state)
 	file_write(dir, "orted", "");
 	file_write(dir, "cray.conf",
 	    "[probe]\nmpi = mpich\nengine = /bin/true\n"
-	    "slurm = cray_shasta\n");
+	    "slurm = cray_shasta\nwireup = pmix\n");
 	file_write(dir, "mpich.conf", text);
 	file_write(dir, "wrong.conf", "[probe]\nmpi = lam\n");
 	file_write(dir, "x.conf.dpkg-old", text);
@@ -547,6 +547,7 @@ test_sites(void **state)
 	assert_non_null(mpi);
 	assert_string_equal(mpi->family, "openmpi");
 	assert_string_equal(mpi->slurm, "pmix");
+	assert_string_equal(mpi->wireup, "pmix");
 	assert_int_equal(mpi_impl_path(mpi, c, engine, sizeof(engine), &err),
 	    0);
 	assert_int_equal(mpi_impl_launcher(mpi, c, launcher, sizeof(launcher)),
@@ -562,6 +563,7 @@ test_sites(void **state)
 	mpi = mpi_impl_find("cray");
 	assert_non_null(mpi);
 	assert_string_equal(mpi->slurm, "cray_shasta");
+	assert_string_equal(mpi->wireup, "pmix");
 	assert_int_equal(mpi_impl_path(mpi, c, engine, sizeof(engine), &err),
 	    0);
 	assert_int_equal(mpi_impl_launcher(mpi, c, launcher, sizeof(launcher)),
