@@ -662,6 +662,8 @@ inventory_read(const char *root, const struct conf *c,
 		json_object_set(o, "nvswitch_nics", nvswitch_nics);
 	json_decref(nvswitch_nics);
 	inventory_put_rails(o, root, c);
+	if (conf_string(c, "mpi", "net")[0] != '\0')
+		json_object_set_new(o, "mpi_net", json_true());
 	json_object_set_new(o, "gpus",
 	    inventory_list_of(root, "sys/bus/pci/devices", "",
 		inventory_gpu_add));

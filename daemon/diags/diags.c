@@ -207,6 +207,123 @@ diags_check_engines(struct api *api, json_t *list)
 		    without.count, diags_some_text(&without));
 }
 
+/* Versions of one MPI: by version the number of nodes that have it. */
+static void
+diags_check_mpi(struct roster *r, const char *name, const json_t *versions,
+    json_t *list)
+{
+	struct some others = { .count = 0 }, without = { .count = 0 };
+	const char *version, *most = "";
+	size_t have = 0;
+	char what[80];
+	json_t *count;
+
+	json_object_foreach ((json_t *)(uintptr_t)versions, version, count) {
+		have += (size_t)json_integer_value(count);
+		if (json_integer_value(count) > member_int(versions, most))
+			most = version;
+	}
+	for (size_t i = 0; i < roster_count(r); i++) {
+		const struct node *n = roster_at(r, i);
+		const json_t *all = json_object_get(n->inventory, "mpi"), *mpi;
+		const char *own = NULL;
+		size_t k;
+
+		json_array_foreach (all, k, mpi)
+			if (strcmp(member_text(mpi, "name"), name) == 0)
+				own = member_text(mpi, "version");
+		if (!roster_is_up(n) || json_array_size(all) == 0)
+			continue;
+		if (own == NULL)
+			diags_some_add(&without, n->name);
+		if (own == NULL || own[0] == '\0' || strcmp(own, most) == 0)
+			continue;
+		snprintf(what, sizeof(what), "%.40s %.30s", n->name, own);
+		diags_some_add(&others, what);
+	}
+	if (others.count > 0)
+		diags_put(list, "warn",
+		    "Install one version on all nodes: ranks of different "
+		    "versions may not find one another. campaign.nodes keeps "
+		    "nodes out of a campaign.",
+		    "%.40s is %.30s on %" JSON_INTEGER_FORMAT
+		    " nodes, and another version on %zu: %s",
+		    name, most, member_int(versions, most), others.count,
+		    diags_some_text(&others));
+	if (without.count > 0 && without.count < have)
+		diags_put(list, "info",
+		    "Install it there, or build its engine with "
+		    "coalmine-build-probe(8); campaigns of this MPI leave them "
+		    "out.",
+		    "%zu nodes do not have %.40s, which %zu have: %s",
+		    without.count, name, have, diags_some_text(&without));
+}
+
+static void
+diags_check_mpis(struct api *api, json_t *list)
+{
+	struct roster *r = collector_roster(api->p.collector);
+	json_t *by_name = json_object(), *mpi, *versions;
+	const char *name, *version;
+	size_t k;
+
+	for (size_t i = 0; i < roster_count(r); i++) {
+		const struct node *n = roster_at(r, i);
+
+		if (!roster_is_up(n))
+			continue;
+		member_foreach (n->inventory, "mpi", k, mpi) {
+			name = member_text(mpi, "name");
+			version = member_text(mpi, "version");
+			versions = json_object_get(by_name, name);
+			if (name[0] == '\0' || version[0] == '\0')
+				continue;
+			if (versions == NULL) {
+				versions = json_object();
+				json_object_set_new(by_name, name, versions);
+			}
+			json_object_set_new(versions, version,
+			    json_integer(member_int(versions, version) + 1));
+		}
+	}
+	json_object_foreach (by_name, name, versions)
+		diags_check_mpi(r, name, versions, list);
+	json_decref(by_name);
+}
+
+/* Several networks that ranks could use, where no setting names one. */
+static void
+diags_check_networks(struct api *api, json_t *list)
+{
+	struct roster *r = collector_roster(api->p.collector);
+	json_t *nets = networks_shared(r), *net;
+	struct some open = { .count = 0 };
+	char text[300] = "", remedy[200];
+	size_t i, len = 0;
+
+	for (i = 0; i < roster_count(r); i++)
+		if (roster_is_up(roster_at(r, i)) &&
+		    !networks_is_decided(roster_at(r, i)))
+			diags_some_add(&open, roster_at(r, i)->name);
+	json_array_foreach (nets, i, net)
+		if (len + 80 < sizeof(text))
+			len += (size_t)snprintf(text + len, sizeof(text) - len,
+			    "%s%s", i == 0 ? "" : ", ", json_string_value(net));
+	if (json_array_size(nets) > 1 && open.count > 1) {
+		snprintf(remedy, sizeof(remedy),
+		    "Set mpi.net in coalmine-agent.conf of the nodes to the "
+		    "one that jobs use, as mpi.net = %s; else ranks are "
+		    "offered all.",
+		    json_string_value(json_array_get(nets, 0)));
+		diags_put(list, "info", remedy,
+		    "nodes share %zu networks (%s), and nothing decides which "
+		    "one ranks use on %zu: %s",
+		    json_array_size(nets), text, open.count,
+		    diags_some_text(&open));
+	}
+	json_decref(nets);
+}
+
 static void
 diags_check_clocks(struct api *api, json_t *list)
 {
@@ -601,11 +718,11 @@ diags_check_suspects(struct api *api, json_t *list)
 
 static void (*const checks[])(struct api *api,
     json_t *list) = { diags_check_store, diags_check_agents, diags_check_nics,
-	diags_check_engines, diags_check_campaigns, diags_check_versions,
-	diags_check_clocks, diags_check_certificates, diags_check_alarms,
-	diags_check_mesh, diags_check_silence, diags_check_coverage,
-	diags_check_topology, diags_check_jobs, diags_check_sinks,
-	diags_check_suspects };
+	diags_check_engines, diags_check_mpis, diags_check_networks,
+	diags_check_campaigns, diags_check_versions, diags_check_clocks,
+	diags_check_certificates, diags_check_alarms, diags_check_mesh,
+	diags_check_silence, diags_check_coverage, diags_check_topology,
+	diags_check_jobs, diags_check_sinks, diags_check_suspects };
 
 json_t *
 diags_json(struct api *api)

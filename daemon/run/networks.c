@@ -111,33 +111,78 @@ networks_session_nic(const struct node *n)
 	return "";
 }
 
+/* Leave in shared what own has, too; the first one's is taken whole. */
+static void
+networks_keep(json_t **shared, const json_t *own)
+{
+	json_t *names;
+	const char *net;
+	void *next;
+
+	if (*shared == NULL)
+		*shared = json_copy((json_t *)(uintptr_t)own);
+	json_object_foreach_safe(*shared, next, net, names)
+	{
+		if (json_object_get(own, net) == NULL)
+			json_object_del(*shared, net);
+	}
+}
+
+/* The first of them as texts; takes shared. */
+static json_t *
+networks_list(json_t *shared)
+{
+	json_t *list = json_array(), *names;
+	const char *net;
+
+	json_object_foreach (shared, net, names)
+		if (json_array_size(list) < NETWORKS_MAX)
+			json_array_append_new(list, json_string(net));
+	json_decref(shared);
+	return list;
+}
+
+json_t *
+networks_shared(const struct roster *roster)
+{
+	json_t *counts = networks_count(roster), *shared = NULL;
+
+	for (size_t i = 0; i < roster_count(roster); i++) {
+		const struct node *n = roster_by_id(roster, i);
+		json_t *own = n != NULL && roster_is_up(n)
+		    ? networks_of(n, counts)
+		    : NULL;
+
+		if (own != NULL)
+			networks_keep(&shared, own);
+		json_decref(own);
+	}
+	json_decref(counts);
+	return networks_list(shared);
+}
+
+int
+networks_is_decided(const struct node *n)
+{
+	return member_bool(n->inventory, "mpi_net") ||
+	    json_array_size(json_object_get(n->inventory, "rails")) > 0;
+}
+
 void
 networks_choose(struct run *r)
 {
 	json_t *counts = networks_count(r->all->roster);
-	json_t *shared = NULL, *names;
-	const char *net;
-	void *next;
+	json_t *shared = NULL;
 
-	json_decref(r->networks);
-	r->networks = json_array();
 	for (size_t i = 0; i < r->node_count; i++) {
 		struct run_node *rn = &r->nodes[i];
 
 		json_decref(rn->networks);
 		rn->networks = networks_of(rn->node, counts);
-		if (shared == NULL)
-			shared = json_copy(rn->networks);
-		json_object_foreach_safe(shared, next, net, names)
-		{
-			if (json_object_get(rn->networks, net) == NULL)
-				json_object_del(shared, net);
-		}
+		networks_keep(&shared, rn->networks);
 	}
-	json_object_foreach (shared, net, names)
-		if (json_array_size(r->networks) < NETWORKS_MAX)
-			json_array_append_new(r->networks, json_string(net));
-	json_decref(shared);
+	json_decref(r->networks);
+	r->networks = networks_list(shared);
 	json_decref(counts);
 }
 
@@ -178,12 +223,10 @@ int
 networks_undecided(const struct run *r, char *ret, size_t cap_bytes)
 {
 	size_t count = json_array_size(r->networks), len, i;
-	const json_t *rails = r->node_count == 0
-	    ? NULL
-	    : json_object_get(run_head(r)->inventory, "rails");
 	json_t *net;
 
-	if (count < 2 || r->node_count < 2 || json_array_size(rails) > 0 ||
+	if (count < 2 || r->node_count < 2 ||
+	    networks_is_decided(run_head(r)) ||
 	    conf_string(r->conf, "mpi", "devices")[0] != '\0')
 		return 0;
 	len = (size_t)snprintf(ret, cap_bytes,

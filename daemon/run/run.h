@@ -164,4 +164,10 @@ json_t *run_slurm(const struct run *r);
 size_t run_node_count(const struct run *r);
 struct node *run_node_at(const struct run *r, size_t i);
 
+/* networks.c: the networks that all nodes which are up share, as texts; the
+ * caller owns them. */
+json_t *networks_shared(const struct roster *roster);
+/* 1 where mpi.net or rails of the node decide which of them its ranks use. */
+int networks_is_decided(const struct node *n);
+
 #endif

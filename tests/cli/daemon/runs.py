@@ -278,11 +278,13 @@ def node(c, name="node3", software="0.1.0", inventory=None, ahead_s=0,
     return a
 
 
-def inventory_of(mpis=("openmpi",), port="ACTIVE"):
+def inventory_of(mpis=("openmpi",), port="ACTIVE", version="4", nets=(),
+                 net=False):
     """eno2 is down on most nodes, and docker0 no device: no fault either."""
-    return {"starts": True,
-            "mpi": [{"name": m, "version": "4"} for m in mpis],
-            "nics": [
+    return {"starts": True, "mpi_net": net,
+            "mpi": [{"name": m, "version": version} for m in mpis],
+            "nics": [{"name": f"two{i}", "kind": "ethernet", "state": "up",
+                      "nets": [n]} for i, n in enumerate(nets)] + [
                 {"name": "mlx5_1", "kind": "infiniband", "state": port},
                 {"name": "eno2", "kind": "ethernet", "state": "down"},
                 {"name": "docker0", "kind": "virtual",
@@ -293,6 +295,10 @@ def inventory_of(mpis=("openmpi",), port="ACTIVE"):
 NODE_TROUBLES = (
     ({"inventory": inventory_of(mpis=())}, "1 nodes have no MPI with an "
      "engine and take no part in runs: node3", "coalmine-probe-openmpi"),
+    ({"inventory": inventory_of(version="4.1.6")}, "openmpi is 4 on 2 nodes, "
+     "and another version on 1: node3 4.1.6", "Install one version"),
+    ({"inventory": inventory_of(mpis=("mpich",))}, "1 nodes do not have "
+     "openmpi, which 2 have: node3", "coalmine-build-probe"),
     ({"inventory": inventory_of(port="DOWN")}, "1 ports are down that most "
      "nodes have up: node3 mlx5_1", "On node3: ip link set mlx5_1 up"),
     ({"ahead_s": 180}, "clocks differ from the collector's by over 1 s: node3",
@@ -334,6 +340,18 @@ def test_diags(c):
         mended(c, text)
         a.close()
     for a in others:
+        a.close()
+    two = [node(c, f"node{i}", mesh="", inventory=inventory_of(
+        nets=(f"10.1.0.{i}/16", f"10.2.0.{i}/16"))) for i in (1, 2)]
+    text = ("nodes share 2 networks (10.1.0.0/16, 10.2.0.0/16), and nothing "
+            "decides which one ranks use on 2: node1, node2")
+    trouble(c, text, "mpi.net = 10.1.0.0/16")
+    for a in two:
+        a.close()
+    two = [node(c, f"node{i}", mesh="", inventory=inventory_of(
+        nets=(f"10.1.0.{i}/16", f"10.2.0.{i}/16"), net=True)) for i in (1, 2)]
+    mended(c, text)
+    for a in two:
         a.close()
     text = "3 of 3 agents are lost: node1, node2, node3"
     trouble(c, text, "systemctl restart coalmine-agent", 40)
