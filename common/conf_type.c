@@ -247,24 +247,37 @@ conf_type_read_address(const struct conf_row *row, const char *raw,
 	return rc;
 }
 
+/* 0, or -EINVAL for a list of which one is not good. */
 static int
-conf_type_read_urls(const struct conf_row *row, const char *raw,
-    union conf_number *ret, char *want)
+conf_type_check_each(const char *raw, int (*is_good)(const char *text))
 {
 	size_t count = 0;
 	char **list = str_list_parse(raw, &count);
 	int rc = list == NULL ? -EINVAL : 0;
 
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		if (!is_good(list[i]))
+			rc = -EINVAL;
+	str_list_free(list);
+	return rc;
+}
+
+static int
+conf_type_url_good(const char *text)
+{
+	return strncmp(text, "http://", 7) == 0 ||
+	    strncmp(text, "https://", 8) == 0;
+}
+
+static int
+conf_type_read_urls(const struct conf_row *row, const char *raw,
+    union conf_number *ret, char *want)
+{
 	(void)row;
 	(void)ret;
 	snprintf(want, CONF_WANT_BYTES,
 	    "http://HOST or https://HOST, with commas between");
-	for (size_t i = 0; rc == 0 && i < count; i++)
-		if (strncmp(list[i], "http://", 7) != 0 &&
-		    strncmp(list[i], "https://", 8) != 0)
-			rc = -EINVAL;
-	str_list_free(list);
-	return rc;
+	return conf_type_check_each(raw, conf_type_url_good);
 }
 
 static int
@@ -288,19 +301,11 @@ static int
 conf_type_read_nets(const struct conf_row *row, const char *raw,
     union conf_number *ret, char *want)
 {
-	size_t count = 0;
-	char **list = str_list_parse(raw, &count);
-	int rc = list == NULL ? -EINVAL : 0;
-
 	(void)row;
 	(void)ret;
 	snprintf(want, CONF_WANT_BYTES,
 	    "networks as 10.1.0.0/16, with commas between");
-	for (size_t i = 0; rc == 0 && i < count; i++)
-		if (!conf_type_net_good(list[i]))
-			rc = -EINVAL;
-	str_list_free(list);
-	return rc;
+	return conf_type_check_each(raw, conf_type_net_good);
 }
 
 static int (*const readers[CONF_TYPE_MAX])(const struct conf_row *row,
