@@ -23,7 +23,8 @@ struct hostname_set {
 	size_t count;
 };
 
-size_t
+/* Bytes of the name without its domain. */
+static size_t
 hostname_short_bytes(const char *name)
 {
 	size_t bytes = strcspn(name, ".");

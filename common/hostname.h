@@ -14,8 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the name without its domain. */
-size_t hostname_short_bytes(const char *name);
 /* 1 when the names differ by their domain at most. */
 int hostname_is_same(const char *a, const char *b);
 

@@ -23,7 +23,6 @@
 
 #define EVERY_NS   (60 * INT64_C(1000000000))
 #define SLOTS      256
-#define SIZES      64
 #define JOB_BYTES  64
 #define HOST_BYTES 256
 #define LANES      4 /* files of a rank, for programs that run side by side */

@@ -32,7 +32,6 @@ struct sink {
 	void *state; /* of ops */
 	pthread_t thread;
 	atomic_int stopping;
-	unsigned unstored_seq;
 
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t wake;

@@ -35,12 +35,6 @@ static const struct closed_row {
 	{ "alltoall", 1, 0, 0, 1 },
 };
 
-const char *
-closed_form_names(size_t i)
-{
-	return i < ARRAY_LEN(closed_rows) ? closed_rows[i].name : NULL;
-}
-
 /* What the links carry, and what the slowest hop and edge of it take. */
 struct load {
 	const struct machine *m;

@@ -5,7 +5,6 @@
 #ifndef PROBES_PREDICT_CLOSED_FORM_H
 #define PROBES_PREDICT_CLOSED_FORM_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/err.h"
@@ -25,7 +24,5 @@ struct closed_form {
  * where the MPI does not reach. */
 int closed_form(const struct machine *m, const char *name, double bytes,
     uint32_t ranks, struct closed_form *ret, struct err *err);
-/* The names, NULL behind the last. */
-const char *closed_form_names(size_t i);
 
 #endif
