@@ -406,6 +406,44 @@ inventory_addr_add(json_t *nics, const struct ifaddrs *ifa)
 	inventory_net_add(o, ifa, text);
 }
 
+/* The word behind mark, up to the next blank; "" where there is none. */
+static void
+inventory_version_find(const char *text, const char *mark, char *ret,
+    size_t cap_bytes)
+{
+	const char *at = strstr(text, mark);
+	size_t len;
+
+	ret[0] = '\0';
+	if (at == NULL)
+		return;
+	at += strlen(mark);
+	at += strspn(at, " \t");
+	len = strcspn(at, " \t\n");
+	if (len < cap_bytes) {
+		memcpy(ret, at, len);
+		ret[len] = '\0';
+	}
+}
+
+/* The keeper ends all that is left of the program, which may hang in a file
+ * system. */
+static void
+inventory_version_reap(pid_t pid)
+{
+	int rc = 0;
+
+	for (int i = 0; i < KEEPER_LOOKS && rc == 0; i++) {
+		rc = (int)waitpid(pid, NULL, WNOHANG);
+		if (rc == 0)
+			poll(NULL, 0, 10);
+	}
+	if (rc == 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+}
+
 /* Run "path --version" as argv0, by the keeper and as the user that launchers
  * have, for at most three seconds, and copy what follows mark up to the next
  * blank; "" when it does not say. */
@@ -418,7 +456,7 @@ inventory_version_ask(const struct child_spec *as, const char *path,
 		(char *)"HOME=/nonexistent", NULL };
 	uint64_t end_ns = clk_ns() + VERSION_LIMIT_MS * CLK_NS_PER_MS;
 	posix_spawn_file_actions_t fa;
-	char text[2048], *at;
+	char text[2048];
 	size_t len = 0;
 	int fds[2], control[2], rc;
 	ssize_t n = 1;
@@ -468,28 +506,9 @@ inventory_version_ask(const struct child_spec *as, const char *path,
 	close(control[0]);
 	if (rc != 0)
 		return;
-	/* The keeper ends all that is left of it, which may hang in a file
-	 * system. */
-	for (int i = 0; i < KEEPER_LOOKS && rc == 0; i++) {
-		rc = (int)waitpid(pid, NULL, WNOHANG);
-		if (rc == 0)
-			poll(NULL, 0, 10);
-	}
-	if (rc == 0) {
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
-	}
+	inventory_version_reap(pid);
 	text[len] = '\0';
-	at = strstr(text, mark);
-	if (at == NULL)
-		return;
-	at += strlen(mark);
-	at += strspn(at, " \t");
-	len = strcspn(at, " \t\n");
-	if (len < cap_bytes) {
-		memcpy(ret, at, len);
-		ret[len] = '\0';
-	}
+	inventory_version_find(text, mark, ret, cap_bytes);
 }
 
 static void

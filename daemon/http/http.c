@@ -188,6 +188,52 @@ http_fail_standby(struct http *h, struct http_request *req)
 	http_fail(req, 503, "busy", why);
 }
 
+/* The route of a request; NULL: there is none, and it was answered. */
+static const struct http_route *
+http_route_of(struct http_request *req, enum http_method method,
+    char ret_part[PART_MAX])
+{
+	const struct http_route *r;
+	int known = 0;
+
+	for (r = http_routes; r->name != NULL; r++) {
+		if (!http_route_fits(r->pattern, req->head.path, ret_part))
+			continue;
+		known = 1;
+		if (r->method == method)
+			return r;
+	}
+	if (known)
+		http_fail(req, 405, "unsupported",
+		    "this address does not take that method");
+	else
+		http_fail(req, 404, "not-found",
+		    "there is nothing at this address");
+	return NULL;
+}
+
+/* May this peer have it? 0: no, and it was answered. */
+static int
+http_route_may(struct http_request *req, const struct http_route *r)
+{
+	if (req->right < r->right) {
+		http_fail(req, 403, "forbidden",
+		    r->right == HTTP_MAY_ORDER
+			? "orders need the unix socket as root or the "
+			  "collector's user, or an operator's certificate"
+			: "this certificate's role may not read");
+		return 0;
+	}
+	/* None of our pages posts, so a post from a browser comes from another
+	 * site. */
+	if (r->method == HTTP_POST && req->head.has_origin) {
+		http_fail(req, 403, "forbidden",
+		    "orders are not taken from web pages");
+		return 0;
+	}
+	return 1;
+}
+
 static void
 http_on_request_cb(struct http_request *req, void *arg)
 {
@@ -200,7 +246,6 @@ http_on_request_cb(struct http_request *req, void *arg)
 	char part[PART_MAX], why[400];
 	struct account *account;
 	unsigned share;
-	int known = 0;
 
 	if (!http_host_fits(h, req)) {
 		snprintf(why, sizeof(why),
@@ -210,39 +255,12 @@ http_on_request_cb(struct http_request *req, void *arg)
 		http_fail(req, 421, "forbidden", why);
 		return;
 	}
-	for (r = http_routes; r->name != NULL; r++) {
-		if (!http_route_fits(r->pattern, req->head.path, part))
-			continue;
-		known = 1;
-		if (r->method == method)
-			break;
-	}
-	if (r->name == NULL && known) {
-		http_fail(req, 405, "unsupported",
-		    "this address does not take that method");
+	r = http_route_of(req, method, part);
+	if (r == NULL)
 		return;
-	}
-	if (r->name == NULL) {
-		http_fail(req, 404, "not-found",
-		    "there is nothing at this address");
-		return;
-	}
 	req->name = r->name;
-	if (req->right < r->right) {
-		http_fail(req, 403, "forbidden",
-		    r->right == HTTP_MAY_ORDER
-			? "orders need the unix socket as root or the "
-			  "collector's user, or an operator's certificate"
-			: "this certificate's role may not read");
+	if (!http_route_may(req, r))
 		return;
-	}
-	/* None of our pages posts, so a post from a browser comes from another
-	 * site. */
-	if (r->method == HTTP_POST && req->head.has_origin) {
-		http_fail(req, 403, "forbidden",
-		    "orders are not taken from web pages");
-		return;
-	}
 	if (http_unescape(part, 0) < 0) {
 		http_fail(req, 400, "config", "bad escape in path");
 		return;
