@@ -96,90 +96,88 @@ test_sections(void **state)
 }
 
 /* A text and exactly what is said about it. */
+static const struct {
+	const char *text, *want;
+} complaints[] = {
+	{ "[one]\nname = x\nnmae = y\n",
+	    "f:3: unknown key nmae in [one]: allowed are text name "
+	    "on count" },
+	{ "[one]\nname = x\nold = y\n",
+	    "f:3: one.old was removed: use one.count" },
+	{ "[three]\n", "f:1: unknown section [three]: allowed are one two" },
+	{ "a = 1\n", "f:1: key a before any section: allowed are one two" },
+	{ "[one]\nname = x\n\nname = y\n",
+	    "f:4: one.name is given twice, first at f:2" },
+	{ "[one]\nname\n",
+	    "f:2: allowed is [section], key = value or a comment" },
+	{ "[one\nname = x\n",
+	    "f:1: allowed is [section], key = value or a comment" },
+	{ "[one]\ntext = 1\n", "f: one.name is missing: A name." },
+	{ "[one]\nname =\n",
+	    "f:2: one.name = (empty): allowed is 1 to 8 characters" },
+	{ "[one]\nname = 123456789\n",
+	    "f:2: one.name = 123456789: allowed is 1 to 8 "
+	    "characters" },
+	{ "[one]\non = maybe\n", "f:2: one.on = maybe: allowed is yes or no" },
+	{ "[one]\ncount = 101\n",
+	    "f:2: one.count = 101: allowed is a whole number, 1 to "
+	    "100" },
+	{ "[one]\ncount = 1x\n",
+	    "f:2: one.count = 1x: allowed is a whole number, 1 to "
+	    "100" },
+	{ "[two]\nshare = 101%\n",
+	    "f:2: two.share = 101%: allowed is a number, 0.01 to 1" },
+	{ "[two]\nmode = blue\n",
+	    "f:2: two.mode = blue: allowed is one of red|green" },
+	{ "[two]\nmodes = red,pink\n",
+	    "f:2: two.modes = red,pink: allowed is a list, with "
+	    "commas, of red|green|blue" },
+	{ "[two]\nmodes =\n",
+	    "f:2: two.modes = (empty): allowed is a list, with "
+	    "commas, of red|green|blue" },
+	{ "[two]\nnodes = n[1-\n",
+	    "f:2: two.nodes = n[1-: allowed is a hostlist as "
+	    "n[001-016,020],login1 (the bracket is not closed at "
+	    "character 2)" },
+	{ "[two]\nlisten = 127.0.0.1\n",
+	    "f:2: two.listen = 127.0.0.1: allowed is host:port or "
+	    "nothing" },
+	{ "[two]\nlisten = ::1:80\n",
+	    "f:2: two.listen = ::1:80: allowed is host:port or "
+	    "nothing" },
+	{ "[two]\npeer = :17700\n",
+	    "f:2: two.peer = :17700: allowed is host:port" },
+	{ "[two]\npeer = host:65536\n",
+	    "f:2: two.peer = host:65536: allowed is host:port" },
+	{ "[two]\nhooks = http://a/,ftp://b\n",
+	    "f:2: two.hooks = http://a/,ftp://b: allowed is "
+	    "http://HOST or https://HOST, with commas between" },
+	{ "[two]\nnets = 10.0.0.0/8,eth0\n",
+	    "f:2: two.nets = 10.0.0.0/8,eth0: allowed is networks as "
+	    "10.1.0.0/16, with commas between" },
+	{ "[two]\nnets = 10.0.0.0/33\n",
+	    "f:2: two.nets = 10.0.0.0/33: allowed is networks as "
+	    "10.1.0.0/16, with commas between" },
+	{ "[two]\nnets = fd00::\n",
+	    "f:2: two.nets = fd00::: allowed is networks as "
+	    "10.1.0.0/16, with commas between" },
+	{ "[two]\nhooks = http://a/,,\n",
+	    "f:2: two.hooks = http://a/,,: allowed is http://HOST or "
+	    "https://HOST, with commas between" },
+};
+
 static void
 test_complaints(void **state)
 {
-	static const struct {
-		const char *text, *want;
-	} bad[] = {
-		{ "[one]\nname = x\nnmae = y\n",
-		    "f:3: unknown key nmae in [one]: allowed are text name "
-		    "on count" },
-		{ "[one]\nname = x\nold = y\n",
-		    "f:3: one.old was removed: use one.count" },
-		{ "[three]\n",
-		    "f:1: unknown section [three]: allowed are one two" },
-		{ "a = 1\n",
-		    "f:1: key a before any section: allowed are one two" },
-		{ "[one]\nname = x\n\nname = y\n",
-		    "f:4: one.name is given twice, first at f:2" },
-		{ "[one]\nname\n",
-		    "f:2: allowed is [section], key = value or a comment" },
-		{ "[one\nname = x\n",
-		    "f:1: allowed is [section], key = value or a comment" },
-		{ "[one]\ntext = 1\n", "f: one.name is missing: A name." },
-		{ "[one]\nname =\n",
-		    "f:2: one.name = (empty): allowed is 1 to 8 characters" },
-		{ "[one]\nname = 123456789\n",
-		    "f:2: one.name = 123456789: allowed is 1 to 8 "
-		    "characters" },
-		{ "[one]\non = maybe\n",
-		    "f:2: one.on = maybe: allowed is yes or no" },
-		{ "[one]\ncount = 101\n",
-		    "f:2: one.count = 101: allowed is a whole number, 1 to "
-		    "100" },
-		{ "[one]\ncount = 1x\n",
-		    "f:2: one.count = 1x: allowed is a whole number, 1 to "
-		    "100" },
-		{ "[two]\nshare = 101%\n",
-		    "f:2: two.share = 101%: allowed is a number, 0.01 to 1" },
-		{ "[two]\nmode = blue\n",
-		    "f:2: two.mode = blue: allowed is one of red|green" },
-		{ "[two]\nmodes = red,pink\n",
-		    "f:2: two.modes = red,pink: allowed is a list, with "
-		    "commas, of red|green|blue" },
-		{ "[two]\nmodes =\n",
-		    "f:2: two.modes = (empty): allowed is a list, with "
-		    "commas, of red|green|blue" },
-		{ "[two]\nnodes = n[1-\n",
-		    "f:2: two.nodes = n[1-: allowed is a hostlist as "
-		    "n[001-016,020],login1 (the bracket is not closed at "
-		    "character 2)" },
-		{ "[two]\nlisten = 127.0.0.1\n",
-		    "f:2: two.listen = 127.0.0.1: allowed is host:port or "
-		    "nothing" },
-		{ "[two]\nlisten = ::1:80\n",
-		    "f:2: two.listen = ::1:80: allowed is host:port or "
-		    "nothing" },
-		{ "[two]\npeer = :17700\n",
-		    "f:2: two.peer = :17700: allowed is host:port" },
-		{ "[two]\npeer = host:65536\n",
-		    "f:2: two.peer = host:65536: allowed is host:port" },
-		{ "[two]\nhooks = http://a/,ftp://b\n",
-		    "f:2: two.hooks = http://a/,ftp://b: allowed is "
-		    "http://HOST or https://HOST, with commas between" },
-		{ "[two]\nnets = 10.0.0.0/8,eth0\n",
-		    "f:2: two.nets = 10.0.0.0/8,eth0: allowed is networks as "
-		    "10.1.0.0/16, with commas between" },
-		{ "[two]\nnets = 10.0.0.0/33\n",
-		    "f:2: two.nets = 10.0.0.0/33: allowed is networks as "
-		    "10.1.0.0/16, with commas between" },
-		{ "[two]\nnets = fd00::\n",
-		    "f:2: two.nets = fd00::: allowed is networks as "
-		    "10.1.0.0/16, with commas between" },
-		{ "[two]\nhooks = http://a/,,\n",
-		    "f:2: two.hooks = http://a/,,: allowed is http://HOST or "
-		    "https://HOST, with commas between" },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(complaints); i++) {
 		struct conf *c = (void *)rows;
 		struct err err = { 0 };
 
-		assert_int_equal(conf_parse(rows, "f", bad[i].text, &c, &err),
+		assert_int_equal(conf_parse(rows, "f", complaints[i].text, &c,
+				     &err),
 		    -EINVAL);
-		assert_string_equal(err.text, bad[i].want);
+		assert_string_equal(err.text, complaints[i].want);
 		assert_ptr_equal(c, rows); /* untouched */
 	}
 }

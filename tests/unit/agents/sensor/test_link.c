@@ -325,84 +325,82 @@ test_amd_heat(void **state)
 
 /* Lines of the kernel's log as drivers write them, each a counter that is
  * watched. */
+static const struct {
+	const char *line, *port, *counter; /* NULL: none */
+	int is_fact;
+} log_rows[] = {
+#define XID "NVRM: Xid (PCI:0000:1a:00"
+	{ XID "): 79, pid='<unknown>', GPU has fallen off the bus.",
+	    "0000:1a:00.0", "xid_79", 1 },
+	{ "NVRM: Xid (0000:1A:00): 48, two bits", "0000:1a:00.0", "xid_48", 1 },
+	{ XID " GPU-I:05): 94, pid=7, contained", "0000:1a:00.0", "xid_94", 0 },
+	{ XID " GPU-I:01 GPU-CI:02): 79, pid=9, name=a, off the bus",
+	    "0000:1a:00.0", "xid_79", 1 },
+	{ "NVRM: Xid (PCI:0008:01:00): 149, NETIR_LINK_EVT Fatal XC0 "
+	  "i0 Link 16 (0x00000000)",
+	    "0008:01:00.0", "xid_149", 0 },
+	{ "NVRM: Xid (PCI:0008:01:00): 149, NETIR_LINK_EVT Fatal XC0",
+	    "0008:01:00.0", "nvlink_fatal", 1 },
+	{ "NVRM: Xid (PCI:0008:01:00): 145, RLW_REMAP Fatal XC0 i0 "
+	  "Link 00 (0x00000004)",
+	    "0008:01:00.0", "xid_145", 0 },
+	{ XID "): 145, RLW_REMAP Nonfatal XC0 i0 Link 00", "0000:1a:00.0",
+	    "xid_145", 0 },
+	{ XID "): 136, link training", "0000:1a:00.0", "xid_136", 1 },
+	{ XID "): 62, 0000(0000) 00000000", "0000:1a:00.0", "xid_62", 1 },
+	{ XID "): 46, stopped", "0000:1a:00.0", "xid_46", 1 },
+	{ XID "): 109, timeout", "0000:1a:00.0", "xid_109", 1 },
+	{ XID "): 110, security", "0000:1a:00.0", "xid_110", 1 },
+	{ XID "): 143, init", "0000:1a:00.0", "xid_143", 1 },
+	{ XID "): 150, MSE", "0000:1a:00.0", "xid_150", 0 },
+	{ XID "): 155, down", "0000:1a:00.0", "xid_155", 0 },
+	{ XID "): 156, retired", "0000:1a:00.0", "xid_156", 0 },
+	{ XID "): 158, timeout", "0000:1a:00.0", "xid_158", 1 },
+	{ XID "): 154, GPU recovery action changed from 0x0 (None) to "
+	      "0x2 (Node Reboot Required)",
+	    "0000:1a:00.0", "xid_154", 1 },
+	{ XID "): 154, GPU recovery action changed from 0x1 (GPU Reset "
+	      "Required) to 0x0 (None)",
+	    "0000:1a:00.0", NULL, 0 },
+	{ "NVRM: Xid (PCI:0000:99:00): 79, no GPU of ours", "0000:1a:00.0",
+	    NULL, 0 },
+	{ XID " 79, cut", "0000:1a:00.0", NULL, 0 },
+	{ "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 20034, Fatal, "
+	  "Link 30 LTSSM Fault Up",
+	    "0000:c1:00.0", "sxid_fatal", 1 },
+	{ "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, "
+	  "Non-fatal, Link 46 MC TS crumbstore MCTO (First)",
+	    "0000:c1:00.0", "sxid_nonfatal", 0 },
+	{ "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, Severity "
+	  "0 Engine instance 46 Sub-engine instance 00",
+	    "0000:c1:00.0", NULL, 0 },
+	{ "amdgpu 0000:1a:00.0: amdgpu: GPU reset begin!", "0000:1a:00.0",
+	    "gpu_resets", 0 },
+#undef XID
+};
+
 static void
 test_log(void **state)
 {
-	static const struct {
-		const char *line, *port, *counter; /* NULL: none */
-		int is_fact;
-	} rows[] = {
-#define XID "NVRM: Xid (PCI:0000:1a:00"
-		{ XID "): 79, pid='<unknown>', GPU has fallen off the bus.",
-		    "0000:1a:00.0", "xid_79", 1 },
-		{ "NVRM: Xid (0000:1A:00): 48, two bits", "0000:1a:00.0",
-		    "xid_48", 1 },
-		{ XID " GPU-I:05): 94, pid=7, contained", "0000:1a:00.0",
-		    "xid_94", 0 },
-		{ XID " GPU-I:01 GPU-CI:02): 79, pid=9, name=a, off the bus",
-		    "0000:1a:00.0", "xid_79", 1 },
-		{ "NVRM: Xid (PCI:0008:01:00): 149, NETIR_LINK_EVT Fatal XC0 "
-		  "i0 Link 16 (0x00000000)",
-		    "0008:01:00.0", "xid_149", 0 },
-		{ "NVRM: Xid (PCI:0008:01:00): 149, NETIR_LINK_EVT Fatal XC0",
-		    "0008:01:00.0", "nvlink_fatal", 1 },
-		{ "NVRM: Xid (PCI:0008:01:00): 145, RLW_REMAP Fatal XC0 i0 "
-		  "Link 00 (0x00000004)",
-		    "0008:01:00.0", "xid_145", 0 },
-		{ XID "): 145, RLW_REMAP Nonfatal XC0 i0 Link 00",
-		    "0000:1a:00.0", "xid_145", 0 },
-		{ XID "): 136, link training", "0000:1a:00.0", "xid_136", 1 },
-		{ XID "): 62, 0000(0000) 00000000", "0000:1a:00.0", "xid_62",
-		    1 },
-		{ XID "): 46, stopped", "0000:1a:00.0", "xid_46", 1 },
-		{ XID "): 109, timeout", "0000:1a:00.0", "xid_109", 1 },
-		{ XID "): 110, security", "0000:1a:00.0", "xid_110", 1 },
-		{ XID "): 143, init", "0000:1a:00.0", "xid_143", 1 },
-		{ XID "): 150, MSE", "0000:1a:00.0", "xid_150", 0 },
-		{ XID "): 155, down", "0000:1a:00.0", "xid_155", 0 },
-		{ XID "): 156, retired", "0000:1a:00.0", "xid_156", 0 },
-		{ XID "): 158, timeout", "0000:1a:00.0", "xid_158", 1 },
-		{ XID "): 154, GPU recovery action changed from 0x0 (None) to "
-		      "0x2 (Node Reboot Required)",
-		    "0000:1a:00.0", "xid_154", 1 },
-		{ XID "): 154, GPU recovery action changed from 0x1 (GPU Reset "
-		      "Required) to 0x0 (None)",
-		    "0000:1a:00.0", NULL, 0 },
-		{ "NVRM: Xid (PCI:0000:99:00): 79, no GPU of ours",
-		    "0000:1a:00.0", NULL, 0 },
-		{ XID " 79, cut", "0000:1a:00.0", NULL, 0 },
-		{ "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 20034, Fatal, "
-		  "Link 30 LTSSM Fault Up",
-		    "0000:c1:00.0", "sxid_fatal", 1 },
-		{ "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, "
-		  "Non-fatal, Link 46 MC TS crumbstore MCTO (First)",
-		    "0000:c1:00.0", "sxid_nonfatal", 0 },
-		{ "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, Severity "
-		  "0 Engine instance 46 Sub-engine instance 00",
-		    "0000:c1:00.0", NULL, 0 },
-		{ "amdgpu 0000:1a:00.0: amdgpu: GPU reset begin!",
-		    "0000:1a:00.0", "gpu_resets", 0 },
-#undef XID
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(log_rows); i++) {
 		json_t *nics = json_array(), *counters;
 		const struct link_counter *c;
 
 		sensor_row(nics, "0000:1a:00.0");
 		sensor_row(nics, "0008:01:00.0");
-		gpu_log_take(rows[i].line, nics);
-		counters = sensor_counters(nics, rows[i].port);
-		if (rows[i].counter == NULL) {
+		gpu_log_take(log_rows[i].line, nics);
+		counters = sensor_counters(nics, log_rows[i].port);
+		if (log_rows[i].counter == NULL) {
 			assert_int_equal(json_object_size(counters), 0);
 		} else {
-			assert_int_equal(member_int(counters, rows[i].counter),
+			assert_int_equal(member_int(counters,
+					     log_rows[i].counter),
 			    1);
-			c = names_link_counter_find(rows[i].counter);
+			c = names_link_counter_find(log_rows[i].counter);
 			assert_non_null(c);
 			assert_int_equal(c->kind, LINK_DEVICE);
-			assert_int_equal(c->is_fact, rows[i].is_fact);
+			assert_int_equal(c->is_fact, log_rows[i].is_fact);
 		}
 		json_decref(nics);
 	}

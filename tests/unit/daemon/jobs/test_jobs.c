@@ -595,11 +595,11 @@ read_json(const char *text)
 	", \"calls\": " #calls ", \"seconds\": " #seconds                      \
 	", \"least_s\": " #least_s "}]}"
 
-static void
-test_join(void **state)
+/* The newest first. */
+static json_t *
+around_verdicts(void)
 {
-	/* newest first */
-	json_t *verdicts = read_json("[" VERDICT(7300000000000, "node", "n2",
+	return read_json("[" VERDICT(7300000000000, "node", "n2",
 	    "warn") "," VERDICT(6000000000000, "node", "n1",
 	    "ok") "," VERDICT(5700000000000, "leaf", "leaf1",
 	    "ok") "," VERDICT(5400000000000, "leaf", "leaf1",
@@ -607,23 +607,38 @@ test_join(void **state)
 	    "bad") "," VERDICT(4500000000000, "node", "n1",
 	    "bad") "," VERDICT(3000000000000, "node", "n1",
 	    "warn") "," VERDICT(1000000000000, "leaf", "n1", "bad") "]");
-	json_t *events = read_json(
+}
+
+static json_t *
+around_events(void)
+{
+	return read_json(
 	    "[{\"at_unix_ns\": 4000000000000, \"kind\": \"agent\","
 	    " \"subject\": \"n2\", \"text\": \"lost\"},"
 	    " {\"at_unix_ns\": 4000000000000, \"kind\": \"verdict\","
 	    " \"subject\": \"n2\", \"text\": \"told\"},"
 	    " {\"at_unix_ns\": 4000000000000, \"kind\": \"agent\","
 	    " \"subject\": \"n3\", \"text\": \"lost\"}]");
-	json_t *impacts = read_json(
+}
+
+static json_t *
+around_impacts(void)
+{
+	return read_json(
 	    "[{\"at_unix_ns\": 4000000000000, \"test\": \"lat\", \"of\":"
 	    " \"p99\", \"value\": 2.0},"
 	    " {\"at_unix_ns\": 5000000000000, \"test\": \"lat\", \"of\":"
 	    " \"p99\", \"value\": 8.0},"
 	    " {\"at_unix_ns\": 3000000000000, \"test\": \"lat\", \"of\":"
 	    " \"p99\", \"value\": 1.5}]");
-	/* 2000: n1 at half; 5000: the uplinks of leaf1, where the job does not
-	 * cross, n2, and one of others; 7500: all is well, n2 unknown */
-	json_t *shares = read_json(
+}
+
+/* 2000: n1 at half; 5000: the uplinks of leaf1, where the job does not cross,
+ * n2, and one of others; 7500: all is well, n2 unknown. */
+static json_t *
+around_shares(void)
+{
+	return read_json(
 	    "[{\"at_unix_ns\": 9000000000000000, \"slow\": []},"
 	    " {\"at_unix_ns\": 7500000000000, \"known\": \"n1\","
 	    " \"slow\": []},"
@@ -638,6 +653,13 @@ test_join(void **state)
 	    " {\"at_unix_ns\": 1000000000000, \"known\": \"n[1-2]\","
 	    " \"slow\": [{\"kind\": \"node\", \"subject\": \"n1\","
 	    " \"share\": 0.01}]}]");
+}
+
+static void
+test_join(void **state)
+{
+	json_t *verdicts = around_verdicts(), *events = around_events();
+	json_t *impacts = around_impacts(), *shares = around_shares();
 	struct job_around around = { verdicts, events, impacts, shares, NULL,
 		9000 * NS };
 	json_t *job = read_json(JOB), *list, *first;
@@ -883,52 +905,13 @@ long_before(struct job_ledger *l, const struct round *round, int64_t epoch_ns)
 	job_ledger_tick(l, T0 * NS);
 }
 
-/* Jobs on leaves 0 and 1 that make echoes there 20 % slower: from samples and
- * lines to the statement. */
+/* What is said of all occasions: one kind, which costs 20 %. */
 static void
-test_what_a_job_costs(void **state)
+expect_cost(void)
 {
-	static const int64_t epoch_ns = 60 * NS;
-	struct job_ledger *l = job_ledger_new(NULL, NULL, epoch_ns, 0);
-	json_t *job = json_pack("{s:s, s:s}", "nodes", "m[0,4]", "leaves", "");
-	struct round canary = { .is_canary = 1,
-		.test = "lat",
-		.phase = "wild",
-		.mean = 1e-5 };
-	json_t *none = json_object(), *list, *o;
-	static const uint32_t away[] = { 8, 12 };
-	char name[320];
+	json_t *list, *o;
 	size_t i;
 
-	(void)state;
-	/* as long as one likes */
-	snprintf(name, sizeof(name), "%0299d\u00e9", 1);
-	json_object_set_new(job, "name", json_string(name));
-	occasions = json_array();
-	long_before(l, &canary, epoch_ns);
-	for (int e = 1; e < 400; e++) {
-		int64_t at_ns = T0 * NS + e * epoch_ns;
-		int runs = e % 40 >= 20;
-
-		if (e % 20 == 0) {
-			snprintf(name, sizeof(name), "%d", (e + 20) / 40);
-			json_object_set_new(job, "job", json_string(name));
-			json_object_set_new(job, "start_unix_ns",
-			    json_integer(T0 * NS));
-			job_ledger_step(l, job, runs ? 1 : -1, at_ns, none,
-			    none);
-		}
-		/* What came while reports were waited for is in no way. */
-		job_ledger_canary(l, away, 2, &canary, at_ns + epoch_ns);
-		echoes(l, e, runs, at_ns + epoch_ns - 1);
-		/* Begun a second after the last job, before its programs were,
-		 * or over a second before the end of the one before, after
-		 * they were: many, and of neither side. */
-		for (int k = 0; (e == 380 || e == 359) && k < 4; k++)
-			echoes(l, e, 0,
-			    at_ns + epoch_ns + (e == 380 ? NS : -NS));
-		job_ledger_tick(l, at_ns + epoch_ns);
-	}
 	assert_true(json_array_size(occasions) >= 15);
 	list = costs_by(JOB_COSTS_BY_NAME);
 	assert_int_equal(json_array_size(list), 1);
@@ -960,8 +943,16 @@ test_what_a_job_costs(void **state)
 	json_array_foreach (list, i, o)
 		assert_true(fabs(member_number(o, "cost") - 0.2) < 0.01);
 	json_decref(list);
-	/* One that is new has few random moments: those of all kinds say what
-	 * is chance. */
+}
+
+/* One that is new has few random moments: those of all kinds say what is
+ * chance. */
+static void
+expect_young(void)
+{
+	json_t *list, *o;
+	size_t i;
+
 	json_array_foreach (occasions, i, o) {
 		json_object_set_new(o, "name",
 		    json_string(i % 8 == 0 ? "young" : "old"));
@@ -975,6 +966,55 @@ test_what_a_job_costs(void **state)
 		assert_true(member_int(o, "placebos") >= 12);
 	}
 	json_decref(list);
+}
+
+/* Jobs on leaves 0 and 1 that make echoes there 20 % slower: from samples and
+ * lines to the statement. */
+static void
+test_what_a_job_costs(void **state)
+{
+	static const int64_t epoch_ns = 60 * NS;
+	struct job_ledger *l = job_ledger_new(NULL, NULL, epoch_ns, 0);
+	json_t *job = json_pack("{s:s, s:s}", "nodes", "m[0,4]", "leaves", "");
+	struct round canary = { .is_canary = 1,
+		.test = "lat",
+		.phase = "wild",
+		.mean = 1e-5 };
+	json_t *none = json_object();
+	static const uint32_t away[] = { 8, 12 };
+	char name[320];
+
+	(void)state;
+	/* as long as one likes */
+	snprintf(name, sizeof(name), "%0299d\u00e9", 1);
+	json_object_set_new(job, "name", json_string(name));
+	occasions = json_array();
+	long_before(l, &canary, epoch_ns);
+	for (int e = 1; e < 400; e++) {
+		int64_t at_ns = T0 * NS + e * epoch_ns;
+		int runs = e % 40 >= 20;
+
+		if (e % 20 == 0) {
+			snprintf(name, sizeof(name), "%d", (e + 20) / 40);
+			json_object_set_new(job, "job", json_string(name));
+			json_object_set_new(job, "start_unix_ns",
+			    json_integer(T0 * NS));
+			job_ledger_step(l, job, runs ? 1 : -1, at_ns, none,
+			    none);
+		}
+		/* What came while reports were waited for is in no way. */
+		job_ledger_canary(l, away, 2, &canary, at_ns + epoch_ns);
+		echoes(l, e, runs, at_ns + epoch_ns - 1);
+		/* Begun a second after the last job, before its programs were,
+		 * or over a second before the end of the one before, after
+		 * they were: many, and of neither side. */
+		for (int k = 0; (e == 380 || e == 359) && k < 4; k++)
+			echoes(l, e, 0,
+			    at_ns + epoch_ns + (e == 380 ? NS : -NS));
+		job_ledger_tick(l, at_ns + epoch_ns);
+	}
+	expect_cost();
+	expect_young();
 	json_decref(occasions);
 	json_decref(none);
 	json_decref(job);
