@@ -378,7 +378,7 @@ api_node_list(struct api *api, const struct api_node **ret)
 			.state = n->state,
 			.since_unix_ns = n->since_unix_ns,
 			.last_seen_unix_ns = n->last_seen_unix_ns,
-			.spool_bytes = n->spool_bytes,
+			.numbers = n->numbers,
 			.score = diagnosis_score(collector_diagnosis(
 						     api->p.collector),
 			    n),

@@ -90,7 +90,8 @@ roster_node_add(struct roster *r, const char *name)
 	r->by_id = xmore(r->by_id, r->count, sizeof(r->by_id[0]));
 	n->name = xstrdup(name);
 	n->state = AGENT_LOST;
-	n->load = -1;
+	for (size_t i = 0; i < NODE_NUMBERS; i++)
+		n->numbers[i] = node_numbers[i].is_count ? 0 : NAN;
 	n->first_seen_unix_ns = n->since_unix_ns = clk_unix_ns();
 	r->bucket[roster_slot_of(r, name)] = n;
 	n->id = r->count;
@@ -218,21 +219,26 @@ json_t *
 roster_json(const struct node *n)
 {
 	json_t *o = json_pack("{s:s, s:s, s:I, s:I, s:I, s:s*, s:s*, s:O*, "
-			      "s:s*, s:I}",
+			      "s:s*}",
 	    "node", n->name, "state", names_agent_states[n->state],
 	    "since_unix_ns", (json_int_t)n->since_unix_ns, "first_seen_unix_ns",
 	    (json_int_t)n->first_seen_unix_ns, "last_seen_unix_ns",
 	    (json_int_t)n->last_seen_unix_ns, "addr", n->addr, "software",
-	    n->software, "inventory", n->inventory, "busy", n->busy,
-	    "spool_bytes", (json_int_t)n->spool_bytes);
+	    n->software, "inventory", n->inventory, "busy", n->busy);
 
+	for (size_t i = 0; i < NODE_NUMBERS; i++)
+		if (node_numbers[i].is_count)
+			json_object_set_new(o, node_numbers[i].name,
+			    json_integer((json_int_t)n->numbers[i]));
 	if (n->alarm != NULL)
 		json_object_set_new(o, "alarm", text_json(n->alarm));
 	if (n->boot_unix_ns != 0)
 		json_object_set_new(o, "boot_unix_ns",
 		    json_integer((json_int_t)n->boot_unix_ns));
-	if (n->load >= 0)
-		json_object_set_new(o, "load", json_real(n->load));
+	for (size_t i = 0; i < NODE_NUMBERS; i++)
+		if (!node_numbers[i].is_count && !isnan(n->numbers[i]))
+			json_object_set_new(o, node_numbers[i].name,
+			    json_real(n->numbers[i]));
 	if (n->leaf[0] != '\0')
 		json_object_set_new(o, "leaf", json_string(n->leaf));
 	return o;
@@ -259,11 +265,13 @@ roster_text(struct node *n, struct strbuf *ret)
 {
 	strbuf_addf(ret,
 	    "{\"node\":\"%s\",\"state\":\"%s\",\"since_unix_ns\":%lld,"
-	    "\"first_seen_unix_ns\":%lld,\"last_seen_unix_ns\":%lld,"
-	    "\"spool_bytes\":%lld",
+	    "\"first_seen_unix_ns\":%lld,\"last_seen_unix_ns\":%lld",
 	    n->name, names_agent_states[n->state], (long long)n->since_unix_ns,
-	    (long long)n->first_seen_unix_ns, (long long)n->last_seen_unix_ns,
-	    (long long)n->spool_bytes);
+	    (long long)n->first_seen_unix_ns, (long long)n->last_seen_unix_ns);
+	for (size_t i = 0; i < NODE_NUMBERS; i++)
+		if (node_numbers[i].is_count)
+			strbuf_addf(ret, ",\"%s\":%lld", node_numbers[i].name,
+			    (long long)n->numbers[i]);
 	roster_text_add(ret, "addr", n->addr);
 	roster_text_add(ret, "software", n->software);
 	roster_text_add(ret, "busy", n->busy);
@@ -272,8 +280,10 @@ roster_text(struct node *n, struct strbuf *ret)
 	if (n->boot_unix_ns != 0)
 		strbuf_addf(ret, ",\"boot_unix_ns\":%lld",
 		    (long long)n->boot_unix_ns);
-	if (n->load >= 0)
-		strbuf_addf(ret, ",\"load\":%.17g", n->load);
+	for (size_t i = 0; i < NODE_NUMBERS; i++)
+		if (!node_numbers[i].is_count && !isnan(n->numbers[i]))
+			strbuf_addf(ret, ",\"%s\":%.17g", node_numbers[i].name,
+			    n->numbers[i]);
 	if (n->inventory != NULL && n->inventory_text == NULL)
 		n->inventory_text = json_dumps(n->inventory, JSON_COMPACT);
 	if (n->inventory_text == NULL)
@@ -554,10 +564,24 @@ roster_beats_too_often(struct node *n, uint64_t now_ns)
 	    max_ns;
 }
 
+static void
+roster_take_numbers(struct node *n, const json_t *msg)
+{
+	const json_t *host = json_object_get(msg, "host");
+
+	for (size_t i = 0; i < NODE_NUMBERS; i++) {
+		const struct node_number *row = &node_numbers[i];
+		double x = member_number(msg, row->name);
+
+		if (isnan(x))
+			x = member_number(host, row->name);
+		n->numbers[i] = x >= 0 ? x : row->is_count ? 0 : NAN;
+	}
+}
+
 void
 roster_heartbeat(struct roster *r, struct node *n, const json_t *msg)
 {
-	const json_t *load = json_object_get(msg, "load");
 	const json_t *host = json_object_get(msg, "host");
 	uint64_t at_unix_ns = member_unsigned(msg, "at_unix_ns");
 	uint64_t now_ns = clk_ns();
@@ -571,8 +595,7 @@ roster_heartbeat(struct roster *r, struct node *n, const json_t *msg)
 	roster_fade(&n->host.throttled, host, "throttled", age_s);
 	roster_fade(&n->host.hot, host, "hot", age_s);
 	roster_take_net(r, n, host, age_s);
-	n->load = load == NULL ? -1 : json_number_value(load);
-	n->spool_bytes = member_unsigned(msg, "spool_bytes");
+	roster_take_numbers(n, msg);
 	roster_take_links(n, msg);
 	xstrset(&n->busy, member_text_or(msg, "busy", NULL));
 	xstrset(&n->alarm, member_text_or(msg, "alarm", NULL));

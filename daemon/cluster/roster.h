@@ -16,6 +16,7 @@
 #include "common/account.h"
 #include "daemon/cluster/topo.h"
 #include "schema/names_agent.h"
+#include "schema/node_numbers.h"
 
 struct port_look;
 struct roster;
@@ -63,13 +64,12 @@ struct node {
 	char *busy;               /* why not idle; NULL: idle */
 	char *alarm;              /* what its agent complains about, or NULL */
 	struct node_host host;
-	uint64_t host_ns; /* when host was told */
-	double load;      /* below 0: unknown */
-	uint64_t spool_bytes;
-	int64_t skew_ns;       /* its wall clock minus ours */
-	struct run *exclusive; /* who holds it alone */
-	unsigned shared;       /* background runs on it */
-	uint64_t claim_tick;   /* when a run last waited for it */
+	uint64_t host_ns;             /* when host was told */
+	double numbers[NODE_NUMBERS]; /* of node_numbers; NAN: unknown */
+	int64_t skew_ns;              /* its wall clock minus ours */
+	struct run *exclusive;        /* who holds it alone */
+	unsigned shared;              /* background runs on it */
+	uint64_t claim_tick;          /* when a run last waited for it */
 	int64_t claim_priority;
 	uint64_t used_unix_ns; /* when a run last measured it; 0: not yet */
 	int adopted;           /* unknown runs whose records were kept */

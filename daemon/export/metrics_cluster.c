@@ -14,6 +14,7 @@
 #include "common/xalloc.h"
 #include "daemon/export/metrics_int.h"
 #include "daemon/export/exposition.h"
+#include "schema/node_numbers.h"
 #include "schema/names_link.h"
 
 /* ---- nodes: a line for each in every family, most of the page. A node's
@@ -29,7 +30,8 @@ metrics_cluster_is_fresh(const struct api_node *n, double now_s)
 	    now_s - (double)n->last_seen_unix_ns / 1e9 < NODE_EXPIRY_S;
 }
 
-enum node_value { NODE_UP, NODE_SEEN, NODE_SPOOL, NODE_SCORE, NODE_VALUES };
+/* Before and behind those of node_numbers. */
+enum node_value { NODE_UP, NODE_SEEN, NODE_SCORE, NODE_VALUES };
 
 static const struct {
 	const char *name, *help;
@@ -38,8 +40,6 @@ static const struct {
 	    "1 while the node's agent is heard of, 0 when it is lost." },
 	[NODE_SEEN] = { "coalmine_agent_last_seen_timestamp_seconds",
 	    "When the node's agent was last heard of." },
-	[NODE_SPOOL] = { "coalmine_agent_spool_bytes",
-	    "Records that wait on the node for the collector." },
 	[NODE_SCORE] = { "coalmine_node_score",
 	    "Robust z of the node against its peers, worst test; positive "
 	    "is worse." },
@@ -57,9 +57,55 @@ metrics_cluster_node_value(const struct api_node *n, enum node_value what)
 		return n->last_seen_unix_ns > 0
 		    ? (double)n->last_seen_unix_ns / 1e9
 		    : NAN;
-	if (!up)
-		return NAN;
-	return what == NODE_SPOOL ? (double)n->spool_bytes : n->score;
+	return up ? n->score : NAN;
+}
+
+/* One value of each node; its labels are from ends[i] to ends[i + 1]. */
+struct node_labels {
+	const struct api_node *nodes;
+	size_t count, *ends;
+	const char *text;
+};
+
+static void
+metrics_cluster_node_add(struct strbuf *to, const struct node_labels *l,
+    size_t i, const char *name, double value)
+{
+	size_t len = l->ends[i + 1] - l->ends[i];
+
+	if (len == 0 || isnan(value))
+		return;
+	strbuf_add(to, name, strlen(name));
+	strbuf_add(to, l->text + l->ends[i], len);
+	exposition_value(to, value);
+	strbuf_add(to, "\n", 1);
+}
+
+static void
+metrics_cluster_node_family(struct strbuf *to, const struct node_labels *l,
+    enum node_value f)
+{
+	exposition_family(to, node_families[f].name, "gauge",
+	    node_families[f].help);
+	for (size_t i = 0; i < l->count; i++)
+		metrics_cluster_node_add(to, l, i, node_families[f].name,
+		    metrics_cluster_node_value(&l->nodes[i], f));
+}
+
+static void
+metrics_cluster_node_numbers(struct strbuf *to, const struct node_labels *l)
+{
+	for (size_t k = 0; k < NODE_NUMBERS; k++) {
+		const struct node_number *row = &node_numbers[k];
+
+		if (row->family == NULL)
+			continue;
+		exposition_family(to, row->family, "gauge", row->help);
+		for (size_t i = 0; i < l->count; i++)
+			if (l->nodes[i].state != AGENT_LOST)
+				metrics_cluster_node_add(to, l, i, row->family,
+				    l->nodes[i].numbers[k]);
+	}
 }
 
 void
@@ -72,6 +118,7 @@ metrics_nodes(const struct metrics_in *in, struct strbuf *to)
 	/* Of all nodes; node i's are from ends[i] to ends[i + 1]. */
 	size_t *ends = xcalloc(count + 1, sizeof(*ends));
 	struct strbuf labels = { 0 };
+	struct node_labels l;
 
 	for (size_t i = 0; i < count; i++) {
 		if (metrics_cluster_is_fresh(&nodes[i], now_s)) {
@@ -87,24 +134,11 @@ metrics_nodes(const struct metrics_in *in, struct strbuf *to)
 		exposition_sample(to, "coalmine_agents",
 		    EXPOSITION_LABELS({ "state", names_agent_states[s] }),
 		    (double)by_state[s]);
-	for (int f = 0; f < NODE_VALUES; f++) {
-		const char *name = node_families[f].name;
-		size_t name_bytes = strlen(name);
-
-		exposition_family(to, name, "gauge", node_families[f].help);
-		for (size_t i = 0; i < count; i++) {
-			size_t len = ends[i + 1] - ends[i];
-			double value = metrics_cluster_node_value(&nodes[i],
-			    (enum node_value)f);
-
-			if (len == 0 || isnan(value))
-				continue;
-			strbuf_add(to, name, name_bytes);
-			strbuf_add(to, labels.text + ends[i], len);
-			exposition_value(to, value);
-			strbuf_add(to, "\n", 1);
-		}
-	}
+	l = (struct node_labels){ nodes, count, ends, labels.text };
+	metrics_cluster_node_family(to, &l, NODE_UP);
+	metrics_cluster_node_family(to, &l, NODE_SEEN);
+	metrics_cluster_node_numbers(to, &l);
+	metrics_cluster_node_family(to, &l, NODE_SCORE);
 	strbuf_clear(&labels);
 	free(ends);
 	exposition_family(to, "coalmine_outlier_threshold", "gauge",

@@ -16,6 +16,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/events/events.h"
+#include "schema/node_numbers.h"
 
 struct fake fake = { .nodes = 12 };
 
@@ -90,6 +91,7 @@ api_node_list(struct api *api, const struct api_node **ret)
 	static struct {
 		char name[32];
 		char leaf[32];
+		double numbers[NODE_NUMBERS];
 	} * texts;
 	uint64_t now = clk_unix_ns();
 
@@ -99,6 +101,7 @@ api_node_list(struct api *api, const struct api_node **ret)
 	for (int i = 0; i < fake.nodes; i++) {
 		snprintf(texts[i].name, sizeof(texts[i].name), "node%d", i + 1);
 		fake_leaf(i, texts[i].leaf);
+		texts[i].numbers[0] = 100 * i; /* spool_bytes */
 		nodes[i] = (struct api_node){ .name = texts[i].name,
 			.leaf = texts[i].leaf,
 			.state = fake_state(i),
@@ -107,7 +110,7 @@ api_node_list(struct api *api, const struct api_node **ret)
 			    : now - 3600 * CLK_NS_PER_S,
 			.last_seen_unix_ns = now -
 			    (i % 11 == 8 ? 5000 * CLK_NS_PER_S : 1),
-			.spool_bytes = 100 * (uint64_t)i,
+			.numbers = texts[i].numbers,
 			.score = fake.scored ? fake_score(i) : NAN };
 	}
 	if (fake.first_node != NULL && fake.nodes > 0)
