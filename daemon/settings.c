@@ -157,7 +157,8 @@ settings_check(struct settings *s, struct err *err)
 	if (mesh_net_check(s->collector.mesh.net, &reason) < 0)
 		return err_set(err, -EINVAL, "%s: %s",
 		    conf_where(c, "mesh", "net"), reason.text);
-	if (s->react.action == REACT_COMMAND && s->react.command[0] == '\0')
+	if (strcmp(s->react.action, REACT_COMMAND) == 0 &&
+	    s->react.command[0] == '\0')
 		return err_set(err, -EINVAL,
 		    "%s: reaction.action = command needs reaction.command",
 		    conf_where(c, "reaction", "action"));

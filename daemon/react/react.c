@@ -26,29 +26,17 @@
 #define UNDOING  "undoing "           /* begun as well */
 #define AGAIN_NS (600 * CLK_NS_PER_S) /* after a failure */
 
-static const struct react_kind *const kinds[] = {
-	[REACT_NONE] = NULL,
-	[REACT_COMMAND] = &react_command,
-	[REACT_SLURM] = &react_slurm,
-};
-
 void
 react_options_read(const struct conf *c, struct react_options *ret)
 {
-	static const char *const actions[] = { [REACT_NONE] = "none",
-		[REACT_COMMAND] = "command",
-		[REACT_SLURM] = "slurm-drain" };
-
-	*ret = (struct react_options){
-		.action = (enum react_action)CONF_CHOICE_OF(c, "reaction",
-		    "action", actions),
+	*ret = (struct react_options){ .action = conf_string(c, "reaction",
+					   "action"),
 		.dry_run = conf_bool(c, "reaction", "dry_run"),
 		.undo = conf_bool(c, "reaction", "undo"),
 		.command = conf_string(c, "reaction", "command"),
 		.nodes_per_hour = (int)conf_int(c, "reaction",
 		    "nodes_per_hour"),
-		.share_per_hour = conf_real(c, "reaction", "share_per_hour")
-	};
+		.share_per_hour = conf_real(c, "reaction", "share_per_hour") };
 }
 
 struct react *
@@ -60,7 +48,7 @@ react_new(struct event_base *base, struct store *store,
 	r->base = base;
 	r->store = store;
 	r->o = *o;
-	r->kind = kinds[o->action];
+	r->kind = react_kinds_find(o->action);
 	TAILQ_INIT(&r->tasks);
 	r->done = json_object();
 	r->begun = json_object();
@@ -201,7 +189,7 @@ react_load(struct react *r, const json_t *settings)
 			react_begun_count(r, value);
 		if (!lost.undo && strncmp(value, BEGUN, strlen(BEGUN)) != 0) {
 			json_object_set(r->done, node, v);
-		} else if (r->o.action != REACT_COMMAND) {
+		} else if (r->kind == NULL || r->kind->asks) {
 			json_object_set(r->begun, node, v);
 		} else {
 			snprintf(lost.node, sizeof(lost.node), "%s", node);
@@ -282,7 +270,7 @@ react_finish(struct react *r, enum react_result result, const char *text)
 	case REACT_FAILED:
 		react_say(r, t, "failed, and is tried again", text);
 		/* Slurm may have done it and not said so: it is asked. */
-		if (!t->undo && r->o.action == REACT_SLURM)
+		if (!t->undo && r->kind->asks)
 			json_object_set_new(r->begun, t->node, json_true());
 		else if (!t->undo || react_is_done(r, t->node))
 			react_done_set(r, t->node, t->undo ? when : NULL);

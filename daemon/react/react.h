@@ -25,12 +25,13 @@
 
 #define REACT_MARK "coalmine:"
 
-enum react_action { REACT_NONE, REACT_COMMAND, REACT_SLURM };
+/* Of reaction.action: the one that has an option of its own. */
+#define REACT_COMMAND "command"
 
 struct conf;
 
 struct react_options {
-	enum react_action action;
+	const char *action; /* of reaction.action */
 	int dry_run;
 	int undo;
 	const char *command; /* for the shell */

@@ -24,11 +24,14 @@ struct react_task {
 enum react_result { REACT_DONE, REACT_LEFT, REACT_FAILED };
 
 struct react_kind {
+	const char *action;        /* as reaction.action names it */
 	const char *done, *undone; /* for the log */
+	int asks; /* begin finds out what was done before, and what not */
 	/* Begin with r->now; ends, later or at once, in react_finish. */
 	void (*begin)(struct react *r, const struct react_task *t);
 };
-extern const struct react_kind react_command, react_slurm;
+/* NULL: nothing is done. */
+const struct react_kind *react_kinds_find(const char *action);
 
 struct react {
 	struct event_base *base;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/hostname.h"
+#include "common/str.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/react/react_int.h"
 #include "daemon/store/store.h"
@@ -54,9 +55,6 @@ react_kinds_command_begin(struct react *r, const struct react_task *t)
 	    t->undo ? "ok" : "bad");
 	react_spawn(r, argv, env, react_kinds_ended_cb);
 }
-
-const struct react_kind react_command = { "command run", "command run",
-	react_kinds_command_begin };
 
 static void
 react_kinds_slurm_run(struct react *r, const char *program, char *const *more,
@@ -229,5 +227,18 @@ react_kinds_slurm_begin(struct react *r, const struct react_task *t)
 	react_kinds_slurm_run(r, "sinfo", more, react_kinds_looked_cb);
 }
 
-const struct react_kind react_slurm = { "drained in Slurm", "resumed in Slurm",
-	react_kinds_slurm_begin };
+static const struct react_kind kinds[] = {
+	{ REACT_COMMAND, "command run", "command run", 0,
+	    react_kinds_command_begin },
+	{ "slurm-drain", "drained in Slurm", "resumed in Slurm", 1,
+	    react_kinds_slurm_begin },
+};
+
+const struct react_kind *
+react_kinds_find(const char *action)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (strcmp(kinds[i].action, action) == 0)
+			return &kinds[i];
+	return NULL;
+}

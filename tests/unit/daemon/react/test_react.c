@@ -141,7 +141,7 @@ teardown(void **state)
 }
 
 static struct react_options
-options(enum react_action action)
+options(const char *action)
 {
 	struct react_options o = { action, 0, 1, "", { dir, "" }, 4, 1 };
 
@@ -167,7 +167,7 @@ run(struct react *r, size_t nodes)
 static void
 test_drain_and_resume(void **state)
 {
-	struct react_options o = options(REACT_SLURM);
+	struct react_options o = options("slurm-drain");
 	struct event_base *base = event_base_new();
 	struct react *r = react_new(base, NULL, &o);
 
@@ -215,7 +215,7 @@ test_domains(void **state)
 		{ "n2", 1, NULL }, /* which one? */
 		{ "n3", 1, NULL },
 	};
-	struct react_options o = options(REACT_SLURM);
+	struct react_options o = options("slurm-drain");
 	struct event_base *base = event_base_new();
 	char script[200], want[200];
 
@@ -261,7 +261,7 @@ test_foreign(void **state)
 		"maint|window\n", "idle@|reboot asked\n", "idle$|none\n",
 		"planned|none\n", "idle-|none\n", "allocated^|none\n",
 		"rebooting|x\n", "drained|coalmine: bad, by hand\n" };
-	struct react_options o = options(REACT_SLURM);
+	struct react_options o = options("slurm-drain");
 	struct event_base *base = event_base_new();
 	struct react *r = react_new(base, NULL, &o);
 
@@ -285,7 +285,7 @@ test_foreign(void **state)
 static void
 test_taken_over(void **state)
 {
-	struct react_options o = options(REACT_SLURM);
+	struct react_options o = options("slurm-drain");
 	struct event_base *base = event_base_new();
 	struct react *r = react_new(base, NULL, &o);
 
@@ -308,7 +308,7 @@ test_taken_over(void **state)
 static void
 test_begun(void **state)
 {
-	struct react_options o = options(REACT_SLURM);
+	struct react_options o = options("slurm-drain");
 	struct event_base *base = event_base_new();
 	struct react *r = react_new(base, NULL, &o);
 
@@ -371,7 +371,7 @@ test_begun(void **state)
 static void
 test_limits(void **state)
 {
-	struct react_options o = options(REACT_SLURM);
+	struct react_options o = options("slurm-drain");
 	struct event_base *base = event_base_new();
 	struct react *r;
 
@@ -404,7 +404,7 @@ test_limits(void **state)
 static void
 test_dry_run(void **state)
 {
-	struct react_options o = options(REACT_SLURM);
+	struct react_options o = options("slurm-drain");
 	struct event_base *base = event_base_new();
 	struct react *r;
 
@@ -430,7 +430,7 @@ test_dry_run(void **state)
 static void
 test_failure(void **state)
 {
-	struct react_options o = options(REACT_SLURM);
+	struct react_options o = options("slurm-drain");
 	struct event_base *base = event_base_new();
 	struct react *r = react_new(base, NULL, &o);
 	char path[128];
@@ -463,7 +463,7 @@ test_failure(void **state)
 static void
 test_complaints(void **state)
 {
-	struct react_options o = options(REACT_SLURM);
+	struct react_options o = options("slurm-drain");
 	struct event_base *base = event_base_new();
 	struct react *r = react_new(base, NULL, &o);
 	char script[300];
@@ -493,7 +493,7 @@ test_complaints(void **state)
 static void
 test_done_unsaid(void **state)
 {
-	struct react_options o = options(REACT_SLURM);
+	struct react_options o = options("slurm-drain");
 	struct event_base *base = event_base_new();
 	struct react *r = react_new(base, NULL, &o);
 	char script[600];
@@ -529,7 +529,7 @@ test_done_unsaid(void **state)
 static void
 test_turns(void **state)
 {
-	struct react_options o = options(REACT_SLURM);
+	struct react_options o = options("slurm-drain");
 	struct event_base *base = event_base_new();
 	struct react *r = react_new(base, NULL, &o);
 
@@ -562,7 +562,7 @@ test_turns(void **state)
 static void
 test_limit_of_lives(void **state)
 {
-	struct react_options o = options(REACT_SLURM);
+	struct react_options o = options("slurm-drain");
 	struct event_base *base = event_base_new();
 	struct react *r = react_new(base, NULL, &o);
 
@@ -610,7 +610,7 @@ test_command(void **state)
 static void
 test_none(void **state)
 {
-	struct react_options o = options(REACT_NONE);
+	struct react_options o = options("none");
 	struct event_base *base = event_base_new();
 	struct react *r = react_new(base, NULL, &o);
 
