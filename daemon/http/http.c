@@ -193,16 +193,20 @@ static const struct http_route *
 http_route_of(struct http_request *req, enum http_method method,
     char ret_part[PART_MAX])
 {
-	const struct http_route *r;
+	static const struct http_route *const tables[] = { http_routes,
+		http_orders_routes };
 	int known = 0;
 
-	for (r = http_routes; r->name != NULL; r++) {
-		if (!http_route_fits(r->pattern, req->head.path, ret_part))
-			continue;
-		known = 1;
-		if (r->method == method)
-			return r;
-	}
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
+		for (const struct http_route *r = tables[i]; r->name != NULL;
+		     r++) {
+			if (!http_route_fits(r->pattern, req->head.path,
+				ret_part))
+				continue;
+			known = 1;
+			if (r->method == method)
+				return r;
+		}
 	if (known)
 		http_fail(req, 405, "unsupported",
 		    "this address does not take that method");

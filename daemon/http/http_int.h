@@ -130,13 +130,14 @@ struct http_route {
 	const char *const *args; /* as of http_args; the store's answer */
 	int is_live;             /* only the collector that leads can tell */
 };
-extern const struct http_route http_routes[]; /* ends with a NULL name */
+/* Each ends with a NULL name. */
+extern const struct http_route http_routes[], http_orders_routes[];
 
 /* http_read.c: state, and what was stored */
 http_handler http_get_metrics, http_get_health, http_get_version, http_get_runs,
-    http_get_run, http_get_counters, http_get_diags, http_get_nodes,
-    http_get_targets, http_get_forecast, http_get_clusters, http_get_baseline,
-    http_get_verdicts;
+    http_get_run, http_post_check, http_get_counters, http_get_diags,
+    http_get_nodes, http_get_targets, http_get_forecast, http_get_clusters,
+    http_get_baseline, http_get_verdicts;
 /* http_jobs.c: jobs, for those who may see them */
 enum http_jobs { HTTP_JOBS_NONE, HTTP_JOBS_OWN, HTTP_JOBS_ALL };
 enum http_jobs http_jobs_seen(const struct http *h,
@@ -146,10 +147,6 @@ http_handler http_get_jobs, http_get_job, http_get_worst, http_get_costs;
 http_handler http_get_records;
 /* http_page.c: the page's files */
 http_handler http_get_page, http_get_asset;
-/* http_orders.c: doing */
-http_handler http_post_run, http_post_validate, http_post_cancel,
-    http_post_enable, http_post_disable, http_post_stop, http_post_token,
-    http_post_backup, http_post_baseline, http_post_check, http_post_unpin;
 
 /* What a standby cannot answer or do: who can. */
 void http_fail_standby(struct http *h, struct http_request *req);

@@ -69,8 +69,8 @@ http_orders_reply_ordered(struct http *h, struct http_request *req,
 	store_when_stored(h->store, http_orders_order_stored_cb, o);
 }
 
-void
-http_post_run(struct http *h, struct http_request *req, const char *part)
+static void
+http_orders_run(struct http *h, struct http_request *req, const char *part)
 {
 	json_t *body = http_orders_body_read(req), *overrides, *value;
 	struct err err = { 0 };
@@ -102,8 +102,8 @@ http_post_run(struct http *h, struct http_request *req, const char *part)
 		    json_pack("{s:s}", "run", run));
 }
 
-void
-http_post_validate(struct http *h, struct http_request *req, const char *part)
+static void
+http_orders_validate(struct http *h, struct http_request *req, const char *part)
 {
 	json_t *body = http_orders_body_read(req);
 	const char *name, *text;
@@ -123,8 +123,8 @@ http_post_validate(struct http *h, struct http_request *req, const char *part)
 	json_decref(body);
 }
 
-void
-http_post_cancel(struct http *h, struct http_request *req, const char *part)
+static void
+http_orders_cancel(struct http *h, struct http_request *req, const char *part)
 {
 	struct err err = { 0 };
 	int rc;
@@ -153,28 +153,28 @@ http_orders_set_schedule(struct http *h, struct http_request *req,
 			enabled));
 }
 
-void
-http_post_enable(struct http *h, struct http_request *req, const char *part)
+static void
+http_orders_enable(struct http *h, struct http_request *req, const char *part)
 {
 	http_orders_set_schedule(h, req, part, 1);
 }
 
-void
-http_post_disable(struct http *h, struct http_request *req, const char *part)
+static void
+http_orders_disable(struct http *h, struct http_request *req, const char *part)
 {
 	http_orders_set_schedule(h, req, part, 0);
 }
 
-void
-http_post_stop(struct http *h, struct http_request *req, const char *part)
+static void
+http_orders_stop(struct http *h, struct http_request *req, const char *part)
 {
 	(void)part;
 	http_orders_reply_ordered(h, req,
 	    json_pack("{s:i}", "ended", orders_stop_all(h->api, req->who)));
 }
 
-void
-http_post_token(struct http *h, struct http_request *req, const char *part)
+static void
+http_orders_token(struct http *h, struct http_request *req, const char *part)
 {
 	json_t *body = http_orders_body_read(req);
 	const char *names = member_text_or(body, "names", NULL);
@@ -206,8 +206,8 @@ http_post_token(struct http *h, struct http_request *req, const char *part)
 	json_decref(body);
 }
 
-void
-http_post_backup(struct http *h, struct http_request *req, const char *part)
+static void
+http_orders_backup(struct http *h, struct http_request *req, const char *part)
 {
 	json_t *body = http_orders_body_read(req);
 	const char *path;
@@ -279,8 +279,8 @@ http_orders_pin_cb(int status, json_t *result, void *arg)
 	free(p);
 }
 
-void
-http_post_baseline(struct http *h, struct http_request *req, const char *part)
+static void
+http_orders_baseline(struct http *h, struct http_request *req, const char *part)
 {
 	json_t *body = http_orders_body_read(req), *args;
 	const char *run = member_text_or(body, "run", NULL);
@@ -319,11 +319,35 @@ http_post_baseline(struct http *h, struct http_request *req, const char *part)
 	json_decref(body);
 }
 
-void
-http_post_unpin(struct http *h, struct http_request *req, const char *part)
+static void
+http_orders_unpin(struct http *h, struct http_request *req, const char *part)
 {
 	if (strcmp(part, API_RECENT) == 0 && !http_orders_may_pin(req, part))
 		return;
 	orders_pin(h->api, part, NULL, req->who);
 	http_orders_reply_ordered(h, req, json_pack("{s:s}", "name", part));
 }
+
+const struct http_route http_orders_routes[] = {
+	{ "validate", HTTP_POST, "/api/v1/campaigns/validate", HTTP_MAY_READ,
+	    .handle = http_orders_validate },
+	{ "run-campaign", HTTP_POST, "/api/v1/campaigns/*/run", HTTP_MAY_ORDER,
+	    .handle = http_orders_run },
+	{ "cancel", HTTP_POST, "/api/v1/runs/*/cancel", HTTP_MAY_ORDER,
+	    .handle = http_orders_cancel },
+	{ "enable", HTTP_POST, "/api/v1/schedule/*/enable", HTTP_MAY_ORDER,
+	    .handle = http_orders_enable },
+	{ "disable", HTTP_POST, "/api/v1/schedule/*/disable", HTTP_MAY_ORDER,
+	    .handle = http_orders_disable },
+	{ "pin", HTTP_POST, "/api/v1/baselines/*", HTTP_MAY_ORDER,
+	    .handle = http_orders_baseline },
+	{ "unpin", HTTP_POST, "/api/v1/baselines/*/drop", HTTP_MAY_ORDER,
+	    .handle = http_orders_unpin },
+	{ "token", HTTP_POST, "/api/v1/tokens", HTTP_MAY_ORDER,
+	    .handle = http_orders_token },
+	{ "backup", HTTP_POST, "/api/v1/db/backup", HTTP_MAY_ORDER,
+	    .handle = http_orders_backup },
+	{ "stop", HTTP_POST, "/api/v1/stop", HTTP_MAY_ORDER,
+	    .handle = http_orders_stop },
+	{ NULL, HTTP_GET, NULL, HTTP_MAY_NOTHING, .handle = NULL },
+};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http_routes.c - which address is answered by whom, for whom: by a question to
- * the api or the store, or by a handler. coalmine-output(7) tells the same.
+ * the api or the store, or by a handler. coalmine-output(7) tells the same. The
+ * routes of orders are in http_orders.c.
  */
 #include "daemon/http/http_int.h"
 #include "daemon/http/http_parse.h"
@@ -29,13 +30,9 @@ const struct http_route http_routes[] = {
 	    .handle = http_get_targets },
 	{ "campaigns", HTTP_GET, "/api/v1/campaigns", HTTP_MAY_READ,
 	    .list = api_campaigns },
-	{ "validate", HTTP_POST, "/api/v1/campaigns/validate", HTTP_MAY_READ,
-	    .handle = http_post_validate },
 	{ "campaign", HTTP_GET, "/api/v1/campaigns/*", HTTP_MAY_READ,
 	    .one = api_campaign,
 	    .missing = "there is no campaign of that name" },
-	{ "run-campaign", HTTP_POST, "/api/v1/campaigns/*/run", HTTP_MAY_ORDER,
-	    .handle = http_post_run },
 	{ "runs", HTTP_GET, "/api/v1/runs", HTTP_MAY_READ,
 	    .handle = http_get_runs },
 	{ "run", HTTP_GET, "/api/v1/runs/*", HTTP_MAY_READ,
@@ -44,8 +41,6 @@ const struct http_route http_routes[] = {
 	    .handle = http_get_records },
 	{ "counters", HTTP_GET, "/api/v1/runs/*/counters", HTTP_MAY_READ,
 	    .handle = http_get_counters },
-	{ "cancel", HTTP_POST, "/api/v1/runs/*/cancel", HTTP_MAY_ORDER,
-	    .handle = http_post_cancel },
 	{ "events", HTTP_GET, "/api/v1/events", HTTP_MAY_READ,
 	    .ask = STORE_EVENTS,
 	    .args = (const char *const[]){ "#after_id", "#limit", "kind",
@@ -66,10 +61,6 @@ const struct http_route http_routes[] = {
 	    .list = api_link_health, .is_live = 1 },
 	{ "shares", HTTP_GET, "/api/v1/shares", HTTP_MAY_READ,
 	    .list = api_shares, .is_live = 1 },
-	{ "enable", HTTP_POST, "/api/v1/schedule/*/enable", HTTP_MAY_ORDER,
-	    .handle = http_post_enable },
-	{ "disable", HTTP_POST, "/api/v1/schedule/*/disable", HTTP_MAY_ORDER,
-	    .handle = http_post_disable },
 	{ "diags", HTTP_GET, "/api/v1/diags", HTTP_MAY_READ,
 	    .handle = http_get_diags },
 	{ "impacts", HTTP_GET, "/api/v1/impacts", HTTP_MAY_READ,
@@ -87,10 +78,6 @@ const struct http_route http_routes[] = {
 	    .ask = STORE_BASELINES, .args = (const char *const[]){ NULL } },
 	{ "baseline", HTTP_GET, "/api/v1/baselines/*", HTTP_MAY_READ,
 	    .handle = http_get_baseline },
-	{ "pin", HTTP_POST, "/api/v1/baselines/*", HTTP_MAY_ORDER,
-	    .handle = http_post_baseline },
-	{ "unpin", HTTP_POST, "/api/v1/baselines/*/drop", HTTP_MAY_ORDER,
-	    .handle = http_post_unpin },
 	{ "verdicts", HTTP_GET, "/api/v1/verdicts", HTTP_MAY_READ,
 	    .handle = http_get_verdicts },
 	{ "verdict-history", HTTP_GET, "/api/v1/verdicts/history",
@@ -108,13 +95,7 @@ const struct http_route http_routes[] = {
 	    .handle = http_get_costs },
 	{ "job", HTTP_GET, "/api/v1/jobs/*", HTTP_MAY_READ,
 	    .handle = http_get_job },
-	{ "token", HTTP_POST, "/api/v1/tokens", HTTP_MAY_ORDER,
-	    .handle = http_post_token },
 	{ "check", HTTP_POST, "/api/v1/db/check", HTTP_MAY_ORDER,
 	    .handle = http_post_check },
-	{ "backup", HTTP_POST, "/api/v1/db/backup", HTTP_MAY_ORDER,
-	    .handle = http_post_backup },
-	{ "stop", HTTP_POST, "/api/v1/stop", HTTP_MAY_ORDER,
-	    .handle = http_post_stop },
 	{ NULL, HTTP_GET, NULL, HTTP_MAY_NOTHING, .handle = NULL },
 };
