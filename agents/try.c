@@ -30,7 +30,6 @@
 static const char campaign[] = "[campaign]\nranks_per_node = 2\n"
 			       "[group]\npattern = rail\nn = 2\ng = 1\n"
 			       "count = 16384\n";
-static const char as_nodes[] = "mpi.env=COALMINE_FAKE_NODES=rank";
 
 struct
 try {
@@ -163,7 +162,7 @@ try_run(struct try *t, const struct mpi_impl_mpi *mpi)
 int
 try_mpi(struct agent *ag, const char *name)
 {
-	char dir[] = "/tmp/coalmine-try-XXXXXX", set[80];
+	char dir[] = "/tmp/coalmine-try-XXXXXX", set[80], env[2100];
 	const struct mpi_impl_mpi *mpi = mpi_impl_find(name);
 	struct try t = { .ag = *ag };
 	struct err err;
@@ -177,8 +176,12 @@ try_mpi(struct agent *ag, const char *name)
 		return 1;
 	}
 	snprintf(set, sizeof(set), "agent.run_dir=%s", dir);
+	/* what the site sets stays */
+	snprintf(env, sizeof(env), "mpi.env=%s%sCOALMINE_FAKE_NODES=rank",
+	    conf_string(ag->conf, "mpi", "env"),
+	    conf_string(ag->conf, "mpi", "env")[0] == '\0' ? "" : ",");
 	if (conf_override(ag->conf, set, "--try", &err) < 0 ||
-	    conf_override(ag->conf, as_nodes, "--try", &err) < 0)
+	    conf_override(ag->conf, env, "--try", &err) < 0)
 		try_failed(&t, err.text, "", "");
 	t.ag.run_ops = &try_ops;
 	t.ag.base = event_base_new();
