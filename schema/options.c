@@ -22,7 +22,9 @@
 
 const struct conf_row options_daemon[] = {
 	{ "collector", "listen", CONF_ADDRESS, 1, 200, NULL, "0.0.0.0:17700",
-	    "", "Address for agents (mutual TLS)." },
+	    "",
+	    "Address for agents (mutual TLS); [::]:17700 where agents have "
+	    "IPv6 addresses." },
 	{ "collector", "state_dir", CONF_STRING, 1, 4000, NULL,
 	    "/var/lib/coalmine", "", "The store; a local file system." },
 	{ "collector", "campaign_dir", CONF_STRING, 1, 4000, NULL,
