@@ -599,6 +599,10 @@ ranks_exited(struct ranks *r, int id, int status, const char *tail)
 		    "coalmine-pmix ended with status %d%s%.300s", status,
 		    tail[0] == '\0' ? "" : ": ", tail);
 		r->ops->failed(text, r->arg);
+		/* its ranks end for that */
+		for (int i = 0; i < r->job.local; i++)
+			if (!r->list[i].told && r->list[i].abort == NULL)
+				r->list[i].abort = xstrdup(text);
 		return;
 	}
 	if (id < 1 || id > r->job.local)

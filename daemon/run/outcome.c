@@ -241,7 +241,7 @@ outcome_end_text(const json_t *msg, int exited, char *ret, size_t cap_bytes)
 	if (json_object_get(msg, "status") == NULL)
 		snprintf(ret, cap_bytes, "%s",
 		    exited ? "ended itself" : "died");
-	else if (status > 128 && reason[0] == '\0')
+	else if (status > 128 && status <= 128 + SIGRTMAX && reason[0] == '\0')
 		snprintf(ret, cap_bytes, "died of signal %d",
 		    (int)status - 128);
 	else if (reason[0] != '\0')

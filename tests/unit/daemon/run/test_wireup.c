@@ -224,6 +224,16 @@ test_first_failure(void **state)
 	    "rank 1 on n2 died of signal 11");
 	fix_teardown();
 
+	fix_setup(3); /* no signal has this number */
+	fix_running(run, FIX_CAMPAIGN);
+	fix_says("n2", WIRE_RANK_LOST,
+	    json_pack("{s:s, s:i, s:i, s:b, s:i, s:s}", "run", run, "rank", 1,
+		"pid", 9, "exited", 0, "status", 195, "stderr", ""));
+	fix_pass(3, NULL);
+	fix_failed(run, RUN_FAILED, CAUSE_RANK_LOST,
+	    "rank 1 on n2 ended with status 195");
+	fix_teardown();
+
 	fix_setup(3); /* a GPU at fault */
 	fix_running(run, FIX_CAMPAIGN);
 	fix_says("n2", WIRE_RANK_LOST,
