@@ -105,8 +105,10 @@ static void
 launch_refused(struct run_node *rn, const char *cause, const char *text)
 {
 	char line[RUN_WHY_MAX];
+	int known = STR_FIND(names_causes, cause);
 
 	rn->ready = READY_NO;
+	rn->cause = known < 0 ? CAUSE_BUSY : (enum cause)known;
 	utf8_format(line, sizeof(line), "%.60s: %.20s%s%.140s", rn->node->name,
 	    cause, text[0] == '\0' ? "" : ": ", text);
 	xstrset(&rn->text, line);
@@ -213,6 +215,7 @@ launch_prepare_done(struct run *r)
 	char text[SYMPTOM_TEXT_MAX];
 	struct err err = { 0 }; /* why the first said no */
 	size_t asked = r->node_count, kept = 0;
+	enum cause cause = CAUSE_BUSY;
 
 	for (size_t i = 0; i < asked; i++) {
 		struct run_node *rn = &r->nodes[i];
@@ -224,6 +227,11 @@ launch_prepare_done(struct run *r)
 		if (rn->ready == READY_ASKED)
 			launch_refused(rn, "timeout", "no answer");
 		log_info("run %s: without %s", r->id, rn->text);
+		/* One that is away or works may take part next time. */
+		if (err.text[0] == '\0' &&
+		    (rn->cause == CAUSE_UNSUPPORTED ||
+			rn->cause == CAUSE_CONFIG))
+			cause = rn->cause;
 		if (err.text[0] == '\0')
 			err_say(&err, "%s", rn->text);
 		run_end_send(r, rn->node, "left out");
@@ -236,7 +244,7 @@ launch_prepare_done(struct run *r)
 		utf8_format(text, sizeof(text),
 		    "%zu of %zu nodes ready, %zu needed; %.300s", r->node_count,
 		    asked, min, err.text);
-		run_finish(r, RUN_MISSED, CAUSE_BUSY, text);
+		run_finish(r, RUN_MISSED, cause, text);
 	} else if (run_head(r) != head) {
 		/* The other nodes were prepared for a head that is out: release
 		 * them and ask again. */

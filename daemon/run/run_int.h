@@ -111,6 +111,7 @@ struct run_node {
 	struct node *node;
 	enum ready ready;
 	char *text;       /* why not */
+	enum cause cause; /* the same */
 	uint64_t borders; /* whose counters it has told */
 	/* Of its network devices, at the first and the newest border. */
 	int counted;

@@ -31,6 +31,17 @@ test_busy(void **state)
 		"busy", "text", "job 17"));
 	fix_failed(run, RUN_MISSED, CAUSE_BUSY, "n3: busy: job 17");
 	fix_teardown();
+
+	fix_setup(3);
+	fix_submitted(run, FIX_CAMPAIGN);
+	fix_prepared("n1", run);
+	fix_prepared("n2", run);
+	fix_says("n3", WIRE_PREPARED,
+	    json_pack("{s:s, s:b, s:s, s:s}", "run", run, "ok", 0, "cause",
+		"unsupported", "text", "mpich is not offered"));
+	fix_failed(run, RUN_MISSED, CAUSE_UNSUPPORTED,
+	    "n3: unsupported: mpich is not offered");
+	fix_teardown();
 }
 
 static void
