@@ -6,7 +6,10 @@
 
 #include <cmocka.h>
 
-#include "common/clk.c"
+#include <errno.h>
+
+#include "common/clk.h"
+#include "common/str.h"
 
 static void
 test_span_parse(void **state)

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every type, every complaint, and that what is rendered reads back. */
-#include "common/conf.c"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/conf.h"
+#include "common/str.h"
+#include "common/xalloc.h"
 #include "common/err.h"
 
 #include <math.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Digits are read as strtod reads them, and what is written is read again. */
-#include "common/decimal.c"
+#include <stdlib.h>
+
+#include "common/decimal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

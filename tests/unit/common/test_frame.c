@@ -7,7 +7,9 @@
 
 #include <cmocka.h>
 
-#include "common/frame.c"
+#include <errno.h>
+
+#include "common/frame.h"
 
 static void
 test_there_and_back(void **state)

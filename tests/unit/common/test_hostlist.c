@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Expansion, folding, limits, order; random lists read back as written. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "common/err.h"
-#include "common/hostlist.c"
+#include "common/hostlist.h"
+#include "common/str.h"
+#include "common/xalloc.h"
 
 #include <setjmp.h>
 #include <cmocka.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_program.c - what a program finds when it starts and in libraries, and
  * how it ended. */
+#include <sys/wait.h>
+
 #include "common/plugin.h"
-#include "common/program.c"
+#include "common/program.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

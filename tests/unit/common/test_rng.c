@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "common/rng.c"
+#include "common/rng.h"
 
 #define DRAWS 120000
 

@@ -6,7 +6,10 @@
 
 #include <cmocka.h>
 
-#include "common/robust.c"
+#include <math.h>
+
+#include "common/robust.h"
+#include "common/str.h"
 
 static void
 near(double got, double want, double share)

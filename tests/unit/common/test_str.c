@@ -6,7 +6,11 @@
 
 #include <cmocka.h>
 
-#include "common/str.c"
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/str.h"
 
 static void
 test_int(void **state)

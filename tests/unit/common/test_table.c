@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "common/table.c"
+#include <stdlib.h>
+
+#include "common/table.h"
 
 #include <math.h>
 #include <setjmp.h>

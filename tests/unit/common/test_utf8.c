@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "common/utf8.c"
+#include <string.h>
+
+#include "common/utf8.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,12 @@
 /*
  * Lists of settings: what is one, and which of them a campaign may give.
  */
+#include <errno.h>
+#include <string.h>
+
 #include "common/err.h"
-#include "schema/mpi_settings.c"
+#include "schema/mpi_settings.h"
+#include "common/str.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

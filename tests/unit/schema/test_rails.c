@@ -3,7 +3,8 @@
  * test_rails.c - a NIC by each of its names, and what every library is told of
  * it, on a node with InfiniBand, RoCE, Slingshot and plain Ethernet.
  */
-#include "schema/rails.c"
+#include "schema/rails.h"
+#include "common/str.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

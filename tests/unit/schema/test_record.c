@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Good records of every kind pass; each field spoilt in turn is refused. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
 #include "common/err.h"
-#include "schema/record.c"
+#include "schema/record.h"
 
 #include <setjmp.h>
 #include <stdint.h>

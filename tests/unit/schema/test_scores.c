@@ -6,8 +6,12 @@
 
 #include <cmocka.h>
 
+#include <math.h>
+#include <string.h>
+
 #include "schema/record.h"
-#include "schema/scores.c"
+#include "schema/scores.h"
+#include "common/xalloc.h"
 
 #define MANY 10000
 

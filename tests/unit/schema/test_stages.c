@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_stages.c - which switches a hash chooses between, and which of them a
  * path crosses. */
-#include "schema/stages.c"
+#include "schema/stages.h"
+#include "common/xalloc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

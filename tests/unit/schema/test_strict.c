@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
 #include "common/err.h"
-#include "schema/strict.c"
+#include "schema/strict.h"
+#include "common/str.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

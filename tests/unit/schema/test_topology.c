@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_topology.c - the file of leaves, rails and switches: read, written,
  * refused. */
-#include "schema/topology.c"
+#include <string.h>
+
+#include "schema/topology.h"
+#include "common/str.h"
+#include "common/xalloc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

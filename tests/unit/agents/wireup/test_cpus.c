@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cores of a rank, by a copy of sysfs. */
-#include "agents/wireup/cpus.c"
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "agents/wireup/cpus.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  * gives wrong data, a sample of all collectives in all shapes, and random
  * sparse primitives. COALMINE_SEED repeats a sample.
  */
-#include "probes/collective/compose.c"
+#include "probes/collective/compose.h"
 
 #include "common/rng.h"
 #include "tests/unit/probes/plan/sweep.h"

@@ -4,7 +4,9 @@
  * the collectives; what they mean is proven; what is wrong is refused by its
  * place.
  */
-#include "probes/collective/script.c"
+#include <errno.h>
+
+#include "probes/collective/script.h"
 
 #include "common/err.h"
 #include "common/str.h"

@@ -6,7 +6,9 @@
 
 #include <cmocka.h>
 
-#include "probes/congestion/gpcnet_table.c"
+#include <string.h>
+
+#include "probes/congestion/gpcnet_table.h"
 
 #include <stdlib.h>
 

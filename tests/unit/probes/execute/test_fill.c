@@ -6,7 +6,9 @@
 
 #include <cmocka.h>
 
-#include "probes/execute/fill.c"
+#include <string.h>
+
+#include "probes/execute/fill.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "common/rng.h"
-#include "probes/execute/inflight.c"
+#include "probes/execute/inflight.h"
 
 #define TURNS 64
 

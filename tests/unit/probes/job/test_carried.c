@@ -4,7 +4,8 @@
  * wanted.
  */
 #include "common/err.h"
-#include "probes/job/carried.c"
+#include "probes/job/carried.h"
+#include "common/str.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

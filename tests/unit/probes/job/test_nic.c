@@ -2,8 +2,14 @@
 /*
  * Which interface a rank takes.
  */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "common/err.h"
-#include "probes/job/nic.c"
+#include "probes/job/nic.h"
+#include "common/str.h"
+#include "probes/job/rank_env.h"
 
 #include <stdarg.h>
 #include <setjmp.h>

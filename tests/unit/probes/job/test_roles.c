@@ -6,8 +6,10 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+
 #include "common/str.h"
-#include "probes/job/roles.c"
+#include "probes/job/roles.h"
 
 static void
 count_roles(const struct roles_ask *ask, const int *roles, int *ret)

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "common/err.h"
-#include "probes/job/settings.c"
+#include "probes/job/settings.h"
 #include "schema/options.h"
 
 static void

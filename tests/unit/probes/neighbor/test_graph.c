@@ -2,8 +2,10 @@
 /*
  * Graphs: made ones against their definition, files as they are read.
  */
+#include <string.h>
+
 #include "common/err.h"
-#include "probes/neighbor/graph.c"
+#include "probes/neighbor/graph.h"
 #include "probes/neighbor/graph.h"
 
 #include <stdarg.h>

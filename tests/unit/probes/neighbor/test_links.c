@@ -4,7 +4,9 @@
  * what a kernel says, in a folder that looks like its own. No machine with
  * such devices was at hand: the folder is made after the driver's source.
  */
-#include "probes/neighbor/links.c"
+#include <errno.h>
+
+#include "probes/neighbor/links.h"
 
 #include <sys/stat.h>
 

@@ -2,8 +2,12 @@
 /*
  * Matrix Market files: what is read, and what is said of bad ones.
  */
+#include <errno.h>
+#include <string.h>
+
 #include "common/err.h"
-#include "probes/neighbor/csr.c"
+#include "probes/neighbor/csr.h"
+#include "common/str.h"
 #include "probes/neighbor/csr.h"
 
 #include <setjmp.h>

@@ -4,7 +4,7 @@
  * to whom, and every option that must be refused by its name. Every plan here
  * is also proven by check.
  */
-#include "probes/pattern/pattern.c"
+#include "probes/pattern/pattern.h"
 
 #include "schema/record.h"
 #include "tests/unit/probes/plan/cases.h"

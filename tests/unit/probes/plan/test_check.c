@@ -2,7 +2,9 @@
 /*
  * Plans made by hand, each with one thing wrong, and what is said of it.
  */
-#include "probes/plan/check.c"
+#include <errno.h>
+
+#include "probes/plan/check.h"
 
 #include "probes/plan/value.h"
 #include "tests/unit/probes/plan/cases.h"

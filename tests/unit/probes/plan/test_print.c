@@ -2,7 +2,7 @@
 /*
  * The exact text of list and matrix; json and svg as far as a reader needs.
  */
-#include "probes/plan/print.c"
+#include "probes/plan/print.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /*
  * What one rank does, what it waits for, and that both ends agree on tags.
  */
-#include "probes/plan/rank_graph.c"
+#include "probes/plan/rank_graph.h"
 
 #include "probes/plan/plan.h"
 #include "probes/plan/order.h"

@@ -3,7 +3,7 @@
  * Random writes against an array of bytes, after each of which every byte
  * must be found, and equal neighbours be one range.
  */
-#include "probes/plan/spanmap.c"
+#include "probes/plan/spanmap.h"
 
 #include <stdarg.h>
 #include <stddef.h>

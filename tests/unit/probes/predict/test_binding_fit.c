@@ -2,7 +2,9 @@
 /*
  * Which binding of devices to NICs is read from bandwidths.
  */
-#include "probes/predict/binding_fit.c"
+#include <math.h>
+
+#include "probes/predict/binding_fit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,11 @@
 
 #include <cmocka.h>
 
-#include "probes/sampling/impact.c"
+#include <errno.h>
+#include <math.h>
+
+#include "probes/sampling/impact.h"
+#include "probes/job/settings.h"
 
 static void
 add(struct tally *t, int visit, double value)

@@ -6,7 +6,9 @@
 
 #include <cmocka.h>
 
-#include "probes/sampling/pair_medians.c"
+#include <math.h>
+
+#include "probes/sampling/pair_medians.h"
 
 static void
 test_worst_first(void **state)

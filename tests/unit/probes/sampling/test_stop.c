@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "common/clk.h"
-#include "probes/sampling/stop.c"
+#include "probes/sampling/stop.h"
 
 static const struct settings settings = { .precision = 0.1,
 	.level = 0.95,

@@ -6,8 +6,13 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
 #include "common/rng.h"
-#include "probes/sampling/tally.c"
+#include "probes/sampling/tally.h"
+#include "common/xalloc.h"
 
 static struct hist round_of;
 

@@ -6,7 +6,10 @@
 
 #include <cmocka.h>
 
-#include "probes/sampling/timing.c"
+#include <errno.h>
+#include <math.h>
+
+#include "probes/sampling/timing.h"
 
 /* Times of three ranks, us; the slowest of each iteration counts. */
 static void

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "probes/topology/local.c"
+#include "probes/topology/local.h"
 
 #include "tests/unit/tree.h"
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Machine files: what they say, what is refused, and which way bytes go. */
+#include <errno.h>
+#include <string.h>
+
 #include "common/err.h"
-#include "probes/topology/machine.c"
+#include "probes/topology/machine.h"
+#include "common/str.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

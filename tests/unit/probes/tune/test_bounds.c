@@ -3,7 +3,7 @@
  * Bounds of collectives by what two nodes were seen to exchange: Table III of
  * HiCCL with measured rates.
  */
-#include "probes/tune/bounds.c"
+#include "probes/tune/bounds.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -3,8 +3,10 @@
  * A machine of measured rates predicts what was measured: its short message,
  * its long one, and what a pipeline's steps cost.
  */
+#include <math.h>
+
 #include "common/err.h"
-#include "probes/tune/measured_machine.c"
+#include "probes/tune/measured_machine.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

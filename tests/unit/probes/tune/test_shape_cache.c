@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_shapes.c - what was chosen is found again, by all that it depends on. */
+#include <errno.h>
+#include <string.h>
+
 #include "common/err.h"
-#include "probes/tune/shape_cache.c"
+#include "probes/tune/shape_cache.h"
+#include "common/member.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
