@@ -104,6 +104,32 @@ file_read(const char *path, size_t most_bytes, char **ret, size_t *ret_bytes,
 	return rc < 0 ? file_complain(path, rc, err) : 0;
 }
 
+int
+file_lines(FILE *from, int64_t most_bytes, file_line_cb *cb, void *arg)
+{
+	char *line = xcalloc(1, FILE_LINE_MAX + 1);
+	int c = 0, rc = 0;
+
+	while (rc >= 0 && most_bytes > 0) {
+		size_t len = 0;
+
+		while (most_bytes-- > 0 && (c = getc_unlocked(from)) != EOF &&
+		    c != '\n')
+			if (len < FILE_LINE_MAX)
+				line[len++] = (char)c;
+		if (c == EOF && ferror(from))
+			rc = -EIO;
+		if (rc < 0 || (c == EOF && len == 0))
+			break;
+		line[len] = '\0';
+		rc = cb(line, c == '\n', arg);
+		if (c == EOF)
+			break;
+	}
+	free(line);
+	return rc;
+}
+
 int64_t
 file_number(const char *path, int64_t least, int64_t fallback)
 {

@@ -25,6 +25,13 @@ int file_check(const char *path, struct err *err);
  * The caller frees *ret. */
 int file_read(const char *path, size_t most_bytes, char **ret,
     size_t *ret_bytes, struct err *err);
+/* Call cb for each line of up to most_bytes from where from is, without its
+ * line end, until cb returns less than 0. A line of over FILE_LINE_MAX bytes is
+ * cut there. Is ended 0, the file ends before a line end. Return the last rc of
+ * cb, or -errno of the file. */
+#define FILE_LINE_MAX 16384
+typedef int file_line_cb(char *line, int ended, void *arg);
+int file_lines(FILE *from, int64_t most_bytes, file_line_cb *cb, void *arg);
 /* The whole number in a small file of ours, from least on; fallback where there
  * is none, which is logged if there is something else. */
 int64_t file_number(const char *path, int64_t least, int64_t fallback);

@@ -25,9 +25,8 @@
 #include "pki/pki_file.h"
 #include "schema/strict.h"
 
-#define EARLY_S      300 /* clocks are not quite equal */
-#define ENROLLER     "enroll"
-#define ENROLLED_MAX (256 * 1024 * 1024)
+#define EARLY_S  300 /* clocks are not quite equal */
+#define ENROLLER "enroll"
 
 static char *
 authority_path_of(const char *dir, const char *name, const char *end)
@@ -501,38 +500,55 @@ authority_set_aside(const char *dir, const char *name, struct err *err)
 	return rc;
 }
 
+struct enrolled {
+	struct lists *lists;
+	const char *name;
+	int count; /* of its certificates */
+	struct err *err;
+};
+
+static int
+authority_enrolled_line_cb(char *line, int ended, void *arg)
+{
+	struct enrolled *e = arg;
+	STACK_OF(X509) *certs = NULL;
+	json_t *o;
+	int rc = 0;
+
+	(void)ended;
+	if (strict_object(line, strlen(line), 2, &o, NULL) < 0)
+		return 0; /* torn by a power cut */
+	if (strcmp(member_text(o, "name"), e->name) == 0)
+		certs = pki_certs_read(member_text(o, "cert"));
+	/* Another authority may have enrolled it before. */
+	if (certs != NULL &&
+	    authority_of(e->lists, sk_X509_value(certs, 0)) >= 0) {
+		rc = authority_lists_add(e->lists, sk_X509_value(certs, 0),
+		    e->err);
+		e->count++;
+	}
+	sk_X509_pop_free(certs, X509_free);
+	json_decref(o);
+	return rc;
+}
+
 /* What a collector has issued to that name, from the file that it keeps: one
  * that renewed itself has several. */
 static int
 authority_enrolled_add(struct lists *l, const char *file, const char *name,
     int *count, struct err *err)
 {
-	size_t len;
-	char *text, *line, *more;
-	int rc = file_read(file, ENROLLED_MAX, &text, &len, err);
+	struct enrolled e = { .lists = l, .name = name, .err = err };
+	FILE *from;
+	int rc = file_open(file, &from, err);
 
 	if (rc < 0)
 		return rc;
-	for (line = strtok_r(text, "\n", &more); line != NULL && rc == 0;
-	     line = strtok_r(NULL, "\n", &more)) {
-		STACK_OF(X509) *certs = NULL;
-		json_t *o;
-
-		if (strict_object(line, strlen(line), 2, &o, NULL) < 0)
-			continue; /* torn by a power cut */
-		if (strcmp(member_text(o, "name"), name) == 0)
-			certs = pki_certs_read(member_text(o, "cert"));
-		/* Another authority may have enrolled it before. */
-		if (certs != NULL &&
-		    authority_of(l, sk_X509_value(certs, 0)) >= 0) {
-			rc = authority_lists_add(l, sk_X509_value(certs, 0),
-			    err);
-			++*count;
-		}
-		sk_X509_pop_free(certs, X509_free);
-		json_decref(o);
-	}
-	free(text);
+	rc = file_lines(from, INT64_MAX, authority_enrolled_line_cb, &e);
+	if (rc < 0 && ferror(from))
+		err_say(err, "%.300s: %s", file, strerror(-rc));
+	fclose(from);
+	*count = e.count;
 	return rc;
 }
 

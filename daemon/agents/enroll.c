@@ -8,11 +8,11 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
-#include <openssl/crypto.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/file.h"
@@ -26,7 +26,6 @@
 #include "pki/pki_file.h"
 #include "schema/strict.h"
 
-#define FILE_MAX (256 * 1024 * 1024)
 /* A common name is no longer (X.520). */
 #define NAME_MAX_BYTES 64
 /* Tokens cannot be guessed; this limit keeps attempts out of the log and off
@@ -34,6 +33,12 @@
 #define WRONG_MAX   5
 #define WRONG_S     60
 #define WRONG_SLOTS 64
+/* The file is rewritten without lines that are over once they are this many,
+ * and half of it. */
+#define ENDED_MIN 1000
+#define PRUNE_S   3600
+/* An expired token is known for this long: who shows it is told so. */
+#define TOKEN_KEPT_S PKI_DAY_S
 
 struct token {
 	char digest[PKI_DIGEST_TEXT];
@@ -58,18 +63,20 @@ struct wait {
 };
 TAILQ_HEAD(waits, wait);
 
-/* fdatasync on a thread of its own. */
+/* fdatasync on a thread of its own, which also rewrites the file. */
 struct syncer {
 	pthread_t thread;
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t wake;
 	int asked, stopping, rc;
-	int fd;   /* of the file */
+	size_t ended; /* lines of the file that are over */
+	int rewrite;
 	int done; /* eventfd: readable when it was done */
 };
 
 struct enroll {
 	char *path;
+	pthread_mutex_t file; /* held to write, and while fd becomes another */
 	int fd;
 	struct pki_authority ca;
 	X509 *root;
@@ -83,7 +90,7 @@ struct enroll {
 	struct waits waiting; /* for the next sync */
 	struct waits syncing; /* for the one under way */
 	struct syncer *syncer;
-	struct event *synced;
+	struct event *synced, *prune;
 	int64_t second; /* of the count */
 	int count;
 	struct {
@@ -93,12 +100,12 @@ struct enroll {
 	} wrong[WRONG_SLOTS];
 };
 
+/* A digest is no secret: the time that this takes tells nothing of a token. */
 static struct token *
 enroll_token_find(const struct enroll *e, const char *digest)
 {
 	for (size_t i = 0; i < e->token_count; i++)
-		if (CRYPTO_memcmp(e->tokens[i]->digest, digest,
-			PKI_DIGEST_TEXT) == 0)
+		if (strcmp(e->tokens[i]->digest, digest) == 0)
 			return e->tokens[i];
 	return NULL;
 }
@@ -148,9 +155,16 @@ enroll_is_digest(const char *text)
 	return strlen(text) == PKI_DIGEST_TEXT - 1;
 }
 
-/* 1: the line goes on being kept, 0: it is over, -EINVAL: it is none. */
 static int
-enroll_line_take(struct enroll *e, const json_t *o, int64_t now_unix_s)
+enroll_token_is_over(const struct token *t, int64_t now_unix_s)
+{
+	return t->end_unix_s + TOKEN_KEPT_S < now_unix_s;
+}
+
+/* Add the line to e. 1: it stays in the file; 0: it is over; -EINVAL: it is
+ * not a line of such a file. */
+static int
+enroll_object_take(struct enroll *e, const json_t *o, int64_t now_unix_s)
 {
 	const char *digest = member_text(o, "token");
 	const char *names = member_text_or(o, "names", NULL);
@@ -164,7 +178,9 @@ enroll_line_take(struct enroll *e, const json_t *o, int64_t now_unix_s)
 		if (!enroll_is_digest(digest) || uses < 1 ||
 		    uses > HOSTLIST_MAX)
 			return -EINVAL;
-		if (end_unix_s < now_unix_s)
+		if (enroll_token_is_over(&(struct token){ .end_unix_s =
+							      end_unix_s },
+			now_unix_s))
 			return 0;
 		if (strcmp(names, "*") != 0 &&
 		    hostlist_parse(names, &list, NULL) < 0)
@@ -181,59 +197,175 @@ enroll_line_take(struct enroll *e, const json_t *o, int64_t now_unix_s)
 	return 1;
 }
 
-/* Lines that are over are left out of the file; its last may be torn, and was
- * told to nobody then. */
 static int
-enroll_lines_read(struct enroll *e, char *text, int64_t now_unix_s,
-    struct err *err)
+enroll_line_take(struct enroll *e, const char *line, int64_t now_unix_s)
 {
-	struct strbuf kept = { 0 };
-	char *line, *more;
-	int rc, changed = text[0] != '\0' && text[strlen(text) - 1] != '\n';
 	json_t *o;
+	int rc;
 
-	for (line = strtok_r(text, "\n", &more); line != NULL;
-	     line = strtok_r(NULL, "\n", &more)) {
-		rc = -EINVAL;
-		if (strict_object(line, strlen(line), 2, &o, NULL) == 0) {
-			rc = enroll_line_take(e, o, now_unix_s);
-			json_decref(o);
-		}
-		if (rc < 0)
-			log_warnx("%s: a line that is none is left out: %.40s",
-			    e->path, line);
-		if (rc > 0)
-			strbuf_addf(&kept, "%s\n", line);
-		else
-			changed = 1;
-	}
-	rc = 0;
-	if (changed)
-		rc = file_replace(e->path, 0640,
-		    kept.text != NULL ? kept.text : "", err);
-	strbuf_clear(&kept);
+	if (strict_object(line, strlen(line), 2, &o, NULL) < 0)
+		return -EINVAL;
+	rc = enroll_object_take(e, o, now_unix_s);
+	json_decref(o);
 	return rc;
+}
+
+static void
+enroll_lists_free(struct enroll *e)
+{
+	for (size_t i = 0; i < e->token_count; i++) {
+		hostlist_clear(&e->tokens[i]->names);
+		free(e->tokens[i]);
+	}
+	for (size_t i = 0; i < e->issued_count; i++)
+		free(e->issued[i].name);
+	free(e->tokens);
+	free(e->issued);
+}
+
+/* ---- The file without the lines that are over. ---- */
+
+struct rewrite {
+	struct enroll known; /* by the lines so far */
+	int64_t now_unix_s;
+	FILE *to;
+};
+
+static int
+enroll_rewrite_line_cb(char *line, int ended, void *arg)
+{
+	struct rewrite *w = arg;
+
+	(void)ended;
+	if (enroll_line_take(&w->known, line, w->now_unix_s) <= 0)
+		return 0;
+	return fprintf(w->to, "%s\n", line) < 0 ? -EIO : 0;
+}
+
+/* The lines up to `most_bytes` of what is left of from. */
+static int
+enroll_rewrite_part(struct rewrite *w, FILE *from, int64_t most_bytes)
+{
+	int rc = file_lines(from, most_bytes, enroll_rewrite_line_cb, w);
+
+	if (rc == 0 && (fflush(w->to) != 0 || fsync(fileno(w->to)) < 0))
+		rc = -errno;
+	return rc;
+}
+
+/* Writers are held up for the little that came meanwhile, and while the new
+ * file takes the place of the old one: what was synced in the old one is synced
+ * in the new one before. */
+static int
+enroll_rewrite_swap(struct enroll *e, struct rewrite *w, FILE *from,
+    const char *fresh, struct err *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&e->file);
+	rc = enroll_rewrite_part(w, from, INT64_MAX);
+	if (rc < 0)
+		(void)err_set(err, rc, "%s: %s", fresh, strerror(-rc));
+	else
+		rc = file_rename_synced(fresh, e->path, err);
+	if (rc == 0 && e->fd >= 0 && dup3(fileno(w->to), e->fd, O_CLOEXEC) < 0)
+		rc = err_set(err, -errno, "%s: %s", e->path, strerror(errno));
+	pthread_mutex_unlock(&e->file);
+	return rc;
+}
+
+static int
+enroll_rewrite(struct enroll *e, int64_t now_unix_s, struct err *err)
+{
+	char *fresh = xasprintf("%s.new", e->path);
+	struct rewrite w = { .now_unix_s = now_unix_s };
+	struct stat st;
+	FILE *from;
+	int fd, rc = file_open(e->path, &from, err);
+
+	if (rc < 0) {
+		free(fresh);
+		return rc;
+	}
+	unlink(fresh); /* of an attempt that did not end */
+	fd = open(fresh,
+	    O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+	    0640);
+	w.to = fd < 0 ? NULL : fdopen(fd, "a");
+	/* No line is half written now. */
+	pthread_mutex_lock(&e->file);
+	if (w.to == NULL || fstat(fileno(from), &st) < 0)
+		rc = -errno;
+	pthread_mutex_unlock(&e->file);
+	if (rc == 0)
+		rc = enroll_rewrite_part(&w, from, st.st_size);
+	if (rc < 0)
+		(void)err_set(err, rc, "%s: %s", fresh, strerror(-rc));
+	else
+		rc = enroll_rewrite_swap(e, &w, from, fresh, err);
+	if (rc < 0)
+		unlink(fresh);
+	if (w.to != NULL)
+		fclose(w.to);
+	else if (fd >= 0)
+		close(fd);
+	fclose(from);
+	enroll_lists_free(&w.known);
+	free(fresh);
+	return rc;
+}
+
+/* ---- At the start. ---- */
+
+struct reading {
+	struct enroll *e;
+	int64_t now_unix_s;
+	int changed; /* lines are over, or no lines */
+};
+
+static int
+enroll_read_line_cb(char *line, int ended, void *arg)
+{
+	struct reading *r = arg;
+	int rc = enroll_line_take(r->e, line, r->now_unix_s);
+
+	if (rc < 0)
+		log_warnx("%s: invalid line skipped: %.40s", r->e->path, line);
+	r->changed |= rc <= 0 || !ended;
+	return 0;
+}
+
+/* Lines that are over are removed from the file; its last may be torn, and its
+ * certificate was given to no node then. */
+static int
+enroll_read(struct enroll *e, struct err *err)
+{
+	struct reading r = { .e = e, .now_unix_s = time(NULL) };
+	FILE *from;
+	int rc = file_open(e->path, &from, err);
+
+	if (rc < 0)
+		return rc;
+	rc = file_lines(from, INT64_MAX, enroll_read_line_cb, &r);
+	fclose(from);
+	if (rc < 0)
+		return err_set(err, rc, "%s: %s", e->path, strerror(-rc));
+	return r.changed ? enroll_rewrite(e, r.now_unix_s, err) : 0;
 }
 
 int
 enroll_open(const char *state_dir, struct enroll **ret, struct err *err)
 {
 	struct enroll *e = xcalloc(1, sizeof(*e));
-	char *text;
-	size_t len;
 	int rc = 0;
 
 	e->path = xasprintf("%s/enrolled", state_dir);
 	e->fd = -1;
+	pthread_mutex_init(&e->file, NULL);
 	TAILQ_INIT(&e->waiting);
 	TAILQ_INIT(&e->syncing);
-	if (access(e->path, F_OK) == 0) {
-		rc = file_read(e->path, FILE_MAX, &text, &len, err);
-		if (rc == 0) {
-			rc = enroll_lines_read(e, text, time(NULL), err);
-			free(text);
-		}
-	}
+	if (access(e->path, F_OK) == 0)
+		rc = enroll_read(e, err);
 	if (rc == 0) {
 		e->fd = open(e->path,
 		    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
@@ -251,28 +383,57 @@ enroll_open(const char *state_dir, struct enroll **ret, struct err *err)
 	return 0;
 }
 
+static int
+enroll_syncer_sync(struct enroll *e)
+{
+	struct syncer *y = e->syncer;
+	uint64_t one = 1;
+	int rc = fdatasync(e->fd) < 0 ? -errno : 0;
+
+	pthread_mutex_lock(&y->lock);
+	y->rc = rc;
+	pthread_mutex_unlock(&y->lock);
+	return write(y->done, &one, sizeof(one)) < 0 ? -errno : 0;
+}
+
+static void
+enroll_syncer_rewrite(struct enroll *e)
+{
+	struct err err;
+	int rc = enroll_rewrite(e, time(NULL), &err);
+
+	if (rc < 0) {
+		log_warnx("%s; certificates that have expired stay in %s",
+		    err.text, e->path);
+		return;
+	}
+	pthread_mutex_lock(&e->syncer->lock);
+	e->syncer->ended = 0;
+	pthread_mutex_unlock(&e->syncer->lock);
+}
+
 static void *
 enroll_syncer_main(void *arg)
 {
-	struct syncer *y = arg;
-	uint64_t one = 1;
-	int rc;
+	struct enroll *e = arg;
+	struct syncer *y = e->syncer;
+	int sync, rewrite, stop = 0;
 
-	pthread_mutex_lock(&y->lock);
-	for (;;) {
-		while (!y->asked && !y->stopping)
-			pthread_cond_wait(&y->wake, &y->lock);
-		if (y->stopping)
-			break;
-		y->asked = 0;
-		pthread_mutex_unlock(&y->lock);
-		rc = fdatasync(y->fd) < 0 ? -errno : 0;
+	while (!stop) {
 		pthread_mutex_lock(&y->lock);
-		y->rc = rc;
-		if (write(y->done, &one, sizeof(one)) < 0)
+		while (!y->asked && !y->rewrite && !y->stopping)
+			pthread_cond_wait(&y->wake, &y->lock);
+		stop = y->stopping;
+		sync = y->asked;
+		rewrite = y->rewrite && !sync;
+		y->asked = 0;
+		y->rewrite = y->rewrite && sync;
+		pthread_mutex_unlock(&y->lock);
+		if (!stop && sync && enroll_syncer_sync(e) < 0)
 			log_warn("enroll: eventfd");
+		if (!stop && rewrite)
+			enroll_syncer_rewrite(e);
 	}
-	pthread_mutex_unlock(&y->lock);
 	return NULL;
 }
 
@@ -363,6 +524,67 @@ enroll_when_synced(struct enroll *e, enroll_cb *cb, void *arg)
 	enroll_synced(e, fdatasync(e->fd) < 0 ? -errno : 0);
 }
 
+/* Forget what is over. Return how many lines of the file that are. */
+static size_t
+enroll_forget(struct enroll *e, int64_t now_unix_s)
+{
+	size_t was = e->issued_count + e->token_count, kept = 0;
+
+	for (size_t i = 0; i < e->issued_count; i++) {
+		struct issued *n = &e->issued[i];
+
+		if (n->token != NULL &&
+		    enroll_token_is_over(n->token, now_unix_s))
+			n->token = NULL;
+		if (n->token != NULL || n->end_unix_s >= now_unix_s)
+			e->issued[kept++] = *n;
+		else
+			free(n->name);
+	}
+	e->issued_count = e->kept_count = kept;
+	kept = 0;
+	for (size_t i = 0; i < e->token_count; i++) {
+		struct token *t = e->tokens[i];
+
+		if (!enroll_token_is_over(t, now_unix_s)) {
+			e->tokens[kept++] = t;
+			continue;
+		}
+		hostlist_clear(&t->names);
+		free(t);
+	}
+	e->token_count = kept;
+	return was - e->issued_count - e->token_count;
+}
+
+static void
+enroll_prune(struct enroll *e, int64_t now_unix_s)
+{
+	struct syncer *y = e->syncer;
+	size_t ended;
+
+	/* The next hour will do: certificates wait for the disk. */
+	if (!TAILQ_EMPTY(&e->syncing) || e->kept_count != e->issued_count)
+		return;
+	ended = enroll_forget(e, now_unix_s);
+	pthread_mutex_lock(&y->lock);
+	y->ended += ended;
+	if (y->ended >= ENDED_MIN &&
+	    y->ended >= e->issued_count + e->token_count) {
+		y->rewrite = 1;
+		pthread_cond_signal(&y->wake);
+	}
+	pthread_mutex_unlock(&y->lock);
+}
+
+static void
+enroll_prune_cb(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	enroll_prune(arg, time(NULL));
+}
+
 int
 enroll_start(struct enroll *e, struct event_base *base)
 {
@@ -371,19 +593,21 @@ enroll_start(struct enroll *e, struct event_base *base)
 
 	pthread_mutex_init(&y->lock, NULL);
 	pthread_cond_init(&y->wake, NULL);
-	y->fd = e->fd;
+	e->syncer = y;
 	y->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	rc = y->done < 0
 	    ? -errno
-	    : -pthread_create(&y->thread, NULL, enroll_syncer_main, y);
+	    : -pthread_create(&y->thread, NULL, enroll_syncer_main, e);
 	if (rc < 0) {
 		log_warnx("enroll: thread: %s", strerror(-rc));
 		if (y->done >= 0)
 			close(y->done);
+		e->syncer = NULL;
 		free(y);
 		return rc;
 	}
-	e->syncer = y;
+	e->prune = event_new(base, -1, EV_PERSIST, enroll_prune_cb, e);
+	event_add(e->prune, &(struct timeval){ PRUNE_S, 0 });
 	e->synced = event_new(base, y->done, EV_READ | EV_PERSIST,
 	    enroll_synced_cb, e);
 	event_add(e->synced, NULL);
@@ -400,6 +624,7 @@ enroll_close(struct enroll *e)
 	y = e->syncer;
 	if (y != NULL) {
 		event_free(e->synced);
+		event_free(e->prune);
 		pthread_mutex_lock(&y->lock);
 		y->stopping = 1;
 		pthread_cond_signal(&y->wake);
@@ -412,14 +637,8 @@ enroll_close(struct enroll *e)
 	}
 	enroll_waits_end(&e->syncing, -ECANCELED);
 	enroll_waits_end(&e->waiting, -ECANCELED);
-	for (size_t i = 0; i < e->token_count; i++) {
-		hostlist_clear(&e->tokens[i]->names);
-		free(e->tokens[i]);
-	}
-	for (size_t i = 0; i < e->issued_count; i++)
-		free(e->issued[i].name);
-	free(e->tokens);
-	free(e->issued);
+	enroll_lists_free(e);
+	pthread_mutex_destroy(&e->file);
 	pki_authority_close(&e->ca);
 	X509_free(e->root);
 	if (e->fd >= 0)
@@ -462,9 +681,11 @@ enroll_line_write(struct enroll *e, json_t *o, int sync, struct err *err)
 {
 	char *text = json_dumps(o, JSON_COMPACT);
 	char *line = xasprintf("%s\n", text != NULL ? text : "");
-	off_t end = lseek(e->fd, 0, SEEK_END);
+	off_t end;
 	int rc = 0;
 
+	pthread_mutex_lock(&e->file);
+	end = lseek(e->fd, 0, SEEK_END);
 	errno = ENOSPC; /* of a short write */
 	if (text == NULL || end < 0 ||
 	    write(e->fd, line, strlen(line)) != (ssize_t)strlen(line) ||
@@ -473,6 +694,7 @@ enroll_line_write(struct enroll *e, json_t *o, int sync, struct err *err)
 		if (end >= 0 && ftruncate(e->fd, end) < 0)
 			log_warn("%s", e->path);
 	}
+	pthread_mutex_unlock(&e->file);
 	free(line);
 	free(text);
 	json_decref(o);

@@ -172,6 +172,12 @@ test_expired(void **state)
 	    0);
 	ask(e, text, "n1", key, "expired");
 	enroll_close(e);
+	e = open_it();
+	ask(e, text, "n1", key, "expired");
+	assert_int_equal(enroll_token_new(e, &o, time(NULL) - TOKEN_KEPT_S - 10,
+			     text, NULL),
+	    0);
+	enroll_close(e);
 	e = open_it(); /* it is not even kept */
 	ask(e, text, "n1", key, "no such token");
 	o.life_s = 31 * PKI_DAY_S;
@@ -398,6 +404,111 @@ test_together(void **state)
 	event_base_free(base);
 }
 
+static off_t
+size_of(const struct enroll *e)
+{
+	struct stat st;
+
+	assert_int_equal(stat(e->path, &st), 0);
+	return st.st_size;
+}
+
+static void
+line_of(struct enroll *e, const char *name, int64_t end_unix_s)
+{
+	char digest[PKI_DIGEST_TEXT];
+
+	memset(digest, 'a', sizeof(digest) - 1);
+	digest[sizeof(digest) - 1] = '\0';
+	assert_int_equal(enroll_line_write(e,
+			     json_pack("{s:s, s:s, s:I}", "name", name, "key",
+				 digest, "end_unix_s", (json_int_t)end_unix_s),
+			     0, NULL),
+	    0);
+	enroll_issued_add(e, name, digest, NULL, end_unix_s);
+	e->kept_count = e->issued_count;
+}
+
+/* What has expired leaves the file of a collector that never ends, and what is
+ * issued meanwhile stays in it. */
+static void
+test_rewritten(void **state)
+{
+	struct event_base *base = event_base_new();
+	struct enroll *e = open_it();
+	EVP_PKEY *key = pki_key_new(), *other = pki_key_new();
+	struct enroll_order o = { "n1", 0, 1 };
+	char list[PKI_TOKEN_TEXT], late[PKI_TOKEN_TEXT], node[16];
+	int64_t now = time(NULL);
+	off_t full;
+
+	(void)state;
+	told_count = 0;
+	assert_int_equal(enroll_start(e, base), 0);
+	assert_int_equal(token(e, "n[0-999]", 0, list), 0);
+	assert_int_equal(enroll_token_new(e, &o, now - TOKEN_KEPT_S - 10, late,
+			     NULL),
+	    0);
+	ask(e, list, "n0", key, NULL);
+	line_of(e, "alive", now + 1000);
+	for (int i = 0; i < ENDED_MIN - 2; i++)
+		line_of(e, "over", now - 1);
+	enroll_when_synced(e, told_cb, &told[0]);
+	while (told_count == 0)
+		(void)event_base_loop(base, EVLOOP_ONCE);
+	full = size_of(e);
+	enroll_prune(e, now); /* fewer than ENDED_MIN */
+	assert_int_equal(e->issued_count, 2);
+	line_of(e, "over", now - 1);
+	enroll_prune(e, now);
+	for (int i = 1; size_of(e) > full / 2; i++) {
+		if (i < 200) {
+			snprintf(node, sizeof(node), "n%d", i);
+			ask(e, list, node, key, NULL);
+			told_count = 0;
+			enroll_when_synced(e, told_cb, &told[0]);
+		}
+		while (told_count == 0)
+			(void)event_base_loop(base, EVLOOP_ONCE);
+		assert_int_equal(told[0], 0);
+	}
+	/* the new file is the one that is written */
+	ask(e, list, "n999", key, NULL);
+	enroll_close(e);
+	e = open_it();
+	ask(e, list, "n0", other, "used for n0");
+	ask(e, list, "n1", other, "used for n1");
+	ask(e, list, "n999", other, "used for n999");
+	ask(e, late, "n1", key, "no such token");
+	assert_int_equal(e->token_count, 1);
+	EVP_PKEY_free(key);
+	EVP_PKEY_free(other);
+	enroll_close(e);
+	event_base_free(base);
+}
+
+/* A file of any size is read. */
+static void
+test_huge(void **state)
+{
+	struct enroll *e = open_it();
+	EVP_PKEY *key = pki_key_new(), *other = pki_key_new();
+	char text[PKI_TOKEN_TEXT];
+
+	(void)state;
+	assert_int_equal(token(e, "n1", 0, text), 0);
+	assert_int_equal(ftruncate(e->fd, (off_t)257 * 1024 * 1024), 0);
+	assert_int_equal(write(e->fd, "\n", 1), 1);
+	ask(e, text, "n1", key, NULL);
+	enroll_close(e);
+	e = open_it();
+	ask(e, text, "n1", other, "used for n1");
+	assert_true(size_of(e) < 10000);
+	EVP_PKEY_free(key);
+	EVP_PKEY_free(other);
+	enroll_close(e);
+}
+
 int
 main(void)
 {
@@ -412,6 +523,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_torn, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_together, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_renewal, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rewritten, setup,
+		    teardown),
+		cmocka_unit_test_setup_teardown(test_huge, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_off, setup, teardown),
 	};
 
