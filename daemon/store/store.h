@@ -62,7 +62,7 @@ int store_open(const struct store_options *o, struct event_base *base,
 /* A copy that STORE_BACKUP made becomes the store in dir; what was there is
  * kept beside it. err says what was done, or why not: -EBUSY while a collector
  * uses dir, -EEXIST for another program's file, -ENOTSUP for a newer one,
- * -EBADMSG for a damaged one. */
+ * -EBADMSG for a damaged one. Root becomes the owner of dir, for good. */
 int store_restore(const char *dir, const char *name, struct err *err);
 /* All rows of one store into another, whose collectors are stopped; where it
  * was cut off it goes on. Both are then read and compared: -EEXIST, they

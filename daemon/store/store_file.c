@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,13 +75,35 @@ store_file_fs_judge(const char *dir, uint32_t type)
 	return 0;
 }
 
+/* Root gives its rights up, for good, in a folder of another user: that user
+ * may put a link in place of any file in it, at any time. */
+static int
+store_file_become_owner(const char *dir)
+{
+	struct stat st;
+	int rc = 0;
+
+	if (geteuid() != 0)
+		return 0;
+	if (stat(dir, &st) < 0 ||
+	    (st.st_uid != 0 &&
+		(setgroups(0, NULL) < 0 ||
+		    setresgid(st.st_gid, st.st_gid, st.st_gid) < 0 ||
+		    setresuid(st.st_uid, st.st_uid, st.st_uid) < 0)))
+		rc = -errno;
+	if (rc < 0)
+		log_warnx("store: cannot become the owner of %s: %s", dir,
+		    strerror(-rc));
+	return rc;
+}
+
 static int
 store_file_lock_dir(const char *dir, int *ret_fd)
 {
 	char *path = xasprintf("%s/lock", dir);
 	int rc = 0, fd;
 
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0) {
 		rc = -errno;
 		log_warn("store: %s", path);
@@ -112,6 +135,8 @@ store_lock(const struct store_options *o, int *ret_fd)
 	}
 	if (o->url == NULL || o->url[0] == '\0')
 		rc = store_file_fs_judge(o->dir, (uint32_t)fs.f_type);
+	if (rc == 0)
+		rc = store_file_become_owner(o->dir);
 	return rc < 0 ? rc : store_file_lock_dir(o->dir, ret_fd);
 }
 
@@ -337,12 +362,11 @@ store_file_move_aside(const char *path, const char *word, unsigned long long at)
 	return rc;
 }
 
-/* A copy of from at to, synced, and owned by whoever owns the folder. */
+/* A copy of from at to, synced. */
 static int
-store_file_copy_out(sqlite3 *from, const char *dir, const char *to)
+store_file_copy_out(sqlite3 *from, const char *to)
 {
 	char *sql = sqlite3_mprintf("VACUUM INTO '%q'", to);
-	struct stat st;
 	int fd, rc;
 
 	unlink(to); /* of an attempt that did not end */
@@ -350,9 +374,8 @@ store_file_copy_out(sqlite3 *from, const char *dir, const char *to)
 	sqlite3_free(sql);
 	if (rc < 0)
 		return rc;
-	fd = open(to, O_RDWR | O_CLOEXEC);
-	if (fd < 0 || fsync(fd) < 0 || stat(dir, &st) < 0 ||
-	    (geteuid() == 0 && fchown(fd, st.st_uid, st.st_gid) < 0)) {
+	fd = open(to, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || fsync(fd) < 0) {
 		rc = -errno;
 		log_warn("store: %s", to);
 	}
@@ -391,17 +414,21 @@ store_restore(const char *dir, const char *name, struct err *err)
 	int lock_fd = -1, dir_fd = -1, rc;
 
 	err->text[0] = '\0';
-	rc = store_file_lock_dir(dir, &lock_fd);
+	/* Root may read a backup that the owner of the folder may not. */
+	rc = sqlite_errno(
+	    sqlite3_open_v2(name, &from, SQLITE_OPEN_READONLY, NULL));
+	if (rc < 0)
+		err_say(err, "%.300s cannot be read", name);
+	else
+		rc = store_file_become_owner(dir);
+	if (rc == 0)
+		rc = store_file_lock_dir(dir, &lock_fd);
 	if (rc == -EBUSY)
 		err_say(err, "a collector uses %.300s: stop it first", dir);
-	if (rc == 0) {
-		rc = sqlite_errno(
-		    sqlite3_open_v2(name, &from, SQLITE_OPEN_READONLY, NULL));
-		rc = rc < 0 ? err_set(err, rc, "%.300s cannot be read", name)
-			    : store_file_backup_check(from, name, err);
-	}
 	if (rc == 0)
-		rc = store_file_copy_out(from, dir, fresh);
+		rc = store_file_backup_check(from, name, err);
+	if (rc == 0)
+		rc = store_file_copy_out(from, fresh);
 	if (rc == 0)
 		rc = store_file_move_aside(path, "before", at);
 	if (rc == 0 && rename(fresh, path) < 0)

@@ -61,7 +61,8 @@ struct store_job {
 TAILQ_HEAD(store_jobs, store_job);
 
 /* Lock the folder, which is made if it is missing, against other collectors of
- * this machine until *ret_fd is closed. -EBUSY; failures have been logged. */
+ * this machine until *ret_fd is closed; root becomes its owner, for good.
+ * -EBUSY; failures have been logged. */
 int store_lock(const struct store_options *o, int *ret_fd);
 
 struct store_job *store_job_new(int what, json_t *object, store_cb *cb,

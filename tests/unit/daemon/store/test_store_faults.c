@@ -335,6 +335,76 @@ test_restore_beside_an_old_log(void **state)
 	assert_int_equal(count_records(f, "r"), 1);
 }
 
+#define STRANGER 65534
+
+/* 0: restored, without root's rights; 1: not restored. No file is made at
+ * `not_made`. */
+static int
+restore_as_root(struct fix *f, const char *backup, const char *not_made)
+{
+	struct err err;
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		int rc = store_restore(f->dir, backup, &err);
+		uid_t ruid, euid, suid;
+
+		getresuid(&ruid, &euid, &suid);
+		_exit(rc < 0 ? 1
+			: ruid != STRANGER || euid != STRANGER ||
+			    suid != STRANGER || getgroups(0, NULL) != 0
+			? 2
+			: 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(access(not_made, F_OK), -1);
+	return WEXITSTATUS(status);
+}
+
+/* Restored by root in a folder of another user: nothing is done there with
+ * root's rights. */
+static void
+test_restore_by_root(void **state)
+{
+	struct fix *f = *state;
+	char backup[256], lock[256], roots[] = "/tmp/coalmine-root-XXXXXX";
+	char *target;
+	struct stat st;
+
+	path_in(f, "coalmine.db", backup);
+	path_in(f, "lock", lock);
+	fix_open(f);
+	fix_put_record(f, fix_canary("r", 1, "lat", "isolated", 1));
+	assert_non_null(mkdtemp(roots));
+	target = xasprintf("%s/made", roots);
+	json_decref(
+	    fix_ask(f, STORE_BACKUP, json_pack("{s:s}", "path", target), 0));
+	store_close(f->st);
+	f->st = NULL;
+	if (geteuid() == 0) {
+		char *from = xasprintf("%s/backup", roots);
+
+		assert_int_equal(rename(target, from), 0);
+		assert_int_equal(chown(f->dir, STRANGER, STRANGER), 0);
+		assert_int_equal(unlink(lock), 0);
+		assert_int_equal(symlink(target, lock), 0);
+		assert_int_equal(restore_as_root(f, from, target), 1);
+		assert_int_equal(unlink(lock), 0);
+		/* the backup is one that only root may read */
+		assert_int_equal(chmod(roots, 0700), 0);
+		assert_int_equal(restore_as_root(f, from, target), 0);
+		assert_int_equal(stat(backup, &st), 0);
+		assert_int_equal(st.st_uid, STRANGER);
+		assert_int_equal(unlink(from), 0);
+		free(from);
+	}
+	(void)unlink(target);
+	assert_int_equal(rmdir(roots), 0);
+	free(target);
+}
+
 #include "daemon/store/store_db.h"
 #include "daemon/store/store_keep.h"
 
@@ -792,6 +862,7 @@ main(void)
 		T(test_damaged_file_is_moved_aside),
 		T(test_no_database_at_all),
 		T(test_restore_beside_an_old_log),
+		T(test_restore_by_root),
 		T(test_retention),
 		T(test_clock_ahead),
 		T(test_clock_believed),
