@@ -85,6 +85,8 @@ client_setup_tls(struct client *c, const struct client_options *o)
 	}
 	if (o->ca != NULL)
 		curl_easy_setopt(c->curl, CURLOPT_CAINFO, o->ca);
+	if (o->crl != NULL)
+		curl_easy_setopt(c->curl, CURLOPT_CRLFILE, o->crl);
 	if (o->cert != NULL)
 		curl_easy_setopt(c->curl, CURLOPT_SSLCERT, o->cert);
 	if (o->key != NULL)
@@ -108,7 +110,7 @@ client_new(const struct client_options *o, struct err *err)
 		curl_easy_setopt(c->curl, CURLOPT_UNIX_SOCKET_PATH,
 		    o->url + strlen("unix:"));
 	} else if (strncmp(o->url, "https://", 8) == 0) {
-		const char *const files[] = { o->ca, o->cert, o->key };
+		const char *const files[] = { o->ca, o->crl, o->cert, o->key };
 
 		/* OpenSSL would wait for what a pipe has to say. */
 		for (size_t i = 0; i < ARRAY_LEN(files); i++)

@@ -20,6 +20,7 @@
 struct client_options {
 	const char *url; /* unix:PATH, http://... or https://... */
 	const char *ca;  /* files in PEM; NULL: none */
+	const char *crl; /* of each authority in the collector's chain */
 	const char *cert;
 	const char *key;
 };

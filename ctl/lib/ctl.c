@@ -134,6 +134,22 @@ ctl_setting(const struct ctl *c, enum opt id, const char *variable,
 	return fallback;
 }
 
+/* The list of the authority's folder; NULL: there is none. The caller frees. */
+static char *
+ctl_crl_beside(const char *ca)
+{
+	const char *slash = ca == NULL ? NULL : strrchr(ca, '/');
+	char *path;
+
+	if (slash == NULL)
+		return NULL;
+	path = xasprintf("%.*s/crl.pem", (int)(slash - ca), ca);
+	if (access(path, F_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
 /* url NULL: that of --url. */
 static void
 ctl_connect_to(struct ctl *c, const char *url)
@@ -141,16 +157,20 @@ ctl_connect_to(struct ctl *c, const char *url)
 	static const char ca[] = "/etc/coalmine/pki/ca.pem";
 	struct client_options o;
 	struct err err;
+	char *crl;
 
 	o.url = url != NULL
 	    ? url
 	    : ctl_setting(c, OPT_URL, "COALMINE_URL", CLIENT_URL);
 	o.ca = ctl_setting(c, OPT_CA, "COALMINE_CA",
 	    access(ca, R_OK) == 0 ? ca : NULL);
+	crl = ctl_crl_beside(o.ca);
+	o.crl = ctl_setting(c, OPT_CRL, "COALMINE_CRL", crl);
 	o.cert = ctl_setting(c, OPT_CERT, "COALMINE_CERT", NULL);
 	o.key = ctl_setting(c, OPT_KEY, "COALMINE_KEY", NULL);
 	client_free(c->client);
 	c->client = client_new(&o, &err);
+	free(crl);
 	if (c->client == NULL)
 		exit(ctl_fail("%s", err.text));
 }

@@ -14,6 +14,7 @@ enum opt {
 	/* of every verb */
 	OPT_URL,
 	OPT_CA,
+	OPT_CRL,
 	OPT_CERT,
 	OPT_KEY,
 	OPT_CLUSTER,

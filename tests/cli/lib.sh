@@ -11,7 +11,7 @@ coalctl=$build/ctl/coalctl
 work=$(mktemp -d /tmp/coalctl-test.XXXXXX)
 standin=
 bad=0
-unset COALMINE_CLUSTER COALMINE_CA COALMINE_CERT COALMINE_KEY NO_COLOR
+unset COALMINE_CLUSTER COALMINE_CA COALMINE_CRL COALMINE_CERT COALMINE_KEY NO_COLOR
 export COALMINE_URL="unix:$work/sock" LC_ALL=C.UTF-8 TERM=dumb
 
 finish() {

@@ -132,4 +132,21 @@ check "a stranger's certificate opens the API" [ $? -eq 3 ]
 "$coalctl" --ca "$work/other/ca.pem" --cert "$pki/operator.pem" \
     --key "$pki/operator.key" run list >/dev/null 2>&1
 check "a stranger's collector is trusted" [ $? -eq 3 ]
+
+# The collector's certificate is revoked, and it does not know.
+"$coalctl" pki revoke "$pki" reader >/dev/null
+secure operator run list
+check "a list of others is held against it: $(cat "$work/err")" [ $? -eq 0 ]
+"$coalctl" pki revoke "$pki" collector >/dev/null
+secure operator run list
+check "a revoked collector is trusted" [ $? -eq 3 ]
+check "it does not say why: $(cat "$work/err")" grep -q revoked "$work/err"
+mv "$pki/crl.pem" "$work/list.pem"
+secure operator run list
+check "no list, and it is not trusted" [ $? -eq 0 ]
+secure operator --crl "$work/list.pem" run list
+check "--crl is not looked at" [ $? -eq 3 ]
+(COALMINE_CRL=$work/list.pem && export COALMINE_CRL &&
+    secure operator run list)
+check "COALMINE_CRL is not looked at" [ $? -eq 3 ]
 exit $bad
