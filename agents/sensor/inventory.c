@@ -694,5 +694,8 @@ inventory_read(const char *root, const struct conf *c,
 	json_object_set_new(o, "one_way", json_true());
 	json_object_set_new(o, "incast", json_true());
 	json_object_set_new(o, "large_rounds", json_true());
+	json_object_set_new(o, "children_uid",
+	    json_integer(
+		as != NULL && as->uid >= 0 ? as->uid : (int64_t)geteuid()));
 	return o;
 }

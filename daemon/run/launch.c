@@ -25,12 +25,24 @@
 #include "daemon/run/symptom.h"
 #include "daemon/slurm/slurm.h"
 
+/* The user of srun on the first node; -1: an older agent does not report it. */
+static int64_t
+launch_slurm_uid(const struct run *r)
+{
+	const struct node *head = run_head(r);
+	const json_t *uid = head == NULL
+	    ? NULL
+	    : json_object_get(head->inventory, "children_uid");
+
+	return json_is_integer(uid) ? json_integer_value(uid) : -1;
+}
+
 static const char *
 launch_slurm_waits(const struct run *r)
 {
 	if (r->all->slurm == NULL)
 		return "";
-	slurm_job_ask(r->all->slurm, r->id);
+	slurm_job_ask(r->all->slurm, r->id, launch_slurm_uid(r));
 	return slurm_job_text(r->all->slurm, r->id);
 }
 
@@ -60,7 +72,7 @@ launch_slurm_ended(const struct run *r, uint64_t since_ns,
 	*ret_end = NULL;
 	if (r->all->slurm == NULL)
 		return 1;
-	slurm_job_ask(r->all->slurm, r->id);
+	slurm_job_ask(r->all->slurm, r->id, launch_slurm_uid(r));
 	state = slurm_job_state(r->all->slurm, r->id, since_ns);
 	/* On its way out it is COMPLETING. */
 	if (state == NULL || strcmp(state, "RUNNING") == 0 ||

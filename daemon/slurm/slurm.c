@@ -282,7 +282,8 @@ struct slurm {
 	char job[80];   /* the run that is asked about */
 	char waits[80]; /* one that has its turn next; "": whoever comes */
 	uint64_t job_ns;
-	json_t *jobs; /* run: text, state, asked_ns */
+	int64_t job_uid; /* whose jobs count; -1: anybody's */
+	json_t *jobs;    /* run: text, state, asked_ns */
 };
 
 struct slurm *
@@ -424,17 +425,31 @@ slurm_node_look(const struct slurm *s, const char *node, int is_alone,
 	return SLURM_HELD;
 }
 
-/* "ID|STATE|REASON" of the first job of that name; or nothing. */
+/* "ID|STATE|UID|REASON", a line for each job of that name: any user may have
+ * some. */
 void
-slurm_job_set(struct slurm *s, const char *run, uint64_t asked_ns,
+slurm_job_set(struct slurm *s, const char *run, int64_t uid, uint64_t asked_ns,
     const char *squeue)
 {
-	char line[SLURM_TEXT_MAX], text[SLURM_TEXT_MAX + 40] = "", *rest = line;
-	const char *id, *state;
+	char line[SLURM_TEXT_MAX], text[SLURM_TEXT_MAX + 40] = "";
+	const char *id = NULL, *state = NULL;
+	char *rest = NULL;
 
-	slurm_line_copy(line, sizeof(line), squeue);
-	id = strsep(&rest, "|");
-	state = strsep(&rest, "|");
+	for (; state == NULL && *squeue != '\0';
+	     squeue += strcspn(squeue, "\n"), squeue += *squeue == '\n') {
+		const char *owner;
+		int64_t n;
+
+		slurm_line_copy(line, sizeof(line), squeue);
+		rest = line;
+		id = strsep(&rest, "|");
+		state = strsep(&rest, "|");
+		owner = strsep(&rest, "|");
+		if (uid >= 0 &&
+		    (owner == NULL ||
+			str_to_int(owner, 0, UINT32_MAX, &n) < 0 || n != uid))
+			state = NULL;
+	}
 	if (state != NULL)
 		snprintf(text, sizeof(text), "job %s is %s%s%s", id, state,
 		    rest == NULL || strcmp(rest, "None") == 0 ? "" : ", ",
@@ -453,7 +468,7 @@ slurm_job_cb(int status, const char *out, void *arg)
 
 	s->job_child = NULL;
 	if (status == 0) {
-		slurm_job_set(s, s->job, s->job_ns, out);
+		slurm_job_set(s, s->job, s->job_uid, s->job_ns, out);
 		return;
 	}
 	slurm_line_copy(line, sizeof(line), out);
@@ -461,9 +476,9 @@ slurm_job_cb(int status, const char *out, void *arg)
 }
 
 void
-slurm_job_ask(struct slurm *s, const char *run)
+slurm_job_ask(struct slurm *s, const char *run, int64_t uid)
 {
-	char h[] = "-h", t[] = "-tall", o[] = "-o", format[] = "%i|%T|%r";
+	char h[] = "-h", t[] = "-tall", o[] = "-o", format[] = "%i|%T|%U|%r";
 	char name[120], *words[] = { h, t, o, format, name, NULL };
 	uint64_t now_ns = clk_ns();
 
@@ -480,6 +495,7 @@ slurm_job_ask(struct slurm *s, const char *run)
 	}
 	s->waits[0] = '\0';
 	s->job_ns = now_ns;
+	s->job_uid = uid;
 	snprintf(s->job, sizeof(s->job), "%s", run);
 	snprintf(name, sizeof(name), "--name=" WIRE_JOB_PREFIX "%s", s->job);
 	s->job_child = slurm_call(s->base, &s->o.site, "squeue", words,

@@ -74,8 +74,9 @@ int slurm_nodes_known(const struct slurm *s);
 void slurm_nodes_set(struct slurm *s, const char *sinfo,
     const char *reservations);
 
-/* Ask about a run's job; one run at a time, in turn as they are called. */
-void slurm_job_ask(struct slurm *s, const char *run);
+/* Ask about a run's job; one run at a time, in turn as they are called. Jobs of
+ * the same name that other users than uid have are not it; -1: any user. */
+void slurm_job_ask(struct slurm *s, const char *run, int64_t uid);
 /* "job 12 is PENDING, Resources", as of the newest answer; "": nothing is
  * known. */
 const char *slurm_job_text(const struct slurm *s, const char *run);
@@ -84,8 +85,8 @@ const char *slurm_job_text(const struct slurm *s, const char *run);
 const char *slurm_job_state(const struct slurm *s, const char *run,
     uint64_t since_ns);
 /* What squeue has printed. */
-void slurm_job_set(struct slurm *s, const char *run, uint64_t asked_ns,
-    const char *squeue);
+void slurm_job_set(struct slurm *s, const char *run, int64_t uid,
+    uint64_t asked_ns, const char *squeue);
 /* Whatever is left of it goes. */
 void slurm_job_end(struct slurm *s, const char *run);
 

@@ -341,18 +341,40 @@ test_never_starts(void **state)
 
 	(void)state;
 	s = launched(run);
-	slurm_job_set(s, run, fix.now_ns, "7|PENDING|PartitionDown\n");
+	slurm_job_set(s, run, -1, fix.now_ns, "7|PENDING|70|PartitionDown\n");
 	fix_pass(1, NULL);
 	assert_string_equal(run_of(run)->text,
 	    "job 7 is PENDING, PartitionDown");
 	fix_pass(8, NULL);
 	assert_int_equal(run_of(run)->state, RUN_STARTING);
 	fix_pass(5, NULL);
-	slurm_job_set(s, run, fix.now_ns, "7|PENDING|PartitionDown\n");
+	slurm_job_set(s, run, -1, fix.now_ns, "7|PENDING|70|PartitionDown\n");
 	fix_pass(10, NULL);
 	assert_int_equal(run_of(run)->state, RUN_NONSTART);
 	assert_non_null(strstr(run_of(run)->text, "PartitionDown"));
 	fix_teardown();
+	slurm_free(s);
+}
+
+/* Any user may have a job of the run's name. */
+static void
+test_jobs_of_others(void **state)
+{
+	static const char squeue[] = "3|CANCELLED|71|None\n"
+				     "4|FAILED\n"
+				     "7|PENDING|70|Priority\n";
+	struct slurm *s = slurm_made(0);
+
+	(void)state;
+	slurm_job_set(s, "r", 70, 1, squeue);
+	assert_string_equal(slurm_job_state(s, "r", 1), "PENDING");
+	assert_string_equal(slurm_job_text(s, "r"),
+	    "job 7 is PENDING, Priority");
+	slurm_job_set(s, "r", 72, 1, squeue);
+	assert_string_equal(slurm_job_state(s, "r", 1), "");
+	assert_string_equal(slurm_job_text(s, "r"), "");
+	slurm_job_set(s, "r", -1, 1, squeue);
+	assert_string_equal(slurm_job_state(s, "r", 1), "CANCELLED");
 	slurm_free(s);
 }
 
@@ -375,7 +397,7 @@ test_not_allocated(void **state)
 	srun_exits(run,
 	    "srun: error: Unable to allocate resources: Invalid account\n");
 	fix_pass(1, NULL);
-	slurm_job_set(s, run, fix.now_ns, "");
+	slurm_job_set(s, run, -1, fix.now_ns, "");
 	fix_pass(4, NULL);
 	assert_int_equal(run_of(run)->state, RUN_NONSTART);
 	assert_non_null(strstr(run_of(run)->text, "Invalid account"));
@@ -393,13 +415,15 @@ test_ended_by_slurm(void **state)
 		enum run_state state;
 		const char *text;
 	} rows[] = {
-		{ "7|CANCELLED|None\n", RUN_CANCELLED, "job 7 is CANCELLED" },
-		{ "7|PREEMPTED|None\n", RUN_PREEMPTED, "job 7 is PREEMPTED" },
-		{ "7|TIMEOUT|TimeLimit\n", RUN_TIMED_OUT, "TimeLimit" },
-		{ "7|NODE_FAIL|None\n", RUN_FAILED, "NODE_FAIL" },
-		{ "7|FAILED|NonZeroExitCode\n", RUN_FAILED,
+		{ "7|CANCELLED|70|None\n", RUN_CANCELLED,
+		    "job 7 is CANCELLED" },
+		{ "7|PREEMPTED|70|None\n", RUN_PREEMPTED,
+		    "job 7 is PREEMPTED" },
+		{ "7|TIMEOUT|70|TimeLimit\n", RUN_TIMED_OUT, "TimeLimit" },
+		{ "7|NODE_FAIL|70|None\n", RUN_FAILED, "NODE_FAIL" },
+		{ "7|FAILED|70|NonZeroExitCode\n", RUN_FAILED,
 		    "rank 1 on n4 died" },
-		{ "7|RUNNING|None\n", RUN_FAILED, "rank 1 on n4 died" },
+		{ "7|RUNNING|70|None\n", RUN_FAILED, "rank 1 on n4 died" },
 	};
 
 	(void)state;
@@ -414,7 +438,7 @@ test_ended_by_slurm(void **state)
 			"pid", 9, "exited", 0));
 		fix_pass(4, NULL);
 		assert_int_equal(run_of(run)->state, RUN_RUNNING);
-		slurm_job_set(s, run, fix.now_ns, rows[i].squeue);
+		slurm_job_set(s, run, -1, fix.now_ns, rows[i].squeue);
 		fix_pass(1, NULL);
 		if (strstr(rows[i].squeue, "RUNNING") != NULL)
 			fix_pass(8, NULL);
@@ -459,7 +483,7 @@ test_questions_apart(void **state)
 	put(dir, "squeue", "echo 'Socket timed out' >&2; exit 1");
 	s = slurm_new(base, &o);
 	slurm_nodes_ask(s);
-	slurm_job_ask(s, "r1");
+	slurm_job_ask(s, "r1", -1);
 	for (int i = 0; i < 3000 && !slurm_nodes_known(s); i++) {
 		event_base_loopexit(base, &tv);
 		event_base_dispatch(base);
@@ -467,10 +491,12 @@ test_questions_apart(void **state)
 	assert_int_equal(slurm_node_look(s, "n1", 1, "", "", &err), SLURM_IDLE);
 	assert_string_equal(slurm_job_text(s, "r1"), "");
 	/* Two that ask in the same order each time are told by turns. */
-	put(dir, "squeue", "echo '7|PENDING|Priority'");
+	put(dir, "squeue",
+	    "echo '3|CANCELLED|71|None'; "
+	    "echo '7|PENDING|70|Priority'");
 	for (int i = 0; i < 3000 && slurm_job_text(s, "r2")[0] == '\0'; i++) {
-		slurm_job_ask(s, "r1");
-		slurm_job_ask(s, "r2");
+		slurm_job_ask(s, "r1", -1);
+		slurm_job_ask(s, "r2", 70);
 		event_base_loopexit(base, &tv);
 		event_base_dispatch(base);
 	}
@@ -495,6 +521,7 @@ main(void)
 		cmocka_unit_test(test_may_have),
 		cmocka_unit_test(test_section),
 		cmocka_unit_test(test_never_starts),
+		cmocka_unit_test(test_jobs_of_others),
 		cmocka_unit_test(test_not_allocated),
 		cmocka_unit_test(test_ended_by_slurm),
 		cmocka_unit_test(test_questions_apart),
