@@ -121,7 +121,8 @@ const struct verb verbs_db[] = {
 	    collector_db_copy },
 	{ "db", "check", "", 0, 0, "json", "",
 	    "Check the store's integrity; exit code 2 when it is damaged.",
-	    NULL, collector_db_check },
+	    "All that is stored is read and compared with its checksum.",
+	    collector_db_check },
 	{ 0 },
 };
 

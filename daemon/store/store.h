@@ -188,7 +188,7 @@ enum store_question {
 	STORE_SHARES,    /* {from_unix_ns? to_unix_ns? limit?}: the newest
 			    first */
 	STORE_BACKUP,    /* {path}: online copy */
-	STORE_CHECK,     /* {}: integrity; result {ok, text} */
+	STORE_CHECK,     /* {}: integrity, of bodies too; {ok, text} */
 	STORE_LEADER,    /* {depose?}: {who, term, lease_ns, mark}, the mark
 			    changes as long as he lives and is missing where
 			    nobody leads; depose: a mark, whose collector is

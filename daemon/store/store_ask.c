@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_ask.c - the questions. Most are a statement whose rows become objects:
- * those are rows of a table. The others are functions: backup and integrity
- * here, records in store_ask_data.c.
+ * those are rows of a table. The others are functions: backup here, integrity
+ * in store_check.c, records in store_ask_data.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -143,41 +143,6 @@ store_ask_read_backup(struct store_reading *r, const json_t *args, json_t **ret)
 	*ret = json_pack("{s:b,s:s,s:f}", "ok", 1, "path", path, "seconds",
 	    (double)(clk_ns() - began_ns) / 1e9);
 	return 0;
-}
-
-static int
-store_ask_check_row(struct sql_stmt *q, void *arg)
-{
-	char **text = arg, *more;
-	const char *line = sql_column_text(q, 0);
-
-	more = xasprintf("%s%s%s", *text, **text != '\0' ? "; " : "",
-	    line != NULL ? line : "?");
-	free(*text);
-	*text = more;
-	return 0;
-}
-
-static int
-store_ask_read_check(struct store_reading *r, const json_t *args, json_t **ret)
-{
-	char *text = xstrdup("");
-	struct sql_stmt *q = NULL;
-	int rc;
-
-	(void)args;
-	rc = sql_prepare(r->db, r->db->engine->check, &q);
-	if (rc == 0)
-		rc = store_read_rows(q, store_ask_check_row, &text);
-	/* A store too broken to be checked has been checked. */
-	if (rc == 0 || rc == -EBADMSG) {
-		*ret = json_pack("{s:b,s:o}", "ok",
-		    rc == 0 && strcmp(text, "ok") == 0, "text",
-		    text_json(rc == 0 ? text : "the file is damaged"));
-		rc = 0;
-	}
-	free(text);
-	return rc;
 }
 
 static int
@@ -455,7 +420,7 @@ static const struct question {
 	    .columns = { { "", store_read_json } } },
 	[STORE_HEARD] = { .read = store_read_heard },
 	[STORE_BACKUP] = { .read = store_ask_read_backup },
-	[STORE_CHECK] = { .read = store_ask_read_check },
+	[STORE_CHECK] = { .read = store_read_check },
 	[STORE_LEADER] = { .read = store_ask_read_leader },
 	[STORE_CLUSTERS] = { .read = store_ask_read_clusters },
 };
@@ -507,6 +472,13 @@ store_ask_row_append(struct sql_stmt *q, void *arg)
 		if (c[i].name[0] != '\0') {
 			json_object_set_new(o, c[i].name, v);
 			continue;
+		}
+		if (!json_is_object(v)) {
+			log_warnx("store: a damaged row is skipped: coalctl db "
+				  "check names it");
+			json_decref(v);
+			json_decref(o);
+			return 0;
 		}
 		json_object_update(o, v);
 		json_decref(v);

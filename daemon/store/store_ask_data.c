@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/log.h"
 #include "common/member.h"
 #include "common/str.h"
 #include "daemon/store/store_db.h"
@@ -49,6 +50,7 @@ struct page {
 	struct strbuf text; /* "{...},{...}" */
 	int64_t count;
 	int64_t last_seq;
+	const char *run;
 	int64_t limit;
 	int64_t bytes;
 	int more; /* the page is full: there may be others */
@@ -64,11 +66,17 @@ store_ask_data_record_row(struct sql_stmt *q, void *arg)
 		page->more = 1;
 		return 1;
 	}
+	page->last_seq = sql_column_int(q, 0);
 	if (page->count > 0)
 		strbuf_add(&page->text, ",", 1);
-	store_record_text(&page->text, q, 1, 2);
-	page->last_seq = sql_column_int(q, 0);
-	page->count++;
+	if (store_record_text(&page->text, q, 1, 2, 3) == 0) {
+		page->count++;
+		return 0;
+	}
+	if (page->count > 0)
+		page->text.text[--page->text.len_bytes] = '\0';
+	log_warnx("store: record %lld of run %s is damaged and skipped",
+	    (long long)page->last_seq, page->run);
 	return 0;
 }
 
@@ -79,6 +87,7 @@ store_read_records(struct store_reading *r, const json_t *args, json_t **ret)
 {
 	int as_text = json_is_true(json_object_get(args, "text"));
 	struct page page = {
+		.run = member_text(args, "run"),
 		.last_seq = store_read_arg(args, "after_seq", 0, 0, INT64_MAX),
 		.limit = store_read_arg(args, "limit", RECORDS_MAX, 1,
 		    RECORDS_MAX),
@@ -92,7 +101,7 @@ store_read_records(struct store_reading *r, const json_t *args, json_t **ret)
 	rc = store_read_run_id(r->db, json_object_get(args, "run"), &run_id);
 	if (rc == 0)
 		rc = sql_prepare(r->db,
-		    "SELECT seq, body, hist FROM record WHERE run_id = ?1"
+		    "SELECT seq, body, hist, crc FROM record WHERE run_id = ?1"
 		    " AND seq > ?2 AND (?3 IS NULL OR probe = ?3) ORDER BY seq",
 		    &q);
 	if (rc < 0)

@@ -36,7 +36,7 @@ static const struct table {
 	{ "record", 2,
 	    { "run", "seq", "at_unix_ns", "raw", "probe", "test", "phase",
 		"unit", "n", "mean", "min", "p50", "p90", "p99", "p999", "max",
-		"of", "value", "lo", "hi", "hist", "*body" },
+		"of", "value", "lo", "hi", "hist", "*body", "crc" },
 	    1, 0 },
 	{ "counters", 3, { "run", "border", "node", "at_unix_ns", "*nics" }, 1,
 	    0 },

@@ -32,6 +32,8 @@ typedef int store_read(struct store_reading *r, const json_t *args,
     json_t **ret);
 int store_answer(struct store_reading *r, enum store_question what,
     const json_t *args, json_t **ret);
+/* store_check.c */
+store_read store_read_check;
 /* store_ask_data.c */
 store_read store_read_records, store_read_acks, store_read_heard;
 

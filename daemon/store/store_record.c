@@ -11,6 +11,7 @@
 #include "daemon/store/store_record.h"
 #include "daemon/store/store_db.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -37,15 +38,19 @@ store_record_pack(struct sql *db, const char *text, size_t len_bytes,
 	if (len_bytes < PACK_MIN_BYTES || len_bytes > PACK_MAX_BYTES)
 		return NULL;
 	/* a context of its own for each text takes four times as long */
-	if (db->packer == NULL)
-		db->packer = ZSTD_createCCtx();
+	if (db->packer == NULL && (db->packer = ZSTD_createCCtx()) != NULL) {
+		(void)ZSTD_CCtx_setParameter(db->packer,
+		    ZSTD_c_compressionLevel, PACK_LEVEL);
+		(void)ZSTD_CCtx_setParameter(db->packer, ZSTD_c_checksumFlag,
+		    1);
+	}
 	blob = malloc(cap_bytes);
 	if (blob == NULL || db->packer == NULL) {
 		free(blob);
 		return NULL;
 	}
-	bytes = ZSTD_compressCCtx(db->packer, blob + HEAD_BYTES,
-	    cap_bytes - HEAD_BYTES, text, len_bytes, PACK_LEVEL);
+	bytes = ZSTD_compress2(db->packer, blob + HEAD_BYTES,
+	    cap_bytes - HEAD_BYTES, text, len_bytes);
 	if (ZSTD_isError(bytes)) {
 		free(blob);
 		return NULL;
@@ -163,7 +168,8 @@ static const struct column {
 		COLUMN_COUNT,
 		COLUMN_NUMBER,
 		COLUMN_HIST,
-		COLUMN_BODY
+		COLUMN_BODY,
+		COLUMN_CRC
 	} what;
 	const char *in, *key; /* a member of the record or of one in it */
 } columns[] = {
@@ -186,6 +192,7 @@ static const struct column {
 	{ "hi", COLUMN_NUMBER, "interval", "hi" },
 	{ "hist", COLUMN_HIST, NULL, "hist" },
 	{ "body", COLUMN_BODY, NULL, NULL },
+	{ "crc", COLUMN_CRC, NULL, NULL },
 };
 #define COLUMN_FIRST 4 /* of the parameters */
 
@@ -251,6 +258,17 @@ store_record_body(const json_t *record, const struct record_line *line,
 	return text;
 }
 
+/* The CRC-32 of a record's body and of its histogram, which may be NULL. */
+static uint32_t
+store_record_crc(const char *text, const void *hist, size_t hist_bytes)
+{
+	uint32_t crc = (uint32_t)crc32_z(0, (const Bytef *)text, strlen(text));
+
+	return hist == NULL
+	    ? crc
+	    : (uint32_t)crc32_z(crc, (const Bytef *)hist, hist_bytes);
+}
+
 void
 store_record_bind(struct sql_stmt *q, const json_t *record,
     const struct record_line *line, int raw, struct hist *scratch)
@@ -258,6 +276,10 @@ store_record_bind(struct sql_stmt *q, const json_t *record,
 	long blob_bytes = 0;
 	uint8_t *blob = store_record_pack_hist(scratch, record, line,
 	    &blob_bytes);
+	char *text = store_record_body(record, line, blob != NULL);
+	int64_t crc = text == NULL
+	    ? 0
+	    : store_record_crc(text, blob, (size_t)blob_bytes);
 
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
 		const struct column *c = &columns[i];
@@ -270,12 +292,13 @@ store_record_bind(struct sql_stmt *q, const json_t *record,
 
 		if (c->what == COLUMN_RAW)
 			sql_bind_int(q, at, raw);
+		else if (c->what == COLUMN_CRC)
+			sql_bind_int(q, at, crc);
 		else if (c->what == COLUMN_HIST && blob != NULL)
 			sql_bind_given(q, at, SQL_BLOB, blob,
 			    (size_t)blob_bytes);
 		else if (c->what == COLUMN_BODY)
-			store_pack_bind(q, at,
-			    store_record_body(record, line, blob != NULL));
+			store_pack_bind(q, at, text); /* handed over */
 		else if (c->what == COLUMN_TEXT)
 			sql_bind_text(q, at, json_string_value(v));
 		/* What is of another kind stays NULL: unknown is never 0. */
@@ -290,37 +313,68 @@ store_record_bind(struct sql_stmt *q, const json_t *record,
 	}
 }
 
-void
-store_record_text(struct strbuf *to, struct sql_stmt *q, int body, int hist)
+/* 1 when a record is as it was put; one of an older collector, which has no
+ * CRC, when it can be read. */
+static int
+store_record_is_whole(const char *text, const struct sql_value *hist,
+    const struct sql_value *crc)
+{
+	json_t *o;
+
+	if (text == NULL)
+		return 0;
+	if (crc->type == SQL_INT)
+		return crc->integer ==
+		    store_record_crc(text,
+			hist->type == SQL_BLOB ? hist->bytes : NULL,
+			hist->len_bytes);
+	o = json_loads(text, 0, NULL);
+	json_decref(o);
+	return o != NULL;
+}
+
+/* The histogram again, as a member behind others. */
+static int
+store_record_hist_add(struct strbuf *to, const struct sql_value *blob)
+{
+	struct hist *h = xcalloc(1, sizeof(*h));
+	const char *comma = "";
+	int rc = hist_unpack(blob->bytes, blob->len_bytes, h);
+
+	if (rc == 0)
+		strbuf_addf(to, ",\"hist\":[");
+	for (int i = 0; rc == 0 && i < HIST_BUCKETS; i++) {
+		if (h->bucket[i] == 0)
+			continue;
+		strbuf_addf(to, "%s[%d,%llu]", comma, i + HIST_FIRST,
+		    (unsigned long long)h->bucket[i]);
+		comma = ",";
+	}
+	if (rc == 0)
+		strbuf_add(to, "]}", 2);
+	free(h);
+	return rc;
+}
+
+int
+store_record_text(struct strbuf *to, struct sql_stmt *q, int body, int hist,
+    int crc)
 {
 	char *text = store_pack_column(q, body);
-	struct sql_value blob = sql_column(q, hist);
-	size_t len = text != NULL ? strlen(text) : 0;
-	struct hist *h;
+	struct sql_value blob = sql_column(q, hist), sum = sql_column(q, crc);
+	size_t len = text != NULL ? strlen(text) : 0, was = to->len_bytes;
+	int rc = store_record_is_whole(text, &blob, &sum) ? 0 : -EBADMSG;
 
-	if (blob.type != SQL_BLOB || len < 2 || text[len - 1] != '}') {
-		strbuf_addf(to, "%s", len > 0 ? text : "{}");
-		free(text);
-		return;
-	}
-	h = xcalloc(1, sizeof(*h));
-	strbuf_add(to, text, len - 1);
-	if (hist_unpack(blob.bytes, blob.len_bytes, h) == 0) {
-		const char *comma = "";
-
-		strbuf_addf(to, ",\"hist\":[");
-		for (int i = 0; i < HIST_BUCKETS; i++) {
-			if (h->bucket[i] == 0)
-				continue;
-			strbuf_addf(to, "%s[%d,%llu]", comma, i + HIST_FIRST,
-			    (unsigned long long)h->bucket[i]);
-			comma = ",";
+	if (rc == 0 && (blob.type != SQL_BLOB || len < 2)) {
+		strbuf_add(to, text, len);
+	} else if (rc == 0) {
+		strbuf_add(to, text, len - 1);
+		rc = store_record_hist_add(to, &blob) < 0 ? -EBADMSG : 0;
+		if (rc < 0) {
+			to->len_bytes = was;
+			to->text[was] = '\0';
 		}
-		strbuf_add(to, "]", 1);
-	} else {
-		log_warnx("store: a histogram cannot be read");
 	}
-	strbuf_add(to, "}", 1);
-	free(h);
 	free(text);
+	return rc;
 }

@@ -30,8 +30,9 @@ char *store_record_update(const struct sql *db);
  * a thread's stack frames. */
 void store_record_bind(struct sql_stmt *q, const json_t *record,
     const struct record_line *line, int raw, struct hist *scratch);
-/* Append the record object of columns body and hist. */
-void store_record_text(struct strbuf *to, struct sql_stmt *q, int body,
-    int hist);
+/* Append the record object of columns body, hist and crc. -EBADMSG: it is not
+ * the record that was put; nothing is appended then. */
+int store_record_text(struct strbuf *to, struct sql_stmt *q, int body, int hist,
+    int crc);
 
 #endif

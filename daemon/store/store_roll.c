@@ -15,6 +15,7 @@
 #include "common/clk.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "common/log.h"
 #include "common/member.h"
 #include "daemon/store/store_db.h"
 #include "daemon/store/store_record.h"
@@ -90,12 +91,15 @@ store_roll_cut(char *text)
 
 /* Without what goes. */
 static json_t *
-store_roll_record_of(struct sql_stmt *q, int body, int hist)
+store_roll_record_of(struct sql_stmt *q, int body)
 {
 	struct strbuf text = { 0 };
 	json_t *record;
 
-	store_record_text(&text, q, body, hist);
+	if (store_record_text(&text, q, body, body + 1, body + 2) < 0) {
+		log_warnx("store: a damaged record is not rolled up");
+		return json_object();
+	}
 	store_roll_cut(text.text);
 	record = json_loads(text.text, 0, NULL);
 	strbuf_clear(&text);
@@ -107,7 +111,8 @@ store_roll_oldest_get(struct sql *db, int64_t before_unix_ns, struct row *ret)
 {
 	struct sql_stmt *q = NULL;
 	int rc = sql_prepare(db,
-	    "SELECT d.id, d.run_id, d.at_unix_ns, d.body, d.hist, run.body"
+	    "SELECT d.id, d.run_id, d.at_unix_ns, d.body, d.hist, d.crc,"
+	    " run.body"
 	    " FROM record AS d JOIN run ON run.id = d.run_id"
 	    " WHERE d.raw = 2 AND d.at_unix_ns < ?1"
 	    " ORDER BY d.at_unix_ns LIMIT 1",
@@ -118,13 +123,13 @@ store_roll_oldest_get(struct sql *db, int64_t before_unix_ns, struct row *ret)
 	sql_bind_int(q, 1, before_unix_ns);
 	rc = sql_step(q);
 	if (rc > 0) {
-		json_t *run = store_read_json(q, 5);
+		json_t *run = store_read_json(q, 6);
 
 		ret->id = sql_column_int(q, 0);
 		ret->run_id = sql_column_int(q, 1);
 		ret->at_unix_ns = sql_column_int(q, 2);
 		if (strcmp(member_text(run, "class"), "background") == 0)
-			ret->record = store_roll_record_of(q, 3, 4);
+			ret->record = store_roll_record_of(q, 3);
 		json_decref(run);
 	}
 	sql_finalize(q);
@@ -138,7 +143,7 @@ store_roll_hour_get(struct sql *db, const struct row *of, struct row *ret)
 	int64_t hour_unix_ns = of->at_unix_ns - of->at_unix_ns % HOUR_NS;
 	struct sql_stmt *q = NULL;
 	int rc = sql_prepare(db,
-	    "SELECT id, body, hist FROM record WHERE run_id = ?1"
+	    "SELECT id, body, hist, crc FROM record WHERE run_id = ?1"
 	    " AND raw = 0 AND probe = 'mesh' AND test = ?2"
 	    " AND at_unix_ns >= ?3 AND at_unix_ns < ?4 LIMIT 1",
 	    &q);
@@ -152,7 +157,7 @@ store_roll_hour_get(struct sql *db, const struct row *of, struct row *ret)
 	rc = sql_step(q);
 	if (rc > 0) {
 		ret->id = sql_column_int(q, 0);
-		ret->record = store_roll_record_of(q, 1, 2);
+		ret->record = store_roll_record_of(q, 1);
 	}
 	sql_finalize(q);
 	return rc < 0 ? rc : 0;

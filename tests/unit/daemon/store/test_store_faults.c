@@ -335,6 +335,81 @@ test_restore_beside_an_old_log(void **state)
 	assert_int_equal(count_records(f, "r"), 1);
 }
 
+/* Flip a bit of a value where the file has it; nothing of SQLite's own. */
+static void
+flip(const char *path, const char *column, int seq)
+{
+	sqlite3 *db;
+	sqlite3_stmt *q;
+	char sql[200];
+	uint8_t *bytes;
+	int n, is_text;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	snprintf(sql, sizeof(sql), "SELECT %s FROM record WHERE seq = %d",
+	    column, seq);
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+	is_text = sqlite3_column_type(q, 0) == SQLITE_TEXT;
+	n = sqlite3_column_bytes(q, 0);
+	assert_true(n > 20);
+	bytes = malloc((size_t)n);
+	memcpy(bytes, sqlite3_column_blob(q, 0), (size_t)n);
+	sqlite3_finalize(q);
+	bytes[n - 8] ^= 1;
+	snprintf(sql, sizeof(sql), "UPDATE record SET %s = ?1 WHERE seq = %d",
+	    column, seq);
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &q, NULL), SQLITE_OK);
+	assert_int_equal(is_text
+		? sqlite3_bind_text(q, 1, (char *)bytes, n, free)
+		: sqlite3_bind_blob(q, 1, bytes, n, free),
+	    SQLITE_OK);
+	assert_int_equal(sqlite3_step(q), SQLITE_DONE);
+	sqlite3_finalize(q);
+	sqlite3_close(db);
+}
+
+/* One bit in a body or a histogram costs that record and no other, and is
+ * found. */
+static void
+test_a_bit(void **state)
+{
+	static const char *const columns[] = { "body", "hist", "body" };
+	struct fix *f = *state;
+	char path[256], name[64];
+	json_t *answer, *records, *short_one;
+	const char *text;
+
+	path_in(f, "coalmine.db", path);
+	fix_open(f);
+	for (int seq = 1; seq <= 20; seq++)
+		fix_put_record(f, fix_canary("r", seq, "lat", "isolated", seq));
+	short_one = json_pack("{s:s, s:i, s:s, s:f}", "run", "r", "seq", 21,
+	    "probe", "impact", "value", 1234567.25);
+	fix_put_record(f, short_one);
+	answer = fix_ask(f, STORE_CHECK, json_object(), 0);
+	assert_true(json_is_true(json_object_get(answer, "ok")));
+	assert_string_equal(json_string_value(json_object_get(answer, "text")),
+	    "ok");
+	json_decref(answer);
+	store_close(f->st);
+	for (int i = 0; i < 3; i++)
+		flip(path, columns[i], 7 + 7 * i);
+	fix_open(f);
+	records = fix_ask(f, STORE_RECORDS, json_pack("{s:s}", "run", "r"), 0);
+	assert_int_equal(json_array_size(records), 18);
+	json_decref(records);
+	answer = fix_ask(f, STORE_CHECK, json_object(), 0);
+	assert_true(json_is_false(json_object_get(answer, "ok")));
+	text = json_string_value(json_object_get(answer, "text"));
+	for (int i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "record %d of run r is damaged",
+		    7 + 7 * i);
+		assert_non_null(strstr(text, name));
+	}
+	json_decref(answer);
+}
+
 #define STRANGER 65534
 
 /* 0: restored, without root's rights; 1: not restored. No file is made at
@@ -863,6 +938,7 @@ main(void)
 		T(test_no_database_at_all),
 		T(test_restore_beside_an_old_log),
 		T(test_restore_by_root),
+		T(test_a_bit),
 		T(test_retention),
 		T(test_clock_ahead),
 		T(test_clock_believed),
