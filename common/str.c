@@ -36,6 +36,23 @@ str_to_int(const char *text, int64_t lo, int64_t hi, int64_t *ret)
 }
 
 int
+str_unhex(const char *digits, size_t len, char *ret)
+{
+	static const char all[] = "0123456789abcdef";
+
+	/* A NUL is in the text that strchr looks into. */
+	for (size_t i = 0; i < len; i++)
+		if (digits[i] == '\0' || strchr(all, digits[i]) == NULL)
+			return -EINVAL;
+	if (len % 2 != 0)
+		return -EINVAL;
+	for (size_t i = 0; i < len; i += 2)
+		ret[i / 2] = (char)((strchr(all, digits[i]) - all) << 4 |
+		    (strchr(all, digits[i + 1]) - all));
+	return 0;
+}
+
+int
 str_to_double(const char *text, double lo, double hi, double *ret)
 {
 	const char *digits = text + (text[0] == '-');

@@ -12,6 +12,9 @@
 
 /* Whole text or -EINVAL; outside lo..hi -ERANGE. */
 int str_to_int(const char *text, int64_t lo, int64_t hi, int64_t *ret);
+/* len digits, lower case, into ret, which may be digits itself. -EINVAL, and
+ * ret is untouched: anything else. */
+int str_unhex(const char *digits, size_t len, char *ret);
 int str_to_double(const char *text, double lo, double hi, double *ret);
 /* "4096", "4K", "1.5M", "2G": powers of 1024. */
 int str_to_bytes(const char *text, uint64_t *ret_bytes);

@@ -150,26 +150,10 @@ mesh_hex_put(const uint8_t key[MESH_KEY_BYTES], char ret[MESH_HEX_BYTES])
 	ret[2 * MESH_KEY_BYTES] = '\0';
 }
 
-static int
-mesh_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 int
 mesh_hex_get(const char *hex, uint8_t ret[MESH_KEY_BYTES])
 {
-	if (strlen(hex) != 2 * MESH_KEY_BYTES)
-		return -EINVAL;
-	for (int i = 0; i < MESH_KEY_BYTES; i++) {
-		int hi = mesh_digit(hex[2 * i]),
-		    lo = mesh_digit(hex[2 * i + 1]);
-
-		if (hi < 0 || lo < 0)
-			return -EINVAL;
-		ret[i] = (uint8_t)(hi << 4 | lo);
-	}
-	return 0;
+	return strlen(hex) == 2 * MESH_KEY_BYTES
+	    ? str_unhex(hex, 2 * MESH_KEY_BYTES, (char *)ret)
+	    : -EINVAL;
 }

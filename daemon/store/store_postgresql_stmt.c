@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/log.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 
 #define FETCH_ROWS 100
@@ -235,18 +237,23 @@ store_postgresql_stmt_type_of(Oid type)
 	}
 }
 
-/* "\x0aff", in place. */
+/* "\x0aff", in place, once: a column may be read again. A server that sends
+ * anything else has sent no value. */
 static void
-store_postgresql_stmt_hex_decode(char *text, size_t bytes)
+store_postgresql_stmt_blob(struct pg_stmt *st, int at, char *text,
+    struct sql_value *ret)
 {
-	static const char digits[] = "0123456789abcdef";
+	static const char prefix[] = "\\x";
 
-	for (size_t i = 0; i < bytes; i++) {
-		const char *hi = strchr(digits, text[2 + 2 * i]);
-		const char *lo = strchr(digits, text[3 + 2 * i]);
-
-		text[i] = (char)((hi - digits) << 4 | (lo - digits));
+	if ((st->decoded >> at & 1) == 0 &&
+	    (ret->len_bytes < 2 || memcmp(text, prefix, 2) != 0 ||
+		str_unhex(text + 2, ret->len_bytes - 2, text) < 0)) {
+		log_warnx("store: the server sent an invalid bytea");
+		*ret = (struct sql_value){ .type = SQL_NULL };
+		return;
 	}
+	st->decoded |= 1UL << at;
+	ret->len_bytes = ret->len_bytes / 2 - 1;
 }
 
 void
@@ -271,10 +278,6 @@ pg_stmt_column(struct sql_stmt *q, int at, struct sql_value *ret)
 		ret->bytes = text;
 		ret->len_bytes = (size_t)PQgetlength(st->rows, st->row, at);
 	}
-	if (ret->type == SQL_BLOB) {
-		ret->len_bytes = ret->len_bytes / 2 - 1;
-		if ((st->decoded >> at & 1) == 0)
-			store_postgresql_stmt_hex_decode(text, ret->len_bytes);
-		st->decoded |= 1UL << at;
-	}
+	if (ret->type == SQL_BLOB)
+		store_postgresql_stmt_blob(st, at, text, ret);
 }

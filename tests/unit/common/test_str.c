@@ -168,6 +168,27 @@ test_strbuf(void **state)
 	assert_int_equal(sb.cap_bytes, 0);
 }
 
+/* What a server sends: no byte is written where it is not hexadecimal. */
+static void
+test_unhex(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t len;
+	} bad[] = { { "0", 1 }, { "0g", 2 }, { "A0", 2 }, { "0\0", 2 },
+		{ "00 0", 4 }, { "\xff\xff", 2 } };
+	char text[] = "000aff7f", ret[4] = "abc";
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		assert_int_equal(str_unhex(bad[i].text, bad[i].len, ret),
+		    -EINVAL);
+	assert_string_equal(ret, "abc");
+	assert_int_equal(str_unhex(text, 0, text), 0);
+	assert_int_equal(str_unhex(text, 8, text), 0);
+	assert_memory_equal(text, "\x00\x0a\xff\x7f", 4);
+}
+
 static void
 test_line(void **state)
 {
@@ -193,6 +214,7 @@ main(void)
 		cmocka_unit_test(test_bool),
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_line),
+		cmocka_unit_test(test_unhex),
 		cmocka_unit_test(test_format),
 		cmocka_unit_test(test_strbuf),
 	};
