@@ -235,8 +235,8 @@ FIELDS(heartbeat) = {
 	{ "spool_bytes", 'i', 1 },
 	{ "busy", 's', 1 },        /* why not idle, where it is not */
 	{ "alarm", 's', 1 },       /* what a person should mend: disk full */
-	{ "in_band", 'a', 1 },     /* [{job rows: [{source op ranks nodes bytes
-	                              calls seconds least_s}]}], sums so far of
+	{ "in_band", 'a', 1 },     /* [{job uid rows: [{source op ranks nodes
+	                              bytes calls seconds least_s}]}], sums so far of
 	                              jobs that have news */
 	LAST
 };

@@ -38,6 +38,7 @@
 #define SUMS_FILE     (64 << 10) /* of one of them */
 #define FILES_MAX     512
 #define ENTRIES_MAX   10000 /* of a folder */
+#define OWNERS_MAX    64    /* of files */
 #define KINDS_MAX     64    /* of a file: collective, size, communicator */
 #define ROWS_MAX      512
 #define JOB_ROWS_MAX  32 /* those that took longest */
@@ -52,6 +53,7 @@
 struct kind {
 	char job[64], op[16];
 	int source;
+	uid_t uid;            /* of its file */
 	int64_t ranks, nodes; /* of the communicator; nodes 0: not told */
 	int64_t rank;
 	int size; /* log2 of a call's bytes */
@@ -61,6 +63,7 @@ struct kind {
 struct file {
 	TAILQ_ENTRY(file) next;
 	char *path;
+	uid_t uid;
 	ino_t inode;
 	int64_t changed_ns, offset;
 	struct kind *kinds;
@@ -69,14 +72,24 @@ struct file {
 	int fresh; /* to be told in so many looks */
 };
 
+/* A user with files here. All have the same share of what there is. */
+struct owner {
+	uid_t uid;
+	size_t files;
+	size_t calls_bytes, sums_bytes; /* left of this look */
+	size_t rows, jobs;              /* of this answer */
+};
+
 struct inband {
 	char *dir, *host;
 	uint64_t at_ns;
-	TAILQ_HEAD(, file) files;
+	TAILQ_HEAD(files, file) files;
 	size_t file_count, growing; /* those that grew in the last look */
-	size_t share_bytes, calls_bytes, sums_bytes; /* what is left of it */
-	int entries_left;                            /* likewise */
-	char rate[1024]; /* the last line of rates of a *.prom */
+	struct owner owners[OWNERS_MAX];
+	size_t owner_count;
+	size_t share_bytes; /* of a file that grows */
+	int entries_left;   /* of this look */
+	char rate[1024];    /* the last line of rates of a *.prom */
 };
 
 /* A row of the answer, over the ranks of this node. */
@@ -111,7 +124,7 @@ inband_op_find(const char *text, char ret[16])
 static int
 inband_is_like(const struct kind *a, const struct kind *b)
 {
-	return a->size == b->size && a->ranks == b->ranks &&
+	return a->uid == b->uid && a->size == b->size && a->ranks == b->ranks &&
 	    a->nodes == b->nodes && a->source == b->source &&
 	    strcmp(a->op, b->op) == 0 && strcmp(a->job, b->job) == 0;
 }
@@ -138,6 +151,7 @@ inband_kind_add(struct file *f, struct kind *k)
 	    !(k->bytes >= 0 && k->bytes < BYTES_MAX) ||
 	    !(k->seconds > 0 && k->seconds < SECONDS_MAX))
 		return;
+	k->uid = f->uid;
 	k->size = k->bytes > k->calls ? ilogb(k->bytes / k->calls) : 0;
 	for (have = f->kinds; have < f->kinds + f->count; have++)
 		if (have->rank == k->rank && inband_is_like(have, k))
@@ -328,6 +342,66 @@ static const struct source {
 	{ ".prom", "nccl-means", 0, 0, inband_take_means },
 	{ ".jsonl", "pmpi", 0, 1, inband_take_sums } };
 
+static struct owner *
+inband_owner_find(struct inband *ib, uid_t uid)
+{
+	for (size_t i = 0; i < ib->owner_count; i++)
+		if (ib->owners[i].uid == uid)
+			return &ib->owners[i];
+	return NULL;
+}
+
+static void
+inband_owner_budget(const struct inband *ib, struct owner *o)
+{
+	o->calls_bytes = CALLS_BYTES / ib->owner_count;
+	o->sums_bytes = SUMS_BYTES / ib->owner_count;
+}
+
+/* NULL: there are too many. */
+static struct owner *
+inband_owner_add(struct inband *ib, uid_t uid)
+{
+	struct owner *o = inband_owner_find(ib, uid);
+
+	if (o != NULL || ib->owner_count == OWNERS_MAX)
+		return o;
+	o = &ib->owners[ib->owner_count++];
+	*o = (struct owner){ .uid = uid };
+	inband_owner_budget(ib, o);
+	return o;
+}
+
+static void
+inband_file_free(struct inband *ib, struct file *f)
+{
+	inband_owner_find(ib, f->uid)->files--;
+	TAILQ_REMOVE(&ib->files, f, next);
+	ib->file_count--;
+	free(f->path);
+	free(f->kinds);
+	free(f);
+}
+
+/* Who has most files loses one to whom has fewer. 0: nobody has. */
+static int
+inband_file_make_room(struct inband *ib, const struct owner *mine)
+{
+	const struct owner *most = mine;
+	struct file *f;
+
+	for (size_t i = 0; i < ib->owner_count; i++)
+		if (ib->owners[i].files > most->files)
+			most = &ib->owners[i];
+	if (most->files <= mine->files + 1)
+		return 0;
+	TAILQ_FOREACH_REVERSE(f, &ib->files, files, next)
+	if (f->uid == most->uid)
+		break;
+	inband_file_free(ib, f);
+	return 1;
+}
+
 /* Within what is left of this look; of a file that grows faster, the newest.
  * -1: its turn comes with another look. */
 static int
@@ -335,12 +409,16 @@ inband_file_read(struct inband *ib, struct file *f, int source, int fd,
     off_t size)
 {
 	const struct source *s = &sources[source];
-	size_t most = s->grows ? ib->share_bytes : SUMS_FILE, bytes = most;
-	size_t *left = s->grows ? &ib->calls_bytes : &ib->sums_bytes;
+	size_t most = !s->grows ? SUMS_FILE : ib->share_bytes, bytes;
+	struct owner *o = inband_owner_find(ib, f->uid);
+	size_t *left = s->grows ? &o->calls_bytes : &o->sums_bytes;
 	char *text, *line, *end;
 	int cut = 0;
 	ssize_t n;
 
+	if (most > CALLS_BYTES / ib->owner_count)
+		most = CALLS_BYTES / ib->owner_count;
+	bytes = most;
 	ib->growing += s->grows ? 1 : 0;
 	if (!s->grows || size < f->offset)
 		f->offset = 0;
@@ -376,18 +454,23 @@ inband_file_read(struct inband *ib, struct file *f, int source, int fd,
 static struct file *
 inband_file_find(struct inband *ib, const char *path, const struct stat *st)
 {
+	struct owner *o;
 	struct file *f;
 
 	/* An old one makes room. */
 	if (clk_unix_ns() / CLK_NS_PER_S > (uint64_t)st->st_mtime + OLD_S)
 		return NULL;
 	TAILQ_FOREACH (f, &ib->files, next)
-		if (strcmp(f->path, path) == 0)
+		if (strcmp(f->path, path) == 0 && f->uid == st->st_uid)
 			return f;
-	if (ib->file_count == FILES_MAX)
+	o = inband_owner_add(ib, st->st_uid);
+	if (o == NULL ||
+	    (ib->file_count == FILES_MAX && !inband_file_make_room(ib, o)))
 		return NULL;
 	f = xcalloc(1, sizeof(*f));
 	f->path = xstrdup(path);
+	f->uid = st->st_uid;
+	o->files++;
 	TAILQ_INSERT_TAIL(&ib->files, f, next);
 	ib->file_count++;
 	return f;
@@ -478,18 +561,68 @@ inband_by_seconds(const void *a, const void *b)
 }
 
 static struct row *
-inband_row_find(struct row *rows, size_t *count, const struct kind *k)
+inband_row_find(struct inband *ib, struct row *rows, size_t *count,
+    const struct kind *k)
 {
+	struct owner *o = inband_owner_find(ib, k->uid);
+
 	for (size_t i = 0; i < *count; i++)
 		if (inband_is_like(&rows[i].sum, k))
 			return &rows[i];
-	if (*count == ROWS_MAX)
+	if (o->rows >= ROWS_MAX / ib->owner_count)
 		return NULL;
+	o->rows++;
 	rows[*count] = (struct row){ .sum = *k, .least_s = INFINITY };
 	rows[*count].sum.calls = 0;
 	rows[*count].sum.bytes = 0;
 	rows[*count].sum.seconds = 0;
 	return &rows[(*count)++];
+}
+
+/* A job as one user's files tell of it. */
+static json_t *
+inband_job_get(const json_t *jobs, const struct kind *k)
+{
+	char key[100];
+
+	snprintf(key, sizeof(key), "%u %s", k->uid, k->job);
+	return json_object_get(jobs, key);
+}
+
+/* Jobs with news, of each user with some the same number. */
+static json_t *
+inband_jobs_fresh(struct inband *ib)
+{
+	json_t *jobs = json_object();
+	size_t owners = 0;
+	struct file *f;
+	char key[100];
+
+	for (size_t i = 0; i < ib->owner_count; i++)
+		ib->owners[i].rows = ib->owners[i].jobs = 0;
+	TAILQ_FOREACH (f, &ib->files, next)
+		if (f->fresh && f->count > 0 &&
+		    inband_owner_find(ib, f->uid)->jobs++ == 0)
+			owners++;
+	for (size_t i = 0; i < ib->owner_count; i++)
+		ib->owners[i].jobs = 0;
+	TAILQ_FOREACH (f, &ib->files, next)
+		for (size_t i = 0; f->fresh && i < f->count; i++) {
+			struct owner *o = inband_owner_find(ib, f->uid);
+
+			if (inband_job_get(jobs, &f->kinds[i]) != NULL ||
+			    (o->jobs > 0 &&
+				o->jobs >= INBAND_JOBS_MAX / owners))
+				continue;
+			o->jobs++;
+			snprintf(key, sizeof(key), "%u %s", f->uid,
+			    f->kinds[i].job);
+			json_object_set_new(jobs, key,
+			    json_pack("{s:s, s:I, s:[]}", "job",
+				f->kinds[i].job, "uid", (json_int_t)f->uid,
+				"rows"));
+		}
+	return jobs;
 }
 
 /* In all that is heard of a call a rank waits for those that come later: the
@@ -498,22 +631,17 @@ static json_t *
 inband_answer(struct inband *ib)
 {
 	struct row *rows = xcalloc(ROWS_MAX, sizeof(*rows)), *r;
-	json_t *jobs = json_object(), *list = json_array(), *of;
+	json_t *jobs = inband_jobs_fresh(ib), *list = json_array(), *of;
 	size_t count = 0;
-	const char *job;
+	const char *key;
 	struct file *f;
 
-	/* Only jobs with news are in the answer. */
-	TAILQ_FOREACH (f, &ib->files, next)
-		for (size_t i = 0; f->fresh && i < f->count; i++)
-			json_object_set_new(jobs, f->kinds[i].job,
-			    json_array());
 	TAILQ_FOREACH (f, &ib->files, next)
 		for (size_t i = 0; i < f->count; i++) {
 			const struct kind *k = &f->kinds[i];
 
-			r = json_object_get(jobs, k->job) != NULL
-			    ? inband_row_find(rows, &count, k)
+			r = inband_job_get(jobs, k) != NULL
+			    ? inband_row_find(ib, rows, &count, k)
 			    : NULL;
 			if (r == NULL)
 				continue;
@@ -525,8 +653,8 @@ inband_answer(struct inband *ib)
 	TAILQ_FOREACH (f, &ib->files, next) {
 		f->fresh -= f->fresh > 0;
 		for (size_t i = 0; i < f->count; i++) {
-			r = json_object_get(jobs, f->kinds[i].job) != NULL
-			    ? inband_row_find(rows, &count, &f->kinds[i])
+			r = inband_job_get(jobs, &f->kinds[i]) != NULL
+			    ? inband_row_find(ib, rows, &count, &f->kinds[i])
 			    : NULL;
 			if (r != NULL && 2 * f->kinds[i].calls >= r->most_calls)
 				r->least_s = fmin(r->least_s,
@@ -535,7 +663,7 @@ inband_answer(struct inband *ib)
 	}
 	qsort(rows, count, sizeof(*rows), inband_by_seconds);
 	for (r = rows; r < rows + count; r++) {
-		of = json_object_get(jobs, r->sum.job);
+		of = json_object_get(inband_job_get(jobs, &r->sum), "rows");
 		if (of != NULL && json_array_size(of) < JOB_ROWS_MAX)
 			json_array_append_new(of,
 			    json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, "
@@ -547,10 +675,9 @@ inband_answer(struct inband *ib)
 				r->sum.calls, "seconds", r->sum.seconds,
 				"least_s", r->least_s));
 	}
-	json_object_foreach (jobs, job, of)
+	json_object_foreach (jobs, key, of)
 		if (json_array_size(list) < INBAND_JOBS_MAX)
-			json_array_append_new(list,
-			    json_pack("{s:s, s:O}", "job", job, "rows", of));
+			json_array_append(list, of);
 	json_decref(jobs);
 	free(rows);
 	return list;
@@ -570,16 +697,6 @@ inband_new(const char *dir, const char *host)
 	return ib;
 }
 
-static void
-inband_file_free(struct inband *ib, struct file *f)
-{
-	TAILQ_REMOVE(&ib->files, f, next);
-	ib->file_count--;
-	free(f->path);
-	free(f->kinds);
-	free(f);
-}
-
 void
 inband_free(struct inband *ib)
 {
@@ -590,6 +707,20 @@ inband_free(struct inband *ib)
 	free(ib->dir);
 	free(ib->host);
 	free(ib);
+}
+
+/* Those who have no file any more are forgotten. */
+static void
+inband_owners_begin(struct inband *ib)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < ib->owner_count; i++)
+		if (ib->owners[i].files > 0)
+			ib->owners[kept++] = ib->owners[i];
+	ib->owner_count = kept;
+	for (size_t i = 0; i < kept; i++)
+		inband_owner_budget(ib, &ib->owners[i]);
 }
 
 json_t *
@@ -606,8 +737,7 @@ inband_look(struct inband *ib, int again)
 	ib->share_bytes = CALLS_BYTES / (ib->growing > 0 ? ib->growing : 1);
 	if (ib->share_bytes < CALLS_FILE)
 		ib->share_bytes = CALLS_FILE;
-	ib->calls_bytes = CALLS_BYTES;
-	ib->sums_bytes = SUMS_BYTES;
+	inband_owners_begin(ib);
 	ib->entries_left = ENTRIES_MAX;
 	ib->growing = 0;
 	fd = open(ib->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -12,10 +12,11 @@ struct inband;
  * dir is "". */
 struct inband *inband_new(const char *dir, const char *host);
 void inband_free(struct inband *ib); /* NULL is allowed, here and below */
-/* Return [{job, rows: [{source op ranks nodes bytes calls seconds least_s}]}]
- * of jobs that have news in the last three minutes, at most INBAND_JOBS_MAX;
- * sums so far; bytes of a call, least_s of a call of the rank that waited
- * least. NULL: no look is due, or nothing is new. again: all jobs, now. */
+/* Return [{job, uid of the files, rows: [{source op ranks nodes bytes calls
+ * seconds least_s}]}] of jobs that have news in the last three minutes, at most
+ * INBAND_JOBS_MAX; sums so far; bytes of a call, least_s of a call of the rank
+ * that waited least. NULL: no look is due, or nothing is new. again: all jobs,
+ * now. */
 #define INBAND_JOBS_MAX 16
 json_t *inband_look(struct inband *ib, int again);
 

@@ -41,6 +41,19 @@ job_lines_time_parse(char *text)
 	return s > 0 && s <= YEAR_2200_S ? s : 0;
 }
 
+/* Cut it off. */
+static int64_t
+job_lines_uid(char *owner)
+{
+	char *colon = strrchr(owner, ':');
+	int64_t uid;
+
+	if (colon == NULL || str_to_int(colon + 1, 0, UINT32_MAX, &uid) < 0)
+		return -1;
+	*colon = '\0';
+	return uid;
+}
+
 int
 job_line_parse(char *line, struct job_line *ret)
 {
@@ -57,6 +70,7 @@ job_line_parse(char *line, struct job_line *ret)
 	state_end = fields[2] + strcspn(fields[2], " ");
 	*state_end = '\0';
 	*ret = (struct job_line){ .job = fields[0],
+		.uid = job_lines_uid(fields[1]),
 		.owner = fields[1],
 		.state = fields[2],
 		.name = line,

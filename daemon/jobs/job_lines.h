@@ -11,10 +11,12 @@
 /* A line: JOB|OWNER|STATE|START|END|NODES, and |NAME or not. Times are seconds
  * since 1970 or YYYY-MM-DDTHH:MM:SS in UTC; any other text is an unknown time.
  * NODES is a hostlist. NAME may hold any character. STATE: a waiting one, a
- * running one, or, any other word, how it ended; END counts for these only. */
+ * running one, or, any other word, how it ended; END counts for these only.
+ * OWNER may be NAME:UID. */
 struct job_line {
 	const char *job, *owner, *state, *nodes; /* into the text */
 	const char *name;                        /* NULL: not in the line */
+	int64_t uid;                             /* -1: not known */
 	int64_t start_unix_s, end_unix_s;        /* 0: not known */
 	int runs;                                /* else it has ended */
 };

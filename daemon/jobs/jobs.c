@@ -63,7 +63,7 @@
  * over. sacct cannot do both that and whole lists of nodes, so it is not asked
  * for names. squeue forgets a job five minutes after its end by default. */
 #define NAME_BYTES          128
-#define FORMAT_SQUEUE       "%i|%u|%T|%S|%e|%N"
+#define FORMAT_SQUEUE       "%i|%u:%U|%T|%S|%e|%N"
 #define FORMAT_SQUEUE_NAMES FORMAT_SQUEUE "|%128j" /* NAME_BYTES */
 #define FORMAT_SACCT        "JobID,User,State,Start,End,NodeList"
 /* A job may list twice as many nodes as the cluster has, plus LISTED_MORE
@@ -98,6 +98,7 @@ struct jobs {
 	json_t *running, *ended;
 	json_t *unknown; /* nodes of the last answer without an agent, a set */
 	json_t *newest;  /* of both, by job: the one that began last */
+	json_t *uids;    /* of their owners, by job, where that is known */
 	json_t *loud;    /* keys of those whose traffic has begun */
 	/* Lines of the last answer that could not be read, as keys, of the
 	 * scheduler and of accounting: the next one has them again. */
@@ -187,6 +188,7 @@ jobs_open(const struct jobs_options *o, struct jobs **ret, struct err *err)
 	js->unknown = json_object();
 	js->ended = json_object();
 	js->newest = json_object();
+	js->uids = json_object();
 	js->loud = json_object();
 	js->unread[0] = json_object();
 	js->unread[1] = json_object();
@@ -223,6 +225,7 @@ jobs_free(struct jobs *js)
 	json_decref(js->unknown);
 	json_decref(js->ended);
 	json_decref(js->newest);
+	json_decref(js->uids);
 	json_decref(js->loud);
 	json_decref(js->unread[0]);
 	json_decref(js->unread[1]);
@@ -462,6 +465,17 @@ jobs_shares(struct jobs *js, const json_t *shares, int64_t now_unix_ns)
 	free(names);
 }
 
+/* Any user may leave files that name any job. Root's are the site's. */
+static int
+jobs_may_tell(const struct jobs *js, const char *job, const json_t *said)
+{
+	const json_t *owner = json_object_get(js->uids, job);
+	const json_t *uid = json_object_get(said, "uid");
+
+	return owner == NULL || uid == NULL || json_integer_value(uid) == 0 ||
+	    json_equal(owner, uid);
+}
+
 void
 jobs_in_band(struct jobs *js, const char *node, const json_t *list)
 {
@@ -478,6 +492,7 @@ jobs_in_band(struct jobs *js, const char *node, const json_t *list)
 
 		if (i == IN_BAND_JOBS_MAX || job == NULL ||
 		    !json_is_array(rows) ||
+		    !jobs_may_tell(js, member_text(job, "job"), said) ||
 		    json_dumpb(rows, NULL, 0, JSON_COMPACT) > IN_BAND_BYTES_MAX)
 			continue;
 		row = json_pack("{s:O, s:O, s:O, s:s, s:O}", "job",
@@ -596,6 +611,8 @@ jobs_job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns,
 	if (after_s > js->health.ahead_s)
 		js->health.ahead_s = after_s;
 	body = jobs_body_of(js, l, left);
+	if (l->uid >= 0)
+		json_object_set_new(js->uids, l->job, json_integer(l->uid));
 	if (!l->runs)
 		jobs_end_set(js, body,
 		    l->end_unix_s > 0 ? l->end_unix_s * (int64_t)CLK_NS_PER_S
@@ -662,8 +679,10 @@ jobs_answer_end(struct jobs *js, const struct answer *a, int is_accounting)
 		if (member_int(body, "end_unix_ns") >=
 		    a->now_unix_ns - (int64_t)JOBS_LOAD_NS)
 			continue;
-		if (json_object_get(js->newest, job) == body)
+		if (json_object_get(js->newest, job) == body) {
 			json_object_del(js->newest, job);
+			json_object_del(js->uids, job);
+		}
 		json_object_del(js->ended, key);
 	}
 }

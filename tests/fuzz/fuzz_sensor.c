@@ -45,7 +45,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	kernel_says(data, len_bytes);
 	assert(write(fd, data, len_bytes) == (ssize_t)len_bytes);
 	ib->share_bytes = CALLS_FILE;
-	ib->calls_bytes = ib->sums_bytes = CALLS_BYTES;
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
 		f->offset = 0;
 		/* Twice, the second time with more of it. */

@@ -387,6 +387,53 @@ test_files_go(void **state)
 	assert_null(inband_look(NULL, 1));
 }
 
+/* Two users tell of one job, each for himself, and a user with more files than
+ * are read does not keep those of another out. Only root can play them. */
+static void
+test_owners(void **state)
+{
+	char path[200];
+	json_t *list, *o;
+	size_t mine = 0, others = 0, i;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	for (int k = 0; k < FILES_MAX + 50; k++) {
+		snprintf(path, sizeof(path), DIR_ "a%d.jsonl", k);
+		tree_put(path, SUMS("gpu07", 0, 10, 1e6, 1));
+		snprintf(path, sizeof(path), "%s/a%d.jsonl", dir, k);
+		assert_int_equal(chown(path, 70, 70), 0);
+	}
+	list = inband_look(ib, 1);
+	assert_int_equal(json_array_size(list), 1);
+	assert_int_equal(ib->file_count, FILES_MAX);
+	json_decref(list);
+	for (int k = 0; k < 3; k++) {
+		snprintf(path, sizeof(path), DIR_ "z%d.jsonl", k);
+		tree_put(path, SUMS("gpu07", 1, 10, 1e6, 2));
+		snprintf(path, sizeof(path), "%s/z%d.jsonl", dir, k);
+		assert_int_equal(chown(path, 71, 71), 0);
+	}
+	list = inband_look(ib, 1);
+	assert_int_equal(json_array_size(list), 2);
+	json_array_foreach (list, i, o) {
+		const json_t *row = json_array_get(json_object_get(o, "rows"),
+		    0);
+
+		assert_string_equal(member_text(o, "job"), "78");
+		others += member_int(o, "uid") == 70;
+		if (member_int(o, "uid") != 71)
+			continue;
+		mine++;
+		assert_true(member_number(row, "calls") == 30);
+	}
+	assert_int_equal(mine, 1);
+	assert_int_equal(others, 1);
+	assert_int_equal(inband_owner_find(ib, 71)->files, 3);
+	json_decref(list);
+}
+
 /* With a folder and a host: what an agent of that host reads there. */
 int
 main(int argc, char **argv)
@@ -405,6 +452,7 @@ main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(test_a_file_too_long, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(test_files_go, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_owners, setup, teardown),
 	};
 
 	if (argc == 3) {

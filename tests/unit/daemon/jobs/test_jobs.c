@@ -335,6 +335,35 @@ test_slices(void **state)
 	jobs_free(js);
 }
 
+/* Others' files name it too. */
+static void
+test_in_band_of_its_owner(void **state)
+{
+	struct jobs *js = make((struct jobs_options){ 0 });
+	json_t *list =
+	    json_loads("[{\"job\": \"8\", \"uid\": 71, \"rows\":"
+		       " [1]}, {\"job\": \"8\", \"uid\": 70,"
+		       " \"rows\": [2]}, {\"job\": \"8\", \"uid\": 0,"
+		       " \"rows\": [3]}, {\"job\": \"8\", \"rows\":"
+		       " [4]}]",
+		0, NULL);
+
+	(void)state;
+	in_band_rows = json_array();
+	jobs_take(js, "8|ann:70|RUNNING|1794990000|0|n1|a\n", 0,
+	    (T0 + 60) * NS);
+	jobs_in_band(js, "n1", list);
+	assert_int_equal(json_array_size(in_band_rows), 3);
+	assert_int_equal(json_integer_value(json_array_get(
+			     json_object_get(json_array_get(in_band_rows, 0),
+				 "rows"),
+			     0)),
+	    2);
+	json_decref(in_band_rows);
+	json_decref(list);
+	jobs_free(js);
+}
+
 /* Of a job that is known, by its newest start; no more than is allowed. */
 static void
 test_in_band_of_known_jobs(void **state)
@@ -1031,6 +1060,7 @@ main(void)
 		cmocka_unit_test(test_more_nodes_than_there_are),
 		cmocka_unit_test(test_slices),
 		cmocka_unit_test(test_in_band_of_known_jobs),
+		cmocka_unit_test(test_in_band_of_its_owner),
 		cmocka_unit_test(test_gone_without_a_word),
 		cmocka_unit_test(test_what_cannot_be_is_kept_and_said),
 		cmocka_unit_test(test_after_a_restart),
