@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -128,6 +129,17 @@ file_lines(FILE *from, int64_t most_bytes, file_line_cb *cb, void *arg)
 	}
 	free(line);
 	return rc;
+}
+
+int
+file_fd_is_last(int fd)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) < 0)
+		return 0;
+	return (rlim_t)fd >= rl.rlim_cur -
+	    (rl.rlim_cur / 8 < FILE_LAST_FDS ? rl.rlim_cur / 8 : FILE_LAST_FDS);
 }
 
 int64_t

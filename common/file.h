@@ -32,6 +32,10 @@ int file_read(const char *path, size_t most_bytes, char **ret,
 #define FILE_LINE_MAX 16384
 typedef int file_line_cb(char *line, int ended, void *arg);
 int file_lines(FILE *from, int64_t most_bytes, file_line_cb *cb, void *arg);
+/* Whether fd is one of the last that this process may have, FILE_LAST_FDS or an
+ * eighth of all: what others may take at will gets none of these. */
+#define FILE_LAST_FDS 128
+int file_fd_is_last(int fd);
 /* The whole number in a small file of ours, from least on; fallback where there
  * is none, which is logged if there is something else. */
 int64_t file_number(const char *path, int64_t least, int64_t fallback);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/file.h"
 #include "common/log.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -44,6 +45,15 @@ listen_pause_for(struct listen *l, int span_ms)
 	event_add(l->again, &tv);
 }
 
+/* The listener would spin: shut it for a while and make room. */
+static void
+listen_no_room(struct listen *l, const char *why)
+{
+	sessions_complain(l->to, "listen", "", why);
+	sessions_shed(l->to);
+	listen_pause_for(l, FAILED_MS);
+}
+
 static void
 listen_accept_cb(struct evconnlistener *el, evutil_socket_t fd,
     struct sockaddr *addr, int len, void *arg)
@@ -52,6 +62,12 @@ listen_accept_cb(struct evconnlistener *el, evutil_socket_t fd,
 	char host[64];
 
 	(void)el;
+	/* Orders by the local socket, and the store, need some. */
+	if (file_fd_is_last(fd)) {
+		close(fd);
+		listen_no_room(l, strerror(EMFILE));
+		return;
+	}
 	if (getnameinfo(addr, (socklen_t)len, host, sizeof(host), NULL, 0,
 		NI_NUMERICHOST) != 0)
 		snprintf(host, sizeof(host), "unknown");
@@ -64,18 +80,13 @@ listen_accept_cb(struct evconnlistener *el, evutil_socket_t fd,
 		listen_pause_for(l, FULL_MS);
 }
 
-/* Usually EMFILE, where the listener would spin: shut it for a while and make
- * room. */
 static void
 listen_error_cb(struct evconnlistener *el, void *arg)
 {
 	struct listen *l = arg;
 
 	(void)el;
-	sessions_complain(l->to, "listen", "",
-	    evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR()));
-	sessions_shed(l->to);
-	listen_pause_for(l, FAILED_MS);
+	listen_no_room(l, evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR()));
 }
 
 static void

@@ -611,6 +611,32 @@ session_handshake_done(struct session *s)
 	}
 }
 
+#define DATED_NS (900 * CLK_NS_PER_S)
+
+static void
+session_dated_count(struct session *s)
+{
+	long why = SSL_get_verify_result(bufferevent_openssl_get_ssl(s->bev));
+	struct sessions *ss = s->all;
+
+	if (why != X509_V_ERR_CERT_NOT_YET_VALID &&
+	    why != X509_V_ERR_CERT_HAS_EXPIRED)
+		return;
+	if (clk_ns() - ss->dated_ns > DATED_NS)
+		ss->dated.count = 0;
+	ss->dated.count++;
+	ss->dated_ns = clk_ns();
+	snprintf(ss->dated.addr, sizeof(ss->dated.addr), "%s", s->addr);
+}
+
+void
+sessions_dated(const struct sessions *ss, struct sessions_dated *ret)
+{
+	*ret = ss->dated;
+	if (clk_ns() - ss->dated_ns > DATED_NS)
+		ret->count = 0;
+}
+
 static void
 session_error_text(struct bufferevent *bev, short what, struct err *err)
 {
@@ -641,6 +667,7 @@ session_event_cb(struct bufferevent *bev, short what, void *arg)
 		session_handshake_done(s);
 	} else {
 		session_error_text(bev, what, &err);
+		session_dated_count(s);
 		if (s->step == STEP_UP || s->step == STEP_CLOSING)
 			session_close(s, err.text);
 		else

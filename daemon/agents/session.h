@@ -81,6 +81,14 @@ struct sessions_expiry {
 	const char *agent;    /* its node; "": none; lives as its session */
 };
 void sessions_expiry(const struct sessions *ss, struct sessions_expiry *ret);
+/* Handshakes that failed, since the last quarter of an hour without one,
+ * because by this host's clock a certificate has expired or is not yet valid:
+ * the host's clock may be wrong. */
+struct sessions_dated {
+	unsigned count;
+	char addr[64]; /* of the last one */
+};
+void sessions_dated(const struct sessions *ss, struct sessions_dated *ret);
 /* While held no message is read from whoever has said hello: what agents send
  * waits with them. */
 void sessions_hold(struct sessions *ss, int held);

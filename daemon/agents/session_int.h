@@ -102,6 +102,8 @@ struct sessions {
 	long beat_bytes;
 	uint64_t beat_ns; /* when it was built */
 	struct log_limit once;
+	struct sessions_dated dated;
+	uint64_t dated_ns; /* of the last one */
 };
 
 /* ---- session.c ---- */

@@ -134,11 +134,14 @@ tls_enroll_new(const struct files *files, SSL_CTX **ret, X509 **ret_root,
 		return rc;
 	SSL_CTX_set_session_id_context(ctx, id, sizeof(id) - 1);
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_NONE, NULL);
-	/* Our own chain is not checked against lists here: the peer does
-	 * that. */
+	/* Our own chain is not checked against lists and the clock here: the
+	 * peer does that, and a clock may be set right later. */
 	X509_VERIFY_PARAM_clear_flags(X509_STORE_get0_param(
 					  SSL_CTX_get_cert_store(ctx)),
 	    X509_V_FLAG_CRL_CHECK);
+	X509_VERIFY_PARAM_set_flags(X509_STORE_get0_param(
+					SSL_CTX_get_cert_store(ctx)),
+	    X509_V_FLAG_NO_CHECK_TIME);
 	if (SSL_CTX_build_cert_chain(ctx, 0) <= 0 ||
 	    SSL_CTX_get0_chain_certs(ctx, &chain) != 1 ||
 	    sk_X509_num(chain) < 1) {
@@ -170,6 +173,8 @@ tls_signs_agents(SSL_CTX *ctx, X509 *ca, struct err *err)
 		 * certificate. */
 		X509_VERIFY_PARAM_clear_flags(X509_STORE_CTX_get0_param(check),
 		    X509_V_FLAG_CRL_CHECK);
+		X509_VERIFY_PARAM_set_flags(X509_STORE_CTX_get0_param(check),
+		    X509_V_FLAG_NO_CHECK_TIME);
 		if (X509_verify_cert(check) != 1)
 			rc = err_set(err, -EINVAL,
 			    "enroll.ca is not of tls.ca: %s",

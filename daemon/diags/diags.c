@@ -345,6 +345,26 @@ diags_check_clocks(struct api *api, json_t *list)
 		    diags_some_text(&skewed));
 }
 
+/* A clock that is far off lets nobody in. */
+static void
+diags_check_own_clock(struct api *api, json_t *list)
+{
+	struct sessions_dated dated;
+	char now[32];
+
+	sessions_dated(collector_sessions(api->p.collector), &dated);
+	if (dated.count == 0)
+		return;
+	clk_unix_format(clk_unix_ns(), now, sizeof(now));
+	diags_put(list, "bad",
+	    "If that is not the time: systemctl enable --now chrony. Else "
+	    "coalctl pki renew for the node; journalctl -u coalmined names "
+	    "who is refused.",
+	    "%u connections were refused because of the dates in a "
+	    "certificate, the last from %s; the clock of this host says %s",
+	    dated.count, dated.addr, now);
+}
+
 /* A certificate of an authority that expires cuts off all agents at once. */
 static void
 diags_check_certificates(struct api *api, json_t *list)
@@ -720,9 +740,10 @@ static void (*const checks[])(struct api *api,
     json_t *list) = { diags_check_store, diags_check_agents, diags_check_nics,
 	diags_check_engines, diags_check_mpis, diags_check_networks,
 	diags_check_campaigns, diags_check_versions, diags_check_clocks,
-	diags_check_certificates, diags_check_alarms, diags_check_mesh,
-	diags_check_silence, diags_check_coverage, diags_check_topology,
-	diags_check_jobs, diags_check_sinks, diags_check_suspects };
+	diags_check_own_clock, diags_check_certificates, diags_check_alarms,
+	diags_check_mesh, diags_check_silence, diags_check_coverage,
+	diags_check_topology, diags_check_jobs, diags_check_sinks,
+	diags_check_suspects };
 
 json_t *
 diags_json(struct api *api)

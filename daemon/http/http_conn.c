@@ -28,6 +28,7 @@
 
 #include "common/clk.h"
 #include "common/err.h"
+#include "common/file.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "daemon/agents/tls.h"
@@ -567,7 +568,7 @@ http_conn_accept_cb(struct evconnlistener *lev, evutil_socket_t fd,
 	(void)lev;
 	if (cs->count[is_unix] >= max)
 		http_conn_make_room(cs, l->door);
-	if (cs->count[is_unix] >= max) {
+	if (cs->count[is_unix] >= max || (!is_unix && file_fd_is_last(fd))) {
 		http_conn_turn_away(l->door, fd);
 		return;
 	}
