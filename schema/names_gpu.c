@@ -12,6 +12,16 @@ const struct gpu_row names_gpus[NAMES_GPUS] = {
 	{ "intel", NULL, "0x8086", 3, { NULL, NULL }, 1 },
 };
 
+int
+names_gpu_is_device(const char *word)
+{
+	for (const struct gpu_row *g = names_gpus; g < names_gpus + NAMES_GPUS;
+	     g++)
+		if (g->device != NULL && strcmp(g->device, word) == 0)
+			return 1;
+	return 0;
+}
+
 const char *
 names_gpu_vendor(const char *pci_class, const char *pci_vendor)
 {

@@ -24,6 +24,8 @@ struct gpu_row {
 };
 extern const struct gpu_row names_gpus[NAMES_GPUS];
 
+/* 1 for a word of NAMES_DEVICES that is memory of GPUs. */
+int names_gpu_is_device(const char *word);
 /* Who made the GPU for computing that PCI's files class and vendor ("0x030200",
  * "0x10de") tell of; NULL: it is none. */
 const char *names_gpu_vendor(const char *pci_class, const char *pci_vendor);

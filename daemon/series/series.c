@@ -18,6 +18,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/store/store.h"
+#include "schema/names_gpu.h"
 #include "schema/names_probe.h"
 #include "schema/names_run.h"
 #include "schema/record.h"
@@ -152,7 +153,8 @@ series_is_plain(const char *word)
 	return len > 0 && len <= WORD_MAX;
 }
 
-/* The label's value; NULL when the record has none that may be shown. */
+/* The label's value, "" for none; NULL when the record has none that may be
+ * shown. */
 static const char *
 series_label_value(const struct series_label *l, const struct place *p,
     char scratch[24])
@@ -180,6 +182,8 @@ series_label_value(const struct series_label *l, const struct place *p,
 		return series_is_plain(word) ? word : NULL;
 	case SERIES_NODE:
 		return hostlist_name_check(word) >= 0 ? word : NULL;
+	case SERIES_DEVICE:
+		return v == NULL ? "" : names_gpu_is_device(word) ? word : NULL;
 	case SERIES_INT:
 		number = json_is_number(v) ? json_number_value(v) : -1;
 		if (!(number >= (double)l->count && number <= INT_MAX_))
@@ -206,13 +210,16 @@ series_labels_write(const struct series_row *row, const struct place *p,
 
 		if (value == NULL)
 			return 0;
+		if (value[0] == '\0')
+			continue;
 		name = row->labels[i].name;
 		name_bytes = strlen(name);
 		value_bytes = strlen(value);
 		if (len + name_bytes + value_bytes + 6 > LABELS_BYTES)
 			return 0;
 		/* for each row of each record: printf takes longer */
-		ret[len++] = i == 0 ? '{' : ',';
+		ret[len] = len == 0 ? '{' : ',';
+		len++;
 		memcpy(ret + len, name, name_bytes);
 		len += name_bytes;
 		memcpy(ret + len, "=\"", 2);

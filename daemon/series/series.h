@@ -20,13 +20,14 @@
 /* Words of records become labels only when they are known or plain, so that
  * labels need no escapes and their number stays bounded. */
 enum series_label_kind {
-	SERIES_FIXED, /* from is the value itself */
-	SERIES_CLASS, /* class of the run's campaign */
-	SERIES_TEST,  /* a canary test of names_tests */
-	SERIES_WORD,  /* one of words */
-	SERIES_NAME,  /* letters, digits, '.', '_', '-' and '+' */
-	SERIES_NODE,  /* a host's name */
-	SERIES_INT    /* a whole number from count on */
+	SERIES_FIXED,  /* from is the value itself */
+	SERIES_CLASS,  /* class of the run's campaign */
+	SERIES_TEST,   /* a canary test of names_tests */
+	SERIES_WORD,   /* one of words */
+	SERIES_NAME,   /* letters, digits, '.', '_', '-' and '+' */
+	SERIES_NODE,   /* a host's name */
+	SERIES_DEVICE, /* whose memory; no label for the host's */
+	SERIES_INT     /* a whole number from count on */
 };
 
 struct series_label {
@@ -47,7 +48,7 @@ enum series_keep {
 	SERIES_MERGED   /* their histograms since start, merged */
 };
 
-#define SERIES_LABELS_MAX 4
+#define SERIES_LABELS_MAX 5
 
 struct series_row {
 	const char *family;

@@ -36,6 +36,9 @@ static const char *const scopes[] = { "all", "intra", "inter" };
 		"impl", SERIES_WORD, "baseline_impl", names_impls + 1,         \
 		    NAMES_IMPLS_MAX - 1                                        \
 	}
+/* Whose memory messages came from: none for the host's, so that a name that
+ * was without it stays what it was. */
+#define DEVICE MEMBER("device", SERIES_DEVICE)
 #define TEST_AND_PHASE                                                         \
 	MEMBER("test", SERIES_TEST),                                           \
 	{                                                                      \
@@ -59,7 +62,7 @@ static const char *const scopes[] = { "all", "intra", "inter" };
 			     "phase.",                                         \
 		.board = "congestion", .probe = "canary", .unit = unit_,       \
 		.labels = { TEST_AND_PHASE, FIXED("quantile", quantile),       \
-			MEMBER("class", SERIES_CLASS) },                       \
+			MEMBER("class", SERIES_CLASS), DEVICE },               \
 		.needs = "n p50", .value = member, .keep = SERIES_NEWEST       \
 	}
 #define LATENCY(quantile, member)                                              \
@@ -73,7 +76,7 @@ static const char *const scopes[] = { "all", "intra", "inter" };
 		.family = family_, .type = "gauge", .help = help_,             \
 		.board = "congestion", .probe = "impact",                      \
 		.labels = { MEMBER("test", SERIES_TEST),                       \
-			WORD("of", statistics) },                              \
+			WORD("of", statistics), DEVICE },                      \
 		.value = member, .keep = SERIES_NEWEST                         \
 	}
 #define THROUGHPUT(impl, member)                                               \
@@ -125,14 +128,14 @@ const struct series_row series_rows[] = {
 	    .help = "Canary tests that were done, with or without a number.",
 	    .board = "congestion",
 	    .probe = "canary",
-	    .labels = { TEST_AND_PHASE, MEMBER("class", SERIES_CLASS) },
+	    .labels = { TEST_AND_PHASE, MEMBER("class", SERIES_CLASS), DEVICE },
 	    .keep = SERIES_COUNT },
 	{ .family = "coalmine_canary_test_failures_total",
 	    .type = "counter",
 	    .help = "Canary tests that gave no number.",
 	    .board = "congestion",
 	    .probe = "canary",
-	    .labels = { TEST_AND_PHASE, MEMBER("class", SERIES_CLASS) },
+	    .labels = { TEST_AND_PHASE, MEMBER("class", SERIES_CLASS), DEVICE },
 	    .needs = "n p50",
 	    .keep = SERIES_LACKING },
 	{ .family = "coalmine_canary_latency_distribution_seconds",
@@ -142,7 +145,7 @@ const struct series_row series_rows[] = {
 	    .board = "congestion",
 	    .probe = "canary",
 	    .unit = "s",
-	    .labels = { TEST_AND_PHASE, MEMBER("class", SERIES_CLASS) },
+	    .labels = { TEST_AND_PHASE, MEMBER("class", SERIES_CLASS), DEVICE },
 	    .needs = "n p50",
 	    .keep = SERIES_MERGED },
 	IMPACT("coalmine_congestion_impact",

@@ -69,6 +69,13 @@ impact(const char *test, const char *of, double value)
 }
 
 static json_t *
+on_device(json_t *record, const char *device)
+{
+	json_object_set_new(record, "device", json_string(device));
+	return record;
+}
+
+static json_t *
 speedup(const char *of, const char *order, double value)
 {
 	return json_pack("{s:s,s:s,s:s,s:s,s:f}", "probe", "speedup", "of", of,
@@ -163,6 +170,8 @@ full_series(void)
 				p == 0 ? 3e-5 : 2e-3, 12));
 	take_new(l, impact("lat", "p99", 28.5));
 	take_new(l, impact("lat", "mean", 16));
+	take_new(l, on_device(impact("lat", "p99", 3), "cuda"));
+	take_new(l, on_device(impact("lat", "p99", 99), "x\"y"));
 	take_new(l, speedup("neighbor", "phased", 2));
 	take_new(l, speedup("neighbor", "phased", 2.5));
 	take_new(l, speedup("neighbor", "sideways", 7));
@@ -219,6 +228,8 @@ test_promised_names(void **state)
 		"coalmine_agent_up{node=\"node1\"} 1",
 		"coalmine_agent_up{node=\"node9\"} 0",
 		"coalmine_congestion_impact{test=\"lat\",of=\"p99\"} 28.5",
+		"coalmine_congestion_impact{test=\"lat\",of=\"p99\","
+		"device=\"cuda\"} 3",
 		"coalmine_congestion_impact_low{test=\"lat\",of=\"p99\"} 25.65",
 		"coalmine_congestion_impact_high{test=\"lat\",of=\"mean\"} "
 		"17.6",
