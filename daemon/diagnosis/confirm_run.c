@@ -255,6 +255,7 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 		    is_incast        ? names_tests[CANARY_INCAST].name
 			: p->is_rate ? "bw"
 				     : "lat" },
+		{ "measure", "device", k->series->device },
 		{ "canary", "share", "1" },
 		{ "canary", "partners", names_partners[partners] },
 		{ "canary", "rounds_min", rounds },

@@ -428,8 +428,9 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
     const struct round *round, int sort)
 {
 	int partners = (int)round->partners;
-	struct diagnosis_series *s = diagnosis_series_of(d, from->class, sort,
-	    partners);
+	struct diagnosis_series_key key = { from->class, sort, partners, "",
+		round->device };
+	struct diagnosis_series *s = diagnosis_series_at(d, &key);
 	struct diagnosis_series *of[2] = { s, NULL }; /* all, and one rail */
 	size_t count;
 
@@ -444,12 +445,14 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 		incident_taken(d, s, d->obs[i].place, from);
 	if (sort < CANARY_MAX)
 		note_scores(d, from->run, sort, count);
-	if (sort < CANARY_MAX && series_kind(sort).is_rate)
+	if (sort < CANARY_MAX && series_kind(sort).is_rate &&
+	    key.device[0] == '\0')
 		shares_hear(d, round);
 	s->rounds++;
-	if (from->rail != NULL && from->rail[0] != '\0')
-		of[1] = diagnosis_series_of_rail(d, from->class, sort, partners,
-		    from->rail);
+	if (from->rail != NULL && from->rail[0] != '\0') {
+		key.rail = from->rail;
+		of[1] = diagnosis_series_at(d, &key);
+	}
 	if (of[1] != NULL) {
 		count = judge_hear(d, of[1], round, 0);
 		of[1]->heard_round = s->rounds;

@@ -63,6 +63,7 @@ struct diagnosis_series {
 	/* Rails take turns, a round each: those of one rail, or "" for all.
 	 * One slow rail is an outlier of its own rounds, a slow node of all. */
 	char rail[ROSTER_RAIL_BYTES];
+	char device[8];               /* whose memory; "": the host's */
 	uint64_t rounds, heard_round; /* of all; of one, the newest of all */
 	struct judge *judge;
 	struct drift *drifts;       /* by node id */
@@ -330,9 +331,18 @@ struct diagnosis_node *diagnosis_node(struct diagnosis *d,
 uint32_t diagnosis_leaf(struct diagnosis *d, const char *leaf);
 struct diagnosis_series *diagnosis_series_of(struct diagnosis *d,
     const char *class, int sort, int partners);
-/* The same, of the rounds of one rail. */
-struct diagnosis_series *diagnosis_series_of_rail(struct diagnosis *d,
-    const char *class, int sort, int partners, const char *rail);
+/* The same, of one rail, or of memory of a device; "": of all, of the host. */
+struct diagnosis_series_key {
+	const char *class;
+	int sort, partners;
+	const char *rail, *device;
+};
+struct diagnosis_series *diagnosis_series_at(struct diagnosis *d,
+    const struct diagnosis_series_key *key);
+/* As stored: test, class, partners, rail and device of o; NULL: no such test.
+ */
+struct diagnosis_series *diagnosis_series_stored(struct diagnosis *d,
+    const json_t *o);
 /* By one kind of rounds the paths of a leaf or node, or over a stage, are well
  * again: what the other kinds have summed up is of before. */
 void diagnosis_forget_paths(struct diagnosis *d, enum judge_kind kind,

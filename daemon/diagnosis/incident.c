@@ -201,7 +201,8 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 		k = NULL;
 	}
 	if (k != NULL && k->what == WHAT_RAIL && !k->passed &&
-	    s->sort == k->series->sort && s->rail[0] == '\0') {
+	    s->sort == k->series->sort && s->rail[0] == '\0' &&
+	    strcmp(s->device, k->series->device) == 0) {
 		k->series = s; /* the others have become slow too */
 		what_set(k);
 		incident_write(d, k);
@@ -808,11 +809,7 @@ load_subject(struct diagnosis *d, const json_t *o,
 static void
 load_one(struct diagnosis *d, const json_t *o)
 {
-	int sort = series_kind_find(member_text(o, "test"));
-	struct diagnosis_series *s = sort < 0
-	    ? NULL
-	    : diagnosis_series_of_rail(d, member_text(o, "class"), sort,
-		  diagnosis_partners(o), member_text(o, "rail"));
+	struct diagnosis_series *s = diagnosis_series_stored(d, o);
 	int bad = strcmp(member_text(o, "verdict"), "bad") == 0;
 	int what = STR_FIND(names_whats, member_text(o, "what"));
 	int is_paths = member_bool(o, "paths");

@@ -472,6 +472,9 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 		json_object_set_new(o, "paths", json_true());
 	if (k->series->rail[0] != '\0')
 		json_object_set_new(o, "rail", json_string(k->series->rail));
+	if (k->series->device[0] != '\0')
+		json_object_set_new(o, "device",
+		    json_string(k->series->device));
 	if (k->kind == JUDGE_NODE)
 		json_object_set_new(o, "node", json_string(k->subject));
 	if (k->kind < JUDGE_FLEET)

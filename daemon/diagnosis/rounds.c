@@ -104,36 +104,53 @@ struct diagnosis_series *
 diagnosis_series_of(struct diagnosis *d, const char *class, int sort,
     int partners)
 {
-	return diagnosis_series_of_rail(d, class, sort, partners, "");
+	return diagnosis_series_at(d,
+	    &(struct diagnosis_series_key){ class, sort, partners, "", "" });
 }
 
 struct diagnosis_series *
-diagnosis_series_of_rail(struct diagnosis *d, const char *class, int sort,
-    int partners, const char *rail)
+diagnosis_series_stored(struct diagnosis *d, const json_t *o)
+{
+	int sort = series_kind_find(member_text(o, "test"));
+
+	return sort < 0
+	    ? NULL
+	    : diagnosis_series_at(d,
+		  &(struct diagnosis_series_key){ member_text(o, "class"), sort,
+		      diagnosis_partners(o), member_text(o, "rail"),
+		      member_text(o, "device") });
+}
+
+struct diagnosis_series *
+diagnosis_series_at(struct diagnosis *d, const struct diagnosis_series_key *key)
 {
 	struct diagnosis_series *s;
 	size_t rails = 0;
 
 	for (size_t i = 0; i < d->series_count; i++) {
 		s = &d->series[i];
-		if (s->sort == sort && s->partners == partners &&
-		    strcmp(s->class, class) == 0 && strcmp(s->rail, rail) == 0)
+		if (s->sort == key->sort && s->partners == key->partners &&
+		    strcmp(s->class, key->class) == 0 &&
+		    strcmp(s->rail, key->rail) == 0 &&
+		    strcmp(s->device, key->device) == 0)
 			return s;
 	}
 	for (size_t i = 0; i < d->series_count; i++)
 		rails += d->series[i].rail[0] != '\0';
 	/* However many rails there are, each test has its own rounds. */
-	if ((rail[0] != '\0'
+	if ((key->rail[0] != '\0'
 		    ? rails == SERIES_RAILS
 		    : d->series_count - rails == SERIES_MAX - SERIES_RAILS) ||
-	    strlen(class) >= sizeof(s->class) ||
-	    strlen(rail) >= sizeof(s->rail))
+	    strlen(key->class) >= sizeof(s->class) ||
+	    strlen(key->rail) >= sizeof(s->rail) ||
+	    strlen(key->device) >= sizeof(s->device))
 		return NULL;
 	s = &d->series[d->series_count++];
-	snprintf(s->class, sizeof(s->class), "%s", class);
-	s->sort = sort;
-	s->partners = partners;
-	snprintf(s->rail, sizeof(s->rail), "%s", rail);
+	snprintf(s->class, sizeof(s->class), "%s", key->class);
+	s->sort = key->sort;
+	s->partners = key->partners;
+	snprintf(s->rail, sizeof(s->rail), "%s", key->rail);
+	snprintf(s->device, sizeof(s->device), "%s", key->device);
 	s->judge = judge_new(&d->o.judge);
 	drift_clear(&s->fleet);
 	return s;
@@ -180,8 +197,9 @@ struct diagnosis_series *
 diagnosis_rail_or_node(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t node)
 {
-	struct diagnosis_series *all = diagnosis_series_of(d, s->class, s->sort,
-	    s->partners);
+	struct diagnosis_series *all = diagnosis_series_at(d,
+	    &(struct diagnosis_series_key){ s->class, s->sort, s->partners, "",
+		s->device });
 	struct diagnosis_series *worst = NULL;
 	const struct judge_track *t;
 	uint64_t span = s == all ? 0 : UINT64_MAX;
@@ -200,6 +218,7 @@ diagnosis_rail_or_node(struct diagnosis *d, struct diagnosis_series *s,
 
 		if (r->rail[0] == '\0' || r->sort != s->sort ||
 		    r->partners != s->partners ||
+		    strcmp(r->device, s->device) != 0 ||
 		    strcmp(r->class, s->class) != 0 || isnan(effect) ||
 		    all->rounds - r->heard_round > span)
 			continue;

@@ -484,6 +484,7 @@ series_drift_begin(struct diagnosis *d, struct diagnosis_series *s)
 	member_foreach (d->pinned, "records", i, r)
 		if (series_kind_find(member_text(r, "test")) == s->sort &&
 		    strcmp(member_text(r, "rail"), s->rail) == 0 &&
+		    strcmp(member_text(r, "device"), s->device) == 0 &&
 		    strcmp(member_text(r, "phase"),
 			names_phases[PHASE_CONGESTED]) != 0)
 			pin_record(d, s, r);
@@ -543,12 +544,13 @@ series_json(const struct diagnosis *d, const struct diagnosis_series *s)
 			sums_json(&one->sums), "pinned_sums",
 			sums_json(&one->pinned_sums), "from", (int)one->from));
 	}
-	record = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s*, s:I, s:f, "
-			   "s:o}",
+	record = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s*, s:s*, s:I, "
+			   "s:f, s:o}",
 	    "probe", s->sort < CANARY_MAX ? "canary" : "mesh", "test",
 	    sort.name, "phase", names_phases[PHASE_PRODUCTION], "class",
 	    s->class, "partners", names_partners[s->partners], "unit",
-	    sort.unit, "rail", s->rail[0] != '\0' ? s->rail : NULL, "n",
+	    sort.unit, "rail", s->rail[0] != '\0' ? s->rail : NULL, "device",
+	    s->device[0] != '\0' ? s->device : NULL, "n",
 	    (json_int_t)s->level_n, "p50", exp(s->level), "nodes", nodes);
 	learned_put(d, s, record);
 	return record;
@@ -600,12 +602,8 @@ recent_load(struct diagnosis *d, const json_t *body)
 	size_t i, k;
 
 	member_foreach (body, "records", i, r) {
-		int sort = series_kind_find(member_text(r, "test"));
 		double p50 = member_number(r, "p50");
-		struct diagnosis_series *s = sort < 0
-		    ? NULL
-		    : diagnosis_series_of_rail(d, member_text(r, "class"), sort,
-			  diagnosis_partners(r), member_text(r, "rail"));
+		struct diagnosis_series *s = diagnosis_series_stored(d, r);
 
 		if (s == NULL || !(p50 > 0))
 			continue;

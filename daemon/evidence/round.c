@@ -129,6 +129,7 @@ round_read(const struct roster *roster, const json_t *record, struct round *ret)
 		.test = member_text(record, "test"),
 		.phase = member_text(record, "phase"),
 		.machine = member_text(record, "machine"),
+		.device = member_text(record, "device"),
 		.is_canary = strcmp(member_text(record, "probe"), "canary") ==
 		    0,
 		.canary = STR_FIND(names_tests, member_text(record, "test")),

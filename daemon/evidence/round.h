@@ -46,6 +46,7 @@ struct round_pair {
 struct round {
 	/* Texts live as long as the record. */
 	const char *run, *test, *phase, *machine;
+	const char *device; /* whose memory; "": the host's */
 	int is_canary;
 	int canary; /* of names_tests; negative: another test */
 	int mesh;   /* enum mesh_class; negative: no class */

@@ -228,9 +228,9 @@ hear_round_of(struct fix *f, unsigned slow, const struct diagnosis_source *from)
 			slow >> i & 1 ? 11 : 1, "wait_ratio",
 			f->waits >> i & 1 ? 0.9 : 0.02));
 	}
-	record = json_pack("{s:s, s:s, s:s, s:s, s:f, s:o}", "run", from->run,
-	    "probe", "canary", "test", "lat", "phase", "wild", "p50", 1e-5,
-	    "nodes", nodes);
+	record = json_pack("{s:s, s:s, s:s, s:s, s:s*, s:f, s:o}", "run",
+	    from->run, "probe", "canary", "test", "lat", "phase", "wild",
+	    "device", f->device, "p50", 1e-5, "nodes", nodes);
 	evidence_record(f->diagnosis, f->roster, from, record);
 	json_decref(record);
 }

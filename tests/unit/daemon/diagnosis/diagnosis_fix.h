@@ -43,6 +43,7 @@ struct fix {
 	struct topo *topo;
 	struct diagnosis *diagnosis;
 	struct conf *campaign; /* of the last order */
+	const char *device;    /* of rounds; NULL: memory of the host */
 	int orders;
 	unsigned waits;   /* nodes whose ranks hardly have a core, a bit each */
 	unsigned not_had; /* a bit a node that no run may have */

@@ -138,6 +138,37 @@ test_rail(void **state)
 	expect_text(f, "node6: 4");
 }
 
+/* Rounds on memory of GPUs are of their own: those of the host's say nothing
+ * against them, for another collector as well, and the confirmation run
+ * measures the memory that was slow. */
+static void
+test_device(void **state)
+{
+	struct fix *f = *state;
+	json_t *all;
+
+	for (int i = 0; i < 6; i++) {
+		f->device = i % 2 == 0 ? "cuda" : NULL;
+		hear_round(f, i % 2 == 0 ? 1 << 4 : 0);
+	}
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	assert_string_equal(conf_string(f->campaign, "measure", "device"),
+	    "cuda");
+	all = diagnosis_json(f->diagnosis, 0);
+	fix_again(f);
+	diagnosis_load(f->diagnosis, all);
+	json_decref(all);
+	for (int i = 0; i < 4; i++)
+		hear_round(f, 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	f->device = "cuda";
+	for (int i = 0; i < 4; i++)
+		hear_round(f, 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+}
+
 /* Stuck with one: nobody is named, and one of both is left out; with a second
  * one, it is, until runs measure it with them. */
 static void
@@ -871,6 +902,7 @@ main(void)
 		DIAGNOSIS_TEST(test_node),
 		DIAGNOSIS_TEST(test_changed),
 		DIAGNOSIS_TEST(test_rail),
+		DIAGNOSIS_TEST(test_device),
 		DIAGNOSIS_TEST(test_stuck),
 		DIAGNOSIS_TEST(test_score_and_verdict),
 		DIAGNOSIS_TEST(test_leaf_goes),
