@@ -52,6 +52,7 @@ struct test_row {
 	} gpcnet;
 	int may_stand_aside; /* a rank may: for partners match and pair; 2: and
 				one-way; an incast has groups of its own */
+	int onesided;        /* through windows in memory of the host */
 };
 extern const struct test_row names_tests[CANARY_MAX];
 
@@ -72,6 +73,7 @@ struct congestor_row {
 	const char *name;
 	const char *title;
 	const char *text;
+	int onesided;
 };
 extern const struct congestor_row names_congestors[CONGESTOR_MAX];
 

@@ -260,6 +260,40 @@ options_check_mpi_bad(const struct conf *c)
 	    '\0';
 }
 
+static int
+options_check_has_device(const struct conf *c)
+{
+	return !conf_is(c, "measure", "device", "host");
+}
+
+/* 1 if an item of the value is one-sided, and memory is that of a device. */
+static int
+options_check_onesided(const struct conf *c, const char *section,
+    const char *key)
+{
+	size_t count;
+	char **list = str_list_parse(conf_string(c, section, key), &count);
+	int found = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int test = STR_FIND(names_tests, list[i]);
+		int kind = STR_FIND(names_congestors, list[i]);
+
+		found |= strcmp(section, "canary") == 0
+		    ? names_tests[test].onesided
+		    : names_congestors[kind].onesided;
+	}
+	str_list_free(list);
+	return found && options_check_has_device(c) && options_runs_canaries(c);
+}
+
+static int
+options_check_via_of_host(const struct conf *c)
+{
+	return conf_is(c, "measure", "via", "xccl") &&
+	    !options_check_has_device(c);
+}
+
 static const struct rule rules[] = {
 	{ "campaign", "mpi", options_check_mpi_bad, NULL,
 	    "allowed are openmpi, mpich and names of small letters, digits, "
@@ -282,6 +316,16 @@ static const struct rule rules[] = {
 	    "none stands beside other kinds: allowed is none alone" },
 	{ "congestor", "mix", NULL, options_check_has_twice,
 	    "a kind stands in it twice: allowed is each once" },
+	{ "canary", "tests", NULL, options_check_onesided,
+	    "get-lat and put-bw measure memory of the host: allowed with "
+	    "measure.device are the other tests" },
+	{ "congestor", "mix", NULL, options_check_onesided,
+	    "put-incast and get-bcast move memory of the host: allowed with "
+	    "measure.device are alltoall, incast, bcast, allreduce, idle and "
+	    "none" },
+	{ "measure", "via", options_check_via_of_host, NULL,
+	    "moves memory of GPUs: allowed with measure.device = cuda or hip "
+	    "only" },
 	{ "congestor", "mix", options_check_background_congestors, NULL,
 	    "a background campaign may not congest the network: allowed is "
 	    "none, or campaign.class = exclusive" },

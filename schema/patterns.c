@@ -315,6 +315,14 @@ const struct conf_row options_campaign[] = {
 	    "Give the MPI pointers into memory of the device: where it says so "
 	    "on all ranks, or as is known better; a first byte proves it; else "
 	    "messages go through pinned memory of the host." },
+	{ "measure", "via", CONF_CHOICE, 0, 0, "auto|mpi|xccl", "auto", "",
+	    "Of canaries and congestors on a device: by the MPI or by NCCL or "
+	    "RCCL; auto: mpi if it takes pointers into memory of the device, "
+	    "else xccl, else mpi through memory of the host. Plan probes have "
+	    "their own via." },
+	{ "measure", "share_gpu", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "Whether ranks of a campaign may share a GPU: each then has a part "
+	    "of its bandwidth." },
 	{ "measure", "machine", CONF_STRING, 0, 400, NULL, "", "",
 	    "Predict every plan on this machine, a name or file, beside the "
 	    "measurement, and choose options that are auto for it; empty: "

@@ -9,6 +9,7 @@
 #include "common/hostlist.h"
 #include "common/str.h"
 #include "schema/mesh.h"
+#include "schema/names_gpu.h"
 #include "schema/names_probe.h"
 #include "schema/names_run.h"
 #include "schema/names_verdict.h"
@@ -47,6 +48,13 @@ WORD_OF(record_is_binding, bindings)
 WORD_OF(record_is_why_tuned, whys_tuned)
 WORD_OF(record_is_fabric, names_fabrics)
 WORD_OF(record_is_transport, transports)
+WORD_OF(record_is_impl, names_impls)
+
+static int
+record_is_device(const json_t *v)
+{
+	return names_gpu_is_device(json_string_value(v));
+}
 
 static int
 record_fields_is_positive(const json_t *v)
@@ -337,6 +345,10 @@ record_fields_is_bound(const json_t *v)
 #define NUMBER(name)  { name, 'N', record_fields_is_positive, 0 }
 #define STATISTICS    NUMBER("mean"), NUMBER("min"), NUMBER("p50"), \
 	NUMBER("p90"), NUMBER("p99"), NUMBER("p999"), NUMBER("max")
+/* Memory of a GPU, and by what messages went; absent: of the host, by MPI. */
+#define ON_DEVICE     { "device", 's', record_is_device, 1 }, \
+	{ "via", 's', NULL, 1 }, { "impl", 's', record_is_impl, 1 }, \
+	{ "staging", 's', NULL, 1 }
 #define LAST          { NULL, 0, NULL, 0 }
 /* clang-format on */
 
@@ -349,6 +361,8 @@ static const struct record_field begin_fields[] = {
 	{ "options", '*', NULL, 0 },
 	{ "affinity", 'a', record_fields_is_bound, 1 },
 	{ "networks", 'a', NULL, 1 },
+	{ "device_name", 's', NULL, 1 },
+	ON_DEVICE,
 	CARRIED,
 	LAST,
 };
@@ -387,6 +401,7 @@ static const struct record_field canary_fields[] = {
 	{ "seed", 'i', NULL, 0 },
 	{ "partners", 's', record_is_partners, 1 },
 	{ "cause", 's', record_is_cause, 1 },
+	ON_DEVICE,
 	CARRIED,
 	LAST,
 };
@@ -417,6 +432,7 @@ static const struct record_field congestor_fields[] = {
 	{ "rounds", 'i', NULL, 1 },
 	{ "seed", 'i', NULL, 1 },
 	{ "cause", 's', record_is_cause, 1 },
+	ON_DEVICE,
 	CARRIED,
 	LAST,
 };
@@ -426,6 +442,7 @@ static const struct record_field impact_fields[] = {
 	{ "value", 'N', record_fields_is_positive, 0 },
 	{ "interval", 'O', record_fields_is_interval, 0 },
 	{ "cause", 's', record_is_cause, 1 },
+	ON_DEVICE,
 	CARRIED,
 	LAST,
 };

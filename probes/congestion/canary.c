@@ -38,54 +38,54 @@ canary_op_one_way(struct canary *c)
 {
 	struct control_peers peers = { names_tests[c->test].name, c->comm,
 		&c->left, 1, canary_stuck_limit_ns(c) };
-	int n = (int)c->bytes, count = 0;
+	struct link *l = c->link;
 
+	link_begin(l);
 	for (int i = 0; i < 2 * c->window; i++)
 		if (c->way == CANARY_SENDS)
-			MPI_DO(MPI_Isend(c->send, n, MPI_BYTE, c->left,
-			    TAG_TO_LEFT, c->comm, &c->reqs[count++]));
+			link_send(l, c->send, c->bytes, c->left, TAG_TO_LEFT);
 		else
-			MPI_DO(MPI_Irecv(c->recv + c->bytes * (size_t)i, n,
-			    MPI_BYTE, c->left, TAG_TO_LEFT, c->comm,
-			    &c->reqs[count++]));
-	control_exchange(c->world, &peers, c->reqs, count);
+			link_recv(l, c->recv + c->bytes * (size_t)i, c->bytes,
+			    c->left, TAG_TO_LEFT);
+	link_wait(l, &peers);
+	link_begin(l);
 	if (c->way == CANARY_SENDS)
-		MPI_DO(MPI_Irecv(NULL, 0, MPI_BYTE, c->left, TAG_TO_RIGHT,
-		    c->comm, &c->reqs[0]));
+		link_recv(l, NULL, 0, c->left, TAG_TO_RIGHT);
 	else
-		MPI_DO(MPI_Isend(NULL, 0, MPI_BYTE, c->left, TAG_TO_RIGHT,
-		    c->comm, &c->reqs[0]));
-	control_exchange(c->world, &peers, c->reqs, 1);
+		link_send(l, NULL, 0, c->left, TAG_TO_RIGHT);
+	link_wait(l, &peers);
 }
 
-/* Irecv, Isend with both neighbours, window messages each; all of them. */
+/* Window messages to and from both neighbours; all of them. Where these are one
+ * rank, what goes to its right is sent first, as it receives that first: link
+ * may match by order. */
 static void
 canary_op_exchange(struct canary *c)
 {
-	int sides[2] = { c->left, c->right };
+	static const int tags[2] = { TAG_TO_LEFT, TAG_TO_RIGHT };
+	int sides[2] = { c->left, c->right }, right = c->left == c->right;
 	struct control_peers peers = { names_tests[c->test].name, c->comm,
 		sides, 2, canary_stuck_limit_ns(c) };
-	int n = (int)c->bytes, count = 0;
 	char *from_left = c->recv;
 	char *from_right = c->recv + c->bytes * (size_t)c->window;
+	struct link *l = c->link;
 
 	if (c->way != CANARY_BOTH_WAYS) {
 		canary_op_one_way(c);
 		return;
 	}
+	link_begin(l);
 	for (int i = 0; i < c->window; i++) {
-		MPI_DO(MPI_Irecv(from_left + c->bytes * (size_t)i, n, MPI_BYTE,
-		    c->left, TAG_TO_RIGHT, c->comm, &c->reqs[count++]));
-		MPI_DO(MPI_Irecv(from_right + c->bytes * (size_t)i, n, MPI_BYTE,
-		    c->right, TAG_TO_LEFT, c->comm, &c->reqs[count++]));
+		link_recv(l, from_left + c->bytes * (size_t)i, c->bytes,
+		    c->left, TAG_TO_RIGHT);
+		link_recv(l, from_right + c->bytes * (size_t)i, c->bytes,
+		    c->right, TAG_TO_LEFT);
 	}
-	for (int i = 0; i < c->window; i++) {
-		MPI_DO(MPI_Isend(c->send, n, MPI_BYTE, c->left, TAG_TO_LEFT,
-		    c->comm, &c->reqs[count++]));
-		MPI_DO(MPI_Isend(c->send + c->bytes, n, MPI_BYTE, c->right,
-		    TAG_TO_RIGHT, c->comm, &c->reqs[count++]));
-	}
-	control_exchange(c->world, &peers, c->reqs, count);
+	for (int i = 0; i < c->window; i++)
+		for (int k = 0, to = right; k < 2; k++, to = !to)
+			link_send(l, c->send + c->bytes * (size_t)to, c->bytes,
+			    sides[to], tags[to]);
+	link_wait(l, &peers);
 }
 
 static void
@@ -104,27 +104,26 @@ canary_op_incast(struct canary *c)
 		c->way == CANARY_RECEIVES ? c->senders : &c->left,
 		c->way == CANARY_RECEIVES ? c->sender_count : 1,
 		canary_stuck_limit_ns(c) };
-	int n = (int)c->bytes, count = 0;
+	struct link *l = c->link;
+	size_t at = 0;
 
+	link_begin(l);
 	for (int i = 0; i < c->window; i++)
-		for (int k = 0; k < peers.count; k++, count++)
+		for (int k = 0; k < peers.count; k++, at += c->bytes)
 			if (c->way == CANARY_RECEIVES)
-				MPI_DO(MPI_Irecv(c->recv +
-					c->bytes * (size_t)count,
-				    n, MPI_BYTE, c->senders[k], TAG_TO_LEFT,
-				    c->comm, &c->reqs[count]));
+				link_recv(l, c->recv + at, c->bytes,
+				    c->senders[k], TAG_TO_LEFT);
 			else
-				MPI_DO(MPI_Isend(c->send, n, MPI_BYTE, c->left,
-				    TAG_TO_LEFT, c->comm, &c->reqs[count]));
-	control_exchange(c->world, &peers, c->reqs, count);
+				link_send(l, c->send, c->bytes, c->left,
+				    TAG_TO_LEFT);
+	link_wait(l, &peers);
+	link_begin(l);
 	for (int k = 0; k < peers.count; k++)
 		if (c->way == CANARY_RECEIVES)
-			MPI_DO(MPI_Isend(NULL, 0, MPI_BYTE, c->senders[k],
-			    TAG_TO_RIGHT, c->comm, &c->reqs[k]));
+			link_send(l, NULL, 0, c->senders[k], TAG_TO_RIGHT);
 		else
-			MPI_DO(MPI_Irecv(NULL, 0, MPI_BYTE, c->left,
-			    TAG_TO_RIGHT, c->comm, &c->reqs[k]));
-	control_exchange(c->world, &peers, c->reqs, peers.count);
+			link_recv(l, NULL, 0, c->left, TAG_TO_RIGHT);
+	link_wait(l, &peers);
 }
 
 /* What the left neighbour has for its right, and the other way round. */
@@ -161,15 +160,27 @@ canary_op_put(struct canary *c)
 static void
 canary_op_allreduce(struct canary *c)
 {
-	MPI_DO(
-	    MPI_Allreduce(c->send, c->recv, 1, MPI_DOUBLE, MPI_SUM, c->comm));
+	link_allreduce(c->link, c->send, c->recv, 1);
+	link_wait_all(c->link, names_tests[c->test].name);
 }
 
 static void
 canary_op_alltoall(struct canary *c)
 {
-	MPI_DO(MPI_Alltoall(c->send, (int)c->bytes, MPI_BYTE, c->recv,
-	    (int)c->bytes, MPI_BYTE, c->comm));
+	struct link *l = c->link;
+
+	if (l->xccl == NULL) {
+		MPI_DO(MPI_Alltoall(c->send, (int)c->bytes, MPI_BYTE, c->recv,
+		    (int)c->bytes, MPI_BYTE, c->comm));
+		return;
+	}
+	link_begin(l);
+	for (int i = 0; i < c->size; i++) {
+		link_send(l, c->send + c->bytes * (size_t)i, c->bytes, i, 0);
+		link_recv(l, c->recv + c->bytes * (size_t)i, c->bytes, i, 0);
+	}
+	link_end(l);
+	link_wait_all(l, names_tests[c->test].name);
 }
 
 static double
@@ -192,19 +203,19 @@ canary_incast_bytes(const struct canary *c)
 }
 
 const struct canary_ops canary_ops[CANARY_MAX] = {
-	[CANARY_LAT] = { 1, 0, 1, 0, canary_op_exchange, canary_ring_bytes },
-	[CANARY_GET_LAT] = { 1, 0, 1, 1, canary_op_get, canary_ring_bytes },
-	[CANARY_BW] = { 1, 0, 0, 0, canary_op_exchange, canary_ring_bytes },
-	[CANARY_PUT_BW] = { 1, 0, 0, 1, canary_op_put, canary_ring_bytes },
-	[CANARY_BW_SYNC] = { 1, 0, 0, 0, canary_op_exchange_sync,
+	[CANARY_LAT] = { 1, 0, 1, canary_op_exchange, canary_ring_bytes },
+	[CANARY_GET_LAT] = { 1, 0, 1, canary_op_get, canary_ring_bytes },
+	[CANARY_BW] = { 1, 0, 0, canary_op_exchange, canary_ring_bytes },
+	[CANARY_PUT_BW] = { 1, 0, 0, canary_op_put, canary_ring_bytes },
+	[CANARY_BW_SYNC] = { 1, 0, 0, canary_op_exchange_sync,
 	    canary_ring_bytes },
-	[CANARY_NATURAL_BW] = { 1, 1, 0, 0, canary_op_exchange,
+	[CANARY_NATURAL_BW] = { 1, 1, 0, canary_op_exchange,
 	    canary_ring_bytes },
-	[CANARY_ALLREDUCE] = { 0, 0, 0, 0, canary_op_allreduce,
+	[CANARY_ALLREDUCE] = { 0, 0, 0, canary_op_allreduce,
 	    canary_ring_bytes },
-	[CANARY_ALLTOALL] = { 0, 0, 0, 0, canary_op_alltoall,
+	[CANARY_ALLTOALL] = { 0, 0, 0, canary_op_alltoall,
 	    canary_alltoall_bytes },
-	[CANARY_INCAST] = { 0, 0, 0, 0, canary_op_incast, canary_incast_bytes },
+	[CANARY_INCAST] = { 0, 0, 0, canary_op_incast, canary_incast_bytes },
 };
 
 int
@@ -245,106 +256,31 @@ canary_window_close(MPI_Win *win)
 
 /* ---- buffers ---- */
 
-/* Copy both buffers from the host to the device. */
-static int
-canary_to_device(const struct canary *c)
+void
+canary_once(struct canary *c)
 {
-	const struct device_ops *ops = c->world->team->ops;
-	int rc = ops->copy(c->stream, c->send, c->host_send, c->send_bytes);
+	int staged = c->link->staged;
 
-	if (rc == 0)
-		rc = ops->copy(c->stream, c->recv, c->host_recv, c->recv_bytes);
-	return rc < 0 ? rc : ops->stream_sync(c->stream);
-}
-
-/* Copy the receive buffer from the device to the host. */
-static int
-canary_from_device(const struct canary *c)
-{
-	const struct device_ops *ops = c->world->team->ops;
-	int rc = ops->copy(c->stream, c->host_recv, c->recv, c->recv_bytes);
-
-	return rc < 0 ? rc : ops->stream_sync(c->stream);
-}
-
-static int
-canary_device_open(struct canary *c, struct err *err)
-{
-	const struct transport_team *tm = c->world->team;
-	const struct device_ops *ops = tm->ops;
-	void *at[4] = { NULL };
-	int rc;
-
-	rc = ops->stream_new(tm->device, &c->stream);
-	if (rc == 0)
-		rc = ops->alloc(tm->device, c->send_bytes, &at[0]);
-	if (rc == 0)
-		rc = ops->alloc(tm->device, c->recv_bytes, &at[1]);
-	if (rc == 0)
-		rc = ops->host_alloc(tm->device, c->send_bytes, &at[2]);
-	if (rc == 0)
-		rc = ops->host_alloc(tm->device, c->recv_bytes, &at[3]);
-	c->send = at[0];
-	c->recv = at[1];
-	c->host_send = at[2];
-	c->host_recv = at[3];
-	if (rc == 0) {
-		memset(c->host_send, 0, c->send_bytes);
-		memset(c->host_recv, 0, c->recv_bytes);
-		rc = canary_to_device(c);
-	}
-	return rc == 0 ? 0
-		       : err_set(err, -ENOTSUP, "%s: %.200s", ops->name,
-			     ops->error(tm->device));
-}
-
-static void
-canary_device_close(struct canary *c)
-{
-	const struct transport_team *tm = c->world->team;
-
-	tm->ops->stream_free(c->stream);
-	tm->ops->free(tm->device, c->send);
-	tm->ops->free(tm->device, c->recv);
-	tm->ops->host_free(tm->device, c->host_send);
-	tm->ops->host_free(tm->device, c->host_recv);
-	c->host_send = c->host_recv = NULL;
-}
-
-/* Run one operation on the data of the host buffers, and copy the result back.
- */
-static void
-canary_once_from_host(struct canary *c)
-{
-	const struct transport_team *tm = c->world->team;
-
-	if (c->host_send == NULL) {
-		canary_ops[c->test].once(c);
-		return;
-	}
-	if (canary_to_device(c) < 0)
-		fatalx("%s: %.200s", tm->ops->name, tm->ops->error(tm->device));
+	if (staged)
+		link_get(c->link, &c->send_memory);
 	canary_ops[c->test].once(c);
-	if (canary_from_device(c) < 0)
-		fatalx("%s: %.200s", tm->ops->name, tm->ops->error(tm->device));
+	if (staged)
+		link_put(c->link, &c->recv_memory);
 }
 
-/* Where known data is written and read. */
-static char *
-canary_host_send(const struct canary *c)
+/* One operation with what the host has put into the buffers. */
+static void
+canary_once_known(struct canary *c)
 {
-	return c->host_send != NULL ? c->host_send : c->send;
-}
-
-static char *
-canary_host_recv(const struct canary *c)
-{
-	return c->host_recv != NULL ? c->host_recv : c->recv;
+	link_put(c->link, &c->send_memory);
+	link_put(c->link, &c->recv_memory);
+	canary_once(c);
+	link_get(c->link, &c->recv_memory);
 }
 
 int
 canary_open(struct canary *c, enum canary_test test, struct world *w,
-    struct err *err)
+    struct link *l, struct err *err)
 {
 	const struct canary_ops *ops = &canary_ops[test];
 	size_t send, recv;
@@ -354,6 +290,7 @@ canary_open(struct canary *c, enum canary_test test, struct world *w,
 	c->test = test;
 	c->world = w;
 	c->comm = w->slice;
+	c->link = l;
 	c->win = MPI_WIN_NULL;
 	c->bytes = names_tests[test].bytes;
 	c->window = names_tests[test].window;
@@ -363,40 +300,42 @@ canary_open(struct canary *c, enum canary_test test, struct world *w,
 	c->size = w->slice_size;
 
 	send = 2 * c->bytes;
-	recv = send * (size_t)(ops->onesided ? 1 : c->window);
+	recv = send * (size_t)(names_tests[test].onesided ? 1 : c->window);
 	if (test == CANARY_INCAST)
 		recv = c->bytes * (size_t)(c->window * RING_SENDERS_MAX);
 	else if (!ops->ring)
 		send = recv = c->bytes * (size_t)c->size;
-	if (ops->onesided) {
+	if (names_tests[test].onesided) {
+		if (l->team != NULL)
+			return err_set(err, -ENOTSUP,
+			    "one-sided tests measure memory of the host only");
 		rc = canary_window_open(w->slice, send + recv, &c->send,
 		    &c->win, err);
 		if (rc < 0)
 			return rc;
 		c->recv = c->send + send;
-	} else if (w->team != NULL) {
-		c->send_bytes = send;
-		c->recv_bytes = recv;
-		return canary_device_open(c, err);
-	} else {
-		MPI_DO(MPI_Alloc_mem((MPI_Aint)send, MPI_INFO_NULL, &c->send));
-		MPI_DO(MPI_Alloc_mem((MPI_Aint)recv, MPI_INFO_NULL, &c->recv));
+		c->send_memory.host = c->send;
+		c->recv_memory.host = c->recv;
+		return 0;
 	}
-	memset(c->send, 0, send);
-	memset(c->recv, 0, recv);
-	return 0;
+	rc = link_alloc(l, send, &c->send_memory, err);
+	if (rc == 0)
+		rc = link_alloc(l, recv, &c->recv_memory, err);
+	c->send = c->send_memory.at;
+	c->recv = c->recv_memory.at;
+	return rc;
 }
 
 void
 canary_close(struct canary *c)
 {
-	if (c->win != MPI_WIN_NULL)
+	if (c->link == NULL)
+		return;
+	if (c->win != MPI_WIN_NULL) {
 		canary_window_close(&c->win);
-	else if (c->world->team != NULL)
-		canary_device_close(c);
-	else if (c->send != NULL) {
-		MPI_DO(MPI_Free_mem(c->send));
-		MPI_DO(MPI_Free_mem(c->recv));
+	} else {
+		link_free(c->link, &c->send_memory);
+		link_free(c->link, &c->recv_memory);
 	}
 	c->send = c->recv = NULL;
 }
@@ -466,26 +405,26 @@ enum { TO_LEFT, TO_RIGHT };
 static long
 canary_check_ring(struct canary *c)
 {
-	int messages = canary_ops[c->test].onesided ? 1 : c->window;
+	int messages = names_tests[c->test].onesided ? 1 : c->window;
 	long bad;
 
-	canary_fill(canary_host_send(c), c->bytes, c->rank, TO_LEFT);
-	canary_fill(canary_host_send(c) + c->bytes, c->bytes, c->rank,
+	canary_fill(c->send_memory.host, c->bytes, c->rank, TO_LEFT);
+	canary_fill(c->send_memory.host + c->bytes, c->bytes, c->rank,
 	    TO_RIGHT);
-	memset(canary_host_recv(c), 0, 2 * c->bytes * (size_t)messages);
+	memset(c->recv_memory.host, 0, 2 * c->bytes * (size_t)messages);
 	/* Without a barrier a late neighbour would be read or written before it
 	 * has filled its buffer, or overwritten before it has read it. */
 	MPI_DO(MPI_Barrier(c->comm));
 	if (c->win != MPI_WIN_NULL)
 		MPI_DO(MPI_Win_sync(c->win));
-	canary_once_from_host(c);
+	canary_once_known(c);
 	MPI_DO(MPI_Barrier(c->comm));
 	if (c->win != MPI_WIN_NULL)
 		MPI_DO(MPI_Win_sync(c->win));
 	for (int i = 0; i < 2 * messages; i++) {
 		int from_right = i >= messages;
 
-		bad = canary_compare(canary_host_recv(c) + c->bytes * (size_t)i,
+		bad = canary_compare(c->recv_memory.host + c->bytes * (size_t)i,
 		    c->bytes, from_right ? c->right : c->left,
 		    from_right ? TO_LEFT : TO_RIGHT);
 		if (bad >= 0)
@@ -504,18 +443,18 @@ canary_check(struct canary *c)
 	if (canary_ops[c->test].ring)
 		return canary_check_ring(c);
 	if (c->test == CANARY_ALLREDUCE) {
-		memcpy(canary_host_send(c), &mine, sizeof(mine));
-		canary_once_from_host(c);
-		memcpy(&sum, canary_host_recv(c), sizeof(sum));
+		memcpy(c->send_memory.host, &mine, sizeof(mine));
+		canary_once_known(c);
+		memcpy(&sum, c->recv_memory.host, sizeof(sum));
 		return sum == want ? -1 : 0;
 	}
 	if (c->test == CANARY_INCAST) {
-		canary_fill(canary_host_send(c), c->bytes, c->rank, c->left);
-		memset(canary_host_recv(c), 0,
+		canary_fill(c->send_memory.host, c->bytes, c->rank, c->left);
+		memset(c->recv_memory.host, 0,
 		    c->bytes * (size_t)(c->window * RING_SENDERS_MAX));
-		canary_once_from_host(c);
+		canary_once_known(c);
 		for (int i = 0; i < c->window * c->sender_count; i++) {
-			bad = canary_compare(canary_host_recv(c) +
+			bad = canary_compare(c->recv_memory.host +
 				c->bytes * (size_t)i,
 			    c->bytes, c->senders[i % c->sender_count], c->rank);
 			if (bad >= 0)
@@ -524,11 +463,11 @@ canary_check(struct canary *c)
 		return -1;
 	}
 	for (int i = 0; i < c->size; i++)
-		canary_fill(canary_host_send(c) + c->bytes * (size_t)i,
+		canary_fill(c->send_memory.host + c->bytes * (size_t)i,
 		    c->bytes, c->rank, i);
-	canary_once_from_host(c);
+	canary_once_known(c);
 	for (int i = 0; i < c->size; i++) {
-		bad = canary_compare(canary_host_recv(c) + c->bytes * (size_t)i,
+		bad = canary_compare(c->recv_memory.host + c->bytes * (size_t)i,
 		    c->bytes, i, c->rank);
 		if (bad >= 0)
 			return bad + (long)c->bytes * i;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * canary.h - the operations whose time tells how the network is, one row per
- * test of schema/names_probe.h. An operation is exactly the MPI calls of the
- * paper (section 3.1), on the slice communicator: what stands around it
- * (clocks, rounds, agreement) is not in here and not in its time.
+ * test of schema/names_probe.h. On the host an operation is exactly the MPI
+ * calls of the paper (section 3.1), on the slice communicator: what stands
+ * around it (clocks, rounds, agreement) is not in here and not in its time.
  *
  * Order of calls: open (collective over the slice), any number of once and
  * check, close (collective).
@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "common/err.h"
+#include "probes/congestion/link.h"
 #include "probes/job/control.h"
 #include "probes/job/roles.h"
 #include "probes/job/world.h"
@@ -36,13 +37,10 @@ struct canary {
 	int window;   /* messages to a neighbour */
 	char *send;   /* to the left, then to the right */
 	char *recv;   /* window messages from the left, then the right */
-	/* Where send and recv are memory of a device: what they hold, on the
-	 * host. Else NULL. */
-	char *host_send, *host_recv;
-	size_t send_bytes, recv_bytes;
-	struct device_stream *stream;
+	/* Of both, where they are no window. */
+	struct link_memory send_memory, recv_memory;
 	MPI_Win win; /* one-sided tests only */
-	MPI_Request reqs[CONTROL_REQS_MAX];
+	struct link *link;
 	struct world *world;
 };
 
@@ -50,8 +48,7 @@ struct canary_ops {
 	int ring;    /* 1: has neighbours; 0: a collective */
 	int natural; /* 1: the ring is never shuffled */
 	int halved;  /* 1: the time is that of two messages in a row */
-	int onesided;
-	/* One operation. */
+	/* One operation, from memory that messages can leave: canary_once. */
 	void (*once)(struct canary *c);
 	/* Bytes that this rank sends in one operation; bandwidths only. */
 	double (*sent_bytes)(const struct canary *c);
@@ -59,10 +56,13 @@ struct canary_ops {
 extern const struct canary_ops canary_ops[CANARY_MAX];
 
 /* -ENOTSUP, on all ranks of the slice or none, when this MPI cannot do it; err
- * then has the MPI's words. */
+ * then has the MPI's words. l: of the slice, for CONTROL_REQS_MAX messages; it
+ * outlives the canary. */
 int canary_open(struct canary *c, enum canary_test test, struct world *w,
-    struct err *err);
+    struct link *l, struct err *err);
 void canary_close(struct canary *c);
+/* One operation. */
+void canary_once(struct canary *c);
 /* One operation with known data. The offset of the first wrong byte received,
  * or -1. */
 long canary_check(struct canary *c);

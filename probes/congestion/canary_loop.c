@@ -35,14 +35,15 @@
 #define ENV_COUNT         3       /* of the test command */
 
 /* The same decision on all canaries: a test that one slice cannot do is not
- * measured. */
+ * measured, nor any without a link. */
 static void
-canary_loop_open_test(struct canary_loop *m, int i)
+canary_loop_open_test(struct canary_loop *m, int i, int rc,
+    const struct err *why)
 {
 	struct canary_loop_test *t = &m->tests[i];
 	const struct settings *s = m->settings;
 	enum canary_test test = s->tests[i];
-	int root = m->world->group_rank == 0, rc = 0;
+	int root = m->world->group_rank == 0;
 
 	for (int k = 0; k < PHASE_MAX; k++) {
 		struct canary_loop_cell *cell = &t->cells[k];
@@ -64,8 +65,10 @@ canary_loop_open_test(struct canary_loop *m, int i)
 	t->canary.test = test;
 	if (test == CANARY_COMMAND)
 		return; /* moves no bytes of its own */
-	if (!world_alone(m->world))
-		rc = canary_open(&t->canary, test, m->world, &t->err);
+	if (rc < 0)
+		t->err = *why;
+	else if (!world_alone(m->world))
+		rc = canary_open(&t->canary, test, m->world, &m->link, &t->err);
 	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &rc, 1, MPI_INT, MPI_MIN,
 	    m->world->group));
 	if (rc == 0)
@@ -80,13 +83,16 @@ struct canary_loop *
 canary_loop_new(struct world *w, const struct settings *s)
 {
 	struct canary_loop *m = xcalloc(1, sizeof(*m));
+	struct err err = { 0 };
+	int rc;
 
 	m->world = w;
 	m->settings = s;
+	rc = link_open(&m->link, w, w->slice, CONTROL_REQS_MAX, &err);
 	m->rounds = rounds_new(w, s);
 	m->tests = xcalloc((size_t)s->test_count, sizeof(*m->tests));
 	for (int i = 0; i < s->test_count; i++)
-		canary_loop_open_test(m, i);
+		canary_loop_open_test(m, i, rc, &err);
 	m->started_ns = clk_ns();
 	return m;
 }
@@ -99,8 +105,7 @@ canary_loop_free(struct canary_loop *m)
 	for (int i = 0; i < m->settings->test_count; i++) {
 		struct canary_loop_test *t = &m->tests[i];
 
-		if (t->canary.send != NULL)
-			canary_close(&t->canary);
+		canary_close(&t->canary);
 		for (int k = 0; k < PHASE_MAX; k++) {
 			tally_clear(&t->cells[k].tally);
 			pair_medians_free(t->cells[k].pairs);
@@ -108,6 +113,7 @@ canary_loop_free(struct canary_loop *m)
 			pair_medians_free(t->cells[k].ways[1]);
 		}
 	}
+	link_close(&m->link);
 	rounds_free(m->rounds);
 	free(m->tests);
 	free(m);

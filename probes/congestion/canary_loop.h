@@ -65,6 +65,7 @@ struct canary_loop_test {
 struct canary_loop {
 	struct world *world;
 	const struct settings *settings;
+	struct link link; /* of the slice */
 	struct rounds *rounds;
 	struct canary_loop_test *tests; /* settings->test_count */
 	uint64_t started_ns;

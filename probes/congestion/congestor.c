@@ -6,6 +6,7 @@
 
 #include "probes/congestion/congestor.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -30,7 +31,7 @@
 static void
 congestor_load_alltoall(struct congestor_load *l)
 {
-	int n = (int)l->bytes, even = (l->size & (l->size - 1)) == 0;
+	int even = (l->size & (l->size - 1)) == 0;
 
 	for (int i = 1; i < l->size; i++) {
 		int to = (l->rank + i) % l->size;
@@ -38,40 +39,34 @@ congestor_load_alltoall(struct congestor_load *l)
 
 		if (even)
 			to = from = l->rank ^ i;
-		MPI_DO(MPI_Sendrecv(l->send, n, MPI_BYTE, to, TAG_LOAD, l->recv,
-		    n, MPI_BYTE, from, TAG_LOAD, l->comm, MPI_STATUS_IGNORE));
+		link_begin(&l->link);
+		link_recv(&l->link, l->recv, l->bytes, from, TAG_LOAD);
+		link_send(&l->link, l->send, l->bytes, to, TAG_LOAD);
+		link_end(&l->link);
 	}
 }
 
 static void
 congestor_load_incast(struct congestor_load *l)
 {
-	int n = (int)l->bytes;
-
-	if (l->rank != 0) {
-		MPI_DO(MPI_Send(l->send, n, MPI_BYTE, 0, TAG_LOAD, l->comm));
-		return;
-	}
-	for (int i = 1; i < l->size; i++)
-		MPI_DO(MPI_Irecv(l->recv + l->bytes * (size_t)i, n, MPI_BYTE, i,
-		    TAG_LOAD, l->comm, &l->reqs[i - 1]));
-	MPI_DO(MPI_Waitall(l->size - 1, l->reqs, MPI_STATUSES_IGNORE));
+	link_begin(&l->link);
+	if (l->rank != 0)
+		link_send(&l->link, l->send, l->bytes, 0, TAG_LOAD);
+	for (int i = 1; i < l->size && l->rank == 0; i++)
+		link_recv(&l->link, l->recv + l->bytes * (size_t)i, l->bytes, i,
+		    TAG_LOAD);
+	link_end(&l->link);
 }
 
 static void
 congestor_load_bcast(struct congestor_load *l)
 {
-	int n = (int)l->bytes;
-
-	if (l->rank != 0) {
-		MPI_DO(MPI_Recv(l->recv, n, MPI_BYTE, 0, TAG_LOAD, l->comm,
-		    MPI_STATUS_IGNORE));
-		return;
-	}
-	for (int i = 1; i < l->size; i++)
-		MPI_DO(MPI_Isend(l->send, n, MPI_BYTE, i, TAG_LOAD, l->comm,
-		    &l->reqs[i - 1]));
-	MPI_DO(MPI_Waitall(l->size - 1, l->reqs, MPI_STATUSES_IGNORE));
+	link_begin(&l->link);
+	if (l->rank != 0)
+		link_recv(&l->link, l->recv, l->bytes, 0, TAG_LOAD);
+	for (int i = 1; i < l->size && l->rank == 0; i++)
+		link_send(&l->link, l->send, l->bytes, i, TAG_LOAD);
+	link_end(&l->link);
 }
 
 /* Each rank has a place of its own in the root's window. */
@@ -101,8 +96,7 @@ congestor_load_get_bcast(struct congestor_load *l)
 static void
 congestor_load_allreduce(struct congestor_load *l)
 {
-	MPI_DO(MPI_Allreduce(l->send, l->recv, (int)(l->bytes / 8), MPI_DOUBLE,
-	    MPI_SUM, l->comm));
+	link_allreduce(&l->link, l->send, l->recv, (int)(l->bytes / 8));
 }
 
 static size_t
@@ -130,7 +124,6 @@ congestor_moved_to_all(const struct congestor_load *l)
 }
 
 struct congestor_ops {
-	int onesided;
 	int rooted; /* 1: rank 0 serves, and its own rate is no number */
 	/* Bytes of room wanted by rank 0, or by any rank. */
 	size_t (*recv_bytes)(const struct congestor_load *l);
@@ -140,25 +133,52 @@ struct congestor_ops {
 };
 
 static const struct congestor_ops congestor_ops[CONGESTOR_MAX] = {
-	[CONGESTOR_ALLTOALL] = { 0, 0, congestor_one_message,
+	[CONGESTOR_ALLTOALL] = { 0, congestor_one_message,
 	    congestor_load_alltoall, congestor_moved_to_all },
-	[CONGESTOR_INCAST] = { 0, 1, congestor_one_of_each,
-	    congestor_load_incast, congestor_moved_one },
-	[CONGESTOR_PUT_INCAST] = { 1, 1, congestor_one_of_each,
-	    congestor_load_put_incast, congestor_moved_one },
-	[CONGESTOR_GET_BCAST] = { 1, 1, congestor_one_message,
-	    congestor_load_get_bcast, congestor_moved_one },
-	[CONGESTOR_BCAST] = { 0, 1, congestor_one_message, congestor_load_bcast,
+	[CONGESTOR_INCAST] = { 1, congestor_one_of_each, congestor_load_incast,
 	    congestor_moved_one },
-	[CONGESTOR_ALLREDUCE] = { 0, 0, congestor_one_message,
+	[CONGESTOR_PUT_INCAST] = { 1, congestor_one_of_each,
+	    congestor_load_put_incast, congestor_moved_one },
+	[CONGESTOR_GET_BCAST] = { 1, congestor_one_message,
+	    congestor_load_get_bcast, congestor_moved_one },
+	[CONGESTOR_BCAST] = { 1, congestor_one_message, congestor_load_bcast,
+	    congestor_moved_one },
+	[CONGESTOR_ALLREDUCE] = { 0, congestor_one_message,
 	    congestor_load_allreduce, congestor_moved_one },
 };
 
+/* Link, buffers and window of a rank that has others to talk to. */
+static int
+congestor_open(struct congestor_load *l, struct world *w)
+{
+	const struct congestor_ops *ops = &congestor_ops[l->kind];
+	struct err *err = &l->err;
+	int rc;
+
+	l->comm = w->slice;
+	MPI_DO(MPI_Comm_rank(l->comm, &l->rank));
+	MPI_DO(MPI_Comm_size(l->comm, &l->size));
+	l->opened = 1;
+	rc = link_open(&l->link, w, l->comm, l->size + 1, err);
+	if (rc == 0 && names_congestors[l->kind].onesided && w->team != NULL)
+		rc = err_set(err, -ENOTSUP,
+		    "one-sided congestors move memory of the host only");
+	if (rc == 0)
+		rc = link_alloc(&l->link, l->bytes, &l->send_memory, err);
+	if (rc == 0 && names_congestors[l->kind].onesided)
+		return canary_window_open(l->comm, ops->recv_bytes(l), &l->recv,
+		    &l->win, err);
+	if (rc == 0)
+		rc = link_alloc(&l->link, ops->recv_bytes(l), &l->recv_memory,
+		    err);
+	l->recv = l->recv_memory.at;
+	return rc;
+}
+
 struct congestor_load *
-congestor_new(const struct world *w, const struct settings *s)
+congestor_new(struct world *w, const struct settings *s)
 {
 	struct congestor_load *l = xcalloc(1, sizeof(*l));
-	const struct congestor_ops *ops;
 	int rc = 0;
 
 	l->world = w;
@@ -170,20 +190,9 @@ congestor_new(const struct world *w, const struct settings *s)
 						  : s->congestor_bytes;
 	for (int i = 0; i < PHASE_MAX; i++)
 		hist_clear(&l->rates[i]);
-	ops = &congestor_ops[l->kind];
-	if (!world_alone(w) && l->kind != CONGESTOR_IDLE) {
-		l->comm = w->slice;
-		MPI_DO(MPI_Comm_rank(l->comm, &l->rank));
-		MPI_DO(MPI_Comm_size(l->comm, &l->size));
-		l->reqs = xcalloc((size_t)l->size, sizeof(*l->reqs));
-		l->send = xcalloc(1, l->bytes);
-		if (ops->onesided)
-			rc = canary_window_open(l->comm, ops->recv_bytes(l),
-			    &l->recv, &l->win, &l->err);
-		else
-			l->recv = xcalloc(1, ops->recv_bytes(l));
-		l->opened = 1;
-	}
+	if (!world_alone(w) && l->kind != CONGESTOR_IDLE)
+		rc = congestor_open(l, w);
+	l->send = l->send_memory.at;
 	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &rc, 1, MPI_INT, MPI_MIN, w->group));
 	if (rc < 0) {
 		l->cause = CAUSE_UNSUPPORTED;
@@ -202,10 +211,11 @@ congestor_free(struct congestor_load *l)
 		return;
 	if (l->win != MPI_WIN_NULL)
 		canary_window_close(&l->win);
-	else
-		free(l->recv);
-	free(l->send);
-	free(l->reqs);
+	if (l->link.world != NULL) {
+		link_free(&l->link, &l->send_memory);
+		link_free(&l->link, &l->recv_memory);
+		link_close(&l->link);
+	}
 	free(l);
 }
 
@@ -244,6 +254,16 @@ congestor_meet_canaries(struct shift *sh)
 	MPI_DO(MPI_Ibarrier(l->world->control, &sh->stop_req));
 }
 
+static void
+congestor_once(struct congestor_load *l)
+{
+	if (l->link.staged)
+		link_get(&l->link, &l->send_memory);
+	congestor_ops[l->kind].once(l);
+	if (l->link.staged)
+		link_put(&l->link, &l->recv_memory);
+}
+
 /* Wait for the agreement on the batch before the last. It sizes the next one
  * to BATCH_TARGET_NS at the speed of the slowest rank, at most twice as large.
  * 1: all stop. */
@@ -277,7 +297,8 @@ congestor_work(struct shift *sh)
 		int operations = l->batch;
 
 		for (int i = 0; i < operations; i++)
-			ops->once(l);
+			congestor_once(l);
+		link_drain(&l->link);
 		batch_ns = clk_ns() - start_ns;
 		/* which way an allreduce takes is the MPI's */
 		if (l->kind != CONGESTOR_ALLREDUCE &&

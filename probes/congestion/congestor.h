@@ -16,6 +16,7 @@
 
 #include "common/err.h"
 #include "common/hist.h"
+#include "probes/congestion/link.h"
 #include "probes/job/settings.h"
 #include "probes/job/world.h"
 #include "schema/names_probe.h"
@@ -41,12 +42,13 @@ struct congestor_load {
 	size_t bytes; /* of a message */
 	char *send;
 	char *recv;
+	/* Of both, but that recv is a window where there is one. */
+	struct link_memory send_memory, recv_memory;
 	MPI_Win win;
-	MPI_Request *reqs; /* size of them */
+	struct link link;
 };
 
-struct congestor_load *congestor_new(const struct world *w,
-    const struct settings *s);
+struct congestor_load *congestor_new(struct world *w, const struct settings *s);
 /* Collective over the kind; NULL is allowed. */
 void congestor_free(struct congestor_load *l);
 /* One visit to the congested phase. Meets two barriers of the canaries on the

@@ -53,6 +53,17 @@ gpcnet_table_take(struct gpcnet_table *t, const json_t *record)
 	int test, p = 0;
 
 	probe = member_text_or(record, "probe", NULL);
+	if (strcmp(probe, "begin") == 0 &&
+	    json_object_get(record, "device") != NULL)
+		snprintf(t->memory, sizeof(t->memory),
+		    "Memory of %s%s%.80s, messages by %s",
+		    member_text(record, "device"),
+		    member_text(record, "device_name")[0] != '\0' ? ", " : "",
+		    member_text(record, "device_name"),
+		    json_object_get(record, "staging") != NULL
+			? "mpi through memory of the host"
+			: member_text_or(record, "impl",
+			      member_text(record, "via")));
 	name = member_text_or(record, "test", NULL);
 	test = STR_FIND(names_tests, name);
 	if (test < 0)
@@ -213,6 +224,8 @@ gpcnet_table_print(const struct gpcnet_table *t, FILE *to)
 		    "nodes per congestor)\n",
 		    t->nodes - t->canaries,
 		    (t->nodes - t->canaries) / t->kinds);
+	if (t->memory[0] != '\0')
+		fprintf(to, "  %s\n", t->memory);
 	fprintf(to,
 	    "\n  Legend\n"
 	    "   RR = random ring communication pattern\n"

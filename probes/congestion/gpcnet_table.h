@@ -25,8 +25,9 @@ enum gpcnet_column {
 
 struct gpcnet_table {
 	int ranks, nodes, canaries, kinds;
-	int congested; /* 1: the campaign has such a phase */
-	int exact;     /* 1: all columns */
+	int congested;    /* 1: the campaign has such a phase */
+	int exact;        /* 1: all columns */
+	char memory[200]; /* of a device, and by what; "": the host's */
 	struct {
 		int known;
 		double column[GPCNET_COLUMNS]; /* unit of the record; or NAN */
@@ -38,7 +39,7 @@ struct gpcnet_table {
 };
 
 void gpcnet_table_init(struct gpcnet_table *t);
-/* A canary or impact record; other kinds are left alone. */
+/* A begin, canary or impact record; other kinds are left alone. */
 void gpcnet_table_take(struct gpcnet_table *t, const json_t *record);
 void gpcnet_table_print(const struct gpcnet_table *t, FILE *to);
 

@@ -71,7 +71,8 @@ report_begin(const struct world *w, const struct settings *s,
     const struct conf *c)
 {
 	char mpi[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-	json_t *nodes = json_array(), *roles = json_object();
+	json_t *nodes = json_array(), *roles = json_object(), *o;
+	struct device_facts facts = { 0 };
 	int len;
 
 	MPI_DO(MPI_Get_library_version(mpi, &len));
@@ -83,11 +84,17 @@ report_begin(const struct world *w, const struct settings *s,
 	for (int k = 0; k < s->kind_count; k++)
 		json_object_set_new(roles, names_congestors[s->kinds[k]].name,
 		    report_role_nodes(w, k));
-	return json_pack("{s:s, s:s, s:o, s:i, s:o, s:o, s:I, s:o}", "probe",
+	o = json_pack("{s:s, s:s, s:o, s:i, s:o, s:o, s:I, s:o}", "probe",
 	    "begin", "version", COALMINE_VERSION, "mpi",
 	    json_stringn(mpi, strnlen(mpi, 100)), "ranks", w->size, "nodes",
 	    nodes, "roles", roles, "seed", (json_int_t)s->seed, "options",
 	    report_options(c, options_campaign));
+	link_describe(w, o);
+	if (w->team != NULL) {
+		(void)w->team->ops->facts(w->team->device, &facts);
+		json_object_set_new(o, "device_name", json_string(facts.name));
+	}
+	return o;
 }
 
 json_t *
@@ -358,6 +365,7 @@ report_canary(struct canary_loop *m, int i, enum phase phase)
 	json_object_set_new(r, "partners",
 	    json_string(names_partners[s->partners]));
 	report_put_cause(r, cell->cause, m->tests[i].err.text);
+	link_describe(m->world, r);
 	relay_put(r);
 	free(x.nodes);
 }
@@ -382,6 +390,7 @@ report_impact(struct canary_loop *m, int i, enum impact_of of)
 	    record_number(im.value), "interval",
 	    report_interval(s->level, im.lo, im.hi));
 	report_put_cause(r, cause, m->tests[i].err.text);
+	link_describe(m->world, r);
 	relay_put(r);
 }
 
@@ -430,6 +439,7 @@ report_rates(struct congestor_load *l, enum phase phase)
 		if (carried != NULL)
 			json_object_set_new(r, "carried", carried);
 		report_put_cause(r, cause, l->err.text);
+		link_describe(l->world, r);
 		relay_put(r);
 	}
 	free(x.nodes);

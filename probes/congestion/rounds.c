@@ -125,7 +125,6 @@ static void
 rounds_run_chunks(struct rounds *r, struct canary *c,
     const struct chunks *chunks, struct rounds_result *ret)
 {
-	void (*once)(struct canary *) = canary_ops[c->test].once;
 	double limit_ns = (double)r->settings->timeout_ns;
 	const char *name = names_tests[c->test].name;
 	uint64_t begun_ns = clk_ns(), start_ns;
@@ -141,10 +140,10 @@ rounds_run_chunks(struct rounds *r, struct canary *c,
 		if (done > 0)
 			MPI_DO(MPI_Barrier(r->world->group));
 		if (active && done > 0)
-			once(c);
+			canary_once(c);
 		for (int i = active ? done : next; i < next; i++) {
 			start_ns = clk_ns();
-			once(c);
+			canary_once(c);
 			r->samples_ns[i] = clk_ns() - start_ns;
 		}
 		done = next;
@@ -248,8 +247,11 @@ rounds_run(struct rounds *r, const struct rounds_ask *ask,
 	if (ask->iterations == 1 &&
 	    settings_iterations(r->settings, c->test) == 0)
 		warmup = 0;
+	/* NCCL connects two ranks when they first meet, for milliseconds. */
+	if (c->link->xccl != NULL && warmup == 0)
+		warmup = 1;
 	for (int i = 0; active && i < warmup; i++)
-		canary_ops[c->test].once(c);
+		canary_once(c);
 	rounds_run_chunks(r, c, &chunks, ret);
 	hist_clear(&ret->mine);
 	if (active) {

@@ -115,8 +115,9 @@ control_give_up(const struct world *w, const struct control_peers *p,
 {
 	int stuck[CONTROL_REQS_MAX] = { 0 };
 
-	for (int i = 0; i < count; i++)
-		stuck[i % p->count] |= reqs[i] != MPI_REQUEST_NULL;
+	for (int i = 0; i < (reqs == NULL ? p->count : count); i++)
+		stuck[i % p->count] |= reqs == NULL ||
+		    reqs[i] != MPI_REQUEST_NULL;
 	for (int peer = 0; peer < p->count; peer++) {
 		for (int k = 0; k < peer; k++)
 			if (stuck[k] && p->ranks[k] == p->ranks[peer])
@@ -168,6 +169,32 @@ control_exchange(struct world *w, const struct control_peers *p,
 			control_give_up(w, p, reqs, count, now_ns - since_ns);
 	}
 	if (is_slow)
+		alarm(watch_s);
+}
+
+void
+control_until(struct world *w, const struct control_peers *p,
+    int (*done)(void *arg), void *arg)
+{
+	uint64_t since_ns = 0, now_ns;
+	int is_slow = 0;
+
+	w->at++;
+	for (unsigned looks = 1; !done(arg); looks++) {
+		if (looks % LOOKS != 0)
+			continue;
+		now_ns = clk_ns();
+		since_ns = since_ns == 0 ? now_ns : since_ns;
+		if (now_ns - since_ns < SLOW_NS)
+			continue;
+		if (!is_slow && p->limit_ns > 0)
+			alarm(0); /* this wait has a name */
+		is_slow = 1;
+		sched_yield();
+		if (p->limit_ns > 0 && now_ns - since_ns > p->limit_ns)
+			control_give_up(w, p, NULL, 0, now_ns - since_ns);
+	}
+	if (is_slow && p->limit_ns > 0)
 		alarm(watch_s);
 }
 

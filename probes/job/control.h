@@ -41,6 +41,10 @@ struct control_peers {
  * job ends, for requests that are under way cannot be given up. */
 void control_exchange(struct world *w, const struct control_peers *p,
     MPI_Request *reqs, int count);
+/* The same for what is no request of MPI: until done returns 1. limit_ns is for
+ * the whole, and with all peers this rank is stuck then. */
+void control_until(struct world *w, const struct control_peers *p,
+    int (*done)(void *arg), void *arg);
 /* The largest of all ranks of the role, each of which has told it by the time
  * that the first returns. A barrier and a reduction whose waits have names,
  * which MPI's own do not. what: the test. */

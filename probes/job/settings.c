@@ -66,6 +66,13 @@ settings_read(const struct conf *c, struct settings *ret)
 	ret->load_warmup_ns = conf_span_ns(c, "congestor", "warmup");
 	/* The reference goes once through each phase, A then B. */
 	ret->visits = ret->exact ? 1 : (int)conf_int(c, "phases", "visits");
+	snprintf(ret->device, sizeof(ret->device), "%s",
+	    conf_string(c, "measure", "device"));
+	snprintf(ret->gpu_aware, sizeof(ret->gpu_aware), "%s",
+	    conf_string(c, "measure", "gpu_aware"));
+	ret->via = (enum plan_via)CONF_CHOICE_OF(c, "measure", "via",
+	    plan_vias);
+	ret->share_gpu = conf_bool(c, "measure", "share_gpu");
 	ret->quiet = strcmp(conf_string(c, "phases", "quiet"), "wild") == 0
 	    ? PHASE_PRODUCTION
 	    : PHASE_ISOLATED;

@@ -12,6 +12,7 @@
 
 #include "common/conf.h"
 #include "probes/job/roles.h"
+#include "probes/plan/plan.h"
 #include "schema/names_probe.h"
 
 #define COMMAND_LINE_BYTES 2001
@@ -52,6 +53,10 @@ struct settings {
 	uint64_t load_warmup_ns;
 
 	int visits; /* to each phase */
+
+	char device[16], gpu_aware[8]; /* as measure says */
+	enum plan_via via;
+	int share_gpu;
 	enum phase quiet;
 };
 

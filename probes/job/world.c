@@ -489,3 +489,18 @@ team_close(struct transport_team *tm)
 	free(tm->rated_per_s);
 	free(tm);
 }
+
+int
+team_shares_gpu(const struct transport_team *tm, int may, struct err *err)
+{
+	int rc = 0;
+
+	err->text[0] = '\0';
+	if (tm->gpu_ranks > 1 && !may)
+		rc = err_set(err, -ENOTSUP,
+		    "%d ranks of a node share GPU %s, and each would have a "
+		    "part of its bandwidth: start one rank a GPU, or write "
+		    "measure.share_gpu = yes",
+		    tm->gpu_ranks, tm->pci[tm->rank]);
+	return transport_agree_why(tm, rc, NULL, err);
+}

@@ -44,9 +44,10 @@ struct world {
 	int slice_rank, slice_size;
 	int canary_root;              /* rank in control */
 	int kind_root[CONGESTOR_MAX]; /* by index into the mix */
-	/* Canaries that are not one-sided send from memory of its device, which
-	 * the MPI has to take; NULL: of the host. Belongs to the caller. */
+	/* Canaries and congestors send from memory of its device, by MPI or
+	 * XCCL; NULL: of the host, by MPI. Belongs to the caller. */
 	const struct transport_team *team;
+	enum plan_via via;
 };
 
 /* MPI_Init, names, numbers. */
@@ -80,6 +81,10 @@ int world_alone(const struct world *w);
 int team_open(const struct world *w, const char *device, const char *gpu_aware,
     struct transport_team **ret, struct err *err);
 void team_close(struct transport_team *team); /* NULL is allowed */
+/* -ENOTSUP and why, on all ranks, if ranks of a node share a GPU and may not;
+ * collective. */
+int team_shares_gpu(const struct transport_team *team, int may,
+    struct err *err);
 
 /* Every MPI call goes through this. */
 #define MPI_DO(call) world_check((call), #call)

@@ -146,6 +146,7 @@ plans_run(struct world *w, const struct plans_ask *ask,
 		goto out;
 	}
 	s.conf = ask->conf;
+	s.is_campaign = ask->only == NULL;
 	s.steps = ask->steps || conf_bool(s.conf, "measure", "steps");
 	plan_report_open(&s.report, ask->emit);
 	name = conf_string(s.conf, "measure", "machine");

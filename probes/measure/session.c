@@ -42,6 +42,7 @@ struct order {
 	uint64_t plan_bytes;
 	struct trial_ask ask;
 	char device[16], gpu_aware[8];
+	int share_gpu; /* ranks may */
 };
 
 static void
@@ -76,6 +77,7 @@ session_order_fill(const struct session *s, struct order *o)
 	    conf_string(c, "measure", "device"));
 	snprintf(o->gpu_aware, sizeof(o->gpu_aware), "%s",
 	    conf_string(c, "measure", "gpu_aware"));
+	o->share_gpu = !s->is_campaign || conf_bool(c, "measure", "share_gpu");
 }
 
 /* ---- one plan, on all ranks ---- */
@@ -117,6 +119,8 @@ session_exec_open(struct session *s, const struct order *o,
 		rc = team_open(s->world, o->device, o->gpu_aware, &s->team,
 		    err);
 	}
+	if (rc == 0)
+		rc = team_shares_gpu(s->team, o->share_gpu, err);
 	start_ns = clk_ns();
 	if (rc == 0) {
 		transport_choose_vias(s->team, p);

@@ -34,6 +34,7 @@ struct session {
 	/* rank 0: */
 	struct plan_report report;
 	struct conf *conf;
+	int is_campaign;         /* 0: a probe by its words */
 	int steps;               /* of each plan, by themselves as well */
 	struct machine *machine; /* that predictions are for; NULL: none */
 	struct machine *seen;    /* in its place for collectives, as measured */

@@ -37,6 +37,12 @@ int xccl_comm_take(const struct transport_team *team,
 void xccl_comm_give(struct xccl_comm *c, int broken); /* NULL is allowed */
 void xccl_comms_end(const struct transport_team *team);
 
+/* One of all ranks of comm, which no plan shares; collective over comm: 0, or
+ * -errno and why. The caller ends *ret with xccl_comm_end, collective too. */
+int xccl_comm_of(const struct transport_team *team, MPI_Comm comm,
+    struct xccl_comm **ret, struct err *err);
+void xccl_comm_end(struct xccl_comm *c); /* NULL is allowed */
+
 /* A call that waits for other ranks, in a thread of its own: 0 and its result,
  * or -ETIMEDOUT: the thread then keeps arg for ever. */
 int xccl_within(const struct transport_team *team, int (*call)(void *arg),

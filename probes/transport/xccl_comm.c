@@ -86,22 +86,29 @@ xccl_within(const struct transport_team *team, int (*call)(void *arg),
 
 /* ---- meeting ---- */
 
-/* From the first member to all; its result on all ranks. */
+/* Who meets: ranks of comm, of which the root makes the id. number: of this
+ * rank in the communicator, -1: it is not in it. */
+struct meeting {
+	MPI_Comm comm;
+	int root, number;
+};
+
+/* From the root to all; its result on all ranks. */
 static int
-xccl_comm_share_id(const struct xccl_comm *c, struct xccl_id *ret)
+xccl_comm_share_id(const struct xccl_comm *c, const struct meeting *m,
+    struct xccl_id *ret)
 {
 	struct {
 		int result;
 		struct xccl_id id;
 	} news = { 0 };
 	MPI_Request req;
-	int root = 0;
+	int rank;
 
-	while (c->numbers[root] < 0)
-		root++;
-	if (c->team->rank == root && c->lib != NULL)
+	MPI_Comm_rank(m->comm, &rank);
+	if (rank == m->root && c->lib != NULL)
 		news.result = c->lib->get_unique_id(&news.id);
-	MPI_Ibcast(&news, sizeof(news), MPI_BYTE, root, c->team->comm, &req);
+	MPI_Ibcast(&news, sizeof(news), MPI_BYTE, m->root, m->comm, &req);
 	backoff_request(&req);
 	*ret = news.id;
 	return news.result;
@@ -109,6 +116,7 @@ xccl_comm_share_id(const struct xccl_comm *c, struct xccl_id *ret)
 
 struct join {
 	const struct xccl_comm *c;
+	int number;
 	struct xccl_id id;
 	void *native;
 };
@@ -119,11 +127,11 @@ xccl_comm_join_call(void *arg)
 	struct join *j = arg;
 
 	return j->c->lib->comm_init_rank(&j->native, j->c->members, j->id,
-	    j->c->numbers[j->c->team->rank]);
+	    j->number);
 }
 
 static int
-xccl_comm_join(struct xccl_comm *c, struct err *err)
+xccl_comm_join(struct xccl_comm *c, const struct meeting *m, struct err *err)
 {
 	const char *one = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
 	struct join *j = xcalloc(1, sizeof(*j));
@@ -134,8 +142,9 @@ xccl_comm_join(struct xccl_comm *c, struct err *err)
 		log_warnx("CUDA_DEVICE_MAX_CONNECTIONS = 1: two plans by xccl "
 			  "at once may wait for each other for ever");
 	j->c = c;
-	result = xccl_comm_share_id(c, &j->id);
-	if (result == XCCL_SUCCESS && c->numbers[c->team->rank] >= 0) {
+	j->number = m->number;
+	result = xccl_comm_share_id(c, m, &j->id);
+	if (result == XCCL_SUCCESS && m->number >= 0) {
 		rc = xccl_within(c->team, xccl_comm_join_call, j, &result, err);
 		if (rc < 0)
 			return rc; /* the thread keeps j */
@@ -171,6 +180,7 @@ xccl_comm_take(const struct transport_team *team, const struct xccl_lib *lib,
     const int *numbers, struct xccl_comm **ret, struct err *err)
 {
 	size_t bytes = (size_t)team->ranks * sizeof(*numbers);
+	struct meeting m = { team->comm, 0, numbers[team->rank] };
 	struct xccl_comm *c;
 	int rc;
 
@@ -186,7 +196,9 @@ xccl_comm_take(const struct transport_team *team, const struct xccl_lib *lib,
 		memcpy(c->numbers, numbers, bytes);
 		for (int r = 0; r < team->ranks; r++)
 			c->members += numbers[r] >= 0;
-		rc = transport_agree_why(team, xccl_comm_join(c, err), NULL,
+		while (numbers[m.root] < 0)
+			m.root++;
+		rc = transport_agree_why(team, xccl_comm_join(c, &m, err), NULL,
 		    err);
 		if (rc < 0) {
 			xccl_comm_free(c, 1);
@@ -223,4 +235,41 @@ xccl_comms_end(const struct transport_team *team)
 		SLIST_REMOVE(&comms, c, xccl_comm, next);
 		xccl_comm_free(c, 0);
 	}
+}
+
+/* ---- without a plan ---- */
+
+int
+xccl_comm_of(const struct transport_team *team, MPI_Comm comm,
+    struct xccl_comm **ret, struct err *err)
+{
+	struct xccl_comm *c = xcalloc(1, sizeof(*c));
+	struct meeting m = { .comm = comm };
+	int rc, all;
+
+	c->team = team;
+	err->text[0] = '\0';
+	MPI_Comm_size(comm, &c->members);
+	MPI_Comm_rank(comm, &m.number);
+	rc = xccl_lib_open(team->ops->name, &c->lib, err);
+	MPI_Allreduce(&rc, &all, 1, MPI_INT, MPI_MIN, comm);
+	if (all == 0) {
+		rc = xccl_comm_join(c, &m, err);
+		MPI_Allreduce(&rc, &all, 1, MPI_INT, MPI_MIN, comm);
+	}
+	if (all < 0) {
+		if (rc == 0)
+			err_say(err, "xccl: another rank failed");
+		xccl_comm_free(c, 1);
+		return all;
+	}
+	*ret = c; /* handed over */
+	return 0;
+}
+
+void
+xccl_comm_end(struct xccl_comm *c)
+{
+	if (c != NULL)
+		xccl_comm_free(c, 0);
 }

@@ -3,6 +3,7 @@
  * run.c - the verbs run and measure: rank 0 reads and writes files; all other
  * ranks get the campaign from it as text and hand their results back to it.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "common/rng.h"
 #include "common/xalloc.h"
 #include "probes/congestion/gpcnet_table.h"
+#include "probes/congestion/link.h"
 #include "probes/congestion/phases.h"
 #include "probes/congestion/report.h"
 #include "probes/job/control.h"
@@ -157,6 +159,7 @@ run_begin_put(struct run *r, json_t *begin)
 {
 	if (r->bound != NULL)
 		json_object_set(begin, "affinity", r->bound);
+	gpcnet_table_take(&r->table, begin);
 	emit_put(r->emit, begin);
 }
 
@@ -186,12 +189,33 @@ run_settings_share(struct run *r)
 	free(text);
 }
 
+/* The GPU of each rank, and by what its messages go; collective. */
+static int
+run_device_open(struct run *r, struct transport_team **ret, struct err *err)
+{
+	const struct settings *s = &r->settings;
+	struct world *w = &r->world;
+	int rc;
+
+	if (strcmp(s->device, "host") == 0)
+		return 0;
+	rc = team_open(w, s->device, s->gpu_aware, ret, err);
+	if (rc == 0)
+		rc = team_shares_gpu(*ret, s->share_gpu, err);
+	if (rc == 0)
+		rc = link_choose(*ret, s->via, &w->via, err);
+	if (rc == 0)
+		w->team = *ret;
+	return rc;
+}
+
 static void
 run_canaries(struct run *r)
 {
 	struct gpcnet_table *t = &r->table;
 	struct world *w = &r->world;
-	int first = w->rank == 0, needed;
+	struct transport_team *team = NULL;
+	int first = w->rank == 0, needed, rc;
 	struct err err;
 
 	run_settings_share(r);
@@ -205,6 +229,16 @@ run_canaries(struct run *r)
 		if (first)
 			log_warnx("%s", err.text);
 		run_fail_with(r, VERBS_USAGE, CAUSE_TOO_FEW_NODES, err.text);
+		return;
+	}
+	rc = run_device_open(r, &team, &err);
+	if (rc < 0) {
+		if (first)
+			log_warnx("%s", err.text);
+		run_fail_with(r, VERBS_USAGE,
+		    rc == -ENODEV ? CAUSE_NO_DEVICE : CAUSE_UNSUPPORTED,
+		    err.text);
+		team_close(team);
 		return;
 	}
 	if (first) {
@@ -224,6 +258,8 @@ run_canaries(struct run *r)
 	relay_open(w, run_sink, r);
 	phases_run(w, &r->settings);
 	relay_close();
+	w->team = NULL;
+	team_close(team);
 	if (first && !r->args->quiet)
 		gpcnet_table_print(t, stdout);
 }

@@ -135,6 +135,7 @@ scan_team_open(struct world *w, const char *device, struct transport_team **ret,
 		rc = err_set(err, -1,
 		    "this MPI does not take pointers into its memory");
 	w->team = rc == 0 ? *ret : NULL;
+	w->via = PLAN_VIA_MPI;
 	return rc;
 }
 

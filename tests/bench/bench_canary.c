@@ -101,9 +101,11 @@ bench(struct world *w, const struct settings *s, const struct row *row)
 	double ratio[TURNS_MAX];
 	struct plain_loop loop;
 	struct canary c;
+	struct link link;
 	struct err err;
 
-	canary_open(&c, row->test, w, &err);
+	link_open(&link, w, w->slice, CONTROL_REQS_MAX, &err);
+	canary_open(&c, row->test, w, &link, &err);
 	plain_open(&loop, row->test, w->slice);
 	for (int i = 0; i < row->turns; i++) {
 		pairs[i] = take_turns(r, &c, &loop, i, row->count);
@@ -113,6 +115,7 @@ bench(struct world *w, const struct settings *s, const struct row *row)
 		print_row(row, pairs);
 	plain_close(&loop);
 	canary_close(&c);
+	link_close(&link);
 	rounds_free(r);
 	return robust_median(ratio, (size_t)row->turns);
 }

@@ -31,6 +31,7 @@
 struct bench {
 	struct rounds *rounds;
 	struct canary canary;
+	struct link link;
 	struct plain_loop plain;
 	struct calls engine_calls, plain_calls; /* of all rings */
 	struct calls engine_once, plain_once;   /* of one operation */
@@ -78,7 +79,7 @@ static void
 count_once(struct bench *b)
 {
 	calls_watch(&b->engine_once, b->canary.comm);
-	canary_ops[b->canary.test].once(&b->canary);
+	canary_once(&b->canary);
 	calls_watch(&b->plain_once, b->plain.comm);
 	plain_turn(&b->plain, b->canary.test, 0, 1);
 	calls_watch(NULL, MPI_COMM_NULL);
@@ -145,7 +146,8 @@ bench(struct world *w, const struct settings *s, enum canary_test test)
 
 	b->rounds = rounds_new(w, s);
 	b->rings = large(test) ? LARGE_OP_RINGS : RINGS_MAX;
-	if (canary_open(&b->canary, test, w, &err) < 0 ||
+	link_open(&b->link, w, w->slice, CONTROL_REQS_MAX, &err);
+	if (canary_open(&b->canary, test, w, &b->link, &err) < 0 ||
 	    plain_open(&b->plain, test, w->slice) < 0) {
 		if (w->rank == 0)
 			printf("| %s | not on this MPI | | | | | | | |\n",
@@ -164,6 +166,7 @@ bench(struct world *w, const struct settings *s, enum canary_test test)
 		print_row(b);
 	fflush(stdout);
 	canary_close(&b->canary);
+	link_close(&b->link);
 	plain_close(&b->plain);
 	rounds_free(b->rounds);
 	free(b);

@@ -83,9 +83,9 @@ probes/device/        plan                              mpi,jansson,vendor
 probes/transport/xccl device,plan                       mpi,jansson,vendor
 probes/transport/     device,plan                       mpi,jansson
 probes/sampling/      job                               jansson
-probes/job/           transport                         mpi,jansson
+probes/job/           plan,transport                    mpi,jansson
 probes/execute/       device,job,plan,sampling,transport mpi,jansson
-probes/congestion/    job,sampling                      mpi,jansson
+probes/congestion/    job,plan,sampling,transport       mpi,jansson
 probes/scan/scan_judge\.c -                                 -
 probes/scan/          congestion,job,sampling           mpi,jansson
 probes/measure/       any                               mpi,jansson
