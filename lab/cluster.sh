@@ -38,13 +38,18 @@ poll() # SECONDS COMMAND...
 	done
 }
 
-# Install BUILD and write everyone's certificate and configuration.
-cluster_prepare() # BUILD SOURCE NODES
+# Install BUILD, or copy an installation, and write everyone's certificate and
+# configuration.
+cluster_prepare() # BUILD|INSTALLATION SOURCE NODES
 {
 	in_host collector bash -eu -s -- "$1" "$2" "$3" >/dev/null <<<"
 		$(declare -p cluster cluster_net cluster_nics)
 		$(declare -f cluster_user write_tls write_collector write_agent)
-		cmake --install \"\$1\" --prefix $cluster/stage
+		if [ -x \"\$1/bin/coalctl\" ]; then
+			mkdir -p $cluster && cp -r \"\$1\" $cluster/stage
+		else
+			cmake --install \"\$1\" --prefix $cluster/stage
+		fi
 		ln -sfn $cluster/stage/bin /run/coalmine-lab/bin
 		coalctl pki init $cluster/pki
 		coalctl pki issue $cluster/pki collector --role collector
