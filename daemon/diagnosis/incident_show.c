@@ -197,9 +197,9 @@ diagnosis_suspects(const struct diagnosis *d)
 		if (!k->recovers &&
 		    incident_pending(d, k->kind, k->index, text))
 			json_array_append_new(list,
-			    json_pack("{s:s, s:s, s:s}", "kind",
+			    json_pack("{s:s, s:s, s:o}", "kind",
 				incident_kind_name(k->kind), "subject",
-				k->subject, "text", text));
+				k->subject, "text", text_json(text)));
 	return list;
 }
 
