@@ -275,6 +275,43 @@ report_print_histograms(const json_t *records, const char *quiet, int ascii)
 	}
 }
 
+/* Whose memory messages left, where it is not the host's. */
+static void
+report_print_memory(const json_t *records)
+{
+	const json_t *r = records_find(records, "begin", NULL, NULL);
+
+	if (json_object_get(r, "device") == NULL)
+		return;
+	printf("memory of %s%s%s, messages by %s\n",
+	    print_member(r, "device", ""),
+	    print_member(r, "device_name", "")[0] != '\0' ? ", " : "",
+	    print_member(r, "device_name", ""),
+	    json_object_get(r, "staging") != NULL
+		? "mpi through memory of the host"
+		: print_member(r, "impl", print_member(r, "via", "")));
+}
+
+/* Why tests have no result, each reason once. */
+static void
+report_print_reasons(const json_t *records)
+{
+	const char *last = "";
+	size_t i;
+	json_t *r;
+
+	json_array_foreach (records, i, r) {
+		const char *text = print_member(r, "text", "");
+
+		if (strcmp(print_member(r, "probe", ""), "canary") != 0 ||
+		    text[0] == '\0' || strcmp(text, last) == 0)
+			continue;
+		last = text;
+		printf("\n%s: %s: %s\n", print_member(r, "test", ""),
+		    print_member(r, "cause", ""), text);
+	}
+}
+
 static void
 report_print_tables(const json_t *run, const json_t *records, int ascii)
 {
@@ -293,6 +330,7 @@ report_print_tables(const json_t *run, const json_t *records, int ascii)
 	    hosts[0] == '\0' ? "-" : hosts, count,
 	    print_member(run, "mpi", "-"), ranks, seed, at);
 	free(hosts);
+	report_print_memory(records);
 	if (tables_print(records) == 0 &&
 	    records_find(records, "canary", NULL, NULL) == NULL)
 		puts("no canary has a result");
@@ -301,6 +339,7 @@ report_print_tables(const json_t *run, const json_t *records, int ascii)
 	report_print_impacts(records);
 	for (int i = 0; i < PHASE_MAX; i++)
 		report_print_phase(records, "congestor", names_phases[i]);
+	report_print_reasons(records);
 	report_print_worst(records, quiet);
 	report_print_histograms(records, quiet, ascii);
 }
