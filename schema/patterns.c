@@ -108,6 +108,45 @@ const struct conf_row options_campaign[] = {
 	{ "binding", "weak", CONF_REAL, 0, 1, NULL, "0.75", "1",
 	    "A rail whose bandwidth alone is less than this share of the "
 	    "others' is reported." },
+	{ "moe", "experts", CONF_INT, 0, RANKS_MAX, NULL, "0", "experts",
+	    "Experts, as many on each rank; 0: one a rank." },
+	{ "moe", "top_k", CONF_INT, 1, 64, NULL, "2", "experts",
+	    "Experts that each token goes to." },
+	{ "moe", "tokens", CONF_INT, 1, COUNT_MAX, NULL, "4096", "tokens",
+	    "Tokens of a rank." },
+	{ "moe", "bytes", CONF_BYTES, 1, GIB, NULL, "14K", "bytes",
+	    "Size of a token." },
+	{ "moe", "zipf", CONF_REAL, 0, 4, NULL, "0.5", "1",
+	    "How unequal experts are: the one at place i of the order of "
+	    "popularity has weight i to the power of minus this; 0: equal." },
+	{ "moe", "loads", CONF_STRING, 0, 4000, NULL, "", "",
+	    "A file with the weight of each expert, whole numbers, in place of "
+	    "zipf: a histogram of a model's own routing." },
+	{ "moe", "seed", CONF_INT, 0, SEED_MAX, NULL, "0", "1",
+	    "Draws which experts are popular; 0: the first ones, on the first "
+	    "ranks." },
+	{ "moe", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
+	    "Transport" VIA_AUTO },
+	PIECE("moe"),
+	{ "kv", "count", CONF_INT, 1, 1048576, NULL, "1024", "blocks",
+	    "Blocks that each sender has, a message each." },
+	{ "kv", "bytes", CONF_BYTES, 1, GIB, NULL, "64K", "bytes",
+	    "Size of a block." },
+	{ "kv", "pairs", CONF_INT, 0, RANKS_MAX / 2, NULL, "0", "pairs",
+	    "The first so many ranks send, each to one of the last so many; 0: "
+	    "half of the ranks." },
+	{ "kv", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
+	    "Transport" VIA_AUTO },
+	PIECE("kv"),
+	{ "pipeline", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "16M", "bytes",
+	    "Size of a micro-batch between two ranks." },
+	{ "pipeline", "batches", CONF_INT, 1, 4096, NULL, "8", "batches",
+	    "Micro-batches, one behind the other." },
+	{ "pipeline", "backward", CONF_BOOL, 0, 0, NULL, "no", "",
+	    "A gradient of each comes back." },
+	{ "pipeline", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
+	    "Transport" VIA_AUTO },
+	PIECE("pipeline"),
 	{ "sparse", "file", CONF_STRING, 0, 4000, NULL, "", "",
 	    "A matrix (senders rows, elements) or lines src dst bytes: a file, "
 	    "or halo8, which is shipped." },
@@ -318,8 +357,8 @@ const struct conf_row options_campaign[] = {
 	{ "measure", "via", CONF_CHOICE, 0, 0, "auto|mpi|xccl", "auto", "",
 	    "Of canaries and congestors on a device: by the MPI or by NCCL or "
 	    "RCCL; auto: mpi if it takes pointers into memory of the device, "
-	    "else xccl, else mpi through memory of the host. Plan probes have "
-	    "their own via." },
+	    "else xccl, else mpi through memory of the host; plan probes have "
+	    "a via each." },
 	{ "measure", "share_gpu", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "Whether ranks of a campaign may share a GPU: each then has a part "
 	    "of its bandwidth." },

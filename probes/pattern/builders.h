@@ -16,6 +16,9 @@
 	X(pairs)                                                               \
 	X(binding)                                                             \
 	X(sparse)                                                              \
+	X(moe)                                                                 \
+	X(kv)                                                                  \
+	X(pipeline)                                                            \
 	X(collective)                                                          \
 	X(compose)                                                             \
 	X(neighbor)                                                            \

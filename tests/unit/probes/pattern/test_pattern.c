@@ -6,6 +6,8 @@
  */
 #include "probes/pattern/pattern.h"
 
+#include <math.h>
+
 #include "schema/record.h"
 #include "tests/unit/probes/plan/cases.h"
 #include "probes/catalog/patterns.h"
@@ -269,6 +271,111 @@ test_pairs(void **state)
 	case_refused("pairs shift=2", 8, "pairs.shift = 2: allowed");
 }
 
+/* Bytes of a step as "0>1:10", in the order of the listing. */
+static void
+expect_bytes(const struct plan *p, uint32_t step, const char *want)
+{
+	char text[400] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->transfers_count; i++)
+		if (p->transfers[i].step == step)
+			n += (size_t)snprintf(text + n, sizeof(text) - n,
+			    "%s%u>%u:%d", n > 0 ? " " : "", p->transfers[i].src,
+			    p->transfers[i].dst, (int)p->transfers[i].bytes);
+	assert_string_equal(text, want);
+}
+
+/* Weights 1, 1/2, 1/3, 1/4 share 25 tokens as 12, 6, 4, 3. Of 24 places with
+ * weights 1, 1/4, 1/9, 1/16 the first expert may have 12, and the others share
+ * 12: 7.08, 3.15, 1.77. */
+static void
+test_moe(void **state)
+{
+	char path[] = "/tmp/moe-XXXXXX", text[200];
+	int fd = mkstemp(path);
+	struct plan *p;
+
+	(void)state;
+	p = case_proven("moe experts=4 top_k=1 tokens=25 bytes=10 zipf=1", 2);
+	expect_bytes(p, 0, "0>0:180 0>1:70 1>0:180 1>1:70");
+	expect_bytes(p, 1, "0>0:180 0>1:180 1>0:70 1>1:70");
+	assert_true(fabs(case_real(p, "imbalance") - 1.44) < 1e-9);
+	plan_free(p);
+	p = case_proven("moe top_k=2 tokens=12 bytes=1 zipf=2", 4);
+	expect_bytes(p, 0,
+	    "0>0:12 0>1:7 0>2:3 0>3:2 1>0:12 1>1:7 1>2:3 1>3:2 "
+	    "2>0:12 2>1:7 2>2:3 2>3:2 3>0:12 3>1:7 3>2:3 3>3:2");
+	plan_free(p);
+	p = case_proven("moe top_k=1 tokens=10 bytes=1 zipf=0", 3);
+	expect_bytes(p, 0,
+	    "0>0:4 0>1:3 0>2:3 1>0:4 1>1:3 1>2:3 2>0:4 2>1:3 2>2:3");
+	plan_free(p);
+	assert_int_equal(write(fd, "1 0 3 0\n", 8), 8);
+	snprintf(text, sizeof(text),
+	    "moe experts=4 top_k=1 tokens=8 bytes=1 loads=%s", path);
+	p = case_proven(text, 4);
+	expect_bytes(p, 0, "0>0:2 0>2:6 1>0:2 1>2:6 2>0:2 2>2:6 3>0:2 3>2:6");
+	plan_free(p);
+	snprintf(text, sizeof(text), "moe top_k=3 loads=%s", path);
+	case_refused(text, 4, "3 numbers above 0");
+	case_refused(text, 8, "8 numbers, one for each expert");
+	close(fd);
+	unlink(path);
+	p = case_proven("moe seed=7 experts=64 tokens=1000", 8);
+	assert_int_equal(case_note(p, "footprint"),
+	    2 * 8 * 2 * 1000 * 14 * 1024);
+	plan_free(p);
+	case_refused("moe experts=6", 4, "multiple of the 4 ranks");
+	case_refused("moe top_k=5", 4, "at most the 4 experts");
+}
+
+/* Each block once, from places in no order to places in order. */
+static void
+test_kv(void **state)
+{
+	struct plan *p = case_proven("kv count=50 bytes=10", 5);
+	uint64_t from = 0;
+	int in_order = 0;
+
+	(void)state;
+	assert_int_equal(p->transfers_count, 100);
+	assert_int_equal(case_note(p, "footprint"), 1000);
+	for (size_t i = 0; i < 100; i++) {
+		const struct plan_transfer *t = &p->transfers[i];
+
+		assert_int_equal(t->src, i / 50);
+		assert_int_equal(t->dst, 3 + i / 50);
+		assert_int_equal(t->to_off, i % 50 * 10);
+		from += t->from_off;
+		in_order += t->from_off == t->to_off;
+	}
+	assert_int_equal(from, 2 * 10 * (49 * 50 / 2));
+	assert_true(in_order < 20);
+	plan_free(p);
+	case_refused("kv pairs=3", 5, "at most half of the 5 ranks");
+}
+
+static void
+test_pipeline(void **state)
+{
+	struct plan *p = case_proven("pipeline batches=2 bytes=10", 3);
+
+	(void)state;
+	assert_string_equal(case_pairs(p, 0), "0>1");
+	assert_string_equal(case_pairs(p, 1), "0>1 1>2");
+	assert_string_equal(case_pairs(p, 2), "1>2");
+	assert_int_equal(p->steps, 3);
+	plan_free(p);
+	p = case_proven("pipeline batches=2 bytes=10 backward=yes", 3);
+	assert_string_equal(case_pairs(p, 2), "1>2 2>1");
+	assert_string_equal(case_pairs(p, 3), "1>0 2>1");
+	assert_string_equal(case_pairs(p, 4), "1>0");
+	assert_int_equal(case_note(p, "footprint"), 80);
+	plan_free(p);
+	case_refused("pipeline", 1, "at least 2 ranks");
+}
+
 /* A pattern of n ranks in nodes of g, with zeros, odd sizes and self entries.
  */
 static void
@@ -445,6 +552,9 @@ main(void)
 		cmocka_unit_test(test_stripe_cases),
 		cmocka_unit_test(test_self),
 		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_moe),
+		cmocka_unit_test(test_kv),
+		cmocka_unit_test(test_pipeline),
 		cmocka_unit_test(test_sparse),
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_large_refused),
