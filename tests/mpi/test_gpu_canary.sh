@@ -76,7 +76,7 @@ COALMINE_FAKE_NCCL=wrong engine 3 run "$work/c.conf" --json "$work/records"
 # What cannot be measured is refused.
 campaign lat none
 sed -i 's/^share.*/share = 1/' "$work/c.conf"
-COALMINE_FAKE_GPUS=1 COALMINE_FAKE_NODES=1 refused 3 \
+COALMINE_FAKE_GPUS=1 refused 3 \
 	'share GPU 0000:1a.*share_gpu = yes' 2
 printf 'share_gpu = yes\n' >>"$work/c.conf"
 COALMINE_FAKE_GPUS=1 NCCL_HOSTID=x good 2 "$by_nccl"
