@@ -269,6 +269,10 @@ class Collector:
 
     def close(self):
         self.stop = True
+        try:  # a close alone leaves the port to the thread that accepts
+            self.listen.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
         self.listen.close()
         for s in list(self.sessions.values()):
             s.close()

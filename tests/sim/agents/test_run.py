@@ -533,6 +533,7 @@ def said_while_away(site):
     c.records = records
     assert c.wait("rank-lost", run="r1")["rank"] == 0
     assert c.wait("exited", run="r1", id=1)["status"] == 137
+    fake.wait_for(lambda: "r1" in c.records)
     assert [r["seq"] for r in c.records["r1"]] == [1]
     fake.end(c, ["head"], "r1")
     a.wait_clean()
