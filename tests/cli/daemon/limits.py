@@ -8,7 +8,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from agent import Agent  # noqa: E402
 from certificates import issue_until  # noqa: E402
-from collector import Collector, UnixConnection  # noqa: E402
+from collector import Collector, UnixConnection, poll  # noqa: E402
 
 FDS = 80
 
@@ -64,6 +64,38 @@ def test_clock():
         c.stop()
 
 
+def claim(c, name, term):
+    """A session that says it follows a collector of this term."""
+    a = Agent(c.pki, name, c.port, beat=False, hello=False)
+    a.send("hello", version=1, node=name, boot="b1", software="0.1.0",
+           inventory={}, runs=[], spool=[], term=term)
+    a.wait("welcome")
+    return a
+
+
+def claims(c, kind):
+    return [e for e in c.get("events?limit=10000")
+            if e["kind"] == kind and "of term" in e["text"]]
+
+
+def test_terms():
+    """One node's word raises no alarm, and does not silence the true one."""
+    with Collector() as c:
+        c.issue("node[1-2]", "agent")
+        c.start()
+        for term in [2 ** 62, *range(2, 12)]:
+            claim(c, "node1", term).close()
+        assert not claims(c, "alarm"), claims(c, "alarm")
+        assert 1 <= len(claims(c, "agent")) <= 100
+        first, second = claim(c, "node1", 12), claim(c, "node2", 3)
+        poll("two say so", 60, lambda: len(claims(c, "alarm")) == 1)
+        assert claims(c, "alarm")[0]["subject"] == "node2"
+        first.close()
+        second.close()
+        c.stop()
+
+
 if __name__ == "__main__":
+    test_terms()
     test_descriptors()
     test_clock()
