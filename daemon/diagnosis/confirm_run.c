@@ -26,13 +26,16 @@
 
 /* Measurements of each pair. A round of bandwidths is one operation where a
  * link is slow, and takes a second: there are fewer, and each says more. */
-#define LAT_ROUNDS    16
-#define FOLLOW_ROUNDS 4 /* of small messages: what is large shows in few */
-#define BW_ROUNDS     3
-#define INCAST_ROUNDS 8          /* in which each node receives once */
-#define LOAD_ROUNDS   (size_t)12 /* of many pairs at once */
-#define LOAD_SHARE    0.75       /* of a leaf's nodes, to clear it */
-#define HOUR_NS       (3600 * CLK_NS_PER_S)
+#define LAT_ROUNDS 16
+/* Of small messages, and of rates, of one operation each: what is large shows
+ * in few, and the direction is for the confirmation run. */
+#define FOLLOW_ROUNDS    4
+#define FOLLOW_BW_ROUNDS 2
+#define BW_ROUNDS        3
+#define INCAST_ROUNDS    8          /* in which each node receives once */
+#define LOAD_ROUNDS      (size_t)12 /* of many pairs at once */
+#define LOAD_SHARE       0.75       /* of a leaf's nodes, to clear it */
+#define HOUR_NS          (3600 * CLK_NS_PER_S)
 /* Wait before a failed run is repeated, doubled each time. */
 #define AGAIN_NS     (15 * CLK_NS_PER_S)
 #define AGAIN_MAX_NS (15 * 60 * CLK_NS_PER_S)
@@ -201,6 +204,7 @@ partners_of(const struct diagnosis *d, const struct incident *k)
 	if (k->series->sort == CANARY_INCAST)
 		return PARTNERS_RING; /* an incast has its own */
 	return k->kind == JUDGE_LEAF && !k->asks_way ? PARTNERS_MATCH
+	    : d->pass.is_follow                      ? PARTNERS_PAIR
 	    : has_ways(d)                            ? PARTNERS_ONE_WAY
 						     : PARTNERS_PAIR;
 }
@@ -217,6 +221,7 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 	struct strbuf nodes = { 0 };
 	enum partners partners = partners_of(d, k);
 	size_t times = !p->is_rate ? p->is_follow ? FOLLOW_ROUNDS : LAT_ROUNDS
+	    : p->is_follow         ? FOLLOW_BW_ROUNDS
 	    : partners == PARTNERS_ONE_WAY ? 2 * BW_ROUNDS
 					   : BW_ROUNDS;
 	int rc, is_incast = k->series->sort == CANARY_INCAST;
@@ -259,6 +264,8 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 		{ "canary", "share", "1" },
 		{ "canary", "partners", names_partners[partners] },
 		{ "canary", "rounds_min", rounds },
+		{ "canary", "iterations",
+		    p->is_follow && p->is_rate ? "1" : "" },
 		{ "canary", "warmup", "1" },
 		{ "canary", "precision", "1" },
 		{ "canary", "time", "1s" },

@@ -449,6 +449,11 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 	    key.device[0] == '\0')
 		shares_hear(d, round);
 	s->rounds++;
+	if (s->heard_ns != 0 && s->every_ns == 0)
+		s->every_ns = clk_ns() - s->heard_ns;
+	else if (s->heard_ns != 0)
+		s->every_ns = (3 * s->every_ns + clk_ns() - s->heard_ns) / 4;
+	s->heard_ns = clk_ns();
 	if (from->rail != NULL && from->rail[0] != '\0') {
 		key.rail = from->rail;
 		of[1] = diagnosis_series_at(d, &key);

@@ -65,6 +65,7 @@ struct diagnosis_series {
 	char rail[ROSTER_RAIL_BYTES];
 	char device[8];               /* whose memory; "": the host's */
 	uint64_t rounds, heard_round; /* of all; of one, the newest of all */
+	uint64_t heard_ns, every_ns; /* the newest; time between rounds, or 0 */
 	struct judge *judge;
 	struct drift *drifts;       /* by node id */
 	struct wander wander;       /* of the newest means of nodes, */

@@ -16,10 +16,12 @@
 
 /* Rounds that are close in time see the same disturbance, so they are apart,
  * and no node is bad that was not slow for PERSIST_NS. A node that was bad must
- * be well for longer. */
+ * be well for longer. With rounds of 6 minutes or more the times are these,
+ * with more frequent ones as much shorter. */
 #define FOLLOW_GAP_NS  (15 * CLK_NS_PER_S)
 #define RECOVER_GAP_NS (120 * CLK_NS_PER_S)
 #define PERSIST_NS     (180 * CLK_NS_PER_S)
+#define EVERY_NS       (360 * CLK_NS_PER_S)
 /* Where more of a round are as slow it is not one effect, and few nodes are
  * left to compare with. */
 #define FOLLOW_SHARE 0.25
@@ -30,6 +32,16 @@ static const struct judge_track *
 follow_track(const struct incident *k)
 {
 	return judge_track(k->series->judge, k->kind, k->index);
+}
+
+static uint64_t
+follow_span(const struct incident *k, uint64_t span_ns)
+{
+	uint64_t every_ns = k->series->every_ns;
+
+	return every_ns == 0 || every_ns > EVERY_NS
+	    ? span_ns
+	    : (uint64_t)((double)span_ns * (double)every_ns / EVERY_NS);
 }
 
 static void
@@ -62,7 +74,8 @@ follow_add(struct diagnosis *d, struct diagnosis_series *s,
 	k = incident_suspect(d, s, kind, index, from);
 	k->recovers = recovers;
 	k->first_ns = clk_ns();
-	k->next_ns = k->first_ns + (recovers ? RECOVER_GAP_NS : 0);
+	k->next_ns = k->first_ns +
+	    (recovers ? follow_span(k, RECOVER_GAP_NS) : 0);
 	TAILQ_INSERT_TAIL(&d->follows, k, link);
 }
 
@@ -156,13 +169,16 @@ follow_slow(struct diagnosis *d, struct incident *k,
 
 	judge_extra(k->series->judge, k->kind, k->index, r->effect);
 	if (follow_track(k)->state < JUDGE_OUTLIER) {
-		k->next_ns = clk_ns() + FOLLOW_GAP_NS;
+		k->next_ns = clk_ns() + follow_span(k, FOLLOW_GAP_NS);
+		/* With all votes its judge may still want more of the past. */
+		if (judge_votes(follow_track(k)) >= d->o.judge.votes)
+			follow_drop(d, k);
 		return;
 	}
 	incident_outlier(d, k->series, k->kind, k->index, &from);
 	opened = incident_find(d, k->kind, k->index);
 	if (opened != NULL && opened->verdict == VERDICT_WARN)
-		opened->next_ns = k->first_ns + PERSIST_NS;
+		opened->next_ns = k->first_ns + follow_span(k, PERSIST_NS);
 	follow_drop(d, k);
 }
 
@@ -178,7 +194,7 @@ follow_well(struct diagnosis *d, struct incident *k,
 	/* Each test that names it must find it well. */
 	TAILQ_FOREACH (other, &d->follows, link)
 		several += other->kind == k->kind && other->index == k->index;
-	k->next_ns = clk_ns() + RECOVER_GAP_NS / several;
+	k->next_ns = clk_ns() + follow_span(k, RECOVER_GAP_NS) / several;
 	if (follow_is_over(d, k))
 		follow_drop(d, k);
 	incidents_review(d, s);

@@ -71,6 +71,18 @@
 /* A round counts at most so many times what the mean must be: no k - 1 rounds
  * decide alone, and k of them can without all being at the limit. */
 #define CUT_TIMES 1.4
+/* A pair is as slow as its slower end, so that half of a typical node's pairs
+ * do not show how far it is off, and all of a slow one's do: slow ones wander
+ * by so many times what most do. */
+#define WANDER_SLOW 1.6
+/* Rounds of differences after which the noise is known. */
+#define NOISE_ROUNDS 24
+/* One that a confirmation run has dismissed is likely to wander, and does so
+ * for about two hours: no second run in that time, unless it is slower by so
+ * many times, or by so many times effect_min, which no wander is. */
+#define DISMISSED_ROUNDS 24
+#define DISMISSED_TIMES  1.3
+#define DISMISSED_MOST   3.0
 /* An outlier ends below this share of what made it one. */
 #define END_SHARE 0.5
 
@@ -92,7 +104,8 @@ struct judge {
 	struct tracks tracks[2]; /* by enum judge_kind */
 	double *p, *x;           /* scratch */
 	size_t p_cap;
-	/* How far nodes wander: in one round, in means of so many, and those
+	/* How far nodes wander: in one round, in means of so many (of 0: the
+	 * noise of a round, by differences of adjacent rounds), and those
 	 * against the rounds before; and means of leaves. */
 	struct wander one, mean[JUDGE_WINDOW_MAX + 1], step, leaf;
 	struct usual_prior prior;
@@ -152,6 +165,8 @@ clear(struct judge_track *t)
 	t->usual = old.usual;
 	t->usual_var = old.usual_var;
 	t->scale = old.scale > 0 ? old.scale : 1;
+	t->dismissed = old.dismissed;
+	t->hold = old.hold;
 	t->p = 1;
 }
 
@@ -459,6 +474,7 @@ remember(const struct judge *j, struct judge_track *t, double effect,
 	uint32_t mask = (1u << j->o.window) - 1;
 	int dirty, vote = effect >= VOTE_SHARE * j->least && z >= VOTE_Z;
 
+	t->hold -= t->hold > 0;
 	t->raw[t->at] = (float)(effect + excuse) + t->usual;
 	t->at = (uint16_t)((t->at + 1) % JUDGE_WINDOW_MAX);
 	if (t->known < JUDGE_WINDOW_MAX)
@@ -509,7 +525,12 @@ hear_scatter(struct judge *j, const struct score_obs *obs, size_t count)
 static int
 is_tested(const struct judge *j, const struct judge_track *t)
 {
-	return bits(t->votes) >= j->o.votes && judge_effect(j, t) >= j->least;
+	double effect = judge_effect(j, t), least = j->least;
+
+	if (t->hold > 0 && t->state < JUDGE_OUTLIER)
+		least = fmin(DISMISSED_TIMES * (double)t->dismissed,
+		    DISMISSED_MOST * least);
+	return bits(t->votes) >= j->o.votes && effect >= fmax(least, j->least);
 }
 
 static const struct reason no_reason = { -INFINITY, 0, 0 };
@@ -551,6 +572,34 @@ hear_wander(struct judge *j, const struct score_obs *obs, size_t count, int of,
 	if (2 * known < n)
 		w->rounds = 0;
 	wander_hear(w, j->x, n, of == LONG);
+}
+
+/* The noise of a round, which is not the wander of a node. */
+static void
+hear_noise(struct judge *j, const struct score_obs *obs, size_t count)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct judge_track *t =
+		    &j->tracks[JUDGE_NODE].list[obs[i].place];
+
+		if (!isnan(obs[i].z) && t->known >= 2 &&
+		    t->state < JUDGE_OUTLIER)
+			j->x[n++] = (effect_at(j, t, 0) - effect_at(j, t, 1)) /
+			    (sqrt(2) * (double)t->scale);
+	}
+	wander_hear(&j->mean[0], j->x, n, 0);
+}
+
+/* How far a node is off for longer than a round: what is left of one round's
+ * spread without its noise. 0 where that is not known. */
+static double
+lasting_wander(const struct judge *j)
+{
+	return j->mean[0].rounds < NOISE_ROUNDS
+	    ? 0
+	    : WANDER_SLOW * sqrt(fmax(0, j->one.var - j->mean[0].var));
 }
 
 /* Those that the round has brought to a new state. indices: who took part. */
@@ -607,6 +656,7 @@ hear_places(struct judge *j, const struct score_obs *obs, size_t count,
 	many = (double)aside > SCORE_ASIDE_MANY * (double)count;
 	hear_scatter(j, obs, count);
 	hear_wander(j, obs, count, 1, 0, &j->one);
+	hear_noise(j, obs, count);
 	for (int m = j->o.votes; m <= j->o.window; m++)
 		hear_wander(j, obs, count, m, 0, &j->mean[m]);
 	hear_wander(j, obs, count, LONG, 0, &j->mean[LONG]);
@@ -768,6 +818,8 @@ judge_confirm(struct judge *j, enum judge_kind kind, uint32_t index,
 	if (t == NULL)
 		return;
 	if (!confirmed) {
+		t->dismissed = (float)judge_effect(j, t);
+		t->hold = DISMISSED_ROUNDS;
 		state_set(&j->tracks[kind], t, JUDGE_UNKNOWN);
 		clear(t);
 	}
@@ -890,7 +942,7 @@ judge_slow_min(const struct judge *j, const struct judge_track *t)
 	if (j->mean[LONG].rounds == 0)
 		hour = wander_sd(&j->mean[j->o.votes], 0) / 2;
 	if (is_node)
-		sd = sd == 0 ? hour : fmin(sd, hour);
+		sd = fmax(sd == 0 ? hour : fmin(sd, hour), lasting_wander(j));
 	/* The node must also be slower than its own offset. */
 	return fmax(fmax(CONFIRM_TIMES * j->least - fmin(before, 0),
 			CONFIRM_SHARE * (judge_effect(j, t) - before)),

@@ -86,7 +86,9 @@ struct judge_track {
 	float scatter;      /* of a leaf: variance of its nodes' rounds, over */
 	uint16_t scatter_n; /* so many rounds */
 	float scale; /* of a node: its rounds scatter so many times as others */
-	float opened; /* the effect that made it an outlier */
+	float opened;    /* the effect that made it an outlier */
+	float dismissed; /* the effect that a confirmation run dismissed, */
+	uint16_t hold;   /* and for how many rounds that still counts */
 	/* Of an outlier: how far it was off just before, where the step from
 	 * there made it one; and the deviation of what did, of the wander. */
 	float before, sd;

@@ -8,6 +8,7 @@
 #include "common/clk.h"
 
 static uint64_t now_ns = 1000 * CLK_NS_PER_S;
+static int every_s = 360;
 
 static uint64_t
 clock_ns(void)
@@ -47,6 +48,7 @@ hear_pairs(struct fix *f, double factor)
 		"background", "openmpi", "agents", NULL, NULL };
 	json_t *record = made_round(factor);
 
+	now_ns += (uint64_t)every_s * CLK_NS_PER_S;
 	json_object_set_new(record, "partners", json_string("match"));
 	evidence_record(f->diagnosis, f->roster, &from, record);
 	json_decref(record);
@@ -161,6 +163,24 @@ test_once(void **state)
 	assert_int_equal(told.verdicts, 0);
 }
 
+/* Rounds that are twelve times as frequent: so is all that follows. */
+static void
+test_frequent(void **state)
+{
+	struct fix *f = *state;
+
+	every_s = 30;
+	suspect(f);
+	hear_pass(f, "node5", 0);
+	assert_string_equal(ordered_after(f, 2), "follow-up run on node5");
+	hear_pass(f, "node5", 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	assert_string_equal(ordered_after(f, 15), "confirmation run on node5");
+	hear_pass(f, "node5", 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+	every_s = 360;
+}
+
 /* An effect that is not large enough, and none at all by
  * configuration: rounds decide. */
 static void
@@ -187,6 +207,7 @@ main(void)
 		FOLLOW_TEST(test_bad_and_well),
 		FOLLOW_TEST(test_not_well),
 		FOLLOW_TEST(test_once),
+		FOLLOW_TEST(test_frequent),
 		FOLLOW_TEST(test_none),
 	};
 

@@ -256,6 +256,68 @@ test_wander(void **state)
 	}
 }
 
+/* Nodes that are as far off, from round to round anew or for hours: a run must
+ * find more of one of those that wander. */
+static void
+test_lasting(void **state)
+{
+	double slow_min[2];
+
+	(void)state;
+	for (int lasts = 0; lasts < 2; lasts++) {
+		struct judge *j = judge_new(&options);
+		const struct judge_change *changes;
+		struct score_obs obs[NODES];
+
+		for (int r = 0; r < 400; r++) {
+			fill(obs);
+			for (int i = 0; i < NODES; i++)
+				obs[i].x += 0.05 *
+				    sin((lasts ? r / 30.0 : 2.1 * r) + i);
+			judge_round(j, obs, NODES, NULL, &changes);
+		}
+		assert_true(
+		    lasts == (lasting_wander(j) > 0.5 * sqrt(j->one.var)));
+		slow_min[lasts] = judge_slow_min(j,
+		    judge_track(j, JUDGE_NODE, 5));
+		judge_free(j);
+	}
+	assert_true(slow_min[1] > 2 * slow_min[0]);
+}
+
+/* The state of node 5 after so many rounds. */
+static enum judge_state
+after(struct judge *j, double extra, int rounds)
+{
+	const struct judge_change *changes;
+	struct score_obs obs[NODES];
+
+	for (int r = 0; r < rounds; r++) {
+		fill(obs);
+		obs[5].x += extra;
+		judge_round(j, obs, NODES, NULL, &changes);
+	}
+	return state_of(j, JUDGE_NODE, 5);
+}
+
+/* One that was dismissed is left alone for two hours, unless it is slower by
+ * far. */
+static void
+test_hold(void **state)
+{
+	struct judge *j = judge_new(&options);
+
+	(void)state;
+	assert_int_equal(after(j, 0, 20), JUDGE_OK);
+	assert_int_equal(after(j, 0.1, 5), JUDGE_OUTLIER);
+	judge_confirm(j, JUDGE_NODE, 5, 0);
+	assert_int_equal(after(j, 0.1, DISMISSED_ROUNDS - 1), JUDGE_OK);
+	assert_int_equal(after(j, 0.1, 3), JUDGE_OUTLIER);
+	judge_confirm(j, JUDGE_NODE, 5, 0);
+	assert_int_equal(after(j, 0.2, 3), JUDGE_OUTLIER);
+	judge_free(j);
+}
+
 static void
 test_ridge(void **state)
 {
@@ -624,6 +686,8 @@ main(void)
 		cmocka_unit_test(test_round_leaf),
 		cmocka_unit_test(test_usual),
 		cmocka_unit_test(test_wander),
+		cmocka_unit_test(test_lasting),
+		cmocka_unit_test(test_hold),
 		cmocka_unit_test(test_ridge),
 		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_hysteresis),
