@@ -285,6 +285,25 @@ diagnosis_threshold(const struct diagnosis *d)
 	return count > 0 ? judge_threshold(&d->o.judge, count) : NAN;
 }
 
+/* Most nodes of its leaf are outliers, and it is no worse than twice as they
+ * are: that is one case, the leaf's. */
+static int
+is_of_crowd(const struct diagnosis *d, const struct diagnosis_series *s,
+    uint32_t node)
+{
+	const json_t *at = json_object_get(d->leaf_index,
+	    roster_by_id(d->roster, node)->leaf);
+	uint32_t leaf = (uint32_t)json_integer_value(at);
+	const struct judge_track *l = at == NULL
+	    ? NULL
+	    : judge_track(s->judge, JUDGE_LEAF, leaf);
+
+	return l != NULL && l->crowd &&
+	    incident_find(d, JUDGE_LEAF, leaf) != NULL &&
+	    judge_effect(s->judge, judge_track(s->judge, JUDGE_NODE, node)) <
+	    2 * judge_effect(s->judge, l);
+}
+
 /* A named node gets an incident even if an earlier one was dispelled: a
  * confirmation run of one test says nothing about another test. */
 static void
@@ -295,8 +314,15 @@ open_incidents(struct diagnosis *d, struct diagnosis_series *s,
 
 	for (uint32_t i = 0; left > 0 && i < judge_count(s->judge, kind); i++)
 		if (judge_track(s->judge, kind, i)->state >= JUDGE_OUTLIER) {
-			incident_outlier(d, s, kind, i, from);
+			struct incident *k = incident_find(d, kind, i);
+
 			left--;
+			if (kind != JUDGE_NODE || !is_of_crowd(d, s, i))
+				incident_outlier(d, s, kind, i, from);
+			else if (k != NULL && k->what < WHAT_DRIFT &&
+			    k->verdict == VERDICT_WARN && k != d->pass.of)
+				incident_end(d, k, VERDICT_OK,
+				    "its leaf is slow, not the node");
 		}
 }
 
@@ -463,8 +489,8 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 		of[1]->heard_round = s->rounds;
 	}
 	for (int i = 0; i < 2 && of[i] != NULL; i++) {
-		open_incidents(d, of[i], JUDGE_NODE, from);
 		open_incidents(d, of[i], JUDGE_LEAF, from);
+		open_incidents(d, of[i], JUDGE_NODE, from);
 	}
 	follow_up_look(d, s, count, from);
 	/* A rail's past is that rail's own. */

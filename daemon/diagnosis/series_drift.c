@@ -414,9 +414,15 @@ nodes_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		const struct score_obs *o = &d->obs[i];
 		struct drift *drift = drift_need(s, o->place);
 
-		if (!isnan(o->effect) && !d->busy[i] &&
-		    drift_decide(drift, sd, z, judge_least(s->judge)) &&
-		    drift->from != DRIFT_NONE)
+		if (isnan(o->effect) || d->busy[i] ||
+		    !drift_decide(drift, sd, z, judge_least(s->judge)) ||
+		    drift->from == DRIFT_NONE)
+			continue;
+		/* Its leaf's case says it; after that it is seen again. */
+		if (o->leaf != SCORE_NO_LEAF &&
+		    incident_find(d, JUDGE_LEAF, o->leaf) != NULL)
+			drift->from = DRIFT_NONE;
+		else
 			incident_drift(d, s, o->place, from);
 	}
 }

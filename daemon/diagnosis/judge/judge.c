@@ -59,6 +59,13 @@
 #define SCATTER_ROUNDS 48
 #define SCATTER_CUT    3.0
 #define LONG           12 /* rounds: an hour */
+/* Where this share of a leaf's nodes, and this many, are outliers, and of the
+ * other nodes at most half as large a share, it is the leaf. With half of all
+ * leaves slow none is apart from the rest. Of a leaf that is named already
+ * fewer keep it so: a run has dismissed some. */
+#define CROWD_SHARE 0.75
+#define CROWD_KEPT  0.2
+#define CROWD_NODES 3
 /* Rounds after which it is known how far leaves wander; before them their nodes
  * say it. */
 #define LEAF_KNOWN 8
@@ -679,6 +686,56 @@ hear_places(struct judge *j, const struct score_obs *obs, size_t count,
 			settle(j, JUDGE_NODE, obs[i].place, p_max);
 }
 
+/* Outliers by leaf in the round, and of all; the caller frees the list. */
+static uint32_t *
+count_outliers(const struct judge *j, const struct score_obs *obs, size_t count,
+    uint32_t leaves, uint32_t *ret_all)
+{
+	uint32_t *of = xcalloc(leaves + (size_t)1, sizeof(*of));
+
+	*ret_all = 0;
+	for (size_t i = 0; i < count; i++)
+		if (!isnan(obs[i].z) && obs[i].leaf < leaves &&
+		    j->tracks[JUDGE_NODE].list[obs[i].place].state >=
+			JUDGE_OUTLIER) {
+			of[obs[i].leaf]++;
+			++*ret_all;
+		}
+	return of;
+}
+
+/* Most nodes of a leaf are outliers, and few others are. */
+static void
+hear_crowds(struct judge *j, const struct score_obs *obs, size_t count,
+    const struct score_leaf *leaves, size_t leaf_count)
+{
+	struct tracks *ts = &j->tracks[JUDGE_LEAF];
+	uint32_t all, *of = count_outliers(j, obs, count, ts->count, &all);
+
+	for (size_t i = 0; i < leaf_count; i++) {
+		const struct score_leaf *l = &leaves[i];
+		struct judge_track *t = &ts->list[l->leaf];
+		double share = (double)of[l->leaf] / l->places;
+		double rest = (double)(all - of[l->leaf]) /
+		    (double)(count - l->places + 1);
+
+		t->crowd = of[l->leaf] >= CROWD_NODES &&
+		    (t->state >= JUDGE_OUTLIER
+			    ? share >= CROWD_KEPT && rest <= CROWD_SHARE * share
+			    : share >= CROWD_SHARE && rest <= share / 2);
+		if (!t->crowd)
+			continue;
+		t->places = (uint16_t)l->places;
+		t->slow_places = (uint16_t)of[l->leaf];
+		t->votes |= 1;
+		t->clean = 0;
+		t->rounds += t->rounds == 0;
+		if (t->state < JUDGE_OUTLIER)
+			change(j, JUDGE_LEAF, l->leaf, JUDGE_OUTLIER);
+	}
+	free(of);
+}
+
 static void
 hear_leaves(struct judge *j, const struct score_leaf *leaves, size_t count)
 {
@@ -798,6 +855,7 @@ judge_round(struct judge *j, struct score_obs *obs, size_t count,
 	}
 	hear_places(j, obs, count, busy);
 	hear_leaves(j, leaves, leaf_count);
+	hear_crowds(j, obs, count, leaves, leaf_count);
 	*ret_changes = j->changes;
 	return j->change_count;
 }

@@ -318,6 +318,30 @@ test_hold(void **state)
 	judge_free(j);
 }
 
+/* Most nodes of two of four leaves are outliers, and so are these leaves,
+ * though none is apart from the rest. As many anywhere are no leaf's. */
+static void
+test_leaf_crowd(void **state)
+{
+	(void)state;
+	for (int anywhere = 0; anywhere < 2; anywhere++) {
+		struct judge *j = judge_new(&options);
+		const struct judge_change *changes;
+		struct score_obs obs[NODES];
+
+		for (uint32_t i = 0; i < NODES; i++)
+			if (anywhere ? i % 2 == 0 : i < NODES / 2)
+				judge_restore(j, JUDGE_NODE, i, JUDGE_OUTLIER);
+		fill(obs);
+		judge_round(j, obs, NODES, NULL, &changes);
+		for (uint32_t l = 0; l < 4; l++)
+			assert_int_equal(state_of(j, JUDGE_LEAF, l) >=
+				JUDGE_OUTLIER,
+			    !anywhere && l < 2);
+		judge_free(j);
+	}
+}
+
 static void
 test_ridge(void **state)
 {
@@ -688,6 +712,7 @@ main(void)
 		cmocka_unit_test(test_wander),
 		cmocka_unit_test(test_lasting),
 		cmocka_unit_test(test_hold),
+		cmocka_unit_test(test_leaf_crowd),
 		cmocka_unit_test(test_ridge),
 		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_hysteresis),
