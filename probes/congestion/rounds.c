@@ -248,7 +248,7 @@ rounds_run(struct rounds *r, const struct rounds_ask *ask,
 	    settings_iterations(r->settings, c->test) == 0)
 		warmup = 0;
 	/* NCCL connects two ranks when they first meet, for milliseconds. */
-	if (c->link->xccl != NULL && warmup == 0)
+	if (active && c->link->xccl != NULL && warmup == 0)
 		warmup = 1;
 	for (int i = 0; active && i < warmup; i++)
 		canary_once(c);
