@@ -483,9 +483,9 @@ api_campaign_validate(struct api *api, const char *name, const char *text)
 }
 
 json_t *
-api_runs(struct api *api)
+api_runs(struct api *api, int is_brief)
 {
-	return runs_json(collector_runs(api->p.collector));
+	return runs_json(collector_runs(api->p.collector), is_brief);
 }
 
 json_t *

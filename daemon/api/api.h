@@ -59,7 +59,7 @@ json_t *api_campaign_validate(struct api *api, const char *name,
  * class mpi state cause text nodes head ranks seed created_unix_ns
  * started_unix_ns ended_unix_ns records progress{share phase test
  * remaining_s}? by}. */
-json_t *api_runs(struct api *api);
+json_t *api_runs(struct api *api, int is_brief);
 json_t *api_run(struct api *api, const char *run); /* NULL: not in memory */
 
 /* Schedule: [{campaign enabled every_s at window next_unix_ns last_run

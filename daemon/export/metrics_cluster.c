@@ -317,7 +317,7 @@ void
 metrics_live_runs(const struct metrics_in *in, struct strbuf *to)
 {
 	uint64_t by_state[RUN_STATE_MAX] = { 0 };
-	json_t *runs = api_runs(in->api), *run;
+	json_t *runs = api_runs(in->api, 1), *run;
 	size_t i;
 
 	json_array_foreach (runs, i, run) {

@@ -5,6 +5,7 @@
  * are objects.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,16 +80,19 @@ http_read_free_text(const void *data, size_t len, void *arg)
 	free(arg);
 }
 
-/* Takes text. */
+/* Takes text. headers may be NULL. */
 static void
-http_read_reply_text(struct http_request *req, int status, char *text)
+http_read_reply_text(struct http_request *req, int status, char *text,
+    const char *headers)
 {
 	struct evbuffer *body = evbuffer_new();
 
 	evbuffer_add_reference(body, text, strlen(text), http_read_free_text,
 	    text);
 	evbuffer_add(body, "\n", 1);
-	http_reply(req, &(struct http_answer){ .status = status }, body);
+	http_reply(req,
+	    &(struct http_answer){ .status = status, .headers = headers },
+	    body);
 }
 
 void
@@ -102,7 +106,7 @@ http_reply_json(struct http_request *req, int status, json_t *value)
 	if (text == NULL)
 		http_fail(req, 500, "internal", "the answer is not JSON");
 	else
-		http_read_reply_text(req, status, text);
+		http_read_reply_text(req, status, text, NULL);
 }
 
 static void
@@ -360,7 +364,9 @@ http_read_text_fits(const json_t *run, const char *key, const json_t *args)
 static void
 http_read_merge_live(const struct runs_question *q, json_t *list)
 {
-	json_t *live = api_runs(q->h->api), *run = NULL, *stored;
+	json_t *live = api_runs(q->h->api,
+	    member_int(q->args, "listed") == STORE_LISTED_BRIEF);
+	json_t *run = NULL, *stored;
 	size_t i, j;
 
 	json_array_foreach (list, i, stored) {
@@ -395,8 +401,8 @@ static void
 http_read_runs_cb(int status, json_t *result, void *arg)
 {
 	struct runs_question *q = arg;
-	json_t *run;
-	size_t i;
+	json_t *list = json_object_get(result, "runs");
+	char headers[100], *text;
 
 	if (http_gone(q->req)) { /* the interface may be, too */
 		json_decref(result);
@@ -404,14 +410,14 @@ http_read_runs_cb(int status, json_t *result, void *arg)
 	} else if (status < 0) {
 		http_fail_errno(q->req, status, NULL);
 	} else {
-		http_read_merge_live(q, result);
-		/* The whole campaign is for the page of one run. */
-		json_array_foreach (result, i, run) {
-			json_object_del(run, "campaign_text");
-			json_object_del(run, "origin");
-			json_object_del(run, "attempt");
-		}
-		http_reply_json(q->req, 200, result);
+		http_read_merge_live(q, list);
+		snprintf(headers, sizeof(headers),
+		    "Cache-Control: no-store\r\nCoalmine-Next: %lld\r\n",
+		    (long long)member_int(result, "next"));
+		text = json_dumps(list, JSON_COMPACT);
+		http_read_reply_text(q->req, 200, text,
+		    member_int(result, "next") != 0 ? headers : NULL);
+		json_decref(result);
 	}
 	json_decref(q->args);
 	free(q);
@@ -422,14 +428,26 @@ http_get_runs(struct http *h, struct http_request *req, const char *part)
 {
 	static const char *const names[] = { "campaign", "state", "node",
 		"#limit", "#before", NULL };
+	const char *text = http_param(&req->head, "brief");
 	struct runs_question *q;
 	json_t *args = json_object();
+	int is_brief = 0;
 
 	(void)part;
 	if (http_args(req, args, names) < 0) {
 		json_decref(args);
 		return;
 	}
+	if (text != NULL && str_to_bool(text, &is_brief) < 0) {
+		json_decref(args);
+		http_fail(req, 400, "config", "brief must be yes or no");
+		return;
+	}
+	json_object_set_new(args, "listed",
+	    json_integer(is_brief ? STORE_LISTED_BRIEF : STORE_LISTED_SHORT));
+	/* Whether a node is in it only its names tell. */
+	json_object_set_new(args, "brief",
+	    json_integer(is_brief && json_object_get(args, "node") == NULL));
 	q = xcalloc(1, sizeof(*q));
 	q->h = h;
 	q->req = req;
@@ -487,6 +505,17 @@ http_get_health(struct http *h, struct http_request *req, const char *part)
 
 /* ---- nodes ---- */
 
+static void
+http_read_text_add(struct strbuf *to, const char *key, const char *value)
+{
+	json_t *text = text_json(value);
+	char *dump = json_dumps(text, JSON_ENCODE_ANY);
+
+	strbuf_addf(to, ",\"%s\":%s", key, dump != NULL ? dump : "null");
+	free(dump);
+	json_decref(text);
+}
+
 void
 http_get_nodes(struct http *h, struct http_request *req, const char *part)
 {
@@ -494,7 +523,6 @@ http_get_nodes(struct http *h, struct http_request *req, const char *part)
 	const struct api_node *n;
 	int is_brief = 0;
 	struct strbuf all = { 0 };
-	json_t *list, *o;
 	size_t count;
 
 	(void)part;
@@ -504,23 +532,28 @@ http_get_nodes(struct http *h, struct http_request *req, const char *part)
 	}
 	if (!is_brief) {
 		api_nodes(h->api, &all);
-		http_read_reply_text(req, 200, all.text); /* handed over */
+		http_read_reply_text(req, 200, all.text,
+		    NULL); /* handed over */
 		return;
 	}
-	/* Ten thousand of these are a megabyte, of the whole ones sixteen. */
-	list = json_array();
+	/* Ten thousand of these are a megabyte, of the whole ones sixteen. A
+	 * node's name has no character that JSON escapes. */
+	strbuf_add(&all, "[", 1);
 	for (count = api_node_list(h->api, &n); count > 0; count--, n++) {
-		o = json_pack("{s:s,s:s,s:I,s:s}", "node", n->name, "state",
-		    names_agent_states[n->state], "since_unix_ns",
-		    (json_int_t)n->since_unix_ns, "verdict",
+		strbuf_addf(&all,
+		    "%s{\"node\":\"%s\",\"state\":\"%s\","
+		    "\"since_unix_ns\":%" PRIu64 ",\"verdict\":\"%s\"",
+		    all.len_bytes > 1 ? "," : "", n->name,
+		    names_agent_states[n->state], (uint64_t)n->since_unix_ns,
 		    names_verdicts[n->verdict]);
 		if (n->leaf[0] != '\0')
-			json_object_set_new(o, "leaf", json_string(n->leaf));
+			http_read_text_add(&all, "leaf", n->leaf);
 		if (!isnan(n->score))
-			json_object_set_new(o, "score", json_real(n->score));
-		json_array_append_new(list, o);
+			strbuf_addf(&all, ",\"score\":%.17g", n->score);
+		strbuf_add(&all, "}", 1);
 	}
-	http_reply_json(req, 200, list);
+	strbuf_add(&all, "]", 1);
+	http_read_reply_text(req, 200, all.text, NULL); /* handed over */
 }
 
 /* Agents listen on no port: the targets are what a site runs on its nodes

@@ -36,7 +36,7 @@ export async function campaignsPage() {
 export async function campaignPage(name) {
 	const path = encodeURIComponent(name);
 	const [c, runs] = await Promise.all([get("campaigns/" + path),
-		get("runs?limit=30&campaign=" + path)]);
+		get("runs?brief=yes&limit=30&campaign=" + path)]);
 	const matrix = await matrixCard(list(runs));
 	return [card("head", [c.ok, c.enabled, c.next_unix_ns, c.last_state],
 		() => h("section", { class: "verdict " + (c.ok === false ?

@@ -129,7 +129,7 @@ export async function nodePage(name) {
 	const [node, ports, nodes, verdicts, runs] = await Promise.all([
 		get(path), beside(path + "/links", true),
 		get("nodes?brief=yes"), maybe("verdicts"),
-		get("runs?limit=40&node=" + encodeURIComponent(name))]);
+		get("runs?brief=yes&limit=40&node=" + encodeURIComponent(name))]);
 	const verdict = list(verdicts).find(v => v.kind === "node" &&
 		v.subject === name) || null;
 	const rows = await history(name, list(runs));

@@ -50,7 +50,8 @@ export async function overview(parameters, go) {
 	const days = Number(parameters.get("days")) || 7;
 	const from = Math.max(0, Math.floor(Date.now() * 1e6 - days * DAY_NS));
 	const [nodes, runs, impacts, diags, schedule, verdicts, clusters] =
-		await Promise.all([get("nodes?brief=yes"), get("runs?limit=30"),
+		await Promise.all([get("nodes?brief=yes"),
+			get("runs?brief=yes&limit=30"),
 			get("impacts?limit=10000&from_unix_ns=" + BigInt(from)),
 			get("diags"), get("schedule"), maybe("verdicts"),
 			beside("clusters", true)]);

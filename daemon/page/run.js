@@ -30,7 +30,8 @@ function hostCount(text) {
 	}
 	return count;
 }
-export const nodeCount = run => Array.isArray(run.nodes) ? run.nodes.length :
+export const nodeCount = run => run.node_count !== undefined ?
+	run.node_count : Array.isArray(run.nodes) ? run.nodes.length :
 	run.nodes ? hostCount(run.nodes) : "–";
 export function took(run) {
 	const from = at(run.started_unix_ns), to = at(run.ended_unix_ns);

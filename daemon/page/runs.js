@@ -44,7 +44,7 @@ export async function runsPage(parameters, go) {
 	/* The server knows of more than the newest of all. */
 	const asked = ["campaign", "node"].filter(n => parameters.get(n)).map(
 		n => "&" + n + "=" + encodeURIComponent(parameters.get(n)));
-	const runs = list(await get("runs?limit=" + RUNS_MAX +
+	const runs = list(await get("runs?brief=yes&limit=" + RUNS_MAX +
 		asked.join("")));
 	const shown = runs.filter(r => ["campaign", "state"].every(n =>
 		!parameters.get(n) || r[n] === parameters.get(n)) &&
@@ -73,7 +73,7 @@ export async function runPage(id, parameters, go) {
 	const path = "runs/" + encodeURIComponent(id);
 	const other = parameters.get("with");
 	const [run, runs] = await Promise.all([get(path),
-		get("runs?limit=200")]);
+		get("runs?brief=yes&limit=200")]);
 	const records = await recordsOf(run, path);
 	const than = other && await beside("runs/" +
 		encodeURIComponent(other) + "/records");

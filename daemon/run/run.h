@@ -136,7 +136,7 @@ void runs_lost(struct runs *rs, struct node *n);
 void runs_resume(struct runs *rs, const json_t *live);
 
 /* The newest first; ended ones too, as long as they are remembered. */
-json_t *runs_json(struct runs *rs);
+json_t *runs_json(struct runs *rs, int is_brief);
 json_t *runs_json_one(struct runs *rs, const char *run); /* NULL: unknown */
 size_t runs_live(const struct runs *rs);
 /* Records that were taken since the start, sent again or not. */

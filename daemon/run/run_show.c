@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hostlist.h"
 #include "common/text.h"
+#include "common/xalloc.h"
 #include "daemon/run/run_int.h"
 #include "schema/options.h"
 
@@ -24,12 +26,12 @@ const char *const run_origins[RUN_ORIGIN_MAX] = {
 	[RUN_BY_SEARCH] = "search",
 };
 
-json_t *
-run_json(const struct run *r)
+/* With its nodes, which this takes; NULL: their number only. */
+static json_t *
+run_show_json(const struct run *r, json_t *nodes)
 {
 	int64_t per_node = conf_int(r->conf, "campaign", "ranks_per_node");
-	json_t *nodes = json_array();
-	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:I, "
+	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o*, s:I, "
 			      "s:I, s:o, s:I}",
 	    "run", r->id, "campaign", r->campaign, "class", r->class, "mpi",
 	    r->mpi, "state", names_run_states[r->state].name, "cause",
@@ -38,9 +40,6 @@ run_json(const struct run *r)
 	    "seed", (json_int_t)r->seed, "by", text_json(r->by), "records",
 	    (json_int_t)r->records);
 
-	for (size_t i = 0; i < r->node_count; i++)
-		json_array_append_new(nodes,
-		    json_string(r->nodes[i].node->name));
 	json_object_set_new(o, "head",
 	    r->node_count == 0 ? json_null()
 			       : json_string(r->nodes[0].node->name));
@@ -53,15 +52,53 @@ run_json(const struct run *r)
 }
 
 json_t *
-runs_json(struct runs *rs)
+run_json(const struct run *r)
+{
+	json_t *nodes = json_array();
+
+	for (size_t i = 0; i < r->node_count; i++)
+		json_array_append_new(nodes,
+		    json_string(r->nodes[i].node->name));
+	return run_show_json(r, nodes);
+}
+
+static json_t *
+run_show_hostlist(const struct run *r)
+{
+	const char **names = xcalloc(r->node_count + 1, sizeof(*names));
+	char *list;
+	json_t *ret;
+
+	for (size_t i = 0; i < r->node_count; i++)
+		names[i] = r->nodes[i].node->name;
+	hostlist_sort(names, r->node_count);
+	list = hostlist_format(names, r->node_count);
+	ret = json_string(list);
+	free(list);
+	free(names);
+	return ret;
+}
+
+static json_t *
+run_show_listed(const struct run *r, int is_brief)
+{
+	json_t *o = run_show_json(r, is_brief ? NULL : run_show_hostlist(r));
+
+	json_object_set_new(o, "node_count",
+	    json_integer((json_int_t)r->node_count));
+	return o;
+}
+
+json_t *
+runs_json(struct runs *rs, int is_brief)
 {
 	json_t *a = json_array();
 	struct run *r;
 
 	TAILQ_FOREACH (r, &rs->live, link)
-		json_array_append_new(a, run_json(r));
+		json_array_append_new(a, run_show_listed(r, is_brief));
 	TAILQ_FOREACH (r, &rs->ended, link)
-		json_array_append_new(a, run_json(r));
+		json_array_append_new(a, run_show_listed(r, is_brief));
 	return a;
 }
 

@@ -151,8 +151,19 @@ void store_when_stored(struct store *st, store_cb *cb, void *arg);
 
 /* Questions for the reader thread; args is borrowed, result a new object or
  * array given to cb. */
+/* Runs in a list: with all that is stored; with nodes as a hostlist; with the
+ * number of nodes only. */
+enum store_listed {
+	STORE_LISTED_WHOLE,
+	STORE_LISTED_SHORT,
+	STORE_LISTED_BRIEF
+};
+
 enum store_question {
-	STORE_RUNS,      /* {campaign? state? node? limit? before?} */
+	STORE_RUNS,      /* {campaign? state? node? limit? before? brief?
+			    listed?}; listed: enum store_listed, result
+			    {runs, next: before of the next part, 0: none};
+			    brief 1: as STORE_LISTED_BRIEF, read faster */
 	STORE_RUN,       /* {run}; -ENOENT */
 	STORE_RECORDS,   /* {run, after_seq?, probe?} */
 	STORE_COUNTERS,  /* {run} */

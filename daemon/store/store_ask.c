@@ -23,6 +23,8 @@
 /* Rows looked at for one answer: nodes are in the body, where no index helps.
  */
 #define SCAN_MAX 20000
+/* Of names of nodes in a list; those who want more ask for the next part. */
+#define NAMES_MAX_BYTES (1024 * 1024)
 
 static json_t *
 store_ask_read_text(struct sql_stmt *q, int column)
@@ -66,25 +68,34 @@ store_ask_read_json_if(struct sql_stmt *q, int column)
 	    : store_read_json(q, column);
 }
 
-/* Of a run's body, as a hostlist: of 200 runs of 10,000 nodes the names alone
- * would be 20 MB. */
 static json_t *
-store_ask_read_nodes(struct sql_stmt *q, int column)
+store_ask_hostlist(const json_t *nodes)
 {
-	json_t *run = store_read_json(q, column), *name, *ret;
-	const json_t *nodes = json_object_get(run, "nodes");
 	const char **names = xcalloc(json_array_size(nodes) + 1,
 	    sizeof(*names));
+	json_t *name, *ret;
 	size_t count = 0, i;
 	char *list;
 
 	json_array_foreach (nodes, i, name)
 		if (json_is_string(name))
 			names[count++] = json_string_value(name);
+	hostlist_sort(names, count);
 	list = hostlist_format(names, count);
 	ret = json_string(list);
 	free(list);
 	free(names);
+	return ret;
+}
+
+/* Of a run's body, as a hostlist: of 200 runs of 10,000 nodes the names alone
+ * would be 20 MB. */
+static json_t *
+store_ask_read_nodes(struct sql_stmt *q, int column)
+{
+	json_t *run = store_read_json(q, column);
+	json_t *ret = store_ask_hostlist(json_object_get(run, "nodes"));
+
 	json_decref(run);
 	return ret;
 }
@@ -227,6 +238,9 @@ struct column {
 	" WHERE id > ?1 AND (?2 IS NULL OR kind = ?2)"                         \
 	" AND at_unix_ns >= ?4 AND at_unix_ns < ?5 ORDER BY id"
 #define RUNS "SELECT body, records FROM run "
+#define RUNS_LISTED                                                            \
+	"SELECT CASE WHEN ?4 = 1 AND brief IS NOT NULL THEN brief ELSE body"   \
+	" END, records FROM run "
 /* One by one, until enough are of the node. */
 #define RUNS_WHERE                                                             \
 	" AND created_unix_ns < ?2 AND (?3 IS NULL OR state = ?3)"             \
@@ -249,12 +263,12 @@ static const struct question {
 } questions[STORE_QUESTION_MAX] = {
 	/* Newest first; before is the created_unix_ns of the last one seen. */
 	[STORE_RUNS] = { .params = { { "campaign" },
-			     { "before", INT64_MAX, 0, INT64_MAX },
-			     { "state" } },
+			     { "before", INT64_MAX, 0, INT64_MAX }, { "state" },
+			     { "brief", 0, 0, 1 } },
 	    .of_node = 1,
 	    .with = "campaign",
-	    .sql_with = RUNS "WHERE campaign = ?1" RUNS_WHERE,
-	    .sql = RUNS "WHERE CAST(?1 AS TEXT) IS NULL" RUNS_WHERE,
+	    .sql_with = RUNS_LISTED "WHERE campaign = ?1" RUNS_WHERE,
+	    .sql = RUNS_LISTED "WHERE CAST(?1 AS TEXT) IS NULL" RUNS_WHERE,
 	    .columns = { { "", store_read_json },
 		{ "records", store_ask_read_int } } },
 	[STORE_RUN] = { .one = 1,
@@ -451,7 +465,32 @@ struct rows {
 	json_t *list;
 	const char *node; /* NULL: any */
 	int64_t limit, scanned;
+	enum store_listed listed;
+	int64_t bytes;        /* of names of nodes in the list */
+	int64_t next_unix_ns; /* of the last one, if there may be more */
 };
+
+/* As lists have it: names of nodes are the most of a run. */
+static void
+store_ask_run_shorten(json_t *run, enum store_listed listed, int64_t *bytes)
+{
+	static const char *const gone[] = { "campaign_text", "origin",
+		"attempt" };
+	json_t *nodes = json_object_get(run, "nodes"), *list;
+
+	for (size_t i = 0; i < ARRAY_LEN(gone); i++)
+		json_object_del(run, gone[i]);
+	if (json_is_array(nodes))
+		json_object_set_new(run, "node_count",
+		    json_integer((json_int_t)json_array_size(nodes)));
+	if (listed == STORE_LISTED_BRIEF) {
+		json_object_del(run, "nodes");
+	} else if (json_is_array(nodes)) {
+		list = store_ask_hostlist(nodes);
+		*bytes += (int64_t)json_string_length(list);
+		json_object_set_new(run, "nodes", list);
+	}
+}
 
 static int
 store_ask_row_append(struct sql_stmt *q, void *arg)
@@ -483,13 +522,21 @@ store_ask_row_append(struct sql_stmt *q, void *arg)
 		json_object_update(o, v);
 		json_decref(v);
 	}
-	if (rows->node != NULL && !store_ask_has_node(o, rows->node))
+	rows->next_unix_ns = member_int(o, "created_unix_ns");
+	if (rows->node != NULL && !store_ask_has_node(o, rows->node)) {
 		json_decref(o);
-	else if (json_array_append_new(rows->list, o) < 0)
-		return -ENOMEM;
-	return rows->question->of_node &&
-	    (++rows->scanned >= SCAN_MAX ||
-		(int64_t)json_array_size(rows->list) >= rows->limit);
+	} else {
+		if (rows->listed != STORE_LISTED_WHOLE)
+			store_ask_run_shorten(o, rows->listed, &rows->bytes);
+		if (json_array_append_new(rows->list, o) < 0)
+			return -ENOMEM;
+	}
+	if (rows->question->of_node &&
+	    (++rows->scanned >= SCAN_MAX || rows->bytes >= NAMES_MAX_BYTES ||
+		(int64_t)json_array_size(rows->list) >= rows->limit))
+		return 1;
+	rows->next_unix_ns = 0;
+	return 0;
 }
 
 int
@@ -499,7 +546,7 @@ store_answer(struct store_reading *r, enum store_question what,
 	const struct question *qn = &questions[what];
 	const json_t *with = qn->with != NULL ? json_object_get(args, qn->with)
 					      : NULL;
-	struct rows rows = { qn, NULL, NULL, INT64_MAX, 0 };
+	struct rows rows = { .question = qn, .limit = INT64_MAX };
 	struct sql_stmt *q = NULL;
 	int64_t run_id;
 	int rc = 0, at = 1;
@@ -532,12 +579,17 @@ store_answer(struct store_reading *r, enum store_question what,
 	if (qn->of_node) {
 		rows.node = member_text_or(args, "node", NULL);
 		rows.limit = store_read_arg(args, "limit", 100, 1, RUNS_MAX);
+		rows.listed = (enum store_listed)store_read_arg(args, "listed",
+		    STORE_LISTED_WHOLE, 0, STORE_LISTED_BRIEF);
 	}
 	rows.list = qn->pairs ? json_object() : json_array();
 	rc = store_read_rows(q, store_ask_row_append, &rows);
 	if (rc >= 0 && qn->one && json_array_size(rows.list) == 0)
 		rc = -ENOENT;
-	if (rc >= 0)
+	if (rc >= 0 && rows.listed != STORE_LISTED_WHOLE)
+		*ret = json_pack("{s:O, s:I}", "runs", rows.list, "next",
+		    (json_int_t)rows.next_unix_ns);
+	else if (rc >= 0)
 		*ret = json_incref(
 		    qn->one ? json_array_get(rows.list, 0) : rows.list);
 	json_decref(rows.list);

@@ -31,7 +31,7 @@ static const struct table {
 	{ "node", 1, { "node", "last_seen_unix_ns", "*body" }, 0, 0 },
 	{ "run", 1,
 	    { "run", "created_unix_ns", "campaign", "state", "final", "records",
-		"*body" },
+		"*body", "brief" },
 	    0, 0 },
 	{ "record", 2,
 	    { "run", "seq", "at_unix_ns", "raw", "probe", "test", "phase",

@@ -32,7 +32,8 @@ enum value {
 	VALUE_FINAL,  /* of a member that is a state; the row is not fit else */
 	VALUE_RUN_ID, /* the job's; it is found by store_put_runs */
 	VALUE_BODY,   /* a member, or the object itself, as JSON */
-	VALUE_PACKED  /* likewise, compressed where that is shorter */
+	VALUE_PACKED, /* likewise, compressed where that is shorter */
+	VALUE_BRIEF   /* the object as lists have it */
 };
 
 /* Statements: of the kinds of enum store_put, and what else they need. */
@@ -55,14 +56,17 @@ static const struct statement {
 	int otherwise;
 } statements[STATEMENTS] = {
 	[PUT_RUN] = { "INSERT INTO run (run, campaign, state, final,"
-		      " created_unix_ns, body) VALUES (?1, coalesce(?2, ''),"
-		      " ?3, ?4, ?5, ?6) ON CONFLICT (run) DO UPDATE SET"
+		      " created_unix_ns, body, brief)"
+		      " VALUES (?1, coalesce(?2, ''), ?3, ?4, ?5, ?6, ?7)"
+		      " ON CONFLICT (run) DO UPDATE SET"
 		      " campaign = excluded.campaign, state = excluded.state,"
 		      " final = excluded.final, created_unix_ns ="
-		      " excluded.created_unix_ns, body = excluded.body",
+		      " excluded.created_unix_ns, body = excluded.body,"
+		      " brief = excluded.brief",
 	    { { VALUE_NAME, "run" }, { VALUE_TEXT, "campaign" },
 		{ VALUE_TEXT, "state" }, { VALUE_FINAL, "state" },
-		{ VALUE_INT, "created_unix_ns" }, { VALUE_PACKED } } },
+		{ VALUE_INT, "created_unix_ns" }, { VALUE_PACKED },
+		{ VALUE_BRIEF } } },
 	[PUT_COUNTERS] = { "INSERT INTO counters (run_id, border, node,"
 			   " at_unix_ns, nics) VALUES (?1, ?2, ?3, ?4, ?5)"
 			   " ON CONFLICT (run_id, border, node) DO UPDATE SET"
@@ -182,6 +186,22 @@ store_put_free(struct store_put_db *p)
 	free(p);
 }
 
+/* A list of runs needs neither names of nodes nor the campaign. */
+static json_t *
+store_put_brief(const json_t *run)
+{
+	static const char *const gone[] = { "nodes", "campaign_text", "origin",
+		"attempt" };
+	json_t *o = json_copy((json_t *)(uintptr_t)run);
+
+	json_object_set_new(o, "node_count",
+	    json_integer(
+		(json_int_t)json_array_size(json_object_get(run, "nodes"))));
+	for (size_t i = 0; i < ARRAY_LEN(gone); i++)
+		json_object_del(o, gone[i]);
+	return o;
+}
+
 /* Texts are static: they live until the statement has run. */
 static int
 store_put_bind(struct sql_stmt *q, const struct store_job *job,
@@ -192,6 +212,7 @@ store_put_bind(struct sql_stmt *q, const struct store_job *job,
 				      : job->object;
 	const char *text = json_string_value(v);
 	int64_t number = json_integer_value(v);
+	json_t *brief;
 	char *body;
 	int state;
 
@@ -210,6 +231,13 @@ store_put_bind(struct sql_stmt *q, const struct store_job *job,
 		break;
 	case VALUE_PACKED:
 		store_pack_bind(q, at, json_dumps(v, TEXT_FLAGS));
+		break;
+	case VALUE_BRIEF:
+		brief = store_put_brief(v);
+		body = json_dumps(brief, TEXT_FLAGS);
+		json_decref(brief);
+		sql_bind_given(q, at, SQL_TEXT, body,
+		    body != NULL ? strlen(body) : 0);
 		break;
 	case VALUE_RUN_ID:
 		sql_bind_int(q, at, job->run_id);

@@ -333,8 +333,9 @@ api_campaign_validate(struct api *api, const char *name, const char *text)
 }
 
 json_t *
-api_runs(struct api *api)
+api_runs(struct api *api, int is_brief)
 {
+	(void)is_brief;
 	(void)api;
 	return fake.runs != NULL ? json_deep_copy(fake.runs) : json_array();
 }

@@ -187,6 +187,72 @@ test_runs_filters(void **state)
 	}
 }
 
+static json_t *
+listed(struct fix *f, int brief, enum store_listed how, int64_t before,
+    int64_t *ret_next)
+{
+	json_t *answer = fix_ask(f, STORE_RUNS,
+	    json_pack("{s:i, s:i, s:I, s:i}", "brief", brief, "listed",
+		(int)how, "before", (json_int_t)before, "limit", 1000),
+	    0);
+	json_t *list = json_incref(json_object_get(answer, "runs"));
+
+	*ret_next = member_int(answer, "next");
+	assert_non_null(list);
+	json_decref(answer);
+	return list;
+}
+
+/* A list of runs of many nodes is short: no names, or hostlists up to some
+ * bytes, and then where the next part begins. */
+static void
+test_lists_of_runs_are_short(void **state)
+{
+	struct fix *f = *state;
+	int64_t next, seen = 0, parts = 0;
+	json_t *list, *run;
+	char name[48];
+	size_t i;
+
+	for (int r = 1; r <= 40; r++) {
+		snprintf(name, sizeof(name), "r%d", r);
+		run = fix_run(name, "x", "finished", (uint64_t)r);
+		json_object_set_new(run, "campaign_text", json_string("all"));
+		/* names that fold into nothing shorter */
+		for (int k = 0; k < 2000; k++) {
+			snprintf(name, sizeof(name), "a-node-%d-of-rack-%d-x",
+			    k * 7919 % 100003, k);
+			json_array_append_new(json_object_get(run, "nodes"),
+			    json_string(name));
+		}
+		fix_put_run(f, run);
+	}
+	for (int brief = 0; brief <= 1; brief++) {
+		list = listed(f, brief, STORE_LISTED_BRIEF, INT64_MAX, &next);
+		assert_int_equal(json_array_size(list), 40);
+		assert_int_equal(next, 0);
+		json_array_foreach (list, i, run) {
+			assert_true(member_int(run, "node_count") >= 2000);
+			assert_null(json_object_get(run, "nodes"));
+			assert_null(json_object_get(run, "campaign_text"));
+			assert_string_equal(member_text(run, "state"),
+			    "finished");
+		}
+		json_decref(list);
+	}
+	for (next = INT64_MAX; next != 0; parts++) {
+		list = listed(f, 0, STORE_LISTED_SHORT, next, &next);
+		seen += (int64_t)json_array_size(list);
+		json_array_foreach (list, i, run)
+			assert_true(
+			    json_is_string(json_object_get(run, "nodes")));
+		assert_true(json_dumpb(list, NULL, 0, 0) < 2 * 1024 * 1024);
+		json_decref(list);
+	}
+	assert_int_equal(seen, 40);
+	assert_true(parts > 1);
+}
+
 static void
 test_live_runs_and_replace(void **state)
 {
@@ -852,6 +918,7 @@ main(void)
 		T(test_acks_stop_at_the_gap),
 		T(test_runs_filters),
 		T(test_live_runs_and_replace),
+		T(test_lists_of_runs_are_short),
 		T(test_records_without_run),
 		T(test_line_is_stored_as_it_arrived),
 		T(test_pages_of_text),
