@@ -188,12 +188,13 @@ follow_well(struct diagnosis *d, struct incident *k,
 {
 	struct diagnosis_series *s = k->series;
 	struct incident *other;
-	uint64_t several = 0;
+	uint64_t several = 1;
 
 	judge_extra(s->judge, k->kind, k->index, fmin(0, r->effect));
 	/* Each test that names it must find it well. */
 	TAILQ_FOREACH (other, &d->follows, link)
-		several += other->kind == k->kind && other->index == k->index;
+		several += other != k && other->kind == k->kind &&
+		    other->index == k->index;
 	k->next_ns = clk_ns() + follow_span(k, RECOVER_GAP_NS) / several;
 	if (follow_is_over(d, k))
 		follow_drop(d, k);
