@@ -112,9 +112,9 @@ const struct conf_row options_campaign[] = {
 	    "Experts, as many on each rank; 0: one a rank." },
 	{ "moe", "top_k", CONF_INT, 1, 64, NULL, "2", "experts",
 	    "Experts that each token goes to." },
-	{ "moe", "tokens", CONF_INT, 1, COUNT_MAX, NULL, "4096", "tokens",
+	{ "moe", "tokens", CONF_INT, 1, 16777216, NULL, "4096", "tokens",
 	    "Tokens of a rank." },
-	{ "moe", "bytes", CONF_BYTES, 1, GIB, NULL, "14K", "bytes",
+	{ "moe", "bytes", CONF_BYTES, 1, 1024 * 1024, NULL, "14K", "bytes",
 	    "Size of a token." },
 	{ "moe", "zipf", CONF_REAL, 0, 4, NULL, "0.5", "1",
 	    "How unequal experts are: the one at place i of the order of "

@@ -13,6 +13,8 @@
 #include "common/str.h"
 #include "schema/options.h"
 
+#define TRANSFERS_MAX (1ULL << 25) /* 1.5 GiB of them */
+
 int
 pattern_refuse(const struct conf *c, const char *section, const char *key,
     struct err *err, const char *fmt, ...)
@@ -48,6 +50,18 @@ pattern_ranks(const struct conf *c, const char *section, const char *key,
 	if (*ranks == 0)
 		*ranks = (uint32_t)need;
 	return 0;
+}
+
+int
+pattern_transfers(const struct conf *c, const char *section, const char *key,
+    uint64_t transfers, struct err *err)
+{
+	if (transfers <= TRANSFERS_MAX)
+		return 0;
+	return pattern_refuse(c, section, key, err,
+	    "a plan of at most %llu transfers, and with these ranks this has "
+	    "%llu",
+	    TRANSFERS_MAX, (unsigned long long)transfers);
 }
 
 int

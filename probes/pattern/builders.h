@@ -36,6 +36,9 @@ int pattern_refuse(const struct conf *c, const char *section, const char *key,
 /* need ranks of those that there are: ranks, or need where that is 0. */
 int pattern_ranks(const struct conf *c, const char *section, const char *key,
     uint64_t need, uint32_t *ranks, struct err *err);
+/* Refuse a plan of more transfers than memory is for. */
+int pattern_transfers(const struct conf *c, const char *section,
+    const char *key, uint64_t transfers, struct err *err);
 /* Transports of count steps: one word for all of them, or one for each. */
 int pattern_vias(const struct conf *c, const char *section, uint32_t count,
     uint8_t *ret, struct err *err);

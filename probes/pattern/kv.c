@@ -21,22 +21,30 @@ kv_build(const struct conf *c, const struct pattern_site *site,
 {
 	uint32_t count = (uint32_t)conf_int(c, SECTION, "count");
 	uint32_t pairs = (uint32_t)conf_int(c, SECTION, "pairs");
-	uint32_t ranks = site->ranks > 0 ? site->ranks : 2;
+	uint32_t ranks = site->ranks;
 	uint64_t bytes = conf_bytes(c, SECTION, "bytes");
 	struct plan_transfer t = { .bytes = bytes,
 		.via = (uint8_t)STR_FIND(plan_vias,
 		    conf_string(c, SECTION, "via")) };
-	uint32_t *page = xcalloc(count, sizeof(*page));
 	struct plan *p;
 	struct rng rng;
+	int *page, rc;
 
+	rc = pattern_ranks(c, SECTION, "pairs", 2, &ranks, err);
+	if (rc < 0)
+		return rc;
 	if (pairs == 0)
 		pairs = ranks / 2;
-	if (pairs == 0 || 2 * (uint64_t)pairs > ranks) {
-		free(page);
+	if (2 * (uint64_t)pairs > ranks)
 		return pattern_refuse(c, SECTION, "pairs", err,
-		    "at most half of the %u ranks, at least 1", ranks);
-	}
+		    "at most half of the %u ranks", ranks);
+	rc = pattern_transfers(c, SECTION, "count", (uint64_t)pairs * count,
+	    err);
+	if (rc < 0)
+		return rc;
+	page = xcalloc(count, sizeof(*page));
+	for (uint32_t k = 0; k < count; k++)
+		page[k] = (int)k;
 	p = pattern_begin(c, SECTION, ranks);
 	t.from = plan_buf_add(p, "send", PLAN_IN);
 	t.to = plan_buf_add(p, "recv", PLAN_OUT);
@@ -46,14 +54,9 @@ kv_build(const struct conf *c, const struct pattern_site *site,
 		plan_buf_need(p, t.from, t.src, bytes * count);
 		plan_buf_need(p, t.to, t.dst, bytes * count);
 		rng_seed(&rng, i + 1);
+		rng_shuffle(&rng, page, count);
 		for (uint32_t k = 0; k < count; k++) {
-			uint32_t at = (uint32_t)rng_below(&rng, k + 1);
-
-			page[k] = page[at];
-			page[at] = k;
-		}
-		for (uint32_t k = 0; k < count; k++) {
-			t.from_off = page[k] * bytes;
+			t.from_off = (uint64_t)page[k] * bytes;
 			t.to_off = k * bytes;
 			plan_transfer_add(p, &t);
 			plan_promise_copy(p, &t);

@@ -42,23 +42,21 @@ moe_weights(const struct conf *c, struct moe *m, struct err *err)
 	uint64_t seed = (uint64_t)conf_int(c, SECTION, "seed");
 	double zipf = conf_real(c, SECTION, "zipf");
 	struct numbers n = { .name = path, .max = 1ULL << 50, .err = err };
+	int *order = xcalloc(m->experts, sizeof(*order)), rc;
 	uint32_t used = 0;
 	size_t len_bytes;
 	struct rng rng;
 	char *text;
-	int rc;
 
 	m->weights = xcalloc(m->experts, sizeof(*m->weights));
 	for (uint32_t e = 0; e < m->experts; e++)
-		m->weights[e] = pow(e + 1.0, -zipf);
+		order[e] = (int)e;
 	rng_seed(&rng, seed);
-	for (uint32_t e = m->experts; seed > 0 && --e > 0;) {
-		uint32_t k = (uint32_t)rng_below(&rng, e + 1);
-		double w = m->weights[e];
-
-		m->weights[e] = m->weights[k];
-		m->weights[k] = w;
-	}
+	if (seed > 0)
+		rng_shuffle(&rng, order, m->experts);
+	for (uint32_t e = 0; e < m->experts; e++)
+		m->weights[order[e]] = pow(e + 1.0, -zipf);
+	free(order);
 	if (path[0] == '\0')
 		return 0;
 	rc = file_read(path, NUMBERS_FILE_MAX, &text, &len_bytes, err);
@@ -212,15 +210,21 @@ static int
 moe_build(const struct conf *c, const struct pattern_site *site,
     struct plan **ret, struct err *err)
 {
-	struct moe m = { .ranks = site->ranks > 0 ? site->ranks : 2,
+	struct moe m = { .ranks = site->ranks,
 		.experts = (uint32_t)conf_int(c, SECTION, "experts"),
 		.top_k = (uint32_t)conf_int(c, SECTION, "top_k"),
 		.tokens = (uint64_t)conf_int(c, SECTION, "tokens"),
 		.bytes = conf_bytes(c, SECTION, "bytes") };
 	uint8_t via = (uint8_t)STR_FIND(plan_vias,
 	    conf_string(c, SECTION, "via"));
-	int rc = 0;
+	int rc = pattern_ranks(c, SECTION, "experts", m.ranks == 0 ? 2 : 1,
+	    &m.ranks, err);
 
+	if (rc == 0)
+		rc = pattern_transfers(c, SECTION, "experts",
+		    2 * (uint64_t)m.ranks * m.ranks, err);
+	if (rc < 0)
+		return rc;
 	if (m.experts == 0)
 		m.experts = m.ranks;
 	if (m.experts % m.ranks != 0 || m.experts > EXPERTS_MAX)

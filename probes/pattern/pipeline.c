@@ -61,15 +61,22 @@ static int
 pipeline_build(const struct conf *c, const struct pattern_site *site,
     struct plan **ret, struct err *err)
 {
-	struct pipeline pl = { .ranks = site->ranks > 0 ? site->ranks : 2,
+	struct pipeline pl = { .ranks = site->ranks,
 		.batches = (uint32_t)conf_int(c, SECTION, "batches"),
 		.bytes = conf_bytes(c, SECTION, "bytes"),
 		.via = (uint8_t)STR_FIND(plan_vias,
 		    conf_string(c, SECTION, "via")) };
+	int rc;
 
-	if (pl.ranks < 2)
+	if (pl.ranks == 1)
 		return pattern_refuse(c, SECTION, "batches", err,
 		    "any, with at least 2 ranks");
+	rc = pattern_ranks(c, SECTION, "batches", 2, &pl.ranks, err);
+	if (rc == 0)
+		rc = pattern_transfers(c, SECTION, "batches",
+		    2 * (uint64_t)pl.ranks * pl.batches, err);
+	if (rc < 0)
+		return rc;
 	pl.p = pattern_begin(c, SECTION, pl.ranks);
 	pipeline_pass(&pl, "send", "recv", "stage", 0);
 	if (conf_bool(c, SECTION, "backward"))

@@ -328,6 +328,7 @@ test_moe(void **state)
 	plan_free(p);
 	case_refused("moe experts=6", 4, "multiple of the 4 ranks");
 	case_refused("moe top_k=5", 4, "at most the 4 experts");
+	case_refused("moe", 4097, "at most 33554432 transfers");
 }
 
 /* Each block once, from places in no order to places in order. */
@@ -354,6 +355,8 @@ test_kv(void **state)
 	assert_true(in_order < 20);
 	plan_free(p);
 	case_refused("kv pairs=3", 5, "at most half of the 5 ranks");
+	case_refused("kv", 65537, "a plan has at most 65536");
+	case_refused("kv count=1048576", 66, "at most 33554432 transfers");
 }
 
 static void
@@ -374,6 +377,8 @@ test_pipeline(void **state)
 	assert_int_equal(case_note(p, "footprint"), 80);
 	plan_free(p);
 	case_refused("pipeline", 1, "at least 2 ranks");
+	case_refused("pipeline batches=4096", 4097,
+	    "at most 33554432 transfers");
 }
 
 /* A pattern of n ranks in nodes of g, with zeros, odd sizes and self entries.
