@@ -56,9 +56,9 @@ canary_op_one_way(struct canary *c)
 	link_wait(l, &peers);
 }
 
-/* Window messages to and from both neighbours; all of them. Where these are one
- * rank, what goes to its right is sent first, as it receives that first: link
- * may match by order. */
+/* Exchange window messages with both neighbours. If both are one rank, it first
+ * receives the messages to its right, so they are sent first: link may match by
+ * order. */
 static void
 canary_op_exchange(struct canary *c)
 {
@@ -268,7 +268,7 @@ canary_once(struct canary *c)
 		link_put(c->link, &c->recv_memory);
 }
 
-/* One operation with what the host has put into the buffers. */
+/* Run one operation on the data that the host has put into the buffers. */
 static void
 canary_once_known(struct canary *c)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.c - by whom messages go: MPI on the host, MPI or NCCL on GPUs, or MPI
- * with a copy on either side.
+ * link.c - messages by MPI from the host, by MPI or NCCL from GPUs, or by MPI
+ * with a copy before and after.
  */
 #include "probes/congestion/link.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +197,7 @@ link_begin(struct link *l)
 void
 link_send(struct link *l, const void *from, size_t bytes, int to, int tag)
 {
+	assert(l->count < l->reqs_max);
 	if (l->xccl == NULL)
 		MPI_DO(MPI_Isend(from, (int)bytes, MPI_BYTE, to, tag, l->comm,
 		    &l->reqs[l->count++]));
@@ -210,6 +212,7 @@ link_send(struct link *l, const void *from, size_t bytes, int to, int tag)
 void
 link_recv(struct link *l, void *to, size_t bytes, int from, int tag)
 {
+	assert(l->count < l->reqs_max);
 	if (l->xccl == NULL)
 		MPI_DO(MPI_Irecv(to, (int)bytes, MPI_BYTE, from, tag, l->comm,
 		    &l->reqs[l->count++]));
@@ -231,8 +234,8 @@ link_end(struct link *l)
 		MPI_DO(MPI_Waitall(l->count, l->reqs, MPI_STATUSES_IGNORE));
 }
 
-/* A peer that died shows as an error of the library's threads; what was posted
- * would never be complete. */
+/* If a peer died, the event never completes, and the library reports an
+ * asynchronous error. */
 static int
 link_is_done(void *arg)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.h - messages between the ranks of a slice, and the memory that they
- * leave and reach: memory of the host, or of the GPU of each rank.
+ * link.h - messages between the ranks of a slice, from memory of the host or of
+ * each rank's GPU.
  *
- * Messages of a GPU go by the MPI if it takes pointers into GPU memory, else by
- * NCCL or RCCL (measure.via = auto). If neither can be had, each operation
- * copies through pinned memory of the host, and link_via says so: such numbers
- * are those of the copies as well.
+ * With measure.via = auto the MPI sends GPU memory if it takes pointers into
+ * it, else NCCL or RCCL does. If neither can, each operation copies through
+ * pinned memory of the host; link_describe puts that into the record, because
+ * the measured times include the copies.
  *
- * Messages are posted between link_begin and link_end or link_wait. Two ranks
- * match theirs by tag with MPI, and with NCCL by the order in which both post
- * them, so that both must do so in the same order.
+ * Messages are posted between link_begin and link_end or link_wait. MPI matches
+ * the messages of two ranks by tag, NCCL by the order in which both post them:
+ * post them in the same order on both.
  */
 #ifndef PROBES_CONGESTION_LINK_H
 #define PROBES_CONGESTION_LINK_H
@@ -28,26 +28,27 @@ struct link {
 	struct world *world;
 	MPI_Comm comm;
 	const struct transport_team *team; /* NULL: memory of the host */
-	int staged; /* memory of a GPU, and messages of the host's */
-	struct xccl_comm *xccl; /* NULL: messages are the MPI's */
+	int staged; /* GPU memory, copied through memory of the host */
+	struct xccl_comm *xccl; /* NULL: the MPI carries messages */
 	struct device_stream *stream;
 	struct device_event *done;
-	char *empty; /* on the device: what an empty message has with xccl */
+	char *empty; /* on the device: xccl has no empty messages, so one byte
+			to send and one to receive */
 	MPI_Request *reqs;
 	int count, reqs_max;
 };
 
-/* at: what messages are sent from and received in; host: where this process
- * reads and writes the same bytes, after link_get and before link_put. On the
- * host both are one. */
+/* at: messages are sent from here and received here; host: this process reads
+ * and writes the same bytes here, after link_get and before link_put. Without a
+ * device both are the same pointer. */
 struct link_memory {
 	char *at, *host;
 	void *device; /* NULL: none */
 	size_t bytes;
 };
 
-/* By what messages of this team go if measure.via says PLAN_VIA_AUTO, MPI or
- * XCCL. Collective; -ENOTSUP and why, alike on all ranks. */
+/* Resolve measure.via (PLAN_VIA_AUTO, MPI or XCCL) for this team. Collective;
+ * -ENOTSUP and the same reason on all ranks. */
 int link_choose(const struct transport_team *team, enum plan_via asked,
     enum plan_via *ret, struct err *err);
 
@@ -75,14 +76,14 @@ void link_begin(struct link *l);
 /* A message may be empty: from and to are then ignored. */
 void link_send(struct link *l, const void *from, size_t bytes, int to, int tag);
 void link_recv(struct link *l, void *to, size_t bytes, int from, int tag);
-/* What was posted goes on; with MPI it is complete afterwards, with xccl after
- * link_drain. */
+/* Start all posted messages. With MPI they are complete when it returns, with
+ * xccl after link_drain. */
 void link_end(struct link *l);
 void link_drain(struct link *l);
-/* Until all that was posted is complete, as control_exchange. */
+/* link_end, then wait like control_exchange until all are complete. */
 void link_wait(struct link *l, const struct control_peers *p);
-/* Until all that was ended is complete, of a collective that has no peers:
- * nothing with MPI. It has no limit but that of control_watch. */
+/* Wait for a collective; returns at once with MPI. control_watch limits the
+ * time. */
 void link_wait_all(struct link *l, const char *what);
 /* The sum of doubles over all ranks; complete at once with MPI, else after
  * link_drain or link_wait_all. */

@@ -247,7 +247,7 @@ rounds_run(struct rounds *r, const struct rounds_ask *ask,
 	if (ask->iterations == 1 &&
 	    settings_iterations(r->settings, c->test) == 0)
 		warmup = 0;
-	/* NCCL connects two ranks when they first meet, for milliseconds. */
+	/* The first message between two ranks makes NCCL connect them. */
 	if (active && c->link->xccl != NULL && warmup == 0)
 		warmup = 1;
 	for (int i = 0; active && i < warmup; i++)

@@ -41,8 +41,8 @@ struct control_peers {
  * job ends, for requests that are under way cannot be given up. */
 void control_exchange(struct world *w, const struct control_peers *p,
     MPI_Request *reqs, int count);
-/* The same for what is no request of MPI: until done returns 1. limit_ns is for
- * the whole, and with all peers this rank is stuck then. */
+/* The same without MPI requests: wait until done returns 1. After limit_ns this
+ * rank is stuck with all of the peers. */
 void control_until(struct world *w, const struct control_peers *p,
     int (*done)(void *arg), void *arg);
 /* The largest of all ranks of the role, each of which has told it by the time
