@@ -49,6 +49,8 @@ expect report-collectives 0 "$coalctl" report 20261121-co-abcd --ascii
 expect tuning 0 "$coalctl" tuning 20261121-co-abcd
 expect tuning-json 0 "$coalctl" tuning 20261118-gq-aaaa --json
 expect report-binding 0 "$coalctl" report 20261121-bd-ffff --ascii
+# Real records of a GPU; bw was made one that could not be measured.
+expect report-gpu 0 "$coalctl" report 20261127-gpu-abcd --ascii
 expect report-forms 3 "$coalctl" report last --csv --json
 expect report-nccl 0 "$coalctl" report 20261121-co-abcd --format nccl-tests
 expect report-osu 0 "$coalctl" report 20261121-co-abcd --format osu
