@@ -518,7 +518,7 @@ main_doors_open(struct app *a, struct err *err)
 
 	a->api = api_new(&p);
 	collector_set_changed(a->collector, api_run_changed, a->api);
-	socket_activation_sockets(sockets, ARRAY_LEN(sockets), fds);
+	listen_activated(sockets, ARRAY_LEN(sockets), fds);
 	o->listen_fd = fds[0];
 	rc = main_trust_take(a, err);
 	if (rc < 0)

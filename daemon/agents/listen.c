@@ -206,8 +206,7 @@ listen_name_find(const char *names, const char *name)
 }
 
 void
-socket_activation_sockets(const char *const names[], size_t count,
-    int ret_fds[])
+listen_activated(const char *const names[], size_t count, int ret_fds[])
 {
 	const char *pid_text = getenv("LISTEN_PID");
 	const char *count_text = getenv("LISTEN_FDS");
