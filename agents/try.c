@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * try.c - the run's messages to the collector end here: what the ranks give to
- * a fence is what they get, for there is no other node.
+ * try.c - runs two ranks without a collector: this node is the only one, so the
+ * data that its ranks give to a fence is the whole result of the fence.
  */
 #include "agents/try.h"
 

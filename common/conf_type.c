@@ -247,7 +247,7 @@ conf_type_read_address(const struct conf_row *row, const char *raw,
 	return rc;
 }
 
-/* 0, or -EINVAL for a list of which one is not good. */
+/* 0, or -EINVAL if the list or one of its items is invalid. */
 static int
 conf_type_check_each(const char *raw, int (*is_good)(const char *text))
 {

@@ -39,12 +39,12 @@ int file_fd_is_last(int fd);
 /* The whole number in a small file of ours, from least on; fallback where there
  * is none, which is logged if there is something else. */
 int64_t file_number(const char *path, int64_t least, int64_t fallback);
-/* Write text into a new file and sync it; what is there is not overwritten. */
+/* Write text into a new file and sync it. -EEXIST: the file exists. */
 int file_new(const char *path, int mode, const char *text, struct err *err);
-/* The same where a file may be: it gives way in one step, so that a reader,
- * also after a power cut, sees either. */
+/* Replace a file, or create it, in one step: a reader sees the old or the new
+ * text, also after a power cut. */
 int file_replace(const char *path, int mode, const char *text, struct err *err);
-/* Rename and sync the folder: only then the new name survives a power cut. */
+/* Rename and sync the folder, so that the new name survives a power cut. */
 int file_rename_synced(const char *from, const char *to, struct err *err);
 
 #endif

@@ -20,8 +20,8 @@ int program_start(char *const *argv, char *const *env, int out_fd, int err_fd,
 /* Exit code, or 128 + signal as shells have it, of what waitpid said. */
 int program_exit(int status);
 
-/* Raise the limit of open files as far as this program may; return what it is
- * then. */
+/* Raise the limit of open files as far as this program may; return the new
+ * limit. */
 size_t program_files_raise(void);
 
 /* At the start of main: how this program was started. */

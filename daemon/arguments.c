@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arguments.c - which options coalmined has, and what it does besides running.
+ * arguments.c - command line of coalmined.
  */
 #include "daemon/arguments.h"
 

@@ -383,7 +383,8 @@ inband_file_free(struct inband *ib, struct file *f)
 	free(f);
 }
 
-/* Who has most files loses one to whom has fewer. 0: nobody has. */
+/* Drop a file of the user with the most files, if mine has fewer by at least
+ * two; else return 0. */
 static int
 inband_file_make_room(struct inband *ib, const struct owner *mine)
 {

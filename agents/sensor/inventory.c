@@ -406,7 +406,7 @@ inventory_addr_add(json_t *nics, const struct ifaddrs *ifa)
 	inventory_net_add(o, ifa, text);
 }
 
-/* The word behind mark, up to the next blank; "" where there is none. */
+/* Find the word after mark, up to the next blank; "": mark is not in text. */
 static void
 inventory_version_find(const char *text, const char *mark, char *ret,
     size_t cap_bytes)

@@ -89,7 +89,7 @@ pmi_grow(struct table *t)
 	free(old);
 }
 
-/* Lines "key=value", of which others are skipped. */
+/* Add lines of the form "key=value"; skip others. */
 static void
 pmi_add(struct table *t, const char *bytes, size_t len_bytes)
 {

@@ -121,7 +121,7 @@ ranks_helper_say(struct ranks *r, const char *verb, int64_t a,
 	evbuffer_add(out, bytes, len);
 }
 
-/* Answer the ranks whose PMI request waited for what is there now. */
+/* Answer the PMI requests that waited for data that has arrived. */
 static void
 ranks_pmi_waited(struct ranks *r)
 {

@@ -134,7 +134,7 @@ ctl_setting(const struct ctl *c, enum opt id, const char *variable,
 	return fallback;
 }
 
-/* The list of the authority's folder; NULL: there is none. The caller frees. */
+/* Path of crl.pem in the folder of ca; NULL: no such file. The caller frees. */
 static char *
 ctl_crl_beside(const char *ca)
 {

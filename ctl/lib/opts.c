@@ -27,8 +27,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "COALMINE_CA, else /etc/coalmine/pki/ca.pem." },
 	[OPT_CRL] = { "crl", 0, "FILE", 1,
 	    "Revoked certificates, for https: a collector on this list is not "
-	    "trusted. Else COALMINE_CRL, else crl.pem beside the authority's "
-	    "certificate, if there is one." },
+	    "trusted. Else COALMINE_CRL, else crl.pem in the folder of the "
+	    "authority's certificate, if it exists." },
 	[OPT_CERT] = { "cert", 0, "FILE", 1,
 	    "Own certificate, for https. Else COALMINE_CERT." },
 	[OPT_KEY] = { "key", 0, "FILE", 1,

@@ -73,7 +73,7 @@ node_work_of(const json_t *node, char *scratch)
 	return print_member(node, "run", print_member(node, "busy", "-"));
 }
 
-/* And what is under way before it, or before its end. */
+/* The verdict, and what is pending before it or before its end. */
 static const char *
 node_verdict_of(const json_t *node, char *scratch)
 {

@@ -37,7 +37,8 @@
  * and half of it. */
 #define ENDED_MIN 1000
 #define PRUNE_S   3600
-/* An expired token is known for this long: who shows it is told so. */
+/* Keep expired tokens for this long, so that their use is answered with
+ * "expired". */
 #define TOKEN_KEPT_S PKI_DAY_S
 
 struct token {
@@ -63,7 +64,7 @@ struct wait {
 };
 TAILQ_HEAD(waits, wait);
 
-/* fdatasync on a thread of its own, which also rewrites the file. */
+/* A thread that syncs the file, and rewrites it. */
 struct syncer {
 	pthread_t thread;
 	pthread_mutex_t lock; /* of what follows */
@@ -100,7 +101,7 @@ struct enroll {
 	} wrong[WRONG_SLOTS];
 };
 
-/* A digest is no secret: the time that this takes tells nothing of a token. */
+/* No constant-time comparison: the digest does not reveal the token. */
 static struct token *
 enroll_token_find(const struct enroll *e, const char *digest)
 {
@@ -242,7 +243,7 @@ enroll_rewrite_line_cb(char *line, int ended, void *arg)
 	return fprintf(w->to, "%s\n", line) < 0 ? -EIO : 0;
 }
 
-/* The lines up to `most_bytes` of what is left of from. */
+/* Copy the lines of the next most_bytes of from that are still valid. */
 static int
 enroll_rewrite_part(struct rewrite *w, FILE *from, int64_t most_bytes)
 {
@@ -253,9 +254,8 @@ enroll_rewrite_part(struct rewrite *w, FILE *from, int64_t most_bytes)
 	return rc;
 }
 
-/* Writers are held up for the little that came meanwhile, and while the new
- * file takes the place of the old one: what was synced in the old one is synced
- * in the new one before. */
+/* Copy the lines that were added meanwhile and replace the file, while writers
+ * wait. The new file is synced before it replaces the old one. */
 static int
 enroll_rewrite_swap(struct enroll *e, struct rewrite *w, FILE *from,
     const char *fresh, struct err *err)
@@ -524,7 +524,7 @@ enroll_when_synced(struct enroll *e, enroll_cb *cb, void *arg)
 	enroll_synced(e, fdatasync(e->fd) < 0 ? -errno : 0);
 }
 
-/* Forget what is over. Return how many lines of the file that are. */
+/* Forget expired entries; return how many lines of the file are theirs. */
 static size_t
 enroll_forget(struct enroll *e, int64_t now_unix_s)
 {

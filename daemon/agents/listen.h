@@ -25,11 +25,10 @@ void listen_start(struct listen *l, size_t most);
 int listen_fd(const struct listen *l);
 void listen_close(struct listen *l); /* NULL is allowed */
 
-/* Sockets that a service manager, or our own life before, has opened for us
- * (sd_listen_fds(3)): the descriptors of these names (LISTEN_FDNAMES), and the
- * only one as that of the first; -ENOENT for those that are not there. Once:
- * the environment is cleared, others are closed. */
-void socket_activation_sockets(const char *const names[], size_t count,
-    int ret_fds[]);
+/* Take over sockets that a service manager or this program before its restart
+ * has opened (sd_listen_fds(3)): ret_fds by name (LISTEN_FDNAMES); a single
+ * unnamed one goes to the first name; -ENOENT: none of that name. Call it once:
+ * it clears the environment and closes all other sockets. */
+void listen_activated(const char *const names[], size_t count, int ret_fds[]);
 
 #endif

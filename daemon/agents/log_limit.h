@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log_limit.h - the same failure of the same peer is told once. A table of
- * fixed size, so a scan from many addresses costs no memory; it also caps the
- * lines a minute, whoever they are about. Pure.
+ * log_limit.h - log the same failure of the same peer once. The table has a
+ * fixed size, so a scan from many addresses costs no memory; it also limits the
+ * lines a minute of all peers together. Pure.
  */
 #ifndef DAEMON_AGENTS_LOG_LIMIT_H
 #define DAEMON_AGENTS_LOG_LIMIT_H
@@ -20,10 +20,10 @@ struct log_limit {
 	} slot[LOG_LIMIT_SLOTS];
 	uint64_t minute_ns; /* start of the minute that lines counts */
 	unsigned lines;
-	uint64_t hidden; /* since the last line that was told */
+	uint64_t hidden; /* since the last line that was logged */
 };
 
-/* 1 when it should be told now; *ret_hidden is then how many were not told
+/* 1 if it should be logged now; *ret_hidden is then the number of lines hidden
  * since the last one. */
 int log_limit_tell(struct log_limit *o, const char *who, const char *what,
     uint64_t now_ns, uint64_t *ret_hidden);

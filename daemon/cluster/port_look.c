@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * port_look.c - what of a heartbeat's counters is accepted: known counters, in
- * sane numbers, of so many ports as a machine may have.
+ * port_look.c - accept known counters of a heartbeat, with plausible values, of
+ * at most as many ports as a machine may have.
  */
 #include "daemon/cluster/port_look.h"
 
@@ -11,7 +11,7 @@
 #include "common/xalloc.h"
 #include "schema/names_link.h"
 
-/* Of one node's look; more is no machine. */
+/* Limits of one look. */
 #define PORTS_MAX  256
 #define ERRORS_MAX (1LL << 40)
 

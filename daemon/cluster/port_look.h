@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * port_look.h - what the counters of a node's ports and GPUs found since its
- * agent last looked: member "links" of a heartbeat, read once.
+ * port_look.h - errors that a node's ports and GPUs have counted since the last
+ * look of its agent: member "links" of a heartbeat, read once.
  */
 #ifndef DAEMON_CLUSTER_PORT_LOOK_H
 #define DAEMON_CLUSTER_PORT_LOOK_H

@@ -64,7 +64,7 @@ struct node {
 	char *busy;               /* why not idle; NULL: idle */
 	char *alarm;              /* what its agent complains about, or NULL */
 	struct node_host host;
-	uint64_t host_ns;             /* when host was told */
+	uint64_t host_ns;             /* time of the last host message */
 	double numbers[NODE_NUMBERS]; /* of node_numbers; NAN: unknown */
 	int64_t skew_ns;              /* its wall clock minus ours */
 	struct run *exclusive;        /* who holds it alone */
