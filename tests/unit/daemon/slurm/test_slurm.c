@@ -363,9 +363,11 @@ test_jobs_of_others(void **state)
 	static const char squeue[] = "3|CANCELLED|71|None\n"
 				     "4|FAILED\n"
 				     "7|PENDING|70|Priority\n";
-	struct slurm *s = slurm_made(0);
+	struct slurm *s;
 
 	(void)state;
+	fix_setup(0);
+	s = slurm_made(0);
 	slurm_job_set(s, "r", 70, 1, squeue);
 	assert_string_equal(slurm_job_state(s, "r", 1), "PENDING");
 	assert_string_equal(slurm_job_text(s, "r"),
@@ -375,6 +377,7 @@ test_jobs_of_others(void **state)
 	assert_string_equal(slurm_job_text(s, "r"), "");
 	slurm_job_set(s, "r", -1, 1, squeue);
 	assert_string_equal(slurm_job_state(s, "r", 1), "CANCELLED");
+	fix_teardown();
 	slurm_free(s);
 }
 
