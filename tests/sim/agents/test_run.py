@@ -48,7 +48,8 @@ for word in words:
     elif word == "noise":
         put("x" * (600 * 1024))
     elif word == "stray":
-        if os.fork() == 0:
+        parent = os.fork()
+        if parent == 0:
             os.setsid()
             if os.fork() == 0:
                 os.closerange(0, 64)
@@ -56,6 +57,7 @@ for word in words:
                     signal.signal(s, signal.SIG_IGN)
                 time.sleep(600)
             os._exit(0)
+        os.waitpid(parent, 0)
     elif word == "talk":
         sys.stdout.write("o" * (1 << 20))
         sys.stdout.flush()
@@ -424,7 +426,7 @@ def agent_killed(site):
 def all_killed(site):
     """Agent and keepers killed at once: the next life kills what is left."""
     c, a = setup(site)
-    start(c, "r1", "begin stray stay")
+    start(c, "r1", "stray begin stay")
     c.wait("records", run="r1")
     fake.wait_for(lambda: len(a.marked()) >= 3)
     keepers = [p for p in a.marked()
@@ -474,7 +476,7 @@ def confined(site):
     c.wait("records", run="r2")
     fake.end(c, ["head"], "r2")
     a.wait_clean()
-    start(c, "r3", "begin stray stay")
+    start(c, "r3", "stray begin stay")
     c.wait("records", run="r3")
     a.proc.send_signal(signal.SIGSTOP)
     kill_keeper(a)
