@@ -20,156 +20,158 @@
 
 const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_URL] = { "url", 'u', "URL", 1,
-	    "The collector: unix:PATH, http://HOST:PORT or https://HOST:PORT. "
-	    "Else COALMINE_URL, else unix:/run/coalmine/coalmined.sock." },
+	    "Address of the collector: unix:PATH, http://HOST:PORT or "
+	    "https://HOST:PORT. Default: COALMINE_URL, then "
+	    "unix:/run/coalmine/coalmined.sock." },
 	[OPT_CA] = { "ca", 0, "FILE", 1,
-	    "Certificate of the site's authority, for https. Else "
-	    "COALMINE_CA, else /etc/coalmine/pki/ca.pem." },
+	    "Certificate of the site's authority, for https. Default: "
+	    "COALMINE_CA, then /etc/coalmine/pki/ca.pem." },
 	[OPT_CRL] = { "crl", 0, "FILE", 1,
-	    "Revoked certificates, for https: a collector on this list is not "
-	    "trusted. Else COALMINE_CRL, else crl.pem in the folder of the "
-	    "authority's certificate, if it exists." },
+	    "Certificate revocation list, for https: a collector on this list "
+	    "is rejected. Default: COALMINE_CRL, then crl.pem in the folder of "
+	    "the authority's certificate, if it exists." },
 	[OPT_CERT] = { "cert", 0, "FILE", 1,
-	    "Own certificate, for https. Else COALMINE_CERT." },
+	    "Own certificate, for https. Default: COALMINE_CERT." },
 	[OPT_KEY] = { "key", 0, "FILE", 1,
-	    "Key of the own certificate, for https. Else COALMINE_KEY." },
+	    "Key of the own certificate, for https. Default: COALMINE_KEY." },
 	[OPT_CLUSTER] = { "cluster", 0, "NAME", 1,
-	    "The active collector of this cluster, which the collector of "
-	    "--url "
-	    "tells. Else COALMINE_CLUSTER, else the collector of --url." },
+	    "Contact the active collector of this cluster; the collector of "
+	    "--url supplies its address. Default: COALMINE_CLUSTER, then the "
+	    "collector of --url." },
 	[OPT_HELP] = { "help", 'h', NULL, 1,
 	    "Show the verbs, or those of one noun." },
 	[OPT_DUMP] = { "dump", 0, "WHAT", 2,
 	    "Print the tables: verbs or options." },
 	[OPT_COMPLETE] = { "complete", 0, NULL, 2,
-	    "Print what the last of the words after -- can become." },
+	    "Print the completions of the last word after --." },
 	[OPT_JSON] = { "json", 'j', NULL, 0, "Print JSON." },
 	[OPT_CSV] = { "csv", 0, NULL, 0,
 	    "Print comma-separated values, one line a record." },
 	[OPT_ASCII] = { "ascii", 0, NULL, 0,
-	    "Draw with ASCII only; the default where the locale is not "
-	    "UTF-8." },
+	    "Draw with ASCII only; the default if the locale is not UTF-8." },
 	[OPT_ALL] = { "all", 0, NULL, 0,
-	    "Everything: all runs, or nodes that are well too." },
+	    "Include everything: all runs, or nodes that are ok." },
 	[OPT_ANY] = { "any", 0, NULL, 0,
-	    "For any name that is not connected at that moment." },
+	    "For any name that is not connected when the token is used." },
 	[OPT_AT] = { "at", 0, "AGO", 0,
-	    "As it was so long ago: 90m, 12h, 7d." },
+	    "Show the state at this time ago: 90m, 12h, 7d." },
 	[OPT_BYTES] = { "bytes", 0, "SIZE", 0,
-	    "Data of a collective, as 64M; 1G by default." },
+	    "Bytes of a collective, for example 64M; default 1G." },
 	[OPT_BY] = { "by", 0, "WHAT", 0,
-	    "A statement for each name, for each job, or for each name and "
+	    "Print a line for each name, for each job, or for each name and "
 	    "week.",
 	    "name|job|week" },
 	[OPT_CAMPAIGN] = { "campaign", 'c', "NAME", 0,
-	    "Only those of this campaign." },
+	    "Only rows of this campaign." },
 	[OPT_FAIL_ON] = { "fail-on", 0, "VERDICT", 0,
-	    "Less than this is a success; without it, less than unknown.",
+	    "A verdict better than this is a success; by default a verdict "
+	    "better than unknown.",
 	    "unknown|warn|bad" },
 	[OPT_LOCAL] = { "local", 0, NULL, 0,
 	    "Read the agent's file on this node; contact no collector." },
 	[OPT_HOURS] = { "hours", 0, "HOURS", 0,
-	    "Look so far ahead, 1 to 336; 24 by default.", NULL, 1, 336 },
+	    "Forecast this many hours, 1 to 336; default 24.", NULL, 1, 336 },
 	[OPT_DAYS] = { "days", 0, "DAYS", 0,
 	    "Validity of a certificate: 1 to 36500.", NULL, 1, 36500 },
 	[OPT_ENROLLED] = { "enrolled", 0, "FILE", 0,
-	    "What the collector has issued, the file enrolled of its "
-	    "state_dir; /var/lib/coalmine/enrolled where that is." },
+	    "File of the certificates that the collector has issued: enrolled "
+	    "in its state_dir. Default: /var/lib/coalmine/enrolled, if it "
+	    "exists." },
 	[OPT_EVERY] = { "every", 0, "SECONDS", 0,
-	    "Look again after so many, 1 to 3600; 2 by default.", NULL, 1,
-	    3600 },
+	    "Refresh interval, 1 to 3600; default 2.", NULL, 1, 3600 },
 	[OPT_HTML] = { "html", 0, "FILE", 0,
 	    "Write one HTML file with the plots and tables of the run's page; "
 	    "it needs no network. Each plot can be saved as PNG, each table as "
 	    "CSV. - is the standard output." },
 	[OPT_IDENTIFIABLE] = { "identifiable", 0, NULL, 0,
-	    "Instead, the links that nothing measured tells apart." },
+	    "List the links that no measurement distinguishes." },
 	[OPT_FILE] = { "file", 'f', "FILE", 0,
-	    "Take the campaign from this file instead of the collector's; - "
-	    "is the standard input." },
+	    "Read the campaign from this file, not from the collector; - is "
+	    "the standard input." },
 	[OPT_FOLD] = { "fold", 0, NULL, 0,
-	    "One line a state, the nodes as a hostlist." },
-	[OPT_FOLLOW] = { "follow", 0, NULL, 0, "Go on printing what happens." },
+	    "Print one line for each state, with the nodes as a hostlist." },
+	[OPT_FOLLOW] = { "follow", 0, NULL, 0,
+	    "Keep printing events as they occur." },
 	[OPT_FOR] = { "for", 0, "SPAN", 0,
-	    "How long a token is good, as 30m, up to 30d; 1h by default." },
+	    "Validity of a token, for example 30m, up to 30d; default 1h." },
 	[OPT_FORMAT] = { "format", 0, "FORMAT", 0,
-	    "Print plans by size as nccl-tests or as OSU's "
-	    "micro-benchmarks do.",
+	    "Print plans by size in the format of nccl-tests or of OSU's "
+	    "micro-benchmarks.",
 	    "nccl-tests|osu" },
 	[OPT_FROM] = { "from", 0, "FORMAT", 0,
-	    "What the files are, where it shall not be found out.",
+	    "Format of the files; default: detected.",
 	    "ibnetdiscover|slurm|slurm-yaml|topograph|lldp|table|coalmine" },
 	[OPT_GBPS] = { "gbps", 0, "RATE", 0,
-	    "Rate of a link in Gbit/s, where no file tells it." },
+	    "Rate of a link in Gbit/s, if no file has it." },
 	[OPT_KIND] = { "kind", 0, "KIND", 0, "Only events of this kind.",
 	    NAMES_EVENTS },
 	[OPT_LIMIT] = { "limit", 'n', "COUNT", 0,
-	    "At most this many, the newest: 1 to 10000. --where and --sort see "
-	    "these only.",
+	    "At most this many rows, the newest: 1 to 10000. --where and "
+	    "--sort apply to these only.",
 	    NULL, 1, 10000 },
 	[OPT_MACHINE] = { "machine", 0, "NAME", 0,
-	    "The machine, a name or file of coalmine-machine(5)." },
+	    "Machine: a name or file of coalmine-machine(5)." },
 	[OPT_MARGIN] = { "margin", 0, "SHARE", 0,
-	    "Differences up to this share are called the same: 0% to 100%, "
-	    "else 5%." },
+	    "Differences up to this share count as the same: 0% to 100%, "
+	    "default 5%." },
 	[OPT_NODE] = { "node", 0, "NAMES", 0,
-	    "For these nodes, a hostlist, each of them once." },
+	    "Nodes of the token, a hostlist; each can use it once." },
 	[OPT_NODES] = { "nodes", 0, "NAMES", 0,
-	    "The nodes of a job, a hostlist." },
+	    "Nodes of the job, a hostlist." },
 	[OPT_OP] = { "op", 0, "COLLECTIVE", 0,
-	    "Which collective; allreduce by default. gather and scatter are "
-	    "for import alone, which has no default.",
+	    "The collective; default allreduce. gather and scatter are for "
+	    "import only, which has no default.",
 	    "allreduce|allgather|reduce-scatter|broadcast|reduce|alltoall|"
 	    "gather|scatter" },
-	[OPT_OUT] = { "out", 0, "FILE", 0,
-	    "Write to this file, which changes at once or not at all." },
+	[OPT_OUT] = { "out", 0, "FILE", 0, "Write to this file, atomically." },
 	[OPT_OVERRIDE] = { "override", 'o', "SECTION.KEY=VALUE", 0,
-	    "Run with another value; may be given again." },
+	    "Override an option of the campaign; can be repeated." },
 	[OPT_PLAN] = { "plan", 0, "PROBE OPTION=VALUE ...", 0,
-	    "Instead of a collective: a plan of coalmine-plan(7), as one "
+	    "A plan of coalmine-plan(7) in place of a collective, as one "
 	    "word." },
 	[OPT_RANKS] = { "ranks", 0, "COUNT", 0,
-	    "Ranks of tables that do not have their number: 1 to 10000000.",
+	    "Ranks of tables that do not contain their number: 1 to 10000000.",
 	    NULL, 1, 10000000 },
 	[OPT_RANKS_PER_NODE] = { "ranks-per-node", 0, "COUNT", 0,
-	    "Ranks on each node, 1 to 1024; 1 by default.", NULL, 1, 1024 },
+	    "Ranks on each node, 1 to 1024; default 1.", NULL, 1, 1024 },
 	[OPT_RAILS] = { "rails", 0, "PORTS", 0,
-	    "Patterns of a host's ports, rail by rail, with commas, as "
-	    "mlx5_0,mlx5_[34]; ports that match none are left out." },
+	    "Patterns of a host's ports, one for each rail, separated by "
+	    "commas, for example mlx5_0,mlx5_[34]. Other ports are ignored." },
 	[OPT_RAW] = { "raw", 0, NULL, 0,
-	    "Keep the records of single rounds, with --json." },
-	[OPT_REKEY] = { "rekey", 0, NULL, 0, "With a new key." },
-	[OPT_ROLE] = { "role", 0, "ROLE", 0, "What the certificate allows.",
+	    "Include the records of single rounds, with --json." },
+	[OPT_REKEY] = { "rekey", 0, NULL, 0, "Create a new key." },
+	[OPT_ROLE] = { "role", 0, "ROLE", 0, "Role of the certificate.",
 	    "agent|collector|reader|operator" },
 	[OPT_SAN] = { "san", 0, "NAME", 0,
-	    "A further DNS name or IP address; may be given again." },
+	    "An additional DNS name or IP address; can be repeated." },
 	[OPT_SINCE] = { "since", 0, "AGO", 0,
-	    "What there was since then: 90m, 12h, 7d." },
+	    "Only from this time ago: 90m, 12h, 7d." },
 	[OPT_SKIP] = { "skip", 0, "NAMES", 0,
-	    "Patterns of hosts, switches and HOST:PORT that are left out, "
-	    "with commas, as oss*,mgmt-*,*:eth0." },
+	    "Patterns of hosts, switches and HOST:PORT to ignore, separated by "
+	    "commas, for example oss*,mgmt-*,*:eth0." },
 	[OPT_SOFTWARE] = { "software", 0, NULL, 0,
-	    "One line a version of the agents, the nodes as a hostlist." },
+	    "Print one line for each version of the agents, with the nodes as "
+	    "a hostlist." },
 	[OPT_SORT] = { "sort", 0, "MEMBER", 0,
-	    "In the order of this member of the rows that --json shows; "
-	    "-MEMBER: the largest first." },
-	[OPT_STATE] = { "state", 's', "STATE", 0, "Only those in this state." },
+	    "Sort by this member of the rows as shown by --json; -MEMBER: "
+	    "descending." },
+	[OPT_STATE] = { "state", 's', "STATE", 0, "Only rows in this state." },
 	[OPT_STRICT] = { "strict", 0, NULL, 0,
-	    "Refuse a file with anything that would be skipped." },
+	    "Reject a file with anything that would be skipped." },
 	[OPT_USES] = { "uses", 0, "COUNT", 0,
-	    "Nodes that a token may enrol: 1 to 65536; as many as --node "
-	    "names by default, 1 with --any.",
+	    "Nodes that a token may enrol: 1 to 65536; default: the number of "
+	    "nodes of --node, 1 with --any.",
 	    NULL, 1, HOSTLIST_MAX },
 	[OPT_WAIT] = { "wait", 'w', NULL, 0,
-	    "Wait for the end of the run, and show its progress." },
+	    "Wait for the end of the run and show its progress." },
 	[OPT_WHERE] = { "where", 0, "CLAUSE", 0,
-	    "Only rows whose member fits: MEMBER=PATTERN, MEMBER!=PATTERN, "
-	    "MEMBER<NUMBER, MEMBER>NUMBER, with members as --json shows them, "
-	    "as leaf=rack[12]*, spool_bytes>1e6, inventory.cores<64; may be "
-	    "given again, and all must fit." },
+	    "Only rows that match: MEMBER=PATTERN, MEMBER!=PATTERN, "
+	    "MEMBER<NUMBER, MEMBER>NUMBER, with members as shown by --json, "
+	    "for example leaf=rack[12]*, spool_bytes>1e6, inventory.cores<64. "
+	    "Can be repeated; all must match." },
 	[OPT_WITHIN] = { "within", 0, "SPAN", 0,
-	    "Answer after so long with what is known then: 5s to 10m; 20s by "
-	    "default." },
+	    "Time limit: answer after this time with the results so far: 5s to "
+	    "10m; default 20s." },
 };
 
 static int

@@ -311,11 +311,12 @@ const struct verb verbs_advice[] = {
 	    "Write node weights and exclusions for Slurm; nothing applies "
 	    "them.",
 	    "Nodes that are slow, or below slow uplinks, get a weight by which "
-	    "Slurm gives them last; those that are bad are for --exclude. With "
-	    "it stands what that would have saved jobs of the last 7 days, or "
-	    "--since: at most the part of their slow node-hours by which these "
-	    "nodes are slower today; and what jobs that slow down others would "
-	    "have left these by the congestion ledger, on leaves of their own.",
+	    "Slurm allocates them last. Nodes that are bad are listed for "
+	    "--exclude. The output includes an estimate of what this would "
+	    "have saved for jobs of the last 7 days, or --since: at most the "
+	    "share of their slow node-hours by which these nodes are slower "
+	    "today. It also includes what placing jobs that slow down others "
+	    "on leaves of their own would have saved, by job cost.",
 	    advice },
 	{ 0 },
 };

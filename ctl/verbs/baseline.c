@@ -366,27 +366,28 @@ baseline_drop(struct ctl *c)
 
 const struct verb verbs_baseline[] = {
 	{ "baseline", "pin", "NAME [RUN]", 1, 2, "json", "",
-	    "Keep a run's canaries under a name: what the cluster was.",
-	    "Without RUN it is the last one; recent in its place pins what the "
-	    "collector has learned of the last weeks. It stays when the run's "
-	    "records are deleted, and a second pin takes its place. The one "
-	    "that verdict.baseline names, commissioning, is what verdicts "
-	    "hold nodes against.",
+	    "Store the canaries of a run under a name, as a pinned baseline.",
+	    "Without RUN the last run is used. RUN can be recent: the means "
+	    "that the collector has learned over the last weeks. A baseline is "
+	    "kept when the records of its run are deleted. Pinning a name "
+	    "again replaces it. Verdicts compare nodes with the baseline that "
+	    "verdict.baseline names, commissioning by default.",
 	    baseline_pin },
 	{ "baseline", "show", "[NAME]", 0, 1, "json where sort", "",
 	    "List the baselines, or show one.",
-	    "The baseline recent is kept by the collector itself.",
+	    "The collector maintains the baseline recent automatically.",
 	    baseline_show },
 	{ "baseline", "diff", "NAME [RUN]", 1, 2, "json margin", "",
-	    "Say how a run differs from a baseline.",
-	    "The tests as compare tells them, a wild phase against the "
-	    "baseline's isolated one where it has none of its own; then the "
-	    "nodes that got worse by the margin more than their peers did, "
-	    "against the baseline or against their own last weeks, with how "
-	    "they stand among their peers now. About one in twenty of the "
-	    "nodes shown may be there by chance (Benjamini and Hochberg).",
+	    "Compare a run with a baseline.",
+	    "The tests are compared as by compare. If the baseline has no wild "
+	    "phase, the wild phase of the run is compared with the isolated "
+	    "phase of the baseline. Then the nodes are listed that got worse "
+	    "by the margin more than their peers did, against the baseline or "
+	    "against their own last weeks, with their present distance from "
+	    "their peers. About one in twenty of the listed nodes may be there "
+	    "by chance (Benjamini and Hochberg).",
 	    baseline_diff },
-	{ "baseline", "drop", "NAME", 1, 1, "", "", "Forget a baseline.", NULL,
+	{ "baseline", "drop", "NAME", 1, 1, "", "", "Delete a baseline.", NULL,
 	    baseline_drop },
 	{ 0 },
 };

@@ -330,25 +330,23 @@ campaign_run(struct ctl *c)
 
 const struct verb verbs_campaign[] = {
 	{ "campaign", "list", "", 0, 0, "json where sort", "",
-	    "List the campaigns, their schedules and last runs.",
-	    "A file that cannot be used is listed with what is wrong with it, "
-	    "and the exit code is 1.",
+	    "List the campaigns with their schedules and last runs.",
+	    "An invalid file is listed with its error, and the exit code is 1.",
 	    campaign_list },
 	{ "campaign", "show", "NAME", 1, 1, "json", "campaigns",
-	    "Print a campaign's file.", NULL, campaign_show },
+	    "Print the file of a campaign.", NULL, campaign_show },
 	{ "campaign", "run", "[NAME]", 0, 1, "wait json override file",
-	    "campaigns", "Start a run of a campaign, now.",
-	    "With a file NAME may be left out: it is the file's. Without "
-	    "--wait only the run's id is printed. With --wait and --json "
-	    "exactly one object is printed, which holds run, campaign, state, "
-	    "cause and text.",
+	    "campaigns", "Start a run of a campaign now.",
+	    "With --file, NAME defaults to the file name. Without --wait only "
+	    "the id of the run is printed. With --wait and --json exactly one "
+	    "object is printed, with run, campaign, state, cause and text.",
 	    campaign_run },
 	{ "campaign", "validate", "FILE...", 1, -1, "", "file",
 	    "Check campaign files; needs no collector.",
-	    "Whatever is wrong is printed as file:line: what is wrong and "
-	    "what is allowed. Plans are built by coalmine-probe, where it is "
-	    "installed; what depends on the number of ranks or on files of "
-	    "nodes is seen by a run.",
+	    "Each error is printed as file:line: the error and the expected "
+	    "values. Plans are built by coalmine-probe, if it is installed. "
+	    "Errors that depend on the number of ranks or on files of nodes "
+	    "are found only by a run.",
 	    campaign_validate },
 	{ 0 },
 };

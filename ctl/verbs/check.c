@@ -83,14 +83,13 @@ check(struct ctl *c)
 
 const struct verb verbs_check[] = {
 	{ "check", NULL, "", 0, 0, "local file fail-on", "",
-	    "Answer a health check on a node from the last verdict of its "
-	    "agent.",
+	    "Run a health check on a node from the last verdict of its agent.",
 	    "With --local it reads the agent's file and contacts no collector, "
-	    "so it is fit for Slurm's HealthCheckProgram, a prolog or NHC. The "
-	    "exit "
-	    "code is 0 for ok, 1 for warn (outlier), 2 for bad and 3 for "
-	    "unknown: not measured lately, or the agent has no collector. "
-	    "--fail-on=bad makes all but bad a success, which a prolog wants.",
+	    "so that it suits Slurm's HealthCheckProgram, a prolog or NHC. The "
+	    "exit code is 0 for ok, 1 for warn (outlier), 2 for bad and 3 for "
+	    "unknown: not measured recently, or the agent has no collector. "
+	    "--fail-on=bad makes every verdict except bad a success, as needed "
+	    "in a prolog.",
 	    check },
 	{ 0 },
 };

@@ -107,21 +107,22 @@ const struct verb verbs_db[] = {
 	    "user.",
 	    collector_db_backup },
 	{ "db", "restore", "BACKUP [CONFIG]", 1, 2, "", "file",
-	    "Make a backup the store again, on the collector's host, while it "
-	    "is stopped.",
-	    "What was there is kept beside it. Records that agents still hold "
-	    "come again by themselves.",
+	    "Restore the store from a backup, on the collector's host, while "
+	    "the collector is stopped.",
+	    "The previous store is kept next to the restored one. Agents send "
+	    "the records that they still hold again.",
 	    collector_db_restore },
 	{ "db", "copy", "FROM TO [CONFIG]", 2, 3, "", "file",
-	    "Bring all of a store into another one while the collectors of "
+	    "Copy a complete store into another one while the collectors of "
 	    "both are stopped.",
-	    "Folders, or addresses as in store.url. Both are compared in the "
-	    "end. What was cut off goes on where it was. A schema is that of "
-	    "store.schema.",
+	    "FROM and TO are folders, or addresses as in store.url; the schema "
+	    "is store.schema. Both stores are compared at the end. An "
+	    "interrupted copy continues where it stopped.",
 	    collector_db_copy },
 	{ "db", "check", "", 0, 0, "json", "",
-	    "Check the store's integrity; exit code 2 when it is damaged.",
-	    "All that is stored is read and compared with its checksum.",
+	    "Check the integrity of the store.",
+	    "All stored data is read and compared with its checksum. The exit "
+	    "code is 2 if the store is damaged.",
 	    collector_db_check },
 	{ 0 },
 };
@@ -176,9 +177,8 @@ collector_diags(struct ctl *c)
 
 const struct verb verbs_diags[] = {
 	{ "diags", NULL, "", 0, 0, "json", "",
-	    "Say what is wrong with the collector and its agents, and what to "
-	    "do.",
-	    "The exit code is that of the worst: 0, 1 for a warning, 2.",
+	    "List problems of the collector and its agents, with remedies.",
+	    "The exit code follows the worst problem: 0, 1 for a warning, 2.",
 	    collector_diags },
 	{ 0 },
 };
@@ -215,11 +215,10 @@ collector_cluster_list(struct ctl *c)
 
 const struct verb verbs_cluster[] = {
 	{ "cluster", "list", "", 0, 0, "json where sort", "",
-	    "List the clusters whose collectors share a database: what each is "
-	    "like, and where its active collector is.",
-	    "The exit code is that of the worst: 0, 1 for one with a warning "
-	    "or "
-	    "not measured yet, 2 for one that is bad or has no collector.",
+	    "List the clusters whose collectors share a database, with their "
+	    "state and active collector.",
+	    "The exit code follows the worst cluster: 0; 1 if it has a warning "
+	    "or is not measured yet; 2 if it is bad or has no collector.",
 	    collector_cluster_list },
 	{ 0 },
 };
@@ -251,7 +250,7 @@ collector_version(struct ctl *c)
 const struct verb verbs_version[] = {
 	{ "version", NULL, "", 0, 0, "json", "",
 	    "Print the versions of coalctl and of the collector.",
-	    "Exit code 1 when the collector does not answer.",
+	    "The exit code is 1 if the collector does not answer.",
 	    collector_version },
 	{ 0 },
 };
@@ -275,8 +274,8 @@ collector_stop(struct ctl *c)
 
 const struct verb verbs_stop[] = {
 	{ "stop", NULL, "", 0, 0, "all", "",
-	    "End every run, everywhere, now. Schedules go on; see schedule "
-	    "disable.",
+	    "End every run on all nodes now. Schedules stay enabled; see "
+	    "schedule disable.",
 	    NULL, collector_stop },
 	{ 0 },
 };

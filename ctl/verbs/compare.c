@@ -573,34 +573,31 @@ compare(struct ctl *c)
 
 const struct verb verbs_compare[] = {
 	{ "compare", NULL, "RUN RUN", 2, 2, "json margin campaign", "runs",
-	    "Say how the second run, or period, differs from the first.",
+	    "Compare two runs, or two periods.",
 	    "For every test and phase, and for the impacts, the ratio of the "
-	    "second run's headline to the first's, with an interval. The "
-	    "interval is recovered from the recorded intervals of the two "
-	    "headlines, which the engine took over rounds (the method of "
-	    "variance estimates recovery on logarithms); the histograms are "
-	    "not resampled, since operations of one round are not "
-	    "independent. Where a run was too short for an interval of its "
-	    "headline, the medians are compared, with an interval from the "
-	    "histogram that counts every round as one sample. Equal runs "
-	    "differ by more: of at least 8 runs of the campaign before both "
-	    "the variance is added, wider where runs in a row resemble each "
-	    "other; of fewer the text tells how many of them there are, and an "
-	    "interval is of the two runs alone. The mean has an interval only "
-	    "with them. The verdict is "
-	    "worse or better where the whole "
-	    "interval lies beyond the margin, same where all of it lies "
-	    "inside, unclear otherwise, and unknown without an interval. "
-	    "Worse and better hold for all rows at once (Holm's correction). "
-	    "The exit code is 1 when anything is worse beyond chance. Instead "
-	    "of runs two "
-	    "periods "
-	    "can be given, as FROM..TO: each a time in UTC "
-	    "(2026-11-20 or 2026-11-20T14:30), an age (2h, 7d) or now. Of each "
-	    "run of a period the logarithm of its median is taken; the mean "
-	    "of each six hours counts once, and the ratio is of their means, "
-	    "with Welch's interval, from at least 3 such blocks in either "
-	    "period.",
+	    "second run's headline to the first's is printed, with a "
+	    "confidence interval. A verdict follows from the interval and the "
+	    "margin: worse or better if the whole interval is beyond the "
+	    "margin, same if all of it is inside, unclear otherwise, and "
+	    "unknown without an interval. Worse and better hold for all rows "
+	    "at once (Holm's correction). The exit code is 1 if anything is "
+	    "significantly worse. The interval is recovered from the recorded "
+	    "intervals of the two headlines, which the engine computes over "
+	    "rounds (method of variance estimates recovery, on logarithms). "
+	    "The histograms are not resampled, since operations of one round "
+	    "are not independent. If a run was too short for an interval of "
+	    "its headline, the medians are compared, with an interval from the "
+	    "histogram that counts every round as one sample. Repeated runs "
+	    "vary more than one run shows. If the campaign has at least 8 runs "
+	    "before both, their variance is added, and more if consecutive "
+	    "runs resemble each other. With fewer runs the text states their "
+	    "number, and the interval covers the two runs alone. Only with "
+	    "these runs does the mean have an interval. A period is FROM..TO "
+	    "in place of a run: each a time in UTC (2026-11-20 or "
+	    "2026-11-20T14:30), an age (2h, 7d) or now. Each run of a period "
+	    "counts by the logarithm of its median. The mean of each six hours "
+	    "is one block. The ratio compares the means of the blocks, with "
+	    "Welch's interval, and needs at least 3 blocks in each period.",
 	    compare },
 	{ 0 },
 };

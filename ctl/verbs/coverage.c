@@ -250,28 +250,30 @@ coverage_link_show(struct ctl *c)
 
 const struct verb verbs_coverage[] = {
 	{ "coverage", NULL, "", 0, 0, "json identifiable", "",
-	    "Show what of the network was exercised in the last 24 hours.",
-	    "Pairs of nodes, pairs of leaves (one with itself included), links "
-	    "of nodes, each NIC that carries MPI for itself, and uplinks of "
-	    "leaves; and which were not. With --identifiable, links that "
-	    "cannot be told apart: every path measured over one went over "
-	    "the other; and where the file of leaves has them, the spines "
-	    "between which a hash chooses, with how many pairs of nodes were "
-	    "measured over them.",
+	    "Show which parts of the network were measured in the last 24 "
+	    "hours.",
+	    "It counts pairs of nodes, pairs of leaves (each with itself "
+	    "included), links of nodes, each NIC that carries MPI separately, "
+	    "and uplinks of leaves; and lists those that were not measured. "
+	    "--identifiable lists links that cannot be distinguished, because "
+	    "every path measured over one crossed the other. If the topology "
+	    "file has spines, it also lists the spines between which a hash "
+	    "chooses, with the number of pairs of nodes that were measured "
+	    "over them.",
 	    coverage },
 	{ "link", "list", "", 0, 0, "json where sort", "",
-	    "List ports that have counted more errors than usual lately.",
-	    "Errors since the first of them, in how many looks at the "
-	    "counters, and the share of looks in which other ports of that "
-	    "name do. The exit code is 1 where a verdict says that it is no "
-	    "chance, of those that are listed.",
+	    "List ports that have recently counted more errors than usual.",
+	    "The columns are the errors since the first of them, the number of "
+	    "counter readings with errors, and the share of readings with "
+	    "errors for other ports of that name. The exit code is 1 if a "
+	    "verdict names one of the listed ports.",
 	    coverage_link_list },
 	{ "link", "show", "NODE [PORT]", 1, 2, "json where sort", "nodes",
-	    "Show what the ports and GPUs of a node are and count.",
-	    "Errors, and congestion, which is none, in the last hour and the "
-	    "last day, whose past fades, and since the first. A GPU is a port "
-	    "by its PCI address. The exit code is 1 where a verdict says that "
-	    "it is no chance, of those that are shown.",
+	    "Show the ports and GPUs of a node, with their counters.",
+	    "It shows errors, and congestion, which is not an error, in the "
+	    "last hour and the last day, with older counts fading, and since "
+	    "the first count. A GPU is a port, named by its PCI address. The "
+	    "exit code is 1 if a verdict names one of the shown ports.",
 	    coverage_link_show },
 	{ 0 },
 };

@@ -82,7 +82,6 @@ events(struct ctl *c)
 
 const struct verb verbs_events[] = {
 	{ "events", NULL, "", 0, 0, "json kind limit follow where", "",
-	    "Print what happened: runs, agents, orders, alarms.", NULL,
-	    events },
+	    "Print events: runs, agents, orders, alarms.", NULL, events },
 	{ 0 },
 };

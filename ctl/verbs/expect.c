@@ -106,16 +106,16 @@ expect(struct ctl *c)
 const struct verb verbs_expect[] = {
 	{ "expect", NULL, "NODES", 1, 1,
 	    "json machine op bytes ranks-per-node plan", "nodes",
-	    "Tell what a collective or a plan should take on these nodes "
-	    "today.",
-	    "Predicted on the machine that --machine describes, with each node "
-	    "and each leaf's uplinks at the share of it that their newest "
-	    "rounds of bandwidth show, and set right by how the collector's "
-	    "runs of that collective came out; with the link that limits, and "
-	    "what as many of the best nodes would give. --op is of bytes that "
-	    "a buffer with a block for every rank has, 1 GiB of an allreduce "
-	    "if nothing is said. Ranks are on the nodes in human order. A plan "
-	    "is simulated.",
+	    "Predict the time of a collective or a plan on these nodes today.",
+	    "The prediction is for the machine of --machine. Each node and the "
+	    "uplinks of each leaf have the share of its bandwidth that their "
+	    "newest rounds show. The result is corrected by the collector's "
+	    "earlier runs of that collective. The output includes the limiting "
+	    "link, and the result for the same number of the best nodes. --op "
+	    "and --bytes set the collective and the bytes of a buffer with a "
+	    "block for every rank, by default an allreduce of 1 GiB. Ranks are "
+	    "placed on the nodes in natural order of their names. A plan is "
+	    "simulated.",
 	    expect },
 	{ 0 },
 };

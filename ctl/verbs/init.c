@@ -444,15 +444,16 @@ init(struct ctl *c)
 
 const struct verb verbs_init[] = {
 	{ "init", NULL, "[DIR]", 0, 1, "node for san", "file",
-	    "Set up a collector on this machine: authority, certificates, "
-	    "configuration, its start; print the line that enrols nodes.",
-	    "DIR is /etc/coalmine by default, and has coalmined.conf. What is "
-	    "there stays as it is, so that it may be given again. The first "
-	    "--san, else the host's name where it leads here from elsewhere, "
-	    "else its first address, is what nodes are told; without any IPv4 "
-	    "address collector.listen is set to [::]:17700. The token is for "
-	    "any node unless --node names them. Under systemd the collector "
-	    "is enabled and started.",
+	    "Set up a collector on this machine and print the line that enrols "
+	    "nodes.",
+	    "It makes the authority of the site, certificates and the "
+	    "configuration, and starts the collector. DIR is the folder of "
+	    "coalmined.conf, /etc/coalmine by default. Existing files are not "
+	    "changed, so the verb can be repeated. Nodes are given the first "
+	    "--san; else the host name, if it resolves to this host; else its "
+	    "first address. Without any IPv4 address collector.listen is set "
+	    "to [::]:17700. The token is for any node unless --node lists the "
+	    "nodes. Under systemd the collector is enabled and started.",
 	    init },
 	{ 0 },
 };

@@ -560,49 +560,51 @@ job_cost(struct ctl *c)
 
 const struct verb verbs_job[] = {
 	{ "job", "list", "", 0, 0, "json limit since where sort", "",
-	    "List jobs of the batch system, the latest to begin first.",
-	    "Where jobs.source is not off. Owners are pseudonyms unless "
-	    "jobs.owners says otherwise.",
+	    "List jobs of the batch system, latest start first.",
+	    "It needs jobs.source. Owners are pseudonyms unless jobs.owners is "
+	    "name.",
 	    job_list },
 	{ "job", "show", "JOB", 1, 1,
 	    "json machine op bytes ranks-per-node plan", "",
-	    "Show what was found of a job's nodes before, while and after it "
-	    "ran.",
-	    "Verdicts on its nodes and their leaves, events of its nodes, and "
-	    "the impact of congestion on canaries of all nodes; what its "
-	    "slowest node or leaf gave of what sound ones give, by the newest "
-	    "rounds when it began, at the worst while it ran, and in the end, "
-	    "and with --machine what a collective or a plan should have taken, "
-	    "as for expect; the times of its programs' own calls, where "
-	    "agents have them (agent.in_band), beside what is predicted "
-	    "of them. Before and after are as long as the job, 10 "
-	    "minutes to 6 hours. Each time that it began, of a job that was "
-	    "requeued, and each part of an array stand for themselves.",
+	    "Show the state of a job's nodes before, while and after it ran.",
+	    "The output has the verdicts on its nodes and their leaves, the "
+	    "events of its nodes, and the impact of congestion on canaries of "
+	    "all nodes. It has the bandwidth of the job's slowest node or leaf "
+	    "as a share of sound ones: by the newest rounds when the job "
+	    "started, the worst while it ran, and at its end. With --machine "
+	    "it has the expected time of a collective or a plan, as by expect. "
+	    "If agents have the times of the programs' own calls "
+	    "(agent.in_band), they are printed with their prediction. Before "
+	    "and after are as long as the job, from 10 minutes to 6 hours. "
+	    "Each start of a requeued job, and each part of an array, is shown "
+	    "separately.",
 	    job_show },
 	{ "job", "cost", "[NAME]", 0, 1, "json since by", "",
-	    "Say what jobs of a name cost those beside them.",
-	    "Canaries that share uplinks with a job are compared with those "
-	    "that do not, after its traffic begins or ends with before, over "
-	    "all jobs of a name. The same at random moments says what is "
-	    "chance; costs stands before a name that is blamed. --by week has "
-	    "a "
-	    "statement for each week, which begins on Monday, --by job one for "
-	    "each job.",
+	    "Show by how much jobs of a name slow down jobs next to them.",
+	    "Canaries that share uplinks with a job are compared with canaries "
+	    "that do not, before and after its traffic starts or ends, over "
+	    "all jobs of a name. The same comparison at random moments shows "
+	    "the effect of chance. The word costs marks a name that is blamed. "
+	    "--by week prints a line for each week from Monday, --by job one "
+	    "for each job.",
 	    job_cost },
 	{ "job", "worst", "", 0, 0, "json limit since where sort", "",
-	    "List jobs of which a part was slow for the longest, times nodes.",
-	    "All of a job waits for its slowest node. Of the last 7 days, or "
-	    "--since; 20 jobs, or --limit.",
+	    "List jobs by the time that a part of them was slow, times their "
+	    "nodes.",
+	    "All of a job waits for its slowest node. The list covers the last "
+	    "7 days, or --since, and has 20 jobs, or --limit.",
 	    job_worst },
 	{ "epilog", NULL, "JOB", 1, 1, "machine op bytes ranks-per-node plan",
-	    "", "Tell in one line what a job's nodes gave, and what was used.",
-	    "For the job's owner, when it has ended: the share of what sound "
-	    "nodes give that its slowest node or leaf gave at the worst, the "
-	    "node-hours in which a part of it was slow, and the call that its "
-	    "programs were in for the longest, where agents have that "
-	    "(agent.in_band). Of a job that was "
-	    "requeued, its last start. With --machine the time of a collective "
-	    "as well, as for expect.",
+	    "",
+	    "Print in one line the bandwidth that a job's nodes had, and its "
+	    "usage.",
+	    "It is meant for the owner of the job, after its end. It has the "
+	    "bandwidth of the job's slowest node or leaf at the worst, as a "
+	    "share of sound nodes; the node-hours in which a part of it was "
+	    "slow; and the call in which its programs spent the most time, if "
+	    "agents have that (agent.in_band). For a requeued job the last "
+	    "start counts. With --machine it has the expected time of a "
+	    "collective as well, as by expect.",
 	    job_epilog },
 	{ 0 },
 };

@@ -321,14 +321,15 @@ matrix(struct ctl *c)
 
 const struct verb verbs_matrix[] = {
 	{ "matrix", NULL, "CAMPAIGN", 1, 1, "json", "campaigns",
-	    "Show which congestor hurts which canary.",
-	    "The newest finished run of the campaign for each congestor.mix, "
-	    "as ordered by campaign run -o congestor.mix=incast and so on: the "
-	    "impact on every canary with its interval, and what network "
-	    "devices counted in each phase: bytes sent, drops, and stalls "
-	    "(waiting, pause frames), in all and where most. Drops and stalls "
-	    "at few devices are congestion of endpoints; an impact without "
-	    "any is congestion between switches, which only they could count.",
+	    "Show which congestor affects which canary.",
+	    "It uses the newest finished run of the campaign for each "
+	    "congestor.mix, as started by campaign run -o congestor.mix=incast "
+	    "and so on. For each it prints the impact on every canary with its "
+	    "interval, and the counters of network devices in each phase: "
+	    "bytes sent, drops, and stalls (waiting, pause frames), in total "
+	    "and for the device with the most. Drops and stalls at few devices "
+	    "are congestion at endpoints. An impact without any is congestion "
+	    "between switches, which only counters of switches show.",
 	    matrix },
 	{ 0 },
 };

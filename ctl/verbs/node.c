@@ -281,18 +281,17 @@ node_upgrade_check(struct ctl *c)
 const struct verb verbs_node[] = {
 	{ "node", "list", "[HOSTS]", 0, 1,
 	    "json state fold software where sort", "nodes",
-	    "List the nodes, or those of a hostlist, and how they are.", NULL,
+	    "List all nodes, or those of a hostlist, with their states.", NULL,
 	    node_list },
 	{ "node", "show", "NODE", 1, 1, "json", "nodes",
-	    "Show all that is known of a node, its inventory included.", NULL,
-	    node_show },
+	    "Show everything that is known about a node, with its inventory.",
+	    NULL, node_show },
 	{ "node", "upgrade-check", "[HOSTS]", 0, 1, "", "nodes",
-	    "Tell whether the agents of these nodes may be replaced now.",
-	    "The collector goes first; it speaks with agents of its own "
-	    "version "
-	    "and of the one before. A run takes nodes of one version. Exit "
-	    "code "
-	    "1: some should wait, and why.",
+	    "Check whether the agents of these nodes can be upgraded now.",
+	    "Upgrade the collector first: it accepts agents of its own version "
+	    "and of the previous one. All nodes of a run must have the same "
+	    "version. The exit code is 1 if some nodes should wait; the reason "
+	    "is printed.",
 	    node_upgrade_check },
 	{ 0 },
 };

@@ -231,48 +231,49 @@ pki_verb_list(struct ctl *c)
 
 const struct verb verbs_pki[] = {
 	{ "pki", "init", "DIR", 1, 1, "days", "file",
-	    "Make the site's authority: DIR/ca.pem and DIR/ca.key.",
-	    "Valid for 3650 days unless --days says otherwise. Nothing that "
-	    "is there is overwritten.",
+	    "Create the authority of the site: DIR/ca.pem and DIR/ca.key.",
+	    "It is valid for 3650 days unless --days is given. Existing files "
+	    "are not overwritten.",
 	    pki_verb_init },
 	{ "pki", "enroller", "DIR", 1, 1, "days", "file",
-	    "Make an authority below the site's for a collector that enrols "
+	    "Create an intermediate authority for a collector that enrols "
 	    "nodes: DIR/enroll.pem and DIR/enroll.key.",
-	    "It can sign certificates of agents and no others. For enroll.ca "
-	    "and enroll.key of the collector; DIR/crl.pem has its list from "
-	    "then on.",
+	    "It can sign only certificates of agents. Set enroll.ca and "
+	    "enroll.key of the collector to its files. DIR/crl.pem includes "
+	    "its revocation list from then on.",
 	    pki_verb_enroller },
 	{ "pki", "token", "", 0, 0, "node any uses for json", "",
-	    "Let nodes enrol: print a token, and the line for the node.",
-	    "The collector, which has enroll.ca, keeps only its hash. A token "
-	    "is good for one key of each name; the agent finds it in "
-	    "agent.enroll.",
+	    "Create an enrolment token and print the line for the node.",
+	    "The collector, which must have enroll.ca, stores only the hash of "
+	    "the token. A token is valid for one key of each name. The agent "
+	    "reads it from agent.enroll.",
 	    pki_verb_token },
 	{ "pki", "issue", "DIR NAMES", 2, 2, "role san days", "file",
 	    "Issue a certificate, DIR/NAME.pem and DIR/NAME.key, for every "
 	    "name of a hostlist.",
-	    "The name becomes the common name, the role the organizational "
-	    "unit. A collector's certificate also names coalmine-collector. "
-	    "Valid for 825 days unless --days says otherwise, and never "
-	    "longer than the authority.",
+	    "The common name is NAME and the organizational unit is the role. "
+	    "A collector's certificate also has the name coalmine-collector. "
+	    "It is valid for 825 days unless --days is given, and never longer "
+	    "than the authority.",
 	    pki_verb_issue },
 	{ "pki", "renew", "DIR NAMES", 2, 2, "days rekey", "file",
 	    "Replace certificates by new ones with the same name, role and "
-	    "further names, and the same key unless --rekey is given.",
-	    NULL, pki_verb_renew },
+	    "alternative names.",
+	    "The key is kept unless --rekey is given.", pki_verb_renew },
 	{ "pki", "revoke", "DIR NAMES", 2, 2, "enrolled", "file",
-	    "Put certificates on the authority's list of revoked ones, "
+	    "Add certificates to the revocation list of the authority, "
 	    "DIR/crl.pem.",
-	    "A collector whose tls.crl names that file drops their holders at "
-	    "SIGHUP, lets them in no more and hands the list to agents. "
-	    "NAME.pem and NAME.key become *.revoked; the name can be issued "
-	    "again, with a new key. What the collector has issued to that "
-	    "name goes too. The name enroll is the authority for enrolment, "
-	    "and with it go all whom it signed.",
+	    "A collector whose tls.crl names that file closes the connections "
+	    "of their holders at SIGHUP, rejects them afterwards and sends the "
+	    "list to the agents. NAME.pem and NAME.key are renamed to "
+	    "*.revoked; the name can be issued again, with a new key. The "
+	    "certificates that the collector has issued to that name are "
+	    "revoked too. The name enroll is the authority for enrolment; "
+	    "revoking it revokes every certificate that it has signed.",
 	    pki_verb_revoke },
 	{ "pki", "list", "DIR", 1, 1, "json where sort", "file",
-	    "List the certificates of a directory and when they expire.",
-	    "The exit code is 1 when one expires within 30 days, 2 when one "
+	    "List the certificates of a directory and their expiry.",
+	    "The exit code is 1 if one expires within 30 days, and 2 if one "
 	    "has expired.",
 	    pki_verb_list },
 	{ 0 },

@@ -617,22 +617,21 @@ preflight(struct ctl *c)
 const struct verb verbs_preflight[] = {
 	{ "preflight", NULL, "", 0, 0,
 	    "json bytes machine nodes op override ranks-per-node within", "",
-	    "Tell whether nodes are fit for a job, before it starts.",
-	    "They measure one another with the campaign preflight, all "
-	    "together first: what pairs exchange and, with --machine, a "
-	    "collective. What is slow is split, and its parts measured at the "
-	    "same time, until what is left is a node, or the path between "
-	    "parts that are fine by themselves. A node is named once it was "
-	    "slow twice: among all, where waiting for cores does not explain "
-	    "its pairs, and clearly among others that are fine; else among "
-	    "such twice. --bytes and --op are of the collective. Slow is more "
-	    "than 15 %, than chance and than twice what groups that are fine "
-	    "were off below what is expected: of nodes what the others of the "
-	    "job give, of the collective what expect tells of sound nodes. "
-	    "Exit code 0: fit; 1: nodes or paths are named; 2: that could not "
-	    "be told, or not in time; 3: nothing was measured. What waiting "
-	    "for cores that others have may explain names nobody. It is an "
-	    "order.",
+	    "Check whether nodes are fit for a job, before it starts.",
+	    "The nodes measure each other with the campaign preflight: first "
+	    "all together, pairs and, with --machine, a collective. Slow "
+	    "groups are split, and the parts measured at the same time, until "
+	    "a node is isolated, or a path between parts that are fine "
+	    "separately. A node is named after it was slow twice: once among "
+	    "all, if waiting for cores does not explain its pairs, and once "
+	    "clearly among fit nodes; otherwise twice among fit nodes. Slow "
+	    "means by more than 15 %, more than chance, and more than twice "
+	    "the deviation of fit groups. Nodes are compared with the other "
+	    "nodes of the job; the collective with the prediction of expect "
+	    "for sound nodes. A slowdown that waiting for cores may explain "
+	    "names no node. --bytes and --op set the collective. Exit code 0: "
+	    "fit; 1: nodes or paths are named; 2: undetermined, or not in "
+	    "time; 3: nothing was measured. It is an order.",
 	    preflight },
 	{ 0 },
 };

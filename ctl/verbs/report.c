@@ -449,20 +449,19 @@ report(struct ctl *c)
 
 const struct verb verbs_report[] = {
 	{ "report", NULL, "RUN", 1, 1, "json csv html ascii raw format", "runs",
-	    "Show what a run measured.",
-	    "A table for every phase, the impact of congestion with its "
-	    "interval, the worst nodes and pairs, and for every test a "
-	    "histogram of the quiet phase beside the congested one; what "
-	    "neighborhood collectives and products gain over the MPI's own, by "
-	    "density and size, with bytes on the wire; plans with their "
-	    "bandwidth against what was predicted, which NIC serves which "
-	    "device, and every rail. With "
-	    "--json an array of the records as in coalmine-output(7), with "
-	    "--csv a line for every canary, congestor and impact, with --html "
-	    "one file with the plots and tables of the run's page, for mail "
-	    "and tickets; its plots can be saved as PNG. A run that "
-	    "still runs is shown as far as it is. The exit code is that of "
-	    "the run's state.",
+	    "Show the results of a run.",
+	    "The report has a table for every phase, the impact of congestion "
+	    "with its interval, the worst nodes and pairs, and for every test "
+	    "the histograms of the isolated and the congested phase. For "
+	    "neighborhood collectives and products it has the speed-up over "
+	    "the MPI's own, by density and size, with bytes on the wire. For "
+	    "plans it has the bandwidth and its prediction, which NIC serves "
+	    "which device, and every rail. --json prints an array of the "
+	    "records as in coalmine-output(7). --csv prints a line for every "
+	    "canary, congestor and impact. --html writes one file with the "
+	    "plots and tables of the run's page, for mail and tickets; its "
+	    "plots can be saved as PNG. For an active run the results so far "
+	    "are shown. The exit code follows the state of the run.",
 	    report },
 	{ 0 },
 };
@@ -524,9 +523,9 @@ report_tuning(struct ctl *c)
 const struct verb verbs_tuning[] = {
 	{ "tuning", NULL, "RUN", 1, 1, "json", "runs",
 	    "Show why the collectives of a run have their shapes.",
-	    "What tune = auto has tried, with the time that was predicted and "
-	    "what was measured; * is the choice. remembered: measured in an "
-	    "earlier run, and kept in collective.table.",
+	    "It lists the candidates of tune = auto with predicted and "
+	    "measured time; * is the choice. remembered: measured in an "
+	    "earlier run and read from collective.table.",
 	    report_tuning },
 	{ 0 },
 };

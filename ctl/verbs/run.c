@@ -196,13 +196,13 @@ run_cancel(struct ctl *c)
 
 const struct verb verbs_run[] = {
 	{ "run", "list", "", 0, 0, "json campaign state limit where sort", "",
-	    "List runs, the newest first.", NULL, run_list },
+	    "List runs, newest first.", NULL, run_list },
 	{ "run", "show", "RUN", 1, 1, "json", "runs",
 	    "Show one run: state, nodes, seed, times, cores.", NULL, run_show },
 	{ "run", "watch", "RUN", 1, 1, "json", "runs",
-	    "Wait for the end of a run, and show its progress.", NULL,
+	    "Wait for the end of a run and show its progress.", NULL,
 	    run_watch },
 	{ "run", "cancel", "RUN", 1, 1, "", "runs",
-	    "End a run now; what it has measured stays.", NULL, run_cancel },
+	    "End a run now; its results so far are kept.", NULL, run_cancel },
 	{ 0 },
 };

@@ -100,18 +100,18 @@ schedule_disable(struct ctl *c)
 
 const struct verb verbs_schedule[] = {
 	{ "schedule", "list", "", 0, 0, "json where sort", "",
-	    "List the campaigns that start by themselves, and when.", NULL,
-	    schedule_list },
+	    "List the campaigns that have a schedule, and their next starts.",
+	    NULL, schedule_list },
 	{ "schedule", "forecast", "", 0, 0, "json hours where sort", "",
 	    "Forecast which runs will start, wait or be missed, and why.",
-	    "As far as is known now: the nodes that are up, what campaigns "
-	    "have cost, blackouts and the budget. The exit code is 1 when a "
-	    "start will be missed.",
+	    "The forecast uses the present state: the nodes that are up, the "
+	    "measured cost of campaigns, blackouts and the budget. The exit "
+	    "code is 1 if a start will be missed.",
 	    schedule_forecast },
 	{ "schedule", "enable", "NAME", 1, 1, "", "campaigns",
-	    "Follow a campaign's schedule again.", NULL, schedule_enable },
+	    "Enable the schedule of a campaign.", NULL, schedule_enable },
 	{ "schedule", "disable", "NAME", 1, 1, "", "campaigns",
-	    "Stop following a campaign's schedule; outlives restarts.", NULL,
+	    "Disable the schedule of a campaign, also across restarts.", NULL,
 	    schedule_disable },
 	{ 0 },
 };

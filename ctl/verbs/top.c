@@ -345,10 +345,10 @@ top(struct ctl *c)
 
 const struct verb verbs_top[] = {
 	{ "top", NULL, "", 0, 0, "every", "",
-	    "Show the cluster on one screen, again and again.",
-	    "Agents by state, what the collector complains of, outliers, the "
-	    "slowest nodes, what congestion costs and the newest runs. Where "
-	    "the output is no terminal it is printed once.",
+	    "Show the cluster on one screen, refreshed periodically.",
+	    "It shows agents by state, diagnostics of the collector, outliers, "
+	    "the slowest nodes, the impact of congestion and the newest runs. "
+	    "If the output is not a terminal it is printed once.",
 	    top },
 	{ 0 },
 };

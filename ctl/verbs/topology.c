@@ -586,46 +586,47 @@ topology_machine(struct ctl *c)
 
 const struct verb verbs_topology[] = {
 	{ "topology", "import", "FILE...", 1, -1, "out " FILES, "file",
-	    "Make the collector's file of leaves, rails and switches out of "
-	    "those of a fabric or a scheduler.",
-	    "Files are the output of ibnetdiscover(8), Slurm's topology.conf "
-	    "and topology.yaml, scontrol show topology, JSON of Topograph's "
-	    "graph engine, lldpctl -f json of every node in a file NODE.json "
-	    "each, or a table of NODE LEAF [RAIL]. Several are taken together. "
-	    "Comments do not decide the format. A switch with hosts is a "
-	    "leaf; the further from hosts, the higher the tier; what hangs "
-	    "together without the highest of three tiers is a pod. Each port "
-	    "of a host is a rail, in the order of their names, unless --rails "
-	    "names those that count. --skip leaves out hosts of storage and "
-	    "management; their leaves go too, if they have no other hosts and "
-	    "no more links upward than hosts. Unknown lines, keys and "
-	    "members are skipped, counted and printed with file and line on "
-	    "the standard error; with --strict the import fails. Skipped "
-	    "likewise is an adapter whose description has no host name, such "
-	    "as the firmware's default, or is shared by several adapters. "
-	    "Switches of the same name are distinct by GUID, in all files. A "
-	    "port with several LLDP neighbours, as some bonds have, counts "
-	    "once. A file that Slurm includes is read from the folder of the "
-	    "file that includes it.",
+	    "Create the topology file of the collector from the files of a "
+	    "fabric or a scheduler.",
+	    "FILE is the output of ibnetdiscover(8), Slurm's topology.conf or "
+	    "topology.yaml, the output of scontrol show topology, JSON of "
+	    "Topograph's graph engine, the output of lldpctl -f json in a file "
+	    "NODE.json for each node, or a table of NODE LEAF [RAIL]. Several "
+	    "files are merged. Comments do not affect the detection of the "
+	    "format. A switch with hosts is a leaf; the tier of a switch grows "
+	    "with its distance from hosts. Switches that stay connected "
+	    "without the highest of three tiers form a pod. Each port of a "
+	    "host is a rail, in the order of their names, unless --rails "
+	    "selects ports. --skip excludes hosts of storage and management. "
+	    "Their leaves are excluded too if they have no other hosts and not "
+	    "more uplinks than hosts. Unknown lines, keys and members are "
+	    "skipped, counted and printed with file and line on the standard "
+	    "error; with --strict the import fails. An adapter is skipped too "
+	    "if its description has no host name, for example the default of "
+	    "its firmware, or is shared by several adapters. Switches of the "
+	    "same name are distinguished by GUID, in all files. A port with "
+	    "several LLDP neighbours, as some bonds have, counts once. A file "
+	    "that Slurm includes is read from the folder of the file that "
+	    "includes it.",
 	    topology_import },
 	{ "topology", "show", "[FILE...]", 0, -1, "json at " FILES, "file",
-	    "Show leaves, rails and switches: of files, or as the collector "
-	    "has them or had them so long ago.",
+	    "Show leaves, rails and switches: of files, or of the collector, "
+	    "now or at an earlier time.",
 	    NULL, topology_show },
 	{ "topology", "check", "[FILE...]", 0, -1, "json " FILES, "file",
-	    "Compare leaves with what the collector and its nodes say.",
-	    "Of files, or of the collector's own file: nodes that are on "
-	    "another leaf, on none, or that have no agent; a port whose "
-	    "identifier ibnetdiscover has found under another host's name, "
-	    "that is not active or that its node does not report; links that "
-	    "are slower. The exit code is 1 where there is a "
-	    "difference.",
+	    "Compare a topology with the nodes that the collector sees.",
+	    "The topology comes from the files, or from the collector. It "
+	    "reports nodes that are on another leaf, on none, or that have no "
+	    "agent; a port whose identifier ibnetdiscover has found under "
+	    "another host's name, that is not active or that its node does not "
+	    "report; and links that are slower. The exit code is 1 if there is "
+	    "a difference.",
 	    topology_check },
 	{ "topology", "machine", "[FILE...]", 0, -1, "gbps out " FILES, "file",
 	    "Write a machine file for predictions, see coalmine-machine(5).",
-	    "Nodes, NICs and their rate, nodes of a leaf, and what a leaf gets "
-	    "of the links upward when all of them send to others: the least "
-	    "of all tiers.",
+	    "The file has nodes, NICs and their rate, nodes of a leaf, and the "
+	    "bandwidth of the uplinks that each leaf gets when all leaves send "
+	    "to others: the minimum of all tiers.",
 	    topology_machine },
 	{ 0 },
 };

@@ -115,14 +115,13 @@ verdict_history(struct ctl *c)
 
 const struct verb verbs_verdict[] = {
 	{ "verdict", "list", "", 0, 0, "json all where sort", "",
-	    "List the outliers: what is slow and why, the worst first.",
-	    "The exit code is that of the worst: 0, 1 for an outlier, 2 for "
-	    "one "
-	    "that a confirmation run has confirmed. Nodes that are unknown are "
-	    "counted; with --all they and those that are ok are listed too.",
+	    "List the outliers: what is slow and why, worst first.",
+	    "The exit code follows the worst verdict: 0; 1 for an outlier; 2 "
+	    "for one that a confirmation run has confirmed. Unknown nodes are "
+	    "counted; with --all they are listed, and nodes that are ok too.",
 	    verdict_list },
 	{ "verdict", "history", "[NODE]", 0, 1, "json limit where sort",
-	    "nodes", "Show what was said before, the newest first.", NULL,
+	    "nodes", "Show earlier verdicts, newest first.", NULL,
 	    verdict_history },
 	{ 0 },
 };
