@@ -30,12 +30,58 @@ for unit in systemd/*.service; do
 	bad=1
 done
 
+# The generator opens what PCI shows, and nothing on a machine without it. What
+# it writes is right in the unit.
+device() { # SLOT VENDOR CLASS
+	mkdir -p "$work/sys/bus/pci/devices/$1"
+	echo "$2" >"$work/sys/bus/pci/devices/$1/vendor"
+	echo "$3" >"$work/sys/bus/pci/devices/$1/class"
+}
+generate() {
+	rm -rf "$work/made"
+	mkdir "$work/made"
+	COALMINE_SYSFS=$work/sys systemd/coalmine-devices-generator \
+	    "$work/made" "$work/made" "$work/made"
+	sed -n 's/^DeviceAllow=char-\(.*\) rw$/\1/p' \
+	    "$work/made/coalmine-agent.service.d/10-devices.conf" 2>/dev/null |
+	    tr '\n' ' '
+}
+opens() { # WORDS SLOT VENDOR CLASS
+	rm -rf "$work/sys"
+	device 0000:00:1f.0 0x8086 0x060100
+	device 0000:00:02.0 0x8086 0x030000
+	[ $# = 1 ] || device "$2" "$3" "$4"
+	[ "$(generate)" = "$1" ] && return
+	echo "coalmine-devices-generator: for $*: $(generate)"
+	bad=1
+}
+opens ""
+opens "infiniband_verbs infiniband_cm " 0000:81:00.0 0x15b3 0x020700
+opens "infiniband_verbs infiniband_cm " 0000:81:00.0 0x15b3 0x020000
+opens "infiniband_verbs infiniband_cm hfi1 " 0000:81:00.0 0x8086 0x020800
+opens "cxi " 0000:81:00.0 0x17db 0x020000
+opens "kfd drm " 0000:81:00.0 0x1002 0x120000
+opens "nvidia-frontend nvidia nvidiactl nvidia-uvm nvidia-caps \
+nvidia-caps-imex-channels " 0000:81:00.0 0x10de 0x030200
+mkdir -p "$work/coalmine-agent.service.d"
+cp "$work/made/coalmine-agent.service.d/10-devices.conf" \
+    "$work/coalmine-agent.service.d/"
+said=$(systemd-analyze verify "$work/coalmine-agent.service" 2>&1)
+if [ -n "$said" ]; then
+	echo "with the generator's drop-in: $said"
+	bad=1
+fi
+
 # Drivers have changed what /proc/devices calls them.
 for name in infiniband_verbs hfi1 cxi nvidia-frontend nvidia nvidiactl \
     nvidia-uvm nvidia-caps nvidia-caps-imex-channels kfd drm; do
 	grep -qx "DeviceAllow=char-$name rw" \
 	    systemd/coalmine-agent-devices.conf || {
 		echo "systemd/coalmine-agent-devices.conf: no char-$name"
+		bad=1
+	}
+	grep -qw -- "$name" systemd/coalmine-devices-generator || {
+		echo "systemd/coalmine-devices-generator: no $name"
 		bad=1
 	}
 done
