@@ -95,6 +95,8 @@ write_agent() # NODE
 		printf '[agent]\nstate_dir = %s\nrun_dir = %s\n' \
 			"$cluster/$1/state" "$cluster/$1/run"
 		write_tls "$1"
+		# No host has jobs but those of the tests.
+		printf '[idle]\ncheck = always\n'
 		printf '[children]\nuser = %s\nlibexec = %s\n' \
 			"$(cluster_user)" $cluster/stage/libexec/coalmine
 		[ -n "$(cluster_user)" ] || echo "allow_root = yes"

@@ -14,7 +14,7 @@ const struct run_state_row names_run_states[RUN_STATE_MAX] = {
 	[RUN_CANCELLED] = { "cancelled", 1, "was ended by order" },
 	[RUN_MISSED] = { "missed", 1, "could not start when it was due" },
 	[RUN_OVERDUE] = { "overdue", 0, "is due and still waits" },
-	[RUN_PREEMPTED] = { "preempted", 1, "made room for another run" },
+	[RUN_PREEMPTED] = { "preempted", 1, "made room for another run or a job" },
 	[RUN_NONSTART] = { "nonstart", 1, "never showed a sign of life" },
 };
 
@@ -31,6 +31,8 @@ const struct cause_row names_causes[CAUSE_MAX] = {
 	[CAUSE_BUDGET] = { "budget",
 	    "the budget or a blackout does not allow it" },
 	[CAUSE_BUSY] = { "busy", "a node is not idle" },
+	[CAUSE_IDLE_UNKNOWN] = { "idle-unknown",
+	    "the nodes cannot tell whether they are idle" },
 	[CAUSE_TOO_FEW_NODES] = { "too-few-nodes",
 	    "fewer usable nodes than the campaign needs" },
 	[CAUSE_TOO_FEW_SAMPLES] = { "too-few-samples",

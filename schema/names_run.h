@@ -19,7 +19,7 @@ enum run_state {
 	RUN_CANCELLED,
 	RUN_MISSED,    /* its time came and it could not be started */
 	RUN_OVERDUE,   /* still waiting past its start margin */
-	RUN_PREEMPTED, /* ended for a run of higher priority */
+	RUN_PREEMPTED, /* ended for a run of higher priority, or a job */
 	RUN_NONSTART,  /* was started and never showed a sign of life */
 	RUN_STATE_MAX
 };
@@ -42,6 +42,7 @@ enum cause {
 	CAUSE_NO_DEVICE,
 	CAUSE_DEVICE_FAULT,
 	CAUSE_BUSY,
+	CAUSE_IDLE_UNKNOWN,
 	CAUSE_BUDGET,
 	CAUSE_TOO_FEW_NODES,
 	CAUSE_TOO_FEW_SAMPLES,

@@ -425,8 +425,10 @@ const struct conf_row options_agent[] = {
 	    "Networks that echoes are sent to, with commas between, whatever "
 	    "the collector orders; empty: all." },
 	{ "idle", "check", CONF_CHOICE, 0, 0,
-	    "always|command|slurm-cgroup|load", "always", "",
-	    "How to tell that the node is idle before exclusive work." },
+	    "auto|always|command|slurm-cgroup|load", "auto", "",
+	    "How to tell that the node is idle before exclusive work: auto "
+	    "looks for jobs of Slurm, and refuses the work where there is no "
+	    "Slurm; always does not look." },
 	{ "idle", "command", CONF_STRING, 0, 4000, NULL, "", "",
 	    "With check = command: exit 0 means idle." },
 	{ "idle", "load", CONF_REAL, 0, 10000, NULL, "0.5", "1",

@@ -156,6 +156,9 @@ FIELDS(prepare) = {
 	{ "head", 's', 0 },
 	{ "deadline_ms", 'i', 0 },
 	{ "program", 's', 1 }, /* that command.run may start here */
+	{ "idle", 's', 1 },    /* "scheduler": Slurm says that the node is
+	                          idle; "assumed": campaign.idle says so */
+	{ "jobs", 'b', 1 },    /* give the node up when a job starts there */
 	LAST
 };
 FIELDS(launch) = {
@@ -251,7 +254,7 @@ const struct wire_message wire_messages[WIRE_TYPE_MAX] = {
 	[WIRE_PROGRESS] = { "progress", WIRE_AGENT, progress,
 	    "an unnumbered line, shown and not stored" },
 	[WIRE_PREPARED] = { "prepared", WIRE_AGENT, prepared,
-	    "the node is idle and able, or why not" },
+	    "the node is idle and able, or why not; in a run: a job has started" },
 	[WIRE_LAUNCHED] = { "launched", WIRE_AGENT, launched,
 	    "the launcher or the ranks run, or why not" },
 	[WIRE_EXITED] = { "exited", WIRE_AGENT, exited,

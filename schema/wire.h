@@ -39,7 +39,7 @@ enum wire_type {
 	WIRE_HELLO,       /* first message of a session */
 	WIRE_RECORDS,     /* spooled record lines of one run */
 	WIRE_PROGRESS,    /* an unnumbered line of a run: shown, not stored */
-	WIRE_PREPARED,    /* answer to prepare: idle or why not */
+	WIRE_PREPARED,    /* answer to prepare; later: a job has started */
 	WIRE_LAUNCHED,    /* answer to launch and start: they run, or why not */
 	WIRE_EXITED,      /* a launcher ended, or all ranks of the node */
 	WIRE_RANK_LOST,   /* a rank's connection ended without bye */

@@ -53,17 +53,16 @@ orders_say_prepared(struct agent *ag, const char *run, enum cause cause,
 }
 
 static void
-orders_idle_known(const char *busy, void *arg)
+orders_idle_known(enum cause cause, const char *text, void *arg)
 {
 	struct run *run = arg;
 
 	run->idle = NULL;
-	if (busy == NULL) {
-		orders_say_prepared(run->ag, run->id, CAUSE_NONE, NULL);
-		return;
-	}
-	orders_say_prepared(run->ag, run->id, CAUSE_BUSY, busy);
-	run_end(run, 0, "the node is busy");
+	orders_say_prepared(run->ag, run->id, cause, text);
+	if (cause != CAUSE_NONE)
+		run_end(run, 0, "the node is not known to be idle");
+	else
+		run_watch_jobs(run);
 }
 
 /* Reserve the node: 0, or the cause with why. */
@@ -119,6 +118,7 @@ orders_prepare(struct agent *ag, const json_t *msg, struct run **ret,
 		return CAUSE_INTERNAL;
 	(*ret)->mpi = mpi;
 	(*ret)->exclusive = exclusive;
+	(*ret)->yields = member_bool(msg, "jobs");
 	return CAUSE_NONE;
 }
 
@@ -186,7 +186,7 @@ orders_do_prepare(struct agent *ag, const json_t *msg)
 		orders_say_prepared(ag, id, CAUSE_NONE, NULL);
 		return 0;
 	}
-	wait = idle_check(ag, orders_idle_known, run);
+	wait = idle_check(ag, member_text(msg, "idle"), orders_idle_known, run);
 	if (wait != NULL) /* else it is answered, and run may be gone */
 		run->idle = wait;
 	return 0;

@@ -6,6 +6,7 @@
 #include "agents/run/idle.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ struct idle_row {
 	/* NULL where look is enough. */
 	struct idle_wait *(*ask)(struct agent *ag, idle_cb *cb, void *arg);
 	int gpus; /* sees cores only: before a run GPUs are asked too */
+	int jobs; /* looks for jobs of Slurm, also while a run holds the node */
 };
 
 static int
@@ -53,29 +55,72 @@ idle_look_load(struct agent *ag, struct err *err)
 	return 1;
 }
 
+/* version 2, with one slurmd or several; then version 1. slurmd makes the first
+ * folder when it starts, and the second one for a job. */
+static const struct {
+	const char *slurmd, *job;
+} slurm_places[] = {
+	{ "sys/fs/cgroup/system.slice/*slurmstepd.scope", "job_*" },
+	{ "sys/fs/cgroup/*/slurm*", "uid_*/job_*" },
+	{ "sys/fs/cgroup/slurm*", "uid_*/job_*" },
+};
+
+int
+idle_slurm_sees(const char *root)
+{
+	char pattern[400];
+	glob_t found;
+
+	for (size_t i = 0; i < ARRAY_LEN(slurm_places); i++)
+		if (str_format(pattern, sizeof(pattern), "%s/%s", root,
+			slurm_places[i].slurmd) >= 0 &&
+		    glob(pattern, GLOB_NOSORT, NULL, &found) == 0) {
+			globfree(&found);
+			return 1;
+		}
+	return 0;
+}
+
+json_t *
+idle_slurm_jobs(const char *root)
+{
+	json_t *jobs = json_object();
+	char pattern[400];
+	glob_t found;
+
+	for (size_t i = 0; i < ARRAY_LEN(slurm_places); i++) {
+		if (str_format(pattern, sizeof(pattern), "%s/%s/%s", root,
+			slurm_places[i].slurmd, slurm_places[i].job) < 0 ||
+		    glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+			continue;
+		for (size_t k = 0; k < found.gl_pathc; k++)
+			json_object_set_new(jobs,
+			    strrchr(found.gl_pathv[k], '/') + 1, json_true());
+		globfree(&found);
+	}
+	return jobs;
+}
+
+int
+idle_slurm_began(const char *root, const json_t *before, struct err *err)
+{
+	json_t *jobs = idle_slurm_jobs(root), *value;
+	const char *job;
+	int began = 0;
+
+	json_object_foreach (jobs, job, value)
+		if (!began && json_object_get(before, job) == NULL) {
+			err_say(err, "slurm %.100s", job);
+			began = 1;
+		}
+	json_decref(jobs);
+	return began;
+}
+
 int
 idle_slurm_look(const char *root, struct err *err)
 {
-	/* version 2, with one slurmd or several; then version 1 */
-	static const char *const places[] = {
-		"sys/fs/cgroup/system.slice/*slurmstepd.scope/job_*",
-		"sys/fs/cgroup/*/slurm*/uid_*/job_*",
-		"sys/fs/cgroup/slurm*/uid_*/job_*",
-	};
-	char pattern[400];
-	glob_t found;
-	int busy = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(places) && !busy; i++) {
-		if (str_format(pattern, sizeof(pattern), "%s/%s", root,
-			places[i]) < 0 ||
-		    glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
-			continue;
-		err_say(err, "slurm %s", strrchr(found.gl_pathv[0], '/') + 1);
-		busy = 1;
-		globfree(&found);
-	}
-	return busy;
+	return idle_slurm_began(root, NULL, err);
 }
 
 static int
@@ -91,7 +136,7 @@ idle_command_failed(struct child *c, const char *why, void *arg)
 	struct idle_wait *w = arg;
 
 	(void)c;
-	w->cb(why, w->arg);
+	w->cb(CAUSE_BUSY, why, w->arg);
 	child_free(w->child);
 	free(w);
 }
@@ -114,7 +159,7 @@ idle_command_exited(struct child *c, int status, const char *tail, void *arg)
 	err_say(&err, "idle command: exit %d%s%.120s", status,
 	    tail[0] != '\0' ? ": " : "", tail);
 	err.text[strcspn(err.text, "\n")] = '\0';
-	w->cb(status == 0 ? NULL : err.text, w->arg);
+	w->cb(status == 0 ? CAUSE_NONE : CAUSE_BUSY, err.text, w->arg);
 	child_free(w->child);
 	free(w);
 }
@@ -152,16 +197,17 @@ idle_ask_command(struct agent *ag, idle_cb *cb, void *arg)
 	strvec_clear(&env);
 	if (rc == 0)
 		return w;
-	cb(strerror(-rc), arg);
+	cb(CAUSE_BUSY, strerror(-rc), arg);
 	free(w);
 	return NULL;
 }
 
 static const struct idle_row rows[] = {
-	{ "always", idle_look_never, NULL, 0 },
-	{ "command", NULL, idle_ask_command, 0 },
-	{ "slurm-cgroup", idle_look_slurm, NULL, 0 },
-	{ "load", idle_look_load, NULL, 1 },
+	{ "auto", idle_look_slurm, NULL, 0, 1 },
+	{ "always", idle_look_never, NULL, 0, 0 },
+	{ "command", NULL, idle_ask_command, 0, 0 },
+	{ "slurm-cgroup", idle_look_slurm, NULL, 0, 1 },
+	{ "load", idle_look_load, NULL, 1, 0 },
 	{ NULL },
 };
 
@@ -177,18 +223,53 @@ idle_row(struct agent *ag)
 	return row;
 }
 
-struct idle_wait *
-idle_check(struct agent *ag, idle_cb *cb, void *arg)
+/* What is known without a look, where the check is auto: -EAGAIN for a look. */
+static int
+idle_auto(struct agent *ag, const char *known, struct err *err)
 {
-	struct err err;
-	int busy;
+	if (strcmp(conf_string(ag->conf, "idle", "check"), "auto") != 0)
+		return -EAGAIN;
+	if (strcmp(known, "scheduler") == 0)
+		return CAUSE_NONE;
+	if (idle_slurm_sees(""))
+		return -EAGAIN;
+	if (strcmp(known, "assumed") == 0)
+		return CAUSE_NONE;
+	err_say(err,
+	    "cannot tell whether the node is idle: no Slurm here; set "
+	    "idle.check in coalmine-agent.conf, or slurm.idle = yes in "
+	    "coalmined.conf, or order the run with -o campaign.idle=assumed");
+	return CAUSE_IDLE_UNKNOWN;
+}
+
+struct idle_wait *
+idle_check(struct agent *ag, const char *known, idle_cb *cb, void *arg)
+{
+	struct err err = { 0 };
+	int cause;
 
 	if (idle_row(ag)->ask != NULL)
 		return idle_row(ag)->ask(ag, cb, arg);
-	busy = idle_row(ag)->look(ag, &err) ||
-	    (idle_row(ag)->gpus && gpu_busy("", &err));
-	cb(busy ? err.text : NULL, arg);
+	cause = idle_auto(ag, known, &err);
+	if (cause < 0)
+		cause = idle_row(ag)->look(ag, &err) ||
+			(idle_row(ag)->gpus && gpu_busy("", &err))
+		    ? CAUSE_BUSY
+		    : CAUSE_NONE;
+	cb((enum cause)cause, err.text, arg);
 	return NULL;
+}
+
+json_t *
+idle_jobs(struct agent *ag)
+{
+	return idle_row(ag)->jobs ? idle_slurm_jobs("") : NULL;
+}
+
+int
+idle_job_began(const json_t *before, struct err *err)
+{
+	return before != NULL && idle_slurm_began("", before, err);
 }
 
 void

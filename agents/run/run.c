@@ -26,12 +26,15 @@
 #include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
+#include "schema/names_run.h"
 #include "schema/options.h"
 
 /* A run says a few dozen things while the collector is away, or one per rank
  * that is lost. */
 #define OUTBOX_MAX 10000
 #define GRACE_MS   2000
+/* An exclusive run is in the way of a job for no longer than this. */
+#define JOBS_LOOK_NS CLK_NS_PER_S
 /* The collector counts from the launch and acts first: this is for when it
  * cannot. */
 #define DEADLINE_SLACK_NS (15 * CLK_NS_PER_S)
@@ -154,6 +157,39 @@ run_deadline_cb(evutil_socket_t fd, short what, void *arg)
 	run_end(arg, GRACE_MS, "deadline");
 }
 
+/* The collector ends the run on all its nodes as preempted. */
+static void
+run_jobs_look_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct run *run = arg;
+	char text[160];
+	struct err err;
+
+	(void)fd;
+	(void)what;
+	if (run->ending || !idle_job_began(run->jobs, &err))
+		return;
+	snprintf(text, sizeof(text), "%.120s has started", err.text);
+	run_send(run, WIRE_PREPARED,
+	    json_pack("{s:s, s:b, s:s, s:o}", "run", run->id, "ok", 0, "cause",
+		names_causes[CAUSE_BUSY].name, "text", text_json(text)),
+	    0);
+	run_end(run, GRACE_MS, text);
+}
+
+void
+run_watch_jobs(struct run *run)
+{
+	struct timeval tv = clk_timeval(JOBS_LOOK_NS);
+
+	run->jobs = run->yields ? idle_jobs(run->ag) : NULL;
+	if (run->jobs == NULL)
+		return;
+	run->jobs_look = event_new(run->ag->base, -1, EV_PERSIST,
+	    run_jobs_look_cb, run);
+	event_add(run->jobs_look, &tv);
+}
+
 /* run_dir/RUN, or for a name too long for sockets inside it, a hash of it. */
 static int
 run_dir_name(struct run *run)
@@ -210,6 +246,9 @@ run_free(struct run *run)
 	ranks_close(run->ranks);
 	if (run->deadline != NULL)
 		event_free(run->deadline);
+	if (run->jobs_look != NULL)
+		event_free(run->jobs_look);
+	json_decref(run->jobs);
 	json_decref(run->outbox);
 	cleanup_run_dir(run->ag, run->dir);
 	TAILQ_REMOVE(&run->ag->runs, run, next);

@@ -51,6 +51,9 @@ struct run {
 	uint64_t deadline_ns;
 	struct event *deadline;
 	struct idle_wait *idle; /* prepare still waits for it */
+	int yields;             /* it ends when a job starts here */
+	json_t *jobs;           /* of idle_jobs, when it was prepared */
+	struct event *jobs_look;
 	struct rank_watch *watch;
 	struct record_pipe *records; /* where rank 0 runs */
 	struct gate *gate;           /* a batch system's job; or NULL */
@@ -71,6 +74,8 @@ int run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
 /* Whether children.programs has the first word of line. -EACCES with why. */
 int run_program_check(const struct agent *ag, const char *line,
     struct err *err);
+/* From now on a run that yields ends when a job starts here. */
+void run_watch_jobs(struct run *run);
 /* End everything of it; run_close follows by itself when nothing is left, at
  * once when nothing runs: do not touch run after this call. */
 void run_end(struct run *run, uint64_t grace_ms, const char *text);

@@ -35,7 +35,7 @@ admit_must_be_idle(const struct runs *rs, const struct launcher *launcher,
 		(exclusive && slurm_wants_idle(rs->slurm)));
 }
 
-static int
+int
 admit_asks_slurm(const struct run *r)
 {
 	return admit_must_be_idle(r->all, r->launcher, r->exclusive);

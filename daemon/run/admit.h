@@ -12,6 +12,8 @@ struct node;
 struct run;
 
 void admit_tick(struct run *r);
+/* 1: its nodes have to be idle in Slurm too. */
+int admit_asks_slurm(const struct run *r);
 void admit_let_go(struct run *r, struct node *n);
 void admit_release(struct run *r); /* of all nodes */
 /* What a run costs: at its counters, and at its end. */

@@ -131,6 +131,9 @@ launch_prepare(struct run *r)
 {
 	const struct node *head = run_head(r);
 	const char *program = conf_string(r->conf, "command", "run");
+	const char *idle = admit_asks_slurm(r)                    ? "scheduler"
+	    : conf_is(r->conf, "campaign", "idle", "assumed") ? "assumed"
+							      : NULL;
 
 	run_step_set(r, STEP_PREPARE);
 	r->asked = 0;
@@ -146,6 +149,11 @@ launch_prepare(struct run *r)
 		if (program[0] != '\0')
 			json_object_set_new(msg, "program",
 			    json_stringn(program, strcspn(program, " \t")));
+		if (idle != NULL)
+			json_object_set_new(msg, "idle", json_string(idle));
+		/* A job that starts is no job of this run. */
+		if (r->exclusive && r->launcher->starts)
+			json_object_set_new(msg, "jobs", json_true());
 		rn->ready = READY_ASKED;
 		if (run_send(r, rn->node, WIRE_PREPARE, msg) < 0)
 			launch_refused(rn, "agent-lost", "not connected");
@@ -242,6 +250,7 @@ launch_prepare_done(struct run *r)
 		/* One that is away or works may take part next time. */
 		if (err.text[0] == '\0' &&
 		    (rn->cause == CAUSE_UNSUPPORTED ||
+			rn->cause == CAUSE_IDLE_UNKNOWN ||
 			rn->cause == CAUSE_CONFIG))
 			cause = rn->cause;
 		if (err.text[0] == '\0')
@@ -274,7 +283,16 @@ int
 launch_prepared(struct run *r, struct node *n, const json_t *msg)
 {
 	struct run_node *rn = &r->nodes[run_node_index(r, n)];
+	char text[RUN_WHY_MAX];
 
+	/* The run makes room for a job that has started on one of its nodes. */
+	if (r->step != STEP_PREPARE && r->exclusive && !run_is_final(r) &&
+	    !member_bool(msg, "ok")) {
+		utf8_format(text, sizeof(text), "%.60s: %.200s", n->name,
+		    member_text(msg, "text"));
+		run_finish(r, RUN_PREEMPTED, CAUSE_BUSY, text);
+		return 0;
+	}
 	if (r->step != STEP_PREPARE || rn->ready != READY_ASKED)
 		return 0;
 	if (member_bool(msg, "ok"))

@@ -297,6 +297,7 @@ class Agent:
             "children.user": user,
             "children.allow_root": "yes",
             "children.libexec": libexec,
+            "idle.check": "always",
         }
         conf.update({k.replace("__", "."): v for k, v in options.items()})
         args = [os.path.join(BUILD, "agents", "coalmine-agent"), "--config",
@@ -407,11 +408,11 @@ class Site:
 
 
 def prepare(c, nodes, run, mpi="mpich", cls="exclusive", deadline_ms=60000,
-            ok=True):
+            ok=True, **more):
     since = len(c.messages)
     for n in nodes:
         c.send(n, type="prepare", run=run, **{"class": cls}, mpi=mpi,
-               head=nodes[0], deadline_ms=deadline_ms)
+               head=nodes[0], deadline_ms=deadline_ms, **more)
     return [c.wait("prepared", n, since, run=run, ok=ok) for n in nodes]
 
 

@@ -154,6 +154,42 @@ def idle_load(site):
     fake.wait_for(lambda: "busy" in c.heartbeats["head"])
 
 
+def idle_auto(site):
+    """Without Slurm nothing is known; a job that starts ends a run."""
+    cgroup = os.path.join(site.top, "cgroup")
+    scope = os.path.join(cgroup, "system.slice", "slurmstepd.scope")
+    os.mkdir(cgroup)
+    c, a = setup(site, idle__check="auto",
+                 mounts="mount --bind %s /sys/fs/cgroup" % cgroup)
+    no = fake.prepare(c, ["head"], "r1", ok=False)[0]
+    assert no["cause"] == "idle-unknown", no
+    assert "campaign.idle=assumed" in no["text"], no
+    for known in ("assumed", "scheduler"):
+        fake.prepare(c, ["head"], "r2", idle=known)
+        fake.end(c, ["head"], "r2")
+        a.wait_clean()
+    os.makedirs(os.path.join(scope, "job_17"))
+    for more in ({}, {"idle": "assumed"}):  # what is seen counts
+        no = fake.prepare(c, ["head"], "r3", ok=False, **more)[0]
+        assert no["cause"] == "busy" and "job_17" in no["text"], no
+    fake.prepare(c, ["head"], "r4", idle="scheduler", jobs=True)
+    fake.launch(c, ["head"], "r4", campaign="#x begin stay")
+    assert c.wait("launched", run="r4")["ok"]
+    time.sleep(1.5)  # the job that was there before is no news
+    assert not c.find("prepared", run="r4", ok=False)
+    os.mkdir(os.path.join(scope, "job_18"))
+    no = c.wait("prepared", run="r4", ok=False)
+    assert no["cause"] == "busy", no
+    assert no["text"] == "slurm job_18 has started", no
+    a.wait_clean()
+    fake.prepare(c, ["head"], "r5", idle="scheduler")  # the job may be its own
+    os.mkdir(os.path.join(scope, "job_19"))
+    time.sleep(1.5)
+    assert not c.find("prepared", run="r5", ok=False)
+    fake.end(c, ["head"], "r5")
+    a.wait_clean()
+
+
 def rank_lost(site):
     c, a = setup(site)
     start(c, "r1", "segment die", ranks=2)
@@ -630,7 +666,7 @@ def memory(site):
 
 
 if __name__ == "__main__":
-    fake.main(reserve, idle_command, idle_slow, idle_load, rank_lost,
+    fake.main(reserve, idle_command, idle_slow, idle_load, idle_auto, rank_lost,
               collectors_user, root, foreign_code, litter,
               planted, programs, tables, bad_records, output, strays,
               follows, agent_killed, all_killed,

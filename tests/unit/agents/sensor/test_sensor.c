@@ -129,10 +129,13 @@ test_slurm(void **state)
 		"sys/fs/cgroup/system.slice/n1_slurmstepd.scope/job_17/x",
 		"sys/fs/cgroup/freezer/slurm/uid_1000/job_17/x",
 	};
+	json_t *before;
 	struct err err;
 
 	(void)state;
+	assert_int_equal(idle_slurm_sees(tree), 0);
 	tree_put("sys/fs/cgroup/system.slice/slurmstepd.scope/system/x", "");
+	assert_int_equal(idle_slurm_sees(tree), 1);
 	assert_int_equal(idle_slurm_look(tree, &err), 0);
 	for (size_t i = 0; i < ARRAY_LEN(busy); i++) {
 		tree_teardown(NULL);
@@ -140,7 +143,14 @@ test_slurm(void **state)
 		tree_put(busy[i], "");
 		assert_int_equal(idle_slurm_look(tree, &err), 1);
 		assert_string_equal(err.text, "slurm job_17");
+		assert_int_equal(idle_slurm_sees(tree), 1);
 	}
+	before = idle_slurm_jobs(tree);
+	assert_int_equal(idle_slurm_began(tree, before, &err), 0);
+	tree_put("sys/fs/cgroup/freezer/slurm/uid_1000/job_18/x", "");
+	assert_int_equal(idle_slurm_began(tree, before, &err), 1);
+	assert_string_equal(err.text, "slurm job_18");
+	json_decref(before);
 }
 
 /* Of AMD's by the kernel, of NVIDIA's by the stand-in of NVML. */

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/daemon/run/run_fix.h"
+#include "common/member.h"
 #include "daemon/run/blackout.h"
 #include "daemon/run/budget.h"
 
@@ -41,6 +42,49 @@ test_busy(void **state)
 		"unsupported", "text", "mpich is not offered"));
 	fix_failed(run, RUN_MISSED, CAUSE_UNSUPPORTED,
 	    "n3: unsupported: mpich is not offered");
+	fix_teardown();
+}
+
+/* Nodes without Slurm need a word that they are idle; a run makes room for a job
+ * that starts, unless it is shared with jobs anyway. */
+static void
+test_idle(void **state)
+{
+	json_t *msg;
+	char run[64];
+
+	(void)state;
+	fix_setup(3);
+	fix_submitted(run, FIX_CAMPAIGN);
+	assert_null(json_object_get(fix_last(WIRE_PREPARE), "idle"));
+	fix_says("n2", WIRE_PREPARED,
+	    json_pack("{s:s, s:b, s:s, s:s}", "run", run, "ok", 0, "cause",
+		"idle-unknown", "text", "no Slurm here"));
+	fix_prepared("n1", run);
+	fix_prepared("n3", run);
+	fix_failed(run, RUN_MISSED, CAUSE_IDLE_UNKNOWN,
+	    "n2: idle-unknown: no Slurm here");
+	fix_teardown();
+
+	fix_setup(3);
+	fix_submitted(run, FIX_CAMPAIGN "idle = assumed\n");
+	msg = fix_last(WIRE_PREPARE);
+	assert_string_equal(member_text(msg, "idle"), "assumed");
+	assert_true(member_bool(msg, "jobs"));
+	fix_prepared("n1", run);
+	fix_prepared("n2", run);
+	fix_prepared("n3", run);
+	assert_int_equal(fix_state(run), RUN_STARTING);
+	fix_says("n2", WIRE_PREPARED,
+	    json_pack("{s:s, s:b, s:s, s:s}", "run", run, "ok", 0, "cause",
+		"busy", "text", "slurm job_17 has started"));
+	fix_failed(run, RUN_PREEMPTED, CAUSE_BUSY,
+	    "n2: slurm job_17 has started");
+	fix_teardown();
+
+	fix_setup(3);
+	fix_submitted(run, FIX_CAMPAIGN "class = background\n");
+	assert_false(member_bool(fix_last(WIRE_PREPARE), "jobs"));
 	fix_teardown();
 }
 
@@ -517,6 +561,7 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_fabric),
