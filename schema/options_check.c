@@ -71,6 +71,14 @@ options_check_mix_without_share(const struct conf *c)
 	    conf_real(c, "canary", "share") >= 1;
 }
 
+/* A file with [congestor] is meant to congest: the kinds have to be given. */
+static int
+options_check_mix_missing(const struct conf *c)
+{
+	return conf_has_section(c, "congestor") &&
+	    !conf_given(c, "congestor", "mix");
+}
+
 static int
 options_check_background_congestors(const struct conf *c)
 {
@@ -312,6 +320,9 @@ static const struct rule rules[] = {
 	    "nobody runs it: canary.tests has to have command" },
 	{ "canary", "exact", options_check_command_exact, NULL,
 	    "the paper has no counts for the test command: allowed is no" },
+	{ "congestor", "mix", options_check_mix_missing, NULL,
+	    "not given: a [congestor] needs its kinds, for example mix = "
+	    "alltoall,incast, or mix = none" },
 	{ "congestor", "mix", options_check_mix_none_and_more, NULL,
 	    "none stands beside other kinds: allowed is none alone" },
 	{ "congestor", "mix", NULL, options_check_has_twice,
@@ -396,11 +407,25 @@ options_check_partners_check(const struct conf *c, struct err *err)
 	return rc;
 }
 
+static int
+options_check_is_empty(const struct conf *c)
+{
+	const struct conf_row *row = options_campaign;
+
+	while (row->key != NULL && !conf_has_section(c, row->section))
+		row++;
+	return row->key == NULL;
+}
+
 int
 options_campaign_check(const struct conf *c, struct err *err)
 {
 	const struct conf_row *row;
 
+	if (options_check_is_empty(c))
+		return err_set(err, -EINVAL,
+		    "the campaign is empty: expected a section that measures, "
+		    "for example [canary], [congestor] or [stripe]");
 	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
 		if (rules[i].broken != NULL
 			? rules[i].broken(c)

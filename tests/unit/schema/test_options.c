@@ -118,7 +118,8 @@ check(const char *text, struct err *err)
 static void
 test_good(void **state)
 {
-	static const char *const good[] = { "",
+	static const char *const good[] = { "[campaign]\n", "[canary]\n",
+		"[campaign]\nclass = background\n",
 		"[campaign]\nclass = background\n[congestor]\nmix = none\n",
 		"[schedule]\nevery = 5m\noffset = 1m\njitter = 30s\n"
 		"window = 22:00-06:00,12:00-13:00\n",
@@ -162,10 +163,14 @@ test_rules(void **state)
 		    "f:2: congestor.mix = none,incast: none stands beside" },
 		{ "[congestor]\nmix = bcast,bcast\n",
 		    "f:2: congestor.mix = bcast,bcast: a kind stands in it" },
-		{ "[campaign]\nclass = background\n",
-		    "default: congestor.mix = alltoall,incast,put-incast,"
-		    "get-bcast: a background campaign may not congest" },
-		{ "[canary]\nshare = 100%\n",
+		{ "", "the campaign is empty: expected a section" },
+		{ "[congestor]\nbytes = 4K\n",
+		    "default: congestor.mix = none: not given: a [congestor] "
+		    "needs its kinds" },
+		{ "[campaign]\nclass = background\n[congestor]\nmix = incast\n",
+		    "f:4: congestor.mix = incast: a background campaign may "
+		    "not congest" },
+		{ "[canary]\nshare = 100%\n[congestor]\nmix = incast\n",
 		    "f:2: canary.share = 100%: leaves no node" },
 		{ "[campaign]\nnodes_min = 5\nnodes_max = 4\n",
 		    "f:2: campaign.nodes_min = 5: is more than "

@@ -62,7 +62,7 @@ campaign_of(const char *text)
 	struct conf *c;
 
 	if (conf_parse(options_campaign, "campaign", text, &c, &err) < 0 ||
-	    options_campaign_check(c, &err) < 0)
+	    (text[0] != '\0' && options_campaign_check(c, &err) < 0))
 		fail_msg("%s", err.text);
 	return c;
 }

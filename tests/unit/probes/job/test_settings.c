@@ -10,6 +10,8 @@
 #include "probes/job/settings.h"
 #include "schema/options.h"
 
+#define MIX "[congestor]\nmix = alltoall,incast,put-incast,get-bcast\n"
+
 static void
 read_text(const char *text, struct settings *ret)
 {
@@ -29,6 +31,8 @@ test_defaults(void **state)
 
 	(void)state;
 	read_text("", &s);
+	assert_false(settings_congested(&s));
+	read_text(MIX, &s);
 	assert_int_equal(s.test_count, 3);
 	assert_int_equal(s.tests[0], CANARY_LAT);
 	assert_int_equal(s.tests[1], CANARY_BW_SYNC);
@@ -50,7 +54,7 @@ test_order(void **state)
 	int visit;
 
 	(void)state;
-	read_text("[campaign]\nseed = 11\n[phases]\nvisits = 64\n", &s);
+	read_text(MIX "[campaign]\nseed = 11\n[phases]\nvisits = 64\n", &s);
 	assert_int_equal(settings_stretches(&s), 128);
 	for (int i = 0; i < 64; i++) {
 		enum phase first = settings_phase(&s, 2 * i, &visit);
@@ -70,7 +74,7 @@ test_order(void **state)
 	    settings_loaded_first(11, 1));
 	assert_true(loaded_first > 16 && loaded_first < 48);
 	assert_true(changes > 16 && changes < 48);
-	read_text("[phases]\nvisits = 1\n", &s);
+	read_text(MIX "[phases]\nvisits = 1\n", &s);
 	assert_int_equal(settings_phase(&s, 0, &visit), PHASE_ISOLATED);
 }
 
@@ -117,7 +121,7 @@ test_exact(void **state)
 	int visit;
 
 	(void)state;
-	read_text("[canary]\nexact = gpcnet\n[phases]\nvisits = 8\n", &s);
+	read_text(MIX "[canary]\nexact = gpcnet\n[phases]\nvisits = 8\n", &s);
 	assert_int_equal(settings_stretches(&s), 2);
 	assert_int_equal(settings_phase(&s, 0, &visit), PHASE_ISOLATED);
 	assert_int_equal(settings_phase(&s, 1, &visit), PHASE_CONGESTED);
