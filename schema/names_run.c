@@ -14,7 +14,8 @@ const struct run_state_row names_run_states[RUN_STATE_MAX] = {
 	[RUN_CANCELLED] = { "cancelled", 1, "was ended by order" },
 	[RUN_MISSED] = { "missed", 1, "could not start when it was due" },
 	[RUN_OVERDUE] = { "overdue", 0, "is due and still waits" },
-	[RUN_PREEMPTED] = { "preempted", 1, "made room for another run or a job" },
+	[RUN_PREEMPTED] = { "preempted", 1,
+	    "made room for another run or a job" },
 	[RUN_NONSTART] = { "nonstart", 1, "never showed a sign of life" },
 };
 

@@ -254,7 +254,8 @@ const struct wire_message wire_messages[WIRE_TYPE_MAX] = {
 	[WIRE_PROGRESS] = { "progress", WIRE_AGENT, progress,
 	    "an unnumbered line, shown and not stored" },
 	[WIRE_PREPARED] = { "prepared", WIRE_AGENT, prepared,
-	    "the node is idle and able, or why not; in a run: a job has started" },
+	    "the node is idle and able, or why not; in a run: a job has "
+	    "started" },
 	[WIRE_LAUNCHED] = { "launched", WIRE_AGENT, launched,
 	    "the launcher or the ranks run, or why not" },
 	[WIRE_EXITED] = { "exited", WIRE_AGENT, exited,

@@ -6,6 +6,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <limits.h>
 #include <net/if.h>
@@ -29,13 +30,14 @@
 #include "pki/pki.h"
 #include "schema/names_verdict.h"
 
-#define FOLDER    "/etc/coalmine"
-#define UNITS     "/etc/systemd/system"
-#define CONF_MAX  (1024 * 1024)
-#define START_S   20 /* until a collector that was started answers */
-#define NAMES_MAX 64
-#define CA_DAYS   3650
-#define CERT_DAYS 825
+#define FOLDER        "/etc/coalmine"
+#define UNITS         "/etc/systemd/system"
+#define CONF_MAX      (1024 * 1024)
+#define START_S       20 /* until a collector that was started answers */
+#define NAMES_MAX     64
+#define SLURM_LIMIT_S "10" /* for its answer */
+#define CA_DAYS       3650
+#define CERT_DAYS     825
 
 struct site {
 	struct ctl *ctl;
@@ -223,6 +225,44 @@ init_text_with(const char *text, const char *section, const char *key,
 	return out.text;
 }
 
+/* Run a program and return its exit status, or -1 if it cannot run; quiet:
+ * drop what it prints. */
+static int
+init_run(const char *const argv[], int quiet)
+{
+	int status = 0, null;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		null = quiet ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
+		for (int fd = 0; fd <= 2 && null >= 0; fd++)
+			dup2(null, fd);
+		execvp(argv[0], (char *const *)(uintptr_t)argv);
+		_exit(127);
+	}
+	if (pid < 0)
+		return -1;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Slurm answers on this machine: exclusive runs then wait for nodes that it
+ * calls idle. */
+static int
+init_has_slurm(const struct site *s)
+{
+	char *sinfo = init_below(conf_string(s->conf, "slurm", "dir"), "sinfo");
+	const char *argv[] = { "timeout", SLURM_LIMIT_S, sinfo, "-h", "-o",
+		"%n", NULL };
+	int has = access(sinfo, X_OK) == 0 && init_run(argv, 1) == 0;
+
+	free(sinfo);
+	return has;
+}
+
 /* What is set stays; what would not be read again is not written. */
 static int
 init_configure(struct site *s)
@@ -233,7 +273,7 @@ init_configure(struct site *s)
 		{ "enroll", "key", "enroll.key" }, { "tls", "ca", "ca.pem" },
 		{ "tls", "cert", "collector.pem" },
 		{ "tls", "key", "collector.key" }, { "tls", "crl", "crl.pem" },
-		{ "collector", "listen", NULL } };
+		{ "collector", "listen", NULL }, { "slurm", "idle", NULL } };
 	struct conf *after = NULL;
 	struct err err;
 	char *text;
@@ -249,11 +289,17 @@ init_configure(struct site *s)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		char *path, *more;
 
-		/* Its default is IPv4's. */
-		if (rows[i].file == NULL && knows_four)
+		int is_slurm = strcmp(rows[i].section, "slurm") == 0;
+
+		/* The default of collector.listen is IPv4's. */
+		if (rows[i].file == NULL &&
+		    (is_slurm ? conf_given(s->conf, "slurm", "idle") ||
+				!init_has_slurm(s)
+			      : knows_four))
 			continue;
-		path = rows[i].file != NULL ? init_below(s->pki, rows[i].file)
-					    : xstrdup("[::]:17700");
+		path = rows[i].file != NULL
+		    ? init_below(s->pki, rows[i].file)
+		    : xstrdup(is_slurm ? "yes" : "[::]:17700");
 		if (!conf_given(s->conf, rows[i].section, rows[i].key) &&
 		    strcmp(conf_string(s->conf, rows[i].section, rows[i].key),
 			path) != 0) {
@@ -312,21 +358,9 @@ init_make_drop_in(struct site *s)
 static int
 init_systemctl(const char *word, const char *unit)
 {
-	int status = 0;
-	pid_t pid;
+	const char *argv[] = { "systemctl", "--quiet", word, unit, NULL };
 
-	fflush(stdout);
-	pid = fork();
-	if (pid == 0) {
-		execlp("systemctl", "systemctl", "--quiet", word, unit,
-		    (char *)NULL);
-		_exit(127);
-	}
-	if (pid < 0)
-		return ctl_fail("fork: %s", strerror(errno));
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status == 0
+	return init_run(argv, 0) == 0
 	    ? EXIT_CODE_OK
 	    : ctl_fail("systemctl %s failed; see journalctl -u coalmined",
 		  word);
@@ -452,7 +486,8 @@ const struct verb verbs_init[] = {
 	    "changed, so the verb can be repeated. Nodes are given the first "
 	    "--san; else the host name, if it resolves to this host; else its "
 	    "first address. Without any IPv4 address collector.listen is set "
-	    "to [::]:17700. The token is for any node unless --node lists the "
+	    "to [::]:17700. Where sinfo answers, slurm.idle is set to yes. The "
+	    "token is for any node unless --node lists the "
 	    "nodes. Under systemd the collector is enabled and started.",
 	    init },
 	{ 0 },

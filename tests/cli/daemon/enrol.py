@@ -557,6 +557,33 @@ def test_init(text):
         c.stop()
 
 
+def test_init_slurm():
+    """Where sinfo answers, exclusive runs ask Slurm; a setting stays."""
+    for text, answers, wanted in (("", 0, "\nidle = yes"), ("", 1, None),
+                                  ("[slurm]\nidle = no\n", 0, "\nidle = no")):
+        with Collector() as c:
+            site = c.dir + "/site"
+            os.mkdir(site)
+            with open(site + "/sinfo", "w") as f:
+                f.write(f"#!/bin/sh\nexit {answers}\n")
+            os.chmod(site + "/sinfo", 0o755)
+            with open(site + "/coalmined.conf", "w") as f:
+                f.write(text.replace("[slurm]", f"[slurm]\ndir = {site}")
+                        or f"[slurm]\ndir = {site}\n")
+            got = subprocess.run(
+                [BUILD + "/ctl/coalctl", "--url", "unix:/nonexistent", "init",
+                 site], stdout=subprocess.PIPE, check=False, text=True)
+            assert got.returncode == 0, got
+            with open(site + "/coalmined.conf") as f:
+                after = f.read()
+            if wanted is None:
+                assert "idle" not in after, after
+            else:
+                assert wanted in after, after
+            assert ("set     slurm.idle = yes" in got.stdout) == (
+                wanted == "\nidle = yes"), got
+
+
 def test_init_refuses():
     for make, word in ((lambda d: None, "coalmined.conf: No such file"),
                        (lambda d: open(d + "/coalmined.conf", "w").write(
@@ -611,6 +638,7 @@ def main():
         assert shipped.count("#" + listen) == 1
         test_init(shipped.replace("#" + listen, "listen = 127.0.0.1:PORT"))
         test_init("[enroll]\nlife=10d\n[collector]\nlisten=127.0.0.1:PORT")
+        test_init_slurm()
         test_init_refuses()
     finally:
         for n in Node.all:

@@ -45,8 +45,8 @@ test_busy(void **state)
 	fix_teardown();
 }
 
-/* Nodes without Slurm need a word that they are idle; a run makes room for a job
- * that starts, unless it is shared with jobs anyway. */
+/* Nodes without Slurm need a word that they are idle; a run makes room for a
+ * job that starts, unless it is shared with jobs anyway. */
 static void
 test_idle(void **state)
 {
