@@ -37,7 +37,7 @@ conf_print_defaults(const struct conf_row *rows, FILE *to)
 			fputc('\n', to);
 		conf_print_comment(rows[i].text, to);
 		conf_type_allowed(&rows[i], allowed, sizeof(allowed));
-		fprintf(to, "# Allowed: %s\n", allowed);
+		fprintf(to, "# Values: %s\n", allowed);
 		if (rows[i].fallback == NULL)
 			fprintf(to, "%s =\n", rows[i].key);
 		else if (rows[i].fallback[0] == '\0')
@@ -48,16 +48,20 @@ conf_print_defaults(const struct conf_row *rows, FILE *to)
 	}
 }
 
-/* mdoc text: a leading '.' or '\'' and every '\\' are escaped, and a list
- * without blanks may be broken. */
+/* mdoc text: a leading '.' or '\'' and every '\\' are escaped, each sentence
+ * begins a line, and a list without blanks may be broken. */
 static void
 conf_print_mdoc_text(const char *text, FILE *to)
 {
+	const char *from = text;
+
 	if (*text == '.' || *text == '\'')
 		fputs("\\&", to);
 	for (; *text != '\0'; text++) {
 		if (*text == '\\')
 			fputs("\\e", to);
+		else if (*text == ' ' && text > from && text[-1] == '.')
+			fputc('\n', to);
 		else
 			fputc(*text, to);
 		if (*text == ',' && text[1] != ' ' && text[1] != '\0')
@@ -78,7 +82,7 @@ conf_print_mdoc(const struct conf_row *rows, FILE *to)
 		conf_print_mdoc_text(rows[i].text, to);
 		fputc('\n', to);
 		conf_type_allowed(&rows[i], allowed, sizeof(allowed));
-		fputs("Allowed: ", to);
+		fputs("Values: ", to);
 		conf_print_mdoc_text(allowed, to);
 		fputc('\n', to);
 		if (rows[i].fallback == NULL)

@@ -109,7 +109,7 @@ const struct conf_row options_campaign[] = {
 	    "A rail whose bandwidth alone is less than this share of the "
 	    "others' is reported." },
 	{ "moe", "experts", CONF_INT, 0, RANKS_MAX, NULL, "0", "experts",
-	    "Experts, as many on each rank; 0: one a rank." },
+	    "Number of experts, the same number on each rank. 0: one a rank." },
 	{ "moe", "top_k", CONF_INT, 1, 64, NULL, "2", "experts",
 	    "Experts that each token goes to." },
 	{ "moe", "tokens", CONF_INT, 1, 16777216, NULL, "4096", "tokens",
@@ -117,39 +117,40 @@ const struct conf_row options_campaign[] = {
 	{ "moe", "bytes", CONF_BYTES, 1, 1024 * 1024, NULL, "14K", "bytes",
 	    "Size of a token." },
 	{ "moe", "zipf", CONF_REAL, 0, 4, NULL, "0.5", "1",
-	    "How unequal experts are: the one at place i of the order of "
-	    "popularity has weight i to the power of minus this; 0: equal." },
+	    "Skew of the popularity of experts: the expert at place i in order "
+	    "of popularity has weight i to the power of minus this. 0: "
+	    "equal." },
 	{ "moe", "loads", CONF_STRING, 0, 4000, NULL, "", "",
 	    "A file with the weight of each expert, whole numbers, in place of "
 	    "zipf: a histogram of a model's own routing." },
 	{ "moe", "seed", CONF_INT, 0, SEED_MAX, NULL, "0", "1",
-	    "Draws which experts are popular; 0: the first ones, on the first "
-	    "ranks." },
+	    "Seed that draws which experts are popular. 0: the first ones, on "
+	    "the first ranks." },
 	{ "moe", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
 	    "Transport" VIA_AUTO },
 	PIECE("moe"),
 	{ "kv", "count", CONF_INT, 1, 1048576, NULL, "1024", "blocks",
-	    "Blocks that each sender has, a message each." },
+	    "Blocks of each sender, a message each." },
 	{ "kv", "bytes", CONF_BYTES, 1, GIB, NULL, "64K", "bytes",
 	    "Size of a block." },
 	{ "kv", "pairs", CONF_INT, 0, RANKS_MAX / 2, NULL, "0", "pairs",
-	    "The first so many ranks send, each to one of the last so many; 0: "
-	    "half of the ranks." },
+	    "Number of sending ranks, the first ones; each sends to one of the "
+	    "same number of last ranks. 0: half of the ranks." },
 	{ "kv", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
 	    "Transport" VIA_AUTO },
 	PIECE("kv"),
 	{ "pipeline", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "16M", "bytes",
 	    "Size of a micro-batch between two ranks." },
 	{ "pipeline", "batches", CONF_INT, 1, 4096, NULL, "8", "batches",
-	    "Micro-batches, one behind the other." },
+	    "Micro-batches, one after the other." },
 	{ "pipeline", "backward", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "A gradient of each comes back." },
+	    "Also send a gradient back for each micro-batch." },
 	{ "pipeline", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
 	    "Transport" VIA_AUTO },
 	PIECE("pipeline"),
 	{ "sparse", "file", CONF_STRING, 0, 4000, NULL, "", "",
 	    "A matrix (senders rows, elements) or lines src dst bytes: a file, "
-	    "or halo8, which is shipped." },
+	    "or the shipped halo8." },
 	{ "sparse", "format", CONF_CHOICE, 0, 0, "auto|matrix|list", "auto", "",
 	    "Format of the file; auto recognises a list by its three "
 	    "columns." },
@@ -168,9 +169,10 @@ const struct conf_row options_campaign[] = {
 	{ "collective", "name", CONF_CHOICE, 0, 0, NAMES_COLLECTIVES,
 	    "broadcast", "", "The collective." },
 	{ "collective", "form", CONF_STRING, 1, 80, NULL, "default", "",
-	    "single, default, or steps right to left, as allgather.scatter." },
+	    "single, default, or steps from right to left, for example "
+	    "allgather.scatter." },
 	{ "collective", "ranks", CONF_INT, 0, RANKS_MAX, NULL, "0", "ranks",
-	    "Ranks that take part; 0: as many as there are." },
+	    "Ranks that take part. 0: all." },
 	{ "collective", "count", CONF_INT, 1, COUNT_MAX, NULL, "1024",
 	    "elements",
 	    "Elements of a block; a rank's buffer has a block for "
@@ -182,32 +184,32 @@ const struct conf_row options_campaign[] = {
 	{ "collective", "root", CONF_INT, 0, RANKS_MAX, NULL, "0", "",
 	    "Root of broadcast, reduce, gather and scatter." },
 	{ "collective", "hierarchy", CONF_STRING, 1, 200, NULL, "flat", "",
-	    "Factors with commas, outermost first, as 2,2,3; their product is "
-	    "the number of ranks; or auto: leaves, nodes, and near "
-	    "devices inside nodes." },
+	    "Factors separated by commas, outermost first, for example 2,2,3; "
+	    "their product is the number of ranks. auto: leaves, nodes, and "
+	    "near devices within nodes." },
 	{ "collective", "tune", CONF_CHOICE, 0, 0, "no|auto", "no", "",
-	    "auto: those of hierarchy, stripe, ring, depth and via that are "
-	    "not given are chosen by prediction on the machine." },
+	    "auto: options hierarchy, stripe, ring, depth and via that are not "
+	    "set are chosen by prediction for the machine." },
 	{ "collective", "table", CONF_STRING, 0, 4000, NULL, "", "",
-	    "File in which run keeps the measurements and choices of tune = "
-	    "auto; empty: none, every run measures." },
+	    "File that stores the measurements and choices of tune = auto "
+	    "between runs. Empty: every run measures." },
 	{ "collective", "machine", CONF_STRING, 0, 400, NULL, "", "",
-	    "Machine for which auto chooses, a name or file; empty: that of "
-	    "predict, else the local one." },
+	    "Machine for tune = auto, a name or file. Empty: the machine of "
+	    "predict, otherwise the local one." },
 #define SECTION "collective"
 #include "schema/shape.inc"
 #undef SECTION
 	{ "compose", "steps", CONF_STRING, 0, 65536, NULL, "", "",
-	    "Primitives separated by |, as: for i in all: reduce send[i] of "
-	    "all to recv of i." },
+	    "Primitives separated by |, for example: for i in all: reduce "
+	    "send[i] of all to recv of i." },
 	{ "compose", "file", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Instead of steps: a file with one primitive a line." },
 	{ "compose", "buffers", CONF_STRING, 1, 4000, NULL,
 	    "send:in:ranks,recv:out:ranks", "",
-	    "Buffers as name:role:blocks with commas; roles are in, out and "
-	    "temp, blocks a number or ranks." },
+	    "Buffers as name:role:blocks, separated by commas; roles are in, "
+	    "out and temp, blocks are a number or ranks." },
 	{ "compose", "ranks", CONF_INT, 0, RANKS_MAX, NULL, "0", "ranks",
-	    "Ranks that take part; 0: as many as there are." },
+	    "Ranks that take part. 0: all." },
 	{ "compose", "count", CONF_INT, 1, COUNT_MAX, NULL, "1024", "elements",
 	    "Elements of a block." },
 	{ "compose", "type", CONF_CHOICE, 0, 0, TYPES_OPS, "int32", "",
@@ -215,31 +217,33 @@ const struct conf_row options_campaign[] = {
 	{ "compose", "op", CONF_CHOICE, 0, 0, "sum|prod|min|max|land|lor",
 	    "sum", "", "Reduction." },
 	{ "compose", "root", CONF_INT, 0, RANKS_MAX, NULL, "0", "",
-	    "The number that root stands for in steps." },
+	    "Value of root in steps." },
 	{ "compose", "hierarchy", CONF_STRING, 1, 200, NULL, "flat", "",
-	    "Factors with commas, outermost first; their product is the "
-	    "number of ranks; or auto." },
+	    "Factors separated by commas, outermost first; their product is "
+	    "the number of ranks; or auto." },
 #define SECTION "compose"
 #include "schema/shape.inc"
 #undef SECTION
 	{ "neighbor", "graph", CONF_STRING, 0, 4000, NULL, "", "",
-	    "The edges: a file of lines src dst; this, rsg, moore, cart or "
-	    "matrix must be given." },
+	    "The edges: a file of lines src dst. One of graph, rsg, moore, "
+	    "cart and matrix is required." },
 	{ "neighbor", "rsg", CONF_REAL, 0, 1, NULL, "0", "1",
 	    "Random sparse graph: the probability of each edge." },
 	{ "neighbor", "seed", CONF_INT, 0, SEED_MAX, NULL, "1", "",
 	    "Seed of rsg." },
 	{ "neighbor", "moore", CONF_STRING, 0, 40, NULL, "", "",
-	    "Moore neighborhood on a torus: dimensions,radius as 2,1." },
+	    "Moore neighborhood on a torus: dimensions,radius, for example "
+	    "2,1." },
 	{ "neighbor", "cart", CONF_INT, 1, 8, NULL, "2", "dimensions",
-	    "Next neighbours on a torus of so many dimensions." },
+	    "Nearest neighbours on a torus with this many dimensions." },
 	{ "neighbor", "matrix", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Edges of a product with this sparse matrix, a Matrix Market "
 	    "file." },
 	{ "neighbor", "columns", CONF_INT, 0, 16777216, NULL, "0", "columns",
-	    "Columns of the dense matrix, 8 bytes each; 0: as many as rows." },
+	    "Columns of the dense matrix, 8 bytes each. 0: the number of "
+	    "rows." },
 	{ "neighbor", "ranks", CONF_INT, 0, NEIGHBOR_RANKS_MAX, NULL, "0",
-	    "ranks", "Ranks that take part; 0: as many as there are." },
+	    "ranks", "Ranks that take part. 0: all." },
 	{ "neighbor", "per_node", CONF_INT, 1, NEIGHBOR_DEVICES_MAX, NULL, "8",
 	    "ranks",
 	    "Ranks of a node, one a device; the last may have fewer." },
@@ -249,8 +253,8 @@ const struct conf_row options_campaign[] = {
 	{ "neighbor", "bytes", CONF_BYTES, 0, COUNT_MAX, NULL, "1M", "bytes",
 	    "Bytes that each rank sends." },
 	{ "neighbor", "sizes", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Instead of bytes: a file with as many numbers of bytes as "
-	    "ranks." },
+	    "File with the bytes of each rank, in place of bytes: one number "
+	    "for each rank." },
 	{ "neighbor", "unit", CONF_BYTES, 1, COUNT_MAX, NULL, "1", "bytes",
 	    "Messages are cut at multiples of this." },
 	{ "neighbor", "threshold", CONF_BYTES, 0, COUNT_MAX, NULL, "0", "bytes",
@@ -268,15 +272,15 @@ const struct conf_row options_campaign[] = {
 	{ "multipath", "unit", CONF_BYTES, 1, COUNT_MAX, NULL, "1", "bytes",
 	    "The message is cut at multiples of this." },
 	{ "multipath", "share", CONF_STRING, 1, 800, NULL, "auto", "",
-	    "Shares beside the direct path, with commas: of the host, then of "
-	    "each relay; auto: by the model." },
+	    "Shares of the other paths than the direct one, separated by "
+	    "commas: host, then each relay. auto: by the model." },
 	{ "multipath", "chunks", CONF_INT, 0, PATHS_CHUNKS_MAX, NULL, "0",
 	    "chunks", "Chunks of each staged path; 0: by the model." },
 	{ "multipath", "chunks_max", CONF_INT, 1, PATHS_CHUNKS_MAX, NULL, "64",
 	    "chunks", "Most chunks that the model may choose." },
 	{ "multipath", "streams", CONF_INT, 1, 64, NULL, "8", "streams",
-	    "Chunks of a path in flight at once, each with a staging buffer of "
-	    "its own." },
+	    "Chunks of a path in flight at the same time, each with its own "
+	    "staging buffer." },
 	{ "multipath", "host", CONF_BOOL, 0, 0, NULL, "yes", "",
 	    "Use a path through pinned memory of the sender's host." },
 	{ "multipath", "relays", CONF_INT, 0, 63, NULL, "0", "devices",
@@ -303,29 +307,29 @@ const struct conf_row options_campaign[] = {
 	    "Run on streams of measure.device within one rank: one path "
 	    "against several over sizes, tuned." },
 	{ "multipath", "table", CONF_STRING, 0, 4000, NULL, "", "",
-	    "File in which the tuner keeps its results." },
+	    "File in which the tuner stores its results." },
 	{ "multipath", "frozen", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "The tuner repeats its last decision and learns nothing." },
+	    "The tuner repeats its last decision and does not learn." },
 	{ "multipath", "via", CONF_CHOICES, 0, 0, VIAS, "auto", "",
 	    "Transport of all steps, or three: direct, in, out" VIA_AUTO },
 	PIECE("multipath"),
 	{ "allreduce", "form", CONF_CHOICE, 0, 0, "auto|flat|hierarchical",
 	    "auto", "",
 	    "flat: each device reduces its part; hierarchical: by sockets and "
-	    "their leaders; auto: flat where all devices have links to each "
+	    "their leaders; auto: flat if all devices have links to each "
 	    "other." },
 	{ "allreduce", "machine", CONF_STRING, 0, 4000, NULL, "", "",
-	    "A machine file, or the name of one: its links decide the form and "
-	    "the sockets." },
+	    "A machine file or its name; its links decide the form and the "
+	    "sockets." },
 	{ "allreduce", "ranks", CONF_INT, 0, ALLREDUCE_RANKS_MAX, NULL, "0",
-	    "ranks", "Ranks that take part; 0: as many as there are." },
+	    "ranks", "Ranks that take part. 0: all." },
 	{ "allreduce", "per_socket", CONF_INT, 0, ALLREDUCE_RANKS_MAX, NULL,
 	    "0", "ranks",
-	    "Consecutive ranks of a socket; 0: as the machine has it, else "
+	    "Consecutive ranks of a socket. 0: as in the machine, otherwise "
 	    "2." },
 	{ "allreduce", "per_node", CONF_INT, 0, ALLREDUCE_RANKS_MAX, NULL, "0",
 	    "ranks",
-	    "Consecutive ranks of a node; 0: as the machine has it, else "
+	    "Consecutive ranks of a node. 0: as in the machine, otherwise "
 	    "all." },
 	{ "allreduce", "count", CONF_INT, 1, COUNT_MAX, NULL, "1048576",
 	    "elements", "Elements of the vector." },
@@ -334,16 +338,16 @@ const struct conf_row options_campaign[] = {
 	{ "allreduce", "op", CONF_CHOICE, 0, 0, "sum|prod|min|max|land|lor",
 	    "sum", "", "Reduction." },
 	{ "allreduce", "chunks", CONF_INT, 0, 4096, NULL, "0", "chunks",
-	    "Pieces of the pipeline; 0: 2 up to 4 MiB, 4 up to 16, 8 up to 64, "
-	    "else 16." },
+	    "Pieces of the pipeline. 0: 2 up to 4 MiB, 4 up to 16, 8 up to 64, "
+	    "otherwise 16." },
 	{ "allreduce", "in_place", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "The result replaces the data." },
 	{ "allreduce", "multipath", CONF_CHOICE, 0, 0, "none|idle|socket",
 	    "idle", "",
-	    "Several paths within a socket: never, while nothing moves between "
-	    "sockets, or always." },
+	    "Use of several paths within a socket: never, while nothing moves "
+	    "between sockets, or always." },
 	{ "allreduce", "share", CONF_REAL, 0, 1, NULL, "0.25", "1",
-	    "Share through the host where several paths are used." },
+	    "Share of the data through the host, if several paths are used." },
 	{ "allreduce", "via", CONF_CHOICES, 0, 0, VIAS, "auto", "",
 	    "Transport of all transfers, or two: between devices, to and from "
 	    "the host" VIA_AUTO },
@@ -351,45 +355,45 @@ const struct conf_row options_campaign[] = {
 	{ "measure", "device", CONF_CHOICE, 0, 0, NAMES_DEVICES, "host", "",
 	    "Memory of the buffers." },
 	{ "measure", "gpu_aware", CONF_CHOICE, 0, 0, "auto|yes|no", "auto", "",
-	    "Give the MPI pointers into memory of the device: where it says so "
-	    "on all ranks, or as is known better; a first byte proves it; else "
-	    "messages go through pinned memory of the host." },
+	    "Whether the MPI gets pointers to device memory. auto: if it "
+	    "reports support on all ranks; yes or no override it. A first byte "
+	    "verifies it; otherwise messages go through pinned host memory." },
 	{ "measure", "via", CONF_CHOICE, 0, 0, "auto|mpi|xccl", "auto", "",
-	    "Of canaries and congestors on a device: by the MPI or by NCCL or "
-	    "RCCL; auto: mpi if it takes pointers into memory of the device, "
-	    "else xccl, else mpi through memory of the host; plan probes have "
-	    "a via each." },
+	    "Transport of canaries and congestors on a device: the MPI, or "
+	    "NCCL or RCCL. auto: mpi if it accepts pointers to device memory, "
+	    "else xccl, else mpi through host memory. Plan probes have their "
+	    "own option via." },
 	{ "measure", "share_gpu", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Whether ranks of a campaign may share a GPU: each then has a part "
-	    "of its bandwidth." },
+	    "Whether ranks of a campaign may share a GPU; each then gets a "
+	    "part of its bandwidth." },
 	{ "measure", "machine", CONF_STRING, 0, 400, NULL, "", "",
-	    "Predict every plan on this machine, a name or file, beside the "
-	    "measurement, and choose options that are auto for it; empty: "
-	    "none." },
+	    "Machine, a name or file, on which every plan is predicted in "
+	    "addition to the measurement, and for which options that are auto "
+	    "are chosen. Empty: none." },
 	{ "measure", "bounds", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "Before collectives, measure the bandwidth between two nodes and "
-	    "of "
-	    "each node's link, and report the bounds that follow." },
+	    "of the link of each node, and report the resulting bounds." },
 	{ "measure", "sizes", CONF_STRING, 0, 200, NULL, "", "",
-	    "Message sizes in place of the probe's own: 4,64K or "
-	    "4K..64M x4, from, to and factor." },
+	    "Message sizes in place of the size of the probe: a list as 4,64K, "
+	    "or first, last and factor as 4K..64M x4." },
 	{ "measure", "vary", CONF_STRING, 0, 400, NULL, "", "",
-	    "An option of the probe and values for it, with blanks between, "
-	    "each measured in turn: rsg 0.05 0.2 0.4; of one among several "
-	    "probes: allreduce.form flat hierarchical." },
+	    "An option of the probe and its values, separated by blanks, each "
+	    "measured in turn: rsg 0.05 0.2 0.4. With several probes: "
+	    "allreduce.form flat hierarchical." },
 	{ "measure", "steps", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Measure each step of a plan by itself as well." },
+	    "Also measure each step of a plan separately." },
 	{ "measure", "concurrent", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Measure all probes of the campaign at the same time as well." },
+	    "Also measure all probes of the campaign at the same time." },
 	{ "measure", "warmup", CONF_INT, 0, 100000, NULL, "2", "1",
-	    "Iterations before those that count." },
+	    "Iterations before the counted ones." },
 	{ "measure", "iterations", CONF_INT, 1, 100000, NULL, "100000", "1",
-	    "Iterations that count; not given: until the median is precise, at "
-	    "most this many." },
+	    "Counted iterations. Not set: until the median is precise, at most "
+	    "this many." },
 	{ "measure", "time", CONF_SPAN, 0.001, 3600, NULL, "1s", "s",
-	    "Time limit of one measurement where iterations are not given." },
+	    "Time limit of one measurement, if iterations are not set." },
 	{ "measure", "precision", CONF_REAL, 0.001, 1, NULL, "0.05", "1",
-	    "Stop once the 95 % interval of the median is this narrow." },
+	    "A measurement ends when the 95 % interval of the median is this "
+	    "narrow." },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 };
 

@@ -302,13 +302,13 @@ test_printers(void **state)
 	(void)state;
 	assert_non_null(strstr(text,
 	    "[two]\n# A share.\n"
-	    "# Allowed: 0.01 to 1\n#share = 20%\n"));
+	    "# Values: 0.01 to 1\n#share = 20%\n"));
 	assert_non_null(strstr(text, "\nname =\n")); /* has no default */
 	free(text);
 	text = printed(conf_print_mdoc);
 	assert_non_null(strstr(text,
 	    ".It Ic mode\nA choice.\n"
-	    "Allowed: red|green\nDefault:\n.Ql green .\n"));
+	    "Values: red|green\nDefault:\n.Ql green .\n"));
 	assert_non_null(strstr(text, "Must be given.\n"));
 	free(text);
 }
