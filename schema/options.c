@@ -33,6 +33,14 @@ const struct conf_row options_daemon[] = {
 	    "Directory of the campaign files, NAME.conf." },
 	{ "collector", "log", CONF_CHOICE, 0, 0, "error|warn|info|debug|trace",
 	    "info", "", "Log level." },
+	{ "collector", "agents_max", CONF_INT, 1, 100000, NULL, "24000", "1",
+	    "Maximum number of connections from agents." },
+	{ "collector", "heartbeat", CONF_SPAN, 0.1, 60, NULL, "2s", "s",
+	    "Interval of heartbeats in both directions, at least 1/2000 s for "
+	    "each node: 10s with 20,000 nodes." },
+	{ "collector", "silence", CONF_SPAN, 0.5, 600, NULL, "10s", "s",
+	    "Timeout of an agent: without contact for this long it is lost. "
+	    "With a longer heartbeat interval the timeout is 2.5 heartbeats." },
 	{ "cluster", "name", CONF_STRING, 0, 40, NULL, "", "",
 	    "Name of the cluster, if a site has several: letters a to z, "
 	    "digits and _, starting with a letter. All collectors of one "
@@ -44,14 +52,6 @@ const struct conf_row options_daemon[] = {
 	    "Address of this collector for coalctl --cluster, for example "
 	    "https://collector:17702. Empty: the host name and "
 	    "http.tls_listen." },
-	{ "collector", "agents_max", CONF_INT, 1, 100000, NULL, "24000", "1",
-	    "Maximum number of connections from agents." },
-	{ "collector", "heartbeat", CONF_SPAN, 0.1, 60, NULL, "2s", "s",
-	    "Interval of heartbeats in both directions, at least 1/2000 s for "
-	    "each node: 10s with 20,000 nodes." },
-	{ "collector", "silence", CONF_SPAN, 0.5, 600, NULL, "10s", "s",
-	    "Timeout of an agent: without contact for this long it is lost. "
-	    "With a longer heartbeat interval the timeout is 2.5 heartbeats." },
 	{ "tls", "ca", CONF_STRING, 1, 4000, NULL, "/etc/coalmine/pki/ca.pem",
 	    "",
 	    "Certificate of Coalmine's own authority. Every holder of one of "
