@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * admit.c - which nodes a run gets, and when; and what it costs.
+ * admit.c - which nodes a run gets, and when.
  *
  * An exclusive run shares its nodes with no other run, in either direction;
  * background runs share with each other. A run does not start on a remnant
@@ -9,9 +9,11 @@
  */
 #include "daemon/run/admit.h"
 #include "daemon/run/budget.h"
-#include "daemon/run/run_int.h"
-#include "daemon/run/launch.h"
 #include "daemon/run/fabric.h"
+#include "daemon/run/hold.h"
+#include "daemon/run/launch.h"
+#include "daemon/run/run_int.h"
+#include "daemon/run/run_state.h"
 #include "daemon/run/symptom.h"
 
 #include <errno.h>
@@ -25,29 +27,13 @@
 #include "common/member.h"
 #include "daemon/slurm/slurm.h"
 
-/* Has its node to be idle in Slurm? launcher NULL: another than Slurm's. */
-static int
-admit_must_be_idle(const struct runs *rs, const struct launcher *launcher,
-    int exclusive)
-{
-	return rs->slurm != NULL &&
-	    ((launcher != NULL && launcher->idle) ||
-		(exclusive && slurm_wants_idle(rs->slurm)));
-}
-
-int
-admit_asks_slurm(const struct run *r)
-{
-	return admit_must_be_idle(r->all, r->launcher, r->exclusive);
-}
-
 int
 runs_may_have(struct runs *rs, const char *class, const char *launcher,
     const json_t *slurm, const struct node *n)
 {
 	struct err err;
 
-	if (!admit_must_be_idle(rs, launcher_find(launcher),
+	if (!hold_needs_idle(rs, launcher_find(launcher),
 		strcmp(class, "exclusive") == 0))
 		return 1;
 	slurm_nodes_ask(rs->slurm);
@@ -57,60 +43,6 @@ runs_may_have(struct runs *rs, const char *class, const char *launcher,
 		   roster_is_alone(rs->roster, n),
 		   member_text(slurm, "partition"),
 		   member_text(slurm, "reservation"), &err) != SLURM_OUT;
-}
-
-void
-cost_counters(struct run *r, size_t index, const json_t *nics)
-{
-	struct run_node *rn = &r->nodes[index];
-	double bytes = 0;
-	json_t *nic;
-	size_t i;
-
-	/* The sum over all devices is an upper bound, since one device may lie
-	 * on another. */
-	json_array_foreach (nics, i, nic)
-		bytes += json_number_value(
-		    json_object_get(json_object_get(nic, "counters"),
-			"tx_bytes"));
-	if (!rn->counted)
-		rn->first_bytes = bytes;
-	rn->counted = 1;
-	rn->last_bytes = bytes;
-}
-
-void
-cost_end(struct run *r)
-{
-	struct costs *cs = r->all->costs;
-	double bytes = 0, spent_s;
-	size_t counted = 0;
-
-	if (cs == NULL || !r->cost_held)
-		return;
-	r->cost_held = 0;
-	budget_release(costs_budget(cs), &r->cost);
-	spent_s = r->start_ns == 0 ? 0 : (double)(clk_ns() - r->start_ns) / 1e9;
-	for (size_t i = 0; i < r->node_count; i++) {
-		const struct run_node *rn = &r->nodes[i];
-		double sent = rn->counted ? rn->last_bytes - rn->first_bytes
-					  : 0;
-
-		if (!rn->counted || sent < 0)
-			continue; /* its counters began anew */
-		counted++;
-		bytes += sent;
-		budget_use_link(costs_budget(cs), clk_ns(), rn->node->id, sent,
-		    costs_link(rn->node));
-	}
-	/* A node without counters is assumed to have sent what was expected. */
-	if (r->start_ns != 0)
-		bytes += (double)(r->node_count - counted) *
-		    r->cost.bytes_per_node;
-	costs_use(cs, bytes, spent_s * (double)r->node_count);
-	if (r->state == RUN_FINISHED && r->node_count > 0)
-		costs_learn(cs, r->campaign, spent_s,
-		    bytes / (double)r->node_count);
 }
 
 struct candidates {
@@ -124,38 +56,13 @@ struct candidates {
 	enum budget_answer budget;
 };
 
-static void
-admit_hold(struct run *r, struct node *n)
-{
-	if (r->exclusive)
-		n->exclusive = r;
-	else
-		n->shared++;
-}
-
-void
-admit_let_go(struct run *r, struct node *n)
-{
-	if (!r->exclusive && n->shared > 0)
-		n->shared--;
-	else if (n->exclusive == r)
-		n->exclusive = NULL;
-}
-
-void
-admit_release(struct run *r)
-{
-	for (size_t i = 0; r->step != STEP_WAIT && i < r->node_count; i++)
-		admit_let_go(r, r->nodes[i].node);
-}
-
 /* What Slurm says of a node, where the run wants to know. */
 static enum slurm_node
 admit_slurm_says(const struct run *r, const struct node *n, struct err *err)
 {
 	const struct slurm *slurm = r->all->slurm;
 
-	if (!admit_asks_slurm(r))
+	if (!hold_asks_slurm(r))
 		return SLURM_IDLE;
 	return slurm_node_look(slurm, n->name,
 	    roster_is_alone(r->all->roster, n),
@@ -369,7 +276,7 @@ admit_take(struct run *r, const struct candidates *c, size_t count)
 		double link = costs_link(list[i].node);
 
 		r->nodes[i].node = list[i].node;
-		admit_hold(r, list[i].node);
+		hold_node(r, list[i].node);
 		if (link > 0 && (least == 0 || link < least))
 			least = link;
 	}
@@ -566,7 +473,7 @@ admit_tick(struct run *r)
 		run_step_set(r, STEP_DONE);
 		return;
 	}
-	if (admit_asks_slurm(r))
+	if (hold_asks_slurm(r))
 		slurm_nodes_ask(r->all->slurm);
 	fabric_turn(r);
 	admit_collect(r, &c);
@@ -587,26 +494,4 @@ admit_tick(struct run *r)
 		admit_wait_on(r, &c, min, want);
 	}
 	free(c.nodes);
-}
-
-void
-admit_restore(struct run *r, const json_t *names)
-{
-	json_t *name;
-	size_t i;
-
-	r->nodes = xcalloc(json_array_size(names) + 1, sizeof(r->nodes[0]));
-	json_array_foreach (names, i, name) {
-		struct node *n = !json_is_string(name)
-		    ? NULL
-		    : roster_find(r->all->roster, json_string_value(name));
-
-		if (n == NULL)
-			continue;
-		r->nodes[r->node_count].node = n;
-		r->nodes[r->node_count].ready = READY_YES;
-		r->node_count++;
-		admit_hold(r, n);
-	}
-	run_nodes_changed(r);
 }

@@ -10,7 +10,8 @@
  */
 #include "daemon/run/intake.h"
 #include "daemon/run/run_int.h"
-#include "daemon/run/admit.h"
+#include "daemon/run/run_state.h"
+#include "daemon/run/hold.h"
 #include "daemon/run/outcome.h"
 #include "daemon/run/symptom.h"
 
@@ -447,7 +448,7 @@ intake_counters(struct run *r, struct node *n, const json_t *msg)
 	if (index < 0 || r->nodes[index].borders >= r->borders)
 		return 0;
 	r->nodes[index].borders++;
-	cost_counters(r, (size_t)index, nics);
+	hold_counters(r, (size_t)index, nics);
 	store_put_counters(r->all->store, r->id, n->name,
 	    member_int(msg, "border"), member_int(msg, "at_unix_ns"), nics);
 	if (r->all->ops->counters != NULL)

@@ -18,7 +18,8 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "daemon/run/run_int.h"
-#include "daemon/run/admit.h"
+#include "daemon/run/run_state.h"
+#include "daemon/run/hold.h"
 #include "daemon/run/networks.h"
 #include "daemon/run/wireup.h"
 #include "daemon/run/outcome.h"
@@ -131,7 +132,7 @@ launch_prepare(struct run *r)
 {
 	const struct node *head = run_head(r);
 	const char *program = conf_string(r->conf, "command", "run");
-	const char *idle = admit_asks_slurm(r)                ? "scheduler"
+	const char *idle = hold_asks_slurm(r)                ? "scheduler"
 	    : conf_is(r->conf, "campaign", "idle", "assumed") ? "assumed"
 							      : NULL;
 
@@ -256,7 +257,7 @@ launch_prepare_done(struct run *r)
 		if (err.text[0] == '\0')
 			err_say(&err, "%s", rn->text);
 		run_end_send(r, rn->node, "left out");
-		admit_let_go(r, rn->node);
+		hold_let_go(r, rn->node);
 		free(rn->text);
 	}
 	r->node_count = kept;
@@ -323,7 +324,7 @@ launch_launched(struct run *r, struct node *n, const json_t *msg)
 		run_step_set(r, STEP_FIRST);
 		return 0;
 	}
-	outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH, clk_ns(),
+	run_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH, clk_ns(),
 	    "launch on %s: %.300s", n->name, member_text(msg, "text"));
 	return 0;
 }
@@ -361,12 +362,12 @@ launch_first_tick(struct run *r, uint64_t now_ns)
 	clk_span_format(r->start_limit_ns, span, sizeof(span));
 	if (r->wireup != NULL) {
 		wireup_text(r, text, sizeof(text));
-		outcome_sign(r, SYMPTOM_DEADLINE, RUN_NONSTART, CAUSE_LAUNCH,
+		run_sign(r, SYMPTOM_DEADLINE, RUN_NONSTART, CAUSE_LAUNCH,
 		    r->start_ns, "no record within %s; %s", span, text);
 		return;
 	}
-	outcome_sign(r, SYMPTOM_DEADLINE, RUN_NONSTART, CAUSE_LAUNCH,
-	    r->start_ns, "no record within %s; %s%s", span,
+	run_sign(r, SYMPTOM_DEADLINE, RUN_NONSTART, CAUSE_LAUNCH, r->start_ns,
+	    "no record within %s; %s%s", span,
 	    waits[0] != '\0' ? "it waits: " : "its launcher runs", waits);
 }
 
@@ -381,7 +382,7 @@ launch_tick(struct run *r)
 		launch_first_tick(r, now_ns);
 	else if (r->step == STEP_LAUNCH && r->resume_ns == 0 &&
 	    now_ns - r->step_ns >= RUN_LAUNCH_NS)
-		outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH,
+		run_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH,
 		    r->step_ns, "head %s did not answer the launch",
 		    run_head(r)->name);
 	else if (r->step == STEP_FIRST)

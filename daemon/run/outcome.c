@@ -5,6 +5,7 @@
  */
 #include "daemon/run/outcome.h"
 #include "daemon/run/run_int.h"
+#include "daemon/run/run_state.h"
 #include "daemon/run/symptom.h"
 
 #include <inttypes.h>
@@ -24,45 +25,6 @@
 #define BEHIND_MAX 4 /* nodes that are told of */
 /* As srun says it, whatever the reason that follows. */
 #define NO_ALLOCATION "Unable to allocate resources"
-
-/* Signs known only by their effect, such as a deadline, have no onset and must
- * not count as the first: they begin now. */
-void
-outcome_sign(struct run *r, enum symptom_weight weight, enum run_state state,
-    enum cause cause, uint64_t onset_ns, const char *fmt, ...)
-{
-	uint64_t now_ns = clk_ns();
-	struct symptom *s;
-	size_t max = RUN_SYMPTOMS_MAX;
-	va_list ap;
-
-	/* A run whose end record is on its way has succeeded, or the record
-	 * says why not. */
-	if (run_is_final(r) || r->end_seen)
-		return;
-	/* The death of a job of 10,000 ranks gives 10,000 signs. The first are
-	 * kept, with room for signs that tell more. */
-	if (weight == SYMPTOM_EXITED)
-		max = RUN_EXIT_SYMPTOMS_MAX;
-	else if (weight == SYMPTOM_RANK || weight == SYMPTOM_STUCK)
-		max = RUN_RANK_SYMPTOMS_MAX;
-	if (r->sign_count >= max)
-		return;
-	r->signs = xmore(r->signs, r->sign_count, sizeof(r->signs[0]));
-	s = &r->signs[r->sign_count];
-	*s = (struct symptom){ .weight = weight,
-		.state = state,
-		.cause = cause,
-		.onset_ns = weight == SYMPTOM_DEADLINE ? now_ns : onset_ns };
-	va_start(ap, fmt);
-	vsnprintf(s->text, sizeof(s->text), fmt, ap);
-	va_end(ap);
-	utf8_clean(s->text);
-	r->sign_count++;
-	log_debug("run %s: sign: %s", r->id, s->text);
-	if (r->decide_ns == 0)
-		r->decide_ns = now_ns + RUN_SETTLE_NS;
-}
 
 /* A rank reports another one. Only reports from nodes of the run count, since
  * anyone with a certificate can send them. */
@@ -95,7 +57,7 @@ outcome_take_stuck(struct run *r, struct node *n, const json_t *msg)
 		.at = member_unsigned(with, "at") };
 	r->stuck_count++;
 	waited_ns = (uint64_t)(s->waited_s * (double)CLK_NS_PER_S);
-	outcome_sign(r, SYMPTOM_STUCK, RUN_FAILED, CAUSE_STUCK,
+	run_sign(r, SYMPTOM_STUCK, RUN_FAILED, CAUSE_STUCK,
 	    clk_ns() - waited_ns, "%s was stuck for %.0f s (%s)", n->name,
 	    s->waited_s, s->what);
 	return 0;
@@ -266,7 +228,7 @@ outcome_rank_lost(struct run *r, struct node *n, const json_t *msg)
 	outcome_end_text(msg, exited, text, sizeof(text));
 	if (r->stderr_tail == NULL && member_text(msg, "stderr")[0] != '\0')
 		xstrset(&r->stderr_tail, member_text(msg, "stderr"));
-	outcome_sign(r, exited ? SYMPTOM_EXITED : SYMPTOM_RANK, RUN_FAILED,
+	run_sign(r, exited ? SYMPTOM_EXITED : SYMPTOM_RANK, RUN_FAILED,
 	    CAUSE_RANK_LOST, clk_ns(), "rank %" JSON_INTEGER_FORMAT " on %s %s",
 	    rank, n->name, text);
 	if (r->sign_count > before) {
@@ -308,29 +270,28 @@ outcome_launcher_exited(struct run *r, int64_t status, const char *tail)
 
 	symptom_stderr(tail, text, sizeof(text));
 	if (status != 0 && strstr(text, NO_ALLOCATION) != NULL) {
-		outcome_sign(r, SYMPTOM_LAUNCHER, RUN_NONSTART, CAUSE_LAUNCH,
+		run_sign(r, SYMPTOM_LAUNCHER, RUN_NONSTART, CAUSE_LAUNCH,
 		    clk_ns(), "%s", text);
 		return;
 	}
 	if (status == 0) {
-		outcome_sign(r, SYMPTOM_NO_END, RUN_FAILED, CAUSE_NO_END,
-		    clk_ns(), "launcher on %s ended without an end record%s%s",
-		    head, text[0] == '\0' ? "" : ": ", text);
+		run_sign(r, SYMPTOM_NO_END, RUN_FAILED, CAUSE_NO_END, clk_ns(),
+		    "launcher on %s ended without an end record%s%s", head,
+		    text[0] == '\0' ? "" : ": ", text);
 		return;
 	}
 	/* The launcher reports a rank that died before its agent noticed. The
 	 * status of srun is then the signal that it ended the others with. */
 	if (status > 128 && died != NULL && strstr(died, ": task ") != NULL) {
 		symptom_stderr(died, text, sizeof(text));
-		outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_RANK_LOST,
+		run_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_RANK_LOST,
 		    clk_ns(), "a rank died: %s", text);
 	} else if (outcome_was_killed(r, status, text))
-		outcome_sign(r, SYMPTOM_KILLED, RUN_FAILED, CAUSE_LAUNCH,
-		    clk_ns(), "launcher on %s was killed by signal %d%s%s",
-		    head, (int)(status - 128), text[0] == '\0' ? "" : ": ",
-		    text);
+		run_sign(r, SYMPTOM_KILLED, RUN_FAILED, CAUSE_LAUNCH, clk_ns(),
+		    "launcher on %s was killed by signal %d%s%s", head,
+		    (int)(status - 128), text[0] == '\0' ? "" : ": ", text);
 	else
-		outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH,
+		run_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH,
 		    clk_ns(),
 		    "launcher on %s ended with status %" PRId64 "%s%s", head,
 		    status, text[0] == '\0' ? "" : ": ", text);
@@ -350,7 +311,7 @@ outcome_look_for_silence(struct run *r)
 			now_ns - n->last_ns <
 			    roster_late_ns(r->all->roster, n)))
 			continue;
-		outcome_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
+		run_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
 		    n->last_ns == 0 ? now_ns : n->last_ns, "agent of %s %s",
 		    n->name,
 		    n->session == NULL ? "lost its connection" : "went silent");
@@ -437,8 +398,8 @@ outcome_tick(struct run *r)
 		/* Signs wait for the head, which may bring an end record. */
 		if (now_ns < r->resume_ns)
 			return;
-		outcome_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_COLLECTOR_LOST,
-		    0, "head %s did not come back after the collector did",
+		run_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_COLLECTOR_LOST, 0,
+		    "head %s did not come back after the collector did",
 		    run_head(r) == NULL ? "?" : run_head(r)->name);
 		r->resume_ns = 0;
 		outcome_decide(r);
@@ -450,7 +411,7 @@ outcome_tick(struct run *r)
 	} else if (r->start_ns != 0 && now_ns - r->start_ns >= r->deadline_ns) {
 		clk_span_format(r->deadline_ns, span, sizeof(span));
 		outcome_look_for_silence(r);
-		outcome_sign(r, SYMPTOM_DEADLINE, RUN_TIMED_OUT, CAUSE_TIMEOUT,
+		run_sign(r, SYMPTOM_DEADLINE, RUN_TIMED_OUT, CAUSE_TIMEOUT,
 		    now_ns, "not done within %s%s%s%s%s; its head is %s", span,
 		    r->phase == NULL ? "" : ", in phase ",
 		    r->phase == NULL ? "" : r->phase,

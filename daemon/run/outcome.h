@@ -14,9 +14,6 @@
 struct node;
 struct run;
 
-void outcome_sign(struct run *r, enum symptom_weight weight,
-    enum run_state state, enum cause cause, uint64_t onset_ns, const char *fmt,
-    ...) __attribute__((format(printf, 6, 7)));
 int outcome_rank_lost(struct run *r, struct node *n, const json_t *msg);
 void outcome_launcher_exited(struct run *r, int64_t status, const char *tail);
 void outcome_tick(struct run *r);

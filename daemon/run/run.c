@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - the list of runs, their states and steps. Orders for them come
- * through run_order.c, what nodes say through run_agents.c, and what is
- * shown of them leaves through run_show.c.
+ * run.c - the list of runs, and what all other files of the run machine ask
+ * and note of one. It calls none of them.
  */
 #include "daemon/run/run_int.h"
-#include "daemon/run/admit.h"
-#include "daemon/run/wireup.h"
-#include "daemon/run/symptom.h"
 
-#include <assert.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/conf.h"
 #include "common/log.h"
-#include "common/text.h"
+#include "common/utf8.h"
 #include "common/xalloc.h"
 
 #define FEW_NODES 64
@@ -27,75 +23,6 @@ runs_quota_read(const struct conf *c, struct runs_quota *ret)
 {
 	ret->records = (uint64_t)conf_int(c, "quota", "run_records");
 	ret->bytes = (uint64_t)conf_bytes(c, "quota", "run_bytes");
-}
-
-struct run *
-run_new(struct runs *rs, const char *campaign, const char *by,
-    struct conf *conf)
-{
-	struct run *r = xcalloc(1, sizeof(*r));
-
-	r->all = rs;
-	r->conf = conf; /* handed over */
-	r->campaign = xstrdup(campaign);
-	r->by = xstrdup(by);
-	r->created_ns = r->step_ns = clk_ns();
-	r->created_unix_ns = clk_unix_ns();
-	TAILQ_INSERT_HEAD(&rs->live, r, link);
-	return r;
-}
-
-void
-run_shrink(struct run *r)
-{
-	admit_release(r);
-	wireup_free(r);
-	for (size_t i = 0; i < r->node_count; i++) {
-		xstrset(&r->nodes[i].text, NULL);
-		json_decref(r->nodes[i].networks);
-		r->nodes[i].networks = NULL;
-	}
-	json_decref(r->progress);
-	r->progress = NULL;
-	run_nodes_changed(r);
-	xstrset(&r->phase, NULL);
-	xstrset(&r->test, NULL);
-	xstrset(&r->stderr_tail, NULL);
-	free(r->signs);
-	r->signs = NULL;
-	free(r->stuck);
-	r->stuck = NULL;
-	r->sign_count = r->stuck_count = 0;
-}
-
-void
-run_free(struct run *r)
-{
-	run_shrink(r);
-	free(r->nodes);
-	conf_free(r->conf);
-	json_decref(r->carried);
-	json_decref(r->networks);
-	free(r->campaign);
-	free(r->by);
-	free(r);
-}
-
-struct runs *
-runs_new(struct roster *roster, struct store *store, const struct runs_ops *ops,
-    void *ctx)
-{
-	struct runs *rs = xcalloc(1, sizeof(*rs));
-
-	rs->roster = roster;
-	rs->store = store;
-	rs->ops = ops;
-	rs->ctx = ctx;
-	rs->born_ns = clk_ns();
-	rs->turns = json_object();
-	TAILQ_INIT(&rs->live);
-	TAILQ_INIT(&rs->ended);
-	return rs;
 }
 
 void
@@ -114,26 +41,6 @@ void
 runs_set_slurm(struct runs *rs, struct slurm *slurm)
 {
 	rs->slurm = slurm;
-}
-
-static void
-run_list_free(struct run_list *list)
-{
-	struct run *r, *next;
-
-	TAILQ_FOREACH_SAFE (r, list, link, next)
-		run_free(r);
-}
-
-void
-runs_free(struct runs *rs)
-{
-	if (rs == NULL)
-		return;
-	run_list_free(&rs->live);
-	run_list_free(&rs->ended);
-	json_decref(rs->turns);
-	free(rs);
 }
 
 struct run *
@@ -213,81 +120,41 @@ run_step_set(struct run *r, enum step step)
 	r->step_ns = clk_ns();
 }
 
+/* Signs known only by their effect, such as a deadline, have no onset and must
+ * not count as the first: they begin now. */
 void
-run_state_set(struct run *r, enum run_state state, enum cause cause,
-    const char *text)
+run_sign(struct run *r, enum symptom_weight weight, enum run_state state,
+    enum cause cause, uint64_t onset_ns, const char *fmt, ...)
 {
-	char span[24], line[SYMPTOM_TEXT_MAX + 160];
 	uint64_t now_ns = clk_ns();
-	int begins = now_ns - r->created_ns < CLK_NS_PER_MS ||
-	    r->state == state;
-	json_t *o, *body;
+	struct symptom *s;
+	size_t max = RUN_SYMPTOMS_MAX;
+	va_list ap;
 
-	assert(begins || !run_is_final(r));
-	clk_span_format(now_ns - r->created_ns, span, sizeof(span));
-	snprintf(line, sizeof(line), "campaign %s %s%s%s%s%s%s", r->campaign,
-	    names_run_states[state].name, cause == CAUSE_NONE ? "" : ", ",
-	    cause == CAUSE_NONE ? "" : names_causes[cause].name,
-	    text[0] == '\0' ? "" : ": ", text, begins ? "" : " after ");
-	if (!begins)
-		strncat(line, span, sizeof(line) - strlen(line) - 1);
-	r->state = state;
-	r->cause = cause;
-	utf8_format(r->text, sizeof(r->text), "%s", text);
-	if (run_is_final(r))
-		r->ended_unix_ns = clk_unix_ns();
-	log_info("run %s: %s", r->id, line);
-	o = run_json_whole(r);
-	json_object_del(o, "progress");
-	/* Ten thousand names would be most of the event. */
-	body = run_json(r);
-	json_object_del(body, "progress");
-	json_object_del(body, "nodes");
-	json_object_set_new(body, "node_count",
-	    json_integer((json_int_t)r->node_count));
-	store_put_run(r->all->store, o,
-	    &(struct store_event){ "run", r->id, line, body }, NULL, NULL);
-	json_decref(body);
-	json_decref(o);
-	r->all->ops->changed(r->all->ctx, r);
-}
-
-void
-run_end_send(struct run *r, struct node *n, const char *text)
-{
-	/* A node without a session ends the run by itself after its grace, or
-	 * is told in welcome. */
-	(void)run_send(r, n, WIRE_END,
-	    json_pack("{s:s, s:I, s:o}", "run", r->id, "grace_ms",
-		(json_int_t)(RUN_GRACE_NS / CLK_NS_PER_MS), "text",
-		text_json(text)));
-}
-
-void
-run_end_all(struct run *r)
-{
-	r->ended = 1;
-	if (r->launcher->end != NULL && r->launcher_runs)
-		r->launcher->end(r);
-	for (size_t i = 0; i < r->node_count; i++)
-		run_end_send(r, r->nodes[i].node,
-		    names_run_states[r->state].name);
-}
-
-void
-run_finish(struct run *r, enum run_state state, enum cause cause,
-    const char *text)
-{
-	if (run_is_final(r))
+	/* A run whose end record is on its way has succeeded, or the record
+	 * says why not. */
+	if (run_is_final(r) || r->end_seen)
 		return;
-	run_state_set(r, state, cause, text);
-	for (size_t i = 0; state == RUN_FINISHED && i < r->node_count; i++)
-		r->nodes[i].node->used_unix_ns = r->ended_unix_ns;
-	cost_end(r);
-	r->decide_ns = 0;
-	r->resume_ns = 0;
-	run_step_set(r, STEP_LEAVE);
-	/* A finished launcher is given time to leave by itself. */
-	if (state != RUN_FINISHED)
-		run_end_all(r);
+	/* The death of a job of 10,000 ranks gives 10,000 signs. The first are
+	 * kept, with room for signs that tell more. */
+	if (weight == SYMPTOM_EXITED)
+		max = RUN_EXIT_SYMPTOMS_MAX;
+	else if (weight == SYMPTOM_RANK || weight == SYMPTOM_STUCK)
+		max = RUN_RANK_SYMPTOMS_MAX;
+	if (r->sign_count >= max)
+		return;
+	r->signs = xmore(r->signs, r->sign_count, sizeof(r->signs[0]));
+	s = &r->signs[r->sign_count];
+	*s = (struct symptom){ .weight = weight,
+		.state = state,
+		.cause = cause,
+		.onset_ns = weight == SYMPTOM_DEADLINE ? now_ns : onset_ns };
+	va_start(ap, fmt);
+	vsnprintf(s->text, sizeof(s->text), fmt, ap);
+	va_end(ap);
+	utf8_clean(s->text);
+	r->sign_count++;
+	log_debug("run %s: sign: %s", r->id, s->text);
+	if (r->decide_ns == 0)
+		r->decide_ns = now_ns + RUN_SETTLE_NS;
 }

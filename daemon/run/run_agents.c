@@ -117,13 +117,12 @@ runs_hello(struct runs *rs, struct node *n, const json_t *runs)
 		} else if (r->resume_ns != 0 && heads) {
 			/* The run may have ended while we were away: what is
 			 * left of it is in the spool and comes now. */
-			outcome_sign(r, SYMPTOM_NO_END, RUN_FAILED,
+			run_sign(r, SYMPTOM_NO_END, RUN_FAILED,
 			    CAUSE_COLLECTOR_LOST, clk_ns(),
 			    "ended on %s while the collector was away",
 			    n->name);
 		} else if (heads || r->wireup != NULL || r->launcher->starts) {
-			outcome_sign(r, SYMPTOM_AGENT, RUN_FAILED,
-			    CAUSE_AGENT_LOST,
+			run_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
 			    n->last_ns == 0 ? clk_ns() : n->last_ns,
 			    "agent of %s restarted or gave the run up",
 			    n->name);
@@ -147,7 +146,7 @@ runs_lost(struct runs *rs, struct node *n)
 		if (run_is_final(r) || r->step == STEP_WAIT ||
 		    run_node_index(r, n) < 0)
 			continue;
-		outcome_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
+		run_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
 		    n->last_ns, "agent of %s went silent", n->name);
 	}
 }

@@ -211,32 +211,22 @@ struct runs {
 void run_order_on(struct run *r);
 
 /* run.c */
-struct run *run_new(struct runs *rs, const char *campaign, const char *by,
-    struct conf *conf);       /* takes conf */
-void run_free(struct run *r); /* when it is on no list */
 struct run *run_find(const struct runs *rs, const char *id);
 struct run *run_find_live(const struct runs *rs, const char *id);
 int run_is_final(const struct run *r);
 struct node *run_head(const struct run *r); /* NULL: none yet */
 /* Index, or -ENOENT. */
 long run_node_index(struct run *r, const struct node *n);
-/* Its nodes are others now. */
+/* The nodes of r have changed: its index is made again. */
 void run_nodes_changed(struct run *r);
-/* A new state: store, event, one log line. */
-void run_state_set(struct run *r, enum run_state state, enum cause cause,
-    const char *text);
 void run_step_set(struct run *r, enum step step);
 int run_send(const struct run *r, struct node *n, enum wire_type type,
     json_t *msg);
-/* End it with a final state, here and on its nodes. */
-void run_finish(struct run *r, enum run_state state, enum cause cause,
-    const char *text);
-/* End it on all of its nodes. */
-void run_end_all(struct run *r);
-/* Free what is not needed of a run that has ended, nine tenths of its memory,
- * and release its nodes. */
-void run_shrink(struct run *r);
-void run_end_send(struct run *r, struct node *n, const char *text);
+/* Note a sign that r has failed. outcome.c chooses among the signs when they
+ * have had RUN_SETTLE_NS to come together. */
+void run_sign(struct run *r, enum symptom_weight weight, enum run_state state,
+    enum cause cause, uint64_t onset_ns, const char *fmt, ...)
+    __attribute__((format(printf, 6, 7)));
 
 /* run_show.c */
 extern const char *const run_origins[RUN_ORIGIN_MAX];

@@ -22,7 +22,9 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "daemon/run/run_int.h"
+#include "daemon/run/run_state.h"
 #include "daemon/run/admit.h"
+#include "daemon/run/hold.h"
 #include "daemon/run/launch.h"
 #include "daemon/run/intake.h"
 #include "schema/options.h"
@@ -316,7 +318,7 @@ run_order_resume_one(struct runs *rs, const json_t *o)
 			    r->started_unix_ns);
 		r->launcher_runs = 1;
 		/* the head first */
-		admit_restore(r, json_object_get(o, "nodes"));
+		hold_restore(r, json_object_get(o, "nodes"));
 		intake_resume(r);
 	}
 	log_info("run %s: campaign %s taken up again, was %s", r->id,

@@ -21,7 +21,6 @@
 #include "common/xalloc.h"
 #include "daemon/run/run_int.h"
 #include "daemon/run/networks.h"
-#include "daemon/run/outcome.h"
 #include "daemon/run/symptom.h"
 #include "schema/packed.h"
 
@@ -162,9 +161,8 @@ wireup_start(struct run *r)
 		if (json_array_size(r->networks) > 0)
 			json_object_set(msg, "networks", r->networks);
 		if (run_send(r, r->nodes[i].node, WIRE_START, msg) < 0)
-			outcome_sign(r, SYMPTOM_AGENT, RUN_FAILED,
-			    CAUSE_AGENT_LOST, clk_ns(),
-			    "agent of %s is not connected",
+			run_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
+			    clk_ns(), "agent of %s is not connected",
 			    r->nodes[i].node->name);
 	}
 	free(campaign);
@@ -238,7 +236,7 @@ wireup_launched(struct run *r, struct node *n, const json_t *msg)
 	struct wireup *w = wireup_of(r);
 
 	if (!member_bool(msg, "ok")) {
-		outcome_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH,
+		run_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH,
 		    clk_ns(), "start on %s: %.300s", n->name,
 		    member_text(msg, "text"));
 		return 0;
@@ -273,7 +271,7 @@ wireup_exited(struct run *r, struct node *n, const json_t *msg)
 		xstrset(&r->stderr_tail, member_text(msg, "stderr"));
 	symptom_stderr(member_text(msg, "stderr"), text, sizeof(text));
 	/* Which ranks have failed was reported before. */
-	outcome_sign(r, SYMPTOM_NO_END, RUN_FAILED, CAUSE_NO_END, clk_ns(),
+	run_sign(r, SYMPTOM_NO_END, RUN_FAILED, CAUSE_NO_END, clk_ns(),
 	    "ranks on %s ended with status %lld and without an end record%s%s",
 	    n->name, (long long)status, text[0] == '\0' ? "" : ": ", text);
 	return 0;

@@ -33,7 +33,6 @@ probes/(main|verbs/.*)\.c
 probes(/verbs)?
 # to be removed
 daemon/diagnosis/.*
-daemon/run/.*
 daemon(/(api|diags|events|export|http))?
 '
 # A file, and the folder that it may call besides those of its row.

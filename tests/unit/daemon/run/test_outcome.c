@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "daemon/run/run_state.h"
 #include "tests/unit/daemon/run/run_fix.h"
 
 static void

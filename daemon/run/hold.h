@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hold.h - what a run holds while it is live: its nodes, and its share of the
+ * budget.
+ *
+ * A node is held by one exclusive run, or by any number of background runs
+ * (node.exclusive, node.shared). The budget is reserved at admission and
+ * replaced by what was used when the run ends.
+ */
+#ifndef DAEMON_RUN_HOLD_H
+#define DAEMON_RUN_HOLD_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+struct launcher;
+struct node;
+struct run;
+struct runs;
+
+/* 1: the nodes of a run have to be idle in Slurm too. launcher: NULL is any
+ * but Slurm's. */
+int hold_needs_idle(const struct runs *rs, const struct launcher *launcher,
+    int exclusive);
+int hold_asks_slurm(const struct run *r); /* the same of r */
+/* Mark a node as held by r. */
+void hold_node(struct run *r, struct node *n);
+/* Release one node of r. */
+void hold_let_go(struct run *r, struct node *n);
+/* Release all nodes of r; nothing to do while r waits for admission. */
+void hold_release(struct run *r);
+/* After a restart of the collector: r gets the nodes of these names, an array
+ * of strings, and holds them. Names that the roster lacks are skipped. */
+void hold_restore(struct run *r, const json_t *names);
+/* The counters of the NICs of node number index, at a border of a phase. */
+void hold_counters(struct run *r, size_t index, const json_t *nics);
+/* Replace the reservation of r in the budget by what its nodes have sent. */
+void hold_cost_end(struct run *r);
+
+#endif
