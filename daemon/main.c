@@ -24,7 +24,7 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/cluster/topo.h"
 #include "daemon/diagnosis/diagnosis.h"
-#include "daemon/events/alarm.h"
+#include "daemon/diags/alarm.h"
 #include "daemon/events/events.h"
 #include "daemon/http/http.h"
 #include "daemon/jobs/jobs.h"

@@ -41,10 +41,9 @@ daemon/agents/        -                                 event2,openssl,jansson
 daemon/events/sink_webhook -                             curl,jansson
 daemon/events/sink_nats -                                nats
 daemon/events/sink_kafka -                               librdkafka
-daemon/events/alarm    api,diags                         jansson,zlib
 daemon/events/        store                             jansson,zlib
 daemon/api/           .,agents,cluster,diagnosis,events,jobs,mesh,run,schedule,store   jansson,event2
-daemon/diags/         .,agents,api,cluster,events,jobs,mesh,run,schedule,store   jansson
+daemon/diags/         .,agents,api,cluster,events,jobs,mesh,run,schedule,store   jansson,zlib
 # What looks from outside sees the api, and besides it only what it is made of:
 # /metrics the rows of series and the health of the store; the API answers of
 # the store, the metrics page, roles of certificates (agents/tls.h) and the

@@ -4,7 +4,7 @@
  * collector from measuring; and when it is told: at once, again after a while,
  * and when it is over. Events carry it.
  */
-#include "daemon/events/alarm.h"
+#include "daemon/diags/alarm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +18,9 @@
 #include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
-#include "daemon/events/events.h"
 #include "daemon/api/api.h"
 #include "daemon/diags/diags.h"
+#include "daemon/events/events.h"
 
 #define REPEAT_NS  (4 * 3600 * CLK_NS_PER_S) /* as Alertmanager does */
 #define LOST_NS    (60 * CLK_NS_PER_S)       /* a reboot is no alert at once */

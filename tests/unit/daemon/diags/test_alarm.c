@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/events/alarm.c"
+#include "daemon/diags/alarm.c"
 
 #include "tests/unit/daemon/http/fake_api.h"
 

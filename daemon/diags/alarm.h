@@ -3,8 +3,8 @@
  * alarm.h - the events that Prometheus' alerts would send, for sites without
  * Prometheus: outliers, lost agents, failed health checks.
  */
-#ifndef DAEMON_EVENTS_ALARM_H
-#define DAEMON_EVENTS_ALARM_H
+#ifndef DAEMON_DIAGS_ALARM_H
+#define DAEMON_DIAGS_ALARM_H
 
 struct alarm;
 struct api;
