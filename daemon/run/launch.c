@@ -132,7 +132,7 @@ launch_prepare(struct run *r)
 {
 	const struct node *head = run_head(r);
 	const char *program = conf_string(r->conf, "command", "run");
-	const char *idle = hold_asks_slurm(r)                ? "scheduler"
+	const char *idle = hold_asks_slurm(r)                 ? "scheduler"
 	    : conf_is(r->conf, "campaign", "idle", "assumed") ? "assumed"
 							      : NULL;
 
