@@ -17,7 +17,7 @@ arguments_usage(FILE *to)
 	    "usage: coalmined [--config FILE] [-o SECTION.KEY=VALUE]...\n"
 	    "                 [--check-config | --print-config | "
 	    "--restore BACKUP |\n"
-	    "                 --copy FROM TO]\n"
+	    "                 --copy FROM TO | --recover DAMAGED NEW]\n"
 	    "                 [--foreground] [--version]\n");
 }
 
@@ -31,6 +31,7 @@ arguments_read(int argc, char **argv, struct arguments *ret)
 		{ "print-config", no_argument, NULL, 'p' },
 		{ "restore", required_argument, NULL, 'r' },
 		{ "copy", no_argument, NULL, 'C' },
+		{ "recover", no_argument, NULL, 'R' },
 		{ "takeover", no_argument, NULL, 't' },
 		{ "foreground", no_argument, NULL, 'f' },
 		{ "help", no_argument, NULL, 'h' },
@@ -68,6 +69,9 @@ arguments_read(int argc, char **argv, struct arguments *ret)
 		case 'C':
 			ret->act = ACT_COPY;
 			break;
+		case 'R':
+			ret->act = ACT_RECOVER;
+			break;
 		case 'f':
 			break; /* it never does anything else */
 		case 'h':
@@ -81,7 +85,8 @@ arguments_read(int argc, char **argv, struct arguments *ret)
 			exit(EXIT_CONFIG);
 		}
 	ret->ends = argv + optind;
-	if (argc - optind != (ret->act == ACT_COPY ? 2 : 0)) {
+	if (argc - optind !=
+	    (ret->act == ACT_COPY || ret->act == ACT_RECOVER ? 2 : 0)) {
 		arguments_usage(stderr);
 		exit(EXIT_CONFIG);
 	}

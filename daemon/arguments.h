@@ -11,13 +11,13 @@
 #define EXIT_CONFIG    3
 #define ARGUMENTS_SETS 64
 
-enum act { ACT_RUN, ACT_CHECK, ACT_PRINT, ACT_RESTORE, ACT_COPY };
+enum act { ACT_RUN, ACT_CHECK, ACT_PRINT, ACT_RESTORE, ACT_COPY, ACT_RECOVER };
 
 struct arguments {
 	enum act act;
 	const char *config;
 	const char *backup; /* of ACT_RESTORE */
-	char *const *ends;  /* of ACT_COPY: two */
+	char *const *ends;  /* of ACT_COPY and ACT_RECOVER: two */
 	char *sets[ARGUMENTS_SETS];
 	size_t set_count;
 };

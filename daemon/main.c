@@ -45,6 +45,7 @@
 #include "daemon/slurm/slurm.h"
 #include "daemon/standby.h"
 #include "daemon/store/store.h"
+#include "daemon/store/store_recover.h"
 #include "daemon/api/api_int.h"
 
 /* Limits of a run are seconds; a quarter is soon enough. */
@@ -806,10 +807,13 @@ main(int argc, char **argv)
 			rc = store_copy(args.ends[0], args.ends[1],
 			    s->store.schema, &err);
 			log_info("%s", rc < 0 ? err.text : "copied");
+		} else if (args.act == ACT_RECOVER) {
+			rc = store_recover(args.ends[0], args.ends[1], &err);
+			log_info("%s", err.text);
 		}
 		topo_free(s->topo);
 		conf_free(s->conf);
-		return rc == 0 ? 0 : EXIT_CONFIG;
+		return rc < 0 ? EXIT_CONFIG : rc;
 	}
 	log_level_parse(conf_string(s->conf, "collector", "log"), &level);
 	log_set_level(level);

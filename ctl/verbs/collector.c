@@ -100,6 +100,16 @@ collector_db_copy(struct ctl *c)
 	    "a store is copied where a collector is installed");
 }
 
+static int
+collector_db_recover(struct ctl *c)
+{
+	char option[] = "--recover";
+
+	return collector_coalmined_run(c,
+	    (char *[3]){ option, c->args[0], c->args[1] }, 2,
+	    "a store is recovered on the collector's host");
+}
+
 const struct verb verbs_db[] = {
 	{ "db", "backup", "FILE", 1, 1, "", "file",
 	    "Copy the store into a file while the collector runs.",
@@ -119,6 +129,13 @@ const struct verb verbs_db[] = {
 	    "is store.schema. Both stores are compared at the end. An "
 	    "interrupted copy continues where it stopped.",
 	    collector_db_copy },
+	{ "db", "recover", "DAMAGED NEW [CONFIG]", 2, 3, "", "file",
+	    "Write the rows of a damaged SQLite store that can be read into a "
+	    "new file, for db restore.",
+	    "DAMAGED is not changed and needs its DAMAGED-wal, if it has one. "
+	    "Rows saved and lost are reported for each table. Exit code 1 when "
+	    "something was lost.",
+	    collector_db_recover },
 	{ "db", "check", "", 0, 0, "json", "",
 	    "Check the integrity of the store.",
 	    "All stored data is read and compared with its checksum. The exit "

@@ -75,10 +75,8 @@ store_file_fs_judge(const char *dir, uint32_t type)
 	return 0;
 }
 
-/* Root gives its rights up, for good, in a folder of another user: that user
- * may put a link in place of any file in it, at any time. */
-static int
-store_file_become_owner(const char *dir)
+int
+store_become_owner(const char *dir)
 {
 	struct stat st;
 	int rc = 0;
@@ -136,7 +134,7 @@ store_lock(const struct store_options *o, int *ret_fd)
 	if (o->url == NULL || o->url[0] == '\0')
 		rc = store_file_fs_judge(o->dir, (uint32_t)fs.f_type);
 	if (rc == 0)
-		rc = store_file_become_owner(o->dir);
+		rc = store_become_owner(o->dir);
 	return rc < 0 ? rc : store_file_lock_dir(o->dir, ret_fd);
 }
 
@@ -341,6 +339,27 @@ store_file_prepare_once(const char *path, const struct embed *steps,
 	return rc;
 }
 
+int
+store_file_new(const char *path, struct sql **ret, int *ret_is_made,
+    struct err *err)
+{
+	struct sqlite *s = NULL;
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int rc;
+
+	if (fd < 0)
+		return err_set(err, -errno, "%.300s: %s", path,
+		    strerror(errno));
+	close(fd);
+	*ret_is_made = 1;
+	rc = store_file_prepare_once(path, embed_steps, err);
+	if (rc == 0)
+		rc = sqlite_open(path, SQL_WRITER, &s, err);
+	if (rc == 0)
+		*ret = &s->sql;
+	return rc;
+}
+
 /* The file and what belongs to it become PATH.WORD-AT, as far as they are
  * there: a log that stayed would be taken for that of the next file. */
 static int
@@ -420,7 +439,7 @@ store_restore(const char *dir, const char *name, struct err *err)
 	if (rc < 0)
 		err_say(err, "%.300s cannot be read", name);
 	else
-		rc = store_file_become_owner(dir);
+		rc = store_become_owner(dir);
 	if (rc == 0)
 		rc = store_file_lock_dir(dir, &lock_fd);
 	if (rc == -EBUSY)
@@ -484,7 +503,8 @@ sqlite_prepare(const struct store_options *o, const struct embed *steps,
 	if (is_new) {
 		err_say(err,
 		    "the store was damaged (%.127s); it is kept as "
-		    "%s.corrupt-%llu and a new one was begun",
+		    "%s.corrupt-%llu and a new one was begun; what can be "
+		    "read of it: coalctl db recover",
 		    err->text, path, at);
 		log_warnx("store: %s", err->text);
 		rc = store_file_prepare_once(path, steps, &ignored);

@@ -65,6 +65,15 @@ TAILQ_HEAD(store_jobs, store_job);
  * -EBUSY; failures have been logged. */
 int store_lock(const struct store_options *o, int *ret_fd);
 
+/* Root gives its rights up, for good, in a folder of another user: that user
+ * may put a link in place of any file in it, at any time. */
+int store_become_owner(const char *dir);
+/* Make an empty file of the newest schema at path, where nothing may be, and
+ * open it for writing. *ret_is_made is set to 1 once a file of ours is there,
+ * also where this fails. */
+int store_file_new(const char *path, struct sql **ret, int *ret_is_made,
+    struct err *err);
+
 struct store_job *store_job_new(int what, json_t *object, store_cb *cb,
     void *arg); /* takes object */
 void store_job_free(struct store_job *job);

@@ -123,17 +123,22 @@ store_record_unpack(const uint8_t *blob, size_t bytes)
 }
 
 char *
+store_pack_text(const struct sql_value *v)
+{
+	if (v->type == SQL_BLOB)
+		return store_record_unpack(v->bytes, v->len_bytes);
+	return v->type == SQL_TEXT ? strndup(v->bytes, v->len_bytes) : NULL;
+}
+
+char *
 store_pack_column(struct sql_stmt *q, int column)
 {
 	struct sql_value v = sql_column(q, column);
-	char *copy = NULL;
+	char *copy;
 
 	if (v.type == SQL_NULL)
 		return NULL;
-	if (v.type == SQL_BLOB)
-		copy = store_record_unpack(v.bytes, v.len_bytes);
-	else if (v.type == SQL_TEXT)
-		copy = strdup(v.bytes);
+	copy = store_pack_text(&v);
 	if (copy == NULL)
 		log_warnx("store: a body cannot be read");
 	return copy;

@@ -16,6 +16,9 @@ struct record_line;
 /* Bind a text that malloc gave, which this takes, as it is or compressed where
  * the engine wants that and it is shorter. NULL binds NULL. */
 void store_pack_bind(struct sql_stmt *q, int at, char *text);
+/* The text of a body, which the caller frees; NULL where there is none or where
+ * it cannot be read. */
+char *store_pack_text(const struct sql_value *v);
 /* The text again, which the caller frees; NULL where there is none or where
  * it cannot be read, which is logged. */
 char *store_pack_column(struct sql_stmt *q, int column);
