@@ -56,12 +56,27 @@ utf8_check(const char *bytes, size_t len_bytes)
 	return at;
 }
 
+/* Is the character one that ends a line or changes the direction of the text
+ * around it: U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069? A name with it
+ * is displayed as another name. */
+static int
+utf8_is_mark(const unsigned char *b, size_t len_bytes)
+{
+	if (len_bytes < 3 || b[0] != 0xe2)
+		return 0;
+	return b[1] == 0x80
+	    ? b[2] == 0x8e || b[2] == 0x8f || (b[2] >= 0xa8 && b[2] <= 0xae)
+	    : b[1] == 0x81 && b[2] >= 0xa6 && b[2] <= 0xa9;
+}
+
 /* Bytes to keep at the start of bytes; 0: the first becomes '?'. */
 static size_t
 utf8_keep_bytes(const char *bytes, size_t len_bytes)
 {
 	unsigned char c = (unsigned char)bytes[0];
 
+	if (utf8_is_mark((const unsigned char *)bytes, len_bytes))
+		return 0;
 	if ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f)
 		return 0;
 	/* C1, which some terminals obey, is c2 80 to c2 9f. */

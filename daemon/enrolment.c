@@ -24,10 +24,15 @@
 #include "daemon/store/store.h"
 
 #define RENEW_EVERY_NS (CLK_NS_PER_S / 2)
+/* Of all strangers: whoever reaches the port must not fill the log of events.
+ */
+#define REFUSED_PER_HOUR 100
 
 struct enrolment {
 	struct enrolment_options o;
-	struct log_limit refused;   /* as events */
+	struct log_limit refused; /* as events */
+	unsigned refused_count;   /* in the hour from refused_ns */
+	uint64_t refused_ns;
 	struct enroll_munge *munge; /* NULL: munge is not accepted */
 };
 
@@ -50,8 +55,20 @@ enrolment_stranger_refused(struct enrolment *e, const char *node,
 
 	if (!log_limit_tell(&e->refused, addr, why, clk_ns(), &hidden))
 		return;
+	if (e->refused_count == 0 ||
+	    clk_ns() - e->refused_ns >= 3600 * CLK_NS_PER_S) {
+		e->refused_count = 0;
+		e->refused_ns = clk_ns();
+	}
+	if (e->refused_count >= REFUSED_PER_HOUR)
+		return;
 	err_say(&text, "enrolment from %.60s as %.64s refused: %s", addr, node,
 	    why);
+	if (++e->refused_count == REFUSED_PER_HOUR)
+		err_say(&text,
+		    "%d enrolments refused within an hour: no more of this "
+		    "hour are logged as events",
+		    REFUSED_PER_HOUR);
 	if (e->o.store != NULL)
 		store_put_event(e->o.store, "alarm", "enroll", text.text);
 }

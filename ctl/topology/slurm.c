@@ -399,6 +399,43 @@ slurm_document_add(const struct document *d)
 	    slurm_member(d, slurm_member(d, one, "block"), "blocks"), "block");
 }
 
+/* libyaml's time grows with the square of the depth. -EINVAL: it is nested more
+ * than DEPTH_MAX deep; other errors are found when it is loaded. */
+#define DEPTH_MAX 64
+
+static int
+slurm_depth_check(const char *text, const char *name, struct err *err)
+{
+	yaml_parser_t parser;
+	yaml_event_t event;
+	int depth = 0, rc = 0, end = 0;
+
+	if (!yaml_parser_initialize(&parser))
+		return -ENOMEM;
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text,
+	    strlen(text));
+	while (rc == 0 && !end && yaml_parser_parse(&parser, &event)) {
+		switch (event.type) {
+		case YAML_SEQUENCE_START_EVENT:
+		case YAML_MAPPING_START_EVENT:
+			if (++depth > DEPTH_MAX)
+				rc = err_set(err, -EINVAL,
+				    "%s:%zu: nested more than %d deep", name,
+				    event.start_mark.line + 1, DEPTH_MAX);
+			break;
+		case YAML_SEQUENCE_END_EVENT:
+		case YAML_MAPPING_END_EVENT:
+			depth--;
+			break;
+		default:
+			end = event.type == YAML_STREAM_END_EVENT;
+		}
+		yaml_event_delete(&event);
+	}
+	yaml_parser_delete(&parser);
+	return rc;
+}
+
 int
 import_slurm_yaml(struct fabric *f, char *text, const char *name,
     struct err *err)
@@ -406,8 +443,10 @@ import_slurm_yaml(struct fabric *f, char *text, const char *name,
 	yaml_document_t yaml;
 	struct document d = { f, &yaml, name, err };
 	yaml_parser_t parser;
-	int rc;
+	int rc = slurm_depth_check(text, name, err);
 
+	if (rc < 0)
+		return rc;
 	if (!yaml_parser_initialize(&parser))
 		return -ENOMEM;
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text,

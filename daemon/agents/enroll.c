@@ -745,10 +745,9 @@ enroll_token_new(struct enroll *e, const struct enroll_order *o,
 	return 0;
 }
 
-/* Is there one more wrong token from there, or were there too many? */
+/* Count a wrong token from there. 1: there were too many before. */
 static int
-enroll_wrong(struct enroll *e, const char *addr, int one_more,
-    int64_t now_unix_s)
+enroll_wrong(struct enroll *e, const char *addr, int64_t now_unix_s)
 {
 	uint64_t hash = 1469598103934665603U;
 	size_t i;
@@ -759,14 +758,14 @@ enroll_wrong(struct enroll *e, const char *addr, int one_more,
 	if (e->wrong[i].hash != hash ||
 	    now_unix_s - e->wrong[i].since_unix_s >= WRONG_S ||
 	    now_unix_s < e->wrong[i].since_unix_s) {
-		if (!one_more)
-			return 0;
 		e->wrong[i].hash = hash;
 		e->wrong[i].since_unix_s = now_unix_s;
 		e->wrong[i].count = 0;
 	}
-	e->wrong[i].count += one_more;
-	return e->wrong[i].count >= WRONG_MAX;
+	if (e->wrong[i].count >= WRONG_MAX)
+		return 1;
+	e->wrong[i].count++;
+	return 0;
 }
 
 /* May this token have a certificate for that name and key? */
@@ -777,18 +776,18 @@ enroll_token_check(struct enroll *e, const struct enroll_ask *ask,
 	struct pki_token text;
 	struct token *t;
 
-	if (enroll_wrong(e, ask->addr, 0, now_unix_s))
-		return err_set(err, -EBUSY,
-		    "too many wrong tokens from %s; try again in a minute",
-		    ask->addr);
+	/* First of all: a wrong token must not keep a right one of the same
+	 * address out. */
 	t = pki_token_read(ask->token, &text, NULL) < 0
 	    ? NULL
 	    : enroll_token_find(e, text.digest);
-	if (t == NULL) {
-		enroll_wrong(e, ask->addr, 1, now_unix_s);
+	if (t == NULL && enroll_wrong(e, ask->addr, now_unix_s))
+		return err_set(err, -EBUSY,
+		    "too many wrong tokens from %s; try again in a minute",
+		    ask->addr);
+	if (t == NULL)
 		return err_set(err, -EACCES,
 		    "no such token: each collector has its own");
-	}
 	if (now_unix_s > t->end_unix_s)
 		return err_set(err, -EACCES,
 		    "the token has expired: coalctl pki token");

@@ -233,6 +233,9 @@ refused 'n9.json: expected {"lldp"' n9.json
 refused '--from xml: allowed are ibnetdiscover|slurm|slurm-yaml' \
     --from xml table
 refused 'no host is linked to a switch; 4 links' --skip 'n*' table
+awk 'BEGIN { printf "- topology: "; for (i = 0; i < 3000; i++) printf "["
+}' >deep.yaml
+refused 'deep.yaml:1: nested more than 64 deep' --from slurm-yaml deep.yaml
 refused '3 neighbours say by LLDP that they are no switch' n8.json
 refused 'nowhere: No such file' nowhere
 refused 'again.conf: a file of this program stands alone' again.conf table

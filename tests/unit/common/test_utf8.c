@@ -32,6 +32,12 @@ static const struct {
 	{ "csi\xc2\x9b"
 	  "1m \xc2\xa0",
 	    "csi??1m \xc2\xa0" },
+	/* marks of direction and ends of lines */
+	{ "node\xe2\x80\xae"
+	  "1 \xe2\x80\x8f \xe2\x80\xa8 \xe2\x81\xa6",
+	    "node???1 ??? ??? ???" },
+	{ "\xe2\x80\x94 \xe2\x80\xa6 \xe2\x81\xaa",
+	    "\xe2\x80\x94 \xe2\x80\xa6 \xe2\x81\xaa" },
 	/* cut within a character */
 	{ "cut \xe2\x82", "cut " },
 	{ "cut \xf0\x9f\x98", "cut " },
