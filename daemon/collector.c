@@ -283,6 +283,7 @@ collector_hello(void *ctx, struct session *s, json_t *msg,
 		g->version = member_int(msg, "version") < WIRE_VERSION
 		    ? member_int(msg, "version")
 		    : WIRE_VERSION;
+	session_set_account(s, &g->node->work);
 	session_set_arg(s, g->node);
 	session_set_heartbeat(s, g->node->heartbeat_ns);
 	args = json_pack("{s:o}", "runs", runs);

@@ -534,7 +534,7 @@ static int
 session_charge(struct session *s, uint64_t began_ns)
 {
 	uint64_t now_ns = clk_ns();
-	uint64_t owed_ns = account_charge(&s->account, now_ns - began_ns,
+	uint64_t owed_ns = account_charge(s->account, now_ns - began_ns,
 	    ACCOUNT_SHARE, now_ns);
 	struct timeval tv;
 
@@ -857,6 +857,13 @@ const char *
 session_addr(const struct session *s)
 {
 	return s->addr;
+}
+
+void
+session_set_account(struct session *s, struct account *account)
+{
+	account->owed_ns += s->account->owed_ns;
+	s->account = account;
 }
 
 void

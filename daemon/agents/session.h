@@ -19,6 +19,7 @@
 #include "schema/wire.h"
 
 struct event_base;
+struct account;
 struct session;
 struct sessions;
 struct strict_lines;
@@ -113,6 +114,9 @@ int64_t session_cert_end_unix_s(const struct session *s);
 size_t session_message_bytes(const struct session *s);
 const struct strict_lines *session_lines(const struct session *s);
 const char *session_addr(const struct session *s);
+/* What its messages take is owed by this account from now on, which outlives
+ * the session: a peer that connects again owes what it owed. */
+void session_set_account(struct session *s, struct account *account);
 void session_set_arg(struct session *s, void *arg);
 void *session_arg(const struct session *s);
 

@@ -57,9 +57,10 @@ struct session {
 	uint64_t heartbeat_ns;
 	size_t message_bytes;
 	size_t shared_bytes; /* of shared frames, since its output was empty */
-	struct account account; /* of what its messages take */
-	struct event *paused;   /* until some of it is paid; NULL: never */
-	unsigned verified_by;   /* reading of the files, of tls_reads */
+	/* Of what its messages take: its own until it is known whose it is. */
+	struct account own_account, *account;
+	struct event *paused; /* until some of it is paid; NULL: never */
+	unsigned verified_by; /* reading of the files, of tls_reads */
 	int64_t cert_end_unix_s;
 	void *arg;
 	char addr[INET6_ADDRSTRLEN];

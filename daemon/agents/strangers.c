@@ -334,6 +334,7 @@ sessions_accept(struct sessions *ss, int fd, const char *addr)
 	int on = 1;
 
 	s->all = ss;
+	s->account = &s->own_account;
 	s->fd = fd;
 	s->step = STEP_SILENT;
 	s->last_ns = clk_ns();

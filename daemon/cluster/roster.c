@@ -296,6 +296,8 @@ roster_text(struct node *n, struct strbuf *ret)
 static void
 roster_inventory_set(struct node *n, json_t *inventory)
 {
+	if (!json_equal(n->inventory, inventory))
+		n->is_inventory_unput = inventory != NULL;
 	json_decref(n->inventory);
 	n->inventory = inventory;
 	free(n->inventory_text);
@@ -303,10 +305,12 @@ roster_inventory_set(struct node *n, json_t *inventory)
 	n->nics_serial++;
 }
 
-/* A row has the whole inventory: a node has one a second, after some at once,
- * and what changes meanwhile is in the next one. */
-#define ROW_NS  CLK_NS_PER_S
-#define ROWS_NS (20 * ROW_NS)
+/* A node has a row a second, after some at once, and what changes meanwhile is
+ * in the next one. An inventory, which is longer, counts as some rows; it is
+ * written when it has changed. */
+#define ROW_NS       CLK_NS_PER_S
+#define INVENTORY_NS (4 * ROW_NS)
+#define ROWS_NS      (20 * ROW_NS)
 
 static void
 roster_node_put(struct roster *r, struct node *n)
@@ -319,7 +323,13 @@ roster_node_put(struct roster *r, struct node *n)
 	if (n->is_unput)
 		return;
 	n->rows.owed_ns += ROW_NS;
+	if (n->is_inventory_unput && n->inventory != NULL) {
+		n->rows.owed_ns += INVENTORY_NS;
+		store_put_inventory(r->store, n->name, n->inventory);
+	}
+	n->is_inventory_unput = 0;
 	o = roster_json(n);
+	json_object_del(o, "inventory");
 	/* The boot id is not shown: with it another agent could take this one's
 	 * place. */
 	if (n->boot != NULL)
@@ -405,6 +415,7 @@ roster_load(struct roster *r, const json_t *nodes)
 		n->since_unix_ns = n->last_seen_unix_ns;
 		roster_inventory_set(n,
 		    json_incref(json_object_get(o, "inventory")));
+		n->is_inventory_unput = 0;
 	}
 }
 
@@ -472,6 +483,7 @@ roster_hello(struct roster *r, const json_t *hello, const char *addr,
 	xstrset(&n->busy, NULL);
 	roster_inventory_set(n,
 	    roster_inventory_share(r, json_object_get(hello, "inventory")));
+	n->is_inventory_unput = 1; /* also if the store dropped it before */
 	n->heartbeat_ns = r->count * CLK_NS_PER_S / ROSTER_HEARTBEATS_PER_S;
 	if (n->heartbeat_ns < r->limits.heartbeat_ns)
 		n->heartbeat_ns = r->limits.heartbeat_ns;

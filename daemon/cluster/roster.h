@@ -81,12 +81,14 @@ struct node {
 	uint64_t late_begin_ns;            /* of the hour they are of */
 	unsigned events; /* of roster_event, in the hour from events_ns */
 	uint64_t events_ns;
+	struct account work;  /* of what its messages take, of all sessions */
 	struct account beats; /* of its heartbeats */
 	struct account rows;  /* of its rows in the store */
 	int is_unput;         /* its newest row is not in the store */
-	uint64_t term;        /* of another collector that it follows; or 0 */
-	uint64_t in_band_ns;  /* when its jobs' own measurements were taken */
-	uint64_t renewed_ns;  /* when it last asked for a certificate */
+	int is_inventory_unput;
+	uint64_t term;       /* of another collector that it follows; or 0 */
+	uint64_t in_band_ns; /* when its jobs' own measurements were taken */
+	uint64_t renewed_ns; /* when it last asked for a certificate */
 };
 
 struct roster_limits {

@@ -359,6 +359,15 @@ store_put_node(struct store *st, const json_t *node)
 }
 
 void
+store_put_inventory(struct store *st, const char *node, const json_t *inventory)
+{
+	store_queue_put(st, PUT_INVENTORY,
+	    json_pack("{s:s, s:o}", "node", node, "inventory",
+		json_deep_copy(inventory)),
+	    NULL, NULL);
+}
+
+void
 store_put_event(struct store *st, const char *kind, const char *subject,
     const char *text)
 {

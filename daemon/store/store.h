@@ -113,6 +113,9 @@ void store_put_counters(struct store *st, const char *run, const char *node,
     int64_t border, int64_t at_unix_ns, const json_t *nics);
 /* node: {node state software inventory first_seen.. last_seen_unix_ns} */
 void store_put_node(struct store *st, const json_t *node);
+/* STORE_NODES answers with it as member "inventory" of its node. */
+void store_put_inventory(struct store *st, const char *node,
+    const json_t *inventory);
 /* Things worth telling later. */
 void store_put_event(struct store *st, const char *kind, const char *subject,
     const char *text);

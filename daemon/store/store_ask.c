@@ -305,8 +305,11 @@ static const struct question {
 		{ "subject", store_ask_read_text },
 		{ "text", store_ask_read_text },
 		{ "body", store_ask_read_json_if } } },
-	[STORE_NODES] = { .columns = { { "", store_read_json } },
-	    .sql = "SELECT body FROM node ORDER BY node" },
+	[STORE_NODES] = { .columns = { { "", store_read_json },
+			      { "inventory", store_ask_read_json_if } },
+	    .sql = "SELECT n.body, i.body FROM node AS n"
+		   " LEFT JOIN node_inventory AS i ON i.node = n.node"
+		   " ORDER BY n.node" },
 	[STORE_SETTINGS] = { .pairs = 1,
 	    .sql = "SELECT key, value FROM setting "
 		   "WHERE key NOT LIKE 'store.%' ORDER BY key" },

@@ -65,6 +65,7 @@ static const struct table {
 } tables[] = {
 	{ "run", "SELECT run, body FROM run" },
 	{ "node", "SELECT node, body FROM node" },
+	{ "inventory of node", "SELECT node, body FROM node_inventory" },
 	{ "verdict", "SELECT id, body FROM verdict" },
 	{ "topology", "SELECT id, body FROM topology" },
 	{ "baseline", "SELECT name, body FROM baseline" },

@@ -29,6 +29,7 @@ static const struct table {
 } tables[] = {
 	{ "setting", 1, { "key", "value" }, 0, 0 },
 	{ "node", 1, { "node", "last_seen_unix_ns", "*body" }, 0, 0 },
+	{ "node_inventory", 1, { "node", "*body" }, 0, 0 },
 	{ "run", 1,
 	    { "run", "created_unix_ns", "campaign", "state", "final", "records",
 		"*body", "brief" },

@@ -81,6 +81,10 @@ static const struct statement {
 		       " body = excluded.body",
 	    { { VALUE_NAME, "node" }, { VALUE_SEEN, "last_seen_unix_ns" },
 		{ VALUE_BODY } } },
+	[PUT_INVENTORY] = { "INSERT INTO node_inventory (node, body)"
+			    " VALUES (?1, ?2) ON CONFLICT (node) DO UPDATE SET"
+			    " body = excluded.body",
+	    { { VALUE_NAME, "node" }, { VALUE_PACKED, "inventory" } } },
 	[PUT_EVENT] = { "INSERT INTO event (at_unix_ns, kind, subject, text,"
 			" body) VALUES (?1, ?2, ?3, ?4, ?5)",
 	    { { VALUE_AT }, { VALUE_TEXT, "kind" }, { VALUE_TEXT, "subject" },

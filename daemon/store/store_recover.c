@@ -38,6 +38,17 @@ store_recover_is_baseline(const struct store_pages_row *row)
 	return is_one;
 }
 
+/* Its body is an object, or packed; a setting's value is a word. */
+static int
+store_recover_is_inventory(const struct store_pages_row *row)
+{
+	const struct sql_value *v = &row->columns[1];
+	const char *text = v->bytes;
+
+	return v->type == SQL_BLOB ||
+	    (v->type == SQL_TEXT && v->len_bytes > 0 && text[0] == '{');
+}
+
 /* The word where an event has its text. */
 static int
 store_recover_is_verdict(const struct store_pages_row *row)
@@ -57,6 +68,7 @@ static const struct table {
 	/* Of tables whose rows look the same: is it one of this? */
 	int (*is_one)(const struct store_pages_row *row);
 } tables[] = {
+	{ "node_inventory", "body", store_recover_is_inventory },
 	{ "setting", NULL, NULL },
 	{ "baseline", "body", store_recover_is_baseline },
 	{ "node", "body", NULL },

@@ -79,6 +79,7 @@ static const struct put_kind {
 	[PUT_RUN] = { 1, 1, 1 },
 	[PUT_COUNTERS] = { 0, 0, 0 },
 	[PUT_NODE] = { 0, 0, 0 },
+	[PUT_INVENTORY] = { 0, 0, 0 },
 	[PUT_EVENT] = { 0, 1, 1 },
 	[PUT_SETTING] = { 1, 1, 1 },
 	[PUT_VERDICT] = { 0, 1, 1 },

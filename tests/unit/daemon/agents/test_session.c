@@ -191,24 +191,14 @@ expect_message(struct event_base *base, SSL *peer, int number)
 	json_decref(msg);
 }
 
-/* What one sends takes an eighth of the loop at the most, after a second. */
+/* Many messages of the session come at once. */
 static void
-test_dear_messages(void **state)
+flood(struct event_base *base, struct session *s)
 {
-	static const struct session_limits limits = { CLK_NS_PER_S, 10,
-		QUEUE_BYTES };
-	struct event_base *base = event_base_new();
-	struct sessions *ss = sessions_new(base, &limits, &ops, NULL);
-	struct session *s;
 	char *frame;
-	long len;
+	long len = wire_build(WIRE_HEARTBEAT,
+	    json_pack("{s:i}", "at_unix_ns", 1), &frame);
 
-	(void)state;
-	sessions_set_tls(ss, SSL_CTX_new(TLS_server_method()));
-	s = full_session(ss, QUEUE_BYTES / 2);
-	clk_set_source(stopped_clock, NULL);
-	len = wire_build(WIRE_HEARTBEAT, json_pack("{s:i}", "at_unix_ns", 1),
-	    &frame);
 	assert_true(len > 0);
 	for (int i = 0; i < 200; i++)
 		evbuffer_add(bufferevent_get_input(s->bev), frame, (size_t)len);
@@ -216,7 +206,33 @@ test_dear_messages(void **state)
 	bufferevent_enable(s->bev, EV_READ);
 	bufferevent_trigger(s->bev, EV_READ, BEV_TRIG_IGNORE_WATERMARKS);
 	(void)event_base_loop(base, EVLOOP_NONBLOCK);
+}
+
+/* What one sends takes an eighth of the loop at the most, after a second, by
+ * one session or by several. */
+static void
+test_dear_messages(void **state)
+{
+	static const struct session_limits limits = { CLK_NS_PER_S, 10,
+		QUEUE_BYTES };
+	struct event_base *base = event_base_new();
+	struct sessions *ss = sessions_new(base, &limits, &ops, NULL);
+	struct account peer = { 0 };
+	struct session *s, *again;
+	unsigned before;
+
+	(void)state;
+	sessions_set_tls(ss, SSL_CTX_new(TLS_server_method()));
+	again = full_session(ss, QUEUE_BYTES / 2);
+	s = full_session(ss, QUEUE_BYTES / 2);
+	session_set_account(s, &peer);
+	clk_set_source(stopped_clock, NULL);
+	flood(base, s);
 	assert_in_range(messages_count, 15, 30);
+	before = messages_count;
+	session_set_account(again, &peer);
+	flood(base, again);
+	assert_in_range(messages_count - before, 0, 1);
 	assert_false(bufferevent_get_enabled(s->bev) & EV_READ);
 	assert_true(event_pending(s->paused, EV_TIMEOUT, NULL));
 	/* Later it goes on. */

@@ -163,15 +163,24 @@ test_own_traffic(void **state)
 	clk_set_source(NULL, NULL);
 }
 
-static unsigned rows_count;
+static unsigned rows_count, inventories_count;
 static uint64_t busy_ns = 1000 * CLK_NS_PER_S;
 
 void
 store_put_node(struct store *st, const json_t *node)
 {
 	(void)st;
-	(void)node;
+	assert_null(json_object_get(node, "inventory"));
 	rows_count++;
+}
+
+void
+store_put_inventory(struct store *st, const char *node, const json_t *inventory)
+{
+	(void)st;
+	assert_string_equal(node, "n1");
+	assert_true(json_is_object(inventory));
+	inventories_count++;
 }
 
 static uint64_t
@@ -206,6 +215,18 @@ test_a_busy_agent(void **state)
 	assert_int_equal(rows_count, before + 1); /* what it is now */
 	roster_tick(r, busy_ns);
 	assert_int_equal(rows_count, before + 1);
+
+	/* What did not change is not written again; what changed as often as it
+	 * can is written some times. */
+	assert_int_equal(inventories_count, 2);
+	for (int i = 0; i < 1000; i++) {
+		json_object_set_new(idle, "nics", json_pack("[i]", i));
+		roster_heartbeat(r, n, i % 2 ? idle : busy);
+		busy_ns += CLK_NS_PER_S / 10;
+		n->last_ns = busy_ns;
+		roster_tick(r, busy_ns);
+	}
+	assert_in_range(inventories_count, 10, 30);
 
 	n->message_bytes = WIRE_HELLO_BYTES_MAX + 1;
 	json_object_set_new(n->inventory, "nics", json_array());

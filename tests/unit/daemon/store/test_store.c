@@ -210,13 +210,15 @@ test_lists_of_runs_are_short(void **state)
 {
 	struct fix *f = *state;
 	int64_t next, seen = 0, parts = 0;
+	uint64_t since = clk_unix_ns();
 	json_t *list, *run;
 	char name[48];
 	size_t i;
 
 	for (int r = 1; r <= 40; r++) {
 		snprintf(name, sizeof(name), "r%d", r);
-		run = fix_run(name, "x", "finished", (uint64_t)r);
+		/* of now: no retention may come in between */
+		run = fix_run(name, "x", "finished", since + (uint64_t)r);
 		json_object_set_new(run, "campaign_text", json_string("all"));
 		/* names that fold into nothing shorter */
 		for (int k = 0; k < 2000; k++) {
@@ -375,6 +377,7 @@ test_settings_events_nodes_counters(void **state)
 {
 	struct fix *f = *state;
 	json_t *node = json_pack("{s:s,s:s}", "node", "node1", "state", "ok");
+	json_t *inventory = json_object();
 	json_t *nics = json_pack("[{s:s,s:{s:i}}]", "nic", "eth0", "counters",
 	    "rx_bytes", 5);
 	json_t *got;
@@ -385,8 +388,12 @@ test_settings_events_nodes_counters(void **state)
 	store_put_event(f->st, "order", "root", "stop \xff not UTF-8");
 	store_put_event(f->st, "run", "r-1", "started");
 	store_put_node(f->st, node);
+	json_object_set_new(inventory, "cpu", json_string("a CPU"));
+	store_put_inventory(f->st, "node1", inventory);
+	store_put_node(f->st, node);
 	store_put_counters(f->st, "r-1", "node1", 2, 77, nics);
 	json_decref(node);
+	json_decref(inventory);
 	json_decref(nics);
 	fix_reopen(f);
 	got = fix_ask(f, STORE_SETTINGS, json_object(), 0);
@@ -402,6 +409,10 @@ test_settings_events_nodes_counters(void **state)
 	json_decref(got);
 	got = fix_ask(f, STORE_NODES, json_object(), 0);
 	assert_int_equal(json_array_size(got), 1);
+	assert_string_equal(member_text(json_object_get(json_array_get(got, 0),
+					    "inventory"),
+				"cpu"),
+	    "a CPU");
 	json_decref(got);
 	got = fix_ask(f, STORE_COUNTERS, json_pack("{s:s}", "run", "r-1"), 0);
 	assert_int_equal(json_integer_value(

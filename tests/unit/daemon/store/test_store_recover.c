@@ -26,7 +26,7 @@
 
 static const char *const tables[] = { "setting", "node", "run", "record",
 	"counters", "event", "verdict", "topology", "baseline", "job",
-	"occasion", "share", "in_band" };
+	"occasion", "share", "in_band", "node_inventory" };
 
 static char whole[256], damaged[256], fresh[256];
 static int64_t all, settings; /* rows of the whole file */
@@ -127,6 +127,8 @@ setup(void **state)
 		    "INSERT INTO setting VALUES ('key%d', 'value');"
 		    "INSERT INTO node VALUES ('node%d', %d,"
 		    " '{\"node\":\"node%d\",\"nics\":[\"%s\"]}');"
+		    "INSERT INTO node_inventory VALUES ('node%d',"
+		    " '{\"nics\":[\"%s\"]}');"
 		    "INSERT INTO counters VALUES (1, %d, 'node1', 5, '[]');"
 		    "INSERT INTO event (at_unix_ns, kind, subject, text, body)"
 		    " VALUES (%d, 'alarm', 'node%d', 'something', '{}');"
@@ -142,8 +144,8 @@ setup(void **state)
 		    "INSERT INTO share VALUES (%d, '{}');"
 		    "INSERT INTO in_band VALUES ('%d', '%d', 5, 'node1', 6,"
 		    " '{}');",
-		    i, i, i, i, i % 7 == 0 ? pad : "", i, i, i, i, i, i, i, i,
-		    i, i, i, i, i);
+		    i, i, i, i, i % 7 == 0 ? pad : "", i, i % 7 == 0 ? pad : "",
+		    i, i, i, i, i, i, i, i, i, i, i, i, i);
 
 		exec(whole, sql);
 		free(sql);
