@@ -52,13 +52,12 @@ const char *const machines_vias[MACHINES_VIA_MAX] = {
 #define LINKS(kind)                                                            \
 	LINK_RATE(kind), LINK_BACK(kind), LINK_LATENCY(kind), LINK_PAIRS(kind)
 
-#define TEXT_RATE "Rate of one such link, from A to B and, at once, back."
-#define TEXT_BACK "Rate from B to A, where that differs; 0: as rate."
-#define TEXT_ADDS "Latency that it adds."
+#define TEXT_RATE "Rate of one such link in each direction at the same time."
+#define TEXT_BACK "Rate from B to A, if it differs. 0: as rate."
+#define TEXT_ADDS "Additional latency of such a link."
 #define TEXT_PAIRS                                                             \
-	"Where these links are: A-B*COUNT with commas, or all for one "        \
-	"between "                                                             \
-	"every two devices."
+	"Places of these links: A-B*COUNT separated by commas, or all for "    \
+	"one between every two devices."
 
 #define VIA_USABLE(via, usable)                                                \
 	{                                                                      \
@@ -79,44 +78,44 @@ const char *const machines_vias[MACHINES_VIA_MAX] = {
 	    VIA_SHARE(via, "within", TEXT_WITHIN),                             \
 	    VIA_SHARE(via, "self", TEXT_SELF)
 
-#define TEXT_USABLE  "Whether this transport is there."
-#define TEXT_LATENCY "Latency of a transfer, beside that of its links."
+#define TEXT_USABLE  "Whether this transport is available."
+#define TEXT_LATENCY "Latency of a transfer, in addition to its links."
 #define TEXT_OVERHEAD                                                          \
-	"What a message costs its two ends before it moves, while no other "   \
-	"between the same two can."
+	"Time that both ends need for a message before it moves; messages "    \
+	"between the same two ranks wait for each other."
 #define TEXT_ACROSS                                                            \
 	"Share of the narrowest link that a transfer between nodes reaches."
 #define TEXT_WITHIN "The same within a node."
-#define TEXT_SELF   "Share of the memory rate that a copy to oneself reaches."
+#define TEXT_SELF   "Share of the memory rate that a copy within a rank reaches."
 
 /* section, key, type, min, max, allowed, default, unit, text */
 const struct conf_row options_machine[] = {
 	{ "machine", "about", CONF_STRING, 0, 200, NULL, "", "",
-	    "One line for people." },
+	    "Description, one line." },
 	{ "machine", "source", CONF_STRING, 0, 400, NULL, "", "",
-	    "Where the numbers come from." },
+	    "Source of the numbers." },
 	{ "node", "nodes", CONF_INT, 0, NODES_MAX, NULL, "0", "nodes",
-	    "Nodes that there are; 0: as many as the ranks need." },
+	    "Number of nodes. 0: as needed by the ranks." },
 	{ "node", "devices", CONF_INT, 1, DEVICES_MAX, NULL, "1", "devices",
 	    "Devices of a node: d0, d1 and so on." },
 	{ "node", "ranks", CONF_INT, 0, 1024, NULL, "0", "ranks",
-	    "Ranks of a node, dealt to its devices in turn; 0: one a device, "
-	    "or, where a node is one device and there are more ranks than "
-	    "nodes, as many as it takes." },
+	    "Ranks of a node, assigned to its devices in turn. 0: one a "
+	    "device; if a node is one device and there are more ranks than "
+	    "nodes, the number that is needed." },
 	{ "node", "hosts", CONF_INT, 1, 16, NULL, "1", "sockets",
 	    "Sockets with their memory: h0, h1 and so on." },
 	{ "node", "switches", CONF_INT, 0, 64, NULL, "0", "switches",
-	    "Switches inside the node: s0, s1 and so on." },
+	    "Switches in the node: s0, s1 and so on." },
 	{ "memory", "rate", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
-	    "Memory of one device, reading and writing together; 0: no "
+	    "Memory of one device, reading and writing together. 0: no "
 	    "limit." },
 	{ "memory", "reduce", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
-	    "What a reduction reads and writes; 0: as rate." },
+	    "Bytes that a reduction reads and writes. 0: as rate." },
 	{ "memory", "launch", CONF_SPAN, 0, LATENCY_MAX, NULL, "0", "s",
-	    "What it takes to start the local operations of a step." },
+	    "Time to start the local operations of a step." },
 	{ "memory", "host", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
-	    "Memory of one socket: what is read from it for others and "
-	    "written by them; 0: no limit." },
+	    "Memory of one socket: bytes that others read from it and write to "
+	    "it. 0: no limit." },
 	LINKS("nvlink"),
 	LINKS("xgmi"),
 	LINKS("xelink"),
@@ -128,28 +127,29 @@ const struct conf_row options_machine[] = {
 	    "NICs of a node: n0, n1 and so on." },
 	{ "nic", "binding", CONF_CHOICE, 0, 0, "packed|round-robin|one-to-one",
 	    "packed", "",
-	    "Which NIC a device uses: packed shares each NIC among "
-	    "neighbours, round-robin deals them out in turn, one-to-one needs "
-	    "as many NICs as devices." },
+	    "NIC of each device: packed assigns each NIC to neighbours, "
+	    "round-robin assigns NICs in turn, one-to-one needs the same "
+	    "number of NICs and devices." },
 	{ "nic", "out", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
 	    "Rate of one NIC towards the network." },
 	{ "nic", "in", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
-	    "Rate from the network; 0: as out." },
+	    "Rate of one NIC from the network. 0: as out." },
 	{ "nic", "both", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
-	    "Limit of both directions together; 0: none." },
+	    "Limit of both directions together. 0: no limit." },
 	{ "network", "latency", CONF_SPAN, 0, LATENCY_MAX, NULL, "0", "s",
 	    "Latency between two nodes." },
 	{ "network", "leaf", CONF_INT, 0, NODES_MAX, NULL, "0", "nodes",
-	    "Nodes under one leaf switch; 0: all of them." },
+	    "Nodes under one leaf switch. 0: all nodes." },
 	{ "network", "uplink", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
-	    "Rate of a leaf's uplinks together, each way; 0: no limit." },
+	    "Rate of all uplinks of a leaf together, in each direction. 0: no "
+	    "limit." },
 	{ "network", "hop", CONF_SPAN, 0, LATENCY_MAX, NULL, "0", "s",
-	    "Latency that other leaves add." },
+	    "Additional latency between nodes of different leaves." },
 	VIA("mpi", "yes"),
 	VIA("rma", "yes"),
 	VIA("ipc", "yes"),
 	VIA("xccl", "no"),
 	{ "step", "overhead", CONF_SPAN, 0, LATENCY_MAX, NULL, "0", "s",
-	    "What a rank needs to start a step of a channel." },
+	    "Time that a rank needs to start a step of a channel." },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 };
