@@ -579,25 +579,10 @@ const struct verb verbs_compare[] = {
 	    "confidence interval. A verdict follows from the interval and the "
 	    "margin: worse or better if the whole interval is beyond the "
 	    "margin, same if all of it is inside, unclear otherwise, and "
-	    "unknown without an interval. Worse and better hold for all rows "
-	    "at once (Holm's correction). The exit code is 1 if anything is "
-	    "significantly worse. The interval is recovered from the recorded "
-	    "intervals of the two headlines, which the engine computes over "
-	    "rounds (method of variance estimates recovery, on logarithms). "
-	    "The histograms are not resampled, since operations of one round "
-	    "are not independent. If a run was too short for an interval of "
-	    "its headline, the medians are compared, with an interval from the "
-	    "histogram that counts every round as one sample. Repeated runs "
-	    "vary more than one run shows. If the campaign has at least 8 runs "
-	    "before both, their variance is added, and more if consecutive "
-	    "runs resemble each other. With fewer runs the text states their "
-	    "number, and the interval covers the two runs alone. Only with "
-	    "these runs does the mean have an interval. A period is FROM..TO "
-	    "in place of a run: each a time in UTC (2026-11-20 or "
-	    "2026-11-20T14:30), an age (2h, 7d) or now. Each run of a period "
-	    "counts by the logarithm of its median. The mean of each six hours "
-	    "is one block. The ratio compares the means of the blocks, with "
-	    "Welch's interval, and needs at least 3 blocks in each period.",
+	    "unknown without an interval. The exit code is 1 if anything is "
+	    "significantly worse. A period is FROM..TO in place of a run: each "
+	    "a time in UTC (2026-11-20 or 2026-11-20T14:30), an age (2h, 7d) "
+	    "or now. coalctl(8) describes the intervals.",
 	    compare },
 	{ 0 },
 };

@@ -366,26 +366,14 @@ import(struct ctl *c)
 const struct verb verbs_import[] = {
 	{ "import", NULL, "FILE [RUN]", 1, 2, "json format op ranks", "file",
 	    "Read result tables of nccl-tests or of OSU's micro-benchmarks.",
-	    "FILE is the output of a job that ran these programs. Other lines "
-	    "in it, for example of NCCL, launchers and batch systems, are "
-	    "skipped and counted; tags of mpirun --tag-output, srun -l and "
-	    "kubectl logs are removed. A truncated row is an error. For "
-	    "nccl-tests the out-of-place columns are read. Each table is "
-	    "printed in the format of the program that made it. With RUN, the "
-	    "table is compared with the results of that run for the same "
-	    "operation and sizes: the plan, and the collective of the MPI or "
-	    "vendor that it was timed with. report --format prints a run in "
-	    "the same format. Sizes are the bytes of records, which are the "
-	    "bytes of nccl-tests if a buffer has the blocks of all ranks. "
-	    "OSU's sizes of allgather, alltoall, gather and scatter are the "
-	    "block of one rank; they are multiplied by --ranks, or by the "
-	    "ranks of the run. Tables of nccl-tests before 2.16 do not name "
-	    "their operation: it is --op, or the only operation of the run. "
-	    "Sizes with wrong values, and tables whose times cannot be read, "
-	    "as with cputime, are reported and not compared. busbw is algbw "
-	    "times the share that the links of one rank carry, N/A if "
-	    "operation or ranks are unknown. --json prints one object for each "
-	    "table.",
+	    "FILE is the output of a job that ran these programs; other lines "
+	    "in it are skipped and counted. Each table is printed in the "
+	    "format of the program that made it. With RUN, the table is "
+	    "compared with the results of that run for the same operation and "
+	    "sizes: the plan, and the collective of the MPI or vendor that it "
+	    "was timed with. report --format prints a run in the same format. "
+	    "--json prints one object for each table. coalctl(8) describes "
+	    "sizes and units.",
 	    import },
 	{ 0 },
 };

@@ -620,18 +620,12 @@ const struct verb verbs_preflight[] = {
 	    "Check whether nodes are fit for a job, before it starts.",
 	    "The nodes measure each other with the campaign preflight: first "
 	    "all together, pairs and, with --machine, a collective. Slow "
-	    "groups are split, and the parts measured at the same time, until "
-	    "a node is isolated, or a path between parts that are fine "
-	    "separately. A node is named after it was slow twice: once among "
-	    "all, if waiting for cores does not explain its pairs, and once "
-	    "clearly among fit nodes; otherwise twice among fit nodes. Slow "
-	    "means by more than 15 %, more than chance, and more than twice "
-	    "the deviation of fit groups. Nodes are compared with the other "
-	    "nodes of the job; the collective with the prediction of expect "
-	    "for sound nodes. A slowdown that waiting for cores may explain "
-	    "names no node. --bytes and --op set the collective. Exit code 0: "
-	    "fit; 1: nodes or paths are named; 2: undetermined, or not in "
-	    "time; 3: nothing was measured. It is an order.",
+	    "groups are split until a node is isolated, or a path between "
+	    "parts that are fit. A node is named after it was slow twice. Slow "
+	    "means by more than 15 %, and more than chance. --bytes and --op "
+	    "set the collective. Exit code 0: fit; 1: nodes or paths are "
+	    "named; 2: undetermined, or not in time; 3: nothing was measured. "
+	    "It is an order. coalctl(8) describes the method.",
 	    preflight },
 	{ 0 },
 };

@@ -592,22 +592,10 @@ const struct verb verbs_topology[] = {
 	    "topology.yaml, the output of scontrol show topology, JSON of "
 	    "Topograph's graph engine, the output of lldpctl -f json in a file "
 	    "NODE.json for each node, or a table of NODE LEAF [RAIL]. Several "
-	    "files are merged. Comments do not affect the detection of the "
-	    "format. A switch with hosts is a leaf; the tier of a switch grows "
-	    "with its distance from hosts. Switches that stay connected "
-	    "without the highest of three tiers form a pod. Each port of a "
-	    "host is a rail, in the order of their names, unless --rails "
-	    "selects ports. --skip excludes hosts of storage and management. "
-	    "Their leaves are excluded too if they have no other hosts and not "
-	    "more uplinks than hosts. Unknown lines, keys and members are "
-	    "skipped, counted and printed with file and line on the standard "
-	    "error; with --strict the import fails. An adapter is skipped too "
-	    "if its description has no host name, for example the default of "
-	    "its firmware, or is shared by several adapters. Switches of the "
-	    "same name are distinguished by GUID, in all files. A port with "
-	    "several LLDP neighbours, as some bonds have, counts once. A file "
-	    "that Slurm includes is read from the folder of the file that "
-	    "includes it.",
+	    "files are merged. Unknown lines, keys and members are skipped, "
+	    "counted and printed with file and line on the standard error; "
+	    "with --strict the import fails. coalctl(8) describes leaves, "
+	    "rails and names.",
 	    topology_import },
 	{ "topology", "show", "[FILE...]", 0, -1, "json at " FILES, "file",
 	    "Show leaves, rails and switches: of files, or of the collector, "
