@@ -82,9 +82,12 @@ conf_print_mdoc(const struct conf_row *rows, FILE *to)
 		conf_print_mdoc_text(rows[i].text, to);
 		fputc('\n', to);
 		conf_type_allowed(&rows[i], allowed, sizeof(allowed));
-		fputs("Values: ", to);
-		conf_print_mdoc_text(allowed, to);
-		fputc('\n', to);
+		fputs(".br\n", to);
+		if (rows[i].type != CONF_STRING) {
+			fputs("Values: ", to);
+			conf_print_mdoc_text(allowed, to);
+			fputs(".\n", to);
+		}
 		if (rows[i].fallback == NULL)
 			fputs("Must be given.\n", to);
 		else if (rows[i].fallback[0] == '\0')

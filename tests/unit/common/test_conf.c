@@ -308,7 +308,7 @@ test_printers(void **state)
 	text = printed(conf_print_mdoc);
 	assert_non_null(strstr(text,
 	    ".It Ic mode\nA choice.\n"
-	    "Values: red|green\nDefault:\n.Ql green .\n"));
+	    ".br\nValues: red|green.\nDefault:\n.Ql green .\n"));
 	assert_non_null(strstr(text, "Must be given.\n"));
 	free(text);
 }
