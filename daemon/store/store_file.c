@@ -138,14 +138,17 @@ store_lock(const struct store_options *o, int *ret_fd)
 	return rc < 0 ? rc : store_file_lock_dir(o->dir, ret_fd);
 }
 
-/* One step and its number, or nothing at all. */
+/* One step, its number and whose file it is, or nothing at all: a start that
+ * ends after the first step must not leave a file that the next one refuses. */
 static int
 store_file_migrate_step(sqlite3 *db, const struct embed *step, int number)
 {
-	char set[64];
+	char set[96];
 	int rc;
 
-	snprintf(set, sizeof(set), "PRAGMA user_version=%d", number);
+	snprintf(set, sizeof(set),
+	    "PRAGMA user_version=%d; PRAGMA application_id=%d", number,
+	    STORE_APPLICATION_ID);
 	rc = sqlite_exec(db, "BEGIN IMMEDIATE");
 	if (rc == 0)
 		rc = sqlite_exec(db, (const char *)step->bytes);
@@ -193,7 +196,6 @@ store_file_migrate(sqlite3 *db, const char *path, const struct embed *steps)
 {
 	int version = (int)sqlite_int(db, "PRAGMA user_version", -1);
 	int newest = store_file_newest_version(steps), rc = 0;
-	char set[64];
 
 	store_file_drop_copies(path, newest);
 	if (version > newest) {
@@ -218,11 +220,7 @@ store_file_migrate(sqlite3 *db, const char *path, const struct embed *steps)
 	}
 	for (int i = version; rc == 0 && i < newest; i++)
 		rc = store_file_migrate_step(db, &steps[i], i + 1);
-	if (rc < 0)
-		return rc;
-	snprintf(set, sizeof(set), "PRAGMA application_id=%d",
-	    STORE_APPLICATION_ID);
-	return version == newest ? 0 : sqlite_exec(db, set);
+	return rc;
 }
 
 /* Read the whole file. 0 or -errno. */
