@@ -26,17 +26,14 @@
 #define VIAS                 "auto|mpi|rma|ipc|ipc-put|ipc-get|xccl"
 
 /* How auto is resolved: transport_choose_vias. */
-#define VIA_AUTO                                                               \
-	"; auto: mpi in memory of the host; in memory of a GPU ipc within a "  \
-	"node whose GPUs reach each other, else mpi if it takes GPU "          \
-	"pointers, else xccl, else mpi through memory of the host."
-/* Beside every via. */
+#define VIA_AUTO ". For auto see coalmine-plan(7)."
+/* Of each section with a via. */
 #define PIECE(section)                                                         \
 	{                                                                      \
 		section, "piece", CONF_BYTES, 0, GIB, NULL, "0", "bytes",      \
 		    "Transports mpi and rma cut longer messages into pieces "  \
-		    "of this size; short ones need no rendezvous. 0: as few "  \
-		    "pieces as possible."                                      \
+		    "of this size; short pieces need no rendezvous. 0: the "   \
+		    "fewest pieces."                                           \
 	}
 
 static const struct conf_row own[] = {
