@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# lab/demo as a user would run it: the report within 3 minutes, page and
-# metrics from the machine's own loopback, and nothing left after Ctrl-C or
-# kill -9.
+# lab/demo as a user would run it: the slow cable is named and cleared, the
+# report of the tour, page and metrics from the machine's own loopback, and
+# nothing left after Ctrl-C or kill -9.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 export COALMINE_DEMO_BUILD=$build_dir
@@ -14,7 +14,7 @@ trap '[ -z "$demo_pid" ] || kill -KILL $demo_pid; rm -rf "$folder"' EXIT
 start_demo()
 {
 	env --default-signal=INT "$source_dir/lab/demo" --name "$COALMINE_LAB" \
-		>"$folder/out" 2>&1 &
+		"$@" >"$folder/out" 2>&1 &
 	demo_pid=$!
 }
 
@@ -51,11 +51,17 @@ wait $demo_pid 2>/dev/null
 poll 5 nothing_left || fail "kill -9 leaves processes"
 say "nothing left after kill -9"
 
-start_demo
-wait_for 180 'the metrics'
+start_demo --tour
+wait_for 300 'the metrics'
 find_space
-say "the report is there"
+grep -Eq '^    node5: [0-9.]+ times slower than ' "$folder/out" ||
+	fail "node5 is not named: $(cat "$folder/out")"
+grep -q '] cleared' "$folder/out" || fail "not cleared: $(cat "$folder/out")"
+say "the slow cable was named and cleared"
 grep -q 'is finished' "$folder/out" || fail "$(cat "$folder/out")"
+sed -n '/the uplink of/,$p' "$folder/out" |
+	grep -Eq '^    .*(leaf2|10\.78\.2\.)' ||
+	fail "the uplink is not named: $(cat "$folder/out")"
 grep -q 'impact' "$folder/out" || fail "no impact: $(cat "$folder/out")"
 url=$(sed -n 's/^the page *//p' "$folder/out")
 curl -sf "$url" | grep -qi '<html' || fail "no page at $url"
