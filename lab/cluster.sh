@@ -4,10 +4,10 @@
 # cluster.sh - a collector and agents in the hosts of a lab, for lab/demo and
 # tests/lab. The lab is the one that COALMINE_LAB names, and is up.
 #
-# Programs, certificates, configuration, state and logs of everyone lie in
+# Programs, certificates, configuration, state and logs of all programs are in
 # the lab's memory, under $cluster, where the probes' unprivileged user can
-# read what it needs: cluster/stage is an installation, cluster/HOST has
-# conf, log, pid, state and run.
+# read what it needs: cluster/stage is an installation, cluster/HOST has conf,
+# log, pid, state and run.
 
 cluster=/run/coalmine-lab/cluster
 cluster_lab=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")")/lab
@@ -26,8 +26,9 @@ ctl()
 	in_host collector coalctl "$@"
 }
 
-# Until it is true; a busy machine is given poll_factor times as long, and most
-# of it to what is waited for: a look is followed by three times its length.
+# Wait until the command succeeds. A busy machine gets poll_factor times as
+# long, and most of the time goes to the awaited program: after each look the
+# pause is three times its length.
 poll() # SECONDS COMMAND...
 {
 	local until=$((SECONDS + $1 * ${poll_factor-1})) began_us

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# canary.sh - what the engine adds to the operations it measures, on 3 hosts of
-# the lab, one behind each leaf: the mean must be within 3 % of a plain loop's.
+# canary.sh - the engine's overhead on the operations that it measures, on 3
+# hosts of the lab, one behind each leaf: the mean must be within 3 % of a
+# plain loop's.
 . "$COALMINE_SOURCE/tests/bench/lib/mpi.sh"
 mpi_lab
 echo "Turns of a plain loop and of the engine in pairs, one right after the other; the"

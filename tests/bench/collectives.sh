@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # collectives.sh - eight collectives on the default lab, as tune=auto composes
-# them for it, in turns with Open MPI's own: what is gained, what share of the
-# bound of the links is reached, and does it take what was predicted?
+# them for it, in turns with Open MPI's own: the gain, the share of the bound
+# of the links, and the accuracy of the prediction.
 #
 # COALMINE_BENCH_TURNS (5) turns of each side, COALMINE_BENCH_SIZES (4M 16M) of
 # a rank's buffer, COALMINE_BENCH_RANKS (24 48), COALMINE_BENCH_LIMIT (900 s)
@@ -18,7 +18,7 @@ read -ra ranks <<<"${COALMINE_BENCH_RANKS:-24 48}"
 limit_s=${COALMINE_BENCH_LIMIT:-900}
 engine=$COALMINE_BUILD/probes/openmpi/coalmine-probe
 hosts=12 leaves=3
-# Mates through shared memory, as this MPI does by itself.
+# Ranks of a node communicate through shared memory, the default of this MPI.
 mpi_btl=tcp,self,vader
 names="broadcast reduce gather scatter allgather reduce-scatter allreduce"
 names+=" alltoall"
@@ -39,8 +39,8 @@ campaign() # COUNT
 	END
 }
 
-# Bounds: what the busiest link must carry, at 25 MB/s for a host and 50 for
-# an uplink.
+# Bounds: the bytes of the busiest link, at 25 MB/s for a host and 50 for an
+# uplink.
 table='def cut: . * 100 | round / 100;
 	def ms: . * 1e4 | round / 10;
 	def others: ($hosts - 1) / $hosts;

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# disk.sh - thirty days of ten thousand nodes in the real store, and the formula
-# of coalmined(8); see daemon/bench_disk.c. Twenty minutes and 3 GB in /tmp;
-# COALMINE_NODES and COALMINE_DAYS for less. With COALMINE_DISK, a folder, the
-# store stays there, and a call for more days goes on where the last one ended.
+# disk.sh - thirty days of ten thousand nodes in the real store, and the
+# formula of coalmined(8); see daemon/bench_disk.c. Twenty minutes and 3 GB in
+# /tmp; COALMINE_NODES and COALMINE_DAYS for less. With COALMINE_DISK, a
+# folder, the store stays there, and a call for more days continues where the
+# last one ended.
 set -eu -o pipefail
 bench=$COALMINE_BUILD/tests/bench/daemon/bench_disk
 nodes=${COALMINE_NODES:-10000}

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# exact.sh - is what exact = gpcnet does what the paper says? Its operations
+# exact.sh - does exact = gpcnet do what the paper describes? Its operations
 # and a loop written by hand from the paper take turns in one run; exact.md has
 # the rest of the comparison in words.
 . "$COALMINE_SOURCE/tests/bench/lib/mpi.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# exec.sh - what the executor adds to the transfers it runs, and what copies
-# through other processes' memory gain over messages; 8 ranks on this machine.
+# exec.sh - the executor's overhead on transfers, and the gain of copies
+# through other processes' memory over messages; 8 ranks on this machine.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_hwloc_base_binding_policy=none

@@ -3,7 +3,7 @@
 #
 # impact.sh - the congestion impact on the default lab: does gpcnet-quick see
 # congestion, does it repeat with one seed, is it quick, and does it see none
-# where there is none (congestors that do nothing)?
+# without congestion (congestors that do nothing)?
 #
 # COALMINE_BENCH_REPEATS (5) runs with one seed, COALMINE_BENCH_NULLS (20) runs
 # of the self-check.

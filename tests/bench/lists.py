@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the page's first view and its list of runs cost a collector that knows
-20,000 nodes and 10,000 runs, of which the newest 1000 are of 10,000 nodes each.
+"""The cost of the page's first view and its list of runs in a collector with
+20,000 nodes and 10,000 runs; the newest 1000 have 10,000 nodes each.
 
-Nodes and runs are written into the store's file, as a collector of that version
-writes them. "stall" is the longest that /healthz took meanwhile, asked for every
-5 ms: an upper bound of how long the loop worked at one thing. "gzip" is what a
-browser asks for.
+Nodes and runs are written into the store's file, as a collector of that
+version writes them. "stall" is the longest time of /healthz meanwhile,
+requested every 5 ms: an upper bound of the time that the loop spends in one
+piece. "gzip" is the encoding that browsers request.
 """
 import json
 import os

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# neighbor.sh - neighborhood collectives through leaders: are random graphs
-# planned right, and in labs of 2 nodes with 8 ranks and 4 with 4, what is
-# gained over the MPI's own, turn by turn, and what goes over the wire?
+# neighbor.sh - neighborhood collectives through leaders: whether random graphs
+# are planned right, and in labs of 2 nodes with 8 ranks and 4 with 4 the gain
+# over the MPI's own, turn by turn, and the bytes on the wire.
 #
 # COALMINE_BENCH_CASES (3000) random graphs, COALMINE_BENCH_TURNS (5) turns of
 # each side, COALMINE_BENCH_SIZES (256K 1M 4M), COALMINE_BENCH_LABS (2x8 4x4),
 # COALMINE_BENCH_RATES (200mbit 800mbit 3200mbit) for the sweep. All of it
-# takes ten minutes; with COALMINE_BENCH_KEEP, a folder, what was measured
-# before the bench was ended is not measured again. Open MPI: an
-# oversubscribed MPICH spins, and is no fair baseline.
+# takes ten minutes; with COALMINE_BENCH_KEEP, a folder, a restarted bench does
+# not repeat earlier measurements. Open MPI only: an oversubscribed MPICH
+# spins, and is not a fair baseline.
 . "$COALMINE_SOURCE/tests/bench/lib/mpi.sh"
 
 cases=${COALMINE_BENCH_CASES:-3000}

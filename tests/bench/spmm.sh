@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# spmm.sh - products of sparse and dense matrices whose rows lie in blocks on 2
+# spmm.sh - products of sparse and dense matrices whose rows are in blocks on 2
 # nodes with 8 ranks, links of 800 Mbit/s: blocks fetched through leaders, and
 # by MPI_Neighbor_allgatherv. Every product is verified. A minute.
 #

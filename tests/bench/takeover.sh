@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# takeover.sh - two collectors that share a database of a server of their own,
-# of which the active one is killed, COALMINE_BENCH_TAKEOVERS times (10):
+# takeover.sh - two collectors that share a database on a separate server; the
+# active one is killed, COALMINE_BENCH_TAKEOVERS times (10):
 # COALMINE_BENCH_AGENTS (5,000) agents with live runs, and one agent twice as
-# often, and what the page of 10,000 nodes asks for; see fleet/fleet.py and
+# often, and the requests of the page with 10,000 nodes; see fleet/fleet.py and
 # tests/cli/daemon/standby.py.
 set -eu
 times=${COALMINE_BENCH_TAKEOVERS:-10}

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# verdict.sh - how soon and how surely faults are named, in simulated clusters,
-# and how often nobody's fault is: all scenarios of tests/sim/verdict.
+# verdict.sh - the time to detect faults in simulated clusters, the detection
+# rate and the false positives: all scenarios of tests/sim/verdict.
 # COALMINE_SHARE (1) of their trials.
 cat <<END
 Share of the trials: ${COALMINE_SHARE:-1}. Detected: something was said of all guilty parts; named: as what they are; both while

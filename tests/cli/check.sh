@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check.sh - coalctl check --local: the verdict that an agent keeps, its exit
-# codes, one that is too old, files that are none, and that it asks nobody and
-# answers at once.
+# check.sh - coalctl check --local: the verdict stored by an agent, the exit
+# codes, an expired verdict, malformed files, and that it sends no request and
+# returns at once.
 . "$(dirname "$0")/lib.sh"
 
 # file VERDICT AGE_S: as an agent writes it.

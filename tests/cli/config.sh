@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# config.sh - --check-config of coalmined and coalmine-agent finds what a start
-# would find: values, files, folders, helpers, the user of the ranks.
+# config.sh - --check-config of coalmined and coalmine-agent finds the errors
+# that a start would find: values, files, folders, helper programs, the user of
+# the ranks.
 . "$(dirname "$0")/lib.sh"
 [ -x "$build/agents/coalmine-agent" ] && [ -x "$build/daemon/coalmined" ] ||
 	exit 77

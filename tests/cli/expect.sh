@@ -34,8 +34,8 @@ check "expect --machine nowhere" sh -c '"$0" expect node1 --machine nowhere 2>&1
     grep -q "^coalmine-probe: --machine = nowhere: allowed is a file, or"' \
     "$coalctl"
 
-# What a job had, beside what it should have taken on such nodes: the engine is
-# started for that and for the call that it was in for the longest.
+# A job's own measurements, and the expected time on such nodes: the engine is
+# started for these and for the collective with the most time.
 mkdir "$work/engine"
 printf '#!/bin/sh\necho >>"%s/started"\nexec "%s/probes/serial/coalmine-probe" "$@"\n' \
     "$work" "$build" >"$work/engine/coalmine-probe"
@@ -70,7 +70,7 @@ for option in "--bytes 1M" "--op allgather"; do
 	    "^coalctl: --bytes and --op are of the collective" "$work/said"
 done
 check "preflight: nothing was asked" [ "$(wc -l <"$work/requests")" = "$asked" ]
-# Against what is expected of sound nodes, there is more to find.
+# Compared with the expected values, more nodes are found.
 kill "$standin"
 wait "$standin" 2>/dev/null
 rm -f "$work/sock"
@@ -80,7 +80,7 @@ expect preflight-json 1 preflight --nodes 'node[1-3,5-6]' --within 60s \
 check "preflight: the collective" grep -q 'campaigns/preflight/run {"overrides":{"campaign.nodes":"node\[1-3,5-6\]",.*"collective.name":"allreduce","measure.sizes":"838856"}}' \
     "$work/requests"
 
-# What is slow where ranks waited for cores is nobody's fault.
+# Slowness while ranks waited for cores is attributed to no node.
 kill "$standin"
 wait "$standin" 2>/dev/null
 rm -f "$work/sock"
@@ -158,8 +158,8 @@ expect preflight-engine 2 preflight --nodes 'node[1-3,5-6]' --within 5s \
 PATH=$plain
 check "preflight waits for an engine" [ $(($(date +%s) - start)) -lt 60 ]
 
-# Runs in which node5 is do not even start: it is named, although nobody knows
-# what is typical of the job. That holds where the collector goes away.
+# Runs with node5 do not even start: it is named, although the typical value of
+# the job is unknown. This also holds if the collector goes away.
 kill "$standin"
 wait "$standin" 2>/dev/null
 rm -f "$work/sock"
@@ -187,9 +187,9 @@ standin=$!
 until [ -S "$work/sock" ]; do sleep 0.05; done
 expect preflight-gone 2 preflight --nodes 'node[1-3,5-6]' --within 60s
 
-# An answer of a thousand nodes, by what 200 runs of all of them gave: the limit
-# of time is for a person who waits on a quiet machine, so what cores have done
-# for it is printed, and what is judged is that all are in it.
+# A reply for a thousand nodes, from the results of 200 runs of all of them:
+# the time limit is for a user on a quiet machine, so the CPU time is printed,
+# and the test checks only that all nodes are in it.
 cpu_ms() { awk '{ print ($16 + $17) * 10 }' "/proc/$$/stat"; }
 kill "$standin"
 wait "$standin" 2>/dev/null

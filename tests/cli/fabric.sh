@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # fabric.sh - a simulated InfiniBand fabric of three tiers, 500 hosts with two
-# ports each: what ibnetdiscover finds in it is imported, and every host's
-# leaves are those of the simulator's own file. Storage and a host of the
-# management are left out. Then a real slurmctld is given that tree, and what
-# it says of it is imported to the same leaves.
+# ports each: the output of ibnetdiscover is imported, and every host's leaves
+# are those of the simulator's own file. Storage and a management host are
+# skipped. Then a real slurmctld gets that tree, and its output is imported to
+# the same leaves.
 . "$(dirname "$0")/lib.sh"
 
 cd "$work" || exit 1
@@ -63,7 +63,7 @@ awk 'function link(a, pa, b, pb) {
 			printf("%s\t\"%s\"\n%s\n", kind, name, lines[name])
 		}
 	}' >net
-# What the test holds true: host, rail, leaf, from that file alone.
+# The reference: host, rail, leaf, from that file alone.
 awk '/^Hca/ { split($0, q, "\""); split(q[2], w, " mlx5_"); next }
 	/^Switch/ { w[1] = "" }
 	/^\[/ && w[1] ~ /^node/ { split($0, q, "\""); print w[1], w[2], q[2] }' \

@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# files.sh - wherever a program is given a file by name, a pipe that nobody
-# writes to is refused by that name, at once, with exit code 3; and so is a
-# device without an end. The standard input stays what it is where it is asked
-# for.
+# files.sh - wherever a user names a file, a pipe without a writer is rejected
+# by that name, at once, with exit code 3; and so is a device without an end.
+# Standard input is still accepted where it is requested.
 . "$(dirname "$0")/lib.sh"
 probe=$build/probes/serial/coalmine-probe
 pipe=$work/pipe
@@ -55,7 +54,7 @@ for file in "$pipe" /dev/zero; do
 	refused "$file" "$probe" predict "$file" --machine lab
 done
 
-# Certificates and keys, which OpenSSL would open by itself.
+# Certificates and keys, which OpenSSL would open itself.
 mkdir "$work/campaigns"
 for option in ca cert key; do
 	for other in ca cert key; do # those before it have to be good

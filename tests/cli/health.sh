@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # health.sh - the examples of etc/ that answer Slurm and NHC from an agent's
-# verdict: what is ok, suspect, bad, missing, too old; a coalctl that does not
-# work; what another has drained; and what preflight does with a job before it
-# starts and after its end. sinfo and scontrol are stand-ins; the latter notes
-# what it is told.
+# verdict: ok, suspect, bad, missing, expired; a coalctl that does not work; a
+# node drained by another user; and the actions of preflight before a job
+# starts and after it ends. sinfo and scontrol are fakes; the latter logs its
+# arguments.
 . "$(dirname "$0")/lib.sh"
 
 etc=$here/../../etc
@@ -32,7 +32,7 @@ file() {
 	    '000000000,"fresh_ms":300000}' >"$verdict"
 }
 
-# The check as NHC runs it, with a die that says what it was told.
+# The check as NHC runs it, with a die that prints its arguments.
 nhc() {
 	bash -c 'die() { echo "die $*"; }
 		. "$1" && shift && check_coalmine "$@"' - \
@@ -59,7 +59,8 @@ gates() {
 	done
 }
 
-# health STATE ORDERS: what is asked of Slurm while it has the node so.
+# health STATE ORDERS: the expected commands to Slurm while it has the node in
+# STATE.
 health() {
 	echo "$1" >"$work/state"
 	: >"$work/orders"
@@ -102,7 +103,7 @@ for state in idle mixed allocated completing; do
 done
 health "draining|coalmine-health: bad: slow" ""
 
-# Well again: only what it did itself is undone, and not before.
+# Normal again: only its own drain is undone, and not before.
 file warn
 health "drained|coalmine-health: bad: slow" ""
 rm "$verdict"
@@ -142,7 +143,7 @@ exit "$(cat "$0.rc")"
 END
 export SLURM_JOB_ID=12 SLURM_JOB_NODELIST='n[1-4]' CONFIG="$work/preflight.conf"
 
-# preflight RC CONFIG ORDERS: what is asked of Slurm
+# preflight RC CONFIG ORDERS: the expected commands to Slurm
 preflight() {
 	echo "$1" >"$COALCTL.rc"
 	echo "$2" >"$CONFIG"
@@ -169,7 +170,7 @@ preflight 1 "ACTION=hold WITHIN=9s OPTIONS='--machine lab'" "requeuehold 12
 $told"
 check "preflight: options" grep -qxF \
     'preflight --nodes n[1-4] --within 9s --machine lab' "$COALCTL.asked"
-# It waits before Slurm is told of nodes, and keeps those that it had.
+# It waits until Slurm has the nodes, and keeps those that it had.
 again() {
 	EXCLUDED=$1 preflight 1 ACTION=requeue "requeuehold 12
 update jobid=12 excnodelist=$2
@@ -196,7 +197,7 @@ SLURM_SCRIPT_CONTEXT=epilog_slurmctld SLURM_ARRAY_JOB_ID=9 \
     SLURM_ARRAY_TASK_ID=3 preflight 1 ACTION=hold \
     "update jobid=12 comment=coalmine: job 12: 4 nodes for 2h"
 check "epilog: a part of an array" grep -qxF 'epilog 9_3' "$COALCTL.asked"
-# A path has no node that could be left out.
+# A path has no node that could be excluded.
 sed -i '/^printf .slow  n/d' "$COALCTL"
 told="update jobid=12 comment=coalmine: preflight: the path between n1 and n3:"
 EXCLUDED='(null)' preflight 1 ACTION=requeue \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# import.sh - tables of nccl-tests and OSU in the output of jobs: what is read,
-# what is skipped and named, and what is compared with a run.
+# import.sh - tables of nccl-tests and OSU in the output of jobs: parsed rows,
+# skipped and reported ones, and the comparison with a run.
 . "$(dirname "$0")/lib.sh"
 start_standin
 data=$here/../data/import
@@ -12,7 +12,7 @@ for table in all_reduce_perf osu_allreduce osu_bw; do
 	expect import-$table 0 "$coalctl" import "$here/tables/$table.txt"
 	expect import-$table-osu 0 "$coalctl" import "$here/tables/$table.txt" \
 	    --format osu
-	# What is printed is read again, to the two digits that it has.
+	# Printed tables are parsed again, to their two digits.
 	for format in nccl-tests osu; do
 		"$coalctl" import "$here/tables/$table.txt" --format $format \
 		    >"$work/$format.txt"
@@ -126,7 +126,7 @@ awk '/^ +1048576/ { while ((getline line <"job-lines.txt") > 0) print line
 	close("job-lines.txt") } { print }' nccl-two-tables.txt >"$work/log"
 cat job-lines.txt >>"$work/log"
 same "lines of jobs" "$work/log" $(($(grep -c . job-lines.txt) * 3))
-# A repeat of the sizes is a table of its own (nccl-tests -N).
+# A repetition of the sizes is a separate table (nccl-tests -N).
 awk '{ print } /^ +[0-9]/ { rows = rows $0 "\n" }
     / 4194304 / { printf "%s", rows }' nccl-log-lines.txt >"$work/cycles"
 check "cycles" [ "$("$coalctl" import "$work/cycles" 2>/dev/null |
@@ -159,7 +159,7 @@ cut_off 'row without its beginning' 14 "$work/cut"
 head -c -40 osu-cuda.txt >"$work/cut"
 cut_off 'end of a file' 3 "$work/cut"
 
-# Times that are not those of the operation.
+# Times of something other than the operation.
 sed 's/   time/cputime/g' nccl-log-lines.txt >"$work/cputime"
 expect import-cputime 3 "$coalctl" import "$work/cputime"
 cat "$work/cputime" nccl-log-lines.txt >"$work/mixed"

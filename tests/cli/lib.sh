@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
 #
-# lib.sh - what the tests of coalctl share: a stand-in for the collector, and
-# comparison of stdout, stderr and exit code with expect/NAME. With
-# EXPECT=write the expectations are written instead.
+# lib.sh - common to the tests of coalctl: a fake collector, and the comparison
+# of stdout, stderr and exit code with expect/NAME. With EXPECT=write the
+# expectations are written instead.
 
 here=$(cd "$(dirname "$0")" && pwd)
 build=${COALMINE_BUILD:-$here/../../build/dev}
@@ -32,8 +32,8 @@ start_standin() {
 	done
 }
 
-# expect NAME RC COMMAND...: what it prints is in expect/NAME. Paths of this
-# test, times of waiting and serial numbers are not the same every time.
+# expect NAME RC COMMAND...: its output is in expect/NAME. Paths of this test,
+# waiting times and serial numbers are masked.
 expect() {
 	name=$1 want=$2
 	shift 2

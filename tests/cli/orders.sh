@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# orders.sh - verbs that change something: what is sent, what is said, and
+# orders.sh - verbs that change something: their requests, their output, and
 # waiting for a run, with and without a terminal.
 . "$(dirname "$0")/lib.sh"
 start_standin
@@ -37,8 +37,8 @@ check "a bad file was sent" sh -c "! grep -q /campaigns/bad/ $work/requests \
 
 expect validate 3 "$coalctl" campaign validate "$work/gpcnet-quick.conf" \
     "$work/bad.conf"
-# Plans are built by the engine, for any number of ranks; where there is no
-# engine that is said.
+# Plans are built by the engine, for any number of ranks; without an engine
+# that is reported.
 printf '[group]\ng = 2\nk = 3\n' >"$work/plan.conf"
 printf '[neighbor]\nrsg = 0.1\n[collective]\ntune = auto\n' \
     >"$work/any.conf"

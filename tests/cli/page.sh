@@ -24,7 +24,7 @@ if command -v mandoc >/dev/null; then
 	mandoc -Tlint -W warning "$page" | grep -v 'referenced manual' && bad=1
 fi
 
-# complete WANT WORD...: what the last word is completed to.
+# complete WANT WORD...: the completions of the last word.
 complete() {
 	want=$1
 	shift

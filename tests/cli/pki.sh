@@ -75,7 +75,7 @@ check "names changed with the key" [ "$sans" = "$(openssl x509 \
     -in "$pki/collector.pem" -noout -ext subjectAltName)" ]
 check "files of a renewal are left" sh -c "! ls $pki | grep -q new"
 
-# The list, and its warnings; serials and times are left out.
+# The list, and its warnings; serials and times are masked.
 "$coalctl" pki list "$pki" >"$work/list" || { echo "list: not 0"; bad=1; }
 awk '{ print $1, $2, $5, $7 }' "$work/list" >"$work/short"
 expect pki-list 0 cat "$work/short"
@@ -108,8 +108,8 @@ check "the list ends before the authority" [ "$(openssl crl \
 check "a list is no certificate" sh -c "! $coalctl pki list $pki |
     grep -q crl"
 
-# An authority for enrolment: its list is there at once, it signs no servers,
-# and what a collector has issued is revoked with the rest.
+# A CA for enrolment: its list exists at once, it signs no servers, and
+# certificates issued by a collector are revoked with the rest.
 expect pki-enroller 0 "$coalctl" pki enroller "$pki"
 expect pki-enroller-again 3 "$coalctl" pki enroller "$pki"
 expect pki-enroll-name 3 "$coalctl" pki issue "$pki" enroll --role agent

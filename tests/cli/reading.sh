@@ -56,7 +56,7 @@ expect report-nccl 0 "$coalctl" report 20261121-co-abcd --format nccl-tests
 expect report-osu 0 "$coalctl" report 20261121-co-abcd --format osu
 expect report-format 3 "$coalctl" report 20261121-co-abcd --format table
 expect report-format-none 3 "$coalctl" report 20261118-gq-aaaa --format osu
-# What the runs before them were is the last of GET_canaries.
+# The run before them is the last of GET_canaries.
 expect compare-periods 1 "$coalctl" compare 2026-11-01..2026-11-08 7d..now
 expect compare 1 "$coalctl" compare 20261118-gq-a 20261118-gq-b
 expect compare-back 0 "$coalctl" compare 20261118-gq-b 20261118-gq-a
@@ -97,7 +97,7 @@ expect arrange 0 "$coalctl" node list --where 'node=node*' \
 expect arrange-later 0 "$coalctl" node list --where state=lost \
     --where 'run=2026*'
 expect arrange-none 3 "$coalctl" run list --sort colour
-# Said before anybody is asked: nobody is there.
+# Reported before any request: no collector is there.
 expect arrange-clause 3 sh -c 'for clause in node =x node! "node!x" "errors<=5" \
     "errors>5k" "node=n[1-" ""; do
 	"$0" --url http://127.0.0.1:1 link list --where node=n1 \
@@ -141,13 +141,13 @@ touch "$work/none"
 expect report-unwritable 3 "$coalctl" report 20261118-gq-aaaa \
     --html "$work/none/r.html"
 
-# Once where nobody looks; the newest impact, the worst node first.
+# Once without a terminal; the newest impact, the worst node first.
 "$coalctl" top >"$work/top" || check "top" false
 check "top lacks the nodes" grep -q '4 nodes: 3 ok, 0 busy, 0 late, 1 lost' \
     "$work/top"
 check "top lacks the slow node" sh -c \
     "grep -A 2 'SLOWEST' '$work/top' | grep -q 'node2 .* 4.7 #### slow$'"
-# One round's score is no verdict: top says what the collector says.
+# The score of one round is not a verdict: top shows the collector's verdicts.
 check "top calls a node slow that the verdict does not" sh -c \
     "grep -A 1 'SLOWEST' '$work/top' | grep -q 'node10 .* 6.0 ######$'"
 check "top knows what nobody does" sh -c "! grep -q nan '$work/top' &&

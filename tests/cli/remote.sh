@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # remote.sh - coalctl and the real collector: over its socket, over HTTP and
-# over HTTPS with certificates of each role and of strangers; what a campaign
-# file with a mistake leads to. Without agents: runs are for the lab.
+# over HTTPS with certificates of each role and of unknown CAs; the effects of
+# an error in a campaign file. Without agents: runs are for the lab.
 . "$(dirname "$0")/lib.sh"
 coalmined=$build/daemon/coalmined
 [ -x "$coalmined" ] || { echo "skipped: no coalmined"; exit 77; }

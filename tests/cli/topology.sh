@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # topology.sh - the same two-tier fabric in every format that coalctl imports
-# gives the same file; rails and --skip choose; what is wrong is refused with
-# its line; a machine file holds what the links add up to.
+# gives the same file; rails and --skip choose; errors are rejected with their
+# line; a machine file has the sums of the links.
 . "$(dirname "$0")/lib.sh"
 
 cd "$work" || exit 1
 
-# same NAME FILE...: imported, it is what the file "want" says.
+# same NAME FILE...: the import equals the file "want".
 same() {
 	name=$1
 	shift
@@ -108,7 +108,7 @@ cat >blocks.yaml <<'END'
 END
 same blocks-yaml blocks.yaml
 
-# ---- ports: rails, and what is not for computing ----
+# ---- ports: rails, and ports that are not for computing ----
 
 # lldp NODE PORT SWITCH ...
 lldp() {

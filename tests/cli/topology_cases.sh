@@ -9,8 +9,8 @@
 
 data=$(cd "$here/../data/topology" && pwd)
 
-# gives SKIPPED ARGUMENTS...: the import is the file "want" and names SKIPPED,
-# "" for nothing; --strict refuses what has something skipped.
+# gives SKIPPED ARGUMENTS...: the import equals the file "want" and names
+# SKIPPED, "" for none; --strict rejects an import with something skipped.
 gives() {
 	skipped=$1
 	shift
@@ -76,7 +76,7 @@ want 'leaf1 n1 gbps=400' 'leaf2 n4 gbps=400'
 gives 'without a host name: 3: ib-default-description.txt:34: "MT4129 ConnectX7' \
     ib-default-description.txt
 machine 1 ib-default-description.txt
-# any description that several adapters have, and what is no host's
+# a description that several adapters have, and one that is not a host's
 for text in 'Generic HCA' 'localhost mlx5_0' 'NVIDIA ConnectX-7' MT4129 \
     '(none)' ''
 do
@@ -92,7 +92,7 @@ sed 's/^sysimgguid=0xb[235]/sysimgguid=0xb2/
 want 'leaf1 n[1-2] rail=0 gbps=400' 'leaf1 n2 rail=1 gbps=400' \
     'leaf2 n4 rail=0 gbps=400' 'leaf2 n2 rail=2 gbps=400'
 gives '' "$work/fabric"
-# a switch whose adapters are all left out is no spine
+# a switch whose adapters are all skipped is not a spine
 sed 's/n4 mlx5_0/MT4129 ConnectX7/' ib-default-description.txt >"$work/fabric"
 want 'leaf1 n1 gbps=400'
 gives 'without a host name: 4:' "$work/fabric"

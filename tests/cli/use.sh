@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# use.sh - wrong use is answered with what is allowed and exit code 3; help.
+# use.sh - wrong use prints the valid values and exits with code 3; help.
 . "$(dirname "$0")/lib.sh"
 
 expect use 3 "$coalctl"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""commands.py - what the guides tell people to type works, and prints what they
-say: in a block "console" every line that begins with "$ " is run, and the lines
-behind it must be what it prints, where "..." stands for any lines and for any
-rest of one. coalctl speaks to the stand-in of tests/cli with its fixtures; a
+"""commands.py - the commands in the guides work, and print the shown output:
+in a block "console" every line that begins with "$ " is run, and the lines
+after it must be its output, where "..." matches any lines and any rest of a
+line. coalctl connects to the fake collector of tests/cli with its fixtures; a
 first line "# NAME.conf" of a block "ini" makes it a file of the page. Exit
 status 3, wrong use, is a failure, and so is one above 125.
 
@@ -67,7 +67,7 @@ def run(where, command, want, cwd, env):
 
 
 def look_up(where, command, verbs, helps):
-    """The verb, and those of its options that have a long name."""
+    """Return the verb, and its options with a long name."""
     words = re.split(r"[;|&>]", command)[0].split()[1:]
     name = next((v for v in verbs if words[:len(v)] == list(v)), None)
     if name is None:

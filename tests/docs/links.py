@@ -37,7 +37,7 @@ def main(top):
                 path = os.path.join(folder, name)
                 pages[path] = Page(path)
     for path, page in sorted(pages.items()):
-        # The page for what is not there has links from the root of a server.
+        # The page for missing addresses has links from the root of a server.
         if os.path.basename(path) == "404.html":
             continue
         for link in page.links + page.loads:

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# site.sh - docs/site builds without a warning, and what it has built links only
-# to what is there, anchors included, and loads nothing from elsewhere. A page
-# with a wrong link, or that the menu lacks, is refused.
+# site.sh - docs/site builds without a warning, and its output links only to
+# existing pages and anchors, and loads nothing from elsewhere. A page with a
+# wrong link, or one missing in the menu, is rejected.
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -3,8 +3,8 @@
 #
 # words.sh TREE ROWS - every cause and every state of a run has its heading in
 # the page of symptoms, ROWS being the program that prints the tables of
-# schema/; so has every kind of verdict (what). What stands in a heading in
-# quotation marks is still said by the source, “…” standing for what differs.
+# schema/; so has every kind of verdict (what). A text in quotation marks in a
+# heading occurs in the source, where “…” matches variable parts.
 . "$COALMINE_SOURCE/tests/lint/lib.sh"
 rows=$2
 page=docs/guide/troubleshooting.md
@@ -23,7 +23,7 @@ sed -n '/names_whats\[WHAT_MAX\]/,/};/p' schema/names_verdict.c |
 files '*.c' '*.h' | grep -E '^(agents|common|ctl|daemon|probes|schema)/' |
     xargs cat | tr -s ' \t\n' ' ' | sed 's/" "//g' >"$work/source"
 
-# complaints FILE: what is wrong with it, a line each.
+# complaints FILE: its errors, one per line.
 complaints() {
 	while read -r word; do
 		grep -qE "^#+ .*\`$word\`" "$1" ||

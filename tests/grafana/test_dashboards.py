@@ -15,8 +15,8 @@ SOURCE = os.environ["COALMINE_SOURCE"]
 BOARDS = os.path.join(os.environ["COALMINE_BUILD"], "etc/grafana")
 SCHEMA = os.path.join(SOURCE,
                       "tests/grafana/third_party/dashboard.schema.json")
-# Only attributes of the panels' and the document's own: what the schema
-# leaves to plugins is not looked at by it.
+# Only attributes of the panels and of the document itself: the schema does not
+# check attributes of plugins.
 KINDS = {"timeseries", "stat", "table", "heatmap"}
 bad = 0
 

@@ -62,13 +62,13 @@ def digest(value):
 
 
 def forms(record):
-    """What its body may be: a histogram may have a column of its own."""
+    """Return the type of the body: a histogram may have a separate column."""
     bare = {k: v for k, v in record.items() if k != "hist"}
     return digest(record), digest(bare)
 
 
 class Node:
-    """What one node said and was told, over all its lives."""
+    """The messages from and to one node, over all its processes."""
 
     def __init__(self):
         self.sent = {}      # (run, seq): forms of the record
@@ -170,11 +170,12 @@ JUDGED_S = 600       # a shorter time says nothing
 
 
 def check_memory(samples):
-    """Lines "SECOND PROGRAM PID AGE_S KIB". Two slopes, over the time after the
-    first fifth: of samples of one age, so that a later life that is larger than
-    an earlier one counts, and within lives, from when they are FULL_S old:
-    those of the last two fifths, in which test_chaos.sh ends nobody. Where none
-    is that old ("young"), lives are compared by the first alone."""
+    """Lines "SECOND PROGRAM PID AGE_S KIB". Two slopes, over the time after
+    the first fifth: of samples of one age, so that a later process that is
+    larger than an earlier one counts, and within processes, from when they are
+    FULL_S old: those of the last two fifths, in which test_chaos.sh ends none.
+    If none is that old ("young"), processes are compared by the first slope
+    alone."""
     ok = True
     rows = collections.defaultdict(list)
     with open(samples) as f:

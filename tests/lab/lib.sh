@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# lib.sh - what the tests in the lab share. Source it, then call lab_up, and
+# lib.sh - common to the tests in the lab. Source it, then call lab_up, and
 # cluster_up for a collector and agents.
 #
 # The lab is a child of the test: however the test ends, the lab ends too.
@@ -13,8 +13,8 @@ lab=$source_dir/lab/lab
 netload=$build_dir/tests/lab/netload
 export COALMINE_LAB=test-$$
 started_s=$SECONDS
-# Nothing is judged by how soon it happens: whoever else uses the machine would
-# decide it.
+# No test depends on how soon an event happens: other users of the machine
+# would decide the result.
 poll_factor=6
 . "$source_dir/lab/cluster.sh"
 
@@ -51,8 +51,8 @@ lab_up()
 	export COALMINE_LAB_PID
 }
 
-# not_named PREFLIGHT WHAT: what it says, as JSON, is why nobody could be named
-# on this machine, or there is no reason for it.
+# not_named PREFLIGHT WHAT: its JSON output has the reason why no node could be
+# named on this machine; fails without a reason.
 not_named()
 {
 	jq -e '[.groups[].text] |
@@ -84,7 +84,7 @@ cluster_up()
 		fail "cannot set up the cluster"
 	in_host collector sh -c 'sed -i "s,^\[campaign\],&\nstart_limit = 4m," \
 		$(grep -L "^deadline = [1-4]m" "$0"/*.conf)' $cluster/campaigns
-	# What it loads the network with would be in somebody's measurement.
+	# Its load on the network would disturb other measurements.
 	in_host collector sed -i 's/^every/enabled = no\n&/' \
 		$cluster/campaigns/watch-bw.conf \
 		$cluster/campaigns/watch-incast.conf
@@ -168,7 +168,7 @@ expect_finished() # SECONDS
 	run_is finished || fail "$(describe)"
 }
 
-# What the store has of the run, as an array.
+# The records of the run in the store, as an array.
 records()
 {
 	ctl_api "runs/$run/records"
@@ -244,8 +244,8 @@ cpu_group_limit() # VERSION-1 VERSION-2
 	fi
 }
 
-# An agent, by its number here, not the lab's; other labs have a node of that
-# name too. What it starts follows.
+# Start an agent, by its number here, not the lab's; other labs have a node of
+# that name too. Its child processes follow.
 cpu_group_take() # N
 {
 	local pid init taken=1

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Two hours of everything at once, or COALMINE_CHAOS_MINUTES of it, drawn with
+# Two hours of random faults, or COALMINE_CHAOS_MINUTES, drawn with
 # COALMINE_CHAOS_SEED: kills, stops, cuts, full disks, clocks, certificates,
-# versions, beneath two campaigns that never pause. Afterwards every record of
-# which an agent was told that it is kept is in the store, once and as it was;
-# no process and no file of a run is left; memory has not grown.
+# versions, beneath two campaigns that never pause. Afterwards every record
+# that was acknowledged to an agent is in the store, once and unchanged; no
+# process and no file of a run is left; memory has not grown.
 #
-# witness.c, beside each program, notes what was said and sets the clocks;
-# chaos.py judges. With COALMINE_OTHER_BUILD programs change to that build and
-# back.
+# witness.c, loaded into each program, logs its messages and sets the clocks;
+# chaos.py checks the result. With COALMINE_OTHER_BUILD programs change to that
+# build and back.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 minutes=${COALMINE_CHAOS_MINUTES:-120}
@@ -18,7 +18,7 @@ other=${COALMINE_OTHER_BUILD:-}
 RANDOM=$seed
 all_nodes="node1 node2 node3 node4 node5 node6 node7 node8"
 
-# WEIGHT ACTION, of which act_ACTION returns 1 when there was nothing to do.
+# WEIGHT ACTION; act_ACTION returns 1 if there was nothing to do.
 actions="
 6 kill_agent
 2 kill_collector
@@ -41,7 +41,7 @@ ${other:+6 change_version}"
 declare -A stage broken count idle
 undo_at=() undo_key=() undo_what=()
 
-# --- what is broken, and until when -----------------------------------------
+# --- faults, and their end ---------------------------------------------------
 
 draw() # COUNT: $drawn, from 0
 {
@@ -247,7 +247,7 @@ act_fill_spool()
 	fill "$drawn"
 }
 
-# The file is mapped: it is written over, not made anew.
+# The file is mapped: it is overwritten, not created again.
 set_clock() # HOST SECONDS
 {
 	in_host "$1" sh -c 'printf "%-31s\n" "$1" 1<>"$0"' \
@@ -281,8 +281,8 @@ act_renew_certificate()
 	return 0
 }
 
-# A thief's copy: the node's agent goes on with it until it is turned away, and
-# comes back with a new one.
+# A thief's copy of the key: the node's agent continues until it is rejected,
+# and reconnects with a new one.
 act_revoke_certificate()
 {
 	draw_of $all_nodes
@@ -348,9 +348,9 @@ act()
 	fi
 }
 
-# A line for chaos.py of each program; and who has died though nobody of ours
-# has killed him. No store can be opened on a full disk: as a unit of systemd it
-# is started again.
+# Print a line for chaos.py for each program, and the programs that died
+# without being killed by this test. No store can be opened on a full disk: it
+# is restarted, as systemd would do.
 look()
 {
 	local host
@@ -493,7 +493,7 @@ settle()
 	order_works
 }
 
-# It is none the worse for it. What is judged after this is judged in any case.
+# The system has recovered. The checks after this are made in any case.
 order_works()
 {
 	local host
@@ -517,7 +517,7 @@ order_works()
 	done
 }
 
-# What there is beside the lab's own.
+# Processes outside of the lab.
 nothing_is_left()
 {
 	local n left

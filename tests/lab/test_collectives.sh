@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The shipped campaign of all eight collectives from order to picture, in one
-# size: tuned, beside the MPI's own, under a bound that was measured, against a
+# size: tuned, in turns with the MPI's own, with a measured bound and a
 # prediction.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The collector's disk is full in the middle of a run: a clear alarm, the
-# agents and the probes go on, nothing is damaged, and all is well again once
-# there is room.
+# agents and the probes continue, nothing is damaged, and all is well again
+# once there is space.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_equal.sh [RUNS]: so many runs, 40 by default, of one campaign in a network
-# in which nothing changes. Of the comparisons of two of them, for which there is
-# a past of 8 runs, at most one in twenty may find a difference: each run with
-# the next, and with those 3 and 10 later. A machine that others use changes from
-# run to run, and compare has to know that from the runs before.
+# test_equal.sh [RUNS]: RUNS runs, 40 by default, of one campaign in a network
+# without changes. Of the comparisons of two of them, for which there is a past
+# of 8 runs, at most one in twenty may find a difference: each run with the
+# next, and with those 3 and 10 later. A machine with other users changes from
+# run to run, and compare must learn that from the earlier runs.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 

@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What carries the bytes: Open MPI's own choice (fabric = auto) is UCX where its
-# site lets UCX take Ethernet, ob1 where a campaign wants TCP; records say so,
-# with bytes that agree. What a node lacks, or an MPI has not taken, is refused.
+# The fabric that carries the bytes: Open MPI's own choice (fabric = auto) is
+# UCX where its site lets UCX take Ethernet, ob1 where a campaign wants TCP;
+# records have the fabric, with consistent bytes. A fabric that a node lacks,
+# or that an MPI did not use, is rejected.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
-# A site whose users' jobs run over UCX; without InfiniBand Open MPI has to be
-# told that UCX is worth it. And an MPI of its own under another prefix, as
-# coalmine-build-probe registers it.
+# A site whose users' jobs run over UCX; without InfiniBand Open MPI must be
+# configured to prefer UCX. And an MPI under another prefix, as registered by
+# coalmine-build-probe.
 before_start()
 {
 	in_host collector sh -eu -s $cluster <<-'END'

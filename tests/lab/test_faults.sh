@@ -1,27 +1,27 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_faults.sh FAULT... - kill something, or cut a host off, in the middle
-# of a run. Soon (30 s on a quiet machine) the run has ended with a reason that
-# names the node, or finished because nothing was lost; nothing of it still runs
-# anywhere, its records are there exactly once, and the next run works: that is
-# the next fault's, and a short one after the last. Faults pair_* are of two
-# collectors and a PostgreSQL with its replica, in hosts of their own: there every
-# run finishes, whoever leads.
+# test_faults.sh FAULT... - kill something, or cut a host off, in the middle of
+# a run. Soon (30 s on a quiet machine) the run has ended with a reason that
+# names the node, or finished because nothing was lost; none of its processes
+# still runs, its records exist exactly once, and the next run works: the one
+# of the next fault, or a short one after the last. Faults pair_* have two
+# collectors and a PostgreSQL with its replica, on separate hosts: there every
+# run finishes, whichever collector is active.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 victim=node5    # never the head, which is node1
 
-# A host that is cut off ends what it runs by itself after this: 100 s if
-# nothing is said, and it would look for its collector seldom by then.
+# A disconnected host ends its runs after this time: the default is 100 s, and
+# by then it would rarely retry its collector.
 before_start()
 {
 	in_host collector sed -i "s,^\[agent\],&\ngrace = 20s," \
 		$(seq -f "$cluster/node%g/conf" "$nodes")
 }
 
-# FAULT: what is done, who must be named ("" when finished is right too), how
-# it is mended before the next run.
+# FAULT: the action, the node to be named ("" if finished is right too), the
+# repair before the next run.
 fault_collector()
 {
 	cluster_signal KILL collector
@@ -147,7 +147,7 @@ sql() # HOST TEXT [DATABASE]
 		-d "${3:-postgres}" -c "$2"
 }
 
-# The lab's own ask whoever leads.
+# The lab's commands use the active collector.
 pair_asks()
 {
 	leader=collector
@@ -186,7 +186,7 @@ waits() # HOST
 	[ "$(api "$1" version 2>/dev/null | jq .active)" = false ]
 }
 
-# The other one does what the run needs.
+# The other collector starts a run.
 follow()
 {
 	was=$leader

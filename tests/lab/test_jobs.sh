@@ -1,21 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_jobs.sh expect|ledger|preflight COUNT [FILE]: what jobs are told, beside
-# what they then had. COUNT allocations whose collective is predicted and then
-# measured; COUNT schedules of real Slurm jobs, one kind of which slows the others
-# down or none; COUNT preflights of 8 and of 12 nodes, one of them slow. Each
-# appends a line to FILE, and what FILE has is not done again: with PIECE_S a part
-# ends after so many seconds, and several may run at once, each in a lab of its
-# own. Seeds are the numbers.
+# test_jobs.sh expect|ledger|preflight COUNT [FILE]: the predictions for jobs,
+# compared with their measurements. COUNT allocations whose collective is
+# predicted and then measured; COUNT schedules of real Slurm jobs, one kind of
+# which slows the others down or none; COUNT preflights of 8 and of 12 nodes,
+# one of them slow. Each appends a line to FILE, and numbers in FILE are not
+# repeated: with PIECE_S a part ends after this many seconds, and several may
+# run at once, each in a separate lab. The numbers are the seeds.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 . "$here/slurm.sh"
 
 piece_s=${PIECE_S:-100000}
 
-# The next number that nobody has begun: of one that was broken off the folder
-# has to be taken away. 1: there is none, or no time for LASTS more seconds.
+# Take the next number that is not started; after an abort its folder must be
+# removed. Return 1 if there is none, or no time for LASTS more seconds.
 number=0
 next() # LASTS
 {
@@ -56,7 +56,7 @@ before_start()
 
 # --- expect ------------------------------------------------------------------
 
-# What nodes gave is kept where jobs are known, even where there are none.
+# Shares of nodes are stored if a job source is configured, even without jobs.
 conf_expect()
 {
 	printf '[mesh]\nenabled = no\n[verdict]\nsecond_pass = no\n'
@@ -116,7 +116,7 @@ state_set() # EPISODE
 	look_at_bandwidths
 }
 
-# Half of those of a time with a slow node have it.
+# Half of the samples of a time with a slow node have it.
 allocation()
 {
 	local size=$((2 + RANDOM % 7)) words
@@ -207,7 +207,7 @@ preflight_mode()
 	done
 }
 
-# The limit holds, and whoever is named is slow.
+# The limit holds, and a named node is slow.
 preflight_judge()
 {
 	awk '{ n++; late += $5 > 21000; right += $6 == $3
@@ -247,8 +247,8 @@ conf_ledger()
 	END
 }
 
-# The application beside the jobs: on every leaf a part that measures round
-# trips to all others, for as long as the lab is up.
+# The application next to the jobs: on every leaf a part that measures round
+# trips to all others, as long as the lab is up.
 victim_start()
 {
 	local n hosts="node1 node3 node5 node7 node9 node11"
@@ -314,10 +314,10 @@ schedule_over() # NUMBER
 	! slurm_jobs | grep -q "^s$1-.*\(RUNNING\|PENDING\|COMPLETING\)"
 }
 
-# What the victim lost while jobs of a name ran: for each job and pair of the
-# victim's parts that shares a leaf's uplink with it, the seconds in which no other
-# such job shares one, over those without any: {ratio, of the mean logarithm, less
-# one, and us, by which they were longer}, or null.
+# The victim's loss while jobs of a name ran: for each job and pair of the
+# victim's parts that shares a leaf's uplink with it, the seconds in which no
+# other such job shares one, over those without any: {ratio, of the mean
+# logarithm, less one, and us, the difference}, or null.
 loss() # NAME FROM TO
 {
 	in_host collector sh -c 'cd "$0" && grep -H . victim-node*' $slurm |
@@ -350,7 +350,7 @@ loss() # NAME FROM TO
 			ratio: ((map(.log) | add / length | exp) - 1)} end'
 }
 
-# It is told when the time after the last step is over, and has been looked at.
+# It is reported when the time after the last step is over and was evaluated.
 ledger_row() # NUMBER AGGRESSOR FROM TO
 {
 	local costs loss=null
@@ -400,7 +400,7 @@ ledger_mode()
 	[ -z "${KEEP-}" ] || keep "$KEEP.$$"
 }
 
-# What the rows were made of, for who wants to know why.
+# The sources of the rows, for debugging.
 keep() # FILES
 {
 	in_host collector cat $cluster/collector/log >"$1.log"

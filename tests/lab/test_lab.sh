@@ -69,10 +69,10 @@ four_hosts()
 	done | awk '{ s += $1 } END { print s }'
 }
 
-# carries LOW HIGH WHAT COMMAND...: COMMAND prints Mbit/s. A machine that is
-# busy only takes away, so one of twenty must reach LOW, which is far below the
-# rate and above that of the other case; none exceeds HIGH, but for sums: where
-# hosts are late to start, each has the uplink to itself for a while.
+# carries LOW HIGH WHAT COMMAND...: COMMAND prints Mbit/s. Load on the machine
+# only lowers it, so one of twenty must reach LOW, which is far below the rate
+# and above that of the other case; none exceeds HIGH, except for sums: if
+# hosts start late, each has the uplink alone for a while.
 carries()
 {
 	local low=$1 high=$2 what="$3, Mbit/s" tries=20 rate

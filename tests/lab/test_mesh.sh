@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The agents' mesh: a record for each class and epoch, nothing lost on healthy
-# links, what is asked of dead agents unknown and not blamed, and nothing
-# answered that has no token. Beside it what is always on
-# as well: coverage, the budget, and the verdict that each agent keeps.
+# links, requests to dead agents unknown and not lost, and requests without a
+# token unanswered. Also the other continuous functions: coverage, the budget,
+# and the verdict that each agent keeps.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
@@ -51,8 +51,8 @@ check_healthy()
 		fail "healthy: $(mesh_records | cut -c 1-3000)"
 }
 
-# One agent dies and one hangs, which goes on being asked: what is asked of
-# them is unknown, and not lost.
+# One agent dies and one hangs, and both stay targets: requests to them are
+# unknown, and not lost.
 check_dead_are_unknown()
 {
 	local from
@@ -112,8 +112,8 @@ check_local()
 		"$cluster/node1/run/verdict" >/dev/null || fail "no verdict"
 }
 
-# A request without a token gets no answer, one from an address off the
-# roster neither: the port is no reflector.
+# A request without a token gets no answer, nor does one from an address
+# outside of the roster: the port is not a reflector.
 check_no_reflector()
 {
 	in_host collector python3 - <<-'END' || fail "a reflector"

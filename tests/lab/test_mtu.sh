@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# A port that drops large frames without a word: the mesh's large datagrams name
-# its node, and an uplink's its leaf, nobody else, until it is healed. The mesh
-# is on a network of its own; of the leaf the agents' sessions suffer too.
+# A port that silently drops large frames: the mesh's large datagrams name its
+# node, and for an uplink its leaf, and no other, until it is repaired. The
+# mesh is on a separate network; with the leaf the agents' sessions fail too.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 

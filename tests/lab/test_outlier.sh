@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_outlier.sh node|receive|incast|rail|uplink|host|reboot|mesh|preflight:
-# something is wrong in a cluster that a schedule watches, and nobody helps; of
-# preflight, a job asks before it starts. It is named, with what it is, and
-# cleared once it is well again. A newcomer finds the slow node from the page
-# alone: the headline names it, and a click leads to its page. With PICTURES=DIR
-# the looks are kept there; those of daemon/guide were made so.
+# test_outlier.sh node|receive|incast|rail|uplink|host|reboot|mesh|preflight: a
+# fault in a cluster that is watched by a schedule, without any manual action;
+# with preflight, a job checks before it starts. The fault is named, with its
+# kind, and cleared after the repair. A newcomer finds the slow node from the
+# page alone: the headline names it, and a click leads to its page. With
+# PICTURES=DIR screenshots are stored there; those of daemon/guide were made
+# this way.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
@@ -105,8 +106,8 @@ verdict_is() # JQ-CONDITION on one verdict
 	verdicts | jq -e "any(.[]; $1)" >/dev/null
 }
 
-# Named within so many rounds of those that began after the fault: one round
-# may be half over when it happens, and a busy machine can spoil some.
+# Named within this many rounds of those that began after the fault: one round
+# may be half over when it happens, and load on the machine can spoil some.
 expect_named() # JQ-CONDITION
 {
 	local before
@@ -128,8 +129,8 @@ none_is_named()
 	[ "$(verdicts)" = "[]" ]
 }
 
-# Cleared by so many clean rounds in a row, not before and not after; a machine
-# that others load can spoil one on the way.
+# Cleared by exactly this many consecutive clean rounds; load on the machine
+# can spoil one of them.
 expect_cleared() # SUBJECT
 {
 	local before count
@@ -193,8 +194,8 @@ all_covered()
 		.links_missing == []' >/dev/null
 }
 
-# Three rails take turns, and one of node5 gives a fifth: it is that rail, and
-# nobody else; each rail of each node is a link that was exercised.
+# Three rails take turns, and one of node5 has a fifth of the rate: it is that
+# rail, and no other; each rail of each node is a link with coverage.
 rail_test()
 {
 	calm $rails
@@ -210,7 +211,7 @@ rail_test()
 			jq -c '[.[] | .carried]')"
 	"$lab" degrade node5.eth2 rate=20mbit
 	expect_named '.subject == "node5"'
-	# A host whose cores others have is told as that first.
+	# A host whose cores are used by others is reported as such first.
 	verdicts | jq -e 'all(.[]; .subject == "node5" and (.what == "host" or
 		(.what == "rail" and .rail == "eth2")))' >/dev/null ||
 		fail "not as that rail: $(verdicts)"
@@ -225,7 +226,7 @@ rail_test()
 	expect_cleared node5
 }
 
-# What node5 receives is slow, and what it sends is not.
+# Traffic to node5 is slow, traffic from it is not.
 receive_test()
 {
 	calm 2
@@ -240,8 +241,8 @@ receive_test()
 		fail "others are named: $(verdicts)"
 }
 
-# What a host sends is half of what it may receive, which one partner never
-# exceeds, but many do: node5 takes little more than one sends.
+# A host can send half of the rate that it may receive, which one partner never
+# exceeds, but many do: node5 receives little more than one host sends.
 incast_test()
 {
 	local n
@@ -272,9 +273,9 @@ page_leads_to() # NODE
 		http://127.0.0.1:17701/ "$1" || fail "the page does not lead to $1"
 }
 
-# 100 of 400 Mbit, of which the nodes of the leaf take a part each. With 4 leaves
-# of 3 a node has 2 of its 11 partners inside: were it a quarter of those it
-# meets, they would hide it.
+# 100 of 400 Mbit, shared by the nodes of the leaf. With 4 leaves of 3 a node
+# has 2 of its 11 partners inside: a quarter of its partners would hide the
+# fault.
 uplink_test()
 {
 	calm 2
@@ -343,8 +344,9 @@ reboot_test()
 	flapping_port
 }
 
-# A port of node6 that nothing measures over loses its carrier now and then: it
-# is told by its counter, or that of its other end, and nobody else is.
+# A port of node6 without measurements loses its carrier now and then: it is
+# reported by its counter, or by the one of its other end, and no other node
+# is.
 flapping_port()
 {
 	in_host node6 sh -ec 'ip link add ib7 type veth peer name switch7

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_probes.sh [whole] - shipped campaigns through collector and agents, cut
-# short, since how fast they are is for tests/bench: neighborhood collectives on
-# two nodes with four ranks each, whose both designs move the bytes that they
-# should, products, and what neither campaign.sh nor rails.sh has. Metrics and
-# report show what was measured. "whole": neighborhood collectives as shipped,
-# with eight ranks on each node, and leaders gain where they can.
+# test_probes.sh [whole] - shipped campaigns through collector and agents,
+# shortened, since tests/bench measures their speed: neighborhood collectives
+# on two nodes with four ranks each, in both designs with the right bytes,
+# products, and the probes that neither campaign.sh nor rails.sh has. Metrics
+# and report show the measurements. "whole": neighborhood collectives as
+# shipped, with eight ranks on each node, and leaders gain where they can.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
@@ -45,8 +45,7 @@ expect_records() # TEXT JQ-CONDITION
 		cut -c 1-800)"
 }
 
-# What passed between the nodes, but for control messages and what a switch
-# dropped.
+# Bytes between the nodes, without control messages and retransmissions.
 wire='def near(a; b): ((a - b) | fabs) <= b * 0.1 + 262144;
 	def wire_fits: length == 4 and all(
 		near(.out_bytes - .resent_bytes; .expected_out_bytes) and
@@ -91,7 +90,7 @@ check_sparse()
 		any(.[]; .probe == "concurrent" and .verified)'
 }
 
-# Each way of a message, and all-reduces beside the composed one.
+# Each path of a message, and all-reduces in turns with the composed one.
 check_ways()
 {
 	expect_records "several ways" '

@@ -9,8 +9,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 cluster_nics=eth1,eth2
 . "$here/lib.sh"
 
-# Of two links of 100 Mbit/s; MB/s are 12.5 at most, and less for headers.
-# A machine that does much else beside may let an agent wait.
+# Of two links of 100 Mbit/s; MB/s are 12.5 at most, and less for headers. A
+# machine with other load may delay an agent.
 before_start()
 {
 	in_host collector sh -c "cat >>$cluster/collector/conf" <<-END

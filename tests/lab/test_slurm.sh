@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_slurm.sh [preflight] - campaigns as jobs of a real Slurm: a record from a
-# job, idle nodes only, reservations, what does not start, cancelling from both
-# sides, and nodes that are drained because they are bad. preflight: a job that
-# has a slow node is held, or queued again for other nodes, or only told, and
-# what its nodes gave is said when it has ended.
+# test_slurm.sh [preflight] - campaigns as jobs of a real Slurm: a record from
+# a job, idle nodes only, reservations, failed starts, cancelling from both
+# sides, and nodes that are drained because they are bad. preflight: a job with
+# a slow node is held, or requeued for other nodes, or only gets a warning, and
+# the performance of its nodes is reported when it has ended.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 . "$here/slurm.sh"
@@ -129,7 +129,7 @@ wired_up()
 		any(.[]; .probe == "end" and .status == "ok")' >/dev/null
 }
 
-# What a user's program counts of itself is beside its job.
+# The counts of a user's program are shown with its job.
 in_band()
 {
 	user_srun has_counted --mpi=pmix --job-name=solver env \
@@ -308,7 +308,7 @@ slurm_has() # NODE STATE-AND-REASON
 	[[ $(slurm_node "$1") == "$2"* ]]
 }
 
-# Node 2 is drained before, and node 3 meanwhile, by somebody else.
+# Another user has drained node 2 before, and drains node 3 meanwhile.
 reacts()
 {
 	local n
@@ -392,7 +392,7 @@ its_end() # WHAT IT SHOWS
 	poll 60 a_job_is COMPLETED ||
 		fail "$1, and: $(sl scontrol -o show job "$its")" \
 			"$(ctl run list --campaign preflight)"
-	# This Slurm keeps no accounts: a stand-in of sacctmgr is told.
+	# This Slurm has no accounting: a fake sacctmgr gets the commands.
 	poll 20 in_host collector grep "jobid=$its set comment=coalmine: job $its: " \
 		$slurm/told || fail "nothing is told: $(slurm_log collector)"
 	say "$1"

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# A path between two hosts that swallows everything while their ranks measure:
-# the run ends soon and says with whom it was stuck, runs go on without one of
-# the two, then without the other, and it is the path. Then a host that only
-# its agent still reaches: it is named, and nobody else, until it is well.
+# A path between two hosts that drops everything while their ranks measure: the
+# run ends soon and names the stuck pair, runs continue without one of the two,
+# then without the other, and the verdict is the path. Then a host that only
+# its agent can reach: it is named, and no other, until it is repaired.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
@@ -130,7 +130,8 @@ order match --wait
 expect_finished 5
 [ "$(run_get '.nodes | length')" = 6 ] || fail "still left out"
 
-# One that answers nobody: known by its two neighbours, or by all the others.
+# A host that does not answer: known by its two neighbours, or by all the
+# others.
 stop_node5()
 {
 	# shellcheck disable=SC2046
@@ -143,7 +144,7 @@ stuck_verdicts()
 		[.subject, .verdict]]'
 }
 
-# On a busy machine not all may report in time, and then nobody is named.
+# On a busy machine not all may report in time, and then no node is named.
 for _ in 1 2 3; do
 	break_run stop_node5 -o canary.partners=ring \
 		-o canary.timeout=30s -o 'campaign.nodes=node[1-6]'

@@ -4,10 +4,10 @@
 # Two versions side by side, in the middle of a rollout: half of the agents are
 # of another build, then the collector is. Campaigns over the nodes of the
 # collector's version finish, with every record there once; those of the other,
-# which start ranks in another way, keep their sessions and are named.
+# which start ranks differently, keep their sessions and are named.
 #
-# The other build is COALMINE_OTHER_BUILD, or that of the commit before which
-# the protocol had one version only, which is built here.
+# The other build is COALMINE_OTHER_BUILD, or a build of the last commit with
+# the previous protocol, which is built here.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 commit=9448351
@@ -75,8 +75,8 @@ check_left_out "$old_nodes" "agents of another build" "is older than"
 check_half "$new_nodes" "agents of this one"
 ctl node upgrade-check || fail "not to be upgraded"
 
-# An older collector takes a store of its own version only, as the copy is that
-# a newer one leaves beside what it has brought forward (coalmined(8)).
+# An older collector accepts a store of its own version only, such as the copy
+# that a newer one leaves before a migration (coalmined(8)).
 cluster_signal TERM collector
 poll 20 gone collector || fail "the collector does not end"
 in_host collector sh -c "mv $cluster/collector/state $cluster/collector/newer &&

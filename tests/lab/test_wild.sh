@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_wild.sh - what production load costs, seen without injecting anything:
-# somebody else's bytes between two hosts raise the wild latencies over those
-# of a quiet network, and when they end the latencies fall again.
+# test_wild.sh - the effect of production load, measured without congestors:
+# other traffic between two hosts raises the wild latencies above those of a
+# quiet network, and when it ends the latencies fall again.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 

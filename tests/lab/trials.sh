@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# trials.sh [NAME...]: faults that no other test makes, one after another, in
-# clusters of several shapes, hands off. A line for each says what was named and
-# when, who was named beside, and when all was clear again: TRIALS.md has the
-# table. With a name or several only these. A trial is right if all that is broken
-# was named, nobody else, and all was clear after healing; one in eight may fail.
+# trials.sh [NAME...]: faults of no other test, one after another, in clusters
+# of several shapes, without manual action. A line for each has the named nodes
+# and the time, wrongly named ones, and the time when all was cleared:
+# TRIALS.md has the table. With names only these trials run. A trial passes if
+# all broken parts were named, no other, and all was cleared after the repair;
+# one in eight may fail.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
@@ -15,8 +16,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 named_s=${TRIALS_NAMED_S:-400} stays_s=20 clear_s=${TRIALS_CLEAR_S:-400}
 nft=${NFT:-nft}
 
-# NAME, the cluster's shape, who has to be named (several with commas; alarm: an
-# event that names nobody), in what words, and what is broken.
+# NAME, the cluster's shape, the nodes to be named (separated by commas; alarm:
+# an event that names no node), the text, and the fault.
 trials()
 {
 	cat <<-'END'
@@ -39,7 +40,7 @@ trials()
 	END
 }
 
-# --- what is broken ----------------------------------------------------------
+# --- faults ------------------------------------------------------------------
 
 degrade()
 {
@@ -62,7 +63,7 @@ in_switches()
 	nsenter --target "$pid" --mount --net -- "$@"
 }
 
-# What a switch drops of what passes it.
+# Make a switch drop a share of its packets.
 drop() # RULE
 {
 	in_switches "$nft" -f - <<-END
@@ -200,7 +201,7 @@ verdicts()
 	ctl_api verdicts || echo '[]'
 }
 
-# Everything that was said since FROM, as JSON lines, oldest first.
+# All events since FROM, as JSON lines, oldest first.
 said_since() # FROM
 {
 	ctl_api 'verdicts/history?limit=500' | jq -c --argjson from "$1" \
@@ -239,7 +240,7 @@ all_clear()
 	[ "$(verdicts)" = '[]' ]
 }
 
-# Until COMMAND is true, for so long; how long it was is in $took.
+# Wait until COMMAND is true, up to a limit; the time is in $took.
 within() # SECONDS COMMAND...
 {
 	local since=$SECONDS

@@ -26,14 +26,14 @@ daemon/store/.*
 probes/collective/allreduce.*
 probes/device/gpu/gpu.*
 probes/job/(control|world)\.c
-# a table of operations, and what it names
+# a table of operations, and the functions that it names
 daemon/react/.*
 probes/transport/.*
 probes/(main|verbs/.*)\.c
 # to be removed
 daemon/diagnosis/.*
 '
-# A file, and the folder that it may call besides those of its row.
+# A file, and the folder that it may call in addition to those of its row.
 calls='
 probes/job/world.c probes/device
 '
@@ -151,7 +151,7 @@ for graph in calls, folders:
                 if b in graph.get(a, {}):
                     print(f"  {a} calls {graph[a][b][0]} of {b}")
         bad = 1
-# What is not built here, such as a plugin, can be in no circle.
+# Objects not built here, such as plugins, cannot be in a circle.
 there = set(calls) | set(folders)
 for old in listed + known:
     word = old if isinstance(old, str) else re.escape(old[0])

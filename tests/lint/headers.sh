@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# headers.sh [TREE] - every header compiles alone, with what the build uses.
+# headers.sh [TREE] - every header compiles alone, with the flags of the build.
 # Those of tests/ are parts of test programs, and are compiled there.
 . "$(dirname "$0")/lib.sh"
 need cc

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # includes.sh [TREE] - a folder is a boundary: every include is checked against
-# the table below. Columns: files (the first row that matches counts), what of
-# ours they may include besides their own folder, libraries they may include.
-# Folders are named from the program on: in daemon/run, "store" is
-# daemon/store. Every program may include common and schema, and every program
-# but the engine pki. What is in no list and not a known library is taken for
-# the C library's.
+# the table below. Columns: files (the first row that matches counts), folders
+# of this tree that they may include in addition to their own, libraries that
+# they may include. Folders are named from the program on: in daemon/run,
+# "store" is daemon/store. Every program may include common and schema, and
+# every program but the engine pki. A header that is in no list and not of a
+# known library counts as the C library's.
 . "$(dirname "$0")/lib.sh"
 
 table='
@@ -178,8 +178,8 @@ BEGIN {
 }
 END { exit bad }' || exit 1
 
-# What a folder is for stands in it, and what it may include as in the table:
-# all of its rows together, "." by the program's name.
+# The README of a folder has its purpose, and its includes as in the table: all
+# of its rows together, "." by the program's name.
 for d in $(files '*.c' | grep -v '^tests/\|^lab/' | xargs -n 1 dirname | sort -u); do
 	[ -f "$d/README.md" ] || {
 		echo "$d: no README.md says what it is for"

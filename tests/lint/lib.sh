@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
 #
-# lib.sh - what the lint scripts share. Each takes the tree to look at as its
-# argument, prints "file:line: what is wrong", and exits with 1 when it printed
-# any. Without argument it looks at the tree that it lies in.
+# lib.sh - common to the lint scripts. Each takes the tree to check as its
+# argument, prints "file:line: what is wrong", and exits with 1 after any
+# finding. Without an argument it checks its own tree.
 
 here=$(cd "$(dirname "$0")" && pwd)
 cd "${1:-$here/../..}" || exit 3
 unset here
 
-# files PATTERN...: the tree's own files of such names, without what was built.
+# files PATTERN...: the tree's own files of such names, without built ones.
 files() {
 	set -f
 	expr=

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# made.sh [TREE TABLES] - the files that the build made from rows, beside the
-# program TABLES, are what the rows give now: default files, manual pages,
+# made.sh [TREE TABLES] - the files that the build made from rows, next to the
+# program TABLES, match the current rows: default files, manual pages,
 # dashboards, matrices.
 if [ $# = 0 ]; then # by hand, in a tree whose dev build is there
 	root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -16,7 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bad=0
 
-# compare FILE BUILT: what is made now with what the build made.
+# compare FILE BUILT: the current output with the build's.
 compare() {
 	cmp -s "$1" "$2" && return
 	echo "${2#"$etc/../"}:1: differs from its rows: build again"

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# paths.sh [TREE] - what must be in every file and what in none: the licence
-# line first (after #! or a document type), what a .c file decides behind it, no
-# path of one machine or person, nothing left to do, and in the documents no
-# path of a file that is not there.
+# paths.sh [TREE] - required and forbidden contents of files: the licence line
+# first (after #! or a document type), then what a .c file decides, no path of
+# one machine or person, no open tasks, and in the documents no path of a file
+# that is not there.
 . "$(dirname "$0")/lib.sh"
 bad=0
 
-# Scripts have no ending: #! tells them.
+# Scripts have no suffix and are recognised by #!.
 scripts() {
 	find . \( -path ./build -o -path ./.git -o -path ./.cache \) -prune \
 	    -o -type f ! -name '*.*' -print | sed 's|^\./||' | first '^#!' 1

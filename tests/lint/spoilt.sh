@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # spoilt.sh - a lint that cannot fail proves nothing. In a small clean tree
-# every lint must be content; then each line below spoils the tree in one way,
-# and the lint must fail and say what the line expects.
+# every lint must pass; then each line below spoils the tree in one way, and
+# the lint must fail with the text that the line expects.
 #
 # Not covered: that the rules are the right ones.
 set -u
@@ -73,7 +73,7 @@ spoil() {
 	fi
 }
 
-# body LINES: a function of so many lines.
+# body LINES: a function of this many lines.
 body() {
 	printf 'void\nlong_one(void)\n{\n'
 	for ((i = 3; i < $1; i++)); do

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# texts.sh [TREE] - jansson refuses a text that is no UTF-8, and with it the
-# whole message. So what may quote a peer, a file or a child goes into JSON by
-# text_json, never by json_pack's "s" nor by json_string. A value counts as such
-# when its key or the last word of its expression is a name that sentences have.
+# texts.sh [TREE] - jansson rejects a text that is not valid UTF-8, and with it
+# the whole message. So a text that may quote a peer, a file or a child goes
+# into JSON by text_json, never by json_pack's "s" nor by json_string. A value
+# counts as such if its key or the last word of its expression is a name used
+# for sentences.
 . "$(dirname "$0")/lib.sh"
 
 files '*.c' | grep -E '^(daemon|agents|schema)/' | xargs awk '

@@ -47,8 +47,8 @@ engine() {
 		>"$work/out" 2>"$work/err" </dev/null
 }
 
-# complete: the records are those of a finished run. An MPI that cannot leave
-# by MPI_Finalize (MPICH over TCP) may end with any status: results count.
+# complete: the records are those of a finished run. An MPI that cannot exit by
+# MPI_Finalize (MPICH over TCP) may end with any status: the results count.
 complete() {
 	"$checker" "$work/records" ok || fail "$1: records"
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # test_build_probe.sh MPI - the engine is compiled from its installed sources
-# for an MPI under a prefix of its own, tried, registered and removed.
+# for an MPI under another prefix, tried, registered and removed.
 # COALMINE_SITE_MPICC names the wrapper of one that is not Debian's.
 . "$(dirname "$0")/lib.sh"
 command -v pkg-config >/dev/null || skip "no pkg-config"
@@ -33,7 +33,7 @@ build() {
 		--register "$work/probes.d" "$@" >"$work/out" 2>"$work/err"
 }
 
-# What is wrong is named, and nothing is left of it.
+# Errors are named, and leave nothing behind.
 build && fail "no wrapper"
 [ $? = 3 ] || fail "wrong usage is not status 3"
 build --mpicc /bin/true

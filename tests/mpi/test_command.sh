@@ -40,8 +40,8 @@ run() {
 	complete "$1"
 }
 
-# Three times as long under congestors, plus what the machine adds to each run:
-# the impact is that of the times in the records, whatever they are.
+# Three times as long under congestors, plus the machine's delay of each run:
+# the impact is that of the recorded times, whatever they are.
 program '[ $# = 2 ] || exit 9
 env | grep -qE "^(OMPI_|PMI|PMIX_|HYD|MPI)" && exit 8
 [ "$COALMINE_PHASE" = isolated ] && sleep 0.2 || sleep 0.6
@@ -70,7 +70,7 @@ hosts=$(jq -r 'select(.probe == "begin") | .roles.canary' "$work/records")
 
 [ "${2-}" != program ] || exit 0
 
-# On all nodes at once: each has times of its own.
+# On all nodes at once: each has separate times.
 program 'sleep 0.1'
 campaign "$work/program" "on = each"
 run "on each"

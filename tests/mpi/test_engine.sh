@@ -38,15 +38,16 @@ case_all() {
 	[ "$(count '.probe=="canary" and .test=="bw" and
 		(.pairs|length)==1 and (.nodes|length)==2')" = 2 ] ||
 		fail "pairs and nodes"
-	# What the canaries' ranks waited for a core, where the kernel says.
+	# The time for which the canaries' ranks waited for a core, if the kernel
+	# reports it.
 	[ ! -s /proc/thread-self/schedstat ] ||
 		[ "$(count '.probe=="canary" and any(.nodes[]; .wait_ratio |
 			type=="number" and .>=0 and .<=1)')" -ge 1 ] ||
 		fail "nobody waits for a core"
 }
 
-# Eight or more send to one: each node has received as often as the others and
-# has a number of its own, and no pair has one.
+# Eight or more send to one: each node has received equally often and has its
+# own number, and no pair has one.
 case_incast() {
 	for ranks in 5 20; do
 		engine $ranks run "$work/c.conf" --json "$work/records" \
@@ -109,7 +110,7 @@ case_none() {
 	complete uneven
 }
 
-# What is asked for is wrong: said with its place, and nothing is measured.
+# Invalid options: reported with their place, and nothing is measured.
 case_faults() {
 	local status
 
@@ -149,7 +150,8 @@ case_faults() {
 		fail "the other test"
 }
 
-# fabric WANTED LIBRARY [VARIABLE=VALUE...]: what carries is what is said.
+# fabric WANTED LIBRARY [VARIABLE=VALUE...]: the carrying fabric is the
+# reported one.
 fabric() {
 	local wanted=$1 library=$2
 	shift 2
@@ -217,7 +219,7 @@ case_fabric() {
 	[ "$(count '.probe=="end" and .cause=="wrong-network"')" = 1 ] ||
 		fail "cause of windows"
 
-	# Of a plan it is known what has to pass: 4 MiB, and 4 runs before.
+	# The required bytes of a plan are known: 4 MiB, and 4 runs before.
 	COALMINE_FABRIC=tcp engine 2 run group iterations=3 warmup=4 \
 		--json "$work/records"
 	complete "a plan"
@@ -225,7 +227,7 @@ case_fabric() {
 		(.carried | .wanted_bytes==29360128 and
 		.seen_bytes/.wanted_bytes>0.98 and
 		.seen_bytes/.wanted_bytes<1.02)')" = 1 ] || fail "plan"
-	# In turns with its baseline, of its own turns alone.
+	# In turns with its baseline: only its own turns count.
 	COALMINE_FABRIC=tcp engine 2 run collective name=broadcast \
 		count=1048576 iterations=3 warmup=4 --json "$work/records"
 	complete "beside a baseline"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_exec.sh MPI CASE - the executor by itself: exec_check under a launcher.
+# test_exec.sh MPI CASE - the executor alone: exec_check under a launcher.
 . "$(dirname "$0")/lib.sh"
 need "$1"
 unset UCX_TLS UCX_NET_DEVICES
@@ -13,7 +13,7 @@ case $2 in
 leaks)
 	[ -z "$COALMINE_SANITIZE" ] || skip "a sanitizer keeps freed memory"
 	ranks=4
-	# It counts what lies in /dev/shm, where other tests come and go.
+	# It counts files in /dev/shm, where other tests create files too.
 	! unshare --mount true 2>/dev/null || own=(unshare --mount sh -c
 	    'mount -t tmpfs -o mode=1777 tmpfs /dev/shm && exec "$@"' -)
 	;;

@@ -40,8 +40,9 @@ good 3 self bytes=1M via=xccl
 good 8 stripe g=4 bytes=1000001 via=xccl
 good 8 collective count=1003 hierarchy=2,4 stripe=2 ring=2 depth=3 via=xccl \
 	"vary=name allreduce allgather alltoall reduce-scatter"
-# All eight beside NCCL's own, with what divides badly and a root in between.
-# beside NAME BASELINE: that was the record of the speed-up.
+# All eight collectives in turns with NCCL's own, with uneven sizes and a root
+# in the middle. beside NAME BASELINE: the record of the speed-up has that
+# baseline.
 beside() {
 	[ "$(count ".probe==\"speedup\" and .collective==\"$1\" and .n==3 and
 		.value>0 and .baseline==\"$2\" and .baseline_impl==\"nccl\" and
@@ -68,7 +69,8 @@ beside allreduce ncclAllReduce
 COALMINE_FAKE_NODES=1 good 4 allreduce count=5004 type=float multipath=none
 [ "$(count '.probe=="speedup" and .baseline=="ncclAllReduce" and
 	.value>0')" = 1 ] || fail "an all-reduce for devices"
-# What it lacks, and what it does wrong, is said; ours is measured all the same.
+# Missing calls and wrong results of the library are reported; the plan is
+# still measured.
 good 4 collective name=allreduce count=1003 op=land via=xccl
 [ "$(count '.probe=="speedup" and .value==null and .baseline=="" and
 	.throughput>0 and (.text|contains("sum, prod, min and max"))')" = 1 ] ||
@@ -126,7 +128,7 @@ COALMINE_FAKE_QUERY=kind COALMINE_FAKE_OPEN=yes COALMINE_FAKE_NODES=2 \
 engine 2 run "${rails[@]}" "${probe[@]}" || fail "auto on the host"
 [ "$(jq -r 'select(.of=="whole").via' "$work/records")" = mpi ] ||
 	fail "auto on the host is not mpi"
-# What the driver knows of the memory is compared with copies within a node.
+# The driver's data on the memory is compared with copies within a node.
 COALMINE_FAKE_NODES=1 good 2 self bytes=1M
 [ "$(count '.of=="whole" and .nodes[0].rated_ratio>0')" = 1 ] ||
 	fail "no share of the rated bandwidth"
@@ -147,8 +149,8 @@ COALMINE_FAKE_OPEN=yes LD_PRELOAD=$fakes/libfake-mpi-gpu.so good 8 stripe g=4 by
 [ "$(count '.of=="whole" and .staging==null')" = 1 ] ||
 	fail "staged although the MPI takes the pointers"
 
-# measure.gpu_aware against what the MPI says, by either of its calls; by what it
-# says on every rank. The byte that ends the job was announced.
+# measure.gpu_aware compared with the MPI's report, by either of its calls, on
+# every rank. A byte that ends the job was announced.
 mpi_says() {
 	COALMINE_FAKE_QUERY=$1 COALMINE_FAKE_OPEN=yes \
 		LD_PRELOAD=$fakes/libfake-mpi-gpu.so \
@@ -162,8 +164,8 @@ mpi_says all no 1
 	fail "an MPI has read memory of a device"
 grep -q 'gpu_aware = no' "$work/err" || fail "nothing was said before"
 
-# What a plan keeps on the host is pinned memory there, which other ranks'
-# devices reach: defaults run on devices as on the host.
+# Buffers of a plan on the host are pinned memory, which other ranks' devices
+# can access: defaults run on devices as on the host.
 export COALMINE_FAKE_NODES=1
 good 2 multipath bytes=1000001
 [ "$(count '.of=="whole" and .plan!=null')" = 1 ] || fail "multipath"
@@ -207,8 +209,8 @@ good 4 neighbor rsg=.5 via=mpi
 [ "$(count '.probe=="speedup" and .value==null and
 	(.text|contains("memory of the host only"))')" = 1 ] ||
 	fail "device against host"
-# Waking up costs nobody: the memory's own speed is that of many copies on their
-# way, and NCCL's call is looked at as our own steps are.
+# Wake-up times do not count: the memory's own speed is measured with many
+# concurrent copies, and NCCL's call is polled like the plan's steps.
 COALMINE_FAKE_WAKE_MS=200 good 1 self bytes=1M via=mpi
 [ "$(count '.of=="whole" and .memory_bytes_per_s>1.5e7')" = 1 ] ||
 	fail "memory speed: $(jq -c 'select(.of=="whole")|.memory_bytes_per_s' "$work/records")"
@@ -219,8 +221,8 @@ COALMINE_FAKE_WAKE_MS=200 good 2 collective name=allreduce count=1003 via=xccl
 COALMINE_FAKE_PINNED=10000000 good 2 collective name=broadcast count=2000000 \
 	via=xccl
 beside broadcast ncclBroadcast
-# Ranks that share a GPU are said before NCCL is asked, and made-up nodes have
-# one machine's GPUs between them.
+# Ranks that share a GPU are rejected before NCCL is called, and fake nodes
+# share one machine's GPUs.
 COALMINE_FAKE_GPUS=1 COALMINE_FAKE_NODES=1 good 2 collective name=allreduce \
 	count=1003 via=mpi
 [ "$(count '.probe=="speedup" and .value==null and

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_inband.sh MPI - libcoalmine-pmpi.so in a program of users: what it has
-# counted, as the agent reads it; and that nothing of it is noticed else.
+# test_inband.sh MPI - libcoalmine-pmpi.so in a user's program: its counts, as
+# the agent reads them; and that it has no other effect.
 . "$(dirname "$0")/lib.sh"
 need "$1"
 engine=$COALMINE_BUILD/tests/mpi/plain-$1
@@ -44,9 +44,10 @@ sums() {
 		"$(find "$work/in-band" -name '*.jsonl' | wc -l)"
 }
 
-# A later program of the same job goes on, one beside it has files of its own;
-# what an earlier start of the job has left, or nobody's job, is begun anew.
-# It is the same code with both, and MPICH is slow to end.
+# A later program of the same job continues the counts, and a concurrent one
+# has separate files; files of an earlier start of the job, or of an unknown
+# job, are started again. The code is the same with both MPIs, and MPICH is
+# slow to end.
 files() {
 	for step in 0 4 1; do
 		SLURM_STEP_ID=$step COALMINE_IN_BAND=$work/in-band runs 4
@@ -113,7 +114,8 @@ COALMINE_IN_BAND=$work/nowhere runs 2
 COALMINE_IN_BAND=$work/out runs 2
 [ ! -s "$work/err" ] || [ "$1" = mpich ] || fail "it says something"
 
-# What a call costs beside one that moves nothing, in turns; told, not judged.
+# The cost of a call compared with one that moves nothing, in turns; printed,
+# not checked.
 unset PLAIN_FINALIZE
 for _ in 1 2 3; do
 	for how in without with; do

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_neighbor.sh MPI CASE - neighborhood collectives beside the MPI's own:
-# both proven, every turn of both counted, and the record says by how much.
-# How fast they are is for tests/bench.
+# test_neighbor.sh MPI CASE - neighborhood collectives in turns with the MPI's
+# own: both proven, the bytes of every turn counted, and the record has the
+# ratio. tests/bench measures their speed.
 . "$(dirname "$0")/lib.sh"
 need "$1"
 unset UCX_TLS UCX_NET_DEVICES
@@ -69,8 +69,8 @@ case_products() {
 	product 9 5 9 4 MPI_Neighbor_allgatherv matrix="$work/m" per_node=2
 }
 
-# Every rank a node of its own: what the wire should carry is then every
-# transfer, and what MPI sends every edge.
+# Every rank a separate node: the wire then carries every transfer, and with
+# MPI every edge.
 case_wire() {
 	good 8 MPI_Neighbor_allgather rsg=.5 bytes=1000 per_node=8
 	[ "$(jq 'select(.probe=="neighbor") | .footprint_bytes' \

@@ -10,8 +10,8 @@ mpi=$1
 unset UCX_TLS UCX_NET_DEVICES
 quick=(iterations=3 warmup=1)
 
-# good RANKS WORD...: it runs, is proven, and its records are sound. Many by one
-# launcher with vary: starting takes longer than what is started.
+# good RANKS WORD...: it runs, is proven, and its records are valid. Many
+# values in one launch with vary: a start takes longer than the measurement.
 good() {
 	local ranks=$1
 	shift
@@ -82,7 +82,7 @@ beside_alltoallv() {
 		fail "no baseline of sparse"
 }
 
-# The collective just run was timed beside the MPI's own.
+# The previous collective was timed in turns with the MPI's own.
 beside() { # NAME
 	[ "$(count ".probe==\"speedup\" and .collective==\"$1\" and .n==3 and
 		.value>0 and .seconds>0 and .baseline_seconds>0 and
@@ -268,8 +268,8 @@ case_pieces() {
 	refused 'rma: 4294967296 messages' 2 self bytes=2G piece=1 via=rma
 }
 
-# large GIB VIA: one message of so much and five bytes, which no int and, at
-# 4 GiB, no 32 bits count. Five bytes alone would be another sum and fast.
+# large GIB VIA: one message of GIB and five bytes, a size beyond int and, at 4
+# GiB, beyond 32 bits. Five bytes alone would be fast, with another sum.
 large() {
 	local bytes=$((($1 << 30) + 5)) nodes=2 across free
 	free=$(awk '/^MemAvailable/ { print int($2 / 1048576) }' /proc/meminfo)
@@ -360,7 +360,7 @@ case_shipped() {
 }
 
 # A campaign of several, each with a sweep, its steps, and all at once; and
-# beside canaries.
+# with canaries.
 case_campaign() {
 	cat >"$work/p.conf" <<-END
 	[stripe]
@@ -408,7 +408,7 @@ case_campaign() {
 }
 
 # One message over several paths: a record for each size, its bytes compared,
-# and what was learnt is kept.
+# and the learnt shares are stored.
 case_ways() {
 	export COALMINE_FAKE_NODES=1
 	local ways=(multipath tune=yes bytes=4M table="$work/table")
@@ -440,9 +440,9 @@ case_ways() {
 		multipath tune=yes device=hip
 }
 
-# Both forms of the all-reduce for devices, and the composed one of as many
-# bytes, each in turns with the MPI's own; where ranks stay idle it is no
-# baseline.
+# Both forms of the all-reduce for devices, and the composed one with as many
+# bytes, each in turns with the MPI's own, which is not a baseline if ranks
+# stay idle.
 case_allreduce() {
 	export COALMINE_FAKE_NODES=1
 	cat >"$work/p.conf" <<-END
@@ -502,7 +502,7 @@ case_refusals() {
 	refused 'measure.vary: group.n = 3: allowed' 2 group g=1 "vary=n 2 3"
 	refused 'group.via = tcp' 2 "$work/late.conf" -o stripe.g=1 \
 		-o group.via=tcp
-	# Pipes that nobody writes to, and what has no end.
+	# Pipes without a writer, and devices without an end.
 	mkfifo "$work/pipe"
 	refused "$work/pipe: allowed is a plain file" 2 "$work/pipe"
 	refused "/dev/zero: allowed is a plain file" 2 /dev/zero
@@ -517,8 +517,8 @@ case_refusals() {
 		device=hip
 }
 
-# Without MPI_Init ranks may end before MPICH's launcher has written to them all,
-# of which it dies by SIGPIPE, once in some hundred times on a busy machine.
+# Without MPI_Init ranks may end before MPICH's launcher has written to them
+# all, which kills it by SIGPIPE, once in some hundred times on a busy machine.
 without_mpi() { # VERB...
 	local rc=141
 	for _ in 1 2 3 4 5; do

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_stuck.sh MPI CASE - a rank that is stopped while others wait for it: they
-# say with whom they are stuck, and the job ends. In a collective of MPI they do
-# not know, and say that; where all are in one, it is for the collector to end the
-# run, and here for this script: then the turn is taken once more.
+# test_stuck.sh MPI CASE - a rank that is stopped while others wait for it:
+# they report the stuck peer, and the job ends. In a collective of MPI they
+# report an unknown peer; if all ranks are in one, the collector ends the run,
+# which this script does here: then the turn is repeated.
 . "$(dirname "$0")/lib.sh"
 need "$1"
 ranks=6
@@ -35,7 +35,7 @@ rank_of() { # PID
 		sed -nE 's/^(OMPI_COMM_WORLD_RANK|PMI_RANK)=//p'
 }
 
-# All but the stopped one are in MPI, and nobody has given up since.
+# All but the stopped one are in MPI, and none has aborted since.
 in_collective() {
 	[ "$(grep -c 'stuck for .* does not say with whom' "$work/err")" \
 		-ge $((ranks - 1)) ] || return

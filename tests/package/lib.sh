@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# lib.sh - what the tests of packages share: where they lie, and how to end.
+# lib.sh - common to the tests of packages: their paths, and cleanup.
 set -u
 source_dir=${COALMINE_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 build_dir=${COALMINE_BUILD:-$source_dir/build/dev}
@@ -28,7 +28,7 @@ need() {
 	done
 }
 
-# What the packages depend on, without themselves.
+# The dependencies of the packages, without themselves.
 dependencies() {
 	local part
 	for part in "${parts[@]}"; do
@@ -80,9 +80,9 @@ shut_down() {
 	find "${groups[@]}" -depth -type d -exec rmdir {} +
 } 2>/dev/null
 
-# boot ROOT NAME [OPTION...]: $init is its init, which inside and ok enter. The
-# end of this script is its end. Each has a control group of its own, without
-# which systemd as init would take two for one.
+# boot ROOT NAME [OPTION...]: $init is its init, which inside and ok enter. It
+# ends with this script. Each has a separate control group; without it systemd
+# would confuse the two.
 boot() {
 	local at group=() i root=$1 name=$2
 	shift 2

@@ -23,7 +23,7 @@ declare -A nets=([4]=10.1.0. [6]=fd00:c0a1::) masks=([4]=24 [6]=64)
 net=${nets[$2]} mask=${masks[$2]}
 declare -A init_of
 
-# All of it lies in memory that ends with this script.
+# All of it is in memory that is freed with this script.
 make_machines() {
 	local i name
 	mount -t tmpfs hour /mnt && mkdir /mnt/base /mnt/up /mnt/tmp &&

@@ -64,7 +64,7 @@ check_installed() {
 	    --machine dgx-a100
 }
 
-# A network of two nodes, of which the unit's is node1.
+# A network of two nodes; the unit's is node1.
 set_up() {
 	ok "network" sh -ec 'ip netns add node2
 	    ip link add eth0 type veth peer name eth0 netns node2
@@ -84,7 +84,7 @@ set_up() {
 	ok "node2's key" coalctl pki issue /etc/coalmine/pki node2 --role agent
 }
 
-# An agent beside the unit's, with a name of its own.
+# An agent next to the unit's, with another name.
 second_node() {
 	inside nsenter --net=/run/netns/node2 unshare --uts --ipc sh -c '
 	    hostname node2
@@ -109,7 +109,7 @@ check_runs() {
 	done
 }
 
-# What a rank of the unit's agent can see and do.
+# The view and the rights of a rank of the unit's agent.
 sandbox() {
 	local seen=$root/mnt/seen want=()
 	cat >"$root/usr/bin/look-around" <<-"END"

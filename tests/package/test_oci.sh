@@ -38,7 +38,7 @@ entry=$(jq -r '.process.args | join(" ")' "$images/collector.bundle/config.json"
 [ "$entry" = "/usr/sbin/coalmined --config /etc/coalmine/coalmined.conf" ] ||
     fail "the collector's image starts $entry"
 
-# One network of its own; each in its root, as its image says.
+# A separate network; each in its root, according to its image.
 unshare --net --pid --fork --kill-child --mount sh -euc '
 ip link set lo up
 for name in collector agent; do
@@ -98,7 +98,7 @@ else
 	say "types of Kubernetes cannot be had from npm"
 fi
 
-# What the manifests say, for setpriv and mount.
+# The settings of the manifests, for setpriv and mount.
 pods=$images/pods
 mkdir -p "$pods/state" "$pods/enroll"
 objects <"$manifest" >"$pods/all.json"

@@ -27,7 +27,7 @@ check promtool check rules coalmine.rules.yml coalmine.alerts.yml
 check promtool check config scrape.yml
 check promtool test rules rules_test.yml
 
-# Every alert is tried, and says what it should.
+# Every alert is triggered, and has the expected text.
 for alert in $(sed -n 's/.*alert: //p' coalmine.alerts.yml); do
 	grep -A 2 "alertname: $alert\$" rules_test.yml | grep -q exp_alerts && continue
 	echo "$alert is never seen to fire in rules_test.yml"

@@ -5,9 +5,9 @@ through TLS, the checks and the commit to its ack.
 
 The record is a canary's of 12 nodes, with a histogram of 50 buckets. The agent
 sends batches of 64 KiB as fast as the collector takes them, as one with a long
-spool does. What a busy machine does not change stands beside the rate: the
-processor time of the collector's loop and of all its threads for a record, and
-with on_postgresql.py before it that of the server's processes for the collector.
+spool does. The output also has CPU times per record, which do not depend on
+the machine's load: of the collector's loop, of all its threads, and with
+on_postgresql.py of the server's processes for the collector.
 """
 import json
 import os

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A collector with many agents: what it takes until all are served, what they
-cost, and what they can do at one time.
+"""A collector with many agents: the time until all are served, their cost, and
+what they can do at one time.
 
 The agents are those of fleet.c: real TLS, frames and backoff, in two processes
-that share the machine with the collector. Processor time is what a busy
-machine changes least: the collector's loop, which is one thread, and all its
-threads. "takeovers N": of two collectors that share a database the active one is
-killed while records are on their way, in turns. "pages": what the page asks for,
-of a collector with a file, of one with a database, and of its standby.
+that share the machine with the collector. CPU times depend least on the
+machine's load: of the collector's loop, which is one thread, and of all its
+threads. "takeovers N": of two collectors that share a database the active one
+is killed in turns while records are in flight. "pages": the page's requests to
+a collector with a file, to one with a database, and to its standby.
 """
 import itertools
 import json
@@ -109,7 +109,8 @@ class Fleet:
                 sum(o[k] for o in each) for k in each[0]}
 
     def wait(self, key, least, limit=LIMIT_S):
-        """Seconds until so many, or until it is given up, and the counts."""
+        """Return the seconds until the count is reached or the limit ends, and
+        the counts."""
         began = time.monotonic()
         while True:
             o = self.ask()
@@ -144,7 +145,7 @@ class Cost:
         return loop, whole
 
     def faults(self):
-        """Pages that it touched anew: the allocator had given them back."""
+        """Minor page faults: pages that the allocator had returned."""
         with open(f"/proc/{self.pid}/stat") as f:
             return int(f.read().rsplit(")", 1)[1].split()[7])
 
@@ -189,7 +190,7 @@ def restart(c, fleet, run, what):
     c.start()
     connect(c, fleet, what)
     r = c.get("runs/" + run)
-    # what was not stored yet when it was killed is "starting" again
+    # a run not stored when the collector was killed is "starting" again
     assert r["state"] in ("starting", "running"), r
     fleet.ask("reset")
 
@@ -214,9 +215,9 @@ def idle(c, fleet):
 
 
 def best(c, path):
-    """The best of five, each made anew, which a parameter that nobody reads
-    does: the collector keeps an answer for ten times as long as it took.
-    Its loop's time, all of it, and how much was read."""
+    """Return the best of five, each uncached because of an unused parameter:
+    the collector keeps an answer for ten times its cost. The time of its loop,
+    the total time, and the bytes read."""
     had = (1e9, 1e9)
     for turn in range(2 if SMALL else 5):
         cost = Cost(c)
@@ -242,7 +243,7 @@ def page(c, fleet):
 
 
 def ask_all(c, paths, is_over, slowest):
-    """Each of them again and again, made anew, until it is over."""
+    """Repeat each of the requests, uncached, until the end."""
     for turn in itertools.count():
         if is_over.is_set():
             return
@@ -307,9 +308,9 @@ def peak_kib(c):
 
 
 def campaign(c, fleet):
-    """Every node is asked and starts a rank, and the ranks exchange addresses:
-    as Open MPI, none in the fence, and each fetches those of the peers of a
-    barrier; as MPICH, all are given all. Then all is ended."""
+    """Every node gets an order and starts a rank, and the ranks exchange
+    addresses: as Open MPI, none in the fence, and each fetches those of the
+    peers of a barrier; as MPICH, all get all. Then all is ended."""
     nodes = min(CAMPAIGN_NODES, fleet.count - RUN_NODES)
     first = RUN_NODES + 1
     for mpi, size in (("Open MPI", 0), ("MPICH", WIRE_BYTES)):
@@ -367,8 +368,8 @@ def records(c, fleet, live):
 
 
 def churn(c, fleet):
-    """Runs come and go; what the collector takes must not go on growing once
-    all that it keeps of ended runs, and its caches, are full."""
+    """Many runs start and end; the collector's memory must stop growing once
+    its lists of ended runs, and its caches, are full."""
     began, seen, count, last = time.monotonic(), [], 0, 0
     while time.monotonic() - began < CHURN_S:
         runs = [order(c, f"node[{RUN_NODES * i + 1}-{RUN_NODES * (i + 1)}]")
@@ -398,8 +399,8 @@ def churn(c, fleet):
 
 
 def takeover(pg, old, new, fleet, runs):
-    """Seconds until all agents are served by the other one, with what it cost
-    its loop, and until what was on its way is acknowledged."""
+    """Return the seconds until the other collector serves all agents, with the
+    cost of its loop, and until records in flight are acknowledged."""
     each = UNDERWAY // len(runs)
     fleet.ask("reset")
     fleet.ask(f"records {each}")

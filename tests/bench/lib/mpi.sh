@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# mpi.sh - an MPI program of this build on hosts of a lab of its own. Source
-# it, then mpi_lab, then any number of mpi_on. What fails ends the bench, in a
-# pipe as well.
+# mpi.sh - run an MPI program of this build on hosts of a separate lab. Source
+# it, then call mpi_lab, then mpi_on any number of times. A failure ends the
+# bench, in a pipe as well.
 set -eu -o pipefail
 root=$COALMINE_SOURCE
 work=$(mktemp -d)

@@ -91,7 +91,7 @@ class Agent:
             time.sleep(0.2)
 
     def part(self, n):
-        """Up to n bytes, or None when there are none yet."""
+        """Return up to n bytes, or None if there are none yet."""
         with self.lock:
             try:
                 return self.sock.recv(n)
@@ -162,7 +162,7 @@ class Agent:
             t.join(5)
         self.sock.close()
 
-    # What a healthy node answers.
+    # The answers of a healthy node.
     def on_prepare(self, m):
         self.send("prepared", run=m["run"], ok=True)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions do not outlive their certificates, and nobody is surprised: who has
-expired, was revoked or lost his authority goes at SIGHUP, others stay; diags
-and metrics say so before."""
+"""Sessions end with their certificates: one whose certificate expired, was
+revoked or lost its CA ends at SIGHUP, and others stay; diags and metrics
+report it beforehand."""
 import http.client
 import os
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real coalmined on loopback, in a directory of its own, for tests."""
+"""A real coalmined on loopback, in a temporary directory, for tests."""
 import http.client
 import json
 import os

@@ -66,7 +66,7 @@ def token(c, *args):
 
 
 class Node:
-    """A real agent with folders of its own."""
+    """A real agent with separate folders."""
     all = []
 
     def __init__(self, c, name, text="", **more):
@@ -301,8 +301,9 @@ def test_revoked(c, n):
 
 
 def test_collector_revoked(c, n):
-    """n1 hears of it in its session, leaves, and believes the new one; not the
-    old one, which somebody else has, whatever he hands over."""
+    """n1 learns of the revocation in its session, disconnects, and accepts the
+    new collector; not the old one, whose key has been stolen, whatever list it
+    sends."""
     shutil.copytree(c.pki, c.dir + "/stolen")
     ups = n.read_log().count(": up")
     c.ctl("pki", "revoke", c.pki, "collector")
@@ -431,11 +432,11 @@ def test_munge(c, here, there, stranger):
     n.says("refused: munge: Invalid credential")
     n.kill()
     shutil.rmtree(n.dir)
-    # a name that nobody has
+    # an unknown name
     n = munge_node(c, "no-such-host-of-ours", there)
     n.says("has no address")
     n.kill()
-    # whoever shows a certificate of his own, and is no collector of the realm
+    # a peer with a certificate of its own that is not a collector of the realm
     n = munge_node(c, "localhost", there, **{"agent.munge_users": "54321"})
     n.says(f"munge: written by user {me}, believed are 54321")
     for name in ("ca.pem", "a.pem", "a.key"):
@@ -508,8 +509,8 @@ def play_munge():
 
 def test_init(text):
     """coalctl init on a machine that has only a configuration, TEXT: the
-    collector starts with what it makes, and a node enrols with the line that
-    it prints. Given again it changes nothing."""
+    collector starts with the created files, and a node enrols with the printed
+    command. A second call changes nothing."""
     with Collector() as c:
         site = c.dir + "/site"
         os.mkdir(site)
@@ -598,8 +599,8 @@ def test_init_refuses():
 
 
 def test_brought_meanwhile(c):
-    """A certificate is brought by hand while a node waits for somebody who
-    lets it enrol: who that is was never looked at, and learns nothing."""
+    """The site installs a certificate while a node waits for a collector that
+    lets it enrol: that collector was never verified, and learns nothing."""
     other = c.dir + "/impostor"
     c.ctl("pki", "init", other)
     c.issue("127.0.0.1", "collector", "--san", "127.0.0.1", pki=other)

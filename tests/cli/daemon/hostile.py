@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Peers that mean harm, or nothing: they lose their connection, nobody else
-notices, and memory stays flat."""
+"""Malicious or broken peers lose their connection, others are not affected,
+and memory does not grow."""
 import json
 import os
 import resource
@@ -136,7 +136,7 @@ def test_versions(c):
     assert a.open
     a.close()
     a = Agent(c.pki, "node2", c.port, boot="b3")
-    # An old one refuses what it does not know.
+    # An old collector rejects unknown members.
     assert set(a.wait("welcome")) == {"type", "heartbeat_ms", "silence_ms",
                                       "acks", "keep"}
     a.close()
@@ -198,7 +198,8 @@ def test_second(c):
     expect_refused(Agent(c.pki, "node2", c.port, boot="y"), "busy",
                    "already")
     assert first.open
-    # What would let another take its place is no reader's to know.
+    # Readers must not see secrets by which another program could pose as the
+    # collector.
     assert "boot" not in c.get("nodes/node2")
     # The same process again: its old connection is dead.
     again = Agent(c.pki, "node2", c.port, boot="x")
@@ -298,7 +299,8 @@ def test_quota(c):
 
 
 def expect_grown(kib, limit_kib):
-    """A sanitizer keeps what was freed: there memory says nothing."""
+    """A sanitizer keeps freed memory: the memory of the process says nothing
+    then."""
     if not os.environ.get("COALMINE_SANITIZE"):
         assert kib < limit_kib, (kib, limit_kib)
 
@@ -340,7 +342,7 @@ def test_idle(c):
     poll("strangers let go", 30, lambda: c.fds() < 100)
     grown = c.rss_kib() - before
     print(f"{len(socks)} idle connections: {grown} KiB more")
-    # What was held at most: 1024 silent ones, 256 in a handshake.
+    # The maximum so far: 1024 silent connections, 256 of them in a handshake.
     expect_grown(grown, 24 * 1024)
     for s in socks:
         s.close()
@@ -363,7 +365,7 @@ class Handshake:
         self.go_on()
 
     def go_on(self):
-        """As far as what has come allows: handshake, hello, welcome."""
+        """Continue with the received data: handshake, hello, welcome."""
         try:
             data = self.sock.recv(65536)
             self.ended = not data
@@ -388,9 +390,9 @@ class Handshake:
 
 
 def test_crowd(c):
-    """A cluster comes back at once: more handshakes begin than may go on beside
-    each other, before the first goes on. None is thrown away, unless we are so
-    slow ourselves that its three seconds pass."""
+    """A whole cluster reconnects at once: more handshakes begin than may run
+    concurrently, before the first continues. None is dropped, unless this
+    machine is so slow that its three seconds pass."""
     nodes = [f"node{i}" for i in range(101, 101 + CROWD)]
     contexts = [tls_context(c.pki, node) for node in nodes]
     for _ in range(10):
@@ -417,8 +419,8 @@ def test_crowd(c):
 
 
 def test_half(c):
-    """Handshakes that are left alone in the middle, as many as may go on beside
-    each other, keep nobody out for long."""
+    """Handshakes abandoned in the middle, as many as may run concurrently, do
+    not lock out others for long."""
     held = []
     for _ in range(300):
         held.append(Handshake(c, None))
@@ -430,8 +432,8 @@ def test_half(c):
 
 
 def test_rate(c):
-    """Handshakes that are left alone, for as long as it goes on more of them a
-    second than are thrown away: one address does not keep another one out."""
+    """Abandoned handshakes, more of them a second than time out: one address
+    does not lock out another."""
     stop, held = threading.Event(), []
 
     def begin_many():
@@ -466,7 +468,7 @@ def test_rate(c):
 
 
 def has_ended(sock):
-    """Once what has come is read; nothing is answered."""
+    """Return after the received data is read; nothing is sent."""
     try:
         while sock.recv(65536):
             pass
@@ -524,9 +526,9 @@ def ask_and_go(port, i):
 
 
 def play_readers():
-    """Readers who ask what is dear and hang up, all the time: agents with a
-    spool are welcomed, and the watchdog of a service manager never has to wait
-    as long as would make it end the collector."""
+    """Clients that repeat expensive requests and hang up: agents with a spool
+    are welcomed, and the watchdog of a service manager is always served in
+    time."""
     port = free_port()
     with Collector(http__listen=f"127.0.0.1:{port}") as c, \
             socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:

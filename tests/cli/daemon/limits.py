@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Agents that use up the collector's descriptors leave some for orders; a clock
-that is far off is named, and is no reason not to start."""
+"""Agents that use up the collector's descriptors leave some for orders; a
+clock that is far off is reported, and does not prevent a start."""
 import os
 import sys
 import time

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real coalmined on a real PostgreSQL in trouble: killed, cancelled, full,
-behind a pool, cut off at a commit, wrong from the start. What was acknowledged
-is there, once; what a person has to do is said."""
+"""A real coalmined with faults of a real PostgreSQL: killed, cancelled, full,
+behind a pool, cut off at a commit, misconfigured. Acknowledged records exist,
+once; the error names the required action."""
 import os
 import re
 import shutil
@@ -26,8 +26,8 @@ PGBOUNCER = shutil.which("pgbouncer", path=os.environ["PATH"] + ":/usr/sbin")
 
 
 class Stream:
-    """Records of one run, a few at a time, while something happens; the head
-    comes again when it is sent away, and sends what is not acknowledged."""
+    """Records of one run, a few at a time, during a fault; the head reconnects
+    after a rejection, and sends unacknowledged records again."""
 
     def __init__(self, c):
         self.c, self.a = c, agents(c)
@@ -130,8 +130,9 @@ def test_cancelled(c, pg):
 
 
 class Proxy:
-    """Before the server; cuts a connection at the next of these words, or says
-    nothing while it is deaf, as from the commit of what has the word hold."""
+    """A proxy in front of the server; it cuts a connection at the next of
+    these words, or stays silent while it is deaf, as from the commit of data
+    with the word hold."""
 
     def __init__(self, port, word=b"COMMIT"):
         self.to, self.port, self.cut = port, free_port(), None
@@ -200,7 +201,8 @@ def test_lost_commit(pg):
 
 
 def test_away_at_start(pg):
-    """While the store cannot be asked for the settings nobody is let in."""
+    """While the settings cannot be read from the store, no agent is
+    accepted."""
     proxy = Proxy(pg.port, b"NOT LIKE")
     with collector(pg, port=proxy.port) as c:
         c.start()
@@ -330,7 +332,7 @@ def test_refused(pg):
 
 
 def test_views(c, pg):
-    """Every column says what it is, and a reader needs no table."""
+    """Every column has a comment, and a reader needs no table."""
     a = agents(c)
     run = to_running(c, a)
     a[0].records(run, {
@@ -363,8 +365,8 @@ def test_views(c, pg):
 
 
 def test_copy(pg):
-    """From a file to a server and back; cut off, it goes on; what is there
-    already and differs is told."""
+    """Copy from a file to a server and back; an interrupted copy continues;
+    rows that exist with other contents are reported."""
     with collector(pg) as c:
         url, schema = c.options["store.url"], c.options["store.schema"]
 
@@ -394,7 +396,7 @@ def test_copy(pg):
         c.stop()
         copy(c.dir + "/nothing", url, "No such file")
         copy(c.dir + "/state", url, "copied")
-        # No column is left out.
+        # Every column is copied.
         with open(HERE + "/../../../daemon/store/store_copy.c") as f:
             rows = dict(re.findall(r'\n\t{ "(\w+)", \d,(.*?)}', f.read(), re.S))
         for table, column in (x.split("|") for x in sql(
@@ -433,7 +435,7 @@ def test_copy(pg):
 
 
 def test_deposed(pg):
-    """Another term: what the old one still sends does nothing."""
+    """After another term, messages of the old collector have no effect."""
     with collector(pg) as c:
         c.start()
         schema = c.options["store.schema"]

@@ -64,7 +64,8 @@ def test_success(c):
 
 
 def test_restart(c):
-    """The collector is killed; the run goes on, its records come once."""
+    """The collector is killed; the run continues, and its records arrive
+    once."""
     a = agents(c)
     run = to_running(c, a)
     c.kill()
@@ -104,7 +105,8 @@ def test_restart_without_head(c):
     r = c.wait_state(run, ["failed", "finished"], 30)
     assert r["cause"] == "collector-lost" and "node1" in r["text"], r
     b.wait("end", match=lambda m: m["run"] == run)
-    # Its head comes too late: it is told to let go, its records are kept.
+    # Its head reconnects too late: it is ordered to drop the run, and its
+    # records are kept.
     h = Agent(c.pki, "node1", c.port, runs=[run],
               spool=[{"run": run, "seq": 3}])
     assert h.wait("welcome")["keep"] == []
@@ -130,7 +132,8 @@ def test_cancel(c):
 
 
 def test_alone(c):
-    """Neither beside others nor others beside it; who waits says for whom."""
+    """It runs neither with others nor others with it; a waiting run names the
+    other one."""
     a = agents(c)
     first = to_running(c, a)
     alone = c.run("quick", overrides={"campaign.alone": "yes"})
@@ -291,7 +294,7 @@ def inventory_of(mpis=("openmpi",), port="ACTIVE", version="4", nets=(),
                  "state": "up" if port == "ACTIVE" else "down"}]}
 
 
-# What node3 says, what diags say, and the command that mends it.
+# node3's message, the text of diags, and the command that fixes it.
 NODE_TROUBLES = (
     ({"inventory": inventory_of(mpis=())}, "1 nodes have no MPI with an "
      "engine and take no part in runs: node3", "coalmine-probe-openmpi"),
@@ -329,8 +332,8 @@ def mended(c, text):
 
 
 def test_diags(c):
-    """Every trouble is told, with a command, and no more when it is mended:
-    as that command does it, or whoever follows it."""
+    """Every problem is reported with a command, and no longer after that
+    command, or the described action."""
     others = [node(c, "node1"), node(c, "node2")]
     for wrong, text, remedy in NODE_TROUBLES:
         a = node(c, **wrong)
@@ -380,8 +383,8 @@ def test_diags(c):
 
 
 def test_blind(c):
-    """Nodes that nothing measured are told after some intervals of the mesh,
-    until a run has."""
+    """Nodes without a measurement are reported after some intervals of the
+    mesh, until a run measures them."""
     c.stop()
     c.options["mesh.interval"] = "1s"
     c.issue("node4", "agent")
@@ -408,7 +411,7 @@ def test_foreign_texts(c):
     a[1].send_raw(frame(json.dumps(said).encode()))
     c.wait_state(run, ["failed"])
     close(a)
-    # A final state is stored, whatever was said: the next life knows it.
+    # A final state is stored, so that the next process has it.
     a = agents(c)
     a[0].on_start = lambda m: a[0].send(
         "launched", run=m["run"], ok=False, text="a" * 299 + "\u00e9")
@@ -439,7 +442,8 @@ def test_latin(c):
 
 
 def test_reload(c):
-    """A new certificate and a new key, without a pause: who is there stays."""
+    """A new certificate and a new key, without a pause: connected agents
+    stay."""
     def shown(agent):
         return agent.sock.getpeercert(binary_form=True)
     old = agents(c)

@@ -26,8 +26,8 @@ RUN = "old-20260101T000000-abcd"
 
 
 class Sender(Agent):
-    """Sends records from where it was, one a message, as long as it is
-    connected, and keeps what was acknowledged."""
+    """Send records from the last position, one per message, while connected,
+    and count the acknowledged ones."""
 
     def __init__(self, pki, port, seq, acked):
         self.seq, self.acked, self.port = seq, acked, port
@@ -77,7 +77,7 @@ LEASE_S = 3
 
 
 def sharing(pg, a_port=None):
-    """Two, of which the first has the database through that port."""
+    """Two collectors; the first reaches the database through that port."""
     both = []
     for port in (a_port, None):
         c = collector(pg, port=port)
@@ -130,7 +130,7 @@ def follow(s, c):
 
 
 class Door:
-    """Connects to a port again and again: there is always somebody."""
+    """Connect to a port repeatedly: some collector always accepts."""
 
     def __init__(self, port):
         self.port, self.is_over = port, threading.Event()
@@ -166,8 +166,8 @@ def takes_over(c, limit=30):
 
 
 def check_views(a, b, run):
-    """What the database has a standby tells as the active one does; of all
-    else it says who can."""
+    """A standby reports the database's contents as the active collector does;
+    for all else it names the active one."""
     status, o = a.request("POST", "schedule/quick/enable")
     assert status // 100 == 2, (status, o)
     for path, key in (("events?after_id=0&limit=9", "id"),
@@ -195,8 +195,8 @@ def check_views(a, b, run):
 
 
 def test_standby(pg):
-    """What a standby shows and refuses; the active one is killed in the middle
-    of a run, which goes on."""
+    """What a standby shows and rejects; the active one is killed in the middle
+    of a run, which continues."""
     a, b = sharing(pg)
     with a, b:
         a.start()
@@ -344,17 +344,17 @@ def killed_at_reaction(pg, action, when):
 
 
 def test_reactions(pg):
-    """The active one is killed when it has stored that a drain begins, and
-    while its command runs: nothing is done twice, and of what may have been done
-    or not that is said."""
+    """The active one is killed after it has stored that a drain begins, and
+    while its command runs: nothing is done twice, and an undetermined result
+    is reported."""
     for action in ("slurm-drain", "command"):
         for when in ("before it", "in it"):
             killed_at_reaction(pg, action, when)
 
 
 def test_stopped(pg):
-    """For longer than the lease; when it goes on another one leads, and it
-    has done nothing."""
+    """The active collector is stopped for longer than the lease; when it
+    continues another one is active, and it has done nothing."""
     a, b = sharing(pg)
     with a, b:
         a.start()
@@ -364,14 +364,14 @@ def test_stopped(pg):
         node = agent_node(a, a, b)
         poll("n1 is up", 30, lambda: is_up(a, "n1"))
         a.proc.send_signal(signal.SIGSTOP)
-        # What it would do when it goes on.
+        # Its actions if it continued as active.
         order = subprocess.Popen(
             [BUILD + "/ctl/coalctl", "--url", "unix:" + a.socket, "schedule",
              "disable", "quick"], stderr=subprocess.PIPE)
         takes_over(b)
         count = "SELECT count(*) FROM shared.event WHERE kind = 'order'"
         had = pg.sql(count, "coalmine")
-        # The kernel of the first goes on accepting connections.
+        # The kernel of the first one still accepts connections.
         poll("n1 follows", 60, lambda: is_up(b, "n1"))
         a.proc.send_signal(signal.SIGCONT)
         follow(s, b)
@@ -479,7 +479,7 @@ def test_wrong(pg):
                                   stderr=subprocess.PIPE, text=True)
             assert done.returncode != 0 and word in done.stderr, (sets, done)
             b.options = kept
-        # Somebody has the lock (PG_LOCK_CLASS) where nobody has led yet.
+        # A lock (PG_LOCK_CLASS) is held before any collector was active.
         lock = ("1129138510, (SELECT oid FROM pg_namespace"
                 " WHERE nspname = 'shared')::integer")
         pg.sql("UPDATE leader SET who = '', lease_ns = 0", "coalmine", "shared")
@@ -528,8 +528,9 @@ def cluster(c, name):
 
 
 def test_clusters(pg):
-    """A pair and a single collector in one database, each a cluster: names of
-    nodes and runs that both have are two, and each tells of the other."""
+    """A pair and a single collector in one database, each a cluster: equal
+    names of nodes and runs are separate, and each collector reports the other
+    cluster."""
     pg.sql("SET client_min_messages TO warning; DROP SCHEMA IF EXISTS east,"
            " west, coalmine_all CASCADE", "coalmine")
     east = named(pg, "east")
@@ -547,7 +548,8 @@ def test_clusters(pg):
         poll("acknowledged", 30, lambda: [s.acked for s in senders] == [5, 7])
         assert [len(seqs(c)) for c in (east, west)] == [5, 7]
 
-        # What each tells of both; its own first, the other's from the database.
+        # The reports of both on both; its own first, the other's from the
+        # database.
         for c, name, other, nodes in ((east, "east", "west", 2),
                                       (west, "west", "east", 1)):
             poll("it knows the other", 30, lambda: cluster(c, other).get(
@@ -593,7 +595,7 @@ def test_clusters(pg):
         senders[1].put(3)
         poll("west goes on", 20, lambda: senders[1].acked == 10)
 
-        # Nobody there, or nobody who does anything, is never green.
+        # A cluster without a collector, or without activity, is never green.
         spare.proc.send_signal(signal.SIGSTOP)
         poll("stopped", 30, lambda: not cluster(west, "east")["active"])
         spare.proc.send_signal(signal.SIGCONT)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file of leaves that changes under a real collector: SIGHUP puts nodes on
-their new leaves, a broken file changes nothing, what held before is told, and
-what differs from what nodes report is named."""
+"""A topology file that changes under a real collector: SIGHUP moves nodes to
+their new leaves, a broken file changes nothing, the earlier topology stays
+available, and differences from the nodes' reports are listed."""
 import os
 import signal
 import subprocess

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs of a batch system under a real collector: what its command prints is
-kept and set beside verdicts; who may see what; a command that fails, lies or
-comes late; and nothing at all with jobs.source = off."""
+"""Jobs of a batch system under a real collector: the command's jobs are stored
+and combined with verdicts; access by role; a command that fails, prints
+garbage or is late; and nothing with jobs.source = off."""
 import glob
 import http.client
 import json
@@ -110,7 +110,7 @@ def main():
         page = h.getresponse().read().decode()
         assert "lammps" not in page and 'job="' not in page
 
-        # operators see all, readers none, the proxy those of whom it names
+        # operators see all jobs, readers none, the proxy those of its user
         assert len(names(ask(c, "jobs", "boss"))) == 3
         for cert, user in ((None, None), (None, "ann"), ("other", "ann"),
                            ("proxy", None), ("proxy", "")):
@@ -126,7 +126,7 @@ def main():
         assert ask(c, "jobs/7", "proxy", "bob")[0] == 404
         assert names(ask(c, "jobs?limit=1", "proxy", "ann")) == ["7"]
 
-        # beside what was found of its nodes
+        # with the verdicts on its nodes
         agent.close()
         c.stop()
         db = sqlite3.connect(c.dir + "/state/coalmine.db")
@@ -152,7 +152,7 @@ def main():
                     "beside_node_s": 1.0})))
         db.commit()
         db.close()
-        # The command fails at first: what was known is kept.
+        # The command fails at first: the known jobs stay.
         c.options["jobs.command"] = f"cat {said} || exit 3"
         os.rename(said, said + ".away")
         c.start()
@@ -177,7 +177,7 @@ def main():
         assert "allowed is a span" in coalctl(c, "job", "list", "--since",
                                               "x", code=3)
 
-        # what they cost, all of it: by name, by week, by job
+        # the costs of all jobs: by name, by week, by job
         cost, = c.get("jobs/costs")
         assert cost["jobs"] == cost["placebos"] == 2100 and cost["blamed"]
         assert abs(cost["cost"] - 0.105) < 0.001, cost

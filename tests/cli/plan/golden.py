@@ -2,20 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """golden.py - plans, proofs, predictions and refusals stay as they are.
 
-golden/plans.txt has one plan a line: six digests of what coalmine-probe
-prints about it, then its words, and behind @ the words of predict where these
-are not "--machine perlmutter". golden/refusals.txt has what is refused, each
-with its message.
+golden/plans.txt has one plan a line: six digests of what coalmine-probe prints
+about it, then its words, and behind @ the words of predict if these are not
+"--machine perlmutter". golden/refusals.txt has rejected plans, each with its
+message.
 
     golden.py              compare the built program with these files
     golden.py --write P    write what the program P prints into these files
     golden.py OLD NEW      compare what two programs print byte for byte, and
                            show the first line that differs
 
-With a sanitizer in it the built program is asked one plan in four: what it
-prints is the same, and some minutes are not worth more of it.
+With a sanitizer the built program gets one plan in four, to save some minutes:
+its output is the same.
 
-Matrices by the names in MADE are what lab/make-matrix makes.
+Matrices by the names in MADE come from lab/make-matrix.
 
 A new plan is a line with six words of any kind before it, then --write.
 """

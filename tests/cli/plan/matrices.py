@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""matrices.py - what lab/make-matrix makes, and what products of it send.
+"""matrices.py - the output of lab/make-matrix, and the transfers of its
+products.
 
 Rows, nonzeros, symmetry, degrees and values of each kind; triangulations
-against their definition; that the build's are what the script writes; and who
-needs rows of whom on 32 ranks, 8 on a node, which
+against their definition; that the build's are the script's output; and the
+dependencies between 32 ranks, 8 on a node, which
 docs/algorithms-neighbor-multipath.md (5) counted from another program's
 matrices.
 """

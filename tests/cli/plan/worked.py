@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """worked.py - cases worked out a second time, from the definitions alone.
 
-What groups, stripes, patterns of applications and composed collectives send
-is computed here from the words of coalmine-plan(7) and of the papers, by code
-that shares nothing with the builders, and compared with what coalmine-probe
-prints: who sends how many bytes to whom in which step, what is reduced where,
-that pieces lie side by side, and that volumes are what they are called.
+The transfers of groups, stripes, application patterns and composed collectives
+are computed here from the definitions in coalmine-plan(7) and the papers, by
+code that shares nothing with the builders, and compared with the output of
+coalmine-probe: the bytes from each rank to each other in each step, the
+reductions, that pieces are adjacent, and the volumes.
 """
 import collections
 import os
@@ -48,7 +48,8 @@ def place(text):
 
 
 def listed(words):
-    """Transfers as (step, src, dst, from, to, bytes), reductions likewise."""
+    """Transfers as (step, src, dst, from, to, bytes), and reductions in the
+    same form."""
     moves, folds = [], []
     for line in ask(words, "list"):
         f = line.split()

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# check.sh HOST:PORT [FAMILY...] - /metrics there is what Prometheus wants:
-# promtool is content, so are rules that promtool does not know (families in
+# check.sh HOST:PORT [FAMILY...] - /metrics there is valid for Prometheus:
+# promtool accepts it, and so do rules that promtool does not have (families in
 # one piece, no series twice, buckets cumulative and closed, counters are
 # numbers), a real Prometheus scrapes it for some seconds with the target up,
 # and every FAMILY has a sample. Ends what it starts.
@@ -46,7 +46,7 @@ query() {
 	    "http://127.0.0.1:$port/api/v1/query" 2>/dev/null
 }
 
-# A port nobody listens on, for a moment at least.
+# A port without a listener, for a moment at least.
 free_port() {
 	local p
 	while :; do
