@@ -16,6 +16,7 @@
 #define AGENT_PATH_MAX 4200 /* longest directory of a row, and a name */
 
 struct inband;
+struct ras;
 struct run;
 struct run_ops;
 TAILQ_HEAD(run_list, run);
@@ -32,6 +33,7 @@ struct agent {
 	struct link_look link_look;
 	struct inband *inband; /* or NULL */
 	int inband_again;      /* the collector is to hear all of it */
+	struct ras *ras;       /* or NULL */
 	struct run_list runs;
 	struct json_t *prepares; /* orders that wait for a run that ends */
 	const struct run_ops *run_ops; /* with the agent as arg */

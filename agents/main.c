@@ -21,6 +21,7 @@
 #include "agents/agent.h"
 #include "agents/try.h"
 #include "agents/sensor/inventory.h"
+#include "agents/sensor/ras.h"
 #include "agents/sensor/inband.h"
 #include "agents/launch/launcher.h"
 #include "agents/launch/mpi_impl.h"
@@ -397,7 +398,9 @@ main(int argc, char **argv)
 	ag.mesh = mesh_new(ag.base, ag.conf, ag.cores, orders_send, &ag);
 	ag.inband = inband_new(conf_string(ag.conf, "agent", "in_band"),
 	    ag.host);
+	ag.ras = ras_new(ag.base, (int)conf_int(ag.conf, "agent", "ras_port"));
 	main_agent_run(&ag);
+	ras_free(ag.ras);
 	inband_free(ag.inband);
 	mesh_free(ag.mesh);
 	spool_free(ag.spool);

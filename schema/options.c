@@ -354,6 +354,10 @@ const struct conf_row options_agent[] = {
 	    "Folder on a local disk in which jobs write their own measurements "
 	    "of collectives: NCCL's inspector, libcoalmine-pmpi.so. Empty: "
 	    "disabled." },
+	{ "agent", "ras_port", CONF_INT, 0, 65535, NULL, "0", "",
+	    "TCP port of NCCL's RAS, 28028 unless NCCL_RAS_ADDR changes it. "
+	    "The agent reads it every 30 s for jobs of the node. 0: "
+	    "disabled." },
 	{ "tls", "ca", CONF_STRING, 1, 4000, NULL, "/etc/coalmine/pki/ca.pem",
 	    "", "Certificate of the site's authority." },
 	{ "tls", "cert", CONF_STRING, 1, 4000, NULL,

@@ -241,6 +241,9 @@ FIELDS(heartbeat) = {
 	{ "in_band", 'a', 1 },     /* [{job uid rows: [{source op ranks nodes
 	                              bytes calls seconds least_s}]}], sums so far of
 	                              jobs that have news */
+	{ "ras", 'a', 1 },         /* [{job uid addrs, error or version form comms
+	                              launched errors list}]: communicators of
+	                              jobs, as agents/sensor/ras_read.h */
 	LAST
 };
 FIELDS(refuse) = { { "cause", 's', 0 }, { "text", 's', 0 }, LAST };

@@ -12,6 +12,7 @@
 #include "agents/run/run.h"
 #include "agents/sensor/inband.h"
 #include "agents/sensor/inventory.h"
+#include "agents/sensor/ras.h"
 #include "agents/spool/spool.h"
 #include "common/err.h"
 #include "common/member.h"
@@ -97,7 +98,7 @@ hello_put_heartbeat(json_t *msg, void *arg)
 {
 	struct agent *ag = arg;
 	const char *alarm = spool_alarm(ag->spool);
-	json_t *links, *before, *in_band;
+	json_t *links, *before, *in_band, *ras;
 	struct err busy;
 	double load;
 
@@ -123,6 +124,9 @@ hello_put_heartbeat(json_t *msg, void *arg)
 	ag->inband_again = 0;
 	if (in_band != NULL)
 		json_object_set_new(msg, "in_band", in_band);
+	ras = ras_take(ag->ras);
+	if (ras != NULL)
+		json_object_set_new(msg, "ras", ras);
 	if (alarm != NULL)
 		json_object_set_new(msg, "alarm", json_string(alarm));
 	if (TAILQ_EMPTY(&ag->runs) && idle_look(ag, &busy))

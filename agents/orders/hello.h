@@ -12,7 +12,8 @@
 
 /* Add {inventory runs spool} to a hello. */
 void hello_put(json_t *msg, void *arg);
-/* Add {load spool_bytes host links nics in_band alarm busy} to a heartbeat. */
+/* Add {load spool_bytes host links nics in_band ras alarm busy} to a heartbeat.
+ */
 void hello_put_heartbeat(json_t *msg, void *arg);
 
 #endif
