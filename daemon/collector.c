@@ -331,6 +331,11 @@ collector_message(void *ctx, struct session *s, enum wire_type type,
 			jobs_in_band(c->jobs, n->name,
 			    json_object_get(msg, "in_band"));
 		}
+		if (clk_ns() - n->ras_ns > IN_BAND_EVERY_NS &&
+		    json_object_get(msg, "ras") != NULL) {
+			n->ras_ns = clk_ns();
+			jobs_ras(c->jobs, n, json_object_get(msg, "ras"));
+		}
 		return 0;
 	case WIRE_REFUSE:
 		return err_set(err, -ECONNABORTED, "agent ends it: %.200s",
@@ -559,6 +564,18 @@ collector_shares(void *arg)
 	return diagnosis_shares(((struct collector *)arg)->diagnosis);
 }
 
+static json_t *
+collector_cases(void *arg)
+{
+	return diagnosis_json(((struct collector *)arg)->diagnosis, 0);
+}
+
+static enum verdict
+collector_verdict(void *arg, const struct node *n)
+{
+	return diagnosis_of_node(((struct collector *)arg)->diagnosis, n);
+}
+
 static void
 collector_lost_cb(struct node *n, void *arg)
 {
@@ -624,6 +641,8 @@ collector_new(struct event_base *base, struct store *store,
 	c->o.jobs.store = store;
 	c->o.jobs.roster = c->roster;
 	c->o.jobs.shares = collector_shares;
+	c->o.jobs.cases = collector_cases;
+	c->o.jobs.verdict = collector_verdict;
 	c->o.jobs.arg = c;
 	if (jobs_open(&c->o.jobs, &c->jobs, &err) == 0 &&
 	    mesh_new(c->roster, store, &c->o.mesh, &mesh_ops, c, &c->mesh,

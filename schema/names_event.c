@@ -8,6 +8,9 @@ const struct event_row names_events[NAMES_EVENTS_MAX] = {
 	{ "agent", "an agent has a new state, or a certificate" },
 	{ "alarm", "the collector, or an agent, complains" },
 	{ "alert", "an alert fires, goes on, or is over" },
+	{ "job",
+	    "ranks of a job do not answer, or it stalls or progresses "
+	    "again" },
 	{ "link", "a link of a node went down or up, or a GPU is at fault" },
 	{ "order", "somebody gave an order through the API" },
 	{ "reaction", "a node was taken out of service, or given back" },

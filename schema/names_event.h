@@ -9,8 +9,8 @@
 #define SCHEMA_NAMES_EVENT_H
 
 /* Kinds of events, as option --kind and the store's events have them. */
-#define NAMES_EVENTS     "agent|alarm|alert|link|order|reaction|run|verdict"
-#define NAMES_EVENTS_MAX 8
+#define NAMES_EVENTS     "agent|alarm|alert|job|link|order|reaction|run|verdict"
+#define NAMES_EVENTS_MAX 9
 struct event_row {
 	const char *name;
 	const char *text;

@@ -313,6 +313,23 @@ job_print_in_band(const json_t *list)
 	print_rows(list, in_band_columns);
 }
 
+/* What its communicators say of it: the newest look. */
+static void
+job_print_nccl(const json_t *nccl)
+{
+	char at[PRINT_BYTES];
+
+	if (nccl == NULL)
+		return;
+	print_time(nccl, "at_unix_ns", at);
+	printf("NCCL %s, %" JSON_INTEGER_FORMAT " communicator%s, at %s: %s\n",
+	    print_member(nccl, "version", "?"), member_int(nccl, "comms"),
+	    member_int(nccl, "comms") == 1 ? "" : "s", at,
+	    print_member(nccl, "state", "?"));
+	if (member_text(nccl, "text")[0] != '\0')
+		printf("  %s\n", print_member(nccl, "text", "?"));
+}
+
 static void
 job_print_job(const json_t *job)
 {
@@ -339,6 +356,7 @@ job_print_job(const json_t *job)
 		    exposed_s / 3600, all_s / 3600);
 	else
 		puts("no node and no leaf of it was found slow while it ran");
+	job_print_nccl(json_object_get(job, "nccl"));
 	job_print_found(verdicts, "verdict");
 	job_print_expected(json_object_get(job, "expectation"));
 	if (json_array_size(events) > 0)

@@ -222,6 +222,24 @@ api_job_owner(struct api *api, const char *user, char ret[API_OWNER_BYTES])
 }
 
 json_t *
+api_job_ras(struct api *api, const json_t *job)
+{
+	return jobs_ras_json(collector_jobs(api->p.collector), job);
+}
+
+json_t *
+api_jobs_ras(struct api *api)
+{
+	return jobs_ras_list(collector_jobs(api->p.collector));
+}
+
+void
+api_jobs_ras_counts(struct api *api, size_t ret[JOB_FINDING_MAX])
+{
+	jobs_ras_counts(collector_jobs(api->p.collector), ret);
+}
+
+json_t *
 api_verdicts(struct api *api, int all)
 {
 	return diagnosis_json(collector_diagnosis(api->p.collector), all);

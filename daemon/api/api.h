@@ -18,6 +18,7 @@
 #include "common/hist.h"
 #include "schema/mesh.h"
 #include "schema/names_agent.h"
+#include "schema/names_job.h"
 #include "schema/names_run.h"
 #include "schema/names_verdict.h"
 
@@ -152,6 +153,10 @@ int api_has_jobs(struct api *api);
 #define API_OWNER_BYTES 260
 void api_job_owner(struct api *api, const char *user,
     char ret[API_OWNER_BYTES]);
+/* jobs_ras_json, jobs_ras_list and jobs_ras_counts. */
+json_t *api_job_ras(struct api *api, const json_t *job);
+json_t *api_jobs_ras(struct api *api);
+void api_jobs_ras_counts(struct api *api, size_t ret[JOB_FINDING_MAX]);
 
 /* For metrics: counts that only ever grow, by campaign and state. */
 struct api_run_count {

@@ -88,6 +88,9 @@ struct node {
 	int is_inventory_unput;
 	uint64_t term;       /* of another collector that it follows; or 0 */
 	uint64_t in_band_ns; /* when its jobs' own measurements were taken */
+	uint64_t ras_ns;     /* when its reports of communicators were taken */
+	char *link_text;     /* its newest event of a link or GPU, or NULL */
+	int64_t link_unix_ns;
 	uint64_t renewed_ns; /* when it last asked for a certificate */
 };
 

@@ -31,7 +31,8 @@
  * keeps them within some milliseconds. Heartbeats add their delay. */
 #define SKEW_NS (1 * (int64_t)CLK_NS_PER_S)
 /* Before this, agents may still be on their way. */
-#define YOUNG_NS (30 * CLK_NS_PER_S)
+#define YOUNG_NS    (30 * CLK_NS_PER_S)
+#define STALLS_TOLD 8 /* jobs */
 /* Half an hour, where nothing is set. */
 #define BLIND_INTERVALS 6
 #define NAMES_SHOWN     5
@@ -696,6 +697,33 @@ diags_check_jobs(struct api *api, json_t *list)
 		    h.unknown, h.unknown_as);
 }
 
+/* Words that stay the same while it lasts: they are the subject of an alert. */
+static void
+diags_check_stalls(struct api *api, json_t *list)
+{
+	json_t *all = api_jobs_ras(api), *o;
+	size_t i, told = 0;
+
+	json_array_foreach (all, i, o) {
+		const char *state = member_text(o, "state");
+
+		if (told == STALLS_TOLD ||
+		    (strcmp(state, names_job_findings[JOB_SILENT]) != 0 &&
+			strcmp(state, names_job_findings[JOB_STALLED]) != 0))
+			continue;
+		told++;
+		diags_put(list, "warn",
+		    "coalctl job show has the ranks, and what is known of "
+		    "their "
+		    "nodes.",
+		    "job %.80s: %s", member_text(o, "job"),
+		    strcmp(state, names_job_findings[JOB_SILENT]) == 0
+			? "ranks do not answer NCCL"
+			: "NCCL launches no collectives");
+	}
+	json_decref(all);
+}
+
 /* Its words stay the same while it lasts: they are the subject of an alert. */
 static void
 diags_check_sinks(struct api *api, json_t *list)
@@ -742,8 +770,8 @@ static void (*const checks[])(struct api *api,
 	diags_check_campaigns, diags_check_versions, diags_check_clocks,
 	diags_check_own_clock, diags_check_certificates, diags_check_alarms,
 	diags_check_mesh, diags_check_silence, diags_check_coverage,
-	diags_check_topology, diags_check_jobs, diags_check_sinks,
-	diags_check_suspects };
+	diags_check_topology, diags_check_jobs, diags_check_stalls,
+	diags_check_sinks, diags_check_suspects };
 
 json_t *
 diags_json(struct api *api)

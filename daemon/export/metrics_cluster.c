@@ -498,3 +498,22 @@ metrics_silence(const struct metrics_in *in, struct strbuf *to)
 					{ "cause", names_causes[c].name }),
 				    (double)a.silence[s][c]);
 }
+
+/* Nothing where no agent reads NCCL's RAS. */
+void
+metrics_jobs(const struct metrics_in *in, struct strbuf *to)
+{
+	size_t counts[JOB_FINDING_MAX], all = 0;
+
+	api_jobs_ras_counts(in->api, counts);
+	for (int i = 0; i < JOB_FINDING_MAX; i++)
+		all += counts[i];
+	if (all == 0)
+		return;
+	exposition_family(to, "coalmine_jobs_nccl", "gauge",
+	    "Running jobs by what NCCL's RAS shows of them.");
+	for (int i = 0; i < JOB_FINDING_MAX; i++)
+		exposition_sample(to, "coalmine_jobs_nccl",
+		    EXPOSITION_LABELS({ "state", names_job_findings[i] }),
+		    (double)counts[i]);
+}

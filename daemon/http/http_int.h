@@ -142,7 +142,8 @@ http_handler http_get_metrics, http_get_health, http_get_version, http_get_runs,
 enum http_jobs { HTTP_JOBS_NONE, HTTP_JOBS_OWN, HTTP_JOBS_ALL };
 enum http_jobs http_jobs_seen(const struct http *h,
     const struct http_request *req);
-http_handler http_get_jobs, http_get_job, http_get_worst, http_get_costs;
+http_handler http_get_jobs, http_get_job, http_get_worst, http_get_costs,
+    http_get_nccl;
 /* http_records.c: all records of a run, in pieces */
 http_handler http_get_records;
 /* http_page.c: the page's files */

@@ -113,8 +113,11 @@ http_jobs_finish(struct jobs_question *q)
 			json_array_remove(worst, json_array_size(worst) - 1);
 		http_reply_json(q->req, 200, worst);
 	} else {
-		json_array_foreach (jobs, i, job)
+		json_array_foreach (jobs, i, job) {
 			job_join(job, &around);
+			json_object_set_new(job, "nccl",
+			    api_job_ras(q->h->api, job));
+		}
 		http_reply_json(q->req, 200, json_incref(jobs));
 	}
 	http_jobs_question_free(q);
@@ -272,6 +275,28 @@ http_get_worst(struct http *h, struct http_request *req, const char *part)
 		json_decref(args);
 	else
 		http_jobs_question_start(h, req, 1, args);
+}
+
+void
+http_get_nccl(struct http *h, struct http_request *req, const char *part)
+{
+	json_t *args = json_object(), *all, *list, *row;
+	const char *owner;
+	size_t i;
+
+	(void)part;
+	if (http_jobs_may_see(h, req, args)) {
+		owner = member_text(args, "owner");
+		all = api_jobs_ras(h->api);
+		list = json_array();
+		json_array_foreach (all, i, row)
+			if (owner[0] == '\0' ||
+			    strcmp(owner, member_text(row, "owner")) == 0)
+				json_array_append(list, row);
+		json_decref(all);
+		http_reply_json(req, 200, list);
+	}
+	json_decref(args);
 }
 
 /* Rows are read page by page, and then statements made: the loop has its turn

@@ -93,6 +93,8 @@ const struct http_route http_routes[] = {
 	    .handle = http_get_worst },
 	{ "job-costs", HTTP_GET, "/api/v1/jobs/costs", HTTP_MAY_READ,
 	    .handle = http_get_costs },
+	{ "nccl-jobs", HTTP_GET, "/api/v1/jobs/nccl", HTTP_MAY_READ,
+	    .handle = http_get_nccl },
 	{ "job", HTTP_GET, "/api/v1/jobs/*", HTTP_MAY_READ,
 	    .handle = http_get_job },
 	{ "check", HTTP_POST, "/api/v1/db/check", HTTP_MAY_ORDER,

@@ -195,6 +195,18 @@ job_join_exposure_add(json_t *job, const struct troubles *t,
 	free(during);
 }
 
+/* Of one of its nodes, or of itself. */
+static int
+job_join_is_event_of(const json_t *job, const json_t *nodes,
+    const json_t *event)
+{
+	const char *subject = member_text(event, "subject");
+
+	return strcmp(member_text(event, "kind"), "job") == 0
+	    ? strcmp(subject, member_text(job, "job")) == 0
+	    : json_object_get(nodes, subject) != NULL;
+}
+
 static void
 job_join_events_add(json_t *job, const json_t *events, int64_t now_unix_ns)
 {
@@ -208,8 +220,7 @@ job_join_events_add(json_t *job, const json_t *events, int64_t now_unix_ns)
 
 		/* Verdicts have their own rows. */
 		if (strcmp(member_text(event, "kind"), "verdict") == 0 ||
-		    json_object_get(nodes, member_text(event, "subject")) ==
-			NULL ||
+		    !job_join_is_event_of(job, nodes, event) ||
 		    json_array_size(list) == ROWS_MAX)
 			continue;
 		row = json_copy(event);

@@ -29,6 +29,7 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/evidence/round.h"
 #include "daemon/jobs/job_lines.h"
+#include "daemon/jobs/job_ras.h"
 #include "daemon/jobs/ledger/job_ledger.h"
 #include "daemon/process/spawn.h"
 #include "daemon/store/store.h"
@@ -112,6 +113,7 @@ struct jobs {
 	int shares_are_new;       /* a round of bandwidth has come since */
 	uint64_t shares_ns;
 	struct job_ledger *ledger;
+	struct job_ras *ras;
 };
 
 void
@@ -196,6 +198,11 @@ jobs_open(const struct jobs_options *o, struct jobs **ret, struct err *err)
 		js->slice = evtimer_new(o->base, jobs_slice_cb, js);
 	js->ledger = job_ledger_new(o->store, o->roster, (int64_t)o->sample_ns,
 	    (int64_t)(o->interval_ns + LOUD_LOOK_MAX_NS));
+	js->ras = job_ras_new(&(struct job_ras_options){ .store = o->store,
+	    .roster = o->roster,
+	    .cases = o->cases,
+	    .verdict = o->verdict,
+	    .arg = o->arg });
 	*ret = js;
 	return 0;
 }
@@ -231,6 +238,7 @@ jobs_free(struct jobs *js)
 	json_decref(js->unread[1]);
 	json_decref(js->shares);
 	job_ledger_free(js->ledger);
+	job_ras_free(js->ras);
 	free(js);
 }
 
@@ -503,6 +511,56 @@ jobs_in_band(struct jobs *js, const char *node, const json_t *list)
 		store_put_in_band(js->o.store, row);
 		json_decref(row);
 	}
+}
+
+void
+jobs_ras(struct jobs *js, const struct node *n, const json_t *list)
+{
+	char key[KEY_OF_BYTES];
+	json_t *report;
+	size_t i;
+
+	if (js == NULL || js->o.cases == NULL)
+		return;
+	json_array_foreach (list, i, report) {
+		const json_t *job = json_object_get(js->newest,
+		    member_text(report, "job"));
+
+		if (i == IN_BAND_JOBS_MAX || job == NULL ||
+		    !jobs_may_tell(js, member_text(job, "job"), report))
+			continue;
+		jobs_key_of(member_text(job, "job"),
+		    member_int(job, "start_unix_ns"), key);
+		if (json_object_get(js->running, key) != NULL)
+			job_ras_take(js->ras, key, job, n, report,
+			    (int64_t)clk_unix_ns());
+	}
+}
+
+json_t *
+jobs_ras_json(const struct jobs *js, const json_t *job)
+{
+	char key[KEY_OF_BYTES];
+
+	if (js == NULL)
+		return NULL;
+	jobs_key_of(member_text(job, "job"), member_int(job, "start_unix_ns"),
+	    key);
+	return job_ras_json(js->ras, key);
+}
+
+json_t *
+jobs_ras_list(const struct jobs *js)
+{
+	return js != NULL ? job_ras_list(js->ras) : NULL;
+}
+
+void
+jobs_ras_counts(const struct jobs *js, size_t ret[JOB_FINDING_MAX])
+{
+	memset(ret, 0, JOB_FINDING_MAX * sizeof(*ret));
+	if (js != NULL)
+		job_ras_counts(js->ras, ret);
 }
 
 static size_t
@@ -870,6 +928,7 @@ jobs_tick(struct jobs *js)
 	if (js == NULL)
 		return;
 	job_ledger_tick(js->ledger, (int64_t)clk_unix_ns());
+	job_ras_keep(js->ras, js->running);
 	if (now_ns >= js->loud_ns)
 		jobs_loud_look(js, (int64_t)clk_unix_ns());
 	if (now_ns >= js->loud_ns && js->loud_at == NULL) {

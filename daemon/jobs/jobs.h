@@ -15,11 +15,13 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "daemon/jobs/job_cause.h"
 #include "daemon/slurm/slurm.h"
 
 struct conf;
 struct event_base;
 struct mesh_path;
+struct node;
 struct roster;
 struct round;
 struct store;
@@ -42,6 +44,10 @@ struct jobs_options {
 	/* What nodes and leaves give, as diagnosis_shares; NULL: nobody says.
 	 */
 	json_t *(*shares)(void *arg);
+	/* Open cases, as diagnosis_json, and the verdict of a node; NULL where
+	 * no agent reads NCCL's RAS. */
+	json_t *(*cases)(void *arg);
+	enum verdict (*verdict)(void *arg, const struct node *n);
 	void *arg;
 };
 /* Read section jobs. Texts live as long as c. */
@@ -93,6 +99,13 @@ void jobs_canary(struct jobs *js, const uint32_t *nodes, size_t count,
 void jobs_shares(struct jobs *js, const json_t *shares, int64_t now_unix_ns);
 /* What an agent says of jobs' own measurements: kept of jobs that are known. */
 void jobs_in_band(struct jobs *js, const char *node, const json_t *list);
+/* What an agent reads of jobs' communicators: of jobs that run. */
+void jobs_ras(struct jobs *js, const struct node *n, const json_t *list);
+/* job_ras_json of a body of the store, and job_ras_list and job_ras_counts of
+ * all; NULL and zeros where js is NULL. */
+json_t *jobs_ras_json(const struct jobs *js, const json_t *job);
+json_t *jobs_ras_list(const struct jobs *js);
+void jobs_ras_counts(const struct jobs *js, size_t ret[JOB_FINDING_MAX]);
 /* How a user is called here. */
 void jobs_owner(const struct jobs *js, const char *user,
     char ret[JOBS_OWNER_BYTES]);

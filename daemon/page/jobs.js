@@ -59,14 +59,27 @@ export async function jobsPage(parameters, go) {
 	const from = "from_unix_ns=" + BigInt(Math.max(0, Math.floor(Date.now() *
 		1e6 - days * DAY_NS)));
 	const { jobs } = await get("version");
-	const [rows, worst, costs] = await Promise.all([get("jobs?limit=200&" +
-		from), get("jobs/worst?limit=20&" + from),
-	jobs === "all" ? get("jobs/costs?" + from) : []]);
-	return [card("worst", worst, () => worstCard(list(worst))),
+	const [rows, worst, costs, nccl] = await Promise.all([
+		get("jobs?limit=200&" + from),
+		get("jobs/worst?limit=20&" + from),
+		jobs === "all" ? get("jobs/costs?" + from) : [],
+		get("jobs/nccl")]);
+	return [list(nccl).length > 0 && card("nccl", nccl, ncclCard),
+		card("worst", worst, () => worstCard(list(worst))),
 		list(costs).length > 0 && card("costs", costs, () =>
 			costsCard(costs)),
 		card("jobs", [rows, days], () => jobsCard(list(rows), days, go))];
 }
+
+const NCCL = { progresses: "ok", unread: "unknown" };
+
+const ncclCard = rows => section("As NCCL shows them",
+	"ranks and counts of collectives, by NCCL's RAS", table([["Job"],
+		["State"], ["Since"], ["Communicators", "n hide"],
+		["", "wrap"]],
+	rows.map(row => [jobLink(row), pill(row.state, NCCL[row.state] || "bad"),
+		row.state === "progresses" ? "" : ago(row.since_unix_ns),
+		row.comms, row.text])));
 
 /* One job -------------------------------------------------------------------- */
 
@@ -106,7 +119,8 @@ function expectationCard(expectation) {
 
 const foundCard = (title, rows, word) => section(title, null, table([["When"],
 	["Of"], ["At"], [""], ["", "wrap"]], rows.map(row => [row.when,
-	row.kind === "node" || !row.verdict ? nodeLink(row.subject) : row.subject,
+	row.kind === "node" || (!row.verdict && row.kind !== "job") ?
+		nodeLink(row.subject) : row.subject,
 	ago(row.at_unix_ns), word(row), row.text])));
 
 const impactsCard = rows => section("Impact of congestion on canaries",
@@ -119,6 +133,8 @@ export async function jobPage(id) {
 	return jobs.flatMap(job => {
 		const name = what => [what, job.job, job.start_unix_ns].join("-");
 		return [card(name("head"), job, () => headCard(job)),
+			job.nccl && card(name("nccl"), job.nccl, () =>
+				ncclCard([job.nccl])),
 			card(name("expectation"), job.expectation || {},
 				expectationCard),
 			list(job.verdicts).length > 0 && card(name("verdicts"),

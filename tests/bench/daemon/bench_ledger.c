@@ -59,6 +59,20 @@ roster_find_host(const struct roster *r, const char *name)
 	return id < NODES ? &nodes[id] : NULL;
 }
 
+/* No agent reports communicators here. */
+struct node *
+roster_find(const struct roster *r, const char *name)
+{
+	return roster_find_host(r, name);
+}
+
+int
+roster_is_up(const struct node *n)
+{
+	(void)n;
+	return 1;
+}
+
 /* ---- */
 
 struct stopwatch {

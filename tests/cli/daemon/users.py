@@ -110,6 +110,19 @@ def main():
         page = h.getresponse().read().decode()
         assert "lammps" not in page and 'job="' not in page
 
+        # as NCCL shows them: of nodes of the job, and what is not understood
+        agent.send("heartbeat", at_unix_ns=time.time_ns(), ras=[
+            {"job": "7", "uid": 0, "addrs": [],
+             "error": "cannot interpret the reply of NCCL 3.1.0"},
+            {"job": "8_1", "uid": 0, "addrs": [], "error": "not its node"}])
+        poll("a reply", 30, lambda: c.get("jobs/nccl"))
+        assert "NCCL ?, 0 communicators" in coalctl(c, "job", "show", "7")
+        assert "  cannot interpret the reply of NCCL 3.1.0\n" in \
+            coalctl(c, "job", "show", "7")
+        assert [j["job"] for j in ask(c, "jobs/nccl", "boss")[1]] == ["7"]
+        assert ask(c, "jobs/nccl", "proxy", "bob")[1] == []
+        assert ask(c, "jobs/nccl", "other", "ann")[0] == 403
+
         # operators see all jobs, readers none, the proxy those of its user
         assert len(names(ask(c, "jobs", "boss"))) == 3
         for cert, user in ((None, None), (None, "ann"), ("other", "ann"),

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * job_ras.h - how far running jobs are, from the RAS of NCCL that agents read:
+ * ranks that do not answer, jobs that stall, and what their nodes have to do
+ * with it.
+ */
+#ifndef DAEMON_JOBS_JOB_RAS_H
+#define DAEMON_JOBS_JOB_RAS_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "daemon/jobs/job_cause.h"
+
+struct node;
+struct roster;
+struct store;
+
+struct job_ras_options {
+	struct store *store; /* NULL: no events */
+	struct roster *roster;
+	/* Open cases, as diagnosis_json; the caller decrefs. */
+	json_t *(*cases)(void *arg);
+	enum verdict (*verdict)(void *arg, const struct node *n);
+	void *arg;
+};
+
+struct job_ras;
+/* What o points to outlives it. */
+struct job_ras *job_ras_new(const struct job_ras_options *o);
+void job_ras_free(struct job_ras *jr); /* NULL is allowed */
+/* Take a report of an agent, an element of "ras" of its heartbeat. key names
+ * the start of the job; job is its body in the store. A finding takes two
+ * looks. */
+void job_ras_take(struct job_ras *jr, const char *key, const json_t *job,
+    const struct node *from, const json_t *report, int64_t now_unix_ns);
+/* Drop jobs that are not keys of running. */
+void job_ras_keep(struct job_ras *jr, const json_t *running);
+/* {job owner state cause text since_unix_ns at_unix_ns version comms} of one
+ * start of a job, or NULL: no report. New reference. */
+json_t *job_ras_json(const struct job_ras *jr, const char *key);
+/* All of them, those with a finding first. New reference. */
+json_t *job_ras_list(const struct job_ras *jr);
+/* Jobs by finding, of the last ten minutes' reports. */
+void job_ras_counts(const struct job_ras *jr, size_t ret[JOB_FINDING_MAX]);
+
+#endif
