@@ -242,5 +242,6 @@ main(int argc, char **argv)
 		printf("skipped: no network namespace can be made here\n");
 		return 77;
 	}
+	signal(SIGPIPE, SIG_IGN); /* as the agent does */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
