@@ -418,7 +418,14 @@ static const struct record_field command_fields[] = {
 	LAST,
 };
 /* A congestor has no ring: who met whom may be left out. */
+static int
+record_fields_is_share(const json_t *v)
+{
+	return json_number_value(v) >= 0 && json_number_value(v) <= 1;
+}
+
 static const struct record_field congestor_fields[] = {
+	{ "busy", 'n', record_fields_is_share, 1 },
 	{ "test", 's', record_is_congestor, 0 },
 	{ "phase", 's', record_is_phase, 0 },
 	{ "unit", 's', record_is_unit, 0 },

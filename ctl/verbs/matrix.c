@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * matrix.c - which congestor hurts which canary: the newest finished run
- * of a campaign for each congestor.mix, beside each other, and what the
- * network devices counted meanwhile.
+ * of a campaign for each congestor.mix and its bursts, beside each other, and
+ * what the network devices counted meanwhile.
  *
  * A congestor that hurts at an endpoint shows at the devices: drops and stalls
  * on the few that many send to. One that hurts between switches shows none
@@ -20,9 +20,10 @@
 #include "schema/names_probe.h"
 
 #define MIXES_MAX 12
+#define MIX_BYTES 120
 
 struct column {
-	char mix[80];
+	char mix[MIX_BYTES];
 	char run[64];
 	json_t *records, *counters;
 };
@@ -41,14 +42,27 @@ matrix_clear(struct matrix *m)
 	}
 }
 
-/* As the campaign gave it; the default is all kinds. */
-static const char *
-matrix_mix_of(const json_t *records)
+/* As the campaign gave it; the default is all kinds. Bursts and strength are
+ * behind it: "incast 10ms/90ms 50 %". */
+static void
+matrix_mix_of(const json_t *records, char ret[MIX_BYTES])
 {
-	const json_t *begin = records_find(records, "begin", NULL, NULL);
+	const json_t *options = json_object_get(records_find(records, "begin",
+						    NULL, NULL),
+	    "options");
+	const char *burst = member_text(options, "congestor.burst");
+	const char *strength = member_text(options, "congestor.strength");
 
-	return print_member(json_object_get(begin, "options"), "congestor.mix",
-	    "default");
+	utf8_format(ret, MIX_BYTES, "%.60s%s%.12s%s%.12s%s%.8s",
+	    print_member(options, "congestor.mix", "default"),
+	    burst[0] != '\0' ? " " : "", burst, burst[0] != '\0' ? "/" : "",
+	    burst[0] != '\0'
+		? member_text_or(options, "congestor.pause", "100ms")
+		: "",
+	    strength[0] != '\0' ? " of " : "", strength);
+	/* It heads a column, and nobody has checked what an engine says. */
+	for (char *bar; (bar = strchr(ret, '|')) != NULL;)
+		*bar = ' ';
 }
 
 /* Older runs of a mix are left out, and those without an impact. */
@@ -57,23 +71,21 @@ matrix_column_add(struct ctl *c, struct matrix *m, const char *run)
 {
 	struct column *col = &m->of[m->count];
 	json_t *records;
+	char mix[MIX_BYTES];
 	size_t known = 0;
 	int rc = records_get(c, run, &records);
 
 	if (rc != 0)
 		return rc;
-	while (known < m->count &&
-	    strcmp(m->of[known].mix, matrix_mix_of(records)) != 0)
+	matrix_mix_of(records, mix);
+	while (known < m->count && strcmp(m->of[known].mix, mix) != 0)
 		known++;
 	if (known < m->count ||
 	    records_find(records, "impact", NULL, NULL) == NULL) {
 		json_decref(records);
 		return 0;
 	}
-	snprintf(col->mix, sizeof(col->mix), "%s", matrix_mix_of(records));
-	/* It heads a column, and nobody has checked what an engine says. */
-	for (char *bar; (bar = strchr(col->mix, '|')) != NULL;)
-		*bar = ' ';
+	snprintf(col->mix, sizeof(col->mix), "%s", mix);
 	snprintf(col->run, sizeof(col->run), "%s", run);
 	col->records = records;
 	m->count++;
@@ -323,7 +335,8 @@ const struct verb verbs_matrix[] = {
 	{ "matrix", NULL, "CAMPAIGN", 1, 1, "json", "campaigns",
 	    "Show which congestor affects which canary.",
 	    "It uses the newest finished run of the campaign for each "
-	    "congestor.mix, as started by campaign run -o congestor.mix=incast "
+	    "congestor.mix and each length of its bursts, as started by "
+	    "campaign run -o congestor.mix=incast "
 	    "and so on. For each it prints the impact on every canary with its "
 	    "interval, and the counters of network devices in each phase: "
 	    "bytes sent, drops, and stalls (waiting, pause frames), in total "

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "common/clk.h"
 #include "common/log.h"
@@ -21,7 +22,10 @@
 
 #define TAG_LOAD        987
 #define BATCH_TARGET_NS (10 * CLK_NS_PER_MS)
-#define BATCH_MAX       512 /* as in GPCNeT */
+/* A burst ends one batch after its length, so batches are this part of it. */
+#define BATCH_OF_BURST 4
+#define PAUSE_STEP_NS  CLK_NS_PER_MS
+#define BATCH_MAX      512 /* as in GPCNeT */
 /* Senders of an incast run ahead of its root by up to two batches, in the
  * MPI's memory at the root. */
 #define AHEAD_BYTES_MAX (2.0 * 1024 * 1024)
@@ -230,7 +234,9 @@ struct shift {
 	MPI_Request warm_req, stop_req; /* with the canaries */
 	MPI_Request agree_req;
 	int agree_operations; /* in the batch that is agreed on; 0: none */
-	double agree_in[2], agree_out[2]; /* stop?, ns of that batch */
+	/* stop?, ns of that batch, is the burst over? */
+	double agree_in[3], agree_out[3];
+	uint64_t burst_start_ns;
 };
 
 /* Tell the canaries when warm, then listen for their end. */
@@ -264,6 +270,17 @@ congestor_once(struct congestor_load *l)
 		link_put(&l->link, &l->recv_memory);
 }
 
+/* What a batch should take: agreements take as long as they do, so that the
+ * shortest bursts are longer than asked. */
+static double
+congestor_target_ns(const struct congestor_load *l)
+{
+	double part_ns = (double)l->settings->burst_ns / BATCH_OF_BURST;
+
+	return part_ns > 0 ? fmin(part_ns, (double)BATCH_TARGET_NS)
+			   : (double)BATCH_TARGET_NS;
+}
+
 /* Wait for the agreement on the batch before the last. It sizes the next one
  * to BATCH_TARGET_NS at the speed of the slowest rank, at most twice as large.
  * 1: all stop. */
@@ -278,10 +295,49 @@ congestor_agreed_to_stop(struct shift *sh)
 	if (operations == 0)
 		return 0;
 	MPI_DO(MPI_Wait(&sh->agree_req, MPI_STATUS_IGNORE));
-	want = operations * (double)BATCH_TARGET_NS / (sh->agree_out[1] + 1);
+	want = operations * congestor_target_ns(l) / (sh->agree_out[1] + 1);
 	want = fmin(want, fmin(2.0 * operations, fmin(limit, BATCH_MAX)));
 	l->batch = want < 1 ? 1 : (int)want;
 	return sh->agree_out[0] > 0;
+}
+
+/* Send nothing for span_ns, or until the canaries are done. */
+static void
+congestor_rest(struct shift *sh, uint64_t span_ns)
+{
+	uint64_t end_ns = clk_ns() + span_ns, now_ns;
+
+	while ((now_ns = clk_ns()) < end_ns &&
+	    (sh->until_ns == 0 || now_ns < sh->until_ns) &&
+	    !(sh->warm && sh->until_ns == 0 && control_done(&sh->stop_req))) {
+		uint64_t left_ns = end_ns - now_ns;
+		struct timespec step = { .tv_nsec = (long)(left_ns <
+						     PAUSE_STEP_NS
+						 ? left_ns
+						 : PAUSE_STEP_NS) };
+
+		relay_poll();
+		congestor_meet_canaries(sh);
+		nanosleep(&step, NULL);
+	}
+}
+
+/* After a batch: the rest that makes its share of the time the strength, and
+ * the pause, if the ranks have agreed that the burst is over. All of them rest
+ * after the same batch. */
+static void
+congestor_pause(struct shift *sh, uint64_t batch_ns)
+{
+	const struct settings *s = sh->load->settings;
+	int is_over = sh->agree_operations > 0 && sh->agree_out[2] > 0;
+
+	if (s->strength < 1)
+		congestor_rest(sh,
+		    (uint64_t)((double)batch_ns * (1 / s->strength - 1)));
+	if (is_over) {
+		congestor_rest(sh, s->pause_ns);
+		sh->burst_start_ns = clk_ns();
+	}
 }
 
 /* A rate covers a batch and the wait for the agreement before it, so that a
@@ -308,23 +364,28 @@ congestor_work(struct shift *sh)
 		if (congestor_agreed_to_stop(sh))
 			break;
 		span_ns = clk_ns() - start_ns;
+		l->busy_ns[sh->phase] += (double)span_ns;
 		if (sh->warm && !(ops->rooted && l->rank == 0))
 			hist_add(&l->rates[sh->phase],
 			    ops->moved_bytes(l) * operations *
 				(double)CLK_NS_PER_S / (double)(span_ns + 1));
 		congestor_meet_canaries(sh);
+		congestor_pause(sh, span_ns);
 		sh->agree_operations = operations;
 		sh->agree_in[0] = sh->until_ns > 0
 		    ? clk_ns() >= sh->until_ns
 		    : sh->warm && control_done(&sh->stop_req);
 		sh->agree_in[1] = (double)batch_ns;
-		MPI_DO(MPI_Iallreduce(sh->agree_in, sh->agree_out, 2,
+		sh->agree_in[2] = l->settings->burst_ns > 0 &&
+		    clk_ns() - sh->burst_start_ns >= l->settings->burst_ns;
+		MPI_DO(MPI_Iallreduce(sh->agree_in, sh->agree_out, 3,
 		    MPI_DOUBLE, MPI_MAX, l->comm, &sh->agree_req));
 		relay_poll();
 	}
 	/* The root of a one-sided kind has nothing to do but must not sleep
 	 * while others still need its progress. */
 	MPI_DO(MPI_Barrier(l->comm));
+	l->span_ns[sh->phase] += (double)(clk_ns() - sh->started_ns);
 	l->sent_bytes[sh->phase] += fmax(0,
 	    fabric_sent_bytes() - sh->before_bytes);
 }
@@ -336,6 +397,7 @@ congestor_shift_new(struct congestor_load *l, enum phase phase)
 		.phase = phase,
 		.before_bytes = fabric_sent_bytes(),
 		.started_ns = clk_ns(),
+		.burst_start_ns = clk_ns(),
 		.warm_req = MPI_REQUEST_NULL,
 		.stop_req = MPI_REQUEST_NULL,
 		.agree_req = MPI_REQUEST_NULL };

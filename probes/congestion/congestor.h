@@ -36,6 +36,8 @@ struct congestor_load {
 	/* By this rank in all batches of a phase, as fabric_sent_bytes; and at
 	 * least, for what its operations move. */
 	double sent_bytes[PHASE_MAX], wanted_bytes[PHASE_MAX];
+	/* Of this rank: the time in batches, and all of it. */
+	double busy_ns[PHASE_MAX], span_ns[PHASE_MAX];
 
 	MPI_Comm comm; /* the slice; its rank 0 is the root */
 	int rank, size;

@@ -420,8 +420,11 @@ report_rates(struct congestor_load *l, enum phase phase)
 	struct hist *all = xcalloc(1, sizeof(*all));
 	struct measured x = { .world = l->world, .low_is_bad = 1 };
 	enum cause cause = l->cause;
+	double spans[2] = { l->busy_ns[phase], l->span_ns[phase] };
 	json_t *r, *carried;
 
+	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, spans, 2, MPI_DOUBLE, MPI_SUM,
+	    l->world->group));
 	x.count = collect_nodes(l->world, &l->rates[phase], NULL, &x.nodes);
 	collect_sum(l->world->group, &l->rates[phase], all);
 	carried = report_carried_by(l->world, l->sent_bytes[phase],
@@ -438,6 +441,9 @@ report_rates(struct congestor_load *l, enum phase phase)
 		json_object_set_new(r, "pairs", json_array());
 		if (carried != NULL)
 			json_object_set_new(r, "carried", carried);
+		if (l->settings->burst_ns > 0 || l->settings->strength < 1)
+			json_object_set_new(r, "busy",
+			    record_number(spans[0] / spans[1]));
 		report_put_cause(r, cause, l->err.text);
 		link_describe(l->world, r);
 		relay_put(r);

@@ -64,6 +64,9 @@ settings_read(const struct conf *c, struct settings *ret)
 	ret->allreduce_bytes = conf_bytes(c, "congestor", "allreduce_bytes");
 	ret->rates = conf_bool(c, "congestor", "rates");
 	ret->load_warmup_ns = conf_span_ns(c, "congestor", "warmup");
+	ret->burst_ns = conf_span_ns(c, "congestor", "burst");
+	ret->pause_ns = conf_span_ns(c, "congestor", "pause");
+	ret->strength = conf_real(c, "congestor", "strength");
 	/* The reference goes once through each phase, A then B. */
 	ret->visits = ret->exact ? 1 : (int)conf_int(c, "phases", "visits");
 	snprintf(ret->device, sizeof(ret->device), "%s",

@@ -51,6 +51,8 @@ struct settings {
 	size_t allreduce_bytes;
 	int rates;
 	uint64_t load_warmup_ns;
+	uint64_t burst_ns, pause_ns; /* burst 0: no pauses */
+	double strength;             /* share of the time of a burst */
 
 	int visits; /* to each phase */
 

@@ -254,6 +254,31 @@ case_fabric() {
 		fail "windows of a congestor"
 }
 
+# Bursts: congestors send in a fourth of the time, by pauses, or by strength;
+# a burst lasts some agreements longer than asked. Canaries measure meanwhile.
+case_bursts() {
+	local least most
+
+	for more in "congestor.burst=40ms congestor.pause=160ms 0.15 0.6" \
+		"congestor.strength=0.25 canary.tests=lat 0.15 0.6" \
+		"congestor.burst=60s congestor.strength=1 0.6 1"; do
+		read -r first second least most <<<"$more"
+		engine 6 run "$work/c.conf" --json "$work/records" \
+			-o congestor.mix=incast,alltoall -o canary.share=0.34 \
+			-o congestor.bytes=64K -o canary.tests=lat \
+			-o canary.time=1s -o canary.precision=0.01 \
+			-o "$first" -o "$second"
+		complete "bursts"
+		[ "$(count '.probe=="congestor" and .n>0 and
+			.busy>'"$least"' and .busy<='"$most")" = 2 ] ||
+			fail "$more: $(grep '"congestor"' "$work/records" |
+				grep -o '"busy": *[0-9.]*')"
+		[ "$(count '.stop_s>5')" = 0 ] || fail "$more: stops late"
+		[ "$(count '.probe=="impact" and .of=="mean" and
+			.value>0')" = 1 ] || fail "$more: impact"
+	done
+}
+
 # A rank that dies takes the run with it, and soon.
 case_killed() {
 	local pid victim started=$SECONDS
