@@ -308,6 +308,141 @@ put_stuck(const struct diagnosis *d, uint32_t node, struct verdict_evidence *w)
 	}
 }
 
+/* Of more slow pairs than usual: of a node, or of a leaf. */
+static void
+put_paths(const struct incident *k, struct verdict_evidence *w)
+{
+	const struct diagnosis_series *s = k->series;
+
+	if (k->kind == JUDGE_NODE) {
+		const struct member_sum *m = &s->members[k->index];
+
+		w->share = m->rest;
+		w->effect = m->share - m->rest;
+		w->rounds = m->rounds;
+	} else {
+		const struct drift *now = &s->paths[k->index];
+
+		w->share = now->level;
+		w->effect = drift_shift(now);
+		w->rounds = drift_rounds(now);
+	}
+}
+
+static void
+put_stage(const struct diagnosis *d, const struct incident *k,
+    struct verdict_evidence *w)
+{
+	const struct drift *now = drift_of(k);
+
+	w->stage = &d->stages->list[k->index];
+	w->hole = &k->hole;
+	w->leaves = spines_leaves(d, k->index);
+	if (now == NULL)
+		return;
+	w->share = now->mean;
+	w->effect = drift_shift(now);
+	w->rounds = drift_rounds(now);
+}
+
+/* Of the node or leaf against its own past; of the fleet likewise. */
+static void
+put_past(const struct diagnosis *d, const struct incident *k,
+    struct verdict_evidence *w)
+{
+	const struct drift *now = drift_of(k);
+
+	w->effect = drift_shift(now);
+	w->rounds = drift_rounds(now);
+	if (k->what == WHAT_FLEET) {
+		w->places = k->series->fleet_nodes;
+		w->slow_places = k->series->fleet_slow;
+	} else {
+		w->past = now->from == DRIFT_PINNED ? d->o.baseline : "";
+	}
+}
+
+/* Of what its judge or the sums of its losses name. */
+static void
+put_judged(const struct diagnosis *d, const struct incident *k,
+    struct verdict_evidence *w)
+{
+	const struct judge_track *t = incident_track(k);
+	const struct loss_leaf *l = NULL;
+	int is_loss = series_kind(k->series->sort).is_loss;
+
+	w->effect = effect_of(d, k, t);
+	w->rounds = t->rounds;
+	w->host = k->host;
+	w->is_loss = is_loss;
+	w->passed = k->passed;
+	w->finding = k->finding;
+	w->way = k->report.way;
+	if (k->kind == JUDGE_NODE) {
+		if (w->rounds == 0 && is_loss &&
+		    loss_sum_of(&d->loss, k->index) != NULL)
+			w->rounds = loss_sum_of(&d->loss, k->index)->epochs;
+		put_node(d, k, w);
+		return;
+	}
+	if (is_loss)
+		l = loss_leaf_raised(&d->loss, k->index);
+	w->places = l != NULL ? l->nodes : t->places;
+	w->slow_places = l != NULL ? l->losing : t->slow_places;
+	if (l != NULL)
+		w->rounds = l->epochs;
+}
+
+/* What shows it, by what it is. */
+static void
+put_evidence(const struct diagnosis *d, const struct incident *k,
+    struct verdict_evidence *w)
+{
+	if (k->paths) {
+		put_paths(k, w);
+		return;
+	}
+	if (k->kind == JUDGE_STAGE) {
+		put_stage(d, k, w);
+		return;
+	}
+	switch (k->what) {
+	case WHAT_PORT:
+		w->nic = k->port.name;
+		w->fact = k->port.fact;
+		w->now = k->port.now;
+		w->usual = k->port.usual;
+		break;
+	case WHAT_LINK_ERRORS:
+		w->errors = link_worst(&d->links, k->index);
+		w->usual = link_usual_share(&d->links, w->errors);
+		break;
+	case WHAT_MTU:
+		w->hole = &k->hole;
+		w->places = k->kind == JUDGE_LEAF;
+		break;
+	case WHAT_STUCK:
+		put_stuck(d, k->index, w);
+		break;
+	case WHAT_INTERMITTENT:
+		w->effect = k->effect;
+		w->rounds = DISPELLED_MANY;
+		break;
+	case WHAT_FLEET:
+	case WHAT_DRIFT:
+		put_past(d, k, w);
+		break;
+	case WHAT_PREDICTION:
+		w->effect = -log(k->expected.ratio);
+		w->partners = k->expected.met;
+		w->places = k->kind == JUDGE_LEAF;
+		w->past = k->expected.machine;
+		break;
+	default:
+		put_judged(d, k, w);
+	}
+}
+
 void
 incident_write(const struct diagnosis *d, struct incident *k)
 {
@@ -318,92 +453,15 @@ incident_write(const struct diagnosis *d, struct incident *k)
 		.is_rate = sort.is_rate,
 		.test = sort.name,
 		.nic = "" };
-	const struct judge_track *t = incident_track(k);
 
 	next_write(d, k, next);
 	w.next = next;
 	w.rail = k->what == WHAT_RAIL ? k->rail
-	    : k->kind >= JUDGE_FLEET  ? ""
-				      : k->series->rail;
-	if (k->what == WHAT_NODE || k->what == WHAT_HOST)
-		w.rail = "";
-	if (k->paths && k->kind == JUDGE_NODE) {
-		const struct member_sum *m = &k->series->members[k->index];
-
-		w.share = m->rest;
-		w.effect = m->share - m->rest;
-		w.rounds = m->rounds;
-	} else if (k->paths) {
-		const struct drift *now = &k->series->paths[k->index];
-
-		w.share = now->level;
-		w.effect = drift_shift(now);
-		w.rounds = drift_rounds(now);
-	} else if (k->kind == JUDGE_STAGE) {
-		w.stage = &d->stages->list[k->index];
-		w.hole = &k->hole;
-		w.leaves = spines_leaves(d, k->index);
-		if (drift_of(k) != NULL) {
-			w.share = drift_of(k)->mean;
-			w.effect = drift_shift(drift_of(k));
-			w.rounds = drift_rounds(drift_of(k));
-		}
-	} else if (k->what == WHAT_PORT) {
-		w.nic = k->port.name;
-		w.fact = k->port.fact;
-		w.now = k->port.now;
-		w.usual = k->port.usual;
-	} else if (k->what == WHAT_LINK_ERRORS) {
-		w.errors = link_worst(&d->links, k->index);
-		w.usual = link_usual_share(&d->links, w.errors);
-	} else if (k->what == WHAT_MTU) {
-		w.hole = &k->hole;
-		w.places = k->kind == JUDGE_LEAF;
-	} else if (k->what == WHAT_STUCK) {
-		put_stuck(d, k->index, &w);
-	} else if (k->what == WHAT_INTERMITTENT) {
-		w.effect = k->effect;
-		w.rounds = DISPELLED_MANY;
-	} else if (k->what == WHAT_FLEET) {
-		w.effect = drift_shift(drift_of(k));
-		w.rounds = drift_rounds(drift_of(k));
-		w.places = k->series->fleet_nodes;
-		w.slow_places = k->series->fleet_slow;
-	} else if (k->what == WHAT_DRIFT) {
-		w.effect = drift_shift(drift_of(k));
-		w.rounds = drift_rounds(drift_of(k));
-		w.past = drift_of(k)->from == DRIFT_PINNED ? d->o.baseline : "";
-	} else if (k->what == WHAT_PREDICTION) {
-		w.effect = -log(k->expected.ratio);
-		w.partners = k->expected.met;
-		w.places = k->kind == JUDGE_LEAF;
-		w.past = k->expected.machine;
-	} else {
-		w.effect = effect_of(d, k, t);
-		w.rounds = t->rounds;
-		if (w.rounds == 0 && k->kind == JUDGE_NODE && sort.is_loss &&
-		    loss_sum_of(&d->loss, k->index) != NULL)
-			w.rounds = loss_sum_of(&d->loss, k->index)->epochs;
-		w.host = k->host;
-		w.is_loss = sort.is_loss;
-		w.passed = k->passed;
-		w.finding = k->finding;
-		w.way = k->report.way;
-		if (k->kind == JUDGE_LEAF && sort.is_loss &&
-		    loss_leaf_raised(&d->loss, k->index) != NULL) {
-			const struct loss_leaf *l = loss_leaf_raised(&d->loss,
-			    k->index);
-
-			w.places = l->nodes;
-			w.slow_places = l->losing;
-			w.rounds = l->epochs;
-		} else if (k->kind == JUDGE_LEAF) {
-			w.places = t->places;
-			w.slow_places = t->slow_places;
-		} else {
-			put_node(d, k, &w);
-		}
-	}
+	    : k->kind >= JUDGE_FLEET || k->what == WHAT_NODE ||
+		k->what == WHAT_HOST
+	    ? ""
+	    : k->series->rail;
+	put_evidence(d, k, &w);
 	verdict_text_write(&w, k->text);
 }
 
@@ -442,54 +500,47 @@ put_place(const struct diagnosis *d, const struct incident *k, json_t *o)
 	free(above);
 }
 
-json_t *
-incident_json(const struct diagnosis *d, const struct incident *k)
+/* A logarithm, or of slow pairs a share. */
+static double
+shown_effect(const struct diagnosis *d, const struct incident *k)
 {
 	const struct judge_track *t = incident_track(k);
 	const struct drift *drift = drift_of(k);
-	enum verdict verdict = k->verdict;
-	char pending[DIAGNOSIS_PENDING_MAX];
-	double effect;
-	json_t *o;
 
-	if (k->kind == JUDGE_NODE && !k->over)
-		verdict = diagnosis_of_node(d,
-		    roster_by_id(d->roster, k->index));
-	o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:s, s:s, s:s, s:s, "
-		      "s:s}",
-	    "kind", incident_kind_name(k->kind), "subject", k->subject,
-	    "verdict", names_verdicts[verdict], "what", names_whats[k->what],
-	    "since_unix_ns", (json_int_t)k->since_unix_ns, "at_unix_ns",
-	    (json_int_t)k->at_unix_ns, "text", text_json(k->text), "test",
-	    series_kind(k->series->sort).name, "class", k->series->class, "run",
-	    k->run, "mpi", k->mpi != NULL ? k->mpi : "", "launcher",
-	    k->launcher != NULL ? k->launcher : "");
-	if (k->slurm != NULL)
-		json_object_set(o, "slurm", k->slurm);
-	if (!k->over && incident_pending(d, k->kind, k->index, pending))
-		json_object_set_new(o, "pending", json_string(pending));
-	if (k->paths)
-		json_object_set_new(o, "paths", json_true());
-	if (k->series->rail[0] != '\0')
-		json_object_set_new(o, "rail", json_string(k->series->rail));
-	if (k->series->device[0] != '\0')
-		json_object_set_new(o, "device",
-		    json_string(k->series->device));
-	if (k->kind == JUDGE_NODE)
-		json_object_set_new(o, "node", json_string(k->subject));
-	if (k->kind < JUDGE_FLEET)
-		put_place(d, k, o);
-	json_object_set_new(o, "partners",
-	    json_string(names_partners[k->series->partners]));
-	effect = k->what == WHAT_PREDICTION ? -log(k->expected.ratio)
-	    : k->what == WHAT_PORT
-	    ? fabs(log(fmax(1, k->port.usual) / fmax(1, k->port.now)))
-	    : k->kind == JUDGE_STAGE             ? 0
-	    : k->what == WHAT_INTERMITTENT       ? k->effect
-	    : t != NULL && k->what != WHAT_DRIFT ? effect_of(d, k, t)
-	    : drift == NULL                      ? 0
-						 : drift_shift(drift);
-	json_object_set_new(o, "effect", json_real(effect));
+	if (k->what == WHAT_PREDICTION)
+		return -log(k->expected.ratio);
+	if (k->what == WHAT_PORT)
+		return fabs(log(fmax(1, k->port.usual) / fmax(1, k->port.now)));
+	if (k->kind == JUDGE_STAGE)
+		return 0;
+	if (k->what == WHAT_INTERMITTENT)
+		return k->effect;
+	if (t != NULL && k->what != WHAT_DRIFT)
+		return effect_of(d, k, t);
+	return drift == NULL ? 0 : drift_shift(drift);
+}
+
+static void
+put_confirmation(const struct incident *k, json_t *o)
+{
+	if (!k->passed)
+		return;
+	json_object_set_new(o, "confirmation",
+	    json_pack("{s:s, s:s, s:s, s:f, s:I, s:I}", "finding",
+		confirm_findings[k->finding], "direction",
+		confirm_ways[k->report.way], "run", k->pass_run, "effect",
+		isfinite(k->report.effect) ? k->report.effect : 0.0, "partners",
+		(json_int_t)k->report.partners, "slow_partners",
+		(json_int_t)k->report.slow_partners));
+}
+
+/* What only cases of its kind have. */
+static void
+put_kind(const struct diagnosis *d, const struct incident *k, json_t *o)
+{
+	const struct judge_track *t = incident_track(k);
+	const struct drift *drift = drift_of(k);
+
 	if (k->what == WHAT_PREDICTION) {
 		json_object_set_new(o, "ratio", json_real(k->expected.ratio));
 		json_object_set_new(o, "met",
@@ -512,18 +563,55 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 	} else {
 		json_object_set_new(o, "rounds", json_integer(t->rounds));
 		json_object_set_new(o, "clean_rounds", json_integer(t->clean));
-		if (k->passed)
-			json_object_set_new(o, "confirmation",
-			    json_pack("{s:s, s:s, s:s, s:f, s:I, s:I}",
-				"finding", confirm_findings[k->finding],
-				"direction", confirm_ways[k->report.way], "run",
-				k->pass_run, "effect",
-				isfinite(k->report.effect) ? k->report.effect
-							   : 0.0,
-				"partners", (json_int_t)k->report.partners,
-				"slow_partners",
-				(json_int_t)k->report.slow_partners));
+		put_confirmation(k, o);
 	}
+}
+
+/* Where and how it was measured. */
+static void
+put_source(const struct diagnosis *d, const struct incident *k, json_t *o)
+{
+	if (k->slurm != NULL)
+		json_object_set(o, "slurm", k->slurm);
+	if (k->paths)
+		json_object_set_new(o, "paths", json_true());
+	if (k->series->rail[0] != '\0')
+		json_object_set_new(o, "rail", json_string(k->series->rail));
+	if (k->series->device[0] != '\0')
+		json_object_set_new(o, "device",
+		    json_string(k->series->device));
+	if (k->kind == JUDGE_NODE)
+		json_object_set_new(o, "node", json_string(k->subject));
+	if (k->kind < JUDGE_FLEET)
+		put_place(d, k, o);
+	json_object_set_new(o, "partners",
+	    json_string(names_partners[k->series->partners]));
+}
+
+json_t *
+incident_json(const struct diagnosis *d, const struct incident *k)
+{
+	enum verdict verdict = k->verdict;
+	char pending[DIAGNOSIS_PENDING_MAX];
+	json_t *o;
+
+	if (k->kind == JUDGE_NODE && !k->over)
+		verdict = diagnosis_of_node(d,
+		    roster_by_id(d->roster, k->index));
+	o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:s, s:s, s:s, s:s, "
+		      "s:s}",
+	    "kind", incident_kind_name(k->kind), "subject", k->subject,
+	    "verdict", names_verdicts[verdict], "what", names_whats[k->what],
+	    "since_unix_ns", (json_int_t)k->since_unix_ns, "at_unix_ns",
+	    (json_int_t)k->at_unix_ns, "text", text_json(k->text), "test",
+	    series_kind(k->series->sort).name, "class", k->series->class, "run",
+	    k->run, "mpi", k->mpi != NULL ? k->mpi : "", "launcher",
+	    k->launcher != NULL ? k->launcher : "");
+	if (!k->over && incident_pending(d, k->kind, k->index, pending))
+		json_object_set_new(o, "pending", json_string(pending));
+	put_source(d, k, o);
+	json_object_set_new(o, "effect", json_real(shown_effect(d, k)));
+	put_kind(d, k, o);
 	return o;
 }
 
