@@ -397,7 +397,8 @@ hear_losses(struct diagnosis *d, const struct round *round, int far)
 				(uint32_t)b - 1, (uint32_t)o->lost };
 	}
 	loss_round(&d->loss, far,
-	    &(struct loss_epoch){ nodes, count, pairs, pair_count });
+	    &(struct loss_epoch){ nodes, count, pairs, pair_count,
+		round->pair_count >= RECORD_PAIRS_MAX });
 	for (i = 0; i < count; i++)
 		for (int sort = DIAGNOSIS_LOSS_LEAF;
 		     sort <= DIAGNOSIS_LOSS_SPINE &&

@@ -15,15 +15,20 @@
 
 /* Before anything is learned all lose LOSS_P1 / 10. */
 #define PRIOR_SENT 2e4
-#define KEEP       (1 - 1.0 / 576) /* a day of two records in 5 minutes */
+#define KEEP       (1 - 1.0 / 288) /* a day of epochs of 5 minutes */
 /* Epochs between two nodes that chance alone raises, by the bound of Lorden
  * (1971) for one sum, exp(limit). There are two sums and p0 is learned, so the
  * figure is of some years, where three months gave an alarm in the tests. */
 #define LIMIT_ROUNDS 3e5
 /* Of a loss's weight: it lost there in its last two epochs or so. */
-#define LATELY        0.75
-#define LEAVES_MIN    3
-#define LEAF_TIMES    3    /* p0, what is looked for at least */
+#define LATELY     0.75
+#define LEAVES_MIN 3
+/* What all lose, at most: beyond that the sums say nothing. What is looked for
+ * is at least so many times that. */
+#define P0_MAX 0.05
+#define TIMES  3
+/* The nodes that lose least: what these lose in the epoch, all do. */
+#define TYPICAL_SHARE 0.75
 #define LEAF_BUSY_MAX 0.25 /* of its nodes */
 #define LEAF_ONE_MAX  0.6  /* of what it loses, by one node */
 #define LEAF_LEAD_MAX 0.5  /* likewise, to one leaf more than to all others */
@@ -41,24 +46,55 @@
 #define OWN_TIMES_OTHERS 3.0
 
 struct step {
-	double up, down, limit;
+	double up, down, limit;    /* for p1, what is looked for */
 	double leaf_up, leaf_down; /* the same of leaves */
-	double p0;
+	double p0;                 /* of leaves */
 };
 
-static struct step
-step_of(struct loss_watch *w, size_t count)
+static double
+share_p0(double lost, double sent)
 {
-	double p0, p1;
+	return fmin(fmax(lost / sent, LOSS_P0_MIN), P0_MAX);
+}
 
-	if (w->sent == 0) {
-		w->sent = PRIOR_SENT;
-		w->lost = PRIOR_SENT * LOSS_P1 / 10;
+/* What most nodes lose in this epoch, which may have begun just now. */
+static double
+typical_p0(const struct loss_epoch *e)
+{
+	double *x = xcalloc(e->count + 1, sizeof(*x)), sum = 0;
+	size_t n = 0, most;
+
+	for (size_t i = 0; i < e->count; i++)
+		if (e->nodes[i].sent > 0)
+			x[n++] = (double)e->nodes[i].lost /
+			    (double)e->nodes[i].sent;
+	robust_sort(x, n);
+	most = (size_t)(TYPICAL_SHARE * (double)n);
+	for (size_t i = 0; i < most; i++)
+		sum += x[i];
+	free(x);
+	return most == 0 ? 0 : fmin(sum / (double)most, P0_MAX);
+}
+
+static struct step
+step_of(struct loss_watch *w, int far, const struct loss_epoch *e)
+{
+	double p0, p1, leaf_p0, leaf_p1;
+
+	for (int k = 0; k < 2 && w->sent[k] == 0; k++) {
+		w->sent[k] = PRIOR_SENT / 2;
+		w->lost[k] = PRIOR_SENT / 2 * LOSS_P1 / 10;
 	}
-	p0 = fmin(fmax(w->lost / w->sent, LOSS_P0_MIN), LOSS_P1 / 2);
-	p1 = fmax(LOSS_LEAF_P1, LEAF_TIMES * p0);
-	return (struct step){ log(LOSS_P1 / p0), LOSS_P1 - p0,
-		log(LIMIT_ROUNDS * (double)count), log(p1 / p0), p1 - p0, p0 };
+	p0 = fmax(share_p0(w->lost[far], w->sent[far]), typical_p0(e));
+	p1 = fmax(LOSS_P1, TIMES * p0);
+	/* A leaf is held against what the good ones lose, too, so that what
+	 * its fault costs all others need not count. */
+	leaf_p0 = fmin(LOSS_P1 / 2,
+	    share_p0(w->lost[0] + w->lost[1], w->sent[0] + w->sent[1]));
+	leaf_p1 = fmax(LOSS_LEAF_P1, TIMES * leaf_p0);
+	return (struct step){ log(p1 / p0), p1 - p0,
+		log(LIMIT_ROUNDS * (double)e->count), log(leaf_p1 / leaf_p0),
+		leaf_p1 - leaf_p0, leaf_p0 };
 }
 
 static void
@@ -144,8 +180,35 @@ mark(const struct loss_watch *w, int far, const struct loss_epoch *e,
 	}
 }
 
+/* What every node lost to those that are not listed, as a fair share of what
+ * counts: which of many pairs that lost as little are listed is no chance. The
+ * caller frees it. */
+static double *
+unlisted(const struct loss_epoch *e)
+{
+	double *rest = xcalloc(e->count + 1, sizeof(*rest));
+	uint32_t most = LOSS_PAIR_MAX; /* that a pair of the rest can have */
+
+	if (!e->is_cut || e->pair_count == 0)
+		return rest;
+	for (size_t i = 0; i < e->count; i++)
+		rest[i] = (double)e->nodes[i].lost;
+	most = UINT32_MAX;
+	for (size_t i = 0; i < e->pair_count; i++) {
+		const struct loss_pair *p = &e->pairs[i];
+
+		most = p->lost < most ? p->lost : most;
+		rest[p->a] -= p->lost;
+		rest[p->b] -= p->lost;
+	}
+	for (size_t i = 0; i < e->count; i++)
+		rest[i] = fmax(0, rest[i]) *
+		    fmin(1, (double)LOSS_PAIR_MAX / most);
+	return rest;
+}
+
 static void
-add(struct loss_sum *s, int far, const struct step *step, uint32_t lost,
+add(struct loss_sum *s, int far, const struct step *step, double lost,
     uint64_t sent)
 {
 	double x = s->of[far] + step->up * lost - step->down * (double)sent;
@@ -157,7 +220,7 @@ add(struct loss_sum *s, int far, const struct step *step, uint32_t lost,
 		*s = (struct loss_sum){ .aside = s->aside };
 		return;
 	}
-	s->lost += lost;
+	s->lost += (uint64_t)lost;
 	s->sent += sent;
 	s->epochs += (uint32_t)far;
 }
@@ -360,7 +423,7 @@ is_its_own(const struct loss_own *o, double good, double p0, double limit)
 	double met = o->lost / o->sent - o->share;
 	double expected = o->sent * fmax(p0, met + good);
 
-	return o->share > 0 && o->share >= OWN_TIMES * good &&
+	return o->lost > expected && o->share >= OWN_TIMES * good &&
 	    o->lost * log(o->lost / expected) - (o->lost - expected) > limit;
 }
 
@@ -461,9 +524,10 @@ hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 void
 loss_round(struct loss_watch *w, int far, struct loss_epoch *e)
 {
-	struct step step = step_of(w, e->count);
+	struct step step = step_of(w, far, e);
 	uint8_t *marked = xcalloc(e->count + 1, 1);
 	const struct loss_node *nodes = e->nodes;
+	double *rest = unlisted(e);
 	size_t count = e->count;
 
 	make_room(w, nodes, count);
@@ -473,26 +537,32 @@ loss_round(struct loss_watch *w, int far, struct loss_epoch *e)
 	for (size_t i = 0; i < count; i++)
 		marked[i] = is_apart(w, &nodes[i]) != 0;
 	mark(w, far, e, &step, marked);
-	w->lost *= KEEP;
-	w->sent *= KEEP;
+	/* On the way to a leaf that is known others lose what is its. */
+	if (far && loss_leaves_raised(w))
+		memset(rest, 0, count * sizeof(*rest));
+	w->up[far] = step.up;
+	w->lost[far] *= KEEP;
+	w->sent[far] *= KEEP;
 	for (size_t i = 0; i < count; i++) {
 		struct loss_sum *s = &w->sums[nodes[i].place];
-		uint32_t lost = lost_of((uint32_t)i, e, marked);
+		double lost = lost_of((uint32_t)i, e, marked) + rest[i];
 
 		add(s, far, &step, lost, nodes[i].sent);
 		if (s->of[0] + s->of[1] > step.limit / 2)
 			continue;
-		w->lost += lost;
-		w->sent += (double)nodes[i].sent;
+		w->lost[far] += lost;
+		w->sent[far] += (double)nodes[i].sent;
 	}
 	for (size_t i = 0; i < count; i++) {
 		struct loss_sum *s = &w->sums[nodes[i].place];
 
 		if (s->of[0] + s->of[1] > step.limit &&
-		    fmin(s->of[0], s->of[1]) > LATELY * step.up &&
+		    s->of[0] > LATELY * w->up[0] &&
+		    s->of[1] > LATELY * w->up[1] &&
 		    !is_uplink(w, e, nodes[i].leaf, step.limit))
 			s->raised = 1;
 	}
+	free(rest);
 	free(marked);
 }
 

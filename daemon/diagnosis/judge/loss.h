@@ -4,13 +4,15 @@
  * the lost echoes (Page 1954), within the leaf and between leaves apart. Pure.
  *
  * Each lost echo adds log(p1 / p0), each one sent takes p1 - p0: p1 is what is
- * looked for, p0 what all lose, learned from those that are not near an alarm.
+ * looked for, at least three times p0, and p0 what all lose, learned from those
+ * that are not near an alarm.
  * Of a pair LOSS_PAIR_MAX count in an epoch, and none where its other end is
  * itself over the limit, in the same epoch already, or has a case of another
  * kind; what was lost before that case is forgotten, where the node had its
- * part in it. A node is raised whose two sums together pass the limit and that
- * lost on both sides lately; not where many of its leaf lose to others, for
- * that is the leaf's uplink.
+ * part in it. Where more pairs lose than are listed, what a node lost to the
+ * others is the rest of what it lost in all. A node is raised whose two sums
+ * together pass the limit and that lost on both sides lately; not where many of
+ * its leaf lose to others, for that is the leaf's uplink.
  *
  * Of each leaf likewise what its nodes lose to other leaves, together: one
  * uplink of several that loses one in a thousand costs each node next to
@@ -70,7 +72,9 @@ struct loss_watch {
 	struct loss_leaf *leaves; /* by number */
 	struct loss_own *own;     /* likewise */
 	size_t leaf_count;
-	double lost, sent; /* of all, the last day's */
+	/* Within leaves and between them: of all, the last day's; and what a
+	 * loss weighed in the newest epoch. */
+	double lost[2], sent[2], up[2];
 };
 
 /* Who took part in an epoch, and the pairs that lost. */
@@ -90,6 +94,7 @@ struct loss_epoch {
 	size_t count;
 	struct loss_pair *pairs; /* these are fewer after it */
 	size_t pair_count;
+	int is_cut; /* pairs that lost less, or as much, are not among them */
 };
 
 /* One epoch within leaves (far 0) or between them (1). */
