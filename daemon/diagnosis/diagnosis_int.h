@@ -70,7 +70,9 @@ struct diagnosis_series {
 	struct drift *drifts;       /* by node id */
 	struct wander wander;       /* of the newest means of nodes, */
 	struct wander paths_wander; /* and of the shares of leaves */
-	int drift_begun;            /* with its pinned values */
+	double
+	    odd; /* share of nodes with an odd round, of about the last ten */
+	int drift_begun; /* with its pinned values */
 	size_t drift_count;
 	double level; /* mean logarithm of the rounds' medians */
 	uint32_t level_n;

@@ -36,12 +36,16 @@
 #define PATHS_K     1.0 /* one uplink of many is two deviations and more */
 /* Of a node's pairs more than of others of its leaf: one of four ways from its
  * port is a quarter. */
-#define MEMBER_MORE    0.2
-#define MEMBER_NOW     0.2 /* weight of a round */
-#define MEMBER_ROUNDS  3
-#define SHIFT_MIN      0.01 /* less is the noise of a leaf's median */
-#define PAIR_BOUND     2.5  /* as the engine counts slow pairs */
-#define FLEET_HOUR_MIN 36   /* rounds of an hour of the day: three days */
+#define MEMBER_MORE   0.2
+#define MEMBER_NOW    0.2 /* weight of a round */
+#define MEMBER_ROUNDS 3
+#define SHIFT_MIN     0.01 /* less is the noise of a leaf's median */
+#define PAIR_BOUND    2.5  /* as the engine counts slow pairs */
+/* A round of a node is odd beyond so many deviations of all; beyond that share
+ * of them two in a row of ten are no drift. */
+#define ODD_SIGMAS     3.0
+#define ODD_MOST       0.003
+#define FLEET_HOUR_MIN 36 /* rounds of an hour of the day: three days */
 
 static struct drift *
 drift_need(struct diagnosis_series *s, uint32_t node)
@@ -382,6 +386,24 @@ is_open(const struct diagnosis *d, const struct diagnosis_series *s,
 	    (leaf != NULL && leaf->state >= JUDGE_OUTLIER);
 }
 
+/* How many rounds of nodes are far off, of those that were not before: a single
+ * pair that is odd makes some where a node meets few, and one of many spines.
+ * The worst node of a round does not count, which may be at fault. x is
+ * reordered. */
+static void
+odd_hear(struct diagnosis_series *s, double *x, size_t n, double effect_min)
+{
+	double most;
+	size_t odd = 0;
+
+	if (n < 2)
+		return;
+	most = robust_median(x, n) + ODD_SIGMAS * robust_mad(x, n, 0);
+	for (size_t i = 0; i < n; i++)
+		odd += x[i] >= fmax(effect_min, most);
+	s->odd += DRIFT_NOW * ((double)(odd - (odd > 0)) / (double)n - s->odd);
+}
+
 /* Every node against its own past: how far the newest means of all are from
  * theirs is measured, and what is farther is a drift. */
 static void
@@ -389,6 +411,7 @@ nodes_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
     const struct diagnosis_source *from)
 {
 	double *x = xcalloc(count + 1, sizeof(*x)), sd, z;
+	double *one = xcalloc(count + 1, sizeof(*one));
 	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -403,11 +426,15 @@ nodes_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		drift_add(drift, distance, o->x, s->limit,
 		    judge_least(s->judge));
 		if (drift->n >= DRIFT_LEARN && drift->from == DRIFT_NONE &&
-		    !drift->frozen)
+		    !drift->frozen) {
+			one[n] = distance - drift->mean;
 			x[n++] = drift->now - drift->mean;
+		}
 	}
 	wander_hear(&s->wander, x, n, 0);
+	odd_hear(s, one, n, judge_least(s->judge));
 	free(x);
+	free(one);
 	sd = wander_sd(&s->wander, DRIFT_SIGMA_MIN / 2);
 	z = judge_threshold(&d->o.judge, count);
 	for (size_t i = 0; i < count; i++) {
@@ -415,7 +442,8 @@ nodes_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		struct drift *drift = drift_need(s, o->place);
 
 		if (isnan(o->effect) || d->busy[i] ||
-		    !drift_decide(drift, sd, z, judge_least(s->judge)) ||
+		    !drift_decide(drift, sd, z, judge_least(s->judge),
+			s->odd > ODD_MOST) ||
 		    drift->from == DRIFT_NONE)
 			continue;
 		/* Its leaf's case says it; after that it is seen again. */

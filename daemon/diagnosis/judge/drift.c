@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/robust.h"
+
 #define PINNED_ERRORS 5.0
 
 /* ---- cumulative sums ---- */
@@ -160,14 +162,31 @@ drift_add(struct drift *d, double distance, double level, double limit,
 	return d->from != was;
 }
 
+/* The median of the rounds that are not learned yet: one or two odd rounds move
+ * the newest mean and not this. -INFINITY: too few. */
+static double
+late_median(const struct drift *d)
+{
+	double x[DRIFT_LATE];
+
+	if (d->late_n < DRIFT_LATE / 2)
+		return -INFINITY;
+	for (size_t i = 0; i < d->late_n; i++)
+		x[i] = (double)d->late[i].distance;
+	return robust_median(x, d->late_n);
+}
+
 int
-drift_decide(struct drift *d, double wander, double z, double effect_min)
+drift_decide(struct drift *d, double wander, double z, double effect_min,
+    int by_median)
 {
 	enum drift_from was = (enum drift_from)d->from;
 	double own = d->now - d->mean;
 	double pinned = isnan(d->pinned) ? -INFINITY : d->now - d->pinned;
 	double error = PINNED_ERRORS * d->pinned_error * drift_sigma(d);
 	double end = fmax(effect_min, d->opened) / 2;
+	double least = fmax(effect_min, z * wander);
+	double median = by_median ? late_median(d) : INFINITY;
 
 	if (d->n < DRIFT_LEARN)
 		return 0;
@@ -175,9 +194,13 @@ drift_decide(struct drift *d, double wander, double z, double effect_min)
 		return 0;
 	if (was == DRIFT_PINNED && pinned >= end)
 		return 0;
-	d->from = own >= fmax(effect_min, z * wander)        ? DRIFT_OWN
-	    : pinned >= fmax(effect_min, z * wander + error) ? DRIFT_PINNED
-							     : DRIFT_NONE;
+	if (own >= least && median - d->mean >= least / 2)
+		d->from = DRIFT_OWN;
+	else if (pinned >= fmax(effect_min, z * wander + error) &&
+	    median - d->pinned >= least / 2)
+		d->from = DRIFT_PINNED;
+	else
+		d->from = DRIFT_NONE;
 	if (was != DRIFT_NONE)
 		d->was_opened = d->opened;
 	d->opened = d->from == DRIFT_OWN ? own

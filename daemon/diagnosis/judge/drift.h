@@ -91,9 +91,11 @@ void drift_pin(struct drift *d, double distance, double rounds);
 int drift_add(struct drift *d, double distance, double level, double limit,
     double effect_min);
 /* Is a node off its past, or off what is pinned, by more than the newest means
- * of all nodes wander, times z? It ends below half of what opened it. 1 when
- * d->from has changed. */
-int drift_decide(struct drift *d, double wander, double z, double effect_min);
+ * of all nodes wander, times z? by_median: odd rounds are common, so that the
+ * median of its last rounds must be off by half as much, too. It ends below
+ * half of what opened it. 1 when d->from has changed. */
+int drift_decide(struct drift *d, double wander, double z, double effect_min,
+    int by_median);
 /* How far it is off, by the sums that d->from names: a logarithm. */
 double drift_shift(const struct drift *d);
 uint32_t drift_rounds(const struct drift *d); /* since the shift began */

@@ -113,6 +113,31 @@ test_shift(void **state)
 	assert_int_equal(rounds_until(&d, &r, -0.2, limit, DRIFT_OWN), 2000);
 }
 
+/* Two odd rounds move the newest mean. Where odd ones are common they are no
+ * drift, and rounds that stay off are. */
+static void
+test_odd(void **state)
+{
+	struct drift d, other;
+	struct rng r;
+
+	(void)state;
+	rng_seed(&r, 11);
+	drift_clear(&d);
+	d.by_wander = 1;
+	for (int k = 0; k < 100; k++)
+		drift_add(&d, SIGMA * normal(&r), 0, 1, 0.05);
+	drift_add(&d, 1, 0, 1, 0.05);
+	drift_add(&d, 1, 0, 1, 0.05);
+	other = d;
+	assert_int_equal(drift_decide(&d, 0.01, 4, 0.05, 1), 0);
+	assert_int_equal(drift_decide(&other, 0.01, 4, 0.05, 0), 1);
+	for (int k = 0; k < 4; k++)
+		drift_add(&d, 0.2 + SIGMA * normal(&r), 0, 1, 0.05);
+	assert_int_equal(drift_decide(&d, 0.01, 4, 0.05, 1), 1);
+	assert_int_equal(d.from, DRIFT_OWN);
+}
+
 static void
 test_small(void **state)
 {
@@ -201,6 +226,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_false_alarms),
 		cmocka_unit_test(test_shift),
+		cmocka_unit_test(test_odd),
 		cmocka_unit_test(test_small),
 		cmocka_unit_test(test_pinned),
 		cmocka_unit_test(test_never_accustomed),
