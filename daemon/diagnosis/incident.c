@@ -652,6 +652,7 @@ incident_dispel(struct diagnosis *d, struct incident *k)
 	struct diagnosis_series *other;
 
 	judge_confirm(k->series->judge, k->kind, k->index, 0);
+	d->learned = 1; /* that it is held back */
 	if (k->kind == JUDGE_NODE &&
 	    effect >= DISPELLED_TIMES * d->o.judge.effect_min &&
 	    incident_is_intermittent(d, k, effect))

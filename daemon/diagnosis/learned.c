@@ -57,6 +57,27 @@ drift_read(const json_t *a, struct drift *p)
 
 /* ---- leaves ---- */
 
+/* What a confirmation run has dismissed, or NULL. */
+static json_t *
+hold_row(const struct judge_track *t)
+{
+	return t == NULL || t->hold == 0
+	    ? NULL
+	    : json_pack("[f, i]", (double)t->dismissed, (int)t->hold);
+}
+
+static void
+hold_load(struct diagnosis_series *s, enum judge_kind kind, uint32_t index,
+    const json_t *a)
+{
+	json_int_t rounds = json_integer_value(json_array_get(a, 1));
+
+	if (json_array_size(a) == 2 && rounds > 0 && rounds <= UINT16_MAX &&
+	    isfinite(number_at(a, 0)))
+		judge_hold_restore(s->judge, kind, index, number_at(a, 0),
+		    (uint32_t)rounds);
+}
+
 static json_t *
 leaves_json(const struct diagnosis *d, const struct diagnosis_series *s)
 {
@@ -79,6 +100,8 @@ leaves_json(const struct diagnosis *d, const struct diagnosis_series *s)
 				s->busy_now[l], s->jobs_slow[l],
 				s->jobs_busy[l]));
 		}
+		if (t != NULL && t->hold > 0)
+			json_object_set_new(o, "hold", hold_row(t));
 		if (json_object_size(o) > 1)
 			json_array_append(list, o);
 		json_decref(o);
@@ -99,6 +122,7 @@ leaf_load(struct diagnosis *d, struct diagnosis_series *s, const json_t *o)
 	if (n > 0 && n <= UINT16_MAX && isfinite(number_at(past, 0)))
 		judge_leaf_restore(s->judge, l, number_at(past, 0),
 		    (uint32_t)n);
+	hold_load(s, JUDGE_LEAF, l, json_object_get(o, "hold"));
 	series_drift_room(d, s, d->leaf_count);
 	if (drift_read(json_object_get(o, "paths"), &s->paths[l]) < 0 ||
 	    json_array_size(jobs) != 4)
@@ -198,6 +222,22 @@ wander_load(struct diagnosis_series *s, const json_t *a)
 	s->paths_wander = wander_at(a, 3);
 }
 
+static json_t *
+holds_json(const struct diagnosis *d, const struct diagnosis_series *s)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < judge_count(s->judge, JUDGE_NODE); i++) {
+		json_t *row = hold_row(judge_track(s->judge, JUDGE_NODE, i));
+
+		if (row != NULL)
+			json_array_append_new(list,
+			    json_pack("{s:s, s:o}", "node",
+				roster_by_id(d->roster, i)->name, "hold", row));
+	}
+	return list;
+}
+
 void
 learned_put(const struct diagnosis *d, const struct diagnosis_series *s,
     json_t *record)
@@ -205,6 +245,7 @@ learned_put(const struct diagnosis *d, const struct diagnosis_series *s,
 	json_object_set_new(record, "leaves", leaves_json(d, s));
 	json_object_set_new(record, "stages", stages_json(d, s));
 	json_object_set_new(record, "members", members_json(d, s));
+	json_object_set_new(record, "holds", holds_json(d, s));
 	json_object_set_new(record, "fleet", fleet_json(s));
 	json_object_set_new(record, "wander", wander_json(s));
 }
@@ -246,6 +287,14 @@ learned_load(struct diagnosis *d, struct diagnosis_series *s,
 	}
 	member_foreach (record, "members", i, o)
 		member_load(d, s, o);
+	member_foreach (record, "holds", i, o) {
+		const struct node *n = roster_find(d->roster,
+		    member_text(o, "node"));
+
+		if (n != NULL)
+			hold_load(s, JUDGE_NODE, (uint32_t)n->id,
+			    json_object_get(o, "hold"));
+	}
 	(void)drift_read(json_object_get(fleet, "level"), &s->fleet);
 	member_foreach (fleet, "hours", i, o) {
 		json_int_t n = json_integer_value(json_array_get(o, 1));

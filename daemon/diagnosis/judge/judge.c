@@ -236,6 +236,17 @@ judge_leaf_restore(struct judge *j, uint32_t leaf, double past, uint32_t rounds)
 	t->past_n = (uint16_t)(rounds < LEAF_MEMORY ? rounds : LEAF_MEMORY);
 }
 
+void
+judge_hold_restore(struct judge *j, enum judge_kind kind, uint32_t index,
+    double effect, uint32_t rounds)
+{
+	struct judge_track *t = need(&j->tracks[kind], index);
+
+	t->dismissed = (float)effect;
+	t->hold = (uint16_t)(rounds < DISMISSED_ROUNDS ? rounds
+						       : DISMISSED_ROUNDS);
+}
+
 double
 judge_node_usual(const struct judge *j, uint32_t node)
 {

@@ -164,6 +164,10 @@ double judge_leaf_past(const struct judge *j, uint32_t leaf);
 /* The same with the rounds that it was learned in, to be stored. */
 void judge_leaf_restore(struct judge *j, uint32_t leaf, double past,
     uint32_t rounds);
+/* A confirmation run has dismissed that effect, which counts for so many more
+ * rounds. */
+void judge_hold_restore(struct judge *j, enum judge_kind kind, uint32_t index,
+    double effect, uint32_t rounds);
 void judge_fleet(const struct judge *j, struct judge_fleet *ret);
 void judge_fleet_restore(struct judge *j, const struct judge_fleet *f);
 /* slow_min of confirm_judge(). */

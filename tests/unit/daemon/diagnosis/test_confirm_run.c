@@ -42,6 +42,30 @@ test_uplink(void **state)
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 }
 
+/* One that a run has dismissed is left alone by the next collector, too. */
+static void
+test_hold_restart(void **state)
+{
+	struct fix *f = *state;
+	json_t *rows;
+
+	hear_made(f, 1, 40);
+	hear_made(f, 1.13, 5);
+	assert_int_equal(open_cases(f), 1);
+	diagnosis_tick(f->diagnosis);
+	hear_pass(f, "nobody", 0);
+	assert_int_equal(open_cases(f), 0);
+	fix_again(f);
+	rows = json_pack("[{s:s, s:O}]", "name", DIAGNOSIS_RECENT, "body",
+	    told.recent);
+	diagnosis_load_baselines(f->diagnosis, rows);
+	json_decref(rows);
+	hear_made(f, 1.13, 10);
+	assert_int_equal(open_cases(f), 0);
+	hear_made(f, 1.13, 20);
+	assert_int_equal(open_cases(f), 1);
+}
+
 /* A spine is a part of the paths between leaves, and no end of them is to
  * blame: that is what is said, of a node and of a leaf, and nobody is bad. */
 static void
@@ -480,6 +504,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		DIAGNOSIS_TEST(test_cleared_by_pass),
 		DIAGNOSIS_TEST(test_uplink),
+		DIAGNOSIS_TEST(test_hold_restart),
 		DIAGNOSIS_TEST(test_spine),
 		DIAGNOSIS_TEST(test_node_is_leaf),
 		DIAGNOSIS_TEST(test_try_again),
