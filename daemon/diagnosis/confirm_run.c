@@ -33,7 +33,7 @@
 #define FOLLOW_BW_ROUNDS 2
 #define BW_ROUNDS        3
 #define INCAST_ROUNDS    8          /* in which each node receives once */
-#define LOAD_ROUNDS      (size_t)12 /* of many pairs at once */
+#define LOAD_ROUNDS      (size_t)12 /* of many pairs at once, in a follow-up */
 #define LOAD_SHARE       0.75       /* of a leaf's nodes, to clear it */
 #define HOUR_NS          (3600 * CLK_NS_PER_S)
 /* Wait before a failed run is repeated, doubled each time. */
@@ -164,13 +164,17 @@ choose(struct diagnosis *d, const struct incident *k)
 	n = confirm_choose(list, roster_count(d->roster), outlier, &d->rng,
 	    chosen);
 	/* Its nodes made the effect together. */
-	if (n >= 3 && k->kind == JUDGE_LEAF && p->is_rate && !k->asks_way &&
-	    k->series->sort != CANARY_INCAST)
+	if (n >= 3 && k->kind == JUDGE_LEAF && (p->is_rate || k->paths) &&
+	    !k->asks_way && k->series->sort != CANARY_INCAST)
 		n = confirm_load(list, roster_count(d->roster), &d->rng, chosen,
 		    n);
 	else if (n >= 3 && k->series->sort == CANARY_INCAST)
 		n = confirm_fill(list, roster_count(d->roster), &d->rng, chosen,
 		    n, CONFIRM_NODES_INCAST);
+	/* Which of the paths a pair takes is chance, so many are counted. */
+	if (n >= 3 && k->paths)
+		n = confirm_fill(list, roster_count(d->roster), &d->rng, chosen,
+		    n, CONFIRM_NODES_MAX);
 	for (size_t i = 0; n >= 3 && i < n; i++) {
 		p->names[i] = xstrdup(roster_by_id(d->roster, chosen[i])->name);
 		p->leaves[i] = list[chosen[i]].leaf;
@@ -203,10 +207,11 @@ partners_of(const struct diagnosis *d, const struct incident *k)
 {
 	if (k->series->sort == CANARY_INCAST)
 		return PARTNERS_RING; /* an incast has its own */
-	return k->kind == JUDGE_LEAF && !k->asks_way ? PARTNERS_MATCH
-	    : d->pass.is_follow                      ? PARTNERS_PAIR
-	    : has_ways(d)                            ? PARTNERS_ONE_WAY
-						     : PARTNERS_PAIR;
+	return k->paths || (k->kind == JUDGE_LEAF && !k->asks_way)
+	    ? PARTNERS_MATCH
+	    : d->pass.is_follow ? PARTNERS_PAIR
+	    : has_ways(d)       ? PARTNERS_ONE_WAY
+				: PARTNERS_PAIR;
 }
 
 /* The campaign, as anyone could write it; the caller ends *ret. -EINVAL: a
@@ -232,12 +237,13 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 	snprintf(about, sizeof(about), "%s run on %.160s",
 	    p->is_follow ? "follow-up" : "confirmation", k->subject);
 	snprintf(least, sizeof(least), "%zu", p->count);
-	/* Of many nodes not every pair has to meet; in an incast each
-	 * meets all others. */
+	/* Of many nodes every pair meets about once, or fewer in a
+	 * follow-up run; in an incast each meets all others. */
 	snprintf(rounds, sizeof(rounds), "%zu",
-	    is_incast                      ? (size_t)INCAST_ROUNDS
-		: p->count > CONFIRM_NODES ? LOAD_ROUNDS
-					   : times * pairs /
+	    is_incast ? (size_t)INCAST_ROUNDS
+		: p->count > CONFIRM_NODES
+		? p->is_follow ? LOAD_ROUNDS : p->count
+		: times * pairs /
 		    (partners == PARTNERS_MATCH ? p->count / 2 : 1));
 	for (size_t i = 0; i < p->count; i++)
 		strbuf_addf(&nodes, "%s%s", i == 0 ? "" : ",", p->names[i]);
@@ -689,6 +695,53 @@ subtract_usual(const struct diagnosis *d, const struct incident *k,
 	}
 }
 
+/* How many pairs of the leaf or node the run has found slow, and what all runs
+ * on it say so far. The share that its rounds have shown is what is looked
+ * for. */
+static void
+conclude_paths(struct diagnosis *d, struct incident *k,
+    const struct confirm_pair *pairs, size_t n)
+{
+	const struct confirm_run *p = &d->pass;
+	int is_leaf = k->kind == JUDGE_LEAF;
+	struct confirm_share share;
+	double usual = 0, more;
+
+	if (is_leaf) {
+		const struct drift *now = &k->series->paths[k->index];
+
+		usual = fmax(0, now->mean);
+		/* The newest mean has not got there yet. */
+		more = drift_shift(now) /
+		    -expm1(log1p(-DRIFT_NOW) * fmax(1, drift_rounds(now)));
+	} else {
+		const struct member_sum *m = &k->series->members[k->index];
+
+		more = m->share - m->rest;
+	}
+	confirm_share(p->leaves, pairs, n, is_leaf, d->o.judge.effect_min,
+	    &share);
+	k->evidence += confirm_share_evidence(&share, share.usual + usual,
+	    more);
+	k->report.partners = share.pairs;
+	k->report.slow_partners = share.slow;
+	snprintf(k->pass_run, sizeof(k->pass_run), "%s", p->run);
+	if (k->evidence <= -CONFIRM_SHARE_SURE) {
+		incident_paths_dispel(d, k);
+		return;
+	}
+	if (k->evidence < CONFIRM_SHARE_SURE) {
+		again_later(d, k);
+		return;
+	}
+	k->passed = 1;
+	k->finding = is_leaf ? CONFIRM_LINK : CONFIRM_NODE;
+	k->report.finding = k->finding;
+	k->verdict = VERDICT_BAD;
+	incident_write(d, k);
+	incident_tell(d, k);
+}
+
 /* A run like this one has found the leaf slow, so it shows it well, too. */
 static int
 was_confirmed(const struct diagnosis *d, const struct incident *k)
@@ -724,6 +777,11 @@ confirm_run_record(struct diagnosis *d, const char *run,
 	 * unless every repetition is disturbed as well. */
 	if ((p->disturbed || is_busy(d)) && k->tries < DISTURBED_MAX) {
 		again_later(d, k);
+		return;
+	}
+	if (k->paths) {
+		subtract_usual(d, k, pairs, n);
+		conclude_paths(d, k, pairs, n);
 		return;
 	}
 	slow_min = judge_slow_min(k->series->judge,

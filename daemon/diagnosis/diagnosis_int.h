@@ -223,10 +223,11 @@ struct incident {
 	struct shortfall_expected expected; /* where what is WHAT_PREDICTION */
 	struct port_shortfall port;         /* where what is WHAT_PORT */
 	struct hole_place hole; /* where what is WHAT_MTU; of dead paths */
-	int paths;     /* some paths of a leaf: the series' paths say so */
-	int taken;     /* of a host: its cores are, however fast it is */
-	double effect; /* of the worst suspicion, of WHAT_INTERMITTENT */
-	int over;      /* ended; goes when nobody looks at it */
+	int paths;       /* some paths of a leaf: the series' paths say so */
+	double evidence; /* for that, of its confirmation runs */
+	int taken;       /* of a host: its cores are, however fast it is */
+	double effect;   /* of the worst suspicion, of WHAT_INTERMITTENT */
+	int over;        /* ended; goes when nobody looks at it */
 	/* Of diagnosis.follows, which are no cases: since when, and is it to be
 	 * found well again? */
 	uint64_t first_ns;
@@ -448,6 +449,8 @@ void incident_paths(struct diagnosis *d, struct diagnosis_series *s,
 /* All nodes are slower than they were in that series, or are not any more. */
 void incident_fleet(struct diagnosis *d, struct diagnosis_series *s,
     const struct diagnosis_source *from);
+/* Confirmation runs have dispelled that some paths are slow. */
+void incident_paths_dispel(struct diagnosis *d, struct incident *k);
 /* A confirmation run has dispelled what its test showed: it ends, goes on with
  * what another test shows, or is one that comes and goes. */
 void incident_dispel(struct diagnosis *d, struct incident *k);

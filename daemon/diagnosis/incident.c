@@ -340,11 +340,23 @@ incident_paths(struct diagnosis *d, struct diagnosis_series *s,
 	}
 	k = incident_new(d, kind, index);
 	k->what = kind == JUDGE_LEAF ? WHAT_LINK : WHAT_NODE;
-	k->verdict = VERDICT_BAD;
 	k->paths = 1;
-	k->passed = 1; /* pairs one at a time would not meet it */
-	k->finding = kind == JUDGE_LEAF ? CONFIRM_LINK : CONFIRM_NODE;
 	show(d, k, s, from);
+}
+
+void
+incident_paths_dispel(struct diagnosis *d, struct incident *k)
+{
+	struct diagnosis_series *s = k->series;
+
+	if (k->kind == JUDGE_NODE) {
+		*series_drift_member(s, k->index) = (struct member_sum){ 0 };
+	} else {
+		s->paths[k->index].from = DRIFT_NONE;
+		s->paths[k->index].sums = (struct cusum){ 0 };
+	}
+	incident_end(d, k, VERDICT_OK,
+	    "a confirmation run found as many slow pairs as elsewhere");
 }
 
 /* A port's own rate is certain, so it is bad at once. A wrong setting is a

@@ -314,6 +314,9 @@ put_paths(const struct incident *k, struct verdict_evidence *w)
 {
 	const struct diagnosis_series *s = k->series;
 
+	w->passed = k->passed;
+	w->partners = k->report.partners;
+	w->slow_partners = k->report.slow_partners;
 	if (k->kind == JUDGE_NODE) {
 		const struct member_sum *m = &s->members[k->index];
 

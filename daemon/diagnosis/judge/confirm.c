@@ -422,6 +422,71 @@ confirm_judge_nodes(const uint32_t *leaves, const double *x, size_t nodes,
 						: CONFIRM_WAY_UNKNOWN;
 }
 
+/* ---- shares of slow pairs ---- */
+
+/* A pair is slow beyond so many deviations above the typical one, as the engine
+ * counts them. */
+#define SHARE_BOUND 2.5
+#define SHARE_REST  16 /* pairs between other leaves that are enough */
+/* No share is certain. */
+#define SHARE_LEAST 0.005
+#define SHARE_MOST  0.98
+
+static int
+is_of_share(const uint32_t *leaves, const struct confirm_pair *p, int is_leaf)
+{
+	return is_leaf
+	    ? (leaves[p->a] == leaves[0]) != (leaves[p->b] == leaves[0])
+	    : p->a == 0 || p->b == 0;
+}
+
+void
+confirm_share(const uint32_t *leaves, const struct confirm_pair *pairs,
+    size_t count, int is_leaf, double least, struct confirm_share *ret)
+{
+	double own[PAIRS_MAX], rest[PAIRS_MAX], base, median, width;
+	size_t n = 0, rest_n = 0, slow = 0;
+
+	assert(count <= PAIRS_MAX);
+	*ret = (struct confirm_share){ 0 };
+	for (size_t i = 0; i < count; i++)
+		if (is_of_share(leaves, &pairs[i], is_leaf))
+			own[n++] = pairs[i].x;
+	/* Pairs inside a leaf are faster: others only where these are few. */
+	for (int all = 0; all < 2 && rest_n < SHARE_REST; all++) {
+		rest_n = 0;
+		for (size_t i = 0; i < count; i++)
+			if (!is_of_share(leaves, &pairs[i], is_leaf) &&
+			    (all || leaves[pairs[i].a] != leaves[pairs[i].b]))
+				rest[rest_n++] = pairs[i].x;
+	}
+	if (n == 0 || rest_n == 0)
+		return;
+	median = robust_median(rest, rest_n);
+	base = robust_quantile(rest, rest_n, 0.25);
+	width = fmax(least,
+	    median - base +
+		SHARE_BOUND *
+		    fmax(SCORE_SIGMA_MIN, robust_mad(rest, rest_n, median)));
+	for (size_t i = 0; i < rest_n; i++)
+		slow += rest[i] - base >= width;
+	ret->usual = ((double)slow + 0.5) / ((double)rest_n + 1);
+	ret->pairs = n;
+	base = robust_quantile(own, n, 0.25);
+	for (size_t i = 0; i < n; i++)
+		ret->slow += own[i] - base >= width;
+}
+
+double
+confirm_share_evidence(const struct confirm_share *s, double usual, double more)
+{
+	double p0 = fmax(SHARE_LEAST, fmin(usual, SHARE_MOST - SHARE_LEAST));
+	double p1 = fmax(p0 + SHARE_LEAST, fmin(p0 + more, SHARE_MOST));
+	double slow = (double)s->slow, fine = (double)(s->pairs - s->slow);
+
+	return slow * log(p1 / p0) + fine * log((1 - p1) / (1 - p0));
+}
+
 /* ---- lost datagrams ---- */
 
 #define Z_95 1.6448536269514722 /* 95 % on one side */

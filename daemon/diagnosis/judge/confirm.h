@@ -101,6 +101,27 @@ void confirm_judge(const uint32_t *leaves, size_t nodes,
 void confirm_judge_nodes(const uint32_t *leaves, const double *x, size_t nodes,
     double slow_min, struct confirm_report *ret);
 
+/*
+ * One of several uplinks, or one member of a bond, slows a share of the pairs
+ * that leave a leaf or node, and others in each run: the run counts them.
+ */
+struct confirm_share {
+	size_t pairs, slow; /* of the leaf or node */
+	double usual;       /* the share of the others' that is slow */
+};
+/* is_leaf: of the pairs that leave the leaf of leaves[0], else of all that
+ * node 0 has. least: what is not slow at all. A pair is compared with the
+ * better quartile of its own side, since a leaf may be farther from all others.
+ */
+void confirm_share(const uint32_t *leaves, const struct confirm_pair *pairs,
+    size_t count, int is_leaf, double least, struct confirm_share *ret);
+/* How much likelier the slow pairs are where a share `more` of them is slow
+ * than where `usual` is: a logarithm, to be summed up over runs until it
+ * decides (Wald 1945). */
+double confirm_share_evidence(const struct confirm_share *s, double usual,
+    double more);
+#define CONFIRM_SHARE_SURE 4.6 /* either way: 1 in 100 by chance */
+
 /* Lost datagrams as a number that a judge understands.
  */
 /* One per cent of loss weighs as 10 % of time: a stream that loses it runs at

@@ -301,6 +301,32 @@ write_stage(const struct verdict_evidence *c, char *text)
 	add(text, " (%s)", c->test);
 }
 
+/* Of the pairs of a node or leaf more are slow than usual, and others in each
+ * round. */
+static void
+write_share(const struct verdict_evidence *c, char *text)
+{
+	if (c->what == WHAT_NODE)
+		add(text,
+		    "%s: %.0f %% of its pairs are slow instead of %.0f %%, and "
+		    "others in each round: one member of a bond, or one of the "
+		    "paths from its port",
+		    c->subject, 100 * (c->share + c->effect), 100 * c->share);
+	else
+		add(text,
+		    "leaf %s: %.0f %% of the pairs of its nodes are slow "
+		    "instead of %.0f %%, and none of its nodes: one of its "
+		    "uplinks, or what that leads to",
+		    c->subject, 100 * (c->share + c->effect), 100 * c->share);
+	add(text, ", over %" PRIu32 " rounds (%s)", c->rounds, c->test);
+	if (c->partners > 0)
+		add(text, "; confirmation run: %zu of %zu pairs are slow",
+		    c->slow_partners, c->partners);
+	if (!c->passed)
+		add(text, "; confirmation run pending%s%s",
+		    c->next[0] != '\0' ? ": " : "", c->next);
+}
+
 void
 verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 {
@@ -313,23 +339,8 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 		write_stage(c, ret);
 		return;
 	}
-	if (c->share > 0 && c->what == WHAT_NODE) {
-		add(ret,
-		    "%s: %.0f %% of its pairs are slow instead of %.0f %%, and "
-		    "others in each round: one member of a bond, or one of the "
-		    "paths from its port, over %" PRIu32 " rounds (%s)",
-		    c->subject, 100 * (c->share + c->effect), 100 * c->share,
-		    c->rounds, c->test);
-		return;
-	}
 	if (c->share > 0 && c->what != WHAT_DRIFT) {
-		add(ret,
-		    "leaf %s: %.0f %% of the pairs of its nodes are slow "
-		    "instead of %.0f %%, and none of its nodes: one of its "
-		    "uplinks, or what that leads to, over %" PRIu32
-		    " rounds (%s)",
-		    c->subject, 100 * (c->share + c->effect), 100 * c->share,
-		    c->rounds, c->test);
+		write_share(c, ret);
 		return;
 	}
 	switch (c->what) {

@@ -66,6 +66,108 @@ test_hold_restart(void **state)
 	assert_int_equal(open_cases(f), 1);
 }
 
+/* Rounds in which so many of the 11 pairs of node5 to node8 are slow, one of
+ * the others'. */
+static void
+hear_slow_pairs(struct fix *f, int slow, int rounds)
+{
+	static const struct diagnosis_source from = { "run-1", "watch",
+		"background", "openmpi", "agents", NULL, NULL };
+
+	for (int r = 0; r < rounds; r++) {
+		json_t *record, *nodes = json_array();
+		char name[16];
+
+		for (int i = 0; i < NODES; i++) {
+			snprintf(name, sizeof(name), "node%d", i + 1);
+			json_array_append_new(nodes,
+			    json_pack("{s:s, s:f, s:i, s:i}", "node", name,
+				"q25", 1e-5 * (1 + 0.002 * ((i * 5 + r) % 7)),
+				"partners", 11, "slow_partners",
+				i / 4 == 1 ? slow : 1));
+		}
+		record = json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:o}", "run",
+		    "run-1", "probe", "canary", "test", "lat", "phase", "wild",
+		    "partners", "match", "p50", 1e-5, "nodes", nodes);
+		evidence_record(f->diagnosis, f->roster, &from, record);
+		json_decref(record);
+	}
+}
+
+/* The run's pairs: of those that leave the first node's leaf every so many is
+ * twice as slow; 0: none. */
+static void
+hear_pass_share(struct fix *f, size_t every)
+{
+	const struct confirm_run *p = &f->diagnosis->pass;
+	struct diagnosis_source from = { p->run, NAMES_PASS_CAMPAIGN,
+		"background", "openmpi", "agents", NULL, NULL };
+	json_t *names = json_array(), *grid = json_array(), *record;
+
+	for (size_t a = 0; a < p->count; a++) {
+		json_t *row = json_array();
+
+		for (size_t b = 0; b < a; b++) {
+			int crosses = (p->leaves[a] == p->leaves[0]) !=
+			    (p->leaves[b] == p->leaves[0]);
+
+			json_array_append_new(row,
+			    json_real(
+				crosses && every > 0 && (3 * a + b) % every == 0
+				    ? 2e-5
+				    : 1e-5 * (1 + 0.001 * (double)(a % 5))));
+		}
+		json_array_append_new(names, json_string(p->names[a]));
+		json_array_append_new(grid, row);
+	}
+	record = json_pack("{s:s, s:s, s:s, s:{s:o, s:o}}", "probe", "canary",
+	    "test", "lat", "phase", "isolated", "grid", "nodes", names, "p50",
+	    grid);
+	evidence_record(f->diagnosis, f->roster, &from, record);
+	json_decref(record);
+	diagnosis_run_over(f->diagnosis, f->diagnosis->pass.run);
+}
+
+/* Some pairs of a leaf are slow in rounds: a run with as many nodes as it can
+ * have counts them, and until it has the leaf is suspected only. */
+static void
+test_slow_pairs(void **state)
+{
+	struct fix *f = *state;
+	struct diagnosis_open list[4];
+
+	for (int again = 0; again < 2; again++) {
+		hear_slow_pairs(f, 1, 60);
+		hear_slow_pairs(f, 5, 4);
+		assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4),
+		    1);
+		assert_string_equal(list[0].kind, "leaf");
+		assert_int_equal(list[0].verdict, VERDICT_WARN);
+		expect_text(f, "confirmation run pending");
+		diagnosis_tick(f->diagnosis);
+		assert_int_equal(f->orders, 1 + again);
+		assert_string_equal(conf_string(f->campaign, "canary",
+					"partners"),
+		    "match");
+		assert_int_equal(f->diagnosis->pass.count, NODES);
+		if (again == 0) {
+			hear_pass_share(f, 0);
+			assert_int_equal(open_cases(f), 0);
+			continue;
+		}
+		hear_pass_share(f, 3);
+		assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4),
+		    1);
+		assert_string_equal(names_whats[list[0].what], "link");
+		assert_int_equal(list[0].verdict, VERDICT_BAD);
+		expect_text(f, "of 32 pairs are slow");
+	}
+	/* Not again. */
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 2);
+	assert_int_equal(told.open, 1);
+}
+
 /* A spine is a part of the paths between leaves, and no end of them is to
  * blame: that is what is said, of a node and of a leaf, and nobody is bad. */
 static void
@@ -505,6 +607,7 @@ main(void)
 		DIAGNOSIS_TEST(test_cleared_by_pass),
 		DIAGNOSIS_TEST(test_uplink),
 		DIAGNOSIS_TEST(test_hold_restart),
+		DIAGNOSIS_TEST(test_slow_pairs),
 		DIAGNOSIS_TEST(test_spine),
 		DIAGNOSIS_TEST(test_node_is_leaf),
 		DIAGNOSIS_TEST(test_try_again),
