@@ -489,7 +489,8 @@ pass_to_leaf(struct diagnosis *d, struct incident *k)
 	    leaf = diagnosis_leaf(d, roster_by_id(d->roster, k->index)->leaf);
 	struct judge *judge;
 
-	if (incident_find(d, JUDGE_LEAF, leaf) != NULL) {
+	if (incident_find(d, JUDGE_LEAF, leaf) != NULL ||
+	    incident_between(d, leaf) != NULL) {
 		judge_confirm(k->series->judge, JUDGE_NODE, k->index, 0);
 		incident_end(d, k, VERDICT_OK,
 		    "its leaf is slow, not the node");
@@ -566,7 +567,9 @@ is_leaf_slow(struct diagnosis *d, const struct incident *k)
 static void
 conclude(struct diagnosis *d, struct incident *k)
 {
-	int is_place = k->finding == CONFIRM_LEAF || k->finding == CONFIRM_LINK;
+	int is_between = k->finding == CONFIRM_BETWEEN;
+	int is_place = k->finding == CONFIRM_LEAF ||
+	    k->finding == CONFIRM_LINK || is_between;
 	/* All nodes have become slower, and a quarter of them are outliers.
 	 * Then some nodes that this run took as good may be slow too, and where
 	 * these share a leaf, the whole leaf looks slow. */
@@ -583,7 +586,7 @@ conclude(struct diagnosis *d, struct incident *k)
 		    is_leaf_busy(d, k->index)));
 
 	/* Of a leaf whole exchanges were measured. */
-	k->asks_way = is_place && !clear &&
+	k->asks_way = is_place && !clear && !is_between &&
 	    k->report.way == CONFIRM_WAY_UNKNOWN &&
 	    k->series->sort != CANARY_INCAST && has_ways(d);
 	if (k->asks_way)
@@ -591,7 +594,8 @@ conclude(struct diagnosis *d, struct incident *k)
 	k->what = verdict_text_what_found(clear ? CONFIRM_UNCLEAR : k->finding);
 	if (k->what == WHAT_NODE && k->rail[0] != '\0')
 		k->what = WHAT_RAIL;
-	k->verdict = clear ? VERDICT_WARN : VERDICT_BAD;
+	/* Neither leaf is called bad for what may be the other's. */
+	k->verdict = clear || is_between ? VERDICT_WARN : VERDICT_BAD;
 	if (clear)
 		again_later(d, k);
 	judge_confirm(k->series->judge, k->kind, k->index, 1);
@@ -817,6 +821,9 @@ confirm_run_record(struct diagnosis *d, const char *run,
 	snprintf(k->pass_run, sizeof(k->pass_run), "%s", run);
 	k->report = report;
 	k->finding = k->report.finding;
+	for (size_t i = 0; k->finding == CONFIRM_BETWEEN && i < p->count; i++)
+		if (p->leaves[i] != p->leaves[0])
+			k->other = p->leaves[i];
 	if (k->finding != CONFIRM_CLEARED) {
 		conclude(d, k);
 		return;

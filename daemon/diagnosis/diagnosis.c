@@ -297,7 +297,14 @@ is_of_crowd(const struct diagnosis *d, const struct diagnosis_series *s,
 	const struct judge_track *l = at == NULL
 	    ? NULL
 	    : judge_track(s->judge, JUDGE_LEAF, leaf);
+	const struct incident *between = at == NULL ? NULL
+						    : incident_between(d, leaf);
 
+	/* How much of it a node meets is chance. */
+	if (between != NULL)
+		return judge_effect(s->judge,
+			   judge_track(s->judge, JUDGE_NODE, node)) <
+		    2 * between->report.effect;
 	return l != NULL && l->crowd &&
 	    incident_find(d, JUDGE_LEAF, leaf) != NULL &&
 	    judge_effect(s->judge, judge_track(s->judge, JUDGE_NODE, node)) <

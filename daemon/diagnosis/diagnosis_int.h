@@ -224,6 +224,7 @@ struct incident {
 	struct port_shortfall port;         /* where what is WHAT_PORT */
 	struct hole_place hole; /* where what is WHAT_MTU; of dead paths */
 	int paths;       /* some paths of a leaf: the series' paths say so */
+	uint32_t other;  /* leaf, of CONFIRM_BETWEEN */
 	double evidence; /* for that, of its confirmation runs */
 	int taken;       /* of a host: its cores are, however fast it is */
 	double effect;   /* of the worst suspicion, of WHAT_INTERMITTENT */
@@ -389,6 +390,8 @@ const struct judge_track *incident_track(const struct incident *k);
 /* The series whose judge still names it: the incident's own or any other. */
 struct diagnosis_series *incident_naming(struct diagnosis *d,
     const struct incident *k);
+/* The open case that a leaf or the only other one has a slow uplink; NULL. */
+struct incident *incident_between(const struct diagnosis *d, uint32_t leaf);
 const char *incident_kind_name(enum judge_kind kind);
 /* Its words, new. */
 void incident_write(const struct diagnosis *d, struct incident *k);

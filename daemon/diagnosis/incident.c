@@ -194,8 +194,10 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 
 	if (kind == JUDGE_NODE)
 		s = diagnosis_rail_or_node(d, s, index);
-	if (s == NULL)
-		return;
+	if (s == NULL ||
+	    (kind == JUDGE_LEAF && k == NULL &&
+		incident_between(d, index) != NULL))
+		return; /* the other leaf's case has both */
 	if (k != NULL && k->paths && kind == JUDGE_NODE) {
 		incident_end(d, k, VERDICT_OK, "not on some paths only");
 		k = NULL;
@@ -543,6 +545,7 @@ incident_move(struct diagnosis *d, struct incident *k, enum judge_kind kind,
 	to->verdict = k->verdict;
 	to->passed = k->passed;
 	to->finding = k->finding;
+	to->other = k->other;
 	to->report = k->report;
 	to->since_unix_ns = k->since_unix_ns;
 	to->asks_way = k->asks_way;
@@ -729,13 +732,16 @@ load_errors(struct diagnosis *d, uint32_t node, const json_t *o)
 
 /* What a confirmation run had found. */
 static void
-load_confirmation(struct incident *k, const json_t *o)
+load_confirmation(struct diagnosis *d, struct incident *k, const json_t *o)
 {
 	const json_t *c = json_object_get(o, "confirmation");
 	int finding = STR_FIND(confirm_findings, member_text(c, "finding"));
 	int way = STR_FIND(confirm_ways, member_text(c, "direction"));
 
-	if (finding < 0)
+	if (finding == CONFIRM_BETWEEN)
+		k->other = diagnosis_leaf(d, member_text(o, "other_leaf"));
+	if (finding < 0 ||
+	    (finding == CONFIRM_BETWEEN && k->other == SCORE_NO_LEAF))
 		return;
 	k->passed = 1;
 	k->finding = (enum confirm_finding)finding;
@@ -859,7 +865,7 @@ load_one(struct diagnosis *d, const json_t *o)
 		snprintf(k->rail, sizeof(k->rail), "%s", s->rail);
 	k->verdict = bad ? VERDICT_BAD : VERDICT_WARN;
 	k->since_unix_ns = (uint64_t)member_int(o, "since_unix_ns");
-	load_confirmation(k, o);
+	load_confirmation(d, k, o);
 	if (is_paths || kind == JUDGE_STAGE)
 		load_paths(d, k);
 	snprintf(k->text, sizeof(k->text), "%s", member_text(o, "text"));

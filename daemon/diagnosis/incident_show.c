@@ -26,6 +26,19 @@ incident_find(const struct diagnosis *d, enum judge_kind kind, uint32_t index)
 }
 
 struct incident *
+incident_between(const struct diagnosis *d, uint32_t leaf)
+{
+	struct incident *k;
+
+	TAILQ_FOREACH (k, &d->incidents, link)
+		if (k->kind == JUDGE_LEAF && !k->over && k->passed &&
+		    k->finding == CONFIRM_BETWEEN &&
+		    (k->index == leaf || k->other == leaf))
+			return k;
+	return NULL;
+}
+
+struct incident *
 incident_followed(const struct diagnosis *d, enum judge_kind kind,
     uint32_t index)
 {
@@ -138,18 +151,28 @@ incident_track(const struct incident *k)
 	    : judge_track(k->series->judge, k->kind, k->index);
 }
 
+/* Of either leaf, where it is one of the two. */
+static int
+is_named_by(const struct diagnosis_series *s, const struct incident *k)
+{
+	const struct judge_track *t = judge_track(s->judge, k->kind, k->index);
+	const struct judge_track *other = k->passed &&
+		k->finding == CONFIRM_BETWEEN
+	    ? judge_track(s->judge, k->kind, k->other)
+	    : NULL;
+
+	return (t != NULL && t->state >= JUDGE_OUTLIER) ||
+	    (other != NULL && other->state >= JUDGE_OUTLIER);
+}
+
 struct diagnosis_series *
 incident_naming(struct diagnosis *d, const struct incident *k)
 {
-	const struct judge_track *t = incident_track(k);
-
-	if (t != NULL && t->state >= JUDGE_OUTLIER)
+	if (incident_track(k) != NULL && is_named_by(k->series, k))
 		return k->series;
-	for (size_t i = 0; i < d->series_count; i++) {
-		t = judge_track(d->series[i].judge, k->kind, k->index);
-		if (t != NULL && t->state >= JUDGE_OUTLIER)
+	for (size_t i = 0; i < d->series_count; i++)
+		if (is_named_by(&d->series[i], k))
 			return &d->series[i];
-	}
 	return NULL;
 }
 
@@ -381,6 +404,8 @@ put_judged(const struct diagnosis *d, const struct incident *k,
 	w->passed = k->passed;
 	w->finding = k->finding;
 	w->way = k->report.way;
+	if (k->finding == CONFIRM_BETWEEN)
+		w->other = d->leaves[k->other];
 	if (k->kind == JUDGE_NODE) {
 		if (w->rounds == 0 && is_loss &&
 		    loss_sum_of(&d->loss, k->index) != NULL)
@@ -524,7 +549,7 @@ shown_effect(const struct diagnosis *d, const struct incident *k)
 }
 
 static void
-put_confirmation(const struct incident *k, json_t *o)
+put_confirmation(const struct diagnosis *d, const struct incident *k, json_t *o)
 {
 	if (!k->passed)
 		return;
@@ -535,6 +560,9 @@ put_confirmation(const struct incident *k, json_t *o)
 		isfinite(k->report.effect) ? k->report.effect : 0.0, "partners",
 		(json_int_t)k->report.partners, "slow_partners",
 		(json_int_t)k->report.slow_partners));
+	if (k->finding == CONFIRM_BETWEEN)
+		json_object_set_new(o, "other_leaf",
+		    json_string(d->leaves[k->other]));
 }
 
 /* What only cases of its kind have. */
@@ -566,7 +594,7 @@ put_kind(const struct diagnosis *d, const struct incident *k, json_t *o)
 	} else {
 		json_object_set_new(o, "rounds", json_integer(t->rounds));
 		json_object_set_new(o, "clean_rounds", json_integer(t->clean));
-		put_confirmation(k, o);
+		put_confirmation(d, k, o);
 	}
 }
 

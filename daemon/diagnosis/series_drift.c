@@ -448,7 +448,8 @@ nodes_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 			continue;
 		/* Its leaf's case says it; after that it is seen again. */
 		if (o->leaf != SCORE_NO_LEAF &&
-		    incident_find(d, JUDGE_LEAF, o->leaf) != NULL)
+		    (incident_find(d, JUDGE_LEAF, o->leaf) != NULL ||
+			incident_between(d, o->leaf) != NULL))
 			drift->from = DRIFT_NONE;
 		else
 			incident_drift(d, s, o->place, from);

@@ -24,6 +24,7 @@ const char *const confirm_findings[CONFIRM_MAX] = {
 	[CONFIRM_LEAF] = "leaf",
 	[CONFIRM_LINK] = "link",
 	[CONFIRM_UNCLEAR] = "undetermined",
+	[CONFIRM_BETWEEN] = "between",
 };
 
 const char *const confirm_ways[CONFIRM_WAY_MAX] = {
@@ -264,7 +265,8 @@ is_slow(struct sorted *s, enum sort sort, double base, double slow_min)
 {
 	if (s->n[sort] == 0 || isnan(base))
 		return -1;
-	return middle(s, sort, 0.5) - base >= slow_min;
+	/* Of two pairs both: one odd pair would be half of their median. */
+	return middle(s, sort, s->n[sort] == 2 ? 0 : 0.5) - base >= slow_min;
 }
 
 /* The same for pairs that leave the outlier's leaf: slow to some of the other
@@ -325,6 +327,25 @@ way_of(const uint32_t *leaves, const struct confirm_pair *pairs, size_t count,
 							: CONFIRM_WAY_BOTH;
 }
 
+/* Is a leaf among the pairs besides the outlier's and one other? */
+static int
+has_third(const uint32_t *leaves, const struct confirm_pair *pairs,
+    size_t count)
+{
+	uint32_t other = leaves[0];
+
+	for (size_t i = 0; i < 2 * count; i++) {
+		uint32_t l = leaves[i % 2 ? pairs[i / 2].b : pairs[i / 2].a];
+
+		if (l == leaves[0] || l == other)
+			continue;
+		if (other != leaves[0])
+			return 1;
+		other = l;
+	}
+	return 0;
+}
+
 static void
 judge_pairs(const uint32_t *leaves, const struct confirm_pair *pairs,
     size_t count, double slow_min, struct confirm_report *ret)
@@ -350,6 +371,9 @@ judge_pairs(const uint32_t *leaves, const struct confirm_pair *pairs,
 	ret->finding = decide(leaves[0] != SCORE_NO_LEAF, near, far, mates,
 	    uplink);
 	ret->way = way_of(leaves, pairs, count, ret->finding, slow_min);
+	/* All that leaves one leaf enters the other. */
+	if (ret->finding == CONFIRM_LINK && !has_third(leaves, pairs, count))
+		ret->finding = CONFIRM_BETWEEN;
 	ret->effect = s.n[FAR] > 0 ? middle(&s, FAR, 0.5) - out
 				   : middle(&s, NEAR, 0.5) - in;
 	ret->pairs_fine = mates != 1 && uplink != 1;
@@ -380,7 +404,8 @@ confirm_judge(const uint32_t *leaves, size_t nodes,
 		 * leaf is not slow, and without it the outlier's leaf would
 		 * look distant. */
 		if (ret->finding != CONFIRM_LEAF &&
-		    ret->finding != CONFIRM_LINK)
+		    ret->finding != CONFIRM_LINK &&
+		    ret->finding != CONFIRM_BETWEEN)
 			return;
 	}
 	judge_pairs(leaves, pairs, count, slow_min, ret);

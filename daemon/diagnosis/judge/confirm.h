@@ -39,6 +39,7 @@ enum confirm_finding {
 	CONFIRM_LEAF,
 	CONFIRM_LINK, /* the leaf's uplink */
 	CONFIRM_UNCLEAR,
+	CONFIRM_BETWEEN, /* that, or the uplink of the only other leaf */
 	CONFIRM_MAX
 };
 extern const char *const confirm_findings[CONFIRM_MAX]; /* "node", ... */

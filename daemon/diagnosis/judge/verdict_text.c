@@ -39,6 +39,7 @@ verdict_text_what_found(enum confirm_finding finding)
 		[CONFIRM_LEAF] = WHAT_LEAF,
 		[CONFIRM_LINK] = WHAT_LINK,
 		[CONFIRM_UNCLEAR] = WHAT_UNDETERMINED,
+		[CONFIRM_BETWEEN] = WHAT_LINK,
 	};
 
 	return what[finding];
@@ -97,6 +98,9 @@ add_pass(const struct verdict_evidence *c, char *text)
 				 "are normal, so its uplink",
 		[CONFIRM_UNCLEAR] = "confirmation run: undetermined, node "
 				    "or path",
+		[CONFIRM_BETWEEN] = "confirmation run: pairs inside the leaf "
+				    "are normal, so its uplink or that of the "
+				    "only other leaf measured, ",
 	};
 	/* Of a node, and of a leaf. */
 	static const char *const ways[CONFIRM_WAY_MAX][2] = {
@@ -115,7 +119,8 @@ add_pass(const struct verdict_evidence *c, char *text)
 		: c->what == WHAT_RAIL && c->finding == CONFIRM_NODE
 		? "confirmation run over this rail: the node's, not its leaf's"
 		: said[c->finding],
-	    !c->passed ? ""
+	    !c->passed                          ? ""
+		: c->finding == CONFIRM_BETWEEN ? c->other
 		: is_incast && c->way == CONFIRM_WAY_RECEIVE
 		? ", as receiver of many"
 		: ways[c->way][is_leaf]);

@@ -61,6 +61,7 @@ struct verdict_evidence {
 	int passed; /* 1: finding and way are of a confirmation run */
 	enum confirm_finding finding;
 	enum confirm_way way;
+	const char *other; /* the other leaf of CONFIRM_BETWEEN */
 };
 void verdict_text_write(const struct verdict_evidence *c,
     char ret[VERDICT_TEXT_MAX]);

@@ -91,7 +91,8 @@ is_named(const struct fault *f, const json_t *o)
 	static const char *const whats[FAULT_MAX] = { "", "node", "node",
 		"leaf", "link", "spine", "spine", "fleet", "host", "port",
 		"rail", "link", "node", "link", "mtu", "mtu", "mtu", "spine" };
-	int bad = strcmp(verdict, "bad") == 0;
+	int bad = strcmp(verdict, "bad") == 0 ||
+	    member_text(o, "other_leaf")[0] != '\0';
 
 	for (int i = 0; f->kind == FAULT_RAIL && i < SCENARIO_FAULTS; i++) {
 		snprintf(rail, sizeof(rail), "eth%u", on->w->faults[i].member);
@@ -211,6 +212,7 @@ hear_verdict(struct play *p, const json_t *o)
 	int is_open = strcmp(verdict, "warn") == 0 ||
 	    strcmp(verdict, "bad") == 0;
 	const struct fault *f;
+	const char *other;
 	unsigned a, b, index;
 	char key[600];
 	uint8_t *state;
@@ -243,6 +245,13 @@ hear_verdict(struct play *p, const json_t *o)
 	else if (is_leaf)
 		index = (a - 78) * 256 + b;
 	f = world_guilt(p->w, is_leaf, index);
+	/* Of two leaves both are named, and which of them it is cannot be told.
+	 */
+	other = member_text(o, "other_leaf");
+	if (is_leaf && f == NULL && sscanf(other, "10.%u.%u.", &a, &b) == 2) {
+		index = (a - 78) * 256 + b;
+		f = world_guilt(p->w, 1, index);
+	}
 	state = &p->state[is_leaf][index];
 	if (f == NULL || p->w->begin_ns == 0) {
 		p->ret->warned += is_open && *state == 0;

@@ -42,6 +42,44 @@ test_uplink(void **state)
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 }
 
+/* With one other leaf to measure, all that leaves one enters the other: one
+ * case names both, nobody is bad, and the other leaf gets no case for it. A
+ * later collector knows. */
+static void
+test_two_leaves(void **state)
+{
+	struct fix *f = *state;
+	struct diagnosis_open list[4];
+	json_t *rows;
+
+	f->not_had = 0xf00;
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 0xf0);
+	diagnosis_tick(f->diagnosis);
+	hear_pass(f, "nobody", PASS_UPLINK);
+	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
+	assert_string_equal(names_whats[list[0].what], "link");
+	assert_int_equal(list[0].verdict, VERDICT_WARN);
+	expect_text(f,
+	    "so its uplink or that of the only other leaf measured, "
+	    "10.78.1.0/24");
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	for (int i = 0; i < 6; i++)
+		hear_round(f, 0x0f);
+	assert_int_equal(open_cases(f), 1);
+	rows = json_pack("[O]", json_object_get(told.rows, "10.78.2.0/24"));
+	fix_again(f);
+	diagnosis_load(f->diagnosis, rows);
+	json_decref(rows);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 0x0f);
+	assert_int_equal(open_cases(f), 1);
+	expect_text(f, "10.78.1.0/24");
+}
+
 /* One that a run has dismissed is left alone by the next collector, too. */
 static void
 test_hold_restart(void **state)
@@ -606,6 +644,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		DIAGNOSIS_TEST(test_cleared_by_pass),
 		DIAGNOSIS_TEST(test_uplink),
+		DIAGNOSIS_TEST(test_two_leaves),
 		DIAGNOSIS_TEST(test_hold_restart),
 		DIAGNOSIS_TEST(test_slow_pairs),
 		DIAGNOSIS_TEST(test_spine),
