@@ -9,10 +9,13 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "common/xalloc.h"
 
 #define COLUMNS_MAX 80 /* a GPU each, of 64 */
+#define WRAP_MIN    12 /* no column is wrapped to fewer characters */
 
 struct table {
 	size_t columns;
@@ -88,11 +91,93 @@ table_text_width(const char *text)
 	return n;
 }
 
+size_t
+table_terminal_width(FILE *to)
+{
+	struct winsize size;
+
+	return isatty(fileno(to)) == 1 &&
+		ioctl(fileno(to), TIOCGWINSZ, &size) == 0
+	    ? size.ws_col
+	    : 0;
+}
+
+size_t
+table_wrap(const char *text, size_t width_chars, const char **ret_next)
+{
+	size_t chars = 0, bytes, blank = 0;
+
+	for (bytes = 0; text[bytes] != '\0'; bytes++) {
+		chars += ((unsigned char)text[bytes] & 0xc0) != 0x80;
+		if (text[bytes] == ' ')
+			blank = bytes;
+		if (chars > width_chars)
+			break;
+	}
+	if (text[bytes] != '\0' && blank > 0)
+		bytes = blank;
+	*ret_next = text + bytes + strspn(text + bytes, " ");
+	return bytes;
+}
+
+/* Make the widest columns of text narrower until the table fits, or no column
+ * is wider than WRAP_MIN. */
+static void
+table_fit(const struct table *t, size_t limit_chars, size_t *width)
+{
+	for (;;) {
+		size_t total = 2 * (t->columns - 1), widest = COLUMNS_MAX;
+		size_t over;
+
+		for (size_t c = 0; c < t->columns; c++) {
+			total += width[c];
+			if (!t->right[c] && width[c] > WRAP_MIN &&
+			    (widest == COLUMNS_MAX || width[c] > width[widest]))
+				widest = c;
+		}
+		if (total <= limit_chars || widest == COLUMNS_MAX)
+			return;
+		over = total - limit_chars;
+		width[widest] -= over < width[widest] - WRAP_MIN
+		    ? over
+		    : width[widest] - WRAP_MIN;
+	}
+}
+
+/* One line of a row: what is left of its cells. Return 1 if more is left. */
+static int
+table_line_print(const struct table *t, const size_t *width, const char **cells,
+    FILE *to)
+{
+	size_t owed = 0; /* blanks held back, so that no line ends in one */
+	int more = 0;
+
+	for (size_t c = 0; c < t->columns; c++) {
+		const char *next;
+		size_t bytes = table_wrap(cells[c], width[c], &next);
+		size_t pad = width[c];
+		char *part = xstrndup(cells[c], bytes);
+
+		pad -= table_text_width(part);
+		owed += t->right[c] ? pad : 0;
+		if (bytes > 0) {
+			fprintf(to, "%*s%s", (int)owed, "", part);
+			owed = 0;
+		}
+		owed += (t->right[c] ? 0 : pad) + 2;
+		cells[c] = next;
+		more |= *next != '\0';
+		free(part);
+	}
+	fputc('\n', to);
+	return more;
+}
+
 void
-table_print(struct table *t, FILE *to)
+table_print_within(struct table *t, FILE *to, size_t limit_chars)
 {
 	size_t width[COLUMNS_MAX];
-	size_t owed = 0; /* blanks held back, so that no line ends in one */
+	const char *cells[COLUMNS_MAX];
 
 	assert(t->count % t->columns == 0);
 	memset(width, 0, sizeof(width));
@@ -101,22 +186,20 @@ table_print(struct table *t, FILE *to)
 
 		width[c] = n > width[c] ? n : width[c];
 	}
-	for (size_t i = 0; i < t->count; i++) {
-		size_t c = i % t->columns;
-		size_t pad = width[c] - table_text_width(t->cells[i]);
-
-		if (t->right[c])
-			owed += pad;
-		if (t->cells[i][0] != '\0') {
-			fprintf(to, "%*s%s", (int)owed, "", t->cells[i]);
-			owed = 0;
-		}
-		owed += (t->right[c] ? 0 : pad) + 2;
-		if (c + 1 == t->columns) {
-			fputc('\n', to);
-			owed = 0;
-		}
+	if (limit_chars > 0)
+		table_fit(t, limit_chars, width);
+	for (size_t i = 0; i < t->count; i += t->columns) {
+		for (size_t c = 0; c < t->columns; c++)
+			cells[c] = t->cells[i + c];
+		while (table_line_print(t, width, cells, to))
+			;
 	}
+}
+
+void
+table_print(struct table *t, FILE *to)
+{
+	table_print_within(t, to, table_terminal_width(to));
 }
 
 void

@@ -15,8 +15,16 @@ struct table *table_new(const char *heads);
 /* One cell after another; a row is full when every column has one. */
 void table_cell(struct table *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* Width counts characters, not bytes. */
+/* Width counts characters, not bytes. On a terminal the table is as wide as
+ * that at most: columns of text are wrapped. */
 void table_print(struct table *t, FILE *to);
+/* The same, limit_chars wide; 0: no limit. */
+void table_print_within(struct table *t, FILE *to, size_t limit_chars);
+/* Characters in a line of the terminal that to is; 0: it is none. */
+size_t table_terminal_width(FILE *to);
+/* Return the bytes of text that fit into a line of width characters, and in
+ * *ret_next where the next line begins. Lines end at blanks. */
+size_t table_wrap(const char *text, size_t width_chars, const char **ret_next);
 void table_free(struct table *t); /* NULL is allowed */
 
 /* A bar of share (0..1) in width cells: eighth blocks, or '#' when ascii. */

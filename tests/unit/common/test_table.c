@@ -44,6 +44,36 @@ test_columns(void **state)
 }
 
 static void
+print_narrow(struct table *t, FILE *to)
+{
+	table_print_within(t, to, 34);
+}
+
+/* On a narrow terminal columns of text are wrapped, numbers are not. */
+static void
+test_narrow(void **state)
+{
+	struct table *t = table_new("node|>score|text");
+	char *text;
+
+	(void)state;
+	table_cell(t, "%s", "node5");
+	table_cell(t, "%s", "4.4");
+	table_cell(t, "%s", "10.0 times slower than its partners");
+	table_cell(t, "%s", "n6");
+	table_cell(t, "%s", "0.1");
+	table_cell(t, "%s", "ok");
+	text = printed(t, print_narrow);
+	assert_string_equal(text,
+	    "node   score  text\n"
+	    "node5    4.4  10.0 times slower\n"
+	    "              than its partners\n"
+	    "n6       0.1  ok\n");
+	free(text);
+	table_free(t);
+}
+
+static void
 test_empty_columns(void **state)
 {
 	struct table *t = table_new("a|b|c");
@@ -88,6 +118,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_empty_columns),
 		cmocka_unit_test(test_bars),
 	};
