@@ -13,6 +13,7 @@
 #include "common/err.h"
 #include "ctl/lib/arrange.h"
 #include "ctl/lib/help.h"
+#include "ctl/lib/meant.h"
 #include "ctl/verbs/verbs.h"
 #include "schema/names_verdict.h"
 
@@ -22,7 +23,7 @@ static const struct verb *
 main_verb_find(const char *noun, const char *name)
 {
 	int known = 0;
-	char *allowed;
+	char *allowed, *meant;
 
 	for (size_t i = 0; verbs_all[i] != NULL; i++)
 		for (const struct verb *v = verbs_all[i]; v->noun != NULL;
@@ -35,13 +36,21 @@ main_verb_find(const char *noun, const char *name)
 				return v;
 		}
 	allowed = help_names(verbs_all, known ? noun : NULL);
+	meant = known && name == NULL
+	    ? NULL
+	    : meant_find(known ? name : noun, allowed);
 	if (known && name == NULL)
-		ctl_fail("%s needs a verb: allowed are %s", noun, allowed);
-	else
-		ctl_fail("unknown %s%s%.60s: allowed are %s",
+		ctl_fail("%s needs a verb: valid verbs are %s", noun, allowed);
+	else if (meant != NULL)
+		ctl_fail("unknown %s%s%.60s: did you mean %s?",
 		    known ? noun : "noun", known ? " verb " : " ",
-		    known ? name : noun, allowed);
+		    known ? name : noun, meant);
+	else
+		ctl_fail("unknown %s%s%.60s: valid %s are %s",
+		    known ? noun : "noun", known ? " verb " : " ",
+		    known ? name : noun, known ? "verbs" : "nouns", allowed);
 	free(allowed);
+	free(meant);
 	return NULL;
 }
 
@@ -76,13 +85,14 @@ main_help(const char *noun)
 	for (size_t i = 0; noun != NULL && verbs_all[i] != NULL; i++)
 		for (const struct verb *v = verbs_all[i]; v->noun != NULL; v++)
 			if (strcmp(v->noun, noun) == 0) {
-				help_print(verbs_all, noun, stdout);
+				help_print(verbs_all, verbs_groups, noun,
+				    stdout);
 				return EXIT_CODE_OK;
 			}
 	if (noun != NULL)
 		(void)main_verb_find(noun, NULL); /* it says which there are */
 	else
-		help_print(verbs_all, NULL, stdout);
+		help_print(verbs_all, verbs_groups, NULL, stdout);
 	return noun == NULL ? EXIT_CODE_OK : EXIT_CODE_UNKNOWN;
 }
 
@@ -97,12 +107,16 @@ main_run(struct ctl *c, char **words)
 		return main_help(words[1]);
 	if (opts_given(&c->opts, OPT_HELP))
 		return main_help(words[0]);
+	if (opts_given(&c->opts, OPT_VERSION)) {
+		puts("coalctl " COALMINE_VERSION);
+		return EXIT_CODE_OK;
+	}
 	if (opts_given(&c->opts, OPT_DUMP))
 		return help_dump(verbs_all, opts_value(&c->opts, OPT_DUMP));
 	if (opts_given(&c->opts, OPT_COMPLETE))
 		return help_complete(verbs_all, c, words);
 	if (words[0] == NULL) {
-		help_print(verbs_all, NULL, stderr);
+		help_print(verbs_all, verbs_groups, NULL, stderr);
 		return EXIT_CODE_UNKNOWN;
 	}
 	v = main_verb_find(words[0], words[1]);

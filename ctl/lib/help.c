@@ -9,10 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/table.h"
+#include "common/xalloc.h"
 #include "ctl/lib/ctl.h"
 #include "ctl/lib/print.h"
 #include "schema/names_agent.h"
 #include "schema/names_run.h"
+
+#define HELP_LEFT 30 /* characters of the left column */
 
 /* Of its noun: a table may have several. */
 static int
@@ -39,12 +43,32 @@ help_names(const struct verb *const *all, const char *noun)
 	return sb.text;
 }
 
+/* left in its column, text beside it in lines of the terminal's width. */
+static void
+help_print_row(FILE *to, int indent, const char *left, const char *text)
+{
+	size_t width = table_terminal_width(to);
+	size_t at = (size_t)indent + HELP_LEFT + 1, bytes;
+	const char *next;
+
+	width = width == 0 ? 80 : width < 60 ? 60 : width;
+	fprintf(to, "%*s%-*s", indent, "", HELP_LEFT, left);
+	if (strlen(left) >= HELP_LEFT)
+		fprintf(to, "\n%*s", (int)at - 1, "");
+	for (; *text != '\0'; text = next) {
+		bytes = table_wrap(text, width - at, &next);
+		fprintf(to, " %.*s\n", (int)bytes, text);
+		if (*next != '\0')
+			fprintf(to, "%*s", (int)at - 1, "");
+	}
+}
+
 static void
 help_print_options(const char *list, FILE *to)
 {
 	for (int i = 0; i < OPT_MAX; i++) {
 		const struct opt_row *row = &opts_rows[i];
-		char left[64], letter[8] = "    ";
+		char left[64], letter[8] = "    ", *text;
 
 		if (list == NULL ? row->global != 1 : !opts_listed(list, i))
 			continue;
@@ -53,17 +77,22 @@ help_print_options(const char *list, FILE *to)
 		snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name,
 		    row->arg == NULL ? "" : " ",
 		    row->arg == NULL ? "" : row->arg);
-		fprintf(to, "      %-32s %s%s%s\n", left, row->text,
+		text = xasprintf("%s%s%s", row->text,
 		    row->words != NULL ? " One of " : "",
 		    row->words != NULL ? row->words : "");
+		help_print_row(to, 4, left, text);
+		free(text);
 	}
 }
 
 void
-help_print(const struct verb *const *all, const char *noun, FILE *to)
+help_print(const struct verb *const *all, const char *const *groups,
+    const char *noun, FILE *to)
 {
 	fprintf(to, "usage: coalctl [options] noun [verb] [arguments]\n\n");
-	for (size_t i = 0; all[i] != NULL; i++)
+	for (size_t i = 0; all[i] != NULL; i++) {
+		if (noun == NULL && groups[i] != NULL)
+			fprintf(to, "%s%s:\n", i > 0 ? "\n" : "", groups[i]);
 		for (const struct verb *v = all[i]; v->noun != NULL; v++) {
 			char left[128];
 
@@ -73,10 +102,11 @@ help_print(const struct verb *const *all, const char *noun, FILE *to)
 			    v->verb == NULL ? "" : " ",
 			    v->verb == NULL ? "" : v->verb,
 			    v->args[0] == '\0' ? "" : " ", v->args);
-			fprintf(to, "  %-28s %s\n", left, v->text);
+			help_print_row(to, 2, left, v->text);
 			if (noun != NULL)
 				help_print_options(v->options, to);
 		}
+	}
 	fprintf(to, "\nOptions of every verb:\n");
 	help_print_options(NULL, to);
 	fprintf(to,

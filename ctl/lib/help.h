@@ -14,8 +14,10 @@
 /* Return the names of all nouns, or of one noun's verbs, with blanks between;
  * the caller frees. */
 char *help_names(const struct verb *const *all, const char *noun);
-/* All verbs, or those of one noun with their options. */
-void help_print(const struct verb *const *all, const char *noun, FILE *to);
+/* All verbs under the headings of groups (one a table of all, NULL: none), or
+ * those of one noun with their options. */
+void help_print(const struct verb *const *all, const char *const *groups,
+    const char *noun, FILE *to);
 /* what: "verbs" or "options", lists in mdoc. */
 int help_dump(const struct verb *const *all, const char *what);
 /* Print the completions of the last of words ("" between two words): lines of a

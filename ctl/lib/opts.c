@@ -13,6 +13,7 @@
 #include "common/hostlist.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "ctl/lib/meant.h"
 #include "schema/names_event.h"
 
 /* getopt_long returns this plus the option's number. */
@@ -40,6 +41,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "collector of --url." },
 	[OPT_HELP] = { "help", 'h', NULL, 1,
 	    "Show the verbs, or those of one noun." },
+	[OPT_VERSION] = { "version", 0, NULL, 1,
+	    "Print the version of coalctl, and contact no collector." },
 	[OPT_DUMP] = { "dump", 0, "WHAT", 2,
 	    "Print the tables: verbs or options." },
 	[OPT_COMPLETE] = { "complete", 0, NULL, 2,
@@ -198,6 +201,26 @@ opts_find(const char *word)
 	return id < 0 ? OPT_MAX : (enum opt)id;
 }
 
+/* "--limt": the option that is most like it. */
+static void
+opts_unknown(const char *arg, struct err *err)
+{
+	struct strbuf names = { 0 };
+	char *word = xstrndup(arg + 2, strcspn(arg + 2, "=")), *meant;
+
+	strbuf_add(&names, "", 0);
+	for (int i = 0; i < OPT_MAX; i++)
+		strbuf_addf(&names, "%s%s", i > 0 ? " " : "",
+		    opts_rows[i].name);
+	meant = meant_find(word, names.text);
+	err_say(err, "unknown option %.60s%s%s%s", arg,
+	    meant != NULL ? ": did you mean --" : "",
+	    meant != NULL ? meant : "", meant != NULL ? "?" : "");
+	strbuf_clear(&names);
+	free(word);
+	free(meant);
+}
+
 /* What getopt could not use: an unknown option, or one without its value. */
 static int
 opts_complain(int got, char *const *argv, struct err *err)
@@ -214,7 +237,7 @@ opts_complain(int got, char *const *argv, struct err *err)
 	else if (optopt != 0)
 		err_say(err, "unknown option -%c", optopt);
 	else
-		err_say(err, "unknown option %.60s", arg);
+		opts_unknown(arg, err);
 	return -EINVAL;
 }
 

@@ -19,6 +19,7 @@ enum opt {
 	OPT_KEY,
 	OPT_CLUSTER,
 	OPT_HELP,
+	OPT_VERSION,
 	OPT_DUMP,
 	OPT_COMPLETE,
 	/* of those that name it */

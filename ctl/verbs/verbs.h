@@ -16,5 +16,7 @@ extern const struct verb verbs_advice[], verbs_baseline[], verbs_campaign[],
     verbs_schedule[], verbs_stop[], verbs_top[], verbs_topology[],
     verbs_tuning[], verbs_verdict[], verbs_version[];
 extern const struct verb *const verbs_all[]; /* ends with NULL */
+/* The heading above a table of verbs_all, at its place; NULL: none. */
+extern const char *const verbs_groups[];
 
 #endif

@@ -11,6 +11,9 @@ expect use-help-word 0 "$coalctl" help campaign
 expect use-noun 3 sh -c '"$0" help nodes || "$0" nodes --help || "$0" nodes' \
     "$coalctl"
 expect use-verb 3 "$coalctl" node lst
+expect use-meant 3 sh -c '"$0" nde || "$0" run lits || "$0" run list --limt 1' \
+    "$coalctl"
+expect use-version 0 "$coalctl" --version
 expect use-no-verb 3 "$coalctl" pki
 expect use-option 3 "$coalctl" node list --frob
 expect use-letter 3 "$coalctl" node list -Q
