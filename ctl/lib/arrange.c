@@ -51,6 +51,13 @@ arrange_text_of(const json_t *v, char ret[32])
 	return ret;
 }
 
+/* Members that rows have only where there is something to say. */
+static const struct {
+	const char *name;
+} rare[] = { { "what" }, { "text" }, { "pending" }, { "clean_rounds" },
+	{ "run" }, { "busy" }, { "alarm" }, { "cause" }, { "error" },
+	{ "leaf" } };
+
 /* Some row has it; else it is said which members there are. */
 static int
 arrange_name_check(const json_t *list, const char *option, const char *name,
@@ -63,6 +70,10 @@ arrange_name_check(const json_t *list, const char *option, const char *name,
 
 	json_array_foreach (list, i, row)
 		if (arrange_member_of(row, name, bytes) != NULL)
+			return 0;
+	for (i = 0; i < ARRAY_LEN(rare); i++)
+		if (strncmp(rare[i].name, name, bytes) == 0 &&
+		    rare[i].name[bytes] == '\0')
 			return 0;
 	strbuf_add(&names, "", 0);
 	json_object_foreach (json_array_get(list, 0), key, v)

@@ -357,8 +357,12 @@ baseline_diff(struct ctl *c)
 static int
 baseline_drop(struct ctl *c)
 {
-	json_t *reply = NULL;
-	int rc = ctl_post(c, "baselines/*/drop", c->args[0], NULL, &reply);
+	json_t *reply = NULL, *known = NULL;
+	int rc = ctl_get(c, "baselines/*", c->args[0], &known);
+
+	json_decref(known);
+	if (rc == 0)
+		rc = ctl_post(c, "baselines/*/drop", c->args[0], NULL, &reply);
 
 	json_decref(reply);
 	return rc;

@@ -16,8 +16,9 @@
 #include "schema/names_agent.h"
 #include "schema/names_verdict.h"
 
-/* A name that nobody knows is more often a slip than a node to come. */
-static void
+/* A name that was never seen is more often a slip than a node to come. Return 1
+ * if all names are such. */
+static int
 node_tell_unseen(const struct hostlist *hl, const json_t *nodes)
 {
 	const char **names = xcalloc(hl->count + 1, sizeof(*names));
@@ -37,6 +38,7 @@ node_tell_unseen(const struct hostlist *hl, const json_t *nodes)
 	free(text);
 	free(names);
 	json_decref(seen);
+	return count > 0 && count == hl->count;
 }
 
 /* Drop the nodes that --state or the hostlist leave out. 0 or an exit code. */
@@ -52,7 +54,8 @@ node_filter(struct ctl *c, json_t *nodes)
 		return rc;
 	if (c->args_count > 0 && hostlist_parse(c->args[0], &hl, &err) < 0)
 		return ctl_fail("%s: %s", c->args[0], err.text);
-	node_tell_unseen(&hl, nodes);
+	if (node_tell_unseen(&hl, nodes))
+		rc = EXIT_CODE_UNKNOWN;
 	for (size_t i = json_array_size(nodes); i-- > 0;) {
 		const json_t *node = json_array_get(nodes, i);
 
@@ -63,7 +66,7 @@ node_filter(struct ctl *c, json_t *nodes)
 			json_array_remove(nodes, i);
 	}
 	hostlist_clear(&hl);
-	return 0;
+	return rc;
 }
 
 static const char *
@@ -197,8 +200,13 @@ node_show(struct ctl *c)
 {
 	json_t *node, *v;
 	const char *key;
-	int rc = ctl_get(c, "nodes/*", c->args[0], &node);
+	int rc;
 
+	if (strpbrk(c->args[0], "[],") != NULL)
+		return ctl_fail("node show takes one node, not %.60s; node "
+				"list takes a hostlist",
+		    c->args[0]);
+	rc = ctl_get(c, "nodes/*", c->args[0], &node);
 	if (rc != 0)
 		return rc;
 	if (opts_given(&c->opts, OPT_JSON)) {

@@ -52,13 +52,17 @@ run_list(struct ctl *c)
 {
 	const char *state = opts_value(&c->opts, OPT_STATE);
 	const char *limit = opts_value(&c->opts, OPT_LIMIT);
-	json_t *runs;
+	const char *campaign = opts_value(&c->opts, OPT_CAMPAIGN);
+	json_t *runs, *known;
 	int rc = CTL_STATE_CHECK(state, names_run_states);
 
 	if (rc == 0)
-		rc = ctl_list(c, &runs, "runs", "campaign",
-		    opts_value(&c->opts, OPT_CAMPAIGN), "state", state, "limit",
-		    limit == NULL ? "20" : limit, NULL);
+		rc = ctl_list(c, &runs, "runs", "campaign", campaign, "state",
+		    state, "limit", limit == NULL ? "20" : limit, NULL);
+	if (rc == 0 && json_array_size(runs) == 0 && campaign != NULL) {
+		rc = ctl_get(c, "campaigns/*", campaign, &known);
+		json_decref(rc == 0 ? known : runs);
+	}
 	return rc == 0 ? print_list(c, runs, columns, NULL) : rc;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verdict.c - the worst verdict decides the exit code; nodes without a
- * verdict are counted, so that silence is not taken for health.
+ * verdict.c - the worst verdict decides the exit code. Nodes without a verdict
+ * are counted, and no node at all is not success either.
  */
 #include <string.h>
 
@@ -66,21 +66,43 @@ verdict_print_verdicts(const json_t *list, int all, int chosen)
 		    count, count == 1 ? "" : "s", unknown);
 }
 
+/* Of all nodes: the worst, or unknown where some were not measured. */
+static int
+verdict_code_of_all(const json_t *list, int chosen)
+{
+	int worst = EXIT_CODE_OK,
+	    unknown = json_array_size(list) == 0 && !chosen;
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (list, i, v) {
+		if (verdict_code_of(v) > worst)
+			worst = verdict_code_of(v);
+		unknown |= strcmp(print_member(v, "verdict", ""),
+			       names_verdicts[VERDICT_UNKNOWN]) == 0;
+	}
+	return worst == EXIT_CODE_OK && unknown ? EXIT_CODE_UNKNOWN : worst;
+}
+
 /* Takes the list. */
 static int
 verdict_show(struct ctl *c, json_t *list, int history)
 {
-	int worst = EXIT_CODE_OK;
+	int worst = history
+	    ? EXIT_CODE_OK
+	    : verdict_code_of_all(list, opts_given(&c->opts, OPT_WHERE));
 	json_t *v;
 	size_t i;
 
-	json_array_foreach (list, i, v)
-		if (!history && verdict_code_of(v) > worst)
-			worst = verdict_code_of(v);
+	for (i = json_array_size(list); i-- > 0 && !history;)
+		if (opts_given(&c->opts, OPT_JSON) &&
+		    !opts_given(&c->opts, OPT_ALL) &&
+		    json_object_get(json_array_get(list, i), "text") == NULL)
+			json_array_remove(list, i);
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(list);
 	else if (history && json_array_size(list) == 0)
-		puts("nothing was ever said");
+		puts("no verdict so far");
 	else if (history)
 		json_array_foreach (list, i, v)
 			verdict_print_one(v, 1);
@@ -94,11 +116,8 @@ verdict_show(struct ctl *c, json_t *list, int history)
 static int
 verdict_list(struct ctl *c)
 {
-	int all = opts_given(&c->opts, OPT_ALL) ||
-	    !opts_given(&c->opts, OPT_JSON);
 	json_t *list;
-	int rc = ctl_list(c, &list, "verdicts", "all", all ? "yes" : NULL,
-	    NULL);
+	int rc = ctl_list(c, &list, "verdicts", "all", "yes", NULL);
 
 	return rc == 0 ? verdict_show(c, list, 0) : rc;
 }
@@ -106,10 +125,15 @@ verdict_list(struct ctl *c)
 static int
 verdict_history(struct ctl *c)
 {
-	json_t *list;
+	json_t *list, *node;
 	int rc = ctl_list(c, &list, "verdicts/history", "subject", c->args[0],
 	    "limit", opts_value(&c->opts, OPT_LIMIT), NULL);
 
+	/* A name that was never seen is more often a slip. */
+	if (rc == 0 && json_array_size(list) == 0 && c->args[0] != NULL) {
+		rc = ctl_get(c, "nodes/*", c->args[0], &node);
+		json_decref(rc == 0 ? node : list);
+	}
 	return rc == 0 ? verdict_show(c, list, 1) : rc;
 }
 
@@ -117,7 +141,8 @@ const struct verb verbs_verdict[] = {
 	{ "verdict", "list", "", 0, 0, "json all where sort", "",
 	    "List the outliers: what is slow and why, worst first.",
 	    "The exit code follows the worst verdict: 0; 1 for an outlier; 2 "
-	    "for one that a confirmation run has confirmed. Unknown nodes are "
+	    "for one that a confirmation run has confirmed; 3 if no node is an "
+	    "outlier and some or all were not measured. Unknown nodes are "
 	    "counted; with --all they are listed, and nodes that are ok too.",
 	    verdict_list },
 	{ "verdict", "history", "[NODE]", 0, 1, "json limit where sort",

@@ -15,6 +15,10 @@ expect node-upgrade 1 "$coalctl" node upgrade-check
 expect node-list-bad 3 "$coalctl" node list 'node[1-'
 expect node-show 0 "$coalctl" node show node1
 expect node-show-json 0 "$coalctl" node show node1 -j
+# Names that were never seen are no success.
+expect node-list-never 3 "$coalctl" node list 'node[77-78]'
+expect node-upgrade-never 3 "$coalctl" node upgrade-check node77
+expect node-show-hosts 3 "$coalctl" node show 'node[1-2]'
 expect node-show-nope 3 "$coalctl" node show nope
 expect node-show-path 3 "$coalctl" node show ../runs
 expect campaign-list 1 "$coalctl" campaign list
@@ -76,10 +80,16 @@ expect baseline-diff 1 "$coalctl" baseline diff ship 20261118-gq-b
 expect baseline-same 0 "$coalctl" baseline diff ship 20261118-gq-a \
     --margin 20%
 expect baseline-none 3 "$coalctl" baseline diff nope
+expect baseline-drop-none 3 "$coalctl" baseline drop nope
 expect baseline-drop 0 "$coalctl" baseline drop ship
 expect verdict-list 2 "$coalctl" verdict list
 expect verdict-all 2 "$coalctl" verdict list --all
 expect verdict-json 2 "$coalctl" verdict list --json
+# Nodes that were not measured are no success, and nothing chosen is.
+expect verdict-unknown 3 "$coalctl" verdict list --where 'subject=node[78]'
+expect verdict-unknown-json 3 "$coalctl" verdict list --json \
+    --where 'subject=node[78]'
+expect verdict-where 0 "$coalctl" verdict list --where what=port
 expect verdict-history 0 "$coalctl" verdict history
 expect schedule-list 0 "$coalctl" schedule list
 expect schedule-forecast 1 "$coalctl" schedule forecast
