@@ -24,6 +24,7 @@
 struct shipped {
 	int every_s, offset_s;
 	double bytes;
+	int64_t nodes_max;
 };
 
 static size_t
@@ -46,7 +47,8 @@ shipped_load(struct shipped ret[SHIPPED_MAX])
 				    CLK_NS_PER_S),
 				(int)(conf_span_ns(c, "schedule", "offset") /
 				    CLK_NS_PER_S),
-				(double)conf_bytes(c, "campaign", "bytes")
+				(double)conf_bytes(c, "campaign", "bytes"),
+				conf_int(c, "campaign", "nodes_max")
 			};
 		}
 		conf_free(c);
@@ -70,6 +72,18 @@ test_cost(void **state)
 	assert_true(starts > 0);
 	assert_true(starts <= 12);
 	assert_true(bytes <= 200.0 * 1024 * 1024);
+}
+
+/* A cluster of any size starts a job of so many nodes at most by itself. */
+static void
+test_nodes(void **state)
+{
+	struct shipped all[SHIPPED_MAX];
+	size_t n = shipped_load(all);
+
+	(void)state;
+	for (size_t i = 0; i < n; i++)
+		assert_true(all[i].nodes_max <= 256);
 }
 
 static void
@@ -96,6 +110,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_nodes),
 		cmocka_unit_test(test_apart),
 	};
 
