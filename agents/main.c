@@ -146,6 +146,8 @@ main_conf_read(const struct arguments *a)
 		rc = main_programs_check(c, &err);
 	if (rc == 0)
 		rc = mpi_settings_conf_check(c, &err);
+	if (rc == 0)
+		rc = mpi_impl_ports_check(c, &err);
 	if (rc == 0) {
 		rc = launcher_line_check(conf_string(c, "children", "command"),
 		    &err);

@@ -420,6 +420,10 @@ const struct conf_row options_agent[] = {
 	    "Default of mpi.fabric for campaigns that do not set it: what "
 	    "carries the bytes of ranks. auto is the MPI's own choice for any "
 	    "job." },
+	{ "mpi", "ports", CONF_STRING, 0, 16, NULL, "", "",
+	    "TCP ports on which ranks accept connections, for a firewall "
+	    "between nodes, for example 20000-20100; each rank takes up to "
+	    "two. Empty: any port of the kernel's range." },
 	{ "mpi", "ucx_tls", CONF_STRING, 0, 64, NULL, "", "",
 	    "UCX_TLS of ranks. Empty: UCX chooses." },
 	{ "mpi", "nics", CONF_STRING, 0, 1000, NULL, "", "",

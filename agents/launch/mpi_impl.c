@@ -223,6 +223,58 @@ mpi_impl_set_fabric(const struct mpi_impl_job *job, const char *fabric,
 		strvec_env(env, "UCX_TLS", "%s", tls);
 }
 
+/* 1 and the range of mpi.ports; 0: it is empty; -EINVAL. */
+static int
+mpi_impl_ports(const struct conf *c, unsigned *ret_low, unsigned *ret_high)
+{
+	const char *text = conf_string(c, "mpi", "ports");
+	int end = 0;
+
+	if (text[0] == '\0')
+		return 0;
+	if (sscanf(text, "%5u-%5u%n", ret_low, ret_high, &end) != 2 ||
+	    text[end] != '\0' || *ret_low < 1024 || *ret_high > 65535 ||
+	    *ret_low >= *ret_high)
+		return -EINVAL;
+	return 1;
+}
+
+int
+mpi_impl_ports_check(const struct conf *c, struct err *err)
+{
+	unsigned low, high;
+
+	if (mpi_impl_ports(c, &low, &high) >= 0)
+		return 0;
+	return err_set(err, -EINVAL,
+	    "%s: invalid value \"%.40s\" for mpi.ports: expected LOW-HIGH from "
+	    "1024 to 65535, for example 20000-20100",
+	    conf_where(c, "mpi", "ports"), conf_string(c, "mpi", "ports"));
+}
+
+/* Of Open MPI, of UCX and of libfabric; NCCL takes the kernel's range. */
+static void
+mpi_impl_set_ports(const struct conf *c, struct strvec *env)
+{
+	unsigned low, high;
+
+	if (mpi_impl_ports(c, &low, &high) != 1)
+		return;
+	for (const char *v = "46"; *v != '\0'; v++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "OMPI_MCA_btl_tcp_port_min_v%c",
+		    *v);
+		strvec_env(env, name, "%u", low);
+		snprintf(name, sizeof(name), "OMPI_MCA_btl_tcp_port_range_v%c",
+		    *v);
+		strvec_env(env, name, "%u", high - low + 1);
+	}
+	strvec_env(env, "UCX_TCP_PORT_RANGE", "%u-%u", low, high);
+	strvec_env(env, "FI_TCP_PORT_LOW_RANGE", "%u", low);
+	strvec_env(env, "FI_TCP_PORT_HIGH_RANGE", "%u", high);
+}
+
 static void
 mpi_impl_set_devices(const char *fabric, const char *devices,
     struct strvec *env)
@@ -266,6 +318,7 @@ mpi_impl_rank_env(const struct mpi_impl_job *job, struct strvec *env)
 	int late = of == job->campaign && strcmp(fabric, "auto") != 0;
 
 	job->mpi->rank_env(job, env);
+	mpi_impl_set_ports(job->conf, env);
 	mpi_net_env(job, mpi_impl_bin_of(job->mpi, job->conf), fabric, env);
 	if (!late)
 		mpi_impl_set_fabric(job, fabric, env);

@@ -89,6 +89,8 @@ void mpi_impl_env(const struct mpi_impl_mpi *mpi, const struct conf *c,
 /* 0 when the campaign sets nothing that the agent does not allow. */
 int mpi_impl_allowed(const struct conf *agent, const struct conf *campaign,
     struct err *err);
+/* -EINVAL and why: mpi.ports is neither empty nor LOW-HIGH. */
+int mpi_impl_ports_check(const struct conf *c, struct err *err);
 /* The environment of ranks: what their MPI needs, and all settings. */
 void mpi_impl_rank_env(const struct mpi_impl_job *job, struct strvec *env);
 /* mpi_net.c: the interfaces for ranks. bin: of the MPI; fabric: mpi.fabric. */

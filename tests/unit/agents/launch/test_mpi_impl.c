@@ -137,6 +137,15 @@ test_net(void **state)
 		    "OMPI_MCA_btl_tcp_if_include", NULL },
 		{ "[mpi]\nenv = UCX_NET_DEVICES=m0:1\n", "", "eth0",
 		    "UCX_NET_DEVICES", "m0:1" },
+		{ "[mpi]\nports = 20000-20100\n", "", "eth0",
+		    "OMPI_MCA_btl_tcp_port_min_v4", "20000" },
+		{ "[mpi]\nports = 20000-20100\n", "", "eth0",
+		    "OMPI_MCA_btl_tcp_port_range_v6", "101" },
+		{ "[mpi]\nports = 20000-20100\n", "", "eth0",
+		    "UCX_TCP_PORT_RANGE", "20000-20100" },
+		{ "[mpi]\nports = 20000-20100\n", "", "eth0",
+		    "FI_TCP_PORT_HIGH_RANGE", "20100" },
+		{ "", "", "eth0", "OMPI_MCA_btl_tcp_port_min_v4", NULL },
 		{ "", "[mpi]\nmca = btl_tcp_if_include=eth7\n", "eth0",
 		    "OMPI_MCA_btl_tcp_if_include", "eth7" },
 	};
@@ -155,6 +164,32 @@ test_net(void **state)
 			    value == NULL ? "not set" : value);
 		strvec_clear(&env);
 	}
+}
+
+static void
+test_ports(void **state)
+{
+	static const struct {
+		const char *text;
+		int rc;
+	} rows[] = { { "", 0 }, { "20000-20100", 0 }, { "20000", -EINVAL },
+		{ "20000-", -EINVAL }, { "20100-20000", -EINVAL },
+		{ "20000-70000", -EINVAL }, { "80-90", -EINVAL },
+		{ "20000-20100x", -EINVAL } };
+	char text[64];
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct conf *c;
+
+		snprintf(text, sizeof(text), "[mpi]\nports = %s\n",
+		    rows[i].text);
+		c = conf_of(text);
+		assert_int_equal(mpi_impl_ports_check(c, &err), rows[i].rc);
+		conf_free(c);
+	}
+	assert_non_null(strstr(err.text, "expected LOW-HIGH"));
 }
 
 /* auto is the MPI's own choice, that of a site's MPI what its files say. */
@@ -586,6 +621,7 @@ main(void)
 		cmocka_unit_test(test_sites),
 		cmocka_unit_test(test_openmpi_options),
 		cmocka_unit_test(test_net),
+		cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_fabric),
 		cmocka_unit_test(test_allowed),
 		cmocka_unit_test(test_missing),
