@@ -3,11 +3,25 @@
  * verdict.c - the worst verdict decides the exit code. Nodes without a verdict
  * are counted, and no node at all is not success either.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "common/hostlist.h"
 #include "ctl/lib/print.h"
+#include "ctl/lib/runs.h"
 #include "ctl/verbs/verbs.h"
+#include "schema/names_agent.h"
 #include "schema/names_verdict.h"
+
+#define RECHECK_NODES 7 /* others that it is measured with */
+#define RECHECK_RUNS  5 /* as many as clear a node: verdict.clean */
+
+static int
+verdict_is_up(const json_t *node)
+{
+	return strcmp(print_member(node, "state", ""),
+		   names_agent_states[AGENT_LOST]) != 0;
+}
 
 static int
 verdict_code_of(const json_t *v)
@@ -137,6 +151,101 @@ verdict_history(struct ctl *c)
 	return rc == 0 ? verdict_show(c, list, 1) : rc;
 }
 
+/* NODE and up to RECHECK_NODES others that are up, from all of the list, as a
+ * hostlist that the caller frees; NULL after a message. */
+static char *
+verdict_recheck_nodes(const char *name, const json_t *nodes)
+{
+	const char *all[RECHECK_NODES + 1] = { name };
+	size_t i, up = 0, count = 1, at = 0;
+	int found = 0;
+	json_t *node;
+
+	json_array_foreach (nodes, i, node)
+		if (strcmp(print_member(node, "node", ""), name) == 0)
+			found = verdict_is_up(node);
+		else
+			up += (size_t)verdict_is_up(node);
+	if (!found || up < 2) {
+		ctl_fail(found
+			? "%s: two other nodes that are up are needed"
+			: "%s: no such node is up; see coalctl node list",
+		    name);
+		return NULL;
+	}
+	json_array_foreach (nodes, i, node) {
+		const char *other = print_member(node, "node", "");
+
+		if (strcmp(other, name) == 0 || !verdict_is_up(node))
+			continue;
+		/* spread over the list, which is in the order of leaves */
+		if (at++ * RECHECK_NODES / up >= count - 1 &&
+		    count <= RECHECK_NODES)
+			all[count++] = other;
+	}
+	return hostlist_format(all, count);
+}
+
+/* One run; 0, or an exit code after a message. */
+static int
+verdict_recheck_run(struct ctl *c, const char *nodes)
+{
+	json_t *body = json_pack("{s:{s:s, s:s}}", "overrides",
+	    "campaign.nodes", nodes, "campaign.nodes_min", "3");
+	json_t *answer = NULL, *run = NULL;
+	int rc = ctl_post(c, "campaigns/*/run", "watch-bw", body, &answer);
+
+	json_decref(body);
+	if (rc == 0)
+		rc = runs_wait(c, print_member(answer, "run", ""), &run);
+	json_decref(answer);
+	if (rc != 0)
+		return rc;
+	rc = runs_exit_code(run);
+	if (rc != EXIT_CODE_OK)
+		runs_print_end(run, stderr);
+	json_decref(run);
+	return rc == EXIT_CODE_OK ? 0 : EXIT_CODE_UNKNOWN;
+}
+
+static int
+verdict_recheck(struct ctl *c)
+{
+	json_t *nodes, *node = NULL;
+	char *list;
+	int rc = ctl_get(c, "nodes", NULL, &nodes), is_pending = 1;
+
+	if (rc != 0)
+		return rc;
+	list = verdict_recheck_nodes(c->args[0], nodes);
+	json_decref(nodes);
+	if (list == NULL)
+		return EXIT_CODE_UNKNOWN;
+	for (int i = 1; i <= RECHECK_RUNS && rc == 0 && is_pending; i++) {
+		const char *pending;
+
+		rc = verdict_recheck_run(c, list);
+		if (rc == 0)
+			rc = ctl_get(c, "nodes/*", c->args[0], &node);
+		if (rc != 0)
+			break;
+		pending = print_member(node, "pending", NULL);
+		printf("run %d of at most %d among %s: %s%s%s\n", i,
+		    RECHECK_RUNS, list, print_member(node, "verdict", "?"),
+		    pending != NULL ? ", " : "",
+		    pending != NULL ? pending : "");
+		is_pending = pending != NULL;
+		if (i == RECHECK_RUNS || !is_pending)
+			rc = strcmp(print_member(node, "verdict", ""),
+				 names_verdicts[VERDICT_UNKNOWN]) == 0
+			    ? EXIT_CODE_UNKNOWN
+			    : verdict_code_of(node);
+		json_decref(node);
+	}
+	free(list);
+	return rc;
+}
+
 const struct verb verbs_verdict[] = {
 	{ "verdict", "list", "", 0, 0, "json all where sort", "",
 	    "List the outliers: what is slow and why, worst first.",
@@ -145,6 +254,12 @@ const struct verb verbs_verdict[] = {
 	    "outlier and some or all were not measured. Unknown nodes are "
 	    "counted; with --all they are listed, and nodes that are ok too.",
 	    verdict_list },
+	{ "verdict", "recheck", "NODE", 1, 1, "", "nodes",
+	    "Measure a node now, for example after a repair.",
+	    "It is measured with up to seven others by the campaign watch-bw, "
+	    "until its verdict is settled, in at most five runs; these are "
+	    "rounds like any others. The exit code follows the verdict.",
+	    verdict_recheck },
 	{ "verdict", "history", "[NODE]", 0, 1, "json limit where sort",
 	    "nodes", "Show earlier verdicts, newest first.", NULL,
 	    verdict_history },

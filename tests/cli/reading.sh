@@ -90,6 +90,8 @@ expect verdict-unknown 3 "$coalctl" verdict list --where 'subject=node[78]'
 expect verdict-unknown-json 3 "$coalctl" verdict list --json \
     --where 'subject=node[78]'
 expect verdict-where 0 "$coalctl" verdict list --where what=port
+expect verdict-recheck 2 "$coalctl" verdict recheck node2
+expect verdict-recheck-none 3 "$coalctl" verdict recheck node77
 expect verdict-history 0 "$coalctl" verdict history
 expect schedule-list 0 "$coalctl" schedule list
 expect schedule-forecast 1 "$coalctl" schedule forecast
