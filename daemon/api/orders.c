@@ -9,9 +9,12 @@
 #include <string.h>
 
 #include "common/clk.h"
+#include "common/hostlist.h"
 #include "common/log.h"
+#include "common/member.h"
 #include "daemon/agents/enroll.h"
 #include "daemon/api/api_int.h"
+#include "daemon/cluster/roster.h"
 #include "daemon/collector.h"
 #include "daemon/diagnosis/diagnosis.h"
 #include "daemon/run/run.h"
@@ -29,6 +32,31 @@ orders_event_put(struct api *api, const char *subject, const char *what,
 	    more[0] == '\0' ? "" : ": ", more);
 	log_info("order %s: %s", subject, text);
 	store_put_event(api->p.store, "order", subject, text);
+}
+
+/* A list of nodes none of which was ever seen is a slip: refused now, not
+ * missed later. */
+static int
+orders_nodes_check(struct api *api, const struct conf *c,
+    const json_t *overrides, struct err *err)
+{
+	const char *text = member_text_or(overrides, "campaign.nodes",
+	    conf_string(c, "campaign", "nodes"));
+	struct roster *r = collector_roster(api->p.collector);
+	struct hostlist hl = { 0 };
+	size_t seen = 0;
+
+	if (strcmp(text, "all") == 0 || hostlist_parse(text, &hl, NULL) < 0)
+		return 0;
+	for (size_t i = 0; i < hl.count; i++)
+		seen += roster_find(r, hl.names[i]) != NULL;
+	hostlist_clear(&hl);
+	return seen > 0
+	    ? 0
+	    : err_set(err, -EINVAL,
+		  "campaign.nodes = %.80s: no agent of these nodes "
+		  "was ever seen; coalctl node list shows the nodes",
+		  text);
 }
 
 int
@@ -59,7 +87,10 @@ orders_submit(struct api *api, const char *campaign, const char *text,
 		return err_set(err, -EINVAL, "%s", c->error);
 	}
 	o.conf = text != NULL ? own : c->conf;
-	rc = runs_submit(collector_runs(api->p.collector), &o, ret_run, err);
+	rc = orders_nodes_check(api, o.conf, overrides, err);
+	if (rc == 0)
+		rc = runs_submit(collector_runs(api->p.collector), &o, ret_run,
+		    err);
 	conf_free(own);
 	if (rc == 0)
 		orders_event_put(api, campaign, "run ordered", by, ret_run);

@@ -26,6 +26,7 @@
 #include "daemon/run/run.h"
 #include "daemon/store/store.h"
 #include "daemon/api/api_int.h"
+#include "schema/options.h"
 
 /* Time stamps of nodes and collector are compared by people; network time
  * keeps them within some milliseconds. Heartbeats add their delay. */
@@ -502,6 +503,76 @@ diags_check_campaigns(struct api *api, json_t *list)
 		diags_check_campaign(api, c, list);
 }
 
+/* It compares nodes one by one, which verdicts need. */
+static int
+diags_judges(const struct campaign *c)
+{
+	return c->conf != NULL && options_runs_canaries(c->conf) &&
+	    !conf_is(c->conf, "canary", "partners", "ring") &&
+	    strcmp(conf_string(c->conf, "congestor", "mix"), "none") == 0;
+}
+
+/* Silence is not health: no verdict yet, or none to come. */
+static void
+diags_check_judged(struct api *api, json_t *list)
+{
+	struct roster *r = collector_roster(api->p.collector);
+	size_t counts[VERDICT_MAX], judged;
+	const struct campaign *c;
+	uint64_t next_unix_ns = 0;
+	int enabled = 0;
+	char at[32];
+
+	api_verdict_counts(api, counts);
+	judged = counts[VERDICT_OK] + counts[VERDICT_WARN] +
+	    counts[VERDICT_BAD];
+	TAILQ_FOREACH (c, campaigns_list(api->p.campaigns), link) {
+		if (!diags_judges(c) ||
+		    !scheduler_is_enabled(api->p.scheduler, c))
+			continue;
+		enabled = 1;
+		if (c->next_unix_ns != 0 &&
+		    (next_unix_ns == 0 || c->next_unix_ns < next_unix_ns))
+			next_unix_ns = c->next_unix_ns;
+	}
+	if (roster_count(r) == 0)
+		return;
+	clk_unix_format(next_unix_ns, at, sizeof(at));
+	if (!enabled)
+		diags_put(list, "warn",
+		    "coalctl schedule enable watch; without it verdicts come "
+		    "from runs by order only.",
+		    "no campaign that judges nodes is enabled");
+	else if (judged == 0 && next_unix_ns != 0)
+		diags_put(list, "info",
+		    "Nothing to do: a verdict takes three rounds. For one now: "
+		    "coalctl campaign run watch.",
+		    "nodes are not measured yet, first rounds at %s", at);
+}
+
+/* Runs that TCP carried, on nodes with a fabric. */
+static void
+diags_check_unused(struct api *api, json_t *list)
+{
+	const json_t *unused = runs_unused(collector_runs(api->p.collector));
+	struct some nodes = { .count = 0 };
+	const char *name, *device = "";
+	json_t *value;
+
+	json_object_foreach ((json_t *)(uintptr_t)unused, name, value) {
+		diags_some_add(&nodes, name);
+		device = json_string_value(value);
+	}
+	if (nodes.count > 0)
+		diags_put(list, "warn",
+		    "Check that probes may open the devices: on a node, "
+		    "systemctl show -p DeviceAllow coalmine-agent, and that "
+		    "the MPI has the fabric's library (mpi.fabric).",
+		    "measured over tcp although %.40s is ACTIVE, on %zu nodes: "
+		    "%s",
+		    device, nodes.count, diags_some_text(&nodes));
+}
+
 /* An agent that is up and takes no part in the mesh. */
 static void
 diags_check_mesh(struct api *api, json_t *list)
@@ -771,7 +842,8 @@ static void (*const checks[])(struct api *api,
 	diags_check_own_clock, diags_check_certificates, diags_check_alarms,
 	diags_check_mesh, diags_check_silence, diags_check_coverage,
 	diags_check_topology, diags_check_jobs, diags_check_stalls,
-	diags_check_sinks, diags_check_suspects };
+	diags_check_sinks, diags_check_suspects, diags_check_judged,
+	diags_check_unused };
 
 json_t *
 diags_json(struct api *api)

@@ -16,6 +16,7 @@
 #include "daemon/run/fabric.h"
 #include "common/err.h"
 #include "common/member.h"
+#include "common/text.h"
 #include "common/str.h"
 #include "daemon/run/run_int.h"
 #include "schema/names_probe.h"
@@ -111,6 +112,57 @@ fabric_lacks(const struct conf *c, const struct node *n, struct err *err)
 	}
 	str_list_free(list);
 	return lacks;
+}
+
+/* An active port of InfiniBand, Omni-Path or Slingshot among the node's rails;
+ * NULL: none. RoCE is Ethernet, and no rail unless the site says so. */
+static const char *
+fabric_active_device(const struct node *n)
+{
+	const json_t *nics = json_object_get(n->inventory, "nics");
+	json_t *rail, *nic;
+	size_t i, k;
+
+	member_foreach (n->inventory, "rails", i, rail)
+		json_array_foreach (nics, k, nic) {
+			const char *name = member_text(rail, "name");
+			int is_port = json_object_get(nic, "port") != NULL &&
+			    strcmp(member_text(nic, "state"), "ACTIVE") == 0;
+			int is_cxi = strncmp(member_text(nic, "driver"), "cxi",
+					 3) == 0 &&
+			    strcmp(member_text(nic, "state"), "up") == 0;
+
+			if ((is_port || is_cxi) && fabric_is_nic(nic, name))
+				return member_text(nic, "name");
+		}
+	return NULL;
+}
+
+void
+fabric_unused_note(struct run *r, const json_t *carried, char *ret_text,
+    size_t cap_bytes)
+{
+	int is_tcp = strcmp(member_text(carried, "transport"), "tcp") == 0 &&
+	    strcmp(member_text(carried, "wanted"), "auto") == 0;
+	json_t *unused = r->all->unused;
+
+	ret_text[0] = '\0';
+	if (member_text(carried, "transport")[0] == '\0')
+		return;
+	for (size_t i = 0; i < r->node_count; i++) {
+		const struct node *n = r->nodes[i].node;
+		const char *device = is_tcp ? fabric_active_device(n) : NULL;
+
+		json_object_del(unused, n->name);
+		if (device == NULL)
+			continue;
+		json_object_set_new(unused, n->name, text_json(device));
+		if (ret_text[0] == '\0')
+			utf8_format(ret_text, cap_bytes,
+			    "measured over tcp although %.40s of %.60s is "
+			    "ACTIVE",
+			    device, n->name);
+	}
 }
 
 struct turn {

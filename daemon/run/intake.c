@@ -9,6 +9,7 @@
  * back and sent again. Sending again is harmless: (run, seq) is unique.
  */
 #include "daemon/run/intake.h"
+#include "daemon/run/fabric.h"
 #include "daemon/run/run_int.h"
 #include "daemon/run/run_state.h"
 #include "daemon/run/hold.h"
@@ -187,6 +188,7 @@ intake_store(struct intake *it)
 static void
 intake_arrived(struct run *r, const json_t *records)
 {
+	char text[RUN_WHY_MAX] = "";
 	json_t *record;
 	size_t i;
 
@@ -203,6 +205,11 @@ intake_arrived(struct run *r, const json_t *records)
 		r->last_seq = seq;
 		r->records++;
 		if (strcmp(probe, "begin") == 0) {
+			fabric_unused_note(r,
+			    json_object_get(record, "carried"), text,
+			    sizeof(text));
+			if (text[0] != '\0')
+				log_warnx("run %s: %s", r->id, text);
 			json_decref(r->carried);
 			r->carried = json_incref(
 			    json_object_get(json_object_get(record, "carried"),
@@ -221,7 +228,7 @@ intake_arrived(struct run *r, const json_t *records)
 	}
 	if (r->state == RUN_STARTING) {
 		run_step_set(r, STEP_RUN);
-		run_state_set(r, RUN_RUNNING, CAUSE_NONE, "");
+		run_state_set(r, RUN_RUNNING, CAUSE_NONE, text);
 	}
 }
 

@@ -25,6 +25,12 @@ runs_quota_read(const struct conf *c, struct runs_quota *ret)
 	ret->bytes = (uint64_t)conf_bytes(c, "quota", "run_bytes");
 }
 
+const json_t *
+runs_unused(const struct runs *rs)
+{
+	return rs->unused;
+}
+
 void
 runs_set_quota(struct runs *rs, const struct runs_quota *quota)
 {

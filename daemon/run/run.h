@@ -135,6 +135,9 @@ void runs_lost(struct runs *rs, struct node *n);
 /* Once, before agents come: what STORE_LIVE_RUNS answered. */
 void runs_resume(struct runs *rs, const json_t *live);
 
+/* {node: device} of nodes with an active fabric that their last run did not
+ * use; lives as long as rs. */
+const json_t *runs_unused(const struct runs *rs);
 /* The newest first; ended ones too, as long as they are remembered. */
 json_t *runs_json(struct runs *rs, int is_brief);
 json_t *runs_json_one(struct runs *rs, const char *run); /* NULL: unknown */

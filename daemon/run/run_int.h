@@ -199,6 +199,7 @@ struct runs {
 	size_t ended_count;
 	struct costs *costs; /* NULL: nothing is limited */
 	struct slurm *slurm; /* NULL: there is none */
+	json_t *unused;      /* by node: fabric_unused_note */
 	json_t *turns;       /* by campaign: how many rails it has had */
 	uint64_t tick;
 	uint64_t records;  /* taken since the start */

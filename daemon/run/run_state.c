@@ -82,6 +82,7 @@ runs_new(struct roster *roster, struct store *store, const struct runs_ops *ops,
 	rs->ctx = ctx;
 	rs->born_ns = clk_ns();
 	rs->turns = json_object();
+	rs->unused = json_object();
 	TAILQ_INIT(&rs->live);
 	TAILQ_INIT(&rs->ended);
 	return rs;
@@ -103,6 +104,7 @@ runs_free(struct runs *rs)
 		return;
 	run_state_list_free(&rs->live);
 	run_state_list_free(&rs->ended);
+	json_decref(rs->unused);
 	json_decref(rs->turns);
 	free(rs);
 }

@@ -362,6 +362,21 @@ def test_diags(c):
     mended(c, text)
     close(a)
 
+    # No verdict yet is not health, and without a schedule none will come.
+    text = "no campaign that judges nodes is enabled"
+    trouble(c, text, "coalctl schedule enable watch")
+    c.campaign("judge", 9, more="[schedule]\nevery = 30d\n"
+               "[canary]\npartners = match\ntests = lat\n")
+    mended(c, text)
+    trouble(c, "nodes are not measured yet, first rounds at 20",
+            "coalctl campaign run watch")
+    os.unlink(f"{c.campaigns}/judge.conf")
+    trouble(c, text, "coalctl schedule enable watch")
+    # A slip is refused, and is no run that was missed.
+    status, o = c.request("POST", "campaigns/quick/run",
+                          {"overrides": {"campaign.nodes": "node[50-60]"}})
+    assert status == 400 and "was ever seen" in o["error"]["message"], (status, o)
+
     for name, more, text, remedy in (
             ("wrong", "color = red\n", "campaign wrong is broken: ",
              "coalctl campaign validate"),

@@ -11,6 +11,7 @@
 #include "tests/unit/daemon/run/run_fix.h"
 #include "common/member.h"
 #include "daemon/run/blackout.h"
+#include "daemon/run/fabric.h"
 #include "daemon/run/budget.h"
 
 #define BUDGETED                                                               \
@@ -146,6 +147,44 @@ inventory_set(int first, int last, const char *nics, const char *rails)
 		    json_loads(rails, 0, NULL));
 		assert_non_null(n->inventory);
 	}
+}
+
+/* TCP carried a run although nodes have a fabric, and nothing demanded TCP. */
+static void
+test_unused(void **state)
+{
+	static const struct {
+		const char *carried, *text;
+		size_t nodes;
+	} rows[] = {
+		{ "{\"wanted\": \"auto\", \"transport\": \"rdma\"}", "", 0 },
+		{ "{\"wanted\": \"auto\", \"transport\": \"tcp\"}",
+		    "measured over tcp although mlx5_0 of n1 is ACTIVE", 2 },
+		{ "{\"wanted\": \"auto\"}", "", 2 }, /* not known: as before */
+		{ "{\"wanted\": \"tcp\", \"transport\": \"tcp\"}", "", 0 },
+	};
+	char run[64], text[200];
+
+	(void)state;
+	fix_setup(3);
+	inventory_set(1, 2,
+	    "[{\"name\": \"mlx5_0\", \"port\": \"1\", \"state\": \"ACTIVE\"}]",
+	    "[{\"name\": \"mlx5_0\"}]");
+	inventory_set(3, 3,
+	    "[{\"name\": \"mlx5_0\", \"port\": \"1\", \"state\": \"DOWN\"}]",
+	    "[{\"name\": \"mlx5_0\"}]");
+	fix_submitted(run, FIX_CAMPAIGN);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_t *carried = json_loads(rows[i].carried, 0, NULL);
+
+		fabric_unused_note(run_find(fix.runs, run), carried, text,
+		    sizeof(text));
+		assert_string_equal(text, rows[i].text);
+		assert_int_equal(json_object_size(runs_unused(fix.runs)),
+		    rows[i].nodes);
+		json_decref(carried);
+	}
+	fix_teardown();
 }
 
 /* What a campaign demands of the network, and what nodes say they have. */
@@ -564,6 +603,7 @@ main(void)
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_unused),
 		cmocka_unit_test(test_fabric),
 		cmocka_unit_test(test_turns),
 		cmocka_unit_test(test_exclusive),
