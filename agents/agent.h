@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent.h - what the parts of one agent share.
+ * agent.h - the state shared by the parts of one agent.
  */
 #ifndef AGENTS_AGENT_H
 #define AGENTS_AGENT_H
@@ -43,7 +43,7 @@ struct agent {
 	char *cgroup; /* where leaves may be made, or NULL */
 	int cores;
 	struct json_t *inventory;
-	struct event *grace; /* the collector stays away */
+	struct event *grace; /* no contact with the collector */
 	struct event *sync;  /* the spool is to be synced */
 	int stopping;
 };

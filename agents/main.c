@@ -206,8 +206,8 @@ main_names_find(struct agent *ag)
 	snprintf(ag->pmix, sizeof(ag->pmix), "%s/coalmine-pmix", libexec);
 }
 
-/* Checks what a start needs besides the values: helpers that are missing, files
- * that we may not read. */
+/* Check the conditions of a start other than values: missing helper programs
+ * and unreadable files. */
 static int
 main_files_check(const struct agent *ag)
 {

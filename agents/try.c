@@ -176,7 +176,7 @@ try_mpi(struct agent *ag, const char *name)
 		return 1;
 	}
 	snprintf(set, sizeof(set), "agent.run_dir=%s", dir);
-	/* what the site sets stays */
+	/* keep the site's settings */
 	snprintf(env, sizeof(env), "mpi.env=%s%sCOALMINE_FAKE_NODES=rank",
 	    conf_string(ag->conf, "mpi", "env"),
 	    conf_string(ag->conf, "mpi", "env")[0] == '\0' ? "" : ",");

@@ -28,7 +28,7 @@ struct launcher {
 };
 extern const struct launcher launcher_slurm, launcher_command;
 
-/* Of children.command: 0, or -EINVAL with what is wrong with it. */
+/* Check children.command: return 0, or -EINVAL and the fault. */
 int launcher_line_check(const char *line, struct err *err);
 /* Whether that line has {script}: the agents start the ranks once it runs. */
 int launcher_wants_script(const struct conf *agent);

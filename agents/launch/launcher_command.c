@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launcher_command.c - the run through a line of the site: PBS, Flux, LSF.
+ * launcher_command.c - start the run through a command line of the site: PBS,
+ * Flux, LSF.
  *
- * The line is the administrator's; no shell reads it. {script} is a script for
- * the head alone (gate.h): while it runs the job has its nodes, and the agents
- * start the ranks. {command} are the words that every rank is, for a batch
- * system that starts ranks by itself.
+ * The line is the administrator's; no shell interprets it. {script} is a script
+ * for the head alone (gate.h): while it runs the job has its nodes, and the
+ * agents start the ranks. {command} is the command of every rank, for a batch
+ * system that starts the ranks itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -138,7 +139,7 @@ launcher_command_build(const struct mpi_impl_job *job, char *ret_path,
 	if (text[0] == '\0')
 		return err_set(err, -ENOENT, "children.command is not set");
 	mpi_impl_rank_env(job, env);
-	/* The words of the line, with what stands in braces filled in. */
+	/* Split the line into words and replace the placeholders in braces. */
 	line = xstrdup(text);
 	for (char *word = strtok_r(line, " \t", &save); word != NULL;
 	     word = strtok_r(NULL, " \t", &save)) {

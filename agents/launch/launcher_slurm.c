@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launcher_slurm.c - the run as a job of Slurm, of one srun.
+ * launcher_slurm.c - start the run as a Slurm job by one srun.
  *
- * srun makes the allocation, waits for it, starts the ranks and gives the
- * nodes back; when it is told to end, it takes its job with it. The nodes are
- * those that the collector has chosen, in its order, so that rank 0 is here,
- * where its records are read. It waits without a limit of its own: the
- * collector has start_limit, and asks Slurm why.
+ * srun creates the allocation, waits for it, starts the ranks and releases the
+ * nodes; when srun is ended, its job ends too. The nodes are those that the
+ * collector has chosen, in its order, so that rank 0 is on this node, which
+ * reads its records. srun waits without a limit: the collector has start_limit,
+ * and queries Slurm for the reason.
  */
 #include <errno.h>
 #include <stdio.h>

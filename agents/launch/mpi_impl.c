@@ -103,7 +103,7 @@ mpi_impl_load(const struct conf *c)
 	free(files);
 }
 
-/* Where the launcher and what it starts are; "" for nowhere. */
+/* Return the folder of the launcher and its programs; "" if there is none. */
 static const char *
 mpi_impl_bin_of(const struct mpi_impl_mpi *mpi, const struct conf *c)
 {
@@ -187,7 +187,7 @@ mpi_impl_allowed(const struct conf *agent, const struct conf *campaign,
 	return 0;
 }
 
-/* Sets what a list has; the caller has checked it. */
+/* Set the variables of a list, which the caller has checked. */
 static void
 mpi_impl_set_list(const struct conf *c, const char *key, const char *prefix,
     struct strvec *env)
@@ -324,8 +324,9 @@ mpi_impl_rank_env(const struct mpi_impl_job *job, struct strvec *env)
 		mpi_impl_set_fabric(job, fabric, env);
 	if (nics[0] != '\0' && devices[0] == '\0')
 		strvec_env(env, "COALMINE_NICS", "%s", nics);
-	/* Set before the lists, so that what a site sets itself stays. If that
-	 * is another device, the engine reports that these carried nothing. */
+	/* Set before the lists, so that a site's own settings override it. If
+	 * these select another device, the engine reports that the requested
+	 * devices carried nothing. */
 	mpi_impl_set_devices(fabric, devices, env);
 	mpi_impl_set_list(job->conf, "mca", MPI_SETTINGS_MCA, env);
 	mpi_impl_set_list(job->conf, "env", "", env);

@@ -2,10 +2,10 @@
 /*
  * mpi_impl.h - the MPI implementations whose launchers an agent can start.
  *
- * A row knows the files of its implementation and how its launcher is told
- * hosts, ranks and our rsh agent. The environment is made from nothing. MPIs of
- * a site, which coalmine-build-probe has registered, are copies of the row of
- * their family, with paths of their own.
+ * A row has the files of its implementation and the launcher's options for
+ * hosts, ranks and Coalmine's rsh agent. The environment starts empty. MPIs of
+ * a site, registered by coalmine-build-probe, are copies of the row of their
+ * family with other paths.
  */
 #ifndef AGENTS_LAUNCH_MPI_IMPL_H
 #define AGENTS_LAUNCH_MPI_IMPL_H
@@ -29,7 +29,7 @@ struct mpi_impl_job {
 	const struct mpi_impl_mpi *mpi;
 	const char *run;
 	const char *dir;             /* the run's, for files */
-	const struct conf *campaign; /* what is to be run */
+	const struct conf *campaign; /* the campaign to run */
 	const struct mpi_impl_node *nodes;
 	size_t node_count;
 	int ranks_per_node;
@@ -43,7 +43,7 @@ struct mpi_impl_fabric {
 	const char *fabric; /* as mpi.fabric */
 	const char *name, *value;
 	const char *several; /* with several ranks on a node; NULL: value */
-	/* Only for the MPI of the distribution, in /usr/bin: that of a site has
+	/* Only for the MPI of the distribution, in /usr/bin: a site's MPI has
 	 * its own choice in its own files. */
 	int packaged;
 };
@@ -61,7 +61,7 @@ struct mpi_impl_mpi {
 	const char *wireup;
 	/* How srun wires up its ranks: its --mpi. */
 	const char *slurm;
-	/* Where the version stands in what "LAUNCHER --version" prints. */
+	/* The text before the version in the output of "LAUNCHER --version". */
 	const char *version_mark;
 	const struct mpi_impl_fabric *fabrics; /* ends with a NULL name */
 	/* Add to env what ranks need. */
@@ -76,10 +76,12 @@ extern const struct mpi_impl_mpi launch_mpich;
 void mpi_impl_load(const struct conf *c);
 const struct mpi_impl_mpi *mpi_impl_find(const char *name); /* NULL if none */
 const struct mpi_impl_mpi *mpi_impl_at(size_t i); /* NULL behind the last */
-/* Path of the engine built for it; 0, or -ENOENT and what is missing in why. */
+/* Return the path of the engine built for it: 0, or -ENOENT and the missing
+ * file in err. */
 int mpi_impl_path(const struct mpi_impl_mpi *mpi, const struct conf *c,
     char *ret_engine, size_t cap_bytes, struct err *err);
-/* Path of the MPI's own launcher, which tells its version; -ENOENT. */
+/* Return the path of the MPI's own launcher, which prints its version;
+ * -ENOENT. */
 int mpi_impl_launcher(const struct mpi_impl_mpi *mpi, const struct conf *c,
     char *ret, size_t cap_bytes);
 /* PATH and, for an implementation outside of /usr, where its libraries are. */

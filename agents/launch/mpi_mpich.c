@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_mpich.c - MPICH 3 and 4, and what is made of it.
+ * mpi_mpich.c - MPICH 3 and 4, and derived MPIs.
  */
 #include <stddef.h>
 
 #include "agents/launch/mpi_impl.h"
 
-/* One build has one network module, or chooses among several; what it took is
- * asked of it once it runs. */
+/* One build has one network module, or chooses among several; the engine
+ * reports the chosen one when it runs. */
 static const struct mpi_impl_fabric fabrics[] = {
 	{ "tcp", "UCX_TLS", "tcp,self", "tcp,self,sm", 0 },
 	{ "tcp", "FI_PROVIDER", "tcp", NULL, 0 },

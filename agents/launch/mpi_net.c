@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_net.c - the interfaces that ranks use, in the words of each library. The
- * site's own mpi.net decides, else the collector, which knows the interfaces of
- * all nodes of the run. What a site has set in files of its MPI stays.
+ * mpi_net.c - the interfaces of ranks, as each library expects them. The site's
+ * own mpi.net decides, else the collector, which knows the interfaces of all
+ * nodes of the run. Settings in a site's MPI files take precedence.
  */
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -40,15 +40,15 @@ static const struct mpi_impl_fabric fabrics[] = {
 	{ 0 },
 };
 
-/* From so many nodes on a rank fetches what a peer has given when it first
- * needs it, instead of all ranks' at the start: in a campaign a rank has far
- * fewer peers than there are ranks. */
+/* From this many nodes on a rank fetches a peer's data when it first needs it,
+ * instead of all ranks' data at the start: in a campaign a rank has far fewer
+ * peers than there are ranks. */
 #define DIRECT_NODES 512
 
 static void
 mpi_openmpi_rank_env(const struct mpi_impl_job *job, struct strvec *env)
 {
-	/* the agent binds ranks, or nobody does */
+	/* only the agent binds ranks */
 	strvec_env(env, "OMPI_MCA_hwloc_base_binding_policy", "none");
 	if (job->node_count >= DIRECT_NODES)
 		strvec_env(env, "OMPI_MCA_pmix_base_collect_data", "0");

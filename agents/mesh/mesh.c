@@ -25,7 +25,7 @@
 #include "common/xalloc.h"
 #include "schema/record.h"
 
-/* Limits for an order, whoever sends it. */
+/* Limits of an order, whatever the collector sends. */
 #define RATE_MIN    0.001
 #define RATE_MAX    2000.0
 #define SPAN_MAX_MS 3600000
@@ -45,7 +45,7 @@ struct mesh {
 	uint64_t begun_ns; /* when it began here */
 	double stretch, stretch_most;
 	uint64_t pressure_ns;  /* when stretch was found */
-	struct mesh_net *nets; /* whom echoes may go to; none: to all */
+	struct mesh_net *nets; /* allowed targets of echoes; none: all */
 	size_t net_count;
 };
 
@@ -161,7 +161,7 @@ mesh_targets_read(const json_t *array, struct order *o)
 	return 0;
 }
 
-/* A target that is in none of mesh.net; NULL when there is none. */
+/* Return the first target outside of mesh.net; NULL if there is none. */
 static const struct mesh_target *
 mesh_stranger(const struct mesh *m, const struct order *o)
 {
@@ -177,7 +177,8 @@ mesh_stranger(const struct mesh *m, const struct order *o)
 	return NULL;
 }
 
-/* Who we are in this epoch, whom to probe and how fast; all of it checked. */
+/* Parse an order: this node's identity in the epoch, its targets and its rate;
+ * all of it is checked. */
 static int
 mesh_order_read(const json_t *msg, struct order *ret)
 {
@@ -219,8 +220,8 @@ mesh_quantiles_json(const struct hist *h)
 	return o;
 }
 
-/* Of the epoch that ends now: echoes by class, by target, and how this host
- * did: what it took to read answers and to give them. */
+/* Report the epoch that ends: echoes by class, by target, and the delays of
+ * this host in reading and sending answers. */
 static void
 mesh_report(struct mesh *m)
 {

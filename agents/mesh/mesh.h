@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mesh.h - this node's part in the mesh: it answers others' echo requests and
- * asks the targets that the collector names, epoch by epoch.
+ * mesh.h - this node's part in the mesh: it answers echo requests of other
+ * nodes and sends requests to the targets that the collector names, epoch by
+ * epoch.
  *
  * An order begins an epoch and closes the one before, whose report is sent at
- * once. While the collector is away, the last order goes on being followed.
+ * once. While the collector is unreachable, the last order stays in force.
  */
 #ifndef AGENTS_MESH_MESH_H
 #define AGENTS_MESH_MESH_H

@@ -16,7 +16,8 @@
 #include "common/clk.h"
 #include "common/xalloc.h"
 
-/* A node is the target of a few others only, so more than this is no mesh. */
+/* A node is the target of a few others only, so a higher rate is not from a
+ * mesh. */
 #define ANSWERS_PER_S 2000
 
 struct mesh_echo {

@@ -32,8 +32,8 @@ struct mesh_echo *mesh_echo_open(struct event_base *base,
     const struct in6_addr *addr, uint16_t port, int *ret_errno);
 void mesh_echo_close(struct mesh_echo *e); /* NULL is allowed */
 uint16_t mesh_echo_port(const struct mesh_echo *e);
-/* The key that tokens are made under; the one before it goes on being good,
- * because others hold tokens of it until their next order. */
+/* Set the key under which tokens are made. The previous key stays valid,
+ * because other nodes use tokens of it until their next order. */
 void mesh_echo_key(struct mesh_echo *e, const uint8_t key[MESH_KEY_BYTES]);
 /* Requests of this epoch and its neighbours are answered. */
 void mesh_echo_epoch(struct mesh_echo *e, uint64_t epoch);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mesh_probe.c - a ring of slots holds what is on its way, in the order of
- * sending; times out from its old end. The socket is always read before
- * anything is called lost, so an agent that was not scheduled for a while
- * loses nothing: the kernel's time stamps tell when answers came.
+ * mesh_probe.c - a ring of slots holds the requests in flight, in the order of
+ * sending; timeouts start at its old end. The socket is always read before a
+ * request is counted as lost, so an agent that was not scheduled for a while
+ * loses nothing: the kernel's time stamps show when answers arrived.
  */
 #include "agents/mesh/mesh_probe.h"
 
@@ -59,7 +59,7 @@ mesh_probe_slot_of(struct mesh_probe *p, uint64_t seq)
 	return &p->slots[seq & (SLOTS - 1)];
 }
 
-/* The answer came late because a host was slow: nobody's loss. */
+/* The answer was late because a host was slow: not a loss. */
 static void
 mesh_probe_unknown(struct mesh_probe *p, struct slot *s)
 {

@@ -2,24 +2,25 @@
 /*
  * mesh_probe.h - send echo requests in bursts, and count the answers.
  *
- * Bursts go round the targets in an order drawn by the seed, each after a
- * jittered pause. No more than rate datagrams a second leave, and no more than
- * target_rate for one target, whatever else is wished; under local pressure
- * the pauses grow, and never become endless. Memory is constant in time.
+ * Bursts visit the targets in an order drawn by the seed, each after a jittered
+ * pause. At most rate datagrams a second are sent, and at most target_rate to
+ * one target. Under local load the pauses grow up to a limit. Memory is
+ * constant in time.
  *
  * A round trip is measured as
  *   (t4 - t1) - (t4 - k4) - (t3 - t2)
- * where t1 is just before the send, k4 when the kernel had the answer, t4 when
- * we read it, all of our host, and t3 - t2 is what the responder says its host
- * took. So neither host's scheduling is taken for the network's.
+ * where t1 is just before the send, k4 when the kernel received the answer, t4
+ * when it was read, all by the local clock, and t3 - t2 is the time in the
+ * responder's host, from its answer. So scheduling delays of either host are
+ * not counted as network latency.
  *
- * A datagram is lost when it was sent, its answer had not reached our kernel
- * in time, and nothing says that a host was the reason: an answer that our
- * kernel dropped, or that the responder kept for too long, is unknown.
+ * A datagram is lost if it was sent, its answer did not reach the local kernel
+ * in time, and no host explains it: an answer that the local kernel dropped, or
+ * that the responder delayed for too long, counts as unknown.
  *
- * The last datagram of a burst to a target that takes large ones is large, of
- * bursts of one every fourth. They are counted apart: who says that one is too
- * large, a host or a router, is an answer as well, and only silence a loss.
+ * The last datagram of a burst is large if the target accepts large ones; with
+ * bursts of one, every fourth. They are counted separately: a "too large" error
+ * from a host or a router counts as an answer, and only silence as a loss.
  */
 #ifndef AGENTS_MESH_MESH_PROBE_H
 #define AGENTS_MESH_MESH_PROBE_H
@@ -64,8 +65,9 @@ struct mesh_tally {
 
 struct mesh_probe;
 
-/* pressure: how much longer pauses are now, 1 for not at all; asked before
- * each burst. NULL and *ret_errno when there is no socket to be had. */
+/* pressure: returns the factor by which pauses are longer now, 1 for none;
+ * called before each burst. Return NULL and *ret_errno if no socket can be
+ * opened. */
 struct mesh_probe *mesh_probe_open(struct event_base *base,
     const struct in6_addr *addr, double (*pressure)(void *arg), void *arg,
     int *ret_errno);

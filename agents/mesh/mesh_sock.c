@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mesh_sock.c - the kernel's time stamps and drop counts separate what this
- * host delayed or lost from what the network did; paths are probed without
+ * mesh_sock.c - the kernel's time stamps and drop counts separate delays and
+ * losses in this host from those in the network; path MTUs are probed without
  * fragments.
  */
 #include "agents/mesh/mesh_sock.h"
@@ -18,7 +18,7 @@
 #include "common/clk.h"
 #include "common/str.h"
 
-/* A second's answers at the highest rate; the kernel gives what it allows. */
+/* A second's answers at the highest rate; the kernel may grant less. */
 #define RECEIVE_BYTES (4 * 1024 * 1024)
 /* A time stamp that is older than this is of a clock that was set. */
 #define WAITED_MAX_NS (60 * CLK_NS_PER_S)
@@ -100,7 +100,7 @@ mesh_sock_open(const struct in6_addr *addr, uint16_t port)
 	return rc;
 }
 
-/* How long it waited in the socket, and what the kernel has dropped. */
+/* Read the time in the socket's queue and the kernel's drop count. */
 static void
 mesh_sock_control_read(struct msghdr *mh, struct mesh_got *got,
     uint32_t *ret_drops)
@@ -151,7 +151,7 @@ mesh_sock_get(int fd, struct mesh_got *ret, uint32_t *ret_drops)
 	mesh_sock_control_read(&mh, ret, ret_drops);
 	mesh_sock_from_sockaddr(&from, &ret->from);
 	ret->len_bytes = (size_t)n;
-	/* Zeros are no packet: whoever reads it counts and refuses it. */
+	/* Zeros are an invalid packet: the caller counts and rejects it. */
 	if (n < MESH_PACKET_BYTES || n > MESH_LARGE_MAX ||
 	    memcmp(rest, zeros, (size_t)n - MESH_PACKET_BYTES) != 0)
 		memset(ret->raw, 0, sizeof(ret->raw));

@@ -31,10 +31,10 @@ struct mesh_got {
 /* Bind to addr and port (0: any). A descriptor that does not block, or -errno.
  */
 int mesh_sock_open(const struct in6_addr *addr, uint16_t port);
-/* The next datagram of the right size and padding, others are skipped: 1, or 0
- * when there is none. ret_drops: how many the kernel has thrown away since the
- * socket was opened, because we did not read in time; only written when it says
- * so. */
+/* Read the next datagram of the right size and padding; others are skipped.
+ * Return 1, or 0 if there is none. ret_drops: datagrams that the kernel dropped
+ * since the socket was opened because they were not read in time; written only
+ * if the kernel reports it. */
 int mesh_sock_get(int fd, struct mesh_got *ret, uint32_t *ret_drops);
 /* A packet and zeros after it, len_bytes in all, never in fragments. 0 or
  * -errno: then nothing was sent; -EMSGSIZE: the way is known to carry less. */
@@ -44,7 +44,7 @@ int mesh_sock_put(int fd, const struct mesh_peer *to,
 /* HMAC-SHA256; the first bytes of it. */
 void mesh_mac(const uint8_t key[MESH_KEY_BYTES], const uint8_t *data,
     size_t len_bytes, uint8_t *ret, size_t ret_bytes);
-/* Signs a packet; tells whether the MAC of a packet is right. */
+/* Sign a packet; check the MAC of a packet. */
 void mesh_sign(uint8_t raw[MESH_PACKET_BYTES],
     const uint8_t token[MESH_KEY_BYTES]);
 int mesh_signed(const uint8_t raw[MESH_PACKET_BYTES],

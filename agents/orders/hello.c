@@ -50,7 +50,7 @@ hello_put_spool(const struct spool_run *sr, void *arg)
 	json_array_append_new(hs->list, row);
 }
 
-/* Devices and addresses come and go. If there is no room for all, drop the last
+/* Devices and addresses change. If the hello is too long, drop the last
  * entries, those without hardware first. */
 static void
 hello_nics_refresh(struct agent *ag)
@@ -107,8 +107,8 @@ hello_put_heartbeat(json_t *msg, void *arg)
 	json_object_set_new(msg, "spool_bytes",
 	    json_integer((json_int_t)spool_bytes(ag->spool)));
 	json_object_set_new(msg, "host", host_read("", &ag->host_look));
-	/* Every few minutes: what the ports have counted, and what they are
-	 * now, where that has changed since the hello. */
+	/* Every few minutes: the counters of the ports, and their properties if
+	 * these have changed since the hello. */
 	links = link_look(&ag->link_look, "",
 	    json_object_get(ag->inventory, "gpus"));
 	if (links != NULL) {

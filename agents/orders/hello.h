@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hello.h - what the agent reports of this node: in the hello its inventory,
- * runs and spool, in heartbeats its load, links and in-band measurements.
+ * hello.h - the agent's reports on this node: inventory, runs and spool in the
+ * hello; load, links and in-band measurements in heartbeats.
  */
 #ifndef AGENTS_ORDERS_HELLO_H
 #define AGENTS_ORDERS_HELLO_H

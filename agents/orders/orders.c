@@ -122,8 +122,8 @@ orders_prepare(struct agent *ag, const json_t *msg, struct run **ret,
 	return CAUSE_NONE;
 }
 
-/* Does the order wait for a run that ends here: an earlier start of its own, or
- * the exclusive one that holds the node? */
+/* Return 1 if the order must wait for a run that ends here: a previous start of
+ * the same run, or the exclusive run on the node. */
 static int
 orders_prepare_waits(struct agent *ag, const json_t *msg, const struct run *run)
 {

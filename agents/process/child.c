@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * child.c - the keeper is spoken to over one socket: each of its lines becomes
- * one callback, and what the program wrote is read to its end before the last
- * one.
+ * child.c - the protocol with the keeper over one socket: each of its lines
+ * becomes one callback, and the program's output is read to its end before the
+ * last one.
  */
 #include "agents/process/child.h"
 
@@ -29,7 +29,7 @@
 /* Enough for every table a probe prints; more is a program gone wild. */
 #define OUTPUT_MAX (256 * 1024)
 #define CONTROL_FD 3  /* in the keeper */
-#define ENV_FD     4  /* likewise */
+#define ENV_FD     4  /* the socket for the environment */
 #define FAR_FD     10 /* above those */
 /* Reads at once: one that writes without end does not hold up the loop. */
 #define READS_MAX      16
@@ -64,7 +64,8 @@ child_end_event(struct event **ev)
 	*ev = NULL;
 }
 
-/* What is there now, of at most so many reads; 0 at the end of file. */
+/* Read the available output with at most reads_max reads; return 0 at the end
+ * of file. */
 static int
 child_take_output(struct child *c, int fd, int is_err, int reads_max)
 {
@@ -190,7 +191,7 @@ child_args_make(struct strvec *a, const struct child_spec *spec)
 		strvec_add(a, "--uid=%lld", (long long)spec->uid);
 		strvec_add(a, "--gid=%lld", (long long)spec->gid);
 	}
-	if (spec->file_max_bytes > 0) /* rounded up: 0 is no limit */
+	if (spec->file_max_bytes > 0) /* rounded up, since 0 means no limit */
 		strvec_add(a, "--file-kib=%llu",
 		    (unsigned long long)(spec->file_max_bytes + 1023) / 1024);
 	if (spec->processes_max > 0)

@@ -37,8 +37,8 @@ struct child_spec {
 struct child_ops {
 	void (*started)(struct child *c, pid_t pid, void *arg);
 	void (*failed)(struct child *c, const char *why, void *arg);
-	/* status: exit code, or 128 + signal; tail: of stderr.
-	 * status -1: the keeper was lost, and what it kept may live on. */
+	/* status: exit code, or 128 + signal; tail: the end of stderr. status
+	 * -1: the keeper was lost, and its processes may still run. */
 	void (
 	    *exited)(struct child *c, int status, const char *tail, void *arg);
 };
@@ -48,7 +48,8 @@ int child_start(struct event_base *base, const struct child_spec *spec,
     const struct child_ops *ops, void *arg, struct child **ret);
 /* TERM to all of it, KILL after grace_ms; exited follows. */
 void child_end(struct child *c, uint64_t grace_ms);
-/* Of one that still runs: its keeper ends it by itself. NULL is allowed. */
+/* Free it, even while it runs: its keeper then ends the child automatically.
+ * NULL is allowed. */
 void child_free(struct child *c);
 
 #endif

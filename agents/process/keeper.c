@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keeper.c - coalmine-keeper: one child, and the promise that nothing of it
- * is left.
+ * keeper.c - coalmine-keeper: run one child, and guarantee that none of its
+ * processes is left.
  *
- * It is a subreaper, so whatever a launcher or a rank forks, however often and
- * into whatever session, becomes the keeper's child at last. It ends them all,
- * TERM first and KILL after the grace, when the child has ended, when the
- * agent says so or is gone, and at the deadline. It tells the agent, one line
- * each on its control socket: "started PID", "failed TEXT", "exited STATUS".
- * The last one comes when nothing is left.
+ * It is a subreaper, so every descendant of a launcher or a rank, in any
+ * session, eventually becomes the keeper's child. It ends them all, TERM first
+ * and KILL after the grace, when the child has ended, when the agent requests
+ * it or is gone, and at the deadline. It reports to the agent, one line each on
+ * its control socket: "started PID", "failed TEXT", "exited STATUS". The last
+ * one comes when nothing is left.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@
 #include "common/xalloc.h"
 
 #define GRACE_MS 2000
-/* KILL again this often, for what was forked in between. */
+/* Repeat KILL at this interval, for processes forked in between. */
 #define KILL_EVERY_MS 50
 #define FILES_MAX     4096
 
@@ -47,7 +47,7 @@ enum { EXIT_USAGE = 2, EXIT_BROKEN = 3 };
 struct keeper {
 	int control; /* to the agent */
 	int signals; /* signalfd */
-	pid_t agent; /* its pid; 0: whoever started us */
+	pid_t agent; /* its pid; 0: this process's parent */
 	pid_t child;
 	int status;       /* of the child, as a shell counts; -1: it runs */
 	int64_t uid, gid; /* -1: stay who we are */
@@ -130,13 +130,13 @@ keeper_bind(const struct keeper *k)
 		(void)sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* From the fork to the program.
+/* From fork to exec.
  *
- * It gets a group of its own, which signals to the agent's do not reach, but
- * in the agent's session. Linux schedules by session (autogroup), and beside
- * one that does nothing but yield, as more MPI ranks than cores do, others
- * wait for seconds (6.18), the agent too unless it is in the same. Its
- * terminal is not for children. */
+ * The child gets a separate process group, so that signals to the agent's group
+ * do not reach it, but stays in the agent's session. Linux schedules by session
+ * (autogroup), and next to a session that only yields, as more MPI ranks than
+ * cores do, other sessions wait for seconds (6.18), the agent too unless it is
+ * in the same one. The agent's terminal is not for children. */
 static void
 keeper_child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
 {
@@ -192,7 +192,7 @@ keeper_child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
 	keeper_child_fail(pipe_fd, k->argv[0]);
 }
 
-/* 0, or -1 after the agent was told why not. */
+/* Return 0, or -1 after sending the reason to the agent. */
 static int
 keeper_child_start(struct keeper *k)
 {
@@ -334,8 +334,8 @@ keeper_guard(struct keeper *k)
 	return 0;
 }
 
-/* "NAME=value", each with its NUL: what is meant for the program may have a
- * loader run other code, which is not for us. */
+/* "NAME=value", each with its NUL. The program's variables do not go into the
+ * keeper's own environment, where they could make its loader run other code. */
 static int
 keeper_env_read(struct keeper *k, int fd)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * privileges.h - be the children's user, or in their group, for a moment.
+ * privileges.h - act as the children's user, or in their group, for a moment.
  *
- * Confined, root may change who it is but neither give files away nor read
- * what is another user's, processes included. So what is to be theirs is made
- * as them, and what is theirs is looked at and removed as them.
+ * Under confinement root may change its user, but may neither change the owner
+ * of files nor read other users' files and processes. So the agent creates the
+ * children's files as their user, and inspects and removes them as that user.
  */
 #ifndef AGENTS_PROCESS_PRIVILEGES_H
 #define AGENTS_PROCESS_PRIVILEGES_H

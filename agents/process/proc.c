@@ -108,7 +108,7 @@ proc_kill_below(pid_t root, int sig)
 	int alive = 0, news = 1;
 
 	proc_each_pid(proc_list_add, &ps);
-	/* Each pass marks children of what is marked. */
+	/* Each pass marks the children of marked processes. */
 	while (news) {
 		news = 0;
 		for (size_t i = 0; i < ps.count; i++) {
@@ -178,7 +178,7 @@ proc_kill_marked(const char *marker, int sig)
 int
 proc_cgroup_home(char *ret, size_t cap_bytes)
 {
-	/* unified, and the hybrid layout beside version 1 controllers */
+	/* unified, and the hybrid layout with version 1 controllers */
 	static const char *const roots[] = { "/sys/fs/cgroup",
 		"/sys/fs/cgroup/unified" };
 	char text[4096], procs[8192], *self;

@@ -2,9 +2,9 @@
 /*
  * proc.h - find processes through /proc and end them.
  *
- * Process groups and sessions are no guard: every MPI rank makes its own. What
- * holds is descent (the keeper is a subreaper), an environment that a process
- * was started with, and a cgroup where one may be made.
+ * Process groups and sessions are not enough: every MPI rank creates its own.
+ * Reliable are the parent (the keeper is a subreaper), the initial environment
+ * of a process, and a cgroup where one can be created.
  */
 #ifndef AGENTS_PROCESS_PROC_H
 #define AGENTS_PROCESS_PROC_H
@@ -15,14 +15,13 @@
 /* Send sig to every process below root, root not included; the count of those
  * that were alive. */
 int proc_kill_below(pid_t root, int sig);
-/* Likewise to every process whose environment has the line "NAME=value"; the
- * caller itself is left out. Processes whose environment may not be read are
- * not ours. */
+/* Send sig to every process whose environment has the line "NAME=value", except
+ * the caller. Processes whose environment is not readable belong to others. */
 int proc_kill_marked(const char *marker, int sig);
 
 /*
- * A cgroup v2 directory of our own to make leaves in: "/sys/fs/cgroup/..." or
- * that of the hybrid layout. -ENOENT where there is none that can be written.
+ * Find a writable cgroup v2 directory for leaves: "/sys/fs/cgroup/..." or the
+ * one of the hybrid layout. Return -ENOENT if there is none.
  */
 int proc_cgroup_home(char *ret, size_t cap_bytes);
 /* Kill all in a leaf and remove it. -EBUSY while something is left. */

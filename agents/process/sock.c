@@ -48,8 +48,8 @@ sock_again_cb(evutil_socket_t fd, short what, void *arg)
 	evconnlistener_enable(s->listener);
 }
 
-/* Out of descriptors, where the listener would spin: shut for a while.
- * Whoever waits has a time limit of its own. */
+/* Out of file descriptors, where the listener would spin: disable it for a
+ * while. Waiting clients have their own time limit. */
 static void
 sock_error_cb(struct evconnlistener *l, void *arg)
 {

@@ -7,9 +7,9 @@
 
 #include <stddef.h>
 
-/* The last bytes a child wrote. Launchers print harmless warnings at the end of
- * every run, and every rank that crashes a page of addresses; lines known as
- * noise are left out, so that the tail shows what went wrong. */
+/* The last bytes that a child wrote. Launchers print harmless warnings at the
+ * end of every run, and every crashed rank prints a page of addresses; known
+ * noise is dropped, so that the tail shows the error. */
 #define STDERR_TAIL_MAX 4096 /* bytes kept: a screen of text */
 
 struct stderr_tail {
@@ -22,8 +22,9 @@ struct stderr_tail {
 
 void stderr_tail_add(struct stderr_tail *t, const char *bytes,
     size_t len_bytes);
-/* Valid UTF-8 without control characters but newline and tab; the caller
- * frees. A first line that was cut is left out when others follow. */
+/* Return the tail as valid UTF-8 without control characters except newline and
+ * tab; the caller frees. An incomplete first line is dropped if others
+ * follow. */
 char *stderr_tail_lines(const struct stderr_tail *t);
 
 #endif

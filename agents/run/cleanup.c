@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cleanup.c - what the children's user could swap is removed as that user and
- * through descriptors of folders, so that no link leads root elsewhere.
+ * cleanup.c - files that the children's user could replace are removed as that
+ * user and through folder descriptors, so that no link can mislead root.
  */
 #include "agents/run/cleanup.h"
 

@@ -17,8 +17,8 @@ void cleanup_run_dir(const struct agent *ag, const char *path);
 int cleanup_kill_marked(const struct agent *ag, const char *mark);
 /* Kill what an earlier life left running, then remove its directories. */
 void cleanup_leftovers(struct agent *ag);
-/* Kill what is left in the cgroup leaves of a run, or with run NULL of all
- * runs, and remove them: how many could not be. */
+/* Kill the processes in the cgroup leaves of a run, or with run NULL of all
+ * runs, and remove the leaves. Return how many could not be removed. */
 int cleanup_leaves(const struct agent *ag, const char *run);
 /* Remove shared memory that killed ranks have left. Only while no run is
  * here, and only where children have a user of their own. */

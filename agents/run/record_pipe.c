@@ -104,7 +104,8 @@ record_pipe_open(struct event_base *base, const char *path, const char *run,
 
 	unlink(path);
 	privileges_take(-1, gid);
-	/* for reading and writing: no end of file while nobody writes */
+	/* open for reading and writing: no end of file while there is no
+	 * writer */
 	if (mkfifo(path, 0600) == 0)
 		fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	privileges_back();
@@ -129,7 +130,7 @@ record_pipe_open(struct event_base *base, const char *path, const char *run,
 void
 record_pipe_drain(struct record_pipe *r)
 {
-	/* Not for ever: somebody may write still. */
+	/* Limited, since a writer may still exist. */
 	for (int i = 0; i < DRAIN_READS && !r->bad && record_pipe_read_some(r);
 	     i++)
 		;

@@ -2,8 +2,8 @@
 /*
  * record_pipe.h - the pipe that an engine writes its records to.
  *
- * The engine is not trusted: a line that is no record of this run, too long, or
- * out of order is a reason to end the run.
+ * The engine is not trusted: a line that is not a record of this run, too long,
+ * or out of order ends the run.
  */
 #ifndef AGENTS_RUN_RECORD_PIPE_H
 #define AGENTS_RUN_RECORD_PIPE_H
@@ -27,7 +27,7 @@ struct record_pipe_ops {
  * log. */
 struct record_pipe *record_pipe_open(struct event_base *base, const char *path,
     const char *run, int64_t gid, const struct record_pipe_ops *ops, void *arg);
-/* Take what is in the pipe now: the writer has ended. */
+/* Read what is still in the pipe after the writer has ended. */
 void record_pipe_drain(struct record_pipe *r);
 void record_pipe_close(struct record_pipe *r); /* NULL is allowed */
 

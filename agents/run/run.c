@@ -207,7 +207,7 @@ run_dir_name(struct run *run)
 }
 
 /* Children may search dir but write only to dir/tmp, which belongs to their
- * group: there is no moment at which they could plant a file. */
+ * group: at no time can they place a file in dir. */
 static int
 run_dir_make(struct run *run)
 {
@@ -226,7 +226,7 @@ run_dir_make(struct run *run)
 	if (ag->child_gid >= 0 &&
 	    (chmod(path, 01770) < 0 || chmod(run->dir, 0710) < 0))
 		return -errno;
-	/* Marks the directory as that of a run, which may be removed. */
+	/* Mark the directory as one of a run, which may be removed. */
 	snprintf(path, sizeof(path), "%s/%s", run->dir, CLEANUP_MARK);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 	    0600);
@@ -528,7 +528,7 @@ run_bad_cb(const char *why, void *arg)
 static const struct record_pipe_ops record_pipe_ops = { run_record_cb,
 	run_bad_cb };
 
-/* The run's group may read it, and nobody may write it. */
+/* Only the run's group may read it, and no user may write it. */
 static int
 run_campaign_write(struct run *run, const char *text)
 {
@@ -595,9 +595,9 @@ run_tables_check(const struct agent *ag, const struct conf *c, struct err *err)
 	return 0;
 }
 
-/* What the campaign says, and on the head the files that rank 0 needs beside
- * the socket of the rank watch. A program that a campaign brings must be one of
- * the administrator's. */
+/* Prepare the campaign file, and on the head the files that rank 0 needs in
+ * addition to the rank watch's socket. A program named by a campaign must be in
+ * the administrator's list. */
 static int
 run_start_ready(struct run *run, const char *text, int is_head,
     struct conf **ret, struct err *err)

@@ -25,7 +25,7 @@
 #include "schema/record.h"
 #include "schema/wire.h"
 
-/* What a run reports; arg is the agent. */
+/* Reports of a run; arg is the agent. */
 struct run_ops {
 	/* Send msg to the collector; takes msg. -ENOTCONN without a session. */
 	int (*send)(enum wire_type type, json_t *msg, void *arg);
@@ -81,18 +81,18 @@ void run_watch_jobs(struct run *run);
 void run_end(struct run *run, uint64_t grace_ms, const char *text);
 void run_end_all(struct agent *ag, uint64_t grace_ms, const char *text);
 
-/* Start the job's launcher here: answers launched by itself. */
+/* Start the job's launcher here; launched is sent later. */
 void run_launch(struct run *run, const struct launcher *launcher,
     const struct mpi_impl_node *nodes, size_t node_count, int ranks_per_node,
     const char *campaign, const char *net);
-/* What of a run this node has to start by itself. */
+/* The ranks that this node starts for a run. */
 struct run_start {
 	int first, local, size; /* rank, ranks here, ranks in all */
 	const char *campaign;
 	const char *net; /* interfaces for the ranks; "": the MPI chooses */
 	const json_t *networks; /* that these are in, as texts; or NULL */
 };
-/* Start the ranks of this node: answers launched by itself, once they run. */
+/* Start the ranks of this node; launched is sent once they run. */
 void run_start(struct run *run, const struct run_start *s);
 /* Send now, or when the session is back; takes msg. again: also repeated in
  * the next session, for the collector may have missed it. */

@@ -72,8 +72,8 @@ device_is_folder(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The folders in a folder, in the order of their names; -1: there is none. The
- * bonding module puts a plain file among the interfaces. */
+/* List the folders in a folder, sorted by name; -1 if it does not exist. The
+ * bonding module puts a regular file among the interfaces. */
 static int
 device_folders(const char *dir, struct dirent ***ret)
 {
@@ -155,7 +155,8 @@ device_walk(const char *root, device_cb *each, void *arg)
 	}
 }
 
-/* Of a port; what the device counts as a whole is the first port's. */
+/* Return the folder of a port; counters of the whole device belong to the first
+ * port. */
 static const char *
 device_folder(const struct device *d, int i)
 {
@@ -272,7 +273,7 @@ device_rate_bps(const struct device *d)
 		(void)sysfs_line(d->dir, "rate", text, sizeof(text));
 		rate = atof(text) * 1e9;
 		return rate > 0 ? rate : 0;
-	case DEVICE_CXI: /* that of its interface */
+	case DEVICE_CXI: /* by its interface */
 	default:
 		if (str_format(dir, sizeof(dir), "%s/net", d->slot) >= 0)
 			n = device_folders(dir, &names);

@@ -12,7 +12,7 @@
 #define DEVICE_NAME_BYTES 64
 #define DEVICE_PATH_BYTES 600
 
-/* In the order of device_walk: what a limit cuts off is an interface. */
+/* In the order of device_walk: a limit cuts off interfaces first. */
 enum device_class { DEVICE_RDMA, DEVICE_CXI, DEVICE_NET, DEVICE_CLASS_MAX };
 
 struct device {

@@ -26,8 +26,8 @@
 #define REPLIES_MAX  4096 /* of one request; a dump has one a device at most */
 #define REQUEST_WAIT 1    /* s */
 
-/* Of a reply: which of its nests has a number of which name. The header is the
- * first attribute of all of them. */
+/* The nested attribute of a reply that has a number of that name. The header is
+ * the first attribute of all replies. */
 static const struct {
 	uint8_t command; /* of a reply */
 	uint16_t nest, attribute;
@@ -50,7 +50,8 @@ struct span {
 	size_t bytes;
 };
 
-/* Takes the next off; 0: none, or not a whole one. ret: what it holds. */
+/* Take the next attribute off; return 0 if there is none or it is incomplete.
+ * ret: its content. */
 static int
 ethtool_attr_next(struct span *s, uint16_t *ret_type, struct span *ret)
 {
@@ -72,7 +73,7 @@ ethtool_attr_next(struct span *s, uint16_t *ret_type, struct span *ret)
 	return 1;
 }
 
-/* The first of a type; bytes 0: there is none. */
+/* Return the first attribute of a type; bytes 0: none. */
 static struct span
 ethtool_attr_find(struct span s, uint16_t type)
 {
@@ -294,7 +295,7 @@ ethtool_read(json_t *nics)
 	json_array_foreach (nics, i, row) {
 		const char *nic = member_text(row, "nic");
 
-		/* Without pause counters it is no network card. */
+		/* A device without pause counters is not a network card. */
 		if (fd < 0 || strlen(nic) >= IF_NAMESIZE ||
 		    json_object_get(json_object_get(row, "counters"),
 			"pause_rx_frames") == NULL)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu.c - whether somebody computes on this node's GPUs, since a job may leave
- * the cores idle and the GPUs not; and how they are: of NVIDIA's as NVML says
- * in one call, of AMD's as the driver's RAS files and gpu_metrics do, of both
- * as the kernel's log does. NVML is closed after each look: who holds it keeps
- * a GPU from being reset. It is asked by a thread: of a GPU that has fallen off
- * its bus the driver says nothing for minutes, and the agent has other work.
+ * gpu.c - whether this node's GPUs are in use, since a job may use the GPUs and
+ * leave the cores idle; and their health: NVIDIA's from NVML, AMD's from the
+ * driver's RAS files and gpu_metrics, both from the kernel's log. NVML is
+ * closed after each look, because an open one prevents the reset of a GPU. It
+ * is called in a thread: for a GPU that has fallen off its bus the driver may
+ * not return for minutes.
  */
 #include "agents/sensor/gpu.h"
 
@@ -33,7 +33,7 @@
 	7 /* there are more than the room that was given */
 #define NVML_GPU_IS_LOST 15
 
-/* nvmlFieldValue_t; type: a double, or a number of so many bytes. */
+/* nvmlFieldValue_t; type: a double, or an integer of this many bytes. */
 struct field {
 	unsigned id, scope;
 	long long at_us, took_us;
@@ -90,7 +90,7 @@ gpu_nvml_close(struct nvml *n)
 	dlclose(n->so);
 }
 
-/* 0, or -1: there is none that works. */
+/* Return 0, or -1 if there is no working NVML. */
 static int
 gpu_nvml_open(struct nvml *n)
 {
@@ -155,8 +155,9 @@ gpu_is_over(struct question *q, uint64_t wait_ns)
 	return over;
 }
 
-/* The question with its answer; NULL: there is none, or none in time. One that
- * hangs is waited for before the next is asked, in no time of ours. */
+/* Return the request with its result; NULL: none, or none in time. A request
+ * that hangs must end before the next one starts; the agent never waits for
+ * it. */
 static struct question *
 gpu_nvml_ask(void (*ask)(struct question *q), const json_t *gpus)
 {
@@ -272,7 +273,7 @@ static const struct {
 	const char *name;
 } fields[] = {
 	{ 3, "memory_corrected" },     /* since the driver was loaded */
-	{ 4, "memory_uncorrectable" }, /* likewise */
+	{ 4, "memory_uncorrectable" }, /* same */
 	{ 30, "retired_pages" },       /* by two bits */
 	{ 38, "nvlink_crc_errors" },   /* of flow control, all links */
 	{ 45, "nvlink_crc_errors" },   /* of data */
@@ -284,7 +285,7 @@ static const struct {
 	{ 145, "remap_failed" },
 };
 
-/* Reasons of nvml.h; that a limit of power is reached is no fault. */
+/* Reasons of nvml.h; reaching a power limit is not a fault. */
 static const struct {
 	unsigned long long bits;
 	const char *name;
@@ -325,11 +326,11 @@ gpu_nvidia_read(const struct nvml *n, const char *pci, json_t *counters)
 			gpu_add(counters, throttles[i].name, 1);
 }
 
-/* The driver's table: its size, format and revision, then fields of fixed
- * places; all bits set: not known. Revision 3 (MI100 and MI200) has the reasons
- * for which clocks are lowered now, those of heat are bits 32 to 47; from
- * revision 6 on (MI300) there are five counters of time that clocks were held
- * down, the second of them for power, which is no fault. */
+/* The driver's table: its size, format and revision, then fields at fixed
+ * places; all bits set: unknown. Revision 3 (MI100 and MI200) has the current
+ * reasons for lower clocks, where bits 32 to 47 are thermal; from revision 6 on
+ * (MI300) there are five counters of the time with lower clocks, the second of
+ * them for power, which is not a fault. */
 void
 gpu_metrics_take(const void *bytes, size_t len_bytes, json_t *counters)
 {

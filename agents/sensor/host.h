@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host.h - is this host itself in trouble? What the collector needs to tell a
- * slow host from a slow network.
+ * host.h - contention on this host: data with which the collector distinguishes
+ * a slow host from a slow network.
  */
 #ifndef AGENTS_SENSOR_HOST_H
 #define AGENTS_SENSOR_HOST_H
@@ -27,13 +27,13 @@ struct host_look {
 	size_t link_count;
 };
 
-/* {cpu, steal, throttled (by a quota of our control group), hot (slower, to
- * cool down): shares of the time since the last look, the last two where there
- * was any; wait_s: how long we waited for a core before each turn since then,
- * net_bps: what the busiest
- * network device moved one way since then, net: the same as a share of its
- * rate, where the device is hardware and tells one}; what the kernel does not
- * tell is left out. root: "" for the machine's own. */
+/* Return {cpu, steal, throttled (by a quota of this control group), hot
+ * (throttled by temperature): shares of the time since the last look, the last
+ * two only if any; wait_s: mean wait for a core before each turn since then;
+ * net_bps: rate of the busiest network device in one direction since then; net:
+ * the same as a share of the device's rate, for hardware that reports one}.
+ * Values that the kernel does not provide are omitted. root: "" for the
+ * machine's own. */
 json_t *host_read(const char *root, struct host_look *last);
 
 /* How much slower background work should go: 1 not at all, 2, 4, 8. From the

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inband.c - what jobs of this node have measured of their own collectives, in
- * files that they leave in a folder. Anybody may write there: a line that is
- * none is passed over, and no more than some of it is ever read at a time.
+ * inband.c - jobs' measurements of their own collectives, in files in a folder.
+ * Every user may write there: malformed lines are skipped, and the amount read
+ * at a time is limited.
  *
- * A name ends in what it is. PID.log: NCCL's inspector, a JSON object for every
- * call, which grows. *.prom: the same as means of the last half minute,
+ * The suffix shows the kind. PID.log: NCCL's inspector, a growing file with a
+ * JSON object per call. *.prom: the same as means of the last half minute, each
  * replaced by the next. *.jsonl: libcoalmine-pmpi.so, sums since the start.
  */
 #include "agents/sensor/inband.h"
@@ -45,7 +45,7 @@
 /* Rows of a job are repeated for a while: the collector may not know the job
  * yet, or may miss a message. */
 #define TOLD_TIMES  6
-#define OLD_S       86400 /* nobody writes there any more */
+#define OLD_S       86400 /* no longer written */
 #define SECONDS_MAX 1e9
 #define BYTES_MAX   1e18
 
@@ -69,7 +69,7 @@ struct file {
 	struct kind *kinds;
 	size_t count;
 	int seen;  /* in this look */
-	int fresh; /* to be told in so many looks */
+	int fresh; /* to be sent in this many looks */
 };
 
 /* A user with files here. All have the same share of what there is. */
@@ -98,7 +98,8 @@ struct row {
 	double most_calls, least_s;
 };
 
-/* "ReduceScatter" is what campaigns call reduce-scatter. 0: it is none. */
+/* "ReduceScatter" is called reduce-scatter in campaigns. Return 0 for an
+ * unknown operation. */
 static int
 inband_op_find(const char *text, char ret[16])
 {
@@ -129,7 +130,7 @@ inband_is_like(const struct kind *a, const struct kind *b)
 	    strcmp(a->op, b->op) == 0 && strcmp(a->job, b->job) == 0;
 }
 
-/* Impossible rows are left out, and those for which there is no room. */
+/* Skip impossible rows, and rows beyond the limit. */
 static void
 inband_kind_add(struct file *f, struct kind *k)
 {
@@ -169,7 +170,7 @@ inband_kind_add(struct file *f, struct kind *k)
 	have->seconds += k->seconds;
 }
 
-/* NCCL's inspector tells the bytes of one rank's part where each has one. */
+/* NCCL's inspector has the bytes of one rank's part if each rank has one. */
 static double
 inband_whole_bytes(const char *op, double bytes, int64_t ranks)
 {
@@ -246,7 +247,7 @@ inband_value_of(const char *line)
 	    : NAN;
 }
 
-/* "4-5MB": at least so many. */
+/* "4-5MB": return the lower bound. */
 static double
 inband_range_bytes(const char *text)
 {
@@ -260,9 +261,10 @@ inband_range_bytes(const char *text)
 	    : 0;
 }
 
-/* A rate comes before the time of the same labels, and with it says the bytes
- * better than message_size. A bus rate is so many times the algorithm's; an
- * operation that the inspector does not know has none. */
+/* A rate comes before the time with the same labels; together they give the
+ * bytes more precisely than message_size. A bus rate is a multiple of the
+ * algorithm's rate; for an operation that the inspector does not know there is
+ * none. */
 static void
 inband_take_means(struct inband *ib, struct file *f, const char *line,
     int source)
@@ -335,7 +337,7 @@ inband_take_sums(struct inband *ib, struct file *f, const char *line,
 
 static const struct source {
 	const char *suffix, *name;
-	int grows, is_sum; /* else what it has is added to what it had */
+	int grows, is_sum; /* else new values are added to the old ones */
 	void (*take)(struct inband *ib, struct file *f, const char *line,
 	    int source);
 } sources[] = { { ".log", "nccl", 1, 0, inband_take_call },
@@ -403,8 +405,8 @@ inband_file_make_room(struct inband *ib, const struct owner *mine)
 	return 1;
 }
 
-/* Within what is left of this look; of a file that grows faster, the newest.
- * -1: its turn comes with another look. */
+/* Read within the limit of this look; of a file that grows faster, the newest
+ * part. Return -1 if its turn comes in another look. */
 static int
 inband_file_read(struct inband *ib, struct file *f, int source, int fd,
     off_t size)
@@ -626,8 +628,8 @@ inband_jobs_fresh(struct inband *ib)
 	return jobs;
 }
 
-/* In all that is heard of a call a rank waits for those that come later: the
- * one that waits least comes nearest to what the network takes. */
+/* The reported time of a call includes waiting for later ranks: the rank that
+ * waits least is closest to the time in the network. */
 static json_t *
 inband_answer(struct inband *ib)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inventory.c - a node is described from sysfs, /proc and the MPIs' own
- * --version; what cannot be read is left out.
+ * inventory.c - describe a node from sysfs, /proc and the MPIs' own --version;
+ * unreadable items are omitted.
  */
 #include "agents/sensor/inventory.h"
 
@@ -170,9 +170,8 @@ inventory_numa_add(const char *top, const char *name, json_t *list)
 	json_array_append_new(list, o);
 }
 
-/* Transfers a second over all lanes of a card as it was trained, "16.0 GT/s
- * PCIe" times "16", and the same in words of its slot, "gen 4 x16", beside what
- * the card could do. */
+/* Write the trained transfers per second over all lanes of a card, "16.0 GT/s
+ * PCIe" times "16"; the same as text, "gen 4 x16"; and the card's maximum. */
 static void
 inventory_put_pcie(json_t *o, const char *device)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inventory.h - what this node is made of.
+ * inventory.h - the hardware and software of this node.
  *
  * {hostname kernel cores memory_bytes
  *  numa:  [{node cpus memory_bytes}, ...]
@@ -9,14 +9,14 @@
  *  gpus:  [{pci vendor driver numa_node pcie_bps pcie pcie_max}, ...]
  *  mpi:   [{name launcher version engine}, ...]
  *  rails: [{name netdev}, ...], the nics that carry the bytes of jobs: as
- *   mpi.nics says, or all active ports of InfiniBand and Slingshot; left out
- *   where there are none, or the site tells its ranks which to take
- *  nvswitch_nics: [names], of adapters that lead to NVSwitches only; left out
- *   where there are none, or they cannot be told
+ *   mpi.nics has it, or all active ports of InfiniBand and Slingshot; missing
+ *   without any, or if the site chooses the nics of its ranks
+ *  nvswitch_nics: [names], of adapters that lead to NVSwitches only; missing
+ *   without any, or if unknown
  *  mesh_bytes, the largest datagram of the mesh that is answered
- *  links, true: error counters are told where the welcome asks for them}
- * Members that cannot be known are left out. kind is ethernet, infiniband or
- * virtual; addrs are numeric, without link-local ones.
+ *  links, true: error counters are sent if the welcome requests them}
+ * Unknown members are omitted. kind is ethernet, infiniband or virtual; addrs
+ * are numeric, without link-local ones.
  */
 #ifndef AGENTS_SENSOR_INVENTORY_H
 #define AGENTS_SENSOR_INVENTORY_H

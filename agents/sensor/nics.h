@@ -3,8 +3,8 @@
  * nics.h - counters of this node's network devices.
  *
  * All counters are since boot; a rate is the difference of two readings. Names
- * are those of the device, except for two that the collector reads of every
- * device, for the budget and for the busiest one: rx_bytes and tx_bytes.
+ * are the device's own, except for two that the collector reads for every
+ * device: rx_bytes and tx_bytes.
  */
 #ifndef AGENTS_SENSOR_NICS_H
 #define AGENTS_SENSOR_NICS_H

@@ -17,7 +17,7 @@ int sensor_words(const char *dir, const char *file, const char *word,
     int64_t *ret);
 /* A row of nics that is appended; its counters. */
 json_t *sensor_row(json_t *nics, const char *nic);
-/* Those of the row of that name; NULL: there is none. */
+/* Return the counters in the row of that name; NULL if there is none. */
 json_t *sensor_counters(json_t *nics, const char *nic);
 /* Every number in dir becomes prefix + file name; files without one are left
  * out. */

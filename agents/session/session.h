@@ -2,10 +2,11 @@
 /*
  * session.h - the one connection of an agent, to its collector.
  *
- * It resolves, connects, shakes hands (mutual TLS), says hello, keeps the
- * heartbeat both ways, notices silence, and comes back by itself after every
- * failure, with full jitter so that ten thousand agents do not come at once.
- * The owner sees up, messages, down. Handlers must not free the session.
+ * It resolves, connects, does the TLS handshake, sends hello, exchanges
+ * heartbeats, detects silence, and reconnects automatically after every
+ * failure, with full jitter so that ten thousand agents do not connect at once.
+ * The owner gets the events up, message and down. Handlers must not free the
+ * session.
  */
 #ifndef AGENTS_SESSION_SESSION_H
 #define AGENTS_SESSION_SESSION_H
@@ -22,7 +23,8 @@
 struct session;
 
 struct session_ops {
-	/* Fill in what the session does not know: inventory, runs, spool. */
+	/* Add the members that the session does not know: inventory, runs,
+	 * spool. */
 	void (*hello)(json_t *msg, void *arg);
 	void (*heartbeat)(json_t *msg, void *arg); /* load, spool, alarm */
 	void (*up)(const json_t *welcome, void *arg);
@@ -51,8 +53,8 @@ int session_send(struct session *s, enum wire_type type, json_t *msg);
 void session_send_lines(struct session *s, enum wire_type type, const char *run,
     const struct strbuf *lines);
 int session_is_up(const struct session *s);
-/* Bytes that bulk data may still add before what is queued is sent; 0 when
- * down. Small messages need not ask. */
+/* Return the number of bytes of bulk data that may be queued now; 0 when down.
+ * Small messages need not check. */
 size_t session_room(const struct session *s);
 /* Read the certificates again; they serve from the next connection on. */
 void session_reload(struct session *s);

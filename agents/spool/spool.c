@@ -134,7 +134,7 @@ spool_lose(struct file *f, const struct spool_entry *e)
 	f->lost_bytes += e->len_bytes;
 }
 
-/* What a rewrite leaves out. */
+/* Entries that a rewrite drops. */
 enum leave { LEAVE_BAD, LEAVE_ACKED, LEAVE_RAW, LEAVE_ANY };
 
 /* Copy to fd what stays; leave out until want bytes are free. */
@@ -169,7 +169,7 @@ spool_rewrite_to(struct file *f, int fd, enum leave what, uint64_t want,
 	return rc;
 }
 
-/* Where sending goes on after offsets have changed. */
+/* Find the place where sending continues after offsets have changed. */
 static void
 spool_sent_find(struct file *f)
 {
@@ -427,7 +427,7 @@ spool_add(struct spool *sp, struct file *f, const struct spool_entry *e)
 	return 0;
 }
 
-/* What is held in memory is older than what comes, and goes first. */
+/* Records held in memory are older than new ones, and go first. */
 static int
 spool_add_held(struct spool *sp, struct file *f)
 {
@@ -589,8 +589,8 @@ spool_rewind(struct spool *sp)
 	}
 }
 
-/* As spool_next, of what is on disk. What has been damaged there meanwhile is
- * lost, and how many entries that were is not known. */
+/* As spool_next, for records on disk. Entries that were damaged there meanwhile
+ * are lost, and their number is unknown. */
 static int
 spool_next_on_disk(struct file *f, size_t max_bytes, struct spool_entry *ret)
 {

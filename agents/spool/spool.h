@@ -3,12 +3,12 @@
  * spool.h - records on disk until the collector has committed them.
  *
  * One append-only file per run; a record is written before it may be sent, and
- * an agent that was killed finds all of it again, after a power cut what was
- * synced: a torn entry or a hole is left out and counted as lost, nothing
- * else. The sum of all files is bounded. Over the limit, what is
- * acknowledged goes first, then the oldest raw records, then the oldest of
- * all; what was not acknowledged is counted. When the disk is full, records
- * wait in a little memory instead and an alarm stands.
+ * an agent that was killed recovers all of them, after a power failure the
+ * synced ones: an incomplete entry or a hole is skipped and counted as lost.
+ * The total size is bounded. Over the limit, acknowledged records are deleted
+ * first, then the oldest raw records, then the oldest of all; deleted records
+ * that were not acknowledged are counted. While the disk is full, a limited
+ * number of records waits in memory and an alarm is active.
  */
 #ifndef AGENTS_SPOOL_SPOOL_H
 #define AGENTS_SPOOL_SPOOL_H
@@ -20,7 +20,7 @@
 
 struct spool;
 
-/* What spool_walk tells of one run. */
+/* The state of one run for spool_walk. */
 struct spool_run {
 	const char *run;
 	uint64_t last_seq; /* of those that wait; 0: none */
@@ -36,8 +36,8 @@ void spool_free(struct spool *sp);
  * counted. */
 void spool_append(struct spool *sp, const char *run, uint64_t seq, int raw,
     const char *line, size_t len_bytes);
-/* What was appended survives a power cut from now on; what the disk refused is
- * tried again by the next call, and an alarm stands until then. */
+/* Sync: appended records survive a power failure from now on. After an error
+ * the next call retries, and an alarm is active until then. */
 void spool_sync(struct spool *sp);
 /* Records up to seq are committed. */
 void spool_ack(struct spool *sp, const char *run, uint64_t seq);
@@ -46,8 +46,8 @@ void spool_finish(struct spool *sp, const char *run);
 
 /* Everything that is not acknowledged is to be sent (again). */
 void spool_rewind(struct spool *sp);
-/* The next record of run to send: 1, or 0 when there is none or its line is
- * longer than max_bytes. */
+/* Return the next record of run to send: 1, or 0 if there is none or its line
+ * is longer than max_bytes. */
 int spool_next(struct spool *sp, const char *run, size_t max_bytes,
     struct spool_entry *ret);
 /* Every run with records here; run may be used with the calls above. */
@@ -58,7 +58,7 @@ int spool_lost(struct spool *sp, const char *run, uint64_t *ret_records,
     uint64_t *ret_bytes);
 
 uint64_t spool_bytes(const struct spool *sp);
-/* NULL, or what a person should mend. */
+/* Return the active alarm, or NULL. */
 const char *spool_alarm(const struct spool *sp);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crl.c - which certificates of collectors were revoked: lists of the site's
- * file, and newer ones that collectors hand over, each believed for the
- * authority that has signed it and for no other.
+ * crl.c - revoked certificates of collectors: the lists in the site's file, and
+ * newer ones sent by collectors. Each list is valid only for the CA that has
+ * signed it.
  */
 #include "agents/tls/crl.h"
 
@@ -60,7 +60,7 @@ crl_open(const struct conf *c, struct crl **ret, struct err *err)
 		    "%s: not a certificate revocation list", path);
 	free(text);
 	text = NULL;
-	/* One that cannot be read is handed over anew. */
+	/* An unreadable list will be sent again. */
 	if (access(l->path, F_OK) == 0 &&
 	    file_read(l->path, LISTS_MAX * WIRE_CRL_BYTES_MAX, &text, &len,
 		&bad) < 0)

@@ -40,8 +40,8 @@ struct enroll {
 		       one that was shown, trusted with the answer */
 };
 
-/* The token of the configuration, or of the file that it names; token is NULL
- * where there is none. */
+/* Get the token from the configuration, or from the file that it names; token
+ * is NULL if there is none. */
 static int
 enroll_token_get(struct enroll *e, struct err *err)
 {
@@ -56,8 +56,9 @@ enroll_token_get(struct enroll *e, struct err *err)
 	if (text[0] == '\0' || (text[0] == '/' && access(text, F_OK) < 0))
 		return 0;
 	e->by_munge = strcmp(text, "munge") == 0;
-	/* Whoever can write the collector's credential decides whom this node
-	 * trusts, so the user of probes must not be one of these users. */
+	/* A user who can write the collector's credential decides which
+	 * collector this node trusts, so the user of probes must not be one of
+	 * these users. */
 	if (e->by_munge && pw != NULL && pki_munge_is_user(users, pw->pw_uid))
 		return err_set(err, -EINVAL,
 		    "%s: agent.munge_users has %s, whom probes run as "

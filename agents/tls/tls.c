@@ -47,7 +47,7 @@ tls_load(const struct conf *c, SSL_CTX **ret_ctx, struct err *err)
 	const char *bad = NULL;
 	SSL_CTX *ctx;
 
-	/* OpenSSL would wait for what a pipe has to say. */
+	/* OpenSSL would block on a pipe. */
 	for (size_t i = 0; i < ARRAY_LEN(files); i++)
 		if (file_check(files[i], err) < 0)
 			return -EINVAL;
@@ -70,7 +70,7 @@ tls_load(const struct conf *c, SSL_CTX **ret_ctx, struct err *err)
 	}
 	if (pki_own_check(ca, cert, key, err) < 0)
 		log_warnx("tls: %s", err->text);
-	/* The root is left out of the chain: the collector has it, and would
+	/* The root is not part of the chain: the collector has it, and would
 	 * keep a copy for each agent. If no chain can be built, the collector
 	 * decides. */
 	(void)SSL_CTX_build_cert_chain(ctx,
@@ -130,7 +130,7 @@ tls_reload(struct tls *t, struct err *err)
 	t->ctx = ctx;
 	t->alarm[0] = '\0';
 	if (enroll_is_first(t->enroll)) {
-		enroll_free(t->enroll); /* somebody brought one */
+		enroll_free(t->enroll); /* the site has installed one */
 		t->enroll = NULL;
 	}
 	return 0;

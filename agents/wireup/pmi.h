@@ -43,7 +43,8 @@ long pmi_length(const char head[PMI_HEAD_BYTES]);
  * of PMI-2. reply is added to; text is set for PMI_ABORT and PMI_BAD. */
 enum pmi_event pmi_message(struct pmi *p, int i, const char *message,
     struct strbuf *reply, char text[PMI_TEXT_MAX]);
-/* What the node's ranks have put since the last fence, for all nodes. */
+/* Return the data that the node's ranks have put since the last fence, for all
+ * nodes. */
 const struct strbuf *pmi_puts(const struct pmi *p);
 /* The parts of all nodes, one behind another. Ranks that wait: pmi_waited. */
 void pmi_fenced(struct pmi *p, const char *bytes, size_t len_bytes);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pmix_server.c - coalmine-pmix: the PMIx server of one node's ranks of a run,
- * for Open MPI and whatever else speaks PMIx.
+ * for Open MPI and other users of PMIx.
  *
- * It is a program of its own and not a part of the agent: what ranks send is
- * parsed by libpmix as the probes' user, and a site's MPI brings its own
- * libpmix by LD_LIBRARY_PATH. It starts nothing. Over one socket it gives the
+ * It is a separate program and not a part of the agent: libpmix parses the
+ * ranks' messages as the probes' user, and a site's MPI brings its own libpmix
+ * by LD_LIBRARY_PATH. It starts no processes. Over one socket it gives the
  * agent the environment of each rank and exchanges data with other nodes;
  * messages are "VERB A B LENGTH\n" and LENGTH bytes:
  *
  *   to the agent    env RANK 0      NAME=value, each with its NUL
  *                   join RANK 0     a rank has connected
- *                   fence ID 0      what the node's ranks give to all
- *                   modex RANK 0    what that rank has given is wanted
- *                   have RANK 0     what a rank of this node has given
+ *                   fence ID 0      data of the node's ranks for all
+ *                   modex RANK 0    request for the data of that rank
+ *                   have RANK 0     data of a rank of this node
  *                   abort RANK CODE the reason as text
- *                   failed 0 0      why this server cannot work
+ *                   failed 0 0      the reason why this server failed
  *   from the agent  fence ID 0      the parts of all nodes
  *                   have RANK 0     as above, of another node
  *                   modex RANK 0    as above, of this node
@@ -207,9 +207,9 @@ pmix_server_did(pmix_status_t rc, void *arg)
 	pthread_mutex_unlock(&server.lock);
 }
 
-/* ---- what is registered ---- */
+/* ---- registration ---- */
 
-/* rc: what the call returned that now calls pmix_server_did. */
+/* rc: the result of the call that will call pmix_server_did. */
 static void
 pmix_server_wait(const char *what, pmix_status_t rc)
 {
@@ -335,7 +335,7 @@ pmix_server_register(const struct job *j, const char *nspace)
 	strbuf_clear(&peers);
 }
 
-/* One rank's environment; what it has of its own comes from the agent. */
+/* Send one rank's environment; the agent adds the rank's own variables. */
 static void
 pmix_server_env(const pmix_proc_t *proc)
 {
@@ -355,7 +355,7 @@ pmix_server_env(const pmix_proc_t *proc)
 	strbuf_clear(&text);
 }
 
-/* ---- what the agent sends ---- */
+/* ---- messages of the agent ---- */
 
 static int
 pmix_server_read(void *into, size_t len)

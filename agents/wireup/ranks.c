@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ranks.c - the sockets of ranks and of their PMIx server, and how each rank
- * has ended. A rank's end is judged a moment after its exit, when what it said
- * last on its other connections has been read.
+ * ranks.c - the sockets of ranks and of their PMIx server, and the exit of each
+ * rank. An exit is judged a moment later, when the last messages on the rank's
+ * other connections have been read.
  */
 #include "agents/wireup/ranks.h"
 
@@ -325,9 +325,9 @@ ranks_start_one(struct rank *k)
 		strvec_env(&k->env, "MPI_LOCALRANKID", "%d", local);
 		strvec_env(&k->env, "MPI_LOCALNRANKS", "%d", j->local);
 	} else {
-		/* Open MPI 4 looks for launchers that it knows, and takes a
-		 * rank without one for a run of its own; for this one it uses
-		 * PMIx. The others are those of its own launcher. */
+		/* Open MPI 4 looks for known launchers, and a rank without one
+		 * starts a run by itself; for this launcher it uses PMIx. The
+		 * other variables are those of Open MPI's own launcher. */
 		strvec_env(&k->env, "JSM_JSRUN_PORT", "1");
 		strvec_env(&k->env, "PMIX_MCA_gds", "hash");
 		strvec_env(&k->env, "OMPI_COMM_WORLD_RANK", "%d",

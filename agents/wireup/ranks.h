@@ -31,7 +31,7 @@ struct ranks_child {
 	char **argv;
 	struct strvec *env;
 	int pass;         /* see child_spec */
-	const char *cpus; /* likewise */
+	const char *cpus; /* CPU list of each rank */
 };
 
 struct ranks_ops {
@@ -61,7 +61,7 @@ struct ranks *ranks_open(struct event_base *base, const struct ranks_job *job,
     const struct ranks_ops *ops, void *arg);
 void ranks_close(struct ranks *r); /* NULL is allowed */
 
-/* They are being ended: how each ends is no news. */
+/* End the ranks: their exit is no longer reported. */
 void ranks_end(struct ranks *r);
 /* Report now what waits to be reported: the owner closes. */
 void ranks_settle(struct ranks *r);
