@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bisect.c - who of many is slow, where only groups can be measured: a slow
- * group is split until what is left is one node, or a path. Pure.
+ * bisect.c - adaptive group testing: split slow groups until a node, or a path
+ * between nodes, is isolated. Pure.
  *
- * A group is as slow as the slowest of it, or of the paths between its members.
- * So a part that is fine clears all of its members, and a part that is slow
- * while all that it was split into is fine has a slow path between these. One
- * alone cannot be measured: it gets partners from among the cleared. What ends
- * a search, a node or a path, was slow twice, with other partners the second
- * time where there are; of a node that its pairs gave away when all were
- * measured together, that was the first. Rounds follow one another, and a
- * network that gives less in the later ones gives less to all: slow is beyond
- * twice what groups that are fine were off.
+ * A group is as slow as its slowest member, or as the slowest path between its
+ * members. A fast group therefore clears all of its members. A slow group whose
+ * parts are all fast has a slow path between the parts. A single node cannot be
+ * measured alone: it gets partners from the cleared nodes. A search ends when a
+ * node or a path was slow twice, the second time with other partners if there
+ * are any. A node that its pairs exposed while all were measured together
+ * counts as slow once. Rounds run one after another, and a network that is
+ * slower in later rounds is slower for all: slow means beyond twice the
+ * deviation of the fast groups.
  */
 #include "common/bisect.h"
 
@@ -26,7 +26,8 @@
 #define SMALL     4   /* is split into single ones at once */
 #define PARTNERS  3   /* of one that is measured alone */
 #define TRIES_MAX 2   /* of a group that gave no number */
-#define FINE_MORE 2.0 /* of what a fine group was off: that is chance too */
+/* Factor over the deviation of a fast group, which is chance too. */
+#define FINE_MORE 2.0
 #define CLEAR     2.0 /* times the least */
 #define NONE      SIZE_MAX
 
@@ -52,7 +53,8 @@ struct part {
 };
 
 struct group {
-	size_t part, other; /* other: NONE, or one alone beside it */
+	size_t part,
+	    other; /* other: NONE, or one node to measure together with part */
 	double effect, spread, doubt;
 };
 
@@ -150,7 +152,7 @@ bisect_pair(size_t count, size_t round, size_t i, size_t *ret_a, size_t *ret_b)
 	return *ret_a < count && *ret_b < count;
 }
 
-/* ---- what a round has shown ---- */
+/* ---- results of a round ---- */
 
 static int
 bisect_is_slow(const struct bisect *b, const struct group *g, double doubt)
@@ -265,10 +267,10 @@ bisect_look_again(struct bisect *b, size_t index)
 	}
 }
 
-/* ---- what the next round measures ---- */
+/* ---- tasks of the next round ---- */
 
-/* A group of its members, and of the cleared so many that are free. Groups that
- * follow each other begin at different ones. */
+/* Add a group of the members of a part and up to partners of the free cleared
+ * nodes. Consecutive groups begin at different cleared nodes. */
 static size_t
 bisect_put(struct bisect *b, size_t part, size_t other, size_t partners,
     size_t at)
@@ -298,8 +300,8 @@ bisect_put(struct bisect *b, size_t part, size_t other, size_t partners,
 	return at;
 }
 
-/* Single ones while nobody is cleared: two of them together, others each time.
- * A pair that is fine clears both. */
+/* Pair up single nodes while none is cleared: each time in other pairs. A fast
+ * pair clears both. */
 static size_t
 bisect_put_pairs(struct bisect *b, const size_t *singles, size_t count,
     size_t at)
@@ -381,7 +383,7 @@ bisect_next(struct bisect *b, const struct bisect_group **ret)
 	return b->groups_count;
 }
 
-/* ---- what is known ---- */
+/* ---- results so far ---- */
 
 size_t
 bisect_rounds(const struct bisect *b)
@@ -389,8 +391,8 @@ bisect_rounds(const struct bisect *b)
 	return b->rounds;
 }
 
-/* Slow, although what it was split into is fine, and not yet looked at again.
- */
+/* 1 when a part is slow although all parts of it are fast, and it was not
+ * measured again yet. */
 static int
 bisect_is_open(const struct bisect *b, const struct part *p)
 {

@@ -84,9 +84,9 @@ conf_value_set(struct conf *c, size_t at, const char *raw, const char *where,
 	union conf_number as = v->as;
 	char want[CONF_WANT_BYTES];
 
-	/* What a file could not hold on one line would not survive
-	 * conf_render: there a blank and a ';' begin a comment, and every value
-	 * follows a blank. What is no UTF-8 fits into no message. */
+	/* conf_render must reproduce the value on one line. In a file a blank
+	 * and a ';' begin a comment, and every value follows a blank. Messages
+	 * carry UTF-8 only. */
 	if (raw[utf8_check(raw, strlen(raw))] != '\0')
 		return err_set(err, -EILSEQ, "%s: %s.%s is not UTF-8", where,
 		    row->section, row->key);
@@ -142,7 +142,7 @@ conf_free(struct conf *c)
 	free(c);
 }
 
-/* The names of all sections, or all keys of one, for a complaint. */
+/* List the names of all sections, or all keys of one, for an error text. */
 static void
 conf_names_list(const struct conf_row *rows, const char *section, char *ret,
     size_t cap_bytes)

@@ -5,7 +5,7 @@
  * A row gives a key its type, range, default, unit and sentence; the parser,
  * the help text, the default file and the manual read the same rows. Unknown
  * sections and keys, keys given twice and values out of range are errors that
- * read "file:line: what is wrong and what is allowed".
+ * read "file:line: what is wrong and what is expected".
  */
 #ifndef COMMON_CONF_H
 #define COMMON_CONF_H
@@ -91,7 +91,7 @@ int conf_choice(const struct conf *c, const char *section, const char *key,
     const void *rows, size_t count, size_t row_bytes);
 /* 1 when the file (or conf_set) gave the value, 0 when it is the default. */
 int conf_given(const struct conf *c, const char *section, const char *key);
-/* "file:line" where the value stands, or "default"; for later complaints. */
+/* Return "file:line" of the value, or "default"; for later error texts. */
 const char *conf_where(const struct conf *c, const char *section,
     const char *key);
 /* 1 when the file has the section at all. */
@@ -99,8 +99,9 @@ int conf_has_section(const struct conf *c, const char *section);
 
 /* The whole configuration as INI text, defaults included; caller frees. */
 char *conf_render(const struct conf *c);
-/* The same, but sections that the file does not have are left out, and what is
- * not given is a comment: read again, it has what this one has and no more. */
+/* Like conf_render, but without the sections that the file does not have; keys
+ * that were not given are comments. Parsing the text gives the same
+ * configuration. */
 char *conf_render_given(const struct conf *c);
 /* Every row commented and equal to its default: the shipped file. */
 void conf_print_defaults(const struct conf_row *rows, FILE *to);

@@ -61,7 +61,8 @@ conf_type_range_format(const struct conf_row *row, char *ret, size_t cap_bytes)
 	snprintf(ret, cap_bytes, "%s to %s", lo, hi);
 }
 
-/* Readers, one a type: 0, or -EINVAL; text of the complaint in want. */
+/* Readers, one per type: return 0, or -EINVAL and the expected value in
+ * want. */
 
 static int
 conf_type_read_string(const struct conf_row *row, const char *raw,

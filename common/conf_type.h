@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conf_type.h - what the types of configuration rows take. For conf*.c only.
+ * conf_type.h - the types of configuration rows: reading and describing values.
+ * For conf*.c only.
  */
 #ifndef COMMON_CONF_TYPE_H
 #define COMMON_CONF_TYPE_H
@@ -16,10 +17,11 @@ union conf_number {
 	uint64_t u; /* CONF_BYTES, CONF_SPAN (ns) */
 };
 
-/* 0, or -EINVAL and in want what is allowed. */
+/* Return 0, or -EINVAL and in want the expected value. */
 int conf_type_read(const struct conf_row *row, const char *raw,
     union conf_number *ret, char want[CONF_WANT_BYTES]);
-/* What a row takes, in words: "10s to 5m", "a list of a|b|c", ... */
+/* Describe the values that a row accepts: "10s to 5m", "a list of a|b|c",
+ * ... */
 void conf_type_allowed(const struct conf_row *row, char *ret, size_t cap_bytes);
 /* 1 when row at is the first of its section; the rows of one stand together.
  */

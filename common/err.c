@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * err.c - a sentence may quote a peer, and goes into JSON, logs and terminals:
- * what is no character in it is replaced.
+ * invalid characters are replaced.
  */
 #include "common/err.h"
 

@@ -9,8 +9,8 @@
 
 #include <stdarg.h>
 
-/* What is longer is cut, within a character never; what is no UTF-8 or a
- * control character becomes '?'. */
+/* A longer text is cut, but never within a character. Invalid UTF-8 and control
+ * characters become '?'. */
 #define ERR_TEXT_BYTES 512
 
 struct err {

@@ -84,7 +84,7 @@ file_read(const char *path, size_t most_bytes, char **ret, size_t *ret_bytes,
 	if (rc < 0)
 		return rc;
 	text = xcalloc(cap, 1);
-	/* Up to one byte more than allowed, which tells. */
+	/* One byte more than allowed, to detect that the file is too long. */
 	while (len <= most_bytes &&
 	    (n = fread(text + len, 1, cap - len - 1, fp)) > 0) {
 		len += n;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file.h - files that people name.
+ * file.h - files that users name.
  *
- * Only plain files are read, or links to them: who opens a named pipe waits
- * for its writer, perhaps for ever, and a device may have no end. The null
- * device is an empty file to whoever wants the defaults. Nothing here waits.
- * why is one line that begins with the path; each call returns 0 or -errno,
- * -ENOTSUP for what is there and is no plain file.
+ * Only regular files, or links to them, are read: opening a named pipe blocks
+ * until a writer comes, and a device may have no end. The null device counts as
+ * an empty file, for users who want the defaults. Nothing here blocks. An error
+ * text is one line that begins with the path. Each call returns 0 or -errno;
+ * -ENOTSUP means that the path is not a regular file.
  */
 #ifndef COMMON_FILE_H
 #define COMMON_FILE_H
@@ -19,7 +19,7 @@
 
 /* For reading; the caller closes *ret. */
 int file_open(const char *path, FILE **ret, struct err *err);
-/* Whether it can be opened so: before a library does by itself. */
+/* Check that file_open would succeed, before a library opens the file. */
 int file_check(const char *path, struct err *err);
 /* The whole of it with a NUL behind; -EFBIG if that is more than most_bytes.
  * The caller frees *ret. */
@@ -36,8 +36,8 @@ int file_lines(FILE *from, int64_t most_bytes, file_line_cb *cb, void *arg);
  * eighth of all: what others may take at will gets none of these. */
 #define FILE_LAST_FDS 128
 int file_fd_is_last(int fd);
-/* The whole number in a small file of ours, from least on; fallback where there
- * is none, which is logged if there is something else. */
+/* Return the whole number in a small file of Coalmine, at least least. Return
+ * fallback if the file is missing, or invalid, which is logged. */
 int64_t file_number(const char *path, int64_t least, int64_t fallback);
 /* Write text into a new file and sync it. -EEXIST: the file exists. */
 int file_new(const char *path, int mode, const char *text, struct err *err);

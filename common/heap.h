@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heap.h - numbers of which the lowest comes out first.
+ * heap.h - a priority queue of numbers: the lowest comes out first.
  *
- * Room for all of them is the caller's, so that nothing is allocated where
- * time is measured. Pushing and popping cost O(log count).
+ * The caller provides the memory for all of them, so that nothing is allocated
+ * while time is measured. Push and pop take O(log count).
  */
 #ifndef COMMON_HEAP_H
 #define COMMON_HEAP_H

@@ -235,8 +235,8 @@ hist_used(const struct hist *h, int *ret_first, int *ret_last)
 	return count;
 }
 
-/* Smallest and largest lie in the outer buckets, and the sum between n times
- * the one and n times the other, but for rounding. */
+/* The smallest and the largest value are in the outer buckets, and the sum is
+ * between n times each of them, apart from rounding. */
 static int
 hist_check_moments(const struct hist *h, int first, int last)
 {

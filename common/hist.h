@@ -47,10 +47,11 @@ double hist_quantile(const struct hist *h, double q);
 /* The same of bucket counts (index 0 is HIST_FIRST), which know no min and max:
  * it moves smoothly with q. n: their sum, above 0. */
 double hist_quantile_of(const uint64_t *bucket, uint64_t n, double q);
-/* Each sample weighs as long as it took, a rate as its inverse: a share q of
- * the time passes in samples that are not slower. What who comes at any moment
- * meets, where a quantile of samples hides one long wait behind many short
- * ones. NAN while count is 0. */
+/* Return the quantile by time: each sample is weighted by its duration, a rate
+ * by its inverse, so that a share q of the time passes in samples that are not
+ * slower. This is what a process that arrives at a random moment experiences; a
+ * quantile by samples hides one long wait behind many short ones. NAN while
+ * count is 0. */
 double hist_quantile_by_time(const struct hist *h, double q, int rate);
 double hist_mean(const struct hist *h); /* NAN while count is 0 */
 

@@ -19,7 +19,8 @@ struct hostlist {
 	size_t count;
 };
 
-/* -EINVAL or -E2BIG; why (may be NULL) then says what is wrong and where. */
+/* Return 0, -EINVAL or -E2BIG; err (may be NULL) then has the reason and the
+ * place. */
 int hostlist_parse(const char *text, struct hostlist *ret, struct err *err);
 /* The same with at most max hosts, for a text of another user: more of them are
  * -E2BIG before they take time or memory. */

@@ -26,8 +26,8 @@ struct hostname_set *hostname_set_new(void);
 void hostname_set_free(struct hostname_set *s); /* NULL is allowed */
 /* name must outlive the set; value is not HOSTNAME_NONE. */
 void hostname_set_add(struct hostname_set *s, const char *name, size_t value);
-/* The value of the host that another program calls name, or HOSTNAME_NONE: it
- * is none of the set, or could be several. */
+/* Return the value of the host that another program calls name, or
+ * HOSTNAME_NONE if it is not in the set or is ambiguous. */
 size_t hostname_set_find(const struct hostname_set *s, const char *name);
 /* 1 when the set has no other name with the same short name, so that another
  * program may mean name by it. */

@@ -111,8 +111,8 @@ log_line(enum log_level level, int err, const char *fmt, va_list ap)
 		want += rc < 0 ? 0 : (size_t)rc;
 		len += log_put_bytes(rc, room - len);
 	}
-	/* Texts may quote what a peer sent: a line break in it must not be able
-	 * to forge a line, nor an escape to paint the terminal. */
+	/* Texts may quote a peer: a line break in one must not forge a log
+	 * line, nor an escape sequence control the terminal. */
 	for (size_t i = 0; i < len; i++)
 		if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
 			text[i] = ' ';
@@ -124,11 +124,11 @@ log_line(enum log_level level, int err, const char *fmt, va_list ap)
 	for (size_t at = 0; at<len; at += n> 0 ? (size_t)n : 0) {
 		n = write(STDERR_FILENO, text + at, len - at);
 		if (n == 0 || (n < 0 && errno != EINTR))
-			return; /* nobody left to tell */
+			return; /* no logger is left */
 	}
 }
 
-/* The callers' errno survives, so that logging never changes what is next. */
+/* Keep the callers' errno, so that logging does not change their result. */
 #define LINE(level, err)                                                       \
 	do {                                                                   \
 		int saved_errno = errno;                                       \

@@ -9,7 +9,8 @@
 #include <math.h>
 #include <stdint.h>
 
-/* Another text, or NULL, when it is no text. Borrowed from o. */
+/* Return the text of a member, or otherwise, which may be NULL, if it is not a
+ * text. Borrowed from o. */
 static inline const char *
 member_text_or(const json_t *o, const char *key, const char *otherwise)
 {
@@ -18,14 +19,14 @@ member_text_or(const json_t *o, const char *key, const char *otherwise)
 	return text != NULL ? text : otherwise;
 }
 
-/* "" when it is no text. */
+/* Return "" if it is not a text. */
 static inline const char *
 member_text(const json_t *o, const char *key)
 {
 	return member_text_or(o, key, "");
 }
 
-/* 0 when it is no integer. */
+/* Return 0 if it is not an integer. */
 static inline json_int_t
 member_int(const json_t *o, const char *key)
 {
@@ -41,14 +42,14 @@ member_unsigned(const json_t *o, const char *key)
 	return v < 0 ? 0 : (uint64_t)v;
 }
 
-/* 0 when it is no boolean. */
+/* Return 0 if it is not a boolean. */
 static inline int
 member_bool(const json_t *o, const char *key)
 {
 	return json_is_true(json_object_get(o, key));
 }
 
-/* NAN when it is no number. */
+/* Return NAN if it is not a number. */
 static inline double
 member_number(const json_t *o, const char *key)
 {

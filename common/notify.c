@@ -18,7 +18,7 @@
 #include "common/str.h"
 
 static struct sockaddr_un manager;
-static socklen_t manager_bytes; /* 0: nobody listens */
+static socklen_t manager_bytes; /* 0: no service manager */
 static uint64_t watchdog_ns;
 
 void

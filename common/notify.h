@@ -18,8 +18,8 @@ void notify_stopping(void);
 void notify_watchdog(void);
 /* One line for "systemctl status". */
 void notify_status(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* How often to call notify_watchdog: half of what the manager allows; 0 when
- * it does not watch us. */
+/* Return the interval at which to call notify_watchdog: half of the manager's
+ * timeout; 0 if the watchdog is off. */
 uint64_t notify_watchdog_every_ns(void);
 
 #endif

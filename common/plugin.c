@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plugin.c - shared objects are looked for in three folders, the variable's,
- * beside the program and the installed one; all required calls are there or
- * none are used.
+ * plugin.c - search shared objects in three folders: $COALMINE_PLUGIN_DIR, the
+ * one next to the program, and the installed one. A library is used only if it
+ * has all required calls.
  */
 #include "common/plugin.h"
 

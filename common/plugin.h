@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plugin.h - parts that need a library which not every machine has lie beside
- * the programs as shared objects, or find its calls by name.
+ * plugin.h - optional libraries: parts that need one are shared objects next to
+ * the programs, or look up its calls by name.
  */
 #ifndef COMMON_PLUGIN_H
 #define COMMON_PLUGIN_H
@@ -10,10 +10,10 @@
 
 #include "common/err.h"
 
-/* The function entry of coalmine-NAME.so, asked for an ABI; what it gives, or
- * NULL with the reason. It stays open. Looked for in $COALMINE_PLUGIN_DIR,
- * beside the program in the folder of helpers of the same tree, wherever that
- * was moved to, and in that of the build's prefix. */
+/* Load coalmine-NAME.so, call its function entry with the ABI number, and
+ * return the result, or NULL and the reason. The object stays loaded. It is
+ * searched in $COALMINE_PLUGIN_DIR, in the libexec folder of the tree that the
+ * program is in, and in that of the build's prefix. */
 const void *plugin_find(const char *name, const char *entry, int abi,
     struct err *err);
 
@@ -28,9 +28,9 @@ struct plugin_call {
 		symbol, offsetof(type, member), must                           \
 	}
 
-/* Opens the library and fills in ret, which only then is written. What it
- * gives is for dlclose(); NULL with the reason: there is no such library, or it
- * lacks a call. */
+/* Open the library and fill in ret, which is written only on success. Return a
+ * handle for dlclose(), or NULL and the reason: the library, or a required
+ * call, is missing. */
 void *plugin_calls(const char *library, const struct plugin_call *calls,
     size_t count, void *ret, struct err *err);
 

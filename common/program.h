@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.h - start a program as a shell would: a process group of its own,
- * so that what it starts can be ended with it; no signal blocked or ignored,
- * whatever its parent does with them; the null device as its input. And this
- * one, from its beginning.
+ * program.h - start a program as a shell would: in a separate process group, so
+ * that it ends with all its children; with no signal blocked or ignored,
+ * whatever the parent does; with the null device as input. Also restart this
+ * program.
  */
 #ifndef COMMON_PROGRAM_H
 #define COMMON_PROGRAM_H
@@ -11,10 +11,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* argv: NULL-ended; [0] without a slash is looked for in PATH. env: NULL-ended
- * "NAME=value". out_fd and err_fd stay the caller's; -1: the null device; any
- * file else, but out_fd is 2 only if err_fd is. 0, or -errno: there is no such
- * program, or no process to be had. */
+/* Start a program. argv: NULL-ended; argv[0] without a slash is searched in
+ * PATH. env: NULL-ended "NAME=value". out_fd and err_fd stay the caller's; -1
+ * is the null device; otherwise any file, but out_fd may be 2 only if err_fd
+ * is. Return 0, or -errno: the program does not exist, or fork failed. */
 int program_start(char *const *argv, char *const *env, int out_fd, int err_fd,
     pid_t *ret_pid);
 /* Exit code, or 128 + signal as shells have it, of what waitpid said. */

@@ -76,7 +76,8 @@ rng_below(struct rng *r, uint64_t below)
 	uint64_t x, refuse;
 
 	assert(below > 0);
-	/* 2^64 mod below: what is left over of whole turns is drawn again */
+	/* 2^64 mod below: draws in this incomplete last interval are
+	 * rejected */
 	refuse = -below % below;
 	do {
 		x = rng_next(r);

@@ -21,7 +21,7 @@ uint64_t rng_splitmix(uint64_t *state);
 uint64_t rng_mix(uint64_t x);
 
 void rng_seed(struct rng *r, uint64_t seed);
-/* A stream of its own for (seed, a, b): ring number b of test a, say. */
+/* Seed an independent stream for (seed, a, b), for example ring b of test a. */
 void rng_seed3(struct rng *r, uint64_t seed, uint64_t a, uint64_t b);
 uint64_t rng_next(struct rng *r);
 /* Uniform in [0, below), without modulo bias; below > 0. */

@@ -22,8 +22,8 @@ int str_to_bytes(const char *text, uint64_t *ret_bytes);
 void str_bytes_format(double bytes, char *ret, size_t cap_bytes);
 /* yes no true false on off 1 0 */
 int str_to_bool(const char *text, int *ret);
-/* Where a word stands in a table of words or of rows that begin with theirs:
- * its index; -ENOENT, for NULL too. */
+/* Return the index of a word in a table of words, or of rows that begin with
+ * theirs; -ENOENT if it is missing or NULL. */
 #define STR_FIND(rows, word)                                                   \
 	str_find(rows, ARRAY_LEN(rows), sizeof((rows)[0]), word)
 int str_find(const void *rows, size_t count, size_t row_bytes,

@@ -2,8 +2,8 @@
 /*
  * sysfs.h - small files of the kernel, in sysfs and procfs: dir/name.
  *
- * Nothing blocks. Each call returns 0, or -ENOENT for a file that cannot be
- * read or is empty, and -EPROTO for one that does not hold what is expected.
+ * Nothing blocks. Each call returns 0, or -ENOENT for a file that is unreadable
+ * or empty, and -EPROTO for one with unexpected contents.
  */
 #ifndef COMMON_SYSFS_H
 #define COMMON_SYSFS_H

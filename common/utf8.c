@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * utf8.c - what is no character (RFC 3629) becomes '?', byte by byte, so that
- * a text never grows and may be cleaned where it lies.
+ * utf8.c - bytes that are not a valid character (RFC 3629) become '?', one by
+ * one, so that a text never grows and can be cleaned in place.
  */
 #include "common/utf8.h"
 

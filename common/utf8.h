@@ -14,10 +14,10 @@ size_t utf8_check(const char *bytes, size_t len_bytes);
 /* '?' for each byte that belongs to no character or is not printable, but
  * newlines and tabs. */
 void utf8_clean_bytes(char *bytes, size_t len_bytes);
-/* The same; half a character at the end is left out. */
+/* Like utf8_clean; an incomplete character at the end is dropped. */
 void utf8_clean(char *text);
-/* snprintf, then utf8_clean: what is longer than ret is cut, within a
- * character never. */
+/* snprintf, then utf8_clean: a longer text is cut, but never within a
+ * character. */
 void utf8_format(char *ret, size_t cap_bytes, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xalloc.c - an allocation of a few bytes that fails ends the program with its
- * size, since no caller could go on.
+ * xalloc.c - a failed allocation of a few bytes ends the program and logs the
+ * size, since no caller could continue.
  */
 #include "common/xalloc.h"
 
