@@ -17,8 +17,8 @@
 #include "ctl/verbs/verbs.h"
 #include "schema/names_verdict.h"
 
-/* The verb of the first one or two words. NULL: it was said which nouns, or
- * which verbs of a noun, there are. */
+/* Return the verb of the first one or two words. NULL: the nouns, or the verbs
+ * of the noun, were printed. */
 static const struct verb *
 main_verb_find(const char *noun, const char *name)
 {

@@ -84,7 +84,7 @@ arrange_name_check(const json_t *list, const char *option, const char *name,
 		    (int)bytes, name, names.text);
 	i = names.len_bytes;
 	strbuf_clear(&names);
-	return i > 0 ? -EINVAL : 0; /* there is no row at all */
+	return i > 0 ? -EINVAL : 0; /* the list is empty */
 }
 
 /* Does the member compare with what stands behind "=", "!=", "<" or ">"? */
@@ -105,7 +105,7 @@ arrange_fits(const json_t *v, const char *how)
 			   : json_number_value(v) > than;
 }
 
-/* A clause by its form alone: what is wrong, from which character on. */
+/* Check the form of a clause alone: the error and its character. */
 static int
 arrange_clause_check(const char *clause, struct err *err)
 {
@@ -153,8 +153,8 @@ arrange_check(const struct opts *opts, struct err *err)
 	return rc;
 }
 
-/* What the rows are sorted by, and whether the largest comes first; qsort has
- * no argument for it. */
+/* The sort key, and whether the largest comes first; qsort has no argument for
+ * it. */
 static const char *arrange_by;
 static int arrange_down;
 
@@ -191,7 +191,8 @@ arrange_list(const struct opts *opts, json_t *list, struct err *err)
 
 	if (!json_is_array(list))
 		return 0;
-	/* Of all rows: what one clause leaves may lack what the next names. */
+	/* Check against all rows: the rows left by one clause may lack the
+	 * member of the next. */
 	for (size_t i = 0; rc == 0 && i < clauses->count; i++)
 		rc = arrange_name_check(list, "where", clauses->values[i],
 		    strcspn(clauses->values[i], "=!<>"), err);

@@ -287,8 +287,8 @@ bench_read_is_number(const char *cell)
 	return str_to_double(cell, -FAR, FAR, &value) == 0;
 }
 
-/* 1: a row or a part of one, 0: a line of something else. "1 more process has
- * sent help message" is none. */
+/* Return 1 for a row or a part of one, 0 for any other line. "1 more process
+ * has sent help message" is not a row. */
 static int
 bench_read_is_row(char **cells, int count)
 {

@@ -112,7 +112,7 @@ client_new(const struct client_options *o, struct err *err)
 	} else if (strncmp(o->url, "https://", 8) == 0) {
 		const char *const files[] = { o->ca, o->crl, o->cert, o->key };
 
-		/* OpenSSL would wait for what a pipe has to say. */
+		/* OpenSSL would block on a pipe. */
 		for (size_t i = 0; i < ARRAY_LEN(files); i++)
 			if (files[i] != NULL && file_check(files[i], err) < 0) {
 				client_free(c);
@@ -212,9 +212,8 @@ client_cleaned(const char *text)
 	return clean;
 }
 
-/* What nodes and campaigns call themselves reaches a terminal, or a file that
- * somebody will look at on one: no control characters in it but line feeds and
- * tabs. */
+/* Names of nodes and campaigns reach a terminal, or a file that is viewed on
+ * one: remove control characters other than line feed and tab. */
 static void
 client_clean_texts(json_t *v)
 {

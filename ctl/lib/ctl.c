@@ -183,7 +183,7 @@ ctl_client_any(struct ctl *c)
 	return c->client;
 }
 
-/* What there is under an address that somebody wrote may be another one. */
+/* A URL that the user gave may lead to another cluster. */
 static void
 ctl_cluster_pick(struct ctl *c, const char *name)
 {

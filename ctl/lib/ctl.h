@@ -59,7 +59,7 @@ int ctl_list(struct ctl *c, json_t **ret, const char *part, ...)
 /* Arrange a list by --where and --sort. 0, or EXIT_CODE_UNKNOWN after a
  * message, and the list is released. */
 int ctl_arrange(struct ctl *c, json_t *list);
-/* POST to part, likewise; body may be NULL. */
+/* POST to part; body may be NULL. Returns as ctl_list. */
 int ctl_post(struct ctl *c, const char *part, const char *arg,
     const json_t *body, json_t **ret);
 

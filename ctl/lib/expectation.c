@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expectation.c - the engine is asked for a time, what the collector has
- * measured says how far from it the truth is.
+ * expectation.c - the engine predicts a time, which the collector's
+ * measurements correct.
  */
 #include "ctl/lib/expectation.h"
 
@@ -31,7 +31,7 @@
 #define PAST_MAX       "200" /* runs that are looked at */
 #define PAST_ASKED     50    /* the newest of them that can be compared */
 #define PAST_LEAST     SPREAD_SIZED_MIN
-#define PAST_TIMES     4.0  /* of so much larger or smaller data */
+#define PAST_TIMES     4.0  /* factor between larger and smaller data */
 #define SPREAD_ASSUMED 0.15 /* of the logarithm; nothing was compared yet */
 
 int
@@ -119,7 +119,7 @@ expectation_engine_read(int fd, uint64_t until_ns)
 	return sb.text;
 }
 
-/* coalmine-probe expect; its complaints go to our stderr. */
+/* Run coalmine-probe expect; its errors go to the caller's stderr. */
 static int
 expectation_engine_ask(const json_t *question, uint64_t until_ns, json_t **ret,
     struct err *err)
@@ -177,13 +177,13 @@ out:
 	return rc;
 }
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
 struct work {
 	const struct expectation_spec *spec;
 	const json_t *facts;
 	json_t *rows, *leaves; /* by name */
-	json_t *asks, *asked;  /* asked: where each is, by what it says */
+	json_t *asks, *asked;  /* asked: index of each request by its text */
 	json_t *past;          /* those of facts that can be compared */
 	json_t *past_asks;     /* where in asks each of past is */
 	struct err *err;
@@ -200,8 +200,8 @@ expectation_by_name(const json_t *rows, const char *key)
 	return ret;
 }
 
-/* Where it is in asks: what was asked before is not asked again. slow: those of
- * another time, or NULL; handed over. */
+/* Return the index of a request in asks; an equal one is added only once. slow:
+ * the slow nodes of another time, or NULL; handed over. */
 static size_t
 expectation_ask(struct work *w, const char *nodes, double bytes, json_t *slow)
 {
@@ -354,7 +354,7 @@ expectation_best_nodes(const struct work *w, size_t count)
 	return ret;
 }
 
-/* ---- what is answered ---- */
+/* ---- results ---- */
 
 /* How measured times lie about predicted ones, as logarithms, for as many ranks
  * and bytes as are asked about. */
@@ -430,7 +430,7 @@ expectation_limit_row(const struct work *w, const char *limit)
 	return row;
 }
 
-/* What of these nodes is slow, and what is not known. */
+/* Report the slow and the unknown nodes of the list. */
 static void
 expectation_put_state(const struct work *w, json_t *o, const char *list)
 {
@@ -479,7 +479,7 @@ expectation_answer_make(const struct work *w, const char *list,
 	share = member_number(row, "share");
 	if (share > 0)
 		json_object_set_new(o, "limit_share", json_real(share));
-	/* What is sound has none of its own. */
+	/* A normal node has no spread. */
 	if (!(share < 1) || !(spread > 0))
 		spread = 0;
 	expectation_put_seconds(o, predicted_s, r, spread);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expectation.h - what some nodes should give today: what the engine predicts
- * of their machine, corrected by the collector's newest scores and by how runs
- * that it has measured came out.
+ * expectation.h - the performance to expect of some nodes today: the engine's
+ * prediction for their machine, corrected by the collector's newest scores and
+ * by the results of its measured runs.
  */
 #ifndef CTL_LIB_EXPECTATION_H
 #define CTL_LIB_EXPECTATION_H
@@ -15,7 +15,7 @@
 #include "ctl/lib/ctl.h"
 
 #define EXPECTATION_LEVEL 0.95
-#define EXPECTATION_SOUND 0.95 /* share of a node that is as its like */
+#define EXPECTATION_SOUND 0.95 /* lower limit of a normal node's share */
 
 struct expectation_spec {
 	const char *machine;
@@ -26,12 +26,13 @@ struct expectation_spec {
 	uint64_t until_ns; /* of clk_ns(); 0: as long as it takes */
 };
 
-/* Reads --machine, --op, --bytes, --ranks-per-node and --plan. 0, or an exit
- * code and it was said. */
+/* Read --machine, --op, --bytes, --ranks-per-node and --plan. Return 0, or an
+ * exit code after printing the error. */
 int expectation_options(struct ctl *c, struct expectation_spec *ret);
 
-/* What the collector knows for it, which needs --machine: {nodes leaves
- * speedups}, as its API gives them. 0 or an exit code. The caller decrefs. */
+/* Get the collector's data for a prediction, which needs --machine: {nodes
+ * leaves speedups}, as in its API. Return 0 or an exit code. The caller
+ * decrefs. */
 int expectation_facts(struct ctl *c, json_t **ret);
 
 /* Of a list of nodes, in human order: {nodes ranks seconds interval{level lo

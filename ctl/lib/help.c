@@ -215,7 +215,7 @@ help_dump(const struct verb *const *all, const char *what)
 
 /* ---- completion ---- */
 
-/* A word that could stand at the cursor, and what it means. */
+/* Offer a completion for the word at the cursor, and its meaning. */
 static void
 help_offer(const char *cursor, const char *prefix, const char *word,
     const char *text)
@@ -282,8 +282,8 @@ help_offer_value(struct ctl *c, enum opt id, const char *noun,
 	    cursor);
 }
 
-/* The verb of the words before the cursor that are no options; the option
- * whose value stands at the cursor, or OPT_MAX. */
+/* Return the verb given by the words before the cursor that are not options,
+ * and the option whose value is at the cursor, or OPT_MAX. */
 static const struct verb *
 help_words_read(const struct verb *const *all, char *const *words, int count,
     enum opt *ret_option, const char *ret_plain[2])

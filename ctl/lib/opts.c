@@ -275,7 +275,7 @@ opts_parse(struct opts *o, int argc, char **argv, int *ret_first,
 	struct opt_values *v;
 	int got, id;
 
-	*at++ = ':'; /* a missing value is told from an unknown option */
+	*at++ = ':'; /* distinguishes a missing value from an unknown option */
 	for (int i = 0; i < OPT_MAX; i++) {
 		const struct opt_row *row = &opts_rows[i];
 

@@ -22,7 +22,7 @@ void print_json_line(const json_t *value);
 /* A member as text; fallback where it is missing or null. */
 const char *print_member(const json_t *object, const char *name,
     const char *fallback);
-/* A whole number of a member, in PRINT_BYTES; "-" where there is none. */
+/* Format a whole number of a member, in PRINT_BYTES; "-" if it is missing. */
 void print_count(const json_t *object, const char *name, char *ret);
 /* "34.1 us", "182.4 MiB/s", "2.40x", "1.5"; "-" for NAN. */
 void print_quantity(double value, const char *unit, char *ret);
@@ -67,7 +67,7 @@ struct print_column {
 	} as;
 	const char *(*text_of)(const json_t *row, char *scratch);
 };
-/* For print_column: member every_s, whose 0 is no span. */
+/* For print_column: member every_s; 0 means no interval. */
 const char *print_every(const json_t *row, char *scratch);
 void print_rows(const json_t *rows, const struct print_column *columns);
 /* The answer of a verb, which this takes: --json, or a table; of no row what

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * progress.c - a terminal gets one line that is redrawn, anything else a line
- * for each change; an interrupt says that the run goes on.
+ * for each change; an interrupt prints that the run continues.
  */
 #include "ctl/lib/progress.h"
 
@@ -27,7 +27,7 @@ struct progress {
 	int bar; /* stderr is a terminal that can redraw a line */
 	int color;
 	int away;
-	char last[256]; /* what was said last */
+	char last[256]; /* the last line printed */
 };
 
 /* For the handler: what to say when the wait is interrupted. */
@@ -99,7 +99,7 @@ progress_show(struct progress *p, const json_t *run)
 	struct winsize w;
 
 	p->away = 0;
-	/* "running, congested" and, beside a bar, its test, " lat". */
+	/* "running, congested", and with a bar its test, " lat". */
 	snprintf(words, sizeof(words), "%s%s%s%s%s",
 	    print_member(run, "state", "?"), phase[0] == '\0' ? "" : ", ",
 	    phase, test[0] == '\0' ? "" : " ", test);

@@ -15,13 +15,13 @@
 int records_get(struct ctl *c, const char *run, json_t **ret);
 /* Is it of that probe, and of that part of it ("whole", "step")? NULL: any. */
 int records_is(const json_t *record, const char *probe, const char *of);
-/* A plan that has no table of its own. */
+/* Return 1 for a plan without a table of its own kind. */
 int records_is_plan(const json_t *record);
 /* A speed-up over a baseline that has none. */
 int records_is_beside(const json_t *record);
-/* What a node got through with so many others. */
+/* Return 1 for a record of a node's rate with a number of others. */
 int records_is_scale(const json_t *record);
-/* What a record says was moved, in bytes per second; NAN. */
+/* Return a record's rate in bytes per second; NAN if it has none. */
 double records_rate(const json_t *record);
 /* The name of the phase without congestors. */
 const char *records_quiet_phase(const json_t *records);

@@ -73,13 +73,13 @@ spread_invert(double m[TERMS][TERMS])
 }
 
 /*
- * A line through the logarithms of runs, over those of their sizes. What a
- * prediction lacks is a share of a run; where that grows with a size, or stays
- * while the rest grows, its share is the slope, so slopes are taken to be about
- * that large before runs of several sizes say better: few runs of one size that
- * are far from what was predicted tell little of another. The scatter is
- * Student's t, so that a run that is far off has little weight: weights and
- * scale are found in turn (EM; Lange, Little and Taylor 1989).
+ * A line through the logarithms of runs, over those of their sizes. The error
+ * of a prediction is a share of a run. If the missing cost grows with a size,
+ * or is constant while the rest grows, its share is the slope; the prior of the
+ * slopes has that size, until runs of several sizes are more precise: few runs
+ * of one size far from their prediction say little about another size. The
+ * scatter is Student's t, so that an outlier has little weight: weights and
+ * scale are computed alternately (EM; Lange, Little and Taylor 1989).
  */
 double
 spread_of_sizes(const struct sized *runs, size_t n, struct doubt *ret)
@@ -208,8 +208,8 @@ spread_widen(const struct ratio *r, double from_level, const struct doubt *d,
 }
 
 /*
- * Holm (1979): of m rows one is told by its interval at 1 - 0.05 / m; each row
- * found leaves one less for the others.
+ * Holm (1979): the most significant of m rows is reported if its interval at 1
+ * - 0.05 / m excludes equality; then the next of m - 1.
  */
 void
 spread_holm(struct compare_row *rows, size_t n, double margin)

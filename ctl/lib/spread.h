@@ -11,8 +11,8 @@
 
 #include "ctl/lib/ratio.h"
 
-/* What a logarithm of a ratio is uncertain by: a standard error and its degrees
- * of freedom; NAN where not known. */
+/* The uncertainty of a logarithm of a ratio: a standard error and its degrees
+ * of freedom; NAN if unknown. */
 struct doubt {
 	double se, df;
 };
@@ -22,9 +22,9 @@ struct compare_row {
 	struct estimate a, b;
 	struct ratio ratio; /* as the two sides tell it themselves, */
 	double level;       /* at this level, */
-	struct doubt doubt; /* and what equal sides differ by beside that */
+	struct doubt doubt; /* plus the difference between equal sides */
 	int found;          /* beyond the margin and beyond chance */
-	char text[112];     /* why there is no ratio, or "" */
+	char text[112];     /* why the ratio is missing, or "" */
 };
 
 #define SPREAD_RUNS_MIN   8

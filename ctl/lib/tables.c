@@ -51,10 +51,10 @@ tables_worse(double a, double b)
 	return isfinite(b) && !(fabs(a) >= fabs(b)) ? b : a;
 }
 
-/* Of each design the bytes of the worst node over those of the list of
- * transfers, as shares: what was resent, since a queue dropped it, and what is
- * beyond them either way, where resent bytes count once. Nothing where nothing
- * was to pass or nobody counted. */
+/* For each design, compute two shares of the bytes in the list of transfers,
+ * for the worst node: retransmitted bytes, since a queue dropped them, and the
+ * excess either way, which counts retransmitted bytes once. Empty if no bytes
+ * had to pass or none were counted. */
 static void
 tables_wire_derive(json_t *row)
 {
@@ -89,8 +89,8 @@ tables_wire_derive(json_t *row)
 	}
 }
 
-/* What was moved, of a plan or at a k of a fit, and its share of what was
- * predicted. */
+/* Compute the rate of a plan, or at a k of a fit, and its share of the
+ * prediction. */
 static void
 tables_rate_derive(json_t *row)
 {
@@ -124,8 +124,8 @@ static const struct print_column neighbor_columns[] = {
 	{ 0 },
 };
 
-/* The forms of one all-reduce differ in what was asked for: their plan stands
- * before what every collective has. */
+/* The forms of one all-reduce differ in their options: the plan is the first
+ * column, before those of every collective. */
 static const struct print_column allreduce_columns[] = {
 	{ "plan", "plan", "?", PRINT_TEXT, NULL },
 	{ "collective", "collective", "?", PRINT_TEXT, NULL },
@@ -236,8 +236,8 @@ static const struct print_column self_columns[] = {
 	{ 0 },
 };
 
-/* Tables of one line a record, of a probe and what it is of, or of what shows
- * says. Those with a baseline have it, the first record's, in the title. */
+/* Tables with one line per record of a probe and its subject, or of the records
+ * that shows selects. The baseline of the first record is in the title. */
 static const struct record_table {
 	const char *title, *probe, *of;
 	int (*shows)(const json_t *r);

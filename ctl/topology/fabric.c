@@ -311,9 +311,9 @@ fabric_add_trunk(struct fabric *f, const char *lower, const char *upper,
 
 /* ---- tiers ---- */
 
-/* Of every switch, 0 for one that is none of ours. A switch whose hosts are
- * all left out, and which has not more links to switches than those, is their
- * leaf, and not one of the switches above. */
+/* Return the tier of every switch, 0 for a switch outside of the topology. A
+ * switch whose hosts are all skipped, and which has no more links to switches
+ * than hosts, is the leaf of those hosts, and not one of the switches above. */
 static int *
 fabric_tiers_find(const struct fabric *f)
 {
@@ -460,7 +460,7 @@ fabric_link_compare(const void *a, const void *b)
 
 	if (order == 0 && x->rail != y->rail)
 		order = x->rail < y->rail ? -1 : 1;
-	/* Those of a rail that was told are one link for each leaf. */
+	/* Ports of a configured rail are one link for each leaf. */
 	if (order == 0 && x->rail >= 0 && x->to != y->to)
 		order = x->to < y->to ? -1 : 1;
 	if (order == 0)
@@ -470,9 +470,8 @@ fabric_link_compare(const void *a, const void *b)
 	return order != 0 ? order : x->guid < y->guid ? -1 : x->guid > y->guid;
 }
 
-/* The links of one host, in the order of its ports: each port is a rail, but
- * for those of which it was told. Ports of one rail to one leaf are one link.
- */
+/* Add the links of one host, in the order of its ports: each port is a rail,
+ * unless the rails were given. Ports of one rail to one leaf are one link. */
 static int
 fabric_host_add(struct fabric *f, size_t from, size_t end, const uint32_t *to,
     struct topology *t, struct err *err)

@@ -14,12 +14,13 @@
 
 /* Lists of globs (fnmatch(3)) that end with NULL, or NULL. */
 struct fabric_choice {
-	char **rails; /* ports of a host, rail by rail; others are left out */
-	char **skip;  /* hosts, switches and HOST:PORT that are left out */
-	int strict;   /* fabric_skip refuses */
+	char *
+	    *rails; /* ports of a host, rail by rail; other ports are skipped */
+	char **skip; /* hosts, switches and HOST:PORT to skip */
+	int strict;  /* fabric_skip refuses */
 };
 
-/* What is told of a host's port. */
+/* A host's port. */
 struct fabric_port {
 	const char *host, *to; /* the switch */
 	const char *name;      /* ""; not told */
@@ -30,16 +31,17 @@ struct fabric_port {
 
 struct fabric {
 	const struct fabric_choice *choice;
-	int tree;               /* add_trunk is told the lower one first */
+	int tree;               /* add_trunk gets the lower switch first */
 	struct topology *names; /* hosts and switches */
 	struct fabric_link *links;
 	struct fabric_trunk *trunks;
 	uint8_t *is_skipped; /* by switch: it was named so */
-	uint32_t *others;    /* by switch: links of hosts that are left out */
+	uint32_t *others;    /* by switch: skipped links of hosts */
 	size_t link_count, trunk_count;
-	/* what fabric_sort has left out */
+	/* what fabric_sort has skipped */
 	size_t left_out; /* links of hosts */
-	size_t stations; /* neighbours that say they are no switch */
+	size_t
+	    stations; /* neighbours that LLDP reports as not being switches */
 	size_t sideward; /* links between switches of one tier */
 	size_t lone;     /* switches that lead to no host */
 	json_t *guids;   /* "0x...": [host, leaf, port] of those that are in */
@@ -58,7 +60,7 @@ struct fabric {
 
 struct fabric *fabric_new(const struct fabric_choice *choice);
 void fabric_free(struct fabric *f); /* NULL is allowed */
-/* -EINVAL or -E2BIG for names that are none, and for too many. */
+/* Return -EINVAL for an invalid name, -E2BIG for too many. */
 int fabric_add_port(struct fabric *f, const struct fabric_port *port,
     struct err *err);
 /* 1 when the site leaves out the switch with this name. */

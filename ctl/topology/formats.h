@@ -2,10 +2,10 @@
 /*
  * formats.h - a topology out of files in a foreign format, and the formats.
  *
- * A reader adds what a file says to a fabric. It gets the file's text, which
- * it may change, and its name. Unknown parts go to fabric_skip; a
- * file that is not of its format at all is refused with "NAME:LINE: ..." and
- * -EINVAL, too much of anything with -E2BIG.
+ * A reader adds the contents of a file to a fabric. It gets the file's text,
+ * which it may change, and its name. Unknown parts go to fabric_skip; a file in
+ * another format is rejected with "NAME:LINE: ..." and -EINVAL, too much of
+ * anything with -E2BIG.
  */
 #ifndef CTL_TOPOLOGY_FORMATS_H
 #define CTL_TOPOLOGY_FORMATS_H
@@ -18,9 +18,9 @@ typedef int import_reader(struct fabric *f, char *text, const char *name,
 struct import_format {
 	const char *name;
 	const char *about; /* where such files come from */
-	/* A word with the character behind it that is in every such file and in
-	 * none of the rows before, outside comments; NULL where there is none.
-	 * "\"NAME\"" is a key of JSON, "#..." the first line. */
+	/* A word, with the character after it, that is in every file of this
+	 * format and in none of the formats above, outside comments; NULL if
+	 * there is none. "\"NAME\"" is a key of JSON, "#..." the first line. */
 	const char *mark;
 	import_reader *read; /* NULL: it is a topology already */
 	/* Declares the switches, in all files before any is read; it does not
@@ -43,7 +43,7 @@ struct import_order {
 struct import {
 	struct topology *t;
 	json_t *guids, *skipped; /* as of struct fabric */
-	/* likewise */
+	/* counts as in struct fabric */
 	size_t left_out, sideward, lone, stations;
 };
 

@@ -254,7 +254,7 @@ ibnetdiscover_is_default(const char *about)
 	return 0;
 }
 
-/* The host and device of an adapter, or why it is left out. */
+/* Read the host and device of an adapter, or the reason why it is skipped. */
 static int
 ibnetdiscover_adapter_read(struct reading *r, const char *about,
     struct err *err)
@@ -378,7 +378,7 @@ ibnetdiscover_port_line(struct reading *r, char *line, struct err *err)
 	if (d->id[0] == '\0' && !d->is_other)
 		return fabric_skip(r->f, KIND_LINES, err,
 		    "a port before the first Switch, Ca or Rt");
-	/* each link of switches stands there twice */
+	/* each link of switches is listed twice */
 	if (id[0] != 'S' || d->is_other ||
 	    (d->is_switch && strcmp(d->id, id) >= 0))
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slurm.c - Slurm's topology.conf and topology.yaml: a tree of switches, or
- * blocks of nodes, each of which counts as a leaf.
+ * blocks of nodes; each block counts as a leaf.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -257,7 +257,7 @@ slurm_refuse(const struct document *d, const yaml_node_t *at, const char *text)
 	    at == NULL ? 1 : at->start_mark.line + 1, text);
 }
 
-/* NULL when it is no mapping, or has no such key. */
+/* Return NULL if it is not a mapping, or has no such key. */
 static yaml_node_t *
 slurm_member(const struct document *d, const yaml_node_t *map, const char *key)
 {

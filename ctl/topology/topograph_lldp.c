@@ -13,7 +13,7 @@
 #include "common/str.h"
 #include "ctl/topology/formats.h"
 
-/* NULL, and where it is no JSON. */
+/* Return NULL with the line of the error if it is not JSON. */
 static json_t *
 topograph_lldp_text_parse(const char *text, const char *name, struct err *err)
 {
@@ -21,7 +21,7 @@ topograph_lldp_text_parse(const char *text, const char *name, struct err *err)
 	json_t *o = json_loads(text, 0, &error);
 
 	if (o == NULL)
-		/* What it quotes of the file may go on in a next line. */
+		/* The parser's text may quote several lines of the file. */
 		err_say(err, "%s:%d: %.*s", name, error.line,
 		    (int)strcspn(error.text, "\n"), error.text);
 	return o;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * advice.c - which nodes a scheduler should give last, and what that would
- * have saved jobs: read by a person, applied by nobody else.
+ * advice.c - the nodes that a scheduler should allocate last, and the savings
+ * for jobs. The output is for people; coalctl applies nothing.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -103,8 +103,8 @@ advice_hosts_of(json_t *names)
 	return set;
 }
 
-/* The scheduler may call nodes by another domain, or none: what it calls them
- * in its jobs is what it understands. Takes advised. */
+/* The scheduler may use names with another domain, or none: take those of its
+ * jobs. Takes advised. */
 static json_t *
 advice_scheduler_names(json_t *advised, json_t *ours, const json_t *jobs)
 {
@@ -142,9 +142,9 @@ advice_scheduler_names(json_t *advised, json_t *ours, const json_t *jobs)
 	return renamed;
 }
 
-/* What jobs had of these nodes: how many, for how long a part of them was slow,
- * and what they would have saved at most if all they did waits for the slowest
- * node. */
+/* Sum up jobs on these nodes: their number, the time that a part of them was
+ * slow, and an upper bound of the savings, if all of a job waits for its
+ * slowest node. */
 static void
 advice_gain_add(const json_t *jobs, const json_t *advised, json_t *told)
 {
@@ -254,7 +254,7 @@ advice(struct ctl *c)
 	rc = rc == 0 ? advice_advised_get(c, &advised, &names) : rc;
 	if (rc != 0)
 		return rc;
-	/* Where jobs are not known, weights are all that is told. */
+	/* Without jobs, weights are the only result. */
 	if (ctl_list(c, &jobs, "jobs/worst", "from_unix_ns", from, "limit",
 		JOBS_MAX, NULL) == 0 &&
 	    ctl_list(c, &costs, "jobs/costs", "from_unix_ns", from, NULL) != 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * baseline.c - what the cluster was when it was commissioned: a run's
- * canaries under a name. "recent" is the collector's own: what the cluster and
- * each node were like in the last weeks.
+ * baseline.c - named baselines: a run's canaries, for example from the
+ * commissioning of the cluster. "recent" is the collector's own baseline: the
+ * cluster and each node in the last weeks.
  */
 #include <math.h>
 #include <stddef.h>
@@ -110,8 +110,8 @@ baseline_show(struct ctl *c)
 	return EXIT_CODE_OK;
 }
 
-/* Production load is told against the quiet network: a wild phase has no
- * counterpart in a baseline that was taken without one. */
+/* Production load is compared with the quiet network: a wild phase has no
+ * counterpart in a baseline without one. */
 static const json_t *
 baseline_counterpart(const json_t *was, const json_t *r)
 {
@@ -125,7 +125,8 @@ baseline_counterpart(const json_t *was, const json_t *r)
 	return same;
 }
 
-/* The collector's own weeks of a test; NULL: it has heard none. */
+/* Return the collector's own statistics of a test in the last weeks; NULL:
+ * none. */
 static const json_t *
 baseline_recent_of(const json_t *recent, const json_t *r)
 {
@@ -140,7 +141,7 @@ struct node_row {
 	double recent; /* against its own last weeks; NAN: nothing known */
 };
 
-/* A column of the rows against what is typical of it. */
+/* A column of the rows and its typical value. */
 struct column {
 	size_t at; /* in struct node_row */
 	double median, mad;

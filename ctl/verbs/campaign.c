@@ -22,7 +22,7 @@
 
 #define FILE_BYTES_MAX (512 * 1024)
 
-/* A broken file says what is wrong with it. */
+/* Return the error of a broken file, else its description. */
 static const char *
 campaign_about_of(const json_t *row, char *scratch)
 {
@@ -131,8 +131,8 @@ campaign_load(const char *path, char **ret_text, struct conf **ret_conf)
 	return 0;
 }
 
-/* What the engine's own check says of the plans of a file, for any number of
- * ranks: an exit code. Only the engine can build them. */
+/* Run the engine's check on the plans of a file, for any number of ranks;
+ * return an exit code. Only the engine can build them. */
 static int
 campaign_plans_check(const char *path)
 {
@@ -281,7 +281,7 @@ campaign_wait_and_tell(struct ctl *c, const char *id)
 		return rc;
 	rc = runs_exit_code(run);
 	if (opts_given(&c->opts, OPT_JSON)) {
-		/* What a script gets of a run: always run and state. */
+		/* The JSON of a run for scripts: always run and state. */
 		told = json_pack("{s:s, s:s, s:s, s:s, s:s}", "run",
 		    print_member(run, "run", ""), "campaign",
 		    print_member(run, "campaign", ""), "state",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.c - answer a health check. It runs on all nodes at once and
- * within a job's prolog, so it reads one file and asks nobody.
+ * check.c - a health check. It runs on all nodes at once and within a job's
+ * prolog, so it reads one local file and sends no request.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,8 +63,7 @@ check(struct ctl *c)
 	o = check_verdict_read(path != NULL ? path : VERDICT_FILE, &text);
 	age_s = (double)clk_unix_ns() / 1e9 -
 	    member_number(o, "at_unix_ns") / 1e9;
-	/* What is older than it says it may be, or of the future, is unknown.
-	 */
+	/* A verdict beyond its validity, or from the future, is unknown. */
 	if (age_s <= member_number(o, "fresh_ms") / 1e3 && age_s >= -60) {
 		code = STR_FIND(names_verdicts, print_member(o, "verdict", ""));
 		code = code < 0 ? EXIT_CODE_UNKNOWN : code;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collector.c - verbs about the collector itself and its like: db, diags,
- * cluster, version, stop.
+ * collector.c - verbs about the collector and its cluster: db, diags, cluster,
+ * version, stop.
  */
 #include <errno.h>
 #include <limits.h>
@@ -59,9 +59,9 @@ collector_db_check(struct ctl *c)
 	return ok ? EXIT_CODE_OK : EXIT_CODE_BAD;
 }
 
-/* The store is a file of the collector's host: coalmined does it. words: what
- * it is told, as many as a shell would give it; the configuration is an
- * argument of ours behind at others. */
+/* The store is a file on the collector's host, so coalmined does the work.
+ * words: its arguments; the configuration is added as a further argument behind
+ * at others. */
 static int
 collector_coalmined_run(struct ctl *c, char *const words[3], int at,
     const char *where)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.c - two runs, a run and a baseline, or two periods beside each
- * other: the ratio of their headlines with an interval, and a verdict.
+ * compare.c - compare two runs, a run and a baseline, or two periods: the ratio
+ * of their headlines with an interval, and a verdict.
  */
 #include "ctl/verbs/compare.h"
 
@@ -58,7 +58,7 @@ compare_logarithm_of(const json_t *run, const struct compare_row *r)
 	return log(member_number(ends, "lo") * member_number(ends, "hi")) / 2;
 }
 
-/* What the earlier runs of the row say of chance. */
+/* Add the uncertainty that follows from the earlier runs of the row. */
 static void
 compare_doubt_add(const struct compare_out *o, struct compare_row *r)
 {
@@ -421,7 +421,8 @@ compare_time_read(const char *text, uint64_t *ret_unix_ns)
 	return 0;
 }
 
-/* FROM..TO, and what the runs between them have counted. 0 or an exit code. */
+/* Read FROM..TO, and get the counts of the runs between them. Return 0 or an
+ * exit code. */
 static int
 compare_period_get(struct ctl *c, const char *text, struct period *p)
 {
@@ -530,7 +531,7 @@ compare_periods_compare(struct ctl *c, double margin)
 	return compare_end(c, &o);
 }
 
-/* Of two runs the history is what was before both. */
+/* The history consists of runs before both. */
 static int
 compare_runs_compare(struct ctl *c, double margin, char *const *runs)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * coverage.c - what was exercised, and which ports count errors; a verdict
- * on a link decides the exit code, not the counts.
+ * coverage.c - coverage of pairs and links, and the error counters of ports;
+ * the verdict on a link decides the exit code, not the counts.
  */
 #include <string.h>
 

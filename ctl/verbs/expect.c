@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expect.c - what nodes should give today, for who is to start a job on
- * them or has one there.
+ * expect.c - the performance to expect of nodes today, for users who start a
+ * job on them or have one there.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * import.c - tables of other benchmarks compared with what a run measured, and
- * a run's plans printed as such tables.
+ * import.c - compare tables of other benchmarks with a run's measurements, and
+ * print a run's plans as such tables.
  */
 #include "ctl/verbs/import.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * init.c - the first hour of a collector: what it lacks is made, what this
- * machine can tell is not asked, and nothing that is there is changed, so that
- * the verb can be given again until all is done.
+ * init.c - set up a collector: missing files are created, values that this
+ * machine provides are not requested, and nothing existing is changed, so that
+ * the verb can be repeated until all is done.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -76,8 +76,8 @@ init_name_add(struct site *s, const char *name)
 		s->names[s->name_count++] = xstrdup(name);
 }
 
-/* 1 where others can reach what a name stands for; Debian's installer gives the
- * host's own one in 127.0.0.0/8. */
+/* Return 1 if others can reach the address; Debian's installer puts the host's
+ * own name into 127.0.0.0/8. */
 static int
 init_is_reachable(const struct sockaddr *sa)
 {
@@ -95,9 +95,9 @@ init_is_reachable(const struct sockaddr *sa)
 	return four >> 24 != 127 && four >> 16 != 0xa9fe;
 }
 
-/* Names that people gave, then the host's own where it leads here from
- * elsewhere, then addresses, then names that may lead nowhere: agents are told
- * the first, and the certificate has all of them. */
+/* Collect names: those that the user gave, then the host's own if it resolves
+ * to this host from elsewhere, then addresses, then names that may not resolve.
+ * Agents get the first, and the certificate has all of them. */
 static void
 init_names_find(struct site *s)
 {
@@ -376,7 +376,7 @@ init_answers(struct site *s)
 	return rc == 0;
 }
 
-/* Where systemd is: enabled, and running with what was changed. */
+/* With systemd: enable the service and restart it with the changes. */
 static int
 init_start(struct site *s)
 {

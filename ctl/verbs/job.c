@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job.c - jobs of the batch system, and what was slow of their nodes.
+ * job.c - jobs of the batch system, and their slow nodes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,12 +136,11 @@ job_print_impacts(const json_t *list)
 
 static const char *const whens[] = { "before", "during", "after" };
 
-/* What --machine and the options beside it ask for; facts NULL: they were not
- * given. */
+/* The request of --machine and its related options; facts NULL: not given. */
 struct asked {
 	struct expectation_spec spec;
 	json_t *facts;
-	int briefly; /* no more than epilog tells: each is a start of the engine
+	int briefly; /* only what epilog prints: each request starts the engine
 			while the batch system waits */
 };
 
@@ -179,7 +178,7 @@ job_facts_then(const json_t *facts, const json_t *then)
 	return ret;
 }
 
-/* Adds to each time what the engine predicts of it. */
+/* Add the engine's prediction to each time. */
 static int
 job_expect_job(const struct asked *asked, const json_t *job)
 {
@@ -240,8 +239,8 @@ job_print_expected(const json_t *expectation)
 	}
 }
 
-/* Of those that all of it was in, those that it was longest in are beside what
- * its nodes should have given at the worst while it ran. */
+/* Compare the longest collectives of all ranks with the worst expected times of
+ * the job's nodes while it ran. */
 static int
 job_expect_in_band(const struct asked *asked, const json_t *job)
 {
@@ -420,8 +419,8 @@ job_show(struct ctl *c)
 	return rc;
 }
 
-/* One line, of its last start: what its nodes gave, for how long, and what it
- * has measured of its own calls. */
+/* Print one line on its last start: the performance of its nodes, the duration,
+ * and the job's measurements of its own calls. */
 static int
 job_epilog(struct ctl *c)
 {
@@ -461,7 +460,7 @@ job_epilog(struct ctl *c)
 	printf("; used: %.1f node-hours, in %.1f of which a part of it was "
 	       "slow",
 	    all_h, member_number(job, "exposed_node_s") / 3600);
-	/* What it was in for the longest. */
+	/* The collective with the most time. */
 	row = json_array_get(json_object_get(job, "in_band"), 0);
 	if (row != NULL) {
 		str_bytes_format(member_number(row, "bytes"), bytes,
@@ -480,7 +479,7 @@ job_epilog(struct ctl *c)
 	return EXIT_CODE_OK;
 }
 
-/* "jobs called lammps cost those beside them 8.0 % (5.0 to 11.0) in lat". */
+/* Print the cost of a job, or of jobs of a name, for the jobs next to them. */
 static void
 job_print_cost(const json_t *o)
 {
@@ -522,7 +521,7 @@ job_print_cost(const json_t *o)
 	    from, to, member_number(o, "beside_node_s") / 3600);
 	printf("        random moments: %" JSON_INTEGER_FORMAT,
 	    member_int(o, "placebos"));
-	/* There is none where there is nothing that chance could be. */
+	/* Only with random sets to compare with. */
 	if (sets > 0)
 		printf("; false blame in %.1f %% (%" JSON_INTEGER_FORMAT
 		       " of %" JSON_INTEGER_FORMAT " sets of them)",

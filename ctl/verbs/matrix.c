@@ -4,9 +4,9 @@
  * of a campaign for each congestor.mix and its bursts, beside each other, and
  * what the network devices counted meanwhile.
  *
- * A congestor that hurts at an endpoint shows at the devices: drops and stalls
- * on the few that many send to. One that hurts between switches shows none
- * there, for only switches could tell.
+ * Congestion at an endpoint is visible at the devices: drops and stalls on the
+ * few receivers. Congestion between switches is not; only the switches could
+ * report it.
  */
 #include <math.h>
 #include <string.h>
@@ -65,7 +65,7 @@ matrix_mix_of(const json_t *records, char ret[MIX_BYTES])
 		*bar = ' ';
 }
 
-/* Older runs of a mix are left out, and those without an impact. */
+/* Older runs of a mix are skipped, and those without an impact. */
 static int
 matrix_column_add(struct ctl *c, struct matrix *m, const char *run)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node.c - nodes are filtered here, so that a hostlist works for
- * thousands; a rollout is told which agents may be replaced now, and why not
- * others.
+ * node.c - nodes are filtered here, so that a hostlist works for thousands; for
+ * a rollout it lists the agents that may be replaced now, and the reasons for
+ * the others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ node_work_of(const json_t *node, char *scratch)
 	return print_member(node, "run", print_member(node, "busy", "-"));
 }
 
-/* The verdict, and what is pending before it or before its end. */
+/* Return the verdict, and a pending state before its begin or end. */
 static const char *
 node_verdict_of(const json_t *node, char *scratch)
 {
@@ -156,7 +156,8 @@ node_list(struct ctl *c)
 	return rc;
 }
 
-/* A value on a line of its own; what has members gets a line for each. */
+/* Print a value on a separate line; each member of an object gets its own
+ * line. */
 static void
 node_print_value(const char *name, json_t *v, int indent)
 {

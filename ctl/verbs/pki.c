@@ -151,7 +151,7 @@ pki_token_order(struct ctl *c, const char *names, int64_t uses, json_t **ret)
 	return rc;
 }
 
-/* Of the collector: what it prints for the node is one line. */
+/* With the collector, the command for the node is one line. */
 static int
 pki_verb_token(struct ctl *c)
 {

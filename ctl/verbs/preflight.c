@@ -28,16 +28,16 @@
 #define WITHIN_MAX_NS (600 * CLK_NS_PER_S)
 #define POLL_NS       (200 * CLK_NS_PER_MS)
 #define ANSWER_NS     (5 * CLK_NS_PER_S) /* of the collector */
-/* Of the time that is given so much at the end is for taking back what runs,
- * and for telling: nothing is measured then. */
+/* The share of the given time that is reserved at the end for cancelling runs
+ * and for the report: nothing is measured then. */
 #define TELL_SHARE  10
 #define TELL_MAX_NS CLK_NS_PER_S
 /* A round that has less than this left would not end. */
 #define ROUND_MIN_NS (2 * CLK_NS_PER_S)
-#define BYTES        (4U << 20) /* of the collective, if nothing is said */
-#define SLOW_SHARE   0.85       /* of what is expected; more is fine */
+#define BYTES        (4U << 20) /* default message size of the collective */
+#define SLOW_SHARE   0.85       /* lower limit relative to the expected rate */
 #define SCATTER_MIN  0.02       /* of the logarithms of nodes' scores */
-/* The worst of so many scores is that far off by chance in 1 of 1000 jobs. */
+/* The worst of all scores exceeds this limit by chance in 1 of 1000 jobs. */
 #define CHANCE 1e-3
 /* Who waits for a core sends and answers later by as much as that; more is not
  * told of anybody. */
@@ -58,7 +58,7 @@ struct flight {
 	struct bisect_options options;
 	struct bisect *b;
 	json_t *typical; /* of each test: {median scatter} of the whole */
-	json_t *groups;  /* what was measured */
+	json_t *groups;  /* results */
 };
 
 /* ---- who takes part ---- */
@@ -153,7 +153,7 @@ preflight_flight_open(struct flight *f)
 
 struct group_run {
 	char *list; /* its nodes */
-	char *run;  /* NULL: there is none */
+	char *run;  /* NULL: none */
 	size_t count;
 	json_t *row; /* of flight.groups */
 	int ended;
@@ -220,7 +220,7 @@ preflight_group_order(struct flight *f, const struct bisect_group *g,
 	return 0;
 }
 
-/* What is further above its least is what counts. */
+/* Keep the effect that is further above its minimum. */
 static void
 preflight_worse(const struct flight *f, double effect, double spread,
     double *ret_effect, double *ret_spread)
@@ -245,9 +245,9 @@ preflight_waits_of(const json_t *row)
 	return ratio > 0 ? -log1p(-fmin(ratio, WAITS_MOST)) / 2 : 0;
 }
 
-/* Each node's pairs, against the typical node of the whole job when that was
- * measured first, which also says who is looked at first. ret_doubt: what cores
- * may have done that somebody else had. */
+/* Judge each node's pairs against the typical node of the whole job, if that
+ * was measured first; it also decides the order of the search. ret_doubt: the
+ * possible effect of cores used by others. */
 static void
 preflight_judge_pairs(struct flight *f, const struct group_run *g,
     const json_t *record, double *ret_effect, double *ret_spread,
@@ -261,7 +261,7 @@ preflight_judge_pairs(struct flight *f, const struct group_run *g,
 	size_t i, n = 0;
 	int is_first;
 
-	/* Nobody knows by whom; there may be a number without it. */
+	/* The slow rank is unknown; the record may lack a number. */
 	if (strcmp(member_text(record, "cause"),
 		names_causes[CAUSE_TIMEOUT].name) == 0)
 		preflight_worse(f, INFINITY, 0, ret_effect, ret_spread);
@@ -287,8 +287,8 @@ preflight_judge_pairs(struct flight *f, const struct group_run *g,
 			spread));
 		typical = json_object_get(f->typical, test);
 	}
-	/* Where all together did not run, nobody knows what is typical; but
-	 * what runs without the others is not what keeps them from it. */
+	/* If the measurement of all nodes failed, the typical value is unknown;
+	 * but a group that runs alone is not the cause of the failure. */
 	if (typical == NULL && n > 0 && g->count < f->nodes.count)
 		preflight_worse(f, 0, SCATTER_MIN, ret_effect, ret_spread);
 	median = member_number(typical, "median");
@@ -396,8 +396,8 @@ preflight_group_judge(struct flight *f, size_t index, const struct group_run *g,
 	return rc;
 }
 
-/* All groups of a round at once, as long as there is time; what has not ended
- * then is cancelled. */
+/* Run all groups of a round at once within the time limit; unfinished runs are
+ * cancelled. */
 static int
 preflight_round_run(struct flight *f, const struct bisect_group *groups,
     size_t count)
@@ -425,8 +425,8 @@ preflight_round_run(struct flight *f, const struct bisect_group *groups,
 			json_decref(run);
 		}
 	}
-	/* What was asked for too late is open, and no fault of the collector.
-	 */
+	/* A request that came too late leaves the result open, and is not an
+	 * error of the collector. */
 	if (clk_ns() >= f->stop_ns)
 		rc = 0;
 	client_limit(ctl_client(f->c), ANSWER_NS, f->end_ns);
@@ -446,7 +446,7 @@ preflight_round_run(struct flight *f, const struct bisect_group *groups,
 	return rc;
 }
 
-/* ---- what is told ---- */
+/* ---- results ---- */
 
 static json_t *
 preflight_hosts_json(const struct flight *f, const size_t *members,

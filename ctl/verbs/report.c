@@ -52,7 +52,7 @@ report_interval_cell(struct table *t, const struct estimate *e)
 		table_cell(t, "-");
 }
 
-/* What is shown of times and of rates: the bad end on the right. */
+/* The columns for times and for rates: the bad end on the right. */
 static const struct form {
 	const char *unit;
 	const char *heads;
@@ -468,7 +468,7 @@ const struct verb verbs_report[] = {
 
 /* ---- tuning: why collectives have their shapes ---- */
 
-/* What was tried, measured ones first; * is the choice. */
+/* The candidates, measured ones first; * is the choice. */
 static void
 report_print_tuning(const json_t *r)
 {

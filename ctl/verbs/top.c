@@ -20,11 +20,11 @@
 #include "schema/names_verdict.h"
 
 #define EVERY_S    2
-#define LINES      40 /* where nobody says how tall the screen is */
+#define LINES      40 /* if the height of the screen is unknown */
 #define COLUMNS    100
 #define HEAD_LINES 6
 
-/* Cursor home; what is behind a line's end; what is below. */
+/* Cursor home; clear the rest of a line; clear below. */
 #define HOME       "\033[H"
 #define LINE_REST  "\033[K\n"
 #define BELOW      "\033[J"
@@ -70,7 +70,7 @@ top_look_get(struct ctl *c, struct look *l)
 		rc = client_get(cl, "/impacts?limit=60", &l->impacts);
 	if (rc == 0)
 		rc = client_get(cl, "/diags", &l->diags);
-	/* An older collector judges nobody. */
+	/* An older collector has no verdicts. */
 	if (rc == 0 && client_get(cl, "/verdicts", &l->verdicts) != 0)
 		l->verdicts = NULL;
 	if (rc != 0)

@@ -165,7 +165,7 @@ topology_import(struct ctl *c)
 
 /* ---- show ---- */
 
-/* What the collector has, or had so long ago as --at says. */
+/* Get the collector's topology, now or at the time of --at. */
 static int
 topology_collector_read(struct ctl *c, struct import *ret)
 {
@@ -304,8 +304,8 @@ topology_differs(struct check *k, const char *node, const char *fmt, ...)
 		text_json(text)));
 }
 
-/* What a node says of its ports: an identifier that the file has elsewhere, and
- * the fastest rate. */
+/* Check a node's report on its ports: an identifier that the file has at
+ * another place, and the fastest rate. */
 static double
 topology_ports_check(struct check *k, const char *node, const char *leaf,
     const json_t *nics)
@@ -379,8 +379,8 @@ topology_node_check(struct check *k, const json_t *o)
 		    l->gbps, leaf, gbps);
 }
 
-/* What the file has, and nobody reports: ports of nodes that tell of theirs,
- * and nodes. */
+/* Find entries of the file that are not reported: ports of nodes that report
+ * theirs, and nodes. */
 static void
 topology_missing_check(struct check *k)
 {
@@ -472,9 +472,9 @@ topology_most_common(double *values, size_t count)
 	return best;
 }
 
-/* All links of one tier upward, over the groups of nodes with the same leaves:
- * the least of all tiers is what a group gets when all of them send to others.
- * 0: none, or not known. */
+/* Return the rate of all links of one tier upward, divided by the groups of
+ * nodes with the same leaves: the minimum of all tiers is the rate of a group
+ * while all groups send to others. 0: none, or unknown. */
 static double
 topology_uplink_gbps(const struct topology *t, int tiers, double groups,
     double gbps)

@@ -48,8 +48,8 @@ verdict_print_one(const json_t *v, int history)
 	    print_member(v, "pending", ""));
 }
 
-/* Of all nodes, the outliers, and how many are unknown: a node
- * without data is not ok, and where there is no node nothing is. */
+/* Print all nodes, or the outliers and the number of unknown ones: a node
+ * without data is not ok, and without nodes nothing is. */
 static void
 verdict_print_verdicts(const json_t *list, int all, int chosen)
 {
