@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - coalmined from start to end: the table of its parts, in the order in
- * which they start, and the table of what they load from the store.
+ * main.c - coalmined from start to end: the table of its parts, in the order of
+ * their start, and the table of their loads from the store.
  *
  * The listeners start after the loads, so that no agent and no client meets a
  * collector that does not know its own runs and settings.
@@ -51,10 +51,11 @@
 /* Limits of a run are seconds; a quarter is soon enough. */
 #define TICK_US     (250 * 1000)
 #define TICKS_PER_S 4
-#define TOLD_TICKS  (3 * TICKS_PER_S) /* other clusters' collectors are told */
+/* Interval of reports to collectors of other clusters. */
+#define TOLD_TICKS (3 * TICKS_PER_S)
 /* Runs in which the last run and success of every campaign are looked up. */
 #define RECENT_RUNS  500
-#define MIRROR_TICKS (5 * TICKS_PER_S) /* a standby asks anew */
+#define MIRROR_TICKS (5 * TICKS_PER_S) /* interval of a standby's queries */
 /* Agents that a standby refuses between two looks at the leader: their
  * handshakes take most of the time until the next. */
 #define STANDBY_AGENTS 200
@@ -137,8 +138,9 @@ main_begin_again(const struct app *a)
 	    ARRAY_LEN(sockets));
 }
 
-/* Agents that it refuses have no use from their handshake, and the active
- * collector may have gone: who comes then waits for whoever leads next. */
+/* A standby accepts only a few agents per tick, since handshakes are expensive
+ * and would be wasted. If the active collector is gone, connections wait for
+ * its successor. */
 static void
 main_standby_tick(struct app *a)
 {
@@ -219,7 +221,7 @@ main_watchdog_cb(evutil_socket_t fd, short what, void *arg)
 	store_ask(a->store, STORE_SETTINGS, NULL, main_alive_cb, a);
 }
 
-/* What the file of leaves says, from now on. */
+/* Apply the file of leaves. */
 static void
 main_topo_keep(struct app *a)
 {
@@ -229,7 +231,7 @@ main_topo_keep(struct app *a)
 	free(text);
 }
 
-/* With a broken file the old one goes on being used. */
+/* With a broken file the old one stays in use. */
 static void
 main_topo_reload(struct app *a)
 {
@@ -781,7 +783,7 @@ main(int argc, char **argv)
 
 	log_init("coalmined", LOG_LEVEL_INFO);
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGCHLD, SIG_DFL); /* whoever started us may ignore it */
+	signal(SIGCHLD, SIG_DFL); /* the parent process may ignore it */
 	program_remember(argv);
 	arguments_read(argc, argv, &args);
 	if (settings_load(args.config, args.sets, args.set_count, s, &err) < 0)

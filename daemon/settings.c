@@ -91,8 +91,8 @@ settings_fill(struct settings *s)
 	s->collector.jobs.sample_ns = s->collector.mesh.interval_ns;
 }
 
-/* The schema of a cluster, which is none that PostgreSQL or all clusters have.
- */
+/* Check the schema of a cluster, which must not be one of PostgreSQL's or the
+ * shared one. */
 static int
 settings_cluster_name_is_good(const char *name)
 {

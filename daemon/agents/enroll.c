@@ -26,7 +26,7 @@
 #include "pki/pki_file.h"
 #include "schema/strict.h"
 
-/* A common name is no longer (X.520). */
+/* Maximum length of a common name (X.520). */
 #define NAME_MAX_BYTES 64
 /* Tokens cannot be guessed; this limit keeps attempts out of the log and off
  * the loop. */
@@ -56,7 +56,7 @@ struct issued {
 	int64_t end_unix_s;
 };
 
-/* A caller that is told once the file is synced. */
+/* A caller that is called back once the file is synced. */
 struct wait {
 	TAILQ_ENTRY(wait) link;
 	enroll_cb *cb;
@@ -472,10 +472,10 @@ enroll_synced(struct enroll *e, int rc)
 	TAILQ_CONCAT(&told, &e->syncing, link);
 	if (rc < 0) {
 		log_warnx("%s: %s", e->path, strerror(-rc));
-		/* Certificates that may not be on disk were given to nobody,
-		 * and can be asked for again. Their lines stay in the file,
-		 * since others may follow them: after a restart the same key is
-		 * accepted too. */
+		/* Certificates that may not be on disk were sent to no agent,
+		 * and can be requested again. Their lines stay in the file,
+		 * since later lines may follow them: after a restart the same
+		 * key is accepted too. */
 		while (e->issued_count > e->kept_count) {
 			struct issued *n = &e->issued[--e->issued_count];
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * enroll_munge.c - may a node that shows a credential of munge have a
- * certificate? A thread asks munged and the resolver, which both may be slow.
- * Root of any host of the realm can write one for any name, so a name is given
- * only to who comes from its address.
+ * enroll_munge.c - check a node's munge credential before it gets a
+ * certificate. A thread calls munged and the resolver, which both may be slow.
+ * Root of any host of the realm can write a credential for any name, so a name
+ * is given only to a peer at its address.
  */
 #include "daemon/agents/enroll.h"
 

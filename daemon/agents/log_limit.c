@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log_limit.c - which line about a peer is told, and which is only counted.
+ * log_limit.c - which lines about a peer are logged, and which are only
+ * counted.
  */
 #include "daemon/agents/log_limit.h"
 #include "daemon/agents/session.h"
@@ -29,7 +30,7 @@ log_limit_tell(struct log_limit *o, const char *who, const char *what,
 		o->minute_ns = now_ns;
 		o->lines = 0;
 	}
-	/* A full minute of lines is enough, whoever they are about. */
+	/* A minute full of lines is the limit, whatever their peers. */
 	if ((o->slot[i].hash == h && o->slot[i].told_ns != 0 &&
 		now_ns - o->slot[i].told_ns < LOG_LIMIT_AGAIN_NS) ||
 	    o->lines >= LOG_LIMIT_LINES_MINUTE) {

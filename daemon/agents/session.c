@@ -120,10 +120,11 @@ session_drop(struct session *s, const char *why)
 	session_close(s, why);
 }
 
-/* Writes at once if nothing is queued, which is nearly always so. Through the
+/* Write at once if nothing is queued, which is nearly always so. Through the
  * buffer a frame costs two epoll changes, an event and a copy, which is more
- * than the rest of a heartbeat. TLS must be given what it did not take again,
- * at the same length or longer, so that goes into the buffer first. */
+ * than the rest of a heartbeat. TLS requires that data it did not accept is
+ * passed again, with the same or a greater length, so that goes into the buffer
+ * first. */
 static int
 session_write_now(struct session *s, const char *frame, size_t len)
 {
@@ -136,7 +137,8 @@ session_write_now(struct session *s, const char *frame, size_t len)
 	done = SSL_write(ssl, frame, (int)len);
 	if (done > 0 && (size_t)done == len)
 		return 1;
-	ERR_clear_error(); /* the buffer's write has the same, and tells it */
+	ERR_clear_error(); /* the write of the buffer fails too, and reports it
+			    */
 	return 0;
 }
 
@@ -271,7 +273,8 @@ session_end(struct session *s, enum wire_type type, json_t *msg,
 		s->all->ops->closed(s->all->ctx, s, text);
 	bufferevent_setcb(s->bev, session_discard_cb, session_flushed_cb,
 	    session_event_cb, s);
-	/* Later, for a frame may still be in use: what a full buffer holds. */
+	/* Later, since a frame may still be in use: process the rest of a full
+	 * buffer. */
 	bufferevent_trigger(s->bev, EV_READ,
 	    BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
 	event_add(s->timer, &tv);
@@ -331,7 +334,7 @@ session_verify(struct session *s, uint64_t now_ns, struct err *err)
 	    err);
 }
 
-/* The list stands in the order in which its sessions were verified. */
+/* The list is in the order in which its sessions were verified. */
 void
 sessions_verify(struct sessions *ss, uint64_t now_ns)
 {
@@ -350,7 +353,8 @@ sessions_verify(struct sessions *ss, uint64_t now_ns)
 	}
 }
 
-/* The hello against the certificate, then to whoever keeps the roster. */
+/* Check the hello against the certificate, then pass it to the owner of the
+ * roster. */
 static int
 session_hello_take(struct session *s, json_t *msg, enum cause *ret_cause,
     struct err *err)
@@ -588,7 +592,7 @@ session_read_cb(struct bufferevent *bev, void *arg)
 		session_free(s);
 }
 
-/* The handshake is done: who is it? */
+/* The handshake is done: identify the peer. */
 static void
 session_handshake_done(struct session *s)
 {
@@ -744,8 +748,8 @@ sessions_free(struct sessions *ss)
 	free(ss);
 }
 
-/* Early in a handshake: the name under which we are called decides whether a
- * certificate is asked for. There is no way back. */
+/* Early in a handshake: the server name decides whether a certificate is
+ * requested. This cannot be changed later. */
 static int
 session_name_cb(SSL *ssl, int *alert, void *arg)
 {

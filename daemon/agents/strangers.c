@@ -338,7 +338,7 @@ sessions_accept(struct sessions *ss, int fd, const char *addr)
 	s->fd = fd;
 	s->step = STEP_SILENT;
 	s->last_ns = clk_ns();
-	s->heartbeat_ns = CLK_NS_PER_S; /* until it is told */
+	s->heartbeat_ns = CLK_NS_PER_S; /* until hello has it */
 	snprintf(s->addr, sizeof(s->addr), "%s", addr);
 	TAILQ_INSERT_TAIL(&ss->list[STEP_SILENT], s, link);
 	ss->count[STEP_SILENT]++;

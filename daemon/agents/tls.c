@@ -38,8 +38,7 @@ tls_refuse(const char *what, const char *path, struct err *err)
 	return err_set(err, -EINVAL, "%s %s", what, text.text);
 }
 
-/* OpenSSL calls a missing file "system lib", and waits for what a pipe has to
- * say. */
+/* OpenSSL calls a missing file "system lib", and blocks on a pipe. */
 static int
 tls_readable(const char *what, const char *path, struct err *err)
 {
@@ -156,7 +155,7 @@ tls_enroll_new(const struct files *files, SSL_CTX **ret, X509 **ret_root,
 	return 0;
 }
 
-/* Would ctx let in whom ca signs? */
+/* Return 1 if ctx would accept a certificate signed by ca. */
 static int
 tls_signs_agents(SSL_CTX *ctx, X509 *ca, struct err *err)
 {

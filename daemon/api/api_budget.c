@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api_budget.c - what is always on: the budget and its use, what was
- * exercised, the mesh, and what did not happen.
+ * api_budget.c - continuous functions: the budget and its use, coverage, the
+ * mesh, and runs that were missed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -219,7 +219,7 @@ api_budget_put_alike(json_t *list, const char *of_a, const char *a,
 		    json_pack("[{s:s}, {s:s}]", of_a, a, of_b, b));
 }
 
-/* What was measured over each stage of spines. Its switches and links cannot be
+/* Coverage of each stage of spines. Its switches and links cannot be
  * distinguished, since it is unknown which of them a path takes. */
 static json_t *
 api_budget_spines_json(struct api *api, const uint32_t *leaf_of)
@@ -269,9 +269,10 @@ api_budget_spines_json(struct api *api, const uint32_t *leaf_of)
 	return list;
 }
 
-/* Two links are alike where every path that was measured over one went over
- * the other: of two nodes that met nobody else, of two leaves likewise, and of
- * a node that alone speaks for its leaf and its uplink. */
+/* Two links cannot be distinguished if every path measured over one also went
+ * over the other: the links of two nodes that were measured only with each
+ * other, of two such leaves, and of the only measured node of a leaf and the
+ * uplink of the leaf. */
 json_t *
 api_identifiable(struct api *api)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * forecast.c - what the schedule will start, and what will not
- * fit and why, as far as is known now: the nodes that are up, what campaigns
- * have cost, blackouts, and the budget. Starts are taken in the order of time,
- * each against those before it, so a campaign too many shows.
+ * forecast.c - the starts of the schedule, and those that will not fit and why,
+ * from the current state: the nodes that are up, the cost of campaigns,
+ * blackouts, and the budget. Starts are evaluated in the order of time, each
+ * after the earlier ones, so an overloaded schedule is visible.
  */
 #include "daemon/api/forecast.h"
 
@@ -129,8 +129,8 @@ forecast_turn_add(struct forecast *h, const struct campaign *c)
 	s->cost.nodes = fmin((double)s->usable, most);
 }
 
-/* The earliest start first, whoever's it is, until a time or there are too
- * many. */
+/* Process the earliest start first, of any campaign, until a time or a limit of
+ * starts. */
 static void
 forecast_starts_fill(struct forecast *h, uint64_t until_ns)
 {
@@ -149,7 +149,7 @@ forecast_starts_fill(struct forecast *h, uint64_t until_ns)
 			return;
 		h->list[h->count++] = first->next;
 		first->count++;
-		/* half of the jitter, for nobody knows */
+		/* half of the jitter, as its expected value */
 		if (!schedule_next(&first->next.c->schedule,
 			first->base_unix_ns, 0.5, &first->base_unix_ns, &at))
 			at = 0;
@@ -233,7 +233,7 @@ forecast_check_others(const struct forecast *h, struct start *s)
 	}
 }
 
-/* A budget of its own, in which the hour before the start has passed. */
+/* A separate budget, in which the hour before the start has passed. */
 static void
 forecast_check_budget(const struct forecast *h, struct start *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roster.c - a node's state follows from when it was last heard; equal
- * inventories are kept once, and events of one node are limited.
+ * roster.c - a node's state follows from its last contact; equal inventories
+ * are stored once, and the events of a node are limited.
  */
 #include "daemon/cluster/roster.h"
 
@@ -477,7 +477,7 @@ roster_hello(struct roster *r, const json_t *hello, const char *addr,
 	if (n == NULL)
 		n = roster_node_add(r, name);
 	xstrset(&n->software, member_text_or(hello, "software", NULL));
-	/* Another process than the last one: what was measured before is
+	/* A different process than the last one: earlier measurements are
 	 * void. */
 	if (n->boot_unix_ns == 0 || n->boot == NULL || boot == NULL ||
 	    strcmp(n->boot, boot) != 0)
@@ -513,7 +513,7 @@ roster_fade(double *have, const json_t *host, const char *key, double age_s)
 	*have = now > old ? now : old;
 }
 
-/* A virtual device has no rate. The most that any device has moved stands for
+/* A virtual device has no rate. The highest observed rate of a device replaces
  * it, within these limits. */
 #define NET_LEAST_BPS 1e7
 #define NET_MOST_BPS  1e13
@@ -540,8 +540,8 @@ roster_take_links(struct node *n, const json_t *msg)
 	}
 }
 
-/* Traffic during our own runs is not that of jobs; it only counts when there
- * was no other time for this long. */
+/* Traffic during runs of the collector is not a job's; it only counts after
+ * this long without any other. */
 #define NET_OURS_NS (600 * CLK_NS_PER_S)
 
 static void
@@ -552,7 +552,7 @@ roster_take_net(struct roster *r, struct node *n, const json_t *host,
 	uint64_t now_ns = clk_ns();
 	double net;
 
-	/* fmin and fmax pass over what is not told, NAN */
+	/* fmin and fmax ignore a missing value, NAN */
 	r->net_most_bps = fmax(r->net_most_bps,
 	    fmin(NET_MOST_BPS,
 		fmax(NET_LEAST_BPS, member_number(host, "net_bps"))));

@@ -347,7 +347,7 @@ diags_check_clocks(struct api *api, json_t *list)
 		    diags_some_text(&skewed));
 }
 
-/* A clock that is far off lets nobody in. */
+/* With a wrong clock the collector rejects all certificates. */
 static void
 diags_check_own_clock(struct api *api, json_t *list)
 {
@@ -646,7 +646,7 @@ diags_has_any_link(const struct coverage *c, uint64_t hour,
 	return 0;
 }
 
-/* Nodes that nobody has measured for a day are blind spots. */
+/* Nodes without any measurement for a day are blind spots. */
 static void
 diags_check_coverage(struct api *api, json_t *list)
 {
@@ -716,7 +716,7 @@ diags_check_topology(struct api *api, json_t *list)
 		    unheard.count, diags_some_text(&unheard));
 }
 
-/* What the scheduler says of jobs, and what of it cannot be. */
+/* The scheduler's reports on jobs, and the impossible ones among them. */
 static void
 diags_check_jobs(struct api *api, json_t *list)
 {
@@ -820,7 +820,7 @@ diags_check_sinks(struct api *api, json_t *list)
 	}
 }
 
-/* A verdict takes some runs more, and says then what is wrong. */
+/* A verdict needs some more runs, and then names the fault. */
 static void
 diags_check_suspects(struct api *api, json_t *list)
 {

@@ -57,8 +57,8 @@ struct events {
 static const struct feed_row {
 	const char *section, *key, *kind;
 	const struct sink_ops *ops; /* NULL: a plugin */
-	int each;         /* every address of the list is one of its own */
-	const char *only; /* the one kind of events that it is told */
+	int each;         /* each address of the list is a separate sink */
+	const char *only; /* the only kind of events that it gets */
 } feed_rows[] = {
 	{ "alerts", "webhook", "alerts", &sink_alerts, 1, "alert" },
 	{ "events", "webhook", "webhook", &sink_webhook, 1, NULL },
@@ -66,8 +66,8 @@ static const struct feed_row {
 	{ "events", "kafka", "kafka", NULL, 0, NULL },
 };
 
-/* The kind and the first host: what is before "@" or behind "/" is nobody
- * else's business. Names differ, and stay when others come and go. */
+/* Write the kind and the first host: a user before "@" and a path after "/"
+ * stay private. Names are unique, and stay when other sinks change. */
 static void
 events_feed_name(struct feed *f, const char *kind, const char *to)
 {

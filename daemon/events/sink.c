@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sink.c - one sink and its thread, so that an address that is slow or away
- * never holds the loop. Rows become CloudEvents here. What fails is sent again
- * from the first that was not taken, with growing pauses, for ever: only what
- * is older than keep_ns, or what the other side will never take, is left out.
+ * sink.c - one sink and its thread, so that a slow or unreachable address never
+ * blocks the loop. Rows become CloudEvents here. After a failure sending is
+ * retried without limit from the first event that was not accepted, with a
+ * backoff: only events older than keep_ns, and permanently rejected ones, are
+ * dropped.
  */
 #include "daemon/events/sink_int.h"
 
@@ -42,7 +43,7 @@ struct sink {
 	struct events_sink look;
 };
 
-/* An event as it goes out, with what it points to. */
+/* An outgoing event, with its references. */
 struct outgoing {
 	struct sink_event event;
 	char id[64];

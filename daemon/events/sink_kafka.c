@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sink_kafka.c - Kafka. An event is acknowledged by all replicas in sync before
- * the next one is produced: the topic's order is ours. Its key is what the
- * event is about, so that all of a node stay in one partition; what is sent
- * again has the same id in its text. A plugin.
+ * the next one is produced: the topic has the order of the store. Its key is
+ * the event's subject, so that all events of a node are in one partition; a
+ * repeated event has the same id in its text. A plugin.
  */
 #include "daemon/events/sink.h"
 
@@ -67,7 +67,7 @@ sink_kafka_set(rd_kafka_conf_t *conf, const char *key, const char *value,
 	return err_set(err, -EINVAL, "%s: %s", option, why);
 }
 
-/* Lines key=value; what is empty or begins with # is none. */
+/* Lines key=value; empty lines and comments (#) are skipped. */
 static int
 sink_kafka_properties_read(rd_kafka_conf_t *conf, const char *path,
     struct err *err)

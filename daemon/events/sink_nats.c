@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sink_nats.c - JetStream. An event is published to TOPIC.KIND and waits for
- * the stream's acknowledgement before the next one is: the stream's order is
- * ours. The header Nats-Msg-Id is the event's id, by which the stream drops
- * what it has already. A plugin.
+ * the stream's acknowledgement before the next one: the stream has the order of
+ * the store. The header Nats-Msg-Id is the event's id, by which the stream
+ * drops what it has already. A plugin.
  */
 #include "daemon/events/sink.h"
 
@@ -73,7 +73,8 @@ sink_nats_begin(const struct sink_options *o, void **ret, struct err *err)
 	str_list_free(servers);
 	if (s == NATS_OK)
 		s = natsOptions_SetTimeout(n->options, CONNECT_MS);
-	/* The sink's thread connects again: it knows what was not taken. */
+	/* The sink's thread reconnects itself, since it knows which events were
+	 * not accepted. */
 	if (s == NATS_OK)
 		s = natsOptions_SetAllowReconnect(n->options, false);
 	if (s == NATS_OK)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * metrics.c - the page's parts in their order, the numbers of records, and the
- * collector's own. One function makes a family, so every family stands in one
- * piece.
+ * collector's own. One function makes a family, so every family is contiguous.
  *
- * The page is made of the present state at every scrape: what is gone from
- * the state is gone from the page, and nothing shows its last good value for
- * ever. Samples carry no time stamps (they would outlive their series).
+ * The page is made from the current state at every scrape: a series without a
+ * value disappears, and no series keeps its last good value. Samples carry no
+ * time stamps (they would outlive their series).
  */
 #include "daemon/export/metrics.h"
 
@@ -68,8 +67,8 @@ metrics_render_cluster(const struct metrics_in *in, struct strbuf *to)
 	    EXPOSITION_LABELS({ "cluster", name }), 1);
 }
 
-/* What is known of nodes and runs is the active one's to tell: of a standby
- * too it would count twice. */
+/* Only the active collector exports nodes and runs: a standby would count them
+ * twice. */
 static void
 metrics_render_active(const struct metrics_in *in, struct strbuf *to)
 {

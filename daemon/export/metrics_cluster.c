@@ -189,9 +189,9 @@ metrics_cluster_incident_family(const struct api_incident *list, size_t count,
 			    1);
 }
 
-/* A series for every open incident, of which there are few, and one number for
- * each verdict of all nodes: a cluster in which all is well adds four series,
- * however large it is. */
+/* Write a series for every open incident, of which there are few, and one
+ * number for each verdict of all nodes: a cluster without faults adds four
+ * series, however large it is. */
 void
 metrics_verdicts(const struct metrics_in *in, struct strbuf *to)
 {
@@ -414,7 +414,7 @@ metrics_mesh(const struct metrics_in *in, struct strbuf *to)
 	}
 }
 
-/* A share of nothing is left out: it is not 0 and not 1. */
+/* A share of nothing is omitted: it is neither 0 nor 1. */
 void
 metrics_coverage(const struct metrics_in *in, struct strbuf *to)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http.c - the doors, and what a request meets on its way to its route.
+ * http.c - the listening sockets, and the checks of a request before its route.
  */
 #include "daemon/http/http_int.h"
 #include "daemon/http/http_answer.h"
@@ -65,8 +65,8 @@ http_route_fits(const char *pattern, const char *path, char part[PART_MAX])
 	return *path == '\0';
 }
 
-/* 1 when a browser that was led to us by a name of somebody else's would not
- * have sent this. */
+/* Return 1 unless the Host header has an unknown name, which may be another
+ * site's (DNS rebinding). */
 static int
 http_host_fits(const struct http *h, const struct http_request *req)
 {
@@ -188,7 +188,7 @@ http_fail_standby(struct http *h, struct http_request *req)
 	http_fail(req, 503, "busy", why);
 }
 
-/* The route of a request; NULL: there is none, and it was answered. */
+/* Return the route of a request, or NULL after sending an error. */
 static const struct http_route *
 http_route_of(struct http_request *req, enum http_method method,
     char ret_part[PART_MAX])

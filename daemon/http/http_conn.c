@@ -52,10 +52,10 @@
 enum conn_state {
 	CONN_IDLE,   /* no byte of a request yet */
 	CONN_READ,   /* a request is coming in; so far it owes us one */
-	CONN_BUSY,   /* somebody works at the answer */
+	CONN_BUSY,   /* the reply is in preparation */
 	CONN_STREAM, /* the answer goes out in pieces */
 	CONN_WRITE,  /* the answer is complete and goes out */
-	CONN_LINGER, /* all is said; what still comes in is thrown away */
+	CONN_LINGER, /* the reply is sent; further input is discarded */
 	CONN_STATE_MAX
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_jobs.c - jobs, for those who may see them: operators all of them, and
- * where the site's proxy says who asks, that user's own. Each answer is put
- * together from several of the store, one after the other.
+ * http_jobs.c - jobs, by permission: operators see all of them, and a user
+ * named by the site's proxy his own. Each reply combines several results of the
+ * store, one after the other.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,8 @@
 #define COSTS_PAGE  2000 /* rows that the loop takes at a time */
 #define COSTS_NS    (10 * CLK_NS_PER_S / 1000)
 
-/* What is asked in turn; jobs come first and say of when the others are. */
+/* The queries in their order; jobs are first and determine the time span of the
+ * others. */
 enum {
 	ASK_JOBS,
 	ASK_VERDICTS,
@@ -43,7 +44,7 @@ enum {
 struct jobs_question {
 	struct http *h;
 	struct http_request *req;
-	int asked; /* so many of them */
+	int asked; /* number of them */
 	int is_worst;
 	int64_t limit, now_unix_ns, from_unix_ns; /* from: of the last */
 	json_t *answers[ASK_MAX];
@@ -65,7 +66,7 @@ http_jobs_seen(const struct http *h, const struct http_request *req)
 	return req->right >= HTTP_MAY_ORDER ? HTTP_JOBS_ALL : HTTP_JOBS_NONE;
 }
 
-/* 1: args are of what the asker may see; 0: it was refused. */
+/* Return 1 if the client may see the jobs in args; 0 after a rejection. */
 static int
 http_jobs_may_see(struct http *h, struct http_request *req, json_t *args)
 {
@@ -125,7 +126,7 @@ http_jobs_finish(struct jobs_question *q)
 
 static void http_jobs_answered_cb(int status, json_t *result, void *arg);
 
-/* The next question, over the time of all its jobs and what is around them. */
+/* Send the next query, over the time of all its jobs and a margin. */
 static void
 http_jobs_ask_next(struct jobs_question *q)
 {
@@ -188,8 +189,8 @@ http_jobs_answered_cb(int status, json_t *result, void *arg)
 		return;
 	}
 	if (q->asked == ASK_VERDICTS + 1) {
-		/* What has held for longer than verdicts are looked back for;
-		 * the oldest comes last. */
+		/* Verdicts that are older than the time queried; the oldest is
+		 * last. */
 		list = api_verdicts(q->h->api, 0);
 		json_array_foreach (list, i, row) {
 			if (member_int(row, "since_unix_ns") >= q->from_unix_ns)
@@ -332,7 +333,7 @@ http_jobs_costs_cb(int status, json_t *rows, void *arg)
 		json_object_set(q->args, "after_test",
 		    json_object_get(last, "test"));
 	} else {
-		/* All are here; what is asked again has no answer, but the
+		/* All results are here; a repeated query has none yet, but the
 		 * loop has had its turn. */
 		while (more && clk_ns() - began_ns < COSTS_NS)
 			more = job_costs_next(q->costs);

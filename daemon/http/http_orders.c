@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_orders.c - what changes something. Orders to runs, schedules, nodes and
- * baselines are told to the event log by the part that carries them out, with
- * who gave them; checks and copies of the store are told to nobody.
+ * http_orders.c - orders, which change state. Orders to runs, schedules, nodes
+ * and baselines are written to the event log, with their user, by the module
+ * that carries them out; checks and copies of the store are not.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,8 +22,8 @@
 #define BODY_DEPTH_MAX  8
 #define BACKUP_LIMIT_NS (600 * CLK_NS_PER_S)
 
-/* The body as an object, an empty one when there is none; NULL after a refusal
- * was sent. */
+/* Return the body as an object, an empty one if there is no body; NULL after an
+ * error was sent. */
 static json_t *
 http_orders_body_read(struct http_request *req)
 {

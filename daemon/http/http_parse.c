@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_parse.c - what of HTTP/1.x is taken, and with which status the rest is
- * refused.
+ * http_parse.c - the accepted part of HTTP/1.x, and the status codes of
+ * rejected requests.
  *
- * Strict, because every liberty is somebody's smuggling: CRLF only, no folded
+ * Strict, because lenient parsers allow request smuggling: CRLF only, no folded
  * lines, no transfer coding, one Content-Length. evhttp is not used: it can
- * neither count nor refuse connections, and its time limits start anew with
- * every byte (see http_conn.c).
+ * neither count nor reject connections, and its timeouts restart with every
+ * byte (see http_conn.c).
  */
 #include "daemon/http/http_parse.h"
 #include "daemon/http/http_int.h"
@@ -24,7 +24,7 @@ struct fault {
 
 static const struct fault no_fault = { 0, NULL };
 
-/* RFC 9110 tchar: what a method or a header's name may hold. */
+/* RFC 9110 tchar: the characters of a method or a header's name. */
 static int
 http_parse_is_token(char c)
 {

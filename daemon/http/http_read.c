@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_read.c - what is read: the cluster's state from memory through api.h,
- * what was stored through the store's reader thread. Lists are arrays, things
- * are objects.
+ * http_read.c - read requests: the cluster's state from memory through api.h,
+ * stored data through the store's reader thread. Lists are arrays, things are
+ * objects.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,9 +27,9 @@
 #define PORT_MAX       65535
 #define PORT_DEFAULT   "9100" /* node_exporter's: what every node has */
 #define HOURS_MAX      336    /* a fortnight */
-/* An active collector that nothing was heard of for so long is gone: of its
- * session, where it has no lease; of what it tells every few seconds, by a
- * clock that may be half a minute apart from ours. */
+/* An active collector without a sign of life for this long is gone: of its
+ * database session, if it has no lease; of its regular reports, whose clock may
+ * differ from ours by half a minute. */
 #define CLUSTER_LEASE_NS ((int64_t)(30 * CLK_NS_PER_S))
 #define CLUSTER_TOLD_NS  ((int64_t)(90 * CLK_NS_PER_S))
 
@@ -222,8 +222,8 @@ http_get_diags(struct http *h, struct http_request *req, const char *part)
 
 /* ---- clusters that share a database ---- */
 
-/* What it is like there, in one word and some: what was not measured, is lost
- * or has no collector is never green. */
+/* Write the state of a cluster, in one word and a text: anything not measured,
+ * lost or without a collector is never green. */
 static void
 http_read_cluster_judge(json_t *o)
 {
@@ -270,7 +270,8 @@ http_read_cluster_judge(json_t *o)
 	strbuf_clear(&text);
 }
 
-/* silent_ns: of the session of its active collector; below 0: there is none. */
+/* silent_ns: time since the last contact of its active collector; below 0: none
+ * is active. */
 static json_t *
 http_read_cluster_json(const json_t *row, uint64_t now_unix_ns)
 {
@@ -556,9 +557,9 @@ http_get_nodes(struct http *h, struct http_request *req, const char *part)
 	http_read_reply_text(req, 200, all.text, NULL); /* handed over */
 }
 
-/* Agents listen on no port: the targets are what a site runs on its nodes
- * beside them, so that all of it is known by the same names. Lost nodes stay
- * in the list: that they do not answer is for Prometheus to find. */
+/* Agents listen on no port: the targets are other exporters on the nodes, so
+ * that all have the same names. Lost nodes stay in the list: Prometheus detects
+ * that they do not respond. */
 void
 http_get_targets(struct http *h, struct http_request *req, const char *part)
 {

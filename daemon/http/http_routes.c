@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_routes.c - which address is answered by whom, for whom: by a question to
- * the api or the store, or by a handler. coalmine-output(7) tells the same. The
- * routes of orders are in http_orders.c.
+ * http_routes.c - the routes: the address, the permission, and the source of
+ * the reply: a query to the api or the store, or a handler. coalmine-output(7)
+ * documents them. The routes of orders are in http_orders.c.
  */
 #include "daemon/http/http_int.h"
 #include "daemon/http/http_parse.h"

@@ -11,7 +11,7 @@
 #include "common/xalloc.h"
 
 /* Stamps are hours modulo this, plus 1; 0 is never. An hourly sweep clears
- * what is older than a day, so a stamp means one hour only. */
+ * stamps older than a day, so that a stamp identifies one hour. */
 #define STAMPS 200
 
 struct cells {

@@ -31,9 +31,10 @@
 
 /* Orders of one tick: 10,000 leave in some seconds. */
 #define SLICE 500
-/* Nodes report at once after an order; whoever has not by then is missing. */
+/* Nodes report at once after an order; a node without a report by then is
+ * missing. */
 #define GATHER_NS (10 * CLK_NS_PER_S)
-/* An epoch that nobody has finished; a restarted collector gets older ones. */
+/* Unfinished epochs; a restarted collector gets reports of older ones. */
 #define GATHERS_MAX 3
 #define SEED_MAX    9007199254740991ULL /* exact as a JSON number */
 
@@ -259,8 +260,8 @@ mesh_has_addr(const json_t *nic, const struct in6_addr *own)
 	return 0;
 }
 
-/* What the interface with the mesh's address carries; 0: nobody says, or what
- * no interface does. */
+/* Return the rate of the interface with the mesh's address; 0: unknown or
+ * impossible. */
 static int64_t
 mesh_mtu_of(const struct node *n, const struct in6_addr *own)
 {
@@ -479,8 +480,8 @@ mesh_targets_of(struct mesh *m, size_t site)
 	return list;
 }
 
-/* Its records belong to a run like any others; it is over from its start, so
- * that nobody waits for it or takes it up again. */
+/* Its records belong to a run like any others; the run is over from its start,
+ * so that it is neither awaited nor resumed. */
 static void
 mesh_run_need(struct mesh *m)
 {
@@ -545,7 +546,8 @@ mesh_pair_cover(struct mesh *m, uint64_t hour, const struct node *a,
 		    mesh_leaf_id(m, a->leaf), b->id, mesh_leaf_id(m, b->leaf));
 }
 
-/* The pairs of an epoch: what they cover, and what large datagrams met. */
+/* Evaluate the pairs of an epoch: their coverage, and the results of large
+ * datagrams. */
 static void
 mesh_pairs_take(struct mesh *m, const struct mesh_gather *g)
 {
@@ -613,7 +615,8 @@ mesh_tick(struct mesh *m)
 
 	if (!m->o.enabled)
 		return;
-	/* Far back: the clock was set; what was flushed lies ahead then. */
+	/* A large step back: the clock was set, and the flushed epoch is in the
+	 * future. */
 	if (mesh_epoch_now(m) + 1 < m->epoch)
 		m->flushed_epoch = 0;
 	if (mesh_epoch_now(m) > m->epoch || mesh_epoch_now(m) + 1 < m->epoch)
@@ -654,9 +657,9 @@ mesh_message(struct mesh *m, struct node *n, enum wire_type type,
 	}
 	if (epoch < 1)
 		return err_set(err, -EPROTO, "mesh-report of no epoch");
-	/* What is too late is dropped: its pairs stand in a record already. So
-	 * is what lies ahead, unless it is waited for: the clock was set back.
-	 */
+	/* A late report is dropped: its pairs are in a record already. So is
+	 * one from the future, unless it is awaited after a clock was set
+	 * back. */
 	if ((uint64_t)epoch <= m->flushed_epoch)
 		return 0;
 	ga = (uint64_t)epoch > m->epoch + 1
@@ -673,8 +676,8 @@ mesh_link_id(const struct node *n, size_t rail)
 	return n->id * ROSTER_RAILS_MAX + rail;
 }
 
-/* "mlx5_0:1" is a port of the rail mlx5_0, and the first where it has several
- * that are no rails of their own. */
+/* "mlx5_0:1" is a port of the rail mlx5_0, and the first one if several ports
+ * are not rails themselves. */
 static void
 mesh_link_cover(struct mesh *m, uint64_t hour, const struct node *n,
     const char *device)
@@ -717,7 +720,7 @@ mesh_cover_run(struct mesh *m, const struct run *r)
 			    mesh_leaf_id(m, n->leaf));
 		if (roster_rails(n, rails) == 0)
 			coverage_link(m->coverage, hour, mesh_link_id(n, 0));
-		/* what it demanded, or else what was seen to carry it */
+		/* the required device, else the one that carried the bytes */
 		for (size_t k = 0; k < devices_count; k++)
 			mesh_link_cover(m, hour, n, devices[k]);
 		json_array_foreach (devices_count > 0 ? NULL : f.carried, at,

@@ -17,14 +17,14 @@
 #include "common/member.h"
 #include "schema/record.h"
 
-#define COUNT_MAX  1000000000LL /* of one report: more is no count */
+#define COUNT_MAX  1000000000LL /* limit of one report: more is malformed */
 #define ECHO_MAX_S 86400.0
 
 /* How a host did, in its own words. */
 struct host {
 	int reported;
 	int deaf;          /* requests to it were dropped at its host */
-	double turn_p99_s; /* it took to answer; NAN: nobody asked */
+	double turn_p99_s; /* time to answer; NAN: no request */
 	double wait_p99_s; /* answers lay unread */
 	double stretch;    /* slowed by pressure, 1: not */
 };
@@ -141,7 +141,7 @@ mesh_gather_classes_add(struct mesh_gather *g, const json_t *list,
 	return 0;
 }
 
-/* What a target's row says of large datagrams, if it does. */
+/* Read the results of large datagrams from a target's row, if it has any. */
 static int
 mesh_gather_large_get(const json_t *o, struct mesh_pair *p)
 {
@@ -324,7 +324,8 @@ mesh_gather_loss_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The row of the node whose ends are ends[0..count), which are sorted anew. */
+/* Make the row of the node whose ends are ends[0..count), which are sorted
+ * again. */
 static json_t *
 mesh_gather_node_row(const struct mesh_gather *g, struct end *ends,
     size_t count)
@@ -335,8 +336,9 @@ mesh_gather_node_row(const struct mesh_gather *g, struct end *ends,
 	size_t node = ends[0].node, n = 0;
 	json_t *o;
 
-	/* The better half of its pairs: the others may have met a bad partner,
-	 * whom it may both ask and answer. A node with one pair has none. */
+	/* The better half of its pairs: the others may have a bad partner,
+	 * which may be its target and its source. A node with one pair has
+	 * none. */
 	qsort(ends, count, sizeof(ends[0]), mesh_gather_loss_compare);
 	for (size_t i = 0; i < count; i++) {
 		const struct mesh_pair *p = ends[i].pair;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mesh_ring.c - who asks whom: on a circle of nodes each asks the one a stride
- * further, so one ring asks a node once at most; strides over pairs that were
- * not measured lately come first.
+ * mesh_ring.c - the targets of each node: on a circle of nodes each probes the
+ * one a stride further, so a node is probed at most once per ring; strides over
+ * pairs without a recent measurement come first.
  */
 #include "daemon/mesh/mesh_int.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawn.c - a program's answer is its whole output with its exit code; what it
- * complains of counts only if it fails. One that takes too long is killed with
- * its process group.
+ * spawn.c - a program's result is its whole output with its exit code; its
+ * stderr counts only if it fails. A program that exceeds its time limit is
+ * killed with its process group.
  */
 #include "daemon/process/spawn.h"
 
@@ -101,7 +101,7 @@ spawn_reap_cb(evutil_socket_t fd, short what, void *arg)
 		spawn_finish(s, rc < 0 ? 127 : program_exit(status));
 }
 
-/* Kills the process group, and with it what a shell has started. */
+/* Kill the process group, which includes children of a shell. */
 static void
 spawn_timer_cb(evutil_socket_t fd, short what, void *arg)
 {

@@ -170,8 +170,8 @@ react_begun_count(struct react *r, const char *value)
 	    : 1;
 }
 
-/* Of what was begun Slurm is asked what became of it; a command may have run or
- * not, and is not run a second time. */
+/* Query Slurm for the result of reactions that had begun; a command may have
+ * run or not, and is not repeated. */
 void
 react_load(struct react *r, const json_t *settings)
 {
@@ -243,8 +243,8 @@ react_well(struct react *r, const char *node)
 		react_done_set(r, node, NULL); /* the next time counts again */
 }
 
-/* A reaction has finished its task. What was not done takes nothing of the
- * limit of an hour. */
+/* A reaction has finished its task. A failed one does not count for the limit
+ * of an hour. */
 void
 react_finish(struct react *r, enum react_result result, const char *text)
 {
@@ -323,7 +323,7 @@ react_task_next(struct react *r, size_t nodes)
 	return NULL;
 }
 
-/* What is stored a collector may do that leads: another one finds that it was
+/* Once it is stored, the active collector acts; a successor finds that it has
  * begun. */
 static void
 react_begun_cb(int status, json_t *result, void *arg)

@@ -70,7 +70,8 @@ admit_slurm_says(const struct run *r, const struct node *n, struct err *err)
 	    conf_string(r->conf, "slurm", "reservation"), err);
 }
 
-/* Nobody holds it, and nobody of a higher priority waits for it. */
+/* Return 1 if the node is not reserved, and no run of a higher priority waits
+ * for it. */
 static int
 admit_is_free(const struct run *r, const struct node *n)
 {
@@ -177,9 +178,9 @@ admit_software_of(const struct node *n)
 	return n->software != NULL ? n->software : "";
 }
 
-/* Engines of two versions may not understand each other in the middle of a
- * run. It takes nodes of one, that of which there are most: in a rollout the
- * old ones first, and the new ones once half is done. */
+/* Engines of two versions may fail to communicate during a run. A run uses
+ * nodes of one version, the most frequent one: in a rollout first the old
+ * nodes, and the new ones once half is done. */
 static void
 admit_keep_one_version(const struct run *r, struct candidates *c)
 {
@@ -339,7 +340,7 @@ admit_preempt(struct run *r, const struct candidates *c, size_t want)
 	}
 }
 
-/* Waited long enough for what it lacks? */
+/* Return 1 if the run has waited long enough for missing nodes. */
 static int
 admit_is_patient(const struct run *r, const struct candidates *c, size_t min)
 {
@@ -352,7 +353,7 @@ admit_is_patient(const struct run *r, const struct candidates *c, size_t min)
 	return now_ns - r->created_ns < r->margin_ns;
 }
 
-/* Will there be too few nodes with what it demands, whoever comes up? */
+/* Return 1 if too few nodes can ever meet its requirements. */
 static int
 admit_lacks_devices(const struct candidates *c, size_t min)
 {
@@ -385,7 +386,8 @@ admit_give_up(struct run *r, const struct candidates *c, size_t min)
 	run_step_set(r, STEP_DONE);
 }
 
-/* Is there room for a run of so many nodes, now? Why not goes to c. */
+/* Return 1 if the budget allows a run of this many nodes now. The reason goes
+ * to c. */
 static int
 admit_is_affordable(struct run *r, struct candidates *c, size_t count)
 {

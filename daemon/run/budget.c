@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget.c - use is summed in slices of five minutes; of several limits that a
- * run exceeds, the answer is that of the worst: never before later.
+ * budget.c - usage is summed in slices of five minutes. If a run exceeds
+ * several limits, the worst answer counts: never before later.
  */
 #include "daemon/run/budget.h"
 #include "daemon/run/cost.h"
@@ -232,7 +232,7 @@ budget_restore(struct budget *b, uint64_t now_ns, uint64_t now_unix_ns,
 	uint64_t at_ns;
 	int n = 0;
 
-	/* A standby is told again and again. */
+	/* A standby reads the value repeatedly. */
 	b->bytes = b->node_s = b->before = (struct meter){ 0 };
 	for (; sscanf(text, "%lf %lf %lf %lf;%n", &at_s, &bytes, &node_s,
 		   &share, &n) == 4 &&

@@ -21,8 +21,8 @@
 #include "daemon/run/run_int.h"
 #include "schema/names_probe.h"
 
-/* A fabric that has devices of its own: how their names begin, or those of the
- * drivers of network interfaces on them. UCX and libfabric are software. */
+/* A fabric with its own devices: the prefix of their names, or the drivers of
+ * network interfaces on them. UCX and libfabric are software. */
 static const struct {
 	const char *fabric, *text;
 	const char *prefixes[3];

@@ -80,8 +80,9 @@ intake_is_foreign(struct run *r, const char *name, size_t row)
 	return n != NULL && run_node_index(r, n) < 0;
 }
 
-/* A record speaks of the nodes of its run. One that names others is kept, as
- * all are, but judges nobody: its head may be anyone who has a certificate. */
+/* A record must be about the nodes of its run. A record that names others is
+ * stored, like all, but not used for verdicts: its head may be any holder of a
+ * certificate. */
 static int
 intake_is_of_run(struct run *r, const json_t *record)
 {
@@ -273,8 +274,7 @@ intake_adopt(struct intake *it)
 	intake_store(it);
 }
 
-/* What a head may send for a run, and a node in an hour for runs that are
- * over. */
+/* The quota of a head for a run, and of a node per hour for ended runs. */
 static int
 intake_fits(const struct runs_quota *q, uint64_t records, uint64_t bytes)
 {
@@ -324,9 +324,9 @@ intake_is_late_flood(struct runs *rs, struct node *n, size_t count)
 	return 1;
 }
 
-/* Records of a run that is not in memory: late ones of a known run of that
- * head are kept, those of another's are let go, or the agent would send them
- * for ever. */
+/* Records of a run that is not in memory: late ones of that head's run are
+ * stored; those of another head's run are acknowledged and dropped, or the
+ * agent would send them for ever. */
 static void
 intake_late_cb(int status, json_t *result, void *arg)
 {
@@ -492,8 +492,8 @@ struct resumed {
 	char run[64];
 };
 
-/* The end record may have been committed just before the old collector died:
- * then nobody sends it again. */
+/* The end record may have been committed just before the old collector died,
+ * and is then not sent again. */
 static void
 intake_end_cb(int status, json_t *result, void *arg)
 {

@@ -204,8 +204,7 @@ launch_head(struct run *r)
 		run_finish(r, RUN_FAILED, CAUSE_AGENT_LOST, text);
 		return;
 	}
-	/* With the nodes, the head and the start: what a later collector
-	 * needs. */
+	/* Store the nodes, the head and the start for a later collector. */
 	run_state_set(r, RUN_STARTING, CAUSE_NONE, "launching");
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * networks.c - the networks on which the ranks of a run can reach one another,
- * by what their agents report of their interfaces.
+ * networks.c - the networks on which the ranks of a run can reach each other,
+ * from the interfaces that their agents report.
  *
- * An MPI tries every interface that it finds, and waits for minutes on one that
- * leads nowhere. An address that several nodes have is that of a bridge of
- * containers or virtual machines, on each node another network.
+ * An MPI tries every interface that it finds, and waits for minutes on one
+ * without a connection. An address of several nodes belongs to a bridge of
+ * containers or virtual machines, which is a different network on each node.
  */
 #include <stdlib.h>
 #include <string.h>

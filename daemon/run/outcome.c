@@ -22,7 +22,7 @@
 #include "common/xalloc.h"
 #include "schema/names_probe.h"
 
-#define BEHIND_MAX 4 /* nodes that are told of */
+#define BEHIND_MAX 4 /* number of nodes to list */
 /* As srun says it, whatever the reason that follows. */
 #define NO_ALLOCATION "Unable to allocate resources"
 
@@ -101,9 +101,9 @@ outcome_stuck_pairs(const struct run *r, struct stuck_rank ret[STUCK_RANKS_MAX])
 	return count;
 }
 
-/* Ranks waited in a collective of MPI, which does not tell for whom. If exactly
- * one node did not report, it is the one. ret: it and at most two others; their
- * number. */
+/* Ranks waited in an MPI collective, which does not report the peer. If exactly
+ * one node did not report, it is the cause. ret: it and at most two others;
+ * return their number. */
 static size_t
 outcome_stuck_silent(const struct run *r, struct stuck_rank ret[2])
 {
@@ -149,7 +149,7 @@ outcome_add_behind(const struct run *r, char text[SYMPTOM_TEXT_MAX])
 			    r->stuck[i].node->name);
 }
 
-/* The run ends because of these ranks: the diagnosis is told. */
+/* End the run because of these ranks, and report them to the diagnosis. */
 static void
 outcome_finish_stuck(struct run *r, const struct symptom *sign)
 {
@@ -297,7 +297,7 @@ outcome_launcher_exited(struct run *r, int64_t status, const char *tail)
 		    status, text[0] == '\0' ? "" : ": ", text);
 }
 
-/* Agents that are silent or gone, though nobody has called them lost yet. */
+/* Agents that are silent or gone, but not lost yet. */
 static void
 outcome_look_for_silence(struct run *r)
 {

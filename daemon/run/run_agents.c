@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_agents.c - what nodes say about runs, and what it means for a run when
- * a node's session comes or goes.
+ * run_agents.c - messages of nodes about runs, and the effects of a node's
+ * session on a run.
  */
 #include <errno.h>
 #include <string.h>
@@ -110,7 +110,7 @@ runs_hello(struct runs *rs, struct node *n, const json_t *runs)
 		there = run_agents_has_run(runs, r->id);
 		heads = n == run_head(r);
 		if (there) {
-			/* It goes on. */
+			/* The run continues. */
 		} else if (r->step == STEP_PREPARE) {
 			/* Its promise is gone with the session: ask again. */
 			launch_prepare(r);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_order.c - how a run comes to be: ordered from a campaign, recorded as
- * missed, taken up again from an earlier collector, or in place of one that was
- * stuck; and its end by hand.
+ * run_order.c - create a run: from a campaign, as missed, resumed from an
+ * earlier collector, or as a replacement of a stuck one; and end it by an
+ * order.
  *
- * Of those taken up, what had been launched waits for its head, which brings
- * the rest of its records; what still waited for nodes goes on waiting; what is
- * in between is asked after like launched ones. None is forgotten.
+ * After a restart a launched run waits for its head, which sends the rest of
+ * its records; a run that waited for nodes keeps waiting; one in between is
+ * treated as launched. No run is forgotten.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -179,8 +179,8 @@ run_order_on(struct run *r)
 	if (strcmp(r->campaign, NAMES_PASS_CAMPAIGN) == 0 || r->node_count < 3)
 		return; /* it is tried again anyhow */
 	if (r->cause == CAUSE_STUCK && r->stuck_named > 0) {
-		/* One of each pair is left out now. By hand it is somebody
-		 * who sees it, and a search has found what it looked for. */
+		/* One node of each pair is excluded now. A user sees the result
+		 * of a manual run, and a search has found its pair. */
 		if (r->origin != RUN_BY_SCHEDULE)
 			return;
 		o.origin = RUN_BY_AGAIN;
@@ -265,7 +265,7 @@ runs_stop_all(struct runs *rs, const char *by)
 	return count;
 }
 
-/* A wall clock time as monotonic, for spans that go on over the restart. */
+/* Convert a wall clock time to monotonic, for spans over a restart. */
 static uint64_t
 run_order_monotonic_of(uint64_t unix_ns)
 {
@@ -305,7 +305,8 @@ run_order_resume_one(struct runs *rs, const json_t *o)
 	r->created_unix_ns = member_unsigned(o, "created_unix_ns");
 	r->started_unix_ns = member_unsigned(o, "started_unix_ns");
 	r->created_ns = run_order_monotonic_of(r->created_unix_ns);
-	/* What is stored is sent again unless the old collector said so. */
+	/* Stored records are sent again unless the old collector acknowledged
+	 * them. */
 	r->records = r->last_seq = member_unsigned(o, "records");
 	r->state = (enum run_state)state;
 	r->step = STEP_WAIT;

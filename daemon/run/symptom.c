@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symptom.c - which sign of failure is the cause, and what the last words of a
- * rank or a launcher say about it.
+ * symptom.c - which sign of failure is the cause, from the last output of a
+ * rank or a launcher.
  */
 #include "daemon/run/symptom.h"
 #include "daemon/run/run_int.h"
@@ -74,9 +74,9 @@ symptom_stderr(const char *tail, char *ret, size_t cap_bytes)
 {
 	size_t len = 0, n;
 
-	/* The first complaint is the cause, what follows are consequences; a
-	 * line that does not fit is left out, and all behind it. One blank
-	 * stands between words. */
+	/* The first error is the cause, later ones are consequences. A line
+	 * that does not fit is dropped with the rest. Words are separated by
+	 * one blank. */
 	for (; *tail != '\0'; tail += n + (tail[n] == '\n')) {
 		n = strcspn(tail, "\n");
 		if (symptom_is_noise(tail, n))

@@ -24,7 +24,7 @@
 #include "daemon/run/symptom.h"
 #include "schema/packed.h"
 
-/* What a node may give in one fence, and its raw bytes in one message. */
+/* Limits of a node's data in one fence, and of the raw bytes in one message. */
 #define NODE_BYTES_MAX (1024 * 1024)
 #define PART_BYTES     (512 * 1024)
 /* Results that are on their way to nodes at a time, packed. They cost no
@@ -262,7 +262,7 @@ wireup_exited(struct run *r, struct node *n, const json_t *msg)
 	if (i < 0 || (size_t)i >= w->count || w->nodes[i].state == NODE_OVER)
 		return 0;
 	w->nodes[i].state = NODE_OVER;
-	/* A launcher ends by itself. */
+	/* The launcher exits by itself. */
 	if (++w->over == w->count && r->launcher->starts)
 		r->launcher_runs = 0;
 	if (n != run_head(r))

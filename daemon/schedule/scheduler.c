@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scheduler.c - the next start is stored when it is planned, so that a start
- * which nobody made is seen as missed, once, after a restart too.
+ * that did not happen is detected as missed, once, after a restart too.
  */
 #include "daemon/schedule/scheduler.h"
 #include "daemon/schedule/campaign.h"
@@ -110,7 +110,7 @@ scheduler_enable(struct scheduler *a, const struct campaign *c, int enabled)
 
 	scheduler_setting_put(a, "schedule", c->name, enabled ? "on" : "off");
 	mine->base_unix_ns = mine->next_unix_ns = 0;
-	/* What was due while it was off was not missed. */
+	/* Starts due while it was off were not missed. */
 	scheduler_setting_put(a, "due", c->name, "");
 }
 

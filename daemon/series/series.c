@@ -41,7 +41,7 @@ struct series {
 	struct family *families; /* by the first row of each */
 };
 
-/* A place in a record: the record, and what it was reached through. */
+/* A place in a record: the record, and its parents. */
 struct place {
 	const json_t *at[DEPTH_MAX]; /* the record first */
 	size_t depth;
@@ -283,7 +283,7 @@ series_take_number(struct series *s, size_t index, const struct place *p)
 	sample->is_new = p->is_new;
 	switch (row->keep) {
 	case SERIES_LARGEST:
-		/* A sweep is one run, of which the largest message counts. */
+		/* A sweep is one run, whose largest message counts. */
 		run = member_text(record, "run");
 		bytes = member_number(record, "bytes");
 		if (sample->run != NULL && strcmp(sample->run, run) == 0 &&

@@ -29,15 +29,15 @@ static const char *const scopes[] = { "all", "intra", "inter" };
 	{                                                                      \
 		name, SERIES_INT, name, NULL, min                              \
 	}
-/* Implementations: this one, and those of the baselines. */
+/* Implementations: coalmine, and the baselines. */
 #define IMPL_HERE FIXED("impl", "coalmine")
 #define IMPL_BASELINE                                                          \
 	{                                                                      \
 		"impl", SERIES_WORD, "baseline_impl", names_impls + 1,         \
 		    NAMES_IMPLS_MAX - 1                                        \
 	}
-/* Whose memory messages came from: none for the host's, so that a name that
- * was without it stays what it was. */
+/* The memory of messages: none for the host's, so that older names without it
+ * stay unchanged. */
 #define DEVICE MEMBER("device", SERIES_DEVICE)
 #define TEST_AND_PHASE                                                         \
 	MEMBER("test", SERIES_TEST),                                           \

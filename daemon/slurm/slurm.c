@@ -22,7 +22,7 @@
 #include "common/xalloc.h"
 #include "schema/wire.h"
 
-/* One line: what is said of a list of nodes. */
+/* One line: the state of a list of nodes. */
 struct row {
 	char *state;     /* "idle*"; NULL: a reservation */
 	char *partition; /* or the reservation's name */
@@ -280,7 +280,7 @@ struct slurm {
 	char error[SLURM_TEXT_MAX];
 	struct spawned *nodes_child, *job_child;
 	char job[80];   /* the run that is asked about */
-	char waits[80]; /* one that has its turn next; "": whoever comes */
+	char waits[80]; /* the run whose turn is next; "": any */
 	uint64_t job_ns;
 	int64_t job_uid; /* whose jobs count; -1: anybody's */
 	json_t *jobs;    /* run: text, state, asked_ns */
