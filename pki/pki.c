@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pki.c - certificates, requests for them, and tokens: what stands in each and
- * what is refused.
+ * pki.c - certificates, certificate requests and tokens: their contents and the
+ * checks on them.
  */
 #include "pki/pki.h"
 
@@ -130,7 +130,8 @@ pki_cap_validity(X509 *cert, const X509 *ca)
 	return X509_set1_notAfter(cert, X509_get0_notAfter(ca));
 }
 
-/* "DNS:a,IP:b,..." of a name and more; NULL and why for what is neither. */
+/* Return "DNS:a,IP:b,..." of the name and the SANs; NULL and the reason if one
+ * is neither a DNS name nor an address. */
 static char *
 pki_san_text(const struct pki_order *o, struct err *err)
 {
@@ -196,9 +197,9 @@ pki_cert_new(const struct pki_authority *ca, const struct pki_order *o,
 	return cert;
 }
 
-/* The one below may sign, and what it signs may be a client: never a server,
- * which agents would take for the collector. Its unit is the role that
- * pki_chain_check holds it to. */
+/* The intermediate CA may sign client certificates only, never server ones,
+ * which agents would accept as the collector's. Its OU is the role that
+ * pki_chain_check enforces. */
 X509 *
 pki_authority_new(const struct pki_authority *ca, const char *name,
     EVP_PKEY *key, long life_s, struct err *err)
@@ -335,7 +336,7 @@ pki_request_new(EVP_PKEY *key, const char *name, struct err *err)
 	return text;
 }
 
-/* What a request says; why not, or NULL. */
+/* Return the fault of a request, or NULL if it is valid. */
 static const char *
 pki_request_fault(X509_REQ *req, const char *name)
 {

@@ -20,14 +20,14 @@
 /* Stands in every collector's certificate, for agents that know only an
  * address. */
 #define PKI_COLLECTOR_SAN "coalmine-collector"
-/* What a connection that wants to enrol calls the collector (SNI). */
+/* The collector's name (SNI) in a connection that wants to enrol. */
 #define PKI_ENROLL_SNI "enroll.coalmine.invalid"
 #define PKI_DAY_S      86400L
 /* A request is under 500 bytes, a certificate and its authority's under 3 KiB.
  */
 #define PKI_PEM_MAX (16 * 1024)
 
-/* OpenSSL's own words for what it could not do; empties its queue. -EIO. */
+/* Fail with OpenSSL's own error text and empty its error queue. Return -EIO. */
 int pki_fail_ssl(struct err *err, const char *what);
 
 struct pki_authority {
@@ -74,17 +74,17 @@ int pki_request_read(const char *text, const char *name, EVP_PKEY **ret,
 void pki_key_digest(EVP_PKEY *key, char ret[PKI_DIGEST_TEXT]);
 void pki_cert_digest(const X509 *cert, char ret[PKI_DIGEST_TEXT]);
 
-/* ---- tokens: "coalmine1-AUTHORITY-SECRET", the SHA-256 of the authority's
- * certificate, by which a node knows whom to trust, and 160 random bits ---- */
+/* ---- tokens: "coalmine1-AUTHORITY-SECRET": the SHA-256 of the CA certificate,
+ * by which a node verifies the collector, and 160 random bits ---- */
 
 #define PKI_TOKEN_TEXT 128
 struct pki_token {
 	char authority[PKI_DIGEST_TEXT];
-	char digest[PKI_DIGEST_TEXT]; /* of the secret: what is stored */
+	char digest[PKI_DIGEST_TEXT]; /* SHA-256 of the secret, as stored */
 };
 int pki_token_new(const X509 *authority, char ret[PKI_TOKEN_TEXT],
     struct err *err);
-/* White space around it is left out. -EINVAL. */
+/* Read a token; surrounding white space is skipped. Return 0 or -EINVAL. */
 int pki_token_read(const char *text, struct pki_token *ret, struct err *err);
 
 #endif

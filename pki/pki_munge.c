@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pki_munge.c - credentials of munge(7). Its library is opened when the first
- * one is wanted, so that nobody needs it who does not use it; what it declares
- * in munge.h is repeated here.
+ * pki_munge.c - credentials of munge(7). The library is loaded at the first
+ * use, so that it is optional; the declarations of munge.h are repeated here.
  */
 #include "pki/pki_munge.h"
 

@@ -13,14 +13,16 @@
 #include "common/err.h"
 #include "schema/names_role.h"
 
-/* What the agent of that name writes, and the collector for it: the digests of
- * its key, and of the authority that it was shown or is to trust. So neither is
- * of any use to another. The caller frees. */
+/* Return the payload of a credential of the agent of that name, or of the
+ * collector for it: the digests of the agent's key, and of the CA certificate
+ * that it received or is to trust. A credential is thus valid for one agent,
+ * key and CA. The caller frees. */
 char *pki_munge_text(enum role by, const char *name, const char *key,
     const char *authority);
 /* Of this process's user; NULL and why. */
 char *pki_munge_write(const char *socket, const char *text, struct err *err);
-/* -EACCES: it is none of that text by one of users. */
+/* Return 0, or -EACCES if the credential is not of that text by one of
+ * users. */
 int pki_munge_check(const char *socket, const char *credential,
     const char *text, const char *users, struct err *err);
 int pki_munge_is_user(const char *users, uid_t uid);
