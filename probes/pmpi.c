@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pmpi.c - libcoalmine-pmpi.so, preloaded into a program of MPI: how often and
- * how long each rank is in its collectives, for the agent of its node. By MPI's
- * profiling interface; ours is no more than a clock and a row of a table, and
- * nothing that goes wrong here is told or ends it. MPI_Init has two collectives
- * of all ranks besides: the world is split by nodes, and these are added up.
+ * pmpi.c - libcoalmine-pmpi.so, preloaded into an MPI program: the number and
+ * time of each rank's collectives, for the agent of its node. It uses MPI's
+ * profiling interface and adds a clock and a table row per call. An error here
+ * is never reported and never ends the program. MPI_Init runs two more
+ * collectives of all ranks: the world is split by nodes, and the nodes are
+ * counted.
  *
- * COALMINE_IN_BAND names the folder; without it every call goes straight on.
+ * COALMINE_IN_BAND names the folder; without it every call is passed on
+ * directly.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -68,7 +70,8 @@ pmpi_now(void)
 	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
 }
 
-/* A file of its own, which is the whole of it at any time. */
+/* Replace the content of this process's file, so that it is complete at any
+ * time. */
 static void
 pmpi_write_all(void)
 {
@@ -96,7 +99,7 @@ pmpi_write_all(void)
 		unlink(half);
 }
 
-/* Calls of so many bytes in all. */
+/* Add calls with this many bytes in total. */
 static void
 pmpi_add(enum op op, int ranks, int nodes, const struct slot *more)
 {
@@ -169,8 +172,8 @@ pmpi_said(const char *name)
 	return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-/* The batch system's name of this job; a part of an array has two numbers. 0
- * where there is none: job is "none" then. */
+/* Return the batch system's ID of this job; an array task has two numbers.
+ * Return 0 if there is none: job is "none" then. */
 static int
 pmpi_job_name(void)
 {
@@ -264,7 +267,7 @@ pmpi_start(void)
 	if (dir == NULL)
 		return;
 	is_named = pmpi_job_name();
-	/* Steps beside each other have numbers beside each other. */
+	/* Consecutive steps get consecutive numbers. */
 	if (step != NULL)
 		lane = (int)(strtoul(step, NULL, 10) % LANES);
 	if (gethostname(host, sizeof(host) - 1) != 0) {
@@ -318,8 +321,8 @@ MPI_Finalize(void)
 	return PMPI_Finalize();
 }
 
-/* name(parameters) goes to PMPI_name(arguments) between two looks at a clock:
- * a call of op on comm, of so many bytes. */
+/* Define name(parameters), which calls PMPI_name(arguments) and times it: a
+ * call of op on comm with this many bytes. */
 #define COUNTED(op, name, comm, bytes, parameters, arguments)                  \
 	int name parameters                                                    \
 	{                                                                      \

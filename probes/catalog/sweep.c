@@ -79,9 +79,8 @@ static const struct {
 	{ "multipath", "bytes" },
 };
 
-/* Let the message of the probe that section describes have so many bytes:
- * bytes where it counts those, elements of its type where it counts these.
- * -EINVAL and why. */
+/* Set the message size of the probe of that section: bytes if it counts bytes,
+ * elements of its type if it counts elements. Return -EINVAL and the reason. */
 static int
 sweep_sizes_set(struct conf *c, const char *section, uint64_t bytes,
     struct err *err)

@@ -16,8 +16,9 @@
 /* Message sizes as a sweep, "4K..64M x4", or a list, "4,64K". */
 #define SIZES_MAX 64
 
-/* Bytes, ascending in a sweep, whose last one is at most its end. 0 sizes for
- * an empty text; -EINVAL and why for one that is none. */
+/* Parse message sizes in bytes: a list, or a sweep, which ascends and ends at
+ * its last size at most. Return 0, with a count of 0 for an empty text; -EINVAL
+ * and the reason if it is malformed. */
 int sizes_parse(const char *text, uint64_t ret[SIZES_MAX], int *ret_count,
     struct err *err);
 
@@ -38,8 +39,9 @@ void vary_clear(struct vary *v); /* frees */
 /* c is now that of one of them. */
 typedef void (*sweep_cb)(const struct pattern *pt, void *arg);
 
-/* Each in turn; once where nothing varies. The options in c stay those of the
- * last. -EINVAL and why, perhaps after some. */
+/* Call use for each value in turn; once if nothing varies. The options in c
+ * keep the last value. Return -EINVAL and the reason, perhaps after some
+ * calls. */
 int sweep_each(struct conf *c, const struct pattern *pt, sweep_cb use,
     void *arg, struct err *err);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * allreduce.c - all-reduce among the devices of nodes: flat or by sockets, over
- * several ways where that disturbs nobody (Temucin and others, "Accelerating
- * Deep Learning using Interconnect-Aware UCX Communication").
+ * several paths where these do not disturb each other (Temucin and others,
+ * "Accelerating Deep Learning using Interconnect-Aware UCX Communication").
  *
- * Which of the two fits follows from the wiring: where every two devices have
- * a link of their own, the flat one keeps all links busy; else what crosses
- * between sockets should cross once. The reason is kept with the plan.
+ * The wiring decides between the two: if each pair of devices has a direct
+ * link, the flat form keeps all links busy; otherwise data should cross between
+ * sockets only once. The reason is a remark of the plan.
  */
 #include "probes/collective/allreduce.h"
 
@@ -24,7 +24,7 @@
 #define SECTION ALLREDUCE_SECTION
 
 #define RANKS_FALLBACK   4 /* of both machines in the paper */
-#define PER_SOCKET       2 /* likewise */
+#define PER_SOCKET       2 /* of both machines in the paper */
 #define STAGED_CHUNKS    4 /* of one message through the host */
 #define STAGED_SLOTS     2
 #define CHANNELS_A_CHUNK (1 + STAGED_SLOTS)
@@ -162,7 +162,8 @@ allreduce_place(const struct ask *a, struct allreduce *ar)
 
 /* ---- which of the two ---- */
 
-/* Two devices of a node without a link of their own; 0 if there are none. */
+/* Find two devices of a node without a direct link; return 0 if there are
+ * none. */
 static int
 allreduce_strangers(const struct ask *a, uint32_t ranks, uint32_t *ret_a,
     uint32_t *ret_b)

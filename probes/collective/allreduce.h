@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allreduce.h - what the two all-reduces for the devices of nodes share.
+ * allreduce.h - the common part of the two all-reduces among the devices of
+ * nodes.
  *
- * Ranks are placed on nodes and sockets, in order, so that a socket is ranks
- * lo to hi - 1. Elements are cut into chunks, chunks into what each design
- * needs; a chunk is a pipeline's piece and has its own channels. Steps follow
- * from what must precede what (plan/plan.h).
+ * Ranks are placed on nodes and sockets, in order, so that a socket is ranks lo
+ * to hi - 1. Elements are cut into chunks, and chunks into the pieces of each
+ * design. A chunk is one stage of a pipeline and has its own channels. Steps
+ * follow from the dependencies (plan/plan.h).
  */
 #ifndef PROBES_COLLECTIVE_ALLREDUCE_H
 #define PROBES_COLLECTIVE_ALLREDUCE_H

@@ -2,19 +2,19 @@
 /*
  * allreduce_forms.c - the rows of the two forms (Temucin and others,
  * "Accelerating Deep Learning ..."). Flat, for Cedar: two stages among devices
- * that all have links to each other: device d reduces part d of everyone's
- * data, then everyone gets part d from it. The paper speaks of "a distinct
- * quarter"; it must be quarter d, of each sender's own data (correction A2).
+ * that all have links to each other: device d reduces part d of all data, then
+ * sends the result to all. The paper speaks of "a distinct quarter"; it must be
+ * quarter d, of each sender's own data (correction A2).
  *
  * Hierarchical, for Mist: three stages among sockets: each socket reduces to
  * its leader, leaders exchange, each leader gives the result to its socket.
  *
  * On several nodes, the leaders of a node reduce and scatter, each runs an
- * all-reduce of its share with its like on the other nodes, and they gather
- * what they have. The paper leaves that all-reduce to the MPI library; here it
- * is the flat one, whose volume is the least.
+ * all-reduce of its share with the same leaders of the other nodes, and they
+ * gather the results. The paper leaves that all-reduce to the MPI library; here
+ * it is the flat one, whose volume is the least.
  *
- * What comes from another leader never lands where the own sum is made
+ * Data from another leader is never received into the buffer of the local sum
  * (correction A4), and sums are made in the order of sockets, then of nodes.
  */
 #include <stdlib.h>

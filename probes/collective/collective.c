@@ -4,8 +4,8 @@
  *
  * A block has count elements. send and recv have one for every rank, but for
  * the send of gather and all-gather and the recv of scatter and reduce-scatter,
- * which have one. Intermediate results that are not yet the result lie in
- * work, or in recv where they are at home.
+ * which have one. Intermediate results are in work, or at their final place in
+ * recv.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,7 +160,7 @@ collective_allgather_single(struct collective_build *cb)
 		    collective_at(cb, cb->recv, i), 1, cb->all, cb->ranks);
 }
 
-/* What the root has in all of recv, to all of recv of the others. */
+/* Broadcast the root's whole recv to recv of all others. */
 static void
 collective_broadcast_recv(struct collective_build *cb)
 {
@@ -363,7 +363,7 @@ collective_refuse_form(const struct conf *c, enum collective of,
 	return pattern_refuse(c, SECTION, "form", err, "%s", names);
 }
 
-/* At least so many transfers come of it; some forms send for every pair. */
+/* The plan has at least this many transfers; some forms send for every pair. */
 static int
 collective_check_rows(const struct conf *c, const struct form_row *form,
     const struct collective_build *cb, struct err *err)

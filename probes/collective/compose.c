@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compose.c - what is composed and how it is factorised: the options, the
- * primitives as they are registered, and the pieces that a channel gets.
+ * compose.c - the options of a composition, its primitives and factors, and the
+ * pieces of each channel.
  */
 #include "probes/collective/compose.h"
 
@@ -159,8 +159,8 @@ compose_build(struct compose *c)
 
 /* ---- options ---- */
 
-/* "2,2,3": the product must be the number of ranks, or gives it when nobody
- * else did. */
+/* "2,2,3": the product must be the number of ranks, or defines it if it is not
+ * given. */
 static int
 compose_hierarchy(const struct conf *c, const char *section,
     struct compose_shape *ret, struct err *err)

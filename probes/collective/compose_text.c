@@ -2,10 +2,10 @@
 /*
  * compose_text.c - a user's own composition, from text.
  *
- * The text is read once, for two: into the composer, which factorises it, and
- * into its meaning, which is what the plan then has to promise. That is found
- * by carrying it out the simplest way: block by block, one primitive after the
- * other, on symbols. That both agree is for check to prove.
+ * The text is parsed once, for two consumers: the composer, which factorises
+ * it, and its meaning, which becomes the promise of the plan. The meaning is
+ * computed by direct symbolic execution: block by block, one primitive after
+ * the other. check proves that both agree.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -36,10 +36,10 @@ struct touch {
 	uint8_t wrote;
 };
 
-/* A block's value is one number: 0 nobody wrote it, then the initial blocks in
- * the order of buffer, rank and block, then sums: lists of initial blocks.
- * Between two fences all primitives are at once: none may write a block that
- * another one of them reads or writes. */
+/* A block's value is one number: 0 is unwritten, then the initial blocks in the
+ * order of buffer, rank and block, then sums: lists of initial blocks. Between
+ * two fences all primitives are concurrent: none may write a block that another
+ * one reads or writes. */
 struct meaning {
 	size_t *first;   /* cell of block 0 of rank 0, by buffer */
 	uint64_t *depth; /* blocks of a rank, by buffer */
@@ -116,7 +116,7 @@ compose_text_buffer_add(struct text *t, char *word)
 	return 0;
 }
 
-/* And what they mean before the first step. */
+/* Compute the meaning before the first step. */
 static int
 compose_text_buffers(struct text *t, struct err *err)
 {
@@ -211,7 +211,7 @@ compose_text_writes(struct text *t, struct block at, uint32_t rank,
 	return 0;
 }
 
-/* The initial blocks that a value stands for. */
+/* Return the number of initial blocks in a value. */
 static uint32_t
 compose_text_value_count(const struct meaning *m, uint32_t value)
 {
@@ -368,8 +368,8 @@ compose_text_take(void *arg, const struct script_prim *s, struct err *err)
 	return rc;
 }
 
-/* What a block holds at the end. Ranks in a row with the same value share a
- * promise. */
+/* Promise the final contents of a block. Consecutive ranks with the same value
+ * share a promise. */
 static void
 compose_text_promise_block(struct text *t, struct block at)
 {
@@ -463,7 +463,7 @@ compose_text_build(const struct conf *c, const struct pattern_site *site,
 		ask.ranks = t.shape.ranks;
 		ask.root = t.root;
 		rc = script_run(&ask, &text);
-		/* complaints of the text begin with where it stands */
+		/* an error in the text begins with its place */
 		if (rc < 0)
 			err_say(err, "%s: %s",
 			    path[0] != '\0' ? path

@@ -31,7 +31,7 @@ struct casts {
 	size_t count;
 };
 
-/* Reduce what the inputs have into out. */
+/* Reduce the inputs into out. */
 struct fold {
 	const uint32_t *leaves; /* of the first level: all have it at from */
 	struct plan_place from;
@@ -443,7 +443,7 @@ struct chain {
 	const struct fold *whole;
 	uint32_t depth;       /* of the farthest node with leaves */
 	size_t *own;          /* by distance: fold in trees + 1, or 0 */
-	struct plan_place at; /* what has been gathered, where it is now */
+	struct plan_place at; /* current place of the gathered blocks */
 };
 
 static uint32_t

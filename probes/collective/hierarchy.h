@@ -14,9 +14,9 @@
 #include "probes/pattern/pattern.h"
 #include "probes/topology/machine.h"
 
-/* The factors for so many ranks, outermost first: leaves, nodes of a leaf,
- * groups of devices that are nearer to each other than to all others. Their
- * product is ranks. */
+/* Return the factors of this many ranks, outermost first: leaves, nodes of a
+ * leaf, groups of devices that are nearer to each other than to all others.
+ * Their product is ranks. */
 void hierarchy_of(const struct machine *m, uint32_t ranks,
     uint32_t factors[COMPOSE_LEVELS_MAX], uint32_t *ret_levels);
 /* Append a factor above 1, if there is room. */

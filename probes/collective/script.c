@@ -27,7 +27,7 @@ struct variable {
 	int64_t value;
 };
 
-/* Ranks of a set; others stands for all but the root. */
+/* A set of ranks; others means all except the root. */
 struct set {
 	uint8_t *in; /* by rank */
 	int others;
@@ -236,8 +236,8 @@ script_rank(struct script *s, int64_t *ret)
 
 /* ---- sets ---- */
 
-/* Clears and fills set: "others", "all", or what has commas between it of
- * first, first..last or first..last by step. */
+/* Clear and fill set: "others", "all", or a comma-separated list of first,
+ * first..last or first..last by step. */
 static int
 script_read_set(struct script *s, struct set *set)
 {
@@ -362,7 +362,7 @@ script_loop(struct script *s)
 		s->at = body;
 		rc = script_statement(s);
 	}
-	/* after a complaint nothing more is read */
+	/* after an error the rest is not parsed */
 	s->variables_count -= rc == 0;
 	free(set.in);
 	return rc;

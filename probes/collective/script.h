@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * script.h - compositions that are written as text.
+ * script.h - compositions in text form.
  *
  *   multicast send[i] of 0 to recv of all
  *   for i in all: reduce send[i] of all to recv of i
  *   fence
  *
- * coalmine-plan(7) has the grammar. script.c only reads; what a primitive
- * means, and whether its places exist, is for the caller (compose_text.c).
+ * coalmine-plan(7) has the grammar. script.c only parses. The caller
+ * (compose_text.c) interprets a primitive and checks that its blocks exist.
  */
 #ifndef PROBES_COLLECTIVE_SCRIPT_H
 #define PROBES_COLLECTIVE_SCRIPT_H

@@ -73,7 +73,7 @@ shape_print(const struct shape *s)
 
 /* ---- plans of words ---- */
 
-/* Words of what c was given, but for what is chosen here. */
+/* Write the given options, except those that are chosen here. */
 static int
 shape_words_given(const struct conf *c, char **words)
 {
@@ -146,8 +146,8 @@ shape_plan(const struct pattern *pt, const struct conf *c, const char *text,
 
 /* ---- tune ---- */
 
-/* What was tried: levels that lie across nodes, and those within one, each by
- * a transport. */
+/* A candidate: levels across nodes and levels within a node, each with a
+ * transport. */
 struct candidate {
 	struct shape shape;
 	enum plan_via across, within;
@@ -167,8 +167,8 @@ struct tuning {
 	struct err *err;
 };
 
-/* Predict a shape and keep it, unless it comes to the same words as another,
- * or there is no time for more. */
+/* Predict a shape and keep it, unless it gives the same options as another, or
+ * the time is over. */
 static int
 shape_attempt(struct tuning *tg, const struct candidate *cd)
 {
@@ -183,7 +183,7 @@ shape_attempt(struct tuning *tg, const struct candidate *cd)
 		s->vias[i] = size > tg->node ? cd->across : cd->within;
 		size /= s->factors[i];
 	}
-	/* what was given is not chosen here */
+	/* given options are not chosen here */
 	s->vias_count = conf_given(tg->c, SECTION, "via") ? 0 : s->levels;
 	if (conf_given(tg->c, SECTION, "hierarchy"))
 		s->levels = s->vias_count = 0;
@@ -261,7 +261,7 @@ shape_nodes_as(const struct tuning *tg, const struct shape *from, int primes)
 	return to.levels > 0 ? to : *from;
 }
 
-/* The machine's own hierarchy and what is like it, with and without stripes,
+/* Try the machine's own hierarchy and similar ones, with and without stripes,
  * and a pipeline. */
 static int
 shape_attempt_shapes(struct tuning *tg)

@@ -17,7 +17,7 @@
 #include "probes/pattern/pattern.h"
 #include "probes/topology/machine.h"
 
-/* What is chosen of a composition. 0: not chosen here, since it was given. */
+/* The chosen parameters of a composition. 0: given by the user, not chosen. */
 struct shape {
 	uint32_t factors[COMPOSE_LEVELS_MAX]; /* outermost first */
 	uint32_t levels;

@@ -126,7 +126,8 @@ canary_op_incast(struct canary *c)
 	link_wait(l, &peers);
 }
 
-/* What the left neighbour has for its right, and the other way round. */
+/* Get the left neighbour's data for its right, and the right neighbour's for
+ * its left. */
 static void
 canary_op_get(struct canary *c)
 {
@@ -140,8 +141,8 @@ canary_op_get(struct canary *c)
 	MPI_DO(MPI_Win_flush(c->right, c->win));
 }
 
-/* Into the neighbours' windows, behind what they have to send: as it came from
- * their right or their left. All messages of a side land in one place. */
+/* Put into the neighbours' windows, after their send data, the data received
+ * from their other side. All messages of a side have the same destination. */
 static void
 canary_op_put(struct canary *c)
 {
@@ -195,7 +196,8 @@ canary_alltoall_bytes(const struct canary *c)
 	return (double)c->bytes * (c->size - 1);
 }
 
-/* At the one that measures, who sends none: what the others send to it. */
+/* Return the bytes that the others send to the measuring rank, which sends
+ * none. */
 static double
 canary_incast_bytes(const struct canary *c)
 {
@@ -374,7 +376,8 @@ canary_value(const struct canary *c, double elapsed_s)
 
 /* ---- known data ---- */
 
-/* Byte at an offset of what a rank sends to one of its sides or peers. */
+/* Return the byte at an offset of the data that a rank sends to one of its
+ * sides or peers. */
 static char
 canary_pattern(int rank, int to, size_t offset)
 {

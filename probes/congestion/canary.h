@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * canary.h - the operations whose time tells how the network is, one row per
- * test of schema/names_probe.h. On the host an operation is exactly the MPI
- * calls of the paper (section 3.1), on the slice communicator: what stands
- * around it (clocks, rounds, agreement) is not in here and not in its time.
+ * canary.h - the operations whose time shows the state of the network, one row
+ * per test of schema/names_probe.h. On the host an operation is exactly the MPI
+ * calls of the paper (section 3.1), on the slice communicator: clocks, rounds
+ * and agreement are elsewhere and not part of its time.
  *
  * Order of calls: open (collective over the slice), any number of once and
  * check, close (collective).
@@ -37,7 +37,7 @@ struct canary {
 	int window;   /* messages to a neighbour */
 	char *send;   /* to the left, then to the right */
 	char *recv;   /* window messages from the left, then the right */
-	/* Of both, where they are no window. */
+	/* Memory of both sides, unless the test uses a window. */
 	struct link_memory send_memory, recv_memory;
 	MPI_Win win; /* one-sided tests only */
 	struct link *link;
@@ -66,7 +66,8 @@ void canary_once(struct canary *c);
 /* One operation with known data. The offset of the first wrong byte received,
  * or -1. */
 long canary_check(struct canary *c);
-/* Rounds until everyone who is to be measured has been, in each slice. */
+/* Return the number of rounds in which every rank that is to be measured takes
+ * a turn, in each slice. */
 int canary_turns(const struct canary *c);
 /* Value of one operation in the unit of the test. */
 double canary_value(const struct canary *c, double elapsed_s);
@@ -75,10 +76,11 @@ double canary_value(const struct canary *c, double elapsed_s);
 int canary_low_is_bad(enum canary_test test);
 double canary_tail(enum canary_test test);
 
-/* A window of bytes on every rank, under a shared lock of all; congestors have
- * one too. Collective: all ranks get 0, or all get -ENOTSUP and the MPI's
- * words. Debian's Open MPI has no one-sided component for TCP unless osc=^ucx
- * is set: the tests that need a window then say so, and the run goes on. */
+/* Open a window of bytes on every rank, under a shared lock of all; congestors
+ * use it too. Collective: all ranks return 0, or all return -ENOTSUP and MPI's
+ * error text. Debian's Open MPI has no one-sided component for TCP unless
+ * osc=^ucx is set: tests that need a window then report that, and the run
+ * continues. */
 int canary_window_open(MPI_Comm comm, size_t bytes, char **ret_base,
     MPI_Win *ret, struct err *err);
 void canary_window_close(MPI_Win *win); /* collective; frees the memory too */

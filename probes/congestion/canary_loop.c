@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * canary_loop.c - what a visit does for each test: rounds until the root has
- * seen enough of them, or for the test `command` runs of a program.
+ * canary_loop.c - a visit of each test: rounds until the root's stop rule ends
+ * them, or for the test `command` runs of a program.
  */
 
 #include "probes/congestion/canary_loop.h"
@@ -64,7 +64,7 @@ canary_loop_open_test(struct canary_loop *m, int i, int rc,
 	}
 	t->canary.test = test;
 	if (test == CANARY_COMMAND)
-		return; /* moves no bytes of its own */
+		return; /* the test itself moves no bytes */
 	if (rc < 0)
 		t->err = *why;
 	else if (!world_alone(m->world))
@@ -349,7 +349,7 @@ canary_loop_run_rounds(struct canary_loop *m, struct visit *v)
 
 /* ---- runs of a program ---- */
 
-/* What a rank tells the root of a run. */
+/* A rank's report of a run to the root. */
 struct told {
 	double elapsed_s; /* < 0: it ran nothing */
 	int status;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * canary_loop.h - the canaries' work: every test in every visit, and what
- * it gave
- * All canaries call these together. The root (group rank 0) keeps the tallies,
- * decides when a test has measured enough and tells the others; each rank
- * keeps one histogram of its own per test and phase.
+ * canary_loop.h - the canaries' work: every test in every visit, and its
+ * results. All canaries call these functions together. The root (group rank 0)
+ * keeps the tallies, decides when a test has measured enough and tells the
+ * others; each rank keeps its own histogram per test and phase.
  */
 #ifndef PROBES_CONGESTION_CANARY_LOOP_H
 #define PROBES_CONGESTION_CANARY_LOOP_H
@@ -36,13 +35,13 @@ struct canary_loop_rings {
 /* One test in one phase. */
 struct canary_loop_cell {
 	int iterations;      /* of a round; 0: not calibrated yet */
-	uint64_t operations; /* in all rounds, and what they took */
+	uint64_t operations; /* in all rounds, and their duration */
 	uint64_t elapsed_ns;
 	int rounds; /* of all visits */
 	struct hist mine;
 	struct cores cores; /* of this rank, while it took its samples */
-	/* By this rank in all rounds, as fabric_sent_bytes; and at least, for
-	 * what is timed. */
+	/* Sent by this rank in all rounds, as fabric_sent_bytes; and the
+	 * minimum for the timed operations. */
 	double sent_bytes, wanted_bytes;
 	enum stop stopped_by;
 	enum cause cause; /* CAUSE_NONE, or why the test ended early */

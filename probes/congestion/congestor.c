@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * congestor.c - what loads the network, the operations of GPCNeT (section 3.2),
- * and how many of them a rank starts before all agree to go on.
+ * congestor.c - the operations that load the network, as in GPCNeT (section
+ * 3.2), and the number that a rank starts before all agree to continue.
  */
 
 #include "probes/congestion/congestor.h"
@@ -73,7 +73,7 @@ congestor_load_bcast(struct congestor_load *l)
 	link_end(&l->link);
 }
 
-/* Each rank has a place of its own in the root's window. */
+/* Each rank has a separate place in the root's window. */
 static void
 congestor_load_put_incast(struct congestor_load *l)
 {
@@ -128,7 +128,7 @@ congestor_moved_to_all(const struct congestor_load *l)
 }
 
 struct congestor_ops {
-	int rooted; /* 1: rank 0 serves, and its own rate is no number */
+	int rooted; /* 1: rank 0 serves, and its own rate is not reported */
 	/* Bytes of room wanted by rank 0, or by any rank. */
 	size_t (*recv_bytes)(const struct congestor_load *l);
 	void (*once)(struct congestor_load *l);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * congestor.h - congestors at work: warm up, load the network, stop on
- * request.
+ * congestor.h - congestors at work: warm up, load the network, stop on request.
  *
  * Ranks of a slice work in batches of operations and agree, one batch behind,
- * whether to go on: all stop after the same batch, and the agreement never
- * holds up the traffic. A batch is sized to a few milliseconds under load, so
- * a stop takes a few times that.
+ * whether to continue: all stop after the same batch, and the agreement never
+ * holds up the traffic. A batch is sized to a few milliseconds under load, so a
+ * stop takes a few times that.
  */
 #ifndef PROBES_CONGESTION_CONGESTOR_H
 #define PROBES_CONGESTION_CONGESTOR_H

@@ -14,7 +14,7 @@
 #define MIB (1024.0 * 1024)
 
 #define LINE 80 /* of the impacts, and of a phase's two columns */
-#define WIDE 15 /* a column and what is between */
+#define WIDE 15 /* width of a column with its separator */
 
 static const char halves[] = "+---------------------------------+-------------"
 			     "---------+---------------------+\n";
@@ -136,7 +136,7 @@ gpcnet_table_print_name(FILE *to, int test)
 	fprintf(to, "| %31.31s |", name);
 }
 
-/* One decimal as the reference, or a dash where there is no number. */
+/* One decimal as the reference prints, or a dash without a number. */
 static void
 gpcnet_table_print_phase(const struct gpcnet_table *t, FILE *to,
     enum phase phase, const char *title)
@@ -179,7 +179,8 @@ gpcnet_table_print_phase(const struct gpcnet_table *t, FILE *to,
 	}
 }
 
-/* What the records have: 2.4X, or with its interval 2.4X [2.2, 2.7]. */
+/* Print the impact of the records: 2.4X, or with its interval 2.4X [2.2,
+ * 2.7]. */
 static void
 gpcnet_table_print_impact(const struct gpcnet_table *t, FILE *to)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.c - what the records of a campaign hold: its begin and end, canaries
+ * report.c - the contents of a campaign's records: its begin and end, canaries
  * with their nodes and pairs, impacts, rates of congestors.
  */
 
@@ -111,7 +111,7 @@ report_end(uint64_t records, enum cause cause, const char *text)
 	return r;
 }
 
-/* What the root knows about the nodes of a test in one phase, or of a kind of
+/* The root's results for the nodes of a test in one phase, or of a kind of
  * congestors. */
 struct measured {
 	const struct world *world;
@@ -187,7 +187,7 @@ report_node_list(const struct measured *x)
 	return list;
 }
 
-/* The score of every node: of its pairs, or of its own samples. */
+/* Return the score of every node: from its pairs, or from its own samples. */
 static json_t *
 report_node_scores(const struct measured *x)
 {
@@ -287,7 +287,7 @@ report_interval(double level, double lo, double hi)
 	return json_pack("{s:f, s:f, s:f}", "level", level, "lo", lo, "hi", hi);
 }
 
-/* Of what the ranks of a role have sent, at its root; all of them call it. */
+/* Report the traffic of a role at its root; all ranks of the role call it. */
 static json_t *
 report_carried_by(const struct world *w, double sent_bytes, double wanted_bytes)
 {

@@ -16,9 +16,9 @@
 #include "probes/job/roles.h"
 #include "probes/job/world.h"
 
-/* Ranks look at the clock together after so many operations, then after four
- * times as many: seldom enough not to matter, often enough that a round on a
- * network that has all but stopped ends near its limit. */
+/* Ranks check the clock together after CHUNK_FIRST operations, then after
+ * CHUNK_GROW times as many: rarely enough not to matter, often enough that a
+ * round on a nearly stopped network ends near its limit. */
 #define CHUNK_FIRST 4
 #define CHUNK_GROW  4
 
@@ -200,7 +200,7 @@ rounds_collect(struct rounds *r, const struct canary *c,
 	lo = -edge[0];
 	hi = edge[1];
 	if (lo > hi)
-		return; /* nobody has a sample */
+		return; /* no rank has a sample */
 	MPI_DO(MPI_Reduce(&mine->bucket[lo], &r->reduced[lo], hi - lo + 1,
 	    MPI_UINT64_T, MPI_SUM, 0, w->group));
 	if (w->group_rank != 0)
@@ -238,10 +238,10 @@ rounds_run(struct rounds *r, const struct rounds_ask *ask,
 	cores_look(&before);
 	rounds_begin(r, ask, 0, ret);
 	active = !rounds_is_idle(r, c);
-	/* Not more warm-up operations than counted ones: where one operation
-	 * fills a round, four before it would take most of the time, and
-	 * setting up a connection is a small part of so long an operation.
-	 * Counts of GPCNeT or of a campaign are kept. */
+	/* Do not run more warm-up operations than counted ones: if one
+	 * operation fills a round, four before it would take most of the time,
+	 * and connection setup is a small part of such a long operation. Counts
+	 * of GPCNeT or of a campaign are kept. */
 	if (warmup > ask->iterations && !r->settings->exact)
 		warmup = ask->iterations;
 	if (ask->iterations == 1 &&

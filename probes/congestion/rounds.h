@@ -22,7 +22,7 @@
 #define ROUNDS_OPERATIONS_MAX 16384 /* unless a campaign asks for more */
 #define ROUNDS_TARGET_NS      (50 * CLK_NS_PER_MS)
 
-/* What a rank tells the root about its round. Plain doubles for MPI_Gather. */
+/* A rank's report of its round to the root. Plain doubles for MPI_Gather. */
 struct rounds_rank {
 	double n, sum, inverse, min, max;
 	double p50;

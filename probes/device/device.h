@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.h - where the bytes of a plan lie: memory, streams, kernels, sharing.
+ * device.h - the memory of a plan: allocation, streams, kernels, sharing.
  *
  * A device is a table of calls. "host" is built in; every other is a plugin,
  * coalmine-device-NAME.so, opened at run time, whose one visible symbol is
  * device_entry. Only a plugin names its vendor and links the vendor's library;
- * a plugin that cannot be opened or finds no device is a sentence in a report,
- * never the end of the process.
+ * a plugin that cannot be opened or finds no device is reported and never ends
+ * the process.
  *
- * Order of calls: probe, open, any others, close. Everything that was made
- * from a device is given back before it is closed. One thread makes all calls
- * on one device; a device may have threads of its own behind them.
+ * Order of calls: probe, open, any others, close. Release all objects of a
+ * device before closing it. One thread makes all calls on one device; a device
+ * may have internal threads.
  *
  * Calls return 0 or -errno: -ENODEV no such device or driver, -ENOMEM, -EINVAL
- * what the rules below forbid, -ESTALE a handle whose memory is gone, -EIO the
- * rest. After a failure error() is the vendor's own text for it. A failure of
- * an operation that was enqueued shows when its event is asked for.
+ * a violation of the rules below, -ESTALE a handle whose memory is gone, -EIO
+ * anything else. After a failure error() returns the vendor's text. A failure
+ * of an enqueued operation is returned by a query of its event.
  *
- * Rules that every device keeps, the host too, so that a test without a GPU
- * finds what a GPU would punish:
+ * Rules for every device, the host too, so that a test without a GPU finds what
+ * would fail on a GPU:
  *   - alloc rounds up to whole DEVICE_GRAIN_BYTES, so that no two allocations
  *     share a handle;
- *   - ipc_export takes the base of an allocation and nothing else, no pointer
- *     into one: a handle names the whole allocation, an offset travels beside
- *     it and is added by whoever opened it;
+ *   - ipc_export takes the base of an allocation only, never a pointer
+ *     into one: a handle names the whole allocation, an offset is sent with
+ *     it and is added by the process that opened it;
  *   - ipc_open refuses a handle of this very process (use the pointer), and
  *     gives the same pointer for the same handle until as many ipc_close;
- *   - what others have opened they close before the owner frees it;
+ *   - a handle is closed by all others before the owner frees it;
  *   - events do not cross processes (some runtimes report success too soon):
- *     ranks tell each other through memory of the host.
+ *     ranks notify each other through host memory.
  */
 #ifndef PROBES_DEVICE_DEVICE_H
 #define PROBES_DEVICE_DEVICE_H
@@ -59,23 +59,23 @@ struct device_ipc {
 struct device_facts {
 	char name[DEVICE_NAME_BYTES]; /* "NVIDIA H200" */
 	char pci[16];                 /* "0000:1b:00.0", "" where it has none */
-	/* Tells parts of one card apart (MIG); "" where nobody says. */
+	/* Distinguishes partitions of one card (MIG); "" if unavailable. */
 	char part[33];
 	uint64_t memory_bytes;
 	uint64_t free_bytes; /* at the time of asking */
-	/* What its memory is rated for, 0 where nobody says. */
+	/* Rated memory bandwidth; 0 if unknown. */
 	double memory_bytes_per_s;
 };
 
 struct device_ops {
 	uint32_t abi;       /* DEVICE_ABI of its compilation; first for ever */
-	uint32_t ops_bytes; /* sizeof(struct device_ops), likewise */
+	uint32_t ops_bytes; /* sizeof(struct device_ops), checked too */
 	const char *name;   /* "host", "cuda", "hip" */
 	/* 1: the processor reads and writes device memory by its pointers. */
 	int host_access;
 
-	/* How many there are for this process. -ENODEV and one sentence why
-	 * there are none; *ret_count is 0 then, whatever the driver left. */
+	/* Count the devices of this process. Return -ENODEV and the reason if
+	 * there are none; *ret_count is then 0, whatever the driver wrote. */
 	int (*probe)(int *ret_count, struct err *err);
 	/* index from 0. The caller ends *ret with close. */
 	int (*open)(int index, struct device **ret, struct err *err);
@@ -96,9 +96,10 @@ struct device_ops {
 	int (*host_pin)(struct device *d, void *base, uint64_t bytes);
 	void (*host_unpin)(struct device *d, void *base);
 
-	/* Streams run beside each other and beside the caller. */
+	/* Streams run concurrently with each other and with the caller. */
 	int (*stream_new)(struct device *d, struct device_stream **ret);
-	/* Waits for what it holds. NULL is allowed. */
+	/* Free a stream after its operations have completed. NULL is
+	 * allowed. */
 	void (*stream_free)(struct device_stream *s);
 	/* The vendor's stream (cudaStream_t, hipStream_t), for xccl; NULL on
 	 * the host. */
@@ -130,10 +131,11 @@ struct device_ops {
 	void (*event_free)(struct device_event *e); /* NULL is allowed */
 	/* Behind everything enqueued so far; again and again. */
 	int (*event_record)(struct device_event *e, struct device_stream *s);
-	/* 1 done, 0 not yet, -errno: what was enqueued before it failed. */
+	/* Return 1 when complete, 0 when pending, -errno if an operation
+	 * enqueued before the event failed. */
 	int (*event_query)(struct device_event *e);
 	int (*event_wait)(struct device_event *e); /* asleep, not spinning */
-	/* What is enqueued on s from now on runs after e. */
+	/* Delay all later operations on s until e is complete. */
 	int (*stream_wait)(struct device_stream *s, struct device_event *e);
 
 	/* Can the device of another process on this node be reached? 0, or
@@ -146,17 +148,18 @@ struct device_ops {
 	int (*ipc_close)(struct device *d, void *base);
 };
 
-/* What a plugin exports, with default visibility. abi is DEVICE_ABI of the
- * caller: NULL when the plugin cannot serve it. The table lives as long as
- * the plugin, which is never closed. */
+/* The entry of a plugin, with default visibility. abi is the caller's
+ * DEVICE_ABI; return NULL if the plugin does not support it. The table lives as
+ * long as the plugin, which is never closed. */
 typedef const struct device_ops *device_entry_fn(uint32_t abi);
 #define DEVICE_ENTRY "device_entry"
 
 extern const struct device_ops device_host;
 
-/* "host" or a plugin's name, looked for in $COALMINE_PLUGIN_DIR, beside the
- * running program and one folder up, then where it was installed. -ENODEV and
- * one sentence why. Loading one twice gives the same table. */
+/* Load a device: "host" or the name of a plugin, searched in
+ * $COALMINE_PLUGIN_DIR, next to the running program and one folder up, then in
+ * the installation. Return -ENODEV and the reason. Loading it twice returns the
+ * same table. */
 int device_find(const char *name, const struct device_ops **ret,
     struct err *err);
 

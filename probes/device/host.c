@@ -3,11 +3,11 @@
  * host.c - memory of the host as if it were a device's, and threads as its
  * streams.
  *
- * An allocation is an anonymous file in memory (memfd) of its own, mapped and
- * shared. A handle says whose it is and which descriptor of that process; who
- * opens it goes through /proc. So nothing has a name, nothing has to be swept
- * up after a killed process, and a small /dev/shm does not matter. What may be
- * opened so is what a debugger might read: processes of the same user.
+ * Each allocation is a separate anonymous file in memory (memfd), mapped and
+ * shared. A handle has the process and its descriptor; another process opens it
+ * through /proc. So nothing has a name, a killed process leaves nothing behind,
+ * and the size of /dev/shm does not matter. The permissions are those of a
+ * debugger: processes of the same user.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@
 
 #define HANDLE_MAGIC 0x31766368 /* "hcv1" */
 
-/* What a handle holds; ino is never given twice while the system is up. */
+/* The contents of a handle; ino is never reused while the system is up. */
 struct handle {
 	uint32_t magic;
 	int32_t pid, fd;
@@ -252,7 +252,7 @@ host_ipc_export(struct device *d, void *base, struct device_ipc *ret)
 	return 0;
 }
 
-/* The descriptor of another process, if it is still what the handle says. */
+/* Open the descriptor of another process, if it still matches the handle. */
 static int
 host_handle_fd(struct device *d, const struct handle *h)
 {
@@ -290,7 +290,8 @@ host_ipc_open(struct device *d, const struct device_ipc *handle,
 	if (h.pid == getpid())
 		return host_fail(d, -EINVAL,
 		    "a handle cannot be opened by the process that made it");
-	fd = host_handle_fd(d, &h); /* also for what is open: it may be freed */
+	fd = host_handle_fd(d,
+	    &h); /* check an open one too: it may have been freed */
 	if (fd < 0)
 		return fd;
 	SLIST_FOREACH (a, &d->opened, next)
@@ -336,11 +337,11 @@ host_ipc_close(struct device *d, void *base)
 
 /* ---- streams ----
  *
- * A stream is a thread and a ring of jobs, which grows; the caller puts, the
- * thread takes, and both hold the lock only to move an index. Number n of its
+ * A stream is a thread and a growing ring of jobs; the caller adds, the thread
+ * removes, and both hold the lock only to move an index. Number n of its
  * operations is done when `done` has reached n; an event is a stream and such a
- * number. What is small, and comes while the stream has nothing to do, the
- * caller does at once: waking a thread would cost more than the work. */
+ * number. The caller itself runs a small operation on an idle stream: waking a
+ * thread would cost more than the work. */
 
 struct job {
 	void (*run)(const struct job *job);
@@ -371,10 +372,10 @@ struct device_event {
 	uint64_t number;
 };
 
-/* memcpy, past the caches where what is copied exceeds them: a store fetches
- * its line first, and throws others out, a third of the memory's traffic for
- * nothing. The C library copies around that only from most of the last cache
- * on, which a large server counts in hundreds of MiB although many processes
+/* memcpy, with non-temporal stores if the data exceeds the caches: a normal
+ * store first fetches its line and evicts others, which costs a third of the
+ * memory traffic. The C library does so only above most of the last-level
+ * cache, which is hundreds of MiB on a large server although many processes
  * share it. */
 static void
 host_run_copy(const struct job *j)
@@ -407,7 +408,8 @@ host_run_copy(const struct job *j)
 			to += LINE_BYTES;
 			from += LINE_BYTES;
 		}
-		/* Before anybody is told that the bytes are there. */
+		/* Complete the stores before any thread is notified of the
+		 * data. */
 		_mm_sfence();
 	}
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_reduce.c - one loop for each op and type, over blocks that stay in the
- * first cache: more than two inputs cost one read of each and one write.
+ * host_reduce.c - one loop for each op and type, over blocks that fit into the
+ * L1 cache: any number of inputs costs one read of each and one write.
  *
  * Integers wrap. Results are those of the GPU kernels bit for bit: min and max
- * give one of their arguments as it was, and a NaN that sum or prod gives is
- * always the same, as processors and GPUs differ in its bits.
+ * return one of their arguments unchanged, and sum and prod return one fixed
+ * NaN, as processors and GPUs differ in its bits.
  */
 #include "probes/device/host_reduce.h"
 

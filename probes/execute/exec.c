@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec.c - in which order a replay starts what is ready, and when it pauses.
+ * exec.c - the order in which a replay starts ready operations, and its
+ * waiting.
  *
- * An event that completes releases those that wait for it. What is ready
- * starts, receives before sends; then everything in flight is polled, and a
- * poll that finds nothing backs off. Where no event waits for another, all
- * start at once.
+ * A completed event releases the events that wait for it. Ready events start,
+ * receives before sends; then all active ones are polled, and a poll without a
+ * result backs off. If no event waits for another, all start at once.
  *
- * Copies between processes of a host, and reductions by this thread, take
- * cores from the ranks that serve the network, and could all start early: at
- * the start of a pipeline they would hold up its first pieces at every hop. So
- * they wait until the oldest open receive through MPI is near. A GPU's own
- * work never waits. This cannot deadlock: of all ranks' events that are not
- * complete, none of the lowest step is beyond any open receive.
+ * Copies between processes of a host, and reductions by this thread, take cores
+ * from the ranks that serve the network, and could all start early: at the
+ * start of a pipeline they would hold up its first pieces at every hop. So they
+ * are delayed until they are near the step of the oldest open receive through
+ * MPI. A GPU's own work never waits. This cannot deadlock: an incomplete event
+ * of the lowest step over all ranks is never beyond an open receive.
  *
- * A failure in here happens in the middle of a job whose other ranks wait, so
- * it ends the job with the reason.
+ * A failure here ends the job with the reason, since the other ranks wait.
  */
 #include "probes/execute/exec.h"
 
@@ -140,11 +139,11 @@ exec_locals_poll_started(struct exec *e)
 	return n;
 }
 
-/* Starts in the order of the plan and not of readiness: in a ring, a rank that
- * sums all its own pieces before the one that has just arrived delays every
- * rank behind it. On a device that works by itself all that is ready starts. An
- * operation that is complete once started was done by this thread, which polls
- * its transfers in between. */
+/* Start operations in the order of the plan and not of readiness: in a ring, a
+ * rank that first sums all its own pieces delays every rank behind it. On a
+ * device that works asynchronously all ready operations start. An operation
+ * that is complete when started was performed by this thread, which polls its
+ * transfers in between. */
 static void
 exec_locals_poll(struct exec *e, int *ret_moved)
 {
@@ -330,7 +329,7 @@ exec_start(struct exec *e, uint32_t lo, uint32_t hi)
 			at++;
 		lane->batch_end = at;
 	}
-	/* What is before the first step counts as done. */
+	/* Events before the first step count as complete. */
 	for (uint32_t i = e->lo; i < e->hi; i++) {
 		const struct rank_graph_event *ve = &e->view.events[i];
 		struct exec_event *ev = &e->events[i];

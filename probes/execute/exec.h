@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec.h - move the bytes of a plan, again and again.
+ * exec.h - move the bytes of a plan, repeatedly.
  *
- * Made once: memory, requests, handles, streams. Replayed by start and wait.
- * A rank starts each of its sends, receives and local operations as soon as
- * those before it are complete that touch the same bytes (view.h), receives
- * first; there is no barrier between steps, here or anywhere, and channels of
- * a pipeline overlap by themselves. Local operations run on a stream of the
- * device, beside the transfers.
+ * Memory, requests, handles and streams are created once. start and wait replay
+ * the plan. A rank starts each of its sends, receives and local operations as
+ * soon as those before it are complete that touch the same bytes (view.h),
+ * receives first; there is no barrier between steps, so channels of a pipeline
+ * overlap. Local operations run on a stream of the device, concurrently with
+ * the transfers.
  *
- * new, free and nothing else are collective over the team. All plans of a
- * process may be alive and under way together.
+ * Only new and free are collective over the team. All plans of a process may
+ * exist and run at the same time.
  *
- * Every buffer lies between guard bytes in one allocation of the device. fill
- * and verify are how a run is proven: fill, run, verify, and everything that
- * the plan promises is compared with what the sources held, byte by byte, as
- * well as what nobody may have touched.
+ * Every buffer lies between guard bytes in one allocation of the device. To
+ * prove a run, call fill, run the plan and call verify: it compares everything
+ * that the plan promises with the sources, byte by byte, and checks that no
+ * other byte has changed.
  */
 #ifndef PROBES_EXECUTE_EXEC_H
 #define PROBES_EXECUTE_EXEC_H

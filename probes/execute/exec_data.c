@@ -2,13 +2,13 @@
 /*
  * exec_data.c - fill before a run, compare after it.
  *
- * What a promise says is computed again from what its sources held, which any
- * rank can make for any other (fill.h). Around promised ranges results must be
- * blank and sources unchanged; around all buffers stand guards.
+ * The promised data is recomputed from the sources, which any rank can generate
+ * for any other (fill.h). Outside of promised ranges, results must be blank and
+ * sources unchanged; all buffers have guards.
  *
- * A reduction of many ranks costs as much again for each of them, so what is
- * long is looked at in blocks that lie about it, both its ends included, up to
- * INPUTS_MAX bytes of input; copies are compared whole.
+ * The cost of checking a reduction grows with its ranks, so a long one is
+ * sampled in blocks, including both ends, up to INPUTS_MAX bytes of input;
+ * copies are compared completely.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -97,7 +97,8 @@ exec_data_bytes_of(const struct exec *e, uint32_t buf)
 	return e->plan->bufs[buf].bytes[e->view.rank];
 }
 
-/* From the end of a buffer to the start of what is next in its area. */
+/* Return the bytes from the end of a buffer to the start of the next one in its
+ * area. */
 static uint64_t
 exec_data_guard_bytes(const struct exec *e, uint32_t buf)
 {
@@ -232,7 +233,7 @@ exec_data_compare_same(struct verify *v, uint16_t buf, int64_t off,
 	}
 }
 
-/* What the promise says of n bytes from `off` in its range. */
+/* Compute n promised bytes from `off` in the range. */
 static void
 exec_data_promised(struct verify *v, const struct plan_promise *m, uint64_t off,
     size_t n)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_make.c - from a plan to what is replayed: lanes with their ends, the
- * order in which transfers take turns, events, memory, tags.
+ * exec_make.c - prepare a plan for replay: lanes with their ends, the turns of
+ * transfers, events, memory, tags.
  *
- * A meeting of all ranks is what costs time where there are more of them than
- * cores, so there are two: before anything is made by transports, and after.
- * The reason of the first rank that cannot go on is everyone's.
+ * Collective agreements dominate the time if there are more ranks than cores,
+ * so there are only two: before the transports prepare, and after. All ranks
+ * return the reason of the first rank that failed.
  */
 #include <errno.h>
 #include <limits.h>
@@ -26,8 +26,8 @@ static uint64_t tags_next;
 
 /* ---- lanes ---- */
 
-/* Copies within the device do not pass through ipc: there is no other process.
- * Every other transport is asked to carry them itself. */
+/* Copies within the device do not use ipc: there is no other process. Every
+ * other transport carries them itself. */
 static int
 exec_make_by_device(const struct plan_transfer *t)
 {
@@ -94,9 +94,9 @@ exec_make_compare_ends_cb(const void *va, const void *vb, void *arg)
 	return (a > b) - (a < b);
 }
 
-/* Ends of a step beside each other, receives first, one batch a step. The two
- * ends of a self transfer lie apart then: that their event has both is all
- * that is asked of it. */
+/* Group the ends of a step, receives first, one batch per step. The two ends of
+ * a self transfer are then apart, which is fine as long as its event has
+ * both. */
 static void
 exec_make_batch_by_step(struct exec *e, struct exec_lane *lane)
 {
@@ -151,7 +151,7 @@ exec_make_compare_turns_cb(const void *va, const void *vb, void *arg)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-/* Sends wait for those of earlier steps, receives for nobody, unless they take
+/* Sends wait for those of earlier steps and receives for none, unless they take
  * turns within a step as well. */
 static void
 exec_make_choose_limits(const struct exec *e, struct exec_turns *t, int receive,
@@ -315,8 +315,8 @@ exec_make_events(struct exec *e)
 
 /* ---- memory ---- */
 
-/* May so many bytes be taken? A test of one huge size must not push the machine
- * into swapping, or worse. */
+/* Check that this much memory is free. A test of one huge size must not push
+ * the machine into swapping, or worse. */
 static int
 exec_make_memory_fits(const struct exec *e, double need,
     const struct device_ops *ops, struct device *d, struct err *err)
@@ -351,8 +351,8 @@ exec_make_host_need(const struct exec *e)
 	return need;
 }
 
-/* What a plan keeps on the host: shared memory, so that other ranks of the node
- * have their devices copy from it. */
+/* Allocate the host buffers of a plan in shared memory, so that devices of
+ * other ranks of the node can copy from them. */
 static int
 exec_make_host_memory(struct exec *e, struct err *err)
 {

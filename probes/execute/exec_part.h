@@ -51,7 +51,7 @@ struct exec_event {
 	uint32_t ends;
 	uint32_t next; /* first of those that wait for it, in exec.nexts */
 	uint32_t nexts;
-	uint32_t turn; /* in those of its lane */
+	uint32_t turn; /* position among the turns of its lane */
 };
 
 struct exec_queue {
@@ -77,23 +77,23 @@ struct exec {
 	struct exec_lane lanes[PLAN_VIA_MAX];
 	uint32_t lanes_count;
 
-	/* By its base: of the device, and what a plan keeps on the host where
-	 * that is another memory. */
+	/* Areas by base: device memory, and a separate area for buffers of the
+	 * plan in host memory. */
 	struct exec_area {
 		char *memory;
 		uint64_t bytes;
 	} areas[2];
-	struct device *host; /* of the second; NULL: there is none */
+	struct device *host; /* of the second area; NULL if there is only one */
 	uint64_t *places;    /* of each buffer, in its area */
 
 	struct device_stream *stream;
 	struct exec_locals locals;
 	struct exec_queue receives, sends; /* may start */
-	struct heap copies; /* likewise: within this host; by event */
+	struct heap copies; /* copies within this host; completed by event */
 	uint32_t awaited;   /* receives through MPI before it are complete */
 	int simple;         /* one step of one transport's transfers, no more */
 	int awake;          /* who waits keeps its core */
-	int at_once;        /* of what is under way: all of it was started */
+	int at_once;        /* all active operations were started together */
 	uint32_t lo, hi;    /* events under way: those of some steps */
 	uint32_t done;
 	int tag_base;

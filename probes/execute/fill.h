@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fill.h - what a run writes into its buffers: every byte tells, with the
- * others, from which rank, buffer, offset and iteration it is. Pure.
+ * fill.h - what a run writes into its buffers: together the bytes identify
+ * rank, buffer, offset and iteration. Pure.
  *
- * Plans that only copy hold noise. Plans that reduce hold elements whose
- * result is exact whatever the brackets: integers wrap anyhow; of floating
- * point numbers few ranks add something at any one place, and small whole
- * numbers or powers of two at that. Which ranks these are changes from element
- * to element, so a lost contribution shows.
+ * Plans that only copy hold noise. Plans that reduce hold elements whose result
+ * is exact whatever the brackets: integers wrap anyhow; of floating point
+ * numbers few ranks add something at any one place, and small whole numbers or
+ * powers of two at that. Which ranks these are changes from element to element,
+ * so a lost contribution shows.
  */
 #ifndef PROBES_EXECUTE_FILL_H
 #define PROBES_EXECUTE_FILL_H
@@ -20,7 +20,7 @@ struct fill {
 	enum plan_op op; /* PLAN_COPY: noise */
 	enum plan_type type;
 	uint32_t inputs; /* most that one result is made of */
-	uint32_t turns;  /* every so many ranks one adds something */
+	uint32_t turns; /* one of this many ranks contributes a nonzero value */
 };
 
 /* -ENOTSUP for a plan whose promises reduce in more than one way. */

@@ -37,7 +37,7 @@ inflight_clear(struct inflight *w)
 	memset(w, 0, sizeof(*w));
 }
 
-/* ---- what is under way ---- */
+/* ---- active turns ---- */
 
 static void
 inflight_mark(struct inflight *w, uint32_t turn, int sign)
@@ -63,7 +63,7 @@ inflight_below(const struct inflight *w, uint32_t hi)
 	return s;
 }
 
-/* ---- what is held ---- */
+/* ---- held turns ---- */
 
 void
 inflight_hold(struct inflight *w, uint32_t turn)

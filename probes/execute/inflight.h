@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inflight.h - which of the transfers that could start may do so, and which of
- * two ranks of a node copies what passes between them.
+ * inflight.h - which of the ready transfers may start, and which of two ranks
+ * of a node performs a copy between them.
  *
- * Whoever shares a link among all that he has under way ends all of it
- * together, late: a pipeline of pieces is none then, and many senders that
- * meet at one receiver overflow the queue before it. So pieces take turns. A
- * turn that is ready is held until, of certain turns before it, less than a
- * number of bytes or less than two are under way; two, so that there is always
- * one in preparation. The lowest turn of those held goes first.
+ * Transfers that share a link all complete together, late: a pipeline loses its
+ * overlap, and many senders to one receiver overflow the queue in front of it.
+ * So pieces take turns. A ready turn is held while, of the preceding turns in
+ * its group, two or more are active and have at least a given number of bytes.
+ * Two may be active so that one is always in preparation. The lowest turn of
+ * those held goes first.
  *
- * Turns only ever wait for lower ones. Where the ranks number theirs so that
- * what both ends of a transfer come after is the same (exec_make.c), the first
- * of all transfers that are not complete is held by nobody, and so nobody can
- * wait in a circle.
+ * Turns wait only for lower ones. Where the ranks number theirs so that what
+ * both ends of a transfer come after is the same (exec_make.c), the lowest
+ * incomplete transfer is never held, so there is no deadlock.
  *
- * A transfer by ipc alone leaves open who copies. Where each rank has a core
- * the work is best spread: of a rank that sends to many in one step the
- * receivers fetch, and many put what one rank is to receive. Where ranks share
- * cores, short pieces are copied by the one instead, which is awake anyway: to
- * wake up one of the many for a piece takes longer than to copy it, and takes
- * its core from those who serve the network.
+ * In a transfer by ipc either end may copy. If each rank has a core, the copies
+ * are spread: receivers fetch from a rank that sends to many in one step, and
+ * many senders put to one receiver. Where ranks share cores, the single rank
+ * copies short pieces instead, since it is awake anyway: waking another rank
+ * takes longer than the copy, and takes the core from ranks that serve the
+ * network.
  *
- * Pure; no locking. Holding, taking and landing cost O(log turns).
+ * Pure; no locking. Each operation takes O(log turns).
  */
 #ifndef PROBES_EXECUTE_INFLIGHT_H
 #define PROBES_EXECUTE_INFLIGHT_H

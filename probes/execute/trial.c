@@ -44,7 +44,7 @@ trial_meet(const struct transport_team *team)
 	MPI_DO(backoff_request(&req));
 }
 
-/* In the second barrier nobody sleeps: all are on their way to it. */
+/* In the second barrier no rank sleeps: all have just left the first one. */
 void
 trial_meet_to_start(const struct transport_team *team)
 {
@@ -215,8 +215,8 @@ trial_time_together(const struct transport_team *team,
 	for (int i = 0; sent_bytes != NULL && i < team->ranks; i++)
 		ret->sent_bytes += sent_bytes[i];
 	free(sent_bytes);
-	/* When each rank was done with its own part: a rank that waits for
-	 * nobody else in a plan can be judged by it. */
+	/* The time at which each rank completed its own part: a rank that waits
+	 * for no other in a plan can be judged by it. */
 	for (size_t i = 0; i < ret->count; i++)
 		best_s = fmin(best_s, ret->own_s[i]);
 	trial_gather(team, best_s, &ret->rank_best_s);
@@ -286,9 +286,9 @@ trial_prove(const struct transport_team *team, struct exec *e,
     uint64_t iteration, struct exec_fault *ret)
 {
 	exec_fill(e, iteration);
-	trial_meet(team); /* nobody writes into what is being filled */
+	trial_meet(team); /* no rank writes into a buffer while it is filled */
 	exec_run(e);
-	trial_meet(team); /* nor reads what is being compared */
+	trial_meet(team); /* nor while it is compared */
 	return trial_compare(team, e, iteration, ret);
 }
 

@@ -17,7 +17,7 @@ struct trial_ask {
 	int warmup;
 	int iterations;   /* 0: by the stop rule */
 	uint64_t time_ns; /* the stop rule's limit */
-	double precision; /* and what it is content with */
+	double precision; /* and the precision at which to stop */
 };
 
 struct trial {
@@ -25,15 +25,15 @@ struct trial {
 	size_t count;
 	double *own_s;       /* this rank's own, as many; NULL: not kept */
 	double *rank_s;      /* rank 0: the median of each rank's own; NULL */
-	double *rank_best_s; /* likewise, the best */
+	double *rank_best_s; /* the best times */
 	enum stop stopped_by;
-	/* Of all ranks, as fabric_sent_bytes, in so many runs with those that
-	 * are not counted. Rank 0; 0: not known. */
+	/* Of all ranks, as fabric_sent_bytes, over this many runs including
+	 * warm-up. Rank 0; 0: unknown. */
 	double sent_bytes;
 	uint64_t runs;
 };
 void trial_clear(struct trial *t);
-/* NAN: there are no samples. */
+/* Return NAN without samples. */
 double trial_median_s(const struct trial *t);
 
 /* Steps lo to hi - 1, over and over. */
@@ -48,7 +48,7 @@ void trial_time_all(const struct transport_team *team, struct exec *const *list,
  * that has one. */
 int trial_prove(const struct transport_team *team, struct exec *e,
     uint64_t iteration, struct exec_fault *ret);
-/* Compare only: what the last of many repetitions left behind. */
+/* Compare only: check the result of the last of many repetitions. */
 int trial_compare(const struct transport_team *team, struct exec *e,
     uint64_t iteration, struct exec_fault *ret);
 
@@ -59,12 +59,13 @@ int trial_compare(const struct transport_team *team, struct exec *e,
 double trial_memory(const struct transport_team *team, uint64_t bytes,
     double **ret_rank_per_s);
 
-/* All are here. A rank that waits long sleeps, and goes on late. */
+/* Barrier. A rank that waits long sleeps, and continues late. */
 void trial_meet(const struct transport_team *team);
-/* Likewise, and all go on together: a sleeping rank would be waited for in the
- * timed part. */
+/* Barrier after which all continue together: the timed part must not wait for a
+ * sleeping rank. */
 void trial_meet_to_start(const struct transport_team *team);
-/* Times of this rank become, on every rank, those of the slowest. */
+/* Replace the times of this rank, on every rank, by those of the slowest
+ * one. */
 void trial_slowest(const struct transport_team *team,
     struct timing_sample *samples, size_t n);
 

@@ -59,7 +59,7 @@ affinity_list_read(const char *text, cpu_set_t *ret)
 	}
 }
 
-/* The cores of a NUMA node, none where there is no such node. */
+/* Read the cores of a NUMA node; none if the node does not exist. */
 static void
 affinity_numa_read(const char *root, int numa, cpu_set_t *ret)
 {
@@ -123,7 +123,7 @@ affinity_near(const char *root, const char *device)
 		affinity_numa_read(root, numa, near);
 		CPU_AND_S(SET_BYTES, near, near, mine);
 		count = CPU_COUNT_S(SET_BYTES, near);
-		/* what a launcher has bound elsewhere stays there */
+		/* keep the cores that a launcher chose elsewhere */
 		changed = count > 0 && count < CPU_COUNT_S(SET_BYTES, mine) &&
 		    sched_setaffinity(0, SET_BYTES, near) == 0;
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * affinity.h - the cores that a rank may run on, and which are near its NIC.
+ * affinity.h - the cores that a rank may run on, and the ones near its NIC.
  *
- * Launchers bind by what they know of cores; of a rank's NIC they know nothing.
- * So a rank that its launcher has left on several NUMA nodes keeps to the one
- * of its NIC, under every launcher alike. The kernel is asked, not hwloc: MPIs
- * bring hwlocs of their own, which one process cannot hold beside ours.
+ * Launchers bind to cores without knowing the rank's NIC. A rank that its
+ * launcher allows on several NUMA nodes therefore restricts itself to the one
+ * of its NIC, under every launcher. The data comes from the kernel, not from
+ * hwloc: MPIs bring their own hwloc, and one process cannot load two of them.
  */
 #ifndef PROBES_JOB_AFFINITY_H
 #define PROBES_JOB_AFFINITY_H
@@ -16,7 +16,7 @@
 #define AFFINITY_NUMA_BYTES  32
 
 struct affinity {
-	int node, local;                  /* of the world; -1: of nobody */
+	int node, local;                  /* node of the world; -1: none */
 	char cores[AFFINITY_CORES_BYTES]; /* "0-15,32-47" */
 	char numa[AFFINITY_NUMA_BYTES];   /* "0"; "" where nothing is known */
 };

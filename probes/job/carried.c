@@ -42,8 +42,8 @@ carried_number_read(const char *path, uint64_t *ret)
 	return n == 1;
 }
 
-/* Network interfaces: the ninth number behind a name is what it has sent. /sys
- * may be that of another network namespace, /proc/self is not. */
+/* Read the bytes sent by network interfaces: the ninth number after a name.
+ * /sys may be of another network namespace, /proc/self is not. */
 static size_t
 carried_interfaces_read(const char *root, struct carried_device *ret)
 {

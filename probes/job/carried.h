@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * carried.h - which library, transport and devices carried the bytes of ranks,
- * by what the library says and the kernel counts. Free of MPI.
+ * carried.h - the library, transport and devices that carried the bytes of
+ * ranks, according to the library and to the kernel's counters. Free of MPI.
  */
 #ifndef PROBES_JOB_CARRIED_H
 #define PROBES_JOB_CARRIED_H
@@ -44,9 +44,9 @@ void carried_library(const char *version, char *ret, size_t cap_bytes);
 /* Of which at least half was seen there. NULL: not known. */
 const char *carried_transport(const struct carried *c);
 
-/* 1 and why, when it is not the fabric and one of the devices (a list, "" for
- * any) that were wanted. What is not known is not wrong, but bytes that TCP did
- * not carry are. */
+/* Return 1 and the reason if the fabric, or the devices (a list, "" for any),
+ * are not the required ones. An unknown fabric or device passes, but bytes that
+ * TCP did not carry do not. */
 int carried_wrong(const struct carried *c, const char *fabric,
     const char *devices, struct err *err);
 /* The member carried of a record. */

@@ -21,8 +21,8 @@ struct collect_node {
 
 /* Sum of the histograms of all ranks of comm, at its rank 0. */
 void collect_sum(MPI_Comm comm, const struct hist *mine, struct hist *ret);
-/* One entry a node, from all its ranks, in the order of nodes; their number.
- * cores: NULL where nobody looked. The caller frees. */
+/* Return the number of entries in *ret: one per node, from all its ranks, in
+ * the order of nodes. cores: NULL if unused. The caller frees. */
 int collect_nodes(const struct world *w, const struct hist *mine,
     const struct cores *cores, struct collect_node **ret);
 

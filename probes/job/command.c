@@ -49,7 +49,7 @@ command_wait_for(const struct command_ask *ask, pid_t pid, uint64_t start_ns,
     struct command_result *ret)
 {
 	struct pollfd end = { (int)syscall(SYS_pidfd_open, pid, 0), POLLIN, 0 };
-	int status = 0; /* where whoever started us ignores SIGCHLD */
+	int status = 0; /* if the parent of this process ignores SIGCHLD */
 
 	while (waitpid(pid, &status, WNOHANG) == 0) {
 		if (!ret->timed_out && clk_ns() - start_ns >= ask->timeout_ns) {
@@ -63,7 +63,7 @@ command_wait_for(const struct command_ask *ask, pid_t pid, uint64_t start_ns,
 	}
 	ret->elapsed_s = (double)(clk_ns() - start_ns) / (double)CLK_NS_PER_S;
 	ret->status = program_exit(status);
-	kill(-pid, SIGKILL); /* what it may have left */
+	kill(-pid, SIGKILL); /* processes that it left behind */
 	if (end.fd >= 0)
 		close(end.fd);
 }

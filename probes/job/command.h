@@ -2,9 +2,9 @@
 /*
  * command.h - run a program of the site and time it: the application canary.
  *
- * The program is what any other would be: it gets the null device as its
- * input, and nothing in its environment makes an MPI in it believe that it is
- * one of our ranks. What it starts ends with it, or at the time limit.
+ * The program runs like any other: the null device is its input, and its
+ * environment has no variables by which an MPI in it would join this job. Its
+ * child processes end with it, or at the time limit.
  */
 #ifndef PROBES_JOB_COMMAND_H
 #define PROBES_JOB_COMMAND_H
@@ -25,8 +25,7 @@ struct command_result {
 	double elapsed_s;
 	int status; /* exit code, 128 + signal, 127: could not be started */
 	int timed_out;
-	char tail[COMMAND_TAIL_BYTES]; /* of what it wrote to stderr: its last
-					  words, in one line */
+	char tail[COMMAND_TAIL_BYTES]; /* the end of its stderr, in one line */
 };
 
 void command_run(const struct command_ask *ask, struct command_result *ret);

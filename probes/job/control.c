@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * control.c - waits of a rank that others measure beside: poll, idle hook,
- * sleep; and those of one that measures, which have a limit.
+ * control.c - waits of a rank while others measure: poll, idle hook, sleep; and
+ * waits of a rank that measures, with a limit.
  */
 
 #include "probes/job/control.h"
@@ -79,8 +79,8 @@ control_max(MPI_Comm comm, double mine)
 #define TAG_AGREE 703
 /* More than the exchanges between two agreements. */
 #define AT_STEP (1ULL << 24)
-/* Between two looks at the clock. What is quick does no more than that; where
- * others have the core, even these take milliseconds. */
+/* Polls between two looks at the clock. Fast messages need no more; if other
+ * processes have the core, even this many take milliseconds. */
 #define LOOKS   64
 #define SLOW_NS CLK_NS_PER_MS
 /* How long the other ranks have to report that they are stuck too. The
@@ -131,7 +131,7 @@ control_give_up(const struct world *w, const struct control_peers *p,
 
 /* Made beforehand: a signal's handler makes no text. */
 static char watch_line[RANK_STUCK_BYTES], watch_text[RANK_STUCK_BYTES];
-static unsigned watch_s; /* 0: nobody watches */
+static unsigned watch_s; /* 0: not watched */
 
 void
 control_exchange(struct world *w, const struct control_peers *p,
@@ -206,9 +206,9 @@ control_round_limit_ns(const struct world *w)
 	return w->stuck_ns == 0 ? 0 : w->timeout_ns + 4 * w->stuck_ns;
 }
 
-/* A dissemination barrier: each rank sends what it knows to the ranks 1, 2, 4,
- * ... further. A rank that is in MPI for too long reports this before others
- * report it. */
+/* A dissemination barrier: each rank sends its value to the ranks 1, 2, 4, ...
+ * further. A rank that is in MPI for too long reports this before others report
+ * it. */
 double
 control_agree(struct world *w, const char *what, double mine)
 {

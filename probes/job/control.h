@@ -35,23 +35,23 @@ struct control_peers {
 	int count;
 	uint64_t limit_ns; /* 0: none */
 };
-/* Until all are complete, at once: it does not sleep, it measures. Where none
- * of them is for limit_ns, the agent of the node and the log are told with
- * whom this rank is stuck, and after a pause in which others can say so too the
- * job ends, for requests that are under way cannot be given up. */
+/* Wait until all requests are complete. It polls without sleeping, since it
+ * measures. If none completes within limit_ns, report the stuck peer to the
+ * agent of the node and to the log, wait so that other ranks can report too,
+ * and abort the job: active requests cannot be cancelled. */
 void control_exchange(struct world *w, const struct control_peers *p,
     MPI_Request *reqs, int count);
 /* The same without MPI requests: wait until done returns 1. After limit_ns this
  * rank is stuck with all of the peers. */
 void control_until(struct world *w, const struct control_peers *p,
     int (*done)(void *arg), void *arg);
-/* The largest of all ranks of the role, each of which has told it by the time
- * that the first returns. A barrier and a reduction whose waits have names,
- * which MPI's own do not. what: the test. */
+/* Return the maximum over all ranks of the role. It is a barrier and a
+ * reduction that can report stuck peers, which MPI's own cannot. what: the name
+ * of the test, for the report. */
 double control_agree(struct world *w, const char *what, double mine);
-/* From now on, until the next call: a rank that is in MPI for longer than a
- * round may take says that it is stuck, with whom nobody knows, and ends. what
- * NULL: no more. */
+/* Until the next call, a rank that is inside MPI for longer than a round may
+ * take reports that it is stuck, with an unknown peer, and ends. what NULL:
+ * stop watching. */
 void control_watch(const struct world *w, const char *what);
 
 #endif

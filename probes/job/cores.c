@@ -15,7 +15,7 @@
 /* Less is a few wake-ups. */
 #define WANTED_MIN_S 0.01
 
-/* From the text of /proc/thread-self/schedstat; -EPROTO when it is none. */
+/* Parse the text of /proc/thread-self/schedstat; -EPROTO if it is malformed. */
 static int
 cores_parse(const char *text, struct cores *ret)
 {
@@ -52,7 +52,7 @@ cores_add_since(struct cores *sum, const struct cores *since)
 
 	cores_look(&now);
 	if (now.run_ns < since->run_ns || now.wait_ns < since->wait_ns)
-		return; /* it was told once, and is not now */
+		return; /* available once, but not now */
 	sum->run_ns += now.run_ns - since->run_ns;
 	sum->wait_ns += now.wait_ns - since->wait_ns;
 }

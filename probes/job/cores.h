@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cores.h - did this rank get the processor when it wanted it? A host that
- * others load is as slow as a bad link, and only its ranks know why.
+ * cores.h - how long this rank waited for a CPU core. A host that other
+ * programs load is as slow as a bad link, and only its ranks can tell the two
+ * apart.
  *
- * The kernel counts for every thread how long it was on a core, and how long
- * it was runnable without one; what a quota of its control group kept from it
- * is among the latter.
+ * The kernel counts for every thread how long it was on a core, and how long it
+ * was runnable without one; the latter includes throttling by the quota of its
+ * control group.
  */
 #ifndef PROBES_JOB_CORES_H
 #define PROBES_JOB_CORES_H
@@ -19,10 +20,10 @@ struct cores {
 /* Of the calling thread, since it began; zeros where the kernel does not
  * say. */
 void cores_look(struct cores *ret);
-/* Add what has passed since a look. */
+/* Add the time since an earlier look. */
 void cores_add_since(struct cores *sum, const struct cores *since);
-/* The share of the time a core was wanted in which there was none; NAN where
- * so little was wanted that it means nothing, or nothing is known. */
+/* Return the share of its runnable time in which the rank had no core; NAN if
+ * the time is too short to be meaningful, or unknown. */
 double cores_wait_ratio(double run_s, double wait_s);
 
 #endif

@@ -98,8 +98,8 @@ emit_networks_put(json_t *line)
 	json_object_set_new(line, "networks", array);
 }
 
-/* A line that is too long loses its lists: who was slow is then not said, but
- * what was measured is. */
+/* A line that is too long loses its lists: the slow nodes are then missing, but
+ * the statistics remain. */
 static char *
 emit_line_make(json_t *line, const char *probe)
 {

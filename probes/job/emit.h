@@ -2,9 +2,9 @@
 /*
  * emit.h - records to a file or pipe, one JSON line each, numbered. Rank 0.
  *
- * Every line leaves in one write, so a reader sees whole records whatever
- * becomes of the writer. A line longer than the contract allows is a bug of
- * ours. Nothing is written when there is no file, but numbers are given.
+ * Every line is one write, so a reader sees complete records even if the writer
+ * dies. A line longer than the limit is a bug in the engine. Without a file
+ * nothing is written, but records are still numbered.
  */
 #ifndef PROBES_JOB_EMIT_H
 #define PROBES_JOB_EMIT_H

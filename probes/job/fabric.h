@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fabric.h - before anything is measured: what carries bytes between the nodes
- * of this job, and whether it is what the campaign wants.
+ * fabric.h - before the measurement: which fabric carries bytes between the
+ * nodes of this job, and whether it is the one that the campaign requires.
  */
 #ifndef PROBES_JOB_FABRIC_H
 #define PROBES_JOB_FABRIC_H
@@ -23,10 +23,10 @@ int fabric_open(const struct world *w, const struct conf *c, json_t **ret,
  * connections of TCP, or for the first rank of a node by its RDMA ports. 0
  * where none was found. It may step back, when a connection ends. */
 double fabric_sent_bytes(void);
-/* The member carried of a result: seen_bytes, as all ranks together sent them,
- * of wanted_bytes that had to pass between nodes (0: nobody knows), with
- * verdict and text when most of them took another way than the campaign insists
- * on. NULL where nothing is counted. */
+/* Return the member "carried" of a result: seen_bytes, sent by all ranks
+ * together, of wanted_bytes that had to pass between nodes (0: unknown).
+ * verdict and text are added if most of them took another fabric than the
+ * campaign requires. NULL if nothing is counted. */
 json_t *fabric_carried(double seen_bytes, double wanted_bytes);
 
 #endif

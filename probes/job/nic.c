@@ -72,7 +72,7 @@ nic_set(struct err *err)
 		    list);
 		return rc;
 	}
-	/* What a site has set stays. */
+	/* Keep the variables that a site has set. */
 	for (const struct rail_variable *v = rail_variables; v->name != NULL;
 	     v++) {
 		value = rail_value(v, "", fabric != NULL ? fabric : "auto",

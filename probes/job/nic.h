@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nic.h - which network interface a rank uses, where somebody says so, and what
- * those of its node have carried.
+ * nic.h - the network interface of a rank, if one is configured, and the byte
+ * counters of the interfaces of its node.
  *
- * COALMINE_NICS names those of a node in the order of its ranks, from the
- * front again behind the last: with "a,a,b,b" two ranks share each of two
- * interfaces, with "a,b" the ranks take turns. Bindings like these are what
- * the probe binding finds out where nobody says them.
+ * COALMINE_NICS lists the interfaces of a node in the order of its ranks, and
+ * the list repeats: with "a,a,b,b" two ranks share each of two interfaces, with
+ * "a,b" the ranks take turns. The probe binding measures such bindings if they
+ * are not configured.
  */
 #ifndef PROBES_JOB_NIC_H
 #define PROBES_JOB_NIC_H
@@ -17,22 +17,22 @@
 
 #define NIC_NAME_BYTES 64
 
-/* That of the local-th rank of a node. 0; -ENOENT for an empty list; -EINVAL
- * for one that is none, or a name that is too long. Pure. */
+/* Choose the interface of the local-th rank of a node. Return 0; -ENOENT for an
+ * empty list; -EINVAL for a malformed list or a name that is too long. Pure. */
 int nic_choose(const char *list, int local, char ret[NIC_NAME_BYTES]);
 
 /* Before MPI_Init: what COALMINE_NICS says, in the words of every
  * implementation. 0 where it is not set; -EINVAL and why. */
 int nic_set(struct err *err);
 
-/* Bytes that this node's network interfaces have carried, all but the
- * loopback's, as the kernel counts them: of each packet what is behind its
- * headers of Ethernet, IPv4 and TCP with time stamps, so acknowledgements count
- * nothing. Traffic of others is in it; what an adapter carries past the kernel
- * is not.
+/* Bytes that this node's network interfaces have carried, without the loopback,
+ * as the kernel counts them. Of each packet the Ethernet, IPv4 and TCP headers
+ * with time stamps are subtracted, so acknowledgements count nothing. Traffic
+ * of other programs is included; traffic that an adapter carries past the
+ * kernel is not.
  *
- * What a queue on the way drops, TCP sends again: that leaves this node twice.
- * Every process can ask for it, of its own connections. */
+ * TCP retransmits what a queue drops, and such bytes leave this node twice. A
+ * process can query the retransmissions of its own connections. */
 #define NIC_BYTES_HEADER_BYTES (14 + 20 + 32)
 
 struct nic_bytes {
@@ -43,9 +43,9 @@ struct nic_bytes {
 /* -errno where the kernel does not say. */
 int nic_bytes_read(struct nic_bytes *ret);
 
-/* What the TCP connections of this process have sent, once each byte, other
- * processes of this machine included; and what of it once more. 0 where the
- * kernel is too old to say. */
+/* Bytes that the TCP connections of this process have sent, each byte once,
+ * including those to other processes of this machine; and the retransmitted
+ * ones. 0 if the kernel is too old. */
 struct nic_tcp {
 	uint64_t sent_bytes, resent_bytes;
 };

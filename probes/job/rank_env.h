@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* The first row whose variable is set tells. */
+/* The first row whose variable is set applies. */
 static const struct rank_env {
 	const char *prefix; /* of all its variables: kept from other programs */
 	const char *rank;   /* of the run, or NULL */

@@ -14,8 +14,8 @@
 
 void rank_watch_open(int rank);
 void rank_watch_bye(void);
-/* "stuck RANK NODE WHAT SECONDS AT": it waits for that rank, in its exchange
- * number AT; rank < 0: nobody knows for whom. */
+/* "stuck RANK NODE WHAT SECONDS AT": the rank waits for that rank, in its
+ * exchange number AT; rank < 0: unknown peer. */
 #define RANK_STUCK_BYTES 512
 struct rank_stuck {
 	int rank;
@@ -24,7 +24,7 @@ struct rank_stuck {
 	uint64_t at;
 };
 void rank_watch_stuck(const struct rank_stuck *s);
-/* In two steps, the second of which a signal's handler may take. */
+/* Report in two steps; the second one is safe in a signal handler. */
 void rank_watch_stuck_line(const struct rank_stuck *s,
     char ret[RANK_STUCK_BYTES]);
 void rank_watch_send(const char *line);

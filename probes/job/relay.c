@@ -24,7 +24,7 @@ static struct {
 	relay_sink *sink;
 	void *arg;
 	uint64_t polled_ns;
-	int finished; /* the root whose turn it is said so */
+	int finished; /* set by the message of the root whose turn it is */
 	char *soon;   /* text on its way */
 	MPI_Request soon_req;
 } rl;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relay.h - records from the rank that made them to the one that writes
- * them.
+ * relay.h - records from the rank that made them to the one that writes them.
  *
- * Only rank 0 writes. The root of the canaries and the roots of the congestors
- * hand their records to it as JSON text; rank 0 takes them while it waits or
- * between two batches of its own traffic, numbers them and writes them.
+ * Only rank 0 writes. The roots of canaries and congestors send it their
+ * records as JSON text. Rank 0 receives them while it waits, or between two
+ * batches of its own traffic, numbers them and writes them.
  */
 #ifndef PROBES_JOB_RELAY_H
 #define PROBES_JOB_RELAY_H
@@ -24,7 +23,7 @@ void relay_put(json_t *record);
 /* The same for what may be lost: dropped while the last is still on its way.
  */
 void relay_put_soon(json_t *record);
-/* At rank 0: take what has arrived; cheap, at most every 50 ms. */
+/* At rank 0: receive pending records; cheap, at most every 50 ms. */
 void relay_poll(void);
 /* All ranks together: everything that root put so far is with rank 0. */
 void relay_turn(int root);

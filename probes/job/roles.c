@@ -64,7 +64,7 @@ roles_assign(const struct roles_ask *ask, int *ret_role)
 	rng_shuffle(&r, order, (size_t)ask->nodes);
 	while (at < canaries)
 		ret_role[order[at++]] = ROLES_CANARY;
-	/* even parts; the first kinds take what is left over */
+	/* even parts; the first kinds get the remainder */
 	for (int kind = 0; kind < ask->kinds; kind++) {
 		int part = rest / ask->kinds + (kind < rest % ask->kinds);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roles.h - what the seed decides: which nodes are canaries and which are
- * congestors, and the rings in which canaries stand. Pure.
+ * roles.h - the choices of the seed: which nodes are canaries and congestors,
+ * and the rings of canaries. Pure.
  *
  * Nodes are shuffled by the seed, so that no placement and no tuning of ranks
  * can keep canaries and congestors apart (GPCNeT section 3.3).
@@ -28,9 +28,9 @@ int roles_needed(const struct roles_ask *ask);
  * there are too few nodes. */
 int roles_assign(const struct roles_ask *ask, int *ret_role);
 
-/* Who stands left and right of whom in a round. A ring is drawn from (seed,
- * test, round, slice) alone: the isolated and the congested phase walk the same
- * rings and so compare the same pairs. */
+/* The left and right neighbours of each member in a round. A ring is drawn from
+ * (seed, test, round, slice) alone: the isolated and the congested phase use
+ * the same rings and so compare the same pairs. */
 struct ring {
 	uint64_t seed;
 	int test;
@@ -53,9 +53,9 @@ int roles_ring_turn(int round, int size);
 void roles_ring_neighbours(const struct ring *ring, int rank, int *ret_left,
     int *ret_right);
 
-/* An incast: the ring cut into groups of RING_SENDERS and one more, or as few
- * more as leave nobody over; RING_SENDERS_MAX is what that comes to in a ring
- * of all but two groups. */
+/* An incast: the ring is cut into groups of RING_SENDERS and one receiver, or a
+ * few more so that every member is in a group. RING_SENDERS_MAX is the size
+ * that a group can reach. */
 #define RING_SENDERS     8
 #define RING_SENDERS_MAX (2 * RING_SENDERS)
 /* Rounds until every rank has received, counted from a multiple of them. */

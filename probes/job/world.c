@@ -84,9 +84,9 @@ world_place(struct world *w, char (*all)[WORLD_NAME_BYTES], int (*ret)[2])
 	free(seen);
 }
 
-/* Names meet at rank 0 only: a list by rank on every rank would be megabytes
- * on a large machine. Ranks wait asleep: where they have no core each, one that
- * polls would take that of the rank it waits for. */
+/* Only rank 0 gathers all names: a list by rank on every rank would be
+ * megabytes on a large machine. Ranks sleep while they wait: with fewer cores
+ * than ranks, a polling rank would take the core of the one it waits for. */
 static void
 world_find_nodes(struct world *w)
 {
@@ -98,7 +98,7 @@ world_find_nodes(struct world *w)
 	int64_t count = w->size;
 
 	/* For tests on one machine: COALMINE_FAKE_NODES=rank makes every rank a
-	 * node of its own, a number N deals the ranks to N nodes. */
+	 * separate node, a number N distributes the ranks over N nodes. */
 	if (fake != NULL && strcmp(fake, "rank") != 0 &&
 	    str_to_int(fake, 1, w->size, &count) < 0)
 		fatalx("COALMINE_FAKE_NODES=%s: rank, or a number from 1 to "

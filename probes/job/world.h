@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * world.h - the ranks: where they run, what they are, who talks to whom.
+ * world.h - the ranks: their nodes, roles and partners.
  *
  * Nodes are numbered in the human order of their names, so that a seed means
- * the same roles whatever the order of the ranks. The Nth rank of every node
- * of a role forms slice N, a communicator without on-node traffic.
+ * the same roles whatever the order of the ranks. The Nth rank of every node of
+ * a role forms slice N, a communicator without on-node traffic.
  *
- * MPI errors are returned to MPI_DO, which ends the job: a rank that cannot
- * go on must not leave the others waiting.
+ * MPI errors are returned to MPI_DO, which ends the job: a failed rank must not
+ * leave the others waiting.
  */
 #ifndef PROBES_JOB_WORLD_H
 #define PROBES_JOB_WORLD_H
@@ -40,7 +40,7 @@ struct world {
 	int *group_nodes; /* by group rank */
 	uint64_t at;      /* exchanges so far: control_agree makes them alike */
 	uint64_t stuck_ns;   /* as settings; 0: no limit */
-	uint64_t timeout_ns; /* likewise */
+	uint64_t timeout_ns; /* time limit of a round */
 	int slice_rank, slice_size;
 	int canary_root;              /* rank in control */
 	int kind_root[CONGESTOR_MAX]; /* by index into the mix */
@@ -64,14 +64,14 @@ void world_split(struct world *w, const struct settings *s);
 /* Free and MPI_Finalize; ends the process with status when MPI hangs, as MPICH
  * over TCP can. Results are out before this. */
 void world_close(struct world *w, int status);
-/* A part of a world, all nodes of which are canaries: its ranks are those that
- * give the same number, which is not negative; a rank that gives a negative one
- * is in none, and ret->control is MPI_COMM_NULL. Nodes keep their numbers;
- * names belong to w. Collective over w. */
+/* Open a part of a world whose nodes are all canaries: the ranks with the same
+ * number >= 0. A rank with a negative number is in no part, and its
+ * ret->control is MPI_COMM_NULL. Nodes keep their numbers; names belong to w.
+ * Collective over w. */
 void world_part_open(const struct world *w, int number,
     const struct settings *s, struct world *ret);
 void world_part_close(struct world *part);
-/* 1 for a rank whose slice has nobody else: it measures nothing. */
+/* Return 1 for a rank that is alone in its slice: it measures nothing. */
 int world_alone(const struct world *w);
 
 /* All ranks of the job as a team that runs plans, with one device each, or

@@ -87,7 +87,8 @@ ab_timing_time(const struct transport_team *team, const struct trial_ask *ask,
 			double sent_bytes;
 			int rc;
 
-			trial_meet(team); /* nobody is still at the last turn */
+			trial_meet(
+			    team); /* no rank is still in the last turn */
 			if (nic_bytes_read(&before) < 0)
 				v->wire_rc = -ENODATA;
 			sent_bytes = fabric_sent_bytes();

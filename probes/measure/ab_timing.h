@@ -2,9 +2,9 @@
 /*
  * ab_timing.h - time two methods of the same thing, turn by turn.
  *
- * Turns go A B B A A B B A, so that what drifts, drifts for both. Each turn
- * follows a barrier, and the slowest rank's time counts. What the node's
- * network carried in a turn is read outside of its time.
+ * Turns go A B B A A B B A, so that a drift affects both. Each turn follows a
+ * barrier, and the slowest rank's time counts. The network counters of the node
+ * are read outside of the timed part.
  */
 #ifndef PROBES_MEASURE_AB_TIMING_H
 #define PROBES_MEASURE_AB_TIMING_H

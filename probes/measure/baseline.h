@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * baseline.h - another way to do what a plan does: the installed MPI's own, a
- * vendor's library, or the same bytes moved plainly.
+ * baseline.h - another implementation of what a plan does: the installed MPI's
+ * own, a vendor's library, or plain transfers of the same bytes.
  *
- * Each kind is a row. What a baseline does is read from what the plan
- * promises, or from its title, so both do the same by construction and every
- * rank knows it. Its buffers are its own unless its row says otherwise.
+ * Each kind is a row. A baseline is derived from the promises of the plan, or
+ * from its title, so that both do the same by construction on every rank. It
+ * has its own buffers unless its row says otherwise.
  */
 #ifndef PROBES_MEASURE_BASELINE_H
 #define PROBES_MEASURE_BASELINE_H
@@ -48,9 +48,9 @@ extern const struct baseline_row baseline_alltoallv;
 extern const struct baseline_row baseline_direct; /* a stripe's, in one piece */
 extern const struct baseline_row baseline_synchronous; /* barriers in between */
 extern const struct baseline_row baseline_scatter;     /* of a binding */
-extern const struct baseline_row baseline_alltoall;    /* likewise */
+extern const struct baseline_row baseline_alltoall;    /* same for all-to-all */
 
-/* A plan beside a baseline. */
+/* A plan and its baseline. */
 struct beside {
 	struct baseline *baseline; /* NULL: rc and err */
 	const char *name;          /* "" while unknown */

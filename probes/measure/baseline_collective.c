@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * baseline_collective.c - which collective of MPI, or on memory of GPUs of
- * their vendor's library, does what a plan of the builders collective or
- * allreduce does.
+ * baseline_collective.c - the collective of MPI, or on GPU memory of the
+ * vendor's library, that does the same as a plan of the builders collective or
+ * allreduce.
  */
 #include <errno.h>
 #include <limits.h>
@@ -121,7 +121,7 @@ static const MPI_Op ops[PLAN_OP_MAX] = {
 static const struct subject_row {
 	const char *section;
 	const char *name; /* of the collective; NULL: an option says it */
-	int blocks;       /* count is of a block, of which every rank has one */
+	int blocks;       /* count is per block, and every rank has one block */
 } subjects[] = {
 	{ "collective", NULL, 1 },
 	{ "allreduce", "allreduce", 0 },

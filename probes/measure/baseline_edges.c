@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * baseline_edges.c - what MPI does for plans whose promises are edges, from one
+ * baseline_edges.c - the MPI calls for plans whose promises are edges, from one
  * source to one rank: MPI_Neighbor_allgather for those of the builder neighbor,
  * MPI_Neighbor_allgatherv where sizes differ, MPI_Alltoallv for sparse.
  */
@@ -18,7 +18,7 @@
 #include "probes/measure/baseline.h"
 
 #define PROVE_DATA 1 /* "iteration" of fill: any number */
-#define SEND_BUF   0 /* any number: fill_make tells buffers apart */
+#define SEND_BUF   0 /* arbitrary; fill_make uses it to distinguish buffers */
 
 static uint32_t
 baseline_edges_edge_from(const struct plan *p, size_t i)
@@ -52,7 +52,7 @@ baseline_edges_most_bytes(const struct plan *p,
 
 /* ---- a neighborhood allgather ---- */
 
-/* Edges that end or begin here; bytes are those of the source. */
+/* Edges that end or begin here; bytes are the source's. */
 struct edges {
 	int *peers, *counts, *offs; /* bytes, and offset in recv */
 	int count;
@@ -304,7 +304,7 @@ baseline_edges_alltoallv_run_cb(void *arg)
 	    MPI_BYTE, a->base.team->comm));
 }
 
-/* The pieces of a pair lie in the order of the promises, at both ends. */
+/* The pieces of a pair are in the order of the promises, at both ends. */
 static int
 baseline_edges_alltoallv_prove(struct baseline *b)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * binding_run.c - what the steps of a binding plan say together: which model of
- * predict/model.h they fit, which rails are weak, and how MPI's own
- * scatter and all-to-all do beside them (CommBench, section 5.2.2).
+ * binding_run.c - the result of all steps of a binding plan: the model of
+ * predict/model.h that they fit, the weak rails, and the comparison with MPI's
+ * own scatter and all-to-all (CommBench, section 5.2.2).
  *
- * Bandwidths are those of the fastest iteration: whatever disturbs one makes it
+ * Bandwidths are of the fastest iteration, since any disturbance makes one
  * slower.
  */
 #include <stdio.h>
@@ -35,7 +35,8 @@ binding_run_describe_step(uint32_t step, struct subject *r)
 	r->k = (int)k;
 }
 
-/* An MPI collective beside the step that moves as much between the nodes. */
+/* An MPI collective, and the step that moves as many bytes between the
+ * nodes. */
 struct collective {
 	const struct baseline_row *row;
 	enum binding_part part;
@@ -162,7 +163,7 @@ binding_run_fit_record(const struct finding *f, const char *text)
 	enum binding_fit_kind kind = fit->kind;
 	json_t *profile = json_array(), *o;
 
-	/* The model nearer to what was measured, believed or not. */
+	/* The model closer to the measurement, accepted or not. */
 	if (kind == BINDING_FIT_DYNAMIC)
 		kind = m[BINDING_FIT_ROUND_ROBIN].residual <
 			m[BINDING_FIT_PACKED].residual

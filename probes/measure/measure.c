@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure.c - in which order a plan is proven, timed beside its baselines and
- * reported: data is proven before the timed part, what that part left behind
- * after it, and once more with other data at the end.
+ * measure.c - prove a plan, time it in turns with its baselines and report it.
+ * Data is proven before the timed part; the data left by the timed part is
+ * proven after it, and then again with other data.
  */
 
 #include "probes/measure/measure.h"
@@ -21,8 +21,8 @@
 #define FIRST_DATA  1 /* "iterations" of fill: any two numbers */
 #define SECOND_DATA 2
 
-/* Bandwidth is made of what the pattern is for, not of what it takes on the
- * way. */
+/* Bandwidth counts the bytes that the pattern delivers, not those in
+ * transit. */
 void
 measure_volume(struct subject *r)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure.h - measure one plan: prove it, time it beside its baselines in
- * alternating turns, prove it again, report. One flow for every probe; the row
- * of a probe (probe.h) has what is special about it.
+ * measure.h - measure one plan: prove it, time it in turns with its baselines,
+ * prove it again, report. All probes share this flow; the row of a probe
+ * (probe.h) has its specifics.
  */
 #ifndef PROBES_MEASURE_MEASURE_H
 #define PROBES_MEASURE_MEASURE_H
@@ -22,12 +22,12 @@ struct measurement {
 	struct exec *exec;
 	struct subject subject;
 	struct trial_ask ask;
-	int steps;                     /* each by itself too */
+	int steps;                     /* time each step separately too */
 	int brief;                     /* prove once, time, tell nothing */
 	struct plan_report *report;    /* rank 0, else NULL */
-	const struct conf *conf;       /* likewise */
-	const struct bounds *bounds;   /* likewise, of collectives */
-	const struct machine *machine; /* likewise, that is named; or NULL */
+	const struct conf *conf;       /* the configuration */
+	const struct bounds *bounds;   /* for collectives */
+	const struct machine *machine; /* a named machine, or NULL */
 	/* Made by measure_run: */
 	int phased;          /* see in_phases */
 	struct trial whole;  /* of the plan; borrowed from besides if any */
@@ -38,12 +38,12 @@ struct measurement {
 	struct nic_bytes (*wires)[AB_TIMING_SIDES];
 };
 
-/* Collective. 0, or -EBADMSG on every rank once it is reported. What was made
- * stays until measure_clear. */
+/* Measure. Collective. Return 0, or -EBADMSG on every rank after it was
+ * reported. The objects stay until measure_clear. */
 int measure_run(struct measurement *c);
 void measure_clear(struct measurement *c); /* collective */
 
-/* The plan once, as it is timed beside a baseline; c is the comparison. */
+/* Run the plan once, for a comparison with a baseline; c is the comparison. */
 void measure_run_plan_cb(void *c);
 /* Both in turns, one after the other, samples into x. */
 void measure_time(const struct measurement *c, struct beside *x,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * neighbor_run.c - what a neighborhood allgather and MPI's own put on the
- * wire, beside what was to be expected from where ranks really are.
+ * neighbor_run.c - the bytes on the wire of a neighborhood allgather and of
+ * MPI's own, compared with the expected bytes for the actual placement of
+ * ranks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,7 @@ neighbor_run_gather(struct measurement *c)
 	free(all);
 }
 
-/* ---- what was to be expected, from where ranks really are ---- */
+/* ---- expected bytes, for the actual placement of ranks ---- */
 
 static void
 neighbor_run_expect(struct nic_bytes *list, int from, int to, uint64_t bytes)

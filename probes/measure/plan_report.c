@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan_report.c - what a record, a row and a sentence say of a plan that was
- * proven and timed, was not, or moved wrong data.
+ * plan_report.c - the record, table row and sentence of a plan that was proven
+ * and timed, was not measured, or moved wrong data.
  */
 
 #include "probes/measure/plan_report.h"
@@ -77,7 +77,8 @@ plan_report_footprint(const struct plan *p, int step, uint64_t *ret_bytes,
 		}
 }
 
-/* A step alone moves what it moves; the whole is judged by what it is for. */
+/* The volume of a single step is all that it moves; the volume of the whole
+ * plan is what it delivers. */
 static uint64_t
 plan_report_volume(const struct subject *r, int step)
 {
@@ -134,8 +135,8 @@ plan_report_put_times(json_t *o, const struct trial *t, const struct timing *tm,
 		record_number(b / tm->max_s)));
 }
 
-/* Bytes between nodes: what the plan has there in all its runs, and what was
- * seen of it. */
+/* Report bytes between nodes: those of the plan in all its runs, and those seen
+ * by the counters. */
 static json_t *
 plan_report_carried(const struct subject *r, const struct trial *t, int step)
 {
@@ -340,7 +341,7 @@ plan_report_refusal(struct plan_report *pr, const char *probe,
 	emit_put(pr->emit, o);
 }
 
-/* ---- beside a baseline ---- */
+/* ---- comparison with a baseline ---- */
 
 json_t *
 plan_report_speedup(const struct subject *r, const struct beside *x)

@@ -27,7 +27,7 @@ struct beside;
 #define SUBJECT_WHOLE      (-1)
 #define SUBJECT_CONCURRENT (-2) /* several plans, joined in one */
 
-/* A plan that is measured, and what is known of it beforehand. */
+/* A plan to measure, with its properties. */
 struct subject {
 	const struct world *world;
 	const struct transport_team *team;
@@ -38,12 +38,12 @@ struct subject {
 	double setup_s;                  /* exec_new */
 	double memory_bytes_per_s;       /* of all ranks together */
 	const double *memory_rank_per_s; /* of each; or NULL */
-	/* Of a group or a part: what it is; pattern NULL for others. */
+	/* Of a group or a part: its kind; pattern is NULL for others. */
 	const char *pattern, *direction;
 	int k, groups;
 	double capacity_per_s; /* of a node, see rail_stats_capacity_per_s */
 	const char *staging;
-	const char *machine; /* of the prediction; NULL: there is none */
+	const char *machine; /* of the prediction; NULL if there is none */
 	int placed;          /* it knows on which node each rank is */
 	double predicted_s;
 	const double *predicted_rank_s; /* until each rank is done; or NULL */
@@ -53,7 +53,7 @@ struct subject {
 
 /* Exit codes: the worst of a run counts. */
 #define PLAN_REPORT_BAD   2 /* wrong data, or a plan that check refuses */
-#define PLAN_REPORT_WRONG 3 /* not measured because of what was asked for */
+#define PLAN_REPORT_WRONG 3 /* not measured because of invalid options */
 
 /* Where all of a run goes. A function that takes one does nothing with NULL,
  * which is that of all ranks but 0. */
@@ -83,9 +83,9 @@ void plan_report_refusal(struct plan_report *pr, const char *probe,
 void plan_report_note(struct plan_report *pr, int status, enum cause cause,
     const char *why);
 
-/* A plan beside its baseline. Members: probe of plan baseline ranks setup_s n
- * value interval, and seconds with baseline_seconds or cause with text. The
- * caller adds what it knows more. */
+/* Report a plan and its baseline. Members: probe of plan baseline ranks setup_s
+ * n value interval, and seconds with baseline_seconds or cause with text. The
+ * caller adds further members. */
 json_t *plan_report_speedup(const struct subject *r, const struct beside *x);
 /* The same as a line. */
 void plan_report_speedup_text(const struct beside *x, struct strbuf *lines);

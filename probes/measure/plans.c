@@ -98,8 +98,8 @@ plans_run_one_cb(const struct pattern *pt, void *arg)
 
 /* ---- all of a campaign ---- */
 
-/* Whether it can be built: what is wrong with the last of a campaign's plans
- * is said before the first is measured. */
+/* Try to build each plan: an error in the last plan of a campaign is reported
+ * before the first is measured. */
 static void
 plans_try_one_cb(const struct pattern *pt, void *arg)
 {

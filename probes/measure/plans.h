@@ -17,12 +17,12 @@ struct plans_ask {
 	struct emit *emit;
 	struct conf *conf;
 	const struct pattern *only; /* one probe; NULL: every section that is */
-	int steps;                  /* each by itself too, whatever conf says */
-	int table;                  /* print one */
+	int steps; /* time each step separately too, whatever conf says */
+	int table; /* print one */
 };
 
-/* What came of it. status: 2 wrong data, or a plan that check refuses; 3
- * something was not measured because of what was asked for. */
+/* The result. status: 2 wrong data, or a plan that check rejects; 3 something
+ * was not measured because of invalid options. */
 struct plans_result {
 	int status;       /* the worst */
 	enum cause cause; /* the first; rank 0 */

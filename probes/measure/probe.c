@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * probe.c - the rows of probes that have a baseline or say more than their plan
- * in a record; and what a collective, a sparse pattern and a group say more.
+ * probe.c - the rows of probes that have a baseline or additional members in a
+ * record; and the additional members of a collective, a sparse pattern and a
+ * group.
  */
 
 #include "probes/measure/probe.h"
@@ -90,7 +91,8 @@ static const struct probe probe_allreduce = { .pattern = &pattern_allreduce,
 
 /* ---- sparse patterns ---- */
 
-/* What tells one pattern from another; of the file only its own name. */
+/* The parameters that identify a pattern; of the file only its name without
+ * folders. */
 static void
 probe_sparse_report(const struct measurement *c)
 {

@@ -15,18 +15,18 @@
 
 struct measurement;
 
-/* What it measures besides the whole plan. */
+/* What is measured in addition to the whole plan. */
 enum probe_steps {
-	PROBE_STEPS_ASKED, /* each step by itself too where that is asked for */
+	PROBE_STEPS_ASKED, /* each step too, if requested */
 	PROBE_STEPS_TOO,   /* always: its result needs them */
 	PROBE_STEPS_ONLY /* they are the measurements; the whole only proves */
 };
 
-/* A row of the table of probes that are more than a plan to time (probe.c). A
+/* A row of the table of probes that need more than timing a plan (probe.c). A
  * new probe is its options (schema/patterns.c) and its builder with a line in
- * probes/pattern/builders.h; if it has a baseline, or its records say more than
- * the others', a row here: how its plan is built, what it is timed beside, and
- * what its records say more. Hooks may be NULL. */
+ * probes/pattern/builders.h. It needs a row here if it has a baseline or
+ * additional members in its records: how its plan is built, its baselines, and
+ * its additional members. Hooks may be NULL. */
 struct probe {
 	const struct pattern
 	    *pattern; /* name, options, builder; see probe_of */
@@ -36,8 +36,8 @@ struct probe {
 	/* Only the result matters and not the order of transfers: see
 	 * exec_take_turns. */
 	int take_turns;
-	/* A plan in one channel is run in phases beside its baseline: each rank
-	 * waits for all that it does in a step before it enters the next. */
+	/* A plan in one channel is run in phases, like its baseline: each rank
+	 * completes a step before it enters the next. */
 	int in_phases;
 	/* A shape is found by tune = auto, with bounds and a machine that are
 	 * measured first. */
@@ -46,7 +46,8 @@ struct probe {
 	 * one step. */
 	void (*describe)(const struct measurement *c, struct subject *r);
 	void (*describe_step)(uint32_t step, struct subject *r);
-	/* All ranks, after what was timed: what rank 0 needs for the record. */
+	/* On all ranks, after the timing: gather the data that rank 0 needs for
+	 * the record. */
 	void (*gather)(struct measurement *c);
 	/* Rank 0, in place of one record and one line for its baseline. */
 	void (*report)(const struct measurement *c);

@@ -249,7 +249,7 @@ rail_stats_put(const struct rail_stats *p, json_t *record)
 		int with = p->nodes[i].partner;
 
 		json_object_set_new(one, "node", json_string(w->names[i]));
-		/* Two nodes that met each other and nobody else. */
+		/* Two nodes that exchanged data with each other only. */
 		if (with >= 0 && p->nodes[with].partner == i)
 			json_object_set_new(one, "partner",
 			    json_string(w->names[with]));
@@ -305,7 +305,7 @@ rail_stats_weak(const struct rail_stats *p, double share, struct strbuf *text)
 	return count;
 }
 
-/* ---- what a node could carry ---- */
+/* ---- capacity of a node ---- */
 
 double
 rail_stats_capacity_per_s(const struct machine *m, const char *root)

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rail_stats.h - where the bytes of a plan passed and how fast: by node, and by
- * rail, which is the nth rank of every node and what it sends and receives
- * between nodes. Rank 0.
+ * rail_stats.h - the bytes and rates of a plan by node and by rail. A rail is
+ * the nth rank of every node with its traffic between nodes. Rank 0.
  *
- * A rank's time is the best of what its own part took, since whatever disturbs
- * it makes it longer. A transfer takes as long as the longer of its two ends,
- * since a sender may be done when its bytes are in a queue; so a rail of a node
- * takes as long as the longest of its transfers, and its bandwidth is what it
- * sent, or received if that is more, in that time. Its ratio is to what is
- * sound: the upper quartile of all rails of all nodes, so that fewer than three
- * quarters of them may be slow. Where ranks share a NIC, or have more to carry
- * than others, that is not 1 either.
+ * A rank's time is the best time of its part, since any disturbance makes it
+ * longer. A transfer takes as long as the longer of its two ends, since a
+ * sender may be done when its bytes are in a queue; so a rail of a node takes
+ * as long as the longest of its transfers, and its bandwidth is what it sent,
+ * or received if that is more, in that time. Its ratio is relative to the upper
+ * quartile of all rails of all nodes, which is normal as long as fewer than
+ * three quarters of them are slow. The ratio also differs from 1 if ranks share
+ * a NIC, or carry more than others.
  */
 #ifndef PROBES_MEASURE_RAIL_STATS_H
 #define PROBES_MEASURE_RAIL_STATS_H
@@ -37,7 +36,7 @@ struct place {
 	int partner;             /* of a node: the one it met, or as above */
 	double s;                /* NAN: unknown, or nothing carried */
 	double predicted_s;      /* of a node, by a machine */
-	double per_s, ratio;     /* likewise */
+	double per_s, ratio;     /* rate and ratio */
 	double memory_per_s;     /* of a node, as measured */
 	double rated_per_s;      /* of a node's GPUs; 0: unknown */
 };
@@ -56,7 +55,7 @@ void rail_stats_count(const struct subject *r, const struct trial *t, int step,
     struct rail_stats *ret);
 void rail_stats_clear(struct rail_stats *p);
 
-/* nodes and rails into a record; what is unknown is left out. */
+/* Write nodes and rails into a record; unknown values are omitted. */
 void rail_stats_put(const struct rail_stats *p, json_t *record);
 /* Rails of a ratio below share, as "rail 1 (eth1) gives 0.10 of what others
  * give"; their number. */
@@ -67,13 +66,13 @@ int rail_stats_weak(const struct rail_stats *p, double share,
  * the kernel rates them, without the slower ones that nodes are managed by.
  * NAN: not known. */
 double rail_stats_capacity_per_s(const struct machine *m, const char *root);
-/* Into a record of a group: what the busiest node sent, or received if that
- * is more, in seconds, and its share of the capacity. Nothing where no bytes
- * passed between nodes. */
+/* Write into a record of a group the time of the busiest node, in seconds, from
+ * the larger of its sent and received bytes, and its share of the capacity.
+ * Nothing if no bytes passed between nodes. */
 void rail_stats_put_capacity(const struct rail_stats *p, double seconds,
     json_t *record);
 
-/* The NIC of a rail where somebody has said it, or NULL. */
+/* Return the configured NIC of a rail, or NULL. */
 const char *rail_stats_nic(int rail);
 
 #endif

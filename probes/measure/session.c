@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.c - what rank 0 sends to all ranks for one measurement, and what each
- * makes ready for it: the device, the executor, what is known beforehand.
+ * session.c - the request that rank 0 sends to all ranks for one measurement,
+ * and its preparation on each: device, executor, prediction.
  */
 
 #include "probes/measure/session.h"
@@ -156,10 +156,9 @@ session_ranks_a_node(const struct transport_team *team)
 	return a_node;
 }
 
-/* Rank 0: the prediction beside a measurement; none for a plan that the machine
- * could not run. It is made with the ranks where they are. If the machine
- * cannot have them so, it is made for ranks as the machine numbers them, and is
- * not used for verdicts. */
+/* Rank 0: predict a plan; none if the machine cannot run it. The prediction
+ * uses the actual placement of ranks. If the machine cannot have them so, it is
+ * made for ranks as the machine numbers them, and is not used for verdicts. */
 static void
 session_predict(const struct session *s, const struct measurement *c,
     struct subject *r, double **ret_rank_s)

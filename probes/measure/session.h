@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.h - all ranks measure plans together: rank 0 says which, the
- * others follow until it is over. Rank 0 alone calls what is not marked as all
- * ranks'.
+ * session.h - all ranks measure plans together: rank 0 chooses each plan, the
+ * others follow until the end. Only rank 0 calls functions that are not marked
+ * "all ranks".
  */
 #ifndef PROBES_MEASURE_SESSION_H
 #define PROBES_MEASURE_SESSION_H

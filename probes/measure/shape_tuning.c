@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shape_tuning.c - which small plans are measured before a collective, and what
- * follows from them.
+ * shape_tuning.c - the small plans measured before a collective, and their
+ * evaluation.
  *
- * Bounds are those of two nodes and of pairs of them. Where no machine is
- * named, the one that we are on is taken: its wiring is discovered; what it
- * takes from one rank to another, within a node and between nodes, is
- * measured. With tune = auto what is good by prediction and what is near it is
- * measured (shape_search.c), the fastest is taken, and remembered with the
- * evidence.
+ * Bounds come from two nodes and from pairs of nodes. If no machine is named,
+ * the local one is used: its wiring is discovered, and the times between ranks,
+ * within a node and between nodes, are measured. With tune = auto the shapes
+ * with good predictions and their neighbours are measured (shape_search.c), and
+ * the fastest is used and stored with the evidence.
  */
 
 #include "probes/measure/shape_tuning.h"
@@ -42,7 +41,8 @@
 #define TEXT_BYTES  240
 #define BYTES_FIRST (256ULL << 10)
 #define BYTES_MAX   (32ULL << 20)
-#define LONG_ENOUGH 5e-3 /* seconds: what a message costs is little of it */
+/* Seconds, of which the cost of a message is a small part. */
+#define LONG_ENOUGH 5e-3
 #define PIECES      64
 #define RATE_TIMES  9  /* a plan for the machine's rates is measured */
 #define SHAPE_TIMES 3  /* a shape is */
@@ -120,8 +120,8 @@ shape_tuning_bounds(struct session *s)
 
 		*words++ = '\0';
 		pt = patterns_find(text);
-		/* With too few nodes there is no other neighbour, which is no
-		 * error. */
+		/* With too few nodes there is no other neighbour, which is not
+		 * an error. */
 		if (shape_tuning_plan_of(s, pt, words, " ", &p) == 0) {
 			if (session_check(s, pt->name, p) == 0)
 				session_measure(s, pt, p, &outcome);
@@ -161,7 +161,7 @@ shape_tuning_time_of(struct session *s, const struct pattern *pt,
 	return outcome.median_s;
 }
 
-/* From k ranks to those that come g later, so many bytes each. */
+/* Time k ranks that each send this many bytes to the rank g later. */
 static double
 shape_tuning_rail_s(struct session *s, uint32_t g, uint32_t k, uint64_t bytes,
     const char *via)
@@ -171,9 +171,9 @@ shape_tuning_rail_s(struct session *s, uint32_t g, uint32_t k, uint64_t bytes,
 	    (unsigned long long)bytes, via);
 }
 
-/* A few bytes from rank 0 to another and back, half of that: ranks do not
- * start at the same moment, so one way would seem too short. In so many pieces
- * that follow each other. */
+/* Time a few bytes from rank 0 to another and back, and return half: ranks do
+ * not start at the same moment, so one direction would seem too short. pieces:
+ * number of consecutive messages. */
 static double
 shape_tuning_there_s(struct session *s, uint32_t to, unsigned pieces,
     const char *via)
@@ -308,7 +308,7 @@ shape_tuning_measure_machine(struct session *s)
 		r.per_node = 1;
 	if (shape_tuning_discover(s, r.per_node, &s->seen) < 0)
 		return;
-	/* The first rank on another node than rank 0's; 0: there is none. */
+	/* The first rank on another node than rank 0's; 0: none. */
 	for (int i = s->team->ranks - 1; i > 0; i--)
 		if (s->team->nodes[i] != s->team->nodes[0])
 			far = (uint32_t)i;
@@ -356,7 +356,7 @@ shape_tuning_keep(json_t *tried, const char *words, double predicted_s,
 		record_number(predicted_s), "seconds", record_number(seconds)));
 }
 
-/* What is fastest, into the record; 0 where none could run. */
+/* Write the fastest shape into the record; return 0 if none could run. */
 static int
 shape_tuning_measure_all(struct session *s, const struct shape_list *t,
     json_t *record)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shape_tuning.h - what is measured before a collective. Rank 0.
+ * shape_tuning.h - measurements before a collective. Rank 0.
  */
 #ifndef PROBES_MEASURE_SHAPE_TUNING_H
 #define PROBES_MEASURE_SHAPE_TUNING_H

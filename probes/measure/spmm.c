@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spmm.c - how fast a product C = A B of a sparse and a dense matrix is, by the
- * plan or by MPI: both matrices lie in blocks of rows (neighbor.h), and each
- * rank gets the rows of B that it needs from its neighbours, and multiplies.
+ * spmm.c - time a product C = A B of a sparse and a dense matrix, by the plan
+ * or by MPI: both matrices are in blocks of rows (neighbor.h), and each rank
+ * gets the rows of B that it needs from its neighbours, and multiplies.
  *
- * B holds small whole numbers that follow from row and column, so that any
- * rank can tell any element of C: where A holds whole numbers too, exactly
- * and in whatever order it is summed.
+ * B has small whole numbers that follow from row and column, so that any rank
+ * can compute any element of C; exactly, and in any order of the sum, if A has
+ * whole numbers too.
  */
 #include "probes/measure/spmm.h"
 
@@ -206,9 +206,9 @@ spmm_prove(struct spmm *s, uint64_t seed, struct err *err)
 
 /* ---- the record ---- */
 
-/* plan_s: what it took to plan; the rest of set-up is in the subject. value is
- * with set-up, for as many products as were measured; repay the products until
- * set-up has paid, NAN: never. */
+/* plan_s: the time for planning; the rest of set-up is in the subject. value
+ * includes set-up, over as many products as were measured; repay is the number
+ * of products after which set-up has paid off, NAN: never. */
 static void
 spmm_report(const struct spmm *s, double plan_s)
 {
@@ -316,8 +316,9 @@ spmm_measure(struct measurement *c)
 	int rc = 0;
 
 	if (c->report != NULL) {
-		/* It was read a moment ago. Reading files is no part of a
-		 * product's set-up, so planning is done once more. */
+		/* The file was read a moment ago. Reading files does not belong
+		 * to a product's set-up, so planning is timed again without
+		 * it. */
 		if (neighbor_read(c->conf, ranks, &nb, &err) < 0)
 			fatalx("%s", err.text);
 		start_ns = clk_ns();

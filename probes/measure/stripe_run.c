@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stripe_run.c - what a striped transfer is compared with: the direct one, and
+ * stripe_run.c - the comparisons of a striped transfer: the direct one, and
  * itself with a barrier between the steps.
  *
  * Striping efficiency is the speed-up over the direct transfer for each of the
- * g rails: 1 when g stripes cross as fast as one message does alone. That of a
- * rail is its bandwidth while all stripes cross, over that of the direct
- * transfer.
+ * g rails: 1 when g stripes cross as fast as one message does alone. The
+ * efficiency of a rail is its bandwidth while all stripes cross, over that of
+ * the direct transfer.
  */
 #include <string.h>
 

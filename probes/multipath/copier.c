@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copier.c - the pipeline of chunks over streams: what is enqueued, in which
- * order, and what waits for what.
+ * copier.c - the pipeline of chunks over streams: operations, their order and
+ * their dependencies.
  */
 #include "probes/multipath/copier.h"
 

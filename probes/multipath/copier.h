@@ -6,7 +6,7 @@
  * Path 0, the direct one, is a stream. A staged path is two, in and out, and
  * slots in a store: chunk i is brought into slot i mod slots once that is
  * empty, and out once it is there. The whole pipeline is enqueued at once and
- * ordered by events, so nobody stands between two chunks.
+ * ordered by events, so no host code runs between two chunks.
  *
  * Any device of device.h will do. Cuts are those of the plan of the same shares
  * and chunks (paths.h).
@@ -65,8 +65,8 @@ void copier_close(struct copier *cp);
 int copier_send(struct copier *cp, const struct copier_message *m,
     const struct tuner_choice *c, struct tuner_seen *ret, uint32_t *ret_path);
 
-/* What is known of every path from copies on one stream at a time, for
- * messages up to this one. -EINVAL when times make no sense. */
+/* Fit a model of every path to timed copies on one stream at a time, for
+ * messages up to this size. Return -EINVAL if the times are inconsistent. */
 int copier_fits(struct copier *cp, const struct copier_message *m,
     struct paths_links *ret);
 

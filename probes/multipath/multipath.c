@@ -5,8 +5,8 @@
  * relay devices, ranks 2 and up (Temucin and others, "Accelerating Deep
  * Learning using Interconnect-Aware UCX Communication").
  *
- * Shares and chunks are those that are asked for, or what the closed form
- * (paths.h) finds best for the rates that are given.
+ * Shares and chunks are the given ones, or the best ones by the closed form
+ * (paths.h) for the given rates.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,7 +134,7 @@ multipath_plan_of(const struct multipath *mp, const char *title, uint32_t ranks)
 		.from = m.from,
 		.to = m.to,
 		.bytes = m.bytes });
-	/* Bytes by the kind of path, and what the model says of them. */
+	/* Bytes by the kind of path, with the model's values. */
 	for (size_t i = 0; i < p->transfers_count; i++) {
 		const struct plan_transfer *t = &p->transfers[i];
 

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Bytes are whole: less is what is left of subtracting shares from 1. */
+/* Bytes are whole: a smaller remainder of a share is a rounding error. */
 #define NOTHING 0.5
 
 static double
@@ -179,8 +179,8 @@ paths_split(const struct paths_links *l, double bytes, uint32_t chunks_max,
 	    bytes);
 	if (bytes <= 0)
 		return;
-	/* By halving, the time at which all paths with their best chunks have
-	 * passed on all bytes: what they pass on grows with time. */
+	/* Bisect for the time at which all paths with their best chunks have
+	 * carried all bytes, which grow with time. */
 	t = direct_s;
 	for (int k = 0; k < 100; k++) {
 		double at = (before + t) / 2;

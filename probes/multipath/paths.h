@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * paths.h - how to share one message among several paths to one device, and
- * how it is cut: into rows of a plan here, into copies in copier.h.
+ * paths.h - how to share one message among several paths to one device, and how
+ * it is cut: into rows of a plan here, into copies in copier.h.
  *
  * The direct path takes a_D + x / B_D for x bytes. A staged path stores the
  * bytes in between, in pinned memory of the host or on another device, and
  * passes them on in c chunks, so that its two stages overlap:
  *
- *	T(x, c) = a_H + (c + 1) a + x bmax + x bmin / c
+ * T(x, c) = a_H + (c + 1) a + x bmax + x bmin / c
  *
- * with a what a chunk costs on each stage, and bmax and bmin the time of a
- * byte on the slower and on the faster stage. The best c is sqrt(x bmin / a).
- * Paths that run beside each other are best used when all end at once
- * (Temucin and others, "Accelerating Deep Learning using Interconnect-Aware
- * UCX Communication", gives the mechanism; the closed form is derived in
+ * where a is the cost of a chunk on each stage, and bmax and bmin are the times
+ * of a byte on the slower and on the faster stage. The best c is sqrt(x bmin /
+ * a). Concurrent paths are best used when all end at once (Temucin and others,
+ * "Accelerating Deep Learning using Interconnect-Aware UCX Communication",
+ * gives the mechanism; the closed form is derived in
  * docs/algorithms-neighbor-multipath.md, section 4.1).
  *
- * The message is cut by shares, staged paths first, in their order; the rest
- * goes directly and is the end of the message. A staged path stores its bytes
- * at an owner: the sender, in memory of its host, or a relay, on its device.
- * In a plan chunk i is brought in at step i and out at step i + 1, in slot
- * i mod slots of the owner's buffer and in the channel of that slot, so that
- * both stages are busy and a slot is filled again only once it has been
- * emptied. With one slot nothing overlaps.
+ * The message is cut by shares: first the staged paths in their order, then the
+ * direct path with the end of the message. A staged path stores its bytes at an
+ * owner: the sender, in memory of its host, or a relay, on its device. In a
+ * plan chunk i is brought in at step i and out at step i + 1, in slot i mod
+ * slots of the owner's buffer and in the channel of that slot, so that both
+ * stages are busy and a slot is filled again only once it has been emptied.
+ * With one slot nothing overlaps.
  *
  * Seconds, and bytes per second; pure.
  */
@@ -52,7 +52,7 @@ struct paths_staged {
 	double out_per_s; /* > 0: from there */
 };
 
-/* What is known or stated of all paths between two devices. */
+/* The parameters of all paths between two devices. */
 struct paths_links {
 	struct paths_direct direct;
 	struct paths_staged staged[PATHS_STAGED_MAX];
@@ -70,7 +70,7 @@ struct paths_split {
 	double direct_s; /* had it all gone directly */
 };
 
-/* What the options of a probe of this name state: through the host, then
+/* Read the options of a probe of this name: the path through the host, then the
  * relays. */
 void paths_read(const struct conf *c, const char *section,
     struct paths_links *ret);
@@ -79,11 +79,12 @@ void paths_read(const struct conf *c, const char *section,
 
 double paths_direct_s(const struct paths_direct *d, double bytes);
 
-/* The best number of chunks for so many bytes on this path: 1 to chunks_max. */
+/* Return the best number of chunks for this many bytes on the path: 1 to
+ * chunks_max. */
 uint32_t paths_chunks(const struct paths_staged *h, double bytes,
     uint32_t chunks_max);
 
-/* The straight line of a staged path with so many chunks. */
+/* Return the linear cost of a staged path with this many chunks. */
 struct paths_direct paths_line(const struct paths_staged *h, uint32_t chunks);
 
 /* Water-filling over paths that are straight lines: the time at which all that
@@ -91,10 +92,11 @@ struct paths_direct paths_line(const struct paths_staged *h, uint32_t chunks);
 double paths_fill(const struct paths_direct *lines, uint32_t count,
     double bytes, double *ret_bytes);
 
-/* Any number of staged paths beside the direct one. The number of chunks of
- * each is taken from where all paths with their best chunks would end
- * together; then its line is straight, and the shares are filled. direct only
- * (share 0) unless that is slower. 1 <= chunks_max <= PATHS_CHUNKS_MAX. */
+/* Split a message over any number of staged paths and the direct one. The
+ * number of chunks of each is computed for the time at which all paths with
+ * their best chunks would end together; with it the cost of a path is linear,
+ * and the shares are filled. The direct path alone is used (share 0) unless it
+ * is slower. 1 <= chunks_max <= PATHS_CHUNKS_MAX. */
 void paths_split(const struct paths_links *l, double bytes, uint32_t chunks_max,
     struct paths_split *ret);
 
@@ -119,7 +121,7 @@ struct paths_range paths_range(uint64_t bytes, uint64_t unit,
 /* Chunk i of such a range; may be empty. */
 struct paths_range paths_chunk(struct paths_range r, uint64_t unit,
     uint32_t chunks, uint32_t i);
-/* The longest chunk: what a slot must hold. */
+/* Return the longest chunk: the size of a slot. */
 uint64_t paths_slot_bytes(struct paths_range r, uint64_t unit, uint32_t chunks);
 
 /* ---- rows of a plan ---- */

@@ -165,8 +165,8 @@ tuned_bench_close(struct bench *b)
 	free(b);
 }
 
-/* What was learnt before, or fits of the paths as they are now. Where no rate
- * is given for a device these stand for it, and no path is said to be slow. */
+/* Load the learnt table, or fit the paths as they are now. If no rate is given
+ * for a device, the fits replace the rates, and no path is reported as slow. */
 static int
 tuned_tuner_open(struct bench *b, struct err *err)
 {
@@ -264,7 +264,7 @@ tuned_point_json(const struct bench *b, const struct turns_point *pt,
 	return o;
 }
 
-/* Once more where one measurement says something else than was said. */
+/* Measure again if a result contradicts an earlier one. */
 static int
 tuned_size_run(struct bench *b, uint64_t bytes, const struct tuned_out *out,
     const char *title, struct err *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tuner.c - what a transfer teaches about its size class, what follows for the
- * next, and the table that keeps it.
+ * tuner.c - update a size class after each transfer, choose the next shares,
+ * and store the table.
  */
 #include "probes/multipath/tuner.h"
 
@@ -33,7 +33,7 @@
 #define REPROBE_EVERY 256
 #define DOUBTS        3    /* slower in a row than the direct path alone, */
 #define DOUBT         1.02 /* by as much */
-#define WORTH_A_LOOK  0.7  /* of what a staged way costs */
+#define WORTH_A_LOOK  0.7  /* of the cost of a staged path */
 /* Several paths must save at least this. The document has 3 %; with 2 % the
  * loss stays below the 3 % of the optimum that it promises. */
 #define GATE 0.98
@@ -72,8 +72,8 @@ tuner_class(uint64_t bytes)
 	return k;
 }
 
-/* What to expect of so many bytes, and how to share them among the paths that
- * the row uses. */
+/* Predict the time of this many bytes and share them among the paths that the
+ * row uses. */
 static double
 tuner_fill(const struct tuner *t, const struct tuner_row *row, uint64_t bytes,
     double *ret_share)
@@ -129,8 +129,8 @@ tuner_start_row(const struct tuner *t, struct tuner_row *row, uint64_t bytes)
 	tuner_expect(t, row, bytes);
 }
 
-/* As the lines say, within bounds: what a path carries is also how it is
- * watched. */
+/* Set the shares by the lines, within bounds: each path needs some bytes, to
+ * keep observing it. */
 static void
 tuner_shares_follow(const struct tuner *t, const struct tuner_row *row,
     uint64_t bytes, struct tuner_choice *c)
@@ -207,8 +207,8 @@ tuner_approach(double *value, double x)
 	return 0;
 }
 
-/* One more transfer of a path: what it cost, or how fast it was, whichever took
- * longer; 1 if that is a change of the link. */
+/* Update a path's line after a transfer: its cost or its rate, whichever took
+ * longer. Return 1 if the link has changed. */
 static int
 tuner_line_learn(struct paths_direct *l, uint64_t bytes, double s)
 {
@@ -243,11 +243,11 @@ tuner_chunks_change(const struct tuner *t, struct tuner_row *row, uint32_t path,
 	row->chunks[path] = chunks;
 }
 
-/* All paths that carried something. A change of a link ends an exploration:
- * what was usual is no more. What is explored is judged by its own time against
- * what its line says of as many bytes, since all paths end together as long as
- * the shares are those of the old chunks. The least of three: noise only ever
- * adds time. */
+/* Update all paths that carried bytes. A change of a link ends an exploration,
+ * since earlier times are obsolete. An exploration is judged by its own time
+ * against the line's prediction for the same bytes, since all paths end
+ * together as long as the shares are those of the old chunks. The minimum of
+ * three counts: noise only adds time. */
 static void
 tuner_lines_learn(const struct tuner *t, struct tuner_row *row,
     const struct tuner_choice *c, const struct tuner_seen *seen)

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tuner.h - which share of a message goes which path, learnt from transfers,
- * and what was learnt on a machine, kept between runs.
+ * tuner.h - the share of a message for each path, learnt from transfers and
+ * stored between runs.
  *
  * One tuner is for one pair of devices; it keeps a row for every size class
- * (messages of 2^k to 2^(k+1) - 1 bytes). A row has a line for each way, what
- * it costs and its rate, from fits of the links (paths.h) at first; after
- * every transfer the one of the two that mattered more moves towards what was
- * seen. The shares are those for which the lines end together, so that the
- * fixed point is where the paths do, whatever the fits said. A number that
- * jumps by more than 30 % replaces the old one instead of being averaged in:
- * links change by halves, not by little. Chunks are varied now and then, and
- * kept if that is faster. When several ways are not faster than the direct one,
- * the row goes direct, and tries again after a while
- * (docs/algorithms-neighbor-multipath.md, section 4.3, which moves rates only:
- * with costs apart, it takes two transfers where those take five).
+ * (messages of 2^k to 2^(k+1) - 1 bytes). A row has a line (a fixed cost and a
+ * rate) for each path, initially from fits of the links (paths.h). After every
+ * transfer the parameter with more influence moves towards the measurement. The
+ * shares are those with which the lines end together, so that the fixed point
+ * does not depend on the fits. A number that jumps by more than 30 % replaces
+ * the old one instead of being averaged in: links change by large factors.
+ * Chunks are varied now and then, and kept if that is faster. If several paths
+ * are not faster than the direct one, the row uses the direct path, and retries
+ * after a while (docs/algorithms-neighbor-multipath.md, section 4.3, moves
+ * rates only; with separate costs two transfers suffice instead of five).
  *
- * Paths that share what they run through (the memory of a host) slow each other
- * down, which no line says. So when several were slower three times than the
- * direct path is alone, one transfer goes directly, and decides.
+ * Paths that share a resource (host memory) slow each other down, which no line
+ * models. So after several paths were three times slower than the direct path
+ * alone, one transfer uses the direct path, and decides.
  *
- * The sender alone decides; receivers need not agree. Frozen, a tuner decides
- * as it last did and learns nothing, so that runs can be repeated.
+ * The sender alone decides; receivers need not agree. A frozen tuner repeats
+ * its last decision and learns nothing, so that runs are repeatable.
  *
  * Path 0 is the direct one, paths 1 and up are staged. Seconds and bytes.
  */
@@ -39,7 +38,7 @@
 
 enum tuner_why {
 	TUNER_MODEL,   /* nothing seen yet: the closed form */
-	TUNER_FOLLOW,  /* what was seen */
+	TUNER_FOLLOW,  /* observed */
 	TUNER_EXPLORE, /* other chunks, or none, to see whether that is faster
 			*/
 	TUNER_DIRECT,  /* several ways would not be faster */
@@ -63,7 +62,7 @@ struct tuner_seen {
 	double s[TUNER_PATHS_MAX]; /* from the start until the way was done */
 };
 
-/* A size class. All of it is what the table on disk keeps. */
+/* A size class. The table on disk stores all members. */
 struct tuner_row {
 	uint64_t transfers; /* 0: the row is not used */
 	uint64_t last_bytes;
@@ -77,8 +76,8 @@ struct tuner_row {
 	 * far, and the best time against the usual one */
 	uint32_t trying, tried, looks;
 	double best_s;
-	/* the direct path while no other carries, how often in a row several
-	 * were slower than that, and what a byte of them took then */
+	/* the direct path while no other carries; how often in a row several
+	 * paths were slower than it, and their time per byte then */
 	struct paths_direct alone;
 	uint32_t doubts;
 	double doubted_s;
@@ -96,7 +95,7 @@ void tuner_init(struct tuner *t, const struct paths_links *fits,
 /* 0 to TUNER_CLASSES - 1. */
 uint32_t tuner_class(uint64_t bytes);
 
-/* How to send so many bytes (> 0). */
+/* Choose how to send this many bytes (> 0). */
 void tuner_choose(struct tuner *t, uint64_t bytes, struct tuner_choice *ret);
 /* What came of it. */
 void tuner_learn(struct tuner *t, uint64_t bytes, const struct tuner_choice *c,
@@ -111,12 +110,12 @@ int tuner_fit(const double *bytes, const double *seconds, uint32_t count,
 
 /* ---- the table on disk ----
  *
- * One JSON object: format "coalmine-tuning", version, machine (what the table
- * holds for: device, driver, wiring), written_unix_s, and pairs; a pair has
- * src, dst, the fits of its links and its rows, and with each row the evidence:
- * how many transfers, how many bytes each path carried, and the times on which
- * the choice rests. It is replaced as a whole (written beside, synced,
- * renamed), so that a reader sees the old table or the new one. */
+ * One JSON object: format "coalmine-tuning", version, machine (device, driver,
+ * wiring), written_unix_s, and pairs; a pair has src, dst, the fits of its
+ * links and its rows, and with each row the evidence: the number of transfers,
+ * the bytes of each path, and the times behind the choice. It is replaced as a
+ * whole (written to a new file, synced, renamed), so that a reader sees the old
+ * table or the new one. */
 
 #define TUNER_MACHINE_BYTES 256
 #define TUNER_PAIRS_MAX     4096
@@ -138,9 +137,9 @@ struct tuner *tuner_table_get(struct tuner_table *tt, uint32_t src,
 void tuner_table_clear(struct tuner_table *tt); /* frees */
 
 int tuner_save(const struct tuner_table *tt, const char *path, struct err *err);
-/* -ENOENT: there is none yet; -ESTALE: it is of another machine than
- * tt->machine; -EPROTO: not such a table. why names the file and the member.
- * *tt gets pairs only on success. */
+/* Load a table. Return -ENOENT: it does not exist yet; -ESTALE: it is of
+ * another machine than tt->machine; -EPROTO: malformed. err names the file and
+ * the member. *tt gets pairs only on success. */
 int tuner_load(struct tuner_table *tt, const char *path, struct err *err);
 /* The same from text, for tests and fuzzing. */
 int tuner_parse(struct tuner_table *tt, const char *path, const char *text,

@@ -13,7 +13,8 @@
 #include "common/robust.h"
 #include "probes/sampling/timing.h"
 
-#define SLOW_SHARE   0.7 /* of what a path should carry: less is a finding */
+/* Less than this share of what is expected of a path is a finding. */
+#define SLOW_SHARE   0.7
 #define JUDGED_SHARE 0.1 /* where less is expected, noise decides */
 
 static double

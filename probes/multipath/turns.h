@@ -20,11 +20,12 @@
 
 struct turns_ask {
 	struct copier *copier;
-	struct tuner *tuner;              /* started from copier_fits */
-	const struct paths_links *stated; /* what the links should be */
-	struct copier_message m;          /* pointers NULL in virtual time */
-	/* What was sent, and room for what came where the processor cannot
-	 * read the device's memory; else NULL. */
+	struct tuner *tuner; /* started from copier_fits */
+	const struct paths_links
+	    *stated;             /* the stated parameters of the links */
+	struct copier_message m; /* pointers NULL in virtual time */
+	/* The sent data, and a buffer for the received data if the processor
+	 * cannot read the device's memory; else NULL. */
 	const char *want;
 	char *got;
 	uint32_t settle; /* transfers before those that count */
@@ -37,7 +38,7 @@ struct turns_point {
 	double ratio;               /* median over turns of single / several */
 	double lo, hi;              /* holds it with 95 %; NAN for few turns */
 	double model_ratio;         /* of the measured fits, closed form */
-	double stated_ratio;        /* of what the links should be */
+	double stated_ratio;        /* relative to the stated parameters */
 	struct tuner_choice choice; /* the last one */
 	double carried[TUNER_PATHS_MAX];  /* shares of all tuned bytes */
 	double expected[TUNER_PATHS_MAX]; /* shares that stated links give */
@@ -48,7 +49,7 @@ struct turns_point {
 /* Starts as all 0. */
 struct turns_watch {
 	uint32_t said; /* the path that is slow; 0: none */
-	uint32_t last; /* what the last measurement found */
+	uint32_t last; /* result of the last measurement */
 };
 
 /* Measure one size. Returns 0, or -errno of the device. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * csr.c - a sparse matrix from a Matrix Market file, its rows in blocks over
- * ranks, and who needs rows of whom.
+ * ranks, and the resulting dependencies between ranks.
  */
 #include "probes/neighbor/csr.h"
 #include "probes/neighbor/neighbor.h"
@@ -90,7 +90,8 @@ csr_owner(const struct csr *m, uint32_t ranks, uint32_t row)
 void
 csr_graph(const struct csr *m, uint32_t ranks, struct graph *ret)
 {
-	uint32_t *seen = xcalloc(ranks, sizeof(*seen)); /* by whom, + 1 */
+	uint32_t *seen = xcalloc(ranks,
+	    sizeof(*seen)); /* last rank that needed the column, + 1 */
 
 	memset(ret, 0, sizeof(*ret));
 	ret->ranks = ranks;

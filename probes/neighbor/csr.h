@@ -41,15 +41,17 @@ void csr_clear(struct csr *m); /* frees */
 uint32_t csr_block(const struct csr *m, uint32_t ranks, uint32_t rank);
 /* The rank that owns a row. */
 uint32_t csr_owner(const struct csr *m, uint32_t ranks, uint32_t row);
-/* Who needs rows of whom for a product: an edge from the owner of a column to
- * the owner of a row with a nonzero there, once, none to oneself. */
+/* Build the graph of row owners for a product: an edge from the owner of a
+ * column to the owner of a row with a nonzero there, once, without self
+ * edges. */
 void csr_graph(const struct csr *m, uint32_t ranks, struct graph *ret);
 
 /* Matrix Market files, which are not trusted (Boisvert, Pozo, Remington, "The
  * Matrix Market Exchange Formats", NISTIR 5935, 1996): coordinate, real,
  * integer or pattern (all values 1), general, symmetric or skew-symmetric.
- * Entries of one place add up. -EINVAL and "name:line: what is wrong and what
- * is allowed"; -errno and "path: why". The caller ends *ret with csr_clear. */
+ * Entries of one place add up. Return -EINVAL and "name:line: what is wrong and
+ * what is expected"; -errno and "path: why". The caller ends *ret with
+ * csr_clear. */
 int mtx_parse(const char *name, const char *text, size_t len_bytes,
     struct csr *ret, struct err *err);
 int mtx_load(const char *path, struct csr *ret, struct err *err);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph.h - who is whose neighbour: directed, with duplicates and self
- * edges.
+ * graph.h - the graph of neighbours: directed, with duplicates and self edges.
  *
- * A graph is a list of edges. What MPI calls a rank's destinations are its
- * edges as a source in the order of the list; the order means nothing here.
+ * A graph is a list of edges. A rank's destinations in MPI are its edges as a
+ * source in the order of the list; the order has no meaning here.
  */
 #ifndef PROBES_NEIGHBOR_GRAPH_H
 #define PROBES_NEIGHBOR_GRAPH_H

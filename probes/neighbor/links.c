@@ -61,9 +61,10 @@ links_partner(const struct links *l, uint32_t at, uint16_t count)
 	return found;
 }
 
-/* Numbers of devices change with what a job may see, the wiring does not: the
- * two of a package have the most links, and one whose other device is hidden
- * is alone. Where that tells nothing, the numbers must do. */
+/* The numbers of devices depend on the devices that a job may see, but the
+ * wiring does not: the two devices of a package have the most links, and one
+ * whose partner is hidden is alone. If that is ambiguous, the numbers
+ * decide. */
 static void
 links_mates(struct links *l)
 {
@@ -171,11 +172,11 @@ links_none(uint32_t devices, struct links *ret)
 }
 
 /*
- * What the Linux driver of AMD devices tells, in
+ * The files of AMD's Linux driver,
  * class/kfd/kfd/topology/nodes/N/{properties,io_links/M/properties}. The weight
- * of a way is no use: it is the same for all ways over XGMI. Its bandwidths
- * are: the minimal one is that of a single link, the maximal one that of all
- * links side by side.
+ * of a path is useless: it is equal for all paths over XGMI. The bandwidths are
+ * meaningful: the minimal one is that of a single link, the maximal one that of
+ * all parallel links.
  */
 #define NODES_MAX 256
 #define XGMI      11 /* HSA_IOLINK_TYPE_XGMI */

@@ -34,10 +34,10 @@ int links_load(const char *path, struct links *ret, struct err *err);
 int links_shipped(const char *name, struct links *ret);
 /* Nothing is known: packages are devices 2i and 2i+1, all equally far. */
 void links_none(uint32_t devices, struct links *ret);
-/* What the kernel says of AMD devices below root, which is "/sys"; -ENODEV
- * and why when there are none. Links are maximal over minimal bandwidth of
- * the way: a way of one link has both equal, one through others or through
- * the host has none. */
+/* Read the links of AMD devices from the kernel's files below root, which is
+ * "/sys". Return -ENODEV and the reason if there are none. A path of one link
+ * has equal minimal and maximal bandwidth; a path through other devices or the
+ * host has none. */
 int links_machine(const char *root, struct links *ret, struct err *err);
 
 #endif

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * neighbor.c - neighborhood allgather(v) through leaders (Temucin and others,
- * "ROCm-Aware Leader-based Designs for MPI Neighbourhood Collectives",
- * sections V-B to V-D), as corrected in docs/algorithms-neighbor-multipath.md,
- * section 1.3.
+ * "ROCm-Aware Leader-based Designs for MPI Neighbourhood Collectives", sections
+ * V-B to V-D), as corrected in docs/algorithms-neighbor-multipath.md, section
+ * 1.3.
  *
- * Of a message, step 0 scatters pieces, step 1 exchanges them among those who
- * got one, step 2 copies the whole to the other device of a package. On the
- * sender's node both devices of a package get a piece each, as their links
- * to the sender allow; on another node the first receiver on each package,
- * its acting leader, gets one, all alike. Every holder of a piece is itself a
- * receiver of the message and has it at its final place, so nothing is ever
- * stored for others.
+ * For each message, step 0 scatters pieces, step 1 exchanges them among their
+ * receivers, step 2 copies the whole message to the other device of a package.
+ * On the sender's node both devices of a package get a piece each, as their
+ * links to the sender allow; on another node the first receiver on each
+ * package, its acting leader, gets one of equal size. Every holder of a piece
+ * is itself a receiver of the message and stores it at its final place, so no
+ * temporary buffer is needed.
  *
- * All that happens to a message on a node follows from its size, from the
- * wiring, and from who of the node receives it: sender and receivers know all
- * of that, and so both ends of each transfer come to the same rows by
- * themselves. The threshold is no exception, since all know the size.
+ * The transfers of a message on a node follow from its size, the wiring, and
+ * its receivers on the node. Sender and receivers know all of these, so both
+ * ends of each transfer derive the same rows independently. This includes the
+ * threshold, since all know the size.
  */
 #include <math.h>
 #include <stdio.h>
@@ -54,8 +54,8 @@ neighbor_channel(const struct message *m)
 	return (uint16_t)(m->nb->dataflow ? 1 + m->src : 0);
 }
 
-/* Bytes [lo, hi) of the message from one rank to the place where they belong
- * at another, the later steps from one who has them at that place. */
+/* Transfer bytes [lo, hi) of the message from one rank to their final place at
+ * another; in later steps from a rank that has them at that place. */
 static void
 neighbor_transfer(const struct message *m, struct plan_transfer t, uint64_t lo,
     uint64_t hi)
@@ -240,9 +240,9 @@ neighbor_node_add(const struct message *m, size_t at)
 	return at;
 }
 
-/* Bytes that pass between nodes. Direct: every edge by itself, as MPI's own
- * neighborhood collectives send them; leader: one message for all receivers
- * of a source on a node. */
+/* Bytes between nodes. Direct: every edge separately, as MPI's own neighborhood
+ * collectives send them; leader: one message for all receivers of a source on a
+ * node. */
 struct neighbor_load {
 	uint64_t out_bytes, in_bytes;
 };
@@ -327,8 +327,8 @@ neighbor_gain(uint64_t direct_bytes, uint64_t leader_bytes)
 				 : (double)direct_bytes / (double)leader_bytes;
 }
 
-/* What the gain of all bytes is expected to be for random graphs:
- * density * g / (1 - (1 - density)^g), g ranks on a node. */
+/* Return the expected gain over all bytes for random graphs: density * g / (1 -
+ * (1 - density)^g), g ranks on a node. */
 static double
 neighbor_ratio_expected(double density, uint32_t per_node)
 {
@@ -359,7 +359,7 @@ neighbor_plan(const struct neighbor *nb, uint32_t ranks, const char *title)
 		while (at < g->count && g->edges[at].src == m.src)
 			at = neighbor_node_add(&m, at);
 	}
-	/* What passes between nodes, and what it would without leaders. */
+	/* Bytes between nodes, and the bytes without leaders. */
 	for (size_t i = 0; i < g->count; i++)
 		delivered += nb->sizes[g->edges[i].src];
 	neighbor_loads_make(nb, &nl);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * neighbor.h - a neighborhood allgather(v) as it was asked for: who has which
- * neighbours, how much each rank gives, where ranks lie and how devices of a
- * node are wired.
+ * neighbor.h - the specification of a neighborhood allgather(v): the graph, the
+ * bytes of each rank, the nodes of ranks and the links between devices of a
+ * node.
  *
  * Rank r is device r % per_node of node r / per_node. The last node may be
  * smaller.
@@ -44,8 +44,8 @@ int neighbor_read(const struct conf *c, uint32_t ranks, struct neighbor *ret,
     struct err *err);
 void neighbor_clear(struct neighbor *nb); /* frees */
 
-/* The plan, for so many ranks or those of nb if these are more; the caller
- * ends it with plan_free. */
+/* Build the plan for this many ranks, or for those of nb if these are more. The
+ * caller ends it with plan_free. */
 struct plan *neighbor_plan(const struct neighbor *nb, uint32_t ranks,
     const char *title);
 

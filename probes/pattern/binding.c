@@ -50,7 +50,7 @@ binding_step_of(uint32_t g, enum binding_part part, uint32_t k)
 	}
 }
 
-/* Every message has a place of its own, so that each can be proven. */
+/* Add a message with a separate receive range, so that each can be proven. */
 static void
 binding_message(struct binding *b, uint32_t src, uint32_t dst, uint64_t off,
     uint64_t bytes)

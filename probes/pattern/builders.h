@@ -54,13 +54,13 @@ struct plan *pattern_begin(const struct conf *c, const char *section,
  * stripes take between the nodes. The caller ends it with plan_free. */
 struct plan *stripe_direct(const struct plan *p);
 
-/* The steps of binding are measurements, each timed by itself: what shows which
- * NIC serves which device (predict/model.h).
+/* The steps of binding are measurements, each timed separately; together they
+ * show which NIC serves which device (predict/model.h).
  *
  * Two groups of g ranks. First every device of the first group sends to its
  * partner alone; then the first 2, 3, ... g at once (rail); then the first 1,
- * 2, ... g each to all of the other group (asymmetric); and at last all with
- * all, both ways. Each sends `bytes` in every step. */
+ * 2, ... g each to all of the other group (asymmetric); and finally all with
+ * all, in both directions. Each sends `bytes` in every step. */
 enum binding_part {
 	BINDING_ALONE,
 	BINDING_RAIL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * matrix.c - what a file of numbers is, a matrix or a list, and who sends how
- * much to whom by it.
+ * matrix.c - parse a matrix or a list from a file of numbers: the bytes from
+ * each rank to each other rank.
  */
 #include "probes/pattern/matrix.h"
 #include "probes/pattern/numbers.h"
@@ -15,7 +15,7 @@
 
 /* Where every list of a list file may start from. */
 #define LIST_COLUMNS   3
-#define AUTO_RANKS_MAX 1024 /* of a list, when nobody said how many */
+#define AUTO_RANKS_MAX 1024 /* of a list, if the number is not given */
 
 static int
 matrix_same_pair(const struct numbers *r, size_t a, size_t b)
@@ -125,8 +125,9 @@ matrix_list_fill(const struct numbers *r, uint32_t ranks, struct matrix *ret)
 	return 0;
 }
 
-/* ranks: how many there are, 0 if the file says. -EINVAL and "name:line: what
- * is wrong and what is allowed". The caller ends *ret with matrix_clear. */
+/* ranks: their number, 0 if the file defines it. Return -EINVAL and "name:line:
+ * what is wrong and what is expected". The caller ends *ret with
+ * matrix_clear. */
 static int
 matrix_parse(const struct numbers_text *from, enum matrix_format format,
     uint32_t ranks, struct matrix *ret, struct err *err)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * matrix.h - who sends how much to whom.
+ * matrix.h - the number of bytes from each rank to each other rank.
  *
- * A matrix is text: as many rows as columns, senders are rows, whole numbers
- * of elements. A list has lines "src dst bytes"; equal pairs add up. A list is
- * told from a matrix by its three columns; three lines of three numbers that
- * could be either are refused, and the format must be said.
+ * A matrix is text: as many rows as columns, senders are rows, whole numbers of
+ * elements. A list has lines "src dst bytes"; equal pairs add up. A list is
+ * recognised by its three columns. Three lines of three numbers could be either
+ * and are rejected unless the format is given.
  */
 #ifndef PROBES_PATTERN_MATRIX_H
 #define PROBES_PATTERN_MATRIX_H
@@ -25,8 +25,8 @@ struct matrix {
 	uint64_t *cells; /* [sender * ranks + receiver] */
 };
 
-/* A file, or by its name what is shipped (etc/patterns). -errno where it cannot
- * be read. */
+/* Load a file, or a shipped one by its name (etc/patterns). Return -errno if it
+ * cannot be read. */
 int matrix_load(const char *path, enum matrix_format format, uint32_t ranks,
     struct matrix *ret, struct err *err);
 void matrix_clear(struct matrix *m);

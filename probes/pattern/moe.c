@@ -5,11 +5,11 @@
  * them back (combine, step 1). An all-to-all whose blocks are as unequal as the
  * experts' popularity.
  *
- * Experts lie on the ranks in blocks. The expert at place i of the order of
- * popularity has the weight (i + 1)^-zipf, or that of the file; a token goes to
- * top_k different experts, so that none gets more than every token once. What
- * is above this is shared among the others. Whole numbers by largest
- * remainders: the same for each sender.
+ * Experts are on the ranks in blocks. The expert of popularity rank i has the
+ * weight (i + 1)^-zipf, or that of the file; a token goes to top_k different
+ * experts, so that an expert gets each token at most once. The excess is shared
+ * among the others. Whole numbers by largest remainders: the same for each
+ * sender.
  */
 #include "probes/pattern/builders.h"
 
@@ -79,8 +79,8 @@ moe_weights(const struct conf *c, struct moe *m, struct err *err)
 	return rc;
 }
 
-/* Share out what is left by weight; who would get more than all tokens gets
- * them all, until nobody would. 1: somebody was filled. */
+/* Share out the rest by weight; an expert whose share exceeds all tokens gets
+ * all tokens, until none does. Return 1 if an expert was filled. */
 static int
 moe_fill(struct moe *m, double *left)
 {

@@ -47,8 +47,8 @@ numbers_line_read(struct numbers *n, const char *at, const char *stop)
 	size_t len;
 	int64_t x;
 
-	/* bytes that no text has would end words early, or reach terminals in
-	 * what is said of them */
+	/* control characters would end words early, or reach terminals in error
+	 * texts */
 	for (const char *c = at; c < stop; c++)
 		if (((unsigned char)*c < ' ' && !numbers_is_blank(*c)) ||
 		    *c == 127)

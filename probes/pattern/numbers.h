@@ -3,8 +3,7 @@
  * numbers.h - lines of whole numbers from a file that is not trusted.
  *
  * Numbers are separated by blanks, '#' starts a comment, empty lines do not
- * count. What the rows mean is for the caller to say: matrix.c, graph.c and
- * links.c do.
+ * count. The callers matrix.c, graph.c and links.c interpret the rows.
  */
 #ifndef PROBES_PATTERN_NUMBERS_H
 #define PROBES_PATTERN_NUMBERS_H
@@ -38,12 +37,13 @@ struct numbers {
 	size_t rows_count, rows_cap;
 };
 
-/* 0, or -EINVAL and "name:line: what is wrong and what is allowed". */
+/* Read the numbers. Return 0, or -EINVAL and "name:line: what is wrong and what
+ * is expected". */
 int numbers_read(struct numbers *n, const char *text, size_t len_bytes);
 void numbers_clear(struct numbers *n); /* frees */
 
 size_t numbers_columns(const struct numbers *n, size_t row);
-/* Complain about a line; -EINVAL. fmt says what is allowed. */
+/* Fail for a line with -EINVAL. fmt names the expected value. */
 int numbers_refuse(const struct numbers *n, long line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -31,8 +31,7 @@ pattern_options(const struct pattern *pt, char *const *words, int count,
 	struct conf *c = NULL;
 	int rc = conf_parse(options_patterns, "command line", "", &c, err);
 
-	/* "pattern=rail": words are the probe's options, or what the engine is
-	 * asked to do with it. */
+	/* "pattern=rail": an option of the probe, or of the measurement. */
 	for (int i = 0; rc == 0 && i < count; i++) {
 		size_t n = strcspn(words[i], "=");
 		const char *section = pt->name;

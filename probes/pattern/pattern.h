@@ -3,8 +3,8 @@
  * pattern.h - a builder: a pure function from a few options to a plan.
  *
  * Each is a row with a name (patterns.h); its options are the rows of that
- * section in schema/patterns.c. What no row can say (k at most g, divisors) the
- * builder checks; every complaint reads "where: section.key = value: allowed is
+ * section in schema/patterns.c. The builder checks relations between options (k
+ * at most g, divisors); every error reads "where: section.key = value: expected
  * ...".
  */
 #ifndef PROBES_PATTERN_PATTERN_H
@@ -18,7 +18,7 @@
 
 struct machine;
 
-/* For whom a plan is built. */
+/* The ranks for which a plan is built. */
 struct pattern_site {
 	uint32_t ranks; /* 0: as many as the probe takes */
 	/* What options that are auto are chosen for. nodes: of the ranks, where

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sparse.c - an application's own pattern, direct or striped (CommBench
- * section 5.4).
+ * sparse.c - an application's own pattern, direct or striped (CommBench section
+ * 5.4).
  *
- * Direct: one transfer an entry; send and recv are packed as MPI_Alltoallv
+ * Direct: one transfer per entry; send and recv are packed as MPI_Alltoallv
  * packs them, whatever part of the pattern is in scope.
  *
  * Striped: an entry between nodes is cut into stripes. With node(i) = i / g,
- * stripe k of i -> j goes i -> a = node(i)*g + k, a -> b = node(j)*g + k,
- * b -> j, and all that one rank has for another in one step is one message.
- * In such a message bytes are ordered
+ * stripe k of i -> j goes i -> a = node(i)*g + k, a -> b = node(j)*g + k, b ->
+ * j, and all bytes from one rank to another in one step are one message. In
+ * such a message bytes are ordered
  *   split      by final receiver
  *   translate  by sender, then receiver
  *   assemble   by sender
- * and a copy at a and b brings them from one order into the next. send holds
- * its part between nodes in the order of the split (by stripe, then receiver),
- * recv in that of the assembly (by stripe, then sender), so the ends need
- * none. Entries within a node go directly, in the first step.
+ * and a copy at a and b brings them from one order into the next. send has its
+ * part between nodes in the order of the split (by stripe, then receiver), recv
+ * in that of the assembly (by stripe, then sender), so the ends need none.
+ * Entries within a node go directly, in the first step.
  */
 #include <errno.h>
 #include <stdlib.h>

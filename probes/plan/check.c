@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.c - the proof: rows by themselves, then every byte through every step,
- * then what is there in the end against what was promised.
+ * check.c - the proof: each row separately, then every byte through every step,
+ * then the final contents against the promises.
  *
- * Within a step the order of the transfers does not matter once it is known
- * that none of them writes where another reads or writes; so each is applied
- * at once, by destination, and no second copy of the state is needed.
+ * Within a step the order of the transfers does not matter after the check that
+ * none of them writes where another reads or writes. So they are applied in
+ * place, by destination, without a second copy of the state.
  */
 #include "probes/plan/check.h"
 
@@ -55,7 +55,7 @@ struct accesses {
 	size_t count, cap;
 };
 
-/* What a transfer or local operation is about to write. */
+/* A pending write of a transfer or local operation. */
 struct piece {
 	uint64_t lo, hi;
 	struct spanmap_item item;
@@ -65,7 +65,7 @@ struct proof {
 	const struct plan *p;
 	struct value_table *vt;
 	struct spanmap *maps; /* [rank * bufs + buf] */
-	uint64_t *promised;   /* bytes, likewise */
+	uint64_t *promised;   /* promised bytes, by buffer */
 	struct index *by_src, *by_dst, *by_rank;
 	struct accesses reads, writes;
 	struct piece *pieces;
@@ -376,8 +376,8 @@ check_read_range(struct proof *pf, struct spot from, uint64_t bytes,
 	}
 }
 
-/* Write the pieces. Refuse one that finds itself at home already, or ends
- * something that nobody has read. */
+/* Write the pieces. Reject a write of data that is already there, or over data
+ * that was never read. */
 static void
 check_write_pieces(struct proof *pf, uint32_t rank, uint16_t buf)
 {
@@ -512,7 +512,7 @@ check_run_step(struct proof *pf)
 	}
 }
 
-/* What is in a buffer before the first step. */
+/* Return the contents of a buffer before the first step. */
 static struct spanmap_item
 check_initial_of(const struct proof *pf, uint32_t rank, uint16_t buf)
 {
@@ -633,9 +633,9 @@ check_blame_unpromised(struct proof *pf, uint32_t rank, uint16_t buf)
 	    "one byte is promised more than once");
 }
 
-/* Nothing is there beside what is promised: as many bytes of the user's have
- * changed as were promised, and none were brought to a temporary place for
- * nobody. */
+/* Check that nothing but the promises is left: the changed bytes of the user's
+ * buffers are the promised ones, and every byte delivered to a temporary buffer
+ * was read. */
 static void
 check_unpromised(struct proof *pf)
 {

@@ -2,22 +2,22 @@
 /*
  * check.h - prove that a plan does what its builder promised.
  *
- * Every byte is followed as a symbol through every step; nothing is moved. A
+ * Every byte is followed symbolically through every step; no data is moved. A
  * plan passes when
  *   - every range lies in its buffer, every rank, buffer and step exists;
  *   - nothing that happens at one time on a rank (plan.h) writes where the
  *     same or something else reads or writes;
- *   - no byte is read that nobody wrote, and reductions see whole elements;
+ *   - no byte is read before it is written, and reductions see whole elements;
  *   - no byte is delivered to a place that holds it already, or to a temporary
- *     place where nobody reads it;
+ *     place where it is never read;
  *   - every promised range ends with the promised bytes on every rank;
- *   - the user's buffers hold nothing beyond what is promised: sources are
+ *   - the user's buffers hold nothing but the promised bytes: sources are
  *     unchanged, results are not written past their ends.
- * A transfer is one row for both its ends, so they agree on what a row says;
- * the order in which they meet is that of the rows (rank_graph.h).
+ * A transfer is one row for both its ends, so they agree; the order in which
+ * they meet is that of the rows (rank_graph.h).
  *
- * Cost: ranges, not bytes. 2,048 ranks of an all-gather, 4.2 million
- * transfers, take a few seconds on one core.
+ * Cost: ranges, not bytes. 2,048 ranks of an all-gather, 4.2 million transfers,
+ * take a few seconds on one core.
  */
 #ifndef PROBES_PLAN_CHECK_H
 #define PROBES_PLAN_CHECK_H
@@ -29,11 +29,11 @@ enum check_kind {
 	CHECK_MALFORMED,  /* no such rank, buffer, step, transport */
 	CHECK_BOUNDS,     /* beyond a buffer's end */
 	CHECK_UNORDERED,  /* two accesses at one time, one of them a write */
-	CHECK_UNWRITTEN,  /* a read of what nobody wrote */
+	CHECK_UNWRITTEN,  /* a read before any write */
 	CHECK_ELEMENTS,   /* a reduction across element borders */
 	CHECK_TWICE,      /* delivered again */
-	CHECK_UNREAD,     /* brought somewhere for nobody */
-	CHECK_BROKEN,     /* not what was promised */
+	CHECK_UNREAD,     /* delivered but never read */
+	CHECK_BROKEN,     /* not the promised value */
 	CHECK_UNPROMISED, /* a user's byte changed that no promise covers */
 	CHECK_KIND_MAX
 };
@@ -42,7 +42,7 @@ extern const char *const check_kinds[CHECK_KIND_MAX];
 /* The first offence: by step, then rank, buffer and offset. */
 struct check_fault {
 	enum check_kind kind;
-	uint32_t step; /* plan.steps for what is seen at the end */
+	uint32_t step; /* plan.steps for faults found at the end */
 	uint32_t rank;
 	uint16_t buf;
 	uint64_t off;

@@ -90,7 +90,7 @@ pack_move_plan(struct cursor *c, struct plan *p)
 	pack_move_list(c, &p->sources, &p->sources_count, sizeof(*p->sources));
 }
 
-/* What is packed: the length of all, and what is left of it. */
+/* The packed format: the uncompressed length, then the compressed plan. */
 void *
 plan_pack(const struct plan *p, size_t *ret_bytes)
 {

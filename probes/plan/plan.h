@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan.h - the exact list of what a probe does: who sends which bytes to whom.
+ * plan.h - the exact list of the transfers of a probe.
  *
  * A plan is data. Ranks have named buffers; transfers copy a range of a buffer
  * of one rank into a range of a buffer of another; local operations copy or
- * reduce within a rank. Each stands in a step. On every rank, and without any
+ * reduce within a rank. Each belongs to a step. On every rank, and without any
  * global barrier:
  *
  *   - the transfers of a step, its own sends and receives, run at once;
  *   - the local operations of the step follow them, also at once;
  *   - then comes the next step of the same channel.
  *
- * Channels are pipelines: a rank need not finish a step of one before it
- * starts a later step of another, except where buffer ranges overlap and one
- * of the two writes. Those dependencies are found (rank_graph.h), never stated,
- * and two that overlap at the same time are an error (check.h), so that what a
- * plan computes does not depend on how an executor overlaps its channels.
+ * Channels are pipelines: a rank need not finish a step of one before it starts
+ * a later step of another, except where buffer ranges overlap and one of the
+ * two writes. Those dependencies are computed (rank_graph.h), never stated, and
+ * two accesses that overlap at the same time are an error (check.h), so that
+ * the result of a plan does not depend on how an executor overlaps its
+ * channels.
  *
  * Offsets and sizes are bytes, 64 bits wide. The struct is open for readers;
  * only the functions here change it. Allocation never fails softly: callers
@@ -73,11 +74,12 @@ enum plan_op {
 };
 extern const char *const plan_ops[PLAN_OP_MAX];
 
-/* What a buffer holds before the plan runs, and may hold after. */
+/* The contents of a buffer before the plan runs, and the allowed contents
+ * after. */
 enum plan_role {
-	PLAN_IN,   /* the user's data, unchanged but for what is promised */
-	PLAN_OUT,  /* nothing; exactly what is promised */
-	PLAN_TEMP, /* nothing; whatever is left there */
+	PLAN_IN,   /* the user's data, unchanged except for promised ranges */
+	PLAN_OUT,  /* empty before; exactly the promised bytes after */
+	PLAN_TEMP, /* empty before; anything after */
 };
 
 struct plan_buf {
@@ -136,7 +138,7 @@ struct plan_promise {
 	uint8_t op, type;
 };
 
-/* A number that the probe reports beside its result, as "footprint". */
+/* A number that the probe reports with its result, such as "footprint". */
 struct plan_note {
 	char *name;
 	const char *unit;
@@ -149,8 +151,8 @@ struct plan {
 	char *title; /* the probe as it was asked for */
 	uint32_t ranks;
 	uint32_t steps; /* 1 + the last one used */
-	/* What is longer is cut into messages of this by transport mpi; 0:
-	 * as long as it takes them. */
+	/* Transport mpi cuts longer messages into pieces of this size; 0: only
+	 * where MPI requires it. */
 	uint64_t piece_bytes;
 	struct plan_buf *bufs;
 	uint32_t bufs_count;
@@ -177,12 +179,12 @@ void plan_free(struct plan *p); /* NULL is allowed */
 
 /* A buffer of this name, empty on every rank; its number. */
 uint16_t plan_buf_add(struct plan *p, const char *name, enum plan_role role);
-/* It lies in pinned memory of the host of its rank. */
+/* Place the buffer in pinned host memory of its rank. */
 void plan_buf_on_host(struct plan *p, uint16_t buf);
 /* Make the buffer at least so large on rank. */
 void plan_buf_need(struct plan *p, uint16_t buf, uint32_t rank, uint64_t bytes);
 
-/* Add t; buffers are not enlarged. A transfer of no bytes is left out. */
+/* Add t; buffers are not enlarged. A transfer of 0 bytes is ignored. */
 void plan_transfer_add(struct plan *p, const struct plan_transfer *t);
 /* Replace PLAN_VIA_AUTO: by within for transfers between ranks of one node, by
  * across for all others. nodes: node number by rank; NULL: each rank is a
@@ -203,7 +205,7 @@ void plan_note_add(struct plan *p, const char *name, const char *unit,
 void plan_note_real(struct plan *p, const char *name, const char *unit,
     double value);
 
-/* Replaces what was said before. */
+/* Replace the remark of the plan. */
 void plan_remark(struct plan *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

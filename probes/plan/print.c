@@ -130,7 +130,7 @@ print_matrix(const struct plan *p, FILE *to)
 	return 0;
 }
 
-/* Titles hold what a user typed; names and words are ours. */
+/* Titles contain user input; names and words are constants. */
 static void
 print_json_text(const char *text, FILE *to)
 {
@@ -253,12 +253,12 @@ print_json(const struct plan *p, FILE *to)
 }
 
 /*
- * A picture: time runs to the right, one line a rank.
+ * A picture: time runs to the right, one line per rank.
  *
  * An arrow leaves the sender's line at the start of its step and reaches the
  * receiver's before the end; the rest of the column belongs to the local
- * operations. Width grows with the root of the bytes, colour tells the
- * transport. Hovering names a transfer.
+ * operations. Width grows with the root of the bytes, colour shows the
+ * transport. A tooltip names each transfer.
  */
 #define LEFT_PX   64.0
 #define TOP_PX    58.0

@@ -101,7 +101,8 @@ spanmap_set(struct spanmap *m, uint64_t lo, uint64_t hi,
 		old = m->ranges[m->gap - 1].item;
 		covered = 1;
 	}
-	/* what began inside is gone; the last of it may go on behind hi */
+	/* ranges that begin inside are removed; the last one may continue
+	 * behind hi */
 	while (m->gap_end < m->cap && m->ranges[m->gap_end].lo < hi) {
 		old = m->ranges[m->gap_end++].item;
 		covered = 1;

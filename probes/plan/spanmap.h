@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spanmap.h - what every byte of one buffer holds, kept as ranges.
+ * spanmap.h - the contents of every byte of one buffer, stored as ranges.
  *
- * The buffer [0, bytes) is always covered; neighbours that hold the same are
- * one range. The ranges lie in an array with a gap, as an editor keeps text:
- * writes that follow one another, upwards or downwards, cost nothing to make
- * room for, and that is how blocks arrive. Memory: 24 bytes a range, up to
- * twice that.
+ * The buffer [0, bytes) is always covered; adjacent equal contents are one
+ * range. The ranges are in a gap buffer, like the text of an editor:
+ * consecutive writes, upwards or downwards, need no moves, and blocks arrive in
+ * that order. Memory: 24 bytes a range, up to twice that.
  */
 #ifndef PROBES_PLAN_SPANMAP_H
 #define PROBES_PLAN_SPANMAP_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * value.h - what a byte may hold.
+ * value.h - the symbolic contents of a byte.
  *
  * A value is (class, base): the byte at offset x of a buffer is byte x + base
- * of the class. A class is the initial contents of one buffer of one rank, or
- * a reduction of such. Copying bytes from offset x to offset y adds x - y to
- * base. Equal reductions, in whatever order they were made, have the same
- * class; so a proof of a sum is a comparison of two numbers. Sums are taken as
- * commutative and associative; an input that is counted twice is another sum.
+ * of the class. A class is the initial contents of one buffer of one rank, or a
+ * reduction of those. Copying bytes from offset x to offset y adds x - y to
+ * base. Equal reductions have the same class, whatever their order, so a proof
+ * of a sum is a comparison of two numbers. Sums are taken as commutative and
+ * associative; an input that is counted twice is another sum.
  *
  * A reduction is a sorted list of runs: ranks lo..hi-1, all with the same
  * buffer, shift and number of times. Sums over consecutive ranks are one run.

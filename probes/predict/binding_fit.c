@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * binding_fit.c - every binding of both kinds is fitted by least squares, and
- * the best is believed only below a tolerance.
+ * binding_fit.c - fit every binding of both kinds by least squares, and accept
+ * the best one only below a tolerance.
  */
 #include "probes/predict/binding_fit.h"
 #include "probes/predict/model.h"
@@ -16,9 +16,10 @@
 const char *const fit_kinds[BINDING_FIT_MAX] = { "packed", "round-robin",
 	"dynamic" };
 
-/* Bandwidth of k devices that send the same at the same time, where a sound
- * NIC gives 1: the one with most to send for what it gives ends last. With all
- * sound that is k / p, at least 1, when packed, and k / ceil(k / r). */
+/* Return the bandwidth of k devices that send the same amount at the same time,
+ * where a normal NIC gives 1: the NIC with the most to send relative to its
+ * rate ends last. With normal NICs it is k / p, at least 1, when packed, and k
+ * / ceil(k / r). */
 static double
 binding_fit_shape(const struct binding_fit_profile *p,
     enum binding_fit_kind kind, uint32_t per, uint32_t k)

@@ -2,18 +2,17 @@
 /*
  * binding_fit.h - which network interface (NIC) serves which device.
  *
- * Found from bandwidths alone (CommBench, section 5.2.1, equations 1 and 2).
+ * Computed from bandwidths alone (CommBench, section 5.2.1, equations 1 and 2).
  *
- * A profile is the bandwidth of the first k devices of a node together, for
- * k = 1, 2, ... Two ways of binding devices to NICs are tried with every
- * number that they can have: packed, p consecutive devices on each NIC, and
- * round-robin, device i on NIC i mod r. That which comes closest is said; when
- * neither comes close the binding is dynamic, or not of a kind that we know.
+ * A profile is the bandwidth of the first k devices of a node together, for k =
+ * 1, 2, ... Two kinds of binding are tried with every possible number: packed,
+ * p consecutive devices on each NIC, and round-robin, device i on NIC i mod r.
+ * The closest one is reported; if neither is close, the binding is dynamic or
+ * of an unknown kind.
  *
- * A NIC that is slow would spoil the shape of both. So each device's bandwidth
- * alone is measured too: one that is far below the others' is weak, and the
- * models below let its NIC give only that share. Without weak ones they are
- * the equations of the paper.
+ * A slow NIC would distort both models. So each device's bandwidth alone is
+ * measured too: one far below the others is weak, and the models below give its
+ * NIC only that share. Without weak NICs they are the equations of the paper.
  *
  * Rates are bytes per second.
  */
@@ -51,18 +50,18 @@ struct binding_fit {
 	    models[BINDING_FIT_DYNAMIC]; /* the best of each */
 };
 
-/* tolerance: the largest residual of a model that is believed. */
+/* tolerance: the largest residual of an accepted model. */
 void binding_fit_binding(const struct binding_fit_profile *p, double tolerance,
     struct binding_fit *ret);
-/* What a model says of k devices. */
+/* Return the model's bandwidth of k devices. */
 double binding_fit_per_s(const struct binding_fit_profile *p,
     enum binding_fit_kind kind, const struct binding_fit_model *m, uint32_t k);
 
 /* The bandwidth that a sound NIC gives, judging by each device's alone: their
  * upper quartile, so that less than three quarters of them may be slow. */
 double binding_fit_sound_per_s(const double *alone_per_s, uint32_t devices);
-/* Shares of that for binding_fit_profile: 1 for what is at least weak of it.
- * Their number that is below. */
+/* Compute the weights of binding_fit_profile from the rates alone: 1 for a rate
+ * of at least weak, else its share. Return the number below weak. */
 uint32_t binding_fit_weights(const double *alone_per_s, uint32_t devices,
     double weak, double *ret);
 

@@ -35,7 +35,7 @@ static const struct closed_row {
 	{ "alltoall", 1, 0, 0, 1 },
 };
 
-/* What the links carry, and what the slowest hop and edge of it take. */
+/* Bytes on the links, and the times of the slowest hop and edge. */
 struct load {
 	const struct machine *m;
 	uint32_t nodes;
@@ -118,8 +118,8 @@ closed_form(const struct machine *m, const char *name, double bytes,
 		closed_form_edge(&f, r, r / g * g + (r + 1) % g,
 		    inside * (g - 1));
 	ret->time_s = passes * (g - 1) * f.hop_s;
-	/* Ranks that send to all others: those of each distance in turn, which
-	 * is what a node's NICs and a leaf's uplinks carry in sum. */
+	/* For ranks that send to all others: the pairs of each distance in
+	 * turn, whose sum loads a node's NICs and a leaf's uplinks. */
 	for (uint32_t a = 0; row->each && a < nodes; a++)
 		for (uint32_t b = 0; b < nodes; b++)
 			for (uint32_t k = 0; a != b && k < g; k++)

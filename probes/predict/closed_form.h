@@ -16,7 +16,7 @@
 struct closed_form {
 	double time_s;
 	char limit[MACHINE_NAME_MAX]; /* the link that is busy longest; "" */
-	double limit_s, limit_per_s;  /* for so long, at that rate */
+	double limit_s, limit_per_s;  /* time and rate of the limit */
 };
 
 /* As collective.name has it, of a block for every rank, bytes in all. -EINVAL

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expectation.c - which closed models apply to a probe, beside its simulation
- * and the links that are busiest in it.
+ * expectation.c - the closed models that apply to a probe, with its simulation
+ * and its busiest links.
  */
 #include "probes/predict/expectation.h"
 
@@ -17,7 +17,7 @@
 
 #define PS_PER_S 1e12
 
-/* What the models need. */
+/* The inputs of the models. */
 struct frame {
 	const struct conf *c;
 	const struct machine *m;
@@ -25,7 +25,8 @@ struct frame {
 	uint32_t channels;
 };
 
-/* A model's number beside the simulation's; one that is 0 does not apply. */
+/* Add a model's value next to the simulated one; a value of 0 means that the
+ * model does not apply. */
 static void __attribute__((format(printf, 3, 4)))
 expectation_model_add(struct expectation *ol, struct expectation_model om,
     const char *fmt, ...)
@@ -56,8 +57,8 @@ expectation_collective_models(const struct frame *f)
 
 	if (ol->nodes < 2 || mc.node_per_s <= 0)
 		return;
-	/* from the first rank of a node to that of the next, with all that
-	 * comes to it */
+	/* from the first rank of a node to the first rank of the next, with all
+	 * overheads */
 	if (machine_path(m, &ends, MACHINES_MPI, &path) == 0)
 		mc.alpha_s = (double)(path.latency_ps + path.overhead_ps +
 				 m->step_ps) /

@@ -17,7 +17,7 @@ struct expectation_model {
 	char text[80];
 	int is_time;      /* seconds, else bytes per second */
 	double value;     /* of the model */
-	double predicted; /* the simulation's number beside it */
+	double predicted; /* the simulated value */
 };
 
 struct expectation_link {
@@ -39,10 +39,10 @@ struct expectation {
 	uint32_t models_count;
 	struct expectation_link *links; /* the busiest first */
 	uint32_t links_count;
-	char note[120]; /* what a reader could take wrongly, "": nothing */
+	char note[120]; /* caveat for the reader; "": none */
 };
 
-/* A plan, the options c of which pt built it, and the machine it is for. */
+/* A plan, the options c from which pt built it, and its machine. */
 struct expectation_ask {
 	const struct pattern *pt;
 	const struct conf *c;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * maxmin.c - progressive filling: when flows start or end, what they reach
- * through shared resources is filled again, limit by limit.
+ * maxmin.c - progressive filling: when flows start or end, the flows connected
+ * through shared resources are recomputed, limit by limit.
  */
 #include "probes/predict/maxmin.h"
 #include "probes/predict/predict_work.h"
@@ -378,7 +378,7 @@ maxmin_levels_first(struct maxmin *f)
 	return 0;
 }
 
-/* A flow goes on at this rate, which its resources can give no other now. */
+/* Fix the rate of a flow, which is the maximum of its resources now. */
 static void
 maxmin_freeze(struct maxmin *f, uint32_t pipe, double rate_per_s,
     uint64_t now_ps)

@@ -2,12 +2,12 @@
 /*
  * maxmin.h - flows that share resources.
  *
- * Each is as fast as max-min fairness lets it be.
+ * Rates are max-min fair.
  *
- * A pipe is a way through some resources; it carries one flow at a time. Rates
- * are those of progressive filling: all flows grow together until a resource
+ * A pipe is a path through some resources; it carries one flow at a time. Rates
+ * are computed by progressive filling: all flows grow together until a resource
  * is full, which fixes those that pass it, and so on. When flows start or end,
- * only what they can touch through shared resources is computed again.
+ * only flows connected through shared resources are recomputed.
  *
  * Time is in picoseconds and never goes back. The same calls give the same
  * results, always.

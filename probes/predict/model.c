@@ -41,11 +41,11 @@ model_tree_s(const struct model_cast *mc)
 	return (mc->alpha_s * mc->depth + all_s) * log2(mc->nodes);
 }
 
-/* A bound is what the NICs of a node give, times p over what passes them: so
- * many times the p - g other ranks, for each rank of the node or once. */
+/* A bound is the rate of a node's NICs, times p over the traffic through them:
+ * the traffic of the p - g other ranks, for each rank of the node or once. */
 static const struct {
 	const char *name;
-	int others; /* 0: just what the NICs give */
+	int others; /* 0: the rate of the NICs alone */
 	int each;
 } bounds[] = {
 	{ "broadcast", 0, 0 },

@@ -11,9 +11,9 @@
 #include "common/err.h"
 #include "probes/topology/machine.h"
 
-/* Bandwidth between two groups of which k devices are active (CommBench,
- * equations 1 and 2): each NIC serves per_nic neighbours, or devices take the
- * nics in turn. */
+/* Return the bandwidth between two groups with k active devices (CommBench,
+ * equations 1 and 2): each NIC serves per_nic neighbours, or the devices use
+ * the nics in turn. */
 double model_packed_per_s(double nic_per_s, uint32_t per_nic, uint32_t k);
 double model_round_robin_per_s(double nic_per_s, uint32_t nics, uint32_t k);
 

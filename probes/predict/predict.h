@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict.h - how long a plan takes on a described machine.
+ * predict.h - the time of a plan on a described machine.
  *
- * A flow-level simulation. What one rank sends another in one step of a
- * channel, over one transport, is a flow; flows share links and NICs max-min
+ * A flow-level simulation. All bytes from one rank to another in one step of a
+ * channel, over one transport, are a flow; flows share links and NICs max-min
  * fairly (maxmin.c). On every rank, and without any global barrier:
  *
  *   - a step of a channel starts when the rank has completed its last step of
@@ -13,23 +13,22 @@
  *     transport follow each other in the order in which they were started:
  *     each first takes the overhead of its messages, then the bytes move;
  *   - they arrive when the bytes have moved and the latency has passed;
- *     receives are posted early and hold nobody up;
+ *     receives are posted early and never delay a sender;
  *   - when all transfers of the step have completed on the rank, its local
  *     operations run, one step's after another's;
  *   - then the step is complete.
  *
- * With pace PREDICT_DATA, which is what the executor does (execute/exec.h), a
- * transfer waits instead for all that was before it on its two ranks and
- * touches the same bytes, and a local operation for the same on its own; a
- * rank pays the step overhead with the first that it starts in a step of a
- * channel.
+ * With pace PREDICT_DATA, which models the executor (execute/exec.h), a
+ * transfer waits instead for all earlier operations on its two ranks that touch
+ * the same bytes, and a local operation for those on its rank. A rank pays the
+ * step overhead with its first operation in a step of a channel.
  *
  * With pace PREDICT_STEPS a rank in addition starts no transfer of a step
  * before all its transfers of earlier steps are complete, whatever their
  * channel, as HiCCL does (its section IV-E).
  *
- * Deterministic: the same plan and machine give the same picoseconds. Cost:
- * by flows, not transfers or bytes; see tests/bench.
+ * Deterministic: the same plan and machine give the same picoseconds. Cost: by
+ * flows, not transfers or bytes; see tests/bench.
  */
 #ifndef PROBES_PREDICT_PREDICT_H
 #define PROBES_PREDICT_PREDICT_H

@@ -47,7 +47,7 @@ predict_work_task_add(struct work *w, const struct task *t, uint32_t first)
 	return w->tasks_count++;
 }
 
-/* Memory counts what is read and what is written: copies twice. */
+/* Memory counts reads and writes, so copies count twice. */
 static void
 predict_work_tasks_make(struct work *w)
 {
@@ -256,7 +256,7 @@ predict_work_hash_grow(struct work *w)
 	}
 }
 
-/* The queue of a task is that of its places and transport: found, or made. */
+/* Find or create the queue of a task's places and transport. */
 static int
 predict_work_queue_find(struct work *w, const struct task *t, uint32_t *ret)
 {

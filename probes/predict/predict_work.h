@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict_work.h - a plan as what the simulation moves: tasks, the cells that
- * they belong to, and the queues that they stand in; and how fast each moves.
+ * predict_work.h - a plan as the simulation moves it: tasks, the cells that
+ * they belong to and the queues that they wait in; and the rate of each.
  */
 #ifndef PROBES_PREDICT_PREDICT_WORK_H
 #define PROBES_PREDICT_PREDICT_WORK_H

@@ -24,8 +24,8 @@ struct span {
 	int first, end;
 };
 
-/* What is asked, and which visits both phases have: a test that timed out may
- * lack some. */
+/* The request, and the visits that both phases have: after a timeout some may
+ * be missing. */
 struct pairs {
 	const struct impact_ask *ask;
 	enum impact_of of;
@@ -180,9 +180,9 @@ impact_scatter(const double *x, int n, double *ret_mean)
 	return sum;
 }
 
-/* The mean of the pairs' log ratios; returns its standard error. From
- * ORDERED_MIN pairs on it is the intercept of a least-squares line over their
- * order: what a drift adds to a pair has the sign of its order. */
+/* Return the standard error of the mean of the pairs' log ratios. From
+ * ORDERED_MIN pairs on the mean is the intercept of a least-squares line over
+ * their order: the effect of a drift on a pair has the sign of its order. */
 static double
 impact_of_each(struct pairs *p, double *ret_at, int *ret_degrees)
 {

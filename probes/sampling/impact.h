@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * impact.h - what congestion costs, with an interval. Pure.
+ * impact.h - the cost of congestion, with a confidence interval. Pure.
  *
  * Impact is congested over isolated for a time and isolated over congested for
  * a bandwidth, so above 1 is always worse. The tail (p99) is the 99th
@@ -16,9 +16,9 @@
  * of the order, which a drift has, is fitted and removed at the cost of one
  * degree of freedom.
  *
- * A tail needs IMPACT_TAIL_SAMPLES samples in each phase. Where a single visit
- * has fewer, the impact is the ratio of all samples, as GPCNeT's. The tail of
- * few samples jumps, so its interval is the wider of two: the interval of the
+ * A tail needs IMPACT_TAIL_SAMPLES samples in each phase. If a single visit has
+ * fewer, the impact is the ratio of all samples, as in GPCNeT. The tail of few
+ * samples jumps, so its interval is the wider of two: the interval of the
  * pairs' ratios, and that from omitting one pair at a time (the jackknife).
  * With a single visit rounds are omitted in turn, and drift is not covered.
  * test_impact_coverage.c, among the unit tests, shows on simulated machines

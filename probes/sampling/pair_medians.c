@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pair_medians.c - an open hash table that doubles up to its bound, and the
- * medians of its pairs by node, which are made when somebody asks for them.
+ * medians of its pairs by node, which are computed on request.
  */
 
 #include "probes/sampling/pair_medians.h"
@@ -38,8 +38,9 @@ struct pair_medians {
 	int nodes; /* 0: not made since the last median came */
 	uint32_t *start;
 	double *of;
-	int *with;     /* whom each of them is with */
-	uint8_t *slow; /* by node: with most of those whom it met; or NULL */
+	int *with; /* the partner in each of them */
+	uint8_t
+	    *slow; /* by node: 1 if slow with most of its partners; or NULL */
 };
 
 struct pair_medians *
@@ -270,8 +271,8 @@ pair_medians_score_of(const struct pair_medians *p, int node)
 	return q;
 }
 
-/* p->slow: those that are far beyond the good side of all nodes: many may be
- * busy, so what the slower half is like is not taken for usual. */
+/* Set p->slow for nodes far beyond the good side of all nodes. Many nodes may
+ * be busy, so the slower half is not taken as normal. */
 static void
 pair_medians_need_slow(struct pair_medians *p)
 {

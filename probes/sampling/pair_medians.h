@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pair_medians.h - who was slow with whom: medians by pair of nodes. Pure.
+ * pair_medians.h - medians by pair of nodes, to find which pairs were slow.
+ * Pure.
  *
  * A rank's time covers the exchange with both of its neighbours, so it is
  * evidence on both pairs. A normal node is slow with slow partners only, a slow
- * node with everyone: what speaks against a node is the quartile of its pairs
- * on the good side. Where many are slow, as with jobs, most partners of a node
- * may be so by chance: they are left out. The table is bounded: so many pairs
- * that every node can have met PAIR_MEDIANS_PARTNERS others, and
- * PAIR_MEDIANS_KEPT medians of each; of more, an unbiased sample.
+ * node with everyone: a node is judged by the quartile of its pairs on the good
+ * side. If many nodes are slow, as under load of jobs, most partners of a node
+ * may be slow by chance: they are excluded. The table is bounded:
+ * PAIR_MEDIANS_PARTNERS partners of each node on average, and PAIR_MEDIANS_KEPT
+ * medians of each pair; of more medians, an unbiased sample.
  */
 #ifndef PROBES_SAMPLING_PAIR_MEDIANS_H
 #define PROBES_SAMPLING_PAIR_MEDIANS_H
@@ -31,10 +32,10 @@ struct pair_medians_row {
 /* low_is_bad: 1 for bandwidths, 0 for times. nodes: how many there are. */
 struct pair_medians *pair_medians_new(int low_is_bad, int nodes, uint64_t seed);
 void pair_medians_free(struct pair_medians *p); /* NULL is allowed */
-/* One round's median of a rank on node a that had node b as neighbour. Equal
- * nodes are no pair and are left out. */
+/* Add one round's median of a rank on node a whose neighbour was on node b.
+ * Ignored if both are the same node. */
 void pair_medians_add(struct pair_medians *p, int a, int b, double median);
-/* Pairs that found no room. */
+/* Return the number of medians dropped because the table was full. */
 uint64_t pair_medians_dropped(const struct pair_medians *p);
 /* The worst first, at most cap; their number. */
 int pair_medians_worst(const struct pair_medians *p,
@@ -50,9 +51,9 @@ double pair_medians_score(struct pair_medians *p, int node);
 
 /* The median of all pairs' medians; NAN without pairs. */
 double pair_medians_typical(struct pair_medians *p);
-/* What a slow pair is beyond: worse than typical by PAIR_MEDIANS_SLOW of it,
- * and by so many standard deviations of the pairs of nodes that are not slow
- * themselves, which noise alone hardly is. NAN without pairs. */
+/* The limit of a slow pair: worse than typical by the share PAIR_MEDIANS_SLOW,
+ * and by PAIR_MEDIANS_SIGMAS standard deviations of the pairs of nodes that are
+ * not slow themselves, which noise rarely reaches. NAN without pairs. */
 #define PAIR_MEDIANS_SLOW   0.05
 #define PAIR_MEDIANS_SIGMAS 2.5
 double pair_medians_bound(struct pair_medians *p);

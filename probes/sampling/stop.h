@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stop.h - when a test has measured enough. Pure.
+ * stop.h - the stop rule of a test. Pure.
  *
  * With congestors a visit lasts its share of the time, so that all are equal
  * members of the statistics; after an even number of pairs of visits, at least
  * STOP_PAIRS_MIN, a test ends once the intervals of its impacts are as narrow
- * as asked for: what is asked for is what is reported. Without congestors, or
- * with fewer visits, a visit ends once the interval of the phase's headline is
- * narrow enough. Never before the minimum of rounds.
+ * as requested; the requested precision is the one that is reported. Without
+ * congestors, or with fewer visits, a visit ends once the interval of the
+ * phase's headline is narrow enough. Never before the minimum of rounds.
  */
 #ifndef PROBES_SAMPLING_STOP_H
 #define PROBES_SAMPLING_STOP_H
@@ -35,7 +35,8 @@ struct stop_ask {
 
 /* STOP_GO_ON or what ends the visit. */
 enum stop stop_decide(const struct stop_ask *ask);
-/* 1: after so many pairs both impacts are known to the precision. */
+/* Return 1 if after this many pairs both impacts have the requested
+ * precision. */
 int stop_pairs(const struct impact_ask *ask, const struct settings *s,
     int pairs);
 

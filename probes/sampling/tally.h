@@ -35,8 +35,9 @@ struct tally {
 	int count;
 	int per_visit; /* at most this many kept in a visit */
 	int measured;  /* rounds added, merged ones too */
-	int stride;    /* rounds that one kept round stands for, this visit */
-	int visit;     /* of the last round */
+	int stride; /* number of rounds that one kept round represents, in this
+		       visit */
+	int visit;  /* of the last round */
 };
 
 void tally_init(struct tally *t, int visits);

@@ -35,8 +35,9 @@ int timing_of(const struct timing_sample *samples, size_t n,
 /* Is the interval of the median as narrow as precision, a share of it? */
 int timing_known(const struct timing *t, double precision);
 
-/* Are so many bytes in the median faster than copies in memory were measured
- * to be, by more than clocks and caches explain? 0 where that rate is NAN. */
+/* Return 1 if the median rate of this many bytes exceeds the measured rate of
+ * memory copies by more than clocks and caches explain; 0 if that rate is
+ * NAN. */
 int timing_above_memory(const struct timing *t, uint64_t bytes,
     double memory_bytes_per_s);
 

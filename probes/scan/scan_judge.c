@@ -12,8 +12,8 @@
 #include "common/robust.h"
 #include "common/xalloc.h"
 
-/* Floors of the scatter of nodes' scores. Latencies differ with the number of
- * switches between nodes: below 1.5 times they are no fault. */
+/* Minimum scatter of nodes' scores. Latencies depend on the number of switches
+ * between nodes: less than 1.5 times is not a fault. */
 #define SCATTER_RATE 0.02
 #define SCATTER_TIME 0.135
 /* The worst of n scores is that far off by chance in 1 of 1000 scans. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * local.c - sysfs shows the tree of PCI bridges as the folders that a device
- * lies in: how near two are is how much of their way from the host bridge they
- * share.
+ * local.c - sysfs shows the tree of PCI bridges as the folders of a device: the
+ * distance of two devices follows from the part of their path from the host
+ * bridge that they share.
  */
 #include "probes/topology/local.h"
 
@@ -21,7 +21,8 @@
 #include "probes/topology/machine.h"
 
 #define KFD_NODES_MAX 256
-#define KFD_GPUS_MAX  64 /* LINKS_DEVICES_MAX: links are told of no more */
+/* LINKS_DEVICES_MAX: links are known of at most this many. */
+#define KFD_GPUS_MAX 64
 
 const char *const local_nears[LOCAL_NEAR_MAX] = {
 	[LOCAL_SAME] = "same",
@@ -34,7 +35,7 @@ const char *const local_nears[LOCAL_NEAR_MAX] = {
 
 /* ---- files ---- */
 
-/* What is done with a name of a folder; kind is a NIC's. */
+/* The callback for each name in a folder; kind is a NIC's. */
 struct visit {
 	const char *folder, *kind;
 	void (*each)(struct local *l, const struct visit *v, const char *name);

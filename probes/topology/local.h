@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * local.h - what this machine is, from sysfs alone: GPUs, NICs, how near they
- * are to each other, and which NIC a GPU should send by.
+ * local.h - the local machine, from sysfs alone: GPUs, NICs, their distances,
+ * and the NIC that a GPU should use.
  *
  * Everything is read below a root, "" for the machine's own, so that a tree of
- * files is a machine for tests. What the kernel does not say is -1, 0 or "".
+ * files is a machine for tests. Values that the kernel does not provide are -1,
+ * 0 or "".
  */
 #ifndef PROBES_TOPOLOGY_LOCAL_H
 #define PROBES_TOPOLOGY_LOCAL_H
@@ -14,7 +15,7 @@
 #define LOCAL_PATH_BYTES 256
 
 struct local_place {
-	char pci[16]; /* "0000:1a:00.0"; "" for what is not on PCI */
+	char pci[16]; /* "0000:1a:00.0"; "" if it is not on PCI */
 	/* From the host bridge down: "pci0000:00/0000:00:01.0/0000:01:00.0" */
 	char path[LOCAL_PATH_BYTES];
 	int numa;                /* -1: not known */
@@ -24,9 +25,9 @@ struct local_place {
 struct local_gpu {
 	struct local_place at;
 	const char *vendor;          /* of names_gpus */
-	char name[LOCAL_NAME_BYTES]; /* where its driver tells the kernel */
+	char name[LOCAL_NAME_BYTES]; /* if its driver reports it */
 	int kfd; /* as AMD's driver numbers its GPUs, -1: it does not */
-	int nic; /* of local.nics, to send by; -1: there is none */
+	int nic; /* index in local.nics to send by; -1: none */
 };
 
 struct local_nic {

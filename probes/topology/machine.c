@@ -250,7 +250,7 @@ machine_look(const char *folder, const char *name, char *ret, size_t ret_bytes)
 }
 
 /* The file of a machine: a path, or a name in the folder of $COALMINE_MACHINES,
- * in the installed one, or beside the program: from PREFIX/libexec up to
+ * in the installed one, or near the program: from PREFIX/libexec up to
  * PREFIX/etc/coalmine, and from a build tree up to the source's etc. */
 static void
 machine_find_file(const char *name, char *ret, size_t ret_bytes)

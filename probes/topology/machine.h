@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * machine.h - a machine as a file describes it: what its nodes consist of,
- * how they are joined, and which way bytes take from one rank to another.
+ * machine.h - a machine described by a file: the parts of its nodes, their
+ * links, and the path of bytes from one rank to another.
  *
- * A node is a small graph. Its vertices are devices (d0...), sockets with
- * their memory (h0...), switches (s0...) and NICs (n0...); its edges are the
- * links of the file. Between nodes, bytes leave by the NIC to which their
- * device is bound and enter by that of the other (CommBench, section 2.1.2),
- * through the uplinks of their leaves where these differ.
+ * A node is a small graph. Its vertices are devices (d0...), sockets with their
+ * memory (h0...), switches (s0...) and NICs (n0...); its edges are the links of
+ * the file. Between nodes, bytes leave by the NIC to which their device is
+ * bound and enter by that of the other (CommBench, section 2.1.2), through the
+ * uplinks of their leaves if they are on different leaves.
  *
  * Everything that can be the bottleneck is a resource with a capacity: each
- * direction of each link and NIC, both directions of a NIC where the file
+ * direction of each link and NIC, both directions of a NIC together if the file
  * limits them, each leaf's uplinks, and the memory of devices and sockets.
  * Resources are numbered over all nodes of a machine of given size.
  *
@@ -94,15 +94,14 @@ struct machine {
 struct machine_path {
 	uint32_t resources[MACHINE_PATH_MAX];
 	uint32_t count;
-	double rate_max_per_s; /* what the transport reaches alone; 0: all */
+	double rate_max_per_s; /* rate of the transport alone; 0: no limit */
 	uint64_t latency_ps, overhead_ps;
 };
 
-/* A name without '/' is NAME.conf of the folder of machines: that of
- * $COALMINE_MACHINES, else the installed one, else etc/machines beside the
- * program; else a file of that name. sets are count words
- * "section.key=value", in place of the file's. -EINVAL or -errno, with
- * "file:line: ...". */
+/* Load a machine. A name without '/' is NAME.conf in the folder of machines:
+ * $COALMINE_MACHINES, else the installed one, else etc/machines next to the
+ * program; any other name is a path. sets are count words "section.key=value"
+ * that override the file. Return -EINVAL or -errno, with "file:line: ...". */
 int machine_load(const char *name, char *const *sets, int count,
     struct machine **ret, struct err *err);
 /* From text; path is its name in messages. */
@@ -116,17 +115,18 @@ struct machine_gpus {
 	 * NULL: none are known. */
 	const uint16_t *links;
 };
-/* This node as the kernel shows it below root, "" for the machine's own, for
- * so many ranks: which of them share a socket; or, unless gpus is NULL, how
- * their GPUs are linked. Unrated. -ERANGE for more than 256. */
+/* Describe this node from the kernel's files below root, "" for the machine's
+ * own, for this many ranks: which of them share a socket; or, unless gpus is
+ * NULL, how their GPUs are linked. The result has no rates. Return -ERANGE for
+ * more than 256 ranks. */
 int machine_discover(const char *root, uint32_t ranks,
     const struct machine_gpus *gpus, struct machine **ret);
 void machine_free(struct machine *m); /* NULL is allowed */
 
 /* "d0", "h1", "s0", "n3" to a vertex, or MACHINE_NONE. */
 uint32_t machine_vertex(const struct machine *m, const char *name);
-/* The machine with as many ranks a node as so many in all need: a copy of the
- * struct only. The functions below take that. */
+/* Return the machine with as many ranks per node as this total needs: a copy of
+ * the struct only. The functions below take it. */
 struct machine machine_fit(const struct machine *m, uint32_t ranks);
 /* Where a rank's device is. */
 uint32_t machine_rank_vertex(const struct machine *m, uint32_t rank);
@@ -142,8 +142,8 @@ double machine_nearness(const struct machine *m, uint32_t a, uint32_t b);
 /* NIC of a device or socket. */
 uint32_t machine_nic(const struct machine *m, uint32_t vertex);
 
-/* Capacities of all resources of as many nodes; a capacity of 0 is no limit,
- * and such a resource is on no path. The caller frees. */
+/* Return the capacities of all resources of this many nodes; a capacity of 0 is
+ * no limit, and such a resource is on no path. The caller frees. */
 uint32_t machine_resources(const struct machine *m, uint32_t nodes);
 double *machine_capacities(const struct machine *m, uint32_t nodes);
 /* "node2 d0>d1 nvlink", "node0 n1 out", "leaf1 up"; of a place with its names.
@@ -151,7 +151,8 @@ double *machine_capacities(const struct machine *m, uint32_t nodes);
 void machine_resource_name(const struct machine *m, uint32_t nodes,
     uint32_t resource, char *ret, size_t ret_bytes);
 
-/* Two ranks of a machine of so many nodes, and a vertex of each one's node. */
+/* Two ranks of a machine with this many nodes, and a vertex of each one's
+ * node. */
 struct machine_ends {
 	uint32_t nodes;
 	uint32_t src, dst;

@@ -142,7 +142,7 @@ machine_joined(const struct machine *m, uint32_t a, uint32_t b)
 	return 0;
 }
 
-/* Links on the way, MACHINE_NONE if there is none. */
+/* Return the number of links on the path, MACHINE_NONE without a path. */
 static uint32_t
 machine_path_hops(const struct machine *m, uint32_t from, uint32_t to)
 {

@@ -24,7 +24,8 @@ backoff_reset(struct backoff *p)
 	p->looks = 0;
 }
 
-/* Open MPI says so in a variable, which is of one byte; nobody else has it. */
+/* Open MPI exports this in a variable of one byte; other MPIs do not have
+ * it. */
 int
 backoff_mpi_gives_way(void)
 {

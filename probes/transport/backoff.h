@@ -2,17 +2,16 @@
 /*
  * backoff.h - waiting for MPI, streams and other ranks without spinning.
  *
- * Who polls goes on for some microseconds, for what is almost there, then
- * gives up its core after each look, and after a millisecond sleeps, ever
- * longer: more ranks than cores is the common case on a test machine, and a
- * rank that spins there takes the core of the one that it waits for. A nap is
- * a 64th of the wait so far, and 200 us at most: who naps for less wakes up so
- * often that it slows down those that copy.
+ * A waiter polls for some microseconds, then yields its core after each poll,
+ * and after a millisecond sleeps, ever longer: test machines often have more
+ * ranks than cores, and a spinning rank takes the core of the rank that it
+ * waits for. A sleep is a 64th of the wait so far, at most 200 us: shorter
+ * sleeps wake up so often that they slow down the copying ranks.
  *
- * An MPI may give up the core by itself in every look that finds nothing, as
- * Open MPI does where it was told of more ranks than cores. To do so twice
- * costs a turn of all others: 8 ranks on 2 cores take 1.1 times as long for
- * messages of 4 KiB, and 1.15 times for those of 1 MiB.
+ * An MPI may yield the core itself in every poll without a result, as Open MPI
+ * does if it knows of more ranks than cores. Yielding twice costs a turn of all
+ * others: 8 ranks on 2 cores take 1.1 times as long for messages of 4 KiB, and
+ * 1.15 times for those of 1 MiB.
  */
 #ifndef PROBES_TRANSPORT_BACKOFF_H
 #define PROBES_TRANSPORT_BACKOFF_H
@@ -20,15 +19,15 @@
 #include <mpi.h>
 #include <stdint.h>
 
-/* A thread that copies or reduces itself polls its transfers, and yields, after
- * so much of it. */
+/* A thread that copies or reduces polls its transfers, and yields, after this
+ * many bytes. */
 #define BACKOFF_WORK_BYTES (32ULL << 10)
 
 struct backoff {
 	int at_mpi;        /* every look is one at MPI */
 	unsigned looks;    /* since something moved */
 	uint64_t since_ns; /* 0: something has just moved */
-	int awake;         /* never naps: nobody wants the core */
+	int awake;         /* never sleeps: no other process needs the core */
 };
 
 /* Zero it, or call this when something moved. */

@@ -3,18 +3,18 @@
  * ipc.c - copies into and out of the memory of other processes on this node.
  *
  * One end of a transfer does the work: put is done by the sender, get by the
- * receiver. The other says when it may begin, and is told when it is over,
- * through two words on its own board: memory of the host that the other
- * ranks of the node map. They count iterations, so nothing is ever reset.
- * Events of a device do not cross processes (device.h), so the worker asks for
- * its own event and then writes the word.
+ * receiver. The other end (the waiter) signals when it may begin, and learns
+ * when it is complete, through two words on its own board: host memory that the
+ * other ranks of the node map. They count iterations, so nothing is ever reset.
+ * Events of a device do not cross processes (device.h), so the worker polls its
+ * own event and then writes the word.
  *
  *   waiter   writes ready = n            ...            sees done = n
  *   worker         sees ready = n, copies, writes done = n
  *
  * A board also lists its ends with their places, which is all that a worker
- * has to know: making a plan ready takes one exchange of handles. Where ranks
- * share cores, who has nothing else to wait for sleeps until a word is written.
+ * needs: preparing a plan takes one exchange of handles. If ranks share cores,
+ * a rank without anything else to wait for sleeps until a word is written.
  */
 #include <errno.h>
 #include <sched.h>
@@ -61,9 +61,9 @@ ipc_start(struct transport *t, uint32_t batch)
 	return 0;
 }
 
-/* Workers whose peer is ready. Here and below what was started first is looked
- * at first, always: pieces of a pipeline that overtake each other hold it up.
- * What is over as soon as it was started was copied by this thread. */
+/* Test workers whose peer is ready, always in the order of their start: pieces
+ * of a pipeline that overtake each other delay it. A copy that is complete as
+ * soon as it is started was made by this thread. */
 static int
 ipc_test_blocked(struct transport *t)
 {
@@ -198,9 +198,9 @@ ipc_sleep_until_ready(struct transport *t)
 	return 1;
 }
 
-/* Until as many ends are done as there have to be before there is anything to
- * do: all of them if nothing waits for any. Every end rings once, so that a
- * ring that is heard early only costs another look. */
+/* Sleep until enough ends are done for progress: all of them if nothing waits
+ * for any. Every end rings once, so that an early ring only costs another
+ * look. */
 static int
 ipc_sleep_until_done(struct transport *t)
 {

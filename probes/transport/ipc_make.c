@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ipc_make.c - what a plan takes of ipc: boards, the memory of the other ranks
- * of the node, and who does what at which end.
+ * ipc_make.c - prepare a plan for ipc: boards, the memory of the other ranks of
+ * the node, and the worker of each transfer.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "probes/transport/ipc_part.h"
 #include "probes/transport/backoff.h"
 
-/* What everybody on the node tells everybody. */
+/* The data that every rank sends to all others of its node. */
 struct card {
 	struct device_ipc board, memory, host_memory;
 	char pci[16], part[33];
@@ -79,7 +79,7 @@ ipc_make_board_new(struct device *host, const struct transport_share *share,
 	return 0;
 }
 
-/* The slot of an end as its owner has it; NULL: there is none. */
+/* Return the slot of an end on its owner's board, or NULL. */
 static struct board_slot *
 ipc_make_board_find(struct board *b, const struct transport_end *e)
 {

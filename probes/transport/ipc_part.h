@@ -23,8 +23,8 @@ struct board_slot {
 	_Alignas(IPC_LINE_BYTES) atomic_uint done;  /* by the worker */
 };
 
-/* What a rank shows the others of its node, in memory of the host that they
- * map. */
+/* The shared state of a rank in host memory, mapped by the others of its
+ * node. */
 struct board {
 	uint32_t slots_count;
 	struct doorbell ready; /* workers sleep */

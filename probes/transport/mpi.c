@@ -4,11 +4,10 @@
  *
  * An end is one request, or several: an int counts the bytes of a message, so
  * what is longer is cut. The pieces have one tag and are started in order, and
- * MPI keeps that order.
- * Where all go at once there is nothing to sort: a plain loop's calls remain.
- * Short ones are then sent as a plain loop sends them, too: an MPI may have a
- * faster way for those than its persistent requests (Open MPI 4.1 takes 6 %
- * longer for 8 B).
+ * MPI keeps that order. If all start at once, no ordering is needed and the
+ * calls are those of a plain loop. Short messages are then also sent as a plain
+ * loop sends them: an MPI may have a faster path for those than its persistent
+ * requests (Open MPI 4.1 takes 6 % longer for 8 B).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@
 
 /* More than any link needs to be full: 25 GB/s for 5 us. */
 #define WINDOW_BYTES (128ULL << 10)
-/* Up to so many bytes of its own in an iteration a rank needs no nap. */
+/* Up to this many bytes of its own in an iteration a rank does not sleep. */
 #define SHORT_BYTES (128ULL << 10)
 
 /* A message: an end, or a piece of one. */

@@ -47,7 +47,7 @@ mpi_staged_copies_open(struct transport *t, struct copies *c)
 	return t->team->ops->stream_new(t->team->device, &c->stream);
 }
 
-/* The same ends, each in a place of its own. */
+/* The same ends, each in a separate place. */
 static int
 mpi_staged_stage_make(struct transport *t, struct err *err)
 {
@@ -246,7 +246,7 @@ mpi_staged_usable(const struct transport_team *team,
 	backoff_request(&req);
 	if (device_host.open(0, &host, err) < 0 ||
 	    device_host.facts(host, &facts) < 0)
-		facts.free_bytes = UINT64_MAX; /* nobody knows */
+		facts.free_bytes = UINT64_MAX; /* unknown */
 	device_host.close(host);
 	if (need > PINNED_SHARE * (double)facts.free_bytes)
 		return err_set(err, -ENOMEM,

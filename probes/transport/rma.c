@@ -2,14 +2,13 @@
 /*
  * rma.c - one-sided messages: the receiver fetches.
  *
- * The sender's token says where its data lies and that it is there; then the
- * receiver gets it, and answers with a token once it has it. Why get and not
- * put: the end of a get is the end of its request, while a put has arrived
- * only after a flush, which waits, and a rank that waits inside of MPI keeps
- * its other transfers waiting too.
+ * The sender's token announces its data and the place; the receiver gets it,
+ * and answers with a token. It uses get and not put because a get is complete
+ * with its request, while a put has arrived only after a flush, which blocks,
+ * and a rank that blocks inside MPI delays its other transfers too.
  *
- * Windows are epochs of lock_all from beginning to end: no fence, nobody has
- * to meet anybody.
+ * Windows are in one lock_all epoch from beginning to end: no fence, no
+ * collective synchronisation.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transport.c - the table of transports, and what they have in common: pieces
- * of long messages, requests under way, and agreement of all ranks on an error.
+ * transport.c - the table of transports, and their common parts: pieces of long
+ * messages, active requests, and agreement of all ranks on an error.
  */
 #include "probes/transport/transport.h"
 
@@ -124,8 +124,8 @@ transport_requests_test(struct transport_requests *r,
 		return transport_mpi_fail(share, rc, "MPI_Testsome");
 	if (n == MPI_UNDEFINED)
 		return 0;
-	/* From the back, so that the last one, which fills the gap, is none
-	 * of those still to be taken out. */
+	/* From the end, so that the last one, which fills the gap, is never one
+	 * that is still to be removed. */
 	qsort(r->done, (size_t)n, sizeof(*r->done),
 	    transport_compare_falling_cb);
 	for (int i = 0; i < n; i++) {

@@ -3,40 +3,39 @@
  * transport.h - how the bytes of a plan move between ranks.
  *
  * A transport is a table of calls, one .c file (mpi, rma, ipc, xccl). The
- * executor (probes/execute/exec.h) gives it, once, its share of a plan: the
- * ends that this rank has in the transfers that go by it. Whatever costs time
- * is made then (requests, handles, communicators, streams) and used again in
- * every iteration. Several transports share one plan; each sees only its own
+ * executor (probes/execute/exec.h) gives it, once, its share of a plan: this
+ * rank's ends of the transfers that use it. Everything expensive (requests,
+ * handles, communicators, streams) is created then and reused in every
+ * iteration. Several transports share one plan; each sees only its own
  * transfers.
  *
  * Order of calls: usable, prepare, then for every iteration begin, start of
- * every batch once (or of those of some steps by themselves), test until all
+ * every batch once (or of the batches of some steps separately), test until all
  * its ends were reported, and at last release. usable, prepare and release are
- * collective: every rank of the team makes them, in the same order, ranks
- * without any transfer of this transport too; begin, start and test are not,
- * and a rank may be one iteration ahead of another. All calls come from one
- * thread.
+ * collective: every rank of the team calls them, in the same order, even
+ * without any transfer of this transport; begin, start and test are not, and a
+ * rank may be one iteration ahead of another. All calls come from one thread.
  *
  * Batches. The unit of starting is a batch. A transport with by_step = 0 has
- * every end in a batch of its own, and is told to start it as soon as its
- * data is there (a send) or its place is free (a receive). One with by_step =
- * 1, such as NCCL, which must post what belongs together in one group, has
- * one batch for each step in which this rank takes part; they are started in
- * the order of steps, each when all its ends may start, so that groups match
- * on all ranks and cannot wait for one another in a circle.
+ * every end in a separate batch, which is started as soon as its data is ready
+ * (a send) or its buffer is free (a receive). One with by_step = 1, such as
+ * NCCL, which must post related operations in one group, has one batch for each
+ * step in which this rank takes part; they are started in the order of steps,
+ * each when all its ends may start, so that groups match on all ranks and
+ * cannot deadlock.
  *
  * Matching. Both ends of a transfer have the same (src, dst, tag), unique in
- * the plan, and the same step and number of bytes. A rank may have transfers
- * to itself: both ends are in the list then.
+ * the plan, and the same step and number of bytes. A rank may have transfers to
+ * itself: both ends are in the list then.
  *
- * Reporting. An end is reported by test exactly once an iteration: a send
- * when its bytes may be overwritten, a receive when they may be read, by the
+ * Reporting. An end is reported by test exactly once an iteration: a send when
+ * its bytes may be overwritten, a receive when they may be read, by the
  * processor (host) or by any stream of the device.
  *
- * Errors: 0 or -errno, -ENOTSUP for what cannot be done here. why is one line
- * for people that says what is missing and, where one is known, the way out.
- * No call prints, none waits in a loop without sleeping, and a transport never
- * reports an end whose bytes it did not move.
+ * Errors: 0 or -errno, -ENOTSUP for an unsupported operation. The error text is
+ * one line that names what is missing and, if known, the remedy. No call
+ * prints, none waits in a loop without sleeping, and a transport never reports
+ * an end whose bytes it did not move.
  */
 #ifndef PROBES_TRANSPORT_TRANSPORT_H
 #define PROBES_TRANSPORT_TRANSPORT_H
@@ -88,8 +87,8 @@ struct transport_share {
 	const struct transport_end *ends;
 	uint32_t ends_count;
 	uint32_t batches_count;
-	/* One allocation of team's device, by its base: all ends lie in it,
-	 * unless the plan has them stay on the host. */
+	/* One allocation of team's device, by its base: all ends are in it,
+	 * except buffers that the plan keeps in host memory. */
 	void *memory;
 	uint64_t memory_bytes;
 	/* Of those an allocation of the host's device, pinned; NULL: none. */
@@ -116,10 +115,10 @@ struct transport_ops {
 	int by_step;
 	int at_mpi;      /* test looks at MPI, which may give up the core */
 	int copies_here; /* on memory of the host this node's cores carry it */
-	/* 0, or: a rank does not start sends of a later step while as many
-	 * bytes of its own are under way. A transport that shares a link among
-	 * all of them would end them together, late, and pipelines would not
-	 * be any. Never with by_step. Of memory of the host:
+	/* 0, or the window: a rank does not start sends of a later step while
+	 * this many of its own bytes are in flight. A transport that shares a
+	 * link among all of them would complete them together, late, and
+	 * pipelines would not overlap. Never with by_step. For host memory:
 	 * transport_window_bytes. */
 	uint64_t window_bytes;
 	/* Who serves this team in its place, NULL: itself. May be NULL. */
@@ -148,10 +147,10 @@ struct transport_ops {
 	 * all are done. */
 	int (*start_all)(struct transport *t);
 	int (*test_all)(struct transport *t);
-	/* For who has nothing else to do. After start_all, until all are done,
-	 * as a plain loop waits: where that is short and costs others nothing,
-	 * else 0. After start, until something may be done, asleep: 0 where
-	 * there is nothing that would wake it up. Both may be NULL. */
+	/* For a caller without other work. After start_all: wait until all are
+	 * done in a plain loop, if that is short and costs others nothing, else
+	 * return 0. After start: sleep until there may be progress; return 0 if
+	 * nothing would wake it up. Both may be NULL. */
 	int (*wait_all)(struct transport *t);
 	int (*wait_some)(struct transport *t);
 	/* Which bytes it cannot move directly and takes through memory of
@@ -170,8 +169,8 @@ extern const struct transport_ops transport_xccl;
 /* Replace PLAN_VIA_AUTO by what this team has found for its device. */
 void transport_choose_vias(const struct transport_team *team, struct plan *p);
 
-/* MPI counts a message's bytes with an int, so what is longer is cut: bytes of
- * a piece, 1 GiB or what the plan asks for if that is less. */
+/* MPI counts a message's bytes with an int, so longer ones are cut. Return the
+ * bytes of a piece: 1 GiB, or the plan's piece size if smaller. */
 uint64_t transport_piece_bytes(const struct transport_share *share);
 /* For usable: 0, or -ENOTSUP and why when this rank's pieces are more than an
  * int counts. */
@@ -196,8 +195,8 @@ transport_check(const struct transport_share *share, int rc, const char *what)
 int transport_fail(const struct transport_team *team,
     const struct transport_share *share, int rc);
 
-/* Requests of MPI under way, and of which end each is. They stand together, so
- * that a look at them costs nothing for all the others. */
+/* Active requests of MPI, and the end of each. They are contiguous, so that one
+ * test covers all. */
 struct transport_requests {
 	MPI_Request *list;
 	uint32_t *ends;
@@ -212,9 +211,9 @@ int transport_requests_test(struct transport_requests *r,
 
 /* The lowest rc of all ranks; collective. */
 int transport_agree(const struct transport_team *team, int rc);
-/* And its reason: that of the lowest rank that failed and gave one. why has
- * the same size on all ranks. *max, unless it is NULL on all ranks, becomes the
- * largest of all, so that one meeting settles both. */
+/* Like transport_agree, with the reason of the lowest rank that failed and gave
+ * one. The text has the same size on all ranks. *max, unless it is NULL on all
+ * ranks, becomes the maximum over all ranks, which saves a second exchange. */
 int transport_agree_why(const struct transport_team *team, int rc,
     uint32_t *max, struct err *err);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xccl.c - NCCL and RCCL: what a rank sends and receives in a step is one
+ * xccl.c - NCCL and RCCL: all sends and receives of a rank in a step are one
  * group, on one stream.
  *
  * Two ranks match their messages by the order in which they post them, so both
  * post in the order of tags. The communicator holds only ranks that take part.
  * A group waits for peers that it has to connect first, so all are connected
- * when the plan is made ready: a rank that went into a group before its peer
- * could otherwise wait for what this peer waits for from it by another way.
+ * when the plan is prepared: otherwise a rank that enters a group before its
+ * peer could deadlock with a transfer that the peer expects from it by another
+ * transport.
  */
 #include <assert.h>
 #include <errno.h>

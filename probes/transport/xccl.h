@@ -27,10 +27,10 @@ struct xccl_comm {
 	int members, taken;
 };
 
-/* One of these ranks, numbers[rank] or -1, that no plan has; made where there
- * is none. Collective over the team, ranks that are not in it too: 0, or the
- * same -errno and why on every rank. Given back with give, broken on all
- * ranks or none; it ends with the team. */
+/* Take a communicator of these ranks, numbers[rank] or -1, that no plan uses;
+ * it is created if none is free. Collective over the team, including ranks that
+ * are not in it: return 0, or the same -errno and reason on every rank. Return
+ * it with give, broken on all ranks or none; it ends with the team. */
 int xccl_comm_take(const struct transport_team *team,
     const struct xccl_lib *lib, const int *numbers, struct xccl_comm **ret,
     struct err *err);
@@ -43,14 +43,14 @@ int xccl_comm_of(const struct transport_team *team, MPI_Comm comm,
     struct xccl_comm **ret, struct err *err);
 void xccl_comm_end(struct xccl_comm *c); /* NULL is allowed */
 
-/* A call that waits for other ranks, in a thread of its own: 0 and its result,
- * or -ETIMEDOUT: the thread then keeps arg for ever. */
+/* Make a call that waits for other ranks, in a separate thread. Return 0 and
+ * its result, or -ETIMEDOUT: the thread then keeps arg for ever. */
 int xccl_within(const struct transport_team *team, int (*call)(void *arg),
     void *arg, int *ret_result, struct err *err);
 
-/* Two ranks of a node with one GPU: NCCL refuses them as "duplicate GPU",
- * unless it is told that they are on different hosts. 0, or -ENOTSUP and why.
- */
+/* Check for two ranks of a node with one GPU: NCCL rejects them as "duplicate
+ * GPU", unless NCCL_HOSTID claims different hosts. Return 0, or -ENOTSUP and
+ * the reason. */
 int xccl_shares_gpu(const struct transport_team *team, struct err *err);
 
 /* ---- a collective: xccl_coll.c ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xccl_coll.c - which call of the library is a collective, and how a group of
- * sends and receives stands for one that it lacks.
+ * xccl_coll.c - the library's call for a collective, and the group of sends and
+ * receives for a collective that it lacks.
  */
 #include "probes/transport/xccl.h"
 
@@ -26,11 +26,11 @@ struct xccl_coll {
 	struct xccl_comm *in;
 	void *comm, *native;
 	struct device_stream *stream;
-	struct device_event *end; /* of what is in it */
+	struct device_event *end; /* of the operations in the stream */
 	void *send, *recv;
 };
 
-/* ncclDataType_t and ncclRedOp_t, -1 where there is none. */
+/* ncclDataType_t and ncclRedOp_t, -1 if there is none. */
 static const int types[PLAN_TYPE_MAX] = {
 	[PLAN_INT32] = XCCL_INT32,
 	[PLAN_INT64] = XCCL_INT64,
@@ -80,7 +80,7 @@ static const struct row {
 	[ALLTOALL] = { "alltoall", GROUP, 0, LIB(send) },
 };
 
-/* Which blocks go to and come from whom: -1, none. */
+/* Blocks to and from each peer: -1, none. */
 static int
 xccl_coll_run_group(struct xccl_coll *c, enum kind kind)
 {
@@ -158,8 +158,8 @@ xccl_coll_run(struct xccl_coll *c)
 		    dev->error(c->team->device));
 }
 
-/* Block by block, in memory of the host that the device copies to. What fails
- * on the way is no difference. */
+/* Compare block by block, in host memory that the device copies to. An error of
+ * the copy does not count as a difference. */
 static int
 xccl_coll_same(struct xccl_coll *c, const void *want)
 {

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xccl_comm.c - communicators: how ranks meet, and which are used again.
+ * xccl_comm.c - creation and reuse of communicators.
  *
- * Making one takes seconds and hundreds of megabytes of each device, so those
- * of a team are kept by who is in them, until the team ends. Two plans that are
- * alive at the same time never share one: ranks would match the messages of
- * one with those of the other. Every rank keeps the same list, those that are
- * not in a communicator too, so nobody has to be asked which are free.
+ * Creating one takes seconds and hundreds of megabytes of each device, so a
+ * team keeps them by their members until it ends. Two existing plans never
+ * share one: ranks would match the messages of one with those of the other.
+ * Every rank keeps the same list, even ranks outside of a communicator, so all
+ * know which are free.
  *
- * They block, as those of who benchmarks the library do. What has to wait for
- * other ranks is called by a thread of its own, so that one that never comes
- * is an error.
+ * Calls block, as in the library's own benchmarks. A call that waits for other
+ * ranks runs in a separate thread, so that a rank that never comes is an error.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -86,8 +85,8 @@ xccl_within(const struct transport_team *team, int (*call)(void *arg),
 
 /* ---- meeting ---- */
 
-/* Who meets: ranks of comm, of which the root makes the id. number: of this
- * rank in the communicator, -1: it is not in it. */
+/* The members of a new communicator: ranks of comm, of which the root makes the
+ * id. number: of this rank in the communicator, -1: not a member. */
 struct meeting {
 	MPI_Comm comm;
 	int root, number;

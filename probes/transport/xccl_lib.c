@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * xccl_lib.c - a library is a row, its calls a table by name; it is opened
- * once, and what it prints is kept off standard output.
+ * once, and its output is kept off standard output.
  */
 #include "probes/transport/xccl_lib.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xccl_lib.h - NCCL or RCCL, opened at run time, by prototypes of our own: no
- * header of theirs is needed to build, and no library to start. What is used
- * has had the same form in NCCL since 2.7 and in RCCL;
+ * xccl_lib.h - NCCL or RCCL, loaded at run time and called through prototypes
+ * of this file: neither a header is needed to build nor a library to start.
+ * These calls have the same form in NCCL since 2.7 and in RCCL;
  * tests/unit/probes/transport/test_xccl_lib.c compares it with nccl.h.
  *
- * Results are enum xccl_result; comm and stream are theirs.
+ * Results are enum xccl_result; comm and stream belong to the library.
  */
 #ifndef PROBES_TRANSPORT_XCCL_LIB_H
 #define PROBES_TRANSPORT_XCCL_LIB_H

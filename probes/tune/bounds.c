@@ -30,8 +30,8 @@ bounds_words(const struct bounds *b, enum bounds_probe which, uint64_t bytes,
 	    which == BOUNDS_ONE_WAY ? "out" : "bi", g, g, n, via);
 }
 
-/* All blocks, striped over the ranks of a node: what a broadcast would send.
- */
+/* Return the bytes of all blocks, striped over the ranks of a node, as for a
+ * broadcast. */
 uint64_t
 bounds_bytes(const struct bounds *b, uint64_t block_bytes)
 {

@@ -13,7 +13,7 @@
 
 enum bounds_probe {
 	BOUNDS_ONE_WAY,   /* group, between the first two nodes */
-	BOUNDS_BOTH_WAYS, /* likewise */
+	BOUNDS_BOTH_WAYS, /* in both directions */
 	BOUNDS_PAIRS,     /* of all nodes: whose link is slow? */
 	BOUNDS_SHIFTED,   /* and with the other neighbour */
 	BOUNDS_PROBES
@@ -25,15 +25,16 @@ struct bounds {
 	double each_way_per_s;
 };
 
-/* The options of a probe, "group pattern=rail ..."; each rank moves so many
- * bytes. The caller frees. */
+/* Return the options of a probe, "group pattern=rail ...", for this many bytes
+ * per rank. The caller frees. */
 char *bounds_words(const struct bounds *b, enum bounds_probe which,
     uint64_t bytes, const char *via);
-/* How many bytes each rank of a node moves for blocks of so many. */
+/* Return the bytes that each rank of a node moves for blocks of this size. */
 uint64_t bounds_bytes(const struct bounds *b, uint64_t block_bytes);
-/* What its fastest two ranks took, in seconds. The best of all counts: two
- * messages that cross can hold each other up in an MPI over TCP, where what
- * lets one go on queues behind the other's bytes. */
+/* Learn from the time of the two fastest ranks, in seconds. The minimum over
+ * all counts: two messages in opposite directions can delay each other in an
+ * MPI over TCP, where the control message of one queues behind the data of the
+ * other. */
 void bounds_learn(struct bounds *b, enum bounds_probe which, uint64_t bytes,
     double s);
 /* Throughput p d / t that the collective cannot exceed; 0: no bound. */

@@ -18,7 +18,7 @@ measured_machine_per_s(double bytes, double s, double short_s)
 {
 	if (!(s > 0))
 		return 0;
-	/* at most half of the time is subtracted as that of a short message */
+	/* subtract at most half of the time as that of a short message */
 	return bytes / fmax(s - short_s, s / 2);
 }
 
@@ -76,7 +76,7 @@ measured_machine_set(const struct measured_machine *r, struct machine *m)
 		m->links[i].rate_per_s *= nearest_per_s / widest;
 		m->links[i].back_per_s *= nearest_per_s / widest;
 	}
-	/* a short message takes its latency, what it costs both ends, and a
+	/* a short message takes its latency, the overhead of both ends, and a
 	 * step */
 	whole = m->links_count > 0 ? nearest_per_s : m->host_per_s;
 	for (int i = 0; i < MACHINES_VIA_MAX; i++) {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measured_machine.h - a machine whose rates were measured and not described:
- * what was timed with a few plans becomes the numbers of a struct machine, of
- * which only the wiring is known.
+ * measured_machine.h - a machine with measured rates: the times of a few plans
+ * become the rates of a struct machine of which only the wiring is known.
  *
- * A time that could not be taken is NAN, a rate 0. Seconds, bytes per second.
- * Pure.
+ * A missing time is NAN, a missing rate 0. Seconds, bytes per second. Pure.
  */
 #ifndef PROBES_TUNE_MEASURED_MACHINE_H
 #define PROBES_TUNE_MEASURED_MACHINE_H
@@ -33,10 +31,10 @@ struct measured_machine {
 	double memory_per_s; /* what each copies while all do */
 };
 
-/* Bytes in so many seconds, of which short_s is not due to them; 0 where it
- * was not timed. */
+/* Return the rate of bytes in s seconds, of which short_s is fixed cost; 0 if
+ * it was not timed. */
 double measured_machine_per_s(double bytes, double s, double short_s);
-/* From the times of the same in one step and in so many. */
+/* Return the cost of a step from the times of one step and of many. */
 double measured_machine_step_s(double one_s, double many_s, uint32_t steps);
 
 /* Into a machine of machine_discover, which is rated then. Of links inside a

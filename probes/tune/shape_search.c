@@ -14,7 +14,7 @@
 
 #define KINDS_MAX   4
 #define NEAR_MAX    1.1  /* of the best prediction */
-#define EVEN_MAX    1.02 /* likewise, of a kind */
+#define EVEN_MAX    1.02 /* the same for shapes of one kind */
 #define DEPTH_FIRST 8
 #define DEPTH_MAX   1024
 /* Below what most MPIs send on TCP without a rendezvous, whose answers would

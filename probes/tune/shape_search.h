@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shape_search.h - which shape to measure next, from what was measured so far.
+ * shape_search.h - which shape to measure next, given the measurements so far.
  *
- * Prediction knows links, not what an overflowing queue or a shared core costs,
- * and holds many shapes for equal. So of each kind of shape, which is its
- * hierarchy and its ring, that comes near the best by prediction one is
- * measured: of those that are as good by prediction the one that takes least of
- * the hosts. From the fastest one word is changed at a time: messages cut short
- * or not, twice the depth or half of it, other stripes, other transports. What
- * is faster, beyond chance, is where it goes on from, until nothing next to it
- * is.
+ * Prediction knows links, but not the cost of an overflowing queue or a shared
+ * core, and rates many shapes as equal. So one shape is measured of each kind
+ * (its hierarchy and ring) whose prediction is near the best: among equal
+ * predictions the one with the least host work. From the fastest, one parameter
+ * is changed at a time: messages cut short or not, twice the depth or half of
+ * it, other stripes, other transports. The search continues from a shape that
+ * is significantly faster, until no neighbour is.
  *
  * Pure.
  */
@@ -31,8 +30,8 @@ struct shape_search_try {
 
 struct shape_search {
 	const struct shape_list *rows; /* by reference */
-	int may_cut;                   /* messages: nobody asked for a piece */
-	uint64_t message_bytes;        /* the longest of the fastest shape */
+	int may_cut;            /* messages: the user gave no piece size */
+	uint64_t message_bytes; /* the longest of the fastest shape */
 	struct shape_search_try tries[SHAPE_SEARCH_TRIES_MAX];
 	uint32_t count;
 	const struct shape_search_try *best; /* NULL: none could run */

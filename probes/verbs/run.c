@@ -39,7 +39,7 @@ struct run_args {
 	const char *campaign; /* path; NULL: words */
 	char *const *words;   /* PROBE option=value ... */
 	int words_count;
-	int steps;        /* of plans: each by itself as well */
+	int steps;        /* of plans: time each step separately too */
 	const char *json; /* NULL: no records; "-": standard output */
 	const char *run;  /* id; NULL: one is made up */
 	char **overrides; /* section.key=value */
@@ -59,7 +59,7 @@ struct run {
 	struct gpcnet_table table;
 };
 
-/* ---- rank 0: what is asked for ---- */
+/* ---- rank 0: the request ---- */
 
 /* The first failure is the run's. */
 static void
@@ -287,7 +287,7 @@ static int
 run_campaign(const struct run_args *args, int *argc, char ***argv)
 {
 	struct run *r = xcalloc(1, sizeof(*r));
-	/* What the campaign asks for, so that all ranks do the same. */
+	/* The campaign's requirements, so that all ranks act alike. */
 	struct {
 		int status; /* not 0: nothing */
 		int canaries, plans;

@@ -134,7 +134,7 @@ topo_pairs_print(const struct machine_view *v)
 	table_free(t);
 }
 
-/* What the engine can use here, or why not. */
+/* Print the devices that the engine can use here, or why not. */
 static void
 topo_devices_print(void)
 {

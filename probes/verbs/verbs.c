@@ -73,7 +73,7 @@ verbs_ranks(const char *text, struct request *rq)
 	return 0;
 }
 
-/* -1 to go on, else an exit code. */
+/* Return -1 to continue, else an exit code. */
 static int
 verbs_arguments(int argc, char **argv, int formats, struct request *rq)
 {
@@ -132,7 +132,7 @@ verbs_use_probe(const struct request *rq, const struct pattern *pt,
 	int rc;
 
 	rc = pattern_build(pt, c, &rq->site, &p, &err);
-	/* Files are those of the nodes, which need not be here. */
+	/* Files are on the nodes and may be missing here. */
 	if (rq->any_ranks && (rc == -ENODATA || rc == -ENOENT))
 		return 0;
 	if (rc < 0)

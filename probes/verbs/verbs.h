@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verbs.h - what coalmine-probe can be told to do, a function a verb.
- *
- * argv[0] is the verb; what is returned is the exit code: 0, VERBS_BAD for a
- * plan that check refuses or data that came out wrong, VERBS_USAGE for wrong
- * input or what was not measured because of it. Results go to stdout,
- * complaints to stderr. Only run (and measure, which times steps too) starts
- * MPI; of the others under a launcher the first rank answers for all.
+ * verbs.h - the verbs of coalmine-probe, one function each. 0, VERBS_BAD for a
+ * plan that check refuses or data that came out wrong, VERBS_USAGE for invalid
+ * input, or a measurement that it prevented. Results go to stdout, errors to
+ * stderr. Only run (and measure, which times steps too) starts MPI; with the
+ * other verbs under a launcher only the first rank prints.
  */
 #ifndef PROBES_VERBS_VERBS_H
 #define PROBES_VERBS_VERBS_H
@@ -29,10 +27,10 @@ int predict_main(int argc, char **argv);
 int expect_main(int argc, char **argv);
 int scan_main(int argc, char **argv);
 
-/* main.c: says what is wrong, and the usage; VERBS_USAGE. */
+/* Print the error and the usage (main.c); return VERBS_USAGE. */
 int verbs_wrong_usage(const char *what);
 
-/* What the verbs that take plans share. */
+/* Common to the verbs that take plans. */
 struct request {
 	struct pattern_site site;
 	const struct print_row *format;
@@ -51,7 +49,7 @@ struct verbs_subject {
 	const struct plan *p;
 };
 
-/* What a verb does with one plan; an exit code. */
+/* Apply a verb to one plan; return an exit code. */
 typedef int (
     *verbs_use_cb)(const struct request *rq, const struct verbs_subject *of);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verbs_expect.c - coalmine-probe expect: what a collective or a plan takes on
- * some nodes of a machine, as each of them and of their leaves is today. Asked
- * and answered in JSON, several questions at once, for coalctl.
+ * verbs_expect.c - coalmine-probe expect: the time of a collective or a plan on
+ * some nodes of a machine, given the current state of each node and leaf.
+ * Requests and answers are JSON, several at once, for coalctl.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -155,8 +155,8 @@ verbs_expect_answer_placed(struct question *q, const json_t *ask,
 	return 0;
 }
 
-/* What a node or leaf gives: as its row says, or, with slow, what that list
- * says of another time, in which others gave all. */
+/* Return the share that a node or leaf reaches: from its row, or, with slow,
+ * from that list for another time, at which others reached all. */
 static double
 verbs_expect_share_at(const json_t *ask, const char *kind, const char *subject,
     double now)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verbs_predict.c - coalmine-probe predict: a plan on a described machine,
- * and beside it what the papers' closed models say.
+ * verbs_predict.c - coalmine-probe predict: the time of a plan on a described
+ * machine, with the closed models of the papers.
  */
 #include <errno.h>
 #include <getopt.h>

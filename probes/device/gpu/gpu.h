@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu.h - what the files of the plugin share: one source for CUDA and HIP.
+ * gpu.h - declarations shared by the files of the plugin: one source for CUDA
+ * and HIP.
  *
- * The runtime API alone is linked (CUDA's statically). The driver is asked
- * only for the card's name, by gpu_name_*.c: what the runtime has for that
+ * Only the runtime API is linked (CUDA's statically). Only gpu_name_*.c calls
+ * the driver, for the card's name: the runtime's structure with the name
  * changes its layout between versions.
  */
 #ifndef PROBES_DEVICE_GPU_GPU_H

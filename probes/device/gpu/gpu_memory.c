@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_memory.c - allocations, and those of other processes.
+ * gpu_memory.c - allocations, local and shared by other processes.
  *
- * A vendor's handle alone does not tell two allocations apart (on HIP several
- * handles open the same memory), so it travels with the owner's process and a
- * serial number, and what is open already is found by these. Only plain
- * allocations can be shared: pools and managed memory cannot.
+ * A vendor's handle alone does not identify an allocation (on HIP several
+ * handles open the same memory), so it is sent with the owner's process and a
+ * serial number, by which open allocations are found. Only plain allocations
+ * can be shared: pools and managed memory cannot.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_name_cuda.c - the runtime has a card's name only in a struct whose
- * layout changes; the driver has it alone, as it has what tells parts of a
- * card apart. The name is found by PCI address, so that it does not matter how
- * devices are numbered.
+ * gpu_name_cuda.c - a card's name from the driver. The runtime has it only in a
+ * struct whose layout changes between versions. The driver also identifies
+ * partitions of a card. The card is found by PCI address, so that the numbering
+ * of devices does not matter.
  */
 #include <dlfcn.h>
 #include <stddef.h>

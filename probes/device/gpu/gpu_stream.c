@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_stream.c - streams, what is enqueued on them, and events.
+ * gpu_stream.c - streams, their operations, and events.
  *
- * A stream is waited for asleep: the runtime's own way spins on a core that a
- * rank needs. Other events are only asked: each that could wake somebody raises
- * an interrupt.
+ * Waiting for a stream sleeps: the runtime's own wait spins on a core that a
+ * rank needs. Other events are only polled: each event that can wake a thread
+ * raises an interrupt.
  */
 #include <errno.h>
 #include <stdlib.h>

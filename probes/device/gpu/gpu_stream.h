@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_stream.h - streams and events of a GPU, and what it does in them.
+ * gpu_stream.h - streams and events of a GPU, and the operations on streams.
  */
 #ifndef PROBES_DEVICE_GPU_GPU_STREAM_H
 #define PROBES_DEVICE_GPU_GPU_STREAM_H
