@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mesh.c - a packet is good when what it says, written again, gives the same
- * bytes: so kinds that we do not know and gaps that are not zero are refused.
+ * mesh.c - a packet is valid if writing its parsed contents gives the same
+ * bytes: unknown kinds and reserved bytes that are not zero are rejected.
  */
 #include "schema/mesh.h"
 

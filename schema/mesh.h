@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mesh.h - the mesh's datagrams: an echo request and its answer, both of
- * MESH_PACKET_BYTES, or large: those and zeros up to what a path should carry.
- * An answer is never larger than what asked for it.
+ * MESH_PACKET_BYTES, or large: the same with zeros up to the size that a path
+ * should carry. An answer is never larger than its request.
  *
  *   0  magic "CMm1"          4  kind, 1 request, 2 answer     5..7  zero
- *   8  epoch                16  seq, chosen by who asks
+ *   8  epoch                16  seq, chosen by the requester
  *  24  turn_ns, in an answer: how long the responder's host kept it
  *  32  zero                 48  MAC, 16 bytes
  *
  * Numbers are big endian. The MAC is HMAC-SHA256 over the bytes before it, cut
  * to 16, under the pair's token. A token is HMAC-SHA256 over mesh_token_input
  * under the responder's key of this session, which only it and the collector
- * know. So a request is answered only to the address for which the collector
- * made the token, and only by who keeps no table of them: a forged source
- * address fails, and nobody outside the roster has a token.
+ * know. So a request is answered only at the address for which the collector
+ * made the token, and the responder needs no table of tokens: a forged source
+ * address fails, and only nodes of the roster have tokens.
  */
 #ifndef SCHEMA_MESH_H
 #define SCHEMA_MESH_H
@@ -40,7 +40,7 @@ int mesh_class_find(const char *name); /* index or -ENOENT */
 
 /* What an epoch has found of one pair: ids of nodes, counts of datagrams. */
 struct mesh_path {
-	uint32_t a, b; /* who asked, who was asked */
+	uint32_t a, b; /* addresses of the requester and the responder */
 	uint32_t answered, lost;
 	/* Large ones; a host or the network said that these are too large. */
 	uint32_t large_answered, large_lost, large_unsent;

@@ -11,7 +11,8 @@
 
 #include "common/str.h"
 
-/* Parts of names, between underscores, of what is read, loaded or run. */
+/* Parts of names, between underscores, of settings that name a file to read,
+ * load or run. */
 static const char *const never[] = { "COMMAND", "DEST", "DIR", "FILE",
 	"FILENAME", "FILES", "GDB", "LIB", "LIBRARY", "PATH", "PLUGIN",
 	"PRELOAD" };

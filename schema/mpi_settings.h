@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_settings.h - lists of settings for ranks, as mpi.env and mpi.mca have
- * them, and which of them a campaign may give.
+ * mpi_settings.h - lists of settings for ranks, as in mpi.env and mpi.mca, and
+ * which of them a campaign may set.
  *
  *   UCX_TLS="rc,self" UCX_NET_DEVICES=mlx5_0:1, UCX_LOG_LEVEL=info
  *
- * Blanks and commas stand between settings; a value that has some, or none at
- * all, stands in double quotes.
+ * Settings are separated by blanks or commas; a value that contains one, or is
+ * empty, is in double quotes.
  */
 #ifndef SCHEMA_MPI_SETTINGS_H
 #define SCHEMA_MPI_SETTINGS_H
@@ -25,11 +25,11 @@ struct mpi_setting {
  * it. */
 #define MPI_SETTINGS_MCA "OMPI_MCA_"
 
-/* The next of *at, which moves behind it: 1; 0 where there is none; -EINVAL
- * and what is allowed. */
+/* Read the next setting and move *at behind it. Return 1; 0 at the end; -EINVAL
+ * and the expected form. */
 int mpi_settings_next(const char **at, struct mpi_setting *ret,
     struct err *err);
-/* Of a whole list: 0, or -EINVAL and what is allowed. */
+/* Check a whole list. Return 0, or -EINVAL and the expected form. */
 int mpi_settings_check(const char *text, struct err *err);
 /* Of mpi.env and mpi.mca of an agent or campaign: 0, or -EINVAL with place. */
 int mpi_settings_conf_check(const struct conf *c, struct err *err);

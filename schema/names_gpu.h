@@ -15,7 +15,7 @@
 #define NAMES_GPUS    3
 struct gpu_row {
 	const char *maker;      /* "nvidia" */
-	const char *device;     /* "cuda"; NULL: there is no plugin */
+	const char *device;     /* "cuda"; NULL: no plugin exists */
 	const char *pci_vendor; /* "0x10de" */
 	size_t pci_classes;     /* of those in names_gpu.c, from the first on */
 	const char *mpi_words[2]; /* MPIX_Query_WORD_support says whether MPI
@@ -26,8 +26,8 @@ extern const struct gpu_row names_gpus[NAMES_GPUS];
 
 /* 1 for a word of NAMES_DEVICES that is memory of GPUs. */
 int names_gpu_is_device(const char *word);
-/* Who made the GPU for computing that PCI's files class and vendor ("0x030200",
- * "0x10de") tell of; NULL: it is none. */
+/* Return the maker of a compute GPU by the contents of PCI's files class and
+ * vendor ("0x030200", "0x10de"); NULL: not a compute GPU. */
 const char *names_gpu_vendor(const char *pci_class, const char *pci_vendor);
 
 #endif

@@ -22,9 +22,9 @@ const char *const names_link_texts[LINK_KIND_MAX] = {
 	[LINK_CONGESTION] = "others were told to wait, which is no fault",
 };
 
-/* rx_dropped and its like are not here: they count what nobody had asked for
- * and what the host was too slow for. Of NVIDIA's Xid errors those that a
- * program causes are not either. */
+/* rx_dropped and similar counters are missing on purpose: they count packets
+ * without a receiver and overload of the host. NVIDIA's Xid errors that
+ * programs cause are missing too. */
 const struct link_counter names_link_counters[] = {
 	/* Ethernet, of the kernel; the last by ethtool's and DCB's netlink */
 	{ "carrier_changes", LINK_FLAP, 0, 0 },

@@ -8,12 +8,12 @@
 #ifndef SCHEMA_NAMES_LINK_H
 #define SCHEMA_NAMES_LINK_H
 
-/* What the counters of a port or a GPU tell of it. */
+/* Kinds of errors that counters of a port or a GPU report. */
 enum link_error {
 	LINK_CORRUPTION, /* of bits: symbols, code words, checksums */
 	LINK_FLAP,       /* it went down, or came up */
 	LINK_RETRANSMIT, /* something was sent again, or came out of order */
-	LINK_DISCARD,    /* the port could not send what it had */
+	LINK_DISCARD,    /* packets that the port could not send */
 	LINK_CORRECTED,  /* what its code repaired, of bits or of memory */
 	LINK_PCIE,       /* its slot, as PCIe's error reporting counts */
 	LINK_DEVICE,     /* the GPU itself is at fault */

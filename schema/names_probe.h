@@ -50,8 +50,8 @@ struct test_row {
 	struct test_counts {
 		int rings, iterations, warmup, measurements;
 	} gpcnet;
-	int may_stand_aside; /* a rank may: for partners match and pair; 2: and
-				one-way; an incast has groups of its own */
+	int may_stand_aside; /* 1: valid with partners match and pair; 2: with
+				one-way too; an incast forms its own groups */
 	int onesided;        /* through windows in memory of the host */
 };
 extern const struct test_row names_tests[CANARY_MAX];
@@ -80,8 +80,8 @@ extern const struct congestor_row names_congestors[CONGESTOR_MAX];
 enum phase { PHASE_ISOLATED, PHASE_CONGESTED, PHASE_PRODUCTION, PHASE_MAX };
 extern const char *const names_phases[PHASE_MAX];
 
-/* Collectives that are composed, in the order of option collective.name, and
- * by whom one of them may be done. */
+/* Composed collectives, in the order of option collective.name, and the
+ * implementations of one. */
 #define NAMES_COLLECTIVES                                                      \
 	"broadcast|reduce|gather|scatter|allgather|reduce-scatter|"            \
 	"allreduce|alltoall"
@@ -94,7 +94,7 @@ extern const char *const names_impls[NAMES_IMPLS_MAX]; /* first: this one */
 enum stop { STOP_PRECISION, STOP_TIME, STOP_COUNT, STOP_TIMEOUT, STOP_MAX };
 extern const char *const names_stops[STOP_MAX];
 
-/* Who measures with whom, as canary.partners. */
+/* Pairing of ranks, as canary.partners. */
 enum partners {
 	PARTNERS_RING,
 	PARTNERS_MATCH,

@@ -30,7 +30,8 @@ const struct conf_row *options_slurm(const struct conf_row *row);
  * 1 when it has a section that is a plan. */
 int options_runs_canaries(const struct conf *c);
 int options_runs_plans(const struct conf *c);
-/* 1 for the name of a probe that is a plan, which is that of its section. */
+/* Return 1 for the name of a probe that is a plan; its section has the same
+ * name. */
 int options_is_plan(const char *name);
 
 /* What single rows cannot say: canary tests twice, mixes without share, a

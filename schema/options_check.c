@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options_check.c - what a campaign's rows say together.
+ * options_check.c - checks over several rows of a campaign.
  */
 #include "schema/options.h"
 
@@ -28,7 +28,7 @@ struct rule {
 	const char *text;
 };
 
-/* 1 when an item of a CONF_CHOICES value stands in it twice. */
+/* Return 1 if a CONF_CHOICES value contains an item twice. */
 static int
 options_check_has_twice(const struct conf *c, const char *section,
     const char *key)
@@ -274,7 +274,7 @@ options_check_has_device(const struct conf *c)
 	return !conf_is(c, "measure", "device", "host");
 }
 
-/* 1 if an item of the value is one-sided, and memory is that of a device. */
+/* Return 1 if an item of the value is one-sided and memory is a device's. */
 static int
 options_check_onesided(const struct conf *c, const char *section,
     const char *key)

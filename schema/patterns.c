@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patterns.c - the keys of campaign files, probe by probe; those of runs and
- * canaries are in campaign.inc, those of a composition's shape in shape.inc.
+ * patterns.c - the keys of campaign files, probe by probe. The keys of runs and
+ * canaries are in campaign.inc, the keys of a composition's shape in shape.inc.
  */
 #include "schema/options.h"
 

@@ -16,10 +16,10 @@
 
 #define PORTS_MAX 4 /* of an RDMA device; most have one or two */
 
-/* UCX with tcp alone finds no transport on an RDMA device. NCCL takes a name
- * for the beginning of one unless '=' is before it, and meets by sockets even
- * where an RDMA device without an address carries the bytes, so of such a
- * rail it is told no interface. */
+/* UCX with tcp alone finds no transport on an RDMA device. NCCL matches
+ * interface names by prefix unless '=' is before them, and bootstraps over
+ * sockets even if an RDMA device without an address carries the data; for such
+ * a rail the variable is not set. */
 const struct rail_variable rail_variables[] = {
 	{ "UCX_NET_DEVICES", "auto,ucx", RAIL_RDMA_OR_NETDEV, "" },
 	{ "UCX_NET_DEVICES", "tcp", RAIL_NETDEV, "" },
@@ -32,7 +32,7 @@ const struct rail_variable rail_variables[] = {
 	{ 0 },
 };
 
-/* The first file of a folder by name, or that whose dev_port is it; "" where
+/* Find the first file of a folder by name, or the one with that dev_port; "" if
  * there is none. */
 static void
 rails_first_in(const char *dir, int dev_port, char ret[RAIL_NAME_BYTES])

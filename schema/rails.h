@@ -24,7 +24,7 @@ void rail_find(const char *root, const char *name, struct rail *ret);
 
 enum rail_form {
 	RAIL_NETDEV,
-	RAIL_NETDEV_ALONE, /* of a rail that is no RDMA device */
+	RAIL_NETDEV_ALONE, /* interface of a rail without an RDMA device */
 	RAIL_RDMA,
 	RAIL_RDMA_OR_NETDEV,
 	RAIL_CXI
@@ -37,8 +37,8 @@ struct rail_variable {
 };
 extern const struct rail_variable rail_variables[]; /* ends with { 0 } */
 
-/* What a list of rails, with commas between, is called by that variable; new.
- * NULL: it has nothing to say of them, or is not for that fabric. */
+/* Return the value of that variable for a comma-separated list of rails; the
+ * caller frees. NULL: the variable does not apply to the list or the fabric. */
 char *rail_value(const struct rail_variable *v, const char *root,
     const char *fabric, const char *list);
 /* The list with all other names of the same rails behind it; new. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record.c - an engine is a child that runs as someone else: what it prints is
- * checked field by field before it is kept.
+ * record.c - an engine is a child process of another user: its output is
+ * checked field by field before it is stored.
  */
 #include "schema/record.h"
 

@@ -12,10 +12,10 @@
  *   congestor a congestor's own rate, alone or under load
  *   impact    congested against isolated for one test
  *   group stripe self sparse collective neighbor
- *             one plan that was run, or one step of it
- *   binding   likewise; fit: what its steps say together
- *   speedup   a plan against another way to do the same
- *   spmm      a product of a sparse and a dense matrix, likewise
+ *             one plan that ran, or one step of it
+ *   binding   a step of binding; fit: the result over its steps
+ *   speedup   a plan against another implementation
+ *   spmm      the same for a product of a sparse and a dense matrix
  *   bad       a wrong byte: of (the probe) plan verdict cause when rank node
  *             buffer offset want got text
  *   mesh      one class of the agents' mesh in one epoch; of the collector
@@ -24,22 +24,22 @@
  *
  * canary and congestor: run seq probe test phase unit n mean min p50 p90 p99
  * p999 max interval{of level lo hi} hist nodes pairs stopped_by rounds seed,
- * and cause where there is no number (n is 0 and the numbers are null). Of a
- * canary also p99_time, of a rate p01_time: see hist_quantile_by_time;
- * with exact = gpcnet also rings {n min max avg avg_worst p001}.
+ * and cause if there is no number (n is 0 and the numbers are null). Of a
+ * canary also p99_time, of a rate p01_time: see hist_quantile_by_time; with
+ * exact = gpcnet also rings {n min max avg avg_worst p001}.
  *   scores {hosts, q25 or q75}: of all nodes, where nodes has only the worst
  * (scores.h)
  *   hist   [[index, count], ...], indices as in common/hist.h
  *   nodes  [{node n p50 p99 q25 q75 partners slow_partners wait_ratio}, ...];
- *          q25, q75: quartiles of the medians of the node's pairs; the one on
- *          the good side (q25 of s, q75 of B/s) speaks against a node, and
- *          where a quarter of its partners is slow is of those with others.
- *          wait_ratio: of the time its ranks wanted a core while they
- *          measured, the share in which they had none
+ *          q25, q75: quartiles of the medians of the node's pairs. The node is
+ *          judged by the one on the good side (q25 of s, q75 of B/s), computed
+ *          without slow partners if a quarter of its partners is slow.
+ *          wait_ratio: share of the runnable time of its ranks during the
+ *          measurement in which they had no core
  *   pairs  the worst 16: [{a b n p50}, ...]; with partners one-way also forth,
  *          from a to b, and back
  *   grid   {nodes p50}, of at most RECORD_GRID_MAX nodes: row i of p50 has the
- *          medians of node i with nodes 0 to i - 1, null where they never met
+ *          medians of node i with nodes 0 to i - 1, null without a measurement
  *
  * group and the like: run seq probe plan of ("whole", "step" with step, or
  * "concurrent") device via ranks nodes messages footprint_bytes bytes bytes_of
@@ -65,7 +65,7 @@
 #define RECORD_RUN_MAX   63     /* bytes of a run id */
 #define RECORD_LEVEL_MAX 0.9999 /* of an interval */
 #define RECORD_PAIRS_MAX 16
-#define RECORD_GRID_MAX  64 /* nodes of which every pair is in a record */
+#define RECORD_GRID_MAX  64 /* up to this many nodes a record has all pairs */
 
 /* A run id: letters, digits and '-', at most RECORD_RUN_MAX. 0 or -EINVAL. */
 int record_run_check(const char *run);
@@ -76,7 +76,7 @@ struct record_head {
 	uint64_t seq; /* 0: progress */
 	const char *probe;
 	const char *test;  /* NULL where the kind has none */
-	const char *phase; /* NULL likewise */
+	const char *phase; /* NULL if the kind has none */
 	int raw;           /* 1: may be dropped first */
 };
 
@@ -89,8 +89,8 @@ struct record_line {
 	const struct strict_bucket *hist;
 	size_t hist_count;
 };
-/* Line i, which points into lines; text NULL where there is no such line. lines
- * may be NULL. */
+/* Return line i, which points into lines; text is NULL if it does not exist.
+ * lines may be NULL. */
 struct record_line record_line_at(const struct strict_lines *lines, size_t i);
 /* A copy whose text the caller frees, with which its histogram goes. */
 struct record_line record_line_copy(const struct record_line *line);
@@ -101,9 +101,9 @@ struct record_line record_line_copy(const struct record_line *line);
 int record_parse(const char *line, size_t len_bytes, json_t **ret,
     struct record_head *ret_head, struct err *err);
 
-/* The same for values: whoever read them has limited length, depth and keys
- * that are given twice, as wire_parse does. line: how it arrived, or NULL: its
- * histogram is among its values. The strings of *ret_head live as long as the
+/* Check values instead of text: the caller has limited length, depth and
+ * duplicate keys, as wire_parse does. line: the original text, or NULL if the
+ * histogram is among the values. The strings of *ret_head live as long as the
  * record. */
 int record_check(const json_t *record, const struct record_line *line,
     struct record_head *ret_head, struct err *err);
@@ -115,7 +115,7 @@ int record_hist_read(const json_t *record, const struct record_line *line,
 /* The same, added to what there is, of a record that was checked. */
 void record_hist_merge(const json_t *record, const struct record_line *line,
     struct hist *into);
-/* null for what is not finite: JSON has no such numbers. A new reference. */
+/* Return x as a JSON number, null if it is not finite. A new reference. */
 json_t *record_number(double x);
 /* The statistics of h as members of record: n mean min p50 ... hist. */
 void record_put_hist(json_t *record, const struct hist *h);
@@ -141,7 +141,7 @@ struct record_kind {
 	int numbered;                      /* 0: it has no seq */
 };
 
-/* NULL where there is no such probe. */
+/* Return NULL for an unknown probe. */
 const struct record_kind *record_kind_find(const char *probe);
 
 /* [[index, count], ...] with indices that ascend and counts above 0. */

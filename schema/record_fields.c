@@ -493,7 +493,7 @@ static const struct record_field plan_fields[] = {
 	CARRIED,
 	LAST,
 };
-/* What the steps of a plan say together: which binding of devices to NICs. */
+/* The result over all steps of a plan: which device is bound to which NIC. */
 static const struct record_field fit_fields[] = {
 	{ "of", 's', NULL, 0 },
 	{ "plan", 's', NULL, 0 },
@@ -559,7 +559,7 @@ static const struct record_field speedup_fields[] = {
 	CARRIED,
 	LAST,
 };
-/* A product of a sparse and a dense matrix, likewise. */
+/* A product of a sparse and a dense matrix. */
 static const struct record_field spmm_fields[] = {
 	{ "plan", 's', NULL, 0 },
 	{ "baseline", 's', NULL, 0 },
@@ -594,7 +594,7 @@ static const struct record_field tuning_fields[] = {
 	{ "measured_unix_s", 'i', NULL, 0 },
 	LAST,
 };
-/* What was measured of a machine that nobody described. */
+/* The measured machine description. */
 static const struct record_field machine_fields[] = {
 	{ "machine", 's', NULL, 0 },
 	{ "ranks", 'i', NULL, 0 },

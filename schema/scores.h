@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scores.h - what a canary's record says of every node: the quartile of its
- * pairs on the good side.
+ * scores.h - the scores of all nodes in a canary's record: the quartile of a
+ * node's pairs on the good side.
  *
- * Of up to RECORD_ROWS_MAX nodes the rows in "nodes" hold it. Of more, rows
- * are there for the worst ones only, and "scores" has all of them in short,
+ * Of up to RECORD_ROWS_MAX nodes the rows in "nodes" hold it. With more nodes,
+ * rows exist for the worst ones only, and "scores" has all of them in short:
  *
  *   {"hosts": "n[00001-10000]", "q25": [1.234e-05, null, ...]}
  *
- * so that nobody is unseen and the record fits into its line.
+ * so that no node is missing and the record fits into its line.
  */
 #ifndef SCHEMA_SCORES_H
 #define SCHEMA_SCORES_H
@@ -31,7 +31,7 @@ struct record_scores {
 	struct hostlist hosts; /* behind the names, or empty */
 };
 
-/* key: "q25" or "q75". Nodes without a number are left out. */
+/* key: "q25" or "q75". Nodes without a number are skipped. */
 void record_scores_read(const json_t *record, const char *key,
     struct record_scores *ret);
 void record_scores_clear(struct record_scores *s);

@@ -156,7 +156,8 @@ stages_cross(const struct stages *s, uint32_t stage, uint32_t a, uint32_t b)
 	uint32_t top = a;
 	size_t n = 0;
 
-	/* Where the two ways up meet; what is above that is not crossed. */
+	/* The stage where both paths up meet; stages above it are not
+	 * crossed. */
 	while (top != STAGE_NONE && n++ < s->count && !stages_lead(s, b, top))
 		top = s->list[top].above;
 	if (top == STAGE_NONE || !stages_lead(s, b, top))

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stages.h - which switches paths cross, as far as a topology tells.
+ * stages.h - which switches paths cross, according to a topology.
  *
- * Between two leaves there are many shortest paths, and a hash of each
- * connection, or routes that no file shows, choose one. So measurements do not
- * tell the switches between which is chosen apart, nor the links to them: those
- * that any leaf has above it and those that share a leaf with them are a stage,
- * the spines of a pod, and so are the switches above all spines of a pod. A
- * path goes up, stage by stage, until the stages of both of its leaves meet.
- * Pure.
+ * Between two leaves there are many shortest paths; a hash of each connection,
+ * or routes that no file shows, choose one. Measurements cannot distinguish the
+ * switches of such a choice, nor the links to them. All switches directly above
+ * any leaf that share a leaf form one stage, for example the spines of a pod;
+ * so do the switches above all spines of a pod. A path goes up, stage by stage,
+ * until the stages of both of its leaves meet. Pure.
  */
 #ifndef SCHEMA_STAGES_H
 #define SCHEMA_STAGES_H
@@ -21,7 +20,7 @@
 #define STAGE_NONE UINT32_MAX
 
 struct stage {
-	char *switches; /* a hostlist; NULL: no topology tells their names */
+	char *switches; /* a hostlist; NULL: the topology has no names */
 	size_t switch_count;
 	uint32_t links; /* from below */
 	uint32_t above; /* the stage to which these lead; STAGE_NONE */
@@ -35,7 +34,8 @@ struct stages {
 	uint32_t *of_switch;
 };
 
-/* What a topology says; without a switch above a leaf one stage of no name. */
+/* Build the stages of a topology; a leaf without a switch above it gets one
+ * unnamed stage. */
 struct stages *stages_new(const struct topology *t);
 void stages_free(struct stages *s); /* NULL is allowed */
 int stages_are_named(const struct stages *s);

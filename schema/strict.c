@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strict.c - JSON text becomes values here, once, in one pass that also limits
- * the depth and refuses what is given twice. jansson's own reader takes three
- * times as long, and the collector's loop reads every record.
+ * strict.c - JSON text to values, in one pass that also limits the depth and
+ * rejects duplicate keys. jansson's own reader takes three times as long, and
+ * the collector's main loop parses every record.
  */
 #include "schema/strict.h"
 
@@ -24,14 +24,14 @@ struct reader {
 	const char *at, *end;
 	int depth, depth_max;
 	int too_deep;
-	const char *wrong;          /* the first complaint */
+	const char *wrong;          /* the first error */
 	struct strbuf escaped;      /* of the string that was read last */
 	struct strict_lines *lines; /* or NULL */
 	int in_records;             /* the value of the outermost "records" */
 	struct strict_line *line;   /* that is being read, or NULL */
 };
 
-/* A string as it stands in the text, or unescaped in the reader. */
+/* A string, as it is in the text or unescaped in the reader. */
 struct slice {
 	const char *at;
 	size_t len;
@@ -48,7 +48,7 @@ strict_wrong(struct reader *r, const char *what)
 	return -EPROTO;
 }
 
-/* The next character that is no blank; 0 at the end. */
+/* Return the next character that is not a blank; 0 at the end. */
 static char
 strict_next_char(struct reader *r)
 {
@@ -80,7 +80,7 @@ strict_hex4_read(struct reader *r)
 	return code;
 }
 
-/* \uXXXX, or two of them for what is beyond 16 bits, as UTF-8. */
+/* Read \uXXXX, or a surrogate pair, and write UTF-8. */
 static int
 strict_unicode_read(struct reader *r)
 {
@@ -233,8 +233,8 @@ strict_digits_read(struct reader *r, uint64_t *mantissa, int *exact)
 	return (int)(at - from);
 }
 
-/* [.digits][e[+-]digits]: the power of ten of what follows, or -EPROTO with
- * a complaint. */
+/* Read [.digits][e[+-]digits]: return the power of ten, or -EPROTO with an
+ * error. */
 static int
 strict_fraction_read(struct reader *r, uint64_t *mantissa, int *exact,
     int *ret_power)
@@ -264,10 +264,10 @@ strict_fraction_read(struct reader *r, uint64_t *mantissa, int *exact,
 }
 
 /* Two thirds of a record's values are buckets and counts of its histogram, most
- * of them small: one value stands for all that are equal. Nobody changes a
- * value that was read, and one thread of a program reads. Like jansson's null
- * they are not counted: each count would take the line from the cache of the
- * thread that writes these values to disk, a sixth of what a record costs. */
+ * of them small: equal values share one object. Values are never changed after
+ * parsing, and one thread of a program parses. Like jansson's null they are not
+ * reference-counted: each count would take the cache line from the thread that
+ * writes these values to disk, a sixth of a record's cost. */
 static json_t *
 strict_integer_value(json_int_t n)
 {

@@ -20,9 +20,9 @@ struct strict_bucket {
 	int32_t index;
 	uint64_t count;
 };
-/* An object of the array "records" as it stands in the text. Its member "hist",
- * where that is a list of buckets, is not among the object's values: most of a
- * record's values would be in it. */
+/* An object of the array "records", as it is in the text. A member "hist" that
+ * is a list of buckets is kept separate from the object's values: it has most
+ * of a record's numbers. */
 struct strict_line {
 	size_t from, len_bytes;    /* in the text */
 	size_t cut_from, cut_to;   /* in the line: hist with its comma */

@@ -235,7 +235,7 @@ topology_tiers(const struct topology *t)
 
 /* ---- the file, read ---- */
 
-/* What a line has said so far. */
+/* The contents of a line so far. */
 struct line {
 	struct topology *t;
 	uint32_t at; /* its switch */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * topology.h - the switches of a cluster: which nodes hang on which leaf, by
- * which rail, and which switches are linked upward. The file that the
- * collector reads says it, one leaf or switch a line:
+ * topology.h - the switches of a cluster: the leaf of each node by rail, and
+ * the uplinks of switches. The file that the collector reads has one leaf or
+ * switch per line:
  *
  *     leaf1 n[001-040] rail=0 gbps=200 pod=pod1 up=spine[1-4]*2@400
  *     spine1 - pod=pod1 up=core[1-2]
  *
- * "-" is no nodes. up is the switches above, the links to each of them and the
- * rate of one; it may come again, and so may a switch, with the nodes of
- * another rail. '#' begins a comment.
+ * "-" means no nodes. up lists the switches above, the number of links to each
+ * and the rate of one; it may be repeated, and so may a switch, with the nodes
+ * of another rail. '#' begins a comment.
  */
 #ifndef SCHEMA_TOPOLOGY_H
 #define SCHEMA_TOPOLOGY_H
@@ -86,24 +86,24 @@ int topology_add_up(struct topology *t, const struct topology_up *up,
  * -E2BIG. */
 int topology_read(char *text, const char *name, struct topology **ret,
     struct err *err);
-/* The same as text, in an order that does not depend on that of the input; the
- * caller frees. */
+/* Return the same as text, independent of the order of the input; the caller
+ * frees. */
 char *topology_write(const struct topology *t);
 
-/* TOPOLOGY_NONE where there is none. */
+/* Return TOPOLOGY_NONE if the name is unknown. */
 uint32_t topology_find_node(const struct topology *t, const char *name);
 /* The node that another program calls name, perhaps with another domain: see
  * common/hostname.h. */
 uint32_t topology_find_host(const struct topology *t, const char *name);
 uint32_t topology_find_switch(const struct topology *t, const char *name);
-/* The switches above one as a hostlist, which the caller frees; NULL where
+/* Return the switches above one as a hostlist, which the caller frees; NULL if
  * there are none. */
 char *topology_above(const struct topology *t, uint32_t at);
 /* The link of a node with the lowest rail, or NULL. */
 const struct topology_link *topology_first_link(const struct topology *t,
     uint32_t node);
-/* The tier of every switch: leaves 1, what is above them 2 and so on; the
- * caller frees. */
+/* Return the tier of every switch: leaves are 1, the switches above them 2, and
+ * so on. The caller frees. */
 int *topology_tiers(const struct topology *t);
 
 #endif

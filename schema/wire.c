@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire.c - the table of messages and their fields; what a peer sends is checked
- * against it before any part sees it.
+ * wire.c - the table of messages and their fields. Every received message is
+ * checked against it before any module processes it.
  */
 #include "schema/wire.h"
 
@@ -16,14 +16,14 @@
 #include "schema/record.h"
 #include "schema/strict.h"
 
-/* A record stands in an array in a message. No other message is so deep. */
+/* A record is an array element in a message. No other message is deeper. */
 #define DEPTH_MAX (RECORD_DEPTH_MAX + 2)
 /* A batch is shorter than the longest record. */
 #define LINES_BYTES_MAX (RECORD_LINE_MAX + 256)
 /* Most messages, which are not written twice to learn their length. */
 #define SHORT_BYTES 1024
 
-/* One field a line, its meaning beside it. */
+/* One field per line, with its meaning. */
 /* clang-format off */
 
 /* Fields by message. Arrays and objects are checked further by who reads
@@ -81,7 +81,7 @@ FIELDS(rank_lost) = {
 	{ "status", 'i', 1 }, /* of a rank that the agent started: exit code, or
 	                         128 + signal */
 	{ "stderr", 's', 1 }, /* its tail */
-	{ "abort", 's', 1 },  /* what it gave as the reason */
+	{ "abort", 's', 1 },  /* the reason given to MPI_Abort */
 	{ "stuck", 'o', 1 }, /* it lives and waits: {rank node what waited_s
 	                        at}, as emit.h */
 	LAST
@@ -119,14 +119,14 @@ FIELDS(mesh_report) = {
 FIELDS(enroll) = {
 	{ "node", 's', 0 },
 	{ "request", 's', 0 }, /* PKCS#10, PEM; of that name alone */
-	{ "token", 's', 1 },   /* where there is no session yet */
+	{ "token", 's', 1 },   /* missing within a session */
 	{ "munge", 's', 1 },   /* or a credential with the text
 	                          "coalmine-agent1 NODE KEY AUTHORITY" */
 	LAST
 };
 FIELDS(certificate) = {
 	{ "cert", 's', 1 }, /* PEM; who signed it behind it, but for the root */
-	{ "text", 's', 1 }, /* why there is none */
+	{ "text", 's', 1 }, /* why it was rejected */
 	{ "munge", 's', 1 }, /* for one that was asked for by munge:
 	                        "coalmine-collector1 NODE KEY AUTHORITY" */
 	LAST
@@ -143,7 +143,7 @@ FIELDS(welcome) = {
 	{ "links_ms", 'i', 1 },  /* how often heartbeats have links; for
 	                            an inventory with links */
 	{ "acks", 'a', 0 }, /* [{run, seq}]: committed, for hello's spool */
-	{ "keep", 'a', 0 }, /* of hello's runs, those that go on */
+	{ "keep", 'a', 0 }, /* the runs of hello that continue */
 	{ "term", 'i', 1 }, /* of the lease; a takeover increments it; absent:
 	                       1 */
 	LAST
@@ -209,7 +209,7 @@ FIELDS(sample) = { { "run", 's', 0 }, { "border", 'i', 0 }, LAST };
 FIELDS(standing) = {
 	{ "verdict", 's', 0 },  /* names_verdicts */
 	{ "text", 's', 0 },
-	{ "fresh_ms", 'i', 0 }, /* how long it may be believed */
+	{ "fresh_ms", 'i', 0 }, /* validity of the verdict */
 	LAST
 };
 FIELDS(mesh) = {
@@ -237,7 +237,7 @@ FIELDS(heartbeat) = {
 	{ "nics", 'a', 1 },        /* with links: of the inventory, if changed */
 	{ "spool_bytes", 'i', 1 },
 	{ "busy", 's', 1 },        /* why not idle, where it is not */
-	{ "alarm", 's', 1 },       /* what a person should mend: disk full */
+	{ "alarm", 's', 1 },       /* a fault that an operator should fix: disk full */
 	{ "in_band", 'a', 1 },     /* [{job uid rows: [{source op ranks nodes
 	                              bytes calls seconds least_s}]}], sums so far of
 	                              jobs that have news */

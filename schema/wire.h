@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire.h - what agent and collector say to each other.
+ * wire.h - the messages between agent and collector.
  *
  * A message is one JSON object in one frame (common/frame.h) over mutual TLS.
- * Its "type" selects a row of wire_messages; the row's fields are all that may
- * stand in it as we send it. A message that breaks its row ends the session
- * that sent it, but fields that the row does not know are dropped: a newer peer
- * may say more. What may change without a new version, and what a new one
- * means: coalmine-wire(7).
+ * Its "type" selects a row of wire_messages, which lists all fields that a sent
+ * message may have. A received message that violates its row ends the session.
+ * Fields that the row does not know are dropped: a newer peer may send more.
+ * Which changes need a new version: coalmine-wire(7).
  */
 #ifndef SCHEMA_WIRE_H
 #define SCHEMA_WIRE_H
@@ -21,15 +20,15 @@
 /* Spoken are these and all between; hello has the agent's. */
 #define WIRE_VERSION     1
 #define WIRE_VERSION_MIN 1
-/* A hello is no longer. An inventory of 8 NICs and 8 GPUs is under 8 KiB. */
+/* Maximum size of a hello. An inventory of 8 NICs and 8 GPUs is under 8 KiB. */
 #define WIRE_HELLO_BYTES_MAX (128 * 1024)
-/* An enroll and its answer are no longer, nor are the lists of a trust: 7000
+/* Maximum size of an enroll and its answer, and of the lists of a trust: 7000
  * certificates. */
 #define WIRE_ENROLL_BYTES_MAX (16 * 1024)
 #define WIRE_CRL_BYTES_MAX    (512 * 1024)
 
-/* A batch system's jobs are called by this and the run: the agent makes them,
- * the collector asks after them and ends what is left. */
+/* Jobs of a batch system are named by this prefix and the run. The agent
+ * creates them; the collector queries them and cancels leftovers. */
 #define WIRE_JOB_PREFIX "coalmine-"
 
 enum wire_from { WIRE_AGENT, WIRE_COLLECTOR, WIRE_BOTH };
@@ -46,7 +45,7 @@ enum wire_type {
 	WIRE_COUNTERS,    /* answer to sample */
 	WIRE_SPOOL_LOST,  /* data that had to be dropped */
 	WIRE_MESH_READY,  /* answer to mesh: it answers echoes, or why not */
-	WIRE_MESH_REPORT, /* what the mesh's epoch that has ended found */
+	WIRE_MESH_REPORT, /* results of the mesh's last epoch */
 	WIRE_ENROLL,      /* a certificate is asked for */
 	/* collector to agent */
 	WIRE_WELCOME,     /* answer to hello */
@@ -56,13 +55,13 @@ enum wire_type {
 	WIRE_START,       /* start these ranks of a run */
 	WIRE_END,         /* end everything of a run, and forget it */
 	WIRE_SAMPLE,      /* read the counters now */
-	WIRE_STANDING,    /* what the collector thinks of the node */
+	WIRE_STANDING,    /* the collector's verdict on the node */
 	WIRE_MESH,        /* the mesh's next epoch: keys, pace, targets */
 	WIRE_CERTIFICATE, /* answer to enroll */
 	WIRE_TRUST,       /* renewal, and lists of revoked certificates */
 	/* both */
 	WIRE_FENCE, /* what ranks give to all others; the union of all nodes */
-	WIRE_MODEX, /* what one rank has given is wanted; what it is */
+	WIRE_MODEX, /* data of one rank: request and answer */
 	WIRE_HEARTBEAT,
 	WIRE_REFUSE, /* last message of a session: why it ends */
 	WIRE_TYPE_MAX
@@ -94,10 +93,10 @@ int wire_parse(const char *body, size_t len_bytes, enum wire_from from,
 struct strict_lines;
 int wire_parse_lines(const char *body, size_t len_bytes, enum wire_from from,
     json_t **ret, struct strict_lines *lines, struct err *err);
-/* Frame a message that we built (takes msg): the length of a malloc'd head and
- * body in *ret_frame. -EINVAL: it is NULL or breaks its row, as with a text
- * that is no UTF-8; -EMSGSIZE: it is longer than a frame. What it quotes may
- * come from outside, so neither is an assert. */
+/* Frame a message that this program built (takes msg): return the length of a
+ * malloc'd head and body in *ret_frame. -EINVAL: msg is NULL or violates its
+ * row, for example by invalid UTF-8; -EMSGSIZE: the frame would be too long.
+ * Messages quote external texts, so neither is an assert. */
 long wire_build(enum wire_type type, json_t *msg, char **ret_frame);
 /* The same for WIRE_RECORDS and WIRE_PROGRESS of lines that record_parse has
  * taken: they travel as they are, several of them with commas between. */
