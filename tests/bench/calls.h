@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calls.h - what a piece of code asks of MPI, counted through MPI's own
- * profiling interface: calls.c has an MPI_X for every X below, which counts
- * and calls PMPI_X.
+ * calls.h - the MPI calls of a piece of code, counted through MPI's profiling
+ * interface: calls.c has an MPI_X for every X below, which counts and calls
+ * PMPI_X.
  *
- * Only calls on the watched communicator and on windows count; what the
- * engine does on others to keep its ranks together does not.
+ * Only calls on the watched communicator and on windows count, not those by
+ * which the engine coordinates its ranks.
  */
 #ifndef TESTS_BENCH_CALLS_H
 #define TESTS_BENCH_CALLS_H

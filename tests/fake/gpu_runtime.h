@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_runtime.h - a GPU's runtime on the processor, for tests: as CUDA's for a
- * plugin that is linked with it, as HIP's in a libamdhip64 of its own.
+ * gpu_runtime.h - a GPU's runtime on the processor, for tests: CUDA's for a
+ * plugin that is linked with it, HIP's as a separate libamdhip64.
  *
- * Nothing runs when it is enqueued: a stream moves on by one operation each
- * time one of its events is asked for, and to the event when it is waited
- * for, so that who does not wait reads old bytes. The processor that touches
- * device memory dies of it; streams reach it, what other processes opened by
- * handle, and pinned memory, and nothing else. Handles of what was freed, of
- * the own process, of inner pointers and of cards without peer access are
- * refused; an event is recorded on its own device, a kernel launched on that of
- * its stream. An operation that fails breaks the device for good.
+ * Enqueued operations do not run at once: a stream advances by one operation
+ * with each query of one of its events, and to the event when it is waited for,
+ * so that code that does not wait reads old bytes. Device memory accessed by
+ * the processor ends the process; streams can access it, memory opened by
+ * handle, and pinned memory only. Handles of freed memory, of the same process,
+ * of inner pointers and of cards without peer access are rejected. An event
+ * must be recorded on its device, a kernel launched on the device of its
+ * stream. A failed operation breaks the device for good.
  *
- * Environment: COALMINE_FAKE_GPUS, how many (2), of which the vendor's variable
- * (GPU_VISIBLE) hides some; "old" is a driver that is too old for the runtime.
- * COALMINE_FAKE_PEERS, how many reach each other (all).
- * COALMINE_FAKE_WAKE_MS=N: who waits asleep is woken that late.
- * COALMINE_FAKE_PINNED=BYTES: no more memory of the host at once.
- * COALMINE_FAKE_FAIL=N: call N after the devices were counted fails, and no
- * other. COALMINE_FAKE_FAULT=N: the N-th operation that runs breaks the device.
- * COALMINE_FAKE_OPEN: the processor may touch device memory after all.
- * COALMINE_FAKE_STATS=FILE: what was made and asked, a line at the end.
+ * Environment: COALMINE_FAKE_GPUS: the number of devices (2), of which the
+ * vendor's variable (GPU_VISIBLE) hides some; "old" is a driver that is too old
+ * for the runtime. COALMINE_FAKE_PEERS: how many have peer access (all).
+ * COALMINE_FAKE_WAKE_MS=N: a sleeping waiter wakes up N ms late.
+ * COALMINE_FAKE_PINNED=BYTES: limit of pinned memory. COALMINE_FAKE_FAIL=N:
+ * call N after the devices were counted fails, and no other.
+ * COALMINE_FAKE_FAULT=N: the N-th operation that runs breaks the device.
+ * COALMINE_FAKE_OPEN: the processor may access device memory.
+ * COALMINE_FAKE_STATS=FILE: counts of objects and calls, one line at the end.
  */
 #ifndef TESTS_FAKE_GPU_RUNTIME_H
 #define TESTS_FAKE_GPU_RUNTIME_H

@@ -27,7 +27,7 @@ struct plot_panel {
 	size_t rows_count;
 };
 
-/* Panels side by side, so many in a row; the first one's names are the
+/* Draw panels side by side, in_row per row; the first one's names are the
  * legend. */
 void plot_draw(const struct plot_panel *panels, size_t count, size_t in_row,
     const char *caption, FILE *to);

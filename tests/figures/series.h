@@ -35,8 +35,8 @@ struct series_system {
 #define SERIES_SYSTEMS 4
 extern const struct series_system series_systems[SERIES_SYSTEMS];
 
-/* Figure 8: what was added, in this order; the ring only for broadcast and
- * reduce (0 for the others). */
+/* Figure 8: the techniques added, in this order; the ring only for broadcast
+ * and reduce (0 for the others). */
 enum series_step {
 	STEP_DIRECT,
 	STEP_TREE,

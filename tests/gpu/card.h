@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * card.h - what the cases of tests/gpu share: the device under test, data that
- * is known, a second process, and lines of the table.
+ * card.h - common to the cases of tests/gpu: the device under test, known data,
+ * a second process, and lines of the table.
  *
- * What fails ends the program with 1 and a line on standard error; so nothing
- * here returns an error. Memory that a case leaves goes with the device.
+ * A failure ends the program with 1 and a line on standard error, so no
+ * function here returns an error. Memory that a case leaves is freed with the
+ * device.
  */
 #ifndef TESTS_GPU_CARD_H
 #define TESTS_GPU_CARD_H
@@ -23,7 +24,7 @@ struct card {
 	struct device_stream *stream;
 	uint64_t bytes;      /* that a case moves */
 	double limit;        /* bytes a second, 0: not known */
-	double share_wanted; /* of limit, or of what a case measures */
+	double share_wanted; /* of limit, or of the measured value */
 	int too_slow;
 };
 

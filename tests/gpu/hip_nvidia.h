@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hip_nvidia.h - included before HIP's headers for NVIDIA of before CUDA 13,
- * so that they compile with CUDA 13: what it took away or changed is put back
- * as far as those headers name it. None of it is used by the plugin. In C
- * only; needs -fms-extensions.
+ * hip_nvidia.h - included before HIP's headers for NVIDIA of before CUDA 13, so
+ * that they compile with CUDA 13: removed or changed declarations are restored
+ * as far as those headers name them. The plugin uses none of them. In C only;
+ * needs -fms-extensions.
  */
 #ifndef TESTS_GPU_HIP_NVIDIA_H
 #define TESTS_GPU_HIP_NVIDIA_H

@@ -16,7 +16,7 @@
 #define FLEET_NAME_MAX 32
 #define FLEET_PORTS    2 /* of collectors, in the order of preference */
 
-/* Of events: so many of the later ones at a time. */
+/* Number of later events processed at a time. */
 enum { FLEET_NOW, FLEET_LATER, FLEET_PRIORITIES };
 #define FLEET_AT_ONCE 16
 
@@ -57,7 +57,7 @@ void fleet_name_text(int number, char ret[FLEET_NAME_MAX]);
 
 void fleet_start(struct fleet *f, struct fleet_names *names);
 size_t fleet_up(const struct fleet *f);
-/* Each head of a run: so many records, as fast as they are taken. */
+/* Each head of a run sends this many records, as fast as they are accepted. */
 void fleet_send_records(struct fleet *f, uint64_t each);
 /* Each head ends its run well. */
 void fleet_finish(struct fleet *f);

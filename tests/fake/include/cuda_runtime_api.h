@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_runtime_api.h - a stand-in: as much of CUDA's runtime as the plugin
- * uses, so that its code is compiled and run where there is no CUDA. Numbers
- * are CUDA's. tests/fake/gpu_runtime.c is behind it.
+ * cuda_runtime_api.h - a substitute: the part of CUDA's runtime that the plugin
+ * uses, so that its code is compiled and run without CUDA. Numbers are CUDA's.
+ * tests/fake/gpu_runtime.c implements it.
  */
 #ifndef FAKE_CUDA_RUNTIME_API_H
 #define FAKE_CUDA_RUNTIME_API_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scenario.h - a made-up cluster, what is normal in it, and what breaks: read
- * from a file of tests/sim/verdict/scenarios.
+ * scenario.h - a simulated cluster with its normal differences and its faults:
+ * read from a file of tests/sim/verdict/scenarios.
  */
 #ifndef TESTS_SIM_VERDICT_SCENARIO_H
 #define TESTS_SIM_VERDICT_SCENARIO_H
@@ -17,7 +17,7 @@
 enum fault_kind {
 	FAULT_NONE,
 	FAULT_NODE,           /* a node, with everyone */
-	FAULT_ONE_WAY,        /* what a node sends, or receives */
+	FAULT_ONE_WAY,        /* traffic that a node sends, or receives */
 	FAULT_LEAF,           /* all pairs of a leaf */
 	FAULT_UPLINK,         /* one of cluster.uplinks of a leaf */
 	FAULT_SPINE,          /* one of cluster.spines of a pod */
@@ -43,7 +43,8 @@ struct fault {
 	double effect;  /* logarithm; of a loss the share, of a port its rate */
 	double flows;   /* share of a pair's connections that meet it */
 	double ramp;    /* rounds until all of the effect is there */
-	size_t pairs;   /* felt when so many are measured at once */
+	size_t
+	    pairs; /* effective while at least this many are measured at once */
 	uint64_t on_ns, every_ns; /* there for on of every; 0: always */
 	int lat, bw, incast;      /* which tests feel it */
 };
@@ -56,7 +57,7 @@ struct scenario {
 	int between;       /* it breaks and heals at any time between rounds */
 	int restart;       /* the collector restarts before that round with the
 			      fault; 0: never */
-	struct {           /* what is normal */
+	struct {           /* normal differences */
 		uint32_t nodes, leaf_min, leaf_max;
 		int leaves_known, uplinks, spines, partners, bw_partners, mesh,
 		    bw, rails, incast;

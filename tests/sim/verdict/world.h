@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * world.h - the cluster of a scenario, from round to round: healthy
- * differences, jobs, faults, and what a measurement between two nodes gives.
+ * differences, jobs, faults, and the result of a measurement between two nodes.
  *
- * The number of a pair, a logarithm that grows with trouble, is
+ * The number of a pair, a logarithm that grows with the slowdown, is
  *
  *     max(node a, node b) + max(job a, job b) + max(leaf a, leaf b) between
  *         leaves, or less inside one + what the faults on its path add
@@ -61,7 +61,7 @@ void world_free(struct world *w);
 void world_step(struct world *w, uint64_t now_ns);
 double world_pair(struct world *w, uint32_t a, uint32_t b,
     enum world_test test);
-/* The same of what a sends to b, and nothing else. */
+/* Likewise, for traffic from a to b only. */
 double world_way(struct world *w, uint32_t a, uint32_t b, enum world_test test);
 /* The same of what many send to a at once. */
 double world_receives(struct world *w, uint32_t a);

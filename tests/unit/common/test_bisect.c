@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of 256 simulated nodes those that are slow are named, and nobody else, in at
- * most so many rounds as halving takes; a slow path is no node. */
+/* Exactly the slow ones of 256 simulated nodes are found, within the number of
+ * rounds that bisection needs; a slow path is not reported as a node. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,21 +20,21 @@
 
 static const struct bisect_options options = { 0.14, GROUPS };
 
-/* A network: who is slow, and which paths. */
+/* A network: the slow nodes and paths. */
 struct net {
 	struct rng rng;
 	size_t n;
 	double effect[NODES]; /* of nodes */
-	size_t cut, cut_to; /* a slow path between what is below and above cut,
-			       up to cut_to; 0: none */
+	size_t cut, cut_to; /* a slow path between the nodes below cut and those
+			       from there to cut_to; 0: none */
 	double cut_effect;
 	double scatter;   /* of a measurement */
-	double disturbed; /* so many are, by 30 % */
-	double later;     /* so much more is measured after the first round */
+	double disturbed; /* share of disturbed measurements, by 30 % */
+	double later;     /* factor of all measurements after the first round */
 	size_t failing;   /* a node with which nothing runs; NODES: none */
 	double doubt;     /* of all that is measured */
 	size_t rounds;    /* the time is over then; 0: never */
-	int sure;         /* what is hinted at counts as once slow */
+	int sure;         /* a hint counts as one slow measurement */
 };
 
 static double
@@ -69,7 +69,7 @@ hear(struct net *w, struct bisect *b, size_t g, const struct bisect_group *in)
 	bisect_hear(b, g, fails ? INFINITY : effect, spread, w->doubt);
 }
 
-/* All of it, or so many rounds; groups have no member in common. */
+/* Run all rounds, or at most this many; groups have no common members. */
 static struct bisect *
 play(struct net *w, const size_t *hints, size_t hints_count)
 {
@@ -143,7 +143,7 @@ struct tally {
 	size_t rounds_max;
 };
 
-/* What is known of the slow ones before. */
+/* What is known of the slow nodes before the search. */
 enum hint { HINT_NONE, HINT_DOUBTFUL, HINT_SURE };
 
 static struct tally
@@ -204,8 +204,8 @@ test_slow_nodes(void **state)
 	assert_int_equal(t.rounds_max, 1);
 }
 
-/* Now and then a measurement is disturbed by 30 %: it costs rounds, and names
- * nobody. */
+/* Occasional disturbances by 30 % cost rounds, but no normal node is
+ * reported. */
 static void
 test_noise(void **state)
 {
@@ -217,13 +217,14 @@ test_noise(void **state)
 	assert_true(t.right >= TRIALS * 99 / 100);
 	t = trials(5, 0.03, 0.02, HINT_NONE);
 	assert_true(t.right >= TRIALS * 97 / 100);
-	/* What the scatter hides is not named either. */
+	/* Effects within the scatter are not reported either. */
 	t = trials(0, 0.15, 0.02, HINT_NONE);
 	assert_true(t.right >= TRIALS * 99 / 100);
 }
 
-/* A machine that others begin to use after the first round, in which some were
- * looked at beside the one that is slow: what all give less is nobody's. */
+/* Other users start to use the machine after the first round, which has exposed
+ * the slow node and some others: a slowdown of all nodes is not attributed to
+ * any. */
 static void
 test_later(void **state)
 {
@@ -250,8 +251,8 @@ test_later(void **state)
 	assert_true(named <= 14 * TRIALS * 5 / 100);
 }
 
-/* Innocents whose pairs were slow beside one that is: named only if they are
- * slow once more, by chance. */
+/* Normal nodes whose pairs with a slow node were slow are reported only if they
+ * are slow once more, by chance. */
 static void
 test_false_hints(void **state)
 {
@@ -312,7 +313,8 @@ test_way(void **state)
 			assert_true(bisect_rounds(b) <= HALVINGS + 1);
 			w.rounds = bisect_rounds(b) - 1;
 			bisect_free(b);
-			/* Until it is confirmed nobody on it is fine. */
+			/* Until the path is confirmed, none of its nodes is
+			 * cleared. */
 			for (; k == 0 && w.rounds > 0; w.rounds--) {
 				b = play(&w, NULL, 0);
 				assert_int_equal(bisect_of(b, 0, &effect),
@@ -323,8 +325,8 @@ test_way(void **state)
 		}
 }
 
-/* The smallest jobs, where nobody is cleared at first; and a node with which
- * no run even starts. */
+/* The smallest jobs, where no node is cleared at first; and a node with which
+ * no run starts. */
 static void
 test_few(void **state)
 {
@@ -364,7 +366,7 @@ test_few(void **state)
 	bisect_free(b);
 }
 
-/* What is not measured is neither fine nor slow. */
+/* Nodes without a measurement are neither fine nor slow. */
 static void
 test_unknown(void **state)
 {
@@ -385,8 +387,8 @@ test_unknown(void **state)
 	bisect_free(b);
 }
 
-/* What may have another cause names neither node nor path, and clears nobody of
- * it; what is beyond that does. */
+/* An effect that may have another cause leads to neither a node nor a path, and
+ * clears no node; an effect beyond it does. */
 static void
 test_doubt(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every type, every complaint, and that what is rendered reads back. */
+/* Every type and every error, and that rendered configurations read back. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ test_sections(void **state)
 	conf_free(c);
 }
 
-/* A text and exactly what is said about it. */
+/* A text and exactly its error. */
 static const struct {
 	const char *text, *want;
 } complaints[] = {

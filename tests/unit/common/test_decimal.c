@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Digits are read as strtod reads them, and what is written is read again. */
+/* Numbers are parsed as strtod parses them, and written numbers read back. */
 #include <stdlib.h>
 
 #include "common/decimal.h"
@@ -46,7 +46,7 @@ test_read(void **state)
 	assert_true(known > TRIES / 3);
 }
 
-/* Half way between two doubles, and just beside it. */
+/* Half way between two doubles, and the neighbouring values. */
 static void
 test_ties(void **state)
 {

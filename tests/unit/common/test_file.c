@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_file.c - what is read, how much of it, and what is not even waited for.
- */
+/* test_file.c - which files are read, up to which size, and which are never
+ * opened. */
 #include "common/file.c"
 
 #include <setjmp.h>
@@ -34,7 +34,7 @@ put(const char *name, const char *text, size_t len)
 	assert_int_equal(fclose(fp), 0);
 }
 
-/* All three refuse it alike, and leave what they would have given. */
+/* All three functions reject it alike, and leave their outputs unchanged. */
 static void
 refused(const char *name, int rc, const char *words)
 {
@@ -123,7 +123,7 @@ test_null_device(void **state)
 	free(text);
 }
 
-/* A link is what it leads to. */
+/* A link counts as its target. */
 static void
 test_links(void **state)
 {

@@ -126,8 +126,8 @@ test_interpolates(void **state)
 	assert_true(at > 1.02 && at < 1.04);
 }
 
-/* 10 ms once a second beside operations of 20 us: no quantile of samples shows
- * it, and it is 1 % of the time. */
+/* 10 ms once a second among operations of 20 us: no quantile by samples shows
+ * it, but it is 1 % of the time. */
 static void
 test_by_time(void **state)
 {

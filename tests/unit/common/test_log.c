@@ -11,8 +11,8 @@
 
 static char got[2 * LOG_LINE_MAX];
 
-/* Run body in a child whose stderr is a pipe: what it wrote is in got, its
- * exit status is returned. */
+/* Run body in a child whose stderr is a pipe. Return its exit status; its
+ * output is in got. */
 static int
 child(void (*body)(void))
 {
@@ -116,7 +116,7 @@ say_journal(void)
 	log_warnx("w");
 	log_info("i");
 	log_trace("t");
-	setenv("JOURNAL_STREAM", "1:1", 1); /* somebody else's stream */
+	setenv("JOURNAL_STREAM", "1:1", 1); /* the stream of another service */
 	log_init("prog", LOG_LEVEL_TRACE);
 	log_info("i");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_notify.c - what a service manager hears, and that nobody else does. */
+/* test_notify.c - the messages to a service manager, and that only it receives
+ * them. */
 #include "common/notify.c"
 
 #include <setjmp.h>

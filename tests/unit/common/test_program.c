@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_program.c - what a program finds when it starts and in libraries, and
- * how it ended. */
+/* test_program.c - the environment of a started program, calls of libraries,
+ * and exit statuses. */
 #include <sys/wait.h>
 
 #include "common/plugin.h"
@@ -25,7 +25,8 @@
 
 static char *no_env[] = { NULL };
 
-/* Run a script to its end: its exit, and what it wrote to both outputs. */
+/* Run a script to its end: return its exit status, and the output of both
+ * streams. */
 static int
 run(const char *script, char *const *env, char ret_text[1000])
 {
@@ -114,7 +115,7 @@ test_null_outputs(void **state)
 	assert_int_equal(program_exit(status), 0);
 }
 
-/* A process without an input of its own opens its files from 0 on. */
+/* The files of a process without standard input begin at descriptor 0. */
 static void
 test_low_files(void **state)
 {

@@ -168,7 +168,7 @@ test_strbuf(void **state)
 	assert_int_equal(sb.cap_bytes, 0);
 }
 
-/* What a server sends: no byte is written where it is not hexadecimal. */
+/* Text from a server: bytes that are not hexadecimal are not written. */
 static void
 test_unhex(void **state)
 {

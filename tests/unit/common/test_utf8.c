@@ -24,7 +24,7 @@ static const struct {
 	    "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80" },
 	{ "a\xff\x80z", "a??z" },
 	{ "\xc0\x80.", "??." },           /* longer than need be */
-	{ "\xe0\x80\x80.", "???." },      /* likewise */
+	{ "\xe0\x80\x80.", "???." },      /* overlong, in three bytes */
 	{ "\xed\xa0\x80.", "???." },      /* half a surrogate pair */
 	{ "\xf4\x90\x80\x80.", "????." }, /* beyond U+10FFFF */
 	{ "a\xe2\x82 b", "a?? b" },

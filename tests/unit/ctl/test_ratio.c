@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The interval of a ratio holds the true ratio as often as it says, for
- * skewed rounds as those of a latency; verdicts. */
+/* The interval of a ratio covers the true ratio as often as its level, for
+ * skewed rounds such as latencies; verdicts. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

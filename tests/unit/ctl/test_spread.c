@@ -14,14 +14,14 @@
 #include "ctl/lib/spread.h"
 
 #define SD        0.1  /* between runs, of logarithms */
-#define WITHIN    0.03 /* what a run's own interval knows of */
+#define WITHIN    0.03 /* scatter within a run, known from its own interval */
 #define MARGIN    0.05
 #define TRIALS    2000
 #define ROWS      12
 #define RUNS_MAX  600
 #define DAY_RUNS  288
 #define NODES     1000
-#define ERROR_MAX 0.055 /* 0.05 and the scatter of so many trials */
+#define ERROR_MAX 0.055 /* 0.05 plus the scatter of this many trials */
 
 static double
 normal(struct rng *r)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists of settings: what is one, and which of them a campaign may give.
+ * Lists of settings: their syntax, and the settings that a campaign may use.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All rows are sound; every rule over several values refuses what it should,
+/* All rows are valid; every rule over several values rejects its violations,
  * with the place. */
 #include "common/err.h"
 #include "schema/options.c"
@@ -34,7 +34,7 @@ test_rows_are_sound(void **state)
 	assert_null(options_find("nope"));
 }
 
-/* What srun is told, whoever asks. */
+/* The options of srun, for any caller. */
 static void
 test_slurm(void **state)
 {

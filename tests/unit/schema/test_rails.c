@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_rails.c - a NIC by each of its names, and what every library is told of
- * it, on a node with InfiniBand, RoCE, Slingshot and plain Ethernet.
+ * test_rails.c - a NIC by each of its names, and its name for every library, on
+ * a node with InfiniBand, RoCE, Slingshot and plain Ethernet.
  */
 #include "schema/rails.h"
 #include "common/str.h"
@@ -74,7 +74,7 @@ test_names(void **state)
 	free(all);
 }
 
-/* Each row of the table: what it says of each kind of NIC. */
+/* Each row of the table: the value for each kind of NIC. */
 static void
 test_values(void **state)
 {

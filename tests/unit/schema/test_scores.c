@@ -21,8 +21,8 @@ value_of(int i)
 	return 1e-5 * (1 + i % 977 / 977.0);
 }
 
-/* Ten thousand nodes are whole, four digits of each, and fit into a line
- * beside a thousand rows of 150 bytes. */
+/* The scores of ten thousand nodes are complete, with four digits each, and fit
+ * into a line together with a thousand rows of 150 bytes. */
 static void
 test_many(void **state)
 {

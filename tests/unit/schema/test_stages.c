@@ -53,7 +53,7 @@ test_two_tiers(void **state)
 	assert_int_equal(above("l3"), 0);
 	assert_int_equal(above("l4"), STAGE_NONE);
 	assert_true(stages_cross(s, 0, 0, 0));
-	/* nobody knows how others reach it */
+	/* unknown path to others */
 	assert_false(stages_cross(s, 0, 0, STAGE_NONE));
 	assert_false(stages_cross(s, 0, STAGE_NONE, STAGE_NONE));
 	clear();

@@ -184,7 +184,8 @@ test_breaches(void **state)
 	    WIRE_HEARTBEAT);
 }
 
-/* What cannot be framed is said to be so: its parts may come from outside. */
+/* A message that cannot be framed gives an error: its parts may come from
+ * outside. */
 static void
 test_not_built(void **state)
 {

@@ -112,8 +112,8 @@ test_openmpi_options(void **state)
 	strvec_clear(&env);
 }
 
-/* The interfaces for ranks: the site's network decides, then the collector;
- * what a site has set stays. */
+/* The interfaces of ranks: the site's network decides, then the collector; a
+ * site's own settings take precedence. */
 static void
 test_net(void **state)
 {
@@ -211,7 +211,8 @@ test_fabric(void **state)
 		    "ob1" },
 		{ &launch_openmpi, "[mpi]\nfabric = tcp\n", "fabric = auto\n",
 		    "OMPI_MCA_pml", "^monitoring" },
-		/* what a site sets stays under auto, and not under a demand */
+		/* a site's settings apply with auto, but not if a fabric is
+		 * required */
 		{ &launch_openmpi, "[mpi]\nmca = pml=ucx\n", "fabric = auto\n",
 		    "OMPI_MCA_pml", "ucx" },
 		{ &launch_openmpi, "[mpi]\nmca = pml=ucx\n", "fabric = tcp\n",
@@ -267,7 +268,7 @@ test_fabric(void **state)
 	}
 }
 
-/* A campaign runs nothing and loads nothing by what it sets. */
+/* No setting of a campaign can run or load a file. */
 static void
 test_allowed(void **state)
 {
@@ -304,7 +305,7 @@ test_allowed(void **state)
 	conf_free(c);
 }
 
-/* What is not there is said by name. */
+/* A missing part is reported by name. */
 static void
 test_missing(void **state)
 {
@@ -330,7 +331,7 @@ test_missing(void **state)
 	conf_free(c);
 }
 
-/* A job in a directory of its own, whose MPI is in /usr/bin. */
+/* A job in a separate directory, whose MPI is in /usr/bin. */
 struct made {
 	char dir[64], path[200];
 	struct err err;
@@ -545,8 +546,8 @@ file_write(const char *dir, const char *name, const char *text)
 	fclose(fp);
 }
 
-/* What coalmine-build-probe has registered: a name of its own, a launcher of
- * its own or none, and nothing of a file that is wrong. */
+/* Registrations by coalmine-build-probe: a different name, a different launcher
+ * or none; a malformed file adds nothing. */
 static void
 test_sites(void **state)
 {

@@ -43,7 +43,8 @@ local(unsigned last)
 	return a;
 }
 
-/* The target at an address, with the token for who asks from 127.0.0.1. */
+/* Return the target at an address, with the token for a requester at
+ * 127.0.0.1. */
 static struct mesh_target
 target_make(const struct in6_addr *addr, uint16_t port)
 {
@@ -105,8 +106,8 @@ settle(struct event_base *base, struct mesh_probe *p, uint64_t count)
 	return t->answered + t->lost + t->unknown;
 }
 
-/* 1,000 responders on addresses of loopback, in one process with the asker, on
- * a machine that does other things beside. */
+/* 1,000 responders on loopback addresses, in one process with the requester, on
+ * a busy machine. */
 static void
 test_many(void **state)
 {
@@ -154,7 +155,7 @@ one_target(unsigned last, uint16_t port)
 	return t;
 }
 
-/* A port where nobody answers: everything is lost, and is said to be. */
+/* A port without a responder: everything is lost and reported as lost. */
 static void
 test_lost(void **state)
 {
@@ -184,8 +185,9 @@ test_lost(void **state)
 	free(t);
 }
 
-/* Our own process sleeps while answers lie in the socket, for longer than the
- * timeout: nothing is lost, and the round trip does not hold the sleep. */
+/* The requester's process sleeps, for longer than the timeout, while answers
+ * are in the socket: nothing is lost, and the round trip does not include the
+ * sleep. */
 static void
 test_own_delay(void **state)
 {
@@ -216,8 +218,9 @@ test_own_delay(void **state)
 	free(t);
 }
 
-/* The responder's process sleeps before it reads: its host's delay, which it
- * says, is not the network's; beyond the timeout it is nobody's loss. */
+/* The responder's process sleeps before it reads. It reports the delay of its
+ * host, which is not counted as network latency; beyond the timeout the result
+ * is unknown and not a loss. */
 static void
 test_their_delay(void **state)
 {
@@ -309,8 +312,8 @@ test_strangers(void **state)
 			assert_int_equal(got.len_bytes, rows[i].len_bytes);
 		close(fd);
 	}
-	/* What is no packet at all is counted, and so many at once are looked
-	 * at in turns with the loop's other work. */
+	/* Malformed packets are counted, and many at once are processed in
+	 * turns with other events of the loop. */
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	for (size_t i = 0; i < 300; i++)
 		assert_int_equal(sendto(fd, odd, i < 100 ? 1 : sizeof(odd), 0,
@@ -413,8 +416,8 @@ test_padding(void **state)
 	event_base_free(base);
 }
 
-/* Nothing longer than so many bytes comes back: it is cut to what is no packet,
- * for what a filter drops the kernel counts as our host's. */
+/* Datagrams longer than the limit are truncated to an invalid packet on the way
+ * back: the kernel counts packets dropped by a filter as drops of this host. */
 static void
 hole_make(int fd, unsigned bytes)
 {
@@ -493,8 +496,8 @@ mtu_set(unsigned mtu)
 	return rc;
 }
 
-/* What this host, or the one that answers, knows to be too large is unsent. It
- * needs a network of its own, which not every kernel gives. */
+/* A datagram that this host, or the responder's, knows to be too large is not
+ * sent. The test needs a network namespace, which not every kernel allows. */
 static void
 test_too_large(void **state)
 {

@@ -42,7 +42,7 @@ test_utf8(void **state)
 	    "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
 	want("a\xff\x80z", 4, "a??z");
 	want("\xc0\x80", 2, "??");           /* longer than need be */
-	want("\xe0\x80\x80", 3, "???");      /* likewise */
+	want("\xe0\x80\x80", 3, "???");      /* the same in three bytes */
 	want("\xed\xa0\x80", 3, "???");      /* half a surrogate pair */
 	want("\xf4\x90\x80\x80", 4, "????"); /* beyond U+10FFFF */
 	want("cut \xe2\x82", 6, "cut ??");
@@ -60,7 +60,8 @@ test_noise(void **state)
 	want(text, sizeof(text) - 1, "one\ntwo\n");
 }
 
-/* What a rank said first outlives the stacks of all that crashed with it. */
+/* The first error of a rank is kept ahead of the stacks of all ranks that
+ * crashed with it. */
 static void
 test_stacks(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rank that writes anything on its connection: each rank is lost once, and
- * nothing grows with what it does. */
+/* A rank that writes arbitrary data on its connection: each rank is lost once,
+ * and memory does not grow. */
 #include "agents/run/rank_watch.c"
 
 #include <setjmp.h>

@@ -77,8 +77,8 @@ test_taken(void **state)
 	json_decref(o);
 }
 
-/* A link of 100 Gbit/s that moves 5 GB in a second is 40 % busy; what a device
- * of software says of its speed counts for nothing. */
+/* A link of 100 Gbit/s that moves 5 GB in a second is 40 % busy; the speed that
+ * a software device reports is ignored. */
 static void
 test_links(void **state)
 {

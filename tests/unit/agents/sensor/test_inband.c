@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_inband.c - files as NCCL's inspector 2.28 to 2.30 and our own preload
- * library write them, and what else lies in a folder where anybody may write.
+ * test_inband.c - files as written by NCCL's inspector 2.28 to 2.30 and by
+ * Coalmine's preload library, and other files in a world-writable folder.
  */
 #include "agents/sensor/inband.c"
 
@@ -111,7 +111,7 @@ test_calls_of_nccl(void **state)
 	row = row_of(list, "77", "allgather");
 	assert_true(member_number(row, "bytes") == 1048576);
 	json_decref(list);
-	/* a look too early has nothing; news are told several times */
+	/* a look too early has no data; new data is sent several times */
 	assert_null(inband_look(ib, 0));
 	for (int i = 1; i <= TOLD_TIMES; i++) {
 		ib->at_ns = 1;
@@ -119,7 +119,7 @@ test_calls_of_nccl(void **state)
 		assert_int_equal(list != NULL, i < TOLD_TIMES);
 		json_decref(list);
 	}
-	/* again: all of it; and what was half a line is one now */
+	/* the complete state again; the half line is complete now */
 	tree_put(DIR_ "nccl-inspector-77/gpu07-pid4712.log",
 	    CALL("gpu07", 1, "AllReduce", 1048577, 100)
 		CALL("gpu07", 1, "AllReduce", 1048577, 200)
@@ -130,8 +130,8 @@ test_calls_of_nccl(void **state)
 	json_decref(list);
 }
 
-/* Batch systems name jobs by more than letters; what is no name is passed over,
- * and so is a label that does not stand where labels do. */
+/* Names of jobs in batch systems have more than letters; invalid names are
+ * skipped, and so are labels at a wrong place. */
 static void
 test_names(void **state)
 {
@@ -240,9 +240,8 @@ test_sums_of_mpi(void **state)
 	json_decref(list);
 }
 
-/* What NCCL's inspector has written, of its repository in November 2026, when
- * its interface was told of such calls; and ours of two ranks under Open MPI.
- */
+/* Output of NCCL's inspector, from its repository in November 2026, for such
+ * calls; and of the preload library for two ranks under Open MPI. */
 static void
 test_recorded(void **state)
 {
@@ -270,7 +269,7 @@ test_recorded(void **state)
 	json_t *list;
 
 	(void)state;
-	/* copies are new: what is old is not looked at */
+	/* copies have new times: old files are skipped */
 	snprintf(line, sizeof(line), "cp -r " DATA "/in_band/* %s", dir);
 	assert_int_equal(system(line), 0);
 	list = inband_look(ib, 0);
@@ -293,7 +292,7 @@ test_recorded(void **state)
 	json_decref(list);
 }
 
-/* What is not read, what is passed over, and what never ends. */
+/* Files that are not read, lines that are skipped, and files without an end. */
 static void
 test_strange_files(void **state)
 {
@@ -373,7 +372,7 @@ test_files_go(void **state)
 	json_decref(inband_look(ib, 0));
 	assert_int_equal(ib->file_count, 1);
 	snprintf(path, sizeof(path), "%s/78-gpu07-0.jsonl", dir);
-	/* One that nobody has written to for days makes room for others. */
+	/* A file that was not written for days makes room for others. */
 	assert_int_equal(utimensat(AT_FDCWD, path, days, 0), 0);
 	assert_null(inband_look(ib, 1));
 	assert_int_equal(ib->file_count, 0);
@@ -387,8 +386,9 @@ test_files_go(void **state)
 	assert_null(inband_look(NULL, 1));
 }
 
-/* Two users tell of one job, each for himself, and a user with more files than
- * are read does not keep those of another out. Only root can play them. */
+/* Two users report one job, each separately, and a user with more files than
+ * the limit does not displace those of another. Only root can play two
+ * users. */
 static void
 test_owners(void **state)
 {

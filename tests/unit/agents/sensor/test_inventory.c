@@ -116,8 +116,8 @@ expect_rails(const char *conf, const char *names)
 	json_decref(o);
 }
 
-/* Which NICs carry the bytes of jobs: what the site says, or the active ports
- * of a fabric, for one of RoCE may be anything's. */
+/* The NICs that carry the bytes of jobs: the site's setting, or the active
+ * ports of a fabric; RoCE ports may have other uses. */
 /* Of a node with Blackwell GPUs four adapters lead to its NVSwitches. */
 static void
 test_nvswitch(void **state)

@@ -140,7 +140,7 @@ test_two_ports(void **state)
 	json_decref(nics);
 }
 
-/* Only what has grown since the look before, of error counters alone. */
+/* Only error counters that have grown since the previous look. */
 static void
 test_link_look(void **state)
 {
@@ -230,8 +230,8 @@ test_gpus(void **state)
 	unsetenv("COALMINE_FAKE_NVML");
 }
 
-/* A driver that hangs holds nobody up, and is asked again once it has spoken;
- * meanwhile its GPUs are not idle. */
+/* A driver that hangs does not block the agent, and is queried again after it
+ * has returned; until then its GPUs are not idle. */
 static void
 test_gpus_hang(void **state)
 {
@@ -262,8 +262,8 @@ test_gpus_hang(void **state)
 	json_decref(gpus);
 }
 
-/* gpu_metrics of AMD's driver: reasons of MI200, times of MI300; power is no
- * fault, what is not known is not told, and what is cut off is not read. */
+/* gpu_metrics of AMD's driver: reasons of MI200, times of MI300; power is not a
+ * fault, unknown values are not reported, and truncated tables are not read. */
 static void
 test_amd_heat(void **state)
 {
@@ -406,7 +406,7 @@ test_log(void **state)
 	}
 }
 
-/* States count in every look that finds them, what the log says once. */
+/* States count in every look that finds them, log messages once. */
 static void
 test_gpu_look(void **state)
 {
@@ -647,7 +647,7 @@ test_netlink_kernel(void **state)
 	json_decref(nics);
 }
 
-/* ---- what a look costs ---- */
+/* ---- cost of a look ---- */
 
 static double
 cpu_s(const struct rusage *u)
@@ -686,7 +686,7 @@ test_cost(void **state)
 	    1e3 * (cpu_s(&after) - cpu_s(&before)) / looks,
 	    after.ru_maxrss - before.ru_maxrss);
 	assert_true(cpu_s(&after) - cpu_s(&before) < 0.3 * looks);
-#ifndef __SANITIZE_ADDRESS__ /* which keeps what was freed */
+#ifndef __SANITIZE_ADDRESS__ /* which keeps freed memory */
 	assert_true(after.ru_maxrss - before.ru_maxrss < 12 * 1024);
 #endif
 	link_look_clear(&look);

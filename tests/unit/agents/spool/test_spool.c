@@ -31,7 +31,7 @@
 	((off_t)spool_entry_bytes(                                             \
 	    &(struct spool_entry){ .len_bytes = (line_bytes) }))
 
-static int write_error; /* 0, or what the disk answers to every write */
+static int write_error; /* 0, or the error of every write */
 
 /* In place of the C library's. */
 ssize_t
@@ -90,7 +90,8 @@ put(struct spool *sp, const char *run, uint64_t seq, int raw, size_t len)
 	free(line);
 }
 
-/* Take what is to be sent: the count, and the sequence of the last. */
+/* Take the records to send: return their count, and the sequence number of the
+ * last. */
 static int
 take(struct spool *sp, const char *run, uint64_t *ret_last)
 {
@@ -214,8 +215,8 @@ test_torn(void **state)
 	}
 }
 
-/* What a power cut leaves in the middle, or a line that is not JSON, costs its
- * own entries: they are counted, and the file is whole again. */
+/* Only incomplete entries after a power failure, and lines that are not JSON,
+ * are lost: they are counted, and the file is consistent again. */
 static void
 test_holes(void **state)
 {
@@ -376,7 +377,7 @@ test_limit_any(void **state)
 	spool_free(sp);
 }
 
-/* What is acknowledged makes room without being lost. */
+/* Acknowledged records make room without counting as lost. */
 static void
 test_limit_acked(void **state)
 {
@@ -426,8 +427,8 @@ test_full(void **state)
 	assert_true(spool_lost(sp, "r", &records, &bytes));
 	assert_int_equal((uint64_t)got + records, 20000);
 	setrlimit(RLIMIT_FSIZE, &old);
-	/* Room again: those that wait go to disk, before anybody took them,
-	 * and what was sent is not sent again. */
+	/* Room again: held records go to disk before they are sent, and sent
+	 * records are not sent again. */
 	put(sp, "r", 20001, 0, 100);
 	assert_null(spool_alarm(sp));
 	assert_int_equal(take(sp, "r", &last), 1);
@@ -439,7 +440,8 @@ test_full(void **state)
 	spool_free(sp);
 }
 
-/* What is damaged on disk while the agent runs is lost, and no more. */
+/* An entry that is damaged on disk while the agent runs is lost, and no
+ * other. */
 static void
 test_damaged_meanwhile(void **state)
 {
@@ -466,8 +468,8 @@ test_damaged_meanwhile(void **state)
 	spool_free(sp);
 }
 
-/* The alarm says what is wrong: who frees a disk that is read-only waits in
- * vain. */
+/* The alarm has the right cause: freeing space does not help a read-only
+ * disk. */
 static void
 test_alarm(void **state)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_spool_power.c - the power goes at 500 random points, on a disk that
- * keeps what was synced and of the rest what chance says: blocks of it, zeros
- * in its place, old names. Every record that was synced and not acknowledged
- * is there afterwards, once; and still after the power goes again.
+ * test_spool_power.c - power failures at 500 random points, on a disk that
+ * keeps synced data and random parts of the rest: some blocks, zeros instead,
+ * old names. Every record that was synced and not acknowledged exists
+ * afterwards, once; and still after another power failure.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static int power_rename(const char *from, const char *to);
 #define FILE_MAX    (48 * 1024)
 #define SPOOL_MAX   (32 * 1024)
 
-/* What the disk has of a file, and of the folder. */
+/* The disk's contents of a file, and of the folder. */
 static struct inode {
 	ino_t ino;
 	char *bytes;
@@ -175,7 +175,8 @@ file_put(const char *name, const char *bytes, size_t len)
 	close(fd);
 }
 
-/* The power goes: the folder becomes what the disk may have of it. */
+/* Power failure: the folder becomes one of the possible contents of the
+ * disk. */
 static void
 power_cut(void)
 {
@@ -241,7 +242,7 @@ power_cut(void)
 	}
 	for (size_t i = 0; i < now_count; i++)
 		free(now[i].bytes);
-	/* This is what is on the disk now. */
+	/* The disk now has these contents. */
 	power_fsync(-1);
 	for (size_t i = 0; i < name_count; i++) {
 		int fd;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list is believed for the authority that has signed it, whatever it is
- * called, and an older one never takes a newer one's place. */
+/* A revocation list is valid only for the CA that has signed it, whatever its
+ * name, and an older list never replaces a newer one. */
 #include "agents/tls/crl.c"
 
 #include <setjmp.h>

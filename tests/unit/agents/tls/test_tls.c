@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an agent shows of itself: its certificate and who is between it and the
- * root, and not the root, of which the collector would keep a copy for each. */
+/* The certificates that an agent presents: its own and the intermediate ones,
+ * but not the root, of which the collector would keep a copy for each agent. */
 #include "agents/tls/tls.c"
 
 #include <setjmp.h>

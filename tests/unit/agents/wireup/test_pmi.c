@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What MPICH's ranks write, and what they are answered. */
+/* Requests of MPICH's ranks, and the replies. */
 #include "agents/wireup/pmi.h"
 
 #include <setjmp.h>
@@ -152,7 +152,7 @@ test_second(void **state)
 	second(p, 1, "cmd=abort;exitcode=7;message=a b;", PMI_ABORT, "");
 	assert_string_equal(text, "MPI_Abort, code 7: a b");
 	second(p, 0, "cmd=finalize;", PMI_REPLY, "cmd=finalize-response;rc=0;");
-	/* what is not served */
+	/* unsupported requests */
 	second(p, 0, "cmd=nothing;", PMI_BAD, "");
 	says(p, 0, "    10", PMI_BAD, "");
 	says(p, 0, "    10xcmd=finalize;", PMI_BAD, "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a token is good for and what not, over restarts and torn files; who may
+/* The validity of tokens, over restarts and incomplete files; which nodes may
  * renew a certificate. */
 #include <semaphore.h>
 #include <unistd.h>
@@ -85,7 +85,7 @@ token(struct enroll *e, const char *names, int uses, char ret[PKI_TOKEN_TEXT])
 	return enroll_token_new(e, &o, time(NULL), ret, NULL);
 }
 
-/* One question; what is refused says why. */
+/* Send one request; a rejection has a reason. */
 static int
 ask(struct enroll *e, const char *tok, const char *node, EVP_PKEY *key,
     const char *word)
@@ -149,7 +149,7 @@ test_tokens(void **state)
 	ask(e, any, "x2", k[2], NULL);
 	ask(e, any, "x3", k[3], "used already");
 	ask(e, any, "x1", k[1], NULL);
-	/* names that are none */
+	/* invalid names */
 	ask(e, any, "x*", k[1], "no name");
 	ask(e, any,
 	    "a23456789012345678901234567890123456789012345678901234567890",
@@ -243,7 +243,7 @@ test_connected(void **state)
 	enroll_close(e);
 }
 
-/* What is not on disk was not said: the token is good afterwards. */
+/* A reply that is not on disk yet was not sent: the token stays valid. */
 static void
 test_disk_full(void **state)
 {
@@ -357,8 +357,9 @@ told_cb(int status, void *arg)
 	told_count++;
 }
 
-/* Nobody is told before the disk has it, nobody waits for it on the loop, and
- * all who come while it works have one sync. What it has not is void. */
+/* No reply is sent before the disk has the change, the loop never waits for the
+ * disk, and all requests during a sync share the next one. Changes that the
+ * disk rejects are void. */
 static void
 test_together(void **state)
 {
@@ -431,8 +432,8 @@ line_of(struct enroll *e, const char *name, int64_t end_unix_s)
 	e->kept_count = e->issued_count;
 }
 
-/* What has expired leaves the file of a collector that never ends, and what is
- * issued meanwhile stays in it. */
+/* Expired entries leave the file of a collector that runs on, and certificates
+ * issued meanwhile stay in it. */
 static void
 test_rewritten(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session that goes in the midst of a call about it is freed once, by the
- * outermost call. Run it under ASAN: what it looks for is a use after free. */
+/* A session that ends during a call on it is freed once, by the outermost call.
+ * Run this under ASAN, which detects a use after free. */
 #include "daemon/agents/session_int.h"
 
 #include <event2/buffer.h>
@@ -125,8 +125,8 @@ test_refuse_when_full(void **state)
 	event_base_free(base);
 }
 
-/* A cluster that grows: each node that comes has a longer span than the one
- * before. Every one is heard of again, and not later than was agreed. */
+/* A growing cluster: each new node has a longer heartbeat interval than the
+ * previous one. Every node sends its heartbeats, and within the agreed time. */
 static void
 test_beats_of_many_spans(void **state)
 {
@@ -235,7 +235,7 @@ test_dear_messages(void **state)
 	assert_in_range(messages_count - before, 0, 1);
 	assert_false(bufferevent_get_enabled(s->bev) & EV_READ);
 	assert_true(event_pending(s->paused, EV_TIMEOUT, NULL));
-	/* Later it goes on. */
+	/* Later it continues. */
 	now_ns += 100 * CLK_NS_PER_S;
 	event_active(s->paused, EV_TIMEOUT, 0);
 	event_del(s->paused);
@@ -316,9 +316,9 @@ test_turns_by_address(void **state)
 		close(peers[--peers_count]);
 }
 
-/* What goes out at once, what TLS takes a part of, and what waits behind it
- * come in their order, each once. An hour later its certificate is looked at
- * again: there is none. */
+/* Data sent at once, data that TLS takes in part, and data queued behind it
+ * arrive in order, each once. An hour later the certificate is checked again:
+ * there is none. */
 static void
 test_order(void **state)
 {
@@ -351,7 +351,7 @@ test_order(void **state)
 	SSL_set_connect_state(peer);
 	sessions_accept(ss, sv[0], "192.0.2.1");
 	s = TAILQ_FIRST(&ss->list[STEP_SILENT]);
-	s->enrols = 1; /* nobody asks for its certificate */
+	s->enrols = 1; /* no certificate is requested */
 	session_start(s);
 	while (SSL_do_handshake(peer) != 1) {
 		(void)event_base_loop(base, EVLOOP_NONBLOCK);

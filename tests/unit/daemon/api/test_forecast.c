@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_forecast.c - what the schedule will start and what will not fit, for
- * want of nodes, for a blackout, for other campaigns and for want of budget.
- * The clock stands at 11:23:20.
+ * test_forecast.c - the starts of the schedule and those that do not fit,
+ * because of missing nodes, a blackout, other campaigns or the budget. The
+ * clock is at 11:23:20.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@
 #define MINUTE_NS (60 * CLK_NS_PER_S)
 #define NODES     3
 
-/* 60 s on three nodes, of which each sends 1 MiB. */
+/* 60 s on three nodes, each of which sends 1 MiB. */
 #define LIGHT                                                                  \
 	"[campaign]\nnodes_min = 3\ndeadline = 60s\nbytes = 1M\n"              \
 	"[congestor]\nmix = none\n"
@@ -89,8 +89,8 @@ forecast_teardown(void)
 	nftw(hf.dir, unlink_cb, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A campaign that is due so many seconds from now, and then by its interval,
- * aligned to the clock. */
+/* Add a campaign that is due this many seconds from now, and then at its
+ * interval, aligned to the clock. */
 static void
 add(const char *name, const char *text, const char *every, double due_s)
 {
@@ -128,7 +128,7 @@ start(size_t i, const char *key)
 	return v;
 }
 
-/* The i-th start has that answer, and why says so; "" is no reason. */
+/* Check the i-th start: its answer and its reason; "" is none. */
 static void
 expect(size_t i, const char *campaign, const char *answer, const char *why)
 {
@@ -174,7 +174,8 @@ test_what_runs(void **state)
 	    1e-6);
 	assert_float_equal(json_number_value(start(1, "bytes")), 3 * 1048576.0,
 	    1e-6);
-	/* the next full hour, for 11:33:20 was no multiple of the interval */
+	/* the next full hour, since 11:33:20 is not a multiple of the
+	 * interval */
 	expect(2, "hourly", "runs", "");
 	assert_int_equal(seconds(2, "due_unix_ns"), 2200);
 	expect(3, "hourly", "runs", "");
@@ -213,14 +214,15 @@ test_nodes(void **state)
 	look(24 * HOUR_NS);
 	expect(0, "all", "missed", "2 nodes usable now, 3 needed");
 	expect(2, "beside", "runs", "");
-	/* a node that is not heard of is in the way of both */
+	/* a node without heartbeats blocks both */
 	fix_pass(6, "n2");
 	look(24 * HOUR_NS);
 	expect(2, "beside", "missed", "1 nodes usable now, 2 needed");
 	forecast_teardown();
 }
 
-/* Processor time of a forecast of 201 starts over so many nodes, by name. */
+/* Return the CPU time of a forecast of 201 starts over this many nodes, by
+ * name. */
 static double
 many_s(int nodes)
 {
@@ -247,8 +249,8 @@ many_s(int nodes)
 	    (double)(to.tv_nsec - from.tv_nsec) / 1e9;
 }
 
-/* A reader who asks for all starts of a large cluster holds up nobody: a name
- * is not compared with all others. */
+/* A client that requests all starts of a large cluster does not block others: a
+ * name is not compared with all other names. */
 static void
 test_many(void **state)
 {
@@ -259,7 +261,7 @@ test_many(void **state)
 		fail_msg("%.6f s of 8000 nodes, %.6f s of 400", most_s, few_s);
 }
 
-/* Of more starts than are told the latest are left out, whoever's they are. */
+/* Beyond the limit of starts the latest are dropped, of any campaign. */
 static void
 test_too_many(void **state)
 {

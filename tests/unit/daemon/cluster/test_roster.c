@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How often agents are told to beat, so that all together cost the same however
- * many they are, and how long one may be silent then. */
+/* The heartbeat interval of agents, so that the total cost is constant, and the
+ * allowed silence. */
 #include "daemon/cluster/roster.c"
 
 #include <setjmp.h>
@@ -78,8 +78,8 @@ hello(struct roster *r, const char *name)
 	return n;
 }
 
-/* What a scheduler calls a node by another domain is found, as long as it is
- * one node; an agent is its whole name. */
+/* A node that a scheduler names with another domain is found if it is the only
+ * one; an agent is identified by its full name. */
 static void
 test_domains(void **state)
 {
@@ -136,7 +136,7 @@ jobs_after(struct roster *r, struct node *n, double net)
 	return n->host.jobs;
 }
 
-/* What a run of ours moves is no job's, unless runs never end. */
+/* Traffic of a run is not a job's, unless runs never end. */
 static void
 test_own_traffic(void **state)
 {
@@ -212,7 +212,7 @@ test_a_busy_agent(void **state)
 	busy_ns += 5 * CLK_NS_PER_S;
 	n->last_ns = busy_ns;
 	roster_tick(r, busy_ns);
-	assert_int_equal(rows_count, before + 1); /* what it is now */
+	assert_int_equal(rows_count, before + 1); /* its current value */
 	roster_tick(r, busy_ns);
 	assert_int_equal(rows_count, before + 1);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis_fix.h - the diagnosis over a made-up roster: 12 nodes on 3 leaves,
- * a store that keeps what it is told, and a second pass whose run the test
- * plays.
+ * diagnosis_fix.h - the diagnosis with a fake roster: 12 nodes on 3 leaves, a
+ * store that keeps what is written, and a confirmation run that the test plays.
  */
 #ifndef TESTS_DIAGNOSIS_FIX_H
 #define TESTS_DIAGNOSIS_FIX_H
@@ -23,7 +22,7 @@
 
 #define NODES 12
 
-/* What the store was told. */
+/* Calls of the store. */
 struct told {
 	int verdicts, events, alarms;
 	int open; /* rows of subjects whose newest verdict is warn or bad */
@@ -47,15 +46,15 @@ struct fix {
 	int orders;
 	unsigned waits;   /* nodes whose ranks hardly have a core, a bit each */
 	unsigned not_had; /* a bit a node that no run may have */
-	int asking;       /* and nobody knows yet */
+	int asking;       /* without an answer yet */
 	int dead;         /* a path of the mesh carries nothing */
 	int exclusive;    /* runs are ordered as that */
-	double slower; /* so many times is what hear_pass makes slow; 0: 1.4 */
+	double slower; /* factor by which hear_pass makes pairs slow; 0: 1.4 */
 	struct fix_port {
 		int mtu, numa_node;
 		double pcie_bps;
 	} port;      /* of node6 */
-	int session; /* its address stands for a session */
+	int session; /* its address represents a session */
 };
 
 int fix_setup(void **state);
@@ -63,19 +62,20 @@ int fix_teardown(void **state);
 #define DIAGNOSIS_TEST(t)                                                      \
 	cmocka_unit_test_setup_teardown(t, fix_setup, fix_teardown)
 
-/* A roster of nobody. */
+/* Make an empty roster. */
 void fix_roster(struct fix *f);
 /* Node i is greeted, as the process that boot names. */
 void fix_hello(struct fix *f, int i, const char *boot);
-/* Another collector takes over; it knows what the store has kept. */
+/* Start another collector from the contents of the store. */
 void fix_again(struct fix *f);
 
 /* A round of latencies; those of slow (a bit a node) are 40 % worse. */
 void hear_round(struct fix *f, unsigned slow);
 void hear_round_of(struct fix *f, unsigned slow,
     const struct diagnosis_source *from);
-/* What the pass's run measures: pairs with node `slow` are 40 % worse, or over
- * the uplink of 10.78.2.0, or over the spine from there to 10.78.1.0. */
+/* The results of the confirmation run: pairs with node `slow` are 40 % worse,
+ * or over the uplink of 10.78.2.0, or over the spine from there to
+ * 10.78.1.0. */
 enum { PASS_FINE, PASS_UPLINK, PASS_PATH };
 void hear_pass(struct fix *f, const char *slow, int uplink);
 /* A round in which nodes scatter by 1 %, and node5 is slower by factor. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Confirmation runs: whom they ask, how, and what comes of what they find. */
+/* Confirmation runs: their nodes, their kind, and the consequences of their
+ * results. */
 #include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
 
 #include "common/clk.h"
@@ -259,7 +260,7 @@ test_node_is_leaf(void **state)
 	assert_string_equal(names_whats[list[1].what], "link");
 	expect_text(f, "leaf 10.78.2.0/24: 38 % slower than other leaves");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
-	/* What was clean before it was accused does not count. */
+	/* Clean results before the suspicion do not count. */
 	for (int i = 0; i < 2; i++)
 		hear_round(f, 0);
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 2);
@@ -483,8 +484,9 @@ test_suspicion_of_two_tests(void **state)
 	assert_int_equal(open_cases(f), 1);
 }
 
-/* What a run gives where only what leaves the leaf 10.78.2 is slow. An exchange
- * takes the mean of both ways; felt: pairs one at a time feel it too. */
+/* The results of a run in which only traffic that leaves the leaf 10.78.2 is
+ * slow. An exchange takes the mean of both directions; felt: single pairs are
+ * slow too. */
 static void
 hear_leaving(struct fix *f, int felt)
 {
@@ -592,7 +594,8 @@ test_host_over(void **state)
 	assert_int_equal(f->orders, 1);
 }
 
-/* What is gone whenever somebody looks is told after the fourth time. */
+/* A fault that disappears in every confirmation run is reported after the
+ * fourth time. */
 static void
 test_intermittent(void **state)
 {
@@ -617,7 +620,7 @@ test_intermittent(void **state)
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
 }
 
-/* What was measured while another run loaded the network is not judged. */
+/* Measurements during another run's load are not judged. */
 static void
 test_disturbed(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounds and what nodes tell of themselves: who becomes an outlier, of what
- * kind, and until when; what a later collector takes over. */
+/* Rounds and reports of nodes: which nodes become outliers, of which kind, and
+ * until when; the state that a later collector loads. */
 #include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
 
 #include "common/clk.h"
@@ -138,9 +138,9 @@ test_rail(void **state)
 	expect_text(f, "node6: 4");
 }
 
-/* Rounds on memory of GPUs are of their own: those of the host's say nothing
- * against them, for another collector as well, and the confirmation run
- * measures the memory that was slow. */
+/* Rounds on GPU memory are separate: rounds on host memory do not count against
+ * them, after a restart too, and the confirmation run measures the memory that
+ * was slow. */
 static void
 test_device(void **state)
 {
@@ -169,8 +169,8 @@ test_device(void **state)
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 }
 
-/* Stuck with one: nobody is named, and one of both is left out; with a second
- * one, it is, until runs measure it with them. */
+/* Stuck with one node: none is reported, and one of both is excluded; with a
+ * second one, it is reported, until runs measure it with them. */
 static void
 test_stuck(void **state)
 {
@@ -201,7 +201,7 @@ test_stuck(void **state)
 	    "not end within 7 s (bw)");
 	hear_round(f, 0); /* slow rounds of before do not end it */
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
-	diagnosis_run_over(d, "run-8"); /* it measured nobody */
+	diagnosis_run_over(d, "run-8"); /* no node was measured */
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
 	diagnosis_run_over(d, "run-1");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
@@ -209,9 +209,9 @@ test_stuck(void **state)
 	assert_non_null(strstr(told.last, "exchanges with it end again"));
 }
 
-/* A score is the judge's own z; what counts is its verdict. One slow round has
- * a z above 3 and is no outlier, and a node whose leaf is slow is
- * like its peers. */
+/* A score is the judge's own z; the verdict counts. One slow round has a z
+ * above 3 and is not an outlier, and a node whose leaf is slow is like its
+ * peers. */
 static void
 test_score_and_verdict(void **state)
 {
@@ -222,7 +222,7 @@ test_score_and_verdict(void **state)
 
 	assert_true(isnan(diagnosis_score(d, n)));
 	json_object_set_new(record, "phase", json_string("congested"));
-	evidence_score_old(d, f->roster, record); /* it tells of congestors */
+	evidence_score_old(d, f->roster, record); /* record of congestors */
 	assert_true(isnan(diagnosis_score(d, n)));
 	json_object_set_new(record, "phase", json_string("isolated"));
 	evidence_score_old(d, f->roster, record);
@@ -349,7 +349,7 @@ test_host_taken(void **state)
 	for (int i = 0; i < 4; i++)
 		hear_round(f, 0);
 	assert_int_equal(open_cases(f), 0);
-	/* All hosts are as kept: that explains nobody. */
+	/* All hosts are as before, which explains no outlier. */
 	for (size_t i = 0; i < roster_count(f->roster); i++)
 		roster_by_id(f->roster, i)->host.throttled = 0.9;
 	for (int i = 0; i < 5; i++, later_ns += 61 * CLK_NS_PER_S)
@@ -371,7 +371,7 @@ test_busy_cores(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
-/* What was so in an earlier round excuses nobody now. */
+/* Contention in an earlier round excuses no node now. */
 static void
 test_host_was(void **state)
 {
@@ -436,8 +436,8 @@ test_load(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
-/* Three nodes give nobody to compare with: none is green, and it is said why.
- */
+/* Three nodes have no peers to compare with: none is green, and the verdict has
+ * the reason. */
 static void
 test_few_peers(void **state)
 {
@@ -465,8 +465,8 @@ test_few_peers(void **state)
 	assert_int_equal(verdict_of(f, "node1"), VERDICT_OK);
 }
 
-/* What a confirmation run found of a leaf is taken over with its case, and the
- * leaf stays bad while it is slow. */
+/* The result of a leaf's confirmation run is loaded with its case, and the leaf
+ * stays bad while it is slow. */
 static void
 test_load_leaf(void **state)
 {
@@ -501,7 +501,7 @@ test_load_leaf(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
-/* Who was heard not long ago, and is the same process, keeps its verdict. */
+/* A node with a recent heartbeat, and the same process, keeps its verdict. */
 static void
 test_load_heard(void **state)
 {
@@ -517,7 +517,7 @@ test_load_heard(void **state)
 	    "node6", now, "node7", now, "node8", now, "node9",
 	    now - (json_int_t)(2 * 3600 * CLK_NS_PER_S), "stranger", now);
 	roster_find(f->roster, "node9")->boot_unix_ns = 1;
-	fix_hello(f, 6, "two"); /* while nobody listened */
+	fix_hello(f, 6, "two"); /* while no collector was running */
 	roster_find(f->roster, "node8")->boot_unix_ns = 0;
 	fix_again(f);
 	diagnosis_load_heard(f->diagnosis, heard);
@@ -727,7 +727,7 @@ test_port(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
-/* What node i tells with a heartbeat; errors 0: none. */
+/* The heartbeat of node i with errors; 0: none. */
 static void
 tell_links(struct fix *f, int i, int errors)
 {
@@ -808,8 +808,8 @@ test_a_link_that_flaps_is_an_event(void **state)
 	assert_int_equal(n->events, before + 1);
 }
 
-/* Look after look: a warning, without a measurement, until what is measured
- * tells more; over when it is clean. */
+/* Look after look: a warning, without a measurement, until a measurement says
+ * more; it closes when the port is clean. */
 static void
 test_link_errors(void **state)
 {
@@ -835,7 +835,7 @@ test_link_errors(void **state)
 	assert_true(member_bool(json_array_get(list, 0), "named"));
 	expect_rates(f, list);
 	json_decref(list);
-	/* A collector that starts again goes on from there. */
+	/* A restarted collector continues from there. */
 	list = diagnosis_json(f->diagnosis, 0);
 	fix_again(f);
 	diagnosis_load(f->diagnosis, list);

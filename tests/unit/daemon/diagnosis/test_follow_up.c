@@ -54,7 +54,7 @@ hear_pairs(struct fix *f, double factor)
 	json_decref(record);
 }
 
-/* So much later; what is ordered then: "", or how its sentence begins. */
+/* Return the order after this much time: "", or the begin of its sentence. */
 static const char *
 ordered_after(struct fix *f, uint64_t s)
 {
@@ -135,7 +135,7 @@ test_bad_and_well(void **state)
 	assert_string_equal(ordered_after(f, 600), "");
 }
 
-/* It was normal in one round and is still slow: rounds go on as usual. */
+/* It was normal in one round and is still slow: rounds continue as usual. */
 static void
 test_not_well(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the mesh of the agents says of nodes and links. */
+/* Evidence of the agents' mesh on nodes and links. */
 #include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
 
 #include <stdio.h>
@@ -59,7 +59,7 @@ test_mesh_slow(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
-/* What is lost to its own leaf and to others is lost by the node. */
+/* Losses to the own leaf and to others are the node's. */
 static void
 test_mesh_loss(void **state)
 {
@@ -186,7 +186,7 @@ test_mtu_leaf(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
-/* Nobody is named for what lies between all leaves: it is said, once. */
+/* A fault between all leaves is attributed to none: it is reported, once. */
 static void
 test_mtu_spine(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What nodes and leaves give today: by rounds of bandwidth whose nodes, and
- * pairs across a leaf, have so much of the usual. */
+/* The current shares of nodes and leaves: rounds of bandwidth whose nodes, and
+ * pairs across a leaf, have this share of the normal rate. */
 #include "common/member.h"
 #include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
 
@@ -113,7 +113,7 @@ test_uplink(void **state)
 	expect_share(f, "nodes", "node", "node5", 1, 3);
 }
 
-/* Names of nobody, pairs that did not meet, and a record without a grid. */
+/* Unknown names, pairs without a measurement, and a record without a grid. */
 static void
 test_little_grids(void **state)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pairs against what a machine promises. */
+/* Pairs compared with a machine's rates. */
 #include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Nodes in pairs, in a ring with an offset of shift, at what a machine promises
- * times ratio. slow: by node, or 1 << 30 for what crosses the border of leaf
- * 10.78.2.0. */
+/* Nodes in pairs, in a ring with an offset of shift, at the machine's rate
+ * times ratio. slow: by node, or 1 << 30 for traffic that crosses the border of
+ * leaf 10.78.2.0. */
 static void
 hear_pairs(struct fix *f, const char *run, int shift, unsigned slow,
     double ratio)
@@ -35,7 +35,7 @@ hear_pairs(struct fix *f, const char *run, int shift, unsigned slow,
 	json_decref(record);
 }
 
-/* A prediction for ranks that lie elsewhere accuses nobody. */
+/* A prediction for another placement of ranks is no evidence against a node. */
 static void
 test_placed(void **state)
 {

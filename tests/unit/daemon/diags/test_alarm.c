@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is told: once when it begins, once when it ends, again after hours; in
- * Alertmanager's words, an event for each.
+ * Notifications: once at the begin, once at the end, again after hours; in
+ * Alertmanager's format, an event for each.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,7 +88,7 @@ test_told_when_it_changes(void **state)
 #define HOUR_NS (3600 * CLK_NS_PER_S)
 #define YEAR_NS (365 * 24 * HOUR_NS)
 
-/* A clock that was a year ahead is set right: what fires is told again. */
+/* A clock that was a year ahead is corrected: active alerts are sent again. */
 static void
 test_told_by_a_clock_ahead(void **state)
 {
@@ -131,7 +131,7 @@ test_no_more_than_can_be_told(void **state)
 		alarm_alert_free(a, TAILQ_FIRST(&a->firing));
 }
 
-/* A minute after its start the collector tells whom it misses. */
+/* A minute after its start the collector reports missing nodes. */
 static uint64_t
 later(void)
 {
@@ -206,7 +206,7 @@ test_told_as_events(void **state)
 			    0;
 	}
 	assert_int_equal(found, ARRAY_LEN(want));
-	alarm_tick(a); /* nothing new: nothing is told */
+	alarm_tick(a); /* no change: nothing is sent */
 	assert_int_equal(json_array_size(fake.told), count);
 	alarm_close(a);
 	json_decref(fake.told);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The outbox over a real store, with sinks that fail as the test wants: every
- * event once and in order, over failures and restarts; what can never be sent
- * is left out and counted; what the store does not take is sent all the same.
+ * event once and in order, over failures and restarts; events that can never be
+ * sent are dropped and counted; events that the store rejects are still sent.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,11 +16,11 @@
 #include "schema/options.h"
 #include "tests/unit/daemon/store/store_fix.h"
 
-/* What the fake webhook was sent, and how it behaves. */
+/* Requests to the fake webhook, and its behaviour. */
 static struct {
 	pthread_mutex_t lock;
 	json_t *got; /* events, parsed */
-	int fails;   /* so many of the next calls */
+	int fails;   /* this many of the next calls fail */
 	size_t most; /* events that a call takes before it fails */
 } hook = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static json_t *alerts_got;
@@ -105,7 +105,7 @@ got_count(void)
 	return n;
 }
 
-/* Turn the loop, and the outbox, until so many are there. */
+/* Run the loop, and the outbox, until this many have arrived. */
 static void
 site_wait(struct site *s, int want)
 {

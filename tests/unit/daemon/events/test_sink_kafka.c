@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sink of Kafka at the library's own mock brokers, on loopback: what they
- * refuse for a while or never hear of is sent again, and stands in the topic in
- * its order, a node's events in one partition.
+ * The sink of Kafka at the library's own mock brokers, on loopback: messages
+ * that they reject for a while or never receive are sent again, and are in the
+ * topic in their order, a node's events in one partition.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -493,7 +493,7 @@ test_no_number_is_no_number(void **state)
 	series_free(l);
 }
 
-/* What the store remembers comes after a record of this life, and is older. */
+/* The stored record comes after a record of this process, and is older. */
 static void
 test_remembered(void **state)
 {
@@ -576,7 +576,7 @@ test_promtool(void **state)
 	series_free(l);
 }
 
-/* By class and kind, whatever was told; by name the worst alone. */
+/* By class and kind, whatever the reports; by name only the worst. */
 static void
 test_links(void **state)
 {
@@ -603,7 +603,7 @@ test_links(void **state)
 	series_free(l);
 }
 
-/* Shares of nothing and limits that are none are left out, not 0. */
+/* Shares of nothing and limits that are not set are missing, not 0. */
 /* A series for an open case, and none for those that are well. */
 static void
 test_verdicts(void **state)

@@ -14,11 +14,11 @@ struct fake {
 	int nodes;
 	const char *first_node; /* name of the first one, or NULL */
 	json_t *runs;           /* borrowed, or NULL */
-	json_t *diags;          /* likewise */
-	json_t *verdicts;       /* likewise */
+	json_t *diags;          /* the reply of diags */
+	json_t *verdicts;       /* the reply of verdicts */
 	struct series *series;  /* NULL: none yet */
 	uint64_t since_unix_ns; /* of the states; 0: an hour ago */
-	uint64_t make_ns;       /* what a list of nodes takes, in made_ns */
+	uint64_t make_ns;       /* cost of a list of nodes, in made_ns */
 	uint64_t made_ns;
 	int scored; /* the node that is far from its peers; 0: none has a score
 		     */

@@ -321,7 +321,7 @@ test_clusters_are_judged(void **state)
 	}
 }
 
-/* A store in a file knows of no others; what it tells of itself. */
+/* A store in a file knows no other collectors; its own state. */
 static void
 test_own_cluster(void **state)
 {
@@ -383,7 +383,7 @@ test_refusals(void **state)
 	json_t *body = json_object();
 	char *ship;
 
-	/* The only one is no answer to a name that is no text. */
+	/* A name that is not a text does not select the only one. */
 	store_put_baseline(e->f.st, "ship", body);
 	json_decref(body);
 	fix_put_run(&e->f, fix_run("a", "x", "finished", clk_unix_ns()));
@@ -833,7 +833,7 @@ test_peer_gone_before_the_answer(void **state)
 		close(fd);
 		event_base_loop(e->f.base, EVLOOP_NONBLOCK);
 	}
-	/* And some that nobody answers before the interface ends. */
+	/* And some that stay unanswered until the interface ends. */
 	for (int i = 0; i < 4; i++)
 		say(e, dial(e), text, strlen(text));
 	event_base_loop(e->f.base, EVLOOP_NONBLOCK);
@@ -879,7 +879,7 @@ test_socket_of_another(void **state)
 
 /* ---- what many readers cost ---- */
 
-/* What is dear to make is made for all who ask, and anew after a while. */
+/* An expensive reply is made once for all clients, and again after a while. */
 static void
 test_dear_answers_are_kept(void **state)
 {
@@ -944,8 +944,7 @@ test_askers_have_a_share(void **state)
 	clk_set_source(NULL, NULL);
 }
 
-/* What is parsed from a body costs the same account its time, and a smaller
- * share of it. */
+/* Parsing a body costs the same account its time, and a smaller share of it. */
 static void
 test_bodies_have_a_share(void **state)
 {
@@ -1005,10 +1004,10 @@ test_unix_has_own_places(void **state)
 		close(fds[i]);
 }
 
-/* Readers that do not read: their answers may take so much memory and no
- * more. A clock that stands still keeps answers from being shared. One long
- * name is an answer that is large and made at once: on a slow machine the first
- * reader would be given up before the last was answered. */
+/* Clients that do not read: the memory of their replies is limited. A stopped
+ * clock prevents shared replies. A reply with one long name is large and made
+ * at once: on a slow machine the first client would time out before the last
+ * was served. */
 static void
 test_slow_readers_share_memory(void **state)
 {

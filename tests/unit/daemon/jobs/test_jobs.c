@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_jobs.c - what a scheduler prints, and what is kept of it. The lines are
- * those of Slurm 22.05 and what is wrong with them in the field.
+ * test_jobs.c - the output of a scheduler, and the jobs made from it. The lines
+ * are those of Slurm 22.05, with faults seen in the field.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -241,7 +241,7 @@ test_a_job_from_start_to_end(void **state)
 	(void)state;
 	jobs_take(js, RUNS, 0, (T0 + 60) * NS);
 	jobs_take(js, RUNS, 0, (T0 + 120) * NS);
-	assert_int_equal(puts_count, 1); /* only what is new */
+	assert_int_equal(puts_count, 1); /* only changes */
 	assert_null(json_object_get(row("7 1795000000"), "end_unix_ns"));
 	assert_int_equal(member_int(row("7 1795000000"), "node_count"), 3);
 	assert_non_null(
@@ -250,14 +250,14 @@ test_a_job_from_start_to_end(void **state)
 	jobs_health(js, &h);
 	assert_int_equal(h.unknown, 1);
 	assert_string_equal(h.unknown_as, "n9");
-	for (int i = 0; i < 3; i++) /* squeue tells it for some minutes */
+	for (int i = 0; i < 3; i++) /* squeue lists it for some minutes */
 		jobs_take(js, ENDED, 0, (T0 + 540 + 60 * i) * NS);
 	assert_int_equal(puts_count, 2);
 	assert_int_equal(end_s("7 1795000000"), T0 + 500);
 	jobs_free(js);
 }
 
-/* A user's text is no line of Slurm's. */
+/* A user's text is not a line of Slurm's. */
 static void
 test_a_line_end_in_a_name(void **state)
 {
@@ -496,7 +496,7 @@ test_what_cannot_be_is_kept_and_said(void **state)
 	jobs_free(js);
 }
 
-/* A collector that was away knows what it knew. */
+/* A collector that was down has its earlier state. */
 static void
 test_after_a_restart(void **state)
 {
@@ -615,7 +615,7 @@ test_without_a_source_nothing_is_there(void **state)
 	jobs_free(js);
 }
 
-/* ---- beside verdicts ---- */
+/* ---- jobs and verdicts ---- */
 
 #define VERDICT(at, kind, subject, verdict)                                    \
 	"{\"at_unix_ns\": " #at ", \"kind\": \"" kind                          \
@@ -864,8 +864,8 @@ say_share(double told, double lately, int64_t ago_ns)
 	}
 }
 
-/* A job is loud by what it does itself: it begins on nodes that have just been
- * left by one that filled their links. */
+/* A job is judged by its own traffic: it begins on nodes that a job which
+ * filled their links has just left. */
 static void
 test_who_is_loud(void **state)
 {
@@ -892,7 +892,7 @@ test_who_is_loud(void **state)
 	say_share(0, 0.01, NS / 2);
 	jobs_loud_look(js, now_ns + 200 * NS);
 	assert_int_equal(json_object_size(js->loud), 0);
-	/* where nobody says, whoever runs is loud */
+	/* without counters, every running job counts as loud */
 	nodes[0].host_ns = nodes[4].host_ns = 0;
 	jobs_loud_look(js, now_ns + 201 * NS);
 	assert_int_equal(json_object_size(js->loud), 1);
@@ -958,7 +958,7 @@ long_before(struct job_ledger *l, const struct round *round, int64_t epoch_ns)
 	job_ledger_tick(l, T0 * NS);
 }
 
-/* What is said of all occasions: one kind, which costs 20 %. */
+/* The result over all occasions: one kind, which costs 20 %. */
 static void
 expect_cost(void)
 {
@@ -973,15 +973,15 @@ expect_cost(void)
 	assert_true(member_bool(o, "blamed"));
 	assert_true(fabs(member_number(o, "cost") - 0.2) < 0.01);
 	assert_true(member_number(o, "lo") > 0.19);
-	/* of echoes of 10 us, most of which cross one of the two leaves */
+	/* of probes of 10 us, most of which cross one of the two leaves */
 	assert_true(fabs(member_number(o, "cost_s") - 2e-6) < 0.1e-6);
 	assert_true(member_number(o, "lo_s") > 1.9e-6 &&
 	    member_number(o, "hi_s") < 2.1e-6);
 	assert_true(member_int(o, "jobs") >= 8);
 	assert_true(member_int(o, "placebo_sets_blamed") <= 2);
 	json_decref(list);
-	/* a row for each week that it ran in, or for each of its jobs, whom the
-	 * random moments of all of them judge */
+	/* a row for each week that it ran in, or for each of its jobs, compared
+	 * with the random moments of all of them */
 	list = costs_by(JOB_COSTS_BY_WEEK);
 	assert_int_equal(json_array_size(list), 1);
 	assert_int_equal(member_int(json_array_get(list, 0), "week_unix_ns") /

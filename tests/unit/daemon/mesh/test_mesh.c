@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_mesh.c - the clock of the collector is set back: agents that then report
- * the epoch that has just ended keep their sessions, and are heard. Large
- * datagrams are asked for where both ends answer them, as large as both carry.
+ * the epoch that has just ended keep their sessions, and their reports are
+ * used. Large datagrams are requested if both ends answer them, with the
+ * largest size of both.
  */
 #include "daemon/mesh/mesh.c"
 
@@ -271,7 +272,7 @@ test_rails(void **state)
 			i == 0 ? "eth1" : "eth7"));
 	}
 	facts.devices = "";
-	mesh_cover_run(m, NULL); /* nobody knows over which */
+	mesh_cover_run(m, NULL); /* unknown path */
 	for (size_t k = 0; k < 4; k++)
 		assert_false(coverage_has_link(c, hour,
 		    mesh_link_id(run_nodes[k / 2], k % 2)));

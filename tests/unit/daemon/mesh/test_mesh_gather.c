@@ -39,7 +39,7 @@ gather(void)
 	return mesh_gather_new(5, 77, &names);
 }
 
-/* A node that asked one other on its leaf: so many answers of 16 us. */
+/* A node that probed one other on its leaf: this many answers of 16 us. */
 static json_t *
 report(const char *target, int answered, int lost, int drops)
 {
@@ -205,8 +205,8 @@ large(int answered, int lost)
 	    answered, "lost", lost, "unsent", 1);
 }
 
-/* Large ones stand beside the others. n3 has not reported: it may have died, or
- * nothing large has come from it ever. */
+/* Large datagrams are separate. n3 has not reported: it may have died, or never
+ * received a large one. */
 static void
 test_large(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_mesh_ring.c - rings level by level, and what they come to cover: every
- * pair in as few epochs as can be, whoever comes and goes.
+ * test_mesh_ring.c - rings level by level, and their coverage: every pair in
+ * the minimum of epochs, whatever nodes join and leave.
  */
 #include "daemon/mesh/mesh_ring.c"
 
@@ -36,8 +36,8 @@ sites_make(size_t count, size_t per_leaf)
 	return s;
 }
 
-/* One epoch of a class: checks that what is aimed at is right, and marks it;
- * the largest count of those that ask one. */
+/* One epoch of a class: check the targets, mark them, and return the largest
+ * number of nodes that probe the same one. */
 static unsigned
 epoch(const struct mesh_site *s, size_t count, enum mesh_class class,
     size_t targets, uint64_t seed)
@@ -132,7 +132,7 @@ test_prefers_new(void **state)
 	free(s);
 }
 
-/* Edges: nobody, one, one leaf only, leaves of one. */
+/* Edge cases: no node, one node, one leaf only, leaves of one node. */
 static void
 test_edges(void **state)
 {

@@ -103,7 +103,7 @@ get(const char *name)
 	return text;
 }
 
-/* sinfo says what is in the file of the node, scontrol writes it. */
+/* sinfo prints the node's file, scontrol writes it. */
 static int
 setup(void **state)
 {
@@ -252,7 +252,7 @@ test_domains(void **state)
 	event_base_free(base);
 }
 
-/* Every state in which somebody else has a hand on the node. */
+/* Every state that an administrator or another program has set. */
 static void
 test_foreign(void **state)
 {
@@ -347,7 +347,8 @@ test_begun(void **state)
 	json_object_clear(settings);
 	json_object_set_new(settings, "react/n3", json_string("begun x"));
 	json_object_set_new(settings, "react/n4", json_string("undoing x"));
-	for (int life = 0; life < 2; life++) { /* it is said in the first */
+	for (int life = 0; life < 2;
+	     life++) { /* the first process sets the reason */
 		json_t *had = json_deep_copy(settings);
 
 		r = react_new(base, NULL, &o);
@@ -459,7 +460,7 @@ test_failure(void **state)
 	event_base_free(base);
 }
 
-/* What Slurm complains of is no state of a node. */
+/* An error of Slurm is not a state of a node. */
 static void
 test_complaints(void **state)
 {

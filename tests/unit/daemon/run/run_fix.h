@@ -55,9 +55,9 @@ struct fix {
 	unsigned hang_ups;
 	unsigned stuck_count;
 	char stuck[80]; /* the newest pair */
-	char avoid[8];  /* a node that is better left out */
+	char avoid[8];  /* a node to avoid */
 	char last_state[16];
-	char setting[200]; /* the newest, but for that of the budget */
+	char setting[200]; /* the newest, except the budget's */
 	char budget[1000];
 };
 static struct fix fix;
@@ -242,7 +242,7 @@ fix_lost_cb(struct node *n, void *arg)
 	runs_lost(fix.runs, n);
 }
 
-/* Forget what was sent so far. */
+/* Forget the messages sent so far. */
 static inline void
 fix_forget(void)
 {
@@ -318,7 +318,8 @@ fix_teardown(void)
 	clk_set_source(NULL, NULL);
 }
 
-/* Time passes in steps of 250 ms; nodes but the one named are heard of. */
+/* Let time pass in steps of 250 ms; all nodes but the named one send
+ * heartbeats. */
 static inline void
 fix_pass(double seconds, const char *silent)
 {
@@ -453,7 +454,7 @@ fix_prepared(const char *node, const char *run)
 	    0);
 }
 
-/* A run of three nodes, n1 its head, which is told to launch it. */
+/* A run of three nodes, with n1 as head, which gets the launch message. */
 static inline void
 fix_launched(char run[64], const char *text)
 {

@@ -106,8 +106,8 @@ test_too_few(void **state)
 	fix_teardown();
 }
 
-/* A run takes nodes of one version, that of which there are most, and says so
- * where these are too few. */
+/* A run takes nodes of one version, the most frequent one, and its reason names
+ * the version if these are too few. */
 static void
 test_versions(void **state)
 {
@@ -235,7 +235,7 @@ test_fabric(void **state)
 			    rows[i].why);
 		fix_teardown();
 	}
-	/* One of many is left out. */
+	/* One of many is not used. */
 	fix_setup(4);
 	inventory_set(2, 2, ethernet, "[]");
 	fix_submitted(run, FIX_CAMPAIGN "[mpi]\ndevices = mlx5_0\n");
@@ -430,8 +430,8 @@ costs_make(const struct budget_limits *limits, const char *blackout)
 	return cs;
 }
 
-/* A run is admitted while the hour's budget lasts: then it waits, and is
- * missed with the reason. What it did cost counts, not what was feared. */
+/* A run is admitted while the hour's budget lasts: then it waits, and is missed
+ * with the reason. Its actual cost counts, not the estimate. */
 static void
 test_budget(void **state)
 {
@@ -500,8 +500,8 @@ test_budget(void **state)
 	costs_free(cs);
 }
 
-/* What was used is known after a restart, also on a machine that has just
- * booted, and passes after an hour as if nothing had been. */
+/* The used budget is known after a restart, also on a machine that has just
+ * booted, and expires after an hour. */
 static void
 test_budget_restart(void **state)
 {
@@ -586,7 +586,7 @@ test_blackout(void **state)
 	assert_int_equal(fix_state(run), RUN_STARTING);
 	fix_teardown();
 	costs_free(cs);
-	/* what is of class background runs in a blackout */
+	/* class background runs in a blackout */
 	fix_setup(3);
 	cs = costs_make(&none, "11:00-12:00");
 	fix_submitted(run, BUDGETED "[campaign]\nclass = background\n");

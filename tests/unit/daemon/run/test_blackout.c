@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_blackout.c - spans of days and dates, and what is none. */
+/* test_blackout.c - spans of days and dates, and malformed ones. */
 #include "common/err.h"
 #include "daemon/run/blackout.c"
 #include "daemon/run/blackout.h"

@@ -60,7 +60,8 @@ test_disk_full(void **state)
 	fix_teardown();
 }
 
-/* A head that speaks of others: its record is kept, and judges nobody. */
+/* A head that names other nodes: its record is stored, but used for no
+ * verdict. */
 static void
 test_others(void **state)
 {
@@ -144,7 +145,7 @@ test_late_records(void **state)
 	assert_int_equal(fix.put_count, 0);
 	json_decref(fix.stored_run);
 	fix.stored_run = NULL;
-	/* A node may have so many of them: the others stay with it. */
+	/* The number per node is limited: the others stay on the node. */
 	fix_node("n1")->adopted = 1000;
 	fix_forget();
 	fix_sends("n1", "r-2", fix_record("r-2", 1, "begin"));
@@ -153,8 +154,9 @@ test_late_records(void **state)
 	fix_teardown();
 }
 
-/* More bytes than a run may have: it fails and the rest is dropped, but
- * acknowledged; of runs that are over a node keeps what is more in an hour. */
+/* More bytes than the limit of a run: the run fails and the rest is dropped,
+ * but acknowledged. A node keeps the records of ended runs beyond the limit of
+ * an hour. */
 static void
 test_quota_bytes(void **state)
 {

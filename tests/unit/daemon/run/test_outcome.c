@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of a run that something befell: the first cause, not its
- * consequences. */
+/* The cause of a failed run: the first one, not its consequences. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,8 +51,8 @@ says_stuck(const char *run, int rank, int with, int at)
 		"at", at));
 }
 
-/* In a ring all wait at last: one is where the others are not, or two wait for
- * each other, and the rest is told nothing of. */
+/* In a ring finally all ranks wait: one waits for a rank that is elsewhere, or
+ * two wait for each other, and the rest is not reported. */
 static void
 test_stuck(void **state)
 {
@@ -65,7 +64,7 @@ test_stuck(void **state)
 	says_stuck(run, 0, 1, 8); /* waits for one that waits */
 	says_stuck(run, 2, 1, 7);
 	says_stuck(run, 1, 2, 7);
-	says_stuck(run, 0, 7, 8); /* nobody of the run */
+	says_stuck(run, 0, 7, 8); /* no node of the run */
 	fix_says("n1", WIRE_RANK_LOST,
 	    json_pack("{s:s, s:i, s:i, s:b}", "run", run, "rank", 0, "pid", 9,
 		"exited", 1));
@@ -93,7 +92,7 @@ test_stuck(void **state)
 	assert_int_equal(fix.stuck_count, 2);
 	fix_teardown();
 
-	fix_setup(3); /* nobody knows for whom */
+	fix_setup(3); /* unknown peer */
 	fix_running(run, FIX_CAMPAIGN);
 	says_stuck(run, 1, -1, 7);
 	says_stuck(run, 0, -1, 7);
@@ -129,9 +128,9 @@ ordered_by(const char *by, const char *run)
 	return NULL;
 }
 
-/* Pairs that nobody knows are looked for by a run in which all meet, three
- * times; a scheduled run whose pair is known is made again. By hand it is not.
- */
+/* An unknown pair is searched by a run in which all nodes exchange data, three
+ * times; a scheduled run whose pair is known is repeated. A manual run is
+ * not. */
 static void
 test_stuck_goes_on(void **state)
 {

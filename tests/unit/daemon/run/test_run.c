@@ -38,7 +38,7 @@ test_success(void **state)
 	fix_teardown();
 }
 
-/* Every node is told what it may have to start, and says whether it does. */
+/* Every node gets its part of the start, and reports whether it started. */
 static void
 test_program(void **state)
 {

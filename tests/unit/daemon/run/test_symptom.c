@@ -50,8 +50,8 @@ test_choose(void **state)
 	/* An agent is killed, ranks of other nodes follow within a second. */
 	struct symptom agent[] = { sign(SYMPTOM_RANK, 10 * S + S / 2),
 		sign(SYMPTOM_AGENT, 10 * S), sign(SYMPTOM_EXITED, 10 * S) };
-	/* Ranks wait in vain for those of a node that is cut, or that died;
-	 * they end themselves. */
+	/* Ranks wait for the ranks of a node that is disconnected, or that
+	 * died; they end themselves. */
 	struct symptom lost[] = { sign(SYMPTOM_STUCK, 10 * S),
 		sign(SYMPTOM_AGENT, 11 * S), sign(SYMPTOM_EXITED, 10 * S) };
 	struct symptom dead[] = { sign(SYMPTOM_STUCK, 10 * S),

@@ -19,7 +19,7 @@ gives(const char *node, const char *run, int id, const char *text)
 		0, "parts", 1, "data", packed_json(text, strlen(text))));
 }
 
-/* What the last fence brought. */
+/* The data of the last fence. */
 static void
 check_brought(int id, const char *text)
 {
@@ -148,11 +148,11 @@ test_modex(void **state)
 	assert_int_equal(wants("n2", run, 5), 0);
 	assert_int_equal(wants("n2", run, 5), 0);
 	assert_int_equal(fix_sent("n3", WIRE_MODEX), 1);
-	/* Its own, or of nobody. */
+	/* For itself, or for an unknown rank. */
 	assert_int_equal(wants("n3", run, 5), -EPROTO);
 	assert_int_equal(wants("n3", run, 6), -EPROTO);
 	assert_int_equal(wants("n3", run, -1), -EPROTO);
-	/* Only its node knows what a rank has given. */
+	/* Only its node knows a rank's data. */
 	assert_int_equal(fix_says("n1", WIRE_MODEX,
 			     json_pack("{s:s, s:i, s:s}", "run", run, "rank", 5,
 				 "data", "x")),

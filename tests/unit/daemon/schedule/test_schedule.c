@@ -176,8 +176,8 @@ test_properties(void **state)
 	}
 }
 
-/* A plan of before the clock was set back by a year is none; a step of a
- * second over a start plans no second one. */
+/* A plan from before the clock was set back by a year is void; a step of a
+ * second over a start does not plan it twice. */
 static void
 test_set_back(void **state)
 {

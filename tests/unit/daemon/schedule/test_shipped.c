@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the shipped campaigns cost when all is well: starts of MPI and bytes in
- * an hour, and that none starts while another runs. */
+/* The cost of the shipped campaigns without failures: starts of MPI and bytes
+ * in an hour, and that none starts while another runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 #define SHIPPED_MAX 32
 #define HOUR_S      3600
-/* From the start of one run to that of the next, jitter not counted. */
+/* From the start of one run to the start of the next, without jitter. */
 #define APART_S 120
 
 struct shipped {

@@ -135,7 +135,7 @@ run_of(const char *run)
 }
 
 /* Held until Slurm has spoken, and again when that is long ago. */
-/* A reason is a text that contains what it likes. */
+/* A reason is free text. */
 static void
 test_a_line_end_in_a_reason(void **state)
 {
@@ -201,7 +201,7 @@ test_idle(void **state)
 	slurm_free(s);
 }
 
-/* Work beside jobs asks nobody; without slurm.idle nor does other work. */
+/* Background runs send no query; without slurm.idle neither do others. */
 static void
 test_not_asked(void **state)
 {
@@ -238,8 +238,8 @@ may_have(const char *class, const char *launcher, const json_t *slurm, int i)
 	    roster_find(fix.roster, name));
 }
 
-/* What a second pass asks before it chooses: of work that Slurm starts, and
- * with slurm.idle of all that is exclusive. */
+/* The queries of a confirmation run before it chooses nodes: for runs that
+ * Slurm starts, and with slurm.idle for all exclusive ones. */
 static void
 test_may_have(void **state)
 {
@@ -307,7 +307,7 @@ launched(char run[64])
 	return s;
 }
 
-/* What a second pass takes over: no more than the campaign says. */
+/* Options that a confirmation run inherits: only those of the campaign. */
 static void
 test_section(void **state)
 {
@@ -408,8 +408,8 @@ test_not_allocated(void **state)
 	slurm_free(s);
 }
 
-/* What Slurm did to the job counts more than what died of it; what it did not
- * do is ours to tell. */
+/* Slurm's own actions on the job take precedence over its exit codes; otherwise
+ * the collector reports the cause. */
 static void
 test_ended_by_slurm(void **state)
 {
@@ -493,7 +493,7 @@ test_questions_apart(void **state)
 	}
 	assert_int_equal(slurm_node_look(s, "n1", 1, "", "", &err), SLURM_IDLE);
 	assert_string_equal(slurm_job_text(s, "r1"), "");
-	/* Two that ask in the same order each time are told by turns. */
+	/* Two runs that query in the same order get results in turns. */
 	put(dir, "squeue",
 	    "echo '3|CANCELLED|71|None'; "
 	    "echo '7|PENDING|70|Priority'");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_fix.h - a store in a folder of its own, and calls that wait for their
- * answer by turning the loop. Included by tests only, after cmocka.h.
+ * store_fix.h - a store in a temporary folder, and calls that run the event
+ * loop until they have their answer. Included by tests only, after cmocka.h.
  */
 #ifndef TESTS_STORE_FIX_H
 #define TESTS_STORE_FIX_H

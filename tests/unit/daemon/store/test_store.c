@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store as its callers see it: what is put comes back, once, in order,
- * after a reopen too. Faults of disk and file: test_store_faults.c.
+ * The store as its callers see it: data comes back, once, in order, after a
+ * reopen too. Faults of disk and file: test_store_faults.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,7 +105,7 @@ test_exactly_once(void **state)
 					     fix_canary("r-1", seq, "lat",
 						 "isolated", 1 + again)),
 			    0);
-	/* what was there first, untouched */
+	/* the first version, unchanged */
 	list = fix_ask(f, STORE_RECORDS, json_pack("{s:s}", "run", "r-1"), 0);
 	assert_int_equal(json_array_size(list), 5);
 	for (int seq = 1; seq <= 5; seq++) {
@@ -580,8 +580,7 @@ test_impacts(void **state)
 	json_decref(got);
 }
 
-/* What is beside a baseline comes with the nodes of its run; nothing else
- * does. */
+/* A baseline comes with the nodes of its run, and nothing else does. */
 static void
 test_speedups(void **state)
 {
@@ -749,8 +748,9 @@ status_cb(int status, json_t *result, void *arg)
 	json_decref(result);
 }
 
-/* Those outside who ask much are refused, and what nobody waits for is let go;
- * what the collector asks itself stands in no line with them. */
+/* External clients with many queries are rejected, and queries without a
+ * waiting client are dropped; the collector's own queries do not queue with
+ * them. */
 static void
 test_askers_outside(void **state)
 {
@@ -809,7 +809,7 @@ test_health(void **state)
 	assert_true(h.free_bytes > 0);
 	assert_int_equal(h.rows_total, 1);
 	assert_int_equal(h.errors_total, 0);
-	/* Whoever else asks is told the same. */
+	/* Every other caller gets the same result. */
 	store_health(f->st, &h);
 	assert_true(h.write_s_max > 0);
 }
@@ -851,7 +851,7 @@ stored_cb(int status, json_t *result, void *arg)
 	++*told;
 }
 
-/* Whoever waits for what was put finds it, and others need not come. */
+/* A caller that waits for a write finds it, and others need not wait. */
 static void
 test_stored_is_there(void **state)
 {
@@ -883,8 +883,8 @@ tally_cb(int status, json_t *result, void *arg)
 	t->other += status != 0 && status != -EAGAIN;
 }
 
-/* More than the queue holds, put before the loop turns: what is refused is
- * refused by name, and nothing is lost of the rest. */
+/* More writes than the queue holds, before the loop turns: each rejected one is
+ * reported, and none of the others is lost. */
 static void
 test_full_queue_says_so(void **state)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store in trouble: damaged, foreign and newer files, a full disk, a low
+ * Faults of the store: damaged, foreign and newer files, a full disk, a low
  * disk, kill -9 in mid-write, old rows. A full disk is a real one: a small
- * tmpfs in a mount namespace of our own; where that is not allowed the test is
- * skipped and says so.
+ * tmpfs in a separate mount namespace; where that is not allowed the test is
+ * skipped with the reason.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -219,7 +219,7 @@ test_migration_is_all_or_nothing(void **state)
 	assert_int_equal(sqlite_int(db, "SELECT count(y IS NULL) FROM a", -1),
 	    1);
 	assert_int_equal(store_file_migrate(db, path, steps_ok), 0);
-	assert_int_equal(access(copy, F_OK), 0); /* what was before */
+	assert_int_equal(access(copy, F_OK), 0); /* the earlier file */
 	assert_int_equal(utime(copy, &long_ago), 0);
 	assert_int_equal(store_file_migrate(db, path, steps_ok), 0);
 	assert_int_equal(access(copy, F_OK), -1); /* for a week */
@@ -307,8 +307,8 @@ test_no_database_at_all(void **state)
 	assert_int_equal(count_corrupt(f), 1);
 }
 
-/* The file is gone, as after rm, and its log is not: frames of a log fit any
- * file, so it must not lie beside what is restored. */
+/* The file is gone, as after rm, but its log is not: frames of a log fit any
+ * file, so the log must not stay next to a restored one. */
 static void
 test_restore_beside_an_old_log(void **state)
 {
@@ -585,7 +585,7 @@ test_clock_ahead(void **state)
 		fake_ahead_ns = 730 * DAY_NS;
 		if (life == 1)
 			fix_reopen(f);
-		/* What is written now must not make it believed. */
+		/* Later writes must not make it trusted. */
 		fix_put_run(f, fix_run("n", "x", "finished", clk_unix_ns()));
 		store_put_event(f->st, "alarm", "x", "y");
 		if (life == 1)
@@ -600,8 +600,8 @@ test_clock_ahead(void **state)
 	assert_int_equal(count_rows(f, "record"), 1);
 }
 
-/* The clock that deletes go by: never ahead of the wall clock, a jump is
- * believed after a week, a step back is no reason to believe a jump. */
+/* The clock of deletions: never ahead of the wall clock; a jump is accepted
+ * after a week; a step back does not confirm a jump. */
 static void
 test_clock_believed(void **state)
 {
@@ -626,7 +626,7 @@ test_clock_believed(void **state)
 	fake_ahead_ns += 6 * DAY_NS;
 	at = store_clock_now(db, &c);
 	assert_true(c.is_ahead && at - start < 7 * DAY_NS);
-	store_clock_read(db, &c); /* a restart: what was saved counts */
+	store_clock_read(db, &c); /* restart: the saved value counts */
 	at = store_clock_now(db, &c);
 	assert_true(c.is_ahead && at - start < 7 * DAY_NS);
 	fake_ns += DAY_NS; /* six before the restart */
@@ -639,7 +639,7 @@ test_clock_believed(void **state)
 	sql_close(db);
 }
 
-/* The writer does it by itself, while others write all the time, and the file
+/* The writer compacts automatically, while others keep writing, and the file
  * shrinks. */
 static void
 test_retention_goes_on_under_load(void **state)
@@ -697,7 +697,7 @@ test_low_disk_refuses_records_only(void **state)
 	assert_true(h.writable);
 }
 
-/* A child writes and reports what was acknowledged; it is killed at once. */
+/* A child writes and reports acknowledged records; it is killed at once. */
 static void
 child_writes(struct fix *f, int report)
 {
@@ -856,7 +856,7 @@ live_on_small_disk(struct fix *f)
 	fix_put_run(f, fix_run("full", "x", "running", 1));
 	seq = fill_to_the_brim(f, 1);
 	wait_writable(f, 0);
-	/* The end of the run is told while nothing can be written. */
+	/* The end of the run is reported while nothing can be written. */
 	fix_put_run(f, fix_run("full", "x", "finished", 1));
 	unlink(ballast);
 	wait_writable(f, 1);
@@ -899,8 +899,8 @@ test_full_disk(void **state)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* What the table refuses is said to be unfit, and no copy of what is there;
- * others are stored. */
+/* A row that the table rejects is reported as invalid, and does not count as a
+ * duplicate; others are stored. */
 static void
 test_refused_by_the_table(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who was heard of late, where not all of it can be read.
+ * Recently active nodes, if not all records can be read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,8 @@ step_cb(void *arg)
 	return s->done++ >= s->max;
 }
 
-/* A round of one node, and of so much else that its body cannot be small. */
+/* A record of a round of one node, with enough other data that its body cannot
+ * be small. */
 static json_t *
 round_of(int node, int bytes)
 {
@@ -92,7 +93,7 @@ heard_within(struct fix *f, struct steps *s)
 	return got;
 }
 
-/* The newest are read first, and what was read is kept. */
+/* The newest are read first, and kept. */
 static void
 test_cut_short(void **state)
 {

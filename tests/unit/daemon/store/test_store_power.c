@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_store_power.c - the power goes at 500 random points, on a disk that
- * keeps what was synced, and of what was written since then any sectors. Every
- * record that was acknowledged is in what is left, once.
+ * test_store_power.c - power failures at 500 random points, on a disk that
+ * keeps synced data and random sectors of later writes. Every acknowledged
+ * record is in the remaining file, once.
  *
- * A VFS of SQLite remembers what of each file was synced; at a point it writes
- * down what would be left, beside the number of records acknowledged by then.
- * The log goes into the file and begins anew again and again, so that points
- * fall there, too. The same VFS refuses, as disks do that are not full.
+ * A VFS of SQLite tracks the synced data of each file; at a point it saves the
+ * possible contents of the disk, with the number of records acknowledged by
+ * then. The log is checkpointed and restarted often, so that points fall there
+ * too. The same VFS returns errors of disks that are not full.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static pthread_mutex_t disk_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rng rng;
 static atomic_int acked;   /* records 1 to acked are */
 static atomic_int watched; /* points are taken now */
-static atomic_int refusal; /* what the disk says to whoever writes, or 0 */
+static atomic_int refusal; /* the error of writes, or 0 */
 static int next_point;
 static struct point {
 	int acked;
@@ -269,7 +269,7 @@ file_write(const char *path, const char *bytes, size_t len)
 	fclose(f);
 }
 
-/* What is left opens, and has the records. */
+/* The remaining file opens, and has the records. */
 static void
 point_check(const struct fix *f, const struct point *p)
 {
@@ -382,8 +382,9 @@ test_power(void **state)
 	fix_close(&f);
 }
 
-/* A disk that gives errors, or is read-only all of a sudden: nothing is
- * acknowledged, there is an alarm, a state is kept; then all goes on. */
+/* A disk that returns errors, or is suddenly read-only: nothing is
+ * acknowledged, an alarm is active, a state is kept; then everything
+ * continues. */
 static void
 test_refusal(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_store_roll.c - what is left of records when their time in full is over,
- * and that long bodies come back from the file as they were put.
+ * test_store_roll.c - the reduction of records after their time in full, and
+ * that long bodies are read back unchanged.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,7 +99,7 @@ db_give(struct fix *f, struct sql *db)
 	fix_open(f);
 }
 
-/* Records say when they came by the clock: make it what the test wants. */
+/* Records have the time of their arrival: change it to the test's. */
 static void
 came_at(struct fix *f, const char *which, int64_t at_unix_ns)
 {
@@ -173,7 +173,7 @@ test_long_bodies_come_back(void **state)
 	/* 300 rows of some 45 bytes */
 	assert_in_range(sql_int(db, "SELECT length(body) FROM record", 0), 500,
 	    8000);
-	/* A BLOB that is none of ours is told, and is no record. */
+	/* A foreign BLOB is reported, and is not a record. */
 	assert_int_equal(sql_exec(db, "UPDATE record SET body = x'ffffffff00'"),
 	    0);
 	db_give(f, db);

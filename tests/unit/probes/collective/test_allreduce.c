@@ -91,7 +91,7 @@ struct machine_run {
 	struct rank_graph *views;
 	uint8_t **done; /* by rank and event */
 	char ***bufs;   /* by rank and buffer */
-	char **flying;  /* by row of transfers: what was sent */
+	char **flying;  /* by row of transfers: the sent data */
 	uint64_t left;
 };
 

@@ -104,9 +104,9 @@ test_figure_6b(void **state)
 	    plain);
 }
 
-/* Groups of two that nodes of three ranks cut: what lies alone in its group
- * goes to its own temporary first, as in any tree; a relay alone in its node
- * adds what it has where it lies. */
+/* Groups of two that do not divide nodes of three ranks: the block of a rank
+ * alone in its group goes to its own temporary first, as in any tree; a relay
+ * alone in its node adds its block in place. */
 static void
 test_ring_beside_tree(void **state)
 {
@@ -225,7 +225,7 @@ sparse_new(uint32_t ranks, const uint32_t *factors, uint32_t levels,
 	return sc;
 }
 
-/* Register a primitive on fresh ranges, and what it promises. */
+/* Register a primitive on fresh ranges, and its promise. */
 static void
 sparse_add(struct sparse_case *sc, int reduces, uint32_t root,
     const uint32_t *leaves, uint32_t n, uint64_t count)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compositions as text: those that the collectives are must give the plans of
- * the collectives; what they mean is proven; what is wrong is refused by its
- * place.
+ * Compositions as text: those of the collectives must give the plans of the
+ * collectives; their meaning is proven; errors are rejected with their place.
  */
 #include <errno.h>
 
@@ -190,7 +189,7 @@ test_refusals(void **state)
 	    "send[0] of rank 1 was only now read");
 }
 
-/* A file has lines and comments, and is named in complaints. */
+/* A file has lines and comments, and is named in errors. */
 static void
 test_file(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hierarchies of described machines are those that people would write, and
- * tuning finds what is at least as fast as what they would try. */
+/* Hierarchies of described machines are those that users would write, and
+ * tuning finds a shape that is at least as fast as the ones they would try. */
 #include "tests/unit/probes/plan/cases.h"
 
 #include "common/err.h"
@@ -83,7 +83,7 @@ time_s(const char *probe, const struct pattern_site *site)
 	return s;
 }
 
-/* What is tuned is proven, and no slower than any of these by hand. */
+/* Tuned shapes are proven, and no slower than any of these manual ones. */
 static void
 test_tuned_is_at_least_as_fast(void **state)
 {
@@ -154,7 +154,7 @@ test_of_many_ranks_few(void **state)
 	machine_free(m);
 }
 
-/* What was given stays, what was tried is kept, the choice first. */
+/* Given options stay, candidates are kept, and the choice is the first. */
 static void
 test_given_options_stay(void **state)
 {

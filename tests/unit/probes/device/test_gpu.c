@@ -113,7 +113,7 @@ test_none(void **state)
 	assert_int_equal(count, 2);
 }
 
-/* What stands in the driver's folder for a node of each version. */
+/* The contents of the driver's folder for a node of each version. */
 static void
 write_nodes(const char *folder, const int *versions, int count)
 {
@@ -176,8 +176,8 @@ test_other_cards(void **state)
 	rmdir(folder);
 }
 
-/* What the vendor's variable hides has no number here; the others' addresses
- * stay. */
+/* Devices hidden by the vendor's variable have no number here; the addresses of
+ * the others stay. */
 static void
 test_hidden(void **state)
 {
@@ -204,7 +204,7 @@ test_hidden(void **state)
 	unsetenv(variable);
 }
 
-/* Memory of the host that somebody else has made. */
+/* Host memory allocated elsewhere. */
 static void
 test_pinned(void **state)
 {
@@ -229,7 +229,7 @@ test_pinned(void **state)
 	g->close(d);
 }
 
-/* What a stream runs into stays, and is told by whoever asks next. */
+/* The error of a stream is permanent, and every later query returns it. */
 static void
 test_broken(void **state)
 {
@@ -326,7 +326,7 @@ test_streams(void **state)
 	assert_int_equal(g->event_query(e), 1);
 	assert_int_equal(here[0], 20);
 	assert_int_equal(here[8 * MB - 1], 20);
-	must(d, g->copy(a, here, y, 0)); /* nothing to do is no error */
+	must(d, g->copy(a, here, y, 0)); /* an empty copy is not an error */
 	must(d, g->fill(a, here, 1, 0));
 	must(d, g->stream_sync(a));
 	g->event_free(e);
@@ -348,7 +348,7 @@ struct lab {
 	uint64_t pitch; /* between two inputs */
 };
 
-/* All bits there are: NaN, infinity, what is not normal. */
+/* All bit patterns: NaN, infinity, subnormal numbers. */
 static void
 make_random(struct lab *l, uint64_t bytes)
 {
@@ -528,7 +528,7 @@ stranger(void)
 	return 0;
 }
 
-/* A GPU does not survive fork: the program is started anew. */
+/* A GPU does not survive fork: the program is executed again. */
 static pid_t
 start_stranger(int *ret_to, int *ret_from)
 {
@@ -593,7 +593,7 @@ test_ipc(void **state)
 	g->close(d);
 }
 
-/* ---- trouble ---- */
+/* ---- errors ---- */
 
 /* A bit of everything; the first error. */
 static int
@@ -685,7 +685,7 @@ test_leaves_nothing(void **state)
 	int before;
 
 	(void)state;
-	session(); /* what the runtime keeps for itself */
+	session(); /* memory that the runtime keeps */
 	before = descriptors();
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(session(), 0);

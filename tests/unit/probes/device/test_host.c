@@ -60,7 +60,7 @@ test_find(void **state)
 	assert_int_equal(device_find("../host", &ops, &err), -ENODEV);
 }
 
-/* A file that is no plugin is a sentence, not the end. */
+/* A file that is not a plugin gives an error, not a crash. */
 static void
 test_broken_plugin(void **state)
 {
@@ -151,7 +151,7 @@ test_stream_reduce(void **state)
 	h->close(d);
 }
 
-/* What a GPU forbids is forbidden here. */
+/* Operations that fail on a GPU fail here too. */
 static void
 test_ipc_misuse(void **state)
 {

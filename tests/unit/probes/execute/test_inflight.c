@@ -29,8 +29,7 @@ test_pipeline(void **state)
 	inflight_hold(&w, 2);
 	inflight_hold(&w, 1);
 	inflight_hold(&w, 0);
-	assert_int_equal(inflight_take(&w),
-	    0); /* what came later is no reason */
+	assert_int_equal(inflight_take(&w), 0); /* later turns do not matter */
 	assert_int_equal(inflight_take(&w), 1); /* the second of two */
 	assert_int_equal(inflight_take(&w), INFLIGHT_NONE);
 	inflight_land(&w, 3);
@@ -62,7 +61,7 @@ test_bytes(void **state)
 	inflight_clear(&w);
 }
 
-/* Those of a group that counts nobody go together. */
+/* Turns of a group without counting start together. */
 static void
 test_together(void **state)
 {
@@ -85,7 +84,7 @@ test_together(void **state)
 	inflight_clear(&w);
 }
 
-/* What is under way, counted plainly. */
+/* A simple count of active turns. */
 static int
 plainly(const struct inflight_turn *turns, const int *flies, uint32_t turn)
 {

@@ -53,7 +53,7 @@ test_devices(void **state)
 	assert_string_equal(text, "eth0,mlx5_0:2");
 	carried_devices_used(before, n, now, 3, 1001, text, sizeof(text));
 	assert_string_equal(text, "");
-	/* who has no room is left out, whole */
+	/* a device that does not fit is dropped completely */
 	carried_devices_used(before, n, now, 3, 1000, text, 10);
 	assert_string_equal(text, "eth0");
 	assert_int_equal(tree_teardown(state), 0);
@@ -121,7 +121,7 @@ test_wrong(void **state)
 	}
 }
 
-/* What is not known is left out. */
+/* Unknown values are omitted. */
 static void
 test_json(void **state)
 {

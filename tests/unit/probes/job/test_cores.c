@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a thread had of a core.
+ * The CPU time and waiting time of a thread.
  */
 #include "probes/job/cores.c"
 
@@ -33,7 +33,7 @@ test_ratio(void **state)
 	assert_true(isnan(cores_wait_ratio(0, 0)));
 }
 
-/* What this thread burns is seen, as far as the kernel tells. */
+/* This thread's CPU time is measured, if the kernel provides it. */
 static void
 test_own(void **state)
 {

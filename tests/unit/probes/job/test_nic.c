@@ -67,7 +67,7 @@ test_set(void **state)
 	assert_string_equal(getenv("UCX_NET_DEVICES"), "b");
 	assert_string_equal(getenv("OMPI_MCA_btl_tcp_if_include"), "b");
 	assert_string_equal(getenv("NCCL_SOCKET_IFNAME"), "=b");
-	/* what a site has set stays */
+	/* a site's settings stay */
 	setenv("COALMINE_NICS", "c", 1);
 	setenv("UCX_NET_DEVICES", "site:1", 1);
 	unsetenv("FI_TCP_IFACE");

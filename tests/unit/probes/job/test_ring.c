@@ -49,7 +49,8 @@ test_match(void **state)
 	}
 }
 
-/* Every pair has its turn once, both agree on it, and nobody else moves. */
+/* Every pair has exactly one turn, both of its members agree on it, and the
+ * others are idle. */
 static void
 test_pairs_in_turn(void **state)
 {

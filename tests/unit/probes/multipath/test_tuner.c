@@ -251,8 +251,8 @@ within(uint64_t bytes, const struct paths_links *truth, double s,
 		    best.share, best.chunks[0]);
 }
 
-/* After so many transfers it is within 3 % of the best, and stays there but for
- * the transfers in which it explores. */
+/* After this many transfers it is within 3 % of the best, and stays there
+ * except for exploring transfers. */
 static void
 follow(uint64_t bytes, const struct paths_links *truth, int soon,
     const char *when)
@@ -430,9 +430,9 @@ test_fall_back(void **state)
 			1) < 0.01);
 }
 
-/* Paths that share what they run through: together they take twice what the
- * direct one takes alone, whatever the shares. No line shows it; one transfer
- * that goes directly does. */
+/* Paths through a shared resource: together they take twice the time of the
+ * direct one alone, whatever the shares. No line models it; one transfer over
+ * the direct path shows it. */
 static void
 test_shared(void **state)
 {

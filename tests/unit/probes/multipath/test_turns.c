@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One path against several in virtual time (tests/fake/slow_links.h): the
- * ratio is that of the model, and a path that loses its share is named.
+ * One path against several in virtual time (tests/fake/slow_links.h): the ratio
+ * is that of the model, and a path that loses its share is reported.
  */
 #include "probes/multipath/turns.h"
 
@@ -85,7 +85,8 @@ test_virtual(void **state)
 	}
 }
 
-/* The host at a quarter of what it should be: named, with its share. */
+/* The path through the host at a quarter of its expected rate: it is reported,
+ * with its share. */
 static void
 test_slow(void **state)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * neighbor_model.h - a neighborhood allgather as ranks would set it up, each by
- * itself: what it sends follows from whom it gives to, what it receives and
- * passes on from whom the ranks of its own node receive from. It shares no
- * code with the builder. Random cases by number, for both.
+ * neighbor_model.h - a neighborhood allgather as each rank would set it up
+ * separately: its sends follow from its destinations, its receives and forwards
+ * from the sources of the ranks of its node. It shares no code with the
+ * builder. Random cases by number, for both.
  *
  * After docs/algorithms-neighbor-multipath.md, 1.1: send_side, recv_side.
  */
@@ -125,7 +125,7 @@ model_leaders(const struct model *m, int node, int source, int *ret)
 	return count;
 }
 
-/* All that a source sends, from whom it gives to alone. */
+/* Add all sends of a source, from its destinations alone. */
 static void
 model_send_own(struct model *m, int s, int r)
 {
@@ -207,7 +207,7 @@ model_recv_other(struct model *m, int r, int s)
 		model_add(&m->sends, 2, s, r, p, 0, bytes);
 }
 
-/* All that a rank receives and passes on, from whom its node receives from. */
+/* Add all receives and forwards of a rank, from the sources of its node. */
 static void
 model_recv_side(struct model *m, int r)
 {
@@ -339,8 +339,8 @@ model_write(const struct model *m, const char *folder, struct rng *r,
 	    rng_below(r, 2) == 0 ? "phased" : "dataflow");
 }
 
-/* One case, from files to proof: the plan does what was promised, and both
- * ends of each transfer would have come to it by themselves. */
+/* Check one case, from files to proof: the plan does what it promises, and both
+ * ends of each transfer would have derived it independently. */
 static inline void
 model_case(uint64_t seed, uint64_t x, const char *folder)
 {

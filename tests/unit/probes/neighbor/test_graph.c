@@ -48,7 +48,7 @@ test_parse(void **state)
 	    0);
 	assert_int_equal(g.ranks, 9);
 	graph_clear(&g);
-	/* nobody has neighbours */
+	/* an empty graph */
 	assert_int_equal(graph_parse(&(struct numbers_text){ "g", "", 0 }, 0,
 			     &g, &err),
 	    0);

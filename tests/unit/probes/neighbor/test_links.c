@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Wiring of a node: the shipped matrices against the document's, files, and
- * what a kernel says, in a folder that looks like its own. No machine with
- * such devices was at hand: the folder is made after the driver's source.
+ * Wiring of a node: the shipped matrices against the document's, files, and a
+ * copy of the kernel's folder. No machine with such devices was available: the
+ * folder follows the driver's source.
  */
 #include <errno.h>
 
@@ -98,7 +98,7 @@ test_parse(void **state)
 	assert_int_equal(l.mate[1], 2);
 	assert_int_equal(l.mate[2], 1);
 	assert_int_equal(l.mate[3], 4);
-	/* no way, and hops that are told */
+	/* no path, and a path with hops */
 	assert_int_equal(parse("0 0\n0 0\n", &l, &err), 0);
 	assert_int_equal(l.hops[0][1], 2);
 	assert_int_equal(parse("0 0\n0 0\n0 7\n3 0\n", &l, &err), 0);

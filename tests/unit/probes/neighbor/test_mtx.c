@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Matrix Market files: what is read, and what is said of bad ones.
+ * Matrix Market files: valid ones, and the errors of invalid ones.
  */
 #include <errno.h>
 #include <string.h>

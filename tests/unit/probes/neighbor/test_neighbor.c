@@ -293,7 +293,7 @@ test_near_expected(void **state)
 	plan_free(p);
 }
 
-/* 5: what the products send, from the matrices to the wire. */
+/* 5: the sends of products, from the matrices to the wire. */
 static void
 test_matrices(void **state)
 {

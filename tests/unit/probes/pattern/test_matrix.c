@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Matrix and list files: what is read, and what is said of bad ones.
+ * Matrix and list files: valid ones, and the errors of invalid ones.
  */
 #include "common/err.h"
 #include "probes/pattern/matrix.c"
@@ -118,7 +118,7 @@ test_ambiguous(void **state)
 	told("0 1 8\n1 2 8\n2 0 8\n", 0, 1);
 	told("0 1 8\n1 2 8\n2 0 8\n", 3, 1);
 	told("0 1 100\n1 5 70000\n6 0 7\n", 0, 1);
-	told("0 1 100\n1 5 70000\n6 0 7\n", 6, 0); /* there is no rank 6 */
+	told("0 1 100\n1 5 70000\n6 0 7\n", 6, 0); /* rank 6 does not exist */
 	told("0 3 9\n1 0 9\n2 2 0\n", 0, 0);
 	told("0 3 9\n1 0 9\n2 2 0\n", 8, 0);
 	told("0 5000 1\n9 0 9000\n3 3 1\n", 0, 0);

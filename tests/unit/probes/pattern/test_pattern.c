@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The worked cases of groups, striping and sparse patterns: who sends how much
- * to whom, and every option that must be refused by its name. Every plan here
- * is also proven by check.
+ * The worked cases of groups, striping and sparse patterns: the bytes between
+ * all ranks, and every option that must be rejected by its name. Every plan
+ * here is also proven by check.
  */
 #include "probes/pattern/pattern.h"
 
@@ -485,8 +485,8 @@ assert_larger(const struct plan *little, const struct plan *much)
 	assert_int_equal(plan_volume(much), case_note(much, "footprint"));
 }
 
-/* Sizes that no int and no 32 bits hold, of a message, of its place and of the
- * sum: what is sent is what a small size sends, times so much. */
+/* Sizes beyond int and 32 bits, of a message, its place and the sum: the plan
+ * is that of a small size, multiplied. */
 static void
 test_large(void **state)
 {

@@ -75,7 +75,7 @@ case_proven(const char *text, uint32_t ranks)
 	return case_proven_on(text, &(struct pattern_site){ .ranks = ranks });
 }
 
-/* What must be refused, with these words in the complaint. */
+/* A plan that must be rejected, with these words in the error. */
 static inline void
 case_refused(const char *text, uint32_t ranks, const char *words)
 {

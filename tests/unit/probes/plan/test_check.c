@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plans made by hand, each with one thing wrong, and what is said of it.
+ * Plans written by hand, each with one fault, and the reported fault.
  */
 #include <errno.h>
 
@@ -129,7 +129,7 @@ test_relay_too_early(void **state)
 	expect(p, CHECK_UNWRITTEN, 1, 8);
 }
 
-/* In one step a rank may not forward what it is just receiving. */
+/* In one step a rank must not forward data that it is just receiving. */
 static void
 test_relay_at_once(void **state)
 {

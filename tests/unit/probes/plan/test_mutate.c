@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One thing made wrong at a time, in plans of every builder: whatever it is,
- * check must refuse the plan and say where. Each row of each plan is misrouted,
- * dropped, doubled, shifted by a byte, and moved across what it waits for.
+ * One fault at a time, in plans of every builder: check must reject the plan
+ * and name the place. Each row of each plan is misrouted, dropped, doubled,
+ * shifted by a byte, and moved across a dependency.
  */
 #include "probes/plan/check.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one rank does, what it waits for, and that both ends agree on tags.
+ * The operations of one rank, their dependencies, and that both ends agree on
+ * tags.
  */
 #include "probes/plan/rank_graph.h"
 
@@ -95,8 +96,8 @@ test_tags_agree(void **state)
 	plan_free(p);
 }
 
-/* A relay may not run ahead of what it relays; a third piece that shares
- * nothing may. */
+/* A relay must not forward a piece before it has received it; a third,
+ * independent piece may overlap. */
 static void
 test_order(void **state)
 {
@@ -149,7 +150,7 @@ test_order(void **state)
 	order_transfer(o, &t);
 	assert_int_equal(t.step, 0);
 	l = (struct plan_local){ .rank = 1, .to = b, .bytes = 8 };
-	order_local(o, &l, &in[1], 1); /* over what the sum has read */
+	order_local(o, &l, &in[1], 1); /* overwrites an input of the sum */
 	assert_int_equal(l.step, 1);
 	order_free(o);
 	plan_free(p);

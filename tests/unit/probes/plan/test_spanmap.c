@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random writes against an array of bytes, after each of which every byte
- * must be found, and equal neighbours be one range.
+ * Random writes, compared with an array of bytes: after each write every byte
+ * must be right, and equal neighbours must be one range.
  */
 #include "probes/plan/spanmap.h"
 

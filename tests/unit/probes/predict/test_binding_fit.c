@@ -144,7 +144,7 @@ test_weak(void **state)
 	assert_int_equal(fit.kind, BINDING_FIT_DYNAMIC);
 }
 
-/* Half of two may be slow, the better one says what is sound. */
+/* One of two may be slow: the better one counts as normal. */
 static void
 test_sound(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collectives in closed form, beside the simulation of plans that move the same
- * bytes, on machines some of whose nodes and leaves give less. */
+/* Collectives in closed form, compared with the simulation of plans that move
+ * the same bytes, on machines with some slow nodes and leaves. */
 #include <errno.h>
 #include <math.h>
 
@@ -69,7 +69,7 @@ closed_s(const struct machine *m, const char *name, double bytes,
 static const char *const names[] = { "allreduce", "allgather",
 	"reduce-scatter" };
 
-/* Rings of HiCCL move what the closed form counts. */
+/* HiCCL's rings move the bytes of the closed form. */
 static void
 expect_simulated(const struct machine *m, const char *limit)
 {
@@ -103,8 +103,8 @@ test_as_simulated(void **state)
 	machine_free(m);
 }
 
-/* Half of a link, twice the time; a leaf that nobody crosses counts for
- * nothing. */
+/* Half the rate of a link doubles the time; a leaf without traffic has no
+ * effect. */
 static void
 test_shares(void **state)
 {

@@ -50,14 +50,15 @@ test_value(void **state)
 	assert_true(fabs(im.lo - 4) < 1e-9 && fabs(im.hi - 4) < 1e-9);
 	assert_int_equal(impact_take(&ask, IMPACT_P99, &im), 0);
 	assert_true(fabs(im.value - 4) < 0.1);
-	ask.low_is_bad = 1; /* four times the bandwidth is no harm */
+	ask.low_is_bad = 1; /* four times the bandwidth is not a slowdown */
 	assert_int_equal(impact_take(&ask, IMPACT_MEAN, &im), 0);
 	assert_true(fabs(im.value - 0.25) < 1e-9);
 	tally_clear(&a);
 	tally_clear(&b);
 }
 
-/* What both phases share, visit by visit, is no uncertainty of their ratio. */
+/* Variations common to both phases, visit by visit, do not widen the interval
+ * of their ratio. */
 static void
 test_shared_drift(void **state)
 {
@@ -81,7 +82,7 @@ test_shared_drift(void **state)
 	tally_clear(&c);
 }
 
-/* What a steady drift adds by the order of a pair is no spread and no impact,
+/* The effect of a steady drift on a pair's order is neither spread nor impact,
  * from six pairs on. */
 static void
 test_order(void **state)
@@ -202,7 +203,7 @@ test_few_samples(void **state)
 	tally_clear(&b);
 }
 
-/* A visit that only one phase has is no pair. */
+/* A visit in only one phase is not a pair. */
 static void
 test_missing_visit(void **state)
 {

@@ -225,14 +225,14 @@ static const struct machine machines[] = {
 	{ "bandwidth", 24, 1, 2, 0, 0, 0, 0.1, 0, 0, 1, 0, 0, 0 },
 };
 
-/* 95 % hold, give or take 2: with so many runs chance alone makes 0.7 of that.
- * On average the spread of few visits is underestimated, by a fifth with two
- * and by a twelfth with four, which Student's t makes up for by its tail. A
- * heavy tail makes the true error of a mean that of the one run that met it. A
- * run that stops when its interval is narrow prefers moments at which it is too
- * narrow: that costs up to 3 of 100. A disturbance that returns periodically
- * adds to each pair one of two values and nothing between, which costs up to 4:
- * it was 75 when the order of the phases alternated. */
+/* 95 % hold, within 2 %, of which 0.7 % is chance with this many runs. On
+ * average the spread of few visits is underestimated, by a fifth with two and
+ * by a twelfth with four, which the tail of Student's t compensates. With a
+ * heavy tail the true error of a mean is dominated by the one run that met it.
+ * A run that stops when its interval is narrow prefers moments at which it is
+ * too narrow: that costs up to 3 of 100. A disturbance that returns
+ * periodically adds one of two values to each pair, which costs up to 4: it was
+ * 75 when the order of the phases alternated. */
 #define HELD_MIN  (0.925 * RUNS)
 #define HELD_MAX  (0.975 * RUNS)
 #define WIDTH_MIN 0.5

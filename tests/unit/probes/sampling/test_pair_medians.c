@@ -76,7 +76,7 @@ test_guilty(void **state)
 	pair_medians_free(p);
 }
 
-/* The table is bounded, says what it left out, and keeps what it has. */
+/* The table is bounded, counts what it dropped, and keeps its contents. */
 static void
 test_bounded(void **state)
 {
@@ -148,7 +148,7 @@ test_busy_partners(void **state)
 		assert_true(pair_medians_score(p, 9) == slow);
 		assert_true(pair_medians_score(p, 12) == slow);
 		assert_true(pair_medians_score(p, 20) == slow);
-		/* Nor do they make a slow pair, or what is usual. */
+		/* Nor do they make a pair slow, or shift the typical value. */
 		assert_true(rate ? pair_medians_bound(p) > 0.9
 				 : pair_medians_bound(p) < 1.1);
 		assert_int_equal(pair_medians_partners(p, 0,
@@ -181,7 +181,7 @@ test_large(void **state)
 	assert_int_equal(pair_medians_dropped(p), 0);
 	for (int i = 0; i < NODES; i++)
 		assert_int_equal(pair_medians_partners(p, i, 1, &slow), ROUNDS);
-	pair_medians_add(p, 0, 1, 9.0); /* what was counted is old */
+	pair_medians_add(p, 0, 1, 9.0); /* earlier medians stay */
 	pair_medians_add(p, 0, NODES - 1, 0.25);
 	pair_medians_add(p, 0, NODES - 1, 0.25);
 	assert_true(pair_medians_quantile(p, 0, 0) == 0.25);

@@ -97,7 +97,7 @@ test_quantile(void **state)
 	free(h);
 }
 
-/* Empty rounds, of a test that timed out, are no rounds. */
+/* Empty rounds, of a test that timed out, do not count. */
 static void
 test_empty(void **state)
 {

@@ -86,7 +86,7 @@ test_known(void **state)
 	assert_false(timing_known(&t, 0.0001));
 }
 
-/* Of 10 ms each, beside memory that copies 1 GB/s. */
+/* Of 10 ms each, on memory that copies 1 GB/s. */
 static void
 test_above_memory(void **state)
 {

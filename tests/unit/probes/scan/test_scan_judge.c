@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Made-up pairs of nodes: what is slow has an interval above the good nodes,
- * sets are told from slow nodes, and waiting for cores is doubt. */
+/* Simulated pairs of nodes: a slow node has an interval above the normal nodes,
+ * sets are distinguished from slow nodes, and waiting for cores is doubt. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

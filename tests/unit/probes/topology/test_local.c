@@ -49,8 +49,8 @@ nic(const char *kind, const char *name, const char *path)
 #define NIC1 "pci0000:97/0000:97:03.0/0000:9a:00.0"
 #define ETH  "pci0000:00/0000:00:1c.0/0000:02:00.0"
 
-/* Two sockets; a switch with two GPUs and a NIC, a GPU by itself, and across
- * the machine a GPU and a NIC below one host bridge. */
+/* Two sockets; a switch with two GPUs and a NIC, a separate GPU, and on the
+ * other side of the machine a GPU and a NIC below one host bridge. */
 static void
 make_machine(void)
 {

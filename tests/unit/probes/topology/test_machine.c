@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Machine files: what they say, what is refused, and which way bytes go. */
+/* Machine files: their contents, errors, and the paths of bytes. */
 #include <errno.h>
 #include <string.h>
 
@@ -208,7 +208,7 @@ test_files_are_found_and_changed(void **state)
 	struct machine *m;
 
 	(void)state;
-	/* etc/machines of the source, beside the build tree */
+	/* etc/machines of the source, next to the build tree */
 	assert_int_equal(machine_load("lab", sets, 2, &m, &err), 0);
 	assert_string_equal(m->name, "lab");
 	assert_int_equal(m->ranks, 4);

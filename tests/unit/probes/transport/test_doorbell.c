@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_doorbell.c - two processes that sleep until the other has written: no
- * ring is lost, however they meet, and a ring that nobody hears ends nobody's
- * sleep but is seen by the next.
+ * ring is lost, whatever the timing, and a ring without a sleeper wakes no
+ * process but is seen by the next waiter.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -136,8 +136,8 @@ await_sleeper(struct doorbell *b, pid_t sleeper)
 	}
 }
 
-/* A sleeper through many rings, of which one and all but one come as it falls
- * asleep: it hears the last one, and no other ends its sleep. */
+/* A sleeper through many rings, the first or all but the last of which come
+ * while it falls asleep: the last ring wakes it up, and no other. */
 static int
 sleep_through(unsigned int before, unsigned int more)
 {
@@ -208,7 +208,7 @@ test_one_after_many(void **state)
 	munmap(t, sizeof(*t));
 }
 
-/* It rang between the look and the sleep; and nobody ever rings. */
+/* A ring between the look and the sleep; and a ring that never comes. */
 static void
 test_no_sleep_and_no_end(void **state)
 {

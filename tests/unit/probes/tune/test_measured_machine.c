@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A machine of measured rates predicts what was measured: its short message,
- * its long one, and what a pipeline's steps cost.
+ * A machine with measured rates predicts the measurements: its short message,
+ * its long one, and the steps of a pipeline.
  */
 #include <math.h>
 
@@ -84,7 +84,7 @@ test_predicts_what_was_measured(void **state)
 	assert_float_equal(predicted_s(m, "1", "mpi", 2), 100e-6, 2e-7);
 	assert_float_equal(predicted_s(m, "1", "mpi", 1), 20e-6, 2e-7);
 	assert_float_equal(predicted_s(m, "1", "ipc", 1), 15e-6, 2e-7);
-	/* one pair alone has four fifths of what a node's two have */
+	/* one pair alone has four fifths of the rate of a node's two */
 	assert_float_equal(predicted_s(m, "20000000", "mpi", 2), 1.0001, 1e-6);
 	assert_float_equal(predicted_s(m, "40000000", "mpi", 1), 0.04002, 1e-6);
 	assert_float_equal(predicted_s(m, "40000000", "ipc", 1), 0.010015,
@@ -106,7 +106,7 @@ test_arithmetic(void **state)
 	assert_true(measured_machine_step_s(NAN, 1e-3, 5) == 0);
 }
 
-/* Nothing is said of what was not measured. */
+/* Missing measurements give no values. */
 static void
 test_told(void **state)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_shapes.c - what was chosen is found again, by all that it depends on. */
+/* test_shape_cache.c - a stored choice is found again by all parameters that it
+ * depends on. */
 #include <errno.h>
 #include <string.h>
 
@@ -116,8 +117,8 @@ refused(const char *words)
 		fail_msg("\"%s\" does not start with \"%s\"", err.text, want);
 }
 
-/* A record of something else is passed over; what is none ends the search,
- * and says where, whatever was found before. */
+/* A record of another kind is skipped; a malformed one ends the search with its
+ * place, even after a match. */
 static void
 test_damaged(void **state)
 {

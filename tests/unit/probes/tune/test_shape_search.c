@@ -164,8 +164,8 @@ test_light_first(void **state)
 	shape_search_close(&c);
 }
 
-/* The depth at which it ends when twice of it always gains so much, from
- * messages of so many bytes. */
+/* Return the depth at which the search ends if doubling it always gains this
+ * much, from messages of this many bytes. */
 static int
 depth_reached(double gain, uint64_t bytes)
 {
@@ -254,7 +254,7 @@ test_stripes_keep_pieces(void **state)
 	shape_search_close(&c);
 }
 
-/* Messages that are short already, or of which the length was asked for. */
+/* Messages that are short already, or whose length was given. */
 static void
 test_cuts_only_what_is_long(void **state)
 {
@@ -277,7 +277,7 @@ test_cuts_only_what_is_long(void **state)
 	}
 }
 
-/* What was asked for is not among the words, and stays as it is. */
+/* Given options are not among the parameters, and stay unchanged. */
 static void
 test_leaves_what_was_given(void **state)
 {
@@ -297,7 +297,8 @@ test_leaves_what_was_given(void **state)
 	shape_search_close(&c);
 }
 
-/* One that cannot run is no place to go on from; none, and there is no best. */
+/* The search does not continue from a shape that cannot run; if none can run,
+ * there is no best. */
 static void
 test_what_cannot_run(void **state)
 {

@@ -48,7 +48,7 @@ false_alarms(struct rng *r, int numbers, int rounds, double limit, double pin)
 }
 
 /* The limit for one alarm in 2000 rounds on either side is one in 4000 on the
- * side that is told; learning mean and scatter meanwhile must not change it. */
+ * reported side; learning mean and scatter meanwhile must not change it. */
 static void
 test_false_alarms(void **state)
 {
@@ -109,7 +109,7 @@ test_shift(void **state)
 	assert_in_range(drift_rounds(&d), 24, 60);
 	/* Back where it was: over, and not at once. */
 	assert_in_range(rounds_until(&d, &r, 0, limit, DRIFT_NONE), 10, 120);
-	/* Faster is no trouble, and too little is none. */
+	/* A node that is faster, or slower by too little, is not reported. */
 	assert_int_equal(rounds_until(&d, &r, -0.2, limit, DRIFT_OWN), 2000);
 }
 
@@ -176,8 +176,8 @@ test_pinned(void **state)
 	assert_int_equal(d.from, DRIFT_NONE);
 }
 
-/* What is open is never learned as usual, however long it lasts, and ends when
- * it is over. */
+/* The values of an open case never become normal, however long it lasts, and
+ * the case closes when it is over. */
 static void
 test_never_accustomed(void **state)
 {
@@ -199,7 +199,7 @@ test_never_accustomed(void **state)
 	assert_int_equal(d.from, DRIFT_NONE);
 }
 
-/* A shift is found against what was usual before it. */
+/* A shift is found relative to the values before it. */
 static void
 test_late(void **state)
 {

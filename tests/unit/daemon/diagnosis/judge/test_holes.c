@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_holes.c - who swallows large datagrams: a node, an uplink, a leaf, only
- * pairs, nobody; and what carries nothing; in clusters of 12 nodes on 3 leaves
- * where all ask all. Spines above them, of 6 leaves in two pods.
+ * test_holes.c - the element that drops large datagrams: a node, an uplink, a
+ * leaf, only pairs, none; and elements without any traffic; in clusters of 12
+ * nodes on 3 leaves where all nodes probe all others. Then spines, above 6
+ * leaves in two pods.
  */
 #include "daemon/diagnosis/judge/holes.c"
 
@@ -19,7 +20,7 @@ static uint32_t leaf_of[NODES];
 static struct mesh_path paths[NODES * NODES];
 static size_t count;
 
-/* Every node asks every other; what is set below is changed. */
+/* Every node probes every other; the tests below change the results. */
 static void
 all_well(void)
 {
@@ -95,7 +96,7 @@ test_none(void **state)
 	for (size_t i = 0; i < count; i++)
 		paths[i].large_lost = 12;
 	expect(0, 0, 0);
-	/* nobody answers anything, or a router says why: no holes */
+	/* no answers at all, or a router that reports the limit: no holes */
 	for (size_t i = 0; i < count; i++) {
 		hole(&paths[i]);
 		paths[i].answered = i % 2 ? 0 : 90;
@@ -146,7 +147,8 @@ test_uplink(void **state)
 	assert_int_equal(leaves[1].holes[0], leaves[1].paths[0]);
 }
 
-/* What lies on all paths between leaves is nobody's, nor is a single pair's. */
+/* A fault on all paths between leaves is attributed to none, nor is the fault
+ * of a single pair. */
 static void
 test_pairs(void **state)
 {
@@ -195,7 +197,7 @@ test_dead(void **state)
 	assert_int_equal(found.dead, 0);
 }
 
-/* ---- stages of spines: 12 nodes on 6 leaves, of which 3 are a pod ---- */
+/* ---- stages of spines: 12 nodes on 6 leaves, 3 of which form a pod ---- */
 
 enum { POD_0, POD_1, CORE, STAGES };
 
@@ -293,7 +295,7 @@ test_stages(void **state)
 	spoil(NONE, 4, 0);
 	expect_leaf(0, 0, 4);
 	assert_int_equal(found.rest, 0);
-	/* inside leaves too: it is no spine */
+	/* inside leaves too: it is not a spine */
 	spoil(POD_0, NONE, 0);
 	for (size_t i = 0; i < count; i++)
 		if (leaf_of[paths[i].a] == leaf_of[paths[i].b] && i % 2 == 0)

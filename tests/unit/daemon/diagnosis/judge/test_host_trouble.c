@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose host is in trouble, and what is only how the cluster is.
+ * Hosts with contention, and values that are normal for the cluster.
  */
 #include "daemon/diagnosis/judge/host_trouble.c"
 
@@ -28,8 +28,8 @@ static const struct row {
 	{ HOST_TROUBLE_STEAL, 0.11, 0.05, 0 },
 	{ HOST_TROUBLE_DELAY, 0.011, 0.001, 1 },
 	{ HOST_TROUBLE_DELAY, 0.011, 0.004, 0 },
-	{ HOST_TROUBLE_DELAY, 3, 0.9, 1 },  /* of seconds there is no end */
-	{ HOST_TROUBLE_QUOTA, 0.30, 0, 2 }, /* taken by somebody */
+	{ HOST_TROUBLE_DELAY, 3, 0.9, 1 },  /* seconds have no upper bound */
+	{ HOST_TROUBLE_QUOTA, 0.30, 0, 2 }, /* taken by other processes */
 	{ HOST_TROUBLE_QUOTA, 0.09, 0, 0 },
 	{ HOST_TROUBLE_HEAT, 0.12, 0.01, 2 },
 	{ HOST_TROUBLE_RANKS, 0.98, 0.90, 1 },
@@ -84,7 +84,7 @@ test_unknown(void **state)
 		assert_false(host_trouble_trouble(&all[i], &typical, text));
 }
 
-/* Every sign at once fits, and is told. */
+/* All signs together fit, and are reported. */
 static void
 test_words(void **state)
 {

@@ -109,7 +109,7 @@ test_round_node(void **state)
 		assert_true(i == 5 || fabs(obs[i].z) < 2);
 	for (int i = 0; i < 4; i++)
 		assert_false(leaves[i].apart);
-	/* Too few to say who is typical. */
+	/* Too few nodes for a typical value. */
 	score_round(s, obs, SCORE_PEERS_MIN - 1, 0.05, &leaves);
 	assert_true(isnan(obs[0].z));
 	score_free(s);
@@ -163,8 +163,8 @@ hear(struct judge *j, double extra, size_t want_changes)
 	    want_changes);
 }
 
-/* What node 299 of 300 must be slower by, in three rounds, to be an outlier;
- * the first so many are busy, and as fast as the others. */
+/* Return the slowdown with which node 299 of 300 is an outlier after three
+ * rounds; the first nodes, this many, are busy, and as fast as the others. */
 static double
 least_named(int busy)
 {
@@ -204,9 +204,9 @@ test_many_busy(void **state)
 	assert_true(least_named(100) > 1.04 * least_named(0));
 }
 
-/* What was learned of a node is no fault of it, as far as it is known: a young
- * node is like its peers. And one that is slower than it was is found, though
- * its peers are as slow for good. */
+/* A known property of a node is not a fault, as far as it is known: a new node
+ * is compared with its peers. A node that becomes slower than it was is found,
+ * even if its peers are permanently as slow. */
 static void
 test_usual(void **state)
 {
@@ -231,8 +231,8 @@ test_usual(void **state)
 	judge_free(j);
 }
 
-/* Means of rounds wander: who is off for an hour is no outlier where all are
- * so at times, and is one where nobody is. */
+/* Means of rounds wander: a node that deviates for an hour is not an outlier if
+ * all do at times, but is one if no other does. */
 static void
 test_wander(void **state)
 {
@@ -256,8 +256,8 @@ test_wander(void **state)
 	}
 }
 
-/* Nodes that are as far off, from round to round anew or for hours: a run must
- * find more of one of those that wander. */
+/* Nodes with equal deviations, independent from round to round or lasting
+ * hours: the wandering ones must be found slower by more in a run. */
 static void
 test_lasting(void **state)
 {
@@ -285,7 +285,7 @@ test_lasting(void **state)
 	assert_true(slow_min[1] > 2 * slow_min[0]);
 }
 
-/* The state of node 5 after so many rounds. */
+/* Return the state of node 5 after this many rounds. */
 static enum judge_state
 after(struct judge *j, double extra, int rounds)
 {
@@ -319,7 +319,8 @@ test_hold(void **state)
 }
 
 /* Most nodes of two of four leaves are outliers, and so are these leaves,
- * though none is apart from the rest. As many anywhere are no leaf's. */
+ * although none stands out from the rest. As many nodes spread over all leaves
+ * belong to no leaf. */
 static void
 test_leaf_crowd(void **state)
 {
@@ -363,7 +364,7 @@ test_ridge(void **state)
 	assert_true(usual_between(x, 200) < 0.03);
 }
 
-/* Many nodes that fail at once are no wander. */
+/* Many nodes that fail at the same time are not a wander. */
 static void
 test_crowd(void **state)
 {
@@ -407,8 +408,8 @@ test_hysteresis(void **state)
 	judge_free(j);
 }
 
-/* 3 % is nothing however sure it is, and two wild rounds of five convict
- * nobody. */
+/* 3 % is never an outlier, however significant, and neither are two noisy
+ * rounds of five. */
 static void
 test_not_guilty(void **state)
 {
@@ -509,7 +510,8 @@ finding(const uint32_t *leaves, size_t n, struct slow s)
 	return r.finding;
 }
 
-/* Which way: of what the leaf, or its first node, sends or receives. */
+/* The direction: traffic that the leaf, or its first node, sends or
+ * receives. */
 static enum confirm_way
 way_found(int node, double send, double receive)
 {

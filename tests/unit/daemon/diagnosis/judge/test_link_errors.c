@@ -21,9 +21,9 @@ struct cluster {
 	struct link_watch w;
 	struct rng rng;
 	double base;   /* share of looks in which a port counts some */
-	double count;  /* what it counts then, typically */
-	int own;       /* node 7 counts so many, */
-	int own_every; /* every so many looks; 0: never */
+	double count;  /* typical count then */
+	int own;       /* count of node 7, */
+	int own_every; /* every N looks; 0: never */
 	int look;
 };
 
@@ -49,7 +49,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* Two ports a node; what a look finds is spread over a decade. */
+/* Two ports per node; the counts of a look spread over a decade. */
 static void
 look(struct cluster *c)
 {
@@ -120,8 +120,8 @@ test_always(void **state)
 	assert_int_equal(raised(c), 0);
 }
 
-/* A cable that flaps every three hours is named within two days, and is not
- * mended because it is quiet for two hours. */
+/* A cable that flaps every three hours is found within two days, and does not
+ * count as fixed after two quiet hours. */
 static void
 test_now_and_then(void **state)
 {
@@ -189,7 +189,7 @@ test_many_count(void **state)
 	assert_in_range(until(c, DAY), 12, 48);
 }
 
-/* Of four ports one is bad: it is not what is usual. */
+/* One of four ports is bad: its counts do not become the normal ones. */
 static void
 test_few(void **state)
 {
@@ -225,7 +225,8 @@ test_all_count(void **state)
 	assert_in_range(until(c, DAY), 4, 12);
 }
 
-/* Kinds and ports apart; the worst first; a port that is gone is not mended. */
+/* Kinds and ports are separate; the worst is first; a port that is gone does
+ * not count as fixed. */
 static void
 test_kinds(void **state)
 {
@@ -253,8 +254,8 @@ test_kinds(void **state)
 	assert_null(link_worst(&c->w, 4000000));
 }
 
-/* What no machine in order has needs no second look; mended it is after many.
- */
+/* An error that no healthy machine has needs no second look; it counts as fixed
+ * after many looks. */
 static void
 test_fact(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sums of lost echoes: how soon a node that loses one in a thousand is raised,
- * that none is by chance, beside a bad partner or below a bad uplink, and when
- * it is over. Seeds are fixed.
+ * that none is raised by chance, by a bad partner or by a bad uplink, and when
+ * the case closes. Seeds are fixed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ struct cluster {
 	double base;
 	double node[NODES]; /* what each loses besides */
 	double uplink;      /* what leaf 0 loses to others, */
-	int more;           /* and so many after it */
+	int more;           /* number of bad ones after it */
 	int busy;           /* nodes of leaf 0 */
 };
 
@@ -98,8 +98,8 @@ epoch(struct cluster *c, int far)
 	    &(struct loss_epoch){ nodes, NODES, pairs, count, is_cut });
 }
 
-/* Plays so many epochs; how many others than node 7 were raised. *ret_at: when
- * that was, or 0. */
+/* Play this many epochs; return how many nodes other than 7 were raised.
+ * *ret_at: the epoch of node 7's, or 0. */
 static int
 innocents(struct cluster *c, int epochs, int *ret_at)
 {
@@ -191,8 +191,9 @@ test_little(void **state)
 	assert_int_equal(others, 0);
 }
 
-/* One uplink of eight that loses 0.1 %: its leaf within two hours, nobody else,
- * and not with many of its nodes busy; well again, it is forgotten. */
+/* One uplink of eight that loses 0.1 %: its leaf is found within two hours, no
+ * other, and not with many of its nodes busy; after the fault it is
+ * forgotten. */
 static void
 test_uplink(void **state)
 {
@@ -221,8 +222,8 @@ test_uplink(void **state)
 	assert_int_equal(others, 0);
 }
 
-/* All that lose and no other, though the pairs that are told are mostly those
- * of two of them; where all do, none. */
+/* All losing nodes and no other are found, although the reported pairs are
+ * mostly of two of them; if all lose, none. */
 static void
 test_several(void **state)
 {
@@ -282,7 +283,7 @@ test_between(void **state)
 	loss_clear(&w);
 }
 
-/* A day beside a node that loses 5 %, and above a leaf whose uplink does. */
+/* A day next to a node that loses 5 %, and above a leaf whose uplink does. */
 static void
 test_innocent(void **state)
 {
@@ -327,7 +328,7 @@ test_a_case_explains(void **state)
 		for (uint32_t i = 0; i < 9; i++)
 			nodes[i] = (struct loss_node){ i, i / 3, 4L * ECHOES, 0,
 				0, i == 8 && e >= 2 };
-		if (e >= 2) /* all that node 6 had of its own is over */
+		if (e >= 2) /* the losses of node 6 itself are over */
 			far[2].a = 5, far[2].b = 8;
 		loss_round(&c.w, 0,
 		    &(struct loss_epoch){ nodes, 9, near, ARRAY_LEN(near), 0 });

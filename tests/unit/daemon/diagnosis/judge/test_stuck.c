@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_stuck.c - a node that is stuck with many, a pair that is, and who is
- * left out until when.
+ * test_stuck.c - a node that is stuck with many, a pair that is stuck, and
+ * which nodes are excluded until when.
  */
 #include "daemon/diagnosis/judge/stuck.c"
 
@@ -63,7 +63,7 @@ test_node(void **state)
 	assert_int_equal(w.count, 0);
 }
 
-/* Three that are stuck with each other: nobody is more to blame. */
+/* Three nodes stuck with each other: none is more likely the cause. */
 static void
 test_equal(void **state)
 {
@@ -75,7 +75,7 @@ test_equal(void **state)
 		assert_false(stuck_is_named(&w, i));
 }
 
-/* Now the one, then the other is left out; then it is known. */
+/* First one, then the other is excluded; then the cause is known. */
 static void
 test_path(void **state)
 {

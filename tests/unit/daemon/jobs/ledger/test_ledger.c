@@ -49,8 +49,8 @@ struct cluster {
 	struct ledger_sample *samples;
 	struct ledger_step steps[2 * JOBS_MAX];
 	struct ledger_world world;
-	/* What a job of the aggressor adds to the time of each uplink that it
-	 * uses: a share of it, or the seconds of a queue. */
+	/* The cost of a job of the aggressor on each uplink that it uses: a
+	 * share of the time, or the seconds of a queue. */
 	double cost, queue_s;
 	double hosts; /* deviation of what an epoch's busy cores add */
 	/* The truth: what jobs of the aggressor cost echoes that shared a link
@@ -185,8 +185,8 @@ echoes_make(struct cluster *c)
 	c->world.sample_count = n;
 }
 
-/* Per sample that shares a link with a job of the aggressor while it runs, as
- * it would be without that job: what it adds. */
+/* The cost per sample that shares a link with a running job of the aggressor,
+ * relative to the time without that job. */
 static void
 truth_make(struct cluster *c)
 {
@@ -265,7 +265,7 @@ cluster_free(struct cluster *c)
 	free(c);
 }
 
-/* What the ledger makes of it: of each kind, or its seconds. */
+/* The ledger's result: of each kind, or its seconds. */
 static void
 ledger_read(const struct cluster *c, int in_seconds,
     struct ledger_pooled ret[KINDS])
@@ -370,8 +370,8 @@ test_a_queue_is_told_in_seconds(void **state)
 	assert_true(covered >= 85);
 }
 
-/* A program is over before the scheduler tells so: what was measured between is
- * not of the time with it, which would make one of three samples too low. */
+/* A program ends before the scheduler reports it: samples in between do not
+ * belong to the time with it, which would make one of three samples too low. */
 static void
 test_an_end_is_told_late(void **state)
 {
@@ -457,7 +457,7 @@ test_who_moves_together_is_not_told_apart(void **state)
 			     &e),
 	    0);
 	assert_true(e.shared > 0 && e.others > 0 && e.confounded == 0);
-	/* at a placebo none of its own steps may be near */
+	/* a placebo must not be near one of the job's own steps */
 	assert_int_equal(ledger_look(&c->world, 0, &steps[0], 199 * EPOCH_NS,
 			     &e),
 	    -EBUSY);
@@ -509,8 +509,8 @@ assert_look(struct cluster *c, const struct ledger_step *steps, size_t count,
 			twice * log(2)) < 0.15);
 }
 
-/* Where another job keeps all of those that wait twice, or all others, from
- * being compared, what is told is still of all. */
+/* If another job prevents the comparison of all twice-affected samples, or of
+ * all others, the result still covers all. */
 static void
 test_who_waits_twice_counts_even_if_not_compared(void **state)
 {
@@ -534,8 +534,8 @@ test_who_waits_twice_counts_even_if_not_compared(void **state)
 	cluster_free(c);
 }
 
-/* Without a rival it is of those that were measured on both sides, whoever else
- * was on one. */
+/* Without a rival the result covers the nodes measured on both sides, whatever
+ * else was measured on one. */
 static void
 test_who_was_not_measured_does_not_count(void **state)
 {
@@ -591,7 +591,8 @@ test_a_canary_waits_once(void **state)
 	cluster_free(c);
 }
 
-/* Few jobs, or few random moments, are no blame, however large the effect. */
+/* Few jobs, or few random moments, do not blame a job, however large the
+ * effect. */
 static void
 test_few_are_not_enough(void **state)
 {
@@ -615,7 +616,7 @@ test_few_are_not_enough(void **state)
 	ledger_pool(own, 0, &chance, 1, &p);
 	assert_true(p.jobs == 0 && !p.is_blamed && isnan(p.effect));
 	memcpy(own, rows, sizeof(own));
-	ledger_pool(own, 4, &chance, 0, &p); /* seconds blame nobody */
+	ledger_pool(own, 4, &chance, 0, &p); /* seconds do not blame a job */
 	assert_true(!p.is_blamed && p.sets == 0 && p.lo > 0.25);
 	chance = ledger_chance_of(moments, 6);
 	ledger_pool(rows, 4, &chance, 1, &p);
