@@ -361,7 +361,7 @@ class Handshake:
         self.sock.setblocking(False)
         self.inp, self.out = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = context.wrap_bio(self.inp, self.out)
-        self.ended = False
+        self.ended, self.born = False, time.time()
         self.go_on()
 
     def go_on(self):
@@ -391,8 +391,8 @@ class Handshake:
 
 def test_crowd(c):
     """A whole cluster reconnects at once: more handshakes begin than may run
-    concurrently, before the first continues. None is dropped, unless this
-    machine is so slow that its three seconds pass."""
+    concurrently, before the first continues. None is dropped before its three
+    seconds have passed, which they do on a busy machine."""
     nodes = [f"node{i}" for i in range(101, 101 + CROWD)]
     contexts = [tls_context(c.pki, node) for node in nodes]
     for _ in range(10):
@@ -408,7 +408,7 @@ def test_crowd(c):
             h.go_on()
         left = [h for h in left if b"welcome" not in h.heard]
         ended = [h for h in left if h.ended]
-        again += len(ended)
+        again += len([h for h in ended if time.time() - h.born < 3])
         new = [Handshake(c, h.name) for h in ended]
         left = [h for h in left if not h.ended] + new
         all_ += new
