@@ -12,6 +12,7 @@ seed = 7
 time = 400ms
 rounds_min = 2
 [congestor]
+mix = alltoall,incast,put-incast,get-bcast
 warmup = 100ms
 [phases]
 visits = 2
