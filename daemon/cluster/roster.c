@@ -324,11 +324,6 @@ roster_node_put(struct roster *r, struct node *n)
 	if (n->is_unput)
 		return;
 	n->rows.owed_ns += ROW_NS;
-	if (n->is_inventory_unput && n->inventory != NULL) {
-		n->rows.owed_ns += INVENTORY_NS;
-		store_put_inventory(r->store, n->name, n->inventory);
-	}
-	n->is_inventory_unput = 0;
 	o = roster_json(n);
 	json_object_del(o, "inventory");
 	/* The boot id is not shown: with it another agent could take this one's
@@ -337,6 +332,12 @@ roster_node_put(struct roster *r, struct node *n)
 		json_object_set_new(o, "boot", json_string(n->boot));
 	store_put_node(r->store, o);
 	json_decref(o);
+	/* Last: the retention deletes an inventory that has no node. */
+	if (n->is_inventory_unput && n->inventory != NULL) {
+		n->rows.owed_ns += INVENTORY_NS;
+		store_put_inventory(r->store, n->name, n->inventory);
+	}
+	n->is_inventory_unput = 0;
 }
 
 /* An unstable node stays below this limit. */

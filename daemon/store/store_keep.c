@@ -68,8 +68,8 @@ static const struct keep_row keep_rows[] = {
 	    " WHERE last_seen_unix_ns < ?1 LIMIT ?2)" },
 	{ KEEP_RETENTION,
 	    "DELETE FROM node_inventory WHERE node IN (SELECT node"
-	    " FROM node_inventory WHERE node NOT IN (SELECT node FROM node)"
-	    " AND CAST(?1 AS BIGINT) > 0 LIMIT ?2)" },
+	    " FROM node_inventory WHERE node NOT IN (SELECT node FROM node"
+	    " WHERE last_seen_unix_ns >= ?1) LIMIT ?2)" },
 	{ KEEP_JOBS,
 	    "DELETE FROM job WHERE (job, start_unix_ns) IN"
 	    " (SELECT job, start_unix_ns FROM job"

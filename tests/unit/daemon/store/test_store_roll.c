@@ -439,6 +439,44 @@ test_whole_days_go(void **state)
 	}
 }
 
+/* An old node goes with its inventory; no other node does. */
+static void
+test_old_nodes_go(void **state)
+{
+	struct fix *f = *state;
+	uint64_t now = clk_unix_ns();
+	struct sql *db;
+	int rc;
+
+	for (int is_new = 0; is_new < 2; is_new++) {
+		const char *name = is_new ? "new" : "old";
+		json_t *node = json_pack("{s:s, s:I}", "node", name,
+		    "last_seen_unix_ns",
+		    (json_int_t)(now - (is_new ? 89 : 91) * DAY_NS));
+
+		store_put_node(f->st, node);
+		store_put_inventory(f->st, name, node);
+		json_decref(node);
+	}
+	db = db_take(f);
+	assert_int_equal(sql_int(db, "SELECT count(*) FROM node_inventory", -1),
+	    2);
+	while (
+	    (rc = store_keep_slice(db, now,
+		 &(struct store_options){ .retention_ns = 90 * DAY_NS })) > 0)
+		;
+	assert_int_equal(rc, 0);
+	assert_int_equal(sql_int(db, "SELECT count(*) FROM node", -1), 1);
+	assert_int_equal(sql_int(db,
+			     "SELECT count(*) FROM node_inventory AS i"
+			     " JOIN node AS n ON n.node = i.node",
+			     -1),
+	    1);
+	assert_int_equal(sql_int(db, "SELECT count(*) FROM node_inventory", -1),
+	    1);
+	db_give(f, db);
+}
+
 int
 main(void)
 {
@@ -452,6 +490,7 @@ main(void)
 		T(test_what_shrinks_moves_together),
 		T(test_housekeeping_rolls),
 		T(test_whole_days_go),
+		T(test_old_nodes_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
