@@ -296,8 +296,9 @@ store_pages_payload_read(struct store_pages *p, const uint8_t *cell,
 	if (bytes > p->payload_cap_bytes) {
 		uint8_t *more = realloc(p->payload, bytes);
 
+		/* The length may be damage, too: only this row is lost. */
 		if (more == NULL)
-			return -ENOMEM;
+			return -EBADMSG;
 		p->payload = more;
 		p->payload_cap_bytes = bytes;
 	}

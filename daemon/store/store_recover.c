@@ -85,6 +85,7 @@ static const struct table {
 	{ "sqlite_sequence", NULL, NULL },
 };
 
+/* OWNER_FREE is the 1 of store_pages_free_list. */
 enum { OWNER_NONE, OWNER_FREE, OWNER_TABLES, OWNER_TABLE };
 
 struct column {
@@ -339,8 +340,6 @@ store_recover_leaf(struct recover *r, uint32_t number)
 		struct recover_table *t;
 		int64_t put = 0;
 
-		if (rc == -ENOMEM)
-			return rc;
 		if (rc == 0 && !is_owned)
 			which = store_recover_guess(r, &row);
 		if (which < 0)
