@@ -4,6 +4,7 @@ wrong configuration. The agents are played by the test."""
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -198,7 +199,16 @@ def test_restored(c):
     c.stop()
     said = db("restore", config, config)
     assert said.returncode != 0 and "is no store" in said.stderr, said
-    said = db("restore", copy, config)
+    with sqlite3.connect(copy) as s:
+        s.execute("UPDATE record SET crc = crc + 1 WHERE id ="
+                  " (SELECT max(id) FROM record)")
+    s.close()
+    recovered = c.dir + "/recovered.db"
+    said = db("recover", copy, recovered, config)
+    assert said.returncode == 1 and " 1 lost, 0 pages" in said.stderr, said
+    said = db("recover", copy, recovered, config)
+    assert said.returncode > 1 and "File exists" in said.stderr, said
+    said = db("restore", recovered, config)
     assert said.returncode == 0 and "is restored" in said.stderr, said
     c.start()
     a = agents(c, spool=[{"run": run, "seq": 3}])
