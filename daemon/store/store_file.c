@@ -501,8 +501,8 @@ sqlite_prepare(const struct store_options *o, const struct embed *steps,
 	if (is_new) {
 		err_say(err,
 		    "the store was damaged (%.127s); it is kept as "
-		    "%s.corrupt-%llu and a new one was begun; what can be "
-		    "read of it: coalctl db recover",
+		    "%s.corrupt-%llu and a new one was created; to save its "
+		    "rows: coalctl db recover",
 		    err->text, path, at);
 		log_warnx("store: %s", err->text);
 		rc = store_file_prepare_once(path, steps, &ignored);
