@@ -67,9 +67,8 @@ struct greeting {
 	struct collector *c;
 	struct node *node;
 	uint64_t serial;
-	json_int_t
-	    version; /* the protocol version, if hello offered a choice; or 0 */
-	json_t *runs; /* that live there */
+	json_int_t version; /* of the protocol, if hello gave a choice; or 0 */
+	json_t *runs;       /* that live there */
 };
 
 /* Only to agents whose inventory asks for it: older ones would end the
@@ -131,8 +130,8 @@ collector_greet(struct greeting *g, json_t *acks)
 	if (c->o.term > 1)
 		json_object_set_new(welcome, "term",
 		    json_integer((json_int_t)c->o.term));
-	if (g->version >
-	    0) /* an agent that offered a choice expects the answer */
+	/* An agent that offered a choice expects the answer. */
+	if (g->version > 0)
 		json_object_set_new(welcome, "version",
 		    json_integer(g->version));
 	if (member_bool(n->inventory, "links"))

@@ -24,8 +24,7 @@
 #include "daemon/store/store.h"
 
 #define RENEW_EVERY_NS (CLK_NS_PER_S / 2)
-/* Of all strangers: whoever reaches the port must not fill the log of events.
- */
+/* Of all strangers together: they must not fill the log of events. */
 #define REFUSED_PER_HOUR 100
 
 struct enrolment {

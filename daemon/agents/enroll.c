@@ -56,7 +56,7 @@ struct issued {
 	int64_t end_unix_s;
 };
 
-/* A caller that is called back once the file is synced. */
+/* A caller that waits until the file is synced. */
 struct wait {
 	TAILQ_ENTRY(wait) link;
 	enroll_cb *cb;

@@ -137,8 +137,8 @@ session_write_now(struct session *s, const char *frame, size_t len)
 	done = SSL_write(ssl, frame, (int)len);
 	if (done > 0 && (size_t)done == len)
 		return 1;
-	ERR_clear_error(); /* the write of the buffer fails too, and reports it
-			    */
+	/* The write of the buffer fails too, and reports it. */
+	ERR_clear_error();
 	return 0;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inject.h - one call of the C library fails once: of the test's program and of
- * all its libraries, for which these functions stand in. A sample of the calls
- * is played; COALMINE_INJECT is how many of each kind. Included by one file of
- * a test, after cmocka.h.
+ * inject.h - one call of the C library fails once. These functions replace the
+ * library's, for the test's program and all its libraries. A test repeats this
+ * for a sample of the calls: about COALMINE_INJECT (default 4) of each kind.
+ * Included by one file of a test, after cmocka.h.
  */
 #ifndef TESTS_UNIT_INJECT_H
 #define TESTS_UNIT_INJECT_H

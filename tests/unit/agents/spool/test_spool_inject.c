@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every call of the kinds of inject.h fails once, each in a process of its own:
- * the spool does not crash, what it has synced without an alarm is there after
- * a restart, or counted as lost, and it logs what failed.
+ * Calls of each kind of inject.h fail once, each in a separate process: the
+ * spool does not crash, records that it synced without an alarm exist after a
+ * restart or are counted as lost, and it logs the failure.
  */
 #include <setjmp.h>
 #include <stdarg.h>

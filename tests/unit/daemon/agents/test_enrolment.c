@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Refused enrolments of strangers: whoever reaches the port cannot fill the log
- * of events.
+ * Rejected enrolments of strangers: a client that reaches the port cannot fill
+ * the log of events.
  */
 #include <setjmp.h>
 #include <stdarg.h>

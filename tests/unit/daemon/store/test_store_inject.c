@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every call of the kinds below fails once, each in a process of its own: the
+ * Calls of each kind of inject.h fail once, each in a separate process: the
  * store does not crash, keeps what it acknowledged, is never set aside as
  * damaged, and logs what failed.
  */
