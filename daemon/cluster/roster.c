@@ -139,7 +139,8 @@ roster_free(struct roster *r)
 		free(n->addr);
 		free(n->busy);
 		free(n->alarm);
-		free(n->link_text);
+		free(n->gpu_error.text);
+		free(n->link_error.text);
 		free(n->inventory_text);
 		json_decref(n->inventory);
 		port_look_free(n->links);
@@ -350,10 +351,6 @@ roster_event(struct store *store, struct node *n, const char *kind,
 	if (n->events == 0 || now_ns - n->events_ns >= 3600 * CLK_NS_PER_S) {
 		n->events = 0;
 		n->events_ns = now_ns;
-	}
-	if (strcmp(kind, "link") == 0) {
-		xstrset(&n->link_text, text);
-		n->link_unix_ns = (int64_t)clk_unix_ns();
 	}
 	if (n->events >= EVENTS_PER_HOUR)
 		return 0;

@@ -40,6 +40,12 @@ struct node_host {
 	int ours;         /* a run of ours was there at the last heartbeat */
 };
 
+/* An error event of a device; text NULL: none since the collector started. */
+struct node_error {
+	char *text;
+	int64_t unix_ns;
+};
+
 struct node {
 	char *name;
 	enum agent_state state;
@@ -89,8 +95,8 @@ struct node {
 	uint64_t term;       /* of another collector that it follows; or 0 */
 	uint64_t in_band_ns; /* when its jobs' own measurements were taken */
 	uint64_t ras_ns;     /* when its reports of communicators were taken */
-	char *link_text;     /* its newest event of a link or GPU, or NULL */
-	int64_t link_unix_ns;
+	/* The newest of its GPUs, and of its other devices. */
+	struct node_error gpu_error, link_error;
 	uint64_t renewed_ns; /* when it last asked for a certificate */
 };
 

@@ -176,6 +176,7 @@ take_links(struct diagnosis *d, struct node *n)
 	size_t count = n->links->count;
 	struct link_port *ports = xcalloc(count + 1, sizeof(*ports)), *p;
 	int64_t span_s = n->links->span_s;
+	struct node_error *error;
 	char text[200];
 
 	for (size_t i = 0; i < count; i++) {
@@ -191,6 +192,10 @@ take_links(struct diagnosis *d, struct node *n)
 			    "%.40s of %.60s: %s (%s +%" PRIu64 ")", p->name,
 			    n->name, names_link_texts[k], p->of[k].counter,
 			    p->of[k].errors);
+			error = k == LINK_DEVICE ? &n->gpu_error
+						 : &n->link_error;
+			xstrset(&error->text, text);
+			error->unix_ns = (int64_t)clk_unix_ns();
 			(void)roster_event(d->store, n, "link", text);
 		}
 	}

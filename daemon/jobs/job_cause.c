@@ -62,28 +62,35 @@ job_cause_case_add(struct strbuf *text, const json_t *row)
 	    job_cause_at(member_int(row, "since_unix_ns"), at), more);
 }
 
-/* Since the job began. */
-static int
-job_cause_has_error(const struct job_facts *facts, const struct node *n)
+/* The newest error since the job began, or NULL; an error of a GPU comes first,
+ * since links also fail without harm to a job. */
+static const struct node_error *
+job_cause_error(const struct job_facts *facts, const struct node *n)
 {
-	return n->link_text != NULL && n->link_unix_ns >= facts->start_unix_ns;
+	const struct node_error *const errors[] = { &n->gpu_error,
+		&n->link_error };
+
+	for (size_t i = 0; i < ARRAY_LEN(errors); i++)
+		if (errors[i]->text != NULL &&
+		    errors[i]->unix_ns >= facts->start_unix_ns)
+			return errors[i];
+	return NULL;
 }
 
-/* Its GPU or its link; 1: a GPU. */
-static int
-job_cause_error_add(struct strbuf *text, const struct node *n)
+static void
+job_cause_error_add(struct strbuf *text, const struct node *n,
+    const struct node_error *error)
 {
-	const char *xid = strstr(n->link_text, "(xid_");
+	const char *xid = strstr(error->text, "(xid_");
 	char at[24];
 
-	job_cause_at(n->link_unix_ns, at);
+	job_cause_at(error->unix_ns, at);
 	if (xid != NULL)
 		strbuf_addf(text, "GPU %.*s of node %.80s has Xid %.*s at %s",
-		    (int)strcspn(n->link_text, " "), n->link_text, n->name,
+		    (int)strcspn(error->text, " "), error->text, n->name,
 		    (int)strspn(xid + 5, "0123456789"), xid + 5, at);
 	else
-		strbuf_addf(text, "%.160s at %s", n->link_text, at);
-	return xid != NULL;
+		strbuf_addf(text, "%.160s at %s", error->text, at);
 }
 
 /* What is known of one node and its leaf; NONE and no text: nothing. */
@@ -93,6 +100,7 @@ job_cause_node(const struct job_facts *facts, const struct node *n,
 {
 	const json_t *of_node = job_cause_case(facts, "node", n->name);
 	const json_t *of_leaf = job_cause_case(facts, "leaf", n->leaf);
+	const struct node_error *error = job_cause_error(facts, n);
 	enum job_cause cause = JOB_CAUSE_NONE;
 	char at[24];
 
@@ -101,9 +109,11 @@ job_cause_node(const struct job_facts *facts, const struct node *n,
 		    job_cause_at((int64_t)n->last_seen_unix_ns, at));
 		return JOB_CAUSE_NODE;
 	}
-	if (job_cause_has_error(facts, n))
-		cause = job_cause_error_add(text, n) ? JOB_CAUSE_GPU
-						     : JOB_CAUSE_NETWORK;
+	if (error != NULL) {
+		job_cause_error_add(text, n, error);
+		cause = error == &n->gpu_error ? JOB_CAUSE_GPU
+					       : JOB_CAUSE_NETWORK;
+	}
 	if (of_node == NULL && of_leaf == NULL)
 		return cause;
 	if (cause != JOB_CAUSE_NONE)
@@ -182,7 +192,7 @@ job_cause_any(const struct job_facts *facts, struct strbuf *text)
 		for (size_t k = 0; k < named && of_leaf != NULL; k++)
 			is_told |= strcmp(leaves[k], n->leaf) == 0;
 		if (is_told && roster_is_up(n) &&
-		    !job_cause_has_error(facts, n) &&
+		    job_cause_error(facts, n) == NULL &&
 		    job_cause_case(facts, "node", n->name) == NULL)
 			continue;
 		cause = job_cause_node(facts, n, &more);

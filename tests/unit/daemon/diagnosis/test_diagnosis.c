@@ -808,6 +808,28 @@ test_a_link_that_flaps_is_an_event(void **state)
 	assert_int_equal(n->events, before + 1);
 }
 
+/* A later error of a port does not replace the newest error of a GPU. */
+static void
+test_errors_of_gpus_and_links(void **state)
+{
+	static const char *const rows[][2] = { { "0000:c1:00.0", "gpu_lost" },
+		{ "ib0/1", "link_downed" }, { "ib0/2", "link_downed" } };
+	struct fix *f = *state;
+	struct node *n = roster_find(f->roster, "node5");
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_t *msg = json_pack("{s:{s:i, s:[{s:s, s:{s:i}}]}}",
+		    "links", "span_s", 300, "ports", "port", rows[i][0],
+		    "counters", rows[i][1], 1);
+
+		roster_heartbeat(f->roster, n, msg);
+		diagnosis_tick(f->diagnosis);
+		json_decref(msg);
+	}
+	assert_non_null(strstr(n->gpu_error.text, "0000:c1:00.0 of node5"));
+	assert_non_null(strstr(n->link_error.text, "ib0/2 of node5"));
+}
+
 /* Look after look: a warning, without a measurement, until a measurement says
  * more; it closes when the port is clean. */
 static void
@@ -923,6 +945,7 @@ main(void)
 		DIAGNOSIS_TEST(test_port),
 		DIAGNOSIS_TEST(test_port_of_any_name),
 		DIAGNOSIS_TEST(test_a_link_that_flaps_is_an_event),
+		DIAGNOSIS_TEST(test_errors_of_gpus_and_links),
 		DIAGNOSIS_TEST(test_link_errors),
 		DIAGNOSIS_TEST(test_missed),
 	};

@@ -303,7 +303,8 @@ world_begin(struct world *w, uint64_t seed)
 		struct node *n = &nodes[i];
 
 		free(n->name);
-		free(n->link_text);
+		free(n->gpu_error.text);
+		free(n->link_error.text);
 		json_decref(n->inventory);
 		*n = (struct node){ .name = xasprintf("b%02d", i) };
 		snprintf(n->leaf, sizeof(n->leaf), "r%d", i / LEAF_N);
@@ -331,11 +332,12 @@ case_put(const char *kind, const char *subject)
 		(json_int_t)clk_unix_ns() - 60 * NS, "text", "4 times slower"));
 }
 
+/* At so many seconds of the job. */
 static void
-link_error_put(const struct world *w, int node, const char *text)
+error_put(const struct world *w, struct node_error *to, int at_s,
+    const char *text)
 {
-	nodes[node].link_text = xstrdup(text);
-	nodes[node].link_unix_ns = w->start_ns + 60 * NS;
+	*to = (struct node_error){ xstrdup(text), w->start_ns + at_s * NS };
 }
 
 /* The fault strikes; ranks may still launch what their queues have room for. */
@@ -368,10 +370,15 @@ world_break(struct world *w, enum fault fault)
 		w->launched[w->bad_rank] = 1999;
 	} else {
 		w->silent[w->bad_rank] = 1;
-		if (fault == XID)
-			link_error_put(w, w->bad_node,
-			    "0000:c1:00.0 of b: the device reports an error "
-			    "(xid_79 +1)");
+		if (fault != XID)
+			return;
+		error_put(w, &nodes[w->bad_node].gpu_error, 60,
+		    w->bad_rank % 2
+			? "0000:c1:00.0 of b: a GPU is at fault (xid_79 +1)"
+			: "0000:c1:00.0 of b: a GPU is at fault (gpu_lost +1)");
+		/* A later error of a link hides no GPU. */
+		error_put(w, &nodes[w->bad_node].link_error, 90,
+		    "eth0 of b: the link went down (carrier_changes +2)");
 	}
 }
 
@@ -410,8 +417,8 @@ world_run(struct world *w, enum fault fault)
 	    fault != LEAF_CUT && draw(w, 5) == 0;
 	if (fault == HEALTHY && draw(w, 2)) {
 		case_put("node", nodes[N_MAX].name);
-		link_error_put(w, 0, "0000:c1:00.0 of b00: x (xid_63 +1)");
-		nodes[0].link_unix_ns = w->start_ns - 60 * NS;
+		error_put(w, &nodes[0].gpu_error, -60,
+		    "0000:c1:00.0 of b00: x (xid_63 +1)");
 	}
 	for (int i = 0; i < LOOKS; i++) {
 		const struct node *from = &nodes[0];
