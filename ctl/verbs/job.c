@@ -312,7 +312,7 @@ job_print_in_band(const json_t *list)
 	print_rows(list, in_band_columns);
 }
 
-/* What its communicators say of it: the newest look. */
+/* The newest reply of its communicators. */
 static void
 job_print_nccl(const json_t *nccl)
 {
@@ -350,12 +350,12 @@ job_print_job(const json_t *job)
 		? ", its end is said to be earlier:"
 		: "",
 	    member_int(job, "node_count"), print_member(job, "nodes", "?"));
+	job_print_nccl(json_object_get(job, "nccl"));
 	if (exposed_s > 0)
 		printf("a part of it was slow in %.1f of %.1f node-hours:\n",
 		    exposed_s / 3600, all_s / 3600);
 	else
 		puts("no node and no leaf of it was found slow while it ran");
-	job_print_nccl(json_object_get(job, "nccl"));
 	job_print_found(verdicts, "verdict");
 	job_print_expected(json_object_get(job, "expectation"));
 	if (json_array_size(events) > 0)
