@@ -24,6 +24,9 @@
 #define MAJOR       2 /* the meaning of another one's reply is unknown */
 #define PROTOCOL_OF "SERVER PROTOCOL "
 
+/* Of a communicator, so that the sum over a reply does not overflow. */
+#define LAUNCHED_MAX (INT64_C(1) << 40)
+
 enum ras_state { RAS_RUNS, RAS_SILENT, RAS_DEAD, RAS_ABSENT };
 static const char *const state_names[] = { [RAS_RUNS] = "answers",
 	[RAS_SILENT] = "silent",
@@ -197,15 +200,22 @@ ras_read_comm_compare(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
+/* The communicator's part of the sum of all. */
+static int64_t
+ras_read_comm_sum(const struct ras_comm *c)
+{
+	return c->most < 0           ? 0
+	    : c->most < LAUNCHED_MAX ? c->most
+				     : LAUNCHED_MAX;
+}
+
 /* Takes c. */
 static void
 ras_read_comm_end(struct ras_read *r, struct ras_comm *c)
 {
 	r->errors += c->errors;
-	if (c->most >= 0) {
-		r->launched += c->most < COUNT_MAX ? c->most : COUNT_MAX;
-		r->has_counts = 1;
-	}
+	r->launched += ras_read_comm_sum(c);
+	r->has_counts |= c->most >= 0;
 	if (c->size > r->largest && c->local > 0) {
 		r->largest = c->size;
 		r->reply.order = c->local_least / c->local;
@@ -488,8 +498,7 @@ ras_read_text_comm(struct ras_read *r, const char *line)
 			if (strcmp(r->list[k]->hash, name) == 0) {
 				r->comm = r->list[k];
 				r->errors -= r->comm->errors;
-				r->launched -= r->comm->most > 0 ? r->comm->most
-								 : 0;
+				r->launched -= ras_read_comm_sum(r->comm);
 				r->list[k] = r->list[--r->count];
 				break;
 			}

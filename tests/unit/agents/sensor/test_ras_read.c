@@ -200,6 +200,26 @@ test_foreign(void **state)
 	assert_int_equal(reply.order, -1);
 }
 
+/* A job of many months still shows that it progresses. */
+static void
+test_large_counts(void **state)
+{
+	char text[400];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		int n = snprintf(text, sizeof(text),
+		    COMM(
+			"{\"hash\":\"0x1\",\"size\":1,\"ranks\":[{\"rank\":0,"
+			"\"collective_counts\":{\"AllReduce\":300000000%d}}]}"),
+		    i);
+
+		assert_int_equal(take(text, (size_t)n, 7), 0);
+		assert_true(member_int(reply.report, "launched") ==
+		    INT64_C(3000000000) + i);
+	}
+}
+
 static long
 resident_kib(void)
 {
@@ -262,6 +282,7 @@ main(void)
 		cmocka_unit_test(test_healthy),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_large_counts),
 	};
 	int failed;
 
