@@ -2,13 +2,9 @@
 """ras.py PORT FILE: a stand-in of the RAS of NCCL 2.28.9 in one process of a
 job of ranks on 127.0.0.1. FILE says how the job is, a word and a number:
 
-    progresses        counts grow with every reply
+    progresses RANKS  counts of a job of that size grow with every reply
     stalled           they do not
     missing RANK      that rank does not answer, and counts do not grow
-    stuck             the process accepts connections and sends nothing
-    slow              a byte each 50 ms
-    huge RANKS        a job of that size
-    garbage           bytes without end
     version NUMBER    a reply of that version of NCCL, of unknown structure
 """
 import json
@@ -16,7 +12,6 @@ import os
 import socket
 import sys
 import threading
-import time
 
 SIZE = 4
 
@@ -52,20 +47,6 @@ def as_json(size, lost, launched):
     return text + "\n"
 
 
-def as_text(size, lost):
-    state = "OK" if lost is None else "INCOMPLETE"
-    text = ("NCCL version 2.28.9 compiled with CUDA 13.0\n\nCommunicators..."
-            " (0.000s)\n=============\n\n"
-            f"    0         1         1         {size}         {size}"
-            f"         {size}   RUNNING  {state}\n\nErrors\n======\n\n")
-    if lost is not None:
-        text += ("#0-0 (14c0626c9f13fb69) INCOMPLETE\n"
-                 "  Missing communicator data from 1 rank\n"
-                 f"  Rank {lost} -- GPU {lost % 8} managed by process "
-                 f"{os.getpid()} on node 127.0.0.1\n\n")
-    return text + "Warnings\n========\n\n"
-
-
 class Job:
     launched = 100
 
@@ -73,9 +54,6 @@ class Job:
 def answer(c, path):
     with open(path) as f:
         word, _, number = f.read().strip().partition(" ")
-    if word == "stuck":
-        time.sleep(600)
-        return
     got = b""
     while b"STATUS\n" not in got.upper():
         more = c.recv(4096)
@@ -85,24 +63,16 @@ def answer(c, path):
     lines = got.decode().upper().splitlines()
     is_json = "SET FORMAT JSON" in lines
     c.sendall(b"SERVER PROTOCOL 2\n" + b"OK\n" * (1 + is_json))
-    if word == "garbage":
-        while True:
-            c.sendall(b"\x7f[{" * 4096)
     if word == "version":
         c.sendall(b'{"nccl_version": "%s", "jobs": {}}' % number.encode()
                   if is_json else
                   b"NCCL version %s\nWarnings\n" % number.encode())
         return
-    if word in ("progresses", "slow", "huge"):
+    if word == "progresses":
         Job.launched += 7
-    size = int(number) if word == "huge" else SIZE
+    size = int(number) if word == "progresses" else SIZE
     lost = int(number) if word == "missing" else None
-    text = (as_json(size, lost, Job.launched) if is_json
-            else as_text(size, lost)).encode()
-    for i in range(0, len(text), 1 if word == "slow" else len(text)):
-        c.sendall(text[i:i + (1 if word == "slow" else len(text))])
-        if word == "slow":
-            time.sleep(0.05)
+    c.sendall(as_json(size, lost, Job.launched).encode())
 
 
 def serve(c, path):

@@ -78,7 +78,7 @@ def show(c, say):
     assert event["subject"] == "7" and "rank 2 (node" in event["text"], event
     assert "job 7: ranks do not answer NCCL" in "\n".join(
         d["text"] for d in c.get("diags"))
-    say("huge 4096")
+    say("progresses 4096")
     poll("progress", 150, lambda: state() == "progresses")
     poll("its event", 30, lambda: "progresses again" in "\n".join(
         e["text"] for e in c.get("events?kind=job")))
