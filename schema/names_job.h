@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_job.h - what is found of jobs by NCCL's RAS, and where it points.
+ * names_job.h - findings on jobs by NCCL's RAS, and their causes.
  *
  * STR_FIND (common/str.h) finds a word in each table. Those that need attention
  * come last.
@@ -20,7 +20,7 @@ extern const char *const names_job_findings[JOB_FINDING_MAX];
 
 enum job_cause {
 	JOB_CAUSE_NONE,    /* nothing is known to be wrong */
-	JOB_CAUSE_PROCESS, /* node, network and GPU are not known to be */
+	JOB_CAUSE_PROCESS, /* no error of node, network and GPU is known */
 	JOB_CAUSE_GPU,     /* an error of a GPU since the job began */
 	JOB_CAUSE_NETWORK, /* a verdict on a node or leaf, or a link's error */
 	JOB_CAUSE_NODE,    /* its agent is lost too */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ras.c - which namespaces have a RAS port, when each is asked, and whose job
- * answers. Every node of a job can report the whole job, so the first one asks
- * every 30 s and each next one half as often.
+ * ras.c - find namespaces with a RAS port, read each from time to time, and
+ * find the job. Every node of a job can report the whole job, so the first one
+ * reads every 30 s and each next one half as often.
  */
 #include "agents/sensor/ras.h"
 
@@ -508,7 +508,7 @@ ras_space_look(struct ras *r, ino_t space, long pid)
 	p->seen = 1;
 }
 
-/* A process of a namespace with a port: whose job it is of. */
+/* Note the job of a process in a namespace with a port. */
 static void
 ras_process_look(struct ras *r, ino_t space, long pid)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ras.h - how far the communicators of this node's jobs are, from NCCL's RAS.
+ * ras.h - progress of the communicators of this node's jobs, by NCCL's RAS.
  */
 #ifndef AGENTS_SENSOR_RAS_H
 #define AGENTS_SENSOR_RAS_H

@@ -50,7 +50,7 @@ struct ras_ranks {
 struct ras_comm {
 	char hash[24];
 	int64_t size, answered, ending, errors;
-	int64_t most, least; /* -1: not told */
+	int64_t most, least; /* -1: not in the reply */
 	int64_t local, local_least;
 	struct ras_ranks missing, behind; /* behind: all at least */
 };
@@ -282,7 +282,7 @@ ras_read_json_status_value(struct ras_read *r, const char *key,
 		rank->is_error = 1;
 }
 
-/* A value that is no container. */
+/* Take a value that is not a container. */
 static void
 ras_read_json_value(struct ras_read *r, const char *text)
 {
@@ -395,7 +395,7 @@ ras_read_json_string(struct ras_read *r, char ch)
 	return 0;
 }
 
-/* Commas and colons say nothing that the order does not. */
+/* Commas and colons are skipped: the order of words is enough. */
 static int
 ras_read_json_char(struct ras_read *r, char ch)
 {
@@ -761,7 +761,7 @@ ras_read_end(struct ras_read *r, struct ras_reply *ret, struct err *err)
 	    text_json(r->version), "form", r->is_json ? "json" : "text",
 	    "comms", (json_int_t)r->comms, "errors", (json_int_t)r->errors,
 	    "list", list);
-	/* In text those of communicators whose ranks differ. */
+	/* Text has only communicators whose ranks differ. */
 	if (r->has_counts)
 		json_object_set_new(ret->report, "launched",
 		    json_integer(r->launched));

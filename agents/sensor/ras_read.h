@@ -22,7 +22,7 @@
 
 struct ras_read;
 
-/* What a whole reply holds besides its report. */
+/* A complete reply. */
 struct ras_reply {
 	/* {version form comms launched errors list: [{hash size answered ending
 	 * most least missing_count missing: [RANK] behind_count behind:

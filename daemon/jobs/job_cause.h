@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job_cause.h - put what NCCL reports of a job's ranks beside what is known of
- * their nodes: a sentence and the class of the cause.
+ * job_cause.h - compare NCCL's report on a job's ranks with the state of their
+ * nodes: a sentence and the class of the cause.
  */
 #ifndef DAEMON_JOBS_JOB_CAUSE_H
 #define DAEMON_JOBS_JOB_CAUSE_H

@@ -58,7 +58,7 @@ struct job_ras {
 	size_t count;
 };
 
-/* A look: what the report is put beside. */
+/* A look: a report, and the data to compare it with. */
 struct look {
 	struct watch *w;
 	const struct node *from;
@@ -168,7 +168,7 @@ job_ras_node_has(const struct node *n, const char *addr)
 	return 0;
 }
 
-/* An agent may report any job, and is believed of those on its node. */
+/* An agent may report any job; only reports of jobs on its node count. */
 static int
 job_ras_is_on(const struct look *l)
 {

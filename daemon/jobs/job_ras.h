@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job_ras.h - how far running jobs are, from the RAS of NCCL that agents read:
- * ranks that do not answer, jobs that stall, and what their nodes have to do
- * with it.
+ * job_ras.h - progress of running jobs, by the RAS of NCCL that agents read:
+ * ranks that do not answer, jobs that stall, and the part of their nodes in it.
  */
 #ifndef DAEMON_JOBS_JOB_RAS_H
 #define DAEMON_JOBS_JOB_RAS_H

@@ -99,7 +99,7 @@ void jobs_canary(struct jobs *js, const uint32_t *nodes, size_t count,
 void jobs_shares(struct jobs *js, const json_t *shares, int64_t now_unix_ns);
 /* What an agent says of jobs' own measurements: kept of jobs that are known. */
 void jobs_in_band(struct jobs *js, const char *node, const json_t *list);
-/* What an agent reads of jobs' communicators: of jobs that run. */
+/* Take an agent's reports on communicators; only of running jobs. */
 void jobs_ras(struct jobs *js, const struct node *n, const json_t *list);
 /* job_ras_json of a body of the store, and job_ras_list and job_ras_counts of
  * all; NULL and zeros where js is NULL. */

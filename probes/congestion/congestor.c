@@ -270,8 +270,8 @@ congestor_once(struct congestor_load *l)
 		link_put(&l->link, &l->recv_memory);
 }
 
-/* What a batch should take: agreements take as long as they do, so that the
- * shortest bursts are longer than asked. */
+/* Return the wanted time of a batch. Agreements between batches take longer
+ * than the shortest bursts, which are therefore longer than asked. */
 static double
 congestor_target_ns(const struct congestor_load *l)
 {
