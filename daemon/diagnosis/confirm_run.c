@@ -214,6 +214,43 @@ partners_of(const struct diagnosis *d, const struct incident *k)
 				: PARTNERS_PAIR;
 }
 
+static int
+has_mpi(const struct node *n, const char *name)
+{
+	const json_t *mpi;
+	size_t i;
+
+	member_foreach (n->inventory, "mpi", i, mpi)
+		if (strcmp(member_text(mpi, "name"), name) == 0)
+			return 1;
+	return 0;
+}
+
+/* The MPI of the run that has shown the outlier. For the mesh before the first
+ * canary: the first MPI that all nodes of the run have, or "" for the default.
+ */
+static const char *
+mpi_of(const struct diagnosis *d, const struct incident *k)
+{
+	const struct confirm_run *p = &d->pass;
+	const struct node *first = roster_find(d->roster, p->names[0]);
+	const json_t *mpi;
+	size_t i, n;
+
+	if (k->launcher[0] != '\0' || first == NULL)
+		return k->mpi;
+	member_foreach (first->inventory, "mpi", i, mpi) {
+		const char *name = member_text(mpi, "name");
+
+		for (n = 1; n < p->count; n++)
+			if (!has_mpi(roster_find(d->roster, p->names[n]), name))
+				break;
+		if (n == p->count)
+			return name;
+	}
+	return "";
+}
+
 /* The campaign, as anyone could write it; the caller ends *ret. -EINVAL: a
  * stored incident has what no campaign takes. */
 static int
@@ -258,9 +295,9 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 		{ "campaign", "alone",
 		    k->tries < DISTURBED_MAX ? "yes" : "no" },
 		{ "campaign", "deadline", "5m" },
-		/* Where there was no canary yet, the defaults hold. */
+		/* Without a canary the default launcher starts it. */
 		{ "campaign", "launcher", k->launcher },
-		{ "campaign", "mpi", k->launcher[0] != '\0' ? k->mpi : "" },
+		{ "campaign", "mpi", mpi_of(d, k) },
 		{ "mpi", "devices", k->kind == JUDGE_NODE ? k->rail : "" },
 		{ "canary", "tests",
 		    is_incast        ? names_tests[CANARY_INCAST].name

@@ -59,6 +59,29 @@ test_mesh_slow(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
+/* Without a canary the confirmation run uses an MPI that all of its nodes
+ * have. */
+static void
+test_mesh_mpi(void **state)
+{
+	struct fix *f = *state;
+
+	for (size_t i = 0; i < NODES; i++) {
+		struct node *n = roster_by_id(f->roster, i);
+
+		json_object_set_new(n->inventory, "mpi",
+		    i == 4 ? json_pack("[{s:s}, {s:s}]", "name", "site", "name",
+				 "mpich")
+			   : json_pack("[{s:s}]", "name", "mpich"));
+	}
+	for (int i = 0; i < 3; i++)
+		hear_mesh(f, "spine", 1 << 4, 0);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	assert_non_null(strstr(ordered(f, "nodes"), "node5"));
+	assert_string_equal(ordered(f, "mpi"), "mpich");
+}
+
 /* Losses to the own leaf and to others are the node's. */
 static void
 test_mesh_loss(void **state)
@@ -271,6 +294,7 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		DIAGNOSIS_TEST(test_mesh_slow),
+		DIAGNOSIS_TEST(test_mesh_mpi),
 		DIAGNOSIS_TEST(test_mesh_loss),
 		DIAGNOSIS_TEST(test_mesh_uplink),
 		DIAGNOSIS_TEST(test_mtu_node),
