@@ -741,7 +741,7 @@ subtract_usual(const struct diagnosis *d, const struct incident *k,
  * for. */
 static void
 conclude_paths(struct diagnosis *d, struct incident *k,
-    const struct confirm_pair *pairs, size_t n)
+    const struct confirm_pair *pairs, size_t n, double slow_min)
 {
 	const struct confirm_run *p = &d->pass;
 	int is_leaf = k->kind == JUDGE_LEAF;
@@ -761,7 +761,7 @@ conclude_paths(struct diagnosis *d, struct incident *k,
 		more = m->share - m->rest;
 	}
 	confirm_share(p->leaves, pairs, n, is_leaf, d->o.judge.effect_min,
-	    &share);
+	    slow_min, &share);
 	k->evidence += confirm_share_evidence(&share, share.usual + usual,
 	    more);
 	k->report.partners = share.pairs;
@@ -801,6 +801,7 @@ confirm_run_record(struct diagnosis *d, const char *run,
 	struct confirm_run *p = &d->pass;
 	struct confirm_report report;
 	struct incident *k = p->of;
+	const struct judge_track *t;
 	double own[CONFIRM_NODES_MAX], slow_min;
 	size_t n;
 
@@ -820,13 +821,14 @@ confirm_run_record(struct diagnosis *d, const char *run,
 		again_later(d, k);
 		return;
 	}
+	t = judge_track(k->series->judge, k->kind, k->index);
+	/* No round has come since a restart: only the share counts. */
+	slow_min = t == NULL ? INFINITY : judge_slow_min(k->series->judge, t);
 	if (k->paths) {
 		subtract_usual(d, k, pairs, n);
-		conclude_paths(d, k, pairs, n);
+		conclude_paths(d, k, pairs, n, slow_min);
 		return;
 	}
-	slow_min = judge_slow_min(k->series->judge,
-	    judge_track(k->series->judge, k->kind, k->index));
 	if (k->series->sort == CANARY_INCAST) {
 		for (size_t i = 0; i < p->count; i++) {
 			struct usual u = usual_of(d, k->series->judge, i);

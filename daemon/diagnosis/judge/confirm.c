@@ -467,9 +467,10 @@ is_of_share(const uint32_t *leaves, const struct confirm_pair *p, int is_leaf)
 
 void
 confirm_share(const uint32_t *leaves, const struct confirm_pair *pairs,
-    size_t count, int is_leaf, double least, struct confirm_share *ret)
+    size_t count, int is_leaf, double least, double slow_min,
+    struct confirm_share *ret)
 {
-	double own[PAIRS_MAX], rest[PAIRS_MAX], base, median, width;
+	double own[PAIRS_MAX], rest[PAIRS_MAX], base, own_base, median, width;
 	size_t n = 0, rest_n = 0, slow = 0;
 
 	assert(count <= PAIRS_MAX);
@@ -497,9 +498,12 @@ confirm_share(const uint32_t *leaves, const struct confirm_pair *pairs,
 		slow += rest[i] - base >= width;
 	ret->usual = ((double)slow + 0.5) / ((double)rest_n + 1);
 	ret->pairs = n;
-	base = robust_quantile(own, n, 0.25);
+	/* A longer distance is normal, but not all pairs slow by slow_min. */
+	own_base = robust_quantile(own, n, 0.25);
+	if (own_base - base >= slow_min)
+		own_base = base;
 	for (size_t i = 0; i < n; i++)
-		ret->slow += own[i] - base >= width;
+		ret->slow += own[i] - own_base >= width;
 }
 
 double

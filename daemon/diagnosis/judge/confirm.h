@@ -112,10 +112,12 @@ struct confirm_share {
 };
 /* is_leaf: of the pairs that leave the leaf of leaves[0], else of all that
  * node 0 has. least: what is not slow at all. A pair is compared with the
- * better quartile of its own side, since a leaf may be farther from all others.
- */
+ * better quartile of its own side, since a leaf may be farther from all others;
+ * but with the quartile of the others where its side is slower by slow_min, as
+ * then all of its pairs are slow. */
 void confirm_share(const uint32_t *leaves, const struct confirm_pair *pairs,
-    size_t count, int is_leaf, double least, struct confirm_share *ret);
+    size_t count, int is_leaf, double least, double slow_min,
+    struct confirm_share *ret);
 /* How much likelier the slow pairs are where a share `more` of them is slow
  * than where `usual` is: a logarithm, to be summed up over runs until it
  * decides (Wald 1945). */

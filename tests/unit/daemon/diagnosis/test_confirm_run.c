@@ -207,6 +207,29 @@ test_slow_pairs(void **state)
 	assert_int_equal(told.open, 1);
 }
 
+/* All pairs of a node are slow by the same factor. They are counted if that is
+ * a fault, not if it may be the node's distance. */
+static void
+test_all_pairs_slow(void **state)
+{
+	uint32_t leaves[8] = { 0, 0, 0, 1, 1, 2, 2, 2 };
+	struct confirm_pair pairs[28];
+	struct confirm_share share;
+	size_t n = 0;
+
+	(void)state;
+	for (size_t a = 0; a < 8; a++)
+		for (size_t b = a + 1; b < 8; b++)
+			pairs[n++] = (struct confirm_pair){ a, b,
+				(a == 0 ? 0.2 : 0) + 0.001 * (double)b,
+				{ NAN, NAN } };
+	confirm_share(leaves, pairs, n, 0, 0.05, 0.1, &share);
+	assert_int_equal(share.pairs, 7);
+	assert_int_equal(share.slow, 7);
+	confirm_share(leaves, pairs, n, 0, 0.05, 0.3, &share);
+	assert_int_equal(share.slow, 0);
+}
+
 /* A spine is a part of the paths between leaves, and no end of them is to
  * blame: that is what is said, of a node and of a leaf, and nobody is bad. */
 static void
@@ -650,6 +673,7 @@ main(void)
 		DIAGNOSIS_TEST(test_two_leaves),
 		DIAGNOSIS_TEST(test_hold_restart),
 		DIAGNOSIS_TEST(test_slow_pairs),
+		cmocka_unit_test(test_all_pairs_slow),
 		DIAGNOSIS_TEST(test_spine),
 		DIAGNOSIS_TEST(test_node_is_leaf),
 		DIAGNOSIS_TEST(test_try_again),
