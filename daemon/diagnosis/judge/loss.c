@@ -427,6 +427,37 @@ is_its_own(const struct loss_own *o, double good, double p0, double limit)
 	    o->lost * log(o->lost / expected) - (o->lost - expected) > limit;
 }
 
+/* Subtract from the losses of each node those within its leaf and those of
+ * pairs with a bad node: they are not its leaf's. */
+static void
+keep_across(const struct loss_watch *w, struct loss_epoch *e)
+{
+	for (size_t i = 0; i < e->pair_count; i++) {
+		struct loss_node *a = &e->nodes[e->pairs[i].a];
+		struct loss_node *b = &e->nodes[e->pairs[i].b];
+
+		if (a->leaf != b->leaf && !is_apart(w, a) && !is_apart(w, b))
+			continue;
+		a->lost -= a->lost < e->pairs[i].lost ? a->lost
+						      : e->pairs[i].lost;
+		b->lost -= b->lost < e->pairs[i].lost ? b->lost
+						      : e->pairs[i].lost;
+	}
+}
+
+/* Remove the pairs between that leaf and others. */
+static void
+take_out(struct loss_epoch *e, uint32_t leaf)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < e->pair_count; i++)
+		if ((e->nodes[e->pairs[i].a].leaf == leaf) ==
+		    (e->nodes[e->pairs[i].b].leaf == leaf))
+			e->pairs[kept++] = e->pairs[i];
+	e->pair_count = kept;
+}
+
 /* The worst first, for others look better without the paths to it: these are
  * taken out of the pairs. */
 static void
@@ -442,18 +473,7 @@ hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 	size_t leaves = 0;
 	int raised = 0, over = 0;
 
-	/* What a bad node lost is not its leaf's. */
-	for (size_t i = 0; i < e->pair_count; i++) {
-		struct loss_node *a = &e->nodes[e->pairs[i].a];
-		struct loss_node *b = &e->nodes[e->pairs[i].b];
-
-		if (a->leaf != b->leaf && !is_apart(w, a) && !is_apart(w, b))
-			continue;
-		a->lost -= a->lost < e->pairs[i].lost ? a->lost
-						      : e->pairs[i].lost;
-		b->lost -= b->lost < e->pairs[i].lost ? b->lost
-						      : e->pairs[i].lost;
-	}
+	keep_across(w, e);
 	scatter = own_solve(w, e, &good);
 	for (size_t i = 0; i < e->count; i++) {
 		struct of *at;
@@ -472,7 +492,6 @@ hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 		struct loss_own *o;
 		uint32_t worst = UINT32_MAX, lost, was;
 		double most = -INFINITY;
-		size_t kept = 0;
 
 		for (uint32_t i = 0; i < w->leaf_count; i++) {
 			double x = w->leaves[i].sum +
@@ -506,12 +525,8 @@ hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 				OWN_LIMIT * scatter))) &&
 		    is_spread(w, e, worst, l))
 			raised = l->raised = 1;
-		for (size_t i = 0; i < e->pair_count; i++)
-			if (!l->raised ||
-			    (e->nodes[e->pairs[i].a].leaf == worst) ==
-				(e->nodes[e->pairs[i].b].leaf == worst))
-				e->pairs[kept++] = e->pairs[i];
-		e->pair_count = kept;
+		if (l->raised)
+			take_out(e, worst);
 	}
 	/* What was lost until it was well is of no leaf any more. */
 	if (over)
