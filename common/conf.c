@@ -35,7 +35,9 @@ struct value {
 	char *raw;   /* as written */
 	char *where; /* "file:line" or at_default */
 	int given;
-	int in_section; /* the file has the row's section */
+	/* "file:line" of the section, at its first row; NULL: not in the file
+	 */
+	char *section_where;
 	union conf_number as;
 };
 
@@ -64,6 +66,16 @@ conf_row_find(const struct conf_row *rows, const char *section, const char *key)
 		    strcmp(rows[i].key, key) == 0)
 			return (long)i;
 	return -ENOENT;
+}
+
+/* The first row of a section, or NULL. */
+static struct value *
+conf_section_find(const struct conf *c, const char *section)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (strcmp(c->rows[i].section, section) == 0)
+			return &c->values[i];
+	return NULL;
 }
 
 static void
@@ -136,8 +148,10 @@ conf_free(struct conf *c)
 {
 	if (c == NULL)
 		return;
-	for (size_t i = 0; i < c->count; i++)
+	for (size_t i = 0; i < c->count; i++) {
 		conf_value_clear(&c->values[i]);
+		free(c->values[i].section_where);
+	}
 	free(c->values);
 	free(c);
 }
@@ -238,7 +252,7 @@ conf_see_section(struct parse *p, const char *line, size_t len_bytes)
 {
 	char name[64], where[PATH_MAX];
 	const char *from = line, *end;
-	int known = 0;
+	struct value *first;
 
 	while (from < line + len_bytes && (*from == ' ' || *from == '\t'))
 		from++;
@@ -248,13 +262,14 @@ conf_see_section(struct parse *p, const char *line, size_t len_bytes)
 	if (end == NULL)
 		return; /* inih refuses it */
 	snprintf(name, sizeof(name), "%.*s", (int)(end - from - 1), from + 1);
-	for (size_t i = 0; i < p->c->count; i++)
-		if (strcmp(p->c->rows[i].section, name) == 0)
-			known = p->c->values[i].in_section = 1;
-	if (known)
-		return;
-	p->failed = 1;
+	first = conf_section_find(p->c, name);
 	snprintf(where, sizeof(where), "%s:%d", p->path, p->line);
+	if (first != NULL) {
+		if (first->section_where == NULL)
+			first->section_where = xstrdup(where);
+		return;
+	}
+	p->failed = 1;
 	conf_unknown(p->c->rows, where, name, "", p->err);
 }
 
@@ -377,6 +392,7 @@ conf_set(struct conf *c, const char *section, const char *key,
     const char *value, const char *from, struct err *err)
 {
 	long at = conf_row_find(c->rows, section, key);
+	struct value *first;
 	int rc;
 
 	if (at < 0) {
@@ -387,9 +403,9 @@ conf_set(struct conf *c, const char *section, const char *key,
 	if (rc < 0)
 		return rc;
 	c->values[at].given = 1;
-	for (size_t i = 0; i < c->count; i++)
-		if (strcmp(c->rows[i].section, section) == 0)
-			c->values[i].in_section = 1;
+	first = conf_section_find(c, section);
+	if (first->section_where == NULL)
+		first->section_where = xstrdup(from);
 	return 0;
 }
 
@@ -434,6 +450,9 @@ conf_dup(const struct conf *c)
 	copy->values = xcalloc(c->count + 1, sizeof(*copy->values));
 	for (size_t i = 0; i < c->count; i++) {
 		copy->values[i] = c->values[i];
+		if (c->values[i].section_where != NULL)
+			copy->values[i].section_where = xstrdup(
+			    c->values[i].section_where);
 		if (c->values[i].where == at_default)
 			continue;
 		copy->values[i].raw = xstrdup(c->values[i].raw);
@@ -533,13 +552,18 @@ conf_where(const struct conf *c, const char *section, const char *key)
 	return conf_value_get(c, section, key, CONF_TYPE_MAX)->where;
 }
 
+const char *
+conf_section_where(const struct conf *c, const char *section)
+{
+	const struct value *first = conf_section_find(c, section);
+
+	return first != NULL ? first->section_where : NULL;
+}
+
 int
 conf_has_section(const struct conf *c, const char *section)
 {
-	for (size_t i = 0; i < c->count; i++)
-		if (strcmp(c->rows[i].section, section) == 0)
-			return c->values[i].in_section;
-	return 0;
+	return conf_section_where(c, section) != NULL;
 }
 
 char *
@@ -566,7 +590,7 @@ conf_render_given(const struct conf *c)
 	for (size_t i = 0; i < c->count; i++) {
 		const struct value *v = &c->values[i];
 
-		if (!v->in_section)
+		if (!conf_has_section(c, c->rows[i].section))
 			continue;
 		if (conf_section_starts(c->rows, i))
 			strbuf_addf(&sb, "%s[%s]\n",

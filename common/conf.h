@@ -94,6 +94,8 @@ int conf_given(const struct conf *c, const char *section, const char *key);
 /* Return "file:line" of the value, or "default"; for later error texts. */
 const char *conf_where(const struct conf *c, const char *section,
     const char *key);
+/* Return "file:line" of the section, or NULL if the file does not have it. */
+const char *conf_section_where(const struct conf *c, const char *section);
 /* 1 when the file has the section at all. */
 int conf_has_section(const struct conf *c, const char *section);
 

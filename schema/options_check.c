@@ -320,9 +320,6 @@ static const struct rule rules[] = {
 	    "nobody runs it: canary.tests has to have command" },
 	{ "canary", "exact", options_check_command_exact, NULL,
 	    "the paper has no counts for the test command: allowed is no" },
-	{ "congestor", "mix", options_check_mix_missing, NULL,
-	    "not given: a [congestor] needs its kinds, for example mix = "
-	    "alltoall,incast, or mix = none" },
 	{ "congestor", "mix", options_check_mix_none_and_more, NULL,
 	    "none stands beside other kinds: allowed is none alone" },
 	{ "congestor", "mix", NULL, options_check_has_twice,
@@ -426,6 +423,12 @@ options_campaign_check(const struct conf *c, struct err *err)
 		return err_set(err, -EINVAL,
 		    "the campaign is empty: expected a section that measures, "
 		    "for example [canary], [congestor] or [stripe]");
+	if (options_check_mix_missing(c))
+		return err_set(err, -EINVAL,
+		    "%s: [congestor] has no mix: expected kinds of congestors, "
+		    "for example mix = alltoall,incast,put-incast,get-bcast, "
+		    "or mix = none",
+		    conf_section_where(c, "congestor"));
 	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
 		if (rules[i].broken != NULL
 			? rules[i].broken(c)

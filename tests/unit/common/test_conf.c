@@ -84,12 +84,16 @@ test_values(void **state)
 static void
 test_sections(void **state)
 {
-	struct conf *c = parse_ok("[one]\nname = x\n[two]\n");
+	struct conf *c = parse_ok("[one]\nname = x\n[two]\n"), *again;
 	struct err err;
 
 	(void)state;
 	assert_int_equal(conf_has_section(c, "two"), 1); /* though empty */
+	again = conf_dup(c);
 	conf_free(c);
+	assert_string_equal(conf_section_where(again, "two"), "f.conf:3");
+	assert_null(conf_section_where(again, "none"));
+	conf_free(again);
 	c = parse_ok("\xef\xbb\xbf[two]\n[one]\nname = x\n"); /* an editor's */
 	assert_int_equal(conf_has_section(c, "two"), 1);
 	conf_free(c);

@@ -164,9 +164,11 @@ test_rules(void **state)
 		{ "[congestor]\nmix = bcast,bcast\n",
 		    "f:2: congestor.mix = bcast,bcast: a kind stands in it" },
 		{ "", "the campaign is empty: expected a section" },
-		{ "[congestor]\nbytes = 4K\n",
-		    "default: congestor.mix = none: not given: a [congestor] "
-		    "needs its kinds" },
+		{ "[canary]\ntests = lat\n[congestor]\nbytes = 4K\n",
+		    "f:3: [congestor] has no mix: expected kinds of "
+		    "congestors, for example mix = alltoall,incast,put-incast,"
+		    "get-bcast, or mix = none" },
+		{ "[congestor]\n", "f:1: [congestor] has no mix: " },
 		{ "[campaign]\nclass = background\n[congestor]\nmix = incast\n",
 		    "f:4: congestor.mix = incast: a background campaign may "
 		    "not congest" },
