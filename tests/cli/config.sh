@@ -78,6 +78,11 @@ done <<E2
 agent.collector=collector|allowed is host:port
 agent.collector=:17700|allowed is host:port
 children.libexec=$work/none|$work/none/coalmine-keeper: No such file
+mpi.ports=20000|-o: invalid value "20000" for mpi.ports: expected LOW-HIGH
+mpi.ports=80-90|invalid value "80-90" for mpi.ports
+mpi.ports=20100-20000|invalid value "20100-20000" for mpi.ports
+mpi.ports=20000-70000|invalid value "20000-70000" for mpi.ports
+mpi.ports=20000-20100,|invalid value "20000-20100," for mpi.ports
 tls.cert=$work/none|$work/none: No such file or directory
 E2
 last=children.user=nobody-of-that-name
