@@ -5,22 +5,18 @@
 #include <string.h>
 
 #include "common/conf_type.h"
+#include "common/table.h"
 
 /* The sentence of a row as comment lines of at most 76 characters. */
 static void
 conf_print_comment(const char *text, FILE *to)
 {
-	while (*text != '\0') {
-		size_t n = strlen(text);
+	const char *next;
 
-		if (n > 74) {
-			n = 74;
-			while (n > 1 && text[n] != ' ')
-				n--;
-		}
-		fprintf(to, "# %.*s\n", (int)n, text);
-		text += n;
-		text += strspn(text, " ");
+	for (; *text != '\0'; text = next) {
+		size_t bytes = table_wrap(text, 74, &next);
+
+		fprintf(to, "# %.*s\n", (int)bytes, text);
 	}
 }
 

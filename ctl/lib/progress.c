@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "common/clk.h"
@@ -96,7 +95,7 @@ progress_show(struct progress *p, const json_t *run)
 	double share = member_number(progress, "share");
 	char bar[BAR_CELLS * 3 + 1], words[200], rest[100];
 	int room = COLUMNS_ELSE - 1;
-	struct winsize w;
+	size_t columns = table_terminal_width(stderr);
 
 	p->away = 0;
 	/* "running, congested", and with a bar its test, " lat". */
@@ -116,8 +115,8 @@ progress_show(struct progress *p, const json_t *run)
 	}
 	/* One line that replaces the last: words first, since a narrow
 	 * terminal cuts the end. */
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0)
-		room = w.ws_col - 1;
+	if (columns > 0)
+		room = (int)columns - 1;
 	fprintf(stderr, "\r\033[K%.*s", room, words);
 	room -= (int)(strlen(words) + strlen(rest));
 	if (isfinite(share) && room >= BAR_CELLS + 3) {
