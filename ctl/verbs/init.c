@@ -6,7 +6,6 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <limits.h>
 #include <net/if.h>
@@ -21,6 +20,7 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/hostlist.h"
+#include "common/program.h"
 #include "common/xalloc.h"
 #include "ctl/lib/authority.h"
 #include "ctl/lib/print.h"
@@ -225,28 +225,22 @@ init_text_with(const char *text, const char *section, const char *key,
 	return out.text;
 }
 
-/* Run a program and return its exit status, or -1 if it cannot run; quiet:
- * drop what it prints. */
+/* Run a program and return its exit code, or -1 if it cannot run. Its output
+ * goes to the standard error; quiet: it is dropped. */
 static int
 init_run(const char *const argv[], int quiet)
 {
-	int status = 0, null;
+	int status = 0, rc;
 	pid_t pid;
 
 	fflush(stdout);
-	pid = fork();
-	if (pid == 0) {
-		null = quiet ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
-		for (int fd = 0; fd <= 2 && null >= 0; fd++)
-			dup2(null, fd);
-		execvp(argv[0], (char *const *)(uintptr_t)argv);
-		_exit(127);
-	}
-	if (pid < 0)
+	rc = program_start((char *const *)(uintptr_t)argv, environ,
+	    quiet ? -1 : STDERR_FILENO, quiet ? -1 : STDERR_FILENO, &pid);
+	if (rc < 0)
 		return -1;
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	return program_exit(status);
 }
 
 /* Slurm answers on this machine: exclusive runs then wait for nodes that it
@@ -263,55 +257,61 @@ init_has_slurm(const struct site *s)
 	return has;
 }
 
+/* The default of collector.listen is IPv4's. */
+static int
+init_has_no_ipv4(const struct site *s)
+{
+	struct in_addr four;
+
+	for (size_t i = 0; i < s->name_count; i++)
+		if (inet_pton(AF_INET, s->names[i], &four) == 1)
+			return 0;
+	return 1;
+}
+
 /* What is set stays; what would not be read again is not written. */
 static int
 init_configure(struct site *s)
 {
 	static const struct {
-		const char *section, *key, *file;
-	} rows[] = { { "enroll", "ca", "enroll.pem" },
-		{ "enroll", "key", "enroll.key" }, { "tls", "ca", "ca.pem" },
-		{ "tls", "cert", "collector.pem" },
-		{ "tls", "key", "collector.key" }, { "tls", "crl", "crl.pem" },
-		{ "collector", "listen", NULL }, { "slurm", "idle", NULL } };
+		const char *section, *key;
+		const char *file; /* of the authority; else value, if needed */
+		const char *value;
+		int (*needed)(const struct site *s);
+	} rows[] = { { "enroll", "ca", "enroll.pem", NULL, NULL },
+		{ "enroll", "key", "enroll.key", NULL, NULL },
+		{ "tls", "ca", "ca.pem", NULL, NULL },
+		{ "tls", "cert", "collector.pem", NULL, NULL },
+		{ "tls", "key", "collector.key", NULL, NULL },
+		{ "tls", "crl", "crl.pem", NULL, NULL },
+		{ "collector", "listen", NULL, "[::]:17700", init_has_no_ipv4 },
+		{ "slurm", "idle", NULL, "yes", init_has_slurm } };
 	struct conf *after = NULL;
 	struct err err;
 	char *text;
 	size_t bytes;
 	int rc = file_read(s->conf_path, CONF_MAX, &text, &bytes, &err);
-	struct in_addr four;
-	int count = 0, knows_four = 0;
+	int count = 0;
 
 	if (rc < 0)
 		return ctl_fail("%s", err.text);
-	for (size_t i = 0; i < s->name_count; i++)
-		knows_four |= inet_pton(AF_INET, s->names[i], &four) == 1;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		char *path, *more;
+		const char *section = rows[i].section, *key = rows[i].key;
+		char *value, *more;
 
-		int is_slurm = strcmp(rows[i].section, "slurm") == 0;
-
-		/* The default of collector.listen is IPv4's. */
-		if (rows[i].file == NULL &&
-		    (is_slurm ? conf_given(s->conf, "slurm", "idle") ||
-				!init_has_slurm(s)
-			      : knows_four))
+		if (conf_given(s->conf, section, key) ||
+		    (rows[i].needed != NULL && !rows[i].needed(s)))
 			continue;
-		path = rows[i].file != NULL
-		    ? init_below(s->pki, rows[i].file)
-		    : xstrdup(is_slurm ? "yes" : "[::]:17700");
-		if (!conf_given(s->conf, rows[i].section, rows[i].key) &&
-		    strcmp(conf_string(s->conf, rows[i].section, rows[i].key),
-			path) != 0) {
-			more = init_text_with(text, rows[i].section,
-			    rows[i].key, path);
+		value = rows[i].file != NULL ? init_below(s->pki, rows[i].file)
+					     : xstrdup(rows[i].value);
+		if (strcmp(conf_string(s->conf, section, key), value) != 0) {
+			more = init_text_with(text, section, key, value);
 			free(text);
 			text = more;
 			count++;
-			printf("set     %s.%s = %s\n", rows[i].section,
-			    rows[i].key, path);
+			printf("set     %s.%s = %s\n", section, key, value);
 		}
-		free(path);
+		free(value);
 	}
 	if (count > 0) {
 		rc = conf_parse(options_daemon, s->conf_path, text, &after,
