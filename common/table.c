@@ -144,7 +144,8 @@ table_fit(const struct table *t, size_t limit_chars, size_t *width)
 	}
 }
 
-/* One line of a row: what is left of its cells. Return 1 if more is left. */
+/* Print the next line of a row, and advance its cells past it. Return 1 if a
+ * cell has more. */
 static int
 table_line_print(const struct table *t, const size_t *width, const char **cells,
     FILE *to)

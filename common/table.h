@@ -15,12 +15,12 @@ struct table *table_new(const char *heads);
 /* One cell after another; a row is full when every column has one. */
 void table_cell(struct table *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* Width counts characters, not bytes. On a terminal the table is as wide as
- * that at most: columns of text are wrapped. */
+/* Width counts characters, not bytes. On a terminal wide columns of text are
+ * wrapped to its width. */
 void table_print(struct table *t, FILE *to);
 /* The same, limit_chars wide; 0: no limit. */
 void table_print_within(struct table *t, FILE *to, size_t limit_chars);
-/* Characters in a line of the terminal that to is; 0: it is none. */
+/* Return the characters in a line of the terminal; 0: to is not a terminal. */
 size_t table_terminal_width(FILE *to);
 /* Return the bytes of text that fit into a line of width characters, and in
  * *ret_next where the next line begins. Lines end at blanks. */

@@ -103,7 +103,7 @@ mpi_impl_load(const struct conf *c)
 	free(files);
 }
 
-/* Return the folder of the launcher and its programs; "" if there is none. */
+/* Return the folder of the launcher and its programs, or "". */
 static const char *
 mpi_impl_bin_of(const struct mpi_impl_mpi *mpi, const struct conf *c)
 {

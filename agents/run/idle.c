@@ -223,7 +223,8 @@ idle_row(struct agent *ag)
 	return row;
 }
 
-/* What is known without a look, where the check is auto: -EAGAIN for a look. */
+/* Decide without a look, with idle.check = auto: return a cause, or -EAGAIN if
+ * a look is needed. */
 static int
 idle_auto(struct agent *ag, const char *known, struct err *err)
 {

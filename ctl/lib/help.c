@@ -43,7 +43,8 @@ help_names(const struct verb *const *all, const char *noun)
 	return sb.text;
 }
 
-/* left in its column, text beside it in lines of the terminal's width. */
+/* Print left in its column, and text in the column to the right of it, in lines
+ * of the terminal's width. */
 static void
 help_print_row(FILE *to, int indent, const char *left, const char *text)
 {
