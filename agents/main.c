@@ -109,7 +109,7 @@ main_programs_check(const struct conf *c, struct err *err)
 
 	if (list == NULL)
 		rc = err_set(err, -EINVAL,
-		    "%s: children.programs: an empty one",
+		    "%s: children.programs: empty list element",
 		    conf_where(c, "children", "programs"));
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		if (list[i][0] != '/')
@@ -140,7 +140,7 @@ main_conf_read(const struct arguments *a)
 	    strcmp(conf_string(c, "idle", "check"), "command") == 0 &&
 	    conf_string(c, "idle", "command")[0] == '\0')
 		rc = err_set(&err, -EINVAL,
-		    "%s: idle check = command needs a command",
+		    "%s: idle.check = command requires idle.command",
 		    conf_where(c, "idle", "check"));
 	if (rc == 0)
 		rc = main_programs_check(c, &err);
@@ -175,7 +175,7 @@ main_child_user_find(struct agent *ag)
 		pw = getpwnam(user);
 		if (pw == NULL)
 			fatalx("%s: children.user: user %s does not exist; "
-			       "systemd-sysusers makes what packages need",
+			       "systemd-sysusers creates the users of packages",
 			    conf_where(ag->conf, "children", "user"), user);
 		if (pw->pw_uid != 0) {
 			ag->child_uid = pw->pw_uid;
@@ -186,8 +186,10 @@ main_child_user_find(struct agent *ag)
 	if (geteuid() == 0 && ag->child_uid < 0)
 		log_warnx("children.user is root: %s",
 		    conf_bool(ag->conf, "children", "allow_root")
-			? "probes run as root, as children.allow_root says"
-			: "runs are refused, as children.allow_root is no");
+			? "probes run as root, because children.allow_root = "
+			  "yes"
+			: "runs are rejected, because children.allow_root = "
+			  "no");
 }
 
 /* What this node is called and where its helpers lie. */
@@ -275,7 +277,8 @@ main_grace_cb(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	run_end_all(arg, 2000, "the collector stays away");
+	run_end_all(arg, 2000,
+	    "no contact with the collector within its grace time");
 }
 
 static void

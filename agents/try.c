@@ -62,7 +62,8 @@ try_send(enum wire_type type, json_t *msg, void *arg)
 	} else if (type == WIRE_RANK_LOST) {
 		snprintf(rank, sizeof(rank),
 		    "rank %lld: ", (long long)member_int(msg, "rank"));
-		try_failed(t, rank, member_text_or(msg, "abort", "it died"),
+		try_failed(t, rank,
+		    member_text_or(msg, "abort", "it ended unexpectedly"),
 		    member_text(msg, "stderr"));
 	} else if (type == WIRE_EXITED) {
 		if (member_int(msg, "status") != 0)
@@ -83,7 +84,7 @@ try_record(const char *run, const struct record_head *head, const char *line,
 
 	(void)run;
 	if (strcmp(member_text(record, "verdict"), "bad") == 0)
-		try_failed(t, "a message arrived changed", "", "");
+		try_failed(t, "a message arrived corrupted", "", "");
 	if (strcmp(head->probe, "end") == 0)
 		t->ended = strcmp(member_text(record, "status"), "ok") == 0;
 	json_decref(record);
@@ -168,7 +169,7 @@ try_mpi(struct agent *ag, const char *name)
 	struct err err;
 
 	if (mpi == NULL) {
-		log_warnx("mpi %.60s is not known", name);
+		log_warnx("unknown MPI %.60s", name);
 		return 1;
 	}
 	if (mkdtemp(dir) == NULL || chmod(dir, 0711) < 0) {
@@ -193,7 +194,7 @@ try_mpi(struct agent *ag, const char *name)
 	if (t.why[0] == '\0' && !t.ended)
 		try_failed(&t, "the ranks ended without an end record", "", "");
 	if (t.why[0] == '\0')
-		printf("%s: two ranks met by %s\n", name, mpi->wireup);
+		printf("%s: two ranks connected by %s\n", name, mpi->wireup);
 	else
 		log_warnx("%s, by %s: %s", name, mpi->wireup, t.why);
 	return t.why[0] == '\0' ? 0 : 1;

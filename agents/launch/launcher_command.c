@@ -111,16 +111,16 @@ launcher_line_check(const char *line, struct err *err)
 		return 0;
 	if (line[0] != '/')
 		return err_set(err, -EINVAL,
-		    "its program needs a path that begins with /");
+		    "expected an absolute path of a program");
 	while ((brace = strchr(brace, '{')) != NULL) {
 		len = strlen(COMMAND_WORD);
 		if (launcher_command_place_at(brace) == NULL &&
 		    (strncmp(brace, COMMAND_WORD, len) != 0 ||
 			brace[-1] != ' ' || strchr(" ", brace[len]) == NULL)) {
 			return err_set(err, -EINVAL,
-			    "%.40s: allowed are {hosts}, {hostlist}, {nodes}, "
-			    "{ranks}, {run}, {script}, {seconds}, and "
-			    "{command} as a word of its own",
+			    "%.40s: expected {hosts}, {hostlist}, {nodes}, "
+			    "{ranks}, {run}, {script}, {seconds}, or {command} "
+			    "as a separate word",
 			    brace);
 		}
 		brace++;

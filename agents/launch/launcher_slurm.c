@@ -62,7 +62,7 @@ launcher_slurm_build(const struct mpi_impl_job *job, char *ret_path,
 	snprintf(hosts, sizeof(hosts), "%s/hosts", job->dir);
 	rc = launcher_slurm_hosts_write(job, hosts);
 	if (rc < 0) {
-		err_say(err, "%.200s: cannot be written", hosts);
+		err_say(err, "cannot write %.200s", hosts);
 		return rc;
 	}
 	mpi_impl_rank_env(job, env);

@@ -64,11 +64,11 @@ mpi_impl_site_add(const char *dir, const char *file)
 	snprintf(path, sizeof(path), "%s/%s", dir, file);
 	snprintf(name, sizeof(name), "%.*s", (int)(end - file), file);
 	if (conf_load(options_probe, path, &c, &err) < 0)
-		log_warnx("%s; it is not offered", err.text);
+		log_warnx("%s; ignoring this MPI", err.text);
 	else if (site_count == SITE_MAX || mpi_impl_find(name) != NULL)
-		log_warnx("%s: %s; it is not offered", path,
-		    site_count == SITE_MAX ? "allowed are 32 of them"
-					   : "this name is taken");
+		log_warnx("%s: %s; ignoring this MPI", path,
+		    site_count == SITE_MAX ? "more than 32 MPI implementations"
+					   : "duplicate name");
 	else {
 		const char *version = conf_string(c, "probe", "version");
 		struct mpi_impl_mpi *site = &sites[site_count++];
@@ -83,8 +83,8 @@ mpi_impl_site_add(const char *dir, const char *file)
 			    conf_string(c, "probe", "wireup"));
 		site->engine = xstrdup(conf_string(c, "probe", "engine"));
 		if (strcmp(version, COALMINE_VERSION) != 0)
-			log_warnx("%s: an engine of version %s beside an agent "
-				  "of " COALMINE_VERSION
+			log_warnx("%s: the engine has version %s, but the "
+				  "agent has " COALMINE_VERSION
 				  ": run coalmine-build-probe again",
 			    path, version);
 	}
@@ -140,7 +140,8 @@ mpi_impl_path(const struct mpi_impl_mpi *mpi, const struct conf *c,
 	char engine[4400];
 
 	if (mpi_impl_bin_of(mpi, c)[0] == '\0' && mpi->bin == NULL)
-		return err_set(err, -ENOENT, "%s is not offered", mpi->name);
+		return err_set(err, -ENOENT, "%s is not available on this node",
+		    mpi->name);
 	if (mpi->engine != NULL)
 		snprintf(engine, sizeof(engine), "%s", mpi->engine);
 	else

@@ -309,8 +309,8 @@ mesh_order(struct mesh *m, const json_t *msg)
 	if (far != NULL) {
 		inet_ntop(AF_INET6, &far->peer.addr, addr, sizeof(addr));
 		err_say(&err,
-		    "mesh: %.60s has address %s, which is in none of "
-		    "this agent's mesh.net",
+		    "mesh: %.60s has address %s, which is outside of this "
+		    "agent's mesh.net",
 		    far->node, addr);
 		log_warnx("%s", err.text);
 		mesh_say_ready(m, err.text);

@@ -44,7 +44,7 @@ orders_say_prepared(struct agent *ag, const char *run, enum cause cause,
 	    cause == CAUSE_NONE);
 
 	if (cause != CAUSE_NONE) {
-		log_info("run %s: not here: %s", run, text);
+		log_info("run %s: cannot prepare: %s", run, text);
 		json_object_set_new(msg, "cause",
 		    json_string(names_causes[cause].name));
 		json_object_set_new(msg, "text", text_json(text));
@@ -83,33 +83,32 @@ orders_prepare(struct agent *ag, const json_t *msg, struct run **ret,
 		return CAUSE_BUSY;
 	}
 	if (exclusive && other != NULL) {
-		err_say(err, "run %s holds the node", other->id);
+		err_say(err, "the node is reserved for run %s", other->id);
 		return CAUSE_BUSY;
 	}
 	if (geteuid() == 0 && ag->child_uid < 0 &&
 	    !conf_bool(ag->conf, "children", "allow_root")) {
 		err_say(err,
-		    "children.user is root, and children.allow_root "
-		    "is not yes");
+		    "children.user is root, but children.allow_root = no");
 		return CAUSE_CONFIG;
 	}
 	if (stat("/run/coalmine/coalmined.sock", &st) == 0 &&
 	    (int64_t)st.st_uid == ag->child_uid) {
 		err_say(err,
-		    "children.user %s is the collector's on this host,"
-		    " to which probes could give orders",
+		    "children.user %s is also the collector's user on this "
+		    "host; probes could send orders to the collector",
 		    ag->child_user);
 		return CAUSE_CONFIG;
 	}
 	if (mpi == NULL) {
-		err_say(err, "mpi %.60s is not known", name);
+		err_say(err, "unknown MPI %.60s", name);
 		return CAUSE_UNSUPPORTED;
 	}
 	if (mpi_impl_path(mpi, ag->conf, engine, sizeof(engine), err) < 0 ||
 	    (program != NULL && run_program_check(ag, program, err) < 0))
 		return CAUSE_UNSUPPORTED;
 	if (strcmp(mpi->wireup, "pmix") == 0 && access(ag->pmix, X_OK) < 0) {
-		err_say(err, "%.200s is missing, which %s needs", ag->pmix,
+		err_say(err, "%.200s is missing; %s needs it", ag->pmix,
 		    mpi->name);
 		return CAUSE_UNSUPPORTED;
 	}
@@ -167,7 +166,7 @@ orders_do_prepare(struct agent *ag, const json_t *msg)
 	}
 	if (run != NULL && run->ending) {
 		orders_say_prepared(ag, id, CAUSE_BUSY,
-		    "an earlier start of it still ends");
+		    "a previous start of this run is still ending");
 		return 0;
 	}
 	if (run != NULL) {
@@ -244,12 +243,12 @@ orders_do_launch(struct agent *ag, const json_t *msg)
 	if (run == NULL || run->ending || run->idle != NULL)
 		orders_say_not_launched(ag, id, "not prepared");
 	else if (run->records != NULL)
-		orders_say_not_launched(ag, id, "launched before");
+		orders_say_not_launched(ag, id, "already launched");
 	else if (strcmp(run->mpi->name, member_text(msg, "mpi")) != 0)
-		orders_say_not_launched(ag, id, "prepared for another mpi");
+		orders_say_not_launched(ag, id, "prepared for another MPI");
 	else if (launcher == NULL)
 		orders_say_not_launched(ag, id,
-		    "this agent has no such launcher");
+		    "this agent does not have this launcher");
 	else
 		run_launch(run, launcher, nodes, json_array_size(array),
 		    (int)ranks, member_text(msg, "campaign"),
@@ -273,9 +272,9 @@ orders_do_start(struct agent *ag, const json_t *msg)
 	if (run == NULL || run->ending || run->idle != NULL)
 		orders_say_not_launched(ag, id, "not prepared");
 	else if (run->starts_ranks)
-		orders_say_not_launched(ag, id, "launched before");
+		orders_say_not_launched(ag, id, "already launched");
 	else if (strcmp(run->mpi->name, member_text(msg, "mpi")) != 0)
-		orders_say_not_launched(ag, id, "prepared for another mpi");
+		orders_say_not_launched(ag, id, "prepared for another MPI");
 	else
 		run_start(run,
 		    &(struct run_start){ .first = (int)first,
@@ -413,7 +412,8 @@ orders_up(const json_t *welcome, void *arg)
 		if (orders_is_kept(keep, run->id))
 			run_resend(run);
 		else if (!run->ending)
-			run_end(run, GRACE_MS, "the collector dropped it");
+			run_end(run, GRACE_MS,
+			    "the collector no longer knows this run");
 	}
 	records_send(ag);
 }

@@ -167,7 +167,8 @@ keeper_child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
 		setuid((uid_t)k->uid) < 0))
 		keeper_child_fail(pipe_fd, "change user");
 	if (k->uid > 0 && setuid(0) == 0)
-		keeper_child_fail(pipe_fd, "still root after change of user");
+		keeper_child_fail(pipe_fd,
+		    "still root after changing the user");
 	/* after the change of user, which clears it */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)

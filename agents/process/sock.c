@@ -71,7 +71,7 @@ sock_listen(struct event_base *base, const char *path, int64_t gid,
 	struct sock *s;
 
 	if (str_format(sun.sun_path, sizeof(sun.sun_path), "%s", path) < 0) {
-		log_warnx("%s: longer than a socket's name may be", path);
+		log_warnx("%s: path too long for a socket", path);
 		return NULL;
 	}
 	unlink(path);

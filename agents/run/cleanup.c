@@ -124,7 +124,7 @@ cleanup_run_dir(const struct agent *ag, const char *path)
 	if (dir != NULL)
 		closedir(dir);
 	if (rmdir(path) < 0)
-		log_warnx("%s: cannot remove all of it", path);
+		log_warnx("%s: cannot remove all of its files", path);
 }
 
 int
@@ -229,7 +229,9 @@ cleanup_leftovers(struct agent *ag)
 		clk_sleep_ns(KILL_EVERY_MS * CLK_NS_PER_MS);
 	}
 	if (found > 0)
-		log_warnx("killed %d leftovers of an earlier life", found);
+		log_warnx("killed %d processes left by a previous agent "
+			  "process",
+		    found);
 	dir = opendir(top);
 	while (dir != NULL && (de = readdir(dir)) != NULL)
 		if (strcmp(de->d_name, ".") != 0 &&

@@ -140,7 +140,7 @@ rank_watch_read_cb(struct bufferevent *bev, void *arg)
 	}
 	if (rc == 0 && evbuffer_get_length(in) <= LINE_MAX_BYTES)
 		return;
-	log_warnx("rank watch: not a line of a rank, closed");
+	log_warnx("rank watch: malformed line; connection closed");
 	rank_watch_conn_end(c);
 }
 
@@ -173,7 +173,9 @@ rank_watch_accept_cb(struct evconnlistener *listener, evutil_socket_t fd,
 	bufferevent_enable(c->bev, EV_READ);
 	if (++w->opened < CONNS_MAX)
 		return;
-	log_warnx("rank watch: %d connections, no more are taken", CONNS_MAX);
+	log_warnx("rank watch: limit of %d connections reached; further ones "
+		  "are rejected",
+	    CONNS_MAX);
 	sock_close(w->sock);
 	w->sock = NULL;
 }

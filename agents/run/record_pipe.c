@@ -55,9 +55,9 @@ record_pipe_line_take(struct record_pipe *r, const char *line, size_t len)
 	}
 	if (strcmp(head.run, r->run) != 0 &&
 	    (head.seq != 0 || head.run[0] != '\0')) {
-		record_pipe_bad(r, "record of another run");
+		record_pipe_bad(r, "record belongs to another run");
 	} else if (head.seq != 0 && head.seq != r->last_seq + 1) {
-		err_say(&err, "record %llu after %llu",
+		err_say(&err, "record %llu follows %llu",
 		    (unsigned long long)head.seq,
 		    (unsigned long long)r->last_seq);
 		record_pipe_bad(r, err.text);

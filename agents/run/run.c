@@ -374,7 +374,7 @@ run_started_cb(struct child *c, pid_t pid, void *arg)
 static void
 run_send_not_started(struct run *run, const char *why)
 {
-	log_warnx("run %s: cannot be started: %s", run->id, why);
+	log_warnx("run %s: cannot start: %s", run->id, why);
 	run_send(run, WIRE_LAUNCHED,
 	    json_pack("{s:s, s:b, s:o}", "run", run->id, "ok", 0, "text",
 		text_json(why)),
@@ -515,8 +515,8 @@ run_bad_cb(const char *why, void *arg)
 	struct run_child *rc;
 	char text[300];
 
-	log_warnx("run %s: record refused: %s", run->id, why);
-	snprintf(text, sizeof(text), "record refused: %.250s", why);
+	log_warnx("run %s: record rejected: %s", run->id, why);
+	snprintf(text, sizeof(text), "record rejected: %.250s", why);
 	run_send(run, WIRE_LAUNCHED,
 	    json_pack("{s:s, s:b, s:o}", "run", run->id, "ok", 0, "text",
 		text_json(text)),
@@ -589,7 +589,7 @@ run_tables_check(const struct agent *ag, const struct conf *c, struct err *err)
 			path[len] == '/' && strstr(path, "/..") == NULL))
 			continue;
 		return err_set(err, -EACCES,
-		    "%s.table: %.150s is not below children.tables",
+		    "%s.table: %.150s is outside of children.tables",
 		    sections[i], path);
 	}
 	return 0;
@@ -648,7 +648,7 @@ run_gate_cb(void *arg)
 {
 	struct run *run = arg;
 
-	log_info("run %s: its job has begun", run->id);
+	log_info("run %s: the batch job has started", run->id);
 	run_send(run, WIRE_LAUNCHED,
 	    json_pack("{s:s, s:b, s:b}", "run", run->id, "ok", 1, "begun", 1),
 	    1);
@@ -744,7 +744,7 @@ run_ranks_gone_cb(int status, const char *tail, void *arg)
 {
 	struct run *run = arg;
 
-	log_info("run %s: its ranks have ended, status %d", run->id, status);
+	log_info("run %s: all local ranks ended, status %d", run->id, status);
 	if (run->records != NULL)
 		record_pipe_drain(run->records);
 	run->ag->run_ops->flush(run->ag);

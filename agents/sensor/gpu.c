@@ -169,7 +169,7 @@ gpu_nvml_ask(void (*ask)(struct question *q), const json_t *gpus)
 	if (hangs != NULL && !gpu_is_over(hangs, 0))
 		return NULL;
 	if (hangs != NULL) {
-		log_info("NVML answers again");
+		log_info("NVML responds again");
 		gpu_question_free(hangs);
 		hangs = NULL;
 	}
@@ -189,7 +189,8 @@ gpu_nvml_ask(void (*ask)(struct question *q), const json_t *gpus)
 	pthread_detach(thread);
 	if (gpu_is_over(q, ANSWER_S * CLK_NS_PER_S))
 		return q;
-	log_warnx("NVML does not answer: is a GPU off its bus?");
+	log_warnx("NVML does not respond; check whether a GPU has fallen off "
+		  "the bus");
 	hangs = q;
 	return NULL;
 }
@@ -214,8 +215,8 @@ gpu_ask_busy(struct question *q)
 		rc = n.processes(gpu, &found, NULL);
 		busy = (rc == 0 && found > 0) || rc == NVML_INSUFFICIENT_SIZE;
 		if (busy)
-			err_say(&q->err,
-			    "NVIDIA GPU %u: a process computes on it", i);
+			err_say(&q->err, "NVIDIA GPU %u is in use by a process",
+			    i);
 	}
 	gpu_nvml_close(&n);
 	q->busy = busy;
@@ -229,7 +230,7 @@ gpu_nvidia_busy(struct err *err)
 
 	if (busy)
 		err_say(err, "%s",
-		    q == NULL ? "NVIDIA GPUs: NVML does not answer"
+		    q == NULL ? "NVIDIA GPUs: NVML does not respond"
 			      : q->err.text);
 	if (q != NULL)
 		gpu_question_free(q);
@@ -249,7 +250,7 @@ gpu_busy(const char *root, struct err *err)
 	d = opendir(top);
 	while (d != NULL && !busy && (de = readdir(d)) != NULL)
 		if (de->d_name[0] >= '0' && de->d_name[0] <= '9') {
-			err_say(err, "AMD GPU: process %.20s computes on it",
+			err_say(err, "AMD GPU is in use by process %.20s",
 			    de->d_name);
 			busy = 1;
 		}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * session.c - the connection is a state machine with one timer, whose meaning
- * is that of the state; every failure ends in session_close, which plans the
- * next attempt.
+ * depends on the state; every failure ends in session_close, which schedules
+ * the next attempt.
  */
 #include "agents/session/session.h"
 
@@ -73,7 +73,7 @@ struct session {
 	char **collectors;   /* as told, in order of preference */
 	size_t collector_at; /* of those, and as an address: */
 	struct str_address collector;
-	size_t round; /* of them, so many have failed since the last wait */
+	size_t round; /* number of them that failed since the last wait */
 	int is_mute;  /* this one has not ended the session: it has vanished */
 	char *term_path;
 	uint64_t term; /* the highest that any of them said */
@@ -86,7 +86,7 @@ struct session {
 	struct bufferevent *bev;
 	struct event *timer; /* by state: retry, open limit, heartbeat */
 	uint64_t heard_ns;   /* when the last byte came */
-	uint64_t down_ns;    /* since when there is no session */
+	uint64_t down_ns;    /* time since which there is no session */
 	unsigned tries;      /* since then */
 	uint64_t heartbeat_ns, silence_ns; /* of welcome */
 	struct rng rng;
@@ -125,7 +125,7 @@ session_collector_choose(struct session *s, size_t at)
 	s->collector_at = s->collectors[at] != NULL ? at : 0;
 	if (str_address_parse(s->collectors[s->collector_at], &s->collector) <
 	    0)
-		assert(!"its row takes nothing else");
+		assert(!"agent.collector was validated before");
 }
 
 static int
@@ -135,8 +135,8 @@ session_put(struct session *s, enum wire_type type, json_t *msg)
 	long len = wire_build(type, msg, &frame);
 
 	if (len < 0) {
-		log_warnx("session: %s not sent: %s", wire_messages[type].name,
-		    strerror((int)-len));
+		log_warnx("session: cannot send %s: %s",
+		    wire_messages[type].name, strerror((int)-len));
 		return (int)len;
 	}
 	bufferevent_write(s->bev, frame, (size_t)len);
@@ -158,7 +158,7 @@ session_send_hello(struct session *s)
 		    json_integer((json_int_t)s->term));
 	s->ops->hello(msg, s->arg);
 	if (session_put(s, WIRE_HELLO, msg) < 0)
-		session_close(s, "no hello can be made of what is known here");
+		session_close(s, "cannot build the hello message");
 	else
 		s->state = SESSION_GREETING;
 }
@@ -185,7 +185,7 @@ session_send_enroll(struct session *s)
 	if (msg == NULL)
 		session_close(s, err.text);
 	else if (session_put(s, WIRE_ENROLL, msg) < 0)
-		session_close(s, "no request for a certificate can be made");
+		session_close(s, "cannot build a certificate request");
 	else if (enroll_is_first(s->tls.enroll))
 		s->state = SESSION_GREETING;
 }
@@ -199,8 +199,9 @@ session_term_take(struct session *s, json_int_t said, struct err *err)
 
 	if (term < s->term)
 		return err_set(err, -EPERM,
-		    "it is of term %llu, and another collector has taken over "
-		    "with term %llu: end it, or remove %.300s",
+		    "the collector's term %llu is older than term %llu of the "
+		    "collector that took over: stop the old collector, or "
+		    "remove %.300s",
 		    (unsigned long long)term, (unsigned long long)s->term,
 		    s->term_path);
 	if (term == s->term)
@@ -222,7 +223,7 @@ session_handle_welcome(struct session *s, const json_t *msg)
 	silence = json_integer_value(json_object_get(msg, "silence_ms"));
 	if (beat < 10 || beat > 3600000 || silence <= beat ||
 	    silence > 36000000) {
-		session_close(s, "welcome names an impossible heartbeat");
+		session_close(s, "invalid heartbeat interval in welcome");
 		return -EPROTO;
 	}
 	if (session_term_take(s, member_int(msg, "term"), &err) < 0) {
@@ -258,9 +259,9 @@ session_handle_certificate(struct session *s, const json_t *msg)
 		session_close(s, err.text);
 		return rc;
 	}
-	log_info("session %s:%s: a new certificate", s->collector.host,
+	log_info("session %s:%s: received a new certificate", s->collector.host,
 	    s->collector.port);
-	session_close(s, "for a new certificate");
+	session_close(s, "reconnecting with the new certificate");
 	return -ECONNRESET;
 }
 
@@ -371,8 +372,8 @@ session_write_cb(struct bufferevent *bev, void *arg)
 		s->ops->drained(s->arg);
 }
 
-/* A peer that lost power or its cable is noticed in about ten seconds, and so
- * is data that nobody acknowledges. */
+/* A peer that lost power or its cable is detected in about ten seconds, and so
+ * is data without acknowledgement. */
 static void
 session_socket_options(int fd)
 {
@@ -390,7 +391,8 @@ session_socket_options(int fd)
 	for (size_t i = 0; i < ARRAY_LEN(options); i++)
 		if (setsockopt(fd, options[i].level, options[i].name,
 			&options[i].value, sizeof(int)) < 0)
-			log_warn("session: socket option %d", options[i].name);
+			log_warn("session: cannot set socket option %d",
+			    options[i].name);
 }
 
 static void
@@ -405,14 +407,14 @@ session_failure_text(struct bufferevent *bev, short what, struct err *err)
 	const char *reason;
 
 	if (verified != X509_V_OK) {
-		err_say(err, "the collector's certificate is not believed: %s",
+		err_say(err, "cannot verify the collector's certificate: %s",
 		    X509_verify_cert_error_string(verified));
 		return;
 	}
 	if (ERR_GET_LIB(code) == ERR_LIB_SSL &&
 	    alert >= SSL_AD_BAD_CERTIFICATE && alert <= SSL_AD_UNKNOWN_CA) {
 		err_say(err,
-		    "the collector does not believe our certificate: %s",
+		    "the collector rejected this agent's certificate: %s",
 		    ERR_reason_error_string(code));
 		return;
 	}
@@ -457,7 +459,7 @@ session_open_next(struct session *s)
 	SSL *ssl;
 
 	if (ai == NULL) {
-		session_close(s, "no address answers");
+		session_close(s, "no address responds");
 		return;
 	}
 	s->next = ai->ai_next;
@@ -537,7 +539,7 @@ session_timer_cb(evutil_socket_t fd, short what, void *arg)
 		session_start(s);
 		return;
 	case SESSION_RESOLVING:
-		session_close(s, "its name is not resolved in time");
+		session_close(s, "timeout while resolving the name");
 		return;
 	case SESSION_OPENING:
 	case SESSION_GREETING:
@@ -648,7 +650,7 @@ session_new(struct event_base *base, const struct conf *c, const char *name,
 	/* The term of the last takeover: collectors of older terms are not
 	 * followed. */
 	s->term = (uint64_t)file_number(s->term_path, 1, 1);
-	pki_pair_mend(conf_string(c, "tls", "key"),
+	pki_pair_recover(conf_string(c, "tls", "key"),
 	    conf_string(c, "tls", "cert"));
 	if (tls_open(&s->tls, c, name, err) < 0) {
 		session_free(s);
@@ -694,7 +696,7 @@ session_send_lines(struct session *s, enum wire_type type, const char *run,
 		return;
 	len = wire_build_lines(type, run, lines, &frame);
 	if (len < 0) {
-		log_warnx("run %s: %s not sent: %s", run,
+		log_warnx("run %s: cannot send %s: %s", run,
 		    wire_messages[type].name, strerror((int)-len));
 		return;
 	}
@@ -726,11 +728,14 @@ session_reload(struct session *s)
 	struct err err;
 
 	if (tls_reload(&s->tls, &err) < 0) {
-		log_warnx("session: certificates kept: %s", err.text);
+		log_warnx("session: cannot reload the certificates; keeping "
+			  "the old ones: %s",
+		    err.text);
 		return;
 	}
-	log_info("session: certificates read again");
+	log_info("session: certificates reloaded");
 	/* Whom we enrol with is not verified by a chain. */
 	if (was_first && s->bev != NULL)
-		session_close(s, "for a certificate that was brought");
+		session_close(s,
+		    "reconnecting with a certificate from the site");
 }

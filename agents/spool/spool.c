@@ -258,7 +258,7 @@ spool_file_recover(struct spool *sp, struct file *f)
 	}
 	if (f->lost_bytes == 0)
 		return 0;
-	log_warnx("spool %s: %llu bytes damaged, left out", f->run,
+	log_warnx("spool %s: skipped %llu damaged bytes", f->run,
 	    (unsigned long long)f->lost_bytes);
 	if (holes > 0)
 		return spool_rewrite(sp, f, LEAVE_BAD, 0);
@@ -478,7 +478,7 @@ spool_result_set(const struct spool *sp, int *result, int rc,
 	if (rc < 0 && *result == 0)
 		log_warnx("spool %s: %s; %s", sp->dir, strerror(-rc), meaning);
 	if (rc == 0 && *result < 0)
-		log_info("spool %s: writes again", sp->dir);
+		log_info("spool %s: writing again", sp->dir);
 	*result = rc;
 }
 
@@ -501,7 +501,8 @@ spool_append(struct spool *sp, const char *run, uint64_t seq, int raw,
 	rc = spool_add_held(sp, f);
 	if (rc == 0)
 		rc = spool_add(sp, f, &e);
-	spool_result_set(sp, &sp->write_failed, rc, "records wait in memory");
+	spool_result_set(sp, &sp->write_failed, rc,
+	    "keeping records in memory");
 	if (rc < 0)
 		spool_hold(sp, f, &e);
 	else
@@ -527,7 +528,7 @@ spool_sync(struct spool *sp)
 			rc = -errno;
 	}
 	spool_result_set(sp, &sp->sync_failed, rc,
-	    "a power cut would lose records, the next sync tries again");
+	    "a power failure would lose records; retrying with the next sync");
 }
 
 /* Nothing of the file waits any more. */
@@ -605,7 +606,7 @@ spool_next_on_disk(struct file *f, size_t max_bytes, struct spool_entry *ret)
 		return 0;
 	}
 	if (w.skipped > 0) {
-		log_warnx("spool %s: %llu bytes damaged, left out", f->run,
+		log_warnx("spool %s: skipped %llu damaged bytes", f->run,
 		    (unsigned long long)w.skipped);
 		f->lost_bytes += w.skipped;
 		f->lost_records++;
@@ -683,5 +684,5 @@ spool_alarm(const struct spool *sp)
 		return NULL;
 	return rc == -ENOSPC || rc == -EDQUOT
 	    ? "spool: the disk is full"
-	    : "spool: cannot be written, see the agent's log";
+	    : "spool: cannot write; see the agent's log";
 }

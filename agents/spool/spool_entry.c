@@ -145,6 +145,6 @@ spool_entry_write(int fd, uint64_t at, const struct spool_entry *e)
 		return 0;
 	rc = n < 0 ? -errno : -ENOSPC;
 	if (ftruncate(fd, (off_t)at) < 0)
-		log_warn("spool: cannot cut a torn entry");
+		log_warn("spool: cannot truncate an incomplete entry");
 	return rc;
 }

@@ -136,7 +136,7 @@ crl_take(struct crl *l, SSL *ssl, const char *text, struct err *err)
 	sk_X509_CRL_pop_free(all, X509_CRL_free);
 	if (rc == 0)
 		return 0;
-	log_info("session: a newer list of revoked certificates");
+	log_info("session: received a newer certificate revocation list");
 	to = BIO_new(BIO_s_mem());
 	for (int i = 0; i < sk_X509_CRL_num(l->handed); i++)
 		PEM_write_bio_X509_CRL(to, sk_X509_CRL_value(l->handed, i));

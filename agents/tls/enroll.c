@@ -61,8 +61,8 @@ enroll_token_get(struct enroll *e, struct err *err)
 	 * these users. */
 	if (e->by_munge && pw != NULL && pki_munge_is_user(users, pw->pw_uid))
 		return err_set(err, -EINVAL,
-		    "%s: agent.munge_users has %s, whom probes run as "
-		    "(children.user): they could pose as the collector",
+		    "%s: agent.munge_users contains %s, the user of probes "
+		    "(children.user): probes could impersonate the collector",
 		    conf_where(e->conf, "agent", "munge_users"), user);
 	if (e->by_munge)
 		return 0;
@@ -196,16 +196,18 @@ enroll_verify(SSL *ssl, X509 *root, struct err *err)
 	    X509_STORE_CTX_init(check, store, cert,
 		SSL_get_peer_cert_chain(ssl)) != 1 ||
 	    X509_STORE_CTX_set_default(check, "ssl_server") != 1) {
-		err_say(err, "its certificate cannot be verified");
+		err_say(err,
+		    "cannot set up the verification of the collector's "
+		    "certificate");
 	} else if (X509_verify_cert(check) == 1) {
 		rc = 0;
 	} else {
 		why = X509_STORE_CTX_get_error(check);
-		err_say(err, "its certificate is not believed: %s%s",
+		err_say(err, "cannot verify the collector's certificate: %s%s",
 		    X509_verify_cert_error_string(why),
 		    why == X509_V_ERR_CERT_NOT_YET_VALID ||
 			    why == X509_V_ERR_CERT_HAS_EXPIRED
-			? "; is the clock of this node right?"
+			? "; check the clock of this node"
 			: "");
 	}
 	ERR_clear_error();
@@ -239,8 +241,8 @@ enroll_check(struct enroll *e, SSL *ssl, struct err *err)
 	if (e->root == NULL)
 		return err_set(err, -EACCES,
 		    e->by_munge
-			? "it shows no authority that signs itself"
-			: "its authority is not the one that the token names");
+			? "the collector sent no self-signed CA certificate"
+			: "the collector's CA is not the one in the token");
 	return enroll_verify(ssl, e->root, err);
 }
 
@@ -303,13 +305,13 @@ enroll_answer_check(const struct enroll *e, STACK_OF(X509) * certs,
 	if (certs == NULL || X509_check_private_key(cert, e->key) != 1) {
 		ERR_clear_error();
 		return err_set(err, -EPROTO,
-		    "the certificate that came is not for the key here");
+		    "the received certificate does not match the local key");
 	}
 	if (pki_subject_get(X509_get_subject_name(cert), NID_commonName, cn,
 		sizeof(cn)) < 0 ||
 	    strcmp(cn, e->name) != 0)
 		return err_set(err, -EPROTO,
-		    "the certificate that came is not for %s", e->name);
+		    "the received certificate is not for %s", e->name);
 	return 0;
 }
 
@@ -367,7 +369,7 @@ enroll_answer(struct enroll *e, const json_t *msg, struct err *err)
 		return rc;
 	unlink(e->key_path);
 	if (e->token_file != NULL && unlink(e->token_file) < 0)
-		log_warn("%s: the token was used", e->token_file);
+		log_warn("cannot remove the used token %s", e->token_file);
 	return 0;
 }
 

@@ -140,7 +140,7 @@ void
 tls_renew_failed(struct tls *t, const struct err *err)
 {
 	snprintf(t->alarm, sizeof(t->alarm),
-	    "the certificate was not renewed: %.400s", err->text);
+	    "cannot renew the certificate: %.400s", err->text);
 	log_warnx("session: %s", t->alarm);
 	enroll_free(t->enroll);
 	t->enroll = NULL;
@@ -199,17 +199,18 @@ tls_check_collector(SSL *ssl, const char *host, struct err *err)
 	int len, is_addr;
 
 	if (cert == NULL)
-		return err_set(err, -EACCES, "%s has no certificate", host);
+		return err_set(err, -EACCES, "%s presented no certificate",
+		    host);
 	len = X509_NAME_get_text_by_NID(X509_get_subject_name(cert),
 	    NID_organizationalUnitName, ou, sizeof(ou));
 	is_addr = inet_pton(AF_INET, host, &in) == 1 ||
 	    inet_pton(AF_INET6, host, &in) == 1;
 	if (len < 0 || (size_t)len != strlen(role) || strcmp(ou, role) != 0)
-		bad = "has a certificate without the role collector";
+		bad = "presented a certificate without the role collector";
 	else if (X509_check_host(cert, is_addr ? PKI_COLLECTOR_SAN : host, 0, 0,
 		     NULL) != 1 &&
 	    !(is_addr && X509_check_ip_asc(cert, host, 0) == 1))
-		bad = "has a certificate for another name";
+		bad = "presented a certificate for another name";
 	X509_free(cert);
 	if (bad == NULL)
 		return 0;

@@ -502,7 +502,8 @@ pmi_message(struct pmi *p, int i, const char *message, struct strbuf *reply,
 	ok = len > 0 && strncmp(q.text, "cmd=", 4) == 0;
 	for (const char *c = q.text; *c != '\0'; c++)
 		ok = ok && (unsigned char)*c >= ' ';
-	snprintf(text, PMI_TEXT_MAX, "PMI: \"%.100s\" is not served", q.text);
+	snprintf(text, PMI_TEXT_MAX, "PMI: unsupported request \"%.100s\"",
+	    q.text);
 	if (ok && pmi_is(&q, "abort"))
 		return pmi_abort(&q, text);
 	if (!ok || p->waits[i].what != WAIT_NONE)

@@ -457,9 +457,9 @@ main(int argc, char **argv)
 	    str_to_int(argv[5], 1, 65535, &local) < 0 ||
 	    str_to_int(argv[6], local, INT32_MAX, &size) < 0) {
 		fprintf(stderr,
-		    "usage: coalmine-pmix RUN DIRECTORY HOST "
-		    "FIRST-RANK LOCAL-RANKS SIZE\n"
-		    "The agent starts it.\n");
+		    "usage: coalmine-pmix RUN DIRECTORY HOST FIRST-RANK "
+		    "LOCAL-RANKS SIZE\nFor internal use: the agent starts this "
+		    "program.\n");
 		return 3;
 	}
 	j = (struct job){ argv[1], argv[2], argv[3], (uint32_t)first,

@@ -274,8 +274,7 @@ ranks_pmi_read_cb(struct bufferevent *bev, void *arg)
 	if (event != PMI_BAD && rc == 0)
 		return;
 	ranks_aborts(k,
-	    event == PMI_BAD ? text
-			     : "PMI: a message is malformed or too long");
+	    event == PMI_BAD ? text : "PMI: malformed or oversized message");
 	ranks_hang_up(&k->bev); /* which its MPI takes as the end */
 }
 
@@ -361,7 +360,7 @@ ranks_start_all(struct ranks *r)
 		rc = ranks_start_one(&r->list[i]);
 	if (rc == 0)
 		return 0;
-	snprintf(text, sizeof(text), "rank %d cannot be started: %s",
+	snprintf(text, sizeof(text), "cannot start rank %d: %s",
 	    r->job.first + i - 1, strerror(-rc));
 	r->ops->failed(text, r->arg);
 	return rc;
@@ -453,7 +452,7 @@ ranks_helper_read_cb(struct bufferevent *bev, void *arg)
 		rc = ranks_helper_message(r, verb, a, b, bytes, len);
 		free(bytes);
 	}
-	r->ops->failed("coalmine-pmix sends what it should not", r->arg);
+	r->ops->failed("malformed message from coalmine-pmix", r->arg);
 	ranks_hang_up(&r->helper);
 }
 

@@ -229,7 +229,7 @@ def root(site):
     c, a = setup(site, user="", children__allow_root="no")
     no = fake.prepare(c, ["head"], "r1", ok=False)[0]
     assert no["cause"] == "config" and "allow_root" in no["text"], no
-    assert "children.user is root: runs are refused" in open(a.log).read()
+    assert "children.user is root: runs are rejected" in open(a.log).read()
 
 
 def foreign_code(site):
@@ -378,7 +378,7 @@ def bad_records(site):
         run = "r%d" % i
         start(c, run, word + " stay")
         no = c.wait("launched", run=run, ok=False)
-        assert no["text"].startswith("record refused: "), no
+        assert no["text"].startswith("record rejected: "), no
         c.wait("exited", run=run, id=1)
         fake.end(c, ["head"], run)
         a.wait_clean()
@@ -566,7 +566,7 @@ def said_while_away(site):
     start(c, "r1", "begin die")
     port, records = c.port, c.records
     c.close()
-    fake.wait_for(lambda: "have ended" in open(a.log).read())
+    fake.wait_for(lambda: "all local ranks ended" in open(a.log).read())
     c = site.collector(port=port)
     c.records = records
     assert c.wait("rank-lost", run="r1")["rank"] == 0

@@ -68,7 +68,7 @@ def not_believed(site):
     c = fake.Collector(foreign)
     site.collectors.append(c)
     a = site.agent("head", c.port, site.libexec(ENGINE))
-    fake.wait_for(lambda: "certificate is not believed: self" in open(a.log).read())
+    fake.wait_for(lambda: "cannot verify the collector's certificate: self" in open(a.log).read())
     assert not c.messages
 
 
@@ -240,12 +240,12 @@ def reload(site):
     """SIGHUP: new certificates count from the next connection on."""
     c, a = up(site)
     a.proc.send_signal(signal.SIGHUP)
-    fake.wait_for(lambda: "read again" in open(a.log).read())
+    fake.wait_for(lambda: "certificates reloaded" in open(a.log).read())
     shutil.copy(site.pki.path("head.pem"), site.pki.path("old.pem"))
     with open(site.pki.path("head.pem"), "w") as f:
         f.write("nothing\n")
     a.proc.send_signal(signal.SIGHUP)
-    fake.wait_for(lambda: "certificates kept" in open(a.log).read())
+    fake.wait_for(lambda: "cannot reload the certificates" in open(a.log).read())
     since = len(c.messages)
     c.sessions["head"].close()
     c.wait("hello", since=since, limit=6)

@@ -247,7 +247,7 @@ test_gpus_hang(void **state)
 	want_value(rows, "0000:1b:00.0", "aer_correctable", 5);
 	json_decref(rows);
 	assert_int_equal(gpu_busy(tree, &err), 1);
-	assert_non_null(strstr(err.text, "does not answer"));
+	assert_non_null(strstr(err.text, "does not respond"));
 	unsetenv("COALMINE_FAKE_NVML");
 	for (int i = 0; i < 300 && !is_back; i++) {
 		clk_sleep_ns(200 * CLK_NS_PER_MS);

@@ -164,7 +164,7 @@ test_gpus(void **state)
 	assert_int_equal(gpu_busy(tree, &err), 0);
 	setenv("COALMINE_FAKE_NVML", "busy", 1);
 	assert_int_equal(gpu_busy(tree, &err), 1);
-	assert_string_equal(err.text, "NVIDIA GPU 1: a process computes on it");
+	assert_string_equal(err.text, "NVIDIA GPU 1 is in use by a process");
 	setenv("COALMINE_FAKE_NVML", "fail", 1);
 	assert_int_equal(gpu_busy(tree, &err), 0);
 	unsetenv("COALMINE_FAKE_NVML");

@@ -477,7 +477,7 @@ test_alarm(void **state)
 		int error;
 		const char *says;
 	} rows[] = { { ENOSPC, "disk is full" }, { EDQUOT, "disk is full" },
-		{ EIO, "cannot be written" }, { EROFS, "cannot be written" } };
+		{ EIO, "cannot write" }, { EROFS, "cannot write" } };
 	struct spool *sp = open_max(1 << 20);
 
 	(void)state;

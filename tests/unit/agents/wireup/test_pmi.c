@@ -190,7 +190,7 @@ test_bad(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		says(p, 0, bad[i], PMI_BAD, "");
-	assert_non_null(strstr(text, "is not served"));
+	assert_non_null(strstr(text, "unsupported request"));
 	memset(line, 'x', sizeof(line));
 	memcpy(line, "cmd=put key=a value=", 20);
 	line[20 + 1025] = '\0';
