@@ -106,11 +106,11 @@ conf_value_set(struct conf *c, size_t at, const char *raw, const char *where,
 		if (iscntrl((unsigned char)*p) ||
 		    (*p == ';' && (p == raw || isspace((unsigned char)p[-1]))))
 			return err_set(err, -EINVAL,
-			    "%s: %s.%s holds a control character or begins a "
-			    "comment with ';'",
+			    "%s: %s.%s contains a control character, or ';' "
+			    "after a blank, which would start a comment",
 			    where, row->section, row->key);
 	if (conf_type_read(row, raw, &as, want) < 0) {
-		err_say(err, "%s: %s.%s = %.80s: allowed is %s", where,
+		err_say(err, "%s: %s.%s = %.80s: expected %s", where,
 		    row->section, row->key, raw[0] == '\0' ? "(empty)" : raw,
 		    want);
 		return -EINVAL;
@@ -207,17 +207,17 @@ conf_unknown(const struct conf_row *rows, const char *where,
 		}
 	if (known) {
 		conf_names_list(rows, section, names, sizeof(names));
-		err_say(err, "%s: unknown key %.80s in [%s]: allowed are %s",
+		err_say(err, "%s: unknown key %.80s in [%s]: expected %s",
 		    where, key, section, names);
 		return;
 	}
 	conf_names_list(rows, NULL, names, sizeof(names));
 	if (section[0] == '\0')
-		err_say(err, "%s: key %.80s before any section: allowed are %s",
+		err_say(err, "%s: key %.80s before any section: expected %s",
 		    where, key, names);
 	else
-		err_say(err, "%s: unknown section [%.80s]: allowed are %s",
-		    where, section, names);
+		err_say(err, "%s: unknown section [%.80s]: expected %s", where,
+		    section, names);
 }
 
 static int
@@ -342,8 +342,8 @@ conf_parse(const struct conf_row *rows, const char *path, const char *text,
 	rc = ini_parse_stream(conf_reader_cb, &p, conf_handler_cb, &p);
 	if (rc > 0 && !p.failed) {
 		err_say(err,
-		    "%s:%d: allowed is [section], key = value or a comment",
-		    path, rc);
+		    "%s:%d: expected [section], key = value or a comment", path,
+		    rc);
 		p.failed = 1;
 	}
 	if (rc < 0 && !p.failed) {
@@ -432,7 +432,7 @@ conf_override(struct conf *c, const char *text, const char *from,
 
 	if (dot == NULL || equal == NULL || dot == text || equal <= dot + 1)
 		return err_set(err, -EINVAL,
-		    "%s: %.80s: allowed is section.key=value", from, text);
+		    "%s: %.80s: expected section.key=value", from, text);
 	section = xstrndup(text, (size_t)(dot - text));
 	key = xstrndup(dot + 1, (size_t)(equal - dot - 1));
 	rc = conf_set(c, section, key, equal + 1, from, err);

@@ -85,7 +85,7 @@ conf_print_mdoc(const struct conf_row *rows, FILE *to)
 			fputs(".\n", to);
 		}
 		if (rows[i].fallback == NULL)
-			fputs("Must be given.\n", to);
+			fputs("Required.\n", to);
 		else if (rows[i].fallback[0] == '\0')
 			fputs("Default: empty.\n", to);
 		else {

@@ -147,7 +147,8 @@ conf_type_read_bytes(const struct conf_row *row, const char *raw,
 	uint64_t u;
 
 	conf_type_range_format(row, range, sizeof(range));
-	snprintf(want, CONF_WANT_BYTES, "a size as 4096, 4K or 1M, %s", range);
+	snprintf(want, CONF_WANT_BYTES, "a size such as 4096, 4K or 1M, %s",
+	    range);
 	if (str_to_bytes(raw, &u) < 0 || !conf_type_in_range(row, (double)u))
 		return -EINVAL;
 	ret->u = u;
@@ -162,8 +163,8 @@ conf_type_read_span(const struct conf_row *row, const char *raw,
 	uint64_t u;
 
 	conf_type_range_format(row, range, sizeof(range));
-	snprintf(want, CONF_WANT_BYTES, "a time span as 250ms, 10s or 5m, %s",
-	    range);
+	snprintf(want, CONF_WANT_BYTES,
+	    "a duration such as 250ms, 10s or 5m, %s", range);
 	if (clk_span_parse(raw, &u) < 0 ||
 	    !conf_type_in_range(row, (double)u / 1e9))
 		return -EINVAL;
@@ -191,7 +192,7 @@ conf_type_read_choices(const struct conf_row *row, const char *raw,
 	int rc = list == NULL || count == 0 ? -EINVAL : 0;
 
 	(void)ret;
-	snprintf(want, CONF_WANT_BYTES, "a list, with commas, of %s",
+	snprintf(want, CONF_WANT_BYTES, "a comma-separated list of %s",
 	    row->allowed);
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		if (conf_type_allowed_find(row->allowed, list[i],
@@ -214,7 +215,8 @@ conf_type_read_hostlist(const struct conf_row *row, const char *raw,
 	rc = hostlist_parse(raw, &hl, &err);
 	if (rc < 0) {
 		snprintf(want, CONF_WANT_BYTES,
-		    "a hostlist as n[001-016,020],login1 (%.300s)", err.text);
+		    "a hostlist such as n[001-016,020],login1 (%.300s)",
+		    err.text);
 		return rc;
 	}
 	hostlist_clear(&hl);
@@ -235,7 +237,7 @@ conf_type_read_address(const struct conf_row *row, const char *raw,
 	snprintf(want, CONF_WANT_BYTES, "host:port%s",
 	    row->min == 0       ? " or nothing"
 		: row->min == 1 ? " or :port"
-		: row->min == 3 ? ", more of them with commas between"
+		: row->min == 3 ? ", or several separated by commas"
 				: "");
 	if (raw[0] == '\0' && row->min == 0)
 		return 0;
@@ -277,7 +279,7 @@ conf_type_read_urls(const struct conf_row *row, const char *raw,
 	(void)row;
 	(void)ret;
 	snprintf(want, CONF_WANT_BYTES,
-	    "http://HOST or https://HOST, with commas between");
+	    "http://HOST or https://HOST, separated by commas");
 	return conf_type_check_each(raw, conf_type_url_good);
 }
 
@@ -305,7 +307,7 @@ conf_type_read_nets(const struct conf_row *row, const char *raw,
 	(void)row;
 	(void)ret;
 	snprintf(want, CONF_WANT_BYTES,
-	    "networks as 10.1.0.0/16, with commas between");
+	    "networks such as 10.1.0.0/16, separated by commas");
 	return conf_type_check_each(raw, conf_type_net_good);
 }
 

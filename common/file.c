@@ -27,7 +27,7 @@ static int
 file_complain(const char *path, int rc, struct err *err)
 {
 	err_say(err, "%.300s: %s", path,
-	    rc == -ENOTSUP ? "allowed is a plain file, no pipe and no device"
+	    rc == -ENOTSUP ? "expected a regular file, not a pipe or a device"
 			   : strerror(-rc));
 	return rc;
 }
@@ -154,7 +154,7 @@ file_number(const char *path, int64_t least, int64_t fallback)
 		return fallback;
 	text[strcspn(text, "\n")] = '\0';
 	if (str_to_int(text, least, INT64_MAX, &n) < 0) {
-		log_warnx("%s: not a number: %lld is taken", path,
+		log_warnx("%s: invalid number; using %lld", path,
 		    (long long)fallback);
 		n = fallback;
 	}
@@ -172,7 +172,7 @@ file_new(const char *path, int mode, const char *text, struct err *err)
 
 	if (fd < 0)
 		return err_set(err, -errno, "%s: %s%s", path, strerror(errno),
-		    errno == EEXIST ? "; it is not overwritten" : "");
+		    errno == EEXIST ? "; not overwritten" : "");
 	errno = ENOSPC; /* of a short write */
 	if (write(fd, text, len) != (ssize_t)len || fsync(fd) < 0)
 		rc = -errno;

@@ -29,15 +29,15 @@ frame_head_get(const uint8_t head[FRAME_HEAD_BYTES], const char **ret_why)
 	    (uint32_t)head[5] << 16 | (uint32_t)head[6] << 8 | head[7];
 
 	if (head[0] != 'C' || head[1] != 'M') {
-		*ret_why = "not a frame of ours";
+		*ret_why = "not a Coalmine frame";
 		return -EPROTO;
 	}
 	if (head[2] != FRAME_VERSION || head[3] != 0) {
-		*ret_why = "a frame of another version";
+		*ret_why = "unsupported frame version";
 		return -EPROTO;
 	}
 	if (body_bytes == 0 || body_bytes > FRAME_BODY_MAX) {
-		*ret_why = "a frame without body or with too long a one";
+		*ret_why = "frame body is empty or too long";
 		return -EPROTO;
 	}
 	return (long)body_bytes;

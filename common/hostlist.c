@@ -105,7 +105,9 @@ hostlist_add_name(struct build *b, const char *name, const char *at)
 
 	if (hostlist_name_check(name) < 0)
 		return hostlist_refuse(b, -EINVAL, at,
-		    "\"%.40s\" is no host name (letters, digits, . - _)", name);
+		    "invalid host name \"%.40s\": expected letters, digits, . "
+		    "- _",
+		    name);
 	if (++b->made > b->max)
 		return hostlist_refuse(b, -E2BIG, NULL, "more than %zu hosts",
 		    b->max);
@@ -129,7 +131,7 @@ hostlist_parse_range(struct build *b, const char **p, long long *ret_lo,
 
 	if (n == 0 || n > DIGITS_MAX)
 		return hostlist_refuse(b, -EINVAL, from,
-		    "a number of at most %d digits is missing", DIGITS_MAX);
+		    "expected a number of at most %d digits", DIGITS_MAX);
 	*ret_lo = *ret_hi = strtoll(from, NULL, 10);
 	*ret_width = from[0] == '0' ? (int)n : 0;
 	*p = from + n;
@@ -139,12 +141,12 @@ hostlist_parse_range(struct build *b, const char **p, long long *ret_lo,
 	n = strspn(from, "0123456789");
 	if (n == 0 || n > DIGITS_MAX)
 		return hostlist_refuse(b, -EINVAL, from,
-		    "a number of at most %d digits is missing", DIGITS_MAX);
+		    "expected a number of at most %d digits", DIGITS_MAX);
 	*ret_hi = strtoll(from, NULL, 10);
 	*p = from + n;
 	if (*ret_hi < *ret_lo)
 		return hostlist_refuse(b, -EINVAL, from,
-		    "the range runs backwards");
+		    "the range is descending");
 	if ((unsigned long long)(*ret_hi - *ret_lo) >= b->max)
 		return hostlist_refuse(b, -E2BIG, from, "more than %zu hosts",
 		    b->max);
@@ -166,8 +168,7 @@ hostlist_expand_bracket(struct build *b, const char *head, const char *open,
 	int rc = 0, width = 0;
 
 	if (close == NULL)
-		return hostlist_refuse(b, -EINVAL, open,
-		    "the bracket is not closed");
+		return hostlist_refuse(b, -EINVAL, open, "missing ]");
 	if (depth >= BRACKETS_MAX)
 		return hostlist_refuse(b, -EINVAL, open,
 		    "more than %d brackets", BRACKETS_MAX);
@@ -239,7 +240,7 @@ hostlist_parse_max(const char *text, size_t max, struct hostlist *ret,
 			end--;
 		if (p >= end)
 			rc = hostlist_refuse(&b, -EINVAL, next,
-			    "a host name is missing");
+			    "missing host name");
 		else
 			rc = hostlist_expand(&b, "", p, end, 0);
 		p = next + 1;

@@ -54,7 +54,7 @@ plugin_find(const char *name, const char *entry, int abi, struct err *err)
 	if (call != NULL)
 		ops = call(abi);
 	if (ops == NULL)
-		err_say(err, "coalmine-%s.so is of another version", name);
+		err_say(err, "coalmine-%s.so has another version", name);
 	return ops;
 }
 
@@ -70,7 +70,7 @@ plugin_calls(const char *library, const struct plugin_call *calls, size_t count,
 	}
 	for (size_t i = 0; i < count; i++)
 		if (calls[i].must && dlsym(so, calls[i].symbol) == NULL) {
-			err_say(err, "%.100s has no %s: it is too old", library,
+			err_say(err, "%.100s is too old: it lacks %s", library,
 			    calls[i].symbol);
 			dlclose(so);
 			return NULL;

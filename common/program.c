@@ -109,7 +109,7 @@ program_begin_again(const char *const names[], const int fds[], size_t count)
 	setenv("LISTEN_PID", number[1], 1);
 	setenv("LISTEN_FDNAMES", given > 0 ? text.text : "", 1);
 	execv("/proc/self/exe", first_argv);
-	fatal("cannot begin again");
+	fatal("cannot restart the program");
 }
 
 size_t

@@ -72,7 +72,7 @@ xasprintf(const char *fmt, ...)
 	len = vasprintf(&text, fmt, ap);
 	va_end(ap);
 	if (len < 0)
-		fatalx("out of memory: a formatted text");
+		fatalx("out of memory: formatting a text");
 	return text;
 }
 

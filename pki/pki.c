@@ -40,14 +40,14 @@ pki_fail_ssl(struct err *err, const char *what)
 		if ((ERR_GET_LIB(code) == ERR_LIB_PEM &&
 			ERR_GET_REASON(code) == PEM_R_NO_START_LINE) ||
 		    ERR_GET_REASON(code) == ERR_R_UNSUPPORTED)
-			text = "has none in PEM";
+			text = "no PEM data found";
 		else if (ERR_GET_REASON(code) == X509_R_KEY_VALUES_MISMATCH)
-			text = "it is not the key of the certificate";
+			text = "key does not match the certificate";
 		else if (text == NULL)
 			text = reason;
 	}
 	return err_set(err, -EIO, "%s: %s", what,
-	    text != NULL ? text : "no reason given");
+	    text != NULL ? text : "unknown reason");
 }
 
 void
@@ -153,7 +153,7 @@ pki_san_text(const struct pki_order *o, struct err *err)
 			continue;
 		if (!ip && hostlist_name_check(san) < 0) {
 			err_say(err,
-			    "--san %.100s: allowed is a DNS name or an IP "
+			    "--san %.100s: expected a DNS name or an IP "
 			    "address",
 			    san);
 			strbuf_clear(&sb);
@@ -222,7 +222,7 @@ pki_authority_new(const struct pki_authority *ca, const char *name,
 		    !pki_extend(cert, issuer, NID_authority_key_identifier,
 			"keyid"))) ||
 	    X509_sign(cert, ca != NULL ? ca->key : key, EVP_sha256()) == 0) {
-		pki_fail_ssl(err, "making the authority");
+		pki_fail_ssl(err, "creating the CA certificate");
 		X509_free(cert);
 		cert = NULL;
 	}
@@ -264,7 +264,8 @@ pki_chain_check(STACK_OF(X509) * chain, enum role role, struct err *err)
 		    STR_FIND(names_roles, unit) >= 0 &&
 		    strcmp(unit, names_roles[role]) != 0)
 			return err_set(err, -EACCES,
-			    "role %s by an authority for role %s only",
+			    "cannot issue role %s: the CA is restricted to "
+			    "role %s",
 			    names_roles[role], unit);
 	}
 	return 0;
@@ -348,9 +349,9 @@ pki_request_fault(X509_REQ *req, const char *name)
 	if (X509_NAME_entry_count(subject) != 1 ||
 	    pki_subject_get(subject, NID_commonName, cn, sizeof(cn)) < 0 ||
 	    strcmp(cn, name) != 0)
-		return "its subject is not the node's name alone";
+		return "its subject is not just the node's name";
 	if (X509_REQ_get_attr_count(req) > 0)
-		return "it asks for more than a name";
+		return "it requests extensions or attributes";
 	if (key == NULL || EVP_PKEY_base_id(key) != EVP_PKEY_EC ||
 	    EVP_PKEY_bits(key) != 256 ||
 #if OPENSSL_VERSION_NUMBER >= 0x30000000L
@@ -361,9 +362,9 @@ pki_request_fault(X509_REQ *req, const char *name)
 		EVP_PKEY_get0_EC_KEY(key))) != NID_X9_62_prime256v1
 #endif
 	)
-		return "its key is not of the curve P-256";
+		return "its key is not on the curve P-256";
 	return X509_REQ_verify(req, key) == 1 ? NULL
-					      : "its key has not signed it";
+					      : "its signature is invalid";
 }
 
 int
@@ -371,13 +372,12 @@ pki_request_read(const char *text, const char *name, EVP_PKEY **ret,
     struct err *err)
 {
 	size_t len = strlen(text);
-	const char *fault = "it is no request in PEM";
+	const char *fault = "not a certificate request in PEM";
 	X509_REQ *req = NULL;
 	BIO *from;
 
 	if (len > PKI_PEM_MAX)
-		return err_set(err, -EINVAL, "request of %s: it is too long",
-		    name);
+		return err_set(err, -EINVAL, "request of %s: too long", name);
 	from = BIO_new_mem_buf(text, (int)len);
 	if (from != NULL)
 		req = PEM_read_bio_X509_REQ(from, NULL, NULL, NULL);
@@ -402,7 +402,8 @@ pki_token_new(const X509 *authority, char ret[PKI_TOKEN_TEXT], struct err *err)
 	char text[2 * SECRET_BYTES + 1], digest[PKI_DIGEST_TEXT];
 
 	if (RAND_bytes(secret, sizeof(secret)) != 1)
-		return pki_fail_ssl(err, "no random numbers for a token");
+		return pki_fail_ssl(err,
+		    "cannot create random bytes for a token");
 	for (size_t i = 0; i < SECRET_BYTES; i++)
 		snprintf(text + 2 * i, 3, "%02x", secret[i]);
 	pki_cert_digest(authority, digest);
@@ -433,8 +434,8 @@ pki_token_read(const char *text, struct pki_token *ret, struct err *err)
 	    !pki_is_hex(text + head, fp) || text[head + fp] != '-' ||
 	    !pki_is_hex(text + head + fp + 1, 2 * SECRET_BYTES))
 		return err_set(err, -EINVAL,
-		    "no token: expected what coalctl pki token "
-		    "prints, " TOKEN_HEAD "...");
+		    "invalid token: expected the output of coalctl pki "
+		    "token, " TOKEN_HEAD "...");
 	memcpy(ret->authority, text + head, fp);
 	ret->authority[fp] = '\0';
 	pki_digest_text((const unsigned char *)text + head + fp + 1,

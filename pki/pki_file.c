@@ -154,13 +154,14 @@ pki_own_check(const char *ca, const char *cert, const char *key,
 			    when);
 		else
 			rc = err_set(err, -EACCES,
-			    "%s, issued by %s, does not hold against the "
-			    "authorities in %s: %s",
+			    "cannot verify %s, issued by %s, with the CA "
+			    "certificates in %s: %s",
 			    cert, issuer, ca,
 			    X509_verify_cert_error_string(why));
 	} else if (stat(key, &st) == 0 && (st.st_mode & S_IRWXO) != 0) {
 		rc = err_set(err, -EACCES,
-		    "everybody can read the key %s: chmod o-rwx %s", key, key);
+		    "the key %s is accessible to all users: run chmod o-rwx %s",
+		    key, key);
 	}
 	ERR_clear_error();
 	sk_X509_pop_free(chain, X509_free);
@@ -182,7 +183,8 @@ pki_pair_replace(const char *key_path, const char *key, const char *cert_path,
 	rc = file_new(fresh_key, 0600, key, err);
 	if (rc == 0)
 		rc = file_new(fresh_cert, 0644, cert, err);
-	/* From here on pki_pair_mend goes on. */
+	/* From here on pki_pair_recover completes an interrupted
+	 * replacement. */
 	if (rc == 0)
 		rc = file_rename_synced(fresh_key, key_path, err);
 	if (rc == 0)
@@ -206,7 +208,7 @@ pki_file_fits(const char *cert_path, const char *key_path)
 }
 
 void
-pki_pair_mend(const char *key_path, const char *cert_path)
+pki_pair_recover(const char *key_path, const char *cert_path)
 {
 	char *fresh_key = xasprintf("%s.new", key_path);
 	char *fresh_cert = xasprintf("%s.new", cert_path);

@@ -136,12 +136,12 @@ pki_munge_check(const char *socket, const char *credential, const char *text,
 		rc = pki_munge_refuse(ctx, code, err);
 	else if (!pki_munge_is_user(users, uid))
 		rc = err_set(err, -EACCES,
-		    "munge: written by user %u, believed are %.200s",
+		    "munge: credential of user %u: expected one of %.200s",
 		    (unsigned)uid, users);
 	else if (len < 0 || (size_t)len != strlen(text) ||
 	    memcmp(got, text, (size_t)len) != 0)
 		rc = err_set(err, -EACCES,
-		    "munge: written for another name, key or authority");
+		    "munge: credential for another name, key or CA");
 	free(got);
 	munge.ctx_destroy(ctx);
 	return rc;

@@ -21,7 +21,7 @@ static int
 mpi_settings_refuse(const char *at, struct err *err)
 {
 	return err_set(err, -EINVAL,
-	    "%.60s: allowed are NAME=value with commas or blanks between, and "
+	    "%.60s: expected NAME=value with commas or blanks between, and "
 	    "\"quotes\" around a value that has some",
 	    at);
 }
@@ -130,7 +130,7 @@ mpi_settings_allowed(const char *text, const char *prefix, const char *allow,
 		    !mpi_settings_names_file(full))
 			continue;
 		rc = err_set(err, -EACCES,
-		    "%s%s is not for campaigns to set: allowed are %.200s%s",
+		    "%s%s is not for campaigns to set: expected %.200s%s",
 		    prefix, s.name, allow[0] == '\0' ? "none" : allow,
 		    mpi_settings_names_file(s.name)
 			? ", and nothing that names a file"

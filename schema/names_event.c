@@ -6,14 +6,15 @@
 
 const struct event_row names_events[NAMES_EVENTS_MAX] = {
 	{ "agent", "an agent has a new state, or a certificate" },
-	{ "alarm", "the collector, or an agent, complains" },
-	{ "alert", "an alert fires, goes on, or is over" },
+	{ "alarm", "the collector or an agent reports a problem" },
+	{ "alert", "an alert starts, continues or is resolved" },
 	{ "job",
 	    "ranks of a job do not answer, or it stalls or progresses "
 	    "again" },
-	{ "link", "a link of a node went down or up, or a GPU is at fault" },
-	{ "order", "somebody gave an order through the API" },
-	{ "reaction", "a node was taken out of service, or given back" },
+	{ "link", "a link of a node went down or up, or a GPU failed" },
+	{ "order", "a user gave an order through the API" },
+	{ "reaction",
+	    "a node was taken out of service, or returned to service" },
 	{ "run", "a run has a new state" },
 	{ "verdict", "a verdict changed" },
 };

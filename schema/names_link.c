@@ -11,15 +11,19 @@ const char *const names_link_errors[LINK_KIND_MAX] = { "corruption", "flap",
 	"congestion" };
 
 const char *const names_link_texts[LINK_KIND_MAX] = {
-	[LINK_CORRUPTION] = "bits arrived wrong: cable, optics, connector",
+	[LINK_CORRUPTION] =
+	    "corrupted bits received: cable, optics or connector",
 	[LINK_FLAP] = "the link went down or came up",
-	[LINK_RETRANSMIT] = "something was sent again, or came out of order",
-	[LINK_DISCARD] = "a port could not send what it had",
-	[LINK_CORRECTED] = "a code repaired bits, of a link or of memory",
+	[LINK_RETRANSMIT] =
+	    "packets were retransmitted or arrived out of order",
+	[LINK_DISCARD] = "a port discarded packets that it could not send",
+	[LINK_CORRECTED] =
+	    "error correction repaired bits of a link or of memory",
 	[LINK_PCIE] = "a PCIe slot reported errors",
-	[LINK_DEVICE] = "a GPU or an NVSwitch is at fault",
-	[LINK_THROTTLE] = "a GPU found its clocks lowered, by heat or power",
-	[LINK_CONGESTION] = "others were told to wait, which is no fault",
+	[LINK_DEVICE] = "a GPU or an NVSwitch failed",
+	[LINK_THROTTLE] = "a GPU reduced its clocks because of heat or power",
+	[LINK_CONGESTION] =
+	    "the port paused its senders (flow control), which is not a fault",
 };
 
 /* rx_dropped and similar counters are missing on purpose: they count packets

@@ -304,54 +304,52 @@ options_check_via_of_host(const struct conf *c)
 
 static const struct rule rules[] = {
 	{ "campaign", "mpi", options_check_mpi_bad, NULL,
-	    "allowed are openmpi, mpich and names of small letters, digits, "
+	    "expected openmpi, mpich or a name of lower-case letters, digits, "
 	    ". _ and -" },
 	{ "mpi", "devices", options_check_devices_bad, NULL,
-	    "allowed are names as mlx5_0, mlx5_0:1 or eth1 with commas "
-	    "between" },
+	    "expected names such as mlx5_0, mlx5_0:1 or eth1, separated by "
+	    "commas" },
 	{ "campaign", "launcher", options_check_slurm_in_background, NULL,
-	    "a job takes whole nodes: allowed with campaign.class = exclusive "
-	    "only" },
+	    "a batch job takes whole nodes: set campaign.class = exclusive" },
 	{ "canary", "tests", NULL, options_check_has_twice,
-	    "a test stands in it twice: allowed is each once" },
+	    "a test is listed twice: expected each once" },
 	{ "canary", "tests", options_check_command_missing, NULL,
-	    "the test command needs command.run, a program" },
+	    "the test command requires command.run, a program" },
 	{ "command", "run", options_check_command_unused, NULL,
-	    "nobody runs it: canary.tests has to have command" },
+	    "unused: add command to canary.tests" },
 	{ "canary", "exact", options_check_command_exact, NULL,
-	    "the paper has no counts for the test command: allowed is no" },
+	    "the paper has no counts for the test command: expected no" },
 	{ "congestor", "mix", options_check_mix_none_and_more, NULL,
-	    "none stands beside other kinds: allowed is none alone" },
+	    "none cannot be combined with other kinds" },
 	{ "congestor", "mix", NULL, options_check_has_twice,
-	    "a kind stands in it twice: allowed is each once" },
+	    "a kind is listed twice: expected each once" },
 	{ "canary", "tests", NULL, options_check_onesided,
-	    "get-lat and put-bw measure memory of the host: allowed with "
-	    "measure.device are the other tests" },
+	    "get-lat and put-bw support host memory only: with measure.device, "
+	    "expected other tests" },
 	{ "congestor", "mix", NULL, options_check_onesided,
-	    "put-incast and get-bcast move memory of the host: allowed with "
-	    "measure.device are alltoall, incast, bcast, allreduce, idle and "
-	    "none" },
+	    "put-incast and get-bcast support host memory only: with "
+	    "measure.device, expected alltoall, incast, bcast, allreduce, idle "
+	    "or none" },
 	{ "measure", "via", options_check_via_of_host, NULL,
-	    "moves memory of GPUs: allowed with measure.device = cuda or hip "
-	    "only" },
+	    "moves GPU memory only: set measure.device = cuda or hip" },
 	{ "congestor", "mix", options_check_background_congestors, NULL,
-	    "a background campaign may not congest the network: allowed is "
+	    "a background campaign may not congest the network: expected "
 	    "none, or campaign.class = exclusive" },
 	{ "canary", "share", options_check_mix_without_share, NULL,
-	    "leaves no node to the congestors: allowed is less than 1, or "
+	    "leaves no nodes for the congestors: expected less than 1, or "
 	    "congestor.mix = none" },
 	{ "campaign", "nodes_min", options_check_nodes_crossed, NULL,
 	    "is more than campaign.nodes_max" },
 	{ "campaign", "nodes_min", options_check_nodes_too_few, NULL,
 	    "is more than the hosts in campaign.nodes" },
 	{ "schedule", "at", NULL, options_check_times_bad,
-	    "allowed is a list of times of day as 02:00,14:30" },
+	    "expected a list of times of day such as 02:00,14:30" },
 	{ "schedule", "window", NULL, options_check_times_bad,
-	    "allowed is a list of spans as 22:00-06:00" },
+	    "expected a list of spans such as 22:00-06:00" },
 	{ "schedule", "at", options_check_every_and_at, NULL,
-	    "is given together with schedule.every: allowed is one of them" },
+	    "cannot be combined with schedule.every: expected one of them" },
 	{ "schedule", "window", options_check_window_alone, NULL,
-	    "needs a schedule: give schedule.every or schedule.at" },
+	    "requires a schedule: set schedule.every or schedule.at" },
 	{ "schedule", "jitter", NULL, options_check_past_every,
 	    "must be shorter than schedule.every" },
 	{ "schedule", "offset", NULL, options_check_past_every,
@@ -394,9 +392,9 @@ options_check_partners_check(const struct conf *c, struct err *err)
 		if (names_tests[i].may_stand_aside >= least)
 			strbuf_addf(&sb, "%s%s",
 			    sb.text != NULL ? ", "
-				: least > 1 ? "allowed is one-way with test "
-					    : "allowed are match and pair with "
-					      "the tests ",
+				: least > 1
+				? "one-way is valid with test "
+				: "match and pair are valid with the tests ",
 			    names_tests[i].name);
 	strbuf_addf(&sb, " only, and without exact = gpcnet");
 	rc = options_check_refuse(c, "canary", "partners", sb.text, err);
@@ -443,7 +441,7 @@ options_campaign_check(const struct conf *c, struct err *err)
 
 		if (word[strspn(word, SLURM_WORD)] != '\0')
 			return options_check_refuse(c, row->section, row->key,
-			    "allowed are letters, digits and -_.,:+@", err);
+			    "expected letters, digits and -_.,:+@", err);
 	}
 	return options_check_partners_check(c, err);
 }

@@ -73,8 +73,8 @@ record_fields_check(const struct record_field *f, const json_t *record,
 		    line->hist != NULL) {
 			if (record_is_buckets(line->hist, line->hist_count))
 				continue;
-			return record_refuse(err,
-			    "%s has a value that is not allowed", f->name);
+			return record_refuse(err, "%s has an invalid value",
+			    f->name);
 		}
 
 		if (v == NULL && f->optional)
@@ -82,11 +82,11 @@ record_fields_check(const struct record_field *f, const json_t *record,
 		if (v == NULL)
 			return record_refuse(err, "%s is missing", f->name);
 		if (!record_kind_matches(f->kind, v))
-			return record_refuse(err, "%s is of another kind",
+			return record_refuse(err, "%s has the wrong type",
 			    f->name);
 		if (f->check != NULL && !f->check(v))
-			return record_refuse(err,
-			    "%s has a value that is not allowed", f->name);
+			return record_refuse(err, "%s has an invalid value",
+			    f->name);
 	}
 	return 0;
 }
@@ -118,9 +118,9 @@ record_numbers_check(const json_t *record, const struct record_line *line,
 	if (sum != n)
 		return record_refuse(err, "hist counts less than n");
 	if (null != (n == 0))
-		return record_refuse(err, "mean does not agree with n");
+		return record_refuse(err, "mean and n are inconsistent");
 	if (n == 0 && json_object_get(record, "cause") == NULL)
-		return record_refuse(err, "no number and no cause");
+		return record_refuse(err, "neither a number nor a cause");
 	return 0;
 }
 
@@ -145,7 +145,7 @@ record_check(const json_t *record, const struct record_line *line,
 	else if (h.run == NULL || record_run_check(h.run) < 0)
 		return record_refuse(err, "run is missing or malformed");
 	if (!kind->numbered && seq != NULL)
-		return record_refuse(err, "%s has no seq", h.probe);
+		return record_refuse(err, "unexpected seq in %s", h.probe);
 	if (kind->numbered && json_integer_value(seq) < 1)
 		return record_refuse(err, "seq is missing or below 1");
 	if (record_fields_check(kind->fields, record, line, err) < 0)

@@ -101,7 +101,7 @@ strict_unicode_read(struct reader *r)
 	} else if (code >= 0xdc00 && code < 0xe000) {
 		return strict_wrong(r, "half a character");
 	} else if (code == 0) {
-		return strict_wrong(r, "a character of value 0");
+		return strict_wrong(r, "NUL character");
 	}
 	if (code < 0x80) {
 		utf8[n++] = (char)code;
@@ -130,7 +130,7 @@ strict_escape_read(struct reader *r)
 	char c;
 
 	if (r->at >= r->end)
-		return strict_wrong(r, "the text ends in a string");
+		return strict_wrong(r, "unterminated string");
 	c = *r->at++;
 	if (c == 'u')
 		return strict_unicode_read(r);
@@ -158,10 +158,9 @@ strict_string_read(struct reader *r, struct slice *ret)
 			all |= (unsigned char)*p++;
 		r->at = p;
 		if (p == r->end)
-			return strict_wrong(r, "the text ends in a string");
+			return strict_wrong(r, "unterminated string");
 		if ((unsigned char)*p < 0x20)
-			return strict_wrong(r,
-			    "a control character in a string");
+			return strict_wrong(r, "control character in a string");
 		if (escapes || *p == '\\')
 			strbuf_add(&r->escaped, from, (size_t)(p - from));
 		r->at++;
@@ -299,7 +298,7 @@ strict_number_value(struct reader *r)
 	if (r->at == r->end || (*r->at != '.' && (*r->at | 32) != 'e')) {
 		if (!exact ||
 		    mantissa > (uint64_t)INT64_MAX + (unsigned)minus) {
-			strict_wrong(r, "too big integer");
+			strict_wrong(r, "integer too large");
 			return NULL;
 		}
 		return strict_integer_value(
@@ -336,7 +335,7 @@ strict_word_value(struct reader *r)
 		}
 	}
 	strict_wrong(r,
-	    r->at == r->end ? "the text ends early" : "invalid token");
+	    r->at == r->end ? "unexpected end of text" : "invalid token");
 	return NULL;
 }
 

@@ -105,8 +105,8 @@ topology_add_node(struct topology *t, const char *name, uint32_t *ret,
 	if (at == TOPOLOGY_NONE) {
 		if (hostlist_name_check(name) < 0)
 			return err_set(err, -EINVAL,
-			    "\"%.40s\" is no host name (letters, digits, . - "
-			    "_)",
+			    "invalid host name \"%.40s\": expected letters, "
+			    "digits, . - _",
 			    name);
 		if (t->node_count == HOSTLIST_MAX)
 			return err_set(err, -E2BIG, "more than %d nodes",
@@ -133,8 +133,8 @@ topology_add_switch(struct topology *t, const char *name, uint32_t *ret,
 		if (hostlist_name_check(name) < 0 ||
 		    strlen(name) >= TOPOLOGY_NAME_MAX)
 			return err_set(err, -EINVAL,
-			    "\"%.70s\" is no name of a switch (at most %d "
-			    "letters, digits, . - _)",
+			    "invalid switch name \"%.70s\": expected at most "
+			    "%d letters, digits, . - _",
 			    name, TOPOLOGY_NAME_MAX - 1);
 		if (t->switch_count == TOPOLOGY_SWITCHES_MAX)
 			return err_set(err, -E2BIG, "more than %d switches",
@@ -162,7 +162,7 @@ topology_add_link(struct topology *t, const struct topology_link *link,
 
 		if (old->rail == link->rail)
 			return err_set(err, -EINVAL,
-			    "%.64s is on leaf %s too, by rail %d", n->name,
+			    "%.64s is also on leaf %s, by rail %d", n->name,
 			    t->switches[old->leaf].name, old->rail);
 	}
 	if (t->link_count == TOPOLOGY_LINKS_MAX)
@@ -290,7 +290,7 @@ topology_read_word(struct line *l, char *word, struct err *err)
 	if (value != NULL && strcmp(word, "rail") == 0) {
 		if (str_to_int(value, 0, TOPOLOGY_RAILS_MAX - 1, &rail) < 0)
 			return err_set(err, -EINVAL,
-			    "rail=%.20s: allowed is 0 to %d", value,
+			    "rail=%.20s: expected 0 to %d", value,
 			    TOPOLOGY_RAILS_MAX - 1);
 		l->rail = (int)rail;
 		return 0;
@@ -298,7 +298,7 @@ topology_read_word(struct line *l, char *word, struct err *err)
 	if (value != NULL && strcmp(word, "gbps") == 0) {
 		if (str_to_double(value, 0, TOPOLOGY_GBPS_MAX, &l->gbps) < 0)
 			return err_set(err, -EINVAL,
-			    "gbps=%.20s: allowed is 0 to %.0f", value,
+			    "gbps=%.20s: expected 0 to %.0f", value,
 			    TOPOLOGY_GBPS_MAX);
 		return 0;
 	}
@@ -306,7 +306,7 @@ topology_read_word(struct line *l, char *word, struct err *err)
 		if (hostlist_name_check(value) < 0 ||
 		    strlen(value) >= TOPOLOGY_NAME_MAX)
 			return err_set(err, -EINVAL,
-			    "pod=%.40s: allowed are letters, digits, . - _",
+			    "pod=%.40s: expected letters, digits, . - _",
 			    value);
 		xstrset(&s->pod, value);
 		return 0;

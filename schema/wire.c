@@ -251,7 +251,8 @@ FIELDS(refuse) = { { "cause", 's', 0 }, { "text", 's', 0 }, LAST };
 /* clang-format on */
 
 const struct wire_message wire_messages[WIRE_TYPE_MAX] = {
-	[WIRE_HELLO] = { "hello", WIRE_AGENT, hello, "first of a session" },
+	[WIRE_HELLO] = { "hello", WIRE_AGENT, hello,
+	    "first message of a session" },
 	[WIRE_RECORDS] = { "records", WIRE_AGENT, records,
 	    "numbered records, kept in the spool until acknowledged" },
 	[WIRE_PROGRESS] = { "progress", WIRE_AGENT, progress,
@@ -264,23 +265,23 @@ const struct wire_message wire_messages[WIRE_TYPE_MAX] = {
 	[WIRE_EXITED] = { "exited", WIRE_AGENT, exited,
 	    "the launcher ended, or all ranks here" },
 	[WIRE_RANK_LOST] = { "rank-lost", WIRE_AGENT, rank_lost,
-	    "a rank went away without goodbye, or is stuck" },
+	    "a rank disconnected without bye, or is stuck" },
 	[WIRE_COUNTERS] = { "counters", WIRE_AGENT, counters,
 	    "network counters at a phase border" },
 	[WIRE_SPOOL_LOST] = { "spool-lost", WIRE_AGENT, spool_lost,
-	    "the spool was full and this was dropped" },
+	    "records dropped because the spool was full" },
 	[WIRE_MESH_READY] = { "mesh-ready", WIRE_AGENT, mesh_ready,
-	    "the node answers echoes, or why not" },
+	    "the node answers mesh probes, or why not" },
 	[WIRE_MESH_REPORT] = { "mesh-report", WIRE_AGENT, mesh_report,
-	    "what the mesh's last epoch found" },
+	    "results of the mesh's last epoch" },
 	[WIRE_ENROLL] = { "enroll", WIRE_AGENT, enroll,
-	    "a certificate is asked for, by a token or in a session" },
+	    "request for a certificate, by a token or in a session" },
 	[WIRE_WELCOME] = { "welcome", WIRE_COLLECTOR, welcome,
-	    "the session stands; what is already committed" },
+	    "the session is accepted; records already committed" },
 	[WIRE_ACK] = { "ack", WIRE_COLLECTOR, ack,
 	    "records up to seq are committed" },
 	[WIRE_PREPARE] = { "prepare", WIRE_COLLECTOR, prepare,
-	    "hold this node for a run" },
+	    "reserve this node for a run" },
 	[WIRE_LAUNCH] = { "launch", WIRE_COLLECTOR, launch,
 	    "start the launcher here" },
 	[WIRE_START] = { "start", WIRE_COLLECTOR, start,
@@ -296,12 +297,12 @@ const struct wire_message wire_messages[WIRE_TYPE_MAX] = {
 	[WIRE_CERTIFICATE] = { "certificate", WIRE_COLLECTOR, certificate,
 	    "the answer to enroll" },
 	[WIRE_TRUST] = { "trust", WIRE_COLLECTOR, trust,
-	    "of certificates, where the inventory has certificates: whether "
-	    "they are renewed, and which were revoked" },
+	    "if the inventory has certificates: whether they are renewed, and "
+	    "the revocation list" },
 	[WIRE_FENCE] = { "fence", WIRE_BOTH, fence,
-	    "what ranks of a node give to all others; of all nodes" },
+	    "data of a node's ranks for all others; of all nodes" },
 	[WIRE_MODEX] = { "modex", WIRE_BOTH, modex,
-	    "what one rank has given: wanted, or brought" },
+	    "data of one rank: requested, or delivered" },
 	[WIRE_HEARTBEAT] = { "heartbeat", WIRE_BOTH, heartbeat, "alive" },
 	[WIRE_REFUSE] = { "refuse", WIRE_BOTH, refuse, "why a session ends" },
 };
@@ -357,7 +358,7 @@ wire_fields_check(const struct wire_message *m, json_t *msg, int ours,
 		else if (f == NULL || !wire_kind_matches(f->kind, v))
 			return err_set(err, -EPROTO, "%s.%.64s %s", m->name,
 			    key,
-			    f == NULL ? "is unknown" : "is of another kind");
+			    f == NULL ? "is unknown" : "has the wrong type");
 	}
 	for (const struct wire_field *f = m->fields; f->name != NULL; f++) {
 		if (f->optional || json_object_get(msg, f->name) != NULL)
@@ -375,7 +376,7 @@ wire_type_of(const json_t *msg, enum wire_from from, struct err *err)
 	const char *name = json_string_value(json_object_get(msg, "type"));
 
 	if (name == NULL)
-		return err_set(err, -EPROTO, "message without a type");
+		return err_set(err, -EPROTO, "missing message type");
 	for (int t = 0; t < WIRE_TYPE_MAX; t++) {
 		const struct wire_message *m = &wire_messages[t];
 
@@ -384,8 +385,7 @@ wire_type_of(const json_t *msg, enum wire_from from, struct err *err)
 		if (from == WIRE_BOTH || m->from == WIRE_BOTH ||
 		    m->from == from)
 			return t;
-		return err_set(err, -EPROTO, "%s is not for this peer to send",
-		    name);
+		return err_set(err, -EPROTO, "this peer may not send %s", name);
 	}
 	return err_set(err, -EPROTO, "unknown message type %.32s", name);
 }

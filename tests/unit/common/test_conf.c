@@ -110,70 +110,69 @@ static const struct {
 	const char *text, *want;
 } complaints[] = {
 	{ "[one]\nname = x\nnmae = y\n",
-	    "f:3: unknown key nmae in [one]: allowed are text name "
+	    "f:3: unknown key nmae in [one]: expected text name "
 	    "on count" },
 	{ "[one]\nname = x\nold = y\n",
 	    "f:3: one.old was removed: use one.count" },
-	{ "[three]\n", "f:1: unknown section [three]: allowed are one two" },
-	{ "a = 1\n", "f:1: key a before any section: allowed are one two" },
+	{ "[three]\n", "f:1: unknown section [three]: expected one two" },
+	{ "a = 1\n", "f:1: key a before any section: expected one two" },
 	{ "[one]\nname = x\n\nname = y\n",
 	    "f:4: one.name is given twice, first at f:2" },
 	{ "[one]\nname\n",
-	    "f:2: allowed is [section], key = value or a comment" },
+	    "f:2: expected [section], key = value or a comment" },
 	{ "[one\nname = x\n",
-	    "f:1: allowed is [section], key = value or a comment" },
+	    "f:1: expected [section], key = value or a comment" },
 	{ "[one]\ntext = 1\n", "f: one.name is missing: A name." },
 	{ "[one]\nname =\n",
-	    "f:2: one.name = (empty): allowed is 1 to 8 characters" },
+	    "f:2: one.name = (empty): expected 1 to 8 characters" },
 	{ "[one]\nname = 123456789\n",
-	    "f:2: one.name = 123456789: allowed is 1 to 8 "
+	    "f:2: one.name = 123456789: expected 1 to 8 "
 	    "characters" },
-	{ "[one]\non = maybe\n", "f:2: one.on = maybe: allowed is yes or no" },
+	{ "[one]\non = maybe\n", "f:2: one.on = maybe: expected yes or no" },
 	{ "[one]\ncount = 101\n",
-	    "f:2: one.count = 101: allowed is a whole number, 1 to "
+	    "f:2: one.count = 101: expected a whole number, 1 to "
 	    "100" },
 	{ "[one]\ncount = 1x\n",
-	    "f:2: one.count = 1x: allowed is a whole number, 1 to "
+	    "f:2: one.count = 1x: expected a whole number, 1 to "
 	    "100" },
 	{ "[two]\nshare = 101%\n",
-	    "f:2: two.share = 101%: allowed is a number, 0.01 to 1" },
+	    "f:2: two.share = 101%: expected a number, 0.01 to 1" },
 	{ "[two]\nmode = blue\n",
-	    "f:2: two.mode = blue: allowed is one of red|green" },
+	    "f:2: two.mode = blue: expected one of red|green" },
 	{ "[two]\nmodes = red,pink\n",
-	    "f:2: two.modes = red,pink: allowed is a list, with "
+	    "f:2: two.modes = red,pink: expected a list, with "
 	    "commas, of red|green|blue" },
 	{ "[two]\nmodes =\n",
-	    "f:2: two.modes = (empty): allowed is a list, with "
+	    "f:2: two.modes = (empty): expected a list, with "
 	    "commas, of red|green|blue" },
 	{ "[two]\nnodes = n[1-\n",
-	    "f:2: two.nodes = n[1-: allowed is a hostlist as "
-	    "n[001-016,020],login1 (the bracket is not closed at "
-	    "character 2)" },
+	    "f:2: two.nodes = n[1-: expected a hostlist as "
+	    "n[001-016,020],login1 (missing ] at character 2)" },
 	{ "[two]\nlisten = 127.0.0.1\n",
-	    "f:2: two.listen = 127.0.0.1: allowed is host:port or "
+	    "f:2: two.listen = 127.0.0.1: expected host:port or "
 	    "nothing" },
 	{ "[two]\nlisten = ::1:80\n",
-	    "f:2: two.listen = ::1:80: allowed is host:port or "
+	    "f:2: two.listen = ::1:80: expected host:port or "
 	    "nothing" },
 	{ "[two]\npeer = :17700\n",
-	    "f:2: two.peer = :17700: allowed is host:port" },
+	    "f:2: two.peer = :17700: expected host:port" },
 	{ "[two]\npeer = host:65536\n",
-	    "f:2: two.peer = host:65536: allowed is host:port" },
+	    "f:2: two.peer = host:65536: expected host:port" },
 	{ "[two]\nhooks = http://a/,ftp://b\n",
-	    "f:2: two.hooks = http://a/,ftp://b: allowed is "
-	    "http://HOST or https://HOST, with commas between" },
+	    "f:2: two.hooks = http://a/,ftp://b: expected http://HOST or "
+	    "https://HOST, separated by commas" },
 	{ "[two]\nnets = 10.0.0.0/8,eth0\n",
-	    "f:2: two.nets = 10.0.0.0/8,eth0: allowed is networks as "
-	    "10.1.0.0/16, with commas between" },
+	    "f:2: two.nets = 10.0.0.0/8,eth0: expected networks such as "
+	    "10.1.0.0/16, separated by commas" },
 	{ "[two]\nnets = 10.0.0.0/33\n",
-	    "f:2: two.nets = 10.0.0.0/33: allowed is networks as "
-	    "10.1.0.0/16, with commas between" },
+	    "f:2: two.nets = 10.0.0.0/33: expected networks such as "
+	    "10.1.0.0/16, separated by commas" },
 	{ "[two]\nnets = fd00::\n",
-	    "f:2: two.nets = fd00::: allowed is networks as "
-	    "10.1.0.0/16, with commas between" },
+	    "f:2: two.nets = fd00::: expected networks such as 10.1.0.0/16, "
+	    "separated by commas" },
 	{ "[two]\nhooks = http://a/,,\n",
-	    "f:2: two.hooks = http://a/,,: allowed is http://HOST or "
-	    "https://HOST, with commas between" },
+	    "f:2: two.hooks = http://a/,,: expected http://HOST or "
+	    "https://HOST, separated by commas" },
 };
 
 static void
@@ -200,7 +199,8 @@ test_spans_and_sizes_are_bounded(void **state)
 
 	(void)state;
 	assert_int_equal(conf_set(c, "two", "span", "2h", "-o", &err), -EINVAL);
-	assert_non_null(strstr(err.text, "a time span as 250ms, 10s or 5m"));
+	assert_non_null(
+	    strstr(err.text, "a duration such as 250ms, 10s or 5m"));
 	assert_int_equal(conf_set(c, "two", "size", "2M", "-o", &err), -EINVAL);
 	assert_non_null(strstr(err.text, "1.0 MiB"));
 	assert_int_equal(conf_bytes(c, "two", "size"), 4096); /* as it was */
@@ -225,7 +225,7 @@ test_override(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		assert_int_equal(conf_override(c, bad[i], "-o", &err), -EINVAL);
 		assert_non_null(
-		    strstr(err.text, ": allowed is section.key=value"));
+		    strstr(err.text, ": expected section.key=value"));
 	}
 	assert_int_equal(conf_override(c, "two.size=8K", "-o", &err), 0);
 	assert_int_equal(conf_override(c, "one.text=a=b.c", "-o", &err), 0);
@@ -313,7 +313,7 @@ test_printers(void **state)
 	assert_non_null(strstr(text,
 	    ".It Ic mode\nA choice.\n"
 	    ".br\nValues: red|green.\nDefault:\n.Ql green .\n"));
-	assert_non_null(strstr(text, "Must be given.\n"));
+	assert_non_null(strstr(text, "Required.\n"));
 	free(text);
 }
 

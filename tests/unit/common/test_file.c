@@ -92,7 +92,7 @@ static void
 test_refused(void **state)
 {
 	static const char words[] =
-	    "allowed is a plain file, no pipe and no device";
+	    "expected a regular file, not a pipe or a device";
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
@@ -136,7 +136,7 @@ test_links(void **state)
 	assert_int_equal(file_check(path, &err), 0);
 	assert_int_equal(symlink("pipe", named("bent")), 0);
 	refused("bent", -ENOTSUP,
-	    "allowed is a plain file, no pipe and no device");
+	    "expected a regular file, not a pipe or a device");
 }
 
 static int

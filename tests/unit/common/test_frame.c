@@ -54,8 +54,9 @@ test_refuses(void **state)
 		uint8_t head[FRAME_HEAD_BYTES];
 		const char *part;
 	} bad[] = {
-		{ "GET / HT", "not a frame" },
-		{ { 0x16, 3, 1, 2, 0, 1, 0, 1 }, "not a frame" }, /* TLS */
+		{ "GET / HT", "not a Coalmine frame" },
+		{ { 0x16, 3, 1, 2, 0, 1, 0, 1 },
+		    "not a Coalmine frame" }, /* TLS */
 		{ { 'C', 'M', 2, 0, 0, 0, 0, 1 }, "version" },
 		{ { 'C', 'M', 1, 1, 0, 0, 0, 1 }, "version" },
 		{ { 'C', 'M', 1, 0, 0, 0, 0, 0 }, "body" },

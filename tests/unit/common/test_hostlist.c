@@ -47,29 +47,29 @@ test_expand(void **state)
 		{ " a , n[1] ", "a n1" },
 		{ "n[0]", "n0" },
 		{ "n[3,1]", "n3 n1" },
-		{ "", "-22 a host name is missing at character 1" },
-		{ "a,", "-22 a host name is missing at character 3" },
-		{ "a,,b", "-22 a host name is missing at character 3" },
-		{ "n[1", "-22 the bracket is not closed at character 2" },
+		{ "", "-22 missing host name at character 1" },
+		{ "a,", "-22 missing host name at character 3" },
+		{ "a,,b", "-22 missing host name at character 3" },
+		{ "n[1", "-22 missing ] at character 2" },
 		{ "n[]",
-		    "-22 a number of at most 18 digits is missing at "
+		    "-22 expected a number of at most 18 digits at "
 		    "character 3" },
 		{ "n[1-]",
-		    "-22 a number of at most 18 digits is missing at "
+		    "-22 expected a number of at most 18 digits at "
 		    "character 5" },
-		{ "n[3-1]", "-22 the range runs backwards at character 5" },
+		{ "n[3-1]", "-22 the range is descending at character 5" },
 		{ "n[1;2]",
 		    "-22 expected a digit, '-', ',' or ']' at "
 		    "character 4" },
 		{ "-n",
-		    "-22 \"-n\" is no host name (letters, digits, . - _) "
-		    "at character 1" },
+		    "-22 invalid host name \"-n\": expected letters, digits, . "
+		    "- _ at character 1" },
 		{ "a b",
-		    "-22 \"a b\" is no host name (letters, digits, . - "
-		    "_) at character 1" },
+		    "-22 invalid host name \"a b\": expected letters, digits, "
+		    ". - _ at character 1" },
 		{ "n]",
-		    "-22 \"n]\" is no host name (letters, digits, . - _) "
-		    "at character 1" },
+		    "-22 invalid host name \"n]\": expected letters, digits, . "
+		    "- _ at character 1" },
 		{ "n[1-65537]", "-7 more than 65536 hosts at character 5" },
 		{ "n[1-40000],m[1-40000]", "-7 more than 65536 hosts" },
 		{ "a[1][1][1][1][1]", "a11111" },

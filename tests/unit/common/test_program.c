@@ -171,7 +171,7 @@ test_library(void **state)
 	assert_non_null(strstr(err.text, "libno.so.0: "));
 	assert_null(plugin_calls("libm.so.6", calls, 2, &m, &err));
 	assert_string_equal(err.text,
-	    "libm.so.6 has no of_another_time: it is too old");
+	    "libm.so.6 is too old: it lacks of_another_time");
 	assert_null(m.cos);
 	assert_non_null(m.newer);
 	calls[1].must = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which requests are signed and what stands in what is signed; tokens; a pair
- * of files that was cut in the midst. */
+/* Which requests are signed, and the contents of certificates; tokens; recovery
+ * of an interrupted replacement of a key and its certificate. */
 #include "pki/pki.c"
 
 #include <setjmp.h>
@@ -116,7 +116,7 @@ test_requests(void **state)
 	    "n1", "name");
 	refused(request(key, key, (const char *[]){ NULL }, NULL), "n1",
 	    "name");
-	/* names and uses beside the subject */
+	/* names and uses in addition to the subject */
 	refused(request(key, key, n1, "DNS:coalmine-collector"), "n1", "more");
 	/* a key that is another's, or of another kind */
 	refused(request(key, other, n1, NULL), "n1", "signed");
@@ -217,7 +217,8 @@ test_tokens(void **state)
 	assert_int_equal(pki_token_read(two, &u, NULL), 0);
 	assert_string_equal(t.authority, u.authority);
 	assert_string_not_equal(t.digest, u.digest);
-	assert_null(strstr(one, t.digest)); /* what is stored tells nothing */
+	assert_null(strstr(one,
+	    t.digest)); /* the stored digest does not reveal the secret */
 	padded = xasprintf(" %s\n", one);
 	assert_int_equal(pki_token_read(padded, &u, NULL), 0);
 	assert_string_equal(t.digest, u.digest);
@@ -254,8 +255,8 @@ fits_now(const char *key_path, const char *cert_path)
 	return yes;
 }
 
-/* Power is cut after each step of the replacement: what is there afterwards
- * fits, and is never the old after the new was seen. */
+/* Power failure after each step of the replacement: the pair of files matches
+ * afterwards, and is never the old one after the new one was seen. */
 static void
 test_cut(void **state)
 {
@@ -290,7 +291,7 @@ test_cut(void **state)
 			assert_int_equal(rename(path[2], path[0]), 0);
 		if (step > 3)
 			assert_int_equal(rename(path[3], path[1]), 0);
-		pki_pair_mend(path[0], path[1]);
+		pki_pair_recover(path[0], path[1]);
 		assert_true(fits_now(path[0], path[1]));
 		assert_int_equal(file_read(path[1], 65536, &got, &len, NULL),
 		    0);
@@ -330,7 +331,8 @@ own_refused(const char *ca, const char *cert, const char *key, const char *word)
 		fail_msg("%s lacks %s or its file", err.text, word);
 }
 
-/* What peers would refuse is told with the file; so is a key for all. */
+/* Certificates that peers would reject are reported with the file; so is a key
+ * readable by all. */
 static void
 test_own(void **state)
 {

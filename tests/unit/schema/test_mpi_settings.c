@@ -50,7 +50,7 @@ test_lists(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		if (mpi_settings_check(bad[i], &err) != -EINVAL)
 			fail_msg("%s passes", bad[i]);
-		assert_non_null(strstr(err.text, "allowed are NAME=value"));
+		assert_non_null(strstr(err.text, "expected NAME=value"));
 	}
 	memset(lengthy, 'A', sizeof(lengthy));
 	strcpy(lengthy + MPI_SETTING_NAME_BYTES, "=1");

@@ -148,21 +148,21 @@ test_rules(void **state)
 		const char *text, *want;
 	} bad[] = {
 		{ "[canary]\ntests = lat,bw,lat\n",
-		    "f:2: canary.tests = lat,bw,lat: a test stands in it "
+		    "f:2: canary.tests = lat,bw,lat: a test is listed "
 		    "twice" },
 		{ "[canary]\npartners = pair\ntests = lat,bw-sync\n",
-		    "f:2: canary.partners = pair: allowed are match and pair "
+		    "f:2: canary.partners = pair: match and pair are valid "
 		    "with the tests lat, get-lat, bw, put-bw, incast only, "
 		    "and " },
 		{ "[canary]\npartners = one-way\ntests = bw,lat\n",
-		    "f:2: canary.partners = one-way: allowed is one-way with "
+		    "f:2: canary.partners = one-way: one-way is valid with "
 		    "test bw, incast only, and " },
 		{ "[canary]\npartners = match\ntests = lat\nexact = gpcnet\n",
-		    "f:2: canary.partners = match: allowed are" },
+		    "f:2: canary.partners = match: match and pair are valid" },
 		{ "[congestor]\nmix = none,incast\n",
-		    "f:2: congestor.mix = none,incast: none stands beside" },
+		    "f:2: congestor.mix = none,incast: none cannot be" },
 		{ "[congestor]\nmix = bcast,bcast\n",
-		    "f:2: congestor.mix = bcast,bcast: a kind stands in it" },
+		    "f:2: congestor.mix = bcast,bcast: a kind is listed" },
 		{ "", "the campaign is empty: expected a section" },
 		{ "[canary]\ntests = lat\n[congestor]\nbytes = 4K\n",
 		    "f:3: [congestor] has no mix: expected kinds of "
@@ -184,13 +184,13 @@ test_rules(void **state)
 		{ "[schedule]\nat = 02:00,\n", "f:2: schedule.at = 02:00,: " },
 		{ "[schedule]\nat = 02:000\n", "f:2: schedule.at = 02:000: " },
 		{ "[schedule]\nevery = 1h\nwindow = 22:00\n",
-		    "f:3: schedule.window = 22:00: allowed is" },
+		    "f:3: schedule.window = 22:00: expected" },
 		{ "[schedule]\nevery = 1h\nwindow = 22:00-06:0\n",
-		    "f:3: schedule.window = 22:00-06:0: allowed is" },
+		    "f:3: schedule.window = 22:00-06:0: expected" },
 		{ "[schedule]\nevery = 1h\nat = 02:00\n",
-		    "f:3: schedule.at = 02:00: is given together" },
+		    "f:3: schedule.at = 02:00: cannot be combined" },
 		{ "[schedule]\nwindow = 22:00-06:00\n",
-		    "f:2: schedule.window = 22:00-06:00: needs a schedule" },
+		    "f:2: schedule.window = 22:00-06:00: requires a schedule" },
 		{ "[schedule]\nevery = 1m\njitter = 1m\n",
 		    "f:3: schedule.jitter = 1m: must be shorter" },
 		{ "[schedule]\nevery = 1m\noffset = 2m\n",
@@ -200,9 +200,9 @@ test_rules(void **state)
 		{ "[campaign]\ndeadline = 40s\n[canary]\ntimeout = 1m\n",
 		    "f:4: canary.timeout = 1m: is longer" },
 		{ "[slurm]\npartition = a b\n",
-		    "f:2: slurm.partition = a b: allowed are letters" },
+		    "f:2: slurm.partition = a b: expected letters" },
 		{ "[slurm]\naccount = a\nreservation = -x=y\n",
-		    "f:3: slurm.reservation = -x=y: allowed are letters" },
+		    "f:3: slurm.reservation = -x=y: expected letters" },
 	};
 
 	(void)state;

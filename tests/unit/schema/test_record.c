@@ -71,7 +71,7 @@ test_values(void **state)
 	assert_string_equal(head.run, "r-1");
 	json_object_set_new(record, "seed", json_string("1"));
 	assert_int_equal(record_check(record, NULL, &head, &err), -EPROTO);
-	assert_string_equal(err.text, "seed is of another kind");
+	assert_string_equal(err.text, "seed has the wrong type");
 	json_decref(record);
 	record = json_array();
 	assert_int_equal(record_check(record, NULL, &head, &err), -EPROTO);
@@ -151,7 +151,7 @@ test_canary_values(void **state)
 {
 	(void)state;
 	refused("\"rounds\":4", "\"rounds\":4,\"rings\":5",
-	    "rings is of another kind");
+	    "rings has the wrong type");
 	refused("[0,1],", "", "hist counts less than n");
 	refused("[0,1],", "[0,2],", "hist counts more than n");
 	refused("[0,1],", "[17,1],", "hist has a value that is not allowed");
@@ -159,7 +159,7 @@ test_canary_values(void **state)
 	    "hist has a value that is not allowed");
 	refused("\"lo\":2.0", "\"lo\":9.0",
 	    "interval has a value that is not allowed");
-	refused("\"mean\":2.0", "\"mean\":null", "mean does not agree with n");
+	refused("\"mean\":2.0", "\"mean\":null", "mean and n are inconsistent");
 	refused("\"mean\":2.0", "\"mean\":-2.0",
 	    "mean has a value that is not allowed");
 	refused("r-1", "../x", "run is missing or malformed");

@@ -72,7 +72,7 @@ test_all_rows(void **state)
 					     &err),
 			    -EPROTO);
 			assert_non_null(
-			    strstr(err.text, "is not for this peer to send"));
+			    strstr(err.text, "this peer may not send"));
 		}
 		free(frame);
 	}
@@ -160,15 +160,15 @@ test_breaches(void **state)
 	static const struct {
 		const char *text, *want;
 	} bad[] = {
-		{ "{}", "message without a type" },
-		{ "{\"type\":3}", "message without a type" },
+		{ "{}", "missing message type" },
+		{ "{\"type\":3}", "missing message type" },
 		{ "{\"type\":\"helo\"}", "unknown message type helo" },
 		{ "{\"type\":\"heartbeat\"}",
 		    "heartbeat.at_unix_ns is missing" },
 		{ "{\"type\":\"heartbeat\",\"at_unix_ns\":1.5}",
-		    "heartbeat.at_unix_ns is of another kind" },
+		    "heartbeat.at_unix_ns has the wrong type" },
 		{ "{\"type\":\"heartbeat\",\"at_unix_ns\":1,\"load\":null}",
-		    "heartbeat.load is of another kind" },
+		    "heartbeat.load has the wrong type" },
 	};
 	struct err err;
 
