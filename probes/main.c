@@ -86,7 +86,8 @@ main(int argc, char **argv)
 	if (strcmp(name == NULL ? argv[0] : name + 1, "coalmine-scan") == 0)
 		return scan_main(argc, argv);
 	if (argc < 2)
-		return verbs_wrong_usage("a verb is needed");
+		return verbs_wrong_usage(
+		    "missing verb: expected one of those in --help");
 	for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
 		if (strcmp(argv[1], verbs[i].name) == 0)
 			return verbs[i].run(argc - 1, argv + 1);

@@ -30,7 +30,8 @@ patterns_plan(const char *name, char *const *words, int count, uint32_t ranks,
 	int rc;
 
 	if (pt == NULL)
-		return err_set(err, -EINVAL, "%.80s: no such probe", name);
+		return err_set(err, -EINVAL,
+		    "unknown probe %.80s; see coalmine-probe list", name);
 	rc = pattern_options(pt, words, count, &c, err);
 	if (rc < 0)
 		return rc;

@@ -58,7 +58,7 @@ sizes_parse(const char *text, uint64_t ret[SIZES_MAX], int *ret_count,
 	free(copy);
 	if (rc < 0)
 		return err_set(err, -EINVAL,
-		    "measure.sizes = %.80s: allowed is a list as 4,64K or a "
+		    "measure.sizes = %.80s: expected a list as 4,64K or a "
 		    "sweep as 4K..64M x4",
 		    text);
 	*ret_count = (int)count;
@@ -96,8 +96,8 @@ sweep_sizes_set(struct conf *c, const char *section, uint64_t bytes,
 		key = "count";
 	if (key == NULL)
 		return err_set(err, -EINVAL,
-		    "%s: measure.sizes: %s has no message size: allowed is "
-		    "measure.sizes without it",
+		    "%s: measure.sizes: %s has no message size: remove "
+		    "measure.sizes",
 		    conf_where(c, "measure", "sizes"), section);
 	if (strcmp(key, "count") == 0) {
 		type = conf_string(c, section, "type");
@@ -105,8 +105,8 @@ sweep_sizes_set(struct conf *c, const char *section, uint64_t bytes,
 	}
 	if (bytes % element != 0)
 		return err_set(err, -EINVAL,
-		    "%s: measure.sizes: %llu bytes: allowed are whole elements "
-		    "of %s, %u bytes each",
+		    "%s: measure.sizes: %llu bytes: expected whole elements of "
+		    "%s (%u bytes)",
 		    conf_where(c, "measure", "sizes"),
 		    (unsigned long long)bytes, type, element);
 	snprintf(text, sizeof(text), "%llu",
@@ -139,8 +139,8 @@ sweep_vary_parse(const char *text, struct vary *ret, struct err *err)
 	}
 	if (rc < 0 || (v.key != NULL && v.count == 0)) {
 		err_say(err,
-		    "measure.vary = %.80s: allowed is an option and 1 to %d "
-		    "values, with blanks between, as rsg 0.05 0.2 or "
+		    "measure.vary = %.80s: expected an option and 1 to %d "
+		    "values, separated by blanks, as rsg 0.05 0.2 or "
 		    "allreduce.form flat hierarchical",
 		    text, VARY_MAX);
 		vary_clear(&v);
@@ -194,8 +194,8 @@ sweep_each(struct conf *c, const struct pattern *pt, sweep_cb use, void *arg,
 	int rc = sweep_vary_parse(text, &v, err);
 
 	if (rc == 0 && v.section != NULL && patterns_find(v.section) == NULL) {
-		err_say(err, "measure.vary = %.80s: there is no probe %.40s",
-		    text, v.section);
+		err_say(err, "measure.vary = %.80s: unknown probe %.40s", text,
+		    v.section);
 		rc = -EINVAL;
 	}
 	if (rc == 0 && !sweep_vary_is_of(&v, pt->name))

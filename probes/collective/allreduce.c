@@ -196,31 +196,30 @@ allreduce_choose(const struct ask *a, const struct allreduce *ar)
 	uint32_t v = 0, w = 0;
 
 	if (form != FORM_AUTO) {
-		plan_remark(ar->p, "%s, as asked for",
+		plan_remark(ar->p, "%s: set by allreduce.form",
 		    conf_string(a->c, SECTION, "form"));
 		return form;
 	}
 	if (ar->nodes > 1) {
 		plan_remark(ar->p,
-		    "hierarchical: %u nodes, and what crosses between them "
-		    "should cross once",
+		    "hierarchical: %u nodes, so that data crosses between "
+		    "nodes only once",
 		    ar->nodes);
 		return FORM_HIERARCHICAL;
 	}
 	if (a->m == NULL) {
 		plan_remark(ar->p,
-		    "flat: no machine was named, so all devices are taken as "
-		    "equally near");
+		    "flat: allreduce.machine is not set, so all devices count "
+		    "as equally near");
 		return FORM_FLAT;
 	}
 	if (allreduce_strangers(a, ar->ranks, &v, &w)) {
 		plan_remark(ar->p,
-		    "hierarchical: d%u and d%u of %s have no link of their own",
-		    v, w, a->m->name);
+		    "hierarchical: d%u and d%u of %s have no direct link", v, w,
+		    a->m->name);
 		return FORM_HIERARCHICAL;
 	}
-	plan_remark(ar->p,
-	    "flat: every two devices of %s have a link of their own",
+	plan_remark(ar->p, "flat: each pair of devices of %s has a direct link",
 	    a->m->name);
 	return FORM_FLAT;
 }
@@ -252,10 +251,11 @@ allreduce_ranks_read(struct ask *a, uint32_t *ranks, struct allreduce *ar)
 	ar->ranks = asked > 0 ? asked : *ranks > 0 ? *ranks : fallback;
 	if (*ranks > 0 && ar->ranks > *ranks)
 		return pattern_refuse(a->c, SECTION, "ranks", a->err,
-		    "0 to %u, as many as there are", *ranks);
+		    "0 to %u, the number of ranks", *ranks);
 	if (ar->ranks > ALLREDUCE_RANKS_MAX)
 		return pattern_refuse(a->c, SECTION, "ranks", a->err,
-		    "at most %d, here are %u", ALLREDUCE_RANKS_MAX, ar->ranks);
+		    "at most %d; there are %u ranks", ALLREDUCE_RANKS_MAX,
+		    ar->ranks);
 	*ranks = *ranks > 0 ? *ranks : ar->ranks;
 	a->per_socket = (uint32_t)conf_int(a->c, SECTION, "per_socket");
 	a->per_node = (uint32_t)conf_int(a->c, SECTION, "per_node");
@@ -289,11 +289,13 @@ allreduce_options(struct ask *a, uint32_t *ranks, struct allreduce *ar)
 	if ((double)ar->count * ar->size * 2 * ar->ranks >
 	    (double)PLAN_BYTES_MAX)
 		return pattern_refuse(c, SECTION, "count", a->err,
-		    "what a buffer of 4 EiB can hold");
+		    "at most 4 EiB in a buffer");
 	if (2.0 * ar->ranks * ar->ranks * ar->chunks * 2 * STAGED_CHUNKS >
 	    (double)PLAN_TRANSFERS_MAX)
 		return pattern_refuse(c, SECTION, "chunks", a->err,
-		    "fewer, for %u ranks", ar->ranks);
+		    "a smaller number with %u ranks: the plan has too many "
+		    "transfers",
+		    ar->ranks);
 	return 0;
 }
 
@@ -394,7 +396,7 @@ allreduce_build(const struct conf *c, const struct pattern_site *site,
 
 	if (name[0] != '\0' && machine_load(name, NULL, 0, &a.m, &text) < 0)
 		return pattern_refuse(c, SECTION, "machine", err,
-		    "a machine file or its name: %.300s", text.text);
+		    "a machine file or the name of one: %.300s", text.text);
 	rc = allreduce_build_on(&a, site->ranks, ret);
 	machine_free(a.m);
 	return rc;

@@ -375,8 +375,8 @@ collective_check_rows(const struct conf *c, const struct form_row *form,
 	if (!form->pairs || rows <= (double)PLAN_TRANSFERS_MAX)
 		return 0;
 	return pattern_refuse(c, SECTION, "name", err,
-	    "at most %llu messages, here are %.0f: fewer than %u ranks, or a "
-	    "smaller depth",
+	    "at most %llu messages; this plan has %.0f: use fewer than %u "
+	    "ranks, or a smaller depth",
 	    (unsigned long long)PLAN_TRANSFERS_MAX, rows, cb->ranks);
 }
 
@@ -398,7 +398,7 @@ collective_options(const struct conf *c, const struct pattern_site *site,
 	/* temporary places hold up to all data once for every rank */
 	if ((double)cb->block * cb->ranks * cb->ranks > (double)PLAN_BYTES_MAX)
 		return pattern_refuse(c, SECTION, "count", err,
-		    "what a buffer of 4 EiB can hold");
+		    "at most 4 EiB in a buffer");
 	return 0;
 }
 

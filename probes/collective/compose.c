@@ -221,7 +221,7 @@ compose_options(const struct conf *c, const char *section,
 	at.ranks = (uint32_t)conf_int(c, section, "ranks");
 	if (at.ranks != 0 && site->ranks != 0 && at.ranks != site->ranks)
 		return pattern_refuse(c, section, "ranks", err,
-		    "0 or %u, as many as there are", site->ranks);
+		    "0 or %u, the number of ranks", site->ranks);
 	if (at.ranks == 0)
 		at.ranks = site->ranks;
 	ret->ranks = at.ranks;

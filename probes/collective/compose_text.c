@@ -146,7 +146,7 @@ compose_text_buffers(struct text *t, struct err *err)
 	}
 	if (cells > CELLS_MAX)
 		return pattern_refuse(t->c, SECTION, "buffers", err,
-		    "what makes at most 64 Mi blocks on all ranks");
+		    "at most 64 Mi blocks on all ranks together");
 	m->epoch = 1;
 	m->cells = cells;
 	m->value = xcalloc(cells, sizeof(*m->value));
@@ -172,7 +172,8 @@ compose_text_clash(const struct text *t, struct block at, uint32_t rank,
     const char *what, struct err *err)
 {
 	return err_set(err, -EINVAL,
-	    "%s[%llu] of rank %u %s: a fence is missing before this",
+	    "%s[%llu] of rank %u %s: a fence is missing before this primitive "
+	    "primitive",
 	    t->p->bufs[at.buf].name, (unsigned long long)at.at, rank, what);
 }
 
@@ -185,11 +186,11 @@ compose_text_reads(struct text *t, struct block at, uint32_t rank,
 	struct touch *to = &m->touch[i];
 
 	if (to->epoch == m->epoch && to->wrote)
-		return compose_text_clash(t, at, rank, "was only now written",
-		    err);
+		return compose_text_clash(t, at, rank,
+		    "was written in the same step", err);
 	if (m->value[i] == 0)
 		return err_set(err, -EINVAL,
-		    "%s[%llu] of rank %u is read, but nothing has written it",
+		    "%s[%llu] of rank %u is read before it is written",
 		    t->p->bufs[at.buf].name, (unsigned long long)at.at, rank);
 	*to = (struct touch){ m->epoch, 0 };
 	return 0;
@@ -205,7 +206,9 @@ compose_text_writes(struct text *t, struct block at, uint32_t rank,
 
 	if (to->epoch == m->epoch)
 		return compose_text_clash(t, at, rank,
-		    to->wrote ? "is written twice" : "was only now read", err);
+		    to->wrote ? "is written twice"
+			      : "was read in the same step",
+		    err);
 	*to = (struct touch){ m->epoch, 1 };
 	m->value[i] = value;
 	return 0;
@@ -323,7 +326,7 @@ compose_text_find_block(const struct text *t, const struct script_place *from,
 
 	if (buf < 0 || (uint32_t)buf >= t->bufs)
 		return err_set(err, -EINVAL,
-		    "no buffer %s: compose.buffers is %s", from->buffer,
+		    "unknown buffer %s: compose.buffers is %s", from->buffer,
 		    conf_string(t->c, SECTION, "buffers"));
 	have = t->meaning.depth[buf];
 	if (from->block < 0 || blocks > have ||
@@ -424,7 +427,7 @@ compose_text_options(struct text *t, const struct pattern_site *site,
 
 	if ((path[0] != '\0') == (steps[0] != '\0'))
 		return pattern_refuse(t->c, SECTION, "steps", err,
-		    "primitives here, or compose.file, not both");
+		    "primitives, or compose.file, but not both");
 	rc = compose_options(t->c, SECTION, site, &t->shape, err);
 	if (rc < 0)
 		return rc;

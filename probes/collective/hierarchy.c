@@ -95,8 +95,8 @@ hierarchy_machine(const struct conf *c, const struct pattern_site *site,
 		       strcmp(device, "host") != 0 ? &in_order : NULL,
 		       ret_own) < 0) {
 		return pattern_refuse(c, SECTION, "machine", err,
-		    "a machine: there are too many ranks for the one we are "
-		    "on");
+		    "a machine: the local one is too small for this many "
+		    "ranks");
 	}
 	*ret = *ret_own;
 	return 0;
@@ -112,7 +112,8 @@ hierarchy_auto(const struct conf *c, const char *section,
 
 	if (site->ranks == 0) {
 		pattern_refuse(c, section, "hierarchy", err,
-		    "auto only for a known number of ranks");
+		    "a value other than auto, or a known number of ranks "
+		    "(--ranks)");
 		return -ENODATA; /* a run says how many */
 	}
 	rc = hierarchy_machine(c, site, &m, &own, err);

@@ -115,7 +115,7 @@ script_need_word(struct script *s, const char *word)
 {
 	return script_accept_word(s, word)
 	    ? 0
-	    : script_complain(s, "here comes \"%s\"", word);
+	    : script_complain(s, "expected \"%s\"", word);
 }
 
 static int
@@ -124,9 +124,8 @@ script_read_word(struct script *s, char ret[WORD_BYTES], const char *what)
 	size_t n = script_word_length(s);
 
 	if (n == 0 || n >= WORD_BYTES)
-		return script_complain(s,
-		    "here comes %s, at most %d characters", what,
-		    WORD_BYTES - 1);
+		return script_complain(s, "expected %s, at most %d characters",
+		    what, WORD_BYTES - 1);
 	memcpy(ret, s->at, n);
 	ret[n] = '\0';
 	s->at += n;
@@ -156,11 +155,11 @@ script_atom(struct script *s, int64_t *ret)
 	if (script_accept_sign(s, "(")) {
 		if (++s->nesting > NESTING_MAX)
 			return script_complain(s,
-			    "at most %d brackets in one another", NESTING_MAX);
+			    "more than %d nested brackets", NESTING_MAX);
 		rc = script_value(s, 0, ret);
 		s->nesting--;
 		if (rc == 0 && !script_accept_sign(s, ")"))
-			rc = script_complain(s, "here comes \")\"");
+			rc = script_complain(s, "expected \")\"");
 		return rc;
 	}
 	rc = script_read_word(s, name, "a number, ranks, root or a variable");
@@ -176,8 +175,8 @@ script_atom(struct script *s, int64_t *ret)
 		return 0;
 	s->at = from;
 	return script_complain(s,
-	    "no variable of this name; allowed are numbers, "
-	    "ranks, root and the variables of for");
+	    "unknown variable: expected a number, ranks, root or a variable of "
+	    "for");
 }
 
 /* A product of atoms, or a sum of products. All are at most NUMBER_MAX: none
@@ -230,7 +229,7 @@ script_rank(struct script *s, int64_t *ret)
 	if (*ret >= 0 && *ret < s->ask->ranks)
 		return 0;
 	s->at = from;
-	return script_complain(s, "%lld is no rank: allowed is 0 to %u",
+	return script_complain(s, "invalid rank %lld: expected 0 to %u",
 	    (long long)*ret, s->ask->ranks - 1);
 }
 
@@ -261,7 +260,8 @@ script_read_set(struct script *s, struct set *set)
 			return rc;
 		if (last < first || step < 1)
 			return script_complain(s,
-			    "a range ascends, by 1 or more");
+			    "invalid range: expected FIRST to LAST, ascending, "
+			    "with a step of 1 or more");
 		for (int64_t r = first; r <= last; r += step)
 			set->in[r] = 1;
 	} while (script_accept_sign(s, ","));
@@ -281,7 +281,7 @@ script_side(struct script *s, struct script_place *ret, int is_root,
 	if (rc == 0 && script_accept_sign(s, "[")) {
 		rc = script_value(s, 0, &ret->block);
 		if (rc == 0 && !script_accept_sign(s, "]"))
-			rc = script_complain(s, "here comes \"]\"");
+			rc = script_complain(s, "expected \"]\"");
 	}
 	if (rc == 0)
 		rc = script_need_word(s, "of");
@@ -309,7 +309,7 @@ script_primitive(struct script *s, enum compose_kind kind)
 	if (rc == 0 && script_accept_word(s, "x"))
 		rc = script_value(s, 0, &blocks);
 	if (rc == 0 && blocks < 1)
-		rc = script_complain(s, "x %lld: allowed is 1 block or more",
+		rc = script_complain(s, "x %lld: expected 1 block or more",
 		    (long long)blocks);
 	prim.blocks = (uint64_t)blocks;
 	prim.root = (uint32_t)root;
@@ -320,7 +320,7 @@ script_primitive(struct script *s, enum compose_kind kind)
 	if (rc < 0)
 		return rc;
 	if (prim.leaves_count == 0)
-		return script_complain(s, "no ranks are left");
+		return script_complain(s, "the set of ranks is empty");
 	if (++s->prims > PRIMS_MAX)
 		return script_complain(s, "more than %d primitives", PRIMS_MAX);
 	if (s->ask->take(s->ask->arg, &prim, &err) < 0)
@@ -341,7 +341,7 @@ script_loop(struct script *s)
 	int rc = 0;
 
 	if (s->variables_count == VARIABLES_MAX)
-		rc = script_complain(s, "at most %d loops in one another",
+		rc = script_complain(s, "more than %d nested loops",
 		    VARIABLES_MAX);
 	if (rc == 0)
 		rc = script_read_word(s, v->name, "the name of a variable");
@@ -350,9 +350,9 @@ script_loop(struct script *s)
 	if (rc == 0)
 		rc = script_read_set(s, &set);
 	if (rc == 0 && set.others)
-		rc = script_complain(s, "others is for leaves only");
+		rc = script_complain(s, "others is valid for leaves only");
 	if (rc == 0 && !script_accept_sign(s, ":"))
-		rc = script_complain(s, "here comes \":\"");
+		rc = script_complain(s, "expected \":\"");
 	body = s->at;
 	s->variables_count += rc == 0;
 	for (uint32_t r = 0; r < s->ask->ranks && rc == 0; r++) {
@@ -381,8 +381,7 @@ script_statement(struct script *s)
 		return script_primitive(s, COMPOSE_REDUCTION);
 	if (script_accept_word(s, "fence"))
 		return s->ask->take(s->ask->arg, &fence, s->err);
-	return script_complain(s,
-	    "allowed are multicast, reduce, fence and for");
+	return script_complain(s, "expected multicast, reduce, fence or for");
 }
 
 int
@@ -404,12 +403,11 @@ script_run(const struct script_ask *ask, struct err *err)
 			break;
 		if (*s.at != '\n' && *s.at != '|')
 			rc = script_complain(&s,
-			    "the statement was over before");
+			    "unexpected text after the statement");
 	}
 	if (rc == 0 && s.prims == 0)
 		rc = script_complain(&s,
-		    "there is no primitive: allowed are "
-		    "multicast and reduce");
+		    "no primitive: expected at least one multicast or reduce");
 	free(s.leaves);
 	return rc;
 }

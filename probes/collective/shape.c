@@ -378,7 +378,8 @@ shape_choose(const struct pattern *pt, const struct conf *c,
 	memset(ret, 0, sizeof(*ret));
 	if (ranks == 0) {
 		pattern_refuse(c, SECTION, "tune", err,
-		    "auto only for a known number of ranks");
+		    "a value other than auto, or a known number of ranks "
+		    "(--ranks)");
 		return -ENODATA; /* a run says how many */
 	}
 	rc = hierarchy_machine(c, &tg.site, &m, &own, err);
@@ -386,8 +387,8 @@ shape_choose(const struct pattern *pt, const struct conf *c,
 		return rc;
 	if (m->unrated)
 		rc = pattern_refuse(c, SECTION, "machine", err,
-		    "a described machine (coalmine-machine(5)), such as "
-		    "lab, where tune is auto and nothing is run");
+		    "a described machine (coalmine-machine(5)), such as lab: "
+		    "tune = auto without a run needs its rates");
 	tg.fit = machine_fit(m, ranks);
 	tg.node = ranks % tg.fit.ranks == 0 ? tg.fit.ranks : 1;
 	if (ranks < tg.fit.ranks)

@@ -310,7 +310,7 @@ canary_open(struct canary *c, enum canary_test test, struct world *w,
 	if (names_tests[test].onesided) {
 		if (l->team != NULL)
 			return err_set(err, -ENOTSUP,
-			    "one-sided tests measure memory of the host only");
+			    "one-sided tests support host memory only");
 		rc = canary_window_open(w->slice, send + recv, &c->send,
 		    &c->win, err);
 		if (rc < 0)

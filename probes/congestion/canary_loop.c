@@ -440,8 +440,8 @@ canary_loop_keep_run(struct canary_loop *m, const struct visit *v, int number,
 		tally_add(&v->cell->tally, v->number, &round, 0);
 	} else {
 		if (worst->timed_out)
-			err_say(err, "on %.60s: not done in time%s%.150s", node,
-			    colon, worst->tail);
+			err_say(err, "on %.60s: timeout%s%.150s", node, colon,
+			    worst->tail);
 		else
 			err_say(err, "on %.60s: exit %d%s%.150s", node,
 			    worst->status, colon, worst->tail);

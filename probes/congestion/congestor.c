@@ -166,7 +166,7 @@ congestor_open(struct congestor_load *l, struct world *w)
 	rc = link_open(&l->link, w, l->comm, l->size + 1, err);
 	if (rc == 0 && names_congestors[l->kind].onesided && w->team != NULL)
 		rc = err_set(err, -ENOTSUP,
-		    "one-sided congestors move memory of the host only");
+		    "one-sided congestors support host memory only");
 	if (rc == 0)
 		rc = link_alloc(&l->link, l->bytes, &l->send_memory, err);
 	if (rc == 0 && names_congestors[l->kind].onesided)

@@ -61,7 +61,7 @@ gpcnet_table_take(struct gpcnet_table *t, const json_t *record)
 		    member_text(record, "device_name")[0] != '\0' ? ", " : "",
 		    member_text(record, "device_name"),
 		    json_object_get(record, "staging") != NULL
-			? "mpi through memory of the host"
+			? "mpi through host memory"
 			: member_text_or(record, "impl",
 			      member_text(record, "via")));
 	name = member_text_or(record, "test", NULL);
@@ -237,7 +237,7 @@ gpcnet_table_print(const struct gpcnet_table *t, FILE *to)
 	gpcnet_table_print_phase(t, to, PHASE_ISOLATED,
 	    "Isolated Network Tests");
 	gpcnet_table_print_phase(t, to, PHASE_PRODUCTION,
-	    "Network Tests beside other work");
+	    "Network Tests with other jobs running");
 	if (!t->congested)
 		return;
 	gpcnet_table_print_phase(t, to, PHASE_CONGESTED,

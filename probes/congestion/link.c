@@ -44,9 +44,8 @@ link_describe(const struct world *w, json_t *o)
 	json_object_set_new(o, "via", json_string(plan_vias[w->via]));
 	if (w->via != PLAN_VIA_XCCL && !tm->mpi_takes)
 		json_object_set_new(o, "staging",
-		    json_sprintf("mpi: this MPI does not take %s pointers: "
-				 "each operation copies through memory of the "
-				 "host",
+		    json_sprintf("mpi: this MPI does not accept %s pointers: "
+				 "each operation is copied through host memory",
 			tm->ops->name));
 	if (w->via == PLAN_VIA_XCCL &&
 	    xccl_lib_open(tm->ops->name, &lib, &err) == 0)

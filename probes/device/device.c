@@ -77,8 +77,8 @@ device_find(const char *name, const struct device_ops **ret, struct err *err)
 	if (strchr(name, '/') != NULL ||
 	    device_plugin_path(name, path, sizeof(path)) < 0)
 		return err_set(err, -ENODEV,
-		    "device %.40s: no plugin coalmine-device-%.40s.so", name,
-		    name);
+		    "device %.40s: plugin coalmine-device-%.40s.so is missing",
+		    name, name);
 	so = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (so == NULL)
 		return err_set(err, -ENODEV, "%s", dlerror());
@@ -89,7 +89,7 @@ device_find(const char *name, const struct device_ops **ret, struct err *err)
 	if (ops == NULL || ops->abi != DEVICE_ABI ||
 	    ops->ops_bytes != sizeof(*ops))
 		return err_set(err, -ENODEV,
-		    "%s: made for another version of coalmine-probe", path);
+		    "%s: built for another version of coalmine-probe", path);
 	*ret = ops;
 	return 0;
 }

@@ -89,8 +89,8 @@ static int
 host_open(int index, struct device **ret, struct err *err)
 {
 	if (index != 0)
-		return err_set(err, -ENODEV, "host has device 0 only, not %d",
-		    index);
+		return err_set(err, -ENODEV,
+		    "invalid device %d: host has device 0 only", index);
 	*ret = xcalloc(1, sizeof(**ret));
 	SLIST_INIT(&(*ret)->own);
 	SLIST_INIT(&(*ret)->opened);
@@ -233,8 +233,8 @@ host_ipc_usable(struct device *d, const char *pci, const char *part,
 	(void)part;
 	if (pci[0] == '\0')
 		return 0;
-	return err_set(err, -ENOTSUP,
-	    "host memory is on no card, and not on %s", pci);
+	return err_set(err, -ENOTSUP, "host memory is not on the device %s",
+	    pci);
 }
 
 static int
@@ -245,7 +245,7 @@ host_ipc_export(struct device *d, void *base, struct device_ipc *ret)
 	if (a == NULL)
 		return host_fail(d, -EINVAL,
 		    "%p is not the base of an allocation: export the base and "
-		    "send the offset beside it",
+		    "send the offset with it",
 		    base);
 	memset(ret, 0, sizeof(*ret));
 	memcpy(ret->bytes, &a->handle, sizeof(a->handle));
@@ -326,7 +326,8 @@ host_ipc_close(struct device *d, void *base)
 	struct area *a = host_area_find(&d->opened, base);
 
 	if (a == NULL)
-		return host_fail(d, -EINVAL, "%p was not opened", base);
+		return host_fail(d, -EINVAL, "%p is not an opened handle",
+		    base);
 	if (--a->opens > 0)
 		return 0;
 	SLIST_REMOVE(&d->opened, a, area, next);

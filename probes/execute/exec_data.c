@@ -46,13 +46,14 @@ exec_data_open(struct exec *e, struct err *err)
 	if (!tm->ops->host_access)
 		rc = tm->ops->host_alloc(tm->device, DEVICE_BYTES, &e->staging);
 	if (rc < 0)
-		return err_set(err, rc, "%s: memory of the host: %.200s",
-		    tm->ops->name, tm->ops->error(tm->device));
+		return err_set(err, rc,
+		    "%s: cannot allocate host memory: %.200s", tm->ops->name,
+		    tm->ops->error(tm->device));
 	rc = fill_of_plan(e->plan, &e->fill);
 	if (rc < 0)
 		err_say(err,
-		    "%.200s: reduces in more than one way, and cannot be "
-		    "proven",
+		    "%.200s: uses several reduction operations; its data "
+		    "cannot be verified",
 		    e->plan->title);
 	return rc;
 }

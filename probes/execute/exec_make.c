@@ -328,8 +328,8 @@ exec_make_memory_fits(const struct exec *e, double need,
 		return err_set(err, rc, "%s: %s", ops->name, ops->error(d));
 	if (need > 0.9 * (double)facts.free_bytes)
 		return err_set(err, -ENOMEM,
-		    "%.200s: needs %.3g GiB on the node of rank %d, and %s has "
-		    "%.3g GiB free: allowed is 90 %% of that",
+		    "%.200s: needs %.3g GiB on the node of rank %d, but %s has "
+		    "%.3g GiB free: expected at most 90 %% of that",
 		    e->plan->title, need / (1 << 30), e->team->rank, ops->name,
 		    (double)facts.free_bytes / (1 << 30));
 	return 0;

@@ -196,14 +196,14 @@ carried_wrong(const struct carried *c, const char *fabric, const char *devices,
 			    0;
 		if (!found)
 			return err_set(err, 1,
-			    "fabric = %s is wanted, and this MPI has taken %s",
+			    "fabric = %s was required, but this MPI used %s",
 			    fabric, c->library);
 	}
 	if (strcmp(fabric, "tcp") == 0 && c->wanted_bytes > 0 &&
 	    (c->transport == NULL || strcmp(c->transport, "tcp") != 0))
 		return err_set(err, 1,
-		    "fabric = tcp is wanted, and of %llu bytes between nodes "
-		    "TCP has carried %llu",
+		    "fabric = tcp was required, but of %llu bytes between "
+		    "nodes TCP carried %llu",
 		    (unsigned long long)c->wanted_bytes,
 		    (unsigned long long)c->tcp_bytes);
 	if (devices[0] == '\0' || c->devices[0] == '\0')
@@ -216,7 +216,7 @@ carried_wrong(const struct carried *c, const char *fabric, const char *devices,
 	if (found)
 		return 0;
 	return err_set(err, 1,
-	    "devices = %.100s are wanted, and %.100s carried the bytes",
+	    "devices = %.100s were required, but %.100s carried the bytes",
 	    devices, c->devices);
 }
 

@@ -83,8 +83,8 @@ command_run(const struct command_ask *ask, struct command_result *ret)
 	memset(ret, 0, sizeof(*ret));
 	if (err == NULL) {
 		ret->status = 127;
-		snprintf(ret->tail, sizeof(ret->tail), "no temporary file: %s",
-		    strerror(errno));
+		snprintf(ret->tail, sizeof(ret->tail),
+		    "cannot create a temporary file: %s", strerror(errno));
 		return;
 	}
 	/* only the list is ours; its strings are those of environ and ask */

@@ -126,7 +126,7 @@ control_give_up(const struct world *w, const struct control_peers *p,
 			control_say_stuck(w, p, peer, waited_ns);
 	}
 	clk_sleep_ns(LAST_WORDS_NS);
-	fatalx("the run is given up: stuck");
+	fatalx("run aborted: stuck");
 }
 
 /* Made beforehand: a signal's handler makes no text. */
@@ -259,8 +259,8 @@ control_watch(const struct world *w, const char *what)
 				  w->at },
 	    watch_line);
 	snprintf(watch_text, sizeof(watch_text),
-	    "coalmine-probe: rank %d node %s: stuck for %u s, and MPI does not "
-	    "say with whom (%s)\n",
+	    "coalmine-probe: rank %d node %s: stuck for %u s; MPI does not "
+	    "report the peer (%s)\n",
 	    w->rank, w->names[w->node], watch_s, what);
 	alarm(watch_s);
 }

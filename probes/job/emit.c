@@ -110,14 +110,14 @@ emit_line_make(json_t *line, const char *probe)
 	     i < ARRAY_LEN(lists) && strlen(text) + 1 > RECORD_LINE_MAX; i++) {
 		if (json_object_get(line, lists[i]) == NULL)
 			continue;
-		log_warnx("record %s is too long for a line: no %s", probe,
-		    lists[i]);
+		log_warnx("record %s exceeds the line limit: member %s dropped",
+		    probe, lists[i]);
 		json_object_set_new(line, lists[i], json_array());
 		free(text);
 		text = json_dumps(line, EMIT_JSON);
 	}
 	if (strlen(text) + 1 > RECORD_LINE_MAX)
-		fatalx("record %s is too long for a line", probe);
+		fatalx("record %s exceeds the line limit", probe);
 	text = xreallocarray(text, strlen(text) + 2, 1);
 	strcat(text, "\n");
 	return text;
@@ -145,7 +145,7 @@ emit_put(struct emit *e, json_t *record)
 		for (const char *at = text; *at != '\0'; at += n) {
 			n = write(e->fd, at, strlen(at));
 			if (n < 0 && errno != EINTR)
-				fatal("records cannot be written");
+				fatal("cannot write records");
 			if (n < 0)
 				n = 0;
 		}

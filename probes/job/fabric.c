@@ -294,8 +294,8 @@ fabric_carried(double seen_bytes, double wanted_bytes)
 		return o;
 	json_object_set_new(o, "verdict", json_string("bad"));
 	json_object_set_new(o, "text",
-	    json_sprintf("fabric = %s is wanted, and of %.0f bytes between "
-			 "nodes it has carried %.0f",
+	    json_sprintf("fabric = %s was required, but of %.0f bytes between "
+			 "nodes it carried %.0f",
 		demanded, wanted_bytes, seen_bytes));
 	return o;
 }

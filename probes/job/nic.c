@@ -60,15 +60,15 @@ nic_set(struct err *err)
 	}
 	if (local < 0)
 		return err_set(err, -EINVAL,
-		    "COALMINE_NICS is set, but no launcher says which rank of "
-		    "its node this is");
+		    "COALMINE_NICS is set, but the launcher does not provide "
+		    "the local rank");
 	rc = nic_choose(list, (int)local, nic);
 	if (rc == -ENOENT)
 		return 0;
 	if (rc < 0) {
 		err_say(err,
-		    "COALMINE_NICS = %.80s: allowed are names of interfaces "
-		    "with commas between",
+		    "COALMINE_NICS = %.80s: expected interface names separated "
+		    "by commas",
 		    list);
 		return rc;
 	}

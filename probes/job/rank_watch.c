@@ -43,8 +43,9 @@ rank_watch_open(int rank)
 	}
 	if (fd < 0 || connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0) {
 		/* The measurement is as good without it. */
-		log_warnx("%s: %s: nobody watches this rank", path,
-		    strerror(errno));
+		log_warnx("cannot connect to the agent at %s: %s; the loss of "
+			  "this rank will not be detected",
+		    path, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return;

@@ -51,7 +51,8 @@ relay_take(void)
 	} else {
 		record = json_loadb(text, (size_t)len, 0, NULL);
 		if (record == NULL)
-			fatalx("rank %d relayed no record", st.MPI_SOURCE);
+			fatalx("rank %d relayed a malformed record",
+			    st.MPI_SOURCE);
 		rl.sink(rl.arg, record);
 	}
 	free(text);
@@ -104,7 +105,7 @@ relay_text_of(json_t *record)
 	char *text = json_dumps(record, EMIT_JSON);
 
 	if (text == NULL)
-		fatalx("a record cannot be written");
+		fatalx("cannot write a record");
 	json_decref(record);
 	return text;
 }

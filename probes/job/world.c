@@ -101,8 +101,8 @@ world_find_nodes(struct world *w)
 	 * separate node, a number N distributes the ranks over N nodes. */
 	if (fake != NULL && strcmp(fake, "rank") != 0 &&
 	    str_to_int(fake, 1, w->size, &count) < 0)
-		fatalx("COALMINE_FAKE_NODES=%s: rank, or a number from 1 to "
-		       "the number of ranks",
+		fatalx("invalid COALMINE_FAKE_NODES=%s: expected rank, or a "
+		       "number from 1 to the number of ranks",
 		    fake);
 	MPI_DO(MPI_Get_processor_name(name, &len));
 	if (fake != NULL)
@@ -243,7 +243,7 @@ world_part_open(const struct world *w, int number, const struct settings *s,
 	MPI_DO(MPI_Comm_rank(ret->control, &ret->rank));
 	MPI_DO(MPI_Comm_size(ret->control, &ret->size));
 	if (world_roles(ret, s, &needed) < 0)
-		fatalx("a job of one node has no part");
+		fatalx("no role for a job of one node");
 	world_split(ret, s);
 }
 
@@ -387,8 +387,8 @@ world_first_byte(const struct transport_team *tm, struct err *err)
 	char *there = NULL;
 
 	if (tm->rank == 0)
-		log_info("the first byte of %s memory through this MPI; where "
-			 "it ends the job, write measure.gpu_aware = no",
+		log_info("testing %s pointers with this MPI; if the job ends "
+			 "here, set measure.gpu_aware = no",
 		    ops->name);
 	rc = ops->alloc(tm->device, 2, (void **)&there);
 	if (rc == 0)
@@ -412,8 +412,8 @@ world_first_byte(const struct transport_team *tm, struct err *err)
 			    ops->error(tm->device));
 		else if (*here != (before & 0xff))
 			rc = err_set(err, -ENOTSUP,
-			    "this MPI says that it takes %s pointers, and a "
-			    "byte sent from one came out wrong: write "
+			    "this MPI reports support for %s pointers, but a "
+			    "byte sent from one arrived corrupted: set "
 			    "measure.gpu_aware = no",
 			    ops->name);
 		rc = transport_agree_why(tm, rc, NULL, err);
@@ -498,9 +498,8 @@ team_shares_gpu(const struct transport_team *tm, int may, struct err *err)
 	err->text[0] = '\0';
 	if (tm->gpu_ranks > 1 && !may)
 		rc = err_set(err, -ENOTSUP,
-		    "%d ranks of a node share GPU %s, and each would have a "
-		    "part of its bandwidth: start one rank a GPU, or write "
-		    "measure.share_gpu = yes",
+		    "%d ranks of a node share GPU %s and its bandwidth: start "
+		    "one rank per GPU, or set measure.share_gpu = yes",
 		    tm->gpu_ranks, tm->pci[tm->rank]);
 	return transport_agree_why(tm, rc, NULL, err);
 }

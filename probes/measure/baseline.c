@@ -42,7 +42,7 @@ baseline_open(const struct baseline_row *row, struct exec *e,
 			ret->name = b->name;
 			return;
 		}
-		err_say(&ret->err, "%s gave other data", b->name);
+		err_say(&ret->err, "%s produced different data", b->name);
 		row->close(b);
 	}
 	free(b);
@@ -166,12 +166,11 @@ baseline_blocks_open(struct baseline *b, struct err *err)
 
 	if (strcmp(b->team->ops->name, "host") != 0)
 		return err_set(err, -ENOTSUP,
-		    "buffers are not in the processor's reach");
+		    "buffers are not host-accessible");
 	if (bytes / g > INT_MAX)
-		return err_set(err, -ENOTSUP, "MPI counts with int");
+		return err_set(err, -ENOTSUP, "the count exceeds MPI's int");
 	if (bytes < g)
-		return err_set(err, -ENOTSUP,
-		    "less than a byte for each device");
+		return err_set(err, -ENOTSUP, "less than one byte per device");
 	k->ranks = 2 * g;
 	k->block_bytes = (int)(bytes / g);
 	MPI_DO(MPI_Comm_split(b->team->comm,

@@ -174,13 +174,14 @@ baseline_collective_read(struct collective *r, const struct conf *c,
 		if (strcmp(rows[i].of, name) == 0)
 			r->row = &rows[i];
 	if (r->row == NULL)
-		return err_set(err, -ENOTSUP, "MPI has no such collective");
+		return err_set(err, -ENOTSUP,
+		    "MPI does not have this collective");
 	if (r->row->reduces && type > PLAN_DOUBLE)
 		return err_set(err, -ENOTSUP,
 		    "MPI reduces int32, int64, float and double only");
 	if (count > INT_MAX / blocks)
 		return err_set(err, -ENOTSUP,
-		    "MPI counts with int: too many elements");
+		    "too many elements: the count exceeds MPI's int");
 	r->count = (int)count;
 	r->all = (int)(count * blocks);
 	r->type = types[type];
@@ -220,7 +221,7 @@ baseline_collective_open(struct baseline *b, struct err *err)
 			     n - 1, &c, err);
 	free(copy);
 	if (rc < 0)
-		return err_set(err, -ENOTSUP, "the plan is no collective");
+		return err_set(err, -ENOTSUP, "the plan is not a collective");
 	r->send_buf = baseline_collective_buffer_of(p, "send");
 	r->recv_buf = baseline_collective_buffer_of(p, "recv");
 	r->send_bytes = p->bufs[r->send_buf].bytes[rank];
@@ -228,7 +229,8 @@ baseline_collective_open(struct baseline *b, struct err *err)
 	if (conf_int(c, s->section, "ranks") > 0 &&
 	    conf_int(c, s->section, "ranks") != b->team->ranks)
 		rc = err_set(err, -ENOTSUP,
-		    "it takes all ranks, and the plan leaves some idle");
+		    "the baseline needs all ranks, but the plan leaves some "
+		    "idle");
 	else
 		rc = baseline_collective_read(r, c, s, err);
 	conf_free(c);

@@ -104,10 +104,10 @@ baseline_edges_neighborhood_open(struct baseline *b, struct err *err)
 
 	if (!b->team->ops->host_access)
 		return err_set(err, -ENOTSUP,
-		    "the baseline is measured on memory of the host only");
+		    "the baseline supports host memory only");
 	if (most > INT_MAX)
 		return err_set(err, -ENOTSUP,
-		    "MPI counts with int: a rank would receive %llu bytes",
+		    "a rank would receive %llu bytes, which exceeds MPI's int",
 		    (unsigned long long)most);
 	for (size_t i = 0; i < p->promises_count; i++) {
 		out += baseline_edges_edge_from(p, i) == rank;
@@ -271,14 +271,14 @@ baseline_edges_alltoallv_open(struct baseline *b, struct err *err)
 
 	if (!b->team->ops->host_access)
 		return err_set(err, -ENOTSUP,
-		    "the baseline is measured on memory of the host only");
+		    "the baseline supports host memory only");
 	if (baseline_edges_most_bytes(b->plan, baseline_edges_edge_from) >
 		INT_MAX ||
 	    baseline_edges_most_bytes(b->plan, baseline_edges_edge_to) >
 		INT_MAX)
 		return err_set(err, -ENOTSUP,
-		    "MPI counts with int: a rank sends or receives more than 2 "
-		    "GiB");
+		    "a rank sends or receives more than 2 GiB, which exceeds "
+		    "MPI's int");
 	baseline_edges_packed_open(&a->sent, b, baseline_edges_edge_from,
 	    baseline_edges_edge_to);
 	baseline_edges_packed_open(&a->received, b, baseline_edges_edge_to,

@@ -144,7 +144,7 @@ binding_run_say_model(const struct finding *f, enum binding_fit_kind kind,
 		    m->per > 1 ? "s" : "", nic);
 	else if (m->per == 1)
 		strbuf_addf(sb,
-		    "packed, each of %u devices on a NIC of its own of %s/s",
+		    "packed, each of %u devices on a separate NIC of %s/s",
 		    f->g, nic);
 	else if (m->per == f->g)
 		strbuf_addf(sb, "packed, all %u devices on one NIC of %s/s",
@@ -276,8 +276,8 @@ binding_run_report_fits(struct finding *f)
 			if (!(ratio < f->weak_ratio))
 				continue;
 			strbuf_addf(&text,
-			    "; rail %u%s%s%s between %s and %s gives %.2f of "
-			    "what others give",
+			    "; rail %u%s%s%s between %s and %s has %.2f of the "
+			    "other rails' rate",
 			    k, nic != NULL ? " (" : "", nic != NULL ? nic : "",
 			    nic != NULL ? ")" : "", w->names[node[k]],
 			    w->names[node[f->g + k]], ratio);

@@ -268,7 +268,7 @@ plan_report_trial(struct plan_report *pr, const struct subject *r,
 	table_cell(pr->table, "%s/s", span);
 	table_cell(pr->table, "%s",
 	    timing_above_memory(&tm, moved, r->memory_bytes_per_s)
-		? "above the memory's own speed"
+		? "faster than memory"
 		: "");
 	pr->rows++;
 }
@@ -309,11 +309,11 @@ plan_report_fault(struct plan_report *pr, const struct subject *r,
 		    f->got, f->want);
 	else
 		err_say(&text,
-		    "%s: written outside of buffers %s: rank %u, %lld bytes "
-		    "%s %s",
+		    "%s: write outside of buffers %s: rank %u, %lld bytes %s "
+		    "%s",
 		    r->plan->title, when, f->rank,
 		    (long long)(f->off < 0 ? -f->off : past),
-		    f->off < 0 ? "before" : "behind the end of", b->name);
+		    f->off < 0 ? "before" : "after the end of", b->name);
 	emit_put(pr->emit,
 	    json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:I, "
 		      "s:i, s:i, s:s}",
@@ -380,7 +380,7 @@ plan_report_speedup_text(const struct beside *x, struct strbuf *lines)
 	struct timing t;
 
 	if (x->baseline == NULL) {
-		strbuf_addf(lines, "no speed-up: %s\n", x->err.text);
+		strbuf_addf(lines, "speed-up not measured: %s\n", x->err.text);
 		return;
 	}
 	ab_timing_ratio(&x->turns, &t);
@@ -388,7 +388,7 @@ plan_report_speedup_text(const struct beside *x, struct strbuf *lines)
 	    t.median_middle_s);
 	if (isfinite(t.lo_s))
 		strbuf_addf(lines, " (%.2f to %.2f)", t.lo_s, t.hi_s);
-	strbuf_addf(lines, ", %.3g ms against %.3g ms, %zu turns each\n",
+	strbuf_addf(lines, ", %.3g ms against %.3g ms, %zu iterations each\n",
 	    ab_timing_median_s(&x->turns, 0) * 1e3,
 	    ab_timing_median_s(&x->turns, 1) * 1e3, t.n);
 }

@@ -296,8 +296,7 @@ rail_stats_weak(const struct rail_stats *p, double share, struct strbuf *text)
 		if (!(p->rails[i].ratio < share))
 			continue;
 		strbuf_addf(text,
-		    "%srail %d%s%s%s gives %.2f of what others "
-		    "give",
+		    "%srail %d%s%s%s has %.2f of the other rails' rate",
 		    count++ > 0 ? "; " : "", i, nic != NULL ? " (" : "",
 		    nic != NULL ? nic : "", nic != NULL ? ")" : "",
 		    p->rails[i].ratio);

@@ -136,7 +136,8 @@ shape_tuning_bounds(struct session *s)
 	}
 	free(via);
 	if (s->bounds.each_way_per_s == 0)
-		log_warnx("no bounds: ranks are not in blocks on their nodes");
+		log_warnx("bounds not measured: consecutive ranks are not on "
+			  "the same node");
 }
 
 /* ---- the machine that we are on ---- */
@@ -441,7 +442,7 @@ shape_tuning_choose(struct session *s, struct plan **ret, struct err *err)
 			    json_string("predicted"));
 		else if (path[0] != '\0' &&
 		    shape_cache_keep(path, record, err) < 0)
-			log_warnx("%s; it is not remembered", err->text);
+			log_warnx("%s; the choice is not saved", err->text);
 		shape_clear(&t);
 	}
 	if (rc == 0)

@@ -250,7 +250,7 @@ spmm_report(const struct spmm *s, double plan_s)
 	emit_put(s->c->report->emit, o);
 	strbuf_addf(&s->c->report->remarks,
 	    "product of %u rows, %zu nonzeros and %u columns: speed-up %.2f, "
-	    "with set-up %.2f over %zu products\n",
+	    "%.2f including set-up over %zu products\n",
 	    s->m.rows, s->m.nonzeros, s->columns, t.median_middle_s, value, n);
 }
 
@@ -332,12 +332,12 @@ spmm_measure(struct measurement *c)
 	if (s.columns == 0)
 		goto out; /* the plan was made for no matrix */
 	if (s.baseline == NULL)
-		rc = err_set(&err, -ENOTSUP, "nothing to compare with: %.200s",
+		rc = err_set(&err, -ENOTSUP, "no baseline: %.200s",
 		    c->besides[0].err.text);
 	else if (!s.team->ops->host_access)
 		rc = err_set(&err, -ENOTSUP,
-		    "the processor multiplies, and device %s keeps its memory "
-		    "to itself",
+		    "SpMM runs on the CPU; memory of device %s is not "
+		    "host-accessible",
 		    s.team->ops->name);
 	if (rc == 0) {
 		rc = spmm_multiply_in_turns(&s, &nb.matrix, &err);

@@ -102,7 +102,7 @@ stripe_run_report(const struct measurement *c)
 		ab_timing_ratio(&sync->turns, &over_sync);
 	if (direct->baseline == NULL) {
 		emit_put(c->report->emit, o);
-		strbuf_addf(lines, "no striping efficiency: %s\n",
+		strbuf_addf(lines, "striping efficiency not measured: %s\n",
 		    direct->err.text);
 	} else {
 		ab_timing_ratio(&direct->turns, &over_direct);
@@ -125,8 +125,8 @@ stripe_run_report(const struct measurement *c)
 		stripe_run_put_rails(o, c, &weak);
 		emit_put(c->report->emit, o);
 		strbuf_addf(lines,
-		    "striping over direct: %.2f times as fast, efficiency "
-		    "%.2f; %.2f of the sum of its steps alone",
+		    "striping is %.2f times as fast as direct, efficiency "
+		    "%.2f; it takes %.2f of the sum of its separate steps",
 		    over_direct.median_middle_s, efficiency,
 		    ab_timing_median_s(&direct->turns, 0) /
 			stripe_run_steps_s(c));

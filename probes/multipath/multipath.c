@@ -69,7 +69,7 @@ multipath_shares_read(const struct conf *c, struct multipath *mp,
 	}
 	return pattern_refuse(c, SECTION, "share", err,
 	    "auto, or %u numbers with commas, each 0 to 1, whose sum is at "
-	    "most 1: one for each staged way",
+	    "most 1: one for each staged path",
 	    mp->links.count);
 }
 
@@ -201,6 +201,7 @@ multipath_build(const struct conf *c, const struct pattern_site *site,
 
 const struct pattern pattern_multipath = {
 	.name = SECTION,
-	.text = "One message over the direct way, the host and relays at once.",
+	.text =
+	    "One message over the direct path, the host and relays at once.",
 	.build = multipath_build,
 };

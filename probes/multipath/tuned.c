@@ -119,8 +119,8 @@ tuned_bench_open(struct bench *b, struct err *err)
 	paths_read(b->c, SECTION, &b->stated);
 	if (b->stated.count >= TUNER_PATHS_MAX)
 		return err_set(err, -EINVAL,
-		    "%s: multipath.relays = %s: a tuner has at most %d paths "
-		    "beside the direct one",
+		    "%s: multipath.relays = %s: expected at most %d staged "
+		    "paths",
 		    conf_where(b->c, SECTION, "relays"),
 		    conf_string(b->c, SECTION, "relays"), TUNER_PATHS_MAX - 1);
 	rc = tuned_devices_open(b, err);
@@ -184,7 +184,8 @@ tuned_tuner_open(struct bench *b, struct err *err)
 	if (t->chunks_max == 0 || t->fits.count != b->copier.count) {
 		rc = copier_fits(&b->copier, &m, &fits);
 		if (rc < 0)
-			return err_set(err, rc, "the links give no fit: %s",
+			return err_set(err, rc,
+			    "cannot fit a model to the links: %s",
 			    strerror(-rc));
 		tuner_init(t, &fits,
 		    (uint32_t)conf_int(b->c, SECTION, "chunks_max"));
@@ -221,8 +222,8 @@ tuned_slow_text(const struct bench *b, const struct turns_point *pt, char *ret,
 	snprintf(text, sizeof(text), "%s%s",
 	    pt->slow <= b->stated.host ? "the " : "", name);
 	snprintf(ret, cap_bytes,
-	    "the way through %s carries %.1f %% where %.1f %% is "
-	    "expected: a link of it is idle, shared or broken",
+	    "the path through %s carries %.1f %% of the bytes instead of %.1f "
+	    "%%: one of its links is idle, shared or broken",
 	    text, pt->carried[pt->slow] * 100, pt->expected[pt->slow] * 100);
 }
 
@@ -289,7 +290,7 @@ tuned_size_run(struct bench *b, uint64_t bytes, const struct tuned_out *out,
 			    (unsigned long long)bytes, strerror(-rc));
 		if (pt.wrong > 0)
 			return err_set(err, -EBADMSG,
-			    "%llu bytes: byte %llu is not what was sent",
+			    "%llu bytes: byte %llu arrived corrupted",
 			    (unsigned long long)bytes,
 			    (unsigned long long)(pt.wrong - 1));
 		pt.slow = turns_watch_take(&b->watch, b->rated ? pt.slow : 0);

@@ -590,7 +590,7 @@ tuner_row_parse(struct reading *rd, const json_t *j, struct tuner *t)
 	r->several_s = tuner_number(rd, j, "several_s", 0, NUMBER_MAX);
 	if (rd->rc == 0 &&
 	    (r->last_bytes == 0 || tuner_class(r->last_bytes) != k))
-		tuner_complain(rd, "last_bytes", "not of its class");
+		tuner_complain(rd, "last_bytes", "not in its size class");
 	for (uint32_t i = 0; rd->rc == 0 && i <= t->fits.count; i++) {
 		const json_t *w = json_array_get(ways, i);
 
@@ -665,8 +665,8 @@ tuner_parse(struct tuner_table *tt, const char *path, const char *text,
 		tuner_complain(&rd, "machine", "is missing");
 	if (rd.rc == 0 && strcmp(of, got.machine) != 0)
 		rd.rc = err_set(err, -ESTALE,
-		    "%.160s: is of %.60s, and this is %.60s", path, of,
-		    got.machine);
+		    "%.160s: made on machine %.60s, but this is %.60s", path,
+		    of, got.machine);
 	for (size_t i = 0; rd.rc == 0 && i < json_array_size(pairs); i++)
 		tuner_pair_parse(&rd, json_array_get(pairs, i), &got);
 	json_decref(j);

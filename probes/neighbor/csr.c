@@ -154,8 +154,7 @@ csr_line_read(struct mtx_reader *r)
 	r->line++;
 	if (n > LINE_MAX_BYTES || memchr(r->at, '\0', n) != NULL)
 		return csr_mtx_refuse(r,
-		    "allowed are lines of text, at most %d bytes",
-		    LINE_MAX_BYTES);
+		    "expected lines of text, at most %d bytes", LINE_MAX_BYTES);
 	memcpy(r->text, r->at, n);
 	r->text[n] = '\0';
 	r->at = stop < r->end ? stop + 1 : r->end;
@@ -198,23 +197,23 @@ csr_heading_read(struct mtx_reader *r)
 	    strcasecmp(r->words[0], "%%MatrixMarket") != 0 ||
 	    strcasecmp(r->words[1], "matrix") != 0)
 		return csr_mtx_refuse(r,
-		    "allowed is %%%%MatrixMarket matrix coordinate "
+		    "expected %%%%MatrixMarket matrix coordinate "
 		    "FIELD SYMMETRY");
 	if (strcasecmp(r->words[2], "coordinate") != 0)
-		return csr_mtx_refuse(r, "%.40s: allowed is coordinate",
+		return csr_mtx_refuse(r, "%.40s: expected coordinate",
 		    r->words[2]);
 	r->pattern = strcasecmp(r->words[3], "pattern") == 0;
 	r->whole = strcasecmp(r->words[3], "integer") == 0;
 	if (!r->pattern && !r->whole && strcasecmp(r->words[3], "real") != 0)
 		return csr_mtx_refuse(r,
-		    "%.40s: allowed is real, integer or pattern", r->words[3]);
+		    "%.40s: expected real, integer or pattern", r->words[3]);
 	for (size_t i = 0; i < ARRAY_LEN(symmetries); i++) {
 		r->sign = symmetries[i].sign;
 		if (strcasecmp(r->words[4], symmetries[i].word) == 0)
 			return 0;
 	}
 	return csr_mtx_refuse(r,
-	    "%.40s: allowed is general, symmetric or "
+	    "%.40s: expected general, symmetric or "
 	    "skew-symmetric",
 	    r->words[4]);
 }
@@ -238,14 +237,14 @@ csr_entry_read(struct mtx_reader *r, struct csr_entries *list)
 		rc = str_to_double(r->words[2], -1e300, 1e300, &value);
 	}
 	if (rc < 0)
-		return csr_mtx_refuse(r, "allowed is row column%s, 1 to %u",
+		return csr_mtx_refuse(r, "expected row column%s, 1 to %u",
 		    r->pattern     ? ""
 			: r->whole ? " and a whole number"
 				   : " and a number",
 		    r->rows);
 	if (r->sign != 0 && column > row)
 		return csr_mtx_refuse(r,
-		    "above the diagonal: allowed is row >= column "
+		    "above the diagonal: expected row >= column "
 		    "in a symmetric matrix");
 	csr_entries_add(list, (uint32_t)row - 1, (uint32_t)column - 1, value);
 	if (r->sign != 0 && column != row)
@@ -276,22 +275,21 @@ mtx_parse(const char *name, const char *text, size_t len_bytes, struct csr *ret,
 	    str_to_int(r.words[1], 1, CSR_ROWS_MAX, &columns) < 0 ||
 	    str_to_int(r.words[2], 0, CSR_NONZEROS_MAX, &entries) < 0)
 		return csr_mtx_refuse(&r,
-		    "allowed is rows columns entries: 1 to %u twice, 0 to %u",
+		    "expected rows columns entries: 1 to %u twice, 0 to %u",
 		    CSR_ROWS_MAX, CSR_NONZEROS_MAX);
 	if (rows != columns)
 		return csr_mtx_refuse(&r,
-		    "%lld rows and %lld columns: allowed are as many rows as "
-		    "columns",
+		    "%lld rows and %lld columns: expected a square matrix",
 		    (long long)rows, (long long)columns);
 	r.rows = (uint32_t)rows;
 	rc = 0;
 	while (rc == 0 && (rc = csr_data_read(&r)) == 1)
 		rc = count++ < entries
 		    ? csr_entry_read(&r, &list)
-		    : csr_mtx_refuse(&r, "allowed are %lld entries",
+		    : csr_mtx_refuse(&r, "expected %lld entries",
 			  (long long)entries);
 	if (rc == 0 && count < entries)
-		rc = csr_mtx_refuse(&r, "%lld entries: the heading says %lld",
+		rc = csr_mtx_refuse(&r, "%lld entries: the header has %lld",
 		    (long long)count, (long long)entries);
 	if (rc == 0)
 		csr_make(r.rows, &list, ret);

@@ -62,12 +62,12 @@ graph_parse(const struct numbers_text *from, uint32_t ranks, struct graph *ret,
 
 		if (numbers_columns(&n, i) != 2)
 			rc = numbers_refuse(&n, n.lines[i],
-			    "%zu numbers: allowed is src dst",
+			    "%zu numbers: expected src dst",
 			    numbers_columns(&n, i));
 		for (int k = 0; rc == 0 && k < 2; k++) {
 			if (row[k] >= limit)
 				rc = numbers_refuse(&n, n.lines[i],
-				    "rank %llu: allowed is 0 to %llu",
+				    "rank %llu: expected 0 to %llu",
 				    (unsigned long long)row[k],
 				    (unsigned long long)limit - 1);
 			else if (row[k] >= g.ranks)
@@ -75,7 +75,7 @@ graph_parse(const struct numbers_text *from, uint32_t ranks, struct graph *ret,
 		}
 		if (rc == 0 && g.count == GRAPH_EDGES_MAX)
 			rc = numbers_refuse(&n, n.lines[i],
-			    "allowed are at most %u edges", GRAPH_EDGES_MAX);
+			    "expected at most %u edges", GRAPH_EDGES_MAX);
 		if (rc == 0)
 			graph_add(&g, (uint32_t)row[0], (uint32_t)row[1]);
 	}

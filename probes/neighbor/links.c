@@ -101,25 +101,26 @@ links_parse(const char *name, const char *text, size_t len_bytes,
 	columns = rows > 0 ? numbers_columns(&n, 0) : 0;
 	if (rc == 0 && columns == 0)
 		rc = numbers_refuse(&n, n.line > 0 ? n.line : 1,
-		    "no numbers: allowed is a matrix of links");
+		    "no numbers: expected a matrix of links");
 	if (rc == 0 && columns > LINKS_DEVICES_MAX)
 		rc = numbers_refuse(&n, n.lines[0],
-		    "%zu devices: allowed are at most %d", columns,
+		    "%zu devices: expected at most %d", columns,
 		    LINKS_DEVICES_MAX);
 	for (size_t i = 1; rc == 0 && i < rows; i++)
 		if (numbers_columns(&n, i) != columns)
 			rc = numbers_refuse(&n, n.lines[i],
-			    "%zu numbers: allowed is what line %ld has, %zu",
+			    "%zu numbers: expected the same as on line %ld, "
+			    "%zu",
 			    numbers_columns(&n, i), n.lines[0], columns);
 	if (rc == 0 && rows != columns && rows != 2 * columns)
 		rc = numbers_refuse(&n, n.lines[rows - 1],
-		    "%zu lines of %zu numbers: allowed is a square, or two "
+		    "%zu lines of %zu numbers: expected a square, or two "
 		    "of them",
 		    rows, columns);
 	for (size_t i = 0; rc == 0 && i < rows; i++)
 		if (n.all[i * columns + i % columns] != 0)
 			rc = numbers_refuse(&n, n.lines[i],
-			    "device %zu to itself: allowed is 0", i % columns);
+			    "device %zu to itself: expected 0", i % columns);
 	if (rc == 0) {
 		memset(ret, 0, sizeof(*ret));
 		ret->devices = (uint32_t)columns;

@@ -36,7 +36,7 @@ neighbor_read_ranks_need(struct ask *a)
 {
 	if (a->ranks > 0)
 		return 0;
-	REFUSE(a, "ranks", "2 to %d with a made graph", GRAPH_RANKS_MAX);
+	REFUSE(a, "ranks", "2 to %d with a generated graph", GRAPH_RANKS_MAX);
 	return -ENODATA; /* a run says how many */
 }
 
@@ -156,8 +156,7 @@ neighbor_read_graph_read(struct ask *a)
 	}
 	if (found == NULL)
 		return REFUSE(a, "graph",
-		    "the path of a graph, or one of rsg, "
-		    "moore and cart instead");
+		    "the path of a graph, or one of rsg, moore and cart");
 	rc = found->make(a);
 	if (rc < 0)
 		return rc;
@@ -178,7 +177,7 @@ neighbor_sizes_parse(const struct numbers_text *from, uint32_t least,
 
 	if (rc == 0 && (n.count < least || n.count > most))
 		rc = numbers_refuse(&n, n.line > 0 ? n.line : 1,
-		    "%zu sizes: allowed is one for each of %s%u ranks", n.count,
+		    "%zu sizes: expected one for each of %s%u ranks", n.count,
 		    n.count < least && least < most ? "at least " : "",
 		    n.count < least ? least : most);
 	if (rc == 0) {
@@ -264,8 +263,7 @@ neighbor_read_topology_read(struct ask *a)
 		rc = links_load(name, l, a->err);
 	if (rc == 0 && l->devices < nb->per_node)
 		rc = REFUSE(a, "topology",
-		    "one of at least per_node devices, which are %u; this has "
-		    "%u",
+		    "at least per_node = %u devices; this one has %u",
 		    nb->per_node, l->devices);
 	return rc;
 }
@@ -284,9 +282,10 @@ neighbor_read(const struct conf *c, uint32_t ranks, struct neighbor *ret,
 	nb.dataflow = conf_is(c, SECTION, "order", "dataflow");
 	rc = pattern_vias(c, SECTION, 3, nb.vias, err);
 	if (rc == 0 && own > 0 && ranks > 0 && own > ranks)
-		rc = REFUSE(&a, "ranks", "at most %u, which there are", ranks);
+		rc = REFUSE(&a, "ranks", "at most %u, the number of ranks",
+		    ranks);
 	if (rc == 0 && own == 0 && ranks > GRAPH_RANKS_MAX)
-		rc = REFUSE(&a, "ranks", "1 to %d of the %u that there are",
+		rc = REFUSE(&a, "ranks", "1 to %d; there are %u ranks",
 		    GRAPH_RANKS_MAX, ranks);
 	if (rc == 0)
 		rc = neighbor_read_topology_read(&a);

@@ -25,7 +25,7 @@ pattern_refuse(const struct conf *c, const char *section, const char *key,
 	va_start(ap, fmt);
 	err_vsay(&what, fmt, ap);
 	va_end(ap);
-	return err_set(err, -EINVAL, "%s: %s.%s = %.80s: allowed is %s",
+	return err_set(err, -EINVAL, "%s: %s.%s = %.80s: expected %s",
 	    conf_where(c, section, key), section, key,
 	    conf_string(c, section, key), what.text);
 }
@@ -36,17 +36,17 @@ pattern_ranks(const struct conf *c, const char *section, const char *key,
 {
 	if (*ranks != 0 && need > *ranks)
 		return pattern_refuse(c, section, key, err,
-		    "what %u ranks can do, but this takes %llu", *ranks,
+		    "a value for %u ranks; this one needs %llu", *ranks,
 		    (unsigned long long)need);
 	if (*ranks > PLAN_RANKS_MAX)
 		return err_set(err, -EINVAL,
-		    "%u ranks: a plan has at most %d; take fewer nodes, or "
-		    "fewer ranks on each",
+		    "%u ranks: expected at most %d; use fewer nodes, or fewer "
+		    "ranks per node",
 		    *ranks, PLAN_RANKS_MAX);
 	if (need > PLAN_RANKS_MAX)
 		return pattern_refuse(c, section, key, err,
-		    "what %d ranks can do, but this takes %llu", PLAN_RANKS_MAX,
-		    (unsigned long long)need);
+		    "a value for at most %d ranks; this one needs %llu",
+		    PLAN_RANKS_MAX, (unsigned long long)need);
 	if (*ranks == 0)
 		*ranks = (uint32_t)need;
 	return 0;
@@ -59,8 +59,7 @@ pattern_transfers(const struct conf *c, const char *section, const char *key,
 	if (transfers <= TRANSFERS_MAX)
 		return 0;
 	return pattern_refuse(c, section, key, err,
-	    "a plan of at most %llu transfers, and with these ranks this has "
-	    "%llu",
+	    "at most %llu transfers; with this many ranks the plan has %llu",
 	    TRANSFERS_MAX, (unsigned long long)transfers);
 }
 

@@ -114,8 +114,8 @@ group_build(const struct conf *c, const struct pattern_site *site,
 		.bytes;
 	gr.via = (uint8_t)STR_FIND(plan_vias, conf_string(c, SECTION, "via"));
 	if (gr.k > gr.g)
-		return pattern_refuse(c, SECTION, "k", err,
-		    "1 to g, which is %llu", (unsigned long long)gr.g);
+		return pattern_refuse(c, SECTION, "k", err, "1 to g = %llu",
+		    (unsigned long long)gr.g);
 	if (gr.shape == ASYMMETRIC && gr.direction == OMNI)
 		return pattern_refuse(c, SECTION, "direction", err,
 		    "out, in or bi with pattern = asymmetric");
@@ -123,12 +123,12 @@ group_build(const struct conf *c, const struct pattern_site *site,
 	    (gr.direction == OMNI ? (double)gr.n : 2);
 	if (rows > (double)PLAN_TRANSFERS_MAX)
 		return pattern_refuse(c, SECTION, "n", err,
-		    "at most %llu messages, here are %.0f",
+		    "at most %llu messages; this plan has %.0f",
 		    (unsigned long long)PLAN_TRANSFERS_MAX, rows);
 	if ((double)gr.count * gr.size * (double)gr.n * (double)gr.k >
 	    (double)PLAN_BYTES_MAX)
 		return pattern_refuse(c, SECTION, "count", err,
-		    "what a buffer of 4 EiB can hold");
+		    "at most 4 EiB in a buffer");
 	rc = pattern_ranks(c, SECTION, "n", gr.n * gr.g, &ranks, err);
 	if (rc < 0)
 		return rc;

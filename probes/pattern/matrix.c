@@ -62,16 +62,17 @@ matrix_fill(const struct numbers *r, uint32_t ranks, struct matrix *ret)
 	for (size_t i = 1; i < r->rows_count; i++)
 		if (numbers_columns(r, i) != n)
 			return numbers_refuse(r, r->lines[i],
-			    "%zu numbers: allowed is what line %ld has, %zu",
+			    "%zu numbers: expected the same as on line %ld, "
+			    "%zu",
 			    numbers_columns(r, i), r->lines[0], n);
 	if (r->rows_count != n)
 		return numbers_refuse(r, r->lines[r->rows_count - 1],
-		    "the matrix ends after %zu rows: allowed are as many as "
-		    "columns, %zu",
+		    "the matrix ends after %zu rows: expected %zu, the number "
+		    "of columns",
 		    r->rows_count, n);
 	if (n > MATRIX_RANKS_MAX || (ranks > 0 && n > ranks))
 		return numbers_refuse(r, r->lines[0],
-		    "a matrix for %zu ranks: allowed are at most %u", n,
+		    "a matrix for %zu ranks: expected at most %u", n,
 		    ranks > 0 && ranks < MATRIX_RANKS_MAX ? ranks
 							  : MATRIX_RANKS_MAX);
 	ret->ranks = (uint32_t)n;
@@ -93,12 +94,12 @@ matrix_list_fill(const struct numbers *r, uint32_t ranks, struct matrix *ret)
 
 		if (numbers_columns(r, i) != LIST_COLUMNS)
 			return numbers_refuse(r, r->lines[i],
-			    "%zu numbers: allowed is src dst bytes",
+			    "%zu numbers: expected src dst bytes",
 			    numbers_columns(r, i));
 		for (int k = 0; k < 2; k++) {
 			if (row[k] >= limit)
 				return numbers_refuse(r, r->lines[i],
-				    "rank %llu: allowed is 0 to %llu",
+				    "rank %llu: expected 0 to %llu",
 				    (unsigned long long)row[k],
 				    (unsigned long long)limit - 1);
 			most = row[k] > most ? row[k] : most;
@@ -115,8 +116,8 @@ matrix_list_fill(const struct numbers *r, uint32_t ranks, struct matrix *ret)
 		if (row[2] > MATRIX_CELL_MAX - *cell) {
 			matrix_clear(ret);
 			return numbers_refuse(r, r->lines[i],
-			    "rank %llu sends rank %llu more: allowed is at "
-			    "most %llu",
+			    "rank %llu sends too much to rank %llu: expected "
+			    "at most %llu bytes",
 			    (unsigned long long)row[0],
 			    (unsigned long long)row[1], MATRIX_CELL_MAX);
 		}
@@ -153,7 +154,7 @@ matrix_parse(const struct numbers_text *from, enum matrix_format format,
 	rc = numbers_read(&r, text, (size_t)(end - text));
 	if (rc == 0 && r.rows_count == 0)
 		rc = numbers_refuse(&r, r.line > 0 ? r.line : 1,
-		    "no numbers: allowed is a matrix, or lines src dst bytes");
+		    "no numbers: expected a matrix, or lines src dst bytes");
 	/* a list has three columns; so may a matrix */
 	if (rc == 0 && format == MATRIX_AUTO) {
 		format = r.rows_count == LIST_COLUMNS
@@ -164,8 +165,8 @@ matrix_parse(const struct numbers_text *from, enum matrix_format format,
 				format = MATRIX_MATRIX;
 		if (format == MATRIX_AUTO)
 			rc = numbers_refuse(&r, r.lines[0],
-			    "3 lines of 3 numbers are a matrix or a list: say "
-			    "format=matrix or format=list");
+			    "ambiguous: 3 lines of 3 numbers may be a matrix "
+			    "or a list; set format=matrix or format=list");
 	}
 	if (rc == 0)
 		rc = format == MATRIX_LIST ? matrix_list_fill(&r, ranks, &m)
@@ -181,8 +182,8 @@ matrix_parse(const struct numbers_text *from, enum matrix_format format,
 		if (sent > (double)MATRIX_CELL_MAX ||
 		    received > (double)MATRIX_CELL_MAX)
 			rc = numbers_refuse(&r, r.line,
-			    "rank %u sends or receives more: allowed is at "
-			    "most %llu",
+			    "rank %u sends or receives too much: expected at "
+			    "most %llu bytes",
 			    i, MATRIX_CELL_MAX);
 	}
 	numbers_clear(&r);

@@ -73,7 +73,7 @@ moe_weights(const struct conf *c, struct moe *m, struct err *err)
 	}
 	if (rc == 0 && used < m->top_k)
 		rc = pattern_refuse(c, SECTION, "loads", err,
-		    "a file with %u numbers above 0, as top_k says, or more",
+		    "a file with at least top_k = %u numbers above 0",
 		    m->top_k);
 	numbers_clear(&n);
 	return rc;

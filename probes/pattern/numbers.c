@@ -53,7 +53,7 @@ numbers_line_read(struct numbers *n, const char *at, const char *stop)
 		if (((unsigned char)*c < ' ' && !numbers_is_blank(*c)) ||
 		    *c == 127)
 			return numbers_refuse(n, n->line,
-			    "this is no text: allowed are whole numbers");
+			    "not a text file: expected whole numbers");
 	for (;; opened = 1) {
 		while (at < stop && numbers_is_blank(*at))
 			at++;
@@ -82,12 +82,12 @@ numbers_line_read(struct numbers *n, const char *at, const char *stop)
 		if (at - word >= 32 ||
 		    str_to_int(text, 0, (int64_t)n->max, &x) < 0)
 			return numbers_refuse(n, n->line,
-			    "%s%s: allowed is a whole number, 0 to %llu", text,
+			    "%s%s: expected a whole number, 0 to %llu", text,
 			    at - word >= 32 ? "..." : "",
 			    (unsigned long long)n->max);
 		if (n->most > 0 && n->count == n->most)
 			return numbers_refuse(n, n->line,
-			    "allowed are at most %zu numbers", n->most);
+			    "expected at most %zu numbers", n->most);
 		n->all = xmore(n->all, n->count, sizeof(*n->all));
 		n->all[n->count++] = (uint64_t)x;
 		n->rows[n->rows_count] = n->count;

@@ -76,6 +76,7 @@ pairs_build(const struct conf *c, const struct pattern_site *site,
 
 const struct pattern pattern_pairs = {
 	.name = SECTION,
-	.text = "Nodes in pairs, both ways: what each node's link gives.",
+	.text =
+	    "Nodes in pairs, in both directions: the rate of each node's link.",
 	.build = pairs_build,
 };

@@ -41,12 +41,11 @@ pattern_options(const struct pattern *pt, char *const *words, int count,
 			if (strcspn(words[k], "=") == n &&
 			    strncmp(words[k], words[i], n) == 0)
 				rc = err_set(err, -EINVAL,
-				    "command line: %s.%.80s: an option is "
-				    "given once",
+				    "command line: %s.%.80s is given twice",
 				    pt->name, words[i]);
 		if (rc == 0 && (n == 0 || words[i][n] == '\0'))
 			rc = err_set(err, -EINVAL,
-			    "command line: %.80s: allowed is option=value",
+			    "command line: %.80s: expected option=value",
 			    words[i]);
 		if (rc < 0)
 			break;

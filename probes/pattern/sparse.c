@@ -307,8 +307,8 @@ sparse_read(const struct conf *c, uint32_t ranks, struct sparse *sp,
 	sp->stripes = (uint32_t)conf_int(c, SECTION, "stripes");
 	sp->scope = CONF_CHOICE_OF(c, SECTION, "scope", scopes);
 	if (sp->stripes > sp->g)
-		return pattern_refuse(c, SECTION, "stripes", err,
-		    "0 to g, which is %u", sp->g);
+		return pattern_refuse(c, SECTION, "stripes", err, "0 to g = %u",
+		    sp->g);
 	rc = pattern_vias(c, SECTION, 3, sp->vias, err);
 	if (rc < 0)
 		return rc;
@@ -320,8 +320,7 @@ sparse_read(const struct conf *c, uint32_t ranks, struct sparse *sp,
 	    ranks, &sp->m, err);
 	if (rc < 0 && rc != -EINVAL) {
 		pattern_refuse(c, SECTION, "file", err,
-		    "a plain file that can be read%s%s",
-		    rc == -ENOTSUP ? "" : ": ",
+		    "a readable regular file%s%s", rc == -ENOTSUP ? "" : ": ",
 		    rc == -ENOTSUP ? "" : strerror(-rc));
 		return -EINVAL;
 	}
@@ -383,7 +382,7 @@ sparse_build(const struct conf *c, const struct pattern_site *site,
 	if (sp.p->transfers_count == 0) {
 		plan_free(sp.p);
 		return pattern_refuse(c, SECTION, "scope", err,
-		    "one with messages, and %s has none",
+		    "a scope with messages: %s has none",
 		    conf_string(c, SECTION, "file"));
 	}
 	*ret = sp.p;

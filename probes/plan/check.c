@@ -117,7 +117,7 @@ check_range(struct proof *pf, struct spot at, uint64_t bytes, const char *what)
 
 	if (at.rank >= p->ranks || at.buf >= p->bufs_count || bytes == 0) {
 		check_offend(pf, CHECK_MALFORMED, at,
-		    "%s of %llu bytes: no such rank or buffer, or no bytes",
+		    "%s of %llu bytes: unknown rank or buffer, or 0 bytes",
 		    what, (unsigned long long)bytes);
 		return;
 	}
@@ -144,7 +144,7 @@ check_rows(struct proof *pf)
 		check_range(pf, to, t->bytes, "receive");
 		if (t->step >= p->steps || t->via >= PLAN_VIA_MAX)
 			check_offend(pf, CHECK_MALFORMED, from,
-			    "no such step or transport");
+			    "unknown step or transport");
 	}
 	for (size_t i = 0; i < p->locals_count; i++) {
 		const struct plan_local *l = &p->locals[i];
@@ -163,8 +163,8 @@ check_rows(struct proof *pf)
 		    l->type >= PLAN_TYPE_MAX ||
 		    (l->op == PLAN_COPY) != (l->inputs == 1))
 			check_offend(pf, CHECK_MALFORMED, to,
-			    "no such step, operation or type, or not its "
-			    "number of inputs");
+			    "unknown step, operation or type, or wrong number "
+			    "of inputs");
 	}
 	if (pf->fault.kind != CHECK_OK)
 		return;
@@ -225,7 +225,7 @@ check_conflicts(struct proof *pf, uint32_t rank)
 		    w->at[i].lo < w->at[i - 1].hi) {
 			check_offend(pf, CHECK_UNORDERED,
 			    (struct spot){ rank, w->at[i].buf, w->at[i].lo },
-			    "two writes at one time");
+			    "two writes in one step");
 			return;
 		}
 	for (size_t i = 0; i < r->count; i++) {
@@ -246,7 +246,7 @@ check_conflicts(struct proof *pf, uint32_t rank)
 			check_offend(pf, CHECK_UNORDERED,
 			    (struct spot){ rank, a->buf,
 				a->lo > b->lo ? a->lo : b->lo },
-			    "read and written at one time");
+			    "read and written in one step");
 			return;
 		}
 	}
@@ -366,7 +366,7 @@ check_read_range(struct proof *pf, struct spot from, uint64_t bytes,
 		if (item.tag == VALUE_UNWRITTEN) {
 			from.off = at;
 			check_offend(pf, CHECK_UNWRITTEN, from,
-			    "read, but nobody wrote it");
+			    "read before it is written");
 			return;
 		}
 		check_mark_read(m, at, hi, item);
@@ -394,11 +394,12 @@ check_write_pieces(struct proof *pf, uint32_t rank, uint16_t buf)
 			if (was.tag == piece->item.tag &&
 			    was.base == piece->item.base)
 				check_offend(pf, CHECK_TWICE, spot,
-				    "written with what it holds already");
+				    "written with the data that it already "
+				    "holds");
 			else if (was.tag != VALUE_UNWRITTEN &&
 			    was.mark != WAS_READ)
 				check_offend(pf, CHECK_UNREAD, spot,
-				    "written again before anyone read it");
+				    "overwritten before it is read");
 			at = spanmap_end(m, i);
 		}
 		piece->item.mark = 0;
@@ -428,14 +429,14 @@ check_reduce_inputs(struct proof *pf, const struct plan_local *l, uint64_t pos,
 			hi = l->bytes;
 		if (item.tag == VALUE_UNWRITTEN) {
 			check_offend(pf, CHECK_UNWRITTEN, spot,
-			    "reduced, but nobody wrote it");
+			    "reduced before it is written");
 			return 0;
 		}
 		check_mark_read(m, in->off + pos, in->off + hi, item);
 		item.base += (int64_t)(in->off - l->to_off);
 		if (item.base % (int64_t)size != 0) {
 			check_offend(pf, CHECK_ELEMENTS, spot,
-			    "parts of two %s are taken for one",
+			    "parts of two elements of type %s are combined",
 			    plan_types[l->type].name);
 			return 0;
 		}
@@ -461,7 +462,8 @@ check_apply_reduce(struct proof *pf, const struct plan_local *l)
 		if ((l->to_off + pos) % size != 0 || l->bytes % size != 0) {
 			check_offend(pf, CHECK_ELEMENTS,
 			    (struct spot){ l->rank, l->to, l->to_off + pos },
-			    "no whole %s here", plan_types[l->type].name);
+			    "not aligned to an element of type %s",
+			    plan_types[l->type].name);
 			return;
 		}
 		if (!check_reduce_inputs(pf, l, pos, &end))
@@ -542,7 +544,7 @@ check_keep_promise(struct proof *pf, const struct plan_promise *m,
 			    sizeof(should));
 			check_offend(pf, CHECK_BROKEN,
 			    (struct spot){ rank, m->to, at },
-			    "holds %s, promised is %s", has, should);
+			    "holds %s, but the plan promises %s", has, should);
 			return;
 		}
 		at = spanmap_end(map, i);
@@ -626,7 +628,7 @@ check_blame_unpromised(struct proof *pf, uint32_t rank, uint16_t buf)
 		if (next > at.off)
 			continue;
 		check_offend(pf, CHECK_UNPROMISED, at,
-		    "written, but nothing is promised here");
+		    "written, but the plan promises nothing here");
 		return;
 	}
 	check_offend(pf, CHECK_MALFORMED, (struct spot){ rank, buf, 0 },

@@ -129,7 +129,7 @@ plan_unpack(const void *packed, size_t bytes)
 		(const Bytef *)packed + sizeof(c.cap),
 		bytes - sizeof(c.cap)) != Z_OK ||
 	    raw_bytes != c.cap)
-		fatalx("a plan of %zu bytes came damaged", c.cap);
+		fatalx("the received plan of %zu bytes is damaged", c.cap);
 	c.in = raw;
 	pack_move_plan(&c, p);
 	assert(c.at == c.cap);

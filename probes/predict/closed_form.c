@@ -105,8 +105,8 @@ closed_form(const struct machine *m, const char *name, double bytes,
 	if (at < 0 || ranks != g * nodes ||
 	    nodes > (row->each ? CLOSED_FORM_EACH_MAX : CLOSED_FORM_NODES_MAX))
 		return err_set(err, -EINVAL,
-		    "%.40s of %u ranks: allowed are the collectives of a "
-		    "machine's whole nodes, up to %d, of an alltoall %d",
+		    "%.40s of %u ranks: expected a collective on whole nodes, "
+		    "up to %d ranks, an alltoall up to %d",
 		    name, ranks, CLOSED_FORM_NODES_MAX, CLOSED_FORM_EACH_MAX);
 	memset(ret, 0, sizeof(*ret));
 	f.bytes = xcalloc(machine_resources(&fit, nodes) + (size_t)1,
@@ -139,7 +139,9 @@ closed_form(const struct machine *m, const char *name, double bytes,
 		ret->time_s += 3 * reduced / fit.memory_per_s;
 	free(f.bytes);
 	if (f.rc < 0)
-		return err_set(err, f.rc, "%.80s: its MPI reaches no node",
+		return err_set(err, f.rc,
+		    "%.80s: the machine file describes no MPI path between "
+		    "nodes",
 		    m->name);
 	return 0;
 }

@@ -284,8 +284,8 @@ predict_work_queue_find(struct work *w, const struct task *t, uint32_t *ret)
 		machine_local(w->m, t->src, t->kind == TASK_REDUCE, &path);
 	else if (machine_path(w->m, &ends, vias[t->kind], &path) < 0)
 		return err_set(w->err, -EINVAL,
-		    "step %u, %u > %u: transport %s does not reach that far on "
-		    "%.80s",
+		    "step %u, rank %u to %u: transport %s does not connect "
+		    "them on %.80s",
 		    t->step, t->src, t->dst, plan_vias[t->kind], w->m->name);
 	w->queues = xmore(w->queues, w->queues_count, sizeof(*w->queues));
 	*ret = maxmin_pipe_add(w->fair, path.resources, path.count,
@@ -376,7 +376,7 @@ work_make(struct work *w)
 	w->nodes = machine_nodes(m, w->p->ranks);
 	if (m->nodes_max != 0 && w->nodes > m->nodes_max)
 		return err_set(w->err, -EINVAL,
-		    "%u ranks: %.80s has %u nodes of %u ranks: allowed are up "
+		    "%u ranks: %.80s has %u nodes of %u ranks: expected up "
 		    "to %" PRIu64 " ranks",
 		    w->p->ranks, m->name, m->nodes_max, m->ranks,
 		    (uint64_t)m->nodes_max * m->ranks);

@@ -329,11 +329,11 @@ scan_confirm_node(struct scan *s, int node, double effect,
 	if (!(iv.lo > least) || !(iv.lo > peers)) {
 		scan_doubt(s, node, iv.n > 0 ? iv.mean : effect,
 		    iv.n < 2 ? "too few good partners for an interval"
-			     : "its interval includes good nodes");
+			     : "its confidence interval overlaps normal nodes");
 		return;
 	}
 	if (!(iv.mean - doubt > least)) {
-		scan_doubt(s, node, iv.mean, "it waited for cores");
+		scan_doubt(s, node, iv.mean, "its ranks waited for CPU cores");
 		return;
 	}
 	o = json_pack("{s:s, s:s, s:s, s:f, s:f, s:i, s:o}", "node",
@@ -560,10 +560,10 @@ scan_sets_note(struct scan *s, const struct meetings *m, int test)
 			    s->typical[test].median;
 	}
 	strbuf_addf(&sb,
-	    "under the load of all, pairs between %d sets of nodes are %.1f "
-	    "times slower than pairs within one; single pairs are not: the "
-	    "links between the sets are shared, as in a network that is "
-	    "built with fewer of them",
+	    "with all nodes sending, pairs between %d sets of nodes are %.1f "
+	    "times slower than pairs within one set, but not when measured one "
+	    "at a time: the links between the sets are shared (an "
+	    "oversubscribed network)",
 	    m->count, exp(robust_median(x, n)));
 	json_array_append_new(s->notes, json_string(sb.text));
 	strbuf_clear(&sb);
@@ -742,15 +742,15 @@ scan_result(struct scan *s)
 	}
 	if (s->w->nodes > 2 && isfinite(s->resolution))
 		json_array_append_new(s->notes,
-		    json_sprintf("nodes differ by chance: less than %.1f times "
-				 "slower than the others is not seen",
+		    json_sprintf("resolution: a node less than %.1f times "
+				 "slower than the others cannot be detected",
 			s->resolution));
 	for (int i = 0; i < s->w->nodes; i++)
 		is_busy |= open[i] && s->waits[i] > BUSY;
 	if (waits > BUSY)
 		json_array_append_new(s->notes,
-		    json_sprintf("ranks had no core for %.0f %% of the time "
-				 "that they wanted one",
+		    json_sprintf("ranks waited for a CPU core for %.0f %% of "
+				 "their runnable time",
 			100 * waits));
 	for (int i = 0; i < s->ask.test_count; i++)
 		for (size_t k = 0; k < s->whole[i].nodes_count; k++)

@@ -72,7 +72,7 @@ scan_report_times(const json_t *o)
 	const json_t *interval = json_object_get(o, "interval");
 
 	if (!json_is_number(json_object_get(o, "times"))) {
-		fputs("no exchange ends", stdout);
+		fputs("no exchange completes", stdout);
 		return;
 	}
 	printf("%.2f times slower", member_number(o, "times"));
@@ -87,7 +87,8 @@ static void
 scan_report_busy(const json_t *o)
 {
 	if (member_number(o, "wait_ratio") > 0.3)
-		printf("; no core for %.0f %% of the time that it wanted one",
+		printf("; waited for a CPU core for %.0f %% of its runnable "
+		       "time",
 		    100 * member_number(o, "wait_ratio"));
 	putchar('\n');
 }
@@ -185,16 +186,18 @@ scan_print(const json_t *result)
 		printf("fit     %s\n", member_text(result, "fit"));
 	if (member_text(result, "open")[0] != '\0')
 		printf("open    %s: %s\n", member_text(result, "open"),
-		    !member_bool(result, "measured")     ? "not measured"
-			: !member_bool(result, "timely") ? "not settled in time"
+		    !member_bool(result, "measured") ? "not measured"
+			: !member_bool(result, "timely")
+			? "undetermined within the time limit"
 			: member_int(result, "nodes") == 2
-			? "undetermined: which of the two, there is no third "
-			  "to compare with"
+			? "undetermined: with 2 nodes there is no third to "
+			  "compare with"
 			: member_bool(result, "busy")
-			? "undetermined: cores were busy"
+			? "undetermined: CPU cores were busy"
 			: "undetermined");
 	else if (!member_bool(result, "timely"))
-		puts("open    paths between nodes: not measured in time");
+		puts("open    paths between nodes: not measured within the "
+		     "time limit");
 	member_foreach (result, "notes", i, o)
 		printf("note    %s\n", json_string_value(o));
 	printf("%lld rounds in %.1f s\n",

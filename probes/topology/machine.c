@@ -40,7 +40,7 @@ machine_refuse(const struct reading *rd, const char *section, const char *key,
 	va_start(ap, fmt);
 	err_vsay(&what, fmt, ap);
 	va_end(ap);
-	return err_set(rd->err, -EINVAL, "%s: %s.%s = %.80s: allowed is %s",
+	return err_set(rd->err, -EINVAL, "%s: %s.%s = %.80s: expected %s",
 	    conf_where(rd->c, section, key), section, key,
 	    conf_string(rd->c, section, key), what.text);
 }
@@ -135,7 +135,7 @@ machine_links_read(const struct reading *rd, int kind)
 		return 0;
 	if (each <= 0)
 		return machine_refuse(rd, section, "rate",
-		    "more than 0 where there are pairs");
+		    "more than 0 if there are pairs");
 	if (back <= 0)
 		back = each;
 	if (strcmp(text, "all") == 0) {
@@ -223,7 +223,7 @@ machine_read(const struct conf *c, const char *path, struct machine **ret,
 	m->vertices = m->devices + m->hosts + m->switches + m->nics;
 	if (m->binding == BINDING_ONE && m->nics != m->devices)
 		rc = machine_refuse(&rd, "nic", "binding",
-		    "one-to-one only for as many NICs as devices; there are %u "
+		    "one-to-one needs as many NICs as devices; there are %u "
 		    "and %u",
 		    m->nics, m->devices);
 	for (int k = 0; rc == 0 && k < MACHINES_KIND_MAX; k++)
@@ -320,7 +320,7 @@ machine_load(const char *name, char *const *sets, int count,
 	if (strchr(name, '/') == NULL && access(path, R_OK) != 0) {
 		names = machine_names_of_folder();
 		rc = err_set(err, -ENOENT,
-		    "--machine = %.80s: allowed is a file, or a name of "
+		    "--machine = %.80s: expected a file, or a name of "
 		    "%s:%.900s",
 		    name, COALMINE_MACHINES_DIR, names);
 		free(names);

@@ -105,13 +105,12 @@ ipc_make_card_make(struct transport *t, struct card *ret, struct err *err)
 	    ipc_make_board_new(t->host, t->share, &t->board) < 0 ||
 	    device_host.ipc_export(t->host, t->board, &ret->board) < 0)
 		return err_set(err, -ENOMEM,
-		    "ipc: no shared memory on the host");
+		    "ipc: the host has no shared memory");
 	ret->host_bytes = t->share->host_bytes;
 	if (ret->host_bytes > 0 &&
 	    device_host.ipc_export(t->share->host, t->share->host_memory,
 		&ret->host_memory) < 0)
-		return err_set(err, -ENOMEM,
-		    "ipc: memory of the host cannot be shared");
+		return err_set(err, -ENOMEM, "ipc: cannot share host memory");
 	rc = tm->ops->facts(tm->device, &facts);
 	if (rc == 0)
 		rc = tm->ops->ipc_export(tm->device, t->share->memory,
@@ -151,7 +150,7 @@ ipc_make_peer_open(struct transport *t, const struct card *c, struct err *err)
 	}
 	if (rc < 0) {
 		err_say(err,
-		    "ipc: rank %d cannot reach the %s memory of rank %d: "
+		    "ipc: rank %d cannot access the %s memory of rank %d: "
 		    "%.160s",
 		    tm->rank, tm->ops->name, c->rank, device_err.text);
 		return rc;
@@ -199,8 +198,8 @@ ipc_make_work_make(struct transport *t, uint32_t i, struct err *err)
 	}
 	if (w->slot == NULL || w->slot->bytes != e->bytes)
 		return err_set(err, -EPROTO,
-		    "ipc: rank %u does not know of transfer %u with rank %d",
-		    e->peer, e->tag, t->team->rank);
+		    "ipc: rank %u has no transfer %u with rank %d", e->peer,
+		    e->tag, t->team->rank);
 	w->theirs = (w->slot->on_host ? p->host_memory : p->memory) +
 	    w->slot->off;
 	/* One stream for each peer, so that a slow peer delays no other. */

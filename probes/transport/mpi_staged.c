@@ -117,8 +117,8 @@ mpi_staged_prepare(const struct transport_team *team,
 	t->share = share;
 	err->text[0] = '\0';
 	snprintf(t->staging, sizeof(t->staging),
-	    "mpi: this MPI does not take %s pointers: messages go through "
-	    "pinned memory of the host",
+	    "mpi: this MPI does not accept %s pointers: messages are copied "
+	    "through pinned host memory",
 	    team->ops->name);
 	rc = transport_agree(team, mpi_staged_stage_make(t, err));
 	if (rc == 0)
@@ -250,9 +250,9 @@ mpi_staged_usable(const struct transport_team *team,
 	device_host.close(host);
 	if (need > PINNED_SHARE * (double)facts.free_bytes)
 		return err_set(err, -ENOMEM,
-		    "mpi: staging takes %.3g GiB of pinned memory on the node "
-		    "of rank %d, which has %.3g GiB free: allowed is half of "
-		    "it",
+		    "mpi: staging needs %.3g GiB of pinned memory on the node "
+		    "of rank %d, which has %.3g GiB free: expected at most "
+		    "half of that",
 		    need / (1 << 30), team->rank,
 		    (double)facts.free_bytes / (1 << 30));
 	return transport_pieces_fit("mpi", team, share, err);

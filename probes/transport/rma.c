@@ -54,8 +54,7 @@ rma_usable(const struct transport_team *team,
 	if (team->ops->host_access)
 		return transport_pieces_fit("rma", team, share, err);
 	return err_set(err, -ENOTSUP,
-	    "rma: windows lie in memory of the host, and here it is that of %s",
-	    team->ops->name);
+	    "rma: supports host memory only, not %s memory", team->ops->name);
 }
 
 /* Two tags each: the answer of one transfer and the token of another may go

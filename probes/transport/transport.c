@@ -62,9 +62,8 @@ transport_pieces_fit(const char *name, const struct transport_team *team,
 		pieces += (share->ends[i].bytes + piece - 1) / piece;
 	if (pieces <= INT_MAX)
 		return 0;
-	return err_set(err, -ENOTSUP,
-	    "%s: %llu messages of rank %d are too many", name,
-	    (unsigned long long)pieces, team->rank);
+	return err_set(err, -ENOTSUP, "%s: too many messages (%llu) of rank %d",
+	    name, (unsigned long long)pieces, team->rank);
 }
 
 int
@@ -145,7 +144,7 @@ static void
 transport_finish(MPI_Request *req)
 {
 	if (backoff_request(req) != MPI_SUCCESS)
-		fatalx("ranks cannot agree: MPI failed");
+		fatalx("ranks cannot agree on the result: MPI failed");
 }
 
 int

@@ -70,8 +70,8 @@ xccl_shares_gpu(const struct transport_team *team, struct err *err)
 		return 0;
 	team->ops->facts(team->device, &facts);
 	return err_set(err, -ENOTSUP,
-	    "xccl: ranks of one node share GPU %s: one rank a GPU, or an "
-	    "NCCL_HOSTID of its own for each",
+	    "xccl: ranks of one node share GPU %s: start one rank per GPU, or "
+	    "set a different NCCL_HOSTID for each rank",
 	    facts.pci);
 }
 

@@ -222,8 +222,8 @@ xccl_coll_choose(struct xccl_coll *c, struct err *err)
 		if (strcmp(rows[i].of, c->ask.of) == 0)
 			c->row = &rows[i];
 	if (c->row == NULL)
-		return err_set(err, -ENOTSUP, "%s has no such collective",
-		    c->lib->name);
+		return err_set(err, -ENOTSUP,
+		    "%s does not have this collective", c->lib->name);
 	memcpy(&call, (const char *)c->lib + c->row->call, sizeof(call));
 	if (call == NULL)
 		return err_set(err, -ENOTSUP, "%s has no %s", c->lib->name,

@@ -66,13 +66,13 @@ xccl_within(const struct transport_team *team, int (*call)(void *arg),
 	*w = (struct waiting){ .team = team, .call = call, .arg = arg };
 	if (pthread_create(&thread, NULL, xccl_comm_call_main, w) != 0) {
 		free(w);
-		return err_set(err, -EAGAIN, "xccl: no thread");
+		return err_set(err, -EAGAIN, "xccl: cannot create a thread");
 	}
 	while (!atomic_load(&w->done)) {
 		if (clk_ns() > end_ns) {
 			pthread_detach(thread); /* it keeps w and arg */
 			return err_set(err, -ETIMEDOUT,
-			    "xccl: a rank has not come after %d s",
+			    "xccl: a rank did not join within %d s",
 			    (int)limit_s);
 		}
 		clk_sleep_ns(CLK_NS_PER_MS / 4);
@@ -138,8 +138,8 @@ xccl_comm_join(struct xccl_comm *c, const struct meeting *m, struct err *err)
 
 	if (one != NULL && strcmp(one, ONE_CONNECTION) == 0 &&
 	    !SLIST_EMPTY(&comms))
-		log_warnx("CUDA_DEVICE_MAX_CONNECTIONS = 1: two plans by xccl "
-			  "at once may wait for each other for ever");
+		log_warnx("CUDA_DEVICE_MAX_CONNECTIONS = 1: two concurrent "
+			  "plans by xccl may deadlock");
 	j->c = c;
 	j->number = m->number;
 	result = xccl_comm_share_id(c, m, &j->id);

@@ -62,7 +62,7 @@ xccl_lib_open(const char *device, const struct xccl_lib **ret, struct err *err)
 	if (row == rows + ARRAY_LEN(rows))
 		return err_set(err, -ENOTSUP,
 		    "xccl: NCCL and RCCL move memory of GPUs, and the device "
-		    "is %s; allowed: device=cuda, device=hip",
+		    "is %s; expected device=cuda or device=hip",
 		    device);
 	if (row->lib.version != 0) {
 		*ret = &row->lib;
@@ -79,11 +79,11 @@ xccl_lib_open(const char *device, const struct xccl_lib **ret, struct err *err)
 	if (file == NULL || file[0] == '\0')
 		file = row->file;
 	if (plugin_calls(file, calls, ARRAY_LEN(calls), &lib, &reason) == NULL)
-		return err_set(err, -ENOTSUP, "xccl: %s cannot be opened: %s",
+		return err_set(err, -ENOTSUP, "xccl: cannot load %s: %s",
 		    lib.name, reason.text);
 	if (lib.get_version(&lib.version) != XCCL_SUCCESS)
 		return err_set(err, -ENOTSUP,
-		    "xccl: %s does not say its version", file);
+		    "xccl: %s does not report its version", file);
 	row->lib = lib;
 	*ret = &row->lib;
 	return 0;

@@ -18,7 +18,7 @@ list_main(int argc, char **argv)
 
 	(void)argv;
 	if (argc != 1)
-		return verbs_wrong_usage("list: takes no arguments");
+		return verbs_wrong_usage("list: unexpected argument");
 	t = table_new("canary test|unit|>bytes|>window|what");
 	for (int i = 0; i < CANARY_MAX; i++) {
 		const struct test_row *row = &names_tests[i];

@@ -94,8 +94,9 @@ run_begin_alone(struct run *r)
 	if (run == NULL)
 		run = id;
 	if (record_run_check(run) < 0) {
-		log_warnx("--run %s: letters, digits and '-', at most %d", run,
-		    RECORD_RUN_MAX);
+		log_warnx("--run %s: expected letters, digits and '-', at most "
+			  "%d characters",
+		    run, RECORD_RUN_MAX);
 		return VERBS_USAGE;
 	}
 	if (emit_open(a->json, run, &r->emit) < 0)
@@ -221,9 +222,9 @@ run_canaries(struct run *r)
 	run_settings_share(r);
 	if (world_roles(w, &r->settings, &needed) < 0) {
 		err_say(&err,
-		    "ranks are on %d node%s, and this campaign needs at least "
-		    "%d (%d for canaries, %d for each of %d kinds of "
-		    "congestors); coalmine-lab emulates nodes on one machine",
+		    "ranks are on %d node%s; this campaign needs at least %d "
+		    "(%d for canaries, %d for each of %d kinds of congestors). "
+		    "coalmine-lab emulates nodes on one machine",
 		    w->nodes, w->nodes == 1 ? "" : "s", needed,
 		    ROLES_CANARY_MIN, ROLES_PER_KIND, r->settings.kind_count);
 		if (first)
@@ -371,7 +372,8 @@ run_main(int argc, char **argv)
 			args.overrides[args.override_count++] = optarg;
 			break;
 		default:
-			wrong = "run: unknown option, or one without its value";
+			wrong = "run: unknown option, or missing value of an "
+				"option";
 		}
 	}
 	args.words = argv + optind;
@@ -379,10 +381,10 @@ run_main(int argc, char **argv)
 	is_probe = optind < argc && patterns_find(argv[optind]) != NULL;
 	args.campaign = is_probe ? NULL : argv[optind];
 	if (wrong == NULL && is_probe && args.override_count > 0)
-		wrong = "-o is for campaign files: write option=value behind "
+		wrong = "-o is for campaign files: write option=value after "
 			"the probe";
 	else if (wrong == NULL && !is_probe && args.words_count != 1)
-		wrong = "run: one campaign file is needed, or a probe and its "
+		wrong = "run: expected one campaign file, or a probe and its "
 			"options";
 	/* Records and tables would mix. */
 	if (args.json != NULL && strcmp(args.json, "-") == 0)

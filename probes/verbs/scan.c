@@ -21,9 +21,8 @@
 static void
 scan_usage(FILE *to)
 {
-	fputs("usage: coalmine-scan [--OPTION VALUE]...\n"
-	      "One rank a node, under any MPI launcher: srun -N 64 "
-	      "coalmine-scan\n\n",
+	fputs("usage: coalmine-scan [--OPTION VALUE]...\nOne rank per node, "
+	      "under any MPI launcher: srun -N 64 coalmine-scan\n\n",
 	    to);
 	for (const struct conf_row *row = options_scan; row->key != NULL; row++)
 		fprintf(to, "  --%s%s\n      %s%s%s%s\n", row->key,
@@ -34,8 +33,8 @@ scan_usage(FILE *to)
 		    row->type == CONF_BOOL ? "" : row->fallback,
 		    row->type == CONF_BOOL || row->fallback[0] == '\0' ? ""
 								       : ".");
-	fputs("\nExit status: 0 nothing is slow, 1 nodes or paths are named, "
-	      "2 undetermined,\n3 nothing was measured.\n",
+	fputs("\nExit status: 0 nothing is slow, 1 slow nodes or paths were "
+	      "found,\n2 undetermined, 3 nothing was measured.\n",
 	    to);
 }
 
@@ -66,7 +65,7 @@ scan_options_read(int argc, char **argv, struct conf *c, struct err *err)
 		else if (++i < argc)
 			value = argv[i];
 		else
-			return err_set(err, -1, "scan: --%s: a value is needed",
+			return err_set(err, -1, "scan: --%s: missing value",
 			    row->key);
 		if (conf_set(c, "scan", row->key, value, "command line", err) <
 		    0)
@@ -114,11 +113,10 @@ scan_promise_read(const char *text, double *ret_per_s, struct err *err)
 		x = m->both_per_s / 2;
 	*ret_per_s = m->unrated ? 0 : x * m->nics;
 	machine_free(m);
-	return *ret_per_s > 0 ? 0
-			      : err_set(err, -1,
-				    "--expect %.80s: the machine has no rate "
-				    "of NICs",
-				    text);
+	return *ret_per_s > 0
+	    ? 0
+	    : err_set(err, -1,
+		  "--expect %.80s: the machine file has no NIC rate", text);
 }
 
 /* The device of each rank; none for memory of the host. */
@@ -133,7 +131,7 @@ scan_team_open(struct world *w, const char *device, struct transport_team **ret,
 	rc = team_open(w, device, "auto", ret, err);
 	if (rc == 0 && !(*ret)->mpi_takes)
 		rc = err_set(err, -1,
-		    "this MPI does not take pointers into its memory");
+		    "this MPI does not accept pointers to its memory");
 	w->team = rc == 0 ? *ret : NULL;
 	w->via = PLAN_VIA_MPI;
 	return rc;
@@ -153,8 +151,8 @@ scan_measure_all(struct conf *c, double expect_per_s, int *argc, char ***argv)
 	if (w.nodes < 2) {
 		if (w.rank == 0)
 			log_warnx("all %d ranks are on one node: a scan needs "
-				  "at least 2 nodes, as srun -N 2 or mpirun "
-				  "--map-by node starts them",
+				  "at least 2 nodes; start it by srun -N 2 or "
+				  "mpirun --map-by node",
 			    w.size);
 	} else if (fabric_open(&w, NULL, &carried, &err) < 0) {
 		if (w.rank == 0)

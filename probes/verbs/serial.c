@@ -26,7 +26,7 @@ main(int argc, char **argv)
 		if (strcmp(argv[1], verbs[i].name) == 0)
 			return verbs[i].main(argc - 1, argv + 1);
 	fprintf(stderr,
-	    "usage: coalmine-probe plan|check|predict PROBE|CAMPAIGN ...\n"
-	    "This build has no MPI: it can run nothing.\n");
+	    "usage: coalmine-probe plan|check|predict PROBE|CAMPAIGN ...\nThis "
+	    "build has no MPI and cannot run probes.\n");
 	return VERBS_USAGE;
 }

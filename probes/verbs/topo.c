@@ -49,7 +49,7 @@ static void
 topo_gpus_print(const struct machine_view *v)
 {
 	struct table *t = table_new(
-	    "gpu|pci|vendor|name|>numa|>slot GB/s|nic|nic is near by");
+	    "gpu|pci|vendor|name|>numa|>slot GB/s|nic|nic proximity");
 
 	for (int i = 0; i < v->local.gpus_count; i++) {
 		const struct local_gpu *g = &v->local.gpus[i];
@@ -185,13 +185,14 @@ topo_main(int argc, char **argv)
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (c != 'r') {
-			log_warnx("topo: the only option is --root FOLDER");
+			log_warnx(
+			    "topo: unknown option: expected --root FOLDER");
 			return VERBS_USAGE;
 		}
 		root = optarg;
 	}
 	if (optind != argc) {
-		log_warnx("topo: takes no arguments, only --root FOLDER");
+		log_warnx("topo: unexpected argument: expected --root FOLDER");
 		return VERBS_USAGE;
 	}
 	local_read(root, &v.local);
@@ -212,7 +213,7 @@ topo_main(int argc, char **argv)
 	if (gpus > 1)
 		topo_pairs_print(&v);
 	if (v.nvml_err.text[0] != '\0' && gpus > 0)
-		printf("\nnames and NVLinks are not known: %s\n",
+		printf("\nnames and NVLinks unavailable: %s\n",
 		    v.nvml_err.text);
 	if (root[0] == '\0')
 		topo_devices_print();

@@ -65,8 +65,8 @@ verbs_ranks(const char *text, struct request *rq)
 	if (rq->any_ranks)
 		return 0;
 	if (str_to_int(text, 1, PLAN_RANKS_MAX, &ranks) < 0) {
-		err_say(&err, "--ranks = %.40s: allowed is 1 to %d, or any",
-		    text, PLAN_RANKS_MAX);
+		err_say(&err, "--ranks = %.40s: expected 1 to %d, or any", text,
+		    PLAN_RANKS_MAX);
 		return verbs_complain(err.text);
 	}
 	rq->site.ranks = (uint32_t)ranks;
@@ -112,7 +112,7 @@ verbs_arguments(int argc, char **argv, int formats, struct request *rq)
 			rq->format = print_find(optarg);
 			if (rq->format == NULL)
 				return verbs_complain(
-				    "--format: allowed is list, "
+				    "--format: expected list, "
 				    "matrix, json or svg");
 		} else if (o == 'f' || o == '?') {
 			return verbs_usage(argv[0]);
@@ -191,8 +191,7 @@ verbs_use(const struct request *rq, verbs_use_cb use)
 	}
 	if (rq->count != 1 || access(rq->words[0], F_OK) != 0) {
 		err_say(&err,
-		    "%.300s: no such campaign file, and no such probe (see "
-		    "--help)",
+		    "%.300s: neither a campaign file nor a probe (see --help)",
 		    rq->words[0]);
 		return verbs_complain(err.text);
 	}
@@ -211,7 +210,8 @@ verbs_use(const struct request *rq, verbs_use_cb use)
 	if (found || rq->any_ranks)
 		return worst;
 	err_say(&err,
-	    "%.300s: no section is a plan (see coalmine-probe plan --help)",
+	    "%.300s: no section names a probe with a plan (see coalmine-probe "
+	    "plan --help)",
 	    rq->words[0]);
 	return verbs_complain(err.text);
 }
@@ -221,7 +221,7 @@ verbs_print_cb(const struct request *rq, const struct verbs_subject *of)
 {
 	if (rq->format->print(of->p, stdout) < 0)
 		return verbs_complain(
-		    "--format = svg: allowed are plans of at most "
+		    "--format = svg: expected plans of at most "
 		    "20000 transfers");
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr, "coalmine-probe: stdout: %s\n",

@@ -94,8 +94,8 @@ verbs_expect_plan_time(const struct question *q, uint32_t ranks,
 	pt = count > 0 ? patterns_find(list[0]) : NULL;
 	if (pt == NULL)
 		return err_set(q->err, -EINVAL,
-		    "plan: %.80s is no probe; coalmine-probe plan --help lists "
-		    "them",
+		    "plan: unknown probe %.80s; coalmine-probe plan --help "
+		    "lists them",
 		    count > 0 ? list[0] : "");
 	rc = pattern_options(pt, list + 1, count - 1, &c, q->err);
 	if (rc < 0)
@@ -108,8 +108,8 @@ verbs_expect_plan_time(const struct question *q, uint32_t ranks,
 		ask.options.pace = predict_pace_for(p);
 		if (p->ranks != ranks)
 			rc = err_set(q->err, -EINVAL,
-			    "the plan has %u ranks, the nodes %u", p->ranks,
-			    ranks);
+			    "the plan has %u ranks, but the nodes have %u",
+			    p->ranks, ranks);
 		else
 			rc = expectation_make(&ask, &ol, q->err);
 		plan_free(p);
@@ -142,7 +142,7 @@ verbs_expect_answer_placed(struct question *q, const json_t *ask,
 	if (op[0] == '\0')
 		rc = verbs_expect_plan_time(q, ranks, &f);
 	else if (!(bytes > 0))
-		rc = err_set(q->err, -EINVAL, "asks: bytes are missing");
+		rc = err_set(q->err, -EINVAL, "asks: missing bytes");
 	else
 		rc = closed_form(q->m, op, bytes, ranks, &f, q->err);
 	if (rc < 0)
@@ -196,8 +196,8 @@ verbs_expect_answer(struct question *q, const json_t *ask, json_t *answers)
 		const json_t *row = json_object_get(q->rows, hl.names[i]);
 
 		if (row == NULL)
-			rc = err_set(q->err, -EINVAL, "nodes has no row of %s",
-			    hl.names[i]);
+			rc = err_set(q->err, -EINVAL,
+			    "nodes: missing row of %s", hl.names[i]);
 		else
 			nodes[i] = (struct machine_node){ hl.names[i],
 				(uint32_t)verbs_expect_leaf_find(q,

@@ -76,18 +76,18 @@ verbs_predict_option(int o, char *text, struct ask *a, struct request *rq)
 		if (pace >= 0)
 			return 0;
 		return verbs_complain(
-		    "--pace: allowed is data, channels or steps");
+		    "--pace: expected data, channels or steps");
 	case 'l':
 		if (str_to_int(text, 0, LINKS_MAX, &n) < 0)
 			return verbs_complain(
-			    "--links: allowed is a number; 0 is all");
+			    "--links: expected a number; 0 prints all");
 		a->links = (uint32_t)n;
 		return 0;
 	case 'f':
 		a->json = strcmp(text, "json") == 0;
 		if (!a->json && strcmp(text, "table") != 0)
 			return verbs_complain(
-			    "--format: allowed is table or json");
+			    "--format: expected table or json");
 		return 0;
 	default:
 		return verbs_predict_usage();
@@ -289,7 +289,7 @@ predict_main(int argc, char **argv)
 	if (rc == 0 && rq.count == 0)
 		rc = verbs_predict_usage();
 	else if (rc == 0 && a.name == NULL)
-		rc = verbs_complain("--machine is missing: allowed is a name, "
+		rc = verbs_complain("missing --machine: expected a name, such "
 				    "as perlmutter, or a file");
 	else if (rc == 0 &&
 	    machine_load(a.name, a.sets, a.sets_count, &a.m, &err) < 0)

@@ -93,11 +93,11 @@ gpu_open_device(int index, struct device **ret, struct err *err)
 	 */
 	rc = gpu_use(d);
 	if (rc == 0)
-		rc = gpu_check(d, GPU(Free)(NULL), "waking the device");
+		rc = gpu_check(d, GPU(Free)(NULL), "initialising the device");
 	if (rc == 0)
 		rc = gpu_check(d,
 		    GPU(DeviceGetPCIBusId)(d->pci, sizeof(d->pci), d->index),
-		    "asking for the PCI address");
+		    "reading the PCI address");
 	for (char *c = d->pci; *c != '\0'; c++)
 		*c = (char)tolower((unsigned char)*c);
 	gpu_part(index, d->part);
@@ -133,7 +133,7 @@ gpu_facts(struct device *d, struct device_facts *ret)
 
 	if (rc == 0)
 		rc = gpu_check(d, GPU(MemGetInfo)(&free_bytes, &bytes),
-		    "asking for the memory's size");
+		    "reading the memory size");
 	if (rc < 0)
 		return rc;
 	memset(ret, 0, sizeof(*ret));

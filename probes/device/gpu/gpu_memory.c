@@ -67,7 +67,7 @@ gpu_alloc(struct device *d, uint64_t bytes, void **ret_base)
 	int rc;
 
 	if (bytes == 0 || bytes > PLAN_BYTES_MAX)
-		return gpu_fail(d, -EINVAL, "an allocation of %llu bytes",
+		return gpu_fail(d, -EINVAL, "invalid allocation of %llu bytes",
 		    (unsigned long long)bytes);
 	bytes = (bytes + DEVICE_GRAIN_BYTES - 1) & ~(DEVICE_GRAIN_BYTES - 1);
 	a = calloc(1, sizeof(*a));
@@ -108,7 +108,7 @@ gpu_host_alloc(struct device *d, uint64_t bytes, void **ret_base)
 	int rc = gpu_use(d);
 
 	if (rc == 0 && bytes == 0)
-		return gpu_fail(d, -EINVAL, "an allocation of no bytes");
+		return gpu_fail(d, -EINVAL, "invalid allocation of 0 bytes");
 	if (rc == 0)
 		rc = gpu_check(d, GPU_HOST_ALLOC(ret_base, bytes, 0),
 		    "allocating pinned memory");
@@ -154,7 +154,7 @@ gpu_ipc_usable(struct device *d, const char *pci, const char *part,
 		return 0;
 	if (strcmp(pci, d->pci) == 0)
 		return err_set(err, -ENOTSUP,
-		    "%s is cut into parts (MIG), which cannot reach each "
+		    "%s is partitioned (MIG); its instances cannot access each "
 		    "other's memory",
 		    pci);
 	/* A device hidden from this process can still be opened by handle. */
@@ -167,8 +167,7 @@ gpu_ipc_usable(struct device *d, const char *pci, const char *part,
 		return 0;
 	(void)GPU(GetLastError)();
 	return err_set(err, -ENOTSUP,
-	    "%s cannot reach the memory of %s: no peer access between them",
-	    d->pci, pci);
+	    "%s cannot access the memory of %s: no peer access", d->pci, pci);
 }
 
 int
@@ -228,8 +227,8 @@ gpu_ipc_open(struct device *d, const struct device_ipc *handle, void **ret_base)
 		    GPU_WHAT);
 	if (h.pid == getpid() && h.process == gpu_memory_this_process())
 		return gpu_fail(d, -EINVAL,
-		    "a handle cannot be opened by the "
-		    "process that made it");
+		    "a handle cannot be opened by the process that exported "
+		    "it");
 	SLIST_FOREACH (a, &d->opened, next)
 		if (a->handle.pid == h.pid && a->handle.process == h.process &&
 		    a->handle.serial == h.serial)
@@ -257,7 +256,7 @@ gpu_ipc_close(struct device *d, void *base)
 	struct gpu_area *a = gpu_memory_find(&d->opened, base);
 
 	if (a == NULL)
-		return gpu_fail(d, -EINVAL, "%p was not opened", base);
+		return gpu_fail(d, -EINVAL, "%p is not an opened handle", base);
 	if (--a->opens > 0)
 		return 0;
 	SLIST_REMOVE(&d->opened, a, gpu_area, next);

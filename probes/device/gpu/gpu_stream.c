@@ -33,7 +33,7 @@ gpu_stream_new(struct device *d, struct device_stream **ret)
 	if (rc == 0)
 		rc = gpu_check(d,
 		    GPU(EventCreateWithFlags)(&s->asleep, GPU_BLOCKING_EVENT),
-		    "making an event");
+		    "creating an event");
 	if (rc < 0) {
 		gpu_stream_free(s);
 		return rc;
@@ -145,7 +145,7 @@ gpu_stream_launch_many(struct device_stream *s, const struct reduction *all)
 		s->scratch = NULL;
 		s->scratch_bytes = 0;
 		rc = gpu_check(s->d, GPU(Malloc)(&s->scratch, bytes),
-		    "allocating room for partial results");
+		    "allocating a buffer for partial results");
 		if (rc == 0)
 			s->scratch_bytes = bytes;
 	}
@@ -203,7 +203,7 @@ gpu_event_new(struct device *d, struct device_event **ret)
 	if (rc == 0)
 		rc = gpu_check(d,
 		    GPU(EventCreateWithFlags)(&e->native, GPU_ASKED_EVENT),
-		    "making an event");
+		    "creating an event");
 	if (rc < 0) {
 		free(e);
 		return rc;

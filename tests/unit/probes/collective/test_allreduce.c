@@ -363,12 +363,14 @@ test_choice(void **state)
 	setenv("COALMINE_MACHINES", MACHINES, 1);
 	reason("allreduce machine=mist",
 	    "hierarchical: d0 and d2 of mist have no link of their own");
-	reason("allreduce machine=cedar", "flat: every two devices of cedar");
-	reason("allreduce", "flat: no machine was named");
+	reason("allreduce machine=cedar",
+	    "flat: each pair of devices of cedar");
+	reason("allreduce", "flat: allreduce.machine is not set");
 	reason("allreduce ranks=8 per_node=4", "hierarchical: 2 nodes");
 	reason("allreduce machine=cedar ranks=8", "hierarchical: 2 nodes");
-	reason("allreduce machine=mist form=flat", "flat, as asked for");
-	reason("allreduce machine=mist ranks=2", "flat: every two devices");
+	reason("allreduce machine=mist form=flat",
+	    "flat: set by allreduce.form");
+	reason("allreduce machine=mist ranks=2", "flat: each pair of devices");
 }
 
 static void
@@ -378,15 +380,15 @@ test_refused(void **state)
 	case_refused("allreduce ranks=9", 8, "0 to 8, as many as there are");
 	case_refused("allreduce ranks=1025", 0, "allreduce.ranks = 1025");
 	case_refused("allreduce", 2000, "at most 1024, here are 2000");
-	case_refused("allreduce count=0", 0, "allreduce.count = 0: allowed");
+	case_refused("allreduce count=0", 0, "allreduce.count = 0: expected");
 	case_refused("allreduce type=byte", 0, "allreduce.type = byte");
 	case_refused("allreduce op=xor", 0, "allreduce.op = xor");
 	case_refused("allreduce form=ring", 0, "allreduce.form = ring");
 	case_refused("allreduce share=1.1", 0, "allreduce.share = 1.1");
 	case_refused("allreduce machine=nowhere", 0,
-	    "allreduce.machine = nowhere: allowed is a machine file");
+	    "allreduce.machine = nowhere: expected a machine file");
 	case_refused("allreduce ranks=1024 chunks=4096", 0,
-	    "allreduce.chunks = 4096: allowed is fewer");
+	    "allreduce.chunks = 4096: expected fewer");
 	case_refused("allreduce via=mpi,mpi,ipc", 0, "allreduce.via");
 }
 

@@ -389,27 +389,27 @@ test_refused(void **state)
 {
 	(void)state;
 	case_refused("collective hierarchy=3,3", 8,
-	    "collective.hierarchy = 3,3: allowed is");
+	    "collective.hierarchy = 3,3: expected");
 	case_refused("collective hierarchy=2,2", 8, "collective.hierarchy");
 	case_refused("collective hierarchy=4,4", 8, "collective.hierarchy");
 	case_refused("collective hierarchy=2,x", 0, "collective.hierarchy");
 	case_refused("collective hierarchy=0", 0, "collective.hierarchy");
 	case_refused("collective hierarchy=65536,65536,65536,65536,65536", 0,
 	    "collective.hierarchy");
-	case_refused("collective depth=0", 8, "collective.depth = 0: allowed");
+	case_refused("collective depth=0", 8, "collective.depth = 0: expected");
 	case_refused("collective stripe=0", 8, "collective.stripe = 0: allow");
-	case_refused("collective ring=0", 8, "collective.ring = 0: allowed");
+	case_refused("collective ring=0", 8, "collective.ring = 0: expected");
 	case_refused("collective ring=3", 8,
-	    "collective.ring = 3: allowed is a divisor of 8, the ranks: 1 2 4 "
+	    "collective.ring = 3: expected a divisor of 8, the ranks: 1 2 4 "
 	    "8");
 	case_refused("collective stripe=3", 8, "collective.stripe = 3: allow");
-	case_refused("collective ring=16", 8, "collective.ring = 16: allowed");
+	case_refused("collective ring=16", 8, "collective.ring = 16: expected");
 	case_refused("collective root=8", 8,
-	    "collective.root = 8: allowed is "
+	    "collective.root = 8: expected "
 	    "0 to 7");
-	case_refused("collective ranks=9", 8, "collective.ranks = 9: allowed");
+	case_refused("collective ranks=9", 8, "collective.ranks = 9: expected");
 	case_refused("collective form=scatter", 8,
-	    "collective.form = scatter: allowed is default, single, "
+	    "collective.form = scatter: expected default, single, "
 	    "allgather.scatter");
 	case_refused("collective type=byte", 8, "collective.type = byte");
 	case_refused("collective hierarchy=2,4 via=mpi,ipc,mpi", 8,

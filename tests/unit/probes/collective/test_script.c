@@ -157,11 +157,11 @@ static void
 test_refusals(void **state)
 {
 	(void)state;
-	refused("", "compose.steps = : allowed is primitives");
-	refused("fence", "there is no primitive");
-	refused("gather send", "at \"gather send\": allowed are multicast");
+	refused("", "compose.steps = : expected primitives");
+	refused("fence", "no primitive");
+	refused("gather send", "at \"gather send\": expected multicast");
 	refused("fence | multicast send of 4 to recv of all",
-	    "statement 2, at \"4 to recv of all\": 4 is no rank: allowed is 0 "
+	    "statement 2, at \"4 to recv of all\": invalid rank 4: expected 0 "
 	    "to 3");
 	refused("multicast sent of 0 to recv of all", "no buffer sent");
 	refused("multicast temp of 0 to recv of all", "no buffer temp");
@@ -169,24 +169,24 @@ test_refusals(void **state)
 	refused("multicast send[0-1] of 0 to recv of all", "the buffer has 4");
 	refused("multicast send of 0 to recv of all x 3", "the buffer has 2");
 	refused("multicast send of 0 to recv of all x 0", "1 block or more");
-	refused("multicast send of i to recv of all", "no variable");
+	refused("multicast send of i to recv of all", "unknown variable");
 	refused("multicast send of 1/0 to recv of all", "division by 0");
 	refused("multicast send of 9999999999999 to recv of all", "too large");
-	refused("multicast send of 0 to recv of 2..1", "ascends");
-	refused("multicast send of 0 to recv of 0..3 by 0", "ascends");
-	refused("multicast send of 0 to recv", "at its end: here comes \"of\"");
-	refused("multicast send of 0 to recv of all all", "was over before");
+	refused("multicast send of 0 to recv of 2..1", "ascending");
+	refused("multicast send of 0 to recv of 0..3 by 0", "ascending");
+	refused("multicast send of 0 to recv", "at its end: expected \"of\"");
+	refused("multicast send of 0 to recv of all all", "unexpected text");
 	refused("for i in others: fence", "for leaves only");
-	refused("for i in all fence", "here comes \":\"");
-	refused("multicast recv of 0 to recv[1] of 0", "nothing has written");
+	refused("for i in all fence", "expected \":\"");
+	refused("multicast recv of 0 to recv[1] of 0", "before it is written");
 	refused("multicast send of 0 to recv of 1 | multicast recv of 1 to "
 		"recv of 2",
-	    "statement 2: recv[0] of rank 1 was only now written");
+	    "statement 2: recv[0] of rank 1 was written in the same step");
 	refused("for i in all: multicast send of i to recv of 0",
 	    "recv[0] of rank 0 is written twice");
 	refused("multicast send of 0 to recv of 1 | reduce send of all to "
 		"send of 0 | multicast send of 2 to send of 1",
-	    "send[0] of rank 1 was only now read");
+	    "send[0] of rank 1 was read in the same step");
 }
 
 /* A file has lines and comments, and is named in errors. */
@@ -209,8 +209,7 @@ test_file(void **state)
 	assert_int_equal(patterns_plan("compose", &word, 1, 4, &p, &err),
 	    -EINVAL);
 	assert_non_null(strstr(err.text, path));
-	assert_non_null(
-	    strstr(err.text, "statement 2, at its end: allowed are"));
+	assert_non_null(strstr(err.text, "statement 2, at its end: expected"));
 	assert_int_equal(ftruncate(fd, 0), 0);
 	assert_int_equal(pwrite(fd, good, sizeof(good) - 1, 0),
 	    sizeof(good) - 1);

@@ -200,11 +200,11 @@ test_auto_needs_what_it_needs(void **state)
 {
 	(void)state;
 	case_refused("collective tune=auto count=8", 4,
-	    "allowed is a described machine");
+	    "expected a described machine");
 	case_refused("collective tune=auto count=8", 0,
-	    "auto only for a known number of ranks");
+	    "a value other than auto, or a known number of ranks (--ranks)");
 	case_refused("collective hierarchy=auto", 0,
-	    "auto only for a known number of ranks");
+	    "a value other than auto, or a known number of ranks (--ranks)");
 	case_refused("collective hierarchy=auto machine=nowhere", 4,
 	    "collective.machine: --machine = nowhere");
 	case_refused("collective tune=sometimes", 4, "no|auto");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tuned paths on streams of a device, COALMINE_TEST_DEVICE or the host: bytes,
- * chunks and what is recorded are judged, and no time.
+ * chunks and records are checked, but no times.
  */
 #include "probes/multipath/tuned.h"
 
@@ -30,7 +30,7 @@ device_name(void)
 }
 
 /* Any shares, chunks and slots over two staged paths: every byte arrives, each
- * path carries its cut, and nothing is written beside the message. */
+ * path carries its cut, and nothing outside of the message is written. */
 static void
 test_streams(void **state)
 {
@@ -152,8 +152,8 @@ line_cb(void *arg, const char *text)
 	((struct heard *)arg)->lines += text[0] != '\0';
 }
 
-/* The probe as it is run: a record for every size, and a table from which a
- * frozen run repeats what was chosen. */
+/* The complete probe: a record for every size, and a table from which a frozen
+ * run repeats the choices. */
 static void
 test_device(void **state)
 {
@@ -190,8 +190,8 @@ test_device(void **state)
 	assert_int_equal(tuner_load(&tt, table, &err), -ESTALE);
 	assert_non_null(strstr(err.text, device_name()));
 	snprintf(tt.machine, sizeof(tt.machine), "%s",
-	    strstr(err.text, "is of ") + 6);
-	strstr(tt.machine, ", and this is")[0] = '\0';
+	    strstr(err.text, "made on machine ") + 16);
+	strstr(tt.machine, ", but this is")[0] = '\0';
 	assert_int_equal(tuner_load(&tt, table, &err), 0);
 	t = tuner_table_get(&tt, 0, 1);
 	assert_int_equal(t->fits.count, 2);

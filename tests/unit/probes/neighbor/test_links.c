@@ -113,13 +113,13 @@ static void
 test_refused(void **state)
 {
 	static const char *const rows[][2] = {
-		{ "", "t:1: no numbers: allowed is a matrix" },
-		{ "0 1\n1\n", "t:2: 1 numbers: allowed is what line 1 has, 2" },
-		{ "0 1\n", "t:1: 1 lines of 2 numbers: allowed is a square" },
+		{ "", "t:1: no numbers: expected a matrix" },
+		{ "0 1\n1\n", "t:2: 1 numbers: expected what line 1 has, 2" },
+		{ "0 1\n", "t:1: 1 lines of 2 numbers: expected a square" },
 		{ "0 1\n1 0\n0 1\n", "t:3: 3 lines of 2 numbers" },
-		{ "0 1\n1 2\n", "t:2: device 1 to itself: allowed is 0" },
+		{ "0 1\n1 2\n", "t:2: device 1 to itself: expected 0" },
 		{ "0 1001\n1 0\n",
-		    "t:1: 1001: allowed is a whole number, 0 to "
+		    "t:1: 1001: expected a whole number, 0 to "
 		    "1000" },
 	};
 	char wide[400] = "", *many;
@@ -135,13 +135,12 @@ test_refused(void **state)
 	for (int i = 0; i < 65; i++)
 		strcat(wide, "0 ");
 	assert_int_equal(parse(wide, &l, &err), -EINVAL);
-	assert_non_null(strstr(err.text, "65 devices: allowed are at most 64"));
+	assert_non_null(strstr(err.text, "65 devices: expected at most 64"));
 	many = xcalloc(4 * 8193, 1); /* more is not even read */
 	for (int i = 0; i < 8193; i++)
 		strcpy(many + 2 * i, "0\n");
 	assert_int_equal(parse(many, &l, &err), -EINVAL);
-	assert_string_equal(err.text,
-	    "t:8193: allowed are at most 8192 numbers");
+	assert_string_equal(err.text, "t:8193: expected at most 8192 numbers");
 	free(many);
 }
 

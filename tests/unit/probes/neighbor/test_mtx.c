@@ -74,36 +74,36 @@ static void
 test_refused(void **state)
 {
 	static const char *const rows[][2] = {
-		{ "", "a.mtx:1: allowed is %%MatrixMarket matrix" },
-		{ "1 2 3\n", "a.mtx:1: allowed is %%MatrixMarket matrix" },
+		{ "", "a.mtx:1: expected %%MatrixMarket matrix" },
+		{ "1 2 3\n", "a.mtx:1: expected %%MatrixMarket matrix" },
 		{ "%%MatrixMarket matrix array real general\n",
-		    "a.mtx:1: array: allowed is coordinate" },
+		    "a.mtx:1: array: expected coordinate" },
 		{ HEAD "complex general\n",
-		    "a.mtx:1: complex: allowed is "
+		    "a.mtx:1: complex: expected "
 		    "real" },
-		{ HEAD "real hermitian\n", "a.mtx:1: hermitian: allowed is" },
-		{ HEAD "real general\n", "a.mtx:1: allowed is rows columns" },
-		{ HEAD "real general\n2 2\n", "a.mtx:2: allowed is rows" },
-		{ HEAD "real general\n2 0 1\n", "a.mtx:2: allowed is rows" },
-		{ HEAD "real general\n2 2 -1\n", "a.mtx:2: allowed is rows" },
+		{ HEAD "real hermitian\n", "a.mtx:1: hermitian: expected" },
+		{ HEAD "real general\n", "a.mtx:1: expected rows columns" },
+		{ HEAD "real general\n2 2\n", "a.mtx:2: expected rows" },
+		{ HEAD "real general\n2 0 1\n", "a.mtx:2: expected rows" },
+		{ HEAD "real general\n2 2 -1\n", "a.mtx:2: expected rows" },
 		{ HEAD "real general\n2 3 1\n",
-		    "a.mtx:2: 2 rows and 3 columns: allowed are as many" },
+		    "a.mtx:2: 2 rows and 3 columns: expected a square" },
 		{ HEAD "real general\n2 2 1\n1 3 5\n",
-		    "a.mtx:3: allowed is row column and a number, 1 to 2" },
-		{ HEAD "real general\n2 2 1\n0 1 5\n", "a.mtx:3: allowed" },
-		{ HEAD "real general\n2 2 1\n1 1\n", "a.mtx:3: allowed" },
-		{ HEAD "real general\n2 2 1\n1 1 x\n", "a.mtx:3: allowed" },
-		{ HEAD "real general\n2 2 1\n1 1 nan\n", "a.mtx:3: allowed" },
+		    "a.mtx:3: expected row column and a number, 1 to 2" },
+		{ HEAD "real general\n2 2 1\n0 1 5\n", "a.mtx:3: expected" },
+		{ HEAD "real general\n2 2 1\n1 1\n", "a.mtx:3: expected" },
+		{ HEAD "real general\n2 2 1\n1 1 x\n", "a.mtx:3: expected" },
+		{ HEAD "real general\n2 2 1\n1 1 nan\n", "a.mtx:3: expected" },
 		{ HEAD "pattern general\n2 2 1\n1 1 5\n",
-		    "a.mtx:3: allowed is row column, 1 to 2" },
+		    "a.mtx:3: expected row column, 1 to 2" },
 		{ HEAD "integer general\n2 2 1\n1 1 5.5\n",
-		    "a.mtx:3: allowed is row column and a whole number" },
+		    "a.mtx:3: expected row column and a whole number" },
 		{ HEAD "real general\n2 2 2\n1 1 5\n",
 		    "a.mtx:3: 1 entries: the heading says 2" },
 		{ HEAD "real general\n2 2 1\n1 1 5\n2 2 5\n",
-		    "a.mtx:4: allowed are 1 entries" },
+		    "a.mtx:4: expected 1 entries" },
 		{ HEAD "real symmetric\n2 2 1\n1 2 5\n",
-		    "a.mtx:3: above the diagonal: allowed is row >= column" },
+		    "a.mtx:3: above the diagonal: expected row >= column" },
 	};
 	char text[1100];
 	struct err err;
@@ -118,7 +118,7 @@ test_refused(void **state)
 	memset(text, ' ', sizeof(text));
 	assert_int_equal(mtx_parse("a.mtx", text, sizeof(text), &m, &err),
 	    -EINVAL);
-	assert_non_null(strstr(err.text, "a.mtx:1: allowed are lines of text"));
+	assert_non_null(strstr(err.text, "a.mtx:1: expected lines of text"));
 	assert_int_equal(mtx_load("/nonexistent", &m, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "/nonexistent: "));
 }

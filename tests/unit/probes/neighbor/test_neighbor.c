@@ -354,63 +354,63 @@ static void
 test_refused_words(void **state)
 {
 	(void)state;
-	case_refused("neighbor", 0, "neighbor.graph = : allowed is the path");
-	case_refused("neighbor rsg=.1", 0, "neighbor.ranks = 0: allowed is 2");
+	case_refused("neighbor", 0, "neighbor.graph = : expected the path");
+	case_refused("neighbor rsg=.1", 0, "neighbor.ranks = 0: expected 2");
 	case_refused("neighbor rsg=1.5 ranks=4", 0,
-	    "neighbor.rsg = 1.5: allowed is a number, 0 to 1");
-	case_refused("neighbor rsg=x ranks=4", 0, "neighbor.rsg = x: allowed");
+	    "neighbor.rsg = 1.5: expected a number, 0 to 1");
+	case_refused("neighbor rsg=x ranks=4", 0, "neighbor.rsg = x: expected");
 	case_refused("neighbor rsg=.1 moore=2,1 ranks=4", 0,
-	    "neighbor.moore = 2,1: allowed is one of graph");
+	    "neighbor.moore = 2,1: expected one of graph");
 	case_refused("neighbor moore=2 ranks=4", 0,
-	    "neighbor.moore = 2: allowed is dimensions,radius");
+	    "neighbor.moore = 2: expected dimensions,radius");
 	case_refused("neighbor moore=9,1 ranks=4", 0,
-	    "neighbor.moore = 9,1: allowed");
+	    "neighbor.moore = 9,1: expected");
 	case_refused("neighbor moore=2,0 ranks=4", 0,
-	    "neighbor.moore = 2,0: allowed");
+	    "neighbor.moore = 2,0: expected");
 	case_refused("neighbor moore=2,-1 ranks=4", 0,
-	    "neighbor.moore = 2,-1: allowed");
+	    "neighbor.moore = 2,-1: expected");
 	case_refused("neighbor cart=0 ranks=4", 0,
-	    "neighbor.cart = 0: allowed");
+	    "neighbor.cart = 0: expected");
 	case_refused("neighbor matrix= ranks=4", 0,
-	    "neighbor.matrix = : allowed is the path of a Matrix Market file");
+	    "neighbor.matrix = : expected the path of a Matrix Market file");
 	case_refused("neighbor matrix=" MATRICES "/ccc.mtx", 0,
-	    "neighbor.ranks = 0: allowed");
+	    "neighbor.ranks = 0: expected");
 	case_refused("neighbor matrix=" MATRICES "/ccc.mtx bytes=1 ranks=4", 0,
-	    "neighbor.bytes = 1: allowed is either this or matrix");
+	    "neighbor.bytes = 1: expected either this or matrix");
 	case_refused("neighbor matrix=" MATRICES "/ccc.mtx sizes=x ranks=4", 0,
-	    "neighbor.sizes = x: allowed is either this or matrix");
+	    "neighbor.sizes = x: expected either this or matrix");
 	case_refused("neighbor matrix=/nonexistent ranks=4", 0,
 	    "/nonexistent: ");
 	case_refused("neighbor rsg=.1 seed=-1 ranks=4", 0,
-	    "neighbor.seed = -1: allowed");
+	    "neighbor.seed = -1: expected");
 	case_refused("neighbor rsg=.1 ranks=8", 4,
-	    "neighbor.ranks = 8: allowed is at most 4");
+	    "neighbor.ranks = 8: expected at most 4");
 	case_refused("neighbor rsg=.1 ranks=4097", 0,
-	    "neighbor.ranks = 4097: allowed is a whole number, 0 to 4096");
+	    "neighbor.ranks = 4097: expected a whole number, 0 to 4096");
 	case_refused("neighbor rsg=.1", 5000,
-	    "neighbor.ranks = 0: allowed is 1 to 4096 of the 5000");
+	    "neighbor.ranks = 0: expected 1 to 4096 of the 5000");
 	case_refused("neighbor rsg=1 ranks=4096", 0,
-	    "neighbor.rsg = 1: allowed is at most 8388608 edges");
+	    "neighbor.rsg = 1: expected at most 8388608 edges");
 	case_refused("neighbor moore=1,2048 ranks=4096", 0,
-	    "neighbor.moore = 1,2048: allowed is at most");
+	    "neighbor.moore = 1,2048: expected at most");
 	case_refused("neighbor rsg=.1 ranks=4 per_node=0", 0,
-	    "neighbor.per_node = 0: allowed");
+	    "neighbor.per_node = 0: expected");
 	case_refused("neighbor rsg=.1 ranks=4 per_node=9", 0,
-	    "neighbor.topology = mi250: allowed is one of at least per_node");
+	    "neighbor.topology = mi250: expected one of at least per_node");
 	case_refused("neighbor rsg=.1 ranks=4 topology=", 0,
-	    "neighbor.topology = : allowed is mi250, mi250x");
+	    "neighbor.topology = : expected mi250, mi250x");
 	case_refused("neighbor rsg=.1 ranks=4 topology=/nonexistent", 0,
 	    "/nonexistent: ");
 	case_refused("neighbor rsg=.1 ranks=4 bytes=-1", 0,
-	    "neighbor.bytes = -1: allowed");
+	    "neighbor.bytes = -1: expected");
 	case_refused("neighbor rsg=.1 ranks=4 unit=0", 0,
-	    "neighbor.unit = 0: allowed");
+	    "neighbor.unit = 0: expected");
 	case_refused("neighbor rsg=.1 ranks=4 order=both", 0,
-	    "neighbor.order = both: allowed is one of phased|dataflow");
+	    "neighbor.order = both: expected one of phased|dataflow");
 	case_refused("neighbor rsg=.1 ranks=4 via=mpi,mpi", 0,
-	    "neighbor.via = mpi,mpi: allowed is one transport, or 3");
+	    "neighbor.via = mpi,mpi: expected one transport, or 3");
 	case_refused("neighbor rsg=.9 ranks=2000 bytes=1P", 0,
-	    "neighbor.bytes = 1P: allowed is at most 2 EiB");
+	    "neighbor.bytes = 1P: expected at most 2 EiB");
 	case_refused("neighbor graph=/nonexistent", 0, "/nonexistent: ");
 	case_refused("neighbor rsg=.1 ranks=4 sizes=/nonexistent", 0,
 	    "/nonexistent: ");
@@ -422,22 +422,22 @@ test_refused_files(void **state)
 	static const struct {
 		const char *graph, *sizes, *words, *why;
 	} rows[] = {
-		{ "0 1\n1\n", "", "", "/graph:2: 1 numbers: allowed is src" },
-		{ "0 1 8\n", "", "", "/graph:1: 3 numbers: allowed is src" },
-		{ "0 -1\n", "", "", "/graph:1: -1: allowed is a whole" },
-		{ "0 4096\n", "", "", "/graph:1: rank 4096: allowed is 0" },
+		{ "0 1\n1\n", "", "", "/graph:2: 1 numbers: expected src" },
+		{ "0 1 8\n", "", "", "/graph:1: 3 numbers: expected src" },
+		{ "0 -1\n", "", "", "/graph:1: -1: expected a whole" },
+		{ "0 4096\n", "", "", "/graph:1: rank 4096: expected 0" },
 		{ "0 9\n", "", "ranks=9",
-		    "/graph:1: rank 9: allowed is 0 to "
+		    "/graph:1: rank 9: expected 0 to "
 		    "8" },
-		{ "0 1\n", "5 x", "sizes", "/sizes:1: x: allowed is a whole" },
+		{ "0 1\n", "5 x", "sizes", "/sizes:1: x: expected a whole" },
 		{ "0 1\n", "5", "sizes",
-		    "/sizes:1: 1 sizes: allowed is one "
+		    "/sizes:1: 1 sizes: expected one "
 		    "for each of at least 2 ranks" },
 		{ "0 1\n", "5\n6\n7\n", "ranks=2 sizes",
-		    "/sizes:3: 3 sizes: allowed is one for each of 2 ranks" },
+		    "/sizes:3: 3 sizes: expected one for each of 2 ranks" },
 		{ "0 1\n", "5\n6\n", "bytes=7 sizes",
-		    "neighbor.bytes = 7: allowed is either this or sizes" },
-		{ "0 1\n", "", "sizes", "/sizes:1: 0 sizes: allowed" },
+		    "neighbor.bytes = 7: expected either this or sizes" },
+		{ "0 1\n", "", "sizes", "/sizes:1: 0 sizes: expected" },
 	};
 	char words[700];
 

@@ -87,7 +87,7 @@ test_refused(void **state)
 
 	(void)state;
 	assert_true(patterns_plan("binding", words, 1, 5, &p, &err) < 0);
-	assert_non_null(strstr(err.text, "binding.g = 3: allowed is"));
+	assert_non_null(strstr(err.text, "binding.g = 3: expected"));
 	assert_true(patterns_plan("binding", one, 1, 0, &p, &err) < 0);
 	assert_non_null(strstr(err.text, "binding.g"));
 }

@@ -128,31 +128,30 @@ static void
 test_refused(void **state)
 {
 	(void)state;
-	refused("1 2\n3\n", MATRIX_AUTO, 0, "m.txt:2: 1 numbers: allowed is");
+	refused("1 2\n3\n", MATRIX_AUTO, 0, "m.txt:2: 1 numbers: expected");
 	refused("1 2\n3 4 5\n", MATRIX_AUTO, 0, "m.txt:2: 3 numbers");
 	refused("1 2 3 4\n3 4 5 6\n", MATRIX_AUTO, 0,
-	    "m.txt:2: the matrix ends after 2 rows: allowed are as many as "
-	    "columns, 4");
+	    "m.txt:2: the matrix ends after 2 rows: expected 4, the "
+	    "number of columns");
 	refused("1 2\n3 4\n5 6\n", MATRIX_AUTO, 0,
-	    "m.txt:3: the matrix ends after 3 rows: allowed are as many as "
-	    "columns, 2");
+	    "m.txt:3: the matrix ends after 3 rows: expected 2, the "
+	    "number of columns");
 	refused("1 2\n3 -4\n", MATRIX_AUTO, 0,
-	    "m.txt:2: -4: allowed is a whole number, 0 to");
-	refused("1 2\n3 4.5\n", MATRIX_AUTO, 0, "m.txt:2: 4.5: allowed");
-	refused("1 x\n", MATRIX_AUTO, 0, "m.txt:1: x: allowed");
+	    "m.txt:2: -4: expected a whole number, 0 to");
+	refused("1 2\n3 4.5\n", MATRIX_AUTO, 0, "m.txt:2: 4.5: expected");
+	refused("1 x\n", MATRIX_AUTO, 0, "m.txt:1: x: expected");
 	refused("1 99999999999999999999999999999999999\n", MATRIX_AUTO, 0,
 	    "m.txt:1: 99999999");
 	refused("", MATRIX_AUTO, 0, "m.txt:1: no numbers");
 	refused("# nothing\n\n", MATRIX_AUTO, 0, "m.txt:2: no numbers");
 	refused("1 2\n3 4\n", MATRIX_AUTO, 1, "m.txt:1: a matrix for 2 ranks");
-	refused("0 9 1\n", MATRIX_AUTO, 9,
-	    "m.txt:1: rank 9: allowed is 0 to 8");
-	refused("0 1 5 6\n", MATRIX_LIST, 0, "m.txt:1: 4 numbers: allowed");
+	refused("0 9 1\n", MATRIX_AUTO, 9, "m.txt:1: rank 9: expected 0 to 8");
+	refused("0 1 5 6\n", MATRIX_LIST, 0, "m.txt:1: 4 numbers: expected");
 	refused("src dst bytes\n", MATRIX_AUTO, 0, "m.txt:1: no numbers");
 	refused("0 1 1125899906842624\n0 1 1\n", MATRIX_LIST, 0,
-	    "m.txt:2: rank 0 sends rank 1 more: allowed is at most");
+	    "m.txt:2: rank 0 sends rank 1 more: expected at most");
 	refused("1125899906842624 1125899906842624\n0 0\n", MATRIX_AUTO, 0,
-	    "m.txt:2: rank 0 sends or receives more: allowed is at");
+	    "m.txt:2: rank 0 sends or receives more: expected at");
 }
 
 int

@@ -173,7 +173,7 @@ test_what_does_not_fit_is_refused(void **state)
 		const char *probe, *machine, *words;
 	} rows[] = {
 		{ "group n=3 count=8", SLOW "[node]\nnodes = 2\nranks = 1\n",
-		    "allowed are up to 2 ranks" },
+		    "expected up to 2 ranks" },
 		{ "group count=8 via=ipc", SLOW, "transport ipc" },
 		{ "group count=8 via=xccl", SLOW, "transport xccl" },
 		{ "group count=8", "[nic]\ncount = 0\n", "transport mpi" },

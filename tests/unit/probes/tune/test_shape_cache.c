@@ -144,7 +144,7 @@ test_files(void **state)
 	(void)state;
 	unlink(table);
 	assert_int_equal(mkfifo(table, 0600), 0);
-	refused(": allowed is a plain file");
+	refused(": expected a regular file");
 	unlink(table);
 	assert_int_equal(shape_cache_keep("/dev/full", o, &err), -ENOSPC);
 	assert_string_equal(err.text, "/dev/full: No space left on device");
