@@ -129,7 +129,7 @@ arrange_clause_check(const char *clause, struct err *err)
 		return 0;
 	return err_set(err, -EINVAL,
 	    "--where %.40s: at character %zu%s%.20s: %s is needed; "
-	    "allowed are MEMBER=PATTERN, MEMBER!=PATTERN, "
+	    "expected MEMBER=PATTERN, MEMBER!=PATTERN, "
 	    "MEMBER<NUMBER and MEMBER>NUMBER",
 	    clause, at + 1, clause[at] == '\0' ? ", its end" : ", ",
 	    clause + at, why);

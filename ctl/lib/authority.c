@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * authority.c - the site's authority as one folder of files: who gets a
- * certificate, what is put aside, what stands on the list of revoked ones.
+ * authority.c - the site's CA as one folder of files: issued certificates,
+ * replaced ones, and the revocation list.
  */
 #include "ctl/lib/authority.h"
 
@@ -43,7 +43,7 @@ authority_name_check(const char *name, struct err *err)
 	if (hostlist_name_check(name) == 0 && STR_FIND(own, name) < 0)
 		return 0;
 	return err_set(err, -EINVAL,
-	    "%.100s: allowed is a name of letters, digits, . - _ other than "
+	    "%.100s: expected a name of letters, digits, . - _ other than "
 	    "ca, crl and " ENROLLER,
 	    name);
 }
@@ -60,8 +60,8 @@ authority_write_pair(const char *dir, const char *name, EVP_PKEY *key,
 	int rc;
 
 	if (access(cert_path, F_OK) == 0)
-		rc = err_set(err, -EEXIST,
-		    "%s: File exists; it is not overwritten", cert_path);
+		rc = err_set(err, -EEXIST, "%s: File exists; not overwritten",
+		    cert_path);
 	else
 		rc = file_new(key_path, 0600, key_pem, err);
 	if (rc == 0) {
@@ -241,7 +241,7 @@ authority_renew(const char *dir, const char *name, int days, int rekey,
 	if (rc == 0)
 		rc = authority_open(dir, "ca", &ca, err);
 	if (rc == 0) {
-		pki_pair_mend(key_path, cert_path);
+		pki_pair_recover(key_path, cert_path);
 		old = authority_cert_read(dir, name, err);
 		key = old == NULL ? NULL
 		    : rekey       ? pki_key_new()
@@ -338,8 +338,8 @@ authority_lists_read(struct lists *l, const char *path, struct err *err)
 		l->crl[i] = crl;
 	}
 	fclose(from);
-	/* A damaged one must not be taken for none: it would be written anew,
-	 * and those on it let in again. */
+	/* Treating a damaged list as missing would write it anew and accept its
+	 * certificates again. */
 	if (rc == 0 &&
 	    ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
 		rc = -EINVAL;
@@ -532,8 +532,8 @@ authority_enrolled_line_cb(char *line, int ended, void *arg)
 	return rc;
 }
 
-/* What a collector has issued to that name, from the file that it keeps: one
- * that renewed itself has several. */
+/* Add the certificates that a collector has issued to that name, from the file
+ * that it keeps: a node that renewed has several. */
 static int
 authority_enrolled_add(struct lists *l, const char *file, const char *name,
     int *count, struct err *err)

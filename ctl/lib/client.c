@@ -121,7 +121,7 @@ client_new(const struct client_options *o, struct err *err)
 		client_setup_tls(c, o);
 	} else if (strncmp(o->url, "http://", 7) != 0) {
 		err_say(err,
-		    "URL %.200s: allowed are unix:/PATH, "
+		    "URL %.200s: expected unix:/PATH, "
 		    "http://HOST:PORT and https://HOST:PORT",
 		    o->url);
 		client_free(c);

@@ -92,7 +92,7 @@ ctl_state_check(const char *word, const void *rows, size_t count,
 	for (size_t i = 0; i < count; i++)
 		strbuf_addf(&list, "%s%s", i == 0 ? "" : ", ",
 		    *(const char *const *)((const char *)rows + i * row_bytes));
-	ctl_fail("--state %.40s: allowed are %s", word, list.text);
+	ctl_fail("--state %.40s: expected %s", word, list.text);
 	strbuf_clear(&list);
 	return EXIT_CODE_UNKNOWN;
 }
@@ -106,7 +106,7 @@ ctl_since(const char *since, char ret[32], const char **ret_from)
 	if (since == NULL)
 		return 0;
 	if (clk_span_parse(since, &span_ns) < 0 || span_ns > now_ns)
-		return ctl_fail("--since %.40s: allowed is a span, as 12h or "
+		return ctl_fail("--since %.40s: expected a span, as 12h or "
 				"7d",
 		    since);
 	snprintf(ret, 32, "%" PRIu64, now_ns - span_ns);

@@ -49,17 +49,17 @@ expectation_options(struct ctl *c, struct expectation_spec *ret)
 	/* The engine has no prediction for these. */
 	if (ret->op != NULL &&
 	    (strcmp(ret->op, "gather") == 0 || strcmp(ret->op, "scatter") == 0))
-		return ctl_fail("--op %s: allowed are allreduce|allgather|"
+		return ctl_fail("--op %s: expected allreduce|allgather|"
 				"reduce-scatter|broadcast|reduce|alltoall; see "
 				"coalctl --help",
 		    ret->op);
 	if (ret->op != NULL && ret->plan != NULL)
-		return ctl_fail("--op and --plan: allowed is one of them");
+		return ctl_fail("--op and --plan: expected one of them");
 	if (ret->op == NULL && ret->plan == NULL)
 		ret->op = "allreduce";
 	if (bytes != NULL &&
 	    (str_to_bytes(bytes, &ret->bytes) < 0 || ret->bytes == 0))
-		return ctl_fail("--bytes %.40s: allowed is a number, as 64M",
+		return ctl_fail("--bytes %.40s: expected a number, as 64M",
 		    bytes);
 	return EXIT_CODE_OK;
 }
@@ -71,7 +71,7 @@ expectation_facts(struct ctl *c, json_t **ret)
 	int rc;
 
 	if (!opts_given(&c->opts, OPT_MACHINE))
-		return ctl_fail("--machine is missing: allowed is a name, as "
+		return ctl_fail("--machine is missing: expected a name, as "
 				"perlmutter, or a file");
 	rc = ctl_get(c, "shares", NULL, &shares);
 	if (rc != 0)

@@ -211,7 +211,7 @@ help_dump(const struct verb *const *all, const char *what)
 
 	if (i >= 0)
 		return dumps[i].print(all);
-	return ctl_fail("--dump %.40s: allowed are verbs and options", what);
+	return ctl_fail("--dump %.40s: expected verbs and options", what);
 }
 
 /* ---- completion ---- */

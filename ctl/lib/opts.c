@@ -251,7 +251,7 @@ opts_value_check(const struct opt_row *row, const char *value, struct err *err)
 	if (row->most != 0 &&
 	    str_to_int(value, row->least, row->most, &number) < 0)
 		return err_set(err, -EINVAL,
-		    "--%s %.30s: allowed is %" PRId64 " to %" PRId64, row->name,
+		    "--%s %.30s: expected %" PRId64 " to %" PRId64, row->name,
 		    value, row->least, row->most);
 	for (const char *p = row->words; p != NULL;) {
 		size_t n = strcspn(p, "|");
@@ -262,8 +262,8 @@ opts_value_check(const struct opt_row *row, const char *value, struct err *err)
 	}
 	return row->words == NULL
 	    ? 0
-	    : err_set(err, -EINVAL, "--%s %.40s: allowed are %s", row->name,
-		  value, row->words);
+	    : err_set(err, -EINVAL, "--%s %.40s: expected %s", row->name, value,
+		  row->words);
 }
 
 int

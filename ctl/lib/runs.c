@@ -50,7 +50,7 @@ runs_find_prefix(struct ctl *c, const json_t *list, const char *text,
 		count++;
 	}
 	if (count > 1)
-		return ctl_fail("%s: %zu runs begin so; allowed are a run's "
+		return ctl_fail("%s: %zu runs begin so; expected a run's "
 				"id, a unique beginning, last and "
 				"last:CAMPAIGN",
 		    text, count);
@@ -76,7 +76,7 @@ runs_find(struct ctl *c, const char *text, char **ret_run)
 	if (strncmp(text, "last:", 5) == 0)
 		campaign = text + 5;
 	if (text[0] == '\0')
-		return ctl_fail("an empty run: allowed are a run's id, a "
+		return ctl_fail("an empty run: expected a run's id, a "
 				"unique beginning, last and last:CAMPAIGN");
 	rc = ctl_list(c, &list, "runs", "campaign", campaign, "limit",
 	    FIND_LIMIT, NULL);

@@ -36,7 +36,7 @@ formats_table_line(struct fabric *f, char *line, struct err *err)
 	if (rail != NULL) {
 		if (str_to_int(rail, 0, TOPOLOGY_RAILS_MAX - 1, &n) < 0)
 			return err_set(err, -EINVAL,
-			    "rail \"%.20s\": allowed is 0 to %d", rail,
+			    "rail \"%.20s\": expected 0 to %d", rail,
 			    TOPOLOGY_RAILS_MAX - 1);
 		p.rail = (int)n;
 	}
@@ -194,7 +194,7 @@ formats_format_find(const char *name, const char *text, struct err *err)
 		if (f == import_formats || strcmp(f[-1].name, f->name) != 0)
 			strbuf_addf(&all, "%s%s",
 			    f == import_formats ? "" : ", ", f->name);
-	err_say(err, "format \"%.40s\": allowed are %s", name, all.text);
+	err_say(err, "format \"%.40s\": expected %s", name, all.text);
 	strbuf_clear(&all);
 	return NULL;
 }

@@ -352,7 +352,7 @@ compare_margin(struct ctl *c, double *ret)
 			return 0;
 		}
 	}
-	return ctl_fail("--margin %.30s: allowed is a share as 5%% or 0.05, "
+	return ctl_fail("--margin %.30s: expected a share as 5%% or 0.05, "
 			"at most 100%%",
 	    text);
 }
@@ -437,7 +437,7 @@ compare_period_get(struct ctl *c, const char *text, struct period *p)
 	if (compare_time_read(from, &p->from_unix_ns) < 0 ||
 	    compare_time_read(dots + 2, &p->to_unix_ns) < 0 ||
 	    p->from_unix_ns >= p->to_unix_ns)
-		return ctl_fail("%.80s: allowed is FROM..TO, each a time as "
+		return ctl_fail("%.80s: expected FROM..TO, each a time as "
 				"2026-11-20T14:30, an age as 7d, or now",
 		    text);
 	snprintf(from, sizeof(from), "%" PRIu64, p->from_unix_ns);
@@ -450,7 +450,7 @@ compare_period_get(struct ctl *c, const char *text, struct period *p)
 	if (json_array_size(list) == (size_t)atoi(RUNS_LIMIT)) {
 		json_decref(list);
 		return ctl_fail("%.80s: more than " RUNS_LIMIT " results, and "
-				"the older would be left out: allowed is a "
+				"the older would be left out: expected a "
 				"shorter time, or --campaign for one of them",
 		    text);
 	}

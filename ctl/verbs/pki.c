@@ -96,7 +96,7 @@ static int
 pki_verb_issue(struct ctl *c)
 {
 	if (!opts_given(&c->opts, OPT_ROLE))
-		return ctl_fail("pki issue needs --role: allowed are %s",
+		return ctl_fail("pki issue needs --role: expected %s",
 		    opts_rows[OPT_ROLE].words);
 	return pki_each_name(c, pki_issue_one, "issued");
 }

@@ -123,7 +123,7 @@ preflight_flight_open(struct flight *f)
 	within = within == NULL ? WITHIN : within;
 	if (clk_span_parse(within, &within_ns) < 0 ||
 	    within_ns < WITHIN_MIN_NS || within_ns > WITHIN_MAX_NS)
-		return ctl_fail("--within %.40s: allowed is 5s to 10m", within);
+		return ctl_fail("--within %.40s: expected 5s to 10m", within);
 	f->start_ns = clk_ns();
 	f->end_ns = f->start_ns + within_ns;
 	f->stop_ns = f->end_ns -
@@ -557,8 +557,9 @@ preflight_print_told(const json_t *told)
 		text = member_text(json_array_get(groups, i), "text");
 	if (member_text(told, "open")[0] != '\0')
 		printf("open  %s: %s%s%s\n", member_text(told, "open"),
-		    member_bool(told, "timely") ? "cannot be told"
-						: "not settled in time",
+		    member_bool(told, "timely")
+			? "cannot be told"
+			: "undetermined within the time limit",
 		    text[0] == '\0' ? "" : "; ", text);
 	if (away[0] != '\0')
 		printf("away  %s: has no agent that could measure\n", away);

@@ -288,7 +288,7 @@ report_print_memory(const json_t *records)
 	    print_member(r, "device_name", "")[0] != '\0' ? ", " : "",
 	    print_member(r, "device_name", ""),
 	    json_object_get(r, "staging") != NULL
-		? "mpi through memory of the host"
+		? "mpi through host memory"
 		: print_member(r, "impl", print_member(r, "via", "")));
 }
 

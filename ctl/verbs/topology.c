@@ -47,7 +47,7 @@ topology_files_read(struct ctl *c, struct import *ret)
 		o.choice.skip = str_list_parse(skip, &count);
 	if ((rails != NULL && o.choice.rails == NULL) ||
 	    (skip != NULL && o.choice.skip == NULL))
-		rc = ctl_fail("--%s: allowed is a list of patterns with "
+		rc = ctl_fail("--%s: expected a list of patterns with "
 			      "commas",
 		    o.choice.rails == NULL && rails != NULL ? "rails" : "skip");
 	if (rc == 0 && import_read(&o, ret, &err) < 0)
@@ -177,7 +177,7 @@ topology_collector_read(struct ctl *c, struct import *ret)
 	int rc;
 
 	if (ago != NULL && (clk_span_parse(ago, &ago_ns) < 0 || ago_ns >= now))
-		return ctl_fail("--at %.30s: allowed is a span of time, as 90m "
+		return ctl_fail("--at %.30s: expected a span of time, as 90m "
 				"or 7d",
 		    ago);
 	snprintf(at, sizeof(at), "%" PRIu64, now - ago_ns);
@@ -548,7 +548,7 @@ topology_machine(struct ctl *c)
 
 	if (given != NULL &&
 	    str_to_double(given, 0.001, TOPOLOGY_GBPS_MAX, &gbps) < 0)
-		return ctl_fail("--gbps %.30s: allowed is 0.001 to %.0f", given,
+		return ctl_fail("--gbps %.30s: expected 0.001 to %.0f", given,
 		    TOPOLOGY_GBPS_MAX);
 	rc = topology_any_read(c, &im);
 	if (rc != 0)
