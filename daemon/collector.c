@@ -194,7 +194,7 @@ collector_double_check(struct collector *c, struct node *n, const json_t *msg,
 	if (clk_ns() - n->last_ns < roster_late_ns(c->roster, n) &&
 	    (n->boot == NULL || strcmp(n->boot, boot) != 0)) {
 		err_say(err,
-		    "%s has a session from %s already; second agent at %s",
+		    "%s already has a session from %s; second agent at %s",
 		    n->name, session_addr(old), addr);
 		(void)roster_event(c->store, n, "alarm", err->text);
 		return -EBUSY;
@@ -213,8 +213,8 @@ collector_taken_over(struct collector *c, struct node *n)
 	size_t count = 0;
 
 	err_say(&text,
-	    "%.100s follows a collector of term %llu, and this one is of term "
-	    "%llu: where another machine has taken over, end this one",
+	    "%.100s uses a collector of term %llu, but this one has term %llu: "
+	    "if another collector has taken over, stop this one",
 	    n->name, (unsigned long long)n->term,
 	    (unsigned long long)c->o.term);
 	if (!roster_event(c->store, n, "agent", text.text))
@@ -258,7 +258,7 @@ collector_hello(void *ctx, struct session *s, json_t *msg,
 
 	*ret_cause = CAUSE_CONFIG;
 	if (hostlist_name_check(name) < 0 || runs == NULL) {
-		err_say(err, "hello with a bad %s",
+		err_say(err, "invalid %s in hello",
 		    runs == NULL ? "spool" : "node name");
 		json_decref(runs);
 		return -EPROTO;
@@ -322,7 +322,7 @@ collector_message(void *ctx, struct session *s, enum wire_type type,
 	case WIRE_HEARTBEAT:
 		if (roster_beats_too_often(n, clk_ns()))
 			return err_set(err, -EPROTO,
-			    "heartbeats come at more than twice their rate");
+			    "heartbeats at more than twice their rate");
 		n->message_bytes = session_message_bytes(s);
 		roster_heartbeat(c->roster, n, msg);
 		/* No more often than this, whatever an agent sends. */
@@ -339,7 +339,8 @@ collector_message(void *ctx, struct session *s, enum wire_type type,
 		}
 		return 0;
 	case WIRE_REFUSE:
-		return err_set(err, -ECONNABORTED, "agent ends it: %.200s",
+		return err_set(err, -ECONNABORTED,
+		    "closed by the agent: %.200s",
 		    json_string_value(json_object_get(msg, "text")));
 	case WIRE_HELLO:
 		return err_set(err, -EPROTO, "second hello");
@@ -585,8 +586,7 @@ collector_lost_cb(struct node *n, void *arg)
 	runs_lost(c->runs, n);
 	if (n->session != NULL)
 		session_refuse(n->session, CAUSE_TIMEOUT,
-		    "silent for too "
-		    "long");
+		    "timeout: no message from the agent");
 }
 
 /* Silence does not count while we did not read. */

@@ -106,7 +106,7 @@ main_trust_take(struct app *a, struct err *err)
 		return rc;
 	}
 	if (t.crl != NULL && strlen(t.crl) > WIRE_CRL_BYTES_MAX) {
-		log_warnx("tls.crl is over %d bytes: agents do not get it",
+		log_warnx("tls.crl exceeds %d bytes: not sent to agents",
 		    WIRE_CRL_BYTES_MAX);
 		free(t.crl);
 		t.crl = NULL;
@@ -172,8 +172,7 @@ main_tick_cb(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	if (!store_leads(a->store)) {
-		log_warnx("this collector does not lead any more: it begins "
-			  "again");
+		log_warnx("lost the lease; restarting as standby");
 		main_begin_again(a);
 	}
 	if (!a->ready)
@@ -259,8 +258,8 @@ main_signal_cb(evutil_socket_t sig, short what, void *arg)
 
 	(void)what;
 	if (sig != SIGHUP) {
-		log_info("ending on %s; %zu live runs are left to the next "
-			 "collector",
+		log_info("stopping on %s; %zu live runs continue under the "
+			 "next collector",
 		    strsignal((int)sig),
 		    runs_live(collector_runs(a->collector)));
 		event_base_loopbreak(a->base);
@@ -271,7 +270,7 @@ main_signal_cb(evutil_socket_t sig, short what, void *arg)
 	main_topo_reload(a);
 	/* With broken files the old certificates stay in use. */
 	if (main_trust_take(a, &err) == 0)
-		log_info("certificates, campaigns and leaves read again");
+		log_info("certificates, campaigns and leaves reloaded");
 	else
 		log_warnx("%s", err.text);
 	if (a->ready)
@@ -597,8 +596,8 @@ main_base_open(struct app *a, struct err *err)
 	/* an agent is a descriptor */
 	have = program_files_raise();
 	if (have < want)
-		log_info("limit of descriptors is %zu; for "
-			 "collector.agents_max %zu are needed",
+		log_info("limit of file descriptors is %zu; "
+			 "collector.agents_max needs %zu",
 		    have, want);
 	/* Without this each message that is written at once costs two epoll
 	 * calls. It does not allow duplicated descriptors, and we have none. */
@@ -801,8 +800,8 @@ main(int argc, char **argv)
 		} else if (args.act == ACT_RESTORE) {
 			rc = s->store.url[0] != '\0'
 			    ? err_set(&err, -ENOTSUP,
-				  "store.url: a server's database is restored "
-				  "with its own tools: pg_restore")
+				  "store.url: restore a database with the "
+				  "tools of its server: pg_restore")
 			    : store_restore(s->store.dir, args.backup, &err);
 			log_info("%s", err.text);
 		} else if (args.act == ACT_COPY) {

@@ -114,7 +114,7 @@ settings_check(struct settings *s, struct err *err)
 
 	if (cluster[0] != '\0' && !settings_cluster_name_is_good(cluster))
 		return err_set(err, -EINVAL,
-		    "%s: cluster.name is %.60s: allowed are a to z, 0 to 9 and "
+		    "%s: cluster.name is %.60s: expected a to z, 0 to 9 and "
 		    "_, with a letter first, but not pg_..., public, "
 		    "information_schema and coalmine_all",
 		    conf_where(c, "cluster", "name"), cluster);
@@ -127,13 +127,13 @@ settings_check(struct settings *s, struct err *err)
 		    conf_where(c, "store", "schema"), cluster);
 	if (strchr(s->url, ',') != NULL)
 		return err_set(err, -EINVAL,
-		    "%s: cluster.url is %.100s: allowed is one address",
+		    "%s: cluster.url is %.100s: expected one address",
 		    conf_where(c, "cluster", "url"), s->url);
 	if (s->store.lease_ns > 0 &&
 	    (s->store.url[0] == '\0' || s->store.lease_ns < 2 * CLK_NS_PER_S))
 		return err_set(err, -EINVAL,
-		    "%s: store.lease is of collectors that share the database "
-		    "of store.url, and at least 2s",
+		    "%s: store.lease requires a database (store.url), and at "
+		    "least 2s",
 		    conf_where(c, "store", "lease"));
 	if (s->collector.silence_ns < 2 * s->collector.heartbeat_ns)
 		return err_set(err, -EINVAL,
@@ -151,7 +151,7 @@ settings_check(struct settings *s, struct err *err)
 	if ((conf_string(c, "events", "cert")[0] == '\0') !=
 	    (conf_string(c, "events", "key")[0] == '\0'))
 		return err_set(err, -EINVAL,
-		    "%s: events.cert and events.key need each other",
+		    "%s: events.cert and events.key must both be set",
 		    conf_where(c, "events",
 			conf_given(c, "events", "key") ? "key" : "cert"));
 	if (mesh_net_check(s->collector.mesh.net, &reason) < 0)

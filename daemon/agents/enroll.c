@@ -403,8 +403,8 @@ enroll_syncer_rewrite(struct enroll *e)
 	int rc = enroll_rewrite(e, time(NULL), &err);
 
 	if (rc < 0) {
-		log_warnx("%s; certificates that have expired stay in %s",
-		    err.text, e->path);
+		log_warnx("%s; expired certificates stay in %s", err.text,
+		    e->path);
 		return;
 	}
 	pthread_mutex_lock(&e->syncer->lock);
@@ -669,7 +669,8 @@ enroll_authority(const struct enroll *e, char ret[PKI_DIGEST_TEXT],
     struct err *err)
 {
 	if (!enroll_is_on(e))
-		return err_set(err, -EPERM, "this collector enrols nobody");
+		return err_set(err, -EPERM,
+		    "enrolment is disabled on this collector");
 	pki_cert_digest(e->root, ret);
 	return 0;
 }
@@ -713,12 +714,13 @@ enroll_token_new(struct enroll *e, const struct enroll_order *o,
 
 	if (!enroll_is_on(e))
 		return err_set(err, -EPERM,
-		    "this collector enrols nobody: enroll.ca is empty");
+		    "enrolment is disabled on this collector: enroll.ca is "
+		    "empty");
 	if (o->life_s < 1 || o->life_s > ENROLL_TOKEN_DAYS * PKI_DAY_S)
-		return err_set(err, -EINVAL, "a token is good for 1s to %dd",
+		return err_set(err, -EINVAL, "expected a validity of 1s to %dd",
 		    ENROLL_TOKEN_DAYS);
 	if (e->token_count >= ENROLL_TOKENS_MAX)
-		return err_set(err, -EBUSY, "there are %d tokens already",
+		return err_set(err, -EBUSY, "the limit of %d tokens is reached",
 		    ENROLL_TOKENS_MAX);
 	if (!any && (rc = hostlist_parse(o->names, &names, err)) < 0)
 		return rc;
@@ -728,7 +730,7 @@ enroll_token_new(struct enroll *e, const struct enroll_order *o,
 	if (rc == 0)
 		rc = pki_token_read(text, &t, err);
 	if (rc == 0 && (uses < 1 || uses > HOSTLIST_MAX))
-		rc = err_set(err, -EINVAL, "uses: allowed is 1 to %d",
+		rc = err_set(err, -EINVAL, "uses: expected 1 to %d",
 		    HOSTLIST_MAX);
 	if (rc == 0)
 		rc = enroll_line_write(e,
@@ -790,13 +792,13 @@ enroll_token_check(struct enroll *e, const struct enroll_ask *ask,
 		    "no such token: each collector has its own");
 	if (now_unix_s > t->end_unix_s)
 		return err_set(err, -EACCES,
-		    "the token has expired: coalctl pki token");
+		    "the token has expired: create one with coalctl pki token");
 	if (t->names.count > 0 && !hostlist_has(&t->names, ask->node))
 		return err_set(err, -EACCES, "the token is for other nodes");
 	if (t->names.count == 0 && ask->connected)
 		return err_set(err, -EACCES,
 		    "a node of that name is connected: a token for any name "
-		    "is not for it");
+		    "does not cover it");
 	*ret = t;
 	for (size_t i = 0; i < e->issued_count; i++) {
 		if (e->issued[i].token != t ||
@@ -825,14 +827,15 @@ enroll_quota_check(struct enroll *e, const char *node, int64_t now_unix_s,
 	e->second = now_unix_s;
 	if (++e->count > ENROLL_PER_S)
 		return err_set(err, -EBUSY,
-		    "%d certificates a second are signed, try again",
+		    "limit of %d certificates per second reached; retry",
 		    ENROLL_PER_S);
 	for (size_t i = 0; i < e->issued_count; i++)
 		alive += e->issued[i].end_unix_s >= now_unix_s &&
 		    strcmp(e->issued[i].name, node) == 0;
 	if (alive >= ENROLL_ALIVE_MAX)
 		return err_set(err, -EACCES,
-		    "%s has %d certificates that are valid: coalctl pki revoke",
+		    "%s already has %d valid certificates: see coalctl pki "
+		    "revoke",
 		    node, alive);
 	return 0;
 }
@@ -888,7 +891,7 @@ enroll_sign(struct enroll *e, const struct enroll_ask *ask, int64_t now_unix_s,
 	if (hostlist_name_check(ask->node) < 0 ||
 	    strlen(ask->node) > NAME_MAX_BYTES)
 		return err_set(err, -EINVAL,
-		    "%.100s: no name of a node, or one of over %d characters",
+		    "invalid node name %.100s: expected at most %d characters",
 		    ask->node, NAME_MAX_BYTES);
 	rc = pki_request_read(ask->request, ask->node, &key, err);
 	if (rc < 0)
@@ -908,7 +911,7 @@ enroll_sign(struct enroll *e, const struct enroll_ask *ask, int64_t now_unix_s,
 		 * nothing. */
 		if (now_unix_s - from < (to - from) / 2)
 			rc = err_set(err, -EACCES,
-			    "its certificate is not half-way to its end");
+			    "its certificate is not past half of its validity");
 	}
 	if (rc == 0)
 		rc = enroll_quota_check(e, ask->node, now_unix_s, err);

@@ -59,7 +59,7 @@ enroll_munge_address_check(const char *node, const char *addr, struct err *err)
 
 	if (rc != 0)
 		return err_set(err, -EACCES,
-		    "%.64s has no address that is known here: %s", node,
+		    "cannot resolve %.64s on this collector: %s", node,
 		    gai_strerror(rc));
 	rc = -EACCES;
 	for (a = list; a != NULL; a = a->ai_next)
@@ -72,7 +72,9 @@ enroll_munge_address_check(const char *node, const char *addr, struct err *err)
 		}
 	freeaddrinfo(list);
 	if (rc < 0)
-		err_say(err, "%.64s has the address %.64s, and this is %.64s",
+		err_say(err,
+		    "%.64s has the address %.64s, but the connection is from "
+		    "%.64s",
 		    node, first, addr);
 	return rc;
 }
@@ -83,7 +85,7 @@ enroll_munge_judge(const struct enroll_munge *m, struct item *i)
 	char digest[PKI_DIGEST_TEXT], *text;
 	EVP_PKEY *key = NULL;
 	int rc = hostlist_name_check(i->node) < 0
-	    ? err_set(&i->err, -EINVAL, "no name of a node")
+	    ? err_set(&i->err, -EINVAL, "invalid node name")
 	    : pki_request_read(i->request, i->node, &key, &i->err);
 
 	if (rc < 0)
@@ -192,10 +194,10 @@ enroll_munge_ask(struct enroll_munge *m, const struct enroll_ask *ask,
 		pthread_cond_signal(&m->wake);
 	}
 	pthread_mutex_unlock(&m->lock);
-	return full
-	    ? err_set(err, -EBUSY, "%d credentials are being read, try again",
-		  WAITING_MAX)
-	    : 0;
+	return full ? err_set(err, -EBUSY,
+			  "limit of %d concurrent credentials reached; retry",
+			  WAITING_MAX)
+		    : 0;
 }
 
 struct enroll_munge *
@@ -219,7 +221,7 @@ enroll_munge_open(struct event_base *base, const char *users,
 	event_add(m->done_event, NULL);
 	rc = pthread_create(&m->thread, NULL, enroll_munge_main, m);
 	if (rc != 0)
-		fatalx("munge: no thread: %s", strerror(rc));
+		fatalx("munge: cannot create a thread: %s", strerror(rc));
 	return m;
 }
 

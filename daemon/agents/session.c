@@ -103,8 +103,8 @@ sessions_complain(struct sessions *ss, const char *addr, const char *name,
 		return;
 	}
 	if (hidden > 0)
-		log_warnx("session %s%s%s: %s (%llu complaints before this "
-			  "one not shown)",
+		log_warnx("session %s%s%s: %s (%llu earlier messages "
+			  "suppressed)",
 		    addr, name[0] != '\0' ? " " : "", name, what,
 		    (unsigned long long)hidden);
 	else
@@ -163,7 +163,7 @@ session_frame_put(struct session *s, const char *frame, size_t len, int now)
 		bufferevent_write(s->bev, frame, len);
 	if (session_waiting(s) >
 	    s->all->limits.queue_bytes_max + s->shared_bytes)
-		session_drop(s, "does not read what it is sent");
+		session_drop(s, "the agent does not read its messages");
 	return 0;
 }
 
@@ -319,9 +319,10 @@ session_timer_cb(evutil_socket_t fd, short what, void *arg)
 		break;
 	default:
 		session_drop(s,
-		    s->step == STEP_SILENT        ? "says nothing"
-			: s->step == STEP_WAITING ? "no turn in time"
-						  : "no hello in time");
+		    s->step == STEP_SILENT ? "says nothing"
+			: s->step == STEP_WAITING
+			? "timeout while waiting for the handshake"
+			: "timeout while waiting for hello");
 	}
 }
 
@@ -377,12 +378,13 @@ session_hello_take(struct session *s, json_t *msg, enum cause *ret_cause,
 	*ret_cause = CAUSE_CONFIG;
 	if (strcmp(node, s->node) != 0)
 		return err_set(err, -EACCES,
-		    "calls itself %.80s, its certificate says %.80s", node,
+		    "its name is %.80s, but its certificate is for %.80s", node,
 		    s->node);
 	*ret_cause = CAUSE_BUSY;
 	if (ss->count[STEP_UP] > ss->limits.agents_max)
 		return err_set(err, -EBUSY,
-		    "%zu agents are connected, which is collector.agents_max",
+		    "limit of %zu connected agents reached "
+		    "(collector.agents_max)",
 		    ss->limits.agents_max);
 	return ss->ops->hello(ss->ctx, s, msg, ret_cause, err);
 }
@@ -549,7 +551,7 @@ session_charge(struct session *s, uint64_t began_ns)
 	if (s->paused == NULL)
 		return 0;
 	sessions_complain(s->all, s->addr, s->node,
-	    "its messages take more than their share of the collector");
+	    "its messages exceed the share of one agent");
 	tv = clk_timeval(
 	    (owed_ns - ACCOUNT_MAX_NS) * ACCOUNT_SHARE + ACCOUNT_MAX_NS / 2);
 	bufferevent_disable(s->bev, EV_READ);
@@ -609,7 +611,7 @@ session_handshake_done(struct session *s)
 	memcpy(s->node, peer.name, sizeof(s->node));
 	s->cert_end_unix_s = peer.end_unix_s;
 	if (peer.role != ROLE_AGENT) {
-		err_say(&err, "role %s in the certificate; agents connect here",
+		err_say(&err, "role %s in the certificate: expected role agent",
 		    names_roles[peer.role]);
 		session_refuse(s, CAUSE_CONFIG, err.text);
 	}
@@ -650,7 +652,7 @@ session_error_text(struct bufferevent *bev, short what, struct err *err)
 	long verified = SSL_get_verify_result(bufferevent_openssl_get_ssl(bev));
 
 	if (verified != X509_V_OK)
-		err_say(err, "its certificate is not believed: %s",
+		err_say(err, "cannot verify its certificate: %s",
 		    X509_verify_cert_error_string(verified));
 	else if (reason != NULL)
 		err_say(err, "tls: %s", reason);
@@ -698,7 +700,7 @@ session_start(struct session *s)
 		    BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
 	if (s->bev == NULL) {
 		SSL_free(ssl);
-		session_drop(s, "no memory for a handshake");
+		session_drop(s, "out of memory for a handshake");
 		return;
 	}
 	SSL_set_app_data(ssl, s);

@@ -242,7 +242,7 @@ strangers_slow_end(struct sessions *ss)
 			return; /* the list is by that time */
 		if (now_ns - s->verified_ns < strangers_limit_ns(s))
 			continue;
-		session_drop(s, "slow while others wait for their turn");
+		session_drop(s, "too slow while other connections wait");
 		count--;
 	}
 }
@@ -295,7 +295,7 @@ strangers_first_cb(evutil_socket_t fd, short what, void *arg)
 		wants += head[3] << 8 | head[4];
 	if (head[0] != 22 || (n >= 2 && head[1] != 3) ||
 	    wants > RECORD_HEAD + RECORD_MAX) {
-		session_drop(s, "does not speak TLS");
+		session_drop(s, "not a TLS client");
 		return;
 	}
 	if (ioctl(fd, FIONREAD, &has) < 0 || (has < wants && wants == s->wants))
@@ -311,17 +311,18 @@ strangers_first_cb(evutil_socket_t fd, short what, void *arg)
 		s->first = event_new(s->all->base, fd, EV_CLOSED | EV_ET,
 		    strangers_gone_cb, s);
 		if (s->first == NULL)
-			fatalx("session: no memory for an event");
+			fatalx("session: out of memory for an event");
 		event_add(s->first, NULL);
 		event_add(s->timer, &tv);
 		session_step(s, STEP_WAITING);
 		if (s->source->waiting_count > WAITING_SOURCE_MAX)
 			session_drop(TAILQ_LAST(&s->source->waiting,
 					 session_list),
-			    "too many from this address wait for their turn");
+			    "too many connections from this address wait for a "
+			    "handshake");
 		else if (s->all->count[STEP_WAITING] > WAITING_MAX)
 			session_drop(strangers_least(s->all),
-			    "too many wait for their turn");
+			    "too many connections wait for a handshake");
 	}
 }
 
@@ -349,7 +350,7 @@ sessions_accept(struct sessions *ss, int fd, const char *addr)
 	s->timer = evtimer_new(ss->base, session_timer_cb, s);
 	s->first = event_new(ss->base, fd, EV_READ, strangers_first_cb, s);
 	if (s->timer == NULL || s->first == NULL)
-		fatalx("session: no memory for an event");
+		fatalx("session: out of memory for an event");
 	event_add(s->timer, &tv);
 	event_add(s->first, NULL);
 }
@@ -368,7 +369,7 @@ sessions_full(struct sessions *ss)
 		/* Its bytes have come but were not read yet. */
 		if (has > 0 || clk_ns() - s->last_ns < QUIET_LIMIT_NS)
 			return 1;
-		session_drop(s, "says nothing while others wait");
+		session_drop(s, "silent while other connections wait");
 	}
 	return 0;
 }
@@ -388,6 +389,7 @@ sessions_shed(struct sessions *ss)
 			s = TAILQ_FIRST(&ss->list[STEP_STRANGER]);
 		if (s == NULL)
 			return;
-		session_drop(s, "no descriptors left for strangers");
+		session_drop(s,
+		    "no file descriptors left for unauthenticated connections");
 	}
 }

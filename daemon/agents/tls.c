@@ -176,12 +176,12 @@ tls_signs_agents(SSL_CTX *ctx, X509 *ca, struct err *err)
 		    X509_V_FLAG_NO_CHECK_TIME);
 		if (X509_verify_cert(check) != 1)
 			rc = err_set(err, -EINVAL,
-			    "enroll.ca is not of tls.ca: %s",
+			    "enroll.ca is not issued by tls.ca: %s",
 			    X509_verify_cert_error_string(
 				X509_STORE_CTX_get_error(check)));
 		else if (X509_check_ca(ca) != 1)
 			rc = err_set(err, -EINVAL,
-			    "enroll.ca is no authority's certificate");
+			    "enroll.ca is not a CA certificate");
 	}
 	ERR_clear_error();
 	X509_STORE_CTX_free(check);
@@ -301,7 +301,7 @@ tls_peer_check(const SSL *ssl, SSL_CTX *ctx, struct err *err)
 		SSL_get_peer_cert_chain(ssl)) != 1 ||
 	    X509_STORE_CTX_set_default(check, "ssl_client") != 1)
 		rc = err_set(err, -EACCES,
-		    "its certificate cannot be verified again");
+		    "cannot verify its certificate again");
 	else if (X509_verify_cert(check) != 1)
 		rc = err_set(err, -EACCES,
 		    "its certificate is no longer valid: %s",

@@ -223,13 +223,14 @@ forecast_check_others(const struct forecast *h, struct start *s)
 		if (forecast_end_of(o) - s->due_unix_ns >=
 		    forecast_wait_max_ns(s)) {
 			forecast_say(s, ANSWER_MISSED,
-			    "its nodes are held by campaign %s for too long",
+			    "its nodes are reserved by campaign %s for too "
+			    "long",
 			    o->c->name);
 			return;
 		}
 		s->at_unix_ns = forecast_end_of(o);
 		forecast_say(s, ANSWER_WAITS,
-		    "for campaign %s, which holds its nodes", o->c->name);
+		    "waits for campaign %s, which has its nodes", o->c->name);
 	}
 }
 

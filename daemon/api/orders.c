@@ -72,7 +72,7 @@ orders_submit(struct api *api, const char *campaign, const char *text,
 	int rc;
 
 	if (campaign_name_check(campaign) < 0)
-		return err_set(err, -EINVAL, "not a name for a campaign");
+		return err_set(err, -EINVAL, "invalid campaign name");
 	if (text != NULL) {
 		rc = campaign_parse(campaign, text, &own, &schedule, err);
 		if (rc < 0)

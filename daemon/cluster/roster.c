@@ -355,7 +355,8 @@ roster_event(struct store *store, struct node *n, const char *kind,
 	if (n->events >= EVENTS_PER_HOUR)
 		return 0;
 	if (++n->events == EVENTS_PER_HOUR)
-		text = "too many events: no more of this hour are told";
+		text = "too many events: further ones are suppressed until the "
+		       "next hour";
 	if (store != NULL)
 		store_put_event(store, kind, n->name, text);
 	return 1;

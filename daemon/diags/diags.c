@@ -90,9 +90,9 @@ diags_check_agents(struct api *api, json_t *list)
 	if (roster_count(r) == 0) {
 		diags_put(list,
 		    clk_ns() - api->born_ns >= YOUNG_NS ? "bad" : "info",
-		    "coalctl init prints the line to type on nodes. On one "
-		    "where it was typed: journalctl -u coalmine-agent; the "
-		    "TCP port of collector.listen may be filtered.",
+		    "coalctl init prints the command for nodes. On a node "
+		    "where it was run: journalctl -u coalmine-agent; the TCP "
+		    "port of collector.listen may be filtered.",
 		    "no agent has ever connected");
 		return;
 	}
@@ -101,8 +101,8 @@ diags_check_agents(struct api *api, json_t *list)
 			diags_some_add(&lost, roster_at(r, i)->name);
 	if (lost.count > 0 && clk_ns() - api->born_ns >= YOUNG_NS)
 		diags_put(list, lost.count == roster_count(r) ? "bad" : "warn",
-		    "See whether the node is up and its agent runs, there: "
-		    "systemctl restart coalmine-agent; journalctl -u "
+		    "Check that the node is up and its agent runs. On the "
+		    "node: systemctl restart coalmine-agent; journalctl -u "
 		    "coalmine-agent.",
 		    "%zu of %zu agents are lost: %s", lost.count,
 		    roster_count(r), diags_some_text(&lost));
@@ -123,8 +123,9 @@ diags_check_versions(struct api *api, json_t *list)
 	}
 	if (other.count > 0)
 		diags_put(list, "warn",
-		    "coalctl node upgrade-check says whether they work "
-		    "together; there: apt-get install the same version.",
+		    "coalctl node upgrade-check shows whether they are "
+		    "compatible; on the node: apt-get install the same "
+		    "version.",
 		    "agents of another version than " COALMINE_VERSION ": %s",
 		    diags_some_text(&other));
 }
@@ -178,7 +179,7 @@ diags_check_nics(struct api *api, json_t *list)
 		}
 	if (down.count > 0)
 		diags_put(list, "warn", remedy,
-		    "%zu ports are down that most nodes have up: %s",
+		    "%zu ports are down that are up on most nodes: %s",
 		    down.count, diags_some_text(&down));
 	json_decref(balance);
 }
@@ -246,8 +247,8 @@ diags_check_mpi(struct roster *r, const char *name, const json_t *versions,
 	if (others.count > 0)
 		diags_put(list, "warn",
 		    "Install one version on all nodes: ranks of different "
-		    "versions may not find one another. campaign.nodes keeps "
-		    "nodes out of a campaign.",
+		    "versions may fail to connect. campaign.nodes keeps nodes "
+		    "out of a campaign.",
 		    "%.40s is %.30s on %" JSON_INTEGER_FORMAT
 		    " nodes, and another version on %zu: %s",
 		    name, most, member_int(versions, most), others.count,
@@ -255,8 +256,8 @@ diags_check_mpi(struct roster *r, const char *name, const json_t *versions,
 	if (without.count > 0 && without.count < have)
 		diags_put(list, "info",
 		    "Install it there, or build its engine with "
-		    "coalmine-build-probe(8); campaigns of this MPI leave them "
-		    "out.",
+		    "coalmine-build-probe(8); campaigns with this MPI skip "
+		    "these nodes.",
 		    "%zu nodes do not have %.40s, which %zu have: %s",
 		    without.count, name, have, diags_some_text(&without));
 }
@@ -314,12 +315,12 @@ diags_check_networks(struct api *api, json_t *list)
 	if (json_array_size(nets) > 1 && open.count > 1) {
 		snprintf(remedy, sizeof(remedy),
 		    "Set mpi.net in coalmine-agent.conf of the nodes to the "
-		    "one that jobs use, as mpi.net = %s; else ranks are "
-		    "offered all.",
+		    "network of jobs, for example mpi.net = %s; otherwise "
+		    "ranks may use all of them.",
 		    json_string_value(json_array_get(nets, 0)));
 		diags_put(list, "info", remedy,
-		    "nodes share %zu networks (%s), and nothing decides which "
-		    "one ranks use on %zu: %s",
+		    "nodes share %zu networks (%s), but mpi.net does not "
+		    "select one for ranks on %zu: %s",
 		    json_array_size(nets), text, open.count,
 		    diags_some_text(&open));
 	}
@@ -359,11 +360,11 @@ diags_check_own_clock(struct api *api, json_t *list)
 		return;
 	clk_unix_format(clk_unix_ns(), now, sizeof(now));
 	diags_put(list, "bad",
-	    "If that is not the time: systemctl enable --now chrony. Else "
-	    "coalctl pki renew for the node; journalctl -u coalmined names "
-	    "who is refused.",
-	    "%u connections were refused because of the dates in a "
-	    "certificate, the last from %s; the clock of this host says %s",
+	    "If that time is wrong: systemctl enable --now chrony. Else "
+	    "coalctl pki renew for the node; journalctl -u coalmined names the "
+	    "rejected nodes.",
+	    "%u connections were rejected because of the dates in a "
+	    "certificate, the last from %s; the clock of this host is %s",
 	    dated.count, dated.addr, now);
 }
 
@@ -385,9 +386,9 @@ diags_check_certificates(struct api *api, json_t *list)
 		    own[i].end_unix_s - now_s > API_EXPIRY_SOON_S)
 			continue;
 		diags_put(list, days < 0 ? "bad" : "warn",
-		    is_ca ? "Make another with coalctl pki init, add it to "
+		    is_ca ? "Create another with coalctl pki init, add it to "
 			    "tls.ca everywhere, then issue all certificates "
-			    "anew."
+			    "again."
 			  : "coalctl pki renew DIR collector, then systemctl "
 			    "kill -s HUP --kill-who=main coalmined.",
 		    days < 0 ? "the certificate of the %s ended %.0f days ago"
@@ -407,7 +408,7 @@ diags_check_certificates(struct api *api, json_t *list)
 		diags_put(list, "warn",
 		    "coalctl pki renew DIR NODE for each, copy the file to the "
 		    "node, then systemctl kill -s HUP --kill-who=main "
-		    "coalmine-agent there: its next connection has it.",
+		    "coalmine-agent there: its next connection uses it.",
 		    "certificates of %zu agents end within %d days: %s",
 		    soon.count, API_EXPIRY_SOON_S / 86400,
 		    diags_some_text(&soon));
@@ -461,8 +462,8 @@ diags_check_campaign(struct api *api, const struct campaign *c, json_t *list)
 
 	if (c->error != NULL) {
 		diags_put(list, "bad",
-		    "Correct the file, it is read again at once; coalctl "
-		    "campaign validate FILE says whether it is right.",
+		    "Correct the file, which is reloaded automatically; check "
+		    "it with coalctl campaign validate FILE.",
 		    "campaign %s is broken: %.300s", c->name, c->error);
 		return;
 	}
@@ -496,8 +497,7 @@ diags_check_campaigns(struct api *api, json_t *list)
 
 	if (error[0] != '\0')
 		diags_put(list, "bad",
-		    "Make the directory, or set "
-		    "collector.campaign_dir.",
+		    "Create the directory, or set collector.campaign_dir.",
 		    "campaigns cannot be read: %s", error);
 	TAILQ_FOREACH (c, campaigns_list(api->p.campaigns), link)
 		diags_check_campaign(api, c, list);
@@ -594,8 +594,8 @@ diags_check_mesh(struct api *api, json_t *list)
 	}
 	if (out.count > 0)
 		diags_put(list, "warn",
-		    "What else has mesh.port (17702 if nothing is set), there: "
-		    "ss -lunp; see mesh.port and mesh.net in "
+		    "Find the program that uses mesh.port (default 17702) on "
+		    "the node: ss -lunp; see mesh.port and mesh.net in "
 		    "coalmine.conf(5).",
 		    "%zu nodes take no part in the mesh (%.120s): %s",
 		    out.count, why, diags_some_text(&out));
@@ -665,10 +665,9 @@ diags_check_coverage(struct api *api, json_t *list)
 			diags_some_add(&blind, roster_at(r, i)->name);
 	if (blind.count > 0)
 		diags_put(list, "warn",
-		    "Are the mesh's datagrams let through (mesh.port, UDP)? "
-		    "coalctl coverage shows more.",
-		    "%zu nodes that are up were not measured by anything "
-		    "lately: %s",
+		    "Check that firewalls allow the mesh's datagrams "
+		    "(mesh.port, UDP). coalctl coverage shows more.",
+		    "%zu nodes that are up have no recent measurement: %s",
 		    blind.count, diags_some_text(&blind));
 }
 
@@ -683,8 +682,8 @@ diags_check_topology(struct api *api, json_t *list)
 	if (t == NULL || topo_file(t)->node_count == 0) {
 		if (roster_count(r) >= MANY_NODES)
 			diags_put(list, "info",
-			    "Let topology.leaves name the file that coalctl "
-			    "topology import makes of ibnetdiscover, Slurm, "
+			    "Set topology.leaves to the file that coalctl "
+			    "topology import makes from ibnetdiscover, Slurm, "
 			    "LLDP or a table.",
 			    "leaves of %zu nodes are guessed from their "
 			    "addresses (topology.leaf_prefix)",
@@ -703,14 +702,14 @@ diags_check_topology(struct api *api, json_t *list)
 			diags_some_add(&unheard, topo_file(t)->nodes[i].name);
 	if (apart.count > 0)
 		diags_put(list, "warn",
-		    "Import the fabric again: coalctl topology import, and "
-		    "SIGHUP to the collector. coalctl topology check shows "
-		    "more.",
+		    "Import the fabric again: coalctl topology import, then "
+		    "send SIGHUP to the collector. coalctl topology check "
+		    "shows more.",
 		    "topology.leaves has no leaf for %zu nodes: %s",
 		    apart.count, diags_some_text(&apart));
 	if (unheard.count > 0 && clk_ns() - api->born_ns >= YOUNG_NS)
 		diags_put(list, "warn",
-		    "Start coalmine-agent on them, or leave them out: coalctl "
+		    "Start coalmine-agent on them, or skip them: coalctl "
 		    "topology import --skip.",
 		    "%zu nodes of topology.leaves have never had an agent: %s",
 		    unheard.count, diags_some_text(&unheard));
@@ -727,31 +726,31 @@ diags_check_jobs(struct api *api, json_t *list)
 		return;
 	if (h.error[0] != '\0')
 		diags_put(list, "warn",
-		    "Try it as the collector's user; jobs that ended meanwhile "
-		    "are known once it answers, by accounting to the second.",
-		    "jobs are not known now: %s", h.error);
+		    "Run the command as the collector's user; jobs that ended "
+		    "meanwhile are listed after it works again, with exact "
+		    "times from accounting.",
+		    "the job list is unavailable: %s", h.error);
 	if (h.accounting_error[0] != '\0')
 		diags_put(list, "info",
 		    "Without Slurm's accounting set jobs.accounting = no.",
-		    "ends of jobs that squeue forgets are not known: %s",
+		    "end times of jobs that left squeue are unknown: %s",
 		    h.accounting_error);
 	if (h.unreadable > 0)
 		diags_put(list, "warn",
-		    "Compare what the scheduler prints with "
+		    "Compare the scheduler's output with "
 		    "JOB|OWNER|STATE|START|END|NODES|NAME: coalmined(8).",
 		    "%" PRIu64 " lines of jobs could not be read since the "
 		    "start",
 		    h.unreadable);
 	if (h.backwards > 0)
 		diags_put(list, "warn",
-		    "They count as ended when they began. Look at the clocks "
-		    "of "
-		    "the scheduler's machines.",
+		    "Their end time is set to their start. Check the clocks of "
+		    "the scheduler's hosts.",
 		    "%" PRIu64 " jobs ended before they began", h.backwards);
 	if (h.vanished > 0)
 		diags_put(list, "info",
-		    "Until accounting says better they have ended when they "
-		    "were last seen.",
+		    "Until accounting has their end, they count as ended when "
+		    "they were last listed.",
 		    "%" PRIu64 " jobs were gone from one answer to the next",
 		    h.vanished);
 	if (h.ahead_s * (int64_t)CLK_NS_PER_S > SKEW_NS)
@@ -762,9 +761,9 @@ diags_check_jobs(struct api *api, json_t *list)
 		    h.ahead_s);
 	if (h.unknown > 0)
 		diags_put(list, "info",
-		    "Start coalmine-agent there: what is slow about them is "
-		    "seen by nobody.",
-		    "jobs ran on %zu nodes that never had an agent, as %s",
+		    "Start coalmine-agent there: slow nodes without an agent "
+		    "are not detected.",
+		    "jobs ran on %zu nodes that never had an agent, such as %s",
 		    h.unknown, h.unknown_as);
 }
 
@@ -807,11 +806,12 @@ diags_check_sinks(struct api *api, json_t *list)
 		if (s.oldest_unix_ns != 0 &&
 		    clk_unix_ns() > s.oldest_unix_ns + events_behind_ns(e))
 			diags_put(list, "bad",
-			    "Look at that service and at the way to it; what "
-			    "waits is sent again by itself, for events.keep.",
+			    "Check that service and the path to it; waiting "
+			    "events are retried automatically for events.keep.",
 			    "sink %s is behind: %s", s.name,
-			    s.error[0] != '\0' ? s.error
-					       : "it takes events slowly");
+			    s.error[0] != '\0'
+				? s.error
+				: "it accepts events too slowly");
 		if (s.expired + s.refused > 0)
 			diags_put(list, "warn",
 			    "journalctl -u coalmined names them.",
@@ -829,7 +829,7 @@ diags_check_suspects(struct api *api, json_t *list)
 
 	json_array_foreach (all, i, o)
 		diags_put(list, "info",
-		    "Nothing to do yet: the runs that decide are under way.",
+		    "Nothing to do yet: confirmation runs are in progress.",
 		    "%s %.80s: %s", member_text(o, "kind"),
 		    member_text(o, "subject"), member_text(o, "text"));
 	json_decref(all);

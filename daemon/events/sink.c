@@ -123,10 +123,9 @@ sink_note(struct sink *s, const struct outgoing *next, size_t taken,
 		s->look.error[0] = '\0';
 	pthread_mutex_unlock(&s->lock);
 	if (is && !was)
-		log_warnx("sink %s: %s; it is tried again", s->start.name,
-		    err->text);
+		log_warnx("sink %s: %s; retrying", s->start.name, err->text);
 	else if (!is && was && taken > 0)
-		log_info("sink %s: takes events again", s->start.name);
+		log_info("sink %s: accepts events again", s->start.name);
 }
 
 /* One that is not sent. */
@@ -134,7 +133,7 @@ static void
 sink_leave_out(struct sink *s, const struct outgoing *one, uint64_t *counter,
     const char *why)
 {
-	log_warnx("sink %s: event %s of %s is not sent: %s", s->start.name,
+	log_warnx("sink %s: cannot send event %s of %s: %s", s->start.name,
 	    one->id, one->event.subject, why);
 	pthread_mutex_lock(&s->lock);
 	(*counter)++;
@@ -160,7 +159,7 @@ sink_send_all(struct sink *s, const struct outgoing *list, size_t count)
 		while (i < count &&
 		    list[i].at_unix_ns + s->start.keep_ns < clk_unix_ns())
 			sink_leave_out(s, &list[i++], &s->look.expired,
-			    "it waited for longer than events.keep");
+			    "expired after events.keep");
 		if (i == count)
 			break;
 		pthread_mutex_lock(&s->lock);
@@ -266,7 +265,8 @@ sink_open(const struct sink_start *start, struct sink **ret, struct err *err)
 	pthread_condattr_destroy(&attr);
 	rc = pthread_create(&s->thread, NULL, sink_main, s);
 	if (rc != 0)
-		fatalx("sink %s: no thread: %s", start->name, strerror(rc));
+		fatalx("sink %s: cannot create a thread: %s", start->name,
+		    strerror(rc));
 	*ret = s;
 	return 0;
 }

@@ -170,7 +170,8 @@ sink_kafka_produce(struct sink *k, const struct sink_event *e, struct err *err)
 	if (status == RD_KAFKA_RESP_ERR_NO_ERROR)
 		return 0;
 	if (status == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
-		return err_set(err, -EPROTO, "longer than the topic takes");
+		return err_set(err, -EPROTO,
+		    "message exceeds the topic's size limit");
 	return err_set(err, -EIO, "%s: %s", k->topic, rd_kafka_err2str(status));
 }
 

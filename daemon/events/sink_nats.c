@@ -146,10 +146,11 @@ sink_nats_publish(struct sink *n, const struct sink_event *e, struct err *err)
 		s = js_PublishMsg(&ack, n->js, msg, &options, &code);
 	if (s == NATS_NO_RESPONDERS)
 		rc = err_set(err, -ENOENT,
-		    "no stream of JetStream takes subject %s", subject);
+		    "no JetStream stream accepts subject %s", subject);
 	else if (s == NATS_MAX_PAYLOAD ||
 	    code == JSStreamMessageExceedsMaximumErr)
-		rc = err_set(err, -EPROTO, "longer than the server takes");
+		rc = err_set(err, -EPROTO,
+		    "message exceeds the server's size limit");
 	else if (s != NATS_OK)
 		rc = err_set(err, -EIO, "%s: %s", subject,
 		    nats_GetLastError(NULL));

@@ -77,7 +77,7 @@ sink_webhook_make(const struct sink_options *o, const char *type, void **ret,
 	if (c == NULL || w->head == NULL ||
 	    curl_easy_setopt(c, CURLOPT_URL, o->to) != CURLE_OK) {
 		sink_webhook_close(w);
-		return err_set(err, -EINVAL, "not an address: %.200s", o->to);
+		return err_set(err, -EINVAL, "invalid URL: %.200s", o->to);
 	}
 	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(c, CURLOPT_HTTPHEADER, w->head);

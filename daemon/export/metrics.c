@@ -73,8 +73,8 @@ static void
 metrics_render_active(const struct metrics_in *in, struct strbuf *to)
 {
 	exposition_single(to, "coalmine_collector_active", "gauge",
-	    "1: it takes agents and gives orders; 0: a standby, which has only "
-	    "its own process to tell of.",
+	    "1: active, accepts agents and starts runs; 0: standby, which "
+	    "exports its own process only.",
 	    in->health->leads);
 }
 
@@ -84,11 +84,10 @@ metrics_render_db(const struct metrics_in *in, struct strbuf *to)
 	const struct store_health *h = in->health;
 
 	exposition_single(to, "coalmine_db_writable", "gauge",
-	    "1 while the store takes records, 0 when it is full or broken.",
+	    "1 while the store accepts records, 0 when it is full or broken.",
 	    h->writable);
 	exposition_single(to, "coalmine_db_alarm", "gauge",
-	    "1 while the store has something to tell an operator.",
-	    h->alarm[0] != '\0');
+	    "1 while the store has an alarm.", h->alarm[0] != '\0');
 	exposition_single(to, "coalmine_db_queue_rows", "gauge",
 	    "Rows that wait for the writer.", (double)h->queue_rows);
 	exposition_single(to, "coalmine_db_rows_total", "counter",
@@ -144,18 +143,18 @@ metrics_render_sinks(const struct metrics_in *in, struct strbuf *to)
 		const char *name, *type, *help;
 	} rows[SINK_VALUES] = {
 		[SINK_SENT] = { "coalmine_sink_sent_total", "counter",
-		    "Events that the sink has taken." },
+		    "Events that the sink has accepted." },
 		[SINK_REFUSED] = { "coalmine_sink_refused_total", "counter",
-		    "Events that the sink will never take, and left out." },
+		    "Events that the sink rejected permanently, and dropped." },
 		[SINK_EXPIRED] = { "coalmine_sink_expired_total", "counter",
-		    "Events that waited for longer than events.keep, and left "
-		    "out." },
+		    "Events that waited for longer than events.keep, and "
+		    "dropped." },
 		[SINK_FAILURES] = { "coalmine_sink_failures_total", "counter",
 		    "Attempts that failed and were repeated." },
 		[SINK_UP] = { "coalmine_sink_up", "gauge",
-		    "1 while the sink takes what it is sent." },
+		    "1 while the sink accepts events." },
 		[SINK_LAG] = { "coalmine_sink_lag_seconds", "gauge",
-		    "Age of the oldest event that waits; 0: none does." },
+		    "Age of the oldest waiting event; 0: none." },
 	};
 	struct events *e = api_events(in->api);
 	struct events_sink s;

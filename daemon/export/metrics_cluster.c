@@ -37,9 +37,9 @@ static const struct {
 	const char *name, *help;
 } node_families[NODE_VALUES] = {
 	[NODE_UP] = { "coalmine_agent_up",
-	    "1 while the node's agent is heard of, 0 when it is lost." },
+	    "1 while the node's agent is connected, 0 when it is lost." },
 	[NODE_SEEN] = { "coalmine_agent_last_seen_timestamp_seconds",
-	    "When the node's agent was last heard of." },
+	    "Time of the last contact with the node's agent." },
 	[NODE_SCORE] = { "coalmine_node_score",
 	    "Robust z of the node against its peers, worst test; positive "
 	    "is worse." },
@@ -179,7 +179,7 @@ metrics_cluster_incident_family(const struct api_incident *list, size_t count,
 
 	snprintf(family, sizeof(family), "coalmine_%s_verdict", kind);
 	exposition_family(to, family, "gauge",
-	    "1 for every outlier; bad: a confirmation run agrees.");
+	    "1 for every outlier; bad: confirmed by a confirmation run.");
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(list[i].kind, kind) == 0)
 			exposition_sample(to, family,
@@ -201,7 +201,7 @@ metrics_verdicts(const struct metrics_in *in, struct strbuf *to)
 
 	api_verdict_counts(in->api, nodes);
 	exposition_family(to, "coalmine_nodes", "gauge",
-	    "Nodes by verdict; unknown is without data.");
+	    "Nodes by verdict; unknown: no data.");
 	for (int i = 0; i < VERDICT_MAX; i++)
 		exposition_sample(to, "coalmine_nodes",
 		    EXPOSITION_LABELS({ "verdict", names_verdicts[i] }),
@@ -257,11 +257,11 @@ metrics_links(const struct metrics_in *in, struct strbuf *to)
 		    (double)member_int(row, "ports"));
 	metrics_cluster_link_family(health, "coalmine_link_errors_total",
 	    "counter",
-	    "What ports and GPUs have counted since the collector started, by "
-	    "class of node and kind; congestion is no error.",
+	    "Errors that ports and GPUs have counted since the collector "
+	    "started, by class of node and kind; congestion is not an error.",
 	    "errors", to);
 	metrics_cluster_link_family(health, "coalmine_link_ports_with_errors",
-	    "gauge", "Ports and GPUs that have counted some in the last hour.",
+	    "gauge", "Ports and GPUs with new errors in the last hour.",
 	    "ports", to);
 	exposition_family(to, "coalmine_link_worst_errors_per_hour", "gauge",
 	    "The last hour's, of the five ports or GPUs that count the most "
@@ -328,8 +328,7 @@ metrics_live_runs(const struct metrics_in *in, struct strbuf *to)
 			by_state[state]++;
 	}
 	json_decref(runs);
-	exposition_family(to, "coalmine_runs", "gauge",
-	    "Runs that live now, by state.");
+	exposition_family(to, "coalmine_runs", "gauge", "Live runs, by state.");
 	for (int s = 0; s < RUN_STATE_MAX; s++)
 		if (!names_run_states[s].final)
 			exposition_sample(to, "coalmine_runs",
@@ -377,10 +376,10 @@ metrics_mesh(const struct metrics_in *in, struct strbuf *to)
 		{ "coalmine_mesh_probes_total",
 		    "Datagrams of the mesh that were answered or lost." },
 		{ "coalmine_mesh_probes_lost_total",
-		    "Of them, those that were lost." },
+		    "Lost datagrams of the mesh." },
 		{ "coalmine_mesh_probes_unknown_total",
-		    "Datagrams not counted: a host or an agent may have been "
-		    "the reason." },
+		    "Datagrams not counted, because a host or an agent may be "
+		    "the cause." },
 	};
 	struct api_always a;
 
@@ -423,7 +422,7 @@ metrics_coverage(const struct metrics_in *in, struct strbuf *to)
 	api_always(in->api, &a);
 	exposition_family(to, "coalmine_coverage_ratio", "gauge",
 	    "Share of pairs of nodes, pairs of leaves, links and uplinks that "
-	    "were exercised in the last 24 hours.");
+	    "were measured in the last 24 hours.");
 	for (int i = 0; i < API_SHARES; i++)
 		if (a.coverage[i].all > 0)
 			exposition_sample(to, "coalmine_coverage_ratio",
@@ -470,8 +469,8 @@ metrics_budget(const struct metrics_in *in, struct strbuf *to)
 		    "Share of a node's link that runs may use in an hour.",
 		    a.link_share_limit);
 	exposition_single(to, "coalmine_budget_link_ratio_used", "gauge",
-	    "Share of its link that runs used in the last hour, of the node "
-	    "that was used most.",
+	    "Share of its link that runs used in the last hour, on the busiest "
+	    "node.",
 	    a.link_share);
 	exposition_single(to, "coalmine_budget_refused_total", "counter",
 	    "Runs that were missed because of the budget or a blackout.",
@@ -485,8 +484,7 @@ metrics_silence(const struct metrics_in *in, struct strbuf *to)
 
 	api_always(in->api, &a);
 	exposition_family(to, "coalmine_runs_silent_total", "counter",
-	    "Runs that did not happen when they were due, by state and "
-	    "cause.");
+	    "Runs that did not run when they were due, by state and cause.");
 	for (int s = 0; s < RUN_STATE_MAX; s++)
 		for (int c = 0; c < CAUSE_MAX; c++)
 			if (a.silence[s][c] > 0)

@@ -209,10 +209,9 @@ http_route_of(struct http_request *req, enum http_method method,
 		}
 	if (known)
 		http_fail(req, 405, "unsupported",
-		    "this address does not take that method");
+		    "method not allowed at this address");
 	else
-		http_fail(req, 404, "not-found",
-		    "there is nothing at this address");
+		http_fail(req, 404, "not-found", "no such address");
 	return NULL;
 }
 
@@ -232,7 +231,7 @@ http_route_may(struct http_request *req, const struct http_route *r)
 	 * site. */
 	if (r->method == HTTP_POST && req->head.has_origin) {
 		http_fail(req, 403, "forbidden",
-		    "orders are not taken from web pages");
+		    "orders from web pages are rejected");
 		return 0;
 	}
 	return 1;
@@ -253,8 +252,7 @@ http_on_request_cb(struct http_request *req, void *arg)
 
 	if (!http_host_fits(h, req)) {
 		snprintf(why, sizeof(why),
-		    "this collector has another name than %.200s: http.hosts "
-		    "lists those that it answers to",
+		    "unknown host name %.200s: add it to http.hosts",
 		    req->head.host);
 		http_fail(req, 421, "forbidden", why);
 		return;
@@ -288,7 +286,7 @@ http_on_request_cb(struct http_request *req, void *arg)
 	if (account != NULL &&
 	    account_charge(account, 0, share, clk_ns()) > SPENT_MAX) {
 		http_fail(req, 503, "busy",
-		    "too much was asked for lately: try again in a second");
+		    "too many requests: retry in a second");
 		return;
 	}
 	h->making = method == HTTP_GET ? req : NULL;

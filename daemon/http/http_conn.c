@@ -212,7 +212,7 @@ http_reply(struct http_request *req, const struct http_answer *a,
 		    c->door != HTTP_DOOR_UNIX) {
 			evbuffer_free(body);
 			body = http_answer_error("busy",
-			    "readers are slower than their answers: try again");
+			    "too many slow clients: retry");
 			answer = (struct http_answer){ .status = 503 };
 			http_conn_hold(c, 0);
 		}
@@ -504,12 +504,12 @@ http_conn_timer_cb(evutil_socket_t fd, short what, void *arg)
 		c->req = NULL;
 		c->keep_alive = 0;
 		http_conn_fail(c, 503, "timeout",
-		    is_order ? "there was no answer in time: look whether it "
-			       "was done before you try again"
-			     : "there was no answer in time: try again");
+		    is_order ? "timeout: the order may have been carried out; "
+			       "check before you retry"
+			     : "timeout: retry");
 	} else if (c->state == CONN_READ) {
 		http_conn_fail(c, 408, "timeout",
-		    "the request did not arrive in time");
+		    "timeout while receiving the request");
 	} else {
 		http_conn_close(c);
 	}
@@ -534,9 +534,8 @@ http_conn_make_room(struct http_conns *cs, enum http_door door)
 static void
 http_conn_turn_away(enum http_door door, int fd)
 {
-	static const char body[] =
-	    "{\"error\":{\"cause\":\"busy\","
-	    "\"message\":\"too many connections: try again later\"}}\n";
+	static const char body[] = "{\"error\":{\"cause\":\"busy\",\"message\":"
+				   "\"too many connections: retry later\"}}\n";
 	char text[512];
 	int len = snprintf(text, sizeof(text),
 	    "HTTP/1.1 503 Service Unavailable\r\n"

@@ -75,7 +75,7 @@ http_jobs_may_see(struct http *h, struct http_request *req, json_t *args)
 
 	if (!api_has_jobs(h->api)) {
 		http_fail(req, 404, "not-found",
-		    "jobs are not asked for: jobs.source is off");
+		    "the job list is disabled: jobs.source is off");
 		return 0;
 	}
 	if (seen == HTTP_JOBS_OWN) {
@@ -85,8 +85,8 @@ http_jobs_may_see(struct http *h, struct http_request *req, json_t *args)
 	if (seen != HTTP_JOBS_NONE)
 		return 1;
 	http_fail(req, 403, "forbidden",
-	    "jobs are for operators, and a user's own for that user by way "
-	    "of jobs.proxy");
+	    "only operators may read all jobs; a user may read his own through "
+	    "jobs.proxy");
 	return 0;
 }
 
@@ -202,7 +202,7 @@ http_jobs_answered_cb(int status, json_t *result, void *arg)
 		json_decref(list);
 	}
 	if (json_array_size(q->answers[ASK_JOBS]) == 0 && !q->is_worst) {
-		http_fail(q->req, 404, "not-found", "there is no such job");
+		http_fail(q->req, 404, "not-found", "no such job");
 		http_jobs_question_free(q);
 	} else if (q->asked == (q->is_worst ? ASK_EVENTS : ASK_MAX)) {
 		http_jobs_finish(q);
@@ -375,8 +375,8 @@ http_get_costs(struct http *h, struct http_request *req, const char *part)
 	if (by < 0 || json_object_get(args, "owner") != NULL) {
 		http_fail(req, by < 0 ? 400 : 403,
 		    by < 0 ? "config" : "forbidden",
-		    by < 0 ? "by: allowed is name, job or week"
-			   : "what jobs cost others is for operators");
+		    by < 0 ? "by: expected name, job or week"
+			   : "only operators may read the costs of jobs");
 		json_decref(args);
 		return;
 	}

@@ -36,7 +36,7 @@ http_orders_body_read(struct http_request *req)
 	if (strict_object((const char *)evbuffer_pullup(req->body, -1), len,
 		BODY_DEPTH_MAX, &body, &err) == 0)
 		return body;
-	err_say(&err, "the body is not right: %s", err.text);
+	err_say(&err, "invalid body: %s", err.text);
 	http_fail(req, 400, "config", err.text);
 	return NULL;
 }
@@ -191,7 +191,7 @@ http_orders_token(struct http *h, struct http_request *req, const char *part)
 	if (names == NULL || uses < 0 || uses > INT32_MAX ||
 	    clk_span_parse(span, &span_ns) < 0) {
 		http_fail(req, 400, "config",
-		    "a token takes names, for as 1h, and uses");
+		    "expected names, for (such as 1h) and uses");
 		json_decref(body);
 		return;
 	}
@@ -238,10 +238,11 @@ http_orders_may_pin(struct http_request *req, const char *name)
 
 	if (rc == -EBUSY)
 		http_fail(req, 409, "state",
-		    API_RECENT " is what the collector learns by itself");
+		    API_RECENT
+		    " is maintained by the collector and cannot be set");
 	else if (rc < 0)
 		http_fail(req, 400, "config",
-		    "a baseline takes a name as a campaign's, and a run");
+		    "expected a name like a campaign's, and a run");
 	return rc == 0;
 }
 
@@ -290,7 +291,7 @@ http_orders_baseline(struct http *h, struct http_request *req, const char *part)
 		return;
 	if (run == NULL || strlen(run) >= sizeof(p->run)) {
 		http_fail(req, 400, "config",
-		    "a baseline takes a name as a campaign's, and a run");
+		    "expected a name like a campaign's, and a run");
 		json_decref(body);
 		return;
 	}

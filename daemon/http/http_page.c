@@ -61,8 +61,7 @@ http_get_asset(struct http *h, struct http_request *req, const char *part)
 	while (f->name != NULL && strcmp(f->name, part) != 0)
 		f++;
 	if (f->name == NULL) {
-		http_fail(req, 404, "not-found",
-		    "there is nothing at this address");
+		http_fail(req, 404, "not-found", "no such address");
 		return;
 	}
 	for (size_t i = 0; end != NULL && i < ARRAY_LEN(type_rows); i++)

@@ -101,18 +101,19 @@ http_parse_request_line(struct http_head *h, char *line)
 	int i;
 
 	if (version == NULL || target == line)
-		return (struct fault){ 400, "this is not HTTP" };
+		return (struct fault){ 400, "not an HTTP request" };
 	*target++ = '\0';
 	*version++ = '\0';
 	for (const char *c = line; *c != '\0'; c++)
 		if (!http_parse_is_token(*c))
-			return (struct fault){ 400, "this is not HTTP" };
+			return (struct fault){ 400, "not an HTTP request" };
 	i = STR_FIND(names, line);
 	h->method = i < 0 ? HTTP_METHOD_OTHER : (enum http_method)i;
 	if (strcmp(version, "HTTP/1.1") == 0)
 		h->minor = 1;
 	else if (strcmp(version, "HTTP/1.0") != 0)
-		return (struct fault){ 505, "only HTTP/1.0 and 1.1" };
+		return (struct fault){ 505,
+			"unsupported version: expected HTTP/1.0 or 1.1" };
 	h->keep_alive = h->minor == 1;
 	if (strlen(target) > HTTP_TARGET_MAX)
 		return (struct fault){ 414, "the address is too long" };
@@ -176,7 +177,7 @@ http_parse_take_coding(struct http_head *h, const char *value)
 {
 	(void)h;
 	(void)value;
-	return (struct fault){ 501, "no transfer coding is understood" };
+	return (struct fault){ 501, "transfer codings are unsupported" };
 }
 
 static struct fault

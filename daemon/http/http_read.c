@@ -39,20 +39,20 @@ static const struct errno_row {
 	const char *cause;
 	const char *message;
 } errno_rows[] = {
-	{ -ENOENT, 404, "not-found", "there is no such thing here" },
-	{ -EINVAL, 400, "config", "the question is not right" },
-	{ -EEXIST, 409, "exists", "it is there already" },
-	{ -EALREADY, 409, "state", "it is so already" },
-	{ -EBUSY, 409, "busy", "it is in use" },
-	{ -EACCES, 403, "forbidden", "the collector may not do that" },
-	{ -EPERM, 403, "forbidden", "the collector may not do that" },
-	{ -EAGAIN, 503, "busy", "too much is waiting: try again" },
-	{ -ETIMEDOUT, 503, "timeout", "it took too long: ask for less" },
-	{ -ECANCELED, 503, "cancelled", "the collector is ending" },
-	{ -ENOTCONN, 503, "away", "the store's database is away" },
+	{ -ENOENT, 404, "not-found", "not found" },
+	{ -EINVAL, 400, "config", "bad request" },
+	{ -EEXIST, 409, "exists", "already exists" },
+	{ -EALREADY, 409, "state", "already in that state" },
+	{ -EBUSY, 409, "busy", "in use" },
+	{ -EACCES, 403, "forbidden", "permission denied for the collector" },
+	{ -EPERM, 403, "forbidden", "permission denied for the collector" },
+	{ -EAGAIN, 503, "busy", "too many requests are waiting: retry" },
+	{ -ETIMEDOUT, 503, "timeout", "timeout: request less data" },
+	{ -ECANCELED, 503, "cancelled", "the collector is stopping" },
+	{ -ENOTCONN, 503, "away", "the store's database is unreachable" },
 	{ -ENOTSUP, 501, "config",
-	    "a server's database has tools of its own for that: pg_dump" },
-	{ -ENOSPC, 507, "disk-full", "no room to write" },
+	    "use the tools of the database server: pg_dump" },
+	{ -ENOSPC, 507, "disk-full", "no space left on the disk" },
 };
 
 void
@@ -104,7 +104,7 @@ http_reply_json(struct http_request *req, int status, json_t *value)
 
 	json_decref(value);
 	if (text == NULL)
-		http_fail(req, 500, "internal", "the answer is not JSON");
+		http_fail(req, 500, "internal", "the reply is not JSON");
 	else
 		http_read_reply_text(req, status, text, NULL);
 }
@@ -204,19 +204,19 @@ http_get_diags(struct http *h, struct http_request *req, const char *part)
 		json_array_append_new(diags,
 		    json_pack("{s:s,s:o,s:s}", "severity", "info", "text",
 			text_json(health.alarm), "remedy",
-			"orders go to the active one; this one takes over by "
-			"itself"));
+			"send orders to the active collector; this standby "
+			"takes over automatically"));
 	} else if (health.alarm[0] != '\0')
 		json_array_append_new(diags,
 		    json_pack("{s:s,s:o,s:s}", "severity",
 			health.writable ? "warn" : "bad", "text",
 			text_json(health.alarm), "remedy",
 			health.writable
-			    ? "mend what it names; where a file was moved "
-			      "aside, look at it, then restart the collector "
-			      "to end this alarm"
-			    : "make room on, or repair, the collector's disk; "
-			      "writing goes on by itself"));
+			    ? "fix the named fault; if a file was moved aside, "
+			      "inspect it, then restart the collector to clear "
+			      "this alarm"
+			    : "free space on the collector's disk, or repair "
+			      "it; writing continues automatically"));
 	http_reply_json(req, 200, diags);
 }
 
@@ -251,7 +251,7 @@ http_read_cluster_judge(json_t *o)
 	strbuf_addf(&text, "%lld of %lld nodes report", (long long)reporting,
 	    (long long)nodes);
 	if (is == VERDICT_UNKNOWN)
-		strbuf_addf(&text, ", nothing is measured yet");
+		strbuf_addf(&text, ", no measurement yet");
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		if (parts[i].count == 0)
 			continue;

@@ -103,7 +103,7 @@ mesh_net_check(const char *text, struct err *err)
 	if (text[0] == '\0' || mesh_net_parse(text, &net) == 0)
 		return 0;
 	return err_set(err, -EINVAL,
-	    "mesh.net = %.80s: expected a network as 10.1.0.0/16", text);
+	    "mesh.net = %.80s: expected a network such as 10.1.0.0/16", text);
 }
 
 int
@@ -184,8 +184,7 @@ mesh_trouble_set(struct mesh *m, struct node *n, const char *text)
 
 	if (text != NULL &&
 	    (mn->trouble == NULL || strcmp(mn->trouble, text) != 0))
-		log_warnx("node %s: takes no part in the mesh: %s", n->name,
-		    text);
+		log_warnx("node %s: not in the mesh: %s", n->name, text);
 	free(mn->trouble);
 	mn->trouble = text == NULL ? NULL : xstrdup(text);
 }
@@ -323,7 +322,8 @@ mesh_greeted(struct mesh *m, struct node *n)
 		mesh_headers_bytes(mn),
 	    member_int(n->inventory, "mesh_bytes"));
 	if (RAND_bytes(mn->key, sizeof(mn->key)) != 1) {
-		mesh_trouble_set(m, n, "no random numbers for its key");
+		mesh_trouble_set(m, n,
+		    "cannot create random bytes for its key");
 		return;
 	}
 	if (m->epoch == 0)
@@ -650,9 +650,8 @@ mesh_message(struct mesh *m, struct node *n, enum wire_type type,
 	if (type == WIRE_MESH_READY) {
 		mn->ready = member_bool(msg, "ok");
 		mesh_trouble_set(m, n,
-		    mn->ready
-			? NULL
-			: member_text_or(msg, "text", "it does not say why"));
+		    mn->ready ? NULL
+			      : member_text_or(msg, "text", "no reason given"));
 		return 0;
 	}
 	if (epoch < 1)

@@ -194,10 +194,10 @@ react_load(struct react *r, const json_t *settings)
 		} else {
 			snprintf(lost.node, sizeof(lost.node), "%s", node);
 			react_say(r, &lost,
-			    lost.undo ? "may have been undone, or not"
-				      : "may have been done, or not",
-			    "the collector ended meanwhile, and the command is "
-			    "not run a second time: look at the node");
+			    lost.undo ? "undo: result unknown"
+				      : "result unknown",
+			    "the collector stopped while the command ran, and "
+			    "does not repeat it: check the node");
 			react_done_set(r, node,
 			    lost.undo ? NULL : value + strlen(BEGUN));
 		}
@@ -268,7 +268,7 @@ react_finish(struct react *r, enum react_result result, const char *text)
 		react_done_set(r, t->node, NULL);
 		break;
 	case REACT_FAILED:
-		react_say(r, t, "failed, and is tried again", text);
+		react_say(r, t, "failed; retrying", text);
 		/* Slurm may have done it and not said so: it is asked. */
 		if (!t->undo && r->kind->asks)
 			json_object_set_new(r->begun, t->node, json_true());
@@ -302,7 +302,7 @@ react_may_begin(struct react *r, struct react_task *t, size_t nodes)
 		return 1;
 	if (!t->told) {
 		snprintf(text, sizeof(text),
-		    "%d nodes in an hour are the limit; would be for: %.100s",
+		    "limit of %d nodes per hour reached; would be for: %.100s",
 		    limit, t->text);
 		react_say(r, t, "held back", text);
 	}
@@ -335,7 +335,7 @@ react_begun_cb(int status, json_t *result, void *arg)
 		r->kind->begin(r, r->now);
 	else if (status != -ECANCELED)
 		react_finish(r, REACT_FAILED,
-		    "that it begins cannot be stored");
+		    "cannot record the reaction in the store");
 }
 
 void

@@ -73,7 +73,8 @@ react_kinds_update(struct react *r)
 	char *more[] = { verb, node, state, reason, NULL };
 
 	if (!store_leads(r->store)) {
-		react_finish(r, REACT_FAILED, "another collector may lead");
+		react_finish(r, REACT_FAILED,
+		    "another collector may be active");
 		return;
 	}
 	snprintf(node, sizeof(node), "nodename=%s", r->slurm_node);

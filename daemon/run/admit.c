@@ -122,12 +122,12 @@ admit_consider(const struct run *r, struct candidates *c, struct node *n,
 	if (c->held.text[0] != '\0')
 		return;
 	if (n->exclusive != NULL)
-		err_say(&c->held, "%s is held by run %s", n->name,
+		err_say(&c->held, "%s is reserved for run %s", n->name,
 		    n->exclusive->id);
 	else if (admit_slurm_says(r, n, &c->held) == SLURM_IDLE)
 		err_say(&c->held,
-		    n->shared > 0 ? "%s is held by run of class background"
-				  : "%s is wanted by a run of higher priority",
+		    n->shared > 0 ? "%s is used by a run of class background"
+				  : "%s is needed by a run of higher priority",
 		    n->name);
 }
 
@@ -213,7 +213,7 @@ admit_keep_one_version(const struct run *r, struct candidates *c)
 		} else if (c->err.text[0] == '\0') {
 			err_say(&c->err,
 			    "%s has version %.60s, others have %.60s: a run "
-			    "takes nodes of one version",
+			    "uses nodes of one version",
 			    n->name, admit_software_of(n), most);
 		}
 	}
@@ -332,8 +332,8 @@ admit_preempt(struct run *r, const struct candidates *c, size_t want)
 		if (other == NULL)
 			continue;
 		snprintf(text, sizeof(text),
-		    "made room for run %s of campaign %.60s: priority %lld "
-		    "over %lld",
+		    "preempted by run %s of campaign %.60s: priority %lld over "
+		    "%lld",
 		    r->id, r->campaign, (long long)r->priority,
 		    (long long)other->priority);
 		run_finish(other, RUN_PREEMPTED, CAUSE_BUSY, text);

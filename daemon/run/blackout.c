@@ -60,7 +60,7 @@ int
 blackout_parse(const char *text, struct blackout *ret, struct err *err)
 {
 	static const char allowed[] =
-	    "expected spans as 22:00-06:00 or 2026-12-24..2026-12-26, UTC";
+	    "expected spans such as 22:00-06:00 or 2026-12-24..2026-12-26, UTC";
 	struct blackout b = { .count = 0 };
 	size_t count = 0;
 	char **list = str_list_parse(text, &count);

@@ -152,7 +152,8 @@ budget_ask(struct budget *b, uint64_t now_ns, const struct budget_cost *c,
 		w->format(w->need, need, sizeof(need));
 		w->format(w->taken, taken, sizeof(taken));
 		w->format(w->limit, limit, sizeof(limit));
-		err_say(err, "budget.%s: needs %s, %s of %s an hour are taken",
+		err_say(err,
+		    "budget.%s: needs %s, but %s of %s per hour are used",
 		    w->what, need, taken, limit);
 	}
 	return worst;

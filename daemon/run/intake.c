@@ -114,8 +114,8 @@ intake_is_of_run(struct run *r, const json_t *record)
 	if (other != NULL && !r->named_others) {
 		r->named_others = 1;
 		snprintf(text, sizeof(text),
-		    "a record names %.80s, which is not of the run: it is "
-		    "kept, and judges nobody",
+		    "a record names %.80s, which is not a node of the run: it "
+		    "is stored, but not used for verdicts",
 		    other);
 		log_warnx("run %s: %s", r->id, text);
 		store_put_event(r->all->store, "alarm", r->id, text);
@@ -249,8 +249,8 @@ intake_adopt(struct intake *it)
 		return;
 	}
 	if (n->adopted == ADOPTED_MAX) {
-		log_warnx("node %s: records of more than %d unknown runs are "
-			  "left there: %s",
+		log_warnx("node %s: limit of %d unknown runs reached; records "
+			  "stay on the node: %s",
 		    n->name, ADOPTED_MAX, it->run);
 		intake_free(it);
 		return;
@@ -258,8 +258,8 @@ intake_adopt(struct intake *it)
 	n->adopted++;
 	xstrset(&n->adopted_run, it->run);
 	snprintf(text, sizeof(text),
-	    "known only by the records that %.80s held: the store was begun "
-	    "anew, or restored, after it began",
+	    "known only from records of %.80s: the store was created or "
+	    "restored after the run began",
 	    n->name);
 	log_warnx("run %s: %s", it->run, text);
 	store_put_event(it->rs->store, "alarm", it->run, text);
@@ -294,7 +294,7 @@ intake_is_cut(struct run *r, const struct node *n, size_t count)
 		return r->cut;
 	r->cut = 1;
 	snprintf(text, sizeof(text),
-	    "%.80s sends more than a run may have (quota.run_records, "
+	    "%.80s exceeds the quota of a run (quota.run_records, "
 	    "quota.run_bytes): %llu records kept, all others dropped",
 	    n->name, (unsigned long long)r->records);
 	log_warnx("run %s: %s", r->id, text);
@@ -319,8 +319,8 @@ intake_is_late_flood(struct runs *rs, struct node *n, size_t count)
 	if (intake_fits(&rs->quota, n->late_records, n->late_bytes))
 		return 0;
 	(void)roster_event(rs->store, n, "alarm",
-	    "it sends more of runs that are over than quota.run_records and "
-	    "quota.run_bytes allow in an hour: not taken");
+	    "its records of ended runs exceed quota.run_records or "
+	    "quota.run_bytes per hour: not accepted");
 	return 1;
 }
 
@@ -483,7 +483,7 @@ intake_tick(struct runs *rs)
 			continue;
 		n->resend = 0;
 		rs->ops->hang_up(rs->ctx, n,
-		    "the store writes again: send what is not acknowledged");
+		    "the store writes again: send unacknowledged records");
 	}
 }
 

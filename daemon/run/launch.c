@@ -255,7 +255,7 @@ launch_prepare_done(struct run *r)
 			cause = rn->cause;
 		if (err.text[0] == '\0')
 			err_say(&err, "%s", rn->text);
-		run_end_send(r, rn->node, "left out");
+		run_end_send(r, rn->node, "dropped from the run");
 		hold_let_go(r, rn->node);
 		free(rn->text);
 	}
@@ -367,7 +367,7 @@ launch_first_tick(struct run *r, uint64_t now_ns)
 	}
 	run_sign(r, SYMPTOM_DEADLINE, RUN_NONSTART, CAUSE_LAUNCH, r->start_ns,
 	    "no record within %s; %s%s", span,
-	    waits[0] != '\0' ? "it waits: " : "its launcher runs", waits);
+	    waits[0] != '\0' ? "waiting: " : "its launcher is running", waits);
 }
 
 void
@@ -382,7 +382,7 @@ launch_tick(struct run *r)
 	else if (r->step == STEP_LAUNCH && r->resume_ns == 0 &&
 	    now_ns - r->step_ns >= RUN_LAUNCH_NS)
 		run_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH,
-		    r->step_ns, "head %s did not answer the launch",
+		    r->step_ns, "head %s did not respond to the launch",
 		    run_head(r)->name);
 	else if (r->step == STEP_FIRST)
 		launch_first_tick(r, now_ns);

@@ -145,7 +145,7 @@ outcome_add_behind(const struct run *r, char text[SYMPTOM_TEXT_MAX])
 		if (r->stuck[i].at < most)
 			utf8_format(text + strlen(text),
 			    SYMPTOM_TEXT_MAX - strlen(text), "%s%.64s",
-			    told++ == 0 ? "; not as far as others: " : ", ",
+			    told++ == 0 ? "; behind the others: " : ", ",
 			    r->stuck[i].node->name);
 }
 
@@ -167,8 +167,8 @@ outcome_finish_stuck(struct run *r, const struct symptom *sign)
 	} else {
 		count = outcome_stuck_silent(r, pairs);
 		utf8_format(text, sizeof(text),
-		    "ranks of %s%s were stuck for %.0f s (%s) in a collective "
-		    "of MPI, which does not say with whom",
+		    "ranks of %s%s were stuck for %.0f s (%s) in an MPI "
+		    "collective; MPI does not report the peer",
 		    count > 0 ? "all nodes but " : r->stuck[0].node->name,
 		    count > 0                ? pairs[0].with_node->name
 			: r->stuck_count > 1 ? " and others"
@@ -391,7 +391,7 @@ outcome_tick(struct run *r)
 	if (r->end_seen) {
 		if (now_ns - r->end_seen_ns >= RUN_COMMIT_NS)
 			run_finish(r, RUN_FAILED, CAUSE_DISK_FULL,
-			    "its end record could not be stored");
+			    "cannot store its end record");
 		return;
 	}
 	if (r->resume_ns != 0) {
@@ -399,7 +399,8 @@ outcome_tick(struct run *r)
 		if (now_ns < r->resume_ns)
 			return;
 		run_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_COLLECTOR_LOST, 0,
-		    "head %s did not come back after the collector did",
+		    "head %s did not reconnect after the restart of the "
+		    "collector",
 		    run_head(r) == NULL ? "?" : run_head(r)->name);
 		r->resume_ns = 0;
 		outcome_decide(r);
@@ -412,7 +413,7 @@ outcome_tick(struct run *r)
 		clk_span_format(r->deadline_ns, span, sizeof(span));
 		outcome_look_for_silence(r);
 		run_sign(r, SYMPTOM_DEADLINE, RUN_TIMED_OUT, CAUSE_TIMEOUT,
-		    now_ns, "not done within %s%s%s%s%s; its head is %s", span,
+		    now_ns, "timeout after %s%s%s%s%s; its head is %s", span,
 		    r->phase == NULL ? "" : ", in phase ",
 		    r->phase == NULL ? "" : r->phase,
 		    r->test == NULL ? "" : ", test ",

@@ -41,7 +41,8 @@ runs_message(struct runs *rs, struct node *n, enum wire_type type,
 	if (r == NULL)
 		return 0;
 	if (run_node_index(r, n) < 0) {
-		log_debug("node %s: %s about run %s, which it has left",
+		log_debug("node %s: %s for run %s, which it is no longer part "
+			  "of",
 		    n->name, wire_messages[type].name, id);
 		return 0;
 	}
@@ -119,12 +120,12 @@ runs_hello(struct runs *rs, struct node *n, const json_t *runs)
 			 * left of it is in the spool and comes now. */
 			run_sign(r, SYMPTOM_NO_END, RUN_FAILED,
 			    CAUSE_COLLECTOR_LOST, clk_ns(),
-			    "ended on %s while the collector was away",
+			    "ended on %s while the collector was down",
 			    n->name);
 		} else if (heads || r->wireup != NULL || r->launcher->starts) {
 			run_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
 			    n->last_ns == 0 ? clk_ns() : n->last_ns,
-			    "agent of %s restarted or gave the run up",
+			    "agent of %s restarted or dropped the run",
 			    n->name);
 		}
 		if (there)
@@ -132,7 +133,8 @@ runs_hello(struct runs *rs, struct node *n, const json_t *runs)
 		if (r->resume_ns != 0 && heads) {
 			r->resume_ns = 0;
 			log_info("run %s: its head %s is back, %s", r->id,
-			    n->name, there ? "it goes on" : "without it");
+			    n->name,
+			    there ? "the run continues" : "without it");
 		}
 	}
 }

@@ -291,8 +291,8 @@ run_order_resume_one(struct runs *rs, const json_t *o)
 	if (conf_parse(options_campaign, member_text(o, "campaign"),
 		member_text(o, "campaign_text"), &c, &err) < 0) {
 		/* Written by us, so only a change of version gets here. */
-		log_warnx("run %s: cannot be taken up: %s",
-		    member_text(o, "run"), err.text);
+		log_warnx("run %s: cannot resume: %s", member_text(o, "run"),
+		    err.text);
 		if (conf_parse(options_campaign, "default", "", &c, &err) < 0)
 			return;
 	}
@@ -322,11 +322,11 @@ run_order_resume_one(struct runs *rs, const json_t *o)
 		hold_restore(r, json_object_get(o, "nodes"));
 		intake_resume(r);
 	}
-	log_info("run %s: campaign %s taken up again, was %s", r->id,
-	    r->campaign, names_run_states[state].name);
+	log_info("run %s: campaign %s resumed, was %s", r->id, r->campaign,
+	    names_run_states[state].name);
 	if (r->step != STEP_WAIT && r->node_count == 0)
 		run_finish(r, RUN_FAILED, CAUSE_COLLECTOR_LOST,
-		    "the collector went away before it was launched");
+		    "the collector stopped before the launch");
 }
 
 void

@@ -212,7 +212,7 @@ campaigns_scan(struct campaigns *cs)
 	TAILQ_FOREACH_SAFE (c, &cs->list, link, next) {
 		if (c->path == NULL || c->seen)
 			continue;
-		log_info("campaign %s: its file is gone", c->name);
+		log_info("campaign %s: its file was removed", c->name);
 		TAILQ_REMOVE(&cs->list, c, link);
 		campaign_free(c);
 		count++;

@@ -71,8 +71,8 @@ schedule_read(const struct conf *c, struct schedule *ret, struct err *err)
 	}
 	str_list_free(list);
 	if (rc < 0)
-		return schedule_complain(c, "at", "times of day as 02:00,14:30",
-		    err);
+		return schedule_complain(c, "at",
+		    "times of day such as 02:00,14:30", err);
 	qsort(s.at_min, s.at_count, sizeof(s.at_min[0]),
 	    schedule_minute_compare);
 	list = str_list_parse(conf_string(c, "schedule", "window"),
@@ -93,10 +93,10 @@ schedule_read(const struct conf *c, struct schedule *ret, struct err *err)
 	str_list_free(list);
 	if (rc < 0)
 		return schedule_complain(c, "window",
-		    "times of day as 22:00-06:00", err);
+		    "times of day such as 22:00-06:00", err);
 	if (s.every_ns != 0 && s.at_count != 0)
 		return err_set(err, -EINVAL,
-		    "%s: schedule.at and schedule.every exclude each other",
+		    "%s: schedule.at cannot be combined with schedule.every",
 		    conf_where(c, "schedule", "at"));
 	if (s.every_ns != 0 && s.every_ns < CLK_NS_PER_S)
 		return err_set(err, -EINVAL,

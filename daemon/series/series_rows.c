@@ -125,14 +125,14 @@ const struct series_row series_rows[] = {
 	BANDWIDTH("0.999", "p999"),
 	{ .family = "coalmine_canary_tests_total",
 	    .type = "counter",
-	    .help = "Canary tests that were done, with or without a number.",
+	    .help = "Completed canary tests, with or without a result.",
 	    .board = "congestion",
 	    .probe = "canary",
 	    .labels = { TEST_AND_PHASE, MEMBER("class", SERIES_CLASS), DEVICE },
 	    .keep = SERIES_COUNT },
 	{ .family = "coalmine_canary_test_failures_total",
 	    .type = "counter",
-	    .help = "Canary tests that gave no number.",
+	    .help = "Canary tests without a result.",
 	    .board = "congestion",
 	    .probe = "canary",
 	    .labels = { TEST_AND_PHASE, MEMBER("class", SERIES_CLASS), DEVICE },
@@ -149,7 +149,7 @@ const struct series_row series_rows[] = {
 	    .needs = "n p50",
 	    .keep = SERIES_MERGED },
 	IMPACT("coalmine_congestion_impact",
-	    "Congested against isolated, newest run; 1 is none.", "value"),
+	    "Congested over isolated, newest run; 1: no impact.", "value"),
 	IMPACT("coalmine_congestion_impact_low",
 	    "Lower end of the impact's interval.", "interval.lo"),
 	IMPACT("coalmine_congestion_impact_high",
@@ -157,7 +157,7 @@ const struct series_row series_rows[] = {
 	{ .family = "coalmine_neighbor_speedup_ratio",
 	    .type = "gauge",
 	    .help = "Neighborhood collective through leaders against MPI's "
-		    "own, newest run; 1 is no gain.",
+		    "own, newest run; 1: no gain.",
 	    .board = "collectives",
 	    .probe = "speedup",
 	    .of = "neighbor",
@@ -167,8 +167,8 @@ const struct series_row series_rows[] = {
 	    .keep = SERIES_NEWEST },
 	{ .family = "coalmine_multipath_speedup_ratio",
 	    .type = "gauge",
-	    .help = "One message over several ways against the direct one "
-		    "alone, newest record; 1 is no gain.",
+	    .help = "One message over several paths against the direct one "
+		    "alone, newest record; 1: no gain.",
 	    .board = "striping",
 	    .probe = "speedup",
 	    .of = "multipath",
@@ -193,8 +193,8 @@ const struct series_row series_rows[] = {
 	{ .family = "coalmine_stripe_efficiency_ratio",
 	    .type = "gauge",
 	    .help = "Speed-up of a striped message over the direct one for "
-		    "each rail, newest run; 1 when all rails give what one "
-		    "gives alone.",
+		    "each rail, newest run; 1: all rails together are as fast "
+		    "as each alone.",
 	    .board = "striping",
 	    .probe = "speedup",
 	    .of = "stripe",
@@ -205,8 +205,8 @@ const struct series_row series_rows[] = {
 	    .keep = SERIES_LARGEST },
 	{ .family = "coalmine_node_bandwidth_bytes_per_second",
 	    .type = "gauge",
-	    .help = "Each way through the busiest node of groups of devices, "
-		    "largest message of the newest run.",
+	    .help = "Each direction through the busiest node of groups of "
+		    "devices, largest message of the newest run.",
 	    .board = "striping",
 	    .probe = "group",
 	    .of = "whole",

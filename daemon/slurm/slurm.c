@@ -419,9 +419,9 @@ slurm_node_look(const struct slurm *s, const char *node, int is_alone,
 		return slurm_table_look(s->table, node, is_alone, partition,
 		    reservation, err);
 	if (s->error[0] != '\0')
-		err_say(err, "Slurm does not say what is idle: %s", s->error);
+		err_say(err, "Slurm does not report idle nodes: %s", s->error);
 	else
-		err_say(err, "Slurm has not said what is idle");
+		err_say(err, "Slurm has not reported idle nodes yet");
 	return SLURM_HELD;
 }
 

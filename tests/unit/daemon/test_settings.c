@@ -75,7 +75,7 @@ test_refused(void **state)
 		{ { "quota.queue=1M", "" }, "quota.queue" },
 		{ { "cluster.name=East", "" }, "cluster.name is East" },
 		{ { "cluster.name=1st", "" }, "a letter first" },
-		{ { "cluster.name=a-b", "" }, "allowed are" },
+		{ { "cluster.name=a-b", "" }, "expected" },
 		{ { "cluster.name=pg_a", "" }, "pg_" },
 		{ { "cluster.name=coalmine_all", "" }, "coalmine_all" },
 		{ { "cluster.name=east", "store.schema=west" },

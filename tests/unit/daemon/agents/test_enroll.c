@@ -179,7 +179,7 @@ test_expired(void **state)
 	    0);
 	enroll_close(e);
 	e = open_it(); /* it is not even kept */
-	ask(e, text, "n1", key, "no such token");
+	ask(e, text, "n1", key, "unknown token");
 	o.life_s = 31 * PKI_DAY_S;
 	assert_int_equal(enroll_token_new(e, &o, NOW, text, NULL), -EINVAL);
 	EVP_PKEY_free(key);
@@ -203,7 +203,7 @@ test_guesses(void **state)
 	assert_int_equal(token(e, "n1", 0, text), 0);
 	for (int i = 0; i < WRONG_MAX; i++) {
 		pki_token_new(ca.cert, guess, NULL);
-		ask(e, guess, "n1", key, "no such token");
+		ask(e, guess, "n1", key, "unknown token");
 	}
 	pki_token_new(ca.cert, guess, NULL);
 	ask(e, guess, "n1", key, "too many wrong tokens");
@@ -483,7 +483,7 @@ test_rewritten(void **state)
 	ask(e, list, "n0", other, "used for n0");
 	ask(e, list, "n1", other, "used for n1");
 	ask(e, list, "n999", other, "used for n999");
-	ask(e, late, "n1", key, "no such token");
+	ask(e, late, "n1", key, "unknown token");
 	assert_int_equal(e->token_count, 1);
 	EVP_PKEY_free(key);
 	EVP_PKEY_free(other);

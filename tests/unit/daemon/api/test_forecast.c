@@ -329,7 +329,7 @@ test_others(void **state)
 	assert_int_equal(seconds(1, "at_unix_ns"), 120);
 	expect(2, "elsewhere", "missed", "0 nodes usable now, 1 needed");
 	expect(3, "long", "runs", "");
-	expect(4, "late", "missed", "held by campaign long for too long");
+	expect(4, "late", "missed", "reserved by campaign long for too long");
 	forecast_teardown();
 }
 

@@ -81,7 +81,7 @@ test_bad_files(void **state)
 		{ "l1 n1\nl2 n[1-2]\n", ":2: n1 is on leaf l1 too" },
 		{ "l1 n[3-1]\n", ":1: " },
 		{ "l1 n1 n2\n", ":1: expected LEAF NODES" },
-		{ "l/1 n1\n", ":1: \"l/1\" is no name" },
+		{ "l/1 n1\n", ":1: invalid switch name \"l/1\"" },
 	};
 	struct topo *t = NULL;
 	char path[64];

@@ -166,7 +166,7 @@ test_stuck_goes_on(void **state)
 	for (int i = 0; i < 3; i++)
 		says_stuck(run, i, -1, i == 1 ? 6 : 7);
 	fix_pass(3, NULL);
-	fix_failed(run, RUN_FAILED, CAUSE_STUCK, "not as far as others: n2");
+	fix_failed(run, RUN_FAILED, CAUSE_STUCK, "behind the others: n2");
 	r = ordered_by("search 1 of 3", run);
 	assert_non_null(r);
 	assert_string_equal(conf_string(r->conf, "canary", "tests"), "lat");
