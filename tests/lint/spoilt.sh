@@ -84,7 +84,7 @@ body() {
 
 fresh
 (cd "$tree" && objects)
-for l in includes calls headers format functions paths texts man made units versions; do
+for l in includes calls headers format functions paths texts man made units versions words; do
 	out=$(run $l)
 	rc=$?
 	[ $rc = 0 ] || [ $rc = 77 ] && continue
@@ -152,6 +152,13 @@ spoil texts 'daemon/d.c: json_pack of "name" as err.text' \
     'echo "x = json_pack(\"{s:s}\", \"name\", err.text);" >>daemon/d.c'
 spoil texts 'daemon/d.c: json_string of err->text' \
     'echo "x = json_string(err->text);" >>daemon/d.c'
+spoil words 'daemon/d.c:13: "nobody": write no client' \
+    'printf "/* nobody */\nx = \"nobody leads\";\n" >>daemon/d.c'
+spoil words 'daemon/d.c:12: "allowed is": write expected' \
+    'echo "x = \"f:1: allowed is 1\";" >>daemon/d.c'
+spoil words 'docs/coalmine.7:' 'echo "so long as it is told" >>docs/coalmine.7'
+spoil words 'agents/main.c does not have "nobody"' \
+    'mkdir agents; cp common/one.c agents/main.c'
 spoil paths 'common/one.c:1: no SPDX line' 'sed -i 1d common/one.c'
 spoil paths 'common/one.c:2: no head "one.c - what it decides"' \
     'sed -i 2,4d common/one.c'
