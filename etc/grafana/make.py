@@ -136,7 +136,7 @@ OVERVIEW = dashboard("overview", "overview", "Is the network healthy now?", [
          [("min(time() - coalmine_campaign_last_success_timestamp_seconds"
            "{%s})", "")], "s", steps((None, "green"), (86400, "yellow"),
                                      (259200, "red"))),
-    graph("Active collector", "1: it takes agents and gives orders; 0: a "
+    graph("Active collector", "1: active, accepts agents and starts runs; 0: "
           "standby.", [("coalmine_collector_active{%s}", "{{instance}}")]),
     graph("Agents", "By state: a lost one is not measured.",
           [("sum by (state) (coalmine_agents{%s})", "{{state}}")]),
@@ -150,7 +150,7 @@ OVERVIEW = dashboard("overview", "overview", "Is the network healthy now?", [
           [('max by (test) (coalmine_congestion_impact{%s, of="p99"})',
             "{{test}}")], "none", log=True),
     rows("Outliers by name", "what: node, rail, leaf, link, host, drift, "
-         "prediction or undetermined; bad: a confirmation run agrees.",
+         "prediction or undetermined; bad: confirmed by a confirmation run.",
          [("coalmine_node_verdict{%s}", ""),
           ("coalmine_leaf_verdict{%s}", "")]),
     graph("Runs that ended, an hour", "By state.",
@@ -330,8 +330,8 @@ def links(kinds):
                       [("sum by (class) (rate(coalmine_link_errors_total"
                         '{%s, kind="' + kind + '"}[1h])) * 3600',
                         "{{class}}")]),
-                graph(kind.capitalize() + ", share of ports", "That have "
-                      "counted some in the last hour.",
+                graph(kind.capitalize() + ", share of ports", "With new "
+                      "errors in the last hour.",
                       [("sum by (class) (coalmine_link_ports_with_errors"
                         '{%s, kind="' + kind + '"}) / sum by (class) '
                         "(coalmine_link_ports{%s})", "{{class}}")],

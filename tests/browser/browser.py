@@ -39,7 +39,7 @@ class Browser:
         self.child = self._start(to_read, from_write)
         os.close(to_read)
         os.close(from_write)
-        self.text, self.serial, self.complaints = b"", 0, []
+        self.text, self.serial, self.errors = b"", 0, []
         self.session = None
         target = self.call("Target.createTarget", url="about:blank")
         self.session = self.call("Target.attachToTarget", flatten=True,
@@ -77,10 +77,10 @@ class Browser:
         method, what = message.get("method"), message.get("params", {})
         if method == "Runtime.exceptionThrown":
             detail = what["exceptionDetails"]
-            self.complaints.append(detail.get("exception", {}).get(
+            self.errors.append(detail.get("exception", {}).get(
                 "description", detail["text"]))
         elif method == "Log.entryAdded" and what["entry"]["level"] == "error":
-            self.complaints.append(what["entry"]["text"] + " " +
+            self.errors.append(what["entry"]["text"] + " " +
                                    what["entry"].get("url", ""))
 
     def call(self, method, **params):

@@ -33,8 +33,8 @@ def main():
                "('%s: ')" % node)
         b.wait("!!document.querySelector('.uplot')", "its history is drawn")
         picture(b, "slow-node")
-        if b.complaints:
-            print("the page complains:", b.complaints)
+        if b.errors:
+            print("page errors:", b.errors)
             return 1
     finally:
         b.close()

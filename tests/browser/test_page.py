@@ -196,7 +196,7 @@ def test_plans(b, url):
           "MPI_Allreduce.*65.6 %.*stripe g=2.*4.7. GiB/s.*by direct",
           "Speed-up over the baseline.*"
           "MPI_Neighbor_allgather.*4.40×.*4.31 – 4.52",
-          "Not measured.*rsg=0.05.*unsupported.*MPI counts with int",
+          "Not measured.*rsg=0.05.*unsupported.*the count exceeds MPI's int",
           "Nodes of a plan.*node1.*13.8 %.*node2.*15.3 %.*28 times",
           "Bytes on the wire.*leader.*8.02 MiB.*8.00 MiB")
     check(b.run("document.querySelectorAll('.against .expected').length") == 4,
@@ -340,7 +340,7 @@ def test_compare(b, url):
     shows(b, url + "#/run/gpcnet-quick-199?with=gone",
           "What that run measured could not be read.*lat"
           ".*A part of this page is missing"
-          ".*runs/gone/records: there is no such thing here")
+          ".*runs/gone/records: not found")
 
 
 def test_filters(b, url):
@@ -551,13 +551,13 @@ def main():
                 try:
                     test(*given)
                     # A run that is not there answers 404, which is logged.
-                    faults = [c for c in b.complaints
+                    faults = [c for c in b.errors
                               if "404" not in c]
-                    check(not faults, "the page complains: %s" % faults)
+                    check(not faults, "page errors: %s" % faults)
                 except (AssertionError, TimeoutError, RuntimeError) as error:
                     print("%s: %s" % (test.__name__, error))
                     bad = 1
-                b.complaints.clear()
+                b.errors.clear()
     finally:
         b.close()
     return bad

@@ -44,13 +44,13 @@ collector ok "$@"
 while IFS='|' read -r last want; do
 	collector "$want" "$@"
 done <<E2
-http.listen=127.0.0.1|allowed is host:port or nothing
-collector.listen=::1:5|allowed is host:port
-alerts.webhook=foo|allowed is http://HOST or https://HOST
+http.listen=127.0.0.1|expected host:port or nothing
+collector.listen=::1:5|expected host:port
+alerts.webhook=foo|expected http://HOST or https://HOST
 collector.state_dir=$work/none/state|$work/none: No such file or directory
-tls.key=$pki/c.pem|tls.key $pki/c.pem: has none in PEM
-tls.cert=/etc/passwd|tls.cert /etc/passwd: has none in PEM
-tls.key=$pki/ca.key|tls.key $pki/ca.key: it is not the key of the certificate
+tls.key=$pki/c.pem|tls.key $pki/c.pem: no PEM data found
+tls.cert=/etc/passwd|tls.cert /etc/passwd: no PEM data found
+tls.key=$pki/ca.key|tls.key $pki/ca.key: key does not match the certificate
 tls.ca=$work/none|tls.ca $work/none: No such file or directory
 E2
 
@@ -75,8 +75,8 @@ last=agent.log=warn
 while IFS='|' read -r last want; do
 	agent "$want" "$@"
 done <<E2
-agent.collector=collector|allowed is host:port
-agent.collector=:17700|allowed is host:port
+agent.collector=collector|expected host:port
+agent.collector=:17700|expected host:port
 children.libexec=$work/none|$work/none/coalmine-keeper: No such file
 mpi.ports=20000|-o: invalid value "20000" for mpi.ports: expected LOW-HIGH
 mpi.ports=80-90|invalid value "80-90" for mpi.ports

@@ -31,7 +31,7 @@ expect expect-job-plain 0 "$coalctl" job show 7
 expect expect-job-no-machine 3 "$coalctl" job show 7 --op allreduce
 # The rest names folders of the build.
 check "expect --machine nowhere" sh -c '"$0" expect node1 --machine nowhere 2>&1 |
-    grep -q "^coalmine-probe: --machine = nowhere: allowed is a file, or"' \
+    grep -q "^coalmine-probe: --machine = nowhere: expected a file, or"' \
     "$coalctl"
 
 # A job's own measurements, and the expected time on such nodes: the engine is
@@ -116,7 +116,7 @@ preflight --nodes 'node[1-3,5-6]' --within 5s >"$work/said" 2>&1
 rc=$?
 check "a mute collector: $rc, $(cat "$work/said")" [ $rc = 2 ]
 check "a mute collector: $(cat "$work/said")" grep -q \
-    "^open  node.*: not settled in time" "$work/said"
+    "^open  node.*: undetermined within the time limit" "$work/said"
 check "a mute collector: $(cat "$work/preflight")" awk \
     '/ rounds in / { took_s = $4 } END { exit !(took_s > 0 && took_s < 8) }' \
     "$work/preflight"

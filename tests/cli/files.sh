@@ -8,7 +8,7 @@
 probe=$build/probes/serial/coalmine-probe
 pipe=$work/pipe
 mkfifo "$pipe" || exit 1
-none='allowed is a plain file, no pipe and no device'
+none='expected a regular file, not a pipe or a device'
 
 # refused WHAT COMMAND...: about the file WHAT. The limit is that of hanging.
 refused() {

@@ -140,7 +140,7 @@ check "a list of others is held against it: $(cat "$work/err")" [ $? -eq 0 ]
 "$coalctl" pki revoke "$pki" collector >/dev/null
 secure operator run list
 check "a revoked collector is trusted" [ $? -eq 3 ]
-check "it does not say why: $(cat "$work/err")" grep -q revoked "$work/err"
+check "no reason given: $(cat "$work/err")" grep -q revoked "$work/err"
 mv "$pki/crl.pem" "$work/list.pem"
 secure operator run list
 check "no list, and it is not trusted" [ $? -eq 0 ]

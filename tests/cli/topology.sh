@@ -207,7 +207,7 @@ same fabric-rails --rails 'mlx5_0*' fabric
 # ---- refused ----
 
 echo 'n1 leaf1 64' >bad
-refused 'bad:1: rail "64": allowed is 0 to 63' bad
+refused 'bad:1: rail "64": expected 0 to 63' bad
 printf 'n1 leaf1\nn2\n' >bad
 refused 'bad:2: expected NODE LEAF or NODE LEAF RAIL; it was taken for a table' bad
 printf 'n1 l1 0\nn1 l2 0\n' >bad
@@ -230,7 +230,7 @@ printf '{"lldp": {"interface": {}}}' >bad
 refused 'has to be that of its node' bad
 printf '{"lldp": 1}' >n9.json
 refused 'n9.json: expected {"lldp"' n9.json
-refused '--from xml: allowed are ibnetdiscover|slurm|slurm-yaml' \
+refused '--from xml: expected ibnetdiscover|slurm|slurm-yaml' \
     --from xml table
 refused 'no host is linked to a switch; 4 links' --skip 'n*' table
 awk 'BEGIN { printf "- topology: "; for (i = 0; i < 3000; i++) printf "["

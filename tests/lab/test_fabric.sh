@@ -118,7 +118,7 @@ ctl node show node1 --json | jq -e --arg at "$cluster/opt/" '.inventory.mpi[] |
 	select(.name == "ompi-1.0") | (.engine == $at + "engine") and
 	(.launcher == $at + "bin/mpirun.openmpi") and (.version | test("^[45]\\."))' \
 	>/dev/null || fail "$(ctl node show node1 --json | jq -c .inventory.mpi)"
-refused missed unsupported 'unsupported: mpi ompi-2.0 is not known' -o campaign.mpi=ompi-2.0
+refused missed unsupported 'unsupported: unknown MPI ompi-2.0' -o campaign.mpi=ompi-2.0
 carried short ucx -o mpi.fabric=ucx -o mpi.devices=eth0 \
 	-o 'mpi.env=UCX_TCP_CM_REUSEADDR=y UCX_TLS="tcp,self"'
 if [ "$(nproc)" -gt 1 ]; then

@@ -218,7 +218,7 @@ does_not_start()
 	run_is nonstart && in_queue PartitionDown || fail "$(describe)"
 	poll 10 no_jobs || fail "left: $(slurm_jobs)"
 	order job -o slurm.partition=shut
-	poll 20 in_queue PartitionDown || fail "it does not say why it waits"
+	poll 20 in_queue PartitionDown || fail "no reason given it waits"
 	ctl run cancel "$run" >/dev/null || fail "cancel"
 	poll 10 no_jobs || fail "left: $(slurm_jobs)"
 	order job --wait -o slurm.partition=nosuch
@@ -411,7 +411,7 @@ holds()
 	job_of hold 4
 	poll 60 is_decided && is_held || not_told "not held"
 	poll 20 is_told ||
-		fail "it does not say why: $(sl scontrol -o show job "$its")"
+		fail "no reason given: $(sl scontrol -o show job "$its")"
 	say "held: $(sl scontrol -o show job "$its" | grep -o "Comment=.*")"
 	"$lab" heal node3
 	poll 100 is_released ||

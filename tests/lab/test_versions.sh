@@ -88,4 +88,4 @@ poll 30 cluster_agents_up 12 ||
 	fail_with_log collector "a collector of another build"
 check_half "$old_nodes" "collector and agents of another build"
 check_left_out "$new_nodes" "collector of another build, agents of this one" \
-	"no such launcher"
+	"does not have this launcher"

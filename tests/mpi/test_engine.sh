@@ -193,8 +193,8 @@ case_fabric() {
 	if [ "$1" = mpich ]; then
 		fabric tcp ucx
 		fabric ucx ucx
-		not_fabric ofi "this MPI has taken ucx"
-		not_fabric tcp "TCP has carried" UCX_TLS=posix,self
+		not_fabric ofi "this MPI used ucx"
+		not_fabric tcp "TCP carried" UCX_TLS=posix,self
 		return
 	fi
 	fabric auto ob1
@@ -212,7 +212,7 @@ case_fabric() {
 	"$checker" "$work/records" failed || fail "records of windows"
 	[ "$(count '.probe=="canary" and .test=="put-bw" and
 		.carried.verdict=="bad" and (.carried.text |
-		contains("fabric = tcp is wanted"))')" = 1 ] || fail "windows"
+		contains("fabric = tcp was required"))')" = 1 ] || fail "windows"
 	[ "$(count '.probe=="canary" and .test=="lat" and
 		.carried.verdict==null and
 		.carried.seen_bytes>=.carried.wanted_bytes')" = 1 ] ||

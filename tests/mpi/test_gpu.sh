@@ -77,7 +77,7 @@ good 4 collective name=allreduce count=1003 op=land via=xccl
 	fail "an op that NCCL lacks"
 COALMINE_FAKE_NCCL=wrong good 4 collective name=reduce count=1003 via=mpi
 [ "$(count '.probe=="speedup" and .value==null and
-	(.text|contains("ncclReduce gave other data"))')" = 1 ] ||
+	(.text|contains("ncclReduce produced different data"))')" = 1 ] ||
 	fail "wrong data of NCCL"
 COALMINE_FAKE_NCCL=join good 4 collective name=reduce count=1003 via=mpi
 [ "$(count '.probe=="speedup" and .value==null and
@@ -189,7 +189,7 @@ field=2
 	fail "waits: $(cat "$work/stats")"
 # Memory that ranks have together, and pinned memory that is not there.
 COALMINE_FAKE_GPUS=1 refused 3 'needs 4 GiB' 2 self bytes=1G via=ipc
-COALMINE_FAKE_PINNED=1000 refused 3 'memory of the host' 1 self bytes=1M via=ipc
+COALMINE_FAKE_PINNED=1000 refused 3 'host memory' 1 self bytes=1M via=ipc
 # Parts of one card: neither one GPU of two ranks, nor within reach.
 (
 	export COALMINE_FAKE_GPUS=1 COALMINE_FAKE_MIG=yes \
@@ -207,7 +207,7 @@ COALMINE_FAKE_FAULT=50 refused 1 'stand-in error 700' 2 self bytes=1M via=ipc
 # Its baseline moves memory of the host: no ratio of unlike memories.
 good 4 neighbor rsg=.5 via=mpi
 [ "$(count '.probe=="speedup" and .value==null and
-	(.text|contains("memory of the host only"))')" = 1 ] ||
+	(.text|contains("host memory only"))')" = 1 ] ||
 	fail "device against host"
 # Wake-up times do not count: the memory's own speed is measured with many
 # concurrent copies, and NCCL's call is polled like the plan's steps.

@@ -112,7 +112,7 @@ case_refusals() {
 	local rc=0
 	engine 4 run neighbor rsg=2 --json "$work/records" || rc=$?
 	[ $rc = 3 ] || fail "rsg=2: exit $rc"
-	grep -q 'neighbor.rsg = 2: allowed' "$work/err" || fail "rsg=2: text"
+	grep -q 'neighbor.rsg = 2: expected' "$work/err" || fail "rsg=2: text"
 	rc=0
 	engine 4 run neighbor graph=/nonexistent \
 		--json "$work/records" || rc=$?
@@ -122,7 +122,7 @@ case_refusals() {
 	engine 4 run neighbor rsg=.1 vary=rsg \
 		--json "$work/records" || rc=$?
 	[ $rc = 3 ] || fail "vary: exit $rc"
-	grep -q 'measure.vary = rsg: allowed' "$work/err" || fail "vary: text"
+	grep -q 'measure.vary = rsg: expected' "$work/err" || fail "vary: text"
 }
 
 case_"$2"

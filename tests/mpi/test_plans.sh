@@ -122,7 +122,7 @@ case_faults() {
 	spoilt '1 6 r 4999' "$at"' and .offset==4999 and
 		.when=="after timing"'
 	spoilt '1 1 r 5003' "$at"' and .buffer=="recv" and .offset==5003 and
-		(.text|contains("3 bytes behind the end of recv"))'
+		(.text|contains("3 bytes after the end of recv"))'
 	spoilt '0 5 s 17' '.rank==0 and .buffer=="send" and .offset==17 and
 		.when=="in the timed part"'
 	LD_PRELOAD=$spoiler good 2 group n=2 g=1 type=byte count=777777
@@ -262,7 +262,7 @@ case_pieces() {
 	good 8 group n=2 g=4 k=4 count=100000 direction=omni \
 		pattern=symmetric piece=4K
 	refused 'group.piece = 2G: ' 8 group n=2 g=4 piece=2G
-	refused 'are too many' 2 self bytes=4G piece=1
+	refused 'too many messages' 2 self bytes=4G piece=1
 	export COALMINE_FAKE_NODES=1
 	good 8 stripe g=4 bytes=1000001 piece=1000 via=rma
 	refused 'rma: 4294967296 messages' 2 self bytes=2G piece=1 via=rma
@@ -492,25 +492,25 @@ case_refusals() {
 	refused 'group.via = tcp' 2 group n=2 g=1 via=tcp
 	refused 'sparse.file' 2 sparse file=/nonexistent
 	refused 'unknown key odd' 2 group odd=1
-	refused 'allowed is 90 %' 2 self bytes=1000G
-	refused 'measure.iterations = 0: allowed' 2 self bytes=8 iterations=0
+	refused 'expected 90 %' 2 self bytes=1000G
+	refused 'measure.iterations = 0: expected' 2 self bytes=8 iterations=0
 	# The last of many is wrong: none is measured.
 	printf '[group]\n[stripe]\ng = 9\n[measure]\nsizes = 4K,8K\n' \
 		>"$work/late.conf"
-	refused 'late.conf:3: stripe.g = 9: allowed' 2 "$work/late.conf" \
+	refused 'late.conf:3: stripe.g = 9: expected' 2 "$work/late.conf" \
 		-o measure.sizes=4K
-	refused 'measure.vary: group.n = 3: allowed' 2 group g=1 "vary=n 2 3"
+	refused 'measure.vary: group.n = 3: expected' 2 group g=1 "vary=n 2 3"
 	refused 'group.via = tcp' 2 "$work/late.conf" -o stripe.g=1 \
 		-o group.via=tcp
 	# Pipes without a writer, and devices without an end.
 	mkfifo "$work/pipe"
-	refused "$work/pipe: allowed is a plain file" 2 "$work/pipe"
-	refused "/dev/zero: allowed is a plain file" 2 /dev/zero
-	refused "$work/pipe: allowed is a plain file" 2 self bytes=8 \
+	refused "$work/pipe: expected a regular file" 2 "$work/pipe"
+	refused "/dev/zero: expected a regular file" 2 /dev/zero
+	refused "$work/pipe: expected a regular file" 2 self bytes=8 \
 		machine="$work/pipe"
-	refused "$work/pipe: allowed is a plain file" 2 collective \
+	refused "$work/pipe: expected a regular file" 2 collective \
 		name=allreduce tune=auto machine=lab table="$work/pipe"
-	refused "$work/pipe: allowed is a plain file" 2 multipath \
+	refused "$work/pipe: expected a regular file" 2 multipath \
 		tune=yes bytes=4M table="$work/pipe"
 	echo "no plugin" >"$work/coalmine-device-hip.so"
 	COALMINE_PLUGIN_DIR=$work refused 'coalmine-device-hip.so: ' 2 self \

@@ -40,7 +40,7 @@ in_collective() {
 	[ "$(grep -c 'stuck for .* does not say with whom' "$work/err")" \
 		-ge $((ranks - 1)) ] || return
 	sleep 15
-	! grep -q 'given up' "$work/err"
+	! grep -q 'run aborted' "$work/err"
 }
 
 stop_rank() { # RANK OPTION...

@@ -144,8 +144,8 @@ def test_strangers(c):
     s.send_raw(b"CM\x01\x00\x00\x00\x40\x01")
     assert "too long" in s.wait("refuse")["text"]
     s.wait_closed()
-    refused(c, "no such token", node="x1", request=request("x1"), token="")
-    refused(c, "no such token", node="x1", request=request("x1"),
+    refused(c, "unknown token", node="x1", request=request("x1"), token="")
+    refused(c, "unknown token", node="x1", request=request("x1"),
             token="coalmine1-" + "0" * 64 + "-" + "0" * 40)
     refused(c, "request of", node="x1", request="x" * 2000, token="")
     s = Stranger(c)  # one question only
@@ -165,7 +165,7 @@ def test_strangers(c):
     s = Stranger(c)
     s.wait_closed(25)
     poll("an event of a refusal", 10, lambda: any(
-        "no such token" in t for t in events(c)))
+        "unknown token" in t for t in events(c)))
     for t in [t for t in events(c) if "refused" in t]:
         assert "coalmine1" not in t, t
 
@@ -212,7 +212,7 @@ def test_wrong(c):
     c.ctl("pki", "init", other)
     text = token(c, "--node", "w1")
     n = Node(c, "w1", "coalmine1-" + "1" * 64 + "-" + text.split("-")[2])
-    n.says("not the one that the token names")
+    n.says("not the one in the token")
     assert "w1" not in c.read_log().replace("for w1", "")
     n.kill()
     short = token(c, "--node", "w2", "--for", "1s")
@@ -261,7 +261,7 @@ def test_renew(c):
     # where it cannot be stored, people hear of it
     os.mkdir(n.dir + "/a.key.ask")
     poll("a diag", 60, lambda: any(
-        "r1" in d["text"] and "not renewed" in d["text"]
+        "r1" in d["text"] and "cannot renew" in d["text"]
         for d in c.get("diags")))
     os.rmdir(n.dir + "/a.key.ask")
     count = n.read_log().count("a new certificate")
@@ -357,7 +357,7 @@ def test_off():
         out = subprocess.run(
             [BUILD + "/ctl/coalctl", "--url", "unix:" + c.socket, "pki",
              "token", "--any"], stderr=subprocess.PIPE, check=False)
-        assert out.returncode == 3 and b"enrols nobody" in out.stderr, out
+        assert out.returncode == 3 and b"enrolment is disabled" in out.stderr, out
         c.stop()
 
 
@@ -434,11 +434,11 @@ def test_munge(c, here, there, stranger):
     shutil.rmtree(n.dir)
     # an unknown name
     n = munge_node(c, "no-such-host-of-ours", there)
-    n.says("has no address")
+    n.says("cannot resolve")
     n.kill()
     # a peer with a certificate of its own that is not a collector of the realm
     n = munge_node(c, "localhost", there, **{"agent.munge_users": "54321"})
-    n.says(f"munge: written by user {me}, believed are 54321")
+    n.says(f"munge: credential of user {me}: expected one of 54321")
     for name in ("ca.pem", "a.pem", "a.key"):
         assert not os.path.exists(f"{n.dir}/{name}"), name
     n.kill()
@@ -450,7 +450,7 @@ def test_munge(c, here, there, stranger):
     for text in (good.replace(key, "0" * 64), good.replace(root, "0" * 64),
                  good.replace("localhost", "n1"),
                  good.replace("agent", "collector"), good + "0", ""):
-        refused(c, "written for another", node="localhost", request=req,
+        refused(c, "credential for another", node="localhost", request=req,
                 munge=there.write(text))
     refused(c, "munge: ", node="localhost", request=req, munge="x")
     # the name of another host
@@ -489,7 +489,8 @@ def play_munge():
                 "enroll.munge_socket": realm[0].socket})
             c.start()
             n = munge_node(c, "localhost", realm[1])
-            n.says(f"munge: written by user {os.getuid()}, believed are 54321")
+            n.says(f"munge: credential of user {os.getuid()}: "
+                   "expected one of 54321")
             n.kill()
             shutil.rmtree(n.dir)
             c.stop()
@@ -613,7 +614,7 @@ def test_brought_meanwhile(c):
         shutil.copy(c.pki + "/late.pem", node.dir + "/a.pem")
         shutil.copy(c.pki + "/late.key", node.dir + "/a.key")
         node.proc.send_signal(signal.SIGHUP)
-        node.says("certificates read again")
+        node.says("certificates reloaded")
         ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         ctx.load_cert_chain(other + "/127.0.0.1.pem", other + "/127.0.0.1.key")
         conn.settimeout(20)

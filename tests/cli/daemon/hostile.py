@@ -108,16 +108,16 @@ def test_talkers(c):
     for _ in range(5):
         s.sendall(b"x" * 20000)
         time.sleep(0.1)
-    heard = b""
+    received = b""
     while part := s.recv(65536):
-        heard += part
-    assert b"refuse" in heard and b"role" in heard, heard
+        received += part
+    assert b"refuse" in received and b"role" in received, received
     s.close()
 
 
 def test_names(c):
     a = Agent(c.pki, "node2", c.port, node="node1")
-    expect_refused(a, "config", "certificate says")
+    expect_refused(a, "config", "its certificate is for")
     a = Agent(c.pki, "node2", c.port, version=99)
     expect_refused(a, "unsupported", "upgrade the collector")
     a = Agent(c.pki, "node2", c.port, version=0)
@@ -257,7 +257,7 @@ def test_nodes(c):
     a.wait("welcome")
     a.send("heartbeat", at_unix_ns=time.time_ns(), load=0.25, spool_bytes=7,
            busy='a "job" \\ of\nBj\u00f8rn', alarm="full: \u0001 /")
-    poll("heard", 10, lambda: c.get("nodes/node4").get("alarm"))
+    poll("received", 10, lambda: c.get("nodes/node4").get("alarm"))
     own = c.get("nodes/node4")
     listed = [n for n in c.get("nodes?turn=1") if n["node"] == "node4"]
     own.pop("outlier_threshold", None)
@@ -289,7 +289,7 @@ def test_quota(c):
     for i in range(2 * QUOTA // 50):
         a.records("old", *[phase("old", 50 * i + s) for s in range(1, 51)])
     poll("flood told", 10, lambda: any(
-        "that are over" in e["text"] for e in c.get("events?limit=1000")
+        "of ended runs" in e["text"] for e in c.get("events?limit=1000")
         if e["subject"] == "node4"))
     taken = [m["seq"] for m in a.log
              if m["type"] == "ack" and m["run"] == "old"]
@@ -355,7 +355,7 @@ class Handshake:
     """TLS by hand, so that many of them can stop in the middle."""
 
     def __init__(self, c, name, context=None):
-        self.name, self.heard, self.greeted = name, b"", False
+        self.name, self.received, self.greeted = name, b"", False
         context = context or tls_context(c.pki, name)
         self.sock = socket.create_connection(("127.0.0.1", c.port), 10)
         self.sock.setblocking(False)
@@ -382,7 +382,7 @@ class Handshake:
                     {"type": "hello", "version": 1, "node": self.name,
                      "boot": "b", "software": "s", "inventory": {},
                      "runs": [], "spool": []}).encode()))
-            self.heard += self.tls.read(65536)
+            self.received += self.tls.read(65536)
         except ssl.SSLWantReadError:
             pass
         if self.out.pending and not self.ended:
@@ -406,7 +406,7 @@ def test_crowd(c):
     while left and time.time() < end:
         for h in left:
             h.go_on()
-        left = [h for h in left if b"welcome" not in h.heard]
+        left = [h for h in left if b"welcome" not in h.received]
         ended = [h for h in left if h.ended]
         again += len([h for h in ended if time.time() - h.born < 3])
         new = [Handshake(c, h.name) for h in ended]

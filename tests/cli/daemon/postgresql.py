@@ -450,7 +450,7 @@ def test_deposed(pg):
             assert status in (202, 503), status
         except OSError:
             pass  # it began again before the answer
-        poll("it knows", WAIT_S, lambda: c.read_log().count("lead any more")
+        poll("it knows", WAIT_S, lambda: c.read_log().count("lost the lease")
              == 2)
         assert pg.sql(count, "coalmine") == had
         poll("it leads again, with a term of its own", WAIT_S, lambda:

@@ -60,7 +60,7 @@ def test_success(c):
     assert seqs(c, run) == [1, 2, 3]
     for one in a:
         one.wait("end")
-    mended(c, "no agent has ever connected")
+    cleared(c, "no agent has ever connected")
     close(a)
 
 
@@ -312,8 +312,8 @@ NODE_TROUBLES = (
      "and another version on 1: node3 4.1.6", "Install one version"),
     ({"inventory": inventory_of(mpis=("mpich",))}, "1 nodes do not have "
      "openmpi, which 2 have: node3", "coalmine-build-probe"),
-    ({"inventory": inventory_of(port="DOWN")}, "1 ports are down that most "
-     "nodes have up: node3 mlx5_1", "On node3: ip link set mlx5_1 up"),
+    ({"inventory": inventory_of(port="DOWN")}, "1 ports are down that are "
+     "up on most nodes: node3 mlx5_1", "On node3: ip link set mlx5_1 up"),
     ({"ahead_s": 180}, "clocks differ from the collector's by over 1 s: node3",
      "systemctl enable --now chrony"),
     ({"ahead_s": 10}, "clocks differ from the collector's by over 1 s: node3",
@@ -332,12 +332,12 @@ def told(c, text):
     return [d for d in c.get("diags") if d["text"].startswith(text)]
 
 
-def trouble(c, text, remedy, limit=10):
+def problem(c, text, remedy, limit=10):
     found = poll(text, limit, lambda: told(c, text))
     assert len(found) == 1 and remedy in found[0]["remedy"], found
 
 
-def mended(c, text):
+def cleared(c, text):
     poll("gone: " + text, 10, lambda: not told(c, text))
 
 
@@ -347,10 +347,10 @@ def test_diags(c):
     others = [node(c, "node1"), node(c, "node2")]
     for wrong, text, remedy in NODE_TROUBLES:
         a = node(c, **wrong)
-        trouble(c, text, remedy)
+        problem(c, text, remedy)
         a.close()
         a = node(c, mesh="")
-        mended(c, text)
+        cleared(c, text)
         a.close()
     for a in others:
         a.close()
@@ -358,18 +358,18 @@ def test_diags(c):
         nets=(f"10.1.0.{i}/16", f"10.2.0.{i}/16"))) for i in (1, 2)]
     text = ("nodes share 2 networks (10.1.0.0/16, 10.2.0.0/16), and nothing "
             "decides which one ranks use on 2: node1, node2")
-    trouble(c, text, "mpi.net = 10.1.0.0/16")
+    problem(c, text, "mpi.net = 10.1.0.0/16")
     for a in two:
         a.close()
     two = [node(c, f"node{i}", mesh="", inventory=inventory_of(
         nets=(f"10.1.0.{i}/16", f"10.2.0.{i}/16"), net=True)) for i in (1, 2)]
-    mended(c, text)
+    cleared(c, text)
     for a in two:
         a.close()
     text = "3 of 3 agents are lost: node1, node2, node3"
-    trouble(c, text, "systemctl restart coalmine-agent", 40)
+    problem(c, text, "systemctl restart coalmine-agent", 40)
     a = agents(c)
-    mended(c, text)
+    cleared(c, text)
     close(a)
 
     # No verdict yet is not health, and without a schedule none will come.
@@ -397,14 +397,14 @@ def test_diags(c):
              "campaign idle is scheduled and has not finished since ",
              "coalctl run list")):
         c.campaign(name, 9, more=more)
-        trouble(c, text, remedy, 20)
+        problem(c, text, remedy, 20)
         c.campaign(name, 9, more=CORRECT)
-        mended(c, text)
+        cleared(c, text)
         os.unlink(f"{c.campaigns}/{name}.conf")
     os.rename(c.campaigns, c.campaigns + ".away")
-    trouble(c, "campaigns cannot be read: ", "Make the directory", 20)
+    problem(c, "campaigns cannot be read: ", "Create the directory", 20)
     os.rename(c.campaigns + ".away", c.campaigns)
-    mended(c, "campaigns cannot be read: ")
+    cleared(c, "campaigns cannot be read: ")
 
 
 def test_blind(c):
@@ -416,14 +416,14 @@ def test_blind(c):
     c.campaign("four", 4, more=CORRECT)
     c.start()
     a = agents(c) + [Agent(c.pki, "node4", c.port)]
-    text = ("4 nodes that are up were not measured by anything lately: "
+    text = ("4 nodes that are up have no recent measurement: "
             "node1, node2, node3, node4")
-    trouble(c, text, "coalctl coverage", 60)
+    problem(c, text, "coalctl coverage", 60)
     run = c.run("four")
     a[0].wait("start", 20, lambda m: m["run"] == run)
     a[0].records(run, begin(run), phase(run, 2), end(run, 3))
     c.wait_state(run, ["finished"])
-    mended(c, text)
+    cleared(c, text)
     close(a)
 
 
@@ -474,7 +474,7 @@ def test_reload(c):
     old = agents(c)
     c.ctl("pki", "renew", c.pki, "collector,node1", "--rekey")
     c.proc.send_signal(signal.SIGHUP)
-    poll("reload", 5, lambda: "read again" in c.read_log())
+    poll("reload", 5, lambda: "reloaded" in c.read_log())
     time.sleep(1)
     assert all(a.open for a in old)
     new = agents(c)
@@ -519,7 +519,7 @@ def main():
         c.issue("node[1-3]", "agent")
         c.campaign("quick", more="[schedule]\nevery = 30d\n")
         c.start()
-        trouble(c, "no agent has ever connected", "coalctl init")
+        problem(c, "no agent has ever connected", "coalctl init")
         for test in (test_success, test_restart, test_restart_over_end,
                      test_restart_without_head, test_cancel, test_alone,
                      test_flood, test_restored,

@@ -331,7 +331,7 @@ def killed_at_reaction(pg, action, when):
         agents_ = agents(b)
         if action == "command":
             poll("it is said", 30, lambda: any(
-                "may have been done, or not" in x for x in said()))
+                "result unknown" in x for x in said()))
         else:
             poll("it is done", 30, lambda: any(
                 "drained in Slurm" in x for x in said()))
@@ -377,7 +377,7 @@ def test_stopped(pg):
         follow(s, b)
         poll("the first waits", 30, lambda: is_active(a) is False
              and "standby:" in a.read_log())
-        assert "does not lead any more" in a.read_log()
+        assert "lost the lease" in a.read_log()
         assert order.wait(60) != 0
         s.end()
         assert pg.sql(count, "coalmine") == had
@@ -397,7 +397,7 @@ def test_cut(pg):
         proxy.deaf = True
         takes_over(b)
         poll("the first has let go", 30, lambda:
-             "does not lead any more" in a.read_log())
+             "lost the lease" in a.read_log())
         follow(s, b)
         poll("the first has ended", 60, lambda: a.proc.poll() is not None)
         assert "is it running there" in a.read_log(), a.read_log()
@@ -472,7 +472,7 @@ def test_wrong(pg):
         refused(b, "is of another cluster", "store.schema of its own")
         b.options = kept
         for sets, word in (({"store.lease": "1s"}, "at least 2s"),
-                           ({"store.url": ""}, "share the database")):
+                           ({"store.url": ""}, "requires a database")):
             kept = dict(b.options)
             b.options.update(sets)
             done = subprocess.run(b.command() + ["-n"], timeout=60,

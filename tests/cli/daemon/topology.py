@@ -72,7 +72,7 @@ def main():
         time.sleep(4) # coalctl may take half of it to ask
         changed = time.time()
         write(file, "l1 node1\nl9 node[2-4] up=s1\n")
-        reload(c, "leaves read again")
+        reload(c, "leaves reloaded")
         assert leaves(c) == {"node1": "l1", "node2": "l9", "node3": "l9"}
         write(file, "l1 node1 node2\n")
         reload(c, "leaves:1: expected LEAF NODES")
@@ -120,12 +120,12 @@ def main():
             "node does not report",
             "node5: the file has it, and no agent has ever reported"], said
         write(file, "l1 node[1-2]\n")
-        reload(c, "leaves read again")
+        reload(c, "leaves reloaded")
         assert any("no leaf for 1 nodes: node3" in d["text"]
                    for d in c.get("diags")), c.get("diags")
         # names that differ by their domain alone are one node
         write(file, "l1 node[1-2].example.com\nl2 node3.example.com\n")
-        reload(c, "leaves read again")
+        reload(c, "leaves reloaded")
         assert leaves(c) == {"node1": "l1", "node2": "l1", "node3": "l2"}
         assert coalctl(c, "topology", "check").startswith("ok: 3 nodes")
         assert not any("topology.leaves" in d["text"]

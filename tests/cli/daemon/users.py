@@ -185,9 +185,9 @@ def main():
         assert "No node is slow" in text, text
         assert "after" in coalctl(c, "job", "show", "8_1")
         assert "7" in coalctl(c, "job", "worst")
-        assert "there is no such job" in coalctl(c, "job", "show", "77",
+        assert "no such job" in coalctl(c, "job", "show", "77",
                                                  code=3)
-        assert "allowed is a span" in coalctl(c, "job", "list", "--since",
+        assert "expected a span" in coalctl(c, "job", "list", "--since",
                                               "x", code=3)
 
         # the costs of all jobs: by name, by week, by job
@@ -206,7 +206,7 @@ def main():
         text = coalctl(c, "job", "cost")
         assert "in mesh, 2.40 us (2" in text and \
             ") more than 30.0 us;" in text, text
-        assert "by: allowed is" in ask(c, "jobs/costs?by=x", "boss")[1][
+        assert "by: expected" in ask(c, "jobs/costs?by=x", "boss")[1][
             "error"]["message"]
 
         # gone without a word, and back after the scheduler's restart

@@ -70,7 +70,7 @@ END
 [ "$(grep -c '^proven: ' "$work/out")" = 2 ] ||
     fail "check of a campaign: $(cat "$work/out")"
 printf '[group]\nk = 0\n' >"$work/bad.conf"
-refused "$work/bad.conf:2: group.k = 0: allowed is" plan "$work/bad.conf"
+refused "$work/bad.conf:2: group.k = 0: expected" plan "$work/bad.conf"
 # Every plan that a run would measure, or why it cannot be.
 cat >"$work/vary.conf" <<'END'
 [group]
@@ -89,74 +89,74 @@ END
     fail "check of a sweep: $(cat "$work/out")"
 "$probe" check "$work/vary.conf" --ranks 7 >"$work/out" 2>"$work/err"
 [ $? = 3 ] && [ "$(grep -c '^proven: ' "$work/out")" = 6 ] &&
-    grep -q 'measure.vary: group.n = 4: allowed is what 7' "$work/err" ||
+    grep -q 'measure.vary: group.n = 4: expected what 7' "$work/err" ||
     fail "check of too large a sweep: $(cat "$work/out" "$work/err")"
-refused "measure.vary: group.k = 9: allowed" check group "vary=k 9"
-refused "5 bytes: allowed are whole elements" check group sizes=5
-refused "there is no probe nosuch" check group "vary=nosuch.n 2"
+refused "measure.vary: group.k = 9: expected" check group "vary=k 9"
+refused "5 bytes: expected whole elements" check group sizes=5
+refused "unknown probe nosuch" check group "vary=nosuch.n 2"
 printf '[campaign]\nabout = none\n' >"$work/none.conf"
-refused "no section is a plan" check "$work/none.conf"
+refused "no section names a probe" check "$work/none.conf"
 
-refused "group.n = 3: allowed" plan group n=3 g=4 --ranks 8
-refused "group.n = 1: allowed" plan group n=1
-refused "group.k = 0: allowed" plan group k=0
-refused "group.k = 3: allowed is 1 to g" plan group g=2 k=3
-refused "group.direction = omni: allowed" plan group pattern=asymmetric \
+refused "group.n = 3: expected" plan group n=3 g=4 --ranks 8
+refused "group.n = 1: expected" plan group n=1
+refused "group.k = 0: expected" plan group k=0
+refused "group.k = 3: expected 1 to g" plan group g=2 k=3
+refused "group.direction = omni: expected" plan group pattern=asymmetric \
     direction=omni
-refused "group.count = -1: allowed" plan group count=-1
-refused "group.count = 0: allowed" plan group count=0
-refused "stripe.via = mpi,carrier: allowed" plan stripe via=mpi,carrier
-refused "collective.ring = 3: allowed is a divisor of 8" plan collective \
+refused "group.count = -1: expected" plan group count=-1
+refused "group.count = 0: expected" plan group count=0
+refused "stripe.via = mpi,carrier: expected" plan stripe via=mpi,carrier
+refused "collective.ring = 3: expected a divisor of 8" plan collective \
     ring=3 --ranks 8
-refused "--ranks = 0: allowed" plan self --ranks 0
-refused "--format: allowed is list" plan self --format png
+refused "--ranks = 0: expected" plan self --ranks 0
+refused "--format: expected list" plan self --format png
 refused "usage:" plan
 refused "usage:" check self --format json
-refused "no such probe" plan nothing
+refused "neither a campaign file nor a probe" plan nothing
 printf '1 2\n3 -4\n' >"$work/m"
-refused "$work/m:2: -4: allowed" plan sparse file="$work/m"
+refused "$work/m:2: -4: expected" plan sparse file="$work/m"
 printf '1 2\n3\n' >"$work/m"
 refused "$work/m:2: 1 numbers" plan sparse file="$work/m"
 printf '1 2\n' >"$work/m"
 refused "$work/m:1: the matrix ends" plan sparse file="$work/m"
 printf '1 2\0 9\n3 4\n' >"$work/m"
-refused "$work/m:1: this is no text" plan sparse file="$work/m"
+refused "$work/m:1: not a text file" plan sparse file="$work/m"
 printf '1 2\n3 \033[1m4\n' >"$work/m"
-refused "$work/m:2: this is no text" check sparse file="$work/m"
+refused "$work/m:2: not a text file" check sparse file="$work/m"
 printf '1 2\n3 4\n' >"$work/m"
-refused "sparse.g = 3: allowed is a divisor of 2" plan sparse \
+refused "sparse.g = 3: expected a divisor of 2" plan sparse \
     file="$work/m" g=3
-refused "sparse.stripes = 3: allowed is 0 to g" plan sparse file="$work/m" \
+refused "sparse.stripes = 3: expected 0 to g" plan sparse file="$work/m" \
     g=2 stripes=3
 refused "$work/m:1: a matrix for 2 ranks" plan sparse file="$work/m" --ranks 1
 printf '0 1 5\n4 1 5\n' >"$work/m"
-refused "$work/m:2: rank 4: allowed is 0 to 3" plan sparse file="$work/m" \
+refused "$work/m:2: rank 4: expected 0 to 3" plan sparse file="$work/m" \
     format=list --ranks 4
 printf '0 1 5\n0 4096 5\n' >"$work/m"
-refused "$work/m:2: rank 4096: allowed is 0 to 4095" plan sparse \
+refused "$work/m:2: rank 4096: expected 0 to 4095" plan sparse \
     file="$work/m" format=list
-refused "sparse.file = : allowed" plan sparse
+refused "sparse.file = : expected" plan sparse
 mkfifo "$work/fifo"
-refused "sparse.file = $work/fifo: allowed is a plain file" plan sparse \
+refused "sparse.file = $work/fifo: expected a regular file" plan sparse \
     file="$work/fifo"
-refused "sparse.file = /dev/zero: allowed is a plain file" plan sparse \
+refused "sparse.file = /dev/zero: expected a regular file" plan sparse \
     file=/dev/zero
 printf '0 0\n0 0\n' >"$work/m"
-refused "sparse.scope = all: allowed is one with messages" plan sparse \
+refused "sparse.scope = all: expected one with messages" plan sparse \
     file="$work/m"
 printf '0 2\n3 0\n' >"$work/m"
-refused "sparse.scope = inter: allowed is one with messages" check sparse \
+refused "sparse.scope = inter: expected one with messages" check sparse \
     file="$work/m" g=2 scope=inter
 refused "$work/fifo: " plan neighbor graph="$work/fifo"
 
 # What no memory holds is refused before it is built.
-refused "group.n = 60000: allowed is at most 100000000 messages" plan group \
+refused "group.n = 60000: expected at most 100000000 messages" plan group \
     pattern=rail direction=omni n=60000 g=1 k=1
 for name in allgather reduce-scatter allreduce alltoall; do
-	refused "collective.name = $name: allowed is at most 100000000" \
+	refused "collective.name = $name: expected at most 100000000" \
 	    plan collective name=$name --ranks 65536
 done
-refused "collective.name = broadcast: allowed is at most 100000000" \
+refused "collective.name = broadcast: expected at most 100000000" \
     plan collective name=broadcast form=allgather.scatter depth=8 \
     --ranks 4096
 
@@ -165,7 +165,7 @@ while IFS='|' read -r section want; do
 	printf '# made here\n[%s]\n%s\n' "$section" "$want" \
 	    >"$work/bad.conf"
 	for verb in plan check; do
-		refused "$work/bad.conf:3: $section.$want: allowed is" \
+		refused "$work/bad.conf:3: $section.$want: expected" \
 		    $verb "$work/bad.conf" --ranks 8
 	done
 done <<END
@@ -208,15 +208,15 @@ same '0 0 0 send+0 host+0 1 mpi
 2 0 1 host+1 recv+1 1 mpi' \
     "$probe" plan multipath bytes=8 share=.25 chunks=2
 "$probe" plan allreduce ranks=8 per_node=4 count=100 --format matrix |
-    grep -qx '# hierarchical: 2 nodes, and what crosses between them should cross once' ||
+    grep -qx '# hierarchical: 2 nodes, so that data crosses between nodes only once' ||
     fail "plan allreduce gives no reason"
-refused "allreduce.machine = nowhere: allowed is a machine file" \
+refused "allreduce.machine = nowhere: expected a machine file" \
     plan allreduce machine=nowhere
-refused "multipath.share = 2: allowed is auto" check multipath share=2
-refused "neighbor.graph = : allowed is the path" plan neighbor
-refused "neighbor.per_node = 0: allowed" check neighbor rsg=.1 per_node=0
+refused "multipath.share = 2: expected auto" check multipath share=2
+refused "neighbor.graph = : expected the path" plan neighbor
+refused "neighbor.per_node = 0: expected" check neighbor rsg=.1 per_node=0
 printf '0 1\n1 x\n' >"$work/g"
-refused "$work/g:2: x: allowed" plan neighbor graph="$work/g"
+refused "$work/g:2: x: expected" plan neighbor graph="$work/g"
 [ -d /sys/class/kfd ] || refused "class/kfd/kfd/topology/nodes: no AMD device" plan neighbor rsg=.1 \
     ranks=4 topology=machine
 

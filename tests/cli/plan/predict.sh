@@ -96,7 +96,7 @@ says 'collective name=gather hierarchy=2,4 on m: 8 ranks' "$work/c.conf" \
 cp "$work/m.conf" "$work/other.conf"
 COALMINE_MACHINES=$work says ' on other:' self bytes=8 --machine other
 
-refused '--machine is missing' self bytes=8
+refused 'missing --machine' self bytes=8
 refused '--machine = nowhere' self bytes=8 --machine nowhere
 refused 'No such file' self bytes=8 --machine "$work/none.conf"
 printf '[node]\ndevices = 4\n[nic]\nrate = 3\n' >"$work/bad.conf"
@@ -107,13 +107,13 @@ refused 'bad.conf:2: node.devices = 0' self bytes=8 --machine "$work/bad.conf"
 refused 'command line: nic.binding = best' self bytes=8 --machine lab \
     -o nic.binding=best
 refused 'section.key=value' self bytes=8 --machine lab -o nic
-refused 'allowed are up to 4 ranks' self bytes=8 --machine mist --ranks 5
-refused 'allowed are up to 24 ranks' self bytes=8 --machine lab --ranks 25 \
+refused 'expected up to 4 ranks' self bytes=8 --machine mist --ranks 5
+refused 'expected up to 24 ranks' self bytes=8 --machine lab --ranks 25 \
     -o node.ranks=2
 refused 'transport ipc' group via=ipc --machine lab -o node.ranks=1
 refused '--pace' self bytes=8 --machine lab --pace fast
 refused '--links' self bytes=8 --machine lab --links few
 refused '--format' self bytes=8 --machine lab --format svg
 refused 'collective.hierarchy' collective hierarchy=3,3 --ranks 8 --machine lab
-refused 'no such probe' nothing --machine lab
+refused 'neither a campaign file nor a probe' nothing --machine lab
 exit $bad

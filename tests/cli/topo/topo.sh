@@ -57,7 +57,7 @@ put $kfd/2/io_links/0/properties "type 11" "node_from 2" "node_to 1" \
 cat >"$root/want" <<'END'
 2 NUMA nodes, 2 GPUs, 1 NICs
 
-gpu  pci           vendor  name             numa  slot GB/s  nic     nic is near by
+gpu  pci           vendor  name             numa  slot GB/s  nic     nic proximity
 0    0000:23:00.0  amd     Instinct MI250X     0       31.5  mlx5_0  switch
 1    0000:63:00.0  amd     -                   1       31.5  mlx5_0  system
 
