@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c - the loop's side: jobs out to the threads, results back through an
- * eventfd. The only file of the store that knows libevent.
+ * store.c - the side of the event loop: passes jobs to the threads and gets
+ * results back through an eventfd. The only file of the store that uses
+ * libevent.
  *
- * Three readers: a backup or an integrity check of a large store takes minutes,
- * and nobody's page should wait behind it; and what the collector itself asks
- * waits behind nobody's page.
+ * Three readers: a backup or an integrity check of a large store takes minutes
+ * and must not delay clients, and clients must not delay the collector's own
+ * requests.
  */
 #include "daemon/store/store.h"
 
@@ -43,7 +44,7 @@ struct store {
 	struct store_writer *writer;
 	struct store_reader *readers[READER_MAX];
 	int lock_fd;
-	int behind; /* somebody was told so */
+	int behind; /* last result of store_is_behind */
 	int is_standby;
 	char leader[128];
 	void (*room)(void *arg);
@@ -92,7 +93,7 @@ store_done_post(struct store_done *d, struct store_jobs *jobs)
 	store_done_wake(d);
 }
 
-/* Tell the owners. One call may make others: those wait for the next turn. */
+/* Call the callbacks. Jobs that they cause are delivered on the next turn. */
 static void
 store_deliver(struct store_done *d)
 {
@@ -153,7 +154,7 @@ store_open(const struct store_options *o, struct event_base *base,
 	struct err err;
 	int rc = 0;
 
-	json_object_seed(0); /* before threads could race for it */
+	json_object_seed(0); /* before threads could race to do it */
 	st->lock_fd = -1;
 	TAILQ_INIT(&d->jobs);
 	pthread_mutex_init(&d->lock, NULL);
@@ -200,7 +201,7 @@ store_close(struct store *st)
 	if (st->writer != NULL)
 		store_writer_stop(st->writer);
 	st->writer = NULL;
-	/* A callback may ask again; nobody answers any more, so that ends. */
+	/* A callback may add requests. They are refused, so this loop ends. */
 	while (!TAILQ_EMPTY(&st->done.jobs))
 		store_deliver(&st->done);
 	if (st->done.event != NULL)
@@ -263,7 +264,7 @@ store_term(const struct store *st)
 	return term;
 }
 
-/* Answers come on a later turn of the loop, refusals too. */
+/* Refusals, too, are delivered on a later turn of the loop. */
 static void
 store_refuse(struct store *st, struct store_job *job, int status)
 {

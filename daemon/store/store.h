@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.h - the collector's memory: a database behind a writer and a reader
- * thread; which, store_sql.h says.
+ * store.h - the collector's database, used by one writer thread and several
+ * reader threads; store_sql.h has the kinds of databases.
  *
- * Every call returns at once; results come back as callbacks on the event
- * loop that store_open was given. Writes are committed in batches (1000 rows
- * or 200 ms); a callback after commit is what an acknowledgement waits for.
- * While the disk is full or broken, writes fail with -ENOSPC or -EIO, the
- * alarm stands in store_health, and the caller's data stays with the agents.
- * -EAGAIN: too much is queued; ask the agent again later. Every callback is
- * called exactly once, never from inside the call that took it, and at the
- * latest inside store_close.
+ * Every call returns at once. Results arrive as callbacks on the event loop
+ * that was given to store_open. Writes are committed in batches (1000 rows or
+ * 200 ms); an acknowledgement waits for the callback after the commit. While
+ * the disk is full or broken, writes fail with -ENOSPC or -EIO, store_health
+ * has an alarm, and the data stays on the agents. -EAGAIN: the queue is full;
+ * request the data from the agent again later. Every callback is called exactly
+ * once, never from inside the call that it was given to, and at the latest
+ * inside store_close.
  */
 #ifndef DAEMON_STORE_STORE_H
 #define DAEMON_STORE_STORE_H
@@ -24,15 +24,19 @@ struct event_base;
 struct store;
 
 struct store_options {
-	const char *dir; /* state directory; must be a local file system */
-	const char *url; /* of a database server; NULL or "": a file in dir */
-	const char
-	    *schema; /* of that database, where it is a collector's own */
-	const char *cluster;     /* NULL or "": others are not told of it */
-	const char *who;         /* we, for other collectors of that database */
-	const char *authorities; /* digests of tls.ca: which cluster it is of */
-	/* Whoever leads has to have heard of the database for so long, or else
-	 * another one that waits may; 0: nobody waits. */
+	const char *dir;    /* state directory; must be a local file system */
+	const char *url;    /* URL of a database server; NULL or "": a file in
+			     * dir */
+	const char *schema; /* schema in that database, used by this collector's
+			     * cluster only */
+	const char *cluster;     /* NULL or "": not published to other
+				  * clusters */
+	const char *who;         /* name of this collector, for other collectors
+				  * in that database */
+	const char *authorities; /* digests of tls.ca: they identify the
+				  * cluster */
+	/* Lease. If the active collector cannot reach the database for this
+	 * long, a standby may take over. 0: no standby. */
 	uint64_t lease_ns;
 	uint64_t retention_ns;
 	uint64_t raw_retention_ns;
@@ -41,8 +45,8 @@ struct store_options {
 };
 
 struct store_health {
-	int writable;        /* 0: disk full or broken; alarm says why */
-	char alarm[256];     /* "" when all is well */
+	int writable;        /* 0: disk full or broken; alarm has the reason */
+	char alarm[256];     /* "" without an alarm */
 	uint64_t queue_rows; /* waiting for the writer */
 	uint64_t dropped_rows;
 	uint64_t db_bytes;
@@ -50,56 +54,58 @@ struct store_health {
 	uint64_t free_bytes;
 	uint64_t rows_total; /* committed since start */
 	uint64_t errors_total;
-	double write_s_max; /* longest commit of one to two minutes */
+	double write_s_max; /* longest commit of the last one to two minutes */
 	int leads;          /* store_leads */
 };
 
-/* 0; -EINVAL for a network file system; -EBUSY for a second collector, which
- * with lease_ns is a standby instead; -ENOTSUP for a newer schema. What is
- * wrong has been logged. */
+/* Return 0; -EINVAL for a network file system; -EBUSY for a second collector,
+ * which with lease_ns becomes a standby instead; -ENOTSUP for a newer schema.
+ * Errors have been logged. */
 int store_open(const struct store_options *o, struct event_base *base,
     struct store **ret);
-/* A copy that STORE_BACKUP made becomes the store in dir; what was there is
- * kept beside it. err says what was done, or why not: -EBUSY while a collector
- * uses dir, -EEXIST for another program's file, -ENOTSUP for a newer one,
- * -EBADMSG for a damaged one. Root becomes the owner of dir, for good. */
+/* Restore a copy made by STORE_BACKUP as the store in dir; the old store stays
+ * there under another name. err has the result or the error: -EBUSY while a
+ * collector uses dir, -EEXIST for a file of another program, -ENOTSUP for a
+ * newer version, -EBADMSG for a damaged copy. A root process switches to the
+ * user who owns dir, permanently. */
 int store_restore(const char *dir, const char *name, struct err *err);
-/* All rows of one store into another, whose collectors are stopped; where it
- * was cut off it goes on. Both are then read and compared: -EEXIST, they
- * differ. A store is a folder, or the URL of a server's database, of which
- * schema. Progress is logged; err: why not. */
+/* Copy all rows of one store into another; the collectors of both must be
+ * stopped. An interrupted copy is continued. Then both are read and compared;
+ * -EEXIST: they differ. A store is a folder, or the URL of a database server
+ * together with schema. Progress is logged; err has the error. */
 int store_copy(const char *from, const char *to, const char *schema,
     struct err *err);
-/* Commits what is queued, then closes. */
+/* Commit all queued rows, then close. */
 void store_close(struct store *st); /* NULL is allowed */
 void store_health(struct store *st, struct store_health *ret);
-/* 1 when another collector leads: what is put is refused with -ECANCELED, what
- * is asked is answered. */
+/* Return 1 if another collector is active: writes are refused with -ECANCELED,
+ * reads work. */
 int store_is_standby(const struct store *st);
-/* 1 as long as nobody else can lead. Whatever is done to others, an order or a
- * reaction, is done only then. Threads: any. */
+/* Return 1 as long as no other collector can be active. Orders and reactions,
+ * which affect other programs, are executed only then. Threads: any. */
 int store_leads(const struct store *st);
-/* Who does instead, as far as that is known. */
+/* The active collector, if it is not this one, as far as known. */
 const char *store_leader(const struct store *st);
 void store_set_leader(struct store *st, const char *who);
-/* How often the database got another leader; 1 where there is only one. */
+/* Number that increases with each failover; 1 for a database with only one
+ * collector. */
 uint64_t store_term(const struct store *st);
 
-/* status: 0 after commit, or -errno. result: see store_ask, else NULL; it
- * belongs to the callee. */
+/* status: 0 after commit, or -errno. result: see store_ask, for writes NULL;
+ * the callback owns it. */
 typedef void store_cb(int status, json_t *result, void *arg);
 
 /* The following take ownership of nothing; cb may be NULL. */
-/* record: a whole numbered record; one that is already there is not an
- * error, which makes re-sending harmless. It is shared with the writer: do
- * not change it after this call. line: the text that
- * arrived, which is stored and must outlive the callback. NULL or without a
- * text: the text is made from the record. */
+/* record: a complete numbered record. A record that is already stored is not an
+ * error, so agents may send it again. It is shared with the writer: do not
+ * change it after this call. line: the text as it arrived, which is stored and
+ * must stay valid until the callback. If line is NULL or has no text, the text
+ * is made from the record. */
 struct record_line;
 void store_put_record(struct store *st, const json_t *record,
     const struct record_line *line, store_cb *cb, void *arg);
-/* What tells of a change; kind: of names_events. Given with a row it is written
- * in the row's transaction, so neither is ever there without the other. */
+/* An event that reports a change; kind: of names_events. An event that is
+ * passed together with a row is written in the same transaction as the row. */
 struct store_event {
 	const char *kind, *subject, *text;
 	const json_t *body; /* an object, for programs, or NULL */
@@ -116,13 +122,13 @@ void store_put_node(struct store *st, const json_t *node);
 /* STORE_NODES answers with it as member "inventory" of its node. */
 void store_put_inventory(struct store *st, const char *node,
     const json_t *inventory);
-/* Things worth telling later. */
+/* Write an event. */
 void store_put_event(struct store *st, const char *kind, const char *subject,
     const char *text);
 void store_tell(struct store *st, const struct store_event *event, store_cb *cb,
     void *arg);
-/* verdict: {kind subject verdict ...}; a new row each time, the newest of a
- * (kind, subject) is what holds. */
+/* verdict: {kind subject verdict ...}; each call adds a row, the newest row of
+ * a (kind, subject) is the current verdict. */
 void store_put_verdict(struct store *st, const json_t *verdict,
     const struct store_event *event);
 /* NULL body deletes. */
@@ -130,32 +136,33 @@ void store_put_baseline(struct store *st, const char *name, const json_t *body);
 /* job: {job whole start_unix_ns name end_unix_ns? ...}; replaces the row of
  * that job and start. */
 void store_put_batch_job(struct store *st, const json_t *job);
-/* row: {job whole start_unix_ns node rows}; replaces that of the job, its start
- * and the node. */
+/* row: {job whole start_unix_ns node rows}; replaces the row of this job, start
+ * and node. */
 void store_put_in_band(struct store *st, const json_t *row);
 /* occasion: {job at_unix_ns test name ...}. */
 void store_put_occasion(struct store *st, const json_t *occasion);
-/* shares: {at_unix_ns known slow}: what holds from then on. */
+/* shares: {at_unix_ns known slow}: valid from then on. */
 void store_put_shares(struct store *st, const json_t *shares);
-/* What the file of leaves says, "" without one; a new row when it is not what
- * the newest has. */
+/* Text of the file of leaves, "" without a file; adds a row if it differs from
+ * the newest row. */
 void store_put_topology(struct store *st, const char *text);
-/* Small settings that survive: schedule/NAME = off, ... NULL value deletes. */
+/* Small settings that survive a restart: schedule/NAME = off, ... NULL value
+ * deletes. */
 void store_put_setting(struct store *st, const char *key, const char *value,
     store_cb *cb, void *arg);
 
-/* What collectors of other clusters in the database are to know. */
+/* Information for collectors of other clusters in the database. */
 #define STORE_TOLD "store.cluster" /* the setting */
 void store_tell_others(struct store *st, const json_t *told);
 
-/* When all that was put before is on disk. -EIO: it waits in memory until the
- * database takes it. */
+/* Call cb when all earlier writes are on disk. -EIO: they wait in memory until
+ * the database accepts writes. */
 void store_when_stored(struct store *st, store_cb *cb, void *arg);
 
-/* Questions for the reader thread; args is borrowed, result a new object or
- * array given to cb. */
-/* Runs in a list: with all that is stored; with nodes as a hostlist; with the
- * number of nodes only. */
+/* Requests to the reader threads; args is borrowed, result is a new object or
+ * array that is passed to cb. */
+/* Runs in a list: complete; with the nodes as a hostlist; with only the number
+ * of nodes. */
 enum store_listed {
 	STORE_LISTED_WHOLE,
 	STORE_LISTED_SHORT,
@@ -164,9 +171,9 @@ enum store_listed {
 
 enum store_question {
 	STORE_RUNS,      /* {campaign? state? node? limit? before? brief?
-			    listed?}; listed: enum store_listed, result
-			    {runs, next: before of the next part, 0: none};
-			    brief 1: as STORE_LISTED_BRIEF, read faster */
+			  * listed?}; listed: enum store_listed, result {runs,
+			  * next: before of the next part, 0: no more}; brief 1:
+			  * as STORE_LISTED_BRIEF, read faster */
 	STORE_RUN,       /* {run}; -ENOENT */
 	STORE_RECORDS,   /* {run, after_seq?, probe?} */
 	STORE_COUNTERS,  /* {run} */
@@ -180,48 +187,52 @@ enum store_question {
 	STORE_IMPACTS,   /* {campaign? test? from_unix_ns? to_unix_ns? limit?}:
 			    impact over time */
 	STORE_CANARIES,  /* {test? phase? campaign? from_unix_ns? to_unix_ns?
-			    limit?}: canaries over time, newest first */
-	STORE_SPEEDUPS,  /* {from_unix_ns? limit?}: plans beside their
-			    baselines, with nodes, newest first */
+			  * limit?}: canaries over time, newest first */
+	STORE_SPEEDUPS,  /* {from_unix_ns? limit?}: plans compared with their
+			  * baselines, with nodes, newest first */
 	STORE_VERDICTS,  /* {subject? kind? limit? from_unix_ns? to_unix_ns?}:
-			    newest first; {open:true}: the last of each that is
-			    not ok */
-	STORE_BASELINES, /* {name?}: [{name at_unix_ns body}]; without a name
-			    the bodies are left out */
-	STORE_TOPOLOGY,  /* {at_unix_ns? limit?}: [{id from_unix_ns text}], the
-			    newest first, the first the one that held then */
-	STORE_HEARD,     /* {since_unix_ns}: object of node: when a canary
-			    or the mesh last had a number of it */
+			  * newest first; {open:true}: the newest verdict of
+			  * each subject if it is not ok */
+	STORE_BASELINES, /* {name?}: [{name at_unix_ns body}]; body only with a
+			  * name */
+	STORE_TOPOLOGY,  /* {at_unix_ns? limit?}: [{id from_unix_ns text}],
+			  * newest first; the first is the one valid at
+			  * at_unix_ns */
+	STORE_HEARD,     /* {since_unix_ns}: object of node: time of the last
+			  * value of it from a canary or the mesh */
 	STORE_JOBS,      /* {from_unix_ns? to_unix_ns? job? name? owner?
-			    limit?}: jobs that ran within, the latest to begin
-			    first; job 1 is 1_2 of an array and 1+0 of parts, too */
-	STORE_IN_BAND,   /* {whole}: what its nodes have said of it */
+			  * limit?}: jobs that ran in this time, latest start
+			  * first; job 1 also matches 1_2 of an array and 1+0 of
+			  * parts */
+	STORE_IN_BAND,   /* {whole}: the rows that the job's nodes have sent */
 	STORE_OCCASIONS, /* {from_unix_ns? to_unix_ns? job? name? limit?
-			    after_job? after_test?}: the oldest first, of the
-			    first moment those after that one */
+			  * after_job? after_test?}: oldest first; of the first
+			  * moment only those after after_job and after_test */
 	STORE_SHARES,    /* {from_unix_ns? to_unix_ns? limit?}: the newest
 			    first */
 	STORE_BACKUP,    /* {path}: online copy */
-	STORE_CHECK,     /* {}: integrity, of bodies too; {ok, text} */
-	STORE_LEADER,    /* {depose?}: {who, term, lease_ns, mark}, the mark
-			    changes as long as he lives and is missing where
-			    nobody leads; depose: a mark, whose collector is
-			    cut off first */
+	STORE_CHECK,     /* {}: integrity, also of bodies; {ok, text} */
+	STORE_LEADER,    /* {depose?}: {who, term, lease_ns, mark}; mark changes
+			  * while the active collector is alive and is missing
+			  * if no collector is active; depose: a mark, whose
+			  * collector is disconnected first */
 	STORE_CLUSTERS,  /* {} all named clusters of a server's database:
-			    [{cluster lease_ns silent_ns told}]; silent_ns of
-			    who leads, -1: nobody does; told: the last of
-			    store_tell_others, a text */
+			  * [{cluster lease_ns silent_ns told}]; silent_ns: time
+			  * since the last contact of the active collector, -1:
+			  * no active collector; told: the text of the last
+			  * store_tell_others */
 	STORE_QUESTION_MAX
 };
 void store_ask(struct store *st, enum store_question what, const json_t *args,
     store_cb *cb, void *arg);
-/* 1 when half of what may wait to be written does: whoever puts more should
- * have it wait elsewhere, until the store has room again and says so. */
+/* Return 1 if the write queue is half full. The caller should then keep further
+ * rows elsewhere until the room callback is called. */
 int store_is_behind(struct store *st);
 void store_set_room_cb(struct store *st, void (*room)(void *arg), void *arg);
-/* For somebody outside: questions with an owner wait apart from the
- * collector's own, are refused with -EAGAIN when too many wait, and end with
- * -ECANCELED, or an error of what was cut short, once they are abandoned. */
+/* As store_ask, for a client. Requests with an owner have a queue separate from
+ * the collector's own. If that queue is full they are refused with -EAGAIN. An
+ * abandoned request ends with -ECANCELED, or with the error of the interrupted
+ * read. */
 void store_ask_for(struct store *st, enum store_question what,
     const json_t *args, const void *owner, store_cb *cb, void *arg);
 void store_abandon(struct store *st, const void *owner);

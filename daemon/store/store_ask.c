@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_ask.c - the questions. Most are a statement whose rows become objects:
- * those are rows of a table. The others are functions: backup here, integrity
+ * store_ask.c - the requests. Most are a statement whose rows become objects:
+ * these are rows of a table. The others are functions: backup here, integrity
  * in store_check.c, records in store_ask_data.c.
  */
 #include <errno.h>
@@ -20,10 +20,10 @@
 #include "schema/names_run.h"
 
 #define RUNS_MAX 1000
-/* Rows looked at for one answer: nodes are in the body, where no index helps.
- */
+/* Rows read for one answer: nodes are in the body, which has no index. */
 #define SCAN_MAX 20000
-/* Of names of nodes in a list; those who want more ask for the next part. */
+/* Of names of nodes in a list; a client that wants more requests the next
+ * part. */
 #define NAMES_MAX_BYTES (1024 * 1024)
 
 static json_t *
@@ -59,7 +59,7 @@ store_ask_read_real(struct sql_stmt *q, int column)
 	return v.type == SQL_NULL ? json_null() : json_real(v.real);
 }
 
-/* NULL, which is left out, where the column has none. */
+/* NULL, so that the member is omitted, if the column is NULL. */
 static json_t *
 store_ask_read_json_if(struct sql_stmt *q, int column)
 {
@@ -88,8 +88,8 @@ store_ask_hostlist(const json_t *nodes)
 	return ret;
 }
 
-/* Of a run's body, as a hostlist: of 200 runs of 10,000 nodes the names alone
- * would be 20 MB. */
+/* The nodes of a run's body as a hostlist: for 200 runs of 10,000 nodes the
+ * names alone would be 20 MB. */
 static json_t *
 store_ask_read_nodes(struct sql_stmt *q, int column)
 {
@@ -100,7 +100,7 @@ store_ask_read_nodes(struct sql_stmt *q, int column)
 	return ret;
 }
 
-/* Of two columns. */
+/* Lower and upper end from two columns. */
 static json_t *
 store_ask_read_interval(struct sql_stmt *q, int column)
 {
@@ -226,10 +226,11 @@ store_ask_read_clusters(struct store_reading *r, const json_t *args,
 	return rc < 0 ? rc : 0;
 }
 
-/* A member of a row's object. "": the object begins as that one. */
+/* A member of a row's object. "": its members become members of the object. */
 struct column {
 	const char *name;
-	json_t *(*read)(struct sql_stmt *q, int column); /* NULL: left out */
+	json_t *(*read)(struct sql_stmt *q, int column); /* returns NULL to omit
+							  * the member */
 };
 
 #define EVENTS                                                                 \
@@ -241,7 +242,7 @@ struct column {
 #define RUNS_LISTED                                                            \
 	"SELECT CASE WHEN ?4 = 1 AND brief IS NOT NULL THEN brief ELSE body"   \
 	" END, records FROM run "
-/* One by one, until enough are of the node. */
+/* Read one by one until enough rows have the node. */
 #define RUNS_WHERE                                                             \
 	" AND created_unix_ns < ?2 AND (?3 IS NULL OR state = ?3)"             \
 	" ORDER BY created_unix_ns DESC, id DESC"
@@ -249,15 +250,17 @@ struct column {
 static const struct question {
 	store_read *read; /* NULL: a statement */
 	const char *sql;
-	/* Run instead where args have that member, and it is not false. */
+	/* If args have this member and it is not false, sql_with is run
+	 * instead. */
 	const char *with, *sql_with;
-	int pairs;   /* an object: names of members and their texts */
-	int of_node; /* only the newest, and those of a node, that args want */
-	int of_run;  /* ?1 is the run's id; -ENOENT for one that is not here */
-	int one;     /* the answer is the only row; -ENOENT without */
+	int pairs;   /* the result is an object: names of members and their
+		      * texts */
+	int of_node; /* newest first, only rows with the node in args, if any */
+	int of_run;  /* ?1 is the run's id; -ENOENT if the run is not stored */
+	int one;     /* the result is the only row; -ENOENT for no rows */
 	struct {
 		const char *arg;
-		int64_t fallback, least, most; /* none: a text */
+		int64_t fallback, least, most; /* all 0: a text */
 	} params[8];
 	struct column columns[13];
 } questions[STORE_QUESTION_MAX] = {
@@ -289,7 +292,7 @@ static const struct question {
 		{ "at_unix_ns", store_ask_read_int },
 		{ "nics", store_read_json } } },
 	/* Ascending. Without after_id the newest ones, so that "events" alone
-	 * shows what just happened. */
+	 * shows the latest events. */
 	[STORE_EVENTS] = { .params = { { "after_id", 0, 0, INT64_MAX },
 			       { "kind" }, { "limit", 100, 1, 10000 },
 			       { "from_unix_ns", 0, 0, INT64_MAX },
@@ -332,8 +335,9 @@ static const struct question {
 		{ "test", store_ask_read_text }, { "of", store_ask_read_text },
 		{ "value", store_ask_read_real },
 		{ "interval", store_ask_read_interval } } },
-	/* Newest first. The headline's interval is lo and hi. Second passes
-	 * are of six nodes, one of them slow: asked for by name only. */
+	/* Newest first. The headline's interval is lo and hi. Confirmation runs
+	 * have six nodes, one of them slow: they are returned only if their
+	 * campaign is requested by name. */
 	[STORE_CANARIES] = { .params = { { "from_unix_ns", 0, 0, INT64_MAX },
 				 { "to_unix_ns", INT64_MAX, 0, INT64_MAX },
 				 { "campaign" }, { "test" }, { "phase" },
@@ -356,7 +360,7 @@ static const struct question {
 		{ "mean", store_ask_read_real }, { "p50", store_ask_read_real },
 		{ "p99", store_ask_read_real }, { "lo", store_ask_read_real },
 		{ "hi", store_ask_read_real } } },
-	/* Newest first: plans beside their baselines, and on which nodes. */
+	/* Newest first: plans compared with their baselines, with nodes. */
 	[STORE_SPEEDUPS] = { .params = { { "from_unix_ns", 0, 0, INT64_MAX },
 				 { "limit", 100, 1, 1000 } },
 	    .sql = "SELECT d.body, d.at_unix_ns, run.run, run.body,"
@@ -470,10 +474,12 @@ struct rows {
 	int64_t limit, scanned;
 	enum store_listed listed;
 	int64_t bytes;        /* of names of nodes in the list */
-	int64_t next_unix_ns; /* of the last one, if there may be more */
+	int64_t next_unix_ns; /* of the last row, if there may be more; else
+			       * 0 */
 };
 
-/* As lists have it: names of nodes are the most of a run. */
+/* Reduce a run to its form in lists: names of nodes are the largest part of a
+ * run. */
 static void
 store_ask_run_shorten(json_t *run, enum store_listed listed, int64_t *bytes)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_ask_data.c - records: those of a run, up to which one all are here, and
- * who was heard of in the newest.
+ * store_ask_data.c - records: the records of a run, the number up to which all
+ * are stored, and the nodes that appear in the newest ones.
  *
- * They are read as text and only parsed for those who want objects: the HTTP
- * interface passes them on as they are, page by page.
+ * They are read as text and only parsed for callers that want objects: the HTTP
+ * interface passes them on unchanged, page by page.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,11 +20,11 @@
 #define RECORDS_MAX  100000
 #define PAGE_BYTES   (2 * 1024 * 1024) /* of text; then the page is full */
 #define ACK_RUNS_MAX 10000
-/* Of canaries. Light campaigns go round a large cluster in fewer, and their
- * records are short; where records are long, a few tell of all nodes. */
+/* Canary records that are read. Light campaigns cover a large cluster in fewer,
+ * and their records are short; if records are long, each covers many nodes. */
 #define HEARD_MAX       1000
 #define HEARD_BYTES_MAX (4 * 1024 * 1024) /* as stored */
-/* Each is of all nodes. */
+/* Each covers all nodes. */
 #define HEARD_EPOCHS_MAX 4
 
 int
@@ -53,7 +53,7 @@ struct page {
 	const char *run;
 	int64_t limit;
 	int64_t bytes;
-	int more; /* the page is full: there may be others */
+	int more; /* the page is full: there may be more */
 };
 
 static int
@@ -80,7 +80,7 @@ store_ask_data_record_row(struct sql_stmt *q, void *arg)
 	return 0;
 }
 
-/* {run after_seq? probe? limit? text?}. text true: a page of at most about
+/* Read {run after_seq? probe? limit? text?}. text true: a page of at most about
  * PAGE_BYTES, {text count last_seq more}; else the array. */
 int
 store_read_records(struct store_reading *r, const json_t *args, json_t **ret)
@@ -137,7 +137,7 @@ store_ask_data_ack_row(struct sql_stmt *q, void *arg)
 	return 0;
 }
 
-/* Highest n such that 1..n are all here; 0 for an unknown run. */
+/* Highest n such that records 1..n are all stored; 0 for an unknown run. */
 int
 store_read_acks(struct store_reading *r, const json_t *args, json_t **ret)
 {
@@ -188,11 +188,12 @@ store_ask_data_put_heard(json_t *heard, const json_t *record, const char *key,
 }
 
 struct heard {
-	json_t *nodes; /* name: when */
+	json_t *nodes; /* name: time */
 	int64_t bytes; /* of bodies, as stored */
 };
 
-/* Seconds and rates tell of a node in different members. */
+/* Tests in seconds and tests in rates have a node's values in different
+ * members. */
 static int
 store_ask_data_heard_row(struct sql_stmt *q, void *arg)
 {
@@ -209,7 +210,7 @@ store_ask_data_heard_row(struct sql_stmt *q, void *arg)
 }
 
 /* Rounds that the diagnosis would judge, newest first; before them the mesh,
- * which tells of all nodes in a row. */
+ * whose records cover all nodes. */
 static const struct heard_rounds {
 	const char *sql; /* ?1 since, ?2 rows */
 	int rows_max;
@@ -225,7 +226,7 @@ static const struct heard_rounds {
 	    HEARD_MAX },
 };
 
-/* Whoever was found before the time was over is still heard. */
+/* After a timeout, the nodes that were found so far are returned. */
 int
 store_read_heard(struct store_reading *r, const json_t *args, json_t **ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_check.c - what the engine's own check cannot see: bodies that are not
- * what was put. The first few are named.
+ * store_check.c - find damage that the engine's own check cannot detect: bodies
+ * that differ from what was written. The first few are named.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 struct check {
 	struct strbuf text;
 	const struct store_reading *reading;
-	int64_t damaged; /* bodies */
+	int64_t damaged; /* number of damaged bodies */
 };
 
 static int
@@ -59,7 +59,7 @@ store_check_record(struct sql_stmt *q, void *arg)
 	return 0;
 }
 
-/* Tables with a body, and what names their rows. */
+/* Tables with a body, and the column that identifies their rows. */
 static const struct table {
 	const char *what, *sql;
 } tables[] = {
@@ -138,7 +138,8 @@ store_read_check(struct store_reading *r, const json_t *args, json_t **ret)
 		strbuf_clear(&c.text);
 	if (rc == 0)
 		rc = store_check_bodies(r, &c);
-	/* A store too broken to be checked has been checked. */
+	/* A store that is too damaged for the check is a result, not an
+	 * error. */
 	if (rc == 0 || rc == -EBADMSG) {
 		const char *text = c.text.len_bytes > 0 ? c.text.text : "ok";
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_copy.c - all rows of a store into another one, of whatever engine. Runs
- * are known by name, so each has ids of its own. What the other one has is the
- * place to go on from; in the end both are read and compared.
+ * store_copy.c - copy all rows of a store into another one, of any engine. Runs
+ * are identified by name, since each store assigns its own ids. The copy
+ * continues after the last row of the destination; at the end both stores are
+ * read and compared.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,8 +20,9 @@
 
 #define BATCH_ROWS 500
 
-/* In an order in which each has what it refers to. The first are the key. A
- * name with '*' is a body; "run" of another table stands for its run_id. */
+/* Ordered so that referenced rows come first. The first columns are the key. A
+ * name with '*' is a body; "run" in another table is copied as the run's name
+ * and stored as run_id. */
 static const struct table {
 	const char *name;
 	int keys;
@@ -65,7 +67,7 @@ struct end {
 	int lock_fd;
 };
 
-/* The names of the first columns, with commas between, as they are read. */
+/* Add the names of the first columns, separated by commas, as they are read. */
 static void
 store_copy_names_add(struct strbuf *to, const struct table *t, int count,
     int reading, const char *after)
@@ -121,7 +123,8 @@ store_copy_insert_make(const struct table *t)
 	return sql.text;
 }
 
-/* Texts are passed on as they are: they live until the statement has run. */
+/* Texts are passed without a copy: they are valid until the statement has
+ * run. */
 static void
 store_copy_row_pass(struct sql_stmt *get, struct sql_stmt *put,
     const struct table *t, int count)
@@ -136,7 +139,8 @@ store_copy_row_pass(struct sql_stmt *get, struct sql_stmt *put,
 	}
 }
 
-/* What is read of the one, behind what the other one has. */
+/* Select the rows of the source that come after the newest row of the
+ * destination. */
 static int
 store_copy_rows_behind(struct sql *from, struct sql *to, const struct table *t,
     struct sql_stmt **ret)
@@ -209,7 +213,8 @@ store_copy_table_copy(struct sql *from, struct sql *to, const struct table *t)
 	return rc;
 }
 
-/* FNV-1a over what a row says, however it is stored. */
+/* Compute FNV-1a over the values of all rows, independent of how they are
+ * stored. */
 static int
 store_copy_table_digest(struct sql *db, const struct table *t,
     int64_t *ret_rows, uint64_t *ret_digest)
@@ -243,7 +248,7 @@ store_copy_table_digest(struct sql *db, const struct table *t,
 			for (size_t k = 0; k < len; k++)
 				*ret_digest = (*ret_digest ^ (uint8_t)p[k]) *
 				    0x100000001b3;
-			/* its end, and null is not "" */
+			/* marks the end of a value, and NULL differs from "" */
 			*ret_digest = (*ret_digest ^
 					  (v.type == SQL_NULL ? 0x1ff
 							      : 0x100)) *
@@ -286,7 +291,7 @@ store_copy(const char *from, const char *to, const char *schema,
 	struct end a = { .lock_fd = -1 }, b = { .lock_fd = -1 };
 	int rc;
 
-	/* It would be made. */
+	/* Opening a missing source would create it. */
 	if (strstr(from, "://") == NULL && access(file, R_OK) < 0)
 		rc = err_set(err, -errno, "%.300s: %s", file, strerror(errno));
 	else

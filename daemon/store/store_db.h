@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_db.h - what the files that speak SQL share: rows in and out, through
- * the waist of store_sql.h. Threads: the connection's, if nothing else is said.
+ * store_db.h - declarations shared by the files that use SQL: read and write
+ * rows through the interface of store_sql.h. Threads: the connection's thread,
+ * unless stated otherwise.
  *
  * A new table: a step in schema/migrate/; a kind of enum store_put with its row
- * in put_kinds (store_write.c) and its statement in store_put.c; a question
- * with its row in store_ask.c; how it ages in store_keep.c.
+ * in put_kinds (store_write.c) and its statement in store_put.c; a request with
+ * its row in store_ask.c; its retention in store_keep.c.
  */
 #ifndef DAEMON_STORE_STORE_DB_H
 #define DAEMON_STORE_STORE_DB_H
@@ -20,14 +21,14 @@
 #include "daemon/store/store_int.h"
 #include "daemon/store/store_sql.h"
 
-/* store_ask.c: the answers to the questions of store.h. */
+/* store_ask.c: the results of the requests of store.h. */
 
 struct store_reading {
 	struct sql *db;
-	const atomic_int *stopping; /* a long answer gives up when it is set */
+	const atomic_int *stopping; /* if set, a long read stops early */
 };
 
-/* 0 and a new *ret, or -errno; *ret is then untouched. */
+/* Return 0 and a new *ret, or -errno; *ret is then unchanged. */
 typedef int store_read(struct store_reading *r, const json_t *args,
     json_t **ret);
 int store_answer(struct store_reading *r, enum store_question what,
@@ -37,15 +38,15 @@ store_read store_read_check;
 /* store_ask_data.c */
 store_read store_read_records, store_read_acks, store_read_heard;
 
-/* For those files. -EINVAL for a run that is no text, -ENOENT for one that is
- * not here. */
+/* For the files above. -EINVAL if run is not a string, -ENOENT if it is not
+ * stored. */
 int store_read_run_id(struct sql *db, const json_t *run, int64_t *ret_id);
 json_t *store_read_json(struct sql_stmt *q, int column); /* parsed, or null */
-/* Integer argument, fallback when it is missing, clamped to lo..hi. */
+/* Integer argument, fallback if it is missing, limited to lo..hi. */
 int64_t store_read_arg(const json_t *args, const char *key, int64_t fallback,
     int64_t lo, int64_t hi);
-/* Step q to its end, one() for each row; ends q. 0 or -errno. one: 0 goes on,
- * 1 stops, -errno. */
+/* Step q to its end, call one() for each row, and finalize q. 0 or -errno. one:
+ * 0 continues, 1 stops, -errno fails. */
 int store_read_rows(struct sql_stmt *q, int (*one)(struct sql_stmt *, void *),
     void *arg);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_file.c - SQLite's file as a whole: on what disk it may lie, whose it
- * is, is it sound, what version has it; copies out of it and back into it.
+ * store_file.c - the SQLite file as a whole: the file system it may be on, its
+ * owner, integrity and version; backup and restore.
  */
 #include "daemon/store/store_sqlite.h"
 
@@ -24,10 +24,9 @@
 #include "daemon/store/store.h"
 #include "daemon/store/store_int.h"
 
-#define CHECK_LIMIT_NS                                                         \
-	(20 * CLK_NS_PER_S) /* of start-up; then it is good                    \
-			       enough: a read finds the rest */
-#define BACKUP_PAGES    200 /* of one step; the writer may go on between */
+/* At start-up. After that the file is accepted: reads find remaining damage. */
+#define CHECK_LIMIT_NS  (20 * CLK_NS_PER_S)
+#define BACKUP_PAGES    200 /* per step; the writer continues in between */
 #define BACKUP_PAUSE_NS (5 * CLK_NS_PER_MS)
 #define READ_BYTES      ((size_t)1 << 20)
 #define COPY_KEPT_S     (7 * 24 * 3600) /* of an older version, once migrated */
@@ -38,8 +37,8 @@ struct fs_row {
 	int refused;
 };
 
-/* WAL keeps its index in shared memory, which other hosts do not see, and
- * byte-range locks there are missing or lie. */
+/* WAL keeps its index in shared memory, which other hosts cannot see, and
+ * byte-range locks there are missing or unreliable. */
 static const struct fs_row fs_rows[] = {
 	{ 0x6969, "NFS", 1 }, { 0x517B, "SMB", 1 }, { 0xFF534D42, "CIFS", 1 },
 	{ 0xFE534D42, "SMB2", 1 }, { 0x0BD00BD0, "Lustre", 1 },
@@ -52,7 +51,7 @@ static const struct fs_row fs_rows[] = {
 	{ 0x65735546, "FUSE", 0 }, /* may be local: a warning */
 };
 
-/* The decision, apart from the system call so that it can be tested. */
+/* Separate from the system call, for tests. */
 static int
 store_file_fs_judge(const char *dir, uint32_t type)
 {
@@ -138,8 +137,9 @@ store_lock(const struct store_options *o, int *ret_fd)
 	return rc < 0 ? rc : store_file_lock_dir(o->dir, ret_fd);
 }
 
-/* One step, its number and whose file it is, or nothing at all: a start that
- * ends after the first step must not leave a file that the next one refuses. */
+/* Run one step and set its number and the application id in one transaction: a
+ * start that is interrupted after the first step must not leave a file that the
+ * next start rejects. */
 static int
 store_file_migrate_step(sqlite3 *db, const struct embed *step, int number)
 {
@@ -173,7 +173,8 @@ store_file_newest_version(const struct embed *steps)
 	return newest;
 }
 
-/* Nobody takes a step back after a week of work with the new file. */
+/* Remove the copies of older versions after a week of work with the new
+ * file. */
 static void
 store_file_drop_copies(const char *path, int newest)
 {
@@ -205,12 +206,12 @@ store_file_migrate(sqlite3 *db, const char *path, const struct embed *steps)
 		return -ENOTSUP;
 	}
 	if (version > 0 && version < newest) {
-		/* Old data is copied aside before it is changed: a step that
-		 * was wrong can be taken back by hand. */
+		/* Old data is copied before it is changed, so that an
+		 * administrator can undo a wrong step. */
 		char *copy = xasprintf("%s.v%d", path, version);
 		char *sql = sqlite3_mprintf("VACUUM INTO '%q'", copy);
 
-		unlink(copy); /* of an attempt that did not end */
+		unlink(copy); /* of an interrupted attempt */
 		rc = sqlite_exec(db, sql);
 		if (rc == 0)
 			log_info("store: kept a copy of version %d as %s",
@@ -260,8 +261,8 @@ store_file_check_errno(sqlite3 *db, const char *text)
 	return said <= 0 ? -EBADMSG : sqlite_errno((int)said);
 }
 
-/* 0: sound, or the time limit came before the end of the check; -EBADMSG:
- * damaged; another -errno: it could not be read. */
+/* 0: intact, or the time limit ended the check; -EBADMSG: damaged; another
+ * -errno: it cannot be read. */
 static int
 store_file_quick_check(sqlite3 *db, struct err *err)
 {
@@ -290,7 +291,7 @@ store_file_quick_check(sqlite3 *db, struct err *err)
 	return rc;
 }
 
-/* The number that sql selects. -errno with SQLite's reason. */
+/* Read the number that sql selects. -errno with SQLite's error text. */
 static int
 store_file_int(sqlite3 *db, const char *sql, int64_t *ret, struct err *err)
 {
@@ -307,8 +308,8 @@ store_file_int(sqlite3 *db, const char *sql, int64_t *ret, struct err *err)
 	return rc == SQLITE_DONE ? -EIO : sqlite_errno(rc);
 }
 
-/* Open, judge, migrate. -EBADMSG: damaged; -EEXIST: a file of another program
- * is never touched. */
+/* Open, check and migrate the file. -EBADMSG: damaged; -EEXIST: a file of
+ * another program, which is never changed. */
 static int
 store_file_prepare_once(const char *path, const struct embed *steps,
     struct err *err)
@@ -358,8 +359,8 @@ store_file_new(const char *path, struct sql **ret, int *ret_is_made,
 	return rc;
 }
 
-/* The file and what belongs to it become PATH.WORD-AT, as far as they are
- * there: a log that stayed would be taken for that of the next file. */
+/* Rename the file, its log and its index to PATH.WORD-AT, if they exist:
+ * otherwise the log would be used with the next file. */
 static int
 store_file_move_aside(const char *path, const char *word, unsigned long long at)
 {
@@ -379,14 +380,14 @@ store_file_move_aside(const char *path, const char *word, unsigned long long at)
 	return rc;
 }
 
-/* A copy of from at to, synced. */
+/* Write a copy to `to`, synced. */
 static int
 store_file_copy_out(sqlite3 *from, const char *to)
 {
 	char *sql = sqlite3_mprintf("VACUUM INTO '%q'", to);
 	int fd, rc;
 
-	unlink(to); /* of an attempt that did not end */
+	unlink(to); /* of an interrupted attempt */
 	rc = sqlite_exec(from, sql);
 	sqlite3_free(sql);
 	if (rc < 0)
@@ -401,7 +402,7 @@ store_file_copy_out(sqlite3 *from, const char *to)
 	return rc;
 }
 
-/* Is it a whole store that this program can read? */
+/* Check that it is a complete store that this program can read. */
 static int
 store_file_backup_check(sqlite3 *db, const char *name, struct err *err)
 {
@@ -431,7 +432,7 @@ store_restore(const char *dir, const char *name, struct err *err)
 	int lock_fd = -1, dir_fd = -1, rc;
 
 	err->text[0] = '\0';
-	/* Root may read a backup that the owner of the folder may not. */
+	/* Root can read a backup that the owner of the folder cannot. */
 	rc = sqlite_errno(
 	    sqlite3_open_v2(name, &from, SQLITE_OPEN_READONLY, NULL));
 	if (rc < 0)
@@ -482,8 +483,8 @@ sqlite_prepare(const struct store_options *o, const struct embed *steps,
 
 	err->text[0] = '\0';
 	rc = store_file_prepare_once(path, steps, err);
-	/* A store that is set aside is a history that agents and users lose: it
-	 * is looked at twice. */
+	/* Agents and users lose the history of a store that is moved away, so
+	 * the check is repeated first. */
 	if (rc == -EBADMSG) {
 		log_warnx("store: %s: %s; checking it again", path, err->text);
 		err->text[0] = '\0';
@@ -511,8 +512,8 @@ sqlite_prepare(const struct store_options *o, const struct embed *steps,
 	return rc;
 }
 
-/* Not over what is there, and never half of it: a temporary gets its name
- * when it is whole. */
+/* Existing files are not overwritten, and the backup is never incomplete: a
+ * temporary file is renamed when it is complete. */
 static int
 store_file_backup_to(sqlite3 *from, const char *path, const char *temporary,
     const _Atomic int *stopping)
@@ -541,7 +542,7 @@ store_file_backup_to(sqlite3 *from, const char *path, const char *temporary,
 	}
 	sqlite3_backup_finish(b);
 	rc = sqlite_errno(rc);
-	/* A copy that needs no -wal and -shm beside it. */
+	/* A copy without -wal and -shm. */
 	if (rc == 0)
 		rc = sqlite_exec(to, "PRAGMA journal_mode=DELETE");
 	sqlite3_close(to);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_int.h - what the store's own files share; nobody else includes it.
+ * store_int.h - declarations shared by the store's own files; no other file
+ * includes it.
  *
- * Jobs travel: the loop makes them, one thread (the writer or a reader) does
- * them, the loop gets them back and calls their callback. A job has one owner
- * at a time, so only the queues are locked. No SQL here.
+ * The loop creates jobs, one thread (the writer or a reader) processes them,
+ * and the loop gets them back and calls their callback. A job has one owner at
+ * a time, so only the queues are locked. No SQL here.
  */
 #ifndef DAEMON_STORE_STORE_INT_H
 #define DAEMON_STORE_STORE_INT_H
@@ -34,44 +35,44 @@ enum store_put {
 	PUT_SHARES,
 	PUT_IN_BAND,
 	PUT_MAX,
-	/* No row: store_when_stored, in its turn behind all that was put. */
+	/* No row: store_when_stored, processed after all earlier writes. */
 	ASK_STORED = PUT_MAX
 };
 
-#define STORE_VALUE_BYTES 8 /* of JSON text for a value, about */
+#define STORE_VALUE_BYTES 8 /* approximate JSON text for one value */
 
 struct store_job {
 	TAILQ_ENTRY(store_job) link;
 	int what;                /* enum store_put or enum store_question */
-	json_t *object;          /* what to put, or the arguments; ours */
+	json_t *object;          /* the row to write, or the arguments; owned */
 	struct record_line line; /* of a record, as it arrived; the caller's */
-	json_t *event;           /* to put in the same transaction, or NULL */
+	json_t *event;           /* to write in the same transaction, or NULL */
 	uint64_t at_unix_ns;
 	store_cb *cb; /* may be NULL */
 	void *arg;
-	const void *owner; /* of a question that may be abandoned, or NULL */
-	size_t
-	    cost; /* of the object while it waits, in values; 0: count them */
-	int64_t run_id;             /* of what is put and belongs to a run */
-	struct sql_outcome outcome; /* of what is put */
+	const void *owner; /* of a request that may be abandoned, or NULL */
+	size_t cost; /* of the object while it waits, in values; 0: not counted
+		      * yet */
+	int64_t run_id;             /* of a row that belongs to a run */
+	struct sql_outcome outcome; /* of the row */
 	struct sql_outcome event_outcome;
-	int unfit;      /* it is left out */
-	int status;     /* of the done job */
-	json_t *result; /* likewise; may be NULL */
+	int unfit;      /* the row is invalid and is skipped */
+	int status;     /* after processing */
+	json_t *result; /* after processing; may be NULL */
 };
 TAILQ_HEAD(store_jobs, store_job);
 
-/* Lock the folder, which is made if it is missing, against other collectors of
- * this machine until *ret_fd is closed; root becomes its owner, for good.
- * -EBUSY; failures have been logged. */
+/* Lock the folder against other collectors of this machine until *ret_fd is
+ * closed. Creates the folder if it is missing. A root process switches to the
+ * user who owns the folder, permanently. -EBUSY; errors have been logged. */
 int store_lock(const struct store_options *o, int *ret_fd);
 
-/* Root gives its rights up, for good, in a folder of another user: that user
- * may put a link in place of any file in it, at any time. */
+/* Switch permanently from root to the user who owns the folder: that user could
+ * replace any file in it by a link at any time. */
 int store_become_owner(const char *dir);
-/* Make an empty file of the newest schema at path, where nothing may be, and
- * open it for writing. *ret_is_made is set to 1 once a file of ours is there,
- * also where this fails. */
+/* Create an empty file of the newest schema at path, which must not exist, and
+ * open it for writing. *ret_is_made is set to 1 once the file has been created,
+ * also if a later step fails. */
 int store_file_new(const char *path, struct sql **ret, int *ret_is_made,
     struct err *err);
 
@@ -79,7 +80,7 @@ struct store_job *store_job_new(int what, json_t *object, store_cb *cb,
     void *arg); /* takes object */
 void store_job_free(struct store_job *job);
 
-/* Where threads leave what they have done, for the loop. Threads: any. */
+/* Finished jobs of the threads, for the loop. Threads: any. */
 struct store_done;
 void store_done_post(struct store_done *d, struct store_jobs *jobs);
 
@@ -87,27 +88,28 @@ void store_done_post(struct store_done *d, struct store_jobs *jobs);
 struct store_writer;
 int store_writer_start(const struct store_options *o, struct store_done *done,
     struct store_writer **ret);
-/* Takes job. -EAGAIN when the queue is full; the job is then still the
+/* Takes job, except for -EAGAIN: the queue is full and the job stays the
  * caller's. */
 int store_writer_add(struct store_writer *w, struct store_job *job);
-/* 1 when half of the queue is taken; was: it was 1, which holds until no more
- * than a quarter is. */
+/* Return 1 if the queue is half full. was: the last result; after a 1, the
+ * result stays 1 until the queue is at most a quarter full. */
 int store_writer_is_behind(struct store_writer *w, int was);
-/* Commits what is queued, hands it to done and ends the thread. */
+/* Commit all queued rows, pass them to done and end the thread. */
 void store_writer_stop(struct store_writer *w);
 void store_writer_health(struct store_writer *w, struct store_health *ret);
-/* Until when by clk_ns nobody else can lead, and in which term. */
+/* Return the time by clk_ns until which no other collector can be active, and
+ * the term. */
 uint64_t store_writer_leads_until(struct store_writer *w, uint64_t *ret_term);
 
-/* A reader thread with a connection of its own. */
+/* A reader thread with a separate connection. */
 struct store_reader;
 int store_reader_start(const struct store_options *o, uint64_t limit_ns,
     struct store_done *done, struct store_reader **ret);
 int store_reader_add(struct store_reader *r, struct store_job *job);
-/* The owner's questions that wait are done with -ECANCELED; the one that is
- * being answered is cut short. */
+/* The owner's waiting requests end with -ECANCELED; its request in progress is
+ * interrupted. */
 void store_reader_abandon(struct store_reader *r, const void *owner);
-/* What is still queued is handed to done with -ECANCELED. */
+/* Requests that are still queued are passed to done with -ECANCELED. */
 void store_reader_stop(struct store_reader *r);
 
 #endif

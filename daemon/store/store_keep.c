@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_keep.c - deletes go by id in slices, so that no transaction is long
- * and records of new runs never wait behind the end of old ones.
+ * store_keep.c - deletes rows by id in slices, so that no transaction is long
+ * and records of new runs never wait for the deletion of old ones.
  */
 
 #include <stdio.h>
@@ -15,9 +15,9 @@
 
 #define SLICE_ROWS 500
 
-/* Every row says what to delete; ?1 is the time before which things go. The
- * oldest final run is the only one whose parts are looked for, so a slice
- * costs a few index steps; the run's own row goes when nothing hangs on it. */
+/* Each row deletes from one table; rows older than ?1 are deleted. Only the
+ * oldest final run is searched for parts, so a slice costs a few index steps;
+ * the run's own row is deleted when nothing refers to it. */
 #define OLD_RUN                                                                \
 	"(SELECT id FROM run WHERE final = 1 AND created_unix_ns < ?1"         \
 	" ORDER BY created_unix_ns LIMIT 1)"
@@ -52,13 +52,13 @@ static const struct keep_row keep_rows[] = {
 	{ KEEP_RETENTION,
 	    "DELETE FROM event WHERE id IN (SELECT id FROM event"
 	    " WHERE at_unix_ns < ?1 ORDER BY id LIMIT ?2)" },
-	/* Not those that hold. */
+	/* Except the current verdict of a subject. */
 	{ KEEP_RETENTION,
 	    "DELETE FROM verdict WHERE id IN (SELECT v.id FROM verdict AS v"
 	    " WHERE v.at_unix_ns < ?1 AND (v.verdict = 'ok' OR EXISTS"
 	    " (SELECT 1 FROM verdict AS w WHERE w.kind = v.kind"
 	    " AND w.subject = v.subject AND w.id > v.id)) LIMIT ?2)" },
-	/* Nor the one that held then. */
+	/* Except the topology that was valid at ?1. */
 	{ KEEP_RETENTION,
 	    "DELETE FROM topology WHERE id IN (SELECT id FROM topology"
 	    " WHERE id < (SELECT max(id) FROM topology"
@@ -171,7 +171,8 @@ store_clock_now(struct sql *db, struct store_clock *c)
 		c->ahead_ns += step_ns;
 	}
 	if (!c->is_ahead || c->ahead_ns >= BELIEVE_NS) {
-		/* Backwards it is not followed: what was believed was so. */
+		/* The time never goes back: an accepted time has been
+		 * reached. */
 		if (wall_ns > expected_ns)
 			expected_ns = wall_ns;
 		c->is_ahead = 0;

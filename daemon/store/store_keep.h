@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_keep.h - what a store needs to stay small: retention. The writer calls
- * it between batches.
+ * store_keep.h - retention, so that a store stays small. The writer calls it
+ * between batches.
  */
 #ifndef DAEMON_STORE_STORE_KEEP_H
 #define DAEMON_STORE_STORE_KEEP_H
@@ -11,23 +11,25 @@
 #include "daemon/store/store_int.h"
 #include "daemon/store/store_sql.h"
 
-/* Delete or roll up a slice of what is older than its retention, in one
- * transaction of at most a few hundred rows. 1: there is more; 0: nothing left;
+/* Delete or roll up a slice of the rows that are older than their retention, in
+ * one transaction of at most a few hundred rows. 1: there are more; 0: no more;
  * -errno. */
 int store_keep_slice(struct sql *db, uint64_t now_unix_ns,
     const struct store_options *o);
-/* The wall clock as far as it may be believed where rows are deleted by it: a
- * jump forward of over a day is believed once collectors have seen it for a
- * week in all, restarts or not. */
+/* A wall clock that is safe for deleting rows. A jump forward of more than a
+ * day is accepted only after collectors have seen it for a week in total, also
+ * across restarts. */
 struct store_clock {
-	uint64_t unix_ns, at_ns; /* believed, and when by clk_ns */
+	uint64_t unix_ns, at_ns; /* the accepted time, and when by clk_ns */
 	int is_ahead;
-	uint64_t ahead_ns;      /* for how long it has been ahead so far */
-	uint64_t saved_unix_ns; /* in the store */
+	uint64_t ahead_ns;      /* how long the wall clock has been ahead */
+	uint64_t saved_unix_ns; /* the value saved in the store */
 };
-/* What an earlier life believed, or else the newest row. */
+/* Read the time that was saved before the restart, or else the time of the
+ * newest row. */
 void store_clock_read(struct sql *db, struct store_clock *ret);
-/* What it is now, at most clk_unix_ns(); kept in the store once an hour. */
+/* Return the accepted time, at most clk_unix_ns(); it is saved in the store
+ * once an hour. */
 uint64_t store_clock_now(struct sql *db, struct store_clock *c);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_pages.c - pages, cells and rows of an SQLite file that may be damaged:
- * where each byte is, and whether it can be there.
+ * the position of each byte, and whether it is possible.
  */
 #include "daemon/store/store_pages.h"
 
@@ -16,8 +16,8 @@
 #define HEADER_BYTES     100
 #define LOG_HEADER_BYTES 32
 #define FRAME_BYTES      24          /* before each page of the log */
-#define LOG_MAGIC        0x377f0682u /* or one more: big-endian sums */
-#define PAGE_BYTES       4096        /* SQLite's default, if no header says */
+#define LOG_MAGIC        0x377f0682u /* or plus one: big-endian checksums */
+#define PAGE_BYTES       4096 /* SQLite's default, without a readable header */
 #define TYPE_INTERIOR    0x05
 #define TYPE_LEAF        0x0d
 
@@ -33,7 +33,7 @@ store_pages_u32(const uint8_t *p)
 	return store_pages_u16(p) << 16 | store_pages_u16(p + 2);
 }
 
-/* A varint within end; 0 if it does not end there, else its length. */
+/* Read a varint. Returns its length, or 0 if it does not end before end. */
 static size_t
 store_pages_varint(const uint8_t *p, const uint8_t *end, uint64_t *ret)
 {
@@ -85,7 +85,8 @@ store_pages_is_header(const uint8_t *h)
 	    store_pages_size_is_valid(size == 1 ? 65536 : size);
 }
 
-/* The checksum of the log, over words in the order that its magic says. */
+/* Continue the checksum of the log, over words in the byte order of its
+ * magic. */
 static void
 store_pages_log_sum(const uint8_t *p, size_t bytes, int is_big, uint32_t sum[2])
 {
@@ -101,8 +102,9 @@ store_pages_log_sum(const uint8_t *p, size_t bytes, int is_big, uint32_t sum[2])
 		}
 }
 
-/* Frames up to the last commit of the log's current round. *ret_count: pages
- * of the file after it, which has in_file before; 0: no commit. */
+/* Read the frames up to the last commit of the log's current generation.
+ * in_file: pages of the file before. *ret_count: pages after that commit; 0: no
+ * commit. */
 static void
 store_pages_log_read(struct store_pages *p, const uint8_t *header,
     uint64_t in_file, uint32_t *ret_count)
@@ -136,7 +138,7 @@ store_pages_log_read(struct store_pages *p, const uint8_t *header,
 		}
 		at += frame_bytes;
 	}
-	/* The file grows by at most one page a frame. */
+	/* The file grows by at most one page per frame. */
 	if (*ret_count > in_file + committed)
 		*ret_count = (uint32_t)(in_file + committed);
 	for (size_t i = 0; i < committed; i++)
@@ -183,7 +185,7 @@ store_pages_open(struct store_pages *p, int db_fd, int log_fd)
 	in_file = (uint64_t)st.st_size / p->page_bytes;
 	if (is_log && log_page == p->page_bytes)
 		store_pages_log_read(p, log, in_file, &in_log);
-	/* What is behind the end that the newest commit says is old. */
+	/* Pages after the end that the newest commit has set are old. */
 	if (said == 0 || said > in_file)
 		said = in_file > UINT32_MAX - 1 ? UINT32_MAX - 1
 						: (uint32_t)in_file;
@@ -217,8 +219,8 @@ store_pages_get(const struct store_pages *p, uint32_t number, uint8_t *to)
 	    (uint64_t)(number - 1) * p->page_bytes);
 }
 
-/* On page 1 the page's header begins behind the header of the file; places of
- * cells are counted from the begin of the page all the same. */
+/* On page 1 the page's header is after the header of the file; offsets of cells
+ * are nevertheless counted from the start of the page. */
 enum store_pages_kind
 store_pages_load(struct store_pages *p, uint32_t number, int *ret_cells)
 {
@@ -251,7 +253,7 @@ store_pages_child(const struct store_pages *p, int cells, int at)
 	return cell + 4 > p->usable_bytes ? 0 : store_pages_u32(p->page + cell);
 }
 
-/* Append the overflow pages of a payload of which `have` bytes are there. */
+/* Append the overflow pages of a payload; `have` bytes have been read. */
 static int
 store_pages_overflow_read(struct store_pages *p, uint32_t next, size_t have,
     size_t bytes)
@@ -259,7 +261,7 @@ store_pages_overflow_read(struct store_pages *p, uint32_t next, size_t have,
 	uint8_t *page = xcalloc(1, p->page_bytes);
 	int rc = 0;
 
-	/* It ends: each turn takes some of what is missing. */
+	/* Each turn reads some of the missing bytes, so the loop ends. */
 	while (rc == 0 && have < bytes) {
 		size_t n = p->usable_bytes - 4;
 
@@ -274,7 +276,7 @@ store_pages_overflow_read(struct store_pages *p, uint32_t next, size_t have,
 	return rc;
 }
 
-/* The payload of the cell, in p->payload. */
+/* Read the payload of the cell into p->payload. */
 static int
 store_pages_payload_read(struct store_pages *p, const uint8_t *cell,
     uint64_t bytes)
@@ -283,7 +285,7 @@ store_pages_payload_read(struct store_pages *p, const uint8_t *cell,
 	uint64_t u = p->usable_bytes, most = u - 35, local = bytes;
 	uint64_t least = (u - 12) * 32 / 255 - 23;
 
-	/* Damage must not make us ask for more than the file can hold. */
+	/* A damaged length must not allocate more than the file can hold. */
 	if (bytes == 0 || bytes > (uint64_t)p->count * u || bytes > INT32_MAX)
 		return -EBADMSG;
 	if (bytes > most) {
@@ -296,7 +298,7 @@ store_pages_payload_read(struct store_pages *p, const uint8_t *cell,
 	if (bytes > p->payload_cap_bytes) {
 		uint8_t *more = realloc(p->payload, bytes);
 
-		/* The length may be damage, too: only this row is lost. */
+		/* The length may be damaged, too: only this row is lost. */
 		if (more == NULL)
 			return -EBADMSG;
 		p->payload = more;
@@ -308,7 +310,7 @@ store_pages_payload_read(struct store_pages *p, const uint8_t *cell,
 			    : 0;
 }
 
-/* One value by its serial type; its length, or -1. */
+/* Read one value by its serial type. Returns its length, or -1. */
 static int64_t
 store_pages_value(uint64_t type, const uint8_t *at, const uint8_t *end,
     struct sql_value *ret)
@@ -396,7 +398,7 @@ store_pages_free_list(struct store_pages *p, uint8_t *free_pages)
 	    store_pages_get(p, trunk, p->page) == 0) {
 		n = store_pages_u32(p->page + 4);
 		if (n > p->usable_bytes / 4 - 2)
-			break; /* no trunk of the list */
+			break; /* not a trunk page of the list */
 		free_pages[trunk] = 1;
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t leaf = store_pages_u32(p->page + 8 + 4 * i);

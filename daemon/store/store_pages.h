@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_pages.h - the rows of an SQLite file without SQLite, page by page, for
- * files that SQLite refuses. Every byte of the file may be wrong: what does not
- * fit is an error of that page or row, and never of another one.
+ * store_pages.h - read the rows of an SQLite file page by page without SQLite,
+ * for files that SQLite rejects. Every byte of the file may be wrong: a
+ * mismatch is an error of only this page or row.
  *
- * The format, and the names used here, are those of
+ * The format, and the names used here, are documented in
  * https://www.sqlite.org/fileformat2.html. Pages are numbered from 1. The
  * write-ahead log is read with the file; only its complete transactions count.
  */
@@ -16,7 +16,7 @@
 
 #include "daemon/store/store_sql.h"
 
-#define STORE_PAGES_COLUMNS 32 /* of a row; a wider one is refused */
+#define STORE_PAGES_COLUMNS 32 /* of a row; a wider row is rejected */
 
 struct store_pages {
 	int db_fd, log_fd;
@@ -26,8 +26,8 @@ struct store_pages {
 	uint32_t log_count;    /* of entries of log_at */
 	uint64_t *log_at; /* place of a page's newest frame; 0: not logged */
 	uint8_t *page;    /* the loaded one */
-	uint32_t page_cells_at; /* where its array of cells begins */
-	uint8_t *payload;       /* of the row that is read */
+	uint32_t page_cells_at; /* offset of its array of cells */
+	uint8_t *payload;       /* of the current row */
 	size_t payload_cap_bytes;
 };
 
@@ -38,28 +38,28 @@ enum store_pages_kind {
 	PAGE_DAMAGED   /* cannot be read */
 };
 
-/* A row. What it points to lives until the next one is read. */
+/* A row. Its pointers are valid until the next row is read. */
 struct store_pages_row {
 	int64_t rowid;
 	int count; /* of columns */
 	struct sql_value columns[STORE_PAGES_COLUMNS];
 };
 
-/* Read the headers of both files. Takes db_fd and log_fd, which may be -1 if
- * there is no log. -errno: not even the size is known. */
+/* Read the headers of both files. Takes db_fd and log_fd; log_fd may be -1 for
+ * no log. -errno: the size of the file is unknown. */
 int store_pages_open(struct store_pages *p, int db_fd, int log_fd);
 void store_pages_close(struct store_pages *p);
-/* Make page number the one whose rows are read. *ret_cells: its cells. */
+/* Load a page, whose rows can then be read. *ret_cells: number of its cells. */
 enum store_pages_kind store_pages_load(struct store_pages *p, uint32_t number,
     int *ret_cells);
-/* Of the loaded interior page: child `at`, from 0 to cells inclusive. 0: its
- * pointer is damaged. */
+/* Return child `at` of the loaded interior page, from 0 to cells inclusive. 0:
+ * the pointer is damaged. */
 uint32_t store_pages_child(const struct store_pages *p, int cells, int at);
-/* Of the loaded leaf: row `at`. -EBADMSG: it is damaged. */
+/* Read row `at` of the loaded leaf. -EBADMSG: the row is damaged. */
 int store_pages_row(struct store_pages *p, int at, struct store_pages_row *ret);
 /* Set free_pages[number] to 1 for each page of the list of free pages, as far
- * as it can be followed; an entry that is not 0 stays. free_pages has count + 1
- * entries. Loads other pages. */
+ * as the list is readable; an entry that is not 0 does not change. free_pages
+ * has count + 1 entries. Loads other pages. */
 void store_pages_free_list(struct store_pages *p, uint8_t *free_pages);
 
 #endif

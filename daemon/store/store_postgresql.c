@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgresql.c - the engine of a server's database, a plugin. Statements
- * of a batch go in a pipeline, so that a batch takes three ways to the server
- * and not three thousand; what is read comes through a cursor, page by page.
+ * store_postgresql.c - the engine of a database server, a plugin. The
+ * statements of a batch are sent in a pipeline, so that a batch takes three
+ * round trips and not three thousand. Rows are read through a cursor, page by
+ * page.
  */
 #include "daemon/store/store_postgresql.h"
 
@@ -19,8 +20,8 @@
 #include "common/xalloc.h"
 #include "daemon/store/store.h"
 
-#define SILENCE_NS    (60 * CLK_NS_PER_S) /* then a server is gone */
-#define CANCEL_NS     (5 * CLK_NS_PER_S)  /* likewise, after a cancel */
+#define SILENCE_NS    (60 * CLK_NS_PER_S) /* timeout of the server */
+#define CANCEL_NS     (5 * CLK_NS_PER_S)  /* timeout after a cancel */
 #define SPACE_LOOK_NS (60 * CLK_NS_PER_S)
 
 static struct pg *
@@ -37,7 +38,7 @@ pg_complain(struct err *err, const char *before, const char *said)
 	err_say(err, "%s%.*s", before, len, said);
 }
 
-/* NULL: the connection is gone. */
+/* sqlstate NULL: the connection is lost. */
 static int
 store_postgresql_errno_of(const char *sqlstate)
 {
@@ -45,17 +46,17 @@ store_postgresql_errno_of(const char *sqlstate)
 		const char *begins;
 		int error;
 	} rows[] = {
-		{ "22", EPROTO },      /* data: the row is not fit */
+		{ "22", EPROTO },      /* data: the row is invalid */
 		{ "23", EPROTO },      /* constraint */
 		{ "08", ENOTCONN },    /* connection */
 		{ "25006", ENOTCONN }, /* it became a standby */
 		{ "26000", EINVAL },   /* not prepared here */
-		{ "42P05", EINVAL },   /* prepared by somebody else */
+		{ "42P05", EINVAL },   /* prepared by another client */
 		{ "42501", EACCES },
 		{ "53100", ENOSPC },
 		{ "53200", ENOMEM },
 		{ "53300", ENOTCONN },
-		{ "54", EPROTO }, /* a limit, as of a key's length */
+		{ "54", EPROTO }, /* a limit, for example of a key's length */
 		{ "55P03", EBUSY },
 		{ "57014", ETIMEDOUT },
 		{ "57P", ENOTCONN },
@@ -72,7 +73,7 @@ store_postgresql_errno_of(const char *sqlstate)
 	return -EIO;
 }
 
-/* The connection is gone: so is what was on its way. */
+/* Close the connection; the results of statements in the pipeline are lost. */
 static int
 store_postgresql_lose(struct pg *s, const char *why)
 {
@@ -90,8 +91,9 @@ store_postgresql_lose(struct pg *s, const char *why)
 	return -ENOTCONN;
 }
 
-/* Until the server has said something; it is asked to end what nobody waits
- * for any more. -ENOTCONN: it is gone, and so is the connection. */
+/* Wait for input from the server, and cancel the statement after an interrupt
+ * or at the deadline. -ENOTCONN: the server does not answer, and the connection
+ * is closed. */
 static int
 store_postgresql_listen_once(struct pg *s)
 {
@@ -125,7 +127,7 @@ store_postgresql_listen_once(struct pg *s)
 
 		if (fds[1].revents != 0 &&
 		    read(s->wake_fd, &woken, sizeof(woken)) < 0)
-			woken = 0; /* somebody else was faster */
+			woken = 0; /* another thread has read it */
 		PQcancel(cancel, said, sizeof(said));
 		PQfreeCancel(cancel);
 		s->cancelled = 1;
@@ -134,7 +136,7 @@ store_postgresql_listen_once(struct pg *s)
 	return 0;
 }
 
-/* NULL: no more of this statement, or the connection is gone. */
+/* Return NULL: no more results of this statement, or the connection is lost. */
 static PGresult *
 store_postgresql_next_result(struct pg *s)
 {
@@ -153,7 +155,7 @@ store_postgresql_waiting(struct pg *s)
 	s->give_up_ns = clk_ns() + SILENCE_NS;
 }
 
-/* What became of a statement. The first failure is the one to tell: others
+/* Return the status of a statement. Only the first error is kept: later ones
  * are its consequence. */
 static int
 store_postgresql_status_of(struct pg *s, const PGresult *r)
@@ -182,7 +184,7 @@ store_postgresql_status_of(struct pg *s, const PGresult *r)
 	pg_complain(&s->error, "",
 	    PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY));
 	if (strcmp(sqlstate, "22012") == 0 && s->role == SQL_WRITER) {
-		rc = s->failed = -EPERM; /* of the fence */
+		rc = s->failed = -EPERM; /* the fence failed */
 		err_say(&s->error, "another collector has taken over");
 	} else if (rc == -EINVAL) {
 		err_say(&s->error,
@@ -230,7 +232,7 @@ pg_settle(struct pg *s)
 	if (s->conn != NULL && PQstatus(s->conn) == CONNECTION_BAD)
 		return store_postgresql_lose(s,
 		    s->failed < 0 ? NULL : PQerrorMessage(s->conn));
-	/* A server that ends will not say so again. */
+	/* A server that shuts down reports it only once. */
 	if (s->conn != NULL && s->failed == -ENOTCONN)
 		return store_postgresql_lose(s, NULL);
 	return s->conn == NULL ? -ENOTCONN : 0;
@@ -402,15 +404,15 @@ store_postgresql_engine_open(const struct store_options *o, enum sql_role role,
 	return rc;
 }
 
-/* A connection that the server has closed meanwhile says so when it is asked.
- */
+/* A connection that the server has closed in the meantime is only detected by
+ * reading. */
 static int
 store_postgresql_is_connected(struct pg *s)
 {
 	struct pollfd fd = { s->conn != NULL ? PQsocket(s->conn) : -1, POLLIN,
 		0 };
 
-	/* Its last words, then the end. */
+	/* Read the server's last messages up to the end. */
 	while (s->conn != NULL && poll(&fd, 1, 0) > 0)
 		if (!PQconsumeInput(s->conn) ||
 		    PQstatus(s->conn) == CONNECTION_BAD)
@@ -426,7 +428,7 @@ store_postgresql_engine_ready(struct sql *db)
 	int rc = 0;
 
 	while (read(s->wake_fd, &woken, sizeof(woken)) > 0)
-		continue; /* it was meant for what has ended */
+		continue; /* interrupts of statements that have ended */
 	s->failed = 0;
 	if (store_postgresql_is_connected(s))
 		return 0;
@@ -451,7 +453,7 @@ store_postgresql_engine_interrupt(struct sql *db)
 	uint64_t one = 1;
 
 	if (write(store_postgresql_pg_of(db)->wake_fd, &one, sizeof(one)) < 0)
-		return; /* it is set already */
+		return; /* it is already set */
 }
 
 static void
@@ -485,7 +487,7 @@ store_postgresql_engine_begin(struct sql *db, int synced)
 	return rc;
 }
 
-/* The server answers COMMIT of what has failed with the word ROLLBACK. */
+/* The server answers COMMIT of a failed transaction with ROLLBACK. */
 static int
 store_postgresql_engine_commit(struct sql *db)
 {
@@ -517,8 +519,8 @@ store_postgresql_engine_rollback(struct sql *db)
 
 	if (s->in_transaction && pg_send_text(s, "ROLLBACK") == 0)
 		(void)pg_settle(s);
-	s->day = 0; /* it may have been made in it */
-	/* That may have been cancelled, too. */
+	s->day = 0; /* the partition may have been created in it */
+	/* The rollback may have been cancelled, too. */
 	if (s->conn != NULL && PQtransactionStatus(s->conn) != PQTRANS_IDLE)
 		(void)store_postgresql_lose(s, NULL);
 	s->in_transaction = 0;
@@ -572,11 +574,11 @@ store_postgresql_engine_tidy(struct sql *db, int deleted)
 {
 	(void)db;
 	(void)deleted;
-	return 0; /* the server does so by itself */
+	return 0; /* the server does this automatically */
 }
 
-/* The session that holds the lock, and when it was last asked something: one
- * that answers, or waits for its server, is alive. */
+/* The session that holds the lock, and the time of its last request: a session
+ * that responds, or waits for its server, is alive. */
 #define MARK                                                                   \
 	"(SELECT l.pid || ' ' || CASE WHEN a.state <> 'active' OR"             \
 	" a.wait_event_type = 'Client' THEN a.state_change ELSE"               \
@@ -596,14 +598,15 @@ const struct sql_engine sql_postgresql = {
 	    " FROM record WHERE run_id = run.id) AS n FROM run) AS counted"
 	    " WHERE records <> n LIMIT 10) SELECT text FROM wrong"
 	    " UNION ALL SELECT 'ok' WHERE NOT EXISTS (SELECT 1 FROM wrong)",
-	/* One of an older collector has no lease. */
+	/* A collector of an older version has no lease. */
 	.leader = "SELECT who, term, COALESCE(CAST(to_jsonb(leader) ->>"
 		  " 'lease_ns' AS BIGINT), 0), " MARK " FROM leader",
 	.depose = "SELECT pg_terminate_backend(CAST(split_part(mark, ' ', 1)"
 		  " AS INTEGER)) FROM (SELECT " MARK " AS mark) AS leads"
 		  " WHERE mark = ?1",
-	/* Each has told something in its schema. When its session was last
-	 * heard is the server's to say, of roles like this one's. */
+	/* Each cluster has published a text in its schema. The server shows the
+	 * time of a session's last request only to roles with sufficient
+	 * rights. */
 	.clusters =
 	    "SELECT string_agg(format('SELECT %L, COALESCE(CAST("
 	    "to_jsonb(l) ->> ''lease_ns'' AS BIGINT), 0), CAST(%L AS BIGINT),"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgresql.h - what the files of the plugin postgresql share: the
- * engine (store_postgresql.c), its statements and what makes a schema of a
- * server's database ours to write (store_postgresql_lead.c).
+ * store_postgresql.h - declarations shared by the files of the plugin
+ * postgresql: the engine (store_postgresql.c), its statements
+ * (store_postgresql_stmt.c), and ownership of a schema in a server's database
+ * (store_postgresql_lead.c).
  */
 #ifndef DAEMON_STORE_STORE_POSTGRESQL_H
 #define DAEMON_STORE_STORE_POSTGRESQL_H
@@ -15,32 +16,34 @@
 
 #define PG_PARAMS 48
 
-/* A parameter as it goes out. Numbers go as text: the server knows what type
- * its column has. */
+/* A parameter as sent. Numbers are sent as text: the server knows the type of
+ * the column. */
 struct pg_param {
-	const char *bytes; /* NULL: null */
+	const char *bytes; /* NULL: an SQL NULL */
 	int len_bytes, is_binary;
-	Oid type; /* as it was bound; null is taken for a text */
+	Oid type; /* as bound; NULL has the type of a text */
 	void *given;
 	char number[32];
 };
 
 struct pg_stmt {
 	struct sql_stmt sql;
-	char *text; /* as the server has it */
+	char *text; /* as sent to the server */
 	unsigned char map[PG_PARAMS];
 	int params;
-	struct pg_param param[PG_PARAMS]; /* from 1 */
-	char name[24]; /* of it prepared, and of its cursor */
+	struct pg_param param[PG_PARAMS]; /* indexed from 1 */
+	char name[24]; /* of the prepared statement and of its cursor */
 	unsigned runs;
-	unsigned prepared; /* in that life of the connection; 0: not */
-	int open;          /* its cursor */
+	unsigned prepared; /* life of the connection in which it is prepared; 0:
+			    * not prepared */
+	int open;          /* its cursor is open */
 	PGresult *rows;    /* of its cursor */
 	int row;
-	unsigned long decoded; /* columns of the row whose bytes are no text */
+	unsigned long decoded; /* bit mask: columns of the row that are decoded
+				* from text to bytes */
 };
 
-/* A statement that is on its way, and where its answer goes. */
+/* A statement in the pipeline, and where its result is stored. */
 struct pg_wait {
 	struct sql_outcome *outcome; /* or NULL */
 	PGresult **rows;             /* or NULL */
@@ -52,60 +55,62 @@ struct pg {
 	enum sql_role role;
 	char *url, *schema, *who, *authorities;
 	uint64_t lease_ns;
-	PGconn *conn;  /* NULL: away */
-	unsigned life; /* of the connection */
-	int pid;       /* of the server's process that it has or had */
+	PGconn *conn;  /* NULL: not connected */
+	unsigned life; /* number of the connection */
+	int pid;       /* of the server's process for the current or last
+			* connection */
 	struct err error;
-	int wake_fd; /* eventfd: interrupted */
+	int wake_fd; /* eventfd: set by an interrupt */
 	const uint64_t *deadline_ns;
-	uint64_t give_up_ns; /* limit of the answer that is awaited */
-	int cancelled;       /* it was asked to end */
+	uint64_t give_up_ns; /* timeout of the awaited result */
+	int cancelled;       /* the server was asked to cancel */
 
 	struct pg_wait *waits; /* in the order of statements */
 	size_t wait_count, wait_cap;
 	int failed;         /* -errno of the first failure, for flush */
-	int in_transaction; /* of begin */
-	unsigned cursors; /* open ones, beside it in a transaction of theirs */
+	int in_transaction; /* between begin and commit or rollback */
+	unsigned cursors;   /* number of open ones; outside of begin they have a
+			     * transaction of their own */
 
-	int64_t term, batch; /* in table leader, while we lead */
-	int in_doubt;        /* the commit of batch was not answered */
-	int64_t day;         /* since 1970, whose partitions are there */
+	int64_t term, batch; /* in table leader, while active */
+	int in_doubt;        /* the result of the commit of batch is unknown */
+	int64_t day;         /* since 1970; its partitions exist */
 	struct sql_space space;
-	uint64_t space_ns; /* when it was looked at */
+	uint64_t space_ns; /* when space was measured */
 };
 
-/* An oid. */
+/* The class of the advisory lock, an oid. */
 #define PG_LOCK_CLASS "1129138510"
 #define PG_SCHEMA                                                              \
 	"(SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
 
-/* What was said, as one line. */
+/* Set err to a message of the server, as one line. */
 void pg_complain(struct err *err, const char *before, const char *said);
-/* Statements without parameters, outside of a pipeline: all of them or none,
- * where they do not begin a transaction themselves. ret: NULL, or for the first
- * value of the last row, "" where there is none or it is NULL. */
+/* Run statements without parameters, outside of a pipeline: all of them or
+ * none, unless they begin a transaction themselves. ret: NULL, or a buffer for
+ * the first value of the last row, "" if there are no rows or it is NULL. */
 #define PG_TEXT 256
 int pg_exec(struct pg *s, const char *sql, char ret[PG_TEXT]);
-/* Its own fence before it. */
+/* Run statements after a fence. */
 int pg_exec_fenced(struct pg *s, const char *sql);
-/* A new one, connected. */
+/* Create a connected struct pg. */
 int pg_open(const struct store_options *o, enum sql_role role, struct pg **ret,
     struct err *err);
 
-/* The server infers types of parameters, but for those of a cursor. */
+/* The server infers types of parameters, except for a cursor's. */
 enum pg_how { SEND_ONCE, SEND_NAMED, SEND_CURSOR };
-/* Into the pipeline; st: its parameters, too, or NULL. */
+/* Send a statement into the pipeline; st: its parameters, or NULL. */
 int pg_send(struct pg *s, const char *sql, const struct pg_stmt *st,
     enum pg_how how, const struct pg_wait *w);
 int pg_send_text(struct pg *s, const char *sql);
-/* In every transaction the first: one of another term fails, and nothing that
- * follows is done. */
+/* Format the first statement of every transaction: if the term has changed it
+ * fails, and nothing after it is executed. */
 void pg_fence(struct pg *s, char ret[128]);
-/* All that is on its way has arrived. -ENOTCONN, or 0 whatever the statements
- * did. */
+/* Wait for the results of all statements in the pipeline. -ENOTCONN, or 0,
+ * whether or not the statements succeeded. */
 int pg_settle(struct pg *s);
 
-/* store_postgresql_stmt.c: the calls of the waist. */
+/* store_postgresql_stmt.c: calls of the interface in store_sql.h. */
 
 int pg_stmt_prepare(struct sql *db, const char *sql, struct sql_stmt **ret);
 void pg_stmt_finalize(struct sql_stmt *q);
@@ -117,23 +122,23 @@ void pg_stmt_reset(struct sql_stmt *q);
 
 /* store_postgresql_lead.c */
 
-/* Connect, and see that server, role and schema will do. */
+/* Connect, and check server, role and schema. */
 int pg_connect(struct pg *s, struct err *err);
 int pg_prepare(const struct store_options *o, const struct embed *steps,
     struct err *err);
-/* Become the one who writes, or be it again on a new connection: then 1 when
- * the batch in doubt had been committed. -EBUSY: another one is; -EPERM:
- * another one has been since. */
+/* Become the active collector, or stay it on a new connection: then 1 if the
+ * batch in doubt had been committed. -EBUSY: another collector is active;
+ * -EPERM: another collector has become active since. */
 int pg_lead(struct pg *s, struct err *err);
-/* Is it still the one? */
+/* Check that this collector is still active. */
 int pg_leads(struct sql *db, uint64_t *ret_term);
-/* The partitions of that day, whose runs have ids from day << 32 on. */
+/* Create the partitions of that day, whose runs have ids from day << 32 on. */
 int pg_day(struct sql *db, uint64_t unix_ns);
 int pg_renumber(struct sql *db, const char *table);
 int pg_drop_old(struct sql *db, uint64_t before_unix_ns);
-/* A statement of the waist as this server has it, and of each parameter there
- * which one it is here, or 0. NULL: of a step, which names types. The caller
- * frees. */
+/* Translate a statement for this server. ret_map[N] is the number there of
+ * parameter ?N, or 0. ret_map NULL: translate a migration step, which has
+ * types. The caller frees. */
 char *pg_translate(const char *sql, unsigned char ret_map[PG_PARAMS]);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgresql_lead.c - a schema of a server's database becomes a
- * collector's: is the server one that will do, what version has the schema,
- * who writes it; and its partitions, a day each.
+ * store_postgresql_lead.c - assign a schema in a server's database to one
+ * collector: checks the server, migrates the schema, and finds the active
+ * collector; creates partitions, one per day.
  *
- * Who writes holds an advisory lock as long as its connection lives, and has a
- * term. The lock keeps others out; the term is what every transaction asks
- * for, since a lock may be gone without its owner knowing it.
+ * The active collector holds an advisory lock while its connection lives, and
+ * has a term. The lock excludes others. Every transaction checks the term,
+ * since a lock may be lost without its owner noticing.
  */
 #include "daemon/store/store_postgresql.h"
 
@@ -26,13 +26,12 @@
 #define VERSION_MIN   140000
 #define DAY_S         (24 * 3600)
 #define CLOCK_APART_S 30
-#define LOCK_TRIES                                                             \
-	30 /* a session whose client is gone takes a moment to end             \
-	    */
+/* A session whose client has disconnected takes a moment to end. */
+#define LOCK_TRIES    30
 #define LOCK_PAUSE_NS (100 * CLK_NS_PER_MS)
 #define LOCK          PG_LOCK_CLASS ", " PG_SCHEMA "::integer"
 
-/* What a server says, and what to do. */
+/* Part of a server's message, and advice. */
 static const struct {
 	const char *says, *advice;
 } advices[] = {
@@ -53,7 +52,7 @@ static const struct {
 	    "is it running there, and does it listen for this host?" },
 };
 
-/* said may be err's own. */
+/* said may be err's text. */
 static int
 store_postgresql_lead_refuse(struct err *err, int rc, const char *said)
 {
@@ -76,7 +75,7 @@ store_postgresql_lead_notice_cb(void *arg, const char *text)
 	(void)text; /* libpq would print it */
 }
 
-/* Of the server itself. */
+/* Check the server itself. */
 static int
 store_postgresql_lead_server_check(struct pg *s, struct err *err)
 {
@@ -99,7 +98,7 @@ store_postgresql_lead_server_check(struct pg *s, struct err *err)
 int
 pg_connect(struct pg *s, struct err *err)
 {
-	/* What the URL says counts: it is the later one. */
+	/* Options in the URL have priority: they come later. */
 	const char *const names[] = { "connect_timeout", "keepalives_idle",
 		"keepalives_interval", "keepalives_count", "tcp_user_timeout",
 		"target_session_attrs", "fallback_application_name", "dbname",
@@ -133,8 +132,8 @@ pg_connect(struct pg *s, struct err *err)
 	PQfreemem(schema);
 	if (rc < 0)
 		return store_postgresql_lead_refuse(err, rc, s->error.text);
-	/* A quarter of what a row of some KiB costs the server is its own way
-	 * to compress; one that was built without this one goes on so. */
+	/* The server's default compression takes a quarter of its time for a
+	 * row of some KiB; a server built without lz4 keeps it. */
 	if (pg_exec(s, "SET default_toast_compression TO lz4", NULL) < 0)
 		s->error.text[0] = '\0';
 	return s->conn != NULL
@@ -142,7 +141,8 @@ pg_connect(struct pg *s, struct err *err)
 	    : err_set(err, -ENOTCONN, "store.url: the server has hung up");
 }
 
-/* Collectors in turns would write days and times in disorder. */
+/* If collectors with different clocks take turns, days and times are out of
+ * order. */
 static int
 store_postgresql_lead_clock_check(struct pg *s, struct err *err)
 {
@@ -162,7 +162,7 @@ store_postgresql_lead_clock_check(struct pg *s, struct err *err)
 	    fabs(apart_s), apart_s > 0 ? "ahead of" : "behind", CLOCK_APART_S);
 }
 
-/* The server's process that answers, which is this client's alone. */
+/* Get the server's process for this session, which only this client uses. */
 static int
 store_postgresql_lead_pid_get(struct pg *s, int *ret)
 {
@@ -174,8 +174,8 @@ store_postgresql_lead_pid_get(struct pg *s, int *ret)
 	return rc;
 }
 
-/* Two who are connected at one time have two sessions, unless a pool gives
- * them one in turns. */
+/* Two connections at the same time have two sessions, unless a pool shares one
+ * session between them. */
 static int
 store_postgresql_lead_pool_check(struct pg *s, const struct store_options *o,
     struct err *err)
@@ -200,8 +200,8 @@ store_postgresql_lead_pool_check(struct pg *s, const struct store_options *o,
 	return rc;
 }
 
-/* Whoever would wait for, or follow, a collector of another cluster has no
- * authority in common with it. The digests are hexadecimal. */
+/* Refuse to share a schema with a collector of another cluster, which has no
+ * authority in common with this one. The digests are hexadecimal. */
 static int
 store_postgresql_lead_cluster_check(struct pg *s, struct err *err)
 {
@@ -229,9 +229,10 @@ store_postgresql_lead_cluster_check(struct pg *s, struct err *err)
 	    s->schema);
 }
 
-/* Only one collector writes a schema. One that is gone may still be there for
- * a moment, and our own, whose connection broke, for longer. Who may wait comes
- * again, as a standby. */
+/* Get the lock: only one collector writes a schema. A session of a collector
+ * that has ended may exist for another moment, and our own, after a lost
+ * connection, for longer. A collector with a lease continues as a standby and
+ * tries again later. */
 static int
 store_postgresql_lead_lock(struct pg *s, struct err *err)
 {
@@ -262,7 +263,8 @@ store_postgresql_lead_lock(struct pg *s, struct err *err)
 	    "END"
 	    " || ' since ' || date_trunc('second', since) FROM leader",
 	    who);
-	/* Where nobody has led yet, who has the lock is about to. */
+	/* If no collector has been active yet, the owner of the lock is
+	 * becoming active. */
 	(void)pg_exec(s,
 	    "SELECT who = '' OR (to_jsonb(leader) ->> 'lease_ns')::bigint > 0"
 	    " FROM leader",
@@ -280,7 +282,8 @@ store_postgresql_lead_lock(struct pg *s, struct err *err)
 	    who, s->schema);
 }
 
-/* The lock is this session's: while it answers, and with that term, we do. */
+/* The lock belongs to this session: if the session answers and the term is
+ * unchanged, this collector is active. */
 int
 pg_leads(struct sql *db, uint64_t *ret_term)
 {
@@ -340,10 +343,10 @@ static const struct {
 	    "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY" },
 	{ "INTEGER", "BIGINT" }, { "REAL", "DOUBLE PRECISION" },
 	{ "BLOB", "BYTEA" },
-	{ "TEXT", "TEXT COLLATE \"C\"" }, /* as SQLite sorts */
+	{ "TEXT", "TEXT COLLATE \"C\"" }, /* sorted as in SQLite */
 };
 
-/* One word of a step, or one character. Returns what follows. */
+/* Translate one word of a step, or one character. Returns the rest. */
 static const char *
 store_postgresql_lead_type_translate(const char *p, struct strbuf *to)
 {
@@ -394,7 +397,7 @@ pg_translate(const char *sql, unsigned char ret_map[PG_PARAMS])
 		} else if (*p == '?') {
 			n = strtoul(p + 1, (char **)(uintptr_t)&p, 10);
 			if (n >= PG_PARAMS)
-				break; /* there is no such statement */
+				break; /* no such statement exists */
 			if (ret_map[n] == 0)
 				ret_map[n] = (unsigned char)++params;
 			strbuf_addf(&to, "$%d", ret_map[n]);
@@ -405,7 +408,7 @@ pg_translate(const char *sql, unsigned char ret_map[PG_PARAMS])
 	return to.text;
 }
 
-/* Tables that are ours, or an empty schema. */
+/* The schema must be empty or have the store's tables. */
 static int
 store_postgresql_lead_schema_check(struct pg *s, struct err *err)
 {
@@ -477,7 +480,8 @@ store_postgresql_lead_migrate(struct pg *s, const struct embed *steps,
 	return rc;
 }
 
-/* Of all clusters in the database, with the columns that each of them has. */
+/* Create views of all clusters in the database, with the columns that all of
+ * them have. */
 static void
 store_postgresql_lead_all_views(struct pg *s, struct err *err)
 {
@@ -508,7 +512,7 @@ store_postgresql_lead_all_views(struct pg *s, struct err *err)
 	    " made.query); END; END LOOP; END$$";
 	int rc = pg_exec(s, sql, NULL);
 
-	/* A role may be allowed nothing but its own schema. */
+	/* A role may have rights only for its own schema. */
 	if (rc < 0 && rc != -EACCES)
 		err_say(err, "store.url: no views of all clusters: %.300s",
 		    s->error.text);
@@ -558,7 +562,8 @@ pg_prepare(const struct store_options *o, const struct embed *steps,
 
 static const char *const parted[] = { "record", "counters" };
 
-/* A table is made whole and then attached, which waits for no reader. */
+/* A table is created complete and then attached, so that it waits for no
+ * reader. */
 int
 pg_day(struct sql *db, uint64_t unix_ns)
 {
@@ -606,8 +611,8 @@ pg_renumber(struct sql *db, const char *table)
 	return pg_exec((struct pg *)db, sql, NULL);
 }
 
-/* Days whose runs are all over their time go at once. Readers that are in the
- * way are waited for, others not for longer than that. */
+/* Drop days whose runs are all past their retention. Waits at most 1 s for
+ * readers that hold a lock. */
 int
 pg_drop_old(struct sql *db, uint64_t before_unix_ns)
 {

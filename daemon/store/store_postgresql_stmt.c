@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_postgresql_stmt.c - statements: what yields no rows goes into the
- * pipeline, what does is a cursor, since an answer may be gigabytes of which
- * somebody wants the first page.
+ * store_postgresql_stmt.c - statements. Those that yield no rows go into the
+ * pipeline; the others use a cursor, since a result may be gigabytes of which
+ * only the first page is needed.
  */
 #include "daemon/store/store_postgresql.h"
 
@@ -16,7 +16,7 @@
 
 #define FETCH_ROWS 100
 
-/* Of pg_type.h, whose header is of servers. */
+/* From pg_type.h, which is a header of the server. */
 enum oid {
 	OID_BYTEA = 17,
 	OID_INT8 = 20,
@@ -109,7 +109,7 @@ pg_stmt_reset(struct sql_stmt *q)
 		return;
 	st->open = 0;
 	if (s->conn == NULL || s->cursors == 0)
-		return; /* the transaction went, and it with that */
+		return; /* the transaction and its cursors have ended */
 	snprintf(sql, sizeof(sql), "CLOSE %s", st->name);
 	if (s->in_transaction) {
 		s->cursors--;
@@ -136,7 +136,7 @@ pg_stmt_finalize(struct sql_stmt *q)
 	s = (struct pg *)q->db;
 	pg_stmt_reset(q);
 	if (st->prepared != 0) {
-		(void)pg_settle(s); /* its answers name it */
+		(void)pg_settle(s); /* results in the pipeline refer to it */
 		snprintf(sql, sizeof(sql), "DEALLOCATE %s", st->name);
 		if (s->conn != NULL && st->prepared == s->life)
 			(void)pg_send_text(s, sql);
@@ -145,7 +145,8 @@ pg_stmt_finalize(struct sql_stmt *q)
 	free(st);
 }
 
-/* Once is parsed for once; what comes again is prepared first. */
+/* A statement is sent unprepared the first time, and prepared from the second
+ * time. */
 int
 pg_stmt_run(struct sql_stmt *q, struct sql_outcome *ret)
 {
@@ -213,7 +214,7 @@ pg_stmt_step(struct sql_stmt *q)
 	if (rc == 0)
 		rc = out.status < 0 ? s->failed : 0;
 	if (rc < 0 && !s->in_transaction)
-		s->failed = 0; /* it is told here */
+		s->failed = 0; /* this call has returned the error */
 	return rc < 0 ? rc : PQntuples(st->rows) > 0;
 }
 
@@ -237,8 +238,8 @@ store_postgresql_stmt_type_of(Oid type)
 	}
 }
 
-/* "\x0aff", in place, once: a column may be read again. A server that sends
- * anything else has sent no value. */
+/* Decode "\x0aff", in place, once: a column may be read again. Anything else
+ * from a server is an invalid value. */
 static void
 store_postgresql_stmt_blob(struct pg_stmt *st, int at, char *text,
     struct sql_value *ret)

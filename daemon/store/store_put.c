@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_put.c - the kinds of rows: a table of what each binds, and records.
+ * store_put.c - write the kinds of rows: a table of the values that each binds,
+ * and records.
  */
 
 #include <errno.h>
@@ -20,23 +21,24 @@
 
 #define TEXT_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY)
 
-/* What a parameter of a statement is bound to. */
+/* The value bound to a parameter of a statement. */
 enum value {
 	VALUE_END,
 	VALUE_TEXT,   /* a member, or NULL */
-	VALUE_NAME,   /* a member; the row is not fit without */
+	VALUE_NAME,   /* a member; without it the row is invalid */
 	VALUE_INT,    /* a member, or 0 */
-	VALUE_SEEN,   /* a member, or when the row came */
-	VALUE_UNTIL,  /* a member, or the largest integer: it lasts */
-	VALUE_AT,     /* when the row came */
-	VALUE_FINAL,  /* of a member that is a state; the row is not fit else */
-	VALUE_RUN_ID, /* the job's; it is found by store_put_runs */
+	VALUE_SEEN,   /* a member, or the time of the row's arrival */
+	VALUE_UNTIL,  /* a member, or the largest integer: not ended */
+	VALUE_AT,     /* the time of the row's arrival */
+	VALUE_FINAL,  /* of a member that is a valid state; else the row is
+		       * invalid */
+	VALUE_RUN_ID, /* the job's; store_put_runs finds it */
 	VALUE_BODY,   /* a member, or the object itself, as JSON */
-	VALUE_PACKED, /* likewise, compressed where that is shorter */
-	VALUE_BRIEF   /* the object as lists have it */
+	VALUE_PACKED, /* as VALUE_BODY, compressed if that is shorter */
+	VALUE_BRIEF   /* the object as in lists */
 };
 
-/* Statements: of the kinds of enum store_put, and what else they need. */
+/* Statements: one for each kind of enum store_put, and additional ones. */
 enum {
 	DROP_SETTING = PUT_MAX,
 	DROP_BASELINE,
@@ -46,12 +48,12 @@ enum {
 };
 
 static const struct statement {
-	const char *sql; /* NULL: made of a record's columns */
+	const char *sql; /* NULL: made from a record's columns */
 	struct {
 		enum value what;
 		const char *key; /* NULL: the object itself */
 	} values[8];             /* the last one is VALUE_END */
-	/* Where the object has no such member, another statement is run. */
+	/* If the object does not have this member, another statement is run. */
 	const char *needs;
 	int otherwise;
 } statements[STATEMENTS] = {
@@ -106,7 +108,7 @@ static const struct statement {
 			   " body = excluded.body",
 	    { { VALUE_TEXT, "name" }, { VALUE_AT }, { VALUE_BODY, "body" } },
 	    "body", DROP_BASELINE },
-	/* Only what is new. */
+	/* Only if it differs from the newest. */
 	[PUT_TOPOLOGY] = { "INSERT INTO topology (from_unix_ns, body)"
 			   " SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM"
 			   " topology WHERE body = ?2 AND id ="
@@ -190,7 +192,7 @@ store_put_free(struct store_put_db *p)
 	free(p);
 }
 
-/* A list of runs needs neither names of nodes nor the campaign. */
+/* The short form for lists of runs, without names of nodes and the campaign. */
 static json_t *
 store_put_brief(const json_t *run)
 {
@@ -206,7 +208,7 @@ store_put_brief(const json_t *run)
 	return o;
 }
 
-/* Texts are static: they live until the statement has run. */
+/* Texts are not copied: they stay valid until the statement has run. */
 static int
 store_put_bind(struct sql_stmt *q, const struct store_job *job,
     const struct statement *s, int at)
@@ -284,7 +286,7 @@ store_put_object(struct store_put_db *p, const struct store_job *job,
 	return rc;
 }
 
-/* 0 where there is none. */
+/* Find the id of a run; 0 if it is not stored. */
 static int
 store_put_find_run(struct store_put_db *p, const char *name, int64_t *ret_id)
 {
@@ -298,8 +300,8 @@ store_put_find_run(struct store_put_db *p, const char *name, int64_t *ret_id)
 	return rc < 0 ? rc : 0;
 }
 
-/* Records may outlive their run's row: a damaged store was replaced while
- * they lay in a spool. They are kept, under a run that says so. */
+/* Records may outlive their run's row if a damaged store was replaced while
+ * they were in a spool. They are stored under a run whose text states this. */
 static int
 store_put_make_run(struct store_put_db *p, const struct store_job *job,
     const char *name)
@@ -361,8 +363,8 @@ store_put_record_row(struct store_put_db *p, struct store_job *job)
 
 	if (seq < 1 || probe[0] == '\0')
 		return -EPROTO;
-	/* How it ages: 1, it goes after raw_retention; 2, it is rolled up; 0,
-	 * it stays as it is. */
+	/* How the record ages: 1, deleted after raw_retention; 2, rolled up; 0,
+	 * unchanged. */
 	if (strcmp(probe, "round") == 0)
 		raw = 1;
 	else if (json_array_size(json_object_get(record, "nodes")) > 0)
@@ -395,7 +397,7 @@ store_put_job(struct store_put_db *p, struct store_job *job)
 	    : rc;
 }
 
-/* One statement for records that came together, which are of few runs. */
+/* Use one statement for consecutive records of a run: a batch has few runs. */
 int
 store_put_count(struct store_put_db *p, const struct store_jobs *jobs)
 {

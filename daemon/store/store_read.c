@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_read.c - a thread that answers questions, one at a time, each within
- * its time limit: a reader that never ends would keep the write-ahead log from
- * ever being emptied.
+ * store_read.c - a thread that processes requests one at a time, each with a
+ * time limit: a read transaction without end would prevent the write-ahead log
+ * from being emptied.
  */
 #include "daemon/store/store_db.h"
 
@@ -14,8 +14,8 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 
-/* Questions that wait; the next are refused. Those of readers outside are
- * fewer: each may take its whole time. */
+/* Limits of waiting requests; more are refused. The limit for clients is lower:
+ * each request may take its full time limit. */
 #define QUEUE_MAX   1024
 #define OUTSIDE_MAX 64
 
@@ -28,10 +28,10 @@ struct store_reader {
 	pthread_cond_t wake;
 	struct store_jobs queue;
 	size_t queue_rows;
-	const void *owner;   /* of the question that is being answered */
+	const void *owner;   /* of the request in progress */
 	atomic_int stopping; /* also read without the lock */
 
-	struct store_reading reading; /* the thread's own, as all below */
+	struct store_reading reading; /* from here on used only by the thread */
 	uint64_t deadline_ns;
 };
 
@@ -162,7 +162,7 @@ store_reader_stop(struct store_reader *r)
 	r->stopping = 1;
 	pthread_cond_signal(&r->wake);
 	pthread_mutex_unlock(&r->lock);
-	/* A backup need not end first: what it wrote is only a temporary. */
+	/* Interrupt a backup, too: it has only written a temporary file. */
 	r->reading.db->engine->interrupt(r->reading.db);
 	pthread_join(r->thread, NULL);
 	TAILQ_FOREACH (job, &r->queue, link)

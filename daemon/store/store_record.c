@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_record.c - a record's histogram leaves the JSON for a BLOB of a fifth
- * of its size, but only when it comes back as it was: what hist_pack cannot
- * say stays in the body, so a record read is always the record that was put.
+ * store_record.c - convert records to rows. A record's histogram is stored as a
+ * BLOB of a fifth of its size, but only if unpacking restores it exactly;
+ * otherwise it stays in the JSON body. So a record that is read equals the
+ * record that was written.
  *
- * What is long in a body are lists with a row for every node, of which zstd
- * leaves a third in half of the time of the fastest deflate; short ones are not
- * worth it. Stores of older builds have deflated ones, which are read still.
+ * Bodies are long if they have lists with a row for every node. zstd compresses
+ * these to a third in half the time of the fastest deflate; short bodies are
+ * not compressed. Bodies deflated by older versions can still be read.
  */
 #include "daemon/store/store_record.h"
 #include "daemon/store/store_db.h"
@@ -24,10 +25,10 @@
 #define PACK_MIN_BYTES 256
 #define PACK_MAX_BYTES (256U << 20) /* of a text */
 #define PACK_LEVEL     1
-#define HEAD_BYTES     4 /* its length, the lowest byte first */
+#define HEAD_BYTES     4 /* length of the text, lowest byte first */
 
-/* A new BLOB of no more than three quarters, or NULL when there is less to
- * gain. */
+/* Return a new BLOB of at most three quarters of the text's size, or NULL if it
+ * compresses less. */
 static uint8_t *
 store_record_pack(struct sql *db, const char *text, size_t len_bytes,
     size_t *ret_bytes)
@@ -37,7 +38,7 @@ store_record_pack(struct sql *db, const char *text, size_t len_bytes,
 
 	if (len_bytes < PACK_MIN_BYTES || len_bytes > PACK_MAX_BYTES)
 		return NULL;
-	/* a context of its own for each text takes four times as long */
+	/* a separate context for each text takes four times as long */
 	if (db->packer == NULL && (db->packer = ZSTD_createCCtx()) != NULL) {
 		(void)ZSTD_CCtx_setParameter(db->packer,
 		    ZSTD_c_compressionLevel, PACK_LEVEL);
@@ -87,7 +88,7 @@ store_record_is_zstd(const uint8_t *frame, size_t bytes)
 	    frame[3] == ZSTD_MAGICNUMBER >> 24;
 }
 
-/* 1 when it is as long as it has to be. */
+/* Return 1 if the result has the expected length. */
 static int
 store_record_expand(const uint8_t *frame, size_t bytes, char *ret,
     size_t len_bytes)
@@ -144,8 +145,8 @@ store_pack_column(struct sql_stmt *q, int column)
 	return copy;
 }
 
-/* The BLOB of a record's histogram; NULL when it must stay in the body, for
- * example because its smallest value is not in its first bucket. The caller
+/* Return the BLOB of a record's histogram, or NULL if it must stay in the body,
+ * for example because its smallest value is not in its first bucket. The caller
  * frees. */
 static uint8_t *
 store_record_pack_hist(struct hist *h, const json_t *record,
@@ -163,8 +164,8 @@ store_record_pack_hist(struct hist *h, const json_t *record,
 	return NULL;
 }
 
-/* The columns behind run_id or id, seq and at_unix_ns. A new one is a row here,
- * one in a migration and one of the table in store_copy.c. */
+/* The columns after run_id or id, seq and at_unix_ns. A new column needs a row
+ * here, a migration, and an entry of the table in store_copy.c. */
 static const struct column {
 	const char *name;
 	enum {
@@ -176,7 +177,8 @@ static const struct column {
 		COLUMN_BODY,
 		COLUMN_CRC
 	} what;
-	const char *in, *key; /* a member of the record or of one in it */
+	const char *in, *key; /* a member of the record, or of an object in
+			       * it */
 } columns[] = {
 	{ "raw", COLUMN_RAW, NULL, NULL },
 	{ "probe", COLUMN_TEXT, NULL, "probe" },
@@ -199,7 +201,7 @@ static const struct column {
 	{ "body", COLUMN_BODY, NULL, NULL },
 	{ "crc", COLUMN_CRC, NULL, NULL },
 };
-#define COLUMN_FIRST 4 /* of the parameters */
+#define COLUMN_FIRST 4 /* index of the first column's parameter */
 
 char *
 store_record_insert(void)
@@ -212,14 +214,14 @@ store_record_insert(void)
 	strbuf_addf(&sql, ") VALUES (?1, ?2, ?3");
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
 		strbuf_addf(&sql, ", ?%zu", COLUMN_FIRST + i);
-	/* nothing else that the table refuses is a copy */
+	/* any other conflict is an error, not a copy */
 	strbuf_addf(&sql, ") ON CONFLICT (run_id, seq) DO NOTHING");
 	return sql.text;
 }
 
-/* A record that loses its lists moves behind all others where a row that
- * shrinks in place leaves its page as empty as it becomes, which is never
- * joined with the next. Nothing refers to an id. */
+/* A record that loses its lists gets a new id at the end if the engine would
+ * leave its page partly empty: such a page is never merged with the next.
+ * Nothing refers to the id. */
 char *
 store_record_update(const struct sql *db)
 {
@@ -236,7 +238,8 @@ store_record_update(const struct sql *db)
 	return sql.text;
 }
 
-/* The text of a record, which the caller frees: as it arrived, or made. */
+/* Return the text of a record, as it arrived or newly made. The caller
+ * frees. */
 static char *
 store_record_body(const json_t *record, const struct record_line *line,
     int has_blob)
@@ -263,7 +266,8 @@ store_record_body(const json_t *record, const struct record_line *line,
 	return text;
 }
 
-/* The CRC-32 of a record's body and of its histogram, which may be NULL. */
+/* Return the CRC-32 of a record's body and of its histogram, which may be
+ * NULL. */
 static uint32_t
 store_record_crc(const char *text, const void *hist, size_t hist_bytes)
 {
@@ -303,10 +307,10 @@ store_record_bind(struct sql_stmt *q, const json_t *record,
 			sql_bind_given(q, at, SQL_BLOB, blob,
 			    (size_t)blob_bytes);
 		else if (c->what == COLUMN_BODY)
-			store_pack_bind(q, at, text); /* handed over */
+			store_pack_bind(q, at, text); /* takes text */
 		else if (c->what == COLUMN_TEXT)
 			sql_bind_text(q, at, json_string_value(v));
-		/* What is of another kind stays NULL: unknown is never 0. */
+		/* A value of another type stays NULL: unknown is never 0. */
 		else if ((c->what == COLUMN_COUNT ||
 			     c->what == COLUMN_NUMBER) &&
 		    json_is_integer(v))
@@ -318,8 +322,8 @@ store_record_bind(struct sql_stmt *q, const json_t *record,
 	}
 }
 
-/* 1 when a record is as it was put; one of an older collector, which has no
- * CRC, when it can be read. */
+/* Return 1 if the record is undamaged. A record of an older collector has no
+ * CRC: 1 if it can be parsed. */
 static int
 store_record_is_whole(const char *text, const struct sql_value *hist,
     const struct sql_value *crc)
@@ -338,7 +342,7 @@ store_record_is_whole(const char *text, const struct sql_value *hist,
 	return o != NULL;
 }
 
-/* The histogram again, as a member behind others. */
+/* Append the histogram as a member after the others. */
 static int
 store_record_hist_add(struct strbuf *to, const struct sql_value *blob)
 {

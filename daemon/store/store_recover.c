@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_recover.c - which table a row of a damaged file is of, and whether it
- * is whole. A page that the trees of the file still reach is of their table;
- * the rows of any other page are recognized by their columns.
+ * store_recover.c - find the table of each row in a damaged file, and check the
+ * row. A page that the file's trees still reach belongs to their table; the
+ * rows of any other page are recognized by their columns.
  */
 #include "daemon/store/store_recover.h"
 
@@ -23,9 +23,9 @@
 #include "schema/names_verdict.h"
 
 #define BATCH_ROWS 1000
-#define ROOT       1 /* page of the table of tables */
+#define ROOT       1 /* root page of the table of tables */
 
-/* Its body is {run, tests}; that of a node has no tests. */
+/* A baseline's body is {run, tests}; a node's body has no tests. */
 static int
 store_recover_is_baseline(const struct store_pages_row *row)
 {
@@ -38,7 +38,7 @@ store_recover_is_baseline(const struct store_pages_row *row)
 	return is_one;
 }
 
-/* Its body is an object, or packed; a setting's value is a word. */
+/* An inventory's body is an object, or packed; a setting's value is a word. */
 static int
 store_recover_is_inventory(const struct store_pages_row *row)
 {
@@ -49,7 +49,7 @@ store_recover_is_inventory(const struct store_pages_row *row)
 	    (v->type == SQL_TEXT && v->len_bytes > 0 && text[0] == '{');
 }
 
-/* The word where an event has its text. */
+/* A verdict has its word in the column where an event has its text. */
 static int
 store_recover_is_verdict(const struct store_pages_row *row)
 {
@@ -61,11 +61,12 @@ store_recover_is_verdict(const struct store_pages_row *row)
 	return at >= 0;
 }
 
-/* In the order in which rows without a tree are compared with them. */
+/* In the order in which rows without a tree are compared with the tables. */
 static const struct table {
 	const char *name;
-	const char *body; /* column that is JSON, or NULL */
-	/* Of tables whose rows look the same: is it one of this? */
+	const char *body; /* column with JSON, or NULL */
+	/* For tables whose rows look alike: returns 1 if the row belongs to
+	 * this table. */
 	int (*is_one)(const struct store_pages_row *row);
 } tables[] = {
 	{ "node_inventory", "body", store_recover_is_inventory },
@@ -85,7 +86,7 @@ static const struct table {
 	{ "sqlite_sequence", NULL, NULL },
 };
 
-/* OWNER_FREE is the 1 of store_pages_free_list. */
+/* OWNER_FREE is 1, as set by store_pages_free_list. */
 enum { OWNER_NONE, OWNER_FREE, OWNER_TABLES, OWNER_TABLE };
 
 struct column {
@@ -97,19 +98,19 @@ struct recover_table {
 	struct column columns[STORE_PAGES_COLUMNS];
 	int count;
 	struct sql_stmt *put;
-	int64_t saved, lost, pages, pages_lost; /* pages: of rows */
+	int64_t saved, lost, pages, pages_lost; /* pages with rows */
 };
 
 struct recover {
 	struct store_pages pages;
-	uint8_t *owner; /* of each page */
+	uint8_t *owner; /* of each page: one of OWNER_*, + index of the table */
 	struct sql *to;
 	struct recover_table tables[ARRAY_LEN(tables)];
-	int64_t rows; /* of the transaction */
+	int64_t rows; /* of the current transaction */
 };
 
-/* What columns a table of the newest schema has; those of an older one are the
- * first of them. */
+/* Read the columns of a table of the newest schema; an older table has the
+ * first of these. */
 static int
 store_recover_table_learn(struct recover *r, size_t which)
 {
@@ -148,13 +149,14 @@ store_recover_table_learn(struct recover *r, size_t which)
 		strbuf_addf(&sql, "%s?%d", t->count > 1 ? ", " : "", t->count);
 		rc = rc > 0 ? 0 : rc;
 	}
-	/* A number is the row's own id only where it is the whole key. */
+	/* A number is the row id only if it is the complete key. */
 	for (int i = 0; keys > 1 && i < t->count; i++)
 		t->columns[i].is_rowid = 0;
 	strbuf_addf(&sql, ")");
 	sql_finalize(q);
 	if (strcmp(tables[which].name, "sqlite_sequence") == 0) {
-		/* No schema of ours: its rows are there once a row is. */
+		/* Not in our schema: SQLite adds its rows with the first row of
+		 * a table. */
 		t->count = 2;
 		t->columns[0].type = SQL_TEXT;
 		t->columns[1].type = SQL_INT;
@@ -201,7 +203,7 @@ store_recover_row_fits(const struct recover_table *t,
 	return t->count > 0;
 }
 
-/* The table of a row on a page that no tree reaches; -1: none. */
+/* Return the table of a row on a page that no tree reaches; -1: none. */
 static int
 store_recover_guess(const struct recover *r, const struct store_pages_row *row)
 {
@@ -216,7 +218,7 @@ store_recover_guess(const struct recover *r, const struct store_pages_row *row)
 	return -1;
 }
 
-/* 1: it is there now, 0: it was or cannot be, -errno. */
+/* Return 1: the row was written; 0: it existed or is invalid; -errno. */
 static int64_t
 store_recover_row_put(struct recover *r, struct recover_table *t,
     const struct store_pages_row *row)
@@ -254,8 +256,8 @@ store_recover_table_find(const struct sql_value *name)
 	return -1;
 }
 
-/* Give pages to the table whose tree begins at root, as far as it can be
- * followed. */
+/* Assign pages to the table whose tree starts at root, as far as the tree is
+ * readable. */
 static void
 store_recover_walk(struct recover *r, uint32_t root, uint8_t owner)
 {
@@ -270,7 +272,7 @@ store_recover_walk(struct recover *r, uint32_t root, uint8_t owner)
 
 		if (page == 0 || page > r->pages.count ||
 		    r->owner[page] != OWNER_NONE) {
-			kind = PAGE_DAMAGED; /* or was reached before */
+			kind = PAGE_DAMAGED; /* or reached a second time */
 		} else {
 			r->owner[page] = owner;
 			kind = store_pages_load(&r->pages, page, &cells);
@@ -278,8 +280,8 @@ store_recover_walk(struct recover *r, uint32_t root, uint8_t owner)
 		if (kind != PAGE_LEAF && kind != PAGE_INTERIOR &&
 		    owner >= OWNER_TABLE)
 			r->tables[owner - OWNER_TABLE].pages_lost++;
-		/* Each page has one parent: more children than pages would be a
-		 * damaged tree, and each page is entered once. */
+		/* Each page has one parent, so it is processed only once: the
+		 * loop ends even if the tree is damaged. */
 		for (int i = 0; kind == PAGE_INTERIOR && i <= cells; i++) {
 			todo = xmore(todo, n, sizeof(*todo));
 			todo[n++] = store_pages_child(&r->pages, cells, i);
@@ -288,7 +290,8 @@ store_recover_walk(struct recover *r, uint32_t root, uint8_t owner)
 	free(todo);
 }
 
-/* The trees of our tables, of those of the table of tables that are whole. */
+/* Find the trees of our tables, from the undamaged rows of the table of
+ * tables. */
 static void
 store_recover_trees_find(struct recover *r)
 {
@@ -323,7 +326,7 @@ store_recover_trees_find(struct recover *r)
 			    (uint8_t)(OWNER_TABLE + i));
 }
 
-/* All rows of a leaf. */
+/* Save all rows of a leaf. */
 static int
 store_recover_leaf(struct recover *r, uint32_t number)
 {
@@ -350,7 +353,7 @@ store_recover_leaf(struct recover *r, uint32_t number)
 		if (put < 0)
 			return (int)put;
 		t->saved += put;
-		/* A page without a tree may be an old one, whose rows are
+		/* A page without a tree may be old: its rows are stored
 		 * elsewhere or were deleted. */
 		if (is_owned)
 			t->lost += !put;
@@ -358,8 +361,8 @@ store_recover_leaf(struct recover *r, uint32_t number)
 	return 0;
 }
 
-/* Rows that are certain come first: a key that is there is not replaced. The
- * last ids that were given are raised to what they were in the end. */
+/* Rows from trees come first: an existing key is not replaced. Last, the last
+ * assigned ids are raised to their final values. */
 enum { PASS_TREES, PASS_GUESSED, PASS_IDS, PASS_MAX };
 
 static int
@@ -387,7 +390,7 @@ store_recover_rows(struct recover *r)
 	return rc;
 }
 
-/* Is the row what was put? Columns: its rowid, body, hist, crc. */
+/* Return 1 if the row is undamaged. Columns: its rowid, body, hist, crc. */
 static int
 store_recover_is_whole(struct sql_stmt *q, int is_record)
 {
@@ -406,7 +409,7 @@ store_recover_is_whole(struct sql_stmt *q, int is_record)
 	return whole;
 }
 
-/* Remove the rows whose body is not what was put. */
+/* Remove the rows whose body is damaged. */
 static int
 store_recover_table_purge(struct recover *r, size_t which)
 {
@@ -445,7 +448,7 @@ store_recover_table_purge(struct recover *r, size_t which)
 	return rc;
 }
 
-/* Rows of a run that was lost have nothing that says what they are of. */
+/* Remove the rows of lost runs: nothing else identifies their run. */
 static int
 store_recover_of_run(struct recover *r, const char *table)
 {
@@ -497,11 +500,11 @@ store_recover_fill(struct recover *r)
 		rc = store_recover_of_run(r, "counters");
 	if (rc == 0)
 		rc = r->to->engine->commit(r->to);
-	/* One file, which can be restored without its log. */
+	/* A single file, which can be restored without its log. */
 	return rc == 0 ? sql_exec(r->to, "PRAGMA journal_mode = DELETE") : rc;
 }
 
-/* 1: something was lost. */
+/* Return 1 if rows were lost. */
 static int
 store_recover_report(const struct recover *r, struct err *err)
 {
@@ -530,8 +533,8 @@ store_recover_report(const struct recover *r, struct err *err)
 	return lost > 0 || pages > 0;
 }
 
-/* The folder's lock is that of the collector whose store is coalmine.db there.
- * A damaged file that was set aside is used by none. */
+/* A collector whose store is coalmine.db locks its folder. No collector uses a
+ * damaged file under another name. */
 static int
 store_recover_open(struct recover *r, const char *from, int *ret_lock_fd,
     struct err *err)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_roll.c - the lists of nodes and pairs are nearly all of a record, and
- * they are made every few minutes by what runs in the background. After a
- * while the headline and the histogram are what is asked for, so those stay.
- * A record of the mesh goes into the first of its hour, class and run, where
- * histograms are merged, which is exact, and quantiles are taken anew.
- * Exclusive runs are few and are what one compares with: they stay whole.
+ * store_roll.c - reduce old records. Lists of nodes and pairs are nearly all of
+ * a record, and background campaigns produce them every few minutes. Later only
+ * the headline and the histogram are needed, so only these are kept. A record
+ * of the mesh is merged into the first one of its hour, class and run:
+ * histograms are merged, which is exact, and quantiles are computed again.
+ * Exclusive runs are few and serve as references: they are kept completely.
  */
 
 #include <stdlib.h>
@@ -25,13 +25,14 @@
 #define HOUR_NS (3600 * (int64_t)CLK_NS_PER_S)
 
 struct row {
-	int64_t id; /* 0: none */
+	int64_t id; /* 0: no row */
 	int64_t run_id;
 	int64_t at_unix_ns;
-	json_t *record; /* without its lists; NULL: it stays whole */
+	json_t *record; /* without its lists; NULL: the record is not reduced */
 };
 
-/* Behind a string, a list or an object, or a plain word. */
+/* Return the end of a value: of a string, a list, an object, or a plain
+ * word. */
 static char *
 store_roll_value_end(char *p)
 {
@@ -56,8 +57,8 @@ store_roll_value_end(char *p)
 	return p;
 }
 
-/* Cut what goes out of the text: to parse megabytes of lists only to drop them
- * would keep the writer for a tenth of a second. */
+/* Cut the removed members out of the text: parsing megabytes of lists only to
+ * drop them would block the writer for a tenth of a second. */
 static void
 store_roll_cut(char *text)
 {
@@ -89,7 +90,7 @@ store_roll_cut(char *text)
 	memmove(to, from, strlen(from) + 1);
 }
 
-/* Without what goes. */
+/* Return the record without the removed members. */
 static json_t *
 store_roll_record_of(struct sql_stmt *q, int body)
 {
@@ -136,7 +137,7 @@ store_roll_oldest_get(struct sql *db, int64_t before_unix_ns, struct row *ret)
 	return rc < 0 ? rc : 0;
 }
 
-/* The record of this one's hour, if there is one already. */
+/* Find the rolled-up record of the same hour, if it exists. */
 static int
 store_roll_hour_get(struct sql *db, const struct row *of, struct row *ret)
 {
@@ -170,7 +171,7 @@ store_roll_hist_of(const json_t *record, struct hist *ret)
 		hist_clear(ret);
 }
 
-/* What one of them counted, both did. */
+/* Add the counters and merge the histograms of two records. */
 static void
 store_roll_mesh_merge(json_t *into, const json_t *from)
 {
@@ -212,7 +213,7 @@ store_roll_update(struct sql *db, int64_t id, const json_t *record)
 	return rc;
 }
 
-/* Into its hour, or it is the first of it. */
+/* Merge into the record of its hour, or become the first one. */
 static int
 store_roll_mesh_roll(struct sql *db, const struct row *row)
 {

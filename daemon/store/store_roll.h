@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_roll.h - what is kept of a record when its time in full is over.
+ * store_roll.h - reduce records whose retention in full is over.
  */
 #ifndef DAEMON_STORE_STORE_ROLL_H
 #define DAEMON_STORE_STORE_ROLL_H
@@ -9,8 +9,8 @@
 
 struct sql;
 
-/* Roll up the oldest record that came before this and has not been, in a
- * transaction. 1: done, there may be more; 0: nothing is left; -errno. */
+/* Roll up the oldest record before this time that is not rolled up yet, in a
+ * transaction. 1: done, there may be more; 0: no more; -errno. */
 int store_roll_one(struct sql *db, uint64_t before_unix_ns);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sql.c - which engine a URL means, and the calls of the waist with
- * failures logged. The engine postgresql is a plugin, so that a collector
- * without one links nothing for it.
+ * store_sql.c - find the engine of a URL, and the calls of the interface with
+ * errors logged. The engine postgresql is a plugin, so that a collector without
+ * it does not link libpq.
  */
 #include "daemon/store/store_sql.h"
 
@@ -23,7 +23,7 @@ sql_engine_find(const char *url, struct err *err)
 
 	if (url == NULL || url[0] == '\0')
 		return &sql_sqlite;
-	/* libpq takes both words. */
+	/* libpq accepts both schemes. */
 	if (strncmp(url, "postgresql://", 13) != 0 &&
 	    strncmp(url, "postgres://", 11) != 0)
 		err_say(&reason, "is not of the form postgresql://...");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite.c - the engine of one file: WAL, so readers never wait for the
- * writer; NORMAL, so a kill loses nothing and a power cut at most the newest
- * commits, but FULL where a batch is to be synced.
+ * store_sqlite.c - the engine of one file. WAL: readers never wait for the
+ * writer. synchronous=NORMAL: a killed process loses nothing, a power failure
+ * at most the newest commits; FULL for batches that must be synced.
  */
 #include "daemon/store/store_sqlite.h"
 
@@ -17,8 +17,8 @@
 #include "common/xalloc.h"
 #include "daemon/store/store.h"
 
-#define PROGRESS_STEPS 4000 /* about a millisecond of SQLite's machine */
-#define WAL_IDLE_BYTES (4 * 1024 * 1024) /* longer, it is emptied when idle */
+#define PROGRESS_STEPS 4000 /* about a millisecond of SQLite's VM */
+#define WAL_IDLE_BYTES (4 * 1024 * 1024) /* if longer, emptied when idle */
 
 struct sqlite_stmt {
 	struct sql_stmt sql;
@@ -194,13 +194,13 @@ store_sqlite_engine_close(struct sql *db)
 	sqlite_shut((struct sqlite *)db);
 }
 
-/* Empty the log, as far as no reader uses it. */
+/* Empty the log, unless a reader uses it. */
 static void
 store_sqlite_log_empty(struct sqlite *s)
 {
 	int rc;
 
-	/* A reader in the way is no error: the next time tries again. */
+	/* A busy reader is not an error: the next call tries again. */
 	sqlite3_busy_timeout(s->db, 50);
 	rc = sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE,
 	    NULL, NULL);
@@ -209,7 +209,8 @@ store_sqlite_log_empty(struct sqlite *s)
 		log_debug("store: checkpoint: %s", sqlite3_errmsg(s->db));
 }
 
-/* A file is never away, but its disk may be full: an empty log is room. */
+/* A file is always reachable, but its disk may be full: an empty log frees
+ * space. */
 static int
 store_sqlite_engine_ready(struct sql *db)
 {
@@ -238,7 +239,7 @@ store_sqlite_engine_set_deadline(struct sql *db, const uint64_t *deadline_ns)
 	sqlite_set_deadline(store_sqlite_db_of(db), deadline_ns);
 }
 
-/* The writer says what is news: it knows. */
+/* Does not log errors: the writer does. */
 static int
 store_sqlite_quietly(sqlite3 *db, const char *sql)
 {
@@ -328,8 +329,7 @@ store_sqlite_engine_bind(struct sql_stmt *stmt, int at,
 	case SQL_NULL:
 		rc = sqlite3_bind_null(q, at);
 	}
-	/* One of two statements of a question may not take all that is asked.
-	 */
+	/* One of two statements of a request may not use all parameters. */
 	assert(rc == SQLITE_OK || rc == SQLITE_RANGE || rc == SQLITE_TOOBIG ||
 	    rc == SQLITE_NOMEM);
 }
@@ -357,7 +357,7 @@ store_sqlite_engine_run(struct sql_stmt *q, struct sql_outcome *ret)
 static int
 store_sqlite_engine_flush(struct sql *db)
 {
-	(void)db; /* run has done it */
+	(void)db; /* run has already stored the outcome */
 	return 0;
 }
 
@@ -384,7 +384,7 @@ store_sqlite_engine_column(struct sql_stmt *stmt, int at, struct sql_value *ret)
 		ret->integer = sqlite3_column_int64(q, at);
 		ret->real = sqlite3_column_double(q, at);
 	} else if (ret->type != SQL_NULL) {
-		/* in this order, says its manual */
+		/* text or blob before bytes, as SQLite's manual requires */
 		ret->bytes = ret->type == SQL_TEXT
 		    ? (const void *)sqlite3_column_text(q, at)
 		    : sqlite3_column_blob(q, at);
@@ -415,8 +415,8 @@ store_sqlite_engine_space(struct sql *db, struct sql_space *ret)
 		ret->free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
 }
 
-/* Free pages go back to the file system. A store from before they could be
- * given back keeps them, and must not be asked for ever. */
+/* Return free pages to the file system. A store created before auto_vacuum
+ * keeps its free pages; the check for progress avoids endless attempts. */
 static int
 store_sqlite_engine_tidy(struct sql *db, int deleted)
 {
@@ -431,7 +431,7 @@ store_sqlite_engine_tidy(struct sql *db, int deleted)
 			if (left > 0 && left < had)
 				return 1;
 		}
-		store_sqlite_log_empty(s); /* only now does it shrink */
+		store_sqlite_log_empty(s); /* only now does the file shrink */
 	}
 	if (store_sqlite_file_bytes(s->path, "-wal") > WAL_IDLE_BYTES)
 		store_sqlite_log_empty(s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite.h - what the two files that name SQLite share: the engine
- * (store_sqlite.c) and the file that it works on (store_file.c).
+ * store_sqlite.h - declarations shared by the two files that use SQLite: the
+ * engine (store_sqlite.c) and its file (store_file.c).
  */
 #ifndef DAEMON_STORE_STORE_SQLITE_H
 #define DAEMON_STORE_STORE_SQLITE_H
@@ -19,17 +19,17 @@ struct sqlite {
 	sqlite3 *db;
 	char *path;
 	enum sql_role role;
-	int synced; /* of the pragma */
+	int synced; /* value of the pragma synchronous */
 };
 
-/* SQLite's result as -errno. */
+/* Return SQLite's result as -errno. */
 int sqlite_errno(int rc);
 int sqlite_open(const char *path, enum sql_role role, struct sqlite **ret,
     struct err *err);
 void sqlite_shut(struct sqlite *s); /* NULL is allowed */
-/* Run statements that yield no rows; what fails is logged. */
+/* Run statements that yield no rows; errors are logged. */
 int sqlite_exec(sqlite3 *db, const char *sql);
-/* First column of the first row; fallback when there is none. */
+/* Return the first column of the first row, or fallback without rows. */
 int64_t sqlite_int(sqlite3 *db, const char *sql, int64_t fallback);
 void sqlite_set_deadline(sqlite3 *db, const uint64_t *deadline_ns);
 

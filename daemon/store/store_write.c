@@ -2,12 +2,12 @@
 /*
  * store_write.c - the only thread that writes.
  *
- * Rows wait for company: a batch is committed when it has BATCH_ROWS, or when
- * its first row has waited BATCH_WAIT_NS. Runs and settings are orders and
- * states, so they are committed at once. What the database refuses is kept
- * here and written first once it takes writes again; but not records: their
- * agents do it. A batch with a row that somebody waits for is synced before he
- * is told.
+ * Rows are collected: a batch is committed when it has BATCH_ROWS, or when its
+ * first row has waited BATCH_WAIT_NS. Runs and settings are orders and states,
+ * so they are committed at once. Rows that the database refuses are kept here
+ * and written first when it accepts writes again; except records, which the
+ * agents keep. A batch with a row that has a callback is synced before the
+ * callback.
  */
 #include "daemon/store/store_int.h"
 
@@ -31,12 +31,12 @@
 #define QUEUE_ROWS_MAX 20000
 #define QUEUE_COST_MAX 1000000 /* values of JSON: about 100 MiB */
 #define KEPT_ROWS_MAX  4096
-#define TICK_NS        CLK_NS_PER_S /* space is looked at, retries are made */
+#define TICK_NS        CLK_NS_PER_S /* checks of free space, retries */
 #define LONGEST_NS     (60 * CLK_NS_PER_S)
-#define KEEP_NS        (60 * CLK_NS_PER_S) /* between looks for old rows */
+#define KEEP_NS        (60 * CLK_NS_PER_S) /* between searches for old rows */
 
 struct store_writer {
-	struct store_options options; /* texts are our own copies */
+	struct store_options options; /* copies of the texts are owned */
 	struct store_done *done;
 	pthread_t thread;
 
@@ -44,36 +44,37 @@ struct store_writer {
 	pthread_cond_t wake;
 	struct store_jobs queue;
 	size_t queue_rows, queue_cost;
-	int urgent; /* the queue holds a row that waits for nobody */
+	int urgent; /* the queue has a row that must be committed at once */
 	int stopping;
 	struct store_health health;
-	double longest_s, longest_before_s; /* commits of a minute each */
-	uint64_t longest_ns;                /* when the newer one began */
+	double longest_s, longest_before_s; /* longest commit of this and of the
+					     * previous minute */
+	uint64_t longest_ns;                /* start of this minute */
 
-	/* the thread's own */
+	/* from here on used only by the thread */
 	struct sql *db;
 	struct store_put_db *put;
 	struct store_jobs kept;
 	size_t kept_rows;
-	size_t
-	    doubt_rows; /* of them, the first: they may have been committed */
-	int low;        /* less than free_min is free */
-	int broken;     /* -errno of the last failed commit, else 0 */
+	size_t doubt_rows; /* number of the first kept rows that may have been
+			    * committed already */
+	int low;           /* less than free_min_bytes are free */
+	int broken;        /* -errno of the last failed commit, else 0 */
 	char broken_why[128];
-	struct err notice; /* of the start: a damaged file was moved */
+	struct err notice; /* of start-up: a damaged file was moved */
 	uint64_t ticked_ns;
-	uint64_t keep_ns; /* when to look for old rows again */
+	uint64_t keep_ns; /* time of the next search for old rows */
 	struct store_clock clock;
 	int keep_worked; /* something was deleted since the last vacuum */
-	uint64_t term;   /* of the start */
-	_Atomic uint64_t leads_until_ns; /* 0: not any more */
+	uint64_t term;   /* valid since the start */
+	_Atomic uint64_t leads_until_ns; /* 0: no longer active */
 };
 
-/* What a kind of row may ask of the writer. */
+/* Properties of a kind of row. */
 static const struct put_kind {
 	int urgent;  /* commit at once */
 	int reserve; /* may use the last free_min bytes */
-	int kept;    /* nobody puts it again: it waits here */
+	int kept;    /* the caller does not retry: the row is kept here */
 } put_kinds[PUT_MAX] = {
 	[PUT_RECORD] = { 0, 0, 0 },
 	[PUT_RUN] = { 1, 1, 1 },
@@ -91,8 +92,8 @@ static const struct put_kind {
 	[PUT_IN_BAND] = { 0, 0, 0 },
 };
 
-/* Values in v, or what its text takes in memory as such. Depth: of what was
- * parsed, which is limited. */
+/* Number of values in v; a text counts by its memory. The depth of parsed JSON
+ * is limited. */
 static size_t
 store_write_cost_of(const json_t *v)
 {
@@ -117,7 +118,8 @@ int
 store_writer_add(struct store_writer *w, struct store_job *job)
 {
 	int is_row = job->what < PUT_MAX, rc = 0;
-	/* Records, which come again, leave room for what does not. */
+	/* Records, which agents send again, leave half of the queue for other
+	 * rows. */
 	size_t share = is_row && !put_kinds[job->what].kept ? 2 : 1;
 
 	if (job->cost == 0)
@@ -163,7 +165,8 @@ store_write_wait_until(struct store_writer *w, uint64_t until_ns)
 	pthread_cond_timedwait(&w->wake, &w->lock, &ts);
 }
 
-/* 0 when the thread must end. An empty batch is time for other work. */
+/* Return 0 if the thread must end. An empty batch leaves time for other
+ * work. */
 static int
 store_write_next_batch(struct store_writer *w, int more_to_do,
     struct store_jobs *batch)
@@ -197,7 +200,7 @@ store_write_next_batch(struct store_writer *w, int more_to_do,
 	return going;
 }
 
-/* Publish what the thread knows; say so when it is news. */
+/* Publish the state, and log a change of the alarm. */
 static void
 store_write_update_health(struct store_writer *w)
 {
@@ -236,7 +239,7 @@ store_write_update_health(struct store_writer *w)
 		log_info("store: the alarm is over");
 }
 
-/* Hysteresis of an eighth, so that a disk at the border does not flap. */
+/* Hysteresis of an eighth, so that the alarm does not flap at the limit. */
 static void
 store_write_look_at_space(struct store_writer *w)
 {
@@ -249,8 +252,9 @@ store_write_look_at_space(struct store_writer *w)
 	w->low = space.free_bytes < min_bytes;
 }
 
-/* What was asked at that time has shown rc: 0, that we lead; else that another
- * one does, or may once the lease is over. */
+/* Update the lease from the result of a request sent at asked_ns. 0: this
+ * collector is active; -EPERM: another collector is; any other error: another
+ * collector may be, after the lease. */
 static int
 store_write_lead_note(struct store_writer *w, uint64_t asked_ns, int rc)
 {
@@ -261,7 +265,7 @@ store_write_lead_note(struct store_writer *w, uint64_t asked_ns, int rc)
 	return rc;
 }
 
-/* A database that takes no rows may answer all the same. */
+/* A database that refuses rows may still answer this request. */
 static int
 store_write_look_who_leads(struct store_writer *w)
 {
@@ -280,8 +284,8 @@ store_writer_leads_until(struct store_writer *w, uint64_t *ret_term)
 	return w->leads_until_ns;
 }
 
-/* Statuses are set only for rows that are themselves not fit: what the database
- * says of them is in their outcome once all is flushed. */
+/* Sets only rows with an invalid object to unfit. Errors of the database are in
+ * the outcomes, after the flush. */
 static int
 store_write_put_all(struct store_writer *w, struct store_jobs *jobs)
 {
@@ -302,8 +306,8 @@ store_write_put_all(struct store_writer *w, struct store_jobs *jobs)
 	return rc;
 }
 
-/* Of rows on their way the one that was refused is left out: 1 when there is
- * one, and the others may go again. */
+/* Mark the row that the database has rejected: 1 if there is one, and the other
+ * rows can be sent again. */
 static int
 store_write_sort_out(struct store_jobs *jobs)
 {
@@ -320,7 +324,7 @@ store_write_sort_out(struct store_jobs *jobs)
 	return found;
 }
 
-/* One transaction over kept rows and batch. */
+/* Write the kept rows and the batch in one transaction. */
 static int
 store_write_commit_once(struct store_writer *w, struct store_jobs *batch,
     int synced)
@@ -367,8 +371,8 @@ store_write_commit(struct store_writer *w, struct store_jobs *batch, int synced,
 	const struct store_job *job;
 	int rc;
 
-	/* Somebody acts on it: an agent deletes what was acknowledged. One sync
-	 * is for all rows of a batch. */
+	/* A callback has consequences: an agent deletes acknowledged records.
+	 * One sync covers all rows of a batch. */
 	TAILQ_FOREACH (job, batch, link)
 		synced |= put_kinds[job->what].urgent || job->cb != NULL;
 	while ((rc = store_write_commit_once(w, batch, synced)) < 0) {
@@ -396,8 +400,8 @@ store_write_drop_jobs(struct store_jobs *jobs)
 	}
 }
 
-/* Rows that must survive are kept, as copies without a callback: their owner is
- * told. */
+/* Keep rows that must survive, as copies without a callback: the caller gets
+ * the error. */
 static void
 store_write_fail_rows(struct store_writer *w, struct store_jobs *jobs)
 {
@@ -407,7 +411,7 @@ store_write_fail_rows(struct store_writer *w, struct store_jobs *jobs)
 		const struct put_kind *kind = &put_kinds[job->what];
 
 		job->status = w->broken == -ENOSPC ? -ENOSPC : -EIO;
-		/* Half of the room is for orders and states alone. */
+		/* Half of the space is reserved for orders and states. */
 		if (!kind->kept ||
 		    w->kept_rows >= KEPT_ROWS_MAX / (kind->urgent ? 1 : 2))
 			continue;
@@ -420,8 +424,8 @@ store_write_fail_rows(struct store_writer *w, struct store_jobs *jobs)
 	}
 }
 
-/* The longest commit is kept for the minute it was in and for the next, so that
- * each of several readers sees it; under the lock. */
+/* The longest commit is kept for its minute and the next, so that each of
+ * several clients sees it. Call with the lock held. */
 static void
 store_write_longest_turn(struct store_writer *w)
 {
@@ -434,7 +438,7 @@ store_write_longest_turn(struct store_writer *w)
 	w->longest_ns = now_ns;
 }
 
-/* Everything is written. */
+/* All rows are written. */
 static void
 store_write_committed(struct store_writer *w, uint64_t rows, double seconds)
 {
@@ -457,7 +461,8 @@ store_write_batch(struct store_writer *w, struct store_jobs *batch)
 	struct store_job *job, *next;
 	int synced = w->kept_rows > 0;
 
-	/* While space is low only rows of the reserve go on. */
+	/* While space is low, only rows that may use the reserve are
+	 * written. */
 	TAILQ_FOREACH_SAFE (job, batch, link, next) {
 		int is_row = job->what < PUT_MAX;
 
@@ -469,7 +474,7 @@ store_write_batch(struct store_writer *w, struct store_jobs *batch)
 		TAILQ_INSERT_TAIL(is_row ? &refused : &asked, job, link);
 	}
 	store_done_post(w->done, &refused);
-	/* The tick, not every batch, tries a broken disk again. */
+	/* A broken disk is retried by the tick, not by every batch. */
 	if (TAILQ_EMPTY(batch) && (w->kept_rows == 0 || w->broken != 0)) {
 		; /* nothing to write */
 	} else if (w->broken != 0) {
@@ -493,8 +498,8 @@ store_write_batch(struct store_writer *w, struct store_jobs *batch)
 	store_done_post(w->done, &asked);
 }
 
-/* Does the disk take writes again? The rows that were kept tell, or one of our
- * own. */
+/* Test whether the database accepts writes again, with the kept rows or with a
+ * row of the writer. */
 static void
 store_write_try_again(struct store_writer *w)
 {
@@ -528,7 +533,7 @@ store_write_try_again(struct store_writer *w)
 		row = store_job_new(PUT_SETTING,
 		    json_pack("{s:s,s:s}", "key", "store.retry", "value", now),
 		    NULL, NULL);
-		/* The macro names its argument more than once. */
+		/* The macro evaluates its argument more than once. */
 		TAILQ_INSERT_TAIL(&w->kept, row, link);
 		w->kept_rows++;
 	}
@@ -537,7 +542,7 @@ store_write_try_again(struct store_writer *w)
 		store_write_committed(w, rows, 0);
 }
 
-/* One slice of the work. 1 when there is more to do. */
+/* Do a slice of the deletions or of the vacuum. 1: there is more to do. */
 static int
 store_write_keep_small(struct store_writer *w, uint64_t now_ns)
 {
@@ -579,7 +584,7 @@ store_write_writer_main(void *arg)
 				store_write_try_again(w);
 			store_write_update_health(w);
 		}
-		/* Housekeeping waits while full batches do. */
+		/* Housekeeping waits while the queue has a full batch. */
 		pthread_mutex_lock(&w->lock);
 		behind = w->queue_rows >= BATCH_ROWS;
 		pthread_mutex_unlock(&w->lock);
@@ -646,7 +651,7 @@ store_writer_start(const struct store_options *o, struct store_done *done,
 	if (rc == 0)
 		rc = store_put_new(w->db, &w->put);
 	if (rc == 0) {
-		/* Before this life writes a row. */
+		/* Before this process writes a row. */
 		store_clock_read(w->db, &w->clock);
 		(void)store_clock_now(w->db, &w->clock);
 		w->ticked_ns = clk_ns();
