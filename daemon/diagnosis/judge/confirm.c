@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * confirm.c - what a confirmation run, or the mesh itself for losses, says of
- * an outlier: the node, its leaf, its uplink, or none of them.
+ * confirm.c - decide from a confirmation run, or from the mesh for losses,
+ * whether the node, its leaf, its uplink, or none of them is slow.
  */
 #include "daemon/diagnosis/judge/confirm.h"
 
@@ -15,7 +15,8 @@
 #define PAIRS_MAX CONFIRM_PAIRS_MAX
 #define MATES     2
 #define FAR_SOME  2 /* slow to some other leaves, not to all */
-/* Of a node and of the others, to say that it is not as good as they are. */
+/* Slow pairs of a node, and pairs of the others, needed to call it worse than
+ * these. */
 #define BAD_PAIRS_MIN 2
 
 const char *const confirm_findings[CONFIRM_MAX] = {
@@ -40,7 +41,7 @@ struct choice {
 	struct rng *rng;
 	size_t *chosen;
 	size_t n;
-	uint32_t leaf; /* wanted or unwanted, as the rule says */
+	uint32_t leaf; /* wanted or excluded leaf, depending on the rule */
 };
 
 static int
@@ -67,7 +68,7 @@ fits_far(const struct choice *c, const struct confirm_node *n)
 	return n->good && (n->leaf != c->leaf || c->leaf == SCORE_NO_LEAF);
 }
 
-/* The same leaf as the last one chosen, off the outlier's. */
+/* The leaf of the last chosen node, other than the outlier's. */
 static int
 fits_beside(const struct choice *c, const struct confirm_node *n)
 {
@@ -76,7 +77,7 @@ fits_beside(const struct choice *c, const struct confirm_node *n)
 	return fits_far(c, n) && n->leaf == last;
 }
 
-/* A leaf that is not there yet. */
+/* A leaf without a chosen node. */
 static int
 fits_new(const struct choice *c, const struct confirm_node *n)
 {
@@ -86,7 +87,8 @@ fits_new(const struct choice *c, const struct confirm_node *n)
 	return fits_far(c, n);
 }
 
-/* One of those that fit, each as likely: reservoir of one. */
+/* Add one of the nodes that match the rule, with equal probability: reservoir
+ * of one. */
 static int
 add(struct choice *c, fits *rule)
 {
@@ -155,7 +157,8 @@ enum sort { NEAR, FAR, MATE, UPLINK, INSIDE, OUTSIDE, SORT_MAX };
 
 struct sorted {
 	double x[SORT_MAX][PAIRS_MAX];
-	uint32_t to[SORT_MAX][PAIRS_MAX]; /* the end off the outlier's leaf */
+	uint32_t to[SORT_MAX][PAIRS_MAX]; /* the end outside the outlier's
+					   * leaf */
 	size_t n[SORT_MAX];
 };
 
@@ -183,10 +186,10 @@ middle(struct sorted *s, enum sort sort, double q)
 	return robust_quantile(s->x[sort], s->n[sort], q);
 }
 
-/* One of those that were thought good may be slow itself, since a moment ago or
- * since before anybody looked: to all other leaves, while the others on its
- * side of the outlier's leaf are not. It would make slow usual, or the
- * outlier's leaf bad. 0: none. */
+/* Find a slow node among the nodes taken for good; 0: none. Such a node is slow
+ * to all other leaves, while the other nodes on its side of the outlier's leaf
+ * are not. It would make slow pairs look usual, or the outlier's leaf look
+ * bad. */
 static size_t
 find_bad(const uint32_t *leaves, size_t nodes, const struct confirm_pair *pairs,
     size_t count, double slow_min)
@@ -223,9 +226,8 @@ find_bad(const uint32_t *leaves, size_t nodes, const struct confirm_pair *pairs,
 	return bad;
 }
 
-/* The typical pair inside a leaf and between leaves, as far as pairs show it
- * that have nothing to do with the outlier's leaf. Where one sort is missing
- * the other stands for it. */
+/* Find the typical pair inside a leaf and between leaves, from pairs outside
+ * the outlier's leaf. If one sort is missing, the other is used for both. */
 static void
 find_base(struct sorted *s, double *ret_in, double *ret_out)
 {
@@ -239,24 +241,25 @@ find_base(struct sorted *s, double *ret_in, double *ret_out)
 	*ret_out = out;
 }
 
-/* near, far: is the outlier slow that way? mates, uplink: are the others of
- * its leaf? -1: nobody knows. */
+/* near, far: 1 if the outlier is slow to its leaf, to others. mates, uplink: 1
+ * if the other nodes of its leaf are. -1: unknown. */
 static enum confirm_finding
 decide(int known, int near, int far, int mates, int uplink)
 {
 	if (far != 1 && near != 1)
 		return far == FAR_SOME ? CONFIRM_UNCLEAR : CONFIRM_CLEARED;
 	if (!known)
-		return CONFIRM_NODE; /* where leaves are no subject */
-	/* A cluster of one leaf has nobody far: good mates are enough. */
+		return CONFIRM_NODE; /* leaves are unknown */
+	/* A cluster of one leaf has no far pairs: good mates are enough. */
 	if (near == 1 && far == -1 && mates == 0)
 		return CONFIRM_NODE;
 	if (near == -1 || (far != 1 && mates != 1))
-		return CONFIRM_UNCLEAR; /* it or its leaf; or only a path */
-	if (near == 1) /* of a leaf of two no third one says more */
+		return CONFIRM_UNCLEAR; /* the node or its leaf; or only a
+					 * path */
+	if (near == 1) /* with two leaves a third cannot decide */
 		return mates == 1 || (mates == -1 && uplink == 1)
 		    ? CONFIRM_LEAF
-		    : CONFIRM_NODE; /* and its uplink may be slow too */
+		    : CONFIRM_NODE; /* its uplink may be slow too */
 	return uplink == 1 ? CONFIRM_LINK : CONFIRM_UNCLEAR;
 }
 
@@ -265,12 +268,13 @@ is_slow(struct sorted *s, enum sort sort, double base, double slow_min)
 {
 	if (s->n[sort] == 0 || isnan(base))
 		return -1;
-	/* Of two pairs both: one odd pair would be half of their median. */
+	/* With two pairs both must be slow: one slow pair would be half of
+	 * their median. */
 	return middle(s, sort, s->n[sort] == 2 ? 0 : 0.5) - base >= slow_min;
 }
 
-/* The same for pairs that leave the outlier's leaf: slow to some of the other
- * leaves is a path, not an end of it. */
+/* As is_slow, for pairs that leave the outlier's leaf: if only some of the
+ * other leaves are affected, a path is slow, not the node or leaf. */
 static int
 is_slow_out(const struct sorted *s, enum sort sort, double base,
     double slow_min)
@@ -292,8 +296,8 @@ is_slow_out(const struct sorted *s, enum sort sort, double base,
 	return slow == others ? 1 : slow > 0 ? FAR_SOME : 0;
 }
 
-/* Compares what the outlier sends and receives with the pairs of others. One
- * direction is normal where its excess is less than half of the other's. */
+/* Compare the outlier's sent and received transfers with the pairs of others.
+ * One direction is normal if its excess is less than half of the other's. */
 static enum confirm_way
 way_of(const uint32_t *leaves, const struct confirm_pair *pairs, size_t count,
     enum confirm_finding finding, double slow_min)
@@ -327,7 +331,7 @@ way_of(const uint32_t *leaves, const struct confirm_pair *pairs, size_t count,
 							: CONFIRM_WAY_BOTH;
 }
 
-/* Is a leaf among the pairs besides the outlier's and one other? */
+/* Return 1 if the pairs include a leaf besides the outlier's and one other. */
 static int
 has_third(const uint32_t *leaves, const struct confirm_pair *pairs,
     size_t count)
@@ -371,7 +375,7 @@ judge_pairs(const uint32_t *leaves, const struct confirm_pair *pairs,
 	ret->finding = decide(leaves[0] != SCORE_NO_LEAF, near, far, mates,
 	    uplink);
 	ret->way = way_of(leaves, pairs, count, ret->finding, slow_min);
-	/* All that leaves one leaf enters the other. */
+	/* With two leaves, all traffic that leaves one enters the other. */
 	if (ret->finding == CONFIRM_LINK && !has_third(leaves, pairs, count))
 		ret->finding = CONFIRM_BETWEEN;
 	ret->effect = s.n[FAR] > 0 ? middle(&s, FAR, 0.5) - out
@@ -412,7 +416,7 @@ confirm_judge(const uint32_t *leaves, size_t nodes,
 }
 
 /* All nodes send to one. If the outlier and the others of its leaf are equally
- * slow, any part of the way to them may be the reason. */
+ * slow, any part of the path to them may be the cause. */
 void
 confirm_judge_nodes(const uint32_t *leaves, const double *x, size_t nodes,
     double slow_min, struct confirm_report *ret)
@@ -449,11 +453,11 @@ confirm_judge_nodes(const uint32_t *leaves, const double *x, size_t nodes,
 
 /* ---- shares of slow pairs ---- */
 
-/* A pair is slow beyond so many deviations above the typical one, as the engine
- * counts them. */
+/* A pair is slow if it is more than this many deviations above the typical one,
+ * as in the engine. */
 #define SHARE_BOUND 2.5
-#define SHARE_REST  16 /* pairs between other leaves that are enough */
-/* No share is certain. */
+#define SHARE_REST  16 /* enough pairs between other leaves */
+/* A share is never taken as certain. */
 #define SHARE_LEAST 0.005
 #define SHARE_MOST  0.98
 
@@ -478,7 +482,8 @@ confirm_share(const uint32_t *leaves, const struct confirm_pair *pairs,
 	for (size_t i = 0; i < count; i++)
 		if (is_of_share(leaves, &pairs[i], is_leaf))
 			own[n++] = pairs[i].x;
-	/* Pairs inside a leaf are faster: others only where these are few. */
+	/* Pairs inside a leaf are faster: they are used only if others are
+	 * few. */
 	for (int all = 0; all < 2 && rest_n < SHARE_REST; all++) {
 		rest_n = 0;
 		for (size_t i = 0; i < count; i++)
@@ -498,7 +503,8 @@ confirm_share(const uint32_t *leaves, const struct confirm_pair *pairs,
 		slow += rest[i] - base >= width;
 	ret->usual = ((double)slow + 0.5) / ((double)rest_n + 1);
 	ret->pairs = n;
-	/* A longer distance is normal, but not all pairs slow by slow_min. */
+	/* A longer distance is normal, but all pairs slow by slow_min are
+	 * not. */
 	own_base = robust_quantile(own, n, 0.25);
 	if (own_base - base >= slow_min)
 		own_base = base;
@@ -518,7 +524,7 @@ confirm_share_evidence(const struct confirm_share *s, double usual, double more)
 
 /* ---- lost datagrams ---- */
 
-#define Z_95 1.6448536269514722 /* 95 % on one side */
+#define Z_95 1.6448536269514722 /* one-sided 95 % */
 
 /* (p + z^2 / 2n - z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n) */
 double
@@ -539,8 +545,8 @@ loss_number(double share)
 	return -LOSS_WEIGHT * log1p(-fmin(share, 0.99));
 }
 
-/* A node whose uplink loses is one of many; a leaf that loses inside is more
- * than its uplink. */
+/* A node behind a bad uplink is one of many that lose; a leaf that loses inside
+ * has more than a bad uplink. */
 enum confirm_finding
 loss_finding(enum judge_kind kind, int near, int far)
 {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * confirm.h - the confirmation run: an outlier among nodes that are known to be
- * good. Pure.
+ * confirm.h - the confirmation run: an outlier is measured among nodes that are
+ * known to be good. Pure.
  *
- * Six nodes are enough: the outlier, two of its leaf, and three of others, two
- * of them on one leaf. They have 15 pairs, which a record names all, and the
- * pairs differ in what they cross:
+ * Six nodes are enough: the outlier, two of its leaf, and three of other
+ * leaves, two of them on the same leaf. They have 15 pairs, and a record names
+ * all of these. The pairs differ in the links they cross:
  *
  *            near       outlier and a node of its leaf
  *            far        outlier and a node of another leaf
- *            mates      the others of the leaf among each other
- *            uplink     the others of the leaf and other leaves
+ *            mates      the other nodes of the leaf among each other
+ *            uplink     the other nodes of the leaf and other leaves
  *            inside     two good nodes of one other leaf
  *            outside    good nodes of different other leaves
  *
- * A node is slow with everyone; an uplink is slow for all of the leaf, but
- * only to the outside; a leaf also inside.
+ * A slow node is slow with every partner. A slow uplink slows all nodes of the
+ * leaf, but only to other leaves. A slow leaf is also slow inside.
  */
 #ifndef DAEMON_DIAGNOSIS_JUDGE_CONFIRM_H
 #define DAEMON_DIAGNOSIS_JUDGE_CONFIRM_H
@@ -27,44 +27,47 @@
 #include "daemon/diagnosis/judge/judge.h"
 
 #define CONFIRM_NODES 6
-/* As many send into one as in an incast of many nodes. */
+/* As many nodes send to one as in an incast of many nodes. */
 #define CONFIRM_NODES_INCAST 10
-/* With nodes that only load what is judged. */
+/* Including nodes that only generate load. */
 #define CONFIRM_NODES_MAX 32
 #define CONFIRM_PAIRS_MAX (CONFIRM_NODES_MAX * (CONFIRM_NODES_MAX - 1) / 2)
 
 enum confirm_finding {
-	CONFIRM_CLEARED, /* it is as fast as the others */
+	CONFIRM_CLEARED, /* as fast as the others */
 	CONFIRM_NODE,
 	CONFIRM_LEAF,
 	CONFIRM_LINK, /* the leaf's uplink */
 	CONFIRM_UNCLEAR,
-	CONFIRM_BETWEEN, /* that, or the uplink of the only other leaf */
+	CONFIRM_BETWEEN, /* the leaf's uplink, or the uplink of the only other
+			  * leaf */
 	CONFIRM_MAX
 };
 extern const char *const confirm_findings[CONFIRM_MAX]; /* "node", ... */
 
-/* Who can be chosen. */
+/* A node that can be chosen. */
 struct confirm_node {
 	uint32_t id;
 	uint32_t leaf; /* SCORE_NO_LEAF: unknown */
-	int good;      /* up, of the outlier's kind, and not outlier itself */
-	int mate;      /* good but for its leaf, which is an outlier too */
+	int good;      /* up, same kind as the outlier, and not an outlier
+			* itself */
+	int mate;      /* good, except that its leaf is an outlier too */
 };
-/* Indices of at most CONFIRM_NODES of nodes, the outlier first; fewer than
- * three: nobody is left to compare with. */
+/* Return the indices of at most CONFIRM_NODES nodes, the outlier first. Fewer
+ * than three: not enough nodes for a comparison. */
 size_t confirm_choose(const struct confirm_node *nodes, size_t count,
     size_t outlier, struct rng *rng, size_t ret[CONFIRM_NODES]);
 
-/* As many more of its leaf and of others, up to half of CONFIRM_NODES_MAX each:
- * what shows under the load of a whole leaf needs it. chosen has n from
- * confirm_choose; returns how many there are then. */
+/* Add an equal number of nodes of its leaf and of others, up to half of
+ * CONFIRM_NODES_MAX each: some faults only show under the load of a whole leaf.
+ * chosen has n nodes from confirm_choose; returns the new number. */
 size_t confirm_load(const struct confirm_node *nodes, size_t count,
     struct rng *rng, size_t chosen[CONFIRM_NODES_MAX], size_t n);
 
-/* Which way it is slow, as seen from the node, or from the leaf. */
+/* The slow direction, seen from the node or the leaf. */
 enum confirm_way {
-	CONFIRM_WAY_UNKNOWN, /* both were measured at once */
+	CONFIRM_WAY_UNKNOWN, /* both directions were measured at the same
+			      * time */
 	CONFIRM_WAY_BOTH,
 	CONFIRM_WAY_SEND,
 	CONFIRM_WAY_RECEIVE,
@@ -72,7 +75,7 @@ enum confirm_way {
 };
 extern const char *const confirm_ways[CONFIRM_WAY_MAX]; /* "unknown", ... */
 
-/* Or as many as are wanted in all, of any leaf. */
+/* Add nodes of any leaf, up to `want` in total. Returns the new number. */
 size_t confirm_fill(const struct confirm_node *nodes, size_t count,
     struct rng *rng, size_t chosen[CONFIRM_NODES_MAX], size_t n, size_t want);
 
@@ -80,65 +83,67 @@ size_t confirm_fill(const struct confirm_node *nodes, size_t count,
 struct confirm_pair {
 	size_t a, b;
 	double x;
-	double ways[2]; /* the same from a to b, and back; NAN: not known */
+	double ways[2]; /* x from a to b, and from b to a; NAN: unknown */
 };
 struct confirm_report {
 	enum confirm_finding finding;
 	enum confirm_way way;
-	double effect;        /* of the outlier's pairs over good ones */
-	size_t partners;      /* the outlier's */
-	size_t slow_partners; /* of them */
-	int pairs_fine;       /* the others' pairs are normal */
+	double effect;        /* of the outlier's pairs relative to good
+			       * pairs */
+	size_t partners;      /* of the outlier */
+	size_t slow_partners; /* slow ones of these */
+	int pairs_fine;       /* the pairs of the other nodes are normal */
 };
-/* leaves[0] is the outlier's. slow_min: what a pair must be slower by;
- * see judge_slow_min(). One of the others may be slow itself: it is left out.
- */
+/* leaves[0] is the outlier's leaf. slow_min: a pair is slow from this effect
+ * on; see judge_slow_min(). If one of the other nodes is slow itself, it is
+ * skipped. */
 void confirm_judge(const uint32_t *leaves, size_t nodes,
     const struct confirm_pair *pairs, size_t count, double slow_min,
     struct confirm_report *ret);
 
-/* Of an incast every node has a number of its own, x, which is NAN where it was
- * not measured: the outlier's, of index 0, beside the others'. */
+/* As confirm_judge, for an incast, where every node has its own value x, NAN if
+ * not measured. Compares the outlier, index 0, with the others. */
 void confirm_judge_nodes(const uint32_t *leaves, const double *x, size_t nodes,
     double slow_min, struct confirm_report *ret);
 
 /*
- * One of several uplinks, or one member of a bond, slows a share of the pairs
- * that leave a leaf or node, and others in each run: the run counts them.
+ * One bad uplink of several, or one bad member of a bond, slows a share of the
+ * pairs of a leaf or node, and different pairs in each run: the run counts
+ * them.
  */
 struct confirm_share {
 	size_t pairs, slow; /* of the leaf or node */
-	double usual;       /* the share of the others' that is slow */
+	double usual;       /* share of slow pairs among the other nodes */
 };
-/* is_leaf: of the pairs that leave the leaf of leaves[0], else of all that
- * node 0 has. least: what is not slow at all. A pair is compared with the
- * better quartile of its own side, since a leaf may be farther from all others;
- * but with the quartile of the others where its side is slower by slow_min, as
- * then all of its pairs are slow. */
+/* is_leaf: count the pairs that leave the leaf of leaves[0], else all pairs of
+ * node 0. least: smaller effects are not slow. A pair is compared with the
+ * better quartile of pairs on the same side, since a leaf may be farther from
+ * all others. If its side is slower by slow_min, all of its pairs are slow, so
+ * the quartile of the others is used. */
 void confirm_share(const uint32_t *leaves, const struct confirm_pair *pairs,
     size_t count, int is_leaf, double least, double slow_min,
     struct confirm_share *ret);
-/* How much likelier the slow pairs are where a share `more` of them is slow
- * than where `usual` is: a logarithm, to be summed up over runs until it
- * decides (Wald 1945). */
+/* Return the log likelihood ratio of a share `more` of slow pairs against a
+ * share `usual`. Add it up over runs until it decides (Wald 1945). */
 double confirm_share_evidence(const struct confirm_share *s, double usual,
     double more);
-#define CONFIRM_SHARE_SURE 4.6 /* either way: 1 in 100 by chance */
+#define CONFIRM_SHARE_SURE 4.6 /* either way: 1 of 100 by chance */
 
-/* Lost datagrams as a number that a judge understands.
- */
-/* One per cent of loss weighs as 10 % of time: a stream that loses it runs at
+/* Lost datagrams as a number for a judge. */
+/* One per cent of loss weighs as 10 % of time: a stream with this loss runs at
  * a fraction of its rate. */
 #define LOSS_WEIGHT 10.0
 
-/* The share that is surely lost: the lower end of a one-sided 95 % interval
- * (Wilson 1927), so that a few datagrams make no outlier. 0 of 0 is 0. */
+/* Return the lower end of a one-sided 95 % confidence interval of the lost
+ * share (Wilson 1927), so that a few datagrams make no outlier. 0 of 0 is 0. */
 double loss_share(uint64_t lost, uint64_t sent);
-/* A logarithm that grows with trouble, as score.h wants it, and back. */
+/* Convert a share to a logarithm that increases with loss, as score.h needs it,
+ * and back. */
 double loss_number(double share);
 double loss_of_number(double x);
-/* What the mesh itself tells of a place or leaf that loses: near, within its
- * leaf; far, between leaves: outlier 1, not 0, too little is known -1. */
+/* Return the finding of the mesh itself for a place or leaf that loses. near:
+ * within its leaf; far: between leaves; 1: outlier, 0: not, -1: too few
+ * data. */
 enum confirm_finding loss_finding(enum judge_kind kind, int near, int far);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drift.c - one number against its own past: cumulative sums of its deviates,
- * with a limit that chance alone passes once in so many rounds.
+ * drift.c - compare one value with its own past: cumulative sums of its
+ * deviates, with a limit that chance exceeds once in a given number of rounds.
  */
 #include "daemon/diagnosis/judge/drift.h"
 
@@ -36,7 +36,7 @@ cusum_limit(double rounds, double k)
 {
 	double lo = 0, hi = 60;
 
-	/* Two sides: each may alarm half as often. */
+	/* Two sides: each may raise half of the alarms. */
 	while (hi - lo > 1e-6) {
 		double mid = (lo + hi) / 2, y = 2 * k * (mid + 1.166);
 
@@ -72,7 +72,8 @@ drift_sigma(const struct drift *d)
 	return fmax(sqrt(d->var), DRIFT_SIGMA_MIN);
 }
 
-/* A t of df degrees as the normal deviate of the same tail (Wallace 1959). */
+/* Convert a t of df degrees of freedom to the normal deviate of the same tail
+ * (Wallace 1959). */
 static double
 normal_of(double t, double df)
 {
@@ -81,7 +82,8 @@ normal_of(double t, double df)
 	return t < 0 ? -z : z;
 }
 
-/* West (1979), with a weight that never falls below 1 / DRIFT_MEMORY. */
+/* Update mean and variance (West 1979), with a weight of at least 1 /
+ * DRIFT_MEMORY. */
 static void
 learn(struct drift *d, double distance, double level)
 {
@@ -91,7 +93,7 @@ learn(struct drift *d, double distance, double level)
 		d->n++;
 	weight = 1 / (double)d->n;
 	off = distance - d->mean;
-	if (d->n > DRIFT_LEARN) { /* one odd round is not what it is like */
+	if (d->n > DRIFT_LEARN) { /* one outlying round is not representative */
 		double most = CUSUM_X_MAX * drift_sigma(d);
 
 		off = fmax(-most, fmin(most, off));
@@ -127,8 +129,8 @@ drift_add(struct drift *d, double distance, double level, double limit,
 		double n = d->n, sigma = drift_sigma(d);
 		double t = (distance - d->mean) / sigma * sqrt(n / (n + 1));
 
-		/* Above the limit the sums stop growing: what is well again is
-		 * so after about limit / CUSUM_K rounds. */
+		/* Above the limit the sums stop growing: after a repair they
+		 * fall below it within about limit / CUSUM_K rounds. */
 		cusum_add(&d->sums, normal_of(t, n - 1), d->k, limit);
 		d->sums.up = fmin(d->sums.up, limit + 1);
 		if (!isnan(d->pinned)) {
@@ -142,7 +144,8 @@ drift_add(struct drift *d, double distance, double level, double limit,
 	}
 	d->now += fmax(1.0 / (d->n + d->late_n + 1), DRIFT_NOW) *
 	    (distance - d->now);
-	/* What is open is never learned as usual, nor are its first rounds. */
+	/* While a case is open its rounds are never learned, nor are the first
+	 * rounds of the shift. */
 	if (d->frozen || (d->from != DRIFT_NONE && d->n >= DRIFT_LEARN)) {
 		d->late_n = d->late_at = 0;
 		return d->from != was;
@@ -162,8 +165,8 @@ drift_add(struct drift *d, double distance, double level, double limit,
 	return d->from != was;
 }
 
-/* The median of the rounds that are not learned yet: one or two odd rounds move
- * the newest mean and not this. -INFINITY: too few. */
+/* Return the median of the rounds that are not learned yet. One or two outlying
+ * rounds move the newest mean but not this. -INFINITY: too few rounds. */
 static double
 late_median(const struct drift *d)
 {

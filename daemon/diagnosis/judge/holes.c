@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * holes.c - large datagrams that vanish: which paths they vanish on, and which
- * place is on those paths and on few others; a stage of spines also where small
- * ones do.
+ * holes.c - find the paths on which large datagrams are lost, and the place
+ * that is on these paths and on few others; also a stage of spines that loses
+ * small ones.
  */
 #include "daemon/diagnosis/judge/holes.h"
 
@@ -28,7 +28,7 @@ static void
 note(struct hole_place *at, int far, const struct mesh_path *p, uint32_t whom)
 {
 	if (at->named)
-		return; /* as it was when it was named */
+		return; /* keeps the counts of when it was named */
 	at->paths[far]++;
 	if (sense_of(p) != HOLE)
 		return;
@@ -50,7 +50,7 @@ forget(struct hole_place *places, size_t count)
 			memset(&places[i], 0, sizeof(places[i]));
 }
 
-/* All places anew, without the paths that are explained. */
+/* Count all places again, without the explained paths. */
 static void
 count_all(struct holes *h, const uint8_t *explained)
 {
@@ -75,8 +75,8 @@ count_all(struct holes *h, const uint8_t *explained)
 	}
 }
 
-/* Of the holes of a leaf to others, half or more lead to leaves from which
- * large ones reach a third one. */
+/* Return 1 if half or more of a leaf's holes to other leaves lead to leaves
+ * that large datagrams reach from a third one. */
 static int
 is_spared(const struct holes *h, uint32_t leaf)
 {
@@ -117,8 +117,8 @@ is_leaf(const struct holes *h, uint32_t leaf)
 	    4 * l->holes[1] >= 3 * l->paths[1] && is_spared(h, leaf);
 }
 
-/* Both within its leaf and to others, as what passes its link does: where only
- * others are out of reach, the fault is further away. */
+/* Within its leaf and to others, as for its link: if only other leaves are
+ * unreachable, the fault is farther away. */
 static int
 is_node(const struct holes *h, uint32_t node, const uint32_t *spared)
 {
@@ -136,8 +136,8 @@ share_of(const struct hole_place *n)
 	    (double)(n->paths[0] + n->paths[1]);
 }
 
-/* Mark the nodes with the greatest share of holes, of two on one hole only the
- * first: how many. spared: scratch. */
+/* Mark the nodes with the largest share of holes; of two nodes on one hole only
+ * the first. Return how many. spared: scratch. */
 static size_t
 worst_nodes(const struct holes *h, const uint8_t *explained, uint32_t *spared,
     uint8_t *worst)
@@ -172,7 +172,7 @@ worst_nodes(const struct holes *h, const uint8_t *explained, uint32_t *spared,
 	return count;
 }
 
-/* A hole between the same two leaves as the one that is shown. */
+/* A hole between the same two leaves as the example. */
 static int
 is_alike(const struct holes *h, const struct mesh_path *p)
 {
@@ -183,8 +183,8 @@ is_alike(const struct holes *h, const struct mesh_path *p)
 	    ((a == c && b == d) || (a == d && b == c));
 }
 
-/* One of several members of a bond, or of the uplinks of a leaf: whatever else
- * is on the paths differs, but all holes that remain share that place. */
+/* One bad member of a bond, or one bad uplink of a leaf: all remaining holes
+ * share that place, and nothing else. */
 static struct hole_place *
 shared_place(const struct holes *h, const uint8_t *explained)
 {
@@ -248,7 +248,7 @@ is_over(const struct holes *h, uint32_t stage, const struct mesh_path *p)
 	    stages_cross(h->stages, stage, h->stage_of[la], h->stage_of[lb]);
 }
 
-/* The leaves that remain without the worst third: how many there are in all. */
+/* Keep the leaves without the worst third. Return how many there were. */
 static uint32_t
 keep_better(const struct holes *h, uint32_t stage, const uint8_t *sense,
     uint8_t *kept)
@@ -279,7 +279,7 @@ keep_better(const struct holes *h, uint32_t stage, const uint8_t *sense,
 }
 
 /* A bad stage affects all of its leaves alike. So bad paths must remain when
- * the worst third of the leaves is taken away, since these may be at fault
+ * the worst third of the leaves is removed, since these may be faulty
  * themselves. */
 static int
 is_spread(const struct holes *h, uint32_t stage, const uint8_t *sense,
@@ -303,9 +303,9 @@ is_spread(const struct holes *h, uint32_t stage, const uint8_t *sense,
 	    2 * (uint64_t)bad * at->paths[1] >= (uint64_t)at->holes[1] * all;
 }
 
-/* The stage that explains most bad paths, of two the one that fewer paths
- * cross. sense: by path, UNTOLD where another place explains it; what the stage
- * explains becomes so. */
+/* Name the stage that explains most bad paths; of two, the one with fewer
+ * paths. sense: by path, UNTOLD if another place explains it; set for the paths
+ * that the stage explains. */
 static void
 name_stage(const struct holes *h, uint8_t *sense, struct hole_place *places)
 {
@@ -410,7 +410,7 @@ holes_find(struct holes *h)
 			uint32_t la = h->leaf_of[h->paths[i].a];
 			uint32_t lb = h->leaf_of[h->paths[i].b];
 
-			/* Inside only where the leaf itself is the hole. */
+			/* Paths inside only if the leaf itself is the hole. */
 			explained[i] |= la != lb
 			    ? la == leaf || lb == leaf
 			    : la == leaf && 2 * l->holes[0] > l->paths[0];

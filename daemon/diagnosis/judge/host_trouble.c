@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_trouble.c - which signs of a host are far above the typical host, and so
- * explain slow rounds without the network.
+ * host_trouble.c - find the signs of a host that are far above the typical
+ * host, and so explain slow rounds without a network fault.
  */
 #include "daemon/diagnosis/judge/host_trouble.h"
 
@@ -12,14 +12,15 @@
 #include "common/robust.h"
 #include "common/xalloc.h"
 
-/* More than the typical host has, by so much. */
+/* By this factor above the typical host. */
 #define FACTOR 3.0
 
 static const struct symptom {
 	double min;
 	int is_share;
-	int is_taken; /* by somebody, and not by what runs there */
-	double scale; /* to the unit it is told in */
+	int is_taken; /* by another user or a limit, not by a task on the
+		       * host */
+	double scale; /* to the printed unit */
 	const char *name, *unit;
 } signs[HOST_TROUBLE_SIGN_MAX] = {
 	[HOST_TROUBLE_PRESSURE] = { 0.25, 1, 0, 100, "CPU pressure", "%" },
@@ -35,8 +36,8 @@ static const struct symptom {
 	[HOST_TROUBLE_NET] = { 0.10, 1, 0, 100, "link", "%" },
 };
 
-/* Nothing is three times 0.5 of 1: shares are compared as time without per
- * time with. */
+/* Three times a share of 0.5 would exceed 1, so shares are compared as time
+ * with over time without. */
 static double
 comparable(enum host_trouble_sign sign, double value)
 {
@@ -63,7 +64,7 @@ host_trouble_typical(const struct host_trouble_signs *hosts, size_t count,
 	free(x);
 }
 
-/* 1: this sign of the host is trouble. */
+/* Return 1 if this sign of the host shows contention. */
 static int
 stands_out(const struct host_trouble_signs *h,
     const struct host_trouble_signs *typical, enum host_trouble_sign sign)

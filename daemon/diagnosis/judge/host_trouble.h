@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_trouble.h - is a host in trouble of its own, so that its network may
- * be normal? Pure.
+ * host_trouble.h - detect contention on a host, so that its network may be
+ * normal. Pure.
  *
- * A host is in trouble where a sign of it is above a bound, and far above the
- * typical host of the same round: a cluster of busy hosts is no news.
+ * A host has contention if one of its signs exceeds a limit, and is far above
+ * the typical host of the same round: a cluster in which all hosts are busy is
+ * normal.
  */
 #ifndef DAEMON_DIAGNOSIS_JUDGE_HOST_TROUBLE_H
 #define DAEMON_DIAGNOSIS_JUDGE_HOST_TROUBLE_H
@@ -14,34 +15,35 @@
 #define HOST_TROUBLE_TEXT_MAX 160
 
 enum host_trouble_sign {
-	HOST_TROUBLE_PRESSURE, /* share of time in which somebody waits for a
-				  core */
+	HOST_TROUBLE_PRESSURE, /* share of time in which a task waits for a
+				* core */
 	HOST_TROUBLE_STEAL,    /* share that the hypervisor took */
 	HOST_TROUBLE_DELAY,    /* seconds that its agent waits for a core */
-	HOST_TROUBLE_RANKS, /* share that its ranks waited while they measured
-			     */
-	HOST_TROUBLE_QUOTA, /* share in which a quota of its control group kept
-			       our processes from a core */
-	HOST_TROUBLE_HEAT,  /* share in which it ran slower to cool down */
-	HOST_TROUBLE_NET,   /* share of its link that is in use: no trouble of
-			       the host, but of no other either */
+	HOST_TROUBLE_RANKS, /* share that its ranks waited during measurement */
+	HOST_TROUBLE_QUOTA, /* share in which a CPU quota of its control group
+			     * throttled our processes */
+	HOST_TROUBLE_HEAT,  /* share in which its clock was reduced by heat */
+	HOST_TROUBLE_NET,   /* share of its link in use: not contention of the
+			     * host, but it affects the host's measurements
+			     * only */
 	HOST_TROUBLE_SIGN_MAX
 };
 
-/* How a host is, by sign; what is not known is NAN, and no trouble. */
+/* The signs of a host. An unknown sign is NAN and does not count. */
 struct host_trouble_signs {
 	double of[HOST_TROUBLE_SIGN_MAX];
 };
 
-/* The typical host: each sign's median, of the hosts where it is known; of
- * links the one that is less busy than nine of ten, for jobs may have most. */
+/* Return the typical host: the median of each sign, of the hosts where it is
+ * known. For links the 10 % quantile, since jobs may use most links. */
 void host_trouble_typical(const struct host_trouble_signs *hosts, size_t count,
     struct host_trouble_signs *ret);
-/* 1: its link carries somebody's traffic, so that it is slow for that. */
+/* Return 1 if its link carries other traffic, which explains why it is slow. */
 int host_trouble_link(const struct host_trouble_signs *h,
     const struct host_trouble_signs *typical);
-/* The signs that are trouble, in words; "" and 0 for none, else 1, or 2 where
- * somebody takes the host's cores away, whatever is measured. */
+/* Write the signs of contention as text. Return 0 and "" for none; 2 if another
+ * user takes cores from the host, which is reported even if its messages are
+ * fast; else 1. */
 int host_trouble_trouble(const struct host_trouble_signs *h,
     const struct host_trouble_signs *typical, char ret[HOST_TROUBLE_TEXT_MAX]);
 

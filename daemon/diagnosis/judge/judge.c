@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * judge.c - from rounds to outliers: which rounds count against a node or leaf,
- * and when those that do are significant among all of the round.
+ * judge.c - from rounds to outliers: find the rounds that are votes against a
+ * node or leaf, and whether these are significant among all nodes of the round.
  */
 #include "daemon/diagnosis/judge/judge.h"
 
@@ -14,17 +14,17 @@
 #include "common/xalloc.h"
 #include "daemon/diagnosis/judge/usual.h"
 
-/* A vote takes little, since a missing one delays the verdict: one lucky pair
- * must not hide a node that is 20 % slow. Their mean decides. */
-#define DIRTY_Z 1.5 /* and effect_min: a round that is not clean */
+/* A vote requires little, since a missing vote delays the verdict: one lucky
+ * pair must not hide a node that is 20 % slow. The mean of the votes
+ * decides. */
+#define DIRTY_Z 1.5 /* and effect_min: such a round is not clean */
 #define VOTE_Z  0.5
 #define VOTE_SHARE                                                             \
-	0.5 /* of effect_min; the votes' median must reach it all              \
-	     */
+	0.5 /* of effect_min; the median of the votes must reach all of it */
 
-/* What a confirmation run must find: CONFIRM_TIMES effect_min, since nodes that
- * are always a little slower are named by chance more often, and CONFIRM_SHARE
- * of the effect that made the node an outlier. */
+/* A confirmation run must find CONFIRM_TIMES effect_min, since nodes that are
+ * always a little slow are named by chance more often, and CONFIRM_SHARE of the
+ * effect that made the node an outlier. */
 #define CONFIRM_TIMES 1.5
 #define CONFIRM_SHARE 0.6
 /* A confirmation run sees the same wander as the rounds just before it, so its
@@ -46,74 +46,76 @@
 #define LEAF_MEMORY 2016 /* rounds: a week of 5 minutes */
 #define LEAF_STEP   0.1  /* what one round can teach, once it is known */
 
-/* A node of few of its kind is compared with other kinds too. */
+/* A node with few peers of its kind is also compared with other kinds. */
 #define MIXED_SIGMA 0.15
-#define NOISE_FIRST 0.03 /* of a round, before one was heard */
-/* What a mean is compared with besides what is usual: its rounds just before.
- * Who wanders does not move far in so few. */
+#define NOISE_FIRST 0.03 /* of a round, before the first round */
+/* The reference of a step, in addition to the usual distance: a mean of this
+ * many rounds just before. Wander changes little in so short a time. */
 #define BEFORE 6
-/* Nodes whose rounds scatter more, as in leaves of another size, are off by as
- * much more: after so many rounds, and at most so many times. */
+/* Nodes whose rounds scatter more, as in leaves of another size, have a larger
+ * wander by the same factor: after SCALE_ROUNDS rounds, and at most by
+ * SCALE_MOST. */
 #define SCALE_ROUNDS   24
 #define SCALE_MOST     2.0
 #define SCATTER_ROUNDS 48
 #define SCATTER_CUT    3.0
 #define LONG           12 /* rounds: an hour */
-/* Where this share of a leaf's nodes, and this many, are outliers, and of the
- * other nodes at most half as large a share, it is the leaf. With half of all
- * leaves slow none is apart from the rest. Of a leaf that is named already
- * fewer keep it so: a run has dismissed some. */
+/* A leaf is named if this share of its nodes, and this many, are outliers, and
+ * at most half of that share among the other nodes. If half of all leaves are
+ * slow, none is distinct. A leaf that is already named stays so with fewer
+ * outliers, since runs have dismissed some of them. */
 #define CROWD_SHARE 0.75
 #define CROWD_KEPT  0.2
 #define CROWD_NODES 3
-/* Rounds after which it is known how far leaves wander; before them their nodes
- * say it. */
+/* Rounds after which the wander of leaves is known; before that it is derived
+ * from their nodes. */
 #define LEAF_KNOWN 8
 /* The slow side of leaves is wider than their median deviation by this factor,
- * as that of nodes is. Of few leaves only the median deviation is measured. */
+ * as for nodes. With few leaves only the median deviation can be measured. */
 #define LEAF_SLOW 1.4
-/* Of a kind of three the other two are typical when they were measured so
- * often, as numbers of wander_size(). */
+/* In a kind of three nodes, the other two are a valid reference after this many
+ * values, as counted by wander_size(). */
 #define FEW_KNOWN 60
-/* A round counts at most so many times what the mean must be: no k - 1 rounds
- * decide alone, and k of them can without all being at the limit. */
+/* A round counts at most this many times the mean that is required: k - 1
+ * rounds never decide alone, and k rounds can decide without all being at the
+ * limit. */
 #define CUT_TIMES 1.4
-/* A pair is as slow as its slower end, so that half of a typical node's pairs
- * do not show how far it is off, and all of a slow one's do: slow ones wander
- * by so many times what most do. */
+/* A pair is as slow as its slower end. So half of a typical node's pairs hide
+ * its own deviation, and none of a slow node's pairs do: slow nodes wander by
+ * this factor more. */
 #define WANDER_SLOW 1.6
 /* Rounds of differences after which the noise is known. */
 #define NOISE_ROUNDS 24
-/* One that a confirmation run has dismissed is likely to wander, and does so
- * for about two hours: no second run in that time, unless it is slower by so
- * many times, or by so many times effect_min, which no wander is. */
+/* A dismissed outlier probably wanders, for about two hours. No second
+ * confirmation run in this time, unless it is slower by DISMISSED_TIMES, or by
+ * DISMISSED_MOST times effect_min, which wander never reaches. */
 #define DISMISSED_ROUNDS 24
 #define DISMISSED_TIMES  1.3
 #define DISMISSED_MOST   3.0
-/* An outlier ends below this share of what made it one. */
+/* An outlier ends below this share of the effect that made it one. */
 #define END_SHARE 0.5
 
-/* A large effect: half as slow again, and beyond the z that chance reaches once
- * in months. Healthy nodes that wander by 4 % do not come near it. */
+/* A large effect: 50 % slower, and beyond the z that chance reaches once in
+ * months. Healthy nodes, which wander by 4 %, do not come near it. */
 #define LARGE_EFFECT 0.405
 
 struct tracks {
 	struct judge_track *list;
 	uint32_t count;
-	uint32_t outliers; /* of them are named: mostly none, and asked often */
+	uint32_t outliers; /* number of named ones: mostly 0, and read often */
 	size_t cap;
 };
 
 struct judge {
 	struct judge_options o;
-	double least; /* effect_min, or more */
+	double least; /* at least effect_min */
 	struct score *score;
 	struct tracks tracks[2]; /* by enum judge_kind */
 	double *p, *x;           /* scratch */
 	size_t p_cap;
-	/* How far nodes wander: in one round, in means of so many (of 0: the
-	 * noise of a round, by differences of adjacent rounds), and those
-	 * against the rounds before; and means of leaves. */
+	/* Wander of nodes: in one round; in means of N rounds (0: the noise of
+	 * a round, from differences of adjacent rounds); in steps against the
+	 * rounds before; and of means of leaves. */
 	struct wander one, mean[JUDGE_WINDOW_MAX + 1], step, leaf;
 	struct usual_prior prior;
 	struct judge_change *changes;
@@ -158,7 +160,7 @@ judge_free(struct judge *j)
 	free(j);
 }
 
-/* Forgets the rounds, but not the usual distance of a leaf. */
+/* Clear the rounds, but not the usual distance of a leaf. */
 static void
 clear(struct judge_track *t)
 {
@@ -257,7 +259,7 @@ judge_node_usual(const struct judge *j, uint32_t node)
 		(t->state >= JUDGE_OUTLIER ? (double)t->before : 0);
 }
 
-/* How many times as much as those of the typical leaf its nodes scatter. */
+/* Return the scatter of a leaf's nodes relative to the typical leaf. */
 static double
 leaf_scale(struct judge *j, uint32_t leaf, double typical)
 {
@@ -281,7 +283,7 @@ typical_leaf(struct judge *j)
 	return n < SCORE_PEERS_MIN ? 0 : score_quantile(j->x, n, 0.5);
 }
 
-/* The typical scatter of a node's own rounds; 0: not known. */
+/* Return the typical scatter of a node's own rounds; 0: unknown. */
 static double
 typical_scatter(struct judge *j, const struct score_obs *obs, size_t count)
 {
@@ -293,7 +295,8 @@ typical_scatter(struct judge *j, const struct score_obs *obs, size_t count)
 	return n < SCORE_PEERS_MIN ? 0 : score_quantile(j->x, n, 0.5);
 }
 
-/* What is usual for every node of the round, and its x without it. */
+/* Find the usual distance of every node of the round, and subtract it from
+ * x. */
 static void
 subtract_usual(struct judge *j, struct score_obs *obs, size_t count)
 {
@@ -304,13 +307,14 @@ subtract_usual(struct judge *j, struct score_obs *obs, size_t count)
 		if (obs[i].mean_n > 0)
 			j->x[n++] = obs[i].mean -
 			    judge_leaf_past(j, obs[i].leaf);
-	/* Before anything was learned, this round says it. */
+	/* Before anything was learned, use this round. */
 	for (size_t i = 0; n < SCORE_PEERS_MIN && i < count; i++)
 		j->x[i] = obs[i].x - judge_leaf_past(j, obs[i].leaf);
 	j->prior.between = usual_between(j->x, n < SCORE_PEERS_MIN ? count : n);
 	j->prior.noise = j->one.rounds > 0 ? wander_sd(&j->one, SCORE_SIGMA_MIN)
 					   : NOISE_FIRST;
-	/* What is left of it in an hour does not average out soon. */
+	/* The part that remains in a mean of an hour does not average out
+	 * soon. */
 	j->prior.wander = wander_sd(&j->mean[LONG], 0);
 	scatter = typical_scatter(j, obs, count);
 	for (size_t i = 0; i < count; i++) {
@@ -338,7 +342,7 @@ past_learn(struct judge_track *t, double effect)
 {
 	double off = effect - t->past;
 
-	/* A difference that is judged from the first round on is not learned as
+	/* A difference that counts from the first round on is not learned as
 	 * usual. */
 	if (t->state >= JUDGE_OUTLIER ||
 	    (t->past_n < LEAF_LEARN && effect > JUDGE_USUAL_MOST))
@@ -349,7 +353,7 @@ past_learn(struct judge_track *t, double effect)
 	t->past += (float)(off / t->past_n);
 }
 
-/* Where in the ring the round is that was m rounds ago. */
+/* Return the index in the ring of the round m rounds ago. */
 static int
 back(const struct judge *j, const struct judge_track *t, int m)
 {
@@ -357,7 +361,8 @@ back(const struct judge *j, const struct judge_track *t, int m)
 	return (t->at + 2 * JUDGE_WINDOW_MAX - 1 - m) % JUDGE_WINDOW_MAX;
 }
 
-/* The effect of the round that was m ago, against what is usual now. */
+/* Return the effect of the round m rounds ago, relative to the usual distance
+ * now. */
 static double
 effect_at(const struct judge *j, const struct judge_track *t, int m)
 {
@@ -390,8 +395,8 @@ judge_bad_threshold(const struct judge_options *o, size_t tests)
 	    1 - o->fdr / CONFIRM_ROUNDS / (double)tests);
 }
 
-/* The mean of m rounds, of which the newest was `from` rounds ago, each at most
- * `most`. */
+/* Return the mean of m rounds; the newest was `from` rounds ago. Each counts at
+ * most `most`. */
 static double
 mean_of(const struct judge *j, const struct judge_track *t, int from, int m,
     double most)
@@ -403,8 +408,8 @@ mean_of(const struct judge *j, const struct judge_track *t, int from, int m,
 	return sum / m;
 }
 
-/* How many rounds hold the votes: a fault that is younger than the window must
- * not be diluted by what was before. */
+/* Return how many rounds contain the votes: a fault that is newer than the
+ * window must not be diluted by earlier rounds. */
 static int
 rounds_of_votes(const struct judge *j, const struct judge_track *t)
 {
@@ -423,7 +428,7 @@ least_sd(int m)
 
 /* Why a node is an outlier: z, the mean of some of its last rounds as a normal
  * deviate; sd, the deviation of that mean; before, the mean of the rounds
- * before the step, 0 where the node is compared with its own offset only. */
+ * before the step, 0 if the node is compared only with its own offset. */
 struct reason {
 	double z, sd, before;
 };
@@ -444,8 +449,8 @@ reason_of(const struct judge *j, const struct judge_track *t,
 	};
 }
 
-/* The most significant of what its last rounds are: as many as hold the votes,
- * the last hour, and the step that they are against the rounds before them. */
+/* Return the most significant reason: the rounds that contain the votes, the
+ * last hour, or the step against the rounds before. */
 static struct reason
 node_reason(const struct judge *j, const struct judge_track *t, double need)
 {
@@ -466,8 +471,8 @@ node_reason(const struct judge *j, const struct judge_track *t, double need)
 	return best;
 }
 
-/* Leaves are few: what their means wander by is pooled, and at least what the
- * wander of their nodes makes of a median. */
+/* Leaves are few, so the wander of their means is pooled, and is at least the
+ * wander of their nodes in a median. */
 static struct reason
 leaf_reason(const struct judge *j, const struct judge_track *t, double need,
     size_t places)
@@ -479,8 +484,8 @@ leaf_reason(const struct judge *j, const struct judge_track *t, double need,
 	    ? least
 	    : LEAF_SLOW * wander_sd(&j->leaf, least / LEAF_SLOW);
 
-	/* Before that is known, a run is more exact than what rounds of nodes
-	 * say of it. */
+	/* Before the wander of leaves is known, a confirmation run is more
+	 * exact than an estimate from their nodes. */
 	return (struct reason){ mean_of(j, t, 0, m, CUT_TIMES * need * sd) / sd,
 		j->leaf.rounds < LEAF_KNOWN ? 0 : sd, 0 };
 }
@@ -508,8 +513,8 @@ remember(const struct judge *j, struct judge_track *t, double effect,
 		t->rounds = (uint32_t)bits(t->votes);
 }
 
-/* How far the nodes of each leaf scatter in the round: in a leaf of another
- * size more of their pairs are inside, which are faster. */
+/* Learn the scatter of each leaf's nodes in the round: in a leaf of another
+ * size more of the pairs are inside, which are faster. */
 static void
 hear_scatter(struct judge *j, const struct score_obs *obs, size_t count)
 {
@@ -553,7 +558,7 @@ is_tested(const struct judge *j, const struct judge_track *t)
 
 static const struct reason no_reason = { -INFINITY, 0, 0 };
 
-/* What made it an outlier stays with it while it is one. */
+/* The reason of an outlier is kept while it is one. */
 static void
 judge_test(struct judge_track *t, struct reason r)
 {
@@ -564,9 +569,9 @@ judge_test(struct judge_track *t, struct reason r)
 	t->sd = (float)r.sd;
 }
 
-/* How far means of `of` rounds wander, of the nodes of the round that are no
- * outliers; before: against the rounds before them. Until most nodes have a
- * past nothing is pooled: leaves may still be in it. */
+/* Learn the wander of means of `of` rounds, from the nodes of the round that
+ * are not outliers; before: relative to this many earlier rounds. Not before
+ * most nodes have a past, since differences of leaves may still be included. */
 static void
 hear_wander(struct judge *j, const struct score_obs *obs, size_t count, int of,
     int before, struct wander *w)
@@ -592,7 +597,7 @@ hear_wander(struct judge *j, const struct score_obs *obs, size_t count, int of,
 	wander_hear(w, j->x, n, of == LONG);
 }
 
-/* The noise of a round, which is not the wander of a node. */
+/* Learn the noise of a round, which is not wander. */
 static void
 hear_noise(struct judge *j, const struct score_obs *obs, size_t count)
 {
@@ -610,8 +615,8 @@ hear_noise(struct judge *j, const struct score_obs *obs, size_t count)
 	wander_hear(&j->mean[0], j->x, n, 0);
 }
 
-/* How far a node is off for longer than a round: what is left of one round's
- * spread without its noise. 0 where that is not known. */
+/* Return the wander that lasts longer than a round: the spread of one round
+ * without its noise. 0 if unknown. */
 static double
 lasting_wander(const struct judge *j)
 {
@@ -620,7 +625,7 @@ lasting_wander(const struct judge *j)
 	    : WANDER_SLOW * sqrt(fmax(0, j->one.var - j->mean[0].var));
 }
 
-/* Those that the round has brought to a new state. indices: who took part. */
+/* Move a place to a new state if the round requires it. */
 static void
 settle(struct judge *j, enum judge_kind kind, uint32_t index, double p_max)
 {
@@ -637,8 +642,8 @@ settle(struct judge *j, enum judge_kind kind, uint32_t index, double p_max)
 	}
 }
 
-/* How far a young leaf is becomes what is usual for its nodes, when it is
- * known: their rounds of before have it too. */
+/* The distance of a young leaf becomes usual for its nodes when it is known:
+ * their earlier rounds include it, too. */
 static int
 is_young(const struct judge *j, uint32_t leaf)
 {
@@ -697,7 +702,8 @@ hear_places(struct judge *j, const struct score_obs *obs, size_t count,
 			settle(j, JUDGE_NODE, obs[i].place, p_max);
 }
 
-/* Outliers by leaf in the round, and of all; the caller frees the list. */
+/* Count the outliers of the round by leaf, and in total; the caller frees the
+ * list. */
 static uint32_t *
 count_outliers(const struct judge *j, const struct score_obs *obs, size_t count,
     uint32_t leaves, uint32_t *ret_all)
@@ -715,7 +721,7 @@ count_outliers(const struct judge *j, const struct score_obs *obs, size_t count,
 	return of;
 }
 
-/* Most nodes of a leaf are outliers, and few others are. */
+/* Name leaves with mostly outliers, if few other nodes are outliers. */
 static void
 hear_crowds(struct judge *j, const struct score_obs *obs, size_t count,
     const struct score_leaf *leaves, size_t leaf_count)
@@ -765,7 +771,7 @@ hear_leaves(struct judge *j, const struct score_leaf *leaves, size_t count)
 			t->places = (uint16_t)leaves[i].places;
 			t->slow_places = (uint16_t)leaves[i].slow;
 		}
-		/* Not apart: what is wrong there is its places' matter. */
+		/* Not apart: its slow places are judged as single places. */
 		remember(j, t, leaves[i].effect, 0,
 		    counts ? leaves[i].z : fmin(leaves[i].z, 0), 0);
 		if (t->state < JUDGE_OUTLIER &&
@@ -862,7 +868,7 @@ judge_round(struct judge *j, struct score_obs *obs, size_t count,
 		obs[i].excuse *= is_young(j, obs[i].leaf);
 		if (obs[i].peer_count == SCORE_PEERS_MIN &&
 		    wander_size(&j->mean[j->o.votes]) < FEW_KNOWN)
-			obs[i].peer_count = 0; /* too early to say */
+			obs[i].peer_count = 0; /* too early to decide */
 	}
 	hear_places(j, obs, count, busy);
 	hear_leaves(j, leaves, leaf_count);
@@ -902,7 +908,7 @@ judge_restore(struct judge *j, enum judge_kind kind, uint32_t index,
 	struct judge_track *t = need(&j->tracks[kind], index);
 
 	state_set(&j->tracks[kind], t, state);
-	t->clean = 0; /* rounds before it was named clear nobody */
+	t->clean = 0; /* rounds before it was named do not clear it */
 }
 
 void
@@ -1006,8 +1012,9 @@ judge_slow_min(const struct judge *j, const struct judge_track *t)
 	double sd = (double)t->sd, before = (double)t->before;
 	double hour = wander_sd(&j->mean[LONG], 0);
 
-	/* A run is more exact than few rounds: their noise is not its wander.
-	 * Before an hour is known, it is half of what those make. */
+	/* A confirmation run is more exact than few rounds: their noise is not
+	 * part of its wander. Before a mean of an hour is known, half of the
+	 * wander of few rounds is used. */
 	if (j->mean[LONG].rounds == 0)
 		hour = wander_sd(&j->mean[j->o.votes], 0) / 2;
 	if (is_node)

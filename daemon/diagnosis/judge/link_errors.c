@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link_errors.c - cumulative sums of looks that found errors; only ports that
- * have some have a row.
+ * link_errors.c - cumulative sums of looks that found errors. Only ports with
+ * errors have a row.
  */
 #include "daemon/diagnosis/judge/link_errors.h"
 
@@ -12,15 +12,16 @@
 
 #include "common/xalloc.h"
 
-/* Before anything is learned so many looks have found none. */
+/* Prior: this many looks without errors. */
 #define PRIOR_LOOKS 20.0
-/* What is learned halves at so many looks of each port: a day of 5 minutes. */
+/* Learned shares are halved after this many looks of each port: a day at 5
+ * minutes. */
 #define DAY_LOOKS 288.0
-/* Looks between two ports that chance alone raises, by the bound of Lorden
- * (1971): three years of all ports and kinds together. */
+/* Looks between two ports raised by chance, by the bound of Lorden (1971):
+ * three years for all ports and kinds together. */
 #define LIMIT_LOOKS 3e5
 
-/* Of the ports of that name; NULL: none was seen yet. */
+/* Return the class of this port name; NULL if no such port was seen yet. */
 static struct link_class *
 class_find(const struct link_watch *w, const char *port)
 {
@@ -45,7 +46,7 @@ class_need(struct link_watch *w, const char *port)
 	return c;
 }
 
-/* More errors than this are more than usual. */
+/* Return the largest usual number of errors. */
 static uint64_t
 usual_most(const struct link_usual *u)
 {
@@ -145,7 +146,6 @@ add(struct link_watch *w, struct link_sum *s, uint64_t errors, int is_more,
 	double limit = limit_of(w), p0 = link_usual_share(w, s);
 	double p1 = fmin(fmax(LINK_P1, 4 * p0), LINK_P_MAX), between;
 
-	/* What a look adds to the sum. */
 	s->sum += is_more ? log(p1 / p0) : log((1 - p1) / (1 - p0));
 	s->sum = fmin(fmax(0, s->sum), 2 * limit);
 	s->looks++;
@@ -154,8 +154,8 @@ add(struct link_watch *w, struct link_sum *s, uint64_t errors, int is_more,
 	s->errors += is_more ? errors : 0;
 	s->clean = is_more ? 0 : s->clean + 1;
 	s->raised |= s->sum > limit;
-	/* Clean for four times as long as there usually was between two looks
-	 * with errors: it is mended. */
+	/* Clean for four times the usual time between two looks with errors: it
+	 * is repaired. */
 	between = s->with > 0 ? (double)(s->looks - s->clean) / s->with : 1;
 	if (s->raised && s->clean >= fmax(LINK_CLEAN, 4 * between)) {
 		s->raised = 0;
@@ -207,7 +207,7 @@ link_look(struct link_watch *w, uint32_t place, uint64_t span_s,
 	for (size_t i = 0; i < p->count;) {
 		struct link_sum *s = &p->sums[i];
 
-		/* One that is gone keeps what it had, if that was bad. */
+		/* Without counters a raised port keeps its sum. */
 		if (!s->raised && (s->sum <= 0 || !s->seen)) {
 			*s = p->sums[--p->count];
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loss.c - cumulative sums of lost echoes, of nodes and of leaves, and who is
- * in them only because of a partner.
+ * loss.c - cumulative sums of lost echoes, of nodes and of leaves; finds nodes
+ * that lose only because of a partner.
  */
 #include "daemon/diagnosis/judge/loss.h"
 
@@ -13,40 +13,40 @@
 #include "common/xalloc.h"
 #include "daemon/diagnosis/judge/score.h"
 
-/* Before anything is learned all lose LOSS_P1 / 10. */
+/* Prior: all nodes lose LOSS_P1 / 10. */
 #define PRIOR_SENT 2e4
 #define KEEP       (1 - 1.0 / 288) /* a day of epochs of 5 minutes */
-/* Epochs between two nodes that chance alone raises, by the bound of Lorden
- * (1971) for one sum, exp(limit). There are two sums and p0 is learned, so the
- * figure is of some years, where three months gave an alarm in the tests. */
+/* Epochs between two nodes raised by chance, by the bound of Lorden (1971) for
+ * one sum, exp(limit). There are two sums and p0 is learned, so this number is
+ * some years of epochs; in the tests it gave an alarm in three months. */
 #define LIMIT_ROUNDS 3e5
-/* Of a loss's weight: it lost there in its last two epochs or so. */
+/* Of a loss's weight: it lost there within about its last two epochs. */
 #define LATELY     0.75
 #define LEAVES_MIN 3
-/* What all lose, at most: beyond that the sums say nothing. What is looked for
- * is at least so many times that. */
+/* Maximum of the usual loss: above it the sums detect nothing. The loss to
+ * detect is at least TIMES the usual loss. */
 #define P0_MAX 0.05
 #define TIMES  3
-/* The nodes that lose least: what these lose in the epoch, all do. */
+/* The nodes that lose least: their loss in the epoch is the usual loss. */
 #define TYPICAL_SHARE 0.75
 #define LEAF_BUSY_MAX 0.25 /* of its nodes */
-#define LEAF_ONE_MAX  0.6  /* of what it loses, by one node */
-#define LEAF_LEAD_MAX 0.5  /* likewise, to one leaf more than to all others */
-/* What leaves lose by themselves is of about the last 1 / (1 - OWN_KEEP)
- * epochs, and a quarter of them is good. Twice that, and by so much likelier.
- */
+#define LEAF_ONE_MAX  0.6  /* maximum share of its losses by one node */
+#define LEAF_LEAD_MAX 0.5  /* of its losses: excess to one leaf over others */
+/* A leaf's own loss is averaged over about the last 1 / (1 - OWN_KEEP) epochs,
+ * and the best quarter of the leaves is good. A bad leaf has OWN_TIMES that
+ * loss, with a log likelihood ratio of OWN_LIMIT. */
 #define OWN_KEEP  0.9
 #define OWN_GOOD  0.25
 #define OWN_TIMES 2
-#define OWN_LIMIT 7 /* a logarithm */
+#define OWN_LIMIT 7 /* a log likelihood ratio */
 #define OWN_TURNS 60
 #define OWN_LEAST                                                              \
-	2.0 /* echoes of a node in an epoch, and so many times what            \
-	     * others of its leaf lose */
+	2.0 /* echoes of a node in an epoch; in addition this many times the   \
+	     * mean loss of its leaf's other nodes */
 #define OWN_TIMES_OTHERS 3.0
 
 struct step {
-	double up, down, limit;    /* for p1, what is looked for */
+	double up, down, limit;    /* for p1, the loss to detect */
 	double leaf_up, leaf_down; /* the same of leaves */
 	double p0;                 /* of leaves */
 };
@@ -57,7 +57,8 @@ share_p0(double lost, double sent)
 	return fmin(fmax(lost / sent, LOSS_P0_MIN), P0_MAX);
 }
 
-/* What most nodes lose in this epoch, which may have begun just now. */
+/* Return the loss of most nodes in this epoch, since a new loss may have
+ * started. */
 static double
 typical_p0(const struct loss_epoch *e)
 {
@@ -87,8 +88,8 @@ step_of(struct loss_watch *w, int far, const struct loss_epoch *e)
 	}
 	p0 = fmax(share_p0(w->lost[far], w->sent[far]), typical_p0(e));
 	p1 = fmax(LOSS_P1, TIMES * p0);
-	/* A leaf is held against what the good ones lose, too, so that what
-	 * its fault costs all others need not count. */
+	/* A leaf is compared with the good leaves, too, so that the losses that
+	 * it causes at others do not count. */
 	leaf_p0 = fmin(LOSS_P1 / 2,
 	    share_p0(w->lost[0] + w->lost[1], w->sent[0] + w->sent[1]));
 	leaf_p1 = fmax(LOSS_LEAF_P1, TIMES * leaf_p0);
@@ -125,7 +126,7 @@ make_room(struct loss_watch *w, const struct loss_node *nodes, size_t count)
 	w->count = want;
 }
 
-/* It is known why it loses: it says nothing of others. */
+/* The cause of its losses is known: they do not count against others. */
 static int
 is_apart(const struct loss_watch *w, const struct loss_node *n)
 {
@@ -138,7 +139,7 @@ counted(const struct loss_pair *p)
 	return p->lost < LOSS_PAIR_MAX ? p->lost : LOSS_PAIR_MAX;
 }
 
-/* What a node lost to those that are not marked. */
+/* Return how many echoes a node lost to nodes that are not marked. */
 static uint32_t
 lost_of(uint32_t node, const struct loss_epoch *e, const uint8_t *marked)
 {
@@ -154,7 +155,7 @@ lost_of(uint32_t node, const struct loss_epoch *e, const uint8_t *marked)
 	return lost;
 }
 
-/* The worst first, for its partners look better without it. */
+/* Mark the worst node first: its partners have fewer losses without it. */
 static void
 mark(const struct loss_watch *w, int far, const struct loss_epoch *e,
     const struct step *step, uint8_t *marked)
@@ -180,14 +181,14 @@ mark(const struct loss_watch *w, int far, const struct loss_epoch *e,
 	}
 }
 
-/* What every node lost to those that are not listed, as a fair share of what
- * counts: which of many pairs that lost as little are listed is no chance. The
- * caller frees it. */
+/* Return each node's losses to unlisted partners, scaled to the part that
+ * counts: of many pairs with equal losses the listed ones are not a random
+ * choice. The caller frees it. */
 static double *
 unlisted(const struct loss_epoch *e)
 {
 	double *rest = xcalloc(e->count + 1, sizeof(*rest));
-	uint32_t most = LOSS_PAIR_MAX; /* that a pair of the rest can have */
+	uint32_t most = LOSS_PAIR_MAX; /* maximum of an unlisted pair */
 
 	if (!e->is_cut || e->pair_count == 0)
 		return rest;
@@ -239,8 +240,8 @@ is_uplink(const struct loss_watch *w, const struct loss_epoch *e, uint32_t leaf,
 
 /* ---- leaves ---- */
 
-/* Of the leaf's nodes that have no case themselves and are not busy; to_whom:
- * NULL, or what is to know which leaves they lose to. */
+/* Return the losses of the leaf's nodes to other leaves, without nodes that
+ * have a case or are busy. to_whom: counts the leaves they lose to, or NULL. */
 static uint32_t
 lost_across(const struct loss_watch *w, const struct loss_epoch *e,
     uint32_t leaf, struct loss_leaf *to_whom)
@@ -267,7 +268,7 @@ lost_across(const struct loss_watch *w, const struct loss_epoch *e,
 	return lost;
 }
 
-/* Several of its nodes lose, and none of them most of it. */
+/* Return 1 if several of its nodes lose, and none of them most of it. */
 static int
 is_spread(const struct loss_watch *w, const struct loss_epoch *e, uint32_t leaf,
     struct loss_leaf *l)
@@ -276,7 +277,7 @@ is_spread(const struct loss_watch *w, const struct loss_epoch *e, uint32_t leaf,
 
 	l->nodes = l->losing = 0;
 	for (size_t i = 0; i < e->count; i++) {
-		/* Of many that lose, few are among the pairs that are told. */
+		/* If many nodes lose, few of their pairs are listed. */
 		double x = fmax(w->sums[e->nodes[i].place].of[1],
 		    (double)e->nodes[i].lost);
 
@@ -308,8 +309,8 @@ add_leaf(struct loss_leaf *l, const struct step *step, double limit,
 	l->epochs += lost > 0;
 }
 
-/* What others have lost was lost on the way to one that is known now: between
- * leaves, and within them. */
+/* Clear the sums of others, which lost on paths to the subject that is now
+ * known: between leaves, and within them if `within`. */
 static void
 forget_others(struct loss_watch *w, int within)
 {
@@ -340,12 +341,11 @@ hear_aside(struct loss_watch *w, const struct loss_epoch *e)
 		w->own[i] = (struct loss_own){ 0 };
 }
 
-/* A path loses what both of its leaves do: of what each leaf loses in all, what
- * it loses by itself (Gauss and Seidel, none below 0); of a node no more than
- * others of its leaf bear out. ret_good: what the good ones lose so. By how
- * much losses scatter more than independent ones, for whom a node meets is
- * chance.
- */
+/* Solve each leaf's own loss from the total losses: a path loses the sum of the
+ * own losses of its two leaves (Gauss and Seidel, none below 0). A node's
+ * losses count only as far as other nodes of its leaf have losses, too.
+ * ret_good: own loss of good leaves. Return by what factor losses scatter more
+ * than independent ones, since partners are chosen at random. */
 static double
 own_solve(struct loss_watch *w, const struct loss_epoch *e, double *ret_good)
 {
@@ -416,7 +416,8 @@ own_solve(struct loss_watch *w, const struct loss_epoch *e, double *ret_good)
 	return 1 + most * of_one;
 }
 
-/* More than what it meets and the good ones lose explain. */
+/* Return 1 if a leaf loses more than its partners and the usual loss
+ * explain. */
 static int
 is_its_own(const struct loss_own *o, double good, double p0, double limit)
 {
@@ -458,8 +459,8 @@ take_out(struct loss_epoch *e, uint32_t leaf)
 	e->pair_count = kept;
 }
 
-/* The worst first, for others look better without the paths to it: these are
- * taken out of the pairs. */
+/* Process the worst leaf first: others have fewer losses without its paths,
+ * which are removed from the pairs. */
 static void
 hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 {
@@ -512,7 +513,7 @@ hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 		o->epochs = is_its_own(o, good, step->p0, limit * scatter)
 		    ? o->epochs + 1
 		    : 0;
-		/* Only the worst pairs are told. */
+		/* Only the worst pairs are listed. */
 		if (o->epochs > 0)
 			lost = (uint32_t)fmax(lost, o->newest);
 		was = l->raised;
@@ -528,7 +529,7 @@ hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 		if (l->raised)
 			take_out(e, worst);
 	}
-	/* What was lost until it was well is of no leaf any more. */
+	/* A leaf has recovered: losses before that belong to no leaf. */
 	if (over)
 		memset(w->own, 0, w->leaf_count * sizeof(*w->own));
 	if (raised)
@@ -552,7 +553,7 @@ loss_round(struct loss_watch *w, int far, struct loss_epoch *e)
 	for (size_t i = 0; i < count; i++)
 		marked[i] = is_apart(w, &nodes[i]) != 0;
 	mark(w, far, e, &step, marked);
-	/* On the way to a leaf that is known others lose what is its. */
+	/* Nodes of other leaves lose on paths to a raised leaf. */
 	if (far && loss_leaves_raised(w))
 		memset(rest, 0, count * sizeof(*rest));
 	w->up[far] = step.up;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * score.c - one round as distances: the typical node of each kind, leaves whose
- * nodes are slow together, and how far everyone is from what remains.
+ * score.c - convert one round to distances: the typical node of each kind,
+ * leaves whose nodes are slow together, and the distance of each node from its
+ * peers.
  */
 #include "daemon/diagnosis/judge/score.h"
 
@@ -12,18 +13,20 @@
 #include "common/robust.h"
 #include "common/xalloc.h"
 
-/* A leaf is judged apart when this share of its places is slow. Not all need to
- * be, since a place that met a node of its own leaf had a good partner. In a
- * small leaf half may be slow by faults of their own, in a large one hardly. */
+/* A leaf is judged separately if this share of its places is slow. Not all need
+ * to be slow, since a place that met a node of its own leaf had a good partner.
+ * In a small leaf half of the nodes may have independent faults; in a large
+ * leaf this is unlikely. */
 #define LEAF_SHARE       (2.0 / 3)
 #define LEAF_LARGE       8
 #define LEAF_LARGE_SHARE 0.5
-#define SLOW_Z           1.5 /* a place that counts towards it */
-#define LEAF_Z           3.0 /* and what the median of all must reach */
-/* A small leaf of at least this share of its peers, and a large one of at least
- * that share, is compared with the others: its own slow nodes widen the
- * scatter, by a fifth where they are an eighth and twice where they are a
- * third. The median of a large leaf is exact enough to bear the former. */
+#define SLOW_Z           1.5 /* a place that counts as slow for this */
+#define LEAF_Z           3.0 /* minimum for the median of all its places */
+/* A leaf that is at least this share of its peers is compared with the others
+ * only; the first value is for a small leaf, the second for a large one. Its
+ * own slow nodes widen the scatter, by a fifth if they are an eighth and to
+ * double if they are a third. The median of a large leaf is exact enough to
+ * tolerate the former. */
 #define LEAF_OUT_SHARE       0.125
 #define LEAF_OUT_LARGE_SHARE (1.0 / 3)
 
@@ -33,11 +36,11 @@ struct peers {
 };
 
 struct score {
-	double *x; /* scratch, sorted in part by every use */
+	double *x; /* scratch, partly sorted by each use */
 	size_t x_cap;
 	struct peers *peers;
 	size_t peers_cap, peers_count;
-	struct score_leaf *leaves; /* by number, then packed */
+	struct score_leaf *leaves; /* by number, later packed */
 	size_t leaves_cap, leaves_count;
 	uint32_t *slow; /* slow places, by leaf */
 	uint8_t *apart; /* by leaf */
@@ -77,8 +80,9 @@ swap(double *a, double *b)
 	*b = t;
 }
 
-/* Hoare's selection: after it x[k] is the k-th smallest, smaller ones before
- * it. Sorting 10,000 places for their median would be most of a round. */
+/* Hoare's selection: afterwards x[k] is the k-th smallest, with smaller values
+ * before it. Sorting 10,000 places for their median would take most of a
+ * round's time. */
 static double
 kth(double *x, size_t n, size_t k)
 {
@@ -139,8 +143,8 @@ score_quantile(double *x, size_t n, double q)
 	return low + (at - (double)k) * (high - low);
 }
 
-/* 1.4826 median |x - m|, times n / (n - 0.8) against its bias in small samples
- * (Croux and Rousseeuw 1992). */
+/* Return 1.4826 median |x - m|, times n / (n - 0.8) to correct the bias of
+ * small samples (Croux and Rousseeuw 1992). */
 static double
 sigma_of(double *x, size_t n, double m)
 {
@@ -164,7 +168,7 @@ score_normal(double t, size_t n)
 {
 	double df = 0.37 * ((double)n - 1), z;
 
-	if (n > 2000) /* where it changes less than a hundredth */
+	if (n > 2000) /* changes the result by less than 1 % */
 		return t;
 	z = sqrt(df * log1p(t * t / df)) * (8 * df + 1) / (8 * df + 3);
 	return t < 0 ? -z : z;
@@ -248,14 +252,14 @@ sort_leaves(struct score *s, const struct score_obs *obs, size_t count)
 	for (size_t i = 0; i < count; i++)
 		if (obs[i].leaf != SCORE_NO_LEAF)
 			s->order[s->start[obs[i].leaf]++] = (uint32_t)i;
-	/* Each start has become the next one's. */
+	/* Each start is now the next leaf's start. */
 	memmove(s->start + 1, s->start, s->leaves_count * sizeof(*s->start));
 	s->start[0] = 0;
 }
 
-/* Median and scatter of each kind of peers, without the leaves apart and
- * without those aside, where enough remain. Where many are aside, the scatter
- * is that of the slow side. */
+/* Find median and scatter of each kind of peers, without separated leaves and
+ * without places aside if enough places remain. If many are aside, the scatter
+ * is measured on the slow side. */
 static void
 find_typical(struct score *s, const struct score_obs *obs, size_t count)
 {
@@ -281,7 +285,7 @@ find_typical(struct score *s, const struct score_obs *obs, size_t count)
 		g->median = median_of(s->x, g->count);
 		if (g->count < SCORE_PEERS_MIN)
 			continue;
-		/* 90 % of a normal lie below 1.28 sigma */
+		/* 90 % of a normal are below 1.28 sigma */
 		upper = (kth(s->x, g->count, g->count * 9 / 10) - g->median) /
 		    1.2815515655446004;
 		g->sigma = sigma_of(s->x, g->count, g->median);
@@ -312,9 +316,9 @@ compare_all(const struct score *s, struct score_obs *obs, size_t count)
 	}
 }
 
-/* Median and z of one leaf; the z of a median of m is that of one place times
- * sqrt(2 m / pi). 0 when fewer than two of its places are
- * scored, or a quarter of them is aside. */
+/* Read median and z of one leaf; the z of a median of m is the z of one place
+ * times sqrt(2 m / pi). Return 0 if fewer than two of its places are scored, or
+ * a quarter of them is aside. */
 static int
 leaf_read(struct score *s, const struct score_obs *obs, uint32_t leaf,
     double effect_min, struct score_leaf *ret)
@@ -331,7 +335,7 @@ leaf_read(struct score *s, const struct score_obs *obs, uint32_t leaf,
 		slow += o->effect >= effect_min && o->z >= SLOW_Z;
 		s->x[n++] = o->z;
 	}
-	/* Of a leaf with many busy nodes the others met those. */
+	/* In a leaf with many busy nodes the others have met these. */
 	if (n < 2 || 4 * aside > s->start[leaf + 1] - s->start[leaf])
 		return 0;
 	z = median_of(s->x, n) * sqrt(2 * (double)n / acos(-1));
@@ -366,7 +370,7 @@ score_leaf_out(struct score *s, struct score_obs *obs, size_t count,
 	double share = row->places < LEAF_LARGE ? LEAF_OUT_SHARE
 						: LEAF_OUT_LARGE_SHARE;
 
-	/* With half of the nodes slow the median is between the halves. */
+	/* If half of the nodes are slow the median is between the halves. */
 	if (row->apart || row->effect < effect_min / 2 ||
 	    row->places < share * peers)
 		return row->apart;
@@ -381,7 +385,7 @@ score_leaf_out(struct score *s, struct score_obs *obs, size_t count,
 	return 0;
 }
 
-/* Those newly apart. */
+/* Separate leaves; return how many are new. */
 static int
 part_leaves(struct score *s, struct score_obs *obs, size_t count,
     double effect_min)
@@ -398,8 +402,8 @@ part_leaves(struct score *s, struct score_obs *obs, size_t count,
 	return news;
 }
 
-/* The part that the leaf explains is subtracted: its places are compared with
- * each other, by their own scatter, which is wider in trouble. */
+/* Subtract the part that the leaf explains: its places are compared with each
+ * other, by their own scatter, which is wider in a slow leaf. */
 static void
 excuse(struct score *s, struct score_obs *obs, const struct score_leaf *leaf)
 {
@@ -436,7 +440,7 @@ score_round(struct score *s, struct score_obs *obs, size_t count,
 	sort_leaves(s, obs, count);
 	find_typical(s, obs, count);
 	compare_all(s, obs, count);
-	/* A leaf apart widens the scatter behind which another may hide. */
+	/* A slow leaf widens the scatter, which may hide another one. */
 	for (int again = 0; again < 3; again++) {
 		if (part_leaves(s, obs, count, effect_min) == 0)
 			break;

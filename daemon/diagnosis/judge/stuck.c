@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stuck.c - which node explains most pairs that are stuck, and who of a pair is
- * left out of the next run.
+ * stuck.c - find the node that explains most stuck pairs, and the node of a
+ * pair that is skipped in the next run.
  */
 #include "daemon/diagnosis/judge/stuck.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usual.c - offsets of nodes by ridge, and measured wander.
+ * usual.c - offsets of nodes by ridge regression, and the measured wander.
  */
 #include "daemon/diagnosis/judge/usual.h"
 
@@ -10,7 +10,8 @@
 #include "daemon/diagnosis/judge/score.h"
 
 #define MAD_TO_SIGMA 1.482602218505602
-/* Rounds that make about so many numbers are pooled, and 20 at least. */
+/* The number of pooled rounds contains about this many values, and is at least
+ * WANDER_ROUNDS. */
 #define WANDER_NUMBERS 3000
 #define WANDER_ROUNDS  20
 /* The slow side has the longer tail: a pair is as slow as its slower end, which
@@ -22,17 +23,17 @@
 #define SLOW_SIGMA 1.6448536269514722
 #define SIDE_FROM  0.75
 #define SIDE_SIGMA 0.9703638767552409
-#define TAIL_MOST  1.9 /* times the middle: more is a crowd of slow nodes */
-#define TAIL_NODES 2   /* beyond that share, lest one fault be the tail */
-/* Once so many rounds are known, one round at most so many times as much: many
- * nodes that fail at once are no wander. */
+#define TAIL_MOST  1.9 /* times the middle: more is a group of slow nodes */
+#define TAIL_NODES 2   /* above that share, so that one fault is not the tail */
+/* After this many rounds, a round may increase the scatter at most by this
+ * factor: many nodes that fail together are not wander. */
 #define KNOWN_ROUNDS 8
 #define GROWTH_MAX   1.5
-/* A kind that is an eighth of the nodes begins above this share. */
+/* A kind that is an eighth of the nodes is above this share. */
 #define KIND_SHARE 0.88
 #define KIND_SIGMA 1.1749867920660904
 #define KIND_NODES 16
-/* Rounds for which a node that is off stays so, about: two hours. */
+/* Number of rounds for which a deviation of a node lasts, about: two hours. */
 #define WANDER_LASTS 24
 #define BETWEEN_MIN  0.01
 
@@ -61,8 +62,8 @@ wander_hear(struct wander *w, double *x, size_t n, int is_hour)
 	}
 	for (size_t i = 0; i < n; i++)
 		x[i] = fabs(x[i]);
-	/* About 0, which is what is usual; the factor is of small samples
-	 * (Croux and Rousseeuw 1992). */
+	/* About 0, the usual value. The factor corrects small samples (Croux
+	 * and Rousseeuw 1992). */
 	sigma = MAD_TO_SIGMA * score_quantile(x, n, 0.5) * (double)n /
 	    ((double)n - 0.8);
 	sigma = fmax(sigma, fmin(slow, TAIL_MOST * sigma));
@@ -93,8 +94,8 @@ usual_offset(const struct usual_prior *p, double leaf, double mean, uint32_t n)
 	    : leaf + (mean - leaf) * own / (own + p->noise * p->noise);
 }
 
-/* The error of what noise leaves open, and of a wander that has not gone round
- * yet. */
+/* The error that noise leaves, and the error of a wander that has not averaged
+ * out yet. */
 double
 usual_variance(const struct usual_prior *p, uint32_t n)
 {

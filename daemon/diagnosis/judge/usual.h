@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usual.h - how far a node is from its peers when it is well, and how far means
- * of a few rounds wander from that over the fleet. Pure.
+ * usual.h - the usual distance of a healthy node from its peers, and how far
+ * means of a few rounds wander from it over the fleet. Pure.
  *
- * What was learned of a node is shrunk towards what is usual for its leaf, as
- * ridge regression does: a young node is like its peers, an old one like
- * itself. A node is suspected by the mean of its last rounds against that, in
- * units of how far such means of all nodes have wandered, which is measured.
- * A wander computed from the scatter of one round would take rounds for
- * independent, and a node that is off by chance stays so for an hour.
+ * The learned distance of a node is shrunk towards the usual distance of its
+ * leaf, as in ridge regression: a new node is taken to be like its peers, an
+ * old one like its own past. A node is suspected by the mean of its last rounds
+ * relative to this, in units of the measured wander of such means over all
+ * nodes. A wander computed from the scatter of one round would assume
+ * independent rounds, but a node that is off by chance stays so for an hour.
  */
 #ifndef DAEMON_DIAGNOSIS_JUDGE_USUAL_H
 #define DAEMON_DIAGNOSIS_JUDGE_USUAL_H
@@ -16,38 +16,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The standard deviation of one kind of number over the fleet, pooled over
- * rounds: of a small fleet one round tells little. */
+/* The standard deviation of one kind of value over the fleet, pooled over
+ * rounds: in a small fleet one round is not exact enough. */
 struct wander {
 	double var;
-	uint32_t rounds; /* pooled, up to a limit */
+	uint32_t rounds; /* mean number of nodes in a round */
 	double nodes;    /* mean number in a round */
 };
 
 /* Add one round: x of all nodes, which is reordered. is_hour: x are means of an
- * hour, in which the noise of single rounds no longer counts. */
+ * hour, in which the noise of single rounds is negligible. */
 void wander_hear(struct wander *w, double *x, size_t n, int is_hour);
 double wander_sd(const struct wander *w, double least);
-/* The numbers that it was measured from, as degrees of freedom: for
+/* Return how many values it was measured from, as degrees of freedom for
  * score_normal(). */
 size_t wander_size(const struct wander *w);
 
-/* What is known before a node's own rounds, as standard deviations. */
+/* Standard deviations that are known before a node's own rounds. */
 struct usual_prior {
-	double between; /* of nodes of a kind, for good */
+	double between; /* between nodes of a kind, permanent */
 	double noise;   /* of one round */
 	double wander;  /* of a mean of few rounds */
 };
 
-/* The offset of a node with that mean of n rounds, whose leaf is usually at
- * `leaf`; and the variance of its error. */
+/* Return the usual offset of a node from its mean of n rounds and the usual
+ * offset `leaf` of its leaf; and the variance of its error. */
 double usual_offset(const struct usual_prior *p, double leaf, double mean,
     uint32_t n);
 double usual_variance(const struct usual_prior *p, uint32_t n);
 
-/* The standard deviation of healthy nodes from x, reordered: of 16 or more the
- * slow side counts up to an eighth, as a kind of nodes of its own is no outlier
- * of another. */
+/* Return the standard deviation of healthy nodes from x, which is reordered.
+ * With 16 nodes or more the slow side counts up to an eighth, so that nodes of
+ * a different kind do not become outliers. */
 double usual_between(double *x, size_t n);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verdict_text.c - the sentence of a verdict: who is slower than whom, by how
- * much, over how many rounds, and what a confirmation run said.
+ * verdict_text.c - the sentence of a verdict: the slow subject, its reference,
+ * the effect, the number of rounds, and the result of a confirmation run.
  */
 #include "daemon/diagnosis/judge/verdict_text.h"
 
@@ -14,7 +14,7 @@
 #include "common/clk.h"
 #include "schema/names_probe.h"
 
-/* Twice as slow and more is told as a factor. */
+/* An effect of a factor of two or more is printed as a factor. */
 #define FACTOR_FROM 0.6931471805599453
 
 const struct port_fact_row verdict_text_ports[PORT_FACT_MAX] = {
@@ -84,7 +84,7 @@ add_whom(const struct verdict_evidence *c, char *text)
 	add(text, " (%s)", c->test);
 }
 
-/* What the confirmation run said, where that is not in the first words. */
+/* Add the result of the confirmation run, unless the first words have it. */
 static void
 add_pass(const struct verdict_evidence *c, char *text)
 {
@@ -102,7 +102,7 @@ add_pass(const struct verdict_evidence *c, char *text)
 				    "are normal, so its uplink or that of the "
 				    "only other leaf measured, ",
 	};
-	/* Of a node, and of a leaf. */
+	/* For a node, and for a leaf. */
 	static const char *const ways[CONFIRM_WAY_MAX][2] = {
 		[CONFIRM_WAY_UNKNOWN] = { "", "" },
 		[CONFIRM_WAY_BOTH] = { "", "" },
@@ -161,7 +161,7 @@ write_loss(const struct verdict_evidence *c, char *text)
 			: "undetermined, node or path");
 }
 
-/* It may be as fast as its peers still. */
+/* A node with drift may still be as fast as its peers. */
 static void
 write_drift(const struct verdict_evidence *c, const char *slower, char *text)
 {
@@ -191,7 +191,7 @@ write_shortfall(const struct verdict_evidence *c, char *text)
 		add(text, "; it met one partner, which may be the slow one");
 }
 
-/* In all the looks in which it counted some. */
+/* Totals of all looks since the first error. */
 static void
 add_errors(const struct link_sum *s, char *text)
 {
@@ -240,8 +240,8 @@ write_slower(const struct verdict_evidence *c, const char *slower, char *text)
 
 	if (c->what == WHAT_HOST && !(c->effect > 0)) {
 		add(text,
-		    "%s: host contention: %s; its messages are no slower than "
-		    "those of its peers so far",
+		    "%s: host contention: %s; its messages are not slower than "
+		    "its peers' messages so far",
 		    c->subject, c->host);
 		return;
 	}
@@ -306,7 +306,7 @@ write_stage(const struct verdict_evidence *c, char *text)
 	add(text, " (%s)", c->test);
 }
 
-/* Of the pairs of a node or leaf more are slow than usual, and others in each
+/* A share of the pairs of a node or leaf is slow, and different ones in each
  * round. */
 static void
 write_share(const struct verdict_evidence *c, char *text)
@@ -384,7 +384,7 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 	case WHAT_STUCK:
 		add(ret,
 		    "%s: exchanges with %zu nodes, %.60s and %.60s among them, "
-		    "did not end within %.0f s (%s); runs go on without it",
+		    "did not end within %.0f s (%s); runs continue without it",
 		    c->subject, c->partners, c->whom[0], c->whom[1], c->now,
 		    c->test);
 		break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verdict_text.h - a verdict in plain words, with its evidence. Pure.
+ * verdict_text.h - the text of a verdict, with its evidence. Pure.
  */
 #ifndef DAEMON_DIAGNOSIS_JUDGE_VERDICT_TEXT_H
 #define DAEMON_DIAGNOSIS_JUDGE_VERDICT_TEXT_H
@@ -17,14 +17,14 @@
 #define VERDICT_TEXT_MAX 400
 #define VERDICT_NEXT_MAX 100
 
-/* What a port says of itself, and how less of it than usual is told. */
+/* Facts of a port, and how a value below the usual one is reported. */
 enum port_fact { PORT_RATE, PORT_PCIE, PORT_MTU, PORT_NUMA, PORT_FACT_MAX };
 struct port_fact_row {
 	const char *member;      /* of an inventory's nics */
 	const char *now, *usual; /* members of the verdict */
 	enum verdict verdict;
-	int is_kept; /* it had been seen better: that is usual, too */
-	int differs; /* more is as odd as less */
+	int is_kept; /* 1: a better value seen in the past is usual, too */
+	int differs; /* 1: a larger value is as wrong as a smaller one */
 	double unit;
 	const char *is, *unit_name, *as;
 };
@@ -33,39 +33,42 @@ extern const struct port_fact_row verdict_text_ports[PORT_FACT_MAX];
 struct verdict_evidence {
 	enum what what;
 	const char *subject; /* "node5", "leaf2" */
-	const char *rail;    /* of it, that the rounds are of; "" or NULL */
+	const char *rail;    /* rail of the rounds; "" or NULL: all */
 	double effect;       /* logarithm, larger is worse */
 	int is_rate;         /* 1: effect is of bytes per second */
 	int is_loss;         /* 1: of lost echoes (loss.h) */
 	const char *test;
-	size_t partners, slow_partners; /* 0: not known */
+	size_t partners, slow_partners; /* 0: unknown */
 	size_t places, slow_places;     /* of a leaf */
 	uint32_t rounds;
-	int partners_normal; /* 1: the others are normal elsewhere */
+	int partners_normal; /* 1: the partners are normal with other nodes */
 	const char *nic;     /* "": no counters */
 	int64_t nic_drops;
-	enum port_fact fact; /* of nic, where what is WHAT_PORT */
-	double now;          /* likewise; or the seconds of WHAT_STUCK */
-	const struct hole_place *hole; /* where what is WHAT_MTU */
-	const char *whom[2];           /* where what is WHAT_STUCK */
-	const struct stage *stage;     /* it is of these spines; or NULL */
+	enum port_fact fact;           /* of nic, for WHAT_PORT */
+	double now;                    /* for WHAT_PORT; or the seconds of
+					* WHAT_STUCK */
+	const struct hole_place *hole; /* for WHAT_MTU */
+	const char *whom[2];           /* for WHAT_STUCK */
+	const struct stage *stage;     /* the subject is these spines; or
+					* NULL */
 	uint32_t leaves;               /* below them */
-	double share; /* of a leaf's pairs that is slow usually; 0: not so */
-	const struct link_sum *errors; /* that a port of it counts, or NULL */
-	double usual;     /* likewise; or the share of looks with such errors */
-	const char *next; /* when the confirmation run is to come, or "" */
-	const char *host; /* what troubles the host, or "" */
-	/* A pinned baseline, or "": its own recent weeks; of a prediction the
+	double share; /* usual share of slow pairs; 0: not a share */
+	const struct link_sum *errors; /* of a port of it, or NULL */
+	double usual;     /* usual value of fact; or share of looks with such
+			   * errors */
+	const char *next; /* time of the confirmation run, or "" */
+	const char *host; /* the contention of the host, or "" */
+	/* A pinned baseline; "": its own recent weeks; for a prediction: the
 	 * machine. */
 	const char *past;
-	int passed; /* 1: finding and way are of a confirmation run */
+	int passed; /* 1: finding and way are results of a confirmation run */
 	enum confirm_finding finding;
 	enum confirm_way way;
 	const char *other; /* the other leaf of CONFIRM_BETWEEN */
 };
 void verdict_text_write(const struct verdict_evidence *c,
     char ret[VERDICT_TEXT_MAX]);
-/* What a confirmation run has found, as what of a verdict. */
+/* Convert the finding of a confirmation run to the what of a verdict. */
 enum what verdict_text_what_found(enum confirm_finding finding);
 
 #endif
