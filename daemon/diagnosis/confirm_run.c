@@ -2,9 +2,8 @@
 /*
  * confirm_run.c - the confirmation run: the outlier and at most five good
  * nodes, one pair at a time, or a leaf's nodes and as many others all at once,
- * in the class of the run that made it an outlier, with the network to itself.
- * A class's limits hold for it as for any run: admission is not asked to look
- * away.
+ * in the class of the run that made it an outlier, without other runs on the
+ * network. The limits of a class apply as for any other run.
  */
 #include "daemon/diagnosis/diagnosis_int.h"
 
@@ -24,24 +23,25 @@
 #include "daemon/cluster/roster.h"
 #include "schema/options.h"
 
-/* Measurements of each pair. A round of bandwidths is one operation where a
- * link is slow, and takes a second: there are fewer, and each says more. */
+/* Measurements of each pair. A round of bandwidths on a slow link is one
+ * operation and takes a second: there are fewer rounds, and each is more
+ * exact. */
 #define LAT_ROUNDS 16
-/* Of small messages, and of rates, of one operation each: what is large shows
- * in few, and the direction is for the confirmation run. */
+/* Rounds of small messages, and of rates, of one operation each: a large effect
+ * shows in few, and the direction is left to the confirmation run. */
 #define FOLLOW_ROUNDS    4
 #define FOLLOW_BW_ROUNDS 2
 #define BW_ROUNDS        3
-#define INCAST_ROUNDS    8          /* in which each node receives once */
+#define INCAST_ROUNDS    8          /* in each, every node receives once */
 #define LOAD_ROUNDS      (size_t)12 /* of many pairs at once, in a follow-up */
-#define LOAD_SHARE       0.75       /* of a leaf's nodes, to clear it */
+#define LOAD_SHARE       0.75       /* of a leaf's nodes, needed to clear it */
 #define HOUR_NS          (3600 * CLK_NS_PER_S)
 /* Wait before a failed run is repeated, doubled each time. */
 #define AGAIN_NS     (15 * CLK_NS_PER_S)
 #define AGAIN_MAX_NS (15 * 60 * CLK_NS_PER_S)
 #define TRIES_MAX    16
 /* How often a confirmation run that another run disturbed is repeated before
- * its result is used all the same. */
+ * its result is used nevertheless. */
 #define DISTURBED_MAX 4
 #define BUSY_SHARE    0.10 /* of a link */
 
@@ -70,8 +70,8 @@ again_later(const struct diagnosis *d, struct incident *k)
 	incident_write(d, k);
 }
 
-/* The confirmation run is of the class of what made it an outlier; a mesh is
- * light. */
+/* The confirmation run has the class of the run that made it an outlier; for
+ * the mesh: background. */
 static const char *
 class_of(const struct incident *k)
 {
@@ -79,8 +79,8 @@ class_of(const struct incident *k)
 							   : k->class;
 }
 
-/* Slurm may keep nodes from a run, by its partition or reservation. 1, 0, or
- * -EAGAIN: it is being asked. */
+/* Slurm may exclude nodes from a run, by its partition or reservation. 1, 0, or
+ * -EAGAIN: the request is pending. */
 static int
 may_have(const struct diagnosis *d, const struct incident *k,
     const struct node *n)
@@ -90,7 +90,7 @@ may_have(const struct diagnosis *d, const struct incident *k,
 	return d->ops->may_have(d->ctx, class_of(k), k->launcher, k->slurm, n);
 }
 
-/* Good nodes are of the outlier's kind, where there are enough. */
+/* Use only good nodes of the outlier's kind, if there are enough. */
 static void
 keep_kind(const struct diagnosis *d, struct confirm_node *list, size_t count,
     uint32_t kind)
@@ -105,7 +105,7 @@ keep_kind(const struct diagnosis *d, struct confirm_node *list, size_t count,
 			list[i].good = list[i].mate = 0;
 }
 
-/* Every node of the roster as a candidate. */
+/* Return every node of the roster as a candidate. */
 static struct confirm_node *
 candidates(struct diagnosis *d, const struct incident *k, size_t *ret_outlier)
 {
@@ -148,7 +148,7 @@ candidates(struct diagnosis *d, const struct incident *k, size_t *ret_outlier)
 	return list;
 }
 
-/* Names and leaves of those chosen; fewer than three compare nothing. */
+/* Choose names and leaves; fewer than three nodes allow no comparison. */
 static int
 choose(struct diagnosis *d, const struct incident *k)
 {
@@ -163,7 +163,7 @@ choose(struct diagnosis *d, const struct incident *k)
 	}
 	n = confirm_choose(list, roster_count(d->roster), outlier, &d->rng,
 	    chosen);
-	/* Its nodes made the effect together. */
+	/* All nodes of the leaf caused the effect together. */
 	if (n >= 3 && k->kind == JUDGE_LEAF && (p->is_rate || k->paths) &&
 	    !k->asks_way && k->series->sort != CANARY_INCAST)
 		n = confirm_load(list, roster_count(d->roster), &d->rng, chosen,
@@ -171,7 +171,8 @@ choose(struct diagnosis *d, const struct incident *k)
 	else if (n >= 3 && k->series->sort == CANARY_INCAST)
 		n = confirm_fill(list, roster_count(d->roster), &d->rng, chosen,
 		    n, CONFIRM_NODES_INCAST);
-	/* Which of the paths a pair takes is chance, so many are counted. */
+	/* The path of a pair is random, so a large number of pairs is
+	 * counted. */
 	if (n >= 3 && k->paths)
 		n = confirm_fill(list, roster_count(d->roster), &d->rng, chosen,
 		    n, CONFIRM_NODES_MAX);
@@ -184,8 +185,9 @@ choose(struct diagnosis *d, const struct incident *k)
 	return p->count > 0;
 }
 
-/* Of a rate each way can be measured by itself, where all probes can; of small
- * messages it cannot be told, as no two hosts share a clock. */
+/* Return 1 if each direction can be measured separately: for rates, if all
+ * probes support it. For small messages this is impossible, as no two hosts
+ * share a clock. */
 static int
 has_ways(const struct diagnosis *d)
 {
@@ -206,7 +208,7 @@ static enum partners
 partners_of(const struct diagnosis *d, const struct incident *k)
 {
 	if (k->series->sort == CANARY_INCAST)
-		return PARTNERS_RING; /* an incast has its own */
+		return PARTNERS_RING; /* an incast has its own partners */
 	return k->paths || (k->kind == JUDGE_LEAF && !k->asks_way)
 	    ? PARTNERS_MATCH
 	    : d->pass.is_follow ? PARTNERS_PAIR
@@ -226,9 +228,9 @@ has_mpi(const struct node *n, const char *name)
 	return 0;
 }
 
-/* The MPI of the run that has shown the outlier. For the mesh before the first
- * canary: the first MPI that all nodes of the run have, or "" for the default.
- */
+/* Return the MPI of the run that has shown the outlier. For the mesh before the
+ * first canary: the first MPI that all nodes of the run have, or "" for the
+ * default. */
 static const char *
 mpi_of(const struct diagnosis *d, const struct incident *k)
 {
@@ -251,8 +253,8 @@ mpi_of(const struct diagnosis *d, const struct incident *k)
 	return "";
 }
 
-/* The campaign, as anyone could write it; the caller ends *ret. -EINVAL: a
- * stored incident has what no campaign takes. */
+/* Create the campaign from options that any campaign may have; the caller frees
+ * *ret. -EINVAL: a stored incident has an invalid option. */
 static int
 campaign_make(const struct diagnosis *d, const struct incident *k,
     struct conf **ret, struct err *err)
@@ -274,8 +276,8 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 	snprintf(about, sizeof(about), "%s run on %.160s",
 	    p->is_follow ? "follow-up" : "confirmation", k->subject);
 	snprintf(least, sizeof(least), "%zu", p->count);
-	/* Of many nodes every pair meets about once, or fewer in a
-	 * follow-up run; in an incast each meets all others. */
+	/* With many nodes every pair meets about once, or less in a follow-up
+	 * run; in an incast each node receives from all others. */
 	snprintf(rounds, sizeof(rounds), "%zu",
 	    is_incast ? (size_t)INCAST_ROUNDS
 		: p->count > CONFIRM_NODES
@@ -322,8 +324,8 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 			rc = conf_set(c, rows[i].section, rows[i].key,
 			    rows[i].value, NAMES_PASS_CAMPAIGN, err);
 	strbuf_clear(&nodes);
-	/* The account that pays and where it may run, as of the run that made
-	 * the outlier; a stored incident may lack a text. */
+	/* The account and partition of the run that made the outlier; a stored
+	 * incident may lack them. */
 	json_object_foreach (k->slurm, key, word)
 		if (rc == 0 && json_is_string(word))
 			rc = conf_set(c, "slurm", key, json_string_value(word),
@@ -350,7 +352,7 @@ start(struct diagnosis *d, struct incident *k, int is_follow)
 	    may_have(d, k,
 		roster_by_id(d->roster,
 		    k->kind == JUDGE_NODE ? k->index : 0)) == -EAGAIN)
-		return; /* it is being asked for: at the next tick */
+		return; /* the request is pending: retried at the next tick */
 	/* A busy node would be slow because of its job. */
 	if ((k->kind == JUDGE_NODE && d->nodes[k->index].link_busy) ||
 	    !choose(d, k)) {
@@ -402,7 +404,7 @@ confirm_run_tick(struct diagnosis *d)
 	}
 	if (!d->o.second_pass || d->pass.run[0] != '\0')
 		return;
-	/* Leaves first: one result answers for all of their nodes. */
+	/* Leaves first: one result is valid for all of their nodes. */
 	for (int leaf = 1; leaf >= 0; leaf--)
 		TAILQ_FOREACH (k, &d->incidents, link)
 			if ((k->kind == JUDGE_LEAF) == leaf && is_due(d, k)) {
@@ -442,7 +444,7 @@ read_pairs(const struct confirm_run *p, const struct round *round,
 		ret[n].a = a;
 		ret[n].b = b;
 		ret[n].x = p->is_rate ? -log(x) : log(x);
-		/* An exchange waits for the slower way. */
+		/* An exchange waits for the slower direction. */
 		for (int way = 0; way < 2; way++) {
 			x = ways[way];
 			ret[n].ways[way] = !(x > 0) ? NAN
@@ -456,8 +458,8 @@ read_pairs(const struct confirm_run *p, const struct round *round,
 	return n;
 }
 
-/* A record names the worst pairs only; of few nodes that is all, of more the
- * grid has them. */
+/* Read the pairs: a record has only the worst pairs, which are all if there are
+ * few nodes; with more nodes the grid has them. */
 static size_t
 read_grid(const struct confirm_run *p, const struct round *round,
     struct confirm_pair *ret)
@@ -479,7 +481,8 @@ read_grid(const struct confirm_run *p, const struct round *round,
 	return n;
 }
 
-/* An incast's nodes in their order; how many there are. */
+/* Read the values of an incast's nodes in their order; return how many there
+ * are. */
 static size_t
 read_nodes(const struct confirm_run *p, const struct round *round,
     double ret[CONFIRM_NODES_MAX])
@@ -499,7 +502,7 @@ read_nodes(const struct confirm_run *p, const struct round *round,
 	return n;
 }
 
-/* How many of its leaf's nodes were there, the outlier included. */
+/* Return how many nodes of its leaf took part, including the outlier. */
 static size_t
 home_count(const struct confirm_run *p)
 {
@@ -540,8 +543,8 @@ pass_to_leaf(struct diagnosis *d, struct incident *k)
 	judge_restore(judge, JUDGE_LEAF, leaf, JUDGE_BAD);
 }
 
-/* A leaf was named, as in a small one a few nodes are most of it, but the run
- * has found that it is the node. */
+/* A leaf was named, as a few nodes are most of a small leaf, but the run has
+ * found that the node is slow. */
 static void
 pass_to_node(struct diagnosis *d, struct incident *k)
 {
@@ -554,8 +557,8 @@ pass_to_node(struct diagnosis *d, struct incident *k)
 	judge_restore(judge, JUDGE_NODE, node, JUDGE_BAD);
 }
 
-/* Where many nodes of a leaf are busy, its uplinks are busy too and slow
- * because of that. */
+/* If many nodes of a leaf are busy, its uplinks are busy and slow for this
+ * reason. */
 static int
 is_leaf_busy(const struct diagnosis *d, uint32_t first)
 {
@@ -570,8 +573,8 @@ is_leaf_busy(const struct diagnosis *d, uint32_t first)
 	return (double)busy > BUSY_LEAF_MAX * (double)nodes;
 }
 
-/* A spine above the leaf is slow: the leaf is as slow as the other leaves below
- * that spine. */
+/* Return 1 if a spine above the leaf is slow: the leaf is as slow as the other
+ * leaves below that spine. */
 static int
 is_below_spine(struct diagnosis *d, const struct incident *of)
 {
@@ -588,8 +591,9 @@ is_below_spine(struct diagnosis *d, const struct incident *of)
 	return 0;
 }
 
-/* Rounds show its leaf slower than usual, too: a run of six nodes alone, of
- * which one may be off by chance, accuses no leaf. */
+/* Return 1 if rounds also show its leaf slower than usual. A run of only six
+ * nodes is not enough to blame a leaf, since one of them may deviate by
+ * chance. */
 static int
 is_leaf_slow(struct diagnosis *d, const struct incident *k)
 {
@@ -608,7 +612,7 @@ conclude(struct diagnosis *d, struct incident *k)
 	int is_place = k->finding == CONFIRM_LEAF ||
 	    k->finding == CONFIRM_LINK || is_between;
 	/* All nodes have become slower, and a quarter of them are outliers.
-	 * Then some nodes that this run took as good may be slow too, and where
+	 * Then some nodes that this run took for good may be slow too, and if
 	 * these share a leaf, the whole leaf looks slow. */
 	int is_among_slow = k->series->fleet.from != DRIFT_NONE &&
 	    4 * k->series->fleet_slow >= k->series->fleet_nodes;
@@ -622,7 +626,7 @@ conclude(struct diagnosis *d, struct incident *k)
 		(is_among_slow || !is_leaf_slow(d, k) ||
 		    is_leaf_busy(d, k->index)));
 
-	/* Of a leaf whole exchanges were measured. */
+	/* For a leaf, complete exchanges were measured. */
 	k->asks_way = is_place && !clear && !is_between &&
 	    k->report.way == CONFIRM_WAY_UNKNOWN &&
 	    k->series->sort != CANARY_INCAST && has_ways(d);
@@ -631,7 +635,7 @@ conclude(struct diagnosis *d, struct incident *k)
 	k->what = verdict_text_what_found(clear ? CONFIRM_UNCLEAR : k->finding);
 	if (k->what == WHAT_NODE && k->rail[0] != '\0')
 		k->what = WHAT_RAIL;
-	/* Neither leaf is called bad for what may be the other's. */
+	/* Neither leaf becomes bad, since the other may be the cause. */
 	k->verdict = clear || is_between ? VERDICT_WARN : VERDICT_BAD;
 	if (clear)
 		again_later(d, k);
@@ -650,8 +654,8 @@ conclude(struct diagnosis *d, struct incident *k)
 }
 
 /* A leaf is known to be slow, and now its pairs were measured one at a time,
- * each way by itself. Under the load of all of its nodes only it may be slow:
- * then the way is not known. */
+ * each direction separately. If it is slow only under the load of all of its
+ * nodes, the direction is unknown. */
 static void
 conclude_way(struct diagnosis *d, struct incident *k,
     const struct confirm_report *r)
@@ -665,8 +669,8 @@ conclude_way(struct diagnosis *d, struct incident *k,
 		incident_tell(d, k);
 }
 
-/* A job has come to one of its nodes meanwhile. What bandwidths move
- * themselves is no job's. */
+/* Return 1 if a job has started on one of its nodes. In a bandwidth test the
+ * traffic is the run's own. */
 static int
 is_busy(const struct diagnosis *d)
 {
@@ -681,8 +685,8 @@ is_busy(const struct diagnosis *d)
 	return 0;
 }
 
-/* The judge of rounds of what the run measures: echoes name outliers, and
- * messages of MPI confirm them. */
+/* Return the judge of rounds of the same measurement as the run: echoes name
+ * outliers, and MPI messages confirm them. */
 static const struct judge *
 judge_of(const struct diagnosis *d, const struct incident *k)
 {
@@ -701,8 +705,8 @@ struct usual {
 	double node, leaf;
 };
 
-/* How much farther a node of the run is when it is well, by itself and by its
- * leaf. */
+/* Return how much farther a node of the run is when it is healthy, separately
+ * for the node and its leaf. */
 static struct usual
 usual_of(const struct diagnosis *d, const struct judge *j, size_t i)
 {
@@ -714,8 +718,8 @@ usual_of(const struct diagnosis *d, const struct judge *j, size_t i)
 	return u;
 }
 
-/* What is usual for the ends of a pair is no fault: rounds subtract it too. The
- * farther end decides. */
+/* Subtract the usual distance of the ends of a pair, as in rounds. The farther
+ * end decides. */
 static void
 subtract_usual(const struct diagnosis *d, const struct incident *k,
     struct confirm_pair *pairs, size_t n)
@@ -736,9 +740,8 @@ subtract_usual(const struct diagnosis *d, const struct incident *k,
 	}
 }
 
-/* How many pairs of the leaf or node the run has found slow, and what all runs
- * on it say so far. The share that its rounds have shown is what is looked
- * for. */
+/* Count the slow pairs of the leaf or node in the run, and add the evidence of
+ * all runs. The share shown in its rounds is the share to detect. */
 static void
 conclude_paths(struct diagnosis *d, struct incident *k,
     const struct confirm_pair *pairs, size_t n, double slow_min)
@@ -752,7 +755,8 @@ conclude_paths(struct diagnosis *d, struct incident *k,
 		const struct drift *now = &k->series->paths[k->index];
 
 		usual = fmax(0, now->mean);
-		/* The newest mean has not got there yet. */
+		/* Extrapolate the newest mean, which approaches the share
+		 * slowly. */
 		more = drift_shift(now) /
 		    -expm1(log1p(-DRIFT_NOW) * fmax(1, drift_rounds(now)));
 	} else {
@@ -783,7 +787,8 @@ conclude_paths(struct diagnosis *d, struct incident *k,
 	incident_tell(d, k);
 }
 
-/* A run like this one has found the leaf slow, so it shows it well, too. */
+/* Return 1 if a run like this one has found the leaf slow, so it can also show
+ * that it is normal. */
 static int
 was_confirmed(const struct diagnosis *d, const struct incident *k)
 {
@@ -813,16 +818,16 @@ confirm_run_record(struct diagnosis *d, const char *run,
 		n = p->count > CONFIRM_NODES ? read_grid(p, round, pairs)
 					     : read_pairs(p, round, pairs);
 	if (n == 0)
-		return; /* a cause instead of numbers: tried again */
+		return; /* a cause instead of values: tried again */
 	p->heard = 1;
-	/* Another run of ours was on the network, so the result does not count,
-	 * unless every repetition is disturbed as well. */
+	/* Another run of the collector used the network, so the result does not
+	 * count, unless every repetition is disturbed as well. */
 	if ((p->disturbed || is_busy(d)) && k->tries < DISTURBED_MAX) {
 		again_later(d, k);
 		return;
 	}
 	t = judge_track(k->series->judge, k->kind, k->index);
-	/* No round has come since a restart: only the share counts. */
+	/* No round since a restart: only the share counts. */
 	slow_min = t == NULL ? INFINITY : judge_slow_min(k->series->judge, t);
 	if (k->paths) {
 		subtract_usual(d, k, pairs, n);
@@ -845,8 +850,8 @@ confirm_run_record(struct diagnosis *d, const char *run,
 		conclude_way(d, k, &report);
 		return;
 	}
-	/* A part of the leaf's nodes may load its uplink less than all of them
-	 * did. After a restart it is not known how many took part. */
+	/* Part of the leaf's nodes may load its uplink less than all of them
+	 * did. After a restart it is unknown how many took part. */
 	if (k->kind == JUDGE_LEAF && p->is_rate && !was_confirmed(d, k) &&
 	    report.finding == CONFIRM_CLEARED &&
 	    (incident_track(k)->places == 0 ||

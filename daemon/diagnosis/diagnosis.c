@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis.c - where everything that is heard goes: a round to its judge and
- * the node's own past, what a judge names to its incident, and on each tick the
+ * diagnosis.c - dispatch of all input: a round goes to its judge and to the
+ * node's own past, an outlier to its incident, and each tick to the
  * confirmation run. It calls the other files of this folder, and none calls it.
  */
 #include "daemon/diagnosis/diagnosis_int.h"
@@ -106,9 +106,9 @@ diagnosis_tick(struct diagnosis *d)
 
 		if (!diagnosis_is_new_boot(n, cn))
 			continue;
-		/* The agent is another process than the one that was heard, or
-		 * gone. What is known of the node is void: it is not green
-		 * until it is measured again. */
+		/* The agent was restarted or is gone since it was measured. The
+		 * state of the node is void: it is unknown until it is measured
+		 * again. */
 		free(cn->boot);
 		cn->boot = xstrdup(n->boot);
 		cn->heard_ns = cn->judged_ns = 0;
@@ -118,7 +118,7 @@ diagnosis_tick(struct diagnosis *d)
 		k = incident_find(d, JUDGE_NODE, id);
 		if (k != NULL)
 			incident_end(d, k, VERDICT_UNKNOWN,
-			    "its agent has started anew: unknown until it is "
+			    "its agent has restarted: unknown until it is "
 			    "measured");
 	}
 	ports_tick(d);
@@ -144,16 +144,18 @@ diagnosis_load_heard(struct diagnosis *d, const json_t *heard)
 			continue;
 		cn = diagnosis_node(d, n);
 		if (cn->heard_ns != 0)
-			continue; /* in this life */
-		/* Before the machine's start it wraps, as differences do. */
+			continue; /* measured by this collector */
+		/* Before the boot of the machine it wraps around; differences
+		 * remain correct. */
 		cn->heard_ns = clk_ns() - (now_unix_ns - at_unix_ns);
-		cn->judged_ns = cn->heard_ns; /* or it had not been ok */
+		cn->judged_ns = cn->heard_ns; /* otherwise it would not have
+					       * been ok */
 		free(cn->boot);
 		cn->boot = xstrdup(n->boot);
 	}
 }
 
-/* Finds leaves with many more busy nodes than others. The idle nodes of such a
+/* Find leaves with many more busy nodes than others. The idle nodes of such a
  * leaf look slow to partners elsewhere, since jobs fill its uplinks. */
 static void
 look_at_leaves(struct diagnosis *d, size_t count)
@@ -186,8 +188,8 @@ look_at_leaves(struct diagnosis *d, size_t count)
 	free(of);
 }
 
-/* Whose host is in trouble, and who is busy with a job; *ret: the typical one.
- */
+/* Find hosts with contention, and nodes that are busy with a job; *ret: the
+ * typical host. */
 static void
 look_at_hosts(struct diagnosis *d, size_t count, struct host_trouble_signs *ret)
 {
@@ -230,7 +232,7 @@ look_at_hosts(struct diagnosis *d, size_t count, struct host_trouble_signs *ret)
 	free(all);
 }
 
-/* The judge's z of every node of a round, for those who look. */
+/* Note the judge's z of every node of a round, for display. */
 static void
 note_scores(struct diagnosis *d, const char *run, int test, size_t count)
 {
@@ -285,8 +287,8 @@ diagnosis_threshold(const struct diagnosis *d)
 	return count > 0 ? judge_threshold(&d->o.judge, count) : NAN;
 }
 
-/* Most nodes of its leaf are outliers, and it is no worse than twice as they
- * are: that is one case, the leaf's. */
+/* Return 1 if most nodes of its leaf are outliers, and it is at most twice as
+ * slow as they are: this is one case, the leaf's. */
 static int
 is_of_crowd(const struct diagnosis *d, const struct diagnosis_series *s,
     uint32_t node)
@@ -300,7 +302,7 @@ is_of_crowd(const struct diagnosis *d, const struct diagnosis_series *s,
 	const struct incident *between = at == NULL ? NULL
 						    : incident_between(d, leaf);
 
-	/* How much of it a node meets is chance. */
+	/* How much of the slow uplink a node uses is chance. */
 	if (between != NULL)
 		return judge_effect(s->judge,
 			   judge_track(s->judge, JUDGE_NODE, node)) <
@@ -311,8 +313,8 @@ is_of_crowd(const struct diagnosis *d, const struct diagnosis_series *s,
 	    2 * judge_effect(s->judge, l);
 }
 
-/* A named node gets an incident even if an earlier one was dispelled: a
- * confirmation run of one test says nothing about another test. */
+/* A named node gets an incident even if an earlier one was dismissed: a
+ * confirmation run of one test does not show the result of another test. */
 static void
 open_incidents(struct diagnosis *d, struct diagnosis_series *s,
     enum judge_kind kind, const struct diagnosis_source *from)
@@ -333,15 +335,15 @@ open_incidents(struct diagnosis *d, struct diagnosis_series *s,
 		}
 }
 
-/* Share of the ranks' time: beyond it a message takes a hundred times as
+/* Share of the ranks' time; at this limit a message takes a hundred times as
  * long. */
 #define WAITS_MOST 0.99
 
-/* The smallest difference that counts, as a share of the round's typical
- * number: what an application would feel, and more than busy cores explain.
- * Where messages wait for a core most of the time, it is chance which node
- * waits longest. Bandwidths wait for the link instead, so this does not apply
- * to them. */
+/* Return the smallest difference that counts, as a share of the round's typical
+ * value: large enough to affect an application, and more than busy cores
+ * explain. If messages wait for a core most of the time, it is chance which
+ * node waits longest. Bandwidths wait for the link instead, so this does not
+ * apply to them. */
 static double
 least_of(const struct diagnosis *d, int sort, size_t count,
     const struct host_trouble_signs *typical)
@@ -365,12 +367,12 @@ least_of(const struct diagnosis *d, int sort, size_t count,
 	if (sort >= CANARY_MAX)
 		return log1p((kind.least_s + (isnan(delay_s) ? 0 : delay_s)) /
 		    x_typical);
-	/* Of many nodes only the worst have a row that says it. */
+	/* With many nodes only the worst have a row with this value. */
 	return 2 * told > count ? -log1p(-fmin(waits, WAITS_MOST)) : 0;
 }
 
-/* The pairs that lost, for the sums of many epochs. What they raise is an
- * outlier of both kinds of rounds, as often as they are heard. */
+/* Process pairs with losses, for sums over many epochs. A raised node or leaf
+ * is an outlier in both kinds of rounds, each time again. */
 static void
 hear_losses(struct diagnosis *d, const struct round *round, int far)
 {
@@ -427,8 +429,8 @@ hear_losses(struct diagnosis *d, const struct round *round, int far)
 	free(at);
 }
 
-/* The judge of a series hears a round; how many it has measured, 0 where they
- * are too few. */
+/* Let the judge of a series process a round. Return the number of measured
+ * nodes, or 0 if there are too few. */
 static size_t
 judge_hear(struct diagnosis *d, struct diagnosis_series *s,
     const struct round *round, int heard)
@@ -501,7 +503,7 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 		open_incidents(d, of[i], JUDGE_NODE, from);
 	}
 	follow_up_look(d, s, count, from);
-	/* A rail's past is that rail's own. */
+	/* The past of a rail is separate. */
 	if (!series_kind(sort).is_loss)
 		series_drift_hear(d, of[1] != NULL ? of[1] : s, count, from,
 		    round);
@@ -550,8 +552,8 @@ diagnosis_run_begun(struct diagnosis *d, const char *run)
 		d->pass.disturbed = 1;
 }
 
-/* Runs that ended by these causes say nothing of their nodes: they were not
- * allowed to run, or the collector was away. */
+/* Runs that ended by these causes do not count against their nodes: they could
+ * not run, or the collector was away. */
 static const uint8_t blameless[CAUSE_MAX] = { [CAUSE_BUDGET] = 1,
 	[CAUSE_BUSY] = 1,
 	[CAUSE_TOO_FEW_NODES] = 1,
@@ -565,8 +567,8 @@ diagnosis_run_missed(struct diagnosis *d, const struct diagnosis_end *e,
 {
 	struct diagnosis_node *cn = diagnosis_node(d, n);
 
-	/* Where canaries use only a part of the nodes, the others are never
-	 * measured, and only records tell which part. */
+	/* If canaries use only part of the nodes, the others are never
+	 * measured, and only records show which part. */
 	if (e->measures_all && !blameless[e->cause] &&
 	    strcmp(e->campaign, NAMES_PASS_CAMPAIGN) != 0 &&
 	    json_object_get(d->canaries, e->campaign) != NULL &&
@@ -583,12 +585,12 @@ diagnosis_run_over(struct diagnosis *d, const char *run)
 }
 
 /* ---- the agents' mesh: epochs of echoes as rounds. Slow echoes make an
- * outlier like any other, for a confirmation run to look at. A canary of MPI
- * does not see a lost datagram, so of losses the mesh itself is the second
- * look: within its leaf and to others, in rounds of their own. ---- */
+ * outlier like any other, for a confirmation run. MPI canaries do not see lost
+ * datagrams, so for losses the mesh itself is the confirmation: within the leaf
+ * and to others, in separate rounds. ---- */
 
-/* How a place or leaf is in the rounds of a sort: outlier 1, not 0, too little
- * is known -1. */
+/* Return the state of a place or leaf in the rounds of a sort: outlier 1, not
+ * 0, too few data -1. */
 static int
 is_outlier(struct diagnosis *d, const struct incident *k, int sort)
 {
@@ -623,7 +625,7 @@ conclude_loss(struct diagnosis *d, struct incident *k)
 void
 diagnosis_mesh(struct diagnosis *d, const struct round *round)
 {
-	/* Its confirmation runs are as the last canaries were. */
+	/* Its confirmation runs are launched like the last canaries. */
 	struct diagnosis_source from = { round->run, "mesh",
 		DIAGNOSIS_MESH_CLASS, d->mpi, d->launcher, d->slurm, NULL };
 	int class = round->mesh;
@@ -632,7 +634,7 @@ diagnosis_mesh(struct diagnosis *d, const struct round *round)
 	if (class < 0)
 		return;
 	diagnosis_hear(d, &from, round, DIAGNOSIS_ECHO_LEAF + class);
-	/* Loss at a spine is not held against the nodes at its ends. */
+	/* Losses at a spine do not count against the nodes at its ends. */
 	if (class == MESH_SPINE &&
 	    spines_open(d,
 		diagnosis_series_of(d, "", SERIES_DEAD, PARTNERS_PAIR)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis_int.h - what the files of the diagnosis share; nobody else includes
- * it.
+ * diagnosis_int.h - declarations shared by the files of the diagnosis; no other
+ * file includes it.
  */
 #ifndef DAEMON_DIAGNOSIS_DIAGNOSIS_INT_H
 #define DAEMON_DIAGNOSIS_DIAGNOSIS_INT_H
@@ -31,63 +31,65 @@
 #define SERIES_MAX          (2 * CANARY_MAX + 16 + SERIES_RAILS)
 #define SERIES_RAILS        64 /* tests times rails */
 
-/* What rounds are of: a test, by its number, or the mesh. */
+/* Kinds of rounds: a test, by its number, or one of the mesh. */
 enum {
 	DIAGNOSIS_ECHO_LEAF = CANARY_MAX,
 	DIAGNOSIS_ECHO_SPINE,
 	DIAGNOSIS_LOSS_LEAF,
 	DIAGNOSIS_LOSS_SPINE,
-	SHORTFALL_EXPECTED, /* what a described machine would do */
-	SERIES_PORT,        /* what ports run at */
-	SERIES_LINK_ERRORS, /* what they count */
+	SHORTFALL_EXPECTED, /* compared with the prediction for a machine */
+	SERIES_PORT,        /* rates of ports */
+	SERIES_LINK_ERRORS, /* error counters of ports */
 	SERIES_MTU,         /* large datagrams of the mesh */
-	SERIES_STUCK,       /* exchanges of MPI that do not end */
-	SERIES_DEAD,        /* small datagrams of the mesh: none arrives */
+	SERIES_STUCK,       /* MPI exchanges that do not end */
+	SERIES_DEAD,        /* small datagrams of the mesh, if none arrives */
 	SERIES_KIND_MAX
 };
 struct series_kind {
 	const char *name, *unit;
 	int is_rate, is_loss;
-	/* A smaller difference is recorded but not judged: no program feels
-	 * it. */
+	/* A smaller difference is recorded but not judged: applications do not
+	 * notice it. */
 	double least_s;
 };
 
 /* A judge for rounds of one kind. */
 struct diagnosis_series {
 	char class[DIAGNOSIS_CLASS_MAX];
-	int sort; /* enum test, or of the mesh */
-	/* A ring runs at the pace of its slowest: its rounds must not speak
-	 * for those of pairs. */
+	int sort; /* enum test, or a kind of the mesh */
+	/* A ring runs at the pace of its slowest node, so its rounds are
+	 * separate from rounds of pairs. */
 	int partners; /* enum partners */
-	/* Rails take turns, a round each: those of one rail, or "" for all.
-	 * One slow rail is an outlier of its own rounds, a slow node of all. */
+	/* Rails take turns, one per round: rounds of one rail, or "" for all. A
+	 * slow rail is an outlier in its own rounds, a slow node in all. */
 	char rail[ROSTER_RAIL_BYTES];
-	char device[8];               /* whose memory; "": the host's */
-	uint64_t rounds, heard_round; /* of all; of one, the newest of all */
-	uint64_t heard_ns, every_ns; /* the newest; time between rounds, or 0 */
+	char device[8];               /* device of the memory; "": the host's */
+	uint64_t rounds, heard_round; /* number of rounds; for a rail: number of
+				       * its newest round in the series of all
+				       * rails */
+	uint64_t heard_ns, every_ns;  /* time of the newest; interval, or 0 */
 	struct judge *judge;
 	struct drift *drifts;       /* by node id */
-	struct wander wander;       /* of the newest means of nodes, */
-	struct wander paths_wander; /* and of the shares of leaves */
-	double
-	    odd; /* share of nodes with an odd round, of about the last ten */
-	int drift_begun; /* with its pinned values */
+	struct wander wander;       /* of the newest means of nodes */
+	struct wander paths_wander; /* of the shares of leaves */
+	double odd; /* share of nodes with an outlying round, in about the last
+		     * ten */
+	int drift_begun; /* loaded with its pinned values */
 	size_t drift_count;
 	double level; /* mean logarithm of the rounds' medians */
 	uint32_t level_n;
-	double limit; /* of the sums, for so many nodes */
+	double limit; /* of the sums, for limit_nodes nodes */
 	size_t limit_nodes;
-	/* All nodes together, each against its own level, less what is usual
-	 * at that hour of the day. */
+	/* All nodes together: the mean distance of each from its own level,
+	 * less the usual distance at this hour of the day. */
 	struct drift fleet;
 	double fleet_hour[24];
 	uint32_t fleet_hour_n[24];
-	struct drift *paths; /* by leaf: the share of its slow pairs, over that
-				of all */
-	/* Likewise: the share in the last rounds; the busy share of a leaf's
-	 * nodes in these; and of the rounds before sums of squares, of how many
-	 * more pairs were slow than usual, and of that busy share. */
+	struct drift *paths; /* by leaf: the share of its slow pairs, relative
+			      * to all pairs */
+	/* By leaf: the share in the last rounds; the share of busy nodes in
+	 * these; and sums of squares over earlier rounds of the excess of slow
+	 * pairs, and of the share of busy nodes. */
 	double *paths_now, *busy_now, *jobs_slow, *jobs_busy;
 	uint32_t paths_count;
 	struct member_sum *members; /* by node id */
@@ -96,101 +98,108 @@ struct diagnosis_series {
 	 * have. */
 	struct drift *stages;
 	uint32_t stages_count;
-	int stage_told;                   /* of spines without a name */
+	int stage_told;                   /* reported spines without a name */
 	uint32_t fleet_nodes, fleet_slow; /* of the newest round */
 	double busy_slow; /* share of pairs that jobs may slow everywhere */
 };
 
-/* With more of its nodes busy, a leaf and its uplinks are not judged. */
+/* If more of its nodes are busy, a leaf and its uplinks are not judged. */
 #define BUSY_LEAF_MAX 0.25
-/* So much of the share of all nodes that is busy, pairs may be slower than
- * usual at least: jobs come and go. */
+/* The share of pairs that may be slower than usual is at least this share of
+ * the busy share of all nodes: jobs come and go. */
 #define BUSY_SLOWS 0.2
-/* With so many more than elsewhere the idle ones are not, either: jobs that
- * fill a leaf load what leads out of it. */
+/* With this excess over other leaves, the idle nodes of a leaf are not judged
+ * either: jobs that fill a leaf load its uplinks. */
 #define BUSY_LEAF_MORE 0.15
 
-/* Of a node's pairs more are slow than of its leaf's others. */
-#define MEMBER_RESTORED 1e6 /* a sum beyond any limit, which cuts it */
+/* More pairs of a node are slow than of the other nodes of its leaf. */
+#define MEMBER_RESTORED 1e6 /* a sum beyond any limit, later cut to it */
 struct member_sum {
-	double sum;         /* of log likelihoods */
-	double share, rest; /* in the last rounds; of the others */
-	uint32_t rounds;    /* since the sum left 0 */
+	double sum;         /* of log likelihood ratios */
+	double share, rest; /* in the last rounds; of the other nodes */
+	uint32_t rounds;    /* since the sum was 0 */
 	uint8_t raised;
 };
 
-/* Of the nodes of a leaf in a round. */
+/* Sums over the nodes of a leaf in a round. */
 struct path_sum {
 	double pairs, slow;
 	double nodes, busy;
 };
 
-/* So many in such a time are no chance: it comes and goes. */
+/* This many dismissals within DISPELLED_SPAN_NS are not chance: the fault comes
+ * and goes. */
 #define DISPELLED_MANY    4
 #define DISPELLED_SPAN_NS (7 * 86400 * CLK_NS_PER_S)
-/* Only what was so many times effect_min counts. */
+/* Only effects of at least this many times effect_min count. */
 #define DISPELLED_TIMES 3
-/* Cores that are taken away for so long are told of, slow or not. */
+/* Lost cores are reported after this long, whether or not the node is slow. */
 #define TAKEN_NS (60 * CLK_NS_PER_S)
-/* Runs that did not measure a node make it unknown. */
+/* This many runs that did not measure a node make it unknown. */
 #define MISSED_MANY 2
 
-/* Classes of nodes, by their GPUs, and what counters of each kind have counted
- * there since the collector started. */
+/* Classes of nodes, by their GPUs, and the errors of each kind since the
+ * collector started. */
 #define DIAGNOSIS_LINK_CLASSES 16
 struct diagnosis_link_class {
 	char name[LINK_PORT_MAX];
 	uint64_t errors[LINK_KIND_MAX];
 };
 
-/* Of every node, by its id. */
+/* State of every node, by its id. */
 struct diagnosis_node {
-	char *boot;        /* of the agent that was heard */
-	uint64_t heard_ns; /* of its last round; 0: not since its start */
-	char run[64];      /* that its counters are of */
+	char *boot;        /* of the agent process that was measured */
+	uint64_t heard_ns; /* time of its last round; 0: none since its agent
+			    * started */
+	char run[64];      /* the run of its counters */
 	char nic[16];      /* the one with the most traffic; "": none */
 	int64_t drops, drops_first;
 	uint32_t partners, slow_partners; /* of its last round */
-	uint64_t nics_serial;             /* of the ports that were looked at */
-	uint64_t fastest_serial;          /* the same, of fastest_bps */
-	double fastest_bps;               /* that its inventory tells */
-	/* Its kind by NIC, CPU and GPUs, and by its NIC's rate only: numbers of
-	 * diagnosis.kinds, from 1. */
+	uint64_t nics_serial;             /* of the ports at the last check */
+	uint64_t fastest_serial;          /* ports_serial of fastest_bps */
+	double fastest_bps;               /* from its inventory */
+	/* Its kind by NIC, CPU and GPUs, and its kind only by the NIC's rate:
+	 * numbers of diagnosis.kinds, from 1. */
 	uint32_t kind, rate_kind;
-	double kind_bps;     /* rated_bps when they were found */
-	json_t *ports;       /* the most ever seen, by "NAME MEMBER" */
+	double kind_bps;     /* rated_bps when the kinds were found */
+	json_t *ports;       /* best value ever seen, by "NAME MEMBER" */
 	double rated_bps;    /* of its fastest port */
 	char canary_run[64]; /* the newest run of MPI that measured it */
-	unsigned missed;     /* runs since that should have */
-	/* Suspicions that a confirmation run dispelled: the newest. */
+	unsigned missed;     /* later runs that should have measured it */
+	/* Times of the newest suspicions that a confirmation run dismissed. */
 	uint64_t dispelled_ns[DISPELLED_MANY];
-	uint8_t link_busy; /* with a job's traffic, in its last round */
-	uint8_t leaf_busy; /* many more of its leaf are than elsewhere */
-	double wait_ratio; /* of its ranks, likewise; NAN: not known */
-	char *trouble;     /* of its host, when it last had any, or NULL */
-	/* Somebody takes its cores away (host_trouble.h): since when, in how
-	 * many rounds, and in how many not any more. */
+	uint8_t link_busy; /* its link carried a job's traffic in its last
+			    * round */
+	uint8_t leaf_busy; /* many more nodes of its leaf are busy than
+			    * elsewhere */
+	double wait_ratio; /* of its ranks in its last round; NAN: unknown */
+	char *trouble;     /* its last host contention, or NULL */
+	/* Another user takes its cores (host_trouble.h): since when, in how
+	 * many rounds, and in how many rounds not any longer. */
 	uint64_t taken_ns;
 	uint16_t taken, untaken;
-	struct link_rate *rates; /* of its counters of errors: link_rates.c */
+	struct link_rate *rates; /* rates of its error counters: link_rates.c */
 	size_t rate_count;
-	uint8_t link_class;  /* of link_classes, from 1; 0: it tells no links */
-	char score_run[64];  /* the newest canaries that measured it */
+	uint8_t link_class;  /* index in link_classes, from 1; 0: no link
+			      * counters */
+	char score_run[64];  /* the newest canary run that measured it */
 	float z[CANARY_MAX]; /* of that run; NAN: not measured */
-	/* What diagnosis_ops.changed got last; VERDICT_MAX: nothing yet. */
+	/* Last value passed to diagnosis_ops.changed; VERDICT_MAX: none yet. */
 	uint8_t reported;
-	/* When a round last compared it with peers enough, or its own past. */
+	/* Time of the last round that compared it with enough peers, or with
+	 * its own past. */
 	uint64_t judged_ns;
 };
 
-/* How near a node or link came to what a described machine would do. */
+/* The result of a node or link relative to the prediction for a machine. */
 struct shortfall_expected {
-	double ratio; /* of its best meeting */
+	double ratio; /* with its best partner */
 	uint32_t met;
 	char machine[40];
 };
 
-/* A port that has less than it has shown, or than others of its leaf have. */
+/* A port with a lower value than it has shown, or than others of its leaf
+ * have. */
 struct port_shortfall {
 	char name[32]; /* "": none */
 	enum port_fact fact;
@@ -202,35 +211,37 @@ struct incident {
 	enum judge_kind kind;
 	uint32_t index; /* node id, or number of a leaf or stage */
 	char *subject;
-	struct diagnosis_series *series; /* where it was seen worst */
+	struct diagnosis_series *series; /* the series with the worst result */
 	enum what what;
 	enum verdict verdict;
 	int passed;
 	enum confirm_finding finding;
-	/* It is this NIC of the node, as far as is known; "": the node. */
+	/* The NIC of the node that is slow, as far as known; "": the node. */
 	char rail[ROSTER_RAIL_BYTES];
 	struct confirm_report report;
 	uint64_t since_unix_ns, at_unix_ns;
 	char text[VERDICT_TEXT_MAX];
-	char host[HOST_TROUBLE_TEXT_MAX]; /* what troubled the host */
-	char run[64];                     /* that made it an outlier */
+	char host[HOST_TROUBLE_TEXT_MAX]; /* the contention of the host */
+	char run[64];                     /* the run that made it an outlier */
 	char pass_run[64];
 	char *mpi, *launcher, *class;
 	json_t *slurm;    /* as of diagnosis_source */
 	unsigned tries;   /* of the confirmation run */
-	uint64_t next_ns; /* of the next try; 0: now */
-	int asks_way; /* confirmed, and a run is to say which way it is slow */
-	struct shortfall_expected expected; /* where what is WHAT_PREDICTION */
-	struct port_shortfall port;         /* where what is WHAT_PORT */
-	struct hole_place hole; /* where what is WHAT_MTU; of dead paths */
-	int paths;       /* some paths of a leaf: the series' paths say so */
+	uint64_t next_ns; /* time of the next try; 0: now */
+	int asks_way;     /* confirmed, and a run is to measure the slow
+			   * direction */
+	struct shortfall_expected expected; /* for WHAT_PREDICTION */
+	struct port_shortfall port;         /* for WHAT_PORT */
+	struct hole_place hole;             /* for WHAT_MTU and dead paths */
+	int paths;       /* 1: only some paths are slow, by the series' paths */
 	uint32_t other;  /* leaf, of CONFIRM_BETWEEN */
-	double evidence; /* for that, of its confirmation runs */
-	int taken;       /* of a host: its cores are, however fast it is */
-	double effect;   /* of the worst suspicion, of WHAT_INTERMITTENT */
-	int over;        /* ended; goes when nobody looks at it */
-	/* Of diagnosis.follows, which are no cases: since when, and is it to be
-	 * found well again? */
+	double evidence; /* of its confirmation runs, for paths */
+	int taken;       /* of a host: its cores are taken, whether or not it is
+			  * slow */
+	double effect;   /* of the worst suspicion, for WHAT_INTERMITTENT */
+	int over;        /* ended; freed when no caller uses it */
+	/* For members of diagnosis.follows, which are not cases: the start, and
+	 * whether the follow-up is to find recovery. */
 	uint64_t first_ns;
 	int recovers;
 };
@@ -245,15 +256,15 @@ struct confirm_run {
 	size_t count;
 	int is_rate;
 	int heard;
-	int disturbed;      /* another run of ours was on the network too */
-	uint64_t window_ns; /* the hour that is counted */
+	int disturbed;      /* another run of the collector used the network */
+	uint64_t window_ns; /* start of the current hour */
 	int in_window, follows_in_window;
 	int is_follow; /* of is in diagnosis.follows */
 };
 
-#define SHARES_ROUNDS 3 /* that say how a node or leaf is today */
+#define SHARES_ROUNDS 3 /* determine the share of a node or leaf today */
 
-/* How much farther a leaf is from others, the newest round first. */
+/* How much farther a leaf is than other leaves, newest round first. */
 struct crossings {
 	double effect[SHARES_ROUNDS];
 	int known;
@@ -274,10 +285,10 @@ struct diagnosis {
 	uint32_t leaf_count;
 	struct crossings *crossings; /* by leaf number */
 	uint32_t crossings_count;
-	/* Switches above leaves (spines.c); NULL: not looked up yet. */
+	/* Switches above leaves (spines.c); NULL: not determined yet. */
 	struct stages *stages;
 	uint32_t *stage_of;    /* by leaf number */
-	uint32_t staged;       /* leaves that are in it */
+	uint32_t staged;       /* number of leaves in stage_of */
 	struct score_obs *obs; /* scratch */
 	uint8_t *busy;
 	size_t obs_cap;
@@ -291,41 +302,41 @@ struct diagnosis {
 	struct stuck_watch stuck;
 	struct confirm_run pass;
 	json_t *pinned;      /* body of the baseline, or NULL */
-	struct score *score; /* for its records */
-	uint64_t kept_ns;    /* when the recent weeks were last stored */
-	int learned;         /* something since */
-	size_t round_nodes;  /* that the newest canary has measured */
+	struct score *score; /* for processing its records */
+	uint64_t kept_ns;    /* time when the recent weeks were last stored */
+	int learned;         /* something was learned since */
+	size_t round_nodes;  /* nodes measured by the newest canary */
 	struct rng rng;
-	/* How the newest canary was launched; "": there was none. */
+	/* How the newest canary was launched; "": no canary yet. */
 	char mpi[32], launcher[32];
 	json_t *slurm;
-	json_t *kinds;    /* of nodes: name to number */
-	json_t *canaries; /* campaigns that measure by MPI: a set */
-	/* In a row: with holes that nothing explains, with dead paths. */
+	json_t *kinds;    /* kinds of nodes: name to number */
+	json_t *canaries; /* set of campaigns that measure by MPI */
+	/* Consecutive epochs with unexplained holes, and with dead paths. */
 	int hole_epochs, dead_epochs;
 	int stage_epochs[2]; /* over spines without a name: large, dead */
-	int ports_new;       /* somebody has said hello since */
-	uint64_t ports_ns;   /* of the next look at them, at the soonest */
+	int ports_new;       /* an agent has sent hello since the last check */
+	uint64_t ports_ns;   /* earliest time of the next check of ports */
 };
 
 /*
- * The files call each other one way only, from the last here to the first:
+ * The files call each other in one direction only, from the last one here to
+ * the first:
  *
  *   rounds.c        a record as a round of a series
- *   incident_show.c incidents as others see them
+ *   incident_show.c incidents as texts, JSON and lists
  *   incident.c      one incident for a node or leaf
- *   learned.c       what is kept of leaves, stages and the fleet
+ *   learned.c       stored state of leaves, stages and the fleet
  *   spines.c        switches above leaves that slow a share of all paths
  *   series_drift.c  every node against its own past, and a baseline
  *   shortfall.c     nodes and links far below a prediction
- *   shares.c        what nodes and leaves give of what their like give
+ *   shares.c        bandwidth of nodes and leaves relative to their peers
  *   ports.c         ports below their rate, and with errors
- *   link_rates.c    how much ports and GPUs count of late
- *   paths.c         paths on which large datagrams vanish, or all that
- *                   MPI sends
- *   follow_up.c     more rounds at once after one large effect
+ *   link_rates.c    recent error rates of ports and GPUs
+ *   paths.c         paths that lose large datagrams, or all MPI messages
+ *   follow_up.c     immediate further rounds after one large effect
  *   confirm_run.c   confirmation runs
- *   diagnosis.c     what others see (diagnosis.h)
+ *   diagnosis.c     the interface (diagnosis.h)
  */
 
 /* rounds.c */
@@ -336,7 +347,8 @@ struct diagnosis_node *diagnosis_node(struct diagnosis *d,
 uint32_t diagnosis_leaf(struct diagnosis *d, const char *leaf);
 struct diagnosis_series *diagnosis_series_of(struct diagnosis *d,
     const char *class, int sort, int partners);
-/* The same, of one rail, or of memory of a device; "": of all, of the host. */
+/* As diagnosis_series_of, also for one rail, or for memory of a device; "": all
+ * rails, the host. */
 struct diagnosis_series_key {
 	const char *class;
 	int sort, partners;
@@ -344,171 +356,176 @@ struct diagnosis_series_key {
 };
 struct diagnosis_series *diagnosis_series_at(struct diagnosis *d,
     const struct diagnosis_series_key *key);
-/* As stored: test, class, partners, rail and device of o; NULL: no such test.
- */
+/* Return the series of a stored object, from its test, class, partners, rail
+ * and device; NULL: no such test. */
 struct diagnosis_series *diagnosis_series_stored(struct diagnosis *d,
     const json_t *o);
-/* By one kind of rounds the paths of a leaf or node, or over a stage, are well
- * again: what the other kinds have summed up is of before. */
+/* One kind of rounds shows that the paths of a leaf or node, or over a stage,
+ * have recovered: clear the sums of the other kinds. */
 void diagnosis_forget_paths(struct diagnosis *d, enum judge_kind kind,
     uint32_t index);
-/* NULL: nothing is known of the node there. */
+/* NULL: no data of the node in this series. */
 const struct drift *series_drift_of(const struct diagnosis_series *s,
     uint32_t node);
-/* Is it the node or one of its rails? Of the rails that were measured since the
- * first vote that counts, half or fewer are slow: then it is the slowest of
- * them. Chance votes against every third, so one is slow that is half as slow
- * as the slowest. Returns the series that shows it, or NULL: that rail was slow
- * once, which may be the beginning of either. */
+/* Decide whether the node or one of its rails is slow. If at most half of the
+ * rails that were measured since the first counting vote are slow, it is the
+ * slowest rail. Chance votes against every third rail, so a rail counts as slow
+ * if it is at least half as slow as the slowest. Return the series that shows
+ * it, or NULL: the rail was slow once, so it is too early to decide. */
 struct diagnosis_series *diagnosis_rail_or_node(struct diagnosis *d,
     struct diagnosis_series *s, uint32_t node);
-/* Of a stored series or incident; those that do not say met in rings. */
+/* Return the partners of a stored series or incident; the default is a ring. */
 int diagnosis_partners(const json_t *object);
-/* Its agent is another process than the one that was measured. */
+/* Return 1 if the agent was restarted after it was measured. */
 int diagnosis_is_new_boot(const struct node *n,
     const struct diagnosis_node *cn);
-/* A node was measured now. */
+/* Note that a node was measured now. */
 void diagnosis_heard(struct diagnosis *d, const struct node *n);
-/* The good quartile of every node of a round into d->obs; the count. heard:
- * the nodes were measured now. */
+/* Write the good quartile of every node of a round to d->obs; return the count.
+ * The parameter heard is 1 if the nodes were measured now. */
 size_t diagnosis_observe(struct diagnosis *d, const struct round *round,
     int sort, int heard);
 
 /* incident_show.c */
-/* Was it measured since its agent started, and not long ago? */
+/* Return 1 if it was measured since its agent started, within stale_ns. */
 int diagnosis_is_measured(const struct diagnosis *d, const struct node *n);
 struct incident *incident_find(const struct diagnosis *d, enum judge_kind kind,
     uint32_t index);
-/* What is followed up of it, before it is a case or while it recovers; NULL. */
+/* Return the follow-up of a subject before it has a case or while it recovers,
+ * or NULL. */
 struct incident *incident_followed(const struct diagnosis *d,
     enum judge_kind kind, uint32_t index);
-/* What is under way before a verdict, or before its end; 0 and "": nothing. */
+/* Write the pending step before a verdict, or before its end. Return 0 and "":
+ * nothing pending. */
 int incident_pending(const struct diagnosis *d, enum judge_kind kind,
     uint32_t index, char ret[DIAGNOSIS_PENDING_MAX]);
-/* NULL: no judge has seen it, or it is the fleet. */
+/* NULL: no judge has data, or it is the fleet. */
 const struct judge_track *incident_track(const struct incident *k);
-/* The series whose judge still names it: the incident's own or any other. */
+/* Return a series whose judge still names it: the incident's own or any
+ * other. */
 struct diagnosis_series *incident_naming(struct diagnosis *d,
     const struct incident *k);
-/* The open case that a leaf or the only other one has a slow uplink; NULL. */
+/* Return the open case that either this leaf or the only other leaf has a slow
+ * uplink, or NULL. */
 struct incident *incident_between(const struct diagnosis *d, uint32_t leaf);
 const char *incident_kind_name(enum judge_kind kind);
-/* Its words, new. */
+/* Write its text again. */
 void incident_write(const struct diagnosis *d, struct incident *k);
-/* How diagnosis_node.ports calls what a port has. */
+/* The key of a port's value in diagnosis_node.ports. */
 #define PORT_KEY_BYTES 64
 void port_key(const char *name, enum port_fact fact, char ret[PORT_KEY_BYTES]);
 json_t *incident_json(const struct diagnosis *d, const struct incident *k);
 
 /* link_rates.c */
-/* What a node's last look at its counters found, and the time since the one
- * before. */
+/* Update the rates from the newest counters of a node; span_s: the time since
+ * the counters before. */
 void link_rates_take(struct diagnosis *d, const struct node *n, double span_s);
-/* Of a port: hour and day of a counter into an object, or (NULL) a row for each
- * counter into an array. */
+/* Add hour and day of a counter of a port to an object, or (NULL) a row for
+ * each counter to an array. */
 void link_rates_of(const struct diagnosis *d, const struct node *n,
     const char *port, const char *counter, json_t *to);
 
 /* incident.c */
-/* What is followed up before it is a case; the caller lists and frees it. */
+/* Create a suspect for a follow-up, without a case; the caller lists and frees
+ * it. */
 struct incident *incident_suspect(struct diagnosis *d,
     struct diagnosis_series *s, enum judge_kind kind, uint32_t index,
     const struct diagnosis_source *from);
-/* How the run was made that showed it. Its texts are the incident's. */
+/* Return how the run that showed it was made. The texts belong to the
+ * incident. */
 struct diagnosis_source incident_source(const struct incident *k);
-/* A judge names it: open its incident, or look at it again. */
+/* A judge names it: open an incident, or update the open one. */
 void incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
     enum judge_kind kind, uint32_t index, const struct diagnosis_source *from);
-/* Its own past names it: open an incident, if there is none. */
+/* It differs from its own past: open an incident, unless one is open. */
 void incident_drift(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t node, const struct diagnosis_source *from);
-/* Its cores are taken away, or are not any more. */
+/* Another user takes its cores, or no longer does. */
 void incident_taken(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t node, const struct diagnosis_source *from);
-/* It is far below a prediction, or (NULL) is not any more. */
+/* It is far below a prediction, or (NULL) no longer. */
 void incident_shortfall(struct diagnosis *d, enum judge_kind kind,
     uint32_t index, const struct diagnosis_source *from,
     const struct shortfall_expected *seen);
-/* A port of it has less than it should, or (NULL) all are well. */
+/* A port of it is below its usual value, or (NULL) all are normal. */
 void incident_port(struct diagnosis *d, uint32_t node,
     const struct port_shortfall *seen);
-/* A port of it counts errors, look after look, or none does any more. */
+/* A port of it counts errors in many looks, or none does any longer. */
 void incident_links(struct diagnosis *d, uint32_t node);
 /* The result of an epoch: whether it drops large datagrams silently. */
 void incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
     const struct hole_place *seen);
-/* Exchanges with it did not end, with two others or more, or not any more; from
- * is of the run, NULL at the end. */
+/* Exchanges with it did not end, with two other nodes or more, or do so again.
+ * from: of the run, NULL at its end. */
 void incident_stuck(struct diagnosis *d, uint32_t node,
     const struct diagnosis_source *from);
-/* More pairs of all leaves below a stage are slow than usual, or not any
- * more. */
+/* More pairs of all leaves below a stage are slow than usual, or no longer. */
 void incident_stage(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t stage, const struct diagnosis_source *from);
-/* More of a leaf's pairs are slow than usual, or of a node's than of others of
- * its leaf, or not any more. */
+/* More pairs of a leaf are slow than usual, or more pairs of a node than of the
+ * others of its leaf, or no longer. */
 void incident_paths(struct diagnosis *d, struct diagnosis_series *s,
     enum judge_kind kind, uint32_t index, const struct diagnosis_source *from);
-/* All nodes are slower than they were in that series, or are not any more. */
+/* All nodes are slower than before in that series, or no longer. */
 void incident_fleet(struct diagnosis *d, struct diagnosis_series *s,
     const struct diagnosis_source *from);
-/* Confirmation runs have dispelled that some paths are slow. */
+/* Confirmation runs have dismissed slow paths. */
 void incident_paths_dispel(struct diagnosis *d, struct incident *k);
-/* A confirmation run has dispelled what its test showed: it ends, goes on with
- * what another test shows, or is one that comes and goes. */
+/* A confirmation run has dismissed the result of its test: it ends, continues
+ * with the result of another test, or is a fault that comes and goes. */
 void incident_dispel(struct diagnosis *d, struct incident *k);
-/* Once a round: its numbers are new, and it may be over. */
+/* After each round: update the text, or end the incident. */
 void incidents_review(struct diagnosis *d, struct diagnosis_series *s);
 void incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
     const char *why);
-/* The case is another one's: end it as why says, and open it there with all
- * that was found. */
+/* Move a case to another subject: end it with the reason why, and open it there
+ * with all results. */
 void incident_move(struct diagnosis *d, struct incident *k,
     enum judge_kind kind, uint32_t index, const char *why);
 /* Report a node whose verdict has changed without a case. */
 void incident_report_nodes(struct diagnosis *d);
-/* Store, event, log, diagnosis_ops.changed. */
+/* Store it, write the event and the log line, and call
+ * diagnosis_ops.changed. */
 void incident_tell(struct diagnosis *d, struct incident *k);
 void incident_free(struct incident *k);
 
 /* spines.c */
-/* d->stages and d->stage_of, as the topology and the leaves are now. */
+/* Update d->stages and d->stage_of from the current topology and leaves. */
 const struct stages *spines_map(struct diagnosis *d);
-/* The topology may be another: stages that it still has keep what was learned
- * of them. */
+/* The topology may have changed: remaining stages keep their learned values. */
 void spines_renew(struct diagnosis *d);
-/* The stage of these switches; STAGE_NONE: there is none. */
+/* Return the stage of these switches; STAGE_NONE: not found. */
 uint32_t spines_find(struct diagnosis *d, const char *switches);
 void spines_room(struct diagnosis *d, struct diagnosis_series *s);
-/* A round whose slow pairs say something of leaves; out: nodes of it that are
- * slow themselves. */
+/* Process a round whose slow pairs are evidence about leaves; out: share of its
+ * nodes that are slow themselves. */
 void spines_hear(struct diagnosis *d, struct diagnosis_series *s,
     const struct path_sum *of, double out, const struct diagnosis_source *from);
-/* Is there one that slows paths in this series? NULL: no. */
+/* Return 1 if a stage has an open case in this series. */
 int spines_open(const struct diagnosis *d, const struct diagnosis_series *s);
-/* Are most leaves that share its spines as much worse than they were? */
+/* Return 1 if most leaves below the same spines have worsened as much. */
 int spines_share(const struct diagnosis *d, const struct diagnosis_series *s,
     const struct path_sum *of, uint32_t leaf);
-/* How many leaves are below a stage. */
+/* Return the number of leaves below a stage. */
 uint32_t spines_leaves(const struct diagnosis *d, uint32_t stage);
 
 /* learned.c */
-/* What a series has learned of leaves, stages, members and the fleet, into its
- * record of the recent weeks, and back. */
+/* Write the learned values of leaves, stages, members and the fleet to the
+ * series' record of the recent weeks, and load them. */
 void learned_put(const struct diagnosis *d, const struct diagnosis_series *s,
     json_t *record);
 void learned_load(struct diagnosis *d, struct diagnosis_series *s,
     const json_t *record);
 
 /* series_drift.c */
-/* Room for what is learned of leaves, stages and members. */
+/* Allocate the state of leaves, stages and members. */
 void series_drift_room(struct diagnosis *d, struct diagnosis_series *s,
     uint32_t leaves);
 struct member_sum *series_drift_member(struct diagnosis_series *s,
     uint32_t node);
-/* Before the first round of a series: what is pinned of its test. */
+/* Before the first round of a series: load the pinned values of its test. */
 void series_drift_begin(struct diagnosis *d, struct diagnosis_series *s);
-/* A round that the judge has heard; its distances are in d->obs. */
+/* Process a round after the judge; its distances are in d->obs. */
 void series_drift_hear(struct diagnosis *d, struct diagnosis_series *s,
     size_t count, const struct diagnosis_source *from,
     const struct round *round);
@@ -522,24 +539,24 @@ void shortfall_over(struct diagnosis *d, const char *run);
 void shortfall_free(struct diagnosis *d);
 
 /* shares.c */
-/* A record of bandwidth: how far leaves are from each other. */
+/* Process a record of bandwidth: the distances between leaves. */
 void shares_hear(struct diagnosis *d, const struct round *round);
 
 /* ports.c */
 void ports_tick(struct diagnosis *d);
 
 /* paths.c */
-/* A run has ended: who was measured is not stuck. */
+/* A run has ended: nodes that it measured are not stuck. */
 void paths_run_over(struct diagnosis *d, const char *run);
 
 /* follow_up.c */
-/* A round that the judge of the series has heard; its distances are in d->obs.
- */
+/* Look for large effects in a round after the judge; its distances are in
+ * d->obs. */
 void follow_up_look(struct diagnosis *d, struct diagnosis_series *s,
     size_t count, const struct diagnosis_source *from);
-/* Whom to measure now; NULL: nobody. */
+/* Return the follow-up to be measured now, or NULL. */
 struct incident *follow_up_due(struct diagnosis *d);
-/* The result of a run on it, after which k may be gone. */
+/* Process the result of a run on k, which may free k. */
 void follow_up_heard(struct diagnosis *d, struct incident *k,
     const struct confirm_report *r);
 void follow_up_free(struct diagnosis *d);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * follow_up.c - one large effect orders the next rounds at once: who is
- * followed up, when the next run on it is due, and what a run's result is to
- * its judge. A suspect gets the votes that it lacks in a minute instead of two
- * rounds, and one that is well again gets its clean rounds likewise. What makes
- * it an outlier, bad or well stays the judge's and the confirmation run's to
- * say.
+ * follow_up.c - one large effect orders the next rounds at once: chooses the
+ * subjects, the times of their runs, and passes the results to the judge. A
+ * suspect gets the missing votes in a minute instead of two rounds, and a
+ * recovered one gets its clean rounds faster in the same manner. The judge and
+ * the confirmation run decide whether it is an outlier, bad or ok.
  */
 #include "daemon/diagnosis/diagnosis_int.h"
 
@@ -14,18 +13,18 @@
 #include "common/clk.h"
 #include "daemon/cluster/roster.h"
 
-/* Rounds that are close in time see the same disturbance, so they are apart,
- * and no node is bad that was not slow for PERSIST_NS. A node that was bad must
- * be well for longer. With rounds of 6 minutes or more the times are these,
- * with more frequent ones as much shorter. */
+/* Rounds that are close in time see the same disturbance, so there is a gap
+ * between them, and no node becomes bad that was not slow for PERSIST_NS. A bad
+ * node must be normal for longer. These times apply if rounds are 6 minutes or
+ * more apart; with more frequent rounds they are proportionally shorter. */
 #define FOLLOW_GAP_NS  (15 * CLK_NS_PER_S)
 #define RECOVER_GAP_NS (120 * CLK_NS_PER_S)
 #define PERSIST_NS     (180 * CLK_NS_PER_S)
 #define EVERY_NS       (360 * CLK_NS_PER_S)
-/* Where more of a round are as slow it is not one effect, and few nodes are
- * left to compare with. */
+/* If a larger share of a round is slow, it is not a single effect, and too few
+ * nodes remain for a comparison. */
 #define FOLLOW_SHARE 0.25
-/* Runs that measured nothing, after which rounds have to say it. */
+/* Runs without a result, after which only rounds decide. */
 #define FOLLOW_TRIES 3
 
 static const struct judge_track *
@@ -79,8 +78,8 @@ follow_add(struct diagnosis *d, struct diagnosis_series *s,
 	TAILQ_INSERT_TAIL(&d->follows, k, link);
 }
 
-/* Its case is open or over, its newest round says otherwise, or it cannot be
- * measured. */
+/* Return 1 if its case is open or over, its newest round is normal, or it
+ * cannot be measured. */
 static int
 follow_is_over(const struct diagnosis *d, const struct incident *k)
 {
@@ -124,8 +123,8 @@ follow_up_look(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 {
 	struct incident *k, *next;
 
-	/* A ring is as slow as its slowest node. Which of several rails is slow
-	 * is for rounds over all of them to say. */
+	/* A ring is as slow as its slowest node. Only rounds over all rails can
+	 * show which rail is slow. */
 	if (d->o.follow_up == 0 || s->sort >= CANARY_MAX ||
 	    (s->partners == PARTNERS_RING && s->sort != CANARY_INCAST) ||
 	    (from->rail != NULL && from->rail[0] != '\0'))
@@ -170,7 +169,7 @@ follow_slow(struct diagnosis *d, struct incident *k,
 	judge_extra(k->series->judge, k->kind, k->index, r->effect);
 	if (follow_track(k)->state < JUDGE_OUTLIER) {
 		k->next_ns = clk_ns() + follow_span(k, FOLLOW_GAP_NS);
-		/* With all votes its judge may still want more of the past. */
+		/* With all votes its judge may still need earlier rounds. */
 		if (judge_votes(follow_track(k)) >= d->o.judge.votes)
 			follow_drop(d, k);
 		return;
@@ -191,7 +190,7 @@ follow_well(struct diagnosis *d, struct incident *k,
 	uint64_t several = 1;
 
 	judge_extra(s->judge, k->kind, k->index, fmin(0, r->effect));
-	/* Each test that names it must find it well. */
+	/* Each test that names it must find it normal. */
 	TAILQ_FOREACH (other, &d->follows, link)
 		several += other != k && other->kind == k->kind &&
 		    other->index == k->index;
@@ -216,5 +215,5 @@ follow_up_heard(struct diagnosis *d, struct incident *k,
 	else if (r->finding == CONFIRM_CLEARED && k->recovers)
 		follow_well(d, k, r);
 	else
-		follow_drop(d, k); /* rounds have to say it */
+		follow_drop(d, k); /* only rounds decide now */
 }

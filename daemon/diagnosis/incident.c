@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * incident.c - one incident for a node or leaf, whichever test shows it: opened
- * when a judge names it, told when its verdict changes, ended when no judge
- * names it any more; and taken over from an earlier collector.
+ * when a judge names it, reported when its verdict changes, ended when no judge
+ * names it any longer; and loaded from an earlier collector.
  */
 #include "daemon/diagnosis/diagnosis_int.h"
 
@@ -34,7 +34,7 @@ incident_free(struct incident *k)
 	free(k);
 }
 
-/* Not in the list yet. */
+/* Create an incident that is not in the list yet. */
 static struct incident *
 incident_make(const struct diagnosis *d, enum judge_kind kind, uint32_t index)
 {
@@ -107,7 +107,7 @@ incident_tell(struct diagnosis *d, struct incident *k)
 	    names_whats[k->what], k->text);
 	log_info("verdict %s", text);
 	o = incident_json(d, k);
-	/* As the incident says, whatever its node's session does meanwhile. */
+	/* The incident's verdict, even if the node's session ends meanwhile. */
 	json_object_set_new(o, "verdict",
 	    json_string(names_verdicts[k->verdict]));
 	store_put_verdict(d->store, o,
@@ -137,8 +137,8 @@ source_set(struct incident *k, const struct diagnosis_source *from)
 	snprintf(k->run, sizeof(k->run), "%s", from->run);
 }
 
-/* What shows it now. from NULL: it goes on, in other words; else it is new, or
- * of another kind, and that is told. */
+/* Update the series that shows it. from NULL: it continues, with a new text;
+ * else it is new, or of another kind, and is reported. */
 static void
 show(struct diagnosis *d, struct incident *k, struct diagnosis_series *s,
     const struct diagnosis_source *from)
@@ -151,7 +151,7 @@ show(struct diagnosis *d, struct incident *k, struct diagnosis_series *s,
 		incident_tell(d, k);
 }
 
-/* Of what no run has shown. */
+/* The source if no run has shown it. */
 static const struct diagnosis_source no_run = { "", "", "", "", "", NULL,
 	NULL };
 
@@ -164,7 +164,7 @@ is_seen(const struct incident *k)
 	    k->what == WHAT_MTU || k->what == WHAT_STUCK;
 }
 
-/* What its series shows. */
+/* Set what from its series. */
 static void
 what_set(struct incident *k)
 {
@@ -197,7 +197,7 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 	if (s == NULL ||
 	    (kind == JUDGE_LEAF && k == NULL &&
 		incident_between(d, index) != NULL))
-		return; /* the other leaf's case has both */
+		return; /* the other leaf's case covers both */
 	if (k != NULL && k->paths && kind == JUDGE_NODE) {
 		incident_end(d, k, VERDICT_OK, "not on some paths only");
 		k = NULL;
@@ -205,7 +205,7 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 	if (k != NULL && k->what == WHAT_RAIL && !k->passed &&
 	    s->sort == k->series->sort && s->rail[0] == '\0' &&
 	    strcmp(s->device, k->series->device) == 0) {
-		k->series = s; /* the others have become slow too */
+		k->series = s; /* other rails have become slow too */
 		what_set(k);
 		incident_write(d, k);
 		incident_tell(d, k);
@@ -213,9 +213,10 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 	}
 	if (k != NULL &&
 	    (k->what < WHAT_DRIFT || (is_seen(k) && k->verdict == VERDICT_BAD)))
-		return; /* another test shows it too, or it is known why */
+		return; /* another test shows it too, or the cause is known */
 	if (k != NULL && k->what == WHAT_INTERMITTENT) {
-		if (k->passed) { /* there it is again: is it now for good? */
+		if (k->passed) { /* It is back: confirm whether it is
+				  * permanent. */
 			k->passed = 0;
 			k->tries = 0;
 			k->next_ns = 0;
@@ -249,7 +250,7 @@ incident_taken(struct diagnosis *d, struct diagnosis_series *s, uint32_t node,
 	    clk_ns() - cn->taken_ns >= TAKEN_NS;
 
 	if (k != NULL) {
-		k->taken &= cn->taken > 0; /* and then its judges say */
+		k->taken &= cn->taken > 0; /* after that its judges decide */
 		return;
 	}
 	if (!is_taken)
@@ -268,7 +269,7 @@ incident_drift(struct diagnosis *d, struct diagnosis_series *s, uint32_t node,
 	struct incident *k = incident_find(d, JUDGE_NODE, node);
 
 	if (k != NULL)
-		return; /* its peers tell more */
+		return; /* the comparison with peers is more exact */
 	k = incident_new(d, JUDGE_NODE, node);
 	k->what = WHAT_DRIFT;
 	show(d, k, s, from);
@@ -387,15 +388,15 @@ incident_port(struct diagnosis *d, uint32_t node,
 	if (k == NULL)
 		k = incident_new(d, JUDGE_NODE, node);
 	else if (verdict != VERDICT_BAD && k->what != WHAT_PORT)
-		return; /* what is measured tells more */
+		return; /* a measured result is more important */
 	k->what = WHAT_PORT;
 	k->verdict = verdict;
 	k->port = *seen;
 	show(d, k, s, &no_run);
 }
 
-/* Its port may be an idle one, and what it costs was not measured: a warning,
- * which any test that shows more goes beyond. */
+/* The port may be idle, and the effect was not measured: a warning, which the
+ * result of any test replaces. */
 void
 incident_links(struct diagnosis *d, uint32_t node)
 {
@@ -411,7 +412,7 @@ incident_links(struct diagnosis *d, uint32_t node)
 	}
 	s = diagnosis_series_of(d, "", SERIES_LINK_ERRORS, PARTNERS_PAIR);
 	if (s == NULL || (k != NULL && k->what != WHAT_LINK_ERRORS))
-		return; /* what is measured tells more */
+		return; /* a measured result is more important */
 	if (k != NULL) {
 		incident_write(d, k);
 		return;
@@ -437,12 +438,12 @@ incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
 		    seen->holes[1] + !first * seen->holes[0] == 0)
 			incident_end(d, k, VERDICT_OK,
 			    seen->dead ? "echoes arrive on all paths over it"
-				       : "large packets pass, or it is said "
-					 "that they are too large");
+				       : "large packets pass, or the network "
+					 "reports that they are too large");
 		return;
 	}
-	/* A slow port is the better explanation, and a confirmation run under
-	 * way is awaited. */
+	/* A slow port is the better explanation, and a confirmation run in
+	 * progress is awaited. */
 	if (s == NULL ||
 	    (k != NULL && is_new &&
 		((is_seen(k) && k->verdict == VERDICT_BAD) || d->pass.of == k)))
@@ -498,7 +499,7 @@ incident_shortfall(struct diagnosis *d, enum judge_kind kind, uint32_t index,
 	s = diagnosis_series_of(d, from->class, SHORTFALL_EXPECTED,
 	    PARTNERS_PAIR);
 	if (s == NULL || (k != NULL && k->what != WHAT_PREDICTION))
-		return; /* its peers tell more */
+		return; /* the comparison with peers is more exact */
 	if (k == NULL)
 		k = incident_new(d, kind, index);
 	k->what = WHAT_PREDICTION;
@@ -517,7 +518,7 @@ incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
 	    why, names_verdicts[k->verdict], span);
 	k->verdict = verdict;
 	k->over = 1;
-	d->ports_new = 1; /* it may have hidden what they say */
+	d->ports_new = 1; /* it may have hidden a port's case */
 	incident_tell(d, k);
 	TAILQ_REMOVE(&d->incidents, k, link);
 	if (d->pass.of == k)
@@ -551,7 +552,7 @@ incident_move(struct diagnosis *d, struct incident *k, enum judge_kind kind,
 	to->asks_way = k->asks_way;
 	snprintf(to->pass_run, sizeof(to->pass_run), "%s", k->pass_run);
 	if (kind == JUDGE_LEAF) {
-		/* With the numbers that its node showed. */
+		/* Write the text with the values that its node showed. */
 		xstrset(&k->subject, to->subject);
 		incident_write(d, k);
 		snprintf(to->text, sizeof(to->text), "%s", k->text);
@@ -559,13 +560,13 @@ incident_move(struct diagnosis *d, struct incident *k, enum judge_kind kind,
 	} else {
 		incident_write(d, to);
 	}
-	k->verdict = VERDICT_WARN; /* it was not more than suspected */
+	k->verdict = VERDICT_WARN; /* it was only suspected */
 	incident_end(d, k, VERDICT_OK, why);
 	incident_tell(d, to);
 }
 
-/* It is well again without an end of its cause: 1 where that was so often that
- * it comes and goes. */
+/* Note a recovery although the cause was not removed. Return 1 if that was
+ * frequent enough to call it intermittent. */
 static int
 incident_is_intermittent(struct diagnosis *d, struct incident *k, double effect)
 {
@@ -576,7 +577,7 @@ incident_is_intermittent(struct diagnosis *d, struct incident *k, double effect)
 	cn->dispelled_ns[0] = clk_ns();
 	k->effect = fmax(k->effect, effect);
 	if (k->what == WHAT_INTERMITTENT)
-		return 1; /* known */
+		return 1; /* already known */
 	if (cn->dispelled_ns[DISPELLED_MANY - 1] == 0 ||
 	    cn->dispelled_ns[0] - cn->dispelled_ns[DISPELLED_MANY - 1] >
 		DISPELLED_SPAN_NS)
@@ -596,7 +597,7 @@ review(struct diagnosis *d, struct incident *k)
 
 	if (k->kind >= JUDGE_FLEET || k->what == WHAT_PORT ||
 	    k->what == WHAT_LINK_ERRORS || k->paths)
-		return; /* they end by themselves */
+		return; /* these end when their fact ends */
 	if (k->what == WHAT_INTERMITTENT) {
 		if (clk_ns() - d->nodes[k->index].dispelled_ns[0] >
 		    DISPELLED_SPAN_NS)
@@ -608,7 +609,7 @@ review(struct diagnosis *d, struct incident *k)
 		const struct drift *drift = series_drift_of(k->series,
 		    k->index);
 
-		/* If a judge names it now, that made another incident. */
+		/* If a judge names it now, that has opened another incident. */
 		if (drift == NULL)
 			incident_end(d, k, VERDICT_OK, "as it was");
 		else if (drift->from == DRIFT_NONE &&
@@ -629,7 +630,7 @@ review(struct diagnosis *d, struct incident *k)
 		incident_end(d, k, VERDICT_OK, err.text);
 		return;
 	}
-	/* Rounds over all rails do not tell which rail is slow. */
+	/* Rounds over all rails do not show which rail is slow. */
 	if (k->rail[0] == '\0' || s->rail[0] != '\0')
 		k->series = s;
 	if (k->rail[0] != '\0')
@@ -637,14 +638,14 @@ review(struct diagnosis *d, struct incident *k)
 	if (k->what == WHAT_HOST && !k->taken &&
 	    !judge_is_host(s->judge,
 		judge_track(s->judge, k->kind, k->index))) {
-		/* The host is well now, and the node is still slow. */
+		/* The host has recovered, and the node is still slow. */
 		what_set(k);
 		k->host[0] = '\0';
 		incident_write(d, k);
 		incident_tell(d, k);
 		return;
 	}
-	/* Nothing new was seen: what was said of it still holds. */
+	/* Without new evidence the text stays valid. */
 	if (judge_effect(s->judge, judge_track(s->judge, k->kind, k->index)) >
 	    0)
 		incident_write(d, k);
@@ -667,7 +668,7 @@ incident_dispel(struct diagnosis *d, struct incident *k)
 	struct diagnosis_series *other;
 
 	judge_confirm(k->series->judge, k->kind, k->index, 0);
-	d->learned = 1; /* that it is held back */
+	d->learned = 1; /* the dismissal must be stored */
 	if (k->kind == JUDGE_NODE &&
 	    effect >= DISPELLED_TIMES * d->o.judge.effect_min &&
 	    incident_is_intermittent(d, k, effect))
@@ -690,9 +691,9 @@ incident_dispel(struct diagnosis *d, struct incident *k)
 	incident_tell(d, k);
 }
 
-/* ---- what an earlier collector left ---- */
+/* ---- incidents of an earlier collector ---- */
 
-/* What it says, and what it has shown before. */
+/* Load the value of a port, and its usual value. */
 static void
 load_port(struct diagnosis_node *cn, const json_t *o,
     struct port_shortfall *port)
@@ -730,7 +731,7 @@ load_errors(struct diagnosis *d, uint32_t node, const json_t *o)
 	return 0;
 }
 
-/* What a confirmation run had found. */
+/* Load the result of a confirmation run. */
 static void
 load_confirmation(struct diagnosis *d, struct incident *k, const json_t *o)
 {
@@ -754,7 +755,7 @@ load_confirmation(struct diagnosis *d, struct incident *k, const json_t *o)
 	    member_text(c, "run"));
 }
 
-/* Slow pairs named it, and they must become as usual before it ends. */
+/* Slow pairs named it, and they must be as usual again before it ends. */
 static void
 load_paths(struct diagnosis *d, struct incident *k)
 {
@@ -773,11 +774,11 @@ load_paths(struct diagnosis *d, struct incident *k)
 	series_drift_room(d, s, d->leaf_count);
 	of = k->kind == JUDGE_LEAF ? &s->paths[k->index] : &s->stages[k->index];
 	if (of->from == DRIFT_NONE)
-		of->sums.up = MEMBER_RESTORED; /* cut at the limit */
+		of->sums.up = MEMBER_RESTORED; /* cut to the limit later */
 	of->from = DRIFT_OWN;
 }
 
-/* A case that cannot be taken over ends in the store. */
+/* Close a case in the store that cannot be loaded. */
 static void
 load_refuse(struct diagnosis *d, const json_t *o, const char *why)
 {
@@ -795,7 +796,7 @@ load_refuse(struct diagnosis *d, const json_t *o, const char *why)
 	json_decref(over);
 }
 
-/* Which one it is: 0, or -ENOENT. */
+/* Find the subject: 0, or -ENOENT. */
 static int
 load_subject(struct diagnosis *d, const json_t *o,
     const struct diagnosis_series *s, enum judge_kind *ret_kind,
@@ -847,7 +848,8 @@ load_one(struct diagnosis *d, const json_t *o)
 		load_refuse(d, o, "not known to this collector");
 		return;
 	}
-	/* Stuck exchanges and dead paths are seen again if they still are. */
+	/* Stuck exchanges and dead paths are detected again if they still
+	 * exist. */
 	if (what == WHAT_STUCK ||
 	    (kind == JUDGE_STAGE && s->sort >= CANARY_MAX) ||
 	    (kind == JUDGE_LEAF && what >= WHAT_PORT && what != WHAT_MTU)) {

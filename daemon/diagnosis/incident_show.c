@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * incident_show.c - incidents as others see them: the one of a node or leaf,
- * its verdict, its words, its JSON, and lists of them. It changes nothing but
- * words.
+ * incident_show.c - output of incidents: the incident of a node or leaf, its
+ * verdict, its text, its JSON, and lists. Only texts are changed.
  */
 #include "daemon/diagnosis/diagnosis_int.h"
 
@@ -57,7 +56,7 @@ diagnosis_is_measured(const struct diagnosis *d, const struct node *n)
 	    ? &d->nodes[n->id]
 	    : NULL;
 
-	/* A new boot at once, not only from the next tick on. */
+	/* A restart counts at once, not only from the next tick on. */
 	return roster_is_up(n) && cn != NULL && cn->heard_ns != 0 &&
 	    !diagnosis_is_new_boot(n, cn) &&
 	    clk_ns() - cn->heard_ns <= d->o.stale_ns;
@@ -122,7 +121,7 @@ diagnosis_counts(const struct diagnosis *d, size_t ret[VERDICT_MAX])
 		ret[diagnosis_of_node(d, roster_by_id(d->roster, i))]++;
 }
 
-/* ---- in words and as JSON ---- */
+/* ---- as text and as JSON ---- */
 
 void
 port_key(const char *name, enum port_fact fact, char ret[PORT_KEY_BYTES])
@@ -151,7 +150,8 @@ incident_track(const struct incident *k)
 	    : judge_track(k->series->judge, k->kind, k->index);
 }
 
-/* Of either leaf, where it is one of the two. */
+/* Return 1 if the judge names it; if either of two leaves is slow, one of them
+ * is enough. */
 static int
 is_named_by(const struct diagnosis_series *s, const struct incident *k)
 {
@@ -226,7 +226,8 @@ diagnosis_suspects(const struct diagnosis *d)
 	return list;
 }
 
-/* By the rounds that voted against it, or by the sums of many. */
+/* Return the effect in the rounds with a vote, or in the sums over many
+ * rounds. */
 static double
 effect_of(const struct diagnosis *d, const struct incident *k,
     const struct judge_track *t)
@@ -254,7 +255,7 @@ drift_of(const struct incident *k)
 	if (k->kind == JUDGE_STAGE)
 		return k->index < k->series->stages_count
 		    ? &k->series->stages[k->index]
-		    : NULL; /* echoes say it */
+		    : NULL; /* shown by echoes */
 	return k->kind == JUDGE_FLEET ? &k->series->fleet
 				      : series_drift_of(k->series, k->index);
 }
@@ -279,13 +280,14 @@ put_node(const struct diagnosis *d, const struct incident *k,
 	} else if (cn != NULL) {
 		w->partners = cn->partners;
 		w->slow_partners = cn->slow_partners;
-		/* The only one: all others are within their peers' scatter. */
+		/* The only case: all other nodes are within their peers'
+		 * scatter. */
 		w->partners_normal = TAILQ_FIRST(&d->incidents) == k &&
 		    TAILQ_NEXT(k, link) == NULL;
 	}
 }
 
-/* What comes next, and when. */
+/* Write the next step and its time. */
 static void
 next_write(const struct diagnosis *d, const struct incident *k,
     char ret[VERDICT_NEXT_MAX])
@@ -314,7 +316,7 @@ next_write(const struct diagnosis *d, const struct incident *k,
 		snprintf(ret, VERDICT_NEXT_MAX, "next");
 }
 
-/* Of the newest pair, and one more partner by name. */
+/* Write the newest pair, and the name of another partner. */
 static void
 put_stuck(const struct diagnosis *d, uint32_t node, struct verdict_evidence *w)
 {
@@ -331,7 +333,7 @@ put_stuck(const struct diagnosis *d, uint32_t node, struct verdict_evidence *w)
 	}
 }
 
-/* Of more slow pairs than usual: of a node, or of a leaf. */
+/* Write the evidence for an excess of slow pairs, of a node or of a leaf. */
 static void
 put_paths(const struct incident *k, struct verdict_evidence *w)
 {
@@ -371,7 +373,7 @@ put_stage(const struct diagnosis *d, const struct incident *k,
 	w->rounds = drift_rounds(now);
 }
 
-/* Of the node or leaf against its own past; of the fleet likewise. */
+/* Write the evidence for a drift of a node, leaf or the fleet. */
 static void
 put_past(const struct diagnosis *d, const struct incident *k,
     struct verdict_evidence *w)
@@ -388,7 +390,7 @@ put_past(const struct diagnosis *d, const struct incident *k,
 	}
 }
 
-/* Of what its judge or the sums of its losses name. */
+/* Write the evidence of its judge or of the sums of its losses. */
 static void
 put_judged(const struct diagnosis *d, const struct incident *k,
     struct verdict_evidence *w)
@@ -421,7 +423,7 @@ put_judged(const struct diagnosis *d, const struct incident *k,
 		w->rounds = l->epochs;
 }
 
-/* What shows it, by what it is. */
+/* Write the evidence for each kind. */
 static void
 put_evidence(const struct diagnosis *d, const struct incident *k,
     struct verdict_evidence *w)
@@ -497,7 +499,7 @@ static void
 put_errors(const struct link_sum *s, json_t *o)
 {
 	if (s == NULL)
-		return; /* it ends */
+		return; /* the incident will end */
 	json_object_set_new(o, "port", text_json(s->port));
 	json_object_set_new(o, "counter", json_string(s->counter));
 	json_object_set_new(o, "errors", json_integer((json_int_t)s->errors));
@@ -506,8 +508,8 @@ put_errors(const struct link_sum *s, json_t *o)
 	json_object_set_new(o, "looks_with_errors", json_integer(s->with));
 }
 
-/* Where it is now, with what hangs above: it may be elsewhere when this is
- * read. */
+/* Write its current place and the switches above: the node may have moved when
+ * this is read. */
 static void
 put_place(const struct diagnosis *d, const struct incident *k, json_t *o)
 {
@@ -528,7 +530,7 @@ put_place(const struct diagnosis *d, const struct incident *k, json_t *o)
 	free(above);
 }
 
-/* A logarithm, or of slow pairs a share. */
+/* Return a logarithm, or for slow pairs a share. */
 static double
 shown_effect(const struct diagnosis *d, const struct incident *k)
 {
@@ -565,7 +567,7 @@ put_confirmation(const struct diagnosis *d, const struct incident *k, json_t *o)
 		    json_string(d->leaves[k->other]));
 }
 
-/* What only cases of its kind have. */
+/* Write the members of cases of this kind. */
 static void
 put_kind(const struct diagnosis *d, const struct incident *k, json_t *o)
 {
@@ -598,7 +600,7 @@ put_kind(const struct diagnosis *d, const struct incident *k, json_t *o)
 	}
 }
 
-/* Where and how it was measured. */
+/* Write where and how it was measured. */
 static void
 put_source(const struct diagnosis *d, const struct incident *k, json_t *o)
 {
@@ -646,7 +648,7 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 	return o;
 }
 
-/* ---- lists of them ---- */
+/* ---- lists ---- */
 
 json_t *
 diagnosis_json(const struct diagnosis *d, int all)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * learned.c - what a series has learned of leaves, stages, members of bonds and
- * the fleet, as rows of its record of the recent weeks, so that a later
- * collector goes on where this one stopped.
+ * learned.c - store the learned values of a series for leaves, stages, members
+ * of bonds and the fleet, as rows of its record of the recent weeks, so that a
+ * later collector continues with them.
  */
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/diagnosis/diagnosis_int.h"
 
-/* ---- one number against its own past ---- */
+/* ---- one value against its own past ---- */
 
 static json_t *
 drift_row(const struct drift *p)
@@ -27,7 +27,7 @@ number_at(const json_t *a, size_t i)
 	return json_number_value(json_array_get(a, i));
 }
 
-/* 0, or -1 where it is no such row. */
+/* Return 0, or -1 for an invalid row. */
 static int
 drift_read(const json_t *a, struct drift *p)
 {
@@ -57,7 +57,7 @@ drift_read(const json_t *a, struct drift *p)
 
 /* ---- leaves ---- */
 
-/* What a confirmation run has dismissed, or NULL. */
+/* Return the effect that a confirmation run dismissed, or NULL. */
 static json_t *
 hold_row(const struct judge_track *t)
 {
@@ -185,7 +185,7 @@ fleet_json(const struct diagnosis_series *s)
 	    hours);
 }
 
-/* How far nodes and leaves wander. */
+/* Return the wander of nodes and leaves. */
 static json_t *
 wander_json(const struct diagnosis_series *s)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link_rates.c - how much the counters of ports and GPUs count of late: in the
- * last hour and day, in windows whose past fades exponentially, so that each
- * costs a number; by port for who asks for a node, by class of node and the
- * worst by name for who watches them all.
+ * link_rates.c - recent rates of the error counters of ports and GPUs: in the
+ * last hour and day, in windows that fade exponentially, so that each needs one
+ * number. Reported by port for one node, and by class of node, with the worst
+ * ports, for all nodes.
  */
 #include <math.h>
 #include <stdio.h>
@@ -22,20 +22,21 @@
 
 #define HOUR_S    3600.0
 #define DAY_S     86400.0
-#define FORGOTTEN 0.01 /* of one error: four days and a half later */
+#define FORGOTTEN 0.01 /* of one error: after four and a half days */
 #define RATES_MAX 1024 /* of a node */
-#define WORST_MAX 5    /* by name, of each kind */
+#define WORST_MAX 5    /* of each kind */
 
-/* What a counter of a port has counted. */
+/* The rates of a counter of a port. */
 struct link_rate {
 	char port[LINK_PORT_MAX];
 	const struct link_counter *counter;
 	float hour, day;
-	uint64_t total; /* since it began to */
+	uint64_t total; /* since its first error */
 };
 
-/* "8 nvidia", "no GPU": what makes nodes comparable; its number from 1. Of more
- * than there is room for the last is all others. */
+/* Return the number of a class, from 1, such as "8 nvidia" or "no GPU": nodes
+ * of one class are comparable. If the table is full, the last class contains
+ * all others. */
 static uint8_t
 class_of(struct diagnosis *d, const struct node *n)
 {
@@ -98,7 +99,7 @@ link_rates_take(struct diagnosis *d, const struct node *n, double span_s)
 		const struct port_counters *row = &n->links->ports[i];
 
 		if (strlen(row->name) >= LINK_PORT_MAX)
-			continue; /* no name of a port */
+			continue; /* not the name of a port */
 		for (size_t k = 0; k < row->count; k++) {
 			const struct link_counter *c = row->list[k].counter;
 			uint64_t by = row->list[k].errors;
@@ -144,7 +145,7 @@ link_rates_of(const struct diagnosis *d, const struct node *n, const char *port,
 
 /* ---- of one node ---- */
 
-/* A port with what it is, what it counts and how that is judged. */
+/* Write a port with its inventory, its counters and their judgement. */
 static void
 put_port(const struct diagnosis *d, const struct node *n, const json_t *judged,
     const char *port, json_t *list)
@@ -158,7 +159,8 @@ put_port(const struct diagnosis *d, const struct node *n, const json_t *judged,
 			return;
 	o = json_pack("{s:o, s:[], s:[]}", "port", text_json(port), "counters",
 	    "judged");
-	/* "mlx5_0/1" is of the NIC mlx5_0; GPUs go by their PCI address. */
+	/* "mlx5_0/1" is a port of the NIC mlx5_0; GPUs are named by their PCI
+	 * address. */
 	for (k = 0; k < ARRAY_LEN(kinds); k++)
 		member_foreach (n->inventory, kinds[k], i, have) {
 			const char *name = member_text(have, "name");
@@ -227,7 +229,7 @@ struct worst {
 	const struct link_rate *rate;
 };
 
-/* Into the list of its kind, which is sorted. */
+/* Insert into the sorted list of its kind. */
 static void
 worst_take(struct worst w[WORST_MAX], const struct node *n,
     const struct link_rate *r)
@@ -242,7 +244,7 @@ worst_take(struct worst w[WORST_MAX], const struct node *n,
 	}
 }
 
-/* Ports of a node with errors of a kind in the last hour. */
+/* Return how many ports of a node had errors of a kind in the last hour. */
 static uint64_t
 ports_with(const struct diagnosis_node *cn, int kind)
 {

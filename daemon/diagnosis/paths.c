@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * paths.c - where nothing arrives: an incident where a place swallows large
- * datagrams of the mesh, or exchanges of MPI, an event where no place explains
- * what is lost.
+ * paths.c - paths on which nothing arrives: an incident if a place drops large
+ * datagrams of the mesh or MPI exchanges, an event if no place explains the
+ * losses.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "daemon/diagnosis/diagnosis_int.h"
 #include "daemon/store/store.h"
 
-/* Said once, when there have been enough epochs of it in a row. */
+/* Report once, after enough consecutive epochs. */
 static void
 tell(struct diagnosis *d, const struct mesh_path *one, int epochs, int enough,
     const char *text)
@@ -33,8 +33,8 @@ tell(struct diagnosis *d, const struct mesh_path *one, int epochs, int enough,
 	store_put_event(d->store, "alarm", "mesh", err.text);
 }
 
-/* Paths that no place explains. A dead path may be a link that has just gone
- * down. */
+/* Report paths that no place explains. A dead path may be a link that has just
+ * failed. */
 static void
 tell_rest(struct diagnosis *d, const struct holes *h)
 {
@@ -71,8 +71,9 @@ tell_rest(struct diagnosis *d, const struct holes *h)
 	}
 }
 
-/* Stages of switches; where no topology names them, an event. A dead path may
- * be a link that has just gone down, so of these in the second epoch. */
+/* Report stages of switches; without names in a topology, as an event. A dead
+ * path may be a link that has just failed, so dead stages are reported in the
+ * second epoch. */
 static void
 tell_spines(struct diagnosis *d, struct holes *h)
 {
@@ -85,7 +86,7 @@ tell_spines(struct diagnosis *d, struct holes *h)
 		for (uint32_t k = 0; k < h->stages->count; k++)
 			named |= of[dead][k].named;
 		d->stage_epochs[dead] = named ? d->stage_epochs[dead] + 1 : 0;
-		/* Losses on these paths are not held against nodes. */
+		/* Losses on these paths do not count against nodes. */
 		for (uint32_t i = 0; dead && named && i < h->node_count; i++)
 			loss_forget(&d->loss, i);
 		if (!stages_are_named(h->stages)) {
@@ -184,7 +185,7 @@ diagnosis_avoid(const struct diagnosis *d, const struct node *n,
 
 	if (p == NULL)
 		return 0;
-	err_say(err, "%.80s is left out: it was stuck with %.80s", n->name,
+	err_say(err, "%.80s is skipped: it was stuck with %.80s", n->name,
 	    roster_by_id(d->roster, p->nodes[p->nodes[0] == n->id])->name);
 	return 1;
 }
@@ -205,7 +206,8 @@ paths_run_over(struct diagnosis *d, const char *run)
 		const struct stuck_pair *p = &d->stuck.pairs[i];
 		const uint32_t *of = p->nodes;
 
-		/* The second one is well alone, as the first one is. */
+		/* The second node works without the first one, as the first one
+		 * does without it. */
 		if (p->fine[0] + p->fine[1] != 1 ||
 		    measured[of[0]] == measured[of[1]] ||
 		    !measured[of[p->fine[0]]])

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ports.c - what ports say of themselves, without a measurement: facts that are
- * less than they have shown before, or than most of their leaf's ports of that
- * name have, as the rate that they trained to; and what errors they count.
+ * ports.c - facts about ports that need no measurement: values below those that
+ * the port has shown before, or below those of most ports of this name on its
+ * leaf, such as the negotiated rate; and error counters.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -19,13 +19,14 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/diagnosis/diagnosis_int.h"
 
-/* Hellos come in crowds, and a look at all nodes takes a hundredth at most. */
+/* Hellos come in bursts; checks of all nodes take at most 1 / LOOK_OF of the
+ * time. */
 #define LOOK_NS  (5 * CLK_NS_PER_S)
 #define LOOK_OF  100
 #define MOST_MIN 4 /* fewer ports have no usual rate */
 #define SAME     0.95
 
-/* "PORT MEMBER LEAF": ports of one name on one leaf, and what they have. */
+/* "PORT MEMBER LEAF": ports of one name on one leaf, and their values. */
 #define KEY_BYTES (TOPO_LEAF_MAX + PORT_KEY_BYTES)
 
 static void
@@ -38,8 +39,8 @@ leaf_key(const struct node *n, const json_t *nic, enum port_fact fact,
 	snprintf(ret, KEY_BYTES, "%s %s", key, n->leaf);
 }
 
-/* NAN: nothing that can be compared. A port that is down has no rate, and the
- * MTU of a bridge or a tunnel is its own affair. */
+/* Return the value of a port; NAN: not comparable. A port that is down has no
+ * rate, and a bridge or tunnel may have any MTU. */
 static double
 have_of(const json_t *nic, enum port_fact fact)
 {
@@ -50,7 +51,7 @@ have_of(const json_t *nic, enum port_fact fact)
 	return member_number(nic, verdict_text_ports[fact].member);
 }
 
-/* How many ports have what, by key and value. */
+/* Count ports by key and value. */
 static void
 count_leaves(const struct node *n, enum port_fact fact, json_t *all)
 {
@@ -75,7 +76,7 @@ count_leaves(const struct node *n, enum port_fact fact, json_t *all)
 	}
 }
 
-/* What more than half of them have; NAN: there is no such value. */
+/* Return the value that more than half of them have; NAN: no such value. */
 static double
 usual_of(const json_t *leaves, const struct node *n, const json_t *nic,
     enum port_fact fact)
@@ -97,7 +98,7 @@ usual_of(const json_t *leaves, const struct node *n, const json_t *nic,
 	return all >= MOST_MIN && 2 * most > all ? x : NAN;
 }
 
-/* Of one port; 1: it is not as it should be. */
+/* Check one port; return 1 if its value is below the usual one. */
 static int
 look_at(struct diagnosis_node *cn, const struct node *n, const json_t *nic,
     enum port_fact fact, const json_t *leaves, struct port_shortfall *ret)
@@ -124,7 +125,7 @@ look_at(struct diagnosis_node *cn, const struct node *n, const json_t *nic,
 			    : now < SAME * usual;
 }
 
-/* The worst: of the facts the first, and of that the smallest share. */
+/* Report the worst: the first fact, and of this fact the smallest share. */
 static void
 look(struct diagnosis *d, const struct node *n, const json_t *leaves)
 {
@@ -148,7 +149,8 @@ look(struct diagnosis *d, const struct node *n, const json_t *leaves)
 	    worst.name[0] != '\0' ? &worst : NULL);
 }
 
-/* A port's largest counter of each kind; one that needs no other goes first. */
+/* Read a port's largest counter of each kind; a counter that is a fact comes
+ * first. */
 static struct link_port
 read_port(const struct port_counters *row)
 {
@@ -182,8 +184,9 @@ take_links(struct diagnosis *d, struct node *n)
 	for (size_t i = 0; i < count; i++) {
 		p = &ports[i];
 		*p = read_port(&n->links->ports[i]);
-		/* What happens once is news to whose job was there; the others
-		 * are rates, and a verdict says when they are too high. */
+		/* A single event is relevant for the job on the node; other
+		 * counters are rates, and a verdict reports them when they are
+		 * too high. */
 		for (int k = 0; k < LINK_ERROR_MAX; k++) {
 			if (p->of[k].errors == 0 ||
 			    (k != LINK_FLAP && !p->of[k].is_fact))

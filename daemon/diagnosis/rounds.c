@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rounds.c - a record as a round of a series: which series it belongs to, which
- * nodes it measured, who their peers are, and what number each has.
+ * rounds.c - convert a record to a round of a series: find the series, the
+ * measured nodes, their peers, and the value of each.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,7 +19,7 @@
 /* ---- series ---- */
 
 static const struct series_kind mesh_sorts[] = {
-	/* An echo is not a message of MPI: it waits for a core at both ends. */
+	/* An echo is not an MPI message: it waits for a core at both ends. */
 	{ "echo-leaf", "s", 0, 0, 100e-6 },
 	{ "echo-spine", "s", 0, 0, 100e-6 },
 	{ "loss-leaf", "s", 0, 1, 0 },
@@ -137,7 +137,8 @@ diagnosis_series_at(struct diagnosis *d, const struct diagnosis_series_key *key)
 	}
 	for (size_t i = 0; i < d->series_count; i++)
 		rails += d->series[i].rail[0] != '\0';
-	/* However many rails there are, each test has its own rounds. */
+	/* Rails are counted separately, so that each test always gets its own
+	 * rounds. */
 	if ((key->rail[0] != '\0'
 		    ? rails == SERIES_RAILS
 		    : d->series_count - rails == SERIES_MAX - SERIES_RAILS) ||
@@ -183,7 +184,7 @@ series_drift_of(const struct diagnosis_series *s, uint32_t node)
 	return node < s->drift_count ? &s->drifts[node] : NULL;
 }
 
-/* What its last round in that series showed. */
+/* Return the effect of its last round in that series. */
 static double
 last_effect(const struct diagnosis *d, const struct diagnosis_series *s,
     uint32_t node)
@@ -236,11 +237,10 @@ diagnosis_rail_or_node(struct diagnosis *d, struct diagnosis_series *s,
 	return t != NULL && t->state >= JUDGE_OUTLIER ? all : s;
 }
 
-/* ---- what a record says of its nodes ---- */
+/* ---- data of a record about its nodes ---- */
 
-#define KIND_MIN 4 /* nodes of a round that are a kind of their own */
+#define KIND_MIN 4 /* nodes of a round that form a kind */
 
-/* Its agent is another process than the one that was measured. */
 int
 diagnosis_is_new_boot(const struct node *n, const struct diagnosis_node *cn)
 {
@@ -270,8 +270,8 @@ kind_number(struct diagnosis *d, const char *name)
 	return (uint32_t)next;
 }
 
-/* Nodes of one kind are peers: those with the same CPU, the same GPUs, and
- * whose fastest NIC is of the same model and was ever rated as fast. */
+/* Nodes of one kind are peers: same CPU, same GPUs, and a fastest NIC of the
+ * same model and the same best rate. */
 static void
 find_kind(struct diagnosis *d, const struct node *node,
     struct diagnosis_node *cn)
@@ -291,7 +291,7 @@ find_kind(struct diagnosis *d, const struct node *node,
 	}
 	cn->fastest_bps = fastest;
 	fastest = fmax(fastest, cn->rated_bps);
-	/* Half octaves: 25, 40, 100, 200 and 400 Gbit/s are all apart. */
+	/* Half octaves distinguish 25, 40, 100, 200 and 400 Gbit/s. */
 	snprintf(rate, sizeof(rate), "%ld",
 	    fastest <= 1e6 ? 0 : lrint(2 * log2(fastest / 1e6)));
 	snprintf(name, sizeof(name), "%s %.30s %.30s, %.60s, %zu %.30s", rate,
@@ -319,8 +319,8 @@ observe_one(struct diagnosis *d, size_t n, const struct node *node, double x)
 		.x = x };
 }
 
-/* Of a kind that is too small in this round the nodes are compared with those
- * of the largest one with NICs as fast. */
+/* Nodes of a kind that is too small in this round are compared with the largest
+ * kind that has NICs of the same rate. */
 static void
 find_peers(struct diagnosis *d, size_t count)
 {
@@ -348,12 +348,12 @@ find_peers(struct diagnosis *d, size_t count)
 	free(largest);
 }
 
-/* The better half of a node's pairs counts: a node with good
- * partners is no outlier. */
+/* The better half of a node's pairs counts, so that a node with good partners
+ * is not an outlier. */
 static size_t
 observe_losses(struct diagnosis *d, const struct round *round, int sort)
 {
-	/* A leaf's uplink that loses makes all of its nodes and their partners
+	/* A leaf's bad uplink makes all of its nodes and their partners
 	 * lose. */
 	int is_uplink = sort == DIAGNOSIS_LOSS_SPINE &&
 	    loss_leaves_raised(&d->loss) > 0;
@@ -374,7 +374,8 @@ observe_losses(struct diagnosis *d, const struct round *round, int sort)
 	return n;
 }
 
-/* Who met how many, and how its host was: of those that have a row. */
+/* Note the number of partners and the contention of each node that has a
+ * row. */
 static void
 hear_rows(struct diagnosis *d, const struct round *round)
 {
@@ -394,7 +395,7 @@ diagnosis_heard(struct diagnosis *d, const struct node *n)
 	struct diagnosis_node *cn = diagnosis_node(d, n);
 
 	cn->heard_ns = clk_ns();
-	cn->partners = cn->slow_partners = 0; /* until a row says so */
+	cn->partners = cn->slow_partners = 0; /* until a row has them */
 	cn->wait_ratio = NAN;
 	if (cn->boot == NULL && n->boot != NULL)
 		cn->boot = xstrdup(n->boot);

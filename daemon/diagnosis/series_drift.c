@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * series_drift.c - every node against its own recent weeks and against a pinned
- * baseline, in each class and test. What was learned is itself a baseline,
- * "recent", that the store keeps from hour to hour.
+ * series_drift.c - compare every node with its own recent weeks and with a
+ * pinned baseline, in each class and test. The learned values are themselves a
+ * baseline, "recent", which is stored every hour.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,32 +17,33 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/store/store.h"
 
-/* Chance alone names one node in so many rounds: a year of 5 minutes. */
+/* Chance names one node in this many rounds: a year at 5 minutes. */
 #define LIMIT_ROUNDS 105120.0
 #define KEEP_NS      (3600 * CLK_NS_PER_S)
-/* One node more slow than that counts as this. */
+/* A larger excess of one node is cut to this. */
 #define FLEET_ONE_MAX 0.7
 #define FLEET_MIN     SCORE_PEERS_MIN
-/* Shares are no normal numbers: ten years instead of one. */
+/* Shares are not normally distributed: ten years instead of one. */
 #define PATHS_ROUNDS (10 * LIMIT_ROUNDS)
 #define PATHS_MIN    32 /* pairs of a leaf in a round */
-/* Of them, more than usual, in the newest mean; and what jobs explain, for they
- * load uplinks too, some of them and others not: for each busy node so many
- * times what that did to other leaves, as the root of the mean square, and one
- * for one until so much was seen, which is a sum of squares. */
+/* Required excess of slow pairs in the newest mean; and the excess that jobs
+ * explain, since they load some uplinks and not others: per busy node this many
+ * times the effect on other leaves, as root mean square, and 1 per busy node
+ * until JOBS_KNOWN, a sum of squares, has been seen. */
 #define PATHS_LEAST 0.011
 #define JOBS_TIMES  4.0
 #define JOBS_KNOWN  0.1 /* 40 times 5 % of busy nodes */
-#define PATHS_K     1.0 /* one uplink of many is two deviations and more */
-/* Of a node's pairs more than of others of its leaf: one of four ways from its
- * port is a quarter. */
+#define PATHS_K     1.0 /* one bad uplink of many is two deviations or more */
+/* Excess of a node's slow pairs over the other nodes of its leaf: one of four
+ * paths from its port is a quarter. */
 #define MEMBER_MORE   0.2
 #define MEMBER_NOW    0.2 /* weight of a round */
 #define MEMBER_ROUNDS 3
 #define SHIFT_MIN     0.01 /* less is the noise of a leaf's median */
-#define PAIR_BOUND    2.5  /* as the engine counts slow pairs */
-/* A round of a node is odd beyond so many deviations of all; beyond that share
- * of them two in a row of ten are no drift. */
+#define PAIR_BOUND    2.5  /* as in the engine's count of slow pairs */
+/* A round of a node is outlying beyond this many deviations of all nodes. If
+ * more than this share of rounds is, two outlying rounds of ten are not a
+ * drift. */
 #define ODD_SIGMAS     3.0
 #define ODD_MOST       0.003
 #define FLEET_HOUR_MIN 36 /* rounds of an hour of the day: three days */
@@ -62,9 +63,9 @@ drift_need(struct diagnosis_series *s, uint32_t node)
 	return &s->drifts[node];
 }
 
-/* All nodes together: what every node is off its own level, so that it does not
- * matter who took part, less what is usual at that hour. Before its nodes'
- * levels learn of the round. */
+/* All nodes together: the mean deviation of each node from its own level, so
+ * that the choice of nodes does not matter, less the usual deviation at this
+ * hour. Call before the nodes' levels learn from the round. */
 static void
 fleet_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
     const struct diagnosis_source *from)
@@ -92,8 +93,8 @@ fleet_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 	s->fleet_slow = slow;
 	usual = s->fleet_hour_n[hour] >= FLEET_HOUR_MIN ? s->fleet_hour[hour]
 							: 0;
-	/* Always, or slow hours would alarm on each day anew: a fault of a few
-	 * hours weighs little in what weeks have shown. */
+	/* Learn always, or slow hours would raise an alarm every day: a fault
+	 * of a few hours has little weight in weeks. */
 	s->fleet_hour_n[hour] += s->fleet_hour_n[hour] < DRIFT_MEMORY;
 	s->fleet_hour[hour] += (sum - s->fleet_hour[hour]) /
 	    s->fleet_hour_n[hour];
@@ -102,9 +103,9 @@ fleet_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 	incident_fleet(d, s, from);
 }
 
-/* The share of slow pairs of a node or leaf that is slower with all of them, by
- * so much: a pair counts as slow beyond BOUND of its deviations, sigma. What it
- * has more of is no matter of some paths. */
+/* Return the share of slow pairs of a node or leaf if all of its pairs are
+ * slower by `by`: a pair counts as slow beyond BOUND of its deviations, sigma.
+ * A larger share is due to some paths. */
 static double
 shifted(double share, double by, double sigma)
 {
@@ -112,7 +113,7 @@ shifted(double share, double by, double sigma)
 			      : share + score_tail(PAIR_BOUND - by / sigma);
 }
 
-/* How much slower a leaf is with all of its pairs than it usually is. */
+/* Return how much slower all pairs of a leaf are than usual. */
 static double
 leaf_off(const struct diagnosis_series *s, uint32_t leaf)
 {
@@ -121,9 +122,9 @@ leaf_off(const struct diagnosis_series *s, uint32_t leaf)
 	return t == NULL ? 0 : judge_mean(s->judge, t, MEMBER_ROUNDS);
 }
 
-/* The pairs of every leaf's nodes: outliers and those that are busy speak for
- * themselves. ret_all: of all of these; the shares of all nodes that are
- * slow for themselves, and that are busy. The caller frees the list. */
+/* Sum up the pairs of every leaf's nodes, except outliers and busy nodes.
+ * ret_all: sum of these; ret_out, ret_busy: the shares of all nodes that are
+ * slow themselves, and that are busy. The caller frees the list. */
 static struct path_sum *
 paths_sum(const struct diagnosis *d, const struct diagnosis_series *s,
     size_t count, struct path_sum *ret_all, double *ret_out, double *ret_busy)
@@ -150,7 +151,7 @@ paths_sum(const struct diagnosis *d, const struct diagnosis_series *s,
 		int is_named = t != NULL && t->state >= JUDGE_OUTLIER;
 
 		busy += cn->link_busy;
-		/* Slow for itself, and not by chance among so many pairs. */
+		/* Slow itself, and not by chance among so few pairs. */
 		out += !o->aside &&
 		    (is_named ||
 			(is_slow &&
@@ -210,9 +211,9 @@ series_drift_room(struct diagnosis *d, struct diagnosis_series *s,
 	}
 }
 
-/* One member of a bond slows some pairs of a node, and others in the next
- * round: how much likelier that many slow ones are than as many as its leaf
- * has, summed up (Page 1954). */
+/* One bad member of a bond slows some pairs of a node, and different ones in
+ * each round: sum up the log likelihood ratio of its number of slow pairs
+ * against its leaf's share (Page 1954). */
 static void
 members_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
     const struct path_sum *of, const struct diagnosis_source *from)
@@ -220,7 +221,7 @@ members_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 	double limit = log(PATHS_ROUNDS * (double)count);
 	double *levels = xcalloc(count + 1, sizeof(*levels)), level;
 
-	/* Pairs are slow beside those of all kinds of nodes. */
+	/* Pairs are slow relative to pairs of all kinds of nodes. */
 	for (size_t i = 0; i < count; i++)
 		levels[i] = d->obs[i].level;
 	level = score_quantile(levels, count, 0.5);
@@ -234,7 +235,7 @@ members_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		double rest, n = cn->partners, slow = cn->slow_partners;
 
 		m = series_drift_member(s, o->place);
-		/* Slow with all: that is another matter. */
+		/* Slow with all partners: that is a different fault. */
 		if (t != NULL && t->state >= JUDGE_OUTLIER)
 			memset(m, 0, sizeof(*m));
 		if (o->leaf == SCORE_NO_LEAF || o->aside || d->busy[i] ||
@@ -260,8 +261,8 @@ members_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 	}
 }
 
-/* How many more pairs are slow for each node that is busy, at most: what that
- * was in the rounds of all leaves, but of one (or of none). */
+/* Return how many more pairs may be slow per busy node: the value measured in
+ * the rounds of all leaves except one (or none). */
 static double
 jobs_slow_at_most(const struct diagnosis_series *s, uint32_t but)
 {
@@ -276,7 +277,7 @@ jobs_slow_at_most(const struct diagnosis_series *s, uint32_t but)
 	    : fmin(1, JOBS_TIMES * sqrt(fmax(0, slow) / busy));
 }
 
-/* The squares of both, less what chance alone does to the newest mean. */
+/* Learn the squares of both, less the effect of chance on the newest mean. */
 static void
 jobs_learn(struct diagnosis_series *s, uint32_t leaf, const struct path_sum *of)
 {
@@ -292,7 +293,7 @@ jobs_learn(struct diagnosis_series *s, uint32_t leaf, const struct path_sum *of)
 	    pow(s->busy_now[leaf], 2);
 }
 
-/* How far the newest shares of all leaves are from their past: nodes that
+/* Learn how far the newest shares of all leaves are from their past: nodes that
  * wander move them, for longer than a round. */
 static void
 paths_wander_hear(struct diagnosis_series *s, uint32_t leaves)
@@ -308,9 +309,9 @@ paths_wander_hear(struct diagnosis_series *s, uint32_t leaves)
 	free(x);
 }
 
-/* One of a leaf's uplinks slows some pairs of all of its nodes, and no node:
- * the share of slow pairs of each leaf, over that of all leaves, against its
- * own past. */
+/* One bad uplink slows some pairs of all nodes of a leaf, and no single node:
+ * compare the share of slow pairs of each leaf, relative to all leaves, with
+ * its own past. */
 static void
 paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
     const struct diagnosis_source *from)
@@ -370,7 +371,7 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 	free(of);
 }
 
-/* Its case is open, or that of its leaf: it is not as usual. */
+/* Return 1 if it or its leaf has an open case: its round is not usual. */
 static int
 is_open(const struct diagnosis *d, const struct diagnosis_series *s,
     const struct score_obs *o)
@@ -386,9 +387,9 @@ is_open(const struct diagnosis *d, const struct diagnosis_series *s,
 	    (leaf != NULL && leaf->state >= JUDGE_OUTLIER);
 }
 
-/* How many rounds of nodes are far off, of those that were not before: a single
- * pair that is odd makes some where a node meets few, and one of many spines.
- * The worst node of a round does not count, which may be at fault. x is
+/* Learn the share of nodes whose round is newly outlying: a single slow pair
+ * causes some if a node has few partners, and so does one bad spine of many.
+ * The worst node of a round does not count, since it may be faulty. x is
  * reordered. */
 static void
 odd_hear(struct diagnosis_series *s, double *x, size_t n, double effect_min)
@@ -404,8 +405,8 @@ odd_hear(struct diagnosis_series *s, double *x, size_t n, double effect_min)
 	s->odd += DRIFT_NOW * ((double)(odd - (odd > 0)) / (double)n - s->odd);
 }
 
-/* Every node against its own past: how far the newest means of all are from
- * theirs is measured, and what is farther is a drift. */
+/* Compare every node with its own past: the distance of the newest means of all
+ * nodes from their past is measured, and a larger distance is a drift. */
 static void
 nodes_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
     const struct diagnosis_source *from)
@@ -420,7 +421,7 @@ nodes_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		double distance = o->effect + o->excuse + o->usual;
 
 		if (isnan(o->effect) || d->busy[i])
-			continue; /* no peers; or its host says why */
+			continue; /* no peers; or host contention explains it */
 		drift->frozen = (uint8_t)(is_open(d, s, o) ||
 		    distance > JUDGE_USUAL_MOST);
 		drift_add(drift, distance, o->x, s->limit,
@@ -446,7 +447,8 @@ nodes_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 			s->odd > ODD_MOST) ||
 		    drift->from == DRIFT_NONE)
 			continue;
-		/* Its leaf's case says it; after that it is seen again. */
+		/* Its leaf's case explains it; after that it is judged
+		 * again. */
 		if (o->leaf != SCORE_NO_LEAF &&
 		    (incident_find(d, JUDGE_LEAF, o->leaf) != NULL ||
 			incident_between(d, o->leaf) != NULL))
@@ -476,7 +478,7 @@ series_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 
 /* ---- the pinned baseline ---- */
 
-/* In how many rounds a node's number was found. */
+/* Return the number of rounds in a node's value. */
 static double
 rounds_of(const struct round *round, uint32_t node)
 {

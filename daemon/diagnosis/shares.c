@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shares.c - what nodes and leaves give today of what their like give: by the
- * newest rounds of bandwidth, and between leaves by its pairs.
+ * shares.c - bandwidth of nodes and leaves today relative to their peers: from
+ * the newest rounds of bandwidth, and between leaves from its pairs.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,14 +12,14 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/diagnosis/diagnosis_int.h"
 
-/* A difference below this many of its own deviations counts as none. */
+/* A difference below this many of its standard deviations counts as none. */
 #define SHARE_Z     2.0
 #define SPREAD_MIN  0.02 /* of the logarithm: a histogram's resolution */
 #define PAIRS_LEAST 2    /* between two leaves */
-#define LEAVES_MIN  3    /* two have one way between them, and no other */
+#define LEAVES_MIN  3    /* two leaves have only one path between them */
 
-/* Logarithms that grow with trouble, the newest first: their median, and how
- * far it may be off. */
+/* The median of logarithms that increase with slowness, newest first, and its
+ * possible error. */
 struct shift {
 	double effect, spread;
 	int rounds;
@@ -41,8 +41,8 @@ shift_of(const double *newest, int known)
 	return r;
 }
 
-/* The share that a shift leaves, and by how much it may be another. What is
- * faster than its like is not held to it. */
+/* Write the share that corresponds to a shift, and its error. A subject that is
+ * faster than its peers has share 1. */
 static void
 share_put(json_t *o, const struct shift *s)
 {
@@ -53,7 +53,7 @@ share_put(json_t *o, const struct shift *s)
 	json_object_set_new(o, "rounds", json_integer(s->rounds));
 }
 
-/* Of the series of bandwidth in which it is worst. */
+/* Return the shift in the worst series of bandwidth. */
 static struct shift
 judged(const struct diagnosis *d, enum judge_kind kind, uint32_t index)
 {
@@ -86,12 +86,12 @@ judged(const struct diagnosis *d, enum judge_kind kind, uint32_t index)
 
 /* ---- between leaves ---- */
 
-/* The pairs of a record as logarithms that grow with trouble, and the leaf of
- * each node, numbered as they come. */
+/* The pairs of a record as logarithms that increase with slowness, and the leaf
+ * of each node, numbered in order of appearance. */
 struct pairs {
 	double *x; /* [i * nodes + j], j < i; NAN: not measured */
 	uint32_t *leaf_of;
-	uint32_t *leaves; /* numbers of the diagnosis */
+	uint32_t *leaves; /* the diagnosis' numbers of the leaves */
 	uint32_t nodes, leaves_count;
 };
 
@@ -108,7 +108,7 @@ pairs_read(struct diagnosis *d, const struct round *round, struct pairs *ret)
 					  : diagnosis_leaf(d, n->leaf);
 		uint32_t at = 0;
 
-		/* A node that is slow itself says nothing of its leaf. */
+		/* A node that is slow itself does not count for its leaf. */
 		if (n != NULL &&
 		    judged(d, JUDGE_NODE, (uint32_t)n->id).effect >
 			d->o.judge.effect_min)
@@ -123,8 +123,8 @@ pairs_read(struct diagnosis *d, const struct round *round, struct pairs *ret)
 		ret->x[i] = -log(round->grid[i]);
 }
 
-/* The median of the pairs between two leaves; NAN: too few. scratch: room for
- * all pairs. */
+/* Return the median of the pairs between two leaves; NAN: too few. scratch:
+ * space for all pairs. */
 static double
 crossing(const struct pairs *p, uint32_t a, uint32_t b, double *scratch)
 {
@@ -142,8 +142,8 @@ crossing(const struct pairs *p, uint32_t a, uint32_t b, double *scratch)
 	return n < PAIRS_LEAST ? NAN : robust_median(scratch, n);
 }
 
-/* A leaf's distance is that to its nearest other leaf: if one uplink is slow,
- * the other leaves still are near to each other. */
+/* A leaf's distance is its distance to the nearest other leaf: if one uplink is
+ * slow, the other leaves are still near each other. */
 void
 shares_hear(struct diagnosis *d, const struct round *round)
 {
@@ -160,7 +160,7 @@ shares_hear(struct diagnosis *d, const struct round *round)
 	for (uint32_t a = 0; a < p.leaves_count; a++) {
 		far[a] = NAN;
 		for (uint32_t b = 0; b < p.leaves_count; b++)
-			if (a != b) /* fmin passes NAN over */
+			if (a != b) /* fmin ignores NAN */
 				far[a] = fmin(far[a],
 				    crossing(&p, a, b, scratch));
 		if (!isnan(far[a]))

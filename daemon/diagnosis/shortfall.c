@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shortfall.c - nodes and links far below what was predicted of them.
+ * shortfall.c - nodes and links far below their prediction.
  *
- * Peers cannot tell of what is slow everywhere, a description can. In a run
- * whose probes move bytes between two nodes at a time, and whose machine is
- * described, every node with its one partner has a ratio: what was predicted
- * over what it took. A node's best partner speaks for it, as with quartiles: a
- * slow partner must not count against it. When most nodes are below, the
- * description is what is wrong, and nothing is reported.
+ * A comparison with peers cannot show that all are slow; a description of the
+ * machine can. In a run whose probes move bytes between two nodes at a time,
+ * and whose machine is described, every node has a ratio with each partner:
+ * predicted time over measured time. The best ratio of a node counts, as with
+ * quartiles, so that a slow partner does not count against it. If most nodes
+ * are below, the description is wrong, and nothing is reported.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@
 
 #define SHORT_RATIO  0.5 /* far below */
 #define MEETINGS_MAX 200000
-#define PEERS_MIN    4 /* fewer nodes are no majority */
+#define PEERS_MIN    4 /* too few nodes for a majority */
 
 struct meeting {
 	uint32_t node, partner; /* ids */
@@ -39,9 +39,9 @@ struct shortfall_run {
 	size_t count;
 };
 
-/* What one kind of places, nodes or leaves, reached at best. */
+/* The best ratio of each place of one kind, nodes or leaves. */
 struct best {
-	double *ratio; /* by index; NAN: not seen */
+	double *ratio; /* by index; NAN: no data */
 	uint32_t *met;
 	uint32_t count, seen, below;
 };
@@ -90,7 +90,7 @@ meeting_add(struct diagnosis *d, struct shortfall_run *p,
 		return;
 	p->list = xmore(p->list, p->count, sizeof(*p->list));
 	diagnosis_heard(d, o->node);
-	/* by what is promised */
+	/* judged by the prediction */
 	diagnosis_node(d, o->node)->judged_ns = clk_ns();
 	p->list[p->count++] = (struct meeting){ (uint32_t)o->node->id,
 		(uint32_t)o->partner->id, o->ratio };
@@ -104,7 +104,7 @@ shortfall_record(struct diagnosis *d, const struct diagnosis_source *from,
 
 	if (round->machine[0] == '\0' || !round->is_whole)
 		return;
-	/* A prediction of other nodes than those that were measured. */
+	/* The prediction is for other nodes than the measured ones. */
 	if (round->is_unplaced) {
 		log_info("run %s: no node is held against machine %s: its "
 			 "ranks "
@@ -140,7 +140,7 @@ best_clear(struct best *b)
 static void
 best_take(struct best *b, uint32_t at, double ratio)
 {
-	b->ratio[at] = fmax(b->ratio[at], ratio); /* fmax passes NAN over */
+	b->ratio[at] = fmax(b->ratio[at], ratio); /* fmax ignores NAN */
 	b->met[at]++;
 }
 
@@ -190,11 +190,11 @@ judge_run(struct diagnosis *d, const struct shortfall_run *p)
 		best_clear(&nodes);
 		return;
 	}
-	/* leaf_of() may be the first to number a leaf */
+	/* leaf_of() may assign the number of a leaf */
 	for (size_t i = 0; i < p->count; i++)
 		(void)leaf_of(d, p->list[i].node);
 	best_make(&leaves, d->leaf_count);
-	/* Between leaves, of nodes that are not to blame themselves. */
+	/* Between leaves, only nodes that are not slow themselves. */
 	for (size_t i = 0; i < p->count; i++) {
 		const struct meeting *m = &p->list[i];
 		uint32_t a = leaf_of(d, m->node), b = leaf_of(d, m->partner);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spines.c - one of the switches above leaves slows a share of the paths
- * between all of them, and no node or leaf: which stage of switches
- * (schema/stages.h) has leaves that are all worse than they were, and alike.
+ * spines.c - one bad switch above leaves slows a share of the paths between all
+ * of them, and no single node or leaf: find a stage of switches
+ * (schema/stages.h) whose leaves have all worsened by the same amount.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -16,24 +16,23 @@
 #include "daemon/diagnosis/diagnosis_int.h"
 #include "daemon/store/store.h"
 
-#define STAGE_ROUNDS                                                           \
-	1051200.0         /* chance names one in ten years of 5 minutes        \
-			   */
-#define STAGE_LEAST 0.015 /* more slow pairs than usual */
-#define STAGE_K     1.0
-/* Of fewer leaves one might be what the others meet. */
+/* Chance names one in ten years at 5 minutes. */
+#define STAGE_ROUNDS 1051200.0
+#define STAGE_LEAST  0.015 /* excess of slow pairs over the usual share */
+#define STAGE_K      1.0
+/* With fewer leaves one bad leaf could affect all others. */
 #define LEAVES_MIN 4
 #define PAIRS_MIN  32 /* of a leaf in a round */
-/* Most leaves are worse by this share of what the worst one is: where that one
- * is at fault, of four leaves the others are by a third. */
+/* Most leaves are worse by at least this share of the worst one's excess: with
+ * one bad leaf of four, the others have a third. */
 #define ALIKE 0.5
-/* Most leaves of a pod, against those of the pod that is worst: of two the
- * other one meets it with half of its pairs. */
+/* The same between pods, relative to the worst pod: with two pods the other one
+ * has half of its pairs with it. */
 #define HOT 0.7
 #define OUT_MAX                                                                \
-	0.02    /* slow nodes, of all: their partners are slow for them        \
-		 */
-#define NOW 0.3 /* weight of a round in what a leaf is now */
+	0.02    /* slow nodes, as a share of all: their partners are slow      \
+		 * because of them */
+#define NOW 0.3 /* weight of a round in a leaf's current value */
 
 const struct stages *
 spines_map(struct diagnosis *d)
@@ -79,7 +78,7 @@ spines_find(struct diagnosis *d, const char *switches)
 	return find(spines_map(d), switches);
 }
 
-/* What a series has learned goes with the names of the switches. */
+/* Keep the learned values of a series by the names of the switches. */
 static void
 move(struct diagnosis *d, struct diagnosis_series *s, const struct stages *old)
 {
@@ -145,16 +144,16 @@ spines_open(const struct diagnosis *d, const struct diagnosis_series *s)
 	return s != NULL && s->stage_told;
 }
 
-/* What a leaf is off: more slow pairs than usual, in the last rounds. */
+/* Return the excess of slow pairs of a leaf in the last rounds. */
 static double
 off_of(const struct diagnosis_series *s, uint32_t leaf)
 {
 	return s->paths_now[leaf] - s->paths[leaf].level;
 }
 
-/* The lower quartile of the leaves below a stage, which one or two leaves do
- * not move: of what they are off, or of their shares in this round. NAN: they
- * are too few. ret_most: of the worst of them. */
+/* Return the lower quartile over the leaves below a stage, which one or two
+ * leaves do not move: of their excess, or of their shares in this round. NAN:
+ * too few leaves. ret_most: the value of the worst leaf. */
 static double
 most_of(const struct diagnosis *d, const struct diagnosis_series *s,
     const struct path_sum *of, uint32_t stage, int off, double *ret_most)
@@ -180,7 +179,8 @@ is_alike(const struct diagnosis *d, const struct diagnosis_series *s,
 {
 	double worst, most = most_of(d, s, of, stage, 1, &worst);
 
-	/* not so for NAN; what was there fades sooner in what leaves are now */
+	/* false for NAN; in the leaves' current values old rounds fade
+	 * sooner */
 	return most >= ALIKE * worst && most >= STAGE_LEAST + s->busy_slow;
 }
 
@@ -195,8 +195,9 @@ spines_share(const struct diagnosis *d, const struct diagnosis_series *s,
 	    most_of(d, s, of, stage, 1, &worst) >= ALIKE * off_of(s, leaf);
 }
 
-/* Of stages that are all above some leaf, spines of pods: the one whose leaves
- * are worst; where those of others are as bad, what is above all of them. */
+/* Return the stage with the worst leaves among stages that are not above all
+ * leaves, such as spines of pods; if other stages are as bad, return the stage
+ * above all of them. */
 static uint32_t
 worst_stage(const struct diagnosis *d, const struct diagnosis_series *s,
     const struct path_sum *of)
@@ -217,7 +218,7 @@ worst_stage(const struct diagnosis *d, const struct diagnosis_series *s,
 	return hot > 1 ? d->stages->list[worst].above : worst;
 }
 
-/* Without a topology there is no name to give. */
+/* Without a topology the stage has no name. */
 static void
 tell_unnamed(struct diagnosis *d, struct diagnosis_series *s,
     const struct path_sum *of)

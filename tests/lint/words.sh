@@ -44,11 +44,6 @@ ctl/verbs/job.c
 ctl/verbs/node.c
 ctl/verbs/topology.c
 daemon/coalmined.8
-daemon/diagnosis/coalmine-verdict.7
-daemon/diagnosis/diagnosis.c
-daemon/diagnosis/incident.c
-daemon/diagnosis/judge/verdict_text.c
-daemon/diagnosis/paths.c
 daemon/store/store_postgresql_lead.c
 probes/coalmine-probe.1
 schema/campaign.inc
