@@ -148,8 +148,7 @@ diagnosis_load_heard(struct diagnosis *d, const json_t *heard)
 		/* Before the boot of the machine it wraps around; differences
 		 * remain correct. */
 		cn->heard_ns = clk_ns() - (now_unix_ns - at_unix_ns);
-		cn->judged_ns = cn->heard_ns; /* otherwise it would not have
-					       * been ok */
+		cn->judged_ns = cn->heard_ns; /* else it had not been ok */
 		free(cn->boot);
 		cn->boot = xstrdup(n->boot);
 	}
@@ -275,7 +274,7 @@ diagnosis_score(const struct diagnosis *d, const struct node *n)
 
 	for (int i = 0; n->id < d->node_count && i < CANARY_MAX; i++)
 		worst = fmax(worst, (double)d->nodes[n->id].z[i]);
-	return worst; /* fmax passes NAN over */
+	return worst; /* fmax ignores NAN */
 }
 
 double

@@ -39,10 +39,8 @@ struct diagnosis_options {
 	int second_pass; /* 0: no automatic confirmation runs */
 	int second_pass_per_hour;
 	int follow_up;        /* runs an hour after large effects; 0: none */
-	const char *baseline; /* name of the baseline that nodes are compared
-			       * with */
-	uint64_t seed;        /* for the choice of nodes in confirmation runs;
-			       * 0: random */
+	const char *baseline; /* name of the baseline for comparison */
+	uint64_t seed;        /* for the choice of nodes; 0: random */
 };
 /* Read section verdict. Texts are valid as long as c. */
 void diagnosis_options_read(const struct conf *c,

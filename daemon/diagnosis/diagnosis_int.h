@@ -72,8 +72,7 @@ struct diagnosis_series {
 	struct drift *drifts;       /* by node id */
 	struct wander wander;       /* of the newest means of nodes */
 	struct wander paths_wander; /* of the shares of leaves */
-	double odd; /* share of nodes with an outlying round, in about the last
-		     * ten */
+	double odd; /* share of outlying rounds of nodes, in about ten rounds */
 	int drift_begun; /* loaded with its pinned values */
 	size_t drift_count;
 	double level; /* mean logarithm of the rounds' medians */
@@ -85,8 +84,8 @@ struct diagnosis_series {
 	struct drift fleet;
 	double fleet_hour[24];
 	uint32_t fleet_hour_n[24];
-	struct drift *paths; /* by leaf: the share of its slow pairs, relative
-			      * to all pairs */
+	struct drift *paths; /* by leaf: share of its slow pairs, less the share
+			      * of all */
 	/* By leaf: the share in the last rounds; the share of busy nodes in
 	 * these; and sums of squares over earlier rounds of the excess of slow
 	 * pairs, and of the share of busy nodes. */
@@ -149,8 +148,7 @@ struct diagnosis_link_class {
 /* State of every node, by its id. */
 struct diagnosis_node {
 	char *boot;        /* of the agent process that was measured */
-	uint64_t heard_ns; /* time of its last round; 0: none since its agent
-			    * started */
+	uint64_t heard_ns; /* time of its last round; 0: none since a restart */
 	char run[64];      /* the run of its counters */
 	char nic[16];      /* the one with the most traffic; "": none */
 	int64_t drops, drops_first;
@@ -168,10 +166,8 @@ struct diagnosis_node {
 	unsigned missed;     /* later runs that should have measured it */
 	/* Times of the newest suspicions that a confirmation run dismissed. */
 	uint64_t dispelled_ns[DISPELLED_MANY];
-	uint8_t link_busy; /* its link carried a job's traffic in its last
-			    * round */
-	uint8_t leaf_busy; /* many more nodes of its leaf are busy than
-			    * elsewhere */
+	uint8_t link_busy; /* with a job's traffic, in its last round */
+	uint8_t leaf_busy; /* more of its leaf are busy than elsewhere */
 	double wait_ratio; /* of its ranks in its last round; NAN: unknown */
 	char *trouble;     /* its last host contention, or NULL */
 	/* Another user takes its cores (host_trouble.h): since when, in how
@@ -180,8 +176,7 @@ struct diagnosis_node {
 	uint16_t taken, untaken;
 	struct link_rate *rates; /* rates of its error counters: link_rates.c */
 	size_t rate_count;
-	uint8_t link_class;  /* index in link_classes, from 1; 0: no link
-			      * counters */
+	uint8_t link_class;  /* in link_classes, from 1; 0: no link counters */
 	char score_run[64];  /* the newest canary run that measured it */
 	float z[CANARY_MAX]; /* of that run; NAN: not measured */
 	/* Last value passed to diagnosis_ops.changed; VERDICT_MAX: none yet. */
@@ -228,16 +223,14 @@ struct incident {
 	json_t *slurm;    /* as of diagnosis_source */
 	unsigned tries;   /* of the confirmation run */
 	uint64_t next_ns; /* time of the next try; 0: now */
-	int asks_way;     /* confirmed, and a run is to measure the slow
-			   * direction */
+	int asks_way;     /* confirmed; a run is to measure the direction */
 	struct shortfall_expected expected; /* for WHAT_PREDICTION */
 	struct port_shortfall port;         /* for WHAT_PORT */
 	struct hole_place hole;             /* for WHAT_MTU and dead paths */
 	int paths;       /* 1: only some paths are slow, by the series' paths */
 	uint32_t other;  /* leaf, of CONFIRM_BETWEEN */
 	double evidence; /* of its confirmation runs, for paths */
-	int taken;       /* of a host: its cores are taken, whether or not it is
-			  * slow */
+	int taken;       /* of a host: its cores are taken, slow or not */
 	double effect;   /* of the worst suspicion, for WHAT_INTERMITTENT */
 	int over;        /* ended; freed when no caller uses it */
 	/* For members of diagnosis.follows, which are not cases: the start, and

@@ -215,8 +215,7 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 	    (k->what < WHAT_DRIFT || (is_seen(k) && k->verdict == VERDICT_BAD)))
 		return; /* another test shows it too, or the cause is known */
 	if (k != NULL && k->what == WHAT_INTERMITTENT) {
-		if (k->passed) { /* It is back: confirm whether it is
-				  * permanent. */
+		if (k->passed) { /* back again: is it permanent? */
 			k->passed = 0;
 			k->tries = 0;
 			k->next_ns = 0;

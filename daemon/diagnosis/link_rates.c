@@ -222,7 +222,7 @@ diagnosis_node_links(const struct diagnosis *d, const struct node *n)
 	    "ports", list);
 }
 
-/* ---- of all ---- */
+/* ---- of all nodes ---- */
 
 struct worst {
 	const struct node *node;

@@ -29,10 +29,9 @@
 /* The same between pods, relative to the worst pod: with two pods the other one
  * has half of its pairs with it. */
 #define HOT 0.7
-#define OUT_MAX                                                                \
-	0.02    /* slow nodes, as a share of all: their partners are slow      \
-		 * because of them */
-#define NOW 0.3 /* weight of a round in a leaf's current value */
+/* Slow nodes, as a share of all: their partners are slow because of them. */
+#define OUT_MAX 0.02
+#define NOW     0.3 /* weight of a round in a leaf's current value */
 
 const struct stages *
 spines_map(struct diagnosis *d)

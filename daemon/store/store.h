@@ -24,17 +24,13 @@ struct event_base;
 struct store;
 
 struct store_options {
-	const char *dir;    /* state directory; must be a local file system */
-	const char *url;    /* URL of a database server; NULL or "": a file in
-			     * dir */
-	const char *schema; /* schema in that database, used by this collector's
-			     * cluster only */
-	const char *cluster;     /* NULL or "": not published to other
-				  * clusters */
-	const char *who;         /* name of this collector, for other collectors
-				  * in that database */
-	const char *authorities; /* digests of tls.ca: they identify the
-				  * cluster */
+	const char *dir;     /* state directory; must be a local file system */
+	const char *url;     /* of a database server; NULL or "": a file in
+			      * dir */
+	const char *schema;  /* in that database, for one cluster only */
+	const char *cluster; /* NULL or "": not published to others */
+	const char *who;     /* name of this collector, for others */
+	const char *authorities; /* digests of tls.ca: identify the cluster */
 	/* Lease. If the active collector cannot reach the database for this
 	 * long, a standby may take over. 0: no standby. */
 	uint64_t lease_ns;
@@ -95,7 +91,7 @@ uint64_t store_term(const struct store *st);
  * the callback owns it. */
 typedef void store_cb(int status, json_t *result, void *arg);
 
-/* The following take ownership of nothing; cb may be NULL. */
+/* The following do not take ownership of their arguments; cb may be NULL. */
 /* record: a complete numbered record. A record that is already stored is not an
  * error, so agents may send it again. It is shared with the writer: do not
  * change it after this call. line: the text as it arrived, which is stored and
@@ -178,14 +174,14 @@ enum store_question {
 	STORE_RECORDS,   /* {run, after_seq?, probe?} */
 	STORE_COUNTERS,  /* {run} */
 	STORE_EVENTS,    /* {after_id? limit? kind? from_unix_ns? to_unix_ns?
-			    body?}: bodies with body = 1 */
+			  * body?}: bodies with body = 1 */
 	STORE_NODES,     /* {} */
 	STORE_SETTINGS,  /* {} object of key: value */
-	STORE_ACKS,      /* {runs: [...]}: [{run, seq}], seq = highest n
-			    such that 1..n are all stored */
+	STORE_ACKS,      /* {runs: [...]}: [{run, seq}], seq = highest n such
+			  * that 1..n are all stored */
 	STORE_LIVE_RUNS, /* {}: runs whose state is not final */
 	STORE_IMPACTS,   /* {campaign? test? from_unix_ns? to_unix_ns? limit?}:
-			    impact over time */
+			  * impact over time */
 	STORE_CANARIES,  /* {test? phase? campaign? from_unix_ns? to_unix_ns?
 			  * limit?}: canaries over time, newest first */
 	STORE_SPEEDUPS,  /* {from_unix_ns? limit?}: plans compared with their
@@ -193,8 +189,8 @@ enum store_question {
 	STORE_VERDICTS,  /* {subject? kind? limit? from_unix_ns? to_unix_ns?}:
 			  * newest first; {open:true}: the newest verdict of
 			  * each subject if it is not ok */
-	STORE_BASELINES, /* {name?}: [{name at_unix_ns body}]; body only with a
-			  * name */
+	STORE_BASELINES, /* {name?}: [{name at_unix_ns body}]; body with name
+			  * only */
 	STORE_TOPOLOGY,  /* {at_unix_ns? limit?}: [{id from_unix_ns text}],
 			  * newest first; the first is the one valid at
 			  * at_unix_ns */
@@ -208,8 +204,7 @@ enum store_question {
 	STORE_OCCASIONS, /* {from_unix_ns? to_unix_ns? job? name? limit?
 			  * after_job? after_test?}: oldest first; of the first
 			  * moment only those after after_job and after_test */
-	STORE_SHARES,    /* {from_unix_ns? to_unix_ns? limit?}: the newest
-			    first */
+	STORE_SHARES,    /* {from_unix_ns? to_unix_ns? limit?}: newest first */
 	STORE_BACKUP,    /* {path}: online copy */
 	STORE_CHECK,     /* {}: integrity, also of bodies; {ok, text} */
 	STORE_LEADER,    /* {depose?}: {who, term, lease_ns, mark}; mark changes

@@ -229,8 +229,7 @@ store_ask_read_clusters(struct store_reading *r, const json_t *args,
 /* A member of a row's object. "": its members become members of the object. */
 struct column {
 	const char *name;
-	json_t *(*read)(struct sql_stmt *q, int column); /* returns NULL to omit
-							  * the member */
+	json_t *(*read)(struct sql_stmt *q, int column); /* NULL: omit */
 };
 
 #define EVENTS                                                                 \
@@ -253,8 +252,7 @@ static const struct question {
 	/* If args have this member and it is not false, sql_with is run
 	 * instead. */
 	const char *with, *sql_with;
-	int pairs;   /* the result is an object: names of members and their
-		      * texts */
+	int pairs;   /* the result is an object of names and texts */
 	int of_node; /* newest first, only rows with the node in args, if any */
 	int of_run;  /* ?1 is the run's id; -ENOENT if the run is not stored */
 	int one;     /* the result is the only row; -ENOENT for no rows */
@@ -474,8 +472,7 @@ struct rows {
 	int64_t limit, scanned;
 	enum store_listed listed;
 	int64_t bytes;        /* of names of nodes in the list */
-	int64_t next_unix_ns; /* of the last row, if there may be more; else
-			       * 0 */
+	int64_t next_unix_ns; /* of the last row; 0: no more */
 };
 
 /* Reduce a run to its form in lists: names of nodes are the largest part of a

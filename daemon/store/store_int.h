@@ -51,9 +51,8 @@ struct store_job {
 	store_cb *cb; /* may be NULL */
 	void *arg;
 	const void *owner; /* of a request that may be abandoned, or NULL */
-	size_t cost; /* of the object while it waits, in values; 0: not counted
-		      * yet */
-	int64_t run_id;             /* of a row that belongs to a run */
+	size_t cost;    /* of the waiting object, in values; 0: not counted */
+	int64_t run_id; /* of a row that belongs to a run */
 	struct sql_outcome outcome; /* of the row */
 	struct sql_outcome event_outcome;
 	int unfit;      /* the row is invalid and is skipped */

@@ -34,13 +34,11 @@ struct pg_stmt {
 	struct pg_param param[PG_PARAMS]; /* indexed from 1 */
 	char name[24]; /* of the prepared statement and of its cursor */
 	unsigned runs;
-	unsigned prepared; /* life of the connection in which it is prepared; 0:
-			    * not prepared */
+	unsigned prepared; /* in this life of the connection; 0: not prepared */
 	int open;          /* its cursor is open */
 	PGresult *rows;    /* of its cursor */
 	int row;
-	unsigned long decoded; /* bit mask: columns of the row that are decoded
-				* from text to bytes */
+	unsigned long decoded; /* bit mask: columns already decoded to bytes */
 };
 
 /* A statement in the pipeline, and where its result is stored. */
@@ -57,8 +55,7 @@ struct pg {
 	uint64_t lease_ns;
 	PGconn *conn;  /* NULL: not connected */
 	unsigned life; /* number of the connection */
-	int pid;       /* of the server's process for the current or last
-			* connection */
+	int pid;       /* of the server's process, current or last */
 	struct err error;
 	int wake_fd; /* eventfd: set by an interrupt */
 	const uint64_t *deadline_ns;
@@ -69,8 +66,7 @@ struct pg {
 	size_t wait_count, wait_cap;
 	int failed;         /* -errno of the first failure, for flush */
 	int in_transaction; /* between begin and commit or rollback */
-	unsigned cursors;   /* number of open ones; outside of begin they have a
-			     * transaction of their own */
+	unsigned cursors;   /* open ones; without begin in an own transaction */
 
 	int64_t term, batch; /* in table leader, while active */
 	int in_doubt;        /* the result of the commit of batch is unknown */

@@ -30,8 +30,7 @@ enum value {
 	VALUE_SEEN,   /* a member, or the time of the row's arrival */
 	VALUE_UNTIL,  /* a member, or the largest integer: not ended */
 	VALUE_AT,     /* the time of the row's arrival */
-	VALUE_FINAL,  /* of a member that is a valid state; else the row is
-		       * invalid */
+	VALUE_FINAL,  /* of a member that is a state; else invalid */
 	VALUE_RUN_ID, /* the job's; store_put_runs finds it */
 	VALUE_BODY,   /* a member, or the object itself, as JSON */
 	VALUE_PACKED, /* as VALUE_BODY, compressed if that is shorter */

@@ -22,7 +22,7 @@
 struct store_reader {
 	struct store_done *done;
 	pthread_t thread;
-	uint64_t limit_ns; /* of one question; 0: none */
+	uint64_t limit_ns; /* of one request; 0: no limit */
 
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t wake;

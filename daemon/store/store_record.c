@@ -177,8 +177,7 @@ static const struct column {
 		COLUMN_BODY,
 		COLUMN_CRC
 	} what;
-	const char *in, *key; /* a member of the record, or of an object in
-			       * it */
+	const char *in, *key; /* a member of the record or of an object in it */
 } columns[] = {
 	{ "raw", COLUMN_RAW, NULL, NULL },
 	{ "probe", COLUMN_TEXT, NULL, "probe" },

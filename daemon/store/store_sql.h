@@ -61,8 +61,7 @@ enum sql_role { SQL_WRITER, SQL_READER };
 /* An engine's own structs start with these. */
 struct sql {
 	const struct sql_engine *engine;
-	struct ZSTD_CCtx_s *packer; /* compresses bodies; created at first
-				     * use */
+	struct ZSTD_CCtx_s *packer; /* for bodies; created at first use */
 };
 struct sql_stmt {
 	struct sql *db;

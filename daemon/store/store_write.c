@@ -47,8 +47,8 @@ struct store_writer {
 	int urgent; /* the queue has a row that must be committed at once */
 	int stopping;
 	struct store_health health;
-	double longest_s, longest_before_s; /* longest commit of this and of the
-					     * previous minute */
+	double longest_s, longest_before_s; /* of this and the previous
+					     * minute */
 	uint64_t longest_ns;                /* start of this minute */
 
 	/* from here on used only by the thread */
@@ -56,8 +56,7 @@ struct store_writer {
 	struct store_put_db *put;
 	struct store_jobs kept;
 	size_t kept_rows;
-	size_t doubt_rows; /* number of the first kept rows that may have been
-			    * committed already */
+	size_t doubt_rows; /* of the first kept rows, may be committed */
 	int low;           /* less than free_min_bytes are free */
 	int broken;        /* -errno of the last failed commit, else 0 */
 	char broken_why[128];

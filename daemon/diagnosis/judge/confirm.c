@@ -157,8 +157,7 @@ enum sort { NEAR, FAR, MATE, UPLINK, INSIDE, OUTSIDE, SORT_MAX };
 
 struct sorted {
 	double x[SORT_MAX][PAIRS_MAX];
-	uint32_t to[SORT_MAX][PAIRS_MAX]; /* the end outside the outlier's
-					   * leaf */
+	uint32_t to[SORT_MAX][PAIRS_MAX]; /* end outside the outlier's leaf */
 	size_t n[SORT_MAX];
 };
 
@@ -254,8 +253,7 @@ decide(int known, int near, int far, int mates, int uplink)
 	if (near == 1 && far == -1 && mates == 0)
 		return CONFIRM_NODE;
 	if (near == -1 || (far != 1 && mates != 1))
-		return CONFIRM_UNCLEAR; /* the node or its leaf; or only a
-					 * path */
+		return CONFIRM_UNCLEAR; /* node or leaf; or only a path */
 	if (near == 1) /* with two leaves a third cannot decide */
 		return mates == 1 || (mates == -1 && uplink == 1)
 		    ? CONFIRM_LEAF

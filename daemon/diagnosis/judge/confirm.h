@@ -39,8 +39,7 @@ enum confirm_finding {
 	CONFIRM_LEAF,
 	CONFIRM_LINK, /* the leaf's uplink */
 	CONFIRM_UNCLEAR,
-	CONFIRM_BETWEEN, /* the leaf's uplink, or the uplink of the only other
-			  * leaf */
+	CONFIRM_BETWEEN, /* this uplink, or the only other leaf's uplink */
 	CONFIRM_MAX
 };
 extern const char *const confirm_findings[CONFIRM_MAX]; /* "node", ... */
@@ -49,8 +48,7 @@ extern const char *const confirm_findings[CONFIRM_MAX]; /* "node", ... */
 struct confirm_node {
 	uint32_t id;
 	uint32_t leaf; /* SCORE_NO_LEAF: unknown */
-	int good;      /* up, same kind as the outlier, and not an outlier
-			* itself */
+	int good;      /* up, same kind as the outlier, not an outlier itself */
 	int mate;      /* good, except that its leaf is an outlier too */
 };
 /* Return the indices of at most CONFIRM_NODES nodes, the outlier first. Fewer
@@ -66,8 +64,7 @@ size_t confirm_load(const struct confirm_node *nodes, size_t count,
 
 /* The slow direction, seen from the node or the leaf. */
 enum confirm_way {
-	CONFIRM_WAY_UNKNOWN, /* both directions were measured at the same
-			      * time */
+	CONFIRM_WAY_UNKNOWN, /* both directions were measured at once */
 	CONFIRM_WAY_BOTH,
 	CONFIRM_WAY_SEND,
 	CONFIRM_WAY_RECEIVE,
@@ -88,8 +85,7 @@ struct confirm_pair {
 struct confirm_report {
 	enum confirm_finding finding;
 	enum confirm_way way;
-	double effect;        /* of the outlier's pairs relative to good
-			       * pairs */
+	double effect;        /* of the outlier's pairs over good pairs */
 	size_t partners;      /* of the outlier */
 	size_t slow_partners; /* slow ones of these */
 	int pairs_fine;       /* the pairs of the other nodes are normal */

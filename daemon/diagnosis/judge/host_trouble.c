@@ -18,8 +18,7 @@
 static const struct symptom {
 	double min;
 	int is_share;
-	int is_taken; /* by another user or a limit, not by a task on the
-		       * host */
+	int is_taken; /* by another user or a limit, not by its own tasks */
 	double scale; /* to the printed unit */
 	const char *name, *unit;
 } signs[HOST_TROUBLE_SIGN_MAX] = {

@@ -15,8 +15,7 @@
 #define HOST_TROUBLE_TEXT_MAX 160
 
 enum host_trouble_sign {
-	HOST_TROUBLE_PRESSURE, /* share of time in which a task waits for a
-				* core */
+	HOST_TROUBLE_PRESSURE, /* share of time in which a task waits */
 	HOST_TROUBLE_STEAL,    /* share that the hypervisor took */
 	HOST_TROUBLE_DELAY,    /* seconds that its agent waits for a core */
 	HOST_TROUBLE_RANKS, /* share that its ranks waited during measurement */

@@ -69,8 +69,7 @@ enum judge_kind {
 
 /* State of one place or leaf. */
 struct judge_track {
-	float raw[JUDGE_WINDOW_MAX]; /* ring of effects that include the usual
-				      * distance */
+	float raw[JUDGE_WINDOW_MAX]; /* ring of effects plus usual */
 	uint32_t votes;              /* bit 0: the last round */
 	uint32_t host_votes;         /* votes with host contention */
 	uint16_t known;              /* rounds in the ring */
@@ -81,13 +80,11 @@ struct judge_track {
 	uint32_t rounds; /* with votes, since it became an outlier; before that,
 			  * in the window */
 	uint16_t places, slow_places; /* of a leaf, when it was last slow */
-	float past;                   /* of a leaf: its usual distance,
-				       * averaged */
+	float past;                   /* of a leaf: mean usual distance, */
 	uint16_t past_n;              /* over this many rounds */
 	float usual;                  /* of a node: its usual distance */
 	float usual_var;              /* the variance of its error */
-	float scatter;      /* of a leaf: variance of its nodes' rounds,
-			     * averaged */
+	float scatter;      /* of a leaf: variance of its nodes' rounds, */
 	uint16_t scatter_n; /* over this many rounds */
 	float scale;  /* of a node: scatter of its rounds, relative to others */
 	float opened; /* the effect that made it an outlier */

@@ -37,11 +37,9 @@ struct link_sum {
 	enum link_error kind;
 	double sum;
 	uint64_t errors, span_s;  /* since the sum was 0 */
-	uint32_t looks, with;     /* since the sum was 0; with: those with
-				   * errors */
+	uint32_t looks, with;     /* since the sum was 0; with: with errors */
 	uint32_t clean;           /* looks since the last with errors */
-	uint32_t told, told_with; /* those of them included in the usual
-				   * share */
+	uint32_t told, told_with; /* of these, included in the usual share */
 	uint8_t raised, seen;     /* seen: present in the look in progress */
 };
 struct link_place {

@@ -40,9 +40,9 @@
 #define OWN_TIMES 2
 #define OWN_LIMIT 7 /* a log likelihood ratio */
 #define OWN_TURNS 60
-#define OWN_LEAST                                                              \
-	2.0 /* echoes of a node in an epoch; in addition this many times the   \
-	     * mean loss of its leaf's other nodes */
+/* Losses of a node in an epoch count up to OWN_LEAST echoes plus
+ * OWN_TIMES_OTHERS times the mean loss of its leaf's other nodes. */
+#define OWN_LEAST        2.0
 #define OWN_TIMES_OTHERS 3.0
 
 struct step {

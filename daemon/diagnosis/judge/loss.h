@@ -64,8 +64,7 @@ struct loss_leaf {
 struct loss_own {
 	double lost, sent, share;
 	double newest;   /* own losses in the newest epoch */
-	uint32_t epochs; /* in a row, in which chance did not explain the
-			  * loss */
+	uint32_t epochs; /* in a row, not explained by chance */
 };
 struct loss_watch {
 	struct loss_sum *sums; /* by place */

@@ -47,8 +47,7 @@ struct score_obs {
 	 * judge_round the part that is being learned as usual of a young
 	 * leaf. */
 	double excuse;
-	double effect; /* x relative to its peers' typical x; 0.18 is 20 %
-			* slower */
+	double effect; /* x less its peers' typical x; 0.18 is 20 % slower */
 	double z;      /* effect in standard deviations of a normal */
 	/* filled by judge_round: the usual distance, and its error */
 	double usual, usual_var;
@@ -58,8 +57,7 @@ struct score_leaf {
 	uint32_t leaf;
 	uint32_t places, slow; /* how many, and how many of them are slow */
 	int apart;             /* 1: its places are slow together */
-	double effect;         /* median of its places relative to their
-				* peers */
+	double effect;         /* median of its places against their peers */
 	double z;              /* of that median */
 	double raw;            /* effect including the usual distance */
 };

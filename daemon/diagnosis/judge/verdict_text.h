@@ -45,17 +45,15 @@ struct verdict_evidence {
 	const char *nic;     /* "": no counters */
 	int64_t nic_drops;
 	enum port_fact fact;           /* of nic, for WHAT_PORT */
-	double now;                    /* for WHAT_PORT; or the seconds of
+	double now;                    /* for WHAT_PORT; seconds of
 					* WHAT_STUCK */
 	const struct hole_place *hole; /* for WHAT_MTU */
 	const char *whom[2];           /* for WHAT_STUCK */
-	const struct stage *stage;     /* the subject is these spines; or
-					* NULL */
+	const struct stage *stage;     /* of these spines; or NULL */
 	uint32_t leaves;               /* below them */
 	double share; /* usual share of slow pairs; 0: not a share */
 	const struct link_sum *errors; /* of a port of it, or NULL */
-	double usual;     /* usual value of fact; or share of looks with such
-			   * errors */
+	double usual;     /* of fact; or share of looks with such errors */
 	const char *next; /* time of the confirmation run, or "" */
 	const char *host; /* the contention of the host, or "" */
 	/* A pinned baseline; "": its own recent weeks; for a prediction: the
