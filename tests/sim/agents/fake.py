@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small collector, and agents to be tested against it.
+"""A minimal collector, and agents under test that connect to it.
 
-Everything is on loopback and in one temporary directory; Site.close() ends
-what was started. The collector answers hello, brings fences and acknowledges
-records by itself, as far as its switches say so, and keeps every message.
+Everything is on loopback and in one temporary directory. Site.close() ends all
+processes that were started. Unless it is switched off, the collector answers
+hello, relays fences and acknowledges records automatically. It keeps every
+message.
 """
 import base64
 import ctypes
@@ -26,7 +27,7 @@ from free_port import free_port  # noqa: E402
 
 BUILD = os.environ.get("COALMINE_BUILD", "build/dev")
 SKIP = 77
-LATE = 6  # what has to happen may take so many times as long: others compute
+LATE = 6  # factor of all time limits: other processes use the CPU too
 
 
 ZSTD = ctypes.CDLL("libzstd.so.1")
@@ -128,8 +129,9 @@ class Session:
             self.sock.close()
 
     def close(self):
-        """The thread that reads closes it: whoever else did would have that
-        one read, or end TLS, on whatever got the number next."""
+        """Only shut the socket down: the reading thread closes it. If another
+        thread closed it, the reader could read, or end TLS, on a descriptor
+        that reuses its number."""
         self.open = False
         try:
             self.sock.shutdown(socket.SHUT_RDWR)
@@ -429,7 +431,7 @@ def end(c, nodes, run, grace_ms=500):
 
 
 def main(*tests):
-    """Run every test with a site of its own."""
+    """Run every test, each with a new site."""
     if os.geteuid() != 0:
         print("needs root: hosts are UTS namespaces and children another "
               "user")

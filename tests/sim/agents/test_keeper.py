@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""coalmine-keeper alone: what it promises about a child and its strays.
+"""coalmine-keeper without an agent: it ends its child and all descendants.
 
-Not covered: cgroups, which not every machine has.
+Not covered: cgroups, which are missing on some machines.
 """
 import fcntl
 import os
@@ -124,7 +124,8 @@ def strays_on_end(site):
 
 
 def agent_dies(site):
-    """Its socket closes, whatever else keeps the keeper from knowing."""
+    """The keeper ends all its processes as soon as the agent's socket
+    closes."""
     path = os.path.join(site.top, "stray")
     k = Keeper("/usr/bin/python3", "-c", STRAY, path, "stay",
                options=["--grace-ms=100"])
@@ -147,7 +148,7 @@ def keeper_term(site):
 
 
 def keeper_killed(site):
-    """The child at least dies with it; the agent sees to the rest."""
+    """The child dies with its keeper; the agent ends the descendants."""
     k = Keeper("/bin/sleep", "600")
     child = k.started()
     k.proc.kill()
@@ -170,7 +171,7 @@ def wrong_parent(site):
 
 
 def child_state(site):
-    """Who the child is, and what it has been given."""
+    """The child's user, groups, limits, environment and descriptors."""
     user = pwd.getpwnam("nobody")
     out = os.path.join(site.top, "out")
     script = ("id -u; id -g; id -G; ulimit -c; ls /proc/self/fd | wc -l; "
@@ -202,7 +203,8 @@ def child_state(site):
 
 
 def environment(site):
-    """The program's is in a file: the keeper has none of it."""
+    """The keeper reads the program's environment from a file and does not
+    apply it to itself."""
     env = os.memfd_create("env")
     os.write(env, b"ONE=1\0LD_LIBRARY_PATH=/evil\0")
     os.set_inheritable(env, True)

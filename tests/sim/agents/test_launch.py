@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs whose ranks agents start: they find one another, records arrive,
-nothing is left.
+"""Runs whose ranks are started by agents: the ranks connect, records arrive,
+and no process or file remains.
 
-The engine is a script that speaks PMI as MPICH does, or PMI-2 by Slurm's library
-where it is installed. Open MPI's PMIx server is the real one; that its ranks connect is tested in the lab. Not covered:
-networks, more than one machine.
+The engine is a script that speaks PMI like MPICH, or PMI-2 with Slurm's
+library if it is installed. Open MPI's PMIx server is the real one; the lab
+tests that its ranks connect. Not covered: networks, several machines.
 """
 import ctypes
 import os
@@ -69,7 +69,7 @@ time.sleep(0.3)
 t.sendall(b"bye\n")
 """
 
-# What stands in place of the lines of PMI-1.
+# PMI-2 code that replaces the lines of PMI-1 in the engine.
 LIBPMI2 = "libpmi2.so.0"
 SECOND = r"""if "PMI_FD" in env:
     from ctypes import CDLL, byref, c_int, create_string_buffer

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of runs when something goes wrong: on this node, in the
-engine, with the collector. After every test nothing of a run is left.
+"""Runs when the node, the engine or the collector fails. After every test no
+process or file of a run remains.
 
-Engines are scripts that speak to no MPI.
+Engines are scripts without MPI.
 """
 import os
 import pwd
@@ -106,10 +106,10 @@ def start(c, run, words, ranks=1):
 
 
 def reserve(site):
-    """One exclusive run at a time; background ones beside it."""
+    """One exclusive run at a time; background runs concurrently with it."""
     c, a = setup(site)
     fake.prepare(c, ["head"], "r1")
-    fake.prepare(c, ["head"], "r1")  # asked again: the same answer
+    fake.prepare(c, ["head"], "r1")  # repeated request: the same answer
     no = fake.prepare(c, ["head"], "r2", ok=False)[0]
     assert no["cause"] == "busy" and "r1" in no["text"], no
     fake.prepare(c, ["head"], "b1", cls="background")
@@ -169,13 +169,13 @@ def idle_auto(site):
         fake.end(c, ["head"], "r2")
         a.wait_clean()
     os.makedirs(os.path.join(scope, "job_17"))
-    for more in ({}, {"idle": "assumed"}):  # what is seen counts
+    for more in ({}, {"idle": "assumed"}):  # a visible job always counts
         no = fake.prepare(c, ["head"], "r3", ok=False, **more)[0]
         assert no["cause"] == "busy" and "job_17" in no["text"], no
     fake.prepare(c, ["head"], "r4", idle="scheduler", jobs=True)
     fake.launch(c, ["head"], "r4", campaign="#x begin stay")
     assert c.wait("launched", run="r4")["ok"]
-    time.sleep(1.5)  # the job that was there before is no news
+    time.sleep(1.5)  # a job that existed before the run is not reported
     assert not c.find("prepared", run="r4", ok=False)
     os.mkdir(os.path.join(scope, "job_18"))
     no = c.wait("prepared", run="r4", ok=False)
@@ -214,7 +214,8 @@ def rank_lost(site):
 
 
 def collectors_user(site):
-    """Probes are never whom the collector on this host obeys."""
+    """A run is refused if its user owns the socket of the collector on this
+    host."""
     c, a = setup(site, mounts=(
         "mount -t tmpfs none /run && mkdir /run/coalmine && "
         "touch /run/coalmine/coalmined.sock && "
@@ -272,7 +273,8 @@ def foreign_code(site):
 
 
 def litter(site):
-    """Folders as deep as no path is, or shut, and a link to what is not ours."""
+    """Folders deeper than PATH_MAX or without permissions, and a link to a
+    file outside the run."""
     keep = os.path.join(site.top, "keep")
     os.mkdir(keep)
     os.chmod(keep, 0o777)
@@ -286,8 +288,8 @@ def litter(site):
 
 
 def planted(site):
-    """Nobody but the agent makes files in the folder of a run: who tries all
-    the time has none, and one that is there by other means stops nothing."""
+    """Only the agent can create files in the folder of a run. A process that
+    tries all the time fails, and a file that exists anyway stops nothing."""
     c, a = setup(site)
     for i in range(40):
         run = "r%d" % i
@@ -416,8 +418,8 @@ def strays(site):
 
 
 def follows(site):
-    """An exclusive run waits for the end of the one before, and so does a new
-    start of the same; one that is ended meanwhile is forgotten."""
+    """An exclusive run, or a new start of the same run, waits until the
+    previous run has ended. A waiting run that is ended is dropped."""
     c, a = setup(site)
     start(c, "r1", "begin stray stay")
     c.wait("records", run="r1")
@@ -436,7 +438,8 @@ def follows(site):
 
 
 def agent_killed(site):
-    """Its work ends by itself, and its next life finds the records."""
+    """The agent is killed: its processes end, and after a restart it finds the
+    records."""
     c, a = setup(site)
     c.ack = False
     start(c, "r1", "begin rounds20 stray stay")
@@ -460,7 +463,8 @@ def agent_killed(site):
 
 
 def all_killed(site):
-    """Agent and keepers killed at once: the next life kills what is left."""
+    """Agent and keepers killed at once: the restarted agent kills the
+    remaining processes."""
     c, a = setup(site)
     start(c, "r1", "stray begin stay")
     c.wait("records", run="r1")
@@ -480,7 +484,8 @@ def all_killed(site):
 
 
 def kill_keeper(a):
-    """All are looked at first: who loses his keeper is soon gone, too."""
+    """Find all keepers before the first kill: the child of a killed keeper
+    ends soon too."""
     keepers = [pid for pid in a.marked()
                if b"keeper" in open("/proc/%d/cmdline" % pid, "rb").read()]
     assert keepers
@@ -489,7 +494,7 @@ def kill_keeper(a):
 
 
 def keeper_killed(site):
-    """The agent does a lost keeper's work."""
+    """If a keeper is killed, the agent ends its processes."""
     c, a = setup(site)
     start(c, "r1", "begin stray stay")
     c.wait("records", run="r1")
@@ -540,7 +545,7 @@ def deadline(site):
 
 
 def collector_away(site):
-    """Work goes on for the grace, and no longer."""
+    """Without a collector runs continue for agent.grace, then they end."""
     c, a = setup(site, agent__grace="8s")
     start(c, "r1", "begin stay")
     fake.wait_for(lambda: "r1" in c.records)
@@ -561,7 +566,7 @@ def collector_away(site):
 
 
 def said_while_away(site):
-    """What happened in between is told to the next session."""
+    """An event during an outage is reported in the next session."""
     c, a = setup(site)
     start(c, "r1", "begin die")
     port, records = c.port, c.records

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The session: who is believed, how it ends and how it comes back."""
+"""The session: verification of the collector, disconnects and reconnects."""
 import json
 import os
 import resource
@@ -42,7 +42,7 @@ def hello(site):
 
 
 def not_believed(site):
-    """Every wrong collector is left before it hears a hello."""
+    """The agent disconnects from an unverified collector before hello."""
     site.pki.issue("reader", "reader", cn="collector")
     site.pki.issue("other", "collector", san="DNS:elsewhere")
     foreign = fake.Pki(os.path.join(site.top, "foreign"))
@@ -73,7 +73,7 @@ def not_believed(site):
 
 
 def by_name(site):
-    """A name is looked up, and must be the certificate's."""
+    """A host name is resolved and must match the certificate."""
     site.pki.issue("named", "collector", san="DNS:localhost")
     c = site.collector(cert="named")
     site.agent("head", c.port, site.libexec(ENGINE),
@@ -104,7 +104,7 @@ def silence(site):
 
 
 def garbage(site):
-    """Each ends the session, none the agent."""
+    """Each invalid message ends the session; the agent continues."""
     c, a = up(site)
     bodies = [b"GET / HTTP/1.0\r\n\r\n",
               b"CM\x01\x00" + struct.pack(">I", 1 << 30),
@@ -143,7 +143,7 @@ def garbage(site):
 
 
 def unknown_runs(site):
-    """Orders about runs that are not here are answered or ignored."""
+    """Orders about runs unknown to the node are answered or ignored."""
     c, a = up(site)
     c.send("head", type="end", run="r1", grace_ms=0, text="x")
     c.send("head", type="ack", run="r1", seq=5)
@@ -170,8 +170,8 @@ def unknown_runs(site):
 
 
 def long_hello(site):
-    """A spool of more runs than a hello has room for: it is no longer than
-    collectors take, and all records arrive."""
+    """The spool has more runs than fit into a hello: the hello stays within
+    the collector's limit, and all records arrive."""
     spool = os.path.join(site.top, "head.state", "spool")
     os.makedirs(spool)
     runs = ["r%062d" % i for i in range(1900)]
@@ -195,7 +195,7 @@ def long_hello(site):
 
 
 def mesh_strangers(site):
-    """Echoes go to no network but the agent's own, whoever orders them."""
+    """Echoes go only to the agent's own network, even if ordered otherwise."""
     c, a = up(site)
     sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sink.bind(("127.0.0.2", 0))
@@ -219,8 +219,8 @@ def mesh_strangers(site):
 
 
 def turn(site):
-    """A collector that has accepted and is busy with others is waited for:
-    who gave up and came back would wait anew."""
+    """The agent waits for a collector that accepted the connection and is
+    busy: an agent that reconnects would lose its place in the queue."""
     c = site.collector()
     busy = socket.create_server(("127.0.0.1", 0))
     site.agent("head", busy.getsockname()[1], site.libexec(ENGINE))
@@ -252,7 +252,7 @@ def reload(site):
 
 
 def bad_start(site):
-    """Wrong configuration: a sentence, exit 3, nothing started."""
+    """Invalid configuration: a message, exit code 3, nothing started."""
     prog = os.path.join(fake.BUILD, "agents", "coalmine-agent")
     cases = [["-o", "agent.nonsense=1"], ["-o", "nonsense"],
              ["-o", "agent.spool_max=1"], ["--config", "/nonexistent"],

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_verdict.c [-q] [-v] [-n NUMBER] [-s SHARE] FILE... - the scenarios as a
- * table, and whether each kept its bounds. -q: as many trials as the quick test
- * has; -s: a share of the trials; -v: one trial of each with all that is said,
- * the first one or the one of that number.
+ * bench_verdict.c [-q] [-v] [-n NUMBER] [-s SHARE] FILE... - print a table of
+ * the scenarios, and whether each was within its bounds. -q: the number of
+ * trials of the quick test; -s: a share of the trials; -v: one trial of each
+ * with all texts of the diagnosis, the first one or number -n.
  */
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ double_order(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of the trials that have a time at all. */
+/* Use only trials with a time. */
 static void
 bound_minutes(const struct scenario *s, double *const minutes[3],
     const int count[3])
@@ -65,7 +65,7 @@ int_order(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* The round in which half of those that found it had. */
+/* The median round of the trials that found the fault. */
 static int
 median_of(int *x, int n)
 {

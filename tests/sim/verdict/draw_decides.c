@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * draw_decides.c - coalmine-decides FOLDER SCENARIO: two pictures of how slow
- * nodes are told from others, of the simulated cluster of a scenario with one
- * slow node, as SVG files. They repeat from a seed.
+ * draw_decides.c - coalmine-decides FOLDER SCENARIO: draw two SVG pictures of
+ * how the diagnosis distinguishes slow nodes from others, for the simulated
+ * cluster of a scenario with one slow node. A fixed seed makes them repeatable.
  */
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 
 enum score { GOOD_QUARTILE, MEDIAN, MEAN, SCORES };
 
-/* A node's score of what it had with its partners; large is slow. */
+/* A node's score from its n pairs with partners; a large score is slow. */
 static double
 score_of(double *x, size_t n, enum score how)
 {
@@ -35,7 +35,8 @@ score_of(double *x, size_t n, enum score how)
 	return robust_quantile(x, n, how == MEDIAN ? 0.5 : 0.25);
 }
 
-/* In each round a ring: every node has two partners. Whose score is worst? */
+/* Each round is a ring, with two partners for every node. Does the slow node
+ * have the worst score? */
 static int
 is_found(const struct scenario *s, int rounds, enum score how, uint64_t seed)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * play.c - the world's measurements as records, confirmation runs as the
- * diagnosis orders them, and its verdicts held against what is broken. The
- * clock is made up as well.
+ * play.c - give the world's measurements to the diagnosis as records, play the
+ * confirmation runs that it orders, and compare its verdicts with the faults.
+ * The clock is simulated.
  */
 #include "tests/sim/verdict/play.h"
 
@@ -38,7 +38,7 @@
 #define TICK_NS      (15 * CLK_NS_PER_S) /* without one */
 #define PASS_NODES   CONFIRM_NODES_MAX
 #define ECHOES       120 /* of a pair in an epoch, */
-#define LARGE        30  /* of which so many are large */
+#define LARGE        30  /* large ones among them */
 #define RINGS        2
 #define INCAST_TURNS 4 /* in a round, */
 #define PASS_TURNS   8 /* and in a confirmation run */
@@ -51,10 +51,11 @@ struct play {
 	int *order;
 	double *port; /* share of its rate, by node */
 	char names[20000][8];
-	/* by node, then by leaf: what was last told, and what ever */
+	/* by node, then by leaf: last state; ever detected, ever named */
 	uint8_t *state[2], *detected[2], *named[2];
 	int fleet_told;
-	/* Of spines: what is open, and of the guilty ones what ever was. */
+	/* Open findings about spines; was the faulty one ever detected, ever
+	 * named? */
 	int spines_told, spine_detected, spine_named;
 	char pass[PASS_NODES][8];
 	size_t pass_count;
@@ -79,7 +80,7 @@ clock_ns(void)
 	return now_ns;
 }
 
-/* ---- what is told ---- */
+/* ---- verdicts ---- */
 
 static int
 is_named(const struct fault *f, const json_t *o)
@@ -107,7 +108,7 @@ is_named(const struct fault *f, const json_t *o)
 		f->kind == FAULT_FLEET || strcmp(what, "drift") == 0);
 }
 
-/* Where large messages have told of it, which way it is must be told too. */
+/* If large messages detected the fault, the verdict must have its direction. */
 static int
 is_directed(const struct world *w, const struct fault *f, uint32_t index,
     const json_t *verdict)
@@ -133,7 +134,8 @@ spine_fault(const struct world *w)
 	return NULL;
 }
 
-/* The guilty one among those that nothing tells apart from it, and no more. */
+/* Does the subject list exactly the faulty spine and those that measurements
+ * cannot distinguish from it? */
 static int
 is_spine_told(const struct world *w, const char *subject)
 {
@@ -171,7 +173,7 @@ hear_spine(struct play *p, const json_t *o, int is_open)
 	p->spine_named |= is_open && is_named(x->f, o);
 }
 
-/* What so many have is the fleet's. */
+/* A fault of at least this share of the nodes is a fault of the fleet. */
 #define FLEET_SHARE 0.25
 
 static int
@@ -245,8 +247,7 @@ hear_verdict(struct play *p, const json_t *o)
 	else if (is_leaf)
 		index = (a - 78) * 256 + b;
 	f = world_guilt(p->w, is_leaf, index);
-	/* Of two leaves both are named, and which of them it is cannot be told.
-	 */
+	/* With two leaves both are named: they cannot be distinguished. */
 	other = member_text(o, "other_leaf");
 	if (is_leaf && f == NULL && sscanf(other, "10.%u.%u.", &a, &b) == 2) {
 		index = (a - 78) * 256 + b;
@@ -279,7 +280,7 @@ store_put_event(struct store *st, const char *kind, const char *subject,
     const char *text)
 {
 	(void)st;
-	/* Of spines that have no name. */
+	/* Spines without names. */
 	if (strcmp(subject, "spines") == 0) {
 		on->ret->alarms += spine_fault(on->w) == NULL;
 		on->spine_detected |= on->w->begin_ns != 0;
@@ -403,7 +404,7 @@ hear_incast(struct play *p)
 	json_decref(record);
 }
 
-/* Binomial, by the gaps between losses: they are rare. */
+/* Draw a binomial number from the gaps between losses, which are rare. */
 static int
 lost_of(struct rng *r, double share)
 {
@@ -429,7 +430,7 @@ int_order(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* Into the list of those that lose most, as mesh_gather.c has it. */
+/* Add a pair to the list of the largest losses, as mesh_gather.c does. */
 static void
 hear_lost(json_t *pairs, const char *a, const char *b, int lost)
 {
@@ -553,7 +554,7 @@ order(void *ctx, const struct conf *campaign, char ret_run[64], struct err *err)
 	return 0;
 }
 
-/* A node comes, or comes again, with a port of that rate. */
+/* A node connects or reconnects, with this share of its port's rate. */
 static void
 hello(struct play *p, uint32_t i, const char *addr, double share)
 {
@@ -573,7 +574,7 @@ hello(struct play *p, uint32_t i, const char *addr, double share)
 	json_decref(msg);
 }
 
-/* What agents tell of their nodes: how busy they are, what their ports do. */
+/* Agents report the CPU load and the port rate of their nodes. */
 static void
 tell_nodes(struct play *p)
 {
@@ -604,7 +605,7 @@ tell_nodes(struct play *p)
 	}
 }
 
-/* The median of what a pair of a confirmation run measures, as a number. */
+/* Return the median of a pair's measurements in a confirmation run. */
 static double
 pass_median(struct play *p, uint32_t a, uint32_t b, int times)
 {
@@ -636,8 +637,8 @@ pass_pair(struct play *p, const char *a_name, const char *b_name)
 	    "p50", (forth + back) / 2, "forth", forth, "back", back);
 }
 
-/* Rounds in which all nodes meet in pairs at once: who meets whom is chance,
- * and pairs that never met have no number. */
+/* Measure rounds of concurrent pairs of all nodes. The pairs are random; a pair
+ * that was never drawn has no value. */
 static void
 pass_grid(struct play *p, json_t *grid)
 {
@@ -756,7 +757,7 @@ hear_round(struct play *p, uint64_t round_ns)
 	}
 }
 
-/* All guilty ones are in that list. */
+/* Are all faulty parts in the list? */
 static int
 all_in(const struct play *p, uint8_t *const list[2])
 {
@@ -778,7 +779,8 @@ all_in(const struct play *p, uint8_t *const list[2])
 	return guilty > 0;
 }
 
-/* When the fault ends: is all of it still told of, and is a guilty node ok? */
+/* At the end of the fault: are all faulty parts still reported, and is a faulty
+ * node ok? */
 static void
 look_at_guilty(struct play *p)
 {
@@ -797,7 +799,8 @@ look_at_guilty(struct play *p)
 		}
 }
 
-/* What an import would have made; path stays "" where there is none. */
+/* Write the topology file that an import would make; without a topology path
+ * stays "". */
 static void
 topology_write_file(const struct play *p, char path[64])
 {
@@ -857,7 +860,7 @@ cluster_new(struct play *p, const struct diagnosis_options *o)
 	p->d = diagnosis_new(p->roster, NULL, o, &ops, p);
 }
 
-/* Another collector takes over, with what the store has. */
+/* Another collector takes over with the state in the store. */
 static void
 restart(struct play *p, const struct diagnosis_options *o)
 {
@@ -898,8 +901,8 @@ options_default(struct diagnosis_options *ret)
 	conf_free(c);
 }
 
-/* Between rounds the fault comes before its first round and goes after its last
- * one has begun. */
+/* If the fault changes between rounds, it starts before its first round and
+ * ends after the start of its last round. */
 static void
 begin_and_end(struct play *p, int r, int begin, int end, uint64_t round_ns)
 {

@@ -17,8 +17,9 @@ struct play_result {
 	int warned;   /* innocents with a verdict, */
 	int alarms;   /* and that were bad */
 	int runs;     /* confirmation runs */
-	/* After its begin: all guilty ones had a verdict, and the right one;
-	 * after its end: no verdict was left. 0: never. */
+	/* Minutes from the start of the fault until all faulty parts had a
+	 * verdict, and the right one; from its end until no verdict was left.
+	 * 0: never. */
 	double minutes[3];
 	double hours;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scenario.c - the keys of a scenario, in words of whoever knows the fault and
- * not the code: README.md says how they are used.
+ * scenario.c - the keys of a scenario; README.md describes their use. The texts
+ * assume knowledge of the fault, not of the code.
  */
 #include "tests/sim/verdict/scenario.h"
 
@@ -27,18 +27,18 @@
 		    "How much slower; of a loss the share that is lost, of a " \
 		    "port the share of its rate that is gone." },              \
 	    { s, "flows", CONF_REAL, 0, 1, NULL, "1", "1",                     \
-		    "Share of the connections that meet it." },                \
+		    "Share of the connections that it affects." },             \
 	    { s, "ramp", CONF_INT, 0, 1e6, NULL, "0", "rounds",                \
-		    "Until all of it is there." },                             \
+		    "Rounds until its full size." },                           \
 	    { s, "pairs", CONF_INT, 0, 1e6, NULL, "0", "1",                    \
-		    "Felt only when so many pairs are measured at once." },    \
+		    "Effective only with this many concurrent pairs." },       \
 	    { s, "on", CONF_SPAN, 0, 1e6, NULL, "0", "s",                      \
-		    "It is there for so long" },                               \
+		    "Duration of the fault" },                                 \
 	    { s, "every", CONF_SPAN, 0, 1e7, NULL, "0", "s",                   \
-		    "of every such time; 0: always." },                        \
+		    "in each such period; 0: always." },                       \
 	{                                                                      \
 		s, "tests", CONF_CHOICES, 0, 0, "lat|bw|incast", "lat,bw", "", \
-		    "Which tests feel it."                                     \
+		    "Affected tests."                                          \
 	}
 
 static const struct conf_row rows[] = {
@@ -61,28 +61,27 @@ static const struct conf_row rows[] = {
 	{ "scenario", "between", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "It breaks and heals at any time, not just before a round." },
 	{ "scenario", "restart", CONF_INT, -1e6, 1e6, NULL, "0", "round",
-	    "The collector restarts before that round with the fault, "
-	    "with what its store has; below 0: so many rounds before the "
-	    "fault; "
+	    "The collector restarts with the state in its store before "
+	    "that round with the fault; below 0: rounds before the fault; "
 	    "0: never." },
 	{ "cluster", "nodes", CONF_INT, 2, 20000, NULL, "256", "1", "Nodes." },
 	{ "cluster", "leaf", CONF_INT, 2, 250, NULL, "32", "nodes",
 	    "Nodes on a leaf." },
 	{ "cluster", "leaf_max", CONF_INT, 0, 250, NULL, "0", "nodes",
-	    "Leaves have from leaf to so many; 0: all alike." },
+	    "Upper limit, if leaves differ in size; 0: equal sizes." },
 	{ "cluster", "leaves_known", CONF_BOOL, 0, 0, NULL, "yes", "",
 	    "Does the collector know them?" },
 	{ "cluster", "uplinks", CONF_INT, 1, 64, NULL, "1", "1",
 	    "Of a leaf; each connection takes one by a hash." },
 	{ "cluster", "rails", CONF_INT, 1, 16, NULL, "1", "1",
-	    "NICs of a node, of which each round uses the next." },
+	    "NICs of a node; each round uses the next one." },
 	{ "cluster", "spines", CONF_INT, 1, 64, NULL, "4", "1",
 	    "Spines of each pod." },
 	{ "cluster", "pods", CONF_INT, 1, 64, NULL, "1", "1",
 	    "Of leaves, side by side; as many switches as a pod has spines are "
 	    "above them." },
 	{ "cluster", "topology", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Has the collector a file of all this?" },
+	    "Does the collector have a topology file?" },
 	{ "cluster", "partners", CONF_INT, 1, 32, NULL, "16", "1",
 	    "Of a node in a round." },
 	{ "cluster", "bw_partners", CONF_INT, 0, 32, NULL, "0", "1",
@@ -100,30 +99,30 @@ static const struct conf_row rows[] = {
 	{ "cluster", "odd_mean", CONF_REAL, 0, 100, NULL, "50%", "1",
 	    "exponentially, with this mean." },
 	{ "cluster", "node_sd", CONF_REAL, 0, 1, NULL, "1%", "1",
-	    "Healthy nodes differ by so much," },
+	    "Standard deviation of healthy nodes." },
 	{ "cluster", "leaf_sd", CONF_REAL, 0, 1, NULL, "0", "1",
-	    "leaves by so much," },
+	    "Standard deviation of healthy leaves." },
 	{ "cluster", "inside", CONF_REAL, 0, 1, NULL, "0", "1",
-	    "and pairs inside a leaf are faster by so much." },
+	    "Pairs inside a leaf are faster by this." },
 	{ "cluster", "wander", CONF_REAL, 0, 1, NULL, "0", "1",
-	    "Healthy nodes are off by so much for a while," },
+	    "Healthy nodes drift by this for some time." },
 	{ "cluster", "leaf_wander", CONF_REAL, 0, 1, NULL, "0", "1",
-	    "leaves by so much," },
+	    "Healthy leaves drift by this for some time." },
 	{ "cluster", "keep", CONF_REAL, 0, 1, NULL, "95%", "1",
-	    "of which so much is left in the next round." },
+	    "Part of the drift that remains in the next round." },
 	{ "cluster", "day", CONF_REAL, 0, 1, NULL, "0", "1",
-	    "All pairs are slower and faster by so much over a day." },
+	    "All pairs are slower and faster by this over a day." },
 	{ "cluster", "kind_share", CONF_REAL, 0, 1, NULL, "0", "1",
 	    "Share of the nodes that are of another kind," },
 	{ "cluster", "kind_effect", CONF_REAL, 0, 10, NULL, "15%", "1",
-	    "slower by so much," },
+	    "slower by this," },
 	{ "cluster", "kind_known", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "and does their inventory tell?" },
+	    "and report it in their inventory." },
 	{ "cluster", "loss", CONF_REAL, 0, 1, NULL, "0.0001", "1",
 	    "Share of echoes that is always lost." },
 	{ "cluster", "waits", CONF_REAL, 0, 0.99, NULL, "0", "1",
-	    "Of the time in which ranks want a core they have none; whose "
-	    "small messages that slows changes every few rounds." },
+	    "Share of the time in which ranks want a core and have none; "
+	    "the nodes that it slows change every few rounds." },
 	{ "jobs", "share", CONF_REAL, 0, 1, NULL, "0", "1",
 	    "Nodes whose links are busy with jobs." },
 	{ "jobs", "effect", CONF_REAL, 0, 100, NULL, "50%", "1",
@@ -133,39 +132,38 @@ static const struct conf_row rows[] = {
 	{ "jobs", "fill", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "Jobs take the nodes of a leaf together." },
 	{ "jobs", "crossing", CONF_REAL, 0, 100, NULL, "0", "1",
-	    "Pairs that leave a leaf are slower by so much, as likely as its "
-	    "nodes are busy." },
+	    "Pairs that leave a leaf are slower by this, with the probability "
+	    "that its nodes are busy." },
 	{ "jobs", "crossing_share", CONF_REAL, 0, 1, NULL, "1", "1",
-	    "Of jobs, those that load uplinks." },
+	    "Share of jobs that load uplinks." },
 	FAULT("fault1", "none"),
 	FAULT("fault2", "none"),
 	{ "expect", "detected", CONF_REAL, 0, 1, NULL, "0", "1",
-	    "Share of trials in which something is said of all guilty ones" },
+	    "Share of trials in which all faulty parts are reported" },
 	{ "expect", "detected_within", CONF_INT, 0, 1e6, NULL, "0", "rounds",
-	    "within so many rounds; 0: while it lasts." },
+	    "within this many rounds; 0: while the fault lasts." },
 	{ "expect", "named", CONF_REAL, 0, 1, NULL, "0", "1",
-	    "Share of trials in which all are named rightly" },
+	    "Share of trials in which all have the right kind" },
 	{ "expect", "named_within", CONF_INT, 0, 1e6, NULL, "0", "rounds",
-	    "within so many rounds; 0: while it lasts." },
+	    "within this many rounds; 0: while the fault lasts." },
 	{ "expect", "alarms", CONF_REAL, 0, 1e6, NULL, "0", "1",
-	    "Innocents that are bad, in a trial, at most." },
+	    "Healthy parts that are bad, in a trial, at most." },
 	{ "expect", "warned", CONF_REAL, 0, 1e6, NULL, "1000000", "1",
-	    "Innocents that are warned of, in a trial, at most." },
+	    "Healthy parts with a warning, in a trial, at most." },
 	{ "expect", "runs", CONF_REAL, 0, 1e6, NULL, "1000000", "1",
 	    "Confirmation runs an hour at most." },
 	{ "expect", "kept", CONF_REAL, 0, 1, NULL, "0", "1",
-	    "Share of trials in which it is still told of when it ends." },
+	    "Share of trials in which it is still reported when it ends." },
 	{ "expect", "green", CONF_REAL, 0, 1, NULL, "1", "1",
-	    "Share of trials in which a guilty node is ok while the fault is "
-	    "there." },
+	    "Share of trials in which a faulty node is ok during the fault." },
 	{ "expect", "cleared", CONF_REAL, 0, 1, NULL, "0", "1",
-	    "Share of trials in which nothing is said any more at the end." },
+	    "Share of trials that end without a finding." },
 	{ "expect", "told_minutes", CONF_REAL, 0, 1e6, NULL, "0", "min",
-	    "Median time until all guilty ones are told of, at most; 0: any," },
+	    "Longest median time until all are reported; 0: no limit," },
 	{ "expect", "named_minutes", CONF_REAL, 0, 1e6, NULL, "0", "min",
-	    "until they are named," },
+	    "until they have the right kind," },
 	{ "expect", "clear_minutes", CONF_REAL, 0, 1e6, NULL, "0", "min",
-	    "and from the end of the fault until nothing is said." },
+	    "and from the end of the fault until no finding is open." },
 	{ NULL, NULL, CONF_STRING, 0, 0, NULL, NULL, NULL, NULL },
 };
 

@@ -83,7 +83,7 @@ struct scenario {
 	struct conf *conf;
 };
 
-/* Ends the program with a message where the file is wrong. */
+/* Read a file. Exit with a message if it is invalid. */
 void scenario_load(const char *path, struct scenario *ret);
 void scenario_free(struct scenario *s);
 

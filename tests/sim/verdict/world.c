@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * world.c - who is where, who is busy, what is broken, and how slow a pair is
- * for it.
+ * world.c - the place of nodes, their jobs and faults, and the resulting
+ * slowdown of a pair.
  */
 #include "tests/sim/verdict/world.h"
 
@@ -173,7 +173,8 @@ job_start(struct world *w, uint32_t most)
 	return taken;
 }
 
-/* First-order autoregression; confirmation runs come at any time. */
+/* First-order autoregression over a time of any length, because confirmation
+ * runs start at any time. */
 static void
 wander(struct world *w, double *x, uint32_t n, double sd, double rounds)
 {
@@ -287,7 +288,7 @@ meets(const struct world *w, const struct world_fault *x, uint32_t a,
 	case FAULT_UPLINK:
 	case FAULT_UPLINK_ONE_WAY:
 	case FAULT_UPLINK_MTU:
-	case FAULT_UPLINK_LOSS: /* each end hashes by itself */
+	case FAULT_UPLINK_LOSS: /* separate hash at each end */
 		return between *
 		    ((x->hit[la] &&
 			 hash % (uint64_t)w->s->cluster.uplinks == x->member) +
@@ -298,7 +299,7 @@ meets(const struct world *w, const struct world_fault *x, uint32_t a,
 	case FAULT_CORE:
 		return between && meets_spine(w, x, a, b, (uint64_t)x->f->kind);
 	case FAULT_SPINE_MTU:
-	case FAULT_SPINE_DEAD: /* an answer takes a way of its own */
+	case FAULT_SPINE_DEAD: /* the answer takes another path */
 		return between &&
 		    (meets_spine(w, x, a, b, 1000) ||
 			meets_spine(w, x, a, b, 1001));
@@ -326,8 +327,8 @@ feels(const struct fault *f, enum world_test test)
 				: f->incast;
 }
 
-/* What a fault adds to a pair that meets it: an exchange takes the mean of both
- * ways. */
+/* The effect of a fault on a pair that meets it. An exchange takes the mean of
+ * both directions. */
 static double
 added_by(const struct world *w, const struct world_fault *f, uint32_t a,
     uint32_t b, int one_way)
@@ -389,7 +390,7 @@ world_way(struct world *w, uint32_t a, uint32_t b, enum world_test test)
 	return measure(w, a, b, test, 1);
 }
 
-/* Senders wait for each other: what is slow at one of many is not felt. */
+/* Senders wait for each other, so one slow sender of many has no effect. */
 double
 world_receives(struct world *w, uint32_t a)
 {

@@ -3,13 +3,13 @@
  * world.h - the cluster of a scenario, from round to round: healthy
  * differences, jobs, faults, and the result of a measurement between two nodes.
  *
- * The number of a pair, a logarithm that grows with the slowdown, is
+ * The value of a pair, a logarithm that grows with the slowdown, is
  *
  *     max(node a, node b) + max(job a, job b) + max(leaf a, leaf b) between
- *         leaves, or less inside one + what the faults on its path add
+ *         leaves, or less inside one + effects of the faults on its path
  *         + noise, and in some pairs a large delay
  *
- * for the slower end decides. Everything repeats from the seed.
+ * because the slower end decides. A seed makes everything repeatable.
  */
 #ifndef TESTS_SIM_VERDICT_WORLD_H
 #define TESTS_SIM_VERDICT_WORLD_H
@@ -57,13 +57,13 @@ enum world_test { WORLD_LAT, WORLD_BW, WORLD_INCAST };
 
 struct world *world_new(const struct scenario *s, uint64_t seed);
 void world_free(struct world *w);
-/* A round is at that time: jobs come and go, faults too. */
+/* Advance to a round at this time: jobs and faults start and end. */
 void world_step(struct world *w, uint64_t now_ns);
 double world_pair(struct world *w, uint32_t a, uint32_t b,
     enum world_test test);
-/* Likewise, for traffic from a to b only. */
+/* The same, for traffic from a to b only. */
 double world_way(struct world *w, uint32_t a, uint32_t b, enum world_test test);
-/* The same of what many send to a at once. */
+/* The same, for concurrent traffic of many senders to a. */
 double world_receives(struct world *w, uint32_t a);
 /* The share of echoes that get lost between them. */
 double world_loss(const struct world *w, uint32_t a, uint32_t b);
@@ -72,7 +72,7 @@ int world_is_hole(const struct world *w, uint32_t a, uint32_t b);
 int world_is_dead(const struct world *w, uint32_t a, uint32_t b);
 uint32_t world_pod(const struct world *w, uint32_t leaf);
 double world_normal(struct world *w);
-/* The fault that is to be told of a node or leaf, or NULL. */
+/* Return the fault that must be reported for a node or leaf, or NULL. */
 const struct fault *world_guilt(const struct world *w, int is_leaf,
     uint32_t index);
 
