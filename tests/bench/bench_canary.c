@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_canary.c - what the engine adds to the operations it measures.
+ * bench_canary.c - the overhead of the engine on the operations it measures.
  *
- * Under a launcher, over any network. A plain loop, as a book on MPI has it,
- * and the engine's round take turns with the same neighbours and counts. Turns
- * are short and many, and only the two of a pair, one right after the other,
- * are compared: what the machine does besides changes more slowly than that.
- * Prints the median over all pairs of engine/loop with its 95 % interval by
- * order statistics; status 1 when it is off by more than the limit.
+ * Runs under a launcher, over any network. A plain textbook loop and the
+ * engine's round alternate with the same neighbours and counts. Turns are
+ * short, and only the two consecutive turns of a pair are compared, because
+ * other load of the machine changes more slowly. Prints the median over all
+ * pairs of engine/loop with its 95 % interval by order statistics; exits with 1
+ * if it deviates by more than the limit.
  */
 #include <mpi.h>
 #include <math.h>
@@ -32,7 +32,7 @@ struct row {
 	int turns;
 };
 
-/* The mean of its samples as they were taken, over all ranks. */
+/* Return the mean of the engine's samples over all ranks. */
 static double
 engine_turn(struct rounds *r, struct canary *c, int turn, int count)
 {
@@ -52,8 +52,8 @@ struct pair {
 	double plain_s, engine_s;
 };
 
-/* The round chooses the neighbours, and the loop takes the same. Who goes
- * first alternates. */
+/* The round chooses the neighbours, and the loop uses the same ones. The first
+ * of the two alternates. */
 static struct pair
 take_turns(struct rounds *r, struct canary *c, struct plain_loop *loop,
     int turn, int count)
@@ -92,7 +92,7 @@ print_row(const struct row *row, struct pair *pairs)
 	    robust_quantile(ratio, n, 0.5 + half));
 }
 
-/* The median of the engine over the loop. */
+/* Return the median ratio of the engine's time to the loop's. */
 static double
 bench(struct world *w, const struct settings *s, const struct row *row)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_common.c - time per operation of what runs once for every sample, as
- * a Markdown table: the best of several repetitions, so that another process
- * on the machine counts little.
+ * bench_common.c - print the time of each operation that runs once a sample, as
+ * a Markdown table: the best of several repetitions, to reduce the effect of
+ * other processes on the machine.
  */
 #include <stdio.h>
 
@@ -97,8 +97,8 @@ main(void)
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
 		printf("| %s | %.0f |\n", ops[i].name,
 		    best_ns(ops[i].op, ops[i].times));
-	printf("\nA histogram takes %zu bytes; packed, this one of %ju samples "
-	       "takes %.0f.\n",
+	printf("\nA histogram takes %zu bytes. Packed, this one with %ju "
+	       "samples takes %.0f bytes.\n",
 	    sizeof(h), (uintmax_t)h.count,
 	    (double)hist_pack(&h, blob, sizeof(blob)));
 	return 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_exact.c - exact = gpcnet beside the paper's operations, in one run.
+ * bench_exact.c - compare exact = gpcnet with the paper's operations, in one
+ * run.
  *
- * Ring by ring the engine's round with the paper's counts and a loop written
- * by hand from the paper take turns with the same neighbours. Compared are
- * what either asks of MPI, counted by MPI's profiling interface, and the time
- * of an operation. Prints a table; status 1 when the calls of an operation
- * differ.
+ * On each ring the engine's round with the paper's counts and a loop written
+ * from the paper alternate with the same neighbours. Their MPI calls, counted
+ * with MPI's profiling interface, and the time of an operation are compared.
+ * Prints a table; exits with 1 if the calls of an operation differ.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@
 
 #define RINGS_MAX 30
 
-#define LARGE_OP_RINGS 10 /* an exchange of 2 MiB takes its time on a lab */
+#define LARGE_OP_RINGS 10 /* an exchange of 2 MiB is slow on a lab */
 
 struct bench {
 	struct rounds *rounds;
@@ -85,7 +85,8 @@ count_once(struct bench *b)
 	calls_watch(NULL, MPI_COMM_NULL);
 }
 
-/* Operations in all calls, were each operation like the one. */
+/* Return the number of operations in all calls, if each has the calls of
+ * one. */
 static long
 operations(const struct calls *all, const struct calls *one)
 {
@@ -135,7 +136,7 @@ large(enum canary_test test)
 	return names_tests[test].bytes > 65536;
 }
 
-/* 1: the calls of an operation differ. */
+/* Return 1 if the calls of an operation differ. */
 static int
 bench(struct world *w, const struct settings *s, enum canary_test test)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_exec.c - the executor beside a plain loop of the same transfers, in
- * turns, one right after the other, so that the machine's noise meets both;
- * of the ratios of neighbouring turns the median counts.
+ * bench_exec.c - compare the executor with a plain loop of the same transfers.
+ * Their turns alternate, so that the machine's noise affects both. The result
+ * is the median ratio of consecutive turns.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,12 +25,12 @@
 static struct world world;
 static struct transport_team *team;
 
-/* ---- what takes turns: called once, it moves everything once ---- */
+/* ---- the two sides: one call moves all data once ---- */
 
 typedef void run_fn(void *arg);
 
-/* A plain loop: receives, sends, wait. It moves the same memory, or its own:
- * memory that other processes map is not as fast as a heap's. */
+/* A plain loop: receives, sends, wait. It uses the executor's memory or its
+ * own, because memory that other processes map is slower than heap memory. */
 struct plain {
 	const struct plan *p;
 	char **places; /* by transfer, this rank's end */
@@ -95,7 +95,7 @@ plain_free(struct plain *l)
 	free(l->reqs);
 }
 
-/* Median over iterations of the slowest rank's time. */
+/* Return the median over iterations of the slowest rank's time. */
 static double
 turn(run_fn *run, void *arg, int iterations)
 {
@@ -120,7 +120,7 @@ struct beside {
 	double ours_s, theirs_s, ratio; /* medians of the turns */
 };
 
-/* Each is first as often as second. */
+/* Each side is first in half of the pairs. */
 static struct beside
 alternate(run_fn *run, void *arg, run_fn *other, void *other_arg,
     int iterations)
@@ -232,11 +232,11 @@ main(int argc, char **argv)
 	first = team->rank == 0;
 	if (first)
 		printf("Four messages between two groups of four ranks, "
-		       "medians of %d turns in pairs, us; the\nplain loop with "
-		       "the executor's memory, and with its own. Of two "
-		       "memories that of the\nlater allocation, which is the "
-		       "loop's, is the faster one by some per cent where it\n"
-		       "is large: allocated first, it is the slower one.\n\n"
+		       "medians of %d pairs of turns, us. The\nplain loop uses "
+		       "the executor's memory, or its own. Large memory that "
+		       "is allocated later\nis faster by some per cent. Here "
+		       "it is the loop's own memory; if that is allocated\n"
+		       "first, it is the slower one.\n\n"
 		       "| bytes | plain | executor | ratio | plain, own memory "
 		       "| executor | ratio |\n"
 		       "|---:|---:|---:|---:|---:|---:|---:|\n",
@@ -248,8 +248,8 @@ main(int argc, char **argv)
 	beside_plain("count=67108864", 2);
 	if (first)
 		printf(
-		    "\nCopies by ipc beside messages, GB/s; the limit is what "
-		    "all ranks copy within their\nmemory.\n\n"
+		    "\nCopies by ipc compared with messages, GB/s. Limit: the "
+		    "rate at which all ranks copy\nwithin their own memory.\n\n"
 		    "| bytes | via | mpi | ipc | ratio | limit |\n"
 		    "|---:|---|---:|---:|---:|---:|\n");
 	beside_ipc("count=1048576", 20);

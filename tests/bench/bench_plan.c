@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_plan [EVERY] - prove all collectives in every form and shape, or one
- * case in EVERY of them, and say what plans of many ranks cost.
+ * case in EVERY of them, and print the cost of plans of many ranks.
  */
 #include <sys/resource.h>
 #include <time.h>
@@ -18,7 +18,7 @@ cpu_s(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* Peak memory only grows, so the cases are in the order of their size. */
+/* The cases are in the order of their size, because peak memory never falls. */
 static int
 prove(const char *text)
 {

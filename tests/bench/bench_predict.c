@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_predict - what predictions cost against ranks, channels and shape.
- * Each case in a process of its own, so that peaks of memory are its own.
+ * bench_predict - the cost of predictions by ranks, channels and shape. Each
+ * case runs in a separate process, so that its peak memory is separate too.
  */
 #include <sys/resource.h>
 #include <sys/wait.h>

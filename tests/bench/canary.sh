@@ -6,8 +6,8 @@
 # plain loop's.
 . "$COALMINE_SOURCE/tests/bench/lib/mpi.sh"
 mpi_lab
-echo "Turns of a plain loop and of the engine in pairs, one right after the other; the"
-echo "median of their ratios. Open MPI over the lab's shaped links, 3 hosts on 3 leaves"
-echo "and 2 cores."
+echo "Turns of a plain loop and of the engine alternate in pairs; the result is the"
+echo "median of the pairs' ratios. Open MPI over the lab's shaped links, 3 hosts on 3"
+echo "leaves and 2 cores."
 echo
 mpi_on node1:1,node5:1,node9:1 300 "$COALMINE_BUILD/tests/bench/bench_canary-openmpi"

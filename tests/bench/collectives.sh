@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# collectives.sh - eight collectives on the default lab, as tune=auto composes
-# them for it, in turns with Open MPI's own: the gain, the share of the bound
+# collectives.sh - eight collectives on the default lab, as composed by
+# tune=auto, alternating with Open MPI's own: the gain, the share of the bound
 # of the links, and the accuracy of the prediction.
 #
 # COALMINE_BENCH_TURNS (5) turns of each side, COALMINE_BENCH_SIZES (4M 16M) of
@@ -58,7 +58,7 @@ table='def cut: . * 100 | round / 100;
 		.bound_s = bound | .share = .bound_s / .seconds |
 		.expected_s = ($expected // {})[.plan])'
 
-# One mpirun: its rows, and its speed-ups in $work/all.
+# Run one mpirun: print its rows, and append its speed-ups to $work/all.
 measure() # RANKS SIZE
 {
 	local list="" n count
@@ -83,10 +83,10 @@ measure() # RANKS SIZE
 }
 
 mpi_lab
-echo "Lab of 3 leaves with 4 hosts, 200 Mbit/s, uplinks 400; Open MPI with"
-echo "btl=$mpi_btl, $turns turns of each side in turn, medians. Ratio: Open"
-echo "MPI's time over ours. Bound: what the busiest link carries at its rate,"
-echo "headers free; share of it in %."
+echo "Lab: 3 leaves with 4 hosts each, 200 Mbit/s, uplinks 400 Mbit/s. Open MPI with"
+echo "btl=$mpi_btl. $turns turns of each side alternate; values are medians. Ratio:"
+echo "the median over turns of Open MPI's time divided by ours. Bound: the time of"
+echo "the busiest link at its full rate, without headers. Share: bound over our time."
 echo
 echo "| collective | buffer | ranks | ours ms | Open MPI ms | ratio |" \
 	"bound ms | share % | predicted ms | measured / predicted |"

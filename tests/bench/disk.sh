@@ -14,10 +14,10 @@ dir=${COALMINE_DISK-}
 bad=0
 
 cat <<E
-$nodes nodes: the mesh every five minutes, two light campaigns every five minutes on
-256, one with load a day on 512; raw_retention 7 days, retention 21. MB are
-10^6 bytes, in use and of the file, at the end of each day's housekeeping. A day
-takes s by the clock, whatever else the machine did, and CPU s of both threads.
+$nodes nodes: the mesh every five minutes, two light campaigns on 256 nodes every
+five minutes, one campaign with load on 512 nodes a day; raw_retention 7 days,
+retention 21 days. MB are 10^6 bytes, used and in the file, after each day's
+housekeeping. s: elapsed time to simulate the day; CPU s: CPU time of both threads.
 
 | day | used MB | file MB | formula MB | used / formula | s | CPU s |
 |---:|---:|---:|---:|---:|---:|---:|

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# idle.sh - what Coalmine costs while it does nothing: memory of the collector
-# with 12 agents and of an agent, and an agent's processor time over a minute.
+# idle.sh - the cost of an idle Coalmine: memory of the collector with 12 agents
+# and of an agent, and their CPU time over a minute.
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/lab/lib.sh
 . "$here/../lab/lib.sh"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# impact.sh - the congestion impact on the default lab: does gpcnet-quick see
-# congestion, does it repeat with one seed, is it quick, and does it see none
-# without congestion (congestors that do nothing)?
+# impact.sh - the congestion impact on the default lab: gpcnet-quick must detect
+# congestion, give the same result with the same seed, and be quick. With
+# congestors that do nothing it must detect no congestion.
 #
 # COALMINE_BENCH_REPEATS (5) runs with one seed, COALMINE_BENCH_NULLS (20) runs
 # of the self-check.
@@ -59,8 +59,7 @@ lab_up
 cluster_up 12
 set -e -o pipefail
 
-echo "gpcnet-quick, Open MPI, 12 hosts, seed $seed; impacts with their 95 %"
-echo "intervals."
+echo "gpcnet-quick, Open MPI, 12 hosts, seed $seed. Impacts have their 95 % intervals."
 echo
 head_rows
 p99=()
@@ -73,13 +72,13 @@ printf '%s\n' "${p99[@]}" | sort -g | awk '
 	{ x[NR] = $1 }
 	END {
 		m = x[int((NR + 1) / 2)]
-		printf "\nThe p99 latency impacts lie from %.0f %% below to " \
+		printf "\nThe p99 latency impacts are from %.0f %% below to " \
 		    "%.0f %% above their median.\n", 100 * (1 - x[1] / m),
 		    100 * (x[NR] / m - 1)
 	}'
 
 echo
-echo "The same with congestors that do nothing, a seed each, 2 s a test:"
+echo "The same with congestors that do nothing: a different seed each, 2 s a test."
 echo
 head_rows
 within=()

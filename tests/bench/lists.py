@@ -118,8 +118,8 @@ def main():
         fill(c.dir + "/state/coalmine.db")
         c.start()
         rest_kib = c.rss_kib()
-        print(f"{NODES} nodes, {RUNS} runs, {LARGE} of them of {LARGE_NODES} "
-              "nodes\n\n| asked for | took | stall | gzip |\n"
+        print(f"{NODES} nodes, {RUNS} runs; {LARGE} runs have {LARGE_NODES} "
+              "nodes\n\n| request | took | stall | gzip |\n"
               "|---|---:|---:|---:|")
         for paths in [FIRST, *LISTS]:
             best = min(measured(c, lambda m=m: sum(

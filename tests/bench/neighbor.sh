@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# neighbor.sh - neighborhood collectives through leaders: whether random graphs
-# are planned right, and in labs of 2 nodes with 8 ranks and 4 with 4 the gain
-# over the MPI's own, turn by turn, and the bytes on the wire.
+# neighbor.sh - neighborhood collectives through leaders: prove the plans of
+# random graphs, and in labs of 2 nodes with 8 ranks and 4 nodes with 4 ranks
+# measure the gain over the MPI's own and the bytes on the wire.
 #
 # COALMINE_BENCH_CASES (3000) random graphs, COALMINE_BENCH_TURNS (5) turns of
 # each side, COALMINE_BENCH_SIZES (256K 1M 4M), COALMINE_BENCH_LABS (2x8 4x4),
@@ -27,7 +27,7 @@ mkdir -p "$keep"
 command -v mpirun.openmpi >/dev/null ||
 	{ echo "skipped: no mpirun.openmpi" >&2; exit 77; }
 
-# lab_of NODES RATE: up, if it is not.
+# lab_of NODES RATE: start this lab unless it is running.
 lab_of()
 {
 	[ "$lab_is" != "$*" ] || return 0
@@ -53,9 +53,9 @@ measure()
 	mv "$work/one" "$one"
 }
 
-# Payload over the list of transfers, as a share, the worst of all nodes and
-# directions: what TCP sent again apart. And whether all are within 1.5 % and
-# 64 kB.
+# over: excess of the payload over the list of transfers, as a share, the worst
+# of all nodes and directions, without retransmissions (again). near: all are
+# within 1.5 % and 64 kB.
 wire='def share(a; b): if b > 0 then a / b - 1 else 0 end;
 	def over(d): [.wire[] | select(.design == d) |
 		share(.out_bytes - .resent_bytes; .expected_out_bytes),
@@ -134,11 +134,11 @@ summary()
 	jq -rs "$wire"'
 		[.[] | select(.load_bound > 1 and .bytes >= 1048576)] as $b |
 		[.[] | select(.load_bound == 1)] as $one |
-		"Messages of 1 MiB and more where leaders can gain: " +
+		"Messages of at least 1 MiB on graphs where leaders can gain: " +
 		"\($b | map(select(.value >= 0.7 * .load_bound)) | length) of " +
-		"\($b | length) reach 0.7 of the bound, the least " +
+		"\($b | length) reach 0.7 of the bound, the minimum is " +
 		"\($b | map(.value / .load_bound) | min | . // 0 | cut). " +
-		"Where they cannot (density 0.05): " +
+		"Speed-ups on graphs where they cannot gain (density 0.05): " +
 		"\($one | map(.value) | min | . // 0 | cut) to " +
 		"\($one | map(.value) | max | . // 0 | cut). Wire within " +
 		"bounds: \(map(select(near)) | length) of \(length)."' \
@@ -149,23 +149,23 @@ random_graphs
 : >"$work/all"
 speedups >"$work/speedups"
 sweep >"$work/sweep"
-echo "$cases random graphs of 1 to 4 nodes with 1 to 8 devices, MI250 and"
-echo "MI250X by turns, were proven, and each rank's own view is the plan's:"
-echo "$(cat "$keep/random")."
+echo "The plans of $cases random graphs were proven, and the local view of each rank"
+echo "agrees with its plan. The graphs have 1 to 4 nodes with 1 to 8 devices,"
+echo "alternately MI250 and MI250X. $(cat "$keep/random")."
 echo
-echo "Against MPI_Neighbor_allgather of Open MPI, links of 800 Mbit/s, median"
-echo "of $turns turns each. Bound: what the fullest direction of a node would"
-echo "allow. Bytes between nodes: measured graph, and the mean of random ones."
-echo "Wire: payload over the list of transfers, the worst of all nodes and"
-echo "directions, without what TCP sent again because a switch dropped it,"
-echo "which is shown by itself; and whether all are within 1.5 % + 64 kB."
+echo "Comparison with MPI_Neighbor_allgather of Open MPI, links of 800 Mbit/s, the"
+echo "median of $turns turns each. Bound: the speed-up that the busiest direction of a node"
+echo "allows. Bytes between nodes: of the measured graph; expected: mean of random"
+echo "graphs. Wire: excess of the payload over the list of transfers, the worst of all"
+echo "nodes and directions, without TCP retransmissions after drops in a switch. These"
+echo "are in the columns \"sent again\". Within: all nodes are within 1.5 % + 64 kB."
 echo
 head_rows
 cat "$work/speedups"
 echo
 summary
 echo
-echo "The same 2x8, rsg=0.6, 1M, at other rates:"
+echo "2x8, rsg=0.6, 1M at several link rates:"
 echo
 head_rows
 cat "$work/sweep"

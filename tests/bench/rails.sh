@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# rails.sh - two hosts with two NICs of 100 Mbit/s each: is the binding of ranks
-# to them found, do groups fill them, and what does striping cost beyond its
-# steps?
+# rails.sh - two hosts with two NICs of 100 Mbit/s each: the detected binding of
+# ranks to NICs, the rate of groups, and the overhead of striping over its
+# steps.
 #
 # COALMINE_BENCH_TIME (1s) for each measurement.
 # shellcheck source=tests/bench/lib/mpi.sh
@@ -55,9 +55,9 @@ stripe()
 	measure 2 stripe g=2 bytes=2M via="$1" iterations=20
 	jq -rs --arg via "$1" '
 		def cut: . * 1000 | round / 1000;
-		def beside(b): [.[] | select(.probe == "speedup" and
+		def over(b): [.[] | select(.probe == "speedup" and
 			.baseline == b)][0];
-		beside("direct") as $d | beside("synchronous") as $s |
+		over("direct") as $d | over("synchronous") as $s |
 		"| \($via) | \($d.seconds / $d.steps_seconds | cut) | " +
 		"\($d.value | cut) | \($d.efficiency | cut) | " +
 		"\($s.value | cut) " + (if $s.interval == null then "" else
@@ -67,8 +67,8 @@ stripe()
 
 mpi_lab --leaves 1 --hosts 2 --rails 3 --rate 100mbit
 cat <<END
-Four ranks a node, bound by \`COALMINE_NICS\`; f is a share of the shaped rate,
-of which headers take 4.4 %:
+Four ranks a node, bound by \`COALMINE_NICS\`. f is a share of the shaped rate;
+headers take 4.4 % of it.
 
 | NICs of the ranks | profile | found | p or r | f | residual |
 |---|---|---|---:|---:|---:|
@@ -78,10 +78,10 @@ binding eth1,eth2
 export COALMINE_NICS=eth1,eth2
 cat <<END
 
-Groups, (2, 2, 2), 2 MiB a rank, share of the shaped rate of both NICs. Both ways
-at once, Open MPI's answer to a request to send can stand in the socket behind
-data that goes the same way, and one way follows the other; messages cut into
-pieces of 60K need no answer:
+Groups (2, 2, 2), 2 MiB a rank; share of the shaped rate of both NICs. With
+traffic in both directions, Open MPI's answer to a request to send can wait in
+the socket behind data of the same direction. Then the two directions alternate.
+Messages in pieces of 60K need no answer.
 
 | pattern | direction | piece | n | median | best |
 |---|---|---:|---:|---:|---:|
@@ -94,9 +94,9 @@ for pattern in rail symmetric asymmetric; do
 done
 cat <<END
 
-Striping 2 MiB over both, 20 turns: end to end over the sum of its steps measured
-alone; over the direct transfer; and how many times as fast as with a barrier
-between steps, with the 95 % interval of that ratio:
+Striping 2 MiB over both NICs, 20 turns. Over steps: end-to-end time over the sum
+of the steps' separate times. Over direct: speed-up over the direct transfer. Over
+synchronous: speed-up over a barrier between steps, with its 95 % interval.
 
 | via | over steps | over direct | efficiency | over synchronous |
 |---|---:|---:|---:|---:|

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# spmm.sh - products of sparse and dense matrices whose rows are in blocks on 2
-# nodes with 8 ranks, links of 800 Mbit/s: blocks fetched through leaders, and
-# by MPI_Neighbor_allgatherv. Every product is verified. A minute.
+# spmm.sh - products of sparse and dense matrices with rows in blocks on 2 nodes
+# with 8 ranks, links of 800 Mbit/s: blocks fetched through leaders compared
+# with MPI_Neighbor_allgatherv. Every product is verified. Takes a minute.
 #
 # COALMINE_BENCH_TURNS (9) products of each side; 256 columns.
 . "$COALMINE_SOURCE/tests/bench/lib/mpi.sh"
@@ -38,9 +38,9 @@ product() # MATRIX NUMBERING
 }
 
 mpi_lab --leaves 1 --hosts 2 --rate 800mbit
-echo "Against MPI_Neighbor_allgatherv of Open MPI, 2 nodes with 8 ranks, 256"
-echo "columns. Bytes between nodes, MPI's over ours, and the bound of the"
-echo "fullest direction; a product's time, and what all n took with set-up."
+echo "Comparison with MPI_Neighbor_allgatherv of Open MPI, 2 nodes with 8 ranks each,"
+echo "256 columns. Bytes: MPI's bytes between nodes over ours. Bound: of the busiest"
+echo "direction. Speed-up: of one product, and of all n products with set-up."
 echo
 echo "| matrix | rows numbered | rows | nonzeros | largest message | bytes" \
 	"MPI / leader | bound | MPI ms | leader ms | speed-up | set-up MPI ms" \

@@ -11,7 +11,7 @@ times=${COALMINE_BENCH_TAKEOVERS:-10}
 export COALMINE_BENCH_AGENTS=${COALMINE_BENCH_AGENTS:-5000}
 python3 "$COALMINE_SOURCE/tests/bench/fleet/fleet.py" takeovers "$times"
 echo
-printf 'One agent, from SIGKILL until a record of it is acknowledged: '
+printf 'One agent, from SIGKILL until one of its records is acknowledged: '
 python3 "$COALMINE_SOURCE/tests/cli/daemon/standby.py" times $((2 * times))
 echo
 COALMINE_BENCH_AGENTS=10000 python3 \

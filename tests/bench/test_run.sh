@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_run.sh - tests/bench/run replaces the section of a bench, keeps the
-# others, leaves all alone when a bench fails or skips.
+# test_run.sh - tests/bench/run replaces the section of a bench and keeps the
+# others. If a bench fails or is skipped, it changes nothing.
 #
-# Not covered: any bench.
+# Not covered: the benches.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)

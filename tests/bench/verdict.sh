@@ -5,8 +5,9 @@
 # rate and the false positives: all scenarios of tests/sim/verdict.
 # COALMINE_SHARE (1) of their trials.
 cat <<END
-Share of the trials: ${COALMINE_SHARE:-1}. Detected: something was said of all guilty parts; named: as what they are; both while
-the fault lasts. Innocents warned of and false alarms are of a trial. The table of coalmine-verdict(7) is made of this one.
+Share of the trials: ${COALMINE_SHARE:-1}. Detected: all faulty parts have a finding while the fault lasts; named: the finding has the
+right kind too. Healthy parts with a warning and false alarms are numbers in a trial. This table is the source of the one in
+coalmine-verdict(7).
 
 END
 exec "$COALMINE_BUILD/tests/sim/verdict/bench_verdict" \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_daemon.c - what the collector's store and scores cost: records a
- * second from put to acknowledgement, and judging a record of 10,000 nodes.
- * The bound it fails at is a tenth of what a laptop does, so it finds a mistake
- * and not a busy machine.
+ * bench_daemon.c - the cost of the collector's store and scores: records a
+ * second from put to acknowledgement, and the time to judge a record of 10,000
+ * nodes. The bound is a tenth of a laptop's rate, so that only an error in the
+ * code fails the test, not a busy machine.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -114,8 +114,8 @@ size_cb(const char *path, const struct stat *st, int type, struct FTW *ftw)
 	return 0;
 }
 
-/* The files of a store that has been closed: while it is open, its writer
- * looks at their size now and then only. 1 when they cannot be right: no
+/* Print the size of the files of a closed store; the writer of an open store
+ * reads their size only from time to time. Return 1 if it is too small: no
  * record fits in fewer bytes than its packed histogram and node medians. */
 static int
 bench_bytes(const char *dir)
@@ -141,7 +141,7 @@ main(void)
 	char dir[] = "/tmp/coalmine-bench-XXXXXX";
 	struct event_base *base = event_base_new();
 	struct store_options o = { .dir = mkdtemp(dir),
-		/* of on_postgresql.py, or no such thing */
+		/* set by on_postgresql.py */
 		.url = getenv("COALMINE_TEST_STORE_URL"),
 		.schema = "bench" };
 	struct store *store;

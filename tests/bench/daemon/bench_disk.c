@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_disk.c - the size of the store, day by day, against the formula of
- * coalmined(8): bench_disk NODES DAYS [DIR FROM].
+ * bench_disk.c - the size of the store, day by day, compared with the formula
+ * of coalmined(8): bench_disk NODES DAYS [DIR FROM].
  *
- * What a site keeps goes through the real store at the times it would: the
+ * All data of a site goes through the real store at its simulated times: the
  * mesh's records as mesh_gather makes them, two light campaigns every five
  * minutes on 256 nodes, one that loads 512 nodes a day, all with their
- * counters and events. Only the wall clock is made up. Every day begins with
- * the store's start and ends when housekeeping has found all that is due.
+ * counters and events. Only the wall clock is simulated. Every day begins with
+ * the store's start and ends when housekeeping has removed all that is due.
  *
- * With DIR and FROM it goes on where a call with fewer days ended: thirty
- * days of ten thousand nodes take half an hour.
+ * With DIR and FROM it continues after the last day of an earlier call, because
+ * thirty days of ten thousand nodes take half an hour.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -46,7 +46,7 @@
 #define QUEUE_ROWS     2000
 #define SHAPES         4 /* mesh records that differ; each is packed alone */
 #define KEEP_LIMIT_S   600
-#define RATIO_MAX      1.25 /* and its inverse: what is measured may be off */
+#define RATIO_MAX      1.25 /* limit of measured over formula, and inverse */
 
 /* The constants of the formula in coalmined(8), in bytes. */
 #define MESH_NODE_BYTES 45.0
@@ -94,7 +94,7 @@ wait_acks(struct sim *s, int open)
 		event_base_loop(s->base, EVLOOP_ONCE);
 }
 
-/* Until the writer may get a step's rows more. */
+/* Wait until the writer can accept the rows of one more step. */
 static void
 wait_room(struct sim *s)
 {
@@ -166,7 +166,7 @@ class_json(const char *class)
 	return o;
 }
 
-/* What agent number i tells after five minutes: two targets a class. */
+/* The report of agent i after five minutes: two targets a class. */
 static json_t *
 report(int nodes, int i)
 {
@@ -218,7 +218,7 @@ names_make(int count)
 	return list;
 }
 
-/* One of many lines: its own head, the body of another. */
+/* One of many records: a head with this run and number, and a shared body. */
 static json_t *
 numbered(const json_t *shape, const char *run, int seq)
 {
@@ -328,7 +328,7 @@ canary(const json_t *nodes)
 	return o;
 }
 
-/* A run of so many canary records and as many phase borders as it takes. */
+/* Store a run with this number of canary records and of phase borders. */
 static void
 campaign(struct sim *s, const char *run, const char *class, json_t *nodes,
     int canaries, int borders)
@@ -360,7 +360,7 @@ put_nodes(struct sim *s)
 		store_put_node(s->store, o);
 		json_decref(o);
 		if (i % 5000 == 4999)
-			sleep(1); /* nobody acknowledges these */
+			sleep(1); /* nodes have no acknowledgement */
 	}
 }
 
@@ -387,7 +387,7 @@ ask_int(const struct sim *s, const char *sql, int64_t before_unix_ns)
 	return value;
 }
 
-/* Until housekeeping has nothing left to do at this time. */
+/* Wait until housekeeping has nothing left to do at this time. */
 static void
 wait_kept(struct sim *s)
 {
@@ -443,7 +443,7 @@ min_int(int a, int b)
 	return a < b ? a : b;
 }
 
-/* The formula of coalmined(8) after so many days. */
+/* Return the bytes after this number of days by the formula of coalmined(8). */
 static double
 formula(const struct sim *s, int days)
 {
@@ -460,7 +460,8 @@ formula(const struct sim *s, int days)
 	    s->nodes * NODE_BYTES;
 }
 
-/* What is in use: pages that were freed are given back bit by bit. */
+/* Return the bytes of used pages. The file also has free pages, which are
+ * returned step by step. */
 static double
 used_bytes(const struct sim *s)
 {
@@ -486,7 +487,7 @@ tell(const struct sim *s, int days, double took_s, double cpu_s)
 	return used > want * RATIO_MAX || used < want / RATIO_MAX;
 }
 
-/* Of both threads: what a day costs whatever else the machine does. */
+/* CPU time of both threads, which does not depend on other load. */
 static double
 cpu_seconds(void)
 {
@@ -512,7 +513,7 @@ one_day(struct sim *s, int number)
 		put_nodes(s);
 	day(s, number);
 	store_close(s->store);
-	/* Housekeeping looks a second after the start. */
+	/* Housekeeping starts a second after the start of the store. */
 	if (store_open(&o, s->base, &s->store) < 0)
 		fatalx("no store in %s", s->dir);
 	wait_kept(s);

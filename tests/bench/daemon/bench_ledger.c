@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_ledger.c - jobs at 10,000 nodes: how long the loop stands still for an
- * answer of the scheduler, for what canaries tell, for the ledger's looks, and
- * for what is asked of a week of them. bench_ledger [DAYS]. Times are those of
- * the thread, so a busy machine does not count.
+ * bench_ledger.c - jobs at 10,000 nodes: the time that the loop is blocked by
+ * an answer of the scheduler, by results of canaries, by the ledger's ticks,
+ * and by requests about a week of jobs. bench_ledger [DAYS]. Times are CPU times
+ * of the thread, so that a busy machine has no effect.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,9 +20,9 @@
 #define LEAF_NODES 40
 #define EPOCH_S    300
 #define SPINE      2    /* targets of a node on other leaves, in an epoch */
-#define JOBS       4000 /* places: so many run at a time at most */
+#define JOBS       4000 /* maximum number of concurrent jobs */
 #define NAMES      200
-#define BOUND_S    0.5 /* ten times what is promised: a mistake, no machine */
+#define BOUND_S    0.5 /* ten times the documented limit */
 #define T0         1795000000LL
 #define NS         ((int64_t)CLK_NS_PER_S)
 
@@ -121,7 +121,7 @@ answer_of(int64_t now_s)
 		struct place *p = &places[i];
 		int size = 1 << rng_below(&rng, 10);
 
-		/* An ended one is told of once more. */
+		/* An ended job is listed once more. */
 		if (p->from_s != 0 && p->to_s < now_s - 60)
 			p->from_s = 0;
 		if (p->from_s == 0) {
@@ -176,7 +176,7 @@ canaries_tell(struct jobs *js, int64_t at_ns, struct stopwatch *w)
 	}
 }
 
-/* Every second of so many days. */
+/* Simulate every second of this number of days. */
 static void
 live(struct jobs *js, double days, struct stopwatch *watches)
 {
@@ -219,7 +219,7 @@ live(struct jobs *js, double days, struct stopwatch *watches)
 	free(paths);
 }
 
-/* What a week of such rows says by name. */
+/* Compute the costs by job name from a week of such rows. */
 static json_t *
 costs_of(double days, size_t *ret_week, struct stopwatch *watches)
 {
@@ -257,7 +257,8 @@ int
 main(int argc, char **argv)
 {
 	struct stopwatch watches[] = { { .what = "an answer of squeue" },
-		{ .what = "who is active" }, { .what = "an epoch of the mesh" },
+		{ .what = "jobs with traffic" },
+		{ .what = "an epoch of the mesh" },
 		{ .what = "a record of a canary" }, { .what = "a tick" },
 		{ .what = "2,000 rows of costs" },
 		{ .what = "a statement by name" } };
@@ -284,9 +285,9 @@ main(int argc, char **argv)
 	}
 	live(js, days, watches);
 	told = costs_of(days, &week, &watches[5]);
-	printf("%.2f days of jobs on %d nodes: %zu rows; as if of a week %zu, "
-	       "%zu statements\n\n"
-	       "| what | calls | mean | longest |\n"
+	printf("%.2f days of jobs on %d nodes: %zu rows, repeated to %zu as in "
+	       "a week; %zu statements\n\n"
+	       "| call | calls | mean | longest |\n"
 	       "| --- | ---: | ---: | ---: |\n",
 	    days, NODES, json_array_size(rows), week, json_array_size(told));
 	for (size_t i = 0; i < ARRAY_LEN(watches); i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_metrics.c - what a scrape of 10,000 nodes costs the loop, with the
- * collector's own roster, scores and api behind it. The bound it fails at is
- * some ten times what is measured, to find a mistake and not a busy machine.
+ * bench_metrics.c - the cost of a scrape of 10,000 nodes for the loop, with the
+ * collector's own roster, scores and api. The bound is about ten times the
+ * measured time, so that only an error in the code fails, not a busy machine.
  */
 #include <event2/event.h>
 #include <ftw.h>
@@ -58,7 +58,7 @@ fill_roster(struct roster *r)
 	json_decref(heartbeat);
 }
 
-/* Every node has been measured: all have a score. */
+/* Measure every node, so that all have a score. */
 static void
 fill_scores(struct series *s, struct diagnosis *d, const struct roster *r)
 {
@@ -114,7 +114,7 @@ measure(const struct metrics_in *in)
 	printf("metrics   %d nodes: %.1f ms, %.2f MB; %.1f ms of it for the "
 	       "list of nodes\n",
 	    NODES, best_s * 1e3, (double)page_bytes / 1e6, list_s * 1e3);
-	/* A line a node at least, or it was no scrape of them. */
+	/* A complete scrape has at least a line for each node. */
 	return best_s > SCRAPE_MAX || page_bytes < (size_t)NODES * 40;
 }
 

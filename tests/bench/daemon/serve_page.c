@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * serve_page.c - a made-up cluster behind the real page, metrics and API, for
- * looking at them: serve_page PORT [NODES [RECORDS]], 0 for any free port;
- * RECORDS is a JSON array of records, shown as run plans-1. It says its
- * address, and the socket for operators; it ends with the terminal or kill.
+ * serve_page.c - serve the real page, metrics and API of a simulated cluster:
+ * serve_page PORT [NODES [RECORDS]], 0 for any free port; RECORDS is a JSON
+ * array of records, shown as run plans-1. It prints its address and the socket
+ * for operators, and ends with its terminal or by kill.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -43,7 +43,8 @@ draw(double median, double sigma, double tail)
 	return rng_unit(&rng) < tail ? v * (2 + 4 * rng_unit(&rng)) : v;
 }
 
-/* How much worse a node is than its peers: node7, and a few of very many. */
+/* Slowdown of a node compared with its peers: of node7, and of a few nodes of a
+ * large cluster. */
 static double
 worse(int i)
 {
@@ -54,7 +55,7 @@ worse(int i)
 	return 1 + 0.01 * (i % 3) + 0.002 * (i % 7);
 }
 
-/* Every pair; those of the slow node are slow. */
+/* The values of all pairs; pairs of the slow node are slow. */
 static json_t *
 grid(double median, int is_rate)
 {
@@ -196,7 +197,8 @@ put_run(struct target *t, int i, uint64_t now_unix_ns)
 	impact(t, run, &seq, "allreduce", "p99", 21.3);
 }
 
-/* A run for each kind of congestor; the p99 of each canary suffers apart. */
+/* A run for each kind of congestor, with a different effect on the p99 of each
+ * canary. */
 static void
 put_matrix(struct target *t, uint64_t now_unix_ns)
 {
@@ -317,7 +319,7 @@ put_jobs(struct target *t, uint64_t now_unix_ns)
 	}
 }
 
-/* *port becomes the one that was got. */
+/* *port is set to the port that was bound. */
 static int
 listen_on(int *port)
 {
@@ -336,7 +338,7 @@ listen_on(int *port)
 	return fd;
 }
 
-/* node7, as a confirmation run would have found it. */
+/* The verdict of node7, as after a confirmation run. */
 static json_t *
 verdicts_of(uint64_t now_unix_ns)
 {

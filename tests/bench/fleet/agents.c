@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agents.c - what an agent says and answers, and when it comes back: limits
- * and backoff are those of agents/session. Each has an address of its own,
- * 127.x.y.z, 32 of them a leaf. A node of a cluster answers whatever others
- * do, so here who has a connection goes before who wants one.
+ * agents.c - simulated agents: their messages, answers and reconnects, with the
+ * limits and the backoff of agents/session. Each has a separate address,
+ * 127.x.y.z; 32 agents form a leaf. Nodes of a cluster answer independently of
+ * others, so here the events of connected agents precede new connections.
  */
 #include <event2/buffer.h>
 #include <event2/bufferevent_ssl.h>
@@ -41,7 +41,7 @@
 #define LEAF_NODES    32
 #define BATCH_BYTES   (64 * 1024)
 #define QUEUE_BYTES   (256 * 1024)
-#define FENCE_MIN     256 /* one with data; what is before its data */
+#define FENCE_MIN     256 /* least size with data; most bytes before the data */
 #define HEARTBEAT_MAX 96  /* a body that may be one */
 #define KILLED_STATUS 143
 #define MODEX_BYTES   200 /* of a rank of Open MPI with UCX */
@@ -156,7 +156,8 @@ say_hello(struct fleet_agent *a)
 	a->state = STATE_GREETING;
 }
 
-/* The same for all of a second: what it costs to build is not measured. */
+/* All heartbeats of a second share one frame, so that building it costs
+ * nothing. */
 static void
 say_heartbeat(struct fleet_agent *a)
 {
@@ -178,14 +179,14 @@ say_heartbeat(struct fleet_agent *a)
 	timer_set(a, a->heartbeat_ns);
 }
 
-/* As many batches as may wait here. */
+/* Send batches until the output buffer is full. */
 static void
 send_batches(struct fleet_agent *a)
 {
 	struct evbuffer *out = bufferevent_get_output(a->bev);
 	size_t tail_bytes = a->tail == NULL ? 0 : strlen(a->tail);
 
-	/* Of a new session the welcome says where to go on. */
+	/* In a new session the welcome has the number to continue at. */
 	while (a->state == STATE_UP && a->left > 0 &&
 	    evbuffer_get_length(out) < QUEUE_BYTES) {
 		struct strbuf lines = { 0 };
@@ -217,7 +218,7 @@ acknowledged(struct fleet_agent *a, uint64_t seq)
 	a->acked = seq;
 }
 
-/* What was not acknowledged before the session ended is sent again. */
+/* Send records again that were not acknowledged before the session ended. */
 static void
 welcomed(struct fleet_agent *a, const json_t *msg)
 {
@@ -261,7 +262,8 @@ say_record(struct fleet_agent *a, json_t *record)
 	    json_pack("{s:s, s:[o]}", "run", a->run, "records", record));
 }
 
-/* Of more nodes than rows are made for, as the engine tells them. */
+/* Scores instead of rows, as the engine reports more than RECORD_ROWS_MAX
+ * nodes. */
 static json_t *
 scores_make(const json_t *nodes)
 {
@@ -280,7 +282,7 @@ scores_make(const json_t *nodes)
 	return scores;
 }
 
-/* A record like the one we were given, about the nodes of the run. */
+/* Copy the given record, with the nodes of the run. */
 static char *
 tail_make(const struct fleet_agent *a)
 {
@@ -325,14 +327,14 @@ do_prepare(struct fleet_agent *a, const json_t *msg)
 	say(a, WIRE_PREPARED, json_pack("{s:s, s:b}", "run", a->run, "ok", 1));
 }
 
-/* What a rank of MPICH gives, the address of a UCX worker as hex digits. In x's
- * place are those that ranks on different nodes do not share. */
+/* The data of a rank of MPICH: the address of a UCX worker as hex digits. An x
+ * is a digit that differs between nodes. */
 static const char card[] =
     "20xxxxxxxxxxxxxxxx200063xxxxxxxxxxxxxxxxF8D74F00000000004F030088"
     "xxxxxxxxxxxxxxxx21860002xxxxxxxxCF1917B751389763344BD7E037370013"
     "230082xxxx";
 
-/* bytes: of the card, from its start again behind its end. */
+/* bytes: length of the data; the card is repeated to fill it. */
 static void
 say_fence(struct fleet_agent *a, int id, int bytes)
 {
@@ -360,8 +362,8 @@ say_fence(struct fleet_agent *a, int id, int bytes)
 	strbuf_clear(&sb);
 }
 
-/* Open MPI's ranks give nothing in fences, and fetch what peers have given when
- * they first send to them: in a barrier, the peers at distances 1, 2, 4. */
+/* Open MPI's ranks put no data into fences. They fetch the data of a peer when
+ * they first send to it: in a barrier, of the peers at distances 1, 2, 4. */
 static void
 ask_peers(struct fleet_agent *a)
 {
@@ -455,7 +457,7 @@ is_first(const struct fleet_agent *a)
 	return a->has_ranks && a == a->f->first_with_ranks;
 }
 
-/* One agent of each process looks whether all have come. */
+/* One agent of each process checks that a fence has the data of all ranks. */
 static void
 check_fence(struct fleet_agent *a, const json_t *msg)
 {
@@ -478,7 +480,7 @@ check_fence(struct fleet_agent *a, const json_t *msg)
 		    lines, (long long)a->size);
 }
 
-/* The second fence has no data, as that at the end of MPI_Init. */
+/* The second fence has no data, like the fence at the end of MPI_Init. */
 static void
 do_fence(struct fleet_agent *a, const json_t *msg)
 {
@@ -510,8 +512,8 @@ do_end(struct fleet_agent *a, const json_t *msg)
 	run_forget(a);
 }
 
-/* What each of ten thousand machines does with data that all of them are
- * brought is not done ten thousand times here: the message without it. */
+/* Remove the data of a fence, which is the same for all agents, so that this
+ * machine does not parse it ten thousand times. Return the new length. */
 static size_t
 cut_fence(struct fleet_agent *a, char *body, size_t len)
 {
@@ -531,7 +533,7 @@ cut_fence(struct fleet_agent *a, char *body, size_t len)
 	return (size_t)(data - body) + end_len;
 }
 
-/* 0, or negative when the session is gone. */
+/* Return 0, or a negative value if the session has ended. */
 static int
 handle(struct fleet_agent *a, char *body, size_t len)
 {
@@ -632,8 +634,8 @@ event_cb(struct bufferevent *bev, short what, void *arg)
 	if ((what & BEV_EVENT_CONNECTED) == 0) {
 		down(a);
 	} else {
-		/* libevent has made its events anew, of the middle priority:
-		 * few at a time, beside thousands that it asks for each time */
+		/* libevent created its events again, with the middle
+		 * priority. It processes few of these at a time. */
 		bufferevent_priority_set(bev, FLEET_NOW);
 		a->f->handshakes++;
 		say_hello(a);
@@ -661,7 +663,7 @@ open_session(struct fleet_agent *a)
 	setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
 	if (bind(fd, (struct sockaddr *)&from, sizeof(from)) < 0)
 		fatal("node%d: bind", a->number);
-	/* Refused at once, or later: the handshake finds it out. */
+	/* If it fails, now or later, the handshake fails. */
 	(void)connect(fd, (struct sockaddr *)&to, sizeof(to));
 	fleet_name_agent(all_names, a->cert, ssl);
 	a->bev = bufferevent_openssl_socket_new(a->f->base, fd, ssl,

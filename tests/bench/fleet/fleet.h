@@ -29,8 +29,8 @@ struct fleet {
 	int first, count; /* names are node1, node2, ...: first is 1 and up */
 	uint16_t ports[FLEET_PORTS];
 	size_t port_count;
-	/* That a node gives in the first fence; 0: none, and it fetches what it
-	 * needs of peers; below 0: no fence, records follow at once. */
+	/* Bytes of a node in the first fence. 0: none, it fetches the data of
+	 * peers. Below 0: no fence, records follow immediately. */
 	int wire_bytes;
 	const struct fleet_agent *first_with_ranks; /* or NULL */
 	json_t *inventory;
@@ -45,11 +45,11 @@ struct fleet {
 
 /* ---- names.c: certificates ---- */
 
-/* The authority of dir: contexts and certificates are made by it. */
+/* Load the authority in dir, which signs all certificates. */
 struct fleet_names *fleet_names_new(const char *dir, SSL_CTX **ret_ctx);
-/* An agent's certificate, signed once; all share one key. */
+/* Sign an agent's certificate; all agents share one key. */
 X509 *fleet_name_sign(struct fleet_names *names, int number);
-/* With it and its key, that connection. */
+/* Use this certificate and the shared key for a connection. */
 void fleet_name_agent(struct fleet_names *names, X509 *cert, SSL *ssl);
 void fleet_name_text(int number, char ret[FLEET_NAME_MAX]);
 
@@ -59,13 +59,13 @@ void fleet_start(struct fleet *f, struct fleet_names *names);
 size_t fleet_up(const struct fleet *f);
 /* Each head of a run sends this many records, as fast as they are accepted. */
 void fleet_send_records(struct fleet *f, uint64_t each);
-/* Each head ends its run well. */
+/* Each head ends its run successfully. */
 void fleet_finish(struct fleet *f);
 
 /* ---- strangers.c ---- */
 
-/* Connections that never finish their handshake, and come back at once; 0: no
- * more, once they are ended. */
+/* Start connections that never finish their handshake and reconnect at once.
+ * 0: end them. */
 void fleet_strangers(struct fleet *f, int count);
 
 #endif

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A collector with many agents: the time until all are served, their cost, and
-what they can do at one time.
+the rates that one collector reaches.
 
 The agents are those of fleet.c: real TLS, frames and backoff, in two processes
 that share the machine with the collector. CPU times depend least on the
@@ -163,7 +163,7 @@ def state_counts(c):
 
 
 def connect(c, fleet, what):
-    """All of them at once, until all are served."""
+    """Wait until all agents, which connect at once, are served."""
     cost = Cost(c)
     took, o = fleet.wait("up", fleet.count)
     loop_s, all_s, _ = cost.spent()
@@ -180,8 +180,8 @@ def is_stored(c, turn):
 
 
 def restart(c, fleet, run, what):
-    """From the first moment in which agents may connect again; a run that was
-    live before lives on."""
+    """Restart the collector: time from its first accepted connection. A live
+    run must survive."""
     turns = itertools.count()
     poll("the run is stored", 60, lambda: is_stored(c, next(turns)))
     c.kill()
@@ -261,8 +261,8 @@ def ask_all(c, paths, is_over, slowest):
 
 
 def whole_round(c, fleet):
-    """The records of one campaign over all nodes, which are judged, while the
-    page, metrics and verdicts are read."""
+    """Send the records of one campaign over all nodes, first alone, then while
+    the page, metrics and verdicts are read. The nodes are judged."""
     nodes = min(CAMPAIGN_NODES, fleet.count - RUN_NODES)
     fleet.ask("reset")
     run = order(c, f"node[{RUN_NODES + 1}-{RUN_NODES + nodes}]")
@@ -299,7 +299,7 @@ def order(c, names, **more):
 
 
 def peak_kib(c):
-    """The most that it had since the last call."""
+    """Return the peak resident KiB since the last call."""
     with open(f"/proc/{c.proc.pid}/status") as f:
         kib = [int(x.split()[1]) for x in f if x.startswith("VmHWM")][0]
     with open(f"/proc/{c.proc.pid}/clear_refs", "w") as f:
@@ -309,8 +309,9 @@ def peak_kib(c):
 
 def campaign(c, fleet):
     """Every node gets an order and starts a rank, and the ranks exchange
-    addresses: as Open MPI, none in the fence, and each fetches those of the
-    peers of a barrier; as MPICH, all get all. Then all is ended."""
+    addresses. As Open MPI, the fence has none, and each rank fetches the
+    addresses of its peers in a barrier. As MPICH, all ranks get all addresses.
+    Then the campaign is cancelled."""
     nodes = min(CAMPAIGN_NODES, fleet.count - RUN_NODES)
     first = RUN_NODES + 1
     for mpi, size in (("Open MPI", 0), ("MPICH", WIRE_BYTES)):
@@ -405,11 +406,11 @@ def takeover(pg, old, new, fleet, runs):
     fleet.ask("reset")
     fleet.ask(f"records {each}")
     _, o = fleet.wait("acked", random.uniform(0.1, 0.6) * each * len(runs))
-    assert o["acked"] < each * len(runs), "nothing is on its way"
+    assert o["acked"] < each * len(runs), "no record is in flight"
     cost = Cost(new)
     old.kill()
     began = time.monotonic()
-    poll("it leads", LIMIT_S, lambda: is_active(new))
+    poll("the standby is active", LIMIT_S, lambda: is_active(new))
     leads_s = time.monotonic() - began
     fleet.wait("welcomes", fleet.count)
     took, o = fleet.wait("up", fleet.count)
@@ -426,13 +427,14 @@ def takeover(pg, old, new, fleet, runs):
         "SELECT count(*) FILTER (WHERE n <> last OR d <> last), sum(n) FROM"
         " (SELECT count(*) AS n, count(DISTINCT seq) AS d, max(seq) AS last"
         " FROM shared.record GROUP BY run_id) AS of_run", "coalmine").split("|")
-    assert odd == "0", f"records of {odd} runs are missing or there twice"
+    assert odd == "0", f"records of {odd} runs are missing or duplicate"
     wait(old)
     return took, leads_s, loop_s, all_s, int(had)
 
 
 def fit(c):
-    """For agents that are judged as soon as in main, and a run that lives on."""
+    """Set the heartbeat and silence of main, and a deadline that keeps the run
+    alive."""
     c.options.update({"collector.heartbeat": "2s", "collector.silence": "10s"})
     c.campaign("fleet", 1, deadline="3600s", start="3600s")
 
@@ -466,17 +468,19 @@ def takeovers(n):
         pg.end()
     tell(f"{n} takeovers of {fleet.count} agents", "median", "most")
     tell("---", "---:", "---:")
-    for what, at in (("the other one leads", 1), ("all are served", 0),
-                     ("what was on its way is acknowledged", 3),
-                     ("loop's time until all are served", 2)):
+    for what, at in (("the standby is active", 1),
+                     ("all agents are served", 0),
+                     ("records in flight are acknowledged", 3),
+                     ("loop's time until all agents are served", 2)):
         sorted_ = sorted(x[at] for x in all_)
         tell(what, f"{sorted_[n // 2]:.1f} s", f"{sorted_[-1]:.1f} s")
-    print(f"\n{heads} runs outlived all of them; their {all_[-1][4]} records are"
-          " 1..N of each run, once.")
+    print(f"\n{heads} runs survived all takeovers; their {all_[-1][4]} records"
+          " have the numbers 1..N of each run, once each.")
 
 
 def pages():
-    """Of the same nodes, which one run has judged."""
+    """Measure the page's requests to all three collectors; one run has judged
+    the nodes."""
     needed()
     os.environ["COALMINE_PLUGIN_DIR"] = BUILD + "/daemon"
     count = min(CAMPAIGN_NODES, room())
@@ -520,7 +524,7 @@ def pages():
 
 
 def wire():
-    """The wire-up of one campaign, and no more."""
+    """Measure only the wire-up of one campaign."""
     with Collector(collector__heartbeat="2s", collector__silence="10s") as c:
         c.campaign("fleet", 1, deadline="3600s", start="3600s")
         c.start()

@@ -79,7 +79,7 @@ fleet_names_new(const char *dir, SSL_CTX **ret_ctx)
 	extend(n->model, ca, NID_ext_key_usage, "clientAuth");
 	extend(n->model, ca, NID_subject_key_identifier, "hash");
 	extend(n->model, ca, NID_authority_key_identifier, "keyid");
-	/* Only what is whole can be copied. */
+	/* X509_dup needs a complete certificate. */
 	ASN1_INTEGER_set(X509_get_serialNumber(n->model), 1);
 	X509_sign(n->model, n->ca_key, EVP_sha256());
 	*ret_ctx = SSL_CTX_new(TLS_client_method());

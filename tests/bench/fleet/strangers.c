@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strangers.c - who never finishes a handshake. Every other one sends the first
- * bytes of a record, the rest a whole first message, which costs the collector
- * its half of a handshake.
+ * strangers.c - clients that never finish a handshake. Half of them send the
+ * first bytes of a TLS record, the others a complete first message, for which
+ * the collector computes its part of the handshake.
  */
 #include <event2/bufferevent.h>
 #include <openssl/bio.h>

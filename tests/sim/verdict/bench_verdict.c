@@ -134,7 +134,7 @@ run(const char *path, int quick, double share, int verbose)
 		    0);
 		bound(&s, "cleared", cleared / n, s.expect.cleared, 1);
 		bound(&s, "false alarms", alarms / n, s.expect.alarms, 0);
-		bound(&s, "innocents warned of", warned / n, s.expect.warned,
+		bound(&s, "healthy parts warned", warned / n, s.expect.warned,
 		    0);
 		bound(&s, "confirmation runs an hour", runs / hours,
 		    s.expect.runs, 0);
@@ -165,8 +165,8 @@ main(int argc, char **argv)
 			return 2;
 	}
 	printf("| scenario | trials | detected | named | rounds until named "
-	       "(median) | confirmation runs an hour | innocents warned of | "
-	       "false alarms | cleared |\n"
+	       "(median) | confirmation runs an hour | healthy parts with a "
+	       "warning | false alarms | cleared |\n"
 	       "|---|---:|---:|---:|---:|---:|---:|---:|---:|\n");
 	for (int i = optind; i < argc; i++)
 		run(argv[i], quick, share, verbose);
