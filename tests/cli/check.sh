@@ -51,7 +51,7 @@ verdict 3 unknown
 verdict 0 unknown --fail-on bad
 verdict 3 coalctl --fail-on ok
 
-# Nobody is asked.
+# It sends no request.
 file ok 0
 start_standin
 : >"$work/requests"

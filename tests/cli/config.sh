@@ -54,7 +54,7 @@ tls.key=$pki/ca.key|tls.key $pki/ca.key: key does not match the certificate
 tls.ca=$work/none|tls.ca $work/none: No such file or directory
 E2
 
-# Said, and no reason not to start.
+# Reported, but not an error: the program starts.
 "$build/daemon/coalmined" "$@" -o collector.state_dir="$work/state" \
     -o collector.campaign_dir="$work/none" 2>&1 |
     grep -q "$work/none: No such file" || {
@@ -71,7 +71,7 @@ agent() {
 }
 
 last=agent.log=warn
-[ "$(id -u)" = 0 ] || agent ok "$@" # root is told that it runs no ranks
+[ "$(id -u)" = 0 ] || agent ok "$@" # as root it reports that it runs no ranks
 while IFS='|' read -r last want; do
 	agent "$want" "$@"
 done <<E2

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# expect.sh - what nodes should give, by the engine and a stand-in of the
-# collector: node2 gives half, the uplinks of leaf3 a quarter, and six runs of
-# others were 3 % slower than the machine's description says, two of them with a
-# node or uplinks that were slow then.
+# expect.sh - the expected performance of nodes, by the engine and a fake
+# collector: node2 reaches half of its rate, the uplinks of leaf3 a quarter. Six
+# runs of other nodes were 3 % slower than the machine's description predicts,
+# two of them with a node or uplinks that were slow then.
 . "$(dirname "$0")/lib.sh"
 start_standin
 PATH=$build/probes/serial:$PATH
@@ -25,11 +25,12 @@ expect expect-bytes 3 lab node1,node3 --bytes none
 expect expect-both 3 lab node1,node3 --op allreduce --plan group
 expect expect-no-plan 3 lab node1,node3 --plan nothing
 expect expect-machine 3 "$coalctl" expect node1,node3
-# A job that began while node2 gave half, and later the uplinks of leaf3 did.
+# A job that started while node2 had half of its rate; later the uplinks of
+# leaf3 were slow.
 expect expect-job 0 "$coalctl" job show 7 --machine lab --bytes 2M
 expect expect-job-plain 0 "$coalctl" job show 7
 expect expect-job-no-machine 3 "$coalctl" job show 7 --op allreduce
-# The rest names folders of the build.
+# The other lines name folders of the build.
 check "expect --machine nowhere" sh -c '"$0" expect node1 --machine nowhere 2>&1 |
     grep -q "^coalmine-probe: --machine = nowhere: expected a file, or"' \
     "$coalctl"
@@ -45,8 +46,8 @@ expect epilog-expected 0 "$coalctl" epilog 4711 --machine lab --bytes 2M
 PATH=$plain
 check "epilog: starts of the engine" [ "$(wc -l <"$work/started")" = 2 ]
 
-# Fit for a job: node2 is slow among all, the others are fine without it, and
-# with three of them it is slow. How long it took is not compared.
+# Fit for a job: all nodes together are slow, without node2 they are fine, and
+# node2 with three of them is slow. The elapsed time is not compared.
 preflight() {
 	"$coalctl" preflight "$@" >"$work/preflight"
 	set -- $?
@@ -56,7 +57,7 @@ preflight() {
 }
 expect preflight 1 preflight --nodes 'node[1-6]' --within 60s \
     -o campaign.mpi=mpich
-check "preflight: what was ordered" grep -q 'campaigns/preflight/run {"overrides":{"campaign.nodes":"node\[1,3,5-6\]","campaign.nodes_min":"4",[^}]*"canary.timeout":"[0-9]*s","campaign.mpi":"mpich"}}' \
+check "preflight: wrong order" grep -q 'campaigns/preflight/run {"overrides":{"campaign.nodes":"node\[1,3,5-6\]","campaign.nodes_min":"4",[^}]*"canary.timeout":"[0-9]*s","campaign.mpi":"mpich"}}' \
     "$work/requests"
 expect preflight-open 2 preflight --nodes 'node[1-2]'
 expect preflight-alone 2 preflight --nodes node1
@@ -87,7 +88,8 @@ rm -f "$work/sock"
 mkdir "$work/busy"
 cp "$here"/fixtures/*_pf-* "$here"/fixtures/*preflight* \
     "$here/fixtures/GET_shares" "$work/busy"
-# It is measured alone twice: nothing was sure when all were together.
+# It is measured separately twice, because the result of all nodes was not
+# certain.
 for of in '' _records; do
 	cp "$here/fixtures/GET_runs_pf-3$of" "$work/busy/GET_runs_pf-4$of"
 done
@@ -103,7 +105,7 @@ check "busy cores: $(cat "$work/said")" grep -q \
     "^open  node2: cannot be told; others had its nodes' cores meanwhile" \
     "$work/said"
 
-# A collector that says nothing any more is not waited for beyond the limit.
+# coalctl stops waiting for a silent collector at the limit.
 kill "$standin"
 wait "$standin" 2>/dev/null
 rm -f "$work/sock"
@@ -121,7 +123,8 @@ check "a mute collector: $(cat "$work/preflight")" awk \
     '/ rounds in / { took_s = $4 } END { exit !(took_s > 0 && took_s < 8) }' \
     "$work/preflight"
 
-# All together slow, both parts fine, and so once more: the path between them.
+# All nodes together are slow, both halves are fine, also when repeated: the path
+# between the halves is slow.
 kill "$standin"
 wait "$standin" 2>/dev/null
 rm -f "$work/sock"
@@ -143,7 +146,7 @@ until [ -S "$work/sock" ]; do sleep 0.05; done
 expect preflight-path 1 preflight --nodes 'node[1-3,5-6]' --within 60s \
     --machine lab
 
-# An engine that does not come to an end is given up in time.
+# An engine that does not end is abandoned within the limit.
 kill "$standin"
 wait "$standin" 2>/dev/null
 rm -f "$work/sock" "$work"/ways/*way-[2-6]*

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # fabric.sh - a simulated InfiniBand fabric of three tiers, 500 hosts with two
-# ports each: the output of ibnetdiscover is imported, and every host's leaves
-# are those of the simulator's own file. Storage and a management host are
-# skipped. Then a real slurmctld gets that tree, and its output is imported to
-# the same leaves.
+# ports each: the output of ibnetdiscover is imported, and the leaves of every
+# host agree with the simulator's own file. Storage and a management host are
+# skipped. Then a real slurmctld gets this tree, and the import of its output
+# has the same leaves.
 . "$(dirname "$0")/lib.sh"
 
 cd "$work" || exit 1
@@ -149,7 +149,7 @@ PartitionName=all Nodes=ALL Default=YES
 END
 cat >schedule <<'END'
 ip link set lo up
-# getaddrinfo wants an address besides
+# getaddrinfo needs another address too
 ip link add here type veth peer name there && ip addr add 192.0.2.1/24 dev here &&
     ip link set here up && ip link set there up
 munged --foreground --force --num-threads=1 --key-file="$PWD/munge.key" \

@@ -10,7 +10,7 @@ pipe=$work/pipe
 mkfifo "$pipe" || exit 1
 none='expected a regular file, not a pipe or a device'
 
-# refused WHAT COMMAND...: about the file WHAT. The limit is that of hanging.
+# refused WHAT COMMAND...: it names the file WHAT, and does not hang.
 refused() {
 	what=$1
 	shift

@@ -43,7 +43,7 @@ prolog() {
 	"$etc/slurm/prolog" "$@"
 }
 
-# gates CODE: both say so of the file.
+# gates CODE: both examples return CODE for the file.
 gates() {
 	for gate in prolog nhc; do
 		"$gate" --file "$verdict" >"$work/said" 2>&1
@@ -78,7 +78,7 @@ unasked() {
 drain="update nodename=n1 state=drain"
 drain="$drain reason=coalmine-health: bad: n1 s  eth0  slow"
 
-# What changes nothing: ok, suspect, unknown, too old, no file, no JSON.
+# No action: ok, suspect, unknown, too old, no file, invalid JSON.
 for case in "ok 0" "warn 0" "unknown 0" "bad 600" none junk; do
 	case $case in
 	none) rm -f "$verdict" ;;
@@ -90,7 +90,7 @@ for case in "ok 0" "warn 0" "unknown 0" "bad 600" none junk; do
 	unasked
 done
 
-# Bad: no job begins, and the node is drained unless it already is somehow.
+# Bad: no job starts, and the node is drained unless it already is drained.
 file bad
 gates 1
 for state in "drained|broken fan" "down|Not responding" "idle*|none" \
@@ -103,7 +103,7 @@ for state in idle mixed allocated completing; do
 done
 health "draining|coalmine-health: bad: slow" ""
 
-# Normal again: only its own drain is undone, and not before.
+# Normal again: only a drain by this example is undone, and not earlier.
 file warn
 health "drained|coalmine-health: bad: slow" ""
 rm "$verdict"
@@ -129,8 +129,8 @@ chmod +x "$COALCTL"
 gates 0
 health "idle|none" ""
 
-# A job before it starts: what coalctl preflight said, by exit code, and what is
-# done by the site's word.
+# Before a job starts: the result of coalctl preflight, by exit code, and the
+# action in the site's configuration.
 cat >"$COALCTL" <<'END'
 #!/bin/sh
 echo "$*" >>"$0.asked"
@@ -164,13 +164,13 @@ done
 preflight 3 ACTION=hold "update jobid=12 comment=coalmine: preflight: nothing \
 was measured: coalctl: no answer"
 preflight 1 "" "$told"
-check "preflight: what was asked" grep -qxF \
+check "preflight: wrong options" grep -qxF \
     'preflight --nodes n[1-4] --within 20s' "$COALCTL.asked"
 preflight 1 "ACTION=hold WITHIN=9s OPTIONS='--machine lab'" "requeuehold 12
 $told"
 check "preflight: options" grep -qxF \
     'preflight --nodes n[1-4] --within 9s --machine lab' "$COALCTL.asked"
-# It waits until Slurm has the nodes, and keeps those that it had.
+# It waits until Slurm has excluded the nodes, and keeps earlier exclusions.
 again() {
 	EXCLUDED=$1 preflight 1 ACTION=requeue "requeuehold 12
 update jobid=12 excnodelist=$2
@@ -180,13 +180,13 @@ $told"
 export TOTAL=6
 again '(null)' n2,n4
 TOTAL=7 again n7 n7,n2,n4
-# Too few would be left of its partition: it would wait for ever.
+# Its partition would have too few nodes: the job would wait forever.
 EXCLUDED=n7 preflight 1 ACTION=requeue "$told"
 TOTAL='' again '(null)' n2,n4
 SLURM_JOB_NODELIST='n[1-2]' preflight 1 ACTION=hold ""
 SLURM_SCRIPT_CONTEXT=epilog_slurmctld preflight 1 ACTION=hold \
     "update jobid=12 comment=coalmine: job 12: 4 nodes for 2h"
-# As Slurm does where a job has ended: its accounting takes the comment.
+# After the end of a job Slurm's accounting stores the comment.
 printf '#!/bin/sh\nexit 1\n' >"$work/refuses"
 printf '#!/bin/sh\necho "$*" >>"%s"\n' "$work/orders" >"$work/sacctmgr"
 chmod +x "$work/refuses" "$work/sacctmgr"

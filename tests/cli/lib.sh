@@ -21,7 +21,7 @@ finish() {
 trap finish EXIT
 trap 'exit 1' INT TERM
 
-# The stand-in of standin.c with fixtures/.
+# Start the fake collector of standin.c with fixtures/.
 start_standin() {
 	"$build/tests/cli/standin" "$work/sock" "$here/fixtures" \
 	    "$work/requests" &
@@ -52,7 +52,7 @@ expect() {
 	if [ "${EXPECT-}" = write ]; then
 		cp "$work/got" "$here/expect/$name"
 	elif ! diff -u "$here/expect/$name" "$work/got"; then
-		echo "$name: differs from what is expected"
+		echo "$name: differs from the expected output"
 		bad=1
 	fi
 }

@@ -24,7 +24,7 @@ check "overrides are not sent" grep -qF \
     '{"overrides":{"canary.time":"2s","campaign.nodes":"node[1-4]"}}' \
     "$work/requests"
 
-# A campaign of one's own goes along as text, under its file's name.
+# A campaign file of the user is sent as text, with its file name.
 printf '[canary]\ntime = 3s\n' >"$work/gpcnet-quick.conf"
 expect run-file 0 "$coalctl" campaign run --file "$work/gpcnet-quick.conf"
 check "the text is not sent" grep -qF \
@@ -92,14 +92,14 @@ start_standin
 wait "$waiter" || { echo "the wait did not outlive the collector"; bad=1; }
 check "no end after the collector's return" grep -q finished "$work/out"
 
-# Ctrl-C ends the wait, not the run, and says so.
+# Ctrl-C ends the wait, not the run, and coalctl prints that.
 kill "$standin"
 rm -f "$work/sock"
 start_standin
 timeout -s INT --preserve-status 3 "$coalctl" campaign run endless -w \
     >"$work/out" 2>"$work/err"
-check "an interrupted wait is no success" [ $? -eq 130 ]
-check "an interrupted wait does not say what goes on" grep -qx \
+check "an interrupted wait does not exit with 130" [ $? -eq 130 ]
+check "an interrupted wait does not report that the run continues" grep -qx \
     'run 20261120-ever goes on; coalctl run cancel 20261120-ever ends it' \
     "$work/err"
 exit $bad

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# page.sh [--write] - coalctl(8) holds the verbs and options as they are, is
-# clean mdoc, and the completion completes.
+# page.sh [--write] - coalctl(8) has all verbs and options and is clean mdoc, and
+# the completion works.
 . "$(dirname "$0")/lib.sh"
 page=$here/../../ctl/coalctl.8
 
@@ -66,7 +66,7 @@ complete "alarm alert" events --kind al
 complete "late lost" node list -s l
 complete "timed-out" run list --state ti
 
-# zsh and fish ask in the same words; they are read by the shells themselves.
+# zsh and fish use the same requests; the shells parse their files.
 for shell in zsh fish; do
 	command -v $shell >/dev/null || continue
 	got=$(PATH=$build/ctl:$PATH $shell "$here/completion.$shell" \

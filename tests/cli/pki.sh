@@ -35,7 +35,7 @@ for name in collector node1 node2 alice; do
 	check "$name does not verify" \
 	    openssl verify -CAfile "$pki/ca.pem" "$pki/$name.pem" >/dev/null
 done
-check "collector is no server" openssl verify -purpose sslserver \
+check "collector is not valid as a server" openssl verify -purpose sslserver \
     -verify_hostname collector.site -CAfile "$pki/ca.pem" \
     "$pki/collector.pem" >/dev/null
 check "collector lacks its fixed name" openssl verify \
@@ -82,12 +82,12 @@ expect pki-list 0 cat "$work/short"
 expect pki-issue-short 0 "$coalctl" pki issue "$pki" soon --role reader \
     --days 10
 "$coalctl" pki list "$pki" --json >"$work/list"
-check "an end that is near gives no warning" [ $? -eq 1 ]
-check "the list is no JSON" jq -e 'length == 6 and .[0].role == "authority"' \
+check "a near expiry gives no warning" [ $? -eq 1 ]
+check "the list is not JSON" jq -e 'length == 6 and .[0].role == "authority"' \
     "$work/list" >/dev/null
 
-# A revoked one is on the list, which holds as long as the authority, and its
-# name is free again. The others are not.
+# A revoked certificate is on the list, which is valid as long as the authority,
+# and its name is free again. Other certificates are not on the list.
 cp "$pki/node1.pem" "$work/was.pem"
 expect pki-revoke 0 "$coalctl" pki revoke "$pki" node1
 expect pki-revoke-again 3 "$coalctl" pki revoke "$pki" node1
@@ -105,7 +105,7 @@ check "two lists" [ "$(openssl crl -in "$pki/crl.pem" -noout -text |
 check "the list ends before the authority" [ "$(openssl crl \
     -in "$pki/crl.pem" -noout -nextupdate | cut -d= -f2)" = "$(openssl x509 \
     -in "$pki/ca.pem" -noout -enddate | cut -d= -f2)" ]
-check "a list is no certificate" sh -c "! $coalctl pki list $pki |
+check "a list is shown as a certificate" sh -c "! $coalctl pki list $pki |
     grep -q crl"
 
 # A CA for enrolment: its list exists at once, it signs no servers, and
@@ -140,7 +140,7 @@ check "it is not on the list" sh -c "openssl verify -crl_check \
 expect pki-enroller-anew 0 "$coalctl" pki enroller "$pki"
 expect pki-revoke-stranger 3 "$coalctl" pki revoke "$pki" e2 \
     --enrolled "$work/enrolled"
-# One that the authority of before had enrolled, and this one again.
+# A node that was enrolled by the former authority, and again by this one.
 openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
     -keyout /dev/null -subj /CN=e1/OU=agent 2>/dev/null |
     openssl x509 -req -CA "$pki/enroll.pem" -CAkey "$pki/enroll.key" \
@@ -150,22 +150,22 @@ openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
 	jq -nc --rawfile cert "$work/e1.pem" \
 	    '{name: "e1", key: "0", end_unix_s: 1, cert: $cert}'
 } >"$work/enrolled-twice"
-check "what was enrolled anew is not revoked" sh -c "$coalctl pki revoke $pki \
+check "a repeated enrolment is not revoked" sh -c "$coalctl pki revoke $pki \
     e1 --enrolled $work/enrolled-twice >/dev/null && openssl verify -crl_check \
     -CAfile $pki/ca.pem -CRLfile $pki/crl.pem -untrusted $pki/enroll.pem \
     $work/e1.pem 2>&1 | grep -q 'certificate revoked'"
 
-# A list that is damaged is not taken for none, and stays.
+# A damaged list is not treated as missing, and is not changed.
 cp -r "$pki" "$work/damaged"
 sed -i '$d' "$work/damaged/crl.pem"
 cp "$work/damaged/crl.pem" "$work/crl-before"
-check "a damaged list is written anew" sh -c "! $coalctl pki revoke \
+check "a damaged list is overwritten" sh -c "! $coalctl pki revoke \
     $work/damaged alice 2>$work/err && grep -q damaged $work/err &&
     cmp -s $work/damaged/crl.pem $work/crl-before"
 expect pki-token-for-whom 3 "$coalctl" pki token
 expect pki-token-uses 3 "$coalctl" pki token --any --uses 0
 
-# No certificate outlives its authority.
+# No certificate is valid longer than its authority.
 "$coalctl" pki init "$work/short-ca" --days 20 >/dev/null
 "$coalctl" pki issue "$work/short-ca" x --role reader >/dev/null
 check "a certificate outlives its authority" sh -c "! openssl x509 \

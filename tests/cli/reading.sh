@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# reading.sh - every verb that reads: tables, JSON, exit codes. The collector
-# is a stand-in; that the real one answers so is for the tests of the lab.
+# reading.sh - every verb that reads: tables, JSON, exit codes. The collector is
+# a fake; the tests of the lab check the answers of the real one.
 . "$(dirname "$0")/lib.sh"
 start_standin
 
@@ -15,7 +15,7 @@ expect node-upgrade 1 "$coalctl" node upgrade-check
 expect node-list-bad 3 "$coalctl" node list 'node[1-'
 expect node-show 0 "$coalctl" node show node1
 expect node-show-json 0 "$coalctl" node show node1 -j
-# Names that were never seen are no success.
+# Names that were never seen give an error.
 expect node-list-never 3 "$coalctl" node list 'node[77-78]'
 expect node-upgrade-never 3 "$coalctl" node upgrade-check node77
 expect node-show-hosts 3 "$coalctl" node show 'node[1-2]'
@@ -29,7 +29,7 @@ expect epilog-unknown 0 "$coalctl" epilog 4712
 expect advice-json 0 "$coalctl" advice --json
 expect advice-since 3 "$coalctl" advice --since never
 check "advice" "$coalctl" advice --out "$work/advice"
-# All but the time of it; it is for the shell.
+# All but the time, for the shell.
 expect advice 0 sed 's/coalctl, [0-9T:.-]*Z/coalctl, TIME/' \
     "$work/advice"
 check "advice: no shell" sh -n "$work/advice"
@@ -53,7 +53,7 @@ expect report-collectives 0 "$coalctl" report 20261121-co-abcd --ascii
 expect tuning 0 "$coalctl" tuning 20261121-co-abcd
 expect tuning-json 0 "$coalctl" tuning 20261118-gq-aaaa --json
 expect report-binding 0 "$coalctl" report 20261121-bd-ffff --ascii
-# Real records of a GPU; bw was made one that could not be measured.
+# Real records of a GPU; bw was changed to a failed measurement.
 expect report-gpu 0 "$coalctl" report 20261127-gpu-abcd --ascii
 expect report-forms 3 "$coalctl" report last --csv --json
 expect report-nccl 0 "$coalctl" report 20261121-co-abcd --format nccl-tests
@@ -85,7 +85,7 @@ expect baseline-drop 0 "$coalctl" baseline drop ship
 expect verdict-list 2 "$coalctl" verdict list
 expect verdict-all 2 "$coalctl" verdict list --all
 expect verdict-json 2 "$coalctl" verdict list --json
-# Nodes that were not measured are no success, and nothing chosen is.
+# Nodes that were not measured give an error; an empty selection does not.
 expect verdict-unknown 3 "$coalctl" verdict list --where 'subject=node[78]'
 expect verdict-unknown-json 3 "$coalctl" verdict list --json \
     --where 'subject=node[78]'
@@ -105,7 +105,7 @@ expect link-show-none 3 "$coalctl" link show node2 eth7
 expect link-show-where 0 "$coalctl" link show node2 --where 'named!=yes'
 expect arrange 0 "$coalctl" node list --where 'node=node*' \
     --where 'inventory.cores>1' --sort -node
-# Only node10 has a run: a member that no lost node has is one all the same.
+# Only node10 has a run: a member that no lost node has is still valid.
 expect arrange-later 0 "$coalctl" node list --where state=lost \
     --where 'run=2026*'
 expect arrange-none 3 "$coalctl" run list --sort colour
@@ -132,8 +132,8 @@ expect version-json 0 "$coalctl" version --json
 sed 1d "$here/fixtures/GET_runs_20261118-gq-aaaa_records" | jq -S . >"$work/b"
 check "report --json changes records" cmp "$work/a" "$work/b"
 
-# One file with the data and what draws them, and nothing outside of it; what
-# it shows is checked by tests/browser.
+# A single file with the data and the code that draws them; tests/browser checks
+# the result.
 for run in 20261118-gq-aaaa 20261121-nb-eeee; do
 	"$coalctl" report $run --html "$work/r.html" ||
 	    check "report --html of $run" false
@@ -146,7 +146,7 @@ for run in 20261118-gq-aaaa 20261121-nb-eeee; do
 	    jq -S .records >"$work/b"
 	check "report --html of $run lacks records" cmp "$work/a" "$work/b"
 done
-# No text of a record ends the script that holds the data.
+# No text of a record can end the script element with the data.
 check "report --html: the data hold a tag" test \
     "$(grep -c '</script>' "$work/r.html")" = 2
 touch "$work/none"
@@ -162,7 +162,7 @@ check "top lacks the slow node" sh -c \
 # The score of one round is not a verdict: top shows the collector's verdicts.
 check "top calls a node slow that the verdict does not" sh -c \
     "grep -A 1 'SLOWEST' '$work/top' | grep -q 'node10 .* 6.0 ######$'"
-check "top knows what nobody does" sh -c "! grep -q nan '$work/top' &&
+check "top does not mark undetermined values" sh -c "! grep -q nan '$work/top' &&
     grep -q 'bw-sync  *4.00  (not known yet)' '$work/top' &&
     grep -q 'allreduce  *-  not known yet' '$work/top'"
 check "top lacks the newest impact" grep -q 'lat  *27.50  (23.10 to 33.20)' \

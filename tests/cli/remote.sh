@@ -79,7 +79,7 @@ expect remote-schedule-nope 3 "$coalctl" schedule enable nope
 expect remote-stop 0 "$coalctl" stop --all
 "$coalctl" schedule disable good >/dev/null 2>&1
 "$coalctl" events --json >"$work/events"
-check "events are no array" jq -e 'type == "array"' "$work/events" >/dev/null
+check "events are not an array" jq -e 'type == "array"' "$work/events" >/dev/null
 
 # With no agent a run waits or is missed; cancelled it ends at once.
 "$coalctl" campaign run good --json >"$work/run"
@@ -93,14 +93,14 @@ check "last is another run" [ "$("$coalctl" run show last --json |
 check "the overview knows no reason" sh -c "$coalctl run list |
     grep -q '^$run.*good'"
 
-# Plain HTTP reads and never orders.
+# Plain HTTP allows reading, and rejects orders.
 export COALMINE_URL="http://127.0.0.1:$((port + 1))"
 expect http-version 0 "$coalctl" version
 "$coalctl" stop --all >"$work/out" 2>"$work/err"
-check "an order over HTTP is no error" [ $? -eq 3 ]
+check "an order over HTTP does not fail" [ $? -eq 3 ]
 check "an order over HTTP is not refused" [ -s "$work/err" ]
 
-# HTTPS: who may do what.
+# HTTPS: the rights of each role.
 secure() { # NAME ARGUMENT...
 	name=$1
 	shift
@@ -133,7 +133,7 @@ check "a stranger's certificate opens the API" [ $? -eq 3 ]
     --key "$pki/operator.key" run list >/dev/null 2>&1
 check "a stranger's collector is trusted" [ $? -eq 3 ]
 
-# The collector's certificate is revoked, and it does not know.
+# The collector's certificate is revoked, and the collector has no such list.
 "$coalctl" pki revoke "$pki" reader >/dev/null
 secure operator run list
 check "a list of others is held against it: $(cat "$work/err")" [ $? -eq 0 ]

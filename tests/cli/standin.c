@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * standin SOCKET FIXTURES LOG - a collector that knows its answers by heart.
+ * standin SOCKET FIXTURES LOG - a fake collector with fixed answers.
  *
- * GET /api/v1/runs/a?x=1 is answered from FIXTURES/GET_runs_a: the status on
- * the first line, then the body. Where there is no such file but GET_runs_a-1,
- * GET_runs_a-2 ... the answers come in turn, the last for ever. Requests are
- * appended to LOG. One connection at a time, one request each.
+ * GET /api/v1/runs/a?x=1 is answered from FIXTURES/GET_runs_a: the status in
+ * the first line, then the body. If there are files GET_runs_a-1, GET_runs_a-2
+ * ... instead, they are the answers to consecutive requests; the last one is
+ * repeated. Requests are appended to LOG. One connection at a time, with one
+ * request.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@
 #define REQUEST_MAX (256 * 1024)
 #define TURNS_MAX   64
 
-/* How often a path that has several answers was asked. */
+/* Number of requests of a path that has several answers. */
 static struct turn {
 	char *path;
 	int count;
@@ -42,7 +43,7 @@ listen_at(const char *path)
 	return fd;
 }
 
-/* Head and body of one request; 0 when the peer went away. */
+/* Read head and body of one request. Return 0 if the peer disconnected. */
 static int
 read_request(int fd, char *text)
 {
@@ -68,7 +69,7 @@ read_request(int fd, char *text)
 	}
 }
 
-/* The answers of a path that has several, in turn. */
+/* Open the next answer of a path that has several. */
 static FILE *
 open_turn(const char *path)
 {

@@ -14,7 +14,7 @@ same() {
 	shift
 	"$coalctl" topology import "$@" >"$work/got" 2>"$work/err" &&
 	    sed 1d "$work/got" | diff -u "$work/want" - && return
-	echo "$name: not what was expected: $(cat "$work/err")"
+	echo "$name: unexpected result: $(cat "$work/err")"
 	bad=1
 }
 
@@ -132,7 +132,7 @@ cat >n3.json <<'END'
 {"lldp": {"interface": {"eth2": {"chassis": {"id": {"type": "mac",
  "value": "0c:42:a1:00:00:01"}}, "port": {}}}}}
 END
-# a virtual machine of it, say, or a node that is cabled back to back
+# for example its virtual machine, or a node that is cabled back to back
 sed 's/"type": "Bridge"/"type": "Station"/g' n2.json >n8.json
 cat >want <<'END'
 0c_42_a1_00_00_01 n3
@@ -151,7 +151,7 @@ grep -q '^# .*: 2 nodes, 2 rails, 2 leaves' got || {
 	echo "no summary: $(head -n 1 got)"
 	bad=1
 }
-cp got again.conf # what was written is read
+cp got again.conf # the output is accepted as input
 same again again.conf
 printf 'n1 a1 1\nn2 a1 1\nn1 b1 0\nn2 b1 0\n' >table
 same rails table
@@ -199,7 +199,7 @@ core_L01_U1 -
 END
 same fabric fabric
 grep -q 'links within a tier left out: 1' err || {
-	echo "the link between two leaves was not told of: $(cat err)"
+	echo "the link between two leaves was not reported: $(cat err)"
 	bad=1
 }
 same fabric-rails --rails 'mlx5_0*' fabric
@@ -240,7 +240,7 @@ refused '3 neighbours say by LLDP that they are no switch' n8.json
 refused 'nowhere: No such file' nowhere
 refused 'again.conf: a file of this program stands alone' again.conf table
 
-# ---- skipped, but by --strict ----
+# ---- skipped, and rejected with --strict ----
 
 # skipped TEXT FILE: imported without it, and refused by --strict.
 skipped() {

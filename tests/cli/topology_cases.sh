@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# topology_cases.sh - what people have in their hands: files with adapters that
-# have no host's name, unmanaged switches, bonds, includes and headings. What a
-# reader does not know is skipped, counted and named with its line; --strict
-# refuses it.
+# topology_cases.sh - real files with adapters without a host's name, unmanaged
+# switches, bonds, includes and headings. Unknown items are skipped, counted and
+# reported with their line; --strict rejects the file.
 . "$(dirname "$0")/lib.sh"
 
 data=$(cd "$here/../data/topology" && pwd)
@@ -20,7 +19,7 @@ gives() {
 		return
 	}
 	sed 1d "$work/got" | diff -u "$work/want" - || {
-		echo "$*: not what was expected"
+		echo "$*: unexpected result"
 		bad=1
 	}
 	# the last line is the summary

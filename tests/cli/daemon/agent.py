@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """An agent for tests of coalmined: real TLS and frames, a scripted node.
 
-Agent(pki, name, port) connects and greets; on_prepare and its likes may be
-replaced. Everything received is kept in .log as objects.
+Agent(pki, name, port) connects and sends hello. on_prepare and similar methods
+may be replaced. All received messages are kept in .log as objects.
 """
 import json
 import select
@@ -13,7 +13,7 @@ import threading
 import time
 
 HEAD = b"CM\x01\x00"
-LATE = 6  # what has to happen may take so many times as long: others compute
+LATE = 6  # factor of all time limits: other processes use the CPU too
 
 
 def frame(body):
@@ -67,8 +67,8 @@ class Agent:
         p.poll(100)
 
     def send_raw(self, data):
-        """One TLS connection is not for two threads at once, hence lock and
-        no call that blocks."""
+        """Two threads must not use one TLS connection concurrently, hence the
+        lock and only calls that do not block."""
         view, end_ = memoryview(data), time.time() + 20 * LATE
         try:
             with self.lock:
@@ -91,7 +91,7 @@ class Agent:
             time.sleep(0.2)
 
     def part(self, n):
-        """Return up to n bytes, or None if there are none yet."""
+        """Return up to n bytes, or None if no data has arrived."""
         with self.lock:
             try:
                 return self.sock.recv(n)
@@ -101,7 +101,7 @@ class Agent:
     def exact(self, n):
         data = b""
         while len(data) < n:
-            last = not self.open  # what has come is still read
+            last = not self.open  # data that has arrived is still read
             part = self.part(n - len(data))
             if part is None:
                 if last:
@@ -130,7 +130,7 @@ class Agent:
                 self.cond.notify_all()
 
     def wait(self, type_, limit=10, match=lambda m: True):
-        """The first message of that type that matches."""
+        """Return the first message of this type that matches."""
         limit *= LATE
         end = time.time() + limit
         with self.cond:
@@ -152,7 +152,7 @@ class Agent:
         assert not self.open, f"{self.name}: still connected"
 
     def close(self):
-        """The descriptor lives until both threads have let go of it."""
+        """The descriptor stays open until both threads have released it."""
         self.open = False
         try:
             self.sock.shutdown(socket.SHUT_RDWR)

@@ -197,7 +197,7 @@ def main():
         assert op2.order() == 0 and op4.order() == 200
         assert "node2: its certificate is no longer valid" in c.read_log()
         beats = len(good.log)
-        poll("node1 goes on", 10, lambda: len(good.log) > beats)
+        poll("node1 continues", 10, lambda: len(good.log) > beats)
         assert good.open and c.get("nodes/node1")["state"] == "ok"
         c.stop()
     return 0

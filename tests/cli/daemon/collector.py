@@ -35,10 +35,10 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
-# States of a run behind which no other comes.
+# Final states of a run.
 FINAL = ("finished", "failed", "timed-out", "cancelled", "missed", "preempted",
          "nonstart")
-watched = []  # collectors without which nothing that is waited for comes
+watched = []  # collectors that must be alive while a test waits
 
 
 def poll(what, limit, is_true):
@@ -104,17 +104,17 @@ class Collector:
 
     def start(self):
         self.log = open(self.dir + "/log", "a")
-        self.log_at = self.log.tell()  # what this life says is behind it
+        self.log_at = self.log.tell()  # the log of this process starts here
         self.proc = subprocess.Popen(self.command(), stderr=self.log)
         poll("coalmined ready", 60, self.is_ready)
 
     def check_lives(self, what):
-        """Or was killed by the test."""
+        """Fail if the collector has ended without being killed by the test."""
         if self.proc not in (None, self.killed) \
                 and self.proc.poll() is not None:
             raise AssertionError(
                 f"{what}: coalmined ended, status {self.proc.returncode}: "
-                + (self.read_log()[-3000:] or "it has said nothing"))
+                + (self.read_log()[-3000:] or "its log is empty"))
 
     def is_ready(self):
         self.check_lives("ready")

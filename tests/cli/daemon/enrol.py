@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A node gets its certificate by a token, renews it, and loses it; strangers
-get nothing; agents leave a collector whose certificate was revoked. Agents are
-real ones where they enrol and renew."""
+"""A node gets a certificate by token, renews it, and loses it. Strangers get
+nothing. Agents disconnect from a collector whose certificate was revoked.
+Agents that enrol and renew are real ones."""
 import hashlib
 import json
 import os
@@ -28,7 +28,7 @@ MUNGED = shutil.which("munged", path=os.environ["PATH"] + ":/usr/sbin")
 
 
 class Stranger(Agent):
-    """A connection that shows no certificate and asks to enrol."""
+    """A connection without a certificate that requests enrolment."""
 
     def __init__(self, c, name="x1", source="127.0.0.1"):
         self.sni = SNI
@@ -130,7 +130,8 @@ def refused(c, word, **fields):
 
 
 def test_strangers(c):
-    """Who has no certificate may say enroll, once, and no more than that."""
+    """A client without a certificate may send a single enroll message, and
+    nothing else."""
     for type_, fields in (
             ("hello", dict(version=1, node="x1", boot="b", software="s",
                            inventory={}, runs=[], spool=[])),
@@ -148,20 +149,20 @@ def test_strangers(c):
     refused(c, "unknown token", node="x1", request=request("x1"),
             token="coalmine1-" + "0" * 64 + "-" + "0" * 40)
     refused(c, "request of", node="x1", request="x" * 2000, token="")
-    s = Stranger(c)  # one question only
+    s = Stranger(c)  # only one request is accepted
     one = frame(json.dumps({"type": "enroll", "node": "x1", "token": "",
                             "request": request("x1")}).encode())
     s.send_raw(one + one)
     s.wait("refuse")
     s.wait_closed()
     assert len(s.log) == 1, s.log
-    # a name is asked for, and nothing else does without a certificate
+    # without a certificate only the server name of enrolment is accepted
     ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     ctx.load_verify_locations(c.pki + "/ca.pem")
     ctx.check_hostname = False
     expect_closed(ctx.wrap_socket(connect(c), server_hostname="other"), "none")
     assert not is_up(c, "x1")
-    # who says nothing is shown out
+    # a silent connection is closed
     s = Stranger(c)
     s.wait_closed(25)
     poll("an event of a refusal", 10, lambda: any(
@@ -171,7 +172,7 @@ def test_strangers(c):
 
 
 def test_tickets(c):
-    """What a stranger was let in for is nothing to come back with."""
+    """The TLS session of an enrolment cannot be resumed."""
     ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     ctx.load_verify_locations(c.pki + "/ca.pem")
     ctx.check_hostname = False
@@ -207,7 +208,8 @@ def test_enrol(c):
 
 
 def test_wrong(c):
-    """Of another authority, or expired: nothing is sent, or nothing comes."""
+    """With a token of another authority nothing is sent; an expired token is
+    rejected."""
     other = c.dir + "/elsewhere"
     c.ctl("pki", "init", other)
     text = token(c, "--node", "w1")
@@ -220,7 +222,7 @@ def test_wrong(c):
     n = Node(c, "w2", short)
     n.says("token has expired")
     n.kill()
-    # the key that asked before a power cut asks again and is served
+    # after a power cut the same key enrols again with the used token
     text = token(c, "--any", "--uses", "1")
     n = Node(c, "w3", text)
     poll("w3 is up", 20, lambda: is_up(c, "w3"))
@@ -255,24 +257,25 @@ def test_renew(c):
     poll("it is used", 20, lambda: n.read_log().count(": up") >= 2)
     poll("an event", 10, lambda: any(
         "certificate renewed" in t for t in events(c)))
-    # the old one is good until its end, and a stolen one does not multiply
+    # the old certificate is valid until its end; a stolen one cannot be
+    # renewed again
     with open(n.dir + "/old.pem", "w") as f:
         f.write(cert)
-    # where it cannot be stored, people hear of it
+    # if it cannot be stored, a diag reports that
     os.mkdir(n.dir + "/a.key.ask")
     poll("a diag", 60, lambda: any(
         "r1" in d["text"] and "cannot renew" in d["text"]
         for d in c.get("diags")))
     os.rmdir(n.dir + "/a.key.ask")
     count = n.read_log().count("a new certificate")
-    poll("it goes on", 40,
+    poll("it renews again", 40,
          lambda: n.read_log().count("a new certificate") > count)
     return n
 
 
 def test_thief(c):
-    """Somebody with an agent's certificate asks for more of them: not before it
-    is half-way to its end, not for another name, and not all the time."""
+    """A thief of an agent's certificate requests more of them. They are refused
+    in the first half of its lifetime, for another name, and too often."""
     c.issue("t1", "agent")
     a = Agent(c.pki, "t1", c.port)
     a.wait("welcome")
@@ -289,7 +292,7 @@ def test_thief(c):
 
 
 def test_revoked(c, n):
-    """All that was issued to a name, the stolen and the renewed."""
+    """Revocation of a name covers all its certificates, stolen and renewed."""
     c.ctl("pki", "revoke", c.pki, "r1", "--enrolled",
           c.dir + "/state/enrolled")
     reload(c)
@@ -301,9 +304,9 @@ def test_revoked(c, n):
 
 
 def test_collector_revoked(c, n):
-    """n1 learns of the revocation in its session, disconnects, and accepts the
-    new collector; not the old one, whose key has been stolen, whatever list it
-    sends."""
+    """n1 receives the revocation in its session, disconnects, and accepts the
+    new collector. It rejects the old one, whose key was stolen, with any list
+    that this one sends."""
     shutil.copytree(c.pki, c.dir + "/stolen")
     ups = n.read_log().count(": up")
     c.ctl("pki", "revoke", c.pki, "collector")
@@ -313,7 +316,7 @@ def test_collector_revoked(c, n):
     poll("n1 is with the new one", 30,
          lambda: n.read_log().count(": up") > ups and is_up(c, "n1"))
     c.stop()
-    n.kill()  # the list outlives the agent
+    n.kill()  # the list is kept over a restart of the agent
     c.options["tls.cert"] = c.dir + "/stolen/collector.pem"
     c.options["tls.key"] = c.dir + "/stolen/collector.key"
     c.options["tls.crl"] = c.dir + "/stolen/crl.pem"
@@ -322,7 +325,7 @@ def test_collector_revoked(c, n):
     n.start()
     poll("n1 refuses", 30, lambda: n.read_log().count("was revoked") > said)
     time.sleep(3)
-    assert not is_up(c, "n1"), "a revoked collector is believed"
+    assert not is_up(c, "n1"), "a revoked collector is accepted"
     c.stop()
     c.options["tls.cert"] = c.pki + "/collector.pem"
     c.options["tls.key"] = c.pki + "/collector.key"
@@ -333,7 +336,8 @@ def test_collector_revoked(c, n):
 
 
 def test_enroller_revoked(c, n):
-    """Who has its key makes agents no more, and those it made are out."""
+    """The revoked enrolment key can issue no more certificates, and the
+    agents that it issued are rejected."""
     n.start()
     poll("n1 is up", 30, lambda: is_up(c, "n1"))
     c.ctl("pki", "revoke", c.pki, "enroll")
@@ -371,7 +375,7 @@ def everything(folder):
 
 
 class Munged:
-    """A host's daemon of munge; those of one KEY are a realm."""
+    """The munge daemon of a host; daemons with the same KEY form a realm."""
 
     def __init__(self, folder, name, key):
         self.dir = f"{folder}/munge-{name}"
@@ -398,7 +402,7 @@ class Munged:
 
 
 def digests(c, req):
-    """Of the key of a request, and of the authority."""
+    """Return digests of the key of a request and of the authority."""
     key = subprocess.run(["openssl", "req", "-pubkey", "-noout"], check=True,
                          input=req.encode(), stdout=subprocess.PIPE).stdout
     with open(c.pki + "/ca.pem") as f:
@@ -415,13 +419,13 @@ def munge_node(c, name, munged, **more):
 
 
 def test_munge(c, here, there, stranger):
-    """Collector and nodes have no secret but the realm's."""
+    """Collector and nodes share only the secret of the realm."""
     me = str(os.getuid())
     n = munge_node(c, "localhost", there)
     poll(f"localhost enrols: {n.read_log()}", 30, lambda: is_up(c, "localhost"))
     with open(c.pki + "/ca.pem") as f:
         assert n.file("ca.pem") == f.read()
-    poll("it is told", 20,
+    poll("an event of the enrolment", 20,
          lambda: any("by munge" in e for e in events(c)))
     n.kill()
     poll("it is gone", 30, lambda: not is_up(c, "localhost"))
@@ -436,14 +440,14 @@ def test_munge(c, here, there, stranger):
     n = munge_node(c, "no-such-host-of-ours", there)
     n.says("cannot resolve")
     n.kill()
-    # a peer with a certificate of its own that is not a collector of the realm
+    # a peer with a certificate of another authority, outside of the realm
     n = munge_node(c, "localhost", there, **{"agent.munge_users": "54321"})
     n.says(f"munge: credential of user {me}: expected one of 54321")
     for name in ("ca.pem", "a.pem", "a.key"):
         assert not os.path.exists(f"{n.dir}/{name}"), name
     n.kill()
 
-    # what one credential says is of no use for a key, authority or name more
+    # a credential is not valid for another key, authority or name
     req = request("localhost")
     key, root = digests(c, req)
     good = f"coalmine-agent1 localhost {key} {root}"
@@ -475,7 +479,7 @@ def test_munge(c, here, there, stranger):
 
 def play_munge():
     if MUNGED is None:
-        print("no munged: enrolment by its credentials is left out")
+        print("no munged: skipping enrolment by its credentials")
         return
     with Collector(collector__silence="2s") as c:
         realm = [Munged(c.dir, name, key) for name, key in
@@ -546,7 +550,7 @@ def test_init(text):
         poll("i1 enrols", 20, lambda: is_up(c, "i1"))
         n.kill()
         assert everything(site) == before
-        # an authority that is there is used, a setting that is there stays
+        # an existing authority is used, an existing setting is kept
         os.remove(site + "/pki/collector.pem")
         os.remove(site + "/pki/collector.key")
         more = init()
@@ -560,7 +564,8 @@ def test_init(text):
 
 
 def test_init_slurm():
-    """Where sinfo answers, exclusive runs ask Slurm; a setting stays."""
+    """If sinfo answers, exclusive runs query Slurm; an existing setting is
+    kept."""
     for text, answers, wanted in (("", 0, "\nidle = yes"), ("", 1, None),
                                   ("[slurm]\nidle = no\n", 0, "\nidle = no")):
         with Collector() as c:
@@ -600,8 +605,8 @@ def test_init_refuses():
 
 
 def test_brought_meanwhile(c):
-    """The site installs a certificate while a node waits for a collector that
-    lets it enrol: that collector was never verified, and learns nothing."""
+    """The site installs a certificate while a node waits for enrolment by a
+    collector. That collector was never verified, so it receives nothing."""
     other = c.dir + "/impostor"
     c.ctl("pki", "init", other)
     c.issue("127.0.0.1", "collector", "--san", "127.0.0.1", pki=other)

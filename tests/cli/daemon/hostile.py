@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Malicious or broken peers lose their connection, others are not affected,
+"""Malicious or broken peers lose their connection. Others are not affected,
 and memory does not grow."""
 import json
 import os
@@ -19,7 +19,7 @@ IDLE = 10000
 CROWD = 400
 QUOTA = 200  # records of a run
 HANDSHAKES = 256  # of strangers, at one time
-RUNS = 20000  # in a store that is dear to search
+RUNS = 20000  # in a store in which searches are expensive
 WATCHDOG_S = 20
 
 
@@ -61,7 +61,7 @@ def expect_refused(a, cause, word):
 
 
 def handshake_fails(c, ctx, what):
-    """TLS 1.3 clients see a refusal only when they read."""
+    """TLS 1.3 clients receive a refusal only when they read."""
     try:
         s = ctx.wrap_socket(connect(c))
     except OSError:
@@ -103,7 +103,7 @@ def test_roles(c):
 
 
 def test_talkers(c):
-    """Who is refused in the middle of a word hears why."""
+    """A peer that is refused in the middle of a frame receives the reason."""
     s = tls_context(c.pki, "eve").wrap_socket(connect(c))
     for _ in range(5):
         s.sendall(b"x" * 20000)
@@ -125,7 +125,7 @@ def test_names(c):
 
 
 def test_versions(c):
-    """A newer agent, which also speaks ours and says what we do not know."""
+    """A newer agent that supports this version and sends unknown members."""
     a = Agent(c.pki, "node2", c.port, hello=False, beat=False)
     a.send("hello", version=2, version_min=1, node="node2", boot="b2",
            software="coalmine-agent 9.0", inventory={}, runs=[], spool=[],
@@ -172,7 +172,7 @@ def test_frames(c):
 
 
 def test_cut(c):
-    """Reasons quote the peer, and are cut within a character of two bytes."""
+    """Reasons quote the peer; the cut would split a two-byte character."""
     e = "\u00e9"
     welcome = [{"type": "a" * 31 + e},
                {"type": "refuse", "cause": "x", "text": "a" * 199 + e},
@@ -192,7 +192,7 @@ def test_cut(c):
 
 
 def test_second(c):
-    """One name, two processes: the first stays."""
+    """Two processes with one name: the first one stays connected."""
     first = Agent(c.pki, "node2", c.port, boot="x")
     first.wait("welcome")
     expect_refused(Agent(c.pki, "node2", c.port, boot="y"), "busy",
@@ -210,7 +210,8 @@ def test_second(c):
 
 
 def test_silent(c):
-    """An agent whose heart stops is lost, told so, and may come back."""
+    """An agent without heartbeats is lost, receives a refusal, and may
+    reconnect."""
     a = Agent(c.pki, "node2", c.port)
     a.wait("welcome")
     a.beat_on = False
@@ -223,11 +224,11 @@ def test_silent(c):
 
 
 def test_lies(c):
-    """A real agent about runs that are not its own."""
+    """A valid agent reports about runs of other nodes."""
     a = Agent(c.pki, "node2", c.port)
     a.wait("welcome")
     a.records("no-such-run", begin("no-such-run"))
-    a.wait("ack")  # kept, under a run that says so
+    a.wait("ack")  # stored, in a run that is marked as failed
     kept = c.get("runs/no-such-run")
     assert kept["state"] == "failed" and kept["nodes"] == ["node2"], kept
     a.send("exited", run="no-such-run", id=0, status=0, stderr="")
@@ -236,14 +237,14 @@ def test_lies(c):
 
 
 def test_events(c):
-    """What an agent says at will is written a hundred times an hour."""
+    """Events that an agent causes at will are limited to 100 an hour."""
     a = Agent(c.pki, "node5", c.port)
     a.wait("welcome")
     lines = c.read_log().count("\n")
     for _ in range(3000):
         a.send("spool-lost", run="r", records=1, bytes=1)
     a.records("none", begin("none"))
-    a.wait("ack")  # all before it was handled, too
+    a.wait("ack")  # everything before it has been handled, too
     told = [e for e in c.get("events?limit=1000") if e["subject"] == "node5"]
     assert 90 <= len(told) <= 100, len(told)
     assert c.read_log().count("\n") - lines < 150
@@ -251,8 +252,8 @@ def test_events(c):
 
 
 def test_nodes(c):
-    """The list of nodes is put together by hand: it says what each node's own
-    answer does, whatever an agent says."""
+    """The JSON of the list of nodes is built without a library. It must equal
+    the answer about each single node, for any data of an agent."""
     a = Agent(c.pki, "node4", c.port, beat=False)
     a.wait("welcome")
     a.send("heartbeat", at_unix_ns=time.time_ns(), load=0.25, spool_bytes=7,
@@ -267,8 +268,8 @@ def test_nodes(c):
 
 
 def test_quota(c):
-    """A head that sends more than a run may have loses its run, is rid of what
-    it holds, and keeps its session."""
+    """A head that exceeds the quota of a run loses the run, drops its records,
+    and keeps its session."""
     a = Agent(c.pki, "node4", c.port)
     a.wait("welcome")
     run = c.run("quick", overrides={"campaign.nodes": "node4"})
@@ -285,7 +286,7 @@ def test_quota(c):
         e for e in c.get("events?limit=1000") if e["kind"] == "alarm" and
         e["subject"] == run and "quota" in e["text"]])
     assert len(told) == 1, told
-    # Of runs that are over, as many in an hour.
+    # For ended runs the quota is per hour.
     for i in range(2 * QUOTA // 50):
         a.records("old", *[phase("old", 50 * i + s) for s in range(1, 51)])
     poll("flood told", 10, lambda: any(
@@ -299,14 +300,13 @@ def test_quota(c):
 
 
 def expect_grown(kib, limit_kib):
-    """A sanitizer keeps freed memory: the memory of the process says nothing
-    then."""
+    """Skipped with a sanitizer, because it keeps freed memory."""
     if not os.environ.get("COALMINE_SANITIZE"):
         assert kib < limit_kib, (kib, limit_kib)
 
 
 def test_scan(c):
-    """The same again and again: no growth, no flood of log lines."""
+    """Repeated malicious connections: no growth, few log lines."""
     lines = c.read_log().count("\n")
 
     def rounds(n):
@@ -323,7 +323,7 @@ def test_scan(c):
 
 
 def test_idle(c):
-    """Ten thousand connections that say nothing, or stop half-way."""
+    """Ten thousand connections that are silent, or stop in a handshake."""
     before, socks, late = c.rss_kib(), [], []
     for i in range(IDLE):
         try:
@@ -419,8 +419,8 @@ def test_crowd(c):
 
 
 def test_half(c):
-    """Handshakes abandoned in the middle, as many as may run concurrently, do
-    not lock out others for long."""
+    """Abandoned handshakes that use all concurrent slots do not lock out others
+    for long."""
     held = []
     for _ in range(300):
         held.append(Handshake(c, None))
@@ -480,8 +480,8 @@ def has_ended(sock):
 
 
 def test_gone(c):
-    """Who hangs up while he waits for his turn leaves at once, and costs those
-    in a handshake nothing; else they would have had three seconds."""
+    """A client that disconnects while it is queued is removed at once. Running
+    handshakes keep their time limit of three seconds."""
     before = c.fds()
     for _ in range(10):
         held = [Handshake(c, None) for _ in range(HANDSHAKES)]
@@ -499,7 +499,7 @@ def test_gone(c):
 
 
 def many_runs(c):
-    """A store of many, all like the only one that it has."""
+    """Fill the store with copies of its only run."""
     db = sqlite3.connect(c.dir + "/state/coalmine.db")
     names = [r[1] for r in db.execute("PRAGMA table_info(run)")
              if r[1] not in ("id", "run")]
@@ -512,7 +512,8 @@ def many_runs(c):
 
 
 def ask_and_go(port, i):
-    """A dear question of another address; the answer is not waited for."""
+    """Send an expensive request from another address, and do not wait for the
+    answer."""
     s = socket.socket()
     s.bind((f"127.0.{i % 200}.{1 + i % 250}", 0))
     s.settimeout(5)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Agents that use up the collector's descriptors leave some for orders; a
-clock that is far off is reported, and does not prevent a start."""
+"""Agents cannot use the descriptors that the collector reserves for orders. A
+wrong clock is reported, and does not prevent a start."""
 import os
 import sys
 import time
@@ -57,7 +57,7 @@ def test_clock():
         assert len(said) == 1 and time.strftime("%Y-%m-%d", time.gmtime()) \
             in said[0]["text"] and "chrony" in said[0]["remedy"], said
         c.stop()
-        # By its clock the collector's own has ended: it starts nevertheless.
+        # By its clock the collector's certificate has expired; it still starts.
         issue_until(c, "collector", over, "collector", "own")
         c.start()
         assert "collector.pem expired" in c.read_log(), c.read_log()
@@ -65,7 +65,7 @@ def test_clock():
 
 
 def claim(c, name, term):
-    """A session that says it follows a collector of this term."""
+    """Open a session that reports this term."""
     a = Agent(c.pki, name, c.port, beat=False, hello=False)
     a.send("hello", version=1, node=name, boot="b1", software="0.1.0",
            inventory={}, runs=[], spool=[], term=term)
@@ -79,7 +79,8 @@ def claims(c, kind):
 
 
 def test_terms():
-    """One node's word raises no alarm, and does not silence the true one."""
+    """A term reported by one node raises no alarm, and does not suppress the
+    true one."""
     with Collector() as c:
         c.issue("node[1-2]", "agent")
         c.start()

@@ -75,7 +75,7 @@ class Stream:
             time.sleep(0.02)
 
     def end(self):
-        """All are there, once."""
+        """Check that each record is stored exactly once."""
         self.last = self.highest + 41
         self.thread.join(WAIT_S)
         assert not self.thread.is_alive(), (self.acked(), self.last)
@@ -182,7 +182,7 @@ class Proxy:
 
 
 def test_lost_commit(pg):
-    """Whether it happened is found out."""
+    """After a lost reply the store checks whether the commit happened."""
     proxy = Proxy(pg.port)
     with collector(pg, port=proxy.port) as c:
         c.start()
@@ -219,7 +219,7 @@ def pgbouncer(pg, mode):
     folder = tempfile.mkdtemp(prefix="coalmine-pgb-")
     port = free_port()
     with open(folder + "/conf", "w") as f:
-        # "any" has everybody be the user of the database's line.
+        # With "any" every client is the user in the database's line.
         f.write("[databases]\ncoalmine = host=127.0.0.1 port=%d user=coalmine\n"
                 "[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\n"
                 "auth_type = any\nunix_socket_dir =\npool_mode = %s\n"
@@ -236,7 +236,7 @@ def pgbouncer(pg, mode):
 
 def test_pool(pg):
     if not PGBOUNCER:
-        print("there is no pgbouncer here: left out")
+        print("no pgbouncer: skipping pools")
         return
     for mode in ("session", "transaction", "statement"):
         p, port, folder = pgbouncer(pg, mode)
@@ -265,7 +265,7 @@ def refused(c, *words):
 
 
 def old_server(listener):
-    """As far as a client asks for the version."""
+    """A fake server that only reports its version."""
     while True:
         try:
             s = listener.accept()[0]
@@ -441,19 +441,19 @@ def test_deposed(pg):
         schema = c.options["store.schema"]
         count = f'SELECT count(*) FROM "{schema}".event'
         pg.sql(f'UPDATE "{schema}".leader SET term = term + 1', "coalmine")
-        # At rest it finds out, too.
-        poll("it is told", 20, lambda: c.read_log().count("ready:") == 2)
+        # An idle collector detects it, too.
+        poll("a restart", 20, lambda: c.read_log().count("ready:") == 2)
         pg.sql(f'UPDATE "{schema}".leader SET term = term + 1', "coalmine")
         had = pg.sql(count, "coalmine")
         try:
             status, _ = c.request("POST", "schedule/quick/disable")
             assert status in (202, 503), status
         except OSError:
-            pass  # it began again before the answer
-        poll("it knows", WAIT_S, lambda: c.read_log().count("lost the lease")
-             == 2)
+            pass  # it restarted before the answer
+        poll("the lost lease", WAIT_S, lambda: c.read_log().count(
+            "lost the lease") == 2)
         assert pg.sql(count, "coalmine") == had
-        poll("it leads again, with a term of its own", WAIT_S, lambda:
+        poll("it is active again, with a new term", WAIT_S, lambda:
              c.read_log().count("ready:") == 3)
         c.kill()
 
@@ -464,7 +464,7 @@ def test_full():
     if os.geteuid() != 0 or subprocess.run(
             ["mount", "-t", "tmpfs", "-o", "size=96m", "none", folder],
             check=False).returncode != 0:
-        print("a small disk cannot be mounted here: left out")
+        print("cannot mount a small disk: skipping a full disk")
         return
     pg = None
     try:
@@ -483,7 +483,7 @@ def test_full():
             orders(c, 1, 202)  # it waits here
             time.sleep(2)
             os.unlink(folder + "/ballast")
-            if pg.process.poll() is not None:  # its log had no room either
+            if pg.process.poll() is not None:  # its log did not fit either
                 pg.start()
             s.end()
             poll("the order", WAIT_S, lambda: order_events(c) > 0)

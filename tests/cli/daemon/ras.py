@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A job as NCCL's RAS shows it, from its processes to coalctl job show: a real
-agent reads a stand-in of the port, the collector says which rank is silent, that
-the job stalls, and that a reply cannot be interpreted."""
+"""NCCL's RAS data of a job, from its processes to coalctl job show: a real
+agent reads a fake RAS port. The collector reports the silent rank, the stalled
+job, and a reply that cannot be interpreted."""
 import os
 import subprocess
 import sys

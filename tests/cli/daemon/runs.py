@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs through a real coalmined: success, restarts in the middle, schedule,
-wrong configuration. The agents are played by the test."""
+invalid configuration. The test simulates the agents."""
 import json
 import os
 import signal
@@ -133,8 +133,8 @@ def test_cancel(c):
 
 
 def test_alone(c):
-    """It runs neither with others nor others with it; a waiting run names the
-    other one."""
+    """An exclusive run shares its nodes with no other run; a waiting run names
+    the other one."""
     a = agents(c)
     first = to_running(c, a)
     alone = c.run("quick", overrides={"campaign.alone": "yes"})
@@ -153,8 +153,8 @@ def test_alone(c):
 
 
 def test_flood(c):
-    """A spool of more than the store takes at once waits with its agent, whose
-    session and those of others stay, and all of it is stored."""
+    """If a spool exceeds the queue of the store, the rest waits on the agent.
+    All sessions stay open, and all records are stored."""
     a = agents(c)
     run = to_running(c, a)
     count, each = 20000, 100
@@ -173,8 +173,8 @@ def test_flood(c):
 
 
 def test_restored(c):
-    """The store is an older copy: what agents still hold is taken under a run
-    that says so, and not thrown away."""
+    """The store is an older copy: records that agents still hold are stored in
+    a run that is marked accordingly, and are not lost."""
     def db(*args):
         return subprocess.run(
             [BUILD + "/ctl/coalctl", "--url", "unix:" + c.socket, "db", *args],
@@ -229,8 +229,8 @@ def finish(c, a, run, *before):
 
 
 def test_schedule(c):
-    """A due campaign without nodes is missed, with the reason; a new file is
-    seen, a broken one is listed and never started."""
+    """A due campaign without nodes is missed, with the reason. A new file is
+    loaded; an invalid one is listed and never started."""
     def missed():
         return [r for r in c.get("runs?campaign=often")
                 if r["state"] == "missed"]
@@ -259,7 +259,7 @@ def test_schedule(c):
 
 
 def test_killed_after_orders(c):
-    """What was answered is known to the next life."""
+    """An order that was acknowledged is known after a restart."""
     def orders():
         return len(c.get("events?kind=order&after_id=0&limit=1000"))
     had = orders()
@@ -277,7 +277,7 @@ def test_killed_after_orders(c):
 
 def node(c, name="node3", software="0.1.0", inventory=None, ahead_s=0,
          alarm="", mesh=None):
-    """An agent that says so of its node; without more, that it is well."""
+    """An agent with these reports about its node; by default it is healthy."""
     a = Agent(c.pki, name, c.port, beat=False, hello=False)
     a.send("hello", version=1, node=name, boot="b9", runs=[], spool=[],
            software=software, inventory=inventory or inventory_of())
@@ -372,7 +372,7 @@ def test_diags(c):
     cleared(c, text)
     close(a)
 
-    # No verdict yet is not health, and without a schedule none will come.
+    # Nodes without a verdict are not healthy, and no campaign is scheduled.
     text = "no campaign that judges nodes is enabled"
     trouble(c, text, "coalctl schedule enable watch")
     c.campaign("judge", 9, more="[schedule]\nevery = 30d\n"
@@ -382,7 +382,7 @@ def test_diags(c):
             "coalctl campaign run watch")
     os.unlink(f"{c.campaigns}/judge.conf")
     trouble(c, text, "coalctl schedule enable watch")
-    # A slip is refused, and is no run that was missed.
+    # A mistyped order is rejected, and does not count as a missed run.
     status, o = c.request("POST", "campaigns/quick/run",
                           {"overrides": {"campaign.nodes": "node[50-60]"}})
     assert status == 400 and "was ever seen" in o["error"]["message"], (status, o)
@@ -428,7 +428,7 @@ def test_blind(c):
 
 
 def test_foreign_texts(c):
-    """What agents say about a run is cut on characters."""
+    """Texts of agents about a run are cut between characters."""
     a = agents(c)
     run = to_running(c, a)
     said = dict(run=run, ok=False, type="launched", text="")
@@ -503,7 +503,7 @@ def test_config(c):
     assert rc == 0 and "heartbeat = 2s" in out, out
     assert config(c, "--nonsense")[0] == 3
     assert config(c, "--version")[1].startswith("coalmined ")
-    # Files that are not there, a port that is taken: nothing is started.
+    # Missing files, a port in use: nothing is started.
     os.mkdir(c.dir + "/state2")
     base = c.command()[1:]
     rc, _, err = config(c, *base, "-o", "tls.cert=/nowhere.pem", "-o",

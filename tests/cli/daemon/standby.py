@@ -95,7 +95,7 @@ def sharing(pg, a_port=None):
 
 
 def wait(c):
-    """It is started, and waits."""
+    """Wait until the collector has started and is standby."""
     before = c.read_log().count("standby:") if c.proc else 0
     c.log = open(c.dir + "/log", "a")
     c.log_at = c.log.tell()
@@ -109,7 +109,7 @@ def wait(c):
 
 
 def watch(*collectors):
-    """None of them may end but by the test."""
+    """Check that no collector ends except by the test."""
     watched[:] = collectors
 
 
@@ -117,11 +117,11 @@ def is_active(c):
     try:
         return c.get("version")["active"]
     except OSError:
-        return None  # it begins again
+        return None  # it restarts
 
 
 def follow(s, c):
-    """All that the stream's agents do they do there now."""
+    """Move the stream's agents to this collector."""
     s.c = c
     others = [Agent(c.pki, f"node{i}", c.port, runs=[s.run]) for i in (2, 3)]
     for old, new in zip(s.a[1:], others):
@@ -195,8 +195,8 @@ def check_views(a, b, run):
 
 
 def test_standby(pg):
-    """What a standby shows and rejects; the active one is killed in the middle
-    of a run, which continues."""
+    """Answers and rejections of a standby. The active collector is killed in
+    the middle of a run, which continues."""
     a, b = sharing(pg)
     with a, b:
         a.start()
@@ -256,7 +256,7 @@ until [ -e {0}/go ] || [ $((i += 1)) -gt 1200 ]; do sleep 0.05; done
 echo "drained|${{4#reason=}}" >{0}/${{2#nodename=}}
 echo ended >>{0}/log
 """
-# One that stands for all: that they live is told by a canary.
+# An open verdict in the database.
 VERDICT = """INSERT INTO shared.verdict (at_unix_ns, kind, subject, verdict, body)
 VALUES (1, 'node', 'node1', 'bad', '{"kind": "node", "subject": "node1",
 "verdict": "bad", "what": "node", "class": "exclusive", "test": "lat",
@@ -326,16 +326,16 @@ def killed_at_reaction(pg, action, when):
         close(agents_)
         file("go")
         if when == "in it":
-            poll("it goes on", 30, lambda: "ended" in log())
+            poll("the command ends", 30, lambda: "ended" in log())
         takes_over(b)
         agents_ = agents(b)
         if action == "command":
-            poll("it is said", 30, lambda: any(
+            poll("a report of it", 30, lambda: any(
                 "result unknown" in x for x in said()))
         else:
             poll("it is done", 30, lambda: any(
                 "drained in Slurm" in x for x in said()))
-        time.sleep(3)  # in which it would be done again
+        time.sleep(3)  # in this time it would be repeated
         assert len(said()) == 1, said()
         never = (action, when) == ("command", "before it")
         assert len(log()) == (0 if never else 2), (action, when, log())
@@ -344,9 +344,9 @@ def killed_at_reaction(pg, action, when):
 
 
 def test_reactions(pg):
-    """The active one is killed after it has stored that a drain begins, and
-    while its command runs: nothing is done twice, and an undetermined result
-    is reported."""
+    """The active collector is killed after it has stored the start of a drain,
+    and while its command runs. Nothing is done twice, and an unknown result is
+    reported."""
     for action in ("slurm-drain", "command"):
         for when in ("before it", "in it"):
             killed_at_reaction(pg, action, when)
@@ -386,7 +386,8 @@ def test_stopped(pg):
 
 
 def test_cut(pg):
-    """From the database only: it lets its agents go, and another one leads."""
+    """The active collector is cut off from the database only: it closes its
+    sessions, and another one becomes active."""
     proxy = Proxy(pg.port)
     a, b = sharing(pg, proxy.port)
     with a, b:
@@ -407,7 +408,8 @@ def test_cut(pg):
 
 
 def test_server(pg):
-    """It is restarted under both, twice; one of them leads again."""
+    """The server is restarted twice; one of the collectors becomes active
+    again."""
     a, b = sharing(pg)
     with a, b:
         a.start()
@@ -426,7 +428,7 @@ def test_server(pg):
 
 
 def test_promoted(_):
-    """The server is lost, and its copy promoted."""
+    """The server is lost, and its replica is promoted."""
     first = Cluster()
     second = first.replica()
     a, b = sharing(first)
@@ -453,7 +455,8 @@ def test_promoted(_):
 
 
 def test_wrong(pg):
-    """What two collectors cannot share is refused, with what to do."""
+    """Settings that two collectors cannot share are rejected, with the required
+    action."""
     a, b = sharing(pg)
     with a, b:
         a.options["store.lease"] = "0s"
@@ -495,7 +498,7 @@ def test_wrong(pg):
 
 
 def named(pg, name, pki=None):
-    """A collector of the cluster of that name."""
+    """Return a collector of the cluster with this name."""
     c = collector(pg)
     del c.options["store.schema"]
     c.https = free_port()
@@ -565,7 +568,7 @@ def test_clusters(pg):
         assert west.get("version")["cluster"] == "west"
         assert 'coalmine_cluster_info{cluster="west"} 1' in page(west)
 
-        # coalctl finds the way.
+        # coalctl finds the address.
         assert {n["node"] for n in json.loads(ctl(
             east, "--cluster", "west", "node", "list", "--json"))} \
             == {"n1", "n2"}
@@ -576,7 +579,7 @@ def test_clusters(pg):
                                          rc=3)
         assert "2 of 2 nodes report" in ctl(spare, "cluster", "list", rc=1)
 
-        # All in one look of SQL.
+        # All clusters in one SQL query.
         assert pg.sql("SELECT cluster, run, records FROM coalmine_all.runs"
                       " ORDER BY 1", "coalmine") == \
             f"east|{RUN}|5\nwest|{RUN}|7"
@@ -584,22 +587,22 @@ def test_clusters(pg):
                       " ORDER BY 1, 2", "coalmine") == \
             "east|n1\nwest|n1\nwest|n2"
 
-        # A takeover is one cluster's own.
+        # A takeover affects only one cluster.
         term = "SELECT term FROM west.leader"
         had = pg.sql(term, "coalmine")
         east.kill()
         takes_over(spare)
-        poll("the other one leads", 30, lambda: cluster(west, "east").get(
+        poll("the spare is active", 30, lambda: cluster(west, "east").get(
             "collector", "").endswith(f":{spare.port}"))
         assert is_active(west) and pg.sql(term, "coalmine") == had
         senders[1].put(3)
-        poll("west goes on", 20, lambda: senders[1].acked == 10)
+        poll("west continues", 20, lambda: senders[1].acked == 10)
 
         # A cluster without a collector, or without activity, is never green.
         spare.proc.send_signal(signal.SIGSTOP)
         poll("stopped", 30, lambda: not cluster(west, "east")["active"])
         spare.proc.send_signal(signal.SIGCONT)
-        poll("it goes on", 30, lambda: cluster(west, "east")["active"])
+        poll("it continues", 30, lambda: cluster(west, "east")["active"])
         spare.kill()
         poll("ended", 10, lambda: cluster(west, "east")["text"]
              == "no collector")
@@ -616,7 +619,8 @@ def test_clusters(pg):
              "1 of 2 nodes report, 1 lost" in cluster(east, "west")["text"])
         assert cluster(east, "west")["verdict"] == "warn"
 
-        # One whose role may do nothing but its own is alone, and well.
+        # A cluster whose role can access only its own schema sees no others,
+        # and works.
         pg.sql("CREATE ROLE alone LOGIN; CREATE SCHEMA north AUTHORIZATION"
                " alone", "coalmine")
         with named(pg, "north") as c:
@@ -626,16 +630,17 @@ def test_clusters(pg):
             assert "views" not in str(c.get("diags")), c.get("diags")
             assert not cluster(west, "north")
 
-        # An address that is another cluster's is found out.
+        # An address of another cluster is detected.
         west.stop()
         west.options["cluster.url"] = cluster(east, "east")["url"]
         west.start()
-        poll("it is told", 20, lambda: cluster(east, "west")["url"]
+        poll("the address in east", 20, lambda: cluster(east, "west")["url"]
              == west.options["cluster.url"])
         assert "is another one's" in ctl(east, "--cluster", "west", "node",
                                          "list", rc=3)
 
-        # A store in a file knows of itself only, with a name and without.
+        # With a store in a file only the own cluster is listed, with a name or
+        # without.
         for name in ("west", ""):
             with Collector(cluster__name=name, store__url="") as c:
                 c.options["store.schema"] = name or "coalmine"
@@ -645,8 +650,8 @@ def test_clusters(pg):
 
 
 def times(pg, n):
-    """From SIGKILL of the active one until the other one has acknowledged a
-    record of an agent that had a session with the first."""
+    """Measure the time from SIGKILL of the active collector until the other one
+    has acknowledged a record of an agent that had a session with the first."""
     took = []
     pair_ = a, b = sharing(pg)
     with a, b:

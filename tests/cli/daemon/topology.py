@@ -81,7 +81,7 @@ def main():
             "apart; pairs of nodes measured over them: 0\n" in \
             coalctl(c, "coverage", "--identifiable")
 
-        # what held, and what holds
+        # the earlier and the current topology
         rows = c.get("topology?limit=9")
         assert [r["text"] for r in rows] == [
             "l1 node1\nl9 node[2-4] up=s1\ns1 -\n",
@@ -93,7 +93,7 @@ def main():
         assert "had no file of leaves" in \
             coalctl(c, "topology", "show", "--at", "1d", code=3)
 
-        # what the fabric says against what is told
+        # differences between the topology file and the discovered fabric
         write(fabric, FABRIC.format(leaf=1) + FABRIC.format(leaf=9) +
               HOST.format(name="node1", guid=0xa1, leaf=1) +
               HOST.format(name="node2", guid=0xa3, leaf=9) +
@@ -123,7 +123,7 @@ def main():
         reload(c, "leaves reloaded")
         assert any("no leaf for 1 nodes: node3" in d["text"]
                    for d in c.get("diags")), c.get("diags")
-        # names that differ by their domain alone are one node
+        # names that differ only in their domain are one node
         write(file, "l1 node[1-2].example.com\nl2 node3.example.com\n")
         reload(c, "leaves reloaded")
         assert leaves(c) == {"node1": "l1", "node2": "l1", "node3": "l2"}
@@ -132,7 +132,7 @@ def main():
                        for d in c.get("diags")), c.get("diags")
         c.stop()
 
-        # a start with the same file is no change, one without is
+        # a start with the same file changes nothing; without a file it does
         c.start()
         assert len(c.get("topology?limit=9")) == 4
         c.stop()

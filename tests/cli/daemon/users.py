@@ -25,7 +25,7 @@ def coalctl(c, *args, code=0):
 
 
 def ask(c, path, cert=None, user=None):
-    """As ask_once; on a busy machine too much may have been asked for."""
+    """Like ask_once; retry if a busy machine reached the limit of requests."""
     answer = []
 
     def is_answered():
@@ -37,7 +37,8 @@ def ask(c, path, cert=None, user=None):
 
 
 def ask_once(c, path, cert, user):
-    """By TLS with a certificate, or as anybody by TCP: status, value."""
+    """Return status and value of a request by TLS with a certificate, or by
+    TCP without one."""
     headers = {"Host": "localhost"}
     if user is not None:
         headers["X-Forwarded-User"] = user
@@ -72,7 +73,7 @@ def main():
                           ("boss", "operator")):
             c.issue(who, role)
 
-        # off: nothing is there, and nothing is made
+        # off: no jobs are listed, and no file is created
         c.start()
         assert "jobs.source is off" in coalctl(c, "job", "list", code=3)
         assert not glob.glob(c.dir + "/state/jobs*")
@@ -110,7 +111,7 @@ def main():
         page = h.getresponse().read().decode()
         assert "lammps" not in page and 'job="' not in page
 
-        # as NCCL shows them: of nodes of the job, and what is not understood
+        # NCCL's reports from nodes of the job, and one that cannot be parsed
         agent.send("heartbeat", at_unix_ns=time.time_ns(), ras=[
             {"job": "7", "uid": 0, "addrs": [],
              "error": "cannot interpret the reply of NCCL 3.1.0"},
@@ -123,7 +124,7 @@ def main():
         assert ask(c, "jobs/nccl", "proxy", "bob")[1] == []
         assert ask(c, "jobs/nccl", "other", "ann")[0] == 403
 
-        # operators see all jobs, readers none, the proxy those of its user
+        # operators see all jobs, readers none, the proxy the jobs of its user
         assert len(names(ask(c, "jobs", "boss"))) == 3
         for cert, user in ((None, None), (None, "ann"), ("other", "ann"),
                            ("proxy", None), ("proxy", "")):
@@ -209,7 +210,8 @@ def main():
         assert "by: expected" in ask(c, "jobs/costs?by=x", "boss")[1][
             "error"]["message"]
 
-        # gone without a word, and back after the scheduler's restart
+        # jobs missing without an end, and listed again after the scheduler's
+        # restart
         write("")
         poll("gone", 30, lambda: c.get("jobs/7")[0].get("end_is_guess"))
         assert "or later" in coalctl(c, "job", "show", "7")

@@ -8,9 +8,9 @@ about it, then its words, and behind @ the words of predict if these are not
 message.
 
     golden.py              compare the built program with these files
-    golden.py --write P    write what the program P prints into these files
-    golden.py OLD NEW      compare what two programs print byte for byte, and
-                           show the first line that differs
+    golden.py --write P    write the output of program P into these files
+    golden.py OLD NEW      compare the output of two programs byte for byte,
+                           and show the first different line
 
 With a sanitizer the built program gets one plan in four, to save some minutes:
 its output is the same.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""memxct.py - the patterns of MemXCT on 4 nodes, which are not ours to ship:
-their numbers of messages and elements, direct and striped over all devices of
-a node, as they are known of those files.
+"""memxct.py - the patterns of MemXCT on 4 nodes, which cannot be shipped: their
+known numbers of messages and elements, direct and striped over all devices of
+a node.
 """
 import collections
 import os
@@ -46,7 +46,7 @@ def know(path, ranks, known):
 def main():
     data = worked.here + "/../../../../shared/data/memxct"
     if not os.path.isdir(data):
-        print("skipped: no patterns of MemXCT beside the checkout")
+        print("skipped: no patterns of MemXCT in shared/data")
         sys.exit(77)
     for ranks, known in KNOWN.items():
         know(f"{data}/{ranks}x{ranks}_pattern.txt", ranks, known)

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # check.sh HOST:PORT [FAMILY...] - /metrics there is valid for Prometheus:
-# promtool accepts it, and so do rules that promtool does not have (families in
-# one piece, no series twice, buckets cumulative and closed, counters are
-# numbers), a real Prometheus scrapes it for some seconds with the target up,
-# and every FAMILY has a sample. Ends what it starts.
+# promtool accepts it, and so do additional rules (families in one piece, no
+# series twice, buckets cumulative and closed, counters are numbers). A real
+# Prometheus scrapes it for some seconds with the target up, and every FAMILY
+# has a sample. All started processes are ended.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 target=$1
@@ -27,7 +27,7 @@ fail() {
 	exit 1
 }
 
-# within SECONDS COMMAND...: until it is true.
+# within SECONDS COMMAND...: wait until the command succeeds.
 within() {
 	local end=$((SECONDS + $1))
 	shift
