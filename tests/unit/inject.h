@@ -193,7 +193,7 @@ inject_shared(size_t bytes)
 	return p;
 }
 
-/* What the child writes to stderr is in this file. */
+/* Redirect stderr of the child to this file. */
 static inline void
 inject_log_to(const char *path)
 {

@@ -143,7 +143,7 @@ struct tally {
 	size_t rounds_max;
 };
 
-/* What is known of the slow nodes before the search. */
+/* Knowledge about the slow nodes before the search. */
 enum hint { HINT_NONE, HINT_DOUBTFUL, HINT_SURE };
 
 static struct tally

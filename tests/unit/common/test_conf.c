@@ -33,7 +33,7 @@ static const struct conf_row rows[] = {
 	{ "two", "listen", CONF_ADDRESS, 0, 0, NULL, "", "", "A door." },
 	{ "two", "peer", CONF_ADDRESS, 2, 0, NULL, "host:17700", "",
 	    "A peer." },
-	{ "two", "hooks", CONF_URLS, 0, 0, NULL, "", "", "Who is told." },
+	{ "two", "hooks", CONF_URLS, 0, 0, NULL, "", "", "Sinks." },
 	{ "two", "nets", CONF_NETS, 0, 0, NULL, "", "", "Where." },
 	{ "one.old", NULL, 0, 0, 0, NULL, NULL, NULL, "use one.count" },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },

@@ -192,7 +192,7 @@ test_ports(void **state)
 	assert_non_null(strstr(err.text, "expected LOW-HIGH"));
 }
 
-/* auto is the MPI's own choice, that of a site's MPI what its files say. */
+/* auto is the MPI's own choice; of a site's MPI, the choice in its files. */
 static void
 test_fabric(void **state)
 {

@@ -387,8 +387,8 @@ test_files_go(void **state)
 }
 
 /* Two users report one job, each separately, and a user with more files than
- * the limit does not displace those of another. Only root can play two
- * users. */
+ * the limit does not displace the files of another user. Needs root, to act as
+ * two users. */
 static void
 test_owners(void **state)
 {

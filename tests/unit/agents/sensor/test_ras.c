@@ -70,8 +70,8 @@ serve(int fd, enum serve how)
 	_exit(0);
 }
 
-/* A process of job 41 that listens, perhaps in a namespace of its own. 0: none
- * can be made here. */
+/* Start a process of job 41 that listens, in its own network namespace if
+ * own_space is set. Return 0 if namespaces are not available. */
 static int
 server_start(enum serve how, int own_space)
 {

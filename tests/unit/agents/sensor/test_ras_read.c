@@ -23,7 +23,7 @@ static json_t *locals;
 static struct ras_reply reply;
 static struct err err;
 
-/* In parts of so many bytes. */
+/* Parse the text in parts of this many bytes. */
 static int
 take(const char *text, size_t bytes, size_t part)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The certificates that an agent presents: its own and the intermediate ones,
- * but not the root, of which the collector would keep a copy for each agent. */
+/* The certificates that an agent presents: its own and the intermediate ones.
+ * It omits the root: the collector would keep a copy for each agent. */
 #include "agents/tls/tls.c"
 
 #include <setjmp.h>

@@ -40,8 +40,8 @@ store_put_event(struct store *st, const char *kind, const char *subject,
 	ends += strstr(text, "no more of this hour") != NULL;
 }
 
-/* Ten hours, a refusal a second, each of another address: some events an hour,
- * of which the last one announces the silence. */
+/* Ten hours, a refusal a second, each of another address: some events an hour.
+ * The last event of an hour announces that no more follow. */
 static void
 test_strangers(void **state)
 {

@@ -316,9 +316,9 @@ test_turns_by_address(void **state)
 		close(peers[--peers_count]);
 }
 
-/* Data sent at once, data that TLS takes in part, and data queued behind it
- * arrive in order, each once. An hour later the certificate is checked again:
- * there is none. */
+/* Data sent at once, data that TLS accepts in part, and data queued behind it
+ * arrive in order, each once. The certificate is checked again an hour later,
+ * when it is missing. */
 static void
 test_order(void **state)
 {

@@ -29,7 +29,7 @@
 #define MINUTE_NS (60 * CLK_NS_PER_S)
 #define NODES     3
 
-/* 60 s on three nodes, each of which sends 1 MiB. */
+/* 60 s on three nodes; each sends 1 MiB. */
 #define LIGHT                                                                  \
 	"[campaign]\nnodes_min = 3\ndeadline = 60s\nbytes = 1M\n"              \
 	"[congestor]\nmix = none\n"
@@ -128,7 +128,7 @@ start(size_t i, const char *key)
 	return v;
 }
 
-/* Check the i-th start: its answer and its reason; "" is none. */
+/* Check the i-th start: its answer and its reason, or "" without one. */
 static void
 expect(size_t i, const char *campaign, const char *answer, const char *why)
 {

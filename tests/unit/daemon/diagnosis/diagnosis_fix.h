@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * diagnosis_fix.h - the diagnosis with a fake roster: 12 nodes on 3 leaves, a
- * store that keeps what is written, and a confirmation run that the test plays.
+ * fake store that keeps all writes, and simulated confirmation runs.
  */
 #ifndef TESTS_DIAGNOSIS_FIX_H
 #define TESTS_DIAGNOSIS_FIX_H

@@ -20,7 +20,7 @@ test_cleared_by_pass(void **state)
 	for (int i = 0; i < 3; i++)
 		hear_round(f, 1 << 4);
 	diagnosis_tick(f->diagnosis);
-	hear_pass(f, "nobody", 0);
+	hear_pass(f, "none", 0);
 	assert_int_equal(open_cases(f), 0);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 }
@@ -38,14 +38,14 @@ test_uplink(void **state)
 	    "nodes");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 	diagnosis_tick(f->diagnosis);
-	hear_pass(f, "nobody", PASS_UPLINK);
+	hear_pass(f, "none", PASS_UPLINK);
 	expect_text(f, "so its uplink");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 }
 
-/* With one other leaf to measure, all that leaves one enters the other: one
- * case names both, nobody is bad, and the other leaf gets no case for it. A
- * later collector knows. */
+/* With only one other leaf to measure, all traffic out of one leaf enters the
+ * other: one case names both, neither is bad, and the other leaf gets no second
+ * case. A restarted collector loads this state. */
 static void
 test_two_leaves(void **state)
 {
@@ -57,7 +57,7 @@ test_two_leaves(void **state)
 	for (int i = 0; i < 3; i++)
 		hear_round(f, 0xf0);
 	diagnosis_tick(f->diagnosis);
-	hear_pass(f, "nobody", PASS_UPLINK);
+	hear_pass(f, "none", PASS_UPLINK);
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
 	assert_string_equal(names_whats[list[0].what], "link");
 	assert_int_equal(list[0].verdict, VERDICT_WARN);
@@ -92,7 +92,7 @@ test_hold_restart(void **state)
 	hear_made(f, 1.13, 5);
 	assert_int_equal(open_cases(f), 1);
 	diagnosis_tick(f->diagnosis);
-	hear_pass(f, "nobody", 0);
+	hear_pass(f, "none", 0);
 	assert_int_equal(open_cases(f), 0);
 	fix_again(f);
 	rows = json_pack("[{s:s, s:O}]", "name", DIAGNOSIS_RECENT, "body",
@@ -105,8 +105,8 @@ test_hold_restart(void **state)
 	assert_int_equal(open_cases(f), 1);
 }
 
-/* Rounds in which so many of the 11 pairs of node5 to node8 are slow, one of
- * the others'. */
+/* Rounds with this many slow pairs among the 11 pairs of node5 to node8, and
+ * one slow pair of other nodes. */
 static void
 hear_slow_pairs(struct fix *f, int slow, int rounds)
 {
@@ -133,8 +133,8 @@ hear_slow_pairs(struct fix *f, int slow, int rounds)
 	}
 }
 
-/* The run's pairs: of those that leave the first node's leaf every so many is
- * twice as slow; 0: none. */
+/* The run's pairs: of the pairs that leave the first node's leaf, one in this
+ * many is twice as slow. 0: none is slow. */
 static void
 hear_pass_share(struct fix *f, size_t every)
 {
@@ -230,8 +230,8 @@ test_all_pairs_slow(void **state)
 	assert_int_equal(share.slow, 0);
 }
 
-/* A spine is a part of the paths between leaves, and no end of them is to
- * blame: that is what is said, of a node and of a leaf, and nobody is bad. */
+/* A faulty spine is part of the paths between leaves: the case of a node or leaf
+ * is undetermined, a warning, and neither is bad. */
 static void
 test_spine(void **state)
 {
@@ -242,7 +242,7 @@ test_spine(void **state)
 		for (int i = 0; i < 3; i++)
 			hear_round(f, leaf ? 0xf0 : 1 << 4);
 		diagnosis_tick(f->diagnosis);
-		hear_pass(f, "nobody", PASS_PATH);
+		hear_pass(f, "none", PASS_PATH);
 		assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4),
 		    1);
 		assert_string_equal(list[0].kind, leaf ? "leaf" : "node");
@@ -266,7 +266,7 @@ test_node_is_leaf(void **state)
 	for (int i = 0; i < 3; i++)
 		hear_round(f, 1 << 4);
 	diagnosis_tick(f->diagnosis);
-	hear_pass(f, "nobody", PASS_UPLINK);
+	hear_pass(f, "none", PASS_UPLINK);
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
 	assert_string_equal(names_whats[list[0].what], "undetermined");
 	for (int i = 0; i < 5; i++)
@@ -275,7 +275,7 @@ test_node_is_leaf(void **state)
 	for (int i = 0; i < 3; i++)
 		hear_round(f, 3 << 4);
 	diagnosis_tick(f->diagnosis);
-	hear_pass(f, "nobody", PASS_UPLINK);
+	hear_pass(f, "none", PASS_UPLINK);
 	/* one node's case has moved to the leaf, and its row has ended */
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 2);
 	assert_int_equal(told.open, 2);
@@ -334,13 +334,13 @@ test_leaf_busy(void **state)
 	roster_find(f->roster, "node6")->host.jobs = 0.6;
 	roster_find(f->roster, "node7")->host.jobs = 0.6;
 	hear_round(f, 1 << 4);
-	hear_pass(f, "nobody", PASS_UPLINK);
+	hear_pass(f, "none", PASS_UPLINK);
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 1);
 	assert_string_equal(list[0].kind, "node");
 	assert_int_equal(list[0].verdict, VERDICT_WARN);
 }
 
-/* A run that came to nothing is tried again, not at once. */
+/* A failed run is retried later. */
 static void
 test_try_again(void **state)
 {
@@ -494,13 +494,13 @@ test_suspicion_of_two_tests(void **state)
 	}
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 1);
-	hear_pass(f, "nobody", PASS_FINE);
+	hear_pass(f, "none", PASS_FINE);
 	assert_int_equal(open_cases(f), 1);
 	expect_text(f, "2.5 times slower");
 	expect_text(f, "(bw)");
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 2);
-	hear_pass(f, "nobody", PASS_FINE);
+	hear_pass(f, "none", PASS_FINE);
 	assert_int_equal(open_cases(f), 0);
 	for (int i = 0; i < 3; i++)
 		hear_bw(f, 1 << 4);
@@ -630,7 +630,7 @@ test_intermittent(void **state)
 		for (int k = 0; k < 3; k++)
 			hear_round(f, 1 << 4);
 		diagnosis_tick(f->diagnosis);
-		hear_pass(f, "nobody", PASS_FINE);
+		hear_pass(f, "none", PASS_FINE);
 	}
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 2), 1);
 	assert_string_equal(names_whats[list[0].what], "intermittent");
@@ -654,13 +654,13 @@ test_disturbed(void **state)
 	diagnosis_tick(f->diagnosis);
 	expect_text(f, "confirmation run pending: under way in run pass-1");
 	diagnosis_run_begun(f->diagnosis, "run-7");
-	hear_pass(f, "nobody", PASS_FINE);
+	hear_pass(f, "none", PASS_FINE);
 	assert_int_equal(open_cases(f), 1);
 	expect_text(f, "confirmation run pending: at ");
 	TAILQ_FIRST(&f->diagnosis->incidents)->next_ns = 0;
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 2);
-	hear_pass(f, "nobody", PASS_FINE);
+	hear_pass(f, "none", PASS_FINE);
 	assert_int_equal(open_cases(f), 0);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounds and reports of nodes: which nodes become outliers, of which kind, and
- * until when; the state that a later collector loads. */
+/* Rounds and reports of nodes: the resulting outliers, their kind and end; the
+ * state that a restarted collector loads. */
 #include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
 
 #include "common/clk.h"
@@ -479,7 +479,7 @@ test_load_leaf(void **state)
 	for (int i = 0; i < 3; i++)
 		hear_round(f, 0xf0);
 	diagnosis_tick(f->diagnosis);
-	hear_pass(f, "nobody", PASS_UPLINK);
+	hear_pass(f, "none", PASS_UPLINK);
 	rows = diagnosis_json(f->diagnosis, 0);
 	fix_again(f);
 	learned = json_pack("[{s:s, s:O}]", "name", DIAGNOSIS_RECENT, "body",

@@ -126,11 +126,11 @@ test_bad_and_well(void **state)
 	expect_pending(f, "recovering: normal in 1 of 3 rounds");
 	assert_string_equal(ordered_after(f, 60), "");
 	assert_string_equal(ordered_after(f, 60), "follow-up run on node5");
-	hear_pass(f, "nobody", 0);
+	hear_pass(f, "none", 0);
 	expect_pending(f, "recovering: normal in 2 of 3 rounds");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
 	assert_string_equal(ordered_after(f, 120), "follow-up run on node5");
-	hear_pass(f, "nobody", 0);
+	hear_pass(f, "none", 0);
 	assert_int_equal(open_cases(f), 0);
 	assert_string_equal(ordered_after(f, 600), "");
 }
@@ -156,7 +156,7 @@ test_once(void **state)
 	struct fix *f = *state;
 
 	suspect(f);
-	hear_pass(f, "nobody", 0);
+	hear_pass(f, "none", 0);
 	expect_pending(f, "");
 	assert_string_equal(ordered_after(f, 600), "");
 	assert_int_equal(open_cases(f), 0);

@@ -35,7 +35,7 @@ hear_pairs(struct fix *f, const char *run, int shift, unsigned slow,
 	json_decref(record);
 }
 
-/* A prediction for another placement of ranks is no evidence against a node. */
+/* A prediction for another placement of ranks is not evidence about a node. */
 static void
 test_placed(void **state)
 {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real coalmined and a real nats-server with JetStream: each event is in the
 stream once and in order while the server is killed, the stream is full, and
-the collector is killed; a webhook beside it gets the same."""
+the collector is killed. A second sink, a webhook, receives the same events."""
 import base64
 import http.client
 import http.server
@@ -38,7 +38,7 @@ def until(what, test):
 
 
 class Nats:
-    """Requests to a server, each over a connection of its own."""
+    """Requests to a server, each over a new connection."""
 
     def __init__(self, folder):
         self.port, self.folder, self.process = free_port(), folder, None
@@ -149,8 +149,8 @@ source = /coalmine/test
               or self.process.poll() is not None)
 
     def is_ready(self, since):
-        """It answers before: a sink that is new begins with what is stored
-        then."""
+        """/healthz is not enough: a new sink starts with the events that are
+        stored when the collector is ready."""
         with open(self.log) as log:
             log.seek(since)
             return "ready:" in log.read() and \
@@ -194,9 +194,9 @@ source = /coalmine/test
 
 
 def is_whole(collector, nats, least):
-    """Nothing in the stream but what the store has, once and in order; and
-    whether that is all there is, and so much. Orders are answered before they
-    are stored, and other events are in the stream, too."""
+    """Check that the stream has only stored events, once and in order. Return
+    whether it has all of them, and at least this many orders. Orders are
+    answered before they are stored, and the stream has other events too."""
     got = []
     for subject, header, e in nats.messages():
         assert "Nats-Msg-Id: %s\r\n" % e["id"] in header, header
@@ -224,7 +224,7 @@ def main(folder):
         print("the server is killed, and comes back")
         nats.kill()
         c.orders(30)
-        until("it is told", lambda: "is behind" in c.ask(
+        until("a diag of the lag", lambda: "is behind" in c.ask(
             "GET", "/api/v1/diags"))
         assert 'coalmine_sink_up{sink="nats 127.0.0.1:%d"} 0' % nats.port \
             in c.ask("GET", "/metrics")
@@ -242,7 +242,7 @@ def main(folder):
         print("the stream is full")
         nats.stream("UPDATE", max_msgs=nats.count() + 5)
         c.orders(20)
-        until("it is told", lambda: "maximum messages" in c.ask(
+        until("a diag of the error", lambda: "maximum messages" in c.ask(
             "GET", "/api/v1/diags"))
         nats.stream("UPDATE", max_msgs=-1)
         until("the rest", lambda: is_whole(c, nats, least + 20))

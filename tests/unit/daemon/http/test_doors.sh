@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A real coalmined behind its three doors: TCP reads, the unix socket orders,
-# TLS does what the role of the certificate allows, and whoever has no
-# certificate of ours, or a strange one, gets nothing and disturbs nobody.
-# Idle connections by the thousand cost neither service nor memory.
+# The three listeners of a real coalmined: TCP accepts reads, the unix socket
+# accepts orders, TLS accepts requests by the role of the certificate. Clients
+# without a certificate, or with one of another CA, are rejected and do not
+# disturb others. Thousands of idle connections disturb no service and use no
+# memory.
 set -eu
 
 tmp=$(mktemp -d)
@@ -53,7 +54,7 @@ for _ in $(seq 100); do
 	sleep 0.1
 done
 
-# expect STATUS CURL-ARGUMENT...: 000 is no answer at all.
+# expect STATUS CURL-ARGUMENT...: 000 means that no answer arrived.
 expect() {
 	local want=$1 got
 	shift
@@ -134,7 +135,7 @@ for i in range(10000):
 END
 expect 200 "$http/healthz"
 expect 200 $(as "$tmp/pki" a-reader) "$https/api/v1/nodes"
-for try in {1..50}; do # what is free goes back to the kernel some time later
+for try in {1..50}; do # freed memory returns to the kernel with a delay
 	after=$(rss)
 	[ -z "${COALMINE_SANITIZE-}" ] && [ $((after - before)) -ge 20000 ] ||
 		break

@@ -105,7 +105,7 @@ static const enum job_cause causes[FAULT_MAX] = { [STOPPED] = JOB_CAUSE_PROCESS,
 	[LINK_CUT] = JOB_CAUSE_NETWORK,
 	[LEAF_CUT] = JOB_CAUSE_NETWORK };
 
-/* Communicators: all ranks; those of a node; those of a place on all nodes. */
+/* Communicators: all ranks; the ranks of a node; the Nth ranks of all nodes. */
 struct world {
 	struct rng rng;
 	int n, g;
@@ -332,7 +332,7 @@ case_put(const char *kind, const char *subject)
 		(json_int_t)clk_unix_ns() - 60 * NS, "text", "4 times slower"));
 }
 
-/* At so many seconds of the job. */
+/* Set a node's error at this many seconds of the job. */
 static void
 error_put(const struct world *w, struct node_error *to, int at_s,
     const char *text)
@@ -382,9 +382,9 @@ world_break(struct world *w, enum fault fault)
 	}
 }
 
-/* A healthy job: its ranks are where their queues are at that moment. One
- * answer in some is late, a pause is shorter than two looks, and somebody
- * else's node is slow. */
+/* A healthy job: its ranks are at the position of their queues at that moment.
+ * Some answers are late, a pause is shorter than two intervals, and a node of
+ * another job is slow. */
 static void
 world_step(struct world *w, int look)
 {
@@ -510,7 +510,7 @@ test_trials(void **state)
 	assert_true(20 * right >= 19 * broken);
 }
 
-/* Reports that are dropped; the end of a finding; what is not interpreted. */
+/* Dropped reports; the end of a finding; reports that cannot be interpreted. */
 static void
 test_reports(void **state)
 {

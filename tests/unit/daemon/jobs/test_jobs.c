@@ -973,7 +973,7 @@ expect_cost(void)
 	assert_true(member_bool(o, "blamed"));
 	assert_true(fabs(member_number(o, "cost") - 0.2) < 0.01);
 	assert_true(member_number(o, "lo") > 0.19);
-	/* of probes of 10 us, most of which cross one of the two leaves */
+	/* of probes of 10 us; most of them cross one of the two leaves */
 	assert_true(fabs(member_number(o, "cost_s") - 2e-6) < 0.1e-6);
 	assert_true(member_number(o, "lo_s") > 1.9e-6 &&
 	    member_number(o, "hi_s") < 2.1e-6);

@@ -187,7 +187,7 @@ test_unused(void **state)
 	fix_teardown();
 }
 
-/* What a campaign demands of the network, and what nodes say they have. */
+/* Network requirements of a campaign compared with the nodes' inventories. */
 static void
 test_fabric(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranks that agents start: orders, the exchange between nodes, networks, and
- * what is reported when it fails. */
+/* Ranks started by agents: orders, the exchange between nodes, networks, and
+ * the reports of failures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

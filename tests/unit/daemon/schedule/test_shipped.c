@@ -74,7 +74,7 @@ test_cost(void **state)
 	assert_true(bytes <= 200.0 * 1024 * 1024);
 }
 
-/* A cluster of any size starts a job of so many nodes at most by itself. */
+/* On a cluster of any size scheduled jobs have at most 256 nodes. */
 static void
 test_nodes(void **state)
 {

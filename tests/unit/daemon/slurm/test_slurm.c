@@ -307,7 +307,7 @@ launched(char run[64])
 	return s;
 }
 
-/* Options that a confirmation run inherits: only those of the campaign. */
+/* A confirmation run inherits only the options of the campaign. */
 static void
 test_section(void **state)
 {

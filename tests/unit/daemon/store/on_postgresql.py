@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""on_postgresql.py COMMAND... - run it with COALMINE_TEST_STORE_URL, a database
-of a server of its own that ends with it. 77 where there is no PostgreSQL."""
+"""on_postgresql.py COMMAND... - run the command with COALMINE_TEST_STORE_URL, a
+database of a new server that ends with it. Exits with 77 without PostgreSQL."""
 import glob
 import os
 import shutil
@@ -18,17 +18,17 @@ from free_port import free_port  # noqa: E402
 FOUND = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres") +
                glob.glob("/usr/pgsql-*/bin/postgres"))
 BIN = os.path.dirname(FOUND[-1] if FOUND else shutil.which("postgres") or "")
-# A server refuses to be root, and ends when the test was killed.
+# A server refuses to run as root. It ends when the test is killed.
 AS = ["setpriv", "--pdeathsig", "QUIT"] + (
     ["--reuid", "nobody", "--regid", "nogroup", "--clear-groups"]
     if os.geteuid() == 0 else [])
 
 
 class Cluster:
-    """folder: made here, or given, as that of a small disk."""
+    """folder: an existing folder, for example a small disk; None: a new one."""
 
     def __init__(self, folder=None):
-        # As an exception, so that what stands behind "finally" is done.
+        # As an exception, so that "finally" blocks run.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         self.folder = folder or tempfile.mkdtemp(prefix="coalmine-pg-")
         self.data, self.port = self.folder + "/data", free_port()
@@ -62,7 +62,7 @@ class Cluster:
             time.sleep(0.05)
 
     def replica(self):
-        """A second server, which has what is committed here."""
+        """Start a synchronous replica of this server."""
         r = Cluster.__new__(Cluster)
         r.folder = tempfile.mkdtemp(prefix="coalmine-pg-")
         r.data, r.port = r.folder + "/data", free_port()
@@ -96,7 +96,7 @@ class Cluster:
 
 def needed():
     if not BIN or not os.access(BIN + "/postgres", os.X_OK):
-        print("skipped: there is no PostgreSQL here")
+        print("skipped: PostgreSQL not found")
         sys.exit(77)
 
 

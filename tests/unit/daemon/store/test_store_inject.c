@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls of each kind of inject.h fail once, each in a separate process: the
- * store does not crash, keeps what it acknowledged, is never set aside as
- * damaged, and logs what failed.
+ * store does not crash, keeps acknowledged data, is never set aside as damaged,
+ * and logs the failed call.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ child(struct fix *f, const char *log, enum kind kind, unsigned long at)
 	_exit(0);
 }
 
-/* NULL: there is no such run. */
+/* Return NULL if the run was not found. */
 static json_t *
 fix_try(struct fix *f, enum store_question what, json_t *args)
 {

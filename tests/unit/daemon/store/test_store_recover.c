@@ -180,8 +180,8 @@ recover(void)
 	return rc;
 }
 
-/* Rows of all tables that the fresh file has, none of which is another than in
- * the whole file. */
+/* Return the number of rows in all tables of the fresh file. Each row must be
+ * equal to one in the original file. */
 static int64_t
 saved_check(void)
 {
@@ -192,7 +192,7 @@ saved_check(void)
 			xasprintf("SELECT count(*) FROM (SELECT * FROM main.%s"
 				  " EXCEPT SELECT * FROM w.%s)",
 			    tables[i], tables[i])) != 0)
-			fail_msg("%s has rows of its own", tables[i]);
+			fail_msg("%s has additional rows", tables[i]);
 		rows += rows_of(tables[i]);
 	}
 	assert_int_equal(number(xasprintf(
@@ -208,13 +208,13 @@ test_sound(void **state)
 	copy(whole, damaged);
 	assert_int_equal(recover(), 0);
 	assert_int_equal(saved_check(), all);
-	/* What is there is not written over. */
+	/* An existing file is not overwritten. */
 	assert_int_equal(store_recover(damaged, fresh, &(struct err){ 0 }),
 	    -EEXIST);
 	(void)state;
 }
 
-/* The rows of the log count, as far as they were committed. */
+/* Committed rows in the log are recovered too. */
 static void
 test_log(void **state)
 {
@@ -277,7 +277,7 @@ test_each_page(void **state)
 		saved = saved_check();
 		records = rows_of("record");
 		runs = rows_of("run");
-		/* The three runs take what is of them along. */
+		/* Recovered runs include all their rows. */
 		if (runs == 3)
 			assert_in_range(saved, all - 100, all);
 		else
@@ -300,7 +300,7 @@ test_a_bit(void **state)
 	(void)state;
 }
 
-/* What is no store at all. */
+/* A file that is not a store. */
 static void
 test_nothing(void **state)
 {

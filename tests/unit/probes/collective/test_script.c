@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compositions as text: those of the collectives must give the plans of the
- * collectives; their meaning is proven; errors are rejected with their place.
+ * Compositions as text: compositions of the collectives must give the plans of
+ * the collectives; their meaning is proven; errors are reported with their
+ * place.
  */
 #include <errno.h>
 

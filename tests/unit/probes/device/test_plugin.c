@@ -50,5 +50,5 @@ main(int argc, char **argv)
 		return wrong("no device, and no reason");
 	return ops->open(0, &d, &err) == -ENODEV
 	    ? 0
-	    : wrong("opened what is not there");
+	    : wrong("opened a missing device");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One path against several in virtual time (tests/fake/slow_links.h): the ratio
- * is that of the model, and a path that loses its share is reported.
+ * One path compared with several in virtual time (tests/fake/slow_links.h): the
+ * ratio agrees with the model, and a path that loses its share is reported.
  */
 #include "probes/multipath/turns.h"
 

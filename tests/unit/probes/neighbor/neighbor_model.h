@@ -339,8 +339,8 @@ model_write(const struct model *m, const char *folder, struct rng *r,
 	    rng_below(r, 2) == 0 ? "phased" : "dataflow");
 }
 
-/* Check one case, from files to proof: the plan does what it promises, and both
- * ends of each transfer would have derived it independently. */
+/* Check one case, from files to proof: the plan is correct, and both ends of
+ * each transfer derive it independently. */
 static inline void
 model_case(uint64_t seed, uint64_t x, const char *folder)
 {

@@ -485,7 +485,7 @@ assert_larger(const struct plan *little, const struct plan *much)
 }
 
 /* Sizes beyond int and 32 bits, of a message, its place and the sum: the plan
- * is that of a small size, multiplied. */
+ * equals the plan of a small size, multiplied. */
 static void
 test_large(void **state)
 {

@@ -275,8 +275,8 @@ mutate_row(const char *text, size_t row, size_t m, struct rng *r)
 	if (mutations[m].mutate(p, row, r)) {
 		applied[m]++;
 		if (check_plan(p, &fault) == 0)
-			fail_msg("%s: row %zu %s, and nobody noticed", text,
-			    row, mutations[m].name);
+			fail_msg("%s: row %zu %s: not detected", text, row,
+			    mutations[m].name);
 		assert_int_not_equal(fault.kind, CHECK_OK);
 		assert_true(fault.rank < p->ranks);
 		assert_true(fault.text[0] != '\0');

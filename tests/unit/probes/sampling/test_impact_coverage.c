@@ -225,7 +225,7 @@ static const struct machine machines[] = {
 	{ "bandwidth", 24, 1, 2, 0, 0, 0, 0.1, 0, 0, 1, 0, 0, 0 },
 };
 
-/* 95 % hold, within 2 %, of which 0.7 % is chance with this many runs. On
+/* 95 % hold, within 2 %; 0.7 % of these are chance with this many runs. On
  * average the spread of few visits is underestimated, by a fifth with two and
  * by a twelfth with four, which the tail of Student's t compensates. With a
  * heavy tail the true error of a mean is dominated by the one run that met it.

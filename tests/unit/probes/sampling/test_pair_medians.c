@@ -76,7 +76,7 @@ test_guilty(void **state)
 	pair_medians_free(p);
 }
 
-/* The table is bounded, counts what it dropped, and keeps its contents. */
+/* The table is bounded, counts dropped pairs, and keeps its contents. */
 static void
 test_bounded(void **state)
 {

@@ -136,8 +136,8 @@ await_sleeper(struct doorbell *b, pid_t sleeper)
 	}
 }
 
-/* A sleeper through many rings, the first or all but the last of which come
- * while it falls asleep: the last ring wakes it up, and no other. */
+/* A sleeper and many rings. The first ring, or all but the last one, arrive
+ * while it falls asleep: only the last ring wakes it up. */
 static int
 sleep_through(unsigned int before, unsigned int more)
 {

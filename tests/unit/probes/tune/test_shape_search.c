@@ -297,8 +297,8 @@ test_leaves_what_was_given(void **state)
 	shape_search_close(&c);
 }
 
-/* The search does not continue from a shape that cannot run; if none can run,
- * there is no best. */
+/* The search does not continue from a shape that cannot run. If no shape can
+ * run, the best one is NULL. */
 static void
 test_what_cannot_run(void **state)
 {

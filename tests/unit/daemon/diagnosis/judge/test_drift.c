@@ -113,8 +113,8 @@ test_shift(void **state)
 	assert_int_equal(rounds_until(&d, &r, -0.2, limit, DRIFT_OWN), 2000);
 }
 
-/* Two odd rounds move the newest mean. Where odd ones are common they are no
- * drift, and rounds that stay off are. */
+/* Two odd rounds move the newest mean. If odd rounds are common, two of them
+ * are not reported as drift; rounds with a permanent deviation are. */
 static void
 test_odd(void **state)
 {

@@ -197,7 +197,7 @@ test_dead(void **state)
 	assert_int_equal(found.dead, 0);
 }
 
-/* ---- stages of spines: 12 nodes on 6 leaves, 3 of which form a pod ---- */
+/* ---- stages of spines: 12 nodes on 6 leaves, 3 leaves a pod ---- */
 
 enum { POD_0, POD_1, CORE, STAGES };
 

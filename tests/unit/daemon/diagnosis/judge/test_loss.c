@@ -168,7 +168,8 @@ test_all_lose(void **state)
 	loss_clear(&c.w);
 }
 
-/* 0.1 % within an hour, and nobody else; well again, it is forgotten. */
+/* A loss of 0.1 % is found within an hour, and no other node is reported. When
+ * the node is healthy again, its state is cleared. */
 static void
 test_little(void **state)
 {

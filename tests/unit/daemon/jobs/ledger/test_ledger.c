@@ -423,8 +423,8 @@ test_without_one_nobody_is_blamed(void **state)
 		blamed += (unsigned)any;
 		cluster_free(c);
 	}
-	printf("no aggressor: somebody blamed in %u of %d schedules; of %u "
-	       "sets of random moments %u\n",
+	printf("no aggressor: a job blamed in %u of %d schedules; of %u sets "
+	       "of random moments %u\n",
 	    blamed, SCHEDULES, sets, sets_blamed);
 	assert_true(blamed <= 1);
 	assert_true(sets > 0 && sets_blamed * 100 <= sets);
