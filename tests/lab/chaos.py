@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The oracle of test_chaos.sh.
 
-    chaos.py acks WITNESS STORE   what agents were told is in the store, is
+    chaos.py acks WITNESS STORE   all acknowledged records are in the store
     chaos.py memory SAMPLES       resident memory does not grow
-    chaos.py judge                it can tell what grows from what does not
+    chaos.py judge                self-test of the check of memory
 
-WITNESS is a folder of what witness.c wrote beside each agent, STORE the
-collector's file, which nothing writes any more: neither the agents' nor the
-collector's own counts are asked."""
+WITNESS is the folder of the logs that witness.c wrote in each agent. STORE is
+the file of a collector that has ended. The counts of agents and collector are
+not used."""
 import collections
 import glob
 import json
@@ -39,7 +39,7 @@ def chunks(path):
 
 
 def messages(path):
-    """(said by the agent, message), in order."""
+    """Yield (whether sent by the agent, message), in order."""
     streams = collections.defaultdict(bytearray)
     for what, session, piece in chunks(path):
         if what == b"n":
@@ -73,8 +73,8 @@ class Node:
     def __init__(self):
         self.sent = {}      # (run, seq): forms of the record
         self.acked = {}     # run: seq
-        self.given_up = 0   # records that it said it lost
-        self.changed = 0    # records that were another when sent again
+        self.given_up = 0   # records that it reported as lost
+        self.changed = 0    # records that differed when sent again
 
     def hear(self, said, msg):
         kind = msg["type"]
@@ -161,21 +161,21 @@ def slope_of(points):
     return xy / xx if xx else 0.0
 
 
-YOUNG_S = 30         # a process still gets what it keeps
-FULL_S = 1800        # its caches are full: before that, growth says nothing
-LARGER_SHARE = 0.25  # of the mean, a later life than an earlier one
-GROWN_KIB = 2048     # one life, or more of them: less is noise of an allocator
-AGE_S = 60           # of so close an age, lives are compared
-JUDGED_S = 600       # a shorter time says nothing
+YOUNG_S = 30         # younger processes still allocate their base memory
+FULL_S = 1800        # caches are full; earlier growth is not evidence
+LARGER_SHARE = 0.25  # of the mean: limit for later over earlier processes
+GROWN_KIB = 2048     # limit of growth: less is noise of the allocator
+AGE_S = 60           # processes are compared at ages within this
+JUDGED_S = 600       # samples of a shorter time are not evidence
 
 
 def check_memory(samples):
-    """Lines "SECOND PROGRAM PID AGE_S KIB". Two slopes, over the time after
-    the first fifth: of samples of one age, so that a later process that is
-    larger than an earlier one counts, and within processes, from when they are
-    FULL_S old: those of the last two fifths, in which test_chaos.sh ends none.
-    If none is that old ("young"), processes are compared by the first slope
-    alone."""
+    """Read lines "SECOND PROGRAM PID AGE_S KIB", and compute two slopes over
+    the time after the first fifth. The first one compares samples of equal age
+    of different processes: a later process must not be larger than an earlier
+    one. The second one is within processes older than FULL_S. These exist in
+    the last two fifths, in which test_chaos.sh ends no process. If no process
+    is that old ("young"), only the first slope counts."""
     ok = True
     rows = collections.defaultdict(list)
     with open(samples) as f:
@@ -213,7 +213,8 @@ def check_memory(samples):
 
 
 def check_judge():
-    """Of made-up samples: lives of SECONDS each, resident KIB(life, age)."""
+    """Check simulated samples: processes that live SECONDS each, with resident
+    KIB(life, age)."""
     def judged(seconds, kib):
         at = 0
         with tempfile.NamedTemporaryFile("w") as f:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hook.py PORT FILE: a webhook on the loopback; a line per body it was sent."""
+"""hook.py PORT FILE: a webhook on the loopback; writes each body as a line."""
 import http.server
 import sys
 

@@ -73,9 +73,9 @@ between()
 
 engines="coalmine-(probe|keeper|pmix)"
 
-# cluster_up COUNT: a collector and the first COUNT nodes' agents, and the
-# campaigns of these tests. before_start, where a test has it, is called when
-# all files are there. Ranks may take long to start, but not longer than a run.
+# cluster_up COUNT: start a collector and the agents of the first COUNT nodes,
+# with the campaigns of these tests. before_start, if a test defines it, is
+# called when all files exist. Ranks may start slowly, within the time of a run.
 cluster_up()
 {
 	local n
@@ -106,7 +106,7 @@ fail_with_log() # HOST TEXT
 	fail "$@"
 }
 
-# A canary's time is spent whole, since no interval is that narrow: "short"
+# Canaries use their whole time, because no interval is narrow enough: "short"
 # takes 3 s, "long" 16 s, under an isolated and a congested network.
 write_campaigns()
 {
@@ -180,7 +180,7 @@ ctl_api() # PATH
 		/run/coalmine/coalmined.sock "http://collector/api/v1/$1"
 }
 
-# All mesh records of this day, as an array: of no input jq makes a success.
+# All mesh records of this day, as an array: without input jq would succeed.
 mesh_records()
 {
 	local id
@@ -221,7 +221,7 @@ expect_nothing_runs() # SECONDS
 		"$(in_host collector ps -eo stat=,args= | grep -E "$engines")"
 }
 
-# --- time of a host's cores, taken away --------------------------------------
+# --- limits for the CPU time of a host ---------------------------------------
 
 # A new group, of version 1 or 2; its folder is printed.
 cpu_group()

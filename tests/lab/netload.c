@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * netload.c - what the lab's tests need of a network, without MPI: bulk
- * bytes, ping-pong, echoes, and many idle connections.
+ * netload.c - network load for the lab's tests, without MPI: bulk bytes,
+ * ping-pong, echoes, and many idle connections.
  *
  *   netload serve PORT                    until killed
  *   netload bulk HOST PORT SECONDS        prints Mbit/s, as received
- *   netload both HOST PORT SECONDS MBIT   so much there and back; 0: all it can
+ *   netload both HOST PORT SECONDS MBIT   Mbit/s in each direction; 0: no limit
  *   netload ping HOST PORT COUNT          prints mean, p50, p99 in us
  *   netload echo PORT SECONDS HOST...     a line for each second and host: UNIX
  *                                         time, host, median us without hosts
- *   netload idle HOST PORT COUNT SECONDS  prints how many were opened
+ *   netload idle HOST PORT COUNT SECONDS  prints the number of connections
  */
 #include <errno.h>
 #include <netdb.h>
@@ -78,8 +78,8 @@ dial(const char *host, const char *port)
 	return fd;
 }
 
-/* So many bytes a second, in small parts, until time is up or nobody takes
- * them. 0: as many as it can. */
+/* Send this many bytes a second, in small parts, until the time is over or the
+ * peer closes the connection. 0: no limit. */
 static uint64_t
 pour(int fd, double seconds, double bytes_per_s)
 {
@@ -109,7 +109,7 @@ pour(int fd, double seconds, double bytes_per_s)
 	return total;
 }
 
-/* ---- echoes: how long they were in the network ---- */
+/* ---- echoes: their time in the network ---- */
 
 struct echo {
 	uint64_t seq;
@@ -117,7 +117,7 @@ struct echo {
 	char rest[48];
 };
 
-/* How long what was read waited in the socket. */
+/* Read a datagram. Return the time that it waited in the socket. */
 static int64_t
 echo_read(int fd, struct echo *e, struct sockaddr_in *from)
 {
@@ -174,8 +174,8 @@ answer_echoes(const struct sockaddr_in *sin)
 	}
 }
 
-/* The first byte says what a connection is for. Bulk bytes are counted and
- * the count is the answer, so the sender's own buffers do not count. */
+/* The first byte selects the purpose of a connection. The answer to bulk data
+ * is the number of received bytes, to exclude data in the sender's buffers. */
 static void
 serve_one(int fd)
 {
@@ -187,7 +187,7 @@ serve_one(int fd)
 	nodelay(fd);
 	if (read(fd, &mode, 1) != 1)
 		return;
-	if (mode == 'd') { /* the other way: until nobody reads */
+	if (mode == 'd') { /* reverse direction, until the peer closes */
 		double ask[2];
 
 		if (read(fd, ask, sizeof(ask)) == sizeof(ask))
@@ -244,7 +244,7 @@ bulk(const char *host, const char *port, double seconds)
 	return 0;
 }
 
-/* Nothing that is lost or refused on the way is told: a job that ends ends. */
+/* Errors of the connections are ignored: the end of a job closes them. */
 static int
 both(const char *host, const char *port, double seconds, double mbit)
 {
@@ -302,9 +302,9 @@ ping(const char *host, const char *port, int count)
 	return 0;
 }
 
-/* One every 10 ms, to each host in turn; what is not back after 100 ms is lost.
- * The time that hosts take, waiting for their cores, is none of the network's.
- */
+/* Send an echo every 10 ms, to each host in turn. Echoes without an answer
+ * after 100 ms are lost. The time in hosts, which includes waits for cores, is
+ * subtracted. */
 #define ECHO_HOSTS_MAX 32
 #define ECHO_MAX       200 /* of a host and second */
 static int
@@ -351,7 +351,7 @@ echo(const char *port, double seconds, char **hosts, int count)
 	return 0;
 }
 
-/* Open connections and say nothing on them. */
+/* Open connections and keep them idle. */
 static int
 idle(const char *host, const char *port, int count, double seconds)
 {

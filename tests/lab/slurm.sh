@@ -7,8 +7,8 @@
 # Source it after lib.sh.
 
 slurm=/run/coalmine-lab/slurm
-# What runs before and after a job, where there is a $slurm/preflight.conf; with
-# slurm_prolog= nothing does.
+# Scripts that run before and after a job if $slurm/preflight.conf exists; none
+# with slurm_prolog=.
 slurm_prolog="PrologSlurmctld=$slurm/prolog
 EpilogSlurmctld=$slurm/prolog"
 

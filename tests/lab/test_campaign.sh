@@ -5,7 +5,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
-# One record per test and phase with the promised members, an impact for
+# One record per test and phase with the documented members, an impact for
 # each test, and first and last lines.
 check_records()
 {

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Two hours of random faults, or COALMINE_CHAOS_MINUTES, drawn with
+# Random faults for two hours, or COALMINE_CHAOS_MINUTES, drawn with
 # COALMINE_CHAOS_SEED: kills, stops, cuts, full disks, clocks, certificates,
-# versions, beneath two campaigns that never pause. Afterwards every record
-# that was acknowledged to an agent is in the store, once and unchanged; no
-# process and no file of a run is left; memory has not grown.
+# versions, during two campaigns that never pause. Afterwards every record
+# that was acknowledged to an agent is in the store, once and unchanged. No
+# process and no file of a run remains, and memory has not grown.
 #
 # witness.c, loaded into each program, logs its messages and sets the clocks;
 # chaos.py checks the result. With COALMINE_OTHER_BUILD programs change to that
@@ -54,7 +54,7 @@ draw_of() # WORD...: $drawn
 	drawn=${!drawn}
 }
 
-# Something is KEY for 1 to SECONDS, then COMMAND ends it. 1 when it is already.
+# Mark KEY for 1 to SECONDS, then COMMAND ends it. Return 1 if it is marked.
 break_for() # SECONDS KEY COMMAND...
 {
 	local span=$((RANDOM % $1 + 1)) key=$2
@@ -87,8 +87,8 @@ signal_pid() # SIGNAL PID, which may be gone
 	in_host collector kill -s "$1" "$2" 2>/dev/null
 }
 
-# A host's program is read by its file pid, which is not there while it is ours
-# to start.
+# Read a host's program from its file pid, which is missing while this test
+# starts it.
 signal_host() # SIGNAL HOST
 {
 	cluster_signal "$1" "$2" 2>/dev/null
@@ -117,7 +117,7 @@ start() # HOST
 	cluster_start "$1" "$(program_of "$1")"
 }
 
-# Does it handle SIGHUP yet? Else that would end it.
+# Does it handle SIGHUP already? Otherwise SIGHUP would end it.
 hears() # HOST
 {
 	local mask
@@ -133,8 +133,8 @@ reload() # HOST
 
 # --- actions ----------------------------------------------------------------
 
-# In the last two fifths everybody lives on: until his caches are full, growth
-# says nothing of a leak.
+# In the last two fifths no process is ended: growth is evidence of a leak only
+# after the caches of a process are full.
 may_end()
 {
 	[ $SECONDS -lt $last_end ]
@@ -292,8 +292,8 @@ act_revoke_certificate()
 	pki issue "$drawn" --role agent
 }
 
-# The collector begins with the other build and is brought forward, once: a store
-# goes forward only.
+# The collector starts with the other build and is upgraded once: a store cannot
+# be downgraded.
 act_change_version()
 {
 	local host
@@ -418,8 +418,8 @@ before_start()
 	use_stage_of_collector
 }
 
-# Each ends within seconds and says every round. They share a node, for which
-# either waits.
+# Each ends within seconds and reports every round. They share a node, for which
+# they wait alternately.
 write_campaigns()
 {
 	in_host collector sh -c 'rm -f "$0"/*.conf' $cluster/campaigns
@@ -481,10 +481,10 @@ settle()
 		poll 10 reload "$n" || fail_with_log "$n" "$n does not listen"
 	done
 	ctl schedule disable east >/dev/null && ctl schedule disable west \
-		>/dev/null || fail "the schedule goes on"
+		>/dev/null || fail "the schedule cannot be disabled"
 	poll 60 cluster_agents_up 8 || fail "$(cluster_agents) of 8 agents:" \
 		"$(ctl node list; ctl diags)"
-	poll 60 no_run_lives || fail "runs live on: $(ctl run list)"
+	poll 60 no_run_lives || fail "runs continue: $(ctl run list)"
 	poll 30 spools_are_empty || fail "spools: $(for n in $all_nodes; do
 		in_host $n find $cluster/$n/state/spool -type f -ls; done)"
 	expect_nothing_runs 30

@@ -60,7 +60,7 @@ check_shown()
 		fail "choices: $(ctl tuning "$run")"
 }
 
-# Slower than its machine promises: with whomever it meets, so it is named.
+# Slower than the machine's description, with all partners, so it is named.
 check_named()
 {
 	"$lab" degrade node5 rate=50mbit >/dev/null || fail "degrade"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The collector's disk is full in the middle of a run: a clear alarm, the
-# agents and the probes continue, nothing is damaged, and all is well again
-# once there is space.
+# The collector's disk is full in the middle of a run: an alarm names it, the
+# agents and the probes continue, nothing is damaged, and the alarm ends when
+# there is space.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
@@ -37,10 +37,10 @@ say "the disk is full"
 ctl diags | grep -qi disk || fail "no diagnosis: $(ctl diags)"
 cluster_agents_up "$nodes" || fail "agents were lost"
 [ "$(pids_in node1 coalmine-probe | wc -l)" -ge 1 ] ||
-	fail "the probes did not go on: $(describe)"
+	fail "the probes did not continue: $(describe)"
 in_host collector rm $cluster/collector/state/fill
 poll 20 alarm_is 0 || fail "the alarm stays"
-say "there is room again"
+say "the disk has space"
 expect_finished 40
 check_exactly_once
 ctl db check >/dev/null || fail "db check: $(ctl db check)"

@@ -19,7 +19,7 @@ before_start()
 	END
 }
 
-# Rows that say worse or better, of all that say anything.
+# Rows with worse or better, and all rows with a result.
 compare_pair() # RUN RUN
 {
 	local said
@@ -42,7 +42,7 @@ most_by_chance() # N
 		print k + 0 }'
 }
 
-# All pairs of runs so far apart.
+# All pairs of runs at this distance.
 compare_apart() # RUNS-BETWEEN
 {
 	local i found said pairs=0 differ=0 rows=0 rows_differ=0

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The fabric that carries the bytes: Open MPI's own choice (fabric = auto) is
-# UCX where its site lets UCX take Ethernet, ob1 where a campaign wants TCP;
-# records have the fabric, with consistent bytes. A fabric that a node lacks,
-# or that an MPI did not use, is rejected.
+# UCX if its site allows UCX on Ethernet, and ob1 if a campaign requires TCP.
+# Records have the fabric, with consistent bytes. A fabric that a node lacks, or
+# that an MPI did not use, is rejected.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
@@ -79,7 +79,7 @@ carried()
 			jq -c '.[] | [.probe, .carried] | select(.[1])')"
 }
 
-# refused STATE CAUSE TEXT [options]: and no record of a result.
+# refused STATE CAUSE TEXT [options]: without a record of a result.
 refused()
 {
 	local state=$1 cause=$2 text=$3
@@ -93,7 +93,8 @@ refused()
 		fail "$*: it has measured"
 }
 
-# bound CORES [options]: of every rank, in the first record and in one line.
+# bound CORES [options]: cores of every rank, in the first record and in one
+# line.
 bound()
 {
 	local cores=$1

@@ -88,7 +88,7 @@ pair_up()
 	local host
 	bin=$(ls -d /usr/lib/postgresql/*/bin /usr/pgsql-*/bin 2>/dev/null |
 		tail -n 1)
-	[ -x "$bin/postgres" ] || skip "there is no PostgreSQL here"
+	[ -x "$bin/postgres" ] || skip "PostgreSQL not found"
 	in_host collector coalctl pki issue $cluster/pki node9 --role collector \
 		>/dev/null || fail "pki"
 	in_host collector mkdir -p $cluster/node9/state
@@ -122,7 +122,7 @@ collector:17700,node9:17700/" "$0"/node[1-8]/conf' $cluster
 		fail "no synchronous replica"
 }
 
-# A program of the server, which refuses to be root.
+# Run a program of the server, which refuses to run as root.
 server() # HOST PROGRAM [OPTION...]
 {
 	local host=$1 program=$2
@@ -195,7 +195,7 @@ follow()
 	named=
 }
 
-# As its unit would.
+# Like its unit.
 come_back() # HOST
 {
 	in_host "$1" sh -c 'kill -0 "$(cat "$0/pid")"' $cluster/"$1" \
@@ -223,7 +223,7 @@ fault_pair_stopped()
 	cluster_signal CONT "$was"
 }
 
-# From the database only.
+# Cut it off from the database only.
 fault_pair_database()
 {
 	in_host $leader ip route add blackhole "$(in_host $leader getent hosts \
@@ -253,7 +253,7 @@ mend_pair_database()
 	come_back "$was"
 }
 
-# All processes of both at once, which come back in this order.
+# Kill all processes of both at once; they restart in this order.
 reboot() # HOST HOST
 {
 	cluster_signal KILL collector
@@ -293,7 +293,7 @@ fault_pair_promoted()
 	named=
 }
 
-# Of all runs, counted by the database alone.
+# Check the records of all runs with counts of the database.
 check_database()
 {
 	local odd

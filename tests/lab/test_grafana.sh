@@ -5,7 +5,7 @@
 # Prometheus that scraped a collector in the lab after a campaign; rules and
 # alerts are loaded there too, and none fires that should not.
 #
-# Metrics that come with a probe are missed only when a run of it is there.
+# Metrics of a probe may be absent if it did not run.
 here=$(cd "$(dirname "$0")" && pwd)
 # eth0 is for management; each of a node's two ranks has a rail.
 cluster_nics=eth1,eth2
@@ -14,10 +14,10 @@ for tool in promtool prometheus; do
 	command -v $tool >/dev/null || skip "no $tool; see lab/deps"
 done
 work=$(mktemp -d)
-# Campaigns of plans whose metrics are asked for as well, on two nodes.
+# Campaigns of plans on two nodes, for dashboards with their metrics.
 makers=(collectives group self stripe)
 
-# A schedule that is followed, but not due while this lasts.
+# An enabled schedule that is not due during this test.
 before_start()
 {
 	# A p99 impact needs 1,000 samples of lat in each phase.
@@ -71,16 +71,15 @@ ask() # EXPR: it has a sample that is a number
 		>/dev/null 2>&1
 }
 
-# The lines of $work/queries whose query finds nothing, until that is so for
-# none of them or 20 s are over. One program asks all: a call of curl for each
-# took a minute.
+# Print the lines of $work/queries whose query has no result, after up to 20 s of
+# retries. One program sends all queries: a call of curl for each took a minute.
 empty_queries()
 {
 	in_host collector python3 - "$work/queries" <<-'END'
 	import json, re, sys, time, urllib.parse, urllib.request
 	URL = "http://127.0.0.1:19090/api/v1/query?query="
 	def found(expr):
-	    # What shows only the bad ones is asked for all.
+	    # Queries that select only bad ones are sent for all.
 	    expr = re.sub(r" (==|<) [0-9.]+$", "", expr)
 	    with urllib.request.urlopen(URL + urllib.parse.quote(expr),
 	                                timeout=10) as reply:
@@ -139,9 +138,9 @@ check_queries()
 		may_be_absent "$expr" ||
 			fail "$board, $title: nothing for $expr"
 		absent=$((absent + 1))
-		say "nothing yet, as is right: $board, $title"
+		say "no data, as expected: $board, $title"
 	done <"$work/empty"
-	say "$asked queries, $absent of what is not there"
+	say "$asked queries, $absent of them without data as expected"
 }
 
 check_discovery()

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Hosts that have IPv6 addresses only: sessions, mesh and campaigns of both MPIs.
+# Hosts with only IPv6 addresses: sessions, mesh and campaigns of both MPIs.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 hosts=4

@@ -15,7 +15,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 piece_s=${PIECE_S:-100000}
 
 # Take the next number that is not started; after an abort its folder must be
-# removed. Return 1 if there is none, or no time for LASTS more seconds.
+# removed. Return 1 after the last number, or without time for LASTS seconds.
 number=0
 next() # LASTS
 {
@@ -28,7 +28,7 @@ next() # LASTS
 	return 1
 }
 
-# So many of the words, in their order: $drawn.
+# Draw this many of the words, in their order: $drawn.
 draw() # COUNT WORD...
 {
 	local at keep=$1
@@ -46,7 +46,7 @@ joined()
 	echo "$*"
 }
 
-# No schedule of the shipped campaigns.
+# Disable the schedules of the shipped campaigns.
 before_start()
 {
 	in_host collector sh -c 'sed -i "s/^every/enabled = no\n&/" \
@@ -82,7 +82,7 @@ measure() # OPS NODES BYTES
 	expect_finished 5
 }
 
-# What nodes and uplinks give today.
+# The current rates of nodes and uplinks.
 look_at_bandwidths()
 {
 	local n
@@ -96,7 +96,7 @@ ops="allreduce allgather alltoall"
 sizes=(262144 524288 1048576)
 all_nodes=(node{1..12})
 
-# Nothing is broken, a node, or the uplink of a leaf; five allocations each.
+# No fault, a slow node, or a slow uplink of a leaf; five allocations each.
 state_set() # EPISODE
 {
 	local share=$((30 + RANDOM % 40)) leaf=$((RANDOM % 3 + 1))
@@ -116,7 +116,7 @@ state_set() # EPISODE
 	look_at_bandwidths
 }
 
-# Half of the samples of a time with a slow node have it.
+# Half of the samples from a time with a slow node contain that node.
 allocation()
 {
 	local size=$((2 + RANDOM % 7)) words
@@ -220,9 +220,10 @@ preflight_judge()
 # --- ledger ------------------------------------------------------------------
 #
 # Six leaves of two hosts, and uplinks that one job can fill. The first host of
-# each has a part of the victim, the second is for jobs: of three kinds, one of
-# which takes all it can, of every third schedule none; the others a tenth to a
-# quarter of an uplink. When they begin, where, and for how long is drawn.
+# each leaf has a part of the victim, the second is for jobs of three kinds. Jobs
+# of one kind, the aggressor, use the whole uplink, except in every third
+# schedule; the others use a tenth to a quarter. Start, place and duration are
+# random.
 
 epoch_s=2
 
@@ -295,7 +296,7 @@ schedule() # NUMBER
 		rate=$((10 + RANDOM % 16))
 		if [ "$kind" = $aggressor ]; then
 			rate=0
-			# Two of them at once are one: the others go first.
+			# Two concurrent ones count as one: others go first.
 			if [ $((SECONDS - quiet)) -lt 0 ]; then
 				[ "${deck[*]//[ $kind]/}" ] || sleep 1
 				continue
@@ -350,7 +351,7 @@ loss() # NAME FROM TO
 			ratio: ((map(.log) | add / length | exp) - 1)} end'
 }
 
-# It is reported when the time after the last step is over and was evaluated.
+# It is reported after the time behind the last step was evaluated.
 ledger_row() # NUMBER AGGRESSOR FROM TO
 {
 	local costs loss=null
@@ -392,7 +393,7 @@ ledger_mode()
 		# shellcheck disable=SC2086
 		[ -z "$before" ] || ledger_row $before
 		before="$number $aggressor $from $(date +%s)"
-		sleep $((4 * epoch_s)) # the next one is none of its
+		sleep $((4 * epoch_s)) # separates it from the next schedule
 	done
 	sleep $((4 * epoch_s + 20))
 	# shellcheck disable=SC2086
@@ -418,7 +419,7 @@ ledger_judge()
 		blamed += $2 == "none" && $3 != "blamed="
 		near += $8 == "near"; told += $8 != "-"
 		near_s += $16 == "near"; told_s += $16 != "-" }
-		END { printf "aggressor right in %d of %d, somebody blamed " \
+		END { printf "aggressor right in %d of %d, a job blamed " \
 			"without one in %d of %d, loss within 20 %% in %d of %d," \
 			" its seconds in %d of %d\n", right, with, blamed,
 			without, near, told, near_s, told_s

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The lab itself: names, links shaped both ways, faults, isolation, and that
-# nothing of it is left.
+# The lab itself: names, links shaped in both directions, faults, isolation, and
+# complete removal.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
@@ -70,9 +70,9 @@ four_hosts()
 }
 
 # carries LOW HIGH WHAT COMMAND...: COMMAND prints Mbit/s. Load on the machine
-# only lowers it, so one of twenty must reach LOW, which is far below the rate
-# and above that of the other case; none exceeds HIGH, except for sums: if
-# hosts start late, each has the uplink alone for a while.
+# only lowers it, so one of twenty results must reach LOW, which is far below
+# the expected rate and above the rate of the other case. None may exceed HIGH,
+# except sums: if hosts start late, each has the uplink alone for some time.
 carries()
 {
 	local low=$1 high=$2 what="$3, Mbit/s" tries=20 rate
@@ -168,7 +168,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$lab" up --foreground \
 	done
 }
 
-# Everything a lab holds hangs on its init: kill -9 of that ends it whole.
+# All processes of a lab are children of its init: kill -9 of init ends them all.
 check_nothing_left()
 {
 	local init left

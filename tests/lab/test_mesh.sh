@@ -82,7 +82,7 @@ is_covered()
 }
 
 # A campaign of 12 nodes and a minute does not fit into 100 node-seconds: the
-# forecast says so, and so does a run.
+# forecast and a run report that.
 check_budget()
 {
 	ctl schedule forecast >/dev/null
@@ -106,7 +106,7 @@ check_local()
 	local code
 	in_host node1 coalctl check --local --file "$cluster/node1/run/verdict"
 	code=$?
-	# on a machine that is busy with others a node may well be suspect
+	# on a busy machine a node may be suspect
 	[ $code = 0 ] || [ $code = 1 ] || [ $code = 3 ] || fail "check --local: $code"
 	in_host node1 jq -e '.node == "node1" and .fresh_ms == 300000' \
 		"$cluster/node1/run/verdict" >/dev/null || fail "no verdict"

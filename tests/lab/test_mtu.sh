@@ -21,7 +21,7 @@ before_start()
 	END
 }
 
-# A pair is asked in large ones, 28 bytes of headers less than eth1 carries.
+# Large datagrams have the MTU of eth1 less 28 bytes of headers.
 large_pass()
 {
 	mesh_records | jq -e 'any(.[].pairs[].large; .bytes == 1472 and .n > 3)
@@ -51,7 +51,8 @@ last_epoch()
 	mesh_records | jq '[.[].epoch] | max'
 }
 
-# break_it KIND SUBJECT LINK TEXT: named, alone, in words, and well again.
+# break_it KIND SUBJECT LINK TEXT: only SUBJECT is named, with TEXT, and cleared
+# after the repair.
 break_it()
 {
 	local from text
@@ -69,7 +70,7 @@ break_it()
 lab_up --rails 2
 cluster_up 12
 poll 60 large_pass || fail "no large ones: $(mesh_records | cut -c 1-2000)"
-nobody_is_named || fail "somebody is named: $(mtu_verdicts)"
+nobody_is_named || fail "false finding: $(mtu_verdicts)"
 # Some paths may have carried large ones before the fault in that epoch.
 break_it node node7 node7.eth1 \
 	'lost on [0-9]+ of [0-9]+ paths while .* an MTU below 1500 on its link'

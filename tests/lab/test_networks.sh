@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Campaigns without mpi.net, on hosts as they are found: with the bridges that
-# Docker and libvirt make, which have the same address everywhere, one of them
-# with carrier, and with a second network that only half of the hosts have.
+# Campaigns without mpi.net, on typical hosts: with bridges of Docker and
+# libvirt, which have the same address on all hosts, one of them with carrier,
+# and with a second network on only half of the hosts.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 bridges=$(seq 12) second="1 2 3 4 5 6"
@@ -51,7 +51,7 @@ cluster_up 12
 for mpi in openmpi mpich; do
 	check $mpi '["10.78.0.0/16"]'
 done
-# One host of Docker is enough to be avoided: its network is not shared.
+# The network of Docker on a single host is avoided, because it is not shared.
 in_host collector true
 for n in $(seq 2 12); do
 	in_host "node$n" ip link del docker0
@@ -63,7 +63,8 @@ for n in $(seq 2 12); do
 done
 poll 30 cluster_agents_up 12 || fail "agents came back: $(cluster_agents)"
 check openmpi '["10.78.0.0/16"]'
-# Half of the hosts share two networks. Nothing decides: the run names both.
+# Half of the hosts share two networks. The choice is ambiguous: the run names
+# both.
 order short -o campaign.nodes="node[1-6]" -o campaign.nodes_min=6
 poll 20 run_is 'starting|running|finished|failed'
 in_host collector grep -q "share 2 networks: 10.78.0.0/16, 10.99.0.0/16; mpi.net" \

@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 votes=3 clean=3 rails=1
 
-# Nothing but the agents' mesh, in fast epochs.
+# Only the agents' mesh, in fast epochs.
 mesh_only()
 {
 	in_host collector sh -c "cat >>$cluster/collector/conf" <<-END
@@ -30,7 +30,7 @@ mesh_only()
 	END
 }
 
-# A round of all nodes as often as the test wants one.
+# A round of all nodes at an interval that the test sets.
 before_start()
 {
 	if [ "$mode" = mesh ]; then
@@ -122,8 +122,8 @@ expect_named() # JQ-CONDITION
 		"$(verdicts | jq -r '.[].text')"
 }
 
-# A machine that others load may raise a suspicion, which its confirmation run
-# dispels.
+# Other load of the machine may cause a warning, which its confirmation run
+# clears.
 none_is_named()
 {
 	[ "$(verdicts)" = "[]" ]
@@ -199,7 +199,7 @@ all_covered()
 rail_test()
 {
 	calm $rails
-	# a round that could not run may have had one's turn
+	# a round that could not run may have skipped a rail
 	poll 60 all_covered ||
 		fail "not all rails were exercised: $(ctl coverage)"
 	run=$(ctl run list --json --campaign watch --state finished |
@@ -291,9 +291,9 @@ uplink_test()
 	expect_cleared "$(verdicts | jq -r '.[0].subject')"
 }
 
-# Somebody else wants the cores of node5: it gets a twelfth of one, and that is
-# shared with programs that would use it all. The hosts share this machine, so
-# a control group has to say which tasks are the host's.
+# Other programs use the cores of node5: it has a twelfth of a core, shared with
+# programs that would use all of it. The hosts share this machine, so a control
+# group defines which tasks belong to the host.
 host_test()
 {
 	local n
@@ -321,7 +321,7 @@ host_test()
 	expect_cleared node5
 }
 
-# An agent that comes back as another process is measured before it is green.
+# A restarted agent is measured before it is green.
 reboot_test()
 {
 	local state
@@ -329,7 +329,7 @@ reboot_test()
 	ctl_api nodes/node7 | jq -e '.verdict == "ok"' >/dev/null ||
 		fail "node7: $(ctl_api nodes/node7 | jq -c .verdict)"
 	ctl schedule disable watch >/dev/null || fail "schedule disable"
-	poll 60 nothing_runs || fail "runs go on"
+	poll 60 nothing_runs || fail "runs continue"
 	cluster_signal KILL node7
 	poll 30 node7_is unknown || fail "killed, and $(ctl_api nodes/node7)"
 	cluster_start node7 coalmine-agent
@@ -365,8 +365,8 @@ flapping_port()
 		fail "not in the list: $(ctl link list)"
 }
 
-# No campaign at all: the echoes of the agents name it. They are few and small,
-# so only a very slow link slows them; nothing of MPI would start over it.
+# Without campaigns the echoes of the agents name it. They are few and small, so
+# only a very slow link slows them; MPI would not start over it.
 mesh_test()
 {
 	poll 60 node7_is ok || fail "not measured by the mesh: $(ctl_api nodes)"
@@ -383,8 +383,8 @@ mesh_test()
 	poll 120 node5_is_clear || fail "not cleared: $(verdicts)"
 }
 
-# It answers by its limit, which is long for a busy machine; the job's other
-# nodes are fit, with and without the slow one.
+# It answers within its limit, which is long because of other load. The job's
+# other nodes are fit, with and without the slow one.
 preflight_test()
 {
 	local at rc out
@@ -393,7 +393,7 @@ preflight_test()
 	say "sound: $out"
 	[ $rc = 0 ] || fail "sound nodes are not fit: exit code $rc, $out"
 	jq -e '.groups | all(has("seconds") | not)' <<<"$out" >/dev/null ||
-		fail "a collective of which nothing is known"
+		fail "a collective without history has an expected time"
 	"$lab" degrade node5 rate=20mbit # beyond what busy cores explain
 	at=$SECONDS
 	out=$(ctl preflight --nodes 'node[1-8]' --within 240s --json)
@@ -406,7 +406,7 @@ preflight_test()
 		>/dev/null || fail "not node5 alone"
 	"$lab" heal node5
 	expect_nothing_runs 10
-	# Ranks that share two cores are slower than the machine says.
+	# Ranks that share two cores are slower than the machine's description.
 	out=$(ctl preflight --nodes 'node[1-4]' --machine lab --bytes 256K \
 		--within 120s --json)
 	say "and a collective: $out"

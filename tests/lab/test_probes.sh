@@ -90,7 +90,7 @@ check_sparse()
 		any(.[]; .probe == "concurrent" and .verified)'
 }
 
-# Each path of a message, and all-reduces in turns with the composed one.
+# Each path of a message, and all-reduces alternating with the composed one.
 check_ways()
 {
 	expect_records "several ways" '
@@ -164,7 +164,7 @@ cut_short()
 	check_application
 }
 
-# Half of the bound, since this machine may have other things to do.
+# Half of the bound, because this machine may have other load.
 check_gain() # RECORDS
 {
 	expect_records "gain" "$wire"'

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The campaigns that are plans, through agents and collector, on hosts with two
-# interfaces each, one for each rank; then one of them gives a tenth, and is
-# named by those whose business that is.
+# Campaigns of plans, through agents and collector, on hosts with two interfaces
+# each, one for each rank. Then one interface has a tenth of its rate, and the
+# responsible probes name it.
 here=$(cd "$(dirname "$0")" && pwd)
 # eth0 is for everything else, as in a cluster with a network for management.
 cluster_nics=eth1,eth2
@@ -80,7 +80,7 @@ weak()
 					bad = bad " " m " " is[m]
 			if (bad != "" || length(is) != 2) print "rails:" bad
 			exit bad != "" || length(is) != 2 }' ||
-		fail "metrics do not tell the rail of a tenth from its like"
+		fail "metrics do not distinguish the slow rail from others"
 	campaign binding -o binding.bytes=512K
 	has '.probe == "fit" and .verdict == "warn" and
 		(.text | test("rail 1 \\(eth2\\) between node1 and node2 "))

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The lab of an ordinary user, and Open MPI across its hosts with nothing but
-# `lab exec` to start daemons.
+# The lab of an ordinary user, and Open MPI across its hosts with only `lab exec`
+# to start daemons.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 

@@ -147,7 +147,7 @@ for mpi in "${mpis[@]}"; do
 	[ "$rc" = 1 ] || [ "$mpi" = mpich ] || fail "$mpi: exit status $rc"
 done
 "$lab" heal all
-# Two nodes: nothing to compare with, but a promise. One: nothing at all.
+# Two nodes have no peers, only an expected rate. One node has neither.
 scan "${mpis[0]}" 2 --json --within 15s
 expect "two nodes" '.slow == [] and .open == "node[1-2]" and .status == 2'
 scan "${mpis[0]}" 2 --json --within 15s --expect 10gbit

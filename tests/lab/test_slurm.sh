@@ -59,7 +59,7 @@ nodes_are() # WORDS
 		fail "ran on $(run_get '.nodes | join(" ")'), not $1"
 }
 
-# What Slurm remembers of the run's job.
+# Slurm's state of the run's job.
 job()
 {
 	sl scontrol -o show job | grep "JobName=coalmine-$run "
@@ -79,7 +79,7 @@ in_queue() # TEXT in the run's text
 	[[ $(run_get .text) == *"$1"* ]]
 }
 
-# MPICH may hang in its end, and is ended then.
+# MPICH may hang at its end, and is killed then.
 finishes() # MPI JOB-STATE
 {
 	order job --wait -o campaign.mpi="$1"
@@ -95,8 +95,8 @@ finishes() # MPI JOB-STATE
 	say "$1: a record from a job"
 }
 
-# A user's own srun, three times: on a busy machine Open MPI may give up a
-# connect that takes long, which is not ours to judge.
+# A user's own srun, up to three times: on a busy machine Open MPI may abandon a
+# slow connect, which is not a defect of this program.
 user_srun() # COMMAND-THAT-IS-TRUE-AFTERWARDS WORD...
 {
 	local try said
@@ -265,8 +265,8 @@ cancelled_by_slurm()
 	say "cancelled by Slurm: $(run_get .text)"
 }
 
-# The collector again, that remembers its verdicts on nodes 1 to 3 as told, and
-# a canary by which all of them are known to live.
+# Restart the collector with stored verdicts on nodes 1 to 3, and run a canary
+# that shows that all of them are alive.
 verdicts_are() # VERDICT [LINE of its configuration]
 {
 	local n
@@ -359,7 +359,7 @@ job_of() # ACTION NODES
 	[[ $its =~ ^[0-9]+$ ]] || fail "sbatch: $its"
 }
 
-# Nobody was named: is that for what preflight says of this machine?
+# No node was named: does preflight report a reason on this machine?
 not_told() # WHAT
 {
 	not_named "$(ctl preflight --nodes 'node[1-4]' --within 60s --json)" \
@@ -394,11 +394,11 @@ its_end() # WHAT IT SHOWS
 			"$(ctl run list --campaign preflight)"
 	# This Slurm has no accounting: a fake sacctmgr gets the commands.
 	poll 20 in_host collector grep "jobid=$its set comment=coalmine: job $its: " \
-		$slurm/told || fail "nothing is told: $(slurm_log collector)"
+		$slurm/told || fail "no comment: $(slurm_log collector)"
 	say "$1"
 }
 
-# Beside much else a sound node is slow too, and the job is held once more.
+# Other load may slow a healthy node, so that the job is held again.
 is_released()
 {
 	a_job_is COMPLETED && return
@@ -444,7 +444,7 @@ job_says() # TEXT
 	[[ $(sl scontrol -o show job "$its") == *" Comment=coalmine: $1"* ]]
 }
 
-# Campaigns in jobs, jobs of users, and what comes of verdicts.
+# Campaigns in jobs, jobs of users, and the effects of verdicts.
 runs()
 {
 	by_hand openmpi pmix

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Who should not be there: no certificate, a foreign one, the wrong role, a
-# port scan, idle connections by the thousand, frames of a GiB, garbage. That
-# connection ends; the agents do not notice, and the memory stays flat.
+# Unauthorized clients: no certificate, a foreign one, the wrong role, a port
+# scan, thousands of idle connections, frames of a GiB, garbage. Their
+# connections end; agents are not affected, and memory does not grow.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 port=17700
@@ -16,7 +16,7 @@ rss_kib()
 
 # Speak TLS to the collector, with the certificate of DIR/NAME if given. Our
 # end stays open, so only the collector can end this.
-speak() # [DIR/NAME], input: what is said
+speak() # [DIR/NAME], input: the data to send
 {
 	local fd pid
 	exec {fd}> >(exec "$lab" exec node1 timeout 100 openssl s_client \
@@ -36,14 +36,14 @@ hello() # NODE: a frame that only an agent may send
 	printf 'CM\1\0\0\0\0%b%s' "\\x$(printf %x ${#body})" "$body"
 }
 
-# The agents, and the collector's patience with a new one, after each trick.
+# After each attack: the agents are connected, and a new session is accepted.
 all_is_well()
 {
 	cluster_agents_up "$nodes" || fail "$what: an agent was lost"
 	say "$what: $(rss_kib) KiB"
 }
 
-# That the others are turned away says something only if this one is not.
+# A valid client must be accepted, as a control for the rejected ones.
 accepted()
 {
 	local pid

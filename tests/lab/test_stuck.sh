@@ -41,7 +41,7 @@ addr_of() # HOST
 	in_host "$1" ip -4 -o addr show dev eth0 | awk '{ sub("/.*", "", $4); print $4 }'
 }
 
-# What HOST sends to ADDR goes to a station that is not there, at once.
+# Traffic from HOST to ADDR goes to a missing station, from now on.
 swallow() # HOST ADDR
 {
 	local none
@@ -69,7 +69,7 @@ has_measured()
 	run_is running && [ "$(run_get .progress.share)" != null ]
 }
 
-# The run in which COMMAND... breaks something ends soon, and says why.
+# The run in which COMMAND... breaks something ends soon, with the reason.
 break_run() # COMMAND [options of coalctl campaign run]
 {
 	local at_s
@@ -106,8 +106,8 @@ goes_without() # HOST
 
 lab_up
 cluster_up 6
-# No collective of MPI among six has them talk with each other: it is an
-# exchange that does not end.
+# Among six ranks no MPI collective uses the path between these two: the hanging
+# operation is an exchange.
 break_run swallow_path
 names_only node3 node6
 expect_nothing_runs 30
@@ -128,10 +128,10 @@ order match --wait -o 'campaign.nodes=node[1-6]'
 expect_finished 5
 order match --wait
 expect_finished 5
-[ "$(run_get '.nodes | length')" = 6 ] || fail "still left out"
+[ "$(run_get '.nodes | length')" = 6 ] || fail "still excluded"
 
-# A host that does not answer: known by its two neighbours, or by all the
-# others.
+# A host that does not answer: detected by its two neighbours, or by all other
+# hosts.
 stop_node5()
 {
 	# shellcheck disable=SC2046

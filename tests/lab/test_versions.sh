@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Two versions side by side, in the middle of a rollout: half of the agents are
-# of another build, then the collector is. Campaigns over the nodes of the
-# collector's version finish, with every record there once; those of the other,
-# which start ranks differently, keep their sessions and are named.
+# Two versions during a rollout: half of the agents are of another build, then
+# the collector is. Campaigns over the nodes of the collector's version finish,
+# and each record is stored once. Nodes of the other version, which start ranks
+# differently, keep their sessions and are named.
 #
 # The other build is COALMINE_OTHER_BUILD, or a build of the last commit with
 # the previous protocol, which is built here.
@@ -75,8 +75,8 @@ check_left_out "$old_nodes" "agents of another build" "is older than"
 check_half "$new_nodes" "agents of this one"
 ctl node upgrade-check || fail "not to be upgraded"
 
-# An older collector accepts a store of its own version only, such as the copy
-# that a newer one leaves before a migration (coalmined(8)).
+# An older collector accepts only a store of its version, such as the copy that a
+# newer one makes before a migration (coalmined(8)).
 cluster_signal TERM collector
 poll 20 gone collector || fail "the collector does not end"
 in_host collector sh -c "mv $cluster/collector/state $cluster/collector/newer &&

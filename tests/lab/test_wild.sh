@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # test_wild.sh - the effect of production load, measured without congestors:
-# other traffic between two hosts raises the wild latencies above those of a
-# quiet network, and when it ends the latencies fall again.
+# other traffic between two hosts raises the wild latencies above the values in
+# a quiet network. When it ends the latencies fall again.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
@@ -40,7 +40,7 @@ before_start()
 	END
 }
 
-# So many runs; the last is in $run.
+# Start this many runs; the last is in $run.
 measure() # CAMPAIGN COUNT
 {
 	local n
@@ -57,7 +57,7 @@ series_us()
 		jq '[.[].mean] | sort | .[length / 2 | floor] * 1e6 | round'
 }
 
-# node1 sends all its link takes to node5, which is on the other leaf.
+# node1 sends at the full rate of its link to node5, which is on the other leaf.
 load_start()
 {
 	in_host node1 "$netload" bulk node5 9000 600 >/dev/null &
@@ -68,8 +68,8 @@ load_stop()
 	in_host node1 kill $(pids_in node1 netload)
 }
 
-# Somebody else may begin or end to use this machine meanwhile, so that one of
-# four looks is enough; of a load that is never seen none would do.
+# Other load of this machine may change during the test, so one of four checks
+# must pass. If the load is never detected, none does.
 load_is_seen()
 {
 	local before during worse after
@@ -78,7 +78,7 @@ load_is_seen()
 	load_start
 	measure wild $rounds_each
 	during=$(series_us)
-	# Worse than quiet; whether beyond chance too depends on this machine.
+	# Worse than quiet; the significance depends on this machine.
 	worse=$(ctl baseline diff quiet "$run" --json | jq 'any(.[];
 		.test == "lat" and .phase == "wild" and .ratio > 1)')
 	load_stop || fail "the load is over already"

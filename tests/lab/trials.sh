@@ -10,9 +10,9 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
-# How long a fault may take until it is named, how long it stays then, and how
-# long until it must be forgotten: a machine of few cores that others use needs
-# minutes for some rounds.
+# Time limits until a fault is named and until it is cleared, and the time for
+# which it stays after it was named. A busy machine with few cores needs minutes
+# for some rounds.
 named_s=${TRIALS_NAMED_S:-400} stays_s=20 clear_s=${TRIALS_CLEAR_S:-400}
 nft=${NFT:-nft}
 
@@ -76,7 +76,7 @@ drop() # RULE
 	END
 }
 
-# All that the host is sent arrives twice.
+# All packets to the host arrive twice.
 duplicate() # HOST
 {
 	in_switches "$nft" -f - <<-END
@@ -89,14 +89,14 @@ duplicate() # HOST
 	END
 }
 
-# Two innocents give each other all they have.
+# Two healthy hosts exchange data at full rate.
 job_and_fault()
 {
 	in_host node9 "$netload" serve 9000 &
 	served=$!
 	sleep 1
 	in_host node1 "$netload" bulk node9 9000 3000 >/dev/null &
-	beside=$!
+	bulk=$!
 	degrade node6 rate=35mbit
 }
 
@@ -123,10 +123,10 @@ all_well()
 {
 	in_switches "$nft" flush ruleset
 	"$lab" heal all
-	[ -z "$beside" ] || kill "$beside"
+	[ -z "$bulk" ] || kill "$bulk"
 	[ -z "$served" ] || in_host node9 kill $(pids_in node9 netload)
 	[ -z "$group" ] || cpu_group_limit -1 max
-	beside= served=
+	bulk= served=
 } 2>/dev/null
 
 # --- the cluster -------------------------------------------------------------
@@ -190,7 +190,7 @@ shape_up() # SHAPE
 	COALMINE_LAB=trials-$$-$1
 	lab_up --leaves "$leaves" --hosts "$hosts" --rails $rails \
 		--rate 100mbit --uplink 200mbit
-	beside= served= group=
+	bulk= served= group=
 	cluster_up $((leaves * hosts))
 }
 

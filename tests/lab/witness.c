@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * witness.c - preloaded into a program under test_chaos.sh. What a session says
- * and hears is copied, outside of TLS, to a file in COALMINE_WITNESS, so that
- * nobody's own bookkeeping says what was acknowledged; and wall clocks are off
- * by the seconds that the file COALMINE_CLOCK has, which may change any time.
+ * witness.c - preloaded into a program under test_chaos.sh. It copies the plain
+ * text of each session, in both directions, to a file in COALMINE_WITNESS, so
+ * that the test does not depend on the programs' own counts of acknowledged
+ * records. It shifts wall clocks by the seconds in the file COALMINE_CLOCK,
+ * which may change at any time.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@
 typedef struct ssl_st SSL;
 typedef struct ssl_ctx_st SSL_CTX;
 
-/* OpenSSL's, which we stand before. */
+/* Functions of OpenSSL that this library overrides. */
 SSL *SSL_new(SSL_CTX *ctx);
 int SSL_read(SSL *ssl, void *bytes, int n);
 int SSL_write(SSL *ssl, const void *bytes, int n);
@@ -37,7 +38,7 @@ next_of(const char *name)
 	return f;
 }
 
-/* ISO C does not turn a pointer to data into one to a function. */
+/* ISO C cannot convert a pointer to data into one to a function. */
 #define NEXT(name)                                                             \
 	static union {                                                         \
 		void *data;                                                    \
@@ -86,7 +87,8 @@ SSL_new(SSL_CTX *ctx)
 	return ssl;
 }
 
-/* Noted before the program sees it: what it does next it was told. */
+/* Write the data to the file before the program receives them, so that its
+ * reactions always follow in the file. */
 int
 SSL_read(SSL *ssl, void *bytes, int n)
 {

@@ -230,8 +230,8 @@ test_all_pairs_slow(void **state)
 	assert_int_equal(share.slow, 0);
 }
 
-/* A faulty spine is part of the paths between leaves: the case of a node or leaf
- * is undetermined, a warning, and neither is bad. */
+/* A faulty spine is part of the paths between leaves: the case of a node or
+ * leaf is undetermined, a warning, and neither is bad. */
 static void
 test_spine(void **state)
 {
