@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# calls.sh [TREE TABLES] - what includes.sh proves of includes, from the object
-# files of the build that has TABLES: a file calls, or names data of, only
-# folders that its row in includes.sh allows, and neither files nor folders call
-# one another in a circle. Exceptions are listed below; one that no longer
-# occurs is an error. Calls through pointers are not seen, but a table
-# that names a function counts as a call of it.
+# calls.sh [TREE TABLES] - check the object files of the build that has TABLES
+# like includes.sh checks includes: a file calls, or uses data of, only folders
+# that its row in includes.sh allows. Neither files nor folders have cyclic
+# calls. Exceptions are listed below; one that no longer occurs is an error.
+# Calls through pointers are not detected, but a table that names a function
+# counts as a call of it.
 if [ $# = 0 ]; then # by hand, in a tree whose dev build is there
 	root=$(cd "$(dirname "$0")/../.." && pwd)
 	set -- "$root" "$root/build/dev/etc/coalmine-tables"
@@ -33,7 +33,7 @@ probes/(main|verbs/.*)\.c
 # to be removed
 daemon/diagnosis/.*
 '
-# A file, and the folder that it may call in addition to those of its row.
+# A file, and the folder that it may call in addition to the folders of its row.
 calls='
 probes/job/world.c probes/device
 '

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# cppcheck.sh [TREE] - cppcheck finds no defect in the product. Off are checks
-# that misread: NULL in variadic calls, arrays filled through a pointer or by
+# cppcheck.sh [TREE] - cppcheck finds no defect in the product. Checks with false
+# positives are off: NULL in variadic calls, arrays filled through a pointer or by
 # an index in one loop, macros that it cannot expand.
 . "$(dirname "$0")/lib.sh"
 need cppcheck

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# format.sh [TREE] - clang-format 14 would change nothing. (Another version
-# formats differently, so it is not taken instead.)
+# format.sh [TREE] - clang-format 14 would change nothing. Other versions format
+# differently and are not used.
 . "$(dirname "$0")/lib.sh"
 need clang-format-14
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # functions.sh [TREE] - sizes: no function over 100 lines, no file over 1200;
-# warns from 60 and 800 (headers 300), and prints how the tree stands. Names: a
+# warns from 60 and 800 (headers 300), and prints a summary of the tree. Names: a
 # static function of the product begins with the name of its file.
 . "$(dirname "$0")/lib.sh"
 need ctags

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # headers.sh [TREE] - every header compiles alone, with the flags of the build.
-# Those of tests/ are parts of test programs, and are compiled there.
+# Headers of tests/ are parts of test programs, and are compiled there.
 . "$(dirname "$0")/lib.sh"
 need cc
 need pkg-config

@@ -44,7 +44,7 @@ daemon/events/sink_kafka -                               librdkafka
 daemon/events/        store                             jansson,zlib
 daemon/api/           .,agents,cluster,diagnosis,events,jobs,mesh,run,schedule,store   jansson,event2
 daemon/diags/         .,agents,api,cluster,events,jobs,mesh,run,schedule,store   jansson,zlib
-# What looks from outside sees the api, and besides it only what it is made of:
+# Interfaces to clients include the api and only their own sources of data:
 # /metrics the rows of series and the health of the store; the API answers of
 # the store, the metrics page, roles of certificates (agents/tls.h) and the
 # embedded page (embed.h).
@@ -137,7 +137,7 @@ function reaches(file, header, list,    program, from)
 		return 0
 	return allowed(list, substr(from, length(program) + 2))
 }
-function complain(text)
+function report(text)
 {
 	print file ":" line ": " text
 	bad = 1
@@ -158,31 +158,31 @@ BEGIN {
 	for (r = 1; r <= n && file !~ pattern[r]; r++)
 		continue
 	if (r > n) {
-		complain("in a folder without a row in includes.sh")
+		report("in a folder without a row in includes.sh")
 		next
 	}
 	if (match($0, /"[^"]*"/)) {
 		header = substr($0, RSTART + 1, RLENGTH - 2)
 			if (header !~ /\// || header ~ /^\./)
-			complain("\"" header "\" is not written from the root")
+			report("\"" header "\" is not written from the root")
 		else if (!reaches(file, header, folders[r]))
-			complain("must not include " header)
+			report("must not include " header)
 	} else if (match($0, /<[^>]*>/)) {
 		header = substr($0, RSTART + 1, RLENGTH - 2)
 		name = library(header)
 		if (name != "" && !allowed(libraries[r], name))
-			complain("must not include " header " (" name ")")
+			report("must not include " header " (" name ")")
 	} else {
-		complain("an include by macro hides what it includes")
+		report("an include by macro hides what it includes")
 	}
 }
 END { exit bad }' || exit 1
 
-# The README of a folder has its purpose, and its includes as in the table: all
-# of its rows together, "." by the program's name.
+# The README of a folder has its purpose, and lists its includes as in the table:
+# all of its rows together, with the program's name for ".".
 for d in $(files '*.c' | grep -v '^tests/\|^lab/' | xargs -n 1 dirname | sort -u); do
 	[ -f "$d/README.md" ] || {
-		echo "$d: no README.md says what it is for"
+		echo "$d: no README.md with its purpose"
 		exit 1
 	}
 	says=$(sed -n 's/^May include: //p' "$d/README.md" |

@@ -2,8 +2,8 @@
 # shellcheck shell=sh
 #
 # lib.sh - common to the lint scripts. Each takes the tree to check as its
-# argument, prints "file:line: what is wrong", and exits with 1 after any
-# finding. Without an argument it checks its own tree.
+# argument, prints "file:line: error", and exits with 1 after any finding.
+# Without an argument it checks its own tree.
 
 here=$(cd "$(dirname "$0")" && pwd)
 cd "${1:-$here/../..}" || exit 3

@@ -3,8 +3,8 @@
 #
 # man.sh [TREE TABLES] - the manual pages, with their tables, are clean mdoc, the
 # index coalmine(7) lists each with its own one-line description, tests that
-# they name are there, and they name everything that can be set, printed or met:
-# TABLES is coalmine-tables of the build.
+# they name exist, and they document every option, output and state: TABLES is
+# coalmine-tables of the build.
 if [ $# = 0 ]; then # by hand, in a tree whose dev build is there
 	root=$(cd "$(dirname "$0")/../.." && pwd)
 	set -- "$root" "$root/build/dev/etc/coalmine-tables"
@@ -17,7 +17,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$tables" rows >"$work/rows" || exit 3
 
-# page KIND: where its names are explained.
+# page KIND: the page that explains its names.
 page() {
 	case $1 in
 	coalmined | coalmine-agent | campaign) echo etc/coalmine.conf.5 ;;
@@ -58,7 +58,7 @@ for f in $(files '*.[1-8]' | grep -v -e '^tests/' -e "^$index$"); do
 	esac
 done
 
-# A test that a page names, as ".Pq Pa tests/FILE : Li NAME", is there.
+# A test that a page names, as ".Pq Pa tests/FILE : Li NAME", exists.
 for f in $(files '*.[1-8]' | grep -v '^tests/'); do
 	sed -n 's/^\.Pq Pa \(tests[^ ]*\) : Li \([^ ]*\).*/\1 \2/p' "$f" |
 	    while read -r file name; do

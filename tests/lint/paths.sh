@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # paths.sh [TREE] - required and forbidden contents of files: the licence line
-# first (after #! or a document type), then what a .c file decides, no path of
-# one machine or person, no open tasks, and in the documents no path of a file
-# that is not there.
+# first (after #! or a document type), then the purpose of a .c file, no path of
+# one machine or person, no open tasks, and in the documents no path of a missing
+# file.
 . "$(dirname "$0")/lib.sh"
 bad=0
 
@@ -37,7 +37,7 @@ files '*.c' | grep -v '^tests/' | xargs awk '
 FNR == 1 { name = FILENAME; sub(/.*\//, "", name); good = 0 }
 FNR == 2 { good = $0 == "/*" }
 FNR == 3 { if (!good || index($0, " * " name " - ") != 1) {
-		print FILENAME ":2: no head \"" name " - what it decides\""
+		print FILENAME ":2: no head \"" name " - purpose\""
 		bad = 1
 	}
 	nextfile }
@@ -51,8 +51,8 @@ echo "$text" | xargs grep -nIwE 'T[O]DO|F[I]XME|X[X]X' /dev/null && bad=1
 echo "$text" | grep -v '\.md$' | xargs grep -nI '[[:blank:]]$' /dev/null |
     grep -v '\.[ch]:' && bad=1
 
-# `folder/name` in what people read first, with * as the shell has it. Names
-# with capitals as FOLDER stand for any.
+# `folder/name` in README files and guides exists; * matches as in the shell.
+# Names in capitals, such as FOLDER, stand for any name.
 for f in $(files README.md CONTRIBUTING.md CHANGES.md launch.md statistics.md \
     'algorithms-*.md' | grep -E '^[^/]*$|^docs/'); do
 	for path in $(grep -oE '`[a-z.]+/[^` ]*' "$f" | tr -d '`' |

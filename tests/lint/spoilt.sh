@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# spoilt.sh - a lint that cannot fail proves nothing. In a small clean tree
-# every lint must pass; then each line below spoils the tree in one way, and
-# the lint must fail with the text that the line expects.
+# spoilt.sh - every lint can fail. In a small clean tree every lint must pass.
+# Then each line below spoils the tree in one way, and the lint must fail with
+# the text that the line expects.
 #
-# Not covered: that the rules are the right ones.
+# Not covered: whether the rules make sense.
 set -u
 lint=$(cd "$(dirname "$0")" && pwd)
 tree=$(mktemp -d)
@@ -88,7 +88,7 @@ for l in includes calls headers format functions paths texts man made units vers
 	out=$(run $l)
 	rc=$?
 	[ $rc = 0 ] || [ $rc = 77 ] && continue
-	echo "$l complains about a clean tree: $out"
+	echo "$l fails in a clean tree: $out"
 	failed=1
 done
 
@@ -160,7 +160,7 @@ spoil words 'docs/coalmine.7:' 'echo "so long as it is told" >>docs/coalmine.7'
 spoil words 'agents/main.c does not have "nobody"' \
     'mkdir agents; cp common/one.c agents/main.c'
 spoil paths 'common/one.c:1: no SPDX line' 'sed -i 1d common/one.c'
-spoil paths 'common/one.c:2: no head "one.c - what it decides"' \
+spoil paths 'common/one.c:2: no head "one.c - purpose"' \
     'sed -i 2,4d common/one.c'
 spoil paths 'daemon/d.c:2: no head' 'cp common/one.c daemon/d.c'
 spoil paths 'etc/new:1: no SPDX line' 'echo "#!/bin/sh" >etc/new'

@@ -49,7 +49,7 @@ function foreign(key, value,    last)
 	return key ~ /^"(text|error|why|reason|stderr|message|rendered|campaign_text|by|alarm|summary|description)"$/ ||
 	    last ~ /^(text|error|why|reason|tail|message|line|summary|by)$/
 }
-function complain(what)
+function report(what)
 {
 	print file ": " what ": text_json takes any text, this does not"
 	bad = 1
@@ -69,7 +69,7 @@ function pack_check(s,    arg, n, fmt, i, c, k, key)
 			continue
 		}
 		if (c == "s" && foreign(key, arg[k]))
-			complain("json_pack of " key " as " strip(arg[k]))
+			report("json_pack of " key " as " strip(arg[k]))
 		key = ""
 	}
 }
@@ -85,7 +85,7 @@ function check(    all, one)
 		all = substr(all, RSTART + 12)
 		arguments(substr(all, 1, 4000), one)
 		if (foreign("", one[1]))
-			complain("json_string of " strip(one[1]))
+			report("json_string of " strip(one[1]))
 	}
 }
 FNR == 1 {

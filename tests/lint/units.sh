@@ -30,8 +30,8 @@ for unit in systemd/*.service; do
 	bad=1
 done
 
-# The generator opens what PCI shows, and nothing on a machine without it. What
-# it writes is right in the unit.
+# The generator allows the devices that PCI lists, and none on a machine without
+# them. Its output is valid in the unit.
 device() { # SLOT VENDOR CLASS
 	mkdir -p "$work/sys/bus/pci/devices/$1"
 	echo "$2" >"$work/sys/bus/pci/devices/$1/vendor"
@@ -72,7 +72,7 @@ if [ -n "$said" ]; then
 	bad=1
 fi
 
-# Drivers have changed what /proc/devices calls them.
+# Drivers have changed their names in /proc/devices.
 for name in infiniband_verbs hfi1 cxi nvidia-frontend nvidia nvidiactl \
     nvidia-uvm nvidia-caps nvidia-caps-imex-channels kfd drm; do
 	grep -qx "DeviceAllow=char-$name rw" \

@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# versions.sh [TREE] - packages are of the version that CMakeLists.txt says, and
-# Spack's recipe names options that CMake has and the libraries that it wants,
-# no older. The recipe is run against a stand-in of Spack's directives here:
-# what Spack makes of it is not seen.
+# versions.sh [TREE] - packages have the version of CMakeLists.txt. Spack's recipe
+# names options that CMake has, and the libraries that it requires, not older
+# ones. The recipe is run here with fake directives of Spack, not with Spack.
 . "$(dirname "$0")/lib.sh"
 bad=0
 version=$(sed -n 's/^project(coalmine VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
@@ -69,7 +68,7 @@ class Spec(str):
 
     def __getitem__(self, name):
         if name not in needs:
-            bad.append((here(), f"spec[{name!r}] is no dependency"))
+            bad.append((here(), f"spec[{name!r}] is not a dependency"))
         return self
 
     def __contains__(self, one):

@@ -50,7 +50,7 @@ schema/campaign.inc
 schema/coalmine-output.7
 schema/options.c
 '
-# A file and a text that is right there.
+# A file and a text that is correct in this file.
 except='
 agents/main.c "nobody"
 '
