@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda_driver.c - a stand-in for libcuda.so.1: names, and what tells parts of a
- * card apart. COALMINE_FAKE_MIG: every rank of a node has a part of its own.
+ * cuda_driver.c - a stand-in for libcuda.so.1: names, and identifiers of the
+ * parts of a card. COALMINE_FAKE_MIG: every rank of a node has a separate part.
  */
 #include <stdio.h>
 #include <stdlib.h>

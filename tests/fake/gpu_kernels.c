@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_kernels.c - in the place of gpu_kernels.cu where nothing compiles it. */
+/* gpu_kernels.c - replaces gpu_kernels.cu without a compiler for it. */
 #include "tests/fake/gpu_runtime.h"
 
 int

@@ -34,7 +34,7 @@ fails(void)
 	return ++calls == (at == NULL ? -1 : atoi(at));
 }
 
-/* A number of the environment, or none. */
+/* Return a number from the environment; SIZE_MAX if it is not set. */
 static size_t
 limit(const char *name)
 {
@@ -43,7 +43,7 @@ limit(const char *name)
 	return at == NULL ? SIZE_MAX : (size_t)atoll(at);
 }
 
-/* What a stream ran into; it stays, as on a card. */
+/* A stream has failed. This is permanent, as on a card. */
 static int broken;
 
 #define MAY_FAIL()                                                             \
@@ -54,7 +54,7 @@ static int broken;
 			return GPU(ErrorUnknown);                              \
 	} while (0)
 
-/* ---- what is counted, for COALMINE_FAKE_STATS ---- */
+/* ---- counters, for COALMINE_FAKE_STATS ---- */
 
 static struct {
 	unsigned streams, waits, queries;
@@ -83,7 +83,8 @@ devices(void)
 	return text == NULL ? 2 : atoi(text);
 }
 
-/* COALMINE_FAKE_PEERS: so many, the first, see each other; else all. */
+/* COALMINE_FAKE_PEERS: number of the first devices with peer access. Default:
+ * all. */
 static int
 peers(void)
 {
@@ -92,8 +93,9 @@ peers(void)
 	return text == NULL ? devices() : atoi(text);
 }
 
-/* Which card is the index-th that this process sees; -1: there is none. The
- * vendor's variable lists them, up to the first that is not there. */
+/* Return the number of the index-th card that is visible to this process; -1:
+ * not found. The vendor's variable lists visible cards; the first missing one
+ * ends the list. */
 static int
 physical(int index)
 {
@@ -125,7 +127,7 @@ visible(void)
 	return count;
 }
 
-/* ---- memory, as the program sees it and as the device does ---- */
+/* ---- memory, as mapped for the program and for the device ---- */
 
 struct native {
 	int pid, fd, device;
@@ -165,7 +167,8 @@ area_add(char *base, char *inside, struct native native)
 	return a;
 }
 
-/* COALMINE_FAKE_OPEN: for an MPI that is said to take such pointers. */
+/* COALMINE_FAKE_OPEN: the program can access the memory, as required by a fake
+ * GPU-aware MPI. */
 static struct area *
 area_map(int fd, struct native native)
 {
@@ -248,7 +251,8 @@ run_until(struct event *e, uint64_t number)
 		step(e->stream);
 }
 
-/* Of what the device may touch; what it may not ends all that follows. */
+/* Return the device's mapping of the bytes. If the device has no access to
+ * them, all later operations fail. */
 static void *
 touch(const void *at, uint64_t bytes)
 {
@@ -415,7 +419,7 @@ fake_reduce(void *stream, enum plan_op what, enum plan_type type, void *to,
 	MAY_FAIL();
 	if (inputs_count > 64)
 		return GPU(ErrorInvalidValue);
-	/* A kernel is launched where its stream is. */
+	/* A kernel must be launched on the device of its stream. */
 	if (((struct stream *)stream)->device != current)
 		return GPU(ErrorInvalidResourceHandle);
 	op = enqueue(stream, REDUCE);
@@ -443,7 +447,7 @@ GPU(EventCreateWithFlags)(GPU_EVENT *ret, unsigned flags)
 	return GPU(Success);
 }
 
-/* Some stream may still wait for it. */
+/* A stream may still wait for the event. */
 FAKE
 GPU(EventDestroy)(GPU_EVENT event)
 {
@@ -581,7 +585,7 @@ GPU_HOST_FREE(void *base)
 	return GPU(Success);
 }
 
-/* Memory of the host that is there already. */
+/* Pin existing memory of the host. */
 FAKE
 GPU(HostRegister)(void *base, size_t bytes, unsigned flags)
 {
@@ -658,7 +662,7 @@ GPU(IpcCloseMemHandle)(void *base)
 	return GPU(Success);
 }
 
-/* ---- which there are ---- */
+/* ---- properties ---- */
 
 FAKE
 GPU(GetDeviceCount)(int *count)

@@ -12,9 +12,9 @@
  * must be recorded on its device, a kernel launched on the device of its
  * stream. A failed operation breaks the device for good.
  *
- * Environment: COALMINE_FAKE_GPUS: the number of devices (2), of which the
- * vendor's variable (GPU_VISIBLE) hides some; "old" is a driver that is too old
- * for the runtime. COALMINE_FAKE_PEERS: how many have peer access (all).
+ * Environment: COALMINE_FAKE_GPUS: the number of devices (2); the vendor's
+ * variable (GPU_VISIBLE) can hide some. "old" is a driver that is too old for
+ * the runtime. COALMINE_FAKE_PEERS: number of devices with peer access (all).
  * COALMINE_FAKE_WAKE_MS=N: a sleeping waiter wakes up N ms late.
  * COALMINE_FAKE_PINNED=BYTES: limit of pinned memory. COALMINE_FAKE_FAIL=N:
  * call N after the devices were counted fails, and no other.
@@ -40,12 +40,13 @@ int fake_reduce(void *stream, enum plan_op op, enum plan_type type, void *to,
 #define GPU_VISIBLE "CUDA_VISIBLE_DEVICES"
 #endif
 
-/* The first of every stream, for NCCL's stand-in, which is another library. */
+/* First member of every stream, used by NCCL's stand-in, a separate library. */
 struct fake_stream {
-	/* call is made, and made again as long as it gives 0, when all before
-	 * it is done. */
+	/* Enqueue call. It is called, and repeated while it returns 0, after
+	 * all earlier operations are done. */
 	void (*enqueue)(void *stream, int (*call)(void *arg), void *arg);
-	/* Where a call finds bytes of the device; NULL: they are not its. */
+	/* Return the address for a call of bytes of the device; NULL: not
+	 * accessible. */
 	void *(*reach)(const void *at, uint64_t bytes);
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hip_launch.c - what hipcc's code calls to register and launch kernels. A
- * kernel is known by its mangled name, which says op and type; the processor
- * then does the same. The arguments are taken as the kernel would take them.
+ * hip_launch.c - functions that hipcc's code calls to register and launch
+ * kernels. A kernel is identified by its mangled name, which has op and type;
+ * the processor then computes the result. The arguments have the kernel's
+ * layout.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_gpu.c - preloaded, it makes any MPI say that it takes a GPU's pointers;
- * with those of the stand-in, which are the host's, it does
- * (COALMINE_FAKE_OPEN). COALMINE_FAKE_QUERY: "kind" by the call of MPICH,
- * "first" on rank 0 alone.
+ * mpi_gpu.c - preloaded, it makes any MPI report that it accepts pointers of a
+ * GPU. With pointers of the stand-in, which are in the host's memory, this is
+ * true (COALMINE_FAKE_OPEN). COALMINE_FAKE_QUERY: "kind" by the call of MPICH,
+ * "first" only on rank 0.
  */
 #include <stdlib.h>
 #include <string.h>

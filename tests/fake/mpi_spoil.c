@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_spoil.c - a network that brings wrong bytes, and memory that is slow:
- * loaded before an engine's own libraries.
+ * mpi_spoil.c - a fake network that delivers wrong bytes, and slow memory:
+ * preloaded into an engine.
  *
- * COALMINE_SPOIL="RANK NTH r OFFSET": when all messages of that rank have been
- * complete for the NTH time, a byte of its first receive is another, or with s
- * one of its first send. COALMINE_SLOW=BYTES: a copy of just so many takes
- * 0.3 s longer.
+ * COALMINE_SPOIL="RANK NTH r OFFSET": when all messages of this rank are
+ * complete for the NTH time, change a byte of its first receive, or with s of
+ * its first send. COALMINE_SLOW=BYTES: a copy of exactly this size takes 0.3 s
+ * longer.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -80,7 +80,7 @@ MPI_Waitall(int count, MPI_Request *reqs, MPI_Status *statuses)
 	return rc;
 }
 
-/* Built without the compiler's own idea of memmove, which might be this. */
+/* Built without builtins: the compiler's memmove might call this function. */
 void *
 memcpy(void *restrict to, const void *restrict from, size_t bytes)
 {

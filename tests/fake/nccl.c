@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nccl.c - a stand-in for libnccl.so.2, on streams of gpu_runtime.h: ranks meet
- * in a shared file, each pair has a small pipe in it, and a group is an
- * operation of its stream. The end of a group waits for peers that were not
- * connected before, as NCCL's does: a plan in which they wait for something
- * else first stands still. A collective is such a group too: each rank sends to
- * those who need it, and reduces what it got once all is there.
+ * nccl.c - a stand-in for libnccl.so.2, on streams of gpu_runtime.h: ranks
+ * share a file with a small pipe for each pair, and a group is an operation of
+ * its stream. Like NCCL, the end of a group waits for peers that were not
+ * connected before: a plan in which these wait for something else first hangs.
+ * A collective is such a group too: each rank sends its data to the ranks that
+ * need them, and reduces received data when all have arrived.
  *
- * COALMINE_FAKE_NCCL: "join" fails on the last rank, "group" there in the
- * second group, "wrong" spoils a byte of every collective.
- * COALMINE_FAKE_STATS=FILE: a line for every communicator that is made.
+ * COALMINE_FAKE_NCCL: "join" fails to join on the last rank, "group" fails on
+ * the last rank in the second group, "wrong" spoils a byte of every collective.
+ * COALMINE_FAKE_STATS=FILE: write a line for every new communicator.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -51,7 +51,7 @@ struct op {
 	int own; /* memory of this library, not of the device */
 };
 
-/* What is left of a reduction when everything has come. */
+/* The reduction that follows the receives of a batch. */
 struct folding {
 	char *inputs[RANKS_MAX], *to; /* to NULL: nothing */
 	size_t count;
@@ -65,7 +65,7 @@ struct comm {
 	struct batch *open;   /* being put together */
 };
 
-/* What a group holds, on its way. */
+/* The operations of a group in progress. */
 struct batch {
 	struct comm *c;
 	void *stream;
@@ -129,7 +129,7 @@ const char *
 ncclGetLastError(void *comm)
 {
 	(void)comm;
-	return "as it was told to";
+	return "as requested";
 }
 
 int
@@ -244,7 +244,7 @@ move_on(struct batch *b, struct op *op)
 	op->done += n;
 }
 
-/* Is an earlier one between the same two still under way? */
+/* Is an earlier operation between the same two ranks still in progress? */
 static int
 must_wait(const struct batch *c, int i)
 {
@@ -363,7 +363,8 @@ ncclGroupEnd(void)
 	return 0;
 }
 
-/* A call without a group is one; stream NULL is none of ours. */
+/* Start a call, which is its own group if none is open. Stream NULL, the
+ * default stream, is not supported. */
 static int
 begin(void *comm, void *stream)
 {
@@ -439,7 +440,7 @@ take(struct comm *c, int from, void *to, size_t bytes)
 	return add(c, (struct op){ to, bytes, 0, from, 1, 0 });
 }
 
-/* Everybody's part of so many elements, to be reduced into to. */
+/* Receive count elements of every rank, and reduce them into to. */
 static int
 take_all(struct comm *c, void *to, size_t count, int type, int op)
 {

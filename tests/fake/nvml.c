@@ -4,8 +4,8 @@
  * 0000:1b:00.0, that are joined by three NVLinks of the third generation, and
  * have one each to a switch. COALMINE_FAKE_NVML=fail: no driver; busy: two
  * processes compute on the second; sick: the second has a row that could not be
- * remapped and is too hot; lost: it fell off the bus; hang: nothing is said of
- * any for seconds.
+ * remapped and is too hot; lost: it fell off the bus; hang: no call returns for
+ * seconds.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -82,9 +82,8 @@ nvmlDeviceGetHandleByIndex_v2(unsigned i, void **ret)
 	    ret);
 }
 
-/* Fields up to 100 are 1000 and their number; those of remapped rows are so
- * much too, and states 0; that of retired pages is not known. Two are of other
- * types than one would think. */
+/* Fields up to 100, and fields of remapped rows, are 1000 plus their number;
+ * states are 0; retired pages are unknown. Two fields have unusual types. */
 int
 nvmlDeviceGetFieldValues(void *gpu, int count, struct field *ret)
 {
@@ -103,7 +102,7 @@ nvmlDeviceGetFieldValues(void *gpu, int count, struct field *ret)
 		ret[i].value = id == 144 || id == 145
 		    ? (unsigned)(is_second && fake_is("sick"))
 		    : 1000 + id;
-		/* What is behind 32 or 16 bits is not the value's. */
+		/* Bits above 32 or 16 are not part of the value. */
 		if (ret[i].type != 3)
 			ret[i].value |= 0xabcdULL << 32;
 		if (ret[i].type == 6)
@@ -119,7 +118,7 @@ nvmlDeviceGetCurrentClocksThrottleReasons(void *gpu, unsigned long long *ret)
 	return OK;
 }
 
-/* Counts, and refuses what has no room for them. */
+/* Return the number of processes, or an error if the array is too small. */
 int
 nvmlDeviceGetComputeRunningProcesses(void *gpu, unsigned *count, void *ret)
 {

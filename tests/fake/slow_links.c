@@ -59,7 +59,7 @@ slow_links_now_s(struct device *d)
 	return (double)d->now_ps / PS_PER_S;
 }
 
-/* To the time at which the next stream has finished. */
+/* Advance to the time at which the next stream has finished. */
 static void
 slow_links_nap(struct device *d)
 {

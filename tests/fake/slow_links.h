@@ -31,7 +31,7 @@ extern const struct copier_clock slow_links_clock;
 /* The caller owns links and may change them between messages. End with
  * slow_links_ops.close. */
 struct device *slow_links_open(const struct slow_links *links);
-/* Links 2i - 1 and 2i are those of staged path i, in the order in which
+/* Set the links. Staged path i has links 2i - 1 and 2i, in the order in which
  * copier_open creates streams. */
 void slow_links_set(struct slow_links *links, const struct paths_links *f);
 

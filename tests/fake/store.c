@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c - a store that accepts every row, stores nothing and answers nothing.
- * A test defines only the calls that it looks at: these here are weak.
+ * store.c - a fake store that accepts every row, stores nothing and answers
+ * nothing. These functions are weak: a test defines only the calls it checks.
  */
 #include "daemon/store/store.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check_records.c - is what an engine wrote what every reader expects?
+ * check_records.c - check the output of an engine.
  *
  * check_records FILE STATUS: each line passes record_parse, numbered lines
- * count from 1 without gaps, the first is begin and the last is end, and says
+ * count from 1 without gaps, the first is begin, and the last is end with
  * STATUS and the number of lines. A run that failed early may have no begin.
  */
 #include <stdio.h>

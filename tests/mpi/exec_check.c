@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_check.c - the executor by itself, on all ranks of an MPI job.
+ * exec_check.c - the executor without the engine, on all ranks of an MPI job.
  *
- * exec_check CASE: exit 0 when all is as it should be, else a line says what
- * is not. transport.c is included, so that a transport can be put in place of
- * one that needs a GPU.
+ * exec_check CASE: exit with 0 on success, otherwise print the failed check.
+ * transport.c is included, so that a fake transport can replace one that needs
+ * a GPU.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -125,9 +125,10 @@ late(uint64_t start_ns)
 		   clk_ns() - start_ns > LEAKS_NS ? -ETIME : 0) < 0;
 }
 
-/* 1,000 lives of a plan, or, of windows where ranks that meet in MPI hold each
- * other's core, as many as there is time for: what the first hundred took is
- * all it takes. */
+/* Open and close a plan up to 1,000 times. Windows are slow, because ranks that
+ * wait in MPI keep their cores busy, so a time limit may end the loop earlier.
+ * After the first hundred cycles no more memory, descriptors or shared memory
+ * may be used. */
 static void
 leaks_of(const char *via, void (*life)(const struct plan *p, uint64_t number))
 {
@@ -167,7 +168,7 @@ case_leaks(void)
 	leaks_of("via=ipc,xccl,mpi", refusal);
 }
 
-/* ---- faults: what must not be taken for good ---- */
+/* ---- faults: wrong data must be detected ---- */
 
 static void
 expect(struct exec *e, int rc, uint32_t rank, const char *buf, int64_t off)
@@ -183,7 +184,7 @@ expect(struct exec *e, int rc, uint32_t rank, const char *buf, int64_t off)
 		    e->plan->bufs[f.buf].name, (long long)f.off);
 }
 
-/* Spoil one byte of one rank, see it, and put it back. */
+/* Spoil one byte of one rank, check that it is detected, and restore it. */
 static void
 spoil(struct exec *e, uint32_t rank, uint16_t buf, int64_t off)
 {
@@ -224,7 +225,7 @@ spoil_all(const char *name, const char *const *words, int count)
 }
 
 /* A plan with a wrong transfer: data of the wrong place or rank arrives, or
- * none, and the first wrong byte is where that should have gone. */
+ * none. The first wrong byte is at the correct destination. */
 static void
 wrong(void (*spoiler)(struct plan_transfer *t), int64_t off)
 {
@@ -262,8 +263,7 @@ misroute(struct plan_transfer *t)
 	t->src = 6;
 }
 
-/* Data of another iteration does not pass for this one's, nor does what was
- * there before. */
+/* Data of another iteration, or the earlier contents, are detected as wrong. */
 static void
 stale(void)
 {
@@ -419,9 +419,9 @@ case_steps(void)
 	stepped("self", self, 2);
 }
 
-/* ---- what devices change ---- */
+/* ---- effects of devices ---- */
 
-/* Naps of a rank that waits so long for a message. */
+/* Return the number of naps of a rank that waits 50 ms for a message. */
 static long
 naps(int awake)
 {
@@ -436,7 +436,8 @@ naps(int awake)
 	return now.ru_nvcsw - before.ru_nvcsw;
 }
 
-/* Who has a core to itself keeps it, and more is under way to a device. */
+/* A rank with its own core does not nap, and more bytes are in flight to a
+ * device. */
 static void
 case_devices(void)
 {
@@ -449,7 +450,7 @@ case_devices(void)
 	CHECK(transport_window_bytes(&other, &transport_xccl) == 0);
 }
 
-/* ---- several plans alive and under way at once ---- */
+/* ---- several plans open and in flight concurrently ---- */
 
 static void
 case_together(void)
@@ -483,7 +484,7 @@ case_together(void)
 	}
 }
 
-/* ---- how long it takes to make a plan ready ---- */
+/* ---- set-up time of a plan ---- */
 
 /* All but a few pairs of ranks, as in an application's matrix. */
 static struct plan *
@@ -515,8 +516,8 @@ pattern_48(enum plan_via via)
 	return p;
 }
 
-/* The figure is printed; the limit holds on a machine that has its cores for
- * itself (tests/bench). Here it only must not be out of all proportion. */
+/* Print the set-up time. The documented limit holds on an idle machine
+ * (tests/bench); the limit here is much larger. */
 static void
 setup_of(enum plan_via via)
 {
@@ -533,8 +534,8 @@ setup_of(enum plan_via via)
 		start_ns = clk_ns();
 		e = make(p);
 		s = (double)(clk_ns() - start_ns) / 1e9;
-		/* Asleep: who spins here takes the cores of those whose time
-		 * is still being taken. */
+		/* Sleep: a spinning rank would use the cores of ranks that
+		 * are still being timed. */
 		MPI_Iallreduce(MPI_IN_PLACE, &s, 1, MPI_DOUBLE, MPI_MAX,
 		    team->comm, &req);
 		backoff_request(&req);

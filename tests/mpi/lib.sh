@@ -47,13 +47,13 @@ engine() {
 		>"$work/out" 2>"$work/err" </dev/null
 }
 
-# complete: the records are those of a finished run. An MPI that cannot exit by
-# MPI_Finalize (MPICH over TCP) may end with any status: the results count.
+# complete: the records are from a finished run. An MPI that cannot exit by
+# MPI_Finalize (MPICH over TCP) may end with any status: only the records count.
 complete() {
 	"$checker" "$work/records" ok || fail "$1: records"
 }
 
-# wholes WORD...: how many plans these words are, one for each value of vary.
+# wholes WORD...: the number of plans of these words, one a value of vary.
 wholes() {
 	local word values=(one)
 	for word; do

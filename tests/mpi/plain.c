@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plain.c - an MPI program that keeps nothing: what an MPI takes for the
+ * plain.c - an MPI program that stores nothing: the memory of an MPI for the
  * traffic of the engine's default campaign. Prints the peak of its resident
- * memory, by rank. PLAIN_ALONE=N: instead, the nanoseconds of an all-reduce of
- * one rank, the fastest of turns of N, for there nothing is waited for.
+ * memory, by rank. PLAIN_ALONE=N: instead, print the nanoseconds of an
+ * all-reduce of one rank, which waits for no other; the fastest of turns of N.
  */
 #include <mpi.h>
 #include <stdio.h>

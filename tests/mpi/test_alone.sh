@@ -24,9 +24,9 @@ done
 "$engine" walk 2>&1 | grep -q 'unknown verb walk' || fail "which verb"
 "$engine" help | grep -q '^usage:' || fail "help"
 OMPI_COMM_WORLD_RANK=3 "$engine" walk 2>"$work/err"
-[ ! -s "$work/err" ] || fail "every rank complains"
+[ ! -s "$work/err" ] || fail "every rank prints an error"
 
-# The wrapper goes by the launcher's environment.
+# The wrapper chooses by the launcher's environment.
 mkdir -p "$work/bin" "$work/libexec/coalmine"/{openmpi,mpich}
 cp "$COALMINE_BUILD/probes/coalmine-probe" "$work/bin/"
 for mpi in openmpi mpich; do
@@ -40,7 +40,7 @@ wrapper=$work/bin/coalmine-probe
 [ "$(PMI_RANK=1 "$wrapper" a)" = "mpich a" ] || fail "mpich"
 [ "$(COALMINE_MPI=mpich "$wrapper" a)" = "mpich a" ] || fail "by hand"
 rm "$work/libexec/coalmine/openmpi/coalmine-probe"
-[ "$("$wrapper" list)" = "mpich list" ] || fail "the one that is there"
+[ "$("$wrapper" list)" = "mpich list" ] || fail "the only engine"
 OMPI_COMM_WORLD_SIZE=2 "$wrapper" list 2>"$work/err"
 [ $? = 3 ] || fail "missing engine"
-grep -q "no engine for openmpi" "$work/err" || fail "says what is missing"
+grep -q "no engine for openmpi" "$work/err" || fail "name of the missing engine"

@@ -33,7 +33,7 @@ build() {
 		--register "$work/probes.d" "$@" >"$work/out" 2>"$work/err"
 }
 
-# Errors are named, and leave nothing behind.
+# Errors are reported, and no files remain.
 build && fail "no wrapper"
 [ $? = 3 ] || fail "wrong usage is not status 3"
 build --mpicc /bin/true
@@ -48,8 +48,8 @@ if [ "$1" = mpich ]; then
 	grep -q "two ranks do not run, neither by pmix nor by pmi: nothing is" \
 		"$work/err" || fail "says that they do not run"
 	[ ! -e "$work/local" ] && [ ! -e "$work/probes.d" ] || fail "something is left"
-	# Without an agent by the launcher, which may end as Hydra does now and
-	# then after all is written.
+	# Without an agent the launcher starts it. The launcher may fail at its
+	# end, as Hydra does sometimes, after all records are written.
 	rm "$agent"
 	wireup=auto
 	printf '#!/bin/sh\n%s "$@"\nexit 255\n' "$(readlink "$site/bin/mpiexec.hydra")" \

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_command.sh MPI [program]: the application canary, a program that says
-# itself how long it takes in which phase: what congestion costs it is known
-# beforehand. With "program" no more than that.
+# test_command.sh MPI [program]: the application canary. The program reports a
+# fixed time in each phase, so its impact is known. With "program" only this
+# case.
 . "$(dirname "$0")/lib.sh"
 need "$1"
 
@@ -40,8 +40,8 @@ run() {
 	complete "$1"
 }
 
-# Three times as long under congestors, plus the machine's delay of each run:
-# the impact is that of the recorded times, whatever they are.
+# Three times as long under congestors, plus the machine's delay of each run: the
+# impact must agree with the recorded times.
 program '[ $# = 2 ] || exit 9
 env | grep -qE "^(OMPI_|PMI|PMIX_|HYD|MPI)" && exit 8
 [ "$COALMINE_PHASE" = isolated ] && sleep 0.2 || sleep 0.6
@@ -77,7 +77,8 @@ run "on each"
 [ "$(count '.probe == "canary" and .test == "command" and .n == 18 and
 	(.nodes | length) == 3')" = 2 ] || fail "each: $(grep canary "$work/records")"
 
-# A failure has no time, ends the test, and says why; the rest is measured.
+# A failure has no time, ends the test, and has a reason; other tests are
+# measured.
 program 'echo first >&2; echo "no licence" >&2; exit 3'
 campaign "$work/program"
 run "a failure"
@@ -91,7 +92,7 @@ run "a failure"
 	(.of == "p99" and .cause == "too-few-samples"))')" = 2 ] ||
 	fail "the other test"
 
-# What takes too long is killed with all that it started.
+# A program that exceeds its limit is killed with all its children.
 program 'sleep 31.25 & sleep 31.25'
 campaign "$work/program" "timeout = 300ms"
 run "a timeout"
@@ -99,7 +100,7 @@ run "a timeout"
 	.verdict == "bad"')" = 2 ] || fail "timeout: $(grep '"command"' "$work/records")"
 ! pgrep -f "^sleep 31.25" >/dev/null || fail "the program is left"
 
-# What cannot be started, and campaigns that say too little.
+# Programs that cannot be started, and incomplete campaigns.
 campaign "$work/nothing"
 run "no program"
 [ "$(count '.probe == "command" and .status == 127 and

@@ -35,7 +35,7 @@ case_all() {
 	[ "$(count '.probe=="round"')" -ge 32 ] || fail "raw rounds"
 	[ "$(count '.cause and .cause!="too-few-samples"')" = 0 ] ||
 		fail "a cause without a fault"
-	# Where everything goes to and comes from 2 canaries, they are a pair.
+	# Two canaries are one pair: all their traffic is between them.
 	[ "$(count '.probe=="canary" and .test=="bw" and
 		(.pairs|length)==1 and (.nodes|length)==2')" = 2 ] ||
 		fail "pairs and nodes"
@@ -44,7 +44,7 @@ case_all() {
 	[ ! -s /proc/thread-self/schedstat ] ||
 		[ "$(count '.probe=="canary" and any(.nodes[]; .wait_ratio |
 			type=="number" and .>=0 and .<=1)')" -ge 1 ] ||
-		fail "nobody waits for a core"
+		fail "no wait for a core"
 }
 
 # Eight or more send to one: each node has received equally often and has its
@@ -83,7 +83,7 @@ case_usual() {
 	[ "$(count '.probe=="progress" and (.share<0 or .share>1)')" = 0 ] ||
 		fail "progress out of range"
 	grep -q '99%' "$work/out" || fail "no tables"
-	# One seed, one cast.
+	# Equal seeds choose equal canaries.
 	jq -c 'select(.probe=="begin").roles' "$work/records" >"$work/roles"
 	engine 10 run "$work/c.conf" --json "$work/records" --quiet
 	jq -c 'select(.probe=="begin").roles' "$work/records" |
@@ -131,8 +131,8 @@ case_faults() {
 	engine 4 run "$work/c.conf" -o canary.nonsense=1 && fail "nonsense"
 	engine 4 run "$work/missing.conf" && fail "missing file"
 
-	# 4000 exchanges of 2 MiB do not fit into 100 ms: recorded, and on it
-	# goes.
+	# 4000 exchanges of 2 MiB do not fit into 100 ms: this is recorded, and
+	# the run continues.
 	engine 4 run "$work/c.conf" --json "$work/records" \
 		-o congestor.mix=alltoall -o canary.tests=bw-sync,lat \
 		-o canary.timeout=100ms -o canary.iterations=4000 \
@@ -216,7 +216,7 @@ case_fabric() {
 	[ "$(count '.probe=="canary" and .test=="lat" and
 		.carried.verdict==null and
 		.carried.seen_bytes>=.carried.wanted_bytes')" = 1 ] ||
-		fail "beside windows"
+		fail "messages of windows"
 	[ "$(count '.probe=="end" and .cause=="wrong-network"')" = 1 ] ||
 		fail "cause of windows"
 
@@ -228,15 +228,15 @@ case_fabric() {
 		(.carried | .wanted_bytes==29360128 and
 		.seen_bytes/.wanted_bytes>0.98 and
 		.seen_bytes/.wanted_bytes<1.02)')" = 1 ] || fail "plan"
-	# In turns with its baseline: only its own turns count.
+	# Alternating with its baseline: only its own turns count.
 	COALMINE_FABRIC=tcp engine 2 run collective name=broadcast \
 		count=1048576 iterations=3 warmup=4 --json "$work/records"
-	complete "beside a baseline"
+	complete "with a baseline"
 	[ "$(count '.probe=="collective" and .of=="whole" and
 		(.carried | .wanted_bytes==25165824 and
 		.seen_bytes/.wanted_bytes>0.98 and
 		.seen_bytes/.wanted_bytes<1.02)')" = 1 ] ||
-		fail "beside a baseline"
+		fail "with a baseline"
 
 	# Congestors, and one whose windows are shared memory.
 	COALMINE_FABRIC=tcp engine 8 run "$work/c.conf" --json "$work/records" \
@@ -255,8 +255,9 @@ case_fabric() {
 		fail "windows of a congestor"
 }
 
-# Bursts: congestors send in a fourth of the time, by pauses, or by strength;
-# a burst lasts some agreements longer than asked. Canaries measure meanwhile.
+# Bursts: congestors send in a quarter of the time, by pauses, or by strength. A
+# burst lasts some agreements longer than configured. Canaries measure
+# concurrently.
 case_bursts() {
 	local least most
 
@@ -280,7 +281,7 @@ case_bursts() {
 	done
 }
 
-# A rank that dies takes the run with it, and soon.
+# If a rank dies, the run ends soon.
 case_killed() {
 	local pid victim started=$SECONDS
 

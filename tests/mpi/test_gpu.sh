@@ -3,7 +3,7 @@
 #
 # test_gpu.sh MPI - plans on GPU memory by NCCL, IPC and MPI, through the
 # shipped plugin code and transports, over stand-ins of CUDA's runtime and of
-# NCCL. What real ones do is seen in tests/gpu.
+# NCCL. tests/gpu runs on real ones.
 . "$(dirname "$0")/lib.sh"
 need "$1"
 unset UCX_TLS UCX_NET_DEVICES
@@ -40,10 +40,10 @@ good 3 self bytes=1M via=xccl
 good 8 stripe g=4 bytes=1000001 via=xccl
 good 8 collective count=1003 hierarchy=2,4 stripe=2 ring=2 depth=3 via=xccl \
 	"vary=name allreduce allgather alltoall reduce-scatter"
-# All eight collectives in turns with NCCL's own, with uneven sizes and a root
-# in the middle. beside NAME BASELINE: the record of the speed-up has that
+# All eight collectives alternating with NCCL's own, with uneven sizes and a root
+# in the middle. baseline NAME BASELINE: the record of the speed-up has this
 # baseline.
-beside() {
+baseline() {
 	[ "$(count ".probe==\"speedup\" and .collective==\"$1\" and .n==3 and
 		.value>0 and .baseline==\"$2\" and .baseline_impl==\"nccl\" and
 		.baseline_throughput>0")" = 1 ] ||
@@ -53,7 +53,7 @@ names="broadcast reduce gather scatter allgather reduce-scatter allreduce"
 good 4 collective "vary=name $names alltoall" count=1003 hierarchy=2,2 depth=2 \
 	type=float via=xccl root=2
 while read -r name baseline; do
-	beside "$name" "$baseline"
+	baseline "$name" "$baseline"
 done <<-END
 	broadcast ncclBroadcast
 	reduce ncclReduce
@@ -65,7 +65,7 @@ done <<-END
 	alltoall ncclSend and ncclRecv
 END
 good 4 collective name=allreduce count=1003 type=int64 op=max via=mpi
-beside allreduce ncclAllReduce
+baseline allreduce ncclAllReduce
 COALMINE_FAKE_NODES=1 good 4 allreduce count=5004 type=float multipath=none
 [ "$(count '.probe=="speedup" and .baseline=="ncclAllReduce" and
 	.value>0')" = 1 ] || fail "an all-reduce for devices"
@@ -133,8 +133,8 @@ COALMINE_FAKE_NODES=1 good 2 self bytes=1M
 [ "$(count '.of=="whole" and .nodes[0].rated_ratio>0')" = 1 ] ||
 	fail "no share of the rated bandwidth"
 
-# Messages: through pinned memory, and the record says so; in pieces; and as
-# they are where the MPI takes such pointers.
+# Messages: through pinned memory, as the record shows; in pieces; and directly
+# if the MPI accepts such pointers.
 staged='.of=="whole" and
 	(.staging//""|startswith("mpi: this MPI does not take cuda pointers"))'
 good 8 stripe g=4 bytes=1000001 via=mpi
@@ -162,7 +162,7 @@ mpi_says first auto 1
 mpi_says all no 1
 ! engine 2 run stripe g=1 bytes=100001 via=mpi device=cuda gpu_aware=yes ||
 	fail "an MPI has read memory of a device"
-grep -q 'gpu_aware = no' "$work/err" || fail "nothing was said before"
+grep -q 'gpu_aware = no' "$work/err" || fail "no warning before"
 
 # Buffers of a plan on the host are pinned memory, which other ranks' devices
 # can access: defaults run on devices as on the host.
@@ -220,7 +220,7 @@ COALMINE_FAKE_WAKE_MS=200 good 2 collective name=allreduce count=1003 via=xccl
 # Compared in blocks, whatever the host has to pin.
 COALMINE_FAKE_PINNED=10000000 good 2 collective name=broadcast count=2000000 \
 	via=xccl
-beside broadcast ncclBroadcast
+baseline broadcast ncclBroadcast
 # Ranks that share a GPU are rejected before NCCL is called, and fake nodes
 # share one machine's GPUs.
 COALMINE_FAKE_GPUS=1 COALMINE_FAKE_NODES=1 good 2 collective name=allreduce \
@@ -244,8 +244,8 @@ COALMINE_FAKE_GPUS=1 COALMINE_FAKE_NODES=2 refused 3 'share GPU 0000:1a' 4 \
 	"${via[@]}"
 COALMINE_FAKE_GPUS=0 refused 3 'no CUDA device' 4 "${via[@]}"
 COALMINE_FAKE_GPUS=1 COALMINE_FAKE_NODES=2 NCCL_HOSTID=x good 4 "${via[@]}"
-# The rank that fails, or one that hears of it: who aborts first silences the rest.
-COALMINE_FAKE_NCCL=group refused 1 'stand-in.* error: as it was told to' 4 "${via[@]}"
+# Reported by the failing rank, or by another one: the first abort ends all ranks.
+COALMINE_FAKE_NCCL=group refused 1 'stand-in.* error: as requested' 4 "${via[@]}"
 printf 'not a library\n' >"$work/libnccl.so.2"
 LD_LIBRARY_PATH=$work refused 3 'NCCL cannot be opened' 4 "${via[@]}"
 exit 0

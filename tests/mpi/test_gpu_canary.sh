@@ -51,7 +51,7 @@ grep -q '^  Memory of cuda, messages by nccl$' "$work/out" ||
 	fail "the table does not say which memory"
 campaign lat bcast,allreduce 'via = xccl'
 good 8 "$by_nccl"
-# Two ranks meet in both directions; one way; ranks that stand aside.
+# Two ranks exchange in both directions; in one direction; with idle ranks.
 for partners in match one-way; do
 	campaign bw none
 	sed -i "s/^share.*/share = 1\npartners = $partners/" "$work/c.conf"
@@ -73,7 +73,7 @@ COALMINE_FAKE_NCCL=wrong engine 3 run "$work/c.conf" --json "$work/records"
 [ "$(count '.probe=="canary" and .cause=="wrong-data" and .p50==null')" = 1 ] ||
 	fail "spoiled data: $(jq -c 'select(.probe=="canary")' "$work/records")"
 
-# What cannot be measured is refused.
+# Measurements that are not possible are rejected.
 campaign lat none
 sed -i 's/^share.*/share = 1/' "$work/c.conf"
 COALMINE_FAKE_GPUS=1 refused 3 \

@@ -11,8 +11,8 @@ reader=$COALMINE_BUILD/tests/unit/agents/test_agents_inband
 [ -x "$engine" ] && [ -x "$reader" ] || skip "tests are not built"
 export PLAIN_FINALIZE=yes COALMINE_JOB=77_1 LD_PRELOAD=$library
 
-# runs RANKS: the program is as without it. Hydra may lose its ranks in their
-# end, which comes after all that is looked at here.
+# runs RANKS: the program has the same result as without it. Hydra may lose its
+# ranks at their end, after everything that is checked here.
 runs() {
 	engine "$@" || [ "$launcher" = mpiexec.hydra ] || fail "exit $?"
 	[ "$(grep -c VmHWM "$work/out")" = "$1" ] || fail "ranks are missing"
@@ -34,7 +34,7 @@ jq -e 'length == 1 and .[0].job == "77_1" and (.[0].rows[] |
 	.least_s <= .seconds / .calls)' "$work/read" >/dev/null ||
 	fail "an agent reads $(cat "$work/read")"
 
-# sums JOB: calls of allreduce in all files, and how many files there are.
+# sums JOB: calls of allreduce in all files, and the number of files.
 sums() {
 	cat "$work"/in-band/*.jsonl | jq -es --arg job "$1" 'all(.[];
 		.job == $job) and all(.[]; .comm_nodes == 1)' >/dev/null ||
@@ -72,8 +72,8 @@ files() {
 }
 [ "$1" = mpich ] || files
 
-# Fortran's bindings, which are libraries of their own; MPICH's mpi_f08 goes
-# around MPI's profiling interface.
+# Fortran's bindings, which are separate libraries; MPICH's mpi_f08 bypasses MPI's
+# profiling interface.
 fortran() {
 	sed "s/USE/use $2/" >"$work/f.f90" <<-END
 	program f

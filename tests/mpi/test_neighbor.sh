@@ -46,8 +46,8 @@ case_graphs() {
 		matrix="$(made delaunay --morton)" order=dataflow
 }
 
-# Products: whole numbers from a made matrix, others from a file, and a rank
-# that gives nothing to anyone.
+# Products: whole numbers from a generated matrix, others from a file, and a rank
+# that sends no data.
 product() { # ROWS NONZEROS COLUMNS WORD...
 	local rows=$1 nonzeros=$2 columns=$3
 	shift 3

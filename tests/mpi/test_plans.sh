@@ -5,8 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 need "$1"
 mpi=$1
-# Through shared memory: over TCP this MPICH does not come back from
-# MPI_Finalize.
+# Through shared memory: over TCP this MPICH does not return from MPI_Finalize.
 unset UCX_TLS UCX_NET_DEVICES
 quick=(iterations=3 warmup=1)
 
@@ -25,7 +24,7 @@ good() {
 	[ "$(count '.probe=="bad"')" = 0 ] || fail "$*: wrong data"
 }
 
-# refused TEXT RANKS WORD...: exit 3, the reason on one line, no number.
+# refused TEXT RANKS WORD...: exit 3, the reason on one line, no results.
 refused() {
 	local text=$1 ranks=$2 rc=0
 	shift 2
@@ -71,8 +70,8 @@ case_patterns() {
 		fail 'intra and inter: together'
 }
 
-# The pattern just run was timed in turns with MPI_Alltoallv, which brought the
-# same data.
+# The previous pattern alternated with MPI_Alltoallv, which delivered the same
+# data.
 beside_alltoallv() {
 	[ "$(count '.probe=="speedup" and .of=="sparse" and .n==3 and .value>0
 		and .baseline=="MPI_Alltoallv" and .seconds>0 and
@@ -82,17 +81,17 @@ beside_alltoallv() {
 		fail "no baseline of sparse"
 }
 
-# The previous collective was timed in turns with the MPI's own.
-beside() { # NAME
+# The previous collective alternated with the MPI's own.
+baseline() { # NAME
 	[ "$(count ".probe==\"speedup\" and .collective==\"$1\" and .n==3 and
 		.value>0 and .seconds>0 and .baseline_seconds>0 and
 		.throughput>0 and .baseline_throughput>0 and
 		(.baseline|startswith(\"MPI_\"))")" = 1 ] ||
-		fail "$1: no speed-up beside the MPI's own"
+		fail "$1: no speed-up over the MPI's own"
 }
 
-# spoilt SPOIL FILTER: one wrong byte, and there is one record of it that passes,
-# no time, and exit 2.
+# spoilt SPOIL FILTER: after one wrong byte there is one record of it that passes
+# FILTER, no time, and exit 2.
 spoilt() {
 	local text rc=0
 	COALMINE_SPOIL=$1 LD_PRELOAD=$spoiler engine 2 run group n=2 g=1 \
@@ -136,14 +135,14 @@ case_faults() {
 		fail "not above a memory that is slow"
 }
 
-# Every collective, with everything that a hierarchy can have.
+# Every collective, with all options of a hierarchy.
 case_collectives() {
 	local how names="broadcast reduce gather scatter allgather"
 	names+=" reduce-scatter allreduce alltoall"
 	good 8 collective count=96 hierarchy=2,4 stripe=2 ring=2 depth=3 \
 		root=5 "vary=name $names"
 	for name in $names; do
-		beside $name
+		baseline $name
 	done
 	good 12 collective count=103 hierarchy=2,2,3 stripe=3 depth=2 lean=no \
 		"vary=name $names"
@@ -156,7 +155,8 @@ case_collectives() {
 	done
 }
 
-# What two nodes exchange is measured first, and bounds what follows.
+# The rate between two nodes is measured first, and gives the bound of the
+# following measurements.
 case_bounds() {
 	local words="hierarchy=auto depth=2 bounds=yes sizes=4K,16K"
 	export COALMINE_FAKE_NODES=rank
@@ -171,7 +171,7 @@ case_bounds() {
 		fail "pairs"
 	[ "$(count '.probe=="collective" and ([.nodes[]|has("partner")]|
 		any)')" = 0 ] || fail "a gather has partners"
-	# Of what one node sends, for 4 ranks on 4 nodes 4/3.
+	# Share of one node's bytes: 4/3 for 4 ranks on 4 nodes.
 	jq -es '([.[]|select(.probe=="group" and
 			(.plan|contains("direction=out")))][0]|.bytes/
 			([.nodes[].seconds//empty]|max)) as $rate |
@@ -184,11 +184,11 @@ case_bounds() {
 	# shellcheck disable=SC2086
 	COALMINE_FAKE_NODES=2 engine 4 run collective name=gather $words \
 		"${quick[@]}" --json "$work/records" || fail "dealt"
-	[ "$(count '.bound')" = 0 ] || fail "a bound of what was not measured"
+	[ "$(count '.bound')" = 0 ] || fail "a bound without a measurement"
 }
 
-# The best by prediction are measured, and the fastest is taken; and taken
-# again without another measurement, for as long as the size is of that class.
+# The best by prediction are measured, and the fastest is used. It is used again
+# without another measurement for sizes of the same class.
 case_tuned() {
 	local words="name=allreduce tune=auto table=$work/table" first
 	local lab=$COALMINE_SOURCE/etc/machines/lab.conf
@@ -290,7 +290,7 @@ large() {
 		1e-6")" = 1 ] || fail "$1 GiB by $2: record"
 }
 
-# Above 2 GB, for real; the other transports' turn is in "huge".
+# Above 2 GB with real data; "huge" has the other transports.
 case_large() {
 	large 2 mpi
 }
@@ -301,8 +301,8 @@ case_huge() {
 	done
 }
 
-# Other ways than messages, and several in one plan. One node, so that ipc can
-# be; all nodes apart, so that it cannot.
+# Other transports than messages, and several in one plan. With one node ipc is
+# possible; with a node for each rank it is not.
 case_transports() {
 	export COALMINE_FAKE_NODES=1
 	good 8 stripe g=4 bytes=300001 \
@@ -331,7 +331,7 @@ case_transports() {
 	good 2 self bytes=1M via=ipc
 }
 
-# The files that are shipped, with as few turns as tell that they run.
+# The shipped files, with few turns, to check that they run.
 shipped() { # NAME RANKS NODES [OVERRIDES]
 	COALMINE_FAKE_NODES=$3 engine "$2" run \
 		"$COALMINE_SOURCE/etc/campaigns/$1.conf" -o measure.iterations=3 \
@@ -346,7 +346,7 @@ case_shipped() {
 	[ "$(count '.probe=="tuning" and .why=="measured"')" = 16 ] ||
 		fail "collectives are not tuned"
 	[ "$(count '.probe=="speedup" and .value>0 and .bound>0 and
-		.bound_ratio>0')" = 16 ] || fail "collectives beside MPI"
+		.bound_ratio>0')" = 16 ] || fail "collectives and MPI"
 	shipped sparse 8 4
 	[ "$(count '.probe=="speedup" and .of=="sparse" and .value>0 and
 		.pattern=="halo8"')" = 2 ] || fail "sparse"
@@ -440,9 +440,9 @@ case_ways() {
 		multipath tune=yes device=hip
 }
 
-# Both forms of the all-reduce for devices, and the composed one with as many
-# bytes, each in turns with the MPI's own, which is not a baseline if ranks
-# stay idle.
+# Both forms of the all-reduce for devices, and the composed one with the same
+# number of bytes, each alternating with the MPI's own. With idle ranks there is
+# no such baseline.
 case_allreduce() {
 	export COALMINE_FAKE_NODES=1
 	cat >"$work/p.conf" <<-END
@@ -465,10 +465,10 @@ case_allreduce() {
 		[ "$(count ".probe==\"speedup\" and .of==\"allreduce\" and
 			(.plan|contains(\"form=$form\")) and .value>0 and
 			.baseline==\"MPI_Allreduce\" and .n==3 and
-			.bytes==20016")" = 1 ] || fail "$form beside MPI"
+			.bytes==20016")" = 1 ] || fail "$form and MPI"
 	done
 	[ "$(count '.probe=="speedup" and .of=="collective" and .value>0 and
-		.bytes==20016')" = 1 ] || fail "composed beside MPI"
+		.bytes==20016')" = 1 ] || fail "composed and MPI"
 	good 4 allreduce count=70003 ranks=3
 	[ "$(count '.probe=="speedup" and .value==null and
 		(.text|contains("leaves some idle"))')" = 1 ] ||
@@ -481,7 +481,7 @@ case_allreduce() {
 	refused 'no probe nosuch' 4 allreduce "vary=nosuch.form flat"
 }
 
-# What cannot be is refused: one line that names it, and nothing measured.
+# Invalid plans are rejected with one line that names the error, and not measured.
 case_refusals() {
 	refused 'group.n = 3' 8 group n=3 g=4 k=1
 	refused 'group.k = 5: ' 2 group n=2 g=1 k=5

@@ -25,7 +25,7 @@ mix = none
 visits = 1
 EOF
 
-# Our own, by the file that they write or would write.
+# Ranks of this test, found by their output file.
 ours() {
 	pgrep -f -- "^$engine run $work/c.conf" | grep -vx "$job"
 }
@@ -67,7 +67,7 @@ stop_rank() { # RANK OPTION...
 		sleep 0.5
 	done
 	wait $job
-	[ $? != 124 ] || [ -n "$helped" ] || fail "did not end by itself"
+	[ $? != 124 ] || [ -n "$helped" ] || fail "did not end without a signal"
 	kill -KILL "$victim" 2>/dev/null
 	grep stuck "$work/err"
 	[ "$(jq -c 'select(.probe=="end")' "$work/records" | wc -l)" = 0 ] ||
@@ -84,4 +84,4 @@ for _ in 1 2 3 4 5; do
 		-ge $((ranks - 1)) ] || break
 done
 [ "$(grep -c 'stuck with rank 3 on fake3 for [0-9.]* s (lat)' "$work/err")" \
-	-ge $many ] || fail "not said"
+	-ge $many ] || fail "not reported"
