@@ -36,8 +36,8 @@ void *card_alloc(uint64_t bytes);         /* on the device */
 void *card_host_alloc(uint64_t bytes);    /* pinned */
 
 void card_randomise(void *to, uint64_t bytes, uint64_t seed);
-/* Memory of the device: a random piece of CARD_PIECE_BYTES, again and again;
- * and that every byte of it is still that. */
+/* Fill memory of the device with a random piece of CARD_PIECE_BYTES, repeated;
+ * and check that every byte is unchanged. */
 void card_fill(void *to, uint64_t bytes, uint64_t seed);
 void card_expect(const void *at, uint64_t bytes, uint64_t seed,
     const char *what);
@@ -45,7 +45,7 @@ void card_expect(const void *at, uint64_t bytes, uint64_t seed,
 void card_expect_piece(const void *at, uint64_t bytes, const void *piece,
     const char *what);
 
-/* A line of the table, and whether that was enough. */
+/* Print a line of the table, and compare the rate with the limit. */
 void card_report(const char *what, double bytes_per_s);
 
 struct card_other {

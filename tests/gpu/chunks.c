@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunks.c - the ways of a multi-path copy on one card, by the number of
- * chunks: what a chunk costs on each, and from how many on the two halves of
- * the way through the host overlap.
+ * chunks.c - the paths of a multi-path copy on one card, by the number of
+ * chunks: the cost of a chunk on each path, and the number of chunks from which
+ * the two halves of the path through the host overlap.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,15 +18,15 @@
 static const uint32_t counts[] = { 1, 2, 4, 8, 16, 32, 64 };
 static const uint32_t streams[] = { 1, STREAMS_MAX };
 
-/* Where the bytes of a way are; the stage is pinned memory of the host. */
+/* Buffers of a path; the stage is pinned memory of the host. */
 struct way {
 	char *from, *to, *stage;
 	struct device_stream *streams[STREAMS_MAX]; /* the first two: out, in */
 	struct device_event *staged[CHUNKS_MAX];
 };
 
-/* The chunks of lo to hi over so many streams, from the last on: the first two
- * may be taken. */
+/* Copy lo to hi in chunks over this many streams, the last ones: the first two
+ * may be in use. */
 static void
 direct(struct way *w, uint64_t lo, uint64_t hi, uint32_t chunks, uint32_t over)
 {
@@ -61,8 +61,9 @@ staged(struct way *w, uint64_t lo, uint64_t hi, uint32_t chunks)
 	}
 }
 
-/* The last stream first: one that does not wait for another is then seen on a
- * stand-in too, whose streams go on only when they are asked for. */
+/* Wait for the last stream first. Streams of a stand-in advance only when they
+ * are queried, so this order detects a missing wait between streams there
+ * too. */
 static void
 settle(struct way *w)
 {
@@ -70,8 +71,8 @@ settle(struct way *w)
 		card_must(card.ops->stream_sync(w->streams[i - 1]), "copying");
 }
 
-/* `host` bytes go through the host, in chunks, and the others directly: in
- * chunks over `over` streams where they are all, else as one. */
+/* Copy `host` bytes through the host, in chunks, and the others directly: in
+ * chunks over `over` streams if host is 0, otherwise as one. */
 static void
 move(struct way *w, uint64_t host, uint32_t chunks, uint32_t over)
 {
@@ -82,7 +83,7 @@ move(struct way *w, uint64_t host, uint32_t chunks, uint32_t over)
 	settle(w);
 }
 
-/* Once more where nothing lies of what comes. */
+/* Copy again into cleared memory, and verify the result. */
 static void
 prove(struct way *w, uint64_t host, uint32_t chunks, uint32_t over)
 {
@@ -130,7 +131,7 @@ way_close(struct way *w)
 		card.ops->event_free(w->staged[i]);
 }
 
-/* All chunk counts of a way; the best rate. */
+/* Measure all chunk counts of a path. Return the best rate. */
 static double
 sweep(struct way *w, uint64_t host, const char *name)
 {
@@ -149,8 +150,8 @@ sweep(struct way *w, uint64_t host, const char *name)
 	return best;
 }
 
-/* Both at once, shared by what each carries alone, so that they would end
- * together if neither took from the other. */
+/* Both paths concurrently. They share the bytes by their separate rates, so
+ * that they end together if neither slows the other down. */
 static void
 together(struct way *w, double direct_rate, double host_rate)
 {
@@ -186,7 +187,7 @@ chunks_case(void)
 
 typedef double rates_table[ARRAY_LEN(streams)][ARRAY_LEN(counts)];
 
-/* The owner: the other process fetches. */
+/* Run the owner of the memory; the other process copies it. */
 void
 chunks_ipc_case(void)
 {

@@ -137,7 +137,7 @@ case_reduce(void)
 
 /* ---- two processes ---- */
 
-/* The owner: its memory is read and overwritten by the other. */
+/* Run the owner: the other process reads and overwrites its memory. */
 static void
 case_ipc(void)
 {
@@ -272,8 +272,8 @@ case_xccl_self(void)
 	card_report(what, rate);
 }
 
-/* Two ranks on one GPU pass for two nodes: what is seen is that the data is
- * right; it goes through sockets. */
+/* Two ranks on one GPU act as two nodes and use sockets: only the data are
+ * checked. */
 static void
 pair(int rank, struct xccl_id id, double *ret_rate)
 {
@@ -367,7 +367,7 @@ main(int argc, char **argv)
 		open_device();
 		cases[i].run();
 		fflush(stdout);
-		/* What is still allocated goes with the device. */
+		/* Closing the device frees its remaining memory. */
 		card.ops->stream_free(card.stream);
 		card.ops->close(card.device);
 		return card.too_slow;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * limit.cu - what the card's memory gives to plain code: the best of the
+ * limit.cu - the rate of the card's memory with plain code: the best of the
  * runtime's own copy and of a kernel that copies, and of a kernel that reads
- * two arrays and writes one. Nothing of Coalmine is in here, so that what is
- * held against it cannot be wrong in the same way. Bytes read and written
- * count. Prints "copy BYTES_PER_S" and "add BYTES_PER_S".
+ * two arrays and writes one. It uses no code of Coalmine, so that the reference
+ * cannot have the same errors. Bytes read and written count. Prints
+ * "copy BYTES_PER_S" and "add BYTES_PER_S".
  */
 #include <cuda_runtime.h>
 #include <stdint.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * overlap.c - do reductions run beside copies?
+ * overlap.c - measure whether reductions run concurrently with copies.
  *
- * Parts arrive by one stream, from pinned memory of the host as a transport
- * brings them, or from elsewhere on the card; each is reduced by another stream
- * as soon as it is there. Events stand around every operation, and the host
- * asks for them all the time and notes when each was done: the timeline. Were
- * all one after another, no time of a reduction would lie beside a copy; at
- * best that of the last part alone does not.
+ * Parts arrive on one stream, from pinned memory of the host as with a
+ * transport, or from elsewhere on the card. Another stream reduces each part as
+ * soon as it has arrived. Events before and after every operation give the
+ * timeline: the host polls them and records their time. If all operations ran
+ * in sequence, no reduction would overlap with a copy. At best only the
+ * reduction of the last part does not overlap.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ reduce_part(struct overlap *o, int part)
 	mark(l, 2 * part + 1);
 }
 
-/* When each event of both lanes was done; those of a lane are in order. */
+/* Record the time of each event of both lanes; a lane's events are in order. */
 static void
 watch(struct overlap *o)
 {
@@ -102,9 +102,9 @@ watch(struct overlap *o)
 		}
 }
 
-/* Nanoseconds from the first to the last event. While the first lane clears
- * what will arrive, which takes it some time, the host asks for all that
- * follows. */
+/* Return the nanoseconds from the first to the last event. While the first lane
+ * clears the destination, which takes some time, the host enqueues all other
+ * operations. */
 static uint64_t
 run(struct overlap *o, int copies, int reductions)
 {
@@ -121,7 +121,7 @@ run(struct overlap *o, int copies, int reductions)
 	return o->lanes[REDUCE].at_ns[2 * PARTS - 1] - o->lanes[COPY].at_ns[0];
 }
 
-/* Share of the reductions' time in which a copy was under way. */
+/* Return the share of the reductions' time in which a copy was in progress. */
 static double
 beside(const struct overlap *o)
 {
@@ -140,7 +140,7 @@ beside(const struct overlap *o)
 	return all_ns > 0 ? (double)both_ns / (double)all_ns : 0;
 }
 
-/* ---- what is said of it ---- */
+/* ---- output ---- */
 
 static void
 print_lane(const struct overlap *o, int lane, FILE *to)
@@ -192,13 +192,14 @@ expect_sums(const struct overlap *o)
 	}
 	host_reduce(PLAN_SUM, PLAN_INT32, want, (const void *const *)in, 2,
 	    CARD_PIECE_BYTES / sizeof(int32_t));
-	card_expect_piece(o->to, card.bytes, want, "reduced beside copies");
+	card_expect_piece(o->to, card.bytes, want, "reduced during copies");
 	for (size_t k = 0; k < ARRAY_LEN(in); k++)
 		card.ops->host_free(card.device, in[k]);
 	card.ops->host_free(card.device, want);
 }
 
-/* Alone, then together, which counts; and once before, to be warm. */
+/* After a warm-up measure copies and reductions alone, then both, which is the
+ * result. */
 static double
 measure(struct overlap *o, const char *kind)
 {
@@ -214,9 +215,9 @@ measure(struct overlap *o, const char *kind)
 	share = beside(o);
 	expect_sums(o);
 	print_timeline(o, kind);
-	printf("reductions beside copies %s, %d parts of %.1f MiB|"
+	printf("reductions during copies %s, %d parts of %.1f MiB|"
 	       "copies alone %.3f ms, reductions alone %.3f ms, together "
-	       "%.3f ms: %.0f %% of the reductions' time beside a copy, "
+	       "%.3f ms: %.0f %% of the reductions' time during a copy, "
 	       "verified|-|\n",
 	    kind, PARTS, (double)part_off(1) / (1 << 20),
 	    (double)copies_ns / CLK_NS_PER_MS,
@@ -266,12 +267,12 @@ overlap_case(void)
 	share = measure(&o, "from the host");
 	if (share < card.share_wanted) {
 		fprintf(stderr,
-		    "%.0f %% of the reductions' time lies beside "
-		    "a copy, wanted %.0f %%\n",
+		    "%.0f %% of the reductions' time is during a "
+		    "copy, expected %.0f %%\n",
 		    share * 100, card.share_wanted * 100);
 		card.too_slow = 1;
 	}
-	/* Both want the card's memory: no share is asked for. */
+	/* Both use the card's memory, so no share is required. */
 	o.from = card_alloc(card.bytes);
 	card_fill(o.from, card.bytes, 42);
 	measure(&o, "on the card");

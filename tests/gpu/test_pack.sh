@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_pack.sh - the pack in a root that has a shell, its tools and a C library,
-# and stand-ins of the driver in place of a card: all steps are taken, and the
-# first that is wrong ends it with its name.
+# test_pack.sh - the pack in a root with a shell, its tools and a C library, and
+# stand-ins of the driver instead of a card: all steps run, and the first failure
+# ends it with its name.
 set -u
 [ "$(id -u)" = 0 ] || { echo "skipped: not root"; exit 77; }
 [ -n "${PACK_APART-}" ] || PACK_APART=yes exec unshare --mount "$0"
