@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * driver.c - runs a fuzz target without libFuzzer: on every file of the given
+ * driver.c - run a fuzz target without libFuzzer: on every file of the given
  * folders, and on copies of it with bytes changed, cut and doubled by a fixed
- * seed. Too little to find much; enough to keep targets and seeds alive under
- * every compiler.
+ * seed. This finds few errors; it checks targets and seeds with every compiler.
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz.h - what every target offers. It must stand any bytes; a property that
- * does not hold is an assert, which is a finding like any crash.
+ * fuzz.h - the interface of every target. A target must accept any bytes. Its
+ * properties are asserts; a failure is a finding like any crash.
  */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
@@ -13,8 +13,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes);
 
-/* The bytes as a text of their own, so that reading past it is seen. The
- * caller frees. */
+/* Return a copy of the bytes as text, so that a sanitizer detects reads beyond
+ * its end. The caller frees it. */
 static inline char *
 fuzz_text(const uint8_t *data, size_t len_bytes)
 {

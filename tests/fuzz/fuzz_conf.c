@@ -28,7 +28,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 		free(text);
 		return 0;
 	}
-	/* What was accepted can be written out and means the same again. */
+	/* An accepted file can be written, and reads as the same. */
 	once = conf_render(c);
 	assert(once[utf8_check(once, strlen(once))] == '\0');
 	assert(conf_parse(rows, "again", once, &back, &err) == 0);

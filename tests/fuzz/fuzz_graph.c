@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs, sizes, link matrices and sparse matrices; the first byte says which,
- * and whether the number of ranks is known. */
+/* Graphs, sizes, link matrices and sparse matrices; the first byte chooses the
+ * kind, and whether the number of ranks is known. */
 #include "common/err.h"
 #include "tests/fuzz/fuzz.h"
 

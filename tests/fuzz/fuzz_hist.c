@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Histogram BLOBs: what is taken packs into the very same bytes. */
+/* Histogram BLOBs: an accepted one packs into the same bytes. */
 #include "tests/fuzz/fuzz.h"
 
 #include <assert.h>

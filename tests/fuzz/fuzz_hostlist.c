@@ -26,8 +26,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	struct err err;
 	struct hostlist hl = { 0 }, back = { 0 };
 
-	/* A range of 65,536 names takes as long as a thousand small lists: of
-	 * what has long numbers one in 32 is run. */
+	/* A range of 65,536 names takes as long as a thousand small lists: only
+	 * one in 32 inputs with long numbers is run. */
 	if (len_bytes % 32 != 0 && digits_longest(text) > 3) {
 		free(text);
 		return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Datagrams of the mesh, and an agent's reports of it: the first byte says
- * which. What was taken of a report makes records that anybody can read. */
+/* Datagrams of the mesh, and an agent's reports of it: the first byte chooses
+ * the kind. Accepted reports give records that can be parsed. */
 #include "common/err.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes of a wire-up in a message: what a peer calls packed, and what is
- * packed is read as it was. */
+/* Packed bytes of a wire-up in a message: unpack those of a peer; packed and
+ * unpacked bytes are the same. */
 #include "schema/packed.h"
 
 #include "tests/fuzz/fuzz.h"

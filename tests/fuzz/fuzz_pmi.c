@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a rank writes to the PMI server of its node, and what other nodes'
- * ranks have put. */
+/* Messages of a rank to the PMI server of its node, and data put by ranks of
+ * other nodes. */
 #include "agents/wireup/pmi.c"
 
 #include "tests/fuzz/fuzz.h"
 
 #include <assert.h>
 
-/* As the agent cuts them: the next message, or NULL. */
+/* Return the next message, split as by the agent, or NULL. */
 static char *
 next(const char **at, const char *end)
 {
@@ -44,7 +44,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 		enum pmi_event event = pmi_message(p, i++ % 2, one, &reply,
 		    why);
 
-		/* One reply to each, and none to who waits. */
+		/* One reply to each message, and none to a waiting rank. */
 		if (reply.text != NULL && reply.text[0] == 'c')
 			assert(strchr(reply.text, '\n') ==
 			    reply.text + reply.len_bytes - 1);

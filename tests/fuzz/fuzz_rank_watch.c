@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a rank says on its connection, line by conn. */
+/* Lines of a rank on its connection to the rank watch. */
 #include "agents/run/rank_watch.c"
 
 #include "tests/fuzz/fuzz.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replies on NCCL's RAS port, whole and in two parts: both give the same. */
+/* Replies on NCCL's RAS port, whole and in two parts, give the same result. */
 #include "agents/sensor/ras_read.h"
 
 #include "tests/fuzz/fuzz.h"

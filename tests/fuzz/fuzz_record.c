@@ -9,7 +9,7 @@
 #include "schema/record.h"
 #include "schema/strict.h"
 
-/* The histogram of a record that was taken may still be refused. */
+/* The histogram of an accepted record may still be rejected. */
 static void
 read_hist(const json_t *record)
 {
@@ -18,8 +18,8 @@ read_hist(const json_t *record)
 	(void)record_hist_read(record, NULL, &h);
 }
 
-/* The reader of ours sees what jansson's does, or refuses as it does; but
- * jansson skips a byte of value 0 behind a number. */
+/* strict_object gives the same result as jansson, or both reject the text. One
+ * difference: jansson skips a NUL byte after a number. */
 static void
 read_twice(const char *text, size_t len_bytes)
 {
@@ -51,7 +51,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 		return 0;
 	}
 	assert(head.run != NULL && head.probe != NULL);
-	/* progress is for those who watch, and may leave its run out */
+	/* progress records are only for display, and may have no run */
 	assert(record_run_check(head.run) == 0 ||
 	    (head.run[0] == '\0' && head.seq == 0));
 	read_hist(record);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a stranger sends to be enrolled: a token and a request, as PEM or, where
- * the first byte is odd, as the DER in it; and the certificate that comes. */
+/* Enrolment of a stranger: a token and a request, as PEM, or as DER if the
+ * first byte is odd; and the resulting certificate. */
 #include "tests/fuzz/fuzz.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compositions as text; the first byte chooses the number of ranks. What is
- * accepted can be proven. */
+/* Compositions as text; the first byte chooses the number of ranks. Accepted
+ * ones can be proven. */
 #include "common/err.h"
 #include "probes/pattern/pattern.h"
 #include "probes/plan/check.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What users' programs leave of their own collectives, as each kind of file;
- * and the same bytes as answers of netlink, as gpu_metrics of AMD's driver, and
- * as lines of the kernel's log. */
+/* Files of users' programs about their collectives, of each kind; and the same
+ * bytes as answers of netlink, as gpu_metrics of AMD's driver, and as lines of
+ * the kernel's log. */
 #include "agents/sensor/inband.c"
 #include "agents/sensor/ethtool.h"
 #include "agents/sensor/gpu.h"
@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <sys/mman.h>
 
-/* In memory that has not a byte more. */
+/* In memory of exactly this size. */
 static void
 kernel_says(const uint8_t *data, size_t len_bytes)
 {
@@ -47,7 +47,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 	ib->share_bytes = CALLS_FILE;
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
 		f->offset = 0;
-		/* Twice, the second time with more of it. */
+		/* Read twice, the second time with more bytes. */
 		for (size_t part = 2; part > 0; part--)
 			(void)inband_file_read(ib, f, (int)i, fd,
 			    (off_t)(len_bytes / part));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a child wrote to stderr must fit into a message. */
+/* The stderr of a child must fit into a message. */
 #include "agents/process/stderr_tail.c"
 
 #include "tests/fuzz/fuzz.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of fabrics and schedulers; the first byte chooses the format, and
- * whether ports are chosen. What is accepted is written as a file that reads
+ * whether ports are selected. An accepted file is written as a file that reads
  * as the same. */
 #include "common/err.h"
 #include "common/xalloc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tuner's table: whatever is accepted can be used and says no nonsense. */
+/* The tuner's table: an accepted one can be used and has valid values. */
 #include <assert.h>
 #include <math.h>
 #include <stddef.h>

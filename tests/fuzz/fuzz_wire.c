@@ -10,7 +10,7 @@
 #include "common/text.h"
 #include "schema/wire.h"
 
-/* What was taken can be sent on and is taken again. */
+/* An accepted message can be forwarded, and is accepted again. */
 static void
 send_on(enum wire_type type, json_t *msg, enum wire_from from)
 {
@@ -29,7 +29,7 @@ send_on(enum wire_type type, json_t *msg, enum wire_from from)
 	free(frame);
 }
 
-/* What was refused is answered with the reason, which quotes it. */
+/* A rejected message is answered with the reason, which quotes it. */
 static void
 refuse(const struct err *err)
 {
