@@ -23,13 +23,14 @@ KEYS = {"Enter": 13, "ArrowRight": 39, "ArrowDown": 40, "Tab": 9}
 
 
 def find():
-    """The browser's path, or None."""
+    """Return the browser's path, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 class Browser:
-    """limit_s is that of a hang. The first start on a machine reads 400 MB from
-    disk and builds the cache of fonts: minutes, where others use the disk."""
+    """limit_s is the limit for a hang. The first start on a machine reads
+    400 MB from disk and builds the cache of fonts, which takes minutes on a
+    busy disk."""
 
     def __init__(self, limit_s=400):
         self.limit_s = limit_s
@@ -49,7 +50,7 @@ class Browser:
         self.call("Performance.enable", timeDomain="threadTicks")
 
     def _start(self, to_read, from_write):
-        # The browser reads from 3 and writes to 4; ours may lie there too.
+        # The browser reads from 3 and writes to 4; ours may have these numbers.
         a, b = os.dup(to_read), os.dup(from_write)
         line = 'exec 3<&%d 4>&%d "$@"' % (a, b)
         child = subprocess.Popen(
@@ -73,7 +74,8 @@ class Browser:
         return json.loads(line)
 
     def _hear(self, message):
-        """Errors of the page: what it throws, and what its policy refuses."""
+        """Collect errors of the page: exceptions, and violations of its
+        policy."""
         method, what = message.get("method"), message.get("params", {})
         if method == "Runtime.exceptionThrown":
             detail = what["exceptionDetails"]
@@ -108,13 +110,13 @@ class Browser:
         return answer["result"].get("value")
 
     def wait(self, script, what=None):
-        """Until the expression is true; its value."""
+        """Wait until the expression is true. Return its value."""
         until = time.monotonic() + self.limit_s
         while time.monotonic() < until:
             try:
                 value = self.run(script)
             except RuntimeError as error:
-                # A page that has just been left answers no more.
+                # A page does not answer during a navigation.
                 if not re.search("context|navigated", str(error)):
                     raise
                 value = None
@@ -125,14 +127,14 @@ class Browser:
                            self.run("document.body.innerText")[:600])
 
     def worked(self):
-        """Milliseconds of CPU that the page's thread has taken."""
+        """Return the CPU time of the page's thread in milliseconds."""
         for metric in self.call("Performance.getMetrics")["metrics"]:
             if metric["name"] == "TaskDuration":
                 return 1000 * metric["value"]
         raise RuntimeError("the browser has no TaskDuration")
 
     def go(self, url):
-        """A page of the collector, complete."""
+        """Open a page of the collector, and wait until it is complete."""
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=url)
         self.wait("document.body && document.body.dataset.ready", url)

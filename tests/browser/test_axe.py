@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""axe-core, which knows what screen readers and keyboards need, over every
-page, light and dark, wide and narrow: nothing that it calls serious. It comes
-from npm, once, into the build folder.
+"""axe-core, which checks the requirements of screen readers and keyboards,
+finds no serious problem in any page, light and dark, wide and narrow. It is
+fetched from npm once, into the build folder.
 """
 import base64
 import hashlib
@@ -21,7 +21,7 @@ WORSE = ("serious", "critical")
 
 
 def source():
-    """The text of axe.min.js, or None where it cannot be had."""
+    """Return the text of axe.min.js, or None if it is not available."""
     folder = os.path.join(os.environ["COALMINE_BUILD"], "tests/browser")
     path = os.path.join(folder, "axe-core-%s.tgz" % VERSION)
     if not os.path.exists(path) and (shutil.which("npm") is None or
@@ -32,13 +32,13 @@ def source():
     with open(path, "rb") as f:
         digest = base64.b64encode(hashlib.sha512(f.read()).digest())
     if digest.decode() != SHA512:
-        raise ValueError(path + " is not what it should be")
+        raise ValueError(path + " has a wrong checksum")
     with tarfile.open(path) as tar:
         return tar.extractfile("package/axe.min.js").read().decode()
 
 
 def findings(b):
-    """One line for each: what it is, and where."""
+    """Return a line for each problem, with its rule and place."""
     found = b.run("axe.run(document, {resultTypes: ['violations']}).then(r =>"
                   " r.violations.map(v => [v.impact, v.id, v.help, v.nodes"
                   ".slice(0, 3).map(n => n.html.slice(0, 160) + ' ' + "

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The page in a real browser over a made-up cluster: every page shows what it
-is for, links lead where they say, the keyboard reaches everything, colours
-follow the reader, 10,000 nodes are one picture, and neither the script nor the
-security policy has anything to complain of. Whether it is good to look at is
-for people: with PICTURES=DIR in the environment every look is kept there.
+"""The page of a simulated cluster in a real browser: every page shows its
+contents, links lead to their targets, the keyboard reaches everything, colours
+follow the reader's settings, 10,000 nodes are one picture, and there are no
+errors of the script or of the security policy. The design needs a human check:
+with PICTURES=DIR in the environment screenshots of all pages are stored there.
 """
 import contextlib
 import json
@@ -24,7 +24,7 @@ import browser
 SERVE = os.path.join(os.environ["COALMINE_BUILD"],
                      "tests/bench/daemon/serve_page")
 PICTURES = os.environ.get("PICTURES")
-# One of every kind, over the cluster that serve_page makes up.
+# One page of every kind, of the cluster that serve_page simulates.
 PAGES = ("", "#/?test=lat&days=30", "#/run/gpcnet-quick-199",
          "#/run/gpcnet-quick-199?pairs=lat,%20isolated", "#/run/plans-1",
          "#/run/gpcnet-quick-195", "#/node/node7", "#/runs", "#/campaigns",
@@ -34,11 +34,11 @@ PAGES = ("", "#/?test=lat&days=30", "#/run/gpcnet-quick-199",
 
 
 def forward(to):
-    """Whom the browser connects to, as an operator: the socket of that name,
-    which a browser cannot open. The port."""
+    """Forward a TCP port to the operators' socket with this name, which a
+    browser cannot open. Return the port."""
     class One(socketserver.BaseRequestHandler):
         def handle(self):
-            # Either side may be gone: so is the connection then.
+            # If one side has closed, the connection ends.
             with socket.socket(socket.AF_UNIX) as other, \
                     contextlib.suppress(OSError):
                 other.connect(to)
@@ -57,7 +57,8 @@ def forward(to):
 
 
 class Server:
-    """serve_page; how many nodes it makes up. Its url is for operators."""
+    """serve_page with this number of simulated nodes. Its url is for
+    operators."""
 
     def __init__(self, nodes):
         plans = os.path.join(os.path.dirname(__file__), "plans.json")
@@ -110,7 +111,7 @@ def test_overview(b, url):
 
 
 def test_clusters(b, url):
-    """Of several a table with links; of one there is none."""
+    """Several clusters are a table with links; a single one has no table."""
     shows(b, url)
     check(b.run("!document.getElementById('clusters')"), "one is a table")
     rows = [{"cluster": c, "self": c == "east", "verdict": v, "text": t,
@@ -151,12 +152,12 @@ def test_choice_is_a_link(b, url):
 
 
 def test_one_run_is_an_hour(b, url):
-    """One run, or two of one minute, are no axis of years."""
+    """The axis of one run, or of two in a minute, has at least an hour."""
     b.go(url)
     check(b.run("import('/page/plot.js').then(m => [m.timeRange(null, 5e8, "
                 "5e8), m.timeRange(null, 0, 90), m.timeRange(null, 0, 7200)]"
                 ".map(r => r[1] - r[0]))") == [3600, 3600, 7200],
-          "the axis of one run is no hour")
+          "the axis of one run does not have an hour")
 
 
 def test_run(b, url):
@@ -166,7 +167,7 @@ def test_run(b, url):
         check(b.run("document.querySelectorAll('%s').length" % part) > 0,
               "a run lacks " + part)
     keep(b, "run")
-    # Of a rate the low ones are the worst.
+    # The worst values of a rate are the low ones.
     shows(b, url + "#/run/gpcnet-quick-199", r"worst 1 %.*bw-sync\s+isolated\s"
           r"+[\d,]+\s+2[01]\S+ MiB/s\s+2[01]\S+ MiB/s\s+1\d\S+ MiB/s")
     shows(b, url + "#/run/gpcnet-quick-195", "silent for 10 s")
@@ -288,17 +289,17 @@ def test_lists(b, url):
 def test_jobs(b, url):
     shows(b, url + "#/jobs", "4713.*lammps.*RUNNING",
           "cost those beside them.*lammps.*costs.*\\+9.42 %")
-    check(b.run("!document.getElementById('nav-jobs').hidden"), "no way there")
+    check(b.run("!document.getElementById('nav-jobs').hidden"), "no link to it")
     keep(b, "jobs")
     shows(b, url + "#/job/4711", "Job 4711: .*user-3f9ac01b22.*node\\[5-8\\]",
           "before.*100 %.*during.*50.0 %.*node7 50.0 %")
     keep(b, "job")
     shows(b, url + "#/job/4712_3", "node9")
-    # For readers there is no such page.
+    # Readers cannot open this page.
     b.go(Server.newest.reader_url)
     b.wait("document.getElementById('version').textContent")
     check(b.run("document.getElementById('nav-jobs').hidden"),
-          "a way for readers")
+          "readers see the link")
 
 
 def choose(b, name, value):
@@ -329,14 +330,14 @@ def test_compare(b, url):
     choose(b, "run-to-compare-with", "gpcnet-quick-197")
     b.wait("document.getElementById('main').innerText.includes("
            "'against gpcnet-quick-197')")
-    # A run is like itself, as far as its intervals tell; what has none is left
-    # alone.
+    # Compared with itself, every value with an interval is the same; values
+    # without an interval are not compared.
     shows(b, url + "#/run/gpcnet-quick-199?with=gpcnet-quick-199", "same",
           r"lat, isolated\s+p50\s[^\n]*×\s*\n")
     check(b.run("!/worse|better/.test([...document.querySelectorAll("
                 "'.pill')].map(p => p.textContent).join())"),
           "a run differs from itself")
-    # What cannot be read is said, and the rest is there.
+    # Missing data are reported, and the other parts are shown.
     shows(b, url + "#/run/gpcnet-quick-199?with=gone",
           "What that run measured could not be read.*lat"
           ".*A part of this page is missing"
@@ -365,7 +366,8 @@ def exported(b, what, card):
 
 
 def test_exports(b, url):
-    """A table is the same rows in CSV, a picture is no empty one in PNG."""
+    """The CSV of a table has the same rows; the PNG of a picture is not
+    empty."""
     b.go(url + "#/runs")
     csv = exported(b, "csvOf", "main section")
     check(re.match("Run,Campaign,State,Started,", csv) and
@@ -450,7 +452,7 @@ def test_colours(b, url):
     b.key("t")
 
 
-# One interaction, until the next picture is drawn.
+# One interaction, up to the next drawn picture.
 WATCHED = ("(async () => { const i = %d; %s; await new Promise(d => "
            "requestAnimationFrame(() => setTimeout(d, 0))); })()")
 KEY = ("document.getElementById('grid-canvas').dispatchEvent(new "
@@ -466,7 +468,7 @@ CHOOSE = ("(e => { e.value = i % 2 ? '' : 'bad'; e.dispatchEvent(new Event("
           "!!document.querySelector('#grid canvas') === (i % 2 === 0)) await "
           "new Promise(d => setTimeout(d, 1))")
 
-# What the same browser takes then to write and read five times as many rows.
+# For comparison: the same browser writes and reads five times as many rows.
 SLOW = 2
 READ = ("JSON.parse(JSON.stringify(Array.from({length: 50000}, (_, k) => ({"
         "node: 'node' + k, leaf: 'leaf' + k, state: 'ok', z: [i, k / 7, 1 / k]"
@@ -474,8 +476,8 @@ READ = ("JSON.parse(JSON.stringify(Array.from({length: 50000}, (_, k) => ({"
 
 
 def work(b, script):
-    """CPU milliseconds of the page's thread for one of nine interactions, the
-    least. A busy machine makes a wait longer, but not this."""
+    """Return the minimum CPU milliseconds of the page's thread for one of nine
+    interactions. Other load makes waits longer, but not CPU time."""
     took = []
     for i in range(9):
         before = b.worked()
@@ -550,7 +552,7 @@ def main():
             for test, given in cases:
                 try:
                     test(*given)
-                    # A run that is not there answers 404, which is logged.
+                    # A missing run answers 404, which the browser logs.
                     faults = [c for c in b.errors
                               if "404" not in c]
                     check(not faults, "page errors: %s" % faults)
