@@ -37,8 +37,8 @@ dependencies() {
 	    paste -sd, | sed 's/,/, /g'
 }
 
-# make_root FOLDER [PACKAGE...]: a fresh root of this release of Debian with what
-# the packages depend on, and these. It is made once for a list of dependencies.
+# make_root FOLDER [PACKAGE...]: make a fresh root of this release of Debian with
+# the packages' dependencies, and these packages. It is cached by dependencies.
 make_root() {
 	local needs base lock to=$1 more
 	shift
@@ -64,7 +64,7 @@ make_root() {
 		mv "$base.new" "$base"
 	fi
 	exec {lock}>&-
-	# The name of the machine that made it came along.
+	# Remove the name of the machine that made it.
 	rm -rf "$to" && mkdir "$to" && tar -xf "$base" -C "$to" &&
 	    rm -f "$to/etc/hostname" || fail "$base cannot be unpacked"
 }

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The Ansible role makes a collector and an agent on one host, in a fresh root
-# with systemd as its init; the agent has enrolled; given again the play changes
-# nothing, and what a site sets is there after a third.
+# The Ansible role sets up a collector and an agent on one host, in a fresh root
+# with systemd as its init. The agent has enrolled. A second run of the play
+# changes nothing, and a third one applies the settings of a site.
 . "$(dirname "$0")/lib.sh"
 need dpkg-deb mmdebstrap systemd-nspawn nsenter
 root=$work/ansible-root

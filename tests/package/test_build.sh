@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Packages are built from the tree, by ccache where that is, and lintian finds
-# nothing in them, nor an override that is not needed. Those of GPUs are
-# test_release.sh's: they take longer than all others.
+# Packages are built from the tree, with ccache if it is installed. lintian finds
+# no problems in them, and no unused override. test_release.sh builds the packages
+# for GPUs, which take longer than all others.
 . "$(dirname "$0")/lib.sh"
 need dpkg-buildpackage lintian git
 

@@ -1,20 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_hour.sh 4|6 - the first hour, as docs/guide/first-hour.md tells it,
+# test_hour.sh 4|6 - the first hour, as described in docs/guide/first-hour.md,
 # from packages to a named bad cable: a collector and six nodes, each a fresh
 # Debian 12 with systemd as its init, on two leaf switches. Packages are
-# installed by apt, nodes enrol by the line of coalctl init, diags is green, a
-# campaign runs, one cable is slowed to a tenth, and verdict list names it and
-# nothing else, in a network that has IPv4 only or IPv6 only. Nobody builds
-# anything, and nothing but the cable, the network and names of hosts comes from
-# outside.
+# installed by apt, nodes enrol with the command of coalctl init, diags is green,
+# a campaign runs, one cable is slowed to a tenth, and verdict list names only
+# this node. The network has only IPv4 or only IPv6. Nothing is compiled, and the
+# test provides only the cable, the network and names of hosts.
 #
-# Not covered: what a real network card, a real clock or a batch system adds.
+# Not covered: effects of a real network card, a real clock or a batch system.
 . "$(dirname "$0")/lib.sh"
 need dpkg-deb mmdebstrap systemd-nspawn nsenter tc
 if [ "${1-}" != inside ]; then
-	make_root "$work/hour" munge # the root that test_install.sh has, too
+	make_root "$work/hour" munge # the same root as in test_install.sh
 	exec unshare --mount --net --pid --fork --kill-child --mount-proc \
 	    "$0" inside "${1:-4}"
 fi
@@ -23,7 +22,7 @@ declare -A nets=([4]=10.1.0. [6]=fd00:c0a1::) masks=([4]=24 [6]=64)
 net=${nets[$2]} mask=${masks[$2]}
 declare -A init_of
 
-# All of it is in memory that is freed with this script.
+# All files are in memory, which is freed at the end of this script.
 make_machines() {
 	local i name
 	mount -t tmpfs hour /mnt && mkdir /mnt/base /mnt/up /mnt/tmp &&
@@ -114,7 +113,7 @@ on mgmt1 "nodes are there" sh -c 'for i in $(seq 240); do
     sleep 0.5; done; coalctl node list; coalctl diags; exit 1'
 on mgmt1 "diags are green" coalctl diags
 
-# 4. Tell it the leaves
+# 4. Configure the leaves
 on mgmt1 "leaves" sh -ec 'for n in '"$(nodes | tr '\n' ' ')"'; do
     [ ${n#n} -gt $(printf %03d '$((count / 2))') ] && echo "$n leaf2" || echo "$n leaf1"
     done >/tmp/fabric
@@ -128,7 +127,7 @@ on mgmt1 "topology agrees" sh -c 'for i in $(seq 240); do
 # 5. The first answers
 on mgmt1 "campaign watch-bw" coalctl campaign run watch-bw --wait
 on mgmt1 "its report" coalctl report last
-on mgmt1 "nobody is accused" sh -c '! coalctl verdict list | grep -E "^(warn|bad) "'
+on mgmt1 "no verdict" sh -c '! coalctl verdict list | grep -E "^(warn|bad) "'
 
 bad=$(nodes | sed -n "$((count / 2 + 1))p")
 shape "$bad" 20mbit

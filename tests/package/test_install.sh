@@ -1,20 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The packages in a fresh root of Debian with systemd as its init: a lower
-# version is installed, set up as README.Debian says, and runs a campaign with
-# either MPI; a rank finds nothing outside the unit's sandbox; nodes enrol by
-# munge in two networks; systemd starts again what does not answer; the upgrade
-# keeps what was configured; removal stops the units; purge leaves nothing
-# behind. The root has what packages depend on, munge, and no network.
+# The packages in a fresh root of Debian with systemd as its init. A lower version
+# is installed, set up as in README.Debian, and runs a campaign with either MPI. A
+# rank has no access outside the unit's sandbox. Nodes enrol by munge in two
+# networks. systemd restarts programs that do not answer. The upgrade keeps the
+# configuration, removal stops the units, and after purge no files remain. The
+# root has the packages' dependencies and munge, but no network.
 #
-# Not covered: that probes reach InfiniBand or GPUs out of the unit.
+# Not covered: access of probes in the unit to InfiniBand or GPUs.
 . "$(dirname "$0")/lib.sh"
 need dpkg-deb mmdebstrap systemd-nspawn nsenter
 
 root=$work/root
 
-# Packages of a version before: one conffile was another then.
+# Packages of an earlier version, with another content of one conffile.
 make_older() {
 	local part at=$work/older
 	rm -rf "$at" && mkdir -p "$at"
@@ -29,7 +29,7 @@ make_older() {
 	done
 }
 
-# A file's path, kind, owner and mode, for all that packages or programs leave.
+# Path, kind, owner and mode of all files that packages or programs create.
 files() {
 	inside find / -xdev \( -path /proc -o -path /sys -o -path /dev -o \
 	    -path /tmp -o -path /var/lib/dpkg -o -path /var/log -o \
@@ -158,9 +158,9 @@ sandbox() {
 	say "a rank is in its sandbox"
 }
 
-# The unit's node, and one in the other network with a daemon of munge of its
-# own, have no secret but the realm's. The collector is not root, and the users
-# of its unit's namespace are few.
+# The unit's node, and one in the other network with a separate munge daemon,
+# share only the secret of the realm. The collector does not run as root, and the
+# user namespace of its unit has few users.
 munge_realm() {
 	ok "munge" sh -ec 'systemctl start munge
 	    grep -qs " node1" /etc/hosts || echo "10.1.0.1 node1" >>/etc/hosts
@@ -197,8 +197,8 @@ munge_realm() {
 	ok "its munge's end" pkill -f /mnt/node3/munge
 }
 
-# Readers do not make a unit miss its watchdog; one that stops is ended and
-# started again.
+# Readers cannot make a unit miss its watchdog; a stopped program is killed and
+# restarted.
 watchdog() {
 	local unit
 	for unit in coalmined coalmine-agent; do
@@ -239,7 +239,7 @@ upgrade() {
 	! grep -q older "$root/etc/coalmine/campaigns/self.conf" ||
 	    fail "self.conf is the older one"
 	grep -q '^collector = 10.1.0.1' "$root/etc/coalmine/coalmine-agent.conf" ||
-	    fail "coalmine-agent.conf lost what was configured"
+	    fail "coalmine-agent.conf lost its settings"
 }
 
 version=$(dpkg-deb -f "$packages"/coalmine-ctl_*.deb Version) ||

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Images are OCI layouts that umoci unpacks; out of that of the collector one is
-# set up and started, out of that of the agent a node enrols, in roots of their
-# own with one network; made again they have the same bytes; the SBOM names what
-# they were built from.
+# Images are OCI layouts that umoci unpacks. From the collector's image a
+# collector is set up and started, and from the agent's image a node enrols, in
+# separate roots with one network. A second build has the same bytes, and the SBOM
+# lists the sources of the build.
 #
-# The manifests of Kubernetes are of its types, with no field that they lack, and
-# their pods' users, rights, arguments, settings and mounts let a node enrol.
+# The Kubernetes manifests match its types, without unknown fields. With the users,
+# rights, arguments, settings and mounts of their pods a node can enrol.
 #
 # Not covered: a container runtime, an agent among other containers, a cluster of
 # Kubernetes.
@@ -38,7 +38,7 @@ entry=$(jq -r '.process.args | join(" ")' "$images/collector.bundle/config.json"
 [ "$entry" = "/usr/sbin/coalmined --config /etc/coalmine/coalmined.conf" ] ||
     fail "the collector's image starts $entry"
 
-# A separate network; each in its root, according to its image.
+# A separate network; each program runs in its root as its image specifies.
 unshare --net --pid --fork --kill-child --mount sh -euc '
 ip link set lo up
 for name in collector agent; do
@@ -72,7 +72,7 @@ tail -n 20 $1/collector.log $1/agent.log
 exit 1' - "$images" || fail "no agent of the one image at the other's collector"
 say "an agent has enrolled"
 
-# The types are those of an npm package; it comes once, into the build folder.
+# The types are in an npm package, which is fetched once into the build folder.
 manifest=$source_dir/packaging/kubernetes/coalmine.yaml
 types=$work/kubernetes
 objects() {

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# packaging/release from a tree of its own. It refuses one with changes, without
-# the tag of its version, and one whose packages are of several versions, and
-# leaves nothing then. It makes a file of every kind, the sums of all, and an
-# SBOM that names them. Packages and source have the bytes that package-build's
-# have, though made in another folder and zone, and without ccache.
-# HIP's package is among them where its compiler is.
+# packaging/release in a copy of the tree. It rejects a tree with changes, without
+# the tag of its version, or with packages of several versions, and writes no files
+# then. It makes a file of every kind, the checksums of all, and an SBOM that lists
+# them. Packages and source have the same bytes as in package-build, although made
+# in another folder and time zone, and without ccache. HIP's package is included if
+# its compiler is installed.
 . "$(dirname "$0")/lib.sh"
 need dpkg-buildpackage rpmbuild mmdebstrap umoci git jq lintian
 export LC_ALL=C
@@ -20,7 +20,7 @@ export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=x GIT_COMMITTER_NAME=x \
 git init -q && git add -Af && git commit -qm "as it is" || fail "git"
 version=$(dpkg-parsechangelog -S Version)
 
-# refused WORDS: with these, before anything is made.
+# refused WORDS: it fails with these words before it writes files.
 refused() {
 	local said
 	! said=$(packaging/release "$out" 2>&1) ||
@@ -57,13 +57,13 @@ for kind in "${kinds[@]}"; do
 	[ "$(ls $kind 2>/dev/null | wc -l)" = 1 ] || fail "no $kind, or several"
 done
 [ -z "$(ls | grep -vE '\.(dsc|deb|rpm|tar|tar\.xz|spdx\.json)$|^SHA256SUMS$')" ] ||
-    fail "what is no artefact: $(ls)"
+    fail "unexpected files: $(ls)"
 diff <(ls | grep -vx SHA256SUMS) <(awk '{ print $2 }' SHA256SUMS | sort) ||
-    fail "SHA256SUMS does not list what is there"
+    fail "SHA256SUMS does not list all files"
 sha256sum --check --quiet --strict SHA256SUMS || fail "a sum is wrong"
 say "$(ls | wc -l) files, of every kind, with their sums"
 
-# An element each, described from the document on, and the sum that the file has.
+# An element for each file, related to the document, with the file's checksum.
 jq -e --arg version "$version" '.spdxVersion == "SPDX-2.3" and
     .dataLicense == "CC0-1.0" and (.documentNamespace | startswith("https://")) and
     .name == "coalmine-\($version)" and (.creationInfo.creators | length) > 0 and
@@ -71,7 +71,7 @@ jq -e --arg version "$version" '.spdxVersion == "SPDX-2.3" and
     ([.packages[].SPDXID] | unique | length) == (.packages | length) and
     ([.relationships[] | .spdxElementId, .relatedSpdxElement] | unique) -
 	[.packages[].SPDXID] == ["SPDXRef-DOCUMENT"]' sbom.spdx.json >/dev/null ||
-    fail "the SBOM is no SPDX 2.3"
+    fail "the SBOM is not valid SPDX 2.3"
 diff <(grep -E '\.(deb|rpm|tar|tar\.xz)$' SHA256SUMS | sort -k 2) <(jq -r '.packages[] |
     select(.packageFileName) | .checksums[0].checksumValue + "  " +
     .packageFileName' sbom.spdx.json | sort -k 2) ||

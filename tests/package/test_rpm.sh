@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# rpmbuild makes the packages of the spec; each holds the files that Debian's of
-# its name does; built again elsewhere they have the same bytes. rpm installs them
-# in a root with their users, where programs start, and removal leaves no file of
-# theirs.
+# rpmbuild makes the packages of the spec. Each has the files of the Debian package
+# with its name. A second build in another folder has the same bytes. rpm installs
+# them in a root with their users, where programs start, and removal deletes all
+# their files.
 #
-# Not covered: a distribution of rpm packages, and so what they depend on.
+# Not covered: a distribution of rpm packages, and therefore the dependencies.
 . "$(dirname "$0")/lib.sh"
 need rpmbuild rpm mmdebstrap git
 root=$work/rpm-root
