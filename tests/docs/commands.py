@@ -7,8 +7,8 @@ line. coalctl connects to the fake collector of tests/cli with its fixtures; a
 first line "# NAME.conf" of a block "ini" makes it a file of the page. Exit
 status 3, wrong use, is a failure, and so is one above 125.
 
-Blocks "sh" are not run: they need a cluster or root. Of them the verbs and
-options of coalctl are looked up in its own help."""
+Blocks "sh" are not run: they need a cluster or root. Their verbs and options of
+coalctl must be in its help."""
 import glob
 import os
 import re
@@ -134,7 +134,7 @@ def main():
             standin.wait()
     if ran == 0:
         bad.append("no command was found")
-    print("\n".join(bad) or f"{ran} commands print what the guides say")
+    print("\n".join(bad) or f"{ran} commands print the output in the guides")
     return 1 if bad else 0
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """links.py FOLDER - every link and picture of the HTML files below FOLDER leads
-to a file that is there, and to an anchor of it where one is named; nothing is
-loaded from elsewhere. Links that people follow to other sites are not tried:
-the machine that builds may have no network."""
+to an existing file, and to an existing anchor if the link has one. Nothing is
+loaded from other sites. Links to other sites are not checked, because the
+machine may have no network."""
 import os
 import sys
 from html.parser import HTMLParser

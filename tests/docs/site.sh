@@ -16,7 +16,7 @@ done
 "$COALMINE_SOURCE/docs/site" "$work/site" "$COALMINE_BUILD/man" || exit 1
 python3 "$COALMINE_SOURCE/tests/docs/links.py" "$work/site" || exit 1
 
-# A small tree that is well, and then spoilt.
+# A small valid tree, which is then spoilt.
 tree=$work/tree
 mkdir -p "$work/no-pages" "$tree/docs/figures" "$tree/docs/guide/pictures" \
     "$tree/daemon/page/guide"

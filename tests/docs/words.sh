@@ -19,12 +19,12 @@ sed -n '/names_whats\[WHAT_MAX\]/,/};/p' schema/names_verdict.c |
 	echo "the tables have too few words: $(wc -l <"$work/words")"
 	exit 1
 }
-# Strings of C as they are printed: those side by side are one.
+# Strings of C as they are printed: adjacent strings are joined.
 files '*.c' '*.h' | grep -E '^(agents|common|ctl|daemon|probes|schema)/' |
     xargs cat | tr -s ' \t\n' ' ' | sed 's/" "//g' >"$work/source"
 
-# complaints FILE: its errors, one per line.
-complaints() {
+# errors_of FILE: its errors, one per line.
+errors_of() {
 	while read -r word; do
 		grep -qE "^#+ .*\`$word\`" "$1" ||
 		    echo "$page:1: no heading has \`$word\`"
@@ -36,19 +36,19 @@ complaints() {
 		    while read -r part; do
 			[ ${#part} -lt 6 ] && continue
 			grep -qF -e "$part" "$work/source" ||
-			    echo "$page:$line: nothing says \"$part\""
+			    echo "$page:$line: not in the source: \"$part\""
 		done
 	done
 }
 
-complaints "$page" | grep . && exit 1
+errors_of "$page" | grep . && exit 1
 
 # It can fail.
 {
 	grep -v '^### `wrong-data`' "$page"
-	echo '### “never has anybody said …”'
+	echo '### “this text does not exist …”'
 } >"$work/spoilt.md"
-[ "$(complaints "$work/spoilt.md" | grep -c -e '`wrong-data`$' \
-    -e '"never has anybody said"$')" = 2 ] && exit 0
-echo "a heading that is missing or wrong is not seen"
+[ "$(errors_of "$work/spoilt.md" | grep -c -e '`wrong-data`$' \
+    -e '"this text does not exist"$')" = 2 ] && exit 0
+echo "a missing or wrong heading is not detected"
 exit 1

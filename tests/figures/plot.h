@@ -11,7 +11,7 @@
 #define PLOT_POINTS_MAX 16
 #define PLOT_ROWS_MAX   8
 
-/* Values over the same points; NaN or 0 leaves one out. */
+/* Values over the same points; NaN or 0 is not drawn. */
 struct plot_row {
 	const char *name;
 	double y[PLOT_POINTS_MAX];

@@ -73,7 +73,7 @@ series_gb_per_s(const char *machine, const char *probe)
 }
 
 /* On Aurora every device receives in the asymmetric pattern, and the four NICs
- * with two devices are full before those that send: the model says nothing of
+ * with two devices are full before the sending NICs: the model does not cover
  * this. */
 const struct series_profile series_profiles[SERIES_PROFILES] = {
 	{ "delta", "rail", 4 },
@@ -134,7 +134,8 @@ const char *const series_collectives[SERIES_COLLECTIVES] = { "broadcast",
 	"reduce", "gather", "scatter", "allgather", "reduce-scatter",
 	"allreduce", "alltoall" };
 
-/* What four nodes are told, as in HiCCL's Table V, with buffers of 1 GiB. */
+/* The throughput of four nodes with the settings of HiCCL's Table V and buffers
+ * of 1 GiB. */
 double
 series_collective_gb_per_s(const struct series_system *s,
     const char *collective, enum series_step step)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the papers' figures show comes out of the simulation, within the
- * tolerance that each test states. Nothing here knows the papers' numbers but
- * their models; rates and wiring are those of etc/machines. */
+/* The simulation reproduces the results in the papers' figures, within the
+ * tolerance of each test. It uses no numbers of the papers, only their models;
+ * rates and wiring are from etc/machines. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,9 +76,9 @@ test_ring_and_tree(void **state)
 	}
 }
 
-/* HiCCL, Figure 9: throughput rises with depth to a best one, and falls
- * behind it; the larger the buffer, the later. Small steps within 2 % are no
- * change. Trees of 1 GiB are within 10 % of their best at depth 4, rings
+/* HiCCL, Figure 9: throughput rises with depth up to an optimum, and falls
+ * behind it. The optimum is later for larger buffers. Steps within 2 % are
+ * ignored. Trees of 1 GiB are within 10 % of their best at depth 4, rings
  * within 10 % at depth 32 and not yet at 4. */
 static void
 check_curve(const struct series_curve *c, uint64_t bytes, double *y,

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Alertmanager with the shipped alertmanager.yml tells operators.
+"""Alertmanager with the shipped alertmanager.yml notifies operators.
 
-A critical alert and a warning are put into a real Alertmanager. Mail, Slack
-and PagerDuty are stand-ins on the loopback, by whose addresses those of the
-example are replaced and nothing else: the critical one comes by all three, the
-warning by mail and Slack. A name of a receiver that is spoilt is found by amtool.
+A critical alert and a warning are sent to a real Alertmanager. Mail, Slack and
+PagerDuty are fake servers on the loopback; only the addresses in the example
+are replaced. The critical alert arrives by all three, the warning by mail and
+Slack. amtool detects a wrong name of a receiver.
 """
 import http.server
 import json
@@ -24,7 +24,7 @@ got = {"mail": [], "slack": [], "pagerduty": []}
 
 
 class Mail(socketserver.StreamRequestHandler):
-    """As much of SMTP as Alertmanager speaks."""
+    """The part of SMTP that Alertmanager uses."""
 
     def say(self, text):
         self.wfile.write(text.encode() + b"\r\n")
@@ -34,7 +34,7 @@ class Mail(socketserver.StreamRequestHandler):
         for line in self.rfile:
             word = line.split()[0].upper() if line.strip() else b""
             if word == b"DATA":
-                self.say("354 go on")
+                self.say("354 send the message")
                 body = b""
                 while not body.endswith(b"\r\n.\r\n"):
                     body += self.rfile.readline()
@@ -137,9 +137,9 @@ def main():
                 ("slack", "node5"), ("pagerduty", "leaf7")]
         while not all(seen(*w) for w in want):
             assert time.monotonic() < end, (
-                f"told: {got}\n{(work / 'log').read_text()}")
+                f"received: {got}\n{(work / 'log').read_text()}")
             time.sleep(0.2)
-        assert not seen("pagerduty", "node5"), "a warning woke somebody"
+        assert not seen("pagerduty", "node5"), "a warning was sent to PagerDuty"
         event = json.loads(got["pagerduty"][0])
         assert event["event_action"] == "trigger", event
         assert event["payload"]["severity"] == "critical", event
@@ -151,7 +151,7 @@ def main():
         daemon.kill()
         daemon.wait()
         shutil.rmtree(work)
-    print("mail, Slack and PagerDuty are told, each what it should be")
+    print("mail, Slack and PagerDuty receive the expected alerts")
     return 0
 
 

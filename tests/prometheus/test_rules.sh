@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_rules.sh - rules, alerts and the example of a scrape are what promtool
-# accepts, and the alerts do what they are for; a rule that is spoilt is found.
+# test_rules.sh - promtool accepts the rules, the alerts and the example of a
+# scrape; the alerts fire when they should; an invalid rule is detected.
 set -u
 command -v promtool >/dev/null || {
 	echo "skipped: no promtool; see lab/deps"
