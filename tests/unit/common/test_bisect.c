@@ -31,7 +31,7 @@ struct net {
 	double scatter;   /* of a measurement */
 	double disturbed; /* share of disturbed measurements, by 30 % */
 	double later;     /* factor of all measurements after the first round */
-	size_t failing;   /* a node with which nothing runs; NODES: none */
+	size_t failing;   /* a node with which all runs fail; NODES: none */
 	double doubt;     /* of all that is measured */
 	size_t rounds;    /* the time is over then; 0: never */
 	int sure;         /* a hint counts as one slow measurement */
@@ -252,7 +252,7 @@ test_later(void **state)
 }
 
 /* Normal nodes whose pairs with a slow node were slow are reported only if they
- * are slow once more, by chance. */
+ * are slow again by chance. */
 static void
 test_false_hints(void **state)
 {
@@ -355,7 +355,7 @@ test_few(void **state)
 		assert_true(isinf(effect));
 		bisect_free(b);
 	}
-	/* Of two, neither can be told. */
+	/* Two nodes cannot be distinguished. */
 	struct net w = sound(1, 2);
 	struct bisect *b;
 

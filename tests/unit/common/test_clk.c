@@ -63,7 +63,7 @@ test_span_parse_refuses(void **state)
 		{ "1S", -EINVAL },
 		{ "30m1h", -EINVAL }, /* the wrong way round */
 		{ "1s1s", -EINVAL },
-		{ "1h30", -EINVAL }, /* thirty of what? */
+		{ "1h30", -EINVAL }, /* thirty without a unit */
 		{ "1e3s", -EINVAL },
 		{ "0x10", -EINVAL },
 		{ "293y", -EINVAL },

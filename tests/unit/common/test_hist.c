@@ -207,7 +207,7 @@ test_pack(void **state)
 	}
 }
 
-/* The largest there is: every bucket used, counts of full width. */
+/* The largest possible histogram: every bucket used, counts of full width. */
 static void
 test_pack_largest(void **state)
 {
@@ -225,8 +225,7 @@ test_pack_largest(void **state)
 	assert_memory_equal(&back, &h, sizeof(h));
 }
 
-/* Whatever unpack takes from spoilt bytes must be a histogram that pack would
- * write in the very same bytes. */
+/* If unpack accepts spoilt bytes, the histogram packs into the same bytes. */
 static void
 test_unpack_trusts_nothing(void **state)
 {
@@ -251,7 +250,7 @@ test_unpack_trusts_nothing(void **state)
 		assert_int_equal(hist_pack(&back, again, sizeof(again)), len);
 		assert_memory_equal(again, blob, (size_t)len);
 	}
-	assert_true(refused > 2000); /* most spoilt bytes are seen */
+	assert_true(refused > 2000); /* most spoilt bytes are detected */
 }
 
 static void

@@ -18,9 +18,8 @@
 
 #include <errno.h>
 
-/* 32 and 33 are the thread library's own, and it ignores them in what it
- * starts.
- */
+/* Signals 32 and 33 are reserved by the thread library, and ignored in programs
+ * that it starts. */
 #define LIBC_SIGNALS (3UL << 31)
 
 static char *no_env[] = { NULL };
@@ -61,7 +60,8 @@ test_exit(void **state)
 	assert_string_equal(text, "a\nb\n");
 }
 
-/* Nothing to read, only the environment that was given, its own group. */
+/* The child has an empty standard input, only the given environment, and its
+ * own process group. */
 static void
 test_surroundings(void **state)
 {
@@ -153,7 +153,7 @@ test_absent(void **state)
 	assert_int_equal(program_start(argv, no_env, -1, -1, &pid), -ENOENT);
 }
 
-/* A library that lacks a call that must be there changes nothing. */
+/* A library that lacks a required call changes nothing. */
 static void
 test_library(void **state)
 {

@@ -40,7 +40,8 @@ test_repeats(void **state)
 		assert_true(rng_next(&a) == rng_next(&b));
 }
 
-/* Streams of neighbouring (seed, a, b) share nothing; (1, 2) is not (2, 1). */
+/* Streams of neighbouring (seed, a, b) are independent; (1, 2) differs from (2,
+ * 1). */
 static void
 test_streams_differ(void **state)
 {
@@ -121,8 +122,8 @@ test_unit(void **state)
 	assert_true(chi_square(seen, 12, DRAWS / 12.0) < 35);
 }
 
-/* Every item ends at every place equally often; the place of item 0 over the
- * 24 orders of 4 items, and that nothing is lost. */
+/* Every item gets every place equally often; the place of item 0 over the 24
+ * orders of 4 items; and no item is lost. */
 static void
 test_shuffle(void **state)
 {

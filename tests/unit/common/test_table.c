@@ -100,7 +100,7 @@ test_bars(void **state)
 	table_bar(0, 4, 1, bar, sizeof(bar));
 	assert_string_equal(bar, "    ");
 	table_bar(0.001, 4, 1, bar, sizeof(bar));
-	assert_string_equal(bar, "#   "); /* something is not nothing */
+	assert_string_equal(bar, "#   "); /* a small share is visible */
 	table_bar(7, 4, 1, bar, sizeof(bar));
 	assert_string_equal(bar, "####");
 	table_bar(NAN, 2, 0, bar, sizeof(bar));

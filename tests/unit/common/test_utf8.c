@@ -65,7 +65,7 @@ test_clean(void **state)
 	assert_int_equal(utf8_check("\xc3\xa9\xc3", 3), 2);
 }
 
-/* Whatever the bytes and wherever they are cut, jansson takes the result. */
+/* For any bytes and any cut jansson accepts the result. */
 static void
 test_random(void **state)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shares add up to all samples, whatever the rows; nothing is out of bounds. */
+/* Shares add up to all samples for any number of rows; no access is out of
+ * bounds. */
 #include "ctl/lib/histogram.c"
 
 #include <setjmp.h>

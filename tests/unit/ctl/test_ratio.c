@@ -109,7 +109,7 @@ test_verdicts(void **state)
 		{ 0.5, 0.95, "s", "better" },
 		{ 0.5, 0.95, "B/s", "worse" },
 		{ 0.98, 1.04, "s", "same" },
-		{ 1.01, 1.04, "s", "same" }, /* no 1, and nothing to mind */
+		{ 1.01, 1.04, "s", "same" }, /* no 1, but negligible */
 		{ 1.01, 1.2, "s", "unclear" },
 		{ 0.5, 2, "x", "unclear" },
 		{ 1.06, 1.5, "x", "worse" },

@@ -186,10 +186,10 @@ test_nodes(void **state)
 	assert_int_equal(slow, 200);
 }
 
-/* Runs of 2 to 8 ranks and 256 to 1024 KiB, whose overhead grows with the ranks
- * and matters less with more bytes; some are far off. The interval of another
- * one holds it, and is narrower than that of runs that are all taken for equal:
- * their median, and t times their deviation. */
+/* Runs of 2 to 8 ranks and 256 to 1024 KiB. Their overhead grows with the ranks
+ * and is smaller relative to more bytes; some are outliers. The interval of
+ * another run contains it, and is narrower than an interval that treats all
+ * runs as equal: their median, and t times their deviation. */
 static double
 sized_run(struct rng *r, struct sized *x)
 {
@@ -247,7 +247,8 @@ test_runs_of_other_sizes(void **state)
 		assert_true(held >= 0.94);
 		assert_true(width < plain * (counts[i] < 10 ? 1.05 : 0.7));
 	}
-	/* of one size: nothing of another, but that it may be far off */
+	/* of one size: it predicts nothing about another size, which may be far
+	 * off */
 	assert_true(fabs(spread_of_sizes(same, 6, &d) - 1) < 0.01);
 	near = d.se;
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)

@@ -87,7 +87,8 @@ env_for(const struct mpi_impl_mpi *mpi, const char *text, const char *campaign,
 	conf_free(asked);
 }
 
-/* More ranks than cores, and an administrator who knows better. */
+/* More ranks than cores, and settings of an administrator that override
+ * ours. */
 static void
 test_openmpi_options(void **state)
 {
@@ -227,7 +228,7 @@ test_fabric(void **state)
 		{ &launch_mpich, "", "fabric = tcp\n", "UCX_TLS", "tcp,self" },
 		{ &launch_mpich, "", "fabric = ofi\n", "MPIR_CVAR_CH4_NETMOD",
 		    "ofi" },
-		/* devices, in the words of who uses them */
+		/* devices, named as each library expects */
 		{ &launch_openmpi, "[mpi]\nnics = a\n",
 		    "fabric = ucx\ndevices = m0:1, m1:1\n", "UCX_NET_DEVICES",
 		    "m0:1,m1:1" },

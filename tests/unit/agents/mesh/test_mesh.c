@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_mesh.c - echoes over loopback: 1,000 targets without a false drop,
- * losses where there are some, slow hosts told apart, strangers unanswered,
- * and rates that are kept.
+ * test_mesh.c - echoes over loopback: 1,000 targets without a false loss, real
+ * losses, slow hosts distinguished from losses, strangers without an answer,
+ * and rate limits.
  */
 #include "agents/mesh/mesh_probe.c"
 
@@ -204,7 +204,7 @@ test_own_delay(void **state)
 	for (int i = 0; i < 2000 && p->seq == 0; i++)
 		event_base_loop(base, EVLOOP_ONCE);
 	run_for(theirs, 5 * CLK_NS_PER_MS); /* it answers */
-	clk_sleep_ns(300 * CLK_NS_PER_MS);  /* we do not look */
+	clk_sleep_ns(300 * CLK_NS_PER_MS);  /* the requester is late */
 	mesh_probe_take(p, MESH_LEAF, t);
 	assert_int_equal(t->lost, 0);
 	if (t->unknown == 0) { /* the machine let it answer in time */
@@ -255,8 +255,8 @@ test_their_delay(void **state)
 	free(t);
 }
 
-/* Who has no token for his address, an old epoch or another form of request
- * gets nothing back. */
+/* Requests without a token for their address, of an old epoch or of another
+ * format get no answer. */
 static void
 test_strangers(void **state)
 {
@@ -352,7 +352,7 @@ test_keys(void **state)
 	(void)state;
 	mesh_packet_put(raw, &packet);
 	mesh_sign(raw, t.token);
-	mesh_echo_key(e, key); /* the same again changes nothing */
+	mesh_echo_key(e, key); /* a repeated key changes nothing */
 	mesh_echo_key(e, other);
 	mesh_sock_put(fd, &to, raw, sizeof(raw));
 	run_for(base, 20 * CLK_NS_PER_MS);
@@ -434,8 +434,8 @@ hole_make(int fd, unsigned bytes)
 	    0);
 }
 
-/* One of a burst is large and, where only these are lost, none of the ordinary
- * counters or round trips shows it. */
+/* One echo of a burst is large. If only large ones are lost, the counters and
+ * round trips of the others do not show it. */
 static void
 test_large(void **state)
 {
@@ -591,7 +591,7 @@ test_pressure(void **state)
 	tree_put("proc/pressure/cpu",
 	    "some avg10=35.25 avg60=1.00 avg300=0.00 total=1\n");
 	assert_true(fabs(psi_cpu_some(tree) - 0.3525) < 1e-9);
-	assert_true(psi_stretch(tree, 0) == 4); /* PSI goes before load */
+	assert_true(psi_stretch(tree, 0) == 4); /* PSI takes precedence */
 }
 
 static void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Root removes nothing in a folder that another user writes to. */
+/* Root deletes no files in a folder that another user can write to. */
 #include "agents/run/cleanup.h"
 
 #include <fcntl.h>
@@ -47,7 +47,7 @@ test_swapped(void **state)
 	touch(CLEANUP_MARK);
 	touch("stdout");
 	touch("tmp/theirs");
-	/* as if it had come by a link in the place of a folder of theirs */
+	/* as if the path led here through a link in a folder of another user */
 	assert_int_equal(mkdir(in_dir("tmp/root"), 0755), 0);
 	touch("tmp/root/keep");
 	cleanup_run_dir(&ag, dir);

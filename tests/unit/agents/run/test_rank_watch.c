@@ -45,7 +45,7 @@ stuck_cb(int64_t rank, int64_t pid, json_t *with, void *arg)
 
 static const struct rank_watch_ops ops = { lost_cb, stuck_cb, NULL };
 
-/* A connection that says text, or -errno. */
+/* Open a connection that sends text. Return it, or -errno. */
 static int
 say(const char *text)
 {
@@ -109,7 +109,8 @@ test_flood(void **state)
 	rank_watch_close(t);
 }
 
-/* Once it has said who it is, of two others at most, in these words. */
+/* A rank reports a stuck peer after it has identified itself, for at most two
+ * peers, in this format. */
 static void
 test_stuck(void **state)
 {
@@ -149,7 +150,8 @@ test_stuck(void **state)
 	rank_watch_close(t);
 }
 
-/* No descriptors left: shut for a while, and then those who wait are taken. */
+/* Without descriptors the listener pauses; then waiting connections are
+ * accepted. */
 static void
 test_pause(void **state)
 {
@@ -163,7 +165,7 @@ test_pause(void **state)
 	setrlimit(RLIMIT_NOFILE, &low);
 	event_base_loop(base, EVLOOP_ONCE);
 	event_base_loop(base, EVLOOP_NONBLOCK);
-	/* nothing but the timer is left, or this would return at once */
+	/* only the timer is left, otherwise this would return at once */
 	assert_int_equal(event_base_get_num_events(base,
 			     EVENT_BASE_COUNT_ADDED | EVENT_BASE_COUNT_ACTIVE),
 	    1);

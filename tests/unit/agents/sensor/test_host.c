@@ -72,7 +72,7 @@ test_taken(void **state)
 	assert_true(get(o, "throttled") > 0.49 && get(o, "throttled") <= 0.5);
 	assert_true(get(o, "hot") > 0.09 && get(o, "hot") <= 0.1);
 	json_decref(o);
-	o = host_read(tree, &last); /* nothing more since then */
+	o = host_read(tree, &last); /* no change since then */
 	assert_true(isnan(get(o, "throttled")) && isnan(get(o, "hot")));
 	json_decref(o);
 }
@@ -109,8 +109,8 @@ test_links(void **state)
 	json_decref(o);
 }
 
-/* What each kind of device counts of bytes, from trees as their drivers make
- * them: 5 GB within a second on 100 Gbit/s. */
+/* Byte counters of each kind of device, in trees as their drivers make them: 5
+ * GB within a second on 100 Gbit/s. */
 static void
 test_device_bytes(void **state)
 {
@@ -160,7 +160,7 @@ test_device_bytes(void **state)
 		    1000 + 5000000000LL / rows[i].unit_bytes);
 		last.at_ns = clk_ns() - CLK_NS_PER_S;
 		o = host_read(tree, &last);
-		/* The read takes time, so it is less by some share. */
+		/* Reading takes time, so the rate is slightly lower. */
 		assert_true(
 		    get(o, "net_bps") > 4e9 && get(o, "net_bps") <= 40e9);
 		assert_true(get(o, "net") > 0.04 && get(o, "net") <= 0.4);

@@ -111,7 +111,7 @@ test_calls_of_nccl(void **state)
 	row = row_of(list, "77", "allgather");
 	assert_true(member_number(row, "bytes") == 1048576);
 	json_decref(list);
-	/* a look too early has no data; new data is sent several times */
+	/* a read too early has no data; new data is sent several times */
 	assert_null(inband_look(ib, 0));
 	for (int i = 1; i <= TOLD_TIMES; i++) {
 		ib->at_ns = 1;
@@ -227,7 +227,7 @@ test_sums_of_mpi(void **state)
 	list = inband_look(ib, 0);
 	assert_true(
 	    member_number(row_of(list, "78", "allreduce"), "calls") == 202);
-	/* one that was seldom there says nothing */
+	/* a program with few calls does not count for least_s */
 	assert_true(
 	    fabs(member_number(row_of(list, "78", "allreduce"), "least_s") -
 		0.001) < 1e-9);
@@ -434,7 +434,8 @@ test_owners(void **state)
 	json_decref(list);
 }
 
-/* With a folder and a host: what an agent of that host reads there. */
+/* With a folder and a host: print the data that an agent of this host reads
+ * there. */
 int
 main(int argc, char **argv)
 {

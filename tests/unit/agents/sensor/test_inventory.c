@@ -138,7 +138,7 @@ test_nvswitch(void **state)
 #undef PUT
 	}
 	expect_rails("", "mlx5_4/ mlx5_5/ ");
-	/* The site knows better. */
+	/* The site's setting takes precedence. */
 	expect_rails("[mpi]\nnics = mlx5_0\n", "mlx5_0/ ");
 	assert_int_equal(conf_parse(options_agent, "test", "", &c, NULL), 0);
 	o = inventory_read(tree, c, NULL);
@@ -228,7 +228,7 @@ test_gpus(void **state)
 	json_decref(o);
 }
 
-/* Nothing there: empty lists, no invented numbers. */
+/* Without devices the lists are empty, and no value is invented. */
 static void
 test_bare(void **state)
 {

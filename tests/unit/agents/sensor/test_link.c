@@ -76,7 +76,7 @@ test_cards(void **state)
 {
 	static const struct {
 		const char *card, *port, *counter;
-		json_int_t value; /* -1: it has none */
+		json_int_t value; /* -1: missing */
 	} rows[] = {
 		{ "infiniband", "mlx5_0/1", "symbol_error", 6 },
 		{ "infiniband", "mlx5_0/1", "link_downed", 2 },
@@ -140,7 +140,7 @@ test_two_ports(void **state)
 	json_decref(nics);
 }
 
-/* Only error counters that have grown since the previous look. */
+/* Only error counters that have grown since the previous reading. */
 static void
 test_link_look(void **state)
 {
@@ -165,7 +165,7 @@ test_link_look(void **state)
 	assert_true(json_equal(links, want));
 	json_decref(want);
 	json_decref(links);
-	/* None is due, or wanted. */
+	/* No reading is due, or readings are off. */
 	look.every_ns = UINT64_MAX;
 	assert_null(link_look(&look, tree, NULL));
 	look.every_ns = 0;
@@ -212,7 +212,7 @@ test_gpus(void **state)
 	want_value(rows, "0000:c1:00.0", "remapped_rows", -1);
 	want_value(rows, "0000:c1:00.0", "throttle_thermal", -1);
 	json_decref(rows);
-	/* One that is lost says nothing else; without a driver none does. */
+	/* A lost GPU reports only that; without a driver no GPU reports. */
 	rows = json_array();
 	setenv("COALMINE_FAKE_NVML", "lost", 1);
 	gpu_read(tree, gpus, rows);
@@ -406,7 +406,7 @@ test_log(void **state)
 	}
 }
 
-/* States count in every look that finds them, log messages once. */
+/* States count in every reading, log messages once. */
 static void
 test_gpu_look(void **state)
 {
@@ -610,8 +610,8 @@ test_netlink_broken(void **state)
 	json_decref(nics);
 }
 
-/* This kernel's own answers, whatever it has: asking for them ends, and what
- * knows ethtool by its list of all is found by name. */
+/* The answers of this kernel: the requests end, and each port that supports
+ * ethtool is found by name as in the list of all ports. */
 static void
 test_netlink_kernel(void **state)
 {
@@ -647,7 +647,7 @@ test_netlink_kernel(void **state)
 	json_decref(nics);
 }
 
-/* ---- cost of a look ---- */
+/* ---- cost of a reading ---- */
 
 static double
 cpu_s(const struct rusage *u)
@@ -656,8 +656,8 @@ cpu_s(const struct rusage *u)
 	    (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
 }
 
-/* Of a node with 8 GPUs and 16 ports: less than a thousandth of a core at one
- * look in five minutes, and 12 MiB. Time of the processor, not of the clock. */
+/* A node with 8 GPUs and 16 ports: less than a thousandth of a core of CPU time
+ * with one reading in five minutes, and 12 MiB. */
 static void
 test_cost(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_ras.c - looks at a RAS port over sockets: a server that answers, one
+ * test_ras.c - readings of a RAS port over sockets: a server that answers, one
  * that accepts and is silent, one that sends garbage without end; in the
  * agent's network namespace and in another one.
  */

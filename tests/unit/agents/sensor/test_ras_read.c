@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_ras_read.c - replies of NCCL 2.28.9 on an H100, of a healthy job, with a
- * stopped and with a killed rank; one as its source prints it where counts
- * differ; and what no NCCL sends.
+ * stopped and with a killed rank; one written from NCCL's source, with
+ * differing counts; and malformed replies.
  */
 #include "agents/sensor/ras_read.h"
 

@@ -153,7 +153,7 @@ test_slurm(void **state)
 	json_decref(before);
 }
 
-/* Of AMD's by the kernel, of NVIDIA's by the stand-in of NVML. */
+/* GPUs of AMD by the kernel, of NVIDIA by the stand-in of NVML. */
 static void
 test_gpus(void **state)
 {

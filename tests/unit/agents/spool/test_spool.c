@@ -90,8 +90,8 @@ put(struct spool *sp, const char *run, uint64_t seq, int raw, size_t len)
 	free(line);
 }
 
-/* Take the records to send: return their count, and the sequence number of the
- * last. */
+/* Read the records to send. Return their number, and the sequence number of the
+ * last one. */
 static int
 take(struct spool *sp, const char *run, uint64_t *ret_last)
 {
@@ -171,7 +171,7 @@ test_order_and_ack(void **state)
 	assert_int_equal(take(sp, "r", &last), 6);
 	assert_int_equal(last, 10);
 	spool_ack(sp, "r", 3);  /* late and old: nothing changes */
-	spool_ack(sp, "r", 99); /* more than there is */
+	spool_ack(sp, "r", 99); /* more than exist */
 	spool_rewind(sp);
 	assert_int_equal(take(sp, "r", NULL), 0);
 	assert_int_equal(spool_bytes(sp), 0);
@@ -231,7 +231,7 @@ test_holes(void **state)
 		{ -20, 60, '\0', 2 },    /* parts of two */
 		{ 0, 91 + 91, '\0', 2 }, /* two of them */
 		{ 5, 1, 'x', 1 },        /* a byte of a head */
-		{ 40, 0, '\0', 1 },      /* nothing but its JSON */
+		{ 40, 0, '\0', 1 },      /* only its JSON */
 	};
 	uint64_t lost, bytes, last;
 	char fill[200];
@@ -323,7 +323,8 @@ test_foreign(void **state)
 	spool_free(sp);
 }
 
-/* Over the limit the oldest raw records go, counted; others stay. */
+/* Above the limit the oldest raw records are dropped and counted; others are
+ * kept. */
 static void
 test_limit_raw(void **state)
 {
@@ -355,7 +356,7 @@ test_limit_raw(void **state)
 	spool_free(sp);
 }
 
-/* With nothing raw left, the oldest of all go: the newest always fits. */
+/* Without raw records the oldest of all are dropped: the newest always fits. */
 static void
 test_limit_any(void **state)
 {
@@ -396,8 +397,8 @@ test_limit_acked(void **state)
 	spool_free(sp);
 }
 
-/* The disk is full (here: the file size limit): an alarm, records wait in
- * memory in order, and all is well again later. */
+/* The disk is full (here: the file size limit): an alarm is raised, and records
+ * wait in memory in order. With space everything continues. */
 static void
 test_full(void **state)
 {
@@ -427,8 +428,8 @@ test_full(void **state)
 	assert_true(spool_lost(sp, "r", &records, &bytes));
 	assert_int_equal((uint64_t)got + records, 20000);
 	setrlimit(RLIMIT_FSIZE, &old);
-	/* Room again: held records go to disk before they are sent, and sent
-	 * records are not sent again. */
+	/* With space again: held records are written to disk before they are
+	 * sent, and sent records are not sent again. */
 	put(sp, "r", 20001, 0, 100);
 	assert_null(spool_alarm(sp));
 	assert_int_equal(take(sp, "r", &last), 1);
@@ -457,7 +458,7 @@ test_damaged_meanwhile(void **state)
 	assert_true(spool_lost(sp, "r", &records, &bytes));
 	assert_int_equal(records, 1);
 	assert_false(spool_lost(sp, "r", &records, &bytes));
-	/* the last one, behind which nothing comes */
+	/* the last record, which no other follows */
 	put(sp, "r", 10, 0, 100);
 	damage(-20, "XXXXXX", 6);
 	assert_int_equal(take(sp, "r", NULL), 0);

@@ -145,7 +145,8 @@ power_rename(const char *from, const char *to)
 	return rename(from, to);
 }
 
-/* What may be left of a file: old, and written over it, new. */
+/* A possible content of a file after a power failure: the old one, partly
+ * overwritten by the new one. */
 static size_t
 mix(char *old, size_t old_len, const char *new, size_t new_len)
 {
@@ -359,8 +360,8 @@ test_power(void **state)
 	}
 }
 
-/* A sync that the disk refused stands as an alarm, whatever is written after
- * it, until a sync has made up for it. */
+/* A failed sync raises an alarm, which ends only with a later successful sync,
+ * independent of other writes. */
 static void
 test_refused(void **state)
 {

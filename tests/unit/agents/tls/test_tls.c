@@ -83,7 +83,7 @@ test_chain(void **state)
 	assert_int_equal(sent(&root, root.cert, 0), 0);
 	assert_int_equal(sent(&root, root.cert, 1), 0);
 	assert_int_equal(sent(&below, root.cert, 1), 1);
-	/* its authority is not the collector's, as far as it knows */
+	/* it does not know that this is the collector's authority */
 	assert_int_equal(sent(&root, other.cert, 0), 0);
 	assert_int_equal(sent(&below, other.cert, 1), 1);
 	pki_authority_close(&root);

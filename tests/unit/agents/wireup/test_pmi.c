@@ -25,7 +25,7 @@ says(struct pmi *p, int i, const char *line, enum pmi_event event,
 	strbuf_clear(&sb);
 }
 
-/* What local rank i has waited for. */
+/* The reply that local rank i has waited for. */
 static void
 gets(struct pmi *p, int i, const char *reply)
 {
@@ -51,7 +51,7 @@ test_session(void **state)
 	says(p, 0, "cmd=get kvsname=coalmine key=PMI_process_mapping",
 	    PMI_REPLY,
 	    "cmd=get_result rc=0 msg=success value=(vector,(0,3,2))\n");
-	/* A value may hold blanks and what looks like words. */
+	/* A value may contain blanks and text that looks like words. */
 	says(p, 0, "cmd=put kvsname=coalmine key=a value=x y key=b value=c",
 	    PMI_REPLY, "cmd=put_result rc=0 msg=success\n");
 	says(p, 1, "cmd=put kvsname=coalmine key=b value=2", PMI_REPLY,
@@ -133,7 +133,7 @@ test_second(void **state)
 	gets(p, 1, "cmd=barrier_out rc=0 msg=success\n");
 	second(p, 1, "cmd=kvs-get;jobid=coalmine;srcid=-1;key=b;", PMI_REPLY,
 	    "cmd=kvs-get-response;rc=0;found=TRUE;value=2;");
-	/* An attribute of the node is there for who waits for it. */
+	/* An attribute of the node is sent to a rank that waits for it. */
 	second(p, 1, "cmd=info-getnodeattr;key=s;wait=FALSE;", PMI_REPLY,
 	    "cmd=info-getnodeattr-response;rc=0;found=FALSE;");
 	second(p, 1, "cmd=info-getnodeattr;key=s;wait=TRUE;", PMI_REPLY, "");

@@ -186,7 +186,7 @@ test_expired(void **state)
 	enroll_close(e);
 }
 
-/* Wrong tokens of an address are limited; a right one from there is not. */
+/* Wrong tokens of an address are limited; a valid one from there is not. */
 static void
 test_guesses(void **state)
 {
@@ -218,7 +218,7 @@ test_guesses(void **state)
 	enroll_close(e);
 }
 
-/* A token for any name does not make anybody a node that is there. */
+/* A token for any name cannot be used for the name of a connected node. */
 static void
 test_connected(void **state)
 {

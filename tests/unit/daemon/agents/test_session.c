@@ -65,7 +65,7 @@ message_cb(void *ctx, struct session *s, enum wire_type type, json_t *msg,
 static const struct session_ops ops = { .closed = closed_cb,
 	.message = message_cb };
 
-/* One that said hello and whose output has room_bytes left. */
+/* Return a session after hello whose output has room_bytes left. */
 static struct session *
 full_session(struct sessions *ss, size_t room_bytes)
 {
@@ -104,7 +104,8 @@ test_refuse_when_full(void **state)
 	(void)session_send(full_session(ss, 10), WIRE_HEARTBEAT,
 	    json_pack("{s:i}", "at_unix_ns", 1));
 	assert_int_equal(closed_count, 2);
-	/* What others are sent, too, is not what waits for it. */
+	/* Frames that are shared with other sessions do not count as its
+	 * backlog. */
 	s = full_session(ss, 10);
 	f = wire_frame_new(WIRE_HEARTBEAT, json_pack("{s:i}", "at_unix_ns", 1));
 	assert_int_equal(session_share(s, f), 0);
@@ -113,7 +114,7 @@ test_refuse_when_full(void **state)
 	(void)session_send(s, WIRE_HEARTBEAT,
 	    json_pack("{s:i}", "at_unix_ns", 1));
 	assert_int_equal(closed_count, 3);
-	/* with room the reason goes out first */
+	/* with room the reason is sent first */
 	session_refuse(full_session(ss, 1000), CAUSE_CONFIG, "a reason");
 	assert_int_equal(closed_count, 4);
 	assert_int_equal(ss->count[STEP_CLOSING], 1);
@@ -208,8 +209,8 @@ flood(struct event_base *base, struct session *s)
 	(void)event_base_loop(base, EVLOOP_NONBLOCK);
 }
 
-/* What one sends takes an eighth of the loop at the most, after a second, by
- * one session or by several. */
+/* Messages of a session take at most an eighth of the loop, after a second,
+ * with one session or with several. */
 static void
 test_dear_messages(void **state)
 {
@@ -249,7 +250,7 @@ test_dear_messages(void **state)
 	event_base_free(base);
 }
 
-/* One that waits for its turn; its peer says nothing. */
+/* A session that waits for its handshake; its peer is silent. */
 static struct session *
 waiting_session(struct sessions *ss, const char *addr)
 {
@@ -267,8 +268,9 @@ waiting_session(struct sessions *ss, const char *addr)
 	return s;
 }
 
-/* Handshakes that are left half-way, of one address and of many, keep no other
- * address out: not a second after, and not behind those who wait already. */
+/* Unfinished handshakes, of one address and of many, do not lock out other
+ * addresses: not one that connects a second later, and not one that waits
+ * already. */
 static void
 test_turns_by_address(void **state)
 {
@@ -290,7 +292,7 @@ test_turns_by_address(void **state)
 		(void)waiting_session(ss, "192.0.2.9");
 	(void)event_base_loop(base, EVLOOP_NONBLOCK);
 	waiting = ss->count[STEP_WAITING];
-	assert_true(waiting > 700); /* all places are taken */
+	assert_true(waiting > 700); /* all slots are used */
 	agent = waiting_session(ss, "192.0.2.1");
 	TAILQ_FOREACH (s, &ss->list[STEP_STRANGER], link)
 		s->verified_ns -= 1100 * CLK_NS_PER_MS;

@@ -41,7 +41,7 @@ struct forecast_fix {
 };
 static struct forecast_fix hf;
 
-/* The only part of a collector that is asked for. */
+/* The only function of a collector that the forecast calls. */
 struct roster *
 collector_roster(struct collector *h)
 {
@@ -76,7 +76,7 @@ forecast_setup(const struct budget_limits *limits, const char *blackout)
 	p->scheduler = scheduler_new(p->campaigns, fix.runs, NULL);
 }
 
-/* To look ahead has started nothing. */
+/* A forecast starts no run. */
 static void
 forecast_teardown(void)
 {
@@ -151,8 +151,8 @@ seconds(size_t i, const char *key)
 	return (at - (json_int_t)clk_unix_ns()) / (json_int_t)CLK_NS_PER_S;
 }
 
-/* Every start in the span, in the order of time, and what each will cost;
- * bytes that were neither measured nor said are null, never 0. */
+/* Every start in the span, in the order of time, and its cost. Bytes that were
+ * neither measured nor configured are null, never 0. */
 static void
 test_what_runs(void **state)
 {
@@ -185,7 +185,7 @@ test_what_runs(void **state)
 	    campaigns_find(hf.api.p.campaigns, "other"), 0);
 	look(2 * HOUR_NS);
 	assert_int_equal(json_array_size(hf.list), 3);
-	/* a day is whole, of what starts each few minutes as well */
+	/* a whole day is listed, even with a start every few minutes */
 	add("often", LIGHT, "2m", 120);
 	look(24 * HOUR_NS);
 	assert_int_equal(json_array_size(hf.list), 25 + 720);
@@ -333,7 +333,7 @@ test_others(void **state)
 	forecast_teardown();
 }
 
-/* Two starts of 3 MiB fit into 8 MB an hour; what came before counts. */
+/* Two starts of 3 MiB fit into 8 MB an hour; earlier runs count. */
 static void
 test_budget(void **state)
 {
@@ -355,7 +355,7 @@ test_budget(void **state)
 	expect(0, "often", "runs", "");
 	expect(1, "often", "missed", "budget.bytes");
 	forecast_teardown();
-	/* what no hour has room for */
+	/* a run that exceeds the budget of any hour */
 	limits = (struct budget_limits){ 0, 100, 0 };
 	forecast_setup(&limits, "");
 	add("dear", LIGHT, "1d", 60);

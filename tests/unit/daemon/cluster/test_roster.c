@@ -14,8 +14,8 @@
 #define HEARTBEAT_NS (2 * CLK_NS_PER_S)
 #define SILENCE_NS   (10 * CLK_NS_PER_S)
 
-/* Beats a second of all of count agents, which come twice: by then the roster
- * knows how many there are, as it does from the store after a restart. */
+/* Return the heartbeats a second of count agents, which connect twice: by then
+ * the roster knows their number, as from the store after a restart. */
 static double
 beats_per_s(struct roster *r, size_t count)
 {
@@ -60,7 +60,7 @@ test_heartbeats(void **state)
 	assert_true(beats_per_s(r, 20000) <= ROSTER_HEARTBEATS_PER_S + 1);
 	n = roster_find(r, "n0");
 	assert_int_equal(n->heartbeat_ns, 10 * CLK_NS_PER_S);
-	/* and may be silent as long as it takes to miss two */
+	/* and may be silent for the time of two missed heartbeats */
 	assert_int_equal(roster_silence_ns(r, n), 25 * CLK_NS_PER_S);
 	assert_int_equal(roster_late_ns(r, n), 25 * CLK_NS_PER_S);
 	roster_free(r);
@@ -216,8 +216,8 @@ test_a_busy_agent(void **state)
 	roster_tick(r, busy_ns);
 	assert_int_equal(rows_count, before + 1);
 
-	/* What did not change is not written again; what changed as often as it
-	 * can is written some times. */
+	/* Unchanged values are not written again; values that change all the
+	 * time are written a few times. */
 	assert_int_equal(inventories_count, 2);
 	for (int i = 0; i < 1000; i++) {
 		json_object_set_new(idle, "nics", json_pack("[i]", i));

@@ -114,7 +114,7 @@ test_domains(void **state)
 	unlink(path);
 	want(t, "node1.example.com", NULL, "leaf1");
 	want(t, "node3", NULL, "leaf2");
-	want(t, "node4", NULL, ""); /* which one? */
+	want(t, "node4", NULL, ""); /* ambiguous */
 	want(t, "node4.a", NULL, "leaf2");
 	topo_leaf(t, "node1.example.com", 0, NULL, got);
 	assert_string_equal(got, "");

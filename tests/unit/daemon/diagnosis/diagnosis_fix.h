@@ -44,10 +44,10 @@ struct fix {
 	struct conf *campaign; /* of the last order */
 	const char *device;    /* of rounds; NULL: memory of the host */
 	int orders;
-	unsigned waits;   /* nodes whose ranks hardly have a core, a bit each */
+	unsigned waits;   /* nodes whose ranks rarely have a core, a bit each */
 	unsigned not_had; /* a bit a node that no run may have */
 	int asking;       /* without an answer yet */
-	int dead;         /* a path of the mesh carries nothing */
+	int dead;         /* a path of the mesh loses everything */
 	int exclusive;    /* runs are ordered as that */
 	double slower; /* factor by which hear_pass makes pairs slow; 0: 1.4 */
 	struct fix_port {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The pass finds nothing: no alarm. */
+/* The confirmation run finds no slow node: no alarm. */
 static void
 test_cleared_by_pass(void **state)
 {
@@ -292,8 +292,8 @@ test_node_is_leaf(void **state)
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4), 0);
 }
 
-/* The run finds that a leaf which was named has one slow node: the case moves
- * there, and none stays open for the leaf. */
+/* The run finds that a named leaf has one slow node: the case moves to the
+ * node, and no case of the leaf stays open. */
 static void
 test_leaf_is_node(void **state)
 {
@@ -357,8 +357,8 @@ test_try_again(void **state)
 	assert_int_equal(f->orders, 2);
 }
 
-/* Partners are nodes that the run can have, wherever they are; until it is
- * known which those are, nothing is ordered. */
+/* Partners are nodes that the run can use, on any leaf; no run is ordered
+ * before these are known. */
 static void
 test_partners(void **state)
 {
@@ -384,8 +384,8 @@ test_partners(void **state)
 	assert_int_equal(f->diagnosis->pass.count, 6);
 }
 
-/* The second pass goes where the run went that made it necessary, at the same
- * account's cost; so it does after a restart. */
+/* The confirmation run uses the same launcher and the same account as the run
+ * that made it necessary, also after a restart. */
 static void
 test_slurm(void **state)
 {
@@ -421,7 +421,7 @@ test_slurm(void **state)
 	json_decref(list);
 }
 
-/* Nor is there such a section where a run had none. */
+/* A run without such a section adds none. */
 static void
 test_no_slurm(void **state)
 {
@@ -435,7 +435,7 @@ test_no_slurm(void **state)
 	assert_string_equal(ordered(f, "launcher"), "agents");
 }
 
-/* A node whose link a job keeps busy is not accused, others are. */
+/* A node whose link is busy with a job is not blamed, others are. */
 static void
 test_link_busy(void **state)
 {
@@ -482,7 +482,7 @@ hear_bw(struct fix *f, unsigned slow)
 	json_decref(record);
 }
 
-/* A run that clears one test says nothing of what another has shown. */
+/* A run that clears one test is not evidence about another test. */
 static void
 test_suspicion_of_two_tests(void **state)
 {
@@ -557,9 +557,9 @@ expect_partners(struct fix *f, int orders, const char *partners)
 	    partners);
 }
 
-/* A leaf is confirmed under its load, and then asked which way it is slow; one
- * that is slow under load only is bad, and the way is not known. Probes that
- * know of no ways are not asked. */
+/* A leaf is confirmed under its load, and then its direction is measured. A
+ * leaf that is slow only under load is bad, with an unknown direction. Older
+ * engines that cannot measure directions are not used for that. */
 static void
 test_way_of_leaf(void **state)
 {
@@ -635,7 +635,7 @@ test_intermittent(void **state)
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 2), 1);
 	assert_string_equal(names_whats[list[0].what], "intermittent");
 	expect_text(f, "node5: comes and goes: up to 41 % slower (lat)");
-	/* and there for good it is confirmed */
+	/* and a permanent fault is confirmed */
 	for (int k = 0; k < 3; k++)
 		hear_round(f, 1 << 4);
 	diagnosis_tick(f->diagnosis);

@@ -91,9 +91,9 @@ hear_rail(struct fix *f, const char *rail, unsigned slow)
 	hear_round_of(f, slow, &from);
 }
 
-/* Of two rails that take turns one is slow on one node: it is that rail, in the
- * confirmation run too, for another collector as well; and once both are, it
- * is the node. */
+/* Of two rails that alternate one is slow on one node: the verdict is that
+ * rail, in the confirmation run too, also for a restarted collector. When both
+ * are slow, the verdict is the node. */
 static void
 test_rail(void **state)
 {
@@ -111,7 +111,7 @@ test_rail(void **state)
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 1);
 	assert_string_equal(conf_string(f->campaign, "mpi", "devices"), "eth1");
-	f->diagnosis->pass.disturbed = 1; /* and the next goes over it too */
+	f->diagnosis->pass.disturbed = 1; /* and the next run uses it too */
 	hear_pass(f, "node5", 0);
 	TAILQ_FIRST(&f->diagnosis->incidents)->what = WHAT_UNDETERMINED;
 	TAILQ_FIRST(&f->diagnosis->incidents)->next_ns = 0;
@@ -169,8 +169,9 @@ test_device(void **state)
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 }
 
-/* Stuck with one node: none is reported, and one of both is excluded; with a
- * second one, it is reported, until runs measure it with them. */
+/* If a node is stuck with one other, neither is reported, and one of both is
+ * excluded. If it is stuck with a second node, it is reported until runs
+ * measure it with them. */
 static void
 test_stuck(void **state)
 {
@@ -246,8 +247,8 @@ test_score_and_verdict(void **state)
 	assert_int_equal(verdict_of(f, "node6"), VERDICT_OK);
 }
 
-/* The file of leaves says what hangs above a slow leaf. It changes: a leaf that
- * is not there any more is not bad, and one that is stays so. */
+/* The topology file names the switches above a slow leaf. After a change of the
+ * file a removed leaf is no longer bad, and a remaining one stays bad. */
 static void
 test_leaf_goes(void **state)
 {
@@ -293,10 +294,10 @@ test_host(void **state)
 	    "host contention, not the network: "
 	    "own scheduling delay 80 ms (others 0)");
 	diagnosis_tick(f->diagnosis);
-	assert_int_equal(f->orders, 0); /* nothing to ask the network */
+	assert_int_equal(f->orders, 0); /* no run is ordered */
 }
 
-/* The record itself says that the ranks had no core. */
+/* The record itself shows that the ranks had no core. */
 static void
 test_host_of_ranks(void **state)
 {
@@ -320,9 +321,9 @@ later(void)
 	return later_ns;
 }
 
-/* A quota takes its cores, and its messages are as fast as others': told after
- * a minute, as a warning that no confirmation run is made for, and forgotten
- * when it is gone. */
+/* A quota limits its cores, but its messages are not slow: after a minute a
+ * warning is reported without a confirmation run, and cleared when the quota is
+ * removed. */
 static void
 test_host_taken(void **state)
 {
@@ -386,7 +387,7 @@ test_host_was(void **state)
 	assert_int_equal(f->orders, 1);
 }
 
-/* Another process has the name: nothing is known, so it is not green. */
+/* Another process has the name: its state is unknown, so it is not green. */
 static void
 test_reboot(void **state)
 {
@@ -412,7 +413,7 @@ test_reboot(void **state)
 	    (struct session *)(void *)&f->session;
 }
 
-/* What one collector said holds for the next. */
+/* A verdict is kept by the next collector. */
 static void
 test_load(void **state)
 {
@@ -495,7 +496,7 @@ test_load_leaf(void **state)
 	assert_int_equal(list[0].what, WHAT_LINK);
 	assert_int_equal(list[0].verdict, VERDICT_BAD);
 	diagnosis_tick(f->diagnosis);
-	assert_int_equal(f->orders, 1); /* it is known, and not asked again */
+	assert_int_equal(f->orders, 1); /* already known: no second order */
 	for (int i = 0; i < 5; i++)
 		hear_round(f, 0);
 	assert_int_equal(open_cases(f), 0);
@@ -534,7 +535,7 @@ test_load_heard(void **state)
 	assert_int_equal(verdict_of(f, "node6"), VERDICT_UNKNOWN);
 }
 
-/* A collector that starts again knows since when an agent's process lives. */
+/* A restarted collector knows the start time of an agent's process. */
 static void
 test_boot_time(void **state)
 {
@@ -560,9 +561,9 @@ test_boot_time(void **state)
 	assert_true(n->boot_unix_ns > first);
 }
 
-/* A record of too many nodes for rows: the short form names all nodes, and
- * only the worst ones have a row. That these waited for a core as long as each
- * other excuses none: of the others it is not known. */
+/* A record with too many nodes for rows: the short form names all nodes, and
+ * only the worst ones have a row. Equal waits for cores of these nodes excuse
+ * no node, because the waits of the others are unknown. */
 static void
 test_scores(void **state)
 {
@@ -617,8 +618,8 @@ test_drops(void **state)
 	expect_text(f, "NIC eth0 drops 7");
 }
 
-/* Rings, in which everybody runs at the pace of the slowest, speak neither for
- * nor against what pairs have shown. */
+/* In rings all ranks have the speed of the slowest: they are no evidence for or
+ * against results of pairs. */
 static void
 test_rings_apart(void **state)
 {
@@ -657,7 +658,7 @@ hello_port(struct fix *f, int i, double bps)
 	n->nics_serial++;
 }
 
-/* node6 says so of its port, and is looked at. */
+/* Report this port of node6, and evaluate it. */
 static void
 look_at_port(struct fix *f, int mtu, int numa_node, double pcie_bps)
 {
@@ -788,7 +789,7 @@ expect_class(struct fix *f, const char *node, const char *class)
 	json_decref(o);
 }
 
-/* One is enough to be told of, unlike bits that arrive wrong now and then. */
+/* One error is enough for a report, unlike rare bit errors. */
 static void
 test_a_link_that_flaps_is_an_event(void **state)
 {
@@ -830,8 +831,8 @@ test_errors_of_gpus_and_links(void **state)
 	assert_non_null(strstr(n->link_error.text, "ib0/2 of node5"));
 }
 
-/* Look after look: a warning, without a measurement, until a measurement says
- * more; it closes when the port is clean. */
+/* After several readings: a warning, without a measurement, until a measurement
+ * confirms it. It closes when the port is clean. */
 static void
 test_link_errors(void **state)
 {
@@ -865,7 +866,7 @@ test_link_errors(void **state)
 	tell_links(f, 4, 100);
 	diagnosis_tick(f->diagnosis);
 	expect_text(f, "symbol_error 900 times in 45m, in 9 of 9 looks");
-	/* one that has told no counters is of no class */
+	/* a node without reported counters has no class */
 	expect_class(f, "node5", "no GPU");
 	expect_class(f, "node1", "");
 	for (int i = 0; i < 3; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One large effect orders runs at once, until it is a case or none; and one
- * that was large is over as soon. */
+/* A large effect orders follow-up runs until it is a case or cleared; a large
+ * effect that ends is cleared as quickly. */
 #include "tests/unit/daemon/diagnosis/diagnosis_fix.h"
 
 #include <string.h>

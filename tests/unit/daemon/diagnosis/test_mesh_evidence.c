@@ -33,8 +33,8 @@ hear_mesh(struct fix *f, const char *class, unsigned slow, unsigned lossy)
 	json_decref(record);
 }
 
-/* Slow echoes are looked at again as slow canaries are, by campaigns like the
- * last one. */
+/* Slow echoes are measured again like slow canaries, by campaigns like the last
+ * one. */
 static void
 test_mesh_slow(void **state)
 {
@@ -106,7 +106,7 @@ test_mesh_loss(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
-/* All of a leaf lose to others, and nothing among each other: its uplink. */
+/* All nodes of a leaf lose to others, but not among each other: its uplink. */
 static void
 test_mesh_uplink(void **state)
 {
@@ -128,8 +128,8 @@ test_mesh_uplink(void **state)
 	json_decref(list);
 }
 
-/* An epoch of paths in which all ask all; large ones vanish at a node, at the
- * uplink of a leaf, between all leaves (-1: not so). */
+/* An epoch in which all nodes probe all others. Large echoes are lost at a
+ * node, at the uplink of a leaf, or between all leaves (-1: not so). */
 static void
 hear_paths(struct fix *f, int node, int leaf, int spine)
 {
@@ -209,7 +209,8 @@ test_mtu_leaf(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
-/* A fault between all leaves is attributed to none: it is reported, once. */
+/* A fault between all leaves is attributed to no node or leaf: it is reported
+ * once. */
 static void
 test_mtu_spine(void **state)
 {
@@ -224,7 +225,7 @@ test_mtu_spine(void **state)
 	assert_int_equal(told.alarms, 2);
 }
 
-/* Where a topology says which switches are there, they are named. */
+/* If a topology lists the switches, they are named. */
 static void
 test_spines_named(void **state)
 {
@@ -275,7 +276,7 @@ test_spines_named(void **state)
 	assert_int_equal(open_cases(f), 0);
 }
 
-/* A path that carries nothing: in two epochs in a row, said once. */
+/* A path that loses everything in two consecutive epochs is reported once. */
 static void
 test_dead_path(void **state)
 {

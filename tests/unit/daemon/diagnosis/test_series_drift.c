@@ -15,9 +15,9 @@ what_of(struct fix *f)
 	    : "not one case";
 }
 
-/* node5 always was 6 % faster than its peers, and is hardly slower than they
- * are: only its own past can tell. The next collector knows what this one has
- * learned. */
+/* node5 always was 6 % faster than its peers, and is now hardly slower than
+ * they are: only its own past shows that. A restarted collector loads the
+ * learned state. */
 static void
 test_drift(void **state)
 {
@@ -71,7 +71,7 @@ test_pinned(void **state)
 	json_decref(body);
 }
 
-/* What all nodes share, peers do not show. */
+/* Comparison with peers does not show a change of all nodes. */
 static void
 test_fleet(void **state)
 {
@@ -119,9 +119,9 @@ hear_uplink(struct fix *f, const char *class, int is_slow)
 	json_decref(record);
 }
 
-/* One of a leaf's uplinks, which two kinds of rounds have seen. Of the one that
- * comes seldom the sums fall later: they must not open the case again when the
- * other says that it is over. */
+/* A slow uplink of a leaf, detected by two kinds of rounds. The sums of the
+ * less frequent kind fall later: they must not reopen the case after the other
+ * kind has closed it. */
 static void
 test_uplink_heals(void **state)
 {
@@ -145,8 +145,8 @@ test_uplink_heals(void **state)
 	assert_string_equal(what_of(f), "link");
 }
 
-/* Echoes of all that take a few microseconds more, for the machines are busy:
- * nothing that anybody feels. */
+/* All echoes take a few microseconds more, because the machines are busy: an
+ * insignificant change. */
 static void
 test_fleet_echoes(void **state)
 {

@@ -10,8 +10,8 @@
 
 #define RATE 1e9
 
-/* Node 5 has node_share of the rate with everybody, what crosses the border of
- * leaf 10.78.2.0 leaf_share; all else scatters by a percent. */
+/* Node 5 has node_share of the rate with all partners, traffic across the
+ * border of leaf 10.78.2.0 leaf_share; other values vary by one percent. */
 static void
 hear(struct fix *f, double node_share, double leaf_share)
 {
@@ -93,13 +93,14 @@ test_node(void **state)
 	expect_share(f, "nodes", "node", "node5", 0.5, 3);
 	expect_share(f, "nodes", "node", "node6", 1, 3);
 	expect_share(f, "leaves", "leaf", "10.78.2.0/24", 1, 3);
-	/* two rounds later it is well again */
+	/* two rounds later it is normal again */
 	for (int i = 0; i < 2; i++)
 		hear(f, 1, 1);
 	expect_share(f, "nodes", "node", "node5", 1, 3);
 }
 
-/* The good quartile of its nodes shows nothing: they have each other. */
+/* The good quartile of its nodes is normal: they have partners on their
+ * leaf. */
 static void
 test_uplink(void **state)
 {

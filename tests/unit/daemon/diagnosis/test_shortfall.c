@@ -65,8 +65,8 @@ hear_promise(struct fix *f, const char *run, unsigned slow, double ratio)
 	diagnosis_run_over(f->diagnosis, run);
 }
 
-/* Who is below with both partners is named, not they; and is so no longer once
- * it does better. */
+/* The node that is slow with both partners is named, not the partners; it is
+ * cleared when it is faster again. */
 static void
 test_promise(void **state)
 {
@@ -109,7 +109,7 @@ test_promise_of_links(void **state)
 	    "link of leaf 10.78.2.0/24: 20 % of the prediction for machine "
 	    "lab");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
-	/* a pair alone does not tell which of the two */
+	/* a single pair cannot show which of the two is slow */
 	hear_pairs(f, "run-2", 0, 1 << 8, 0.2);
 	diagnosis_run_over(f->diagnosis, "run-2");
 	assert_int_equal(verdict_of(f, "node9"), VERDICT_WARN);

@@ -177,7 +177,7 @@ test_lost_since_ahead(void **state)
 	clk_set_source(NULL, NULL);
 }
 
-/* Over a made-up cluster with outliers and a lost agent: an event for each. */
+/* A simulated cluster with outliers and a lost agent: an event for each. */
 static void
 test_told_as_events(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The outbox over a real store, with sinks that fail as the test wants: every
- * event once and in order, over failures and restarts; events that can never be
+ * The outbox over a real store, with sinks that fail on demand: every event
+ * once and in order, despite failures and restarts; events that can never be
  * sent are dropped and counted; events that the store rejects are still sent.
  */
 #include <setjmp.h>
@@ -21,7 +21,7 @@ static struct {
 	pthread_mutex_t lock;
 	json_t *got; /* events, parsed */
 	int fails;   /* this many of the next calls fail */
-	size_t most; /* events that a call takes before it fails */
+	size_t most; /* events that a call accepts before it fails */
 } hook = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static json_t *alerts_got;
 
@@ -120,7 +120,7 @@ site_wait(struct site *s, int want)
 	assert_int_equal(got_count(), want);
 }
 
-/* Until its positions are known: what comes now is sent. */
+/* Wait until its positions are known: later events are sent. */
 static void
 site_begin(struct site *s)
 {
@@ -239,7 +239,8 @@ test_once_and_in_order(void **state)
 	assert_int_equal(json_array_size(alerts_got), 0);
 }
 
-/* Nothing twice where it ended well, nothing missing that came meanwhile. */
+/* After a clean end no event is sent twice, and no event of the time between is
+ * lost. */
 static void
 test_positions_last(void **state)
 {
@@ -313,7 +314,7 @@ test_left_out(void **state)
 	assert_int_equal(look.expired, 1);
 }
 
-/* Alerts go to Alertmanager as well; and out where the store is broken. */
+/* Alerts are sent to Alertmanager too; also while the store is broken. */
 static void
 test_alerts(void **state)
 {

@@ -90,8 +90,8 @@ send_one(int i, struct err *err)
 	return rc;
 }
 
-/* As the sink's thread does: again, until it is taken. A broker that has come
- * back may say for a while that the topic is unknown. */
+/* Retry until it is accepted, like the sink's thread. A restarted broker may
+ * report an unknown topic for some time. */
 static void
 deliver(int i)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The metrics page and the numbers behind it: what promtool does not find
- * (series twice, no +Inf, buckets that shrink, families in pieces, escapes)
- * and promtool itself where it is installed.
+ * The metrics page and its numbers: errors that promtool does not detect
+ * (series twice, no +Inf, buckets that shrink, families in pieces, escapes),
+ * and promtool itself if it is installed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -603,7 +603,7 @@ test_links(void **state)
 	series_free(l);
 }
 
-/* Shares of nothing and limits that are not set are missing, not 0. */
+/* Shares without a total and limits that are not set are missing, not 0. */
 /* A series for an open case, and none for those that are well. */
 static void
 test_verdicts(void **state)

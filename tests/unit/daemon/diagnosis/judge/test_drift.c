@@ -152,7 +152,8 @@ test_small(void **state)
 	assert_int_equal(rounds_until(&d, &r, 0.02, limit, DRIFT_OWN), 2000);
 }
 
-/* So slow that its own weeks go along with it: the pinned baseline does not. */
+/* The drift is so slow that the node's own recent weeks follow it; the pinned
+ * baseline does not. */
 static void
 test_pinned(void **state)
 {

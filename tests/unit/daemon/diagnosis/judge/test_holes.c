@@ -117,10 +117,10 @@ test_node(void **state)
 	assert_int_equal(nodes[4].holes[1], 16);
 	assert_int_equal(nodes[4].bytes, 8972);
 	assert_int_equal(nodes[4].mtu, 9000);
-	/* its partners are well without it */
+	/* its partners are healthy without it */
 	assert_int_equal(nodes[5].holes[0], 0);
 	assert_true(nodes[5].paths[0] > 0);
-	holes_at(9, NONE, 0); /* two at once */
+	holes_at(9, NONE, 0); /* two concurrent ones */
 	expect(1 << 4 | 1 << 9, 0, 0);
 	/* without leaves */
 	for (int i = 0; i < NODES; i++)
@@ -147,8 +147,8 @@ test_uplink(void **state)
 	assert_int_equal(leaves[1].holes[0], leaves[1].paths[0]);
 }
 
-/* A fault on all paths between leaves is attributed to none, nor is the fault
- * of a single pair. */
+/* A fault on all paths between leaves is attributed to no element, nor is the
+ * fault of a single pair. */
 static void
 test_pairs(void **state)
 {
@@ -157,12 +157,12 @@ test_pairs(void **state)
 	holes_at(NONE, NONE, 1);
 	expect(0, 0, 2 * 3 * 4 * 4);
 	all_well();
-	hole(&paths[0]); /* 0 asks 1 */
+	hole(&paths[0]); /* 0 to 1 */
 	expect(0, 0, 1);
 	assert_int_equal(found.one->a, 0);
 	assert_int_equal(found.one->b, 1);
 	assert_int_equal(found.rest_alike, 1);
-	for (size_t i = 0; i < count; i++) /* and 1 asks 0 */
+	for (size_t i = 0; i < count; i++) /* and 1 to 0 */
 		if (paths[i].a == 1 && paths[i].b == 0)
 			hole(&paths[i]);
 	expect(0, 0, 2);
@@ -175,7 +175,7 @@ test_pairs(void **state)
 	expect(0, 0, 2);
 }
 
-/* A path is dead where both ends live; a dead node has none. */
+/* A path is dead only if both its ends are alive; a dead node has no paths. */
 static void
 test_dead(void **state)
 {

@@ -68,7 +68,8 @@ test_typical(void **state)
 	assert_true(isnan(typical.of[HOST_TROUBLE_RANKS]));
 }
 
-/* Who does not tell is not idle: two of many tell, and are alike. */
+/* A node without reports is not idle: only two of many report, and they are
+ * equal. */
 static void
 test_unknown(void **state)
 {

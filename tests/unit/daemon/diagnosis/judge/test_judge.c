@@ -75,7 +75,8 @@ test_fdr(void **state)
 
 #define NODES 32
 
-/* Node i at i % 7 - 3 percent, leaves of 8; others as the test says. */
+/* Node i is at i % 7 - 3 percent, leaves of 8; other nodes as the test sets
+ * them. */
 static void
 fill(struct score_obs *obs)
 {
@@ -193,8 +194,8 @@ least_named(int busy)
 	return extra;
 }
 
-/* Where more than a quarter is busy the others need more than fewer tests would
- * ask for. */
+/* If more than a quarter of the nodes is busy, the limit of the others is
+ * higher than their number alone requires. */
 static void
 test_many_busy(void **state)
 {
@@ -319,8 +320,8 @@ test_hold(void **state)
 }
 
 /* Most nodes of two of four leaves are outliers, and so are these leaves,
- * although none stands out from the rest. As many nodes spread over all leaves
- * belong to no leaf. */
+ * although no leaf differs from the rest. The same number of nodes spread over
+ * all leaves belongs to no leaf. */
 static void
 test_leaf_crowd(void **state)
 {
@@ -400,7 +401,7 @@ test_hysteresis(void **state)
 	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_BAD);
 	for (int i = 0; i < 3; i++)
 		hear(j, 0, 0);
-	hear(j, 0.2, 0); /* not clean: counted from the start again */
+	hear(j, 0.2, 0); /* not clean: counting restarts */
 	for (int i = 0; i < 3; i++)
 		hear(j, 0, 0);
 	hear(j, 0, 1);
@@ -620,8 +621,7 @@ test_findings(void **state)
 	    CONFIRM_CLEARED);
 }
 
-/* Whoever of the others is slow as well: neither does it hide the outlier, nor
- * is their leaf blamed. */
+/* Another slow node neither hides the outlier nor blames their leaf. */
 static void
 test_bad_reference(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ports that count errors: how soon they are raised, that none is by chance, by
- * a replugged cable or where all count some, and when it is over. Seeds are
- * fixed.
+ * Ports that count errors: the time until they are raised, no false alarm by
+ * chance, by a replugged cable or if all ports count some, and the end of a
+ * case. Seeds are fixed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,10 +20,10 @@
 struct cluster {
 	struct link_watch w;
 	struct rng rng;
-	double base;   /* share of looks in which a port counts some */
+	double base;   /* share of readings with errors at a port */
 	double count;  /* typical count then */
 	int own;       /* count of node 7, */
-	int own_every; /* every N looks; 0: never */
+	int own_every; /* every N readings; 0: never */
 	int look;
 };
 
@@ -49,7 +49,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* Two ports per node; the counts of a look spread over a decade. */
+/* Two ports a node; the counts of a reading spread over a decade. */
 static void
 look(struct cluster *c)
 {
@@ -79,7 +79,8 @@ raised(const struct cluster *c)
 	return n;
 }
 
-/* So many looks until node 7 is raised; -1: not within most. Nobody else is. */
+/* Return the readings until node 7 is raised; -1: not within most. No other
+ * node may be. */
 static int
 until(struct cluster *c, int most)
 {
@@ -254,8 +255,8 @@ test_kinds(void **state)
 	assert_null(link_worst(&c->w, 4000000));
 }
 
-/* An error that no healthy machine has needs no second look; it counts as fixed
- * after many looks. */
+/* An error that no healthy machine has needs no second reading; it counts as
+ * fixed after many readings. */
 static void
 test_fact(void **state)
 {

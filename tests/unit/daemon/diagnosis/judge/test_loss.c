@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums of lost echoes: how soon a node that loses one in a thousand is raised,
- * that none is raised by chance, by a bad partner or by a bad uplink, and when
- * the case closes. Seeds are fixed.
+ * Sums of lost echoes: the time until a node that loses one in a thousand is
+ * raised, no false alarm by chance, by a bad partner or by a bad uplink, and
+ * the end of a case. Seeds are fixed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,8 +24,8 @@ struct cluster {
 	struct loss_watch w;
 	struct rng rng;
 	double base;
-	double node[NODES]; /* what each loses besides */
-	double uplink;      /* what leaf 0 loses to others, */
+	double node[NODES]; /* additional loss of each node */
+	double uplink;      /* loss from leaf 0 to others, */
 	int more;           /* number of bad ones after it */
 	int busy;           /* nodes of leaf 0 */
 };
@@ -210,7 +210,7 @@ test_uplink(void **state)
 		in_time += loss_leaf_raised(&c.w, 0) != NULL;
 		assert_int_equal(loss_leaves_raised(&c.w),
 		    loss_leaf_raised(&c.w, 0) != NULL);
-		c.uplink = 1e-9; /* next to nothing */
+		c.uplink = 1e-9; /* almost nothing */
 		others += innocents(&c, 60, &at);
 		assert_null(loss_leaf_raised(&c.w, 0));
 		c.busy = 10;
@@ -223,8 +223,8 @@ test_uplink(void **state)
 	assert_int_equal(others, 0);
 }
 
-/* All losing nodes and no other are found, although the reported pairs are
- * mostly of two of them; if all lose, none. */
+/* All losing nodes and no others are found, although most reported pairs are of
+ * two of them. If all nodes lose, none is found. */
 static void
 test_several(void **state)
 {
@@ -284,7 +284,7 @@ test_between(void **state)
 	loss_clear(&w);
 }
 
-/* A day next to a node that loses 5 %, and above a leaf whose uplink does. */
+/* A day with a partner that loses 5 %, and with a leaf whose uplink does. */
 static void
 test_innocent(void **state)
 {

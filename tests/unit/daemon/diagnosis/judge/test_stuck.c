@@ -55,7 +55,8 @@ test_node(void **state)
 		assert_int_equal(stuck_is_named(&w, i), i == 5);
 	for (uint32_t i = 0; i < NODES; i++)
 		assert_int_equal(stuck_out(&w, i, 3) != NULL, i == 5);
-	/* Without it all are well, and it stays named; with it, not. */
+	/* Without the node all runs succeed, and it stays named; with it, it is
+	 * cleared. */
 	measured_without(5);
 	assert_true(stuck_is_named(&w, 5));
 	assert_null(stuck_out(&w, 5, 3 + STUCK_OUT_NS)); /* tried again */
@@ -63,7 +64,7 @@ test_node(void **state)
 	assert_int_equal(w.count, 0);
 }
 
-/* Three nodes stuck with each other: none is more likely the cause. */
+/* Three nodes stuck with each other: none of them is more likely the cause. */
 static void
 test_equal(void **state)
 {
