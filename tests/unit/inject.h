@@ -40,7 +40,7 @@ struct inject_calls {
 };
 
 static struct {
-	struct inject_calls *calls; /* NULL: none fails or is counted */
+	struct inject_calls *calls; /* NULL: no call fails or is counted */
 	enum kind kind;             /* the call that fails */
 	unsigned long at;
 } injected;

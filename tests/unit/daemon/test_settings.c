@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What -o says arrives where it is used, and a value that does not fit the
- * others is refused with its place. */
+/* Options of -o reach their users, and a value that conflicts with others is
+ * rejected with its place. */
 #include "daemon/settings.c"
 
 #include <setjmp.h>
@@ -29,7 +29,7 @@ settings_end(struct settings *s)
 	conf_free(s->conf);
 }
 
-/* Bounds on what one agent may make the collector hold. */
+/* Limits on the memory that one agent can make the collector use. */
 static void
 test_quotas(void **state)
 {

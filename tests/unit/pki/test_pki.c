@@ -43,7 +43,7 @@ other_key(int id, int what)
 	return key;
 }
 
-/* A request with the names as given, and what else the case wants. */
+/* Make a request with the given names, and the other properties of the case. */
 static char *
 request(EVP_PKEY *key, EVP_PKEY *signer, const char *const *fields,
     const char *san)
@@ -132,7 +132,7 @@ test_requests(void **state)
 	EVP_PKEY_free(other);
 	other = other_key(EVP_PKEY_ED25519, 0);
 	refused(request(other, other, n1, NULL), "n1", "P-256");
-	/* too long, torn, nothing */
+	/* too long, truncated, empty */
 	long_text = xcalloc(1, PKI_PEM_MAX + 2);
 	memset(long_text, '\n', PKI_PEM_MAX + 1);
 	memcpy(long_text, text, strlen(text));
@@ -154,7 +154,8 @@ leaf(const struct pki_authority *ca, enum role role, EVP_PKEY *key)
 	return pki_cert_new(ca, &o, key, NULL);
 }
 
-/* By the authority for enrolment: agents, and nothing that is a server. */
+/* The authority for enrolment issues certificates for agents, and none for
+ * servers. */
 static void
 test_below(void **state)
 {
@@ -255,8 +256,8 @@ fits_now(const char *key_path, const char *cert_path)
 	return yes;
 }
 
-/* Power failure after each step of the replacement: the pair of files matches
- * afterwards, and is never the old one after the new one was seen. */
+/* Power failure after each step of the replacement: afterwards the two files
+ * match, and are never the old pair after the new one was visible. */
 static void
 test_cut(void **state)
 {

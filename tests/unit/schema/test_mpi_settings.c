@@ -75,7 +75,7 @@ test_allowed(void **state)
 	    -EACCES);
 	assert_int_equal(mpi_settings_allowed("AUCX_=1", "", allow, &err),
 	    -EACCES);
-	/* whatever is listed, nothing that is read, loaded or run */
+	/* whatever is listed, no setting that reads, loads or runs a file */
 	assert_int_equal(mpi_settings_allowed("UCX_Module_Dir=/x", "", "*",
 			     &err),
 	    -EACCES);

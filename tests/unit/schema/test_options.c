@@ -52,7 +52,7 @@ test_slurm(void **state)
 	assert_null(row);
 }
 
-/* One table, whose tail is the probes'. */
+/* A single table, which ends with the options of the probes. */
 static void
 test_parts(void **state)
 {

@@ -54,7 +54,7 @@ parse(const char *line, struct record_head *head, struct err *err)
 	int rc = record_parse(line, strlen(line), &record, head, err);
 
 	if (rc == 0)
-		head->run = NULL; /* goes with the record */
+		head->run = NULL; /* freed with the record */
 	json_decref(record);
 	return rc;
 }
@@ -94,7 +94,7 @@ test_good(void **state)
 	}
 }
 
-/* Each member taken away, and each replaced by another kind. */
+/* Each member is removed, and each is replaced by another type. */
 static void
 test_every_member_counts(void **state)
 {

@@ -109,7 +109,7 @@ test_none(void **state)
 	assert_false(stages_are_named(s));
 	assert_true(stages_cross(s, 0, 0, 0));
 	clear();
-	/* a file may say anything */
+	/* a file may contain cycles */
 	read_all("l1 n1 up=a\na - up=b\nb - up=a\n");
 	assert_false(stages_cross(s, 0, 0, STAGE_NONE));
 	assert_false(stages_lead(s, above("l1"), 99));

@@ -78,7 +78,7 @@ test_all_rows(void **state)
 	}
 }
 
-/* Lines travel as they are, and are read as what json_dumps would say. */
+/* Lines are sent unchanged, and are read like the output of json_dumps. */
 static void
 test_lines(void **state)
 {
@@ -177,7 +177,7 @@ test_breaches(void **state)
 		assert_int_equal(parse(bad[i].text, &err), -EPROTO);
 		assert_string_equal(err.text, bad[i].want);
 	}
-	/* What only a newer peer knows is left alone. */
+	/* Members that only a newer peer knows are ignored. */
 	assert_int_equal(parse("{\"type\":\"heartbeat\",\"at_unix_ns\":1,"
 			       "\"later\":{\"x\":1}}",
 			     &err),

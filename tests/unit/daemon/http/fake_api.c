@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake_api.c - a cluster made up in memory behind api.h, for tests of what
- * stands before it. fake_nodes_count and the fake_ answers may be set first.
+ * fake_api.c - a cluster simulated in memory behind api.h, for tests of its
+ * callers. fake_nodes_count and the fake_ answers may be set first.
  */
 #include "tests/unit/daemon/http/fake_api.h"
 

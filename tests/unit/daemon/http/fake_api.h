@@ -25,7 +25,7 @@ struct fake {
 	char last_by[160];
 	int stopped;
 	int enabled;
-	int jobs;            /* they are asked for */
+	int jobs;            /* the API has jobs */
 	json_t *told;        /* events, or NULL */
 	const char *cluster; /* NULL: it has no name */
 };

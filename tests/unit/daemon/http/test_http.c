@@ -100,7 +100,7 @@ dial_unix(struct env *e)
 	return fd;
 }
 
-/* What comes until the peer closes, or until want is in it. */
+/* Return the data until the peer closes, or until want is in it. */
 static char *
 receive(struct env *e, int fd, const char *want)
 {
@@ -321,7 +321,7 @@ test_clusters_are_judged(void **state)
 	}
 }
 
-/* A store in a file knows no other collectors; its own state. */
+/* With a store in a file only this collector is known: its own state. */
 static void
 test_own_cluster(void **state)
 {
@@ -605,7 +605,7 @@ test_many_records_come_in_pieces(void **state)
 	assert_int_equal(json_array_size(list), 6000);
 	json_decref(list);
 	free(answer);
-	/* HTTP/1.0 knows no pieces: the end of the connection is the end. */
+	/* HTTP/1.0 has no chunks: the end of the connection ends the body. */
 	answer = talk(e, dial(e),
 	    "GET /api/v1/runs/big/records HTTP/1.0\r\n\r\n");
 	list = json_loads(strstr(answer, "\r\n\r\n"), 0, NULL);
@@ -734,8 +734,8 @@ test_idle_ones_make_room(void **state)
 		close(fds[i]);
 }
 
-/* Nor are those that never end a request better off; who came by the socket of
- * this host gives way to none of them. */
+/* Connections that never end a request are closed too. A client on the socket
+ * of this host is never closed for one of them. */
 static void
 test_slow_senders_make_room(void **state)
 {
@@ -747,7 +747,7 @@ test_slow_senders_make_room(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
 		fds[i] = dial(e);
 		event_base_loop(e->f.base, EVLOOP_NONBLOCK);
-		say(e, fds[i], "GET / HT", 8); /* and no more */
+		say(e, fds[i], "GET / HT", 8); /* and nothing else */
 		event_base_loop(e->f.base, EVLOOP_NONBLOCK);
 	}
 	answer = get(e, "/healthz");
@@ -762,13 +762,13 @@ test_slow_senders_make_room(void **state)
 		close(fds[i]);
 }
 
-/* Who waits for an answer, or takes one, is not ended for others. */
+/* A client that waits for an answer, or reads one, is not closed for others. */
 static void
 test_busy_ones_do_not_but_orders_pass(void **state)
 {
 	static const char ask[] = "GET /api/v1/nodes HTTP/1.0\r\n\r\n";
 	struct env *e = *state;
-	size_t name_bytes = 6 << 20; /* no socket takes as much */
+	size_t name_bytes = 6 << 20; /* more than a socket buffers */
 	char *name = xcalloc(1, name_bytes + 1), *answer;
 	int fds[PLACES];
 
@@ -877,7 +877,7 @@ test_socket_of_another(void **state)
 	assert_null(second);
 }
 
-/* ---- what many readers cost ---- */
+/* ---- the cost of many readers ---- */
 
 /* An expensive reply is made once for all clients, and again after a while. */
 static void
@@ -902,15 +902,15 @@ test_dear_answers_are_kept(void **state)
 	free(next);
 }
 
-/* Nothing but the making of an answer moves it. */
+/* Only the computation of an answer advances it. */
 static uint64_t
 making_clock(void)
 {
 	return CLK_NS_PER_S + fake.made_ns;
 }
 
-/* Parameters make every question another one: those who ask on and on are put
- * off for as long as they must, but not who may give orders, nor a scrape. */
+/* Each set of parameters is a different request: clients that repeat such
+ * requests are delayed as long as necessary. Operators and scrapes are not. */
 static void
 test_askers_have_a_share(void **state)
 {
@@ -929,7 +929,7 @@ test_askers_have_a_share(void **state)
 		free(answer);
 	}
 	assert_int_equal(status, 503);
-	assert_int_equal(asked, 6); /* a fifth of the time comes back */
+	assert_int_equal(asked, 6); /* a fifth of the time is credited */
 	answer = talk(e, dial_unix(e),
 	    "GET /api/v1/nodes?brief=yes HTTP/1.0\r\n\r\n");
 	assert_int_equal(status_of(answer), 200);
@@ -973,8 +973,8 @@ test_bodies_have_a_share(void **state)
 	clk_set_source(NULL, NULL);
 }
 
-/* Silent connections of another user of this host by its socket take no place
- * of another door, nor one of who may give orders. */
+/* Silent connections of another user of this host on its socket use no slot of
+ * another listener, and no slot of operators. */
 static void
 test_unix_has_own_places(void **state)
 {

@@ -52,7 +52,7 @@ test_whole(void **state)
 	assert_string_equal(head.etag, "\"abc\"");
 }
 
-/* However the bytes are cut, nothing is decided before the empty line. */
+/* For any cut of the bytes there is no result before the empty line. */
 static void
 test_every_cut(void **state)
 {
@@ -123,7 +123,7 @@ test_gzip_may_be_refused(void **state)
 	}
 }
 
-/* It chooses whose jobs are shown. */
+/* The header selects the user whose jobs are shown. */
 static void
 test_user_is_said_once(void **state)
 {

@@ -90,7 +90,7 @@ verdict(void *arg, const struct node *n)
 
 enum fault {
 	HEALTHY,
-	STOPPED, /* a process answers nothing */
+	STOPPED, /* a process that does not answer */
 	HUNG,    /* a process launches no more */
 	XID,     /* its GPU is gone, and it with it */
 	DIED,    /* a node */
@@ -260,7 +260,7 @@ world_json(const struct world *w, struct strbuf *to)
 	strbuf_addf(to, "],\n\"ras\": {\"timeouts_count\": 0}\n}\n");
 }
 
-/* The report of the first node that lives. */
+/* The report of the first node that is alive. */
 static json_t *
 world_report(const struct world *w, const char *job)
 {
@@ -340,7 +340,8 @@ error_put(const struct world *w, struct node_error *to, int at_s,
 	*to = (struct node_error){ xstrdup(text), w->start_ns + at_s * NS };
 }
 
-/* The fault strikes; ranks may still launch what their queues have room for. */
+/* The fault occurs; ranks may still launch operations until their queues are
+ * full. */
 static void
 world_break(struct world *w, enum fault fault)
 {
@@ -402,7 +403,7 @@ world_step(struct world *w, int look)
 
 static char last_text[JOB_TEXT_BYTES], last_state[16], last_cause[16];
 
-/* The finding after the last look. */
+/* The finding after the last report. */
 static void
 world_run(struct world *w, enum fault fault)
 {
@@ -431,7 +432,7 @@ world_run(struct world *w, enum fault fault)
 			from = &nodes[1];
 		report = world_report(w, "41");
 		job_ras_take(jr, "41 1", w->job, from, report, now_ns);
-		/* Another node's look comes soon after. */
+		/* Another node's report arrives soon after. */
 		job_ras_take(jr, "41 1", w->job, from, report, now_ns + NS);
 		json_decref(report);
 		now_ns += 30 * NS;
@@ -549,7 +550,7 @@ test_reports(void **state)
 	    "no rank is behind, and no collective was launched since"));
 	assert_non_null(
 	    strstr(events[0], "; the nodes and leaves of the job are normal"));
-	/* The next looks differ. */
+	/* The next reports differ. */
 	json_decref(report);
 	world_step(&w, 0);
 	report = world_report(&w, "41");
@@ -577,7 +578,7 @@ test_reports(void **state)
 	json_decref(open_cases);
 }
 
-/* A job that progresses, and whose ranks on one leaf lag in each look. */
+/* A job that progresses, and whose ranks on one leaf lag in each report. */
 static void
 test_behind(void **state)
 {

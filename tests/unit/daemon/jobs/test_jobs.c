@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_jobs.c - the output of a scheduler, and the jobs made from it. The lines
- * are those of Slurm 22.05, with faults seen in the field.
+ * have the format of Slurm 22.05, with errors that occurred at sites.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -275,7 +275,7 @@ test_a_line_end_in_a_name(void **state)
 	jobs_take(js, text, 0, (T0 + 60) * NS);
 	assert_int_equal(json_object_size(rows), 2);
 	assert_string_equal(member_text(row("8 1795000000"), "name"), "b|c");
-	/* Not the width that was asked for: nothing of it is trusted. */
+	/* Not the requested width: the whole answer is rejected. */
 	jobs_take(js, "9|bob|RUNNING|1795000000|N/A|n1|short\n", 0,
 	    (T0 + 120) * NS);
 	assert_int_equal(json_object_size(rows), 2);
@@ -422,7 +422,8 @@ test_in_band_of_known_jobs(void **state)
 	jobs_free(js);
 }
 
-/* Between two answers it came and went, or accounting knows when. */
+/* A job that started and ended between two answers, or whose times are in the
+ * accounting. */
 static void
 test_gone_without_a_word(void **state)
 {
@@ -441,7 +442,7 @@ test_gone_without_a_word(void **state)
 	    (T0 + 600) * NS);
 	assert_int_equal(end_s("7 1795000000"), T0 + 500);
 	assert_null(json_object_get(row("7 1795000000"), "end_is_guess"));
-	/* what accounting believes to run since a fortnight */
+	/* listed as running by the accounting for a fortnight */
 	assert_null(json_object_get(rows, "8 1794000000"));
 	/* nor did it end when the scheduler forgot it for a moment */
 	jobs_take(js, "9|ann|RUNNING|1795000000|0|n1|a\n", 0, (T0 + 60) * NS);
@@ -579,7 +580,7 @@ test_whose_key_it_is(void **state)
 	jobs_free(js);
 }
 
-/* Half a key is refused, not taken. */
+/* A truncated key is rejected. */
 static void
 test_a_key_that_is_cut(void **state)
 {
@@ -686,8 +687,8 @@ around_impacts(void)
 	    " \"p99\", \"value\": 1.5}]");
 }
 
-/* 2000: n1 at half; 5000: the uplinks of leaf1, where the job does not cross,
- * n2, and one of others; 7500: all is well, n2 unknown. */
+/* At 2000: n1 at half; at 5000: the uplinks of leaf1, which the job does not
+ * cross, n2, and a node of other jobs; at 7500: all normal, n2 unknown. */
 static json_t *
 around_shares(void)
 {
@@ -787,7 +788,7 @@ test_join_in_band(void **state)
 	json_decref(job);
 }
 
-/* A row is kept when it says something new, and once a day. */
+/* A row is stored when it has new information, and once a day. */
 static void
 test_shares_are_kept(void **state)
 {
@@ -850,7 +851,7 @@ test_worst(void **state)
 	json_decref(verdicts);
 }
 
-/* Nodes say so of the time since their last heartbeat, two seconds before. */
+/* Nodes report the time since their last heartbeat, two seconds before. */
 static void
 say_share(double told, double lately, int64_t ago_ns)
 {
@@ -934,9 +935,9 @@ echoes(struct job_ledger *l, int e, int slow, int64_t at_ns)
 	job_ledger_paths(l, paths, n, at_ns);
 }
 
-/* Canaries of a run each, always on other nodes, more than there may be series,
- * and one while the clock was a year ahead: none of them keeps what comes after
- * out. */
+/* Canaries of one run each, always on other nodes, in more series than the
+ * limit, and one while the clock was a year ahead: later results are still
+ * accepted. */
 static void
 long_before(struct job_ledger *l, const struct round *round, int64_t epoch_ns)
 {
@@ -998,8 +999,8 @@ expect_cost(void)
 	json_decref(list);
 }
 
-/* One that is new has few random moments: those of all kinds say what is
- * chance. */
+/* A new name has few random moments: the moments of all kinds are its reference
+ * for chance. */
 static void
 expect_young(void)
 {
@@ -1038,7 +1039,7 @@ test_what_a_job_costs(void **state)
 	char name[320];
 
 	(void)state;
-	/* as long as one likes */
+	/* of any length */
 	snprintf(name, sizeof(name), "%0299d\u00e9", 1);
 	json_object_set_new(job, "name", json_string(name));
 	occasions = json_array();
@@ -1055,7 +1056,8 @@ test_what_a_job_costs(void **state)
 			job_ledger_step(l, job, runs ? 1 : -1, at_ns, none,
 			    none);
 		}
-		/* What came while reports were waited for is in no way. */
+		/* Data that arrived while reports were awaited has no
+		 * effect. */
 		job_ledger_canary(l, away, 2, &canary, at_ns + epoch_ns);
 		echoes(l, e, runs, at_ns + epoch_ns - 1);
 		/* Begun a second after the last job, before its programs were,

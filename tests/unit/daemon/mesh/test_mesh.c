@@ -73,7 +73,8 @@ no_loss(struct node *n, void *arg)
 	(void)arg;
 }
 
-/* mtu 0: its agent does not say; large 0: nor that it answers large ones. */
+/* mtu 0: its agent does not report it; large 0: nor whether it answers large
+ * echoes. */
 static void
 ready(struct mesh *m, struct roster *roster, const char *addr, int mtu,
     int large)
@@ -133,7 +134,7 @@ static const struct mesh_options options = { .enabled = 1,
 	.net = "" };
 static const struct mesh_ops ops = { sent, NULL, NULL };
 
-/* The bytes that one of two nodes is to ask the other for; 0: none. */
+/* The bytes of large echoes between two nodes; 0: none. */
 static json_int_t
 bytes_of(int v6, int mtu, int other_mtu, int other_large)
 {
@@ -175,7 +176,7 @@ test_large(void **state)
 	clk_set_source(NULL, NULL);
 }
 
-/* A node whose session has ended is asked for one epoch more. */
+/* A node whose session has ended gets echoes for one more epoch. */
 static void
 test_silent(void **state)
 {
@@ -232,7 +233,7 @@ test_clock_set_back(void **state)
 	for (size_t i = 0; i < NODES; i++)
 		assert_int_equal(report(m, roster_by_id(roster, i), before), 0);
 	assert_int_equal(mesh_gather_reports(ga->g), NODES);
-	/* Nobody waits for that one: it is passed over. */
+	/* This node is not awaited any more: its report is ignored. */
 	assert_int_equal(report(m, roster_by_id(roster, 0), before + 9), 0);
 	assert_null(mesh_gathering_find(m, before + 9));
 	assert_int_equal(report(m, roster_by_id(roster, 0), 0), -EPROTO);
@@ -243,8 +244,8 @@ test_clock_set_back(void **state)
 	clk_set_source(NULL, NULL);
 }
 
-/* A link is a NIC: runs exercise those that they used, echoes those that they
- * went over, and on a network that carries no jobs none. */
+/* A link is a NIC: runs exercise the links that they used, and echoes the links
+ * that carried them. Echoes on a network that carries no jobs exercise none. */
 static void
 test_rails(void **state)
 {
@@ -298,7 +299,7 @@ test_rails(void **state)
 	assert_true(coverage_has_pair(c, hour, 0, 1));
 	assert_true(coverage_has_link(c, hour, mesh_link_id(run_nodes[1], 0)));
 	mesh_free(m);
-	/* mesh.net takes them to the network of eth0. */
+	/* mesh.net moves the echoes to the network of eth0. */
 	assert_int_equal(mesh_new(roster, NULL, &elsewhere, &ops, NULL, &m,
 			     &err),
 	    0);

@@ -129,7 +129,7 @@ test_record(void **state)
 				json_array_get(json_object_get(r, "pairs"), 0),
 				"a")),
 	    "n1");
-	/* it is a record like any other */
+	/* it is an ordinary record */
 	json_object_set_new(r, "run", json_string("mesh-1"));
 	json_object_set_new(r, "seq", json_integer(1));
 	line = json_dumps(r, JSON_COMPACT);
@@ -141,8 +141,8 @@ test_record(void **state)
 	mesh_gather_free(g);
 }
 
-/* n1 has not reported, n2's host has dropped requests: losses to them prove
- * nothing. n0 has witnessed that it was there. */
+/* n1 has not reported, and n2's host has dropped requests: losses to them are
+ * not evidence. n0 has confirmed that it was alive. */
 static void
 test_witnesses(void **state)
 {

@@ -95,7 +95,8 @@ test_small(void **state)
 		assert_true(epoch(s, 12, MESH_SPINE, 2, (uint64_t)e) <=
 		    2 * SPINE_TRIES);
 	assert_int_equal(pairs(), 66);
-	/* between leaves of two groups, one of another, and one of none */
+	/* between leaves of two groups, of another group, and without a
+	 * group */
 	for (uint32_t i = 0; i < 12; i++) {
 		leaf_of[i] = i / 4;
 		group_of[i] = i / 4 == 1;

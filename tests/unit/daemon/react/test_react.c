@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_react.c - reactions against stand-ins of sinfo and scontrol: what is
- * another's is left alone, only ours is undone, limits and dry runs hold.
+ * test_react.c - reactions with fake sinfo and scontrol: drains by others are
+ * not changed, only our own are undone, limits and dry runs hold.
  */
 #include "daemon/react/react.c"
 
@@ -148,7 +148,7 @@ options(const char *action)
 	return o;
 }
 
-/* Until nothing is left to do that may be done now. */
+/* Run until no task is due. */
 static void
 run(struct react *r, size_t nodes)
 {
@@ -184,7 +184,7 @@ test_drain_and_resume(void **state)
 	run(r, 100);
 	assert_null(strstr(get("log"), "again"));
 	react_free(r);
-	/* another life of the collector undoes what this one did */
+	/* after a restart the collector undoes its own actions */
 	r = react_new(base, NULL, &o);
 	react_load(r, settings);
 	assert_int_equal(json_object_size(r->done), 1);
@@ -199,8 +199,8 @@ test_drain_and_resume(void **state)
 	event_base_free(base);
 }
 
-/* Slurm may know the node by the short name alone; what could be another node
- * is not touched. */
+/* Slurm may know the node only by its short name; a name that could be another
+ * node is not changed. */
 static void
 test_domains(void **state)
 {
@@ -272,7 +272,7 @@ test_foreign(void **state)
 		run(r, 5000);
 		if (get("log")[0] != '\0')
 			fail_msg("touched: %s", lines[i]);
-		/* and takes nothing of the limit of an hour, which is 4 */
+		/* and does not count for the limit of an hour, which is 4 */
 		assert_int_equal(json_object_size(r->done), 0);
 	}
 	assert_non_null(
@@ -303,8 +303,9 @@ test_taken_over(void **state)
 	event_base_free(base);
 }
 
-/* That it begins is stored first; who does not lead begins nothing; what an
- * earlier life has begun is found done, or done. */
+/* The start of an action is stored first. A collector that is not active starts
+ * none. After a restart an action that was started is found done, or repeated.
+ */
 static void
 test_begun(void **state)
 {
@@ -425,8 +426,8 @@ test_dry_run(void **state)
 	event_base_free(base);
 }
 
-/* A program that is missing or fails: tried again later, nothing remembered.
- */
+/* If a program is missing or fails, it is retried later, and no state is
+ * stored. */
 static void
 test_failure(void **state)
 {
@@ -489,7 +490,8 @@ test_complaints(void **state)
 	event_base_free(base);
 }
 
-/* Slurm says that it failed, and has done it: the node is ours all the same. */
+/* Slurm reports a failure, but has drained the node: the drain still counts as
+ * our own. */
 static void
 test_done_unsaid(void **state)
 {
@@ -516,7 +518,7 @@ test_done_unsaid(void **state)
 	react_well(r, "n1");
 	run(r, 100);
 	assert_non_null(strstr(get("log"), "nodename=n1 state=resume"));
-	/* the next look finds that it was done */
+	/* the next check finds that it was done */
 	TAILQ_FIRST(&r->tasks)->not_before_ns = 0;
 	run(r, 100);
 	assert_non_null(strstr(events, "n2 drained in Slurm"));
@@ -525,7 +527,7 @@ test_done_unsaid(void **state)
 	event_base_free(base);
 }
 
-/* A node turns while Slurm is asked: what comes last counts. */
+/* A node changes its state during a query to Slurm: the last state counts. */
 static void
 test_turns(void **state)
 {
@@ -606,7 +608,7 @@ test_command(void **state)
 	event_base_free(base);
 }
 
-/* By default nothing is done, nor said. */
+/* By default there is no action and no output. */
 static void
 test_none(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_fix.h - the run machine over a made-up cluster: a clock that a test
- * turns, a store that answers when told to, agents that only listen.
- * Included by tests only, after cmocka.h.
+ * run_fix.h - the run machine with a simulated cluster: a clock that the test
+ * sets, a store that answers on demand, and agents that only receive. Included
+ * by tests only, after cmocka.h.
  */
 #ifndef TESTS_RUN_FIX_H
 #define TESTS_RUN_FIX_H
@@ -47,8 +47,8 @@ struct fix {
 		void *arg;
 	} put[SENT_MAX];
 	size_t put_count;
-	json_t *end_record; /* what STORE_RECORDS answers */
-	json_t *stored_run; /* what STORE_RUN answers, or NULL */
+	json_t *end_record; /* the answer to STORE_RECORDS */
+	json_t *stored_run; /* the answer to STORE_RUN, or NULL */
 	int writable;
 	unsigned events;
 	unsigned committed;
@@ -382,7 +382,7 @@ fix_failed(const char *run, enum run_state state, enum cause cause,
 		    names_run_states[state].name);
 }
 
-/* msg without its type, as the wire gives it; takes msg. */
+/* Deliver msg, without its type, as from the wire; frees msg. */
 static inline int
 fix_says(const char *node, enum wire_type type, json_t *msg)
 {
@@ -421,7 +421,7 @@ fix_end(const char *run, int seq, const char *status)
 	    "probe", "end", "records", seq, "status", status);
 }
 
-/* One record in one message; takes record. */
+/* Deliver one record in one message; frees record. */
 static inline int
 fix_sends(const char *node, const char *run, json_t *record)
 {
@@ -437,7 +437,7 @@ fix_exited(const char *node, const char *run, int id, int status)
 		status, "stderr", ""));
 }
 
-/* What agents have started has ended on all three nodes. */
+/* All processes that agents started have ended on all three nodes. */
 static inline void
 fix_over(const char *run, int status)
 {

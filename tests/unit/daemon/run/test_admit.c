@@ -46,8 +46,8 @@ test_busy(void **state)
 	fix_teardown();
 }
 
-/* Nodes without Slurm need a word that they are idle; a run makes room for a
- * job that starts, unless it is shared with jobs anyway. */
+/* Nodes without Slurm need a confirmation that they are idle. A run ends when a
+ * job starts, unless it is shared with jobs anyway. */
 static void
 test_idle(void **state)
 {
@@ -106,8 +106,8 @@ test_too_few(void **state)
 	fix_teardown();
 }
 
-/* A run takes nodes of one version, the most frequent one, and its reason names
- * the version if these are too few. */
+/* A run uses nodes of one version, the most frequent one. If these are too few,
+ * the reason names the version. */
 static void
 test_versions(void **state)
 {
@@ -129,8 +129,7 @@ test_versions(void **state)
 	fix_teardown();
 }
 
-/* Nodes from the first to the last say in their inventory that they have it:
- * JSON. */
+/* Nodes from the first to the last report this in their inventory: JSON. */
 static void
 inventory_set(int first, int last, const char *nics, const char *rails)
 {
@@ -149,7 +148,7 @@ inventory_set(int first, int last, const char *nics, const char *rails)
 	}
 }
 
-/* TCP carried a run although nodes have a fabric, and nothing demanded TCP. */
+/* TCP carried a run although nodes have a fabric, and TCP was not required. */
 static void
 test_unused(void **state)
 {
@@ -214,7 +213,7 @@ test_fabric(void **state)
 		{ ethernet, "fabric = ucx\n", NULL },
 		{ hsn, "fabric = cray\n", NULL },
 		{ "[]", "fabric = cray\n", "n1 has no device of fabric" },
-		/* Agents that do not say that their engine knows it. */
+		/* Agents that do not report that their engine supports it. */
 		{ ib, "fabric = auto\n[canary]\ntests = incast\n",
 		    "the engine on n1 is older than test incast" },
 	};
@@ -244,8 +243,8 @@ test_fabric(void **state)
 	fix_teardown();
 }
 
-/* Rails take turns from run to run, each on the nodes that have it; nodes that
- * name none have a turn of their own; a rail of too few nodes has none. */
+/* Rails alternate from run to run, each on the nodes that have it. Nodes
+ * without rails are a separate group. A rail with too few nodes is skipped. */
 static void
 test_turns(void **state)
 {
@@ -283,7 +282,7 @@ test_turns(void **state)
 			c = run_find(fix.runs, run)->conf;
 			assert_string_equal(conf_string(c, "mpi", "devices"),
 			    rows[i].devices[k]);
-			/* an older agent would not know it */
+			/* an older agent does not support it */
 			assert_false(conf_given(c, "mpi", "rails"));
 			assert_int_equal(fix_sent(NULL, WIRE_PREPARE) - before,
 			    rows[i].nodes[k]);
@@ -362,7 +361,7 @@ test_preempt(void **state)
 	assert_non_null(
 	    strstr(run_find(fix.runs, low)->text, "priority 5 over 0"));
 	assert_int_equal(fix_sent("n2", WIRE_END), 1);
-	/* its nodes are held until what ran there is gone */
+	/* its nodes are reserved until its processes have ended */
 	assert_int_equal(fix_state(high), RUN_PENDING);
 	fix_pass(10, NULL);
 	assert_int_equal(fix_state(high), RUN_STARTING);
@@ -370,7 +369,7 @@ test_preempt(void **state)
 	fix_teardown();
 }
 
-/* Who was not measured for the longest time is taken first. */
+/* The node that was not measured for the longest time is chosen first. */
 static void
 test_longest_ago(void **state)
 {
@@ -392,7 +391,7 @@ test_longest_ago(void **state)
 	fix_teardown();
 }
 
-/* But not where that leaves too few, or where it is asked for by name. */
+/* But not if too few nodes remain, or if a campaign names it. */
 static void
 test_avoid(void **state)
 {
@@ -452,7 +451,7 @@ test_budget(void **state)
 		char name[8];
 
 		snprintf(name, sizeof(name), "n%d", i);
-		/* Nobody has asked for the third. */
+		/* The third is not requested. */
 		for (int border = 1; border <= 3; border++)
 			fix_says(name, WIRE_COUNTERS,
 			    json_pack("{s:s, s:i, s:I, s:[{s:s, s:{s:i}}]}",
@@ -480,7 +479,7 @@ test_budget(void **state)
 	budget_look(costs_budget(again), fix.now_ns, &use);
 	assert_true(use.bytes == 6e6);
 	costs_free(again);
-	/* 6 of 8 MB are taken, 3 are needed */
+	/* 6 of 8 MB are used, 3 are needed */
 	fix_submitted(second, BUDGETED);
 	fix_pass(70, NULL);
 	assert_int_equal(fix_state(second), RUN_OVERDUE);
@@ -492,7 +491,7 @@ test_budget(void **state)
 	    strstr(run_find(fix.runs, second)->text, "budget.bytes: needs"));
 	budget_look(costs_budget(cs), fix.now_ns, &use);
 	assert_int_equal(use.refused, 1);
-	/* an hour and a slice later there is room again */
+	/* an hour and a slice later the budget allows it again */
 	fix_pass(3900, NULL);
 	fix_submitted(second, BUDGETED);
 	assert_int_equal(fix_state(second), RUN_STARTING);

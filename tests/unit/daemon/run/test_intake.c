@@ -32,7 +32,7 @@ test_again(void **state)
 	fix_teardown();
 }
 
-/* A full disk: nothing is acknowledged, and later all of it is. */
+/* With a full disk no record is acknowledged; later all are. */
 static void
 test_disk_full(void **state)
 {
@@ -127,7 +127,7 @@ test_late_records(void **state)
 {
 	(void)state;
 	fix_setup(3);
-	/* Unknown: kept, under a run that says so. */
+	/* Unknown: stored, in a run that is marked accordingly. */
 	fix_sends("n1", "r-1", fix_record("r-1", 4, "phase"));
 	assert_int_equal(fix.put_count, 1);
 	assert_string_equal(fix.last_state, "failed");
@@ -140,7 +140,7 @@ test_late_records(void **state)
 	assert_int_equal(fix.put_count, 1);
 	fix_commit(0);
 	assert_int_equal(fix_sent("n1", WIRE_ACK), 2);
-	/* Another node's run: let go as well, and not stored. */
+	/* Another node's run: acknowledged too, and not stored. */
 	fix_sends("n2", "r-1", fix_record("r-1", 6, "phase"));
 	assert_int_equal(fix.put_count, 0);
 	json_decref(fix.stored_run);

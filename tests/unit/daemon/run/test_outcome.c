@@ -28,7 +28,7 @@ test_rank_lost(void **state)
 	fix_pass(2, NULL);
 	fix_failed(run, RUN_FAILED, CAUSE_RANK_LOST, "rank 2 on n3");
 	assert_int_equal(fix_sent(NULL, WIRE_END), 3);
-	/* Held until what runs there is gone. */
+	/* Reserved until its processes have ended. */
 	fix_pass(1, NULL);
 	assert_non_null(fix_node("n2")->exclusive);
 	fix_over(run, 137);
@@ -83,7 +83,7 @@ test_stuck(void **state)
 	fix_failed(run, RUN_FAILED, CAUSE_STUCK, "rank 2 on n3");
 	fix_teardown();
 
-	fix_setup(3); /* two say so of one that says nothing */
+	fix_setup(3); /* two report one that is silent */
 	fix_running(run, FIX_CAMPAIGN);
 	says_stuck(run, 1, 2, 7);
 	says_stuck(run, 0, 2, 7);
@@ -103,7 +103,7 @@ test_stuck(void **state)
 	assert_string_equal(fix.stuck, "n1 n3 lat");
 	fix_teardown();
 
-	fix_setup(3); /* all say so */
+	fix_setup(3); /* all report */
 	fix_running(run, FIX_CAMPAIGN);
 	says_stuck(run, 1, -1, 7);
 	says_stuck(run, 0, -1, 7);
@@ -129,8 +129,7 @@ ordered_by(const char *by, const char *run)
 }
 
 /* An unknown pair is searched by a run in which all nodes exchange data, three
- * times; a scheduled run whose pair is known is repeated. A manual run is
- * not. */
+ * times. A scheduled run with a known pair is repeated. A manual run is not. */
 static void
 test_stuck_goes_on(void **state)
 {
@@ -302,7 +301,7 @@ test_agent_lost(void **state)
 	fix_teardown();
 }
 
-/* The agent restarts: it has nothing of the run any more. */
+/* The agent restarts: its state of the run is lost. */
 static void
 test_agent_restart(void **state)
 {
@@ -322,7 +321,7 @@ test_agent_restart(void **state)
 	fix_teardown();
 }
 
-/* The network of an agent flickers: nothing happens. */
+/* A short network interruption of an agent has no effect. */
 static void
 test_agent_back(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a run that nothing befalls, and what its nodes start for it. */
+/* A run without failures, and the processes that its nodes start. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ test_success(void **state)
 	assert_int_equal(fix_sent("n1", WIRE_ACK), 1); /* not before commit */
 	fix_sends("n1", run, fix_end(run, 3, "ok"));
 	assert_int_equal(fix_state(run), RUN_RUNNING);
-	/* The launcher's failure says nothing against an end record. */
+	/* An end record takes precedence over a failure of the launcher. */
 	fix_over(run, 1);
 	fix_pass(3, NULL);
 	assert_int_equal(fix_state(run), RUN_RUNNING);
@@ -57,7 +57,7 @@ test_program(void **state)
 	fix_teardown();
 }
 
-/* The head says no: the others are asked again, for the new head. */
+/* The head refuses: the other nodes are prepared again, for the new head. */
 static void
 test_new_head(void **state)
 {

@@ -86,7 +86,8 @@ test_fence(void **state)
 	fix_teardown();
 }
 
-/* Large results go to some nodes at a time, and to more as these have them. */
+/* Large results are sent to some nodes at a time, and to more when these have
+ * them. */
 static void
 test_window(void **state)
 {
@@ -152,7 +153,7 @@ test_modex(void **state)
 	assert_int_equal(wants("n3", run, 5), -EPROTO);
 	assert_int_equal(wants("n3", run, 6), -EPROTO);
 	assert_int_equal(wants("n3", run, -1), -EPROTO);
-	/* Only its node knows a rank's data. */
+	/* Only a rank's own node has its data. */
 	assert_int_equal(fix_says("n1", WIRE_MODEX,
 			     json_pack("{s:s, s:i, s:s}", "run", run, "rank", 5,
 				 "data", "x")),
@@ -309,7 +310,7 @@ test_networks(void **state)
 	assert_string_equal(run_find(fix.runs, run)->text, "launching");
 	fix_teardown();
 
-	fix_setup(3); /* two networks, and nothing decides */
+	fix_setup(3); /* two networks: an ambiguous choice */
 	for (int i = 1; i <= 3; i++) {
 		char name[16], net[32];
 

@@ -148,7 +148,7 @@ test_wrong(void **state)
 	}
 }
 
-/* Whatever the rule: later than asked for, inside a window, ascending. */
+/* For any rule: later than the given time, inside a window, ascending. */
 static void
 test_properties(void **state)
 {

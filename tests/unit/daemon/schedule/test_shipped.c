@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cost of the shipped campaigns without failures: starts of MPI and bytes
- * in an hour, and that none starts while another runs. */
+ * in an hour; and no campaign starts while another runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_slurm.c - what Slurm says, and what runs make of it. The lines are
- * those of Slurm 22.05.
+ * test_slurm.c - answers of Slurm, and their effect on runs. The lines have the
+ * format of Slurm 22.05.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -155,7 +155,7 @@ test_a_line_end_in_a_reason(void **state)
 	slurm_table_free(t);
 }
 
-/* 300 short lines do not take the loop for seconds. */
+/* 300 short lines do not block the loop for seconds. */
 static void
 test_long_lists(void **state)
 {
@@ -466,8 +466,8 @@ put(const char *dir, const char *name, const char *text)
 	assert_int_equal(chmod(path, 0755), 0);
 }
 
-/* A question about a job that fails has nothing to do with the one about nodes
- * that is under way. */
+/* A failed query about a job does not affect the concurrent query about
+ * nodes. */
 static void
 test_questions_apart(void **state)
 {

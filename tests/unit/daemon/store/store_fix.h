@@ -47,7 +47,7 @@ answer_cb(int status, json_t *result, void *arg)
 	a->result = result;
 }
 
-/* Turn the loop until *count reaches want. */
+/* Run the loop until *count reaches want. */
 static inline void
 fix_wait(struct fix *f, const int *count, int want)
 {

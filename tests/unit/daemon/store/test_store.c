@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store as its callers see it: data comes back, once, in order, after a
- * reopen too. Faults of disk and file: test_store_faults.c.
+ * The store for its callers: data is returned once and in order, also after a
+ * reopen. Faults of disk and file: test_store_faults.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -220,7 +220,7 @@ test_lists_of_runs_are_short(void **state)
 		/* of now: no retention may come in between */
 		run = fix_run(name, "x", "finished", since + (uint64_t)r);
 		json_object_set_new(run, "campaign_text", json_string("all"));
-		/* names that fold into nothing shorter */
+		/* names that cannot be folded into a shorter list */
 		for (int k = 0; k < 2000; k++) {
 			snprintf(name, sizeof(name), "a-node-%d-of-rack-%d-x",
 			    k * 7919 % 100003, k);
@@ -464,8 +464,8 @@ test_topology_has_a_past(void **state)
 	json_decref(list);
 }
 
-/* The last of each that is not ok, which the collector asks for at its start.
- */
+/* The last verdict of each subject that is not ok, which the collector loads at
+ * its start. */
 static void
 test_open_verdicts(void **state)
 {
@@ -580,7 +580,7 @@ test_impacts(void **state)
 	json_decref(got);
 }
 
-/* A baseline comes with the nodes of its run, and nothing else does. */
+/* A baseline is returned with the nodes of its run, and nothing else. */
 static void
 test_speedups(void **state)
 {
@@ -594,7 +594,7 @@ test_speedups(void **state)
 	json_object_set_new(record, "probe", json_string("speedup"));
 	json_object_set_new(record, "collective", json_string("allreduce"));
 	fix_put_record(f, record);
-	/* what held when it came: no later row */
+	/* the values at its arrival, not later rows */
 	for (int i = 0; i < 3; i++) {
 		shares = json_pack("{s:I, s:i}", "at_unix_ns",
 		    i < 2 ? (json_int_t)(i + 1) : INT64_MAX, "of", i);
@@ -620,7 +620,7 @@ test_speedups(void **state)
 	json_decref(got);
 }
 
-/* A round of node1, and of the other if there is one. */
+/* A round of node1, and of the other node if it is given. */
 static void
 put_round(struct fix *f, const char *run, int seq, const char *phase,
     const char *other)
@@ -635,7 +635,7 @@ put_round(struct fix *f, const char *run, int seq, const char *phase,
 	fix_put_record(f, record);
 }
 
-/* Whose last round the diagnosis would take, and when that was. */
+/* Nodes whose last round counts for the diagnosis, and its time. */
 static void
 test_heard(void **state)
 {
@@ -757,7 +757,7 @@ test_askers_outside(void **state)
 	struct fix *f = *state;
 	struct answer own = { 0 }, gone = { 0 }, left = { 0 };
 	struct statuses checks = { 0 };
-	int first = 0, second = 0; /* who ask */
+	int first = 0, second = 0; /* the requesters */
 	const int each = 100, checks_asked = 60;
 
 	for (int i = 0; i < each; i++) {
@@ -771,8 +771,8 @@ test_askers_outside(void **state)
 	fix_wait(f, &own.got, each);
 	assert_int_equal(own.status, 0);
 	fix_wait(f, &gone.got, each);
-	/* Enough to check that the first are not all done when they are let
-	 * go: how many are, the reader's thread decides. */
+	/* Enough to check that not all of the first requests are done when they
+	 * are cancelled. Their number depends on the reader's thread. */
 	for (int i = 1; i <= 500; i++) {
 		json_t *record = fix_canary("r-1", i, "lat", "isolated", 1);
 
@@ -814,7 +814,8 @@ test_health(void **state)
 	assert_true(h.write_s_max > 0);
 }
 
-/* What agents and schedulers may say, whatever the columns are made for. */
+/* Values that agents and schedulers may send, also beyond the columns'
+ * ranges. */
 static void
 test_odd_rows_harm_no_others(void **state)
 {
@@ -825,7 +826,7 @@ test_odd_rows_harm_no_others(void **state)
 	struct store_health h;
 	json_t *body;
 
-	/* What cannot be made shorter is too long for a key. */
+	/* A key that cannot be shortened is too long. */
 	for (size_t i = 0; i < sizeof(job) - 1; i++)
 		job[i] = (char)('0' + rng_mix(i) % 75);
 	body = json_pack("{s:o,s:s,s:s,s:I}", "job", text_json(job), "whole",
@@ -883,8 +884,8 @@ tally_cb(int status, json_t *result, void *arg)
 	t->other += status != 0 && status != -EAGAIN;
 }
 
-/* More writes than the queue holds, before the loop turns: each rejected one is
- * reported, and none of the others is lost. */
+/* More writes than the queue holds, before the loop runs: each rejected write
+ * is reported, and no other one is lost. */
 static void
 test_full_queue_says_so(void **state)
 {
@@ -903,7 +904,7 @@ test_full_queue_says_so(void **state)
 
 		store_put_record(f->st, record, NULL, tally_cb, &t);
 		json_decref(record);
-		if (seq % 1000 == 0) /* who does not come again has room */
+		if (seq % 1000 == 0) /* a sender that does not retry */
 			store_tell(f->st,
 			    &(struct store_event){ "alarm", "q", "full", NULL },
 			    stored_cb, &told);

@@ -59,7 +59,7 @@ count_records(struct fix *f, const char *run)
 	return n;
 }
 
-/* Run sql on the file while nothing is written. */
+/* Run sql on the file while the store does not write. */
 static void
 meddle(const struct fix *f, const char *sql)
 {
@@ -106,8 +106,8 @@ count_rows(struct fix *f, const char *table)
 	return n;
 }
 
-/* What an older program wrote is read after its steps: then a mesh record was
- * plain text and none knew of roll-up. */
+/* Data of an older program is read after the migration: then a mesh record was
+ * plain text, and records had no roll-up. */
 static void
 test_old_bodies_are_read(void **state)
 {
@@ -335,7 +335,7 @@ test_restore_beside_an_old_log(void **state)
 	assert_int_equal(count_records(f, "r"), 1);
 }
 
-/* Flip a bit of a value where the file has it; nothing of SQLite's own. */
+/* Flip a bit of a value in the file, not of SQLite's own data. */
 static void
 flip(const char *path, const char *column, int seq)
 {
@@ -438,8 +438,8 @@ restore_as_root(struct fix *f, const char *backup, const char *not_made)
 	return WEXITSTATUS(status);
 }
 
-/* Restored by root in a folder of another user: nothing is done there with
- * root's rights. */
+/* Restored by root in a folder of another user: no operation there has root's
+ * rights. */
 static void
 test_restore_by_root(void **state)
 {
@@ -493,7 +493,7 @@ test_retention(void **state)
 	struct sql *db;
 	int slices = 0, rc;
 
-	/* Not by the writer: here we look at each slice. */
+	/* Not by the writer: this test checks each slice. */
 	f->options.retention_ns = f->options.raw_retention_ns = 0;
 	fix_open(f);
 	fix_put_run(f, fix_run("old", "x", "finished", now - 100 * DAY_NS));
@@ -775,7 +775,7 @@ small_disk(const char *dir, const char *size)
 	return 0;
 }
 
-/* Returns how many were taken before the disk was full. */
+/* Return the number of rows that were accepted before the disk was full. */
 static int
 fill(struct fix *f, int from)
 {
@@ -816,8 +816,8 @@ wait_writable(struct fix *f, int want)
 
 #define BRIM_CHECKS 65 /* of 20 ms: more than a tick of the writer */
 
-/* The writer tries a full disk again with what little it has kept, and that may
- * still find room. Take that room too, until nothing fits any more. */
+/* The writer retries a full disk with the few rows that it has kept, and these
+ * may still fit. Use that space too, until no row fits. */
 static int
 fill_to_the_brim(struct fix *f, int from)
 {
@@ -839,7 +839,8 @@ fill_to_the_brim(struct fix *f, int from)
 	return 0;
 }
 
-/* In a child, whose mounts end with it: full, alarmed, room again, well. */
+/* In a child, whose mounts end with it: full disk, alarm, free space,
+ * normal. */
 static void
 live_on_small_disk(struct fix *f)
 {
@@ -856,7 +857,7 @@ live_on_small_disk(struct fix *f)
 	fix_put_run(f, fix_run("full", "x", "running", 1));
 	seq = fill_to_the_brim(f, 1);
 	wait_writable(f, 0);
-	/* The end of the run is reported while nothing can be written. */
+	/* The end of the run is reported while no write is possible. */
 	fix_put_run(f, fix_run("full", "x", "finished", 1));
 	unlink(ballast);
 	wait_writable(f, 1);

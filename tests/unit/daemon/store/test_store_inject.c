@@ -20,7 +20,7 @@
 
 #define RECORDS 30
 
-/* Of the child, seen by the parent. */
+/* Of the child, shared with the parent. */
 static struct shared {
 	struct inject_calls calls;
 	unsigned char acked[RECORDS + 1];
@@ -80,7 +80,7 @@ fix_try(struct fix *f, enum store_question what, json_t *args)
 	return a.result;
 }
 
-/* One child whose call `at` of the kind fails; then the store as it is. */
+/* Run one child whose call `at` of the kind fails, then check the store. */
 static void
 play(enum kind kind, unsigned long at)
 {
@@ -111,7 +111,7 @@ play(enum kind kind, unsigned long at)
 	if (inject_log_has(log, "damaged"))
 		fail_msg("%s %lu: set aside", inject_kinds[kind], at);
 	fix_open(&f);
-	/* Where nothing was stored, the run is not there either. */
+	/* If no record was stored, the run is missing too. */
 	list = fix_try(&f, STORE_RECORDS, json_pack("{s:s}", "run", "r"));
 	json_array_foreach (list, i, record)
 		have[json_integer_value(json_object_get(record, "seq"))] = 1;

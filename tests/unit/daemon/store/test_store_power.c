@@ -58,7 +58,7 @@ struct shim {
 static sqlite3_vfs *under;
 static sqlite3_io_methods methods;
 
-/* What may be left of d: malloc'd. */
+/* A possible content of d after a power failure: malloc'd. */
 static char *
 left_of(const struct disk *d, size_t *ret_len)
 {
@@ -302,7 +302,7 @@ point_check(const struct fix *f, const struct point *p)
 	sqlite3_close(db);
 }
 
-/* Another's connection, to say when the log goes into the file. */
+/* Another connection, to control when the log is copied into the file. */
 static sqlite3 *
 db_open(void)
 {
@@ -313,7 +313,7 @@ db_open(void)
 		if (strstr(disks[i].path, "-wal") == NULL)
 			path = disks[i].path;
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	/* Until it has read it does not know that there is a log. */
+	/* Before its first read it does not detect the log. */
 	assert_int_equal(sqlite3_exec(db, "SELECT 1 FROM run", NULL, NULL,
 			     NULL),
 	    SQLITE_OK);
@@ -382,9 +382,8 @@ test_power(void **state)
 	fix_close(&f);
 }
 
-/* A disk that returns errors, or is suddenly read-only: nothing is
- * acknowledged, an alarm is active, a state is kept; then everything
- * continues. */
+/* A disk that returns errors, or is suddenly read-only: no row is acknowledged,
+ * an alarm is active, states are kept. Then everything continues. */
 static void
 test_refusal(void **state)
 {

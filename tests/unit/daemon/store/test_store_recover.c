@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recovery of a damaged file: whichever page is gone, all rows of all others
- * are saved, in their own tables and unchanged, and what comes out is sound.
+ * Recovery of a damaged file: for any missing page, all rows of all other pages
+ * are saved, in their own tables and unchanged, and the result is sound.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -246,8 +246,8 @@ test_log(void **state)
 	path_in(f, "damaged.db", damaged);
 }
 
-/* Each page in turn, with zeros, noise, or as a leaf of noise: of all other
- * pages nothing is lost. */
+/* Each page in turn is replaced with zeros, noise, or a leaf of noise: no row
+ * of the other pages is lost. */
 static void
 test_each_page(void **state)
 {

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* Before cmocka.h go those. */
+/* Headers that cmocka.h needs first. */
 #include <cmocka.h>
 
 #include "tests/unit/daemon/store/store_fix.h"
@@ -324,8 +324,8 @@ count_of(struct sql *db, const char *sql)
 	return count;
 }
 
-/* What shrinks moves behind what does not, so that such rows share pages; its
- * place in its run stays, and it moves once only. */
+/* Rows that shrink move behind rows that do not, so that they share pages.
+ * Their place in their run stays, and they move only once. */
 static void
 test_what_shrinks_moves_together(void **state)
 {
@@ -394,8 +394,8 @@ test_housekeeping_rolls(void **state)
 	json_decref(list);
 }
 
-/* All of a day go in one piece where the engine can, and by rows where a run
- * of it has not ended; that one stays. */
+/* All rows of a day are deleted at once if the engine can do that, and row by
+ * row if a run of it has not ended; that run stays. */
 static void
 test_whole_days_go(void **state)
 {
@@ -439,7 +439,7 @@ test_whole_days_go(void **state)
 	}
 }
 
-/* An old node goes with its inventory; no other node does. */
+/* An old node is deleted with its inventory; no other node is. */
 static void
 test_old_nodes_go(void **state)
 {

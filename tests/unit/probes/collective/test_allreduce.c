@@ -263,7 +263,7 @@ test_numbers(void **state)
 	}
 }
 
-/* ---- what goes where ---- */
+/* ---- destinations ---- */
 
 static uint64_t
 out_of(const struct plan *p, uint32_t rank)

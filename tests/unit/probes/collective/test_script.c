@@ -116,8 +116,8 @@ test_collectives_as_text(void **state)
 		}
 }
 
-/* A shift on a ring, then what came is passed on: expressions, sets, steps of
- * ranges and values that are sums of sums. */
+/* A shift on a ring, then forwarding of received data: expressions, sets, steps
+ * of ranges and values that are sums of sums. */
 static void
 test_free_compositions(void **state)
 {

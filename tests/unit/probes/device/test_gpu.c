@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_gpu.c - the rules of device.h, kept by a plugin: COALMINE_TEST_DEVICE
- * names it ("cuda"), COALMINE_PLUGIN_DIR says where it lies. The same tests run
- * on stand-in runtimes and, in tests/gpu, on a card; data is therefore moved
- * by copies only. Without a device the tests are skipped.
+ * test_gpu.c - the rules of device.h, checked for a plugin:
+ * COALMINE_TEST_DEVICE is its name ("cuda"), COALMINE_PLUGIN_DIR its folder.
+ * The same tests run on stand-in runtimes and, in tests/gpu, on a card; data is
+ * therefore moved by copies only. Without a device the tests are skipped.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@
 #include "probes/device/host_reduce.h"
 
 #define MB     (1024 * 1024)
-#define INPUTS 131 /* more than two launches take */
+#define INPUTS 131 /* more than two launches can have */
 
 static const struct device_ops *g;
 static int real; /* a card, not a stand-in */
@@ -459,7 +459,7 @@ test_ipc_misuse(void **state)
 	assert_int_equal(g->alloc(d, 1ULL << 50, &y), -ENOMEM);
 	assert_true(strlen(g->error(d)) > 0);
 	g->free(d, NULL);
-	g->free(d, x + 64); /* not ours: nothing */
+	g->free(d, x + 64); /* not our memory: ignored */
 	g->free(d, x);
 	g->close(d);
 }
@@ -491,9 +491,9 @@ test_ipc_usable(void **state)
 	if (!(condition))                                                      \
 	return __LINE__ & 255
 
-/* The other process, with two handles on its standard input: reads "hello" by
- * the first and "again" by the second, puts "world" 3 MB further on, and finds
- * the first stale after a word. */
+/* The other process, with two handles on its standard input: it reads "hello"
+ * through the first and "again" through the second, writes "world" 3 MB further
+ * on, and finds the first one stale after a message. */
 static int
 stranger(void)
 {
@@ -647,7 +647,7 @@ session(void)
 	return rc;
 }
 
-/* Whichever call fails: an error, and no crash. The sanitizers see leaks. */
+/* For each call that fails: an error, and no crash. Sanitizers detect leaks. */
 static void
 test_every_call_fails_once(void **state)
 {

@@ -217,7 +217,8 @@ test_ipc(void **state)
 		_exit(stranger(&handle, down[0], up[1]));
 	assert_int_equal(read(up[0], &c, 1), 1);
 	assert_string_equal(x + 3 * MB, "world");
-	/* Freed, and its descriptor taken by another: the handle is stale. */
+	/* The memory is freed, and its descriptor is reused: the handle is
+	 * stale. */
 	h->free(d, x);
 	assert_int_equal(h->alloc(d, 4 * MB, (void **)&y), 0);
 	assert_int_equal(write(down[1], &c, 1), 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_plugin.c - NAME FOLDER: a shipped plugin, with the vendor's own runtime,
- * on whatever machine this is: it loads, and it has devices or says why not.
+ * on any machine: it loads, and it has devices or reports why not.
  */
 #include "common/err.h"
 #include "probes/device/device.h"

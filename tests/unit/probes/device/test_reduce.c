@@ -158,8 +158,8 @@ test_integers_wrap(void **state)
 	assert_int_equal(z, -2);
 }
 
-/* Every half there is comes back; a float between two goes to the nearer, and
- * from the middle to the even one. */
+/* Every half value is unchanged by conversion; a float between two is rounded
+ * to the nearest, and in the middle to the even one. */
 static void
 test_half(void **state)
 {

@@ -25,7 +25,7 @@ test_pipeline(void **state)
 		turns[i] = (struct inflight_turn){ 100, 0, i };
 	inflight_init(&w, turns, 4, 150);
 	inflight_hold(&w, 3);
-	assert_int_equal(inflight_take(&w), 3); /* nothing before it */
+	assert_int_equal(inflight_take(&w), 3); /* the first */
 	inflight_hold(&w, 2);
 	inflight_hold(&w, 1);
 	inflight_hold(&w, 0);
@@ -40,7 +40,7 @@ test_pipeline(void **state)
 	inflight_clear(&w);
 }
 
-/* Small ones go until the limit is reached. */
+/* Small transfers start until the limit is reached. */
 static void
 test_bytes(void **state)
 {
@@ -143,7 +143,7 @@ test_random(void **state)
 	inflight_clear(&w);
 }
 
-/* ---- who copies: many where each has a core, one where they would be woken
+/* ---- copying ranks: many if each has a core, one if they had to be woken
  * ---- */
 
 #define RANKS 4

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What counters and libraries say, and what of it is another network than was
- * wanted.
+ * Reports of counters and libraries, and the detection of another network than
+ * the required one.
  */
 #include "common/err.h"
 #include "probes/job/carried.h"
@@ -99,7 +99,7 @@ test_wrong(void **state)
 		{ { "ucx", NULL, "mlx5_0:1", 100, 1, 101 }, "tcp", "",
 		    "fabric = tcp is wanted, and of 100 bytes between nodes "
 		    "TCP has carried 1" },
-		/* shared memory between what seem to be nodes */
+		/* shared memory between apparent nodes */
 		{ { "ucx", NULL, "", 100, 0, 0 }, "tcp", "", "has carried 0" },
 		{ { "ob1", NULL, "", 0, 0, 0 }, "tcp", "", NULL },
 		{ { "psm2", NULL, "", 100, 0, 0 }, "psm", "", NULL },

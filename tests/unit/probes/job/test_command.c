@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_command.c - a program is run, timed, ended, and told nothing of ours. */
+/* test_command.c - a program is run, timed and ended, and inherits nothing of
+ * ours. */
 #include "probes/job/command.c"
 
 #include <setjmp.h>

@@ -73,7 +73,7 @@ phase(void)
 	    "begin", "phase", "wild", "visit", 1, "visits", 1);
 }
 
-/* Progress has no number and takes none. */
+/* Progress records have no number. */
 static void
 test_numbers(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which interface a rank takes.
+ * The interface of a rank.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ test_choose(void **state)
 	assert_string_equal(name, "as it was");
 }
 
-/* As launchers say it, and as implementations read it. */
+/* In the formats of launchers and of implementations. */
 static void
 test_set(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What interfaces carried, from the kernel's text, and connections.
+ * Byte counts of interfaces, from the kernel's text, and connections.
  */
 #include "probes/job/nic.c"
 

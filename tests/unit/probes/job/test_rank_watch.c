@@ -35,7 +35,8 @@ expect(int fd, const char *want)
 	assert_string_equal(got, want);
 }
 
-/* Who it is, then goodbye; and the line stays open in between and after. */
+/* The rank identifies itself, then says bye; the connection stays open in
+ * between and after. */
 static void
 test_words(void **state)
 {

@@ -30,7 +30,7 @@ test_is_a_ring(void **state)
 	}
 }
 
-/* Both agree, and of an odd number one stands aside. */
+/* Both partners agree; with an odd number one rank is idle. */
 static void
 test_match(void **state)
 {
@@ -146,8 +146,8 @@ test_uniform(void **state)
 		assert_in_range(met[i], 854, 1146);
 }
 
-/* Whoever receives knows all who send to it, they are eight or more where so
- * many are there, and after roles_ring_turns rounds everyone has received. */
+/* Each receiver knows all its senders, at least eight if there are enough
+ * ranks, and after roles_ring_turns rounds each rank has received. */
 static void
 test_incast(void **state)
 {

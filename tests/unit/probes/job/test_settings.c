@@ -78,7 +78,7 @@ test_order(void **state)
 	assert_int_equal(settings_phase(&s, 0, &visit), PHASE_ISOLATED);
 }
 
-/* Rounds of rates are counted where the campaign says how many. */
+/* Rounds of rates are counted if the campaign sets their number. */
 static void
 test_large_rounds(void **state)
 {
@@ -113,7 +113,7 @@ test_no_congestors(void **state)
 	assert_int_equal(visit, 1);
 }
 
-/* The reference goes through each phase once, whatever the file says. */
+/* The reference has each phase once, whatever the file contains. */
 static void
 test_exact(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Multi-path copies: exact rows, the shares of the worked table, plans of many
- * shapes that must all be proven, and what must be refused.
+ * shapes that must all be proven, and invalid options.
  */
 #include "probes/multipath/multipath.c"
 
@@ -98,7 +98,7 @@ test_worked(void **state)
 	}
 }
 
-/* What does not pay goes directly, in one piece. */
+/* Small messages without a gain use the direct path, in one piece. */
 static void
 test_small(void **state)
 {
@@ -115,7 +115,7 @@ test_small(void **state)
 	plan_free(p);
 }
 
-/* More chunks than units, slots than chunks, shares of nothing and of all. */
+/* More chunks than units, more slots than chunks, shares of 0 and 1. */
 static void
 test_many(void **state)
 {
@@ -153,7 +153,7 @@ test_many(void **state)
 	}
 }
 
-/* The simulation of machines and the closed form say the same. */
+/* The simulation of machines and the closed form agree. */
 static void
 predicted(const char *machine, double direct, double host)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The closed form of a message over several paths: the worked table, a search
- * over all chunks and shares that must not find better, and that nothing ever
- * beats 1/(1 - f).
+ * over all chunks and shares that must not find a better result, and no result
+ * better than 1/(1 - f).
  */
 #include "probes/multipath/paths.c"
 
@@ -131,7 +131,7 @@ test_limits(void **state)
 	}
 }
 
-/* The staged way starts to pay where the document says: n > B_D (a_H + 2a -
+/* The staged path has a gain from the documented size on: n > B_D (a_H + 2a -
  * a_D). */
 static void
 test_threshold(void **state)

@@ -29,8 +29,9 @@ device_name(void)
 	return name == NULL ? "host" : name;
 }
 
-/* Any shares, chunks and slots over two staged paths: every byte arrives, each
- * path carries its cut, and nothing outside of the message is written. */
+/* For any shares, chunks and slots over two staged paths: every byte arrives,
+ * each path carries its share, and no byte outside of the message is written.
+ */
 static void
 test_streams(void **state)
 {

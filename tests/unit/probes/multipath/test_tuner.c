@@ -221,7 +221,7 @@ test_copier_store(void **state)
 
 static struct tuner tuner;
 
-/* One transfer as the tuner wants it; times as they were, or with noise. */
+/* One transfer with the tuner's choice; times are exact, or have noise. */
 static double
 tuned(uint64_t bytes, double noise, struct rng *r, struct tuner_choice *ret)
 {
@@ -371,7 +371,7 @@ test_noise(void **state)
 	}
 }
 
-/* A way that breaks carries nothing, and is found again once it works. */
+/* A broken path gets no data, and is used again when it works. */
 static void
 test_lost(void **state)
 {
@@ -406,7 +406,8 @@ test_lost(void **state)
 	within(64 * MIB, &mist, tuned(64 * MIB, 0, NULL, &c), "healed");
 }
 
-/* Much slower than anything: direct; the counters say where bytes went. */
+/* Much slower than all others: direct; the counters show the bytes of each
+ * path. */
 static void
 test_fall_back(void **state)
 {
@@ -431,8 +432,8 @@ test_fall_back(void **state)
 }
 
 /* Paths through a shared resource: together they take twice the time of the
- * direct one alone, whatever the shares. No line models it; one transfer over
- * the direct path shows it. */
+ * direct path alone, for any shares. The linear model does not cover this; one
+ * transfer over the direct path shows it. */
 static void
 test_shared(void **state)
 {

@@ -102,7 +102,8 @@ test_slow(void **state)
 	node_close();
 }
 
-/* One measurement that differs changes nothing, two in a row do, both ways. */
+/* One differing measurement changes nothing, two in a row do, in both
+ * directions. */
 static void
 test_watch(void **state)
 {

@@ -40,7 +40,7 @@ static const int model_hops[2][MODEL_G][MODEL_G] = {
 };
 static const char *const model_names[2] = { "mi250", "mi250x" };
 
-/* A piece on its way, as one of its two ends sees it. */
+/* A piece in flight, at one of its two ends. */
 struct model_event {
 	uint64_t lo, hi;
 	int step, source, from, to;

@@ -84,7 +84,7 @@ test_parse(void **state)
 	assert_int_equal(l.mate[3], 1);
 	assert_int_equal(l.hops[3][2], 1);
 	assert_int_equal(l.hops[2][3], 3);
-	/* all alike: no packages can be seen */
+	/* all equal: no packages can be detected */
 	assert_int_equal(parse("0 1 1\n1 0 1\n1 1 0\n", &l, &err), 0);
 	assert_int_equal(l.mate[0], 1);
 	assert_int_equal(l.mate[1], 0);

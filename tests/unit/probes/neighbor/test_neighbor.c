@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Neighborhood allgather(v): the worked lists of the document to the byte,
- * random graphs against a model of what each rank knows, the bytes between
- * nodes against measured tables, and what must be refused. The full number of
- * random graphs runs in tests/bench; COALMINE_CASES says how many run here.
+ * random graphs compared with a model of each rank's knowledge, the bytes
+ * between nodes compared with measured tables, and invalid options. The full
+ * number of random graphs runs in tests/bench; COALMINE_CASES is their number
+ * here.
  */
 #include "probes/neighbor/neighbor.c"
 
@@ -123,7 +124,7 @@ static const struct worked_row {
 	    "1 2 0 recv.9+0 recv.9+0 1 ipc\n"
 	    "2 2 3 recv.9+0 recv.9+0 1 ipc-get\n",
 	    1, 3 },
-	/* below the threshold everything goes directly */
+	/* below the threshold all messages are direct */
 	{ "9 0\n9 1\n9 8\n", "bytes=4095 threshold=4K",
 	    "0 9 0 send+0 recv.9+0 4095 mpi\n"
 	    "0 9 1 send+0 recv.9+0 4095 mpi\n"
@@ -262,7 +263,7 @@ test_loads(void **state)
 	}
 }
 
-/* 3.2: what random graphs are expected to gain. */
+/* 3.2: the expected gain of random graphs. */
 static void
 test_expected(void **state)
 {

@@ -14,7 +14,7 @@
 
 static const char *const shapes[] = { "rail", "asymmetric", "symmetric" };
 
-/* By the definition of the patterns, with nothing of the builder in it. */
+/* The definition of the patterns, without code of the builder. */
 static int
 sends(int shape, int bi, uint32_t g, uint32_t k, uint32_t src, uint32_t dst)
 {
@@ -30,7 +30,7 @@ sends(int shape, int bi, uint32_t g, uint32_t k, uint32_t src, uint32_t dst)
 	return fits && ((out && bi != 1) || (in && bi >= 1));
 }
 
-/* A record of every probe is one that agents and the collector take. */
+/* Agents and the collector accept a record of every probe. */
 static void
 test_records(void **state)
 {

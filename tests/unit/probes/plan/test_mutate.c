@@ -196,7 +196,7 @@ reorder_at(struct plan *p, uint32_t rank, size_t row, struct rng *r)
 			continue;
 		on = &v.events[v.waits[e->wait + rng_below(r, e->waits)]];
 		if (local && on->kind != RANK_GRAPH_LOCAL && on->step == 0)
-			continue; /* nothing is before that */
+			continue; /* no earlier step exists */
 		if (local)
 			p->locals[e->row].step = on->step -
 			    (on->kind != RANK_GRAPH_LOCAL);

@@ -15,7 +15,8 @@
 
 #define RANKS 24
 
-/* Everybody sends to everybody, adds what came, and promises it. */
+/* Every rank sends to every other one, adds the received data, and promises the
+ * result. */
 static struct plan *
 plan_of_all(uint32_t steps)
 {

@@ -24,7 +24,7 @@ test_waits(void **state)
 	assert_int_equal(v.events[1].waits, 1);
 	assert_int_equal(v.waits[v.events[1].wait], 0);
 	rank_graph_clear(&v);
-	/* disjoint ranges: the assembly waits for nothing here */
+	/* disjoint ranges: the assembly waits for no transfer here */
 	rank_graph_make(p, 4, &v);
 	assert_int_equal(v.events_count, 4);
 	for (uint32_t i = 0; i < 4; i++)
@@ -34,7 +34,7 @@ test_waits(void **state)
 }
 
 /* A write waits for every reader since the last write, and a half that was
- * split off still knows its readers. */
+ * split off keeps its readers. */
 static void
 test_write_after_reads(void **state)
 {

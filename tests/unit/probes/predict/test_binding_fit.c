@@ -56,7 +56,7 @@ test_worked(void **state)
 	    BINDING_FIT_ROUND_ROBIN, 8, 25);
 }
 
-/* Every number of devices and NICs that can be told apart. */
+/* Every number of devices and NICs that can be distinguished. */
 static void
 test_equations(void **state)
 {

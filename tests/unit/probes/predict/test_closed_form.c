@@ -118,7 +118,7 @@ test_shares(void **state)
 	nodes[1].share = 0.5;
 	assert_true(
 	    fabs(closed_s(m, "allreduce", bytes, 3, NULL) / s - 2) < 0.02);
-	/* An open chain: node 1 receives, and sends nothing on. */
+	/* An open chain: node 1 receives, and forwards nothing. */
 	assert_true(closed_s(m, "broadcast", bytes, 2, NULL) >
 	    1.9 * bytes / m->out_per_s);
 	machine_free(m);

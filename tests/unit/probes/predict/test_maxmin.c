@@ -147,7 +147,8 @@ plain(const struct net *n, double *rate)
 	}
 }
 
-/* Flows come and go; after each change every rate is the plain one. */
+/* Flows start and end; after each change every rate equals that of a simple
+ * algorithm. */
 static void
 test_as_a_plain_filling(void **state)
 {

@@ -194,7 +194,8 @@ test_what_does_not_fit_is_refused(void **state)
 	}
 }
 
-/* Buffers in the memory of a socket: what stays on the rank takes its link. */
+/* Buffers in the memory of a socket: data that stay on the rank use its
+ * link. */
 static uint32_t
 on_host(void *arg, uint32_t rank, uint16_t buf)
 {

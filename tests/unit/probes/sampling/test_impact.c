@@ -74,7 +74,7 @@ test_shared_drift(void **state)
 	fill(&c, 4, mixed);
 	impact_take(&ask, IMPACT_MEAN, &im);
 	assert_true(im.lo > 1.9 && im.hi < 2.1);
-	ask.loaded = &c; /* the same values, but not side by side */
+	ask.loaded = &c; /* the same values, but not in pairs */
 	impact_take(&ask, IMPACT_MEAN, &im);
 	assert_true(im.lo < 1 && im.hi > 3);
 	tally_clear(&a);
@@ -173,8 +173,8 @@ test_thin(void **state)
 	tally_clear(&b);
 }
 
-/* A p99 of fewer than 1,000 samples in a phase is undetermined, except where
- * the reference's number is asked for. */
+/* A p99 of fewer than 1,000 samples in a phase is undetermined, except if the
+ * reference's number is requested. */
 static void
 test_few_samples(void **state)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does an interval hold the truth as often as it says? Thousands of made-up
- * runs with idle congestors, so that the impact is 1, on machines that drift,
- * wander and have heavy tails; and runs whose congestion is known.
+ * Test whether an interval contains the true value as often as documented:
+ * thousands of simulated runs with idle congestors, so that the impact is 1, on
+ * machines that drift, wander and have heavy tails; and runs with known
+ * congestion.
  */
 #include <errno.h>
 #include <math.h>
@@ -40,7 +41,7 @@ struct machine {
 			     core: the 99th percentile is on the edge */
 	double impact;    /* the truth */
 	double precision; /* at which the run stops; 0: after all visits */
-	int every;        /* every so manyth visit is 20 % slower; 0: none */
+	int every;        /* one in every such visits is 20 % slower; 0: none */
 	double congested_tail; /* share of packets that congestion delays by 5
 				  to 10 times */
 };
@@ -141,7 +142,7 @@ truth_of(const struct machine *m, double ret[IMPACT_OF_MAX])
 }
 
 struct covered {
-	int held;     /* runs whose interval held the truth */
+	int held;     /* runs whose interval contained the truth */
 	double width; /* half of the interval's logarithm, on average over runs,
 			 over what Student's t and the true error need */
 	double pairs; /* visits of a run, on average */

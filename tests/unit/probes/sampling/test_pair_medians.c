@@ -95,8 +95,8 @@ test_bounded(void **state)
 	pair_medians_free(p);
 }
 
-/* Node 0 is slow with two of three, so others are not asked how they are with
- * it; 1-2, 1-3 and 2-3 are typical. */
+/* Node 0 is slow with two of three partners, so its pairs are ignored for the
+ * others; 1-2, 1-3 and 2-3 are typical. */
 static void
 test_partners(void **state)
 {

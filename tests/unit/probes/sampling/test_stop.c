@@ -15,7 +15,7 @@ static const struct settings settings = { .precision = 0.1,
 	.rounds_min = 3,
 	.visits = 4 };
 
-/* Rounds of 1000 samples whose tail is known exactly, or hardly. */
+/* Rounds of 1000 samples whose tail is exact, or uncertain. */
 static void
 fill(struct tally *t, int rounds, int wild)
 {
@@ -56,7 +56,7 @@ test_rule(void **state)
 	assert_int_equal(stop_decide(&ask), STOP_PRECISION);
 	ask.timed_out = 1;
 	assert_int_equal(stop_decide(&ask), STOP_TIMEOUT);
-	/* A rate whose rounds are counted: no fewer, and no more. */
+	/* A rate with a fixed number of rounds: exactly this many. */
 	ask = ask_of(&t, 2, 10000);
 	ask.rounds_exact = 3;
 	assert_int_equal(stop_decide(&ask), STOP_GO_ON);
@@ -73,8 +73,8 @@ test_rule(void **state)
 	tally_clear(&t);
 }
 
-/* The reference looks at the clock after whole measurements only, and never at
- * its result. */
+/* The reference checks the clock only after whole measurements, and never its
+ * result. */
 static void
 test_exact(void **state)
 {

@@ -24,7 +24,7 @@ round_with(double value, int count)
 	return &round_of;
 }
 
-/* Whatever is merged: nothing is lost, no visit runs into another. */
+/* For any merges: no sample is lost, and no visit is merged with another. */
 static void
 test_bounded(void **state)
 {
@@ -58,7 +58,7 @@ test_bounded(void **state)
 	tally_clear(&t);
 }
 
-/* Merged rounds stand for equally many, but for the last. */
+/* Merged rounds represent equally many rounds, except the last. */
 static void
 test_even_weight(void **state)
 {

@@ -62,8 +62,8 @@ play(struct net *net, struct scan_judge_result *ret)
 	ret->pairs_count = n;
 }
 
-/* The interval of a slow node holds its effect in about 95 % of trials, and is
- * above what counts; those of good ones hold 0. */
+/* The interval of a slow node contains its effect in about 95 % of trials, and
+ * is above the threshold; intervals of healthy nodes contain 0. */
 static void
 test_intervals(void **state)
 {
@@ -110,7 +110,7 @@ test_few(void **state)
 	assert_true(isnan(scan_judge_interval_of(x, 0).mean));
 	assert_true(isinf(scan_judge_interval_of(x, 1).lo));
 	assert_true(scan_judge_interval_of(x, 2).lo < 0);
-	/* Of two nodes nothing is typical. */
+	/* Two nodes have no typical value. */
 	rng_seed(&net.rng, 1);
 	play(&net, &r);
 	scan_judge_typical(&r, &t);
@@ -142,7 +142,8 @@ test_group(void **state)
 	scan_judge_group(&r, &t, &o, &effect, &spread, &doubt);
 	assert_true(fabs(effect - log(3)) < 0.1);
 	assert_true(doubt == 0);
-	/* It had a core for a third of the time: that may be all of it. */
+	/* It had a core for a third of the time, which may explain all of its
+	 * effect. */
 	r.nodes[5].wait_ratio = 2.0 / 3;
 	scan_judge_group(&r, &t, &o, &effect, &spread, &doubt);
 	assert_true(fabs(doubt - log(3)) < 1e-9);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_doorbell.c - two processes that sleep until the other has written: no
- * ring is lost, whatever the timing, and a ring without a sleeper wakes no
- * process but is seen by the next waiter.
+ * ring is lost, for any timing, and a ring without a sleeper wakes no process
+ * but is detected by the next waiter.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 #define ROUNDS   2000
 #define SLEEPERS 4
 
-/* What two processes share: a word of each, and its bell. */
+/* Data shared by two processes: a word of each, and its bell. */
 struct table {
 	struct doorbell bells[2];
 	atomic_uint words[2];
@@ -44,7 +44,7 @@ say(struct table *t, int who, unsigned int word)
 	doorbell_ring(&t->bells[who]);
 }
 
-/* 1: it came to light only as a sleep had lasted too long. */
+/* 1: detected only after the time limit of a sleep. */
 static int
 hear(struct table *t, int who, unsigned int word)
 {
@@ -208,7 +208,7 @@ test_one_after_many(void **state)
 	munmap(t, sizeof(*t));
 }
 
-/* A ring between the look and the sleep; and a ring that never comes. */
+/* A ring between the check and the sleep; and a ring that never arrives. */
 static void
 test_no_sleep_and_no_end(void **state)
 {

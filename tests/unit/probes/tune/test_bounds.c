@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bounds of collectives by what two nodes were seen to exchange: Table III of
+ * Bounds of collectives from the measured exchange of two nodes: Table III of
  * HiCCL with measured rates.
  */
 #include "probes/tune/bounds.h"

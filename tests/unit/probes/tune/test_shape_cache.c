@@ -48,7 +48,7 @@ keep(const struct shape_cache_key *key, const char *choice)
 	json_decref(o);
 }
 
-/* NULL: nothing is found. */
+/* NULL: not found. */
 static void
 found(const struct shape_cache_key *key, const char *choice)
 {

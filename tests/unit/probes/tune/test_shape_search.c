@@ -77,7 +77,7 @@ all_setup(void **state)
 	return 0;
 }
 
-/* Seconds that only the test knows: how far a shape is from the best. */
+/* Seconds that only the test knows: the distance of a shape from the best. */
 static double
 landscape(const char *words)
 {
@@ -109,7 +109,8 @@ was_tried(const struct shape_search *c, const char *words)
 	return n;
 }
 
-/* It finds the top through every kind of step, and measures nothing twice. */
+/* The search finds the optimum through every kind of step, and measures no
+ * shape twice. */
 static void
 test_finds_the_top(void **state)
 {
@@ -124,8 +125,8 @@ test_finds_the_top(void **state)
 	}
 	assert_string_equal(c.best->words,
 	    "hierarchy=12,2 stripe=2 ring=1 depth=32 via=mpi,mpi piece=60K");
-	/* a kind each, the best first, with a pipeline where that is as good;
-	 * none that is predicted far behind */
+	/* one of each kind, the best first, with a pipeline if that is as good;
+	 * none that is predicted to be much slower */
 	assert_string_equal(c.tries[0].words, PIPE);
 	assert_string_equal(c.tries[1].words, NODES);
 	assert_string_equal(c.tries[2].words, RING);
@@ -135,8 +136,8 @@ test_finds_the_top(void **state)
 	shape_search_close(&c);
 }
 
-/* Of equals the first to be measured takes few processes to the network, and
- * cuts into few pieces, but some. */
+/* Of equal shapes the first to be measured has few ranks that use the network,
+ * and few pieces, but more than one. */
 static void
 test_light_first(void **state)
 {
@@ -196,7 +197,8 @@ test_depth_ends(void **state)
 	assert_int_equal(depth_reached(0.03, 8), 8);
 }
 
-/* More stripes have to gain more than fewer, and both than nothing. */
+/* More stripes need a larger gain than fewer, and both a larger one than
+ * none. */
 static void
 test_heavy_gains_more(void **state)
 {
@@ -254,7 +256,7 @@ test_stripes_keep_pieces(void **state)
 	shape_search_close(&c);
 }
 
-/* Messages that are short already, or whose length was given. */
+/* Messages that are already short, or whose length was given. */
 static void
 test_cuts_only_what_is_long(void **state)
 {

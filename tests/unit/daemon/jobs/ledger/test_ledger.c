@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_ledger.c - a cluster with jobs, written from the fault's side: jobs put
- * load on uplinks, load makes echoes over them slower, and the ledger sees only
- * the echoes and the jobs. 100 schedules with a kind of job that slows others
- * down, 100 without; seeds are fixed.
+ * test_ledger.c - a simulated cluster with jobs and known causes: jobs load
+ * uplinks, load makes echoes over them slower, and the ledger has only the
+ * echoes and the jobs. 100 schedules with a kind of job that slows others down,
+ * 100 without; seeds are fixed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,10 +52,10 @@ struct cluster {
 	/* The cost of a job of the aggressor on each uplink that it uses: a
 	 * share of the time, or the seconds of a queue. */
 	double cost, queue_s;
-	double hosts; /* deviation of what an epoch's busy cores add */
-	/* The truth: what jobs of the aggressor cost echoes that shared a link
-	 * with them, and did not begin or end on their nodes, as a logarithm
-	 * or in seconds. */
+	double hosts; /* deviation caused by busy cores of an epoch */
+	/* The true cost of the aggressor's jobs for echoes that shared a link
+	 * with them, and did not start or end on their nodes, as a logarithm or
+	 * in seconds. */
 	double cost_sum;
 	size_t cost_count;
 };
@@ -82,7 +82,7 @@ step_compare(const void *a, const void *b)
 	return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
 }
 
-/* Jobs come in turn and take nodes that are free, wherever these are. */
+/* Jobs start in order and use free nodes, anywhere. */
 static void
 schedule_make(struct cluster *c)
 {
@@ -141,7 +141,8 @@ loads_of(const struct cluster *c, int epoch, double ret[LEAVES])
 	}
 }
 
-/* Every node asks two others on other leaves, new ones in each epoch. */
+/* Every node sends echoes to two others on other leaves, new ones in each
+ * epoch. */
 static void
 echoes_make(struct cluster *c)
 {
@@ -237,7 +238,7 @@ cluster_make(uint64_t seed, double cost, double queue_s, double hosts)
 			j->node_count };
 		int64_t late = (int64_t)rng_below(&c->rng, 60) * 1000000000LL;
 
-		/* The scheduler is asked once a minute. */
+		/* The scheduler is queried once a minute. */
 		c->steps[w->step_count++] = (struct ledger_step){
 			j->from * EPOCH_NS + late, (uint32_t)i, 1, p
 		};
@@ -339,9 +340,9 @@ test_an_aggressor_is_found(void **state)
 	assert_true(covered >= 85);
 }
 
-/* A queue that a job fills is many times what an echo takes without it, and how
- * long that was depends on how busy cores are: a ratio of the two is not worth
- * much, the seconds are. */
+/* A queue that a job fills takes many times as long as an echo without it. That
+ * time depends on the load of cores: the ratio of the two is of little use, the
+ * seconds are. */
 static void
 test_a_queue_is_told_in_seconds(void **state)
 {
@@ -430,8 +431,8 @@ test_without_one_nobody_is_blamed(void **state)
 	assert_true(sets > 0 && sets_blamed * 100 <= sets);
 }
 
-/* Two jobs that begin together on the same leaves are not told apart, and it is
- * said who else it may have been; apart they are. */
+/* Two jobs that start together on the same leaves cannot be distinguished, and
+ * the statement names the other one too; separately they can. */
 static void
 test_who_moves_together_is_not_told_apart(void **state)
 {
