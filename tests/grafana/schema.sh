@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# schema.sh [--check] - make third_party/dashboard.schema.json from what
-# Grafana publishes, with npm; --check only compares. Tests use the file.
+# schema.sh [--check] - make third_party/dashboard.schema.json from Grafana's npm
+# package; --check only compares. Tests use the file.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 file=$here/third_party/dashboard.schema.json

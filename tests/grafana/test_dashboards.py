@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The dashboards that the build made are valid against the schema that Grafana publishes, can be provisioned without inputs, and every
-query of theirs parses. That queries find something: tests/lab/test_grafana.sh.
+"""The built dashboards are valid against Grafana's schema and can be provisioned
+without inputs, and all their queries parse. tests/lab/test_grafana.sh checks
+that the queries find data.
 """
 import json
 import os
@@ -72,7 +73,7 @@ def check_panels(name, board):
 
 
 def plain(expr):
-    """As Grafana would send it, with every variable at All."""
+    """Return the query as sent by Grafana, with all variables set to All."""
     return re.sub(r"\$\w+", ".+", expr.replace("$__rate_interval", "5m"))
 
 

@@ -2,8 +2,8 @@
 /*
  * bench_ledger.c - jobs at 10,000 nodes: the time that the loop is blocked by
  * an answer of the scheduler, by results of canaries, by the ledger's ticks,
- * and by requests about a week of jobs. bench_ledger [DAYS]. Times are CPU times
- * of the thread, so that a busy machine has no effect.
+ * and by requests about a week of jobs. bench_ledger [DAYS]. Times are CPU
+ * times of the thread, so that a busy machine has no effect.
  */
 #include <math.h>
 #include <stdio.h>

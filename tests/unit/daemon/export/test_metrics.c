@@ -603,8 +603,7 @@ test_links(void **state)
 	series_free(l);
 }
 
-/* Shares without a total and limits that are not set are missing, not 0. */
-/* A series for an open case, and none for those that are well. */
+/* An open case has a series; healthy nodes and leaves have none. */
 static void
 test_verdicts(void **state)
 {
@@ -630,6 +629,7 @@ test_verdicts(void **state)
 	series_free(l);
 }
 
+/* Shares without a total and limits that are not set are missing, not 0. */
 static void
 test_always(void **state)
 {
