@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """find_slow.py URL NODE - get from the page's headline to the slow node with
-one click, like a user who has never seen the page."""
+one click, like a new user of the page."""
 import os
 import sys
 

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of a simulated cluster in a real browser: every page shows its
 contents, links lead to their targets, the keyboard reaches everything, colours
-follow the reader's settings, 10,000 nodes are one picture, and there are no
-errors of the script or of the security policy. The design needs a human check:
-with PICTURES=DIR in the environment screenshots of all pages are stored there.
+follow the reader's settings, 10,000 nodes are one picture, and the browser logs
+no errors of the script or of the security policy. The design needs a human
+check: with PICTURES=DIR in the environment screenshots of all pages are stored
+there.
 """
 import contextlib
 import json

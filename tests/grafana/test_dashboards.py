@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The built dashboards are valid against Grafana's schema and can be provisioned
+"""The built dashboards are valid against Grafana's schema, can be provisioned
 without inputs, and all their queries parse. tests/lab/test_grafana.sh checks
 that the queries find data.
 """

@@ -248,7 +248,7 @@ test_score_and_verdict(void **state)
 }
 
 /* The topology file names the switches above a slow leaf. After a change of the
- * file a removed leaf is no longer bad, and a remaining one stays bad. */
+ * file the verdict of a removed leaf ends, and a remaining one stays bad. */
 static void
 test_leaf_goes(void **state)
 {
@@ -618,8 +618,8 @@ test_drops(void **state)
 	expect_text(f, "NIC eth0 drops 7");
 }
 
-/* In rings all ranks have the speed of the slowest: they are no evidence for or
- * against results of pairs. */
+/* In rings all ranks have the speed of the slowest: rings are not evidence for
+ * or against results of pairs. */
 static void
 test_rings_apart(void **state)
 {

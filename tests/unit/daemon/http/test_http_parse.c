@@ -52,7 +52,7 @@ test_whole(void **state)
 	assert_string_equal(head.etag, "\"abc\"");
 }
 
-/* For any cut of the bytes there is no result before the empty line. */
+/* For any cut of the bytes no result is returned before the empty line. */
 static void
 test_every_cut(void **state)
 {

@@ -608,7 +608,7 @@ test_command(void **state)
 	event_base_free(base);
 }
 
-/* By default there is no action and no output. */
+/* By default the collector takes no action and prints nothing. */
 static void
 test_none(void **state)
 {

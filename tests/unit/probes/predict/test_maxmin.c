@@ -147,7 +147,7 @@ plain(const struct net *n, double *rate)
 	}
 }
 
-/* Flows start and end; after each change every rate equals that of a simple
+/* Flows start and end; after each change every rate equals the rate of a simple
  * algorithm. */
 static void
 test_as_a_plain_filling(void **state)
