@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packed bytes of a wire-up in a message: unpack the bytes of a peer; bytes that
- * were packed and unpacked are the same. */
+/* Packed bytes of a wire-up in a message: unpack the bytes of a peer; packed
+ * and unpacked again, bytes are the same. */
 #include "schema/packed.h"
 
 #include "tests/fuzz/fuzz.h"
