@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* A program that cannot start exits with it. */
+/* Exit status if the program cannot start. */
 #define EXIT_CONFIG    3
 #define ARGUMENTS_SETS 64
 
@@ -22,8 +22,8 @@ struct arguments {
 	size_t set_count;
 };
 
-/* Read the command line; prints and exits where that is all it asks for, or
- * where it is wrong. */
+/* Read the command line. Prints and exits for --help and the like, and if it is
+ * invalid. */
 void arguments_read(int argc, char **argv, struct arguments *ret);
 
 #endif

@@ -36,13 +36,13 @@ struct collector_options {
 	struct mesh_options mesh;
 	struct react *react;   /* outlives the collector */
 	struct enroll *enroll; /* outlives the collector; NULL: none */
-	const char *munge_users, *munge_socket; /* of enroll; "": nobody */
+	const char *munge_users, *munge_socket; /* "": munge is disabled */
 	struct jobs_options
 	    jobs; /* its base, store, roster and shares are ours */
 };
 
-/* store, series and o's text outlive the collector. NULL, after a line in the
- * log, when an option cannot be followed. */
+/* store, series and o's text outlive the collector. Return NULL, after logging
+ * the reason, if an option cannot be applied. */
 struct collector *collector_new(struct event_base *base, struct store *store,
     struct series *series, const struct collector_options *o);
 void collector_free(struct collector *c); /* NULL is allowed */
@@ -55,19 +55,18 @@ struct jobs *collector_jobs(struct collector *c); /* NULL: none */
 /* changed is called with each new state of a run. */
 void collector_set_changed(struct collector *c,
     void (*changed)(void *arg, const struct run *r), void *arg);
-/* Another file of leaves, which outlives the collector. */
+/* Use another topology, which outlives the collector. */
 void collector_set_topo(struct collector *c, const struct topo *topo);
-/* A record of before this start: for series and scores. */
+/* Add a record from before this start to series and scores. */
 void collector_warm(struct collector *c, const char *class,
     const json_t *record);
-/* The lists of tls.crl, as PEM, or NULL: agents that ask for them get them,
- * soon and at every welcome. Copies. */
+/* Set the revocation lists of tls.crl as PEM, or NULL; copies. Agents that
+ * request them get them soon and with every welcome. */
 void collector_set_crl(struct collector *c, const char *crl);
-/* Of a standby: what the store says of nodes and of open verdicts, instead of
- * what it said before. */
+/* On a standby: replace nodes and open verdicts by those of the store. */
 void collector_mirror(struct collector *c, const json_t *nodes,
     const json_t *verdicts);
-/* Several times a second. */
+/* Call several times a second. */
 void collector_tick(struct collector *c);
 
 #endif

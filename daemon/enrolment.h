@@ -32,12 +32,12 @@ struct enrolment_options {
 struct enrolment *enrolment_new(struct event_base *base,
     const struct enrolment_options *o);
 void enrolment_free(struct enrolment *e); /* NULL is allowed */
-/* Handle an enroll message of a new node; the answer goes to that question of
- * the sessions, later. -errno and why: refused. */
+/* Handle an enroll message of a new node; sessions_answer sends the answer
+ * later. Return -errno with err if it is refused. */
 int enrolment_ask(struct enrolment *e, uint64_t question, const char *addr,
     const json_t *msg, struct err *err);
-/* Handle one in a session, which gets the answer, a refusal too. -EPROTO: it
- * asks too often. */
+/* Handle an enroll message in a session, which gets the answer or a refusal.
+ * Return -EPROTO if it requests too often. */
 int enrolment_renew(struct enrolment *e, struct node *n, struct session *s,
     const json_t *msg, struct err *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * settings.h - coalmined.conf and -o, as the options that the parts take.
+ * settings.h - convert coalmined.conf and -o to the options of the parts.
  */
 #ifndef DAEMON_SETTINGS_H
 #define DAEMON_SETTINGS_H
@@ -17,8 +17,8 @@ struct settings {
 	struct conf *conf;
 	struct topo *topo;
 	struct store_options store;
-	char who[300]; /* this collector, for people */
-	char url[400]; /* for coalctl; "": it has none */
+	char who[300]; /* this collector, for messages */
+	char url[400]; /* for coalctl; "": none */
 	struct collector_options collector;
 	struct http_options http;
 	struct cost_rules costs;
@@ -27,11 +27,11 @@ struct settings {
 };
 
 /* path NULL: the default file, which may be absent. sets: SECTION.KEY=VALUE of
- * -o, over it. -EINVAL with file and line in err. */
+ * -o, which override the file. Return -EINVAL with file and line in err. */
 int settings_load(const char *path, char *const *sets, size_t set_count,
     struct settings *ret, struct err *err);
-/* What a start would find beside the values themselves: files that are not
- * there or not ours to read, each with a line in the log. Nothing is made. */
+/* Check that the configured files exist and are readable; log each failure.
+ * Creates nothing. */
 int settings_check_files(const struct settings *s);
 
 #endif

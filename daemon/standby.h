@@ -10,7 +10,7 @@
 
 struct store;
 
-/* What a standby knows of the active collector; begins as zeros. */
+/* State of a standby that watches the active collector; begins as zeros. */
 struct standby {
 	struct store *store;
 	char mark[128];   /* of STORE_LEADER; changes while it is alive */
@@ -20,8 +20,8 @@ struct standby {
 	int is_free;      /* no collector is active */
 };
 
-/* Ask the database who is active; call several times a second. Return 1 when
- * no collector is active, so the caller has to take over. */
+/* Check the lease in the database; call several times a second. Return 1 if no
+ * collector is active: the caller has to take over. */
 int standby_look(struct standby *s, struct store *store);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * enroll.c - who gets a certificate: tokens and certificates as lines of one
- * file, and the rules by which a request is signed or not.
+ * enroll.c - tokens and certificates as lines of one file, and the rules that
+ * decide whether a request is signed.
  */
 #include "daemon/agents/enroll.h"
 
@@ -770,7 +770,7 @@ enroll_wrong(struct enroll *e, const char *addr, int64_t now_unix_s)
 	return 0;
 }
 
-/* May this token have a certificate for that name and key? */
+/* Return 0 if this token permits a certificate for that name and key. */
 static int
 enroll_token_check(struct enroll *e, const struct enroll_ask *ask,
     const char *key, int64_t now_unix_s, struct token **ret, struct err *err)

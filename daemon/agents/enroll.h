@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * enroll.h - certificates for nodes: by a token or a credential of munge for a
- * new one, by its own session for one whose certificate is old.
+ * enroll.h - certificates for nodes. A new node needs a token or a munge
+ * credential; a node with an old certificate renews it in its own session.
  *
- * Tokens, of which only a hash is kept, and what was issued for them are lines
- * of one file, state_dir/enrolled, each synced before it counts. So a token is
- * good for one key of a name, also after a power cut, and coalctl pki revoke
- * finds every certificate of a node. A thread syncs what was issued, all that
- * came meanwhile at once: nodes that enrol together never hold up the loop.
+ * Tokens (only their hashes) and issued certificates are lines of one file,
+ * state_dir/enrolled. A line is synced before it counts. So a token is valid
+ * for one key of a name, also after a power failure, and coalctl pki revoke
+ * finds every certificate of a node. A thread syncs the file, once for all
+ * lines that are waiting: nodes that enrol together do not block the loop.
  */
 #ifndef DAEMON_AGENTS_ENROLL_H
 #define DAEMON_AGENTS_ENROLL_H
@@ -25,59 +25,66 @@
 struct enroll;
 struct event_base;
 
-/* -errno and why: what is there cannot be read. */
+/* Return -errno with err if the existing file cannot be read. */
 int enroll_open(const char *state_dir, struct enroll **ret, struct err *err);
 void enroll_close(struct enroll *e); /* NULL is allowed */
-/* The thread; without it enroll_when_synced waits for the disk. -errno */
+/* Start the thread; without it enroll_when_synced blocks until the file is
+ * synced. Return 0 or -errno. */
 int enroll_start(struct enroll *e, struct event_base *base);
-/* Who signs, for how long, and whom nodes shall trust: the root of the
- * collector's own certificate. Takes all; ca.key NULL: nobody is enrolled. */
+/* Set the authority that signs, the lifetime of its certificates, and the root
+ * that nodes trust: the root of the collector's own certificate. Takes
+ * ownership of ca and root; ca.key NULL: enrolment is disabled. */
 void enroll_set(struct enroll *e, struct pki_authority ca, X509 *root,
     int64_t life_s);
 int enroll_is_on(const struct enroll *e);
-/* Of the root; -EPERM: nobody is enrolled. */
+/* Write the digest of the root. Return -EPERM if enrolment is disabled. */
 int enroll_authority(const struct enroll *e, char ret[PKI_DIGEST_TEXT],
     struct err *err);
 
 struct enroll_order {
 	const char *names; /* a hostlist, or "*" */
-	int uses;          /* 0: as many as there are names */
+	int uses;          /* 0: one for each name */
 	int64_t life_s;
 };
-/* -EINVAL, -EPERM (off), -ENOSPC and their like, and why. */
+/* Issue a token. Return 0, or -errno with err: -EINVAL, -EPERM (enrolment is
+ * disabled), -ENOSPC or another error of the file. */
 int enroll_token_new(struct enroll *e, const struct enroll_order *o,
     int64_t now_unix_s, char ret[PKI_TOKEN_TEXT], struct err *err);
 
 struct enroll_ask {
 	const char *node, *request;
-	const char *token; /* NULL: its session is its word, or munge is */
+	const char *token; /* NULL: a session or munge identifies the node */
 	const char *munge; /* a credential, or NULL */
 	const char *addr;
 	const X509 *old; /* of that session */
-	int connected;   /* a session of that name stands */
+	int connected;   /* a session of that name exists */
 };
-/* PEM of the certificate and, where it is not the root, of who signed it; the
- * caller frees, and hands it out when it is synced. -EACCES: not for him;
- * -EBUSY: later; else as above. */
+/* Sign a request. *ret is the certificate as PEM, followed by its issuer's
+ * unless that is the root. The caller frees it, and sends it only after
+ * enroll_when_synced. Return -EACCES: rejected; -EBUSY: retry later; other
+ * errors as for enroll_token_new. */
 int enroll_sign(struct enroll *e, const struct enroll_ask *ask,
     int64_t now_unix_s, char **ret, struct err *err);
-/* cb is called on the loop, once: 0 when all that was signed is on disk;
- * -errno: it is void; -ECANCELED: out of enroll_close. */
+/* cb is called once, on the loop, with 0 when all signed certificates are on
+ * disk; -errno: they are void; -ECANCELED: enroll_close was called. */
 typedef void enroll_cb(int status, void *arg);
 void enroll_when_synced(struct enroll *e, enroll_cb *cb, void *arg);
 
-/* ---- enroll_munge.c: by a credential of munge(7) ---- */
+/* ---- enroll_munge.c: enrolment with a credential of munge(7) ---- */
 
 struct enroll_munge;
-/* Once, on the loop: what was asked, with the collector's own credential for
- * the node in munge, or NULL and why. ask is good for the call. */
+/* Called once, on the loop, with the request and the collector's own credential
+ * for the node in munge, or with NULL and the reason in why. ask is valid
+ * during the call. */
 typedef void enroll_munge_cb(struct enroll_ask *ask, uint64_t question,
     struct err *why, void *arg);
-/* users: whose credentials are good, as in pki.h. */
+/* users: the users whose credentials are accepted, as in pki.h. */
 struct enroll_munge *enroll_munge_open(struct event_base *base,
     const char *users, const char *socket, enroll_munge_cb *cb, void *arg);
-void enroll_munge_close(struct enroll_munge *m); /* NULL; nobody is answered */
-/* Copies; -EBUSY: not now. */
+/* Pending requests get no answer. NULL is allowed. */
+void enroll_munge_close(struct enroll_munge *m);
+/* Check the credential in the background; copies ask. Return -EBUSY if too many
+ * requests are waiting. */
 int enroll_munge_ask(struct enroll_munge *m, const struct enroll_ask *ask,
     const char authority[PKI_DIGEST_TEXT], uint64_t question, struct err *err);
 

@@ -23,7 +23,7 @@
 #include "common/xalloc.h"
 #include "pki/pki_munge.h"
 
-#define WAITING_MAX 256 /* the others come again */
+#define WAITING_MAX 256 /* more requests are rejected; nodes retry */
 
 struct item {
 	TAILQ_ENTRY(item) link;
@@ -49,7 +49,7 @@ struct enroll_munge {
 	int count, stopping; /* waiting and done */
 };
 
-/* Does the name belong to that address? */
+/* Return 1 if the name belongs to that address. */
 static int
 enroll_munge_address_check(const char *node, const char *addr, struct err *err)
 {

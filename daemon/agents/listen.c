@@ -23,8 +23,8 @@
 #include "common/xalloc.h"
 #include "daemon/agents/listen.h"
 
-/* Those that wait for a place among strangers; the kernel's own limit is 4096
- * (net.core.somaxconn). */
+/* Connections that wait in the kernel until a place is free; the kernel's own
+ * limit is 4096 (net.core.somaxconn). */
 #define BACKLOG   4096
 #define FULL_MS   10
 #define FAILED_MS 250
@@ -33,7 +33,7 @@ struct listen {
 	struct evconnlistener *listener;
 	struct event *again;
 	struct sessions *to;
-	size_t left; /* connections until it is shut */
+	size_t left; /* connections until it stops accepting */
 };
 
 static void

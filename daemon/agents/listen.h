@@ -14,21 +14,21 @@ struct sessions;
 
 struct listen;
 
-/* Bound and shut: connections wait until listen_start.
- * where: "host:port", "[v6]:port" or ":port"; numeric hosts only need no
- * resolver. fd: a socket to use if it is bound there, or negative; taken.
- * -errno with why. */
+/* Bind the port; connections wait until listen_start.
+ * where: "host:port", "[v6]:port" or ":port"; a numeric host needs no
+ * resolver. fd: a socket that is used if it is bound there, or negative; taken.
+ * Return 0, or -errno with err. */
 int listen_open(const char *where, int fd, struct sessions *to,
     struct listen **ret, struct err *err);
-/* Then it is shut again; SIZE_MAX: never. */
+/* Accept this many connections, then stop; SIZE_MAX: no limit. */
 void listen_start(struct listen *l, size_t most);
 int listen_fd(const struct listen *l);
 void listen_close(struct listen *l); /* NULL is allowed */
 
 /* Take over sockets that a service manager or this program before its restart
  * has opened (sd_listen_fds(3)): ret_fds by name (LISTEN_FDNAMES); a single
- * unnamed one goes to the first name; -ENOENT: none of that name. Call it once:
- * it clears the environment and closes all other sockets. */
+ * unnamed one belongs to the first name; -ENOENT: not found. Call it once: it
+ * clears the environment and closes all other sockets. */
 void listen_activated(const char *const names[], size_t count, int ret_fds[]);
 
 #endif

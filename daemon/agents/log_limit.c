@@ -30,7 +30,7 @@ log_limit_tell(struct log_limit *o, const char *who, const char *what,
 		o->minute_ns = now_ns;
 		o->lines = 0;
 	}
-	/* A minute full of lines is the limit, whatever their peers. */
+	/* The limit of lines a minute is for all peers together. */
 	if ((o->slot[i].hash == h && o->slot[i].told_ns != 0 &&
 		now_ns - o->slot[i].told_ns < LOG_LIMIT_AGAIN_NS) ||
 	    o->lines >= LOG_LIMIT_LINES_MINUTE) {

@@ -23,8 +23,8 @@ struct log_limit {
 	uint64_t hidden; /* since the last line that was logged */
 };
 
-/* 1 if it should be logged now; *ret_hidden is then the number of lines hidden
- * since the last one. */
+/* Return 1 if it should be logged now; *ret_hidden is then the number of lines
+ * hidden since the last one. */
 int log_limit_tell(struct log_limit *o, const char *who, const char *what,
     uint64_t now_ns, uint64_t *ret_hidden);
 

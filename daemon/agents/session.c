@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.c - agents that are let in: frames both ways, heartbeats, and an end
- * with their certificate.
+ * session.c - sessions of accepted agents: frames in both directions,
+ * heartbeats, and their end when the certificate is no longer valid.
  */
 #include "daemon/agents/session_int.h"
 
@@ -66,7 +66,7 @@ session_free(struct session *s)
 	if (s->bev != NULL) {
 		SSL *ssl = bufferevent_openssl_get_ssl(s->bev);
 
-		/* Our goodbye; the answer is not waited for. */
+		/* Close TLS without waiting for the peer's close_notify. */
 		SSL_set_quiet_shutdown(ssl, s->step == STEP_STRANGER);
 		SSL_shutdown(ssl);
 		bufferevent_free(s->bev);
@@ -112,7 +112,7 @@ sessions_complain(struct sessions *ss, const char *addr, const char *name,
 		    name[0] != '\0' ? " " : "", name, what);
 }
 
-/* A session that breaks off before it was up, or breaks a rule. */
+/* End a session that failed before it was up, or that broke a rule. */
 void
 session_drop(struct session *s, const char *why)
 {
@@ -153,7 +153,7 @@ session_waiting(struct session *s)
 	return len;
 }
 
-/* As a whole, now where it may be. */
+/* Send a whole frame, at once if nothing is queued. */
 static int
 session_frame_put(struct session *s, const char *frame, size_t len, int now)
 {
@@ -478,7 +478,8 @@ session_message_handle(struct session *s, const char *body, size_t len,
 	return rc;
 }
 
-/* One frame out of in: its whole length, 0 for a part of one, or -errno. */
+/* Handle one frame of in. Return its length, 0 if it is incomplete, or -errno.
+ */
 static long
 session_frame_handle(struct session *s, struct evbuffer *in,
     enum cause *ret_cause, struct err *err)
@@ -534,8 +535,8 @@ session_paused_cb(evutil_socket_t fd, short what, void *arg)
 		session_read_on(s);
 }
 
-/* 1: what its messages took is above its share, and it is not read for a
- * while. */
+/* Return 1 if its messages took more than its share of the loop; it is then not
+ * read for a while. */
 static int
 session_charge(struct session *s, uint64_t began_ns)
 {
@@ -602,7 +603,7 @@ session_handshake_done(struct session *s)
 	struct err err;
 
 	if (s->enrols)
-		return; /* the time for its hello is its time */
+		return; /* the time limit of its hello applies */
 	if (tls_peer_get(bufferevent_openssl_get_ssl(s->bev), &peer, &err) <
 	    0) {
 		session_refuse(s, CAUSE_CONFIG, err.text);

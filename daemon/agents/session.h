@@ -2,10 +2,11 @@
 /*
  * session.h - connections from agents: TLS, frames, messages, limits.
  *
- * A stranger costs a descriptor until its first record looks like TLS and its
- * turn comes, then one handshake, then one hello, each with a time limit; few
- * are in a handshake at a time. A peer that breaks a rule gets a refuse and
- * loses its session; nobody else notices.
+ * A new connection ("stranger") costs a descriptor until its first record looks
+ * like TLS and its turn comes, then one handshake, then one hello. Each step
+ * has a time limit, and only a few handshakes run at a time. A peer that breaks
+ * a rule gets a refuse message and loses its session; other sessions are not
+ * affected.
  */
 #ifndef DAEMON_AGENTS_SESSION_H
 #define DAEMON_AGENTS_SESSION_H
@@ -25,61 +26,64 @@ struct sessions;
 struct strict_lines;
 
 struct session_ops {
-	/* The first message; the certificate is an agent's and names the node
-	 * that the message names. 0 or -errno with cause and why. */
+	/* The first message. The certificate is an agent's and has the node's
+	 * name from the message. Return 0, or -errno with cause and err. */
 	int (*hello)(void *ctx, struct session *s, json_t *msg,
 	    enum cause *ret_cause, struct err *err);
-	/* Any later one. -EPROTO with why ends the session. */
+	/* Any later message. -EPROTO with err ends the session. */
 	int (*message)(void *ctx, struct session *s, enum wire_type type,
 	    json_t *msg, struct err *err);
-	/* Whoever has shown no certificate asks for one: sessions_answer comes
-	 * with that number, or -errno and why. */
+	/* A peer without a certificate requests one. The callee calls
+	 * sessions_answer with this number later, or returns -errno with err.
+	 */
 	int (*enroll)(void *ctx, uint64_t question, const char *addr,
 	    const json_t *msg, struct err *err);
-	/* Once for every session that got as far as hello, taken or not. */
+	/* Called once for every session that sent a hello, accepted or not. */
 	void (*closed)(void *ctx, struct session *s, const char *why);
 };
 
 struct session_limits {
 	uint64_t silence_ns;
 	size_t agents_max;
-	size_t queue_bytes_max; /* that may wait for a peer */
+	size_t queue_bytes_max; /* that may be queued for a peer */
 };
 
 struct sessions *sessions_new(struct event_base *base,
     const struct session_limits *limits, const struct session_ops *ops,
     void *ctx);
 void sessions_free(struct sessions *ss); /* NULL is allowed */
-/* Takes ctx. Sessions that stand keep the old one's keys, and are verified
- * against the new one by sessions_verify. */
+/* Takes ctx. Existing sessions keep the old keys; sessions_verify verifies them
+ * against the new context. */
 void sessions_set_tls(struct sessions *ss, SSL_CTX *tls);
-/* Takes ctx, of tls_trust_read, before sessions_set_tls: whoever asks for it by
- * name (PKI_ENROLL_SNI) is served with it, and with one enroll. NULL: nobody.
- */
+/* Takes ctx, of tls_trust_read; call before sessions_set_tls. It serves peers
+ * that request the server name PKI_ENROLL_SNI; each may send one enroll
+ * message. NULL: enrolment is disabled. */
 void sessions_set_enroll(struct sessions *ss, SSL_CTX *enroll);
-/* The last that this stranger hears, a message (taken) or why not (answer is
- * NULL); he may be gone. */
+/* Send the answer to an enroll message, which ends the connection: a message
+ * (taken), or the reason why if answer is NULL. The peer may have disconnected.
+ */
 void sessions_answer(struct sessions *ss, uint64_t question, json_t *answer,
     const char *why);
-/* The address of a node that had a session before this start: it has its turn
- * before strangers. */
+/* Add the address of a node that had a session before this start: its
+ * connections have priority over those of unknown addresses. */
 void sessions_know(struct sessions *ss, const char *addr);
-/* A new connection; takes fd. addr: the peer's, as text. */
+/* Add a new connection; takes fd. addr: the peer's, as text. */
 void sessions_accept(struct sessions *ss, int fd, const char *addr);
-/* All places are taken until a handshake has ended: the listener looks again
+/* Return 1 if all places are taken until a handshake ends: the listener retries
  * after some milliseconds. */
 int sessions_full(struct sessions *ss);
-/* Out of descriptors: let some strangers go. */
+/* Out of descriptors: close some connections that have no session yet. */
 void sessions_shed(struct sessions *ss);
-/* Several times a second: some of the certificates that were not verified for
- * an hour, or not since sessions_set_tls; who fails loses its session. */
+/* Call several times a second. Verify some of the certificates that were not
+ * verified for an hour, or not since sessions_set_tls; a node whose certificate
+ * is no longer valid loses its session. */
 void sessions_verify(struct sessions *ss, uint64_t now_ns);
-/* When certificates end, 0: unknown. */
+/* Expiry dates of certificates, 0: unknown. */
 struct sessions_expiry {
-	int64_t ca_unix_s; /* the first of tls.ca */
+	int64_t ca_unix_s; /* the earliest of tls.ca */
 	int64_t collector_unix_s;
-	int64_t agent_unix_s; /* the first of those connected */
-	const char *agent;    /* its node; "": none; lives as its session */
+	int64_t agent_unix_s; /* the earliest of connected agents */
+	const char *agent;    /* its node, or ""; valid while connected */
 };
 void sessions_expiry(const struct sessions *ss, struct sessions_expiry *ret);
 /* Handshakes that failed, since the last quarter of an hour without one,
@@ -90,32 +94,35 @@ struct sessions_dated {
 	char addr[64]; /* of the last one */
 };
 void sessions_dated(const struct sessions *ss, struct sessions_dated *ret);
-/* While held no message is read from whoever has said hello: what agents send
- * waits with them. */
+/* While held, no message is read from peers that have sent their hello: agents
+ * keep what they want to send. */
 void sessions_hold(struct sessions *ss, int held);
-/* A complaint about a peer, told once. */
+/* Log a warning about a peer, once (log_limit.h). */
 void sessions_complain(struct sessions *ss, const char *addr, const char *name,
     const char *what);
 
-/* Takes msg. A peer that does not read loses its session. -ENOTCONN: it has
- * none any more; -EINVAL and -EMSGSIZE of wire_build: nothing was sent. */
+/* Send msg, which is taken. A peer that does not read loses its session. Return
+ * -ENOTCONN: the session has ended; -EINVAL and -EMSGSIZE of wire_build:
+ * nothing was sent. */
 int session_send(struct session *s, enum wire_type type, json_t *msg);
-/* The same of a frame that other sessions are sent, too: none has a copy, and
- * it does not count as what waits for the peer. */
+/* Send a frame that several sessions share without copies. It does not count
+ * towards queue_bytes_max. */
 int session_share(struct session *s, struct wire_frame *f);
 void session_refuse(struct session *s, enum cause cause, const char *text);
-/* In the hello of session_ops: how often it is told that we live. */
+/* Set the interval of heartbeats to this peer; call it in the hello callback of
+ * session_ops. */
 void session_set_heartbeat(struct session *s, uint64_t span_ns);
-/* Would the peer's certificate be let in at this moment? *ret is then the
- * caller's. -EACCES. */
+/* Return 0 if the peer's certificate is valid now, with the certificate in
+ * *ret, owned by the caller; else -EACCES with err. */
 int session_cert(const struct session *s, X509 **ret, struct err *err);
 int64_t session_cert_end_unix_s(const struct session *s);
-/* Of the message that is being handled; its lines where it is of records. */
+/* Bytes of the message that is being handled, and its lines if it has records.
+ */
 size_t session_message_bytes(const struct session *s);
 const struct strict_lines *session_lines(const struct session *s);
 const char *session_addr(const struct session *s);
-/* What its messages take is owed by this account from now on, which outlives
- * the session: a peer that connects again owes what it owed. */
+/* Charge the time of its messages to this account from now on. The account
+ * outlives the session, so a peer that reconnects keeps its debt. */
 void session_set_account(struct session *s, struct account *account);
 void session_set_arg(struct session *s, void *arg);
 void *session_arg(const struct session *s);

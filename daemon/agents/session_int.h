@@ -28,10 +28,10 @@
 
 enum step {
 	STEP_SILENT,   /* no whole record yet; no TLS state */
-	STEP_WAITING,  /* for its turn at a handshake; none either */
+	STEP_WAITING,  /* for its turn at a handshake; no TLS state */
 	STEP_STRANGER, /* handshake, then hello */
-	STEP_UP,       /* its hello was taken */
-	STEP_CLOSING,  /* a refuse is on its way */
+	STEP_UP,       /* its hello was accepted */
+	STEP_CLOSING,  /* a refuse is being sent */
 	STEP_MAX
 };
 
@@ -46,10 +46,10 @@ struct session {
 	int fd;              /* -1 once bev owns it */
 	int in_call;         /* ops or parser are on the stack */
 	int dead;            /* to be freed when they are not */
-	struct event *first; /* the first record, then a hang-up */
-	int wants;           /* bytes of it that it waits for */
-	int enrols;          /* shows no certificate, and may say enroll only */
-	uint64_t question;   /* of its enroll, which waits for the disk; or 0 */
+	struct event *first; /* the first record, then a disconnect */
+	int wants;           /* bytes of the first record to wait for */
+	int enrols;          /* no certificate; may send enroll only */
+	uint64_t question;   /* its enroll request that is pending; or 0 */
 	struct event *timer; /* limit, later the heartbeat */
 	struct bufferevent *bev;
 	uint64_t last_ns;
@@ -57,10 +57,10 @@ struct session {
 	uint64_t heartbeat_ns;
 	size_t message_bytes;
 	size_t shared_bytes; /* of shared frames, since its output was empty */
-	/* Of what its messages take: its own until it is known whose it is. */
+	/* The time of its messages; own_account until the node is known. */
 	struct account own_account, *account;
-	struct event *paused; /* until some of it is paid; NULL: never */
-	unsigned verified_by; /* reading of the files, of tls_reads */
+	struct event *paused; /* until its debt is paid; NULL: never */
+	unsigned verified_by; /* tls_reads at its last verification */
 	int64_t cert_end_unix_s;
 	void *arg;
 	char addr[INET6_ADDRSTRLEN];
@@ -68,8 +68,8 @@ struct session {
 };
 TAILQ_HEAD(session_list, session);
 
-/* An address that connects: of IPv6 its /64. One that had a session is known,
- * and is kept for as long as the collector runs. */
+/* An address that connects, of IPv6 its /64. An address that had a session is
+ * known, and is kept until the collector ends. */
 struct source {
 	TAILQ_ENTRY(source) link; /* in turns, while one of it waits */
 	struct source *next;      /* of the same bucket */
@@ -90,15 +90,15 @@ struct sessions {
 	unsigned tls_reads;
 	struct session_list list[STEP_MAX];
 	size_t count[STEP_MAX];
-	struct event *turns; /* somebody may have his turn */
+	struct event *turns; /* start waiting handshakes */
 	struct source *sources[SOURCE_BUCKETS];
 	struct source_list sources_waiting[2]; /* the known ones are [1] */
-	uint64_t sources_seed;                 /* no peer can choose a bucket */
+	uint64_t sources_seed;                 /* peers cannot predict buckets */
 	size_t known_count;
 	unsigned turn_count;
 	int held;
 	struct strict_lines lines; /* of the message that is being handled */
-	uint64_t questions;        /* of those who enrol */
+	uint64_t questions;        /* number of the last enroll request */
 	char *beat;                /* a heartbeat's frame, or NULL */
 	long beat_bytes;
 	uint64_t beat_ns; /* when it was built */
@@ -110,27 +110,28 @@ struct sessions {
 /* ---- session.c ---- */
 
 void session_step(struct session *s, enum step step);
-/* End it now. Whoever is on the stack above may still look at s: it is then
- * freed by the outermost call. */
+/* End it now. Callers on the stack may still use s: the outermost call frees
+ * it. */
 void session_close(struct session *s, const char *why);
-/* The same of a stranger, and told. */
+/* End a connection that has no session yet, and log why. */
 void session_drop(struct session *s, const char *why);
-/* The handshake of one whose turn it is: takes s->fd. */
+/* Start the handshake of a connection whose turn it is: takes s->fd. */
 void session_start(struct session *s);
-/* Its time is over. */
+/* Timer: the time limit of its step, or its heartbeat. */
 void session_timer_cb(evutil_socket_t fd, short what, void *arg);
 
 /* ---- strangers.c ---- */
 
-/* Gives waiting strangers their turns: on the next turn of the loop, since the
- * caller may be ending a session, or when it is time to look for those that
- * hold places too long. */
+/* Schedule handshakes of waiting connections: on the next turn of the loop,
+ * since the caller may be ending a session, or when handshakes that take too
+ * long are to be ended. */
 void strangers_turns_soon(struct sessions *ss);
-/* s goes from a step to another, STEP_MAX: to none. Before s->step is set. */
+/* Account for a change of step, STEP_MAX: s is removed. Call it before s->step
+ * is set. */
 void strangers_move(struct session *s, enum step to);
 void strangers_init(struct sessions *ss);
 void strangers_free(struct sessions *ss);
-/* Of ss->turns. */
+/* Callback of ss->turns. */
 void strangers_turns_cb(evutil_socket_t fd, short what, void *arg);
 
 #endif

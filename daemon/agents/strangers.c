@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strangers.c - connections until their handshake. Turns are by address, those
- * that nodes had first, so no address keeps the others out; connections that
- * make others wait have less time.
+ * strangers.c - connections until their handshake. Addresses take turns, and
+ * known addresses of nodes come first, so no address can block the others.
+ * Connections that make others wait have a shorter time limit.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -18,27 +18,28 @@
 
 /* A connection without a whole first record costs a descriptor and 0.5 KiB, and
  * so does one that waits for its turn; a handshake costs up to 60 KiB. No
- * connection is ended to make room for another, or a cluster that comes back at
- * once would have its handshakes ended half-way. Those that make others wait
- * only get less time, and those without a place wait in the kernel. */
+ * connection is ended to make room for another, because that would interrupt
+ * the handshakes of a cluster that reconnects all at once. Connections that
+ * make others wait only have a shorter time limit, and those without a place
+ * wait in the kernel. */
 #define SILENT_MAX     1024
 #define STRANGER_MAX   256
 #define SHED_COUNT     64
-#define TURN_LIMIT_NS  (60 * CLK_NS_PER_S) /* for a turn to come */
+#define TURN_LIMIT_NS  (60 * CLK_NS_PER_S) /* wait for a turn */
 #define CROWD_LIMIT_NS (3 * CLK_NS_PER_S)  /* of a turn while others wait */
-/* The same while very many wait, and of a source that has more than its share
- * of places while another one waits. */
+/* The limit while very many wait, and for a source that has more than its share
+ * of places while another source waits. */
 #define CROWDED_LIMIT_NS (2 * CLK_NS_PER_S)
 #define GREEDY_LIMIT_NS  (1 * CLK_NS_PER_S)
 #define CROWDED_COUNT    2048
 #define SHARE_PLACES     8
-/* Of all who wait, and of those of one source. */
+/* Limits of all waiting connections, and of those of one source. */
 #define WAITING_MAX        16384
 #define WAITING_SOURCE_MAX 2048
 #define KNOWN_MAX          65536 /* sources */
-#define STRANGERS_EVERY    4 /* turns, one is of a source that is not known */
-#define QUIET_LIMIT_NS     (1 * CLK_NS_PER_S) /* for a word while others wait */
-#define TURNS_MS           250 /* between looks at those who make others wait */
+#define STRANGERS_EVERY    4 /* one of this many turns is for unknown sources */
+#define QUIET_LIMIT_NS     (1 * CLK_NS_PER_S) /* silence while others wait */
+#define TURNS_MS           250 /* between checks of handshakes */
 #define RECORD_HEAD        5
 #define RECORD_MAX         16384 /* bytes of a TLS record */
 
@@ -64,7 +65,7 @@ strangers_key_of(const char *addr)
 	uint64_t key = 0;
 
 	if (inet_pton(AF_INET, addr, bytes + 2) == 1)
-		bytes[0] = 1; /* no network of IPv6 starts so */
+		bytes[0] = 1; /* not the start of any IPv6 network */
 	else if (inet_pton(AF_INET6, addr, bytes) != 1)
 		memset(bytes, 0, sizeof(bytes));
 	memcpy(&key, bytes, sizeof(key));
@@ -184,7 +185,8 @@ strangers_move(struct session *s, enum step to)
 	strangers_source_drop(ss, src);
 }
 
-/* Whose turn it is; its source goes to the end. NULL: none waits. */
+/* Return the connection whose turn it is, NULL if none waits; its source moves
+ * to the end. */
 static struct session *
 strangers_next(struct sessions *ss)
 {
@@ -201,7 +203,8 @@ strangers_next(struct sessions *ss)
 	return TAILQ_FIRST(&src->waiting);
 }
 
-/* The newest of the source that has most in waiting; some wait. */
+/* Return the newest connection of the source with the most waiting ones; at
+ * least one must be waiting. */
 static struct session *
 strangers_least(struct sessions *ss)
 {
@@ -228,8 +231,8 @@ strangers_limit_ns(const struct session *s)
 						       : CROWD_LIMIT_NS;
 }
 
-/* Ends the handshakes that have taken too long, at most as many as others wait
- * for. */
+/* End handshakes that have taken too long, at most as many as connections wait.
+ */
 static void
 strangers_slow_end(struct sessions *ss)
 {
@@ -239,7 +242,7 @@ strangers_slow_end(struct sessions *ss)
 
 	TAILQ_FOREACH_SAFE (s, &ss->list[STEP_STRANGER], link, next) {
 		if (count == 0 || now_ns - s->verified_ns < GREEDY_LIMIT_NS)
-			return; /* the list is by that time */
+			return; /* the list is in the order of that time */
 		if (now_ns - s->verified_ns < strangers_limit_ns(s))
 			continue;
 		session_drop(s, "too slow while other connections wait");
@@ -247,7 +250,7 @@ strangers_slow_end(struct sessions *ss)
 	}
 }
 
-/* Handshakes for those whose turn it is, as many as may go at once. */
+/* Start handshakes of those whose turn it is, up to the limit. */
 void
 strangers_turns_cb(evutil_socket_t fd, short what, void *arg)
 {
@@ -288,7 +291,7 @@ strangers_first_cb(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	if (n <= 0) {
 		session_close(s,
-		    SESSION_WHY_CLOSED); /* a port scan: not a word */
+		    SESSION_WHY_CLOSED); /* a port scan: not logged */
 		return;
 	}
 	if (n == RECORD_HEAD)
@@ -299,7 +302,7 @@ strangers_first_cb(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	if (ioctl(fd, FIONREAD, &has) < 0 || (has < wants && wants == s->wants))
-		session_close(s, SESSION_WHY_CLOSED); /* no more will come */
+		session_close(s, SESSION_WHY_CLOSED); /* end of input */
 	else if (has < wants) {
 		s->wants = wants;
 		setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &wants, sizeof(wants));
@@ -307,7 +310,7 @@ strangers_first_cb(evutil_socket_t fd, short what, void *arg)
 	} else {
 		setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low));
 		event_free(s->first);
-		/* On its edge: an error would be told again and again. */
+		/* Edge-triggered: an error would be reported repeatedly. */
 		s->first = event_new(s->all->base, fd, EV_CLOSED | EV_ET,
 		    strangers_gone_cb, s);
 		if (s->first == NULL)
@@ -339,11 +342,11 @@ sessions_accept(struct sessions *ss, int fd, const char *addr)
 	s->fd = fd;
 	s->step = STEP_SILENT;
 	s->last_ns = clk_ns();
-	s->heartbeat_ns = CLK_NS_PER_S; /* until hello has it */
+	s->heartbeat_ns = CLK_NS_PER_S; /* until hello sets it */
 	snprintf(s->addr, sizeof(s->addr), "%s", addr);
 	TAILQ_INSERT_TAIL(&ss->list[STEP_SILENT], s, link);
 	ss->count[STEP_SILENT]++;
-	/* Both only make things faster: failure is not worth a word. */
+	/* Both are optimizations only: failures are ignored. */
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms,
 	    sizeof(limit_ms));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tls.c - all files are loaded into contexts of their own and checked before
- * any is used, so that a reload with a bad file changes nothing.
+ * tls.c - all files are loaded into new contexts and checked before any is
+ * used, so that a reload with a bad file changes nothing.
  */
 #include "daemon/agents/tls.h"
 
@@ -73,7 +73,7 @@ tls_load(SSL_CTX *ctx, const struct files *f, struct err *err)
 	SSL_CTX_set_client_CA_list(ctx, names); /* handed over */
 	if (f->crl[0] == '\0')
 		return 0;
-	/* From here on neither a peer's certificate nor that of an authority
+	/* From here on neither a peer's certificate nor an authority's
 	 * above it may be on a list, and each authority has to have one. */
 	if (tls_readable("tls.crl", f->crl, err) < 0)
 		return -EINVAL;
@@ -117,8 +117,8 @@ tls_server_new(const struct files *files, SSL_CTX **ret, struct err *err)
 	return rc;
 }
 
-/* Strangers who want to enrol: they show no certificate and are shown the root,
- * which their token names. Nothing of it can be taken up again elsewhere. */
+/* The context of nodes that enrol: they have no certificate, and receive the
+ * root, which their token names. Its sessions cannot be resumed. */
 static int
 tls_enroll_new(const struct files *files, SSL_CTX **ret, X509 **ret_root,
     struct err *err)
@@ -188,8 +188,8 @@ tls_signs_agents(SSL_CTX *ctx, X509 *ca, struct err *err)
 	return rc;
 }
 
-/* A key that is root's alone comes as a credential: what systemd has read for
- * us at the start. */
+/* A key that only root can read is passed as a credential: systemd reads it
+ * before the start. */
 static const char *
 tls_key_path(const char *path, char *ret, size_t cap_bytes)
 {

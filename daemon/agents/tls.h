@@ -2,9 +2,8 @@
 /*
  * tls.h - the collector's side of mutual TLS, for agents and for HTTPS.
  *
- * TLS 1.3; a peer without a certificate of our authority does not
- * get past the handshake. What a peer may do stands in the OU of its
- * certificate, who it is in the CN.
+ * TLS 1.3. The handshake fails for a peer without a certificate of our
+ * authority. The OU of a certificate is the peer's role, the CN its name.
  */
 #ifndef DAEMON_AGENTS_TLS_H
 #define DAEMON_AGENTS_TLS_H
@@ -20,23 +19,23 @@
 
 #define TLS_NAME_MAX 255
 
-/* What all certificates of a collector say together. */
+/* The certificates and contexts of a collector. */
 struct tls_trust {
-	/* Contexts of their own for agents and HTTP, as only among agents are
-	 * some who want to enrol; with enroll they are served. */
+	/* Agents and HTTP have separate contexts, as only nodes enrol; context
+	 * enroll serves those. */
 	SSL_CTX *http, *agents;
 	SSL_CTX *enroll;         /* NULL without enroll.ca */
 	struct pki_authority ca; /* of enroll.ca */
-	X509 *root;              /* whom those who enrol shall trust */
+	X509 *root;              /* that enrolling nodes trust */
 	char *crl;               /* tls.crl, as PEM; NULL: none */
 };
 
-/* Of [tls] and [enroll] of c. -errno with the file and OpenSSL's reason in err.
- * Takes a trust of zeros; end it with tls_trust_free in either case. Sessions
- * that stand keep their own reference. */
-/* Digests of the certificates of tls.ca, with blanks between; "" where it
- * cannot be read. The caller frees. */
+/* Return the digests of the certificates of tls.ca, separated by blanks; "" if
+ * it cannot be read. The caller frees. */
 char *tls_authorities(const struct conf *c);
+/* Read the files of [tls] and [enroll] of c. t begins as zeros and needs
+ * tls_trust_free in either case; existing sessions keep their own reference.
+ * Return -errno with the file and OpenSSL's reason in err. */
 int tls_trust_read(const struct conf *c, struct tls_trust *t, struct err *err);
 void tls_trust_free(struct tls_trust *t);
 
@@ -46,15 +45,15 @@ struct tls_peer {
 	int64_t end_unix_s; /* of its validity */
 };
 
-/* After the handshake. -EACCES with the reason in why for a certificate whose
- * subject is not one of ours. */
+/* Identify the peer after the handshake. Return -EACCES with err for a
+ * certificate whose subject is invalid. */
 int tls_peer_get(const SSL *ssl, struct tls_peer *ret, struct err *err);
-/* Is the peer's certificate still one that ctx would let in, at this moment?
- * -EACCES with the reason. */
+/* Return 0 if ctx would accept the peer's certificate now, else -EACCES with
+ * err. */
 int tls_peer_check(const SSL *ssl, SSL_CTX *ctx, struct err *err);
-/* When a certificate ends; 0: there is none. */
+/* Return the expiry date of a certificate; 0 without one. */
 int64_t tls_cert_end_unix_s(const X509 *cert);
-/* Of the authorities of ctx, the one that ends first; 0: there is none. */
+/* Return the earliest expiry date of the authorities of ctx; 0 without any. */
 int64_t tls_ca_end_unix_s(SSL_CTX *ctx);
 
 #endif

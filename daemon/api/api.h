@@ -4,8 +4,8 @@
  * as the HTTP interface, metrics and alerts read it. They do not include the
  * parts behind it. orders.h has the orders, diags/diags.h the health checks.
  *
- * Everything runs on the loop's thread and answers from memory; what is in the
- * store is asked through store.h. New json_t references belong to the caller.
+ * Everything runs on the loop's thread and answers from memory; stored data is
+ * read through store.h. New json_t references belong to the caller.
  */
 #ifndef DAEMON_API_API_H
 #define DAEMON_API_API_H
@@ -28,16 +28,16 @@ struct strbuf;
 struct api; /* made by main from roster, runs, campaigns, schedule, store */
 
 /* Nodes: [{node state since_unix_ns last_seen_unix_ns addr software boot
- * inventory run? busy? score? spool_bytes load}], human order. */
-/* As JSON, for it is long. */
+ * inventory run? busy? score? spool_bytes load}], in human order. Text, not
+ * json_t, because it is long. */
 void api_nodes(struct api *api, struct strbuf *ret);
 json_t *api_node(struct api *api, const char *node); /* NULL: unknown */
 
-/* All nodes in few words, human order, for what is asked often and of all of
- * them. The list and its names live until the loop turns. */
+/* A summary of all nodes in human order, for frequent requests. The list and
+ * its names are valid until the callback returns to the loop. */
 struct api_node {
 	const char *name;
-	const char *leaf; /* "": not known */
+	const char *leaf; /* "": unknown */
 	enum agent_state state;
 	uint64_t since_unix_ns; /* of state */
 	uint64_t last_seen_unix_ns;
@@ -52,11 +52,11 @@ size_t api_node_list(struct api *api, const struct api_node **ret);
  * listed with ok false and its "file:line: ..." error. */
 json_t *api_campaigns(struct api *api);
 json_t *api_campaign(struct api *api, const char *name); /* adds text */
-/* Parse without keeping: {ok, error?, rendered?}. */
+/* Parse only; nothing is stored: {ok, error?, rendered?}. */
 json_t *api_campaign_validate(struct api *api, const char *name,
     const char *text);
 
-/* Runs that live or ended lately; the rest is STORE_RUNS. Each: {run campaign
+/* Live and recent runs; older ones are in STORE_RUNS. Each: {run campaign
  * class mpi state cause text nodes head ranks seed created_unix_ns
  * started_unix_ns ended_unix_ns records progress{share phase test
  * remaining_s}? by}. */
@@ -68,16 +68,16 @@ json_t *api_run(struct api *api, const char *run); /* NULL: not in memory */
 json_t *api_schedule(struct api *api);
 
 /* {bytes node_seconds {limit used reserved total} link_share {limit used}
- * refused}; a limit that is none is null. */
+ * refused}; an absent limit is null. */
 json_t *api_budget_json(struct api *api);
 /* {hours, pairs leaves links uplinks {exercised all}, links_missing
  * leaves_missing uplinks_missing}. */
 json_t *api_coverage(struct api *api);
-/* Links that nothing tells apart: {hours alike [[{link or uplink}, ...], ...]}.
- */
+/* Links that measurements cannot distinguish: {hours alike [[{link or uplink},
+ * ...], ...]}. */
 json_t *api_identifiable(struct api *api);
 
-/* The same in few words, for metrics. */
+/* A summary of budget, coverage, mesh and missed runs, for metrics. */
 #define API_SHARES  4
 #define API_BUDGETS 2
 struct api_always {
@@ -91,7 +91,7 @@ struct api_always {
 	} budget[API_BUDGETS];
 	double link_share, link_share_limit;
 	uint64_t refused;
-	size_t mesh_nodes; /* that take part now */
+	size_t mesh_nodes; /* nodes in the mesh now */
 	struct api_mesh {
 		uint64_t answered, lost, unknown; /* datagrams since start */
 		const struct hist *rtt_s;         /* NULL: no such class */
@@ -100,7 +100,8 @@ struct api_always {
 	uint64_t silence[RUN_STATE_MAX][CAUSE_MAX];
 };
 void api_always(struct api *api, struct api_always *ret);
-/* The baseline that the diagnosis keeps by itself, and nobody pins. */
+/* The name of the baseline that the diagnosis maintains; it cannot be pinned.
+ */
 #define API_RECENT "recent"
 /* The recent weeks as a baseline's body: {run records}. */
 json_t *api_recent(struct api *api);
@@ -109,15 +110,15 @@ json_t *api_recent(struct api *api);
  * at_unix_ns text test class effect rounds ...}; all: those of normal nodes
  * too. */
 json_t *api_verdicts(struct api *api, int all);
-/* Nodes and leaves that have no case yet and are measured again for a large
- * effect: [{kind subject text}]. New reference. */
+/* Nodes and leaves without a case that are measured again because of a large
+ * effect: [{kind subject text}]. */
 json_t *api_suspects(struct api *api);
-/* Ports that have counted more errors than usual lately; all of a node's, NULL:
- * unknown; classes of nodes and the worst: as of diagnosis.h. */
+/* As in diagnosis.h: ports with more errors than usual; all ports of a node,
+ * NULL: unknown node; classes of nodes and the worst ports. */
 json_t *api_links(struct api *api);
 json_t *api_node_links(struct api *api, const char *node);
 json_t *api_link_health(struct api *api);
-/* What nodes and leaves give today of what their like give. */
+/* Today's throughput of nodes and leaves as a share of their peers'. */
 json_t *api_shares(struct api *api);
 /* Open incidents; kind: "node", "leaf", "spine" or "fleet". */
 struct api_incident {
@@ -126,16 +127,17 @@ struct api_incident {
 	enum verdict verdict;
 };
 size_t api_incidents(struct api *api, struct api_incident *ret, size_t cap);
-/* Its name, or ""; and what others are told of it: {cluster collector url page
- * version at_unix_ns nodes reporting lost verdicts{ok warn bad unknown}
- * incidents}. */
+/* The cluster's name, or ""; and its summary for other clusters: {cluster
+ * collector url page version at_unix_ns nodes reporting lost verdicts{ok warn
+ * bad unknown} incidents}. */
 const char *api_cluster_name(struct api *api);
 json_t *api_cluster(struct api *api);
 void api_verdict_counts(struct api *api, size_t ret[VERDICT_MAX]);
-/* The combined z from which the judge takes a node for an outlier; NAN. */
+/* The combined z from which the judge considers a node an outlier; NAN: not
+ * known. */
 double api_outlier_threshold(struct api *api);
-/* When certificates end: the first of tls.ca, the collector's, and of the
- * connected agents the first. Returns how many are known. */
+/* Expiry dates of certificates: the earliest of tls.ca, the collector's, and
+ * the earliest of connected agents. Return how many are known. */
 #define API_EXPIRIES      3
 #define API_EXPIRY_SOON_S (30 * 86400)
 struct api_expiry {
@@ -144,12 +146,13 @@ struct api_expiry {
 	int64_t end_unix_s;
 };
 size_t api_expiries(struct api *api, struct api_expiry ret[API_EXPIRIES]);
-/* The newest numbers of records. */
+/* The series of numbers of records. */
 const struct series *api_series(struct api *api);
 struct events *api_events(struct api *api); /* NULL: no sinks */
 
-/* Jobs of the batch system are asked for, and how a user is called there. */
+/* Return 1 if jobs of the batch system are observed. */
 int api_has_jobs(struct api *api);
+/* Write the owner of jobs, in the batch system's format, for a user. */
 #define API_OWNER_BYTES 260
 void api_job_owner(struct api *api, const char *user,
     char ret[API_OWNER_BYTES]);
@@ -158,7 +161,7 @@ json_t *api_job_ras(struct api *api, const json_t *job);
 json_t *api_jobs_ras(struct api *api);
 void api_jobs_ras_counts(struct api *api, size_t ret[JOB_FINDING_MAX]);
 
-/* For metrics: counts that only ever grow, by campaign and state. */
+/* Counters for metrics, by campaign and state. */
 struct api_run_count {
 	const char *campaign;
 	int state; /* enum run_state, final ones */

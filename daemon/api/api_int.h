@@ -35,8 +35,8 @@ struct api {
 	struct api_parts p;
 	struct api_run_count *counts;
 	size_t count;
-	uint64_t silence[RUN_STATE_MAX][CAUSE_MAX]; /* what did not run */
-	struct api_silence { /* of that what is news: diags */
+	uint64_t silence[RUN_STATE_MAX][CAUSE_MAX]; /* runs that failed */
+	struct api_silence { /* the recent ones, for diags */
 		uint64_t count, last_ns;
 	} news[RUN_STATE_MAX][CAUSE_MAX];
 	struct api_node *nodes; /* for api_node_list, kept between calls */
@@ -45,15 +45,16 @@ struct api {
 	uint64_t born_ns;
 };
 
-/* How long what did not run is told, and how long it is one piece of news. */
+/* Runs that did not start are reported for this long; those within this time of
+ * each other are counted together. */
 #define API_NEWS_NS (3600 * CLK_NS_PER_S)
 
 struct api *api_new(const struct api_parts *parts);
 void api_free(struct api *api); /* NULL is allowed */
-/* For collector_set_changed; arg: the api. */
+/* Callback for collector_set_changed; arg: the api. */
 void api_run_changed(void *arg, const struct run *r);
-/* What STORE_RUNS answered at the start, newest first: last runs and
- * successes. */
+/* Load the last runs and successes from the answer of STORE_RUNS at the start,
+ * newest first. */
 void api_load(struct api *api, const json_t *runs);
 
 #endif

@@ -34,8 +34,8 @@ orders_event_put(struct api *api, const char *subject, const char *what,
 	store_put_event(api->p.store, "order", subject, text);
 }
 
-/* A list of nodes none of which was ever seen is a slip: refused now, not
- * missed later. */
+/* If none of the nodes was ever seen, the list is probably mistyped: refuse it
+ * now, rather than report the run as missed later. */
 static int
 orders_nodes_check(struct api *api, const struct conf *c,
     const json_t *overrides, struct err *err)

@@ -13,25 +13,26 @@
 
 struct api;
 
-/* by: who gave the order, for the event log. Return 0, or -errno and why.
- * overrides: {"section.key": "value"}, or NULL. text: a campaign's INI text
- * that is not in campaign_dir, or NULL. */
+/* Submit a run. by: the user, for the event log. overrides: {"section.key":
+ * "value"}, or NULL. text: a campaign's INI text that is not in campaign_dir,
+ * or NULL. Return 0, or -errno with err. */
 int orders_submit(struct api *api, const char *campaign, const char *text,
     const json_t *overrides, const char *by, char ret_run[64], struct err *err);
 int orders_cancel(struct api *api, const char *run, const char *by,
     struct err *err);
-/* Ends every live run now; the count of runs it ended. */
+/* End all live runs now. Return how many it ended. */
 int orders_stop_all(struct api *api, const char *by);
-/* A token for nodes to enrol with, ret_token of PKI_TOKEN_TEXT bytes. uses 0:
- * as many as names. */
+/* Issue a token for nodes to enrol with, ret_token of PKI_TOKEN_TEXT bytes.
+ * uses 0: one for each name. */
 int orders_token(struct api *api, const char *names, int uses, uint64_t span_ns,
     const char *by, char *ret_token, struct err *err);
 int orders_schedule_enable(struct api *api, const char *campaign, int enabled,
     const char *by, struct err *err);
-/* A baseline was pinned or, with NULL, dropped: it is stored, told to the event
- * log, and compared with from now on. -EINVAL: a name as a campaign's is
- * needed; -EBUSY: API_RECENT. */
+/* Return -EINVAL unless the name of a baseline follows the rules for names of
+ * campaigns; -EBUSY for API_RECENT. */
 int orders_pin_check(const char *name);
+/* Pin a baseline or, with body NULL, remove it: store it, write it to the event
+ * log, and use it for comparisons from now on. */
 void orders_pin(struct api *api, const char *name, const json_t *body,
     const char *by);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * port_look.h - errors that a node's ports and GPUs have counted since the last
- * look of its agent: member "links" of a heartbeat, read once.
+ * port_look.h - errors that a node's ports and GPUs have counted since the
+ * agent's previous reading: member "links" of a heartbeat.
  */
 #ifndef DAEMON_CLUSTER_PORT_LOOK_H
 #define DAEMON_CLUSTER_PORT_LOOK_H
@@ -14,7 +14,7 @@ struct link_counter;
 
 struct port_counter {
 	const struct link_counter *counter;
-	uint64_t errors; /* since the look before; above 0 */
+	uint64_t errors; /* since the previous reading; above 0 */
 };
 
 struct port_counters {
@@ -24,13 +24,13 @@ struct port_counters {
 };
 
 struct port_look {
-	int64_t span_s; /* since the look before */
+	int64_t span_s; /* since the previous reading */
 	struct port_counters *ports;
 	size_t count;
 };
 
-/* links: {span_s, ports: [{port, counters}]}. Counters of another version, and
- * counts that no machine reaches, are skipped. Never NULL. */
+/* links: {span_s, ports: [{port, counters}]}. Unknown counters and impossibly
+ * high counts are skipped. Never returns NULL. */
 struct port_look *port_look_read(const json_t *links);
 void port_look_free(struct port_look *look); /* NULL is allowed */
 

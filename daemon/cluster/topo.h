@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * topo.h - which leaf switch a node hangs on.
+ * topo.h - the leaf switch that a node is connected to.
  *
- * A file says it (schema/topology.h); of several leaves, that of the lowest
- * rail. A node that the file does not name, or all without a file, is put with
- * those whose address starts with the same bits. Pure but for the reading of
- * the file.
+ * It is read from a file (schema/topology.h); if a node has several leaves, the
+ * one of its lowest rail is used. Nodes that the file lacks, or all without a
+ * file, are grouped by the first bits of their addresses. Pure except for
+ * reading the file.
  */
 #ifndef DAEMON_CLUSTER_TOPO_H
 #define DAEMON_CLUSTER_TOPO_H
@@ -17,17 +17,17 @@
 
 struct topo;
 
-/* path "": no file. prefix_bits: of IPv4 addresses; four times as many up to
- * 64 of IPv6; 0: one leaf for all. -EINVAL or -errno with "file:line: ..." in
- * why. */
+/* path "": no file. prefix_bits: of IPv4 addresses; for IPv6 four times as
+ * many, at most 64; 0: one leaf for all. Return -EINVAL or -errno with
+ * "file:line: ..." in err. */
 int topo_load(const char *path, unsigned prefix_bits, struct topo **ret,
     struct err *err);
 void topo_free(struct topo *t); /* NULL is allowed */
-/* What the file says; empty without one. */
+/* Return the contents of the file; empty without one. */
 const struct topology *topo_file(const struct topo *t);
-/* "10.1.2.0/24" or the file's name; "" when neither tells. addr may be NULL.
- * is_alone: no other node has its short name, so that the file may call it by
- * another domain (common/hostname.h). */
+/* Write the leaf's name from the file, or a network like "10.1.2.0/24"; "" if
+ * unknown. addr may be NULL. is_alone: no other node has its short name, so the
+ * file may use another domain for it (common/hostname.h). */
 void topo_leaf(const struct topo *t, const char *node, int is_alone,
     const char *addr, char ret[TOPO_LEAF_MAX]);
 

@@ -2,7 +2,7 @@
 /*
  * http.h - the collector's HTTP interface: page, metrics, API.
  *
- * Shapes of questions, answers and errors: coalmine-output(7).
+ * coalmine-output(7) describes requests, answers and errors.
  */
 #ifndef DAEMON_HTTP_HTTP_H
 #define DAEMON_HTTP_HTTP_H
@@ -21,20 +21,20 @@ struct http_options {
 	const char *socket;     /* path; "": none */
 	const char *tls_listen; /* "host:port"; "": none */
 	SSL_CTX *tls;           /* for tls_listen; a reference is taken */
-	const char *hosts; /* names that readers may call us by, with commas
-			      between, beside our own */
-	const char *jobs_proxy; /* the certificate's name that may say by
-				   X-Forwarded-User whose jobs to show; "" */
+	const char *hosts; /* accepted Host names in addition to our own,
+			      separated by commas */
+	const char *jobs_proxy; /* certificate name of the client that is
+				   trusted for X-Forwarded-User; "" */
 	int connections_max;
 };
 
-/* What is wrong has been logged. Everything given must outlive *ret. Whoever
- * connects waits until http_start. */
+/* Errors are logged. All arguments must outlive *ret. Clients that connect wait
+ * until http_start. */
 int http_open(const struct http_options *o, struct event_base *base,
     struct api *api, struct store *store, struct http **ret);
 void http_start(struct http *h);
 void http_close(struct http *h); /* NULL is allowed; before the store's end */
-/* New certificates for connections to come. */
+/* Set the certificates of future connections. */
 void http_set_tls(struct http *h, SSL_CTX *tls);
 
 #endif

@@ -12,14 +12,15 @@ struct http_answer {
 	int status;
 	const char *type;    /* NULL: application/json */
 	const char *headers; /* more of them, each ended by CRLF; may be NULL */
-	int gzipped;         /* the body is already */
+	int gzipped;         /* the body is gzipped already */
 };
 
-/* Status line and fields, but for the body's length and the empty line. */
+/* Append the status line and fields, without the body's length and the empty
+ * line. */
 void http_answer_head(struct evbuffer *out, const struct http_answer *a,
     int keep_alive);
-/* The gzipped body, which replaces the one given; NULL when it would not be
- * smaller or that did not work. */
+/* Return the gzipped body, which replaces the one given; NULL if it would not
+ * be smaller, or on failure. */
 struct evbuffer *http_answer_gzip(struct evbuffer *body);
 /* {"error": {cause, message}} */
 struct evbuffer *http_answer_error(const char *cause, const char *message);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_int.h - what the files of the HTTP interface share; nobody else includes
- * it. Bytes to requests and back: http_parse.c, http_answer.c, http_conn.c;
- * what is behind the routes: the others.
+ * http_int.h - shared declarations of the HTTP interface, private to
+ * daemon/http. http_parse.c, http_answer.c and http_conn.c handle bytes and
+ * connections; the other files answer the routes.
  */
 #ifndef DAEMON_HTTP_HTTP_INT_H
 #define DAEMON_HTTP_HTTP_INT_H
@@ -24,16 +24,16 @@
 
 /* ---- http_conn.c: connections ----
  *
- * Every connection is counted and bounded in memory and in time. A request is
- * answered exactly once, at once or later; whoever holds it ends it with
- * http_reply, http_stream_end or http_drop, also when its connection is gone.
+ * Every connection is counted, and limited in memory and time. A request is
+ * answered exactly once, immediately or later. Its owner ends it with
+ * http_reply, http_stream_end or http_drop, even if its connection is closed.
  */
 
 /* What a peer may do. */
 enum http_right { HTTP_MAY_NOTHING, HTTP_MAY_READ, HTTP_MAY_ORDER };
 
-/* Where it came from: TCP may read; a unix socket's peer may order when it is
- * root or our own user, others read; TLS by the role of the certificate. */
+/* How it arrived. TCP may read. On a unix socket root and our own user may
+ * order, other users may read. On TLS the role of the certificate decides. */
 enum http_door { HTTP_DOOR_TCP, HTTP_DOOR_UNIX, HTTP_DOOR_TLS };
 
 struct http_conn;
@@ -46,19 +46,19 @@ struct http_request {
 	enum http_door door;
 	char who[160];          /* for the event log: "uid 0", "alice", ... */
 	const char *name;       /* of the route, for counts */
-	struct http_conn *conn; /* NULL: gone */
+	struct http_conn *conn; /* NULL: closed */
 };
 
-/* A request is the callee's from here on. */
+/* The callee becomes the owner of the request. */
 typedef void http_request_cb(struct http_request *req, void *arg);
-/* What connections tell. */
+/* Callbacks of connections. */
 struct http_conns_ops {
 	http_request_cb *request;
-	/* The request is held by somebody, and nobody waits for its answer. */
+	/* The client of a pending request has disconnected. */
 	http_request_cb *gone;
-	/* Once for every answer; req is NULL when none was understood. Bytes
-	 * that it leaves in body and does not own itself are counted against
-	 * the memory of answers: *ret_shared is 1 else. */
+	/* Called once for every answer; req is NULL if the request was
+	 * malformed. The bytes that it leaves in body count towards the memory
+	 * limit of answers, unless it sets *ret_shared to 1. */
 	void (*answered)(const struct http_request *req,
 	    const struct http_answer *a, struct evbuffer *body, int *ret_shared,
 	    void *arg);
@@ -69,24 +69,25 @@ struct http_conns *http_conns_new(struct event_base *base, int max,
 void http_conns_free(struct http_conns *cs); /* NULL is allowed */
 /* Takes the listening fd. */
 int http_conns_listen(struct http_conns *cs, enum http_door door, int fd);
-/* For connections to come; takes a reference. */
+/* Set the context of future connections; takes a reference. */
 void http_conns_set_tls(struct http_conns *cs, SSL_CTX *ctx);
 int http_conns_count(const struct http_conns *cs);
 
-/* Takes body, which may be NULL. */
+/* Send an answer and end the request. Takes body, which may be NULL. */
 void http_reply(struct http_request *req, const struct http_answer *a,
     struct evbuffer *body);
 /* {"error": {cause, message}} */
 void http_fail(struct http_request *req, int status, const char *cause,
     const char *message);
-/* More time than usual for an answer. */
+/* Set a longer time limit for the answer. */
 void http_allow(struct http_request *req, uint64_t limit_ns);
-/* 1 when nobody waits any more. */
+/* Return 1 if the client has disconnected. */
 int http_gone(const struct http_request *req);
-void http_drop(struct http_request *req); /* frees; closes if not gone */
+/* Free the request and close its connection without an answer. */
+void http_drop(struct http_request *req);
 
 /* An answer in pieces. After begin and every add, more is called when the
- * peer has taken what there was, or is gone. */
+ * client has received everything so far, or has disconnected. */
 void http_stream_begin(struct http_request *req, const struct http_answer *a,
     http_request_cb *more, void *arg);
 void http_stream_add(struct http_request *req, struct evbuffer *piece);
@@ -101,22 +102,22 @@ struct http {
 	struct store *store;
 	struct metrics_http counts;
 	char *socket;       /* path to remove at the end, or NULL */
-	char *hosts;        /* names that requests may give as ours */
-	char own_name[256]; /* likewise: this host's */
-	char *jobs_proxy;   /* whose word for a user's name is believed */
+	char *hosts;        /* accepted values of the Host header */
+	char own_name[256]; /* this host's name, accepted too */
+	char *jobs_proxy;   /* client trusted for X-Forwarded-User */
 	TAILQ_HEAD(, http_kept) kept;
 	const struct http_request *making; /* while its handler runs */
 	uint64_t making_ns;                /* since when */
-	int giving;                        /* a kept answer goes out */
-	/* By requests with parameters, and by those with a body. */
+	int giving;                        /* a cached answer is being sent */
+	/* Time of requests with parameters, and of those with a body. */
 	struct account spent[2];
 };
 
-/* part: what stood for '*' in the pattern, decoded, or NULL. */
+/* part: the decoded path segment that matches '*', or NULL. */
 typedef void http_handler(struct http *h, struct http_request *req,
     const char *part);
 
-/* One way to answer, of four. */
+/* A route has exactly one of handle, list, one and ask. */
 struct http_route {
 	const char *name; /* in metrics; short and stable */
 	enum http_method method;
@@ -125,20 +126,20 @@ struct http_route {
 	http_handler *handle;
 	json_t *(*list)(struct api *api);
 	json_t *(*one)(struct api *api, const char *part);
-	const char *missing; /* what to say when one is NULL */
+	const char *missing; /* error text if one returns NULL */
 	enum store_question ask;
 	const char *const *args; /* as of http_args; the store's answer */
-	int is_live;             /* only the collector that leads can tell */
+	int is_live;             /* only the active collector can answer */
 };
-/* Each ends with a NULL name. */
+/* The last row has name NULL. */
 extern const struct http_route http_routes[], http_orders_routes[];
 
-/* http_read.c: state, and what was stored */
+/* http_read.c: state and stored data */
 http_handler http_get_metrics, http_get_health, http_get_version, http_get_runs,
     http_get_run, http_post_check, http_get_counters, http_get_diags,
     http_get_nodes, http_get_targets, http_get_forecast, http_get_clusters,
     http_get_baseline, http_get_verdicts;
-/* http_jobs.c: jobs, for those who may see them */
+/* http_jobs.c: jobs, restricted to permitted users */
 enum http_jobs { HTTP_JOBS_NONE, HTTP_JOBS_OWN, HTTP_JOBS_ALL };
 enum http_jobs http_jobs_seen(const struct http *h,
     const struct http_request *req);
@@ -149,17 +150,19 @@ http_handler http_get_records;
 /* http_page.c: the page's files */
 http_handler http_get_page, http_get_asset;
 
-/* What a standby cannot answer or do: who can. */
+/* Fail a request that only the active collector can handle; the error names
+ * that collector. */
 void http_fail_standby(struct http *h, struct http_request *req);
-/* Takes value; NULL is an error of our own. */
+/* Takes value; NULL: reply with an internal error. */
 void http_reply_json(struct http_request *req, int status, json_t *value);
-/* Answer an -errno with the status and cause that belong to it. */
+/* Fail with the status and cause that correspond to an -errno. */
 void http_fail_errno(struct http_request *req, int rc, const char *message);
-/* Ask the store and answer with what it says, at once or later. Takes args. */
+/* Query the store and reply with its answer, immediately or later. Takes args.
+ */
 void http_ask(struct http *h, struct http_request *req,
     enum store_question what, json_t *args);
-/* Members of args from the query: names end with NULL; a '#' before one means
- * a whole number. 0, or -EINVAL after answering. */
+/* Copy parameters of the query to args. names end with NULL; '#' before a name
+ * means a whole number. Return 0, or -EINVAL after replying with an error. */
 int http_args(struct http_request *req, json_t *args, const char *const *names);
 
 #endif

@@ -22,7 +22,7 @@
 #define BODY_DEPTH_MAX  8
 #define BACKUP_LIMIT_NS (600 * CLK_NS_PER_S)
 
-/* Return the body as an object, an empty one if there is no body; NULL after an
+/* Return the body as an object, an empty one without a body; NULL after an
  * error was sent. */
 static json_t *
 http_orders_body_read(struct http_request *req)

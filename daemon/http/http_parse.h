@@ -32,13 +32,14 @@ struct http_head {
 	int expects_continue;
 	int has_origin;           /* a browser's page sent it */
 	const char *user;         /* X-Forwarded-User, as sent; or NULL */
-	char etag[48];            /* If-None-Match, when short enough */
+	char etag[48];            /* If-None-Match, if short enough */
 	const char *host;         /* as sent, without its port; or NULL */
 	char text[HTTP_HEAD_MAX]; /* what path and params point into */
 };
 
-/* 0: the head is not complete; > 0: its length; -EPROTO: *ret_status is the
- * answer (400, 413, 414, 431, 501 or 505) and *ret_why a constant sentence. */
+/* Return the length of the head; 0: it is incomplete; -EPROTO: *ret_status is
+ * the answer (400, 413, 414, 431, 501 or 505) and *ret_why a constant sentence.
+ */
 long http_parse_head(const char *bytes, size_t len_bytes, struct http_head *ret,
     int *ret_status, const char **ret_why);
 /* Value of a query parameter, or NULL. */
