@@ -93,7 +93,7 @@ struct sessions {
 	struct event *turns; /* start waiting handshakes */
 	struct source *sources[SOURCE_BUCKETS];
 	struct source_list sources_waiting[2]; /* the known ones are [1] */
-	uint64_t sources_seed;                 /* peers cannot predict buckets */
+	uint64_t sources_seed;                 /* unpredictable buckets */
 	size_t known_count;
 	unsigned turn_count;
 	int held;

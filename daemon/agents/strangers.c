@@ -39,7 +39,7 @@
 #define KNOWN_MAX          65536 /* sources */
 #define STRANGERS_EVERY    4 /* one of this many turns is for unknown sources */
 #define QUIET_LIMIT_NS     (1 * CLK_NS_PER_S) /* silence while others wait */
-#define TURNS_MS           250 /* between checks of handshakes */
+#define TURNS_MS           250                /* between checks of handshakes */
 #define RECORD_HEAD        5
 #define RECORD_MAX         16384 /* bytes of a TLS record */
 

@@ -21,8 +21,8 @@ struct http_options {
 	const char *socket;     /* path; "": none */
 	const char *tls_listen; /* "host:port"; "": none */
 	SSL_CTX *tls;           /* for tls_listen; a reference is taken */
-	const char *hosts; /* accepted Host names in addition to our own,
-			      separated by commas */
+	const char *hosts;      /* accepted Host names in addition to our own,
+				   separated by commas */
 	const char *jobs_proxy; /* certificate name of the client that is
 				   trusted for X-Forwarded-User; "" */
 	int connections_max;

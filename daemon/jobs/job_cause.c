@@ -93,7 +93,8 @@ job_cause_error_add(struct strbuf *text, const struct node *n,
 		strbuf_addf(text, "%.160s at %s", error->text, at);
 }
 
-/* What is known of one node and its leaf; NONE and no text: nothing. */
+/* Return the cause in the state of one node or its leaf, and append its text;
+ * JOB_CAUSE_NONE without text if nothing was found. */
 static enum job_cause
 job_cause_node(const struct job_facts *facts, const struct node *n,
     struct strbuf *text)

@@ -32,7 +32,7 @@ struct job_finding {
 	int64_t since_unix_ns;
 };
 
-/* What is known of nodes. */
+/* The state of the job's nodes. */
 struct job_facts {
 	/* Nodes of the job, borrowed. */
 	const struct node *const *nodes;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job_join.c - a job beside what was found of its nodes and their leaves. What
- * counts is the time in which any part of it was slow, for all of a job waits
- * for its slowest node.
+ * job_join.c - join a job with the verdicts of its nodes and leaves. The time
+ * in which any part of the job was slow counts fully, because the whole job
+ * waits for its slowest node.
  */
 #include <float.h>
 #include <inttypes.h>
@@ -383,9 +383,9 @@ job_join_longer_compare(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* Calls are alike whose sizes are within a factor of two. In each a rank waits
- * for those that come later: over all nodes, too, the one that waits least
- * comes nearest to what the network takes. */
+/* Calls whose sizes are within a factor of two are grouped. In a call a rank
+ * waits for ranks that arrive later. So the smallest wait over all nodes is the
+ * best estimate of the time that the network needs. */
 static void
 job_join_in_band_add(json_t *job, const json_t *in_band)
 {

@@ -10,12 +10,12 @@
 
 #include "common/clk.h"
 
-/* What the store has said of the time around a job: arrays, newest first. */
+/* Answers of the store for the time around a job: arrays, newest first. */
 struct job_around {
 	const json_t *verdicts, *events, *impacts, *shares, *in_band;
 	int64_t now_unix_ns;
 };
-/* As long as the job before and after it, within these. */
+/* The time before and after a job: as long as the job, within these limits. */
 #define JOB_AROUND_MIN_NS (600 * CLK_NS_PER_S)
 #define JOB_AROUND_MAX_NS (6 * 3600 * CLK_NS_PER_S)
 int64_t job_around_ns(const json_t *job, int64_t now_unix_ns);
@@ -23,10 +23,11 @@ int64_t job_around_ns(const json_t *job, int64_t now_unix_ns);
  * its nodes; verdicts, events of its nodes and leaves, each with when (before,
  * during, after); impacts [{test of before during after}]; expectation {before
  * during after}, each {at_unix_ns share slow unknown}, at the worst;
- * in_band [{source op ranks nodes bytes calls seconds least_s node}], over its
- * nodes, node being that of the rank that waited least. */
+ * in_band [{source op ranks nodes bytes calls seconds least_s node}] over its
+ * nodes; node has the rank that waited least. */
 void job_join(json_t *job, const struct job_around *around);
-/* The jobs with any exposed_node_s, the worst first; takes nothing. */
+/* Return the jobs with exposed_node_s above 0, the worst first; takes no
+ * arguments. */
 json_t *job_worst(const json_t *jobs, const struct job_around *around);
 
 #endif

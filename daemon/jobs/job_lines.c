@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job_lines.c - a line of squeue, of sacct or of the site's own command, as a
- * job: which words of state wait and which run, and what is a time.
+ * job_lines.c - parse a line of squeue, sacct or the site's own command:
+ * states and times of a job.
  */
 #include <errno.h>
 #include <string.h>

@@ -10,19 +10,19 @@
 
 /* A line: JOB|OWNER|STATE|START|END|NODES, and |NAME or not. Times are seconds
  * since 1970 or YYYY-MM-DDTHH:MM:SS in UTC; any other text is an unknown time.
- * NODES is a hostlist. NAME may hold any character. STATE: a waiting one, a
- * running one, or, any other word, how it ended; END counts for these only.
- * OWNER may be NAME:UID. */
+ * NODES is a hostlist. NAME may contain any character. STATE is a waiting or a
+ * running state; any other word means that the job has ended, and only then END
+ * is used. OWNER may be NAME:UID. */
 struct job_line {
 	const char *job, *owner, *state, *nodes; /* into the text */
 	const char *name;                        /* NULL: not in the line */
-	int64_t uid;                             /* -1: not known */
-	int64_t start_unix_s, end_unix_s;        /* 0: not known */
+	int64_t uid;                             /* -1: unknown */
+	int64_t start_unix_s, end_unix_s;        /* 0: unknown */
 	int runs;                                /* else it has ended */
 };
 
-/* 1: a job that has begun, with nodes; 0: none of it to keep; -EINVAL: no
- * such line. Cuts the line. */
+/* Parse a line, and modify it. Return 1 for a job that has started and has
+ * nodes; 0 for another job, which is skipped; -EINVAL for a malformed line. */
 int job_line_parse(char *line, struct job_line *ret);
 
 /* Cut the next line off *rest and return it. name_bytes > 0: after the sixth

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * job_ras.h - progress of running jobs, by the RAS of NCCL that agents read:
- * ranks that do not answer, jobs that stall, and the part of their nodes in it.
+ * ranks that do not answer, jobs that stall, and causes on their nodes.
  */
 #ifndef DAEMON_JOBS_JOB_RAS_H
 #define DAEMON_JOBS_JOB_RAS_H
@@ -29,8 +29,8 @@ struct job_ras;
 struct job_ras *job_ras_new(const struct job_ras_options *o);
 void job_ras_free(struct job_ras *jr); /* NULL is allowed */
 /* Take a report of an agent, an element of "ras" of its heartbeat. key names
- * the start of the job; job is its body in the store. A finding takes two
- * looks. */
+ * the start of the job; job is its body in the store. A finding needs two
+ * reports. */
 void job_ras_take(struct job_ras *jr, const char *key, const json_t *job,
     const struct node *from, const json_t *report, int64_t now_unix_ns);
 /* Drop jobs that are not keys of running. */

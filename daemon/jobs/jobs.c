@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jobs.c - who is asked when, and what becomes of the answer: rows of the
- * store. A job that is gone without a word has ended when it was last seen,
- * until accounting says better.
+ * jobs.c - query the scheduler and write its answers as rows of the store. The
+ * end of a job that disappears from the list is the time when it was last seen,
+ * until accounting reports the real time.
  */
 #include "daemon/jobs/jobs.h"
 
@@ -42,7 +42,7 @@
 #define ERROR_BYTES   200
 #define ACCOUNT_EVERY 5 /* polls */
 #define SEEN_SETTING  "jobs/seen"
-#define KEY_SETTING   "jobs/key" /* what the key makes of these words */
+#define KEY_SETTING   "jobs/key" /* its pseudonym identifies the key */
 /* A job becomes loud when its nodes use LOUD_SHARE of their links and quiet
  * below QUIET_SHARE; these changes are its steps. Looking takes at most a
  * hundredth of the time and happens at least every LOUD_LOOK_MAX_NS. */
@@ -94,8 +94,8 @@ struct jobs {
 	char error[ERROR_BYTES], accounting_error[ERROR_BYTES];
 	struct jobs_health health;
 	int64_t seen_unix_ns; /* when the last whole answer came; 0: never */
-	/* "JOB START" of those that run, and of those that have ended and may
-	 * still be heard of: bodies as the store has them. */
+	/* Bodies as in the store, by "JOB START": jobs that run, and ended jobs
+	 * that may still be reported. */
 	json_t *running, *ended;
 	json_t *unknown; /* nodes of the last answer without an agent, a set */
 	json_t *newest;  /* of both, by job: the one that began last */
@@ -134,8 +134,8 @@ jobs_options_read(const struct conf *c, struct jobs_options *ret)
 	};
 }
 
-/* Made at the first start: who copies the store without it has pseudonyms that
- * nobody can name. */
+/* Create the key at the first start. In a copy of the store without the key
+ * pseudonyms cannot be resolved. */
 static int
 jobs_key_open(const char *dir, uint8_t ret[KEY_BYTES], struct err *err)
 {
@@ -322,9 +322,9 @@ jobs_load_settings(struct jobs *js, const json_t *settings)
 	store_put_setting(js->o.store, KEY_SETTING, own, NULL, NULL);
 }
 
-/* The mean share of their links that its nodes use: the most of late, and what
- * was last told of its own time, for who had the nodes before it may have been
- * loud. NAN: none of them says. */
+/* The mean share of their links that the job's nodes use: *ret_lately from
+ * recent maxima; *ret_own from reports that cover only the time of this job,
+ * since an earlier job on the nodes may have been loud. NAN: not reported. */
 static void
 jobs_shares_of(const struct jobs *js, const json_t *job, int64_t now_unix_ns,
     double *ret_lately, double *ret_own)
@@ -343,7 +343,7 @@ jobs_shares_of(const struct jobs *js, const json_t *job, int64_t now_unix_ns,
 		if (n == NULL || n->host_ns == 0)
 			continue;
 		lately += n->host.net;
-		/* A heartbeat tells of the time since the one before. */
+		/* A heartbeat covers the time since the previous one. */
 		if ((int64_t)(clk_ns() - n->host_ns + n->heartbeat_ns) <=
 		    runs_ns)
 			own += n->host.net_told;
@@ -354,7 +354,8 @@ jobs_shares_of(const struct jobs *js, const json_t *job, int64_t now_unix_ns,
 	*ret_own = told > 0 ? own / (double)told : NAN;
 }
 
-/* Its traffic has begun or ended, where it was not so before. */
+/* Record that the job's traffic has started or ended; no effect if unchanged.
+ */
 static void
 jobs_loud_set(struct jobs *js, const char *key, const json_t *job, int is_loud,
     int64_t at_unix_ns)
@@ -371,9 +372,9 @@ jobs_loud_set(struct jobs *js, const char *key, const json_t *job, int is_loud,
 	    js->running, js->ended);
 }
 
-/* Where nobody says what its nodes send, a job is loud while it runs. One that
- * is heard for the first time has been so since it began, or since the time
- * before last that the scheduler was asked. */
+/* If no node of a job reports its traffic, the job is loud while it runs. A job
+ * that is found loud for the first time has been loud since its start, or since
+ * the query before the last one. */
 static void
 jobs_loud_look(struct jobs *js, int64_t now_unix_ns)
 {
@@ -427,7 +428,7 @@ jobs_canary(struct jobs *js, const uint32_t *nodes, size_t count,
 	    (int64_t)clk_unix_ns());
 }
 
-/* Of what gives less than its like: {kind subject share spread}. */
+/* Append what is slower than its peers: {kind subject share spread}. */
 static void
 jobs_slow_add(const json_t *all, const char *kind, json_t *slow)
 {
@@ -648,7 +649,7 @@ jobs_end_set(struct jobs *js, json_t *body, int64_t end_unix_ns, int is_known)
 		json_object_set_new(body, "end_is_guess", json_true());
 }
 
-/* -EINVAL: its nodes are no list. */
+/* Return -EINVAL if its nodes are not a valid hostlist. */
 static int
 jobs_job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns,
     size_t *left)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mesh_int.h - what the mesh's own files share. Pure: nodes are ids and names
- * here, nothing else of the roster is known.
+ * mesh_int.h - shared declarations, private to daemon/mesh. Pure: nodes are ids
+ * and names, without the roster.
  */
 #ifndef DAEMON_MESH_MESH_INT_H
 #define DAEMON_MESH_MESH_INT_H
@@ -15,13 +15,14 @@
 #include "schema/mesh.h"
 
 /*
- * mesh_ring.c: who asks whom in an epoch.
+ * mesh_ring.c: select the targets of each node in an epoch.
  *
- * The members of a leaf, and all nodes, stand in a circle in an order that the
- * seed draws. A ring with stride s lets each ask the one s places on, so each
- * is asked once; all strides together are all pairs. Strides whose pairs were
- * not exercised lately come first. Across the spine a ring leaves out those
- * whose turn is one of their own leaf, who then take part in a further ring.
+ * The members of a leaf, and all nodes, form a circle in a random order from
+ * the seed. In a ring with stride s each node sends to the node s places ahead,
+ * so each node is a target once; all strides together are all pairs. Strides
+ * whose pairs were not exercised recently come first. Across the spine a ring
+ * skips nodes whose target would be on their own leaf; these are in a further
+ * ring.
  */
 
 #define MESH_RING_MAX 16 /* targets of a node in one class */
@@ -41,7 +42,7 @@ struct mesh_rings {
 	size_t count;
 	uint64_t order_seed; /* of the circle: the same for many epochs */
 	uint64_t seed;       /* of this epoch */
-	/* 1 when a pair of node ids was exercised lately. */
+	/* Return 1 if a pair of node ids was exercised recently. */
 	int (*covered)(void *arg, size_t a, size_t b);
 	void *arg;
 };
@@ -51,22 +52,22 @@ void mesh_rings_draw(const struct mesh_rings *r, enum mesh_class class,
     size_t targets, struct mesh_aims *aims);
 
 /*
- * mesh_gather.c: the reports of one epoch, made into one record a class.
+ * mesh_gather.c: combine the reports of one epoch to one record for each class.
  *
- * A loss counts only where the target is known to have lived and listened all
- * the epoch: it has reported too, and its host dropped no request. Otherwise
- * it is unknown.
+ * A loss counts only if the target was listening during the whole epoch: it has
+ * reported too, and its host dropped no request. Otherwise the echo counts as
+ * unknown.
  */
 
 struct mesh_gather;
 
 struct mesh_pair {
-	uint32_t a, b; /* who asked, who was asked */
+	uint32_t a, b; /* sender, target */
 	enum mesh_class class;
 	uint32_t answered, lost, unknown;
 	double p50_s; /* NAN: no answer */
-	/* Of large datagrams, of so many bytes; 0: none. Above they are from
-	 * mesh_gather_close on, where any was answered. */
+	/* Large datagrams of large_bytes each; 0: none. mesh_gather_close adds
+	 * them to the counts above if any was answered. */
 	uint32_t large_bytes, large_answered, large_lost, large_unsent;
 };
 
@@ -75,7 +76,7 @@ struct mesh_totals { /* of one class */
 	struct hist rtt_s;
 };
 
-/* find: the id of a node, or -ENOENT; name: of an id. */
+/* find returns the id of a node, or -ENOENT; name the name of an id. */
 struct mesh_names {
 	long (*find)(void *arg, const char *node);
 	const char *(*name)(void *arg, size_t id);
@@ -86,18 +87,20 @@ struct mesh_gather *mesh_gather_new(uint64_t epoch, uint64_t seed,
     const struct mesh_names *names);
 void mesh_gather_free(struct mesh_gather *g); /* NULL is allowed */
 uint64_t mesh_gather_epoch(const struct mesh_gather *g);
-/* A mesh-report of that epoch. -EPROTO and why for one that no honest agent
- * sends; -EALREADY for a second one of the node. */
+/* Add a mesh-report of that epoch. Return -EPROTO with err for contents that no
+ * correct agent sends; -EALREADY for a second report of the node. */
 int mesh_gather_add(struct mesh_gather *g, size_t node, const json_t *report,
     struct err *err);
 size_t mesh_gather_reports(const struct mesh_gather *g);
-/* All reports are in: losses are settled. Once, before what follows. */
+/* Call once after the last report: classify losses. The functions below need
+ * it. */
 void mesh_gather_close(struct mesh_gather *g);
 size_t mesh_gather_pairs(const struct mesh_gather *g,
     const struct mesh_pair **ret);
 const struct mesh_totals *mesh_gather_totals(const struct mesh_gather *g,
     enum mesh_class class);
-/* The record of a class without run and seq; NULL where nobody asked. */
+/* Return the record of a class without run and seq; NULL if no node sent an
+ * echo. */
 json_t *mesh_gather_record(const struct mesh_gather *g, enum mesh_class class);
 
 #endif

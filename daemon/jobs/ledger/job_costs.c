@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job_costs.c - statements on what jobs cost others, made of rows when a user
- * asks. With 10,000 nodes there are many: they are made one at a time, and the
- * loop has its turn between them.
+ * job_costs.c - compute the cost of jobs from rows on request. With 10,000
+ * nodes there are many statements: they are made one at a time, and the loop
+ * runs between them.
  */
 #include "daemon/jobs/ledger/job_costs.h"
 
@@ -24,16 +24,16 @@
 
 #define DAY_NS (86400 * (int64_t)CLK_NS_PER_S)
 
-/* Random moments of a kind and test, or of all kinds: these for a kind that has
- * too few of its own, for what echoes do by chance is much the same. */
+/* Effects at random moments, of a kind and test, or of all kinds. The latter
+ * are used if a kind has too few, since chance effects are similar for all. */
 struct moments {
 	double *x;
 	size_t count;
 	struct ledger_chance chance;
 };
 
-/* A cost is told in two ways: as a share, and in seconds of an operation, for a
- * share of next to nothing is large and uncertain. */
+/* A cost has two units: a share, and seconds of an operation, since a share of
+ * a very short time is large and uncertain. */
 enum { COST_SHARE, COST_SECONDS, COST_WAYS };
 static const struct {
 	const char *effect, *placebos; /* of rows */
@@ -43,10 +43,11 @@ static const struct {
 	{ "seconds", "placebos_s", { "cost_s", "lo_s", "hi_s" } },
 };
 
-/* What is said together: a test, and a name, one of its jobs, or its week. */
+/* One statement: of a test, and a name, one of its jobs, or one of its weeks.
+ */
 struct group {
-	char *name, *test, *job; /* job: or NULL */
-	int64_t week_ns;         /* 0: of all time that is asked about */
+	char *name, *test, *job; /* job may be NULL */
+	int64_t week_ns;         /* 0: the whole requested time */
 	int64_t from_ns, to_ns;  /* of its steps */
 	struct {
 		size_t moments, all; /* which of them: its own, of all kinds */
@@ -66,7 +67,7 @@ struct job_costs {
 	struct group *groups;
 	struct moments *moments;
 	size_t group_count, moment_count;
-	size_t told; /* so many groups */
+	size_t told; /* groups that are done */
 	json_t *blamed, *others;
 };
 
@@ -164,7 +165,8 @@ job_costs_group_of(struct job_costs *c, const json_t *row)
 	return &c->groups[id];
 }
 
-/* What a row says in one way: its effect, and random moments. 1: it has one. */
+/* Add a row's effect in one unit, and its random moments. Return 1 if the row
+ * has an effect. */
 static int
 job_costs_way_add(struct job_costs *c, struct group *g, int way,
     const json_t *row)
@@ -223,8 +225,8 @@ job_costs_add(struct job_costs *c, const json_t *rows)
 	}
 }
 
-/* In one way; who is blamed is by shares. Random moments of all kinds, where
- * those of its own are too few. */
+/* Pool a group in one unit. Only shares decide who is blamed. Random moments
+ * of all kinds are used if the kind has too few. */
 static size_t
 job_costs_way_pool(struct job_costs *c, const struct group *g, int way,
     struct ledger_pooled *ret)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job_ledger.c - what the ledger is fed with, and what is kept of it. Samples
- * of the last hours and steps of jobs are in memory; when the time after a step
- * has passed it is looked at once, with some random moments before it, and a
- * row for each test goes to the store. With 10,000 nodes there are many: looks
- * are made one at a time, and the loop has its turn between them.
+ * job_ledger.c - input and results of the ledger. Samples of the last hours and
+ * steps of jobs are in memory. When the time after a step has passed, the step
+ * is evaluated once, with some random moments before it, and a row for each
+ * test is stored. With 10,000 nodes there are many evaluations: they run one at
+ * a time, and the loop runs between them.
  */
 #include "daemon/jobs/ledger/job_ledger.h"
 
@@ -28,30 +28,29 @@
 #include "schema/mesh.h"
 
 #define SPAN_SAMPLES 3 /* on each side of a step */
-/* The scheduler tells whole seconds, and programs take a moment to begin, and
- * are over a moment before their job: what was measured meanwhile is of neither
- * side. */
+/* The scheduler reports whole seconds, and programs start a moment after their
+ * job starts and end a moment before it ends: samples in between belong to
+ * neither side. */
 #define EDGE_NS      (2 * (int64_t)CLK_NS_PER_S)
-#define KEPT_SPANS   12 /* looks that fit into what is remembered */
+#define KEPT_SPANS   12 /* spans of samples that are kept */
 #define PLACEBOS     4  /* of one step */
 #define TESTS_MAX    32
 #define SERIES_MAX   100000
 #define SAMPLES_MAX  4000000 /* 128 MB; 10,000 nodes need a quarter */
 #define STEPS_MAX    20000
 #define MESH_TEST    "mesh"
-#define PLACEBO_LATE 2 /* spans before the step: its own look ends there */
-#define LOOKS_NS     (5 * CLK_NS_PER_S / 1000) /* of a tick; and a look more */
+#define PLACEBO_LATE 2 /* spans before the step that placebos stay away */
+#define LOOKS_NS     (5 * CLK_NS_PER_S / 1000) /* limit of a tick */
 
-/* Whose step it is. */
+/* The job of a step. */
 struct owner {
 	char *job, *name;
 	int64_t start_unix_ns;
-	uint64_t
-	    beside_jobs; /* at its end: that shared a link, and their time */
-	double beside_node_s;
-	uint32_t tests; /* so many were looked at */
-	json_t *row;    /* that is being made for the next, or NULL */
-	int spans;      /* before it, of its next random moment */
+	uint64_t beside_jobs; /* that shared a link; set at its end */
+	double beside_node_s; /* their node-seconds */
+	uint32_t tests;       /* tests that are done */
+	json_t *row;          /* the row of the next test, or NULL */
+	int spans;            /* from the step back to its next random moment */
 	int is_looked_at;
 };
 
@@ -65,9 +64,9 @@ struct job_ledger {
 	struct owner *owners;          /* of steps, in their order */
 	json_t *series_ids, *leaf_ids; /* by key, by name */
 	char *tests[TESTS_MAX];
-	int are_rates[TESTS_MAX]; /* seconds of these are those of a byte */
+	int are_rates[TESTS_MAX]; /* samples are seconds for a byte */
 	size_t test_count;
-	int64_t late_ns; /* a step may be told of so late */
+	int64_t late_ns; /* maximum delay of a step's report */
 };
 
 struct job_ledger *
@@ -228,8 +227,8 @@ job_ledger_sample_add(struct job_ledger *l, const struct ledger_sample *s)
 	if (s->b != LEDGER_NONE && s->b >= w->node_count)
 		w->node_count = s->b + (size_t)1;
 	l->samples = xmore(l->samples, w->sample_count, sizeof(*l->samples));
-	/* Those of an epoch of the mesh are told of a little later than what
-	 * came meanwhile. */
+	/* Samples of an epoch of the mesh arrive a little later than other
+	 * samples of the same time. */
 	for (; at > 0 && l->samples[at - 1].at_ns > s->at_ns; at--)
 		l->samples[at] = l->samples[at - 1];
 	l->samples[at] = *s;
@@ -375,7 +374,7 @@ job_ledger_step(struct job_ledger *l, const json_t *job, int sign,
 	owner = (struct owner){ .job = xstrdup(text),
 		.name = xstrdup(member_text(job, "name")),
 		.start_unix_ns = start_ns };
-	/* On one leaf it is beside nobody. */
+	/* A job on one leaf shares no uplink. */
 	if (sign < 0 && place.leaf_count > 1) {
 		job_ledger_beside_count(job, running, at_ns, &owner);
 		job_ledger_beside_count(job, ended, at_ns, &owner);
@@ -394,8 +393,8 @@ job_ledger_step(struct job_ledger *l, const json_t *job, int sign,
 	w->steps = l->steps;
 }
 
-/* The row of a test, without random moments; NULL: none that anybody beside it
- * ran. Of the mesh there is one even where nobody did. */
+/* Return the row of a test, without random moments; NULL if no canary of that
+ * test shared a link with the job. The mesh has a row in any case. */
 static json_t *
 job_ledger_row_make(const struct job_ledger *l, size_t at, uint32_t test,
     int *ret_alone)
@@ -481,8 +480,8 @@ job_ledger_look_next(struct job_ledger *l, int64_t due_ns)
 	return 0;
 }
 
-/* Series of which no sample is left, as of runs on nodes that will not meet
- * again. */
+/* Drop series without samples, for example of runs on a set of nodes that is
+ * not used again. */
 static void
 job_ledger_series_drop(struct job_ledger *l)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ledger.c - one look at one moment: who shares a link with a job and who does
- * not, and how each went on after it.
+ * ledger.c - evaluate one moment: compare series that share a link with a job
+ * with those that do not, before and after it.
  */
 #include "daemon/jobs/ledger/ledger.h"
 
@@ -28,7 +28,7 @@ ledger_has(const uint32_t *set, size_t count, uint32_t x)
 	return lo < count && set[lo] == x;
 }
 
-/* Of how many leaves both use an uplink. */
+/* Return how many leaves have an uplink that both use. */
 static size_t
 ledger_links_shared(const struct ledger_place *a, const struct ledger_place *b)
 {
@@ -42,22 +42,22 @@ ledger_links_shared(const struct ledger_place *a, const struct ledger_place *b)
 	return links;
 }
 
-/* SIDE_NEW: not asked yet in this look. */
+/* SIDE_NEW: not determined yet in this evaluation. */
 enum side { SIDE_NEW, SIDE_NONE, SIDE_SHARED, SIDE_OTHER };
 
-/* What is looked at: the time around a moment, and who is on which side. */
+/* One evaluation: the time around a moment, and the side of each series. */
 struct look {
 	const struct ledger_world *w;
 	const struct ledger_step *of;
 	int64_t at_ns, from_ns, to_ns;
-	int64_t before_ns;     /* samples that were over then are before it */
+	int64_t before_ns;     /* samples that ended by then are before it */
 	char *sides;           /* enum side, of series */
 	uint32_t *leaf_rivals; /* the job of a step there, or LEDGER_NONE */
-	char *nodes_out;       /* the job's own, and those of rivals */
-	size_t queues_out; /* in how many of its links the confounded wait */
+	char *nodes_out;       /* nodes of the job and of rivals */
+	size_t queues_out; /* links of the job in which confounded ones wait */
 };
 
-/* The first of the steps that is not before. */
+/* Return the index of the first step at or after at_ns. */
 static size_t
 ledger_step_from(const struct ledger_world *w, int64_t at_ns)
 {
@@ -142,9 +142,9 @@ ledger_rivals_find(struct look *l)
 	}
 }
 
-/* An echo between two leaves that the job uses waits in both uplinks. What a
- * canary's nodes do together waits for the slowest, or its rate is that of the
- * narrowest. */
+/* An echo between two leaves that the job uses waits in both uplinks. A
+ * collective operation of a canary waits for the slowest link, or has the rate
+ * of the narrowest one. */
 static size_t
 ledger_queues_of(const struct look *l, const struct ledger_place *p)
 {
@@ -177,8 +177,8 @@ ledger_side_of(struct look *l, const struct ledger_place *p,
 				    : SIDE_OTHER;
 }
 
-/* Samples that count, those of a series one after the other, before the moment
- * and after it: ends[2 * series + is_after] is where they end. */
+/* Values of the samples that count, grouped by series, before the moment and
+ * after it. ends[2 * series + is_after] is the end of a group. */
 struct parts {
 	double *x;
 	uint32_t *ends;
@@ -286,9 +286,8 @@ ledger_look(const struct ledger_world *w, uint32_t test,
 		return -EBUSY;
 	if (ret->shared == 0 || ret->others == 0)
 		return -ENODATA;
-	/* Some wait in more links than others, and which can be compared
-	 * depends on what rivals touch: it is told as all would have lost it.
-	 */
+	/* Some series wait in more links than others, and rivals decide which
+	 * ones can be compared: scale the effect to all series. */
 	by = (double)(queues + l.queues_out) /
 	    (double)(ret->shared + ret->confounded) * (double)ret->shared /
 	    (double)queues;

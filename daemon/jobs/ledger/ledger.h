@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ledger.h - what jobs cost those beside them, by natural experiments.
+ * ledger.h - the cost of jobs to others that share links, by natural
+ * experiments (difference in differences).
  *
- * When a job begins or ends, or its traffic does, that is a step. Canaries that
- * share uplinks with the job are compared with those that do not, after the
- * step with before it: what happens to all of them cancels. A job's effect is
- * the mean over its steps, a kind's the mean over its jobs, which are the units
- * of its interval. The same look at moments without a step, placebos, tells how
- * large an effect is by chance: a kind is blamed only for more.
+ * A step is a moment when a job or its traffic begins or ends. Canaries that
+ * share uplinks with the job are compared with canaries that do not, after the
+ * step and before it: effects on all of them cancel. A job's effect is the mean
+ * over its steps. The effect of a kind of jobs is the mean over its jobs, which
+ * are the units of its confidence interval. The same evaluation at moments
+ * without a step (placebos) shows how large an effect is by chance: a kind is
+ * blamed only for a larger one.
  *
- * All of it is logarithms of seconds. Sets are sorted. Threads: any.
+ * All values are logarithms of seconds. Sets are sorted. Threads: any.
  */
 #ifndef DAEMON_JOBS_LEDGER_LEDGER_H
 #define DAEMON_JOBS_LEDGER_LEDGER_H
@@ -19,20 +21,21 @@
 
 #define LEDGER_NONE UINT32_MAX
 
-/* Where a job or a canary is. On two leaves or more it uses their uplinks. */
+/* The place of a job or a canary. On two or more leaves it uses their uplinks.
+ */
 struct ledger_place {
 	const uint32_t *leaves, *nodes;
 	size_t leaf_count, node_count;
 };
 
-/* A canary over time, whose values may be compared with one another. */
+/* A canary over time, whose values are comparable with each other. */
 struct ledger_series {
 	uint32_t test;
-	struct ledger_place place; /* nodes may be none: samples have them */
+	struct ledger_place place; /* without nodes if samples have them */
 };
 
 struct ledger_sample {
-	int64_t at_ns; /* when it was over */
+	int64_t at_ns; /* its end */
 	uint32_t series;
 	uint32_t a, b; /* the nodes of this one, or LEDGER_NONE */
 	double log_s;
@@ -45,39 +48,39 @@ struct ledger_step {
 	struct ledger_place place;
 };
 
-/* What is looked at; samples and steps in the order of time. */
+/* All input; samples and steps in the order of time. */
 struct ledger_world {
 	const struct ledger_series *series;
 	const struct ledger_sample *samples;
 	const struct ledger_step *steps;
 	size_t series_count, sample_count, step_count;
 	size_t leaf_count, node_count; /* ids are below */
-	int64_t span_ns;               /* looked at on each side of a step */
-	int64_t guard_ns; /* how long a sample takes: so late it has begun
-			     before */
-	int64_t lead_ns;  /* so late at most an end is told of */
+	int64_t span_ns;               /* evaluated on each side of a step */
+	int64_t guard_ns; /* duration of a sample: one that ends this long
+			     after a step may have begun before it */
+	int64_t lead_ns;  /* maximum delay of the report of an end */
 };
 
-/* What those lost that share a link with it, on average, also where a rival's
- * step on their uplinks keeps them from being compared: an echo between two of
- * the job's leaves waits twice. */
+/* The mean loss of the series that share a link with the job. It includes
+ * series that cannot be compared because of a rival's step on their uplinks. An
+ * echo between two of the job's leaves waits twice. */
 struct ledger_effect {
 	double log_ratio;
-	double
-	    seconds; /* longer: as certain where a ratio is of next to none */
-	double quiet_s; /* what took so much longer then took without it */
+	double seconds; /* the effect as a time: certain for short times, too */
+	double quiet_s; /* time of the operation without the job */
 	size_t shared, others; /* series on each side of the comparison */
-	size_t confounded;     /* that another job's step touches as well */
+	size_t confounded;     /* series that another job's step affects, too */
 	uint32_t rival;        /* one such job, or LEDGER_NONE */
 };
 
-/* Of the place of a step, at its own time, or at another, as a placebo.
- * -ENODATA: nobody shares a link with it, or nobody else is left to compare
- * with; -EBUSY: whoever does also shares one with a rival that made a step at
- * the same time; ret is written all the same. */
+/* Compute the effect for the place of a step, at its own time, or at another
+ * time as a placebo. Return -ENODATA if no series shares a link with it, or
+ * none remains to compare with; -EBUSY if each series that does also shares a
+ * link with a rival that had a step at the same time. *ret is written in every
+ * case. */
 int ledger_look(const struct ledger_world *w, uint32_t test,
     const struct ledger_step *of, int64_t at_ns, struct ledger_effect *ret);
-/* The first of the samples that is not before. */
+/* Return the index of the first sample at or after at_ns. */
 size_t ledger_sample_from(const struct ledger_world *w, int64_t at_ns);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool.c - effects of one kind of job, pooled: jobs are the units, placebos say
- * what is chance.
+ * pool.c - pool effects of one kind of job: jobs are the units, placebos show
+ * the size of chance effects.
  *
- * Two things must agree before a kind is blamed. Its mean must be larger than
- * means of as many random moments are; these know the noise of the network, but
- * not how jobs of a kind differ. And the interval over its jobs must be above
- * zero; it knows that, but has few jobs.
+ * A kind is blamed if two conditions hold. Its mean must be larger than means
+ * of as many random moments: these include the noise of the network, but not
+ * the differences between jobs of a kind. And the interval over its jobs must
+ * be above zero: it includes these differences, but is based on few jobs.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -77,8 +77,8 @@ pool_sd_of(const double *x, size_t n)
 	return n < 2 ? NAN : sqrt(sum / (double)(n - 1));
 }
 
-/* Limits for the mean of so many jobs, kept because computing quantiles takes
- * longer than all the rest. */
+/* Limits for the mean of a given number of jobs, cached because the computation
+ * of quantiles takes longer than everything else. */
 struct rule {
 	const struct ledger_chance *moments;
 	double chance; /* deviation of a mean of as many random moments */
