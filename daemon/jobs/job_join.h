@@ -26,8 +26,8 @@ int64_t job_around_ns(const json_t *job, int64_t now_unix_ns);
  * in_band [{source op ranks nodes bytes calls seconds least_s node}] over its
  * nodes; node has the rank that waited least. */
 void job_join(json_t *job, const struct job_around *around);
-/* Return the jobs with exposed_node_s above 0, the worst first; takes no
- * arguments. */
+/* Return the jobs with exposed_node_s above 0, the worst first; jobs stays the
+ * caller's. */
 json_t *job_worst(const json_t *jobs, const struct job_around *around);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * react.h - what is done about a node that is judged bad, and undone when it
- * is well again. By default nothing.
+ * react.h - the action when the verdict of a node becomes bad, and its undo
+ * when the verdict is cleared. There is no action by default.
  *
- *   command      a line of the site, told by its environment
- *   slurm-drain  scontrol, with a reason that begins with REACT_MARK and the
- *                verdict. A node that is drained, down or reserved for another
- *                reason is left alone, and only what bears our mark and stands
- *                in our memory is resumed.
+ *   command      a command of the site, with its arguments in the environment
+ *   slurm-drain  scontrol, with a reason of REACT_MARK and the verdict. A node
+ *                that is drained, down or reserved for another reason is
+ *                skipped. A node is resumed only if its reason has our mark and
+ *                our setting records the drain.
  *
- * No more than a number of nodes and a share of the cluster in an hour. With
- * dry_run it is only said what would be done. All of it goes to the event log
- * (kind "reaction"). One thing at a time; what is held back is tried again
- * when the limits allow.
+ * Options limit the number of nodes and the share of the cluster in an hour.
+ * With dry_run the action is only logged. All actions are in the event log
+ * (kind "reaction"). They run one at a time; an action that exceeds a limit is
+ * retried when the limits permit it.
  */
 #ifndef DAEMON_REACT_REACT_H
 #define DAEMON_REACT_REACT_H
@@ -25,7 +25,7 @@
 
 #define REACT_MARK "coalmine:"
 
-/* Of reaction.action: the one that has an option of its own. */
+/* The value of reaction.action that needs option reaction.command. */
 #define REACT_COMMAND "command"
 
 struct conf;
@@ -51,15 +51,15 @@ struct store;
 struct react *react_new(struct event_base *base, struct store *store,
     const struct react_options *o);
 void react_free(struct react *r); /* NULL is allowed */
-/* The nodes, to which Slurm may give other domains: common/hostname.h. */
+/* Set the nodes; Slurm may use other domains for them: common/hostname.h. */
 void react_roster_set(struct react *r, const struct roster *roster);
-/* What STORE_SETTINGS answered: what was done and not undone. */
+/* Load actions that were not undone from the answer of STORE_SETTINGS. */
 void react_load(struct react *r, const json_t *settings);
-/* A node has become bad, or well. text: why, in words. What is neither
- * (warn, unknown) changes nothing and is not passed on. */
+/* The verdict of a node has become bad, with its text, or ok. Callers do not
+ * report warn and unknown, which change nothing. */
 void react_bad(struct react *r, const char *node, const char *text);
 void react_well(struct react *r, const char *node);
-/* Now and then; nodes: how many the cluster has. */
+/* Call periodically; nodes: the number of nodes in the cluster. */
 void react_tick(struct react *r, size_t nodes);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * admit.h - which nodes a run gets, and when.
+ * admit.h - choose the nodes of a run and the time of its start.
  */
 #ifndef DAEMON_RUN_ADMIT_H
 #define DAEMON_RUN_ADMIT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blackout.h - when nothing may run: spans of every day, "22:00-06:00", and
- * of dates, "2026-12-24..2026-12-26" (both days included). UTC. Pure.
+ * blackout.h - times without exclusive runs: daily, "22:00-06:00", or by date,
+ * "2026-12-24..2026-12-26" (both days included). UTC. Pure.
  */
 #ifndef DAEMON_RUN_BLACKOUT_H
 #define DAEMON_RUN_BLACKOUT_H
@@ -22,10 +22,11 @@ struct blackout {
 	} span[BLACKOUT_MAX];
 };
 
-/* A list with commas; "" is none. -EINVAL and the item in why. */
+/* Parse a list separated by commas; "" is an empty list. Return -EINVAL with
+ * the item in err. */
 int blackout_parse(const char *text, struct blackout *ret, struct err *err);
-/* 1 when any of it lies in the span from a time on; *ret_end_unix_ns is then
- * when the earliest such blackout ends. */
+/* Return 1 if a blackout overlaps the span that begins at from_unix_ns;
+ * *ret_end_unix_ns is then the end of the earliest one. */
 int blackout_hits(const struct blackout *b, uint64_t from_unix_ns,
     uint64_t span_ns, uint64_t *ret_end_unix_ns);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget.h - what measuring may cost the cluster in an hour: bytes,
- * node-seconds, and the share of a node's link.
+ * budget.h - the hourly limits of measurements: bytes, node-seconds, and the
+ * share of a node's link.
  *
- * A run reserves what it is expected to cost when it is admitted; at its end
- * the reservation gives way to what it did cost. Used is what the last hour
- * has seen, in slices of five minutes, so a little more than an hour counts.
- * The setting "budget" has the slices, so a restart forgets none.
- * Pure: times come in (monotonic). A limit of 0 is none.
+ * A run reserves its expected cost when it is admitted; at its end the real
+ * cost replaces the reservation. Usage covers the last hour in slices of five
+ * minutes, so a little more than an hour counts. The setting "budget" stores
+ * the slices, so they survive a restart.
+ * Pure: times are arguments (monotonic). A limit of 0 means no limit.
  */
 #ifndef DAEMON_RUN_BUDGET_H
 #define DAEMON_RUN_BUDGET_H
@@ -27,7 +27,7 @@ struct budget_limits {
 	double link_share; /* of a node's link, averaged over an hour */
 };
 
-/* Of one run. */
+/* The cost of one run. */
 struct budget_cost {
 	double duration_s;
 	double nodes;
@@ -38,9 +38,9 @@ struct budget_cost {
 struct budget_use {
 	double bytes, node_s; /* used in the last hour */
 	double bytes_reserved, node_s_reserved;
-	double link_share;                /* of the node that was used most */
+	double link_share;                /* of the busiest node */
 	double bytes_total, node_s_total; /* since start */
-	uint64_t refused; /* runs that were missed for want of budget */
+	uint64_t refused; /* runs that were missed for lack of budget */
 };
 
 struct budget *budget_new(const struct budget_limits *limits);
@@ -49,22 +49,22 @@ const struct budget_limits *budget_limits(const struct budget *b);
 
 enum budget_answer {
 	BUDGET_FITS,
-	BUDGET_LATER, /* what others have used must pass first */
+	BUDGET_LATER, /* fits when earlier usage has expired */
 	BUDGET_NEVER  /* more than a whole hour's budget */
 };
-/* Is there room for it? The reason in words in why unless it fits. */
+/* Return whether the cost fits now; err has the reason if it does not. */
 enum budget_answer budget_ask(struct budget *b, uint64_t now_ns,
     const struct budget_cost *c, struct err *err);
 void budget_reserve(struct budget *b, const struct budget_cost *c);
-/* Back, whole; then say what was used. */
+/* Release a whole reservation; then call budget_use with the real cost. */
 void budget_release(struct budget *b, const struct budget_cost *c);
 void budget_use(struct budget *b, uint64_t now_ns, double bytes, double node_s);
-/* A node's part of the bytes. */
+/* Add a node's part of the bytes. */
 void budget_use_link(struct budget *b, uint64_t now_ns, size_t node,
     double bytes, double link_bytes_per_s);
 void budget_refused(struct budget *b);
-/* What was used as a text, and back after a restart: of links that of the most
- * used one, which then counts for all. */
+/* Write the usage as text, and read it back after a restart. Of links only the
+ * busiest one is saved; it then counts for all. */
 void budget_save(struct budget *b, uint64_t now_ns, uint64_t now_unix_ns,
     struct strbuf *ret);
 void budget_restore(struct budget *b, uint64_t now_ns, uint64_t now_unix_ns,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fabric.h - the devices that a campaign demands, and the turns of rails.
+ * fabric.h - the devices that a campaign requires, and the turns of rails.
  */
 #ifndef DAEMON_RUN_FABRIC_H
 #define DAEMON_RUN_FABRIC_H
@@ -14,19 +14,21 @@
 struct node;
 struct run;
 
-/* 1 and why, when the node says that it lacks a device that the
- * campaign demands. One that says nothing is asked by the run itself. */
+/* Return 1 with the reason in err if the node reports that it lacks a device
+ * that the campaign requires. If it does not report devices, the run itself
+ * checks. */
 int fabric_lacks(const struct conf *c, const struct node *n, struct err *err);
-/* The begin record says what carried the run's bytes: carried. Note the nodes
- * that have an active device of a fabric while TCP carried them although
- * nothing demanded TCP. ret_text: "" or "measured over tcp although mlx5_0 of
- * n1 is ACTIVE". */
+/* carried: the devices that carried the run's bytes, of its begin record. Note
+ * the nodes that have an active device of a fabric although TCP carried the
+ * bytes and the campaign did not require TCP. ret_text: "" or "measured over
+ * tcp although mlx5_0 of n1 is ACTIVE". */
 void fabric_unused_note(struct run *r, const json_t *carried, char *ret_text,
     size_t cap_bytes);
-/* Where the campaign lets rails take turns: mpi.devices is the one of this
- * run. mpi.rails is gone then, for nobody else has business with it. */
+/* If rails of the campaign take turns: set mpi.devices to the rail of this run
+ * and remove mpi.rails, which nothing else uses. */
 void fabric_turn(struct run *r);
-/* It did not come to run for want of time, not of nodes: that rail is next. */
+/* The run did not start because of time, not of nodes: use the same rail for
+ * the next run. */
 void fabric_turn_back(struct run *r);
 
 #endif

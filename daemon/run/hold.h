@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hold.h - what a run holds while it is live: its nodes, and its share of the
- * budget.
+ * hold.h - resources of a live run: its nodes, and its share of the budget.
  *
  * A node is held by one exclusive run, or by any number of background runs
- * (node.exclusive, node.shared). The budget is reserved at admission and
- * replaced by what was used when the run ends.
+ * (node.exclusive, node.shared). The budget is reserved at admission; at the
+ * end of the run the real usage replaces the reservation.
  */
 #ifndef DAEMON_RUN_HOLD_H
 #define DAEMON_RUN_HOLD_H
@@ -18,8 +17,8 @@ struct node;
 struct run;
 struct runs;
 
-/* 1: the nodes of a run have to be idle in Slurm too. launcher: NULL is any
- * but Slurm's. */
+/* Return 1 if the nodes of a run must be idle in Slurm, too. launcher NULL: any
+ * except Slurm's. */
 int hold_needs_idle(const struct runs *rs, const struct launcher *launcher,
     int exclusive);
 int hold_asks_slurm(const struct run *r); /* the same of r */

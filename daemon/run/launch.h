@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launch.h - nodes are asked and the ranks of a run are started.
+ * launch.h - prepare the nodes of a run and start its ranks.
  */
 #ifndef DAEMON_RUN_LAUNCH_H
 #define DAEMON_RUN_LAUNCH_H
@@ -11,7 +11,7 @@ struct launcher;
 struct node;
 struct run;
 
-/* By campaign.launcher; NULL: none. */
+/* Return the launcher of a value of campaign.launcher; NULL: unknown. */
 const struct launcher *launcher_find(const char *name);
 void launch_prepare(struct run *r);
 void launch_tick(struct run *r);

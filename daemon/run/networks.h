@@ -12,13 +12,14 @@ struct run_node;
 
 /* Choose the networks that all nodes of the run share: r->networks. */
 void networks_choose(struct run *r);
-/* Interfaces of a node for its ranks, commas between; "": as the MPI chooses.
- * The caller frees. */
+/* Return interfaces of a node for its ranks, separated by commas; "": the MPI
+ * chooses. The caller frees. */
 char *networks_nics(const struct run *r, const struct run_node *rn);
-/* Those of all nodes, where they have the same names; else "". For launchers,
- * which give all ranks one environment. The caller frees. */
+/* Return the interfaces if their names are the same on all nodes, else "". For
+ * launchers that give all ranks one environment. The caller frees. */
 char *networks_nics_same(const struct run *r);
-/* 1 and a text where several networks qualify and nothing decides. */
+/* Return 1 with a text if several networks qualify and no option selects one.
+ */
 int networks_undecided(const struct run *r, char *ret, size_t cap_bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outcome.h - what becomes of a run: signs of failure, lost ranks, its
+ * outcome.h - the outcome of a run: signs of failure, lost ranks, its
  * launcher's end and its end record.
  */
 #ifndef DAEMON_RUN_OUTCOME_H

@@ -6,12 +6,12 @@
  *   starting  prepare to all nodes, launch to the head, daemons through the
  *             agents                         (launch.c)
  *   running   since its first record         (intake.c)
- *   final     finished once its end record is committed; otherwise what the
- *             signs say                      (outcome.c)
+ *   final     finished once its end record is committed; otherwise as the
+ *             signs of failure decide        (outcome.c)
  *
- * After its end a run holds its nodes until what it started there is gone.
- * Nothing here knows of sessions: messages leave through ops, and time is
- * clk_ns(), so a test can play all parts.
+ * After its end a run holds its nodes until all its processes there have ended.
+ * This part does not depend on sessions: messages are sent through ops, and
+ * time is clk_ns(), so a test can simulate agents and time.
  */
 #ifndef DAEMON_RUN_RUN_H
 #define DAEMON_RUN_RUN_H
@@ -48,46 +48,48 @@ struct runs_ops {
 	/* Takes msg. -ENOTCONN when the node has no session. */
 	int (
 	    *send)(void *ctx, struct node *n, enum wire_type type, json_t *msg);
-	/* Likewise, of a frame that many nodes are sent. */
+	/* Send a frame that is shared by many nodes; errors as of send. */
 	int (*share)(void *ctx, struct node *n, struct wire_frame *f);
-	/* End the node's session: it comes back and sends again what was not
-	 * acknowledged. */
+	/* End the node's session: the agent reconnects and repeats messages
+	 * that were not acknowledged. */
 	void (*hang_up)(void *ctx, struct node *n, const char *why);
-	/* A numbered record is in the store; once each. */
+	/* A numbered record was committed; called once for each. */
 	void (*committed)(void *ctx, const struct run *r, const json_t *record,
 	    const struct record_line *line);
 	/* The run has a new state. */
 	void (*changed)(void *ctx, const struct run *r);
-	/* Two nodes of it between which nothing arrives, before its end. NULL:
-	 * not wanted. */
+	/* Two nodes of the run cannot exchange messages; called before its end.
+	 * May be NULL. */
 	void (
 	    *stuck)(void *ctx, const struct run *r, const struct run_stuck *s);
-	/* Is that node better left out? NULL: never. */
+	/* Return 1 with the reason in err if runs should avoid that node. May
+	 * be NULL. */
 	int (*avoid)(void *ctx, const struct node *n, struct err *err);
-	/* A node's counters at a border of a phase of it. NULL: not wanted. */
+	/* A node's counters at the border of a phase of the run. May be NULL.
+	 */
 	void (*counters)(void *ctx, const struct run *r, const struct node *n,
 	    const json_t *nics);
 };
 
 struct runs *runs_new(struct roster *roster, struct store *store,
     const struct runs_ops *ops, void *ctx);
-/* Of what a head may send for a run; 0: no limit. */
+/* Limits of the records that a head may send for a run; 0: no limit. */
 struct runs_quota {
 	uint64_t records, bytes;
 };
 /* Read the limits of section quota. Texts live as long as c. */
 void runs_quota_read(const struct conf *c, struct runs_quota *ret);
 void runs_set_quota(struct runs *rs, const struct runs_quota *quota);
-/* What runs may cost; outlives rs. */
+/* Set the limits of costs; costs outlives rs. */
 void runs_set_costs(struct runs *rs, struct costs *costs);
-/* Who says which nodes are idle, where a batch system does; outlives rs. */
+/* Set the batch system that reports idle nodes; slurm outlives rs. */
 void runs_set_slurm(struct runs *rs, struct slurm *slurm);
-/* May a run of that class with that launcher ("": the usual one) and section
- * [slurm] (NULL: none) ever have that node, as far as Slurm goes: 1, 0, or
- * -EAGAIN while it is being asked. */
+/* Return 1 if Slurm may give that node to a run of that class with that
+ * launcher ("": the default) and section [slurm] (NULL: none) at some time; 0
+ * if not; -EAGAIN while the query is pending. */
 int runs_may_have(struct runs *rs, const char *class, const char *launcher,
     const json_t *slurm, const struct node *n);
-/* Live runs are left alone: the next collector takes them up. */
+/* Live runs continue: the next collector resumes them. */
 void runs_free(struct runs *rs); /* NULL is allowed */
 
 /* Why a run was ordered. */
@@ -104,45 +106,46 @@ struct run_order {
 	const char *campaign;
 	const struct conf *conf; /* checked; copied */
 	const json_t *overrides; /* {"section.key": "value"}, or NULL */
-	const char *by;          /* who or what ordered it, for people */
+	const char *by;          /* origin as text: a user, "schedule" */
 	enum run_origin origin;
 	int attempt;        /* of RUN_BY_SEARCH, from 1 */
-	uint64_t margin_ns; /* how long it may wait; 0: by hand */
+	uint64_t margin_ns; /* maximum wait; 0: ordered by hand */
 };
-/* 0, or -errno with why, and then there is no run. */
+/* Create a run. Return 0, or -errno with err if no run was created. */
 int runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
     struct err *err);
-/* A run that was due and cannot even be made: recorded as missed. */
+/* Record a run as missed that was due and cannot be created. */
 void runs_miss(struct runs *rs, const char *campaign, const struct conf *conf,
     enum cause cause, const char *text, const char *by);
-/* -ENOENT, -EALREADY */
+/* Return 0, -ENOENT or -EALREADY. */
 int runs_cancel(struct runs *rs, const char *run, const char *by,
     struct err *err);
 size_t runs_stop_all(struct runs *rs, const char *by);
-/* Time passes; several times a second. */
+/* Call several times a second. */
 void runs_tick(struct runs *rs);
 
 /* Handle a message of an agent; lines: of its records, or NULL. -EPROTO with
  * why: no correct agent sends it. */
 int runs_message(struct runs *rs, struct node *n, enum wire_type type,
     const json_t *msg, const struct strict_lines *lines, struct err *err);
-/* n has (again) a session; runs: ids that live there. */
+/* n has a new session; runs: ids of runs that are active there. */
 void runs_hello(struct runs *rs, struct node *n, const json_t *runs);
-/* Those of runs that go on, for welcome. */
+/* Return those of runs that continue, for the welcome message. */
 json_t *runs_keep(struct runs *rs, const struct node *n, const json_t *runs);
 void runs_lost(struct runs *rs, struct node *n);
 
-/* Once, before agents come: what STORE_LIVE_RUNS answered. */
+/* Resume the runs in the answer of STORE_LIVE_RUNS; call it once, before agents
+ * connect. */
 void runs_resume(struct runs *rs, const json_t *live);
 
 /* {node: device} of nodes with an active fabric that their last run did not
  * use; lives as long as rs. */
 const json_t *runs_unused(const struct runs *rs);
-/* The newest first; ended ones too, as long as they are remembered. */
+/* Runs, the newest first; includes recently ended ones. */
 json_t *runs_json(struct runs *rs, int is_brief);
 json_t *runs_json_one(struct runs *rs, const char *run); /* NULL: unknown */
 size_t runs_live(const struct runs *rs);
-/* Records that were taken since the start, sent again or not. */
+/* Count of records received since the start, including repeated ones. */
 uint64_t runs_records(const struct runs *rs);
 /* A live run of that campaign, or NULL. */
 const char *runs_find_campaign(const struct runs *rs, const char *campaign);
@@ -154,15 +157,14 @@ struct run_facts {
 	const char *run, *campaign, *class, *mpi, *launcher;
 	enum run_state state;
 	enum cause cause;
-	int measures_all;    /* its canaries are on all of its nodes */
-	double ended_unix_s; /* 0: not yet */
-	const char *devices; /* that it demands; "": none */
-	const json_t
-	    *carried; /* those that carried its bytes; NULL: not known */
+	int measures_all;      /* its canaries are on all of its nodes */
+	double ended_unix_s;   /* 0: not yet */
+	const char *devices;   /* that it requires; "": none */
+	const json_t *carried; /* those that carried its bytes; NULL: unknown */
 };
 struct run_facts run_facts(const struct run *r);
-/* What its section [slurm] sets, by key; NULL: nothing, or another launcher.
- * New reference. */
+/* Options of its section [slurm], by key; NULL: none, or another launcher. New
+ * reference. */
 json_t *run_slurm(const struct run *r);
 size_t run_node_count(const struct run *r);
 struct node *run_node_at(const struct run *r, size_t i);
@@ -170,7 +172,8 @@ struct node *run_node_at(const struct run *r, size_t i);
 /* networks.c: the networks that all nodes which are up share, as texts; the
  * caller owns them. */
 json_t *networks_shared(const struct roster *roster);
-/* 1 where mpi.net or rails of the node decide which of them its ranks use. */
+/* Return 1 if mpi.net or rails of the node decide which network its ranks use.
+ */
 int networks_is_decided(const struct node *n);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_int.h - what the files of the run machine share; nobody else includes
- * it.
+ * run_int.h - shared declarations, private to daemon/run.
  */
 #ifndef DAEMON_RUN_RUN_INT_H
 #define DAEMON_RUN_RUN_INT_H
@@ -21,28 +20,29 @@
 #define RUN_PREPARE_NS (10 * CLK_NS_PER_S)
 /* The head's answer to launch: it makes a directory and forks. */
 #define RUN_LAUNCH_NS (8 * CLK_NS_PER_S)
-/* From the first sign of failure to the verdict: what belongs together comes
- * together, and an end record may be on its way. */
+/* From the first sign of failure to the decision: related signs arrive within
+ * this time, and an end record may be on its way. */
 #define RUN_SETTLE_NS (2 * CLK_NS_PER_S)
-/* A batch system is asked for this long how a job has ended. */
+/* Time limit of the query for the end of a job in the batch system. */
 #define RUN_BATCH_NS (8 * CLK_NS_PER_S)
 /* A killed launcher and its ranks end within this. */
 #define RUN_AT_ONCE_NS (1 * CLK_NS_PER_S)
-/* Too few nodes up: agents may be just coming back. */
+/* Wait if too few nodes are up: agents may be reconnecting. */
 #define RUN_LACK_NS (10 * CLK_NS_PER_S)
-/* Nodes held by others: then overdue, at last missed. */
+/* Wait for nodes that others hold: until overdue, until missed. */
 #define RUN_OVERDUE_NS (60 * CLK_NS_PER_S)
 #define RUN_GIVE_UP_NS (15 * 60 * CLK_NS_PER_S)
-/* A run that goes alone keeps others from starting for so long, to come in. */
+/* A run that must be alone prevents other starts for this long, so that it can
+ * start. */
 #define RUN_ALONE_HOLD_NS (60 * CLK_NS_PER_S)
-/* After a restart of the collector: agents back off up to some seconds, and
- * have their turns, 360 a second where the machine is shared with much else
- * (tests/bench/RESULTS.md, fleet). agent.grace is as long with 20,000. */
+/* Wait for agents after a restart of the collector: their backoff is some
+ * seconds, and their handshakes take turns, 360 a second on a busy machine
+ * (tests/bench/RESULTS.md, fleet). With 20,000 nodes agent.grace is as long. */
 #define RUN_RESUME_NS      (20 * CLK_NS_PER_S)
 #define RUN_RESUME_NODE_NS (4 * CLK_NS_PER_MS)
-/* A finished launcher may go by itself: MPI_Finalize is usually fast, but on
- * busy nodes and under Slurm it takes seconds, and a job that is ended in it
- * has failed. */
+/* Time for a finished launcher to exit before it is ended: MPI_Finalize is
+ * usually fast, but takes seconds on busy nodes and under Slurm, and a job that
+ * is ended during it counts as failed. */
 #define RUN_LEAVE_NS (8 * CLK_NS_PER_S)
 /* Between SIGTERM and SIGKILL. */
 #define RUN_GRACE_NS (2 * CLK_NS_PER_S)
@@ -54,15 +54,15 @@
 #define RUN_SYMPTOMS_MAX      32
 #define RUN_EXIT_SYMPTOMS_MAX 8   /* of them, ranks that ended themselves */
 #define RUN_RANK_SYMPTOMS_MAX 24  /* of them, at most, ranks and daemons */
-#define RUN_ENDED_MAX         128 /* remembered for lists */
+#define RUN_ENDED_MAX         128 /* kept for lists */
 
-/* ---- outcome.c: what a rank says of whom it waits for ---- */
+/* ---- outcome.c: the peer that a stuck rank waits for ---- */
 
 #define STUCK_RANKS_MAX 64
 
 struct stuck_rank {
-	int64_t rank, with; /* rank waits for with, or -1: it cannot say */
-	struct node *node, *with_node; /* NULL likewise */
+	int64_t rank, with; /* rank waits for rank with; -1: unknown */
+	struct node *node, *with_node; /* with_node NULL: unknown */
 	const char *what;              /* of names_tests */
 	double waited_s;
 	uint64_t at; /* the exchange */
@@ -70,7 +70,7 @@ struct stuck_rank {
 
 struct run;
 
-/* How a batch system's word for a job that has ended is understood. */
+/* The meaning of a batch system's state of an ended job. */
 struct launcher_end {
 	const char *word;
 	enum run_state state;
@@ -83,22 +83,22 @@ struct launcher {
 	int starts;       /* every agent starts the ranks of its node */
 	/* 1: nodes have to be idle in a batch system, too. */
 	int idle;
-	/* Of a run that has been launched and has said nothing yet: why, as
-	 * far as it is known, or "". NULL: there is nothing to ask. */
+	/* Return why a launched run has not sent a record yet, or "". NULL: not
+	 * supported. */
 	const char *(*waits)(const struct run *r);
-	/* A run with signs of failure since then: how its job has ended, if
-	 * that is why. 1: known, and *ret_end, or NULL when it says nothing.
-	 * 0: not yet known. NULL: there is nothing to ask. */
+	/* For a run with signs of failure since that time: the end of its job.
+	 * Return 1 with *ret_end, which is NULL if the job is not the cause; 0:
+	 * not known yet. NULL: not supported. */
 	int (*ended)(const struct run *r, uint64_t since_ns,
 	    const struct launcher_end **ret_end);
-	/* What the head may have left behind. NULL: nothing. */
+	/* End what the head may have left running. NULL: not needed. */
 	void (*end)(const struct run *r);
 };
 
 enum step {
 	STEP_WAIT,    /* pending */
-	STEP_PREPARE, /* starting: nodes are asked */
-	STEP_LAUNCH,  /* starting: the head is asked */
+	STEP_PREPARE, /* starting: waiting for nodes to prepare */
+	STEP_LAUNCH,  /* starting: waiting for the head to launch */
 	STEP_FIRST,   /* starting: no record yet */
 	STEP_RUN,     /* running */
 	STEP_LEAVE,   /* final; its processes may still be there */
@@ -110,10 +110,10 @@ enum ready { READY_ASKED, READY_YES, READY_NO };
 struct run_node {
 	struct node *node;
 	enum ready ready;
-	char *text;       /* why not */
-	enum cause cause; /* the same */
-	uint64_t borders; /* whose counters it has told */
-	/* Of its network devices, at the first and the newest border. */
+	char *text;       /* why it is not ready */
+	enum cause cause; /* of READY_NO */
+	uint64_t borders; /* borders whose counters it has reported */
+	/* Bytes of its network devices, at the first and the newest border. */
 	int counted;
 	json_t *networks; /* of networks.c: interfaces by network */
 	double first_bytes, last_bytes;
@@ -124,7 +124,7 @@ struct run {
 	struct runs *all;
 	char id[64];
 	char *campaign;
-	char *by; /* for people */
+	char *by; /* origin as text */
 	enum run_origin origin;
 	int attempt;     /* of RUN_BY_SEARCH, from 1 */
 	int is_followed; /* run_order_on has seen its end */
@@ -142,8 +142,8 @@ struct run {
 	uint32_t
 	    *places; /* by a node's id, its index + 1; or NULL: none made */
 	size_t place_count;
-	int named_others; /* a record of it spoke of other nodes */
-	int alone;        /* no other run goes beside it, on any node */
+	int named_others; /* a record named nodes that are not its own */
+	int alone;        /* no other run at the same time, on any node */
 	enum { TURN_NOT_YET, TURN_NONE, TURN_TAKEN } turn; /* of rails */
 	json_t *carried;         /* devices that carried its bytes, or NULL */
 	struct budget_cost cost; /* expected */
@@ -157,7 +157,7 @@ struct run {
 	uint64_t created_ns;
 	uint64_t step_ns;         /* when step began */
 	uint64_t start_ns;        /* of launch; 0: not yet */
-	uint64_t resume_ns;       /* until when the head is waited for; 0: no */
+	uint64_t resume_ns;       /* end of the wait for the head; 0: none */
 	struct run_node *nodes;   /* the head first */
 	size_t node_count, asked; /* asked: have not answered prepare yet */
 	json_t *networks;         /* shared by its nodes, as texts; or NULL */
@@ -167,13 +167,13 @@ struct run {
 
 	uint64_t records; /* numbered ones received */
 	uint64_t last_seq;
-	uint64_t fed_seq; /* up to here ops->committed was told */
+	uint64_t fed_seq; /* last one passed to ops->committed */
 	uint64_t bytes;   /* of its records' messages */
-	int cut;          /* more came than a run may have */
-	uint64_t borders; /* at which counters were asked for */
-	int end_seen;     /* its end record is on its way into the store */
+	int cut;          /* records exceeded the quota */
+	uint64_t borders; /* at which counters were requested */
+	int end_seen;     /* its end record is being stored */
 	uint64_t end_seen_ns;
-	char *phase, *test; /* where it is, for a deadline's text */
+	char *phase, *test; /* current ones, for a deadline's text */
 	json_t *progress;
 
 	struct symptom *signs; /* RUN_SYMPTOMS_MAX at most; NULL: none, or over
@@ -181,7 +181,7 @@ struct run {
 	size_t sign_count;
 	uint64_t decide_ns; /* 0: nothing to decide */
 	char *stderr_tail;
-	struct stuck_rank *stuck; /* what they say; likewise */
+	struct stuck_rank *stuck; /* reports of stuck ranks; may be NULL */
 	size_t stuck_count;
 	size_t stuck_named; /* pairs of them, once it has ended */
 };
@@ -198,17 +198,17 @@ struct runs {
 	struct run_list ended; /* newest first */
 	size_t ended_count;
 	struct costs *costs; /* NULL: nothing is limited */
-	struct slurm *slurm; /* NULL: there is none */
+	struct slurm *slurm; /* NULL: none */
 	json_t *unused;      /* by node: fabric_unused_note */
-	json_t *turns;       /* by campaign: how many rails it has had */
+	json_t *turns;       /* by campaign: turns of rails so far */
 	uint64_t tick;
-	uint64_t records;  /* taken since the start */
+	uint64_t records;  /* received since the start */
 	int intake_failed; /* agents hold records that were not committed */
 };
 
-/* run_order.c: a run that has ended because ranks were stuck goes on: a
- * scheduled one again at once, without one of each pair; where no pair is known
- * its nodes meet in pairs, three times at most. */
+/* run_order.c: order follow-up runs after a run that ended because ranks were
+ * stuck. A scheduled run is repeated at once without one node of each pair. If
+ * no pair is known, runs of pairs of its nodes search for it, three at most. */
 void run_order_on(struct run *r);
 
 /* run.c */
@@ -218,13 +218,13 @@ int run_is_final(const struct run *r);
 struct node *run_head(const struct run *r); /* NULL: none yet */
 /* Index, or -ENOENT. */
 long run_node_index(struct run *r, const struct node *n);
-/* The nodes of r have changed: its index is made again. */
+/* Rebuild the index of r after a change of its nodes. */
 void run_nodes_changed(struct run *r);
 void run_step_set(struct run *r, enum step step);
 int run_send(const struct run *r, struct node *n, enum wire_type type,
     json_t *msg);
-/* Note a sign that r has failed. outcome.c chooses among the signs when they
- * have had RUN_SETTLE_NS to come together. */
+/* Note a sign that r has failed. outcome.c chooses among the signs that arrive
+ * within RUN_SETTLE_NS. */
 void run_sign(struct run *r, enum symptom_weight weight, enum run_state state,
     enum cause cause, uint64_t onset_ns, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
@@ -232,7 +232,7 @@ void run_sign(struct run *r, enum symptom_weight weight, enum run_state state,
 /* run_show.c */
 extern const char *const run_origins[RUN_ORIGIN_MAX];
 json_t *run_json(const struct run *r);
-/* With origin, attempt and campaign_text, as it is stored. */
+/* As stored: with origin, attempt and campaign_text. */
 json_t *run_json_whole(const struct run *r);
 
 #endif

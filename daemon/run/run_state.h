@@ -16,11 +16,11 @@ struct run *run_new(struct runs *rs, const char *campaign, const char *by,
     struct conf *conf);
 /* Free a run that is on no list. */
 void run_free(struct run *r);
-/* Free what a run that has ended no longer needs, nine tenths of its memory,
+/* Free the data that an ended run no longer needs, nine tenths of its memory,
  * and release its nodes. */
 void run_shrink(struct run *r);
 /* Set a state and store it, with an event and a line in the log. The state
- * must not be final already; text is a reason for people, "" without one. */
+ * must not be final already; text is the reason or "". */
 void run_state_set(struct run *r, enum run_state state, enum cause cause,
     const char *text);
 /* End a run with a final state, here and on its nodes. Does nothing if it is

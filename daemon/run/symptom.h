@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symptom.h - out of several signs that a run has failed, the one that caused
- * the others, and what a launcher printed of it. Pure.
+ * symptom.h - select, from several signs that a run has failed, the one that
+ * caused the others; and parse the launcher's output. Pure.
  */
 #ifndef DAEMON_RUN_SYMPTOM_H
 #define DAEMON_RUN_SYMPTOM_H
@@ -11,29 +11,29 @@
 
 #include "schema/names_run.h"
 
-/* A dead node takes ranks of other nodes with it, a dead rank takes the
- * launcher: so the earliest sign counts, and among those that began at the same
- * time, as well as that can be told, the most specific. When an agent went
- * silent is known only to a heartbeat, hence SYMPTOM_TOGETHER_NS. */
+/* A dead node ends ranks of other nodes, a dead rank ends the launcher. So the
+ * earliest sign counts, and the most specific one of those that began within
+ * SYMPTOM_TOGETHER_NS: the time when an agent stopped responding is only known
+ * to within a heartbeat. */
 #define SYMPTOM_TOGETHER_NS (2 * 1000000000ULL)
 #define SYMPTOM_TEXT_MAX    400
 #define SYMPTOM_NODE_MAX    256
 
-/* Ascending: what tells more about the guilty part. */
+/* In increasing order of specificity. */
 enum symptom_weight {
 	SYMPTOM_DEADLINE, /* it took too long */
-	SYMPTOM_NO_END,   /* the launcher is content, but no end record came */
+	SYMPTOM_NO_END,   /* the launcher succeeded without an end record */
 	SYMPTOM_LAUNCHER, /* the launcher failed */
-	SYMPTOM_EXITED,   /* a rank ended itself: often, for another's death */
-	SYMPTOM_STUCK,    /* a rank waits for another one in vain */
+	SYMPTOM_EXITED,   /* a rank ended itself, often after another died */
+	SYMPTOM_STUCK,    /* a rank waits for another one without result */
 	SYMPTOM_RANK,     /* a rank died */
 	SYMPTOM_KILLED,   /* the launcher was killed, and its ranks with it */
-	SYMPTOM_AGENT     /* a node's agent went away */
+	SYMPTOM_AGENT     /* a node's agent disconnected */
 };
 
 struct symptom {
 	enum symptom_weight weight;
-	enum run_state state; /* what the run becomes */
+	enum run_state state; /* the run's final state */
 	enum cause cause;
 	uint64_t onset_ns;
 	char text[SYMPTOM_TEXT_MAX]; /* names the node */
@@ -42,13 +42,13 @@ struct symptom {
 	char node[SYMPTOM_NODE_MAX];
 };
 
-/* NULL when count is 0. */
+/* Return the sign that counts; NULL if count is 0. */
 const struct symptom *symptom_choose(const struct symptom *signs, size_t count);
 
-/* What a launcher printed, without noise, as one line: the last lines that
- * say something, at most cap_bytes. "" when there is none. */
+/* Write the last informative lines of a launcher's output as one line of at
+ * most cap_bytes; "" if there are none. */
 void symptom_stderr(const char *tail, char *ret, size_t cap_bytes);
-/* 1 when those words are of a GPU that is at fault; ret: which. */
+/* Return 1 if the output reports a faulty GPU, and write its name. */
 int symptom_device(const char *tail, char *ret, size_t cap_bytes);
 
 #endif

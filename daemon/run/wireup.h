@@ -21,7 +21,7 @@ int wireup_fence(struct run *r, struct node *n, const json_t *msg,
     struct err *err);
 int wireup_modex(struct run *r, struct node *n, const json_t *msg,
     struct err *err);
-/* The node is back. */
+/* The node has reconnected. */
 void wireup_hello(struct run *r, const struct node *n);
 /* "24 of 24 ranks started, 20 of 24 connected; waiting for n7" */
 void wireup_text(const struct run *r, char *ret, size_t cap_bytes);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * campaign.h - what can be run: the files of campaign_dir, and texts that came
- * with an order.
+ * campaign.h - campaigns: the files of campaign_dir, and texts of orders.
  *
- * Files are looked at every few seconds; a changed one is read again. A broken
- * one stays in the list with its error and is never started. A campaign is
- * known by its name, NAME.conf; pointers are good until the next
+ * Files are checked every few seconds; a changed one is read again. An invalid
+ * one stays in the list with its error and is never started. The name of a
+ * campaign is that of its file, NAME.conf. Pointers are valid until the next
  * campaigns_scan.
  */
 #ifndef DAEMON_SCHEDULE_CAMPAIGN_H
@@ -22,7 +21,8 @@
 #include "schema/names_run.h"
 
 /*
- * schedule.c: when a campaign starts next. Pure: time and chance come in.
+ * schedule.c: the next start of a campaign. Pure: time and chance are
+ * arguments.
  *
  * All times are UTC. A start has a base, aligned to the epoch (every) or to
  * the day (at), plus offset; jitter delays it by a random part of its span,
@@ -42,16 +42,17 @@ struct schedule {
 	} window[SCHEDULE_TIMES_MAX];
 };
 
-/* The [schedule] of a campaign. -EINVAL with "file:line: ..." in why. */
+/* Read section [schedule] of a campaign. Return -EINVAL with "file:line: ..."
+ * in err. */
 int schedule_read(const struct conf *c, struct schedule *ret, struct err *err);
-/* 1 when there is anything to wait for. */
+/* Return 1 if the schedule has any starts. */
 int schedule_has(const struct schedule *s);
-/* The first base after after_unix_ns, and its start with chance (0..1) of the
- * jitter. 0 and nothing written when there is none. */
+/* Write the first base after after_unix_ns, and its start with chance (0..1) of
+ * the jitter. Return 0, without writing, if there are no more starts. */
 int schedule_next(const struct schedule *s, uint64_t after_unix_ns,
     double chance, uint64_t *ret_base_unix_ns, uint64_t *ret_start_unix_ns);
-/* 1 when a base lies further off than the second one from now: the clock has
- * been set back since it was planned. A small step back repeats no start. */
+/* Return 1 if a base is later than the second one from now: the clock has been
+ * set back since it was planned. A small step back repeats no start. */
 int schedule_is_far(const struct schedule *s, uint64_t base_unix_ns,
     uint64_t now_unix_ns);
 
@@ -61,17 +62,17 @@ int schedule_is_far(const struct schedule *s, uint64_t base_unix_ns,
 struct campaign {
 	TAILQ_ENTRY(campaign) link;
 	char *name;
-	char *path;        /* NULL: came with an order */
-	char *text;        /* as written; NULL when unreadable */
-	char *error;       /* "file:line: ..."; NULL: usable */
-	struct conf *conf; /* NULL when there is an error */
+	char *path;        /* NULL: text of an order */
+	char *text;        /* as written; NULL if unreadable */
+	char *error;       /* "file:line: ..."; NULL: valid */
+	struct conf *conf; /* NULL if there is an error */
 	struct schedule schedule;
-	/* What the file was when it was read. */
+	/* Attributes of the file when it was read. */
 	int64_t mtime_ns;
 	off_t size_bytes;
 	ino_t inode;
-	int seen; /* in the scan that is going on */
-	/* Of the schedule; set by scheduler.c, only for files. */
+	int seen; /* in the current scan */
+	/* Set by scheduler.c, only for files. */
 	uint64_t base_unix_ns; /* of the next start; 0: none */
 	uint64_t next_unix_ns;
 	uint64_t read_unix_ns;
@@ -86,18 +87,18 @@ struct campaigns;
 
 struct campaigns *campaigns_new(const char *dir);
 void campaigns_free(struct campaigns *cs); /* NULL is allowed */
-/* Look at the directory; the count of campaigns that came, changed or went. */
+/* Scan the directory. Return how many campaigns are new, changed or removed. */
 int campaigns_scan(struct campaigns *cs);
 const struct campaign_list *campaigns_list(const struct campaigns *cs);
 struct campaign *campaigns_find(const struct campaigns *cs, const char *name);
-/* Keep a text that came with an order, and what campaign_parse has made of it,
- * unless a file has that name. */
+/* Add the text of an order with its result of campaign_parse, unless a file has
+ * that name. */
 void campaigns_submit(struct campaigns *cs, const char *name, const char *text,
     const struct conf *conf, const struct schedule *schedule);
-/* Why the directory cannot be read, or "". */
+/* Return the error of reading the directory, or "". */
 const char *campaigns_error(const struct campaigns *cs);
 
-/* 0, or -EINVAL for a name that could not be a campaign's. */
+/* Return 0, or -EINVAL for an invalid name of a campaign. */
 int campaign_name_check(const char *name);
 /* Parse and check: the caller ends *ret with conf_free. */
 int campaign_parse(const char *path, const char *text, struct conf **ret,
