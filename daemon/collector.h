@@ -63,7 +63,7 @@ void collector_warm(struct collector *c, const char *class,
 /* Set the revocation lists of tls.crl as PEM, or NULL; copies. Agents that
  * request them get them soon and with every welcome. */
 void collector_set_crl(struct collector *c, const char *crl);
-/* On a standby: replace nodes and open verdicts by those of the store. */
+/* On a standby: replace nodes and open verdicts by the store's. */
 void collector_mirror(struct collector *c, const json_t *nodes,
     const json_t *verdicts);
 /* Call several times a second. */

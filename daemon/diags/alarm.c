@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * alarm.c - what is worth an alert: outliers, lost agents, what stops the
- * collector from measuring; and when it is told: at once, again after a while,
- * and when it is over. Events carry it.
+ * alarm.c - alerts for outliers, lost agents and problems that stop the
+ * collector from measuring. An alert is sent at once, repeated after REPEAT_NS,
+ * and sent as resolved at its end. Alerts are events.
  */
 #include "daemon/diags/alarm.h"
 
@@ -23,22 +23,22 @@
 #include "daemon/events/events.h"
 
 #define REPEAT_NS  (4 * 3600 * CLK_NS_PER_S) /* as Alertmanager does */
-#define LOST_NS    (60 * CLK_NS_PER_S)       /* a reboot is no alert at once */
-#define FIRING_MAX 1000 /* more are an outage, and one of them says so */
+#define LOST_NS    (60 * CLK_NS_PER_S)       /* no alert for a short reboot */
+#define FIRING_MAX 1000 /* more alerts than this are one outage */
 #define NEVER      "0001-01-01T00:00:00Z"
 
 struct alert {
 	TAILQ_ENTRY(alert) link;
 	char *key;    /* name, kind, subject, cluster */
-	json_t *told; /* as in the message, without its end */
+	json_t *told; /* as in the message, without its end time */
 	uint64_t since_unix_ns;
 	uint64_t told_unix_ns; /* 0: never */
 	int seen;              /* in this turn */
 };
 
-/* A turn is alerts_see for all that is wrong now, then alerts_end. One that is
- * seen for the first time fires; one that is not seen any more is resolved; one
- * that goes on is told again after repeat_ns. */
+/* A turn is alerts_see for each current problem, then alerts_end. A new alert
+ * fires; one that was not seen in this turn is resolved; a continuing one is
+ * repeated after repeat_ns. */
 struct alerts {
 	TAILQ_HEAD(, alert) firing;
 	size_t count;
@@ -128,8 +128,8 @@ alarm_alerts_see(struct alerts *a, const struct alert_seen *s,
 	    "generatorURL", text_json(url), "fingerprint", print);
 }
 
-/* What is new, what is over, and what was told long ago, as alerts of
- * Alertmanager's webhook (version 4). The caller decrefs. */
+/* Return new, resolved and repeated alerts in the format of Alertmanager's
+ * webhook (version 4). The caller decrefs. */
 static json_t *
 alarm_alerts_end(struct alerts *a, uint64_t now_unix_ns)
 {
@@ -178,8 +178,8 @@ alarm_open(struct events *events, const char *page, struct api *api)
 	return a;
 }
 
-/* An alert about a node that is unknown for a while goes on: missing data does
- * not resolve it. */
+/* An alert about a node whose verdict becomes unknown stays active: missing
+ * data does not resolve it. */
 static void
 alarm_see_case(struct alarm *a, const struct api_incident *v,
     uint64_t now_unix_ns)

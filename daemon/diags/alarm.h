@@ -14,7 +14,7 @@ struct events;
  * events and api outlive the result. */
 struct alarm *alarm_open(struct events *events, const char *page,
     struct api *api);
-/* Look from time to time, and send what has changed. NULL is allowed. */
+/* Call periodically; sends alerts that have changed. NULL is allowed. */
 void alarm_tick(struct alarm *a);
 void alarm_close(struct alarm *a); /* NULL is allowed */
 

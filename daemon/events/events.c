@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events.c - the outbox: which sinks there are, how far each has come, and
- * pages of the store's events for their threads.
+ * events.c - the outbox: the sinks, their positions, and pages of the store's
+ * events for their threads.
  *
- * A page is asked for when the thread has none; so a sink that is away costs a
+ * A page is read when the thread has none. So an unreachable sink costs one
  * page of memory, and the store keeps the rest.
  */
 #include "daemon/events/events.h"

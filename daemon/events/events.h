@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events.h - what happened, told to the site's bus: CloudEvents by webhook,
- * NATS or Kafka, and alerts to Alertmanager's webhooks.
+ * events.h - send events to the site: CloudEvents by webhook, NATS or Kafka,
+ * and alerts to Alertmanager's webhooks.
  *
- * The store's events are the outbox: written in the transaction of what they
- * tell, read in their order by each sink, whose position is kept in the store.
- * Each event reaches each sink at least once, with the same id each time, or
- * is counted as refused or expired. Everything here is called by the loop.
+ * The store's events are the outbox. An event is written in the same
+ * transaction as the change that it reports. Each sink reads them in order, and
+ * its position is stored. Each event reaches each sink at least once, with the
+ * same id each time, or is counted as refused or expired. Everything here is
+ * called by the loop.
  */
 #ifndef DAEMON_EVENTS_EVENTS_H
 #define DAEMON_EVENTS_EVENTS_H
@@ -20,30 +21,30 @@
 
 struct events;
 
-/* Of one sink, for metrics and diagnoses. */
+/* State of one sink, for metrics and health checks. */
 struct events_sink {
-	char name[100]; /* "nats n1:4222", without what is secret */
+	char name[100]; /* "nats n1:4222", without secrets */
 	uint64_t sent, refused, expired, failures; /* since the start */
-	uint64_t oldest_unix_ns; /* of what waits; 0: nothing does */
-	char error[200];         /* "" while it takes what it is sent */
+	uint64_t oldest_unix_ns; /* the oldest waiting event; 0: none */
+	char error[200];         /* "" if the last attempt succeeded */
 };
 
-/* *ret is NULL where the configuration names no sink. err names the option that
- * is wrong, or the plugin that is not there. */
+/* *ret is NULL if the configuration has no sinks. err names the invalid option,
+ * or the missing plugin. */
 int events_open(const struct conf *c, struct store *st, struct events **ret,
     struct err *err);
-/* All of these allow NULL. */
-/* Positions, out of STORE_SETTINGS. Before, nothing is sent. */
+/* The functions below allow e NULL. */
+/* Load positions from the answer of STORE_SETTINGS; nothing is sent earlier. */
 void events_load(struct events *e, const json_t *settings);
 void events_tick(struct events *e);
-/* Stored and sent; sent all the same, once, where the store takes no writes:
- * that is what it may tell. */
+/* Store and send an event. If the store rejects writes, the event is sent once
+ * anyway, because it may report just that. */
 void events_tell(struct events *e, const struct store_event *event);
 size_t events_count(const struct events *e);
 void events_look(struct events *e, size_t at, struct events_sink *ret);
-/* Longer than this, and a sink is behind. */
+/* Return the age of a waiting event from which its sink is behind. */
 uint64_t events_behind_ns(const struct events *e);
-/* Threads end, positions are stored; then the store may be closed. */
+/* End the threads and store the positions; then the store may be closed. */
 void events_stop(struct events *e);
 void events_free(struct events *e);
 

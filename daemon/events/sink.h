@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sink.h - what a kind of sink is: calls that hand events over, in their
- * order, and say how many the other side holds for good. webhook is part of
- * the collector; nats and kafka are plugins, coalmine-sink-NAME.so beside the
- * other helpers, whose one symbol is SINK_ENTRY.
+ * sink.h - the interface of a kind of sink: calls that deliver events in order
+ * and return how many were accepted. webhook is part of the collector; nats and
+ * kafka are plugins, coalmine-sink-NAME.so in the folder of the other helpers,
+ * which export one symbol, SINK_ENTRY.
  *
- * A sink's thread makes all calls but open and close. None of them retries for
- * long: the thread does, and knows when to end.
+ * A sink's thread makes all calls except open and close. The calls do not retry
+ * for long: the thread does, and knows when to end.
  */
 #ifndef DAEMON_EVENTS_SINK_H
 #define DAEMON_EVENTS_SINK_H
@@ -21,7 +21,7 @@
 
 /* Texts live as long as the sink. "": not given. */
 struct sink_options {
-	const char *to;    /* an address, or several with commas between */
+	const char *to;    /* an address, or several separated by commas */
 	const char *topic; /* or the first part of subjects */
 	const char *ca, *cert, *key; /* files, PEM */
 	const char *credentials;     /* nats: a file */
@@ -33,9 +33,9 @@ struct sink_options {
 struct json_t;
 
 struct sink_event {
-	const char *id;      /* the same each time that it is sent */
+	const char *id;      /* does not change when sent again */
 	const char *kind;    /* of names_events */
-	const char *subject; /* what order is kept of: a node, a run */
+	const char *subject; /* a node or run: its events stay in order */
 	const char *text;    /* CloudEvents, JSON */
 	size_t text_bytes;
 	const struct json_t *body; /* or NULL; for sinks of the collector */
@@ -45,17 +45,17 @@ struct sink_ops {
 	int abi;
 	size_t ops_bytes;
 	const char *name;
-	/* Does not connect. err says which option is wrong. */
+	/* Does not connect. err names the invalid option. */
 	int (*open)(const struct sink_options *o, void **ret, struct err *err);
-	/* *ret_taken: how many, from the first on, are held for good, whatever
-	 * is returned. 0, or less than all of them and err: -EPROTO when the
-	 * next one will never be taken, or another -errno. */
+	/* *ret_taken: how many events, from the first on, were accepted, also
+	 * on failure. Return 0 if all were, else -errno with err: -EPROTO if
+	 * the next one is permanently rejected. */
 	int (*send)(void *sink, const struct sink_event *events, size_t count,
 	    size_t *ret_taken, struct err *err);
 	void (*close)(void *sink);
 };
 
-/* Of plugins: NULL for another ABI. */
+/* Entry of a plugin; returns NULL for another ABI. */
 typedef const struct sink_ops *sink_entry_fn(int abi);
 
 extern const struct sink_ops sink_webhook; /* one event a request */

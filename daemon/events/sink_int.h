@@ -14,25 +14,25 @@ struct sink_start {
 	const struct sink_ops *ops;
 	const char *name;
 	const char *source; /* of CloudEvents */
-	const char *only;   /* the one kind that it is told, or NULL: all */
-	uint64_t keep_ns;   /* older events are not sent any more */
+	const char *only;   /* the only kind that is sent; NULL: all */
+	uint64_t keep_ns;   /* older events expire */
 	struct sink_options options;
 };
 
 /* Texts of start outlive the sink. */
 int sink_open(const struct sink_start *start, struct sink **ret,
     struct err *err);
-/* 1: a page may be given. */
+/* Return 1 if the sink accepts another page. */
 int sink_has_room(struct sink *s);
-/* rows: of STORE_EVENTS with bodies, all after those given before; taken. */
+/* Pass rows of STORE_EVENTS with bodies, newer than all earlier ones; taken. */
 void sink_give(struct sink *s, json_t *rows);
-/* A row that is not stored; taken. */
+/* Pass a row that is not stored; taken. */
 void sink_give_unstored(struct sink *s, json_t *row);
-/* The id of the last row that is sent, or of set(). */
+/* Return the id of the last row that was sent, or of sink_position_set. */
 int64_t sink_position(struct sink *s);
 void sink_position_set(struct sink *s, int64_t id);
 void sink_look(struct sink *s, struct events_sink *ret);
-/* Its last position. */
+/* Return its last position. */
 int64_t sink_close(struct sink *s);
 
 #endif

@@ -3,7 +3,7 @@
  * sink_nats.c - JetStream. An event is published to TOPIC.KIND and waits for
  * the stream's acknowledgement before the next one: the stream has the order of
  * the store. The header Nats-Msg-Id is the event's id, by which the stream
- * drops what it has already. A plugin.
+ * drops duplicates. A plugin.
  */
 #include "daemon/events/sink.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sink_webhook.c - POST over one connection that is kept: a CloudEvent a
- * request, or alerts together in the words of Alertmanager's webhook
- * (version 4). 2xx takes it, 400, 413 and 422 never will, all else is later.
+ * sink_webhook.c - POST over one persistent connection: a CloudEvent in each
+ * request, or all alerts in the format of Alertmanager's webhook (version 4).
+ * 2xx: accepted; 400, 413 and 422: permanently rejected; others: retry.
  */
 #include "daemon/events/sink.h"
 

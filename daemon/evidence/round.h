@@ -22,11 +22,11 @@ struct roster;
 /* A row of "nodes". */
 struct round_row {
 	const struct node *node;
-	double wait_ratio; /* of its ranks' time: without a core */
+	double wait_ratio; /* share of its ranks' time without a core */
 	uint32_t partners, slow_partners;
 	double n, lost; /* datagrams: answered and lost */
 	double good_lost, good_sent;
-	const struct node *partner; /* of ratio; NULL: none */
+	const struct node *partner; /* to which ratio applies; NULL: none */
 	double ratio;               /* prediction over measurement */
 	double rounds;              /* behind the row; at least 1 */
 };
@@ -46,15 +46,15 @@ struct round_pair {
 struct round {
 	/* Texts live as long as the record. */
 	const char *run, *test, *phase, *machine;
-	const char *device; /* whose memory; "": the host's */
+	const char *device; /* device of the memory; "": the host */
 	int is_canary;
 	int canary; /* of names_tests; negative: another test */
 	int mesh;   /* enum mesh_class; negative: no class */
 	int is_congested;
 	int is_whole;           /* of a plan, not of one of its steps */
 	int is_rate;            /* unit B/s */
-	int is_unplaced;        /* the machine's nodes are other ones */
-	enum partners partners; /* a ring where the record does not say */
+	int is_unplaced;        /* the machine describes other nodes */
+	enum partners partners; /* a ring if the record does not have it */
 	double p50, mean;
 	struct round_row *rows;
 	size_t row_count;
@@ -62,7 +62,7 @@ struct round {
 	size_t score_count;
 	struct round_pair *pairs;
 	size_t pair_count;
-	/* All pairs of up to RECORD_GRID_MAX nodes, of which some may be NULL;
+	/* All pairs of up to RECORD_GRID_MAX nodes; nodes may be NULL.
 	 * grid[i * grid_count + k], k < i: their median, NAN: not measured. */
 	const struct node **grid_nodes;
 	size_t grid_count;

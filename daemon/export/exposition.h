@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exposition.h - how the metrics page is written: a family stands in one piece,
- * exposition_family, then all of its samples. Nothing allocates but the text
- * that is appended to.
+ * exposition.h - write the metrics page: exposition_family, then all samples of
+ * the family. Only the text that is appended to allocates memory.
  */
 #ifndef DAEMON_EXPORT_EXPOSITION_H
 #define DAEMON_EXPORT_EXPOSITION_H

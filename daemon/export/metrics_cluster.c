@@ -189,9 +189,9 @@ metrics_cluster_incident_family(const struct api_incident *list, size_t count,
 			    1);
 }
 
-/* Write a series for every open incident, of which there are few, and one
- * number for each verdict of all nodes: a cluster without faults adds four
- * series, however large it is. */
+/* Write a series for every open incident and the number of nodes for each
+ * verdict. There are few incidents, so a cluster without faults has four
+ * series, independent of its size. */
 void
 metrics_verdicts(const struct metrics_in *in, struct strbuf *to)
 {

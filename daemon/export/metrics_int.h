@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics_int.h - what the files of the metrics page share: its parts, each of
- * which appends whole families, and how these are written.
+ * metrics_int.h - parts of the metrics page; each appends whole families.
  */
 #ifndef DAEMON_EXPORT_METRICS_INT_H
 #define DAEMON_EXPORT_METRICS_INT_H

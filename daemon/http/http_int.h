@@ -29,7 +29,7 @@
  * http_reply, http_stream_end or http_drop, even if its connection is closed.
  */
 
-/* What a peer may do. */
+/* Rights of a client. */
 enum http_right { HTTP_MAY_NOTHING, HTTP_MAY_READ, HTTP_MAY_ORDER };
 
 /* How it arrived. TCP may read. On a unix socket root and our own user may

@@ -428,7 +428,8 @@ jobs_canary(struct jobs *js, const uint32_t *nodes, size_t count,
 	    (int64_t)clk_unix_ns());
 }
 
-/* Append what is slower than its peers: {kind subject share spread}. */
+/* Append nodes or leaves slower than their peers: {kind subject share spread}.
+ */
 static void
 jobs_slow_add(const json_t *all, const char *kind, json_t *slow)
 {

@@ -59,7 +59,7 @@ void coverage_between(const struct coverage *c, uint64_t hour,
 struct coverage_counts {
 	uint64_t pairs, leaves, links, uplinks;
 };
-/* Count what was exercised. */
+/* Count exercised pairs, leaves, links and uplinks. */
 void coverage_count(struct coverage *c, uint64_t hour,
     struct coverage_counts *ret);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api.js - what the collector answers below /api/v1.
+ * api.js - requests to the collector's API, /api/v1.
  */
 import { list } from "./words.js";
 
-const answers = new Map(); /* path: what the last turn was told */
+const answers = new Map(); /* path: answer of the last turn */
 let again = false;
 
-/* Whether what was told at the last turn will do: another look at the same. */
+/* Reuse answers of the last turn if yes: for another view of the same data. */
 export function reuse(yes) {
 	again = yes;
 	if (!yes)
@@ -29,11 +29,11 @@ export async function get(path) {
 	return body;
 }
 
-let failures = new Map(); /* path: what was told instead */
+let failures = new Map(); /* path: error message */
 
-/* What a page has beside its subject: without it the page goes on, and says so;
- * null then. mayLack: an older collector does not know it. */
-export async function beside(path, mayLack) {
+/* Get optional data of a page; null if the request failed, which the page then
+ * shows. mayLack: an older collector does not have the path. */
+export async function extra(path, mayLack) {
 	try {
 		return await get(path);
 	} catch (error) {
@@ -43,7 +43,7 @@ export async function beside(path, mayLack) {
 	}
 }
 
-/* [path, why] of all that failed since the last call. */
+/* [path, why] of all failures since the last call. */
 export function takeFailures() {
 	const all = [...failures];
 	failures = new Map();

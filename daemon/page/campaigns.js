@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * campaigns.js - what is measured by itself: campaigns, and what will run when.
+ * campaigns.js - campaigns, their schedules and the forecast of runs.
  */
-import { beside, get, maybe } from "./api.js";
+import { extra, get, maybe } from "./api.js";
 import { card, facts, h, s, section, table } from "./dom.js";
 import { roomFor } from "./bars.js";
 import { matrixCard } from "./matrix.js";
@@ -54,8 +54,8 @@ export async function campaignPage(name) {
 
 /* Forecast ----------------------------------------------------------------- */
 
-/* Starts of one schedule in the next day; a collector that plans says itself
- * which of them fit. */
+/* Starts of one schedule in the next day; the forecast of newer collectors has
+ * those that fit. */
 function startsOf(c) {
 	const first = at(c.next_unix_ns), end = now() + FORECAST_S;
 	const starts = [];
@@ -112,7 +112,7 @@ function forecastCard(rows) {
 			.map(p => [name, iso(p.at_s * 1e9), p.why || "–"]))));
 }
 
-/* What is used of what runs may take in an hour. */
+/* Usage of the hourly budget. */
 function budgetCard(budget) {
 	const amount = { bytes, node_seconds: x => digits(x) + " node s",
 		link_share: percent };
@@ -131,7 +131,7 @@ function budgetCard(budget) {
 export async function forecastPage() {
 	const [schedule, forecast, budget] = await Promise.all([
 		get("schedule"), maybe("forecast?hours=24"),
-		beside("budget", true)]);
+		extra("budget", true)]);
 	const rows = plans(list(schedule), forecast);
 	const scheduled = list(schedule);
 	return [card("forecast", [rows.map(r => [r[0], r[1].length]), Math.floor(

@@ -9,7 +9,7 @@ import { known, list, pill, runLink, times, value } from "./words.js";
 
 const MARGIN = 0.05; /* as coalctl compare: less is the same */
 
-/* What a record measured, as a name that another run's may have too. */
+/* The name of a record's measurement, by which records of two runs match. */
 const nameOf = r => [r.test || r.plan || r.probe, r.phase, known(r.bytes) &&
 	r.probe !== "canary" && r.bytes].filter(Boolean).join(", ");
 
@@ -28,7 +28,7 @@ function numbers(r) {
 const valuesOf = records => new Map(records.flatMap(r => numbers(r).filter(
 	n => known(n[1]) && n[1] > 0).map(n => [nameOf(r) + "\n" + n[0], n])));
 
-/* Above 1 the first is worse. Without both intervals nobody knows. */
+/* Above 1 the first is worse. Undetermined unless both have intervals. */
 function verdict(a, b) {
 	const up = a[2] === "B/s", v = a[3], w = b[3];
 	const worse = up ? b[1] / a[1] : a[1] / b[1];
@@ -56,7 +56,7 @@ function rowsOf(records, than) {
 }
 
 /* other: the run that was chosen, "" for none; than: its records,
- * null where they could not be read. */
+ * null if they could not be read. */
 export function compareCard(run, records, other, than, runs, go) {
 	const same = runs.filter(r => r.run !== run.run && r.state ===
 		"finished").sort((a, b) => (b.campaign === run.campaign) -

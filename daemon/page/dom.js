@@ -20,7 +20,7 @@ export const h = (tag, attrs, ...kids) =>
 export const s = (tag, attrs, ...kids) =>
 	fill(document.createElementNS(SVG, tag), attrs, kids);
 
-/* What is wider than the page scrolls, by keys as well. */
+/* Let contents that are wider than the page scroll, with keys too. */
 export function scroller(kid) {
 	const el = h("div", { class: "scroll" }, kid);
 	new ResizeObserver(() => {
@@ -46,7 +46,7 @@ export function table(heads, rows) {
 			row.map((kid, i) => cell("td", heads[i], kid)))))));
 }
 
-/* Facts as a list of terms; what is not known is left out. */
+/* Facts as a list of terms, without unknown ones. */
 export const facts = rows => h("dl", null, rows.filter(r => r[1] !== null &&
 	r[1] !== undefined && r[1] !== "" && r[1] !== false).map(r =>
 	[h("dt", null, r[0]), h("dd", null, r[1])]));
@@ -54,7 +54,7 @@ export const facts = rows => h("dl", null, rows.filter(r => r[1] !== null &&
 export const section = (title, note, ...kids) => h("section", null,
 	h("h2", null, title, " ", note && h("small", null, note)), kids);
 
-/* A card of the page: made anew when, and only when, data has changed. */
+/* A card of the page, which is drawn again only if data has changed. */
 export const card = (id, data, make) =>
 	({ id, key: JSON.stringify(data), make: () => make(data) });
 
@@ -68,8 +68,8 @@ export function choice(label, options, chosen, change) {
 	return el;
 }
 
-/* The colour that the style sheet gives to a name, for canvases: they know no
- * variables. */
+/* The colour that the style sheet gives to a name, for canvases, which do not
+ * support variables. */
 export function colour(name, opacity = 1) {
 	const probe = document.getElementById("fresh");
 	probe.style.color = "var(--" + name + ")";

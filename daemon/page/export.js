@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * export.js - what a card shows as a file: its tables as CSV, its picture as
- * PNG. Cards know nothing of it; the files are made of what is on the page.
+ * export.js - export a card as a file: its tables as CSV, its picture as PNG.
+ * Cards need no code for it; the files are made from the elements of the page.
  */
 import { colour, h } from "./dom.js";
 
@@ -9,7 +9,7 @@ const SCALE = 2; /* dots of a picture for one of the page */
 const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "opacity",
 	"stroke-dasharray", "font-size", "font-family", "text-anchor"];
 
-/* A program for tables would take some texts for formulas. */
+/* Quote texts that a spreadsheet program would interpret as formulas. */
 function quoted(text) {
 	const formula = /^[=@\t\r]/.test(text) || (/^[+-]/.test(text) &&
 		!/^[+-][\d.,]+( ?[%\w/]+)?$/.test(text));
@@ -18,7 +18,7 @@ function quoted(text) {
 		safe;
 }
 
-/* Times in full, as "3 min ago" says nothing tomorrow. */
+/* Write absolute times, as "3 min ago" has no meaning later. */
 function cellText(cell) {
 	const time = cell.querySelector("time");
 	return (time ? time.getAttribute("datetime") : cell.textContent).trim();
@@ -52,7 +52,7 @@ function inlined(svg) {
 	});
 }
 
-/* All drawings of a card where they are, and what is written between. */
+/* Draw all pictures of a card at their places, and the text between them. */
 export async function pngOf(card) {
 	const all = card.getBoundingClientRect();
 	const canvas = h("canvas", { width: all.width * SCALE,
@@ -92,7 +92,7 @@ function save(name, blob) {
 	setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
-/* Buttons in the headline of a card that has something to keep. */
+/* Add export buttons to the headline of a card. */
 export function offerExports(el, id) {
 	const head = el && el.querySelector && el.querySelector("h2");
 	if (!head)
@@ -106,7 +106,7 @@ export function offerExports(el, id) {
 			"." + word, await make(el)));
 		head.append(" ", b);
 	};
-	/* Plots are drawn when their width is known: what will hold one. */
+	/* A .plot element gets its plot when its width is known. */
 	if (el.querySelector("canvas, svg, .plot"))
 		button("png", pngOf);
 	if (el.querySelector("table"))

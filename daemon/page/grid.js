@@ -10,7 +10,7 @@ import { nodeTone, TONES } from "./status.js";
 
 const TILES_MAX = 400; /* more nodes than this are painted */
 const SIZES = [24, 18, 14, 11, 9, 7]; /* of a painted cell, pixels */
-const HEIGHT_MAX = 720; /* what fits a screen with its headline */
+const HEIGHT_MAX = 720; /* fits on a screen with its headline */
 const GAP = 10; /* between leaves */
 
 /* [[leaf, nodes]] in the order of their first node. */
@@ -166,7 +166,7 @@ function painted(groups) {
 	const room = h("div", null, canvas);
 	new ResizeObserver(([e]) => {
 		if (Math.floor(e.contentRect.width) === width)
-			return; /* its height is our own doing */
+			return; /* only the height changed, by ourselves */
 		width = Math.floor(e.contentRect.width);
 		plan = fit(groups, width);
 		requestAnimationFrame(() => paint(canvas, plan, width, chosen));
@@ -176,7 +176,7 @@ function painted(groups) {
 
 /* The card ----------------------------------------------------------------- */
 
-/* By leaf and by what they are like; the rest is not drawn. */
+/* Filters by leaf and by state; other nodes are not drawn. */
 function choices(all, parameters, go) {
 	const names = [...new Set(all.map(n => n.leaf).filter(Boolean))];
 	return h("span", { class: "choices" }, names.length > 1 &&

@@ -7,7 +7,7 @@ import { h, scroller } from "./dom.js";
 import { list, value } from "./words.js";
 
 const STEPS = 10; /* classes h0 to h9 of the style sheet */
-const NAMES_MAX = 128; /* a picture with more says nothing to an eye */
+const NAMES_MAX = 128; /* more rows are too small to see */
 
 /* cells: rows of numbers or null. tell(v): a number in words. Shades are by
  * logarithm where all is above 0 and spans a factor of ten; the darkest is the
@@ -36,9 +36,8 @@ export function heat(rows, cols, cells, tell, lowIsBad) {
 
 const human = (a, b) => a.localeCompare(b, "en", { numeric: true });
 
-/* All pairs of a small cluster, else the worst that a record keeps, as a
- * symmetric picture: an empty cell was not among them. null when there are
- * none. */
+/* All pairs of a small cluster, else the worst pairs of the record, as a
+ * symmetric picture; other cells are empty. null without pairs. */
 function pairCells(record) {
 	if (record.grid) {
 		const names = record.grid.nodes, half = record.grid.p50;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jobs.js - jobs of the batch system, for who may see them: was it the network?
+ * jobs.js - jobs of the batch system, for permitted users: was it the network?
  */
 import { get } from "./api.js";
 import { card, choice, facts, h, section, table } from "./dom.js";
@@ -41,12 +41,12 @@ rows.length === 0 ? h("p", { class: "quiet" }, "None in this time.") :
 
 const signed = x => (x > 0 ? "+" : "") + percent(x);
 
-/* Who costs others what: the collector says whom it blames. */
-const costsCard = rows => section("What jobs cost those beside them",
+/* The cost of jobs to others; the collector decides which jobs it blames. */
+const costsCard = rows => section("Cost of jobs to jobs on the same links",
 	"by canaries that share uplinks with them", table([["Jobs called"],
 		["", ""], ["Test"], ["Cost", "n"], ["95 % interval", "n"],
 		["Of each operation", "n hide"], ["Jobs", "n hide"],
-		["Not told apart", "n hide"]],
+		["Confounded", "n hide"]],
 	rows.map(o => [o.name, o.blamed ? pill("costs", "warn") : "", o.test,
 		signed(o.cost), known(o.lo) ? signed(o.lo) + " – " +
 			signed(o.hi) : "too few moments",
@@ -95,7 +95,7 @@ function headCard(job) {
 		["State", statePill(job)], ["Began", iso(job.start_unix_ns)],
 		["Ended", at(job.end_unix_ns) !== null && [iso(job.end_unix_ns),
 			job.end_is_guess && ", or later", job.backwards &&
-			"; its end is said to be earlier"]],
+			"; its reported end is earlier"]],
 		["Nodes", plural(job.node_count, "node") + ": " + job.nodes]]));
 }
 

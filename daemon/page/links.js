@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * links.js - what ports and GPUs count: by class of node, the worst by name,
- * those with more than usual; and all of one node.
+ * links.js - error counters of ports and GPUs: by class of node, the worst by
+ * name, those with more errors than usual; and all of one node.
  */
 import { get } from "./api.js";
 import { card, choice, h, section, table } from "./dom.js";
 import { digits, known, list, nodeLink, percent, pill, plural, portRate,
 	span } from "./words.js";
 
-const ROWS_MAX = 300; /* more are no list to read */
+const ROWS_MAX = 300; /* a longer list is not readable */
 
 const count = x => !known(x) ? "–" : Number.isInteger(x) || x >= 10 ?
 	Math.round(x).toLocaleString("en") : digits(x);
@@ -18,7 +18,7 @@ const NAMES = ["leaf", "port", "kind"]; /* a port of all nodes is a rail */
 const fits = (row, parameters, but) => NAMES.every(n => n === but ||
 	!parameters.get(n) || row[n] === parameters.get(n));
 
-/* Each a list of what is there, beside what else was chosen. */
+/* Each offers the values that exist with the other choices. */
 function choices(rows, parameters, go) {
 	return h("span", { class: "choices" }, NAMES.map(n => {
 		const words = [...new Set(rows.filter(r => fits(r, parameters,
@@ -94,7 +94,7 @@ export function portsCard(o) {
 		is.pcie + " of " + is.pcie_max : is.pcie || "";
 	return section("Ports and GPUs", o.watched ? plural(list(o.ports).length,
 		"port") + "; counters of the last hour, last day, in all" :
-		"its agent tells no counters", table([["Port"], ["State"],
+		"its agent reports no counters", table([["Port"], ["State"],
 		["Rate", "n"], ["PCIe"], ["Counter", "wrap"], ["Kind"],
 		["Hour", "n"], ["Day", "n"], ["All", "n"], [""]],
 	rows.map(r => [r.port, r.is.state || "", known(r.is.speed_bps) ?

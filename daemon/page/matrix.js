@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * matrix.js - which congestor hurts which canary: of every mix of congestors
- * the newest finished run of a campaign, as coalctl matrix has it.
+ * matrix.js - impact of each congestor on each canary, from the newest finished
+ * run of each mix of congestors of a campaign, as in coalctl matrix.
  */
-import { beside } from "./api.js";
+import { extra } from "./api.js";
 import { card, h, section, table } from "./dom.js";
 import { impactMatrix } from "./heat.js";
 import { known, list, runLink, times } from "./words.js";
 
-const RUNS_MAX = 16; /* that are looked at, newest first */
-const told = new Map(); /* by run: a finished one says the same for ever */
+const RUNS_MAX = 16; /* that are checked, newest first */
+const told = new Map(); /* by run: records of finished runs do not change */
 
 async function mixOf(run) {
 	if (!told.has(run)) {
 		const path = "runs/" + encodeURIComponent(run) +
 			"/records?probe=";
 		const [begin, impacts] = await Promise.all(["begin", "impact"]
-			.map(probe => beside(path + probe)));
+			.map(probe => extra(path + probe)));
 		if (begin === null || impacts === null)
 			return { run, impacts: [] };
 		const options = list(begin).map(r => r.options || {});
@@ -34,7 +34,7 @@ const lines = mixes => table([["Congestors"], ["Run"], ["Canary"], ["of"],
 		known(i.interval.lo) && known(i.interval.hi) ?
 		times(i.interval.lo) + " – " + times(i.interval.hi) : "–"])));
 
-/* null where fewer than two mixes have an impact. */
+/* null if fewer than two mixes have an impact. */
 export async function matrixCard(runs) {
 	const all = (await Promise.all(runs.filter(r => r.state === "finished")
 		.slice(0, RUNS_MAX).map(r => mixOf(r.run))))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model.js - what plans did, set beside what was to be expected: a model, a
- * bound, the MPI's own way, the other nodes.
+ * model.js - results of plans compared with the expected ones: a model, a
+ * bound, the MPI's own operation, the other nodes.
  */
 import { ratioBars } from "./bars.js";
 import { h, s, section, table } from "./dom.js";
@@ -31,7 +31,7 @@ function bars(rows, tell = rate) {
 				100) + " % of " + tell(r.mark)))]));
 }
 
-/* Whole plans that were run. */
+/* Measurements of whole plans. */
 const measured = r => r.bandwidth ? r.bandwidth.median_middle : undefined;
 export const hasBar = r => known(measured(r)) && r.of !== "step";
 
@@ -59,7 +59,7 @@ export function throughputBars(records) {
 		"mark: what the links between two nodes allow", bars(rows));
 }
 
-/* A plan against another way to do the same. */
+/* A plan compared with another method for the same operation. */
 export const isRatio = r => (r.probe === "speedup" || r.probe === "spmm") &&
 	known(r.value);
 
@@ -110,14 +110,14 @@ export function scaleBars(records) {
 export const isFit = r => r.probe === "fit" && list(r.profile).length > 0;
 
 export function profileBars(fit, records) {
-	const beside = k => records.find(r => r.probe === "speedup" &&
+	const base = k => records.find(r => r.probe === "speedup" &&
 		r.of === "binding" && r.plan === fit.pattern + " k=" + k &&
 		known(r.baseline_throughput));
 	return section("Profile", fit.text.split(";")[0] + "; mark: model",
 		bars(fit.profile.flatMap(p => [{ label: "k=" + p.k,
-			got: p.bandwidth, mark: p.model }, beside(p.k) && {
-			label: "by " + beside(p.k).baseline, other: 1,
-			got: beside(p.k).baseline_throughput }]).filter(Boolean)));
+			got: p.bandwidth, mark: p.model }, base(p.k) && {
+			label: "by " + base(p.k).baseline, other: 1,
+			got: base(p.k).baseline_throughput }]).filter(Boolean)));
 }
 
 /* Small messages: at most 16 bytes each. */
@@ -129,7 +129,7 @@ export const latencyBars = records => section("Latency of small messages",
 	"median", bars(records.filter(hasLatency).map(r => ({ label: r.plan ||
 		r.probe, got: r.median_middle })), seconds));
 
-/* What was to be measured and was not, with the reason. */
+/* Measurements that were skipped, with the reason. */
 export const hasCause = r => r.cause && !known(r.value) &&
 	!known(measured(r));
 
@@ -139,7 +139,7 @@ export function causesTable(records) {
 		r.probe, pill(r.cause, "bad"), r.text || ""])));
 }
 
-/* Who was slow in a plan: nodes against the model, or how often the slowest. */
+/* Slow nodes of a plan: compared with the model, or how often the slowest. */
 export const hasNodes = r => r.bandwidth && r.of !== "step" &&
 	list(r.nodes).some(n => known(n.seconds));
 
@@ -156,7 +156,7 @@ export function nodesTable(record) {
 		bytes(n.received_bytes)])));
 }
 
-/* What interfaces carried, beside what a plan should have sent. */
+/* Bytes that interfaces carried, and bytes that the plan should have sent. */
 export const hasWire = r => list(r.wire).length > 0;
 
 export function wireTable(record) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node.js - one node: what is said of it, how it compared with its peers in
- * the newest runs, what it is made of.
+ * node.js - one node: its verdict, its comparison with its peers in the newest
+ * runs, its inventory.
  */
-import { beside, get, maybe } from "./api.js";
+import { extra, get, maybe } from "./api.js";
 import { card, facts, h, section, table } from "./dom.js";
 import { portsCard } from "./links.js";
 import { historyPlot } from "./plot.js";
@@ -12,7 +12,7 @@ import { ago, bytes, digits, known, list, nodeLink, pill, portRate } from
 	"./words.js";
 import { runsCard } from "./runs.js";
 
-const HISTORY = 12; /* runs that are looked into */
+const HISTORY = 12; /* newest runs */
 
 function median(numbers) {
 	const a = [...numbers].sort((x, y) => x - y);
@@ -36,7 +36,7 @@ const seen = new Map(); /* run: its quiet canary records; they never change */
 
 async function quietRecords(run) {
 	if (!seen.has(run.run)) {
-		const all = await beside("runs/" +
+		const all = await extra("runs/" +
 			encodeURIComponent(run.run) + "/records?probe=canary");
 		if (all === null)
 			return [];
@@ -101,7 +101,7 @@ function headCard(node, verdict) {
 		facts([...verdictRows(verdict), ["Under way", node.pending],
 			["State", [node.state,
 			" since ", ago(node.since_unix_ns)]],
-			["Last heard", ago(node.last_seen_unix_ns)],
+			["Last contact", ago(node.last_seen_unix_ns)],
 			["Score", known(node.score) ? digits(node.score) +
 				" (robust z of its newest round" +
 				(known(node.outlier_threshold) ?
@@ -127,7 +127,7 @@ function leafCard(node, nodes) {
 export async function nodePage(name) {
 	const path = "nodes/" + encodeURIComponent(name);
 	const [node, ports, nodes, verdicts, runs] = await Promise.all([
-		get(path), beside(path + "/links", true),
+		get(path), extra(path + "/links", true),
 		get("nodes?brief=yes"), maybe("verdicts"),
 		get("runs?brief=yes&limit=40&node=" + encodeURIComponent(name))]);
 	const verdict = list(verdicts).find(v => v.kind === "node" &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * overview.js - the first page: what is it like now, in one look, and the log.
+ * overview.js - the first page: the current state of the cluster, and the log.
  */
-import { beside, get, maybe } from "./api.js";
+import { extra, get, maybe } from "./api.js";
 import { impactCard } from "./bars.js";
 import { card, choice, h, section, table } from "./dom.js";
 import { gridCard } from "./grid.js";
@@ -19,7 +19,7 @@ const DAY_NS = 86400e9;
 function timeCard(impacts, parameters, go) {
 	const days = parameters.get("days") || "7";
 	const of = parameters.get("of") || "p99";
-	/* Runs of two campaigns are no series: the newest run's is drawn. */
+	/* A series has runs of one campaign: by default the newest run's. */
 	const campaigns = [...new Set(impacts.map(i => i.campaign))].sort();
 	const wanted = parameters.get("campaign");
 	const campaign = campaigns.includes(wanted) ? wanted :
@@ -54,7 +54,7 @@ export async function overview(parameters, go) {
 			get("runs?brief=yes&limit=30"),
 			get("impacts?limit=10000&from_unix_ns=" + BigInt(from)),
 			get("diags"), get("schedule"), maybe("verdicts"),
-			beside("clusters", true)]);
+			extra("clusters", true)]);
 	const d = { nodes: list(nodes), runs: list(runs),
 		impacts: list(impacts), diags: list(diags),
 		schedule: list(schedule), verdicts };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page.js - which page is asked for, and keeping it up to date. An address
- * below # is all there is to a page, so every look can be sent to somebody:
+ * page.js - select the page by the address below #, and keep it up to date. The
+ * address contains the whole state of a view, so that users can share it:
  * #/node/node5, #/?test=lat&days=30.
  */
 import { get, maybe, reuse, takeFailures } from "./api.js";
@@ -16,10 +16,10 @@ import { runPage, runsPage } from "./runs.js";
 import { list, now, renewTimes, span } from "./words.js";
 
 const REFRESH_MS = 5000;
-const REFRESH_MANY_MS = 20000; /* where nodes are thousands */
+const REFRESH_MANY_MS = 20000; /* with MANY_NODES */
 const MANY_NODES = 2000;
 
-/* Key: what it does, for people who have no pointer. */
+/* Keys and their pages, for users without a pointer. */
 const KEYS = { o: "#/", r: "#/runs", c: "#/campaigns", f: "#/forecast",
 	e: "#/events", j: "#/jobs", l: "#/links" };
 
@@ -93,7 +93,7 @@ function show(cards) {
 
 const failed = error => ({ id: "error", key: error.message, make: () =>
 	h("section", { class: "verdict bad" }, h("h1", null,
-		"There is no answer"), h("p", null, error.message)) });
+		"No answer"), h("p", null, error.message)) });
 
 const lacks = all => all.length > 0 && { id: "lacks", key: JSON.stringify(all),
 	make: () => h("section", { class: "verdict warn" }, h("h2", null,
@@ -102,13 +102,13 @@ const lacks = all => all.length > 0 && { id: "lacks", key: JSON.stringify(all),
 
 /* The loop ---------------------------------------------------------------- */
 
-let turn = 0, heard = null, timer = null, every_ms = REFRESH_MS;
+let turn = 0, last_s = null, timer = null, every_ms = REFRESH_MS;
 
 function freshness(error) {
 	const el = document.getElementById("fresh");
 	el.className = error ? "stale" : "";
-	el.textContent = !error ? "live" : heard === null ? error.message :
-		"no answer for " + span(now() - heard) + ": " + error.message;
+	el.textContent = !error ? "live" : last_s === null ? error.message :
+		"no answer for " + span(now() - last_s) + ": " + error.message;
 }
 
 function markPlace(kind) {
@@ -132,7 +132,7 @@ async function refresh(same) {
 			return;
 		show([...cards, lacks(takeFailures())]);
 		renewTimes();
-		heard = now();
+		last_s = now();
 		freshness(null);
 	} catch (error) {
 		if (mine !== turn)
@@ -145,7 +145,7 @@ async function refresh(same) {
 	timer = setTimeout(refresh, every_ms);
 }
 
-/* same: another choice on the page, of which all is known already. */
+/* same: another choice on the page that needs no new data. */
 function renew(same) {
 	kept.clear();
 	refresh(same === true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plot.js - impact over time with uPlot: a point for every run, the interval
- * as a band where one test is looked at.
+ * plot.js - impact over time with uPlot: a point for every run, and the
+ * interval as a band if one test is shown.
  */
 import { colour, h } from "./dom.js";
 import { known, times } from "./words.js";
@@ -25,8 +25,8 @@ function host(make) {
 	return el;
 }
 
-/* Runs as columns: times, then for each pick the numbers, null where there is
- * none. */
+/* Runs as columns: times, then for each pick the numbers, null for missing
+ * ones. */
 const columns = (rows, picks) => [rows.map(r => r.x), ...picks.map(pick =>
 	rows.map(r => {
 		const v = pick(r);
@@ -46,7 +46,7 @@ const axis = more => ({ stroke: colour("soft"), grid: { stroke: colour("grid"),
 	...more });
 
 const LOG = { distr: 3 };
-/* One run, or runs of one minute, still lie in an hour. */
+/* The time axis covers an hour at least, even for one run. */
 const HOUR_S = 3600;
 export const timeRange = (u, lo, hi) => {
 	const more = Math.max(0, HOUR_S - (hi - lo)) / 2;
@@ -60,7 +60,7 @@ const AROUND_ONE = { range: (u, lo, hi) => [Math.min(.9, lo - .05),
 
 const two = n => String(n).padStart(2, "0");
 
-/* Days where there are many, else hours, with the day where it changes. */
+/* Days for long times, else hours, with the day where it changes. */
 function moments(u, splits, at, space, step_s) {
 	let day = null;
 	return splits.map(t => {

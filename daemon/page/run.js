@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.js - what one run measured, isolated against congested, between which
- * nodes, and against the prediction. The page and the HTML report of coalctl
- * use it.
+ * run.js - results of one run: isolated compared with congested, pairs of
+ * nodes, and the prediction. The page and the HTML report of coalctl use it.
  */
 import { histogram, impactCard } from "./bars.js";
 import { card, choice, facts, h, section, table } from "./dom.js";
@@ -14,7 +13,7 @@ import { causesTable, hasBar, hasCause, hasLatency, hasNodes, hasThroughput,
 import { at, bytes, digits, iso, isLive, known, list, nodeLink, now, pill,
 	RUN_TONE, span, value } from "./words.js";
 
-/* How many hosts "n[001-016,020],login1" names. */
+/* The number of hosts in "n[001-016,020],login1". */
 function hostCount(text) {
 	let count = 0;
 	for (const [item] of text.matchAll(/[^,[]*(\[[^\]]*\][^,[]*)*/g)) {
@@ -58,7 +57,7 @@ function numbersCard(canaries) {
 			const v = r.interval || {};
 			return [r.test, r.phase, known(r.n) ?
 				r.n.toLocaleString("en") : "–"].concat(
-				/* Of rates the low ones are bad. */
+				/* Low rates are bad. */
 				(r.unit === "B/s" ? ["mean", "p50", "p01", "p001",
 					"min"] : ["mean", "p50", "p99", "p999",
 					"max"]).map(k => value(r[k], r.unit)),
@@ -72,7 +71,7 @@ function numbersCard(canaries) {
 
 const hasPairs = r => list(r.pairs).length > 0 || r.grid;
 
-/* One picture at a time: which is chosen in the list above it. */
+/* One picture at a time; the list above it selects it. */
 function pairsCard(records, chosen, choose) {
 	const rows = records.filter(hasPairs);
 	const name = r => [r.test || r.pattern || r.probe, r.phase]
@@ -84,14 +83,14 @@ function pairsCard(records, chosen, choose) {
 		name(r)]), name(one), choose), pairHeat(one));
 }
 
-/* Records of probes that move a plan's bytes may say who sent how many. */
+/* Records of plans may have the bytes that each node sent. */
 const matrixCards = records => records.filter(r => r.matrix &&
 	list(r.matrix.bytes).length > 0).map(r => section("Bytes sent",
 	[r.probe, r.pattern || r.name].filter(Boolean).join(" ") +
 		": rows send, columns receive", heat(r.matrix.ranks,
 		r.matrix.ranks, r.matrix.bytes, bytes)));
 
-/* Probes that are no canaries, in a table. */
+/* A table of all probes except canaries. */
 function othersCard(records) {
 	const plain = r => Object.entries(r).filter(([k, v]) => !["run", "seq",
 		"probe", "value", "unit", "model", "cause", "plan", "n", "mean",

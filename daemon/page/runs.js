@@ -2,7 +2,7 @@
 /*
  * runs.js - the list of runs, and the page of one run.
  */
-import { beside, get } from "./api.js";
+import { extra, get } from "./api.js";
 import { compareCard } from "./compare.js";
 import { card, choice, h, section, table } from "./dom.js";
 import { cardsOf, headCard, nodeCount, progress, took } from "./run.js";
@@ -23,9 +23,9 @@ export function runsCard(runs, title) {
 
 const RANGES = [["", "any time"], ["1", "a day"], ["7", "a week"],
 	["30", "a month"]];
-const RUNS_MAX = 1000; /* that are asked for; the newest */
+const RUNS_MAX = 1000; /* newest runs that are requested */
 
-/* By campaign, state and time; each choice says what is there. */
+/* Filters by campaign, state and time, with the existing values. */
 function runChoices(runs, parameters, go) {
 	const pick = (name, key, all) => choice(name, [["", all],
 		...[...new Set([...runs.map(r => r[key]), parameters.get(name)]
@@ -41,7 +41,7 @@ function runChoices(runs, parameters, go) {
 export async function runsPage(parameters, go) {
 	const days = Number(parameters.get("days")) || 0;
 	const node = parameters.get("node");
-	/* The server knows of more than the newest of all. */
+	/* The server has more runs than the newest of all. */
 	const asked = ["campaign", "node"].filter(n => parameters.get(n)).map(
 		n => "&" + n + "=" + encodeURIComponent(parameters.get(n)));
 	const runs = list(await get("runs?brief=yes&limit=" + RUNS_MAX +
@@ -58,12 +58,12 @@ export async function runsPage(parameters, go) {
 
 /* One run ----------------------------------------------------------------- */
 
-let over = { run: null, records: [] }; /* of a run that is over: for ever */
+let over = { run: null, records: [] }; /* of an ended run: they stay */
 
 async function recordsOf(run, path) {
 	if (over.run === run.run)
 		return over.records;
-	const records = await beside(path + "/records");
+	const records = await extra(path + "/records");
 	if (!isLive(run) && records !== null)
 		over = { run: run.run, records: list(records) };
 	return list(records);
@@ -75,7 +75,7 @@ export async function runPage(id, parameters, go) {
 	const [run, runs] = await Promise.all([get(path),
 		get("runs?brief=yes&limit=200")]);
 	const records = await recordsOf(run, path);
-	const than = other && await beside("runs/" +
+	const than = other && await extra("runs/" +
 		encodeURIComponent(other) + "/records");
 	return [card("head", run, () => headCard(run, path)),
 		card("compare", [other, than && than.length, records.length,

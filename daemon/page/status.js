@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * status.js - what all of it means: the outliers, what an operator should
- * know, and the one line above everything. No data is never green.
+ * status.js - the summary: outliers, problems for the operator, and the
+ * headline. Missing data is never green.
  */
 import { h, table } from "./dom.js";
 import { ago, at, digits, isLive, known, list, nodeLink, now, pill, plural, runLink,
 	RUN_TONE, span, times } from "./words.js";
 
-/* What a node is like, in one word: a key of TONES. */
+/* The state of a node, a key of TONES. */
 export const TONES = { ok: "like its peers", outlier: "outlier",
 	 bad: "bad", late: "late", lost: "lost",
 	unknown: "not measured" };
@@ -15,7 +15,7 @@ export const TONES = { ok: "like its peers", outlier: "outlier",
 const VERDICT_TONE = { bad: "bad", warn: "outlier", ok: "ok",
 	unknown: "unknown" };
 
-/* verdicts: of the collector, by node, or null where it gives none. */
+/* verdicts: of the collector, by node, or null if it has none. */
 export function nodeTone(node, verdicts) {
 	const given = verdicts && verdicts.get(node.node);
 	const word = given ? given.verdict : node.verdict;
@@ -25,7 +25,7 @@ export function nodeTone(node, verdicts) {
 }
 
 
-/* The verdicts of what is slow; bad ones first. */
+/* Verdicts bad and warn, bad ones first. */
 export function outliers(verdicts) {
 	return list(verdicts).filter(v => v.verdict === "bad" ||
 		v.verdict === "warn").sort((a, b) =>
@@ -78,7 +78,7 @@ function findings(d, slow) {
 }
 
 function headline(d, done, slow) {
-	const heard = d.nodes.filter(n => n.state !== "lost").length;
+	const reached = d.nodes.filter(n => n.state !== "lost").length;
 	const worst = newestImpacts(d.impacts).filter(i => i.of === "p99")
 		.sort((a, b) => b.value - a.value)[0];
 	const parts = [];
@@ -88,9 +88,9 @@ function headline(d, done, slow) {
 		parts.push(slow.length === 1 ? slow[0].subject +
 			(slow[0].verdict === "bad" ? " is bad" : " is an outlier") :
 			plural(slow.length, "outlier"));
-	parts.push(heard === d.nodes.length ?
-		"all " + plural(heard, "node") + " report" :
-		heard + " of " + plural(d.nodes.length, "node") + " report");
+	parts.push(reached === d.nodes.length ?
+		"all " + plural(reached, "node") + " report" :
+		reached + " of " + plural(d.nodes.length, "node") + " report");
 	if (worst)
 		parts.push("congestion costs up to " + times(worst.value) +
 			" at p99");
@@ -124,13 +124,13 @@ export function verdictCard(d) {
 /* All clusters of the database; this one is the page's own. */
 export const clustersCard = rows => h("section", { id: "clusters" },
 	h("h2", null, "Clusters"), table([["Cluster"], ["Verdict"],
-		["", "wrap"], ["Collector"], ["Heard"]], rows.map(c => [
+		["", "wrap"], ["Collector"], ["Last contact"]], rows.map(c => [
 		c.self ? h("b", null, c.cluster) : /^https?:/.test(c.page) ?
 			h("a", { href: c.page }, c.cluster) : c.cluster,
 		pill(c.verdict, c.verdict), c.text, c.collector,
 		ago(c.at_unix_ns)])));
 
-const OUTLIERS_MAX = 24; /* more are no list to read but an outage */
+const OUTLIERS_MAX = 24; /* more are an outage, and not readable */
 
 const WHATS = { node: "the node itself", leaf: "a leaf switch",
 	link: "a link between switches", rail: "one of its rails",

@@ -59,7 +59,7 @@ function spoken(el) {
 	return t > now() ? "in " + span(t - now()) : span(now() - t) + " ago";
 }
 
-/* A time that keeps itself right: "3 min ago". */
+/* A relative time that is updated: "3 min ago". */
 export function ago(ns) {
 	if (at(ns) === null)
 		return "–";
@@ -69,7 +69,7 @@ export function ago(ns) {
 	return el;
 }
 
-/* Called at every turn, for all that ago() made. */
+/* Update all elements of ago(); called at every turn. */
 export function renewTimes() {
 	for (const el of document.querySelectorAll("time[data-at]"))
 		el.textContent = spoken(el);

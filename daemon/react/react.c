@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * react.c - whether a reaction to a bad node may begin: limits of an hour and
- * of nodes at once, waiting, and undoing.
+ * react.c - reactions to bad nodes: limits of an hour and of nodes at once,
+ * waiting, and undo.
  */
 #include "daemon/react/react.h"
 

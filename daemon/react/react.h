@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * react.h - the action when the verdict of a node becomes bad, and its undo
- * when the verdict is cleared. There is no action by default.
+ * when the verdict is cleared. The default is to do nothing.
  *
  *   command      a command of the site, with its arguments in the environment
  *   slurm-drain  scontrol, with a reason of REACT_MARK and the verdict. A node

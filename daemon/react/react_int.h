@@ -30,7 +30,7 @@ struct react_kind {
 	/* Start r->now; calls react_finish at once or later. */
 	void (*begin)(struct react *r, const struct react_task *t);
 };
-/* Return NULL if there is no action. */
+/* Return the kind of an action; NULL for "none". */
 const struct react_kind *react_kinds_find(const char *action);
 
 struct react {

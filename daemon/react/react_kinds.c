@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * react_kinds.c - the kinds of reactions. A node's name has only letters,
- * digits,
- * '.', '-' and '_' (hostlist.h); a verdict's text goes to Slurm without quotes
- * and line ends, as one argument and past no shell.
+ * digits, '.', '-' and '_' (hostlist.h). A verdict's text is passed to Slurm
+ * without quotes and line ends, as one argument, without a shell.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * admit.c - which nodes a run gets, and when.
+ * admit.c - choose the nodes of a run and the time of its start.
  *
- * An exclusive run shares its nodes with no other run, in either direction;
- * background runs share with each other. A run does not start on a remnant
- * while others hold what it wants: it waits, and takes what is free only when
- * its time to wait ends. A run that goes alone has the whole network.
+ * An exclusive run shares its nodes with no other run; background runs share
+ * nodes with each other. While other runs hold some of its nodes, a run waits.
+ * At the end of its waiting time it starts on the nodes that are free. A run
+ * that must be alone has the whole network.
  */
 #include "daemon/run/admit.h"
 #include "daemon/run/budget.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blackout.c - daily spans are laid on the days around a run, since one may
+ * blackout.c - daily spans are checked on the days around a run, since one may
  * have begun the day before.
  */
 #include "daemon/run/blackout.h"

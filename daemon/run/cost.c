@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cost.c - the last run's cost is the estimate of the next; the site's
- * blackouts hold for exclusive runs, a campaign's own for all of its runs.
+ * blackouts apply to exclusive runs, a campaign's own to all of its runs.
  */
 #include "daemon/run/cost.h"
 #include "daemon/run/blackout.h"

@@ -108,13 +108,13 @@ hold_cost_end(struct run *r)
 					  : 0;
 
 		if (!rn->counted || sent < 0)
-			continue; /* its counters began anew */
+			continue; /* its counters were reset */
 		counted++;
 		bytes += sent;
 		budget_use_link(costs_budget(cs), clk_ns(), rn->node->id, sent,
 		    costs_link(rn->node));
 	}
-	/* A node without counters is assumed to have sent what was expected. */
+	/* A node without counters counts with the expected bytes. */
 	if (r->start_ns != 0)
 		bytes += (double)(r->node_count - counted) *
 		    r->cost.bytes_per_node;

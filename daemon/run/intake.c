@@ -5,8 +5,9 @@
  *
  * An agent sends its spool in order, and the store commits in order, so the
  * last record of a message that is committed acknowledges all before it.
- * After a failed commit nothing more is acknowledged until the agent has come
- * back and sent again. Sending again is harmless: (run, seq) is unique.
+ * After a failed commit nothing more is acknowledged until the agent has
+ * reconnected and repeated its records. Repeated records are idempotent:
+ * (run, seq) is unique.
  */
 #include "daemon/run/intake.h"
 #include "daemon/run/fabric.h"
@@ -324,9 +325,9 @@ intake_is_late_flood(struct runs *rs, struct node *n, size_t count)
 	return 1;
 }
 
-/* Records of a run that is not in memory: late ones of that head's run are
- * stored; those of another head's run are acknowledged and dropped, or the
- * agent would send them for ever. */
+/* Handle records of a run that is not in memory. Late records from the run's
+ * head are stored. Records from another node are dropped but acknowledged, or
+ * its agent would repeat them forever. */
 static void
 intake_late_cb(int status, json_t *result, void *arg)
 {

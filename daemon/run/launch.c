@@ -2,7 +2,7 @@
 /*
  * launch.c - from a choice of nodes to running ranks: prepare, then an order to
  * every agent to start its ranks, or to the head's to start a launcher. Every
- * step has a limit, and what fails names its node.
+ * step has a time limit, and every failure names its node.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -152,7 +152,7 @@ launch_prepare(struct run *r)
 			    json_stringn(program, strcspn(program, " \t")));
 		if (idle != NULL)
 			json_object_set_new(msg, "idle", json_string(idle));
-		/* A job that starts is no job of this run. */
+		/* A job that starts does not belong to this run. */
 		if (r->exclusive && r->launcher->starts)
 			json_object_set_new(msg, "jobs", json_true());
 		rn->ready = READY_ASKED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outcome.c - how a run has ended: by its end record, or else by what the
- * signs of failure say once they have had time to come together.
+ * outcome.c - how a run has ended: by its end record, or else by the signs of
+ * failure that have arrived within RUN_SETTLE_NS.
  */
 #include "daemon/run/outcome.h"
 #include "daemon/run/run_int.h"

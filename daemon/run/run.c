@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - the list of runs, and what all other files of the run machine ask
- * and note of one. It calls none of them.
+ * run.c - the list of runs, and functions on one run that all other files of
+ * this folder use. It calls none of them.
  */
 #include "daemon/run/run_int.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_show.c - runs as others see them: JSON, counts, single facts.
+ * run_show.c - read access to runs: JSON, counts, single facts.
  */
 #include <stdlib.h>
 #include <string.h>

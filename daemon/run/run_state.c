@@ -151,8 +151,8 @@ run_state_set(struct run *r, enum run_state state, enum cause cause,
 void
 run_end_send(struct run *r, struct node *n, const char *text)
 {
-	/* A node without a session ends the run by itself after its grace, or
-	 * is told in welcome. */
+	/* A node without a session ends the run after its grace, or when the
+	 * welcome message does not list it. */
 	(void)run_send(r, n, WIRE_END,
 	    json_pack("{s:s, s:I, s:o}", "run", r->id, "grace_ms",
 		(json_int_t)(RUN_GRACE_NS / CLK_NS_PER_MS), "text",
@@ -183,7 +183,7 @@ run_finish(struct run *r, enum run_state state, enum cause cause,
 	r->decide_ns = 0;
 	r->resume_ns = 0;
 	run_step_set(r, STEP_LEAVE);
-	/* A finished launcher is given time to leave by itself. */
+	/* A finished launcher gets time to exit. */
 	if (state != RUN_FINISHED)
 		run_end_all(r);
 }

@@ -3,10 +3,10 @@
  * wireup.c - the collector's part in a run whose ranks the agents start: one
  * order for each node, and the exchange by which ranks find one another.
  *
- * A node is in fence n + 1 only when all nodes have been brought fence n, so
- * there is one fence under way, and an agent whose session broke can have
- * missed only the newest result. After a restart of the collector agents give
- * all their fences again, from the first on.
+ * A node enters fence n + 1 only after all nodes have received the result of
+ * fence n. So only one fence is active, and an agent whose session broke can
+ * have missed only the newest result. After a restart of the collector agents
+ * send all their fences again, from the first on.
  */
 #include <assert.h>
 #include <errno.h>
@@ -262,7 +262,7 @@ wireup_exited(struct run *r, struct node *n, const json_t *msg)
 	if (i < 0 || (size_t)i >= w->count || w->nodes[i].state == NODE_OVER)
 		return 0;
 	w->nodes[i].state = NODE_OVER;
-	/* The launcher exits by itself. */
+	/* A launcher would report its own exit. */
 	if (++w->over == w->count && r->launcher->starts)
 		r->launcher_runs = 0;
 	if (n != run_head(r))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * campaign.c - a file is read again when its time, size or inode has changed;
- * one with an error replaces the good one it was, and does not run.
+ * campaign.c - a file is read again when its time, size or inode has changed.
+ * An invalid file replaces its earlier valid contents, and is not run.
  */
 #include "daemon/schedule/campaign.h"
 

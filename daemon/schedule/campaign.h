@@ -3,9 +3,8 @@
  * campaign.h - campaigns: the files of campaign_dir, and texts of orders.
  *
  * Files are checked every few seconds; a changed one is read again. An invalid
- * one stays in the list with its error and is never started. The name of a
- * campaign is that of its file, NAME.conf. Pointers are valid until the next
- * campaigns_scan.
+ * one stays in the list with its error and is never started. Campaign NAME is
+ * in file NAME.conf. Pointers are valid until the next campaigns_scan.
  */
 #ifndef DAEMON_SCHEDULE_CAMPAIGN_H
 #define DAEMON_SCHEDULE_CAMPAIGN_H
@@ -48,7 +47,7 @@ int schedule_read(const struct conf *c, struct schedule *ret, struct err *err);
 /* Return 1 if the schedule has any starts. */
 int schedule_has(const struct schedule *s);
 /* Write the first base after after_unix_ns, and its start with chance (0..1) of
- * the jitter. Return 0, without writing, if there are no more starts. */
+ * the jitter. Return 0, without writing, if no more starts follow. */
 int schedule_next(const struct schedule *s, uint64_t after_unix_ns,
     double chance, uint64_t *ret_base_unix_ns, uint64_t *ret_start_unix_ns);
 /* Return 1 if a base is later than the second one from now: the clock has been

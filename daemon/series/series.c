@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * series.c - how a row of series_rows picks its number out of a record: which
- * records fit, which labels it has, and whether the number is newer or larger
- * than the one that is kept; and the records of before a start.
+ * series.c - select the number of a row of series_rows from a record: whether
+ * the record fits, its labels, and whether the number replaces the previous
+ * one; and load the records from before a start.
  */
 #include "daemon/series/series.h"
 

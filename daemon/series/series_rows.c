@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * series_rows.c - the table of metrics that are made from records: one row for
- * each number. Rows of one family stand together, in the order of /metrics.
+ * each number. Rows of one family are adjacent, in the order of /metrics.
  */
 #include "common/str.h"
 #include "daemon/series/series.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slurm.c - Slurm's words are judged here and nowhere else: which states mean
- * idle, and which flags behind them forbid a run.
+ * slurm.c - the only place that interprets states of Slurm: which ones mean
+ * idle, and which flags exclude a run.
  */
 #include "daemon/slurm/slurm.h"
 

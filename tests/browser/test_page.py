@@ -172,7 +172,7 @@ def test_run(b, url):
     shows(b, url + "#/run/gpcnet-quick-199", r"worst 1 %.*bw-sync\s+isolated\s"
           r"+[\d,]+\s+2[01]\S+ MiB/s\s+2[01]\S+ MiB/s\s+1\d\S+ MiB/s")
     shows(b, url + "#/run/gpcnet-quick-195", "silent for 10 s")
-    shows(b, url + "#/run/none", "There is no answer")
+    shows(b, url + "#/run/none", "No answer")
 
 
 def test_all_pairs(b, url):
@@ -289,7 +289,7 @@ def test_lists(b, url):
 
 def test_jobs(b, url):
     shows(b, url + "#/jobs", "4713.*lammps.*RUNNING",
-          "cost those beside them.*lammps.*costs.*\\+9.42 %")
+          "Cost of jobs to jobs on the same links.*lammps.*costs.*\\+9.42 %")
     check(b.run("!document.getElementById('nav-jobs').hidden"), "no link to it")
     keep(b, "jobs")
     shows(b, url + "#/job/4711", "Job 4711: .*user-3f9ac01b22.*node\\[5-8\\]",
