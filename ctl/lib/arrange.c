@@ -58,7 +58,7 @@ static const struct {
 	{ "run" }, { "busy" }, { "alarm" }, { "cause" }, { "error" },
 	{ "leaf" } };
 
-/* Some row has it; else it is said which members there are. */
+/* Return an error that lists the known members unless a row has this member. */
 static int
 arrange_name_check(const json_t *list, const char *option, const char *name,
     size_t bytes, struct err *err)

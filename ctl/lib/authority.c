@@ -126,7 +126,7 @@ authority_init(const char *dir, const char *name, int days, struct err *err)
 {
 	if (mkdir(dir, 0755) < 0 && errno != EEXIST)
 		return err_set(err, -errno, "%s: %s%s", dir, strerror(errno),
-		    errno == ENOENT ? "; mkdir -p makes what is above it" : "");
+		    errno == ENOENT ? "; mkdir -p creates its parent" : "");
 	return authority_make(dir, "ca", name, days, NULL, err);
 }
 
@@ -338,8 +338,8 @@ authority_lists_read(struct lists *l, const char *path, struct err *err)
 		l->crl[i] = crl;
 	}
 	fclose(from);
-	/* Treating a damaged list as missing would write it anew and accept its
-	 * certificates again. */
+	/* If a damaged list counted as missing, a new one would replace it and
+	 * its revoked certificates would be accepted again. */
 	if (rc == 0 &&
 	    ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
 		rc = -EINVAL;

@@ -297,7 +297,7 @@ client_request(struct client *c, const char *path, json_t **ret)
 		rc = status == 404 ? -ENOENT : -EREMOTEIO;
 	} else if (answer == NULL) {
 		err_say(&c->err,
-		    "the server at %s answered what is not JSON: %.*s", c->url,
+		    "the server at %s did not answer with JSON: %.*s", c->url,
 		    (int)strcspn(error.text, "\n"), error.text);
 		rc = -EPROTO;
 	}

@@ -26,7 +26,7 @@ struct ctl {
 
 /* Return the client of the collector of --url or the environment. With
  * --cluster it is the active collector of that cluster; ctl_client_any ignores
- * --cluster. Exits where there is none. */
+ * --cluster. Exits on failure. */
 struct client *ctl_client(struct ctl *c);
 struct client *ctl_client_any(struct ctl *c);
 /* Return the path of a program of the same installation, "bin/NAME" below the

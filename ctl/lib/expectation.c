@@ -523,7 +523,7 @@ expectation_ask_all(const struct work *w, json_t **ret)
 	    json_object_get(w->facts, "leaves"), "asks", w->asks);
 	int rc = question == NULL
 	    ? err_set(w->err, -EPROTO,
-		  "a name is no UTF-8, or the collector's answer not whole")
+		  "a name is not UTF-8, or the answer is incomplete")
 	    : expectation_engine_ask(question, spec->until_ns, ret, w->err);
 
 	json_decref(question);

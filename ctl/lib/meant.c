@@ -10,9 +10,10 @@
 
 #include "common/xalloc.h"
 
-#define WORD_MAX 40 /* longer words are not like any other */
+#define WORD_MAX 40 /* longer words are not compared */
 
-/* Letters that are added, left out, changed, or swapped with the next one. */
+/* Return the count of letters that are added, missing, changed, or swapped with
+ * the next one. */
 static size_t
 meant_distance(const char *a, const char *b)
 {

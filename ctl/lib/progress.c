@@ -61,7 +61,7 @@ progress_new(const char *run)
 	    strcmp(term, "dumb") != 0;
 	p->color = p->bar && (plain == NULL || plain[0] == '\0');
 	snprintf(interrupt_text, sizeof(interrupt_text),
-	    "%srun %s goes on; coalctl run cancel %s ends it\n",
+	    "%srun %s continues; coalctl run cancel %s ends it\n",
 	    p->bar ? "\r\033[K" : "", run, run);
 	signal(SIGINT, progress_interrupt_cb);
 	return p;

@@ -29,7 +29,7 @@ records_get(struct ctl *c, const char *run, json_t **ret)
 		return rc;
 	if (!json_is_array(list)) {
 		json_decref(list);
-		return ctl_fail("the server's records are no array");
+		return ctl_fail("the server's records are not a JSON array");
 	}
 	for (size_t i = json_array_size(list);
 	     i-- > 0 && !opts_given(&c->opts, OPT_RAW);)

@@ -11,11 +11,13 @@
 #include "ctl/lib/ctl.h"
 #include "ctl/lib/ratio.h"
 
-/* All records of a run, an array, rounds only with --raw; 0 or an exit code. */
+/* Get all records of a run as an array; rounds only with --raw. Return 0 or an
+ * exit code. */
 int records_get(struct ctl *c, const char *run, json_t **ret);
-/* Is it of that probe, and of that part of it ("whole", "step")? NULL: any. */
+/* Return 1 if it is of that probe, and of that part ("whole", "step"). NULL:
+ * any. */
 int records_is(const json_t *record, const char *probe, const char *of);
-/* Return 1 for a plan without a table of its own kind. */
+/* Return 1 for a plan that has no special table. */
 int records_is_plan(const json_t *record);
 /* A speed-up over a baseline that has none. */
 int records_is_beside(const json_t *record);

@@ -90,7 +90,7 @@ runs_find(struct ctl *c, const char *text, char **ret_run)
 			    runs_created(run) > runs_created(newest))
 				newest = run;
 		if (newest == NULL)
-			rc = ctl_fail("%s: there is no run yet", text);
+			rc = ctl_fail("%s: no run found", text);
 		else
 			*ret_run = xstrdup(print_member(newest, "run", ""));
 	}
@@ -109,8 +109,7 @@ runs_get(struct ctl *c, const char *run, json_t **ret)
 	rc = client_get(ctl_client(c), path.text, ret);
 	strbuf_clear(&path);
 	if (rc == -ENOENT)
-		return ctl_fail("there is no run %s; see coalctl run list",
-		    run);
+		return ctl_fail("run %s not found; see coalctl run list", run);
 	return rc == 0 ? 0 : ctl_fail_client(c);
 }
 

@@ -497,8 +497,8 @@ fabric_host_add(struct fabric *f, size_t from, size_t end, const uint32_t *to,
 		next = sum.rail + 1;
 		if (sum.rail >= TOPOLOGY_RAILS_MAX)
 			return err_set(err, -EINVAL,
-			    "%.64s has more than %d ports: name those of the "
-			    "rails, or skip others",
+			    "%.64s has more than %d ports: name its rails with "
+			    "--rails, or skip others with --skip",
 			    l->host_name, TOPOLOGY_RAILS_MAX);
 		rc = topology_add_link(t, &sum, err);
 		for (const struct fabric_link *g = l; g < &f->links[i]; g++) {
@@ -526,12 +526,11 @@ fabric_no_host(const struct fabric *f, struct err *err)
 		strbuf_addf(&sb, "; %s", skipped);
 	if (f->left_out > 0)
 		strbuf_addf(&sb,
-		    "; %zu links of hosts were left out, as --rails and --skip "
-		    "want it",
+		    "; %zu links of hosts were skipped by --rails and --skip",
 		    f->left_out);
 	if (f->stations > 0)
 		strbuf_addf(&sb,
-		    "; %zu neighbours say by LLDP that they are no switch",
+		    "; %zu neighbours are not switches according to LLDP",
 		    f->stations);
 	err_say(err, "%s", sb.text);
 	strbuf_clear(&sb);

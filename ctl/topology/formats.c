@@ -247,7 +247,8 @@ formats_source_load(const struct import_order *o, const char *path,
 	if (s.format == NULL) {
 		rc = -EINVAL;
 	} else if (strlen(s.text) != len) {
-		rc = err_set(err, -EINVAL, "%s: it is no text", path);
+		rc = err_set(err, -EINVAL, "%s: file contains a NUL byte",
+		    path);
 	} else if (s.text[strspn(s.text, " \t\r\n{}")] == '\0') {
 		rc = fabric_skip(f, "files without content", err, "%s", "");
 		if (rc < 0)
@@ -283,8 +284,8 @@ formats_source_add(const struct import_order *o, struct source *s,
 	if (rc < 0 && o->format == NULL && s->format->mark == NULL) {
 		reason = *err;
 		err_say(err,
-		    "%s; it was taken for a table, as nothing in it tells of "
-		    "another format: see --from",
+		    "%s; it was read as a table, since no other format was "
+		    "recognized: see --from",
 		    reason.text);
 	}
 	return rc;

@@ -19,8 +19,8 @@ struct import_format {
 	const char *name;
 	const char *about; /* where such files come from */
 	/* A word, with the character after it, that is in every file of this
-	 * format and in none of the formats above, outside comments; NULL if
-	 * there is none. "\"NAME\"" is a key of JSON, "#..." the first line. */
+	 * format and in none of the formats above, outside comments; NULL:
+	 * none. "\"NAME\"" is a key of JSON, "#..." the first line. */
 	const char *mark;
 	import_reader *read; /* NULL: it is a topology already */
 	/* Declares the switches, in all files before any is read; it does not

@@ -60,7 +60,7 @@ topograph_lldp_instance_add(struct fabric *f, const json_t *o, json_t *done,
 		    text == NULL ? 0 : strlen(text), name);
 		if (name[0] == '\0')
 			return err_set(err, -EINVAL,
-			    "network_layers[%zu] is no name of a switch", i);
+			    "network_layers[%zu] is not a switch's name", i);
 		snprintf(pair, sizeof(pair), "%s %s", lower, name);
 		if (i == 0)
 			rc = fabric_add_port(f, &p, err);
@@ -366,7 +366,7 @@ import_lldp(struct fabric *f, char *text, const char *name, struct err *err)
 	if (rc < 0 || strcmp(slash + strlen(host), ".json") != 0 ||
 	    hostlist_name_check(host) < 0)
 		err_say(&reason,
-		    "the file's name has to be that of its node, NODE.json");
+		    "the file must have the name of its node, NODE.json");
 	list = topograph_lldp_interfaces(root);
 	if (reason.text[0] != '\0')
 		;

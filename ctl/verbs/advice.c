@@ -103,8 +103,8 @@ advice_hosts_of(json_t *names)
 	return set;
 }
 
-/* The scheduler may use names with another domain, or none: take those of its
- * jobs. Takes advised. */
+/* The scheduler may use names with another domain, or none: use the names in
+ * its jobs. Takes advised. */
 static json_t *
 advice_scheduler_names(json_t *advised, json_t *ours, const json_t *jobs)
 {
@@ -191,8 +191,8 @@ advice_write(const json_t *told, const char *since, struct strbuf *sb)
 
 	clk_unix_format(clk_unix_ns(), at, sizeof(at));
 	strbuf_addf(sb,
-	    "# Advice of coalctl, %s. Nothing applies it by itself: read it, "
-	    "then sh FILE.\n",
+	    "# Advice of coalctl, %s. It is not applied automatically: read "
+	    "it, then run sh FILE.\n",
 	    at);
 	if (json_object_size(json_object_get(told, "nodes")) == 0)
 		strbuf_addf(sb,
@@ -210,9 +210,9 @@ advice_write(const json_t *told, const char *since, struct strbuf *sb)
 		    member_number(told, "gained_node_h"));
 	member_foreach (told, "apart", i, row)
 		strbuf_addf(sb,
-		    "# On leaves of their own, jobs called %s would have left "
-		    "at most %.1f node-hours\n# (%.1f to %.1f) to those beside "
-		    "them, by %s.\n",
+		    "# On separate leaves, jobs called %s would have saved "
+		    "at most %.1f node-hours\n# (%.1f to %.1f) of jobs on the "
+		    "same links, by %s.\n",
 		    advice_remark(member_text(row, "name"), name_text),
 		    member_number(row, "node_h"), member_number(row, "lo"),
 		    member_number(row, "hi"),

@@ -149,7 +149,7 @@ campaign_plans_check(const char *path)
 		fprintf(stderr, "coalctl: %s: its plans were not checked: %s\n",
 		    path,
 		    strcmp(path, "-") == 0 ? "that takes a file"
-					   : "there is no coalmine-probe here");
+					   : "coalmine-probe is not installed");
 		return EXIT_CODE_OK;
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)

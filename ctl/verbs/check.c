@@ -56,8 +56,8 @@ check(struct ctl *c)
 	json_t *o;
 
 	if (!opts_given(&c->opts, OPT_LOCAL))
-		return ctl_fail("check needs --local; the collector's own "
-				"troubles are told by coalctl diags");
+		return ctl_fail("check needs --local; coalctl diags lists "
+				"problems of the collector");
 	if (word != NULL)
 		fail_on = STR_FIND(names_verdicts, word);
 	o = check_verdict_read(path != NULL ? path : VERDICT_FILE, &text);

@@ -206,7 +206,7 @@ collector_cluster_list(struct ctl *c)
 	static const struct print_column columns[] = {
 		{ "cluster", "cluster", "-", PRINT_TEXT, NULL },
 		{ "verdict", "verdict", "unknown", PRINT_TEXT, NULL },
-		{ "heard", "at_unix_ns", NULL, PRINT_TIME, NULL },
+		{ "contact", "at_unix_ns", NULL, PRINT_TIME, NULL },
 		{ "collector", "collector", "-", PRINT_TEXT, NULL },
 		{ "address", "url", "-", PRINT_TEXT, NULL },
 		{ "is", "text", "", PRINT_TEXT, NULL },

@@ -215,7 +215,7 @@ compare_row_print(struct compare_row *r, double margin, struct table *t,
 
 	if ((w.lo > 1 + margin || w.hi < 1 / (1 + margin)) && !r->found) {
 		verdict = "unclear";
-		compare_say(r, "not beyond chance in so many rows");
+		compare_say(r, "not beyond chance in this many rows");
 	}
 	json_array_append_new(list, compare_row_json(r, &w, verdict));
 	table_cell(t, "%s", r->test);
@@ -449,9 +449,9 @@ compare_period_get(struct ctl *c, const char *text, struct period *p)
 		return rc;
 	if (json_array_size(list) == (size_t)atoi(RUNS_LIMIT)) {
 		json_decref(list);
-		return ctl_fail("%.80s: more than " RUNS_LIMIT " results, and "
-				"the older would be left out: expected a "
-				"shorter time, or --campaign for one of them",
+		return ctl_fail("%.80s: more than " RUNS_LIMIT " results: "
+				"expected a shorter time, or one campaign with "
+				"--campaign",
 		    text);
 	}
 	json_array_foreach (list, i, row) {

@@ -78,12 +78,12 @@ coverage_print_alike(const json_t *o)
 	member_foreach (o, "spines", i, group)
 		printf("%s: switches %" JSON_INTEGER_FORMAT
 		       ", links to them %" JSON_INTEGER_FORMAT
-		       ", which nothing tells apart; pairs of nodes measured "
-		       "over them: %" JSON_INTEGER_FORMAT "\n",
+		       ", which cannot be distinguished; pairs of nodes "
+		       "measured over them: %" JSON_INTEGER_FORMAT "\n",
 		    print_member(group, "switches", "?"),
 		    member_int(group, "count"), member_int(group, "links"),
 		    member_int(group, "pairs"));
-	puts("The uplinks of a leaf, and what they lead to, count as one.");
+	puts("The uplinks of a leaf and the switches above count as one.");
 }
 
 static int
@@ -242,7 +242,8 @@ coverage_link_show(struct ctl *c)
 		named |= member_bool(row, "named");
 	print_list(c, flat, columns, NULL);
 	if (!member_bool(o, "watched"))
-		fprintf(stderr, "coalctl: the agent of %s tells no counters\n",
+		fprintf(stderr,
+		    "coalctl: the agent of %s reports no counters\n",
 		    c->args[0]);
 	json_decref(o);
 	return named ? EXIT_CODE_WARN : EXIT_CODE_OK;

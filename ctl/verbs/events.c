@@ -65,7 +65,7 @@ events(struct ctl *c)
 	else
 		last = events_show(list, last);
 	if (json_array_size(list) == 0)
-		fputs("coalctl: there is no such event yet\n", stderr);
+		fputs("coalctl: no such event yet\n", stderr);
 	json_decref(list);
 	if (!opts_given(&c->opts, OPT_FOLLOW) || opts_given(&c->opts, OPT_JSON))
 		return EXIT_CODE_OK;

@@ -25,7 +25,7 @@ expect_print_limit(const json_t *o)
 	printf("limit     %s: busy %.0f %% of the time at %s", limit,
 	    100 * member_number(o, "busy"), rate);
 	if (share < 1)
-		printf(", which is %.0f %% of what is described", 100 * share);
+		printf(", which is %.0f %% of its described rate", 100 * share);
 	putchar('\n');
 }
 
@@ -67,7 +67,7 @@ expect_print_expectation(const struct expectation_spec *spec, const json_t *o)
 			member_number(o, "seconds"));
 	}
 	json_array_foreach (slow, i, row)
-		printf("slow      %s gives %.0f %% of what its like give\n",
+		printf("slow      %s has %.0f %% of the rate of its peers\n",
 		    member_text_or(row, "node", member_text(row, "leaf")),
 		    100 * member_number(row, "share"));
 	if (json_array_size(unknown) == 0)

@@ -337,8 +337,8 @@ import(struct ctl *c)
 	int rc;
 
 	if (c->args_count > 1 && opts_given(&c->opts, OPT_JSON))
-		return ctl_fail("--json is for a file alone: report RUN --json "
-				"has what the run measured");
+		return ctl_fail("--json needs a file without a run: see "
+				"report RUN --json for the run");
 	rc = import_read(c, &file);
 	if (rc == 0 && c->args_count > 1)
 		rc = runs_find(c, c->args[1], &id);

@@ -269,7 +269,8 @@ init_has_no_ipv4(const struct site *s)
 	return 1;
 }
 
-/* What is set stays; what would not be read again is not written. */
+/* Write missing options; existing values stay. Values that the parser would
+ * reject are not written. */
 static int
 init_configure(struct site *s)
 {

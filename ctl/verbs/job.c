@@ -214,8 +214,7 @@ job_print_expected(const json_t *expectation)
 	size_t i, k;
 
 	puts(json_object_size(expectation) > 0
-		? "what the slowest node or leaf of it gave of what sound ones "
-		  "give:"
+		? "rate of its slowest node or leaf compared with normal ones:"
 		: "no bandwidth of its nodes was measured around it");
 	for (i = 0; i < ARRAY_LEN(whens); i++) {
 		then = json_object_get(expectation, whens[i]);
@@ -347,7 +346,7 @@ job_print_job(const json_t *job)
 	    json_object_get(job, "end_unix_ns") == NULL ? "now" : to,
 	    member_bool(job, "end_is_guess") ? ", or later:"
 		: member_bool(job, "backwards")
-		? ", its end is said to be earlier:"
+		? ", its reported end is earlier:"
 		: "",
 	    member_int(job, "node_count"), print_member(job, "nodes", "?"));
 	job_print_nccl(json_object_get(job, "nccl"));
@@ -444,7 +443,7 @@ job_epilog(struct ctl *c)
 	if (then == NULL)
 		printf("no bandwidth of its nodes was measured");
 	else
-		printf("%.0f %% of what sound nodes give",
+		printf("%.0f %% of the rate of normal nodes",
 		    100 * member_number(then, "share"));
 	member_foreach (then, "slow", i, row)
 		printf("%s%s %.0f %%%s", i == 0 ? " (" : ", ",
@@ -456,9 +455,8 @@ job_epilog(struct ctl *c)
 	row = json_object_get(then, "expected");
 	print_quantity(member_number(row, "seconds"), "s", should);
 	if (row != NULL)
-		printf(", a collective as asked for in %s", should);
-	printf("; used: %.1f node-hours, in %.1f of which a part of it was "
-	       "slow",
+		printf(", the given collective in %s", should);
+	printf("; used: %.1f node-hours, a part of it was slow in %.1f of them",
 	    all_h, member_number(job, "exposed_node_s") / 3600);
 	/* The collective with the most time. */
 	row = json_array_get(json_object_get(job, "in_band"), 0);
@@ -472,7 +470,7 @@ job_epilog(struct ctl *c)
 		    member_text(row, "node"));
 	}
 	if (member_number(row, "share") > 0)
-		printf(": %.0f %% of what was there",
+		printf(": %.0f %% of the available rate",
 		    100 * member_number(row, "share"));
 	puts("");
 	json_decref(list);
@@ -498,7 +496,8 @@ job_print_cost(const json_t *o)
 	    job != NULL ? print_member(o, "job", "-") : "jobs called ",
 	    job != NULL ? ", called " : "", print_member(o, "name", "-"));
 	if (json_object_get(o, "lo") != NULL)
-		printf("those beside them took %+.1f %% (%+.1f to %+.1f) in %s",
+		printf("operations on their links took %+.1f %% (%+.1f to "
+		       "%+.1f) in %s",
 		    100 * member_number(o, "cost"),
 		    100 * member_number(o, "lo"), 100 * member_number(o, "hi"),
 		    print_member(o, "test", "?"));
@@ -515,7 +514,7 @@ job_print_cost(const json_t *o)
 	}
 	printf(";\n        %" JSON_INTEGER_FORMAT
 	       " job%s, %" JSON_INTEGER_FORMAT
-	       " step%s from %s to %s, %.1f node-hours beside them\n",
+	       " step%s from %s to %s, %.1f node-hours on their links\n",
 	    member_int(o, "jobs"), member_int(o, "jobs") == 1 ? "" : "s",
 	    member_int(o, "steps"), member_int(o, "steps") == 1 ? "" : "s",
 	    from, to, member_number(o, "beside_node_s") / 3600);
@@ -530,8 +529,8 @@ job_print_cost(const json_t *o)
 		    member_int(o, "placebo_sets_blamed"), sets);
 	puts("");
 	if (member_int(o, "steps_confounded") > 0) {
-		printf("        not told apart in %" JSON_INTEGER_FORMAT
-		       " more, since others moved too: ",
+		printf("        confounded in %" JSON_INTEGER_FORMAT
+		       " more by steps of other jobs: ",
 		    member_int(o, "steps_confounded"));
 		json_object_foreach ((json_t *)(uintptr_t)rivals, rival,
 		    unused) {
@@ -541,7 +540,7 @@ job_print_cost(const json_t *o)
 		puts("");
 	}
 	if (member_int(o, "steps_alone") > 0)
-		printf("        nobody was beside them, or nobody elsewhere, "
+		printf("        no canary on their links, or none on others, "
 		       "in %" JSON_INTEGER_FORMAT " more\n",
 		    member_int(o, "steps_alone"));
 }
@@ -564,8 +563,8 @@ job_cost(struct ctl *c)
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(list);
 	else if (json_array_size(list) == 0)
-		printf("no job%s%s has begun or ended its traffic beside a "
-		       "canary\n",
+		printf("no job%s%s has started or ended its traffic on links "
+		       "of a canary\n",
 		    c->args[0] != NULL ? " called " : "",
 		    c->args[0] != NULL ? c->args[0] : "");
 	else

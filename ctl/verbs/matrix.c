@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * matrix.c - which congestor hurts which canary: the newest finished run
- * of a campaign for each congestor.mix and its bursts, beside each other, and
- * what the network devices counted meanwhile.
+ * matrix.c - impact of congestors on canaries: a table of the newest finished
+ * run of a campaign for each congestor.mix and its bursts, with the counters
+ * of network devices.
  *
  * Congestion at an endpoint is visible at the devices: drops and stalls on the
  * few receivers. Congestion between switches is not; only the switches could
@@ -60,7 +60,8 @@ matrix_mix_of(const json_t *records, char ret[MIX_BYTES])
 		? member_text_or(options, "congestor.pause", "100ms")
 		: "",
 	    strength[0] != '\0' ? " of " : "", strength);
-	/* It heads a column, and nobody has checked what an engine says. */
+	/* The text is a heading of a table, and comes unchecked from a record.
+	 */
 	for (char *bar; (bar = strchr(ret, '|')) != NULL;)
 		*bar = ' ';
 }

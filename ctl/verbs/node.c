@@ -228,8 +228,8 @@ node_upgrade_wait(const json_t *node, char scratch[ERR_TEXT_BYTES])
 
 	if (strcmp(print_member(node, "state", ""),
 		names_agent_states[AGENT_LOST]) == 0)
-		return "is lost: see what it has, its new agent cannot be seen "
-		       "to come back";
+		return "is lost: repair it first, since a reconnect of its "
+		       "new agent is not observable";
 	if (run == NULL)
 		return NULL;
 	snprintf(scratch, ERR_TEXT_BYTES, "is in run %.64s: wait, or cancel it",
@@ -290,14 +290,15 @@ node_upgrade_check(struct ctl *c)
 const struct verb verbs_node[] = {
 	{ "node", "list", "[HOSTS]", 0, 1,
 	    "json state fold software where sort", "nodes",
-	    "List all nodes, or those of a hostlist, with their states.", NULL,
-	    node_list },
+	    "List all nodes, or the nodes of a hostlist, with their states.",
+	    NULL, node_list },
 	{ "node", "show", "NODE", 1, 1, "json", "nodes",
 	    "Show everything that is known about a node, with its inventory.",
 	    NULL, node_show },
 	{ "node", "upgrade-check", "[HOSTS]", 0, 1, "", "nodes",
 	    "Check whether the agents of these nodes can be upgraded now.",
-	    "Upgrade the collector first: it accepts agents of its own version "
+	    "Upgrade the collector first: it accepts agents of the same "
+	    "version "
 	    "and of the previous one. All nodes of a run must have the same "
 	    "version. The exit code is 1 if some nodes should wait; the reason "
 	    "is printed.",

@@ -519,7 +519,7 @@ static void
 preflight_print_times(const json_t *o)
 {
 	if (json_is_number(json_object_get(o, "times")))
-		printf(": %.1f times what is expected\n",
+		printf(": %.1f times the expected time\n",
 		    member_number(o, "times"));
 	else
 		puts(": no run with it starts, or ends");

@@ -137,13 +137,13 @@ topology_import(struct ctl *c)
 	if (rc == 0) {
 		fprintf(stderr, "%s", about);
 		if (im.left_out > 0)
-			fprintf(stderr, "; links of hosts left out: %zu",
+			fprintf(stderr, "; skipped links of hosts: %zu",
 			    im.left_out);
 		if (im.lone > 0)
-			fprintf(stderr,
-			    "; switches without hosts left out: %zu", im.lone);
+			fprintf(stderr, "; skipped switches without hosts: %zu",
+			    im.lone);
 		if (im.sideward > 0)
-			fprintf(stderr, "; links within a tier left out: %zu",
+			fprintf(stderr, "; skipped links within a tier: %zu",
 			    im.sideward);
 		if (im.stations > 0)
 			fprintf(stderr,
@@ -561,7 +561,7 @@ topology_machine(struct ctl *c)
 	    fmax(1, (double)im.t->node_count / fmax(1, leaf)), gbps);
 	about = topology_summary_text(im.t);
 	strbuf_addf(&sb,
-	    "# What a topology tells of a machine. Devices, memory and "
+	    "# A machine from a topology. Devices, memory and "
 	    "latencies are not in it:\n"
 	    "# add [memory], [mpi] and network.latency, as in "
 	    "coalmine-machine(5).\n"
@@ -574,8 +574,8 @@ topology_machine(struct ctl *c)
 	if (rate > 0)
 		rc = ctl_write(opts_value(&c->opts, OPT_OUT), sb.text);
 	else
-		rc = ctl_fail("no file tells the rate of the nodes' links: "
-			      "give it with --gbps");
+		rc = ctl_fail("no file has the rate of the nodes' links: "
+			      "specify it with --gbps");
 	strbuf_clear(&sb);
 	free(about);
 	import_clear(&im);

@@ -248,7 +248,7 @@ verdict_recheck(struct ctl *c)
 
 const struct verb verbs_verdict[] = {
 	{ "verdict", "list", "", 0, 0, "json all where sort", "",
-	    "List the outliers: what is slow and why, worst first.",
+	    "List the outliers with their evidence, worst first.",
 	    "The exit code follows the worst verdict: 0; 1 for an outlier; 2 "
 	    "for one that a confirmation run has confirmed; 3 if no node is an "
 	    "outlier and some or all were not measured. Unknown nodes are "

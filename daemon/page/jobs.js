@@ -104,8 +104,8 @@ const part = row => [row.kind === "node" ? nodeLink(row.subject) : row.subject,
 
 function expectationCard(expectation) {
 	const rows = WHENS.filter(when => expectation[when]);
-	return section("What was there for it", "the slowest node or leaf of " +
-		"it, of what sound ones give", rows.length === 0 ?
+	return section("What was there for it", "rate of its slowest node or " +
+		"leaf compared with normal ones", rows.length === 0 ?
 		h("p", { class: "quiet" }, "No bandwidth of its nodes was " +
 			"measured around it.") :
 		table([["When"], ["Share", "n"], ["Measured"], ["Slow", "wrap"],

@@ -136,9 +136,9 @@ cat >"$COALCTL" <<'END'
 echo "$*" >>"$0.asked"
 [ "$1" = epilog ] && echo "job 12: 4 nodes for 2h" && exit
 [ "$(cat "$0.rc")" = 3 ] && echo "coalctl: no answer" >&2 && exit 3
-printf 'slow  n2: 4.9 times what is expected\n'
+printf 'slow  n2: 4.9 times the expected time\n'
 printf 'slow  n4: no run with it starts, or ends\n'
-printf 'slow  the path between n1 and n3: 2.0 times what is expected\nfit   n1\n'
+printf 'slow  the path between n1 and n3: 2.0 times the expected time\nfit   n1\n'
 exit "$(cat "$0.rc")"
 END
 export SLURM_JOB_ID=12 SLURM_JOB_NODELIST='n[1-4]' CONFIG="$work/preflight.conf"
@@ -155,9 +155,9 @@ preflight() {
 	bad=1
 }
 
-told="update jobid=12 comment=coalmine: preflight: n2: 4.9 times what is"
-told="$told expected n4: no run with it starts, or ends the path between n1 and"
-told="$told n3: 2.0 times what is expected"
+told="update jobid=12 comment=coalmine: preflight: n2: 4.9 times the"
+told="$told expected time n4: no run with it starts, or ends the path between n1 and"
+told="$told n3: 2.0 times the expected time"
 for rc in 0 2 127; do
 	preflight $rc ACTION=hold ""
 done
@@ -201,7 +201,7 @@ check "epilog: a part of an array" grep -qxF 'epilog 9_3' "$COALCTL.asked"
 sed -i '/^printf .slow  n/d' "$COALCTL"
 told="update jobid=12 comment=coalmine: preflight: the path between n1 and n3:"
 EXCLUDED='(null)' preflight 1 ACTION=requeue \
-    "$told 2.0 times what is expected"
+    "$told 2.0 times the expected time"
 rm "$COALCTL"
 preflight 1 ACTION=hold ""
 exit $bad

@@ -100,6 +100,6 @@ timeout -s INT --preserve-status 3 "$coalctl" campaign run endless -w \
     >"$work/out" 2>"$work/err"
 check "an interrupted wait does not exit with 130" [ $? -eq 130 ]
 check "an interrupted wait does not report that the run continues" grep -qx \
-    'run 20261120-ever goes on; coalctl run cancel 20261120-ever ends it' \
+    'run 20261120-ever continues; coalctl run cancel 20261120-ever ends it' \
     "$work/err"
 exit $bad

@@ -198,7 +198,7 @@ sw-1 n1 gbps=200 up=core_L01_U1*2@400
 core_L01_U1 -
 END
 same fabric fabric
-grep -q 'links within a tier left out: 1' err || {
+grep -q 'skipped links within a tier: 1' err || {
 	echo "the link between two leaves was not reported: $(cat err)"
 	bad=1
 }
@@ -209,7 +209,7 @@ same fabric-rails --rails 'mlx5_0*' fabric
 echo 'n1 leaf1 64' >bad
 refused 'bad:1: rail "64": expected 0 to 63' bad
 printf 'n1 leaf1\nn2\n' >bad
-refused 'bad:2: expected NODE LEAF or NODE LEAF RAIL; it was taken for a table' bad
+refused 'bad:2: expected NODE LEAF or NODE LEAF RAIL; it was read as a table' bad
 printf 'n1 l1 0\nn1 l2 0\n' >bad
 refused 'n1 is on leaf l1 too, by rail 0' bad
 printf 'SwitchName=a Nodes=n[1-\n' >bad
@@ -227,7 +227,7 @@ refused 'bad: instances[0]: expected' bad
 printf '{"instances": [\n{]}' >bad
 refused 'bad:2: ' bad
 printf '{"lldp": {"interface": {}}}' >bad
-refused 'has to be that of its node' bad
+refused 'must have the name of its node' bad
 printf '{"lldp": 1}' >n9.json
 refused 'n9.json: expected {"lldp"' n9.json
 refused '--from xml: expected ibnetdiscover|slurm|slurm-yaml' \
@@ -236,7 +236,7 @@ refused 'no host is linked to a switch; 4 links' --skip 'n*' table
 awk 'BEGIN { printf "- topology: "; for (i = 0; i < 3000; i++) printf "["
 }' >deep.yaml
 refused 'deep.yaml:1: nested more than 64 deep' --from slurm-yaml deep.yaml
-refused '3 neighbours say by LLDP that they are no switch' n8.json
+refused '3 neighbours are not switches according to LLDP' n8.json
 refused 'nowhere: No such file' nowhere
 refused 'again.conf: a file of this program stands alone' again.conf table
 

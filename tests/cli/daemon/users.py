@@ -202,8 +202,8 @@ def main():
             week - 14 * 86400, week - 7 * 86400], weeks
         assert sum(w["jobs"] for w in weeks) == 2100
         assert len(c.get("jobs/costs?by=job")) == 1000
-        assert "costs   7, called bully: those beside them took +10.5 %" in \
-            coalctl(c, "job", "cost", "--by", "job")
+        assert "costs   7, called bully: operations on their links took " \
+            "+10.5 %" in coalctl(c, "job", "cost", "--by", "job")
         text = coalctl(c, "job", "cost")
         assert "in mesh, 2.40 us (2" in text and \
             ") more than 30.0 us;" in text, text
