@@ -4,8 +4,8 @@
  *
  * A row gives a key its type, range, default, unit and sentence; the parser,
  * the help text, the default file and the manual read the same rows. Unknown
- * sections and keys, keys given twice and values out of range are errors that
- * read "file:line: what is wrong and what is expected".
+ * sections and keys, keys given twice and values out of range are errors of the
+ * form "file:line: the error and the expected value".
  */
 #ifndef COMMON_CONF_H
 #define COMMON_CONF_H

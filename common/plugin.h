@@ -12,8 +12,8 @@
 
 /* Load coalmine-NAME.so, call its function entry with the ABI number, and
  * return the result, or NULL and the reason. The object stays loaded. It is
- * searched in $COALMINE_PLUGIN_DIR, in the libexec folder of the tree that the
- * program is in, and in that of the build's prefix. */
+ * searched in $COALMINE_PLUGIN_DIR, in the libexec folder of the program's
+ * tree, and in the libexec folder of the build's prefix. */
 const void *plugin_find(const char *name, const char *entry, int abi,
     struct err *err);
 

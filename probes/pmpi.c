@@ -173,7 +173,7 @@ pmpi_said(const char *name)
 }
 
 /* Return the batch system's ID of this job; an array task has two numbers.
- * Return 0 if there is none: job is "none" then. */
+ * Return 0 if not found: job is "none" then. */
 static int
 pmpi_job_name(void)
 {

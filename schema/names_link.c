@@ -109,8 +109,8 @@ const struct link_counter names_link_counters[] = {
 	{ "gpu_lost", LINK_DEVICE, 1, 1 },
 	/* of the kernel's log */
 	{ "gpu_resets", LINK_DEVICE, 1, 0 },
-	/* Xid by NVIDIA's catalogue. A fact is what it answers with a reset or
-	 * a restart, and with its support if it returns. */
+	/* Xid by NVIDIA's catalogue. A fact is an Xid for which the catalogue
+	 * demands a reset or a restart, and NVIDIA's support if it returns. */
 	{ "xid_46", LINK_DEVICE, 1, 1 },  /* stopped processing */
 	{ "xid_48", LINK_DEVICE, 1, 1 },  /* memory, two bits */
 	{ "xid_54", LINK_DEVICE, 1, 1 },  /* auxiliary power not connected */

@@ -461,7 +461,7 @@ const struct conf_row options_agent[] = {
 	{ "idle", "check", CONF_CHOICE, 0, 0,
 	    "auto|always|command|slurm-cgroup|load", "auto", "",
 	    "How to tell that the node is idle before exclusive work: auto "
-	    "looks for jobs of Slurm, and refuses the work where there is no "
+	    "looks for jobs of Slurm, and refuses the work on nodes without "
 	    "Slurm; always does not look." },
 	{ "idle", "command", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Command for check = command; exit status 0 means idle." },

@@ -33,7 +33,7 @@ const struct rail_variable rail_variables[] = {
 };
 
 /* Find the first file of a folder by name, or the one with that dev_port; "" if
- * there is none. */
+ * not found. */
 static void
 rails_first_in(const char *dir, int dev_port, char ret[RAIL_NAME_BYTES])
 {

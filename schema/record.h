@@ -24,7 +24,7 @@
  *
  * canary and congestor: run seq probe test phase unit n mean min p50 p90 p99
  * p999 max interval{of level lo hi} hist nodes pairs stopped_by rounds seed,
- * and cause if there is no number (n is 0 and the numbers are null). Of a
+ * and cause if nothing was measured (n is 0 and the numbers are null). Of a
  * canary also p99_time, of a rate p01_time: see hist_quantile_by_time; with
  * exact = gpcnet also rings {n min max avg avg_worst p001}.
  *   scores {hosts, q25 or q75}: of all nodes, where nodes has only the worst

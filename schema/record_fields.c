@@ -417,7 +417,7 @@ static const struct record_field command_fields[] = {
 	{ "text", 's', NULL, 1 },
 	LAST,
 };
-/* A congestor has no ring: who met whom may be left out. */
+/* A congestor has no ring, so the members about partners are optional. */
 static int
 record_fields_is_share(const json_t *v)
 {

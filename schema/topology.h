@@ -96,8 +96,8 @@ uint32_t topology_find_node(const struct topology *t, const char *name);
  * common/hostname.h. */
 uint32_t topology_find_host(const struct topology *t, const char *name);
 uint32_t topology_find_switch(const struct topology *t, const char *name);
-/* Return the switches above one as a hostlist, which the caller frees; NULL if
- * there are none. */
+/* Return the switches above one as a hostlist, which the caller frees; NULL
+ * without any. */
 char *topology_above(const struct topology *t, uint32_t at);
 /* The link of a node with the lowest rail, or NULL. */
 const struct topology_link *topology_first_link(const struct topology *t,

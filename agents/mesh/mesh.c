@@ -161,7 +161,7 @@ mesh_targets_read(const json_t *array, struct order *o)
 	return 0;
 }
 
-/* Return the first target outside of mesh.net; NULL if there is none. */
+/* Return the first target outside of mesh.net, or NULL. */
 static const struct mesh_target *
 mesh_stranger(const struct mesh *m, const struct order *o)
 {

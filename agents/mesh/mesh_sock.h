@@ -28,11 +28,11 @@ struct mesh_got {
 	uint64_t waited_ns;
 };
 
-/* Bind to addr and port (0: any). A descriptor that does not block, or -errno.
+/* Bind to addr and port (0: any). Return a non-blocking descriptor, or -errno.
  */
 int mesh_sock_open(const struct in6_addr *addr, uint16_t port);
 /* Read the next datagram of the right size and padding; others are skipped.
- * Return 1, or 0 if there is none. ret_drops: datagrams that the kernel dropped
+ * Return 1, or 0 without one. ret_drops: datagrams that the kernel dropped
  * since the socket was opened because they were not read in time; written only
  * if the kernel reports it. */
 int mesh_sock_get(int fd, struct mesh_got *ret, uint32_t *ret_drops);

@@ -21,10 +21,11 @@ int proc_kill_marked(const char *marker, int sig);
 
 /*
  * Find a writable cgroup v2 directory for leaves: "/sys/fs/cgroup/..." or the
- * one of the hybrid layout. Return -ENOENT if there is none.
+ * one of the hybrid layout. Return -ENOENT if not found.
  */
 int proc_cgroup_home(char *ret, size_t cap_bytes);
-/* Kill all in a leaf and remove it. -EBUSY while something is left. */
+/* Kill all processes in a leaf and remove it. Return -EBUSY while any remain.
+ */
 int proc_cgroup_kill(const char *leaf);
 
 #endif

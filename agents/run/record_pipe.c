@@ -104,8 +104,7 @@ record_pipe_open(struct event_base *base, const char *path, const char *run,
 
 	unlink(path);
 	privileges_take(-1, gid);
-	/* open for reading and writing: no end of file while there is no
-	 * writer */
+	/* open for reading and writing: no end of file without a writer */
 	if (mkfifo(path, 0600) == 0)
 		fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	privileges_back();

@@ -23,11 +23,11 @@ struct record_pipe_ops {
 	void (*bad)(const char *why, void *arg); /* no more calls after it */
 };
 
-/* Make the FIFO at path for group gid and read it. NULL after a line in the
- * log. */
+/* Make the FIFO at path for group gid and read it. Log the reason and return
+ * NULL on failure. */
 struct record_pipe *record_pipe_open(struct event_base *base, const char *path,
     const char *run, int64_t gid, const struct record_pipe_ops *ops, void *arg);
-/* Read what is still in the pipe after the writer has ended. */
+/* Read the rest of the pipe after the writer has ended. */
 void record_pipe_drain(struct record_pipe *r);
 void record_pipe_close(struct record_pipe *r); /* NULL is allowed */
 

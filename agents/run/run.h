@@ -76,8 +76,8 @@ int run_program_check(const struct agent *ag, const char *line,
     struct err *err);
 /* From now on a run that yields ends when a job starts here. */
 void run_watch_jobs(struct run *run);
-/* End everything of it; run_close follows by itself when nothing is left, at
- * once when nothing runs: do not touch run after this call. */
+/* End all processes of a run. run_close is called when the last one has ended,
+ * immediately if there are none: do not use run after this call. */
 void run_end(struct run *run, uint64_t grace_ms, const char *text);
 void run_end_all(struct agent *ag, uint64_t grace_ms, const char *text);
 

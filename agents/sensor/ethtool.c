@@ -50,7 +50,7 @@ struct span {
 	size_t bytes;
 };
 
-/* Take the next attribute off; return 0 if there is none or it is incomplete.
+/* Take the next attribute off s; return 0 at the end or if it is incomplete.
  * ret: its content. */
 static int
 ethtool_attr_next(struct span *s, uint16_t *ret_type, struct span *ret)

@@ -90,7 +90,7 @@ gpu_nvml_close(struct nvml *n)
 	dlclose(n->so);
 }
 
-/* Return 0, or -1 if there is no working NVML. */
+/* Return 0, or -1 without a working NVML. */
 static int
 gpu_nvml_open(struct nvml *n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ras_read.c - the JSON of RAS is read by a tokenizer that needs no commas,
- * since NCCL 2.28.9 leaves one out where a rank is missing; the text by lines.
- * Both fill the same communicators, of which a few are kept.
+ * since NCCL 2.28.9 omits one where a rank is missing; the text by lines. Both
+ * formats fill the same list of communicators, of limited length.
  */
 #include "agents/sensor/ras_read.h"
 

@@ -28,10 +28,9 @@ struct ras_reply {
 	 * most least missing_count missing: [RANK] behind_count behind:
 	 * [RANK]}]}, RANK {rank addr pid gpu state}; list: the communicators
 	 * that need attention first, then the largest, RAS_COMMS_MAX of them;
-	 * most, least: operations that a rank has launched, absent where the
-	 * reply does not give them; behind: the ranks at least; launched: the
-	 * sum of most over all communicators of which it is known. The caller
-	 * decrefs. */
+	 * most, least: operations that a rank has launched, absent if the reply
+	 * does not have them; behind: the ranks at least; launched: the sum of
+	 * most over all communicators that have it. The caller decrefs. */
 	json_t *report;
 	/* Processes of ranks that answered from one of the local addresses. */
 	int64_t pids[RAS_PIDS_MAX];

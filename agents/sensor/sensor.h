@@ -15,12 +15,12 @@ int sensor_file(const char *dir, const char *file, int64_t *ret);
 /* Likewise the number behind a word that begins a line. */
 int sensor_words(const char *dir, const char *file, const char *word,
     int64_t *ret);
-/* A row of nics that is appended; its counters. */
+/* Append a row to nics; return its counters. */
 json_t *sensor_row(json_t *nics, const char *nic);
-/* Return the counters in the row of that name; NULL if there is none. */
+/* Return the counters in the row of that name; NULL if not found. */
 json_t *sensor_counters(json_t *nics, const char *nic);
-/* Every number in dir becomes prefix + file name; files without one are left
- * out. */
+/* Every number in dir becomes prefix + file name; files without a number are
+ * skipped. */
 void sensor_dir(const char *dir, const char *prefix, json_t *counters);
 /* aer_correctable, aer_nonfatal and aer_fatal of a PCI device, whose folder it
  * is; nothing where its slot does not report errors. */

@@ -86,7 +86,7 @@ struct session {
 	struct bufferevent *bev;
 	struct event *timer; /* by state: retry, open limit, heartbeat */
 	uint64_t heard_ns;   /* when the last byte came */
-	uint64_t down_ns;    /* time since which there is no session */
+	uint64_t down_ns;    /* when the last session ended */
 	unsigned tries;      /* since then */
 	uint64_t heartbeat_ns, silence_ns; /* of welcome */
 	struct rng rng;

@@ -44,13 +44,13 @@ void spool_ack(struct spool *sp, const char *run, uint64_t seq);
 /* No more records of run will come: once all are committed, forget it. */
 void spool_finish(struct spool *sp, const char *run);
 
-/* Everything that is not acknowledged is to be sent (again). */
+/* Send everything again that is not acknowledged. */
 void spool_rewind(struct spool *sp);
-/* Return the next record of run to send: 1, or 0 if there is none or its line
+/* Get the next record of run to send. Return 1, or 0 at the end or if its line
  * is longer than max_bytes. */
 int spool_next(struct spool *sp, const char *run, size_t max_bytes,
     struct spool_entry *ret);
-/* Every run with records here; run may be used with the calls above. */
+/* Call for every run with records; the callback may use the calls above. */
 void spool_walk(struct spool *sp,
     void (*each)(const struct spool_run *sr, void *arg), void *arg);
 /* Losses of run since the last call: 1, or 0 for none. */

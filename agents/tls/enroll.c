@@ -40,8 +40,8 @@ struct enroll {
 		       one that was shown, trusted with the answer */
 };
 
-/* Get the token from the configuration, or from the file that it names; token
- * is NULL if there is none. */
+/* Get the token from the configuration, or from the file that it names; NULL:
+ * no token is configured. */
 static int
 enroll_token_get(struct enroll *e, struct err *err)
 {

@@ -324,9 +324,9 @@ ranks_start_one(struct rank *k)
 		strvec_env(&k->env, "MPI_LOCALRANKID", "%d", local);
 		strvec_env(&k->env, "MPI_LOCALNRANKS", "%d", j->local);
 	} else {
-		/* Open MPI 4 looks for known launchers, and a rank without one
-		 * starts a run by itself; for this launcher it uses PMIx. The
-		 * other variables are those of Open MPI's own launcher. */
+		/* Open MPI 4 detects its launcher, and a rank without a known
+		 * one starts a separate run; for this launcher it uses PMIx.
+		 * Open MPI's own launcher sets the other variables, too. */
 		strvec_env(&k->env, "JSM_JSRUN_PORT", "1");
 		strvec_env(&k->env, "PMIX_MCA_gds", "hash");
 		strvec_env(&k->env, "OMPI_COMM_WORLD_RANK", "%d",

@@ -61,9 +61,9 @@ struct ranks *ranks_open(struct event_base *base, const struct ranks_job *job,
     const struct ranks_ops *ops, void *arg);
 void ranks_close(struct ranks *r); /* NULL is allowed */
 
-/* End the ranks: their exit is no longer reported. */
+/* End the ranks without reporting their exit. */
 void ranks_end(struct ranks *r);
-/* Report now what waits to be reported: the owner closes. */
+/* Send pending reports now; the owner then closes. */
 void ranks_settle(struct ranks *r);
 /* Of children, as child_ops. */
 void ranks_started(struct ranks *r, int id, pid_t pid);

@@ -224,7 +224,7 @@ store_postgresql_lead_cluster_check(struct pg *s, struct err *err)
 	return err_set(err, -EEXIST,
 	    "store.url: schema %.60s is of another cluster, whose tls.ca has "
 	    "no certificate in common with this one's: each cluster needs a "
-	    "store.schema of its own; where all of tls.ca was replaced: UPDATE "
+	    "separate store.schema; if all of tls.ca was replaced: UPDATE "
 	    "leader SET authorities = ''",
 	    s->schema);
 }
@@ -277,8 +277,8 @@ store_postgresql_lead_lock(struct pg *s, struct err *err)
 		    "collector %.100s writes schema %.60s", who, s->schema);
 	return err_set(err, -EEXIST,
 	    "store.url: another collector (%.100s) writes schema %.60s: each "
-	    "cluster needs a store.schema of its own; collectors of one "
-	    "cluster, of which all but one wait, need store.lease, all of them",
+	    "cluster needs a separate store.schema; for standby collectors set "
+	    "store.lease on all collectors of the cluster",
 	    who, s->schema);
 }
 

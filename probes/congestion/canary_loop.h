@@ -2,8 +2,8 @@
 /*
  * canary_loop.h - the canaries' work: every test in every visit, and its
  * results. All canaries call these functions together. The root (group rank 0)
- * keeps the tallies, decides when a test has measured enough and tells the
- * others; each rank keeps its own histogram per test and phase.
+ * keeps the tallies, decides when a test has enough samples and sends the
+ * decision to the others. Each rank has a histogram per test and phase.
  */
 #ifndef PROBES_CONGESTION_CANARY_LOOP_H
 #define PROBES_CONGESTION_CANARY_LOOP_H

@@ -74,8 +74,8 @@ struct device_ops {
 	/* 1: the processor reads and writes device memory by its pointers. */
 	int host_access;
 
-	/* Count the devices of this process. Return -ENODEV and the reason if
-	 * there are none; *ret_count is then 0, whatever the driver wrote. */
+	/* Count the devices of this process. Return -ENODEV and the reason
+	 * without any; *ret_count is then 0, whatever the driver wrote. */
 	int (*probe)(int *ret_count, struct err *err);
 	/* index from 0. The caller ends *ret with close. */
 	int (*open)(int index, struct device **ret, struct err *err);

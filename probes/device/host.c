@@ -6,7 +6,7 @@
  * Each allocation is a separate anonymous file in memory (memfd), mapped and
  * shared. A handle has the process and its descriptor; another process opens it
  * through /proc. So nothing has a name, a killed process leaves nothing behind,
- * and the size of /dev/shm does not matter. The permissions are those of a
+ * and the size of /dev/shm does not matter. Access needs the permissions of a
  * debugger: processes of the same user.
  */
 #include <errno.h>

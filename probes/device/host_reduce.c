@@ -3,7 +3,7 @@
  * host_reduce.c - one loop for each op and type, over blocks that fit into the
  * L1 cache: any number of inputs costs one read of each and one write.
  *
- * Integers wrap. Results are those of the GPU kernels bit for bit: min and max
+ * Integers wrap. Results equal the GPU kernels' bit for bit: min and max
  * return one of their arguments unchanged, and sum and prod return one fixed
  * NaN, as processors and GPUs differ in its bits.
  */

@@ -26,8 +26,8 @@ static uint64_t tags_next;
 
 /* ---- lanes ---- */
 
-/* Copies within the device do not use ipc: there is no other process. Every
- * other transport carries them itself. */
+/* Copies within the device do not use ipc, as only one process is involved.
+ * Every other transport carries them itself. */
 static int
 exec_make_by_device(const struct plan_transfer *t)
 {

@@ -10,9 +10,9 @@
  * Two may be active so that one is always in preparation. The lowest turn of
  * those held goes first.
  *
- * Turns wait only for lower ones. Where the ranks number theirs so that what
- * both ends of a transfer come after is the same (exec_make.c), the lowest
- * incomplete transfer is never held, so there is no deadlock.
+ * Turns wait only for lower ones. If the ranks number their turns so that both
+ * ends of a transfer come after the same transfers (exec_make.c), the lowest
+ * incomplete transfer is never held. So a deadlock is impossible.
  *
  * In a transfer by ipc either end may copy. If each rank has a core, the copies
  * are spread: receivers fetch from a rank that sends to many in one step, and

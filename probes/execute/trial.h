@@ -64,8 +64,8 @@ void trial_meet(const struct transport_team *team);
 /* Barrier after which all continue together: the timed part must not wait for a
  * sleeping rank. */
 void trial_meet_to_start(const struct transport_team *team);
-/* Replace the times of this rank, on every rank, by those of the slowest
- * one. */
+/* Replace the times of this rank, on every rank, by the times of the slowest
+ * rank. */
 void trial_slowest(const struct transport_team *team,
     struct timing_sample *samples, size_t n);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * baseline_edges.c - the MPI calls for plans whose promises are edges, from one
- * source to one rank: MPI_Neighbor_allgather for those of the builder neighbor,
+ * source to one rank: MPI_Neighbor_allgather for edges of the builder neighbor,
  * MPI_Neighbor_allgatherv where sizes differ, MPI_Alltoallv for sparse.
  */
 #include "probes/measure/baseline_edges.h"

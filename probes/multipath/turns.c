@@ -13,7 +13,7 @@
 #include "common/robust.h"
 #include "probes/sampling/timing.h"
 
-/* Less than this share of what is expected of a path is a finding. */
+/* A path below this share of its expected rate is a finding. */
 #define SLOW_SHARE   0.7
 #define JUDGED_SHARE 0.1 /* where less is expected, noise decides */
 

@@ -49,8 +49,8 @@ void csr_graph(const struct csr *m, uint32_t ranks, struct graph *ret);
 /* Matrix Market files, which are not trusted (Boisvert, Pozo, Remington, "The
  * Matrix Market Exchange Formats", NISTIR 5935, 1996): coordinate, real,
  * integer or pattern (all values 1), general, symmetric or skew-symmetric.
- * Entries of one place add up. Return -EINVAL and "name:line: what is wrong and
- * what is expected"; -errno and "path: why". The caller ends *ret with
+ * Entries of one place add up. Return -EINVAL and "name:line: the error and the
+ * expected value"; -errno and "path: why". The caller ends *ret with
  * csr_clear. */
 int mtx_parse(const char *name, const char *text, size_t len_bytes,
     struct csr *ret, struct err *err);

@@ -30,7 +30,7 @@ struct ask {
 #define REFUSE(a, key, ...)                                                    \
 	pattern_refuse((a)->c, SECTION, key, (a)->err, __VA_ARGS__)
 
-/* Return the ranks of a generated graph, which has no size of its own. */
+/* Return the ranks of a generated graph, which has no fixed size. */
 static int
 neighbor_read_ranks_need(struct ask *a)
 {

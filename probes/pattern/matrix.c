@@ -127,7 +127,7 @@ matrix_list_fill(const struct numbers *r, uint32_t ranks, struct matrix *ret)
 }
 
 /* ranks: their number, 0 if the file defines it. Return -EINVAL and "name:line:
- * what is wrong and what is expected". The caller ends *ret with
+ * the error and the expected value". The caller ends *ret with
  * matrix_clear. */
 static int
 matrix_parse(const struct numbers_text *from, enum matrix_format format,

@@ -37,8 +37,8 @@ struct numbers {
 	size_t rows_count, rows_cap;
 };
 
-/* Read the numbers. Return 0, or -EINVAL and "name:line: what is wrong and what
- * is expected". */
+/* Read the numbers. Return 0, or -EINVAL and "name:line: the error and the
+ * expected value". */
 int numbers_read(struct numbers *n, const char *text, size_t len_bytes);
 void numbers_clear(struct numbers *n); /* frees */
 

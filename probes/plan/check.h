@@ -4,7 +4,7 @@
  *
  * Every byte is followed symbolically through every step; no data is moved. A
  * plan passes when
- *   - every range lies in its buffer, every rank, buffer and step exists;
+ *   - every range is in its buffer, every rank, buffer and step exists;
  *   - nothing that happens at one time on a rank (plan.h) writes where the
  *     same or something else reads or writes;
  *   - no byte is read before it is written, and reductions see whole elements;
@@ -13,8 +13,8 @@
  *   - every promised range ends with the promised bytes on every rank;
  *   - the user's buffers hold nothing but the promised bytes: sources are
  *     unchanged, results are not written past their ends.
- * A transfer is one row for both its ends, so they agree; the order in which
- * they meet is that of the rows (rank_graph.h).
+ * A transfer is one row for both its ends, so they agree; they meet in the
+ * order of the rows (rank_graph.h).
  *
  * Cost: ranges, not bytes. 2,048 ranks of an all-gather, 4.2 million transfers,
  * take a few seconds on one core.

@@ -29,7 +29,7 @@ struct expectation_link {
 
 struct expectation {
 	char *title, *machine;
-	const char *data_name; /* what is counted: a note of the plan */
+	const char *data_name; /* the data that counts: a note of the plan */
 	uint32_t ranks, nodes;
 	size_t transfers;
 	uint64_t flows;

@@ -67,8 +67,8 @@ double scan_judge_effect(const struct scan_judge_result *r,
 /* How much of an effect waiting for cores may explain: more than the typical
  * node waited. */
 double scan_judge_doubt(const struct scan_judge_typical *t, double wait_ratio);
-/* Raise *effect and *spread to those of the group's slowest node in this test,
- * and *doubt to the largest one. They start as NAN, 0 and 0. */
+/* Raise *effect and *spread to the values of the group's slowest node in this
+ * test, and *doubt to the largest one. They start as NAN, 0 and 0. */
 void scan_judge_group(const struct scan_judge_result *r,
     const struct scan_judge_typical *t, const struct bisect_options *o,
     double *effect, double *spread, double *doubt);

@@ -6,7 +6,7 @@
  * A node is a small graph. Its vertices are devices (d0...), sockets with their
  * memory (h0...), switches (s0...) and NICs (n0...); its edges are the links of
  * the file. Between nodes, bytes leave by the NIC to which their device is
- * bound and enter by that of the other (CommBench, section 2.1.2), through the
+ * bound and enter by the other's NIC (CommBench, section 2.1.2), through the
  * uplinks of their leaves if they are on different leaves.
  *
  * Everything that can be the bottleneck is a resource with a capacity: each

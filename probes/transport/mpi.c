@@ -3,10 +3,10 @@
  * mpi.c - two-sided messages through persistent requests.
  *
  * An end is one request, or several: an int counts the bytes of a message, so
- * what is longer is cut. The pieces have one tag and are started in order, and
+ * longer ones are split. The pieces have one tag and are started in order, and
  * MPI keeps that order. If all start at once, no ordering is needed and the
- * calls are those of a plain loop. Short messages are then also sent as a plain
- * loop sends them: an MPI may have a faster path for those than its persistent
+ * calls are the same as in a plain loop. Short messages are then also sent as
+ * in a plain loop: an MPI may have a faster path for them than its persistent
  * requests (Open MPI 4.1 takes 6 % longer for 8 B).
  */
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 /* More than any link needs to be full: 25 GB/s for 5 us. */
 #define WINDOW_BYTES (128ULL << 10)
-/* Up to this many bytes of its own in an iteration a rank does not sleep. */
+/* A rank with at most this many bytes in an iteration does not sleep. */
 #define SHORT_BYTES (128ULL << 10)
 
 /* A message: an end, or a piece of one. */

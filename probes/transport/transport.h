@@ -33,7 +33,7 @@
  * processor (host) or by any stream of the device.
  *
  * Errors: 0 or -errno, -ENOTSUP for an unsupported operation. The error text is
- * one line that names what is missing and, if known, the remedy. No call
+ * one line with the missing feature and, if known, the remedy. No call
  * prints, none waits in a loop without sleeping, and a transport never reports
  * an end whose bytes it did not move.
  */

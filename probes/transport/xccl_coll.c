@@ -30,7 +30,7 @@ struct xccl_coll {
 	void *send, *recv;
 };
 
-/* ncclDataType_t and ncclRedOp_t, -1 if there is none. */
+/* ncclDataType_t and ncclRedOp_t, -1: unsupported. */
 static const int types[PLAN_TYPE_MAX] = {
 	[PLAN_INT32] = XCCL_INT32,
 	[PLAN_INT64] = XCCL_INT64,

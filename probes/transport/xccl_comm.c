@@ -4,7 +4,7 @@
  *
  * Creating one takes seconds and hundreds of megabytes of each device, so a
  * team keeps them by their members until it ends. Two existing plans never
- * share one: ranks would match the messages of one with those of the other.
+ * share one: ranks would match messages of different plans.
  * Every rank keeps the same list, even ranks outside of a communicator, so all
  * know which are free.
  *
@@ -85,8 +85,8 @@ xccl_within(const struct transport_team *team, int (*call)(void *arg),
 
 /* ---- meeting ---- */
 
-/* The members of a new communicator: ranks of comm, of which the root makes the
- * id. number: of this rank in the communicator, -1: not a member. */
+/* The members of a new communicator: ranks of comm. The root makes the id.
+ * number: of this rank in the communicator, -1: not a member. */
 struct meeting {
 	MPI_Comm comm;
 	int root, number;

@@ -18,7 +18,7 @@ measured_machine_per_s(double bytes, double s, double short_s)
 {
 	if (!(s > 0))
 		return 0;
-	/* subtract at most half of the time as that of a short message */
+	/* subtract the time of a short message, at most half of the time */
 	return bytes / fmax(s - short_s, s / 2);
 }
 

@@ -31,8 +31,8 @@ struct measured_machine {
 	double memory_per_s; /* what each copies while all do */
 };
 
-/* Return the rate of bytes in s seconds, of which short_s is fixed cost; 0 if
- * it was not timed. */
+/* Return the rate of bytes in s seconds, which include short_s of fixed cost; 0
+ * if it was not timed. */
 double measured_machine_per_s(double bytes, double s, double short_s);
 /* Return the cost of a step from the times of one step and of many. */
 double measured_machine_step_s(double one_s, double many_s, uint32_t steps);

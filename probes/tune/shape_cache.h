@@ -25,9 +25,9 @@ struct shape_cache_key {
 uint32_t shape_cache_class(double bytes);
 /* A record, "why" being "measured"; the caller adds to its array "tried". */
 json_t *shape_cache_record(const struct shape_cache_key *key, double bytes);
-/* Find the last record of that key in the table. *ret is NULL if there is none,
- * or no file; the caller decrefs it. Return -EPROTO or -errno, and the reason
- * with "file:line: ...". */
+/* Find the last record of that key in the table. *ret is NULL if it or the file
+ * does not exist; the caller decrefs it. Return -EPROTO or -errno, and the
+ * reason with "file:line: ...". */
 int shape_cache_find(const char *path, const struct shape_cache_key *key,
     json_t **ret, struct err *err);
 /* Append it; -errno and why. */

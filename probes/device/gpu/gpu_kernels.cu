@@ -21,7 +21,7 @@ struct inputs {
 	const void *at[GPU_INPUTS_MAX];
 };
 
-/* ---- types: how they lie in memory, and in what they are computed ---- */
+/* ---- types: format in memory, and type of the computation ---- */
 
 #define ON_GPU static __device__ __forceinline__
 

@@ -325,7 +325,7 @@ def test_refused(pg):
         c.start()
         with collector(pg) as second:
             second.options["store.schema"] = "two"
-            refused(second, "another collector", "store.schema of its own")
+            refused(second, "another collector", "separate store.schema")
         c.stop()
         pg.sql("UPDATE two.leader SET version = 999", "coalmine")
         refused(c, "version 999", "install the newer program")
