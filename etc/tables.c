@@ -7,7 +7,7 @@
  *   coalmine-tables mdoc TABLE     the rows as an mdoc list, for a manual page
  *   coalmine-tables series         metrics of records, for the dashboards
  *   coalmine-tables defaults KIND  a configuration file equal to the defaults
- *   coalmine-tables tables_check KIND FILE...   complain as the programs would
+ *   coalmine-tables check KIND FILE...          report errors of files
  */
 #include <stdio.h>
 #include <string.h>
@@ -180,8 +180,8 @@ tables_words_count(const struct words *w)
 	return w->count > 0 ? w->count : tables_family_count();
 }
 
-/* A campaign's rows without those of its probes, which are a kind of their
- * own. */
+/* A campaign's rows without the rows of its probes, which are a separate kind.
+ */
 static const struct conf_row *
 tables_own_rows(const char *kind)
 {
@@ -225,7 +225,7 @@ tables_print_text(const char *text)
 	printf("%s%s.\n", *text == '.' || *text == '\'' ? "\\&" : "", text);
 }
 
-/* Counters of links by kind; one that is enough by itself is emphasised. */
+/* Counters of links by kind; a counter that suffices alone is emphasised. */
 static void
 tables_print_links(void)
 {
@@ -353,6 +353,6 @@ main(int argc, char **argv)
 		fprintf(stderr,
 		    "usage: coalmine-tables rows | series | links | mdoc TABLE "
 		    "| "
-		    "defaults KIND | tables_check KIND FILE...\n");
+		    "defaults KIND | check KIND FILE...\n");
 	return rc;
 }

@@ -5,9 +5,9 @@
 # tests/lab. The lab is the one that COALMINE_LAB names, and is up.
 #
 # Programs, certificates, configuration, state and logs of all programs are in
-# the lab's memory, under $cluster, where the probes' unprivileged user can
-# read what it needs: cluster/stage is an installation, cluster/HOST has conf,
-# log, pid, state and run.
+# the lab's memory, under $cluster, where the probes' unprivileged user can read
+# its files: cluster/stage is an installation, cluster/HOST has conf, log, pid,
+# state and run.
 
 cluster=/run/coalmine-lab/cluster
 cluster_lab=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")")/lab
@@ -61,8 +61,7 @@ cluster_prepare() # BUILD|INSTALLATION SOURCE NODES
 		done"
 }
 
-# Probes give up root where there is another user to be: without real root
-# the lab knows one user only.
+# Print the user of probes. Without real root the lab has only one user.
 cluster_user()
 {
 	local count
@@ -96,7 +95,7 @@ write_agent() # NODE
 		printf '[agent]\nstate_dir = %s\nrun_dir = %s\n' \
 			"$cluster/$1/state" "$cluster/$1/run"
 		write_tls "$1"
-		# No host has jobs but those of the tests.
+		# Hosts have only the jobs of the tests.
 		printf '[idle]\ncheck = always\n'
 		printf '[children]\nuser = %s\nlibexec = %s\n' \
 			"$(cluster_user)" $cluster/stage/libexec/coalmine

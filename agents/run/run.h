@@ -77,7 +77,7 @@ int run_program_check(const struct agent *ag, const char *line,
 /* From now on a run that yields ends when a job starts here. */
 void run_watch_jobs(struct run *run);
 /* End all processes of a run. run_close is called when the last one has ended,
- * immediately if there are none: do not use run after this call. */
+ * immediately if it has none: do not use run after this call. */
 void run_end(struct run *run, uint64_t grace_ms, const char *text);
 void run_end_all(struct agent *ag, uint64_t grace_ms, const char *text);
 

@@ -418,8 +418,8 @@ job_show(struct ctl *c)
 	return rc;
 }
 
-/* Print one line on its last start: the performance of its nodes, the duration,
- * and the job's measurements of its own calls. */
+/* Print one line on the job's last start: the performance of its nodes, the
+ * duration, and the in-band measurements of its calls. */
 static int
 job_epilog(struct ctl *c)
 {

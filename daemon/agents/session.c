@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * session.c - sessions of accepted agents: frames in both directions,
- * heartbeats, and their end when the certificate is no longer valid.
+ * heartbeats, and their end with the certificate's validity.
  */
 #include "daemon/agents/session_int.h"
 

@@ -75,8 +75,8 @@ int sessions_full(struct sessions *ss);
 /* Out of descriptors: close some connections that have no session yet. */
 void sessions_shed(struct sessions *ss);
 /* Call several times a second. Verify some of the certificates that were not
- * verified for an hour, or not since sessions_set_tls; a node whose certificate
- * is no longer valid loses its session. */
+ * verified for an hour, or not since sessions_set_tls; a node with an invalid
+ * certificate loses its session. */
 void sessions_verify(struct sessions *ss, uint64_t now_ns);
 /* Expiry dates of certificates, 0: unknown. */
 struct sessions_expiry {
@@ -95,7 +95,7 @@ struct sessions_dated {
 };
 void sessions_dated(const struct sessions *ss, struct sessions_dated *ret);
 /* While held, no message is read from peers that have sent their hello: agents
- * keep what they want to send. */
+ * keep their messages. */
 void sessions_hold(struct sessions *ss, int held);
 /* Log a warning about a peer, once (log_limit.h). */
 void sessions_complain(struct sessions *ss, const char *addr, const char *name,

@@ -91,7 +91,8 @@ struct launcher {
 	 * not known yet. NULL: not supported. */
 	int (*ended)(const struct run *r, uint64_t since_ns,
 	    const struct launcher_end **ret_end);
-	/* End what the head may have left running. NULL: not needed. */
+	/* End processes that the head may have left running. NULL: not needed.
+	 */
 	void (*end)(const struct run *r);
 };
 

@@ -46,7 +46,7 @@ struct symptom {
 const struct symptom *symptom_choose(const struct symptom *signs, size_t count);
 
 /* Write the last informative lines of a launcher's output as one line of at
- * most cap_bytes; "" if there are none. */
+ * most cap_bytes; "" if all are noise. */
 void symptom_stderr(const char *tail, char *ret, size_t cap_bytes);
 /* Return 1 if the output reports a faulty GPU, and write its name. */
 int symptom_device(const char *tail, char *ret, size_t cap_bytes);

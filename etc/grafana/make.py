@@ -3,8 +3,8 @@
 """make.py DIR TABLES - write the dashboards, one JSON file each, into DIR.
 
 TABLES is the program coalmine-tables of the build: it prints the
-metrics that are made from records. A family of it that no panel below asks for
-gets a panel of its own on the dashboard that its row names.
+metrics that are made from records. A family that no panel below uses gets a
+separate panel on the dashboard that its row names.
 
 The classic model, schemaVersion 39: Grafana 10.3 and later take it as it is.
 The datasource is a variable, so that a file is provisioned without inputs.
@@ -216,7 +216,7 @@ NODE = dashboard("node", "node", "One node against its peers.", [
     stat("Agent", "1: it reports.",
          [('min(coalmine_agent_up{%s, node=~"$node"})', "")],
          colours=steps((None, "red"), (1, "green"))),
-    stat("Last heard", "Seconds ago.",
+    stat("Last contact", "Seconds ago.",
          [("max(time() - coalmine_agent_last_seen_timestamp_seconds"
            '{%s, node=~"$node"})', "")], "s"),
     graph("Score", "Robust z against the peers of its rounds.",
@@ -229,7 +229,7 @@ NODE = dashboard("node", "node", "One node against its peers.", [
     graph("Spool", "Records that wait on the node.",
           [('coalmine_agent_spool_bytes{%s, node=~"$node"}', "{{node}}")],
           "bytes"),
-    graph("Rails", "Bandwidth over that of a normal rail.",
+    graph("Rails", "Bandwidth over a normal rail's.",
           [('coalmine_rail_bandwidth_ratio{%s, node=~"$node"}',
             "{{node}} rail {{rail}}")], "percentunit"),
     graph("Copies within", "Share of the memory's bandwidth.",
@@ -248,7 +248,7 @@ STRIPING = dashboard(
         graph("Group bandwidth", "By pattern, direction and k.",
               [("coalmine_group_bandwidth_bytes_per_second{%s}",
                 "{{pattern}} {{direction}} k={{k}}")], "binBps"),
-        graph("Worst rails", "Bandwidth of a rail over that of a normal one.",
+        graph("Worst rails", "Bandwidth of a rail over a normal one's.",
               [("bottomk(10, coalmine_rail_bandwidth_ratio{%s})",
                 "{{node}} rail {{rail}}")], "percentunit"),
         graph("Worst copies within a node", "Share of the memory's "
@@ -262,8 +262,8 @@ STRIPING = dashboard(
 
 COLLECTIVES = dashboard(
     "collectives", "collectives",
-    "Throughput of collectives beside their baseline, the MPI's own, and "
-    "the bound of the network.", [
+    "Throughput of collectives, their baseline, the MPI's own, and the bound "
+    "of the network.", [
         graph("Throughput, composed", "Bytes of a block for every rank by "
               "time; the largest size of the newest run.",
               [("coalmine_collective_throughput_bytes_per_second"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fill.h - what a run writes into its buffers: together the bytes identify
- * rank, buffer, offset and iteration. Pure.
+ * fill.h - the contents of a run's buffers: together the bytes identify rank,
+ * buffer, offset and iteration. Pure.
  *
  * Plans that only copy hold noise. Plans that reduce hold elements whose result
- * is exact whatever the brackets: integers wrap anyhow; of floating point
- * numbers few ranks add something at any one place, and small whole numbers or
- * powers of two at that. Which ranks these are changes from element to element,
- * so a lost contribution shows.
+ * is exact in any order of operations. Integers wrap. Of floating point numbers
+ * only a few ranks contribute to an element, with small whole numbers or powers
+ * of two. These ranks change from element to element, so that a lost
+ * contribution is detected.
  */
 #ifndef PROBES_EXECUTE_FILL_H
 #define PROBES_EXECUTE_FILL_H

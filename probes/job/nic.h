@@ -21,8 +21,8 @@
  * empty list; -EINVAL for a malformed list or a name that is too long. Pure. */
 int nic_choose(const char *list, int local, char ret[NIC_NAME_BYTES]);
 
-/* Before MPI_Init: what COALMINE_NICS says, in the words of every
- * implementation. 0 where it is not set; -EINVAL and why. */
+/* Set the variables of all MPI implementations from COALMINE_NICS; call before
+ * MPI_Init. Return 0, also if it is not set, or -EINVAL and the reason. */
 int nic_set(struct err *err);
 
 /* Bytes that this node's network interfaces have carried, without the loopback,
@@ -31,8 +31,8 @@ int nic_set(struct err *err);
  * of other programs is included; traffic that an adapter carries past the
  * kernel is not.
  *
- * TCP retransmits what a queue drops, and such bytes leave this node twice. A
- * process can query the retransmissions of its own connections. */
+ * TCP retransmits bytes that a queue drops; they leave this node twice. A
+ * process can query only the retransmissions of its connections. */
 #define NIC_BYTES_HEADER_BYTES (14 + 20 + 32)
 
 struct nic_bytes {

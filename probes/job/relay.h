@@ -4,7 +4,7 @@
  *
  * Only rank 0 writes. The roots of canaries and congestors send it their
  * records as JSON text. Rank 0 receives them while it waits, or between two
- * batches of its own traffic, numbers them and writes them.
+ * batches of traffic, numbers them and writes them.
  */
 #ifndef PROBES_JOB_RELAY_H
 #define PROBES_JOB_RELAY_H

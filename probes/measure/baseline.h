@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * baseline.h - another implementation of what a plan does: the installed MPI's
- * own, a vendor's library, or plain transfers of the same bytes.
+ * baseline.h - another implementation of a plan's operation: the installed
+ * MPI's own, a vendor's library, or plain transfers of the same bytes.
  *
  * Each kind is a row. A baseline is derived from the promises of the plan, or
  * from its title, so that both do the same by construction on every rank. It

@@ -77,8 +77,8 @@ plan_report_footprint(const struct plan *p, int step, uint64_t *ret_bytes,
 		}
 }
 
-/* The volume of a single step is all that it moves; the volume of the whole
- * plan is what it delivers. */
+/* The volume of a single step is all moved bytes; the volume of the whole plan
+ * is all delivered bytes. */
 static uint64_t
 plan_report_volume(const struct subject *r, int step)
 {
@@ -135,8 +135,8 @@ plan_report_put_times(json_t *o, const struct trial *t, const struct timing *tm,
 		record_number(b / tm->max_s)));
 }
 
-/* Report bytes between nodes: those of the plan in all its runs, and those seen
- * by the counters. */
+/* Report bytes between nodes: expected from the plan in all its runs, and
+ * measured by the counters. */
 static json_t *
 plan_report_carried(const struct subject *r, const struct trial *t, int step)
 {

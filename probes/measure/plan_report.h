@@ -43,7 +43,7 @@ struct subject {
 	int k, groups;
 	double capacity_per_s; /* of a node, see rail_stats_capacity_per_s */
 	const char *staging;
-	const char *machine; /* of the prediction; NULL if there is none */
+	const char *machine; /* of the prediction; NULL without one */
 	int placed;          /* it knows on which node each rank is */
 	double predicted_s;
 	const double *predicted_rank_s; /* until each rank is done; or NULL */

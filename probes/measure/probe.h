@@ -15,7 +15,7 @@
 
 struct measurement;
 
-/* What is measured in addition to the whole plan. */
+/* Measurements in addition to the whole plan. */
 enum probe_steps {
 	PROBE_STEPS_ASKED, /* each step too, if requested */
 	PROBE_STEPS_TOO,   /* always: its result needs them */

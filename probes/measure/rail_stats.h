@@ -6,8 +6,8 @@
  * A rank's time is the best time of its part, since any disturbance makes it
  * longer. A transfer takes as long as the longer of its two ends, since a
  * sender may be done when its bytes are in a queue; so a rail of a node takes
- * as long as the longest of its transfers, and its bandwidth is what it sent,
- * or received if that is more, in that time. Its ratio is relative to the upper
+ * as long as the longest of its transfers. Its bandwidth is the bytes sent, or
+ * received if these are more, by that time. Its ratio is relative to the upper
  * quartile of all rails of all nodes, which is normal as long as fewer than
  * three quarters of them are slow. The ratio also differs from 1 if ranks share
  * a NIC, or carry more than others.

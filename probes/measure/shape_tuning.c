@@ -41,7 +41,7 @@
 #define TEXT_BYTES  240
 #define BYTES_FIRST (256ULL << 10)
 #define BYTES_MAX   (32ULL << 20)
-/* Seconds, of which the cost of a message is a small part. */
+/* In seconds; the cost of a message is a small part of it. */
 #define LONG_ENOUGH 5e-3
 #define PIECES      64
 #define RATE_TIMES  9  /* a plan for the machine's rates is measured */
@@ -120,8 +120,8 @@ shape_tuning_bounds(struct session *s)
 
 		*words++ = '\0';
 		pt = patterns_find(text);
-		/* With too few nodes there is no other neighbour, which is not
-		 * an error. */
+		/* With too few nodes the plan has no other neighbour, which is
+		 * not an error. */
 		if (shape_tuning_plan_of(s, pt, words, " ", &p) == 0) {
 			if (session_check(s, pt->name, p) == 0)
 				session_measure(s, pt, p, &outcome);

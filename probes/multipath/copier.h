@@ -8,8 +8,8 @@
  * empty, and out once it is there. The whole pipeline is enqueued at once and
  * ordered by events, so no host code runs between two chunks.
  *
- * Any device of device.h will do. Cuts are those of the plan of the same shares
- * and chunks (paths.h).
+ * Works with every device of device.h. The pieces are the same as in the plan
+ * with these shares and chunks (paths.h).
  */
 #ifndef PROBES_MULTIPATH_COPIER_H
 #define PROBES_MULTIPATH_COPIER_H

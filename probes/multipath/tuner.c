@@ -246,7 +246,7 @@ tuner_chunks_change(const struct tuner *t, struct tuner_row *row, uint32_t path,
 /* Update all paths that carried bytes. A change of a link ends an exploration,
  * since earlier times are obsolete. An exploration is judged by its own time
  * against the line's prediction for the same bytes, since all paths end
- * together as long as the shares are those of the old chunks. The minimum of
+ * together as long as the shares of the old chunks are used. The minimum of
  * three counts: noise only adds time. */
 static void
 tuner_lines_learn(const struct tuner *t, struct tuner_row *row,

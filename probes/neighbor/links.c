@@ -176,8 +176,8 @@ links_none(uint32_t devices, struct links *ret)
  * The files of AMD's Linux driver,
  * class/kfd/kfd/topology/nodes/N/{properties,io_links/M/properties}. The weight
  * of a path is useless: it is equal for all paths over XGMI. The bandwidths are
- * meaningful: the minimal one is that of a single link, the maximal one that of
- * all parallel links.
+ * meaningful: the minimal one is of a single link, the maximal one of all
+ * parallel links.
  */
 #define NODES_MAX 256
 #define XGMI      11 /* HSA_IOLINK_TYPE_XGMI */

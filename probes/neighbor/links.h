@@ -32,10 +32,11 @@ int links_parse(const char *name, const char *text, size_t len_bytes,
 int links_load(const char *path, struct links *ret, struct err *err);
 /* A shipped one, as etc/topologies has it, "mi250" say; -ENOENT. */
 int links_shipped(const char *name, struct links *ret);
-/* Nothing is known: packages are devices 2i and 2i+1, all equally far. */
+/* Use defaults for unknown links: packages are devices 2i and 2i+1, all equally
+ * far. */
 void links_none(uint32_t devices, struct links *ret);
 /* Read the links of AMD devices from the kernel's files below root, which is
- * "/sys". Return -ENODEV and the reason if there are none. A path of one link
+ * "/sys". Return -ENODEV and the reason if none are found. A path of one link
  * has equal minimal and maximal bandwidth; a path through other devices or the
  * host has none. */
 int links_machine(const char *root, struct links *ret, struct err *err);

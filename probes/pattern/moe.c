@@ -6,7 +6,7 @@
  * experts' popularity.
  *
  * Experts are on the ranks in blocks. The expert of popularity rank i has the
- * weight (i + 1)^-zipf, or that of the file; a token goes to top_k different
+ * weight (i + 1)^-zipf, or the file's weight; a token goes to top_k different
  * experts, so that an expert gets each token at most once. The excess is shared
  * among the others. Whole numbers by largest remainders: the same for each
  * sender.

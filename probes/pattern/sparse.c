@@ -15,7 +15,8 @@
  *   assemble   by sender
  * and a copy at a and b brings them from one order into the next. send has its
  * part between nodes in the order of the split (by stripe, then receiver), recv
- * in that of the assembly (by stripe, then sender), so the ends need none.
+ * in the order of the assembly (by stripe, then sender), so the ends need no
+ * copy.
  * Entries within a node go directly, in the first step.
  */
 #include <errno.h>

@@ -10,8 +10,8 @@
  * Visit number v of one phase and visit v of the other are neighbours in time,
  * so a slow drift of the machine shifts both and cancels in the ratio of their
  * statistics. The impact is the geometric mean of these ratios, its interval
- * that of a mean by Student's t on their logarithms. Which of the two comes
- * first is drawn for each pair (settings_loaded_first), so that no periodic
+ * the one of a mean by Student's t on their logarithms. The order of the two is
+ * random for each pair (settings_loaded_first), so that no periodic
  * disturbance can follow the order of the phases. From six pairs on the effect
  * of the order, which a drift has, is fitted and removed at the cost of one
  * degree of freedom.

@@ -116,7 +116,7 @@ struct transport_ops {
 	int at_mpi;      /* test looks at MPI, which may give up the core */
 	int copies_here; /* on memory of the host this node's cores carry it */
 	/* 0, or the window: a rank does not start sends of a later step while
-	 * this many of its own bytes are in flight. A transport that shares a
+	 * this many of its bytes are in flight. A transport that shares a
 	 * link among all of them would complete them together, late, and
 	 * pipelines would not overlap. Never with by_step. For host memory:
 	 * transport_window_bytes. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * measured_machine.h - a machine with measured rates: the times of a few plans
- * become the rates of a struct machine of which only the wiring is known.
+ * become the rates of a struct machine with known wiring.
  *
  * A missing time is NAN, a missing rate 0. Seconds, bytes per second. Pure.
  */

@@ -225,7 +225,7 @@ job_costs_add(struct job_costs *c, const json_t *rows)
 	}
 }
 
-/* Pool a group in one unit. Only shares decide who is blamed. Random moments
+/* Pool a group in one unit. Only shares decide about blame. Random moments
  * of all kinds are used if the kind has too few. */
 static size_t
 job_costs_way_pool(struct job_costs *c, const struct group *g, int way,
