@@ -50,13 +50,13 @@ struct candidates {
 	size_t count;
 	size_t wanted;
 	size_t free_count; /* of nodes, not held by others */
-	size_t lacking;    /* up, and without the devices that it demands */
+	size_t lacking;    /* up, but without the required devices */
 	struct err err;    /* the first that is not up */
 	struct err held;   /* the first that is held, or the budget */
 	enum budget_answer budget;
 };
 
-/* What Slurm says of a node, where the run wants to know. */
+/* Return the state of a node in Slurm, if the run needs it. */
 static enum slurm_node
 admit_slurm_says(const struct run *r, const struct node *n, struct err *err)
 {
@@ -131,7 +131,7 @@ admit_consider(const struct run *r, struct candidates *c, struct node *n,
 		    n->name);
 }
 
-/* Every node that the campaign names and that could take part. */
+/* Collect all nodes of the campaign that could be used. */
 static void
 admit_collect(struct run *r, struct candidates *c)
 {
@@ -152,7 +152,7 @@ admit_collect(struct run *r, struct candidates *c)
 			if (!admit_is_avoided(r, n, &err))
 				admit_consider(r, c, n, n->name);
 		}
-		/* Better with them than not at all. */
+		/* If nothing else is left, use avoided nodes, too. */
 		enough = (int64_t)c->count >=
 		    conf_int(r->conf, "campaign", "nodes_min");
 		for (size_t i = 0; i < count && !enough; i++) {
@@ -245,7 +245,7 @@ admit_place_compare(const void *a, const void *b)
 	    ((const struct drawn *)b)->place;
 }
 
-/* count of the free candidates, those first that were not measured for the
+/* Keep count of the free candidates, those that were not measured for the
  * longest time, in their old order. */
 static void
 admit_take(struct run *r, const struct candidates *c, size_t count)
@@ -311,8 +311,8 @@ admit_holder_below(const struct run *r, const struct node *n)
 	return NULL;
 }
 
-/* Runs of lower priority make room, when with their nodes there are enough.
- * Their nodes come free when what runs there has ended. */
+/* End runs of lower priority if their nodes would suffice. These nodes become
+ * free when their processes have ended. */
 static void
 admit_preempt(struct run *r, const struct candidates *c, size_t want)
 {
@@ -360,7 +360,7 @@ admit_lacks_devices(const struct candidates *c, size_t min)
 	return c->lacking > 0 && c->wanted - c->lacking < min;
 }
 
-/* The run has waited for its limit, or can never start. */
+/* The run has waited until its limit, or can never start. */
 static void
 admit_give_up(struct run *r, const struct candidates *c, size_t min)
 {
@@ -407,9 +407,9 @@ admit_is_affordable(struct run *r, struct candidates *c, size_t count)
 	return c->budget == BUDGET_FITS;
 }
 
-/* A run that goes alone shares the network with no other run. While it waits it
- * holds back runs that would start before it, but only for a while, since a
- * long run may keep it waiting. What holds r goes to c. */
+/* A run that must be alone shares the network with no other run. While it
+ * waits, runs that would start before it are delayed, but only for a limited
+ * time, since a long run may keep it waiting. The reason goes to c. */
 static int
 admit_has_network(const struct run *r, struct candidates *c)
 {
@@ -486,7 +486,7 @@ admit_tick(struct run *r)
 		min = max;
 	want = c.count < max ? c.count : max;
 	count = c.free_count < want ? c.free_count : want;
-	/* Less than it wants only when it has waited for long. */
+	/* Start with fewer nodes than requested only after a long wait. */
 	if (c.count >= min && count > 0 && count >= min &&
 	    (count == want || !admit_is_patient(r, &c, min)) &&
 	    admit_has_network(r, &c) && admit_is_affordable(r, &c, count)) {

@@ -17,8 +17,8 @@
 #define DAY_NS    (86400 * CLK_NS_PER_S)
 #define MINUTE_NS (60 * CLK_NS_PER_S)
 
-/* "2026-12-24" as the start of that day; timegm takes the 31st of April for
- * the 1st of May, so it has to come back as it was written. */
+/* Parse "2026-12-24" as the start of that day. timegm accepts the 31st of April
+ * as the 1st of May, so the result is compared with the input. */
 static int
 blackout_day_parse(const char *text, uint64_t *ret_unix_ns)
 {
@@ -95,7 +95,7 @@ blackout_parse(const char *text, struct blackout *ret, struct err *err)
 	return ok ? 0 : -EINVAL;
 }
 
-/* The end of s where it overlaps [from, to), else 0. */
+/* Return the end of s if it overlaps [from, to), else 0. */
 static uint64_t
 blackout_overlap(const struct blackout_span *s, uint64_t from, uint64_t to)
 {

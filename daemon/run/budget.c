@@ -16,7 +16,7 @@
 #include "common/xalloc.h"
 
 #define HOUR_S 3600.0
-/* Twelve whole slices and the one that has begun. */
+/* Twelve complete slices and the current one. */
 #define SLICE_NS (300 * CLK_NS_PER_S)
 #define SLICES   13
 
@@ -34,7 +34,7 @@ struct budget {
 	uint64_t refused;
 	struct meter *links; /* by node: shares of an hour's bytes */
 	size_t link_count;
-	struct meter before; /* the most used link's, before a restart */
+	struct meter before; /* of the busiest link, before a restart */
 };
 
 struct budget *
@@ -239,7 +239,7 @@ budget_restore(struct budget *b, uint64_t now_ns, uint64_t now_unix_ns,
 		   &share, &n) == 4 &&
 	     n > 0 && bytes >= 0 && node_s >= 0 && share >= 0;
 	     text += n, n = 0) {
-		/* A clock that was ahead: as if it were now. */
+		/* The clock was ahead: use the current time. */
 		age_s = fmax(0, (double)now_unix_ns / 1e9 - at_s);
 		if (age_s > 2 * HOUR_S)
 			continue;

@@ -22,7 +22,7 @@
 #include "schema/names_probe.h"
 
 /* A fabric with its own devices: the prefix of their names, or the drivers of
- * network interfaces on them. UCX and libfabric are software. */
+ * their network interfaces. UCX and libfabric are software. */
 static const struct {
 	const char *fabric, *text;
 	const char *prefixes[3];
@@ -31,7 +31,7 @@ static const struct {
 	{ "cray", "Slingshot (cxi0)", { "cxi", NULL } },
 };
 
-/* "mlx5_0", or "mlx5_0:1" of its port. */
+/* Match "mlx5_0", or "mlx5_0:1" with its port. */
 static int
 fabric_is_nic(const json_t *nic, const char *device)
 {
@@ -88,7 +88,7 @@ fabric_lacks(const struct conf *c, const struct node *n, struct err *err)
 		return err_set(err, 1,
 		    "the engine on %s is older than canary.large_rounds",
 		    n->name);
-	/* What one could have asked for. */
+	/* The devices that the campaign could require. */
 	json_array_foreach (nics, k, nic)
 		if (len + 40 < sizeof(has))
 			len += (size_t)snprintf(has + len, sizeof(has) - len,
@@ -114,8 +114,9 @@ fabric_lacks(const struct conf *c, const struct node *n, struct err *err)
 	return lacks;
 }
 
-/* An active port of InfiniBand, Omni-Path or Slingshot among the node's rails;
- * NULL: none. RoCE is Ethernet, and no rail unless the site says so. */
+/* Return an active port of InfiniBand, Omni-Path or Slingshot among the node's
+ * rails, or NULL. RoCE is Ethernet, and a rail only if the site configures it.
+ */
 static const char *
 fabric_active_device(const struct node *n)
 {
@@ -196,8 +197,8 @@ fabric_turns_add(struct turns *t, const struct node *n)
 	}
 }
 
-/* All rails that enough of its nodes have; the last is for nodes that have
- * none. */
+/* All rails that enough of its nodes have; the last entry is for nodes without
+ * rails. */
 static void
 fabric_turns_find(const struct run *r, struct turns *t)
 {

@@ -78,8 +78,8 @@ hold_counters(struct run *r, size_t index, const json_t *nics)
 	json_t *nic;
 	size_t i;
 
-	/* The sum over all devices is an upper bound, since one device may lie
-	 * on another. */
+	/* The sum over all devices is an upper bound, since a device may be a
+	 * part of another one. */
 	json_array_foreach (nics, i, nic)
 		bytes += json_number_value(
 		    json_object_get(json_object_get(nic, "counters"),

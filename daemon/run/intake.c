@@ -29,7 +29,7 @@
 #include "common/xalloc.h"
 #include "schema/record.h"
 
-#define ADOPTED_MAX 1000 /* runs of a node that are not in the store */
+#define ADOPTED_MAX 1000 /* limit of unknown runs for each node */
 
 /* One `records` message on its way through the store. */
 struct intake {
@@ -60,19 +60,20 @@ intake_ack(const struct intake *it)
 	struct runs *rs = it->rs;
 
 	if (it->node->serial != it->serial)
-		return; /* another session: its welcome has told it */
+		return; /* a new session: its welcome has acknowledged */
 	(void)rs->ops->send(rs->ctx, it->node, WIRE_ACK,
 	    json_pack("{s:s, s:I}", "run", it->run, "seq",
 		member_int(json_array_get(it->records, count - 1), "seq")));
 }
 
-/* A node of ours that is not of the run, whose nodes are known by now. */
+/* Return 1 for a known node that does not belong to the run, whose nodes are
+ * known by now. */
 static int
 intake_is_foreign(struct run *r, const char *name, size_t row)
 {
 	const struct node *n;
 
-	/* Rows mostly stand in the order of the run. */
+	/* Rows are mostly in the order of the run. */
 	if (name[0] == '\0' ||
 	    (row < r->node_count &&
 		strcmp(r->nodes[row].node->name, name) == 0))
@@ -107,7 +108,7 @@ intake_is_of_run(struct run *r, const json_t *record)
 			    intake_is_foreign(r,
 				member_text(row, places[i].key), k))
 				other = member_text(row, places[i].key);
-	/* Of nodes that are not in rows. */
+	/* The same for nodes that have no row. */
 	if (hosts != NULL && hostlist_parse(hosts, &list, NULL) == 0)
 		for (size_t i = 0; i < list.count && other == NULL; i++)
 			if (intake_is_foreign(r, list.names[i], i))
@@ -134,8 +135,8 @@ intake_done(struct intake *it)
 	size_t i;
 
 	if (it->status < 0) {
-		/* Nothing behind this one may be acknowledged: the session is
-		 * ended when the store is well again. */
+		/* No later record may be acknowledged: the session is ended
+		 * when the store works again. */
 		rs->intake_failed = 1;
 		if (it->node->serial == it->serial)
 			it->node->resend = 1;
@@ -186,7 +187,7 @@ intake_store(struct intake *it)
 	json_decref(records); /* it may be gone already */
 }
 
-/* Records on their arrival: what must not wait for the disk. */
+/* Process records on arrival, as far as it must not wait for the disk. */
 static void
 intake_arrived(struct run *r, const json_t *records)
 {
@@ -221,7 +222,8 @@ intake_arrived(struct run *r, const json_t *records)
 			continue;
 		xstrset(&r->phase, member_text_or(record, "phase", NULL));
 		xstrset(&r->test, member_text_or(record, "test", NULL));
-		/* The counters at a phase border: read on all nodes, now. */
+		/* Request the counters of all nodes at the border of a phase.
+		 */
 		r->borders++;
 		for (size_t k = 0; k < r->node_count; k++)
 			(void)run_send(r, r->nodes[k].node, WIRE_SAMPLE,
@@ -234,10 +236,10 @@ intake_arrived(struct run *r, const json_t *records)
 	}
 }
 
-/* Records of a run that the store does not know: the store was lost or restored
- * from an older copy while the agent held them. They are kept under a run that
- * says so. With an intact store this cannot happen, so only ADOPTED_MAX such
- * runs are taken from a node, which keeps the rest. */
+/* Accept records of a run that is not in the store: the store was lost or
+ * restored from an older copy while the agent held them. They are stored under
+ * a run with this cause. With an intact store this cannot happen, so only
+ * ADOPTED_MAX such runs are accepted from a node, which keeps the rest. */
 static void
 intake_adopt(struct intake *it)
 {
@@ -246,7 +248,7 @@ intake_adopt(struct intake *it)
 	json_t *run;
 
 	if (n->adopted_run != NULL && strcmp(n->adopted_run, it->run) == 0) {
-		intake_store(it); /* asked for before the first was stored */
+		intake_store(it); /* requested before the first was stored */
 		return;
 	}
 	if (n->adopted == ADOPTED_MAX) {
@@ -283,8 +285,9 @@ intake_fits(const struct runs_quota *q, uint64_t records, uint64_t bytes)
 	    (q->bytes == 0 || bytes <= q->bytes);
 }
 
-/* More records than a campaign makes: the head is not trusted any more. What it
- * sends is dropped, but acknowledged, or it would send it for ever. */
+/* More records than a campaign can make: the head is not trusted any more. Its
+ * further records are dropped but acknowledged, or it would repeat them
+ * forever. */
 static int
 intake_is_cut(struct run *r, const struct node *n, size_t count)
 {
@@ -368,7 +371,7 @@ intake_records(struct runs *rs, struct node *n, const json_t *msg,
 
 	if (record_run_check(id) < 0)
 		return -EPROTO;
-	/* The agent's check again, for an agent is not trusted either. */
+	/* Repeat the agent's check, since an agent is not trusted either. */
 	json_array_foreach (records, i, record) {
 		line = record_line_at(lines, i);
 		if (record_check(record, &line, &head, err) < 0) {
@@ -452,7 +455,7 @@ intake_counters(struct run *r, struct node *n, const json_t *msg)
 	const json_t *nics = json_object_get(msg, "nics");
 	long index = run_node_index(r, n);
 
-	/* Nobody has asked for more. */
+	/* No more counters were requested. */
 	if (index < 0 || r->nodes[index].borders >= r->borders)
 		return 0;
 	r->nodes[index].borders++;
@@ -464,8 +467,8 @@ intake_counters(struct run *r, struct node *n, const json_t *msg)
 	return 0;
 }
 
-/* The store is well again: let those come back that hold unacknowledged
- * records. */
+/* The store works again: agents with unacknowledged records have to reconnect.
+ */
 void
 intake_tick(struct runs *rs)
 {

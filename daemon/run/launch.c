@@ -54,7 +54,7 @@ launch_slurm_end(const struct run *r)
 		slurm_job_end(r->all->slurm, r->id);
 }
 
-/* FAILED is not here: such a job has failed because the run has. */
+/* FAILED is missing: such a job has failed because the run has. */
 static const struct launcher_end slurm_ends[] = {
 	{ "CANCELLED", RUN_CANCELLED, CAUSE_CANCELLED },
 	{ "PREEMPTED", RUN_PREEMPTED, CAUSE_BUSY },
@@ -75,7 +75,7 @@ launch_slurm_ended(const struct run *r, uint64_t since_ns,
 		return 1;
 	slurm_job_ask(r->all->slurm, r->id, launch_slurm_uid(r));
 	state = slurm_job_state(r->all->slurm, r->id, since_ns);
-	/* On its way out it is COMPLETING. */
+	/* A job that is ending is COMPLETING. */
 	if (state == NULL || strcmp(state, "RUNNING") == 0 ||
 	    strcmp(state, "COMPLETING") == 0)
 		return 0;
@@ -106,7 +106,7 @@ launcher_find(const char *name)
 	return i < 0 ? NULL : &launchers[i];
 }
 
-#define STDERR_MAX 8192 /* of a launcher's last words */
+#define STDERR_MAX 8192 /* of a launcher's last output */
 
 static int64_t
 launch_deadline_ms(const struct run *r)
@@ -146,7 +146,7 @@ launch_prepare(struct run *r)
 		    r->id, "class", r->class, "mpi", r->mpi, "head", head->name,
 		    "deadline_ms", (json_int_t)launch_deadline_ms(r));
 
-		/* Any of them may have to start it. */
+		/* Each of them may become the head. */
 		if (program[0] != '\0')
 			json_object_set_new(msg, "program",
 			    json_stringn(program, strcspn(program, " \t")));
@@ -226,7 +226,7 @@ launch_ranks(struct run *r)
 	    text[0] == '\0' ? "launching" : text);
 }
 
-/* All have answered, or time is up. */
+/* All nodes have answered, or the time limit has passed. */
 static void
 launch_prepare_done(struct run *r)
 {
@@ -247,7 +247,7 @@ launch_prepare_done(struct run *r)
 		if (rn->ready == READY_ASKED)
 			launch_refused(rn, "timeout", "no answer");
 		log_info("run %s: without %s", r->id, rn->text);
-		/* One that is away or works may take part next time. */
+		/* A node that is unreachable or busy may be used next time. */
 		if (err.text[0] == '\0' &&
 		    (rn->cause == CAUSE_UNSUPPORTED ||
 			rn->cause == CAUSE_IDLE_UNKNOWN ||
@@ -267,8 +267,8 @@ launch_prepare_done(struct run *r)
 		    asked, min, err.text);
 		run_finish(r, RUN_MISSED, cause, text);
 	} else if (run_head(r) != head) {
-		/* The other nodes were prepared for a head that is out: release
-		 * them and ask again. */
+		/* The other nodes were prepared for a head that is now
+		 * excluded: release them and prepare again. */
 		for (size_t i = 0; i < r->node_count; i++)
 			run_end_send(r, r->nodes[i].node, "new head");
 		launch_prepare(r);

@@ -18,7 +18,7 @@
 
 #define NETWORKS_MAX 16
 
-/* Address of "10.1.2.3/16", and its network as text, "10.1.0.0/16". */
+/* Parse the address of "10.1.2.3/16", and write its network, "10.1.0.0/16". */
 static int
 networks_parse(const char *text, char addr[64], char ret_net[80])
 {
@@ -32,7 +32,7 @@ networks_parse(const char *text, char addr[64], char ret_net[80])
 	return 0;
 }
 
-/* One that an MPI may use at all. */
+/* Return 1 for an interface that an MPI may use. */
 static int
 networks_is_usable(const json_t *nic)
 {
@@ -41,7 +41,7 @@ networks_is_usable(const json_t *nic)
 	    json_object_get(nic, "unfit") == NULL;
 }
 
-/* How many nodes have each address. */
+/* Count the nodes of each address. */
 static json_t *
 networks_count(const struct roster *roster)
 {
@@ -66,7 +66,8 @@ networks_count(const struct roster *roster)
 	return counts;
 }
 
-/* Those of a node that others could share: {"10.1.0.0/16": "eth0,eth1"}. */
+/* Return a node's networks that others could share: {"10.1.0.0/16":
+ * "eth0,eth1"}. */
 static json_t *
 networks_of(const struct node *n, const json_t *counts)
 {
@@ -95,8 +96,9 @@ networks_of(const struct node *n, const json_t *counts)
 	return o;
 }
 
-/* The interface that the node's session comes from, where no network is shared:
- * routers lie between the nodes, and this one is reached through them. */
+/* Return the interface of the node's session, for nodes without a shared
+ * network: routers are between the nodes, and this interface is reachable
+ * through them. */
 static const char *
 networks_session_nic(const struct node *n)
 {
@@ -111,7 +113,7 @@ networks_session_nic(const struct node *n)
 	return "";
 }
 
-/* Leave in shared what own has, too; the first one's is taken whole. */
+/* Remove networks from shared that own lacks; the first call copies own. */
 static void
 networks_keep(json_t **shared, const json_t *own)
 {
@@ -128,7 +130,7 @@ networks_keep(json_t **shared, const json_t *own)
 	}
 }
 
-/* The first of them as texts; takes shared. */
+/* Return the first networks as texts; takes shared. */
 static json_t *
 networks_list(json_t *shared)
 {

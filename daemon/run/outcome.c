@@ -23,11 +23,11 @@
 #include "schema/names_probe.h"
 
 #define BEHIND_MAX 4 /* number of nodes to list */
-/* As srun says it, whatever the reason that follows. */
+/* The start of srun's message; a reason follows. */
 #define NO_ALLOCATION "Unable to allocate resources"
 
-/* A rank reports another one. Only reports from nodes of the run count, since
- * anyone with a certificate can send them. */
+/* A rank reports another one as lost. Only reports from nodes of the run count,
+ * since every holder of a certificate can send them. */
 static int
 outcome_take_stuck(struct run *r, struct node *n, const json_t *msg)
 {
@@ -63,10 +63,10 @@ outcome_take_stuck(struct run *r, struct node *n, const json_t *msg)
 	return 0;
 }
 
-/* Ranks of a role count their exchanges alike, and a rank that has begun an
- * exchange has sent. So a rank waits in vain if its partner has come as far as
- * itself or does not report. A partner that is behind waits for another
- * rank. */
+/* All ranks of a role count the same exchanges, and a rank that has begun an
+ * exchange has sent its part. So a rank is stuck if its partner is in the same
+ * exchange or does not report. A partner that is behind waits for another rank.
+ */
 static int
 outcome_is_in_vain(const struct run *r, const struct stuck_rank *one)
 {
@@ -76,7 +76,7 @@ outcome_is_in_vain(const struct run *r, const struct stuck_rank *one)
 	return 1;
 }
 
-/* Those that wait in vain, each pair of nodes once, in their order: their
+/* Collect stuck ranks, each pair of nodes once, in their order; return their
  * count. */
 static size_t
 outcome_stuck_pairs(const struct run *r, struct stuck_rank ret[STUCK_RANKS_MAX])
@@ -131,7 +131,7 @@ outcome_stuck_silent(const struct run *r, struct stuck_rank ret[2])
 	return count;
 }
 
-/* Where ranks stand, as far as they stand apart. */
+/* Write the exchanges of the ranks, if they differ. */
 static void
 outcome_add_behind(const struct run *r, char text[SYMPTOM_TEXT_MAX])
 {
@@ -191,7 +191,8 @@ outcome_finish_stuck(struct run *r, const struct symptom *sign)
 	run_finish(r, sign->state, sign->cause, text);
 }
 
-/* How a rank ended. Its agent says more of one that it has started. */
+/* How a rank ended. For a rank that the agent has started it has more details.
+ */
 static void
 outcome_end_text(const json_t *msg, int exited, char *ret, size_t cap_bytes)
 {
@@ -260,7 +261,7 @@ outcome_was_killed(const struct run *r, int64_t status, const char *text)
 	return 1;
 }
 
-/* The launcher is gone. That alone says nothing about success. */
+/* The launcher has exited, which does not decide about success. */
 void
 outcome_launcher_exited(struct run *r, int64_t status, const char *tail)
 {
@@ -297,7 +298,7 @@ outcome_launcher_exited(struct run *r, int64_t status, const char *tail)
 		    status, text[0] == '\0' ? "" : ": ", text);
 }
 
-/* Agents that are silent or gone, but not lost yet. */
+/* Agents without recent messages or a session, but not lost yet. */
 static void
 outcome_look_for_silence(struct run *r)
 {
@@ -318,8 +319,8 @@ outcome_look_for_silence(struct run *r)
 	}
 }
 
-/* A GPU at fault ends its rank, and that all others: the first of those that
- * ended themselves had it. */
+/* A faulty GPU ends its rank, which ends all others: the first rank that ended
+ * itself used this GPU. */
 static int
 outcome_finish_device(struct run *r, const struct symptom *s)
 {
@@ -336,7 +337,7 @@ outcome_finish_device(struct run *r, const struct symptom *s)
 			first = &r->signs[i];
 	if (first == NULL)
 		first = s;
-	/* Its agent may have reported these words with it. */
+	/* Its agent may have reported this output, too. */
 	snprintf(text, sizeof(text), "%.150s%s%s", first->text,
 	    strstr(first->text, words) != NULL ? "" : ": ",
 	    strstr(first->text, words) != NULL ? "" : words);
@@ -360,8 +361,8 @@ outcome_decide(struct run *r)
 	run_finish(r, s->state, s->cause, s->text);
 }
 
-/* A batch system that has ended the job knows more than the processes that died
- * of it. 1 when it was asked for long enough. */
+/* If the batch system has ended the job, its reason counts more than the signs
+ * of the processes. Return 1 when the query has finished or timed out. */
 static int
 outcome_batch_asked(struct run *r, uint64_t now_ns)
 {
@@ -395,7 +396,7 @@ outcome_tick(struct run *r)
 		return;
 	}
 	if (r->resume_ns != 0) {
-		/* Signs wait for the head, which may bring an end record. */
+		/* Signs wait for the head, which may have an end record. */
 		if (now_ns < r->resume_ns)
 			return;
 		run_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_COLLECTOR_LOST, 0,

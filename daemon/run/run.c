@@ -92,7 +92,7 @@ run_nodes_changed(struct run *r)
 	r->places = NULL;
 }
 
-/* Every message of every node asks for it: large runs have a table. */
+/* Called for every message of every node: large runs have a table. */
 long
 run_node_index(struct run *r, const struct node *n)
 {

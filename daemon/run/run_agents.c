@@ -113,11 +113,13 @@ runs_hello(struct runs *rs, struct node *n, const json_t *runs)
 		if (there) {
 			/* The run continues. */
 		} else if (r->step == STEP_PREPARE) {
-			/* Its promise is gone with the session: ask again. */
+			/* Its answer to prepare was lost with the session:
+			 * prepare again. */
 			launch_prepare(r);
 		} else if (r->resume_ns != 0 && heads) {
-			/* The run may have ended while we were away: what is
-			 * left of it is in the spool and comes now. */
+			/* The run may have ended while no collector was active:
+			 * the rest of its records is in the spool and arrives
+			 * now. */
 			run_sign(r, SYMPTOM_NO_END, RUN_FAILED,
 			    CAUSE_COLLECTOR_LOST, clk_ns(),
 			    "ended on %s while the collector was down",

@@ -32,7 +32,7 @@
 
 #define SEED_MAX 9007199254740991ULL /* exact as a JSON number */
 
-/* 20261120-191446-3f2a: when in UTC, and chance. */
+/* 20261120-191446-3f2a: UTC time, and a random part. */
 static void
 run_order_id_make(const struct runs *rs, char ret[64])
 {
@@ -177,7 +177,7 @@ run_order_on(struct run *r)
 	struct err err;
 
 	if (strcmp(r->campaign, NAMES_PASS_CAMPAIGN) == 0 || r->node_count < 3)
-		return; /* it is tried again anyhow */
+		return; /* the next attempt may succeed */
 	if (r->cause == CAUSE_STUCK && r->stuck_named > 0) {
 		/* One node of each pair is excluded now. A user sees the result
 		 * of a manual run, and a search has found its pair. */
@@ -290,7 +290,8 @@ run_order_resume_one(struct runs *rs, const json_t *o)
 		return;
 	if (conf_parse(options_campaign, member_text(o, "campaign"),
 		member_text(o, "campaign_text"), &c, &err) < 0) {
-		/* Written by us, so only a change of version gets here. */
+		/* We wrote the text, so only a change of version can cause this
+		 * error. */
 		log_warnx("run %s: cannot resume: %s", member_text(o, "run"),
 		    err.text);
 		if (conf_parse(options_campaign, "default", "", &c, &err) < 0)
@@ -305,7 +306,7 @@ run_order_resume_one(struct runs *rs, const json_t *o)
 	r->created_unix_ns = member_unsigned(o, "created_unix_ns");
 	r->started_unix_ns = member_unsigned(o, "started_unix_ns");
 	r->created_ns = run_order_monotonic_of(r->created_unix_ns);
-	/* Stored records are sent again unless the old collector acknowledged
+	/* Agents repeat stored records unless the old collector acknowledged
 	 * them. */
 	r->records = r->last_seq = member_unsigned(o, "records");
 	r->state = (enum run_state)state;

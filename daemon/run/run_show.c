@@ -26,7 +26,7 @@ const char *const run_origins[RUN_ORIGIN_MAX] = {
 	[RUN_BY_SEARCH] = "search",
 };
 
-/* With its nodes, which this takes; NULL: their number only. */
+/* nodes: taken; NULL: only their number is shown. */
 static json_t *
 run_show_json(const struct run *r, json_t *nodes)
 {
@@ -180,7 +180,7 @@ run_slurm(const struct run *r)
 	const struct conf_row *row;
 	json_t *set = NULL;
 
-	/* Asked for with every record. */
+	/* Called for every record. */
 	if (strcmp(conf_string(r->conf, "campaign", "launcher"), "slurm") != 0)
 		return NULL;
 	for (row = options_slurm(NULL); row != NULL; row = options_slurm(row)) {

@@ -135,7 +135,7 @@ run_state_set(struct run *r, enum run_state state, enum cause cause,
 	log_info("run %s: %s", r->id, line);
 	o = run_json_whole(r);
 	json_object_del(o, "progress");
-	/* Ten thousand names would be most of the event. */
+	/* Limit the names: ten thousand would fill the event. */
 	body = run_json(r);
 	json_object_del(body, "progress");
 	json_object_del(body, "nodes");

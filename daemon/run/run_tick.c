@@ -58,7 +58,7 @@ run_tick(struct run *r)
 	run_free(last);
 }
 
-/* The highest priority below a bound, of runs that live; INT64_MIN: none. */
+/* Return the highest priority of live runs below a bound; INT64_MIN: none. */
 static int64_t
 run_tick_priority_below(const struct runs *rs, int64_t bound)
 {
@@ -78,7 +78,7 @@ runs_tick(struct runs *rs)
 	struct run *r, *next;
 
 	rs->tick++;
-	/* By priority, and the oldest of one first: it has waited longest. */
+	/* In the order of priority, and of age within one priority. */
 	while (priority != INT64_MIN) {
 		for (r = TAILQ_LAST(&rs->live, run_list); r != NULL; r = next) {
 			next = TAILQ_PREV(r, run_list, link);

@@ -14,7 +14,7 @@
 
 #include "common/str.h"
 
-/* Lines that say nothing about why. */
+/* Lines that do not contain the cause. */
 static const char *const noise[] = {
 	"------------------",
 	"==================",
@@ -23,7 +23,8 @@ static const char *const noise[] = {
 	"Please see the FAQ page for debugging",
 };
 
-/* What CUDA and HIP say of a GPU that is at fault, whatever a program does. */
+/* Messages of CUDA and HIP that report a faulty GPU, independent of the
+ * program. */
 static const char *const device_faults[] = {
 	"uncorrectable ECC error",
 	"uncorrectable NVLink error",

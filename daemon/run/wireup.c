@@ -27,9 +27,9 @@
 /* Limits of a node's data in one fence, and of the raw bytes in one message. */
 #define NODE_BYTES_MAX (1024 * 1024)
 #define PART_BYTES     (512 * 1024)
-/* Results that are on their way to nodes at a time, packed. They cost no
- * memory, as all nodes are sent the same bytes, but what else goes to nodes
- * waits behind them on the collector's link: 50 ms at 10 Gbit/s. */
+/* Limit of packed results that are being sent to nodes. They cost no memory, as
+ * all nodes receive the same bytes, but other messages wait behind them on the
+ * collector's link: 50 ms at 10 Gbit/s. */
 #define WINDOW_BYTES (64 * 1024 * 1024)
 /* Requests for one rank's data that wait, for each rank of the run. */
 #define WAITERS_PER_RANK 64
@@ -58,12 +58,12 @@ struct wireup {
 	int64_t ranks; /* on each node */
 	struct wireup_node *nodes;
 	size_t count, started, over, given;
-	int64_t fence;                     /* the last that was brought */
+	int64_t fence;                     /* the last one that was sent */
 	struct wire_frame **result;        /* its messages */
 	size_t parts;                      /* of them */
-	size_t result_bytes, window_bytes; /* of one, and of those under way */
+	size_t result_bytes, window_bytes; /* of one, and of those being sent */
 	size_t sent; /* nodes that it was sent to, from the first on */
-	struct modex *modexes; /* by rank; NULL: none was asked for */
+	struct modex *modexes; /* by rank; NULL: none was requested */
 	size_t modex_count;
 	size_t waiter_count;
 };
@@ -168,7 +168,7 @@ wireup_start(struct run *r)
 	free(campaign);
 }
 
-/* Names of nodes for which is true, a few of them. */
+/* Write the names of some nodes for which is returns true. */
 static void
 wireup_names(const struct run *r, int (*is)(const struct wireup_node *wn),
     char *ret, size_t cap_bytes)
@@ -282,7 +282,7 @@ wireup_exited(struct run *r, struct node *n, const json_t *msg)
 static void
 wireup_send(struct run *r, struct node *n, enum wire_type type, json_t *msg)
 {
-	/* A node that is away asks again when it is back. */
+	/* An unreachable node repeats its request when it reconnects. */
 	(void)run_send(r, n, type, msg);
 }
 
@@ -291,12 +291,12 @@ wireup_result_send(struct run *r, struct node *n)
 {
 	const struct runs *rs = r->all;
 
-	/* A node that is away asks again when it is back. */
+	/* An unreachable node repeats its request when it reconnects. */
 	for (size_t i = 0; i < r->wireup->parts; i++)
 		(void)rs->ops->share(rs->ctx, n, r->wireup->result[i]);
 }
 
-/* To as many of the other nodes as the window has room for, at least to one. */
+/* Send to as many other nodes as the window permits, at least to one. */
 static void
 wireup_result_go_on(struct run *r)
 {
@@ -379,7 +379,7 @@ wireup_fence(struct run *r, struct node *n, const json_t *msg, struct err *err)
 		wireup_confirmed(r, wn);
 		return 0;
 	}
-	/* Its session broke when it was brought. */
+	/* Its session broke while the result was sent. */
 	if (id == w->fence && (size_t)i < w->sent)
 		wireup_result_send(r, n);
 	if (id != w->fence + 1 || wn->has_given)
