@@ -73,7 +73,7 @@ arguments_read(int argc, char **argv, struct arguments *ret)
 			ret->act = ACT_RECOVER;
 			break;
 		case 'f':
-			break; /* it never does anything else */
+			break; /* the program ends afterwards */
 		case 'h':
 			arguments_usage(stdout);
 			exit(0);

@@ -31,7 +31,7 @@
 
 #define TOLD_TERM_EVERY_NS (3600 * CLK_NS_PER_S)
 #define HEALTH_TICK_NS     (1 * CLK_NS_PER_S)
-/* A walk over 10,000 nodes takes 0.1 ms. */
+/* A loop over 10,000 nodes takes 0.1 ms. */
 #define ROSTER_TICK_NS    (CLK_NS_PER_S / 2)
 #define DIAGNOSIS_TICK_NS CLK_NS_PER_S
 #define TRUST_COUNT       64 /* agents a tick that get new lists */
@@ -51,7 +51,7 @@ struct collector {
 	struct sessions *sessions;
 	struct enrolment *enrolment;
 	uint64_t told_term_ns; /* when an alarm was raised for a term */
-	int held; /* agents are not listened to until the store has room */
+	int held; /* no messages are read until the store has room */
 	struct mesh *mesh;
 	struct jobs *jobs; /* NULL: none */
 	void (*changed)(void *arg, const struct run *r);
@@ -62,12 +62,12 @@ struct collector {
 	size_t trust_next;  /* of the roster; from here on they lack it */
 };
 
-/* A hello whose acknowledgements the store is asked for. */
+/* A hello that waits for the store's list of acknowledgements. */
 struct greeting {
 	struct collector *c;
 	struct node *node;
 	uint64_t serial;
-	json_int_t version; /* of the protocol, if hello gave a choice; or 0 */
+	json_int_t version; /* of the protocol, if hello had a choice; or 0 */
 	json_t *runs;       /* that live there */
 };
 
@@ -160,7 +160,7 @@ collector_acks_cb(int status, json_t *result, void *arg)
 	free(g);
 }
 
-/* The ids in spool, [{run, seq}]; NULL when one is not an id. */
+/* Return the ids in spool, [{run, seq}]; NULL if one is malformed. */
 static json_t *
 collector_spool_runs(const json_t *spool)
 {
@@ -180,8 +180,9 @@ collector_spool_runs(const json_t *spool)
 	return runs;
 }
 
-/* Two agents with one name: the newer wins only where the older is silent or
- * is the same process, which has lost its connection before we noticed. */
+/* Two agents with one name: the newer one replaces the older one only if the
+ * older one does not respond, or if it is the same process that has reconnected
+ * before we noticed the loss. */
 static int
 collector_double_check(struct collector *c, struct node *n, const json_t *msg,
     const char *addr, struct err *err)
@@ -204,8 +205,8 @@ collector_double_check(struct collector *c, struct node *n, const json_t *msg,
 	return 0;
 }
 
-/* An agent that it names follows another collector, and will not follow us. It
- * may lie: nothing ends here by what one says. */
+/* The agent reports that it follows another collector and will not accept our
+ * orders. The report may be false, so it has no other effect here. */
 static void
 collector_taken_over(struct collector *c, struct node *n)
 {
@@ -225,7 +226,7 @@ collector_taken_over(struct collector *c, struct node *n)
 
 		count += other->session != NULL && other->term > c->o.term;
 	}
-	/* What one node says raises no alarm. */
+	/* The report of a single node raises no alarm. */
 	if (count < 2 ||
 	    (c->told_term_ns != 0 &&
 		clk_ns() - c->told_term_ns < TOLD_TERM_EVERY_NS))
@@ -234,7 +235,7 @@ collector_taken_over(struct collector *c, struct node *n)
 	store_put_event(c->store, "alarm", n->name, text.text);
 }
 
-/* A collector that does not lead gives no orders and takes no agents. */
+/* A collector that is not active sends no orders and accepts no agents. */
 static int
 collector_lead_check(const struct collector *c, struct err *err)
 {
@@ -325,7 +326,7 @@ collector_message(void *ctx, struct session *s, enum wire_type type,
 			    "heartbeats at more than twice their rate");
 		n->message_bytes = session_message_bytes(s);
 		roster_heartbeat(c->roster, n, msg);
-		/* No more often than this, whatever an agent sends. */
+		/* Limits the rate, independent of the agent's messages. */
 		if (clk_ns() - n->in_band_ns > IN_BAND_EVERY_NS &&
 		    json_object_get(msg, "in_band") != NULL) {
 			n->in_band_ns = clk_ns();
@@ -498,7 +499,7 @@ static const struct runs_ops runs_ops = { collector_send_to, collector_share,
 	collector_hang_up, collector_committed, collector_changed,
 	collector_stuck, collector_avoid, collector_counters };
 
-/* A second pass waits for its nodes as a scheduled run does. */
+/* A confirmation run waits for its nodes like a scheduled run. */
 static int
 collector_order(void *ctx, const struct conf *campaign, char ret_run[64],
     struct err *err)
@@ -589,7 +590,7 @@ collector_lost_cb(struct node *n, void *arg)
 		    "timeout: no message from the agent");
 }
 
-/* Silence does not count while we did not read. */
+/* Time in which we did not read does not count as silence. */
 static void
 collector_room_cb(void *arg)
 {

@@ -24,7 +24,8 @@
 #include "daemon/store/store.h"
 
 #define RENEW_EVERY_NS (CLK_NS_PER_S / 2)
-/* Of all strangers together: they must not fill the log of events. */
+/* Limit for all peers without certificate together, to protect the event log.
+ */
 #define REFUSED_PER_HOUR 100
 
 struct enrolment {
@@ -38,8 +39,8 @@ struct enrolment {
 /* A certificate that waits for the disk. */
 struct signing {
 	struct enrolment *e;
-	struct node *renews; /* NULL: a new node asks */
-	uint64_t serial;     /* of the session that renews, or the question */
+	struct node *renews; /* NULL: a new node */
+	uint64_t serial;     /* of the session, or number of the request */
 	char *node, *addr, *pem;
 	char *munge; /* the collector's credential for it, or NULL */
 };

@@ -53,14 +53,15 @@
 #define TICKS_PER_S 4
 /* Interval of reports to collectors of other clusters. */
 #define TOLD_TICKS (3 * TICKS_PER_S)
-/* Runs in which the last run and success of every campaign are looked up. */
+/* Number of runs that are searched for the last run and success of every
+ * campaign. */
 #define RECENT_RUNS  500
 #define MIRROR_TICKS (5 * TICKS_PER_S) /* interval of a standby's queries */
-/* Agents that a standby refuses between two looks at the leader: their
- * handshakes take most of the time until the next. */
+/* Agents that a standby refuses between two checks of the lease: their
+ * handshakes take most of the time until the next check. */
 #define STANDBY_AGENTS 200
 
-/* They outlive the program that begins again. */
+/* The sockets stay open when the program restarts itself. */
 static const char *const sockets[] = { "http", "agents" };
 
 struct app {
@@ -120,7 +121,7 @@ main_trust_take(struct app *a, struct err *err)
 		http_set_tls(a->http, t.http);
 	else
 		a->settings.http.tls = t.http; /* http_open takes its share */
-	/* All but these were handed over. */
+	/* All others were handed over. */
 	t = (struct tls_trust){ .http = a->http != NULL ? t.http : NULL,
 		.crl = t.crl };
 	tls_trust_free(&t);
@@ -129,7 +130,7 @@ main_trust_take(struct app *a, struct err *err)
 
 static void main_mirror(struct app *a);
 
-/* Agents that connect meanwhile wait for the next life. */
+/* Agents that connect meanwhile wait for the restarted program. */
 static void
 main_begin_again(const struct app *a)
 {
@@ -200,7 +201,7 @@ main_tick_cb(evutil_socket_t fd, short what, void *arg)
 		    runs_live(collector_runs(a->collector)));
 }
 
-/* The store has answered and so have we: both live. */
+/* The store and the loop have answered: both are alive. */
 static void
 main_alive_cb(int status, json_t *result, void *arg)
 {
@@ -220,7 +221,7 @@ main_watchdog_cb(evutil_socket_t fd, short what, void *arg)
 	store_ask(a->store, STORE_SETTINGS, NULL, main_alive_cb, a);
 }
 
-/* Apply the file of leaves. */
+/* Apply the topology file. */
 static void
 main_topo_keep(struct app *a)
 {
@@ -230,7 +231,7 @@ main_topo_keep(struct app *a)
 	free(text);
 }
 
-/* With a broken file the old one stays in use. */
+/* If the file is invalid, the old one stays in use. */
 static void
 main_topo_reload(struct app *a)
 {
@@ -268,7 +269,7 @@ main_signal_cb(evutil_socket_t sig, short what, void *arg)
 	notify_reloading();
 	scheduler_reload(a->scheduler);
 	main_topo_reload(a);
-	/* With broken files the old certificates stay in use. */
+	/* If files are invalid, the old certificates stay in use. */
 	if (main_trust_take(a, &err) == 0)
 		log_info("certificates, campaigns and leaves reloaded");
 	else
@@ -407,13 +408,13 @@ main_load_heard(struct app *a, const json_t *rows)
 	diagnosis_load_heard(collector_diagnosis(a->collector), rows);
 }
 
-/* Nodes are loaded before the runs that name them. Agents and users are let in
- * once all but the last row are loaded. */
+/* Nodes are loaded before the runs that name them. Agents and users are
+ * accepted once all rows except the last one are loaded. */
 static const struct load {
 	enum store_question what;
 	json_t *(*args)(const struct app *a); /* NULL: none */
 	void (*take)(struct app *a, const json_t *result);
-	/* A standby's, each MIRROR_TICKS; NULL: it does not load this. */
+	/* On a standby, every MIRROR_TICKS; NULL: not loaded. */
 	void (*mirror)(struct app *a, const json_t *result);
 } loads[] = {
 	{ STORE_NODES, NULL, main_load_nodes, main_mirror_nodes },
@@ -473,7 +474,7 @@ main_load_cb(int status, json_t *result, void *arg)
 	int again;
 
 	if (status == -ECANCELED)
-		return; /* a signal came first: the parts are gone */
+		return; /* a signal has ended the parts already */
 	again = !a->ready && (status == -ENOTCONN || status == -ETIMEDOUT);
 	if (status < 0 && !a->ready)
 		log_warnx("cannot load state from the store, step %zu of "
@@ -495,7 +496,7 @@ main_load_cb(int status, json_t *result, void *arg)
 		main_ready(a);
 }
 
-/* A standby loads the state of the active collector again and again. */
+/* A standby loads the state of the active collector periodically. */
 static void
 main_mirror(struct app *a)
 {
@@ -599,8 +600,9 @@ main_base_open(struct app *a, struct err *err)
 		log_info("limit of file descriptors is %zu; "
 			 "collector.agents_max needs %zu",
 		    have, want);
-	/* Without this each message that is written at once costs two epoll
-	 * calls. It does not allow duplicated descriptors, and we have none. */
+	/* Without this flag each message that is written immediately costs two
+	 * epoll calls. It requires that no descriptors are duplicated, which is
+	 * the case here. */
 	event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
 	a->base = event_base_new_with_config(config);
 	event_config_free(config);
@@ -651,7 +653,7 @@ main_enroll_open(struct app *a, struct err *err)
 static void
 main_enroll_stop(struct app *a)
 {
-	enroll_close(a->enroll); /* its answers still find the collector */
+	enroll_close(a->enroll); /* its answers still use the collector */
 }
 
 static int
@@ -719,9 +721,9 @@ main_events_free(struct app *a)
 	events_free(a->events);
 }
 
-/* In the order of their start. They end in the reverse order: first all stop,
- * with the store as the last but one: the answers that it cancels still find
- * every part. Then all are freed. Each may be NULL. */
+/* In the order of their start. They end in the reverse order. First all stop,
+ * the store as the last but one, so that the answers that it cancels can still
+ * use every part. Then all are freed. Each may be NULL. */
 static const struct part {
 	int (*open)(struct app *a, struct err *err);
 	void (*stop)(struct app *a);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * memory.c - a batch of records is megabytes of small values, which are free
- * once it is committed. The allocator gives their pages back some milliseconds
- * later, and the next batch faults them in again: half of the loop's time. So
- * it keeps them while records arrive; always would be 3 KiB more for each
- * agent, of what handshakes leave.
- */
+/* memory.c - a batch of records has megabytes of small values, which are freed
+ * after the commit. The allocator returns their pages to the kernel some
+ * milliseconds later, and the next batch faults them in again, which takes half
+ * of the loop's time. So pages are kept while records arrive. Keeping them
+ * always would cost 3 KiB more for each agent, left by handshakes. */
 #include "daemon/memory.h"
 
 #ifdef COALMINE_MIMALLOC
@@ -17,8 +15,8 @@
 #endif
 #endif
 
-/* This many records between two ticks are a flow, which has ended after this
- * many ticks without. */
+/* Records are arriving if there are this many between two ticks, until this
+ * many ticks have fewer. */
 #define FLOW_RECORDS   250
 #define FLOW_END_TICKS 20
 #define FLOW_KEEP_MS   5000

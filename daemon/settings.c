@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * settings.c - each key of coalmined.conf goes to its part here, so a part
- * knows its options and not where they stand.
- */
+/* settings.c - pass each key of coalmined.conf to its part, so that a part has
+ * its options without knowing their section and key. */
 #include "daemon/settings.h"
 
 #include <errno.h>
@@ -22,7 +20,7 @@
 
 #define DEFAULT_PATH "/etc/coalmine/coalmined.conf"
 
-/* Where others find this collector. */
+/* The address at which others reach this collector. */
 static void
 settings_url_make(struct settings *s, const char *host)
 {
@@ -104,7 +102,7 @@ settings_cluster_name_is_good(const char *name)
 	    strcmp(name, "coalmine_all") != 0;
 }
 
-/* What single rows cannot say. */
+/* Check rules on several options. */
 static int
 settings_check(struct settings *s, struct err *err)
 {
@@ -194,12 +192,12 @@ settings_check_files(const struct settings *s)
 	struct err err;
 	int rc;
 
-	/* A start makes the last folder of the store's path. */
+	/* A start creates the last folder of the store's path. */
 	str_format(parent, sizeof(parent), "%s", s->store.dir);
 	rc = settings_folder_check(s->conf, "state_dir",
 	    access(s->store.dir, F_OK) == 0 ? s->store.dir : dirname(parent),
 	    R_OK | W_OK | X_OK);
-	/* Without campaigns it starts all the same. */
+	/* The collector starts without campaigns, too. */
 	(void)settings_folder_check(s->conf, "campaign_dir",
 	    conf_string(s->conf, "collector", "campaign_dir"), R_OK | X_OK);
 	if (tls_trust_read(s->conf, &trust, &err) < 0) {

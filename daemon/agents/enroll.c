@@ -33,8 +33,8 @@
 #define WRONG_MAX   5
 #define WRONG_S     60
 #define WRONG_SLOTS 64
-/* The file is rewritten without lines that are over once they are this many,
- * and half of it. */
+/* The file is rewritten without expired lines once they are this many, and half
+ * of it. */
 #define ENDED_MIN 1000
 #define PRUNE_S   3600
 /* Keep expired tokens for this long, so that their use is answered with
@@ -51,8 +51,8 @@ struct token {
 struct issued {
 	char *name;
 	char key[PKI_DIGEST_TEXT];
-	struct token *token; /* NULL: renewed, or long gone */
-	int is_use;          /* of the token; it may have asked before */
+	struct token *token; /* NULL: renewed, or expired */
+	int is_use;          /* counts as a use; 0: a repeated request */
 	int64_t end_unix_s;
 };
 
@@ -70,14 +70,14 @@ struct syncer {
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t wake;
 	int asked, stopping, rc;
-	size_t ended; /* lines of the file that are over */
+	size_t ended; /* expired lines of the file */
 	int rewrite;
-	int done; /* eventfd: readable when it was done */
+	int done; /* eventfd: readable when a sync is done */
 };
 
 struct enroll {
 	char *path;
-	pthread_mutex_t file; /* held to write, and while fd becomes another */
+	pthread_mutex_t file; /* held to write, and while fd is replaced */
 	int fd;
 	struct pki_authority ca;
 	X509 *root;
@@ -86,10 +86,10 @@ struct enroll {
 	size_t token_count;
 	struct issued *issued;
 	size_t issued_count;
-	size_t kept_count;    /* of them, those that are on disk */
-	size_t asked_count;   /* will be, after the sync under way */
+	size_t kept_count;    /* of which are on disk */
+	size_t asked_count;   /* on disk after the current sync */
 	struct waits waiting; /* for the next sync */
-	struct waits syncing; /* for the one under way */
+	struct waits syncing; /* for the current sync */
 	struct syncer *syncer;
 	struct event *synced, *prune;
 	int64_t second; /* of the count */
@@ -127,7 +127,7 @@ enroll_token_add(struct enroll *e, const char *digest, struct hostlist names,
 	return t;
 }
 
-/* One key of one name counts once, however often it asked. */
+/* A key of a name counts once, even if it repeats its request. */
 static void
 enroll_issued_add(struct enroll *e, const char *name, const char *key,
     struct token *t, int64_t end_unix_s)
@@ -162,8 +162,8 @@ enroll_token_is_over(const struct token *t, int64_t now_unix_s)
 	return t->end_unix_s + TOKEN_KEPT_S < now_unix_s;
 }
 
-/* Add the line to e. 1: it stays in the file; 0: it is over; -EINVAL: it is
- * not a line of such a file. */
+/* Add the line to e. Return 1 if it stays in the file; 0 if it has expired;
+ * -EINVAL if it is malformed. */
 static int
 enroll_object_take(struct enroll *e, const json_t *o, int64_t now_unix_s)
 {
@@ -224,7 +224,7 @@ enroll_lists_free(struct enroll *e)
 	free(e->issued);
 }
 
-/* ---- The file without the lines that are over. ---- */
+/* ---- Rewrite the file without expired lines. ---- */
 
 struct rewrite {
 	struct enroll known; /* by the lines so far */
@@ -287,12 +287,12 @@ enroll_rewrite(struct enroll *e, int64_t now_unix_s, struct err *err)
 		free(fresh);
 		return rc;
 	}
-	unlink(fresh); /* of an attempt that did not end */
+	unlink(fresh); /* of an interrupted attempt */
 	fd = open(fresh,
 	    O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 	    0640);
 	w.to = fd < 0 ? NULL : fdopen(fd, "a");
-	/* No line is half written now. */
+	/* At this point no line is incomplete. */
 	pthread_mutex_lock(&e->file);
 	if (w.to == NULL || fstat(fileno(from), &st) < 0)
 		rc = -errno;
@@ -320,7 +320,7 @@ enroll_rewrite(struct enroll *e, int64_t now_unix_s, struct err *err)
 struct reading {
 	struct enroll *e;
 	int64_t now_unix_s;
-	int changed; /* lines are over, or no lines */
+	int changed; /* some lines are expired or malformed */
 };
 
 static int
@@ -335,8 +335,8 @@ enroll_read_line_cb(char *line, int ended, void *arg)
 	return 0;
 }
 
-/* Lines that are over are removed from the file; its last may be torn, and its
- * certificate was given to no node then. */
+/* Remove expired lines from the file. The last line may be incomplete; its
+ * certificate was not sent to any node. */
 static int
 enroll_read(struct enroll *e, struct err *err)
 {
@@ -524,7 +524,7 @@ enroll_when_synced(struct enroll *e, enroll_cb *cb, void *arg)
 	enroll_synced(e, fdatasync(e->fd) < 0 ? -errno : 0);
 }
 
-/* Forget expired entries; return how many lines of the file are theirs. */
+/* Drop expired entries; return how many lines of the file they have. */
 static size_t
 enroll_forget(struct enroll *e, int64_t now_unix_s)
 {
@@ -563,7 +563,7 @@ enroll_prune(struct enroll *e, int64_t now_unix_s)
 	struct syncer *y = e->syncer;
 	size_t ended;
 
-	/* The next hour will do: certificates wait for the disk. */
+	/* Retry in the next hour: certificates wait for the disk. */
 	if (!TAILQ_EMPTY(&e->syncing) || e->kept_count != e->issued_count)
 		return;
 	ended = enroll_forget(e, now_unix_s);
@@ -675,8 +675,8 @@ enroll_authority(const struct enroll *e, char ret[PKI_DIGEST_TEXT],
 	return 0;
 }
 
-/* A line that cannot be written is removed again. A line that is not synced
- * here is not reported before it is. */
+/* A line that cannot be written completely is removed again. Without sync the
+ * caller has to wait for the thread's sync before it reports the line. */
 static int
 enroll_line_write(struct enroll *e, json_t *o, int sync, struct err *err)
 {
@@ -747,7 +747,8 @@ enroll_token_new(struct enroll *e, const struct enroll_order *o,
 	return 0;
 }
 
-/* Count a wrong token from there. 1: there were too many before. */
+/* Count a wrong token from this address. Return 1 if there were too many
+ * before. */
 static int
 enroll_wrong(struct enroll *e, const char *addr, int64_t now_unix_s)
 {
@@ -778,8 +779,8 @@ enroll_token_check(struct enroll *e, const struct enroll_ask *ask,
 	struct pki_token text;
 	struct token *t;
 
-	/* First of all: a wrong token must not keep a right one of the same
-	 * address out. */
+	/* Check this first: wrong tokens must not block a valid token from the
+	 * same address. */
 	t = pki_token_read(ask->token, &text, NULL) < 0
 	    ? NULL
 	    : enroll_token_find(e, text.digest);
@@ -805,7 +806,7 @@ enroll_token_check(struct enroll *e, const struct enroll_ask *ask,
 		    strcmp(e->issued[i].name, ask->node) != 0)
 			continue;
 		if (strcmp(e->issued[i].key, key) == 0)
-			return 0; /* its answer was lost on the way */
+			return 0; /* a repeated request: the answer was lost */
 		return err_set(err, -EACCES,
 		    "the token was used for %s already", ask->node);
 	}

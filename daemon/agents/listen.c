@@ -45,7 +45,7 @@ listen_pause_for(struct listen *l, int span_ms)
 	event_add(l->again, &tv);
 }
 
-/* The listener would spin: shut it for a while and make room. */
+/* The listener would spin: disable it for a while and close connections. */
 static void
 listen_no_room(struct listen *l, const char *why)
 {
@@ -62,7 +62,7 @@ listen_accept_cb(struct evconnlistener *el, evutil_socket_t fd,
 	char host[64];
 
 	(void)el;
-	/* Orders by the local socket, and the store, need some. */
+	/* Reserve descriptors for the local socket and the store. */
 	if (file_fd_is_last(fd)) {
 		close(fd);
 		listen_no_room(l, strerror(EMFILE));
@@ -71,7 +71,7 @@ listen_accept_cb(struct evconnlistener *el, evutil_socket_t fd,
 	if (getnameinfo(addr, (socklen_t)len, host, sizeof(host), NULL, 0,
 		NI_NUMERICHOST) != 0)
 		snprintf(host, sizeof(host), "unknown");
-	/* IPv4, on a socket for both */
+	/* IPv4, on a dual-stack socket */
 	sessions_accept(l->to, fd,
 	    strncmp(host, "::ffff:", 7) == 0 ? host + 7 : host);
 	if (l->left != SIZE_MAX && --l->left == 0)
@@ -188,7 +188,7 @@ listen_close(struct listen *l)
 #define FIRST_FD 3
 #define FDS_MAX  64
 
-/* Index of name in "a:b:c", or -ENOENT. */
+/* Return the index of name in "a:b:c", or -ENOENT. */
 static int
 listen_name_find(const char *names, const char *name)
 {

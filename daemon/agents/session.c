@@ -22,18 +22,18 @@
 #include "daemon/agents/log_limit.h"
 #include "pki/pki.h"
 
-/* A session may have an ACCOUNT_SHARE-th of the loop. When it owes more than
- * ACCOUNT_MAX_NS, nothing is read from it until that is paid back. */
+/* A session may use an ACCOUNT_SHARE-th of the loop. If its debt exceeds
+ * ACCOUNT_MAX_NS, nothing is read from it until the debt is paid. */
 #define ACCOUNT_SHARE   8
 #define ACCOUNT_MAX_NS  (1 * CLK_NS_PER_S)
 #define REFUSE_LIMIT_NS (1 * CLK_NS_PER_S) /* for the refuse to be read */
-/* A session outlives no certificate by more. 10,000 are verified in 40 s,
- * which costs the loop 10 ms a time. */
+/* Maximum time that a session outlives its certificate. 10,000 are verified in
+ * 40 s, which costs the loop 10 ms each time. */
 #define VERIFY_EVERY_NS (3600 * CLK_NS_PER_S)
 #define VERIFY_COUNT    64
 /* A TLS record, as the buffer would have written it. */
 #define AT_ONCE_BYTES_MAX 15000
-#define BEAT_NS           (100 * CLK_NS_PER_MS) /* a heartbeat's frame is good */
+#define BEAT_NS           (100 * CLK_NS_PER_MS) /* reuse of a heartbeat's frame */
 
 void
 session_step(struct session *s, enum step step)
@@ -142,7 +142,7 @@ session_write_now(struct session *s, const char *frame, size_t len)
 	return 0;
 }
 
-/* Bytes that the peer has not taken yet. */
+/* Return the bytes that the peer has not read yet. */
 static size_t
 session_waiting(struct session *s)
 {
@@ -206,8 +206,8 @@ session_frame_send(struct session *s, enum wire_type type, json_t *msg, int now)
 	return rc;
 }
 
-/* One frame serves all sessions that are due within a moment: its time only
- * says that the collector lives. */
+/* One frame is used for all sessions that are due within BEAT_NS: its only
+ * purpose is to show that the collector is alive. */
 static void
 session_heartbeat_send(struct session *s)
 {
@@ -251,7 +251,7 @@ session_flushed_cb(struct bufferevent *bev, void *arg)
 	shutdown(bufferevent_getfd(bev), SHUT_WR);
 }
 
-/* The last message to it; takes msg. */
+/* Send the last message of a session; takes msg. */
 static void
 session_end(struct session *s, enum wire_type type, json_t *msg,
     const char *text)
@@ -259,7 +259,7 @@ session_end(struct session *s, enum wire_type type, json_t *msg,
 	struct timeval tv = clk_timeval(REFUSE_LIMIT_NS);
 	int was_up = s->step == STEP_UP;
 
-	s->in_call++; /* else a full output would free it */
+	s->in_call++; /* otherwise a full output would free it */
 	/* flushed_cb is called when the buffer has been written */
 	(void)session_frame_send(s, type, msg, 0);
 	s->in_call--;
@@ -304,9 +304,10 @@ session_timer_cb(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	switch (s->step) {
 	case STEP_UP:
-		/* Timers of one span need no heap. Each node that a cluster
-		 * grows by has another one, and libevent takes 256: so a beat
-		 * comes sooner by up to a sixteenth, of 16 spans an octave. */
+		/* Timers with a common timeout need no heap. Each new node
+		 * would change the interval, and libevent supports only 256
+		 * common timeouts. So intervals are rounded down by up to a
+		 * sixteenth, to 16 values an octave. */
 		while (step_ns << 5 <= s->heartbeat_ns)
 			step_ns <<= 1;
 		tv = clk_timeval(s->heartbeat_ns - s->heartbeat_ns % step_ns);
@@ -405,22 +406,22 @@ session_hello_handle(struct session *s, enum wire_type type, json_t *msg,
 	if (s->verified_by != s->all->tls_reads &&
 	    session_verify(s, clk_ns(), err) < 0)
 		return -EACCES;
-	session_step(s,
-	    STEP_UP); /* so that whatever happens now, closed comes */
+	session_step(s, STEP_UP); /* so that closed is called in every case */
 	rc = session_hello_take(s, msg, ret_cause, err);
 	if (rc < 0 || s->dead)
 		return rc;
 	bufferevent_setwatermark(s->bev, EV_READ, 0,
 	    FRAME_HEAD_BYTES + FRAME_BODY_MAX);
-	/* Spread over the interval, so that agents which came at once do not
-	 * beat at once. */
+	/* Spread heartbeats over the interval, so that agents that connected
+	 * together do not send them together. */
 	first_ns = rng_entropy() % s->heartbeat_ns;
 	tv = clk_timeval(first_ns);
 	event_add(s->timer, &tv);
 	return 0;
 }
 
-/* The only message of a stranger; its answer ends the connection. */
+/* Handle the only message of a peer without a certificate; its answer ends the
+ * connection. */
 static int
 session_enroll_handle(struct session *s, enum wire_type type, const json_t *msg,
     enum cause *ret_cause, struct err *err)

@@ -26,14 +26,14 @@
 #define STRANGER_MAX   256
 #define SHED_COUNT     64
 #define TURN_LIMIT_NS  (60 * CLK_NS_PER_S) /* wait for a turn */
-#define CROWD_LIMIT_NS (3 * CLK_NS_PER_S)  /* of a turn while others wait */
+#define CROWD_LIMIT_NS (3 * CLK_NS_PER_S)  /* limit while others wait */
 /* The limit while very many wait, and for a source that has more than its share
  * of places while another source waits. */
 #define CROWDED_LIMIT_NS (2 * CLK_NS_PER_S)
 #define GREEDY_LIMIT_NS  (1 * CLK_NS_PER_S)
 #define CROWDED_COUNT    2048
 #define SHARE_PLACES     8
-/* Limits of all waiting connections, and of those of one source. */
+/* Limits of waiting connections: in total, and of one source. */
 #define WAITING_MAX        16384
 #define WAITING_SOURCE_MAX 2048
 #define KNOWN_MAX          65536 /* sources */
@@ -267,8 +267,8 @@ strangers_turns_cb(evutil_socket_t fd, short what, void *arg)
 	strangers_turns_soon(ss);
 }
 
-/* The peer has gone while it waited: a handshake with it would only take time
- * from those behind it. */
+/* The peer has disconnected while it waited: a handshake would only delay
+ * others. */
 static void
 strangers_gone_cb(evutil_socket_t fd, short what, void *arg)
 {
@@ -277,8 +277,8 @@ strangers_gone_cb(evutil_socket_t fd, short what, void *arg)
 	session_close(arg, SESSION_WHY_CLOSED);
 }
 
-/* A TLS record of a handshake starts with 22, 3, and its length: everything
- * else, and a part of one, is not worth an SSL object. */
+/* A TLS record of a handshake starts with 22, 3, and its length. Other or
+ * incomplete data gets no SSL object. */
 static void
 strangers_first_cb(evutil_socket_t fd, short what, void *arg)
 {
@@ -369,7 +369,7 @@ sessions_full(struct sessions *ss)
 		has = 0;
 		if (s->wants == 0)
 			(void)ioctl(s->fd, FIONREAD, &has);
-		/* Its bytes have come but were not read yet. */
+		/* Its bytes have arrived but were not read yet. */
 		if (has > 0 || clk_ns() - s->last_ns < QUIET_LIMIT_NS)
 			return 1;
 		session_drop(s, "silent while other connections wait");

@@ -73,8 +73,8 @@ tls_load(SSL_CTX *ctx, const struct files *f, struct err *err)
 	SSL_CTX_set_client_CA_list(ctx, names); /* handed over */
 	if (f->crl[0] == '\0')
 		return 0;
-	/* From here on neither a peer's certificate nor an authority's
-	 * above it may be on a list, and each authority has to have one. */
+	/* From here on neither a peer's certificate nor its authorities' may be
+	 * revoked, and each authority needs a revocation list. */
 	if (tls_readable("tls.crl", f->crl, err) < 0)
 		return -EINVAL;
 	store = SSL_CTX_get_cert_store(ctx);
@@ -100,7 +100,7 @@ tls_server_new(const struct files *files, SSL_CTX **ret, struct err *err)
 		return tls_refuse("tls", "context", err);
 	SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION);
 	SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE);
-	/* An idle session gives its 34 KiB of buffers back. */
+	/* An idle session frees its 34 KiB of buffers. */
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
 	/* No session is resumed, so a returning peer is verified again; unused
 	 * tickets would cost a tenth of a handshake. */
@@ -133,8 +133,8 @@ tls_enroll_new(const struct files *files, SSL_CTX **ret, X509 **ret_root,
 		return rc;
 	SSL_CTX_set_session_id_context(ctx, id, sizeof(id) - 1);
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_NONE, NULL);
-	/* Our own chain is not checked against lists and the clock here: the
-	 * peer does that, and a clock may be set right later. */
+	/* Our own chain is not checked here against revocation lists and the
+	 * clock: the peer does that, and the clock may be corrected later. */
 	X509_VERIFY_PARAM_clear_flags(X509_STORE_get0_param(
 					  SSL_CTX_get_cert_store(ctx)),
 	    X509_V_FLAG_CRL_CHECK);

@@ -53,7 +53,7 @@ api_free(struct api *api)
 	free(api);
 }
 
-/* The row, made if need be. */
+/* Return the row; creates it if it is missing. */
 static struct api_run_count *
 api_count_of(struct api *api, const char *campaign, int state)
 {
@@ -123,7 +123,7 @@ api_load(struct api *api, const json_t *runs)
 {
 	size_t i = json_array_size(runs);
 
-	/* The oldest first, so that the newest stays. */
+	/* Process the oldest first, so that the newest remains. */
 	while (i-- > 0) {
 		const json_t *o = json_array_get(runs, i);
 		const char *campaign = member_text(o, "campaign");

@@ -49,7 +49,7 @@ api_budget_leaves_find(struct api *api, struct leaves *ret)
 		size_t leaf = mesh_leaf_id(m, n->leaf);
 
 		if (leaf > count)
-			continue; /* leaves that nodes have left */
+			continue; /* leaves without nodes */
 		ret->nodes[leaf]++;
 		ret->name[leaf] = n->leaf;
 		if (leaf >= ret->count)
@@ -64,7 +64,8 @@ api_budget_leaves_clear(struct leaves *l)
 	free(l->name);
 }
 
-/* Of a node, as coverage counts them: its rails, or the one that it has. */
+/* Return the links of a node as coverage counts them: its rails, at least one.
+ */
 static size_t
 api_budget_links_of(const struct node *n,
     struct roster_rail ret_rails[ROSTER_RAILS_MAX])
@@ -102,9 +103,9 @@ api_always(struct api *api, struct api_always *ret)
 		inner += l.nodes[i] > 1;
 	}
 	api_budget_leaves_clear(&l);
-	/* What there is to exercise: all pairs, leaves that have two nodes with
-	 * themselves and every two leaves, links, and uplinks where there are
-	 * two leaves. */
+	/* Count everything that can be exercised: all pairs of nodes, pairs of
+	 * leaves, leaves with two nodes as a pair with themselves, links, and
+	 * uplinks if there are two leaves. */
 	ret->coverage[0] = (struct api_share){ "pairs", did.pairs,
 		nodes < 2 ? 0 : nodes * (nodes - 1) / 2 };
 	ret->coverage[1] = (struct api_share){ "leaves", did.leaves,

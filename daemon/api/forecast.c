@@ -28,10 +28,9 @@
 #include "daemon/api/api_int.h"
 
 #define STARTS_MAX 2000 /* of the list */
-#define EACH_MAX   1440 /* of one campaign: each minute of a day */
+#define EACH_MAX   1440 /* of one campaign: one in each minute of a day */
 #define HOUR_NS    (3600 * CLK_NS_PER_S)
-/* How long a start waits: as in scheduler.c, the next one makes it pointless.
- */
+/* The maximum wait of a start, as in scheduler.c: until the next start. */
 #define WAIT_NS (15 * 60 * CLK_NS_PER_S)
 
 enum answer { ANSWER_RUNS, ANSWER_WAITS, ANSWER_MISSED };
@@ -77,8 +76,8 @@ forecast_say(struct start *s, enum answer answer, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Which nodes a campaign names, by node id, and how many it could use now; once
- * for all its starts. The caller frees. */
+/* Return the nodes of a campaign by node id, and count those that it could use
+ * now. Done once for all its starts. The caller frees. */
 static const uint8_t *
 forecast_nodes_mark(const struct forecast *h, const struct campaign *c,
     int exclusive, size_t *ret_usable)
@@ -209,7 +208,7 @@ forecast_check_blackout(const struct forecast *h, struct start *s)
 	}
 }
 
-/* Behind those that hold its nodes, one after the other. */
+/* The start waits for runs that hold its nodes, one after the other. */
 static void
 forecast_check_others(const struct forecast *h, struct start *s)
 {
@@ -293,7 +292,7 @@ forecast_json(struct api *api, uint64_t span_ns)
 			"node_seconds", s->cost.duration_s * s->cost.nodes,
 			"answer", answers[s->answer], "why",
 			text_json(s->err.text), "bytes",
-			/* else never measured and never said */
+			/* otherwise neither measured nor configured */
 			bytes > 0 ? json_real(bytes) : json_null()));
 	}
 	for (size_t i = 0; i < h.turn_count; i++)

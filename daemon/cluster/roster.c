@@ -44,7 +44,7 @@ struct roster {
 	double net_most_bps; /* that a device of any node has moved */
 };
 
-/* The slot that holds name, or the free one where it belongs. */
+/* Return the slot of name, or the free slot for it. */
 static size_t
 roster_slot_of(const struct roster *r, const char *name)
 {
@@ -100,7 +100,7 @@ roster_node_add(struct roster *r, const char *name)
 	r->sorted = 0;
 	r->state_count[AGENT_LOST]++;
 	hostname_set_add(r->hosts, n->name, n->id);
-	/* What others call by the short name can be several nodes now. */
+	/* The short name is now ambiguous. */
 	for (size_t i = 0; !roster_is_alone(r, n) && i < r->count; i++)
 		if (hostname_is_same(r->by_id[i]->name, name))
 			roster_leaf_set(r, r->by_id[i]);
@@ -261,7 +261,7 @@ roster_text_add(struct strbuf *sb, const char *key, const char *value)
 	json_decref(v);
 }
 
-/* Names of nodes, and what we call things, need no escapes. */
+/* Names of nodes, and our own names, need no escapes. */
 void
 roster_text(struct node *n, struct strbuf *ret)
 {
@@ -307,8 +307,8 @@ roster_inventory_set(struct node *n, json_t *inventory)
 	n->nics_serial++;
 }
 
-/* A node has a row a second, after some at once, and what changes meanwhile is
- * in the next one. An inventory, which is longer, counts as some rows; it is
+/* A node may write some rows at once, then one a second; later changes are in
+ * the next row. An inventory is longer and counts as several rows; it is
  * written when it has changed. */
 #define ROW_NS       CLK_NS_PER_S
 #define INVENTORY_NS (4 * ROW_NS)
@@ -333,7 +333,7 @@ roster_node_put(struct roster *r, struct node *n)
 		json_object_set_new(o, "boot", json_string(n->boot));
 	store_put_node(r->store, o);
 	json_decref(o);
-	/* Last: the retention deletes an inventory that has no node. */
+	/* Write it last: the retention deletes an inventory without a node. */
 	if (n->is_inventory_unput && n->inventory != NULL) {
 		n->rows.owed_ns += INVENTORY_NS;
 		store_put_inventory(r->store, n->name, n->inventory);
@@ -362,7 +362,7 @@ roster_event(struct store *store, struct node *n, const char *kind,
 	return 1;
 }
 
-/* One line and one event for every change of state. */
+/* Log one line and write one event for every change of state. */
 static void
 roster_state_set(struct roster *r, struct node *n, enum agent_state state,
     const char *why)
@@ -401,7 +401,7 @@ roster_load(struct roster *r, const json_t *nodes)
 		const char *name = member_text(o, "node");
 		struct node *n;
 
-		/* What an agent has told in this life is newer than the store.
+		/* Reports of an agent since the start are newer than the store.
 		 */
 		if (hostlist_name_check(name) < 0 ||
 		    roster_find(r, name) != NULL)
@@ -487,7 +487,7 @@ roster_hello(struct roster *r, const json_t *hello, const char *addr,
 	xstrset(&n->busy, NULL);
 	roster_inventory_set(n,
 	    roster_inventory_share(r, json_object_get(hello, "inventory")));
-	n->is_inventory_unput = 1; /* also if the store dropped it before */
+	n->is_inventory_unput = 1; /* even if the store dropped it before */
 	n->heartbeat_ns = r->count * CLK_NS_PER_S / ROSTER_HEARTBEATS_PER_S;
 	if (n->heartbeat_ns < r->limits.heartbeat_ns)
 		n->heartbeat_ns = r->limits.heartbeat_ns;
@@ -502,7 +502,7 @@ roster_hello(struct roster *r, const json_t *hello, const char *addr,
 	return n;
 }
 
-/* The largest of late, fading by half in HOST_FADE_S. */
+/* Recent maximum, which decays by half in HOST_FADE_S. */
 static void
 roster_fade(double *have, const json_t *host, const char *key, double age_s)
 {
@@ -531,16 +531,16 @@ roster_take_links(struct node *n, const json_t *msg)
 		n->links = port_look_read(links);
 	}
 	if (nics != NULL && n->inventory != NULL) {
-		/* A copy, since the old inventory may be part of an answer
-		 * under way. */
+		/* Use a copy, since the old inventory may be part of a pending
+		 * answer. */
 		inventory = json_copy(n->inventory);
 		json_object_set(inventory, "nics", nics);
 		roster_inventory_set(n, inventory);
 	}
 }
 
-/* Traffic during runs of the collector is not a job's; it only counts after
- * this long without any other. */
+/* Traffic during runs of the collector is not a job's; it counts only if there
+ * was no other report for this long. */
 #define NET_OURS_NS (600 * CLK_NS_PER_S)
 
 static void
@@ -573,7 +573,8 @@ roster_take_net(struct roster *r, struct node *n, const json_t *host,
 int
 roster_beats_too_often(struct node *n, uint64_t now_ns)
 {
-	/* Those of a minute may come at once after the network was away. */
+	/* After a network outage the heartbeats of a minute may arrive at once.
+	 */
 	uint64_t max_ns = 30 * n->heartbeat_ns + 30 * CLK_NS_PER_S;
 
 	return account_charge(&n->beats, n->heartbeat_ns / 2, 1, now_ns) >
@@ -706,7 +707,7 @@ roster_rails(const struct node *n,
 
 	member_foreach (n->inventory, "rails", i, o) {
 		const char *name = member_text(o, "name");
-		/* it goes into campaigns and verdicts */
+		/* it is used in campaigns and verdicts */
 		size_t len = strspn(name,
 		    "abcdefghijklmnopqrstuvwxyz"
 		    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-@");

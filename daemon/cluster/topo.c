@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * topo.c - a leaf comes from the file where it names the node, else from the
- * bits of its address.
- */
+/* topo.c - the leaf of a node, from the file if it has the node, else from the
+ * bits of the node's address. */
 #include "daemon/cluster/topo.h"
 
 #include <arpa/inet.h>
