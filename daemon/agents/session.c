@@ -33,7 +33,7 @@
 #define VERIFY_COUNT    64
 /* A TLS record, as the buffer would have written it. */
 #define AT_ONCE_BYTES_MAX 15000
-#define BEAT_NS           (100 * CLK_NS_PER_MS) /* reuse of a heartbeat's frame */
+#define BEAT_NS           (100 * CLK_NS_PER_MS) /* reuse of a frame */
 
 void
 session_step(struct session *s, enum step step)

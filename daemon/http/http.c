@@ -23,9 +23,9 @@
 #include "common/xalloc.h"
 
 #define PART_MAX 512 /* bytes of a name in a path, escaped */
-/* An answer that takes the loop longer than KEEP_MIN_NS is kept for KEEP_TIMES
- * as long, so that equal requests take at most a tenth of its time. Answers
- * that differ by parameters may take a fifth. */
+/* An answer that takes the loop longer than KEEP_MIN_NS is cached for
+ * KEEP_TIMES as long, so that equal requests use at most a tenth of the loop.
+ * Answers that differ by parameters may use a fifth. */
 #define KEEP_MIN_NS      (2 * CLK_NS_PER_MS)
 #define KEEP_TIMES       10
 #define KEPT_MAX         16
@@ -36,13 +36,13 @@
 struct http_kept {
 	TAILQ_ENTRY(http_kept) link;
 	char *target;
-	struct evbuffer *body; /* gzipped where the target says so */
+	struct evbuffer *body; /* gzipped if target ends so */
 	struct http_answer answer;
 	uint64_t until_ns;
 };
 
-/* 1 when path fits pattern; the segment that stood for '*' goes to part, still
- * escaped. A segment of nothing does not fit. */
+/* Return 1 if path matches pattern; part is the segment that matches '*', still
+ * escaped. An empty segment does not match. */
 static int
 http_route_fits(const char *pattern, const char *path, char part[PART_MAX])
 {
@@ -91,7 +91,7 @@ http_host_fits(const struct http *h, const struct http_request *req)
 	return 0;
 }
 
-/* ---- answers that are kept ---- */
+/* ---- cached answers ---- */
 
 static void
 http_kept_free(struct http *h, struct http_kept *k)
@@ -114,7 +114,7 @@ http_target_of(const struct http_request *req)
 	return s.text;
 }
 
-/* Those whose time is over go. */
+/* Drop expired answers. */
 static const struct http_kept *
 http_kept_find(struct http *h, const struct http_request *req)
 {
@@ -136,9 +136,9 @@ http_kept_find(struct http *h, const struct http_request *req)
 	return found;
 }
 
-/* Answers that vary by parameters cannot all be kept, nor those to a body: the
- * account that such a request of a reader is charged to, or NULL. What is
- * parsed from a body has less of the loop. */
+/* Answers that depend on parameters or on a body cannot all be cached. Return
+ * the account that such a request of a reader is charged to, or NULL. Requests
+ * with a body have a smaller share of the loop. */
 static struct account *
 http_account_of(struct http *h, const struct http_request *req,
     const struct http_route *r, unsigned *ret_share)
@@ -215,7 +215,7 @@ http_route_of(struct http_request *req, enum http_method method,
 	return NULL;
 }
 
-/* May this peer have it? 0: no, and it was answered. */
+/* Return 1 if the client is permitted; 0 after sending an error. */
 static int
 http_route_may(struct http_request *req, const struct http_route *r)
 {
@@ -227,8 +227,8 @@ http_route_may(struct http_request *req, const struct http_route *r)
 			: "this certificate's role may not read");
 		return 0;
 	}
-	/* None of our pages posts, so a post from a browser comes from another
-	 * site. */
+	/* Our pages send no POST requests, so a POST from a browser comes from
+	 * another site. */
 	if (r->method == HTTP_POST && req->head.has_origin) {
 		http_fail(req, 403, "forbidden",
 		    "orders from web pages are rejected");
@@ -312,7 +312,7 @@ http_answered_cb(const struct http_request *req, const struct http_answer *a,
 	if (req == NULL || req != h->making || body == NULL ||
 	    a->headers != NULL || a->status != 200 || took_ns < KEEP_MIN_NS)
 		return;
-	/* Keep body, and leave what refers to it in its place. */
+	/* Move body to the cache, and leave a reference in its place. */
 	k = xcalloc(1, sizeof(*k));
 	k->target = http_target_of(req);
 	k->answer = *a;
@@ -328,7 +328,7 @@ http_answered_cb(const struct http_request *req, const struct http_answer *a,
 	*ret_shared = 1;
 }
 
-/* The client is gone, so the question to the store is abandoned. */
+/* The client has disconnected: abandon the query. */
 static void
 http_gone_cb(struct http_request *req, void *arg)
 {
@@ -340,7 +340,7 @@ http_gone_cb(struct http_request *req, void *arg)
 static const struct http_conns_ops conns_ops = { http_on_request_cb,
 	http_gone_cb, http_answered_cb };
 
-/* Listening sockets at where, "host:port" or "[v6]:port" or ":port". */
+/* Open listening sockets at where, "host:port" or "[v6]:port" or ":port". */
 static int
 http_open_tcp(struct http *h, enum http_door door, const char *where)
 {
@@ -373,7 +373,7 @@ http_open_tcp(struct http *h, enum http_door door, const char *where)
 	return rc;
 }
 
-/* Everybody may connect: rights follow from who the peer is. */
+/* All users may connect: rights depend on the peer's user. */
 static int
 http_open_unix(struct http *h, const char *path)
 {
@@ -388,7 +388,7 @@ http_open_unix(struct http *h, const char *path)
 	memcpy(at.sun_path, path, strlen(path) + 1);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd >= 0 && lstat(path, &st) == 0 && S_ISSOCK(st.st_mode)) {
-		/* Whoever answers there keeps it. */
+		/* Another process uses the socket: do not take it over. */
 		taken = connect(fd, (struct sockaddr *)&at, sizeof(at)) == 0;
 		close(fd);
 		if (taken) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * http_answer.c - an answer as bytes. It knows no connection.
- */
+/* http_answer.c - an answer as bytes, independent of connections. */
 #include "daemon/http/http_answer.h"
 #include "daemon/http/http_int.h"
 
@@ -42,8 +40,8 @@ static const struct status_row {
 	{ 507, "Insufficient Storage" },
 };
 
-/* Everything a browser could be talked into is forbidden: the page needs its
- * own script, style and API and nothing else. */
+/* Forbid everything except the page's own script, style and API, so that
+ * injected contents have no effect in a browser. */
 static const char safety[] =
     "Content-Security-Policy: default-src 'none'; script-src 'self';"
     " style-src 'self'; img-src 'self' data:; connect-src 'self';"
@@ -57,7 +55,7 @@ void
 http_answer_head(struct evbuffer *out, const struct http_answer *a,
     int keep_alive)
 {
-	/* In English whatever the locale. */
+	/* In English, independent of the locale. */
 	static const char days[] = "SunMonTueWedThuFriSat";
 	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 	time_t now = (time_t)(clk_unix_ns() / CLK_NS_PER_S);
@@ -84,7 +82,7 @@ http_answer_head(struct evbuffer *out, const struct http_answer *a,
 	if (a->gzipped)
 		evbuffer_add_printf(out,
 		    "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n");
-	/* Said either way: HTTP/1.0 and 1.1 differ in what goes unsaid. */
+	/* Always sent, since the defaults of HTTP/1.0 and 1.1 differ. */
 	evbuffer_add_printf(out, "Connection: %s\r\n",
 	    keep_alive ? "keep-alive" : "close");
 }

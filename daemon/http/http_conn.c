@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * http_conn.c - a connection: accepting, reading, answering, ending.
- *
- * A deadline belongs to a state and is not moved by bytes that trickle in, so
- * a slow sender holds its place for seconds, not for ever. When all places are
- * taken, the connection that has owed a request the longest gives up its own:
- * ten thousand that are silent or send a byte now and then do not keep a scrape
- * out. The unix socket has separate places.
- */
+/* http_conn.c - a connection: accepting, reading, answering, ending.  A
+ * deadline belongs to a state and is not extended by received bytes, so a slow
+ * sender holds its place only for seconds. If all places are taken, the
+ * connection that has waited longest for a complete request is closed, so that
+ * thousands of slow or silent connections cannot block a scrape. The unix
+ * socket has separate places. */
 #include "daemon/http/http_int.h"
 #include "daemon/http/http_answer.h"
 #include "daemon/http/http_parse.h"
@@ -41,43 +38,43 @@
 #define READ_NS   (10 * CLK_NS_PER_S) /* a whole request */
 #define BUSY_NS   (15 * CLK_NS_PER_S) /* above the store's own limit */
 #define LINGER_NS (1 * CLK_NS_PER_S)
-#define STALL_S   20 /* in which the peer takes no byte */
+#define STALL_S   20 /* without progress of the peer */
 #define UNIX_MAX  64 /* places of the unix socket, apart from the others */
 #define BACKLOG   1024
 #define PAUSE_US  100000 /* before accepting again without descriptors */
-#define PIECE_LOW 65536  /* a stream's next piece is asked for below this */
+#define PIECE_LOW 65536  /* a stream's next piece is requested below this */
 #define STREAM_NS (15 * CLK_NS_PER_S)
-#define HELD_MAX  (64U << 20) /* bytes of all answers that wait for readers */
+#define HELD_MAX  (64U << 20) /* bytes of all queued answers */
 
 enum conn_state {
 	CONN_IDLE,   /* no byte of a request yet */
-	CONN_READ,   /* a request is coming in; so far it owes us one */
+	CONN_READ,   /* an incomplete request */
 	CONN_BUSY,   /* the reply is in preparation */
-	CONN_STREAM, /* the answer goes out in pieces */
-	CONN_WRITE,  /* the answer is complete and goes out */
+	CONN_STREAM, /* the answer is sent in pieces */
+	CONN_WRITE,  /* the answer is complete and being sent */
 	CONN_LINGER, /* the reply is sent; further input is discarded */
 	CONN_STATE_MAX
 };
 
 struct http_conn {
 	TAILQ_ENTRY(http_conn) link;       /* in all */
-	TAILQ_ENTRY(http_conn) owing_link; /* in owing, up to CONN_READ */
+	TAILQ_ENTRY(http_conn) owing_link; /* in owing, until CONN_READ */
 	struct http_conns *all;
 	enum conn_state state;
 	enum http_door door;
 	enum http_right right;
 	char who[160];
-	uint64_t verified_ns; /* when its certificate was looked at */
+	uint64_t verified_ns; /* when its certificate was verified */
 	struct bufferevent *bev;
 	struct event *timer;      /* the deadline of the state */
 	struct http_request *req; /* from CONN_READ to CONN_STREAM */
 	long head_bytes;          /* 0 until the head is complete */
 	int keep_alive;
 	int chunked;
-	int head_only;     /* HEAD: no body goes out */
+	int head_only;     /* HEAD: no body is sent */
 	int served;        /* requests answered */
 	int want_more;     /* the stream waits for the peer */
-	size_t held_bytes; /* of the answer, unless others have it too */
+	size_t held_bytes; /* of the answer, unless it is shared */
 	http_request_cb *more;
 	void *more_arg;
 };
@@ -93,7 +90,7 @@ struct http_listener {
 struct http_conns {
 	struct event_base *base;
 	SSL_CTX *tls;
-	int max;           /* of all doors but the unix socket */
+	int max;           /* of all except the unix socket */
 	int count[2];      /* of these; of the unix socket */
 	size_t held_bytes; /* of all */
 	const struct http_conns_ops *ops;
@@ -156,7 +153,7 @@ http_conn_close(struct http_conn *c)
 	free(c);
 }
 
-/* The answer is complete: wait until it is out. */
+/* The answer is complete: wait until it is sent. */
 static void
 http_conn_flush(struct http_conn *c)
 {
@@ -231,7 +228,7 @@ http_fail(struct http_request *req, int status, const char *cause,
 	    http_answer_error(cause, message));
 }
 
-/* Answer what could not be parsed, or was not answered in time. */
+/* Send an error for a malformed request, or after a timeout. */
 static void
 http_conn_fail(struct http_conn *c, int status, const char *cause,
     const char *message)
@@ -242,7 +239,7 @@ http_conn_fail(struct http_conn *c, int status, const char *cause,
 
 	http_conn_request_free(c->req);
 	c->req = NULL;
-	c->keep_alive = 0; /* where the next request begins is unknown */
+	c->keep_alive = 0; /* the start of the next request is unknown */
 	c->head_only = 0;
 	c->all->ops->answered(NULL, &answer, body, &shared, c->all->arg);
 	http_conn_send_answer(c, &answer, body);
@@ -297,7 +294,7 @@ http_stream_begin(struct http_request *req, const struct http_answer *a,
 	c->more_arg = arg;
 	c->chunked = req->head.minor >= 1;
 	if (!c->chunked)
-		c->keep_alive = 0; /* the end of the stream is the end */
+		c->keep_alive = 0; /* the stream ends with the connection */
 	c->all->ops->answered(req, a, NULL, &shared, c->all->arg);
 	http_answer_head(bufferevent_get_output(c->bev), a, c->keep_alive);
 	evbuffer_add_printf(bufferevent_get_output(c->bev), "%s\r\n",
@@ -344,8 +341,9 @@ http_stream_end(struct http_request *req)
 
 /* ---- reading ---- */
 
-/* A right ends with the certificate: revoked, expired, or of an authority that
- * was removed, also while the connection is open. -EACCES: it was closed. */
+/* Verify the certificate again: it may have been revoked, have expired, or its
+ * authority been removed, while the connection is open. Return -EACCES if the
+ * connection was closed. */
 static int
 http_conn_verify(struct http_conn *c)
 {
@@ -362,7 +360,7 @@ http_conn_verify(struct http_conn *c)
 	return -EACCES;
 }
 
-/* What there is of the next request; the whole one is handed on. */
+/* Read the next request; a complete one is passed on. */
 static void
 http_conn_read(struct http_conn *c)
 {
@@ -423,7 +421,7 @@ http_conn_read_cb(struct bufferevent *bev, void *arg)
 	http_conn_read(arg);
 }
 
-/* Output is out, or short enough for the next piece of a stream. */
+/* The output is sent, or short enough for the next piece of a stream. */
 static void
 http_conn_write_cb(struct bufferevent *bev, void *arg)
 {
@@ -442,10 +440,11 @@ http_conn_write_cb(struct bufferevent *bev, void *arg)
 	http_conn_hold(c, 0);
 	if (c->keep_alive) {
 		http_conn_set_state(c, CONN_IDLE, KEEP_NS);
-		http_conn_read(c); /* the next one may be here already */
+		http_conn_read(c); /* one may have arrived already */
 		return;
 	}
-	/* Closing with unread input would reset the answer away. */
+	/* Closing with unread input would reset the connection and lose the
+	 * answer. */
 	if (c->door == HTTP_DOOR_TLS)
 		SSL_shutdown(bufferevent_openssl_get_ssl(bev));
 	shutdown(bufferevent_getfd(bev), SHUT_WR);
@@ -472,13 +471,13 @@ http_conn_event_cb(struct bufferevent *bev, short what, void *arg)
 			c->right = HTTP_MAY_ORDER;
 		else if (peer.role == ROLE_READER)
 			c->right = HTTP_MAY_READ;
-		/* A reload came during the handshake. */
+		/* The certificates were reloaded during the handshake. */
 		if (SSL_get_SSL_CTX(bufferevent_openssl_get_ssl(bev)) !=
 		    c->all->tls)
 			(void)http_conn_verify(c);
 		return;
 	}
-	/* A peer that has only closed its sending side still reads. */
+	/* A peer that has closed only its sending side still reads. */
 	if ((what & BEV_EVENT_EOF) && !(what & BEV_EVENT_ERROR) &&
 	    (c->state == CONN_BUSY || c->state == CONN_STREAM ||
 		c->state == CONN_WRITE)) {
@@ -499,7 +498,7 @@ http_conn_timer_cb(evutil_socket_t fd, short what, void *arg)
 	if (c->state == CONN_BUSY) {
 		int is_order = req->head.method == HTTP_POST;
 
-		req->conn = NULL; /* its holder ends it, whenever */
+		req->conn = NULL; /* its owner ends it later */
 		c->all->ops->gone(req, c->all->arg);
 		c->req = NULL;
 		c->keep_alive = 0;
@@ -515,8 +514,8 @@ http_conn_timer_cb(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-/* For one that comes by that door: its places are its own. One that may give
- * orders on this host does not give way. */
+/* Make room for a connection of this kind; the unix socket has separate places.
+ * A connection that may give orders on this host is not closed for it. */
 static void
 http_conn_make_room(struct http_conns *cs, enum http_door door)
 {
@@ -530,7 +529,7 @@ http_conn_make_room(struct http_conns *cs, enum http_door door)
 		}
 }
 
-/* No place for this one: say so where that needs no handshake. */
+/* No place is free: send an error if this needs no handshake. */
 static void
 http_conn_turn_away(enum http_door door, int fd)
 {
@@ -623,7 +622,7 @@ http_conn_again_cb(evutil_socket_t fd, short what, void *arg)
 	evconnlistener_enable(l->lev);
 }
 
-/* Out of descriptors: accept would fail again at once, and for ever. */
+/* Out of descriptors: accept would fail again immediately and repeatedly. */
 static void
 http_conn_error_cb(struct evconnlistener *lev, void *arg)
 {

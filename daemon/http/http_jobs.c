@@ -22,11 +22,11 @@
 #define VERDICT_NS  (7 * 86400 * (int64_t)CLK_NS_PER_S) /* looked back */
 #define ROWS_MAX    10000
 #define EVENTS_MAX  1000
-#define PARTS_MAX   100 /* of an array, and times that it was requeued */
+#define PARTS_MAX   100 /* tasks of an array, and restarts of a requeued job */
 #define WORST_NS    (7 * 86400 * (int64_t)CLK_NS_PER_S)
 #define WORST_OF    10000
 #define WORST_SHOWN 20
-#define COSTS_PAGE  2000 /* rows that the loop takes at a time */
+#define COSTS_PAGE  2000 /* rows that the loop processes at a time */
 #define COSTS_NS    (10 * CLK_NS_PER_S / 1000)
 
 /* The queries in their order; jobs are first and determine the time span of the
@@ -50,7 +50,7 @@ struct jobs_question {
 	json_t *answers[ASK_MAX];
 };
 
-/* The proxy speaks for a user even where its own certificate might see more. */
+/* The proxy acts for the user even if its own certificate permits more. */
 enum http_jobs
 http_jobs_seen(const struct http *h, const struct http_request *req)
 {
@@ -161,7 +161,7 @@ http_jobs_ask_next(struct jobs_question *q)
 	args = json_pack("{s:I, s:I, s:I}", "from_unix_ns",
 	    (json_int_t)q->from_unix_ns, "to_unix_ns", (json_int_t)to_ns,
 	    "limit", (json_int_t)asks[at].limit);
-	if (at == ASK_IN_BAND) /* parts of a job are of one whole */
+	if (at == ASK_IN_BAND) /* parts of a job have one owner */
 		json_object_set(args, "whole",
 		    json_object_get(json_array_get(q->answers[ASK_JOBS], 0),
 			"whole"));
@@ -300,8 +300,8 @@ http_get_nccl(struct http *h, struct http_request *req, const char *part)
 	json_decref(args);
 }
 
-/* Rows are read page by page, and then statements made: the loop has its turn
- * between all of them. */
+/* Rows are read page by page, then statements are made; the loop runs between
+ * all of these steps. */
 struct costs_question {
 	struct http *h;
 	struct http_request *req;
@@ -333,8 +333,8 @@ http_jobs_costs_cb(int status, json_t *rows, void *arg)
 		json_object_set(q->args, "after_test",
 		    json_object_get(last, "test"));
 	} else {
-		/* All results are here; a repeated query has none yet, but the
-		 * loop has had its turn. */
+		/* All results have arrived; a repeated query has none yet, but
+		 * the loop has run in between. */
 		while (more && clk_ns() - began_ns < COSTS_NS)
 			more = job_costs_next(q->costs);
 		if (!more)
@@ -351,8 +351,8 @@ http_jobs_costs_cb(int status, json_t *rows, void *arg)
 	free(q);
 }
 
-/* Costs of jobs are for operators only: a user would learn of jobs of
- * others. */
+/* Costs of jobs are for operators only, since they reveal jobs of other users.
+ */
 void
 http_get_costs(struct http *h, struct http_request *req, const char *part)
 {

@@ -56,8 +56,8 @@ http_orders_order_stored_cb(int status, json_t *result, void *arg)
 	free(o);
 }
 
-/* An order was carried out. It is answered once a restarted collector would
- * know of it. Takes answer. */
+/* Answer an executed order once it is stored, so that it survives a restart.
+ * Takes answer. */
 static void
 http_orders_reply_ordered(struct http *h, struct http_request *req,
     json_t *answer)
@@ -227,10 +227,10 @@ http_orders_backup(struct http *h, struct http_request *req, const char *part)
 	json_decref(body);
 }
 
-/* ---- baselines: the canary records of a run under a name, which stay when the
- * run's own are deleted ---- */
+/* ---- baselines: named copies of the canary records of a run, which stay when
+ * the run's records are deleted ---- */
 
-/* 0 after a refusal was sent. */
+/* Return 0 after an error was sent. */
 static int
 http_orders_may_pin(struct http_request *req, const char *name)
 {

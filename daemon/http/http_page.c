@@ -13,7 +13,7 @@
 #include "daemon/http/http_answer.h"
 
 #define GZIP_BITS (15 + 16)
-#define ASSET_MAX (1024 * 1024) /* bytes, unpacked: they are our own */
+#define ASSET_MAX (1024 * 1024) /* bytes, unpacked; the files are our own */
 
 static const struct type_row {
 	const char *end;
@@ -26,7 +26,7 @@ static const struct type_row {
 	{ ".svg", "image/svg+xml" },
 };
 
-/* For the few clients that do not take gzip. */
+/* For the few clients that do not accept gzip. */
 static struct evbuffer *
 http_page_unpack(const struct embed *file)
 {

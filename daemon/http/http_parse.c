@@ -129,8 +129,8 @@ http_parse_request_line(struct http_head *h, char *line)
 	return query != NULL ? http_parse_query(h, query) : no_fault;
 }
 
-/* 1 when a comma-separated list names token; parameters (";q=0") count only
- * as far as q=0 refuses. */
+/* Return 1 if a comma-separated list has token without the parameter q=0; other
+ * parameters are ignored. */
 static int
 http_parse_list_has(const char *list, const char *token)
 {
@@ -278,7 +278,7 @@ http_parse_header(struct http_head *h, char *line)
 	return no_fault;
 }
 
-/* text holds whole lines, each ended by CRLF, the last of them empty. */
+/* text has complete lines, each ended by CRLF, the last one empty. */
 static struct fault
 http_parse_lines(struct http_head *h, char *text)
 {

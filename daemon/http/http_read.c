@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * http_read.c - read requests: the cluster's state from memory through api.h,
- * stored data through the store's reader thread. Lists are arrays, things are
- * objects.
- */
+/* http_read.c - read requests: the cluster's state from memory through api.h,
+ * stored data through the store's reader thread. Lists are arrays, single items
+ * objects. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -25,11 +23,11 @@
 
 #define CHECK_LIMIT_NS (600 * CLK_NS_PER_S)
 #define PORT_MAX       65535
-#define PORT_DEFAULT   "9100" /* node_exporter's: what every node has */
+#define PORT_DEFAULT   "9100" /* node_exporter, which most nodes have */
 #define HOURS_MAX      336    /* a fortnight */
-/* An active collector without a sign of life for this long is gone: of its
- * database session, if it has no lease; of its regular reports, whose clock may
- * differ from ours by half a minute. */
+/* An active collector is considered dead after this long without contact: of
+ * its database session, if it has no lease; of its regular reports, whose clock
+ * may differ from ours by half a minute. */
 #define CLUSTER_LEASE_NS ((int64_t)(30 * CLK_NS_PER_S))
 #define CLUSTER_TOLD_NS  ((int64_t)(90 * CLK_NS_PER_S))
 
@@ -189,7 +187,7 @@ http_get_version(struct http *h, struct http_request *req, const char *part)
 		"jobs", seen[http_jobs_seen(h, req)]));
 }
 
-/* The store's alarm is a diagnosis like any other. */
+/* The store's alarm is one of the health checks. */
 void
 http_get_diags(struct http *h, struct http_request *req, const char *part)
 {
@@ -199,7 +197,7 @@ http_get_diags(struct http *h, struct http_request *req, const char *part)
 	(void)part;
 	store_health(h->store, &health);
 	if (!health.leads) {
-		/* What others say of agents that it has not is not so. */
+		/* A standby has no agents, so these checks would be wrong. */
 		json_array_clear(diags);
 		json_array_append_new(diags,
 		    json_pack("{s:s,s:o,s:s}", "severity", "info", "text",
@@ -295,7 +293,7 @@ http_read_cluster_json(const json_t *row, uint64_t now_unix_ns)
 
 struct clusters_question {
 	struct http_request *req;
-	json_t *own; /* NULL: another collector's */
+	json_t *own; /* NULL: of another collector */
 };
 
 static void
@@ -360,8 +358,8 @@ http_read_text_fits(const json_t *run, const char *key, const json_t *args)
 	return want == NULL || (have != NULL && strcmp(want, have) == 0);
 }
 
-/* A run in memory is newer than its row: it carries progress. What lives and
- * has none began after the store was asked. */
+/* A run in memory is newer than its row and has progress. A live run without a
+ * row began after the query. */
 static void
 http_read_merge_live(const struct runs_question *q, json_t *list)
 {
@@ -446,7 +444,7 @@ http_get_runs(struct http *h, struct http_request *req, const char *part)
 	}
 	json_object_set_new(args, "listed",
 	    json_integer(is_brief ? STORE_LISTED_BRIEF : STORE_LISTED_SHORT));
-	/* Whether a node is in it only its names tell. */
+	/* Only the list of names shows whether a node is in it. */
 	json_object_set_new(args, "brief",
 	    json_integer(is_brief && json_object_get(args, "node") == NULL));
 	q = xcalloc(1, sizeof(*q));
@@ -537,7 +535,7 @@ http_get_nodes(struct http *h, struct http_request *req, const char *part)
 		    NULL); /* handed over */
 		return;
 	}
-	/* Ten thousand of these are a megabyte, of the whole ones sixteen. A
+	/* Ten thousand of these take a megabyte, complete ones sixteen. A
 	 * node's name has no character that JSON escapes. */
 	strbuf_add(&all, "[", 1);
 	for (count = api_node_list(h->api, &n); count > 0; count--, n++) {
@@ -605,7 +603,7 @@ http_get_forecast(struct http *h, struct http_request *req, const char *part)
 	    forecast_json(h->api, (uint64_t)hours * 3600 * CLK_NS_PER_S));
 }
 
-/* ---- what canaries once were ---- */
+/* ---- baselines ---- */
 
 static void
 http_read_baseline_cb(int status, json_t *result, void *arg)
@@ -649,7 +647,7 @@ http_get_verdicts(struct http *h, struct http_request *req, const char *part)
 	if (text != NULL && str_to_bool(text, &all) < 0)
 		http_fail(req, 400, "config", "all must be yes or no");
 	else if (!store_leads(h->store) && all)
-		http_fail_standby(h, req); /* of normal nodes it keeps none */
+		http_fail_standby(h, req); /* normal nodes have none */
 	else if (!store_leads(h->store))
 		http_ask(h, req, STORE_VERDICTS, json_pack("{s:b}", "open", 1));
 	else

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * http_records.c - all records of a run as one array, page after page: a run
- * may have more of them than memory, and a slow reader must not make them
- * wait in ours. The next page is asked for when the last one is on its way.
- */
+/* http_records.c - all records of a run as one array, page by page: they may
+ * exceed the memory, and must not wait in it for a slow reader. The next page
+ * is read when the last one has been sent. */
 #include <stdlib.h>
 
 #include "common/member.h"
@@ -58,7 +56,7 @@ http_records_more_cb(struct http_request *req, void *arg)
 	http_records_walk_free(w);
 }
 
-/* The first page decides: an error and a short answer are ordinary ones. */
+/* The first page decides: an error or a short answer is sent as usual. */
 static void
 http_records_page_cb(int status, json_t *result, void *arg)
 {
@@ -69,7 +67,8 @@ http_records_page_cb(int status, json_t *result, void *arg)
 	struct evbuffer *body;
 
 	if (status < 0 || (w->begun && http_gone(w->req))) {
-		/* Cut off in the middle: the peer sees that it is not all. */
+		/* Close the connection in the middle: the peer detects that the
+		 * answer is incomplete. */
 		if (w->begun)
 			http_drop(w->req);
 		else
@@ -82,7 +81,7 @@ http_records_page_cb(int status, json_t *result, void *arg)
 	w->more = w->left > 0 && member_bool(result, "more");
 	json_object_set(w->args, "after_seq",
 	    json_object_get(result, "last_seq"));
-	/* The text between brackets or commas. */
+	/* Append the text of the records, without the brackets of the array. */
 	body = evbuffer_new();
 	evbuffer_add(body, w->begun ? "," : "[", len > 0 || !w->begun);
 	if (len > 0)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * job_cause.c - a rank's node is lost, or its GPU or link has counted an error
- * since the job began, or a verdict is open on the node or its leaf; else the
- * process is all that is known to differ.
- */
+/* job_cause.c - possible causes: a rank's node is lost, or its GPU or link has
+ * counted an error since the job began, or a verdict is open on the node or its
+ * leaf. Otherwise the cause is in the process. */
 #include "daemon/jobs/job_cause.h"
 
 #include <inttypes.h>
@@ -49,7 +47,7 @@ job_cause_case(const struct job_facts *facts, const char *kind,
 	return NULL;
 }
 
-/* "leaf r12 is slow since 13:58 UTC (TEXT)": a verdict's text says more. */
+/* Append "leaf r12 is slow since 13:58 UTC (TEXT)", with the verdict's text. */
 static void
 job_cause_case_add(struct strbuf *text, const json_t *row)
 {
@@ -62,8 +60,8 @@ job_cause_case_add(struct strbuf *text, const json_t *row)
 	    job_cause_at(member_int(row, "since_unix_ns"), at), more);
 }
 
-/* The newest error since the job began, or NULL; an error of a GPU comes first,
- * since links also fail without harm to a job. */
+/* Return the newest error since the job began, or NULL. An error of a GPU comes
+ * first, since jobs survive many errors of links. */
 static const struct node_error *
 job_cause_error(const struct job_facts *facts, const struct node *n)
 {
@@ -123,7 +121,7 @@ job_cause_node(const struct job_facts *facts, const struct node *n,
 	return cause != JOB_CAUSE_NONE ? cause : JOB_CAUSE_NETWORK;
 }
 
-/* The one node, or leaf with two nodes at least, of all ranks. */
+/* Find the common node, or leaf with at least two nodes, of all ranks. */
 static const struct node *
 job_cause_one_node(const struct job_finding *f)
 {
@@ -147,8 +145,8 @@ job_cause_one_leaf(const struct job_finding *f)
 	    : NULL;
 }
 
-/* "rank 137 (node b07, GPU 3)", "8 ranks on node b07", "64 ranks on leaf r12",
- * "9 ranks, the first of them rank 4 (node b01)". */
+/* Append "rank 137 (node b07, GPU 3)", "8 ranks on node b07", "64 ranks on leaf
+ * r12", "9 ranks, the first of them rank 4 (node b01)". */
 static void
 job_cause_who_add(const struct job_finding *f, struct strbuf *text)
 {
@@ -175,8 +173,7 @@ job_cause_who_add(const struct job_finding *f, struct strbuf *text)
 	strbuf_addf(text, ")");
 }
 
-/* Of a job in which no rank or node stands out: whatever its nodes and leaves
- * have. */
+/* No rank or node of the job differs: search all of its nodes and leaves. */
 static enum job_cause
 job_cause_any(const struct job_facts *facts, struct strbuf *text)
 {
@@ -213,7 +210,7 @@ job_cause_any(const struct job_facts *facts, struct strbuf *text)
 	return first;
 }
 
-/* Of ranks: their node's, or their leaf's. */
+/* Return the cause of these ranks: their node's, or their leaf's. */
 static enum job_cause
 job_cause_ranks(const struct job_finding *f, const struct job_facts *facts,
     struct strbuf *text)

@@ -57,7 +57,7 @@ job_around_ns(const json_t *job, int64_t now_unix_ns)
 						    : lasts_ns;
 }
 
-/* Verdicts come newest first: what holds ends where the next one begins. */
+/* Verdicts are sorted, newest first: each ends at the start of the next one. */
 static struct troubles
 job_join_troubles_of(const json_t *verdicts)
 {
@@ -90,7 +90,7 @@ job_join_troubles_of(const json_t *verdicts)
 	return t;
 }
 
-/* The names of a list, as a set. */
+/* Return the names of a list as a set. */
 static json_t *
 job_join_nodes_of(const json_t *o, const char *key)
 {
@@ -132,7 +132,7 @@ job_join_span_compare(const void *a, const void *b)
 	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
-/* The time that spans cover, sorted here. */
+/* Return the time that spans cover; sorts them. */
 static int64_t
 job_join_covered_ns(struct span *list, size_t count)
 {
@@ -151,7 +151,7 @@ job_join_covered_ns(struct span *list, size_t count)
 	return sum_ns;
 }
 
-/* Sets exposed_node_s and verdicts, those within around_ns of it. */
+/* Set exposed_node_s, and verdicts within around_ns of the job. */
 static void
 job_join_exposure_add(json_t *job, const struct troubles *t,
     int64_t now_unix_ns, int64_t around_ns)
@@ -195,7 +195,7 @@ job_join_exposure_add(json_t *job, const struct troubles *t,
 	free(during);
 }
 
-/* Of one of its nodes, or of itself. */
+/* The event is of one of its nodes, or of the job. */
 static int
 job_join_is_event_of(const json_t *job, const json_t *nodes,
     const json_t *event)
@@ -288,8 +288,9 @@ job_join_impacts_add(json_t *job, const json_t *impacts, int64_t now_unix_ns)
 	json_decref(sums);
 }
 
-/* Below 1 where a part of the job is slow, for all of it waits. A job of one
- * leaf has no use for uplinks. out: the slow ones, or NULL. */
+/* Return the share of the job, below 1 if a part of it is slow, since the whole
+ * job waits. A job on one leaf does not use uplinks. out: the slow parts, or
+ * NULL. */
 static double
 job_join_share_of(const json_t *job, const json_t *nodes, const json_t *shares,
     json_t *out)
@@ -311,7 +312,7 @@ job_join_share_of(const json_t *job, const json_t *nodes, const json_t *shares,
 	return least;
 }
 
-/* Nothing where nothing was known then. */
+/* Skip times without a measurement. */
 static void
 job_join_expectation_set(json_t *o, const char *when, const json_t *job,
     const json_t *nodes, const json_t *shares)
@@ -335,8 +336,9 @@ job_join_expectation_set(json_t *o, const char *when, const json_t *job,
 	json_decref(unknown);
 }
 
-/* Rows of shares hold until the next: before, what held when it began; during,
- * the worst that held meanwhile; after, the newest of the time after it. */
+/* A row of shares is valid until the next one. before: the row at the start of
+ * the job; during: the worst row of its time; after: the newest row after it.
+ */
 static void
 job_join_expectation_add(json_t *job, const json_t *shares, int64_t now_unix_ns,
     int64_t around_ns)

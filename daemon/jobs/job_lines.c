@@ -10,7 +10,7 @@
 #include "common/str.h"
 #include "daemon/jobs/job_lines.h"
 
-/* Slurm's words; a job of any other has ended. */
+/* Slurm's states; a job in any other state has ended. */
 static const char *const waiting[] = { "PENDING", "PD", "CONFIGURING",
 	"REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "REVOKED",
 	"SPECIAL_EXIT" };
@@ -78,14 +78,14 @@ job_line_parse(char *line, struct job_line *ret)
 		.start_unix_s = job_lines_time_parse(fields[3]),
 		.end_unix_s = job_lines_time_parse(fields[4]),
 		.runs = STR_FIND(running, fields[2]) >= 0 };
-	if (ret->runs) /* squeue says when its time is over */
+	if (ret->runs) /* squeue prints the time limit as end */
 		ret->end_unix_s = 0;
 	if (ret->runs && ret->start_unix_s == 0)
 		return -EINVAL;
-	/* In accounting it is a start that is over. */
+	/* In accounting this start of the job has ended. */
 	if (strcmp(fields[2], "REQUEUED") == 0 && ret->end_unix_s == 0)
 		return 0;
-	/* "(null)" and "None assigned" of one that never began */
+	/* "(null)" and "None assigned": it never started */
 	return STR_FIND(waiting, fields[2]) < 0 && ret->start_unix_s > 0 &&
 	    ret->nodes[0] != '\0' && ret->nodes[0] != '(' &&
 	    strncmp(ret->nodes, "None", 4) != 0;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * job_ras.c - two looks decide: a rank that is silent in both, and counts that
- * are the same in both. Any node of a job may report all of it, so reports that
- * come soon after the last one are dropped.
- */
+/* job_ras.c - a finding needs two reports: a rank that does not answer in both,
+ * or counts that are equal in both. Each node of a job may report the whole
+ * job, so reports that arrive soon after the last one are dropped. */
 #include "daemon/jobs/job_ras.h"
 
 #include <inttypes.h>
@@ -35,14 +33,14 @@ struct watch {
 	TAILQ_ENTRY(watch) next;
 	char *key;
 	json_t *job;
-	json_t *addrs;  /* to names of nodes, of other namespaces */
-	json_t *silent; /* "HASH RANK": since when, of the last look */
-	json_t *behind; /* a set of hashes, of the last look: with ranks behind
-			   that are all on nodes with a case */
-	int64_t at_unix_ns;       /* of the last look; 0: none yet */
+	json_t *addrs;  /* by address in another namespace: names of nodes */
+	json_t *silent; /* "HASH RANK": start time, of the last report */
+	json_t *behind; /* a set of hashes, of the last report: all ranks that
+			   are behind are on nodes with a case */
+	int64_t at_unix_ns;       /* of the last report; 0: none yet */
 	int64_t error_unix_ns;    /* of the last report without one */
-	int64_t launched;         /* -1: the last look does not give it */
-	int64_t launched_unix_ns; /* since when it is the same */
+	int64_t launched;         /* -1: not in the last report */
+	int64_t launched_unix_ns; /* start of the unchanged state */
 	char version[32];
 	int64_t comms;
 	enum job_finding_kind kind, told; /* told: in an event */
@@ -58,7 +56,7 @@ struct job_ras {
 	size_t count;
 };
 
-/* A look: a report, and the data to compare it with. */
+/* A report, and the data to compare it with. */
 struct look {
 	struct watch *w;
 	const struct node *from;
@@ -178,8 +176,8 @@ job_ras_is_on(const struct look *l)
 	return 0;
 }
 
-/* The node that has an address: by its own agent's report from the job's
- * namespace, or by its inventory; a loopback address is the reporter's. */
+/* Return the node of an address, from its agent's report in the job's
+ * namespace, or from its inventory. A loopback address is the reporter's. */
 static const struct node *
 job_ras_node_find(const struct job_ras *jr, const struct look *l,
     const char *addr)
@@ -223,7 +221,8 @@ job_ras_rank(const struct job_ras *jr, const struct look *l, const json_t *row)
 		.node = job_ras_node_find(jr, l, addr) };
 }
 
-/* Ranks that were silent in the last look too; silent: those of this look. */
+/* Return ranks that did not answer in the last report, too; silent: those of
+ * this report. */
 static int
 job_ras_silent(const struct job_ras *jr, struct look *l, const json_t *comm,
     json_t *silent, struct job_finding *ret)
@@ -242,7 +241,7 @@ job_ras_silent(const struct job_ras *jr, struct look *l, const json_t *comm,
 		const json_t *since;
 		char key[64];
 
-		/* One that is absent has answered, and has left. */
+		/* A missing rank has answered and has left. */
 		if (i >= RANKS_MAX || strcmp(state, "absent") == 0)
 			continue;
 		listed++;
@@ -267,7 +266,8 @@ job_ras_silent(const struct job_ras *jr, struct look *l, const json_t *comm,
 	return 1;
 }
 
-/* The ranks that have launched least, where they are at most half of all. */
+/* Return the ranks with the fewest launches, if they are at most half of all.
+ */
 static int
 job_ras_behind(const struct job_ras *jr, struct look *l, const json_t *comm,
     struct job_finding *ret)
@@ -293,8 +293,8 @@ job_ras_behind(const struct job_ras *jr, struct look *l, const json_t *comm,
 	return 1;
 }
 
-/* In a job that progresses ranks are apart by chance: they count where all are
- * on nodes or a leaf with an open case, in two looks. */
+/* In a job that progresses, ranks differ by chance: they count only if all are
+ * on nodes or a leaf with an open case, in two reports. */
 static int
 job_ras_has_cases(const struct look *l, const struct job_finding *f)
 {
@@ -368,8 +368,8 @@ job_ras_finding(const struct job_ras *jr, struct look *l, const json_t *report)
 	return f;
 }
 
-/* One event where a finding begins, where its cause is found, and where the job
- * progresses again. */
+/* Write an event when a finding begins, when its cause is found, and when the
+ * job progresses again. */
 static void
 job_ras_tell(const struct job_ras *jr, struct watch *w)
 {

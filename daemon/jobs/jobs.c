@@ -43,26 +43,26 @@
 #define ACCOUNT_EVERY 5 /* polls */
 #define SEEN_SETTING  "jobs/seen"
 #define KEY_SETTING   "jobs/key" /* its pseudonym identifies the key */
-/* A job becomes loud when its nodes use LOUD_SHARE of their links and quiet
- * below QUIET_SHARE; these changes are its steps. Looking takes at most a
- * hundredth of the time and happens at least every LOUD_LOOK_MAX_NS. */
+/* A job becomes loud when its nodes use LOUD_SHARE of their links, and quiet
+ * below QUIET_SHARE; these changes are its steps. The check uses at most a
+ * hundredth of the time and runs at least every LOUD_LOOK_MAX_NS. */
 #define LOUD_SHARE       0.10
 #define QUIET_SHARE      0.03
 #define LOUD_LOOK_OF     100
 #define LOUD_LOOK_MIN_NS CLK_NS_PER_S
 #define LOUD_LOOK_MAX_NS (10 * CLK_NS_PER_S)
-/* What nodes give is stored when it has changed, at most this often, and after
- * a day in any case, so that a search need not go back further. */
+/* The throughput of nodes is stored when it has changed, at most this often,
+ * and after a day in any case, which limits how far back a search must go. */
 #define SHARES_EVERY_NS (10 * CLK_NS_PER_S)
 #define SHARES_ANEW_NS  (86400 * CLK_NS_PER_S)
 /* Limits for jobs' own measurements: jobs of one message, and bytes of one
  * job. */
 #define IN_BAND_JOBS_MAX  16
 #define IN_BAND_BYTES_MAX 16384
-/* A job's name is its user's text, and Slurm prints a line end in it as it is:
- * squeue cuts or pads a name to NAME_BYTES, and its end is where these are
- * over. sacct cannot do both that and whole lists of nodes, so it is not asked
- * for names. squeue forgets a job five minutes after its end by default. */
+/* The user chooses a job's name, and Slurm prints line ends in it unchanged.
+ * squeue cuts or pads a name to NAME_BYTES, so its end is known. sacct cannot
+ * combine this with complete lists of nodes, so it is not queried for names.
+ * squeue drops a job five minutes after its end by default. */
 #define NAME_BYTES          128
 #define FORMAT_SQUEUE       "%i|%u:%U|%T|%S|%e|%N"
 #define FORMAT_SQUEUE_NAMES FORMAT_SQUEUE "|%128j" /* NAME_BYTES */
@@ -74,7 +74,7 @@
 #define LISTED_MORE  4096
 #define LISTED_TIMES 64
 #define UNKNOWN_MAX  1000
-/* Work on jobs takes the loop for no longer than this at a time. */
+/* Maximum time of the loop for work on jobs at once. */
 #define SLICE_NS (10 * CLK_NS_PER_S / 1000)
 
 /* An answer that is being read. */
@@ -93,24 +93,24 @@ struct jobs {
 	struct spawned *child, *accounting;
 	char error[ERROR_BYTES], accounting_error[ERROR_BYTES];
 	struct jobs_health health;
-	int64_t seen_unix_ns; /* when the last whole answer came; 0: never */
+	int64_t seen_unix_ns; /* time of the last complete answer; 0: never */
 	/* Bodies as in the store, by "JOB START": jobs that run, and ended jobs
 	 * that may still be reported. */
 	json_t *running, *ended;
 	json_t *unknown; /* nodes of the last answer without an agent, a set */
-	json_t *newest;  /* of both, by job: the one that began last */
-	json_t *uids;    /* of their owners, by job, where that is known */
+	json_t *newest;  /* the latest start by job, of both */
+	json_t *uids;    /* of their owners, by job, if known */
 	json_t *loud;    /* keys of those whose traffic has begun */
-	/* Lines of the last answer that could not be read, as keys, of the
-	 * scheduler and of accounting: the next one has them again. */
+	/* Malformed lines of the last answer, as keys, of the scheduler and of
+	 * accounting: the next answer repeats them. */
 	json_t *unread[2];
 	struct answer answers[2]; /* the same two */
-	struct event *slice;      /* reads on in them; NULL without a base */
-	uint64_t loud_ns;         /* when the next look is due */
+	struct event *slice;      /* continues reading; NULL without a base */
+	uint64_t loud_ns;         /* time of the next check */
 	uint64_t loud_took_ns;    /* of this look, so far */
-	char *loud_at;            /* the job that is next in it; NULL: none */
+	char *loud_at;            /* the next job of the check; NULL: none */
 	json_t *shares;           /* the newest row of them, or NULL */
-	int shares_are_new;       /* a round of bandwidth has come since */
+	int shares_are_new;       /* a round of bandwidth has arrived since */
 	uint64_t shares_ns;
 	struct job_ledger *ledger;
 	struct job_ras *ras;
@@ -157,7 +157,7 @@ jobs_key_open(const char *dir, uint8_t ret[KEY_BYTES], struct err *err)
 		    fsync(fd) < 0) {
 			rc = err_set(err, -errno, "%s: %s", path,
 			    strerror(errno));
-			/* half a key would stop every later start */
+			/* an incomplete key would prevent all later starts */
 			if (fd >= 0)
 				unlink(path);
 		}
@@ -259,7 +259,7 @@ jobs_owner(const struct jobs *js, const char *user, char ret[JOBS_OWNER_BYTES])
 		snprintf(ret + strlen("user-") + 2 * i, 3, "%02x", mac[i]);
 }
 
-/* A requeued job begins again: another row. */
+/* A requeued job has another start, and another row. */
 static void
 jobs_key_of(const char *job, int64_t start_unix_ns, char ret[KEY_OF_BYTES])
 {
@@ -475,7 +475,7 @@ jobs_shares(struct jobs *js, const json_t *shares, int64_t now_unix_ns)
 	free(names);
 }
 
-/* Any user may leave files that name any job. Root's are the site's. */
+/* Any user can write files for any job; only files of root are the site's. */
 static int
 jobs_may_tell(const struct jobs *js, const char *job, const json_t *said)
 {
@@ -585,7 +585,7 @@ jobs_places_add(struct jobs *js, json_t *body, const char *nodes, size_t *left)
 
 	if (rc < 0)
 		hl = (struct hostlist){ 0 };
-	if (rc == -E2BIG) /* no later look expands it either */
+	if (rc == -E2BIG) /* later checks do not expand it either */
 		json_object_set_new(body, "nodes", json_string(""));
 	*left -= rc != -E2BIG ? hl.count : max < *left ? max : *left;
 	for (size_t i = 0; i < hl.count; i++) {
@@ -604,7 +604,7 @@ jobs_places_add(struct jobs *js, json_t *body, const char *nodes, size_t *left)
 	hostlist_clear(&hl);
 }
 
-/* As the line has it, or as it was known before. */
+/* From the line, or as known before. */
 static const char *
 jobs_name_of(const struct jobs *js, const struct job_line *l)
 {
@@ -633,7 +633,8 @@ jobs_body_of(struct jobs *js, const struct job_line *l, size_t *left)
 	return body;
 }
 
-/* It ended at its end, or when it was last seen, and not before it began. */
+/* The end is the reported one, or when it was last seen; not before the start.
+ */
 static void
 jobs_end_set(struct jobs *js, json_t *body, int64_t end_unix_ns, int is_known)
 {
@@ -663,7 +664,7 @@ jobs_job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns,
 
 	jobs_key_of(l->job, l->start_unix_s * (int64_t)CLK_NS_PER_S, key);
 	old = json_object_get(js->ended, key);
-	/* Nobody says more of its end than before. */
+	/* The end was not updated. */
 	if (old != NULL &&
 	    (!member_bool(old, "end_is_guess") ||
 		(!l->runs && l->end_unix_s == 0)))
@@ -755,7 +756,7 @@ jobs_line_take(struct jobs *js, struct answer *a, char *line, int is_accounting)
 	struct job_line l;
 	int rc = line[0] == '\0' ? 0 : job_line_parse(line, &l);
 
-	/* In accounting some run for ever. */
+	/* In accounting some jobs never end. */
 	if (rc > 0 && !(is_accounting && l.runs)) {
 		jobs_key_of(l.job, l.start_unix_s * (int64_t)CLK_NS_PER_S,
 		    name);
@@ -770,7 +771,7 @@ jobs_line_take(struct jobs *js, struct answer *a, char *line, int is_accounting)
 	free(whole);
 }
 
-/* 1: it is read to its end. */
+/* Return 1 if it was read completely. */
 static int
 jobs_answer_read(struct jobs *js, int is_accounting, uint64_t deadline_ns)
 {
@@ -852,7 +853,7 @@ jobs_take(struct jobs *js, const char *text, int is_accounting,
 	(void)jobs_answer_read(js, is_accounting, UINT64_MAX);
 }
 
-/* Said once for each new way to fail. */
+/* Log each new failure once. */
 static void
 jobs_answer_take(struct jobs *js, int status, const char *out,
     int is_accounting)
@@ -897,7 +898,8 @@ static void
 jobs_queue_cb(int status, const char *out, void *arg)
 {
 	struct jobs *js = arg;
-	/* Since its last answer and a little, a day at the start. */
+	/* Query the time since the last answer with a margin; a day at the
+	 * start. */
 	uint64_t past_s = js->accounted_ns == 0
 	    ? 86400
 	    : (clk_ns() - js->accounted_ns) / CLK_NS_PER_S + 600;

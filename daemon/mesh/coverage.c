@@ -17,7 +17,7 @@
 struct cells {
 	uint8_t *stamp;
 	size_t count;
-	uint64_t by_stamp[STAMPS + 1]; /* how many cells have it */
+	uint64_t by_stamp[STAMPS + 1]; /* number of cells with it */
 };
 
 enum kind { PAIRS, LEAVES, LINKS, UPLINKS, KINDS };
@@ -43,8 +43,8 @@ coverage_free(struct coverage *c)
 	free(c);
 }
 
-/* Of an unordered pair, a and b alike allowed: rows of a triangle, so that
- * more nodes only add to the end. */
+/* Return the index of an unordered pair; a and b may be equal. The rows form a
+ * triangle, so that new nodes are appended. */
 static size_t
 coverage_pair_at(size_t a, size_t b)
 {
@@ -75,7 +75,7 @@ coverage_sweep(struct coverage *c, uint64_t hour)
 
 	if (hour <= c->swept_hour)
 		return;
-	/* After a jump beyond what stamps tell apart, nothing is recent. */
+	/* After a jump beyond the range of stamps nothing is recent. */
 	clear = hour - c->swept_hour >= STAMPS - COVERAGE_HOURS;
 	for (int k = 0; k < KINDS; k++) {
 		struct cells *cells = &c->cells[k];
@@ -171,7 +171,7 @@ coverage_meet(struct coverage_met *who, size_t other)
 	who->one = other;
 }
 
-/* Once through the triangle: most of its cells are free, or all are set. */
+/* One pass through the triangle; most of its cells are free, or all are set. */
 void
 coverage_met(const struct coverage *c, uint64_t hour, const uint32_t *leaf_of,
     size_t nodes, struct coverage_met *ret_nodes,

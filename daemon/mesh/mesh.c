@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * mesh.c - an epoch is begun by the clock, ordered in slices, gathered until a
- * deadline and written as records; late reports are dropped.
- */
+/* mesh.c - an epoch starts by the clock. Its orders are sent in slices, its
+ * reports collected until a deadline and written as records; late reports are
+ * dropped. */
 #include "daemon/mesh/mesh.h"
 
 #include <errno.h>
@@ -29,7 +28,7 @@
 #include "daemon/run/run.h"
 #include "daemon/store/store.h"
 
-/* Orders of one tick: 10,000 leave in some seconds. */
+/* Orders of one tick: 10,000 are sent in some seconds. */
 #define SLICE 500
 /* Nodes report at once after an order; a node without a report by then is
  * missing. */
@@ -41,9 +40,9 @@
 struct mesh_node {
 	uint8_t key[MESH_KEY_BYTES]; /* of this session */
 	uint64_t serial;             /* of the session it was given to */
-	int ready;                   /* it has said that it answers */
-	int64_t large_bytes;         /* that it answers and carries, or 0 */
-	uint64_t order_epoch;        /* of its newest order */
+	int ready;                   /* it has reported that it answers */
+	int64_t large_bytes;  /* of large datagrams that it supports, or 0 */
+	uint64_t order_epoch; /* of its newest order */
 	struct in6_addr addr;
 	char addr_text[INET6_ADDRSTRLEN];
 	char *trouble; /* why it takes no part */
@@ -70,10 +69,10 @@ struct mesh {
 	uint64_t epoch, seed, order_seed;
 	struct mesh_site *sites;
 	struct mesh_aims *aims[MESH_CLASS_MAX];
-	size_t site_count, cursor; /* orders are out up to cursor */
+	size_t site_count, cursor; /* orders are sent up to cursor */
 	struct gathering gathering[GATHERS_MAX];
 	uint64_t flushed_epoch; /* older reports are too late */
-	/* the run that records belong to, a new one each day */
+	/* the run of the records, a new one each day */
 	char run[64];
 	uint64_t run_day, seq;
 	struct mesh_sum sums[MESH_CLASS_MAX];
@@ -214,7 +213,7 @@ mesh_addr_try(const struct mesh *m, struct mesh_node *mn, const char *text)
 	return 1;
 }
 
-/* targets is taken; NULL: answer only. */
+/* Send an order; targets is taken; NULL: answer only. */
 static void
 mesh_order_send(struct mesh *m, struct node *n, json_t *targets)
 {
@@ -280,7 +279,7 @@ mesh_headers_bytes(const struct mesh_node *mn)
 	return (IN6_IS_ADDR_V4MAPPED(&mn->addr) ? 20 : 40) + 8;
 }
 
-/* The largest datagram that both allow; 0: none that is worth it. */
+/* Return the largest datagram that both support; 0: too small to be useful. */
 static int64_t
 mesh_large_bytes(int64_t a, int64_t b)
 {
@@ -306,8 +305,8 @@ mesh_greeted(struct mesh *m, struct node *n)
 		    json_pack("{s:b}", "on", 0));
 		return;
 	}
-	/* Where others reach it: its session's address, or the first of its
-	 * interfaces in the net. */
+	/* Set the address for echoes: its session's, or the first interface's
+	 * in mesh.net. */
 	found = mesh_addr_try(m, mn, n->addr);
 	member_foreach (n->inventory, "nics", i, nic)
 		member_foreach (nic, "addrs", j, addr)
@@ -331,9 +330,9 @@ mesh_greeted(struct mesh *m, struct node *n)
 	mesh_order_send(m, n, NULL);
 }
 
-/* A node stays a site for one epoch after its session has ended: where large
- * packets vanish, sessions break too, and the others need time to find out
- * why. */
+/* A node stays in the mesh for one epoch after its session has ended: if large
+ * packets are lost, sessions break too, and the other nodes need time to
+ * measure the loss. */
 static int
 mesh_is_site(struct mesh *m, const struct node *n)
 {
@@ -370,7 +369,7 @@ mesh_id_name(void *arg, size_t id)
 	return roster_by_id(m->roster, id)->name;
 }
 
-/* The one of that epoch, or NULL. */
+/* Return the gather of that epoch, or NULL. */
 static struct gathering *
 mesh_gathering_find(struct mesh *m, uint64_t epoch)
 {
@@ -381,8 +380,8 @@ mesh_gathering_find(struct mesh *m, uint64_t epoch)
 	return NULL;
 }
 
-/* The one of that epoch, or a free place; NULL: more epochs at once than any
- * honest cluster has. */
+/* Return the gather of that epoch, or a free one; NULL: more epochs at once
+ * than a correct cluster has. */
 static struct gathering *
 mesh_gathering_need(struct mesh *m, uint64_t epoch)
 {
@@ -433,15 +432,15 @@ mesh_epoch_begin(struct mesh *m, uint64_t epoch)
 		m->aims[c] = xcalloc(m->site_count + 1, sizeof(m->aims[c][0]));
 		mesh_rings_draw(&r, (enum mesh_class)c, targets[c], m->aims[c]);
 	}
-	/* Reports of the epoch that ends will come, one from each that had an
-	 * order of it and is there. */
+	/* Expect a report of the ending epoch from each connected node that
+	 * received an order of it. */
 	if (expected > 0)
 		ga = mesh_gathering_need(m, before);
 	if (ga != NULL)
 		ga->expected = expected;
 }
 
-/* Whom a site asks, with the token by which each knows it. */
+/* Return the targets of a site, with the token that each target accepts. */
 static json_t *
 mesh_targets_of(struct mesh *m, size_t site)
 {
@@ -480,8 +479,8 @@ mesh_targets_of(struct mesh *m, size_t site)
 	return list;
 }
 
-/* Its records belong to a run like any others; the run is over from its start,
- * so that it is neither awaited nor resumed. */
+/* Records need a run. This run is stored as ended from the start, so that it is
+ * neither awaited nor resumed. */
 static void
 mesh_run_need(struct mesh *m)
 {
@@ -511,8 +510,8 @@ mesh_run_need(struct mesh *m)
 	json_decref(o);
 }
 
-/* The link that its echoes go over; -ENOENT: none of those that carry jobs'
- * bytes. */
+/* Return the link of its echoes; -ENOENT: not a link that carries the bytes of
+ * jobs. */
 static long
 mesh_echo_link(struct mesh *m, const struct node *n)
 {
@@ -531,7 +530,7 @@ mesh_echo_link(struct mesh *m, const struct node *n)
 	return -ENOENT;
 }
 
-/* A pair that met over another network has not exercised what jobs use. */
+/* A pair over another network has not exercised the network of jobs. */
 static void
 mesh_pair_cover(struct mesh *m, uint64_t hour, const struct node *a,
     const struct node *b)

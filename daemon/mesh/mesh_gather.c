@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * mesh_gather.c - reports of one epoch become one record a class. A loss counts
- * only where the target was able to answer: it has reported and was not deaf.
- */
+/* mesh_gather.c - combine the reports of one epoch to one record per class. A
+ * loss counts only if the target was able to answer: it has reported and
+ * dropped no request. */
 #include "daemon/mesh/mesh_int.h"
 
 #include <errno.h>
@@ -20,7 +19,7 @@
 #define COUNT_MAX  1000000000LL /* limit of one report: more is malformed */
 #define ECHO_MAX_S 86400.0
 
-/* How a host did, in its own words. */
+/* The state of a host, from its own report. */
 struct host {
 	int reported;
 	int deaf;          /* requests to it were dropped at its host */
@@ -76,7 +75,7 @@ mesh_gather_reports(const struct mesh_gather *g)
 	return g->reports;
 }
 
-/* 0 and a count, or -EPROTO. */
+/* Read a count. Return 0 or -EPROTO. */
 static int
 mesh_gather_count_get(const json_t *o, const char *key, uint64_t *ret)
 {
@@ -97,8 +96,9 @@ mesh_gather_class_get(const json_t *o)
 	return name == NULL ? -ENOENT : mesh_class_find(name);
 }
 
-/* Its mean lies between its smallest and its largest, but for rounding, and
- * these are times of echoes: a record is made of them that everybody reads. */
+/* Check that the mean is between the minimum and the maximum, except for
+ * rounding, and that these are possible times of echoes, since they become part
+ * of a record. */
 static int
 mesh_gather_is_of_echoes(const struct hist *h)
 {
@@ -254,13 +254,13 @@ mesh_gather_close(struct mesh_gather *g)
 			t->lost -= p->lost < t->lost ? p->lost : t->lost;
 			p->lost = 0;
 			/* A target that answered small datagrams but no large
-			 * one was alive all the same: where large ones vanish,
-			 * its report may vanish too. */
+			 * one was alive: if large packets are lost, its report
+			 * may be lost too. */
 			if (p->answered == 0 || p->large_answered > 0)
 				p->large_lost = 0;
 		}
-		/* Where large datagrams pass, they count like the others. They
-		 * are more likely to show bit errors. */
+		/* If large datagrams pass, they count like the others. They
+		 * detect bit errors with a higher probability. */
 		if (p->large_answered > 0) {
 			p->answered += p->large_answered;
 			p->lost += p->large_lost;
@@ -281,7 +281,7 @@ mesh_gather_totals(const struct mesh_gather *g, enum mesh_class class)
 	return &g->totals[class];
 }
 
-/* A node's end of its pairs, asked or asking. */
+/* A node's end of a pair, as sender or target. */
 struct end {
 	uint32_t node;
 	const struct mesh_pair *pair;
@@ -324,8 +324,7 @@ mesh_gather_loss_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Make the row of the node whose ends are ends[0..count), which are sorted
- * again. */
+/* Make the row of the node with ends[0..count), which are sorted again. */
 static json_t *
 mesh_gather_node_row(const struct mesh_gather *g, struct end *ends,
     size_t count)
@@ -336,9 +335,9 @@ mesh_gather_node_row(const struct mesh_gather *g, struct end *ends,
 	size_t node = ends[0].node, n = 0;
 	json_t *o;
 
-	/* The better half of its pairs: the others may have a bad partner,
-	 * which may be its target and its source. A node with one pair has
-	 * none. */
+	/* Use the better half of its pairs, since the others may have a bad
+	 * partner, which may be both target and source. A node with one pair
+	 * gets none. */
 	qsort(ends, count, sizeof(ends[0]), mesh_gather_loss_compare);
 	for (size_t i = 0; i < count; i++) {
 		const struct mesh_pair *p = ends[i].pair;
@@ -410,7 +409,7 @@ mesh_gather_large_loss_of(const struct mesh_pair *p)
 	    ((double)p->large_answered + (double)p->large_lost + 1);
 }
 
-/* The worst first: those that lose, large ones last, then the slow ones. */
+/* Sort the worst first: by losses, large datagrams last, then by time. */
 static int
 mesh_gather_pair_compare(const void *a, const void *b)
 {

@@ -12,13 +12,13 @@
 #include "common/xalloc.h"
 
 /* A stride is judged by this many of its pairs, and this many strides are
- * looked at: for 10,000 nodes a ring costs some milliseconds. */
+ * tried: for 10,000 nodes a ring costs some milliseconds. */
 #define JUDGED_PAIRS   64
 #define JUDGED_STRIDES 2048
-/* A pair that was not exercised outweighs any number of those that were. */
+/* A pair that was not exercised outweighs any number of exercised ones. */
 #define WEIGHT_NEW (2 * JUDGED_PAIRS)
-/* Rings across the spine, for each target that a node is to have: in a
- * cluster of two leaves every other partner is on one's own. */
+/* Rings across the spine for each target of a node: in a cluster of two leaves
+ * half of the partners are on the node's own leaf. */
 #define SPINE_TRIES 4
 
 struct circle {
@@ -30,7 +30,7 @@ struct circle {
 	uint8_t *used; /* strides of this epoch, and their mirror images */
 };
 
-/* The site that the i-th of the circle asks. */
+/* Return the target of the i-th site of the circle. */
 static int
 mesh_ring_partner(const struct circle *c, size_t i, size_t stride)
 {
@@ -47,8 +47,8 @@ mesh_ring_is_wanted(const struct circle *c, size_t i, size_t stride)
 	return c->class == MESH_LEAF ? same : !same;
 }
 
-/* The best stride that is not used yet, 0 when none is worth a ring. Looked at
- * from a random one on, so that equal ones have equal chances. */
+/* Return the best stride that is not used yet; 0 if none is useful. The search
+ * starts at a random stride, so that equal ones have equal chances. */
 static size_t
 mesh_ring_stride_draw(const struct circle *c)
 {
@@ -127,7 +127,8 @@ mesh_rings_draw(const struct mesh_rings *r, enum mesh_class class,
 	struct placed *p = xcalloc(r->count + 1, sizeof(p[0]));
 	int *list = xcalloc(r->count + 1, sizeof(list[0]));
 
-	/* Sites of one leaf stand together, in the order of first sight. */
+	/* Sites of one leaf are adjacent, in the order in which they were first
+	 * seen. */
 	for (size_t i = 0; i < r->count; i++)
 		p[i] = (struct placed){ r->sites[i].leaf, (int)i };
 	qsort(p, r->count, sizeof(p[0]), mesh_ring_placed_compare);

@@ -50,7 +50,7 @@ struct group {
 	int64_t week_ns;         /* 0: the whole requested time */
 	int64_t from_ns, to_ns;  /* of its steps */
 	struct {
-		size_t moments, all; /* which of them: its own, of all kinds */
+		size_t moments, all; /* indices: of its kind, of all kinds */
 		struct ledger_row *rows;
 		size_t count;
 	} ways[COST_WAYS];

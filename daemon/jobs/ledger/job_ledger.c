@@ -142,7 +142,7 @@ job_ledger_key_id(json_t *ids, const char *key, size_t next)
 	return next;
 }
 
-/* Of nodes by id; nodes without a leaf have no part in it. */
+/* Make the place of nodes, by id; nodes without a leaf are skipped. */
 static struct ledger_place
 job_ledger_place_of(struct job_ledger *l, const uint32_t *nodes, size_t count)
 {
@@ -173,7 +173,7 @@ job_ledger_place_of(struct job_ledger *l, const uint32_t *nodes, size_t count)
 	};
 }
 
-/* -ENOSPC: there are too many. */
+/* Return -ENOSPC if there are too many. */
 static long
 job_ledger_test_id(struct job_ledger *l, const char *test)
 {
@@ -186,7 +186,8 @@ job_ledger_test_id(struct job_ledger *l, const char *test)
 	return (long)l->test_count++;
 }
 
-/* The series of a key; made of nodes, which it keeps if has_nodes. */
+/* Return the series of a key. A new one is made from nodes, which it keeps if
+ * has_nodes. */
 static long
 job_ledger_series_id(struct job_ledger *l, const char *key, const char *test,
     const uint32_t *nodes, size_t count, int has_nodes)
@@ -217,11 +218,11 @@ job_ledger_sample_add(struct job_ledger *l, const struct ledger_sample *s)
 	struct ledger_world *w = &l->world;
 	size_t at = w->sample_count;
 
-	/* Of a clock that went back, job_ledger_tick makes the next good. */
+	/* After the clock was set back, job_ledger_tick repairs the order. */
 	if (!isfinite(s->log_s) || at == SAMPLES_MAX ||
 	    (at > 0 && s->at_ns + w->guard_ns < l->samples[at - 1].at_ns))
 		return;
-	/* Ids are below the count, of nodes that no place has as well. */
+	/* Ids are below the count, even of nodes without a place. */
 	if (s->a != LEDGER_NONE && s->a >= w->node_count)
 		w->node_count = s->a + (size_t)1;
 	if (s->b != LEDGER_NONE && s->b >= w->node_count)
@@ -287,7 +288,7 @@ job_ledger_canary(struct job_ledger *l, const uint32_t *nodes, size_t count,
 		LEDGER_NONE, round->is_rate ? -log(mean) : log(mean) });
 }
 
-/* The nodes of a job that have an agent; the caller frees. */
+/* Return the nodes of a job that have an agent; the caller frees. */
 static uint32_t *
 job_ledger_nodes_of(const struct job_ledger *l, const json_t *job,
     size_t *ret_count)
@@ -321,7 +322,8 @@ job_ledger_hash(const char *job, int64_t start_unix_ns)
 	return (uint32_t)(hash % LEDGER_NONE);
 }
 
-/* Those of others that ran on leaves of the job meanwhile. */
+/* Count other jobs that ran on leaves of the job at the same time, and their
+ * node-seconds. */
 static void
 job_ledger_beside_count(const json_t *job, const json_t *others,
     int64_t until_ns, struct owner *o)
@@ -430,8 +432,8 @@ job_ledger_row_make(const struct job_ledger *l, size_t at, uint32_t test,
 	return row;
 }
 
-/* One look of a step's: at its own moment, or at a random one before it. The
- * row is kept when all were. */
+/* Evaluate a step once: at its own time, or at a random time before it. The row
+ * is stored when all evaluations are done. */
 static void
 job_ledger_step_look(struct job_ledger *l, size_t at)
 {
@@ -462,7 +464,7 @@ job_ledger_step_look(struct job_ledger *l, size_t at)
 	o->tests++;
 }
 
-/* 1: there was one to make of a step that is due. */
+/* Return 1 if an evaluation of a due step was made. */
 static int
 job_ledger_look_next(struct job_ledger *l, int64_t due_ns)
 {

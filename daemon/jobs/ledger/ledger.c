@@ -117,8 +117,8 @@ ledger_span_set(struct look *l)
 	return 0;
 }
 
-/* Whom steps of other jobs touch meanwhile: by leaf whose uplinks they use, and
- * by node. */
+/* Mark what steps of other jobs affect at the same time: leaves whose uplinks
+ * they use, and nodes. */
 static void
 ledger_rivals_find(struct look *l)
 {
@@ -153,7 +153,7 @@ ledger_queues_of(const struct look *l, const struct ledger_place *p)
 	return p->node_count == 0 || links == 0 ? links : 1;
 }
 
-/* On which side a series is; on none when another job's step touches it. */
+/* Return the side of a series; SIDE_NONE if another job's step affects it. */
 static enum side
 ledger_side_of(struct look *l, const struct ledger_place *p,
     struct ledger_effect *e)
@@ -184,8 +184,8 @@ struct parts {
 	uint32_t *ends;
 };
 
-/* A sample counts where it is of the test, was over before the moment or began
- * after it, and neither of its nodes is the job's or a rival's. */
+/* A sample counts if it is of the test, ended before the moment or began after
+ * it, and has no node of the job or a rival. */
 static int
 ledger_counts(const struct look *l, const struct ledger_sample *s,
     uint32_t test)
@@ -222,7 +222,7 @@ ledger_parts_take(struct look *l, uint32_t test, struct ledger_effect *e,
 	for (size_t k = 0; k < 2 * w->series_count; k++) {
 		uint32_t here = ret->ends[k];
 
-		ret->ends[k] = sum; /* where they begin, as yet */
+		ret->ends[k] = sum; /* the starts so far */
 		sum += here;
 	}
 	ret->x = xcalloc(sum + (size_t)1, sizeof(*ret->x));

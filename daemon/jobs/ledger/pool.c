@@ -20,11 +20,11 @@
 #define CONFIDENCE 0.975
 #define SETS       200
 #define SETS_MIN   20
-#define SETS_STEPS 1000000 /* of all sets together: what takes milliseconds */
-#define JOBS_MIN   3       /* fewer say nothing of how they differ */
+#define SETS_STEPS 1000000 /* of all sets together: takes milliseconds */
+#define JOBS_MIN   3       /* minimum to estimate differences between jobs */
 
-/* The mean over the steps of each job, jobs one after the other: how many, and
- * the sum of 1/steps, which a mean of means has for its variance. */
+/* Means over the steps of each job; rows are grouped by job. Counts the jobs,
+ * and sums 1/steps for the variance of a mean of means. */
 struct means {
 	double *x; /* room for all rows */
 	size_t count;
@@ -103,7 +103,7 @@ pool_judge(const struct means *m, const struct rule *r,
 	    ret->effect > r->chance * r->t_blame;
 }
 
-/* Random moments in place of the effects, as many for each job; rows are lost.
+/* Replace the effects by random moments, as many for each job; overwrites rows.
  */
 static void
 pool_placebo_sets(struct ledger_row *rows, size_t count, const struct rule *r,
@@ -115,7 +115,7 @@ pool_placebo_sets(struct ledger_row *rows, size_t count, const struct rule *r,
 	struct rng rng;
 
 	sets = sets < SETS_MIN ? SETS_MIN : sets > SETS ? SETS : sets;
-	rng_seed(&rng, 1); /* the same answer to the same question */
+	rng_seed(&rng, 1); /* equal requests get equal answers */
 	for (; ret->sets < sets; ret->sets++) {
 		for (size_t i = 0; i < count; i++)
 			rows[i].effect = c->x[rng_below(&rng, c->count)];
