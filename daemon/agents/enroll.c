@@ -86,7 +86,7 @@ struct enroll {
 	size_t token_count;
 	struct issued *issued;
 	size_t issued_count;
-	size_t kept_count;    /* of which are on disk */
+	size_t kept_count;    /* those on disk */
 	size_t asked_count;   /* on disk after the current sync */
 	struct waits waiting; /* for the next sync */
 	struct waits syncing; /* for the current sync */

@@ -539,8 +539,8 @@ roster_take_links(struct node *n, const json_t *msg)
 	}
 }
 
-/* Traffic during runs of the collector is not a job's; it counts only if there
- * was no other report for this long. */
+/* Traffic during runs of the collector is not a job's; it counts only without
+ * another report for this long. */
 #define NET_OURS_NS (600 * CLK_NS_PER_S)
 
 static void

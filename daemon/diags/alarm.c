@@ -54,7 +54,7 @@ struct alert_seen {
 	const char *subject;
 	const char *summary;
 	const char *text;  /* may change while it fires */
-	const char *place; /* behind the page's #, or "" */
+	const char *place; /* after the page's #, or "" */
 };
 
 struct alarm {
@@ -74,7 +74,7 @@ alarm_alert_free(struct alerts *a, struct alert *al)
 	free(al);
 }
 
-/* RFC 3339, as Alertmanager writes it. */
+/* Write a time in the format of Alertmanager, RFC 3339. */
 static void
 alarm_time_text(uint64_t unix_ns, char ret[32])
 {
@@ -142,7 +142,7 @@ alarm_alerts_end(struct alerts *a, uint64_t now_unix_ns)
 		int fires = al->seen;
 
 		al->seen = 0;
-		/* Told in the future: the clock was set back. */
+		/* The last alert is in the future: the clock was set back. */
 		if (fires && al->told_unix_ns != 0 &&
 		    now_unix_ns >= al->told_unix_ns &&
 		    now_unix_ns < al->told_unix_ns + a->repeat_ns)
@@ -217,7 +217,7 @@ alarm_see_lost(struct alarm *a, uint64_t now_unix_ns)
 	size_t count = api_node_list(a->api, &nodes), lost = 0;
 	char text[200];
 
-	/* After a restart of the collector agents come back within a minute. */
+	/* After a restart of the collector agents reconnect within a minute. */
 	if (clk_ns() - a->born_ns < LOST_NS)
 		return;
 	/* A time far ahead was noted before the clock was set back. */
@@ -274,8 +274,8 @@ alarm_tick(struct alarm *a)
 		if (cases[i].verdict != VERDICT_OK)
 			alarm_see_case(a, &cases[i], now_unix_ns);
 	alarm_see_lost(a, now_unix_ns);
-	/* What stops the collector from measuring; the words are the subject.
-	 */
+	/* Problems that stop the collector from measuring; the text is the
+	 * subject. */
 	list = diags_json(a->api);
 	json_array_foreach (list, i, o)
 		if (strcmp(member_text(o, "severity"), "bad") == 0)

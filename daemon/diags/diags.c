@@ -28,13 +28,13 @@
 #include "daemon/api/api_int.h"
 #include "schema/options.h"
 
-/* Time stamps of nodes and collector are compared by people; network time
- * keeps them within some milliseconds. Heartbeats add their delay. */
+/* Users compare time stamps of nodes and collector; network time synchronises
+ * them within some milliseconds. Heartbeats add their delay. */
 #define SKEW_NS (1 * (int64_t)CLK_NS_PER_S)
-/* Before this, agents may still be on their way. */
+/* Until then agents may still be connecting. */
 #define YOUNG_NS    (30 * CLK_NS_PER_S)
 #define STALLS_TOLD 8 /* jobs */
-/* Half an hour, where nothing is set. */
+/* Default: half an hour. */
 #define BLIND_INTERVALS 6
 #define NAMES_SHOWN     5
 /* A cluster of this many nodes has more than one leaf switch. */
@@ -136,7 +136,7 @@ static void
 diags_check_nics(struct api *api, json_t *list)
 {
 	struct roster *r = collector_roster(api->p.collector);
-	json_t *balance = json_object(), *nic; /* by name: up less down */
+	json_t *balance = json_object(), *nic; /* by name: up minus down */
 	struct some down = { .count = 0 };
 	char remedy[256], what[64];
 	size_t k;
@@ -151,7 +151,7 @@ diags_check_nics(struct api *api, json_t *list)
 				const char *name = member_text(nic, "name");
 				const char *state = member_text(nic, "state");
 				json_int_t sum = member_int(balance, name);
-				/* The kernel's word, and InfiniBand's. */
+				/* The kernel's state, and InfiniBand's. */
 				int is_up = strcasecmp(state, "up") == 0 ||
 				    strcasecmp(state, "active") == 0;
 
@@ -294,7 +294,7 @@ diags_check_mpis(struct api *api, json_t *list)
 	json_decref(by_name);
 }
 
-/* Several networks that ranks could use, where no setting names one. */
+/* Several networks that ranks could use, and no option selects one. */
 static void
 diags_check_networks(struct api *api, json_t *list)
 {
@@ -471,11 +471,11 @@ diags_check_campaign(struct api *api, const struct campaign *c, json_t *list)
 		return;
 	if (c->last_success_unix_s > from_s)
 		from_s = c->last_success_unix_s;
-	/* Windows make gaps of up to a day. */
+	/* Windows cause gaps of up to a day. */
 	if (c->schedule.window_count > 0)
 		every_ns += 86400 * CLK_NS_PER_S;
 	if (now_s - from_s > 3 * (double)every_ns / 1e9) {
-		/* A text that stays: an alert is known by it. */
+		/* The text must not change: it identifies an alert. */
 		clk_unix_format((uint64_t)(from_s * 1e9), since, sizeof(since));
 		diags_put(list, "bad",
 		    "coalctl run list shows why its runs do not "
@@ -512,7 +512,7 @@ diags_judges(const struct campaign *c)
 	    strcmp(conf_string(c->conf, "congestor", "mix"), "none") == 0;
 }
 
-/* Silence is not health: no verdict yet, or none to come. */
+/* No verdict yet, or none possible: missing data is a problem. */
 static void
 diags_check_judged(struct api *api, json_t *list)
 {
@@ -573,7 +573,7 @@ diags_check_unused(struct api *api, json_t *list)
 		    device, nodes.count, diags_some_text(&nodes));
 }
 
-/* An agent that is up and takes no part in the mesh. */
+/* An agent that is up but not in the mesh. */
 static void
 diags_check_mesh(struct api *api, json_t *list)
 {
@@ -601,8 +601,8 @@ diags_check_mesh(struct api *api, json_t *list)
 		    out.count, why, diags_some_text(&out));
 }
 
-/* Runs that were due and did not happen. A single one is reported for a while
- * and then no more. */
+/* Runs that were due and did not start. A single one is reported only for a
+ * while. */
 static void
 diags_check_silence(struct api *api, json_t *list)
 {
@@ -671,7 +671,7 @@ diags_check_coverage(struct api *api, json_t *list)
 		    blind.count, diags_some_text(&blind));
 }
 
-/* A file of leaves that is older than the cluster. */
+/* A topology file that is older than the cluster. */
 static void
 diags_check_topology(struct api *api, json_t *list)
 {
@@ -767,7 +767,7 @@ diags_check_jobs(struct api *api, json_t *list)
 		    h.unknown, h.unknown_as);
 }
 
-/* Words that stay the same while it lasts: they are the subject of an alert. */
+/* The text must not change meanwhile: it is the subject of an alert. */
 static void
 diags_check_stalls(struct api *api, json_t *list)
 {
@@ -794,7 +794,7 @@ diags_check_stalls(struct api *api, json_t *list)
 	json_decref(all);
 }
 
-/* Its words stay the same while it lasts: they are the subject of an alert. */
+/* Its text must not change meanwhile: it is the subject of an alert. */
 static void
 diags_check_sinks(struct api *api, json_t *list)
 {

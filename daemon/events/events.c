@@ -26,9 +26,9 @@
 
 #define SINKS_MAX   16
 #define PAGE_ROWS   200
-#define POSITION_NS CLK_NS_PER_S /* a position is stored no more often */
+#define POSITION_NS CLK_NS_PER_S /* minimum interval of storing a position */
 
-/* A sink, as the loop sees it. */
+/* A sink, for the loop. */
 struct feed {
 	struct events *all;
 	struct sink *sink;
@@ -38,8 +38,8 @@ struct feed {
 	const char *only;
 	int asking;           /* a page is on its way */
 	int begun;            /* its position is known */
-	int64_t read_id;      /* the last that was given to the thread */
-	int64_t stored_id;    /* the position that is in the store */
+	int64_t read_id;      /* the last one passed to the thread */
+	int64_t stored_id;    /* the stored position */
 	uint64_t stored_ns;   /* and since when */
 	uint64_t looked_rows; /* rows of the store when nothing was new */
 };
@@ -53,7 +53,7 @@ struct events {
 	int loaded;
 };
 
-/* Where sinks come from. */
+/* The options that define sinks. */
 static const struct feed_row {
 	const char *section, *key, *kind;
 	const struct sink_ops *ops; /* NULL: a plugin */
@@ -221,7 +221,7 @@ events_page_cb(int status, json_t *rows, void *arg)
 
 	f->asking = 0;
 	if (status < 0 || count == 0 || f->sink == NULL) {
-		if (status < 0) /* it is asked for again */
+		if (status < 0) /* it is requested again */
 			f->looked_rows = UINT64_MAX;
 		json_decref(rows);
 		return;
@@ -302,7 +302,7 @@ events_tick(struct events *e)
 	}
 }
 
-/* Who waits for the answer of the store. */
+/* The sink that waits for the store's answer. */
 struct telling {
 	struct events *all;
 	json_t *row;
@@ -365,7 +365,7 @@ events_stop(struct events *e)
 	for (struct feed *f = e->feeds; f < e->feeds + e->count; f++) {
 		struct sink *s = f->sink;
 
-		f->sink = NULL; /* answers of the store come later */
+		f->sink = NULL; /* answers of the store arrive later */
 		events_position_store(f, sink_close(s));
 	}
 }

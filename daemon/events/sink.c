@@ -66,7 +66,7 @@ sink_outgoing_make(struct sink *s, const json_t *row, struct outgoing *ret)
 
 	ret->row = member_int(row, "id");
 	ret->at_unix_ns = at_unix_ns;
-	/* A restored store gives the same ids again, at another time. */
+	/* A restored store reuses ids, with another time. */
 	str_format(ret->id, sizeof(ret->id), "%lld-%llx", (long long)ret->row,
 	    (unsigned long long)at_unix_ns);
 	str_format(type, sizeof(type), "coalmine.%s", kind);
@@ -79,7 +79,7 @@ sink_outgoing_make(struct sink *s, const json_t *row, struct outgoing *ret)
 	o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "specversion",
 	    "1.0", "id", ret->id, "source", s->start.source, "type", type,
 	    "time", at, "datacontenttype", "application/json", "data", data);
-	if (subject[0] != '\0') /* else there must be none */
+	if (subject[0] != '\0') /* otherwise none is expected */
 		json_object_set_new(o, "subject", text_json(subject));
 	ret->text = json_dumps(o, JSON_COMPACT);
 	json_decref(o);
@@ -87,7 +87,7 @@ sink_outgoing_make(struct sink *s, const json_t *row, struct outgoing *ret)
 		strlen(ret->text), json_object_get(row, "body") };
 }
 
-/* 1 while there is time left. */
+/* Return 1 until the deadline. */
 static int
 sink_pause_for(struct sink *s, uint64_t ns)
 {
@@ -103,7 +103,7 @@ sink_pause_for(struct sink *s, uint64_t ns)
 	return !s->stopping;
 }
 
-/* What became of events from here on; err: NULL when they are taken. */
+/* Count the result of events from here on; err NULL: accepted. */
 static void
 sink_note(struct sink *s, const struct outgoing *next, size_t taken,
     const struct err *err)
@@ -128,7 +128,7 @@ sink_note(struct sink *s, const struct outgoing *next, size_t taken,
 		log_info("sink %s: accepts events again", s->start.name);
 }
 
-/* One that is not sent. */
+/* Drop an event without sending it. */
 static void
 sink_leave_out(struct sink *s, const struct outgoing *one, uint64_t *counter,
     const char *why)
@@ -177,8 +177,8 @@ sink_send_all(struct sink *s, const struct outgoing *list, size_t count)
 			pause_ns = PAUSE_NS;
 		if (rc == 0 || rc == -EPROTO)
 			continue;
-		/* Jitter, so that many collectors do not return to a bus at
-		 * once. */
+		/* Jitter, so that many collectors do not reconnect to a bus at
+		 * the same time. */
 		if (!sink_pause_for(s,
 			pause_ns / 2 + rng_entropy() % pause_ns / 2))
 			break;
@@ -188,7 +188,7 @@ sink_send_all(struct sink *s, const struct outgoing *list, size_t count)
 	free(events);
 }
 
-/* rows: sent, and gone. */
+/* Remove rows that were sent. */
 static void
 sink_send_rows(struct sink *s, json_t *rows)
 {
@@ -258,7 +258,7 @@ sink_open(const struct sink_start *start, struct sink **ret, struct err *err)
 	str_format(s->look.name, sizeof(s->look.name), "%s", start->name);
 	s->unstored = json_array();
 	pthread_mutex_init(&s->lock, NULL);
-	/* A wall clock that is set back would stretch its pauses. */
+	/* If the wall clock were set back, its waits would become longer. */
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&s->wake, &attr);

@@ -26,7 +26,7 @@ struct sink {
 	const atomic_int *stopping;
 };
 
-/* What became of the one that is under way. */
+/* The result of the current event. */
 struct delivery {
 	int over;
 	rd_kafka_resp_err_t status;
@@ -44,7 +44,7 @@ sink_kafka_delivered_cb(rd_kafka_t *rk, const rd_kafka_message_t *msg,
 	d->over = 1;
 }
 
-/* The thread says what failed, once; the library would for every try. */
+/* The thread logs a failure once; the library would log every attempt. */
 static void
 sink_kafka_log_cb(const rd_kafka_t *rk, int level, const char *fac,
     const char *buf)
@@ -144,7 +144,7 @@ sink_kafka_begin(const struct sink_options *o, void **ret, struct err *err)
 	return 0;
 }
 
-/* Nothing is under way behind this call, so that none can overtake another. */
+/* No event is pending after this call, so that the order is kept. */
 static int
 sink_kafka_produce(struct sink *k, const struct sink_event *e, struct err *err)
 {

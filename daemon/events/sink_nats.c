@@ -65,7 +65,7 @@ sink_nats_begin(const struct sink_options *o, void **ret, struct err *err)
 	natsStatus s = natsOptions_Create(&n->options);
 
 	n->topic = o->topic;
-	if (count == 0) /* it would be one on this host */
+	if (count == 0) /* it would be a server on this host */
 		s = NATS_INVALID_ARG;
 	if (s == NATS_OK)
 		s = natsOptions_SetServers(n->options, (const char **)servers,
@@ -170,7 +170,7 @@ sink_nats_send(void *sink, const struct sink_event *events, size_t count,
 		rc = sink_nats_publish(n, &events[i], err);
 		*ret_taken += rc == 0;
 	}
-	/* Whoever is silent may be gone. */
+	/* A server that does not answer may be gone. */
 	if (rc == -EIO)
 		sink_nats_disconnect(n);
 	return rc;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * counters.c - which NIC of a counters message speaks for its node, and which
- * of its counters are losses.
- */
+/* counters.c - select the NIC of a counters message that represents its node,
+ * and its counters of losses. */
 #include "daemon/evidence/counters.h"
 
 #include <errno.h>

@@ -54,8 +54,8 @@ exposition_value(struct strbuf *to, double value)
 			: value > 0 ? "+Inf"
 				    : "-Inf");
 	} else if (value == floor(value) && fabs(value) < 0x1p53) {
-		/* Most of what there is, ten thousand times a page: printf
-		 * takes longer. */
+		/* Used for most values, ten thousand times a page: printf takes
+		 * longer. */
 		do {
 			*--at = (char)('0' + rest % 10);
 			rest /= 10;

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * metrics.c - the page's parts in their order, the numbers of records, and the
- * collector's own. One function makes a family, so every family is contiguous.
- *
+/* metrics.c - the page's parts in their order, the numbers of records, and the
+ * collector's own. One function writes a family, so every family is contiguous.
  * The page is made from the current state at every scrape: a series without a
- * value disappears, and no series keeps its last good value. Samples carry no
- * time stamps (they would outlive their series).
- */
+ * value disappears, and no series keeps its last valid value. Samples have no
+ * time stamps, since these would outlive their series. */
 #include "daemon/export/metrics.h"
 
 #include <dirent.h>
@@ -26,7 +23,7 @@
 
 /* Canaries that take longer than 8 s are in +Inf alone. */
 #define LE_LAST   3
-#define OWN_PARTS 5 /* of those below, the first, are any collector's */
+#define OWN_PARTS 5 /* the first ones below are for standbys, too */
 
 void
 metrics_http_count(struct metrics_http *m, const char *name, int status)

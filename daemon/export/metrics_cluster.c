@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * metrics_cluster.c - metrics of the cluster's present state, as the api has
- * it: nodes, verdicts, runs and their schedule, the mesh, coverage, budget.
- */
+/* metrics_cluster.c - metrics of the cluster's current state from the api:
+ * nodes, verdicts, runs and their schedule, the mesh, coverage, budget. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +16,8 @@
 #include "schema/names_link.h"
 
 /* ---- nodes: a line for each in every family, most of the page. A node's
- * labels are written once and used in every family, since 10,000 nodes must
- * not hold the loop and every scraper asks for all of them. ---- */
+ * labels are written once and used in every family, so that a scrape of 10,000
+ * nodes does not block the loop. ---- */
 
 #define NODE_EXPIRY_S 86400 /* a node silent for longer is not shown */
 
@@ -30,7 +28,7 @@ metrics_cluster_is_fresh(const struct api_node *n, double now_s)
 	    now_s - (double)n->last_seen_unix_ns / 1e9 < NODE_EXPIRY_S;
 }
 
-/* Before and behind those of node_numbers. */
+/* Families before and after those of node_numbers. */
 enum node_value { NODE_UP, NODE_SEEN, NODE_SCORE, NODE_VALUES };
 
 static const struct {
@@ -60,7 +58,7 @@ metrics_cluster_node_value(const struct api_node *n, enum node_value what)
 	return up ? n->score : NAN;
 }
 
-/* One value of each node; its labels are from ends[i] to ends[i + 1]. */
+/* Write one value of each node; its labels are from ends[i] to ends[i + 1]. */
 struct node_labels {
 	const struct api_node *nodes;
 	size_t count, *ends;
@@ -115,7 +113,8 @@ metrics_nodes(const struct metrics_in *in, struct strbuf *to)
 	size_t count = api_node_list(in->api, &nodes);
 	double now_s = (double)clk_unix_ns() / 1e9;
 	uint64_t by_state[AGENT_STATE_MAX] = { 0 };
-	/* Of all nodes; node i's are from ends[i] to ends[i + 1]. */
+	/* Labels of all nodes; those of node i are from ends[i] to ends[i + 1].
+	 */
 	size_t *ends = xcalloc(count + 1, sizeof(*ends));
 	struct strbuf labels = { 0 };
 	struct node_labels l;
@@ -169,7 +168,7 @@ metrics_certificates(const struct metrics_in *in, struct strbuf *to)
 
 /* ---- verdicts ---- */
 
-#define CASES_MAX 512 /* of more, the counts tell */
+#define CASES_MAX 512 /* the counts include more */
 
 static void
 metrics_cluster_incident_family(const struct api_incident *list, size_t count,
@@ -220,7 +219,7 @@ metrics_verdicts(const struct metrics_in *in, struct strbuf *to)
 }
 
 /* ---- ports and GPUs: by class of node and kind, and the few worst by name.
- * Ports are too many for a series each. ---- */
+ * There are too many ports for a series of each. ---- */
 
 static void
 metrics_cluster_link_family(const json_t *health, const char *name,
@@ -276,8 +275,8 @@ metrics_links(const struct metrics_in *in, struct strbuf *to)
 	json_decref(health);
 }
 
-/* ---- runs and schedule, by campaign: names of campaigns are few, ids of runs
- * are without bound and no label ---- */
+/* ---- runs and schedule, by campaign: there are few names of campaigns; ids of
+ * runs are unlimited and not a label ---- */
 
 void
 metrics_run_counts(const struct metrics_in *in, struct strbuf *to)
@@ -367,7 +366,7 @@ metrics_schedule(const struct metrics_in *in, struct strbuf *to)
 	json_decref(schedule);
 }
 
-/* ---- mesh, coverage, budget, what did not run ---- */
+/* ---- mesh, coverage, budget, missed runs ---- */
 
 void
 metrics_mesh(const struct metrics_in *in, struct strbuf *to)
@@ -497,7 +496,7 @@ metrics_silence(const struct metrics_in *in, struct strbuf *to)
 				    (double)a.silence[s][c]);
 }
 
-/* Nothing where no agent reads NCCL's RAS. */
+/* Omitted if no agent reads NCCL's RAS. */
 void
 metrics_jobs(const struct metrics_in *in, struct strbuf *to)
 {

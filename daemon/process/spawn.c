@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * spawn.c - a program's result is its whole output with its exit code; its
- * stderr counts only if it fails. A program that exceeds its time limit is
- * killed with its process group.
- */
+/* spawn.c - a program's result is its complete output with its exit code; its
+ * stderr is used only if it fails. A program that exceeds its time limit is
+ * killed with its process group. */
 #include "daemon/process/spawn.h"
 
 #include <assert.h>
@@ -21,7 +19,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 
-/* After its output has ended a process is gone within moments. */
+/* A process exits shortly after the end of its output. */
 #define REAP_MS 20
 
 struct stream {
@@ -135,7 +133,7 @@ spawn_readable_cb(evutil_socket_t fd, short what, void *arg)
 		spawn_reap_arm(t->of);
 }
 
-/* 0, or -errno; *ret_end is for the program. */
+/* Return 0 or -errno; *ret_end is the program's end. */
 static int
 spawn_stream_open(struct stream *t, struct spawned *of, struct event_base *base,
     int *ret_end)
@@ -144,7 +142,7 @@ spawn_stream_open(struct stream *t, struct spawned *of, struct event_base *base,
 
 	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
 		return -errno;
-	/* the program's end blocks, as it expects */
+	/* the program's end is blocking */
 	fcntl(fds[1], F_SETFL, 0);
 	*t = (struct stream){ .of = of, .fd = fds[0], .text = xstrdup("") };
 	t->readable = event_new(base, t->fd, EV_READ | EV_PERSIST,

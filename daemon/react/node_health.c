@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * node_health.c - the verdict on each node, and when it is sent.
+/* node_health.c - the verdict on each node, and the times at which it is sent.
  */
 #include "daemon/react/node_health.h"
 
@@ -15,7 +14,7 @@
 
 struct health {
 	enum verdict verdict;
-	enum verdict reacted; /* the last of ok and bad that was passed on */
+	enum verdict reacted; /* the last ok or bad that was passed on */
 	char *text;           /* NULL: "" */
 };
 
@@ -30,7 +29,7 @@ struct node_health {
 	size_t greeted_count, greeted_cap;
 	size_t next; /* id of the node that is refreshed next */
 	uint64_t tick_ns;
-	uint64_t due_ns; /* each REFRESH_NS of it is one node to refresh */
+	uint64_t due_ns; /* credit; REFRESH_NS of it refreshes one node */
 };
 
 struct node_health *
@@ -107,8 +106,8 @@ node_health_set(struct node_health *h, const struct node *n,
 	of->verdict = verdict;
 	xstrset(&of->text, text);
 	node_health_send(h, roster_by_id(h->roster, n->id));
-	/* warn and unknown change nothing: an action waits for certainty, and
-	 * so does undoing it. */
+	/* warn and unknown change nothing: an action and its undo need a
+	 * definite verdict. */
 	if (verdict == of->reacted ||
 	    (verdict != VERDICT_BAD && verdict != VERDICT_OK))
 		return;

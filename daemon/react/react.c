@@ -148,8 +148,8 @@ react_done_set(struct react *r, const char *node, const char *value)
 	store_put_setting(r->store, key, value, NULL, NULL);
 }
 
-/* An earlier life's counts for the limit of an hour, too; value: a setting's,
- * which ends with when. */
+/* Actions before a restart count for the limit of an hour, too; value: of a
+ * setting, which ends with the time. */
 static void
 react_begun_count(struct react *r, const char *value)
 {
@@ -204,7 +204,7 @@ react_load(struct react *r, const json_t *settings)
 	}
 }
 
-/* What waits in that direction is not wanted any more. */
+/* A waiting task in that direction is obsolete. */
 static void
 react_task_drop(struct react *r, const char *node, int undo)
 {
@@ -243,8 +243,8 @@ react_well(struct react *r, const char *node)
 		react_done_set(r, node, NULL); /* the next time counts again */
 }
 
-/* A reaction has finished its task. A failed one does not count for the limit
- * of an hour. */
+/* Finish the task of a reaction. A failed one does not count for the limit of
+ * an hour. */
 void
 react_finish(struct react *r, enum react_result result, const char *text)
 {
@@ -269,7 +269,7 @@ react_finish(struct react *r, enum react_result result, const char *text)
 		break;
 	case REACT_FAILED:
 		react_say(r, t, "failed; retrying", text);
-		/* Slurm may have done it and not said so: it is asked. */
+		/* Slurm may have done it without a reply: query it. */
 		if (!t->undo && r->kind->asks)
 			json_object_set_new(r->begun, t->node, json_true());
 		else if (!t->undo || react_is_done(r, t->node))
@@ -285,7 +285,7 @@ react_finish(struct react *r, enum react_result result, const char *text)
 		react_well(r, was.node);
 }
 
-/* 1 when another node may be taken; says so once when not. */
+/* Return 1 if the limits permit another node; otherwise log it once. */
 static int
 react_may_begin(struct react *r, struct react_task *t, size_t nodes)
 {
@@ -323,8 +323,8 @@ react_task_next(struct react *r, size_t nodes)
 	return NULL;
 }
 
-/* Once it is stored, the active collector acts; a successor finds that it has
- * begun. */
+/* The active collector acts only after the start is stored, so that its
+ * successor knows of it. */
 static void
 react_begun_cb(int status, json_t *result, void *arg)
 {
@@ -360,7 +360,7 @@ react_tick(struct react *r, size_t nodes)
 		react_say(r, t,
 		    t->undo ? "dry run, would undo" : "dry run, would act",
 		    t->text);
-		/* once for each time that it turns bad */
+		/* once for each change to bad */
 		if (!t->undo)
 			json_object_set_new(r->done, t->node,
 			    json_string("dry run"));

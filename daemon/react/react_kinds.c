@@ -63,7 +63,7 @@ react_kinds_slurm_run(struct react *r, const char *program, char *const *more,
 	    slurm_call(r->base, &r->o.slurm, program, more, cb, r));
 }
 
-/* "bad" first and shortly what: sinfo -R shows 20 characters. */
+/* "bad" first, then the part, short: sinfo -R shows 20 characters. */
 static void
 react_kinds_update(struct react *r)
 {
@@ -98,8 +98,8 @@ react_kinds_has_word(const char *state, const char *const *words)
 	return 0;
 }
 
-/* May it be touched? "STATE|REASON" as sinfo gives it; states in flags behind
- * the word: @ and ^ reboot, # powering up, $ maintenance, - planned. */
+/* Return 1 if the node may be changed. "STATE|REASON" is from sinfo. Flags
+ * after the state: @ and ^ reboot, # powering up, $ maintenance, - planned. */
 static int
 react_kinds_is_ours_to_touch(const struct react_task *t, const char *line)
 {
@@ -138,8 +138,8 @@ react_kinds_decide(struct react *r, const char *line)
 	react_kinds_update(r);
 }
 
-/* Find the node in lines "NODE|STATE|REASON" by common/hostname.h; its line, or
- * "" when Slurm has none or several such nodes. */
+/* Find the node in lines "NODE|STATE|REASON" by common/hostname.h; ret is its
+ * line, or "" if Slurm has no or several such nodes. */
 static void
 react_kinds_find_line(struct react *r, const char *out, char ret[TEXT_MAX])
 {
@@ -182,7 +182,7 @@ react_kinds_listed_cb(int status, const char *out, void *arg)
 	react_finish(r, REACT_FAILED, text);
 }
 
-/* Another program may call the node by another domain. */
+/* Other programs may use another domain for the node. */
 static int
 react_kinds_is_alone(const struct react *r)
 {
@@ -214,7 +214,7 @@ react_kinds_looked_cb(int status, const char *out, void *arg)
 	react_finish(r, REACT_FAILED, text);
 }
 
-/* Look first: what another has done is not ours to change. */
+/* Check the state first: actions of others must not be changed. */
 static void
 react_kinds_slurm_begin(struct react *r, const struct react_task *t)
 {

@@ -24,7 +24,7 @@
 #include "schema/options.h"
 
 #define SUFFIX        ".conf"
-#define SUBMITTED_MAX 64 /* texts from orders; the oldest is forgotten */
+#define SUBMITTED_MAX 64 /* texts from orders; the oldest is dropped */
 
 struct campaigns {
 	char *dir;
@@ -100,7 +100,7 @@ campaign_free(struct campaign *c)
 	free(c);
 }
 
-/* Take a file's text in, or note why not. */
+/* Read a file's text, or note the error. */
 static void
 campaign_content_read(struct campaign *c)
 {
@@ -112,7 +112,7 @@ campaign_content_read(struct campaign *c)
 	c->read_unix_ns = clk_unix_ns();
 	rc = file_read(c->path, CAMPAIGN_TEXT_MAX, &c->text, &len, &err);
 	if (rc == 0 && memchr(c->text, '\0', len) != NULL)
-		c->text[0] = '\1'; /* binary: let the parser refuse it */
+		c->text[0] = '\1'; /* binary: the parser rejects it */
 	if (rc == 0)
 		rc = campaign_parse(c->path, c->text, &c->conf, &c->schedule,
 		    &err);
@@ -149,7 +149,7 @@ campaign_add(struct campaigns *cs, const char *name)
 	return c;
 }
 
-/* One file of the directory: 1 when it is new or has changed. */
+/* Check one file of the directory. Return 1 if it is new or has changed. */
 static int
 campaign_entry_look(struct campaigns *cs, const char *entry)
 {

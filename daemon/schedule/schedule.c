@@ -16,11 +16,11 @@
 #define DAY_MIN   1440u
 #define MINUTE_NS (60 * CLK_NS_PER_S)
 #define DAY_NS    (DAY_MIN * MINUTE_NS)
-/* Bases looked at before giving up: each that misses its window moves on to
- * the next window, so this is more than a year of days. */
+/* Limit of bases that are tried: each base outside of a window moves to the
+ * next window, so this covers more than a year of days. */
 #define TRIES_MAX 4096
 
-/* "HH:MM", 24:00 being the end of the day. */
+/* Parse "HH:MM"; 24:00 is the end of the day. */
 static int
 schedule_minute_parse(const char *text, uint32_t *ret_min)
 {
@@ -112,7 +112,7 @@ schedule_has(const struct schedule *s)
 	return s->every_ns != 0 || s->at_count != 0;
 }
 
-/* The longest that any window is still open; 0: all are shut. */
+/* Return the longest time that a window stays open; 0: all are closed. */
 static uint64_t
 schedule_window_left_ns(const struct schedule *s, uint64_t at_unix_ns)
 {
@@ -131,7 +131,7 @@ schedule_window_left_ns(const struct schedule *s, uint64_t at_unix_ns)
 	return s->window_count == 0 ? UINT64_MAX : best;
 }
 
-/* When the next window opens, after a time when all are shut. */
+/* Return the next opening of a window, after a time when all are closed. */
 static uint64_t
 schedule_window_opens_ns(const struct schedule *s, uint64_t at_unix_ns)
 {
@@ -148,8 +148,8 @@ schedule_window_opens_ns(const struct schedule *s, uint64_t at_unix_ns)
 	return at_unix_ns + best;
 }
 
-/* The first base after a time: k * every + offset, or a time of day that is
- * shifted by offset. */
+/* Return the first base after a time: k * every + offset, or a time of day plus
+ * offset. */
 static uint64_t
 schedule_base_after(const struct schedule *s, uint64_t after)
 {
@@ -186,7 +186,7 @@ schedule_next(const struct schedule *s, uint64_t after_unix_ns, double chance,
 		uint64_t jitter = s->jitter_ns;
 
 		if (left == 0) {
-			/* Just before the window, so that a base at its very
+			/* Start just before the window, so that a base at its
 			 * start counts. */
 			after = schedule_window_opens_ns(s, base) - 1;
 			continue;

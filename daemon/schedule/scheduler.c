@@ -20,7 +20,7 @@
 #include "daemon/store/store.h"
 
 #define SCAN_NS (3 * CLK_NS_PER_S)
-/* A start that is later than this was missed: the collector was away, the
+/* A start that is later than this was missed: the collector was not active, the
  * machine slept, or its clock was set. */
 #define LATE_NS (60 * CLK_NS_PER_S)
 
@@ -31,7 +31,7 @@ struct scheduler {
 	json_t *settings;        /* a copy of ours: schedule/... and due/... */
 	uint64_t ticked_unix_ns; /* later than now: the clock was set back */
 	struct rng rng;          /* of the jitter */
-	uint64_t scan_ns; /* of the last look at the directory; 0: never */
+	uint64_t scan_ns; /* of the last scan of the directory; 0: never */
 };
 
 struct scheduler *
@@ -121,7 +121,7 @@ scheduler_reload(struct scheduler *a)
 	campaigns_scan(a->campaigns);
 }
 
-/* The next start, after a base; remembered. */
+/* Plan the next start after a base, and store it. */
 static void
 scheduler_plan(struct scheduler *a, struct campaign *c, uint64_t after_unix_ns)
 {
@@ -136,9 +136,9 @@ scheduler_plan(struct scheduler *a, struct campaign *c, uint64_t after_unix_ns)
 	scheduler_setting_put(a, "due", c->name, due);
 }
 
-/* First sight of a campaign in this life, or after a change of its file. What
- * an earlier life had planned still counts, unless the schedule has changed
- * such that it would not plan it now. */
+/* Plan a campaign that is new since the start, or whose file has changed. A
+ * start that was planned before a restart stays, unless the changed schedule
+ * would not plan it now. */
 static void
 scheduler_plan_first(struct scheduler *a, struct campaign *c,
     uint64_t now_unix_ns)
@@ -183,8 +183,8 @@ scheduler_start(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
 		.conf = c->conf,
 		.by = "schedule",
 		.origin = RUN_BY_SCHEDULE,
-		/* A run waits until the next start at most; 0: the limit of the
-		 * run machine. */
+		/* The maximum wait of a run: until the next start; 0: the
+		 * default limit of runs. */
 		.margin_ns = c->schedule.every_ns };
 	const char *live = runs_find_campaign(a->runs, c->name);
 	char run[64], when[40];

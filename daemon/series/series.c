@@ -100,7 +100,7 @@ series_samples(const struct series *s, size_t row,
 	return f->count;
 }
 
-/* The first len bytes of a path in our own table. */
+/* Use the first len bytes of a path in our own table. */
 static void
 series_word_of(const char *path, size_t len, char ret[WORD_MAX + 1])
 {
@@ -109,7 +109,7 @@ series_word_of(const char *path, size_t len, char ret[WORD_MAX + 1])
 	ret[len] = '\0';
 }
 
-/* The number of a member of o, or of a member of that: "interval.lo". */
+/* Return the number of a member of o, or of a nested member: "interval.lo". */
 static double
 series_number_at(const json_t *o, const char *path)
 {
@@ -122,7 +122,8 @@ series_number_at(const json_t *o, const char *path)
 	return member_number(json_object_get(o, outer), dot + 1);
 }
 
-/* Are all of these members, with blanks between, there and above 0? */
+/* Return 1 if all of these members, separated by blanks, exist and are above 0.
+ */
 static int
 series_has_all(const json_t *o, const char *paths)
 {
@@ -153,8 +154,8 @@ series_is_plain(const char *word)
 	return len > 0 && len <= WORD_MAX;
 }
 
-/* The label's value, "" for none; NULL when the record has none that may be
- * shown. */
+/* Return the label's value, "" for no label; NULL if the record has no
+ * permitted value. */
 static const char *
 series_label_value(const struct series_label *l, const struct place *p,
     char scratch[24])
@@ -194,7 +195,7 @@ series_label_value(const struct series_label *l, const struct place *p,
 	return NULL;
 }
 
-/* {test="lat",phase="isolated"}; 0 when the record has no such labels. */
+/* Write {test="lat",phase="isolated"}. Return 0 if the record lacks a label. */
 static int
 series_labels_write(const struct series_row *row, const struct place *p,
     char ret[LABELS_BYTES])
@@ -277,7 +278,7 @@ series_take_number(struct series *s, size_t index, const struct place *p)
 		return;
 	sample = series_sample_of(series_family_of(s, index), labels,
 	    row->each != NULL ? NODES_MAX : SAMPLES_MAX);
-	/* Records may come while older ones are still read from the store. */
+	/* Records may arrive while older ones are still read from the store. */
 	if (sample == NULL || (sample->is_new && !p->is_new))
 		return;
 	sample->is_new = p->is_new;
@@ -316,8 +317,8 @@ series_take_number(struct series *s, size_t index, const struct place *p)
 	}
 }
 
-/* The elements of an array of the place, and of arrays in them: "rails.nodes".
- */
+/* Process the elements of an array of the place, and of nested arrays:
+ * "rails.nodes". */
 static void
 series_take_each(struct series *s, size_t index, const struct place *p,
     const char *path)
@@ -389,7 +390,7 @@ series_record_old(struct series *s, const char *class, const json_t *record)
 	series_record_take(s, class, record, NULL, 0);
 }
 
-#define WARM_RUNS 20 /* enough to have every campaign of a busy site */
+#define WARM_RUNS 20 /* enough for all campaigns of a busy site */
 
 /* The oldest first, so the newest wins; one run at a time, because the store's
  * answers are whole runs in memory. */
@@ -397,8 +398,8 @@ struct warm {
 	struct store *store;
 	series_warm_cb *take;
 	void *arg;
-	json_t *runs; /* newest first; the last is taken next */
-	json_t *run;  /* whose records were asked for */
+	json_t *runs; /* newest first; the last is next */
+	json_t *run;  /* whose records were requested */
 };
 
 static void series_next_run(struct warm *w);
@@ -434,9 +435,9 @@ series_next_run(struct warm *w)
 		}
 		w->run = json_incref(json_array_get(w->runs, left - 1));
 		json_array_remove(w->runs, left - 1);
-		/* The mesh's records are many, large and soon renewed; the six
-		 * nodes of a confirmation run, one of them slow, are not how
-		 * the cluster is. */
+		/* The mesh's records are many, large and soon replaced. The six
+		 * nodes of a confirmation run, one of them slow, do not
+		 * represent the cluster. */
 	} while (strcmp(member_text(w->run, "campaign"), "mesh") == 0 ||
 	    strcmp(member_text(w->run, "campaign"), NAMES_PASS_CAMPAIGN) == 0);
 	args = json_pack("{s:O,s:i}", "run", json_object_get(w->run, "run"),

@@ -29,7 +29,7 @@ struct row {
 	char *reason;
 };
 
-/* A node in a row; sorted by name. */
+/* A node of a row; sorted by name. */
 struct place {
 	char *name;
 	size_t row;
@@ -40,7 +40,7 @@ struct slurm_table {
 	size_t row_count;
 	struct place *places;
 	size_t place_count;
-	struct hostname_set *hosts; /* the first of its places */
+	struct hostname_set *hosts; /* the first of its entries */
 };
 
 void
@@ -72,7 +72,7 @@ slurm_row_add(struct slurm_table *t, struct row row, const char *nodes)
 	t->row_count++;
 }
 
-/* The value of " NAME=" in a line of scontrol; the caller frees. */
+/* Return the value of " NAME=" in a line of scontrol; the caller frees. */
 static char *
 slurm_value_of(const char *line, const char *name)
 {
@@ -95,7 +95,8 @@ slurm_place_compare(const void *a, const void *b)
 	    ((const struct place *)b)->name);
 }
 
-/* The next line of sinfo, its reason without its padding; NULL: none. */
+/* Return the next line of sinfo, its reason without padding; NULL at the end.
+ */
 static char *
 slurm_line_next(char **rest)
 {
@@ -182,8 +183,8 @@ slurm_table_free(struct slurm_table *t)
 	free(t);
 }
 
-/* Flags stand behind the word: * no answer, ~ # % ! power, $ maintenance,
- * @ ^ reboot, - planned for another. Nodes of a reservation are idle for the
+/* Flags follow the state: * no answer, ~ # % ! power, $ maintenance, @ ^
+ * reboot, - planned for another job. Nodes of a reservation are idle for the
  * runs in it. */
 static enum slurm_node
 slurm_state_judge(const char *state, int in_reservation)
@@ -242,7 +243,8 @@ slurm_table_look(const struct slurm_table *t, const char *node, int is_alone,
 		else
 			hi = mid;
 	}
-	/* What its rows say, as far as partition and reservation go. */
+	/* Return the state from the rows of a node that match partition and
+	 * reservation. */
 	for (; lo < t->place_count && strcmp(t->places[lo].name, node) == 0;
 	     lo++) {
 		const struct row *at = &t->rows[t->places[lo].row];
@@ -276,13 +278,13 @@ struct slurm {
 	struct slurm_options o;
 	struct slurm_table *table; /* NULL: never answered */
 	uint64_t asked_ns, read_ns;
-	char *sinfo; /* its part of the answer, until the other comes */
+	char *sinfo; /* its part of the answer, until the other arrives */
 	char error[SLURM_TEXT_MAX];
 	struct spawned *nodes_child, *job_child;
-	char job[80];   /* the run that is asked about */
+	char job[80];   /* the run of the current query */
 	char waits[80]; /* the run whose turn is next; "": any */
 	uint64_t job_ns;
-	int64_t job_uid; /* whose jobs count; -1: anybody's */
+	int64_t job_uid; /* user of the jobs; -1: any */
 	json_t *jobs;    /* run: text, state, asked_ns */
 };
 
@@ -322,7 +324,7 @@ slurm_line_copy(char *ret, size_t cap_bytes, const char *text)
 	snprintf(ret, cap_bytes, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
-/* Said once for each new way to fail. */
+/* Log each new failure once. */
 static void
 slurm_failed(struct slurm *s, const char *program, int status, const char *out)
 {
@@ -484,8 +486,8 @@ slurm_job_ask(struct slurm *s, const char *run, int64_t uid)
 
 	if (s->base == NULL)
 		return;
-	/* Runs come in the same order each time: one that was refused has the
-	 * next turn, unless it does not come any more. */
+	/* Callers query runs in the same order each time. So a run that had to
+	 * wait is next, unless it is not queried any more. */
 	if (s->job_child != NULL || now_ns - s->job_ns < SLURM_JOB_NS ||
 	    (s->waits[0] != '\0' && strcmp(s->waits, run) != 0 &&
 		now_ns - s->job_ns < 3 * SLURM_JOB_NS)) {
