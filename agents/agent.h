@@ -24,20 +24,20 @@ TAILQ_HEAD(run_list, run);
 struct agent {
 	struct event_base *base;
 	struct conf *conf;
-	const char *name; /* of this node, as the certificate says */
-	char host[256];   /* of this machine, as its launchers see it */
+	const char *name; /* of this node, from the certificate */
+	char host[256];   /* of this machine, for its launchers */
 	struct session *session;
 	struct spool *spool;
 	struct mesh *mesh;
 	struct host_look host_look;
 	struct link_look link_look;
 	struct inband *inband; /* or NULL */
-	int inband_again;      /* the collector is to hear all of it */
+	int inband_again;      /* report all of it to the collector */
 	struct ras *ras;       /* or NULL */
 	struct run_list runs;
-	struct json_t *prepares; /* orders that wait for a run that ends */
+	struct json_t *prepares; /* orders that wait for the end of a run */
 	const struct run_ops *run_ops; /* with the agent as arg */
-	int64_t child_uid, child_gid;  /* -1: children are who we are */
+	int64_t child_uid, child_gid;  /* -1: children have our user */
 	char *child_user;              /* name of that user */
 	char keeper[AGENT_PATH_MAX], pmix[AGENT_PATH_MAX]; /* helpers */
 	char *cgroup; /* where leaves may be made, or NULL */

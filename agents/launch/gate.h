@@ -11,12 +11,12 @@
 
 struct gate;
 
-/* Pipes "begin" and "hold" and the file "script" in dir, for group gid (-1: the
- * owner alone). cb is called once, when the script runs. NULL after a line in
- * the log. */
+/* Make pipes "begin" and "hold" and the file "script" in dir, for group gid
+ * (-1: only the owner). cb is called once, when the script runs. On failure log
+ * the reason and return NULL. */
 struct gate *gate_open(struct event_base *base, const char *dir, int64_t gid,
     void (*cb)(void *arg), void *arg);
-/* The script ends. NULL is allowed. */
+/* End the script. NULL is allowed. */
 void gate_close(struct gate *g);
 
 #endif

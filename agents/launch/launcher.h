@@ -20,8 +20,8 @@
 
 struct launcher {
 	const char *name; /* as campaign.launcher */
-	/* Program to start, its argv with argv[0]; env has the base and is
-	 * added to. 0, or -errno with why. */
+	/* Write the program to start, its argv with argv[0], and add to env,
+	 * which has the base. Return 0, or -errno with err. */
 	int (*build)(const struct mpi_impl_job *job, char *ret_path,
 	    size_t cap_bytes, struct strvec *argv, struct strvec *env,
 	    struct err *err);
@@ -30,7 +30,8 @@ extern const struct launcher launcher_slurm, launcher_command;
 
 /* Check children.command: return 0, or -EINVAL and the fault. */
 int launcher_line_check(const char *line, struct err *err);
-/* Whether that line has {script}: the agents start the ranks once it runs. */
+/* Return 1 if that line has {script}: the agents start the ranks once it runs.
+ */
 int launcher_wants_script(const struct conf *agent);
 /* NULL if none. */
 const struct launcher *launcher_find(const char *name);

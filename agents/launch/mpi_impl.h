@@ -34,7 +34,7 @@ struct mpi_impl_job {
 	size_t node_count;
 	int ranks_per_node;
 	int cores;       /* of this node */
-	const char *net; /* interfaces for ranks, commas between; "": any */
+	const char *net; /* interfaces for ranks, comma-separated; "": any */
 	const char *const *command; /* of every rank, NULL-ended */
 };
 
@@ -51,8 +51,8 @@ struct mpi_impl_fabric {
 struct mpi_impl_mpi {
 	const char *name;   /* as in campaigns */
 	const char *family; /* the key of its directory in [children] */
-	/* Of a site's MPI; NULL: by [children]. An empty bin: it has no
-	 * launcher, as Cray's. */
+	/* Of a site's MPI; NULL: from [children]. bin "": without a launcher,
+	 * like Cray's. */
 	const char *bin, *engine;
 	/* Files in that directory, best first; NULL-ended. */
 	const char *const *launchers;
@@ -71,8 +71,8 @@ struct mpi_impl_mpi {
 extern const struct mpi_impl_mpi launch_openmpi;
 extern const struct mpi_impl_mpi launch_mpich;
 
-/* Read the files of children.probes, once, as the agent starts. One that is
- * wrong is logged and not offered. */
+/* Read the files of children.probes once, at the start of the agent. An invalid
+ * file is logged and skipped. */
 void mpi_impl_load(const struct conf *c);
 const struct mpi_impl_mpi *mpi_impl_find(const char *name); /* NULL if none */
 const struct mpi_impl_mpi *mpi_impl_at(size_t i); /* NULL behind the last */
@@ -84,22 +84,23 @@ int mpi_impl_path(const struct mpi_impl_mpi *mpi, const struct conf *c,
  * -ENOENT. */
 int mpi_impl_launcher(const struct mpi_impl_mpi *mpi, const struct conf *c,
     char *ret, size_t cap_bytes);
-/* PATH and, for an implementation outside of /usr, where its libraries are. */
+/* Add PATH and, for an implementation outside of /usr, the path of its
+ * libraries. */
 void mpi_impl_env(const struct mpi_impl_mpi *mpi, const struct conf *c,
     struct strvec *env);
 
-/* 0 when the campaign sets nothing that the agent does not allow. */
+/* Return 0 if the agent permits all settings of the campaign. */
 int mpi_impl_allowed(const struct conf *agent, const struct conf *campaign,
     struct err *err);
-/* -EINVAL and why: mpi.ports is neither empty nor LOW-HIGH. */
+/* Return -EINVAL with err if mpi.ports is neither empty nor LOW-HIGH. */
 int mpi_impl_ports_check(const struct conf *c, struct err *err);
 /* The environment of ranks: what their MPI needs, and all settings. */
 void mpi_impl_rank_env(const struct mpi_impl_job *job, struct strvec *env);
 /* mpi_net.c: the interfaces for ranks. bin: of the MPI; fabric: mpi.fabric. */
 void mpi_net_env(const struct mpi_impl_job *job, const char *bin,
     const char *fabric, struct strvec *env);
-/* mpi.bind of campaign or agent: "core" or "numa", which the launcher binds
- * ranks to; NULL where it does not, or has not the cores. */
+/* Return mpi.bind of campaign or agent, "core" or "numa", to which the launcher
+ * binds ranks; NULL if it does not, or if there are too few cores. */
 const char *mpi_impl_bind(const struct mpi_impl_job *job);
 
 #endif

@@ -51,7 +51,7 @@ struct mesh_target {
 };
 
 struct mesh_pace {
-	uint64_t round_ns; /* once round all targets, if the rates allow */
+	uint64_t round_ns; /* one pass over all targets, if the rates permit */
 	uint64_t timeout_ns;
 	unsigned burst;     /* datagrams to one target, back to back */
 	double rate;        /* datagrams a second, at most */
@@ -72,17 +72,17 @@ struct mesh_probe *mesh_probe_open(struct event_base *base,
     const struct in6_addr *addr, double (*pressure)(void *arg), void *arg,
     int *ret_errno);
 void mesh_probe_close(struct mesh_probe *p); /* NULL is allowed */
-/* Go on with these targets instead; takes the array and its names. What is
- * still on its way is forgotten: neither answered nor lost. */
+/* Continue with these targets instead; takes the array and its names. Pending
+ * echoes count as neither answered nor lost. */
 void mesh_probe_aim(struct mesh_probe *p, struct mesh_target *targets,
     size_t count, uint64_t epoch, uint64_t seed, const struct mesh_pace *pace);
 size_t mesh_probe_targets(const struct mesh_probe *p,
     const struct mesh_target **ret);
-/* Settle what can be settled, then give and clear the tally of a class;
- * targets keep theirs until mesh_probe_aim. */
+/* Classify pending echoes as far as possible, then return and clear the tally
+ * of a class. Targets keep theirs until mesh_probe_aim. */
 void mesh_probe_take(struct mesh_probe *p, enum mesh_class class,
     struct mesh_tally *ret);
-/* Own host: how long answers lay in our socket. Given and cleared. */
+/* Return and clear the time that answers waited in our socket. */
 void mesh_probe_take_waits(struct mesh_probe *p, struct hist *ret_s);
 /* The median of a target's kept round trips; NAN without one. */
 double mesh_target_median_s(const struct mesh_target *t);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * mesh_sock.h - UDP sockets that know when the kernel saw a datagram.
- *
- * All of them are IPv6 sockets or IPv4 ones by the address they are bound to;
- * addresses come and go in the mapped form of schema/mesh.h.
- */
+/* mesh_sock.h - UDP sockets with the kernel's time stamps of datagrams.  The
+ * address they are bound to decides between IPv6 and IPv4; arguments and
+ * results are addresses in the mapped form of schema/mesh.h. */
 #ifndef AGENTS_MESH_MESH_SOCK_H
 #define AGENTS_MESH_MESH_SOCK_H
 
@@ -23,8 +20,8 @@ struct mesh_got {
 	struct mesh_peer from;
 	uint8_t raw[MESH_PACKET_BYTES];
 	size_t len_bytes; /* with the zeros that follow */
-	/* How long it lay in our socket: our host's delay, not the network's.
-	 * 0 where the kernel gives no time stamp. */
+	/* Time that it waited in our socket: the host's delay, not the
+	 * network's. 0 without a time stamp of the kernel. */
 	uint64_t waited_ns;
 };
 
@@ -36,12 +33,13 @@ int mesh_sock_open(const struct in6_addr *addr, uint16_t port);
  * since the socket was opened because they were not read in time; written only
  * if the kernel reports it. */
 int mesh_sock_get(int fd, struct mesh_got *ret, uint32_t *ret_drops);
-/* A packet and zeros after it, len_bytes in all, never in fragments. 0 or
- * -errno: then nothing was sent; -EMSGSIZE: the way is known to carry less. */
+/* Send a packet and zeros after it, len_bytes in total, without fragmentation.
+ * Return 0, or -errno if nothing was sent; -EMSGSIZE: the path is known to
+ * carry less. */
 int mesh_sock_put(int fd, const struct mesh_peer *to,
     const uint8_t raw[MESH_PACKET_BYTES], size_t len_bytes);
 
-/* HMAC-SHA256; the first bytes of it. */
+/* The first bytes of an HMAC-SHA256. */
 void mesh_mac(const uint8_t key[MESH_KEY_BYTES], const uint8_t *data,
     size_t len_bytes, uint8_t *ret, size_t ret_bytes);
 /* Sign a packet; check the MAC of a packet. */

@@ -12,8 +12,8 @@
 
 /* Calls of run_ops and session_ops; arg is the agent. */
 
-/* Take a line that record_parse has accepted. A numbered record is spooled and
- * sent when there is room; a progress record is sent now or dropped. */
+/* Process a line that record_parse has accepted. A numbered record is spooled
+ * and sent when there is room; a progress record is sent now or dropped. */
 void records_put(const char *run, const struct record_head *head,
     const char *line, size_t len_bytes, void *arg);
 /* Send records from the spool while the session has room. */

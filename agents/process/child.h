@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * child.h - a program started under coalmine-keeper.
- *
- * Life: child_start, then exactly one of failed (it never ran) and exited
- * (it did, and nothing of it is left), then child_free by the owner. started
- * comes before exited. Callbacks come from the loop, never from child_start.
- */
+/* child.h - a program started under coalmine-keeper.  Order of calls:
+ * child_start, then exactly one of failed (it never ran) and exited (all its
+ * processes have ended), then child_free by the owner. started is called before
+ * exited. Callbacks are called by the loop, never by child_start. */
 #ifndef AGENTS_PROCESS_CHILD_H
 #define AGENTS_PROCESS_CHILD_H
 
@@ -31,7 +28,7 @@ struct child_spec {
 	/* A descriptor for the program, which finds it as CHILD_PASS_FD; 0:
 	 * none. It stays the caller's. */
 	int pass;
-	const char *cpus; /* it is bound to these, "0-3,8"; NULL: any */
+	const char *cpus; /* cores that it is bound to, "0-3,8"; NULL: any */
 };
 
 struct child_ops {
@@ -43,10 +40,12 @@ struct child_ops {
 	    *exited)(struct child *c, int status, const char *tail, void *arg);
 };
 
-/* -errno when no process could be made. spec is copied where needed. */
+/* Return -errno if the process could not be created. spec is copied as needed.
+ */
 int child_start(struct event_base *base, const struct child_spec *spec,
     const struct child_ops *ops, void *arg, struct child **ret);
-/* TERM to all of it, KILL after grace_ms; exited follows. */
+/* Send TERM to all its processes, and KILL after grace_ms; exited is called
+ * later. */
 void child_end(struct child *c, uint64_t grace_ms);
 /* Free it, even while it runs: its keeper then ends the child automatically.
  * NULL is allowed. */

@@ -11,7 +11,8 @@
 
 #include <stdint.h>
 
-/* uid or gid -1: stay. Until privileges_back; calls do not nest. */
+/* uid or gid -1: unchanged. In effect until privileges_back; calls do not nest.
+ */
 void privileges_take(int64_t uid, int64_t gid);
 void privileges_back(void);
 

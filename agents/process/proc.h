@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * proc.h - find processes through /proc and end them.
- *
- * Process groups and sessions are not enough: every MPI rank creates its own.
- * Reliable are the parent (the keeper is a subreaper), the initial environment
- * of a process, and a cgroup where one can be created.
- */
+/* proc.h - find processes through /proc and end them.  Process groups and
+ * sessions are not sufficient: every MPI rank creates its own. Reliable
+ * criteria are the parent (the keeper is a subreaper), the initial environment
+ * of a process, and a cgroup if one can be created. */
 #ifndef AGENTS_PROCESS_PROC_H
 #define AGENTS_PROCESS_PROC_H
 
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Send sig to every process below root, root not included; the count of those
- * that were alive. */
+/* Send sig to every process below root, except root. Return how many were
+ * alive. */
 int proc_kill_below(pid_t root, int sig);
 /* Send sig to every process whose environment has the line "NAME=value", except
  * the caller. Processes whose environment is not readable belong to others. */

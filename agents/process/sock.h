@@ -10,8 +10,8 @@
 
 struct sock;
 
-/* Listen at path, writable for group gid (-1: the owner alone). NULL after a
- * line in the log. */
+/* Listen at path, writable for group gid (-1: only the owner). On failure log
+ * the reason and return NULL. */
 struct sock *sock_listen(struct event_base *base, const char *path, int64_t gid,
     evconnlistener_cb cb, void *arg);
 void sock_close(struct sock *s); /* also in cb; NULL is allowed */

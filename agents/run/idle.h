@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * idle.h - is this node free for exclusive work, and does it stay so?
- *
- * A check is a row; [idle] check of the configuration names it. Some answer at
- * once, one runs a command and takes its time.
- */
+/* idle.h - check whether this node is idle for exclusive work, and stays idle.
+ * A check is a row; [idle] check of the configuration selects it. Most answer
+ * immediately; one runs a command. */
 #ifndef AGENTS_RUN_IDLE_H
 #define AGENTS_RUN_IDLE_H
 
@@ -15,30 +12,31 @@
 
 struct idle_wait;
 
-/* cause: CAUSE_NONE for idle, CAUSE_BUSY, or CAUSE_IDLE_UNKNOWN where the check
- * cannot see; text says why. */
+/* cause: CAUSE_NONE for idle, CAUSE_BUSY, or CAUSE_IDLE_UNKNOWN if the check
+ * cannot decide; text is the reason. */
 typedef void idle_cb(enum cause cause, const char *text, void *arg);
 
-/* Ask. known: "idle" of the order to prepare, "" if it has none. When the
- * answer is known at once cb is called and NULL returned; else cb follows from
- * the loop, within IDLE_LIMIT_S. */
+/* Start a check. known: "idle" of the order to prepare, "" without one. If the
+ * answer is available immediately, cb is called and NULL returned. Otherwise
+ * the loop calls cb within IDLE_LIMIT_S. */
 #define IDLE_LIMIT_S 10
 struct idle_wait *idle_check(struct agent *ag, const char *known, idle_cb *cb,
     void *arg);
 void idle_cancel(struct idle_wait *w); /* cb is not called; NULL allowed */
 
-/* Why the node is busy as far as a look can tell: 1 and text, or 0. */
+/* Return 1 with the reason in text if a quick check finds the node busy, else
+ * 0. */
 int idle_look(struct agent *ag, struct err *err);
 
-/* The jobs that the node has now, where the check looks for jobs of Slurm; else
- * NULL. The caller owns the object. */
+/* Return the current jobs of the node if the check looks for jobs of Slurm,
+ * else NULL. The caller owns the object. */
 json_t *idle_jobs(struct agent *ag);
-/* 1 and the name of a job that is here and not in before, or 0; before: of
- * idle_jobs, NULL allowed. */
+/* Return 1 with the name of a job that is here and not in before, or 0. before:
+ * of idle_jobs, NULL is allowed. */
 int idle_job_began(const json_t *before, struct err *err);
 
-/* The looks, on a tree below root ("" for the machine's own): 1 for a job and
- * its name; 1 if slurmd runs here and gives jobs control groups. */
+/* Checks on a tree below root ("" for the machine's own). Return 1 with the
+ * name of a job; 1 if slurmd runs here and gives jobs control groups. */
 int idle_slurm_look(const char *root, struct err *err);
 int idle_slurm_sees(const char *root);
 json_t *idle_slurm_jobs(const char *root);

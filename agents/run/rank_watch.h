@@ -32,10 +32,10 @@ struct rank_watch_ops {
 	rank_watch_bye_cb *bye; /* or NULL */
 };
 
-/* NULL after a line in the log. */
+/* On failure log the reason and return NULL. */
 struct rank_watch *rank_watch_open(struct event_base *base, const char *path,
     int64_t gid, const struct rank_watch_ops *ops, void *arg);
-/* Closes all connections, without lost. NULL is allowed. */
+/* Close all connections without calling lost. NULL is allowed. */
 void rank_watch_close(struct rank_watch *w);
 unsigned rank_watch_count(const struct rank_watch *w); /* ranks seen so far */
 

@@ -17,7 +17,7 @@
 struct record_pipe;
 
 struct record_pipe_ops {
-	/* A good line, without newline; all of it dies with the call. */
+	/* A valid line, without newline; pointers are valid during the call. */
 	void (*record)(const struct record_head *head, const char *line,
 	    size_t len_bytes, void *arg);
 	void (*bad)(const char *why, void *arg); /* no more calls after it */

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * run.h - what of a run lives on this node.
- *
- * A run is opened by prepare, which reserves the node, and closed when it was
- * ended and nothing of it is left: no process, no socket, no file but its
- * records in the spool. Its end comes from the collector, from its deadline,
- * or from the collector's absence. Messages about it that could not be sent
- * wait here for the next session.
- */
+/* run.h - the part of a run on this node.  Prepare opens a run and reserves the
+ * node. A run is closed when it was ended and has no process, socket or file
+ * left, except its records in the spool. It ends by order of the collector, at
+ * its deadline, or if the collector is unreachable for too long. Messages about
+ * it that could not be sent wait here for the next session. */
 #ifndef AGENTS_RUN_RUN_H
 #define AGENTS_RUN_RUN_H
 
@@ -29,12 +25,12 @@
 struct run_ops {
 	/* Send msg to the collector; takes msg. -ENOTCONN without a session. */
 	int (*send)(enum wire_type type, json_t *msg, void *arg);
-	/* A record of the engine, as record_pipe_ops has it. */
+	/* A record of the engine, as in record_pipe_ops. */
 	void (*record)(const char *run, const struct record_head *head,
 	    const char *line, size_t len_bytes, void *arg);
-	/* Send the records that wait: a message follows that counts on them. */
+	/* Send waiting records: a message follows that depends on them. */
 	void (*flush)(void *arg);
-	/* Nothing of the run is left but records in the spool. */
+	/* The run has closed; only its records in the spool remain. */
 	void (*closed)(const char *run, void *arg);
 };
 
@@ -68,10 +64,12 @@ struct run *run_find(struct agent *ag, const char *id);
 /* Another exclusive run that holds this node; NULL if none. */
 struct run *run_exclusive(struct agent *ag, const struct run *except);
 
-/* Make directory and rank watch. -errno and why; id is valid and new. */
+/* Make directory and rank watch; id is valid and new. Return -errno with err.
+ */
 int run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
     struct run **ret, struct err *err);
-/* Whether children.programs has the first word of line. -EACCES with why. */
+/* Return 0 if children.programs has the first word of line, else -EACCES with
+ * err. */
 int run_program_check(const struct agent *ag, const char *line,
     struct err *err);
 /* From now on a run that yields ends when a job starts here. */
@@ -90,12 +88,12 @@ struct run_start {
 	int first, local, size; /* rank, ranks here, ranks in all */
 	const char *campaign;
 	const char *net; /* interfaces for the ranks; "": the MPI chooses */
-	const json_t *networks; /* that these are in, as texts; or NULL */
+	const json_t *networks; /* of these interfaces, as texts; or NULL */
 };
 /* Start the ranks of this node; launched is sent once they run. */
 void run_start(struct run *run, const struct run_start *s);
-/* Send now, or when the session is back; takes msg. again: also repeated in
- * the next session, for the collector may have missed it. */
+/* Send msg now, or in the next session; takes msg. again: repeat it in the next
+ * session, too, since the collector may have missed it. */
 void run_send(struct run *run, enum wire_type type, json_t *msg, int again);
 void run_resend(struct run *run);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * device.h - the ports of this node's network devices, as sysfs has them: one
- * table for traffic, counters and errors.
- */
+/* device.h - the ports of this node's network devices in sysfs: one table for
+ * traffic, counters and errors. */
 #ifndef AGENTS_SENSOR_DEVICE_H
 #define AGENTS_SENSOR_DEVICE_H
 
@@ -31,13 +29,13 @@ typedef void device_cb(const struct device *d, void *arg);
 /* Call each for every port in the tree below root ("" for this machine), in
  * order of class and name. Devices may come and go. */
 void device_walk(const char *root, device_cb *each, void *arg);
-/* Add the counters of a port by their names in sysfs, and rx_bytes and
- * tx_bytes, whatever the device calls them. */
+/* Add the counters of a port by their names in sysfs, and rx_bytes and tx_bytes
+ * independent of the device's names. */
 void device_counters(const struct device *d, json_t *counters);
-/* Bytes received and sent since boot: 0, or -ENOENT when the device has no such
- * counters. */
+/* Get bytes received and sent since boot. Return 0, or -ENOENT if the device
+ * has no such counters. */
 int device_bytes(const struct device *d, int64_t *ret_rx, int64_t *ret_tx);
-/* Bits a second; 0: unknown. */
+/* Return bits per second; 0: unknown. */
 double device_rate_bps(const struct device *d);
 
 #endif

@@ -9,9 +9,9 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* Add them to the rows of their devices; nothing where the kernel has none. */
+/* Add them to the rows of their devices, as far as the kernel has them. */
 void ethtool_read(json_t *nics);
-/* Take one datagram that answers a request; 1: it was the last. */
+/* Process one datagram that answers a request; return 1 if it was the last. */
 int ethtool_take(const void *bytes, size_t len_bytes, json_t *nics);
 
 #endif

@@ -13,7 +13,7 @@
 
 #define HOST_LINKS_MAX 128
 
-/* The last readings; zeroed before the first look. */
+/* The last readings; zeroed before the first reading. */
 struct host_look {
 	uint64_t ticks, steal_ticks; /* of /proc/stat */
 	uint64_t wait_ns, slices;    /* of our own /proc/self/schedstat */
@@ -36,12 +36,12 @@ struct host_look {
  * machine's own. */
 json_t *host_read(const char *root, struct host_look *last);
 
-/* How much slower background work should go: 1 not at all, 2, 4, 8. From the
- * kernel's pressure stall information below root ("" for the machine's own)
- * where there is any, else from load (below 0: unknown) per core. */
+/* Return the factor by which background work should be slower: 1, 2, 4 or 8.
+ * From the kernel's pressure stall information below root ("" for the machine's
+ * own) if available, else from load (below 0: unknown) per core. */
 double psi_stretch(const char *root, double load_per_core);
-/* Share of time in which some task waited for a processor, over 10 s; NAN
- * where the kernel does not say. */
+/* Share of time in which some task waited for a processor, over 10 s; NAN if
+ * the kernel does not report it. */
 double psi_cpu_some(const char *root);
 
 #endif

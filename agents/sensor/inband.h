@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * inband.h - what jobs measured of their own collectives, in files.
- */
+/* inband.h - measurements that jobs made of their collectives, in files. */
 #ifndef AGENTS_SENSOR_INBAND_H
 #define AGENTS_SENSOR_INBAND_H
 
 #include <jansson.h>
 
 struct inband;
-/* Read files below dir; lines that name another host are skipped. NULL where
- * dir is "". */
+/* Read files below dir; lines that name another host are skipped. Return NULL
+ * if dir is "". */
 struct inband *inband_new(const char *dir, const char *host);
 void inband_free(struct inband *ib); /* NULL is allowed, here and below */
 /* Return [{job, uid of the files, rows: [{source op ranks nodes bytes calls

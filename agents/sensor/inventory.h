@@ -27,13 +27,13 @@
 
 struct child_spec;
 
-/* The machine below root, "" for the one we run on. Addresses and MPI builds
- * are only looked for there. Versions are asked of the launchers, by the
- * keeper and the user of as, so this takes a moment: before the loop. */
+/* Return the machine below root, "" for this one. Addresses and MPI builds are
+ * only read for this one. Launchers print their versions, run by the keeper
+ * with the user of as. This takes a moment: call it before the loop. */
 json_t *inventory_read(const char *root, const struct conf *c,
     const struct child_spec *as);
 
-/* Its "nics" alone, which may change while we run. */
+/* Return only its "nics", which may change while the agent runs. */
 json_t *inventory_nics(const char *root);
 
 #endif

@@ -10,9 +10,9 @@
 struct event_base;
 struct ras;
 
-/* Look every 30 s for processes that listen on port, in the network namespaces
- * of all processes that the agent may see, and read one reply in each namespace
- * at a time. NULL where port is 0. */
+/* Search every 30 s for processes that listen on port, in the network
+ * namespaces of all processes that the agent may see, and read one reply in
+ * each namespace at a time. Return NULL if port is 0. */
 struct ras *ras_new(struct event_base *base, int port);
 void ras_free(struct ras *r); /* NULL is allowed, here and below */
 /* Return [{job uid addrs error}] or [{job uid addrs version form comms launched

@@ -9,10 +9,10 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/* Read the whole number in dir/file; behind it may be "@SECONDS". 0, -ENOENT or
- * -EPROTO. */
+/* Read the whole number in dir/file, optionally followed by "@SECONDS". Return
+ * 0, -ENOENT or -EPROTO. */
 int sensor_file(const char *dir, const char *file, int64_t *ret);
-/* Likewise the number behind a word that begins a line. */
+/* Read the number after a word at the start of a line; errors as above. */
 int sensor_words(const char *dir, const char *file, const char *word,
     int64_t *ret);
 /* Append a row to nics; return its counters. */
@@ -22,8 +22,8 @@ json_t *sensor_counters(json_t *nics, const char *nic);
 /* Every number in dir becomes prefix + file name; files without a number are
  * skipped. */
 void sensor_dir(const char *dir, const char *prefix, json_t *counters);
-/* aer_correctable, aer_nonfatal and aer_fatal of a PCI device, whose folder it
- * is; nothing where its slot does not report errors. */
+/* Add aer_correctable, aer_nonfatal and aer_fatal of the PCI device with this
+ * folder, if its slot reports errors. */
 void sensor_aer(const char *device, json_t *counters);
 
 #endif

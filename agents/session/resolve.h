@@ -18,8 +18,8 @@ struct resolve;
  * reason; the callee frees the list with freeaddrinfo. */
 typedef void resolve_cb(struct addrinfo *list, const char *why, void *arg);
 
-/* Start a lookup, which frees itself after cb. NULL when no thread can be
- * made. */
+/* Start a lookup, which frees itself after cb. Return NULL if no thread can be
+ * created. */
 struct resolve *resolve_start(struct event_base *base, const char *host,
     const char *port, resolve_cb *cb, void *arg);
 /* Discard the answer: cb is not called any more. NULL is allowed. */

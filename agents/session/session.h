@@ -23,21 +23,20 @@
 struct session;
 
 struct session_ops {
-	/* Add the members that the session does not know: inventory, runs,
-	 * spool. */
+	/* Add the members that the owner has: inventory, runs, spool. */
 	void (*hello)(json_t *msg, void *arg);
 	void (*heartbeat)(json_t *msg, void *arg); /* load, spool, alarm */
 	void (*up)(const json_t *welcome, void *arg);
 	/* Any other message; negative ends the session. */
 	int (*message)(enum wire_type type, const json_t *msg, void *arg);
-	/* There is room to send again: see session_room. */
+	/* There is space to send again: see session_room. */
 	void (*drained)(void *arg);
 	/* Only after up; silent_ns: how long ago the last byte came. */
 	void (*down)(uint64_t silent_ns, void *arg);
 };
 
-/* Can the certificates of c be used, or asked for? -EINVAL and why, with the
- * file. */
+/* Return 0 if the certificates of c can be used or requested, else -EINVAL with
+ * the file and reason in err. */
 int session_files_check(const struct conf *c, const char *name,
     struct err *err);
 /* Reads the certificates and starts to connect. NULL, after a line in why,

@@ -29,10 +29,10 @@ struct spool_run {
 /* Read what an earlier life left in dir, which is made when it is missing.
  * -errno after a line in the log. */
 int spool_open(const char *dir, uint64_t max_bytes, struct spool **ret);
-/* Syncs and keeps the files; NULL is allowed. */
+/* Sync and keep the files; NULL is allowed. */
 void spool_free(struct spool *sp);
 
-/* seq ascends within a run. Never fails: what finds no room is lost and
+/* seq ascends within a run. Never fails: a record without space is lost and
  * counted. */
 void spool_append(struct spool *sp, const char *run, uint64_t seq, int raw,
     const char *line, size_t len_bytes);
@@ -41,7 +41,7 @@ void spool_append(struct spool *sp, const char *run, uint64_t seq, int raw,
 void spool_sync(struct spool *sp);
 /* Records up to seq are committed. */
 void spool_ack(struct spool *sp, const char *run, uint64_t seq);
-/* No more records of run will come: once all are committed, forget it. */
+/* No more records of run follow: drop it once all are committed. */
 void spool_finish(struct spool *sp, const char *run);
 
 /* Send everything again that is not acknowledged. */
@@ -53,7 +53,7 @@ int spool_next(struct spool *sp, const char *run, size_t max_bytes,
 /* Call for every run with records; the callback may use the calls above. */
 void spool_walk(struct spool *sp,
     void (*each)(const struct spool_run *sr, void *arg), void *arg);
-/* Losses of run since the last call: 1, or 0 for none. */
+/* Get losses of run since the last call. Return 1, or 0 for none. */
 int spool_lost(struct spool *sp, const char *run, uint64_t *ret_records,
     uint64_t *ret_bytes);
 

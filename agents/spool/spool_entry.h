@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * spool_entry.h - the entries of a spool file: read, write, and skip what is
- * damaged.
- */
+/* spool_entry.h - the entries of a spool file: read, write, and skip damaged
+ * ones. */
 #ifndef AGENTS_SPOOL_SPOOL_ENTRY_H
 #define AGENTS_SPOOL_SPOOL_ENTRY_H
 
@@ -16,11 +14,12 @@ struct spool_entry {
 	size_t len_bytes;
 };
 
-/* Bytes of the entry in a file. */
+/* Return the bytes of the entry in a file. */
 uint64_t spool_entry_bytes(const struct spool_entry *e);
-/* Read the entry at offset at: 1, 0 at the end, -EPROTO for a torn one. */
+/* Read the entry at offset at. Return 1; 0 at the end; -EPROTO for a damaged
+ * one. */
 int spool_entry_read(int fd, uint64_t at, struct spool_entry *ret);
-/* Write all of the entry at offset at, or nothing. 0 or -errno. */
+/* Write all of the entry at offset at, or nothing. Return 0 or -errno. */
 int spool_entry_write(int fd, uint64_t at, const struct spool_entry *e);
 
 /* A scan of the entries of a file that skips damaged parts. */

@@ -30,16 +30,16 @@ struct tls {
 int tls_open(struct tls *t, const struct conf *c, const char *name,
     struct err *err);
 void tls_close(struct tls *t);
-/* Read the files again; the old ones stay in use when that fails. */
+/* Read the files again; the old ones stay in use if that fails. */
 int tls_reload(struct tls *t, struct err *err);
 /* Check after the handshake that the peer is the collector called host and is
- * not revoked. -EACCES. */
+ * not revoked. Return 0 or -EACCES. */
 int tls_check(const struct tls *t, SSL *ssl, const char *host, struct err *err);
-/* 1: enroll holds a request for a new certificate, to be sent now. */
+/* Return 1 if enroll has a request for a new certificate, to be sent now. */
 int tls_renew_due(struct tls *t);
 void tls_renew_failed(struct tls *t, const struct err *err);
-/* Take the answer to enroll's request; the certificate is used from the next
- * connection on. */
+/* Process the answer to enroll's request; the new certificate is used from the
+ * next connection on. */
 int tls_take_certificate(struct tls *t, const json_t *msg, struct err *err);
 
 #endif

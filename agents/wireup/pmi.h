@@ -18,7 +18,7 @@
 #include "common/str.h"
 
 #define PMI_HEAD_BYTES 6
-#define PMI_LINE_MAX   4096 /* a key, a value and the words around them */
+#define PMI_LINE_MAX   4096 /* a key, a value and the rest of the message */
 #define PMI_TEXT_MAX   256
 
 struct pmi;
@@ -28,7 +28,7 @@ struct pmi *pmi_new(int first, int local, int size);
 void pmi_free(struct pmi *p); /* NULL is allowed */
 
 enum pmi_event {
-	PMI_REPLY, /* the reply, if any, is all */
+	PMI_REPLY, /* only the reply, if any */
 	PMI_JOIN,  /* the rank has begun to initialise */
 	PMI_FENCE, /* all local ranks wait in a fence: see pmi_puts */
 	PMI_ATTR, /* other local ranks may have waited for it: see pmi_waited */
@@ -48,7 +48,7 @@ enum pmi_event pmi_message(struct pmi *p, int i, const char *message,
 const struct strbuf *pmi_puts(const struct pmi *p);
 /* The parts of all nodes, one behind another. Ranks that wait: pmi_waited. */
 void pmi_fenced(struct pmi *p, const char *bytes, size_t len_bytes);
-/* Add what local rank i has waited for to reply, if it is there now. */
+/* Append the data that local rank i waits for to reply, if it is available. */
 void pmi_waited(struct pmi *p, int i, struct strbuf *reply);
 
 #endif

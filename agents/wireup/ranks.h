@@ -39,13 +39,13 @@ struct ranks_ops {
 	int (*start)(const struct ranks_child *c, void *arg);
 	/* Takes msg; run is added. again: see run_send. */
 	void (*send)(enum wire_type type, json_t *msg, int again, void *arg);
-	/* The ranks cannot run, or not any more. */
+	/* The ranks cannot start or continue. */
 	void (*failed)(const char *text, void *arg);
-	/* Nothing of them runs any more; status of the first that failed. */
+	/* All ranks have ended; status of the first one that failed. */
 	void (*gone)(int status, const char *tail, void *arg);
 };
 
-/* Texts live as long as the ranks, but for engine and argv. */
+/* Texts live as long as the ranks, except engine and argv. */
 struct ranks_job {
 	const char *run, *dir, *host;
 	const char *pmix; /* path of coalmine-pmix; NULL: they speak PMI */
@@ -56,7 +56,7 @@ struct ranks_job {
 	const char *bind;         /* "core", "numa" or NULL */
 };
 
-/* NULL after a call of failed. */
+/* Return NULL after a call of failed. */
 struct ranks *ranks_open(struct event_base *base, const struct ranks_job *job,
     const struct ranks_ops *ops, void *arg);
 void ranks_close(struct ranks *r); /* NULL is allowed */
@@ -71,7 +71,8 @@ void ranks_exited(struct ranks *r, int id, int status, const char *tail);
 /* Of the rank watch: its connection ended, after "bye" or without. 1 when it is
  * a rank of these, whose end is reported with its status. */
 int ranks_left(struct ranks *r, int64_t rank, int bye, int ended_itself);
-/* Of the collector; -EPROTO for what cannot be meant for us. */
+/* Process a message of the collector; -EPROTO for one that cannot be for this
+ * node. */
 int ranks_fence(struct ranks *r, const json_t *msg);
 int ranks_modex(struct ranks *r, const json_t *msg);
 

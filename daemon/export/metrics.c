@@ -23,7 +23,7 @@
 
 /* Canaries that take longer than 8 s are in +Inf alone. */
 #define LE_LAST   3
-#define OWN_PARTS 5 /* the first ones below are for standbys, too */
+#define OWN_PARTS 5 /* the first parts below: on standbys, too */
 
 void
 metrics_http_count(struct metrics_http *m, const char *name, int status)

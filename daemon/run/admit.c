@@ -152,7 +152,7 @@ admit_collect(struct run *r, struct candidates *c)
 			if (!admit_is_avoided(r, n, &err))
 				admit_consider(r, c, n, n->name);
 		}
-		/* If nothing else is left, use avoided nodes, too. */
+		/* Use avoided nodes, too, if there are too few others. */
 		enough = (int64_t)c->count >=
 		    conf_int(r->conf, "campaign", "nodes_min");
 		for (size_t i = 0; i < count && !enough; i++) {

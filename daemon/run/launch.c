@@ -146,7 +146,8 @@ launch_prepare(struct run *r)
 		    r->id, "class", r->class, "mpi", r->mpi, "head", head->name,
 		    "deadline_ms", (json_int_t)launch_deadline_ms(r));
 
-		/* Each of them may become the head. */
+		/* Each of them may become the head, which starts the program.
+		 */
 		if (program[0] != '\0')
 			json_object_set_new(msg, "program",
 			    json_stringn(program, strcspn(program, " \t")));
