@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* try.h - start two ranks of one MPI on this node like a run, but without a
+/*
+ * try.h - start two ranks of one MPI on this node like a run, but without a
  * collector, to test whether this MPI works here, and how it finds its ranks.
  */
 #ifndef AGENTS_TRY_H

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.c - a batch of records has megabytes of small values, which are freed
+/*
+ * memory.c - a batch of records has megabytes of small values, which are freed
  * after the commit. The allocator returns their pages to the kernel some
  * milliseconds later, and the next batch faults them in again, which takes half
  * of the loop's time. So pages are kept while records arrive. Keeping them
- * always would cost 3 KiB more for each agent, left by handshakes. */
+ * always would cost 3 KiB more for each agent, left by handshakes.
+ */
 #include "daemon/memory.h"
 
 #ifdef COALMINE_MIMALLOC

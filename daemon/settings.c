@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* settings.c - pass each key of coalmined.conf to its part, so that a part has
- * its options without knowing their section and key. */
+/*
+ * settings.c - pass each key of coalmined.conf to its part, so that a part has
+ * its options without knowing their section and key.
+ */
 #include "daemon/settings.h"
 
 #include <errno.h>

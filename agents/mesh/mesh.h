@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mesh.h - this node's part in the mesh: it answers echo requests of other
+/*
+ * mesh.h - this node's part in the mesh: it answers echo requests of other
  * nodes and sends requests to the targets that the collector names, epoch by
- * epoch.  An order begins an epoch and closes the previous one, whose report is
- * sent immediately. While the collector is unreachable, the last order stays in
- * force. */
+ * epoch.
+ *
+ * An order begins an epoch and closes the previous one, whose report is sent
+ * immediately. While the collector is unreachable, the last order stays in
+ * force.
+ */
 #ifndef AGENTS_MESH_MESH_H
 #define AGENTS_MESH_MESH_H
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mesh_echo.h - answers to echo requests.  Only a request with the MAC of a
- * token that the collector made for the sender's address is answered, to that
- * address, with as many bytes, or with 64 if the path is known to carry no
- * more. Other datagrams are silently dropped and counted. It keeps no table of
- * peers. */
+/*
+ * mesh_echo.h - answers to echo requests.
+ *
+ * Only a request with the MAC of a token that the collector made for the
+ * sender's address is answered, to that address, with as many bytes, or with 64
+ * if the path is known to carry no more. Other datagrams are silently dropped
+ * and counted. It keeps no table of peers.
+ */
 #ifndef AGENTS_MESH_MESH_ECHO_H
 #define AGENTS_MESH_MESH_ECHO_H
 

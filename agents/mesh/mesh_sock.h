@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mesh_sock.h - UDP sockets with the kernel's time stamps of datagrams.  The
- * address they are bound to decides between IPv6 and IPv4; arguments and
- * results are addresses in the mapped form of schema/mesh.h. */
+/*
+ * mesh_sock.h - UDP sockets with the kernel's time stamps of datagrams.
+ *
+ * The address they are bound to decides between IPv6 and IPv4; arguments and
+ * results are addresses in the mapped form of schema/mesh.h.
+ */
 #ifndef AGENTS_MESH_MESH_SOCK_H
 #define AGENTS_MESH_MESH_SOCK_H
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* orders.h - carry out the collector's orders and report to it. */
+/*
+ * orders.h - carry out the collector's orders and report to it.
+ */
 #ifndef AGENTS_ORDERS_ORDERS_H
 #define AGENTS_ORDERS_ORDERS_H
 

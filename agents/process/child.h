@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* child.h - a program started under coalmine-keeper.  Order of calls:
- * child_start, then exactly one of failed (it never ran) and exited (all its
- * processes have ended), then child_free by the owner. started is called before
- * exited. Callbacks are called by the loop, never by child_start. */
+/*
+ * child.h - a program started under coalmine-keeper.
+ *
+ * Order of calls: child_start, then exactly one of failed (it never ran) and
+ * exited (all its processes have ended), then child_free by the owner. started
+ * is called before exited. Callbacks are called by the loop, never by
+ * child_start.
+ */
 #ifndef AGENTS_PROCESS_CHILD_H
 #define AGENTS_PROCESS_CHILD_H
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proc.h - find processes through /proc and end them.  Process groups and
- * sessions are not sufficient: every MPI rank creates its own. Reliable
- * criteria are the parent (the keeper is a subreaper), the initial environment
- * of a process, and a cgroup if one can be created. */
+/*
+ * proc.h - find processes through /proc and end them.
+ *
+ * Process groups and sessions are not sufficient: every MPI rank creates its
+ * own. Reliable criteria are the parent (the keeper is a subreaper), the
+ * initial environment of a process, and a cgroup if one can be created.
+ */
 #ifndef AGENTS_PROCESS_PROC_H
 #define AGENTS_PROCESS_PROC_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cleanup.h - remove the files and processes of a run, and at the start those
- * left by an earlier process of this agent. */
+/*
+ * cleanup.h - remove the files and processes of a run, and at the start those
+ * left by an earlier process of this agent.
+ */
 #ifndef AGENTS_RUN_CLEANUP_H
 #define AGENTS_RUN_CLEANUP_H
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* idle.h - check whether this node is idle for exclusive work, and stays idle.
+/*
+ * idle.h - check whether this node is idle for exclusive work, and stays idle.
+ *
  * A check is a row; [idle] check of the configuration selects it. Most answer
- * immediately; one runs a command. */
+ * immediately; one runs a command.
+ */
 #ifndef AGENTS_RUN_IDLE_H
 #define AGENTS_RUN_IDLE_H
 

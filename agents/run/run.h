@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.h - the part of a run on this node.  Prepare opens a run and reserves the
- * node. A run is closed when it was ended and has no process, socket or file
- * left, except its records in the spool. It ends by order of the collector, at
- * its deadline, or if the collector is unreachable for too long. Messages about
- * it that could not be sent wait here for the next session. */
+/*
+ * run.h - the part of a run on this node.
+ *
+ * Prepare opens a run and reserves the node. A run is closed when it was ended
+ * and has no process, socket or file left, except its records in the spool. It
+ * ends by order of the collector, at its deadline, or if the collector is
+ * unreachable for too long. Messages about it that could not be sent wait here
+ * for the next session.
+ */
 #ifndef AGENTS_RUN_RUN_H
 #define AGENTS_RUN_RUN_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* device.h - the ports of this node's network devices in sysfs: one table for
- * traffic, counters and errors. */
+/*
+ * device.h - the ports of this node's network devices in sysfs: one table for
+ * traffic, counters and errors.
+ */
 #ifndef AGENTS_SENSOR_DEVICE_H
 #define AGENTS_SENSOR_DEVICE_H
 

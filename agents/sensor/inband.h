@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inband.h - measurements that jobs made of their collectives, in files. */
+/*
+ * inband.h - measurements that jobs made of their collectives, in files.
+ */
 #ifndef AGENTS_SENSOR_INBAND_H
 #define AGENTS_SENSOR_INBAND_H
 

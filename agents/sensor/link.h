@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* link.h - increments of the error counters of all ports since the last
- * reading: names_link_counters of schema/names_link.h, for a heartbeat. */
+/*
+ * link.h - increments of the error counters of all ports since the last
+ * reading: names_link_counters of schema/names_link.h, for a heartbeat.
+ */
 #ifndef AGENTS_SENSOR_LINK_H
 #define AGENTS_SENSOR_LINK_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* qdisc.h - waiting and dropped packets at the queueing disciplines of the
- * kernel's interfaces; in an emulated cluster these are the switches. */
+/*
+ * qdisc.h - waiting and dropped packets at the queueing disciplines of the
+ * kernel's interfaces; in an emulated cluster these are the switches.
+ */
 #ifndef AGENTS_SENSOR_QDISC_H
 #define AGENTS_SENSOR_QDISC_H
 

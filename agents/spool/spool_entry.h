@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spool_entry.h - the entries of a spool file: read, write, and skip damaged
- * ones. */
+/*
+ * spool_entry.h - the entries of a spool file: read, write, and skip damaged
+ * ones.
+ */
 #ifndef AGENTS_SPOOL_SPOOL_ENTRY_H
 #define AGENTS_SPOOL_SPOOL_ENTRY_H
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* crl.h - revocation lists of certificates of collectors. */
+/*
+ * crl.h - revocation lists of certificates of collectors.
+ */
 #ifndef AGENTS_TLS_CRL_H
 #define AGENTS_TLS_CRL_H
 

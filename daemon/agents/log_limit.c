@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log_limit.c - decide which lines about a peer are logged, and which are only
- * counted. */
+/*
+ * log_limit.c - decide which lines about a peer are logged, and which are only
+ * counted.
+ */
 #include "daemon/agents/log_limit.h"
 #include "daemon/agents/session.h"
 

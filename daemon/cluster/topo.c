@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topo.c - the leaf of a node, from the file if it has the node, else from the
- * bits of the node's address. */
+/*
+ * topo.c - the leaf of a node, from the file if it has the node, else from the
+ * bits of the node's address.
+ */
 #include "daemon/cluster/topo.h"
 
 #include <arpa/inet.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* counters.c - select the NIC of a counters message that represents its node,
- * and its counters of losses. */
+/*
+ * counters.c - select the NIC of a counters message that represents its node,
+ * and its counters of losses.
+ */
 #include "daemon/evidence/counters.h"
 
 #include <errno.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* round.c - read the members of a record that diagnosis and jobs use. */
+/*
+ * round.c - read the members of a record that diagnosis and jobs use.
+ */
 #include "daemon/evidence/round.h"
 
 #include <math.h>

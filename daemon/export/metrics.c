@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics.c - the page's parts in their order, the numbers of records, and the
+/*
+ * metrics.c - the page's parts in their order, the numbers of records, and the
  * collector's own. One function writes a family, so every family is contiguous.
+ *
  * The page is made from the current state at every scrape: a series without a
  * value disappears, and no series keeps its last valid value. Samples have no
- * time stamps, since these would outlive their series. */
+ * time stamps, since these would outlive their series.
+ */
 #include "daemon/export/metrics.h"
 
 #include <dirent.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics_cluster.c - metrics of the cluster's current state from the api:
- * nodes, verdicts, runs and their schedule, the mesh, coverage, budget. */
+/*
+ * metrics_cluster.c - metrics of the cluster's current state from the api:
+ * nodes, verdicts, runs and their schedule, the mesh, coverage, budget.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_answer.c - an answer as bytes, independent of connections. */
+/*
+ * http_answer.c - an answer as bytes, independent of connections.
+ */
 #include "daemon/http/http_answer.h"
 #include "daemon/http/http_int.h"
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_conn.c - a connection: accepting, reading, answering, ending.  A
- * deadline belongs to a state and is not extended by received bytes, so a slow
- * sender holds its place only for seconds. If all places are taken, the
+/*
+ * http_conn.c - a connection: accepting, reading, answering, ending.
+ *
+ * A deadline belongs to a state and is not extended by received bytes, so a
+ * slow sender holds its place only for seconds. If all places are taken, the
  * connection that has waited longest for a complete request is closed, so that
  * thousands of slow or silent connections cannot block a scrape. The unix
- * socket has separate places. */
+ * socket has separate places.
+ */
 #include "daemon/http/http_int.h"
 #include "daemon/http/http_answer.h"
 #include "daemon/http/http_parse.h"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_read.c - read requests: the cluster's state from memory through api.h,
+/*
+ * http_read.c - read requests: the cluster's state from memory through api.h,
  * stored data through the store's reader thread. Lists are arrays, single items
- * objects. */
+ * objects.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_records.c - all records of a run as one array, page by page: they may
+/*
+ * http_records.c - all records of a run as one array, page by page: they may
  * exceed the memory, and must not wait in it for a slow reader. The next page
- * is read when the last one has been sent. */
+ * is read when the last one has been sent.
+ */
 #include <stdlib.h>
 
 #include "common/member.h"

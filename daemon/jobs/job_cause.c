@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_cause.c - possible causes: a rank's node is lost, or its GPU or link has
+/*
+ * job_cause.c - possible causes: a rank's node is lost, or its GPU or link has
  * counted an error since the job began, or a verdict is open on the node or its
- * leaf. Otherwise the cause is in the process. */
+ * leaf. Otherwise the cause is in the process.
+ */
 #include "daemon/jobs/job_cause.h"
 
 #include <inttypes.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_ras.c - a finding needs two reports: a rank that does not answer in both,
+/*
+ * job_ras.c - a finding needs two reports: a rank that does not answer in both,
  * or counts that are equal in both. Each node of a job may report the whole
- * job, so reports that arrive soon after the last one are dropped. */
+ * job, so reports that arrive soon after the last one are dropped.
+ */
 #include "daemon/jobs/job_ras.h"
 
 #include <inttypes.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mesh.c - an epoch starts by the clock. Its orders are sent in slices, its
+/*
+ * mesh.c - an epoch starts by the clock. Its orders are sent in slices, its
  * reports collected until a deadline and written as records; late reports are
- * dropped. */
+ * dropped.
+ */
 #include "daemon/mesh/mesh.h"
 
 #include <errno.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mesh_gather.c - combine the reports of one epoch to one record per class. A
+/*
+ * mesh_gather.c - combine the reports of one epoch to one record per class. A
  * loss counts only if the target was able to answer: it has reported and
- * dropped no request. */
+ * dropped no request.
+ */
 #include "daemon/mesh/mesh_int.h"
 
 #include <errno.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spawn.c - a program's result is its complete output with its exit code; its
+/*
+ * spawn.c - a program's result is its complete output with its exit code; its
  * stderr is used only if it fails. A program that exceeds its time limit is
- * killed with its process group. */
+ * killed with its process group.
+ */
 #include "daemon/process/spawn.h"
 
 #include <assert.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* node_health.c - the verdict on each node, and the times at which it is sent.
+/*
+ * node_health.c - the verdict on each node, and the times at which it is sent.
  */
 #include "daemon/react/node_health.h"
 

@@ -36,7 +36,7 @@ struct allreduce {
 	uint8_t type, op;
 	uint32_t chunks;
 	enum allreduce_ways ways;
-	double share;    /* through the host, where several ways are used */
+	double share;    /* through the host, if several paths are used */
 	uint8_t vias[2]; /* between devices, to and from the host */
 	/* from == to: in place */
 	uint16_t from, to;
@@ -61,11 +61,11 @@ struct plan_place allreduce_room(struct allreduce *ar, uint32_t rank,
 struct plan_place allreduce_at(const struct allreduce *ar, uint16_t buf,
     struct allreduce_piece piece);
 
-/* Send a piece, over several ways if `several`. */
+/* Send a piece, over several paths if `several`. */
 void allreduce_send(struct allreduce *ar, uint32_t src, struct plan_place from,
     uint32_t dst, struct plan_place to, struct allreduce_piece piece,
     int several);
-/* Reduce what lies at inputs, in this order. */
+/* Reduce the data at inputs, in this order. */
 void allreduce_fold(struct allreduce *ar, uint32_t rank,
     const struct plan_place *inputs, uint32_t count, struct plan_place to,
     struct allreduce_piece piece);

@@ -63,10 +63,9 @@ void compose_add(struct compose *c, const struct compose_prim *prim);
 /* Add to the plan the rows for all that was registered. */
 void compose_build(struct compose *c);
 
-/* The options that say how a composition is factorised: ranks hierarchy stripe
- * ring depth lean type op via, of whatever section. As many ranks take part as
- * the option says, else all, else the product of the factors. 0, or -EINVAL and
- * why. */
+/* Read the options of a composition, of any section: ranks hierarchy stripe
+ * ring depth lean type op via. The number of ranks is the option, else all,
+ * else the product of the factors. Return 0, or -EINVAL and the reason. */
 int compose_options(const struct conf *c, const char *section,
     const struct pattern_site *site, struct compose_shape *ret,
     struct err *err);

@@ -56,8 +56,8 @@ struct canary_loop_cell {
 
 struct canary_loop_test {
 	struct canary canary;
-	struct err err; /* where the MPI cannot do it */
-	int known;      /* its impacts, as precisely as asked for */
+	struct err err; /* if the MPI does not support it */
+	int known;      /* its impacts, with the requested precision */
 	struct canary_loop_cell cells[PHASE_MAX];
 };
 

@@ -11,8 +11,8 @@
 
 #include "schema/names_probe.h"
 
-/* Of each phase; all of them where the loop counts are GPCNeT's, as its build
- * with -DVERBOSE prints them, else Avg and 99%. */
+/* Of each phase; all of them if the loop counts are GPCNeT's, as printed by its
+ * build with -DVERBOSE, else Avg and 99%. */
 enum gpcnet_column {
 	GPCNET_MIN,
 	GPCNET_MAX,

@@ -3,9 +3,9 @@
  * rounds.h - one round: one ring, a number of operations, the result at the
  * root of the canaries.
  *
- * All canaries call these together. Samples are kept as they come in an array
- * of fixed size and counted after the last: nothing but two readings of the
- * clock stands between operations.
+ * All canaries call these together. Samples are stored in an array of fixed
+ * size and counted after the last one, so that only two readings of the clock
+ * are between operations.
  */
 #ifndef PROBES_CONGESTION_ROUNDS_H
 #define PROBES_CONGESTION_ROUNDS_H
@@ -37,7 +37,7 @@ struct rounds *rounds_new(struct world *w, const struct settings *s);
 void rounds_free(struct rounds *r); /* NULL is allowed */
 
 struct rounds_ask {
-	struct canary *canary; /* not opened where the rank is alone */
+	struct canary *canary; /* not opened if the rank is alone */
 	int number;            /* of the ring */
 	int iterations;
 	int warmup;

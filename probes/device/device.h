@@ -68,7 +68,7 @@ struct device_facts {
 };
 
 struct device_ops {
-	uint32_t abi;       /* DEVICE_ABI of its compilation; first for ever */
+	uint32_t abi;       /* DEVICE_ABI when compiled; always first */
 	uint32_t ops_bytes; /* sizeof(struct device_ops), checked too */
 	const char *name;   /* "host", "cuda", "hip" */
 	/* 1: the processor reads and writes device memory by its pointers. */
@@ -178,7 +178,7 @@ int device_taken_by_mpi(const char *name);
 struct nvml_gpu {
 	char name[96];
 	int links;               /* NVLinks that are up */
-	double link_bytes_per_s; /* of one, each way; 0: not known */
+	double link_bytes_per_s; /* of one, in each direction; 0: unknown */
 	int to_switch;           /* how many of them lead to a switch */
 	int to[NVML_GPUS_MAX];   /* and to the GPUs of the question */
 };

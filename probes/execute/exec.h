@@ -35,10 +35,10 @@ int exec_new(const struct transport_team *team, const struct plan *p,
     struct exec **ret, struct err *err);
 void exec_free(struct exec *e); /* NULL is allowed, then on all ranks */
 
-/* Transfers of one step need not all be under way at once: this rank has a few
- * of them, in the order in which ranks meet in turn, at distance 1, 2, 3...
- * Many senders then do not meet at one receiver. Not for what measures just
- * that. On all ranks of the team or on none, and with nothing under way. */
+/* Limit the transfers of one step that are active at once: this rank has a few
+ * of them, in the order of the distance of ranks, 1, 2, 3... So many senders do
+ * not send to one receiver at once. Not for plans that measure just that. Call
+ * it on all ranks of the team or on none, without active transfers. */
 void exec_take_turns(struct exec *e);
 
 const struct transport_team *exec_team(const struct exec *e);
@@ -71,7 +71,8 @@ int exec_verify(struct exec *e, uint64_t iteration, struct exec_fault *ret);
  * long as the exec is. */
 void *exec_place(const struct exec *e, uint16_t buf, uint64_t off);
 
-/* What goes through memory of the host although it is the device's, or "". */
+/* Return the transfers of device memory that are staged through the host, or
+ * "". */
 const char *exec_staging(const struct exec *e);
 
 #endif

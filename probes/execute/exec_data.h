@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_data.h - what fills and verifies the buffers of a plan, and ends the
- * job where the device fails.
+ * exec_data.h - fill and verify the buffers of a plan, and end the job if the
+ * device fails.
  */
 #ifndef PROBES_EXECUTE_EXEC_DATA_H
 #define PROBES_EXECUTE_EXEC_DATA_H
@@ -10,7 +10,7 @@
 
 struct exec;
 
-/* -ENOTSUP where the data of a plan cannot be proven, -ENOMEM. */
+/* Return -ENOTSUP if the data of a plan cannot be verified, -ENOMEM. */
 int exec_data_open(struct exec *e, struct err *err);
 void exec_data_close(struct exec *e);
 /* Ends the job where a call of the device has failed. */

@@ -91,15 +91,15 @@ struct exec {
 	struct exec_queue receives, sends; /* may start */
 	struct heap copies; /* copies within this host; completed by event */
 	uint32_t awaited;   /* receives through MPI before it are complete */
-	int simple;         /* one step of one transport's transfers, no more */
+	int simple;         /* only one step of one transport's transfers */
 	int awake;          /* who waits keeps its core */
 	int at_once;        /* all active operations were started together */
-	uint32_t lo, hi;    /* events under way: those of some steps */
+	uint32_t lo, hi;    /* active events: of some steps */
 	uint32_t done;
 	int tag_base;
 
 	struct fill fill;
-	void *staging; /* host memory, where the device's is out of reach */
+	void *staging; /* host memory, if the device's is not accessible */
 };
 
 static inline void

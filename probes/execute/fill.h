@@ -23,7 +23,7 @@ struct fill {
 	uint32_t turns; /* one of this many ranks contributes a nonzero value */
 };
 
-/* -ENOTSUP for a plan whose promises reduce in more than one way. */
+/* Return -ENOTSUP for a plan whose promises have different reductions. */
 int fill_of_plan(const struct plan *p, struct fill *ret);
 
 /* Bytes off to off + bytes of the buffer, as they are at the start. */

@@ -58,14 +58,15 @@ void inflight_clear(struct inflight *w); /* frees */
 
 /* A turn is ready; each once until it has landed. */
 void inflight_hold(struct inflight *w, uint32_t turn);
-/* The next that may start now, under way from here on; INFLIGHT_NONE: none. */
+/* Return the next transfer that may start, which is active from now on;
+ * INFLIGHT_NONE: none. */
 uint32_t inflight_take(struct inflight *w);
 /* One that was taken is over. */
 void inflight_land(struct inflight *w, uint32_t turn);
 
-/* By row of the plan, whatever its transport: 1 if the receiver gets, 0 if the
- * sender puts. Made from all rows, so that both ends decide alike. The caller
- * frees it. */
+/* Return by row of the plan, for each transport: 1 if the receiver gets, 0 if
+ * the sender puts. Made from all rows, so that both ends decide the same. The
+ * caller frees it. */
 uint8_t *inflight_gets(const struct plan *p, int cores_are_shared);
 
 #endif

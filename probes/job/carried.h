@@ -20,7 +20,7 @@ struct carried {
 	const char *transport; /* "tcp" or "rdma"; NULL: not known */
 	char devices[512];     /* commas between; "": not known */
 	uint64_t wanted_bytes; /* that were to go between nodes; 0: nothing */
-	uint64_t tcp_bytes, rdma_bytes; /* of these, as they were seen */
+	uint64_t tcp_bytes, rdma_bytes; /* of these, as observed */
 };
 
 /* One that sends: a network interface, or a port of an RDMA device as

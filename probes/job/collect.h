@@ -2,7 +2,7 @@
 /*
  * collect.h - histograms of the ranks of a role, summed up at its root.
  *
- * Collective over the group; what comes back is valid at group rank 0 only.
+ * Collective over the group; results are valid only at group rank 0.
  */
 #ifndef PROBES_JOB_COLLECT_H
 #define PROBES_JOB_COLLECT_H

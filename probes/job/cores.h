@@ -17,8 +17,8 @@ struct cores {
 	uint64_t run_ns, wait_ns;
 };
 
-/* Of the calling thread, since it began; zeros where the kernel does not
- * say. */
+/* Of the calling thread since its start; zeros if the kernel does not report
+ * them. */
 void cores_look(struct cores *ret);
 /* Add the time since an earlier look. */
 void cores_add_since(struct cores *sum, const struct cores *since);

@@ -40,7 +40,7 @@ struct nic_bytes {
 	uint64_t resent_bytes;        /* of out_bytes, by this process */
 };
 
-/* -errno where the kernel does not say. */
+/* Return -errno if the kernel does not report it. */
 int nic_bytes_read(struct nic_bytes *ret);
 
 /* Bytes that the TCP connections of this process have sent, each byte once,

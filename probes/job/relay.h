@@ -20,8 +20,8 @@ void relay_open(struct world *w, relay_sink *sink, void *arg);
 void relay_close(void);
 /* Takes record. Returns once rank 0 has it, or will. */
 void relay_put(json_t *record);
-/* The same for what may be lost: dropped while the last is still on its way.
- */
+/* The same for records that may be lost: dropped while the previous one is
+ * still being sent. */
 void relay_put_soon(json_t *record);
 /* At rank 0: receive pending records; cheap, at most every 50 ms. */
 void relay_poll(void);

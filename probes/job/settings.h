@@ -26,7 +26,7 @@ struct settings {
 	enum congestor kinds[CONGESTOR_MAX]; /* none is an empty list */
 	int kind_count;
 	double share;  /* of the nodes, for canaries */
-	uint64_t seed; /* never 0: rank 0 drew one where the file had none */
+	uint64_t seed; /* never 0: rank 0 chose one if the file had none */
 
 	double precision; /* half width of the p99 interval over p99 */
 	double level;
@@ -65,13 +65,13 @@ struct settings {
 void settings_read(const struct conf *c, struct settings *ret);
 /* Operations in a round of that test; 0: chosen by time. */
 int settings_iterations(const struct settings *s, enum canary_test test);
-/* Rounds in a visit, no more and no less; 0: by the stop rule. */
+/* Exact number of rounds in a visit; 0: by the stop rule. */
 int settings_rounds(const struct settings *s, enum canary_test test);
 /* 1 when the campaign has a congested phase. */
 int settings_congested(const struct settings *s);
-/* 1 when the congested visit of this pair of visits comes first. Drawn from the
- * seed by pair; the second pair has the order that the first has not, so that
- * two pairs tell a drift from an impact. */
+/* Return 1 if the congested visit of this pair of visits is first. Random by
+ * pair, from the seed; the second pair has the opposite order of the first, so
+ * that two pairs distinguish a drift from an impact. */
 int settings_loaded_first(uint64_t seed, int pair);
 /* Phase of stretch number i of 2 * visits (visits without congestors); pairs of
  * visits are neighbours. *ret_visit counts from 0 within the phase. A single

@@ -86,7 +86,7 @@ void team_close(struct transport_team *team); /* NULL is allowed */
 int team_shares_gpu(const struct transport_team *team, int may,
     struct err *err);
 
-/* Every MPI call goes through this. */
+/* All MPI calls use this macro. */
 #define MPI_DO(call) world_check((call), #call)
 void world_check(int rc, const char *what);
 

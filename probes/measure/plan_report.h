@@ -23,7 +23,7 @@
 
 struct beside;
 
-/* What of a plan is measured: the number of a step, or one of these. */
+/* The measured part of a plan: the number of a step, or one of these. */
 #define SUBJECT_WHOLE      (-1)
 #define SUBJECT_CONCURRENT (-2) /* several plans, joined in one */
 
@@ -55,8 +55,8 @@ struct subject {
 #define PLAN_REPORT_BAD   2 /* wrong data, or a plan that check refuses */
 #define PLAN_REPORT_WRONG 3 /* not measured because of invalid options */
 
-/* Where all of a run goes. A function that takes one does nothing with NULL,
- * which is that of all ranks but 0. */
+/* The output of a run. Functions do nothing with NULL, which all ranks except 0
+ * have. */
 struct plan_report {
 	struct emit *emit;
 	struct table *table;
@@ -70,7 +70,7 @@ struct plan_report {
 void plan_report_open(struct plan_report *pr, struct emit *emit);
 void plan_report_close(struct plan_report *pr);
 
-/* Record and row of one trial, of a step or as its subject says. */
+/* Write the record and row of one trial, of a step or of its subject. */
 void plan_report_trial(struct plan_report *pr, const struct subject *r,
     const struct trial *t, int step);
 /* The plan moved wrong data. */

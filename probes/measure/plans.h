@@ -12,12 +12,12 @@
 #include "probes/pattern/pattern.h"
 #include "schema/names_run.h"
 
-/* What rank 0 is asked for. */
+/* Options of rank 0. */
 struct plans_ask {
 	struct emit *emit;
 	struct conf *conf;
 	const struct pattern *only; /* one probe; NULL: every section that is */
-	int steps; /* time each step separately too, whatever conf says */
+	int steps; /* time each step separately too, independent of conf */
 	int table; /* print one */
 };
 

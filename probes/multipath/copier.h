@@ -19,7 +19,7 @@
 #include "probes/device/device.h"
 #include "probes/multipath/tuner.h"
 
-/* Between two looks at events; NULL in struct copier: real time. */
+/* Wait between two checks of events; NULL in struct copier: real time. */
 struct copier_clock {
 	double (*now_s)(struct device *d);
 	void (*nap)(struct device *d); /* until something may have ended */
@@ -60,8 +60,9 @@ struct copier_message {
 int copier_open(struct copier *cp);
 void copier_close(struct copier *cp);
 
-/* Chunks that would not fit their slots are made smaller. 0, or -errno of the
- * device: *ret_path is the path that broke, and nothing is under way. */
+/* Chunks that do not fit into their slots are made smaller. Return 0, or -errno
+ * of the device: *ret_path is the path that failed, and no transfer is active.
+ */
 int copier_send(struct copier *cp, const struct copier_message *m,
     const struct tuner_choice *c, struct tuner_seen *ret, uint32_t *ret_path);
 

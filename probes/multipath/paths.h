@@ -67,7 +67,7 @@ struct paths_split {
 	uint32_t chunks[PATHS_STAGED_MAX];
 	double share;    /* sum of staged */
 	double time_s;   /* of the whole message */
-	double direct_s; /* had it all gone directly */
+	double direct_s; /* time if all went directly */
 };
 
 /* Read the options of a probe of this name: the path through the host, then the

@@ -41,7 +41,7 @@ enum tuner_why {
 	TUNER_FOLLOW,  /* observed */
 	TUNER_EXPLORE, /* other chunks, or none, to see whether that is faster
 			*/
-	TUNER_DIRECT,  /* several ways would not be faster */
+	TUNER_DIRECT,  /* several paths would not be faster */
 	TUNER_REPROBE, /* ... which is looked at again */
 	TUNER_FROZEN,
 	TUNER_WHY_MAX
@@ -49,17 +49,17 @@ enum tuner_why {
 extern const char *const tuner_whys[TUNER_WHY_MAX];
 
 struct tuner_choice {
-	double share[TUNER_PATHS_MAX]; /* [0]: what goes directly */
+	double share[TUNER_PATHS_MAX]; /* [0]: the direct part */
 	uint32_t chunks[TUNER_PATHS_MAX];
 	enum tuner_why why;
 	double expected_s; /* of the whole transfer */
-	double direct_s;   /* had it all gone directly, as far as is known */
+	double direct_s;   /* time if all went directly, if known */
 };
 
-/* What one transfer was like; a way that carried nothing has bytes 0. */
+/* Results of one transfer; a path that carried nothing has bytes 0. */
 struct tuner_seen {
 	uint64_t bytes[TUNER_PATHS_MAX];
-	double s[TUNER_PATHS_MAX]; /* from the start until the way was done */
+	double s[TUNER_PATHS_MAX]; /* from the start to the end of the path */
 };
 
 /* A size class. The table on disk stores all members. */
@@ -100,7 +100,7 @@ void tuner_choose(struct tuner *t, uint64_t bytes, struct tuner_choice *ret);
 /* What came of it. */
 void tuner_learn(struct tuner *t, uint64_t bytes, const struct tuner_choice *c,
     const struct tuner_seen *seen);
-/* A way broke: it carries nothing until it is tried again. way >= 1. */
+/* A path failed: it is not used until it is tried again. way >= 1. */
 void tuner_lose(struct tuner *t, uint64_t bytes, uint32_t way);
 
 /* A line through (bytes, seconds), relative errors alike: setup >= 0. -EINVAL

@@ -49,7 +49,7 @@ int gpu_fail(struct device *d, int rc, const char *fmt, ...)
 /* d is the current device of this thread from now on. */
 int gpu_use(struct device *d);
 
-/* "NVIDIA H200", or "" where the driver does not say. */
+/* "NVIDIA H200", or "" if the driver does not report it. */
 void gpu_name(int index, const char *pci, char *ret, size_t cap_bytes);
 /* As device_facts.part. */
 void gpu_part(int index, char ret[33]);
