@@ -71,7 +71,7 @@ expectation_facts(struct ctl *c, json_t **ret)
 	int rc;
 
 	if (!opts_given(&c->opts, OPT_MACHINE))
-		return ctl_fail("--machine is missing: expected a name, as "
+		return ctl_fail("missing --machine: expected a name, such as "
 				"perlmutter, or a file");
 	rc = ctl_get(c, "shares", NULL, &shares);
 	if (rc != 0)

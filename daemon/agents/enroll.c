@@ -790,7 +790,7 @@ enroll_token_check(struct enroll *e, const struct enroll_ask *ask,
 		    ask->addr);
 	if (t == NULL)
 		return err_set(err, -EACCES,
-		    "no such token: each collector has its own");
+		    "unknown token: each collector has its own");
 	if (now_unix_s > t->end_unix_s)
 		return err_set(err, -EACCES,
 		    "the token has expired: create one with coalctl pki token");

@@ -172,7 +172,7 @@ compose_text_clash(const struct text *t, struct block at, uint32_t rank,
     const char *what, struct err *err)
 {
 	return err_set(err, -EINVAL,
-	    "%s[%llu] of rank %u %s: a fence is missing before this primitive "
+	    "%s[%llu] of rank %u %s: a fence is missing before this "
 	    "primitive",
 	    t->p->bufs[at.buf].name, (unsigned long long)at.at, rank, what);
 }

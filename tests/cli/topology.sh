@@ -211,7 +211,7 @@ refused 'bad:1: rail "64": expected 0 to 63' bad
 printf 'n1 leaf1\nn2\n' >bad
 refused 'bad:2: expected NODE LEAF or NODE LEAF RAIL; it was read as a table' bad
 printf 'n1 l1 0\nn1 l2 0\n' >bad
-refused 'n1 is on leaf l1 too, by rail 0' bad
+refused 'n1 is also on leaf l1, by rail 0' bad
 printf 'SwitchName=a Nodes=n[1-\n' >bad
 refused 'bad:1: ' bad
 printf 'SwitchName=a\\\n Nods=n1\n' >bad
@@ -276,5 +276,5 @@ check "predict does not take the machine file" \
     "$build/probes/serial/coalmine-probe" predict stripe --machine ./m.conf \
     >"$work/said" 2>&1 || cat "$work/said"
 "$coalctl" topology machine table 2>err && bad=1
-grep -q 'give it with --gbps' err || { cat err; bad=1; }
+grep -q 'specify it with --gbps' err || { cat err; bad=1; }
 exit $bad

@@ -135,7 +135,7 @@ refused failed launch 'mpi.env: LD_PRELOAD is not for campaigns to set' \
 if in_host node1 test -x $cluster/stage/libexec/coalmine/mpich/coalmine-probe
 then
 	refused failed wrong-network \
-		'fabric = ofi is wanted, and this MPI has taken ucx' \
+		'fabric = ofi was required, but this MPI used ucx' \
 		-o campaign.mpi=mpich -o mpi.fabric=ofi
 	[ "$(nproc)" -eq 1 ] ||
 		bound '^[0-9]+$' -o campaign.mpi=mpich -o mpi.bind=core

@@ -98,7 +98,7 @@ for connections in 1 8; do
 	CUDA_DEVICE_MAX_CONNECTIONS=$connections engine 8 run "$work/c.conf" \
 		--json "$work/records" || fail "two plans: exit $?"
 	complete "two plans"
-	[ $connections = "$(grep -q 'CUDA_DEVICE_MAX_CONNECTIONS = 1: two plans' \
+	[ $connections = "$(grep -q 'CUDA_DEVICE_MAX_CONNECTIONS = 1: two concurrent' \
 		"$work/err" && echo 1 || echo 8)" ] || fail "$connections connections"
 done
 # IPC, and with NCCL in one plan.
@@ -136,7 +136,7 @@ COALMINE_FAKE_NODES=1 good 2 self bytes=1M
 # Messages: through pinned memory, as the record shows; in pieces; and directly
 # if the MPI accepts such pointers.
 staged='.of=="whole" and
-	(.staging//""|startswith("mpi: this MPI does not take cuda pointers"))'
+	(.staging//""|startswith("mpi: this MPI does not accept cuda pointers"))'
 good 8 stripe g=4 bytes=1000001 via=mpi
 [ "$(count "$staged")" = 1 ] || fail "staging is not said"
 good 8 collective name=allreduce count=1003 hierarchy=2,4 depth=3 via=mpi
@@ -238,7 +238,7 @@ LD_LIBRARY_PATH= COALMINE_NCCL=$fakes/nccl/libnccl.so.2 good 2 stripe g=1 \
 	bytes=1M via=xccl
 
 via=(stripe g=2 bytes=1M via=xccl)
-device=host refused 3 'device=cuda, device=hip' 4 "${via[@]}"
+device=host refused 3 'device=cuda or device=hip' 4 "${via[@]}"
 COALMINE_FAKE_NCCL=join refused 3 'joining: stand-in' 4 "${via[@]}"
 COALMINE_FAKE_GPUS=1 COALMINE_FAKE_NODES=2 refused 3 'share GPU 0000:1a' 4 \
 	"${via[@]}"

@@ -63,7 +63,7 @@ COALMINE_FAKE_QUERY=kind COALMINE_FAKE_OPEN=yes \
 	LD_PRELOAD=$fakes/libfake-mpi-gpu.so good 8 \
 	'.device=="cuda" and .via=="mpi" and .staging==null'
 campaign $tests alltoall,bcast 'via = mpi'
-good 8 '.via=="mpi" and (.staging|startswith("mpi: this MPI does not take"))'
+good 8 '.via=="mpi" and (.staging|startswith("mpi: this MPI does not accept"))'
 grep -q 'messages by mpi through host memory$' "$work/out" ||
 	fail "the table does not say that messages are staged"
 # Data that NCCL spoils is found before anything is measured.
@@ -85,9 +85,9 @@ COALMINE_FAKE_NCCL=join engine 2 run "$work/c.conf" --json "$work/records"
 [ "$(count '.probe=="canary" and .cause=="unsupported" and
 	(.text|contains("joining: "))')" = 1 ] || fail "no communicator"
 campaign get-lat none
-refused 3 'get-lat and put-bw support host memory only' 2
+refused 3 'one-sided tests support host memory only' 2
 campaign lat put-incast
-refused 3 'put-incast and get-bcast support host memory only' 4
+refused 3 'one-sided congestors support host memory only' 4
 campaign lat none 'via = xccl'
 sed -i 's/^device.*/device = host/' "$work/c.conf"
 refused 3 'moves GPU memory only' 2

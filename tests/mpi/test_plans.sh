@@ -434,7 +434,7 @@ case_ways() {
 		(.ways|length)==3')" = 4 ] || fail "tuned streams: records"
 	echo '{"format":"coalmine-tuning","version":1,"machine":"x","pairs":[]}' \
 		>"$work/table"
-	refused 'is of x, and this is host' 1 "${ways[@]}"
+	refused 'made on machine x, but this is host' 1 "${ways[@]}"
 	refused 'multipath.bytes = 2G' 1 multipath tune=yes bytes=2G
 	COALMINE_PLUGIN_DIR=/nonexistent refused 'measure.device = hip: ' 1 \
 		multipath tune=yes device=hip
@@ -475,10 +475,10 @@ case_allreduce() {
 		fail "a baseline of other ranks"
 	good 4 allreduce in_place=yes machine=mist
 	[ "$(count '.probe=="allreduce" and (.remark|startswith(
-		"hierarchical: d0 and d2 of mist have no link"))')" = 1 ] ||
+		"hierarchical: d0 and d2 of mist have no direct link"))')" = 1 ] ||
 		fail "why this form"
 	[ "$(count '.probe=="speedup"')" = 0 ] || fail "in place"
-	refused 'no probe nosuch' 4 allreduce "vary=nosuch.form flat"
+	refused 'unknown probe nosuch' 4 allreduce "vary=nosuch.form flat"
 }
 
 # Invalid plans are rejected with one line that names the error, and not measured.

@@ -37,7 +37,7 @@ rank_of() { # PID
 
 # All but the stopped one are in MPI, and none has aborted since.
 in_collective() {
-	[ "$(grep -c 'stuck for .* does not say with whom' "$work/err")" \
+	[ "$(grep -c 'stuck for .* does not report the peer' "$work/err")" \
 		-ge $((ranks - 1)) ] || return
 	sleep 15
 	! grep -q 'run aborted' "$work/err"
@@ -80,7 +80,7 @@ ring) options=() many=2 ;;
 esac
 for _ in 1 2 3 4 5; do
 	stop_rank 3 "${options[@]}"
-	[ "$(grep -c 'stuck for .* does not say with whom' "$work/err")" \
+	[ "$(grep -c 'stuck for .* does not report the peer' "$work/err")" \
 		-ge $((ranks - 1)) ] || break
 done
 [ "$(grep -c 'stuck with rank 3 on fake3 for [0-9.]* s (lat)' "$work/err")" \

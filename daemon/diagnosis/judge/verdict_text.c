@@ -299,7 +299,7 @@ write_stage(const struct verdict_evidence *c, char *text)
 	else
 		add(text,
 		    "one of these %zu switches, or of the %" PRIu32
-		    " links to them, which nothing tells apart",
+		    " links to them, which cannot be distinguished",
 		    c->stage->switch_count, c->stage->links);
 	if (c->rounds > 0)
 		add(text, ", over %" PRIu32 " rounds", c->rounds);

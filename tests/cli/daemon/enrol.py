@@ -460,8 +460,8 @@ def test_munge(c, here, there, stranger):
     # the name of another host
     s = Stranger(c, source="127.0.0.2")
     s.send("enroll", node="localhost", request=req, munge=there.write(good))
-    assert "localhost has the address 127.0.0.1, and this is 127.0.0.2" in \
-        s.wait("refuse")["text"], s.log
+    assert ("localhost has the address 127.0.0.1, but the connection is from "
+            "127.0.0.2") in s.wait("refuse")["text"], s.log
     once = there.write(good)
     s = Stranger(c)
     s.send("enroll", node="localhost", request=req, munge=once)

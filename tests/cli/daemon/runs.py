@@ -356,8 +356,8 @@ def test_diags(c):
         a.close()
     two = [node(c, f"node{i}", mesh="", inventory=inventory_of(
         nets=(f"10.1.0.{i}/16", f"10.2.0.{i}/16"))) for i in (1, 2)]
-    text = ("nodes share 2 networks (10.1.0.0/16, 10.2.0.0/16), and nothing "
-            "decides which one ranks use on 2: node1, node2")
+    text = ("nodes share 2 networks (10.1.0.0/16, 10.2.0.0/16), but mpi.net "
+            "does not select one for ranks on 2: node1, node2")
     problem(c, text, "mpi.net = 10.1.0.0/16")
     for a in two:
         a.close()

@@ -461,7 +461,7 @@ def test_wrong(pg):
     with a, b:
         a.options["store.lease"] = "0s"
         a.start()
-        refused(b, "another collector", "store.lease, all of them")
+        refused(b, "another collector", "set store.lease on all collectors")
         a.stop()
         a.options["store.lease"] = b.options["store.lease"]
         a.start()
@@ -470,9 +470,9 @@ def test_wrong(pg):
         b.options.update({"tls.ca": own + "/ca.pem",
                           "tls.cert": own + "/collector.pem",
                           "tls.key": own + "/collector.key"})
-        refused(b, "is of another cluster", "store.schema of its own")
+        refused(b, "is of another cluster", "separate store.schema")
         a.stop()
-        refused(b, "is of another cluster", "store.schema of its own")
+        refused(b, "is of another cluster", "separate store.schema")
         b.options = kept
         for sets, word in (({"store.lease": "1s"}, "at least 2s"),
                            ({"store.url": ""}, "requires a database")):

@@ -77,8 +77,8 @@ def main():
         write(file, "l1 node1 node2\n")
         reload(c, "leaves:1: expected LEAF NODES")
         assert leaves(c)["node2"] == "l9"
-        assert "s1: switches 1, links to them 1, which nothing tells " \
-            "apart; pairs of nodes measured over them: 0\n" in \
+        assert "s1: switches 1, links to them 1, which cannot be " \
+            "distinguished; pairs of nodes measured over them: 0\n" in \
             coalctl(c, "coverage", "--identifiable")
 
         # the earlier and the current topology

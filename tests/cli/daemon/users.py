@@ -103,7 +103,7 @@ def main():
         assert os.stat(c.dir + "/state/jobs.key").st_mode & 0o077 == 0
         texts = "\n".join(d["text"] for d in c.get("diags"))
         for text in ("could not be read", "1 jobs ended before they began",
-                     "never had an agent, as node2"):
+                     "never had an agent, such as node2"):
             assert text in texts, texts
         # never a label of a metric
         h = http.client.HTTPConnection("127.0.0.1", c.tcp, timeout=30)

@@ -89,7 +89,7 @@ END
     fail "check of a sweep: $(cat "$work/out")"
 "$probe" check "$work/vary.conf" --ranks 7 >"$work/out" 2>"$work/err"
 [ $? = 3 ] && [ "$(grep -c '^proven: ' "$work/out")" = 6 ] &&
-    grep -q 'measure.vary: group.n = 4: expected what 7' "$work/err" ||
+    grep -q 'measure.vary: group.n = 4: expected a value for 7' "$work/err" ||
     fail "check of too large a sweep: $(cat "$work/out" "$work/err")"
 refused "measure.vary: group.k = 9: expected" check group "vary=k 9"
 refused "5 bytes: expected whole elements" check group sizes=5
@@ -137,15 +137,15 @@ refused "$work/m:2: rank 4096: expected 0 to 4095" plan sparse \
     file="$work/m" format=list
 refused "sparse.file = : expected" plan sparse
 mkfifo "$work/fifo"
-refused "sparse.file = $work/fifo: expected a regular file" plan sparse \
+refused "sparse.file = $work/fifo: expected a readable regular file" plan sparse \
     file="$work/fifo"
-refused "sparse.file = /dev/zero: expected a regular file" plan sparse \
+refused "sparse.file = /dev/zero: expected a readable regular file" plan sparse \
     file=/dev/zero
 printf '0 0\n0 0\n' >"$work/m"
-refused "sparse.scope = all: expected one with messages" plan sparse \
+refused "sparse.scope = all: expected a scope with messages" plan sparse \
     file="$work/m"
 printf '0 2\n3 0\n' >"$work/m"
-refused "sparse.scope = inter: expected one with messages" check sparse \
+refused "sparse.scope = inter: expected a scope with messages" check sparse \
     file="$work/m" g=2 scope=inter
 refused "$work/fifo: " plan neighbor graph="$work/fifo"
 

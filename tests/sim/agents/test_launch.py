@@ -156,7 +156,7 @@ def mpich_second(site):
 def tried(site):
     """Without a collector, on one node."""
     for engine, rc, says in (
-            (ENGINE, 0, "two ranks met by pm"),
+            (ENGINE, 0, "two ranks connected by pm"),
             ("#!/bin/sh\necho no such fabric >&2; exit 3\n", 1,
              ": it died: no such fabric"),
             ("#!/bin/sh\nsleep 0.1\n", 1, "without an end record")):

@@ -140,14 +140,14 @@ static const struct {
 	{ "[two]\nmode = blue\n",
 	    "f:2: two.mode = blue: expected one of red|green" },
 	{ "[two]\nmodes = red,pink\n",
-	    "f:2: two.modes = red,pink: expected a list, with "
-	    "commas, of red|green|blue" },
+	    "f:2: two.modes = red,pink: expected a comma-"
+	    "separated list of red|green|blue" },
 	{ "[two]\nmodes =\n",
-	    "f:2: two.modes = (empty): expected a list, with "
-	    "commas, of red|green|blue" },
+	    "f:2: two.modes = (empty): expected a comma-"
+	    "separated list of red|green|blue" },
 	{ "[two]\nnodes = n[1-\n",
-	    "f:2: two.nodes = n[1-: expected a hostlist as "
-	    "n[001-016,020],login1 (missing ] at character 2)" },
+	    "f:2: two.nodes = n[1-: expected a hostlist such "
+	    "as n[001-016,020],login1 (missing ] at character 2)" },
 	{ "[two]\nlisten = 127.0.0.1\n",
 	    "f:2: two.listen = 127.0.0.1: expected host:port or "
 	    "nothing" },

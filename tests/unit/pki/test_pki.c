@@ -117,9 +117,10 @@ test_requests(void **state)
 	refused(request(key, key, (const char *[]){ NULL }, NULL), "n1",
 	    "name");
 	/* names and uses in addition to the subject */
-	refused(request(key, key, n1, "DNS:coalmine-collector"), "n1", "more");
+	refused(request(key, key, n1, "DNS:coalmine-collector"), "n1",
+	    "extensions");
 	/* a key that is another's, or of another kind */
-	refused(request(key, other, n1, NULL), "n1", "signed");
+	refused(request(key, other, n1, NULL), "n1", "signature");
 	EVP_PKEY_free(other);
 	other = other_key(EVP_PKEY_EC, NID_secp384r1);
 	refused(request(other, other, n1, NULL), "n1", "P-256");

@@ -154,25 +154,20 @@ test_canary_values(void **state)
 	    "rings has the wrong type");
 	refused("[0,1],", "", "hist counts less than n");
 	refused("[0,1],", "[0,2],", "hist counts more than n");
-	refused("[0,1],", "[17,1],", "hist has a value that is not allowed");
-	refused("[0,1],", "[-99999,1],",
-	    "hist has a value that is not allowed");
-	refused("\"lo\":2.0", "\"lo\":9.0",
-	    "interval has a value that is not allowed");
+	refused("[0,1],", "[17,1],", "hist has an invalid value");
+	refused("[0,1],", "[-99999,1],", "hist has an invalid value");
+	refused("\"lo\":2.0", "\"lo\":9.0", "interval has an invalid value");
 	refused("\"mean\":2.0", "\"mean\":null", "mean and n are inconsistent");
-	refused("\"mean\":2.0", "\"mean\":-2.0",
-	    "mean has a value that is not allowed");
+	refused("\"mean\":2.0", "\"mean\":-2.0", "mean has an invalid value");
 	refused("r-1", "../x", "run is missing or malformed");
 	refused("\"seq\":1", "\"seq\":0", "seq is missing or below 1");
-	refused("\"n2\"", "\"n 2\"", "pairs has a value that is not allowed");
-	refused("\"node\":\"n1\",", "",
-	    "nodes has a value that is not allowed");
+	refused("\"n2\"", "\"n 2\"", "pairs has an invalid value");
+	refused("\"node\":\"n1\",", "", "nodes has an invalid value");
 	refused("\"n1\",\"n\":3,", "\"n1\",\"n\":3.5,",
-	    "nodes has a value that is not allowed");
-	refused("\"q75\":null", "\"q75\":\"\"",
-	    "nodes has a value that is not allowed");
+	    "nodes has an invalid value");
+	refused("\"q75\":null", "\"q75\":\"\"", "nodes has an invalid value");
 	refused("\"unit\":\"s\"", "\"unit\":\"ms\"",
-	    "unit has a value that is not allowed");
+	    "unit has an invalid value");
 	refused("\"canary\"", "\"canari\"", "unknown probe canari");
 }
 
@@ -192,8 +187,7 @@ test_grid(void **state)
 		    "\"grid\":{\"nodes\":[\"n1\",\"n2\"],\"p50\":%s},"
 		    "\"seed\"",
 		    bad[i]);
-		refused("\"seed\"", line,
-		    "grid has a value that is not allowed");
+		refused("\"seed\"", line, "grid has an invalid value");
 	}
 	snprintf(line, sizeof(line), "%.*s%s", (int)strlen(CANARY) - 1, CANARY,
 	    ",\"grid\":{\"nodes\":[\"n1\",\"n2\"],\"p50\":[[],[2.5]]}}");

@@ -91,7 +91,7 @@ test_refused(void **state)
 		const char *text, *why;
 	} rows[] = {
 		{ "l1\n", "f:1: expected LEAF NODES" },
-		{ "l1 n1\nl2 n[1-2]\n", "f:2: n1 is on leaf l1 too" },
+		{ "l1 n1\nl2 n[1-2]\n", "f:2: n1 is also on leaf l1" },
 		{ "l1 n[3-1]\n", "f:1: " },
 		{ "l1 n1 n2\n", "f:1: expected LEAF NODES" },
 		{ "l/1 n1\n", "f:1: invalid switch name \"l/1\"" },

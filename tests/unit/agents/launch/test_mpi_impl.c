@@ -318,7 +318,7 @@ test_missing(void **state)
 	assert_int_equal(mpi_impl_path(&launch_openmpi, c, engine,
 			     sizeof(engine), &err),
 	    -ENOENT);
-	assert_string_equal(err.text, "openmpi is not offered");
+	assert_string_equal(err.text, "openmpi is not available on this node");
 	assert_int_equal(mpi_impl_path(&launch_mpich, c, engine, sizeof(engine),
 			     &err),
 	    -ENOENT);

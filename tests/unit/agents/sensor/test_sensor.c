@@ -170,7 +170,7 @@ test_gpus(void **state)
 	unsetenv("COALMINE_FAKE_NVML");
 	tree_put("sys/class/kfd/kfd/proc/4711/x", "");
 	assert_int_equal(gpu_busy(tree, &err), 1);
-	assert_string_equal(err.text, "AMD GPU: process 4711 computes on it");
+	assert_string_equal(err.text, "AMD GPU is in use by process 4711");
 }
 
 #define TEST(name)                                                             \

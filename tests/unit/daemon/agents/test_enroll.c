@@ -150,7 +150,7 @@ test_tokens(void **state)
 	ask(e, any, "x3", k[3], "used already");
 	ask(e, any, "x1", k[1], NULL);
 	/* invalid names */
-	ask(e, any, "x*", k[1], "no name");
+	ask(e, any, "x*", k[1], "invalid node name");
 	ask(e, any,
 	    "a23456789012345678901234567890123456789012345678901234567890",
 	    k[3], "used already");

@@ -325,7 +325,7 @@ test_others(void **state)
 	add("late", LIGHT, "1d", 3610);
 	look(24 * HOUR_NS);
 	expect(0, "first", "runs", "");
-	expect(1, "second", "waits", "for campaign first, which holds its");
+	expect(1, "second", "waits", "for campaign first, which has its");
 	assert_int_equal(seconds(1, "at_unix_ns"), 120);
 	expect(2, "elsewhere", "missed", "0 nodes usable now, 1 needed");
 	expect(3, "long", "runs", "");

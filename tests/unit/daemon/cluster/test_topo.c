@@ -78,7 +78,7 @@ test_bad_files(void **state)
 		const char *text, *why;
 	} rows[] = {
 		{ "l1\n", ":1: expected LEAF NODES" },
-		{ "l1 n1\nl2 n[1-2]\n", ":2: n1 is on leaf l1 too" },
+		{ "l1 n1\nl2 n[1-2]\n", ":2: n1 is also on leaf l1" },
 		{ "l1 n[3-1]\n", ":1: " },
 		{ "l1 n1 n2\n", ":1: expected LEAF NODES" },
 		{ "l/1 n1\n", ":1: invalid switch name \"l/1\"" },

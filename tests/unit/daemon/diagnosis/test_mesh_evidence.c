@@ -253,7 +253,7 @@ test_spines_named(void **state)
 	    "s[1-2]: datagrams of 8972 bytes are lost on 96 of 96 paths over "
 	    "them, on all 3 leaves alike, while those of 64 bytes arrive: an "
 	    "MTU below 9000 at one of these 2 switches, or of the 8 links to "
-	    "them, which nothing tells apart (echo-large)");
+	    "them, which cannot be distinguished (echo-large)");
 	list = diagnosis_json(f->diagnosis, 0);
 	assert_int_equal(json_array_size(list), 1);
 	assert_string_equal(member_text(json_array_get(list, 0), "kind"),

@@ -389,7 +389,8 @@ test_limits(void **state)
 	run(r, 100);
 	assert_int_equal(json_object_size(r->done), 2);
 	assert_string_equal(get("n3"), "idle|none\n");
-	assert_non_null(strstr(events, "n3 held back: 2 nodes in an hour"));
+	assert_non_null(
+	    strstr(events, "n3 held back: limit of 2 nodes per hour"));
 	react_well(r, "n3"); /* before its turn came */
 	assert_true(TAILQ_EMPTY(&r->tasks));
 	react_bad(r, "n3", "slow");

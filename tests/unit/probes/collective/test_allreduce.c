@@ -362,7 +362,7 @@ test_choice(void **state)
 	(void)state;
 	setenv("COALMINE_MACHINES", MACHINES, 1);
 	reason("allreduce machine=mist",
-	    "hierarchical: d0 and d2 of mist have no link of their own");
+	    "hierarchical: d0 and d2 of mist have no direct link");
 	reason("allreduce machine=cedar",
 	    "flat: each pair of devices of cedar");
 	reason("allreduce", "flat: allreduce.machine is not set");
@@ -377,9 +377,9 @@ static void
 test_refused(void **state)
 {
 	(void)state;
-	case_refused("allreduce ranks=9", 8, "0 to 8, as many as there are");
+	case_refused("allreduce ranks=9", 8, "0 to 8, the number of ranks");
 	case_refused("allreduce ranks=1025", 0, "allreduce.ranks = 1025");
-	case_refused("allreduce", 2000, "at most 1024, here are 2000");
+	case_refused("allreduce", 2000, "at most 1024; there are 2000");
 	case_refused("allreduce count=0", 0, "allreduce.count = 0: expected");
 	case_refused("allreduce type=byte", 0, "allreduce.type = byte");
 	case_refused("allreduce op=xor", 0, "allreduce.op = xor");
@@ -388,7 +388,7 @@ test_refused(void **state)
 	case_refused("allreduce machine=nowhere", 0,
 	    "allreduce.machine = nowhere: expected a machine file");
 	case_refused("allreduce ranks=1024 chunks=4096", 0,
-	    "allreduce.chunks = 4096: expected fewer");
+	    "allreduce.chunks = 4096: expected a smaller number");
 	case_refused("allreduce via=mpi,mpi,ipc", 0, "allreduce.via");
 }
 

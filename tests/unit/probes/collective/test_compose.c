@@ -397,12 +397,14 @@ test_refused(void **state)
 	case_refused("collective hierarchy=65536,65536,65536,65536,65536", 0,
 	    "collective.hierarchy");
 	case_refused("collective depth=0", 8, "collective.depth = 0: expected");
-	case_refused("collective stripe=0", 8, "collective.stripe = 0: allow");
+	case_refused("collective stripe=0", 8,
+	    "collective.stripe = 0: expected");
 	case_refused("collective ring=0", 8, "collective.ring = 0: expected");
 	case_refused("collective ring=3", 8,
 	    "collective.ring = 3: expected a divisor of 8, the ranks: 1 2 4 "
 	    "8");
-	case_refused("collective stripe=3", 8, "collective.stripe = 3: allow");
+	case_refused("collective stripe=3", 8,
+	    "collective.stripe = 3: expected");
 	case_refused("collective ring=16", 8, "collective.ring = 16: expected");
 	case_refused("collective root=8", 8,
 	    "collective.root = 8: expected "

@@ -164,8 +164,8 @@ test_refusals(void **state)
 	refused("fence | multicast send of 4 to recv of all",
 	    "statement 2, at \"4 to recv of all\": invalid rank 4: expected 0 "
 	    "to 3");
-	refused("multicast sent of 0 to recv of all", "no buffer sent");
-	refused("multicast temp of 0 to recv of all", "no buffer temp");
+	refused("multicast sent of 0 to recv of all", "unknown buffer sent");
+	refused("multicast temp of 0 to recv of all", "unknown buffer temp");
 	refused("multicast send[4] of 0 to recv of all", "the buffer has 4");
 	refused("multicast send[0-1] of 0 to recv of all", "the buffer has 4");
 	refused("multicast send of 0 to recv of all x 3", "the buffer has 2");

@@ -87,24 +87,24 @@ test_wrong(void **state)
 		{ { "nemesis", "tcp", "eth0", 100, 100, 0 }, "tcp", "", NULL },
 		{ { "ob1", NULL, "eth0", 100, 100, 0 }, "tcp", "eth0", NULL },
 		{ { "ob1", NULL, "eth0", 100, 100, 0 }, "ucx", "",
-		    "fabric = ucx is wanted, and this MPI has taken ob1" },
+		    "fabric = ucx was required, but this MPI used ob1" },
 		{ { "", NULL, "", 100, 0, 0 }, "ucx", "mlx5_0", NULL },
 		{ { "ucx", NULL, "mlx5_0:1", 100, 1, 101 }, "ucx",
 		    "mlx5_1,mlx5_0", NULL },
 		{ { "ucx", NULL, "mlx5_0:1", 100, 1, 101 }, "ucx", "mlx5_0:1",
 		    NULL },
 		{ { "ucx", NULL, "mlx5_0:1", 100, 1, 101 }, "ucx", "mlx5_0:2",
-		    "devices = mlx5_0:2 are wanted, and mlx5_0:1 carried the "
-		    "bytes" },
+		    "devices = mlx5_0:2 were required, but mlx5_0:1 carried "
+		    "the bytes" },
 		{ { "ucx", NULL, "mlx5_0:1", 100, 1, 101 }, "tcp", "",
-		    "fabric = tcp is wanted, and of 100 bytes between nodes "
-		    "TCP has carried 1" },
+		    "fabric = tcp was required, but of 100 bytes between "
+		    "nodes TCP carried 1" },
 		/* shared memory between apparent nodes */
-		{ { "ucx", NULL, "", 100, 0, 0 }, "tcp", "", "has carried 0" },
+		{ { "ucx", NULL, "", 100, 0, 0 }, "tcp", "", "TCP carried 0" },
 		{ { "ob1", NULL, "", 0, 0, 0 }, "tcp", "", NULL },
 		{ { "psm2", NULL, "", 100, 0, 0 }, "psm", "", NULL },
 		{ { "ofi", NULL, "", 100, 0, 0 }, "cray", "", NULL },
-		{ { "ofi", NULL, "", 100, 0, 0 }, "ucx", "", "has taken ofi" },
+		{ { "ofi", NULL, "", 100, 0, 0 }, "ucx", "", "used ofi" },
 	};
 
 	(void)state;

@@ -212,7 +212,7 @@ test_refused(void **state)
 	case_refused("multipath share=nan", 0, "share = nan: expected");
 	case_refused("multipath share=1.5", 0, "share = 1.5: expected");
 	case_refused("multipath relays=64", 0, "relays = 64: expected");
-	case_refused("multipath relays=3", 4, "but this takes 5");
+	case_refused("multipath relays=3", 4, "this one needs 5");
 	case_refused("multipath chunks=4097", 0, "chunks = 4097: expected");
 	case_refused("multipath streams=0", 0, "streams = 0: expected");
 	case_refused("multipath direct_rate=0", 0, "direct_rate = 0: expected");

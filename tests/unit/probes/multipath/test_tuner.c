@@ -548,7 +548,7 @@ test_file(void **state)
 	snprintf(got.machine, sizeof(got.machine), "cedar");
 	assert_int_equal(tuner_load(&got, path, &err), -ESTALE);
 	assert_non_null(
-	    strstr(err.text, "is of mist 4 V100, and this is cedar"));
+	    strstr(err.text, "made on machine mist 4 V100, but this is cedar"));
 	assert_int_equal(got.count, 2); /* untouched */
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(tuner_save(&tt, "/nowhere/t", &err), -ENOENT);
@@ -589,7 +589,7 @@ test_file_wrong(void **state)
 		  "\"machine\":\"m\",\"pairs\":[]}",
 		    "version: is not 1" },
 		{ HEAD PAIR ROW("99", "1") "]}]}", "class: not a number" },
-		{ HEAD PAIR ROW("17", "1") "]}]}", "last_bytes: not of" },
+		{ HEAD PAIR ROW("17", "1") "]}]}", "last_bytes: not in" },
 		{ HEAD PAIR ROW("16", "0") "]}]}", "bytes_per_s: not a" },
 		{ HEAD PAIR ROW("16", "\"1\"") "]}]}", "bytes_per_s: not a" },
 		{ HEAD "{}]}", "not" },

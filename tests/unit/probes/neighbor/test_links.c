@@ -114,7 +114,8 @@ test_refused(void **state)
 {
 	static const char *const rows[][2] = {
 		{ "", "t:1: no numbers: expected a matrix" },
-		{ "0 1\n1\n", "t:2: 1 numbers: expected what line 1 has, 2" },
+		{ "0 1\n1\n",
+		    "t:2: 1 numbers: expected the same as on line 1, 2" },
 		{ "0 1\n", "t:1: 1 lines of 2 numbers: expected a square" },
 		{ "0 1\n1 0\n0 1\n", "t:3: 3 lines of 2 numbers" },
 		{ "0 1\n1 2\n", "t:2: device 1 to itself: expected 0" },

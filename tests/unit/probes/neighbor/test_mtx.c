@@ -99,7 +99,7 @@ test_refused(void **state)
 		{ HEAD "integer general\n2 2 1\n1 1 5.5\n",
 		    "a.mtx:3: expected row column and a whole number" },
 		{ HEAD "real general\n2 2 2\n1 1 5\n",
-		    "a.mtx:3: 1 entries: the heading says 2" },
+		    "a.mtx:3: 1 entries: the header has 2" },
 		{ HEAD "real general\n2 2 1\n1 1 5\n2 2 5\n",
 		    "a.mtx:4: expected 1 entries" },
 		{ HEAD "real symmetric\n2 2 1\n1 2 5\n",

@@ -389,7 +389,7 @@ test_refused_words(void **state)
 	case_refused("neighbor rsg=.1 ranks=4097", 0,
 	    "neighbor.ranks = 4097: expected a whole number, 0 to 4096");
 	case_refused("neighbor rsg=.1", 5000,
-	    "neighbor.ranks = 0: expected 1 to 4096 of the 5000");
+	    "neighbor.ranks = 0: expected 1 to 4096; there are 5000 ranks");
 	case_refused("neighbor rsg=1 ranks=4096", 0,
 	    "neighbor.rsg = 1: expected at most 8388608 edges");
 	case_refused("neighbor moore=1,2048 ranks=4096", 0,
@@ -397,7 +397,7 @@ test_refused_words(void **state)
 	case_refused("neighbor rsg=.1 ranks=4 per_node=0", 0,
 	    "neighbor.per_node = 0: expected");
 	case_refused("neighbor rsg=.1 ranks=4 per_node=9", 0,
-	    "neighbor.topology = mi250: expected one of at least per_node");
+	    "neighbor.topology = mi250: expected at least per_node = 9");
 	case_refused("neighbor rsg=.1 ranks=4 topology=", 0,
 	    "neighbor.topology = : expected mi250, mi250x");
 	case_refused("neighbor rsg=.1 ranks=4 topology=/nonexistent", 0,

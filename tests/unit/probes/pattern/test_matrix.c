@@ -105,10 +105,10 @@ test_ambiguous(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(both) / sizeof(both[0]); i++) {
 		refused(both[i], MATRIX_AUTO, 0,
-		    "m.txt:1: 3 lines of 3 numbers");
+		    "m.txt:1: ambiguous: 3 lines of 3");
 		told(both[i], 16, 1);
 	}
-	refused(both[0], MATRIX_AUTO, 3, "m.txt:1: 3 lines of 3 numbers");
+	refused(both[0], MATRIX_AUTO, 3, "m.txt:1: ambiguous: 3 lines of 3");
 	assert_int_equal(parse(both[0], MATRIX_MATRIX, 0, &m, &err), 0);
 	assert_int_equal(m.cells[2], 8);
 	matrix_clear(&m);
@@ -149,9 +149,9 @@ test_refused(void **state)
 	refused("0 1 5 6\n", MATRIX_LIST, 0, "m.txt:1: 4 numbers: expected");
 	refused("src dst bytes\n", MATRIX_AUTO, 0, "m.txt:1: no numbers");
 	refused("0 1 1125899906842624\n0 1 1\n", MATRIX_LIST, 0,
-	    "m.txt:2: rank 0 sends rank 1 more: expected at most");
+	    "m.txt:2: rank 0 sends too much to rank 1: expected at most");
 	refused("1125899906842624 1125899906842624\n0 0\n", MATRIX_AUTO, 0,
-	    "m.txt:2: rank 0 sends or receives more: expected at");
+	    "m.txt:2: rank 0 sends or receives too much: expected at");
 }
 
 int

@@ -172,7 +172,8 @@ static void
 test_group_refused(void **state)
 {
 	(void)state;
-	case_refused("group n=3 g=4", 8, "group.n = 3: expected what 8");
+	case_refused("group n=3 g=4", 8,
+	    "group.n = 3: expected a value for 8 ranks; this one needs 12");
 	case_refused("group n=1 g=4", 0, "group.n = 1: expected a whole");
 	case_refused("group g=4 k=0", 0, "group.k = 0: expected");
 	case_refused("group g=4 k=5", 0, "group.k = 5: expected 1 to g");
@@ -226,7 +227,8 @@ test_stripe_cases(void **state)
 	p = case_proven("stripe g=4 bytes=3", 0); /* less than stripes */
 	assert_string_equal(case_pairs(p, 1), "0>4 1>5 2>6");
 	plan_free(p);
-	case_refused("stripe g=4", 7, "stripe.g = 4: expected what 7 ranks");
+	case_refused("stripe g=4", 7,
+	    "stripe.g = 4: expected a value for 7 ranks");
 	case_refused("stripe via=mpi,mpi", 0, "stripe.via = mpi,mpi: expected");
 	case_refused("stripe bytes=0", 0, "stripe.bytes = 0: expected");
 }
@@ -265,8 +267,10 @@ test_pairs(void **state)
 	p = case_proven("pairs bytes=2", 2);
 	assert_int_equal(p->transfers_count, 4);
 	plan_free(p);
-	case_refused("pairs g=4", 7, "pairs.g = 4: expected what 7 ranks");
-	case_refused("pairs shift=1", 2, "pairs.g = 1: expected what 2 ranks");
+	case_refused("pairs g=4", 7,
+	    "pairs.g = 4: expected a value for 7 ranks");
+	case_refused("pairs shift=1", 2,
+	    "pairs.g = 1: expected a value for 2 ranks");
 	case_refused("pairs shift=2", 8, "pairs.shift = 2: expected");
 }
 
@@ -354,7 +358,7 @@ test_kv(void **state)
 	assert_true(in_order < 20);
 	plan_free(p);
 	case_refused("kv pairs=3", 5, "at most half of the 5 ranks");
-	case_refused("kv", 65537, "a plan has at most 65536");
+	case_refused("kv", 65537, "65537 ranks: expected at most 65536");
 	case_refused("kv count=1048576", 66, "at most 33554432 transfers");
 }
 
