@@ -86,7 +86,7 @@ weak()
 		(.text | test("rail 1 \\(eth2\\) between node1 and node2 "))
 		and (.rails[0].weak | not) and .rails[1].weak and
 		.rails[1].ratio < 0.3'
-	grep -q "rail 1 (eth2) between node1 and node2 gives 0" "$report" ||
+	grep -q "rail 1 (eth2) between node1 and node2 has 0" "$report" ||
 		fail "not in the report: $(cat "$report")"
 }
 
