@@ -120,7 +120,7 @@ def test_clusters(b, url):
             for c, v, t, p in (
                 ("east", "warn", "11 of 12 nodes report, 1 lost, 1 outlier", ""),
                 ("north", "bad", "no collector", "javascript:alert(1)"),
-                ("south", "unknown", "4 of 4 nodes report, nothing is measured "
+                ("south", "unknown", "4 of 4 nodes report, no measurement "
                  "yet", ""),
                 ("west", "ok", "96 of 96 nodes report", "http://west:17701/"))]
     script = b.call("Page.addScriptToEvaluateOnNewDocument", source=(

@@ -340,7 +340,7 @@ test_host_taken(void **state)
 	hear_round(f, 0);
 	expect_text(f,
 	    "host contention: throttled by a CPU quota of its control group "
-	    "90 % (others 0); its messages are no slower");
+	    "90 % (others 0); its messages are not slower");
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 0);
 	for (int i = 0; i < 9; i++)

@@ -276,7 +276,8 @@ test_clusters_are_judged(void **state)
 	} rows[] = {
 		{ 4, 4, 0, 4, 0, 0, 0, 0, 0, 3, "ok", "4 of 4 nodes report" },
 		{ 4, 4, 0, 0, 2, 0, 0, 0, 0, 3, "warn", "2 outliers" },
-		{ 4, 4, 0, 0, 0, 0, 0, 0, 0, 3, "unknown", "nothing is" },
+		{ 4, 4, 0, 0, 0, 0, 0, 0, 0, 3, "unknown",
+		    "no measurement yet" },
 		{ 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, "unknown", "0 of 0" },
 		{ 4, 3, 1, 4, 0, 0, 0, 0, 0, 3, "warn", "1 lost" },
 		{ 4, 3, 0, 4, 0, 0, 0, 0, 0, 3, "warn", "3 of 4" },
