@@ -9,6 +9,8 @@ need dpkg-buildpackage lintian git
 
 rm -rf "$packages"
 ! command -v ccache >/dev/null || export CMAKE_C_COMPILER_LAUNCHER=ccache
+# Nothing here reads packages of debugging symbols.
+export DEB_BUILD_OPTIONS=noautodbgsym
 "$source_dir/packaging/deb" "$packages" || fail "packaging/deb"
 cd "$packages" || exit
 say "built: $(echo *.deb)"
