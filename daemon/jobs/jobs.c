@@ -145,7 +145,7 @@ jobs_key_open(const char *dir, uint8_t ret[KEY_BYTES], struct err *err)
 	if (fd >= 0) {
 		if (read(fd, ret, KEY_BYTES) != KEY_BYTES)
 			rc = err_set(err, -EBADMSG,
-			    "%s is no key: move it away, and owners get new "
+			    "%s is not a key: move it away, and owners get new "
 			    "pseudonyms",
 			    path);
 	} else if (RAND_bytes(ret, KEY_BYTES) != 1) {

@@ -411,7 +411,7 @@ store_file_backup_check(sqlite3 *db, const char *name, struct err *err)
 
 	if (sqlite_int(db, "PRAGMA application_id", -1) != STORE_APPLICATION_ID)
 		return err_set(err, -EEXIST,
-		    "%.300s is no store of a collector", name);
+		    "%.300s is not a store of a collector", name);
 	if (version > store_file_newest_version(embed_steps))
 		return err_set(err, -ENOTSUP,
 		    "%.300s has schema version %d, this program knows up to %d",

@@ -20,7 +20,7 @@ likewise = repeat the words
 go(es)? on|stays? away = continue, restart; be unreachable
 by itself|of its own|in earnest = automatically, separate
 (is|are|was|were) (told|said) = is reported, logged, printed, sent
-(is|are) none|(is|are) no (?!longer|more) = is not a valid X, missing, malformed
+(is|are) none|(?<![Tt]here )(is|are) no(?= )(?! longer| more) = is not a valid X, missing, malformed
 allowed (is|are) = expected, valid values
 so (many|long|much) = this many, for this long, N, up to N
 left (out|there) = skipped, not accepted, stays on the node

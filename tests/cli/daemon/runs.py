@@ -198,7 +198,7 @@ def test_restored(c):
     assert said.returncode != 0 and "stop it first" in said.stderr, said
     c.stop()
     said = db("restore", config, config)
-    assert said.returncode != 0 and "is no store" in said.stderr, said
+    assert said.returncode != 0 and "is not a store" in said.stderr, said
     with sqlite3.connect(copy) as s:
         s.execute("UPDATE record SET crc = crc + 1 WHERE id ="
                   " (SELECT max(id) FROM record)")
