@@ -224,7 +224,7 @@ write_hole(const struct verdict_evidence *c, char *text)
 		    h->paths[0] + h->paths[1]);
 	add(text,
 	    " while those of %d bytes arrive: an MTU below %" PRIu32
-	    " on its %s, and nothing says so (%s)",
+	    " on its %s, without an ICMP error (%s)",
 	    MESH_PACKET_BYTES, h->mtu,
 	    c->places == 0 ? "link"
 		: inside   ? "switch"

@@ -168,8 +168,8 @@ test_mtu_node(void **state)
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
 	expect_text(f,
 	    "node5: datagrams of 8972 bytes are lost on 22 of 22 paths while "
-	    "those of 64 bytes arrive: an MTU below 9000 on its link, and "
-	    "nothing says so (echo-large)");
+	    "those of 64 bytes arrive: an MTU below 9000 on its link, "
+	    "without an ICMP error (echo-large)");
 	list = diagnosis_json(f->diagnosis, 0);
 	first = json_array_get(list, 0);
 	assert_string_equal(member_text(first, "what"), "mtu");
