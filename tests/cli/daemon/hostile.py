@@ -216,7 +216,7 @@ def test_silent(c):
     a.wait("welcome")
     a.beat_on = False
     poll("node2 late", 5, lambda: c.get("nodes/node2")["state"] == "late")
-    expect_refused(a, "timeout", "silent")
+    expect_refused(a, "timeout", "no message")
     assert c.get("nodes/node2")["state"] == "lost"
     b = Agent(c.pki, "node2", c.port, boot="other")
     b.wait("welcome")
