@@ -247,5 +247,5 @@ COALMINE_FAKE_GPUS=1 COALMINE_FAKE_NODES=2 NCCL_HOSTID=x good 4 "${via[@]}"
 # Reported by the failing rank, or by another one: the first abort ends all ranks.
 COALMINE_FAKE_NCCL=group refused 1 'stand-in.* error: as requested' 4 "${via[@]}"
 printf 'not a library\n' >"$work/libnccl.so.2"
-LD_LIBRARY_PATH=$work refused 3 'NCCL cannot be opened' 4 "${via[@]}"
+LD_LIBRARY_PATH=$work refused 3 'cannot load NCCL' 4 "${via[@]}"
 exit 0

@@ -374,14 +374,14 @@ def test_diags(c):
 
     # Nodes without a verdict are not healthy, and no campaign is scheduled.
     text = "no campaign that judges nodes is enabled"
-    trouble(c, text, "coalctl schedule enable watch")
+    problem(c, text, "coalctl schedule enable watch")
     c.campaign("judge", 9, more="[schedule]\nevery = 30d\n"
                "[canary]\npartners = match\ntests = lat\n")
-    mended(c, text)
-    trouble(c, "nodes are not measured yet, first rounds at 20",
+    cleared(c, text)
+    problem(c, "nodes are not measured yet, first rounds at 20",
             "coalctl campaign run watch")
     os.unlink(f"{c.campaigns}/judge.conf")
-    trouble(c, text, "coalctl schedule enable watch")
+    problem(c, text, "coalctl schedule enable watch")
     # A mistyped order is rejected, and does not count as a missed run.
     status, o = c.request("POST", "campaigns/quick/run",
                           {"overrides": {"campaign.nodes": "node[50-60]"}})

@@ -200,8 +200,11 @@ def mesh_strangers(site):
     sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sink.bind(("127.0.0.2", 0))
     sink.settimeout(5)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     order = dict(type="mesh", on=True, epoch=1, seed=1, addr="127.0.0.1",
-                 port=17702, key="ab" * 32, round_ms=100, timeout_ms=100,
+                 port=port, key="ab" * 32, round_ms=100, timeout_ms=100,
                  burst=1, rate=100, target_rate=100)
 
     def aim(addr):
