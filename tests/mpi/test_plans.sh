@@ -492,7 +492,7 @@ case_refusals() {
 	refused 'group.via = tcp' 2 group n=2 g=1 via=tcp
 	refused 'sparse.file' 2 sparse file=/nonexistent
 	refused 'unknown key odd' 2 group odd=1
-	refused 'expected 90 %' 2 self bytes=1000G
+	refused 'expected at most 90 %' 2 self bytes=1000G
 	refused 'measure.iterations = 0: expected' 2 self bytes=8 iterations=0
 	# The last of many is wrong: none is measured.
 	printf '[group]\n[stripe]\ng = 9\n[measure]\nsizes = 4K,8K\n' \
