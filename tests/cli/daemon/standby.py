@@ -236,7 +236,7 @@ def test_standby(pg):
         pg.sql("UPDATE shared.leader SET term = 0", "coalmine")
         watch()
         a.start()
-        node.says("another collector has taken over", 60)
+        node.says("the collector that took over", 60)
         poll("the collector reports it", 30, lambda: any(
             "of term 2" in e["text"] for e in a.get("events")))
         assert not is_up(a, "n1")
