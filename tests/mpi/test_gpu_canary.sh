@@ -85,9 +85,9 @@ COALMINE_FAKE_NCCL=join engine 2 run "$work/c.conf" --json "$work/records"
 [ "$(count '.probe=="canary" and .cause=="unsupported" and
 	(.text|contains("joining: "))')" = 1 ] || fail "no communicator"
 campaign get-lat none
-refused 3 'one-sided tests support host memory only' 2
+refused 3 'get-lat and put-bw support host memory only' 2
 campaign lat put-incast
-refused 3 'one-sided congestors support host memory only' 4
+refused 3 'put-incast and get-bcast support host memory only' 4
 campaign lat none 'via = xccl'
 sed -i 's/^device.*/device = host/' "$work/c.conf"
 refused 3 'moves GPU memory only' 2
