@@ -261,9 +261,9 @@ case_fabric() {
 case_bursts() {
 	local least most
 
-	for more in "congestor.burst=40ms congestor.pause=160ms 0.15 0.6" \
-		"congestor.strength=0.25 canary.tests=lat 0.15 0.6" \
-		"congestor.burst=60s congestor.strength=1 0.6 1"; do
+	for more in "congestor.burst=40ms congestor.pause=160ms 0.15 0.85" \
+		"congestor.strength=0.25 canary.tests=lat 0.15 0.85" \
+		"congestor.burst=60s congestor.strength=1 0.9 1"; do
 		read -r first second least most <<<"$more"
 		engine 6 run "$work/c.conf" --json "$work/records" \
 			-o congestor.mix=incast,alltoall -o canary.share=0.34 \

@@ -265,7 +265,7 @@ case_pieces() {
 	refused 'too many messages' 2 self bytes=4G piece=1
 	export COALMINE_FAKE_NODES=1
 	good 8 stripe g=4 bytes=1000001 piece=1000 via=rma
-	refused 'rma: 4294967296 messages' 2 self bytes=2G piece=1 via=rma
+	refused 'rma: too many messages (4294967296)' 2 self bytes=2G piece=1 via=rma
 }
 
 # large GIB VIA: one message of GIB and five bytes, a size beyond int and, at 4
