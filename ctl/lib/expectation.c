@@ -290,6 +290,7 @@ expectation_ask_past(struct work *w)
 
 struct candidate {
 	const char *name, *leaf;
+	int is_kept;
 	double share;
 	size_t leaf_sound; /* how many sound ones its leaf has */
 };
@@ -302,6 +303,8 @@ expectation_candidate_compare(const void *va, const void *vb)
 	    (a->share >= EXPECTATION_SOUND),
 	    leaf;
 
+	if (a->is_kept != b->is_kept)
+		return a->is_kept ? -1 : 1;
 	if (sound != 0)
 		return sound;
 	if (a->leaf_sound != b->leaf_sound)
@@ -310,10 +313,11 @@ expectation_candidate_compare(const void *va, const void *vb)
 	return leaf != 0 ? leaf : hostlist_compare(a->name, b->name);
 }
 
-/* As many as possible of one leaf, none that is slow or away. NULL where there
- * are too few. Caller frees. */
+/* As many as possible of one leaf, none that is slow or away; nodes of kept,
+ * which may be NULL, first. NULL where there are too few. Caller frees. */
 static char *
-expectation_best_nodes(const struct work *w, size_t count)
+expectation_best_nodes(const struct work *w, const struct hostlist *kept,
+    size_t count)
 {
 	const json_t *rows = json_object_get(w->facts, "nodes"), *o;
 	struct candidate *all = xcalloc(json_array_size(rows) + 1,
@@ -328,12 +332,16 @@ expectation_best_nodes(const struct work *w, size_t count)
 		double leaf_share = member_number(json_object_get(w->leaves,
 						      leaf),
 		    "share");
+		int is_kept = kept != NULL && !member_bool(o, "gone") &&
+		    hostlist_has(kept, member_text(o, "node"));
 
-		if (strcmp(member_text(o, "state"),
+		if (!is_kept &&
+		    strcmp(member_text(o, "state"),
 			names_agent_states[AGENT_OK]) != 0)
 			continue;
 		all[n] = (struct candidate){ member_text(o, "node"), leaf,
-			fmin(member_number(o, "share"), leaf_share), 0 };
+			is_kept, fmin(member_number(o, "share"), leaf_share),
+			0 };
 		if (all[n++].share >= EXPECTATION_SOUND)
 			json_object_set_new(sound, leaf,
 			    json_integer(member_int(sound, leaf) + 1));
@@ -365,9 +373,9 @@ struct residue {
 
 static struct residue
 expectation_residue_of(const struct work *w, const char *key,
-    const json_t *answers)
+    const json_t *answers, const json_t *own)
 {
-	double ranks = member_number(json_array_get(answers, 0), "ranks");
+	double ranks = member_number(own, "ranks");
 	struct residue r = { 0, SPREAD_ASSUMED,
 		robust_normal_quantile(0.5 + EXPECTATION_LEVEL / 2), 0 };
 	struct sized *runs = xcalloc(json_array_size(w->past) + 1,
@@ -533,49 +541,126 @@ expectation_ask_all(const struct work *w, json_t **ret)
 	return err_set(w->err, -EPROTO, "the engine's answer is not whole");
 }
 
-int
-expectation_make(const struct expectation_spec *spec, const json_t *facts,
-    const char *nodes, json_t **ret, struct err *err)
+static struct work
+expectation_work_begin(const struct expectation_spec *spec, const json_t *facts,
+    struct err *err)
 {
-	struct work w = { spec, facts,
+	return (struct work){ spec, facts,
 		expectation_by_name(json_object_get(facts, "nodes"), "node"),
 		expectation_by_name(json_object_get(facts, "leaves"), "leaf"),
 		json_array(), json_object(), json_array(), json_array(), err };
-	char *sorted = NULL, *best = NULL;
-	struct residue r, mpi;
-	json_t *answers = NULL;
-	size_t count, best_at = 0;
-	int rc = expectation_nodes_sort(&w, nodes, &sorted, &count, err);
+}
 
-	if (rc == 0) {
-		expectation_ask(&w, sorted, (double)spec->bytes, NULL);
-		best = expectation_best_nodes(&w, count);
-	}
-	if (best != NULL)
-		best_at = expectation_ask(&w, best, (double)spec->bytes, NULL);
+static void
+expectation_work_end(struct work *w)
+{
+	json_decref(w->rows);
+	json_decref(w->leaves);
+	json_decref(w->asks);
+	json_decref(w->asked);
+	json_decref(w->past);
+	json_decref(w->past_asks);
+}
+
+/* A list of nodes, the best ones in place of them, and their indices in asks.
+ */
+struct listed {
+	char *sorted, *best;
+	size_t at, best_at;
+};
+
+static int
+expectation_listed_make(struct work *w, const char *nodes, struct listed *ret)
+{
+	double bytes = (double)w->spec->bytes;
+	size_t count;
+	int rc = expectation_nodes_sort(w, nodes, &ret->sorted, &count, w->err);
+
+	if (rc < 0)
+		return rc;
+	ret->at = expectation_ask(w, ret->sorted, bytes, NULL);
+	ret->best = expectation_best_nodes(w, NULL, count);
+	if (ret->best != NULL)
+		ret->best_at = expectation_ask(w, ret->best, bytes, NULL);
+	return 0;
+}
+
+static json_t *
+expectation_listed_answer(const struct work *w, const struct listed *l,
+    const json_t *answers)
+{
+	/* The correction is for the number of ranks of the request. */
+	json_t *own = json_array_get(answers, l->at), *ret;
+	struct residue r = expectation_residue_of(w, "seconds", answers, own);
+	struct residue mpi = expectation_residue_of(w, "baseline_seconds",
+	    answers, own);
+
+	ret = expectation_answer_make(w, l->sorted, own, &r, &mpi);
+	if (l->best != NULL)
+		json_object_set_new(ret, "best",
+		    expectation_answer_make(w, l->best,
+			json_array_get(answers, l->best_at), &r, &mpi));
+	return ret;
+}
+
+int
+expectation_make_all(const struct expectation_spec *spec, const json_t *facts,
+    const char *const *lists, size_t count, json_t **ret, struct err *err)
+{
+	struct work w = expectation_work_begin(spec, facts, err);
+	struct listed *all = xcalloc(count + 1, sizeof(*all));
+	json_t *answers = NULL;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = expectation_listed_make(&w, lists[i], &all[i]);
 	expectation_ask_past(&w);
 	if (rc == 0)
 		rc = expectation_ask_all(&w, &answers);
 	if (rc == 0) {
-		r = expectation_residue_of(&w, "seconds", answers);
-		mpi = expectation_residue_of(&w, "baseline_seconds", answers);
-		*ret = expectation_answer_make(&w, sorted,
-		    json_array_get(answers, 0), &r, &mpi);
-		if (best != NULL)
-			json_object_set_new(*ret, "best",
-			    expectation_answer_make(&w, best,
-				json_array_get(answers, best_at), &r, &mpi));
+		*ret = json_array();
+		for (size_t i = 0; i < count; i++)
+			json_array_append_new(*ret,
+			    expectation_listed_answer(&w, &all[i], answers));
 		json_decref(answers);
 	}
-	free(sorted);
-	free(best);
-	json_decref(w.rows);
-	json_decref(w.leaves);
-	json_decref(w.asks);
-	json_decref(w.asked);
-	json_decref(w.past);
-	json_decref(w.past_asks);
+	for (size_t i = 0; i < count; i++) {
+		free(all[i].sorted);
+		free(all[i].best);
+	}
+	free(all);
+	expectation_work_end(&w);
 	return rc;
+}
+
+int
+expectation_make(const struct expectation_spec *spec, const json_t *facts,
+    const char *nodes, json_t **ret, struct err *err)
+{
+	json_t *all;
+	int rc = expectation_make_all(spec, facts, &nodes, 1, &all, err);
+
+	if (rc == 0) {
+		*ret = json_incref(json_array_get(all, 0));
+		json_decref(all);
+	}
+	return rc;
+}
+
+char *
+expectation_replace(const json_t *facts, const char *nodes)
+{
+	struct expectation_spec spec = { .op = NULL };
+	struct work w = expectation_work_begin(&spec, facts, NULL);
+	struct hostlist kept = { 0 };
+	char *ret = NULL;
+
+	if (hostlist_parse(nodes, &kept, NULL) == 0)
+		for (size_t n = kept.count; ret == NULL && n > 0; n--)
+			ret = expectation_best_nodes(&w, &kept, n);
+	hostlist_clear(&kept);
+	expectation_work_end(&w);
+	return ret;
 }
 
 void

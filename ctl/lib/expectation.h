@@ -40,6 +40,14 @@ int expectation_facts(struct ctl *c, json_t **ret);
  * best}, best being what as many of the best nodes would give. */
 int expectation_make(const struct expectation_spec *spec, const json_t *facts,
     const char *nodes, json_t **ret, struct err *err);
+/* The same of several lists, as an array, which starts the engine once. */
+int expectation_make_all(const struct expectation_spec *spec,
+    const json_t *facts, const char *const *lists, size_t count, json_t **ret,
+    struct err *err);
+/* Return a list of as many nodes, or fewer if there are not enough: those of
+ * the list that facts do not mark as gone, then the best of the others; NULL
+ * without any. The caller frees. */
+char *expectation_replace(const json_t *facts, const char *nodes);
 /* "12.3 ms, in 95 of 100 runs 12.0 ms to 12.9 ms (by 6 runs)", a line. */
 void expectation_print(const json_t *o);
 

@@ -76,6 +76,12 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "Forecast this many hours, 1 to 336; default 24.", NULL, 1, 336 },
 	[OPT_DAYS] = { "days", 0, "DAYS", 0,
 	    "Validity of a certificate: 1 to 36500.", NULL, 1, 36500 },
+	[OPT_DOWN] = { "down", 0, "PART", 0,
+	    "Assume that this part is down: nodes, a leaf, LEAF.uplinkN, "
+	    "LEAF.SWITCH or a switch above leaves. Can be repeated." },
+	[OPT_DRAIN] = { "drain", 0, "PART", 0,
+	    "Assume that these nodes, or the nodes of this leaf, are drained. "
+	    "Can be repeated." },
 	[OPT_ENROLLED] = { "enrolled", 0, "FILE", 0,
 	    "File of the certificates that the collector has issued: enrolled "
 	    "in its state_dir. Default: /var/lib/coalmine/enrolled, if it "
@@ -88,6 +94,7 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "CSV. - is the standard output." },
 	[OPT_IDENTIFIABLE] = { "identifiable", 0, NULL, 0,
 	    "List the links that no measurement distinguishes." },
+	[OPT_JOB] = { "job", 0, "JOB", 0, "The nodes of this job." },
 	[OPT_FILE] = { "file", 'f', "FILE", 0,
 	    "Read the campaign from this file, not from the collector; - is "
 	    "the standard input." },
@@ -96,7 +103,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_FOLLOW] = { "follow", 0, NULL, 0,
 	    "Keep printing events as they occur." },
 	[OPT_FOR] = { "for", 0, "SPAN", 0,
-	    "Validity of a token, for example 30m, up to 30d; default 1h." },
+	    "Validity of a token, for example 30m, up to 30d; default 1h. With "
+	    "--drain: time until the repair; default 24h." },
 	[OPT_FORMAT] = { "format", 0, "FORMAT", 0,
 	    "Print plans by size in the format of nccl-tests or of OSU's "
 	    "micro-benchmarks.",
@@ -152,6 +160,10 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_SKIP] = { "skip", 0, "NAMES", 0,
 	    "Patterns of hosts, switches and HOST:PORT to ignore, separated by "
 	    "commas, for example oss*,mgmt-*,*:eth0." },
+	[OPT_SLOW] = { "slow", 0, "PART=SHARE", 0,
+	    "Assume that this part has this share of its described rate, "
+	    "0.001 to 1, for example n017=0.5; PART as for --down. Can be "
+	    "repeated." },
 	[OPT_SOFTWARE] = { "software", 0, NULL, 0,
 	    "Print one line for each version of the agents, with the nodes as "
 	    "a hostlist." },
