@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test_jobs.sh expect|ledger|preflight COUNT [FILE]: the predictions for jobs,
-# compared with their measurements. COUNT allocations whose collective is
-# predicted and then measured; COUNT schedules of real Slurm jobs, one kind of
+# test_jobs.sh expect|whatif|ledger|preflight COUNT [FILE]: the predictions for
+# jobs, compared with their measurements. COUNT allocations whose collective is
+# predicted and then measured, with whatif before a part of each class of link
+# becomes slow or is cut; COUNT schedules of real Slurm jobs, one kind of
 # which slows the others down or none; COUNT preflights of 8 and of 12 nodes,
 # one of them slow. Each appends a line to FILE, and numbers in FILE are not
 # repeated: with PIECE_S a part ends after this many seconds, and several may
@@ -177,6 +178,90 @@ expect_judge()
 		END { printf "%d of %d within the interval; of the MPI %d of %d\n",
 			is_in, n, mpi, of
 		exit !(n > 0 && is_in >= 0.9 * n) }' "$file"
+}
+
+# --- whatif ------------------------------------------------------------------
+#
+# Each leaf has four cables, two to each of two spines: they are one link of the
+# lab, whose rate becomes that of the cables that are left.
+
+conf_whatif()
+{
+	for n in 1 2 3; do
+		echo "leaf$n node[$((4 * n - 3))-$((4 * n))] up=spine[1-2]*2@0.1"
+	done | in_host collector tee $cluster/collector/leaves >/dev/null
+	conf_expect
+	printf '[topology]\nleaves = %s\n' $cluster/collector/leaves
+}
+
+# Draw a change of the next class of link: the options of whatif, and the hosts
+# or leaves with their rate in Mbit/s.
+change_draw()
+{
+	local share=$((30 + RANDOM % 50)) leaf=leaf$((RANDOM % 3 + 1))
+	local host=${drawn[RANDOM % ${#drawn[@]}]}
+	class=${classes[number % ${#classes[@]}]}
+	case $class in
+	node) change="--slow $host=0.$share" degraded="$host=$((2 * share))" ;;
+	leaf) change="--slow $leaf=0.$share" degraded="$leaf=$((4 * share))" ;;
+	cable) change="--down $leaf.uplink$((RANDOM % 4 + 1))"
+		degraded=$leaf=300 ;;
+	slow-cable) change="--slow $leaf.uplink2=0.$share"
+		degraded=$leaf=$((300 + share)) ;;
+	bundle) change="--down $leaf.spine$((RANDOM % 2 + 1))"
+		degraded=$leaf=200 ;;
+	spine) change="--down spine2"
+		degraded="leaf1=200 leaf2=200 leaf3=200" ;;
+	gone) change="--down $host" degraded="$host=60" ;;
+	esac
+}
+
+classes=(node leaf cable slow-cable bundle spine gone)
+
+whatif_mode()
+{
+	local n told got broken op bytes nodes_of_it class change degraded part
+	local sizes=(2097152 4194304 8388608) # longer than ranks wait for cores
+	lab_up
+	cluster_up 12
+	RANDOM=1000
+	look_at_bandwidths
+	broken=none
+	for n in 1 2 3 4 5 6; do
+		allocation
+		measure "$ops" "$nodes_of_it" "${sizes[1]}"
+	done
+	say "six runs that predictions rest on"
+	while next 40; do
+		allocation
+		change_draw
+		# shellcheck disable=SC2086 # several words
+		told=$(ctl whatif --nodes "$nodes_of_it" --machine lab \
+			--op "$op" --bytes "$bytes" $change --json) ||
+			fail "whatif: $told"
+		for part in $degraded; do
+			"$lab" degrade "${part%=*}" rate="${part#*=}mbit"
+		done
+		measure "$op" "$(jq -r .then.nodes <<<"$told")" "$bytes"
+		"$lab" heal all
+		got=$(records | jq -c '[.[] | select(.probe == "speedup")][0] |
+			.seconds')
+		jq -rn --argjson told "$told" --argjson got "$got" --arg row \
+			"$number $class $op $bytes $nodes_of_it" '$told.then |
+			"\($row) \(.interval.lo) \($got) \(.interval.hi) \(
+			if .interval.lo <= $got and $got <= .interval.hi then
+			"in" else "out" end) \($told.times) \(.compared) \(.limit)"
+			' >>"$file"
+		tail -n 1 "$file"
+	done
+}
+
+whatif_judge()
+{
+	awk '{ n[$2]++; is_in[$2] += $9 == "in"; all++; ins += $9 == "in" }
+		END { for (c in n) printf "%s %d of %d, ", c, is_in[c], n[c]
+		printf "%d of %d within the interval\n", ins, all
+		exit !(all > 0 && ins >= 0.9 * all) }' "$file"
 }
 
 # --- preflight ---------------------------------------------------------------
