@@ -866,7 +866,8 @@ confirm_run_record(struct diagnosis *d, const char *run,
 	k->report = report;
 	k->finding = k->report.finding;
 	for (size_t i = 0; k->finding == CONFIRM_BETWEEN && i < p->count; i++)
-		if (p->leaves[i] != p->leaves[0])
+		if (p->leaves[i] != p->leaves[0] &&
+		    p->leaves[i] != SCORE_NO_LEAF)
 			k->other = p->leaves[i];
 	if (k->finding != CONFIRM_CLEARED) {
 		conclude(d, k);

@@ -329,7 +329,8 @@ way_of(const uint32_t *leaves, const struct confirm_pair *pairs, size_t count,
 							: CONFIRM_WAY_BOTH;
 }
 
-/* Return 1 if the pairs include a leaf besides the outlier's and one other. */
+/* Return 1 if the pairs include a leaf besides the outlier's and one other. A
+ * node of an unknown leaf may be on any leaf, so it counts as one. */
 static int
 has_third(const uint32_t *leaves, const struct confirm_pair *pairs,
     size_t count)
@@ -339,6 +340,8 @@ has_third(const uint32_t *leaves, const struct confirm_pair *pairs,
 	for (size_t i = 0; i < 2 * count; i++) {
 		uint32_t l = leaves[i % 2 ? pairs[i / 2].b : pairs[i / 2].a];
 
+		if (l == SCORE_NO_LEAF)
+			return 1;
 		if (l == leaves[0] || l == other)
 			continue;
 		if (other != leaves[0])

@@ -599,6 +599,8 @@ test_findings(void **state)
 	static const uint32_t unknown[] = { SCORE_NO_LEAF, SCORE_NO_LEAF,
 		SCORE_NO_LEAF, SCORE_NO_LEAF };
 	static const uint32_t two[] = { 0, 0, 0, 1, 1, 1 };
+	static const uint32_t some[] = { 0, 0, 0, SCORE_NO_LEAF, SCORE_NO_LEAF,
+		SCORE_NO_LEAF };
 
 	(void)state;
 	assert_int_equal(finding(six, 6, (struct slow){ 0 }), CONFIRM_CLEARED);
@@ -613,6 +615,11 @@ test_findings(void **state)
 	    CONFIRM_UNCLEAR);
 	assert_int_equal(finding(two, 6, (struct slow){ .node = 0.2 }),
 	    CONFIRM_NODE);
+	assert_int_equal(finding(two, 6, (struct slow){ .uplink = 0.2 }),
+	    CONFIRM_BETWEEN);
+	/* A node of an unknown leaf may be on a third one. */
+	assert_int_equal(finding(some, 6, (struct slow){ .uplink = 0.2 }),
+	    CONFIRM_LINK);
 	assert_int_equal(finding(alone, 6, (struct slow){ .node = 0.2 }),
 	    CONFIRM_UNCLEAR);
 	assert_int_equal(finding(unknown, 4, (struct slow){ .node = 0.2 }),
