@@ -134,11 +134,11 @@ job_ras_watch(struct job_ras *jr, const char *key, const json_t *job)
 /* ---- nodes ---- */
 
 static void
-job_ras_nodes_find(const struct job_ras *jr, struct look *l)
+job_ras_nodes_find(const struct job_ras *jr, const json_t *job, struct look *l)
 {
 	struct hostlist hl = { 0 };
 
-	if (hostlist_parse(member_text(l->w->job, "nodes"), &hl, NULL) < 0)
+	if (hostlist_parse(member_text(job, "nodes"), &hl, NULL) < 0)
 		hl = (struct hostlist){ 0 };
 	l->nodes = xcalloc(hl.count + 1, sizeof(*l->nodes));
 	l->facts.nodes = l->nodes;
@@ -437,14 +437,12 @@ job_ras_take(struct job_ras *jr, const char *key, const json_t *job,
     const struct node *from, const json_t *report, int64_t now_unix_ns)
 {
 	const char *error = member_text(report, "error");
-	struct look l = { .w = job_ras_watch(jr, key, job),
-		.from = from,
-		.now_unix_ns = now_unix_ns };
+	struct look l = { .from = from, .now_unix_ns = now_unix_ns };
 
-	if (l.w == NULL)
-		return;
-	job_ras_nodes_find(jr, &l);
-	if (job_ras_is_on(&l)) {
+	job_ras_nodes_find(jr, job, &l);
+	if (job_ras_is_on(&l))
+		l.w = job_ras_watch(jr, key, job);
+	if (l.w != NULL) {
 		job_ras_addrs_take(&l, report);
 		if (error[0] != '\0')
 			job_ras_error_take(l.w, error, now_unix_ns);
