@@ -7,8 +7,6 @@
 #include "daemon/jobs/job_cause.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -106,7 +104,7 @@ job_cause_node(const struct job_facts *facts, const struct node *n,
 	char at[24];
 
 	if (!roster_is_up(n)) {
-		strbuf_addf(text, "its agent does not answer since %s either",
+		strbuf_addf(text, "its agent does not answer since %s",
 		    job_cause_at((int64_t)n->last_seen_unix_ns, at));
 		return JOB_CAUSE_NODE;
 	}
@@ -236,7 +234,7 @@ job_cause_ranks(const struct job_finding *f, const struct job_facts *facts,
 	if (node == NULL && f->total > 1)
 		return job_cause_any(facts, text);
 	if (node == NULL)
-		strbuf_addf(text, "the address is of no node with an agent");
+		strbuf_addf(text, "no node with an agent has this address");
 	else if (facts->verdict(facts->arg, node) == VERDICT_OK)
 		strbuf_addf(text,
 		    "the node's network is normal, and its GPUs report no "

@@ -7,17 +7,15 @@
 #include "daemon/jobs/job_ras.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/clk.h"
 #include "common/hostlist.h"
-#include "common/log.h"
 #include "common/member.h"
 #include "common/queue.h"
-#include "common/str.h"
 #include "common/text.h"
+#include "common/utf8.h"
 #include "common/xalloc.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/store/store.h"
@@ -41,7 +39,7 @@ struct watch {
 			   are behind are on nodes with a case */
 	int64_t at_unix_ns;       /* of the last report; 0: none yet */
 	int64_t error_unix_ns;    /* of the last report without one */
-	int64_t launched;         /* -1: not in the last report */
+	int64_t launched;         /* 0: not in the last report */
 	int64_t launched_unix_ns; /* start of the unchanged state */
 	char version[32];
 	int64_t comms;
@@ -125,7 +123,6 @@ job_ras_watch(struct job_ras *jr, const char *key, const json_t *job)
 	w->addrs = json_object();
 	w->silent = json_object();
 	w->behind = json_object();
-	w->launched = -1;
 	TAILQ_INSERT_TAIL(&jr->watches, w, next);
 	jr->count++;
 	return w;
@@ -328,17 +325,14 @@ static struct job_finding
 job_ras_finding(const struct job_ras *jr, struct look *l, const json_t *report)
 {
 	struct watch *w = l->w;
-	const json_t *launched = json_object_get(report, "launched");
-	int is_same = w->at_unix_ns != 0 && json_is_integer(launched) &&
-	    json_integer_value(launched) > 0 &&
-	    json_integer_value(launched) == w->launched &&
+	int64_t launched = member_int(report, "launched");
+	int is_same = launched > 0 && launched == w->launched &&
 	    job_ras_is_live(report);
 	struct job_finding f = { .hash = "" }, more;
 	json_t *silent = json_object(), *behind = json_object(), *comm;
 	size_t i;
 
-	w->launched = json_is_integer(launched) ? json_integer_value(launched)
-						: -1;
+	w->launched = launched;
 	if (!is_same)
 		w->launched_unix_ns = l->now_unix_ns;
 	member_foreach (report, "list", i, comm) {

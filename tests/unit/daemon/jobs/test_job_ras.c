@@ -17,6 +17,7 @@
 
 #include "agents/sensor/ras_read.h"
 #include "common/rng.h"
+#include "common/str.h"
 
 #define NS     ((int64_t)CLK_NS_PER_S)
 #define LEAF_N 4
