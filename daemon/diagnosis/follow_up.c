@@ -85,7 +85,7 @@ follow_is_over(const struct diagnosis *d, const struct incident *k)
 {
 	const struct judge_track *t = follow_track(k);
 
-	if (t == NULL || k->tries > FOLLOW_TRIES ||
+	if (t == NULL || k->tries >= FOLLOW_TRIES ||
 	    (k->kind == JUDGE_NODE &&
 		!roster_is_up(roster_by_id(d->roster, k->index))))
 		return 1;

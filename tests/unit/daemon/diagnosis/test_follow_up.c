@@ -163,6 +163,23 @@ test_once(void **state)
 	assert_int_equal(told.verdicts, 0);
 }
 
+/* Three runs without a result: only rounds decide. */
+static void
+test_no_result(void **state)
+{
+	struct fix *f = *state;
+
+	suspect(f);
+	for (int i = 1; i < 3; i++) {
+		diagnosis_run_over(f->diagnosis, f->diagnosis->pass.run);
+		assert_string_equal(ordered_after(f, 120),
+		    "follow-up run on node5");
+	}
+	diagnosis_run_over(f->diagnosis, f->diagnosis->pass.run);
+	assert_string_equal(ordered_after(f, 120), "");
+	expect_pending(f, "");
+}
+
 /* Rounds that are twelve times as frequent: so is all that follows. */
 static void
 test_frequent(void **state)
@@ -207,6 +224,7 @@ main(void)
 		FOLLOW_TEST(test_bad_and_well),
 		FOLLOW_TEST(test_not_well),
 		FOLLOW_TEST(test_once),
+		FOLLOW_TEST(test_no_result),
 		FOLLOW_TEST(test_frequent),
 		FOLLOW_TEST(test_none),
 	};
