@@ -609,8 +609,7 @@ static void
 conclude(struct diagnosis *d, struct incident *k)
 {
 	int is_between = k->finding == CONFIRM_BETWEEN;
-	int is_place = k->finding == CONFIRM_LEAF ||
-	    k->finding == CONFIRM_LINK || is_between;
+	int is_place = confirm_is_place(k->finding);
 	/* All nodes have become slower, and a quarter of them are outliers.
 	 * Then some nodes that this run took for good may be slow too, and if
 	 * these share a leaf, the whole leaf looks slow. */
@@ -655,15 +654,15 @@ conclude(struct diagnosis *d, struct incident *k)
 
 /* A leaf is known to be slow, and now its pairs were measured one at a time,
  * each direction separately. If it is slow only under the load of all of its
- * nodes, the direction is unknown. */
+ * nodes, the direction is unknown. With partners on one other leaf only, the
+ * direction is seen from the leaf that is already known to be slow. */
 static void
 conclude_way(struct diagnosis *d, struct incident *k,
     const struct confirm_report *r)
 {
-	int same = r->finding == CONFIRM_LEAF || r->finding == CONFIRM_LINK;
-
 	k->asks_way = 0;
-	k->report.way = same ? r->way : CONFIRM_WAY_UNKNOWN;
+	k->report.way = confirm_is_place(r->finding) ? r->way
+						     : CONFIRM_WAY_UNKNOWN;
 	incident_write(d, k);
 	if (k->report.way != CONFIRM_WAY_UNKNOWN)
 		incident_tell(d, k);
@@ -795,7 +794,7 @@ was_confirmed(const struct diagnosis *d, const struct incident *k)
 	const struct incident *open = incident_find(d, k->kind, k->index);
 
 	return k->recovers && open != NULL && open->passed &&
-	    (open->finding == CONFIRM_LEAF || open->finding == CONFIRM_LINK);
+	    confirm_is_place(open->finding);
 }
 
 void

@@ -204,10 +204,8 @@ void
 follow_up_heard(struct diagnosis *d, struct incident *k,
     const struct confirm_report *r)
 {
-	int is_place = r->finding == CONFIRM_LEAF ||
-	    r->finding == CONFIRM_LINK || r->finding == CONFIRM_BETWEEN;
 	int found = k->kind == JUDGE_NODE ? r->finding == CONFIRM_NODE
-					  : is_place;
+					  : confirm_is_place(r->finding);
 
 	k->tries = 0;
 	if (found && !k->recovers)

@@ -35,6 +35,13 @@ const char *const confirm_ways[CONFIRM_WAY_MAX] = {
 	[CONFIRM_WAY_RECEIVE] = "receive",
 };
 
+int
+confirm_is_place(enum confirm_finding finding)
+{
+	return finding == CONFIRM_LEAF || finding == CONFIRM_LINK ||
+	    finding == CONFIRM_BETWEEN;
+}
+
 struct choice {
 	const struct confirm_node *nodes;
 	size_t count;
@@ -408,9 +415,7 @@ confirm_judge(const uint32_t *leaves, size_t nodes,
 		/* Healthy leaves differ in distance: a reference on a distant
 		 * leaf is not slow, and without it the outlier's leaf would
 		 * look distant. */
-		if (ret->finding != CONFIRM_LEAF &&
-		    ret->finding != CONFIRM_LINK &&
-		    ret->finding != CONFIRM_BETWEEN)
+		if (!confirm_is_place(ret->finding))
 			return;
 	}
 	judge_pairs(leaves, pairs, count, slow_min, ret);

@@ -43,6 +43,9 @@ enum confirm_finding {
 	CONFIRM_MAX
 };
 extern const char *const confirm_findings[CONFIRM_MAX]; /* "node", ... */
+/* Return 1 if the finding is slow pairs of a whole leaf: inside, or on the way
+ * to others. */
+int confirm_is_place(enum confirm_finding finding);
 
 /* A node that can be chosen. */
 struct confirm_node {
