@@ -351,7 +351,8 @@ put_paths(const struct incident *k, struct verdict_evidence *w)
 	} else {
 		const struct drift *now = &s->paths[k->index];
 
-		w->share = now->level;
+		/* 0 would mean that the evidence is not a share. */
+		w->share = fmax(now->level, 1e-6);
 		w->effect = drift_shift(now);
 		w->rounds = drift_rounds(now);
 	}

@@ -320,16 +320,17 @@ write_share(const struct verdict_evidence *c, char *text)
 	else
 		add(text,
 		    "leaf %s: %.0f %% of the pairs of its nodes are slow "
-		    "instead of %.0f %%, and none of its nodes: one of its "
-		    "uplinks, or what that leads to",
+		    "instead of %.0f %%, but no single node is slow: one of "
+		    "its uplinks, or a switch above it",
 		    c->subject, 100 * (c->share + c->effect), 100 * c->share);
 	add(text, ", over %" PRIu32 " rounds (%s)", c->rounds, c->test);
 	if (c->partners > 0)
 		add(text, "; confirmation run: %zu of %zu pairs are slow",
 		    c->slow_partners, c->partners);
 	if (!c->passed)
-		add(text, "; confirmation run pending%s%s",
-		    c->next[0] != '\0' ? ": " : "", c->next);
+		add(text, "; confirmation run pending");
+	if (!c->passed && c->next != NULL && c->next[0] != '\0')
+		add(text, ": %s", c->next);
 }
 
 void

@@ -106,9 +106,9 @@ test_hold_restart(void **state)
 }
 
 /* Rounds with this many slow pairs among the 11 pairs of node5 to node8, and
- * one slow pair of other nodes. */
+ * with `usual` slow pairs of other nodes. */
 static void
-hear_slow_pairs(struct fix *f, int slow, int rounds)
+hear_slow_pairs(struct fix *f, int slow, int usual, int rounds)
 {
 	static const struct diagnosis_source from = { "run-1", "watch",
 		"background", "openmpi", "agents", NULL, NULL };
@@ -123,7 +123,7 @@ hear_slow_pairs(struct fix *f, int slow, int rounds)
 			    json_pack("{s:s, s:f, s:i, s:i}", "node", name,
 				"q25", 1e-5 * (1 + 0.002 * ((i * 5 + r) % 7)),
 				"partners", 11, "slow_partners",
-				i / 4 == 1 ? slow : 1));
+				i / 4 == 1 ? slow : usual));
 		}
 		record = json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:o}", "run",
 		    "run-1", "probe", "canary", "test", "lat", "phase", "wild",
@@ -176,8 +176,8 @@ test_slow_pairs(void **state)
 	struct diagnosis_open list[4];
 
 	for (int again = 0; again < 2; again++) {
-		hear_slow_pairs(f, 1, 60);
-		hear_slow_pairs(f, 5, 4);
+		hear_slow_pairs(f, 1, 1, 60);
+		hear_slow_pairs(f, 5, 1, 4);
 		assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 4),
 		    1);
 		assert_string_equal(list[0].kind, "leaf");
@@ -205,6 +205,20 @@ test_slow_pairs(void **state)
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 2);
 	assert_int_equal(told.open, 1);
+}
+
+/* A usual share of 0 is shown as a share, too. */
+static void
+test_slow_pairs_none(void **state)
+{
+	struct fix *f = *state;
+
+	hear_slow_pairs(f, 0, 0, 60);
+	hear_slow_pairs(f, 5, 0, 4);
+	assert_int_equal(open_cases(f), 1);
+	expect_text(f,
+	    "of the pairs of its nodes are slow instead of 0 %, but "
+	    "no single node is slow: one of its uplinks");
 }
 
 /* All pairs of a node are slow by the same factor. They are counted if that is
@@ -675,6 +689,7 @@ main(void)
 		DIAGNOSIS_TEST(test_two_leaves),
 		DIAGNOSIS_TEST(test_hold_restart),
 		DIAGNOSIS_TEST(test_slow_pairs),
+		DIAGNOSIS_TEST(test_slow_pairs_none),
 		cmocka_unit_test(test_all_pairs_slow),
 		DIAGNOSIS_TEST(test_spine),
 		DIAGNOSIS_TEST(test_node_is_leaf),
