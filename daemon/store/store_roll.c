@@ -248,7 +248,8 @@ store_roll_one(struct sql *db, uint64_t before_unix_ns)
 		return rc;
 	snprintf(keep, sizeof(keep),
 	    "UPDATE record SET raw = 0 WHERE id = %lld", (long long)row.id);
-	json_object_set_new(row.record, "rolled", json_integer(1));
+	if (row.record != NULL)
+		json_object_set_new(row.record, "rolled", json_integer(1));
 	rc = db->engine->begin(db, 0);
 	if (rc == 0) {
 		if (row.record == NULL)
