@@ -239,7 +239,7 @@ mpi_of(const struct diagnosis *d, const struct incident *k)
 	const json_t *mpi;
 	size_t i, n;
 
-	if (k->launcher[0] != '\0' || first == NULL)
+	if (k->launcher[0] != '\0')
 		return k->mpi;
 	member_foreach (first->inventory, "mpi", i, mpi) {
 		const char *name = member_text(mpi, "name");
@@ -601,7 +601,7 @@ is_leaf_slow(struct diagnosis *d, const struct incident *k)
 	    diagnosis_leaf(d, roster_by_id(d->roster, k->index)->leaf));
 
 	return t != NULL &&
-	    judge_mean(k->series->judge, t, d->o.judge.votes) >=
+	    judge_mean(t, d->o.judge.votes) >=
 	    judge_least(k->series->judge) / 2;
 }
 

@@ -303,13 +303,12 @@ is_of_crowd(const struct diagnosis *d, const struct diagnosis_series *s,
 
 	/* How much of the slow uplink a node uses is chance. */
 	if (between != NULL)
-		return judge_effect(s->judge,
-			   judge_track(s->judge, JUDGE_NODE, node)) <
+		return judge_effect(judge_track(s->judge, JUDGE_NODE, node)) <
 		    2 * between->report.effect;
 	return l != NULL && l->crowd &&
 	    incident_find(d, JUDGE_LEAF, leaf) != NULL &&
-	    judge_effect(s->judge, judge_track(s->judge, JUDGE_NODE, node)) <
-	    2 * judge_effect(s->judge, l);
+	    judge_effect(judge_track(s->judge, JUDGE_NODE, node)) <
+	    2 * judge_effect(l);
 }
 
 /* A named node gets an incident even if an earlier one was dismissed: a

@@ -645,8 +645,7 @@ review(struct diagnosis *d, struct incident *k)
 		return;
 	}
 	/* Without new evidence the text stays valid. */
-	if (judge_effect(s->judge, judge_track(s->judge, k->kind, k->index)) >
-	    0)
+	if (judge_effect(judge_track(s->judge, k->kind, k->index)) > 0)
 		incident_write(d, k);
 }
 
@@ -663,7 +662,7 @@ incidents_review(struct diagnosis *d, struct diagnosis_series *s)
 void
 incident_dispel(struct diagnosis *d, struct incident *k)
 {
-	double effect = judge_effect(k->series->judge, incident_track(k));
+	double effect = judge_effect(incident_track(k));
 	struct diagnosis_series *other;
 
 	judge_confirm(k->series->judge, k->kind, k->index, 0);

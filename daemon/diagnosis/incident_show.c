@@ -239,7 +239,7 @@ effect_of(const struct diagnosis *d, const struct incident *k,
 	const struct loss_leaf *l = k->kind == JUDGE_LEAF && is_loss
 	    ? loss_leaf_raised(&d->loss, k->index)
 	    : NULL;
-	double effect = judge_effect(k->series->judge, t);
+	double effect = judge_effect(t);
 
 	if (l != NULL)
 		return fmax(effect, loss_number(loss_share(l->lost, l->sent)));

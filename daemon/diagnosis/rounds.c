@@ -186,12 +186,11 @@ series_drift_of(const struct diagnosis_series *s, uint32_t node)
 
 /* Return the effect of its last round in that series. */
 static double
-last_effect(const struct diagnosis *d, const struct diagnosis_series *s,
-    uint32_t node)
+last_effect(const struct diagnosis_series *s, uint32_t node)
 {
 	const struct judge_track *t = judge_track(s->judge, JUDGE_NODE, node);
-	(void)d;
-	return t == NULL || t->known == 0 ? NAN : judge_newest(s->judge, t, 0);
+
+	return t == NULL || t->known == 0 ? NAN : judge_newest(t, 0);
 }
 
 struct diagnosis_series *
@@ -215,7 +214,7 @@ diagnosis_rail_or_node(struct diagnosis *d, struct diagnosis_series *s,
 			span = (uint64_t)i;
 	for (size_t i = 0; i < d->series_count; i++) {
 		struct diagnosis_series *r = &d->series[i];
-		double effect = last_effect(d, r, node);
+		double effect = last_effect(r, node);
 
 		if (r->rail[0] == '\0' || r->sort != s->sort ||
 		    r->partners != s->partners ||
@@ -224,11 +223,11 @@ diagnosis_rail_or_node(struct diagnosis *d, struct diagnosis_series *s,
 		    all->rounds - r->heard_round > span)
 			continue;
 		effects[count++] = effect;
-		if (worst == NULL || effect > last_effect(d, worst, node))
+		if (worst == NULL || effect > last_effect(worst, node))
 			worst = r;
 	}
 	for (size_t i = 0; i < count; i++)
-		slow += effects[i] >= last_effect(d, worst, node) / 2;
+		slow += effects[i] >= last_effect(worst, node) / 2;
 	if (count > 0 && 2 * slow <= count) {
 		worst = s == all ? worst : s;
 		t = judge_track(worst->judge, JUDGE_NODE, node);

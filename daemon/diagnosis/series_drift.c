@@ -119,7 +119,7 @@ leaf_off(const struct diagnosis_series *s, uint32_t leaf)
 {
 	const struct judge_track *t = judge_track(s->judge, JUDGE_LEAF, leaf);
 
-	return t == NULL ? 0 : judge_mean(s->judge, t, MEMBER_ROUNDS);
+	return t == NULL ? 0 : judge_mean(t, MEMBER_ROUNDS);
 }
 
 /* Sum up the pairs of every leaf's nodes, except outliers and busy nodes.
@@ -244,8 +244,7 @@ members_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 			continue;
 		rest = (of[o->leaf].slow - slow) / (of[o->leaf].pairs - n);
 		rest = shifted(rest,
-		    o->level - level + o->usual +
-			judge_mean(s->judge, t, MEMBER_ROUNDS),
+		    o->level - level + o->usual + judge_mean(t, MEMBER_ROUNDS),
 		    d->o.judge.effect_min);
 		rest = fmax(0.01, fmin(0.5, rest));
 		m->share += (m->sum > 0 ? MEMBER_NOW : 1) *
@@ -373,8 +372,7 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 
 /* Return 1 if it or its leaf has an open case: its round is not usual. */
 static int
-is_open(const struct diagnosis *d, const struct diagnosis_series *s,
-    const struct score_obs *o)
+is_open(const struct diagnosis_series *s, const struct score_obs *o)
 {
 	const struct judge_track *node = judge_track(s->judge, JUDGE_NODE,
 	    o->place);
@@ -382,7 +380,6 @@ is_open(const struct diagnosis *d, const struct diagnosis_series *s,
 	    ? NULL
 	    : judge_track(s->judge, JUDGE_LEAF, o->leaf);
 
-	(void)d;
 	return (node != NULL && node->state >= JUDGE_OUTLIER) ||
 	    (leaf != NULL && leaf->state >= JUDGE_OUTLIER);
 }
@@ -422,7 +419,7 @@ nodes_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 
 		if (isnan(o->effect) || d->busy[i])
 			continue; /* no peers; or host contention explains it */
-		drift->frozen = (uint8_t)(is_open(d, s, o) ||
+		drift->frozen = (uint8_t)(is_open(s, o) ||
 		    distance > JUDGE_USUAL_MOST);
 		drift_add(drift, distance, o->x, s->limit,
 		    judge_least(s->judge));

@@ -73,7 +73,7 @@ judged(const struct diagnosis *d, enum judge_kind kind, uint32_t index)
 		    (kind == JUDGE_LEAF && t->state < JUDGE_OUTLIER))
 			continue;
 		while (known < SHARES_ROUNDS && known < t->known) {
-			x[known] = judge_newest(s->judge, t, known);
+			x[known] = judge_newest(t, known);
 			known++;
 		}
 		here = shift_of(x, known);

@@ -355,18 +355,17 @@ past_learn(struct judge_track *t, double effect)
 
 /* Return the index in the ring of the round m rounds ago. */
 static int
-back(const struct judge *j, const struct judge_track *t, int m)
+back(const struct judge_track *t, int m)
 {
-	(void)j;
 	return (t->at + 2 * JUDGE_WINDOW_MAX - 1 - m) % JUDGE_WINDOW_MAX;
 }
 
 /* Return the effect of the round m rounds ago, relative to the usual distance
  * now. */
 static double
-effect_at(const struct judge *j, const struct judge_track *t, int m)
+effect_at(const struct judge_track *t, int m)
 {
-	return (double)t->raw[back(j, t, m)] - (double)t->usual;
+	return (double)t->raw[back(t, m)] - (double)t->usual;
 }
 
 static int
@@ -398,13 +397,12 @@ judge_bad_threshold(const struct judge_options *o, size_t tests)
 /* Return the mean of m rounds; the newest was `from` rounds ago. Each counts at
  * most `most`. */
 static double
-mean_of(const struct judge *j, const struct judge_track *t, int from, int m,
-    double most)
+mean_of(const struct judge_track *t, int from, int m, double most)
 {
 	double sum = 0;
 
 	for (int i = from; i < from + m; i++)
-		sum += fmin(effect_at(j, t, i), most);
+		sum += fmin(effect_at(t, i), most);
 	return sum / m;
 }
 
@@ -435,18 +433,17 @@ struct reason {
 
 /* need: the z of the first rejection. */
 static struct reason
-reason_of(const struct judge *j, const struct judge_track *t,
-    const struct wander *w, int m, double known_sd, double before, double need)
+reason_of(const struct judge_track *t, const struct wander *w, int m,
+    double known_sd, double before, double need)
 {
 	double sd = hypot((double)t->scale * wander_sd(w, least_sd(m)),
 	    known_sd);
 	double most = CUT_TIMES * score_student(need, wander_size(w)) * sd;
 
-	return (struct reason){
-		score_normal((mean_of(j, t, 0, m, most) - before) / sd,
-		    wander_size(w)),
-		sd, before
-	};
+	return (
+	    struct reason){ score_normal((mean_of(t, 0, m, most) - before) / sd,
+				wander_size(w)),
+		sd, before };
 }
 
 /* Return the most significant reason: the rounds that contain the votes, the
@@ -458,14 +455,14 @@ node_reason(const struct judge *j, const struct judge_track *t, double need)
 	int m = rounds_of_votes(j, t), votes = j->o.votes;
 	struct reason one, best;
 
-	best = reason_of(j, t, &j->mean[m], m, known_sd, 0, need);
+	best = reason_of(t, &j->mean[m], m, known_sd, 0, need);
 	if (t->known >= LONG) {
-		one = reason_of(j, t, &j->mean[LONG], LONG, known_sd, 0, need);
+		one = reason_of(t, &j->mean[LONG], LONG, known_sd, 0, need);
 		best = one.z > best.z ? one : best;
 	}
 	if (t->known >= votes + BEFORE) {
-		one = reason_of(j, t, &j->step, votes, 0,
-		    mean_of(j, t, votes, BEFORE, INFINITY), need);
+		one = reason_of(t, &j->step, votes, 0,
+		    mean_of(t, votes, BEFORE, INFINITY), need);
 		best = one.z > best.z ? one : best;
 	}
 	return best;
@@ -486,7 +483,7 @@ leaf_reason(const struct judge *j, const struct judge_track *t, double need,
 
 	/* Before the wander of leaves is known, a confirmation run is more
 	 * exact than an estimate from their nodes. */
-	return (struct reason){ mean_of(j, t, 0, m, CUT_TIMES * need * sd) / sd,
+	return (struct reason){ mean_of(t, 0, m, CUT_TIMES * need * sd) / sd,
 		j->leaf.rounds < LEAF_KNOWN ? 0 : sd, 0 };
 }
 
@@ -548,7 +545,7 @@ hear_scatter(struct judge *j, const struct score_obs *obs, size_t count)
 static int
 is_tested(const struct judge *j, const struct judge_track *t)
 {
-	double effect = judge_effect(j, t), least = j->least;
+	double effect = judge_effect(t), least = j->least;
 
 	if (t->hold > 0 && t->state < JUDGE_OUTLIER)
 		least = fmin(DISMISSED_TIMES * (double)t->dismissed,
@@ -585,10 +582,9 @@ hear_wander(struct judge *j, const struct score_obs *obs, size_t count, int of,
 		if (isnan(obs[i].z) || t->known < of + before ||
 		    t->state >= JUDGE_OUTLIER)
 			continue;
-		j->x[n++] = (mean_of(j, t, 0, of, INFINITY) -
-				(before > 0
-					? mean_of(j, t, of, before, INFINITY)
-					: 0)) /
+		j->x[n++] = (mean_of(t, 0, of, INFINITY) -
+				(before > 0 ? mean_of(t, of, before, INFINITY)
+					    : 0)) /
 		    (double)t->scale;
 		known += obs[i].mean_n > 0;
 	}
@@ -609,7 +605,7 @@ hear_noise(struct judge *j, const struct score_obs *obs, size_t count)
 
 		if (!isnan(obs[i].z) && t->known >= 2 &&
 		    t->state < JUDGE_OUTLIER)
-			j->x[n++] = (effect_at(j, t, 0) - effect_at(j, t, 1)) /
+			j->x[n++] = (effect_at(t, 0) - effect_at(t, 1)) /
 			    (sqrt(2) * (double)t->scale);
 	}
 	wander_hear(&j->mean[0], j->x, n, 0);
@@ -635,7 +631,7 @@ settle(struct judge *j, enum judge_kind kind, uint32_t index, double p_max)
 		if (t->clean >= j->o.clean)
 			change(j, kind, index, JUDGE_OK);
 	} else if (t->p <= p_max) {
-		j->tracks[kind].list[index].opened = (float)judge_effect(j, t);
+		j->tracks[kind].list[index].opened = (float)judge_effect(t);
 		change(j, kind, index, JUDGE_OUTLIER);
 	} else if (t->known >= 1) {
 		change(j, kind, index, JUDGE_OK);
@@ -776,7 +772,7 @@ hear_leaves(struct judge *j, const struct score_leaf *leaves, size_t count)
 		    counts ? leaves[i].z : fmin(leaves[i].z, 0), 0);
 		if (t->state < JUDGE_OUTLIER &&
 		    t->past_n >= LEAF_LEARN + j->o.votes)
-			j->x[well++] = mean_of(j, t, 0, j->o.votes, INFINITY);
+			j->x[well++] = mean_of(t, 0, j->o.votes, INFINITY);
 		judge_test(t,
 		    is_tested(j, t) ? leaf_reason(j, t, z, leaves[i].places)
 				    : no_reason);
@@ -806,7 +802,7 @@ judge_is_large(const struct judge *j, enum judge_kind kind, uint32_t index)
 		return 0;
 	sd = hypot((double)t->scale * wander_sd(&j->one, SCORE_SIGMA_MIN),
 	    sqrt((double)t->usual_var));
-	return effect_at(j, t, 0) >=
+	return effect_at(t, 0) >=
 	    fmax(LARGE_EFFECT,
 		sd * judge_bad_threshold(&j->o, j->tracks[kind].count));
 }
@@ -893,7 +889,7 @@ judge_confirm(struct judge *j, enum judge_kind kind, uint32_t index,
 	if (t == NULL)
 		return;
 	if (!confirmed) {
-		t->dismissed = (float)judge_effect(j, t);
+		t->dismissed = (float)judge_effect(t);
 		t->hold = DISMISSED_ROUNDS;
 		state_set(&j->tracks[kind], t, JUDGE_UNKNOWN);
 		clear(t);
@@ -979,28 +975,28 @@ judge_count(const struct judge *j, enum judge_kind kind)
 }
 
 double
-judge_effect(const struct judge *j, const struct judge_track *t)
+judge_effect(const struct judge_track *t)
 {
 	double x[JUDGE_WINDOW_MAX];
 	size_t n = 0;
 
 	for (int m = 0; m < t->known; m++)
 		if (t->votes >> m & 1)
-			x[n++] = effect_at(j, t, m);
+			x[n++] = effect_at(t, m);
 	return n == 0 ? 0 : robust_median(x, n);
 }
 
 double
-judge_mean(const struct judge *j, const struct judge_track *t, int m)
+judge_mean(const struct judge_track *t, int m)
 {
 	m = m < t->known ? m : t->known;
-	return m == 0 ? 0 : mean_of(j, t, 0, m, INFINITY);
+	return m == 0 ? 0 : mean_of(t, 0, m, INFINITY);
 }
 
 double
-judge_newest(const struct judge *j, const struct judge_track *t, int m)
+judge_newest(const struct judge_track *t, int m)
 {
-	return effect_at(j, t, m);
+	return effect_at(t, m);
 }
 
 double
@@ -1021,7 +1017,7 @@ judge_slow_min(const struct judge *j, const struct judge_track *t)
 		sd = fmax(sd == 0 ? hour : fmin(sd, hour), lasting_wander(j));
 	/* The node must also be slower than its own offset. */
 	return fmax(fmax(CONFIRM_TIMES * j->least - fmin(before, 0),
-			CONFIRM_SHARE * (judge_effect(j, t) - before)),
+			CONFIRM_SHARE * (judge_effect(t) - before)),
 	    judge_bad_threshold(&j->o, count) * sd);
 }
 

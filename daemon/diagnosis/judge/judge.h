@@ -146,10 +146,10 @@ uint32_t judge_count(const struct judge *j, enum judge_kind kind);
 uint32_t judge_outliers(const struct judge *j, enum judge_kind kind);
 /* Return the median effect of the rounds with a vote against it; 0 without
  * one. */
-double judge_effect(const struct judge *j, const struct judge_track *t);
+double judge_effect(const struct judge_track *t);
 /* Return the mean effect of its last m rounds, or of fewer if it has fewer; 0
  * without any. */
-double judge_mean(const struct judge *j, const struct judge_track *t, int m);
+double judge_mean(const struct judge_track *t, int m);
 /* Return 1 if its newest round is slower than wander or host contention
  * explain. Always 0 for an outlier. */
 int judge_is_large(const struct judge *j, enum judge_kind kind, uint32_t index);
@@ -158,7 +158,7 @@ int judge_was_large(const struct judge_track *t);
 /* Return the number of votes against it in the window. */
 int judge_votes(const struct judge_track *t);
 /* Return the effect of the round that was m rounds ago; m < known. */
-double judge_newest(const struct judge *j, const struct judge_track *t, int m);
+double judge_newest(const struct judge_track *t, int m);
 /* Return the usual distance of a node from its peers, including the distance of
  * its leaf, as far as known; else 0. For an outlier: before it became one. */
 double judge_node_usual(const struct judge *j, uint32_t node);

@@ -188,13 +188,12 @@ static double *
 unlisted(const struct loss_epoch *e)
 {
 	double *rest = xcalloc(e->count + 1, sizeof(*rest));
-	uint32_t most = LOSS_PAIR_MAX; /* maximum of an unlisted pair */
+	uint32_t most = UINT32_MAX; /* maximum of an unlisted pair */
 
 	if (!e->is_cut || e->pair_count == 0)
 		return rest;
 	for (size_t i = 0; i < e->count; i++)
 		rest[i] = (double)e->nodes[i].lost;
-	most = UINT32_MAX;
 	for (size_t i = 0; i < e->pair_count; i++) {
 		const struct loss_pair *p = &e->pairs[i];
 

@@ -396,7 +396,7 @@ test_hysteresis(void **state)
 	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_OK);
 	hear(j, 0.2, 1);
 	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_OUTLIER);
-	near(judge_effect(j, judge_track(j, JUDGE_NODE, 5)), 0.2, 0.04);
+	near(judge_effect(judge_track(j, JUDGE_NODE, 5)), 0.2, 0.04);
 	judge_confirm(j, JUDGE_NODE, 5, 1);
 	assert_int_equal(state_of(j, JUDGE_NODE, 5), JUDGE_BAD);
 	for (int i = 0; i < 3; i++)
