@@ -94,6 +94,12 @@ const struct conf_row options_machine[] = {
 	    "Description, one line." },
 	{ "machine", "source", CONF_STRING, 0, 400, NULL, "", "",
 	    "Source of the numbers." },
+	{ "machine", "gpu", CONF_STRING, 0, 40, NULL, "", "",
+	    "Model of the GPUs, for example h100, to find published results." },
+	{ "machine", "fabric", CONF_STRING, 0, 40, NULL, "", "",
+	    "Network between nodes, for example infiniband, roce or efa, to "
+	    "find "
+	    "published results." },
 	{ "node", "nodes", CONF_INT, 0, NODES_MAX, NULL, "0", "nodes",
 	    "Number of nodes. 0: as needed by the ranks." },
 	{ "node", "devices", CONF_INT, 1, DEVICES_MAX, NULL, "1", "devices",

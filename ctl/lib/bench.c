@@ -121,7 +121,7 @@ bench_op_find(const char *name)
 }
 
 /* NAN: the operation or its ranks are not known. */
-static double
+double
 bench_bus_factor(const struct bench_series *s)
 {
 	if (s->op == NULL || (!s->op->fixed && s->ranks <= 0))

@@ -84,6 +84,8 @@ const struct bench_point *bench_series_at(const struct bench_series *s,
 /* Print a table. Return 0, or -EINVAL where the format's sizes need ranks that
  * are not known; then nothing is printed. */
 int bench_series_print(const struct bench_series *s, const char *format);
+/* Bus bandwidth over bytes per second; NAN where that is not known. */
+double bench_bus_factor(const struct bench_series *s);
 json_t *bench_series_json(const struct bench_series *s);
 
 #endif

@@ -24,6 +24,7 @@
 #include "common/xalloc.h"
 #include "ctl/lib/ctl.h"
 #include "ctl/lib/print.h"
+#include "ctl/lib/reference.h"
 #include "ctl/lib/spread.h"
 #include "schema/names_agent.h"
 
@@ -469,6 +470,25 @@ expectation_put_state(const struct work *w, json_t *o, const char *list)
 	hostlist_clear(&hl);
 }
 
+/* Add the published results of this class of machine, if there are any. */
+static void
+expectation_put_published(const struct work *w, json_t *o, const json_t *answer)
+{
+	struct reference_class class = { member_text(answer, "gpu"),
+		member_text(answer, "fabric"), w->spec->op,
+		member_number(answer, "node_gbps"), (double)w->spec->bytes,
+		(int)member_int(answer, "nodes"),
+		(int)member_int(answer, "ranks") };
+	json_t *rows;
+
+	if (class.op == NULL || class.ranks < 2)
+		return;
+	rows = reference_match(w->spec->reference, &class);
+	if (json_array_size(rows) > 0)
+		json_object_set(o, "published", rows);
+	json_decref(rows);
+}
+
 static json_t *
 expectation_answer_make(const struct work *w, const char *list,
     const json_t *answer, const struct residue *r, const struct residue *mpi)
@@ -502,6 +522,7 @@ expectation_answer_make(const struct work *w, const char *list,
 		json_object_set_new(o, "mpi", own);
 	}
 	expectation_put_state(w, o, list);
+	expectation_put_published(w, o, answer);
 	return o;
 }
 
@@ -681,4 +702,26 @@ expectation_print(const json_t *o)
 		    compared, PAST_LEAST);
 	else
 		printf(" (assumed: no run was compared yet)\n");
+}
+
+void
+expectation_print_published(const json_t *o)
+{
+	const char *title = "elsewhere";
+	char bytes[PRINT_BYTES];
+	const json_t *row;
+	size_t i;
+
+	member_foreach (o, "published", i, row) {
+		str_bytes_format(member_number(row, "bytes"), bytes,
+		    sizeof(bytes));
+		printf("%-9s %.4g GB/s of bus bandwidth published: %s, %s, "
+		       "%.0f ranks, %s: %s\n",
+		    title, member_number(row, "busbw_bytes_per_s") / 1e9,
+		    member_text_or(row, "gpu", "any GPU"),
+		    member_text_or(row, "fabric", "fabric not stated"),
+		    member_number(row, "ranks"), bytes,
+		    member_text(row, "source"));
+		title = "";
+	}
 }

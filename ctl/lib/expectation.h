@@ -23,7 +23,8 @@ struct expectation_spec {
 	const char *plan; /* PROBE option=value ... */
 	uint64_t bytes;   /* of op: a block for every rank */
 	int ranks_per_node;
-	uint64_t until_ns; /* of clk_ns(); 0: as long as it takes */
+	uint64_t until_ns;       /* of clk_ns(); 0: as long as it takes */
+	const json_t *reference; /* rows of reference.h; NULL: none */
 };
 
 /* Read --machine, --op, --bytes, --ranks-per-node and --plan. Return 0, or an
@@ -48,6 +49,8 @@ int expectation_make_all(const struct expectation_spec *spec,
  * the list that facts do not mark as gone, then the best of the others; NULL
  * without any. The caller frees. */
 char *expectation_replace(const json_t *facts, const char *nodes);
+/* A line for each published result of the same class, if there are any. */
+void expectation_print_published(const json_t *o);
 /* "12.3 ms, in 95 of 100 runs 12.0 ms to 12.9 ms (by 6 runs)", a line. */
 void expectation_print(const json_t *o);
 

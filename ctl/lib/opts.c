@@ -106,9 +106,9 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "Validity of a token, for example 30m, up to 30d; default 1h. With "
 	    "--drain: time until the repair; default 24h." },
 	[OPT_FORMAT] = { "format", 0, "FORMAT", 0,
-	    "Print plans by size in the format of nccl-tests or of OSU's "
-	    "micro-benchmarks.",
-	    "nccl-tests|osu" },
+	    "Print plans by size in the format of nccl-tests, of OSU's "
+	    "micro-benchmarks, or as rows of reference values.",
+	    "nccl-tests|osu|reference" },
 	[OPT_FROM] = { "from", 0, "FORMAT", 0,
 	    "Format of the files; default: detected.",
 	    "ibnetdiscover|slurm|slurm-yaml|topograph|lldp|table|coalmine" },

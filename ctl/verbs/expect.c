@@ -9,6 +9,7 @@
 #include "common/member.h"
 #include "ctl/lib/expectation.h"
 #include "ctl/lib/print.h"
+#include "ctl/lib/reference.h"
 #include "ctl/verbs/verbs.h"
 #include "schema/names_verdict.h"
 
@@ -27,6 +28,20 @@ expect_print_limit(const json_t *o)
 	if (share < 1)
 		printf(", which is %.0f %% of its described rate", 100 * share);
 	putchar('\n');
+}
+
+/* The expected bus bandwidth, where published ones are compared with it. */
+static void
+expect_print_bus(const struct expectation_spec *spec, const json_t *o)
+{
+	struct bench_series here = { .op = bench_op_find(spec->op),
+		.ranks = (int)member_int(o, "ranks") };
+
+	if (json_object_get(o, "published") == NULL)
+		return;
+	printf("          %.4g GB/s of bus bandwidth\n",
+	    member_number(o, "throughput_bytes_per_s") *
+		bench_bus_factor(&here) / 1e9);
 }
 
 static void
@@ -58,6 +73,9 @@ expect_print_expectation(const struct expectation_spec *spec, const json_t *o)
 		    "B/s", text);
 		printf("          %s of data\n", text);
 	}
+	if (spec->op != NULL)
+		expect_print_bus(spec, o);
+	expectation_print_published(o);
 	expect_print_limit(o);
 	if (best != NULL) {
 		print_quantity(member_number(best, "seconds"), "s", text);
@@ -83,16 +101,23 @@ static int
 expect(struct ctl *c)
 {
 	struct expectation_spec spec;
-	json_t *facts, *told;
+	json_t *facts, *told, *reference;
 	struct err err;
 	int rc = expectation_options(c, &spec);
 
-	if (rc == 0)
-		rc = expectation_facts(c, &facts);
+	if (rc == 0 && reference_read(&reference, &err) < 0)
+		rc = ctl_fail("%s", err.text);
 	if (rc != 0)
 		return rc;
+	spec.reference = reference;
+	rc = expectation_facts(c, &facts);
+	if (rc != 0) {
+		json_decref(reference);
+		return rc;
+	}
 	rc = expectation_make(&spec, facts, c->args[0], &told, &err);
 	json_decref(facts);
+	json_decref(reference);
 	if (rc < 0)
 		return ctl_fail("%s", err.text);
 	if (opts_given(&c->opts, OPT_JSON))
@@ -111,7 +136,8 @@ const struct verb verbs_expect[] = {
 	    "uplinks of each leaf have the share of its bandwidth that their "
 	    "newest rounds show. The result is corrected by the collector's "
 	    "earlier runs of that collective. The output includes the limiting "
-	    "link, and the result for the same number of the best nodes. --op "
+	    "link, the result for the same number of the best nodes, and "
+	    "published results of this class of machine. --op "
 	    "and --bytes set the collective and the bytes of a buffer with a "
 	    "block for every rank, by default an allreduce of 1 GiB. Ranks are "
 	    "placed on the nodes in natural order of their names. A plan is "

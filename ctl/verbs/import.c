@@ -13,6 +13,7 @@
 #include "ctl/lib/bench_read.h"
 #include "ctl/lib/print.h"
 #include "ctl/lib/records.h"
+#include "ctl/lib/reference.h"
 #include "ctl/lib/runs.h"
 #include "ctl/verbs/verbs.h"
 #include "schema/names_verdict.h"
@@ -78,7 +79,9 @@ import_print_as(const json_t *records, const char *format)
 	import_records_series(records, &list);
 	for (size_t i = 0; i < list.count; i++) {
 		printf("%s", i > 0 ? "\n" : "");
-		if (bench_series_print(&list.all[i], format) < 0)
+		if (strcmp(format, "reference") == 0
+			? reference_print(&list.all[i], "coalmine") < 0
+			: bench_series_print(&list.all[i], format) < 0)
 			rc = ctl_fail("%s: the number of ranks is not known, "
 				      "which sizes of %s need",
 			    list.all[i].name, format);
@@ -271,6 +274,13 @@ import_print(const char *path, const struct bench_list *file,
 						: "nccl-tests";
 
 		printf("%s", i > 0 ? "\n" : "");
+		if (strcmp(as, "reference") == 0) {
+			if (reference_print(s, path) == 0)
+				continue;
+			return ctl_fail("%s:%d: %s: rows of reference need the "
+					"operation and --ranks",
+			    path, s->line, s->name);
+		}
 		if (bench_series_print(s, as) < 0)
 			return ctl_fail("%s:%d: %s: cannot convert sizes of "
 					"one rank to sizes of all ranks or "
@@ -372,6 +382,7 @@ const struct verb verbs_import[] = {
 	    "compared with the results of that run for the same operation and "
 	    "sizes: the plan, and the collective of the MPI or vendor that it "
 	    "was timed with. report --format prints a run in the same format. "
+	    "--format reference prints rows for a file of reference values. "
 	    "--json prints one object for each table. coalctl(8) describes "
 	    "sizes and units.",
 	    import },

@@ -184,6 +184,8 @@ machine_read(const struct conf *c, const char *path, struct machine **ret,
 		n -= 5;
 	m->name = xstrndup(base, n);
 	m->about = xstrdup(conf_string(c, "machine", "about"));
+	m->gpu = xstrdup(conf_string(c, "machine", "gpu"));
+	m->fabric = xstrdup(conf_string(c, "machine", "fabric"));
 	m->nodes_max = machine_number(c, "node", "nodes");
 	m->devices = machine_number(c, "node", "devices");
 	m->ranks = machine_number(c, "node", "ranks");
@@ -358,6 +360,8 @@ machine_free(struct machine *m)
 		return;
 	free(m->name);
 	free(m->about);
+	free(m->gpu);
+	free(m->fabric);
 	free(m->links);
 	free(m->next);
 	free(m);

@@ -66,6 +66,7 @@ struct machine_place {
 
 struct machine {
 	char *name, *about;
+	char *gpu, *fabric; /* classes of published results; "" */
 	/* Borrowed. NULL: nodes fill one leaf after another, and all give what
 	 * is described. Else no more ranks than its nodes have. */
 	const struct machine_place *place;

@@ -148,10 +148,12 @@ verbs_expect_answer_placed(struct question *q, const json_t *ask,
 	if (rc < 0)
 		return rc;
 	json_array_append_new(answers,
-	    json_pack("{s:i, s:i, s:f, s:s, s:f, s:f}", "nodes", (int)nodes,
-		"ranks", (int)ranks, "time_s", f.time_s, "limit", f.limit,
-		"busy", f.time_s > 0 ? f.limit_s / f.time_s : 0,
-		"rate_bytes_per_s", f.limit_per_s));
+	    json_pack("{s:i, s:i, s:f, s:s, s:f, s:f, s:s, s:s, s:f}", "nodes",
+		(int)nodes, "ranks", (int)ranks, "time_s", f.time_s, "limit",
+		f.limit, "busy", f.time_s > 0 ? f.limit_s / f.time_s : 0,
+		"rate_bytes_per_s", f.limit_per_s, "gpu", q->m->gpu, "fabric",
+		q->m->fabric, "node_gbps",
+		q->m->out_per_s * q->m->nics * 8 / 1e9));
 	return 0;
 }
 

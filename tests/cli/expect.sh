@@ -25,6 +25,28 @@ expect expect-bytes 3 lab node1,node3 --bytes none
 expect expect-both 3 lab node1,node3 --op allreduce --plan group
 expect expect-no-plan 3 lab node1,node3 --plan nothing
 expect expect-machine 3 "$coalctl" expect node1,node3
+# Published results of this class, and the site's own, of which a row without a
+# GPU fits any machine.
+mkdir "$work/reference"
+sed -e 's/^\[machine\]/&\ngpu = h100\nfabric = efa/' -e 's/^count = 1$/count = 8/' \
+    -e 's/^out = .*/out = 50/' \
+    "$COALMINE_MACHINES/lab.conf" >"$work/h100.conf"
+cp "$here/../../etc/reference/published.conf" "$work/reference"
+cat >"$work/reference/site.conf" <<'END'
+source = acceptance of 2026
+about = nccl-tests, cable 7 replaced
+row = - - - - 2 allreduce 4M 0.0231
+row = - - - - 2 allreduce 1M 0.0211
+END
+COALMINE_REFERENCE=$work/reference
+export COALMINE_REFERENCE
+expect expect-published 0 "$coalctl" expect 'node[1,3]' \
+    --machine "$work/h100.conf" --ranks-per-node 8 --bytes 8G
+expect expect-site 0 lab 'node[1,3]' --bytes 2M
+printf 'row = h100 efa 400 2 16 allreduce 8G\n' >"$work/reference/bad.conf"
+expect expect-bad-reference 3 lab 'node[1,3]' --bytes 2M
+rm "$work/reference/bad.conf"
+unset COALMINE_REFERENCE
 # A job that started while node2 had half of its rate; later the uplinks of
 # leaf3 were slow.
 expect expect-job 0 "$coalctl" job show 7 --machine lab --bytes 2M

@@ -40,6 +40,14 @@ expect import-block-nccl 3 "$coalctl" import osu-allgather.txt \
     --format nccl-tests
 expect import-block-json 0 "$coalctl" import osu-allgather.txt --json
 expect report-block 0 "$coalctl" report 20261122-ag-0008 --format osu
+expect import-reference 0 "$coalctl" import osu-allgather.txt --ranks 8 \
+    --format reference
+expect import-reference-wrong 0 "$coalctl" import nccl-wrong-values.txt \
+    --format reference --ranks 8
+expect import-reference-ranks 3 "$coalctl" import osu-allgather.txt \
+    --format reference
+expect report-reference 0 "$coalctl" report 20261122-ag-0008 \
+    --format reference
 expect import-two 0 "$coalctl" import nccl-two-tables.txt
 expect import-two-run 0 "$coalctl" import nccl-two-tables.txt 20261122-ar-0002
 expect import-wrong 0 "$coalctl" import nccl-wrong-values.txt
