@@ -224,7 +224,7 @@ does_not_start()
 	order job --wait -o slurm.partition=nosuch
 	run_is missed && in_queue "partition nosuch" || fail "$(describe)"
 	expect_nothing_runs 10
-	say "what does not start says why, and leaves nothing"
+	say "a run that cannot start shows the reason, and leaves no job"
 }
 
 long() # order one, and wait until it runs
