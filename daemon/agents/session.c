@@ -320,7 +320,7 @@ session_timer_cb(evutil_socket_t fd, short what, void *arg)
 		break;
 	default:
 		session_drop(s,
-		    s->step == STEP_SILENT ? "says nothing"
+		    s->step == STEP_SILENT ? "timeout while waiting for data"
 			: s->step == STEP_WAITING
 			? "timeout while waiting for the handshake"
 			: "timeout while waiting for hello");

@@ -568,7 +568,7 @@ diags_check_unused(struct api *api, json_t *list)
 		    "Check that probes may open the devices: on a node, "
 		    "systemctl show -p DeviceAllow coalmine-agent, and that "
 		    "the MPI has the fabric's library (mpi.fabric).",
-		    "measured over tcp although %.40s is ACTIVE, on %zu nodes: "
+		    "measured over tcp although %.40s is up, on %zu nodes: "
 		    "%s",
 		    device, nodes.count, diags_some_text(&nodes));
 }

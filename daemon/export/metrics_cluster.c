@@ -485,7 +485,7 @@ metrics_silence(const struct metrics_in *in, struct strbuf *to)
 
 	api_always(in->api, &a);
 	exposition_family(to, "coalmine_runs_silent_total", "counter",
-	    "Runs that did not run when they were due, by state and cause.");
+	    "Scheduled runs that did not take place, by state and cause.");
 	for (int s = 0; s < RUN_STATE_MAX; s++)
 		for (int c = 0; c < CAUSE_MAX; c++)
 			if (a.silence[s][c] > 0)

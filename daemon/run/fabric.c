@@ -160,8 +160,7 @@ fabric_unused_note(struct run *r, const json_t *carried, char *ret_text,
 		json_object_set_new(unused, n->name, text_json(device));
 		if (ret_text[0] == '\0')
 			utf8_format(ret_text, cap_bytes,
-			    "measured over tcp although %.40s of %.60s is "
-			    "ACTIVE",
+			    "measured over tcp although %.40s of %.60s is up",
 			    device, n->name);
 	}
 }

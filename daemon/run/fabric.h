@@ -21,7 +21,7 @@ int fabric_lacks(const struct conf *c, const struct node *n, struct err *err);
 /* carried: the devices that carried the run's bytes, of its begin record. Note
  * the nodes that have an active device of a fabric although TCP carried the
  * bytes and the campaign did not require TCP. ret_text: "" or "measured over
- * tcp although mlx5_0 of n1 is ACTIVE". */
+ * tcp although mlx5_0 of n1 is up". */
 void fabric_unused_note(struct run *r, const json_t *carried, char *ret_text,
     size_t cap_bytes);
 /* If rails of the campaign take turns: set mpi.devices to the rail of this run

@@ -158,7 +158,7 @@ test_unused(void **state)
 	} rows[] = {
 		{ "{\"wanted\": \"auto\", \"transport\": \"rdma\"}", "", 0 },
 		{ "{\"wanted\": \"auto\", \"transport\": \"tcp\"}",
-		    "measured over tcp although mlx5_0 of n1 is ACTIVE", 2 },
+		    "measured over tcp although mlx5_0 of n1 is up", 2 },
 		{ "{\"wanted\": \"auto\"}", "", 2 }, /* not known: as before */
 		{ "{\"wanted\": \"tcp\", \"transport\": \"tcp\"}", "", 0 },
 	};
