@@ -27,6 +27,7 @@
 #include "common/log.h"
 #include "common/queue.h"
 #include "common/str.h"
+#include "common/sysfs.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 
@@ -95,16 +96,10 @@ static void ras_attempt(struct place *p);
 static void
 ras_job_cgroup(long pid, char ret[JOB_BYTES])
 {
-	char path[64], text[4096] = "", *at;
-	FILE *fp;
-	size_t n;
+	char dir[32], text[4096], *at;
 
-	snprintf(path, sizeof(path), "/proc/%ld/cgroup", pid);
-	fp = fopen(path, "re");
-	n = fp != NULL ? fread(text, 1, sizeof(text) - 1, fp) : 0;
-	text[n] = '\0';
-	if (fp != NULL)
-		fclose(fp);
+	snprintf(dir, sizeof(dir), "/proc/%ld", pid);
+	sysfs_text(dir, "cgroup", text, sizeof(text));
 	at = strstr(text, "/job_");
 	if (at != NULL)
 		snprintf(ret, JOB_BYTES, "%.*s",
@@ -154,20 +149,27 @@ ras_job_of(long pid, char ret[JOB_BYTES])
 	free(text);
 }
 
-/* The job that a process of the port's user names. Any user may send a reply
+/* As ras_job_of, for a process of this user only. Any user may send a reply
  * that names the processes of others. */
-static int
-ras_job_of_reply(const struct place *p, const struct ras_reply *reply,
-    char ret[JOB_BYTES])
+static void
+ras_job_of_user(long pid, uid_t uid, char ret[JOB_BYTES])
 {
 	char path[64];
 	struct stat st;
 
+	ret[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%ld", pid);
+	if (stat(path, &st) == 0 && st.st_uid == uid)
+		ras_job_of(pid, ret);
+}
+
+/* Find the job that a process of the port's user names. */
+static int
+ras_job_of_reply(const struct place *p, const struct ras_reply *reply,
+    char ret[JOB_BYTES])
+{
 	for (size_t i = 0; i < reply->pid_count && p->is_own; i++) {
-		snprintf(path, sizeof(path), "/proc/%" PRId64, reply->pids[i]);
-		if (stat(path, &st) < 0 || st.st_uid != p->uid)
-			continue;
-		ras_job_of(reply->pids[i], ret);
+		ras_job_of_user(reply->pids[i], p->uid, ret);
 		if (ret[0] != '\0')
 			return 1;
 	}
@@ -512,18 +514,15 @@ ras_space_look(struct ras *r, ino_t space, long pid)
 static void
 ras_process_look(struct ras *r, ino_t space, long pid)
 {
-	char path[64], job[JOB_BYTES];
+	char job[JOB_BYTES];
 	struct place *p;
-	struct stat st;
 
 	TAILQ_FOREACH (p, &r->places, next)
 		if (p->space == space && p->seen)
 			break;
-	snprintf(path, sizeof(path), "/proc/%ld", pid);
-	if (p == NULL || p->is_ambiguous || stat(path, &st) < 0 ||
-	    st.st_uid != p->uid)
+	if (p == NULL || p->is_ambiguous)
 		return;
-	ras_job_of(pid, job);
+	ras_job_of_user(pid, p->uid, job);
 	if (job[0] == '\0')
 		return;
 	p->is_ambiguous = p->job[0] != '\0' && strcmp(p->job, job) != 0;

@@ -15,8 +15,8 @@ struct ras;
  * each namespace at a time. Return NULL if port is 0. */
 struct ras *ras_new(struct event_base *base, int port);
 void ras_free(struct ras *r); /* NULL is allowed, here and below */
-/* Return [{job uid addrs error}] or [{job uid addrs version form comms launched
- * errors list}] of ras_read.h, one for each job with a look since the last
+/* Return [{job uid addrs error}] or [{job uid addrs version comms launched
+ * list}] of ras_read.h, one for each job with a look since the last
  * call; NULL: none. addrs: addresses of a namespace that is not the node's. */
 json_t *ras_take(struct ras *r);
 

@@ -37,7 +37,7 @@ struct ras_rank {
 	int64_t rank, pid, gpu;
 	char addr[INET6_ADDRSTRLEN];
 	enum ras_state state;
-	int is_ending, is_error;
+	int is_ending;
 	int64_t launched;
 };
 
@@ -49,24 +49,17 @@ struct ras_ranks {
 
 struct ras_comm {
 	char hash[24];
-	int64_t size, answered, ending, errors;
+	int64_t size, answered, ending;
 	int64_t most, least; /* -1: not in the reply */
 	int64_t local, local_least;
 	struct ras_ranks missing, behind; /* behind: all at least */
-};
-
-/* Of the table in text: communicators that are alike. */
-struct ras_group {
-	int64_t comms, size;
 };
 
 enum ras_mode {
 	MODE_NONE,
 	MODE_MISSING, /* ranks of a communicator */
 	MODE_DEAD,    /* processes */
-	MODE_ERROR,
-	MODE_STATUS,
-	MODE_COUNTS /* of one operation */
+	MODE_COUNTS   /* of one operation */
 };
 
 struct ras_read {
@@ -84,7 +77,7 @@ struct ras_read {
 	} open[DEPTH_MAX];
 	int depth, in_string, is_escaped, in_word;
 	/* Text. */
-	struct ras_group groups[GROUPS_MAX];
+	int64_t sizes[GROUPS_MAX]; /* of the communicators of a group */
 	enum ras_mode mode;
 	int64_t value;              /* of the ranks that are listed next */
 	struct ras_comm *comm, *op; /* op: what one operation's counts give */
@@ -94,7 +87,7 @@ struct ras_read {
 	struct ras_rank rank;
 	struct ras_comm *list[RAS_COMMS_MAX + 1];
 	size_t count;
-	int64_t comms, launched, errors, largest;
+	int64_t comms, launched, largest;
 	int has_counts;
 	struct ras_reply reply;
 };
@@ -155,17 +148,24 @@ ras_read_comm_launched(struct ras_comm *c, const struct ras_rank *rank)
 	ras_read_ranks_add(&c->behind, rank);
 }
 
-/* A rank whose address is not one has none: "unknown". */
+/* Clear a text that is not an address, such as "unknown". */
 static void
-ras_read_rank_end(struct ras_read *r)
+ras_read_addr_check(struct ras_rank *rank)
 {
-	struct ras_comm *c = r->comm;
-	struct ras_rank *rank = &r->rank;
 	unsigned char scratch[16];
 
 	if (inet_pton(AF_INET, rank->addr, scratch) != 1 &&
 	    inet_pton(AF_INET6, rank->addr, scratch) != 1)
 		rank->addr[0] = '\0';
+}
+
+static void
+ras_read_rank_end(struct ras_read *r)
+{
+	struct ras_comm *c = r->comm;
+	struct ras_rank *rank = &r->rank;
+
+	ras_read_addr_check(rank);
 	if (rank->state != RAS_RUNS) {
 		ras_read_ranks_add(&c->missing, rank);
 		return;
@@ -178,7 +178,6 @@ ras_read_rank_end(struct ras_read *r)
 	}
 	c->answered++;
 	c->ending += rank->is_ending;
-	c->errors += rank->is_error;
 	ras_read_comm_launched(c, rank);
 }
 
@@ -213,7 +212,6 @@ ras_read_comm_sum(const struct ras_comm *c)
 static void
 ras_read_comm_end(struct ras_read *r, struct ras_comm *c)
 {
-	r->errors += c->errors;
 	r->launched += ras_read_comm_sum(c);
 	r->has_counts |= c->most >= 0;
 	if (c->size > r->largest && c->local > 0) {
@@ -264,7 +262,6 @@ ras_read_json_status_value(struct ras_read *r, const char *key,
 {
 	struct ras_rank *rank = &r->rank;
 	int is_true = strcmp(text, "true") == 0;
-	int64_t code = ras_read_count(text);
 
 	if (strcmp(key, "unresponsive") == 0 && is_true &&
 	    rank->state == RAS_ABSENT)
@@ -276,10 +273,6 @@ ras_read_json_status_value(struct ras_read *r, const char *key,
 		     strcmp(key, "abort_flag") == 0) &&
 	    is_true)
 		rank->is_ending = 1;
-	else if ((strcmp(key, "async_error") == 0 ||
-		     strcmp(key, "init_state") == 0) &&
-	    code > 0 && code < 7) /* 7: in progress */
-		rank->is_error = 1;
 }
 
 /* Take a value that is not a container. */
@@ -449,6 +442,7 @@ ras_read_text_place(struct ras_read *r, const char *line)
 		(void)sscanf(process, "rocess %9ld", &r->rank.pid);
 	if (node != NULL)
 		(void)sscanf(node, " on node %45s", r->rank.addr);
+	ras_read_addr_check(&r->rank);
 }
 
 /* Counts of one operation are over. They are the communicator's where ranks are
@@ -497,7 +491,6 @@ ras_read_text_comm(struct ras_read *r, const char *line)
 		for (size_t k = 0; k < r->count; k++)
 			if (strcmp(r->list[k]->hash, name) == 0) {
 				r->comm = r->list[k];
-				r->errors -= r->comm->errors;
 				r->launched -= ras_read_comm_sum(r->comm);
 				r->list[k] = r->list[--r->count];
 				break;
@@ -506,11 +499,9 @@ ras_read_text_comm(struct ras_read *r, const char *line)
 			r->comm = ras_read_comm_new();
 	}
 	snprintf(r->comm->hash, sizeof(r->comm->hash), "%s", name);
-	r->comm->size = r->groups[group].size;
+	r->comm->size = r->sizes[group];
 	r->comm->answered = r->comm->size - r->comm->missing.total;
-	r->mode = strcmp(kind, "INCOMPLETE") == 0 ? MODE_MISSING
-	    : strcmp(kind, "ERROR") == 0          ? MODE_ERROR
-						  : MODE_NONE;
+	r->mode = strcmp(kind, "INCOMPLETE") == 0 ? MODE_MISSING : MODE_NONE;
 }
 
 /* A process that the rest of the job considers dead. */
@@ -598,15 +589,13 @@ ras_read_text_group(struct ras_read *r, const char *line)
 		&of[2], per_node, &of[4], &of[5]) != 6 ||
 	    of[0] < 0 || of[0] >= GROUPS_MAX || of[1] < 1 || of[4] < 1)
 		return;
-	r->groups[of[0]] = (struct ras_group){ of[1], of[4] };
+	r->sizes[of[0]] = of[4];
 	r->comms += of[1];
 }
 
 static void
 ras_read_text_line(struct ras_read *r, const char *line)
 {
-	int64_t n;
-
 	if (line[0] == '#') {
 		ras_read_text_comm(r, line);
 	} else if (strcmp(line, "Warnings") == 0) {
@@ -621,7 +610,7 @@ ras_read_text_line(struct ras_read *r, const char *line)
 		ras_read_text_op_end(r);
 		r->mode = strstr(line, " operation counts") != NULL
 		    ? MODE_COUNTS
-		    : MODE_STATUS;
+		    : MODE_NONE;
 		if (r->mode == MODE_COUNTS)
 			r->op = ras_read_comm_new();
 	} else if (r->mode == MODE_DEAD &&
@@ -631,12 +620,6 @@ ras_read_text_line(struct ras_read *r, const char *line)
 		ras_read_text_missing(r, line);
 	} else if (r->mode == MODE_COUNTS) {
 		ras_read_text_counts(r, line);
-	} else if (r->mode == MODE_ERROR && r->comm != NULL &&
-	    (sscanf(line, "  Asynchronous error on %9ld", &n) == 1 ||
-		sscanf(line, "  Asynchronous errors on %9ld", &n) == 1 ||
-		sscanf(line, "  Initialization error on %9ld", &n) == 1 ||
-		sscanf(line, "  Initialization errors on %9ld", &n) == 1)) {
-		r->comm->errors += n;
 	} else if (!r->is_whole && r->comm == NULL && line[0] == ' ') {
 		ras_read_text_group(r, line);
 	}
@@ -757,10 +740,8 @@ ras_read_end(struct ras_read *r, struct ras_reply *ret, struct err *err)
 	for (size_t i = 0; i < r->count; i++)
 		json_array_append_new(list, ras_read_comm_json(r->list[i]));
 	*ret = r->reply;
-	ret->report = json_pack("{s:o, s:s, s:I, s:I, s:o}", "version",
-	    text_json(r->version), "form", r->is_json ? "json" : "text",
-	    "comms", (json_int_t)r->comms, "errors", (json_int_t)r->errors,
-	    "list", list);
+	ret->report = json_pack("{s:o, s:I, s:o}", "version",
+	    text_json(r->version), "comms", (json_int_t)r->comms, "list", list);
 	/* Text has only communicators whose ranks differ. */
 	if (r->has_counts)
 		json_object_set_new(ret->report, "launched",

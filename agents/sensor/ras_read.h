@@ -24,7 +24,7 @@ struct ras_read;
 
 /* A complete reply. */
 struct ras_reply {
-	/* {version form comms launched errors list: [{hash size answered ending
+	/* {version comms launched list: [{hash size answered ending
 	 * most least missing_count missing: [RANK] behind_count behind:
 	 * [RANK]}]}, RANK {rank addr pid gpu state}; list: the communicators
 	 * that need attention first, then the largest, RAS_COMMS_MAX of them;
