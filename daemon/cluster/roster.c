@@ -298,8 +298,6 @@ roster_text(struct node *n, struct strbuf *ret)
 static void
 roster_inventory_set(struct node *n, json_t *inventory)
 {
-	if (!json_equal(n->inventory, inventory))
-		n->is_inventory_unput = inventory != NULL;
 	json_decref(n->inventory);
 	n->inventory = inventory;
 	free(n->inventory_text);
@@ -530,12 +528,14 @@ roster_take_links(struct node *n, const json_t *msg)
 		port_look_free(n->links);
 		n->links = port_look_read(links);
 	}
-	if (nics != NULL && n->inventory != NULL) {
+	if (nics != NULL && n->inventory != NULL &&
+	    !json_equal(json_object_get(n->inventory, "nics"), nics)) {
 		/* Use a copy, since the old inventory may be part of a pending
 		 * answer. */
 		inventory = json_copy(n->inventory);
 		json_object_set(inventory, "nics", nics);
 		roster_inventory_set(n, inventory);
+		n->is_inventory_unput = 1;
 	}
 }
 

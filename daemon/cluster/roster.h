@@ -66,7 +66,7 @@ struct node {
 	size_t id;                /* place in the order of first sight */
 	json_t *inventory;        /* may be NULL */
 	char *inventory_text;     /* inventory as text; NULL: not made yet */
-	uint64_t nics_serial;     /* changes with every report of its NICs */
+	uint64_t nics_serial;     /* changes with its NICs */
 	struct port_look *links;  /* reported, not processed yet; or NULL */
 	char *busy;               /* why not idle; NULL: idle */
 	char *alarm;              /* error that its agent reports, or NULL */
