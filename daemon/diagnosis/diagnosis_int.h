@@ -353,8 +353,11 @@ struct diagnosis_series *diagnosis_series_at(struct diagnosis *d,
  * and device; NULL: no such test. */
 struct diagnosis_series *diagnosis_series_stored(struct diagnosis *d,
     const json_t *o);
-/* One kind of rounds shows that the paths of a leaf or node, or over a stage,
- * have recovered: clear the sums of the other kinds. */
+/* Clear the sums of slow pairs of a leaf or node, or over a stage. */
+void series_forget_paths(struct diagnosis_series *s, enum judge_kind kind,
+    uint32_t index);
+/* One kind of rounds shows that the paths have recovered: clear the sums of all
+ * kinds. */
 void diagnosis_forget_paths(struct diagnosis *d, enum judge_kind kind,
     uint32_t index);
 /* NULL: no data of the node in this series. */

@@ -349,14 +349,7 @@ incident_paths(struct diagnosis *d, struct diagnosis_series *s,
 void
 incident_paths_dispel(struct diagnosis *d, struct incident *k)
 {
-	struct diagnosis_series *s = k->series;
-
-	if (k->kind == JUDGE_NODE) {
-		*series_drift_member(s, k->index) = (struct member_sum){ 0 };
-	} else {
-		s->paths[k->index].from = DRIFT_NONE;
-		s->paths[k->index].sums = (struct cusum){ 0 };
-	}
+	series_forget_paths(k->series, k->kind, k->index);
 	incident_end(d, k, VERDICT_OK,
 	    "a confirmation run found as many slow pairs as elsewhere");
 }

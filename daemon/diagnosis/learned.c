@@ -87,6 +87,7 @@ leaves_json(const struct diagnosis *d, const struct diagnosis_series *s)
 		const struct judge_track *t = judge_track(s->judge, JUDGE_LEAF,
 		    l);
 		json_t *o = json_pack("{s:s}", "leaf", d->leaves[l]);
+		json_t *hold = hold_row(t);
 
 		if (t != NULL && t->past_n > 0)
 			json_object_set_new(o, "past",
@@ -100,8 +101,8 @@ leaves_json(const struct diagnosis *d, const struct diagnosis_series *s)
 				s->busy_now[l], s->jobs_slow[l],
 				s->jobs_busy[l]));
 		}
-		if (t != NULL && t->hold > 0)
-			json_object_set_new(o, "hold", hold_row(t));
+		if (hold != NULL)
+			json_object_set_new(o, "hold", hold);
 		if (json_object_size(o) > 1)
 			json_array_append(list, o);
 		json_decref(o);

@@ -158,24 +158,28 @@ diagnosis_series_at(struct diagnosis *d, const struct diagnosis_series_key *key)
 }
 
 void
+series_forget_paths(struct diagnosis_series *s, enum judge_kind kind,
+    uint32_t index)
+{
+	struct drift *of = kind == JUDGE_LEAF && index < s->paths_count
+	    ? &s->paths[index]
+	    : kind == JUDGE_STAGE && index < s->stages_count ? &s->stages[index]
+							     : NULL;
+
+	if (of != NULL) {
+		of->from = DRIFT_NONE;
+		memset(&of->sums, 0, sizeof(of->sums));
+	} else if (kind == JUDGE_NODE && index < s->members_count) {
+		memset(&s->members[index], 0, sizeof(*s->members));
+	}
+}
+
+void
 diagnosis_forget_paths(struct diagnosis *d, enum judge_kind kind,
     uint32_t index)
 {
-	for (struct diagnosis_series *s = d->series;
-	     s < d->series + d->series_count; s++) {
-		struct drift *of = kind == JUDGE_LEAF && index < s->paths_count
-		    ? &s->paths[index]
-		    : kind == JUDGE_STAGE && index < s->stages_count
-		    ? &s->stages[index]
-		    : NULL;
-
-		if (of != NULL) {
-			of->from = DRIFT_NONE;
-			memset(&of->sums, 0, sizeof(of->sums));
-		} else if (kind == JUDGE_NODE && index < s->members_count) {
-			memset(&s->members[index], 0, sizeof(*s->members));
-		}
-	}
+	for (size_t i = 0; i < d->series_count; i++)
+		series_forget_paths(&d->series[i], kind, index);
 }
 
 const struct drift *

@@ -396,6 +396,8 @@ odd_hear(struct diagnosis_series *s, double *x, size_t n, double effect_min)
 
 	if (n < 2)
 		return;
+	/* Scatter around 0, each node's own past, and not around the median: a
+	 * common shift of all nodes widens the limit and makes none odd. */
 	most = robust_median(x, n) + ODD_SIGMAS * robust_mad(x, n, 0);
 	for (size_t i = 0; i < n; i++)
 		odd += x[i] >= fmax(effect_min, most);
