@@ -767,29 +767,28 @@ diags_check_jobs(struct api *api, json_t *list)
 		    h.unknown, h.unknown_as);
 }
 
-/* The text must not change meanwhile: it is the subject of an alert. */
+/* Jobs that do not progress. The text is the subject of an alert, so it has no
+ * time and no count that change while the job stalls. */
 static void
 diags_check_stalls(struct api *api, json_t *list)
 {
 	json_t *all = api_jobs_ras(api), *o;
-	size_t i, told = 0;
+	size_t i, listed = 0;
 
 	json_array_foreach (all, i, o) {
-		const char *state = member_text(o, "state");
+		int kind = STR_FIND(names_job_findings,
+		    member_text(o, "state"));
 
-		if (told == STALLS_TOLD ||
-		    (strcmp(state, names_job_findings[JOB_SILENT]) != 0 &&
-			strcmp(state, names_job_findings[JOB_STALLED]) != 0))
+		if (listed == STALLS_TOLD ||
+		    (kind != JOB_SILENT && kind != JOB_STALLED))
 			continue;
-		told++;
+		listed++;
 		diags_put(list, "warn",
-		    "coalctl job show has the ranks, and what is known of "
-		    "their "
+		    "coalctl job show lists the ranks and the state of their "
 		    "nodes.",
 		    "job %.80s: %s", member_text(o, "job"),
-		    strcmp(state, names_job_findings[JOB_SILENT]) == 0
-			? "ranks do not answer NCCL"
-			: "NCCL launches no collectives");
+		    kind == JOB_SILENT ? "ranks do not answer NCCL"
+				       : "NCCL launches no collectives");
 	}
 	json_decref(all);
 }
