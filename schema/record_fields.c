@@ -417,13 +417,13 @@ static const struct record_field command_fields[] = {
 	{ "text", 's', NULL, 1 },
 	LAST,
 };
-/* A congestor has no ring, so the members about partners are optional. */
 static int
 record_fields_is_share(const json_t *v)
 {
 	return json_number_value(v) >= 0 && json_number_value(v) <= 1;
 }
 
+/* A congestor has no ring, so the members about partners are optional. */
 static const struct record_field congestor_fields[] = {
 	{ "busy", 'n', record_fields_is_share, 1 },
 	{ "test", 's', record_is_congestor, 0 },
@@ -453,8 +453,8 @@ static const struct record_field impact_fields[] = {
 	CARRIED,
 	LAST,
 };
-/* A plan that was run: group, stripe, self, sparse, collective. What nothing
- * was measured of has n 0, nulls and a cause. */
+/* A plan that was run: group, stripe, self, sparse, collective. Without a
+ * measurement n is 0, statistics are null, and there is a cause. */
 static const struct record_field plan_fields[] = {
 	{ "plan", 's', NULL, 0 },
 	{ "of", 's', record_is_part, 0 },
