@@ -51,12 +51,9 @@ arrange_text_of(const json_t *v, char ret[32])
 	return ret;
 }
 
-/* Members that rows have only where there is something to say. */
-static const struct {
-	const char *name;
-} rare[] = { { "what" }, { "text" }, { "pending" }, { "clean_rounds" },
-	{ "run" }, { "busy" }, { "alarm" }, { "cause" }, { "error" },
-	{ "leaf" } };
+/* Members that not every row has. */
+static const char *const rare[] = { "what", "text", "pending", "clean_rounds",
+	"run", "busy", "alarm", "cause", "error", "leaf" };
 
 /* Return an error that lists the known members unless a row has this member. */
 static int
@@ -72,8 +69,8 @@ arrange_name_check(const json_t *list, const char *option, const char *name,
 		if (arrange_member_of(row, name, bytes) != NULL)
 			return 0;
 	for (i = 0; i < ARRAY_LEN(rare); i++)
-		if (strncmp(rare[i].name, name, bytes) == 0 &&
-		    rare[i].name[bytes] == '\0')
+		if (strncmp(rare[i], name, bytes) == 0 &&
+		    rare[i][bytes] == '\0')
 			return 0;
 	strbuf_add(&names, "", 0);
 	json_object_foreach (json_array_get(list, 0), key, v)

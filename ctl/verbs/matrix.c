@@ -42,8 +42,8 @@ matrix_clear(struct matrix *m)
 	}
 }
 
-/* As the campaign gave it; the default is all kinds. Bursts and strength are
- * behind it: "incast 10ms/90ms 50 %". */
+/* Write the mix of the campaign, then its bursts and strength, each if given:
+ * "incast 10ms/90ms of 50 %". */
 static void
 matrix_mix_of(const json_t *records, char ret[MIX_BYTES])
 {
