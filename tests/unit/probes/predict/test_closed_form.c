@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "common/err.h"
+#include "common/rng.h"
 #include "common/str.h"
 #include "tests/unit/probes/plan/cases.h"
 
@@ -124,6 +125,53 @@ test_shares(void **state)
 	machine_free(m);
 }
 
+/* How much longer a collective takes after a node, a leaf's uplinks or those of
+ * all leaves become slow, as coalctl whatif predicts it: within 5 % of the
+ * simulation in at least 95 of 100 random cases. */
+static void
+test_changes(void **state)
+{
+	static const char *const ops[] = { "allreduce", "allgather",
+		"reduce-scatter", "alltoall" };
+	struct machine *m = machine("lab", (char *)"node.ranks=1");
+	double now_s[ARRAY_LEN(ops)], now_simulated_s[ARRAY_LEN(ops)];
+	char words[ARRAY_LEN(ops)][120];
+	int within = 0;
+	struct rng r;
+
+	(void)state;
+	rng_seed(&r, 38);
+	for (size_t i = 0; i < ARRAY_LEN(ops); i++) {
+		int n = snprintf(words[i], sizeof(words[i]),
+		    "collective name=%s count=65536 ", ops[i]);
+
+		snprintf(words[i] + n, sizeof(words[i]) - (size_t)n,
+		    i == 3 ? "ranks=%d" : "hierarchy=%d ring=8", NODES);
+		now_s[i] = closed_s(m, ops[i], 4.0 * 65536 * NODES, NODES,
+		    NULL);
+		now_simulated_s[i] = simulated_s(m, words[i]);
+	}
+	for (int k = 0; k < 100; k++) {
+		size_t i = (size_t)rng_below(&r, ARRAY_LEN(ops));
+		double share = 0.1 + 0.9 * rng_unit(&r), times, simulated;
+		uint32_t at = (uint32_t)rng_below(&r, NODES);
+
+		for (uint32_t n = 0; n < NODES; n++)
+			nodes[n].share = k % 3 == 0 && n == at ? share : 1;
+		for (uint32_t n = 0; n < 3; n++)
+			changed[n].share = k % 3 == 2 ||
+				(k % 3 == 1 && n == at % 3)
+			    ? share
+			    : 1;
+		times = closed_s(m, ops[i], 4.0 * 65536 * NODES, NODES, NULL) /
+		    now_s[i];
+		simulated = simulated_s(m, words[i]) / now_simulated_s[i];
+		within += fabs(times / simulated - 1) <= 0.05;
+	}
+	assert_true(within >= 95);
+	machine_free(m);
+}
+
 /* All NICs of nodes with several are used, and all pairs of an all-to-all
  * counted. */
 static void
@@ -166,6 +214,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_as_simulated),
 		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_many_ranks_a_node),
 		cmocka_unit_test(test_what_is_refused),
 	};
