@@ -23,8 +23,8 @@
 const struct conf_row options_daemon[] = {
 	{ "collector", "listen", CONF_ADDRESS, 1, 200, NULL, "0.0.0.0:17700",
 	    "",
-	    "Address for agents (mutual TLS); use [::]:17700 if agents have "
-	    "IPv6 addresses." },
+	    "Address and port for connections of agents (mutual TLS). Use "
+	    "[::]:17700 if agents have IPv6 addresses." },
 	{ "collector", "state_dir", CONF_STRING, 1, 4000, NULL,
 	    "/var/lib/coalmine", "",
 	    "Directory of the store, on a local file system." },
@@ -32,79 +32,92 @@ const struct conf_row options_daemon[] = {
 	    "/etc/coalmine/campaigns", "",
 	    "Directory of the campaign files, NAME.conf." },
 	{ "collector", "log", CONF_CHOICE, 0, 0, "error|warn|info|debug|trace",
-	    "info", "", "Log level." },
+	    "info", "",
+	    "Log level: messages of this level and of more severe ones are "
+	    "logged." },
 	{ "collector", "agents_max", CONF_INT, 1, 100000, NULL, "24000", "1",
-	    "Maximum number of connections from agents." },
+	    "Maximum number of connections from agents. Further ones are "
+	    "rejected." },
 	{ "collector", "heartbeat", CONF_SPAN, 0.1, 60, NULL, "2s", "s",
-	    "Interval of heartbeats in both directions, at least 1/2000 s for "
-	    "each node: 10s with 20,000 nodes." },
+	    "Interval of heartbeats between the collector and every agent. "
+	    "It must be at least 1/2000 s times the number of nodes, for "
+	    "example 10s with 20,000 nodes." },
 	{ "collector", "silence", CONF_SPAN, 0.5, 600, NULL, "10s", "s",
-	    "Timeout of an agent: without contact for this long it is lost. "
-	    "With a longer heartbeat interval the timeout is 2.5 heartbeats." },
+	    "Timeout of agents: an agent without contact for this long is "
+	    "lost. If 2.5 heartbeat intervals are longer, they are the "
+	    "timeout." },
 	{ "cluster", "name", CONF_STRING, 0, 40, NULL, "", "",
 	    "Name of the cluster, if a site has several: letters a to z, "
 	    "digits and _, starting with a letter. All collectors of one "
 	    "cluster have the same name; no two clusters share one. With "
-	    "store.url it is the schema, and the collectors of all named "
-	    "clusters in that database report each other. Empty: a single "
-	    "cluster." },
+	    "store.url the name is used in place of store.schema, and "
+	    "coalctl cluster list shows all named clusters of that database. "
+	    "Empty: a single cluster." },
 	{ "cluster", "url", CONF_URLS, 0, 400, NULL, "", "",
-	    "Address of this collector for coalctl --cluster, for example "
-	    "https://collector:17702. Empty: the host name and "
-	    "http.tls_listen." },
+	    "Address of this collector to which coalctl --cluster connects, "
+	    "for example https://collector:17702. Empty: the host name with "
+	    "the port of http.tls_listen." },
 	{ "tls", "ca", CONF_STRING, 1, 4000, NULL, "/etc/coalmine/pki/ca.pem",
 	    "",
-	    "Certificate of Coalmine's own authority. Every holder of one of "
-	    "its certificates with role operator can give orders." },
+	    "Certificate of the site's authority, which signs the "
+	    "certificates of collectors, agents and users. Every holder of "
+	    "one with role operator can start and stop runs." },
 	{ "tls", "cert", CONF_STRING, 1, 4000, NULL,
-	    "/etc/coalmine/pki/collector.pem", "", "Own certificate." },
+	    "/etc/coalmine/pki/collector.pem", "",
+	    "Certificate of this collector." },
 	{ "tls", "key", CONF_STRING, 1, 4000, NULL,
 	    "/etc/coalmine/pki/collector.key", "",
-	    "Own key. If the collector cannot read the file, it uses the "
-	    "systemd credential with the name of the file." },
+	    "Private key of tls.cert. If the collector cannot read the file, "
+	    "it uses the systemd credential with the same file name." },
 	{ "tls", "crl", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Certificate revocation lists (PEM), one for each authority of "
-	    "tls.ca. Empty: no check. SIGHUP reloads the file and closes the "
-	    "sessions of agents with a revoked certificate." },
+	    "tls.ca. SIGHUP reloads the file and closes the sessions of "
+	    "agents with a revoked certificate. Empty: revocation is not "
+	    "checked." },
 	{ "enroll", "ca", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Authority for enrolment: it signs certificates of new nodes with "
-	    "a token, and renews those of agents. Use enroll.pem of coalctl "
-	    "pki enroller. Empty: enrolment is disabled." },
+	    "Certificate of the authority for enrolment, which signs the "
+	    "certificates of new nodes and of agents that renew theirs: "
+	    "enroll.pem, as made by coalctl pki enroller. Empty: enrolment "
+	    "is disabled." },
 	{ "enroll", "key", CONF_STRING, 1, 4000, NULL,
 	    "/etc/coalmine/pki/enroll.key", "",
-	    "Key of enroll.ca, or the systemd credential with the name of that "
-	    "file." },
+	    "Private key of enroll.ca. If the collector cannot read the "
+	    "file, it uses the systemd credential with the same file name." },
 	{ "enroll", "life", CONF_SPAN, 10, 3650 * DAY_S, NULL, "90d", "s",
-	    "Validity of issued certificates. Agents renew them after two "
-	    "thirds of it." },
+	    "Validity of certificates issued by enrolment. Agents renew them "
+	    "after two thirds of this time." },
 	{ "enroll", "munge_users", CONF_STRING, 0, 400, NULL, "", "",
-	    "Users, by name or number, whose munge credentials enrol the node "
-	    "of their address, for example root. Empty: munge enrolment is "
-	    "disabled. Read at the start only." },
+	    "Users, by name or number, whose munge credentials are accepted "
+	    "for enrolment, for example root. A credential enrols only the "
+	    "node at the address where it was made. Empty: enrolment by "
+	    "munge is disabled. Read at the start only." },
 	{ "enroll", "munge_socket", CONF_STRING, 0, 100, NULL, "", "",
-	    "Socket of munged. Empty: the default of libmunge." },
+	    "Unix socket of the munge daemon. Empty: the default of "
+	    "libmunge." },
 	{ "http", "listen", CONF_ADDRESS, 0, 200, NULL, "127.0.0.1:17701", "",
-	    "Read-only HTTP: page, metrics, API. Empty: disabled." },
+	    "Address and port of the read-only HTTP server: web page, "
+	    "Prometheus metrics and API. Empty: disabled." },
 	{ "http", "socket", CONF_STRING, 0, 100, NULL,
 	    "/run/coalmine/coalmined.sock", "",
-	    "Unix socket for orders by root and the collector's own user." },
+	    "Unix socket on which coalctl, run by root or by the collector's "
+	    "own user, can give orders. Empty: disabled." },
 	{ "http", "tls_listen", CONF_ADDRESS, 0, 200, NULL, "", "",
-	    "HTTPS with client certificates for remote coalctl. Empty: "
-	    "disabled." },
+	    "Address and port of the HTTPS server for coalctl on other "
+	    "hosts; it requires client certificates. Empty: disabled." },
 	{ "http", "hosts", CONF_STRING, 0, 2000, NULL, "", "",
-	    "Host names, separated by commas, that clients may use for "
-	    "http.listen, in addition to addresses, localhost and the host "
-	    "name. Other Host headers are rejected (DNS rebinding "
-	    "protection)." },
+	    "Host names, separated by commas, by which clients may address "
+	    "http.listen, in addition to IP addresses, localhost and the "
+	    "host name. Requests with other Host headers are rejected (DNS "
+	    "rebinding protection)." },
 	{ "http", "connections_max", CONF_INT, 1, 100000, NULL, "256", "1",
-	    "Maximum number of HTTP connections." },
+	    "Maximum number of concurrent HTTP connections." },
 	{ "alerts", "webhook", CONF_URLS, 0, 2000, NULL, "", "",
 	    "URLs, separated by commas, that receive alerts about outliers, "
 	    "lost agents and the collector itself, in the format of "
 	    "Alertmanager's webhooks. Empty: none." },
 	{ "alerts", "page", CONF_URLS, 0, 400, NULL, "", "",
-	    "Public URL of the collector's page, for links in alerts, for "
-	    "example http://collector:17701/." },
+	    "Public URL of the collector's web page, for links in alerts, "
+	    "for example http://collector:17701/." },
 	{ "events", "webhook", CONF_URLS, 0, 2000, NULL, "", "",
 	    "URLs, separated by commas, that receive each event as a "
 	    "CloudEvent; see coalmine-output(7). Empty: none." },
@@ -115,33 +128,36 @@ const struct conf_row options_daemon[] = {
 	    "Kafka brokers, separated by commas, for example k1:9092. Needs "
 	    "coalmine-sink-kafka." },
 	{ "events", "topic", CONF_STRING, 1, 200, NULL, "coalmine", "",
-	    "Topic of Kafka. For NATS the first part of the subject, as in "
-	    "coalmine.verdict." },
+	    "Topic of Kafka to which events are sent. For NATS it is the "
+	    "first part of the subject, as in coalmine.verdict." },
 	{ "events", "source", CONF_STRING, 0, 200, NULL, "", "",
-	    "Attribute source of events, a URI reference. Empty: /coalmine/ "
-	    "and cluster.name or the host name. Set it if another host may "
-	    "take over without a cluster name." },
+	    "Attribute source of the events (CloudEvents), a URI reference. "
+	    "Empty: /coalmine/ and cluster.name, or the host name if there "
+	    "is no cluster name. Set it if a standby on another host can "
+	    "take over and cluster.name is empty." },
 	{ "events", "keep", CONF_SPAN, 60, 3650 * DAY_S, NULL, "7d", "s",
-	    "Events that could not be sent for this long are dropped and "
-	    "counted; at most store.retention." },
+	    "Time for which an event is kept and retried if a sink does not "
+	    "accept it. Then it is dropped and counted. At most "
+	    "store.retention." },
 	{ "events", "behind", CONF_SPAN, 5, 365 * DAY_S, NULL, "10m", "s",
-	    "A sink whose oldest event has waited for this long is reported by "
-	    "coalctl diags and to the other sinks." },
+	    "Maximum delay of a sink (a webhook, NATS or Kafka). If its "
+	    "oldest event has waited for longer, coalctl diags reports it, "
+	    "and so does an event to the other sinks." },
 	{ "events", "ca", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Authority of the sinks' certificates. Empty: the system's "
-	    "authorities." },
+	    "File with the authorities (PEM) that sign the certificates of "
+	    "sinks. Empty: the system's authorities." },
 	{ "events", "cert", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Client certificate for sinks. Empty: none." },
+	    "Certificate that the collector presents to sinks. Empty: none." },
 	{ "events", "key", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Key of events.cert." },
+	    "Private key of events.cert." },
 	{ "events", "nats_credentials", CONF_STRING, 0, 4000, NULL, "", "",
-	    "User credentials for NATS (.creds). Empty: none." },
+	    "File with the user credentials for NATS (.creds). Empty: none." },
 	{ "events", "kafka_properties", CONF_STRING, 0, 4000, NULL, "", "",
 	    "File of additional librdkafka properties, key=value, for example "
 	    "security.protocol=sasl_ssl. Empty: none." },
 	{ "links", "interval", CONF_SPAN, 0, DAY_S, NULL, "5m", "s",
-	    "Interval at which agents read the error counters of all ports. 0: "
-	    "never." },
+	    "Interval at which agents read the error counters of all network "
+	    "ports and GPUs. 0: never." },
 	{ "store", "url", CONF_STRING, 0, 2000, NULL, "", "",
 	    "PostgreSQL database of the store, for example "
 	    "postgresql://coalmine@db1,db2/coalmine?passfile=/etc/coalmine/"
@@ -149,8 +165,8 @@ const struct conf_row options_daemon[] = {
 	    "Needs coalmine-store-postgresql. Empty: a file in "
 	    "collector.state_dir." },
 	{ "store", "schema", CONF_STRING, 1, 63, NULL, "coalmine", "",
-	    "Schema of that database. If cluster.name is set, that name is the "
-	    "schema." },
+	    "Schema in the database of store.url. If cluster.name is set, "
+	    "that name is used instead." },
 	{ "store", "lease", CONF_SPAN, 0, 3600, NULL, "0s", "s",
 	    "Leader lease, at least 2s, for failover between collectors of one "
 	    "cluster with the same store.url and store.schema. If the active "
@@ -158,17 +174,18 @@ const struct conf_row options_daemon[] = {
 	    "giving orders and a standby takes over. Set it on all of them. "
 	    "0s: no standby; a second collector is rejected." },
 	{ "store", "retention", CONF_SPAN, 3600, 3650 * DAY_S, NULL, "90d", "s",
-	    "Records older than this are deleted. Nothing is deleted while the "
-	    "clock is more than a day ahead of the newest stored record; this "
-	    "raises an alarm and lasts a week at most." },
+	    "Age at which records are deleted. While the clock is more than "
+	    "a day ahead of the newest stored record, nothing is deleted, "
+	    "for a week at most, and an alarm is raised." },
 	{ "store", "raw_retention", CONF_SPAN, 3600, 3650 * DAY_S, NULL, "7d",
 	    "s",
-	    "After this time round records and counters are deleted, records "
-	    "of background runs lose their lists of nodes and pairs, and "
-	    "records of the mesh are merged into one an hour." },
+	    "Age at which details are deleted: records of single rounds, "
+	    "counters, and the lists of nodes and pairs in records of "
+	    "background runs. Records of the mesh are merged into one an "
+	    "hour." },
 	{ "store", "free_min", CONF_BYTES, 0, 1024 * GIB, NULL, "64M", "bytes",
-	    "With less free disk space than this, writing stops and an alarm "
-	    "is raised. Not used with store.url." },
+	    "Minimum free disk space. With less, the collector stops writing "
+	    "to the store and raises an alarm. No effect with store.url." },
 	{ "quota", "run_records", CONF_INT, 10, 1000000000, NULL, "1000000",
 	    "1",
 	    "Maximum number of records of a run. A head node that sends more "
@@ -177,116 +194,134 @@ const struct conf_row options_daemon[] = {
 	    "for each node and hour." },
 	{ "quota", "run_bytes", CONF_BYTES, 65536, 1024 * GIB, NULL, "2G",
 	    "bytes",
-	    "Maximum size of the records of a run, with the same "
-	    "consequence." },
+	    "Maximum size of the records of a run. A run with more fails, as "
+	    "with quota.run_records." },
 	{ "quota", "queue", CONF_BYTES, 2.0 * 1024 * 1024, GIB, NULL, "4M",
 	    "bytes",
-	    "Send queue limit of an agent. A session whose agent reads so "
-	    "slowly that more data waits is closed." },
+	    "Maximum data that waits to be sent to one agent. If the agent "
+	    "reads so slowly that more waits, its session is closed." },
 	{ "budget", "bytes", CONF_BYTES, 0, 1024.0 * 1024 * 1024 * GIB, NULL,
 	    "0", "bytes",
-	    "Bytes that runs may send in an hour, all nodes together. 0: no "
-	    "limit." },
+	    "Bytes that all runs together may send in an hour. 0: no limit." },
 	{ "budget", "node_seconds", CONF_REAL, 0, 1e12, NULL, "0", "s",
-	    "Nodes times seconds that runs may use in an hour. 0: no limit." },
+	    "Node time that all runs together may use in an hour: the number "
+	    "of nodes times seconds. 0: no limit." },
 	{ "budget", "link_share", CONF_REAL, 0, 1, NULL, "0", "1",
-	    "Share of the link of any node that runs may use, averaged over an "
-	    "hour. 0: no limit." },
+	    "Share of the bandwidth of a node's link that runs may use, "
+	    "averaged over an hour; 0.1 is 10 %. 0: no limit." },
 	{ "budget", "blackout", CONF_STRING, 0, 400, NULL, "", "",
 	    "Periods without exclusive runs, UTC, for example 08:00-18:00 or "
 	    "2026-12-24..2026-12-26." },
 	{ "reaction", "action", CONF_CHOICE, 0, 0, "none|command|slurm-drain",
-	    "none", "", "Reaction to a node whose verdict is bad." },
+	    "none", "",
+	    "Action on a node whose verdict is bad: none, command "
+	    "(reaction.command) or slurm-drain (drain the node in Slurm)." },
 	{ "reaction", "dry_run", CONF_BOOL, 0, 0, NULL, "yes", "",
-	    "Only log the action in the event log; do not execute it." },
+	    "Whether actions are only written to the event log, and not "
+	    "executed." },
 	{ "reaction", "undo", CONF_BOOL, 0, 0, NULL, "yes", "",
-	    "When the verdict is ok again, undo the reaction, and nothing "
-	    "else." },
+	    "Whether the action is undone when the verdict is ok again. Only "
+	    "actions of the collector are undone." },
 	{ "reaction", "command", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Shell command for action = command, with COALMINE_NODE, "
-	    "COALMINE_VERDICT (bad or ok) and COALMINE_TEXT in its "
-	    "environment." },
+	    "Shell command for action = command. Its environment has "
+	    "COALMINE_NODE, COALMINE_VERDICT (bad; ok to undo) and "
+	    "COALMINE_TEXT, the reason." },
 	{ "reaction", "nodes_per_hour", CONF_INT, 0, 1000, NULL, "4", "nodes",
 	    "Maximum number of nodes with a reaction in an hour." },
 	{ "reaction", "share_per_hour", CONF_REAL, 0, 1, NULL, "0.02", "1",
 	    "Maximum share of all nodes with a reaction in an hour, rounded "
 	    "up." },
 	{ "slurm", "dir", CONF_STRING, 1, 4000, NULL, "/usr/bin", "",
-	    "Directory of sinfo, squeue, scontrol and scancel." },
+	    "Directory of Slurm's commands: sinfo, squeue, sacct, scontrol "
+	    "and scancel." },
 	{ "slurm", "conf", CONF_STRING, 0, 4000, NULL, "", "",
-	    "slurm.conf for these commands. Empty: Slurm's default." },
+	    "Path of slurm.conf for Slurm's commands. Empty: Slurm's "
+	    "default." },
 	{ "slurm", "idle", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "Whether exclusive runs use only nodes that are idle in Slurm. "
 	    "Runs with launcher = slurm always do." },
 	{ "jobs", "source", CONF_CHOICE, 0, 0, "off|slurm|command", "off", "",
-	    "Source of the jobs on nodes: off; slurm, by squeue and sacct of "
-	    "slurm.dir; or jobs.command." },
+	    "How the collector learns which jobs run on the nodes: off (no "
+	    "jobs), slurm (by squeue and sacct) or command (jobs.command)." },
 	{ "jobs", "command", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Shell command for source = command. It prints all jobs that run "
 	    "or ended in the last minutes, one a line: "
 	    "JOB|OWNER|STATE|START|END|NODES|NAME; see coalmined(8)." },
 	{ "jobs", "interval", CONF_SPAN, 1, 3600, NULL, "1m", "s",
-	    "Interval of these queries." },
+	    "Interval at which the collector queries the jobs." },
 	{ "jobs", "accounting", CONF_BOOL, 0, 0, NULL, "yes", "",
 	    "With source = slurm: also query sacct, for jobs that ended "
 	    "between two queries." },
 	{ "jobs", "owners", CONF_CHOICE, 0, 0, "pseudonym|name", "pseudonym",
-	    "", "How owners are stored: as a keyed hash, or by name." },
+	    "",
+	    "How the owner of a job is stored: pseudonym (a keyed hash) or "
+	    "name." },
 	{ "jobs", "names", CONF_BOOL, 0, 0, NULL, "yes", "",
 	    "Whether job names are stored. Without them every job has the name "
 	    "-, and jobs of one program cannot be compared." },
 	{ "jobs", "retention", CONF_SPAN, 3600, 3650 * DAY_S, NULL, "30d", "s",
-	    "Jobs that ended before this time are deleted." },
+	    "Time for which a job is stored after its end." },
 	{ "jobs", "proxy", CONF_STRING, 0, 128, NULL, "", "",
-	    "Certificate name of the site's proxy, which connects to "
-	    "http.tls_listen and sets X-Forwarded-User: that user sees their "
-	    "own jobs. Empty: only operators see jobs." },
+	    "Name in the certificate of the site's web proxy, which connects "
+	    "to http.tls_listen and sets X-Forwarded-User: that user sees "
+	    "their own jobs. Empty: only operators see jobs." },
 	{ "mesh", "enabled", CONF_BOOL, 0, 0, NULL, "yes", "",
-	    "Whether agents exchange UDP echoes continuously." },
+	    "Whether agents continuously send each other UDP echoes (the "
+	    "mesh), to measure latency and loss." },
 	{ "mesh", "interval", CONF_SPAN, 1, DAY_S, NULL, "5m", "s",
-	    "Epoch of the mesh: after it targets change, and each class gets a "
-	    "record." },
+	    "Length of an epoch of the mesh. At its end one record is "
+	    "written for pairs of nodes on one leaf and one for pairs on "
+	    "different leaves, and every node gets new targets." },
 	{ "mesh", "port", CONF_INT, 1, PORT_MAX, NULL, "17702", "",
-	    "UDP port on which agents answer." },
+	    "UDP port on which agents answer the echoes of other agents." },
 	{ "mesh", "net", CONF_STRING, 0, 100, NULL, "", "",
-	    "Network of the agents' addresses to use, for example 10.1.0.0/16. "
-	    "Choose one that carries MPI, since echoes test the NICs that they "
-	    "cross. Empty: the network of the agent's session." },
+	    "Network of the addresses that nodes send echoes to, for example "
+	    "10.1.0.0/16. Choose one that carries MPI, since echoes test the "
+	    "NICs that they cross. Empty: the network of the agent's "
+	    "connection to the collector." },
 	{ "mesh", "leaf_targets", CONF_INT, 0, 16, NULL, "2", "nodes",
-	    "Targets of a node on its own leaf." },
+	    "Number of nodes on its own leaf to which a node sends echoes." },
 	{ "mesh", "spine_targets", CONF_INT, 0, 16, NULL, "2", "nodes",
-	    "Targets of a node on other leaves." },
+	    "Number of nodes on other leaves to which a node sends echoes." },
 	{ "mesh", "round", CONF_SPAN, 0.1, 3600, NULL, "10s", "s",
-	    "Every target gets a burst in this time, within the rate limits." },
+	    "Interval at which a node sends a burst of datagrams to each of "
+	    "its targets, within mesh.rate and mesh.target_rate." },
 	{ "mesh", "burst", CONF_INT, 1, 64, NULL, "4", "1",
-	    "Datagrams of a burst. They have 64 bytes, except the last one "
-	    "(with bursts of 1 every fourth), which is as large as the MTU of "
-	    "both nodes allows, up to 9216 bytes. With the defaults a node "
-	    "sends 0.8 large ones a second, answers included: 7 kB/s with an "
-	    "MTU of 9000." },
+	    "Number of datagrams in a burst. They have 64 bytes, except the "
+	    "last one (with bursts of 1 every fourth), which is as large as "
+	    "the MTU of both nodes allows, up to 9216 bytes. With the "
+	    "defaults a node sends 0.8 large ones a second, answers "
+	    "included: 7 kB/s with an MTU of 9000." },
 	{ "mesh", "rate", CONF_REAL, 0.1, 2000, NULL, "20", "1/s",
-	    "Maximum rate of datagrams of a node." },
+	    "Maximum rate at which a node sends datagrams, to all targets "
+	    "together." },
 	{ "mesh", "target_rate", CONF_REAL, 0.01, 2000, NULL, "2", "1/s",
-	    "Maximum rate of datagrams from a node to one target." },
+	    "Maximum rate at which a node sends datagrams to one target." },
 	{ "mesh", "timeout", CONF_SPAN, 0.01, 60, NULL, "1s", "s",
-	    "Echoes that are not answered within this time are lost." },
+	    "Timeout of an echo: without an answer within this time it is "
+	    "lost." },
 	{ "verdict", "effect", CONF_REAL, 0.005, 1, NULL, "0.05", "1",
-	    "Minimum effect: a node that is slower than its peers by less than "
-	    "this is not an outlier." },
+	    "Minimum effect, as a share: a node that is slower than its "
+	    "peers by less than this is not an outlier. 0.05 is 5 %." },
 	{ "verdict", "fdr", CONF_REAL, 0.000001, 0.2, NULL, "0.01", "1",
-	    "False discovery rate that the combined rounds of a node must "
-	    "pass. The combination uses the smallest number of rounds that "
-	    "includes the votes. The share of rounds with a healthy node as an "
-	    "outlier, before its confirmation run, is therefore higher: with "
-	    "the defaults 3 % with 256 nodes and 15 % with 10000." },
+	    "False discovery rate at which nodes become outliers, tested "
+	    "over the recent rounds of each node: the smallest number of "
+	    "rounds that includes the votes. As that number varies, more "
+	    "rounds than this share have a healthy node as an outlier, "
+	    "before its confirmation run: with the defaults 3 % with 256 "
+	    "nodes and 15 % with 10000." },
 	{ "verdict", "votes", CONF_INT, 1, 16, NULL, "3", "rounds",
-	    "Number of slow rounds that make a node an outlier." },
+	    "Number of slow rounds, among the last verdict.window, that make "
+	    "a node an outlier." },
 	{ "verdict", "window", CONF_INT, 1, 16, NULL, "5", "rounds",
-	    "Number of most recent rounds that the votes are counted in." },
+	    "Number of most recent rounds of a node in which slow ones "
+	    "(verdict.votes) are counted." },
 	{ "verdict", "clean", CONF_INT, 1, 1000, NULL, "5", "rounds",
-	    "Number of consecutive normal rounds that end a verdict." },
+	    "Number of consecutive normal rounds after which an outlier is "
+	    "ok again." },
 	{ "verdict", "stale", CONF_SPAN, 10, 365 * DAY_S, NULL, "1d", "s",
-	    "A node without a measurement for this long is unknown." },
+	    "Time without a measurement after which the verdict of a node is "
+	    "unknown." },
 	{ "verdict", "second_pass", CONF_BOOL, 0, 0, NULL, "yes", "",
 	    "Whether outliers are measured again among normal nodes, in a "
 	    "confirmation run." },
@@ -294,19 +329,21 @@ const struct conf_row options_daemon[] = {
 	    "Maximum number of confirmation runs in an hour; each uses six "
 	    "nodes." },
 	{ "verdict", "follow_up", CONF_INT, 0, 1000, NULL, "20", "1",
-	    "Maximum number of follow-up runs in an hour. A node or leaf that "
-	    "one round shows at least half as slow again as usual is measured "
-	    "again within a minute; so is one that was that slow and is normal "
-	    "again. 0: wait for the next rounds." },
+	    "Maximum number of follow-up runs in an hour. Such a run "
+	    "measures again, within a minute, a node or leaf that took at "
+	    "least 1.5 times as long as usual in one round, or that did "
+	    "before and is normal again. 0: wait for the next rounds." },
 	{ "verdict", "baseline", CONF_STRING, 1, 63, NULL, "commissioning", "",
-	    "Pinned baseline that nodes are compared with." },
+	    "Name of the pinned baseline with which nodes are compared; see "
+	    "coalctl baseline pin." },
 	{ "topology", "leaf_prefix", CONF_INT, 0, 32, NULL, "24", "bits",
-	    "Nodes whose addresses share this many bits share a leaf switch. "
-	    "0: one leaf for all." },
+	    "Without topology.leaves: nodes whose addresses have the same "
+	    "first bits, this many, are on the same leaf switch. 0: all "
+	    "nodes are on one leaf." },
 	{ "topology", "leaves", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Topology file, one leaf a line, for example leaf1 n[001-040]; it "
-	    "replaces leaf_prefix. Create it with coalctl topology import. "
-	    "SIGHUP reloads it." },
+	    "Topology file, one leaf a line, for example leaf1 n[001-040]; "
+	    "it replaces leaf_prefix. Create it with coalctl topology "
+	    "import. SIGHUP reloads it. Empty: leaf_prefix applies." },
 	/* removed */
 	{ "collector.copy_of", NULL, 0, 0, 0, NULL, NULL, NULL, NO_COPY },
 	{ "store.copy_wait", NULL, 0, 0, 0, NULL, NULL, NULL, NO_COPY },
@@ -316,131 +353,141 @@ const struct conf_row options_daemon[] = {
 const struct conf_row options_agent[] = {
 	{ "agent", "collector", CONF_ADDRESS, 3, 1000, NULL, "collector:17700",
 	    "",
-	    "Address of the collector, host:port. Further addresses, separated "
-	    "by commas, are fallbacks: if a collector does not answer or "
-	    "rejects the agent, all of them are tried before the next backoff. "
-	    "A collector that has been superseded is ignored." },
+	    "Address of the collector, host:port. Further addresses, "
+	    "separated by commas, are fallbacks: if a collector does not "
+	    "answer or rejects the agent, all of them are tried before the "
+	    "next backoff. A collector that a standby has replaced is "
+	    "ignored." },
 	{ "agent", "name", CONF_STRING, 0, 255, NULL, "", "",
-	    "Node name; the certificate must contain it. Empty: the host "
-	    "name." },
+	    "Name of this node; its certificate must contain it. Empty: the "
+	    "host name." },
 	{ "agent", "state_dir", CONF_STRING, 1, 4000, NULL,
 	    "/var/lib/coalmine-agent", "",
-	    "Directory of the spool, and of data about runs to clean up." },
+	    "Directory of the spool, and of data by which the agent cleans "
+	    "up runs after a crash." },
 	{ "agent", "run_dir", CONF_STRING, 1, 80, NULL, "/run/coalmine-agent",
 	    "", "Directory of sockets and files of active runs." },
 	{ "agent", "log", CONF_CHOICE, 0, 0, "error|warn|info|debug|trace",
-	    "info", "", "Log level." },
+	    "info", "",
+	    "Log level: messages of this level and of more severe ones are "
+	    "logged." },
 	{ "agent", "spool_max", CONF_BYTES, 64.0 * 1024, 1024 * GIB, NULL,
 	    "64M", "bytes",
-	    "Maximum size of the spool. The oldest raw records are dropped "
-	    "first." },
+	    "Maximum size of the spool, which holds records until the "
+	    "collector has stored them. If it is full, the oldest records of "
+	    "single rounds are dropped first." },
 	{ "agent", "grace", CONF_SPAN, 1, 3600, NULL, "100s", "s",
-	    "Runs are ended if the collector is unreachable for this long. The "
-	    "default covers a restart of the collector and the reconnect of "
-	    "20,000 agents on two cores." },
+	    "Active runs on this node are ended if the collector is "
+	    "unreachable for this long. The default covers a restart of the "
+	    "collector and the reconnect of 20,000 agents on two cores." },
 	{ "agent", "enroll", CONF_STRING, 0, 4000, NULL,
 	    "/etc/coalmine/pki/enroll", "",
-	    "Enrolment, if tls.ca, tls.cert and tls.key do not exist: a token "
-	    "of coalctl pki token, or a file with one; or munge, with a munge "
-	    "credential." },
+	    "How the node gets its certificate if tls.ca, tls.cert and "
+	    "tls.key do not exist: a token made by coalctl pki token, a file "
+	    "that contains one, or the word munge for a munge credential." },
 	{ "agent", "munge_users", CONF_STRING, 1, 400, NULL, "root, coalmine",
 	    "",
-	    "Users, by name or number, that the collector runs as on its host; "
-	    "with enroll = munge only their credentials are accepted as those "
-	    "of a collector." },
+	    "Users, by name or number, as which the collector may run on its "
+	    "host. With enroll = munge the agent trusts a collector only if "
+	    "one of these users made its munge credential." },
 	{ "agent", "munge_socket", CONF_STRING, 0, 100, NULL, "", "",
-	    "Socket of munged. Empty: the default of libmunge." },
+	    "Unix socket of the munge daemon. Empty: the default of "
+	    "libmunge." },
 	{ "agent", "in_band", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Folder on a local disk in which jobs write their own measurements "
-	    "of collectives: NCCL's inspector, libcoalmine-pmpi.so. Empty: "
-	    "disabled." },
+	    "Directory on a local disk in which jobs write the times of "
+	    "their own collectives, by NCCL's inspector or "
+	    "libcoalmine-pmpi.so. Empty: disabled." },
 	{ "agent", "ras_port", CONF_INT, 0, 65535, NULL, "0", "",
-	    "TCP port of NCCL's RAS, 28028 unless NCCL_RAS_ADDR changes it. "
-	    "The agent reads it every 30 s for jobs of the node. 0: "
-	    "disabled." },
+	    "TCP port of the status service (RAS) of NCCL jobs on this node: "
+	    "28028, unless NCCL_RAS_ADDR changes it. The agent queries it "
+	    "every 30 s. 0: disabled." },
 	{ "tls", "ca", CONF_STRING, 1, 4000, NULL, "/etc/coalmine/pki/ca.pem",
-	    "", "Certificate of the site's authority." },
+	    "",
+	    "Certificate of the site's authority, by which the agent "
+	    "verifies the collector." },
 	{ "tls", "cert", CONF_STRING, 1, 4000, NULL,
-	    "/etc/coalmine/pki/agent.pem", "", "Own certificate." },
+	    "/etc/coalmine/pki/agent.pem", "", "Certificate of this node." },
 	{ "tls", "key", CONF_STRING, 1, 4000, NULL,
-	    "/etc/coalmine/pki/agent.key", "", "Own key." },
+	    "/etc/coalmine/pki/agent.key", "", "Private key of tls.cert." },
 	{ "tls", "crl", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Certificate revocation lists (PEM), one for each authority of "
 	    "tls.ca and each intermediate one. Empty: only the lists that "
-	    "collectors send, which are stored in state_dir." },
+	    "the collector sends, which are stored in agent.state_dir." },
 	{ "children", "user", CONF_STRING, 0, 64, NULL, "coalmine-probe", "",
-	    "User that probes run as if the agent is root; not the user of the "
-	    "collector." },
+	    "User as which probes run if the agent is root. It must not be "
+	    "the user of the collector." },
 	{ "children", "allow_root", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Whether probes may run as root, if user is root or empty. "
-	    "Otherwise such runs are rejected." },
+	    "Whether probes may run as root. If not, runs are rejected while "
+	    "children.user is root or empty." },
 	{ "children", "libexec", CONF_STRING, 1, 4000, NULL,
 	    "/usr/libexec/coalmine", "",
-	    "Directory of the engines and helper programs." },
+	    "Directory of the probe engines and of helper programs." },
 	{ "children", "openmpi", CONF_STRING, 0, 4000, NULL, "/usr/bin", "",
-	    "Directory of mpirun and orted. Empty: Open MPI is not offered." },
+	    "Directory of Open MPI's mpirun and orted. Empty: this node does "
+	    "not offer Open MPI." },
 	{ "children", "mpich", CONF_STRING, 0, 4000, NULL, "/usr/bin", "",
-	    "Directory of mpiexec.hydra and hydra_pmi_proxy. Empty: MPICH is "
-	    "not offered." },
+	    "Directory of MPICH's mpiexec.hydra and hydra_pmi_proxy. Empty: "
+	    "this node does not offer MPICH." },
 	{ "children", "probes", CONF_STRING, 1, 4000, NULL,
 	    "/etc/coalmine/probes.d", "",
-	    "Directory of the site's own MPIs, a file each, as written by "
-	    "coalmine-build-probe(8). Read at the start only." },
+	    "Directory in which coalmine-build-probe(8) registers the site's "
+	    "own MPIs, one file each. Read at the start only." },
 	{ "children", "slurm", CONF_STRING, 0, 4000, NULL, "/usr/bin", "",
 	    "Directory of srun, for campaigns with launcher = slurm. Empty: "
-	    "not offered." },
+	    "this node does not offer that launcher." },
 	{ "children", "slurm_conf", CONF_STRING, 0, 4000, NULL, "", "",
-	    "slurm.conf for srun. Empty: Slurm's default." },
+	    "Path of slurm.conf for srun. Empty: Slurm's default." },
 	{ "children", "command", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Command for campaigns with launcher = command. It submits a job "
 	    "to another batch system and must not return before the job has "
 	    "ended, for example /usr/bin/flux run -N {nodes} "
 	    "--requires=hosts:{hostlist} {command}." },
 	{ "children", "programs", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Programs, by absolute path and separated by commas, that "
-	    "command.run of a campaign may start. Empty: none." },
+	    "Programs that a campaign may start by command.run, as absolute "
+	    "paths separated by commas. Empty: none." },
 	{ "children", "tables", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Directory in which a campaign may store a tuner's table, as "
-	    "multipath.table. Empty: not permitted." },
+	    "Directory in which campaigns may store results of tuning "
+	    "(collective.table, multipath.table). Empty: not permitted." },
 	{ "children", "file_max", CONF_BYTES, 0, 1024 * GIB, NULL, "16G",
 	    "bytes",
-	    "Maximum size of a file that a probe writes. 0: no limit." },
+	    "Maximum size of each file that a probe writes. 0: no limit." },
 	{ "children", "processes_max", CONF_INT, 0, 10000000, NULL, "16384",
 	    "1",
 	    "Maximum number of processes and threads of children.user on this "
 	    "node, all runs together. 0: no limit." },
 	{ "children", "deadline_max", CONF_SPAN, 1, DAY_S, NULL, "1h", "s",
-	    "Maximum lifetime of a child; it overrides the deadline of a "
-	    "campaign." },
+	    "Maximum run time of a process of a run, even if "
+	    "campaign.deadline is longer." },
 	{ "mpi", "net", CONF_NETS, 0, 200, NULL, "", "",
-	    "Networks of MPI traffic, for example 10.1.0.0/16. Empty: the "
-	    "networks that all nodes of a run share, as found by the "
-	    "collector." },
+	    "Networks for MPI traffic over TCP, separated by commas, for "
+	    "example 10.1.0.0/16. Empty: the networks that all nodes of a "
+	    "run share, as found by the collector." },
 	{ "mpi", "fabric", CONF_CHOICE, 0, 0, NAMES_FABRICS, "auto", "",
-	    "Default of mpi.fabric for campaigns that do not set it: what "
-	    "carries the bytes of ranks. auto is the MPI's own choice for any "
-	    "job." },
+	    "Network software for the messages of ranks (as mpi.fabric of "
+	    "campaigns), for campaigns that do not set it. auto: the MPI "
+	    "chooses, as for any job." },
 	{ "mpi", "ports", CONF_STRING, 0, 16, NULL, "", "",
 	    "TCP ports on which ranks accept connections, for a firewall "
-	    "between nodes, for example 20000-20100; each rank takes up to "
+	    "between nodes, for example 20000-20100. Each rank uses up to "
 	    "two. Empty: any port of the kernel's range." },
 	{ "mpi", "ucx_tls", CONF_STRING, 0, 64, NULL, "", "",
-	    "UCX_TLS of ranks. Empty: UCX chooses." },
+	    "Transports of UCX for ranks: the value of UCX_TLS in their "
+	    "environment. Empty: UCX chooses." },
 	{ "mpi", "nics", CONF_STRING, 0, 1000, NULL, "", "",
-	    "NICs for the ranks of a node, in this order and repeated for "
-	    "further ranks, for example eth0,eth1 or mlx5_0,mlx5_1. These NICs "
-	    "are also the rails for mpi.rails = turns, and are counted by "
-	    "coverage. Empty: the MPI chooses, and the rails are all active "
-	    "InfiniBand and Slingshot ports." },
+	    "NICs for the ranks of this node, for example eth0,eth1 or "
+	    "mlx5_0,mlx5_1: the first rank gets the first NIC, and so on, "
+	    "repeated. These NICs are also the rails for mpi.rails = turns, "
+	    "and are counted by coalctl coverage. Empty: the MPI chooses, "
+	    "and the rails are all active InfiniBand and Slingshot ports." },
 	{ "mpi", "bind", CONF_CHOICE, 0, 0, "auto|none|core|numa", "auto", "",
-	    "Default of mpi.bind for campaigns that do not set it: what ranks "
-	    "are bound to." },
+	    "Binding of ranks to processors (as mpi.bind of campaigns), for "
+	    "campaigns that do not set it." },
 	{ "mpi", "mca", CONF_STRING, 0, 1000, NULL, "", "",
-	    "Additional Open MPI parameters: "
-	    "name=value,name=\"value,value\"." },
+	    "Additional parameters of Open MPI: "
+	    "name=value,name=\"value,value\". Empty: none." },
 	{ "mpi", "env", CONF_STRING, 0, 2000, NULL, "", "",
 	    "Environment variables of every rank, for example "
-	    "UCX_TLS=\"rc,self\",UCX_IB_GID_INDEX=3." },
+	    "UCX_TLS=\"rc,self\",UCX_IB_GID_INDEX=3. Empty: none." },
 	{ "mpi", "allow", CONF_STRING, 0, 2000, NULL,
 	    "UCX_*,FI_*,PSM2_*,PSM3_*,NCCL_*,RCCL_*,MPIR_CVAR_*,MPICH_*,"
 	    "CUDA_VISIBLE_DEVICES,HIP_VISIBLE_DEVICES,ROCR_VISIBLE_DEVICES,"
@@ -455,16 +502,18 @@ const struct conf_row options_agent[] = {
 	    "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,127.0.0.0/8,"
 	    "fc00::/7,fe80::/10",
 	    "",
-	    "Networks, separated by commas, to which the agent sends echoes. "
-	    "It ignores targets outside of them, whatever the collector "
-	    "orders. Empty: all." },
+	    "Networks, separated by commas, to which the agent may send "
+	    "echoes. Targets in other networks are ignored, whatever the "
+	    "collector orders. Empty: all networks." },
 	{ "idle", "check", CONF_CHOICE, 0, 0,
 	    "auto|always|command|slurm-cgroup|load", "auto", "",
-	    "How to tell that the node is idle before exclusive work: auto "
-	    "looks for jobs of Slurm, and refuses the work on nodes without "
-	    "Slurm; always does not look." },
+	    "How the agent checks that its node is idle before an exclusive "
+	    "run. auto: slurm-cgroup on nodes with Slurm; others reject the "
+	    "run. always: no check. command: idle.command. slurm-cgroup: no "
+	    "job of Slurm has a control group. load: idle.load." },
 	{ "idle", "command", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Command for check = command; exit status 0 means idle." },
+	    "Shell command for check = command; exit status 0 means that the "
+	    "node is idle." },
 	{ "idle", "load", CONF_REAL, 0, 10000, NULL, "0.5", "1",
 	    "For check = load: the node is idle if its load per core is below "
 	    "this and no process computes on a GPU, as far as drivers report "
@@ -474,41 +523,46 @@ const struct conf_row options_agent[] = {
 
 const struct conf_row options_probe[] = {
 	{ "probe", "mpi", CONF_CHOICE, 0, 0, "openmpi|mpich", NULL, "",
-	    "Family of the MPI, which decides how its launcher is used. "
+	    "Family of this MPI, which decides how its launcher is used. "
 	    "MVAPICH, Intel MPI and Cray MPICH belong to mpich." },
 	{ "probe", "engine", CONF_STRING, 1, 4000, NULL, NULL, "",
-	    "Path of the engine that was built for it." },
+	    "Path of the probe engine that was built with this MPI." },
 	{ "probe", "bin", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Directory of its launcher, whose version is reported. Empty: it "
-	    "has no launcher, as Cray MPICH." },
+	    "Directory of the launcher (mpirun or mpiexec.hydra) of this "
+	    "MPI, whose version is reported. Empty: it has no launcher, as "
+	    "Cray MPICH." },
 	{ "probe", "wireup", CONF_CHOICE, 0, 0, "auto|pmix|pmi", "auto", "",
-	    "Wire-up of its ranks: PMIx, or PMI-1 and PMI-2. auto: pmix for "
+	    "Interface by which ranks of this MPI find each other at the "
+	    "start: PMIx (pmix), or PMI-1 and PMI-2 (pmi). auto: pmix for "
 	    "openmpi, pmi for mpich. coalmine-build-probe(8) tries both." },
 	{ "probe", "slurm", CONF_STRING, 0, 64, NULL, "", "",
-	    "Wire-up by srun, its option --mpi, for example cray_shasta. "
-	    "Empty: pmix for openmpi, pmi2 for mpich." },
+	    "Value of srun's option --mpi for ranks of this MPI, for example "
+	    "cray_shasta. Empty: pmix for openmpi, pmi2 for mpich." },
 	{ "probe", "version", CONF_STRING, 0, 64, NULL, "", "",
-	    "Coalmine version of the engine." },
+	    "Version of Coalmine from which the engine was built." },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 };
 
 const struct conf_row options_scan[] = {
 	{ "scan", "within", CONF_SPAN, 10, 600, NULL, "40s", "s",
-	    "Time limit of all measurements, without the start of the MPI job. "
-	    "Nodes that are undecided by then are reported as open." },
+	    "Time limit of all measurements, without the start of the MPI "
+	    "job. Nodes without a result by then are reported as open." },
 	{ "scan", "tests", CONF_CHOICES, 0, 0, "lat|bw|incast", "lat,bw,incast",
 	    "",
-	    "Tests: latency and bandwidth of pairs of nodes, which decide "
-	    "about nodes, and incast, many senders to one receiver." },
+	    "Tests to run: lat and bw (latency and bandwidth of pairs of "
+	    "nodes, by which slow nodes are found), and incast (many senders "
+	    "to one receiver)." },
 	{ "scan", "expect", CONF_STRING, 0, 400, NULL, "", "",
-	    "Promised rate that a node sends and receives at the same time, in "
-	    "each direction, for example 200gbit or 25GB/s, or a machine file "
-	    "of coalmine-machine(5). A node below 85 % of it is reported." },
+	    "Expected rate in each direction while a node sends and receives "
+	    "at the same time, for example 200gbit or 25GB/s; or a machine "
+	    "file of coalmine-machine(5). A node below 85 % of it is "
+	    "reported. Empty: nodes are only compared with each other." },
 	{ "scan", "device", CONF_CHOICE, 0, 0, NAMES_DEVICES, "host", "",
-	    "Memory of the buffers. Memory of a GPU requires an MPI that "
-	    "accepts its pointers." },
+	    "Memory of the message buffers. GPU memory requires an MPI that "
+	    "accepts pointers to it." },
 	{ "scan", "json", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Print the result as one JSON object; a flag without a value." },
+	    "Print the result as one JSON object. The option --json has no "
+	    "value." },
 	{ NULL },
 };
 

@@ -45,352 +45,416 @@ const struct conf_row options_campaign[] = {
 #include "schema/campaign.inc"
 	{ "group", "pattern", CONF_CHOICE, 0, 0, "rail|asymmetric|symmetric",
 	    "rail", "",
-	    "rail: device i with device i of the other groups; asymmetric: the "
-	    "first k devices with all; symmetric: the first k with the first "
-	    "k." },
+	    "Which devices communicate. rail: device i with device i of the "
+	    "other groups. asymmetric: the first k devices of one group with "
+	    "all devices of the others. symmetric: the first k devices of "
+	    "one group with the first k of the others." },
 	{ "group", "direction", CONF_CHOICE, 0, 0, "out|in|bi|omni", "out", "",
-	    "From the first group, to it, both, or between all groups." },
+	    "Direction of the data: out (from the first group to the "
+	    "others), in (from the others to the first), bi (both), omni "
+	    "(between all groups)." },
 	{ "group", "n", CONF_INT, 2, RANKS_MAX, NULL, "2", "groups",
-	    "Groups (nodes)." },
+	    "Number of groups. A group is usually a node." },
 	{ "group", "g", CONF_INT, 1, RANKS_MAX, NULL, "1", "devices",
-	    "Devices (ranks) of a group." },
+	    "Number of devices in a group. A device is a rank." },
 	{ "group", "k", CONF_INT, 1, RANKS_MAX, NULL, "1", "devices",
-	    "Active devices of a group, at most g." },
+	    "Number of active devices in a group, at most g." },
 	{ "group", "count", CONF_INT, 1, COUNT_MAX, NULL, "1048576", "elements",
-	    "Elements that one active device sends in all, to every other "
-	    "group in the asymmetric pattern." },
+	    "Number of elements that one active device sends in total; in "
+	    "the asymmetric pattern, to each of the other groups." },
 	{ "group", "type", CONF_CHOICE, 0, 0, TYPES, "int32", "",
-	    "Element type." },
+	    "Type of the elements." },
 	{ "group", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
-	    "Transport" VIA_AUTO },
+	    "Transport of the messages" VIA_AUTO },
 	PIECE("group"),
 	{ "stripe", "g", CONF_INT, 1, RANKS_MAX / 2, NULL, "1", "devices",
-	    "Devices of each of the two nodes, one stripe each." },
+	    "Number of devices (ranks) on each of the two nodes. The message "
+	    "is cut into one stripe for each." },
 	{ "stripe", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "64M", "bytes",
-	    "Message size, unless count is given." },
+	    "Size of the message from one node to the other. Not used if "
+	    "count is set." },
 	{ "stripe", "count", CONF_INT, 0, COUNT_MAX, NULL, "0", "elements",
-	    "Message size in elements of type; stripes then hold whole ones." },
+	    "Size of the message in elements of type, so that a stripe ends "
+	    "with a whole element. 0: bytes applies." },
 	{ "stripe", "type", CONF_CHOICE, 0, 0, TYPES, "int32", "",
-	    "Element type of count." },
+	    "Type of the elements that count refers to." },
 	{ "stripe", "via", CONF_CHOICES, 0, 0, VIAS, "auto", "",
-	    "Transport of all steps, or three: split, translate, "
-	    "assemble" VIA_AUTO },
+	    "Transport of the messages: one for all steps, or one for each "
+	    "of the three steps split, translate, assemble" VIA_AUTO },
 	PIECE("stripe"),
 	{ "self", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "64M", "bytes",
-	    "Size of each rank's copy to itself." },
+	    "Number of bytes that each rank copies within its own memory." },
 	{ "self", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
-	    "Transport" VIA_AUTO },
+	    "Transport of the copy" VIA_AUTO },
 	PIECE("self"),
 	{ "pairs", "g", CONF_INT, 1, RANKS_MAX / 2, NULL, "1", "devices",
-	    "Devices (ranks) of a node; each exchanges with the same one of "
-	    "the other node." },
+	    "Number of devices (ranks) on a node. Device i of a node "
+	    "exchanges messages with device i of the other node." },
 	{ "pairs", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "64M", "bytes",
-	    "Bytes that each device sends, and receives." },
+	    "Number of bytes that each device sends, and the number that it "
+	    "receives." },
 	{ "pairs", "pieces", CONF_INT, 1, 4096, NULL, "8", "messages",
-	    "Number of messages, all in flight at once." },
+	    "Number of messages into which the bytes are divided. All are in "
+	    "flight at once." },
 	{ "pairs", "shift", CONF_INT, 0, 1, NULL, "0", "nodes",
-	    "0: nodes 0 and 1, 2 and 3, ...; 1: nodes 1 and 2, 3 and 4, ..." },
+	    "Which nodes are paired. 0: nodes 0 and 1, 2 and 3, and so on. "
+	    "1: nodes 1 and 2, 3 and 4, and so on." },
 	{ "pairs", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
-	    "Transport" VIA_AUTO },
+	    "Transport of the messages" VIA_AUTO },
 	PIECE("pairs"),
 	{ "binding", "g", CONF_INT, 2, BINDING_DEVICES_MAX, NULL, "2",
-	    "devices", "Devices of each of the two nodes." },
+	    "devices", "Number of devices (ranks) on each of the two nodes." },
 	{ "binding", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "16M", "bytes",
-	    "Bytes that each active device sends in every measurement." },
+	    "Number of bytes that each active device sends in every "
+	    "measurement." },
 	{ "binding", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
-	    "Transport" VIA_AUTO },
+	    "Transport of the messages" VIA_AUTO },
 	PIECE("binding"),
 	{ "binding", "tolerance", CONF_REAL, 0.001, 1, NULL, "0.1", "1",
-	    "Relative error up to which a model of the binding is accepted." },
+	    "Maximum relative error at which a model of the binding (which "
+	    "NIC serves which device) is accepted. 0.1 is 10 %." },
 	{ "binding", "weak", CONF_REAL, 0, 1, NULL, "0.75", "1",
-	    "A rail whose bandwidth alone is less than this share of the "
-	    "others' is reported." },
+	    "A rail (NIC) is reported as slow if its bandwidth alone is less "
+	    "than this share of the other rails' bandwidth." },
 	{ "moe", "experts", CONF_INT, 0, RANKS_MAX, NULL, "0", "experts",
-	    "Number of experts, the same number on each rank. 0: one a rank." },
+	    "Number of experts in total, the same number on each rank. 0: "
+	    "one expert on each rank." },
 	{ "moe", "top_k", CONF_INT, 1, 64, NULL, "2", "experts",
-	    "Experts that each token goes to." },
+	    "Number of experts to which each token is sent." },
 	{ "moe", "tokens", CONF_INT, 1, 16777216, NULL, "4096", "tokens",
-	    "Tokens of a rank." },
+	    "Number of tokens on each rank." },
 	{ "moe", "bytes", CONF_BYTES, 1, 1024 * 1024, NULL, "14K", "bytes",
 	    "Size of a token." },
 	{ "moe", "zipf", CONF_REAL, 0, 4, NULL, "0.5", "1",
-	    "Skew of the popularity of experts: the expert at place i in order "
-	    "of popularity has weight i to the power of minus this. 0: "
-	    "equal." },
+	    "Skew of the popularity of experts (Zipf's law): the i-th most "
+	    "popular expert has weight 1 / i^zipf. 0: all are equally "
+	    "popular." },
 	{ "moe", "loads", CONF_STRING, 0, 4000, NULL, "", "",
-	    "A file with the weight of each expert, whole numbers, in place of "
-	    "zipf: a histogram of a model's own routing." },
+	    "File with the weight of each expert, in whole numbers, for "
+	    "example a histogram of a model's own routing. It replaces zipf. "
+	    "Empty: zipf applies." },
 	{ "moe", "seed", CONF_INT, 0, SEED_MAX, NULL, "0", "1",
-	    "Seed that draws which experts are popular. 0: the first ones, on "
-	    "the first ranks." },
+	    "Random seed that selects which experts are popular. 0: the "
+	    "first ones, on the first ranks." },
 	{ "moe", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
-	    "Transport" VIA_AUTO },
+	    "Transport of the messages" VIA_AUTO },
 	PIECE("moe"),
 	{ "kv", "count", CONF_INT, 1, 1048576, NULL, "1024", "blocks",
-	    "Blocks of each sender, a message each." },
+	    "Number of blocks that each sender sends, one message for each." },
 	{ "kv", "bytes", CONF_BYTES, 1, GIB, NULL, "64K", "bytes",
 	    "Size of a block." },
 	{ "kv", "pairs", CONF_INT, 0, RANKS_MAX / 2, NULL, "0", "pairs",
-	    "Number of sending ranks, the first ones; each sends to one of the "
-	    "same number of last ranks. 0: half of the ranks." },
+	    "Number of pairs of ranks: the first ranks, this many, each send "
+	    "to one of the last ranks. 0: half of the ranks send to the "
+	    "other half." },
 	{ "kv", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
-	    "Transport" VIA_AUTO },
+	    "Transport of the messages" VIA_AUTO },
 	PIECE("kv"),
 	{ "pipeline", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "16M", "bytes",
-	    "Size of a micro-batch between two ranks." },
+	    "Size of the data that a rank sends to the next one for each "
+	    "micro-batch." },
 	{ "pipeline", "batches", CONF_INT, 1, 4096, NULL, "8", "batches",
-	    "Micro-batches, one after the other." },
+	    "Number of micro-batches that pass along the chain of ranks, one "
+	    "after the other." },
 	{ "pipeline", "backward", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Also send a gradient back for each micro-batch." },
+	    "Whether a gradient is also sent back along the chain for each "
+	    "micro-batch." },
 	{ "pipeline", "via", CONF_CHOICE, 0, 0, VIAS, "auto", "",
-	    "Transport" VIA_AUTO },
+	    "Transport of the messages" VIA_AUTO },
 	PIECE("pipeline"),
 	{ "sparse", "file", CONF_STRING, 0, 4000, NULL, "", "",
-	    "A matrix (senders rows, elements) or lines src dst bytes: a file, "
-	    "or the shipped halo8." },
+	    "File with the bytes between ranks: a matrix (a row for each "
+	    "sender, numbers of elements), or a line with source, "
+	    "destination and bytes for each message. halo8 names a file that "
+	    "is shipped." },
 	{ "sparse", "format", CONF_CHOICE, 0, 0, "auto|matrix|list", "auto", "",
-	    "Format of the file; auto recognises a list by its three "
-	    "columns." },
+	    "Format of the file. auto: a file with three columns is a list, "
+	    "any other a matrix." },
 	{ "sparse", "g", CONF_INT, 1, RANKS_MAX, NULL, "1", "ranks",
-	    "Consecutive ranks that share a node." },
+	    "Number of consecutive ranks on a node." },
 	{ "sparse", "stripes", CONF_INT, 0, RANKS_MAX, NULL, "0", "stripes",
-	    "Stripes of a message between nodes, at most g; 0: direct." },
+	    "Number of stripes into which a message between nodes is cut, at "
+	    "most g. 0: each message is sent directly." },
 	{ "sparse", "type", CONF_CHOICE, 0, 0, TYPES, "int32", "",
-	    "Element type of a matrix; a list counts bytes." },
+	    "Type of the elements that a matrix counts. A list counts bytes." },
 	{ "sparse", "scope", CONF_CHOICE, 0, 0, "all|intra|inter", "all", "",
-	    "Which entries to use: all, within nodes, between nodes." },
+	    "Which messages of the file are sent: all, intra (within nodes) "
+	    "or inter (between nodes)." },
 	{ "sparse", "via", CONF_CHOICES, 0, 0, VIAS, "auto", "",
-	    "Transport of all steps, or three: split, translate, "
-	    "assemble" VIA_AUTO },
+	    "Transport of the messages: one for all steps, or one for each "
+	    "of the three steps split, translate, assemble" VIA_AUTO },
 	PIECE("sparse"),
 	{ "collective", "name", CONF_CHOICE, 0, 0, NAMES_COLLECTIVES,
-	    "broadcast", "", "The collective." },
+	    "broadcast", "", "Name of the collective operation." },
 	{ "collective", "form", CONF_STRING, 1, 80, NULL, "default", "",
-	    "single, default, or steps from right to left, for example "
-	    "allgather.scatter." },
+	    "How the collective is composed: single (one primitive), "
+	    "default, or steps from right to left. allgather.scatter is a "
+	    "scatter followed by an allgather." },
 	{ "collective", "ranks", CONF_INT, 0, RANKS_MAX, NULL, "0", "ranks",
-	    "Ranks that take part. 0: all." },
+	    "Number of ranks that take part. 0: all ranks." },
 	{ "collective", "count", CONF_INT, 1, COUNT_MAX, NULL, "1024",
 	    "elements",
-	    "Elements of a block; a rank's buffer has a block for "
-	    "every rank." },
+	    "Number of elements in a block. The larger buffer of a rank has "
+	    "one block for every rank." },
 	{ "collective", "type", CONF_CHOICE, 0, 0, TYPES_OPS, "int32", "",
-	    "Element type." },
+	    "Type of the elements." },
 	{ "collective", "op", CONF_CHOICE, 0, 0, "sum|prod|min|max|land|lor",
-	    "sum", "", "Reduction." },
+	    "sum", "", "Operation by which a reduction combines elements." },
 	{ "collective", "root", CONF_INT, 0, RANKS_MAX, NULL, "0", "",
-	    "Root of broadcast, reduce, gather and scatter." },
+	    "Rank that is the root of broadcast, reduce, gather and scatter." },
 	{ "collective", "hierarchy", CONF_STRING, 1, 200, NULL, "flat", "",
-	    "Factors separated by commas, outermost first, for example 2,2,3; "
-	    "their product is the number of ranks. auto: leaves, nodes, and "
-	    "near devices within nodes." },
+	    "Levels of the machine as factors, outermost first: 2,2,3 is 2 "
+	    "groups of 2 nodes with 3 ranks each. The product is the number "
+	    "of ranks. flat: one level. auto: leaves, nodes, and near "
+	    "devices within nodes." },
 	{ "collective", "tune", CONF_CHOICE, 0, 0, "no|auto", "no", "",
-	    "auto: options hierarchy, stripe, ring, depth and via that are not "
-	    "set are chosen by prediction for the machine." },
+	    "auto: options hierarchy, stripe, ring, depth and via that are "
+	    "not set are chosen by prediction for the machine. no: they have "
+	    "their defaults." },
 	{ "collective", "table", CONF_STRING, 0, 4000, NULL, "", "",
 	    "File that stores the measurements and choices of tune = auto "
 	    "between runs. Empty: every run measures." },
 	{ "collective", "machine", CONF_STRING, 0, 400, NULL, "", "",
-	    "Machine for tune = auto, a name or file. Empty: the machine of "
-	    "predict, otherwise the local one." },
+	    "Machine for which tune = auto predicts: a name or file of "
+	    "coalmine-machine(5). Empty: the machine of predict, otherwise "
+	    "the local one." },
 #define SECTION "collective"
 #include "schema/shape.inc"
 #undef SECTION
 	{ "compose", "steps", CONF_STRING, 0, 65536, NULL, "", "",
-	    "Primitives separated by |, for example: for i in all: reduce "
-	    "send[i] of all to recv of i." },
+	    "Steps of the composition, primitives of coalmine-plan(7) "
+	    "separated by |, for example: for i in all: reduce send[i] of "
+	    "all to recv of i." },
 	{ "compose", "file", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Instead of steps: a file with one primitive a line." },
+	    "File with the steps, one primitive a line, in place of option "
+	    "steps. Empty: steps applies." },
 	{ "compose", "buffers", CONF_STRING, 1, 4000, NULL,
 	    "send:in:ranks,recv:out:ranks", "",
-	    "Buffers as name:role:blocks, separated by commas; roles are in, "
-	    "out and temp, blocks are a number or ranks." },
+	    "Buffers of each rank as name:role:blocks, separated by commas. "
+	    "The role is in, out or temp. blocks is a number, or ranks: one "
+	    "block for every rank." },
 	{ "compose", "ranks", CONF_INT, 0, RANKS_MAX, NULL, "0", "ranks",
-	    "Ranks that take part. 0: all." },
+	    "Number of ranks that take part. 0: all ranks." },
 	{ "compose", "count", CONF_INT, 1, COUNT_MAX, NULL, "1024", "elements",
-	    "Elements of a block." },
+	    "Number of elements in a block." },
 	{ "compose", "type", CONF_CHOICE, 0, 0, TYPES_OPS, "int32", "",
-	    "Element type." },
+	    "Type of the elements." },
 	{ "compose", "op", CONF_CHOICE, 0, 0, "sum|prod|min|max|land|lor",
-	    "sum", "", "Reduction." },
+	    "sum", "", "Operation by which reduce combines elements." },
 	{ "compose", "root", CONF_INT, 0, RANKS_MAX, NULL, "0", "",
-	    "Value of root in steps." },
+	    "Rank that the word root stands for in steps." },
 	{ "compose", "hierarchy", CONF_STRING, 1, 200, NULL, "flat", "",
-	    "Factors separated by commas, outermost first; their product is "
-	    "the number of ranks; or auto." },
+	    "Levels of the machine as factors, outermost first, for example "
+	    "2,2,3. The product is the number of ranks. flat: one level. "
+	    "auto: leaves, nodes, and near devices within nodes." },
 #define SECTION "compose"
 #include "schema/shape.inc"
 #undef SECTION
 	{ "neighbor", "graph", CONF_STRING, 0, 4000, NULL, "", "",
-	    "The edges: a file of lines src dst. One of graph, rsg, moore, "
+	    "File with the edges of the graph, a line with source and "
+	    "destination rank for each. Exactly one of graph, rsg, moore, "
 	    "cart and matrix is required." },
 	{ "neighbor", "rsg", CONF_REAL, 0, 1, NULL, "0", "1",
-	    "Random sparse graph: the probability of each edge." },
+	    "Random sparse graph: the probability that a rank sends to "
+	    "another one." },
 	{ "neighbor", "seed", CONF_INT, 0, SEED_MAX, NULL, "1", "",
-	    "Seed of rsg." },
+	    "Random seed of the graph of rsg." },
 	{ "neighbor", "moore", CONF_STRING, 0, 40, NULL, "", "",
-	    "Moore neighborhood on a torus: dimensions,radius, for example "
-	    "2,1." },
+	    "Moore neighborhood on a torus: each rank sends to all ranks "
+	    "within a radius. The value is the number of dimensions and the "
+	    "radius, for example 2,1." },
 	{ "neighbor", "cart", CONF_INT, 1, 8, NULL, "2", "dimensions",
-	    "Nearest neighbours on a torus with this many dimensions." },
+	    "Torus with this many dimensions: each rank sends to its nearest "
+	    "neighbours." },
 	{ "neighbor", "matrix", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Edges of a product with this sparse matrix, a Matrix Market "
-	    "file." },
+	    "Sparse matrix, a Matrix Market file. Ranks exchange what the "
+	    "product of this matrix and a dense one needs." },
 	{ "neighbor", "columns", CONF_INT, 0, 16777216, NULL, "0", "columns",
-	    "Columns of the dense matrix, 8 bytes each. 0: the number of "
-	    "rows." },
+	    "For matrix: number of columns of the dense matrix, with 8 bytes "
+	    "an element. 0: as many as the sparse matrix has rows." },
 	{ "neighbor", "ranks", CONF_INT, 0, NEIGHBOR_RANKS_MAX, NULL, "0",
-	    "ranks", "Ranks that take part. 0: all." },
+	    "ranks", "Number of ranks that take part. 0: all ranks." },
 	{ "neighbor", "per_node", CONF_INT, 1, NEIGHBOR_DEVICES_MAX, NULL, "8",
 	    "ranks",
-	    "Ranks of a node, one a device; the last may have fewer." },
+	    "Number of ranks on a node, one for each device. The last node "
+	    "may have fewer." },
 	{ "neighbor", "topology", CONF_STRING, 0, 4000, NULL, "mi250", "",
-	    "Links between devices: mi250, mi250x, none, machine (of the local "
-	    "host) or a file." },
+	    "Links between the devices of a node: mi250, mi250x, none (no "
+	    "links), machine (read from the local host), or a file in the "
+	    "format of coalmine-plan(7)." },
 	{ "neighbor", "bytes", CONF_BYTES, 0, COUNT_MAX, NULL, "1M", "bytes",
-	    "Bytes that each rank sends." },
+	    "Number of bytes that each rank sends to each of its neighbours." },
 	{ "neighbor", "sizes", CONF_STRING, 0, 4000, NULL, "", "",
-	    "File with the bytes of each rank, in place of bytes: one number "
-	    "for each rank." },
+	    "File with the number of bytes for each rank, in place of option "
+	    "bytes, one number for each. Empty: bytes applies." },
 	{ "neighbor", "unit", CONF_BYTES, 1, COUNT_MAX, NULL, "1", "bytes",
-	    "Messages are cut at multiples of this." },
+	    "Messages are cut only at multiples of this size, for example "
+	    "the size of an element." },
 	{ "neighbor", "threshold", CONF_BYTES, 0, COUNT_MAX, NULL, "0", "bytes",
-	    "Smaller messages go directly." },
+	    "Messages smaller than this are sent directly, not in pieces by "
+	    "several ranks." },
 	{ "neighbor", "order", CONF_CHOICE, 0, 0, "phased|dataflow", "phased",
 	    "",
-	    "phased: a rank completes a step before the next; dataflow: it "
-	    "continues with each source as its pieces arrive." },
+	    "phased: a rank completes a step before it begins the next. "
+	    "dataflow: it continues with the data of each source when its "
+	    "pieces arrive." },
 	{ "neighbor", "via", CONF_CHOICES, 0, 0, VIAS, "auto", "",
-	    "Transport of all steps, or three: scatter, exchange, "
-	    "peer" VIA_AUTO },
+	    "Transport of the messages: one for all steps, or one for each "
+	    "of the three steps scatter, exchange, peer" VIA_AUTO },
 	PIECE("neighbor"),
 	{ "multipath", "bytes", CONF_BYTES, 1, COUNT_MAX, NULL, "64M", "bytes",
-	    "Message size." },
+	    "Size of the message from device 0 to device 1." },
 	{ "multipath", "unit", CONF_BYTES, 1, COUNT_MAX, NULL, "1", "bytes",
-	    "The message is cut at multiples of this." },
+	    "The message is cut only at multiples of this size, for example "
+	    "the size of an element." },
 	{ "multipath", "share", CONF_STRING, 1, 800, NULL, "auto", "",
-	    "Shares of the other paths than the direct one, separated by "
-	    "commas: host, then each relay. auto: by the model." },
+	    "Shares of the message for the paths other than the direct one, "
+	    "separated by commas: first the path through the host, then each "
+	    "relay. auto: chosen by the model." },
 	{ "multipath", "chunks", CONF_INT, 0, PATHS_CHUNKS_MAX, NULL, "0",
-	    "chunks", "Chunks of each staged path; 0: by the model." },
+	    "chunks",
+	    "Number of chunks on each path through the host or a relay. 0: "
+	    "chosen by the model." },
 	{ "multipath", "chunks_max", CONF_INT, 1, PATHS_CHUNKS_MAX, NULL, "64",
-	    "chunks", "Most chunks that the model may choose." },
+	    "chunks",
+	    "Maximum number of chunks on a path that the model may choose." },
 	{ "multipath", "streams", CONF_INT, 1, 64, NULL, "8", "streams",
-	    "Chunks of a path in flight at the same time, each with its own "
-	    "staging buffer." },
+	    "Number of chunks of a path in flight at the same time, each "
+	    "with a separate staging buffer." },
 	{ "multipath", "host", CONF_BOOL, 0, 0, NULL, "yes", "",
-	    "Use a path through pinned memory of the sender's host." },
+	    "Whether one path goes through pinned memory of the sender's "
+	    "host." },
 	{ "multipath", "relays", CONF_INT, 0, 63, NULL, "0", "devices",
-	    "Paths through other devices, ranks 2 and up." },
+	    "Number of paths through other devices (relays), which are ranks "
+	    "2 and up." },
 	{ "multipath", "direct_rate", CONF_REAL, 0.001, RATE_MAX, NULL, "72",
-	    "GB/s", "For the model: rate of the direct path." },
+	    "GB/s",
+	    "Rate of the direct path between the two devices, for the model." },
 	{ "multipath", "direct_setup", CONF_SPAN, 0, 10, NULL, "10us", "s",
-	    "Fixed cost of a copy on it." },
+	    "Fixed cost of a copy on the direct path, for the model." },
 	{ "multipath", "host_in", CONF_REAL, 0.001, RATE_MAX, NULL, "61",
-	    "GB/s", "For the model: rate from the device to its host." },
+	    "GB/s",
+	    "Rate from the sending device to its host, for the model." },
 	{ "multipath", "host_out", CONF_REAL, 0.001, RATE_MAX, NULL, "61",
-	    "GB/s", "Rate from the host to the other device." },
+	    "GB/s",
+	    "Rate from the host to the receiving device, for the model." },
 	{ "multipath", "host_setup", CONF_SPAN, 0, 10, NULL, "15us", "s",
-	    "Cost of starting the path through the host." },
+	    "Fixed cost of starting the path through the host, for the "
+	    "model." },
 	{ "multipath", "relay_in", CONF_REAL, 0.001, RATE_MAX, NULL, "72",
-	    "GB/s", "For the model: rate from the device to a relay." },
+	    "GB/s", "Rate from the sending device to a relay, for the model." },
 	{ "multipath", "relay_out", CONF_REAL, 0.001, RATE_MAX, NULL, "72",
-	    "GB/s", "Rate from a relay to the other device." },
+	    "GB/s",
+	    "Rate from a relay to the receiving device, for the model." },
 	{ "multipath", "relay_setup", CONF_SPAN, 0, 10, NULL, "15us", "s",
-	    "Cost of starting a path through a relay." },
+	    "Fixed cost of starting a path through a relay, for the model." },
 	{ "multipath", "chunk_setup", CONF_SPAN, 0, 10, NULL, "10us", "s",
-	    "Cost of a chunk on each of its two stages." },
+	    "Fixed cost of a chunk on each of its two copies (to the host or "
+	    "relay, and from it), for the model." },
 	{ "multipath", "tune", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Run on streams of measure.device within one rank: one path "
-	    "against several over sizes, tuned." },
+	    "Whether to tune the paths: one rank copies between two devices "
+	    "of measure.device, by one path and by several, for a range of "
+	    "sizes, and the best shares are found." },
 	{ "multipath", "table", CONF_STRING, 0, 4000, NULL, "", "",
-	    "File in which the tuner stores its results." },
+	    "File in which tune = yes stores its results for later runs. "
+	    "Empty: they are not stored." },
 	{ "multipath", "frozen", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "The tuner repeats its last decision and does not learn." },
+	    "Whether tune = yes only repeats its last decision and does not "
+	    "learn." },
 	{ "multipath", "via", CONF_CHOICES, 0, 0, VIAS, "auto", "",
-	    "Transport of all steps, or three: direct, in, out" VIA_AUTO },
+	    "Transport of the messages: one for all steps, or one each for "
+	    "direct, in (to the host or relay) and out (from it)" VIA_AUTO },
 	PIECE("multipath"),
 	{ "allreduce", "form", CONF_CHOICE, 0, 0, "auto|flat|hierarchical",
 	    "auto", "",
-	    "flat: each device reduces its part; hierarchical: by sockets and "
-	    "their leaders; auto: flat if all devices have links to each "
-	    "other." },
+	    "flat: each device reduces its part of the vector. hierarchical: "
+	    "first within sockets, then between the leaders of sockets. "
+	    "auto: flat if every device has a link to every other one." },
 	{ "allreduce", "machine", CONF_STRING, 0, 4000, NULL, "", "",
-	    "A machine file or its name; its links decide the form and the "
-	    "sockets." },
+	    "Machine whose links decide the form and the sockets: a name or "
+	    "file of coalmine-machine(5). Empty: none." },
 	{ "allreduce", "ranks", CONF_INT, 0, ALLREDUCE_RANKS_MAX, NULL, "0",
-	    "ranks", "Ranks that take part. 0: all." },
+	    "ranks", "Number of ranks that take part. 0: all ranks." },
 	{ "allreduce", "per_socket", CONF_INT, 0, ALLREDUCE_RANKS_MAX, NULL,
 	    "0", "ranks",
-	    "Consecutive ranks of a socket. 0: as in the machine, otherwise "
-	    "2." },
+	    "Number of consecutive ranks on a socket. 0: as in the machine, "
+	    "otherwise 2." },
 	{ "allreduce", "per_node", CONF_INT, 0, ALLREDUCE_RANKS_MAX, NULL, "0",
 	    "ranks",
-	    "Consecutive ranks of a node. 0: as in the machine, otherwise "
-	    "all." },
+	    "Number of consecutive ranks on a node. 0: as in the machine, "
+	    "otherwise all ranks." },
 	{ "allreduce", "count", CONF_INT, 1, COUNT_MAX, NULL, "1048576",
-	    "elements", "Elements of the vector." },
+	    "elements", "Number of elements in the vector." },
 	{ "allreduce", "type", CONF_CHOICE, 0, 0, TYPES_OPS, "float", "",
-	    "Element type." },
+	    "Type of the elements." },
 	{ "allreduce", "op", CONF_CHOICE, 0, 0, "sum|prod|min|max|land|lor",
-	    "sum", "", "Reduction." },
+	    "sum", "", "Operation by which elements are combined." },
 	{ "allreduce", "chunks", CONF_INT, 0, 4096, NULL, "0", "chunks",
-	    "Pieces of the pipeline. 0: 2 up to 4 MiB, 4 up to 16, 8 up to 64, "
-	    "otherwise 16." },
+	    "Number of chunks into which the vector is cut, so that steps "
+	    "overlap. 0: 2 for vectors up to 4 MiB, 4 up to 16 MiB, 8 up to "
+	    "64 MiB, otherwise 16." },
 	{ "allreduce", "in_place", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "The result replaces the data." },
+	    "Whether the result replaces the input." },
 	{ "allreduce", "multipath", CONF_CHOICE, 0, 0, "none|idle|socket",
 	    "idle", "",
-	    "Use of several paths within a socket: never, while nothing moves "
-	    "between sockets, or always." },
+	    "When transfers within a socket use several paths: none (never), "
+	    "idle (while no data moves between sockets) or socket (always)." },
 	{ "allreduce", "share", CONF_REAL, 0, 1, NULL, "0.25", "1",
-	    "Share of the data through the host, if several paths are used." },
+	    "Share of the data that goes through the host when several paths "
+	    "are used." },
 	{ "allreduce", "via", CONF_CHOICES, 0, 0, VIAS, "auto", "",
-	    "Transport of all transfers, or two: between devices, to and from "
-	    "the host" VIA_AUTO },
+	    "Transport of the messages: one for all, or two: between "
+	    "devices, and to and from the host" VIA_AUTO },
 	PIECE("allreduce"),
 	{ "measure", "device", CONF_CHOICE, 0, 0, NAMES_DEVICES, "host", "",
-	    "Memory of the buffers." },
+	    "Memory of the message buffers: host memory or GPU memory." },
 	{ "measure", "gpu_aware", CONF_CHOICE, 0, 0, "auto|yes|no", "auto", "",
-	    "Whether the MPI gets pointers to device memory. auto: if it "
-	    "reports support on all ranks; yes or no override it. A first byte "
-	    "verifies it; otherwise messages go through pinned host memory." },
+	    "Whether pointers to GPU memory are passed to the MPI. auto: if "
+	    "it reports support on all ranks. yes and no override its "
+	    "report. The first byte is verified; if it is wrong, messages go "
+	    "through pinned host memory." },
 	{ "measure", "via", CONF_CHOICE, 0, 0, "auto|mpi|xccl", "auto", "",
 	    "Transport of canaries and congestors on a device: the MPI, or "
 	    "NCCL or RCCL. auto: mpi if it accepts pointers to device memory, "
 	    "else xccl, else mpi through host memory. Plan probes have their "
 	    "own option via." },
 	{ "measure", "share_gpu", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Whether ranks of a campaign may share a GPU; each then gets a "
-	    "part of its bandwidth." },
+	    "Whether several ranks of a campaign may use one GPU. Each then "
+	    "gets a part of its bandwidth." },
 	{ "measure", "machine", CONF_STRING, 0, 400, NULL, "", "",
-	    "Machine, a name or file, on which every plan is predicted in "
-	    "addition to the measurement, and for which options that are auto "
+	    "Machine, a name or file of coalmine-machine(5), for which every "
+	    "plan is also predicted and for which options with value auto "
 	    "are chosen. Empty: none." },
 	{ "measure", "bounds", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Before collectives, measure the bandwidth between two nodes and "
-	    "of the link of each node, and report the resulting bounds." },
+	    "Whether the bandwidth between two nodes and of the link of each "
+	    "node is measured before collectives. The upper bounds that "
+	    "follow are reported." },
 	{ "measure", "sizes", CONF_STRING, 0, 200, NULL, "", "",
-	    "Message sizes in place of the size of the probe: a list as 4,64K, "
-	    "or first, last and factor as 4K..64M x4." },
+	    "Message sizes to measure, in place of the size of the probe: a "
+	    "list, such as 4,64K, or the first size, the last one and a "
+	    "factor, such as 4K..64M x4. Empty: the size of the probe." },
 	{ "measure", "vary", CONF_STRING, 0, 400, NULL, "", "",
-	    "An option of the probe and its values, separated by blanks, each "
-	    "measured in turn: rsg 0.05 0.2 0.4. With several probes: "
-	    "allreduce.form flat hierarchical." },
+	    "An option of the probe followed by values, separated by blanks. "
+	    "Each value is measured in turn: rsg 0.05 0.2 0.4. With several "
+	    "probes: allreduce.form flat hierarchical. Empty: none." },
 	{ "measure", "steps", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Also measure each step of a plan separately." },
+	    "Whether each step of a plan is also measured separately." },
 	{ "measure", "concurrent", CONF_BOOL, 0, 0, NULL, "no", "",
-	    "Also measure all probes of the campaign at the same time." },
+	    "Whether all probes of the campaign are also measured while they "
+	    "run at the same time." },
 	{ "measure", "warmup", CONF_INT, 0, 100000, NULL, "2", "1",
-	    "Iterations before the counted ones." },
+	    "Number of iterations before the measured ones; they are not "
+	    "counted." },
 	{ "measure", "iterations", CONF_INT, 1, 100000, NULL, "100000", "1",
-	    "Counted iterations. Not set: until the median is precise, at most "
-	    "this many." },
+	    "Number of measured iterations. If it is not set, iterations "
+	    "continue until measure.precision or measure.time is reached, up "
+	    "to this number." },
 	{ "measure", "time", CONF_SPAN, 0.001, 3600, NULL, "1s", "s",
-	    "Time limit of one measurement, if iterations are not set." },
+	    "Time limit of one measurement. No effect if measure.iterations "
+	    "is set." },
 	{ "measure", "precision", CONF_REAL, 0.001, 1, NULL, "0.05", "1",
-	    "A measurement ends when the 95 % interval of the median is this "
-	    "narrow." },
+	    "A measurement ends when the 95 % confidence interval of the "
+	    "median is this narrow, relative to the median. 0.05 is 5 %." },
 	{ NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL },
 };
 
