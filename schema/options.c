@@ -132,8 +132,8 @@ const struct conf_row options_daemon[] = {
 	    "first part of the subject, as in coalmine.verdict." },
 	{ "events", "source", CONF_STRING, 0, 200, NULL, "", "",
 	    "Attribute source of the events (CloudEvents), a URI reference. "
-	    "Empty: /coalmine/ and cluster.name, or the host name if there "
-	    "is no cluster name. Set it if a standby on another host can "
+	    "Empty: /coalmine/ and cluster.name, or the host name if "
+	    "cluster.name is empty. Set it if a standby on another host can "
 	    "take over and cluster.name is empty." },
 	{ "events", "keep", CONF_SPAN, 60, 3650 * DAY_S, NULL, "7d", "s",
 	    "Time for which an event is kept and retried if a sink does not "

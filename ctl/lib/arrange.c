@@ -77,8 +77,8 @@ arrange_name_check(const json_t *list, const char *option, const char *name,
 		strbuf_addf(&names, "%s%s", names.len_bytes > 0 ? ", " : "",
 		    key);
 	if (names.len_bytes > 0)
-		err_say(err, "--%s: no row has %.*s: they have %s", option,
-		    (int)bytes, name, names.text);
+		err_say(err, "--%s: unknown member %.*s: expected one of %s",
+		    option, (int)bytes, name, names.text);
 	i = names.len_bytes;
 	strbuf_clear(&names);
 	return i > 0 ? -EINVAL : 0; /* the list is empty */
@@ -111,7 +111,7 @@ arrange_clause_check(const char *clause, struct err *err)
 	double than;
 
 	if (at == 0 || at >= NAME_MAX_BYTES)
-		why = "a member's name, as --json shows it,";
+		why = "the name of a member, as shown by --json,";
 	else if (*how == '\0' || (*how == '!' && how[1] != '='))
 		why = "=, !=, < or >";
 	else if (*how == '<' || *how == '>') {
@@ -119,16 +119,16 @@ arrange_clause_check(const char *clause, struct err *err)
 			why = "a number";
 		at++;
 	} else if (bracket != NULL && strchr(bracket, ']') == NULL) {
-		why = "a bracket that is closed";
+		why = "a closing bracket";
 		at = (size_t)(bracket - clause);
 	}
 	if (why == NULL)
 		return 0;
 	return err_set(err, -EINVAL,
-	    "--where %.40s: at character %zu%s%.20s: %s is needed; "
-	    "expected MEMBER=PATTERN, MEMBER!=PATTERN, "
-	    "MEMBER<NUMBER and MEMBER>NUMBER",
-	    clause, at + 1, clause[at] == '\0' ? ", its end" : ", ",
+	    "--where %.40s: invalid at character %zu%s%.20s: %s is "
+	    "missing; expected MEMBER=PATTERN, MEMBER!=PATTERN, "
+	    "MEMBER<NUMBER or MEMBER>NUMBER",
+	    clause, at + 1, clause[at] == '\0' ? " (the end)" : ", ",
 	    clause + at, why);
 }
 
@@ -144,8 +144,9 @@ arrange_check(const struct opts *opts, struct err *err)
 	if (rc == 0 && by != NULL &&
 	    (by[*by == '-'] == '\0' || strlen(by) >= NAME_MAX_BYTES))
 		rc = err_set(err, -EINVAL,
-		    "--sort %.40s: a member's name is needed, as "
-		    "--json shows it; - before it: the largest first",
+		    "--sort %.40s: expected the name of a member as shown by "
+		    "--json, "
+		    "with - before it for descending order",
 		    by);
 	return rc;
 }

@@ -213,7 +213,9 @@ authority_order_of(X509 *cert, const char *name, int days, char ***ret_sans,
 	if (role < 0 || strcmp(cn, name) != 0) {
 		json_decref(list);
 		return err_set(err, -EINVAL,
-		    "%s.pem is for %s as %s: not one of ours", name, cn, unit);
+		    "%s.pem is not a certificate of coalctl: its name is %s "
+		    "and its role %s",
+		    name, cn, unit);
 	}
 	*ret_sans = xcalloc(json_array_size(list) + 1, sizeof(**ret_sans));
 	json_array_foreach (list, i, item)
@@ -348,7 +350,10 @@ authority_lists_read(struct lists *l, const char *path, struct err *err)
 		rc = -EINVAL;
 	return rc == 0
 	    ? 0
-	    : err_set(err, rc, "%s: damaged, or not of this authority", path);
+	    : err_set(err, rc,
+		  "%s: the revocation list is damaged, or another authority "
+		  "has signed it",
+		  path);
 }
 
 static int
@@ -404,7 +409,7 @@ authority_lists_add(struct lists *l, X509 *cert, struct err *err)
 
 	if (i < 0)
 		rc = err_set(err, -EINVAL,
-		    "a certificate of another authority");
+		    "the certificate was issued by another authority");
 	else if (one == NULL || now == NULL ||
 	    !X509_REVOKED_set_serialNumber(one, X509_get_serialNumber(cert)) ||
 	    !X509_REVOKED_set_revocationDate(one, now))
@@ -463,9 +468,10 @@ authority_enroller(const char *dir, int days, struct err *err)
 
 	if (rc == 0 && X509_get_pathlen(ca.cert) == 0)
 		rc = err_set(err, -EINVAL,
-		    "%s/ca.pem allows no authority below it, as it is of an "
-		    "older coalctl: let ca.pem and ca.key enrol, or make a new "
-		    "authority",
+		    "%s/ca.pem was created by an older coalctl and cannot sign "
+		    "the certificate of another authority: set enroll.ca and "
+		    "enroll.key of the collector to ca.pem and ca.key, or "
+		    "create a new authority",
 		    dir);
 	if (rc == 0)
 		rc = authority_make(dir, ENROLLER, "Coalmine enrolment", days,

@@ -86,7 +86,7 @@ bench_read_close(struct reader *r, struct source *src)
 	if (s->count > 0)
 		bench_list_add(r->list, s);
 	else if (src->heading.line > 0 || s->name[0] != '\0')
-		strbuf_addf(r->notes, "%s:%d: %s: not read: %s\n", r->path,
+		strbuf_addf(r->notes, "%s:%d: %s: skipped: %s\n", r->path,
 		    s->line > 0 ? s->line : src->heading.line,
 		    bench_read_label(s),
 		    src->heading.unusable != NULL ? src->heading.unusable
@@ -226,8 +226,7 @@ bench_read_heading(const char *text, const char *format, struct heading *ret)
 	if (h.size_at != 0 || (is_nccl && titles < 3) || h.cells < 2)
 		return 0;
 	if (h.value == NULL && h.unusable == NULL)
-		h.unusable = "none of its columns is a known time or "
-			     "bandwidth";
+		h.unusable = "no column is a known time or bandwidth";
 	*ret = h;
 	return 1;
 }
@@ -260,7 +259,7 @@ bench_read_comment(struct reader *r, struct source *src, const char *text)
 			    "wrong%s\n",
 			    r->path, r->line, bench_read_label(s), wrong,
 			    src->heading.wrong_at >= 0
-				? ", in place"
+				? " (in-place operation)"
 				: ": the table is not compared");
 		s->has_wrong = wrong > 0 && src->heading.wrong_at < 0;
 		src->is_over = 1;
@@ -487,8 +486,8 @@ bench_read(const char *path, struct bench_list *ret, struct strbuf *notes,
 	free(text);
 	if (r.other > 0)
 		strbuf_addf(notes,
-		    "%s:%d: skipped %d line%s of other output, "
-		    "this is the first\n",
+		    "%s:%d: skipped %d line%s of other output, the first one "
+		    "here\n",
 		    path, r.other_first, r.other, r.other == 1 ? "" : "s");
 	if (rc == 0 && ret->count == 0)
 		rc = err_set(err, -EINVAL,

@@ -292,7 +292,8 @@ client_request(struct client *c, const char *path, json_t **ret)
 		if (message != NULL)
 			err_say(&c->err, "%s", message);
 		else
-			err_say(&c->err, "the server at %s answered %ld",
+			err_say(&c->err,
+			    "the server at %s answered with HTTP status %ld",
 			    c->url, status);
 		rc = status == 404 ? -ENOENT : -EREMOTEIO;
 	} else if (answer == NULL) {

@@ -202,16 +202,19 @@ ctl_cluster_pick(struct ctl *c, const char *name)
 		    member_text(row, "cluster"));
 	}
 	if (found == NULL)
-		exit(ctl_fail("--cluster %.60s: %s knows %s", name,
-		    client_url(c->client),
+		exit(ctl_fail("--cluster %.60s: unknown cluster; the collector "
+			      "at %s has "
+			      "%s",
+		    name, client_url(c->client),
 		    others.len_bytes > 0 ? others.text : "none"));
 	strbuf_clear(&others);
 	url = member_text(found, "url");
 	if (!member_bool(found, "active"))
-		exit(ctl_fail("cluster %.60s has no collector", name));
+		exit(ctl_fail("cluster %.60s has no active collector", name));
 	if (!member_bool(found, "self") && url[0] == '\0')
-		exit(ctl_fail("cluster %.60s: its collector has no address: "
-			      "cluster.url in its configuration",
+		exit(ctl_fail("cluster %.60s: the address of its collector is "
+			      "unknown: "
+			      "set cluster.url in its coalmined.conf",
 		    name));
 	if (!member_bool(found, "self")) {
 		ctl_connect_to(c, url);
@@ -219,8 +222,9 @@ ctl_cluster_pick(struct ctl *c, const char *name)
 			exit(ctl_fail_client(c));
 		if (strcmp(member_text(version, "cluster"), name) != 0)
 			exit(ctl_fail("cluster %.60s: the collector at %.200s "
-				      "is another one's: cluster.url in its "
-				      "configuration",
+				      "belongs to another "
+				      "cluster: correct cluster.url in "
+				      "coalmined.conf",
 			    name, url));
 		json_decref(version);
 	}

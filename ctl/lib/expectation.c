@@ -138,7 +138,8 @@ expectation_engine_ask(const json_t *question, uint64_t until_ns, json_t **ret,
 	/* In one piece: json_dumpfd writes each word on its own. */
 	if (in < 0 || pipe(out) < 0 || asked == NULL ||
 	    dprintf(in, "%s", asked) < 0) {
-		rc = err_set(err, -EIO, "no room for the question: %s",
+		rc = err_set(err, -EIO,
+		    "cannot store the request to coalmine-probe: %s",
 		    strerror(errno));
 		goto out;
 	}
@@ -164,7 +165,7 @@ expectation_engine_ask(const json_t *question, uint64_t until_ns, json_t **ret,
 	if (program_exit(status) != 0 || !json_is_array(*ret)) {
 		json_decref(*ret);
 		rc = err_set(err, -EREMOTEIO,
-		    "%s could not predict it: exit status %d", program,
+		    "%s failed to predict the time: exit status %d", program,
 		    program_exit(status));
 	}
 out:
@@ -552,14 +553,16 @@ expectation_ask_all(const struct work *w, json_t **ret)
 	    json_object_get(w->facts, "leaves"), "asks", w->asks);
 	int rc = question == NULL
 	    ? err_set(w->err, -EPROTO,
-		  "a name is not UTF-8, or the answer is incomplete")
+		  "cannot make the request: a name is not UTF-8, or the "
+		  "collector's answer is incomplete")
 	    : expectation_engine_ask(question, spec->until_ns, ret, w->err);
 
 	json_decref(question);
 	if (rc < 0 || json_array_size(*ret) == json_array_size(w->asks))
 		return rc;
 	json_decref(*ret);
-	return err_set(w->err, -EPROTO, "the engine's answer is not whole");
+	return err_set(w->err, -EPROTO,
+	    "the answer of coalmine-probe is incomplete");
 }
 
 static struct work
@@ -696,12 +699,12 @@ expectation_print(const json_t *o)
 	print_quantity(member_number(interval, "hi"), "s", hi);
 	printf("%s, in 95 of 100 runs %s to %s", s, lo, hi);
 	if (strcmp(member_text(o, "basis"), "measured") == 0)
-		printf(" (by %d runs)\n", compared);
+		printf(" (from %d earlier runs)\n", compared);
 	else if (compared > 0)
-		printf(" (assumed: %d runs were compared, and %d are needed)\n",
+		printf(" (interval assumed: %d earlier runs, %d needed)\n",
 		    compared, PAST_LEAST);
 	else
-		printf(" (assumed: no run was compared yet)\n");
+		printf(" (interval assumed: no earlier runs)\n");
 }
 
 void

@@ -32,7 +32,7 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "is rejected. Default: COALMINE_CRL, then crl.pem in the folder of "
 	    "the authority's certificate, if it exists." },
 	[OPT_CERT] = { "cert", 0, "FILE", 1,
-	    "Own certificate, for https. Default: COALMINE_CERT." },
+	    "Own (client) certificate, for https. Default: COALMINE_CERT." },
 	[OPT_KEY] = { "key", 0, "FILE", 1,
 	    "Key of the own certificate, for https. Default: COALMINE_KEY." },
 	[OPT_CLUSTER] = { "cluster", 0, "NAME", 1,
@@ -40,153 +40,184 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "--url supplies its address. Default: COALMINE_CLUSTER, then the "
 	    "collector of --url." },
 	[OPT_HELP] = { "help", 'h', NULL, 1,
-	    "Show the verbs, or those of one noun." },
+	    "Print the verbs and their options, or only those of a "
+	    "noun." },
 	[OPT_VERSION] = { "version", 0, NULL, 1,
-	    "Print the version of coalctl, and contact no collector." },
+	    "Print the version of coalctl without contacting a "
+	    "collector." },
 	[OPT_DUMP] = { "dump", 0, "WHAT", 2,
 	    "Print the tables: verbs or options." },
 	[OPT_COMPLETE] = { "complete", 0, NULL, 2,
 	    "Print the completions of the last word after --." },
-	[OPT_JSON] = { "json", 'j', NULL, 0, "Print JSON." },
+	[OPT_JSON] = { "json", 'j', NULL, 0,
+	    "Print the result as JSON; see coalmine-output(7)." },
 	[OPT_CSV] = { "csv", 0, NULL, 0,
-	    "Print comma-separated values, one line a record." },
+	    "Print comma-separated values, one line for each record." },
 	[OPT_ASCII] = { "ascii", 0, NULL, 0,
-	    "Draw with ASCII only; the default if the locale is not UTF-8." },
+	    "Draw plots with ASCII characters only. Default if the "
+	    "locale is not UTF-8." },
 	[OPT_ALL] = { "all", 0, NULL, 0,
-	    "Include everything: all runs, or nodes that are ok." },
+	    "Include everything: stop ends all runs; verdict list "
+	    "shows nodes that are ok or unknown, too." },
 	[OPT_ANY] = { "any", 0, NULL, 0,
-	    "For any name that is not connected when the token is used." },
+	    "The token is valid for any node name that is not "
+	    "connected when the token is used." },
 	[OPT_AT] = { "at", 0, "AGO", 0,
-	    "Show the state at this time ago: 90m, 12h, 7d." },
+	    "Show the state of this long ago, for example 90m, 12h or "
+	    "7d." },
 	[OPT_BYTES] = { "bytes", 0, "SIZE", 0,
-	    "Bytes of a collective, for example 64M; default 1G." },
+	    "Size of the collective in bytes, for example 64M: the "
+	    "buffer with a block for every rank. Default: 1G." },
 	[OPT_BY] = { "by", 0, "WHAT", 0,
-	    "Print a line for each name, for each job, or for each name and "
-	    "week.",
+	    "Print one line for each job name (default), for each job, "
+	    "or for each name and week.",
 	    "name|job|week" },
 	[OPT_CAMPAIGN] = { "campaign", 'c', "NAME", 0,
-	    "Only rows of this campaign." },
+	    "Show only runs of this campaign." },
 	[OPT_FAIL_ON] = { "fail-on", 0, "VERDICT", 0,
-	    "A verdict better than this is a success; by default a verdict "
-	    "better than unknown.",
+	    "Lowest verdict for which the exit code is not 0, in the "
+	    "order unknown, warn, bad. Default: unknown.",
 	    "unknown|warn|bad" },
 	[OPT_LOCAL] = { "local", 0, NULL, 0,
-	    "Read the agent's file on this node; contact no collector." },
+	    "Read the file of this node's agent and do not contact a "
+	    "collector." },
 	[OPT_HOURS] = { "hours", 0, "HOURS", 0,
-	    "Forecast this many hours, 1 to 336; default 24.", NULL, 1, 336 },
+	    "Hours to forecast, 1 to 336. Default: 24.", NULL, 1, 336 },
 	[OPT_DAYS] = { "days", 0, "DAYS", 0,
-	    "Validity of a certificate: 1 to 36500.", NULL, 1, 36500 },
+	    "Validity of the certificate in days, 1 to 36500.", NULL, 1,
+	    36500 },
 	[OPT_DOWN] = { "down", 0, "PART", 0,
-	    "Assume that this part is down: nodes, a leaf, LEAF.uplinkN, "
-	    "LEAF.SWITCH or a switch above leaves. Can be repeated." },
+	    "Assume that this part has failed: nodes, a leaf, an uplink "
+	    "(LEAF.uplinkN, LEAF.SWITCH) or a switch above leaves. Can be "
+	    "repeated." },
 	[OPT_DRAIN] = { "drain", 0, "PART", 0,
 	    "Assume that these nodes, or the nodes of this leaf, are drained. "
 	    "Can be repeated." },
 	[OPT_ENROLLED] = { "enrolled", 0, "FILE", 0,
-	    "File of the certificates that the collector has issued: enrolled "
-	    "in its state_dir. Default: /var/lib/coalmine/enrolled, if it "
-	    "exists." },
+	    "File in which the collector lists the certificates that "
+	    "it has issued: enrolled in collector.state_dir. Default: "
+	    "/var/lib/coalmine/enrolled, if it exists." },
 	[OPT_EVERY] = { "every", 0, "SECONDS", 0,
-	    "Refresh interval, 1 to 3600; default 2.", NULL, 1, 3600 },
+	    "Refresh interval in seconds, 1 to 3600. Default: 2.", NULL, 1,
+	    3600 },
 	[OPT_HTML] = { "html", 0, "FILE", 0,
-	    "Write one HTML file with the plots and tables of the run's page; "
-	    "it needs no network. Each plot can be saved as PNG, each table as "
-	    "CSV. - is the standard output." },
+	    "Write the plots and tables of the run to this HTML file, "
+	    "which can be viewed without a network. Each plot can be "
+	    "saved as PNG, each table as CSV. - is the standard output." },
 	[OPT_IDENTIFIABLE] = { "identifiable", 0, NULL, 0,
-	    "List the links that no measurement distinguishes." },
-	[OPT_JOB] = { "job", 0, "JOB", 0, "The nodes of this job." },
+	    "List the links that the measurements cannot distinguish." },
+	[OPT_JOB] = { "job", 0, "JOB", 0, "Use the nodes of this job." },
 	[OPT_FILE] = { "file", 'f', "FILE", 0,
 	    "Read the campaign from this file, not from the collector; - is "
 	    "the standard input." },
 	[OPT_FOLD] = { "fold", 0, NULL, 0,
-	    "Print one line for each state, with the nodes as a hostlist." },
+	    "Print one line for each state of agents, with the nodes "
+	    "as a host list." },
 	[OPT_FOLLOW] = { "follow", 0, NULL, 0,
 	    "Keep printing events as they occur." },
 	[OPT_FOR] = { "for", 0, "SPAN", 0,
-	    "Validity of a token, for example 30m, up to 30d; default 1h. With "
-	    "--drain: time until the repair; default 24h." },
+	    "Validity of the token, for example 30m, up to 30d. "
+	    "Default: 1h. With --drain: time until the repair. Default: 24h." },
 	[OPT_FORMAT] = { "format", 0, "FORMAT", 0,
-	    "Print plans by size in the format of nccl-tests, of OSU's "
-	    "micro-benchmarks, or as rows of reference values.",
+	    "Print the results by message size in the format of nccl-tests, "
+	    "of OSU's micro-benchmarks, or as rows of reference values.",
 	    "nccl-tests|osu|reference" },
 	[OPT_FROM] = { "from", 0, "FORMAT", 0,
-	    "Format of the files; default: detected.",
+	    "Format of the files. Default: detected from their "
+	    "contents.",
 	    "ibnetdiscover|slurm|slurm-yaml|topograph|lldp|table|coalmine" },
 	[OPT_GBPS] = { "gbps", 0, "RATE", 0,
-	    "Rate of a link in Gbit/s, if no file has it." },
-	[OPT_KIND] = { "kind", 0, "KIND", 0, "Only events of this kind.",
+	    "Rate of a node's link in Gbit/s, if it is not in the "
+	    "files." },
+	[OPT_KIND] = { "kind", 0, "KIND", 0, "Show only events of this kind.",
 	    NAMES_EVENTS },
 	[OPT_LIMIT] = { "limit", 'n', "COUNT", 0,
-	    "At most this many rows, the newest: 1 to 10000. --where and "
-	    "--sort apply to these only.",
+	    "Maximum number of rows, the newest ones, 1 to 10000. "
+	    "--where and --sort apply to these rows only.",
 	    NULL, 1, 10000 },
 	[OPT_MACHINE] = { "machine", 0, "NAME", 0,
-	    "Machine: a name or file of coalmine-machine(5)." },
+	    "Machine for which the time is predicted: a name or file "
+	    "of coalmine-machine(5)." },
 	[OPT_MARGIN] = { "margin", 0, "SHARE", 0,
-	    "Differences up to this share count as the same: 0% to 100%, "
-	    "default 5%." },
+	    "Differences up to this share count as the same, 0% to "
+	    "100%. Default: 5%." },
 	[OPT_NODE] = { "node", 0, "NAMES", 0,
-	    "Nodes of the token, a hostlist; each can use it once." },
+	    "Nodes that the token is valid for, a host list; each can "
+	    "use it once." },
 	[OPT_NODES] = { "nodes", 0, "NAMES", 0,
-	    "Nodes of the job, a hostlist." },
+	    "Nodes of the job, a host list, for example n[017-032]." },
 	[OPT_OP] = { "op", 0, "COLLECTIVE", 0,
-	    "The collective; default allreduce. gather and scatter are for "
-	    "import only, which has no default.",
+	    "Collective operation. Default: allreduce; none for "
+	    "import. gather and scatter are valid for import only.",
 	    "allreduce|allgather|reduce-scatter|broadcast|reduce|alltoall|"
 	    "gather|scatter" },
-	[OPT_OUT] = { "out", 0, "FILE", 0, "Write to this file, atomically." },
+	[OPT_OUT] = { "out", 0, "FILE", 0,
+	    "Write the output to this file, which is replaced "
+	    "atomically. Default: standard output." },
 	[OPT_OVERRIDE] = { "override", 'o', "SECTION.KEY=VALUE", 0,
-	    "Override an option of the campaign; can be repeated." },
+	    "Set an option of the campaign for this run only. Can be "
+	    "repeated." },
 	[OPT_PLAN] = { "plan", 0, "PROBE OPTION=VALUE ...", 0,
-	    "A plan of coalmine-plan(7) in place of a collective, as one "
-	    "word." },
+	    "Predict this plan of coalmine-plan(7) in place of a "
+	    "collective. Quote it as one argument, for example 'group "
+	    "count=1048576'." },
 	[OPT_RANKS] = { "ranks", 0, "COUNT", 0,
-	    "Ranks of tables that do not contain their number: 1 to 10000000.",
+	    "Number of ranks, for tables that do not contain it, 1 to "
+	    "10000000.",
 	    NULL, 1, 10000000 },
 	[OPT_RANKS_PER_NODE] = { "ranks-per-node", 0, "COUNT", 0,
-	    "Ranks on each node, 1 to 1024; default 1.", NULL, 1, 1024 },
+	    "Number of ranks on each node, 1 to 1024. Default: 1.", NULL, 1,
+	    1024 },
 	[OPT_RAILS] = { "rails", 0, "PORTS", 0,
-	    "Patterns of a host's ports, one for each rail, separated by "
-	    "commas, for example mlx5_0,mlx5_[34]. Other ports are ignored." },
+	    "Patterns of port names of hosts, one for each rail, "
+	    "separated by commas, for example mlx5_0,mlx5_[34]. Ports "
+	    "that match none are ignored." },
 	[OPT_RAW] = { "raw", 0, NULL, 0,
-	    "Include the records of single rounds, with --json." },
-	[OPT_REKEY] = { "rekey", 0, NULL, 0, "Create a new key." },
-	[OPT_ROLE] = { "role", 0, "ROLE", 0, "Role of the certificate.",
+	    "With --json: include the records of single rounds." },
+	[OPT_REKEY] = { "rekey", 0, NULL, 0, "Create a new key as well." },
+	[OPT_ROLE] = { "role", 0, "ROLE", 0,
+	    "Role of the certificate's holder.",
 	    "agent|collector|reader|operator" },
 	[OPT_SAN] = { "san", 0, "NAME", 0,
-	    "An additional DNS name or IP address; can be repeated." },
+	    "DNS name or IP address for the certificate, in addition "
+	    "to its own name. Can be repeated." },
 	[OPT_SINCE] = { "since", 0, "AGO", 0,
-	    "Only from this time ago: 90m, 12h, 7d." },
+	    "Show only what happened within this time, for example "
+	    "90m, 12h or 7d." },
 	[OPT_SKIP] = { "skip", 0, "NAMES", 0,
-	    "Patterns of hosts, switches and HOST:PORT to ignore, separated by "
-	    "commas, for example oss*,mgmt-*,*:eth0." },
+	    "Patterns of hosts, switches and ports (HOST:PORT) to "
+	    "ignore, separated by commas, for example "
+	    "oss*,mgmt-*,*:eth0." },
 	[OPT_SLOW] = { "slow", 0, "PART=SHARE", 0,
 	    "Assume that this part has this share of its described rate, "
-	    "0.001 to 1, for example n017=0.5; PART as for --down. Can be "
+	    "0.001 to 1, for example n017=0.5. PART is as for --down. Can be "
 	    "repeated." },
 	[OPT_SOFTWARE] = { "software", 0, NULL, 0,
-	    "Print one line for each version of the agents, with the nodes as "
-	    "a hostlist." },
+	    "Print one line for each version of the agents, with the "
+	    "nodes as a host list." },
 	[OPT_SORT] = { "sort", 0, "MEMBER", 0,
-	    "Sort by this member of the rows as shown by --json; -MEMBER: "
-	    "descending." },
-	[OPT_STATE] = { "state", 's', "STATE", 0, "Only rows in this state." },
+	    "Sort rows by this member, named as shown by --json. "
+	    "-MEMBER sorts in descending order." },
+	[OPT_STATE] = { "state", 's', "STATE", 0,
+	    "Show only rows in this state." },
 	[OPT_STRICT] = { "strict", 0, NULL, 0,
-	    "Reject a file with anything that would be skipped." },
+	    "Reject a file with lines, keys or members that would "
+	    "otherwise be skipped." },
 	[OPT_USES] = { "uses", 0, "COUNT", 0,
-	    "Nodes that a token may enrol: 1 to 65536; default: the number of "
-	    "nodes of --node, 1 with --any.",
+	    "Number of nodes that the token may enrol, 1 to 65536. "
+	    "Default: the number of nodes in --node; with --any 1.",
 	    NULL, 1, HOSTLIST_MAX },
 	[OPT_WAIT] = { "wait", 'w', NULL, 0,
 	    "Wait for the end of the run and show its progress." },
 	[OPT_WHERE] = { "where", 0, "CLAUSE", 0,
-	    "Only rows that match: MEMBER=PATTERN, MEMBER!=PATTERN, "
-	    "MEMBER<NUMBER, MEMBER>NUMBER, with members as shown by --json, "
-	    "for example leaf=rack[12]*, spool_bytes>1e6, inventory.cores<64. "
-	    "Can be repeated; all must match." },
+	    "Show only rows that match: MEMBER=PATTERN, "
+	    "MEMBER!=PATTERN, MEMBER<NUMBER or MEMBER>NUMBER. Members "
+	    "are named as shown by --json. Examples: leaf=rack[12]*, "
+	    "spool_bytes>1e6, inventory.cores<64. Can be repeated; all "
+	    "must match." },
 	[OPT_WITHIN] = { "within", 0, "SPAN", 0,
-	    "Time limit: answer after this time with the results so far: 5s to "
-	    "10m; default 20s." },
+	    "Time limit, 5s to 10m. The results so far are printed "
+	    "when it is reached. Default: 20s." },
 };
 
 static int

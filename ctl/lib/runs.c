@@ -50,9 +50,9 @@ runs_find_prefix(struct ctl *c, const json_t *list, const char *text,
 		count++;
 	}
 	if (count > 1)
-		return ctl_fail("%s: %zu runs begin so; expected a run's "
-				"id, a unique beginning, last and "
-				"last:CAMPAIGN",
+		return ctl_fail("%s: %zu runs have ids that begin so; "
+				"expected the id of a run, its unique "
+				"beginning, last or last:CAMPAIGN",
 		    text, count);
 	/* An old run is in the store and not in the list. */
 	if (found == NULL)

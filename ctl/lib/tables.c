@@ -130,10 +130,10 @@ static const struct print_column allreduce_columns[] = {
 	{ "plan", "plan", "?", PRINT_TEXT, NULL },
 	{ "collective", "collective", "?", PRINT_TEXT, NULL },
 	{ ">all blocks", "bytes", NULL, PRINT_BYTES_OF, NULL },
-	{ ">here", "throughput", NULL, PRINT_RATE, NULL },
+	{ ">measured", "throughput", NULL, PRINT_RATE, NULL },
 	{ ">baseline", "baseline_throughput", NULL, PRINT_RATE, NULL },
 	{ ">bound", "bound", NULL, PRINT_RATE, NULL },
-	{ ">of it", "bound_ratio", NULL, PRINT_SHARE, NULL },
+	{ ">of bound", "bound_ratio", NULL, PRINT_SHARE, NULL },
 	{ ">speed-up", "value", NULL, PRINT_RATIO, NULL },
 	{ "interval", "", NULL, PRINT_OF, tables_interval_text },
 	{ "", "text", "", PRINT_TEXT, NULL },
@@ -167,7 +167,7 @@ static const struct print_column plan_columns[] = {
 	{ ">median", "median_middle", NULL, PRINT_SECONDS, NULL },
 	{ ">bandwidth", "rate", NULL, PRINT_RATE, NULL },
 	{ ">predicted", "model", NULL, PRINT_RATE, NULL },
-	{ ">of it", "of_model", NULL, PRINT_SHARE, NULL },
+	{ ">of predicted", "of_model", NULL, PRINT_SHARE, NULL },
 	{ "", "cause", "", PRINT_TEXT, NULL },
 	{ 0 },
 };
@@ -180,7 +180,7 @@ static const struct print_column scale_columns[] = {
 	{ ">bytes", "bytes", NULL, PRINT_BYTES_OF, NULL },
 	{ ">per node", "node_bandwidth", NULL, PRINT_RATE, NULL },
 	{ ">rated", "rated", NULL, PRINT_RATE, NULL },
-	{ ">of it", "rated_ratio", NULL, PRINT_SHARE, NULL },
+	{ ">of rated", "rated_ratio", NULL, PRINT_SHARE, NULL },
 	{ ">of predicted", "ratio", NULL, PRINT_SHARE, NULL },
 	{ 0 },
 };
@@ -189,7 +189,7 @@ static const struct print_column beside_columns[] = {
 	{ "plan", "plan", "?", PRINT_TEXT, NULL },
 	{ "against", "baseline", "?", PRINT_TEXT, NULL },
 	{ ">bandwidth", "throughput", NULL, PRINT_RATE, NULL },
-	{ ">its", "baseline_throughput", NULL, PRINT_RATE, NULL },
+	{ ">baseline", "baseline_throughput", NULL, PRINT_RATE, NULL },
 	{ ">speed-up", "value", NULL, PRINT_TIMES, NULL },
 	{ "interval", "", NULL, PRINT_OF, tables_interval_text },
 	{ ">efficiency", "efficiency", NULL, PRINT_SHARE, NULL },
@@ -214,7 +214,7 @@ static const struct print_column fit_columns[] = {
 	{ ">k", "k", NULL, PRINT_COUNT, NULL },
 	{ ">bandwidth", "rate", NULL, PRINT_RATE, NULL },
 	{ ">model", "model", NULL, PRINT_RATE, NULL },
-	{ ">of it", "of_model", NULL, PRINT_SHARE, NULL },
+	{ ">of model", "of_model", NULL, PRINT_SHARE, NULL },
 	{ 0 },
 };
 
@@ -223,7 +223,7 @@ static const struct print_column rail_columns[] = {
 	{ "NIC", "nic", "-", PRINT_TEXT, NULL },
 	{ "node", "node", "?", PRINT_TEXT, NULL },
 	{ ">bandwidth", "bandwidth", NULL, PRINT_RATE, NULL },
-	{ ">of a sound one", "ratio", NULL, PRINT_SHARE, NULL },
+	{ ">of normal", "ratio", NULL, PRINT_SHARE, NULL },
 	{ 0 },
 };
 
@@ -251,15 +251,15 @@ static const struct record_table {
 	    NULL, 1 },
 	{ "all-reduces for devices of nodes", "speedup", "allreduce", NULL,
 	    allreduce_columns, NULL, 1 },
-	{ "messages over several ways", "speedup", "multipath", NULL,
+	{ "messages over several paths", "speedup", "multipath", NULL,
 	    multipath_columns, NULL, 0 },
 	{ "products of sparse matrices", "spmm", NULL, NULL, spmm_columns, NULL,
 	    1 },
 	{ "plans", NULL, NULL, records_is_plan, plan_columns,
 	    tables_rate_derive, 0 },
-	{ "each way through the busiest node", NULL, NULL, records_is_scale,
-	    scale_columns, NULL, 0 },
-	{ "against other ways to do the same", NULL, NULL, records_is_beside,
+	{ "bandwidth of the busiest node, each direction", NULL, NULL,
+	    records_is_scale, scale_columns, NULL, 0 },
+	{ "comparison with other methods", NULL, NULL, records_is_beside,
 	    beside_columns, NULL, 0 },
 };
 

@@ -196,23 +196,22 @@ advice_write(const json_t *told, const char *since, struct strbuf *sb)
 	    at);
 	if (json_object_size(json_object_get(told, "nodes")) == 0)
 		strbuf_addf(sb,
-		    "# No node is slow, nor below slow uplinks: all weights "
-		    "stay.\n");
+		    "# No node is slow, and no leaf has slow uplinks: no "
+		    "weight changes.\n");
 	else if (json_object_get(told, "jobs") != NULL)
 		strbuf_addf(sb,
-		    "# In the last %s a part of %" JSON_INTEGER_FORMAT
-		    " jobs that had one of these nodes was slow for %.1f "
-		    "node-hours;\n# other nodes would have saved at most %.1f "
-		    "of "
-		    "them.\n",
+		    "# In the last %s, %" JSON_INTEGER_FORMAT
+		    " jobs on these nodes had slow nodes or leaves for %.1f "
+		    "node-hours;\n# on other nodes they would have saved at "
+		    "most %.1f of these node-hours.\n",
 		    since, member_int(told, "jobs"),
 		    member_number(told, "slow_node_h"),
 		    member_number(told, "gained_node_h"));
 	member_foreach (told, "apart", i, row)
 		strbuf_addf(sb,
-		    "# On separate leaves, jobs called %s would have saved "
-		    "at most %.1f node-hours\n# (%.1f to %.1f) of jobs on the "
-		    "same links, by %s.\n",
+		    "# If jobs named %s ran on separate leaves, other jobs on "
+		    "the same links would have\n# saved at most %.1f "
+		    "node-hours (%.1f to %.1f), as measured by test %s.\n",
 		    advice_remark(member_text(row, "name"), name_text),
 		    member_number(row, "node_h"), member_number(row, "lo"),
 		    member_number(row, "hi"),
@@ -222,9 +221,9 @@ advice_write(const json_t *told, const char *since, struct strbuf *sb)
 			names_verdicts[VERDICT_BAD]) == 0)
 			exclude[count++] = name;
 		strbuf_addf(sb,
-		    "# gives %.0f %%%s%s\n"
-		    "scontrol update nodename=%s weight=%" JSON_INTEGER_FORMAT
-		    "\n",
+		    "# bandwidth: %.0f %% of that of normal "
+		    "nodes%s%s\nscontrol update nodename=%s "
+		    "weight=%" JSON_INTEGER_FORMAT "\n",
 		    100 * member_number(row, "share"),
 		    member_text(row, "text")[0] == '\0' ? "" : "; ",
 		    advice_remark(member_text(row, "text"), name_text), name,
@@ -233,8 +232,8 @@ advice_write(const json_t *told, const char *since, struct strbuf *sb)
 	list = hostlist_format(exclude, count);
 	if (count > 0)
 		strbuf_addf(sb,
-		    "# Confirmed as bad, for jobs that want none of them:\n"
-		    "# sbatch --exclude=%s\n",
+		    "# Nodes with verdict bad; to exclude them from a job:\n# "
+		    "sbatch --exclude=%s\n",
 		    list);
 	free(list);
 	free(exclude);
@@ -308,15 +307,16 @@ advice(struct ctl *c)
 
 const struct verb verbs_advice[] = {
 	{ "advice", NULL, "", 0, 0, "json out since", "",
-	    "Write node weights and exclusions for Slurm; nothing applies "
-	    "them.",
-	    "Nodes that are slow, or below slow uplinks, get a weight by which "
-	    "Slurm allocates them last. Nodes that are bad are listed for "
-	    "--exclude. The output includes an estimate of what this would "
-	    "have saved for jobs of the last 7 days, or --since: at most the "
-	    "share of their slow node-hours by which these nodes are slower "
-	    "today. It also includes what placing jobs that slow down others "
-	    "on leaves of their own would have saved, by job cost.",
+	    "Write node weights and exclusions for Slurm, without "
+	    "applying them.",
+	    "The output is a script of scontrol commands. Nodes that "
+	    "are slow, or whose leaf has slow uplinks, get a weight by "
+	    "which Slurm allocates them last. Nodes with verdict bad "
+	    "are listed for sbatch --exclude. Comments estimate how "
+	    "many node-hours these weights would have saved for the "
+	    "jobs of the last 7 days (--since), at most. They also "
+	    "estimate the savings if the jobs that slow down others "
+	    "(job cost) ran on separate leaves.",
 	    advice },
 	{ 0 },
 };

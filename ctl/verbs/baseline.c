@@ -25,7 +25,8 @@
 #define NODES_SHOWN 20
 #define SIGMA_MIN   0.02 /* the histograms' resolution */
 #define NODE_TITLES                                                            \
-	"node|test|>times baseline|>its peers|>times own weeks|>peers now"
+	"node|test|>vs baseline|>peers vs baseline|>vs own weeks|"             \
+	">vs peers now"
 
 static const json_t *
 baseline_records_of(const json_t *baseline)
@@ -372,11 +373,13 @@ baseline_drop(struct ctl *c)
 const struct verb verbs_baseline[] = {
 	{ "baseline", "pin", "NAME [RUN]", 1, 2, "json", "",
 	    "Store the canaries of a run under a name, as a pinned baseline.",
-	    "Without RUN the last run is used. RUN can be recent: the means "
-	    "that the collector has learned over the last weeks. A baseline is "
-	    "kept when the records of its run are deleted. Pinning a name "
-	    "again replaces it. Verdicts compare nodes with the baseline that "
-	    "verdict.baseline names, commissioning by default.",
+	    "Without RUN the last run is used. The word recent in "
+	    "place of RUN stores the means that the collector has "
+	    "learned over the last weeks. A baseline remains when the "
+	    "records of its run are deleted. A baseline of the same "
+	    "name is replaced. Verdicts compare nodes with the "
+	    "baseline that verdict.baseline names, commissioning by "
+	    "default.",
 	    baseline_pin },
 	{ "baseline", "show", "[NAME]", 0, 1, "json where sort", "",
 	    "List the baselines, or show one.",
@@ -384,13 +387,18 @@ const struct verb verbs_baseline[] = {
 	    baseline_show },
 	{ "baseline", "diff", "NAME [RUN]", 1, 2, "json margin", "",
 	    "Compare a run with a baseline.",
-	    "The tests are compared as by compare. If the baseline has no wild "
-	    "phase, the wild phase of the run is compared with the isolated "
-	    "phase of the baseline. Then the nodes are listed that got worse "
-	    "by the margin more than their peers did, against the baseline or "
-	    "against their own last weeks, with their present distance from "
-	    "their peers. About one in twenty of the listed nodes may be there "
-	    "by chance (Benjamini and Hochberg).",
+	    "The first table compares the tests, as the verb compare "
+	    "does. If the baseline has no wild phase, the wild phase "
+	    "of the run is compared with the isolated phase of the "
+	    "baseline. The second table lists nodes that became slower "
+	    "than their peers did by more than the margin. Columns: vs "
+	    "baseline: time of the node over its time in the baseline; "
+	    "peers vs baseline: the same for its peers; vs own weeks: "
+	    "time of the node over its time in the last weeks, "
+	    "relative to its peers; vs peers now: time of the node "
+	    "over the time of its peers in this run. Values above 1 "
+	    "are slower. About one in twenty of the listed nodes may "
+	    "be listed by chance (Benjamini and Hochberg).",
 	    baseline_diff },
 	{ "baseline", "drop", "NAME", 1, 1, "", "", "Delete a baseline.", NULL,
 	    baseline_drop },

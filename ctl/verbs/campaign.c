@@ -146,7 +146,9 @@ campaign_plans_check(const char *path)
 		    STDERR_FILENO, &pid);
 	free(probe);
 	if (rc < 0) {
-		fprintf(stderr, "coalctl: %s: its plans were not checked: %s\n",
+		fprintf(stderr,
+		    "coalctl: %s: the plans of this campaign were not checked: "
+		    "%s\n",
 		    path,
 		    strcmp(path, "-") == 0 ? "that takes a file"
 					   : "coalmine-probe is not installed");
@@ -268,7 +270,7 @@ campaign_submit(struct ctl *c, const char *campaign, char **ret_run)
 	if ((*ret_run)[0] != '\0')
 		return 0;
 	free(*ret_run);
-	return ctl_fail("the server did not name the run");
+	return ctl_fail("the collector's answer has no run id");
 }
 
 static int

@@ -28,7 +28,7 @@ check_verdict_read(const char *path, struct err *err)
 	size_t len;
 
 	if (file_read(path, FILE_MAX, &text, &len, &reason) < 0) {
-		err_say(err, "no verdict here: %s", reason.text);
+		err_say(err, "no verdict on this node: %s", reason.text);
 		return NULL;
 	}
 	o = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
@@ -83,12 +83,14 @@ check(struct ctl *c)
 const struct verb verbs_check[] = {
 	{ "check", NULL, "", 0, 0, "local file fail-on", "",
 	    "Run a health check on a node from the last verdict of its agent.",
-	    "With --local it reads the agent's file and contacts no collector, "
-	    "so that it suits Slurm's HealthCheckProgram, a prolog or NHC. The "
-	    "exit code is 0 for ok, 1 for warn (outlier), 2 for bad and 3 for "
-	    "unknown: not measured recently, or the agent has no collector. "
-	    "--fail-on=bad makes every verdict except bad a success, as needed "
-	    "in a prolog.",
+	    "The check reads the verdict from a file that the agent "
+	    "writes, and contacts no collector (--local, required). It "
+	    "can be used as Slurm's HealthCheckProgram, in a prolog or "
+	    "in NHC. The exit code is 0 for ok, 1 for warn (outlier), "
+	    "2 for bad and 3 for unknown: the node was not measured "
+	    "recently, or the agent has no contact with the collector. "
+	    "With --fail-on=bad every verdict except bad has exit code "
+	    "0, as a prolog needs it.",
 	    check },
 	{ 0 },
 };

@@ -87,7 +87,7 @@ collector_db_restore(struct ctl *c)
 	char option[] = "--restore";
 
 	return collector_coalmined_run(c, (char *[3]){ option, c->args[0] }, 1,
-	    "the store is restored on the collector's host");
+	    "db restore runs only on the collector's host");
 }
 
 static int
@@ -97,7 +97,7 @@ collector_db_copy(struct ctl *c)
 
 	return collector_coalmined_run(c,
 	    (char *[3]){ option, c->args[0], c->args[1] }, 2,
-	    "a store is copied where a collector is installed");
+	    "db copy runs only on a host with an installed collector");
 }
 
 static int
@@ -107,7 +107,7 @@ collector_db_recover(struct ctl *c)
 
 	return collector_coalmined_run(c,
 	    (char *[3]){ option, c->args[0], c->args[1] }, 2,
-	    "a store is recovered on the collector's host");
+	    "db recover runs only on the collector's host");
 }
 
 const struct verb verbs_db[] = {
@@ -119,8 +119,8 @@ const struct verb verbs_db[] = {
 	{ "db", "restore", "BACKUP [CONFIG]", 1, 2, "", "file",
 	    "Restore the store from a backup, on the collector's host, while "
 	    "the collector is stopped.",
-	    "The previous store is kept next to the restored one. Agents send "
-	    "the records that they still hold again.",
+	    "The previous store is kept next to the restored one. "
+	    "Agents send the records that they still have again.",
 	    collector_db_restore },
 	{ "db", "copy", "FROM TO [CONFIG]", 2, 3, "", "file",
 	    "Copy a complete store into another one while the collectors of "
@@ -186,7 +186,7 @@ collector_diags(struct ctl *c)
 				    print_member(item, "remedy", ""));
 		}
 		if (json_array_size(list) == 0)
-			puts("ok: nothing is wrong");
+			puts("ok: no problem found");
 	}
 	json_decref(list);
 	return worst;
@@ -195,7 +195,8 @@ collector_diags(struct ctl *c)
 const struct verb verbs_diags[] = {
 	{ "diags", NULL, "", 0, 0, "json", "",
 	    "List problems of the collector and its agents, with remedies.",
-	    "The exit code follows the worst problem: 0, 1 for a warning, 2.",
+	    "The exit code is 0 if there is no problem, 1 if the worst "
+	    "one is a warning, and 2 if it is an error.",
 	    collector_diags },
 	{ 0 },
 };
@@ -234,8 +235,9 @@ const struct verb verbs_cluster[] = {
 	{ "cluster", "list", "", 0, 0, "json where sort", "",
 	    "List the clusters whose collectors share a database, with their "
 	    "state and active collector.",
-	    "The exit code follows the worst cluster: 0; 1 if it has a warning "
-	    "or is not measured yet; 2 if it is bad or has no collector.",
+	    "The exit code is that of the worst cluster: 0 for ok, 1 "
+	    "if it has a warning or was not measured yet, 2 if it has "
+	    "a bad node or no active collector.",
 	    collector_cluster_list },
 	{ 0 },
 };
@@ -279,8 +281,9 @@ collector_stop(struct ctl *c)
 	double count;
 
 	if (!opts_given(&c->opts, OPT_ALL))
-		return ctl_fail("stop needs --all, since it ends every run; "
-				"one run is ended by coalctl run cancel RUN");
+		return ctl_fail(
+		    "stop ends every run and requires --all; to end one run: "
+		    "coalctl run cancel RUN");
 	if (client_post(ctl_client(c), "/stop", NULL, &answer) < 0)
 		return ctl_fail_client(c);
 	count = member_number(answer, "ended");

@@ -88,7 +88,7 @@ compare_doubt_add(const struct compare_out *o, struct compare_row *r)
 			r->ratio.lo = r->ratio.hi = r->ratio.value;
 		return;
 	}
-	snprintf(text, sizeof(text), "%zu of %d earlier runs", n,
+	snprintf(text, sizeof(text), "%zu earlier runs, %d needed", n,
 	    SPREAD_RUNS_MIN);
 	compare_say(r, text);
 }
@@ -136,11 +136,11 @@ compare_row_make(const struct compare_out *o, const char *test,
 			      : "not in the second run");
 	} else if (strcmp(r.a.of, r.b.of) != 0 ||
 	    strcmp(r.a.unit, r.b.unit) != 0) {
-		compare_say(&r, "the headlines are of different kinds");
+		compare_say(&r, "the two runs have different main statistics");
 	} else if (!isfinite(r.a.value) || !isfinite(r.b.value)) {
 		compare_say(&r,
 		    print_member(isfinite(r.a.value) ? b : a, "cause",
-			"no number"));
+			"no result"));
 	} else {
 		/* Where a run was too short for an interval of its headline,
 		 * the medians are compared. Impacts have none. */
@@ -151,7 +151,8 @@ compare_row_make(const struct compare_out *o, const char *test,
 			r.a = records_median(a);
 			r.b = records_median(b);
 			compare_say(&r,
-			    "the headline has no interval: medians");
+			    "the main statistic has no interval: medians are "
+			    "compared");
 		}
 		compare_row_ratio(o, &r);
 	}
@@ -215,7 +216,8 @@ compare_row_print(struct compare_row *r, double margin, struct table *t,
 
 	if ((w.lo > 1 + margin || w.hi < 1 / (1 + margin)) && !r->found) {
 		verdict = "unclear";
-		compare_say(r, "not beyond chance in this many rows");
+		compare_say(r,
+		    "may be chance, since this many rows are compared");
 	}
 	json_array_append_new(list, compare_row_json(r, &w, verdict));
 	table_cell(t, "%s", r->test);
@@ -228,7 +230,7 @@ compare_row_print(struct compare_row *r, double margin, struct table *t,
 	else
 		table_cell(t, "-");
 	if (print_is_unknown(w.lo, w.hi))
-		table_cell(t, "not known yet");
+		table_cell(t, "undetermined");
 	else if (isfinite(w.lo) && isfinite(w.hi))
 		table_cell(t, "%.3f .. %.3f", w.lo, w.hi);
 	else
@@ -575,15 +577,16 @@ compare(struct ctl *c)
 const struct verb verbs_compare[] = {
 	{ "compare", NULL, "RUN RUN", 2, 2, "json margin campaign", "runs",
 	    "Compare two runs, or two periods.",
-	    "For every test and phase, and for the impacts, the ratio of the "
-	    "second run's headline to the first's is printed, with a "
-	    "confidence interval. A verdict follows from the interval and the "
-	    "margin: worse or better if the whole interval is beyond the "
-	    "margin, same if all of it is inside, unclear otherwise, and "
-	    "unknown without an interval. The exit code is 1 if anything is "
-	    "significantly worse. A period is FROM..TO in place of a run: each "
-	    "a time in UTC (2026-11-20 or 2026-11-20T14:30), an age (2h, 7d) "
-	    "or now. coalctl(8) describes the intervals.",
+	    "For every test and phase, and for the impacts, the output "
+	    "has the main statistic of both runs (such as the p99 "
+	    "latency), the ratio of the second to the first with a "
+	    "confidence interval, and a verdict: worse or better if "
+	    "the whole interval is beyond the margin, same if all of "
+	    "it is within the margin, unclear otherwise, and unknown "
+	    "without an interval. The exit code is 1 if anything is "
+	    "worse. A period FROM..TO can replace a run; FROM and TO "
+	    "are a time in UTC (2026-11-20 or 2026-11-20T14:30), an "
+	    "age (2h, 7d) or now. coalctl(8) describes the intervals.",
 	    compare },
 	{ 0 },
 };

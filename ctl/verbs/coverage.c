@@ -20,7 +20,7 @@ coverage_print_missing(const json_t *o, const char *key, const char *what)
 
 	if (json_array_size(list) == 0)
 		return;
-	printf("not exercised, %s: ", what);
+	printf("not measured, %s: ", what);
 	json_array_foreach (list, i, v) {
 		if (json_is_array(v))
 			printf("%s%s to %s", comma,
@@ -38,7 +38,7 @@ coverage_print_coverage(const json_t *o)
 {
 	static const char *const ofs[] = { "pairs", "leaves", "links",
 		"uplinks" };
-	struct table *t = table_new("of|>exercised|>all|>share");
+	struct table *t = table_new("what|>measured|>all|>share");
 
 	for (size_t i = 0; i < ARRAY_LEN(ofs); i++) {
 		const json_t *row = json_object_get(o, ofs[i]);
@@ -73,17 +73,20 @@ coverage_print_alike(const json_t *o)
 			    name)
 				printf("%s%s of %s", k == 0 ? "" : " and ", of,
 				    json_string_value(name));
-		puts(": every path measured over one went over the other");
+		puts(": indistinguishable, since every measured path over one "
+		     "also crossed the other");
 	}
 	member_foreach (o, "spines", i, group)
 		printf("%s: switches %" JSON_INTEGER_FORMAT
 		       ", links to them %" JSON_INTEGER_FORMAT
 		       ", which cannot be distinguished; pairs of nodes "
-		       "measured over them: %" JSON_INTEGER_FORMAT "\n",
+		       "measured "
+		       "over them: %" JSON_INTEGER_FORMAT "\n",
 		    print_member(group, "switches", "?"),
 		    member_int(group, "count"), member_int(group, "links"),
 		    member_int(group, "pairs"));
-	puts("The uplinks of a leaf and the switches above count as one.");
+	puts("All uplinks of a leaf and the switches above it count as "
+	     "one link.");
 }
 
 static int
@@ -137,8 +140,8 @@ static const struct print_column link_columns[] = {
 	{ "counter", "counter", "?", PRINT_TEXT, NULL },
 	{ ">errors", "errors", NULL, PRINT_COUNT, NULL },
 	{ "in", "span_s", NULL, PRINT_SPAN, NULL },
-	{ ">looks", NULL, NULL, PRINT_OF, coverage_looks_text },
-	{ ">of others", NULL, NULL, PRINT_OF, coverage_usual_text },
+	{ ">readings", NULL, NULL, PRINT_OF, coverage_looks_text },
+	{ ">other ports", NULL, NULL, PRINT_OF, coverage_usual_text },
 	{ "", NULL, NULL, PRINT_OF, coverage_named_text },
 	{ 0 },
 };
@@ -156,7 +159,7 @@ coverage_link_list(struct ctl *c)
 	json_array_foreach (list, i, row)
 		named |= member_bool(row, "named");
 	print_list(c, list, link_columns,
-	    "no port has counted more errors than others lately");
+	    "no port has recently counted more errors than other ports");
 	return named ? EXIT_CODE_WARN : EXIT_CODE_OK;
 }
 
@@ -251,30 +254,36 @@ coverage_link_show(struct ctl *c)
 
 const struct verb verbs_coverage[] = {
 	{ "coverage", NULL, "", 0, 0, "json identifiable", "",
-	    "Show which parts of the network were measured in the last 24 "
-	    "hours.",
-	    "It counts pairs of nodes, pairs of leaves (each with itself "
-	    "included), links of nodes, each NIC that carries MPI separately, "
-	    "and uplinks of leaves; and lists those that were not measured. "
-	    "--identifiable lists links that cannot be distinguished, because "
-	    "every path measured over one crossed the other. If the topology "
-	    "file has spines, it also lists the spines between which a hash "
-	    "chooses, with the number of pairs of nodes that were measured "
-	    "over them.",
+	    "Show which parts of the network were measured in the last "
+	    "24 hours.",
+	    "The rows are pairs of nodes, pairs of leaves (each leaf "
+	    "with itself too), links of nodes (one for each NIC that "
+	    "carries MPI) and uplinks of leaves. Each row has how many "
+	    "were measured and how many exist; links and leaves that "
+	    "were not measured are listed. --identifiable lists links "
+	    "that cannot be distinguished, because every measured path "
+	    "over one also crossed the other. If the topology file has "
+	    "spines, it also lists groups of spines among which the "
+	    "network selects by a hash, and how many pairs of nodes "
+	    "were measured over them.",
 	    coverage },
 	{ "link", "list", "", 0, 0, "json where sort", "",
 	    "List ports that have recently counted more errors than usual.",
-	    "The columns are the errors since the first of them, the number of "
-	    "counter readings with errors, and the share of readings with "
-	    "errors for other ports of that name. The exit code is 1 if a "
-	    "verdict names one of the listed ports.",
+	    "Columns: errors: errors counted; in: time since the first "
+	    "of them; readings: counter readings with new errors, of "
+	    "all readings; other ports: the share of readings with new "
+	    "errors on other ports of this name; named: a verdict "
+	    "names the port. The exit code is 1 if a verdict names one "
+	    "of the listed ports.",
 	    coverage_link_list },
 	{ "link", "show", "NODE [PORT]", 1, 2, "json where sort", "nodes",
 	    "Show the ports and GPUs of a node, with their counters.",
-	    "It shows errors, and congestion, which is not an error, in the "
-	    "last hour and the last day, with older counts fading, and since "
-	    "the first count. A GPU is a port, named by its PCI address. The "
-	    "exit code is 1 if a verdict names one of the shown ports.",
+	    "The counters are of errors and of congestion, which is "
+	    "not an error. Columns: last hour and last day: recent "
+	    "counts, in which older ones fade; in all: since the first "
+	    "count; named: a verdict names the port. A GPU is listed "
+	    "as a port with its PCI address as name. The exit code is "
+	    "1 if a verdict names one of the shown ports.",
 	    coverage_link_show },
 	{ 0 },
 };

@@ -55,8 +55,9 @@ events(struct ctl *c)
 	int rc;
 
 	if (opts_given(&c->opts, OPT_FOLLOW) && opts_given(&c->opts, OPT_WHERE))
-		return ctl_fail("--follow takes no --where: --kind chooses "
-				"events that are followed");
+		return ctl_fail(
+		    "--follow cannot be combined with --where; use --kind to "
+		    "select events");
 	rc = events_fetch(c, NULL, &list);
 	if (rc != 0)
 		return rc;
@@ -65,7 +66,7 @@ events(struct ctl *c)
 	else
 		last = events_show(list, last);
 	if (json_array_size(list) == 0)
-		fputs("coalctl: no such event yet\n", stderr);
+		fputs("coalctl: no matching events yet\n", stderr);
 	json_decref(list);
 	if (!opts_given(&c->opts, OPT_FOLLOW) || opts_given(&c->opts, OPT_JSON))
 		return EXIT_CODE_OK;
@@ -82,6 +83,8 @@ events(struct ctl *c)
 
 const struct verb verbs_events[] = {
 	{ "events", NULL, "", 0, 0, "json kind limit follow where", "",
-	    "Print events: runs, agents, orders, alarms.", NULL, events },
+	    "Print events: changes of runs, agents and verdicts, "
+	    "orders, alarms.",
+	    NULL, events },
 	{ 0 },
 };

@@ -23,10 +23,12 @@ expect_print_limit(const json_t *o)
 	if (limit[0] == '\0')
 		return;
 	print_quantity(member_number(o, "rate_bytes_per_s"), "B/s", rate);
-	printf("limit     %s: busy %.0f %% of the time at %s", limit,
-	    100 * member_number(o, "busy"), rate);
+	printf("limit     %s is the bottleneck: busy %.0f %% of the time "
+	       "at %s",
+	    limit, 100 * member_number(o, "busy"), rate);
 	if (share < 1)
-		printf(", which is %.0f %% of its described rate", 100 * share);
+		printf(", %.0f %% of its rate in the machine file",
+		    100 * share);
 	putchar('\n');
 }
 
@@ -65,13 +67,13 @@ expect_print_expectation(const struct expectation_spec *spec, const json_t *o)
 	printf("expected  ");
 	expectation_print(o);
 	if (json_object_get(o, "mpi") != NULL) {
-		printf("the MPI's ");
+		printf("MPI's own ");
 		expectation_print(json_object_get(o, "mpi"));
 	}
 	if (spec->op != NULL) {
 		print_quantity(member_number(o, "throughput_bytes_per_s"),
 		    "B/s", text);
-		printf("          %s of data\n", text);
+		printf("rate      %s of data\n", text);
 	}
 	if (spec->op != NULL)
 		expect_print_bus(spec, o);
@@ -79,20 +81,22 @@ expect_print_expectation(const struct expectation_spec *spec, const json_t *o)
 	expect_print_limit(o);
 	if (best != NULL) {
 		print_quantity(member_number(best, "seconds"), "s", text);
-		printf("best      %s on %s: these give %.0f %% of that\n", text,
-		    member_text(best, "nodes"),
+		printf("best      %s on %s, the fastest nodes: %.0f %% of the "
+		       "expected time\n",
+		    text, member_text(best, "nodes"),
 		    100 * member_number(best, "seconds") /
 			member_number(o, "seconds"));
 	}
 	json_array_foreach (slow, i, row)
-		printf("slow      %s has %.0f %% of the rate of its peers\n",
+		printf("slow      %s has %.0f %% of the bandwidth of its "
+		       "peers\n",
 		    member_text_or(row, "node", member_text(row, "leaf")),
 		    100 * member_number(row, "share"));
 	if (json_array_size(unknown) == 0)
 		return;
 	list = print_hostlist(unknown, NULL);
-	printf("unknown   %s: no bandwidth was measured lately; taken as "
-	       "sound\n",
+	printf("unknown   %s: no recent measurement; assumed to have "
+	       "normal bandwidth\n",
 	    list);
 	free(list);
 }
@@ -132,16 +136,19 @@ const struct verb verbs_expect[] = {
 	{ "expect", NULL, "NODES", 1, 1,
 	    "json machine op bytes ranks-per-node plan", "nodes",
 	    "Predict the time of a collective or a plan on these nodes today.",
-	    "The prediction is for the machine of --machine. Each node and the "
-	    "uplinks of each leaf have the share of its bandwidth that their "
-	    "newest rounds show. The result is corrected by the collector's "
-	    "earlier runs of that collective. The output includes the limiting "
-	    "link, the result for the same number of the best nodes, and "
-	    "published results of this class of machine. --op "
-	    "and --bytes set the collective and the bytes of a buffer with a "
-	    "block for every rank, by default an allreduce of 1 GiB. Ranks are "
-	    "placed on the nodes in natural order of their names. A plan is "
-	    "simulated.",
+	    "The links have the rates of the machine file (--machine), "
+	    "reduced for nodes and leaf uplinks whose newest "
+	    "measurements are slower than normal. The prediction is "
+	    "then corrected by the collector's earlier runs of that "
+	    "collective. The output has the time with its interval, "
+	    "the link that is the bottleneck, slow nodes, the time "
+	    "on the same number of the fastest nodes, and published "
+	    "results of this class of machine. --op selects the "
+	    "collective and --bytes its size: the bytes of the buffer "
+	    "that has a block for every rank. The default is an "
+	    "allreduce of 1 GiB. Ranks are placed on the nodes in "
+	    "natural order of the node names. The time of a plan "
+	    "(--plan) is simulated.",
 	    expect },
 	{ 0 },
 };

@@ -82,8 +82,8 @@ import_print_as(const json_t *records, const char *format)
 		if (strcmp(format, "reference") == 0
 			? reference_print(&list.all[i], "coalmine") < 0
 			: bench_series_print(&list.all[i], format) < 0)
-			rc = ctl_fail("%s: the number of ranks is not known, "
-				      "which sizes of %s need",
+			rc = ctl_fail("%s: the number of ranks is unknown; it "
+				      "is needed to convert the sizes of %s",
 			    list.all[i].name, format);
 	}
 	if (list.count == 0)
@@ -201,13 +201,13 @@ import_beside_print(const char *path, struct bench_series *file,
 	if (ranks <= 0 && (of[0] != NULL || of[1] != NULL))
 		ranks = of[of[0] == NULL]->ranks;
 	if (file->name[0] == '\0')
-		why = "it does not name its operation; give --op";
+		why = "the table does not name its operation; give --op";
 	else if (of[0] == NULL && of[1] == NULL)
-		why = "the run has measured nothing like it";
+		why = "the run has not measured this operation";
 	else if (file->has_wrong)
-		why = "some of its values were wrong";
+		why = "some values in the table were wrong";
 	else if (file->per_rank && ranks <= 0)
-		why = "its sizes are of one rank; give --ranks";
+		why = "the sizes are those of one rank; give --ranks";
 	if (why != NULL) {
 		fprintf(stderr, "coalctl: %s:%d: %s: not compared: %s\n", path,
 		    file->line, file->name[0] != '\0' ? file->name : "a table",
@@ -255,8 +255,7 @@ import_compare(const char *path, struct bench_list *file,
 	}
 	return compared > 0
 	    ? 0
-	    : ctl_fail("the run has measured nothing that is compared with %s",
-		  path);
+	    : ctl_fail("no table of %s can be compared with the run", path);
 }
 
 /* ---- the file alone ---- */
@@ -376,15 +375,16 @@ import(struct ctl *c)
 const struct verb verbs_import[] = {
 	{ "import", NULL, "FILE [RUN]", 1, 2, "json format op ranks", "file",
 	    "Read result tables of nccl-tests or of OSU's micro-benchmarks.",
-	    "FILE is the output of a job that ran these programs; other lines "
-	    "in it are skipped and counted. Each table is printed in the "
-	    "format of the program that made it. With RUN, the table is "
-	    "compared with the results of that run for the same operation and "
-	    "sizes: the plan, and the collective of the MPI or vendor that it "
-	    "was timed with. report --format prints a run in the same format. "
-	    "--format reference prints rows for a file of reference values. "
-	    "--json prints one object for each table. coalctl(8) describes "
-	    "sizes and units.",
+	    "FILE is the output of a job that ran these programs; "
+	    "other lines in it are skipped and counted. Each table is "
+	    "printed in the format of the program that made it. With "
+	    "RUN, each table is compared with the results of that run "
+	    "for the same operation and sizes: those of Coalmine's "
+	    "plan, and those of the collective of the MPI or of NCCL "
+	    "that was measured with it. report --format prints a run "
+	    "in the same format. --format reference prints rows for a "
+	    "file of reference values. --json prints one object for each "
+	    "table. coalctl(8) describes sizes and units.",
 	    import },
 	{ 0 },
 };

@@ -462,9 +462,8 @@ init(struct ctl *c)
 		rc = EXIT_CODE_WARN;
 	}
 	if (rc == EXIT_CODE_OK && !is_unit && s.changed)
-		printf("\nStart coalmined --config %s, again if it runs, and "
-		       "give this command once more: it prints the line for "
-		       "nodes.\n",
+		printf("\nStart coalmined --config %s, or restart it, then run "
+		       "this command again: it prints the command for nodes.\n",
 		    s.conf_path);
 	else if (rc == EXIT_CODE_OK)
 		rc = init_print_line(&s);
@@ -479,17 +478,19 @@ init(struct ctl *c)
 
 const struct verb verbs_init[] = {
 	{ "init", NULL, "[DIR]", 0, 1, "node for san", "file",
-	    "Set up a collector on this machine and print the line that enrols "
-	    "nodes.",
-	    "It makes the authority of the site, certificates and the "
-	    "configuration, and starts the collector. DIR is the folder of "
-	    "coalmined.conf, /etc/coalmine by default. Existing files are not "
-	    "changed, so the verb can be repeated. Nodes are given the first "
-	    "--san; else the host name, if it resolves to this host; else its "
-	    "first address. Without any IPv4 address collector.listen is set "
-	    "to [::]:17700. Where sinfo answers, slurm.idle is set to yes. The "
-	    "token is for any node unless --node lists the "
-	    "nodes. Under systemd the collector is enabled and started.",
+	    "Set up a collector on this machine and print the command "
+	    "that enrols nodes.",
+	    "The verb creates the site's authority, certificates and "
+	    "configuration, and starts the collector. DIR is the "
+	    "directory of coalmined.conf, /etc/coalmine by default. "
+	    "Existing files are not changed, so the verb can be "
+	    "repeated. Nodes connect to the first --san; without it to "
+	    "the host name, if that resolves to this host, otherwise "
+	    "to its first address. If the host has no IPv4 address, "
+	    "collector.listen is set to [::]:17700. If sinfo works, "
+	    "slurm.idle is set to yes. The token is valid for any node "
+	    "unless --node lists the nodes. Under systemd the "
+	    "collector is enabled and started.",
 	    init },
 	{ 0 },
 };

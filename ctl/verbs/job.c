@@ -50,7 +50,7 @@ static const struct print_column columns[] = {
 	{ "owner", "owner", "-", PRINT_TEXT, NULL },
 	{ "state", "state", "?", PRINT_TEXT, NULL },
 	{ "start", "start_unix_ns", NULL, PRINT_TIME, NULL },
-	{ ">lasts", "", NULL, PRINT_OF, job_lasts_text },
+	{ ">duration", "", NULL, PRINT_OF, job_lasts_text },
 	{ ">nodes", "node_count", NULL, PRINT_COUNT, NULL },
 	{ "", "nodes", "", PRINT_TEXT, NULL },
 	{ 0 },
@@ -62,7 +62,7 @@ static const struct print_column worst_columns[] = {
 	{ "name", "name", "-", PRINT_TEXT, NULL },
 	{ "owner", "owner", "-", PRINT_TEXT, NULL },
 	{ "start", "start_unix_ns", NULL, PRINT_TIME, NULL },
-	{ ">lasts", "", NULL, PRINT_OF, job_lasts_text },
+	{ ">duration", "", NULL, PRINT_OF, job_lasts_text },
 	{ ">nodes", "node_count", NULL, PRINT_COUNT, NULL },
 	{ 0 },
 };
@@ -78,7 +78,7 @@ job_list(struct ctl *c)
 	if (rc == 0)
 		rc = ctl_list(c, &list, "jobs", "from_unix_ns", from, "limit",
 		    opts_value(&c->opts, OPT_LIMIT), NULL);
-	return rc == 0 ? print_list(c, list, columns, "no job is known") : rc;
+	return rc == 0 ? print_list(c, list, columns, "no jobs") : rc;
 }
 
 static int
@@ -98,7 +98,7 @@ job_worst(struct ctl *c)
 		puts("exposed: node-hours in which a node or leaf of the job "
 		     "was slow\n");
 	return print_list(c, list, worst_columns,
-	    "no job ran on a node or leaf that was slow");
+	    "no job ran on a slow node or leaf");
 }
 
 static void
@@ -130,7 +130,7 @@ job_print_impacts(const json_t *list)
 
 	if (json_array_size(list) == 0)
 		return;
-	puts("impact of congestion on canaries:");
+	puts("impact of congestion on canaries of the cluster (1: none):");
 	print_rows(list, impact_columns);
 }
 
@@ -214,8 +214,10 @@ job_print_expected(const json_t *expectation)
 	size_t i, k;
 
 	puts(json_object_size(expectation) > 0
-		? "rate of its slowest node or leaf compared with normal ones:"
-		: "no bandwidth of its nodes was measured around it");
+		? "bandwidth of the job's slowest node or leaf, compared "
+		  "with normal ones:"
+		: "no bandwidth of the job's nodes was measured before, "
+		  "during or after it");
 	for (i = 0; i < ARRAY_LEN(whens); i++) {
 		then = json_object_get(expectation, whens[i]);
 		if (then == NULL)
@@ -298,16 +300,16 @@ job_print_in_band(const json_t *list)
 		{ ">calls", "calls", NULL, PRINT_COUNT, NULL },
 		{ ">mean", "mean_s", "-", PRINT_SECONDS, NULL },
 		{ ">least", "least_s", "-", PRINT_SECONDS, NULL },
-		{ "on", "node", "-", PRINT_TEXT, NULL },
+		{ "node", "node", "-", PRINT_TEXT, NULL },
 		{ ">expected", "expected_s", "-", PRINT_SECONDS, NULL },
-		{ ">gives", "share", "-", PRINT_SHARE, NULL },
-		{ "by", "source", "?", PRINT_TEXT, NULL },
+		{ ">share", "share", "-", PRINT_SHARE, NULL },
+		{ "source", "source", "?", PRINT_TEXT, NULL },
 		{ 0 },
 	};
 
 	if (json_array_size(list) == 0)
 		return;
-	puts("what its programs have measured of their own calls:");
+	puts("collectives of the job, as measured by its own programs:");
 	print_rows(list, in_band_columns);
 }
 
@@ -344,21 +346,22 @@ job_print_job(const json_t *job)
 	    print_member(job, "state", "?"));
 	printf("%s to %s%s  %" JSON_INTEGER_FORMAT " nodes: %s\n", from,
 	    json_object_get(job, "end_unix_ns") == NULL ? "now" : to,
-	    member_bool(job, "end_is_guess") ? ", or later:"
+	    member_bool(job, "end_is_guess") ? " or later,"
 		: member_bool(job, "backwards")
-		? ", its reported end is earlier:"
+		? " (its reported end is earlier),"
 		: "",
 	    member_int(job, "node_count"), print_member(job, "nodes", "?"));
 	job_print_nccl(json_object_get(job, "nccl"));
 	if (exposed_s > 0)
-		printf("a part of it was slow in %.1f of %.1f node-hours:\n",
+		printf("a node or leaf of the job was slow in %.1f of its %.1f "
+		       "node-hours:\n",
 		    exposed_s / 3600, all_s / 3600);
 	else
-		puts("no node and no leaf of it was found slow while it ran");
+		puts("no node or leaf of the job was found slow while it ran");
 	job_print_found(verdicts, "verdict");
 	job_print_expected(json_object_get(job, "expectation"));
 	if (json_array_size(events) > 0)
-		puts("events of its nodes:");
+		puts("events of the job's nodes:");
 	job_print_found(events, "kind");
 	job_print_impacts(json_object_get(job, "impacts"));
 	job_print_in_band(json_object_get(job, "in_band"));
@@ -437,13 +440,13 @@ job_epilog(struct ctl *c)
 	then = job_then_told(job);
 	all_h = job_lasts_s(job) * (double)member_int(job, "node_count") / 3600;
 	print_span(job_lasts_s(job), lasts);
-	printf("job %s: %" JSON_INTEGER_FORMAT " nodes for %s; there: ",
+	printf("job %s: %" JSON_INTEGER_FORMAT " nodes for %s; bandwidth: ",
 	    print_member(job, "job", "?"), member_int(job, "node_count"),
 	    lasts);
 	if (then == NULL)
-		printf("no bandwidth of its nodes was measured");
+		printf("not measured");
 	else
-		printf("%.0f %% of the rate of normal nodes",
+		printf("%.0f %% of that of normal nodes",
 		    100 * member_number(then, "share"));
 	member_foreach (then, "slow", i, row)
 		printf("%s%s %.0f %%%s", i == 0 ? " (" : ", ",
@@ -455,8 +458,9 @@ job_epilog(struct ctl *c)
 	row = json_object_get(then, "expected");
 	print_quantity(member_number(row, "seconds"), "s", should);
 	if (row != NULL)
-		printf(", the given collective in %s", should);
-	printf("; used: %.1f node-hours, a part of it was slow in %.1f of them",
+		printf(", expected time of the collective %s", should);
+	printf("; used: %.1f node-hours, %.1f of them with a slow node or "
+	       "leaf",
 	    all_h, member_number(job, "exposed_node_s") / 3600);
 	/* The collective with the most time. */
 	row = json_array_get(json_object_get(job, "in_band"), 0);
@@ -465,12 +469,14 @@ job_epilog(struct ctl *c)
 		    sizeof(bytes));
 		print_quantity(member_number(row, "mean_s"), "s", mean);
 		print_quantity(member_number(row, "least_s"), "s", least);
-		printf("; its %s of %s took %s, %s on %s, which waited least",
+		printf("; its %s of %s took %s on average, %s on %s, which "
+		       "waited "
+		       "least",
 		    member_text(row, "op"), bytes, mean, least,
 		    member_text(row, "node"));
 	}
 	if (member_number(row, "share") > 0)
-		printf(": %.0f %% of the available rate",
+		printf(": %.0f %% of the expected speed",
 		    100 * member_number(row, "share"));
 	puts("");
 	json_decref(list);
@@ -492,45 +498,50 @@ job_print_cost(const json_t *o)
 
 	print_time(o, "from_unix_ns", from);
 	print_time(o, "to_unix_ns", to);
-	printf("%-6s  %s%s%s: ", member_bool(o, "blamed") ? "costs" : "-",
-	    job != NULL ? print_member(o, "job", "-") : "jobs called ",
-	    job != NULL ? ", called " : "", print_member(o, "name", "-"));
+	printf("%-6s  %s%s%s%s: ", member_bool(o, "blamed") ? "costs" : "-",
+	    job != NULL ? "job " : "jobs named ",
+	    job != NULL ? print_member(o, "job", "-") : "",
+	    job != NULL ? ", named " : "", print_member(o, "name", "-"));
 	if (json_object_get(o, "lo") != NULL)
-		printf("operations on their links took %+.1f %% (%+.1f to "
-		       "%+.1f) in %s",
+		printf("operations on shared links took %+.1f %% time (%+.1f "
+		       "to "
+		       "%+.1f) in test %s",
 		    100 * member_number(o, "cost"),
 		    100 * member_number(o, "lo"), 100 * member_number(o, "hi"),
 		    print_member(o, "test", "?"));
 	else
-		printf("nothing can be said yet in %s, since %s",
+		printf("undetermined in test %s: %s",
 		    print_member(o, "test", "?"),
 		    member_int(o, "steps") == 0
-			? "no step of theirs could be compared"
-			: "there are too few random moments");
+			? "no start or end of their traffic could be compared"
+			: "too few random moments to compare with");
 	if (json_object_get(o, "lo_s") != NULL) {
 		for (size_t i = 0; i < ARRAY_LEN(seconds); i++)
 			print_quantity(member_number(o, seconds[i]), "s", s[i]);
-		printf(", %s (%s to %s) more than %s", s[0], s[1], s[2], s[3]);
+		printf(", %s (%s to %s) more than the usual %s", s[0], s[1],
+		    s[2], s[3]);
 	}
 	printf(";\n        %" JSON_INTEGER_FORMAT
 	       " job%s, %" JSON_INTEGER_FORMAT
-	       " step%s from %s to %s, %.1f node-hours on their links\n",
+	       " start%s or end of traffic from %s to %s, %.1f node-hours "
+	       "of other jobs on shared links\n",
 	    member_int(o, "jobs"), member_int(o, "jobs") == 1 ? "" : "s",
 	    member_int(o, "steps"), member_int(o, "steps") == 1 ? "" : "s",
 	    from, to, member_number(o, "beside_node_s") / 3600);
-	printf("        random moments: %" JSON_INTEGER_FORMAT,
+	printf("        compared with random moments: %" JSON_INTEGER_FORMAT,
 	    member_int(o, "placebos"));
 	/* Only with random sets to compare with. */
 	if (sets > 0)
-		printf("; false blame in %.1f %% (%" JSON_INTEGER_FORMAT
-		       " of %" JSON_INTEGER_FORMAT " sets of them)",
+		printf("; these would be blamed in %.1f %% "
+		       "(%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
+		       " sets of them)",
 		    100 * (double)member_int(o, "placebo_sets_blamed") /
 			(double)sets,
 		    member_int(o, "placebo_sets_blamed"), sets);
 	puts("");
 	if (member_int(o, "steps_confounded") > 0) {
-		printf("        confounded in %" JSON_INTEGER_FORMAT
-		       " more by steps of other jobs: ",
+		printf("        excluded: %" JSON_INTEGER_FORMAT
+		       " more, at the same time as other jobs: ",
 		    member_int(o, "steps_confounded"));
 		json_object_foreach ((json_t *)(uintptr_t)rivals, rival,
 		    unused) {
@@ -540,8 +551,9 @@ job_print_cost(const json_t *o)
 		puts("");
 	}
 	if (member_int(o, "steps_alone") > 0)
-		printf("        no canary on their links, or none on others, "
-		       "in %" JSON_INTEGER_FORMAT " more\n",
+		printf("        excluded: %" JSON_INTEGER_FORMAT
+		       " more, without a canary on shared links or on other "
+		       "links\n",
 		    member_int(o, "steps_alone"));
 }
 
@@ -563,9 +575,10 @@ job_cost(struct ctl *c)
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(list);
 	else if (json_array_size(list) == 0)
-		printf("no job%s%s has started or ended its traffic on links "
-		       "of a canary\n",
-		    c->args[0] != NULL ? " called " : "",
+		printf("no job%s%s started or ended its traffic on a link that "
+		       "a "
+		       "canary uses\n",
+		    c->args[0] != NULL ? " named " : "",
 		    c->args[0] != NULL ? c->args[0] : "");
 	else
 		json_array_foreach (list, i, o)
@@ -577,50 +590,61 @@ job_cost(struct ctl *c)
 const struct verb verbs_job[] = {
 	{ "job", "list", "", 0, 0, "json limit since where sort", "",
 	    "List jobs of the batch system, latest start first.",
-	    "It needs jobs.source. Owners are pseudonyms unless jobs.owners is "
-	    "name.",
+	    "The collector stores jobs only if its option jobs.source "
+	    "is set. Owners are pseudonyms unless jobs.owners is name.",
 	    job_list },
 	{ "job", "show", "JOB", 1, 1,
 	    "json machine op bytes ranks-per-node plan", "",
-	    "Show the state of a job's nodes before, while and after it ran.",
-	    "The output has the verdicts on its nodes and their leaves, the "
-	    "events of its nodes, and the impact of congestion on canaries of "
-	    "all nodes. It has the bandwidth of the job's slowest node or leaf "
-	    "as a share of sound ones: by the newest rounds when the job "
-	    "started, the worst while it ran, and at its end. With --machine "
-	    "it has the expected time of a collective or a plan, as by expect. "
-	    "If agents have the times of the programs' own calls "
-	    "(agent.in_band), they are printed with their prediction. Before "
-	    "and after are as long as the job, from 10 minutes to 6 hours. "
-	    "Each start of a requeued job, and each part of an array, is shown "
-	    "separately.",
+	    "Show the state of a job's nodes before, during and after "
+	    "the job.",
+	    "The output has the verdicts on the job's nodes and their "
+	    "leaves, the events of its nodes, and the impact of "
+	    "congestion on canaries of the cluster. It has the "
+	    "bandwidth of the job's slowest node or leaf as a share of "
+	    "the bandwidth of normal ones: at the start of the job, "
+	    "the worst while it ran, and at its end. With --machine it "
+	    "has the expected time of a collective or a plan, as "
+	    "printed by expect. If the job's programs measured their "
+	    "own collectives (agent.in_band), their times are printed "
+	    "and compared with the prediction. The periods before and "
+	    "after are as long as the job, from 10 minutes to 6 hours. "
+	    "Each start of a requeued job, and each task of an array, "
+	    "is shown separately.",
 	    job_show },
 	{ "job", "cost", "[NAME]", 0, 1, "json since by", "",
-	    "Show by how much jobs of a name slow down jobs next to them.",
-	    "Canaries that share uplinks with a job are compared with canaries "
-	    "that do not, before and after its traffic starts or ends, over "
-	    "all jobs of a name. The same comparison at random moments shows "
-	    "the effect of chance. The word costs marks a name that is blamed. "
-	    "--by week prints a line for each week from Monday, --by job one "
-	    "for each job.",
+	    "Show by how much jobs with the same name slow down other "
+	    "jobs.",
+	    "Measurements of canaries that share uplinks with a job "
+	    "are compared with those of canaries that do not, before "
+	    "and after the job's traffic starts or ends. The result is "
+	    "for all jobs with the same name. The same comparison at "
+	    "random moments shows how large differences by chance are. "
+	    "A line that begins with costs names jobs that slow down "
+	    "others by more than that. --by week prints a line for "
+	    "each week from Monday, --by job a line for each job.",
 	    job_cost },
 	{ "job", "worst", "", 0, 0, "json limit since where sort", "",
-	    "List jobs by the time that a part of them was slow, times their "
-	    "nodes.",
-	    "All of a job waits for its slowest node. The list covers the last "
-	    "7 days, or --since, and has 20 jobs, or --limit.",
+	    "List the jobs that lost the most time to slow nodes or "
+	    "leaves.",
+	    "Jobs are sorted by exposed node-hours: the time in which "
+	    "a node or leaf of the job was slow, times all nodes of "
+	    "the job, since the whole job waits for its slowest node. "
+	    "The list covers the last 7 days (--since) and has up to "
+	    "20 jobs (--limit).",
 	    job_worst },
 	{ "epilog", NULL, "JOB", 1, 1, "machine op bytes ranks-per-node plan",
 	    "",
-	    "Print in one line the bandwidth that a job's nodes had, and its "
-	    "usage.",
-	    "It is meant for the owner of the job, after its end. It has the "
-	    "bandwidth of the job's slowest node or leaf at the worst, as a "
-	    "share of sound nodes; the node-hours in which a part of it was "
-	    "slow; and the call in which its programs spent the most time, if "
-	    "agents have that (agent.in_band). For a requeued job the last "
-	    "start counts. With --machine it has the expected time of a "
-	    "collective as well, as by expect.",
+	    "Print one line about a job: the bandwidth of its nodes "
+	    "and its node-hours.",
+	    "It is meant for the owner of the job, after its end. The "
+	    "line has the lowest bandwidth of the job's slowest node "
+	    "or leaf while it ran, as a share of the bandwidth of "
+	    "normal ones; the node-hours of the job, and those in "
+	    "which a node or leaf was slow; and the collective in "
+	    "which its programs spent the most time, if they measured "
+	    "it (agent.in_band). For a requeued job the last start "
+	    "counts. With --machine it also has the expected time of a "
+	    "collective, as printed by expect.",
 	    job_epilog },
 	{ 0 },
 };

@@ -111,7 +111,8 @@ matrix_find(struct ctl *c, const char *campaign, struct matrix *ret)
 			    print_member(run, "run", ""));
 	json_decref(runs);
 	if (rc == 0 && ret->count == 0)
-		rc = ctl_fail("no finished run of campaign %.64s has an impact",
+		rc = ctl_fail("no finished run of campaign %.64s has "
+			      "measured an impact",
 		    campaign);
 	return rc;
 }
@@ -155,7 +156,8 @@ matrix_print_impacts(const struct matrix *m)
 			matrix_impact_cell(t,
 			    records_impact(m->of[k].records, test, ofs[i % 2]));
 	}
-	puts("Impact: how many times worse than isolated, with its interval");
+	puts("Impact: how many times worse than without congestors "
+	     "(isolated), with its interval");
 	table_print(t, stdout);
 	table_free(t);
 	strbuf_clear(&heads);
@@ -265,8 +267,8 @@ static const struct count counts[] = {
 static void
 matrix_print_counters(const struct matrix *m)
 {
-	struct table *t = table_new("congestor|phase|counter|>all devices|"
-				    ">most at one|where");
+	struct table *t = table_new(
+	    "congestor|phase|counter|>all devices|>largest share|device");
 	int rows = 0;
 
 	for (size_t k = 0; k < m->count; k++)
@@ -287,7 +289,7 @@ matrix_print_counters(const struct matrix *m)
 				rows++;
 			}
 	if (rows > 0) {
-		puts("\nWhat the network devices counted meanwhile");
+		puts("\nCounters of network devices during each phase");
 		table_print(t, stdout);
 	}
 	table_free(t);
@@ -335,14 +337,16 @@ matrix(struct ctl *c)
 const struct verb verbs_matrix[] = {
 	{ "matrix", NULL, "CAMPAIGN", 1, 1, "json", "campaigns",
 	    "Show which congestor affects which canary.",
-	    "It uses the newest finished run of the campaign for each "
-	    "congestor.mix and each length of its bursts, as started by "
-	    "campaign run -o congestor.mix=incast "
-	    "and so on. For each it prints the impact on every canary with its "
-	    "interval, and the counters of network devices in each phase: "
-	    "bytes sent, drops, and stalls (waiting, pause frames), in total "
-	    "and for the device with the most. Drops and stalls at few devices "
-	    "are congestion at endpoints. An impact without any is congestion "
+	    "Each congestor, and each length of its bursts, is a "
+	    "column, from the newest finished run of the campaign with "
+	    "that congestor.mix. Start such runs by campaign run -o "
+	    "congestor.mix=incast and so on. The first table has the "
+	    "impact on every canary with its interval. The second one "
+	    "has counters of network devices in each phase: bytes "
+	    "sent, drops, and stalls (waiting, pause frames), in "
+	    "total, and the share of the device with the most. Drops "
+	    "and stalls on few devices mean congestion at endpoints. "
+	    "An impact without drops and stalls means congestion "
 	    "between switches, which only counters of switches show.",
 	    matrix },
 	{ 0 },

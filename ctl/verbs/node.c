@@ -228,12 +228,12 @@ node_upgrade_wait(const json_t *node, char scratch[ERR_TEXT_BYTES])
 
 	if (strcmp(print_member(node, "state", ""),
 		names_agent_states[AGENT_LOST]) == 0)
-		return "is lost: repair it first, since a reconnect of its "
-		       "new agent is not observable";
+		return "is lost: repair it first, since nothing would show "
+		       "whether its new agent connects";
 	if (run == NULL)
 		return NULL;
-	snprintf(scratch, ERR_TEXT_BYTES, "is in run %.64s: wait, or cancel it",
-	    run);
+	snprintf(scratch, ERR_TEXT_BYTES,
+	    "is in run %.64s: wait for its end, or cancel it", run);
 	return scratch;
 }
 
@@ -267,12 +267,13 @@ node_upgrade_check(struct ctl *c)
 		if (why == NULL)
 			json_array_append(ready, json_object_get(node, "node"));
 		else
-			printf("wait: %s %s\n", print_member(node, "node", "?"),
-			    why);
+			printf("not ready: %s %s\n",
+			    print_member(node, "node", "?"), why);
 	}
 	if (rc == 0 && older)
-		printf("wait: agents are newer than the collector, which "
-		       "should be upgraded first\n");
+		printf(
+		    "not ready: agents are newer than the collector; upgrade "
+		    "the collector first\n");
 	text = print_hostlist(ready, NULL);
 	if (rc == 0)
 		printf("ready: %zu of %zu nodes%s%s\n", json_array_size(ready),
@@ -293,15 +294,18 @@ const struct verb verbs_node[] = {
 	    "List all nodes, or the nodes of a hostlist, with their states.",
 	    NULL, node_list },
 	{ "node", "show", "NODE", 1, 1, "json", "nodes",
-	    "Show everything that is known about a node, with its inventory.",
+	    "Show the state of a node: agent, verdict, measurements "
+	    "and inventory.",
 	    NULL, node_show },
 	{ "node", "upgrade-check", "[HOSTS]", 0, 1, "", "nodes",
 	    "Check whether the agents of these nodes can be upgraded now.",
-	    "Upgrade the collector first: it accepts agents of the same "
-	    "version "
-	    "and of the previous one. All nodes of a run must have the same "
-	    "version. The exit code is 1 if some nodes should wait; the reason "
-	    "is printed.",
+	    "The output has the version of the collector, the nodes by "
+	    "version of their agents, a line not ready: NODE with the "
+	    "reason for each node that must not be upgraded now, and "
+	    "the nodes that are ready. Upgrade the collector first: it "
+	    "accepts agents of the same version and of the previous "
+	    "one. All nodes of a run must have the same version. The "
+	    "exit code is 1 if some nodes are not ready.",
 	    node_upgrade_check },
 	{ 0 },
 };

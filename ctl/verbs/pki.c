@@ -38,7 +38,8 @@ pki_verb_init(struct ctl *c)
 	if (authority_init(c->args[0], "Coalmine authority",
 		pki_days_of(c, CA_DAYS), &err) < 0)
 		return ctl_fail("%s", err.text);
-	printf("authority in %s: ca.pem for every host, ca.key for none\n",
+	printf("created the authority in %s: copy ca.pem to every host, "
+	       "and ca.key to none\n",
 	    c->args[0]);
 	return EXIT_CODE_OK;
 }
@@ -50,8 +51,8 @@ pki_verb_enroller(struct ctl *c)
 
 	if (authority_enroller(c->args[0], pki_days_of(c, CA_DAYS), &err) < 0)
 		return ctl_fail("%s", err.text);
-	printf("%s/enroll.pem and enroll.key are for the collector: enroll.ca, "
-	       "enroll.key\n",
+	printf("set enroll.ca and enroll.key of the collector to "
+	       "%s/enroll.pem and enroll.key\n",
 	    c->args[0]);
 	return EXIT_CODE_OK;
 }
@@ -130,7 +131,9 @@ pki_verb_revoke(struct ctl *c)
 	int rc = pki_each_name(c, pki_revoke_one, "revoked");
 
 	if (rc == EXIT_CODE_OK)
-		printf("%s/crl.pem is for the collector: tls.crl, and SIGHUP\n",
+		printf("copy %s/crl.pem to the file of the collector's "
+		       "tls.crl, "
+		       "then send it SIGHUP\n",
 		    c->args[0]);
 	return rc;
 }
@@ -238,15 +241,19 @@ const struct verb verbs_pki[] = {
 	{ "pki", "enroller", "DIR", 1, 1, "days", "file",
 	    "Create an intermediate authority for a collector that enrols "
 	    "nodes: DIR/enroll.pem and DIR/enroll.key.",
-	    "It can sign only certificates of agents. Set enroll.ca and "
-	    "enroll.key of the collector to its files. DIR/crl.pem includes "
-	    "its revocation list from then on.",
+	    "It can sign only certificates of agents. Set enroll.ca "
+	    "and enroll.key of the collector to these files. From then "
+	    "on DIR/crl.pem also has the revocation list of this "
+	    "authority.",
 	    pki_verb_enroller },
 	{ "pki", "token", "", 0, 0, "node any uses for json", "",
-	    "Create an enrolment token and print the line for the node.",
-	    "The collector, which must have enroll.ca, stores only the hash of "
-	    "the token. A token is valid for one key of each name. The agent "
-	    "reads it from agent.enroll.",
+	    "Create an enrolment token and print the command for the "
+	    "node.",
+	    "A node without a certificate gets one with this token, "
+	    "which its agent reads from the file of agent.enroll. The "
+	    "collector must have enroll.ca; it stores only a hash of "
+	    "the token. For each node name a token is valid for one "
+	    "key.",
 	    pki_verb_token },
 	{ "pki", "issue", "DIR NAMES", 2, 2, "role san days", "file",
 	    "Issue a certificate, DIR/NAME.pem and DIR/NAME.key, for every "
@@ -263,13 +270,15 @@ const struct verb verbs_pki[] = {
 	{ "pki", "revoke", "DIR NAMES", 2, 2, "enrolled", "file",
 	    "Add certificates to the revocation list of the authority, "
 	    "DIR/crl.pem.",
-	    "A collector whose tls.crl names that file closes the connections "
-	    "of their holders at SIGHUP, rejects them afterwards and sends the "
-	    "list to the agents. NAME.pem and NAME.key are renamed to "
-	    "*.revoked; the name can be issued again, with a new key. The "
-	    "certificates that the collector has issued to that name are "
-	    "revoked too. The name enroll is the authority for enrolment; "
-	    "revoking it revokes every certificate that it has signed.",
+	    "On SIGHUP a collector whose tls.crl names that file "
+	    "closes the connections with these certificates, rejects "
+	    "them from then on and sends the list to the agents. "
+	    "NAME.pem and NAME.key are renamed to *.revoked; the name "
+	    "can be issued again, with a new key. Certificates of that "
+	    "name that the collector has issued by enrolment are "
+	    "revoked too. The name enroll means the authority for "
+	    "enrolment; revoking it revokes every certificate that it "
+	    "has signed.",
 	    pki_verb_revoke },
 	{ "pki", "list", "DIR", 1, 1, "json where sort", "file",
 	    "List the certificates of a directory and their expiry.",

@@ -117,7 +117,8 @@ preflight_flight_open(struct flight *f)
 	int rc;
 
 	if (nodes == NULL)
-		return ctl_fail("--nodes is missing: the nodes of the job");
+		return ctl_fail(
+		    "--nodes is missing: expected the nodes of the job");
 	if (hostlist_parse(nodes, &f->nodes, &err) < 0)
 		return ctl_fail("--nodes %.100s: %s", nodes, err.text);
 	within = within == NULL ? WITHIN : within;
@@ -135,8 +136,9 @@ preflight_flight_open(struct flight *f)
 	if (rc == 0 && f->spec.machine == NULL &&
 	    (opts_given(&f->c->opts, OPT_BYTES) ||
 		opts_given(&f->c->opts, OPT_OP)))
-		rc = ctl_fail("--bytes and --op are of the collective, which "
-			      "is measured with --machine only");
+		rc = ctl_fail(
+		    "--bytes and --op select a collective, which is measured "
+		    "only with --machine");
 	if (!opts_given(&f->c->opts, OPT_BYTES))
 		f->spec.bytes = BYTES;
 	f->spec.until_ns = f->stop_ns;
@@ -391,7 +393,9 @@ preflight_group_judge(struct flight *f, size_t index, const struct group_run *g,
 	if (isnan(effect) ? doubt > STILL_DOUBT
 			  : effect > least && effect - doubt <= least)
 		json_object_set_new(g->row, "text",
-		    json_string("others had its nodes' cores meanwhile"));
+		    json_string(
+			"other processes used its nodes' cores during the "
+			"measurement"));
 	bisect_hear(f->b, index, effect, spread, doubt);
 	return rc;
 }
@@ -522,16 +526,16 @@ preflight_print_times(const json_t *o)
 		printf(": %.1f times the expected time\n",
 		    member_number(o, "times"));
 	else
-		puts(": no run with it starts, or ends");
+		puts(": runs with it do not start, or do not end");
 }
 
 static void
 preflight_print_told(const json_t *told)
 {
 	static const char *const ends[] = { "",
-		", and from the first to others",
-		", and from the second to others",
-		", and from both to others" };
+		", and paths from the first to others",
+		", and paths from the second to others",
+		", and paths from both to others" };
 	char *away = print_hostlist(json_object_get(told, "away"), NULL);
 	const json_t *groups = json_object_get(told, "groups");
 	const char *text = "";
@@ -558,11 +562,11 @@ preflight_print_told(const json_t *told)
 	if (member_text(told, "open")[0] != '\0')
 		printf("open  %s: %s%s%s\n", member_text(told, "open"),
 		    member_bool(told, "timely")
-			? "cannot be told"
+			? "undetermined"
 			: "undetermined within the time limit",
 		    text[0] == '\0' ? "" : "; ", text);
 	if (away[0] != '\0')
-		printf("away  %s: has no agent that could measure\n", away);
+		printf("away  %s: no connected agent, not measured\n", away);
 	printf("%lld rounds in %.1f s\n", (long long)member_int(told, "rounds"),
 	    member_number(told, "took_s"));
 	free(away);
@@ -619,14 +623,19 @@ const struct verb verbs_preflight[] = {
 	{ "preflight", NULL, "", 0, 0,
 	    "json bytes machine nodes op override ranks-per-node within", "",
 	    "Check whether nodes are fit for a job, before it starts.",
-	    "The nodes measure each other with the campaign preflight: first "
-	    "all together, pairs and, with --machine, a collective. Slow "
-	    "groups are split until a node is isolated, or a path between "
-	    "parts that are fit. A node is named after it was slow twice. Slow "
-	    "means by more than 15 %, and more than chance. --bytes and --op "
-	    "set the collective. Exit code 0: fit; 1: nodes or paths are "
-	    "named; 2: undetermined, or not in time; 3: nothing was measured. "
-	    "It is an order. coalctl(8) describes the method.",
+	    "The nodes measure each other with the campaign preflight: "
+	    "all together, in pairs and, with --machine, with a "
+	    "collective (--op, --bytes). If a group is slow, it is "
+	    "split and measured again, until the slow node is found, "
+	    "or the slow path between groups that are fit. A node is "
+	    "named after it was slow twice. Slow means by more than 15 "
+	    "%, and more than chance. Each line of the output names "
+	    "nodes that are slow, fit, open (undetermined) or away "
+	    "(without an agent). The exit code is 0 if all nodes are "
+	    "fit, 1 if nodes or paths are slow, 2 if some are "
+	    "undetermined, and 3 if nothing was measured. The verb "
+	    "needs the right to give orders. coalctl(8) describes the "
+	    "method.",
 	    preflight },
 	{ 0 },
 };

@@ -45,7 +45,7 @@ report_interval_cell(struct table *t, const struct estimate *e)
 	print_quantity(e->lo, e->unit, lo);
 	print_quantity(e->hi, e->unit, hi);
 	if (print_is_unknown(e->lo, e->hi))
-		table_cell(t, "not known yet");
+		table_cell(t, "undetermined");
 	else if (isfinite(e->lo) && isfinite(e->hi))
 		table_cell(t, "%s .. %s", lo, hi);
 	else
@@ -149,7 +149,8 @@ report_print_impacts(const json_t *records)
 			table_cell(t, "%s", print_member(r, "cause", ""));
 		}
 	if (rows > 0) {
-		printf("\nimpact: how many times worse than isolated\n");
+		printf("\nimpact: how many times worse than without congestors "
+		       "(isolated)\n");
 		table_print(t, stdout);
 	}
 	table_free(t);
@@ -450,18 +451,21 @@ report(struct ctl *c)
 const struct verb verbs_report[] = {
 	{ "report", NULL, "RUN", 1, 1, "json csv html ascii raw format", "runs",
 	    "Show the results of a run.",
-	    "The report has a table for every phase, the impact of congestion "
-	    "with its interval, the worst nodes and pairs, and for every test "
-	    "the histograms of the isolated and the congested phase. For "
-	    "neighborhood collectives and products it has the speed-up over "
-	    "the MPI's own, by density and size, with bytes on the wire. For "
-	    "plans it has the bandwidth and its prediction, which NIC serves "
-	    "which device, and every rail. --json prints an array of the "
-	    "records as in coalmine-output(7). --csv prints a line for every "
-	    "canary, congestor and impact. --html writes one file with the "
-	    "plots and tables of the run's page, for mail and tickets; its "
-	    "plots can be saved as PNG. For an active run the results so far "
-	    "are shown. The exit code follows the state of the run.",
+	    "The report has a table for every phase, the impact of "
+	    "congestion with its interval, the worst nodes and pairs, "
+	    "and for every test the histograms of the isolated and the "
+	    "congested phase. For neighborhood collectives and "
+	    "products of sparse matrices it has the speed-up over the "
+	    "MPI's own operation, by density and size, and the bytes "
+	    "that crossed the network. For plans it has the measured "
+	    "and the predicted bandwidth, the NIC that serves each "
+	    "device, and the bandwidth of every rail. --json prints an "
+	    "array of the records as in coalmine-output(7). --csv "
+	    "prints a line for every canary, congestor and impact. "
+	    "--html writes one file with the plots and tables of the "
+	    "run's page, for mail and tickets; its plots can be saved "
+	    "as PNG. For an active run the results so far are shown. "
+	    "The exit code follows the state of the run.",
 	    report },
 	{ 0 },
 };
@@ -510,7 +514,7 @@ report_tuning(struct ctl *c)
 	if (rc == 0 && opts_given(&c->opts, OPT_JSON))
 		print_json(list);
 	else if (rc == 0 && json_array_size(list) == 0)
-		puts("nothing was tuned");
+		puts("the run has tuned no collective");
 	else
 		json_array_foreach (list, i, r)
 			report_print_tuning(r);
@@ -522,10 +526,12 @@ report_tuning(struct ctl *c)
 
 const struct verb verbs_tuning[] = {
 	{ "tuning", NULL, "RUN", 1, 1, "json", "runs",
-	    "Show why the collectives of a run have their shapes.",
-	    "It lists the candidates of tune = auto with predicted and "
-	    "measured time; * is the choice. remembered: measured in an "
-	    "earlier run and read from collective.table.",
+	    "Show why a run used certain shapes for its collectives.",
+	    "A shape is the hierarchy, stripes, ring, depth and "
+	    "transports of a collective. The output lists the shapes "
+	    "that tune = auto considered, with predicted and measured "
+	    "time; * marks the one that was used. remembered: measured "
+	    "in an earlier run and read from collective.table.",
 	    report_tuning },
 	{ 0 },
 };

@@ -202,11 +202,15 @@ const struct verb verbs_run[] = {
 	{ "run", "list", "", 0, 0, "json campaign state limit where sort", "",
 	    "List runs, newest first.", NULL, run_list },
 	{ "run", "show", "RUN", 1, 1, "json", "runs",
-	    "Show one run: state, nodes, seed, times, cores.", NULL, run_show },
+	    "Show one run: its state, nodes, random seed, times, and "
+	    "the cores of its ranks.",
+	    NULL, run_show },
 	{ "run", "watch", "RUN", 1, 1, "json", "runs",
 	    "Wait for the end of a run and show its progress.", NULL,
 	    run_watch },
 	{ "run", "cancel", "RUN", 1, 1, "", "runs",
-	    "End a run now; its results so far are kept.", NULL, run_cancel },
+	    "End a run now. The results that it has sent so far are "
+	    "kept.",
+	    NULL, run_cancel },
 	{ 0 },
 };

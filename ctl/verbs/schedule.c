@@ -104,14 +104,16 @@ const struct verb verbs_schedule[] = {
 	    NULL, schedule_list },
 	{ "schedule", "forecast", "", 0, 0, "json hours where sort", "",
 	    "Forecast which runs will start, wait or be missed, and why.",
-	    "The forecast uses the present state: the nodes that are up, the "
-	    "measured cost of campaigns, blackouts and the budget. The exit "
-	    "code is 1 if a start will be missed.",
+	    "The forecast assumes the present state: the nodes that "
+	    "are up, the measured duration and bytes of campaigns, "
+	    "blackouts and the budget. The exit code is 1 if a start "
+	    "will be missed.",
 	    schedule_forecast },
 	{ "schedule", "enable", "NAME", 1, 1, "", "campaigns",
 	    "Enable the schedule of a campaign.", NULL, schedule_enable },
 	{ "schedule", "disable", "NAME", 1, 1, "", "campaigns",
-	    "Disable the schedule of a campaign, also across restarts.", NULL,
-	    schedule_disable },
+	    "Disable the schedule of a campaign until it is enabled "
+	    "again, also after restarts.",
+	    NULL, schedule_disable },
 	{ 0 },
 };

@@ -185,7 +185,7 @@ top_put_scores(struct screen *s, const json_t *nodes)
 	qsort(rows, count, sizeof(*rows), top_compare_cb);
 	top_line(s, "");
 	top_line(s,
-	    count > 0 ? "SLOWEST NODES    leaf        state      z"
+	    count > 0 ? "SLOWEST NODES    leaf       state  z-score"
 		      : "no node has been measured");
 	for (i = 0; i < count && i < 10; i++) {
 		int bar = (int)fmin(fmax(rows[i].score, 0), 20);
@@ -211,7 +211,7 @@ top_put_impacts(struct screen *s, const json_t *impacts)
 	char text[256];
 
 	top_line(s, "");
-	top_line(s, "CONGESTION COSTS (times, p99)");
+	top_line(s, "IMPACT OF CONGESTION (p99, times the isolated value)");
 	for (int t = 0; t < CANARY_MAX; t++) {
 		const json_t *i;
 		size_t k;
@@ -221,7 +221,7 @@ top_put_impacts(struct screen *s, const json_t *impacts)
 			double value = member_number(i, "value");
 			double lo = member_number(v, "lo");
 			double hi = member_number(v, "hi");
-			char span[64] = "(not known yet)";
+			char span[64] = "(undetermined)";
 
 			if (strcmp(print_member(i, "test", ""),
 				names_tests[t].name) != 0 ||
@@ -235,7 +235,7 @@ top_put_impacts(struct screen *s, const json_t *impacts)
 			    print_member(i, "campaign", ""));
 			if (!isfinite(value))
 				snprintf(text, sizeof(text),
-				    "%-12s %8s  not known yet  %s",
+				    "%-12s %8s  undetermined  %s",
 				    names_tests[t].name, "-",
 				    print_member(i, "campaign", ""));
 			top_line(s, text);
@@ -346,9 +346,11 @@ top(struct ctl *c)
 const struct verb verbs_top[] = {
 	{ "top", NULL, "", 0, 0, "every", "",
 	    "Show the cluster on one screen, refreshed periodically.",
-	    "It shows agents by state, diagnostics of the collector, outliers, "
-	    "the slowest nodes, the impact of congestion and the newest runs. "
-	    "If the output is not a terminal it is printed once.",
+	    "The screen has the agents by state, problems of the "
+	    "collector (diags), outliers, the nodes that are slowest "
+	    "compared with their peers, the impact of congestion and "
+	    "the newest runs. If the output is not a terminal, it is "
+	    "printed once.",
 	    top },
 	{ 0 },
 };

@@ -177,9 +177,8 @@ topology_collector_read(struct ctl *c, struct import *ret)
 	int rc;
 
 	if (ago != NULL && (clk_span_parse(ago, &ago_ns) < 0 || ago_ns >= now))
-		return ctl_fail("--at %.30s: expected a span of time, as 90m "
-				"or 7d",
-		    ago);
+		return ctl_fail(
+		    "--at %.30s: expected a time span such as 90m or 7d", ago);
 	snprintf(at, sizeof(at), "%" PRIu64, now - ago_ns);
 	rc = ctl_list(c, &list, "topology", "at_unix_ns",
 	    ago == NULL ? NULL : at, NULL);
@@ -189,8 +188,9 @@ topology_collector_read(struct ctl *c, struct import *ret)
 	text = xstrdup(said);
 	json_decref(list);
 	if (text[0] == '\0')
-		rc = ctl_fail("the collector %s no file of leaves: see "
-			      "topology.leaves in coalmine.conf(5)",
+		rc = ctl_fail("the collector %s no topology file; set "
+			      "topology.leaves, "
+			      "see coalmine.conf(5)",
 		    ago == NULL ? "has" : "had");
 	else if (topology_read(text, "the collector's", &ret->t, &err) < 0)
 		rc = ctl_fail("%s", err.text);
@@ -331,15 +331,16 @@ topology_ports_check(struct check *k, const char *node, const char *leaf,
 			gbps = rate;
 		if (host != NULL && strcmp(host, node) != 0)
 			topology_differs(k, node,
-			    "the file says leaf %s, its port %s is on leaf %s, "
-			    "as %s %s",
+			    "the file says leaf %s, but port %s of this node "
+			    "is on leaf %s, described as \"%s %s\"",
 			    leaf, print_member(nic, "name", "?"),
 			    json_string_value(json_array_get(at, 1)), host,
 			    json_string_value(json_array_get(at, 2)));
 		else if (host != NULL && strcmp(state, "ACTIVE") != 0)
 			topology_differs(k, node,
-			    "the file says leaf %s for its port %s, which is "
-			    "%s",
+			    "the file says leaf %s for port %s of this node, "
+			    "but that "
+			    "port is %s",
 			    json_string_value(json_array_get(at, 1)),
 			    print_member(nic, "name", "?"), state);
 	}
@@ -362,20 +363,21 @@ topology_node_check(struct check *k, const json_t *o)
 	    at == TOPOLOGY_NONE ? node : t->nodes[at].name, json_true());
 	if (at == TOPOLOGY_NONE) {
 		topology_differs(k, node,
-		    "the file has no leaf, the collector %s", has);
+		    "the file has no leaf for this node, the collector has %s",
+		    has);
 		return;
 	}
 	l = topology_first_link(t, at);
 	leaf = t->switches[l->leaf].name;
 	if (strcmp(leaf, has) != 0)
 		topology_differs(k, node,
-		    "the file says leaf %s, the collector %s", leaf, has);
+		    "the file says leaf %s, the collector has %s", leaf, has);
 	gbps = topology_ports_check(k, t->nodes[at].name, leaf,
 	    json_object_get(json_object_get(o, "inventory"), "nics"));
 	if (gbps > 0 && l->gbps > gbps * RATE_MARGIN)
 		topology_differs(k, node,
-		    "the file says %g Gbit/s to leaf %s, the fastest port that "
-		    "the node reports has %g",
+		    "the file says %g Gbit/s to leaf %s, but the fastest port "
+		    "that the node reports has %g Gbit/s",
 		    l->gbps, leaf, gbps);
 }
 
@@ -393,15 +395,17 @@ topology_missing_check(struct check *k)
 		if (json_object_get(k->ports, guid) == NULL &&
 		    json_object_get(k->tell, host) != NULL)
 			topology_differs(k, host,
-			    "the file says leaf %s for its port %s, which the "
-			    "node does not report",
+			    "the file says leaf %s for port %s of this node, "
+			    "but the "
+			    "node does not report that port",
 			    json_string_value(json_array_get(at, 1)),
 			    json_string_value(json_array_get(at, 2)));
 	}
 	for (size_t i = 0; i < t->node_count; i++)
 		if (json_object_get(k->seen, t->nodes[i].name) == NULL)
 			topology_differs(k, t->nodes[i].name,
-			    "the file has it, and no agent has ever reported");
+			    "the node is in the file, but has never had an "
+			    "agent");
 }
 
 static int
@@ -439,7 +443,7 @@ topology_check(struct ctl *c)
 			printf("%s: %s\n", print_member(o, "node", "?"),
 			    print_member(o, "text", "?"));
 	if (bad == 0 && !opts_given(&c->opts, OPT_JSON))
-		printf("ok: %zu nodes are where the file has them\n",
+		printf("ok: %zu nodes are on the leaves of the file\n",
 		    im.t->node_count);
 	json_decref(k.seen);
 	json_decref(k.ports);
@@ -574,8 +578,9 @@ topology_machine(struct ctl *c)
 	if (rate > 0)
 		rc = ctl_write(opts_value(&c->opts, OPT_OUT), sb.text);
 	else
-		rc = ctl_fail("no file has the rate of the nodes' links: "
-			      "specify it with --gbps");
+		rc = ctl_fail(
+		    "the rate of the nodes' links is in none of the files: "
+		    "specify it with --gbps");
 	strbuf_clear(&sb);
 	free(about);
 	import_clear(&im);
@@ -598,23 +603,25 @@ const struct verb verbs_topology[] = {
 	    "rails and names.",
 	    topology_import },
 	{ "topology", "show", "[FILE...]", 0, -1, "json at " FILES, "file",
-	    "Show leaves, rails and switches: of files, or of the collector, "
-	    "now or at an earlier time.",
+	    "Show the leaves, rails and switches in files, or those of "
+	    "the collector, now or at an earlier time (--at).",
 	    NULL, topology_show },
 	{ "topology", "check", "[FILE...]", 0, -1, "json " FILES, "file",
 	    "Compare a topology with the nodes that the collector sees.",
-	    "The topology comes from the files, or from the collector. It "
-	    "reports nodes that are on another leaf, on none, or that have no "
-	    "agent; a port whose identifier ibnetdiscover has found under "
-	    "another host's name, that is not active or that its node does not "
-	    "report; and links that are slower. The exit code is 1 if there is "
-	    "a difference.",
+	    "The topology is read from the files, or from the "
+	    "collector. The output lists nodes that the collector has "
+	    "on another leaf or on none, and nodes without an agent; "
+	    "ports that ibnetdiscover has found under the name of "
+	    "another host, that are not active, or that the node does "
+	    "not report; and links that are slower than in the "
+	    "topology. The exit code is 1 if there is a difference.",
 	    topology_check },
 	{ "topology", "machine", "[FILE...]", 0, -1, "gbps out " FILES, "file",
 	    "Write a machine file for predictions, see coalmine-machine(5).",
-	    "The file has nodes, NICs and their rate, nodes of a leaf, and the "
-	    "bandwidth of the uplinks that each leaf gets when all leaves send "
-	    "to others: the minimum of all tiers.",
+	    "The file has the number of nodes, of NICs and of nodes "
+	    "per leaf, the rate of a NIC, and the uplink bandwidth "
+	    "that each leaf has when all leaves send to other leaves "
+	    "(the minimum over the tiers of switches).",
 	    topology_machine },
 	{ 0 },
 };

@@ -75,7 +75,8 @@ verdict_print_verdicts(const json_t *list, int all, int chosen)
 	else if (shown == 0)
 		printf("%sno outlier\n", count == 0 ? "ok: " : "");
 	if (count > 0)
-		printf("unknown, not ok: %zu node%s, as %s; see coalctl "
+		printf("unknown, not ok: %zu node%s, for example %s; see "
+		       "coalctl "
 		       "diags\n",
 		    count, count == 1 ? "" : "s", unknown);
 }
@@ -116,7 +117,7 @@ verdict_show(struct ctl *c, json_t *list, int history)
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(list);
 	else if (history && json_array_size(list) == 0)
-		puts("no verdict so far");
+		puts("no verdicts yet");
 	else if (history)
 		json_array_foreach (list, i, v)
 			verdict_print_one(v, 1);
@@ -167,9 +168,11 @@ verdict_recheck_nodes(const char *name, const json_t *nodes)
 		else
 			up += (size_t)verdict_is_up(node);
 	if (!found || up < 2) {
-		ctl_fail(found
-			? "%s: two other nodes that are up are needed"
-			: "%s: no such node is up; see coalctl node list",
+		ctl_fail(found ? "%s: cannot be measured: fewer than two other "
+				 "nodes are up"
+			       : "%s: this node is not up or does not exist; "
+				 "see coalctl "
+				 "node list",
 		    name);
 		return NULL;
 	}
@@ -230,7 +233,7 @@ verdict_recheck(struct ctl *c)
 		if (rc != 0)
 			break;
 		pending = print_member(node, "pending", NULL);
-		printf("run %d of at most %d among %s: %s%s%s\n", i,
+		printf("run %d of at most %d on %s: verdict %s%s%s\n", i,
 		    RECHECK_RUNS, list, print_member(node, "verdict", "?"),
 		    pending != NULL ? ", " : "",
 		    pending != NULL ? pending : "");
@@ -249,16 +252,21 @@ verdict_recheck(struct ctl *c)
 const struct verb verbs_verdict[] = {
 	{ "verdict", "list", "", 0, 0, "json all where sort", "",
 	    "List the outliers with their evidence, worst first.",
-	    "The exit code follows the worst verdict: 0; 1 for an outlier; 2 "
-	    "for one that a confirmation run has confirmed; 3 if no node is an "
-	    "outlier and some or all were not measured. Unknown nodes are "
-	    "counted; with --all they are listed, and nodes that are ok too.",
+	    "An outlier is a node, leaf or link that is slower than "
+	    "its peers. Nodes without a verdict (unknown) are only "
+	    "counted. --all also lists these nodes and nodes that are "
+	    "ok. The exit code is 0 if there is no outlier, 1 for an "
+	    "outlier (warn), 2 for an outlier that a confirmation run "
+	    "has confirmed (bad), and 3 if there is no outlier but "
+	    "some or all nodes were not measured.",
 	    verdict_list },
 	{ "verdict", "recheck", "NODE", 1, 1, "", "nodes",
 	    "Measure a node now, for example after a repair.",
-	    "It is measured with up to seven others by the campaign watch-bw, "
-	    "until its verdict is settled, in at most five runs; these are "
-	    "rounds like any others. The exit code follows the verdict.",
+	    "The campaign watch-bw runs on this node and up to seven "
+	    "others until the verdict on the node is settled, at most "
+	    "five times. The results count like those of scheduled "
+	    "runs. The exit code is 0 for ok, 1 for warn, 2 for bad "
+	    "and 3 for unknown.",
 	    verdict_recheck },
 	{ "verdict", "history", "[NODE]", 0, 1, "json limit where sort",
 	    "nodes", "Show earlier verdicts, newest first.", NULL,

@@ -88,9 +88,9 @@ function headCard(job) {
 	return h("section", { class: "verdict " + (job.exposed_node_s > 0 ?
 		"warn" : list(job.verdicts).length > 0 ? "unknown" : "ok") },
 	h("h1", null, "Job " + job.job + ": ", job.exposed_node_s > 0 ?
-		"a part of it was slow in " + hours(job.exposed_node_s) + " of " +
-		hours(node_s) + " node-hours" :
-		"no node and no leaf of it was found slow while it ran"),
+		"a node or leaf was slow in " + hours(job.exposed_node_s) +
+		" of its " + hours(node_s) + " node-hours" :
+		"no node or leaf was found slow while it ran"),
 	facts([["Name", job.name], ["Owner", job.owner],
 		["State", statePill(job)], ["Began", iso(job.start_unix_ns)],
 		["Ended", at(job.end_unix_ns) !== null && [iso(job.end_unix_ns),

@@ -108,7 +108,7 @@ function headCard(node, verdict) {
 				"; rounds combined, an outlier has " +
 				digits(node.outlier_threshold) +
 				" or more" : "") + ")" :
-				"not known yet"], ["Leaf", node.leaf],
+				"undetermined"], ["Leaf", node.leaf],
 			["Address", node.addr], ["Software", node.software],
 			["Runs now", node.run && h("a", { href: "#/run/" +
 				encodeURIComponent(node.run) }, node.run)],

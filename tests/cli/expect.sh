@@ -90,7 +90,7 @@ for option in "--bytes 1M" "--op allgather"; do
 	"$coalctl" preflight --nodes 'node[1-2]' $option >"$work/said" 2>&1
 	check "preflight $option without --machine: exit code $?" [ $? = 3 ]
 	check "preflight $option without --machine: $(cat "$work/said")" grep -q \
-	    "^coalctl: --bytes and --op are of the collective" "$work/said"
+	    "^coalctl: --bytes and --op select a collective" "$work/said"
 done
 check "preflight: nothing was asked" [ "$(wc -l <"$work/requests")" = "$asked" ]
 # Compared with the expected values, more nodes are found.
@@ -124,7 +124,7 @@ preflight --nodes 'node[1-6]' --within 60s >"$work/said"
 rc=$?
 check "busy cores: $rc, $(cat "$work/said")" [ $rc = 2 ]
 check "busy cores: $(cat "$work/said")" grep -q \
-    "^open  node2: cannot be told; others had its nodes' cores meanwhile" \
+    "^open  node2: undetermined; other processes used its nodes' cores during the measurement" \
     "$work/said"
 
 # coalctl stops waiting for a silent collector at the limit.

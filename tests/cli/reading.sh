@@ -163,8 +163,8 @@ check "top lacks the slow node" sh -c \
 check "top calls a node slow that the verdict does not" sh -c \
     "grep -A 1 'SLOWEST' '$work/top' | grep -q 'node10 .* 6.0 ######$'"
 check "top does not mark undetermined values" sh -c "! grep -q nan '$work/top' &&
-    grep -q 'bw-sync  *4.00  (not known yet)' '$work/top' &&
-    grep -q 'allreduce  *-  not known yet' '$work/top'"
+    grep -q 'bw-sync  *4.00  (undetermined)' '$work/top' &&
+    grep -q 'allreduce  *-  undetermined' '$work/top'"
 check "top lacks the newest impact" grep -q 'lat  *27.50  (23.10 to 33.20)' \
     "$work/top"
 expect top-every 3 "$coalctl" top --every 0

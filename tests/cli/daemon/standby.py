@@ -608,8 +608,8 @@ def test_clusters(pg):
              == "no collector")
         assert cluster(west, "east")["verdict"] == "bad"
         assert "no collector" in ctl(west, "cluster", "list", rc=2)
-        assert "east has no collector" in ctl(west, "--cluster", "east",
-                                              "node", "list", rc=3)
+        assert "east has no active collector" in ctl(
+            west, "--cluster", "east", "node", "list", rc=3)
         east.start()
         poll("its agents are lost", 30, lambda:
              "1 lost" in cluster(west, "east")["text"])

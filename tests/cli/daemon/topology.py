@@ -90,7 +90,7 @@ def main():
         ago = f"{int((time.time() - changed) * 1000) + 2000}ms"
         assert "l2 node3" in coalctl(c, "topology", "show", "--at", ago)
         assert "l9 node" in coalctl(c, "topology", "show", "--at", "0s")
-        assert "had no file of leaves" in \
+        assert "had no topology file" in \
             coalctl(c, "topology", "show", "--at", "1d", code=3)
 
         # differences between the topology file and the discovered fabric
@@ -105,20 +105,20 @@ def main():
                   "mlx5_0", "mlx5_8"))
         said = coalctl(c, "topology", "check", fabric, code=1).splitlines()
         assert said == [
-            "node1: the file says leaf leaf1, the collector l1",
-            "node1: the file says leaf leaf9 for its port mlx5_7, which is "
-            "DOWN",
-            "node1: the file says 200 Gbit/s to leaf leaf1, the fastest port "
-            "that the node reports has 100",
-            "node2: the file says leaf leaf9, the collector l9",
-            "node2: the file says leaf leaf9, its port mlx5_0 is on leaf "
-            "leaf1, as node3 mlx5_0",
-            "node3: the file says leaf leaf1, the collector l9",
-            "node3: the file says leaf leaf1, its port mlx5_0 is on leaf "
-            "leaf9, as node2 mlx5_0",
-            "node1: the file says leaf leaf9 for its port mlx5_8, which the "
-            "node does not report",
-            "node5: the file has it, and no agent has ever reported"], said
+            "node1: the file says leaf leaf1, the collector has l1",
+            "node1: the file says leaf leaf9 for port mlx5_7 of this node, "
+            "but that port is DOWN",
+            "node1: the file says 200 Gbit/s to leaf leaf1, but the fastest "
+            "port that the node reports has 100 Gbit/s",
+            "node2: the file says leaf leaf9, the collector has l9",
+            "node2: the file says leaf leaf9, but port mlx5_0 of this node "
+            "is on leaf leaf1, described as \"node3 mlx5_0\"",
+            "node3: the file says leaf leaf1, the collector has l9",
+            "node3: the file says leaf leaf1, but port mlx5_0 of this node "
+            "is on leaf leaf9, described as \"node2 mlx5_0\"",
+            "node1: the file says leaf leaf9 for port mlx5_8 of this node, "
+            "but the node does not report that port",
+            "node5: the node is in the file, but has never had an agent"], said
         write(file, "l1 node[1-2]\n")
         reload(c, "leaves reloaded")
         assert any("no leaf for 1 nodes: node3" in d["text"]
@@ -139,7 +139,7 @@ def main():
         c.options["topology.leaves"] = ""
         c.start()
         assert c.get("topology")[0]["text"] == ""
-        assert "has no file of leaves" in \
+        assert "has no topology file" in \
             coalctl(c, "topology", "show", code=3)
         c.stop()
     return 0

@@ -202,11 +202,11 @@ def main():
             week - 14 * 86400, week - 7 * 86400], weeks
         assert sum(w["jobs"] for w in weeks) == 2100
         assert len(c.get("jobs/costs?by=job")) == 1000
-        assert "costs   7, called bully: operations on their links took " \
-            "+10.5 %" in coalctl(c, "job", "cost", "--by", "job")
+        assert "costs   job 7, named bully: operations on shared links took " \
+            "+10.5 % time" in coalctl(c, "job", "cost", "--by", "job")
         text = coalctl(c, "job", "cost")
-        assert "in mesh, 2.40 us (2" in text and \
-            ") more than 30.0 us;" in text, text
+        assert "in test mesh, 2.40 us (2" in text and \
+            ") more than the usual 30.0 us;" in text, text
         assert "by: expected" in ask(c, "jobs/costs?by=x", "boss")[1][
             "error"]["message"]
 
