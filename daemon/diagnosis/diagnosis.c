@@ -546,8 +546,10 @@ diagnosis_counters(struct diagnosis *d, const char *run, const struct node *n,
 void
 diagnosis_run_begun(struct diagnosis *d, const char *run)
 {
-	if (d->pass.run[0] != '\0' && strcmp(run, d->pass.run) != 0)
-		d->pass.disturbed = 1;
+	/* A run that starts while the confirmation run waits is over when that
+	 * starts: it is alone. */
+	if (d->pass.run[0] != '\0')
+		d->pass.disturbed = strcmp(run, d->pass.run) != 0;
 }
 
 /* Runs that ended by these causes do not count against their nodes: they could

@@ -685,6 +685,10 @@ run_pass(struct play *p)
 
 	snprintf(run, sizeof(run), "pass-%d", p->runs);
 	from.run = run;
+	/* An earlier order starts first, as of a user who repeats a campaign.
+	 */
+	diagnosis_run_begun(p->d, "watch-2");
+	diagnosis_run_begun(p->d, run);
 	now_ns += p->pass_follow ? FOLLOW_NS : RUN_NS;
 	world_step(p->w, now_ns);
 	tell_nodes(p);

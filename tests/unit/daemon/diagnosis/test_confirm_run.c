@@ -669,6 +669,7 @@ test_disturbed(void **state)
 		hear_round(f, 1 << 4);
 	diagnosis_tick(f->diagnosis);
 	expect_text(f, "confirmation run pending: under way in run pass-1");
+	diagnosis_run_begun(f->diagnosis, "pass-1");
 	diagnosis_run_begun(f->diagnosis, "run-7");
 	hear_pass(f, "none", PASS_FINE);
 	assert_int_equal(open_cases(f), 1);
@@ -678,6 +679,24 @@ test_disturbed(void **state)
 	assert_int_equal(f->orders, 2);
 	hear_pass(f, "none", PASS_FINE);
 	assert_int_equal(open_cases(f), 0);
+}
+
+/* A run that was ordered earlier starts before the confirmation run, and ends
+ * before it: nothing is repeated. */
+static void
+test_not_disturbed(void **state)
+{
+	struct fix *f = *state;
+
+	for (int i = 0; i < 3; i++)
+		hear_round(f, 1 << 4);
+	diagnosis_tick(f->diagnosis);
+	diagnosis_run_begun(f->diagnosis, "run-7");
+	diagnosis_run_over(f->diagnosis, "run-7");
+	diagnosis_run_begun(f->diagnosis, "pass-1");
+	hear_pass(f, "node5", PASS_FINE);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
+	assert_int_equal(f->orders, 1);
 }
 
 int
@@ -705,6 +724,7 @@ main(void)
 		DIAGNOSIS_TEST(test_host_over),
 		DIAGNOSIS_TEST(test_intermittent),
 		DIAGNOSIS_TEST(test_disturbed),
+		DIAGNOSIS_TEST(test_not_disturbed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
