@@ -446,6 +446,15 @@ reason_of(const struct judge_track *t, const struct wander *w, int m,
 		sd, before };
 }
 
+/* Return the wander of means of m rounds. Before the fleet has m rounds, which
+ * follow-up runs of a node do not wait for: the wander of one round, which is
+ * larger. */
+static const struct wander *
+mean_wander(const struct judge *j, int m)
+{
+	return j->mean[m].rounds > 0 ? &j->mean[m] : &j->one;
+}
+
 /* Return the most significant reason: the rounds that contain the votes, the
  * last hour, or the step against the rounds before. */
 static struct reason
@@ -455,7 +464,7 @@ node_reason(const struct judge *j, const struct judge_track *t, double need)
 	int m = rounds_of_votes(j, t), votes = j->o.votes;
 	struct reason one, best;
 
-	best = reason_of(t, &j->mean[m], m, known_sd, 0, need);
+	best = reason_of(t, mean_wander(j, m), m, known_sd, 0, need);
 	if (t->known >= LONG) {
 		one = reason_of(t, &j->mean[LONG], LONG, known_sd, 0, need);
 		best = one.z > best.z ? one : best;
