@@ -625,6 +625,7 @@ collector_new(struct event_base *base, struct store *store,
 	rl.heartbeat_ns = o->heartbeat_ns;
 	rl.silence_ns = o->silence_ns;
 	rl.topo = o->topo;
+	rl.retention_ns = o->retention_ns;
 	c->roster = roster_new(&rl, store, collector_lost_cb, c);
 	c->runs = runs_new(c->roster, store, &runs_ops, c);
 	runs_set_quota(c->runs, &o->quota);

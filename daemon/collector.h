@@ -27,6 +27,7 @@ struct topo;
 struct collector_options {
 	uint64_t heartbeat_ns, links_ns;
 	uint64_t silence_ns;
+	uint64_t retention_ns; /* of the store */
 	size_t agents_max;
 	size_t queue_bytes_max;
 	struct runs_quota quota;

@@ -60,6 +60,7 @@ settings_fill(struct settings *s)
 	    : conf_string(c, "store", "schema");
 	settings_url_make(s, host);
 	s->store.retention_ns = conf_span_ns(c, "store", "retention");
+	s->collector.retention_ns = s->store.retention_ns;
 	s->store.raw_retention_ns = conf_span_ns(c, "store", "raw_retention");
 	s->store.free_min_bytes = conf_bytes(c, "store", "free_min");
 	s->collector.heartbeat_ns = conf_span_ns(c, "collector", "heartbeat");

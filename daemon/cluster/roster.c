@@ -311,6 +311,10 @@ roster_inventory_set(struct node *n, json_t *inventory)
 #define ROW_NS       CLK_NS_PER_S
 #define INVENTORY_NS (4 * ROW_NS)
 #define ROWS_NS      (20 * ROW_NS)
+/* The row of a connected node is written again at this age, at most, so that
+ * the retention counts from its last contact; this many of them in a tick. */
+#define ROW_AGE_NS (24 * 3600 * CLK_NS_PER_S)
+#define ROWS_AGED  100
 
 static void
 roster_node_put(struct roster *r, struct node *n)
@@ -323,6 +327,7 @@ roster_node_put(struct roster *r, struct node *n)
 	if (n->is_unput)
 		return;
 	n->rows.owed_ns += ROW_NS;
+	n->put_ns = clk_ns();
 	o = roster_json(n);
 	json_object_del(o, "inventory");
 	/* The boot id is not shown: with it another agent could take this one's
@@ -660,9 +665,20 @@ roster_late_ns(const struct roster *r, const struct node *n)
 	return span_ns < silence_ns ? span_ns : silence_ns;
 }
 
+static uint64_t
+roster_row_age_ns(const struct roster *r)
+{
+	uint64_t age_ns = r->limits.retention_ns / 4;
+
+	return age_ns == 0 || age_ns > ROW_AGE_NS ? ROW_AGE_NS : age_ns;
+}
+
 void
 roster_tick(struct roster *r, uint64_t now_ns)
 {
+	uint64_t age_ns = roster_row_age_ns(r);
+	size_t aged = 0;
+
 	for (size_t i = 0; i < r->count; i++) {
 		struct node *n = r->all[i];
 		uint64_t silent_ns = now_ns - n->last_ns;
@@ -671,6 +687,8 @@ roster_tick(struct roster *r, uint64_t now_ns)
 			roster_node_put(r, n);
 		if (n->state == AGENT_LOST)
 			continue;
+		if (now_ns - n->put_ns >= age_ns && aged++ < ROWS_AGED)
+			roster_node_put(r, n);
 		if (silent_ns >= roster_silence_ns(r, n)) {
 			roster_state_set(r, n, AGENT_LOST, "silent");
 			r->lost_cb(n, r->arg);

@@ -91,6 +91,7 @@ struct node {
 	struct account work;  /* time of its messages, of all sessions */
 	struct account beats; /* its heartbeats */
 	struct account rows;  /* its rows in the store */
+	uint64_t put_ns;      /* when its row was last written */
 	int is_unput;         /* its newest row is not in the store */
 	int is_inventory_unput;
 	uint64_t term;       /* of another collector it accepted; or 0 */
@@ -106,6 +107,8 @@ struct roster_limits {
 	 * node is lost: minimum values. */
 	uint64_t heartbeat_ns, silence_ns;
 	const struct topo *topo; /* NULL: leaves stay unknown */
+	/* The store deletes a node's row at this age; 0: never. */
+	uint64_t retention_ns;
 };
 
 /* lost_cb: a node has just become lost. store may be NULL in tests. */

@@ -837,7 +837,7 @@ topology_write_file(const struct play *p, char path[64])
 static void
 cluster_new(struct play *p, const struct diagnosis_options *o)
 {
-	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL };
+	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL, 0 };
 	static const struct diagnosis_ops ops = { order, NULL, NULL };
 	uint32_t in_leaf = 0;
 	char path[64] = "";

@@ -45,7 +45,7 @@ beats_per_s(struct roster *r, size_t count)
 static void
 test_heartbeats(void **state)
 {
-	struct roster_limits limits = { HEARTBEAT_NS, SILENCE_NS, NULL };
+	struct roster_limits limits = { HEARTBEAT_NS, SILENCE_NS, NULL, 0 };
 	struct roster *r = roster_new(&limits, NULL, NULL, NULL);
 	const struct node *n;
 
@@ -84,7 +84,7 @@ static void
 test_domains(void **state)
 {
 	char path[] = "/tmp/coalmine-roster-XXXXXX";
-	struct roster_limits limits = { HEARTBEAT_NS, SILENCE_NS, NULL };
+	struct roster_limits limits = { HEARTBEAT_NS, SILENCE_NS, NULL, 0 };
 	struct roster *r;
 	struct topo *t;
 	struct err err;
@@ -140,7 +140,7 @@ jobs_after(struct roster *r, struct node *n, double net)
 static void
 test_own_traffic(void **state)
 {
-	struct roster_limits limits = { HEARTBEAT_NS, SILENCE_NS, NULL };
+	struct roster_limits limits = { HEARTBEAT_NS, SILENCE_NS, NULL, 0 };
 	struct roster *r = roster_new(&limits, NULL, NULL, NULL);
 	struct node *n;
 
@@ -183,6 +183,13 @@ store_put_inventory(struct store *st, const char *node, const json_t *inventory)
 	inventories_count++;
 }
 
+static void
+lost_cb(struct node *n, void *arg)
+{
+	(void)n;
+	(void)arg;
+}
+
 static uint64_t
 busy_clock(void)
 {
@@ -195,7 +202,7 @@ busy_clock(void)
 static void
 test_a_busy_agent(void **state)
 {
-	struct roster_limits limits = { HEARTBEAT_NS, SILENCE_NS, NULL };
+	struct roster_limits limits = { HEARTBEAT_NS, SILENCE_NS, NULL, 0 };
 	struct roster *r = roster_new(&limits, (struct store *)1, NULL, NULL);
 	json_t *busy = json_pack("{s:s}", "busy", "a job");
 	json_t *idle = json_pack("{s:[s]}", "nics", "a lot");
@@ -248,11 +255,48 @@ test_a_busy_agent(void **state)
 	roster_free(r);
 }
 
+/* The store deletes rows by their age: those of nodes that stay connected are
+ * written again in time, those of lost nodes are not. */
+static void
+test_quiet_nodes_keep_their_row(void **state)
+{
+	struct roster_limits limits = { HEARTBEAT_NS, SILENCE_NS, NULL,
+		3600 * CLK_NS_PER_S };
+	struct roster *r = roster_new(&limits, (struct store *)1, lost_cb,
+	    NULL);
+	unsigned before;
+	struct node *n;
+
+	(void)state;
+	clk_set_source(busy_clock, NULL);
+	n = hello(r, "n1");
+	n->last_ns = busy_ns;
+	before = rows_count;
+	for (int i = 0; i < 2 * 3600; i++) {
+		busy_ns += CLK_NS_PER_S;
+		n->last_ns = busy_ns;
+		roster_tick(r, busy_ns);
+	}
+	assert_in_range(rows_count - before, 2 * 2, 2 * 8);
+	busy_ns += SILENCE_NS;
+	roster_tick(r, busy_ns);
+	assert_int_equal(n->state, AGENT_LOST);
+	before = rows_count;
+	for (int i = 0; i < 3600; i++) {
+		busy_ns += CLK_NS_PER_S;
+		roster_tick(r, busy_ns);
+	}
+	assert_int_equal(rows_count, before);
+	clk_set_source(NULL, NULL);
+	roster_free(r);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_busy_agent),
+		cmocka_unit_test(test_quiet_nodes_keep_their_row),
 		cmocka_unit_test(test_domains),
 		cmocka_unit_test(test_own_traffic),
 		cmocka_unit_test(test_heartbeats),

@@ -129,7 +129,7 @@ fix_hello(struct fix *f, int i, const char *boot)
 void
 fix_roster(struct fix *f)
 {
-	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL };
+	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL, 0 };
 
 	limits.topo = f->topo;
 	f->roster = roster_new(&limits, NULL, no_loss, NULL);

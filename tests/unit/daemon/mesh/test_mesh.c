@@ -138,7 +138,7 @@ static const struct mesh_ops ops = { sent, NULL, NULL };
 static json_int_t
 bytes_of(int v6, int mtu, int other_mtu, int other_large)
 {
-	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL };
+	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL, 0 };
 	struct roster *roster = roster_new(&limits, NULL, no_loss, NULL);
 	json_int_t bytes;
 	struct mesh *m;
@@ -180,7 +180,7 @@ test_large(void **state)
 static void
 test_silent(void **state)
 {
-	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL };
+	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL, 0 };
 	struct roster *roster = roster_new(&limits, NULL, no_loss, NULL);
 	struct mesh *m;
 	struct err err;
@@ -207,7 +207,7 @@ test_silent(void **state)
 static void
 test_clock_set_back(void **state)
 {
-	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL };
+	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL, 0 };
 	struct roster *roster;
 	const struct gathering *ga;
 	uint64_t before;
@@ -249,7 +249,7 @@ test_clock_set_back(void **state)
 static void
 test_rails(void **state)
 {
-	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL };
+	struct roster_limits limits = { CLK_NS_PER_S, CLK_NS_PER_S, NULL, 0 };
 	struct roster *roster = roster_new(&limits, NULL, no_loss, NULL);
 	uint64_t hour = clk_unix_ns() / (3600 * CLK_NS_PER_S);
 	struct mesh_options elsewhere = options;

@@ -293,7 +293,7 @@ fix_hello(const char *name)
 static inline void
 fix_setup(int nodes)
 {
-	struct roster_limits limits = { BEAT_NS, LOST_NS, NULL };
+	struct roster_limits limits = { BEAT_NS, LOST_NS, NULL, 0 };
 	char name[16];
 
 	memset(&fix, 0, sizeof(fix));
