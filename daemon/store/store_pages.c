@@ -102,6 +102,27 @@ store_pages_log_sum(const uint8_t *p, size_t bytes, int is_big, uint32_t sum[2])
 		}
 }
 
+/* Count the commits of the log's current generation from a damaged frame on.
+ * After a power failure the last one may be one that was not acknowledged. */
+static int64_t
+store_pages_log_lost(const struct store_pages *p, const uint8_t *header,
+    uint64_t at)
+{
+	uint8_t frame[FRAME_BYTES];
+	int64_t lost = 0;
+	struct stat st;
+
+	if (fstat(p->log_fd, &st) < 0)
+		return 1;
+	for (; at + FRAME_BYTES + p->page_bytes <= (uint64_t)st.st_size;
+	     at += FRAME_BYTES + p->page_bytes)
+		lost += store_pages_read_at(p->log_fd, frame, sizeof(frame),
+			    at) == 0 &&
+		    memcmp(frame + 8, header + 16, 8) == 0 &&
+		    store_pages_u32(frame + 4) != 0;
+	return lost;
+}
+
 /* Read the frames up to the last commit of the log's current generation.
  * in_file: pages of the file before. *ret_count: pages after that commit; 0: no
  * commit. */
@@ -119,8 +140,10 @@ store_pages_log_read(struct store_pages *p, const uint8_t *header,
 
 	store_pages_log_sum(header, 24, is_big, sum);
 	if (sum[0] != store_pages_u32(header + 24) ||
-	    sum[1] != store_pages_u32(header + 28))
+	    sum[1] != store_pages_u32(header + 28)) {
+		p->log_lost = -1;
 		goto out;
+	}
 	while (store_pages_read_at(p->log_fd, frame, frame_bytes, at) == 0) {
 		store_pages_log_sum(frame, 8, is_big, sum);
 		store_pages_log_sum(frame + FRAME_BYTES, p->page_bytes, is_big,
@@ -138,6 +161,7 @@ store_pages_log_read(struct store_pages *p, const uint8_t *header,
 		}
 		at += frame_bytes;
 	}
+	p->log_lost = store_pages_log_lost(p, header, at);
 	/* The file grows by at most one page per frame. */
 	if (*ret_count > in_file + committed)
 		*ret_count = (uint32_t)(in_file + committed);
@@ -185,6 +209,9 @@ store_pages_open(struct store_pages *p, int db_fd, int log_fd)
 	in_file = (uint64_t)st.st_size / p->page_bytes;
 	if (is_log && log_page == p->page_bytes)
 		store_pages_log_read(p, log, in_file, &in_log);
+	else if (log_fd >= 0 &&
+	    (fstat(log_fd, &st) < 0 || st.st_size > LOG_HEADER_BYTES))
+		p->log_lost = -1;
 	/* Pages after the end that the newest commit has set are old. */
 	if (said == 0 || said > in_file)
 		said = in_file > UINT32_MAX - 1 ? UINT32_MAX - 1

@@ -25,7 +25,10 @@ struct store_pages {
 	uint32_t count;        /* of pages; 0: an empty file */
 	uint32_t log_count;    /* of entries of log_at */
 	uint64_t *log_at; /* place of a page's newest frame; 0: not logged */
-	uint8_t *page;    /* the loaded one */
+	/* Transactions after damage in the log; -1: its header is unreadable,
+	 * and all its transactions are missing. */
+	int64_t log_lost;
+	uint8_t *page;          /* the loaded one */
 	uint32_t page_cells_at; /* offset of its array of cells */
 	uint8_t *payload;       /* of the current row */
 	size_t payload_cap_bytes;

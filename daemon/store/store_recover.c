@@ -528,9 +528,35 @@ store_recover_report(const struct recover *r, struct err *err)
 	}
 	if (saved == 0)
 		return err_set(err, -EBADMSG, "no rows of a store were found");
-	err_say(err, "%lld rows saved, %lld lost, %lld pages unreadable",
-	    (long long)saved, (long long)lost, (long long)pages);
-	return lost > 0 || pages > 0;
+	err_say(err, "%lld rows saved, %lld lost, %lld pages unreadable%s",
+	    (long long)saved, (long long)lost, (long long)pages,
+	    r->pages.log_lost != 0 ? ", write-ahead log damaged" : "");
+	return lost > 0 || pages > 0 || r->pages.log_lost != 0;
+}
+
+/* Without its log the file lacks the newest transactions, so a log that exists
+ * must be readable. */
+static int
+store_recover_files_open(struct recover *r, const char *from, const char *log,
+    struct err *err)
+{
+	int fd = open(from, O_RDONLY | O_CLOEXEC), rc;
+	int log_fd = fd < 0 ? -1 : open(log, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (log_fd < 0 && errno != ENOENT) {
+		rc = err_set(err, -errno, "%.300s: %s", log, strerror(errno));
+		close(fd);
+		return rc;
+	}
+	rc = store_pages_open(&r->pages, fd, log_fd);
+	if (r->pages.log_lost < 0)
+		log_warnx("%s: damaged: the transactions in it are lost", log);
+	else if (r->pages.log_lost > 0)
+		log_warnx("%s: damaged: its last %lld transactions are lost",
+		    log, (long long)r->pages.log_lost);
+	return rc;
 }
 
 /* A collector whose store is coalmine.db locks its folder. No collector uses a
@@ -546,7 +572,7 @@ store_recover_open(struct recover *r, const char *from, int *ret_lock_fd,
 	char *log = xasprintf("%s-wal", from);
 	const char *name = slash == NULL ? from : slash + 1;
 	struct store_options o = { .dir = dir };
-	int fd = -1, rc = access(from, F_OK) < 0 ? -errno : 0;
+	int rc = access(from, F_OK) < 0 ? -errno : 0;
 
 	if (rc == 0 && strcmp(name, "coalmine.db") == 0)
 		rc = store_lock(&o, ret_lock_fd);
@@ -555,10 +581,7 @@ store_recover_open(struct recover *r, const char *from, int *ret_lock_fd,
 	if (rc == -EBUSY) {
 		err_say(err, "a collector uses %.300s: stop it first", from);
 	} else if (rc == 0) {
-		fd = open(from, O_RDONLY | O_CLOEXEC);
-		rc = fd < 0 ? -errno
-			    : store_pages_open(&r->pages, fd,
-				  open(log, O_RDONLY | O_CLOEXEC));
+		rc = store_recover_files_open(r, from, log, err);
 	}
 	if (rc < 0 && err->text[0] == '\0')
 		err_say(err, "%.300s: %s", from, strerror(-rc));

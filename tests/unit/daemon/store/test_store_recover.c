@@ -214,12 +214,35 @@ test_sound(void **state)
 	(void)state;
 }
 
-/* Committed rows in the log are recovered too. */
+/* Write a byte of a file. */
+static void
+spoil(const char *path, off_t at)
+{
+	int fd = open(path, O_RDWR);
+	uint8_t byte;
+
+	assert_int_equal(pread(fd, &byte, 1, at), 1);
+	byte ^= 0xff;
+	assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+	close(fd);
+}
+
+static int64_t
+key_count(const char *key)
+{
+	return number(
+	    xasprintf("SELECT count(*) FROM main.setting WHERE key = '%s'",
+		key));
+}
+
+/* Committed rows in the log are recovered too. A log that is damaged is
+ * reported; one that cannot be opened ends the recovery. */
 static void
 test_log(void **state)
 {
 	struct fix *f = *state;
 	char log[256], other[256];
+	struct stat st;
 	sqlite3 *db;
 
 	copy(whole, damaged);
@@ -228,7 +251,8 @@ test_log(void **state)
 			     "PRAGMA journal_mode = WAL;"
 			     "PRAGMA wal_autocheckpoint = 0;"
 			     "DELETE FROM setting WHERE key = 'key1';"
-			     "INSERT INTO setting VALUES ('new', 'value');",
+			     "INSERT INTO setting VALUES ('new', 'value');"
+			     "INSERT INTO setting VALUES ('newer', 'value');",
 			     NULL, NULL, NULL),
 	    SQLITE_OK);
 	path_in(f, "other.db", other);
@@ -239,10 +263,35 @@ test_log(void **state)
 	sqlite3_close(db);
 	snprintf(damaged, sizeof(damaged), "%s", other);
 	assert_int_equal(recover(), 0);
-	assert_int_equal(rows_of("setting"), settings);
-	assert_int_equal(number(xasprintf("SELECT count(*) FROM main.setting"
-					  " WHERE key = 'new'")),
-	    1);
+	assert_int_equal(rows_of("setting"), settings + 1);
+	assert_int_equal(key_count("new"), 1);
+
+	/* The last transaction. */
+	path_in(f, "other.db-wal", log);
+	assert_int_equal(stat(log, &st), 0);
+	spoil(log, st.st_size - 1);
+	assert_int_equal(recover(), 1);
+	assert_int_equal(key_count("new"), 1);
+	assert_int_equal(key_count("newer"), 0);
+	spoil(log, st.st_size - 1);
+	/* The first one: those after it cannot be applied. */
+	spoil(log, 32 + 24 + 100);
+	assert_int_equal(recover(), 1);
+	assert_int_equal(key_count("new"), 0);
+	spoil(log, 32 + 24 + 100);
+	for (off_t at = 0; at < 32; at += 16) {
+		spoil(log, at);
+		assert_int_equal(recover(), 1);
+		assert_int_equal(key_count("new"), 0);
+		spoil(log, at);
+	}
+	assert_int_equal(recover(), 0);
+	assert_int_equal(truncate(log, 0), 0);
+	assert_int_equal(recover(), 0);
+	assert_int_equal(unlink(log), 0);
+	assert_int_equal(symlink(log, log), 0);
+	assert_int_equal(recover(), -ELOOP);
+	unlink(log);
 	path_in(f, "damaged.db", damaged);
 }
 
