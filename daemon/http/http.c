@@ -247,6 +247,7 @@ http_on_request_cb(struct http_request *req, void *arg)
 	const struct http_kept *k;
 	struct http *h = arg;
 	char part[PART_MAX], why[400];
+	uint64_t began_ns = clk_ns();
 	struct account *account;
 	unsigned share;
 
@@ -289,12 +290,10 @@ http_on_request_cb(struct http_request *req, void *arg)
 		    "too many requests: retry in a second");
 		return;
 	}
-	h->making = method == HTTP_GET ? req : NULL;
-	h->making_ns = clk_ns();
+	req->account = account;
 	http_route_answer(h, req, r, part);
-	h->making = NULL;
 	if (account != NULL)
-		account->owed_ns += clk_ns() - h->making_ns;
+		account->owed_ns += clk_ns() - began_ns;
 }
 
 static void
@@ -302,21 +301,21 @@ http_answered_cb(const struct http_request *req, const struct http_answer *a,
     struct evbuffer *body, int *ret_shared, void *arg)
 {
 	struct http *h = arg;
-	uint64_t took_ns = clk_ns() - h->making_ns;
 	struct http_kept *k, *old;
 	int count = 0;
 
 	metrics_http_count(&h->counts, req != NULL ? req->name : "none",
 	    a->status);
 	*ret_shared = h->giving;
-	if (req == NULL || req != h->making || body == NULL ||
-	    a->headers != NULL || a->status != 200 || took_ns < KEEP_MIN_NS)
+	if (req == NULL || req->head.method == HTTP_POST || body == NULL ||
+	    a->headers != NULL || a->status != 200 ||
+	    req->made_ns < KEEP_MIN_NS)
 		return;
 	/* Move body to the cache, and leave a reference in its place. */
 	k = xcalloc(1, sizeof(*k));
 	k->target = http_target_of(req);
 	k->answer = *a;
-	k->until_ns = clk_ns() + KEEP_TIMES * took_ns;
+	k->until_ns = clk_ns() + KEEP_TIMES * req->made_ns;
 	k->body = evbuffer_new();
 	evbuffer_add_buffer(k->body, body);
 	evbuffer_add_buffer_reference(body, k->body);

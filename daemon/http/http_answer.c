@@ -8,14 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <zlib.h>
 
 #include "common/clk.h"
 #include "common/str.h"
 #include "common/text.h"
-
-#define GZIP_MIN  1024 /* bytes; below, the head costs more than it saves */
-#define GZIP_BITS (15 + 16) /* 16: gzip instead of zlib */
 
 static const struct status_row {
 	int status;
@@ -87,39 +83,6 @@ http_answer_head(struct evbuffer *out, const struct http_answer *a,
 	/* Always sent, since the defaults of HTTP/1.0 and 1.1 differ. */
 	evbuffer_add_printf(out, "Connection: %s\r\n",
 	    keep_alive ? "keep-alive" : "close");
-}
-
-struct evbuffer *
-http_answer_gzip(struct evbuffer *body)
-{
-	size_t len = evbuffer_get_length(body);
-	z_stream z = { .next_in = evbuffer_pullup(body, -1),
-		.avail_in = (uInt)len };
-	struct evbuffer_iovec space;
-	struct evbuffer *out;
-	uLong bound;
-	int rc;
-
-	if (len < GZIP_MIN || len > UINT32_MAX / 2 ||
-	    deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, GZIP_BITS, 8,
-		Z_DEFAULT_STRATEGY) != Z_OK)
-		return NULL;
-	out = evbuffer_new();
-	bound = deflateBound(&z, (uLong)len);
-	if (evbuffer_reserve_space(out, (ev_ssize_t)bound, &space, 1) < 1) {
-		deflateEnd(&z);
-		evbuffer_free(out);
-		return NULL;
-	}
-	z.next_out = space.iov_base;
-	z.avail_out = (uInt)space.iov_len;
-	rc = deflate(&z, Z_FINISH);
-	space.iov_len = z.total_out;
-	deflateEnd(&z);
-	if (rc == Z_STREAM_END && evbuffer_commit_space(out, &space, 1) == 0)
-		return out;
-	evbuffer_free(out);
-	return NULL;
 }
 
 struct evbuffer *

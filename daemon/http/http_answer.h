@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_answer.h - an answer as bytes: its head, its body gzipped, an
- * error.
+ * http_answer.h - an answer as bytes: its head, and an error.
  */
 #ifndef DAEMON_HTTP_HTTP_ANSWER_H
 #define DAEMON_HTTP_HTTP_ANSWER_H
@@ -19,9 +18,6 @@ struct http_answer {
  * line. */
 void http_answer_head(struct evbuffer *out, const struct http_answer *a,
     int keep_alive);
-/* Return the gzipped body, which replaces the one given; NULL if it would not
- * be smaller, or on failure. */
-struct evbuffer *http_answer_gzip(struct evbuffer *body);
 /* {"error": {cause, message}} */
 struct evbuffer *http_answer_error(const char *cause, const char *message);
 

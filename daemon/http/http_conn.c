@@ -7,10 +7,14 @@
  * connection that has waited longest for a complete request is closed, so that
  * thousands of slow or silent connections cannot block a scrape. The unix
  * socket has separate places.
+ *
+ * Complete requests take turns. The loop does other work after each TURN_NS of
+ * them, and compresses long answers in pieces.
  */
 #include "daemon/http/http_int.h"
 #include "daemon/http/http_answer.h"
 #include "daemon/http/http_parse.h"
+#include "daemon/http/http_zip.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -47,11 +51,14 @@
 #define PAUSE_US  100000 /* before accepting again without descriptors */
 #define PIECE_LOW 65536  /* a stream's next piece is requested below this */
 #define STREAM_NS (15 * CLK_NS_PER_S)
-#define HELD_MAX  (64U << 20) /* bytes of all queued answers */
+#define HELD_MAX  (64U << 20)          /* bytes of all queued answers */
+#define TURN_NS   (10 * CLK_NS_PER_MS) /* of requests in one piece */
+#define ZIP_BYTES 65536 /* a longer body is compressed in such pieces */
 
 enum conn_state {
 	CONN_IDLE,   /* no byte of a request yet */
 	CONN_READ,   /* an incomplete request */
+	CONN_TURN,   /* a complete request waits for its turn */
 	CONN_BUSY,   /* the reply is in preparation */
 	CONN_STREAM, /* the answer is sent in pieces */
 	CONN_WRITE,  /* the answer is complete and being sent */
@@ -62,6 +69,7 @@ enum conn_state {
 struct http_conn {
 	TAILQ_ENTRY(http_conn) link;       /* in all */
 	TAILQ_ENTRY(http_conn) owing_link; /* in owing, until CONN_READ */
+	TAILQ_ENTRY(http_conn) turn_link;  /* in turns: CONN_TURN, or zip */
 	struct http_conns *all;
 	enum conn_state state;
 	enum http_door door;
@@ -71,12 +79,14 @@ struct http_conn {
 	struct bufferevent *bev;
 	struct event *timer;      /* the deadline of the state */
 	struct http_request *req; /* from CONN_READ to CONN_STREAM */
-	long head_bytes;          /* 0 until the head is complete */
+	struct http_zip *zip; /* CONN_BUSY: its answer is being compressed */
+	long head_bytes;      /* 0 until the head is complete */
 	int keep_alive;
 	int chunked;
 	int head_only;     /* HEAD: no body is sent */
 	int served;        /* requests answered */
 	int want_more;     /* the stream waits for the peer */
+	int is_last;       /* in which of turns */
 	size_t held_bytes; /* of the answer, unless it is shared */
 	http_request_cb *more;
 	void *more_arg;
@@ -98,8 +108,12 @@ struct http_conns {
 	size_t held_bytes; /* of all */
 	const struct http_conns_ops *ops;
 	void *arg;
+	struct event *turn;                /* while any waits for its turn */
+	const struct http_request *making; /* while its handler runs */
+	uint64_t making_ns;                /* since when */
 	TAILQ_HEAD(, http_conn) conns;
-	TAILQ_HEAD(, http_conn) owing; /* the longest first */
+	TAILQ_HEAD(, http_conn) turns[2]; /* the first come first */
+	TAILQ_HEAD(, http_conn) owing;    /* the longest first */
 	TAILQ_HEAD(, http_listener) listeners;
 };
 
@@ -134,10 +148,24 @@ http_conn_hold(struct http_conn *c, size_t bytes)
 }
 
 static void
+http_conn_turn_add(struct http_conn *c, int is_last)
+{
+	struct timeval now = { 0 };
+
+	c->is_last = is_last;
+	TAILQ_INSERT_TAIL(&c->all->turns[is_last], c, turn_link);
+	/* A timer waits for the loop's other events; event_active would not. */
+	if (!event_pending(c->all->turn, EV_TIMEOUT, NULL))
+		evtimer_add(c->all->turn, &now);
+}
+
+static void
 http_conn_close(struct http_conn *c)
 {
 	struct http_request *req = c->req;
 
+	if (c->state == CONN_TURN || c->zip != NULL)
+		TAILQ_REMOVE(&c->all->turns[c->is_last], c, turn_link);
 	if (c->state <= CONN_READ)
 		TAILQ_REMOVE(&c->all->owing, c, owing_link);
 	TAILQ_REMOVE(&c->all->conns, c, link);
@@ -145,7 +173,8 @@ http_conn_close(struct http_conn *c)
 	http_conn_hold(c, 0);
 	event_free(c->timer);
 	bufferevent_free(c->bev); /* closes its descriptor */
-	if (req != NULL && (c->state == CONN_BUSY || c->state == CONN_STREAM)) {
+	if (req != NULL && c->zip == NULL &&
+	    (c->state == CONN_BUSY || c->state == CONN_STREAM)) {
 		req->conn = NULL; /* its holder ends it */
 		c->all->ops->gone(req, c->all->arg);
 		if (c->want_more)
@@ -153,6 +182,7 @@ http_conn_close(struct http_conn *c)
 	} else {
 		http_conn_request_free(req);
 	}
+	http_zip_free(c->zip);
 	free(c);
 }
 
@@ -184,43 +214,83 @@ http_conn_send_answer(struct http_conn *c, const struct http_answer *a,
 	http_conn_flush(c);
 }
 
+static int
+http_conn_is_full(const struct http_conn *c)
+{
+	return c->all->held_bytes > HELD_MAX && c->door != HTTP_DOOR_UNIX;
+}
+
+/* Send a body that is as short as it gets, and end the request. Takes body. */
+static void
+http_conn_reply(struct http_conn *c, struct http_answer *a,
+    struct evbuffer *body)
+{
+	struct http_request *req = c->req;
+	int shared = 0;
+
+	c->all->ops->answered(req, a, body, &shared, c->all->arg);
+	http_conn_hold(c, shared ? 0 : evbuffer_get_length(body));
+	if (!shared && http_conn_is_full(c)) {
+		evbuffer_free(body);
+		body = http_answer_error("busy",
+		    "too many slow clients: retry");
+		*a = (struct http_answer){ .status = 503 };
+		http_conn_hold(c, 0);
+	}
+	c->req = NULL;
+	http_conn_send_answer(c, a, body);
+	evbuffer_free(body);
+	http_conn_request_free(req);
+}
+
+static void
+http_conn_zip(struct http_conn *c)
+{
+	uint64_t began_ns = clk_ns();
+	int is_done = http_zip_step(c->zip, ZIP_BYTES);
+	struct http_zip *z = c->zip;
+
+	if (c->req->made_ns > 0)
+		c->req->made_ns += clk_ns() - began_ns;
+	if (!is_done) {
+		http_conn_turn_add(c, 1);
+		return;
+	}
+	c->zip = NULL;
+	http_conn_reply(c, http_zip_answer(z), http_zip_take(z));
+	http_zip_free(z);
+}
+
 void
 http_reply(struct http_request *req, const struct http_answer *a,
     struct evbuffer *body)
 {
 	struct http_answer answer = *a;
 	struct http_conn *c = req->conn;
-	struct evbuffer *small;
-	int shared = 0;
+	size_t len;
 
 	if (body == NULL)
 		body = evbuffer_new();
-	if (c != NULL) {
-		assert(c->state == CONN_BUSY);
-		small = answer.gzipped || !req->head.accepts_gzip
-		    ? NULL
-		    : http_answer_gzip(body);
-		if (small != NULL) {
-			answer.gzipped = 1;
-			evbuffer_free(body);
-			body = small;
-		}
-		c->all->ops->answered(req, &answer, body, &shared, c->all->arg);
-		if (!shared)
-			http_conn_hold(c, evbuffer_get_length(body));
-		if (c->all->held_bytes > HELD_MAX && !shared &&
-		    c->door != HTTP_DOOR_UNIX) {
-			evbuffer_free(body);
-			body = http_answer_error("busy",
-			    "too many slow clients: retry");
-			answer = (struct http_answer){ .status = 503 };
-			http_conn_hold(c, 0);
-		}
-		c->req = NULL;
-		http_conn_send_answer(c, &answer, body);
+	if (c == NULL) {
+		evbuffer_free(body);
+		http_conn_request_free(req);
+		return;
 	}
-	evbuffer_free(body);
-	http_conn_request_free(req);
+	assert(c->state == CONN_BUSY && c->zip == NULL);
+	len = evbuffer_get_length(body);
+	if (c->all->making == req)
+		req->made_ns = clk_ns() - c->all->making_ns;
+	if (!answer.gzipped && req->head.accepts_gzip && !http_conn_is_full(c))
+		c->zip = http_zip_new(a, body);
+	if (c->zip == NULL) {
+		http_conn_reply(c, &answer, body);
+	} else if (len <= ZIP_BYTES) {
+		http_conn_zip(c);
+	} else {
+		http_conn_hold(c, len);
+		http_conn_set_state(c, CONN_BUSY, BUSY_NS);
+		http_conn_turn_add(c, 1);
+	}
 }
 
 void
@@ -285,7 +355,7 @@ http_conn_want_more(struct http_conn *c)
 		    BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
 }
 
-void
+int
 http_stream_begin(struct http_request *req, const struct http_answer *a,
     http_request_cb *more, void *arg)
 {
@@ -293,6 +363,8 @@ http_stream_begin(struct http_request *req, const struct http_answer *a,
 	int shared;
 
 	assert(c != NULL && c->state == CONN_BUSY);
+	if (http_conn_is_full(c))
+		return -EAGAIN;
 	c->more = more;
 	c->more_arg = arg;
 	c->chunked = req->head.minor >= 1;
@@ -304,6 +376,7 @@ http_stream_begin(struct http_request *req, const struct http_answer *a,
 	    c->chunked ? "Transfer-Encoding: chunked\r\n" : "");
 	bufferevent_setwatermark(c->bev, EV_WRITE, PIECE_LOW, 0);
 	http_conn_want_more(c);
+	return 0;
 }
 
 void
@@ -322,6 +395,7 @@ http_stream_add(struct http_request *req, struct evbuffer *piece)
 		if (c->chunked)
 			evbuffer_add(out, "\r\n", 2);
 	}
+	http_conn_hold(c, evbuffer_get_length(out));
 	http_conn_want_more(c);
 }
 
@@ -413,8 +487,50 @@ http_conn_read(struct http_conn *c)
 	    http_conn_verify(c) < 0)
 		return;
 	evbuffer_remove_buffer(in, req->body, req->head.body_bytes);
+	http_conn_set_state(c, CONN_TURN, BUSY_NS);
+	/* Answers without parameters are short or kept: they come first. */
+	http_conn_turn_add(c,
+	    req->head.param_count > 0 || req->head.body_bytes > 0);
+}
+
+static void
+http_conn_turn(struct http_conn *c)
+{
+	struct account *account = c->req->account;
+	struct http_conns *cs = c->all;
+	uint64_t began_ns = clk_ns();
+
+	TAILQ_REMOVE(&cs->turns[c->is_last], c, turn_link);
+	if (c->zip != NULL) {
+		http_conn_zip(c);
+		if (account != NULL)
+			account->owed_ns += clk_ns() - began_ns;
+		return;
+	}
 	http_conn_set_state(c, CONN_BUSY, BUSY_NS);
-	c->all->ops->request(req, c->all->arg); /* may free c */
+	cs->making = c->req;
+	cs->making_ns = began_ns;
+	cs->ops->request(c->req, cs->arg); /* may free c */
+	cs->making = NULL;
+}
+
+static void
+http_conn_turns_cb(evutil_socket_t fd, short what, void *arg)
+{
+	struct http_conns *cs = arg;
+	uint64_t began_ns = clk_ns();
+	struct timeval now = { 0 };
+
+	(void)fd;
+	(void)what;
+	for (int i = 0; i < 2; i++)
+		while (!TAILQ_EMPTY(&cs->turns[i])) {
+			if (clk_ns() - began_ns >= TURN_NS) {
+				evtimer_add(cs->turn, &now);
+				return;
+			}
+			http_conn_turn(TAILQ_FIRST(&cs->turns[i]));
+		}
 }
 
 static void
@@ -432,6 +548,7 @@ http_conn_write_cb(struct bufferevent *bev, void *arg)
 
 	if (c->state == CONN_STREAM && c->want_more) {
 		c->want_more = 0;
+		http_conn_hold(c, 0);
 		http_conn_set_state(c, CONN_STREAM, BUSY_NS);
 		c->more(c->req, c->more_arg);
 		return;
@@ -482,8 +599,7 @@ http_conn_event_cb(struct bufferevent *bev, short what, void *arg)
 	}
 	/* A peer that has closed only its sending side still reads. */
 	if ((what & BEV_EVENT_EOF) && !(what & BEV_EVENT_ERROR) &&
-	    (c->state == CONN_BUSY || c->state == CONN_STREAM ||
-		c->state == CONN_WRITE)) {
+	    c->state >= CONN_TURN && c->state <= CONN_WRITE) {
 		c->keep_alive = 0;
 		return;
 	}
@@ -498,7 +614,7 @@ http_conn_timer_cb(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (c->state == CONN_BUSY) {
+	if (c->state == CONN_BUSY && c->zip == NULL) {
 		int is_order = req->head.method == HTTP_POST;
 
 		req->conn = NULL; /* its owner ends it later */
@@ -679,7 +795,10 @@ http_conns_new(struct event_base *base, int max,
 	cs->max = max;
 	cs->ops = ops;
 	cs->arg = arg;
+	cs->turn = evtimer_new(base, http_conn_turns_cb, cs);
 	TAILQ_INIT(&cs->conns);
+	TAILQ_INIT(&cs->turns[0]);
+	TAILQ_INIT(&cs->turns[1]);
 	TAILQ_INIT(&cs->owing);
 	TAILQ_INIT(&cs->listeners);
 	return cs;
@@ -701,6 +820,7 @@ http_conns_free(struct http_conns *cs)
 	}
 	while ((c = TAILQ_FIRST(&cs->conns)) != NULL)
 		http_conn_close(c);
+	event_free(cs->turn);
 	SSL_CTX_free(cs->tls);
 	free(cs);
 }

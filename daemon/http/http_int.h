@@ -47,6 +47,9 @@ struct http_request {
 	char who[160];          /* for the event log: "uid 0", "alice", ... */
 	const char *name;       /* of the route, for counts */
 	struct http_conn *conn; /* NULL: closed */
+	/* Time that its answer took the loop; 0: it was not made at once. */
+	uint64_t made_ns;
+	struct account *account; /* charged for its time; or NULL */
 };
 
 /* The callee becomes the owner of the request. */
@@ -88,7 +91,8 @@ void http_drop(struct http_request *req);
 
 /* An answer in pieces. After begin and every add, more is called when the
  * client has received everything so far, or has disconnected. */
-void http_stream_begin(struct http_request *req, const struct http_answer *a,
+/* -EAGAIN: slow clients hold too much memory; the caller replies. */
+int http_stream_begin(struct http_request *req, const struct http_answer *a,
     http_request_cb *more, void *arg);
 void http_stream_add(struct http_request *req, struct evbuffer *piece);
 void http_stream_end(struct http_request *req);
@@ -106,9 +110,7 @@ struct http {
 	char own_name[256]; /* this host's name, accepted too */
 	char *jobs_proxy;   /* client trusted for X-Forwarded-User */
 	TAILQ_HEAD(, http_kept) kept;
-	const struct http_request *making; /* while its handler runs */
-	uint64_t making_ns;                /* since when */
-	int giving;                        /* a cached answer is being sent */
+	int giving; /* a cached answer is being sent */
 	/* Time of requests with parameters, and of those with a body. */
 	struct account spent[2];
 };

@@ -98,8 +98,13 @@ http_records_page_cb(int status, json_t *result, void *arg)
 		http_records_walk_free(w);
 		return;
 	}
-	if (!w->begun)
-		http_stream_begin(w->req, &ok, http_records_more_cb, w);
+	if (!w->begun &&
+	    http_stream_begin(w->req, &ok, http_records_more_cb, w) < 0) {
+		http_fail(w->req, 503, "busy", "too many slow clients: retry");
+		evbuffer_free(body);
+		http_records_walk_free(w);
+		return;
+	}
 	w->begun = 1;
 	http_stream_add(w->req, body);
 	evbuffer_free(body);

@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <sys/un.h>
 #include <zlib.h>
 
@@ -663,39 +664,78 @@ test_pipelined_and_kept_alive(void **state)
 	free(answer);
 }
 
+/* Long answers are compressed in pieces. */
 static void
 test_gzip(void **state)
 {
 	struct env *e = *state;
-	int fd = dial(e);
-	static const char text[] =
-	    "GET /metrics HTTP/1.1\r\n"
-	    "Accept-Encoding: deflate, gzip;q=0.5\r\nConnection: close\r\n"
-	    "\r\n";
-	static char packed[65536], plain[1 << 20];
-	size_t len = 0;
-	ssize_t n = 1;
-	char *body;
-	z_stream z = { 0 };
+	static char packed[1 << 20], plain[1 << 23];
+	char *body, text[256];
+	json_t *list;
 
-	say(e, fd, text, strlen(text));
-	while (n != 0) {
-		event_base_loop(e->f.base, EVLOOP_NONBLOCK);
-		n = recv(fd, packed + len, sizeof(packed) - 1 - len, 0);
-		if (n > 0)
-			len += (size_t)n;
+	for (int i = 0; i < 2; i++) {
+		const char *path = i == 0 ? "/metrics" : "/api/v1/nodes?x=1";
+		z_stream z = { 0 };
+		size_t len = 0;
+		ssize_t n = 1;
+		int fd = dial(e);
+
+		fake.nodes = i == 0 ? 12 : 20000;
+		snprintf(text, sizeof(text),
+		    "GET %s HTTP/1.1\r\nAccept-Encoding: deflate, "
+		    "gzip;q=0.5\r\n"
+		    "Connection: close\r\n\r\n",
+		    path);
+		say(e, fd, text, strlen(text));
+		while (n != 0) {
+			event_base_loop(e->f.base, EVLOOP_NONBLOCK);
+			n = recv(fd, packed + len, sizeof(packed) - 1 - len, 0);
+			if (n > 0)
+				len += (size_t)n;
+		}
+		close(fd);
+		assert_non_null(strstr(packed, "Content-Encoding: gzip"));
+		body = strstr(packed, "\r\n\r\n") + 4;
+		z.next_in = (Bytef *)body;
+		z.avail_in = (uInt)(len - (size_t)(body - packed));
+		z.next_out = (Bytef *)plain;
+		z.avail_out = sizeof(plain) - 1;
+		inflateInit2(&z, 31);
+		assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+		inflateEnd(&z);
+		plain[z.total_out] = '\0';
+		if (i == 0) {
+			assert_non_null(strstr(plain, "coalmine_build_info{"));
+			continue;
+		}
+		assert_true(z.total_out > 4 * 65536);
+		list = json_loads(plain, 0, NULL);
+		assert_int_equal(json_array_size(list), 20000);
+		json_decref(list);
 	}
-	close(fd);
-	assert_non_null(strstr(packed, "Content-Encoding: gzip"));
-	body = strstr(packed, "\r\n\r\n") + 4;
-	z.next_in = (Bytef *)body;
-	z.avail_in = (uInt)(len - (size_t)(body - packed));
-	z.next_out = (Bytef *)plain;
-	z.avail_out = sizeof(plain) - 1;
-	inflateInit2(&z, 31);
-	assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
-	inflateEnd(&z);
-	assert_non_null(strstr(plain, "coalmine_build_info{"));
+}
+
+/* The client disconnects while its answer is compressed. */
+static void
+test_gone_while_compressed(void **state)
+{
+	static const char ask[] = "GET /api/v1/nodes HTTP/1.1\r\n"
+				  "Accept-Encoding: gzip\r\n\r\n";
+	struct env *e = *state;
+	char *answer;
+
+	fake.nodes = 20000;
+	for (int passes = 1; passes < 12; passes++) {
+		int fd = dial_unix(e);
+
+		say(e, fd, ask, strlen(ask));
+		for (int i = 0; i < passes; i++)
+			event_base_loop(e->f.base, EVLOOP_NONBLOCK);
+		close(fd);
+	}
+	answer = get(e, "/healthz");
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
 }
 
 static void
@@ -945,6 +985,56 @@ test_askers_have_a_share(void **state)
 	clk_set_source(NULL, NULL);
 }
 
+static void
+note_made_cb(evutil_socket_t fd, short what, void *arg)
+{
+	uint64_t *made_ns = arg;
+
+	(void)fd;
+	(void)what;
+	*made_ns = fake.made_ns;
+}
+
+/* Eight readers request long answers at once: the loop makes one, then looks
+ * for other work, and a scrape is served before the other seven. */
+static void
+test_readers_take_turns(void **state)
+{
+	struct env *e = *state;
+	uint64_t made_ns = UINT64_MAX;
+	struct event *got;
+	char *answer, text[128];
+	int fds[9];
+
+	fake.nodes = 20;
+	fake.make_ns = 300 * CLK_NS_PER_MS;
+	clk_set_source(making_clock, NULL);
+	for (int i = 0; i < 9; i++) { /* the loop does not run meanwhile */
+		fds[i] = dial_unix(e);
+		snprintf(text, sizeof(text), "GET %s%c HTTP/1.0\r\n\r\n",
+		    i < 8 ? "/api/v1/nodes?x=" : "/health",
+		    i < 8 ? '0' + i : 'z');
+		assert_int_equal(send(fds[i], text, strlen(text), 0),
+		    strlen(text));
+	}
+	got = event_new(e->f.base, fds[8], EV_READ, note_made_cb, &made_ns);
+	event_add(got, NULL);
+	answer = receive(e, fds[8], "ok\n");
+	assert_int_equal(status_of(answer), 200);
+	assert_in_range(made_ns, 0, 3 * fake.make_ns);
+	event_free(got);
+	free(answer);
+	for (int i = 0; i < 8; i++) {
+		answer = receive(e, fds[i], NULL);
+		assert_int_equal(status_of(answer), 200);
+		free(answer);
+	}
+	assert_int_equal(fake.made_ns, 8 * fake.make_ns);
+	clk_set_source(NULL, NULL);
+	for (int i = 0; i < 9; i++)
+		close(fds[i]);
+}
+
 /* Parsing a body costs the same account its time, and a smaller share of it. */
 static void
 test_bodies_have_a_share(void **state)
@@ -1037,6 +1127,34 @@ test_slow_readers_share_memory(void **state)
 		close(fds[i]);
 }
 
+/* Above that limit no answer in pieces begins. */
+static void
+test_streams_share_memory(void **state)
+{
+	static const char ask[] = "GET /api/v1/nodes HTTP/1.0\r\n\r\n";
+	size_t name_bytes = 68 << 20; /* above the limit alone */
+	char *name = xcalloc(1, name_bytes + 1), *answer;
+	struct env *e = *state;
+	int fd = dial_unix(e);
+
+	put_records(e, "big", 6000);
+	fake.nodes = 1;
+	fake.first_node = memset(name, 'x', name_bytes);
+	clk_set_source(making_clock, NULL);
+	say(e, fd, ask, strlen(ask));
+	free(receive(e, fd, "HTTP/1.1 200"));
+	answer = get(e, "/api/v1/runs/big/records");
+	assert_int_equal(status_of(answer), 503);
+	free(answer);
+	close(fd);
+	answer = get(e, "/api/v1/runs/big/records");
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+	clk_set_source(NULL, NULL);
+	fake.first_node = NULL;
+	free(name);
+}
+
 int
 main(void)
 {
@@ -1059,6 +1177,7 @@ main(void)
 		T(test_runs_merge_memory_and_store),
 		T(test_pipelined_and_kept_alive),
 		T(test_gzip),
+		T(test_gone_while_compressed),
 		T(test_page_is_not_sent_again),
 		T(test_idle_ones_make_room),
 		T(test_slow_senders_make_room),
@@ -1069,10 +1188,13 @@ main(void)
 		T(test_socket_of_another),
 		T(test_dear_answers_are_kept),
 		T(test_askers_have_a_share),
+		T(test_readers_take_turns),
 		T(test_bodies_have_a_share),
 		T(test_unix_has_own_places),
 		T(test_slow_readers_share_memory),
+		T(test_streams_share_memory),
 	};
 
+	signal(SIGPIPE, SIG_IGN); /* as the collector does */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
