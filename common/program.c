@@ -36,10 +36,35 @@ program_fd_set_to(posix_spawn_file_actions_t *files, int fd, int is)
 		posix_spawn_file_actions_adddup2(files, is, fd);
 }
 
+/* Return env without the variables by which the service manager addresses this
+ * program only. The caller frees the list. */
+static char **
+program_env_of_child(char *const *env)
+{
+	static const char *const own[] = { "CREDENTIALS_DIRECTORY=",
+		"NOTIFY_SOCKET=", "WATCHDOG_PID=", "WATCHDOG_USEC=",
+		"LISTEN_PID=", "LISTEN_FDS=", "LISTEN_FDNAMES=" };
+	size_t count = 0, used = 0, k;
+	char **ret;
+
+	while (env[count] != NULL)
+		count++;
+	ret = xcalloc(count + 1, sizeof(*ret));
+	for (size_t i = 0; i < count; i++) {
+		for (k = 0; k < ARRAY_LEN(own); k++)
+			if (strncmp(env[i], own[k], strlen(own[k])) == 0)
+				break;
+		if (k == ARRAY_LEN(own))
+			ret[used++] = env[i];
+	}
+	return ret;
+}
+
 int
 program_start(char *const *argv, char *const *env, int out_fd, int err_fd,
     pid_t *ret_pid)
 {
+	char **child_env = program_env_of_child(env);
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t none, all;
@@ -59,7 +84,8 @@ program_start(char *const *argv, char *const *env, int out_fd, int err_fd,
 		POSIX_SPAWN_SETSIGDEF);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
-	rc = posix_spawnp(ret_pid, argv[0], &files, &attr, argv, env);
+	rc = posix_spawnp(ret_pid, argv[0], &files, &attr, argv, child_env);
+	free(child_env);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
 	return -rc;

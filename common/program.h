@@ -12,7 +12,8 @@
 #include <sys/types.h>
 
 /* Start a program. argv: NULL-ended; argv[0] without a slash is searched in
- * PATH. env: NULL-ended "NAME=value". out_fd and err_fd stay the caller's; -1
+ * PATH. env: NULL-ended "NAME=value"; variables of the service manager for this
+ * process are not passed on. out_fd and err_fd stay the caller's; -1
  * is the null device; otherwise any file, but out_fd may be 2 only if err_fd
  * is. Return 0, or -errno: the program does not exist, or fork failed. */
 int program_start(char *const *argv, char *const *env, int out_fd, int err_fd,

@@ -60,18 +60,25 @@ test_exit(void **state)
 	assert_string_equal(text, "a\nb\n");
 }
 
-/* The child has an empty standard input, only the given environment, and its
- * own process group. */
+/* The child has an empty standard input, only the given environment, without
+ * the addresses of our service manager, and its own process group. */
 static void
 test_surroundings(void **state)
 {
-	char name[] = "NAME=value", *env[] = { name, NULL }, text[1000];
+	char name[] = "NAME=value", text[1000];
+	char secret[] = "CREDENTIALS_DIRECTORY=/x",
+	     notify[] = "NOTIFY_SOCKET=y";
+	char *env[] = { secret, name, notify, NULL };
 	int leader, group;
 
 	(void)state;
 	setenv("PARENT", "seen", 1);
 	assert_int_equal(run("cat; echo $NAME:$PARENT", env, text), 0);
 	assert_string_equal(text, "value:\n");
+	assert_int_equal(run("echo $CREDENTIALS_DIRECTORY$NOTIFY_SOCKET", env,
+			     text),
+	    0);
+	assert_string_equal(text, "\n");
 	assert_int_equal(run("cut -d' ' -f1,5 /proc/$$/stat", no_env, text), 0);
 	assert_int_equal(sscanf(text, "%d %d", &leader, &group), 2);
 	assert_int_equal(leader, group);
