@@ -889,10 +889,13 @@ enroll_sign(struct enroll *e, const struct enroll_ask *ask, int64_t now_unix_s,
 	rc = enroll_authority(e, digest, err);
 	if (rc < 0)
 		return rc;
+	/* To scontrol the name ALL is a list of all nodes. */
 	if (hostlist_name_check(ask->node) < 0 ||
-	    strlen(ask->node) > NAME_MAX_BYTES)
+	    strlen(ask->node) > NAME_MAX_BYTES ||
+	    strcasecmp(ask->node, "all") == 0)
 		return err_set(err, -EINVAL,
-		    "invalid node name %.100s: expected at most %d characters",
+		    "invalid node name %.100s: expected at most %d characters, "
+		    "and not all",
 		    ask->node, NAME_MAX_BYTES);
 	rc = pki_request_read(ask->request, ask->node, &key, err);
 	if (rc < 0)

@@ -218,6 +218,23 @@ test_guesses(void **state)
 	enroll_close(e);
 }
 
+/* To scontrol the name all is every node. */
+static void
+test_name_of_all(void **state)
+{
+	struct enroll *e = open_it();
+	EVP_PKEY *key = pki_key_new();
+	char text[PKI_TOKEN_TEXT];
+
+	(void)state;
+	assert_int_equal(token(e, "*", 1, text), 0);
+	ask(e, text, "ALL", key, "not all");
+	ask(e, text, "all", key, "not all");
+	ask(e, text, "all1", key, NULL);
+	EVP_PKEY_free(key);
+	enroll_close(e);
+}
+
 /* A token for any name cannot be used for the name of a connected node. */
 static void
 test_connected(void **state)
@@ -520,6 +537,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_tokens, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_expired, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_guesses, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_name_of_all, setup,
+		    teardown),
 		cmocka_unit_test_setup_teardown(test_connected, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(test_disk_full, setup,
