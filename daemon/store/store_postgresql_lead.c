@@ -237,7 +237,7 @@ static int
 store_postgresql_lead_lock(struct pg *s, struct err *err)
 {
 	int tries = s->lease_ns > 0 && s->pid == 0 ? 1 : LOCK_TRIES;
-	char got[PG_TEXT] = "", sql[320], who[PG_TEXT] = "";
+	char got[PG_TEXT] = "", sql[480], who[PG_TEXT] = "";
 	int rc = 0;
 
 	for (int i = 0; i < tries; i++) {
@@ -245,8 +245,10 @@ store_postgresql_lead_lock(struct pg *s, struct err *err)
 			snprintf(sql, sizeof(sql),
 			    "SELECT pg_terminate_backend(pid) FROM pg_locks"
 			    " WHERE locktype = 'advisory' AND classid ="
-			    " " PG_LOCK_CLASS " AND pid = %d AND pid <>"
-			    " pg_backend_pid()",
+			    " " PG_LOCK_CLASS " AND objid = " PG_SCHEMA
+			    " AND database = (SELECT oid FROM pg_database"
+			    " WHERE datname = current_database())"
+			    " AND pid = %d AND pid <> pg_backend_pid()",
 			    s->pid);
 			(void)pg_exec(s, sql, NULL);
 		}
