@@ -31,6 +31,7 @@
 struct sink {
 	struct sink_start start;
 	void *state; /* of ops */
+	uint64_t opened_ns, opened_unix_ns;
 	pthread_t thread;
 	atomic_int stopping;
 
@@ -142,6 +143,17 @@ sink_leave_out(struct sink *s, const struct outgoing *one, uint64_t *counter,
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* The wall clock, without steps forward since the sink was opened: a step does
+ * not age the events that wait. */
+static uint64_t
+sink_now_unix_ns(const struct sink *s)
+{
+	uint64_t steady_ns = s->opened_unix_ns + clk_ns() - s->opened_ns;
+	uint64_t now_ns = clk_unix_ns();
+
+	return now_ns < steady_ns ? now_ns : steady_ns;
+}
+
 static void
 sink_send_all(struct sink *s, const struct outgoing *list, size_t count)
 {
@@ -157,7 +169,7 @@ sink_send_all(struct sink *s, const struct outgoing *list, size_t count)
 		int rc;
 
 		while (i < count &&
-		    list[i].at_unix_ns + s->start.keep_ns < clk_unix_ns())
+		    list[i].at_unix_ns + s->start.keep_ns < sink_now_unix_ns(s))
 			sink_leave_out(s, &list[i++], &s->look.expired,
 			    "expired after events.keep");
 		if (i == count)
@@ -249,6 +261,8 @@ sink_open(const struct sink_start *start, struct sink **ret, struct err *err)
 	int rc;
 
 	s->start = *start;
+	s->opened_ns = clk_ns();
+	s->opened_unix_ns = clk_unix_ns();
 	s->start.options.stopping = &s->stopping;
 	rc = start->ops->open(&s->start.options, &s->state, err);
 	if (rc < 0) {
