@@ -17,12 +17,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/clk.h"
 #include "common/program.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 
 /* A process exits shortly after the end of its output. */
 #define REAP_MS 20
+/* Wait for the end of a program that is killed at the end of this one. */
+#define CANCEL_TRIES    50
+#define CANCEL_PAUSE_NS (20 * CLK_NS_PER_MS)
 
 struct stream {
 	struct spawned *of;
@@ -203,7 +207,12 @@ spawn_cancel(struct spawned *s)
 		return;
 	if (s->pid > 0) {
 		kill(-s->pid, SIGKILL);
-		waitpid(s->pid, NULL, 0);
+		/* A process that hangs in the kernel does not delay the end of
+		 * this one; init reaps it. */
+		for (int i = 0;
+		     i < CANCEL_TRIES && waitpid(s->pid, NULL, WNOHANG) == 0;
+		     i++)
+			clk_sleep_ns(CANCEL_PAUSE_NS);
 	}
 	spawn_spawned_free(s);
 }
