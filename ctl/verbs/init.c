@@ -411,7 +411,9 @@ init_print_line(struct site *s)
 	int is_v6 = strchr(name, ':') != NULL, rc;
 	json_t *answer;
 
-	rc = pki_token_order(s->ctl, nodes, nodes == NULL ? HOSTLIST_MAX : 0,
+	rc = pki_token_order(s->ctl, nodes,
+	    opts_number(&s->ctl->opts, OPT_USES,
+		nodes == NULL ? HOSTLIST_MAX : 0),
 	    &answer);
 	if (rc != EXIT_CODE_OK)
 		return rc;
@@ -477,7 +479,7 @@ init(struct ctl *c)
 }
 
 const struct verb verbs_init[] = {
-	{ "init", NULL, "[DIR]", 0, 1, "node for san", "file",
+	{ "init", NULL, "[DIR]", 0, 1, "node uses for san", "file",
 	    "Set up a collector on this machine and print the command "
 	    "that enrols nodes.",
 	    "The verb creates the site's authority, certificates and "
@@ -489,7 +491,8 @@ const struct verb verbs_init[] = {
 	    "to its first address. If the host has no IPv4 address, "
 	    "collector.listen is set to [::]:17700. If sinfo works, "
 	    "slurm.idle is set to yes. The token is valid for any node "
-	    "unless --node lists the nodes. Under systemd the "
+	    "unless --node lists the nodes, and for any number of nodes "
+	    "unless --uses limits it. Under systemd the "
 	    "collector is enabled and started.",
 	    init },
 	{ 0 },
