@@ -184,6 +184,12 @@ TOTAL=7 again n7 n7,n2,n4
 EXCLUDED=n7 preflight 1 ACTION=requeue "$told"
 TOTAL='' again '(null)' n2,n4
 SLURM_JOB_NODELIST='n[1-2]' preflight 1 ACTION=hold ""
+# Runs of the collector are not checked; a user who takes their name is.
+export SLURM_JOB_NAME=coalmine-watch
+SLURM_JOB_USER=coalmine preflight 1 "" ""
+SLURM_JOB_USER=mallory preflight 1 "" "$told"
+SLURM_JOB_USER=probes preflight 1 RUN_USERS=probes ""
+unset SLURM_JOB_NAME
 SLURM_SCRIPT_CONTEXT=epilog_slurmctld preflight 1 ACTION=hold \
     "update jobid=12 comment=coalmine: job 12: 4 nodes for 2h"
 # After the end of a job Slurm's accounting stores the comment.
