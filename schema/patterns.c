@@ -207,10 +207,15 @@ const struct conf_row options_campaign[] = {
 	    "groups of 2 nodes with 3 ranks each. The product is the number "
 	    "of ranks. flat: one level. auto: leaves, nodes, and near "
 	    "devices within nodes." },
+	{ "collective", "exchange", CONF_CHOICE, 0, 0,
+	    "none|recursive|swing|bine", "none", "",
+	    "Pairs of ranks exchange in about log2(ranks) rounds: recursive "
+	    "(halving and doubling), swing or bine; hierarchy then only "
+	    "selects transports. none: the collective is composed." },
 	{ "collective", "tune", CONF_CHOICE, 0, 0, "no|auto", "no", "",
-	    "auto: options hierarchy, stripe, ring, depth and via that are "
-	    "not set are chosen by prediction for the machine. no: they have "
-	    "their defaults." },
+	    "auto: options form, exchange, hierarchy, stripe, ring, depth and "
+	    "via that are not set are chosen by prediction for the machine. "
+	    "no: they have their defaults." },
 	{ "collective", "table", CONF_STRING, 0, 4000, NULL, "", "",
 	    "File that stores the measurements and choices of tune = auto "
 	    "between runs. Empty: every run measures." },

@@ -16,6 +16,7 @@
 #include "common/xalloc.h"
 #include "probes/pattern/builders.h"
 #include "probes/collective/compose.h"
+#include "probes/collective/exchange.h"
 #include "probes/collective/shape.h"
 #include "schema/names_probe.h"
 
@@ -228,33 +229,128 @@ collective_alltoall_single(struct collective_build *cb)
 			    collective_at(cb, cb->recv, i), 1, &cb->all[j], 1);
 }
 
+/* ---- in rounds of pairs ---- */
+
+static void
+collective_pairs_broadcast(struct exchange *x)
+{
+	exchange_broadcast(x, 0);
+}
+
+static void
+collective_pairs_broadcast_allgather_scatter(struct exchange *x)
+{
+	exchange_scatter(x, x->send, EXCHANGE_SPREAD);
+	exchange_allgather(x, EXCHANGE_SPREAD);
+}
+
+static void
+collective_pairs_reduce(struct exchange *x)
+{
+	exchange_reduce(x, x->recv);
+}
+
+static void
+collective_pairs_reduce_gather_reduce_scatter(struct exchange *x)
+{
+	exchange_reduce_scatter(x, EXCHANGE_IN_WORK);
+	exchange_gather(x, EXCHANGE_IN_WORK);
+}
+
+static void
+collective_pairs_gather(struct exchange *x)
+{
+	exchange_gather(x, EXCHANGE_OWN);
+}
+
+static void
+collective_pairs_scatter(struct exchange *x)
+{
+	exchange_scatter(x, x->send, EXCHANGE_OWN);
+}
+
+static void
+collective_pairs_allgather(struct exchange *x)
+{
+	exchange_allgather(x, EXCHANGE_OWN);
+}
+
+static void
+collective_pairs_allgather_broadcast_gather(struct exchange *x)
+{
+	exchange_gather(x, EXCHANGE_OWN);
+	exchange_broadcast(x, 1);
+}
+
+static void
+collective_pairs_reduce_scatter(struct exchange *x)
+{
+	exchange_reduce_scatter(x, EXCHANGE_OWN);
+}
+
+static void
+collective_pairs_reduce_scatter_scatter_reduce(struct exchange *x)
+{
+	exchange_reduce(x, x->work);
+	exchange_scatter(x, x->work, EXCHANGE_OWN);
+}
+
+static void
+collective_pairs_allreduce_broadcast_reduce(struct exchange *x)
+{
+	exchange_reduce(x, x->recv);
+	exchange_broadcast(x, 1);
+}
+
+static void
+collective_pairs_allreduce_allgather_reduce_scatter(struct exchange *x)
+{
+	exchange_reduce_scatter(x, EXCHANGE_KEPT);
+	exchange_allgather(x, EXCHANGE_KEPT);
+}
+
 static const struct form_row {
 	enum collective of;
 	const char *form; /* right to left */
 	int is_default;
 	int pairs; /* what every rank has for every other travels alone */
 	form_cb build;
+	void (*exchange)(struct exchange *x); /* NULL: not in rounds of pairs */
+	int tree;                             /* a stage of it follows a tree */
 } forms[] = {
-	{ BROADCAST, "single", 1, 0, collective_broadcast_single },
+	{ BROADCAST, "single", 1, 0, collective_broadcast_single,
+	    collective_pairs_broadcast, 1 },
 	{ BROADCAST, "allgather.scatter", 0, 1,
-	    collective_broadcast_allgather_scatter },
-	{ REDUCE, "single", 1, 0, collective_reduce_single },
+	    collective_broadcast_allgather_scatter,
+	    collective_pairs_broadcast_allgather_scatter, 1 },
+	{ REDUCE, "single", 1, 0, collective_reduce_single,
+	    collective_pairs_reduce, 1 },
 	{ REDUCE, "gather.reduce-scatter", 0, 1,
-	    collective_reduce_gather_reduce_scatter },
-	{ GATHER, "single", 1, 0, collective_gather_single },
-	{ SCATTER, "single", 1, 0, collective_scatter_single },
-	{ ALLGATHER, "single", 1, 1, collective_allgather_single },
+	    collective_reduce_gather_reduce_scatter,
+	    collective_pairs_reduce_gather_reduce_scatter, 1 },
+	{ GATHER, "single", 1, 0, collective_gather_single,
+	    collective_pairs_gather, 1 },
+	{ SCATTER, "single", 1, 0, collective_scatter_single,
+	    collective_pairs_scatter, 1 },
+	{ ALLGATHER, "single", 1, 1, collective_allgather_single,
+	    collective_pairs_allgather, 0 },
 	{ ALLGATHER, "broadcast.gather", 0, 0,
-	    collective_allgather_broadcast_gather },
-	{ REDUCE_SCATTER, "single", 1, 1, collective_reduce_scatter_single },
+	    collective_allgather_broadcast_gather,
+	    collective_pairs_allgather_broadcast_gather, 1 },
+	{ REDUCE_SCATTER, "single", 1, 1, collective_reduce_scatter_single,
+	    collective_pairs_reduce_scatter, 0 },
 	{ REDUCE_SCATTER, "scatter.reduce", 0, 0,
-	    collective_reduce_scatter_scatter_reduce },
-	{ ALLREDUCE, "single", 0, 1, collective_allreduce_single },
+	    collective_reduce_scatter_scatter_reduce,
+	    collective_pairs_reduce_scatter_scatter_reduce, 1 },
+	{ ALLREDUCE, "single", 0, 1, collective_allreduce_single,
+	    exchange_allreduce, 0 },
 	{ ALLREDUCE, "broadcast.reduce", 0, 0,
-	    collective_allreduce_broadcast_reduce },
+	    collective_allreduce_broadcast_reduce,
+	    collective_pairs_allreduce_broadcast_reduce, 1 },
 	{ ALLREDUCE, "allgather.reduce-scatter", 1, 1,
-	    collective_allreduce_allgather_reduce_scatter },
-	{ ALLTOALL, "single", 1, 1, collective_alltoall_single },
+	    collective_allreduce_allgather_reduce_scatter,
+	    collective_pairs_allreduce_allgather_reduce_scatter, 0 },
+	{ ALLTOALL, "single", 1, 1, collective_alltoall_single, NULL, 0 },
 };
 
 /* Blocks of send and recv: where, and whether one or one a rank. */
@@ -402,12 +498,73 @@ collective_options(const struct conf *c, const struct pattern_site *site,
 	return 0;
 }
 
+/* Refuse what rounds of pairs cannot do. */
+static int
+collective_check_exchange(const struct conf *c, const struct form_row *form,
+    const struct collective_build *cb, enum rounds_kind kind, struct err *err)
+{
+	const struct compose_shape *s = &cb->shape;
+
+	if (form->exchange == NULL)
+		return pattern_refuse(c, SECTION, "exchange", err,
+		    "none for alltoall");
+	if (kind == ROUNDS_SWING && form->tree)
+		return pattern_refuse(c, SECTION, "exchange", err,
+		    "none, recursive or bine: swing has no trees, only "
+		    "allgather, reduce-scatter, and allreduce of them or "
+		    "single");
+	if (s->stripe > 1 || s->ring > 1 || s->depth > 1)
+		return pattern_refuse(c, SECTION, "exchange", err,
+		    "none, or stripe, ring and depth 1");
+	if (cb->ranks > EXCHANGE_RANKS_MAX)
+		return pattern_refuse(c, SECTION, "exchange", err,
+		    "none for more than %u ranks", EXCHANGE_RANKS_MAX);
+	return 0;
+}
+
+static void
+collective_build_exchange(struct collective_build *cb,
+    const struct form_row *form, enum rounds_kind kind)
+{
+	struct exchange x = { .p = cb->p,
+		.shape = &cb->shape,
+		.kind = kind,
+		.root = cb->root,
+		.block = cb->block,
+		.send = cb->send,
+		.recv = cb->recv,
+		.work = cb->work,
+		.temp = plan_buf_add(cb->p, "temp", PLAN_TEMP) };
+
+	form->exchange(&x);
+}
+
+static void
+collective_build_composition(struct collective_build *cb,
+    const struct form_row *form)
+{
+	cb->all = xcalloc(cb->ranks, sizeof(*cb->all));
+	for (uint32_t r = 0; r < cb->ranks; r++)
+		cb->all[r] = r;
+	/* partial results may pass through any rank */
+	for (uint32_t r = 0; strcmp(form->form, "single") != 0 && r < cb->ranks;
+	     r++)
+		plan_buf_need(cb->p, cb->work, r, cb->block * cb->ranks);
+	cb->c = compose_new(cb->p, &cb->shape);
+	form->build(cb);
+	compose_build(cb->c);
+	compose_free(cb->c);
+	free(cb->all);
+}
+
 static int
 collective_build(const struct conf *c, const struct pattern_site *site,
     struct plan **ret, struct err *err)
 {
 	enum collective of = (enum collective)CONF_CHOICE_OF(c, SECTION, "name",
 	    names_collectives);
+	enum rounds_kind kind = (enum rounds_kind)CONF_CHOICE_OF(c, SECTION,
+	    "exchange", rounds_kinds);
 	const struct form_row *form = collective_form_find(of,
 	    conf_string(c, SECTION, "form"));
 	struct collective_build cb = { 0 };
@@ -420,25 +577,19 @@ collective_build(const struct conf *c, const struct pattern_site *site,
 		return shape_build(&pattern_collective, c, site, ret, err);
 	rc = collective_options(c, site, &cb, err);
 	if (rc == 0)
-		rc = collective_check_rows(c, form, &cb, err);
+		rc = kind == ROUNDS_OFF
+		    ? collective_check_rows(c, form, &cb, err)
+		    : collective_check_exchange(c, form, &cb, kind, err);
 	if (rc < 0)
 		return rc;
 	title = pattern_title(c, SECTION);
 	cb.p = plan_new(cb.ranks, title);
 	free(title);
 	collective_buffers(&cb, of);
-	cb.all = xcalloc(cb.ranks, sizeof(*cb.all));
-	for (uint32_t r = 0; r < cb.ranks; r++)
-		cb.all[r] = r;
-	/* partial results may pass through any rank */
-	for (uint32_t r = 0; strcmp(form->form, "single") != 0 && r < cb.ranks;
-	     r++)
-		plan_buf_need(cb.p, cb.work, r, cb.block * cb.ranks);
-	cb.c = compose_new(cb.p, &cb.shape);
-	form->build(&cb);
-	compose_build(cb.c);
-	compose_free(cb.c);
-	free(cb.all);
+	if (kind == ROUNDS_OFF)
+		collective_build_composition(&cb, form);
+	else
+		collective_build_exchange(&cb, form, kind);
 	collective_promises(&cb, of);
 	plan_note_add(cb.p, "data", "bytes", cb.block * cb.ranks);
 	plan_note_add(cb.p, "footprint", "bytes", plan_volume(cb.p));

@@ -46,6 +46,12 @@ shape_print(const struct shape *s)
 		{ "depth", s->depth } };
 	struct strbuf sb = { 0 };
 
+	if (s->exchange != ROUNDS_OFF)
+		strbuf_addf(&sb, "exchange=%s", rounds_kinds[s->exchange]);
+	if (s->form != NULL) {
+		shape_word_add(&sb, "form");
+		strbuf_addf(&sb, "%s", s->form);
+	}
 	if (s->levels > 0)
 		shape_word_add(&sb, "hierarchy");
 	for (uint32_t i = 0; i < s->levels; i++)
@@ -173,7 +179,8 @@ static int
 shape_attempt(struct tuning *tg, const struct candidate *cd)
 {
 	struct shape_row row = { .shape = cd->shape };
-	uint32_t size = tg->site.ranks, depth = cd->shape.depth;
+	uint32_t size = tg->site.ranks;
+	uint32_t depth = cd->shape.depth > 0 ? cd->shape.depth : 1;
 	struct shape *s = &row.shape;
 	struct predict pr;
 	struct plan *p;
@@ -193,6 +200,8 @@ shape_attempt(struct tuning *tg, const struct candidate *cd)
 		s->ring = 0;
 	if (conf_given(tg->c, SECTION, "depth"))
 		s->depth = 0;
+	if (conf_given(tg->c, SECTION, "exchange"))
+		s->exchange = ROUNDS_OFF;
 	row.words = shape_print(s);
 	idle = tg->count > 0 &&
 	    tg->messages + tg->channel * depth > MESSAGES_MAX;
@@ -261,6 +270,67 @@ shape_nodes_as(const struct tuning *tg, const struct shape *from, int primes)
 	return to.levels > 0 ? to : *from;
 }
 
+/* The machine's own hierarchy, in one piece. */
+static struct candidate
+shape_own(const struct tuning *tg)
+{
+	struct candidate own = {
+		.shape = { .stripe = 1, .ring = 1, .depth = 1 },
+		.across = PLAN_VIA_MPI,
+		.within = tg->fit.vias[MACHINES_IPC].usable ? PLAN_VIA_IPC
+							    : PLAN_VIA_MPI
+	};
+
+	hierarchy_of(&tg->fit, tg->site.ranks, own.shape.factors,
+	    &own.shape.levels);
+	return own;
+}
+
+/* The kind of exchange that is given, or all of them, in every form. They have
+ * few messages, so they come before compositions, which may have too many for
+ * more than one. */
+static int
+shape_attempt_exchanges(struct tuning *tg)
+{
+	/* besides the default */
+	static const char *const forms[] = { NULL, "single",
+		"allgather.scatter", "gather.reduce-scatter",
+		"broadcast.gather", "scatter.reduce", "broadcast.reduce" };
+	int by_form = conf_given(tg->c, SECTION, "form");
+	int is_allreduce = conf_is(tg->c, SECTION, "name", "allreduce");
+	struct candidate cd = shape_own(tg);
+	int rc = 0;
+
+	for (int kind = ROUNDS_OFF; kind < ROUNDS_KINDS; kind++)
+		for (size_t i = 0; rc == 0 && i < ARRAY_LEN(forms); i++) {
+			int pairs = kind != ROUNDS_OFF;
+
+			if ((i > 0 && by_form) || (i == 0 && !pairs) ||
+			    (i == 1 && !is_allreduce) ||
+			    (conf_given(tg->c, SECTION, "exchange") &&
+				!conf_is(tg->c, SECTION, "exchange",
+				    rounds_kinds[kind])))
+				continue;
+			cd.shape.exchange = (enum rounds_kind)kind;
+			cd.shape.form = forms[i];
+			cd.shape.stripe = cd.shape.ring = cd.shape.depth =
+			    !pairs;
+			rc = shape_attempt(tg, &cd);
+			/* not of this collective, unless it was given */
+			if (rc == -EINVAL &&
+			    (i > 0 || !conf_given(tg->c, SECTION, "exchange")))
+				rc = 0;
+		}
+	return rc;
+}
+
+static int
+shape_is_composed(const struct tuning *tg)
+{
+	return !conf_given(tg->c, SECTION, "exchange") ||
+	    conf_is(tg->c, SECTION, "exchange", rounds_kinds[ROUNDS_OFF]);
+}
+
 /* Try the machine's own hierarchy and similar ones, with and without stripes,
  * and a pipeline. */
 static int
@@ -268,16 +338,11 @@ shape_attempt_shapes(struct tuning *tg)
 {
 	static const uint32_t depths[] = { 1, 8 };
 	uint32_t nodes = tg->site.ranks / tg->node, n = 0;
-	struct candidate cd[SHAPES_MAX],
-	    own = { .shape = { .stripe = 1, .ring = 1, .depth = 1 },
-		    .across = PLAN_VIA_MPI,
-		    .within = tg->fit.vias[MACHINES_IPC].usable
-			? PLAN_VIA_IPC
-			: PLAN_VIA_MPI };
+	struct candidate cd[SHAPES_MAX], own = shape_own(tg);
 	int rc = 0;
 
-	hierarchy_of(&tg->fit, tg->site.ranks, own.shape.factors,
-	    &own.shape.levels);
+	if (!shape_is_composed(tg))
+		return 0;
 	cd[n++] = own;
 	cd[n] = own;
 	cd[n++].shape = shape_nodes_as(tg, &own.shape, 1);
@@ -312,11 +377,14 @@ shape_attempt_vias(struct tuning *tg)
 	} vias[VIAS_MAX] = { { PLAN_VIA_MPI, MACHINES_MPI, 1 },
 		{ PLAN_VIA_XCCL, MACHINES_XCCL, 1 },
 		{ PLAN_VIA_IPC, MACHINES_IPC, 0 } };
-	struct candidate first[FIRST];
-	uint32_t count = tg->count < FIRST ? tg->count : FIRST;
+	struct candidate first[2 * FIRST];
+	uint32_t count = 0, of[2] = { 0 };
 	int rc = 0;
 
-	memcpy(first, tg->tried, count * sizeof(*first));
+	/* the first compositions, and the first exchanges */
+	for (uint32_t i = 0; i < tg->count; i++)
+		if (of[tg->tried[i].shape.exchange != ROUNDS_OFF]++ < FIRST)
+			first[count++] = tg->tried[i];
 	for (uint32_t i = 0; rc == 0 && i < count * VIAS_MAX * VIAS_MAX; i++) {
 		struct candidate cd = first[i / (VIAS_MAX * VIAS_MAX)];
 		uint32_t a = i / VIAS_MAX % VIAS_MAX, w = i % VIAS_MAX;
@@ -331,23 +399,31 @@ shape_attempt_vias(struct tuning *tg)
 	return rc;
 }
 
-/* All depths, of those that links hold for equal to the best the one with the
- * fewest processes at the network: of what these cost a host prediction knows
- * little. */
+/* All depths of a composition, of those that links hold for equal to the best
+ * the one with the fewest processes at the network: of what these cost a host
+ * prediction knows little. */
 static int
 shape_attempt_depths(struct tuning *tg)
 {
 	const struct candidate *cd = tg->tried;
-	struct candidate best = *cd;
+	uint32_t first = 0;
+	struct candidate best;
 	int rc = 0;
 
-	for (uint32_t i = 1;
-	     i < tg->count && cd[i].row.time_s <= EVEN_MAX * cd->row.time_s;
+	while (first < tg->count && cd[first].shape.exchange != ROUNDS_OFF)
+		first++;
+	if (first == tg->count)
+		return 0;
+	best = cd[first];
+	for (uint32_t i = first + 1; i < tg->count &&
+	     cd[i].row.time_s <= EVEN_MAX * cd[first].row.time_s;
 	     i++) {
 		int by_mpi = cd[i].within == PLAN_VIA_MPI;
 		int best_by_mpi = best.within == PLAN_VIA_MPI;
 
 		if (cd[i].shape.ring == best.shape.ring &&
+		    cd[i].shape.exchange == ROUNDS_OFF &&
+		    cd[i].shape.form == best.shape.form &&
 		    (by_mpi != best_by_mpi
 			    ? by_mpi < best_by_mpi
 			    : cd[i].shape.stripe < best.shape.stripe))
@@ -363,9 +439,9 @@ int
 shape_choose(const struct pattern *pt, const struct conf *c,
     const struct pattern_site *site, struct shape_list *ret, struct err *err)
 {
-	static int (*const attempts[])(
-	    struct tuning * tg) = { shape_attempt_shapes, shape_attempt_vias,
-		shape_attempt_depths };
+	static int (*const attempts[])(struct tuning *
+	    tg) = { shape_attempt_exchanges, shape_attempt_shapes,
+		shape_attempt_vias, shape_attempt_depths };
 	struct tuning tg = { .pattern = pt,
 		.c = c,
 		.site = shape_site_for(c, site),

@@ -3,17 +3,19 @@
  * shape.h - tune = auto: how a composition is factorised, by prediction on a
  * machine.
  *
- * shape_choose predicts some dozens of shapes: the machine's own hierarchy, the
- * same with nodes split into twos or all side by side, a ring of nodes, and
- * none, each with and without stripes, flat and with a pipeline; then the
- * transports of each level for the best of them; then all depths for the best
- * of those. All that was tried is kept as the evidence.
+ * shape_choose predicts some dozens of shapes: exchanges in rounds of pairs,
+ * and compositions in other forms than the default; the machine's own
+ * hierarchy, the same with nodes split into twos or all side by side, a ring of
+ * nodes, and none, each with and without stripes, flat and with a pipeline;
+ * then the transports of each level for the best of them; then all depths for
+ * the best composition. All that was tried is kept as the evidence.
  */
 #ifndef PROBES_COLLECTIVE_SHAPE_H
 #define PROBES_COLLECTIVE_SHAPE_H
 
 #include "common/err.h"
 #include "probes/collective/compose.h"
+#include "probes/collective/rounds.h"
 #include "probes/pattern/pattern.h"
 #include "probes/topology/machine.h"
 
@@ -25,6 +27,8 @@ struct shape {
 	enum plan_via vias[COMPOSE_LEVELS_MAX];
 	uint32_t vias_count;
 	uint64_t piece_bytes;
+	enum rounds_kind exchange; /* not OFF: no stripe, ring, depth */
+	const char *form;          /* of the collective; NULL: not chosen */
 };
 /* "hierarchy=4,4 stripe=4 ring=1 depth=8 via=mpi,ipc piece=60K", which the
  * caller frees; words of options, as tables keep them. */

@@ -14,6 +14,7 @@
 
 #define KINDS_MAX   4
 #define NEAR_MAX    1.1  /* of the best prediction */
+#define FIRST_MAX   4    /* the same for the best of its form or exchange */
 #define EVEN_MAX    1.02 /* the same for shapes of one kind */
 #define DEPTH_FIRST 8
 #define DEPTH_MAX   1024
@@ -64,7 +65,8 @@ shape_search_propose(struct shape_search *c, const struct shape *s)
 static int
 shape_search_same_kind(const struct shape *a, const struct shape *b)
 {
-	return a->ring == b->ring && a->levels == b->levels &&
+	return a->exchange == b->exchange && a->form == b->form &&
+	    a->ring == b->ring && a->levels == b->levels &&
 	    memcmp(a->factors, b->factors, a->levels * sizeof(a->factors[0])) ==
 	    0;
 }
@@ -91,26 +93,44 @@ shape_search_compare_weight(const struct shape *a, const struct shape *b)
 	return (a->stripe > b->stripe) - (a->stripe < b->stripe);
 }
 
+/* Is the row the best of the compositions in its form, or of an exchange in any
+ * form? */
+static int
+shape_search_is_first(const struct shape_row *row, uint32_t i)
+{
+	const struct shape *s = &row[i].shape;
+	uint32_t k = 0;
+
+	while (k < i &&
+	    (row[k].shape.exchange != s->exchange ||
+		(s->exchange == ROUNDS_OFF && row[k].shape.form != s->form)))
+		k++;
+	return k == i && row[i].time_s <= FIRST_MAX * row[0].time_s;
+}
+
 /* Of each kind near the best by prediction, the lightest of those that links
  * hold for equal to its best row: fewer processes, fewer pieces, but a
- * pipeline. */
+ * pipeline. Exchanges and forms differ most in the number of messages, of whose
+ * cost prediction knows little: the best of each is measured too. */
 static int
 shape_search_next_kind(struct shape_search *c)
 {
 	const struct shape_row *row = c->rows->rows;
 	uint32_t kinds = 0;
 
-	for (uint32_t i = 0; i < c->rows->count && kinds < KINDS_MAX; i++) {
+	for (uint32_t i = 0; i < c->rows->count; i++) {
 		const struct shape *best = &row[i].shape;
+		int is_near = kinds < KINDS_MAX &&
+		    row[i].time_s <= NEAR_MAX * row[0].time_s;
 		uint32_t k = 0;
 
-		if (row[i].time_s > NEAR_MAX * row[0].time_s)
-			break;
+		if (!is_near && !shape_search_is_first(row, i))
+			continue;
 		while (k < i && !shape_search_same_kind(&row[k].shape, best))
 			k++;
 		if (k < i)
 			continue;
-		kinds++;
+		kinds += is_near;
 		for (k = i + 1; k < c->rows->count &&
 		     row[k].time_s <= EVEN_MAX * row[i].time_s;
 		     k++) {

@@ -146,6 +146,12 @@ case_collectives() {
 	done
 	good 12 collective count=103 hierarchy=2,2,3 stripe=3 depth=2 lean=no \
 		"vary=name $names"
+	good 7 collective count=103 exchange=recursive root=4 \
+		"vary=name ${names% *}"
+	good 6 collective count=103 exchange=swing \
+		"vary=name allgather reduce-scatter allreduce"
+	good 6 collective count=103 exchange=bine root=4 \
+		"vary=name ${names% *}"
 	for how in "int64 prod" "float sum" "double max" "half sum" \
 		"bfloat16 prod" "int32 land" "half lor" "bfloat16 min"; do
 		# shellcheck disable=SC2086

@@ -141,7 +141,8 @@ test_of_many_ranks_few(void **state)
 	    0);
 	assert_int_equal(shape_choose(&pattern_collective, c, &site, &t, &err),
 	    0);
-	assert_in_range(t.count, 1, 8);
+	assert_in_range(t.count, 2, 12);
+	assert_non_null(strstr(t.rows[0].words, "exchange="));
 	for (uint32_t i = 0; i < t.count; i++)
 		assert_non_null(strstr(t.rows[i].words, "hierarchy=256,4 "));
 	shape_clear(&t);
@@ -192,6 +193,62 @@ test_given_options_stay(void **state)
 	plan_free(p);
 	shape_clear(&t);
 	conf_free(c);
+	machine_free(m);
+}
+
+/* All of the words of the candidates of a collective. */
+static char *
+candidates(const char *probe, const struct pattern_site *site)
+{
+	char *copy = xstrdup(probe), *words[32], *save = NULL;
+	struct strbuf sb = { 0 };
+	struct err err = { 0 };
+	struct shape_list t;
+	struct conf *c;
+	int n = 0;
+
+	for (char *w = strtok_r(copy, " ", &save); w != NULL && n < 32;
+	     w = strtok_r(NULL, " ", &save))
+		words[n++] = w;
+	if (pattern_options(&pattern_collective, words, n, &c, &err) < 0 ||
+	    shape_choose(&pattern_collective, c, site, &t, &err) < 0)
+		fail_msg("%s: %s", probe, err.text);
+	for (uint32_t i = 0; i < t.count; i++)
+		strbuf_addf(&sb, "%s\n", t.rows[i].words);
+	shape_clear(&t);
+	conf_free(c);
+	free(copy);
+	return sb.text;
+}
+
+/* Exchanges are candidates in every form of the collective, and the given
+ * exchange or form is kept. */
+static void
+test_exchanges(void **state)
+{
+	struct machine *m = machine("lab");
+	struct pattern_site site = { .ranks = 24, .machine = m };
+	char *text = candidates("name=allreduce count=8 tune=auto", &site);
+
+	(void)state;
+	assert_non_null(strstr(text, "exchange=swing hierarchy="));
+	assert_non_null(strstr(text, "exchange=bine form=broadcast.reduce "));
+	assert_non_null(strstr(text, "\nform=broadcast.reduce hierarchy="));
+	assert_null(strstr(text, "exchange=swing form=broadcast.reduce"));
+	free(text);
+	text = candidates("name=allreduce tune=auto exchange=none "
+			  "form=broadcast.reduce",
+	    &site);
+	assert_null(strstr(text, "exchange"));
+	assert_null(strstr(text, "form"));
+	free(text);
+	text = candidates("name=gather tune=auto exchange=bine", &site);
+	assert_null(strstr(text, "stripe"));
+	assert_null(strstr(text, "exchange"));
+	free(text);
+	text = candidates("name=gather tune=auto depth=2", &site);
+	assert_null(strstr(text, "exchange"));
+	free(text);
 	machine_free(m);
 }
 
@@ -307,6 +364,7 @@ main(void)
 		cmocka_unit_test(test_tuned_is_at_least_as_fast),
 		cmocka_unit_test(test_given_options_stay),
 		cmocka_unit_test(test_of_many_ranks_few),
+		cmocka_unit_test(test_exchanges),
 		cmocka_unit_test(test_auto_needs_what_it_needs),
 		cmocka_unit_test(test_the_machine_we_are_on),
 		cmocka_unit_test_setup_teardown(test_the_wiring_of_gpus,

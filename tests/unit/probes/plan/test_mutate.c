@@ -342,6 +342,23 @@ test_builders(void **state)
 		"hierarchy=2,4 stripe=4 depth=3",
 		"collective name=allreduce form=single hierarchy=2,2",
 		"collective name=alltoall hierarchy=2,3 stripe=3",
+		"collective name=broadcast exchange=bine ranks=10 root=3",
+		"collective name=broadcast form=allgather.scatter "
+		"exchange=recursive ranks=6",
+		"collective name=reduce exchange=recursive ranks=7 root=6",
+		"collective name=reduce form=gather.reduce-scatter "
+		"exchange=bine ranks=9 root=4",
+		"collective name=gather exchange=bine ranks=8",
+		"collective name=scatter exchange=recursive ranks=7 root=2",
+		"collective name=allgather exchange=swing ranks=6",
+		"collective name=allgather form=broadcast.gather "
+		"exchange=bine ranks=5",
+		"collective name=reduce-scatter exchange=swing ranks=7",
+		"collective name=reduce-scatter exchange=recursive ranks=6",
+		"collective name=allreduce exchange=bine ranks=6 op=max",
+		"collective name=allreduce exchange=swing ranks=4",
+		"collective name=allreduce form=single exchange=recursive "
+		"ranks=6",
 		"neighbor rsg=.5 ranks=10 bytes=1003 seed=7",
 		"neighbor rsg=.3 ranks=9 per_node=5 topology=mi250x "
 		"bytes=4K unit=64 order=dataflow",

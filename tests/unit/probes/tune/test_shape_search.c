@@ -136,6 +136,46 @@ test_finds_the_top(void **state)
 	shape_search_close(&c);
 }
 
+/* Of exchanges, and of compositions in each form, one is measured, though
+ * others are predicted to be faster, unless it is much slower. */
+static void
+test_one_of_each(void **state)
+{
+	struct shape_row row[] = {
+		row_of("hierarchy=24 stripe=1 ring=1 depth=8", 3),
+		row_of("hierarchy=24 stripe=1 ring=1 depth=1", 1),
+		row_of("hierarchy=12,2 stripe=1 ring=1 depth=1", 1.2),
+		row_of("hierarchy=3,4,2", 2),
+		row_of("hierarchy=12,2", 2.1),
+		row_of("hierarchy=6,4 stripe=1 ring=1 depth=1", 3.9),
+		row_of("hierarchy=8,3", 4.1),
+	};
+	static const uint32_t want[] = { 1, 3, 5 };
+	struct shape_list t = { (char *)"lab", row + 1, ARRAY_LEN(row) - 1 };
+	struct shape_search c;
+
+	(void)state;
+	row[3].shape.exchange = row[4].shape.exchange = ROUNDS_RECURSIVE;
+	row[5].shape.form = "single";
+	row[6].shape.exchange = ROUNDS_BINE;
+	for (uint32_t i = 1; i < ARRAY_LEN(row); i++)
+		row[i].words = shape_print(&row[i].shape);
+	assert_string_equal(row[3].words, "exchange=recursive hierarchy=3,4,2");
+	shape_search_open(&c, &t, 0);
+	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+		assert_string_equal(shape_search_next(&c), row[want[i]].words);
+		shape_search_tell(&c, i == 1 ? 1 : 2, 8);
+	}
+	while (shape_search_next(&c) != NULL)
+		shape_search_tell(&c, 2, 8);
+	assert_string_equal(c.best->words, row[3].words);
+	assert_int_equal(was_tried(&c, row[2].words), 0);
+	assert_int_equal(was_tried(&c, row[6].words), 0);
+	shape_search_close(&c);
+	for (uint32_t i = 1; i < ARRAY_LEN(row); i++)
+		free(row[i].words);
+}
+
 /* Of equal shapes the first to be measured has few ranks that use the network,
  * and few pieces, but more than one. */
 static void
@@ -357,6 +397,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_finds_the_top),
+		cmocka_unit_test(test_one_of_each),
 		cmocka_unit_test(test_light_first),
 		cmocka_unit_test(test_depth_ends),
 		cmocka_unit_test(test_heavy_gains_more),
