@@ -23,6 +23,8 @@
 #include "daemon/http/http_answer.h"
 #include "daemon/http/http_parse.h"
 
+/* With 15 digits 0.1 stays 0.1. */
+#define HTTP_JSON      (JSON_COMPACT | JSON_REAL_PRECISION(15))
 #define CHECK_LIMIT_NS (600 * CLK_NS_PER_S)
 #define PORT_MAX       65535
 #define PORT_DEFAULT   "9100" /* node_exporter, which most nodes have */
@@ -99,7 +101,7 @@ void
 http_reply_json(struct http_request *req, int status, json_t *value)
 {
 	char *text = value != NULL
-	    ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY)
+	    ? json_dumps(value, HTTP_JSON | JSON_ENCODE_ANY)
 	    : NULL;
 
 	json_decref(value);
@@ -415,7 +417,7 @@ http_read_runs_cb(int status, json_t *result, void *arg)
 		snprintf(headers, sizeof(headers),
 		    "Cache-Control: no-store\r\nCoalmine-Next: %lld\r\n",
 		    (long long)member_int(result, "next"));
-		text = json_dumps(list, JSON_COMPACT);
+		text = json_dumps(list, HTTP_JSON);
 		http_read_reply_text(q->req, 200, text,
 		    member_int(result, "next") != 0 ? headers : NULL);
 		json_decref(result);

@@ -19,7 +19,8 @@
 #include "schema/names_run.h"
 #include "schema/record.h"
 
-#define TEXT_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY)
+/* With 15 digits 0.1 stays 0.1. */
+#define TEXT_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
 
 /* The value bound to a parameter of a statement. */
 enum value {

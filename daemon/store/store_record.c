@@ -260,7 +260,8 @@ store_record_body(const json_t *record, const struct record_line *line,
 	rest = json_copy((json_t *)(uintptr_t)record);
 	if (has_blob)
 		json_object_del(rest, "hist");
-	text = json_dumps(rest, JSON_COMPACT);
+	/* As many digits as the engine writes (probes/job/emit.h). */
+	text = json_dumps(rest, JSON_COMPACT | JSON_REAL_PRECISION(9));
 	json_decref(rest);
 	return text;
 }

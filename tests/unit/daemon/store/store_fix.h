@@ -152,6 +152,18 @@ fix_run(const char *run, const char *campaign, const char *state,
 	    "node1", "node2", "created_unix_ns", (json_int_t)created_unix_ns);
 }
 
+/* As the store writes a record of the collector: with nine digits. Takes o. */
+static inline json_t *
+fix_written(json_t *o)
+{
+	char *text = json_dumps(o, JSON_REAL_PRECISION(9));
+	json_t *written = json_loads(text, 0, NULL);
+
+	free(text);
+	json_decref(o);
+	return written;
+}
+
 static inline json_t *
 fix_canary(const char *run, int seq, const char *test, const char *phase,
     double scale)
@@ -169,7 +181,7 @@ fix_canary(const char *run, int seq, const char *test, const char *phase,
 	    json_pack("{s:s,s:f,s:f,s:f}", "of", "p99", "level", 0.95, "lo",
 		scale * 2.8, "hi", scale * 3.0));
 	free(h);
-	return record;
+	return fix_written(record);
 }
 
 static inline json_t *

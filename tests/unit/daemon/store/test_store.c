@@ -48,6 +48,21 @@ count_records(struct fix *f, const char *run)
 	return n;
 }
 
+/* A record of the collector has nine digits, as those of the engine. */
+static void
+test_record_digits(void **state)
+{
+	struct fix *f = *state;
+	json_t *record = fix_canary("r-1", 1, "lat", "isolated", 1e-5), *list;
+
+	json_object_set_new(record, "mean", json_real(1 / 3.0));
+	assert_int_equal(fix_put_record(f, record), 0);
+	list = fix_ask(f, STORE_RECORDS, json_pack("{s:s}", "run", "r-1"), 0);
+	assert_true(json_real_value(json_object_get(json_array_get(list, 0),
+			"mean")) == 0.333333333);
+	json_decref(list);
+}
+
 static void
 test_record_comes_back_as_it_was(void **state)
 {
@@ -924,6 +939,7 @@ main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
+		T(test_record_digits),
 		T(test_record_comes_back_as_it_was),
 		T(test_odd_histograms_survive),
 		T(test_exactly_once),

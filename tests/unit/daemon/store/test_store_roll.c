@@ -54,7 +54,7 @@ lists(json_t *record, double scale)
 			scale * (1 + i / 1e3)));
 	}
 	json_object_set_new(record, "nodes", nodes);
-	return record;
+	return fix_written(record);
 }
 
 static json_t *
