@@ -234,7 +234,7 @@ receive_test()
 	expect_named '.subject == "node5" and .kind == "node"'
 	poll 300 verdict_is '.subject == "node5" and .verdict == "bad" and
 		.what == "node" and .confirmation.direction == "receive" and
-		(.text | contains("the node, not its leaf, only in what it receives"))' ||
+		(.text | contains("the node is slow, not its leaf, only when it receives"))' ||
 		fail "no direction: $(verdicts) $(ctl run list)"
 	say "confirmed: $(verdicts | jq -r '.[].text')"
 	verdicts | jq -e 'all(.[]; .subject == "node5")' >/dev/null ||
@@ -254,7 +254,7 @@ incast_test()
 	expect_named '.subject == "node5" and .test == "incast"'
 	poll 300 verdict_is '.subject == "node5" and .verdict == "bad" and
 		.what == "node" and .confirmation.direction == "receive" and
-		(.text | contains("the node, not its leaf, as receiver of many"))' ||
+		(.text | contains("the node is slow, not its leaf, only as receiver of many senders"))' ||
 		fail "not confirmed: $(verdicts) $(ctl run list)"
 	say "confirmed: $(verdicts | jq -r '.[].text')"
 	verdicts | jq -e 'all(.[]; .subject == "node5" and

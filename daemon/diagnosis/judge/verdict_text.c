@@ -20,15 +20,15 @@
 const struct port_fact_row verdict_text_ports[PORT_FACT_MAX] = {
 	[PORT_RATE] = { "speed_bps", "now_bps", "rated_bps", VERDICT_BAD, 1, 0,
 	    1e9, "runs at", " Gbit/s",
-	    "which it or most of its leaf have shown" },
+	    "the value that it or most of its leaf had" },
 	[PORT_PCIE] = { "pcie_bps", "pcie_bps", "usual_pcie_bps", VERDICT_WARN,
 	    1, 0, 1e9, "has a PCIe link of", " Gbit/s",
-	    "which it or most of its leaf have shown" },
+	    "the value that it or most of its leaf had" },
 	[PORT_MTU] = { "mtu", "mtu", "usual_mtu", VERDICT_WARN, 0, 0, 1,
-	    "has an MTU of", " bytes", "which most of its leaf have" },
+	    "has an MTU of", " bytes", "the value of most of its leaf" },
 	[PORT_NUMA] = { "numa_node", "numa_node", "usual_numa_node",
 	    VERDICT_WARN, 0, 1, 1, "is at NUMA node", "",
-	    "where most of its leaf have it" },
+	    "as on most of its leaf" },
 };
 
 enum what
@@ -91,25 +91,28 @@ add_pass(const struct verdict_evidence *c, char *text)
 	static const char *const said[CONFIRM_MAX] = {
 		[CONFIRM_CLEARED] =
 		    "confirmation run: as fast as the others now",
-		[CONFIRM_NODE] = "confirmation run: the node, not its leaf",
+		[CONFIRM_NODE] =
+		    "confirmation run: the node is slow, not its leaf",
 		[CONFIRM_LEAF] = "confirmation run: pairs inside the leaf "
 				 "are slow too",
 		[CONFIRM_LINK] = "confirmation run: pairs inside the leaf "
 				 "are normal, so its uplink",
-		[CONFIRM_UNCLEAR] = "confirmation run: undetermined, node "
-				    "or path",
-		[CONFIRM_BETWEEN] = "confirmation run: pairs inside the leaf "
-				    "are normal, so its uplink or that of the "
-				    "only other leaf measured, ",
+		[CONFIRM_UNCLEAR] =
+		    "confirmation run: undetermined whether the node or a path "
+		    "is slow",
+		[CONFIRM_BETWEEN] =
+		    "confirmation run: pairs inside the leaf are normal, so "
+		    "its uplink is slow, or that of the only other measured "
+		    "leaf, ",
 	};
 	/* For a node, and for a leaf. */
 	static const char *const ways[CONFIRM_WAY_MAX][2] = {
 		[CONFIRM_WAY_UNKNOWN] = { "", "" },
 		[CONFIRM_WAY_BOTH] = { "", "" },
-		[CONFIRM_WAY_SEND] = { ", only in what it sends",
-		    ", only in what leaves it" },
-		[CONFIRM_WAY_RECEIVE] = { ", only in what it receives",
-		    ", only in what enters it" },
+		[CONFIRM_WAY_SEND] = { ", only when it sends",
+		    ", only for traffic out of the leaf" },
+		[CONFIRM_WAY_RECEIVE] = { ", only when it receives",
+		    ", only for traffic into the leaf" },
 	};
 	int is_leaf = c->what == WHAT_LEAF || c->what == WHAT_LINK;
 	int is_incast = strcmp(c->test, names_tests[CANARY_INCAST].name) == 0;
@@ -117,18 +120,20 @@ add_pass(const struct verdict_evidence *c, char *text)
 	add(text, "; %s%s",
 	    !c->passed ? "confirmation run pending"
 		: c->what == WHAT_RAIL && c->finding == CONFIRM_NODE
-		? "confirmation run over this rail: the node's, not its leaf's"
+		? "confirmation run over this rail: the node is slow, not "
+		  "its leaf"
 		: said[c->finding],
 	    !c->passed                          ? ""
 		: c->finding == CONFIRM_BETWEEN ? c->other
 		: is_incast && c->way == CONFIRM_WAY_RECEIVE
-		? ", as receiver of many"
+		? ", only as receiver of many senders"
 		: ways[c->way][is_leaf]);
 	if (c->next != NULL && c->next[0] != '\0')
 		add(text,
-		    !c->passed                          ? ": %s"
-			: c->finding == CONFIRM_UNCLEAR ? ", again %s"
-							: ", which way: %s",
+		    !c->passed ? ": %s"
+			: c->finding == CONFIRM_UNCLEAR
+			? "; next run %s"
+			: "; run to find the direction: %s",
 		    c->next);
 }
 
@@ -136,10 +141,12 @@ static void
 write_loss(const struct verdict_evidence *c, char *text)
 {
 	static const char *const said[CONFIRM_MAX] = {
-		[CONFIRM_NODE] = "within its leaf and to others, while its "
-				 "partners lose none elsewhere",
-		[CONFIRM_LEAF] = "inside the leaf too",
-		[CONFIRM_LINK] = "none inside the leaf, so its uplink",
+		[CONFIRM_NODE] =
+		    "within its leaf and to other leaves, while its partners "
+		    "lose none to other nodes",
+		[CONFIRM_LEAF] = "echoes inside the leaf are lost too",
+		[CONFIRM_LINK] =
+		    "none are lost inside the leaf, so its uplink is faulty",
 	};
 
 	double share = loss_of_number(c->effect);
@@ -150,7 +157,7 @@ write_loss(const struct verdict_evidence *c, char *text)
 	if (c->places > 0)
 		add(text, ", %zu of its %zu nodes", c->slow_places, c->places);
 	else
-		add(text, " with its better partners too");
+		add(text, ", even with its best partners");
 	add(text, ", over %" PRIu32 " rounds (%s)", c->rounds, c->test);
 	if (c->what == WHAT_HOST)
 		add(text, "; host contention: %s", c->host);
@@ -158,7 +165,7 @@ write_loss(const struct verdict_evidence *c, char *text)
 		add(text, "; %s",
 		    c->passed && said[c->finding] != NULL
 			? said[c->finding]
-			: "undetermined, node or path");
+			: "undetermined whether the node or a path loses them");
 }
 
 /* A node with drift may still be as fast as its peers. */
@@ -173,7 +180,7 @@ write_drift(const struct verdict_evidence *c, const char *slower, char *text)
 		add(text, "baseline %s", c->past);
 	else
 		add(text, "its own last weeks");
-	add(text, ", measured against its peers, over %" PRIu32 " rounds (%s)",
+	add(text, ", relative to its peers, over %" PRIu32 " rounds (%s)",
 	    c->rounds, c->test);
 }
 
@@ -181,14 +188,16 @@ static void
 write_shortfall(const struct verdict_evidence *c, char *text)
 {
 	add(text, "%s%s: %.0f %% of the prediction for machine %s",
-	    c->places > 0 ? "link of leaf " : "", c->subject,
+	    c->places > 0 ? "uplink of leaf " : "", c->subject,
 	    100 * exp(-c->effect), c->past);
 	if (c->places > 0)
-		add(text, ", while pairs inside it are as predicted");
+		add(text, ", while pairs inside the leaf are as predicted");
 	else if (c->partners > 1)
 		add(text, ", with the best of %zu partners", c->partners);
 	else
-		add(text, "; it met one partner, which may be the slow one");
+		add(text,
+		    "; measured with one partner only, which may be the slow "
+		    "one");
 }
 
 /* Totals of all looks since the first error. */
@@ -253,13 +262,14 @@ write_slower(const struct verdict_evidence *c, const char *slower, char *text)
 	    slower);
 	add_whom(c, text);
 	if (c->partners_normal && !is_leaf)
-		add(text, "; its partners are normal elsewhere");
+		add(text, "; its partners are normal with other nodes");
 	if (c->what == WHAT_HOST)
 		add(text, "; host contention, not the network: %s", c->host);
 	else
 		add_pass(c, text);
 	if (c->nic[0] != '\0' && c->nic_drops > 0)
-		add(text, "; NIC %s drops %" PRId64, c->nic, c->nic_drops);
+		add(text, "; NIC %s counted drops: %" PRId64, c->nic,
+		    c->nic_drops);
 	if (c->errors != NULL) {
 		add(text, "; its ");
 		add_errors(c->errors, text);
@@ -279,13 +289,13 @@ write_stage(const struct verdict_evidence *c, char *text)
 		add(text, "nothing arrives");
 	else
 		add(text,
-		    "%.0f %% of the pairs of nodes below are slow instead of "
-		    "%.0f %%",
+		    "%.0f %% of the pairs of nodes on its leaves are slow "
+		    "instead of the usual %.0f %%",
 		    100 * (c->share + c->effect), 100 * c->share);
 	if (h->paths[1] > 0)
 		add(text, " on %" PRIu32 " of %" PRIu32 " paths over %s",
 		    h->holes[1], h->paths[1], is_one ? "it" : "them");
-	add(text, ", on all %" PRIu32 " leaves alike", c->leaves);
+	add(text, ", equally on all %" PRIu32 " leaves", c->leaves);
 	if (c->what == WHAT_MTU)
 		add(text,
 		    ", while those of %d bytes arrive: an MTU below %" PRIu32
@@ -313,15 +323,15 @@ write_share(const struct verdict_evidence *c, char *text)
 {
 	if (c->what == WHAT_NODE)
 		add(text,
-		    "%s: %.0f %% of its pairs are slow instead of %.0f %%, and "
-		    "others in each round: one member of a bond, or one of the "
-		    "paths from its port",
+		    "%s: %.0f %% of its pairs are slow instead of the usual "
+		    "%.0f %%, different ones in each round: one member of a "
+		    "bond, or one of the paths from its port",
 		    c->subject, 100 * (c->share + c->effect), 100 * c->share);
 	else
 		add(text,
 		    "leaf %s: %.0f %% of the pairs of its nodes are slow "
-		    "instead of %.0f %%, but no single node is slow: one of "
-		    "its uplinks, or a switch above it",
+		    "instead of the usual %.0f %%, but no single node is slow: "
+		    "one of its uplinks, or a switch above it",
 		    c->subject, 100 * (c->share + c->effect), 100 * c->share);
 	add(text, ", over %" PRIu32 " rounds (%s)", c->rounds, c->test);
 	if (c->partners > 0)
@@ -363,20 +373,20 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 		add_errors(c->errors, ret);
 		add(ret,
 		    ", in %" PRIu32 " of %" PRIu32
-		    " looks, where other ports do in %.2g %%",
+		    " counter readings, other ports in %.2g %%",
 		    c->errors->with, c->errors->looks, 100 * c->usual);
 		break;
 	case WHAT_INTERMITTENT:
 		add(ret,
-		    "%s: comes and goes: up to %s slower (%s), %" PRIu32
-		    " times or more within a week, and as fast as the others "
+		    "%s: intermittently up to %s slower (%s), %" PRIu32
+		    " times or more within a week, but as fast as its peers "
 		    "whenever it was measured again",
 		    c->subject, slower, c->test, c->rounds);
 		break;
 	case WHAT_FLEET:
 		add(ret,
-		    "the fleet is %s slower than in its own last weeks, %zu of "
-		    "%zu nodes are, over %" PRIu32 " rounds (%s)",
+		    "the fleet is %s slower than in its own last weeks: %zu of "
+		    "%zu nodes, over %" PRIu32 " rounds (%s)",
 		    slower, c->slow_places, c->places, c->rounds, c->test);
 		break;
 	case WHAT_MTU:
@@ -385,7 +395,8 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 	case WHAT_STUCK:
 		add(ret,
 		    "%s: exchanges with %zu nodes, %.60s and %.60s among them, "
-		    "did not end within %.0f s (%s); runs continue without it",
+		    "did not end within %.0f s (%s); further runs skip this "
+		    "node",
 		    c->subject, c->partners, c->whom[0], c->whom[1], c->now,
 		    c->test);
 		break;

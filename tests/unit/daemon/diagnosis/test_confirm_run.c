@@ -39,7 +39,7 @@ test_uplink(void **state)
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 	diagnosis_tick(f->diagnosis);
 	hear_pass(f, "none", PASS_UPLINK);
-	expect_text(f, "so its uplink");
+	expect_text(f, "so its uplink is slow");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 }
 
@@ -62,7 +62,7 @@ test_two_leaves(void **state)
 	assert_string_equal(names_whats[list[0].what], "link");
 	assert_int_equal(list[0].verdict, VERDICT_WARN);
 	expect_text(f,
-	    "so its uplink or that of the only other leaf measured, "
+	    "so its uplink is slow, or that of the only other measured leaf, "
 	    "10.78.1.0/24");
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 1);
@@ -217,8 +217,8 @@ test_slow_pairs_none(void **state)
 	hear_slow_pairs(f, 5, 0, 4);
 	assert_int_equal(open_cases(f), 1);
 	expect_text(f,
-	    "of the pairs of its nodes are slow instead of 0 %, but "
-	    "no single node is slow: one of its uplinks");
+	    "of the pairs of its nodes are slow instead of the usual 0 %, "
+	    "but no single node is slow: one of its uplinks");
 }
 
 /* All pairs of a node are slow by the same factor. They are counted if that is
@@ -262,7 +262,9 @@ test_spine(void **state)
 		assert_string_equal(list[0].kind, leaf ? "leaf" : "node");
 		assert_string_equal(names_whats[list[0].what], "undetermined");
 		assert_int_equal(list[0].verdict, VERDICT_WARN);
-		expect_text(f, "confirmation run: undetermined, node or path");
+		expect_text(f,
+		    "confirmation run: undetermined whether the node or a path "
+		    "is slow");
 		for (int i = 0; i < 5; i++)
 			hear_round(f, 0);
 		assert_int_equal(open_cases(f), 0);
@@ -584,7 +586,7 @@ test_way_of_leaf(void **state)
 	expect_partners(f, 1, "match");
 	assert_int_equal(f->diagnosis->pass.count, 8);
 	hear_leaving(f, 1);
-	expect_text(f, "so its uplink");
+	expect_text(f, "so its uplink is slow");
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 1);
 	for (int i = 0; i < 3; i++)
@@ -599,14 +601,16 @@ test_way_of_leaf(void **state)
 			hear_bw(f, 0xf0);
 		expect_partners(f, 4 - 2 * felt, "match");
 		hear_leaving(f, 1);
-		expect_text(f, "so its uplink, which way: ");
+		expect_text(f,
+		    "so its uplink is slow; run to find the direction: ");
 		f->not_had = felt ? 0xf00 : 0; /* one other leaf is enough */
 		expect_partners(f, 5 - 2 * felt, "one-way");
 		assert_int_equal(f->diagnosis->pass.count, 6);
 		hear_leaving(f, felt);
 		expect_text(f,
-		    felt ? "so its uplink, only in what leaves it"
-			 : "are normal, so its uplink");
+		    felt ? "so its uplink is slow, only for traffic out of the "
+			   "leaf"
+			 : "are normal, so its uplink is slow");
 		f->not_had = 0;
 		diagnosis_tick(f->diagnosis);
 		assert_int_equal(f->orders, 5 - 2 * felt);
@@ -650,7 +654,7 @@ test_intermittent(void **state)
 	}
 	assert_int_equal(diagnosis_open_cases(f->diagnosis, list, 2), 1);
 	assert_string_equal(names_whats[list[0].what], "intermittent");
-	expect_text(f, "node5: comes and goes: up to 41 % slower (lat)");
+	expect_text(f, "node5: intermittently up to 41 % slower (lat)");
 	/* and a permanent fault is confirmed */
 	for (int k = 0; k < 3; k++)
 		hear_round(f, 1 << 4);

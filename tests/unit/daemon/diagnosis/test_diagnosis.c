@@ -25,7 +25,7 @@ test_node(void **state)
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
 	expect_text(f,
 	    "node5: 41 % slower than 11 of 11 partners over 3 "
-	    "rounds (lat); its partners are normal elsewhere");
+	    "rounds (lat); its partners are normal with other nodes");
 	/* The quartile of a few rounds may be slow without one in the last. */
 	f->diagnosis->nodes[roster_find(f->roster, "node5")->id].slow_partners =
 	    0;
@@ -120,7 +120,8 @@ test_rail(void **state)
 	assert_string_equal(conf_string(f->campaign, "mpi", "devices"), "eth1");
 	hear_pass(f, "node5", 0);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
-	expect_text(f, "confirmation run over this rail: the node's, not its");
+	expect_text(f,
+	    "confirmation run over this rail: the node is slow, not its");
 	all = diagnosis_json(f->diagnosis, 0);
 	fix_again(f);
 	diagnosis_load(f->diagnosis, all);
@@ -615,7 +616,7 @@ test_drops(void **state)
 	json_decref(nics);
 	for (int i = 0; i < 3; i++)
 		hear_round(f, 1 << 4);
-	expect_text(f, "NIC eth0 drops 7");
+	expect_text(f, "NIC eth0 counted drops: 7");
 }
 
 /* In rings all ranks have the speed of the slowest: rings are not evidence for
@@ -717,13 +718,13 @@ test_port(void **state)
 	assert_int_equal(verdict_of(f, "node6"), VERDICT_WARN);
 	expect_text(f,
 	    "node6: port ib0 has an MTU of 2044 bytes instead of "
-	    "4092, which most of its leaf have");
+	    "4092, the value of most of its leaf");
 	look_at_port(f, 4092, 1, 256e9);
-	expect_text(f, "node6: port ib0 is at NUMA node 1 instead of 0, where");
+	expect_text(f, "node6: port ib0 is at NUMA node 1 instead of 0, as");
 	look_at_port(f, 4092, 1, 128e9);
 	expect_text(f,
 	    "node6: port ib0 has a PCIe link of 128 Gbit/s instead "
-	    "of 256, which it or most of its leaf have shown");
+	    "of 256, the value that it or most of its leaf had");
 	look_at_port(f, 4092, 0, 256e9);
 	assert_int_equal(open_cases(f), 0);
 }
@@ -849,7 +850,7 @@ test_link_errors(void **state)
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
 	expect_text(f,
 	    "node5: port ib0/1 has counted symbol_error 800 times in 40m, "
-	    "in 8 of 8 looks, where other ports do in 0.1 %");
+	    "in 8 of 8 counter readings, other ports in 0.1 %");
 	assert_int_equal(f->orders, 0);
 	list = diagnosis_links(f->diagnosis, NULL);
 	assert_int_equal(json_array_size(list), 1);
@@ -865,7 +866,8 @@ test_link_errors(void **state)
 	json_decref(list);
 	tell_links(f, 4, 100);
 	diagnosis_tick(f->diagnosis);
-	expect_text(f, "symbol_error 900 times in 45m, in 9 of 9 looks");
+	expect_text(f,
+	    "symbol_error 900 times in 45m, in 9 of 9 counter readings");
 	/* a node without reported counters has no class */
 	expect_class(f, "node5", "no GPU");
 	expect_class(f, "node1", "");

@@ -10,7 +10,7 @@
 #include "common/member.h"
 
 /* An epoch of the mesh in one class: nodes of slow take 40 % longer, those of
- * lossy lose 5 % even with their better partners. */
+ * lossy lose 5 % even with their best partners. */
 static void
 hear_mesh(struct fix *f, const char *class, unsigned slow, unsigned lossy)
 {
@@ -92,7 +92,7 @@ test_mesh_loss(void **state)
 		hear_mesh(f, "spine", 0, 1 << 4);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
 	expect_text(f, "of its echoes are lost");
-	expect_text(f, "undetermined, node or path");
+	expect_text(f, "undetermined whether the node or a path loses them");
 	for (int i = 0; i < 3; i++)
 		hear_mesh(f, "leaf", 0, 1 << 4);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
@@ -124,7 +124,8 @@ test_mesh_uplink(void **state)
 	assert_string_equal(member_text(json_array_get(list, 0), "verdict"),
 	    "bad");
 	expect_text(f, "leaf 10.78.2.0/24: ");
-	expect_text(f, "none inside the leaf, so its uplink");
+	expect_text(f,
+	    "none are lost inside the leaf, so its uplink is faulty");
 	json_decref(list);
 }
 
@@ -251,7 +252,7 @@ test_spines_named(void **state)
 	assert_int_equal(told.alarms, 0);
 	expect_text(f,
 	    "s[1-2]: datagrams of 8972 bytes are lost on 96 of 96 paths over "
-	    "them, on all 3 leaves alike, while those of 64 bytes arrive: an "
+	    "them, equally on all 3 leaves, while those of 64 bytes arrive: an "
 	    "MTU below 9000 at one of these 2 switches, or of the 8 links to "
 	    "them, which cannot be distinguished (echo-large)");
 	list = diagnosis_json(f->diagnosis, 0);
