@@ -25,7 +25,10 @@
 #define FLEET_MIN     SCORE_PEERS_MIN
 /* Shares are not normally distributed: ten years instead of one. */
 #define PATHS_ROUNDS (10 * LIMIT_ROUNDS)
-#define PATHS_MIN    32 /* pairs of a leaf in a round */
+#define PATHS_MIN    16 /* pairs of a leaf in a round */
+/* A node with a larger share of slow pairs is slow itself. One of two uplinks
+ * slows half of the pairs, by chance more. */
+#define PATHS_NODE_MAX 0.75
 /* Required excess of slow pairs in the newest mean; and the excess that jobs
  * explain, since they load some uplinks and not others: per busy node this many
  * times the effect on other leaves, as root mean square, and 1 per busy node
@@ -161,7 +164,8 @@ paths_sum(const struct diagnosis *d, const struct diagnosis_series *s,
 			continue;
 		of[o->leaf].nodes++;
 		of[o->leaf].busy += cn->link_busy;
-		if (o->aside || d->busy[i] || t == NULL || is_named || is_slow)
+		if (o->aside || d->busy[i] || t == NULL || is_named ||
+		    cn->slow_partners > PATHS_NODE_MAX * cn->partners)
 			continue;
 		of[o->leaf].pairs += cn->partners;
 		of[o->leaf].slow += cn->slow_partners;
@@ -293,17 +297,23 @@ jobs_learn(struct diagnosis_series *s, uint32_t leaf, const struct path_sum *of)
 }
 
 /* Learn how far the newest shares of all leaves are from their past: nodes that
- * wander move them, for longer than a round. */
+ * wander move them, for longer than a round. The worst leaf does not count,
+ * since it may be faulty: of few leaves one is a large part. */
 static void
 paths_wander_hear(struct diagnosis_series *s, uint32_t leaves)
 {
 	double *x = xcalloc(leaves + (size_t)1, sizeof(*x));
-	size_t n = 0;
+	size_t n = 0, worst = 0;
 
 	for (uint32_t l = 0; l < leaves; l++)
 		if (s->paths[l].n >= DRIFT_LEARN &&
-		    s->paths[l].from == DRIFT_NONE)
-			x[n++] = s->paths[l].now - s->paths[l].mean;
+		    s->paths[l].from == DRIFT_NONE) {
+			x[n] = s->paths[l].now - s->paths[l].mean;
+			worst = x[n] > x[worst] ? n : worst;
+			n++;
+		}
+	if (n > 2)
+		x[worst] = x[--n];
 	wander_hear(&s->paths_wander, x, n, 0);
 	free(x);
 }

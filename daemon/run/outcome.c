@@ -205,8 +205,10 @@ outcome_end_text(const json_t *msg, int exited, char *ret, size_t cap_bytes)
 		snprintf(ret, cap_bytes, "%s",
 		    exited ? "ended itself" : "died");
 	else if (status > 128 && status <= 128 + SIGRTMAX && reason[0] == '\0')
-		snprintf(ret, cap_bytes, "died of signal %d",
-		    (int)status - 128);
+		/* MPICH's ranks of a node share memory in files there. */
+		snprintf(ret, cap_bytes, "died of signal %d (%s)%s",
+		    (int)status - 128, strsignal((int)status - 128),
+		    status - 128 == SIGBUS ? ": /dev/shm may be full" : "");
 	else if (reason[0] != '\0')
 		snprintf(ret, cap_bytes, "ended itself: %.100s%s%s", reason,
 		    words[0] == '\0' ? "" : ": ", words);
