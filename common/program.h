@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * program.h - start a program as a shell would: in a separate process group, so
- * that it ends with all its children; with no signal blocked or ignored,
- * whatever the parent does; with the null device as input. Also restart this
- * program.
+ * that it can be ended with all its children; with no signal blocked or
+ * ignored, even if the parent blocks or ignores some; with the null device as
+ * input. Also restart this program.
  */
 #ifndef COMMON_PROGRAM_H
 #define COMMON_PROGRAM_H
@@ -18,18 +18,21 @@
  * is. Return 0, or -errno: the program does not exist, or fork failed. */
 int program_start(char *const *argv, char *const *env, int out_fd, int err_fd,
     pid_t *ret_pid);
-/* Exit code, or 128 + signal as shells have it, of what waitpid said. */
+/* Return the exit code for a status of waitpid, or 128 + the signal's number
+ * as shells do. */
 int program_exit(int status);
 
-/* Raise the limit of open files as far as this program may; return the new
- * limit. */
+/* Raise the limit of open files to the maximum that this program may set.
+ * Return the new limit. */
 size_t program_files_raise(void);
 
-/* At the start of main: how this program was started. */
+/* Store the arguments of this program, for
+ * program_begin_again. Call it at the start of main. */
 void program_remember(char **argv);
-/* The same again, as another program in this process: of this life nothing goes
- * on, whatever its threads wait for. It gets these sockets as from a service
- * manager (sd_listen_fds(3)); those that are negative it does not get. */
+/* Restart this program in this process (exec), with its original arguments.
+ * Does not return; all threads end. names, fds: count sockets that the new
+ * program inherits, as from a service manager (sd_listen_fds(3)); negative ones
+ * are skipped. */
 void program_begin_again(const char *const names[], const int fds[],
     size_t count);
 
