@@ -196,7 +196,7 @@ tables_own_rows(const char *kind)
 }
 
 static const char *const kinds[] = { "campaign", "coalmined", "coalmine-agent",
-	"plan", "machine", "scan" };
+	"plan", "machine", "promise", "scan" };
 
 static int
 tables_print_rows(void)

@@ -11,6 +11,7 @@
 #include "schema/machines.h"
 #include "schema/names_gpu.h"
 #include "schema/names_probe.h"
+#include "schema/promise.h"
 
 #define DAY_S    86400.0
 #define GIB      (1024.0 * 1024 * 1024)
@@ -579,6 +580,7 @@ options_find(const char *kind)
 		{ "probe", options_probe },
 		{ "plan", options_patterns },
 		{ "machine", options_machine },
+		{ "promise", options_promise },
 		{ "scan", options_scan },
 	};
 	int i = STR_FIND(kinds, kind);

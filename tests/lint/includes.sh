@@ -93,8 +93,9 @@ probes/               verbs                             mpi,jansson
 
 etc/                  any                               -
 ctl/topology/         -                                 jansson,yaml
+ctl/accept/           -                                 openssl,jansson
 ctl/lib/              -                                 curl,openssl,jansson
-ctl/verbs/            lib,topology                      jansson
+ctl/verbs/            accept,lib,topology               jansson
 ctl/                  lib,verbs                         curl
 lab/                  -                                 -
 tests/                any                               any

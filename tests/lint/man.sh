@@ -22,6 +22,7 @@ page() {
 	case $1 in
 	coalmined | coalmine-agent | campaign) echo etc/coalmine.conf.5 ;;
 	machine) echo probes/topology/coalmine-machine.5 ;;
+	promise) echo ctl/accept/coalmine-promise.5 ;;
 	plan) echo probes/coalmine-probe-options.5 ;;
 	scan) echo probes/coalmine-scan.1 ;;
 	cause | state | test | congestor | stop | event | metric) echo schema/coalmine-output.7 ;;

@@ -20,12 +20,12 @@ fresh() {
 	cp -r "$lint"/../../etc/{coalmine.conf.5,make-page,grafana} "$tree/etc"
 	mkdir "$tree/lab"
 	cp "$lint/../../lab/make-matrix" "$tree/lab"
-	mkdir -p "$tree"/{probes/topology,daemon/run,docs,debian,packaging}
+	mkdir -p "$tree"/{ctl/accept,probes/topology,daemon/run,docs,debian,packaging}
 	for d in common daemon probes/plan; do
 		echo "# $d" >"$tree/$d/README.md"
 	done
 	for f in probes/coalmine-probe-options.5 probes/coalmine-scan.1 docs/coalmine.7 \
-	    probes/topology/coalmine-machine.5 \
+	    probes/topology/coalmine-machine.5 ctl/accept/coalmine-promise.5 \
 	    schema/coalmine-{output,wire}.7; do
 		cp "$lint/../../$f" "$tree/$f"
 	done

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * accept_report.c - a row for each promise of each part, worst first.
+ */
+#include "ctl/accept/accept_report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clk.h"
+#include "common/member.h"
+#include "common/str.h"
+#include "common/text.h"
+#include "common/xalloc.h"
+#include "ctl/accept/seal.h"
+#include "schema/promise.h"
+
+static const char *const kinds[EVIDENCE_CLASS_MAX] = {
+	[EVIDENCE_NODES] = "link",
+	[EVIDENCE_LEAVES] = "uplinks",
+	[EVIDENCE_MEMORY] = "memory",
+};
+
+static json_t *
+accept_report_words(const char *text)
+{
+	size_t count = 0;
+	char **words = str_list_parse(text, &count);
+	json_t *ret = json_array();
+
+	for (size_t i = 0; words != NULL && i < count; i++)
+		json_array_append_new(ret, text_json(words[i]));
+	str_list_free(words);
+	return ret;
+}
+
+json_t *
+accept_report_new(const char *promise_text, const struct conf *promise,
+    const json_t *nodes, const json_t *away, const json_t *mtu_verdicts)
+{
+	json_t *text = text_json(promise_text);
+	char digest[PKI_DIGEST_TEXT];
+	json_t *ret;
+
+	seal_digest(text, digest);
+	ret =
+	    json_pack("{s:s, s:i, s:s, s:I, s:{s:o, s:s, s:s, s:s, s:o}, s:O, "
+		      "s:O, s:O, s:[]}",
+		"kind", ACCEPT_KIND, "version", ACCEPT_VERSION, "software",
+		COALMINE_VERSION, "made_unix_ns", (json_int_t)clk_unix_ns(),
+		"promise", "text", text, "sha256", digest, "about",
+		conf_string(promise, "promise", "about"), "source",
+		conf_string(promise, "promise", "source"), "guessed",
+		accept_report_words(conf_string(promise, "promise", "guessed")),
+		"nodes", nodes, "away", away, "mtu_verdicts", mtu_verdicts,
+		"runs");
+	return ret;
+}
+
+int
+accept_report_check(const json_t *report, struct conf **ret_promise,
+    struct err *err)
+{
+	const json_t *promise = json_object_get(report, "promise");
+	const char *text = member_text_or(promise, "text", NULL);
+
+	if (strcmp(member_text(report, "kind"), ACCEPT_KIND) != 0 ||
+	    text == NULL || !json_is_array(json_object_get(report, "nodes")) ||
+	    !json_is_array(json_object_get(report, "runs")))
+		return err_set(err, -EINVAL,
+		    "expected a report of coalctl accept run");
+	if (member_int(report, "version") != ACCEPT_VERSION)
+		return err_set(err, -EINVAL,
+		    "version %lld of the report is not supported, only %d",
+		    (long long)member_int(report, "version"), ACCEPT_VERSION);
+	return conf_parse(options_promise, "the promise", text, ret_promise,
+	    err);
+}
+
+struct evidence *
+accept_report_evidence(const json_t *report, const struct conf *promise,
+    const json_t *records)
+{
+	struct evidence *e = evidence_new(promise,
+	    json_object_get(report, "nodes"));
+	const json_t *run;
+	size_t i;
+
+	member_foreach (report, "runs", i, run)
+		evidence_add(e, promise, run, json_array_get(records, i));
+	evidence_judge(e);
+	return e;
+}
+
+/* ---- results ---- */
+
+static void
+accept_report_number(json_t *o, const char *key, double value)
+{
+	json_object_set_new(o, key,
+	    isfinite(value) ? json_real(value) : json_null());
+}
+
+static json_t *
+accept_report_row(const char *kind, const char *part, enum accept_state state,
+    double share, const char *missing)
+{
+	json_t *o = json_pack("{s:s, s:s, s:s}", "kind", kind, "part", part,
+	    "state", accept_states[state]);
+
+	accept_report_number(o, "share", share);
+	if (missing[0] != '\0')
+		json_object_set_new(o, "missing", json_string(missing));
+	return o;
+}
+
+static const char *
+accept_report_missing(const struct accept_part *part)
+{
+	if (part->state != ACCEPT_OPEN)
+		return "";
+	if (part->paths == 0)
+		return "no run has measured it";
+	if (part->slow > 0)
+		return "its partners were slow too, or undetermined";
+	return "more runs, or less other load: the least share is within the "
+	       "interval";
+}
+
+static void
+accept_report_parts(const struct evidence *e, enum evidence_class class,
+    json_t *rows)
+{
+	const struct evidence_span *s = &e->parts_of[class];
+
+	for (size_t i = s->first; i < s->first + s->count; i++) {
+		const struct accept_part *part = &e->parts[i];
+		json_t *o = accept_report_row(kinds[class],
+		    evidence_part_name(e, i), part->state, part->value,
+		    accept_report_missing(part));
+
+		accept_report_number(o, "lo", part->lo);
+		accept_report_number(o, "hi", part->hi);
+		json_array_append_new(rows, o);
+	}
+}
+
+/* Slow paths that no part explains. */
+static void
+accept_report_paths(const struct evidence *e, json_t *rows)
+{
+	for (size_t i = 0; i < e->path_count; i++) {
+		const struct accept_path *p = &e->paths[i];
+		char name[600];
+		json_t *o;
+
+		if (p->state != ACCEPT_FAILS || p->part_count < 2 ||
+		    e->parts[p->parts[0]].state == ACCEPT_FAILS ||
+		    e->parts[p->parts[1]].state == ACCEPT_FAILS)
+			continue;
+		snprintf(name, sizeof(name), "%.255s to %.255s",
+		    evidence_part_name(e, p->parts[0]),
+		    evidence_part_name(e, p->parts[1]));
+		o = accept_report_row("path", name, p->state, p->value, "");
+		accept_report_number(o, "lo", p->lo);
+		accept_report_number(o, "hi", p->hi);
+		json_array_append_new(rows, o);
+	}
+}
+
+/* Slow hosts and a slow protocol look like links that are all slow, so that a
+ * low efficiency passes nothing, and accuses nothing. */
+static void
+accept_report_efficiency(const struct evidence *e, const struct conf *promise,
+    json_t *rows)
+{
+	double least = conf_real(promise, "accept", "efficiency");
+	const char *missing = "";
+
+	if (isnan(e->efficiency))
+		missing = "no run has measured it";
+	else if (e->efficiency < least)
+		missing = "all links are slow, or the MPI, or the cores of all "
+			  "nodes";
+	json_array_append_new(rows,
+	    accept_report_row("efficiency", "all nodes",
+		missing[0] == '\0' ? ACCEPT_HOLDS : ACCEPT_OPEN,
+		e->efficiency / least, missing));
+}
+
+static int
+accept_report_has(const json_t *list, const char *text)
+{
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach (list, i, o)
+		if (json_is_string(o) &&
+		    strcmp(json_string_value(o), text) == 0)
+			return 1;
+	return 0;
+}
+
+/* A node that carries large messages at its rate with that MTU set sends frames
+ * of it, unless a port drops them, which the mesh finds. */
+static void
+accept_report_mtu(const json_t *report, const struct evidence *e,
+    const struct conf *promise, json_t *rows)
+{
+	int64_t want = conf_int(promise, "nic", "mtu");
+	const json_t *o;
+	size_t i, at;
+
+	if (want == 0)
+		return;
+	member_foreach (report, "nodes", i, o) {
+		const char *name = member_text(o, "node");
+		json_int_t mtu = member_int(o, "mtu");
+		enum accept_state state = ACCEPT_HOLDS;
+		const char *missing = "";
+
+		for (at = 0; at < e->nodes.count &&
+		     strcmp(e->nodes.names[at], name) != 0;
+		     at++)
+			continue;
+		if (accept_report_has(json_object_get(report, "mtu_verdicts"),
+			name) ||
+		    (mtu > 0 && mtu < want)) {
+			state = ACCEPT_FAILS;
+		} else if (mtu == 0 || at == e->nodes.count ||
+		    e->parts[at].state != ACCEPT_HOLDS) {
+			state = ACCEPT_OPEN;
+			missing = mtu == 0
+			    ? "the node does not report the MTU of its NIC"
+			    : "its link has to hold its promise";
+		}
+		json_array_append_new(rows,
+		    accept_report_row("mtu", name, state,
+			mtu == 0 ? NAN : (double)mtu / (double)want, missing));
+	}
+}
+
+static int
+accept_report_rank(const json_t *row)
+{
+	static const int order
+	    [] = { [ACCEPT_FAILS] = 0, [ACCEPT_OPEN] = 1, [ACCEPT_HOLDS] = 2 };
+	int state = STR_FIND(accept_states, member_text(row, "state"));
+
+	return state < 0 ? 3 : order[state];
+}
+
+static int
+accept_report_compare(const void *va, const void *vb)
+{
+	const json_t *a = *(json_t *const *)va, *b = *(json_t *const *)vb;
+	int rank = accept_report_rank(a) - accept_report_rank(b);
+	double x = member_number(a, "share"), y = member_number(b, "share");
+
+	if (rank != 0)
+		return rank;
+	x = isnan(x) ? INFINITY : x;
+	y = isnan(y) ? INFINITY : y;
+	if (x != y)
+		return x < y ? -1 : 1;
+	rank = strcmp(member_text(a, "kind"), member_text(b, "kind"));
+	return rank != 0
+	    ? rank
+	    : hostlist_compare(member_text(a, "part"), member_text(b, "part"));
+}
+
+static json_t *
+accept_report_sorted(json_t *rows)
+{
+	size_t n = json_array_size(rows);
+	json_t **all = xcalloc(n + 1, sizeof(json_t *)), *ret = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		all[i] = json_array_get(rows, i);
+	qsort(all, n, sizeof(json_t *), accept_report_compare);
+	for (size_t i = 0; i < n; i++)
+		json_array_append(ret, all[i]);
+	free(all);
+	json_decref(rows);
+	return ret;
+}
+
+/* ---- the rest ---- */
+
+static json_t *
+accept_report_not_covered(const json_t *report, const struct evidence *e)
+{
+	static const char *const never[] = { "collectives", "incast",
+		"impact of congestion", "more than some minutes of load" };
+	json_t *ret = json_array(), *o;
+	char text[700];
+	size_t i;
+
+	if (e->leaves_why != NULL) {
+		snprintf(text, sizeof(text), "uplinks of leaves: %s",
+		    e->leaves_why);
+		json_array_append_new(ret, json_string(text));
+	}
+	member_foreach (report, "away", i, o) {
+		snprintf(text, sizeof(text), "node %.255s: its agent is not ok",
+		    json_is_string(o) ? json_string_value(o) : "?");
+		json_array_append_new(ret, json_string(text));
+	}
+	member_foreach (report, "runs", i, o)
+		if (member_int(o, "paths") == 0) {
+			snprintf(text, sizeof(text),
+			    "run %.64s of %.16s: %.32s, %.400s",
+			    member_text_or(o, "run", "?"),
+			    member_text(o, "class"), member_text(o, "state"),
+			    member_text(o, "text"));
+			json_array_append_new(ret, text_json(text));
+		}
+	for (i = 0; i < ARRAY_LEN(never); i++)
+		json_array_append_new(ret, json_string(never[i]));
+	return ret;
+}
+
+static json_t *
+accept_report_detects(const struct evidence *e)
+{
+	json_t *ret = json_array(), *o;
+
+	for (size_t class = 0; class < EVIDENCE_CLASS_MAX; class ++) {
+		double share = accept_detects(&e->options, e->paths,
+		    e->path_count, class, ACCEPT_PROBABILITY);
+
+		if (!isfinite(share))
+			continue;
+		o = json_pack("{s:s, s:f, s:f}", "kind", kinds[class], "share",
+		    share, "probability", ACCEPT_PROBABILITY);
+		json_array_append_new(ret, o);
+	}
+	return ret;
+}
+
+void
+accept_report_judge(json_t *report, const struct conf *promise,
+    const struct evidence *e)
+{
+	json_t *rows = json_array(), *row;
+	json_int_t count[ACCEPT_STATE_MAX] = { 0 };
+	const char *state;
+	size_t i;
+
+	for (int class = 0; class < EVIDENCE_CLASS_MAX; class ++)
+		accept_report_parts(e, class, rows);
+	accept_report_paths(e, rows);
+	accept_report_efficiency(e, promise, rows);
+	accept_report_mtu(report, e, promise, rows);
+	rows = accept_report_sorted(rows);
+	json_array_foreach (rows, i, row) {
+		int s = STR_FIND(accept_states, member_text(row, "state"));
+
+		count[s < 0 ? ACCEPT_OPEN : s]++;
+	}
+	/* A node that is away keeps no promise. */
+	state = accept_states[count[ACCEPT_FAILS] > 0 ? ACCEPT_FAILS
+		: count[ACCEPT_OPEN] > 0 ||
+		    json_array_size(json_object_get(report, "away")) > 0
+		? ACCEPT_OPEN
+		: ACCEPT_HOLDS];
+	accept_report_number(report, "efficiency", e->efficiency);
+	json_object_set_new(report, "results", rows);
+	json_object_set_new(report, "detects", accept_report_detects(e));
+	json_object_set_new(report, "not_covered",
+	    accept_report_not_covered(report, e));
+	json_object_set_new(report, "summary",
+	    json_pack("{s:s, s:I, s:I, s:I, s:f, s:f}", "state", state,
+		accept_states[ACCEPT_HOLDS], count[ACCEPT_HOLDS],
+		accept_states[ACCEPT_FAILS], count[ACCEPT_FAILS],
+		accept_states[ACCEPT_OPEN], count[ACCEPT_OPEN], "share",
+		e->options.share, "error", e->options.error));
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * accept_report.h - the report of an acceptance: what was measured, and what
+ * follows from it. It is one JSON object; the results can be made from the
+ * other members and the records of its runs at any time.
+ */
+#ifndef CTL_ACCEPT_ACCEPT_REPORT_H
+#define CTL_ACCEPT_ACCEPT_REPORT_H
+
+#include <jansson.h>
+
+#include "common/conf.h"
+#include "common/err.h"
+#include "ctl/accept/evidence.h"
+
+#define ACCEPT_KIND        "coalmine-acceptance"
+#define ACCEPT_VERSION     1
+#define ACCEPT_PROBABILITY 0.95 /* of finding a part at accept.found */
+
+/* A report without runs: {kind version software promise nodes away
+ * mtu_verdicts rounds runs}. nodes: [{node leaf mtu}], of which mtu may be
+ * missing. The caller decrefs. */
+json_t *accept_report_new(const char *promise_text, const struct conf *promise,
+    const json_t *nodes, const json_t *away, const json_t *mtu_verdicts);
+/* Check what was read from a file, and parse its promise. */
+int accept_report_check(const json_t *report, struct conf **ret_promise,
+    struct err *err);
+/* Return the evidence of the report's runs, judged; records: an array for each
+ * run. The caller frees. */
+struct evidence *accept_report_evidence(const json_t *report,
+    const struct conf *promise, const json_t *records);
+/* Set {efficiency results detects not_covered summary} of a report. */
+void accept_report_judge(json_t *report, const struct conf *promise,
+    const struct evidence *e);
+/* Return the report as one HTML file, which refers to no other. The caller
+ * frees. */
+char *accept_report_html(const json_t *report);
+
+#endif

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * evidence.c - neighbours in the order of ranks form a ring of pairs, so that
+ * each node, and each leaf, meets two others. Two message sizes give the rate
+ * without the cost of starting a message.
+ */
+#include "ctl/accept/evidence.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/member.h"
+#include "common/robust.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+
+#define SIZE_TIMES  4   /* between the large and the small message */
+#define LARGE_S     0.2 /* of a large message at the promised rate */
+#define LARGE_MIN   (1U << 20)
+#define LARGE_MAX   (256U << 20)
+#define SOUND       0.75 /* quantile of paths that counts as sound */
+#define BITS_PER_GB 8.0
+#define NO_PATH     SIZE_MAX
+
+const char *const evidence_classes[EVIDENCE_CLASS_MAX] = {
+	[EVIDENCE_NODES] = "nodes",
+	[EVIDENCE_LEAVES] = "leaves",
+	[EVIDENCE_MEMORY] = "memory",
+};
+
+/* Bytes per second of a NIC. */
+static double
+evidence_nic_rate(const struct conf *promise)
+{
+	return conf_real(promise, "nic", "rate") / BITS_PER_GB * 1e9;
+}
+
+void
+evidence_sizes(const struct conf *promise, uint64_t ret[2])
+{
+	double large = evidence_nic_rate(promise) * LARGE_S;
+
+	large = large < LARGE_MIN ? LARGE_MIN
+	    : large > LARGE_MAX   ? LARGE_MAX
+				  : large;
+	ret[0] = (uint64_t)(large / SIZE_TIMES) / 8 * 8;
+	ret[1] = ret[0] * SIZE_TIMES;
+}
+
+/* ---- parts and paths ---- */
+
+static size_t
+evidence_find(const struct hostlist *hl, const char *name)
+{
+	size_t i = 0;
+
+	while (i < hl->count && strcmp(hl->names[i], name) != 0)
+		i++;
+	return i;
+}
+
+struct named {
+	const char *node, *leaf;
+};
+
+static int
+evidence_named_compare(const void *va, const void *vb)
+{
+	const struct named *a = va, *b = vb;
+
+	return hostlist_compare(a->node, b->node);
+}
+
+static void
+evidence_name_add(struct hostlist *hl, const char *name)
+{
+	hl->names[hl->count++] = xstrdup(name);
+}
+
+static void
+evidence_places_set(struct evidence *e, const json_t *nodes)
+{
+	size_t n = json_array_size(nodes), i;
+	struct named *all = xcalloc(n + 1, sizeof(*all));
+	const json_t *o;
+
+	json_array_foreach (nodes, i, o)
+		all[i] = (struct named){ member_text(o, "node"),
+			member_text(o, "leaf") };
+	qsort(all, n, sizeof(*all), evidence_named_compare);
+	e->nodes.names = xcalloc(n + 1, sizeof(*e->nodes.names));
+	e->leaves.names = xcalloc(n + 1, sizeof(*e->leaves.names));
+	e->leaf_of = xcalloc(n + 1, sizeof(*e->leaf_of));
+	for (i = 0; i < n; i++) {
+		e->leaf_of[i] = evidence_find(&e->leaves, all[i].leaf);
+		if (e->leaf_of[i] == e->leaves.count)
+			evidence_name_add(&e->leaves, all[i].leaf);
+		else if (e->leaf_of[i] + 1 < e->leaves.count)
+			e->leaves_why = "the names of their nodes are not in "
+					"the order of leaves";
+		evidence_name_add(&e->nodes, all[i].node);
+	}
+	free(all);
+}
+
+/* Neighbours of n units; an even number closes the ring, see the plan pairs of
+ * coalmine-plan(7). */
+static size_t
+evidence_ring_count(size_t n)
+{
+	return n < 2 ? 0 : n > 2 && n % 2 == 0 ? n : n - 1;
+}
+
+static size_t
+evidence_ring_path(size_t n, size_t a, size_t b)
+{
+	size_t lo = a < b ? a : b, hi = a < b ? b : a;
+
+	if (hi == lo + 1)
+		return lo;
+	return lo == 0 && hi == n - 1 && n % 2 == 0 ? n - 1 : NO_PATH;
+}
+
+static void
+evidence_class_add(struct evidence *e, enum evidence_class class, size_t parts,
+    size_t paths)
+{
+	struct accept_path *p;
+
+	e->parts_of[class] = (struct evidence_span){ e->part_count, parts };
+	e->paths_of[class] = (struct evidence_span){ e->path_count, paths };
+	for (size_t i = 0; i < paths; i++) {
+		p = &e->paths[e->path_count + i];
+		p->class = class;
+		p->parts[p->part_count++] = (uint32_t)(e->part_count + i);
+		if (class != EVIDENCE_MEMORY)
+			p->parts[p->part_count++] = (uint32_t)(e->part_count +
+			    (i + 1) % parts);
+	}
+	e->part_count += parts;
+	e->path_count += paths;
+}
+
+struct evidence *
+evidence_new(const struct conf *promise, const json_t *nodes)
+{
+	struct evidence *e = xcalloc(1, sizeof(*e));
+	size_t n, leaves;
+
+	evidence_places_set(e, nodes);
+	n = e->nodes.count;
+	leaves = e->leaves.count;
+	if (!(conf_real(promise, "leaf", "oversubscription") > 0))
+		e->leaves_why = "the promise has no oversubscription";
+	else if (leaves < 2)
+		e->leaves_why = "all nodes are on one leaf";
+	leaves = e->leaves_why == NULL ? leaves : 0;
+	e->paths = xcalloc(2 * n + leaves + 1, sizeof(*e->paths));
+	e->parts = xcalloc(2 * n + leaves + 1, sizeof(*e->parts));
+	evidence_class_add(e, EVIDENCE_NODES, n, evidence_ring_count(n));
+	evidence_class_add(e, EVIDENCE_LEAVES, leaves,
+	    evidence_ring_count(leaves));
+	evidence_class_add(e, EVIDENCE_MEMORY, n, n);
+	e->efficiency = NAN;
+	e->options = (struct accept_options){ conf_real(promise, "accept",
+						  "share"),
+		conf_real(promise, "accept", "error"), e->path_count };
+	return e;
+}
+
+void
+evidence_free(struct evidence *e)
+{
+	if (e == NULL)
+		return;
+	hostlist_clear(&e->nodes);
+	hostlist_clear(&e->leaves);
+	free(e->leaf_of);
+	free(e->paths);
+	free(e->parts);
+	free(e);
+}
+
+const char *
+evidence_part_name(const struct evidence *e, size_t part)
+{
+	size_t leaves = e->parts_of[EVIDENCE_LEAVES].first;
+	size_t memory = e->parts_of[EVIDENCE_MEMORY].first;
+
+	if (part >= memory)
+		return e->nodes.names[part - memory];
+	return part >= leaves ? e->leaves.names[part - leaves]
+			      : e->nodes.names[part];
+}
+
+char *
+evidence_leaf_nodes(const struct evidence *e, size_t *ret_each)
+{
+	size_t *count = xcalloc(e->leaves.count + 1, sizeof(*count));
+	const char **names = xcalloc(e->nodes.count + 1, sizeof(*names));
+	size_t each = SIZE_MAX, n = 0;
+	char *ret;
+
+	for (size_t i = 0; i < e->nodes.count; i++)
+		count[e->leaf_of[i]] += e->parts[i].state == ACCEPT_HOLDS;
+	for (size_t i = 0; i < e->leaves.count; i++)
+		each = count[i] < each ? count[i] : each;
+	memset(count, 0, (e->leaves.count + 1) * sizeof(*count));
+	for (size_t i = 0; i < e->nodes.count; i++)
+		if (e->parts[i].state == ACCEPT_HOLDS &&
+		    count[e->leaf_of[i]]++ < each)
+			names[n++] = e->nodes.names[i];
+	ret = hostlist_format(names, n);
+	*ret_each = n == 0 ? 0 : each;
+	free(count);
+	free(names);
+	return ret;
+}
+
+/* ---- records ---- */
+
+static void
+evidence_x_add(struct accept_path *p, double x, size_t *count)
+{
+	if (!isfinite(x) || p->n == ACCEPT_RUNS_MAX)
+		return;
+	p->x[p->n++] = x;
+	++*count;
+}
+
+/* The promised rate of one rank, when each of that many nodes of a leaf sends
+ * to another leaf. */
+static double
+evidence_leaf_rate(const struct evidence *e, const struct conf *promise,
+    size_t path, size_t each)
+{
+	double least = INFINITY, rate = evidence_nic_rate(promise);
+
+	for (size_t k = 0; k < ACCEPT_PARTS_MAX; k++) {
+		size_t leaf = e->paths[path].parts[k] -
+		    e->parts_of[EVIDENCE_LEAVES].first;
+		size_t size = 0;
+
+		for (size_t i = 0; i < e->nodes.count; i++)
+			size += e->leaf_of[i] == leaf;
+		least = fmin(least, (double)size / (double)each);
+	}
+	return rate *
+	    fmin(1, least / conf_real(promise, "leaf", "oversubscription"));
+}
+
+/* The units of the two ends: nodes, or leaves. */
+static size_t
+evidence_path_of(const struct evidence *e, enum evidence_class class,
+    const char *a, const char *b)
+{
+	size_t i = evidence_find(&e->nodes, a), k = evidence_find(&e->nodes, b);
+	size_t n = e->parts_of[class].count, at;
+
+	if (i == e->nodes.count || k == e->nodes.count)
+		return NO_PATH;
+	if (class == EVIDENCE_LEAVES) {
+		i = e->leaf_of[i];
+		k = e->leaf_of[k];
+	}
+	at = i == k ? NO_PATH : evidence_ring_path(n, i, k);
+	return at == NO_PATH ? NO_PATH : e->paths_of[class].first + at;
+}
+
+/* The longest time of a path's nodes, by path; seconds has a place for each. */
+static void
+evidence_times(const struct evidence *e, enum evidence_class class,
+    const json_t *record, double *seconds)
+{
+	const json_t *o;
+	size_t i, at;
+
+	member_foreach (record, "nodes", i, o) {
+		double s = member_number(o, "seconds");
+
+		at = evidence_path_of(e, class, member_text(o, "node"),
+		    member_text(o, "partner"));
+		if (at != NO_PATH && isfinite(s))
+			seconds[at] = fmax(seconds[at], s);
+	}
+}
+
+/* Of a kind of plan, whole, the record with the fewest or the most bytes. */
+static const json_t *
+evidence_record(const json_t *records, const char *probe, int sign)
+{
+	const json_t *best = NULL, *o;
+	size_t i;
+
+	json_array_foreach (records, i, o)
+		if (strcmp(member_text(o, "probe"), probe) == 0 &&
+		    strcmp(member_text(o, "of"), "whole") == 0 &&
+		    (best == NULL ||
+			sign * member_number(o, "bytes") >
+			    sign * member_number(best, "bytes")))
+			best = o;
+	return best;
+}
+
+static size_t
+evidence_pairs_add(struct evidence *e, const struct conf *promise,
+    const json_t *run, const json_t *records)
+{
+	enum evidence_class class = STR_FIND(evidence_classes,
+					member_text(run, "class")) ==
+		EVIDENCE_NODES
+	    ? EVIDENCE_NODES
+	    : EVIDENCE_LEAVES;
+	const json_t *sizes = json_object_get(run, "sizes");
+	double bytes = json_number_value(json_array_get(sizes, 1)) -
+	    json_number_value(json_array_get(sizes, 0));
+	double *small = xcalloc(e->path_count + 1, sizeof(*small));
+	double *large = xcalloc(e->path_count + 1, sizeof(*large));
+	json_int_t each = member_int(run, "each");
+	size_t count = 0;
+
+	evidence_times(e, class, evidence_record(records, "pairs", -1), small);
+	evidence_times(e, class, evidence_record(records, "pairs", 1), large);
+	for (size_t i = 0; i < e->path_count; i++) {
+		double rate = evidence_nic_rate(promise);
+
+		if (e->paths[i].class != class || !(small[i] > 0) ||
+		    !(large[i] > small[i]))
+			continue;
+		if (class == EVIDENCE_LEAVES)
+			rate = evidence_leaf_rate(e, promise, i,
+			    each > 0 ? (size_t)each : 1);
+		evidence_x_add(&e->paths[i],
+		    log(bytes / (large[i] - small[i]) / rate), &count);
+	}
+	free(small);
+	free(large);
+	return count;
+}
+
+static size_t
+evidence_memory_add(struct evidence *e, const struct conf *promise,
+    const json_t *records)
+{
+	const json_t *record = evidence_record(records, "self", 1), *o;
+	double *x = xcalloc(e->nodes.count + 1, sizeof(*x)), *sorted, usual;
+	size_t first = e->paths_of[EVIDENCE_MEMORY].first, n = 0, count = 0, i;
+
+	sorted = xcalloc(e->nodes.count + 1, sizeof(*sorted));
+	for (i = 0; i < e->nodes.count; i++)
+		x[i] = NAN;
+	member_foreach (record, "nodes", i, o) {
+		size_t at = evidence_find(&e->nodes, member_text(o, "node"));
+
+		if (at < e->nodes.count)
+			x[at] = log(member_number(o, "bandwidth"));
+	}
+	for (i = 0; i < e->nodes.count; i++)
+		if (isfinite(x[i]))
+			sorted[n++] = x[i];
+	usual = conf_real(promise, "memory", "rate") > 0
+	    ? log(conf_real(promise, "memory", "rate") * 1e9)
+	    : robust_median(sorted, n);
+	for (i = 0; i < e->nodes.count; i++)
+		evidence_x_add(&e->paths[first + i], x[i] - usual, &count);
+	free(x);
+	free(sorted);
+	return count;
+}
+
+size_t
+evidence_add(struct evidence *e, const struct conf *promise, const json_t *run,
+    const json_t *records)
+{
+	if (STR_FIND(evidence_classes, member_text(run, "class")) ==
+	    EVIDENCE_MEMORY)
+		return evidence_memory_add(e, promise, records);
+	return evidence_pairs_add(e, promise, run, records);
+}
+
+void
+evidence_judge(struct evidence *e)
+{
+	double log_share = accept_typical(e->paths, e->path_count,
+	    EVIDENCE_NODES, SOUND);
+
+	if (isfinite(log_share)) {
+		e->efficiency = exp(log_share);
+		accept_shift(e->paths, e->path_count, EVIDENCE_NODES,
+		    log_share);
+		accept_shift(e->paths, e->path_count, EVIDENCE_LEAVES,
+		    log_share);
+	}
+	accept_judge(&e->options, e->paths, e->path_count, e->parts,
+	    e->part_count);
+}
+
+/* ---- runs ---- */
+
+/* More runs would change no result, or none that matters. */
+static int
+evidence_settled(const struct evidence *e, enum evidence_class class)
+{
+	const struct evidence_span *parts = &e->parts_of[class];
+	const struct evidence_span *paths = &e->paths_of[class];
+	size_t parts_open = 0, paths_open = 0;
+
+	for (size_t i = 0; i < parts->count; i++)
+		parts_open += e->parts[parts->first + i].state == ACCEPT_OPEN;
+	for (size_t i = 0; i < paths->count; i++)
+		paths_open += e->paths[paths->first + i].state == ACCEPT_OPEN;
+	return parts_open == 0 || paths_open == 0;
+}
+
+/* A round of pairs has two runs, in which each unit meets another one. */
+static size_t
+evidence_round_size(const struct evidence *e, enum evidence_class class)
+{
+	if (e->paths_of[class].count == 0)
+		return 0;
+	return class == EVIDENCE_MEMORY || e->parts_of[class].count == 2 ? 1
+									 : 2;
+}
+
+static json_t *
+evidence_run_make(const struct evidence *e, const struct conf *promise,
+    enum evidence_class class, size_t made)
+{
+	size_t each = 1, size = evidence_round_size(e, class);
+	uint64_t sizes[2];
+	char *nodes;
+	json_t *ret;
+
+	evidence_sizes(promise, sizes);
+	if (class == EVIDENCE_LEAVES)
+		nodes = evidence_leaf_nodes(e, &each);
+	else
+		nodes = hostlist_format((const char *const *)e->nodes.names,
+		    e->nodes.count);
+	ret = each == 0
+	    ? NULL
+	    : json_pack("{s:s, s:i, s:i, s:s, s:i, s:[I, I]}", "class",
+		  evidence_classes[class], "round", (int)(made / size), "shift",
+		  (int)(made % size), "nodes", nodes, "each", (int)each,
+		  "sizes", (json_int_t)sizes[0], (json_int_t)sizes[1]);
+	free(nodes);
+	return ret;
+}
+
+json_t *
+evidence_next(const struct evidence *e, const struct conf *promise,
+    const json_t *runs, size_t rounds)
+{
+	for (int class = 0; class < EVIDENCE_CLASS_MAX; class ++) {
+		size_t size = evidence_round_size(e, class), made = 0, i;
+		const json_t *run;
+		json_t *next;
+
+		json_array_foreach (runs, i, run)
+			made += strcmp(member_text(run, "class"),
+				    evidence_classes[class]) == 0;
+		if (made >= ACCEPT_LOOKS * rounds * size ||
+		    (made > 0 && made % (rounds * size) == 0 &&
+			evidence_settled(e, class)))
+			continue;
+		next = evidence_run_make(e, promise, class, made);
+		if (next != NULL)
+			return next;
+	}
+	return NULL;
+}
+
+size_t
+evidence_runs(const struct evidence *e, size_t rounds, size_t *ret_fewest)
+{
+	size_t sum = 0;
+
+	for (int class = 0; class < EVIDENCE_CLASS_MAX; class ++)
+		sum += rounds * evidence_round_size(e, class);
+	*ret_fewest = sum;
+	return ACCEPT_LOOKS * sum;
+}

@@ -1,0 +1,689 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * accept.c - measure a cluster against a promise file, and report for each part
+ * whether it keeps the promise. The report file is written after every run, so
+ * that an interrupted acceptance continues.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clk.h"
+#include "common/file.h"
+#include "common/hostlist.h"
+#include "common/table.h"
+#include "common/text.h"
+#include "common/xalloc.h"
+#include "ctl/accept/accept_report.h"
+#include "ctl/accept/seal.h"
+#include "ctl/lib/print.h"
+#include "ctl/lib/records.h"
+#include "ctl/lib/runs.h"
+#include "ctl/verbs/nic.h"
+#include "ctl/verbs/verbs.h"
+#include "schema/names_agent.h"
+#include "schema/names_run.h"
+#include "schema/promise.h"
+
+#define CAMPAIGN   "accept"
+#define FILE_MAX   (64U << 20)
+#define FOUND_WITH 0.95
+#define START_S    5.0 /* estimate: from the order of a run to its first byte */
+#define WARMUP     2
+
+enum { EXIT_KEPT, EXIT_BROKEN, EXIT_OPEN }; /* else EXIT_CODE_UNKNOWN */
+
+struct acceptance {
+	struct ctl *c;
+	char *text; /* the promise file */
+	struct conf *promise;
+	json_t *report, *records; /* of each run */
+	struct evidence *e;
+	size_t rounds;
+};
+
+static void
+accept_clear(struct acceptance *a)
+{
+	evidence_free(a->e);
+	conf_free(a->promise);
+	json_decref(a->report);
+	json_decref(a->records);
+	free(a->text);
+}
+
+static int
+accept_read_json(const char *path, json_t **ret)
+{
+	json_error_t error;
+	struct err err;
+	size_t len;
+	char *text;
+
+	if (file_read(path, FILE_MAX, &text, &len, &err) < 0)
+		return ctl_fail("%s", err.text);
+	*ret = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+	free(text);
+	if (*ret == NULL)
+		return ctl_fail("%s:%d: not valid JSON: %s", path, error.line,
+		    error.text);
+	return 0;
+}
+
+/* ---- the cluster ---- */
+
+static json_t *
+accept_mtus(const json_t *nodes)
+{
+	json_t *ret = json_object(), *o;
+	size_t i;
+
+	json_array_foreach ((json_t *)(uintptr_t)nodes, i, o)
+		json_object_set_new(ret, member_text(o, "node"),
+		    json_integer(member_int(nic_of_mpi(o), "mtu")));
+	return ret;
+}
+
+/* Split the nodes of the promise into those that can measure and others. */
+static int
+accept_nodes_get(struct acceptance *a, json_t *nodes, json_t *away)
+{
+	const char *want = conf_string(a->promise, "promise", "nodes");
+	struct hostlist hl = { 0 };
+	json_t *facts, *list, *mtus, *o;
+	struct err err;
+	size_t i;
+	int rc;
+
+	if (strcmp(want, "all") != 0 && hostlist_parse(want, &hl, &err) < 0)
+		return ctl_fail("%s: %s",
+		    conf_where(a->promise, "promise", "nodes"), err.text);
+	rc = ctl_get(a->c, "shares", NULL, &facts);
+	if (rc == 0 && (rc = ctl_get(a->c, "nodes", NULL, &list)) != 0)
+		json_decref(facts);
+	if (rc != 0) {
+		hostlist_clear(&hl);
+		return rc;
+	}
+	mtus = accept_mtus(list);
+	member_foreach (facts, "nodes", i, o) {
+		const char *name = member_text(o, "node");
+
+		if (hl.count > 0 && !hostlist_has(&hl, name))
+			continue;
+		if (strcmp(member_text(o, "state"),
+			names_agent_states[AGENT_OK]) != 0)
+			json_array_append_new(away, json_string(name));
+		else
+			json_array_append_new(nodes,
+			    json_pack("{s:s, s:s, s:O*}", "node", name, "leaf",
+				member_text(o, "leaf"), "mtu",
+				json_object_get(mtus, name)));
+	}
+	for (i = 0; i < hl.count; i++)
+		if (json_object_get(mtus, hl.names[i]) == NULL)
+			json_array_append_new(away, json_string(hl.names[i]));
+	json_decref(mtus);
+	json_decref(list);
+	json_decref(facts);
+	hostlist_clear(&hl);
+	return json_array_size(nodes) > 1
+	    ? 0
+	    : ctl_fail("%zu nodes of the promise can measure: at least 2 are "
+		       "needed",
+		  json_array_size(nodes));
+}
+
+/* Subjects that the collector's mesh has found to drop large frames. */
+static int
+accept_verdicts_get(struct ctl *c, json_t *ret)
+{
+	json_t *list, *o;
+	size_t i;
+	int rc = ctl_get(c, "verdicts", NULL, &list);
+
+	if (rc != 0)
+		return rc;
+	json_array_foreach (list, i, o)
+		if (strcmp(member_text(o, "what"), "mtu") == 0)
+			json_array_append_new(ret,
+			    json_string(member_text(o, "subject")));
+	json_decref(list);
+	return 0;
+}
+
+static int
+accept_report_begin(struct acceptance *a)
+{
+	json_t *nodes = json_array(), *away = json_array();
+	json_t *mtu = json_array();
+	int rc = accept_nodes_get(a, nodes, away);
+
+	if (rc == 0)
+		rc = accept_verdicts_get(a->c, mtu);
+	if (rc == 0)
+		a->report = accept_report_new(a->text, a->promise, nodes, away,
+		    mtu);
+	json_decref(nodes);
+	json_decref(away);
+	json_decref(mtu);
+	return rc;
+}
+
+/* Continue the report of --out, if it is of the same promise. */
+static int
+accept_report_resume(struct acceptance *a, const char *path)
+{
+	struct conf *old;
+	struct err err;
+	int rc = accept_read_json(path, &a->report);
+
+	if (rc != 0)
+		return rc;
+	if (accept_report_check(a->report, &old, &err) < 0)
+		return ctl_fail("%s: %s", path, err.text);
+	conf_free(old);
+	if (strcmp(member_text(json_object_get(a->report, "promise"), "text"),
+		a->text) != 0)
+		return ctl_fail("%s: the report is of another promise; use "
+				"another file",
+		    path);
+	json_object_del(a->report, "seal");
+	return 0;
+}
+
+static int
+accept_open(struct acceptance *a)
+{
+	const char *out = opts_value(&a->c->opts, OPT_OUT);
+	struct err err;
+	size_t len;
+	int rc;
+
+	if (file_read(a->c->args[0], FILE_MAX, &a->text, &len, &err) < 0 ||
+	    conf_parse(options_promise, a->c->args[0], a->text, &a->promise,
+		&err) < 0)
+		return ctl_fail("%s", err.text);
+	rc = out != NULL && strcmp(out, "-") != 0 && access(out, F_OK) == 0
+	    ? accept_report_resume(a, out)
+	    : accept_report_begin(a);
+	if (rc != 0)
+		return rc;
+	a->records = json_array();
+	a->e = evidence_new(a->promise, json_object_get(a->report, "nodes"));
+	evidence_judge(a->e);
+	/* The difference of two times scatters more than one of them. */
+	a->rounds = accept_runs(&a->e->options,
+	    1.5 * conf_real(a->promise, "accept", "scatter"),
+	    conf_real(a->promise, "accept", "found"), FOUND_WITH);
+	return 0;
+}
+
+/* ---- the plan ---- */
+
+static void
+accept_print_plan(const struct acceptance *a, FILE *to)
+{
+	double time_s = (double)conf_span_ns(a->promise, "accept", "time") /
+	    1e9;
+	double rate = conf_real(a->promise, "nic", "rate") / 8e-9;
+	double most_s, bytes;
+	size_t fewest, most = evidence_runs(a->e, a->rounds, &fewest);
+	char lo[PRINT_BYTES], hi[PRINT_BYTES], each[PRINT_BYTES];
+
+	/* Two sizes; a round of the small one is shorter. */
+	most_s = START_S + 2 * time_s;
+	bytes = rate * 2 * time_s * (double)fewest *
+	    (double)conf_int(a->promise, "nic", "count");
+	print_span(most_s * (double)fewest, lo);
+	print_span(most_s * (double)most, hi);
+	str_bytes_format(bytes, each, sizeof(each));
+	fprintf(to,
+	    "%zu nodes on %zu lea%s: %zu to %zu runs, about %s to %s; each "
+	    "node sends at most %s in the first %zu runs\n",
+	    a->e->nodes.count, a->e->leaves.count,
+	    a->e->leaves.count == 1 ? "f" : "ves", fewest, most, lo, hi, each,
+	    fewest);
+	fprintf(to,
+	    "%zu rounds find a part at %.0f %% of its promise with probability "
+	    "%.2f, if equal runs differ by %.1f %%\n",
+	    a->rounds, 100 * conf_real(a->promise, "accept", "found"),
+	    FOUND_WITH, 100 * conf_real(a->promise, "accept", "scatter"));
+	if (a->e->leaves_why != NULL)
+		fprintf(to, "uplinks of leaves are not measured: %s\n",
+		    a->e->leaves_why);
+}
+
+static int
+accept_plan(struct ctl *c)
+{
+	struct acceptance a = { .c = c };
+	int rc = accept_open(&a);
+
+	if (rc == 0)
+		accept_print_plan(&a, stdout);
+	accept_clear(&a);
+	return rc;
+}
+
+/* ---- runs ---- */
+
+/* The order of a run of pairs, or of copies of memory. */
+static json_t *
+accept_order_make(const struct acceptance *a, const json_t *run)
+{
+	const struct opt_values *given = &a->c->opts.of[OPT_OVERRIDE];
+	const json_t *sizes = json_object_get(run, "sizes");
+	int is_memory = strcmp(member_text(run, "class"),
+			    evidence_classes[EVIDENCE_MEMORY]) == 0;
+	json_int_t rails = conf_int(a->promise, "nic", "count");
+	json_t *o = json_object();
+	struct hostlist hl = { 0 };
+	char text[64];
+
+	(void)hostlist_parse(member_text(run, "nodes"), &hl, NULL);
+	json_object_set(o, "campaign.nodes", json_object_get(run, "nodes"));
+	snprintf(text, sizeof(text), "%zu", hl.count);
+	json_object_set_new(o, "campaign.nodes_min", json_string(text));
+	hostlist_clear(&hl);
+	json_object_set_new(o, "measure.time",
+	    json_string(conf_string(a->promise, "accept", "time")));
+	if (is_memory)
+		goto overrides;
+	snprintf(text, sizeof(text), "%" PRId64, (int64_t)rails);
+	json_object_set_new(o, "campaign.ranks_per_node", json_string(text));
+	snprintf(text, sizeof(text), "%" PRId64,
+	    (int64_t)(rails * member_int(run, "each")));
+	json_object_set_new(o, "pairs.g", json_string(text));
+	snprintf(text, sizeof(text), "%" PRId64,
+	    (int64_t)member_int(run, "shift"));
+	json_object_set_new(o, "pairs.shift", json_string(text));
+	snprintf(text, sizeof(text), "%" PRId64 ",%" PRId64,
+	    (int64_t)json_integer_value(json_array_get(sizes, 0)),
+	    (int64_t)json_integer_value(json_array_get(sizes, 1)));
+	json_object_set_new(o, "measure.sizes", json_string(text));
+overrides:
+	for (size_t i = 0; i < given->count; i++) {
+		char *name = xstrndup(given->values[i],
+		    strcspn(given->values[i], "="));
+		const char *value = strchr(given->values[i], '=');
+
+		json_object_set_new(o, name,
+		    json_string(value == NULL ? "" : value + 1));
+		free(name);
+	}
+	return json_pack("{s:o}", "overrides", o);
+}
+
+/* The result records of a run; its digest goes into the report. */
+static int
+accept_records_get(struct ctl *c, const char *run, json_t **ret,
+    char digest[PKI_DIGEST_TEXT])
+{
+	int rc = records_get(c, run, ret);
+
+	if (rc == 0)
+		seal_digest(*ret, digest);
+	return rc;
+}
+
+static int
+accept_run_one(struct acceptance *a, json_t *run)
+{
+	const char *campaign = strcmp(member_text(run, "class"),
+				   evidence_classes[EVIDENCE_MEMORY]) == 0
+	    ? "self"
+	    : CAMPAIGN;
+	json_t *order = accept_order_make(a, run), *answer, *ended, *records;
+	char digest[PKI_DIGEST_TEXT];
+	size_t paths;
+	int rc = ctl_post(a->c, "campaigns/*/run", campaign, order, &answer);
+
+	json_decref(order);
+	if (rc != 0)
+		return rc;
+	json_object_set(run, "run", json_object_get(answer, "run"));
+	json_decref(answer);
+	rc = runs_wait(a->c, member_text(run, "run"), &ended);
+	if (rc != 0)
+		return rc;
+	json_object_set(run, "state", json_object_get(ended, "state"));
+	json_object_set_new(run, "text", text_json(member_text(ended, "text")));
+	json_decref(ended);
+	rc = accept_records_get(a->c, member_text(run, "run"), &records,
+	    digest);
+	if (rc != 0)
+		return rc;
+	json_object_set_new(run, "sha256", json_string(digest));
+	paths = evidence_add(a->e, a->promise, run, records);
+	json_object_set_new(run, "paths", json_integer((json_int_t)paths));
+	json_array_append(json_object_get(a->report, "runs"), run);
+	json_array_append_new(a->records, records);
+	return 0;
+}
+
+/* A report that is written before it ends has no results. */
+static int
+accept_save(const struct acceptance *a)
+{
+	const char *out = opts_value(&a->c->opts, OPT_OUT);
+	char *text;
+	int rc;
+
+	if (out == NULL)
+		return 0;
+	text = json_dumps(a->report, JSON_INDENT(1) | JSON_SORT_KEYS);
+	rc = ctl_write(out, text);
+	free(text);
+	return rc;
+}
+
+static int
+accept_records_all(struct acceptance *a)
+{
+	char digest[PKI_DIGEST_TEXT];
+	json_t *run, *records;
+	size_t i;
+	int rc = 0;
+
+	member_foreach (a->report, "runs", i, run) {
+		rc = rc != 0 ? rc
+			     : accept_records_get(a->c, member_text(run, "run"),
+				   &records, digest);
+		if (rc != 0)
+			break;
+		json_array_append_new(a->records, records);
+		if (strcmp(digest, member_text(run, "sha256")) == 0)
+			continue;
+		return ctl_fail("run %.64s: its stored records are not those "
+				"of the report",
+		    member_text(run, "run"));
+	}
+	return rc;
+}
+
+static void
+accept_judge_now(struct acceptance *a)
+{
+	evidence_free(a->e);
+	a->e = accept_report_evidence(a->report, a->promise, a->records);
+}
+
+/* ---- output ---- */
+
+static const char *
+accept_interval(const json_t *row, char *scratch)
+{
+	double lo = member_number(row, "lo"), hi = member_number(row, "hi");
+
+	if (!isfinite(lo) || !isfinite(hi))
+		return "-";
+	snprintf(scratch, PRINT_BYTES, "%.1f to %.1f %%", 100 * lo, 100 * hi);
+	return scratch;
+}
+
+static const char *
+accept_share(const json_t *row, char *scratch)
+{
+	double share = member_number(row, "share");
+
+	if (!isfinite(share))
+		return "-";
+	snprintf(scratch, PRINT_BYTES, "%.1f %%", 100 * share);
+	return scratch;
+}
+
+/* Parts that hold are counted; with --all they are listed. */
+static void
+accept_print(const struct ctl *c, const json_t *report)
+{
+	static const struct print_column columns[] = {
+		{ "result", "state", "?", PRINT_TEXT, NULL },
+		{ "promise", "kind", "?", PRINT_TEXT, NULL },
+		{ "part", "part", "?", PRINT_TEXT, NULL },
+		{ ">of promise", NULL, NULL, PRINT_OF, accept_share },
+		{ ">interval", NULL, NULL, PRINT_OF, accept_interval },
+		{ "missing", "missing", "", PRINT_TEXT, NULL },
+		{ 0 },
+	};
+	const json_t *summary = json_object_get(report, "summary");
+	json_t *rows = json_array(), *o;
+	size_t i;
+
+	member_foreach (report, "results", i, o)
+		if (opts_given(&c->opts, OPT_ALL) ||
+		    strcmp(member_text(o, "state"),
+			accept_states[ACCEPT_HOLDS]) != 0)
+			json_array_append(rows, o);
+	printf("%s: %lld promises hold, %lld fail, %lld are undetermined\n",
+	    member_text(summary, "state"),
+	    (long long)member_int(summary, "holds"),
+	    (long long)member_int(summary, "fails"),
+	    (long long)member_int(summary, "undetermined"));
+	if (json_array_size(rows) > 0)
+		print_rows(rows, columns);
+	member_foreach (report, "detects", i, o)
+		printf("%s: a part at %.1f %% of its promise is found with "
+		       "probability %.2f\n",
+		    member_text(o, "kind"), 100 * member_number(o, "share"),
+		    member_number(o, "probability"));
+	member_foreach (report, "not_covered", i, o)
+		printf("not covered: %s\n", json_string_value(o));
+	member_foreach (json_object_get(report, "promise"), "guessed", i, o)
+		printf("guessed value of the promise: %s\n",
+		    json_string_value(o));
+	json_decref(rows);
+}
+
+static int
+accept_html_write(const struct ctl *c, const json_t *report)
+{
+	const char *path = opts_value(&c->opts, OPT_HTML);
+	char *text;
+	int rc;
+
+	if (path == NULL)
+		return 0;
+	text = accept_report_html(report);
+	rc = ctl_write(path, text);
+	free(text);
+	return rc;
+}
+
+static int
+accept_finish(struct acceptance *a)
+{
+	const char *out = opts_value(&a->c->opts, OPT_OUT);
+	const char *state;
+	int rc;
+
+	accept_report_judge(a->report, a->promise, a->e);
+	rc = accept_save(a);
+	if (rc == 0)
+		rc = accept_html_write(a->c, a->report);
+	if (rc != 0)
+		return rc;
+	if (opts_given(&a->c->opts, OPT_JSON))
+		print_json_line(a->report);
+	else if (out == NULL || strcmp(out, "-") != 0)
+		accept_print(a->c, a->report);
+	state = member_text(json_object_get(a->report, "summary"), "state");
+	return strcmp(state, accept_states[ACCEPT_HOLDS]) == 0 ? EXIT_KEPT
+	    : strcmp(state, accept_states[ACCEPT_FAILS]) == 0  ? EXIT_BROKEN
+							       : EXIT_OPEN;
+}
+
+static int
+accept_run(struct ctl *c)
+{
+	struct acceptance a = { .c = c };
+	json_t *run;
+	int rc = accept_open(&a);
+
+	if (rc == 0)
+		rc = accept_records_all(&a);
+	if (rc == 0) {
+		accept_print_plan(&a, stderr);
+		accept_judge_now(&a);
+	}
+	while (rc == 0 &&
+	    (run = evidence_next(a.e, a.promise,
+		 json_object_get(a.report, "runs"), a.rounds)) != NULL) {
+		rc = accept_run_one(&a, run);
+		json_decref(run);
+		if (rc == 0)
+			rc = accept_save(&a);
+		accept_judge_now(&a);
+	}
+	if (rc == 0)
+		rc = accept_finish(&a);
+	accept_clear(&a);
+	return rc;
+}
+
+/* ---- show, sign, verify ---- */
+
+static int
+accept_show(struct ctl *c)
+{
+	json_t *report;
+	struct conf *promise;
+	struct err err;
+	int rc = accept_read_json(c->args[0], &report);
+
+	if (rc != 0)
+		return rc;
+	if (accept_report_check(report, &promise, &err) < 0) {
+		rc = ctl_fail("%s: %s", c->args[0], err.text);
+	} else {
+		conf_free(promise);
+		rc = accept_html_write(c, report);
+		if (rc == 0 && opts_given(&c->opts, OPT_JSON))
+			print_json_line(report);
+		else if (rc == 0)
+			accept_print(c, report);
+	}
+	json_decref(report);
+	return rc;
+}
+
+static int
+accept_sign(struct ctl *c)
+{
+	json_t *report;
+	struct conf *promise = NULL;
+	struct err err;
+	char *text;
+	int rc = accept_read_json(c->args[0], &report);
+
+	if (rc != 0)
+		return rc;
+	if (accept_report_check(report, &promise, &err) < 0)
+		rc = ctl_fail("%s: %s", c->args[0], err.text);
+	else if (json_object_get(report, "summary") == NULL)
+		rc =
+		    ctl_fail("%s: the acceptance has not ended; coalctl accept "
+			     "run --out %s continues it",
+			c->args[0], c->args[0]);
+	else if (seal_sign(report, c->args[1], &err) < 0)
+		rc = ctl_fail("%s", err.text);
+	if (rc == 0) {
+		text = json_dumps(report, JSON_INDENT(1) | JSON_SORT_KEYS);
+		rc = ctl_write(c->args[0], text);
+		free(text);
+	}
+	if (rc == 0)
+		rc = accept_html_write(c, report);
+	conf_free(promise);
+	json_decref(report);
+	return rc;
+}
+
+/* Make the results again from the stored records, and compare. */
+static int
+accept_recompute(struct acceptance *a)
+{
+	static const char *const made[] = { "efficiency", "results", "detects",
+		"not_covered", "summary" };
+	json_t *old = json_deep_copy(a->report);
+	int rc = accept_records_all(a);
+
+	if (rc == 0) {
+		accept_judge_now(a);
+		accept_report_judge(a->report, a->promise, a->e);
+	}
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(made); i++) {
+		const json_t *was = json_object_get(old, made[i]);
+
+		if (was == NULL ||
+		    !json_equal(was, json_object_get(a->report, made[i])))
+			rc = ctl_fail("%s: %s differs from the result of the "
+				      "stored records",
+			    a->c->args[0], made[i]);
+	}
+	json_decref(old);
+	return rc;
+}
+
+static int
+accept_verify(struct ctl *c)
+{
+	struct acceptance a = { .c = c, .records = json_array() };
+	const char *ca = opts_value(&c->opts, OPT_CA);
+	char name[256];
+	struct err err;
+	int rc = accept_read_json(c->args[0], &a.report);
+
+	if (ca == NULL)
+		ca = getenv("COALMINE_CA");
+	if (ca == NULL)
+		ca = "/etc/coalmine/pki/ca.pem";
+	if (rc == 0 &&
+	    (accept_report_check(a.report, &a.promise, &err) < 0 ||
+		seal_check(a.report, ca, name, &err) < 0))
+		rc = ctl_fail("%s: %s", c->args[0], err.text);
+	if (rc == 0)
+		rc = accept_recompute(&a);
+	if (rc == 0)
+		printf("valid: signed by %s, and equal to the result of %zu "
+		       "stored runs\n",
+		    name, json_array_size(json_object_get(a.report, "runs")));
+	accept_clear(&a);
+	return rc;
+}
+
+const struct verb verbs_accept[] = {
+	{ "accept", "plan", "PROMISE", 1, 1, "", "file",
+	    "Print the runs, the time and the bytes of an acceptance.",
+	    "PROMISE is a file of coalmine-promise(5). Nothing is measured.",
+	    accept_plan },
+	{ "accept", "run", "PROMISE", 1, 1, "all html json out override",
+	    "file", "Measure the cluster against a promise file.",
+	    "Neighbouring nodes exchange messages in pairs, then neighbouring "
+	    "leaves with all their nodes, then each node copies memory. Each "
+	    "part holds its promise, fails it, or is undetermined; the failed "
+	    "ones are listed first, worst first. --out stores the report as "
+	    "JSON after every run; started again with the same file, an "
+	    "interrupted acceptance continues. --html writes the report for "
+	    "print. --override sets options of the campaigns accept and self. "
+	    "Exit code 0: all promises hold; 1: some fail; 2: undetermined; "
+	    "3: not measured. It is an order. coalctl(8) describes the method.",
+	    accept_run },
+	{ "accept", "show", "FILE", 1, 1, "all html json", "file",
+	    "Print a stored report.", NULL, accept_show },
+	{ "accept", "sign", "FILE DIR", 2, 2, "html", "file",
+	    "Sign a stored report with the authority of the site.",
+	    "DIR is the folder of coalctl pki init. The signature covers the "
+	    "promise, the results, and the SHA-256 of the records of every "
+	    "run. No collector is needed.",
+	    accept_sign },
+	{ "accept", "verify", "FILE", 1, 1, "", "file",
+	    "Check the signature of a report, and make its results again from "
+	    "the stored records.",
+	    "The signature has to be by the authority of --ca. The collector "
+	    "still has to store the runs. Exit code 0: valid; 3: not.",
+	    accept_verify },
+	{ 0 },
+};

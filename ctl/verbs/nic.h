@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nic.h - the NIC of a node's inventory that probably carries MPI.
+ */
+#ifndef CTL_VERBS_NIC_H
+#define CTL_VERBS_NIC_H
+
+#include <jansson.h>
+
+/* Return the fastest NIC with an address, of equal ones the one with the
+ * largest MTU. NULL: none. node: a row of the collector's list of nodes. */
+const json_t *nic_of_mpi(const json_t *node);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * promise.c - a promise file of the cluster, from the collector's topology and
+ * the inventories of nodes.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/xalloc.h"
+#include "ctl/accept/promise.h"
+#include "ctl/lib/print.h"
+#include "ctl/verbs/nic.h"
+#include "ctl/verbs/verbs.h"
+
+/* NULL without topology.leaves. */
+static int
+promise_topology_get(struct ctl *c, struct topology **ret)
+{
+	struct err err;
+	json_t *list;
+	char *text;
+	int rc = ctl_list(c, &list, "topology", NULL);
+
+	*ret = NULL;
+	if (rc != 0)
+		return rc;
+	text = xstrdup(member_text(json_array_get(list, 0), "text"));
+	json_decref(list);
+	if (text[0] != '\0' &&
+	    topology_read(text, "the collector's topology", ret, &err) < 0)
+		rc = ctl_fail("%s", err.text);
+	free(text);
+	return rc;
+}
+
+static int
+promise_init(struct ctl *c)
+{
+	const char *given = opts_value(&c->opts, OPT_GBPS);
+	struct promise_known known = { .nodes = NULL };
+	struct topology *t = NULL;
+	json_t *nodes, *o, *rows = json_array();
+	struct err err;
+	char *text;
+	size_t i;
+	int rc;
+
+	if (given != NULL &&
+	    str_to_double(given, 0.001, TOPOLOGY_GBPS_MAX, &known.gbps) < 0) {
+		json_decref(rows);
+		return ctl_fail("--gbps %.30s: expected 0.001 to %.0f", given,
+		    TOPOLOGY_GBPS_MAX);
+	}
+	rc = promise_topology_get(c, &t);
+	if (rc == 0)
+		rc = ctl_get(c, "nodes", NULL, &nodes);
+	if (rc == 0) {
+		json_array_foreach (nodes, i, o) {
+			const json_t *nic = nic_of_mpi(o);
+
+			json_array_append_new(rows,
+			    json_pack("{s:I, s:f}", "mtu",
+				member_int(nic, "mtu"), "gbps",
+				fmax(0, member_number(nic, "speed_bps")) /
+				    1e9));
+		}
+		json_decref(nodes);
+		known.topology = t;
+		known.nodes = rows;
+		text = promise_write(&known, &err);
+		rc = text == NULL
+		    ? ctl_fail("%s", err.text)
+		    : ctl_write(opts_value(&c->opts, OPT_OUT), text);
+		free(text);
+	}
+	json_decref(rows);
+	topology_free(t);
+	return rc;
+}
+
+const struct verb verbs_promise[] = {
+	{ "promise", "init", "", 0, 0, "gbps out", "",
+	    "Write a promise file, see coalmine-promise(5).",
+	    "Rails, rates and oversubscription come from the collector's "
+	    "topology, and otherwise from what most nodes report. Each value "
+	    "that no source has is marked as guessed. --gbps sets the rated "
+	    "speed of a NIC.",
+	    promise_init },
+	{ 0 },
+};

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * promise.c - the promised values, and how they are judged.
+ */
+#include "schema/promise.h"
+
+#include <stddef.h>
+
+const struct conf_row options_promise[] = {
+	{ "promise", "about", CONF_STRING, 0, 400, NULL, "", "",
+	    "The cluster, in a few words." },
+	{ "promise", "source", CONF_STRING, 0, 400, NULL, "", "",
+	    "Who promised it, for example the number of a contract." },
+	{ "promise", "nodes", CONF_STRING, 0, 100000, NULL, "all", "",
+	    "Nodes of the promise: all, or a hostlist. Nodes of another class "
+	    "have their own file." },
+	{ "promise", "guessed", CONF_STRING, 0, 400, NULL, "", "",
+	    "Keys that no file or node reported, separated by commas. The "
+	    "report names them. Remove a key from the list after checking its "
+	    "value." },
+	{ "nic", "count", CONF_INT, 1, 64, NULL, "1", "1",
+	    "NICs (rails) of a node that carry MPI." },
+	{ "nic", "rate", CONF_REAL, 0.001, 100000, NULL, NULL, "Gbit/s",
+	    "Rated speed of each NIC in each direction." },
+	{ "nic", "mtu", CONF_INT, 0, 65535, NULL, "0", "bytes",
+	    "MTU of each NIC and of the path between any two. 0: not "
+	    "promised." },
+	{ "leaf", "oversubscription", CONF_REAL, 0, 1000, NULL, "0", "1",
+	    "Rate of all nodes of a leaf over the rate of its uplinks: 1 is "
+	    "non-blocking. 0: not promised." },
+	{ "memory", "rate", CONF_REAL, 0, 1000000, NULL, "0", "GB/s",
+	    "Rate at which one rank copies memory. 0: the rate of the typical "
+	    "node, measured at the same time." },
+	{ "accept", "share", CONF_REAL, 0.5, 0.999, NULL, "0.95", "1",
+	    "Least share of a promised value that keeps the promise." },
+	{ "accept", "efficiency", CONF_REAL, 0.1, 1, NULL, "0.85", "1",
+	    "Least share of the rated speed that remains after headers and "
+	    "protocols. The share is measured on the nodes." },
+	{ "accept", "error", CONF_REAL, 0.001, 0.2, NULL, "0.05", "1",
+	    "Probability that any part of the report is wrongly passed, and "
+	    "probability that any part is wrongly failed." },
+	{ "accept", "found", CONF_REAL, 0.3, 0.99, NULL, "0.9", "1",
+	    "A part at this share of its promise is to be found with "
+	    "probability 0.95. It sets the number of rounds." },
+	{ "accept", "scatter", CONF_REAL, 0.001, 0.5, NULL, "0.02", "1",
+	    "Assumed relative difference of equal runs, for the number of "
+	    "rounds of the first judgement." },
+	{ "accept", "time", CONF_SPAN, 0.1, 600, NULL, "1s", "s",
+	    "Time of each measurement." },
+	{ NULL },
+};

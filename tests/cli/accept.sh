@@ -1,0 +1,165 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# accept.sh - an acceptance of four nodes by a fake collector: node2 has half of
+# its rate, node3 half of its memory bandwidth, node5 is away. It continues after
+# an interruption, is signed, and verified from the stored records.
+. "$(dirname "$0")/lib.sh"
+at=$work/accept
+mkdir "$at"
+
+cat >"$at/GET_shares" <<'END'
+200
+{"nodes": [{"node": "node1", "leaf": "leaf1", "state": "ok"}, {"node": "node2", "leaf": "leaf1", "state": "ok"}, {"node": "node3", "leaf": "leaf2", "state": "ok"}, {"node": "node4", "leaf": "leaf2", "state": "ok"}, {"node": "node5", "leaf": "leaf2", "state": "lost"}], "leaves": []}
+END
+awk 'BEGIN {
+	print 200
+	for (i = 1; i <= 5; i++)
+		printf "%s{\"node\": \"node%d\", \"inventory\": {\"nics\": [{\"name\": \"eth9\", \"mtu\": 9216, \"addrs\": []}, {\"name\": \"eth0\", \"speed_bps\": 100000000000, \"mtu\": %d, \"addrs\": [\"10.0.0.%d\"]}]}}",
+		    (i > 1) ? ", " : "[", i, (i == 4) ? 1500 : 9000, i
+	print "]"
+}' >"$at/GET_nodes"
+printf '200\n[]\n' >"$at/GET_verdicts"
+printf '200\n[{"text": "leaf1 node[1-2] rail=0 gbps=100 up=spine1*2@50\\nleaf2 node[3-5] rail=0 gbps=100 up=spine1*2@75\\n"}]\n' \
+    >"$at/GET_topology"
+# The pairs of a run: 4 nodes in a ring, 312.5 and 1250 MB at 12.5 GB/s, of which
+# 96 % are left, after 100 us.
+for i in 1 2 3 4 5 6; do
+	printf '200\n{"run": "acc-%d"}\n' $i >"$at/POST_campaigns_accept_run-$i"
+	printf '200\n{"run": "mem-%d"}\n' $i >"$at/POST_campaigns_self_run-$i"
+	for kind in acc mem; do
+		printf '200\n{"run": "%s-%d", "state": "finished", "cause": "none", "started_unix_ns": 1, "ended_unix_ns": 1}\n' \
+		    $kind $i >"$at/GET_runs_$kind-$i"
+	done
+	awk -v run=$i 'function row(a, b, bytes, r) {
+		r = (a == 2 || b == 2) ? 6e9 : 12e9
+		r *= 1 + 0.002 * ((run + a) % 3 - 1)
+		printf "%s{\"node\": \"node%d\", \"partner\": \"node%d\", \"seconds\": %.9f}",
+		    first++ ? ", " : "", a, b, 1e-4 + bytes / r
+		printf ", {\"node\": \"node%d\", \"partner\": \"node%d\", \"seconds\": %.9f}",
+		    b, a, 1e-4 + bytes / r
+	}
+	BEGIN {
+		print 200
+		for (k = 0; k < 2; k++) {
+			bytes = k ? 268435456 : 67108864
+			printf "%s{\"probe\": \"pairs\", \"of\": \"whole\", \"bytes\": %d, \"nodes\": [", k ? ", " : "[", bytes * 8
+			first = 0
+			if (run % 2) {
+				row(1, 2, bytes)
+				row(3, 4, bytes)
+			} else {
+				row(2, 3, bytes)
+				row(4, 1, bytes)
+			}
+			printf "]}"
+		}
+		print "]"
+	}' >"$at/GET_runs_acc-${i}_records"
+	awk -v run=$i 'BEGIN {
+		print 200
+		printf "[{\"probe\": \"self\", \"of\": \"whole\", \"bytes\": 1, \"nodes\": ["
+		for (i = 1; i <= 4; i++)
+			printf "%s{\"node\": \"node%d\", \"bandwidth\": %.0f}",
+			    (i > 1) ? ", " : "", i,
+			    ((i == 3) ? 6e9 : 12e9) * (1 + 0.002 * ((run + i) % 3 - 1))
+		print "]}]"
+	}' >"$at/GET_runs_mem-${i}_records"
+done
+
+restart() {
+	if [ -n "$standin" ]; then
+		kill "$standin"
+		wait "$standin" 2>/dev/null
+		rm -f "$work/sock"
+	fi
+	"$build/tests/cli/standin" "$work/sock" "$at" "$work/requests" &
+	standin=$!
+	until [ -S "$work/sock" ]; do sleep 0.05; done
+}
+
+restart
+expect accept-promise 0 "$coalctl" promise init
+expect accept-promise-gbps 0 "$coalctl" promise init --gbps 200
+expect accept-promise-bad 3 "$coalctl" promise init --gbps fast
+sed -e 's/^oversubscription.*/oversubscription = 0/' \
+    -e 's/^mtu.*/mtu = 9000/' >"$work/promise" <<END
+$("$coalctl" promise init)
+[accept]
+scatter = 0.002
+END
+expect accept-plan 0 "$coalctl" accept plan "$work/promise"
+expect accept-run 1 "$coalctl" accept run "$work/promise" --all \
+    --out "$work/report.json" --html "$work/report.html" -o campaign.mpi=mpich
+check "order of pairs: $(cat "$work/requests")" grep -q \
+    'campaigns/accept/run {"overrides":{"campaign.nodes":"node\[1-4\]","campaign.nodes_min":"4","measure.time":"1s","campaign.ranks_per_node":"1","pairs.g":"1","pairs.shift":"1","measure.sizes":"67108864,268435456","campaign.mpi":"mpich"}}' \
+    "$work/requests"
+check "order of memory" grep -q 'campaigns/self/run {"overrides":{"campaign.nodes":"node\[1-4\]","campaign.nodes_min":"4","measure.time":"1s","campaign.mpi":"mpich"}}' \
+    "$work/requests"
+check "page without a script or an address" sh -c \
+    '! grep -Eq "<script|https?:" "$0"' "$work/report.html"
+check "page: results" grep -q '<td>link</td><td>node2</td>' "$work/report.html"
+expect accept-show 0 "$coalctl" accept show "$work/report.json"
+
+# Signed, verified; not with another authority, nor after a change.
+pki=$work/pki
+"$coalctl" pki init "$pki" >/dev/null && "$coalctl" pki init "$pki.other" >/dev/null
+expect accept-unsigned 3 "$coalctl" accept verify "$work/report.json" \
+    --ca "$pki/ca.pem"
+expect accept-sign 0 "$coalctl" accept sign "$work/report.json" "$pki"
+restart
+expect accept-verify 0 "$coalctl" accept verify "$work/report.json" \
+    --ca "$pki/ca.pem"
+expect accept-other 3 "$coalctl" accept verify "$work/report.json" \
+    --ca "$pki.other/ca.pem"
+sed 's/"state": "fails"/"state": "holds"/' "$work/report.json" >"$work/changed"
+"$coalctl" accept verify "$work/changed" --ca "$pki/ca.pem" 2>"$work/said"
+rc=$?
+check "a changed report: $rc" [ $rc = 3 ]
+check "a changed report: $(cat "$work/said")" grep -q \
+    "the report was changed: its SHA-256 is" "$work/said"
+# Its author can sign anything, but not other records.
+"$coalctl" accept sign "$work/changed" "$pki"
+restart
+expect accept-forged 3 "$coalctl" accept verify "$work/changed" \
+    --ca "$pki/ca.pem"
+cp "$at/GET_runs_acc-2_records" "$work/kept"
+sed -i 's/0\.00/0.01/' "$at/GET_runs_acc-2_records"
+restart
+expect accept-records 3 "$coalctl" accept verify "$work/report.json" \
+    --ca "$pki/ca.pem"
+mv "$work/kept" "$at/GET_runs_acc-2_records"
+
+# Interrupted: a run that cannot be ordered ends it, and it continues with the
+# next one.
+mv "$at/POST_campaigns_accept_run-4" "$work/later"
+printf '400\n{"error": "not now"}\n' >"$at/POST_campaigns_accept_run-4"
+restart
+"$coalctl" accept run "$work/promise" --out "$work/part.json" >/dev/null \
+    2>"$work/said"
+rc=$?
+check "interrupted: $rc, $(cat "$work/said")" [ $rc = 3 ]
+check "interrupted: three runs are stored" \
+    [ "$(grep -c '"run": "acc-' "$work/part.json")" = 3 ]
+expect accept-unended 3 "$coalctl" accept sign "$work/part.json" "$pki"
+mv "$work/later" "$at/POST_campaigns_accept_run-1"
+restart
+"$coalctl" accept run "$work/promise" --out "$work/part.json" \
+    >"$work/part" 2>&1
+rc=$?
+check "continued: $rc, $(cat "$work/part")" [ $rc = 1 ]
+for n in 1 2 3 4; do
+	check "continued: acc-$n" \
+	    [ "$(grep -c "\"run\": \"acc-$n\"" "$work/part.json")" = 1 ]
+done
+
+# Wrong files.
+echo '[nic]' >"$work/empty"
+expect accept-no-rate 3 "$coalctl" accept plan "$work/empty"
+echo '{"kind": "x"}' >"$work/strange"
+expect accept-strange 3 "$coalctl" accept show "$work/strange"
+cp "$work/promise" "$work/promise.2"
+echo 'time = 2s' >>"$work/promise.2"
+expect accept-another 3 "$coalctl" accept run "$work/promise.2" \
+    --out "$work/part.json"
+exit $bad

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Simulated fabrics that keep a promise, and that miss it in one way each: how
+ * often the report is wrong. Records are made as the engine writes them, with
+ * seeds; runs follow as coalctl accept orders them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "common/rng.h"
+#include "common/robust.h"
+#include "common/xalloc.h"
+#include "ctl/accept/evidence.h"
+#include "schema/promise.h"
+
+#define SEEDS    40
+#define RATE     25e9 /* bytes per second: 200 Gbit/s */
+#define REACHED  0.956
+#define START_S  2e-4
+#define COPIES   12e9
+#define NODES    24
+#define LEAF     6
+#define LEAVES   (NODES / LEAF)
+#define SCATTER  0.02
+#define HOLE     0.02 /* what retransmitted frames leave of the rate */
+#define PROMISED 2.0
+
+struct world {
+	double node[NODES], up[LEAVES], memory[NODES];
+	double scatter;
+	uint64_t seed, draws;
+};
+
+static double
+draw(struct world *w)
+{
+	uint64_t u = rng_mix(w->seed * 1000003 + w->draws++);
+
+	return robust_normal_quantile(
+	    ((double)(u >> 11) + 0.5) / 9007199254740992.0);
+}
+
+static double
+noise(struct world *w)
+{
+	return exp(w->scatter * draw(w));
+}
+
+static void
+name_of(size_t i, char ret[16])
+{
+	snprintf(ret, 16, "n%03zu", i + 1);
+}
+
+/* Nodes a and b exchange bytes at a rate. */
+static void
+rows_add(json_t *rows, size_t a, size_t b, double seconds)
+{
+	char x[16], y[16];
+
+	name_of(a, x);
+	name_of(b, y);
+	json_array_append_new(rows,
+	    json_pack("{s:s, s:s, s:f}", "node", x, "partner", y, "seconds",
+		seconds));
+	json_array_append_new(rows,
+	    json_pack("{s:s, s:s, s:f}", "node", y, "partner", x, "seconds",
+		seconds));
+}
+
+/* The rows of a run of pairs of blocks of nodes. */
+static json_t *
+pairs_rows(struct world *w, const struct hostlist *hl, size_t each,
+    size_t shift, double bytes)
+{
+	size_t blocks = hl->count / each;
+	json_t *rows = json_array();
+
+	for (size_t a = shift; a < blocks; a += 2) {
+		size_t b = a + 1 < blocks ? a + 1 : 0;
+		double common = noise(w);
+
+		if (b == 0 && (shift == 0 || blocks % 2 != 0))
+			break;
+		for (size_t i = 0; i < each; i++) {
+			size_t x = (size_t)atoi(hl->names[a * each + i] + 1) -
+			    1;
+			size_t y = (size_t)atoi(hl->names[b * each + i] + 1) -
+			    1;
+			double share = fmin(w->node[x], w->node[y]);
+			size_t p = x / LEAF, q = y / LEAF;
+
+			/* 1 for a single pair, which never loads an uplink */
+			if (p != q && each > 1)
+				share = fmin(share,
+				    fmin(w->up[p], w->up[q]) / (double)each);
+			rows_add(rows, x, y,
+			    START_S +
+				bytes / (RATE * REACHED * share) * common);
+		}
+	}
+	return rows;
+}
+
+static json_t *
+records_of(struct world *w, const json_t *run)
+{
+	const json_t *sizes = json_object_get(run, "sizes");
+	json_t *records = json_array(), *rows;
+	struct hostlist hl;
+	char name[16];
+
+	if (strcmp(json_string_value(json_object_get(run, "class")),
+		"memory") == 0) {
+		rows = json_array();
+		for (size_t i = 0; i < NODES; i++) {
+			name_of(i, name);
+			json_array_append_new(rows,
+			    json_pack("{s:s, s:f}", "node", name, "bandwidth",
+				COPIES * w->memory[i] * noise(w)));
+		}
+		json_array_append_new(records,
+		    json_pack("{s:s, s:s, s:i, s:o}", "probe", "self", "of",
+			"whole", "bytes", 1, "nodes", rows));
+		return records;
+	}
+	assert_int_equal(hostlist_parse(json_string_value(
+					    json_object_get(run, "nodes")),
+			     &hl, NULL),
+	    0);
+	for (size_t k = 0; k < 2; k++) {
+		double bytes = json_number_value(json_array_get(sizes, k));
+
+		rows = pairs_rows(w, &hl,
+		    (size_t)json_integer_value(json_object_get(run, "each")),
+		    (size_t)json_integer_value(json_object_get(run, "shift")),
+		    bytes);
+		json_array_append_new(records,
+		    json_pack("{s:s, s:s, s:f, s:o}", "probe", "pairs", "of",
+			"whole", "bytes", bytes, "nodes", rows));
+	}
+	hostlist_clear(&hl);
+	return records;
+}
+
+static struct conf *
+promise_new(void)
+{
+	struct conf *c;
+	struct err err;
+
+	assert_int_equal(
+	    conf_parse(options_promise, "promise",
+		"[nic]\nrate = 200\n[leaf]\noversubscription = 2\n", &c, &err),
+	    0);
+	return c;
+}
+
+static json_t *
+nodes_new(void)
+{
+	json_t *nodes = json_array();
+	char name[16], leaf[16];
+
+	for (size_t i = 0; i < NODES; i++) {
+		name_of(i, name);
+		snprintf(leaf, sizeof(leaf), "leaf%zu", i / LEAF + 1);
+		json_array_append_new(nodes,
+		    json_pack("{s:s, s:s}", "node", name, "leaf", leaf));
+	}
+	return nodes;
+}
+
+/* All runs that the acceptance of a world orders, and the judgement. */
+static struct evidence *
+accept_world(struct world *w, const struct conf *promise, size_t *ret_runs)
+{
+	json_t *nodes = nodes_new(), *runs = json_array(), *all = json_array();
+	struct evidence *e = evidence_new(promise, nodes);
+	size_t rounds = accept_runs(&e->options, 1.5 * SCATTER, 0.9, 0.95), i;
+	json_t *run, *o;
+
+	evidence_judge(e);
+	while ((run = evidence_next(e, promise, runs, rounds)) != NULL) {
+		size_t round = (size_t)json_integer_value(
+		    json_object_get(run, "round"));
+
+		json_array_append_new(all, records_of(w, run));
+		json_array_append_new(runs, run);
+		/* The results matter after the rounds of a look only. */
+		if ((round + 1) % rounds != 0)
+			continue;
+		evidence_free(e);
+		e = evidence_new(promise, nodes);
+		json_array_foreach (runs, i, o)
+			evidence_add(e, promise, o, json_array_get(all, i));
+		evidence_judge(e);
+	}
+	*ret_runs = json_array_size(runs);
+	json_decref(nodes);
+	json_decref(runs);
+	json_decref(all);
+	return e;
+}
+
+/* ---- the fabrics ---- */
+
+static void
+make_sound(struct world *w)
+{
+	(void)w;
+}
+
+static void
+make_leaf(struct world *w)
+{
+	w->up[w->seed % LEAVES] *= 0.85;
+}
+
+static void
+make_cable(struct world *w)
+{
+	w->node[w->seed % NODES] = 0.5;
+}
+
+static void
+make_oversubscribed(struct world *w)
+{
+	for (size_t i = 0; i < LEAVES; i++)
+		w->up[i] *= PROMISED / 3;
+}
+
+static void
+make_hole(struct world *w)
+{
+	w->node[w->seed % NODES] = HOLE;
+}
+
+static void
+make_memory(struct world *w)
+{
+	w->memory[w->seed % NODES] = 0.5;
+}
+
+static int
+part_is_bad(const struct world *w, const struct evidence *e, size_t i)
+{
+	if (i >= e->parts_of[EVIDENCE_MEMORY].first)
+		return w->memory[i - e->parts_of[EVIDENCE_MEMORY].first] < 1;
+	if (i >= e->parts_of[EVIDENCE_LEAVES].first)
+		return w->up[i - e->parts_of[EVIDENCE_LEAVES].first] <
+		    LEAF / PROMISED * 0.99;
+	return w->node[i] < 1;
+}
+
+static const struct fabric {
+	const char *name;
+	void (*make)(struct world *w);
+} fabrics[] = {
+	{ "keeps the promise", make_sound },
+	{ "a leaf at 85 %", make_leaf },
+	{ "a cable at 50 %", make_cable },
+	{ "oversubscription 3:1 where 2:1 was promised", make_oversubscribed },
+	{ "an MTU hole", make_hole },
+	{ "a node with half its memory bandwidth", make_memory },
+};
+
+/* Reports in which any part is wrongly passed, wrongly failed, undetermined. */
+struct score {
+	int passed, failed, open;
+	size_t runs;
+};
+
+static void
+score_add(struct score *s, const struct world *w, const struct evidence *e)
+{
+	int passed = 0, failed = 0, is_bad = 0, is_found = 0, open = 0;
+
+	for (size_t i = 0; i < e->part_count; i++) {
+		int bad = part_is_bad(w, e, i);
+
+		is_bad |= bad;
+		passed |= bad && e->parts[i].state == ACCEPT_HOLDS;
+		failed |= !bad && e->parts[i].state == ACCEPT_FAILS;
+		open |= e->parts[i].state == ACCEPT_OPEN;
+	}
+	for (size_t i = 0; i < e->path_count; i++)
+		is_found |= e->paths[i].state == ACCEPT_FAILS;
+	s->passed += passed;
+	s->failed += failed;
+	/* A report that names a failure is an answer. */
+	s->open += is_bad ? !is_found : open;
+}
+
+static void
+test_trials(void **state)
+{
+	struct conf *promise = promise_new();
+
+	(void)state;
+	for (size_t f = 0; f < sizeof(fabrics) / sizeof(fabrics[0]); f++) {
+		struct score s = { 0 };
+		size_t runs;
+
+		for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+			struct world w = { .seed = seed, .scatter = SCATTER };
+			struct evidence *e;
+
+			for (size_t i = 0; i < NODES; i++)
+				w.node[i] = w.memory[i] = 1;
+			for (size_t i = 0; i < LEAVES; i++)
+				w.up[i] = LEAF / PROMISED;
+			fabrics[f].make(&w);
+			e = accept_world(&w, promise, &runs);
+			score_add(&s, &w, e);
+			s.runs += runs;
+			evidence_free(e);
+		}
+		printf("%s: of %d wrongly passed %d, wrongly failed %d, "
+		       "undetermined %d; %.1f runs\n",
+		    fabrics[f].name, SEEDS, s.passed, s.failed, s.open,
+		    (double)s.runs / SEEDS);
+		assert_true(s.passed * 20 <= SEEDS);
+		assert_true(s.failed * 20 <= SEEDS);
+		assert_true(s.open * 10 <= SEEDS);
+	}
+	conf_free(promise);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_trials) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
