@@ -46,9 +46,12 @@ const axis = more => ({ stroke: colour("soft"), grid: { stroke: colour("grid"),
 	...more });
 
 const LOG = { distr: 3 };
-/* The time axis covers an hour at least, even for one run. */
+/* The time axis covers an hour at least. For a single run uPlot passes a span
+ * of years, so the run's own time counts. */
 const HOUR_S = 3600;
-export const timeRange = (u, lo, hi) => {
+const timeRange = (u, lo, hi) => {
+	if (u.data[0].length === 1)
+		lo = hi = u.data[0][0];
 	const more = Math.max(0, HOUR_S - (hi - lo)) / 2;
 	return [lo - more, hi + more];
 };
