@@ -126,14 +126,41 @@ static const struct print_column neighbor_columns[] = {
 
 /* The forms of one all-reduce differ in their options: the plan is the first
  * column, before those of every collective. */
+/* A bound that is exceeded is not a bound at this size. */
+static int
+tables_is_bound_valid(const json_t *r)
+{
+	return !(member_number(r, "bound_ratio") > 1);
+}
+
+static const char *
+tables_bound_of(const json_t *r, char *scratch)
+{
+	if (!tables_is_bound_valid(r))
+		return "exceeded";
+	print_quantity(member_number(r, "bound"), "B/s", scratch);
+	return scratch;
+}
+
+static const char *
+tables_bound_share_of(const json_t *r, char *scratch)
+{
+	double ratio = member_number(r, "bound_ratio");
+
+	if (!isfinite(ratio) || !tables_is_bound_valid(r))
+		return "-";
+	snprintf(scratch, PRINT_BYTES, "%.0f %%", ratio * 100);
+	return scratch;
+}
+
 static const struct print_column allreduce_columns[] = {
 	{ "plan", "plan", "?", PRINT_TEXT, NULL },
 	{ "collective", "collective", "?", PRINT_TEXT, NULL },
 	{ ">all blocks", "bytes", NULL, PRINT_BYTES_OF, NULL },
 	{ ">measured", "throughput", NULL, PRINT_RATE, NULL },
 	{ ">baseline", "baseline_throughput", NULL, PRINT_RATE, NULL },
-	{ ">bound", "bound", NULL, PRINT_RATE, NULL },
-	{ ">of bound", "bound_ratio", NULL, PRINT_SHARE, NULL },
+	{ ">bound", NULL, NULL, PRINT_OF, tables_bound_of },
+	{ ">of bound", NULL, NULL, PRINT_OF, tables_bound_share_of },
 	{ ">speed-up", "value", NULL, PRINT_RATIO, NULL },
 	{ "interval", "", NULL, PRINT_OF, tables_interval_text },
 	{ "", "text", "", PRINT_TEXT, NULL },
