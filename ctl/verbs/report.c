@@ -14,6 +14,8 @@
 #include "ctl/lib/print.h"
 #include "ctl/lib/progress.h"
 #include "ctl/lib/ratio.h"
+#include "ctl/lib/record_csv.h"
+#include "ctl/lib/record_file.h"
 #include "ctl/lib/records.h"
 #include "ctl/lib/runs.h"
 #include "ctl/lib/tables.h"
@@ -316,7 +318,8 @@ report_print_reasons(const json_t *records)
 static void
 report_print_tables(const json_t *run, const json_t *records, int ascii)
 {
-	const char *quiet = records_quiet_phase(records);
+	const char *quiet = records_quiet_phase(records), *key;
+	json_t *overrides = json_object_get(run, "overrides"), *value;
 	size_t count;
 	char *hosts = print_hostlist(json_object_get(run, "nodes"), &count);
 	char at[PRINT_BYTES], ranks[PRINT_BYTES], seed[PRINT_BYTES];
@@ -325,12 +328,18 @@ report_print_tables(const json_t *run, const json_t *records, int ascii)
 	print_count(run, "ranks", ranks);
 	print_count(run, "seed", seed);
 	printf("run %s, campaign %s, %s\n", print_member(run, "run", "?"),
-	    print_member(run, "campaign", "?"),
+	    print_member(run, "campaign", "-"),
 	    print_member(run, "state", "?"));
 	printf("nodes %s (%zu), %s, %s ranks, seed %s, started %s UTC\n",
 	    hosts[0] == '\0' ? "-" : hosts, count,
 	    print_member(run, "mpi", "-"), ranks, seed, at);
 	free(hosts);
+	if (json_object_size(overrides) > 0)
+		fputs("with", stdout);
+	json_object_foreach (overrides, key, value)
+		printf(" %s=%s", key, json_string_value(value));
+	if (json_object_size(overrides) > 0)
+		putchar('\n');
 	report_print_memory(records);
 	if (tables_print(records) == 0 &&
 	    records_find(records, "canary", NULL, NULL) == NULL)
@@ -343,54 +352,6 @@ report_print_tables(const json_t *run, const json_t *records, int ascii)
 	report_print_reasons(records);
 	report_print_worst(records, quiet);
 	report_print_histograms(records, quiet, ascii);
-}
-
-static void
-report_csv_number(const json_t *r, const char *name)
-{
-	double x = member_number(r, name);
-
-	if (isfinite(x))
-		printf("%.15g", x);
-	putchar(',');
-}
-
-static void
-report_print_csv(const json_t *records)
-{
-	static const char *const numbers[] = { "n", "mean", "min", "p50", "p90",
-		"p99", "p999", "max", "value" };
-	size_t i, lines = 0;
-	json_t *r;
-
-	puts("run,seq,probe,test,phase,unit,n,mean,min,p50,p90,p99,p999,max,"
-	     "value,of,level,lo,hi,stopped_by,cause");
-	json_array_foreach (records, i, r) {
-		const char *probe = print_member(r, "probe", "");
-		const json_t *interval = json_object_get(r, "interval");
-
-		if (strcmp(probe, "canary") != 0 &&
-		    strcmp(probe, "congestor") != 0 &&
-		    strcmp(probe, "impact") != 0)
-			continue;
-		lines++;
-		printf("%s,%.0f,%s,%s,%s,%s,", print_member(r, "run", ""),
-		    member_number(r, "seq"), probe, print_member(r, "test", ""),
-		    print_member(r, "phase", ""), print_member(r, "unit", ""));
-		for (size_t k = 0; k < ARRAY_LEN(numbers); k++)
-			report_csv_number(r, numbers[k]);
-		printf("%s,",
-		    print_member(r, "of", print_member(interval, "of", "")));
-		report_csv_number(interval, "level");
-		report_csv_number(interval, "lo");
-		report_csv_number(interval, "hi");
-		printf("%s,%s\n", print_member(r, "stopped_by", ""),
-		    print_member(r, "cause", ""));
-	}
-	if (lines == 0)
-		fputs("coalctl: no canary, congestor or impact was measured; "
-		      "--json has the records of plans\n",
-		    stderr);
 }
 
 static int
@@ -419,18 +380,23 @@ report(struct ctl *c)
 	if (asked > 1)
 		return ctl_fail("--json, --csv, --html and "
 				"--format exclude each other");
-	rc = runs_find(c, c->args[0], &id);
-	if (rc == 0)
-		rc = runs_get(c, id, &run);
-	if (rc == 0)
-		rc = records_get(c, id, &records);
+	if (record_file_is(c->args[0])) {
+		rc = record_file_read(c->args[0], opts_given(&c->opts, OPT_RAW),
+		    &run, &records);
+	} else {
+		rc = runs_find(c, c->args[0], &id);
+		if (rc == 0)
+			rc = runs_get(c, id, &run);
+		if (rc == 0)
+			rc = records_get(c, id, &records);
+	}
 	free(id);
 	if (rc == 0 && html != NULL)
 		rc = report_write_html(run, records, html);
 	else if (rc == 0 && opts_given(&c->opts, OPT_JSON))
 		print_json(records);
 	else if (rc == 0 && opts_given(&c->opts, OPT_CSV))
-		report_print_csv(records);
+		record_csv_print(run, records);
 	else if (rc == 0 && opts_given(&c->opts, OPT_FORMAT))
 		rc = import_print_as(records, opts_value(&c->opts, OPT_FORMAT));
 	else if (rc == 0)
@@ -449,8 +415,11 @@ report(struct ctl *c)
 }
 
 const struct verb verbs_report[] = {
-	{ "report", NULL, "RUN", 1, 1, "json csv html ascii raw format", "runs",
-	    "Show the results of a run.",
+	{ "report", NULL, "RUN|FILE", 1, 1, "json csv html ascii raw format",
+	    "runs", "Show the results of a run.",
+	    "FILE has records that coalmine-probe run --json wrote: then no "
+	    "collector is contacted. A name with a slash or the ending .json "
+	    "or .jsonl is a file, - is the standard input. "
 	    "The report has a table for every phase, the impact of "
 	    "congestion with its interval, the worst nodes and pairs, "
 	    "and for every test the histograms of the isolated and the "
@@ -461,7 +430,8 @@ const struct verb verbs_report[] = {
 	    "and the predicted bandwidth, the NIC that serves each "
 	    "device, and the bandwidth of every rail. --json prints an "
 	    "array of the records as in coalmine-output(7). --csv "
-	    "prints a line for every canary, congestor and impact. "
+	    "prints a line for each canary, congestor, impact, plan and "
+	    "speed-up, in base units, with size, carrier and overrides. "
 	    "--html writes one file with the plots and tables of the "
 	    "run's page, for mail and tickets; its plots can be saved "
 	    "as PNG. For an active run the results so far are shown. "

@@ -116,6 +116,8 @@ const runFacts = run => facts([["Campaign", h("a", { href: "#/campaign/" +
 		[i > 0 && " ", nodeLink(n)]) : run.nodes],
 	["Head", run.head && nodeLink(run.head)], ["MPI", run.mpi],
 	["Ranks", run.ranks], ["Seed", run.seed], ["Records", run.records],
+	["Overrides", run.overrides && Object.entries(run.overrides).map(
+		([key, text]) => key + "=" + text).join(" ")],
 	["By", run.by]]);
 
 /* path: of the API; without it the card has no link to the records. */

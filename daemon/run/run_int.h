@@ -130,6 +130,7 @@ struct run {
 	int attempt;     /* of RUN_BY_SEARCH, from 1 */
 	int is_followed; /* run_order_on has seen its end */
 	struct conf *conf;
+	json_t *overrides; /* of the order, in conf already; or NULL */
 	const struct launcher *launcher;
 	const char *class; /* of conf */
 	const char *mpi;

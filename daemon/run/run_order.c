@@ -121,6 +121,7 @@ runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
 	r = run_new(rs, o->campaign, o->by, c);
 	r->origin = o->origin;
 	r->attempt = o->attempt;
+	r->overrides = json_copy((json_t *)(uintptr_t)o->overrides);
 	rc = run_order_conf_read(r, err);
 	if (rc < 0) {
 		TAILQ_REMOVE(&rs->live, r, link);
@@ -300,6 +301,7 @@ run_order_resume_one(struct runs *rs, const json_t *o)
 	r = run_new(rs, member_text(o, "campaign"), member_text(o, "by"), c);
 	r->origin = origin < 0 ? RUN_BY_USER : (enum run_origin)origin;
 	r->attempt = (int)member_int(o, "attempt");
+	r->overrides = json_copy(json_object_get(o, "overrides"));
 	snprintf(r->id, sizeof(r->id), "%s", member_text(o, "run"));
 	(void)run_order_conf_read(r, &err);
 	r->margin_ns = RUN_GIVE_UP_NS;

@@ -110,6 +110,8 @@ run_json_whole(const struct run *r)
 
 	json_object_set_new(o, "origin", json_string(run_origins[r->origin]));
 	json_object_set_new(o, "attempt", json_integer(r->attempt));
+	if (json_object_size(r->overrides) > 0)
+		json_object_set(o, "overrides", r->overrides);
 	json_object_set_new(o, "campaign_text", text_json(text));
 	free(text);
 	return o;

@@ -65,6 +65,7 @@ run_free(struct run *r)
 	conf_free(r->conf);
 	json_decref(r->carried);
 	json_decref(r->networks);
+	json_decref(r->overrides);
 	free(r->campaign);
 	free(r->by);
 	free(r);

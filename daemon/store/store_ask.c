@@ -481,7 +481,7 @@ static void
 store_ask_run_shorten(json_t *run, enum store_listed listed, int64_t *bytes)
 {
 	static const char *const gone[] = { "campaign_text", "origin",
-		"attempt" };
+		"attempt", "overrides" };
 	json_t *nodes = json_object_get(run, "nodes"), *list;
 
 	for (size_t i = 0; i < ARRAY_LEN(gone); i++)

@@ -47,6 +47,28 @@ expect report 0 "$coalctl" report 20261118-gq-aaaa
 expect report-ascii 0 env LC_ALL=C "$coalctl" report 20261118-gq-b
 expect report-csv 0 sh -c '"$0" report 20261118-gq-aaaa --csv &&
     "$0" report 20261121-co-abcd --csv' "$coalctl"
+# The engine's own output, without a collector: an array, and lines of which the
+# last is incomplete.
+sed 1d "$here/fixtures/GET_runs_20261118-gq-aaaa_records" >"$work/run.json"
+expect report-file 0 "$coalctl" --url unix:/nonexistent report "$work/run.json"
+cat >"$work/lines" <<'EOT'
+{"run":"r-1","seq":1,"probe":"begin","mpi":"openmpi","ranks":2,"nodes":["n1","n2"],"seed":7,"options":{}}
+{"run":"r-1","seq":2,"probe":"round","test":"lat"}
+{"run":"r-1","seq":3,"probe":"group","of":"whole","plan":"group g=1 bytes=1M","pattern":"fan","bytes":1048576,"unit":"s","n":5,"median_middle":0.1,"interval":null,"stopped_by":"time","bandwidth":{"median_middle":10485760},"carried":{"transport":"tcp","devices":["eth0","eth1"]}}
+EOT
+{
+	cat "$work/lines"
+	echo '{"run":"r-1","seq":4,"probe":"end","records":4,"status":"ok"}'
+	printf '{"run":"r-1","seq":5'
+} >"$work/run.jsonl"
+expect report-file-csv 0 "$coalctl" report --csv "$work/run.jsonl"
+expect report-file-open 2 sh -c '"$0" report --csv - <"$1"' "$coalctl" \
+    "$work/lines"
+echo '{"a":1}' >"$work/no.json"
+expect report-file-none 3 "$coalctl" report "$work/no.json"
+printf '{"a":\n{"probe":"end"}\n' >"$work/no.json"
+expect report-file-bad 3 "$coalctl" report "$work/no.json"
+expect report-file-missing 3 "$coalctl" report ./nosuch
 expect report-failed 2 "$coalctl" report last --ascii
 expect report-neighbor 0 "$coalctl" report 20261121-nb-eeee --ascii
 expect report-collectives 0 "$coalctl" report 20261121-co-abcd --ascii
