@@ -32,17 +32,19 @@ const about = n => n.node + ": " + TONES[n.tone] + (known(n.score) ?
 /* Tiles ------------------------------------------------------------------- */
 
 function tile(n) {
-	const note = n.tone === "lost" || n.tone === "late" ? n.tone :
+	const note = ["lost", "late", "maintenance"].includes(n.tone) ? n.tone :
 		(known(n.score) ? "z " + digits(n.score) : "–") +
 		(n.state === "busy" ? " busy" : "");
 	return h("a", { class: "node " + n.tone, href: href("node", n.node),
 		title: about(n) }, h("b", null, n.node), h("i", null, note));
 }
 
-const tiles = groups => h("div", { class: "leaves" }, groups.map(
-	([leaf, nodes]) => h("div", { class: "leaf" }, leaf &&
-		h("h3", null, leaf), h("div", { class: "nodes" },
-		nodes.map(tile)))));
+/* tones: by leaf that has a verdict of its own, or of its uplink. */
+const tiles = (groups, tones) => h("div", { class: "leaves" }, groups.map(
+	([leaf, nodes]) => h("div", { class: tones.has(leaf) ? "leaf " +
+		tones.get(leaf) : "leaf" }, leaf && h("h3", null, leaf +
+		(tones.has(leaf) ? ": " + TONES[tones.get(leaf)] : "")),
+		h("div", { class: "nodes" }, nodes.map(tile)))));
 
 /* Canvas ------------------------------------------------------------------ */
 
@@ -51,9 +53,9 @@ function layout(groups, width, cell) {
 	const cols = Math.min(16, Math.max(...groups.map(g => g[1].length)));
 	const block = cols * cell + GAP;
 	const across = Math.max(1, Math.floor((width + GAP) / block));
-	const places = [];
+	const places = [], frames = [];
 	let x = 3, y = 3, tall = 0; /* room for frames at the edge */
-	groups.forEach(([, nodes], i) => {
+	groups.forEach(([leaf, nodes], i) => {
 		if (i > 0 && i % across === 0) {
 			x = 3;
 			y += tall + GAP;
@@ -62,10 +64,13 @@ function layout(groups, width, cell) {
 		nodes.forEach((node, j) => places.push({ node,
 			x: x + j % cols * cell,
 			y: y + Math.floor(j / cols) * cell }));
-		tall = Math.max(tall, Math.ceil(nodes.length / cols) * cell);
+		const rows = Math.ceil(nodes.length / cols);
+		frames.push({ leaf, x, y, width: cell *
+			Math.min(cols, nodes.length), height: rows * cell });
+		tall = Math.max(tall, rows * cell);
 		x += block;
 	});
-	return { places, cell, height: y + tall + 3 };
+	return { places, frames, cell, height: y + tall + 3 };
 }
 
 function fit(groups, width) {
@@ -76,7 +81,7 @@ function fit(groups, width) {
 	}
 }
 
-function paint(canvas, plan, width, chosen) {
+function paint(canvas, plan, width, chosen, tones) {
 	const dots = window.devicePixelRatio || 1;
 	const g = canvas.getContext("2d");
 	const tone = Object.fromEntries(Object.keys(TONES).map(t =>
@@ -90,6 +95,11 @@ function paint(canvas, plan, width, chosen) {
 	for (const { node, x, y } of plan.places) {
 		g.fillStyle = tone[node.tone];
 		g.fillRect(x, y, side, side);
+	}
+	for (const f of plan.frames.filter(f => tones.has(f.leaf))) {
+		g.strokeStyle = tone[tones.get(f.leaf)];
+		g.lineWidth = 3;
+		g.strokeRect(f.x - 3, f.y - 3, f.width + 5, f.height + 5);
 	}
 	/* On top of their neighbours: one among ten thousand must be seen. */
 	for (const { node, x, y } of plan.places)
@@ -127,7 +137,7 @@ function step(places, from, dx, dy) {
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1],
 	ArrowDown: [0, 1] };
 
-function painted(groups) {
+function painted(groups, tones) {
 	const canvas = h("canvas", { tabindex: 0, role: "application", id:
 		"grid-canvas", "aria-label": "nodes by leaf; arrow keys move, " +
 		"Enter opens" });
@@ -139,7 +149,7 @@ function painted(groups) {
 			return;
 		chosen = i;
 		said.textContent = about(plan.places[i].node);
-		paint(canvas, plan, width, chosen);
+		paint(canvas, plan, width, chosen, tones);
 	};
 	const under = e => plan.places.findIndex(p => e.offsetX >= p.x &&
 		e.offsetX < p.x + plan.cell && e.offsetY >= p.y &&
@@ -169,7 +179,8 @@ function painted(groups) {
 			return; /* only the height changed, by ourselves */
 		width = Math.floor(e.contentRect.width);
 		plan = fit(groups, width);
-		requestAnimationFrame(() => paint(canvas, plan, width, chosen));
+		requestAnimationFrame(() => paint(canvas, plan, width, chosen,
+			tones));
 	}).observe(room);
 	return [room, said];
 }
@@ -191,6 +202,9 @@ function choices(all, parameters, go) {
 export function gridCard(nodes, verdicts, parameters, go) {
 	const by = verdicts && new Map(verdicts.filter(v => v.kind ===
 		"node").map(v => [v.subject, v]));
+	const tones = new Map(list(verdicts).filter(v => v.kind === "leaf" &&
+		(v.verdict === "bad" || v.verdict === "warn")).map(v =>
+		[v.subject, v.verdict === "bad" ? "bad" : "outlier"]));
 	const all = list(nodes).map(n => ({ ...n, tone: nodeTone(n, by) }));
 	const leaf = parameters.get("leaf"), show = parameters.get("show");
 	const shown = all.filter(n => (!leaf || n.leaf === leaf) && (!show ||
@@ -208,7 +222,8 @@ export function gridCard(nodes, verdicts, parameters, go) {
 		groups.length + " leaves" : "") + (shown.some(n =>
 		known(n.score)) ? "; z: how far from its peers in its " +
 			"newest round" : "")), choices(all, parameters, go)),
-		shown.length > TILES_MAX ? painted(groups) : tiles(groups),
+		shown.length > TILES_MAX ? painted(groups, tones) :
+			tiles(groups, tones),
 		h("p", { class: "legend" }, Object.entries(TONES).filter(
 			([tone]) => count(tone) > 0).map(([tone, text]) =>
 			h("span", { class: tone }, text + " " + count(tone)))));

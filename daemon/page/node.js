@@ -8,7 +8,7 @@ import { card, facts, h, section, table } from "./dom.js";
 import { portsCard } from "./links.js";
 import { historyPlot } from "./plot.js";
 import { nodeTone, TONES, verdictRows } from "./status.js";
-import { ago, bytes, digits, known, list, nodeLink, pill, portRate } from
+import { ago, bytes, digits, iso, known, list, nodeLink, pill, portRate } from
 	"./words.js";
 import { runsCard } from "./runs.js";
 
@@ -101,6 +101,9 @@ function headCard(node, verdict) {
 		facts([...verdictRows(verdict), ["Under way", node.pending],
 			["State", [node.state,
 			" since ", ago(node.since_unix_ns)]],
+			["Maintenance", node.maintenance && ["until ",
+			iso(node.maintenance.until_unix_ns), " by ",
+			node.maintenance.by, ": ", node.maintenance.text]],
 			["Last contact", ago(node.last_seen_unix_ns)],
 			["Score", known(node.score) ? digits(node.score) +
 				" (robust z of its newest round" +

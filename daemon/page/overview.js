@@ -10,20 +10,24 @@ import { impactPlot } from "./plot.js";
 import { runsCard } from "./runs.js";
 import { clustersCard, newestImpacts, outliers, outliersCard, verdictCard }
 	from "./status.js";
-import { ago, known, list } from "./words.js";
+import { ago, known, list, nodeLink, runLink } from "./words.js";
 
 const RANGES = [["1", "a day"], ["7", "a week"], ["30", "a month"],
 	["365", "a year"]];
 const DAY_NS = 86400e9;
 
+/* A series has runs of one campaign: by default the newest run's. */
+export function campaignOf(impacts, parameters) {
+	const wanted = parameters.get("campaign");
+	return impacts.some(i => i.campaign === wanted) ? wanted :
+		impacts[0]?.campaign;
+}
+
 function timeCard(impacts, parameters, go) {
 	const days = parameters.get("days") || "7";
 	const of = parameters.get("of") || "p99";
-	/* A series has runs of one campaign: by default the newest run's. */
 	const campaigns = [...new Set(impacts.map(i => i.campaign))].sort();
-	const wanted = parameters.get("campaign");
-	const campaign = campaigns.includes(wanted) ? wanted :
-		impacts[0].campaign;
+	const campaign = campaignOf(impacts, parameters);
 	const kind = impacts.filter(i => i.campaign === campaign &&
 		i.of === of && known(i.value));
 	const tests = [...new Set(kind.map(i => i.test))].sort();
@@ -58,7 +62,9 @@ export async function overview(parameters, go) {
 	const d = { nodes: list(nodes), runs: list(runs),
 		impacts: list(impacts), diags: list(diags),
 		schedule: list(schedule), verdicts };
-	const newest = newestImpacts(d.impacts);
+	const chosen = campaignOf(d.impacts, parameters);
+	const newest = newestImpacts(d.impacts.filter(i =>
+		i.campaign === chosen));
 	newest.sort((a, b) => a.test + (a.of === "p99" ? 0 : 1) <
 		b.test + (b.of === "p99" ? 0 : 1) ? -1 : 1);
 	const slow = outliers(verdicts);
@@ -81,10 +87,31 @@ export async function overview(parameters, go) {
 	card("runs", few, () => runsCard(few))];
 }
 
-export async function eventsPage() {
-	const rows = list(await get("events?limit=10000")).slice(-300).reverse();
-	return [card("events", rows.map(e => e.id), () => section("Events",
-		"the newest first", rows.length === 0 ? h("p", { class: "quiet" },
-		"None yet.") : table([["When"], ["Kind"], ["Of"], ["", "wrap"]],
-		rows.map(e => [ago(e.at_unix_ns), e.kind, e.subject, e.text]))))];
+const EVENTS_MAX = 300;
+
+/* Newest first: of a kind, or "" of all; of each run its newest event only. */
+export function eventRows(events, kind) {
+	const runs = new Set();
+	return events.filter(e => (kind === "" || e.kind === kind) &&
+		(e.kind !== "run" || (!runs.has(e.subject) &&
+			runs.add(e.subject))));
+}
+
+const eventOf = e => e.kind === "run" ? runLink(e.subject) :
+	e.kind === "agent" || e.kind === "link" ? nodeLink(e.subject) :
+	e.subject;
+
+export async function eventsPage(parameters, go) {
+	const events = list(await get("events?limit=10000")).reverse();
+	const kinds = [...new Set(events.map(e => e.kind))].sort();
+	const kind = parameters.get("kind") || "";
+	const rows = eventRows(events, kind).slice(0, EVENTS_MAX);
+	return [card("events", [kind, kinds, rows.map(e => e.id)], () =>
+		section(["Events ", h("span", { class: "choices" },
+			choice("kind", [["", "all kinds"], ...kinds.map(k =>
+				[k, k])], kind, v => go({ kind: v })))],
+		"the newest first, of a run its newest one", rows.length === 0 ?
+		h("p", { class: "quiet" }, "None yet.") : table([["When"],
+			["Kind"], ["Of"], ["", "wrap"]], rows.map(e =>
+			[ago(e.at_unix_ns), e.kind, eventOf(e), e.text]))))];
 }

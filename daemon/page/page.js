@@ -28,7 +28,8 @@ const PAGES = { "": (arg, parameters) => overview(parameters, change),
 	links: (arg, parameters) => linksPage(parameters, change),
 	run: (arg, parameters) => runPage(arg, parameters, change),
 	node: nodePage, campaigns: campaignsPage, campaign: campaignPage,
-	forecast: forecastPage, events: eventsPage, job: jobPage,
+	forecast: forecastPage, job: jobPage,
+	events: (arg, parameters) => eventsPage(parameters, change),
 	jobs: (arg, parameters) => jobsPage(parameters, change) };
 
 const main = document.getElementById("main");

@@ -9,7 +9,7 @@ import { ago, at, digits, isLive, known, list, nodeLink, now, pill, plural, runL
 
 /* The state of a node, a key of TONES. */
 export const TONES = { ok: "like its peers", outlier: "outlier",
-	 bad: "bad", late: "late", lost: "lost",
+	 bad: "bad", late: "late", lost: "lost", maintenance: "in maintenance",
 	unknown: "not measured" };
 
 const VERDICT_TONE = { bad: "bad", warn: "outlier", ok: "ok",
@@ -19,7 +19,7 @@ const VERDICT_TONE = { bad: "bad", warn: "outlier", ok: "ok",
 export function nodeTone(node, verdicts) {
 	const given = verdicts && verdicts.get(node.node);
 	const word = given ? given.verdict : node.verdict;
-	if (node.state === "lost" || node.state === "late")
+	if (["lost", "late", "maintenance"].includes(node.state))
 		return node.state;
 	return VERDICT_TONE[word] || "unknown";
 }
@@ -78,7 +78,9 @@ function findings(d, slow) {
 }
 
 function headline(d, done, slow) {
-	const reached = d.nodes.filter(n => n.state !== "lost").length;
+	const away = d.nodes.filter(n => n.state === "maintenance").length;
+	const expected = d.nodes.length - away;
+	const reached = d.nodes.filter(n => n.state !== "lost").length - away;
 	const worst = newestImpacts(d.impacts).filter(i => i.of === "p99")
 		.sort((a, b) => b.value - a.value)[0];
 	const parts = [];
@@ -88,9 +90,10 @@ function headline(d, done, slow) {
 		parts.push(slow.length === 1 ? slow[0].subject +
 			(slow[0].verdict === "bad" ? " is bad" : " is an outlier") :
 			plural(slow.length, "outlier"));
-	parts.push(reached === d.nodes.length ?
+	parts.push((reached === expected ?
 		"all " + plural(reached, "node") + " report" :
-		reached + " of " + plural(d.nodes.length, "node") + " report");
+		reached + " of " + plural(expected, "node") + " report") +
+		(away > 0 ? ", " + away + " in maintenance" : ""));
 	if (worst)
 		parts.push("congestion costs up to " + times(worst.value) +
 			" at p99");

@@ -153,12 +153,42 @@ def test_choice_is_a_link(b, url):
 
 
 def test_one_run_is_an_hour(b, url):
-    """The axis of one run, or of two in a minute, has at least an hour."""
+    """The drawn axis of one run, or of two in a minute, has an hour."""
     b.go(url)
-    check(b.run("import('/page/plot.js').then(m => [m.timeRange(null, 5e8, "
-                "5e8), m.timeRange(null, 0, 90), m.timeRange(null, 0, 7200)]"
-                ".map(r => r[1] - r[0]))") == [3600, 3600, 7200],
-          "the axis of one run does not have an hour")
+    spans = b.run("""import('/page/plot.js').then(async m => {
+        const was = window.uPlot, spans = [];
+        let drawn = null;
+        window.uPlot = Object.assign(function(...a) {
+            return drawn = new was(...a); }, was);
+        for (const times of [[5e8], [5e8, 5e8 + 60], [5e8, 5e8 + 7200]]) {
+            drawn = null;
+            document.getElementById("main").append(m.impactPlot(times.map(
+                (t, i) => ({ run: "r" + i, test: "lat", of: "p99", value: 2,
+                             at_unix_ns: t * 1e9 })), ["lat"]));
+            while (!drawn || drawn.scales.x.max === null ||
+                   drawn.scales.x.max === undefined)
+                await new Promise(r => setTimeout(r, 20));
+            spans.push(drawn.scales.x.max - drawn.scales.x.min);
+        }
+        window.uPlot = was;
+        return spans;
+    })""")
+    check(spans == [3600, 3600, 7200], "the drawn axes: %s" % spans)
+
+
+def test_leaf_is_coloured(b, url):
+    """A verdict on a leaf or its uplink colours its heading and frame."""
+    b.go(url)
+    got = b.run("""import('/page/grid.js').then(m => {
+        const nodes = [1, 2, 3, 4].map(i => ({ node: "node" + i, state: "ok",
+            verdict: "ok", leaf: "leaf" + (1 + i % 2) }));
+        const card = m.gridCard(nodes, [{ kind: "leaf", subject: "leaf2",
+            verdict: "bad" }], new URLSearchParams(), () => {});
+        return [...card.querySelectorAll(".leaf")].map(l =>
+            [l.className, l.querySelector("h3").textContent]);
+    })""")
+    check(["leaf bad", "leaf2: bad"] in got and ["leaf", "leaf1"] in got,
+          "the leaves: %s" % got)
 
 
 def test_run(b, url):
@@ -266,6 +296,8 @@ def test_campaigns_apart(b, url):
     b.wait("document.getElementById('choose-campaign').value === 'matrix'")
     b.wait("!document.querySelector('#impact').innerText.includes("
            "'allreduce')", "another campaign's tests are drawn")
+    b.wait("[...document.querySelectorAll('h2')].some(h => "
+           "/Congestion impact.*matrix/.test(h.innerText))")
     b.go(url)
     b.wait("document.getElementById('choose-campaign').value === "
            "'gpcnet-quick'", "not the newest campaign")
@@ -285,6 +317,14 @@ def test_lists(b, url):
               == 1, "the forecast lacks what " + start)
     keep(b, "forecast")
     shows(b, url + "#/events", "Events")
+    rows = b.run("""import('/page/overview.js').then(m => m.eventRows([
+        { id: 5, kind: "run", subject: "r-2", text: "finished" },
+        { id: 4, kind: "run", subject: "r-1", text: "failed" },
+        { id: 3, kind: "agent", subject: "node1", text: "ok" },
+        { id: 2, kind: "run", subject: "r-2", text: "running" },
+        { id: 1, kind: "agent", subject: "node1", text: "late" }], "")
+        .map(e => e.id))""")
+    check(rows == [5, 4, 3, 1], "the events of a run: %s" % rows)
 
 
 def test_jobs(b, url):
@@ -530,7 +570,7 @@ def test_narrow(b, url):
 
 
 TESTS = (test_overview, test_clusters, test_choice_is_a_link,
-         test_one_run_is_an_hour,
+         test_one_run_is_an_hour, test_leaf_is_coloured,
          test_run,
          test_all_pairs, test_plans, test_reports, test_node,
          test_lists, test_campaigns_apart, test_jobs, test_links,
