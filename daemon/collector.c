@@ -221,7 +221,7 @@ collector_taken_over(struct collector *c, struct node *n)
 	if (!roster_event(c->store, n, "agent", text.text))
 		return;
 	log_warnx("%s", text.text);
-	for (size_t i = 0; i < roster_count(c->roster); i++) {
+	for (size_t i = 0; i < roster_ids(c->roster); i++) {
 		const struct node *other = roster_by_id(c->roster, i);
 
 		count += other->session != NULL && other->term > c->o.term;

@@ -336,7 +336,7 @@ main_load_nodes(struct app *a, const json_t *rows)
 	struct roster *r = collector_roster(a->collector);
 
 	roster_load(r, rows);
-	for (size_t i = 0; i < roster_count(r); i++)
+	for (size_t i = 0; i < roster_ids(r); i++)
 		if (roster_by_id(r, i)->addr != NULL)
 			sessions_know(collector_sessions(a->collector),
 			    roster_by_id(r, i)->addr);

@@ -5,4 +5,4 @@
 #include "schema/names_agent.h"
 
 const char *const names_agent_states[AGENT_STATE_MAX] = { "ok", "late", "lost",
-	"busy" };
+	"busy", "maintenance" };

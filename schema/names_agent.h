@@ -14,6 +14,7 @@ enum agent_state {
 	AGENT_LATE,
 	AGENT_LOST,
 	AGENT_BUSY,
+	AGENT_MAINTENANCE, /* by an order, whether connected or not */
 	AGENT_STATE_MAX
 };
 extern const char *const names_agent_states[AGENT_STATE_MAX];

@@ -121,8 +121,8 @@ client_new(const struct client_options *o, struct err *err)
 		client_setup_tls(c, o);
 	} else if (strncmp(o->url, "http://", 7) != 0) {
 		err_say(err,
-		    "URL %.200s: expected unix:/PATH, "
-		    "http://HOST:PORT and https://HOST:PORT",
+		    "invalid URL \"%.200s\": expected unix:/PATH, "
+		    "http://HOST:PORT or https://HOST:PORT",
 		    o->url);
 		client_free(c);
 		return NULL;

@@ -58,7 +58,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "locale is not UTF-8." },
 	[OPT_ALL] = { "all", 0, NULL, 0,
 	    "Include everything: stop ends all runs; verdict list "
-	    "shows nodes that are ok or unknown, too." },
+	    "shows nodes that are ok or unknown, too; events prints every "
+	    "event." },
 	[OPT_ANY] = { "any", 0, NULL, 0,
 	    "The token is valid for any node name that is not "
 	    "connected when the token is used." },
@@ -93,6 +94,7 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	[OPT_DRAIN] = { "drain", 0, "PART", 0,
 	    "Assume that these nodes, or the nodes of this leaf, are drained. "
 	    "Can be repeated." },
+	[OPT_END] = { "end", 0, NULL, 0, "End the maintenance now." },
 	[OPT_ENROLLED] = { "enrolled", 0, "FILE", 0,
 	    "File in which the collector lists the certificates that "
 	    "it has issued: enrolled in collector.state_dir. Default: "
@@ -117,7 +119,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "Keep printing events as they occur." },
 	[OPT_FOR] = { "for", 0, "SPAN", 0,
 	    "Validity of the token, for example 30m, up to 30d. "
-	    "Default: 1h. With --drain: time until the repair. Default: 24h." },
+	    "Default: 1h. With --drain: time until the repair. Default: 24h. "
+	    "For maintenance: its duration, for example 8h, up to 366d." },
 	[OPT_FORMAT] = { "format", 0, "FORMAT", 0,
 	    "Print the results by message size in the format of nccl-tests, "
 	    "of OSU's micro-benchmarks, or as rows of reference values.",
@@ -174,6 +177,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "that match none are ignored." },
 	[OPT_RAW] = { "raw", 0, NULL, 0,
 	    "With --json: include the records of single rounds." },
+	[OPT_REASON] = { "reason", 0, "TEXT", 0,
+	    "Reason of the maintenance, for the event log and other users." },
 	[OPT_REKEY] = { "rekey", 0, NULL, 0, "Create a new key as well." },
 	[OPT_ROLE] = { "role", 0, "ROLE", 0,
 	    "Role of the certificate's holder.",

@@ -4,6 +4,7 @@
  * asking for those after the last id.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/clk.h"
 #include "ctl/lib/print.h"
@@ -23,11 +24,27 @@ events_fetch(struct ctl *c, const char *after, json_t **ret)
 	    limit == NULL ? "50" : limit, NULL);
 }
 
-/* Prints the list in the order of its ids; the highest id. */
-static json_int_t
-events_show(const json_t *list, json_int_t last)
+/* Return the id of the newest event of each run, by subject. */
+static json_t *
+events_newest_of_runs(const json_t *list)
 {
+	json_t *newest = json_object();
 	const json_t *e;
+	size_t i;
+
+	json_array_foreach (list, i, e)
+		if (strcmp(print_member(e, "kind", ""), "run") == 0)
+			json_object_set(newest, print_member(e, "subject", ""),
+			    json_object_get(e, "id"));
+	return newest;
+}
+
+/* Print the list in the order of its ids; of a run its newest event only, if
+ * newest is not NULL. Return the highest id. */
+static json_int_t
+events_show(const json_t *list, const json_t *newest, json_int_t last)
+{
+	const json_t *e, *of_run;
 	size_t i;
 
 	json_array_foreach (list, i, e) {
@@ -37,6 +54,11 @@ events_show(const json_t *list, json_int_t last)
 		if (id <= last)
 			continue;
 		last = id;
+		of_run = strcmp(print_member(e, "kind", ""), "run") == 0
+		    ? json_object_get(newest, print_member(e, "subject", ""))
+		    : NULL;
+		if (of_run != NULL && json_integer_value(of_run) != id)
+			continue;
 		print_time(e, "at_unix_ns", at);
 		printf("%s  %-6s %s: %s\n", at, print_member(e, "kind", "-"),
 		    print_member(e, "subject", "-"),
@@ -51,7 +73,7 @@ events(struct ctl *c)
 {
 	json_int_t last = 0;
 	char after[32];
-	json_t *list;
+	json_t *list, *newest = NULL;
 	int rc;
 
 	if (opts_given(&c->opts, OPT_FOLLOW) && opts_given(&c->opts, OPT_WHERE))
@@ -61,10 +83,13 @@ events(struct ctl *c)
 	rc = events_fetch(c, NULL, &list);
 	if (rc != 0)
 		return rc;
+	if (!opts_given(&c->opts, OPT_ALL))
+		newest = events_newest_of_runs(list);
 	if (opts_given(&c->opts, OPT_JSON))
 		print_json(list);
 	else
-		last = events_show(list, last);
+		last = events_show(list, newest, last);
+	json_decref(newest);
 	if (json_array_size(list) == 0)
 		fputs("coalctl: no matching events yet\n", stderr);
 	json_decref(list);
@@ -76,15 +101,17 @@ events(struct ctl *c)
 		rc = events_fetch(c, after, &list);
 		if (rc != 0)
 			return rc;
-		last = events_show(list, last);
+		last = events_show(list, NULL, last);
 		json_decref(list);
 	}
 }
 
 const struct verb verbs_events[] = {
-	{ "events", NULL, "", 0, 0, "json kind limit follow where", "",
+	{ "events", NULL, "", 0, 0, "json all kind limit follow where", "",
 	    "Print events: changes of runs, agents and verdicts, "
 	    "orders, alarms.",
-	    NULL, events },
+	    "Of each run the newest event is printed, with --all every "
+	    "event. --json and --follow have every event.",
+	    events },
 	{ 0 },
 };

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clk.h"
 #include "common/err.h"
 #include "common/hostlist.h"
 #include "common/table.h"
@@ -72,8 +73,16 @@ node_filter(struct ctl *c, json_t *nodes)
 static const char *
 node_work_of(const json_t *node, char *scratch)
 {
-	(void)scratch;
-	return print_member(node, "run", print_member(node, "busy", "-"));
+	const json_t *m = json_object_get(node, "maintenance");
+	char at[PRINT_BYTES];
+
+	if (m == NULL)
+		return print_member(node, "run",
+		    print_member(node, "busy", "-"));
+	print_time(m, "until_unix_ns", at);
+	snprintf(scratch, PRINT_BYTES, "until %.19s: %.36s", at,
+	    print_member(m, "text", ""));
+	return scratch;
 }
 
 /* Return the verdict, and a pending state before its begin or end. */
@@ -220,6 +229,70 @@ node_show(struct ctl *c)
 	return EXIT_CODE_OK;
 }
 
+/* Send an order for each node of the hostlist; a failed one does not stop the
+ * others. */
+static int
+node_order(struct ctl *c, const char *part, json_t *body, const char *done)
+{
+	struct hostlist hl = { 0 };
+	int rc, worst = EXIT_CODE_OK;
+	json_t *answer;
+	struct err err;
+
+	if (hostlist_parse(c->args[0], &hl, &err) < 0)
+		return ctl_fail("%s: %s", c->args[0], err.text);
+	for (size_t i = 0; i < hl.count; i++) {
+		rc = ctl_post(c, part, hl.names[i], body, &answer);
+		if (rc > worst)
+			worst = rc;
+		if (rc != 0)
+			continue;
+		json_decref(answer);
+		printf("%s: %s\n", hl.names[i], done);
+	}
+	hostlist_clear(&hl);
+	return worst;
+}
+
+static int
+node_maintain(struct ctl *c)
+{
+	const char *span = opts_value(&c->opts, OPT_FOR);
+	const char *reason = opts_value(&c->opts, OPT_REASON);
+	uint64_t span_ns;
+	json_t *body;
+	char *done;
+	int rc;
+
+	if (opts_given(&c->opts, OPT_END))
+		return span == NULL && reason == NULL
+		    ? node_order(c, "nodes/*/maintain/end", NULL,
+			  "maintenance ended")
+		    : ctl_fail("--end takes neither --for nor --reason");
+	if (span == NULL || reason == NULL || reason[0] == '\0')
+		return ctl_fail(
+		    "node maintain needs --for SPAN and --reason TEXT, for "
+		    "example --for 8h --reason 'new cable'; or --end");
+	if (clk_span_parse(span, &span_ns) < 0 || span_ns == 0)
+		return ctl_fail("invalid value \"%s\" for --for: expected a "
+				"duration up to 366d, for example 8h",
+		    span);
+	body = json_pack("{s:s, s:s}", "for", span, "reason", reason);
+	if (body == NULL)
+		return ctl_fail("--reason is not valid UTF-8");
+	done = xasprintf("in maintenance for %s", span);
+	rc = node_order(c, "nodes/*/maintain", body, done);
+	free(done);
+	json_decref(body);
+	return rc;
+}
+
+static int
+node_forget(struct ctl *c)
+{
+	return node_order(c, "nodes/*/forget", NULL, "forgotten");
+}
+
 /* Why the agent of a node should not be replaced now, or NULL. */
 static const char *
 node_upgrade_wait(const json_t *node, char scratch[ERR_TEXT_BYTES])
@@ -307,5 +380,21 @@ const struct verb verbs_node[] = {
 	    "one. All nodes of a run must have the same version. The "
 	    "exit code is 1 if some nodes are not ready.",
 	    node_upgrade_check },
+	{ "node", "maintain", "HOSTS", 1, 1, "for reason end", "nodes",
+	    "Put nodes into maintenance, or end it.",
+	    "A node in maintenance is not chosen for runs, is not judged and "
+	    "raises no alarm, whether its agent is connected or not. Its open "
+	    "case ends. A run that it is in continues. Maintenance ends "
+	    "automatically after --for; a second order replaces the first. It "
+	    "survives restarts and failover of the collector. Lists show the "
+	    "state maintenance.",
+	    node_maintain },
+	{ "node", "forget", "HOSTS", 1, 1, "", "nodes",
+	    "Remove nodes that no longer exist.",
+	    "The agent must be stopped first. Records and events of earlier "
+	    "runs remain until their retention ends. If the agent connects "
+	    "again, the node is added again; to prevent this, revoke its "
+	    "certificate with pki revoke.",
+	    node_forget },
 	{ 0 },
 };

@@ -120,6 +120,9 @@ top_put_head(struct screen *s, const struct look *l)
 	    "coalmine  %s UTC  %zu nodes: %d ok, %d busy, %d late, %d lost",
 	    now, json_array_size(l->nodes), by_state[AGENT_OK],
 	    by_state[AGENT_BUSY], by_state[AGENT_LATE], by_state[AGENT_LOST]);
+	if (by_state[AGENT_MAINTENANCE] > 0)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+		    ", %d in maintenance", by_state[AGENT_MAINTENANCE]);
 	top_line(s, text);
 	json_array_foreach (l->diags, i, n) {
 		snprintf(text, sizeof(text), "%s: %s",

@@ -19,8 +19,10 @@
 static int
 verdict_is_up(const json_t *node)
 {
-	return strcmp(print_member(node, "state", ""),
-		   names_agent_states[AGENT_LOST]) != 0;
+	const char *state = print_member(node, "state", "");
+
+	return strcmp(state, names_agent_states[AGENT_LOST]) != 0 &&
+	    strcmp(state, names_agent_states[AGENT_MAINTENANCE]) != 0;
 }
 
 static int
@@ -33,6 +35,15 @@ verdict_code_of(const json_t *v)
 	return strcmp(verdict, names_verdicts[VERDICT_WARN]) == 0
 	    ? EXIT_CODE_WARN
 	    : EXIT_CODE_OK;
+}
+
+/* Nodes in maintenance are not expected to have a verdict. */
+static int
+verdict_is_missing(const json_t *v)
+{
+	return strcmp(print_member(v, "verdict", ""),
+		   names_verdicts[VERDICT_UNKNOWN]) == 0 &&
+	    json_object_get(v, "maintenance") == NULL;
 }
 
 static void
@@ -63,8 +74,7 @@ verdict_print_verdicts(const json_t *list, int all, int chosen)
 		shown += is_case;
 		if (all || is_case)
 			verdict_print_one(v, 0);
-		if (strcmp(print_member(v, "verdict", ""),
-			names_verdicts[VERDICT_UNKNOWN]) != 0)
+		if (!verdict_is_missing(v))
 			continue;
 		if (count++ == 0)
 			unknown = print_member(v, "subject", "?");
@@ -93,8 +103,7 @@ verdict_code_of_all(const json_t *list, int chosen)
 	json_array_foreach (list, i, v) {
 		if (verdict_code_of(v) > worst)
 			worst = verdict_code_of(v);
-		unknown |= strcmp(print_member(v, "verdict", ""),
-			       names_verdicts[VERDICT_UNKNOWN]) == 0;
+		unknown |= verdict_is_missing(v);
 	}
 	return worst == EXIT_CODE_OK && unknown ? EXIT_CODE_UNKNOWN : worst;
 }

@@ -355,8 +355,8 @@ api_cluster(struct api *api)
 	for (size_t i = 0; i < VERDICT_MAX; i++)
 		json_object_set_new(verdicts, names_verdicts[i],
 		    json_integer((json_int_t)counts[i]));
-	return json_pack("{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:o, "
-			 "s:I}",
+	return json_pack("{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:I, "
+			 "s:o, s:I}",
 	    "cluster", api->p.cluster, "collector", text_json(api->p.who),
 	    "url", text_json(api->p.url), "page", text_json(api->p.page),
 	    "version", COALMINE_VERSION, "at_unix_ns",
@@ -364,8 +364,9 @@ api_cluster(struct api *api)
 	    "reporting",
 	    (json_int_t)(roster_count_state(r, AGENT_OK) +
 		roster_count_state(r, AGENT_BUSY)),
-	    "lost", (json_int_t)roster_count_state(r, AGENT_LOST), "verdicts",
-	    verdicts, "incidents",
+	    "lost", (json_int_t)roster_count_state(r, AGENT_LOST),
+	    "maintenance", (json_int_t)roster_count_state(r, AGENT_MAINTENANCE),
+	    "verdicts", verdicts, "incidents",
 	    (json_int_t)diagnosis_open_cases(collector_diagnosis(
 						 api->p.collector),
 		open, INCIDENTS_MAX));
@@ -396,6 +397,8 @@ api_node_list(struct api *api, const struct api_node **ret)
 			.state = n->state,
 			.since_unix_ns = n->since_unix_ns,
 			.last_seen_unix_ns = n->last_seen_unix_ns,
+			.maintenance_until_unix_ns =
+			    n->maintenance.until_unix_ns,
 			.numbers = n->numbers,
 			.score = diagnosis_score(collector_diagnosis(
 						     api->p.collector),

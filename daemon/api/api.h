@@ -41,8 +41,9 @@ struct api_node {
 	enum agent_state state;
 	uint64_t since_unix_ns; /* of state */
 	uint64_t last_seen_unix_ns;
-	const double *numbers; /* of node_numbers; NAN: unknown */
-	double score;          /* NAN: unknown */
+	uint64_t maintenance_until_unix_ns; /* 0: not in maintenance */
+	const double *numbers;              /* of node_numbers; NAN: unknown */
+	double score;                       /* NAN: unknown */
 	enum verdict verdict;
 };
 size_t api_node_list(struct api *api, const struct api_node **ret);

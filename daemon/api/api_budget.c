@@ -39,7 +39,7 @@ api_budget_leaves_find(struct api *api, struct leaves *ret)
 {
 	struct roster *r = collector_roster(api->p.collector);
 	struct mesh *m = collector_mesh(api->p.collector);
-	size_t count = roster_count(r);
+	size_t count = roster_ids(r);
 
 	ret->count = 0;
 	ret->nodes = xcalloc(count + 1, sizeof(ret->nodes[0]));
@@ -227,7 +227,7 @@ api_budget_spines_json(struct api *api, const uint32_t *leaf_of)
 {
 	struct roster *r = collector_roster(api->p.collector);
 	const struct topo *topo = roster_topo(r);
-	size_t count = roster_count(r), n;
+	size_t count = roster_ids(r), n;
 	uint32_t *stage_of = xcalloc(count + 1, sizeof(stage_of[0]));
 	json_t *list = json_array();
 	struct stages *s;
@@ -278,7 +278,7 @@ json_t *
 api_identifiable(struct api *api)
 {
 	struct roster *r = collector_roster(api->p.collector);
-	size_t count = roster_count(r);
+	size_t count = roster_ids(r);
 	uint32_t *leaf_of = xcalloc(count + 1, sizeof(leaf_of[0]));
 	struct coverage_met *nodes = xcalloc(count + 1, sizeof(nodes[0]));
 	struct coverage_met *leaves = xcalloc(count + 1, sizeof(leaves[0]));

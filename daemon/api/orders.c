@@ -154,6 +154,61 @@ orders_schedule_enable(struct api *api, const char *campaign, int enabled,
 	return 0;
 }
 
+static struct node *
+orders_node_find(struct api *api, const char *node, struct err *err)
+{
+	struct node *n = roster_find(collector_roster(api->p.collector), node);
+
+	if (n == NULL)
+		(void)err_set(err, -ENOENT,
+		    "no node %.100s; coalctl node list shows the nodes", node);
+	return n;
+}
+
+int
+orders_node_maintain(struct api *api, const char *node, uint64_t span_ns,
+    const char *reason, const char *by, struct err *err)
+{
+	struct node *n = orders_node_find(api, node, err);
+	char span[32], more[256] = "";
+
+	if (n == NULL)
+		return -ENOENT;
+	if (span_ns == 0 && n->state != AGENT_MAINTENANCE)
+		return err_set(err, -EINVAL, "%.100s is not in maintenance",
+		    node);
+	roster_maintain(collector_roster(api->p.collector), n,
+	    span_ns != 0 ? clk_unix_ns() + span_ns : 0, by,
+	    span_ns != 0 ? reason : "maintenance ended");
+	if (span_ns != 0) {
+		diagnosis_withdraw(collector_diagnosis(api->p.collector), n,
+		    "in maintenance: not judged");
+		clk_span_format(span_ns, span, sizeof(span));
+		snprintf(more, sizeof(more), "for %s: %.200s", span, reason);
+	}
+	orders_event_put(api, node,
+	    span_ns != 0 ? "maintenance ordered" : "maintenance ended", by,
+	    more);
+	return 0;
+}
+
+int
+orders_node_forget(struct api *api, const char *node, const char *by,
+    struct err *err)
+{
+	struct node *n = orders_node_find(api, node, err);
+	int rc = n == NULL
+	    ? -ENOENT
+	    : roster_forget(collector_roster(api->p.collector), n, err);
+
+	if (rc < 0)
+		return rc;
+	diagnosis_withdraw(collector_diagnosis(api->p.collector), n,
+	    "the node was forgotten");
+	orders_event_put(api, node, "node forgotten", by, "");
+	return 0;
+}
+
 int
 orders_pin_check(const char *name)
 {

@@ -28,6 +28,13 @@ int orders_token(struct api *api, const char *names, int uses, uint64_t span_ns,
     const char *by, char *ret_token, struct err *err);
 int orders_schedule_enable(struct api *api, const char *campaign, int enabled,
     const char *by, struct err *err);
+/* Begin, extend or (span_ns 0) end the maintenance of a node; reason: for
+ * people. */
+int orders_node_maintain(struct api *api, const char *node, uint64_t span_ns,
+    const char *reason, const char *by, struct err *err);
+/* Remove a node whose agent is not connected. */
+int orders_node_forget(struct api *api, const char *node, const char *by,
+    struct err *err);
 /* Return -EINVAL unless the name of a baseline follows the rules for names of
  * campaigns; -EBUSY for API_RECENT. */
 int orders_pin_check(const char *name);

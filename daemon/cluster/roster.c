@@ -32,9 +32,9 @@ struct roster {
 	struct store *store;
 	void (*lost_cb)(struct node *n, void *arg);
 	void *arg;
-	struct node **all; /* sorted when sorted is set */
-	struct node **by_id;
-	size_t count;
+	struct node **all;   /* sorted when sorted is set */
+	struct node **by_id; /* forgotten ones too */
+	size_t count, ids;
 	int sorted;
 	struct hostname_set *hosts; /* ids */
 	struct node **bucket;       /* open addressing, a power of 2 */
@@ -73,37 +73,59 @@ roster_leaf_set(struct roster *r, struct node *n)
 		    n->addr, n->leaf);
 }
 
+static void
+roster_bucket_renew(struct roster *r)
+{
+	free(r->bucket);
+	r->bucket = xcalloc(r->bucket_count, sizeof(struct node *));
+	for (size_t i = 0; i < r->count; i++)
+		r->bucket[roster_slot_of(r, r->all[i]->name)] = r->all[i];
+}
+
+/* Return a new node with the next id, or the forgotten one of that name with
+ * its old id. */
+static struct node *
+roster_node_make(struct roster *r, const char *name)
+{
+	struct node *n;
+
+	for (size_t i = 0; r->ids > r->count && i < r->ids; i++)
+		if (r->by_id[i]->forgotten &&
+		    strcmp(r->by_id[i]->name, name) == 0) {
+			r->by_id[i]->forgotten = 0;
+			return r->by_id[i];
+		}
+	n = xcalloc(1, sizeof(*n));
+	r->by_id = xmore(r->by_id, r->ids, sizeof(r->by_id[0]));
+	n->name = xstrdup(name);
+	n->id = r->ids;
+	r->by_id[r->ids++] = n;
+	return n;
+}
+
 static struct node *
 roster_node_add(struct roster *r, const char *name)
 {
-	struct node *n = xcalloc(1, sizeof(*n));
+	struct node *n = roster_node_make(r, name);
 
 	if ((r->count + 1) * 2 > r->bucket_count) {
-		free(r->bucket);
 		r->bucket_count *= 2;
-		r->bucket = xcalloc(r->bucket_count, sizeof(struct node *));
-		for (size_t i = 0; i < r->count; i++)
-			r->bucket[roster_slot_of(r, r->all[i]->name)] =
-			    r->all[i];
+		roster_bucket_renew(r);
 	}
 	r->all = xmore(r->all, r->count, sizeof(r->all[0]));
-	r->by_id = xmore(r->by_id, r->count, sizeof(r->by_id[0]));
-	n->name = xstrdup(name);
 	n->state = AGENT_LOST;
 	for (size_t i = 0; i < NODE_NUMBERS; i++)
 		n->numbers[i] = node_numbers[i].is_count ? 0 : NAN;
 	n->first_seen_unix_ns = n->since_unix_ns = clk_unix_ns();
 	r->bucket[roster_slot_of(r, name)] = n;
-	n->id = r->count;
-	r->by_id[r->count] = n;
 	r->all[r->count++] = n;
 	r->sorted = 0;
 	r->state_count[AGENT_LOST]++;
 	hostname_set_add(r->hosts, n->name, n->id);
 	/* The short name is now ambiguous. */
 	for (size_t i = 0; !roster_is_alone(r, n) && i < r->count; i++)
-		if (hostname_is_same(r->by_id[i]->name, name))
-			roster_leaf_set(r, r->by_id[i]);
+		if (hostname_is_same(r->all[i]->name, name))
+			roster_leaf_set(r, r->all[i]);
 	return n;
 }
 
@@ -129,10 +151,12 @@ roster_free(struct roster *r)
 {
 	if (r == NULL)
 		return;
-	for (size_t i = 0; i < r->count; i++) {
-		struct node *n = r->all[i];
+	for (size_t i = 0; i < r->ids; i++) {
+		struct node *n = r->by_id[i];
 
 		free(n->name);
+		free(n->maintenance.by);
+		free(n->maintenance.text);
 		free(n->software);
 		free(n->adopted_run);
 		free(n->boot);
@@ -175,6 +199,12 @@ roster_count(const struct roster *r)
 }
 
 size_t
+roster_ids(const struct roster *r)
+{
+	return r->ids;
+}
+
+size_t
 roster_count_state(const struct roster *r, enum agent_state state)
 {
 	return r->state_count[state];
@@ -191,7 +221,7 @@ roster_set_topo(struct roster *r, const struct topo *topo)
 {
 	r->limits.topo = topo;
 	for (size_t i = 0; i < r->count; i++)
-		roster_leaf_set(r, r->by_id[i]);
+		roster_leaf_set(r, r->all[i]);
 }
 
 const struct topo *
@@ -217,6 +247,15 @@ roster_at(struct roster *r, size_t i)
 	return r->all[i];
 }
 
+static json_t *
+roster_maintenance_json(const struct node *n)
+{
+	return json_pack("{s:I, s:o, s:o}", "until_unix_ns",
+	    (json_int_t)n->maintenance.until_unix_ns, "by",
+	    text_json(n->maintenance.by), "text",
+	    text_json(n->maintenance.text));
+}
+
 json_t *
 roster_json(const struct node *n)
 {
@@ -234,6 +273,9 @@ roster_json(const struct node *n)
 			    json_integer((json_int_t)n->numbers[i]));
 	if (n->alarm != NULL)
 		json_object_set_new(o, "alarm", text_json(n->alarm));
+	if (n->maintenance.until_unix_ns != 0)
+		json_object_set_new(o, "maintenance",
+		    roster_maintenance_json(n));
 	if (n->boot_unix_ns != 0)
 		json_object_set_new(o, "boot_unix_ns",
 		    json_integer((json_int_t)n->boot_unix_ns));
@@ -279,6 +321,14 @@ roster_text(struct node *n, struct strbuf *ret)
 	roster_text_add(ret, "busy", n->busy);
 	roster_text_add(ret, "alarm", n->alarm);
 	roster_text_add(ret, "leaf", n->leaf);
+	if (n->maintenance.until_unix_ns != 0) {
+		json_t *o = roster_maintenance_json(n);
+		char *text = json_dumps(o, JSON_COMPACT);
+
+		strbuf_addf(ret, ",\"maintenance\":%s", text);
+		free(text);
+		json_decref(o);
+	}
 	if (n->boot_unix_ns != 0)
 		strbuf_addf(ret, ",\"boot_unix_ns\":%lld",
 		    (long long)n->boot_unix_ns);
@@ -317,18 +367,12 @@ roster_inventory_set(struct node *n, json_t *inventory)
 #define ROWS_AGED  100
 
 static void
-roster_node_put(struct roster *r, struct node *n)
+roster_node_write(struct roster *r, struct node *n)
 {
-	json_t *o;
+	json_t *o = roster_json(n);
 
-	if (r->store == NULL)
-		return;
-	n->is_unput = account_charge(&n->rows, 0, 1, clk_ns()) > ROWS_NS;
-	if (n->is_unput)
-		return;
 	n->rows.owed_ns += ROW_NS;
 	n->put_ns = clk_ns();
-	o = roster_json(n);
 	json_object_del(o, "inventory");
 	/* The boot id is not shown: with it another agent could take this one's
 	 * place. */
@@ -342,6 +386,16 @@ roster_node_put(struct roster *r, struct node *n)
 		store_put_inventory(r->store, n->name, n->inventory);
 	}
 	n->is_inventory_unput = 0;
+}
+
+static void
+roster_node_put(struct roster *r, struct node *n)
+{
+	if (r->store == NULL)
+		return;
+	n->is_unput = account_charge(&n->rows, 0, 1, clk_ns()) > ROWS_NS;
+	if (!n->is_unput)
+		roster_node_write(r, n);
 }
 
 /* An unstable node stays below this limit. */
@@ -373,7 +427,8 @@ roster_state_set(struct roster *r, struct node *n, enum agent_state state,
 	uint64_t now = clk_unix_ns();
 	char span[32], text[320];
 
-	if (n->state == state)
+	if (n->state == state ||
+	    (n->maintenance.until_unix_ns != 0 && state != AGENT_MAINTENANCE))
 		return;
 	clk_span_format(now > n->since_unix_ns ? now - n->since_unix_ns : 0,
 	    span, sizeof(span));
@@ -392,6 +447,93 @@ roster_state_set(struct roster *r, struct node *n, enum agent_state state,
 	if (roster_event(r->store, n, "agent", text))
 		log_info("node %s: %s", n->name, text);
 	roster_node_put(r, n);
+}
+
+static void
+roster_maintenance_set(struct node *n, uint64_t until_unix_ns, const char *by,
+    const char *text)
+{
+	n->maintenance.until_unix_ns = until_unix_ns;
+	n->lost_told = 0;
+	xstrset(&n->maintenance.by, until_unix_ns != 0 ? by : NULL);
+	xstrset(&n->maintenance.text, until_unix_ns != 0 ? text : NULL);
+}
+
+void
+roster_maintain(struct roster *r, struct node *n, uint64_t until_unix_ns,
+    const char *by, const char *text)
+{
+	roster_maintenance_set(n, until_unix_ns, by, text);
+	roster_state_set(r, n,
+	    until_unix_ns != 0       ? AGENT_MAINTENANCE
+		: n->session == NULL ? AGENT_LOST
+		: n->busy != NULL    ? AGENT_BUSY
+				     : AGENT_OK,
+	    text);
+	/* An order is not subject to the limit of rows, and changes a row
+	 * without a change of state too. */
+	if (r->store != NULL)
+		roster_node_write(r, n);
+}
+
+/* Remove the node from everything but by_id. */
+static void
+roster_node_remove(struct roster *r, struct node *n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->count; i++)
+		if (r->all[i] != n)
+			r->all[kept++] = r->all[i];
+	r->count = kept;
+	r->state_count[n->state]--;
+	n->forgotten = 1;
+	n->known = 0;
+	n->state = AGENT_LOST;
+	n->is_unput = 0;
+	n->leaf[0] = '\0';
+	xstrset(&n->addr, NULL);
+	roster_inventory_set(n, NULL);
+	roster_maintenance_set(n, 0, NULL, NULL);
+	roster_bucket_renew(r);
+	hostname_set_free(r->hosts);
+	r->hosts = hostname_set_new();
+	for (size_t i = 0; i < r->count; i++)
+		hostname_set_add(r->hosts, r->all[i]->name, r->all[i]->id);
+}
+
+int
+roster_forget(struct roster *r, struct node *n, struct err *err)
+{
+	if (n->session != NULL)
+		return err_set(err, -EBUSY,
+		    "%.100s is connected; stop its agent first, or use coalctl "
+		    "node maintain",
+		    n->name);
+	if (n->exclusive != NULL || n->shared > 0)
+		return err_set(err, -EBUSY,
+		    "%.100s is in a run; cancel the run first", n->name);
+	roster_node_remove(r, n);
+	if (r->store != NULL)
+		store_drop_node(r->store, n->name);
+	return 0;
+}
+
+static void
+roster_maintenance_load(struct roster *r, struct node *n, const json_t *o)
+{
+	const json_t *m = json_object_get(o, "maintenance");
+	enum agent_state state = AGENT_LOST;
+
+	roster_maintenance_set(n, member_unsigned(m, "until_unix_ns"),
+	    member_text(m, "by"), member_text(m, "text"));
+	if (n->maintenance.until_unix_ns != 0)
+		state = AGENT_MAINTENANCE;
+	else if (n->state != AGENT_MAINTENANCE)
+		return;
+	r->state_count[n->state]--;
+	r->state_count[state]++;
+	n->state = state;
 }
 
 void
@@ -420,6 +562,7 @@ roster_load(struct roster *r, const json_t *nodes)
 		    "first_seen_unix_ns");
 		n->last_seen_unix_ns = member_unsigned(o, "last_seen_unix_ns");
 		n->since_unix_ns = n->last_seen_unix_ns;
+		roster_maintenance_load(r, n, o);
 		roster_inventory_set(n,
 		    json_incref(json_object_get(o, "inventory")));
 		n->is_inventory_unput = 0;
@@ -429,10 +572,16 @@ roster_load(struct roster *r, const json_t *nodes)
 void
 roster_mirror(struct roster *r, const json_t *nodes)
 {
-	json_t *o;
+	json_t *o, *names = json_object();
 	size_t i;
 
 	roster_load(r, nodes);
+	json_array_foreach (nodes, i, o)
+		json_object_set(names, member_text(o, "node"), o);
+	for (i = r->count; i-- > 0;) /* forgotten by the active collector */
+		if (json_object_get(names, r->all[i]->name) == NULL)
+			roster_node_remove(r, r->all[i]);
+	json_decref(names);
 	json_array_foreach (nodes, i, o) {
 		struct node *n = roster_find(r, member_text(o, "node"));
 		int state = STR_FIND(names_agent_states,
@@ -440,6 +589,7 @@ roster_mirror(struct roster *r, const json_t *nodes)
 
 		if (n == NULL || state < 0)
 			continue;
+		roster_maintenance_load(r, n, o);
 		r->state_count[n->state]--;
 		r->state_count[state]++;
 		n->state = (enum agent_state)state;
@@ -496,10 +646,11 @@ roster_hello(struct roster *r, const json_t *hello, const char *addr,
 		n->heartbeat_ns = r->limits.heartbeat_ns;
 	n->session = s;
 	n->greeted = 0;
+	n->lost_told = 0;
 	n->serial++;
 	n->last_ns = now_ns;
 	n->last_seen_unix_ns = clk_unix_ns();
-	if (n->state == AGENT_OK)
+	if (n->state == AGENT_OK || n->state == AGENT_MAINTENANCE)
 		roster_node_put(r, n);
 	roster_state_set(r, n, AGENT_OK, addr);
 	return n;
@@ -673,6 +824,22 @@ roster_row_age_ns(const struct roster *r)
 	return age_ns == 0 || age_ns > ROW_AGE_NS ? ROW_AGE_NS : age_ns;
 }
 
+/* Return 1 if it is still in maintenance. Runs learn that its agent is lost,
+ * but it causes no other event. */
+static int
+roster_maintenance_tick(struct roster *r, struct node *n, uint64_t now_ns)
+{
+	if (n->maintenance.until_unix_ns <= clk_unix_ns()) {
+		roster_maintain(r, n, 0, NULL, "maintenance has expired");
+		return 0;
+	}
+	if (!n->lost_told && now_ns - n->last_ns >= roster_silence_ns(r, n)) {
+		n->lost_told = 1;
+		r->lost_cb(n, r->arg);
+	}
+	return 1;
+}
+
 void
 roster_tick(struct roster *r, uint64_t now_ns)
 {
@@ -689,6 +856,9 @@ roster_tick(struct roster *r, uint64_t now_ns)
 			continue;
 		if (now_ns - n->put_ns >= age_ns && aged++ < ROWS_AGED)
 			roster_node_put(r, n);
+		if (n->state == AGENT_MAINTENANCE &&
+		    roster_maintenance_tick(r, n, now_ns))
+			continue;
 		if (silent_ns >= roster_silence_ns(r, n)) {
 			roster_state_set(r, n, AGENT_LOST, "silent");
 			r->lost_cb(n, r->arg);
@@ -705,10 +875,23 @@ roster_is_up(const struct node *n)
 	    (n->state == AGENT_OK || n->state == AGENT_BUSY);
 }
 
+int
+roster_is_watched(const struct node *n)
+{
+	return n->state != AGENT_LOST && n->state != AGENT_MAINTENANCE;
+}
+
 void
 roster_why(const struct node *n, struct err *err)
 {
-	if (n->session == NULL)
+	char until[32];
+
+	if (n->state == AGENT_MAINTENANCE) {
+		clk_unix_format(n->maintenance.until_unix_ns, until,
+		    sizeof(until));
+		err_say(err, "%s is in maintenance until %s: %.100s", n->name,
+		    until, n->maintenance.text);
+	} else if (n->session == NULL)
 		err_say(err, "%s is not connected", n->name);
 	else if (n->busy != NULL)
 		err_say(err, "%s is busy: %s", n->name, n->busy);

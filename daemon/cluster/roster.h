@@ -47,15 +47,24 @@ struct node_error {
 	int64_t unix_ns;
 };
 
+/* Maintenance by an order. until_unix_ns 0: none. */
+struct node_maintenance {
+	uint64_t until_unix_ns;
+	char *by, *text; /* who ordered it, and why */
+};
+
 struct node {
 	char *name;
 	enum agent_state state;
 	int known;               /* 0: new, not logged yet */
 	struct session *session; /* NULL: not connected */
-	int greeted;             /* welcome was sent: it accepts orders */
-	uint64_t serial;         /* of the session; grows with every hello */
-	uint64_t last_ns;        /* of its last message; 0: none since start */
-	uint64_t since_unix_ns;  /* of state */
+	struct node_maintenance maintenance;
+	int forgotten;          /* found by its id only */
+	int lost_told;          /* lost_cb was called during maintenance */
+	int greeted;            /* welcome was sent: it accepts orders */
+	uint64_t serial;        /* of the session; grows with every hello */
+	uint64_t last_ns;       /* of its last message; 0: none since start */
+	uint64_t since_unix_ns; /* of state */
 	uint64_t first_seen_unix_ns;
 	uint64_t last_seen_unix_ns;
 	char *software;
@@ -131,9 +140,12 @@ struct node *roster_find(const struct roster *r, const char *name);
 struct node *roster_find_host(const struct roster *r, const char *name);
 /* Return 1 if no other node has its short name. */
 int roster_is_alone(const struct roster *r, const struct node *n);
+/* Return the number of nodes. */
 size_t roster_count(const struct roster *r);
-/* Return the node with this id, 0 to count - 1: the order in which nodes were
- * first seen, which never changes. */
+/* Return the limit of ids: it also counts forgotten nodes. */
+size_t roster_ids(const struct roster *r);
+/* Return the node with this id, 0 to roster_ids - 1: the order in which nodes
+ * were first seen, which never changes. It may be forgotten. */
 struct node *roster_by_id(const struct roster *r, size_t id);
 /* Return the i-th node in human order. */
 struct node *roster_at(struct roster *r, size_t i);
@@ -171,7 +183,18 @@ size_t roster_rails(const struct node *n,
     struct roster_rail ret_rails[ROSTER_RAILS_MAX]);
 /* Return the index of the rail with that name or interface, or -ENOENT. */
 long roster_rail_find(const struct node *n, const char *name);
-/* Return 1 if it was greeted and is neither late nor lost; it may be busy. */
+/* Begin or change the maintenance of a node, or end it with until_unix_ns 0;
+ * by and text are copied. Until its end the node has the state maintenance, so
+ * it is not up, not judged and raises no alarm. */
+void roster_maintain(struct roster *r, struct node *n, uint64_t until_unix_ns,
+    const char *by, const char *text);
+/* Remove a node from the roster and the store. A later hello of its agent adds
+ * it again. -EBUSY with err: it is connected, or in a run. */
+int roster_forget(struct roster *r, struct node *n, struct err *err);
+/* Return 1 if it is neither lost nor in maintenance: its errors count. */
+int roster_is_watched(const struct node *n);
+/* Return 1 if it was greeted and is neither late, lost nor in maintenance; it
+ * may be busy. */
 int roster_is_up(const struct node *n);
 /* Write why it is not up: "node4 is lost". */
 void roster_why(const struct node *n, struct err *err);

@@ -109,7 +109,7 @@ keep_kind(const struct diagnosis *d, struct confirm_node *list, size_t count,
 static struct confirm_node *
 candidates(struct diagnosis *d, const struct incident *k, size_t *ret_outlier)
 {
-	size_t count = roster_count(d->roster);
+	size_t count = roster_ids(d->roster);
 	struct confirm_node *list = xcalloc(count + 1, sizeof(*list));
 	size_t outlier = SIZE_MAX;
 	/* The outlier's own leaf may be slow too. */
@@ -161,20 +161,20 @@ choose(struct diagnosis *d, const struct incident *k)
 		free(list);
 		return 0;
 	}
-	n = confirm_choose(list, roster_count(d->roster), outlier, &d->rng,
+	n = confirm_choose(list, roster_ids(d->roster), outlier, &d->rng,
 	    chosen);
 	/* All nodes of the leaf caused the effect together. */
 	if (n >= 3 && k->kind == JUDGE_LEAF && (p->is_rate || k->paths) &&
 	    !k->asks_way && k->series->sort != CANARY_INCAST)
-		n = confirm_load(list, roster_count(d->roster), &d->rng, chosen,
+		n = confirm_load(list, roster_ids(d->roster), &d->rng, chosen,
 		    n);
 	else if (n >= 3 && k->series->sort == CANARY_INCAST)
-		n = confirm_fill(list, roster_count(d->roster), &d->rng, chosen,
+		n = confirm_fill(list, roster_ids(d->roster), &d->rng, chosen,
 		    n, CONFIRM_NODES_INCAST);
 	/* The path of a pair is random, so a large number of pairs is
 	 * counted. */
 	if (n >= 3 && k->paths)
-		n = confirm_fill(list, roster_count(d->roster), &d->rng, chosen,
+		n = confirm_fill(list, roster_ids(d->roster), &d->rng, chosen,
 		    n, CONFIRM_NODES_MAX);
 	for (size_t i = 0; n >= 3 && i < n; i++) {
 		p->names[i] = xstrdup(roster_by_id(d->roster, chosen[i])->name);
@@ -348,7 +348,7 @@ start(struct diagnosis *d, struct incident *k, int is_follow)
 	confirm_run_clear(p);
 	p->is_follow = is_follow;
 	p->is_rate = series_kind(k->series->sort).is_rate;
-	if (roster_count(d->roster) > 0 &&
+	if (roster_ids(d->roster) > 0 &&
 	    may_have(d, k,
 		roster_by_id(d->roster,
 		    k->kind == JUDGE_NODE ? k->index : 0)) == -EAGAIN)
@@ -565,7 +565,7 @@ is_leaf_busy(const struct diagnosis *d, uint32_t first)
 	const char *leaf = roster_by_id(d->roster, first)->leaf;
 	size_t nodes = 0, busy = 0;
 
-	for (size_t i = 0; i < roster_count(d->roster); i++)
+	for (size_t i = 0; i < roster_ids(d->roster); i++)
 		if (strcmp(roster_by_id(d->roster, i)->leaf, leaf) == 0) {
 			nodes++;
 			busy += i < d->node_count && d->nodes[i].link_busy;

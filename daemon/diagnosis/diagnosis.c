@@ -96,13 +96,26 @@ diagnosis_free(struct diagnosis *d)
 }
 
 void
+diagnosis_withdraw(struct diagnosis *d, const struct node *n, const char *text)
+{
+	struct diagnosis_node *cn = diagnosis_node(d, n);
+	uint32_t id = (uint32_t)n->id;
+	struct incident *k = incident_find(d, JUDGE_NODE, id);
+
+	cn->heard_ns = cn->judged_ns = 0;
+	loss_forget(&d->loss, id);
+	for (size_t s = 0; s < d->series_count; s++)
+		judge_forget(d->series[s].judge, JUDGE_NODE, id);
+	if (k != NULL)
+		incident_end(d, k, VERDICT_UNKNOWN, text);
+}
+
+void
 diagnosis_tick(struct diagnosis *d)
 {
-	for (size_t i = 0; i < roster_count(d->roster); i++) {
+	for (size_t i = 0; i < roster_ids(d->roster); i++) {
 		const struct node *n = roster_by_id(d->roster, i);
 		struct diagnosis_node *cn = diagnosis_node(d, n);
-		uint32_t id = (uint32_t)n->id;
-		struct incident *k;
 
 		if (!diagnosis_is_new_boot(n, cn))
 			continue;
@@ -111,15 +124,8 @@ diagnosis_tick(struct diagnosis *d)
 		 * again. */
 		free(cn->boot);
 		cn->boot = xstrdup(n->boot);
-		cn->heard_ns = cn->judged_ns = 0;
-		loss_forget(&d->loss, id);
-		for (size_t s = 0; s < d->series_count; s++)
-			judge_forget(d->series[s].judge, JUDGE_NODE, id);
-		k = incident_find(d, JUDGE_NODE, id);
-		if (k != NULL)
-			incident_end(d, k, VERDICT_UNKNOWN,
-			    "its agent has restarted: unknown until it is "
-			    "measured");
+		diagnosis_withdraw(d, n,
+		    "its agent has restarted: unknown until it is measured");
 	}
 	ports_tick(d);
 	confirm_run_tick(d);
@@ -375,7 +381,7 @@ static void
 hear_losses(struct diagnosis *d, const struct round *round, int far)
 {
 	struct loss_node *nodes = xcalloc(round->row_count + 1, sizeof(*nodes));
-	int *at = xcalloc(roster_count(d->roster) + 1, sizeof(*at));
+	int *at = xcalloc(roster_ids(d->roster) + 1, sizeof(*at));
 	struct loss_pair pairs[RECORD_PAIRS_MAX];
 	size_t count = 0, pair_count = 0, i;
 

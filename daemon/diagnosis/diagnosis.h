@@ -152,6 +152,10 @@ struct diagnosis_end {
 void diagnosis_run_missed(struct diagnosis *d, const struct diagnosis_end *e,
     const struct node *n);
 void diagnosis_run_over(struct diagnosis *d, const char *run);
+/* Discard the state of a node, which is unknown until it is measured again, and
+ * end its case with this text. */
+void diagnosis_withdraw(struct diagnosis *d, const struct node *n,
+    const char *text);
 /* Call about once a second. */
 void diagnosis_tick(struct diagnosis *d);
 

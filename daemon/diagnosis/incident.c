@@ -76,7 +76,7 @@ report(struct diagnosis *d, const struct diagnosis_verdict *v)
 void
 incident_report_nodes(struct diagnosis *d)
 {
-	for (size_t i = 0; i < roster_count(d->roster); i++) {
+	for (size_t i = 0; i < roster_ids(d->roster); i++) {
 		const struct node *n = roster_by_id(d->roster, i);
 		enum verdict state = diagnosis_of_node(d, n);
 		const struct incident *k;
@@ -895,7 +895,7 @@ diagnosis_leaves_changed(struct diagnosis *d)
 	struct incident *k, *next;
 
 	spines_renew(d);
-	for (size_t i = 0; i < roster_count(d->roster); i++) {
+	for (size_t i = 0; i < roster_ids(d->roster); i++) {
 		const json_t *at = json_object_get(d->leaf_index,
 		    roster_by_id(d->roster, i)->leaf);
 

@@ -117,8 +117,12 @@ void
 diagnosis_counts(const struct diagnosis *d, size_t ret[VERDICT_MAX])
 {
 	memset(ret, 0, VERDICT_MAX * sizeof(*ret));
-	for (size_t i = 0; i < roster_count(d->roster); i++)
-		ret[diagnosis_of_node(d, roster_by_id(d->roster, i))]++;
+	for (size_t i = 0; i < roster_count(d->roster); i++) {
+		const struct node *n = roster_at(d->roster, i);
+
+		if (n->state != AGENT_MAINTENANCE)
+			ret[diagnosis_of_node(d, n)]++;
+	}
 }
 
 /* ---- as text and as JSON ---- */
@@ -678,6 +682,8 @@ diagnosis_json(const struct diagnosis *d, int all)
 			diagnosis_why_unknown(d, n, &err);
 			json_object_set_new(o, "text", text_json(err.text));
 		}
+		if (n->state == AGENT_MAINTENANCE)
+			json_object_set_new(o, "maintenance", json_true());
 		json_array_append_new(list, o);
 	}
 	return list;

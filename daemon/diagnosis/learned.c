@@ -159,7 +159,7 @@ members_json(const struct diagnosis *d, const struct diagnosis_series *s)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < s->members_count && i < roster_count(d->roster);
+	for (size_t i = 0; i < s->members_count && i < roster_ids(d->roster);
 	     i++) {
 		const struct member_sum *m = &s->members[i];
 

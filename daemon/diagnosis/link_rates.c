@@ -275,7 +275,7 @@ diagnosis_link_health(const struct diagnosis *d)
 	json_t *o = json_pack("{s:[], s:[]}", "classes", "worst"), *kinds;
 
 	memset(worst, 0, sizeof(worst));
-	for (size_t i = 0; i < roster_count(d->roster); i++) {
+	for (size_t i = 0; i < roster_ids(d->roster); i++) {
 		const struct node *n = roster_by_id(d->roster, i);
 		const struct diagnosis_node *cn = n->id < d->node_count
 		    ? &d->nodes[n->id]

@@ -118,7 +118,7 @@ void
 diagnosis_paths(struct diagnosis *d, const struct mesh_path *paths,
     size_t count)
 {
-	size_t nodes = roster_count(d->roster);
+	size_t nodes = roster_ids(d->roster);
 	uint32_t *leaf_of = xcalloc(nodes + 1, sizeof(*leaf_of));
 	struct holes h = { .paths = paths,
 		.count = count,
@@ -199,7 +199,7 @@ paths_run_over(struct diagnosis *d, const char *run)
 
 	if (d->stuck.count == 0)
 		return;
-	measured = xcalloc(roster_count(d->roster) + d->node_count + 1, 1);
+	measured = xcalloc(roster_ids(d->roster) + d->node_count + 1, 1);
 	for (size_t i = 0; i < d->node_count; i++)
 		measured[i] = strcmp(d->nodes[i].canary_run, run) == 0;
 	for (size_t i = 0; i < d->stuck.count; i++) {

@@ -219,25 +219,26 @@ ports_tick(struct diagnosis *d)
 	uint64_t now_ns = clk_ns();
 	json_t *leaves;
 
-	for (size_t i = 0; i < roster_count(d->roster); i++) {
+	for (size_t i = 0; i < roster_ids(d->roster); i++) {
 		struct node *n = roster_by_id(d->roster, i);
 		struct diagnosis_node *cn = diagnosis_node(d, n);
 
 		d->ports_new |= cn->nics_serial != n->nics_serial;
 		cn->nics_serial = n->nics_serial;
-		if (n->links != NULL)
+		if (n->links != NULL && n->state != AGENT_MAINTENANCE)
 			take_links(d, n);
 	}
 	if (!d->ports_new || now_ns < d->ports_ns)
 		return;
 	d->ports_new = 0;
 	leaves = json_object();
-	for (size_t i = 0; i < roster_count(d->roster); i++)
+	for (size_t i = 0; i < roster_ids(d->roster); i++)
 		for (int f = 0; f < PORT_FACT_MAX; f++)
 			count_leaves(roster_by_id(d->roster, i),
 			    (enum port_fact)f, leaves);
-	for (size_t i = 0; i < roster_count(d->roster); i++)
-		look(d, roster_by_id(d->roster, i), leaves);
+	for (size_t i = 0; i < roster_ids(d->roster); i++)
+		if (roster_by_id(d->roster, i)->state != AGENT_MAINTENANCE)
+			look(d, roster_by_id(d->roster, i), leaves);
 	json_decref(leaves);
 	d->ports_ns = now_ns +
 	    (uint64_t)fmax(LOOK_NS, LOOK_OF * (double)(clk_ns() - now_ns));

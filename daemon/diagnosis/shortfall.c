@@ -173,7 +173,7 @@ judge_run(struct diagnosis *d, const struct shortfall_run *p)
 	struct best nodes = { 0 }, leaves = { 0 };
 	char text[200];
 
-	best_make(&nodes, roster_count(d->roster));
+	best_make(&nodes, roster_ids(d->roster));
 	for (size_t i = 0; i < p->count; i++)
 		best_take(&nodes, p->list[i].node, p->list[i].ratio);
 	for (uint32_t i = 0; i < nodes.count; i++) {

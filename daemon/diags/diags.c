@@ -85,7 +85,7 @@ static void
 diags_check_agents(struct api *api, json_t *list)
 {
 	struct roster *r = collector_roster(api->p.collector);
-	struct some lost = { .count = 0 };
+	struct some lost = { .count = 0 }, away = { .count = 0 };
 
 	if (roster_count(r) == 0) {
 		diags_put(list,
@@ -96,14 +96,27 @@ diags_check_agents(struct api *api, json_t *list)
 		    "no agent has ever connected");
 		return;
 	}
-	for (size_t i = 0; i < roster_count(r); i++)
-		if (roster_at(r, i)->state == AGENT_LOST)
-			diags_some_add(&lost, roster_at(r, i)->name);
+	for (size_t i = 0; i < roster_count(r); i++) {
+		const struct node *n = roster_at(r, i);
+
+		if (n->state == AGENT_LOST)
+			diags_some_add(&lost, n->name);
+		if (n->state == AGENT_MAINTENANCE)
+			diags_some_add(&away, n->name);
+	}
+	if (away.count > 0)
+		diags_put(list, "info",
+		    "Nothing to do: maintenance ends automatically; earlier "
+		    "with coalctl node maintain NODE --end.",
+		    "%zu of %zu nodes are in maintenance, not judged: %s",
+		    away.count, roster_count(r), diags_some_text(&away));
 	if (lost.count > 0 && clk_ns() - api->born_ns >= YOUNG_NS)
 		diags_put(list, lost.count == roster_count(r) ? "bad" : "warn",
 		    "Check that the node is up and its agent runs. On the "
 		    "node: systemctl restart coalmine-agent; journalctl -u "
-		    "coalmine-agent.",
+		    "coalmine-agent. A node that was removed: coalctl node "
+		    "forget NODE; one in repair: coalctl node maintain NODE "
+		    "--for 8h --reason TEXT.",
 		    "%zu of %zu agents are lost: %s", lost.count,
 		    roster_count(r), diags_some_text(&lost));
 }
@@ -117,7 +130,7 @@ diags_check_versions(struct api *api, json_t *list)
 	for (size_t i = 0; i < roster_count(r); i++) {
 		const struct node *n = roster_at(r, i);
 
-		if (n->state != AGENT_LOST && n->software != NULL &&
+		if (roster_is_watched(n) && n->software != NULL &&
 		    strcmp(n->software, COALMINE_VERSION) != 0)
 			diags_some_add(&other, n->name);
 	}
@@ -336,7 +349,7 @@ diags_check_clocks(struct api *api, json_t *list)
 	for (size_t i = 0; i < roster_count(r); i++) {
 		const struct node *n = roster_at(r, i);
 
-		if (n->state != AGENT_LOST && n->last_ns != 0 &&
+		if (roster_is_watched(n) && n->last_ns != 0 &&
 		    (n->skew_ns > SKEW_NS || n->skew_ns < -SKEW_NS))
 			diags_some_add(&skewed, n->name);
 	}
@@ -422,7 +435,7 @@ diags_check_alarms(struct api *api, json_t *list)
 	for (size_t i = 0; i < roster_count(r); i++) {
 		const struct node *n = roster_at(r, i);
 
-		if (n->state != AGENT_LOST && n->alarm != NULL)
+		if (roster_is_watched(n) && n->alarm != NULL)
 			diags_put(list, "warn",
 			    "On that node: journalctl -u coalmine-agent.",
 			    "agent of %s: %s", n->name, n->alarm);

@@ -16,6 +16,16 @@
 #include "schema/record.h"
 #include "schema/scores.h"
 
+/* Return the node, or NULL if it is unknown or in maintenance: such a node
+ * gives no evidence. */
+static struct node *
+round_node(const struct roster *roster, const char *name)
+{
+	struct node *n = roster_find(roster, name);
+
+	return n != NULL && n->state == AGENT_MAINTENANCE ? NULL : n;
+}
+
 static void
 round_rows_read(const struct roster *roster, const json_t *record,
     struct round *r)
@@ -26,7 +36,7 @@ round_rows_read(const struct roster *roster, const json_t *record,
 	r->rows = xcalloc(json_array_size(json_object_get(record, "nodes")) + 1,
 	    sizeof(*r->rows));
 	member_foreach (record, "nodes", i, o) {
-		const struct node *n = roster_find(roster,
+		const struct node *n = round_node(roster,
 		    member_text(o, "node"));
 
 		if (n == NULL)
@@ -41,7 +51,7 @@ round_rows_read(const struct roster *roster, const json_t *record,
 			.lost = member_number(o, "lost"),
 			.good_lost = member_number(o, "good_lost"),
 			.good_sent = member_number(o, "good_sent"),
-			.partner = roster_find(roster,
+			.partner = round_node(roster,
 			    member_text(o, "partner")),
 			.ratio = member_number(o, "ratio"),
 			.rounds = json_is_integer(json_object_get(o, "rounds"))
@@ -62,7 +72,7 @@ round_scores_read(const struct roster *roster, const json_t *record,
 	record_scores_read(record, is_rate ? "q75" : "q25", &all);
 	r->scores = xcalloc(all.count + 1, sizeof(*r->scores));
 	for (size_t i = 0; i < all.count; i++) {
-		const struct node *n = roster_find(roster, all.list[i].node);
+		const struct node *n = round_node(roster, all.list[i].node);
 
 		if (n != NULL)
 			r->scores[r->score_count++] = (struct round_score){ n,
@@ -82,8 +92,8 @@ round_pairs_read(const struct roster *roster, const json_t *record,
 		1,
 	    sizeof(*r->pairs));
 	member_foreach (record, "pairs", i, o) {
-		const struct node *a = roster_find(roster, member_text(o, "a"));
-		const struct node *b = roster_find(roster, member_text(o, "b"));
+		const struct node *a = round_node(roster, member_text(o, "a"));
+		const struct node *b = round_node(roster, member_text(o, "b"));
 
 		if (a == NULL || b == NULL || a == b)
 			continue;
@@ -110,7 +120,7 @@ round_grid_read(const struct roster *roster, const json_t *record,
 		r->grid[i] = NAN;
 	json_array_foreach (names, i, v)
 		r->grid_nodes[i] = json_is_string(v)
-		    ? roster_find(roster, json_string_value(v))
+		    ? round_node(roster, json_string_value(v))
 		    : NULL;
 	member_foreach (grid, "p50", i, row)
 		json_array_foreach (row, k, v)

@@ -31,28 +31,45 @@ metrics_cluster_is_fresh(const struct api_node *n, double now_s)
 }
 
 /* Families before and after those of node_numbers. */
-enum node_value { NODE_UP, NODE_SEEN, NODE_SCORE, NODE_VALUES };
+enum node_value {
+	NODE_UP,
+	NODE_SEEN,
+	NODE_MAINTENANCE,
+	NODE_SCORE,
+	NODE_VALUES
+};
 
 static const struct {
 	const char *name, *help;
 } node_families[NODE_VALUES] = {
 	[NODE_UP] = { "coalmine_agent_up",
-	    "1 while the node's agent is connected, 0 when it is lost." },
+	    "1 while the node's agent is connected, 0 when it is lost; not "
+	    "during maintenance." },
 	[NODE_SEEN] = { "coalmine_agent_last_seen_timestamp_seconds",
 	    "Time of the last contact with the node's agent." },
+	[NODE_MAINTENANCE] = { "coalmine_node_maintenance_end_timestamp_"
+			       "seconds",
+	    "End of the node's maintenance, only while it is in "
+	    "maintenance." },
 	[NODE_SCORE] = { "coalmine_node_score",
 	    "Robust z of the node against its peers, worst test; positive "
 	    "is worse." },
 };
 
-/* NAN leaves a sample out: a lost node has no score, it is not measured. */
+/* NAN leaves a sample out: a lost node and one in maintenance have no score,
+ * they are not measured. */
 static double
 metrics_cluster_node_value(const struct api_node *n, enum node_value what)
 {
-	int up = n->state != AGENT_LOST;
+	int is_maintained = n->state == AGENT_MAINTENANCE;
+	int up = n->state != AGENT_LOST && !is_maintained;
 
+	if (what == NODE_MAINTENANCE)
+		return is_maintained
+		    ? (double)n->maintenance_until_unix_ns / 1e9
+		    : NAN;
 	if (what == NODE_UP)
-		return up;
+		return is_maintained ? NAN : up;
 	if (what == NODE_SEEN)
 		return n->last_seen_unix_ns > 0
 		    ? (double)n->last_seen_unix_ns / 1e9
@@ -102,7 +119,8 @@ metrics_cluster_node_numbers(struct strbuf *to, const struct node_labels *l)
 			continue;
 		exposition_family(to, row->family, "gauge", row->help);
 		for (size_t i = 0; i < l->count; i++)
-			if (l->nodes[i].state != AGENT_LOST)
+			if (l->nodes[i].state != AGENT_LOST &&
+			    l->nodes[i].state != AGENT_MAINTENANCE)
 				metrics_cluster_node_add(to, l, i, row->family,
 				    l->nodes[i].numbers[k]);
 	}
@@ -138,6 +156,7 @@ metrics_nodes(const struct metrics_in *in, struct strbuf *to)
 	l = (struct node_labels){ nodes, count, ends, labels.text };
 	metrics_cluster_node_family(to, &l, NODE_UP);
 	metrics_cluster_node_family(to, &l, NODE_SEEN);
+	metrics_cluster_node_family(to, &l, NODE_MAINTENANCE);
 	metrics_cluster_node_numbers(to, &l);
 	metrics_cluster_node_family(to, &l, NODE_SCORE);
 	strbuf_clear(&labels);

@@ -227,6 +227,64 @@ http_orders_backup(struct http *h, struct http_request *req, const char *part)
 	json_decref(body);
 }
 
+#define MAINTENANCE_MAX_NS (366 * 86400 * CLK_NS_PER_S)
+#define REASON_BYTES_MAX   200
+
+static void
+http_orders_reply_node(struct http *h, struct http_request *req,
+    const char *node, int rc, const struct err *err)
+{
+	if (rc < 0)
+		http_fail_errno(req, rc, err->text);
+	else
+		http_orders_reply_ordered(h, req,
+		    json_pack("{s:s}", "node", node));
+}
+
+static void
+http_orders_maintain(struct http *h, struct http_request *req, const char *part)
+{
+	json_t *body = http_orders_body_read(req);
+	const char *reason = member_text(body, "reason");
+	uint64_t span_ns = 0;
+	struct err err;
+	int rc;
+
+	if (body == NULL)
+		return;
+	if (clk_span_parse(member_text(body, "for"), &span_ns) < 0 ||
+	    span_ns == 0 || span_ns > MAINTENANCE_MAX_NS || reason[0] == '\0' ||
+	    strlen(reason) > REASON_BYTES_MAX) {
+		http_fail(req, 400, "config",
+		    "expected for, a duration up to 366d such as 8h, and "
+		    "reason, a text of up to 200 bytes");
+	} else {
+		rc = orders_node_maintain(h->api, part, span_ns, reason,
+		    req->who, &err);
+		http_orders_reply_node(h, req, part, rc, &err);
+	}
+	json_decref(body);
+}
+
+static void
+http_orders_maintain_end(struct http *h, struct http_request *req,
+    const char *part)
+{
+	struct err err;
+	int rc = orders_node_maintain(h->api, part, 0, "", req->who, &err);
+
+	http_orders_reply_node(h, req, part, rc, &err);
+}
+
+static void
+http_orders_forget(struct http *h, struct http_request *req, const char *part)
+{
+	struct err err;
+	int rc = orders_node_forget(h->api, part, req->who, &err);
+
+	http_orders_reply_node(h, req, part, rc, &err);
+}
+
 /* ---- baselines: named copies of the canary records of a run, which stay when
  * the run's records are deleted ---- */
 
@@ -321,12 +379,44 @@ http_orders_baseline(struct http *h, struct http_request *req, const char *part)
 }
 
 static void
+http_orders_unpin_cb(int status, json_t *result, void *arg)
+{
+	struct pin *p = arg;
+
+	if (http_gone(p->req)) { /* the interface may be, too */
+		http_drop(p->req);
+	} else if (status < 0) {
+		http_fail_errno(p->req, status, NULL);
+	} else if (json_array_size(result) == 0) {
+		http_fail_errno(p->req, -ENOENT,
+		    "no baseline of that name; coalctl baseline list shows "
+		    "them");
+	} else {
+		orders_pin(p->h->api, p->name, NULL, p->req->who);
+		http_orders_reply_ordered(p->h, p->req,
+		    json_pack("{s:s}", "name", p->name));
+	}
+	json_decref(result);
+	free(p->name);
+	free(p);
+}
+
+static void
 http_orders_unpin(struct http *h, struct http_request *req, const char *part)
 {
+	struct pin *p;
+	json_t *args;
+
 	if (strcmp(part, API_RECENT) == 0 && !http_orders_may_pin(req, part))
 		return;
-	orders_pin(h->api, part, NULL, req->who);
-	http_orders_reply_ordered(h, req, json_pack("{s:s}", "name", part));
+	p = xcalloc(1, sizeof(*p));
+	p->h = h;
+	p->req = req;
+	p->name = xstrdup(part);
+	args = json_pack("{s:s}", "name", part);
+	store_ask_for(h->store, STORE_BASELINES, args, req,
+	    http_orders_unpin_cb, p);
+	json_decref(args);
 }
 
 const struct http_route http_orders_routes[] = {
@@ -344,6 +434,12 @@ const struct http_route http_orders_routes[] = {
 	    .handle = http_orders_baseline },
 	{ "unpin", HTTP_POST, "/api/v1/baselines/*/drop", HTTP_MAY_ORDER,
 	    .handle = http_orders_unpin },
+	{ "maintain", HTTP_POST, "/api/v1/nodes/*/maintain", HTTP_MAY_ORDER,
+	    .handle = http_orders_maintain },
+	{ "maintain-end", HTTP_POST, "/api/v1/nodes/*/maintain/end",
+	    HTTP_MAY_ORDER, .handle = http_orders_maintain_end },
+	{ "forget", HTTP_POST, "/api/v1/nodes/*/forget", HTTP_MAY_ORDER,
+	    .handle = http_orders_forget },
 	{ "token", HTTP_POST, "/api/v1/tokens", HTTP_MAY_ORDER,
 	    .handle = http_orders_token },
 	{ "backup", HTTP_POST, "/api/v1/db/backup", HTTP_MAY_ORDER,

@@ -245,13 +245,16 @@ http_read_cluster_judge(json_t *o)
 		{ member_int(o, "incidents"), "open incident", "open incidents",
 		    VERDICT_WARN },
 	};
-	enum verdict is = reporting < nodes   ? VERDICT_WARN
-	    : member_int(verdicts, "ok") == 0 ? VERDICT_UNKNOWN
-					      : VERDICT_OK;
+	json_int_t away = member_int(o, "maintenance");
+	enum verdict is = reporting + away < nodes ? VERDICT_WARN
+	    : member_int(verdicts, "ok") == 0      ? VERDICT_UNKNOWN
+						   : VERDICT_OK;
 	struct strbuf text = { 0 };
 
 	strbuf_addf(&text, "%lld of %lld nodes report", (long long)reporting,
 	    (long long)nodes);
+	if (away > 0)
+		strbuf_addf(&text, ", %lld in maintenance", (long long)away);
 	if (is == VERDICT_UNKNOWN)
 		strbuf_addf(&text, ", no measurement yet");
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {

@@ -410,7 +410,7 @@ mesh_epoch_begin(struct mesh *m, uint64_t epoch)
 {
 	size_t targets[MESH_CLASS_MAX] = { m->o.leaf_targets,
 		m->o.spine_targets };
-	size_t count = roster_count(m->roster), expected = 0;
+	size_t count = roster_ids(m->roster), expected = 0;
 	struct gathering *ga = NULL;
 	uint64_t before = m->epoch;
 	struct mesh_rings r;
@@ -747,7 +747,7 @@ mesh_ready_count(const struct mesh *m)
 {
 	size_t count = 0;
 
-	for (size_t id = 0; id < roster_count(m->roster); id++)
+	for (size_t id = 0; id < roster_ids(m->roster); id++)
 		count += id < m->node_cap && m->nodes[id].ready &&
 		    roster_is_up(roster_by_id(m->roster, id));
 	return count;

@@ -123,7 +123,7 @@ node_health_set(struct node_health *h, const struct node *n,
 void
 node_health_tick(struct node_health *h)
 {
-	size_t count = roster_count(h->roster), sent = 0;
+	size_t count = roster_ids(h->roster), sent = 0;
 	uint64_t now_ns = clk_ns();
 
 	for (size_t i = 0; i < h->greeted_count; i++)

@@ -208,7 +208,7 @@ fabric_turns_find(const struct run *r, struct turns *t)
 
 	memset(t, 0, sizeof(*t));
 	if (strcmp(text, "all") == 0)
-		for (size_t i = 0; i < roster_count(r->all->roster); i++)
+		for (size_t i = 0; i < roster_ids(r->all->roster); i++)
 			fabric_turns_add(t, roster_by_id(r->all->roster, i));
 	else if (hostlist_parse(text, &hl, NULL) == 0)
 		for (size_t i = 0; i < hl.count; i++)

@@ -49,7 +49,7 @@ networks_count(const struct roster *roster)
 	char addr[64], net[80];
 	size_t k, j;
 
-	for (size_t i = 0; i < roster_count(roster); i++) {
+	for (size_t i = 0; i < roster_ids(roster); i++) {
 		const struct node *n = roster_by_id(roster, i);
 
 		if (n == NULL)
@@ -149,7 +149,7 @@ networks_shared(const struct roster *roster)
 {
 	json_t *counts = networks_count(roster), *shared = NULL;
 
-	for (size_t i = 0; i < roster_count(roster); i++) {
+	for (size_t i = 0; i < roster_ids(roster); i++) {
 		const struct node *n = roster_by_id(roster, i);
 		json_t *own = n != NULL && roster_is_up(n)
 		    ? networks_of(n, counts)

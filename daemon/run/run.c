@@ -103,7 +103,7 @@ run_node_index(struct run *r, const struct node *n)
 		return -ENOENT;
 	}
 	if (r->places == NULL) {
-		r->place_count = roster_count(r->all->roster);
+		r->place_count = roster_ids(r->all->roster);
 		r->places = xcalloc(r->place_count + 1, sizeof(r->places[0]));
 		for (size_t i = 0; i < r->node_count; i++)
 			r->places[r->nodes[i].node->id] = (uint32_t)i + 1;

@@ -369,6 +369,15 @@ store_put_inventory(struct store *st, const char *node, const json_t *inventory)
 }
 
 void
+store_drop_node(struct store *st, const char *node)
+{
+	store_queue_put(st, PUT_NODE, json_pack("{s:s}", "node", node), NULL,
+	    NULL);
+	store_queue_put(st, PUT_INVENTORY, json_pack("{s:s}", "node", node),
+	    NULL, NULL);
+}
+
+void
 store_put_event(struct store *st, const char *kind, const char *subject,
     const char *text)
 {

@@ -113,11 +113,14 @@ void store_put_run(struct store *st, const json_t *run,
     const struct store_event *event, store_cb *cb, void *arg);
 void store_put_counters(struct store *st, const char *run, const char *node,
     int64_t border, int64_t at_unix_ns, const json_t *nics);
-/* node: {node state software inventory first_seen.. last_seen_unix_ns} */
+/* node: {node state software first_seen.. last_seen_unix_ns ...}; state is
+ * required. */
 void store_put_node(struct store *st, const json_t *node);
 /* STORE_NODES answers with it as member "inventory" of its node. */
 void store_put_inventory(struct store *st, const char *node,
     const json_t *inventory);
+/* Delete the node and its inventory. */
+void store_drop_node(struct store *st, const char *node);
 /* Write an event. */
 void store_put_event(struct store *st, const char *kind, const char *subject,
     const char *text);

@@ -42,6 +42,8 @@ enum value {
 enum {
 	DROP_SETTING = PUT_MAX,
 	DROP_BASELINE,
+	DROP_NODE,
+	DROP_INVENTORY,
 	FIND_RUN,
 	COUNT_RECORDS,
 	STATEMENTS
@@ -82,11 +84,17 @@ static const struct statement {
 		       " last_seen_unix_ns = excluded.last_seen_unix_ns,"
 		       " body = excluded.body",
 	    { { VALUE_NAME, "node" }, { VALUE_SEEN, "last_seen_unix_ns" },
-		{ VALUE_BODY } } },
+		{ VALUE_BODY } },
+	    "state", DROP_NODE },
+	[DROP_NODE] = { "DELETE FROM node WHERE node = ?1",
+	    { { VALUE_TEXT, "node" } } },
 	[PUT_INVENTORY] = { "INSERT INTO node_inventory (node, body)"
 			    " VALUES (?1, ?2) ON CONFLICT (node) DO UPDATE SET"
 			    " body = excluded.body",
-	    { { VALUE_NAME, "node" }, { VALUE_PACKED, "inventory" } } },
+	    { { VALUE_NAME, "node" }, { VALUE_PACKED, "inventory" } },
+	    "inventory", DROP_INVENTORY },
+	[DROP_INVENTORY] = { "DELETE FROM node_inventory WHERE node = ?1",
+	    { { VALUE_TEXT, "node" } } },
 	[PUT_EVENT] = { "INSERT INTO event (at_unix_ns, kind, subject, text,"
 			" body) VALUES (?1, ?2, ?3, ?4, ?5)",
 	    { { VALUE_AT }, { VALUE_TEXT, "kind" }, { VALUE_TEXT, "subject" },
@@ -197,7 +205,7 @@ static json_t *
 store_put_brief(const json_t *run)
 {
 	static const char *const gone[] = { "nodes", "campaign_text", "origin",
-		"attempt" };
+		"attempt", "overrides" };
 	json_t *o = json_copy((json_t *)(uintptr_t)run);
 
 	json_object_set_new(o, "node_count",

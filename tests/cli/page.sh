@@ -46,7 +46,7 @@ complete "node" no
 complete "report" rep
 complete "epilog" epi
 complete "link" lin
-complete "list show upgrade-check" node ""
+complete "list show upgrade-check maintain forget" node ""
 complete "validate" campaign va
 complete "--fold" node list --fo
 complete "--ascii" report --as

@@ -34,6 +34,11 @@ store_put_node(struct store *st, const json_t *node)
 }
 
 FAKE void
+store_drop_node(struct store *st, const char *node)
+{
+}
+
+FAKE void
 store_put_inventory(struct store *st, const char *node, const json_t *inventory)
 {
 }

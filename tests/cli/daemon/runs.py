@@ -276,6 +276,66 @@ def test_killed_after_orders(c):
     c.request("POST", "schedule/quick/enable")
 
 
+def ctl_node(c, *args, code=0):
+    r = subprocess.run([BUILD + "/ctl/coalctl", "--url", "unix:" + c.socket,
+                        "node", *args], capture_output=True, text=True)
+    assert r.returncode == code, (args, r.returncode, r.stdout, r.stderr)
+    return r.stdout + r.stderr
+
+
+def test_maintenance(c):
+    """A node in maintenance is not chosen for runs and raises no alarm, also
+    after a restart. A node that was forgotten is gone, also after one."""
+    def state(name):
+        return {n["node"]: n["state"] for n in c.get("nodes")}.get(name)
+    a = agents(c)
+    for args in (("maintain", "node3"), ("maintain", "node3", "--for", "8h"),
+                 ("maintain", "node3", "--end", "--for", "8h"),
+                 ("maintain", "node3", "--for", "8", "--reason", "")):
+        assert "node maintain needs" in ctl_node(c, *args, code=3) or \
+            "neither" in ctl_node(c, *args, code=3)
+    for body in ({"for": "8h"}, {"for": "367d", "reason": "x"},
+                 {"for": "8h", "reason": "x" * 201}, {"reason": "x"}):
+        assert c.request("POST", "nodes/node3/maintain", body)[0] == 400, body
+    assert "no node node9" in ctl_node(
+        c, "maintain", "node9", "--for", "8h", "--reason", "x", code=3)
+    assert "not in maintenance" in ctl_node(c, "maintain", "node3", "--end",
+                                            code=3)
+    assert "node3: in maintenance for 8h" in ctl_node(
+        c, "maintain", "node3", "--for", "8h", "--reason", "new cable")
+    close(a)
+    c.kill()
+    c.start()
+    a = agents(c)
+    assert state("node3") == "maintenance"
+    one = [n for n in c.get("nodes") if n["node"] == "node3"][0]
+    assert one["maintenance"]["text"] == "new cable", one
+    assert one["maintenance"]["until_unix_ns"] > time.time_ns()
+    assert "new cable" in ctl_node(c, "list", "--state", "maintenance")
+    run = c.run("quick", overrides={"canary.time": "1s"})
+    assert c.get("runs/" + run)["overrides"] == {"canary.time": "1s"}
+    assert "overrides" not in c.get("runs")[0]
+    poll("the reason", 30, lambda: "node3 is in maintenance until" in
+         c.get("runs/" + run).get("text", ""))
+    c.request("POST", f"runs/{run}/cancel")
+    assert [e for e in c.get("events?kind=order&limit=1000")
+            if "maintenance ordered by" in e["text"]
+            and "8h: new cable" in e["text"]]
+    ctl_node(c, "maintain", "node3", "--end")
+    assert state("node3") == "ok"
+    assert "stop its agent first" in ctl_node(c, "forget", "node3", code=3)
+    close(a)
+    poll("gone", 10, lambda: state("node3") == "late")
+    assert "node3: forgotten" in ctl_node(c, "forget", "node3")
+    assert state("node3") is None
+    c.kill()
+    c.start()
+    assert state("node3") is None and state("node1") is not None
+    a = agents(c)
+    assert state("node3") == "ok"
+    close(a)
+
+
 def node(c, name="node3", software="0.1.0", inventory=None, ahead_s=0,
          alarm="", mesh=None):
     """An agent with these reports about its node; by default it is healthy."""
@@ -525,7 +585,7 @@ def main():
                      test_restart_without_head, test_cancel, test_alone,
                      test_flood, test_restored,
                      test_foreign_texts, test_latin, test_schedule,
-                     test_killed_after_orders,
+                     test_killed_after_orders, test_maintenance,
                      test_reload, test_diags, test_blind, test_config):
             start = time.time()
             test(c)

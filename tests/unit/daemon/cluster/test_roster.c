@@ -175,6 +175,13 @@ store_put_node(struct store *st, const json_t *node)
 }
 
 void
+store_drop_node(struct store *st, const char *node)
+{
+	(void)st;
+	(void)node;
+}
+
+void
 store_put_inventory(struct store *st, const char *node, const json_t *inventory)
 {
 	(void)st;
@@ -288,6 +295,142 @@ test_quiet_nodes_keep_their_row(void **state)
 	}
 	assert_int_equal(rows_count, before);
 	clk_set_source(NULL, NULL);
+}
+
+static unsigned lost_calls;
+
+static void
+lost_count_cb(struct node *n, void *arg)
+{
+	(void)n;
+	(void)arg;
+	lost_calls++;
+}
+
+static uint64_t unix_ns = 1000 * CLK_NS_PER_S;
+
+static uint64_t
+the_unix_ns(void)
+{
+	return unix_ns;
+}
+
+static uint64_t
+the_ns(void)
+{
+	return unix_ns + 77 * CLK_NS_PER_S;
+}
+
+/* Maintenance hides the state of the connection until it ends, also in another
+ * collector that reads the stored rows. */
+static void
+test_maintenance(void **state)
+{
+	const struct roster_limits limits = { HEARTBEAT_NS, SILENCE_NS, NULL,
+		0 };
+	struct roster *r, *other;
+	struct node *n, *twin;
+	json_t *rows;
+	struct err err;
+
+	(void)state;
+	clk_set_source(the_ns, the_unix_ns);
+	r = roster_new(&limits, NULL, lost_count_cb, NULL);
+	other = roster_new(&limits, NULL, lost_count_cb, NULL);
+	n = hello(r, "node1");
+	n->greeted = 1;
+	assert_true(roster_is_up(n));
+	roster_maintain(r, n, unix_ns + 3600 * CLK_NS_PER_S, "eve", "cable");
+	assert_int_equal(n->state, AGENT_MAINTENANCE);
+	assert_false(roster_is_up(n));
+	assert_false(roster_is_watched(n));
+	roster_why(n, &err);
+	assert_non_null(strstr(err.text, "maintenance until 1970-01-01T01:16"));
+	assert_non_null(strstr(err.text, "cable"));
+
+	rows = json_pack("[o]", roster_json(n));
+	roster_mirror(other, rows);
+	twin = roster_find(other, "node1");
+	assert_int_equal(twin->state, AGENT_MAINTENANCE);
+	assert_string_equal(twin->maintenance.by, "eve");
+
+	/* Runs learn once that its agent is lost. */
+	roster_gone(r, n, "closed");
+	unix_ns += SILENCE_NS + CLK_NS_PER_S;
+	lost_calls = 0;
+	roster_tick(r, the_ns());
+	roster_tick(r, the_ns());
+	assert_int_equal(lost_calls, 1);
+	assert_int_equal(n->state, AGENT_MAINTENANCE);
+	hello(r, "node1");
+	assert_int_equal(n->state, AGENT_MAINTENANCE);
+
+	unix_ns += 3600 * CLK_NS_PER_S;
+	roster_alive(r, n, the_ns());
+	roster_tick(r, the_ns());
+	assert_int_equal(n->state, AGENT_OK);
+	assert_int_equal(roster_count_state(r, AGENT_MAINTENANCE), 0);
+	roster_tick(other, the_ns());
+	assert_int_equal(twin->state, AGENT_LOST);
+
+	/* The active collector has ended it. */
+	roster_mirror(other, rows);
+	assert_int_equal(twin->state, AGENT_MAINTENANCE);
+	json_decref(rows);
+	rows = json_pack("[o]", roster_json(n));
+	roster_mirror(other, rows);
+	assert_int_equal(twin->state, AGENT_OK);
+	json_decref(rows);
+	roster_free(other);
+	roster_free(r);
+	clk_set_source(NULL, NULL);
+}
+
+static void
+test_forget(void **state)
+{
+	const struct roster_limits limits = { HEARTBEAT_NS, SILENCE_NS, NULL,
+		0 };
+	struct roster *r = roster_new(&limits, NULL, lost_count_cb, NULL);
+	struct roster *other = roster_new(&limits, NULL, lost_count_cb, NULL);
+	struct node *a = hello(r, "node1.a"), *b = hello(r, "node1.b");
+	json_t *rows = json_pack("[o, o]", roster_json(a), roster_json(b));
+	struct err err;
+
+	(void)state;
+	roster_mirror(other, rows);
+	assert_int_equal(roster_count(other), 2);
+	json_array_remove(rows, 0);
+	roster_mirror(other, rows);
+	assert_int_equal(roster_count(other), 1);
+	json_decref(rows);
+
+	assert_int_equal(roster_forget(r, a, &err), -EBUSY);
+	assert_non_null(strstr(err.text, "node1.a is connected"));
+	roster_gone(r, a, "closed");
+	a->shared = 1;
+	assert_int_equal(roster_forget(r, a, &err), -EBUSY);
+	a->shared = 0;
+	assert_int_equal(roster_forget(r, a, &err), 0);
+	assert_null(roster_find(r, "node1.a"));
+	assert_int_equal(roster_count(r), 1);
+	assert_int_equal(roster_ids(r), 2);
+	assert_ptr_equal(roster_at(r, 0), b);
+	assert_ptr_equal(roster_by_id(r, 0), a);
+	assert_ptr_equal(roster_find(r, "node1.b"), b);
+	/* The short name is unambiguous again. */
+	assert_true(roster_is_alone(r, b));
+	assert_ptr_equal(roster_find_host(r, "node1"), b);
+	assert_int_equal(roster_count_state(r, AGENT_LOST), 0);
+
+	/* It comes back with its id. */
+	assert_ptr_equal(hello(r, "node1.a"), a);
+	assert_int_equal(a->state, AGENT_OK);
+	assert_int_equal(a->id, 0);
+	assert_int_equal(roster_count(r), 2);
+	assert_int_equal(roster_ids(r), 2);
+	assert_int_equal(hello(r, "node2")->id, 2);
+	roster_free(other);
 	roster_free(r);
 }
 
@@ -298,6 +441,8 @@ main(void)
 		cmocka_unit_test(test_a_busy_agent),
 		cmocka_unit_test(test_quiet_nodes_keep_their_row),
 		cmocka_unit_test(test_domains),
+		cmocka_unit_test(test_maintenance),
+		cmocka_unit_test(test_forget),
 		cmocka_unit_test(test_own_traffic),
 		cmocka_unit_test(test_heartbeats),
 	};

@@ -212,6 +212,28 @@ orders_pin(struct api *api, const char *name, const json_t *body,
 }
 
 int
+orders_node_maintain(struct api *api, const char *node, uint64_t span_ns,
+    const char *reason, const char *by, struct err *err)
+{
+	(void)api;
+	(void)by;
+	(void)reason;
+	if (strcmp(node, "node1") == 0)
+		return 0;
+	return err_set(err, -ENOENT, "no node %s for %g s", node,
+	    (double)span_ns / 1e9);
+}
+
+int
+orders_node_forget(struct api *api, const char *node, const char *by,
+    struct err *err)
+{
+	(void)api;
+	(void)by;
+	return err_set(err, -EBUSY, "%s is connected", node);
+}
+
+int
 orders_pin_check(const char *name)
 {
 	if (strchr(name, '/') != NULL || name[0] == '\0' || name[0] == '-')

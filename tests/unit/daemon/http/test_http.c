@@ -442,7 +442,7 @@ test_orders_need_rights(void **state)
 	static const char *const paths[] = { "/api/v1/campaigns/quick/run",
 		"/api/v1/runs/live-1/cancel", "/api/v1/schedule/quick/enable",
 		"/api/v1/schedule/quick/disable", "/api/v1/stop",
-		"/api/v1/db/backup" };
+		"/api/v1/db/backup", "/api/v1/nodes/node1/forget" };
 	struct env *e = *state;
 	char *answer;
 

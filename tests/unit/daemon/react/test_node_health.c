@@ -34,7 +34,7 @@ clock_now(void)
 }
 
 size_t
-roster_count(const struct roster *r)
+roster_ids(const struct roster *r)
 {
 	(void)r;
 	return NODES;

@@ -439,7 +439,8 @@ test_whole_days_go(void **state)
 	}
 }
 
-/* An old node is deleted with its inventory; no other node is. */
+/* An old node is deleted with its inventory, and a dropped one; no other node
+ * is. */
 static void
 test_old_nodes_go(void **state)
 {
@@ -450,12 +451,16 @@ test_old_nodes_go(void **state)
 
 	for (int is_new = 0; is_new < 2; is_new++) {
 		const char *name = is_new ? "new" : "old";
-		json_t *node = json_pack("{s:s, s:I}", "node", name,
-		    "last_seen_unix_ns",
+		json_t *node = json_pack("{s:s, s:s, s:I}", "node", name,
+		    "state", "lost", "last_seen_unix_ns",
 		    (json_int_t)(now - (is_new ? 89 : 91) * DAY_NS));
 
 		store_put_node(f->st, node);
 		store_put_inventory(f->st, name, node);
+		json_object_set_new(node, "node", json_string("gone"));
+		store_put_node(f->st, node);
+		store_put_inventory(f->st, "gone", node);
+		store_drop_node(f->st, "gone");
 		json_decref(node);
 	}
 	db = db_take(f);
