@@ -96,7 +96,7 @@ add_pass(const struct verdict_evidence *c, char *text)
 		[CONFIRM_LEAF] = "confirmation run: pairs inside the leaf "
 				 "are slow too",
 		[CONFIRM_LINK] = "confirmation run: pairs inside the leaf "
-				 "are normal, so its uplink",
+				 "are normal, so its uplink is slow",
 		[CONFIRM_UNCLEAR] =
 		    "confirmation run: undetermined whether the node or a path "
 		    "is slow",

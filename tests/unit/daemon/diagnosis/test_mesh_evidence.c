@@ -96,7 +96,7 @@ test_mesh_loss(void **state)
 	for (int i = 0; i < 3; i++)
 		hear_mesh(f, "leaf", 0, 1 << 4);
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_BAD);
-	expect_text(f, "within its leaf and to others");
+	expect_text(f, "within its leaf and to other leaves");
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 0);
 	for (int i = 0; i < 3; i++) {
