@@ -575,7 +575,7 @@ def test_clusters(pg):
         for c in (east, spare):
             assert [n["node"] for n in json.loads(ctl(
                 c, "--cluster", "east", "node", "list", "--json"))] == ["n1"]
-        assert "knows east, west" in ctl(east, "--cluster", "north", "version",
+        assert "has east, west" in ctl(east, "--cluster", "north", "version",
                                          rc=3)
         assert "2 of 2 nodes report" in ctl(spare, "cluster", "list", rc=1)
 
