@@ -45,6 +45,7 @@ in_collective() {
 
 stop_rank() { # RANK OPTION...
 	local pid victim tries=600 helped=
+	rm -f "$work/records" # of an earlier attempt
 	timeout -k 20 300 $launcher -n $ranks "$engine" run "$work/c.conf" \
 		--json "$work/records" "${@:2}" >"$work/out" 2>"$work/err" \
 		</dev/null &
