@@ -104,7 +104,7 @@ job_cause_node(const struct job_facts *facts, const struct node *n,
 	char at[24];
 
 	if (!roster_is_up(n)) {
-		strbuf_addf(text, "its agent does not answer since %s",
+		strbuf_addf(text, "its agent has not answered since %s",
 		    job_cause_at((int64_t)n->last_seen_unix_ns, at));
 		return JOB_CAUSE_NODE;
 	}
@@ -259,15 +259,15 @@ job_cause_say(const struct job_finding *f, const struct job_facts *facts,
 	job_cause_at(f->since_unix_ns, at);
 	if (f->count == 0) {
 		strbuf_addf(text,
-		    "no rank is behind, and no collective was launched since "
-		    "%s; ",
+		    "no rank is behind, and no collective has been launched "
+		    "since %s; ",
 		    at);
 		return job_cause_any(facts, text);
 	}
 	job_cause_who_add(f, text);
 	if (f->kind == JOB_SILENT)
-		strbuf_addf(text, " %s not answer since %s",
-		    f->total == 1 ? "does" : "do", at);
+		strbuf_addf(text, " %s not answered since %s",
+		    f->total == 1 ? "has" : "have", at);
 	else
 		strbuf_addf(text, " %s %" PRId64 " collective%s behind",
 		    f->total == 1 ? "is" : "are", f->gap,

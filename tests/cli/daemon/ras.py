@@ -72,7 +72,7 @@ def show(c, say):
     poll("a silent rank", 150, lambda: state() == "silent")
     assert "NCCL 2.28.9, 1 communicator, at " in text(), text()
     assert "communicator 0x14c0626c of 4 ranks: rank 2 (node node1, GPU 2) " \
-        "does not answer since " in text(), text()
+        "has not answered since " in text(), text()
     poll("an event", 30, lambda: c.get("events?kind=job"))
     event, = c.get("events?kind=job")
     assert event["subject"] == "7" and "rank 2 (node" in event["text"], event
@@ -84,7 +84,7 @@ def show(c, say):
         e["text"] for e in c.get("events?kind=job")))
     say("stalled")
     poll("a stall", 200, lambda: state() == "stalled")
-    assert "no rank is behind, and no collective was launched since " in \
+    assert "no rank is behind, and no collective has been launched since " in \
         text(), text()
     page = subprocess.run(
         ["curl", "-sS", "--unix-socket", c.socket,

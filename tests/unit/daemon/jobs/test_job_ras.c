@@ -545,7 +545,7 @@ test_reports(void **state)
 	assert_int_equal(counts[JOB_STALLED], 1);
 	assert_int_equal(event_count, 1);
 	assert_non_null(strstr(events[0],
-	    "no rank is behind, and no collective was launched since"));
+	    "no rank is behind, and no collective has been launched since"));
 	assert_non_null(
 	    strstr(events[0], "; the nodes and leaves of the job are normal"));
 	/* The next reports differ. */
