@@ -295,6 +295,7 @@ test_quiet_nodes_keep_their_row(void **state)
 	}
 	assert_int_equal(rows_count, before);
 	clk_set_source(NULL, NULL);
+	roster_free(r);
 }
 
 static unsigned lost_calls;
