@@ -636,8 +636,8 @@ def test_clusters(pg):
         west.start()
         poll("the address in east", 20, lambda: cluster(east, "west")["url"]
              == west.options["cluster.url"])
-        assert "is another one's" in ctl(east, "--cluster", "west", "node",
-                                         "list", rc=3)
+        assert "belongs to another cluster" in ctl(
+            east, "--cluster", "west", "node", "list", rc=3)
 
         # With a store in a file only the own cluster is listed, with a name or
         # without.
