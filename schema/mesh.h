@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mesh.h - the mesh's datagrams: an echo request and its answer, both of
- * MESH_PACKET_BYTES, or large: the same with zeros up to the size that a path
- * should carry. An answer is never larger than its request.
+ * mesh.h - the UDP datagrams of the mesh. In the mesh the agents measure the
+ * network between them all the time: one sends an echo request, the other
+ * answers. Both have MESH_PACKET_BYTES. A large request or answer is followed
+ * by zeros, up to the size that the path should carry. An answer is never
+ * larger than its request.
  *
  *   0  magic "CMm1"          4  kind, 1 request, 2 answer     5..7  zero
  *   8  epoch                16  seq, chosen by the requester
  *  24  turn_ns, in an answer: how long the responder's host kept it
  *  32  zero                 48  MAC, 16 bytes
  *
- * Numbers are big endian. The MAC is HMAC-SHA256 over the bytes before it, cut
- * to 16, under the pair's token. A token is HMAC-SHA256 over mesh_token_input
- * under the responder's key of this session, which only it and the collector
- * know. So a request is answered only at the address for which the collector
- * made the token, and the responder needs no table of tokens: a forged source
- * address fails, and only nodes of the roster have tokens.
+ * Offsets are bytes; numbers are big endian. An epoch is one interval of the
+ * mesh, at the end of which the agents report. The MAC (message authentication
+ * code) is HMAC-SHA256 over the 48 bytes before it, cut to 16 bytes. Its key is
+ * the token of the pair. A token is HMAC-SHA256 over mesh_token_input under the
+ * responder's key of this session, which only the responder and the collector
+ * know. The collector makes a token for one address of a requester. The
+ * responder recomputes the token from the address that a request comes from. It
+ * therefore needs no table of tokens, a request with a forged source address
+ * fails, and only nodes of the roster have tokens.
  */
 #ifndef SCHEMA_MESH_H
 #define SCHEMA_MESH_H
@@ -24,61 +29,81 @@
 #include <stdint.h>
 
 #define MESH_PACKET_BYTES 64
-#define MESH_LARGE_MIN    1200 /* a large one's bytes; less proves little */
-#define MESH_LARGE_MAX    9216
-#define MESH_MAC_AT       48
-#define MESH_MAC_BYTES    16
-#define MESH_KEY_BYTES    32
-#define MESH_HEX_BYTES    (2 * MESH_KEY_BYTES + 1)
-#define MESH_TOKEN_INPUT  32 /* bytes of mesh_token_input */
-#define MESH_TARGETS_MAX  4096
+/* Bytes of a large datagram; smaller ones prove little. */
+#define MESH_LARGE_MIN 1200
+#define MESH_LARGE_MAX 9216 /* bytes */
+#define MESH_MAC_AT    48   /* offset of the MAC */
+#define MESH_MAC_BYTES 16
+#define MESH_KEY_BYTES 32
+/* A key as hexadecimal text, with the NUL. */
+#define MESH_HEX_BYTES   (2 * MESH_KEY_BYTES + 1)
+#define MESH_TOKEN_INPUT 32   /* bytes of mesh_token_input */
+#define MESH_TARGETS_MAX 4096 /* targets of one node in an epoch */
 
-/* Level by level: the own leaf, then across the spine. */
+/* The class of a pair of nodes: both below one leaf switch, or below two
+ * leaves, so that the path crosses a spine switch. */
 enum mesh_class { MESH_LEAF, MESH_SPINE, MESH_CLASS_MAX };
 extern const char *const mesh_classes[MESH_CLASS_MAX];
-int mesh_class_find(const char *name); /* index or -ENOENT */
+/* Return the class with this name, or -ENOENT. */
+int mesh_class_find(const char *name);
 
-/* What an epoch has found of one pair: ids of nodes, counts of datagrams. */
+/* The result of one epoch for one pair of nodes. Numbers without a unit in
+ * their name are counts of datagrams. */
 struct mesh_path {
-	uint32_t a, b; /* addresses of the requester and the responder */
-	uint32_t answered, lost;
-	/* Large ones; a host or the network said that these are too large. */
+	uint32_t a, b; /* roster ids of the requester and the responder */
+	uint32_t answered, lost; /* small datagrams */
+	/* Large datagrams. Unsent are those that this host or the network
+	 * rejected as too large, and those that the responder could answer only
+	 * with a small datagram. */
 	uint32_t large_answered, large_lost, large_unsent;
-	uint32_t large_bytes; /* 0: none were asked for */
-	uint32_t mtu;         /* that large ones need: with the IP header */
-	double p50_s;         /* of answers; NAN: none */
+	uint32_t large_bytes; /* size of the large ones; 0: none were sent */
+	uint32_t mtu; /* bytes of a large one's IP packet, with headers */
+	double p50_s; /* median round-trip time of small ones; NAN: none */
 };
 
 enum mesh_kind { MESH_REQUEST = 1, MESH_ANSWER = 2 };
 
 struct mesh_packet {
 	enum mesh_kind kind;
+	/* The epoch, the requester's number of the request, and the nanoseconds
+	 * during which the responder's host kept the request (0 in a
+	 * request). */
 	uint64_t epoch, seq, turn_ns;
 };
 
-/* Everything but the MAC. */
+/* Write the datagram p to raw, except for its MAC, which stays zero. */
 void mesh_packet_put(uint8_t raw[MESH_PACKET_BYTES],
     const struct mesh_packet *p);
-/* -EPROTO for anything that put could not have made. */
+/* Parse a datagram without checking its MAC. Return 0, or -EPROTO for anything
+ * that mesh_packet_put could not have made. */
 int mesh_packet_get(const uint8_t raw[MESH_PACKET_BYTES],
     struct mesh_packet *ret);
 
-/* IPv4 addresses are mapped into IPv6, so a family has one form. */
+/* Write the input from which the responder's key makes the token of one
+ * requester. asker: the requester's address; an IPv4 address is mapped into
+ * IPv6, so that an address has one form. */
 void mesh_token_input(const struct in6_addr *asker,
     uint8_t ret[MESH_TOKEN_INPUT]);
-/* A numeric address of either family, mapped. -EINVAL */
+/* Parse a numeric IPv4 or IPv6 address; an IPv4 address is mapped into IPv6.
+ * Return 0 or -EINVAL. */
 int mesh_addr_parse(const char *text, struct in6_addr *ret);
-/* "10.1.0.0/16"; bits count in the mapped form. -EINVAL */
+/* A network such as "10.1.0.0/16". bits is the length of the prefix of the IPv6
+ * form: an IPv4 network has 96 more than its text. */
 struct mesh_net {
 	struct in6_addr addr;
 	unsigned bits;
 };
+/* Parse a network. Return 0 or -EINVAL. */
 int mesh_net_parse(const char *text, struct mesh_net *ret);
-/* The network alone: "10.1.0.0/16". */
+/* Write the network with the bits of the host cleared: "10.1.0.0/16". A text
+ * longer than cap_bytes is cut. */
 void mesh_net_format(const struct mesh_net *net, char *ret, size_t cap_bytes);
+/* Return 1 if the network contains the address, 0 if not. */
 int mesh_net_has(const struct mesh_net *net, const struct in6_addr *addr);
 
+/* Convert a key to hexadecimal text with a NUL, and back. mesh_hex_get returns
+ * 0 or -EINVAL. */
 void mesh_hex_put(const uint8_t key[MESH_KEY_BYTES], char ret[MESH_HEX_BYTES]);
-int mesh_hex_get(const char *hex, uint8_t ret[MESH_KEY_BYTES]); /* -EINVAL */
+int mesh_hex_get(const char *hex, uint8_t ret[MESH_KEY_BYTES]);
 
 #endif

@@ -1,38 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_link.h - errors that counters of ports and GPUs report.
+ * names_link.h - the kinds of errors that counters of network ports and GPUs
+ * report, and the counters themselves.
  *
  * STR_FIND (common/str.h) finds a word in each table. A new word is a row at
- * the place of its enum; stored words do not change.
+ * the place of its enum value; words that records or the store contain must not
+ * change.
  */
 #ifndef SCHEMA_NAMES_LINK_H
 #define SCHEMA_NAMES_LINK_H
 
-/* Kinds of errors that counters of a port or a GPU report. */
+/* The kind of an error. A counter belongs to one port of a NIC, or to one
+ * GPU. */
 enum link_error {
-	LINK_CORRUPTION, /* of bits: symbols, code words, checksums */
-	LINK_FLAP,       /* it went down, or came up */
-	LINK_RETRANSMIT, /* something was sent again, or came out of order */
+	LINK_CORRUPTION, /* corrupted bits: symbols, code words, checksums */
+	LINK_FLAP,       /* the link went down or came up */
+	LINK_RETRANSMIT, /* a packet was sent again, or arrived out of order */
 	LINK_DISCARD,    /* packets that the port could not send */
-	LINK_CORRECTED,  /* what its code repaired, of bits or of memory */
-	LINK_PCIE,       /* its slot, as PCIe's error reporting counts */
-	LINK_DEVICE,     /* the GPU itself is at fault */
-	LINK_THROTTLE,   /* its clocks were lowered, by heat or power */
+	LINK_CORRECTED,  /* bits of a link or of memory were repaired */
+	LINK_PCIE,       /* the slot reported errors (AER of PCIe) */
+	LINK_DEVICE,     /* the GPU itself failed */
+	LINK_THROTTLE,   /* the clocks were reduced by heat or power limits */
 	LINK_ERROR_MAX,
-	/* No fault of the port: counted, shown and never judged. */
+	/* Congestion is not a fault of the port: it is counted and shown, but
+	 * never judged. */
 	LINK_CONGESTION = LINK_ERROR_MAX,
 	LINK_KIND_MAX
 };
-extern const char *const names_link_errors[LINK_KIND_MAX];
-extern const char *const names_link_texts[LINK_KIND_MAX]; /* a sentence */
-/* Counters by their names in sysfs, or by ours, ended by a NULL name. */
+extern const char *const names_link_errors[LINK_KIND_MAX]; /* the words */
+/* A sentence of each kind for people. */
+extern const char *const names_link_texts[LINK_KIND_MAX];
+/* A counter: its name in sysfs or a name that Coalmine defines, and the kind of
+ * error that it counts. */
 struct link_counter {
 	const char *name;
 	enum link_error kind;
-	int is_state; /* counts looks that find it so; no sum since boot */
-	int is_fact;  /* one is enough: no machine in order has it */
+	/* 1: the counter is a state, and counts the readings that found it so;
+	 * 0: it counts errors since boot. */
+	int is_state;
+	/* 1: a single count proves a fault, because no working machine has
+	 * one. */
+	int is_fact;
 };
+/* Ends with a NULL name. */
 extern const struct link_counter names_link_counters[];
+/* Return the counter with this name, or NULL. */
 const struct link_counter *names_link_counter_find(const char *name);
 
 #endif

@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_probe.h - words of probes and campaigns: canary tests, congestors,
+ * names_probe.h - the words of probes and campaigns: canary tests, congestors,
  * phases, collectives, partners, fabrics.
  *
  * STR_FIND (common/str.h) finds a word in each table. A new word is a row at
- * the place of its enum; stored words do not change.
+ * the place of its enum value; words that records or the store contain must not
+ * change.
  */
 #ifndef SCHEMA_NAMES_PROBE_H
 #define SCHEMA_NAMES_PROBE_H
 
 #include <stddef.h>
 
-/* For CONF_CHOICES rows; the tables below must agree (tests/unit). */
+/* The tests and congestors as texts for CONF_CHOICES rows. The tables below
+ * must agree with them (tests/unit compares). */
 #define NAMES_TESTS                                                            \
 	"lat|get-lat|bw|put-bw|bw-sync|natural-bw|allreduce|alltoall|"         \
 	"incast|command"
 #define NAMES_CONGESTORS                                                       \
 	"none|idle|alltoall|incast|put-incast|get-bcast|bcast|allreduce"
 
-/* What carries the bytes of ranks: mpi.fabric of agents and campaigns. */
+/* The network library that carries the bytes of the ranks: option mpi.fabric of
+ * agents and campaigns. */
 #define NAMES_FABRICS     "auto|tcp|ucx|ofi|psm|cray"
 #define NAMES_FABRICS_MAX 6
 extern const char *const names_fabrics[NAMES_FABRICS_MAX];
 
-/* Canary tests (GPCNeT section 3.1; network_test of the suite). */
+/* Canary tests: GPCNeT section 3.1, and network_test of its program suite. */
 enum canary_test {
 	CANARY_LAT,
 	CANARY_GET_LAT,
@@ -33,31 +36,36 @@ enum canary_test {
 	CANARY_NATURAL_BW,
 	CANARY_ALLREDUCE,
 	CANARY_ALLTOALL,
-	CANARY_INCAST,  /* not of the suite: many to one, in turns */
-	CANARY_COMMAND, /* nor this: a program of the site */
+	CANARY_INCAST,  /* not in GPCNeT: many to one, in turns */
+	CANARY_COMMAND, /* not in GPCNeT: runs a program of the site */
 	CANARY_MAX
 };
 
+/* The properties of one canary test. */
 struct test_row {
 	const char *name;  /* in campaigns and records */
 	const char *title; /* in GPCNeT's table */
-	const char *unit;  /* "s" or "B/s": which way impact is taken */
-	size_t bytes;      /* message size */
-	int window;        /* messages in flight to a neighbour */
-	const char *text;
-	/* GPCNeT's counts: rings in a measurement, operations on a ring and
-	 * before it, measurements. */
+	/* "s": impact is congested / isolated; "B/s": isolated / congested. */
+	const char *unit;
+	size_t bytes;     /* size of a message */
+	int window;       /* messages in flight to each neighbour */
+	const char *text; /* a sentence for manuals and help */
+	/* The counts of GPCNeT: random rings per measurement, operations on a
+	 * ring, operations before them that are not counted, and
+	 * measurements. */
 	struct test_counts {
 		int rings, iterations, warmup, measurements;
 	} gpcnet;
-	int may_stand_aside; /* 1: valid with partners match and pair; 2: with
-				one-way too; an incast forms its own groups */
-	int onesided;        /* through windows in memory of the host */
+	/* Partners other than a ring with which the test is valid. 1: match and
+	 * pair; 2: these and one-way. 0: the ring only; an incast forms its own
+	 * groups. */
+	int may_stand_aside;
+	int onesided; /* 1: uses MPI windows in memory of the host */
 };
 extern const struct test_row names_tests[CANARY_MAX];
 
-/* Congestor kinds (GPCNeT section 3.2). idle is the null variant: it holds
- * its nodes and does nothing. */
+/* Congestor kinds (GPCNeT section 3.2). idle is the null variant: its ranks
+ * occupy their nodes and send nothing. */
 enum congestor {
 	CONGESTOR_NONE,
 	CONGESTOR_IDLE,
@@ -69,32 +77,38 @@ enum congestor {
 	CONGESTOR_ALLREDUCE,
 	CONGESTOR_MAX
 };
+/* The properties of one congestor. */
 struct congestor_row {
-	const char *name;
-	const char *title;
-	const char *text;
-	int onesided;
+	const char *name;  /* in campaigns and records */
+	const char *title; /* in GPCNeT's table */
+	const char *text;  /* a sentence for manuals and help */
+	int onesided;      /* 1: uses MPI windows */
 };
 extern const struct congestor_row names_congestors[CONGESTOR_MAX];
 
+/* The condition of the network during a part of a run: no congestors, with
+ * congestors, or the load that the jobs of the cluster cause. */
 enum phase { PHASE_ISOLATED, PHASE_CONGESTED, PHASE_PRODUCTION, PHASE_MAX };
 extern const char *const names_phases[PHASE_MAX];
 
-/* Composed collectives, in the order of option collective.name, and the
- * implementations of one. */
+/* The collectives that Coalmine composes from steps, in the order of option
+ * collective.name, and the implementations that can carry them out. */
 #define NAMES_COLLECTIVES                                                      \
 	"broadcast|reduce|gather|scatter|allgather|reduce-scatter|"            \
 	"allreduce|alltoall"
 #define NAMES_COLLECTIVES_MAX 8
 #define NAMES_IMPLS_MAX       4
 extern const char *const names_collectives[NAMES_COLLECTIVES_MAX];
-extern const char *const names_impls[NAMES_IMPLS_MAX]; /* first: this one */
+/* The first is Coalmine's own. */
+extern const char *const names_impls[NAMES_IMPLS_MAX];
 
-/* What ended a test: stopped_by in its record. */
+/* The condition that ended a test: member stopped_by of its record. The
+ * interval was narrow enough, the time limit was reached, the number of
+ * operations was reached, or an operation timed out. */
 enum stop { STOP_PRECISION, STOP_TIME, STOP_COUNT, STOP_TIMEOUT, STOP_MAX };
 extern const char *const names_stops[STOP_MAX];
 
-/* Pairing of ranks, as canary.partners. */
+/* How ranks are paired: option canary.partners. */
 enum partners {
 	PARTNERS_RING,
 	PARTNERS_MATCH,

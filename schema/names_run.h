@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_run.h - states of a run, and the causes of a failure.
+ * names_run.h - the states of a run, and the causes of failures.
  *
  * STR_FIND (common/str.h) finds a word in each table. A new word is a row at
- * the place of its enum; stored words do not change.
+ * the place of its enum value; words that records or the store contain must not
+ * change.
  */
 #ifndef SCHEMA_NAMES_RUN_H
 #define SCHEMA_NAMES_RUN_H
 
-/* States of a run, in the order of its life. */
+/* The state of a run, in the order in which a run passes through them. */
 enum run_state {
 	RUN_PENDING,
 	RUN_STARTING,
@@ -17,20 +18,21 @@ enum run_state {
 	RUN_FAILED,
 	RUN_TIMED_OUT,
 	RUN_CANCELLED,
-	RUN_MISSED,    /* its time came and it could not be started */
-	RUN_OVERDUE,   /* still waiting past its start margin */
+	RUN_MISSED,    /* its start time passed, and it could not be started */
+	RUN_OVERDUE,   /* still waiting after its start margin */
 	RUN_PREEMPTED, /* ended for a run of higher priority, or a job */
-	RUN_NONSTART,  /* was started and never showed a sign of life */
+	RUN_NONSTART,  /* was started, but no rank ever reported */
 	RUN_STATE_MAX
 };
 struct run_state_row {
 	const char *name; /* "timed-out" */
 	int final;        /* 1: the run never changes again */
-	const char *text;
+	const char *text; /* a sentence for manuals and help */
 };
 extern const struct run_state_row names_run_states[RUN_STATE_MAX];
 
-/* Why a measurement has no number, or a run no success. */
+/* Why a measurement has no number, or why a run did not succeed. The texts are
+ * in names_run.c. */
 enum cause {
 	CAUSE_NONE,
 	CAUSE_TIMEOUT,
@@ -60,12 +62,13 @@ enum cause {
 };
 struct cause_row {
 	const char *name; /* "peer-lost" */
-	const char *text;
+	const char *text; /* a sentence for manuals and help */
 };
 extern const struct cause_row names_causes[CAUSE_MAX];
 
-/* The campaign of confirmation runs: of six nodes, one of them slow, so that no
- * statistic of a cluster takes its runs in. */
+/* The name of the campaign of confirmation runs. Such a run measures six nodes,
+ * one of which is suspected. Statistics of the cluster therefore exclude the
+ * runs of this campaign. */
 #define NAMES_PASS_CAMPAIGN "confirmation"
 
 #endif

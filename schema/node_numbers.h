@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_numbers.h - numbers that a node's heartbeats carry: one row each, which
- * the collector keeps, the API shows and /metrics exports. A number in member
- * host of heartbeats needs no other change of the collector.
+ * node_numbers.h - the numbers that the heartbeats of a node carry, one row
+ * each. The collector keeps them, the API shows them and /metrics exports them.
+ * A new number in member "host" of heartbeats needs a row here and no other
+ * change of the collector.
  */
 #ifndef SCHEMA_NODE_NUMBERS_H
 #define SCHEMA_NODE_NUMBERS_H
@@ -10,9 +11,13 @@
 #define NODE_NUMBERS 2
 
 struct node_number {
-	const char *name; /* of the member: of the heartbeat, or of its host */
-	int is_count;     /* a whole number, 0 where it is missing */
-	/* In /metrics, of nodes that are not lost; NULL: not there. */
+	/* Name of the member, in the heartbeat or in its member "host". */
+	const char *name;
+	/* 1: an integer, taken as 0 if missing; 0: a real number, absent if
+	 * missing. */
+	int is_count;
+	/* Name and help of the metric in /metrics, which exists for nodes that
+	 * are not lost. NULL: the number is not exported. */
 	const char *family, *help;
 };
 extern const struct node_number node_numbers[NODE_NUMBERS];

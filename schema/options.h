@@ -2,8 +2,8 @@
 /*
  * options.h - every key of every configuration file, as rows.
  *
- * The rows feed the parsers, the shipped files in etc/, coalctl's help and the
- * manual pages.
+ * The parsers read the rows. The shipped files in etc/, coalctl's help and the
+ * manual pages are generated from them.
  */
 #ifndef SCHEMA_OPTIONS_H
 #define SCHEMA_OPTIONS_H
@@ -11,42 +11,47 @@
 #include "common/conf.h"
 #include "common/err.h"
 
+/* The rows of each kind of file. The last row of each table has a NULL key. */
 extern const struct conf_row options_campaign[]; /* etc/campaigns/NAME.conf */
 extern const struct conf_row options_daemon[];   /* coalmined.conf */
 extern const struct conf_row options_agent[];    /* coalmine-agent.conf */
 
 extern const struct conf_row options_probe[]; /* probes.d/NAME.conf */
-extern const struct conf_row options_scan[];  /* --KEY VALUE of coalmine-scan */
+/* Options --KEY VALUE of coalmine-scan. */
+extern const struct conf_row options_scan[];
 
-/* By file kind, "campaign", "coalmined", "coalmine-agent", "probe", "plan",
- * "machine" or "scan"; NULL if none. */
+/* Return the rows of a kind of file, or NULL if kind is unknown. kind:
+ * "campaign", "coalmined", "coalmine-agent", "probe", "plan", "machine",
+ * "promise" or "scan". */
 const struct conf_row *options_find(const char *kind);
 
-/* The rows of a campaign's section [slurm], which srun has as options of the
- * same names: the first for NULL, else the next; NULL after the last. */
+/* Iterate over the rows of section [slurm] of a campaign; srun has an option of
+ * the same name for each. row NULL: return the first row; otherwise the row
+ * after it. Return NULL after the last. */
 const struct conf_row *options_slurm(const struct conf_row *row);
 
-/* 1 when a campaign runs canaries and congestors: it says so, or has no plan.
- * 1 when it has a section that is a plan. */
+/* Return 1 if the campaign runs canaries and congestors: it has a section of
+ * theirs, or it has no plan. Otherwise return 0. */
 int options_runs_canaries(const struct conf *c);
+/* Return 1 if the campaign has a section of a probe that is a plan, 0 if
+ * not. */
 int options_runs_plans(const struct conf *c);
-/* Return 1 for the name of a probe that is a plan; its section has the same
- * name. */
+/* Return 1 if name is a probe that is a plan, 0 if not. The section of the
+ * probe's options has the same name. */
 int options_is_plan(const char *name);
 
-/* What single rows cannot say: canary tests twice, mixes without share, a
- * background campaign with congestors, a window without schedule ... 0, or
- * -EINVAL with "file:line: ..." in why. */
+/* Check rules that span several rows of a campaign, for example: no canary test
+ * twice, no congestors in a background campaign, no window without a schedule.
+ * Return 0, or -EINVAL with "FILE:LINE: ..." in err. */
 int options_campaign_check(const struct conf *c, struct err *err);
 
 /* ---- patterns.c: the options of the probes that are plans, as rows ----
  *
- * A section is a probe. The same rows read "name=value" on a command line and
- * a section of a campaign file.
- */
+ * Each section is one probe. The same rows read "name=value" on a command line
+ * and a section of a campaign file. */
 
-/* The tail of the rows of a campaign, which may hold them all: a section for
- * each probe that is a plan, and last [measure], which is for all of them. */
+/* The last rows of options_campaign: a section for each probe that is a plan,
+ * and at the end [measure], which applies to all of them. */
 extern const struct conf_row *const options_patterns;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * packed.h - bytes inside a JSON message: a zstd frame in base64.
+ * packed.h - bytes in a JSON message: a zstd frame, written in base64.
  */
 #ifndef SCHEMA_PACKED_H
 #define SCHEMA_PACKED_H
@@ -8,10 +8,11 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* A JSON string that holds the bytes. */
+/* Compress the bytes and return them as a JSON string: a new reference. */
 json_t *packed_json(const void *bytes, size_t len_bytes);
-/* Allocate what text holds, with a NUL behind it; the caller frees. NULL: not a
- * packed text, or more than max_bytes. */
+/* Decompress a text that packed_json made. Return the bytes with a NUL behind
+ * them, and their number in *ret_len_bytes; the caller frees them. Return NULL
+ * if text is not such a text, or holds more than max_bytes. */
 char *packed_bytes(const char *text, size_t max_bytes, size_t *ret_len_bytes);
 
 #endif

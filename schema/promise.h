@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * promise.h - the keys of promise files (coalmine-promise(5)), as rows.
+ * promise.h - the keys of promise files (coalmine-promise(5)), as rows of
+ * options. A promise file states what a cluster should deliver, and coalctl
+ * accept compares a cluster with it.
  */
 #ifndef SCHEMA_PROMISE_H
 #define SCHEMA_PROMISE_H
 
 #include "common/conf.h"
 
+/* The last row has a NULL key. */
 extern const struct conf_row options_promise[];
 
 #endif

@@ -1,53 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record.h - the record: one JSON object, the same on the engine's output, on
- * the wire and in the store.
+ * record.h - the record: one JSON object on one line, the same on the engine's
+ * output, on the wire and in the store.
  *
- * Kinds, by "probe" (record_fields.c has the members of each):
+ * The member "probe" is the kind of a record. record_fields.c lists the members
+ * of each kind.
  *   begin     first line of a run: version, mpi, nodes, roles, seed, options
- *   phase     a phase border: event begin|end, phase, visit, visits
- *   progress  no seq; shown while the run lasts and never stored
- *   round     raw, only with raw = yes: the first data that a full spool drops
- *   canary    one test in one phase: the headline record
- *   congestor a congestor's own rate, alone or under load
- *   impact    congested against isolated for one test
+ *   phase     begin or end of a phase: event, phase, visit (its number), visits
+ *   progress  without seq; shown while the run lasts, and never stored
+ *   round     raw data, only with raw = yes; a full spool drops it first
+ *   canary    one test in one phase: the main result of a run
+ *   congestor the rate of a congestor, alone or while canaries run
+ *   impact    the congested compared with the isolated result of one test
  *   group stripe self sparse collective neighbor
  *             one plan that ran, or one step of it
- *   binding   a step of binding; fit: the result over its steps
- *   speedup   a plan against another implementation
+ *   binding   one step of the probe binding; fit: the result over its steps
+ *   speedup   a plan compared with another implementation
  *   spmm      the same for a product of a sparse and a dense matrix
  *   bad       a wrong byte: of (the probe) plan verdict cause when rank node
  *             buffer offset want got text
- *   mesh      one class of the agents' mesh in one epoch; of the collector
- *   end       last line: records (their count), status, cause, text
- * Numbered records start with run, seq (from 1, no gaps) and probe.
+ *   mesh      one class of the agents' mesh in one epoch; the collector makes
+ *             it
+ *   end       last line: records (their number), status, cause, text
+ * Numbered records begin with run, seq (from 1, without gaps) and probe.
  *
- * canary and congestor: run seq probe test phase unit n mean min p50 p90 p99
- * p999 max interval{of level lo hi} hist nodes pairs stopped_by rounds seed,
- * and cause if nothing was measured (n is 0 and the numbers are null). Of a
- * canary also p99_time, of a rate p01_time: see hist_quantile_by_time; with
- * exact = gpcnet also rings {n min max avg avg_worst p001}.
- *   scores {hosts, q25 or q75}: of all nodes, where nodes has only the worst
- * (scores.h)
- *   hist   [[index, count], ...], indices as in common/hist.h
+ * Members of canary and congestor: run seq probe test phase unit n mean min p50
+ * p90 p99 p999 max interval{of level lo hi} hist nodes pairs stopped_by rounds
+ * seed. If nothing was measured, n is 0, the numbers are null, and cause states
+ * why. A canary also has p99_time, or p01_time if it measures a rate (see
+ * hist_quantile_by_time), and with exact = gpcnet it has
+ * rings {n min max avg avg_worst p001}.
+ *   scores {hosts, q25 or q75}: the scores of all nodes, if nodes has only the
+ *          worst (scores.h)
+ *   hist   [[index, count], ...], with the indices of common/hist.h
  *   nodes  [{node n p50 p99 q25 q75 partners slow_partners wait_ratio}, ...];
  *          q25, q75: quartiles of the medians of the node's pairs. The node is
  *          judged by the one on the good side (q25 of s, q75 of B/s), computed
  *          without slow partners if a quarter of its partners is slow.
  *          wait_ratio: share of the runnable time of its ranks during the
  *          measurement in which they had no core
- *   pairs  the worst 16: [{a b n p50}, ...]; with partners one-way also forth,
- *          from a to b, and back
- *   grid   {nodes p50}, of at most RECORD_GRID_MAX nodes: row i of p50 has the
+ *   pairs  the worst 16 pairs: [{a b n p50}, ...]; with partners one-way also
+ *          forth (from a to b) and back (from b to a)
+ *   grid   {nodes p50} for at most RECORD_GRID_MAX nodes: row i of p50 has the
  *          medians of node i with nodes 0 to i - 1, null without a measurement
  *
- * group and the like: run seq probe plan of ("whole", "step" with step, or
- * "concurrent") device via ranks nodes messages footprint_bytes bytes bytes_of
- * unit n mean min p50 ... max hist median_upper median_middle interval samples
- * [[s, slowest rank]] stopped_by bandwidth{min median_upper median_middle mean
- * max} memory_bytes_per_s above_memory setup_s verified notes, or cause, text.
+ * Members of a plan's record (group stripe self sparse collective neighbor):
+ * run seq probe plan of ("whole", "step" with step, or "concurrent") device via
+ * ranks nodes messages footprint_bytes bytes bytes_of unit n mean min p50 ...
+ * max hist median_upper median_middle interval samples [[s, slowest rank]]
+ * stopped_by bandwidth{min median_upper median_middle mean max}
+ * memory_bytes_per_s above_memory setup_s verified notes, or cause and text.
  *
- * impact: run seq probe test of ("mean" or "p99") value interval{level lo hi}.
+ * Members of impact: run seq probe test of ("mean" or "p99") value
+ * interval{level lo hi}.
  */
 #ifndef SCHEMA_RECORD_H
 #define SCHEMA_RECORD_H
@@ -70,83 +75,93 @@
 /* A run id: letters, digits and '-', at most RECORD_RUN_MAX. 0 or -EINVAL. */
 int record_run_check(const char *run);
 
-/* The part every reader needs. Strings point into the object. */
+/* The members of a record that every reader needs. The strings point into the
+ * JSON object of the record. */
 struct record_head {
 	const char *run;
-	uint64_t seq; /* 0: progress */
+	uint64_t seq; /* sequence number; 0: the kind has none */
 	const char *probe;
-	const char *test;  /* NULL where the kind has none */
+	const char *test;  /* NULL if the kind has none */
 	const char *phase; /* NULL if the kind has none */
-	int raw;           /* 1: may be dropped first */
+	int raw;           /* 1: a full spool drops this record first */
 };
 
-/* A record as it arrived: its text, not NUL-ended, and its histogram, which is
- * then not among its values. hist NULL: it has none, or one of its values. */
+/* A record as it arrived: its text, which has no NUL at its end. If hist is not
+ * NULL, the histogram was read from the text into hist, and the JSON object of
+ * the record has no member "hist". If hist is NULL, the record has no
+ * histogram, or its histogram is in the JSON object. */
 struct record_line {
 	const char *text;
 	size_t len_bytes;
-	size_t cut_from, cut_to; /* of the text: hist and its comma */
+	size_t cut_from, cut_to; /* in text: the member hist and its comma */
 	const struct strict_bucket *hist;
-	size_t hist_count;
+	size_t hist_count; /* number of buckets */
 };
-/* Return line i, which points into lines; text is NULL if it does not exist.
- * lines may be NULL. */
+/* Return line i of lines, with pointers into lines. The member text of the
+ * result is NULL if line i does not exist or lines is NULL. */
 struct record_line record_line_at(const struct strict_lines *lines, size_t i);
-/* A copy whose text the caller frees, with which its histogram goes. */
+/* Copy a line. The caller frees the text of the copy, and this also frees its
+ * histogram. */
 struct record_line record_line_copy(const struct record_line *line);
 
-/* One line from an engine, which is not trusted: -EPROTO and a reason for
- * anything but an object with a valid head and, by kind, its fields. The
- * caller decrefs *ret. */
+/* Parse one line of an engine's output, which is not trusted. Return 0, the
+ * JSON object, which the caller decrefs, and its head. Return -EPROTO, with the
+ * reason in err, if the line is not an object with a valid head and the members
+ * that its kind must have. */
 int record_parse(const char *line, size_t len_bytes, json_t **ret,
     struct record_head *ret_head, struct err *err);
 
-/* Check values instead of text: the caller has limited length, depth and
+/* Check a record that is already parsed by code that limits length, depth and
  * duplicate keys, as wire_parse does. line: the original text, or NULL if the
- * histogram is among the values. The strings of *ret_head live as long as the
- * record. */
+ * histogram is in the object. Return 0, or -EPROTO with the reason in err. The
+ * strings of *ret_head live as long as the record. */
 int record_check(const json_t *record, const struct record_line *line,
     struct record_head *ret_head, struct err *err);
 
-/* hist <-> [[index, count], ...]; sum, min and max travel as mean, min, max.
- * -EPROTO: the record has no valid one. line may be NULL. */
+/* Read the histogram of a record. Its sum is computed from the member mean; min
+ * and max are members too. line: as for record_check. Return 0, or -EPROTO if
+ * the record has no valid histogram. */
 int record_hist_read(const json_t *record, const struct record_line *line,
     struct hist *ret);
-/* The same, added to what there is, of a record that was checked. */
+/* Add the histogram of a record that record_check has accepted to *into. */
 void record_hist_merge(const json_t *record, const struct record_line *line,
     struct hist *into);
-/* Return x as a JSON number, null if it is not finite. A new reference. */
+/* Return x as a JSON number, or null if x is not finite: a new reference. */
 json_t *record_number(double x);
-/* The statistics of h as members of record: n mean min p50 ... hist. */
+/* Set the statistics of h as members of record: n, mean, min, p50, p90, p99,
+ * p999, max and hist. */
 void record_put_hist(json_t *record, const struct hist *h);
 
-/* ---- record_fields.c: which members each kind of record has: one row a
- * member, by which record.c checks what an engine printed ---- */
+/* ---- record_fields.c: the members of each kind of record, one row each, with
+ * which record.c checks the output of an engine ---- */
 
-/* Is a value one that the member may have? 1 or 0. */
+/* Return 1 if the value is valid for the member, 0 if not. */
 typedef int record_value_check(const json_t *v);
 
-/* kind: s string, i integer not negative, N number or null, a array,
- * o object, O object or null, '*' anything. */
+/* A member of a record. kind is the type of its value: 's' string, 'i' integer
+ * that is not negative, 'N' number or null, 'a' array, 'o' object, 'O' object
+ * or null, '*' any. */
 struct record_field {
 	const char *name;
 	char kind;
-	record_value_check *check; /* NULL: any value of that kind */
-	int optional;
+	record_value_check *check; /* NULL: any value of that type is valid */
+	int optional;              /* 1: the member may be missing */
 };
 
+/* A kind of record. */
 struct record_kind {
 	const char *probe;
 	const struct record_field *fields; /* ends with a NULL name */
-	int numbered;                      /* 0: it has no seq */
+	int numbered; /* 1: records of this kind have a seq */
 };
 
-/* Return NULL for an unknown probe. */
+/* Return the kind of record with this value of "probe", or NULL if unknown. */
 const struct record_kind *record_kind_find(const char *probe);
 
-/* [[index, count], ...] with indices that ascend and counts above 0. */
+/* Return 1 if v is [[index, count], ...] with ascending indices and counts
+ * above 0, and 0 if not. */
 record_value_check record_is_hist;
-/* The same for a list of buckets. */
+/* Return the same for a list of buckets. */
 int record_is_buckets(const struct strict_bucket *list, size_t count);
 
 #endif

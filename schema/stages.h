@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stages.h - which switches paths cross, according to a topology.
+ * stages.h - which switches a path between two leaves crosses, according to a
+ * topology.
  *
- * Between two leaves there are many shortest paths; a hash of each connection,
- * or routes that no file shows, choose one. Measurements cannot distinguish the
- * switches of such a choice, nor the links to them. All switches directly above
- * any leaf that share a leaf form one stage, for example the spines of a pod;
- * so do the switches above all spines of a pod. A path goes up, stage by stage,
- * until the stages of both of its leaves meet. Pure.
+ * Many shortest paths connect two leaves. A hash of each connection, or routes
+ * that no file shows, choose one of them. Measurements cannot distinguish the
+ * switches of such a choice, nor the links to these switches. Therefore
+ * switches are grouped into stages. All switches directly above leaves that
+ * share a leaf form one stage, for example the spines of a pod; so do the
+ * switches above all spines of a pod. A path goes up from stage to stage until
+ * the stages of both of its leaves meet. The functions are pure: they do no
+ * input or output.
  */
 #ifndef SCHEMA_STAGES_H
 #define SCHEMA_STAGES_H
@@ -17,33 +20,37 @@
 
 #include "schema/topology.h"
 
-#define STAGE_NONE UINT32_MAX
+#define STAGE_NONE UINT32_MAX /* no stage */
 
 struct stage {
-	char *switches; /* a hostlist; NULL: the topology has no names */
+	/* Names of its switches, a hostlist; NULL: the topology names none. */
+	char *switches;
 	size_t switch_count;
-	uint32_t links; /* from below */
-	uint32_t above; /* the stage to which these lead; STAGE_NONE */
-	int tier;       /* of its switches: 2 is above leaves */
+	uint32_t links; /* number of links from below */
+	/* The stage that these switches lead up to, or STAGE_NONE. */
+	uint32_t above;
+	int tier; /* tier of its switches; leaves have tier 1 */
 };
 
 struct stages {
 	struct stage *list;
 	size_t count;
-	/* By switch: the stage above it, of leaves; STAGE_NONE. */
+	/* By number of a switch: the stage above it if the switch is a leaf,
+	 * otherwise STAGE_NONE. */
 	uint32_t *of_switch;
 };
 
-/* Build the stages of a topology; a leaf without a switch above it gets one
- * unnamed stage. */
+/* Return the stages of a topology, which the caller frees. If no switch is
+ * above a leaf, one unnamed stage stands for the unknown switches. */
 struct stages *stages_new(const struct topology *t);
-void stages_free(struct stages *s); /* NULL is allowed */
+void stages_free(struct stages *s); /* s can be NULL. */
+/* Return 1 if the topology names the switches of the stages, 0 if not. */
 int stages_are_named(const struct stages *s);
-/* Does a path from a leaf below stage `from` go through `stage` if it goes up
- * as far as it can? */
+/* Return 1 if a path that goes up from stage `from` as far as possible passes
+ * through `stage`, 0 if not. */
 int stages_lead(const struct stages *s, uint32_t from, uint32_t stage);
-/* Does a path between two leaves, below these stages, cross it? Nobody knows:
- * no. */
+/* Return 1 if a path between two leaves below the stages a and b crosses
+ * `stage`. Return 0 if it does not, or if the stages a and b do not meet. */
 int stages_cross(const struct stages *s, uint32_t stage, uint32_t a,
     uint32_t b);
 

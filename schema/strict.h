@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strict.h - JSON from outside: one object, no key twice, limited depth.
+ * strict.h - parse JSON from other programs: one object, limited depth, no key
+ * twice, valid UTF-8.
  */
 #ifndef SCHEMA_STRICT_H
 #define SCHEMA_STRICT_H
@@ -11,34 +12,40 @@
 
 #include "common/err.h"
 
-/* 0, or -EPROTO with the reason in why. The caller decrefs *ret. */
+/* Parse a text that is one JSON object. Return 0 and the object, which the
+ * caller decrefs, or -EPROTO with the reason in err. Small integers are shared
+ * between objects: the caller must not change them. */
 int strict_object(const char *text, size_t len_bytes, int depth_max,
     json_t **ret, struct err *err);
 
-/* A bucket of a histogram: one of [[index, count], ...]. */
+/* A bucket of a histogram: one element of [[index, count], ...]. */
 struct strict_bucket {
 	int32_t index;
 	uint64_t count;
 };
-/* An object of the array "records", as it is in the text. A member "hist" that
- * is a list of buckets is kept separate from the object's values: it has most
- * of a record's numbers. */
+/* One element of the array "records": where its text is. If its member "hist"
+ * is a list of buckets, these are stored in strict_lines and not in the JSON
+ * object, because they are most of a record's numbers. */
 struct strict_line {
-	size_t from, len_bytes;    /* in the text */
-	size_t cut_from, cut_to;   /* in the line: hist with its comma */
-	size_t bucket, bucket_end; /* of lines.buckets */
-	int has_hist;
+	size_t from, len_bytes;    /* offset and length in strict_lines.text */
+	size_t cut_from, cut_to;   /* of hist and its comma, in the line */
+	size_t bucket, bucket_end; /* its buckets in strict_lines.buckets */
+	int has_hist;              /* 1: the buckets are in strict_lines */
 };
-struct strict_lines { /* starts as { 0 } and may be used again */
+/* Begins as { 0 }. The same struct can be passed to several calls; each call
+ * replaces its contents. */
+struct strict_lines {
 	const char *text;
 	struct strict_line *list;
 	size_t count, cap;
 	struct strict_bucket *buckets;
 	size_t bucket_count, bucket_cap;
 };
-/* The same, and the lines of array "records"; they point into text. */
+/* As strict_object, and also store the elements of the member "records" in
+ * lines, in their order. They point into text, which must live as long. */
 int strict_object_lines(const char *text, size_t len_bytes, int depth_max,
     json_t **ret, struct strict_lines *lines, struct err *err);
+/* Free the lists, and set all members to 0. */
 void strict_lines_clear(struct strict_lines *lines);
 
 #endif
