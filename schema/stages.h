@@ -43,7 +43,7 @@ struct stages {
 /* Return the stages of a topology, which the caller frees. If no switch is
  * above a leaf, one unnamed stage stands for the unknown switches. */
 struct stages *stages_new(const struct topology *t);
-void stages_free(struct stages *s); /* s can be NULL. */
+void stages_free(struct stages *s); /* s can be NULL */
 /* Return 1 if the topology names the switches of the stages, 0 if not. */
 int stages_are_named(const struct stages *s);
 /* Return 1 if a path that goes up from stage `from` as far as possible passes

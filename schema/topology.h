@@ -75,7 +75,7 @@ struct topology {
 
 /* Return an empty topology, which the caller frees. */
 struct topology *topology_new(void);
-void topology_free(struct topology *t); /* t can be NULL. */
+void topology_free(struct topology *t); /* t can be NULL */
 
 /* Return in *ret the number of the node or switch with this name, after adding
  * it if it is new. Return 0; -EINVAL if the name is invalid; -E2BIG if the

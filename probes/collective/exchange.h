@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange.h - collectives whose ranks exchange in pairs, in rounds (rounds.h),
- * in place of a composition. Blocks that lie side by side travel as one
+ * exchange.h - build collectives whose ranks exchange data in pairs, in rounds
+ * (rounds.h), as an alternative to a composition. Adjacent blocks travel as one
  * message, so that short data costs few messages.
  *
- * Stages: a collective is one of them or two, each adds its rows behind those
- * before it. Broadcast, reduce, gather and scatter follow a tree from the root;
- * the other three are butterflies. A reduction is the gathering backwards.
- * Inputs are combined as (own, received), which has the same bits on both
- * sides of a pair.
+ * A collective is one or two stages; each stage adds its rows behind those of
+ * the stage before. Broadcast, reduce, gather and scatter follow a tree from
+ * the root. All-gather, reduce-scatter and all-reduce are butterflies. A
+ * reduction is the corresponding gathering in reverse. Inputs are combined as
+ * (own, received), which gives the same bits on both ranks of a pair.
  */
 #ifndef PROBES_COLLECTIVE_EXCHANGE_H
 #define PROBES_COLLECTIVE_EXCHANGE_H
@@ -17,67 +17,83 @@
 #include "probes/collective/rounds.h"
 #include "probes/plan/plan.h"
 
-/* A butterfly holds a table of ranks by ranks. */
+/* Limit of ranks: a butterfly needs a table of ranks by ranks. */
 #define EXCHANGE_RANKS_MAX 4096
 
+/* An exchange under construction. */
 struct exchange {
 	struct plan *p;
-	const struct compose_shape *shape; /* for its transports, type and op */
+	/* Its transports, type and op are used. */
+	const struct compose_shape *shape;
 	enum rounds_kind kind;
 	uint32_t root;
-	uint64_t block; /* bytes */
-	uint16_t send, recv, work, temp;
-	uint32_t step; /* the first of the next stage */
+	uint64_t block;                  /* bytes of a block */
+	uint16_t send, recv, work, temp; /* buffers by their numbers */
+	uint32_t step;                   /* first step of the next stage */
 };
 
 /* ---- stages ---- */
 
-/* Bring all blocks of the root's send, or with in_place of its recv, to every
- * recv. */
+/* Copy all blocks from the root to the buffer recv of every rank. The source is
+ * the root's send, or its recv if in_place is 1. */
 void exchange_broadcast(struct exchange *x, int in_place);
-/* Reduce all blocks of send into buffer to of the root. */
+/* Reduce all blocks of send into buffer `to` of the root. */
 void exchange_reduce(struct exchange *x, uint16_t to);
-/* Where a block is between stages. */
+/* Where a block is between two stages. */
 enum exchange_spot {
-	EXCHANGE_OWN,     /* its rank's: of send, or the start of recv */
-	EXCHANGE_SPREAD,  /* its rank's: in its place in recv */
-	EXCHANGE_IN_WORK, /* in its place in work, at the root in recv */
-	EXCHANGE_KEPT, /* where exchange_allgather moves it, not yet unfolded */
+	/* On its own rank: in send, or at the start of recv. */
+	EXCHANGE_OWN,
+	EXCHANGE_SPREAD,  /* on its own rank: at its offset in recv */
+	EXCHANGE_IN_WORK, /* at its offset in work; on the root in recv */
+	/* Where exchange_allgather will move it, before blocks of folded ranks
+	 * are delivered. */
+	EXCHANGE_KEPT,
 };
-/* Reduce each block of send to its rank: own, in work or kept. */
+/* Reduce each block of send to the rank that owns it. to: EXCHANGE_OWN,
+ * EXCHANGE_IN_WORK or EXCHANGE_KEPT. */
 void exchange_reduce_scatter(struct exchange *x, enum exchange_spot to);
-/* Bring each rank's block, which is own, spread or kept, to every recv. */
+/* Copy the block of each rank to the buffer recv of every rank. from:
+ * EXCHANGE_OWN, EXCHANGE_SPREAD or EXCHANGE_KEPT. */
 void exchange_allgather(struct exchange *x, enum exchange_spot from);
-/* Reduce all blocks of send into every recv, exchanging all in each round. */
+/* Reduce all blocks of send into the buffer recv of every rank; all data is
+ * exchanged in each round. */
 void exchange_allreduce(struct exchange *x);
-/* Bring every rank its block of the root's buffer from: own or spread. */
+/* Copy to every rank its block of buffer `from` of the root. to: EXCHANGE_OWN
+ * or EXCHANGE_SPREAD. */
 void exchange_scatter(struct exchange *x, uint16_t from, enum exchange_spot to);
-/* Bring the block of each rank, own or in work, to the root's recv. */
+/* Copy the block of each rank to the root's recv. from: EXCHANGE_OWN or
+ * EXCHANGE_IN_WORK. */
 void exchange_gather(struct exchange *x, enum exchange_spot from);
 
 /* ---- rows, for the stages ---- */
 
-/* A row that is not complete: pieces that continue it in all their places
- * become part of it. */
+/* A row that is not complete. A piece that continues the row at all of its
+ * places is merged into it. */
 struct exchange_row {
-	uint32_t src, dst; /* the same: a local operation */
+	uint32_t src, dst; /* equal: a local operation of this rank */
 	uint32_t step;
-	uint8_t inputs; /* of a local operation; 2: it reduces from and with */
+	/* Of a local operation; 2: it reduces from and with, 1: it copies
+	 * from. */
+	uint8_t inputs;
 	struct plan_place from, with, to;
-	uint64_t bytes; /* 0: none yet */
+	uint64_t bytes; /* 0: the row is empty */
 };
-/* Continue row by piece, or add it to the plan and begin another. */
+/* Extend row by piece; if piece does not continue it, add row to the plan and
+ * start a new one with piece. */
 void exchange_put(struct exchange *x, struct exchange_row *row,
     const struct exchange_row *piece);
-/* Add row to the plan, unless it is empty, and empty it. */
+/* Add row to the plan unless it is empty, and empty it. */
 void exchange_end(struct exchange *x, struct exchange_row *row);
 
-/* A place of a block, and room in temp, each call another. */
+/* Return the place of a block in a buffer of all blocks. */
 struct plan_place exchange_at(const struct exchange *x, uint16_t buf,
     uint32_t block);
+/* Reserve bytes in the buffer temp of a rank. Return the place; every call
+ * returns another one. */
 struct plan_place exchange_room(struct exchange *x, uint32_t rank,
     uint64_t bytes);
-/* A row of its own. */
+/* Add a row that is complete: a transfer, a copy within a rank, or a reduction
+ * of own and received into `to`. */
 void exchange_send(struct exchange *x, uint32_t step, uint32_t src,
     struct plan_place from, uint32_t dst, struct plan_place to, uint64_t bytes);
 void exchange_copy(struct exchange *x, uint32_t step, uint32_t rank,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * builders.h - the rows of pattern.h's table, one builder a file, and what
- * builders need of options.
+ * builders.h - the table of builders (pattern.h), one builder per file, and
+ * functions for options that the builders share.
  */
 #ifndef PROBES_PATTERN_BUILDERS_H
 #define PROBES_PATTERN_BUILDERS_H
 
 #include "probes/pattern/pattern.h"
 
-/* Every builder, in the order in which a campaign runs them. */
+/* All builders, in the order in which a campaign runs them. */
 #define PATTERN_ROWS(X)                                                        \
 	X(group)                                                               \
 	X(stripe)                                                              \
@@ -28,39 +28,47 @@
 #define PATTERN_EXTERN(name) extern const struct pattern pattern_##name;
 PATTERN_ROWS(PATTERN_EXTERN)
 
-/* Complain about one option; -EINVAL. fmt says what is
- * allowed. */
+/* Report an error in one option. fmt names the expected value. Return
+ * -EINVAL. */
 int pattern_refuse(const struct conf *c, const char *section, const char *key,
     struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-/* need ranks of those that there are: ranks, or need where that is 0. */
+/* Determine the number of ranks. *ranks: in, the existing ranks, or 0 if there
+ * is no such limit; out, the ranks of the plan. need: the ranks that the
+ * options require. Return 0, or -EINVAL with an error at this key if they are
+ * too few. */
 int pattern_ranks(const struct conf *c, const char *section, const char *key,
     uint64_t need, uint32_t *ranks, struct err *err);
-/* Refuse a plan of more transfers than memory is for. */
+/* Return 0, or -EINVAL with an error at this key if the plan would have more
+ * transfers than memory allows. */
 int pattern_transfers(const struct conf *c, const char *section,
     const char *key, uint64_t transfers, struct err *err);
-/* Transports of count steps: one word for all of them, or one for each. */
+/* Read the option via: one transport for all of count steps, or one for each.
+ * Return 0 or -EINVAL. */
 int pattern_vias(const struct conf *c, const char *section, uint32_t count,
     uint8_t *ret, struct err *err);
-/* The options of a section as a plan's title; the caller frees. */
+/* Return the options of a section as the title of a plan; the caller frees
+ * it. */
 char *pattern_title(const struct conf *c, const char *section);
-/* An empty plan with that title. */
+/* Return an empty plan with this title; the caller frees it. */
 struct plan *pattern_begin(const struct conf *c, const char *section,
     uint32_t ranks);
 
-/* ---- what other folders ask of a builder ---- */
+/* ---- functions of single builders that other folders use ---- */
 
-/* The message of a plan of stripe, sent at once by the transport that its
- * stripes take between the nodes. The caller ends it with plan_free. */
+/* Return a plan that sends the message of a plan of stripe as one transfer, by
+ * the transport that its stripes use between the nodes. The caller frees it
+ * with plan_free. */
 struct plan *stripe_direct(const struct plan *p);
 
-/* The steps of binding are measurements, each timed separately; together they
- * show which NIC serves which device (predict/model.h).
+/* The steps of the probe binding are measurements that are timed separately;
+ * together they show which NIC serves which device (predict/binding_fit.h).
  *
- * Two groups of g ranks. First every device of the first group sends to its
- * partner alone; then the first 2, 3, ... g at once (rail); then the first 1,
- * 2, ... g each to all of the other group (asymmetric); and finally all with
- * all, in both directions. Each sends `bytes` in every step. */
+ * There are two groups of g ranks. First every device of the first group sends
+ * to its partner alone. Then the first 2, 3, ... g devices send at once (rail).
+ * Then the first 1, 2, ... g devices send to all devices of the other group
+ * (asymmetric). Finally all send to all, in both directions. Each sender sends
+ * `bytes` in every step. */
 enum binding_part {
 	BINDING_ALONE,
 	BINDING_RAIL,
@@ -70,10 +78,10 @@ enum binding_part {
 };
 extern const char *const binding_parts[BINDING_PART_MAX];
 
-/* What step of a plan for g devices is: device k - 1 alone, or the first k.
- * 0 <= step < 3 g. */
+/* Return the part to which a step belongs, for g devices, 0 <= step < 3 g.
+ * *ret_k: device k - 1 sends alone, or the first k devices send. */
 enum binding_part binding_step(uint32_t g, uint32_t step, uint32_t *ret_k);
-/* The step of a part; k as above. */
+/* Return the step of a part; k as in binding_step. */
 uint32_t binding_step_of(uint32_t g, enum binding_part part, uint32_t k);
 
 #endif

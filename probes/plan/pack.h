@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack.h - a plan as bytes, from the rank that built it to all others.
+ * pack.h - a plan as bytes, for transport from the rank that built it to all
+ * others.
  */
 #ifndef PROBES_PLAN_PACK_H
 #define PROBES_PLAN_PACK_H
@@ -9,13 +10,13 @@
 
 #include "probes/plan/plan.h"
 
-/* A plan as bytes, from the rank that built it to all others, so that a
- * pattern's file is read once and all have the same plan. Compressed: plans
- * repeat themselves, and have to pass through the network under test. For
- * processes of one program: layout and byte order are the machine's. The
- * caller frees. */
+/* Return a plan as compressed bytes; the caller frees them. One rank builds a
+ * plan and sends it to all others, so that a file is read only once and all
+ * ranks have the same plan. Plans are repetitive, and they travel through the
+ * network under test; hence the compression. The bytes are valid only for
+ * processes of one program: layout and byte order are those of the machine. */
 void *plan_pack(const struct plan *p, size_t *ret_bytes);
-/* What plan_pack gave; the caller ends it with plan_free. */
+/* Return the plan that plan_pack packed; the caller frees it with plan_free. */
 struct plan *plan_unpack(const void *packed, size_t bytes);
 
 #endif

@@ -33,7 +33,7 @@
 #define PLAN_TRANSFERS_MAX 100000000ULL /* 4.8 GB of list */
 #define PLAN_BYTES_MAX     (1ULL << 62) /* of one buffer: sums stay in range */
 
-/* How the bytes of a transfer move. */
+/* The transport of a transfer: how its bytes move. */
 enum plan_via {
 	PLAN_VIA_MPI,
 	PLAN_VIA_RMA,
@@ -41,11 +41,12 @@ enum plan_via {
 	PLAN_VIA_IPC_PUT,
 	PLAN_VIA_IPC_GET,
 	PLAN_VIA_XCCL,
-	PLAN_VIA_AUTO, /* until plan_choose_vias: before anything runs */
+	PLAN_VIA_AUTO, /* replaced by plan_choose_vias before the plan runs */
 	PLAN_VIA_MAX
 };
 extern const char *const plan_vias[PLAN_VIA_MAX];
 
+/* The type of the elements of a reduction. */
 enum plan_type {
 	PLAN_INT32,
 	PLAN_INT64,
@@ -53,7 +54,7 @@ enum plan_type {
 	PLAN_DOUBLE,
 	PLAN_HALF,
 	PLAN_BFLOAT16,
-	PLAN_BYTE, /* moves, is never reduced */
+	PLAN_BYTE, /* can be copied, but not reduced */
 	PLAN_TYPE_MAX
 };
 struct plan_type_row {
@@ -62,8 +63,9 @@ struct plan_type_row {
 };
 extern const struct plan_type_row plan_types[PLAN_TYPE_MAX];
 
+/* What a local operation does with its inputs. */
 enum plan_op {
-	PLAN_COPY, /* one input */
+	PLAN_COPY, /* has one input */
 	PLAN_SUM,
 	PLAN_PROD,
 	PLAN_MIN,
@@ -74,14 +76,15 @@ enum plan_op {
 };
 extern const char *const plan_ops[PLAN_OP_MAX];
 
-/* The contents of a buffer before the plan runs, and the allowed contents
- * after. */
+/* The contents of a buffer before the plan runs, and the contents that are
+ * valid after. */
 enum plan_role {
 	PLAN_IN,   /* the user's data, unchanged except for promised ranges */
 	PLAN_OUT,  /* empty before; exactly the promised bytes after */
 	PLAN_TEMP, /* empty before; anything after */
 };
 
+/* A buffer, which can have another size on each rank. */
 struct plan_buf {
 	char *name;
 	enum plan_role role;
@@ -89,6 +92,8 @@ struct plan_buf {
 	uint64_t *bytes; /* by rank; 0: the rank has none */
 };
 
+/* A transfer of bytes from rank src to rank dst: from buffer number `from` at
+ * from_off, to buffer number `to` at to_off. Offsets are bytes. */
 struct plan_transfer {
 	uint64_t from_off, to_off;
 	uint64_t bytes; /* > 0 */
@@ -99,17 +104,19 @@ struct plan_transfer {
 	uint8_t via; /* enum plan_via */
 };
 
+/* A place in a buffer of a rank; off is in bytes. */
 struct plan_place {
 	uint64_t off;
 	uint16_t buf;
 };
 
-/* to = op of the inputs, in this order. */
+/* A local operation: range [to_off, to_off + bytes) of buffer `to` becomes op
+ * of the inputs, in their order. */
 struct plan_local {
 	uint64_t to_off;
-	uint64_t bytes; /* > 0, whole elements of type */
-	size_t input;   /* first of inputs in plan.inputs */
-	uint32_t inputs;
+	uint64_t bytes;  /* > 0, whole elements of type */
+	size_t input;    /* position of the first input in plan.inputs */
+	uint32_t inputs; /* number of inputs */
 	uint32_t rank;
 	uint32_t step;
 	uint16_t to;
@@ -118,7 +125,8 @@ struct plan_local {
 	uint8_t type; /* enum plan_type */
 };
 
-/* Ranks lo..hi-1, and for a source also where their data starts. */
+/* Ranks lo to hi - 1; for a source also the buffer and the offset at which
+ * their data starts. */
 struct plan_span {
 	uint32_t lo, hi;
 };
@@ -128,11 +136,13 @@ struct plan_source {
 	uint16_t buf;
 };
 
-/* At the end, bytes at to + to_off of every rank of spans are the initial
- * bytes of the one source (op PLAN_COPY), or op over all of sources. */
+/* A promise: at the end, `bytes` bytes at to_off of buffer `to`, on every rank
+ * of the spans, are the initial bytes of the only source (op PLAN_COPY), or op
+ * over the initial bytes of all sources. */
 struct plan_promise {
 	uint64_t to_off, bytes;
-	size_t span, source; /* first of each */
+	/* Position of the first one in plan.spans and plan.sources. */
+	size_t span, source;
 	uint32_t spans, sources;
 	uint16_t to;
 	uint8_t op, type;
@@ -148,11 +158,11 @@ struct plan_note {
 };
 
 struct plan {
-	char *title; /* the probe as it was asked for */
+	char *title; /* the probe with the options that the user gave */
 	uint32_t ranks;
-	uint32_t steps; /* 1 + the last one used */
-	/* Transport mpi cuts longer messages into pieces of this size; 0: only
-	 * where MPI requires it. */
+	uint32_t steps; /* 1 + the last step that is used */
+	/* Transport mpi cuts longer messages into pieces of this many bytes. 0:
+	 * it cuts only messages that MPI cannot send whole. */
 	uint64_t piece_bytes;
 	struct plan_buf *bufs;
 	uint32_t bufs_count;
@@ -168,60 +178,68 @@ struct plan {
 	size_t spans_count, spans_cap;
 	struct plan_source *sources;
 	size_t sources_count, sources_cap;
-	char *remark; /* why it is as it is, for people; NULL: nothing to say */
+	char *remark; /* an explanation for people; NULL: none */
 	struct plan_note *notes;
 	size_t notes_count, notes_cap;
 };
 
-/* title is copied. 1 <= ranks <= PLAN_RANKS_MAX. */
+/* Return an empty plan, which the caller frees; title is copied. 1 <= ranks <=
+ * PLAN_RANKS_MAX. */
 struct plan *plan_new(uint32_t ranks, const char *title);
-void plan_free(struct plan *p); /* NULL is allowed */
+void plan_free(struct plan *p); /* p can be NULL */
 
-/* A buffer of this name, empty on every rank; its number. */
+/* Add a buffer with this name, of 0 bytes on every rank. Return its number. */
 uint16_t plan_buf_add(struct plan *p, const char *name, enum plan_role role);
 /* Place the buffer in pinned host memory of its rank. */
 void plan_buf_on_host(struct plan *p, uint16_t buf);
-/* Make the buffer at least so large on rank. */
+/* Enlarge the buffer on this rank to at least this many bytes. */
 void plan_buf_need(struct plan *p, uint16_t buf, uint32_t rank, uint64_t bytes);
 
-/* Add t; buffers are not enlarged. A transfer of 0 bytes is ignored. */
+/* Append the transfer t. The buffers must already be large enough. A transfer
+ * of 0 bytes is ignored. */
 void plan_transfer_add(struct plan *p, const struct plan_transfer *t);
-/* Replace PLAN_VIA_AUTO: by within for transfers between ranks of one node, by
- * across for all others. nodes: node number by rank; NULL: each rank is a
- * separate node. */
+/* Replace PLAN_VIA_AUTO: by `within` in transfers between ranks of one node, by
+ * `across` in all others. nodes: number of the node of each rank; NULL: each
+ * rank is on a node of its own. */
 void plan_choose_vias(struct plan *p, const int *nodes, enum plan_via within,
     enum plan_via across);
-/* l->input and l->inputs are set here. */
+/* Append the local operation l with its inputs; the function sets l->input and
+ * l->inputs in the copy. */
 void plan_local_add(struct plan *p, const struct plan_local *l,
     const struct plan_place *inputs, uint32_t inputs_count);
+/* Append a promise with its spans and sources; the function sets the members
+ * span, spans, source and sources in the copy. */
 void plan_promise_add(struct plan *p, const struct plan_promise *m,
     const struct plan_span *spans, uint32_t spans_count,
     const struct plan_source *sources, uint32_t sources_count);
-/* The common promise: one rank's range is a copy of another's. */
+/* Append the usual promise: the range of one rank is a copy of another rank's
+ * range, as in the transfer t. */
 void plan_promise_copy(struct plan *p, const struct plan_transfer *t);
-/* name is copied, unit is not. */
+/* Append a number; name is copied, unit must stay valid. */
 void plan_note_add(struct plan *p, const char *name, const char *unit,
     uint64_t value);
 void plan_note_real(struct plan *p, const char *name, const char *unit,
     double value);
 
-/* Replace the remark of the plan. */
+/* Replace the remark of the plan (printf format). */
 void plan_remark(struct plan *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Into the order of a listing: step, src, dst, name of to, to_off; local
- * operations by step, rank, name of to, to_off. */
+/* Sort the rows into the order of a listing: transfers by step, src, dst, name
+ * of `to`, to_off; local operations by step, rank, name of `to`, to_off. */
 void plan_sort(struct plan *p);
 
-/* Bytes that all transfers carry, those to oneself included. */
+/* Return the bytes of all transfers together, including those from a rank to
+ * itself. */
 uint64_t plan_volume(const struct plan *p);
 
-/* The cut before piece i when count is cut into parts as equal as can be, the
- * longer ones first: piece i is [plan_cut(i), plan_cut(i + 1)). */
+/* Return the offset of piece i if count is cut into parts as equal as possible,
+ * the longer ones first. Piece i is [plan_cut(i), plan_cut(i + 1)). */
 uint64_t plan_cut(uint64_t count, uint64_t parts, uint64_t i);
-/* Byte at which the share of acc out of sum ends: the last multiple of unit
- * not beyond it, and the end of the message for all of it. Here the longer
- * pieces may be any. */
+/* Return the offset at which the share acc of sum ends in a message of this
+ * many bytes: the last multiple of unit that is not beyond it, or the end of
+ * the message if acc is sum. Unlike with plan_cut, any of the pieces can be the
+ * longer ones. */
 uint64_t plan_cut_share(uint64_t bytes, uint64_t unit, uint64_t acc,
     uint64_t sum);
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rank_graph.h - one rank's part of a plan, and what each of its events waits
- * for.
+ * rank_graph.h - the operations of one rank in a plan, and the earlier
+ * operations for which each has to wait.
  *
- * Events are in the order step, sends and receives, local operations. An
- * executor may follow the steps of each channel, or start an event as soon as
- * those it waits for are complete: both give the same result. Waits are found
- * from overlapping buffer ranges of this rank, so they hold across channels.
+ * The operations are events, ordered by step; in each step sends and receives
+ * precede local operations. An executor can follow the steps of each channel,
+ * or start an event as soon as all events that it waits for are complete: both
+ * give the same result. The waits follow from overlapping buffer ranges of this
+ * rank, so they also hold across channels.
  *
- * Both ends of a transfer have the same tag: its place among all transfers
+ * Both ends of a transfer have the same tag: its position among all transfers
  * from src to dst, in the order of the plan's rows.
  */
 #ifndef PROBES_PLAN_RANK_GRAPH_H
@@ -16,6 +17,8 @@
 
 #include "probes/plan/plan.h"
 
+/* What an event is: a send, a receive, a transfer from the rank to itself, or a
+ * local operation. */
 enum rank_graph_kind {
 	RANK_GRAPH_SEND,
 	RANK_GRAPH_RECV,
@@ -27,12 +30,16 @@ struct rank_graph_event {
 	enum rank_graph_kind kind;
 	uint32_t step;
 	uint32_t
-	    row; /* in plan.transfers, or plan.locals for RANK_GRAPH_LOCAL */
-	uint32_t tag;   /* of a transfer */
-	uint32_t wait;  /* first of waits in view.waits */
-	uint32_t waits; /* events of this view, all of them earlier ones */
+	    /* Position in plan.transfers, or in plan.locals for
+	     * RANK_GRAPH_LOCAL. */
+	    row;
+	uint32_t tag;  /* of a transfer; see above */
+	uint32_t wait; /* position of the first one in rank_graph.waits */
+	/* Number of events that it waits for, all of them earlier ones. */
+	uint32_t waits;
 };
 
+/* The graph of one rank. waits has positions in events. */
 struct rank_graph {
 	uint32_t rank;
 	struct rank_graph_event *events;
@@ -41,9 +48,10 @@ struct rank_graph {
 	size_t waits_count;
 };
 
-/* The plan must be sorted and have passed check_plan. */
+/* Make the graph of a rank. The plan must be sorted and have passed check_plan.
+ * The caller frees *ret with rank_graph_clear. */
 void rank_graph_make(const struct plan *p, uint32_t rank,
     struct rank_graph *ret);
-void rank_graph_clear(struct rank_graph *v); /* frees */
+void rank_graph_clear(struct rank_graph *v); /* frees the lists */
 
 #endif
