@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph.h - the graph of neighbours: directed, with duplicates and self edges.
+ * graph.h - the graph of neighbours of a neighborhood collective: a list of
+ * directed edges between ranks. Duplicates and edges from a rank to itself are
+ * valid.
  *
- * A graph is a list of edges. A rank's destinations in MPI are its edges as a
- * source in the order of the list; the order has no meaning here.
+ * In MPI, the destinations of a rank are its edges as a source, in the order of
+ * the list. Here the order has no meaning.
  */
 #ifndef PROBES_NEIGHBOR_GRAPH_H
 #define PROBES_NEIGHBOR_GRAPH_H
@@ -28,41 +30,47 @@ struct graph {
 	size_t count;
 };
 
+/* The extents of a grid of ranks. */
 struct graph_dims {
 	uint32_t count;
 	uint32_t extent[GRAPH_DIMS_MAX]; /* the last varies fastest */
 };
 
-void graph_clear(struct graph *g); /* frees */
+void graph_clear(struct graph *g); /* frees the edges */
+/* Append an edge. */
 void graph_add(struct graph *g, uint32_t src, uint32_t dst);
-/* By source, then destination; duplicates stay. */
+/* Sort the edges by source, then by destination; duplicates stay. */
 void graph_sort(struct graph *g);
 
-/* Lines "src dst"; ranks 0: one more than the highest. -EINVAL and
- * "name:line: ...", -errno and "path: ...". The caller ends *ret with
- * graph_clear. */
+/* Parse a text of lines "src dst", or load a file. ranks: the number of ranks;
+ * 0: one more than the highest. Return 0 and the graph, which the caller frees
+ * with graph_clear; -EINVAL with "NAME:LINE: ..." in err; or -errno with "PATH:
+ * ...". */
 int graph_parse(const struct numbers_text *from, uint32_t ranks,
     struct graph *ret, struct err *err);
 int graph_load(const char *path, uint32_t ranks, struct graph *ret,
     struct err *err);
 
-/* Erdos-Renyi: each ordered pair of two ranks with probability density, by a
- * hash of the pair and the seed. So a graph of more density has all edges of
- * one of less, and one of more ranks all edges of one of fewer. */
+/* Make an Erdos-Renyi graph: each ordered pair of two ranks is an edge with
+ * probability density, by a hash of the pair and the seed. Therefore a graph
+ * with a higher density contains all edges of one with a lower density, and one
+ * with more ranks contains all edges of one with fewer. */
 void graph_random(uint32_t ranks, double density, uint64_t seed,
     struct graph *ret);
 
-/* ranks as a product of count extents, as equal as prime factors allow,
- * falling: what MPI_Dims_create gives. */
+/* Compute ranks as a product of count extents, which are as equal as the prime
+ * factors allow, and descend: the result of MPI_Dims_create. */
 void graph_dims_make(uint32_t ranks, uint32_t count, struct graph_dims *ret);
-/* Neighbours of a rank in graph_moore. */
+/* Return the number of neighbours of a rank in graph_moore. */
 double graph_moore_degree(const struct graph_dims *d, uint32_t radius);
-/* Everyone within radius along each dimension of a torus, row-major, once
- * each and without oneself. */
+/* Make the graph in which the neighbours of a rank are all ranks within radius
+ * along each dimension of a torus, in row-major order; each once, and not the
+ * rank itself. */
 void graph_moore(const struct graph_dims *d, uint32_t radius,
     struct graph *ret);
-/* The two next along each dimension, as in MPI_Cart_create with all periods
- * set: twice the same where an extent is 2, twice oneself where it is 1. */
+/* Make the graph of the two nearest neighbours along each dimension, as with
+ * MPI_Cart_create and all periods set. An extent of 2 gives the same neighbour
+ * twice, an extent of 1 gives the rank itself twice. */
 void graph_cart(const struct graph_dims *d, struct graph *ret);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * neighbor.h - the specification of a neighborhood allgather(v): the graph, the
- * bytes of each rank, the nodes of ranks and the links between devices of a
- * node.
+ * bytes of each rank, the nodes of the ranks, and the links between the devices
+ * of a node.
  *
- * Rank r is device r % per_node of node r / per_node. The last node may be
- * smaller.
+ * Rank r is device r % per_node of node r / per_node. The last node can have
+ * fewer ranks.
  */
 #ifndef PROBES_NEIGHBOR_NEIGHBOR_H
 #define PROBES_NEIGHBOR_NEIGHBOR_H
@@ -25,32 +25,37 @@
 
 struct neighbor {
 	struct graph graph; /* sorted */
-	uint64_t *sizes;    /* bytes that each rank gives to all that ask */
-	uint32_t ranks;     /* of the graph */
+	/* Bytes that each rank sends to each of its neighbours. */
+	uint64_t *sizes;
+	uint32_t ranks; /* of the graph */
 	uint32_t per_node;
 	struct links links;
-	uint64_t unit;      /* bytes; cuts of a message lie at multiples */
+	/* A message is cut only at multiples of this many bytes. */
+	uint64_t unit;
 	uint64_t threshold; /* bytes; smaller messages go directly */
 	double density;     /* of a random graph, else < 0 */
-	int dataflow;       /* a channel for each source */
-	struct csr matrix;  /* to multiply with; rows 0: none */
-	uint32_t columns;   /* of the dense matrix, 8 bytes each */
-	uint8_t vias[3];    /* of scatter, exchange and peer copy */
+	int dataflow;       /* 1: each source has a channel of its own */
+	struct csr matrix;  /* sparse matrix of a product; rows 0: none */
+	uint32_t columns;   /* columns of the dense matrix, of 8 bytes each */
+	/* Transports of the steps scatter, exchange and peer copy. */
+	uint8_t vias[3];
 };
 
-/* ranks: how many there are, 0: as many as it takes. -EINVAL (or -errno) and
- * why. The caller ends *ret with neighbor_clear. */
+/* Read the section of the probe. ranks: the existing ranks; 0: as many as the
+ * options need. Return 0, or -EINVAL (or -errno) with the reason in err. The
+ * caller frees *ret with neighbor_clear. */
 int neighbor_read(const struct conf *c, uint32_t ranks, struct neighbor *ret,
     struct err *err);
-void neighbor_clear(struct neighbor *nb); /* frees */
+void neighbor_clear(struct neighbor *nb); /* frees what it owns */
 
-/* Build the plan for this many ranks, or for those of nb if these are more. The
- * caller ends it with plan_free. */
+/* Return the plan for this many ranks, or for nb->ranks if that is more. The
+ * caller frees it with plan_free. */
 struct plan *neighbor_plan(const struct neighbor *nb, uint32_t ranks,
     const char *title);
 
-/* Numbers of bytes, least to most of them, as sizes and ranks of nb; -EINVAL
- * and "name:line: ...". */
+/* Parse a list of sizes in bytes, one per rank, into nb->sizes and nb->ranks.
+ * least, most: valid counts. Return 0, or -EINVAL with "NAME:LINE: ..." in
+ * err. */
 int neighbor_sizes_parse(const struct numbers_text *from, uint32_t least,
     uint32_t most, struct neighbor *nb, struct err *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ipc_part.h - inside of ipc: ipc_make.c makes it ready, ipc.c replays.
+ * ipc_part.h - the internals of transport ipc: ipc_make.c prepares it, ipc.c
+ * runs the transfers. Of the two ranks of a transfer, the worker copies.
  */
 #ifndef PROBES_TRANSPORT_IPC_PART_H
 #define PROBES_TRANSPORT_IPC_PART_H
@@ -12,63 +13,67 @@
 #define IPC_STREAMS_MAX 16
 #define IPC_LINE_BYTES  64
 
-/* An end that waits for a worker, with two words that count iterations: its
- * owner says that it is ready, the worker that it is done. One cache line for
- * each writer. */
+/* One end of a transfer, on the board of the rank that is not the worker. Two
+ * words count iterations: the owner writes ready when its memory is ready, the
+ * worker writes done when it has copied. Each writer has a cache line of its
+ * own. */
 struct board_slot {
 	uint32_t peer, tag;
 	uint64_t off, bytes;
 	uint32_t receive, on_host;
-	_Alignas(IPC_LINE_BYTES) atomic_uint ready; /* by its owner */
-	_Alignas(IPC_LINE_BYTES) atomic_uint done;  /* by the worker */
+	_Alignas(IPC_LINE_BYTES) atomic_uint ready; /* written by the owner */
+	_Alignas(IPC_LINE_BYTES) atomic_uint done;  /* written by the worker */
 };
 
-/* The shared state of a rank in host memory, mapped by the others of its
- * node. */
+/* The shared state of a rank in host memory, which the other ranks of its node
+ * map. */
 struct board {
 	uint32_t slots_count;
-	struct doorbell ready; /* workers sleep */
-	struct doorbell done;  /* its owner sleeps */
+	struct doorbell ready; /* workers sleep on it */
+	struct doorbell done;  /* its owner sleeps on it */
 	_Alignas(IPC_LINE_BYTES) struct board_slot
-	    slots[]; /* by peer, receive, tag */
+	    slots[]; /* sorted by peer, receive, tag */
 };
 
+/* Another rank of the node, with its board and memory mapped here. */
 struct peer {
 	int rank;
 	struct board *board;
 	char *memory, *host_memory;
 };
 
-/* One end of this rank. */
+/* The state of one end of this rank. */
 struct work {
-	struct board *board; /* mine, or the peer's */
+	struct board *board; /* this rank's own, or the peer's */
 	struct board_slot *slot;
-	uint32_t count; /* iterations started */
-	int worker;
-	char *theirs;    /* of a worker: the other end */
-	uint32_t stream; /* of its peer */
+	uint32_t count;  /* number of iterations that were started */
+	int worker;      /* 1: this rank copies */
+	char *theirs;    /* if worker: memory of the other end */
+	uint32_t stream; /* number of the stream for its peer */
 	struct device_event *event;
 };
 
 struct transport {
 	const struct transport_team *team;
 	const struct transport_share *share;
-	struct device *host; /* of boards */
+	struct device *host; /* the device that owns the boards */
 	struct board *board;
 	struct peer *peers;
 	uint32_t peers_count;
 	struct work *works; /* by end */
 	struct device_stream *streams[IPC_STREAMS_MAX];
 	uint32_t streams_count;
-	/* Ends: waiting for a peer, being copied, waiting for a worker. */
+	/* Lists of ends: worker ends that wait for the peer, worker ends whose
+	 * copy is active, and other ends that wait for their worker. */
 	uint32_t *blocked, *copying, *passive;
 	uint32_t blocked_count, copying_count, passive_count;
-	int sleeps;         /* ranks share cores */
-	uint32_t looks;     /* since one found something */
-	unsigned int rings; /* of the own board, when its ends were looked at */
+	int sleeps;     /* 1: ranks share cores, so that waiters sleep */
+	uint32_t looks; /* polls since one found progress */
+	/* Rings of the own board when its ends were last polled. */
+	unsigned int rings;
 };
 
-/* As in transport_ops. */
+/* The calls prepare and release of transport_ops. */
 int ipc_prepare(const struct transport_team *team,
     const struct transport_share *share, struct transport **ret,
     struct err *err);

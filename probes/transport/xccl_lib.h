@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xccl_lib.h - NCCL or RCCL, loaded at run time and called through prototypes
- * of this file: neither a header is needed to build nor a library to start.
- * These calls have the same form in NCCL since 2.7 and in RCCL;
- * tests/unit/probes/transport/test_xccl_lib.c compares it with nccl.h.
+ * xccl_lib.h - NCCL or RCCL, loaded at run time and called through the
+ * prototypes of this file. Neither a header is needed to build nor a library to
+ * start. These calls have the same form in NCCL since 2.7 and in RCCL;
+ * tests/unit/probes/transport/test_xccl_lib.c compares them with nccl.h.
  *
- * Results are enum xccl_result; comm and stream belong to the library.
+ * Calls return enum xccl_result. comm and stream are objects of the library.
  */
 #ifndef PROBES_TRANSPORT_XCCL_LIB_H
 #define PROBES_TRANSPORT_XCCL_LIB_H
@@ -34,7 +34,7 @@ struct xccl_id {
 
 struct xccl_lib {
 	const char *name; /* "NCCL" */
-	const char *impl; /* in records: of names_impls */
+	const char *impl; /* name in records, one of names_impls */
 	int version;      /* 22809 is 2.28.9 */
 	int (*get_version)(int *ret);
 	const char *(*error_string)(int result);
@@ -52,7 +52,7 @@ struct xccl_lib {
 	    void *comm, void *stream);
 	int (*recv)(void *to, size_t count, int type, int peer, void *comm,
 	    void *stream);
-	/* Its own collectives, for comparison: NULL where it lacks one. */
+	/* The library's own collectives, for comparison. NULL: it has none. */
 	int (*broadcast)(const void *from, void *to, size_t count, int type,
 	    int root, void *comm, void *stream);
 	int (*reduce)(const void *from, void *to, size_t count, int type,
@@ -65,8 +65,9 @@ struct xccl_lib {
 	    int type, int op, void *comm, void *stream);
 };
 
-/* The library for the memory of a device ("cuda", "hip"), opened once and
- * never closed. -ENOTSUP and one sentence why. */
+/* Return in *ret the library for the memory of a device ("cuda", "hip"), which
+ * is opened once and never closed. Return 0, or -ENOTSUP with the reason in
+ * err. */
 int xccl_lib_open(const char *device, const struct xccl_lib **ret,
     struct err *err);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_memory.h - a GPU's memory: allocated, pinned, and shared between
- * processes.
+ * gpu_memory.h - a GPU's memory: allocation, pinning, and sharing between
+ * processes. The functions are the calls of the same names in struct device_ops
+ * (device.h).
  */
 #ifndef PROBES_DEVICE_GPU_GPU_MEMORY_H
 #define PROBES_DEVICE_GPU_GPU_MEMORY_H
@@ -20,6 +21,6 @@ int gpu_ipc_export(struct device *d, void *base, struct device_ipc *ret);
 int gpu_ipc_open(struct device *d, const struct device_ipc *handle,
     void **ret_base);
 int gpu_ipc_close(struct device *d, void *base);
-void gpu_memory_close(struct device *d); /* all of it */
+void gpu_memory_close(struct device *d); /* frees and unmaps all memory of d */
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu_port.h - CUDA and HIP by one name: GPU(Malloc) is cudaMalloc or
- * hipMalloc. What differs in more than the prefix is named below. At its end
- * the one kernel of the project, for every op and type, as C sees it:
- * gpu_kernels.cu is compiled by nvcc and by hipcc unchanged.
+ * hipMalloc. Names that differ in more than the prefix are defined below. At
+ * the end is the only kernel of the project, for every op and type, as C code
+ * sees it. gpu_kernels.cu is compiled by nvcc and by hipcc unchanged.
  *
- * GPU_HIP is set by the build. Calls whose meaning or layout changes between
+ * The build sets GPU_HIP. Calls whose meaning or layout changes between
  * versions (cudaGetDeviceProperties, hipPointerGetAttributes) are not used.
  */
 #ifndef PROBES_DEVICE_GPU_GPU_PORT_H
@@ -61,19 +61,20 @@
 
 #endif
 
-/* Pointers travel with the launch, 4 KiB of arguments at most. */
+/* Inputs of one launch: their pointers are arguments, of which a launch can
+ * have 4 KiB. */
 #define GPU_INPUTS_MAX 64
 
-/* Of an element, in the order of enum plan_type. */
+/* Bytes of an element, in the order of enum plan_type. */
 static const unsigned gpu_kernels_bytes[PLAN_BYTE] = { 4, 8, 4, 8, 2, 2 };
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Enqueue the reduce of device.h on the current device; stream is the
- * vendor's. 2 <= inputs_count <= GPU_INPUTS_MAX, elements > 0. 0 or the
- * vendor's error. */
+/* Enqueue the reduction that device.h describes on the current device. stream
+ * is the vendor's. 2 <= inputs_count <= GPU_INPUTS_MAX, elements > 0. Return 0
+ * or the vendor's error. */
 int gpu_kernels_reduce(void *stream, enum plan_op op, enum plan_type type,
     void *to, const void *const *inputs, uint32_t inputs_count,
     uint64_t elements);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu_stream.h - streams and events of a GPU, and the operations on streams.
+ * The functions are the calls of the same names in struct device_ops
+ * (device.h).
  */
 #ifndef PROBES_DEVICE_GPU_GPU_STREAM_H
 #define PROBES_DEVICE_GPU_GPU_STREAM_H
