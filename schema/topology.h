@@ -41,7 +41,7 @@ struct topology_node {
 
 struct topology_switch {
 	char *name;
-	char *pod; /* NULL: unknown */
+	char *pod; /* NULL: none */
 };
 
 /* A link of a node to its leaf. Nodes, switches and links are numbered from 0

@@ -2,8 +2,8 @@
 /*
  * canary.h - the operations whose time shows the state of the network, one row
  * per test of schema/names_probe.h. On the host an operation is exactly the MPI
- * calls of the paper (section 3.1), on the slice communicator: clocks, rounds
- * and agreement are elsewhere and not part of its time.
+ * calls of the paper (GPCNeT, section 3.1) on the slice communicator. Clocks,
+ * rounds and agreement are elsewhere and are not part of its time.
  *
  * Order of calls: open (collective over the slice), any number of once and
  * check, close (collective).
@@ -21,68 +21,81 @@
 #include "probes/job/world.h"
 #include "schema/names_probe.h"
 
-/* Of an operation between two: does this rank send and receive, or one of
- * both? */
+/* The part of this rank in an operation between two ranks: it sends and
+ * receives, or does only one of both. */
 enum canary_way { CANARY_BOTH_WAYS, CANARY_SENDS, CANARY_RECEIVES };
 
+/* A canary test in progress on one rank. */
 struct canary {
 	enum canary_test test;
 	enum canary_way way; /* set before each round */
-	MPI_Comm comm;       /* the slice */
+	MPI_Comm comm;       /* communicator of the slice */
 	int rank, size;
-	int left, right; /* set before each round; of an incast the receiver */
-	/* Of an incast, at the receiver; else none. */
+	/* Neighbours, set before each round; for an incast the receiver. */
+	int left, right;
+	/* The senders of an incast, at its receiver; elsewhere sender_count is
+	 * 0. */
 	int senders[RING_SENDERS_MAX], sender_count;
-	size_t bytes; /* of a message */
-	int window;   /* messages to a neighbour */
-	char *send;   /* to the left, then to the right */
-	char *recv;   /* window messages from the left, then the right */
-	/* Memory of both sides, unless the test uses a window. */
+	size_t bytes; /* bytes of a message */
+	int window;   /* messages in flight to each neighbour */
+	char *send;   /* messages to the left, then to the right */
+	char *recv;   /* `window` messages from the left, then from the right */
+	/* Memory of send and recv, unless the test uses an MPI window. */
 	struct link_memory send_memory, recv_memory;
 	MPI_Win win; /* one-sided tests only */
 	struct link *link;
 	struct world *world;
 };
 
+/* The operations of one test. */
 struct canary_ops {
-	int ring;    /* 1: has neighbours; 0: a collective */
+	/* 1: ranks have neighbours; 0: the operation is a collective. */
+	int ring;
 	int natural; /* 1: the ring is never shuffled */
-	int halved;  /* 1: the time is that of two messages in a row */
-	/* One operation, from memory that messages can leave: canary_once. */
+	/* 1: an operation is two messages in a row, and its value half of the
+	 * time. */
+	int halved;
+	/* Perform one operation, from memory that messages can be sent from.
+	 * Called by canary_once. */
 	void (*once)(struct canary *c);
-	/* Bytes that this rank sends in one operation; bandwidths only. */
+	/* Return the bytes that this rank sends in one operation. Only for
+	 * bandwidths. */
 	double (*sent_bytes)(const struct canary *c);
 };
 extern const struct canary_ops canary_ops[CANARY_MAX];
 
-/* -ENOTSUP, on all ranks of the slice or none, when this MPI cannot do it; err
- * then has the MPI's words. l: of the slice, for CONTROL_REQS_MAX messages; it
- * outlives the canary. */
+/* Open a test. l: the link of the slice, for CONTROL_REQS_MAX messages; it must
+ * live longer than the canary. Return 0, or -ENOTSUP with the MPI's text in err
+ * if this MPI does not support the test; the result is the same on all ranks of
+ * the slice. */
 int canary_open(struct canary *c, enum canary_test test, struct world *w,
     struct link *l, struct err *err);
+/* Close a test. Collective over the slice. */
 void canary_close(struct canary *c);
-/* One operation. */
+/* Perform one operation. */
 void canary_once(struct canary *c);
-/* One operation with known data. The offset of the first wrong byte received,
- * or -1. */
+/* Perform one operation with known data. Return the offset of the first wrong
+ * byte that was received, or -1. */
 long canary_check(struct canary *c);
-/* Return the number of rounds in which every rank that is to be measured takes
- * a turn, in each slice. */
+/* Return the number of rounds after which every rank that has to be measured
+ * had its turn, in each slice. */
 int canary_turns(const struct canary *c);
-/* Value of one operation in the unit of the test. */
+/* Return the value of an operation of this duration, in the unit of the
+ * test. */
 double canary_value(const struct canary *c, double elapsed_s);
-/* 1 for a bandwidth; and the quantile that is a test's headline: the bad tail
- * of its values. */
+/* Return 1 if the test is a bandwidth, 0 if it is a time; and the quantile that
+ * is the main result of a test: the bad tail of its values. */
 int canary_low_is_bad(enum canary_test test);
 double canary_tail(enum canary_test test);
 
-/* Open a window of bytes on every rank, under a shared lock of all; congestors
- * use it too. Collective: all ranks return 0, or all return -ENOTSUP and MPI's
- * error text. Debian's Open MPI has no one-sided component for TCP unless
- * osc=^ucx is set: tests that need a window then report that, and the run
+/* Open an MPI window of this many bytes on every rank, under a shared lock of
+ * all ranks; congestors use it too. Collective over comm: all ranks return 0
+ * and the memory of the window in *ret_base, or all return -ENOTSUP with MPI's
+ * text in err. Debian's Open MPI has no one-sided component for TCP unless
+ * osc=^ucx is set; tests that need a window then report that, and the run
  * continues. */
 int canary_window_open(MPI_Comm comm, size_t bytes, char **ret_base,
     MPI_Win *ret, struct err *err);
-void canary_window_close(MPI_Win *win); /* collective; frees the memory too */
+void canary_window_close(MPI_Win *win); /* collective; also frees the memory */
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpcnet_table.h - the results as GPCNeT prints them: microseconds and MiB/s
- * per rank, 99 % on the bad side. Pure.
+ * gpcnet_table.h - print the results as GPCNeT does: microseconds and MiB/s per
+ * rank, and the 99 % tail on the bad side. The functions are pure, except for
+ * the printing.
  */
 #ifndef PROBES_CONGESTION_GPCNET_TABLE_H
 #define PROBES_CONGESTION_GPCNET_TABLE_H
@@ -11,8 +12,8 @@
 
 #include "schema/names_probe.h"
 
-/* Of each phase; all of them if the loop counts are GPCNeT's, as printed by its
- * build with -DVERBOSE, else Avg and 99%. */
+/* The columns of each phase. All are printed if the loop counts are GPCNeT's,
+ * as by its build with -DVERBOSE; otherwise Avg and 99%. */
 enum gpcnet_column {
 	GPCNET_MIN,
 	GPCNET_MAX,
@@ -23,24 +24,32 @@ enum gpcnet_column {
 	GPCNET_COLUMNS
 };
 
+/* The contents of the table. */
 struct gpcnet_table {
 	int ranks, nodes, canaries, kinds;
-	int congested;    /* 1: the campaign has such a phase */
-	int exact;        /* 1: all columns */
-	char memory[200]; /* of a device, and by what; "": the host's */
+	int congested; /* 1: the campaign has a congested phase */
+	int exact;     /* 1: all columns are printed */
+	/* The device whose memory is used, and its transport; "": host
+	 * memory. */
+	char memory[200];
 	struct {
 		int known;
-		double column[GPCNET_COLUMNS]; /* unit of the record; or NAN */
+		/* In the unit of the record; NAN: none. */
+		double column[GPCNET_COLUMNS];
 	} cells[CANARY_MAX][PHASE_MAX];
-	/* Of the mean, of the tail; value and interval, NAN: none. */
+	/* Impacts on the mean and on the tail: value and interval; NAN:
+	 * none. */
 	struct {
 		double value, lo, hi;
 	} impact[CANARY_MAX][2];
 };
 
+/* Begin an empty table. */
 void gpcnet_table_init(struct gpcnet_table *t);
-/* A begin, canary or impact record; other kinds are left alone. */
+/* Take the values of a record of probe begin, canary or impact. Other records
+ * are ignored. */
 void gpcnet_table_take(struct gpcnet_table *t, const json_t *record);
+/* Print the table. */
 void gpcnet_table_print(const struct gpcnet_table *t, FILE *to);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_data.h - fill and verify the buffers of a plan, and end the job if the
+ * exec_data.h - fill and verify the buffers of a plan; end the job if the
  * device fails.
  */
 #ifndef PROBES_EXECUTE_EXEC_DATA_H
@@ -10,10 +10,11 @@
 
 struct exec;
 
-/* Return -ENOTSUP if the data of a plan cannot be verified, -ENOMEM. */
+/* Prepare the data of a plan. Return 0; -ENOTSUP, with the reason in err, if
+ * the data cannot be verified; or -ENOMEM. exec_data_close frees it. */
 int exec_data_open(struct exec *e, struct err *err);
 void exec_data_close(struct exec *e);
-/* Ends the job where a call of the device has failed. */
+/* End the job if rc, the result of a call of the device, is an error. */
 void exec_device_check(const struct exec *e, int rc, const char *what);
 
 #endif

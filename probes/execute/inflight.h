@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inflight.h - which of the ready transfers may start, and which of two ranks
- * of a node performs a copy between them.
+ * inflight.h - decide which of the ready transfers can start, and which of two
+ * ranks of a node performs a copy between them.
  *
  * Transfers that share a link all complete together, late: a pipeline loses its
  * overlap, and many senders to one receiver overflow the queue in front of it.
- * So pieces take turns. A ready turn is held while, of the preceding turns in
- * its group, two or more are active and have at least a given number of bytes.
- * Two may be active so that one is always in preparation. The lowest turn of
- * those held goes first.
+ * Therefore transfers take turns. A ready turn is held while, of the preceding
+ * turns in its group, two or more are active and together have at least a given
+ * number of bytes. Two can be active so that one is always in preparation. Of
+ * the held turns the lowest starts first.
  *
- * Turns wait only for lower ones. If the ranks number their turns so that both
- * ends of a transfer come after the same transfers (exec_make.c), the lowest
- * incomplete transfer is never held. So a deadlock is impossible.
+ * Turns wait only for lower ones. exec_make.c numbers the turns so that both
+ * ends of a transfer come after the same transfers. Then the lowest incomplete
+ * transfer is never held, and a deadlock is impossible.
  *
- * In a transfer by ipc either end may copy. If each rank has a core, the copies
- * are spread: receivers fetch from a rank that sends to many in one step, and
- * many senders put to one receiver. Where ranks share cores, the single rank
- * copies short pieces instead, since it is awake anyway: waking another rank
+ * In a transfer by ipc either end can copy. If each rank has a core, the copies
+ * are spread: receivers get from a rank that sends to many ranks in one step,
+ * and many senders put to one receiver. If ranks share cores, the single rank
+ * copies short pieces instead, because it is awake anyway: waking another rank
  * takes longer than the copy, and takes the core from ranks that serve the
  * network.
  *
- * Pure; no locking. Each operation takes O(log turns).
+ * The functions are pure and do no locking. Each operation takes O(log turns).
  */
 #ifndef PROBES_EXECUTE_INFLIGHT_H
 #define PROBES_EXECUTE_INFLIGHT_H
@@ -31,42 +31,46 @@
 #include "common/heap.h"
 #include "probes/plan/plan.h"
 
-#define INFLIGHT_NONE UINT32_MAX
+#define INFLIGHT_NONE UINT32_MAX /* no turn */
 
-/* Turn i counts those of [lo, hi), where hi <= i. */
+/* A turn. Its group are the turns lo to hi - 1, and hi <= its own number. */
 struct inflight_turn {
 	uint64_t bytes;
 	uint32_t lo, hi;
 };
 
+/* Bytes and number of active turns. */
 struct inflight_sum {
 	uint64_t bytes;
 	uint32_t count;
 };
 
+/* The turns of one direction of a transport. */
 struct inflight {
-	const struct inflight_turn *turns; /* by reference */
+	const struct inflight_turn *turns; /* must live as long */
 	uint32_t count;
 	uint64_t limit_bytes;
-	struct inflight_sum *under_way; /* binary indexed tree, from 1 */
+	/* Binary indexed tree over active turns, from index 1. */
+	struct inflight_sum *under_way;
 	struct heap held;
 };
 
+/* Begin without ready or active turns. */
 void inflight_init(struct inflight *w, const struct inflight_turn *turns,
     uint32_t count, uint64_t limit_bytes);
-void inflight_clear(struct inflight *w); /* frees */
+void inflight_clear(struct inflight *w); /* frees what it owns */
 
-/* A turn is ready; each once until it has landed. */
+/* Mark a turn as ready; call it once for each turn until inflight_land. */
 void inflight_hold(struct inflight *w, uint32_t turn);
-/* Return the next transfer that may start, which is active from now on;
- * INFLIGHT_NONE: none. */
+/* Return the next turn that can start, and mark it as active; INFLIGHT_NONE:
+ * none can. */
 uint32_t inflight_take(struct inflight *w);
-/* One that was taken is over. */
+/* Mark an active turn as complete. */
 void inflight_land(struct inflight *w, uint32_t turn);
 
-/* Return by row of the plan, for each transport: 1 if the receiver gets, 0 if
- * the sender puts. Made from all rows, so that both ends decide the same. The
- * caller frees it. */
+/* Return, by row of the plan, 1 if the receiver of an ipc transfer gets the
+ * bytes, or 0 if the sender puts them. The result is computed from all rows, so
+ * that both ends decide the same. The caller frees it. */
 uint8_t *inflight_gets(const struct plan *p, int cores_are_shared);
 
 #endif

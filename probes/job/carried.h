@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * carried.h - the library, transport and devices that carried the bytes of
- * ranks, according to the library and to the kernel's counters. Free of MPI.
+ * carried.h - the library, transport and devices that carried the bytes of the
+ * ranks, according to the library and to the kernel's counters. Independent of
+ * MPI.
  */
 #ifndef PROBES_JOB_CARRIED_H
 #define PROBES_JOB_CARRIED_H
@@ -15,41 +16,46 @@
 
 #define CARRIED_DEVICES_MAX 64
 
+/* What carried the bytes. */
 struct carried {
-	char library[16];      /* ob1, ucx, ofi, psm2, psm; "": not known */
-	const char *transport; /* "tcp" or "rdma"; NULL: not known */
-	char devices[512];     /* commas between; "": not known */
-	uint64_t wanted_bytes; /* that were to go between nodes; 0: nothing */
-	uint64_t tcp_bytes, rdma_bytes; /* of these, as observed */
+	char library[16];      /* ob1, ucx, ofi, psm2, psm; "": unknown */
+	const char *transport; /* "tcp" or "rdma"; NULL: unknown */
+	char devices[512];     /* separated by commas; "": unknown */
+	uint64_t wanted_bytes; /* bytes that had to go between nodes; 0: none */
+	/* Bytes that were observed, by transport. */
+	uint64_t tcp_bytes, rdma_bytes;
 };
 
-/* One that sends: a network interface, or a port of an RDMA device as
+/* A device that sends: a network interface, or a port of an RDMA device, as
  * "mlx5_0:1". */
 struct carried_device {
 	char name[NIC_NAME_BYTES];
 	uint64_t out_bytes; /* since the machine was started */
-	int rdma;
+	int rdma;           /* 1: a port of an RDMA device */
 };
 
-/* All but the loopback, in the tree below root; their number. */
+/* Read all devices below root ("" for this machine) except the loopback. Return
+ * their number. */
 size_t carried_devices_read(const char *root,
     struct carried_device ret[CARRIED_DEVICES_MAX]);
-/* Names of those that have sent at least share bytes in between, with commas.
- */
+/* Write the names, separated by commas, of the devices that sent at least
+ * `share` bytes between two readings. */
 void carried_devices_used(const struct carried_device *before,
     size_t before_count, const struct carried_device *now, size_t count,
     uint64_t share, char *ret, size_t cap_bytes);
-/* Out of "MPICH Device: ch4:ucx"; "" for any other text. */
+/* Write the name of the library in a version text such as "MPICH Device:
+ * ch4:ucx", or "" for any other text. */
 void carried_library(const char *version, char *ret, size_t cap_bytes);
-/* Of which at least half was seen there. NULL: not known. */
+/* Return the transport that carried at least half of the bytes; NULL:
+ * unknown. */
 const char *carried_transport(const struct carried *c);
 
-/* Return 1 and the reason if the fabric, or the devices (a list, "" for any),
- * are not the required ones. An unknown fabric or device passes, but bytes that
- * TCP did not carry do not. */
+/* Return 1 with the reason in err if the fabric, or the devices (a list; "" for
+ * any), are not the required ones; 0 if they are. An unknown fabric or device
+ * is accepted. If TCP is required, bytes that TCP did not carry are not. */
 int carried_wrong(const struct carried *c, const char *fabric,
     const char *devices, struct err *err);
-/* The member carried of a record. */
+/* Return the member "carried" of a record: a new reference. */
 json_t *carried_json(const struct carried *c, const char *fabric);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * control.h - waiting without spinning.
+ * control.h - wait for other ranks without spinning.
  *
- * A rank that waits for its turn polls and sleeps in between, 1 ms at first
- * and 5 ms later, so that it leaves its core to those that measure. What rank
- * 0 has to do meanwhile (write lines that others relay) is its idle hook.
+ * A rank that waits for its turn polls, and sleeps between polls: 1 ms at
+ * first, later 5 ms. It thus leaves its core to the ranks that measure. During
+ * waits, rank 0 does other work (it writes lines that others relay) in its idle
+ * hook.
  */
 #ifndef PROBES_JOB_CONTROL_H
 #define PROBES_JOB_CONTROL_H
@@ -14,44 +15,47 @@
 
 #include "probes/job/world.h"
 
-/* Called about once a poll by every wait of this rank; NULL for none. */
+/* Set the function that every wait of this rank calls about once per poll;
+ * NULL: none. */
 void control_set_idle(void (*hook)(void *arg), void *arg);
 
-/* Until the request is complete. */
+/* Wait until the request is complete. */
 void control_wait(MPI_Request *req);
+/* Wait for all ranks of comm. */
 void control_barrier(MPI_Comm comm);
-/* The largest value of all. */
+/* Return the maximum of `mine` over all ranks of comm. */
 double control_max(MPI_Comm comm, double mine);
-/* 1 once complete; does not wait. */
+/* Return 1 if the request is complete, 0 if not; does not wait. */
 int control_done(MPI_Request *req);
 
-/* An exchange with others at once: requests are with the first, the second and
- * so on, and from the first again; at most CONTROL_REQS_MAX. */
+/* Exchanges with several ranks at once. Requests belong to the ranks in turn:
+ * to the first, the second and so on, and to the first again. There are at most
+ * CONTROL_REQS_MAX requests. */
 #define CONTROL_REQS_MAX 32
 struct control_peers {
-	const char *what; /* a word */
-	MPI_Comm comm;    /* of ranks of the role */
+	const char *what; /* name of the exchange, one word, for reports */
+	MPI_Comm comm;    /* communicator of `ranks`, all of this role */
 	const int *ranks;
 	int count;
-	uint64_t limit_ns; /* 0: none */
+	uint64_t limit_ns; /* 0: no limit */
 };
-/* Wait until all requests are complete. It polls without sleeping, since it
- * measures. If none completes within limit_ns, report the stuck peer to the
- * agent of the node and to the log, wait so that other ranks can report too,
- * and abort the job: active requests cannot be cancelled. */
+/* Wait until all requests are complete. It polls without sleeping, because the
+ * wait is measured. If none completes within limit_ns, it reports the stuck
+ * peer to the agent of the node and to the log, waits so that other ranks can
+ * report too, and aborts the job: active requests cannot be cancelled. */
 void control_exchange(struct world *w, const struct control_peers *p,
     MPI_Request *reqs, int count);
-/* The same without MPI requests: wait until done returns 1. After limit_ns this
- * rank is stuck with all of the peers. */
+/* As control_exchange, without MPI requests: wait until done(arg) returns 1.
+ * After limit_ns this rank is stuck with all of the peers. */
 void control_until(struct world *w, const struct control_peers *p,
     int (*done)(void *arg), void *arg);
-/* Return the maximum over all ranks of the role. It is a barrier and a
- * reduction that can report stuck peers, which MPI's own cannot. what: the name
- * of the test, for the report. */
+/* Return the maximum of `mine` over all ranks of the role. It is a barrier and
+ * a reduction that can report stuck peers, which MPI's own functions cannot.
+ * what: name of the test, for the report. */
 double control_agree(struct world *w, const char *what, double mine);
-/* Until the next call, a rank that is inside MPI for longer than a round may
- * take reports that it is stuck, with an unknown peer, and ends. what NULL:
- * stop watching. */
+/* Until the next call, if this rank is inside MPI for longer than a round can
+ * take, it reports that it is stuck with an unknown peer, and exits. what: name
+ * of the test, for the report; NULL: stop watching. */
 void control_watch(const struct world *w, const char *what);
 
 #endif

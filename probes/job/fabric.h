@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fabric.h - before the measurement: which fabric carries bytes between the
- * nodes of this job, and whether it is the one that the campaign requires.
+ * fabric.h - determine, before the measurement, which fabric carries bytes
+ * between the nodes of this job, and whether it is the one that the campaign
+ * requires.
  */
 #ifndef PROBES_JOB_FABRIC_H
 #define PROBES_JOB_FABRIC_H
@@ -12,21 +13,23 @@
 #include "common/err.h"
 #include "probes/job/world.h"
 
-/* The library is asked for its name, and the first ranks of all nodes send a
- * known number of bytes in a ring, between two readings of counters. All ranks
- * together. c: the campaign at rank 0, or NULL; COALMINE_FABRIC and
- * COALMINE_DEVICES of an agent come before it. 0, or -ENOTSUP on every rank
- * and why at rank 0; *ret there becomes the member carried of records. */
+/* Determine the fabric: the library is queried for its name, and the first
+ * ranks of all nodes send a known number of bytes in a ring, between two
+ * readings of counters. Collective over all ranks. c: the campaign at rank 0,
+ * or NULL; COALMINE_FABRIC and COALMINE_DEVICES, which an agent sets, take
+ * precedence. Return 0, or -ENOTSUP on every rank, with the reason in err at
+ * rank 0. At rank 0 *ret becomes the member "carried" of records. */
 int fabric_open(const struct world *w, const struct conf *c, json_t **ret,
     struct err *err);
-/* What this rank has sent by the transport that was found, up to now: by its
- * connections of TCP, or for the first rank of a node by its RDMA ports. 0
- * where none was found. It may step back, when a connection ends. */
+/* Return the bytes that this rank has sent so far by the transport that was
+ * found: by its TCP connections, or for the first rank of a node by its RDMA
+ * ports. Return 0 if none was found. The value can decrease when a connection
+ * ends. */
 double fabric_sent_bytes(void);
-/* Return the member "carried" of a result: seen_bytes, sent by all ranks
- * together, of wanted_bytes that had to pass between nodes (0: unknown).
- * verdict and text are added if most of them took another fabric than the
- * campaign requires. NULL if nothing is counted. */
+/* Return the member "carried" of a result: a new reference. seen_bytes: sent by
+ * all ranks together. wanted_bytes: had to pass between nodes; 0: unknown.
+ * Members verdict and text are added if most of the bytes took another fabric
+ * than the campaign requires. Return NULL if nothing is counted. */
 json_t *fabric_carried(double seen_bytes, double wanted_bytes);
 
 #endif

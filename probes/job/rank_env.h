@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rank_env.h - what launchers and MPIs put into the environment of a rank, a
- * row each: the one place that knows their names.
+ * rank_env.h - the environment variables that launchers and MPIs set for a
+ * rank, one row each. Only this file knows their names.
  */
 #ifndef PROBES_JOB_RANK_ENV_H
 #define PROBES_JOB_RANK_ENV_H
 
 #include <stddef.h>
 
-/* The first row whose variable is set applies. */
+/* The variables of one launcher or MPI. To find the number of a rank, the first
+ * row whose variable is set applies. */
 static const struct rank_env {
-	const char *prefix; /* of all its variables: kept from other programs */
-	const char *rank;   /* of the run, or NULL */
-	const char *local;  /* of its node, or NULL */
+	/* Prefix of all its variables, which other programs do not get. */
+	const char *prefix;
+	/* Variable with the number of the rank in the run, or NULL. */
+	const char *rank;
+	const char *local; /* variable with its number on the node, or NULL */
 } rank_envs[] = {
 	{ "OMPI_", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK" },
 	{ "PMI_", "PMI_RANK", NULL },

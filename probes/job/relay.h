@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relay.h - records from the rank that made them to the one that writes them.
+ * relay.h - send records from the rank that made them to the rank that writes
+ * them.
  *
  * Only rank 0 writes. The roots of canaries and congestors send it their
  * records as JSON text. Rank 0 receives them while it waits, or between two
- * batches of traffic, numbers them and writes them.
+ * batches of traffic; it numbers and writes them.
  */
 #ifndef PROBES_JOB_RELAY_H
 #define PROBES_JOB_RELAY_H
@@ -13,19 +14,24 @@
 
 #include "probes/job/world.h"
 
-/* What rank 0 does with a record, its own or another's; takes it. */
+/* Called at rank 0 for each record, its own and those of others; takes
+ * record. */
 typedef void relay_sink(void *arg, json_t *record);
 
+/* Begin and end relaying. w must live as long. */
 void relay_open(struct world *w, relay_sink *sink, void *arg);
 void relay_close(void);
-/* Takes record. Returns once rank 0 has it, or will. */
+/* Send a record; takes it. It returns when rank 0 has received the record, or
+ * certainly will. */
 void relay_put(json_t *record);
-/* The same for records that may be lost: dropped while the previous one is
- * still being sent. */
+/* As relay_put, for records that may be lost: the record is dropped while the
+ * previous one is still being sent. */
 void relay_put_soon(json_t *record);
-/* At rank 0: receive pending records; cheap, at most every 50 ms. */
+/* At rank 0: receive pending records. It is cheap, and does it at most every 50
+ * ms. */
 void relay_poll(void);
-/* All ranks together: everything that root put so far is with rank 0. */
+/* Wait until rank 0 has everything that rank `root` has sent so far. Collective
+ * over all ranks. */
 void relay_turn(int root);
 
 #endif

@@ -1,67 +1,71 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roles.h - the choices of the seed: which nodes are canaries and congestors,
- * and the rings of canaries. Pure.
+ * roles.h - what the seed decides: which nodes are canaries and which are
+ * congestors, and the rings of canaries. The functions are pure.
  *
  * Nodes are shuffled by the seed, so that no placement and no tuning of ranks
- * can keep canaries and congestors apart (GPCNeT section 3.3).
+ * can separate canaries and congestors (GPCNeT, section 3.3).
  */
 #ifndef PROBES_JOB_ROLES_H
 #define PROBES_JOB_ROLES_H
 
 #include <stdint.h>
 
-#define ROLES_CANARY     (-1) /* else an index into the mix */
-#define ROLES_CANARY_MIN 2
-#define ROLES_PER_KIND   2
+#define ROLES_CANARY     (-1) /* other roles: index into the mix */
+#define ROLES_CANARY_MIN 2    /* least number of canary nodes */
+#define ROLES_PER_KIND   2    /* least number of nodes of each congestor */
 
+/* The arguments of the assignment. */
 struct roles_ask {
 	int nodes;
-	int kinds;    /* of congestors; 0: every node is a canary */
+	int kinds;    /* number of congestor kinds; 0: every node is a canary */
 	double share; /* of the nodes, for canaries */
 	uint64_t seed;
 };
 
-/* The smallest number of nodes that would do. */
+/* Return the smallest number of nodes for which an assignment exists. */
 int roles_needed(const struct roles_ask *ask);
-/* ret_role[node] for ask->nodes nodes: ROLES_CANARY or the kind. -ERANGE when
- * there are too few nodes. */
+/* Assign roles: ret_role[node], for ask->nodes nodes, becomes ROLES_CANARY or
+ * the index of a congestor. Return 0, or -ERANGE if there are too few nodes. */
 int roles_assign(const struct roles_ask *ask, int *ret_role);
 
-/* The left and right neighbours of each member in a round. A ring is drawn from
- * (seed, test, round, slice) alone: the isolated and the congested phase use
- * the same rings and so compare the same pairs. */
+/* A ring: the left and right neighbours of each member in a round. It is drawn
+ * from (seed, test, round, slice) alone: the isolated and the congested phase
+ * use the same rings, and so compare the same pairs. */
 struct ring {
 	uint64_t seed;
 	int test;
 	int round;
-	int slice;   /* which rank of each node */
-	int size;    /* ranks in the slice */
+	int slice;   /* the ranks with this number on their nodes */
+	int size;    /* number of ranks in the slice */
 	int natural; /* 1: in the order of ranks */
 };
 
-/* The ring cut into pairs: this rank's partner, or itself, the one that is
- * left over of an odd number. */
+/* Cut the ring into pairs. Return the partner of a rank, or the rank itself, if
+ * it is the one that remains of an odd number. */
 int roles_ring_match(const struct ring *ring, int rank);
-/* The pairs of size ranks in turn, one a round and from the first again: is
- * this rank's turn? Then its partner, else itself. */
+/* All pairs of `size` ranks have turns, one pair per round, and then the first
+ * pair again. Return the partner of a rank if it is its turn in this round,
+ * otherwise the rank itself. */
 int roles_ring_pair(int round, int size, int rank);
-/* 0 or 1: how often all pairs have had their turns before, modulo 2. */
+/* Return how often all pairs had their turns before this round, modulo 2. */
 int roles_ring_turn(int round, int size);
-/* Neighbours of a rank. In a ring of two both are the same, in a ring of one
- * both are the rank itself. */
+/* Return the neighbours of a rank. In a ring of two both are the same rank, in
+ * a ring of one both are the rank itself. */
 void roles_ring_neighbours(const struct ring *ring, int rank, int *ret_left,
     int *ret_right);
 
-/* An incast: the ring is cut into groups of RING_SENDERS and one receiver, or a
- * few more so that every member is in a group. RING_SENDERS_MAX is the size
- * that a group can reach. */
+/* An incast: the ring is cut into groups of RING_SENDERS senders and one
+ * receiver, or of a few more senders, so that every member is in a group. A
+ * group has at most RING_SENDERS_MAX senders. */
 #define RING_SENDERS     8
 #define RING_SENDERS_MAX (2 * RING_SENDERS)
-/* Rounds until every rank has received, counted from a multiple of them. */
+/* Return the number of rounds after which every rank has received, counted from
+ * a multiple of this number. */
 int roles_ring_turns(int size);
-/* The senders, where this rank receives in this round, and how many they are;
- * else 0 and the one to which it sends. In a ring of one that is itself. */
+/* Return the number of senders if this rank receives in this round; ret has
+ * their ranks. Otherwise return 0, and ret[0] is the receiver, which in a ring
+ * of one is the rank itself. */
 int roles_ring_incast(const struct ring *ring, int rank,
     int ret[RING_SENDERS_MAX]);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure.h - measure one plan: prove it, time it in turns with its baselines,
- * prove it again, report. All probes share this flow; the row of a probe
- * (probe.h) has its specifics.
+ * measure.h - measure one plan: prove it, time it alternately with its
+ * baselines, prove it again, report. All probes share this procedure; the row
+ * of a probe (probe.h) has its specifics.
  */
 #ifndef PROBES_MEASURE_MEASURE_H
 #define PROBES_MEASURE_MEASURE_H
@@ -17,40 +17,45 @@
 #include "probes/topology/machine.h"
 #include "probes/tune/bounds.h"
 
+/* A measurement. The caller sets the first members; all others are zero. */
 struct measurement {
 	const struct probe *probe;
 	struct exec *exec;
 	struct subject subject;
 	struct trial_ask ask;
-	int steps;                     /* time each step separately too */
-	int brief;                     /* prove once, time, tell nothing */
+	int steps; /* 1: also time each step separately */
+	/* 1: prove once and time, without a report. */
+	int brief;
 	struct plan_report *report;    /* rank 0, else NULL */
 	const struct conf *conf;       /* the configuration */
-	const struct bounds *bounds;   /* for collectives */
+	const struct bounds *bounds;   /* for collectives: measured bounds */
 	const struct machine *machine; /* a named machine, or NULL */
 	/* Made by measure_run: */
-	int phased;          /* see in_phases */
-	struct trial whole;  /* of the plan; borrowed from besides if any */
-	struct trial *parts; /* of each step; NULL */
+	int phased; /* 1: see in_phases */
+	/* Times of the plan; borrowed from besides if there are any. */
+	struct trial whole;
+	struct trial *parts; /* times of each step; NULL */
 	struct beside besides[PROBE_BASELINES];
 	int besides_count;
-	/* rank 0, by node: bytes of all turns of each side; NULL */
+	/* rank 0, by node: network bytes of all turns of each side; NULL */
 	struct nic_bytes (*wires)[AB_TIMING_SIDES];
 };
 
-/* Measure. Collective. Return 0, or -EBADMSG on every rank after it was
- * reported. The objects stay until measure_clear. */
+/* Measure a plan. Collective. Return 0, or -EBADMSG on every rank after wrong
+ * data was reported. The results are valid until measure_clear. */
 int measure_run(struct measurement *c);
 void measure_clear(struct measurement *c); /* collective */
 
-/* Run the plan once, for a comparison with a baseline; c is the comparison. */
+/* Run the plan once, for a comparison with a baseline. c: the struct
+ * measurement. */
 void measure_run_plan_cb(void *c);
-/* Both in turns, one after the other, samples into x. */
+/* Time two methods alternately, with the options of c, into x. */
 void measure_time(const struct measurement *c, struct beside *x,
     const struct ab_timing_side sides[AB_TIMING_SIDES]);
-/* The volume that bandwidth is made of, and its name, into r. */
+/* Set the number of bytes from which the bandwidth is computed, and its
+ * name. */
 void measure_volume(struct subject *r);
-/* Bytes of the largest transfer. */
+/* Return the bytes of the largest transfer of a plan. */
 uint64_t measure_largest(const struct plan *p);
 
 #endif

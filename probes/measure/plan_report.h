@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan_report.h - what running a plan gave, as records, as rows of a table
- * and as lines below it. Rank 0.
+ * plan_report.h - the results of a plan as records, as rows of a table, and as
+ * lines below the table. Only rank 0 reports.
  */
 #ifndef PROBES_MEASURE_PLAN_REPORT_H
 #define PROBES_MEASURE_PLAN_REPORT_H
@@ -23,75 +23,89 @@
 
 struct beside;
 
-/* The measured part of a plan: the number of a step, or one of these. */
+/* The part of a plan that was measured: the number of a step, or one of
+ * these. */
 #define SUBJECT_WHOLE      (-1)
-#define SUBJECT_CONCURRENT (-2) /* several plans, joined in one */
+#define SUBJECT_CONCURRENT (-2) /* several plans that ran at once */
 
-/* A plan to measure, with its properties. */
+/* A measured plan, with its properties. */
 struct subject {
 	const struct world *world;
 	const struct transport_team *team;
 	const char *probe;
 	const struct plan *plan;
-	uint64_t bytes;                  /* what bandwidth is made of */
-	const char *of;                  /* and its name */
-	double setup_s;                  /* exec_new */
-	double memory_bytes_per_s;       /* of all ranks together */
-	const double *memory_rank_per_s; /* of each; or NULL */
-	/* Of a group or a part: its kind; pattern is NULL for others. */
+	/* Bytes from which bandwidth is computed. */
+	uint64_t bytes;
+	const char *of; /* their name */
+	double setup_s; /* duration of exec_new */
+	/* Rate at which all ranks together copy memory. */
+	double memory_bytes_per_s;
+	const double *memory_rank_per_s; /* the same of each rank; or NULL */
+	/* For a group, or a part of binding: its kind. pattern is NULL for
+	 * others. */
 	const char *pattern, *direction;
 	int k, groups;
-	double capacity_per_s; /* of a node, see rail_stats_capacity_per_s */
-	const char *staging;
-	const char *machine; /* of the prediction; NULL without one */
-	int placed;          /* it knows on which node each rank is */
+	/* Capacity of a node, see rail_stats_capacity_per_s. */
+	double capacity_per_s;
+	const char *staging; /* see exec_staging; "": none */
+	/* Machine of the prediction; NULL: there is none. */
+	const char *machine;
+	int placed; /* 1: the machine knows the node of each rank */
 	double predicted_s;
-	const double *predicted_rank_s; /* until each rank is done; or NULL */
+	/* Time until each rank is done; or NULL. */
+	const double *predicted_rank_s;
 };
 
-#define PLAN_REPORT_SAMPLES_MAX 4096 /* raw ones in a record */
+#define PLAN_REPORT_SAMPLES_MAX 4096 /* most raw samples in a record */
 
-/* Exit codes: the worst of a run counts. */
-#define PLAN_REPORT_BAD   2 /* wrong data, or a plan that check refuses */
+/* Exit codes; that of a run is its worst. */
+#define PLAN_REPORT_BAD   2 /* wrong data, or a plan that check_plan rejects */
 #define PLAN_REPORT_WRONG 3 /* not measured because of invalid options */
 
-/* The output of a run. Functions do nothing with NULL, which all ranks except 0
- * have. */
+/* The output of a run. The functions do nothing if pr is NULL, as on all ranks
+ * except 0. */
 struct plan_report {
 	struct emit *emit;
 	struct table *table;
-	int rows;              /* in it */
-	struct strbuf remarks; /* lines below it */
-	int status;            /* the worst */
-	enum cause cause;      /* the first, and why */
+	int rows;              /* number of rows in it */
+	struct strbuf remarks; /* lines below the table */
+	int status;            /* the worst exit code so far */
+	enum cause cause;      /* cause and reason of the first failure */
 	struct err why;
 };
 
+/* Begin a report on emit. plan_report_close prints the table and the lines, and
+ * frees them. */
 void plan_report_open(struct plan_report *pr, struct emit *emit);
 void plan_report_close(struct plan_report *pr);
 
-/* Write the record and row of one trial, of a step or of its subject. */
+/* Write the record and the row of one trial. step: its number, or SUBJECT_WHOLE
+ * or SUBJECT_CONCURRENT. */
 void plan_report_trial(struct plan_report *pr, const struct subject *r,
     const struct trial *t, int step);
-/* The plan moved wrong data. */
+/* Report that the plan moved wrong data. */
 void plan_report_fault(struct plan_report *pr, const struct subject *r,
     const struct exec_fault *f, const char *when);
-/* Nothing was measured: a record of it. The caller notes why. */
+/* Write a record that nothing was measured. The caller also calls
+ * plan_report_note. */
 void plan_report_refusal(struct plan_report *pr, const char *probe,
     const char *title, enum cause cause, const char *why);
-/* For the log and the end of the run. */
+/* Record a failure for the log and the end of the run. */
 void plan_report_note(struct plan_report *pr, int status, enum cause cause,
     const char *why);
 
-/* Report a plan and its baseline. Members: probe of plan baseline ranks setup_s
- * n value interval, and seconds with baseline_seconds or cause with text. The
- * caller adds further members. */
+/* Return the record that compares a plan with its baseline: a new reference.
+ * Members: probe of plan baseline ranks setup_s n value interval, and seconds
+ * with baseline_seconds, or cause with text. The caller adds further
+ * members. */
 json_t *plan_report_speedup(const struct subject *r, const struct beside *x);
-/* The same as a line. */
+/* Append the same as a line of text. */
 void plan_report_speedup_text(const struct beside *x, struct strbuf *lines);
-/* Of a median; null where there are too few samples for one. */
+/* Return the interval of a median, a new reference; null if there are too few
+ * samples. */
 json_t *plan_report_interval(const struct timing *t);
 
+/* Return the begin record of a run of plans: a new reference. */
 json_t *plan_report_begin(const struct world *w, const struct conf *c);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * probe.h - the table of probes that are more than a plan to time.
+ * probe.h - the table of probes that need more than timing a plan.
  */
 #ifndef PROBES_MEASURE_PROBE_H
 #define PROBES_MEASURE_PROBE_H
@@ -15,50 +15,52 @@
 
 struct measurement;
 
-/* Measurements in addition to the whole plan. */
+/* What is measured in addition to the whole plan, or instead of it. */
 enum probe_steps {
-	PROBE_STEPS_ASKED, /* each step too, if requested */
-	PROBE_STEPS_TOO,   /* always: its result needs them */
-	PROBE_STEPS_ONLY /* they are the measurements; the whole only proves */
+	PROBE_STEPS_ASKED, /* each step too, if the campaign requests it */
+	PROBE_STEPS_TOO,   /* each step always, because the result needs them */
+	/* The steps are the measurements; the whole plan is only proven. */
+	PROBE_STEPS_ONLY
 };
 
-/* A row of the table of probes that need more than timing a plan (probe.c). A
- * new probe is its options (schema/patterns.c) and its builder with a line in
- * probes/pattern/builders.h. It needs a row here if it has a baseline or
- * additional members in its records: how its plan is built, its baselines, and
- * its additional members. Hooks may be NULL. */
+/* A row of the table (probe.c). A new probe consists of its options
+ * (schema/patterns.c) and its builder, with a line in
+ * probes/pattern/builders.h. It needs a row here if it has a baseline, or
+ * additional members in its records. Hooks can be NULL. */
 struct probe {
 	const struct pattern
-	    *pattern; /* name, options, builder; see probe_of */
-	/* Of the same; the first that is NULL ends them. */
+	    *pattern; /* its name, options and builder; see probe_of */
+	/* Its baselines; the first NULL ends the list. */
 	const struct baseline_row *baselines[PROBE_BASELINES];
 	enum probe_steps steps;
-	/* Only the result matters and not the order of transfers: see
+	/* 1: only the result matters, not the order of transfers; see
 	 * exec_take_turns. */
 	int take_turns;
-	/* A plan in one channel is run in phases, like its baseline: each rank
-	 * completes a step before it enters the next. */
+	/* 1: a plan with one channel is run in phases, like its baseline: each
+	 * rank completes a step before it enters the next. */
 	int in_phases;
-	/* A shape is found by tune = auto, with bounds and a machine that are
-	 * measured first. */
+	/* 1: with tune = auto, a shape is searched, with bounds and a machine
+	 * that are measured first. */
 	int is_tuned;
-	/* Rank 0: what records say of it besides its title, as a whole, and of
-	 * one step. */
+	/* Rank 0: set the members of a subject that records contain in addition
+	 * to its title, for the whole plan and for one step. */
 	void (*describe)(const struct measurement *c, struct subject *r);
 	void (*describe_step)(uint32_t step, struct subject *r);
-	/* On all ranks, after the timing: gather the data that rank 0 needs for
+	/* All ranks, after the timing: gather the data that rank 0 needs for
 	 * the record. */
 	void (*gather)(struct measurement *c);
-	/* Rank 0, in place of one record and one line for its baseline. */
+	/* Rank 0: report, instead of the usual record and line for a
+	 * baseline. */
 	void (*report)(const struct measurement *c);
-	/* All ranks, at the end: what else it measures. */
+	/* All ranks, at the end: further measurements. */
 	void (*more)(struct measurement *c);
 };
 
-/* Never NULL: a probe without a row is proven and timed alone. */
+/* Return the row of a probe; never NULL. A probe without a row is only proven
+ * and timed. */
 const struct probe *probe_of(const struct pattern *pt);
 
-/* Rows with files of their own. */
+/* Rows in files of their own. */
 extern const struct probe probe_neighbor;
 extern const struct probe probe_stripe;
 extern const struct probe probe_binding;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.h - all ranks measure plans together: rank 0 chooses each plan, the
- * others follow until the end. Only rank 0 calls functions that are not marked
- * "all ranks".
+ * session.h - all ranks measure plans together: rank 0 chooses each plan, and
+ * the other ranks follow until the end. Only rank 0 calls the functions that
+ * are not marked "all ranks".
  */
 #ifndef PROBES_MEASURE_SESSION_H
 #define PROBES_MEASURE_SESSION_H
@@ -19,64 +19,71 @@
 #include "probes/transport/transport.h"
 #include "probes/tune/bounds.h"
 
-/* A plan that stays, to be run with others. */
+/* A plan that is kept, to be run together with others. */
 struct session_kept {
 	struct plan *plan;
 	struct exec *exec;
 };
 
+/* The state of a session on one rank. */
 struct session {
 	struct world *world;
 	struct transport_team *team; /* NULL before the first plan */
-	char device[16];             /* of team */
+	char device[16];             /* device of the team */
 	struct session_kept *kept;
 	size_t kept_count;
 	/* rank 0: */
 	struct plan_report report;
 	struct conf *conf;
-	int is_campaign;         /* 0: a probe by its words */
-	int steps;               /* of each plan, by themselves as well */
-	struct machine *machine; /* that predictions are for; NULL: none */
-	struct machine *seen;    /* in its place for collectives, as measured */
-	struct bounds bounds;    /* of collectives, as measured */
+	int is_campaign; /* 0: one probe, from words */
+	/* 1: also time each step of a plan separately. */
+	int steps;
+	struct machine *machine; /* for predictions; NULL: none */
+	/* For collectives, instead of machine: as measured. */
+	struct machine *seen;
+	struct bounds bounds; /* for collectives: measured */
 };
 
-/* All ranks, on the machine that is named or, once it is, measured. */
+/* All ranks: return the ranks for which plans are built, and the machine: the
+ * one that is named or, once it has been measured, the measured one. */
 struct pattern_site session_site(const struct session *s);
 
-/* What came of a plan. */
+/* The result of a plan. */
 struct session_outcome {
-	double median_s;  /* NAN: it was not timed */
-	double fastest_s; /* until both ends of one of its transfers were done;
-			     0 where ranks have no own times */
+	double median_s; /* NAN: it was not timed */
+	/* Time until both ends of the fastest transfer were done; 0 if ranks
+	 * have no times of their own. */
+	double fastest_s;
 	double memory_per_s; /* see trial_memory */
 };
 
-/* Does check_plan accept it? 0, or -EPROTO once it is reported. */
+/* Check a plan with check_plan. Return 0, or -EPROTO after reporting the
+ * violation. */
 int session_check(struct session *s, const char *probe, const struct plan *p);
-/* Takes p. */
+/* Measure and report a plan; takes p. */
 void session_measure(struct session *s, const struct pattern *pt,
     struct plan *p, struct session_outcome *ret);
 
-/* Times a plan without reporting it; it is proven once. turns: see
- * exec_take_turns. */
+/* Time a plan without reporting it; it is proven once. Takes p. turns: 1: see
+ * exec_take_turns. times: number of iterations. */
 struct session_brief {
 	const struct pattern *pattern;
 	int turns, times;
 };
 void session_measure_briefly(struct session *s, const struct session_brief *b,
     struct plan *p, struct session_outcome *ret);
-/* All plans that were kept at once, if there are two. */
+/* Measure all plans that were kept at once, if there are at least two. */
 void session_measure_together(struct session *s);
 
-/* Ends the measurements: the other ranks return this status. */
+/* End the session: the other ranks return this status from session_follow. */
 void session_end(struct session *s, int status);
-/* The others: the status of rank 0. */
+/* Other ranks than 0: take part until session_end. Return the status of rank
+ * 0. */
 int session_follow(struct session *s);
-/* All ranks. */
+/* All ranks: free what the session owns. */
 void session_close(struct session *s);
 
-/* Nothing was measured, for rc and this reason. */
+/* Report that a plan was not measured, with the error rc and the reason. */
 void session_refuse(struct session *s, const char *probe, const struct plan *p,
     int rc, const char *why);
 

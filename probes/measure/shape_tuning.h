@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shape_tuning.h - measurements before a collective. Rank 0.
+ * shape_tuning.h - measurements before a collective: its bounds, and the choice
+ * of its shape. Only rank 0 calls these functions.
  */
 #ifndef PROBES_MEASURE_SHAPE_TUNING_H
 #define PROBES_MEASURE_SHAPE_TUNING_H
@@ -9,11 +10,13 @@
 #include "probes/measure/session.h"
 #include "probes/plan/plan.h"
 
-/* If they are asked for: what two nodes exchange and what each node's link
- * gives, as probes of their own, into s->bounds. */
+/* If the campaign requests it, measure what two nodes exchange and what each
+ * node's link delivers, as separate probes, into s->bounds. */
 void shape_tuning_bounds(struct session *s);
-/* The fastest shape, remembered or measured, with a record of the choice.
- * -EINVAL (or -errno) and why. The caller ends *ret with plan_free. */
+/* Choose the fastest shape, from the file of earlier choices or by
+ * measurements, and write a record of the choice. Return 0 and the plan, which
+ * the caller frees with plan_free; or -EINVAL (or -errno) with the reason in
+ * err. */
 int shape_tuning_choose(struct session *s, struct plan **ret, struct err *err);
 
 #endif

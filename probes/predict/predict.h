@@ -77,7 +77,7 @@ struct predict {
 	uint64_t total_ps; /* time until the last rank is done */
 	uint64_t *rank_ps; /* time until each rank is done */
 	uint32_t nodes;    /* nodes that the ranks occupy */
-	/* Number of resources of these nodes (machine_resources) */
+	/* Number of resources of these nodes (machine_resources). */
 	uint32_t resources;
 	/* Bytes per second of each resource; 0: no limit. */
 	double *capacity_per_s;

@@ -32,8 +32,8 @@ struct tally_round {
 
 struct tally {
 	struct hist total;
-	double inverse;             /* in ascending order of visits */
-	struct tally_round *rounds; /* ascending by visit */
+	double inverse; /* sum of 1 / sample: the time, if samples are rates */
+	struct tally_round *rounds; /* in ascending order of visits */
 	int count;
 	int per_visit; /* largest number of kept rounds in a visit */
 	int measured;  /* rounds that were added, including merged ones */

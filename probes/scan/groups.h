@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * groups.h - canary tests in several groups of nodes at the same time, as rank
- * 0 asks. All other ranks serve it, and sleep while they have no part.
+ * groups.h - canary tests in several groups of nodes at the same time. Rank 0
+ * decides; all other ranks serve it, and sleep while they have no part.
  */
 #ifndef PROBES_SCAN_GROUPS_H
 #define PROBES_SCAN_GROUPS_H
@@ -12,22 +12,24 @@
 
 #define GROUPS_TESTS_MAX 3
 
+/* The arguments of a measurement. */
 struct groups_ask {
-	int groups; /* 0: no more are asked for */
+	int groups; /* number of groups; 0: the end */
 	int test_count;
 	enum canary_test tests[GROUPS_TESTS_MAX];
-	double time_s;  /* of all tests together */
-	int rounds_min; /* of each */
+	double time_s;  /* time of all tests together */
+	int rounds_min; /* least rounds of each test */
 };
 
-/* Rank 0: measure; of_node[node] is the node's group, or -1. ret has room for
- * groups * test_count results, the results of a group next to each other; the
- * caller clears each. */
+/* Rank 0: measure. of_node[node] is the group of a node, or -1. ret: room for
+ * groups * test_count results; the results of a group are next to each other.
+ * The caller clears each. */
 void groups_measure(struct world *w, const struct settings *base,
     const struct groups_ask *ask, const int *of_node,
     struct scan_judge_result *ret);
-/* Rank 0, at the end: the others return from groups_serve. */
+/* Rank 0, at the end: let the other ranks return from groups_serve. */
 void groups_end(struct world *w);
+/* Other ranks than 0: serve until groups_end. */
 void groups_serve(struct world *w, const struct settings *base);
 
 #endif

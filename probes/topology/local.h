@@ -29,7 +29,7 @@ struct local_gpu {
 	const char *vendor;          /* one of names_gpus */
 	char name[LOCAL_NAME_BYTES]; /* if its driver reports it */
 	int kfd; /* number that AMD's driver (KFD) gives it; -1: none */
-	int nic; /* index in local.nics of the nearest NIC; -1: none */
+	int nic; /* index in local.nics of the NIC to send by; -1: none */
 };
 
 struct local_nic {

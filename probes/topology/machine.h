@@ -80,7 +80,7 @@ struct machine {
 	int unrated;
 	uint32_t nodes_max; /* 0: any number */
 	uint32_t ranks;     /* ranks of a node */
-	/* 1: a node has more ranks if there are more (machine_fit) */
+	/* 1: a node has more ranks if there are more (machine_fit). */
 	int ranks_fit;
 	uint32_t devices, hosts, switches, nics;
 	enum machine_binding binding;

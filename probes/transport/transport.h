@@ -178,7 +178,7 @@ struct transport_ops {
 };
 
 extern const struct transport_ops transport_mpi;
-/* replaces transport_mpi if MPI does not accept the device's pointers */
+/* Replaces transport_mpi if MPI does not accept the device's pointers. */
 extern const struct transport_ops transport_mpi_staged;
 extern const struct transport_ops transport_rma;
 extern const struct transport_ops transport_ipc; /* put and get */
