@@ -2,8 +2,8 @@
 /*
  * clk.h - the two clocks, and durations as text.
  *
- * clk_ns is monotonic and for durations; clk_unix_ns is the wall clock and
- * for time stamps only. Tests replace both sources.
+ * clk_ns is the monotonic clock, for durations. clk_unix_ns is the wall clock
+ * (since 1970), for time stamps only. Tests replace both.
  */
 #ifndef COMMON_CLK_H
 #define COMMON_CLK_H
@@ -18,19 +18,22 @@
 
 uint64_t clk_ns(void);
 uint64_t clk_unix_ns(void);
-/* NULL restores the real clock. */
+/* Replace the clocks by functions; NULL restores the real clock. */
 void clk_set_source(uint64_t (*monotonic_ns)(void), uint64_t (*unix_ns)(void));
+/* Sleep for this time. */
 void clk_sleep_ns(uint64_t span_ns);
-/* A span as timers and sockets take it. */
+/* Return a duration as timers and sockets expect it. */
 struct timeval clk_timeval(uint64_t span_ns);
 
-/* "90s", "5m", "1h30m", "250ms", "10us", "2d"; a bare number is seconds.
- * -EINVAL for anything else, negative spans included; -ERANGE over 292 years.
- */
+/* Parse a duration: "90s", "5m", "1h30m", "250ms", "10us", "2d"; a number
+ * without a unit is seconds. Return 0; -EINVAL for any other text, including
+ * negative durations; -ERANGE above 292 years. */
 int clk_span_parse(const char *text, uint64_t *ret_ns);
-/* "34.2us", "1.5s", "2h03m": at most 16 bytes with the NUL. */
+/* Write a duration: "34.2us", "1.5s", "2h03m"; at most 16 bytes with the
+ * NUL. */
 void clk_span_format(uint64_t span_ns, char *ret, size_t cap_bytes);
-/* RFC 3339 in UTC with milliseconds, "2026-11-20T19:12:00.000Z". */
+/* Write a time in UTC with milliseconds (RFC 3339):
+ * "2026-11-20T19:12:00.000Z". */
 void clk_unix_format(uint64_t unix_ns, char *ret, size_t cap_bytes);
 
 #endif

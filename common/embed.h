@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embed.h - files that embed.cmake makes part of a program. The program
+ * embed.h - files that embed.cmake compiles into a program. The program
  * declares its tables.
  */
 #ifndef COMMON_EMBED_H
@@ -9,8 +9,9 @@
 #include <stddef.h>
 
 struct embed {
-	const char *name; /* the file's, without folder; NULL ends a table */
-	const unsigned char *bytes; /* a NUL follows the last one */
+	/* Name of the file, without folder; NULL ends a table. */
+	const char *name;
+	const unsigned char *bytes; /* contents; a NUL follows */
 	size_t size_bytes;
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log.h - one line per change of state, on stderr.
+ * log.h - log lines on stderr, one per change of state.
  *
- * Lines are "name: subject text"; under systemd (JOURNAL_STREAM names fd 2)
- * they start with the journal's <N> priority instead of the name. Lower case,
- * no full stop, no newline in fmt. Threads: any.
+ * Lines are "name: subject text". Under systemd (JOURNAL_STREAM names fd 2)
+ * they begin with the journal's <N> priority instead of the name. Texts are in
+ * lower case, without full stop and newline. All threads can log.
  */
 #ifndef COMMON_LOG_H
 #define COMMON_LOG_H
@@ -18,16 +18,19 @@ enum log_level {
 	LOG_LEVEL_MAX
 };
 
-/* name: the program's, kept by reference. */
+/* Set the program's name, which must stay valid, and the level: less important
+ * lines are not written. */
 void log_init(const char *name, enum log_level level);
 void log_set_level(enum log_level level);
-/* "error".."trace"; -EINVAL for anything else. */
+/* Parse "error" to "trace". Return 0 or -EINVAL. */
 int log_level_parse(const char *text, enum log_level *ret_level);
-/* Called by fatal and fatalx after the line is out and before they exit with
- * status 3, so that an MPI rank can abort its job. It may not return. */
+/* Set a function that fatal and fatalx call after the line is written and
+ * before they exit with status 3, so that an MPI rank can abort its job. The
+ * function need not return. */
 void log_set_fatal_hook(void (*hook)(void));
 
-/* log_warn and fatal add ": " and strerror(errno); the x-forms do not. */
+/* Write a line. log_warn and fatal append ": " and strerror(errno); the
+ * functions that end in x do not. fatal and fatalx exit. */
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_warnx(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

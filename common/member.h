@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * member.h - members of JSON objects that may be absent or of another type.
+ * member.h - read members of JSON objects that can be missing or of another
+ * type.
  */
 #ifndef COMMON_MEMBER_H
 #define COMMON_MEMBER_H
@@ -9,8 +10,8 @@
 #include <math.h>
 #include <stdint.h>
 
-/* Return the text of a member, or otherwise, which may be NULL, if it is not a
- * text. Borrowed from o. */
+/* Return the text of a member, or otherwise, which can be NULL, if the member
+ * is not a text. The text belongs to o. */
 static inline const char *
 member_text_or(const json_t *o, const char *key, const char *otherwise)
 {
@@ -19,21 +20,21 @@ member_text_or(const json_t *o, const char *key, const char *otherwise)
 	return text != NULL ? text : otherwise;
 }
 
-/* Return "" if it is not a text. */
+/* Return the text of a member, or "" if it is not a text. */
 static inline const char *
 member_text(const json_t *o, const char *key)
 {
 	return member_text_or(o, key, "");
 }
 
-/* Return 0 if it is not an integer. */
+/* Return the integer of a member, or 0 if it is not an integer. */
 static inline json_int_t
 member_int(const json_t *o, const char *key)
 {
 	return json_integer_value(json_object_get(o, key));
 }
 
-/* 0 when it is negative too. */
+/* Return the integer of a member, or 0 if it is not an integer or negative. */
 static inline uint64_t
 member_unsigned(const json_t *o, const char *key)
 {
@@ -42,14 +43,14 @@ member_unsigned(const json_t *o, const char *key)
 	return v < 0 ? 0 : (uint64_t)v;
 }
 
-/* Return 0 if it is not a boolean. */
+/* Return 1 if a member is true, otherwise 0. */
 static inline int
 member_bool(const json_t *o, const char *key)
 {
 	return json_is_true(json_object_get(o, key));
 }
 
-/* Return NAN if it is not a number. */
+/* Return the number of a member, or NAN if it is not a number. */
 static inline double
 member_number(const json_t *o, const char *key)
 {
@@ -58,7 +59,8 @@ member_number(const json_t *o, const char *key)
 	return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
-/* Each element v of o's array, which is looked up once. */
+/* Iterate over the elements v of an array that is a member of o, with their
+ * index i. The member is looked up once. */
 #define member_foreach(o, key, i, v)                                           \
 	MEMBER_FOREACH_(o, key, i, v, MEMBER_NAME_(__LINE__))
 #define MEMBER_NAME_(line)  MEMBER_NAME__(line)

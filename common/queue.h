@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue.h - the C library's BSD list macros, with the safe iteration it lacks.
+ * queue.h - the C library's BSD list macros, and a macro for iteration with
+ * removal that it lacks.
  */
 #ifndef COMMON_QUEUE_H
 #define COMMON_QUEUE_H

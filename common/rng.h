@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rng.h - random numbers that repeat from a stored seed, on every machine.
+ * rng.h - random numbers that are the same on every machine for the same seed.
  *
- * xoshiro256** (Blackman, Vigna 2018) seeded through splitmix64. Not for
- * secrets.
+ * xoshiro256** (Blackman, Vigna 2018), seeded with splitmix64. Not for secrets.
  */
 #ifndef COMMON_RNG_H
 #define COMMON_RNG_H
@@ -15,22 +14,26 @@ struct rng {
 	uint64_t s[4];
 };
 
-/* splitmix64 (Steele, Lea, Flood 2014): the next number of a state, and a hash
- * of one number (the first of that state). */
+/* splitmix64 (Steele, Lea, Flood 2014). rng_splitmix returns the next number of
+ * a state. rng_mix returns a hash of x, the first number of the state x. */
 uint64_t rng_splitmix(uint64_t *state);
 uint64_t rng_mix(uint64_t x);
 
+/* Start the sequence of a seed. */
 void rng_seed(struct rng *r, uint64_t seed);
-/* Seed an independent stream for (seed, a, b), for example ring b of test a. */
+/* Start an independent sequence for (seed, a, b), for example for ring b of
+ * test a. */
 void rng_seed3(struct rng *r, uint64_t seed, uint64_t a, uint64_t b);
+/* Return the next number, uniform over 64 bits. */
 uint64_t rng_next(struct rng *r);
-/* Uniform in [0, below), without modulo bias; below > 0. */
+/* Return a number that is uniform in [0, below), without modulo bias; below >
+ * 0. */
 uint64_t rng_below(struct rng *r, uint64_t below);
-/* Uniform in [0, 1). */
+/* Return a number that is uniform in [0, 1). */
 double rng_unit(struct rng *r);
-/* Fisher-Yates on count ints. */
+/* Shuffle count integers (Fisher-Yates). */
 void rng_shuffle(struct rng *r, int *items, size_t count);
-/* From the kernel, for seeds and ids; never fails. */
+/* Return a random number from the kernel, for seeds and ids; it never fails. */
 uint64_t rng_entropy(void);
 
 #endif

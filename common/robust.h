@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * robust.h - statistics that one bad sample cannot bend. Pure.
+ * robust.h - statistics on which one bad sample has little influence. The
+ * functions are pure.
  *
- * Functions that take a non-const array sort it in place.
+ * Functions that take an array that is not const sort it in place.
  */
 #ifndef COMMON_ROBUST_H
 #define COMMON_ROBUST_H
@@ -10,19 +11,22 @@
 #include <stddef.h>
 
 void robust_sort(double *x, size_t n); /* ascending */
-/* Linear interpolation between order statistics (type 7 of Hyndman and Fan
- * 1996). NAN when n is 0. */
+/* Return the quantile q with linear interpolation between order statistics
+ * (type 7 of Hyndman and Fan 1996). NAN if n is 0. */
 double robust_quantile(double *x, size_t n, double q);
-/* The same, but of two values the outer one: interpolated, the other one,
- * however far off, would have a part in it. */
+/* As robust_quantile, but of two values the outer one: with interpolation the
+ * other value, however far away, would influence the result. */
 double robust_quantile_outer(double *x, size_t n, double q);
 double robust_median(double *x, size_t n);
-/* 1.4826 * median |x - m|, which estimates sigma for a normal sample. */
+/* Return the scaled median absolute deviation 1.4826 * median |x - m|, which
+ * estimates sigma for a normal sample. m: the median of x. */
 double robust_mad(const double *x, size_t n, double m);
-/* (x - median) / max(mad, floor): floor keeps quantised data finite. */
+/* Return (x - median) / max(mad, floor); floor keeps the result of quantised
+ * data finite. */
 double robust_z(double x, double median, double mad, double floor);
-/* Quantile of the standard normal (Acklam's approximation, |error| < 1e-8
- * after one Halley step) and of Student's t. 0 < p < 1. */
+/* Return the quantile p of the standard normal distribution (Acklam's
+ * approximation, |error| < 1e-8 after one Halley step), and of Student's t
+ * distribution with df degrees of freedom. 0 < p < 1. */
 double robust_normal_quantile(double p);
 double robust_t_quantile(double p, double df);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.h - any text as a JSON string.
+ * text.h - convert any text to a JSON string.
  */
 #ifndef COMMON_TEXT_H
 #define COMMON_TEXT_H
@@ -11,8 +11,9 @@
 #include "common/utf8.h"
 #include "common/xalloc.h"
 
-/* Never NULL: jansson refuses half a character, and then the whole message.
- * Every text that quotes a peer, a file or a child goes through here. */
+/* Return the text as a JSON string, never NULL. Invalid characters become '?',
+ * because jansson rejects invalid UTF-8, and with it the whole message. Use it
+ * for every text that quotes a peer, a file or a child process. */
 static inline json_t *
 text_json(const char *text)
 {

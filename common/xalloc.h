@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xalloc.h - small allocations that die instead of returning NULL.
+ * xalloc.h - small allocations that end the process instead of returning NULL.
  *
- * For sizes that we choose. A size that a peer, a file or a device names is
- * checked and capped by the caller, and its -ENOMEM is an ordinary error.
+ * Use them for sizes that the program chooses. A size that a peer, a file or a
+ * device determines is checked and limited by the caller, and -ENOMEM is then
+ * an ordinary error. The caller frees all results with free().
  */
 #ifndef COMMON_XALLOC_H
 #define COMMON_XALLOC_H
@@ -11,14 +12,14 @@
 #include <stddef.h>
 
 void *xcalloc(size_t count, size_t size_bytes);
-/* Checks count * size_bytes for overflow. */
+/* As realloc for count * size_bytes, with a check for overflow. */
 void *xreallocarray(void *old, size_t count, size_t size_bytes);
-/* A list that grows by one at a time, from NULL: what holds count items, with
- * room for another. */
+/* Make room for one more item in a list that grows by one item at a time and
+ * begins as NULL. count: the items that it has. Return the list. */
 void *xmore(void *old, size_t count, size_t size_bytes);
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t len_bytes);
-/* A copy of to, or NULL, in the place of the old text. */
+/* Replace *text by a copy of `to`, which can be NULL, and free the old text. */
 void xstrset(char **text, const char *to);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
