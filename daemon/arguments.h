@@ -11,19 +11,21 @@
 #define EXIT_CONFIG    3
 #define ARGUMENTS_SETS 64
 
+/* What the program does: run as collector, check the configuration, print it,
+ * restore a backup, copy a store, or recover a damaged one. */
 enum act { ACT_RUN, ACT_CHECK, ACT_PRINT, ACT_RESTORE, ACT_COPY, ACT_RECOVER };
 
 struct arguments {
 	enum act act;
 	const char *config;
-	const char *backup; /* of ACT_RESTORE */
-	char *const *ends;  /* of ACT_COPY and ACT_RECOVER: two */
+	const char *backup; /* backup file of ACT_RESTORE */
+	char *const *ends;  /* source and target of ACT_COPY and ACT_RECOVER */
 	char *sets[ARGUMENTS_SETS];
 	size_t set_count;
 };
 
-/* Read the command line. Prints and exits for --help and the like, and if it is
- * invalid. */
+/* Read the command line. Print and exit for --help and similar options, and if
+ * it is invalid. */
 void arguments_read(int argc, char **argv, struct arguments *ret);
 
 #endif

@@ -47,6 +47,7 @@ struct collector_options {
 struct collector *collector_new(struct event_base *base, struct store *store,
     struct series *series, const struct collector_options *o);
 void collector_free(struct collector *c); /* NULL is allowed */
+/* Return the parts, which belong to the collector. */
 struct roster *collector_roster(struct collector *c);
 struct runs *collector_runs(struct collector *c);
 struct mesh *collector_mesh(struct collector *c);

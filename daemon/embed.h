@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embed.h - the files that are part of the collector.
+ * embed.h - the files that are compiled into the collector. Each table ends
+ * with a NULL name.
  */
 #ifndef DAEMON_EMBED_H
 #define DAEMON_EMBED_H

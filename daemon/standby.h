@@ -13,11 +13,12 @@ struct store;
 /* State of a standby that watches the active collector; begins as zeros. */
 struct standby {
 	struct store *store;
-	char mark[128];   /* of STORE_LEADER; changes while it is alive */
+	/* Of STORE_LEADER; changes while the active collector is alive. */
+	char mark[128];
 	uint64_t mark_ns; /* when it last changed, by clk_ns */
-	int asked;        /* an answer is outstanding */
-	int is_expired;   /* the mark is older than the lease */
-	int is_free;      /* no collector is active */
+	int asked;        /* 1: an answer is outstanding */
+	int is_expired;   /* 1: the mark is older than the lease */
+	int is_free;      /* 1: no collector is active */
 };
 
 /* Check the lease in the database; call several times a second. Return 1 if no

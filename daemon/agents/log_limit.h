@@ -13,6 +13,7 @@
 #define LOG_LIMIT_AGAIN_NS     (10 * 60 * 1000000000ULL)
 #define LOG_LIMIT_LINES_MINUTE 30
 
+/* The table. Begins as zeros. */
 struct log_limit {
 	struct {
 		uint64_t hash;

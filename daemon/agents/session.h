@@ -25,6 +25,7 @@ struct session;
 struct sessions;
 struct strict_lines;
 
+/* Callbacks; ctx is that of sessions_new. */
 struct session_ops {
 	/* The first message. The certificate is an agent's and has the node's
 	 * name from the message. Return 0, or -errno with cause and err. */
@@ -108,6 +109,7 @@ int session_send(struct session *s, enum wire_type type, json_t *msg);
 /* Send a frame that several sessions share without copies. It does not count
  * towards queue_bytes_max. */
 int session_share(struct session *s, struct wire_frame *f);
+/* Send a refuse message with the cause, and end the session. */
 void session_refuse(struct session *s, enum cause cause, const char *text);
 /* Set the interval of heartbeats to this peer; call it in the hello callback of
  * session_ops. */
@@ -115,15 +117,18 @@ void session_set_heartbeat(struct session *s, uint64_t span_ns);
 /* Return 0 if the peer's certificate is valid now, with the certificate in
  * *ret, owned by the caller; else -EACCES with err. */
 int session_cert(const struct session *s, X509 **ret, struct err *err);
+/* Return the expiry date of the peer's certificate. */
 int64_t session_cert_end_unix_s(const struct session *s);
-/* Bytes of the message that is being handled, and its lines if it has records.
- */
+/* Return the bytes of the message that is being handled, and its lines if it
+ * has records. */
 size_t session_message_bytes(const struct session *s);
 const struct strict_lines *session_lines(const struct session *s);
+/* Return the peer's address as text; it belongs to s. */
 const char *session_addr(const struct session *s);
 /* Charge the time of its messages to this account from now on. The account
  * outlives the session, so a peer that reconnects keeps its debt. */
 void session_set_account(struct session *s, struct account *account);
+/* Set and return a pointer of the caller. */
 void session_set_arg(struct session *s, void *arg);
 void *session_arg(const struct session *s);
 

@@ -27,11 +27,12 @@ struct series;
 struct strbuf;
 struct api; /* made by main from roster, runs, campaigns, schedule, store */
 
-/* Nodes: [{node state since_unix_ns last_seen_unix_ns addr software boot
- * inventory run? busy? score? spool_bytes load}], in human order. Text, not
- * json_t, because it is long. */
+/* Append the nodes, [{node state since_unix_ns last_seen_unix_ns addr software
+ * boot inventory run? busy? score? spool_bytes load}], in natural order, as
+ * text and not as json_t, because the list is long. */
 void api_nodes(struct api *api, struct strbuf *ret);
-json_t *api_node(struct api *api, const char *node); /* NULL: unknown */
+/* Return one node; NULL: unknown. */
+json_t *api_node(struct api *api, const char *node);
 
 /* A summary of all nodes in human order, for frequent requests. The list and
  * its names are valid until the callback returns to the loop. */
@@ -52,7 +53,8 @@ size_t api_node_list(struct api *api, const struct api_node **ret);
  * every.. next_unix_ns? enabled last_run? last_state?}]. A broken file is
  * listed with ok false and its "file:line: ..." error. */
 json_t *api_campaigns(struct api *api);
-json_t *api_campaign(struct api *api, const char *name); /* adds text */
+/* Return one campaign, also with its text; NULL: unknown. */
+json_t *api_campaign(struct api *api, const char *name);
 /* Parse only; nothing is stored: {ok, error?, rendered?}. */
 json_t *api_campaign_validate(struct api *api, const char *name,
     const char *text);

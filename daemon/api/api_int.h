@@ -16,7 +16,7 @@ struct series;
 struct run;
 struct store;
 
-/* All of them outlive the api. */
+/* The parts that the api reads. All of them must outlive it. */
 struct api_parts {
 	struct collector *collector;
 	struct campaigns *campaigns;

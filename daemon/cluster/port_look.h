@@ -29,8 +29,9 @@ struct port_look {
 	size_t count;
 };
 
-/* links: {span_s, ports: [{port, counters}]}. Unknown counters and impossibly
- * high counts are skipped. Never returns NULL. */
+/* Read links, {span_s, ports: [{port, counters}]} of a heartbeat. Unknown
+ * counters and impossibly high counts are skipped. Return the result, never
+ * NULL, which the caller frees. */
 struct port_look *port_look_read(const json_t *links);
 void port_look_free(struct port_look *look); /* NULL is allowed */
 

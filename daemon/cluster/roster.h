@@ -111,6 +111,7 @@ struct node {
 	uint64_t renewed_ns; /* when it last asked for a certificate */
 };
 
+/* Options of the roster. */
 struct roster_limits {
 	/* Interval of heartbeats, and the time without messages after which a
 	 * node is lost: minimum values. */
@@ -120,7 +121,8 @@ struct roster_limits {
 	uint64_t retention_ns;
 };
 
-/* lost_cb: a node has just become lost. store may be NULL in tests. */
+/* Return an empty roster, which the caller frees. lost_cb is called when a node
+ * has just become lost. store can be NULL in tests. */
 struct roster *roster_new(const struct roster_limits *limits,
     struct store *store, void (*lost_cb)(struct node *n, void *arg), void *arg);
 void roster_free(struct roster *r); /* NULL is allowed */
@@ -149,11 +151,13 @@ size_t roster_ids(const struct roster *r);
 struct node *roster_by_id(const struct roster *r, size_t id);
 /* Return the i-th node in human order. */
 struct node *roster_at(struct roster *r, size_t i);
+/* Return the number of nodes in a state. */
 size_t roster_count_state(const struct roster *r, enum agent_state state);
 
 /* Process a session's hello; creates the node if it is new. */
 struct node *roster_hello(struct roster *r, const json_t *hello,
     const char *addr, struct session *s, uint64_t now_ns);
+/* Process a heartbeat: load, links, alarm and numbers of a node. */
 void roster_heartbeat(struct roster *r, struct node *n, const json_t *msg);
 /* Count a heartbeat. Return 1 if they arrive at more than twice the agreed
  * rate. */
@@ -198,6 +202,7 @@ int roster_is_watched(const struct node *n);
 int roster_is_up(const struct node *n);
 /* Write why it is not up: "node4 is lost". */
 void roster_why(const struct node *n, struct err *err);
+/* Return a node as the API shows it: a new reference. */
 json_t *roster_json(const struct node *n);
 /* Append the node as JSON text without its closing brace, so that the caller
  * may append members. Faster than json_t for lists of all nodes. */

@@ -45,6 +45,8 @@ enum {
 	SERIES_DEAD,        /* small datagrams of the mesh, if none arrives */
 	SERIES_KIND_MAX
 };
+/* The properties of a kind of rounds: name, unit of values, 1 for rates, 1 for
+ * losses. */
 struct series_kind {
 	const char *name, *unit;
 	int is_rate, is_loss;
@@ -333,11 +335,16 @@ struct diagnosis {
  */
 
 /* rounds.c */
+/* Return the properties of a kind; the kind with this name. */
 struct series_kind series_kind(int sort);
 int series_kind_find(const char *name); /* or -ENOENT */
+/* Return the state of a node, or the number of a leaf; both are created if they
+ * do not exist. */
 struct diagnosis_node *diagnosis_node(struct diagnosis *d,
     const struct node *n);
 uint32_t diagnosis_leaf(struct diagnosis *d, const char *leaf);
+/* Return the series of these rounds, which is created if it does not exist;
+ * NULL: there are too many series. */
 struct diagnosis_series *diagnosis_series_of(struct diagnosis *d,
     const char *class, int sort, int partners);
 /* As diagnosis_series_of, also for one rail, or for memory of a device; "": all
@@ -410,6 +417,7 @@ void incident_write(const struct diagnosis *d, struct incident *k);
 /* The key of a port's value in diagnosis_node.ports. */
 #define PORT_KEY_BYTES 64
 void port_key(const char *name, enum port_fact fact, char ret[PORT_KEY_BYTES]);
+/* Return an incident as JSON: a new reference. */
 json_t *incident_json(const struct diagnosis *d, const struct incident *k);
 
 /* link_rates.c */
@@ -472,6 +480,7 @@ void incident_paths_dispel(struct diagnosis *d, struct incident *k);
 void incident_dispel(struct diagnosis *d, struct incident *k);
 /* After each round: update the text, or end the incident. */
 void incidents_review(struct diagnosis *d, struct diagnosis_series *s);
+/* End an incident with this verdict and reason. */
 void incident_end(struct diagnosis *d, struct incident *k, enum verdict verdict,
     const char *why);
 /* Move a case to another subject: end it with the reason why, and open it there
@@ -483,6 +492,7 @@ void incident_report_nodes(struct diagnosis *d);
 /* Store it, write the event and the log line, and call
  * diagnosis_ops.changed. */
 void incident_tell(struct diagnosis *d, struct incident *k);
+/* Free an incident that is on no list. */
 void incident_free(struct incident *k);
 
 /* spines.c */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * alarm.h - the events that Prometheus' alerts would send, for sites without
- * Prometheus: outliers, lost agents, failed health checks.
+ * alarm.h - send the events that Prometheus' alerts would send, for sites
+ * without Prometheus: outliers, lost agents, failed health checks.
  */
 #ifndef DAEMON_DIAGS_ALARM_H
 #define DAEMON_DIAGS_ALARM_H
@@ -14,7 +14,7 @@ struct events;
  * events and api outlive the result. */
 struct alarm *alarm_open(struct events *events, const char *page,
     struct api *api);
-/* Call periodically; sends alerts that have changed. NULL is allowed. */
+/* Send alerts that have changed; call it periodically. a can be NULL. */
 void alarm_tick(struct alarm *a);
 void alarm_close(struct alarm *a); /* NULL is allowed */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * counters.h - a node's counters at the border of a phase as evidence.
+ * counters.h - read a node's counters at the border of a phase as evidence.
  */
 #ifndef DAEMON_EVIDENCE_COUNTERS_H
 #define DAEMON_EVIDENCE_COUNTERS_H
@@ -8,13 +8,14 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/* The NIC that carried the most bytes. */
+/* The counters of the NIC that carried the most bytes. */
 struct nic_counters {
 	char nic[16];
 	int64_t drops; /* drops, discards and errors */
 };
 
-/* nics: [{nic, counters}] of a counters message. -ENOENT: no NIC in it. */
+/* Read nics, [{nic, counters}] of a counters message. Return 0, or -ENOENT if
+ * it has no NIC. */
 int counters_read(const json_t *nics, struct nic_counters *ret);
 
 #endif

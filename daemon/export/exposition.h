@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exposition.h - write the metrics page: exposition_family, then all samples of
- * the family. Only the text that is appended to allocates memory.
+ * exposition.h - write metrics in the text format of Prometheus: call
+ * exposition_family, then write all samples of the family. Only the text to
+ * which they are appended allocates memory.
  */
 #ifndef DAEMON_EXPORT_EXPOSITION_H
 #define DAEMON_EXPORT_EXPOSITION_H
@@ -17,25 +18,27 @@ struct exposition_label {
 #define EXPOSITION_LABELS(...)                                                 \
 	((const struct exposition_label[]){ __VA_ARGS__, { NULL, NULL } })
 
-/* type: counter, gauge, histogram or summary. */
+/* Begin a family. type: counter, gauge, histogram or summary. */
 void exposition_family(struct strbuf *to, const char *name, const char *type,
     const char *help);
-/* labels: NULL for none. */
+/* Append a sample. labels: NULL for none. */
 void exposition_sample(struct strbuf *to, const char *name,
     const struct exposition_label *labels, double value);
-/* labels: as text, {name="value"}, escaped already. */
+/* Append a sample. labels: as text, {name="value"}, already escaped. */
 void exposition_labelled(struct strbuf *to, const char *name,
     const char *labels, double value);
-/* Buckets from about 1 us to 2^last_octave seconds, sum and count. Powers of
- * two are bounds of our own buckets, so the export is exact. */
+/* Append a histogram: buckets from about 1 us to 2^last_octave seconds, sum and
+ * count. Powers of two are bounds of buckets of struct hist, so the export is
+ * exact. */
 void exposition_histogram(struct strbuf *to, const char *name,
     const char *labels, const struct hist *h, int last_octave);
-/* A family of one sample without labels. */
+/* Append a family of one sample without labels. */
 void exposition_single(struct strbuf *to, const char *name, const char *type,
     const char *help, double value);
-/* A label's value between its quotes. */
+/* Append the value of a label, escaped, without the quotes. */
 void exposition_escape(struct strbuf *to, const char *value);
-/* Whole numbers exactly, others to nine digits or the millisecond. */
+/* Append a number: integers exactly, others with nine digits or to the
+ * millisecond. */
 void exposition_value(struct strbuf *to, double value);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics_int.h - parts of the metrics page; each appends whole families.
+ * metrics_int.h - the parts of the metrics page. Each part appends whole
+ * families.
  */
 #ifndef DAEMON_EXPORT_METRICS_INT_H
 #define DAEMON_EXPORT_METRICS_INT_H

@@ -15,6 +15,7 @@
 struct event_base;
 struct http;
 
+/* Where and how requests are accepted. */
 struct http_options {
 	const char *listen;     /* "host:port", read-only; "": none */
 	int listen_fd;          /* a listening socket instead, or -1; taken */
@@ -28,12 +29,13 @@ struct http_options {
 	int connections_max;
 };
 
-/* Errors are logged. All arguments must outlive *ret. Clients that connect wait
- * until http_start. */
+/* Open the sockets. Clients that connect wait until http_start. All arguments
+ * must outlive *ret. Return 0, or -errno after logging the error. */
 int http_open(const struct http_options *o, struct event_base *base,
     struct api *api, struct store *store, struct http **ret);
+/* Begin to accept requests. */
 void http_start(struct http *h);
-void http_close(struct http *h); /* NULL is allowed; before the store's end */
+void http_close(struct http *h); /* h can be NULL; call it before store_close */
 /* Set the certificates of future connections. */
 void http_set_tls(struct http *h, SSL_CTX *tls);
 

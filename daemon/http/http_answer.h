@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_answer.h - an answer as bytes: its head, and an error.
+ * http_answer.h - the head of an HTTP answer, and the body of an error.
  */
 #ifndef DAEMON_HTTP_HTTP_ANSWER_H
 #define DAEMON_HTTP_HTTP_ANSWER_H
@@ -14,11 +14,11 @@ struct http_answer {
 	int gzipped;         /* the body is gzipped already */
 };
 
-/* Append the status line and fields, without the body's length and the empty
- * line. */
+/* Append the status line and the fields to out, without the length of the body
+ * and the empty line. */
 void http_answer_head(struct evbuffer *out, const struct http_answer *a,
     int keep_alive);
-/* {"error": {cause, message}} */
+/* Return the body {"error": {cause, message}}; the caller owns it. */
 struct evbuffer *http_answer_error(const char *cause, const char *message);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * job_cause.h - compare NCCL's report on a job's ranks with the state of their
- * nodes: a sentence and the class of the cause.
+ * nodes, to find the class of the cause and a sentence about it.
  */
 #ifndef DAEMON_JOBS_JOB_CAUSE_H
 #define DAEMON_JOBS_JOB_CAUSE_H
@@ -15,12 +15,14 @@
 
 struct node;
 
+/* A rank of a finding. */
 struct job_rank {
 	int64_t rank, gpu;       /* gpu: its index, -1 unknown */
 	const char *addr;        /* "" unknown; borrowed */
 	const struct node *node; /* NULL unknown */
 };
 
+/* A finding on a job. */
 struct job_finding {
 	enum job_finding_kind kind;
 	const char *hash; /* of the communicator; "" none */
@@ -48,7 +50,8 @@ struct job_facts {
  * evidence. */
 enum job_cause job_cause_find(const struct job_finding *f,
     const struct job_facts *facts, char ret_text[JOB_TEXT_BYTES]);
-/* The open case of a node or a leaf, or NULL; borrowed. */
+/* Return the open case of a node or leaf, or NULL. It is borrowed from
+ * facts. */
 const json_t *job_cause_case(const struct job_facts *facts, const char *kind,
     const char *subject);
 

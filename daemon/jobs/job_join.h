@@ -19,15 +19,15 @@ struct job_around {
 #define JOB_AROUND_MIN_NS (600 * CLK_NS_PER_S)
 #define JOB_AROUND_MAX_NS (6 * 3600 * CLK_NS_PER_S)
 int64_t job_around_ns(const json_t *job, int64_t now_unix_ns);
-/* Adds to a job: exposed_node_s, the time in which a part of it was slow times
- * its nodes; verdicts, events of its nodes and leaves, each with when (before,
- * during, after); impacts [{test of before during after}]; expectation {before
- * during after}, each {at_unix_ns share slow unknown}, at the worst;
- * in_band [{source op ranks nodes bytes calls seconds least_s node}] over its
- * nodes; node has the rank that waited least. */
+/* Add to a job: exposed_node_s, the sum over its nodes of the seconds in which
+ * a part of it was slow; verdicts and events of its nodes and leaves, each with
+ * when (before, during, after); impacts [{test of before during after}];
+ * expectation {before during after}, each {at_unix_ns share slow unknown}, at
+ * the worst; in_band [{source op ranks nodes bytes calls seconds least_s node}]
+ * over its nodes, where node has the rank that waited least. */
 void job_join(json_t *job, const struct job_around *around);
-/* Return the jobs with exposed_node_s above 0, the worst first; jobs stays the
- * caller's. */
+/* Return the jobs with exposed_node_s above 0, the worst first, as a new array.
+ * jobs is not changed. */
 json_t *job_worst(const json_t *jobs, const struct job_around *around);
 
 #endif

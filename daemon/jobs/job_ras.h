@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job_ras.h - progress of running jobs, by the RAS of NCCL that agents read:
- * ranks that do not answer, jobs that stall, and causes on their nodes.
+ * job_ras.h - the progress of running jobs, according to the RAS interface of
+ * NCCL that agents read: ranks that do not answer, jobs that stall, and causes
+ * on their nodes.
  */
 #ifndef DAEMON_JOBS_JOB_RAS_H
 #define DAEMON_JOBS_JOB_RAS_H
@@ -28,19 +29,19 @@ struct job_ras;
 /* What o points to outlives it. */
 struct job_ras *job_ras_new(const struct job_ras_options *o);
 void job_ras_free(struct job_ras *jr); /* NULL is allowed */
-/* Take a report of an agent, an element of "ras" of its heartbeat. key names
- * the start of the job; job is its body in the store. A finding needs two
+/* Process an agent's report, an element of "ras" of its heartbeat. key: names
+ * the start of the job. job: its body in the store. A finding needs two
  * reports. */
 void job_ras_take(struct job_ras *jr, const char *key, const json_t *job,
     const struct node *from, const json_t *report, int64_t now_unix_ns);
-/* Drop jobs that are not keys of running. */
+/* Forget all jobs whose key is not a key of `running`. */
 void job_ras_keep(struct job_ras *jr, const json_t *running);
-/* {job owner state cause text since_unix_ns at_unix_ns version comms} of one
- * start of a job, or NULL: no report. New reference. */
+/* Return {job owner state cause text since_unix_ns at_unix_ns version comms} of
+ * one start of a job: a new reference; NULL: no report. */
 json_t *job_ras_json(const struct job_ras *jr, const char *key);
-/* All of them, those with a finding first. New reference. */
+/* Return all of them, those with a finding first: a new reference. */
 json_t *job_ras_list(const struct job_ras *jr);
-/* Jobs by finding, of the last ten minutes' reports. */
+/* Count the jobs by finding, from the reports of the last ten minutes. */
 void job_ras_counts(const struct job_ras *jr, size_t ret[JOB_FINDING_MAX]);
 
 #endif

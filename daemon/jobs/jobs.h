@@ -112,6 +112,7 @@ void jobs_ras_counts(const struct jobs *js, size_t ret[JOB_FINDING_MAX]);
 /* Write the owner that is stored for a user: the name or its pseudonym. */
 void jobs_owner(const struct jobs *js, const char *user,
     char ret[JOBS_OWNER_BYTES]);
+/* Read the errors. */
 void jobs_health(const struct jobs *js, struct jobs_health *ret);
 
 #endif

@@ -42,6 +42,7 @@ struct mesh_options {
 /* Read section mesh. Texts live as long as c. */
 void mesh_options_read(const struct conf *c, struct mesh_options *ret);
 
+/* Callbacks; ctx is that of mesh_new. */
 struct mesh_ops {
 	/* Takes msg. -ENOTCONN when the node has no session. */
 	int (
@@ -78,14 +79,16 @@ struct coverage *mesh_coverage(struct mesh *m);
 /* Return the number of a link for coverage: of one of the node's rails, by
  * index; rail 0 for a node that reports no rails. */
 size_t mesh_link_id(const struct node *n, size_t rail);
-/* The number of a leaf for coverage, by name. */
+/* Return the number of a leaf for coverage, by its name. */
 size_t mesh_leaf_id(struct mesh *m, const char *leaf);
 
-/* Since start, for metrics. */
+/* Totals of a class since the start, for metrics. */
 struct mesh_sum {
 	uint64_t answered, lost, unknown;
 	struct hist rtt_s;
 };
+/* Return the totals of a class; the number of nodes in the mesh; the length of
+ * an epoch. */
 const struct mesh_sum *mesh_sums(const struct mesh *m, enum mesh_class class);
 size_t mesh_ready_count(const struct mesh *m);
 uint64_t mesh_interval_ns(const struct mesh *m);

@@ -13,16 +13,18 @@ struct spawned;
 #define SPAWN_OUT_MAX (4 * 1024 * 1024)
 #define SPAWN_LIMIT_S 20
 
-/* status: exit code, 128 + signal, or 127 if it could not be started (out is
- * then the reason). out: standard output, or standard error if it failed and
- * printed any; NUL-ended. Called once, never from inside spawn_start. */
+/* Called once at the end, never from inside spawn_start. status: exit code; 128
+ * + signal; or 127 if the program could not be started, and out is the reason.
+ * out: standard output, or standard error if the program failed and printed
+ * any; NUL-ended. */
 typedef void spawn_cb(int status, const char *out, void *arg);
 
-/* argv[0] is a path. env: NULL-ended "NAME=value" in place of ours. Return NULL
- * with errno if resources are insufficient. */
+/* Start a program. argv[0] is a path. env: NULL-ended "NAME=value", which
+ * replaces the environment of this process. Return NULL with errno if resources
+ * are insufficient. */
 struct spawned *spawn_start(struct event_base *base, char *const *argv,
     char *const *env, spawn_cb *cb, void *arg);
-/* Kills it; cb is not called. NULL is allowed. */
+/* Kill the program; cb is not called. s can be NULL. */
 void spawn_cancel(struct spawned *s);
 
 #endif

@@ -36,7 +36,7 @@ void node_health_set(struct node_health *h, const struct node *n,
 /* A node has a new session: its agent gets the verdict at the next tick, after
  * the diagnosis has seen that the node is back. */
 void node_health_greeted(struct node_health *h, const struct node *n);
-/* About once a second. */
+/* Send verdicts that are due; call it about once a second. */
 void node_health_tick(struct node_health *h);
 
 #endif

@@ -11,6 +11,7 @@
 
 #define REACT_BEGUN 1024 /* actions that are kept: maximum of the limit */
 
+/* An action that is due. */
 struct react_task {
 	TAILQ_ENTRY(react_task) link;
 	char node[256];
@@ -21,8 +22,10 @@ struct react_task {
 	uint64_t not_before_ns;
 };
 
+/* The result of an action: done, skipped, or failed. */
 enum react_result { REACT_DONE, REACT_LEFT, REACT_FAILED };
 
+/* A kind of reaction. */
 struct react_kind {
 	const char *action;        /* as reaction.action names it */
 	const char *done, *undone; /* for the log */
@@ -49,9 +52,11 @@ struct react {
 	char slurm_node[256];           /* Slurm's name of the node of r->now */
 };
 
+/* The action of r->now has ended with this result; text: the reason. */
 void react_finish(struct react *r, enum react_result result, const char *text);
 /* Set the child of r->now; NULL: spawning failed, with errno. */
 void react_spawned(struct react *r, struct spawned *child);
+/* Start a program for r->now; cb is called at its end. */
 void react_spawn(struct react *r, char *const *argv, char *const *env,
     spawn_cb *cb);
 

@@ -21,6 +21,7 @@
 struct conf;
 struct budget;
 
+/* The limits. */
 struct budget_limits {
 	double bytes_per_h;
 	double node_s_per_h;
@@ -35,6 +36,7 @@ struct budget_cost {
 	double link_bytes_per_s; /* of the slowest link; 0: unknown */
 };
 
+/* What is used and reserved now. */
 struct budget_use {
 	double bytes, node_s; /* used in the last hour */
 	double bytes_reserved, node_s_reserved;
@@ -55,13 +57,16 @@ enum budget_answer {
 /* Return whether the cost fits now; err has the reason if it does not. */
 enum budget_answer budget_ask(struct budget *b, uint64_t now_ns,
     const struct budget_cost *c, struct err *err);
+/* Reserve the cost of a run that is admitted. */
 void budget_reserve(struct budget *b, const struct budget_cost *c);
 /* Release a whole reservation; then call budget_use with the real cost. */
 void budget_release(struct budget *b, const struct budget_cost *c);
+/* Add the real cost of a run. */
 void budget_use(struct budget *b, uint64_t now_ns, double bytes, double node_s);
 /* Add a node's part of the bytes. */
 void budget_use_link(struct budget *b, uint64_t now_ns, size_t node,
     double bytes, double link_bytes_per_s);
+/* Count a run that was missed for lack of budget. */
 void budget_refused(struct budget *b);
 /* Write the usage as text, and read it back after a restart. Of links only the
  * busiest one is saved; it then counts for all. */
@@ -69,6 +74,7 @@ void budget_save(struct budget *b, uint64_t now_ns, uint64_t now_unix_ns,
     struct strbuf *ret);
 void budget_restore(struct budget *b, uint64_t now_ns, uint64_t now_unix_ns,
     const char *text);
+/* Read the usage. */
 void budget_look(struct budget *b, uint64_t now_ns, struct budget_use *ret);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outcome.h - the outcome of a run: signs of failure, lost ranks, its
- * launcher's end and its end record.
+ * outcome.h - determine the outcome of a run: from signs of failure, lost
+ * ranks, the end of its launcher, and its end record.
  */
 #ifndef DAEMON_RUN_OUTCOME_H
 #define DAEMON_RUN_OUTCOME_H
@@ -14,10 +14,15 @@
 struct node;
 struct run;
 
+/* Process a rank-lost message of a node: a rank died, or is stuck. Return 0. */
 int outcome_rank_lost(struct run *r, struct node *n, const json_t *msg);
+/* The launcher has exited with this status; tail: the end of its output. The
+ * status does not decide about success. */
 void outcome_launcher_exited(struct run *r, int64_t status, const char *tail);
+/* Decide about runs with signs of failure or beyond their deadline; call it
+ * several times a second. */
 void outcome_tick(struct run *r);
-/* Its end record is committed. */
+/* The end record of the run is committed: finish the run with its status. */
 void outcome_end(struct run *r, const json_t *record);
 
 #endif

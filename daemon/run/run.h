@@ -38,12 +38,14 @@ struct store;
 
 #define RUN_WHY_MAX 240
 
+/* Two nodes between which an exchange did not end. */
 struct run_stuck {
 	const struct node *a, *b;
 	const char *what; /* of names_tests */
 	double waited_s;
 };
 
+/* Calls of the owner, with ctx as the first argument. */
 struct runs_ops {
 	/* Takes msg. -ENOTCONN when the node has no session. */
 	int (
@@ -117,9 +119,10 @@ int runs_submit(struct runs *rs, const struct run_order *o, char ret_run[64],
 /* Record a run as missed that was due and cannot be created. */
 void runs_miss(struct runs *rs, const char *campaign, const struct conf *conf,
     enum cause cause, const char *text, const char *by);
-/* Return 0, -ENOENT or -EALREADY. */
+/* Cancel a run. Return 0; -ENOENT: unknown; -EALREADY: it has ended. */
 int runs_cancel(struct runs *rs, const char *run, const char *by,
     struct err *err);
+/* Cancel all live runs. Return their number. */
 size_t runs_stop_all(struct runs *rs, const char *by);
 /* Call several times a second. */
 void runs_tick(struct runs *rs);
@@ -132,27 +135,32 @@ int runs_message(struct runs *rs, struct node *n, enum wire_type type,
 void runs_hello(struct runs *rs, struct node *n, const json_t *runs);
 /* Return those of runs that continue, for the welcome message. */
 json_t *runs_keep(struct runs *rs, const struct node *n, const json_t *runs);
+/* A node was lost: its live runs get a sign of failure. */
 void runs_lost(struct runs *rs, struct node *n);
 
 /* Resume the runs in the answer of STORE_LIVE_RUNS; call it once, before agents
  * connect. */
 void runs_resume(struct runs *rs, const json_t *live);
 
-/* {node: device} of nodes with an active fabric that their last run did not
- * use; lives as long as rs. */
+/* Return {node: device} of nodes with an active fabric that their last run did
+ * not use. It belongs to rs. */
 const json_t *runs_unused(const struct runs *rs);
-/* Runs, the newest first; includes recently ended ones. */
+/* Return the live and recently ended runs, the newest first: a new
+ * reference. */
 json_t *runs_json(struct runs *rs, int is_brief);
-json_t *runs_json_one(struct runs *rs, const char *run); /* NULL: unknown */
+/* Return one run: a new reference; NULL: unknown. */
+json_t *runs_json_one(struct runs *rs, const char *run);
+/* Return the number of live runs. */
 size_t runs_live(const struct runs *rs);
-/* Count of records received since the start, including repeated ones. */
+/* Return the number of records received since the start, including repeated
+ * ones. */
 uint64_t runs_records(const struct runs *rs);
-/* A live run of that campaign, or NULL. */
+/* Return the id of a live run of that campaign, or NULL. */
 const char *runs_find_campaign(const struct runs *rs, const char *campaign);
-/* Recent run on a node, or NULL; for the list of nodes. */
+/* Return the id of a recent run on a node, or NULL; for the list of nodes. */
 const char *runs_on_node(const struct runs *rs, const struct node *n);
 
-/* Texts live as long as the run. */
+/* A run as other parts see it. Texts live as long as the run. */
 struct run_facts {
 	const char *run, *campaign, *class, *mpi, *launcher;
 	enum run_state state;
@@ -163,14 +171,14 @@ struct run_facts {
 	const json_t *carried; /* those that carried its bytes; NULL: unknown */
 };
 struct run_facts run_facts(const struct run *r);
-/* Options of its section [slurm], by key; NULL: none, or another launcher. New
- * reference. */
+/* Return the options of its section [slurm], by key: a new reference; NULL: no
+ * such section, or another launcher. */
 json_t *run_slurm(const struct run *r);
 size_t run_node_count(const struct run *r);
 struct node *run_node_at(const struct run *r, size_t i);
 
-/* networks.c: the networks that all nodes which are up share, as texts; the
- * caller owns them. */
+/* networks.c: return the networks that all nodes which are up share, as texts:
+ * a new reference. */
 json_t *networks_shared(const struct roster *roster);
 /* Return 1 if mpi.net or rails of the node decide which network its ranks use.
  */

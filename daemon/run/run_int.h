@@ -56,10 +56,11 @@
 #define RUN_RANK_SYMPTOMS_MAX 24  /* of them, at most, ranks and daemons */
 #define RUN_ENDED_MAX         128 /* kept for lists */
 
-/* ---- outcome.c: the peer that a stuck rank waits for ---- */
+/* ---- outcome.c: the rank for which a stuck rank waits ---- */
 
 #define STUCK_RANKS_MAX 64
 
+/* A report of a stuck rank. */
 struct stuck_rank {
 	int64_t rank, with; /* rank waits for rank with; -1: unknown */
 	struct node *node, *with_node; /* with_node NULL: unknown */
@@ -96,6 +97,7 @@ struct launcher {
 	void (*end)(const struct run *r);
 };
 
+/* The step in which a run is. */
 enum step {
 	STEP_WAIT,    /* pending */
 	STEP_PREPARE, /* starting: waiting for nodes to prepare */
@@ -106,8 +108,10 @@ enum step {
 	STEP_DONE     /* final; holds nothing */
 };
 
+/* The answer of a node to prepare. */
 enum ready { READY_ASKED, READY_YES, READY_NO };
 
+/* A node of a run. */
 struct run_node {
 	struct node *node;
 	enum ready ready;
@@ -214,15 +218,21 @@ struct runs {
 void run_order_on(struct run *r);
 
 /* run.c */
+/* Return the live or recently ended run with this id, or (run_find_live) only a
+ * live one; NULL: unknown. */
 struct run *run_find(const struct runs *rs, const char *id);
 struct run *run_find_live(const struct runs *rs, const char *id);
+/* Return 1 if the state of the run is final, 0 if not. */
 int run_is_final(const struct run *r);
-struct node *run_head(const struct run *r); /* NULL: none yet */
-/* Index, or -ENOENT. */
+/* Return the head, the first node; NULL: no nodes yet. */
+struct node *run_head(const struct run *r);
+/* Return the index of a node in the run, or -ENOENT. */
 long run_node_index(struct run *r, const struct node *n);
 /* Rebuild the index of r after a change of its nodes. */
 void run_nodes_changed(struct run *r);
+/* Begin a step, and note the time. */
 void run_step_set(struct run *r, enum step step);
+/* Send a message to a node; takes msg. Return 0 or -ENOTCONN. */
 int run_send(const struct run *r, struct node *n, enum wire_type type,
     json_t *msg);
 /* Note a sign that r has failed. outcome.c chooses among the signs that arrive
@@ -232,9 +242,12 @@ void run_sign(struct run *r, enum symptom_weight weight, enum run_state state,
     __attribute__((format(printf, 6, 7)));
 
 /* run_show.c */
+/* The words of enum run_origin. */
 extern const char *const run_origins[RUN_ORIGIN_MAX];
+/* Return a run as the API shows it: a new reference. */
 json_t *run_json(const struct run *r);
-/* As stored: with origin, attempt and campaign_text. */
+/* Return a run as it is stored, with origin, attempt and campaign_text: a new
+ * reference. */
 json_t *run_json_whole(const struct run *r);
 
 #endif

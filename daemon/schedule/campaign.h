@@ -41,8 +41,8 @@ struct schedule {
 	} window[SCHEDULE_TIMES_MAX];
 };
 
-/* Read section [schedule] of a campaign. Return -EINVAL with "file:line: ..."
- * in err. */
+/* Read section [schedule] of a campaign. Return 0, or -EINVAL with "FILE:LINE:
+ * ..." in err. */
 int schedule_read(const struct conf *c, struct schedule *ret, struct err *err);
 /* Return 1 if the schedule has any starts. */
 int schedule_has(const struct schedule *s);
@@ -84,11 +84,14 @@ TAILQ_HEAD(campaign_list, campaign);
 
 struct campaigns;
 
+/* Return the campaigns of a directory, which the caller frees. The files are
+ * read by campaigns_scan. */
 struct campaigns *campaigns_new(const char *dir);
 void campaigns_free(struct campaigns *cs); /* NULL is allowed */
 /* Scan the directory. Return how many campaigns are new, changed or removed. */
 int campaigns_scan(struct campaigns *cs);
 const struct campaign_list *campaigns_list(const struct campaigns *cs);
+/* Return the campaign with this name, or NULL. */
 struct campaign *campaigns_find(const struct campaigns *cs, const char *name);
 /* Add the text of an order with its result of campaign_parse, unless a file has
  * that name. */
@@ -99,7 +102,9 @@ const char *campaigns_error(const struct campaigns *cs);
 
 /* Return 0, or -EINVAL for an invalid name of a campaign. */
 int campaign_name_check(const char *name);
-/* Parse and check: the caller ends *ret with conf_free. */
+/* Parse and check a campaign. path: its name in error messages. Return 0 and
+ * the configuration, which the caller frees with conf_free; or -EINVAL with the
+ * reason in err. */
 int campaign_parse(const char *path, const char *text, struct conf **ret,
     struct schedule *ret_schedule, struct err *err);
 

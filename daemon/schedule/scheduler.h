@@ -23,17 +23,19 @@ struct store;
 struct scheduler *scheduler_new(struct campaigns *campaigns, struct runs *runs,
     struct store *store);
 void scheduler_free(struct scheduler *a); /* NULL is allowed */
-/* Load the answer of STORE_SETTINGS. */
+/* Load the settings from the answer of STORE_SETTINGS. */
 void scheduler_load(struct scheduler *a, const json_t *settings);
-/* On a standby, after scheduler_load: show the plan of the active collector. */
+/* On a standby, after scheduler_load: show the starts that the active collector
+ * has planned. */
 void scheduler_mirror(struct scheduler *a);
-/* About once a second. */
+/* Start campaigns that are due; call it about once a second. */
 void scheduler_tick(struct scheduler *a, uint64_t now_unix_ns);
-/* Scan the files now. */
+/* Scan the campaign files now. */
 void scheduler_reload(struct scheduler *a);
-/* By order, on or off. */
+/* Enable or disable the schedule of a campaign, by order. */
 void scheduler_enable(struct scheduler *a, const struct campaign *c,
     int enabled);
+/* Return 1 if the schedule of a campaign is enabled, 0 if not. */
 int scheduler_is_enabled(const struct scheduler *a, const struct campaign *c);
 
 #endif

@@ -93,12 +93,14 @@ struct series_sample {
 	int is_new;        /* of a record since this start */
 	struct hist *hist; /* SERIES_MERGED; NULL: none yet */
 };
-/* Samples of a row's family, in the order of their first record; valid until
- * the next record. Rows of one family are adjacent and share their samples. */
+/* Return the samples of a row's family in *ret, in the order of their first
+ * record, and their number. They are valid until the next record. Rows of one
+ * family are adjacent and share their samples. */
 size_t series_samples(const struct series *s, size_t row,
     const struct series_sample **ret);
 
-/* A record, of a run of a campaign of that class; the oldest run first. */
+/* Called for each record of a run of a campaign of that class, the oldest run
+ * first. */
 typedef void series_warm_cb(void *arg, const char *class, const json_t *record);
 
 /* Load records of the last finished runs after a start, so that /metrics and

@@ -58,6 +58,7 @@ struct slurm;
 /* o's text outlives it. */
 struct slurm *slurm_new(struct event_base *base, const struct slurm_options *o);
 void slurm_free(struct slurm *s); /* NULL is allowed */
+/* Return 1 if all exclusive runs need idle nodes (option idle), 0 if not. */
 int slurm_wants_idle(const struct slurm *s);
 
 /* Query the states of nodes, if needed; call before slurm_node_look. */
@@ -68,8 +69,8 @@ void slurm_nodes_ask(struct slurm *s);
 enum slurm_node slurm_node_look(const struct slurm *s, const char *node,
     int is_alone, const char *partition, const char *reservation,
     struct err *err);
-/* Return 0 while the first answer, or the update of an expired one, is pending.
- */
+/* Return 1, or 0 while the first answer, or the update of an expired one, is
+ * pending. */
 int slurm_nodes_known(const struct slurm *s);
 /* Set the output of sinfo and of scontrol show reservation. */
 void slurm_nodes_set(struct slurm *s, const char *sinfo,

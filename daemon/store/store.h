@@ -24,22 +24,28 @@ struct event_base;
 struct store;
 
 struct store_options {
-	const char *dir;     /* state directory; must be a local file system */
-	const char *url;     /* of a database server; NULL or "": a file in
-			      * dir */
-	const char *schema;  /* in that database, for one cluster only */
-	const char *cluster; /* NULL or "": not published to others */
-	const char *who;     /* name of this collector, for others */
+	/* State directory; must be on a local file system. */
+	const char *dir;
+	/* URL of a database server; NULL or "": a file in dir. */
+	const char *url;
+	/* Schema in that database; each cluster has its own. */
+	const char *schema;
+	/* Name of the cluster; NULL or "": not published to others. */
+	const char *cluster;
+	const char *who;         /* name of this collector, for others */
 	const char *authorities; /* digests of tls.ca: identify the cluster */
 	/* Lease. If the active collector cannot reach the database for this
 	 * long, a standby may take over. 0: no standby. */
 	uint64_t lease_ns;
+	/* How long rows are kept: all, raw records, and jobs. */
 	uint64_t retention_ns;
 	uint64_t raw_retention_ns;
 	uint64_t jobs_retention_ns;
+	/* Writes fail below this much free space on the disk. */
 	uint64_t free_min_bytes;
 };
 
+/* The state of the store, for metrics and health checks. */
 struct store_health {
 	int writable;        /* 0: disk full or broken; alarm has the reason */
 	char alarm[256];     /* "" without an alarm */
@@ -87,11 +93,13 @@ void store_set_leader(struct store *st, const char *who);
  * collector. */
 uint64_t store_term(const struct store *st);
 
-/* status: 0 after commit, or -errno. result: see store_ask, for writes NULL;
- * the callback owns it. */
+/* Called with the result of a write or a request. status: 0 after the commit,
+ * or -errno. result: the answer to a request (see store_ask), which the
+ * callback owns; NULL for writes. */
 typedef void store_cb(int status, json_t *result, void *arg);
 
-/* The following do not take ownership of their arguments; cb may be NULL. */
+/* The following calls do not take ownership of their arguments; cb can be
+ * NULL. */
 /* record: a complete numbered record. A record that is already stored is not an
  * error, so agents may send it again. It is shared with the writer: do not
  * change it after this call. line: the text as it arrived, which is stored and
@@ -111,12 +119,14 @@ struct store_event {
  * the row. event: NULL for none. */
 void store_put_run(struct store *st, const json_t *run,
     const struct store_event *event, store_cb *cb, void *arg);
+/* Write the counters of a node's NICs at a border of a phase of a run. */
 void store_put_counters(struct store *st, const char *run, const char *node,
     int64_t border, int64_t at_unix_ns, const json_t *nics);
 /* node: {node state software first_seen.. last_seen_unix_ns ...}; state is
- * required. */
+ * required. Replaces the row. */
 void store_put_node(struct store *st, const json_t *node);
-/* STORE_NODES answers with it as member "inventory" of its node. */
+/* Write a node's inventory. STORE_NODES returns it as member "inventory" of the
+ * node. */
 void store_put_inventory(struct store *st, const char *node,
     const json_t *inventory);
 /* Delete the node and its inventory. */
@@ -130,7 +140,7 @@ void store_tell(struct store *st, const struct store_event *event, store_cb *cb,
  * a (kind, subject) is the current verdict. */
 void store_put_verdict(struct store *st, const json_t *verdict,
     const struct store_event *event);
-/* NULL body deletes. */
+/* Write or replace a baseline; body NULL deletes it. */
 void store_put_baseline(struct store *st, const char *name, const json_t *body);
 /* job: {job whole start_unix_ns name end_unix_ns? ...}; replaces the row of
  * that job and start. */
@@ -140,17 +150,18 @@ void store_put_batch_job(struct store *st, const json_t *job);
 void store_put_in_band(struct store *st, const json_t *row);
 /* occasion: {job at_unix_ns test name ...}. */
 void store_put_occasion(struct store *st, const json_t *occasion);
-/* shares: {at_unix_ns known slow}: valid from then on. */
+/* shares: {at_unix_ns known slow}: throughput of nodes and leaves, valid from
+ * that time on. */
 void store_put_shares(struct store *st, const json_t *shares);
-/* Text of the file of leaves, "" without a file; adds a row if it differs from
- * the newest row. */
+/* Write the text of the topology file, "" without a file. A row is added if it
+ * differs from the newest row. */
 void store_put_topology(struct store *st, const char *text);
-/* Small settings that survive a restart: schedule/NAME = off, ... NULL value
- * deletes. */
+/* Write a small setting that survives a restart, such as schedule/NAME = off.
+ * value NULL deletes it. */
 void store_put_setting(struct store *st, const char *key, const char *value,
     store_cb *cb, void *arg);
 
-/* Information for collectors of other clusters in the database. */
+/* Publish information for collectors of other clusters in the same database. */
 #define STORE_TOLD "store.cluster" /* the setting */
 void store_tell_others(struct store *st, const json_t *told);
 
@@ -158,16 +169,17 @@ void store_tell_others(struct store *st, const json_t *told);
  * the database accepts writes. */
 void store_when_stored(struct store *st, store_cb *cb, void *arg);
 
-/* Requests to the reader threads; args is borrowed, result is a new object or
- * array that is passed to cb. */
-/* Runs in a list: complete; with the nodes as a hostlist; with only the number
- * of nodes. */
+/* Send a request to the reader threads. args is borrowed; the result, a new
+ * object or array, is passed to cb. */
+/* What a list of runs contains: complete runs; the nodes as a hostlist; or only
+ * the number of nodes. */
 enum store_listed {
 	STORE_LISTED_WHOLE,
 	STORE_LISTED_SHORT,
 	STORE_LISTED_BRIEF
 };
 
+/* The requests, with their arguments (? optional) and results. */
 enum store_question {
 	STORE_RUNS,      /* {campaign? state? node? limit? before? brief?
 			  * listed?}; listed: enum store_listed, result {runs,
@@ -221,11 +233,13 @@ enum store_question {
 			  * store_tell_others */
 	STORE_QUESTION_MAX
 };
+/* Send a request; see above. */
 void store_ask(struct store *st, enum store_question what, const json_t *args,
     store_cb *cb, void *arg);
 /* Return 1 if the write queue is half full. The caller should then keep further
  * rows elsewhere until the room callback is called. */
 int store_is_behind(struct store *st);
+/* Set the function that is called when the queue has room again. */
 void store_set_room_cb(struct store *st, void (*room)(void *arg), void *arg);
 /* As store_ask, for a client. Requests with an owner have a queue separate from
  * the collector's own. If that queue is full they are refused with -EAGAIN. An
@@ -233,6 +247,7 @@ void store_set_room_cb(struct store *st, void (*room)(void *arg), void *arg);
  * read. */
 void store_ask_for(struct store *st, enum store_question what,
     const json_t *args, const void *owner, store_cb *cb, void *arg);
+/* Abandon all requests of an owner. */
 void store_abandon(struct store *st, const void *owner);
 
 #endif

@@ -31,6 +31,7 @@ struct store_reading {
 /* Return 0 and a new *ret, or -errno; *ret is then unchanged. */
 typedef int store_read(struct store_reading *r, const json_t *args,
     json_t **ret);
+/* Answer a request with the function of its row. */
 int store_answer(struct store_reading *r, enum store_question what,
     const json_t *args, json_t **ret);
 /* store_check.c */

@@ -19,6 +19,7 @@
 #include "daemon/store/store_sql.h"
 #include "schema/record.h"
 
+/* The kinds of writes. */
 enum store_put {
 	PUT_RECORD,
 	PUT_RUN,
@@ -41,6 +42,7 @@ enum store_put {
 
 #define STORE_VALUE_BYTES 8 /* approximate JSON text for one value */
 
+/* A write or a request on its way through the threads. */
 struct store_job {
 	TAILQ_ENTRY(store_job) link;
 	int what;                /* enum store_put or enum store_question */
@@ -81,6 +83,7 @@ void store_job_free(struct store_job *job);
 
 /* Finished jobs of the threads, for the loop. Threads: any. */
 struct store_done;
+/* Pass finished jobs to the loop; takes them. */
 void store_done_post(struct store_done *d, struct store_jobs *jobs);
 
 /* The writer thread. */
@@ -95,6 +98,7 @@ int store_writer_add(struct store_writer *w, struct store_job *job);
 int store_writer_is_behind(struct store_writer *w, int was);
 /* Commit all queued rows, pass them to done and end the thread. */
 void store_writer_stop(struct store_writer *w);
+/* Read the state of the writer, for store_health. */
 void store_writer_health(struct store_writer *w, struct store_health *ret);
 /* Return the time by clk_ns until which no other collector can be active, and
  * the term. */
@@ -104,6 +108,8 @@ uint64_t store_writer_leads_until(struct store_writer *w, uint64_t *ret_term);
 struct store_reader;
 int store_reader_start(const struct store_options *o, uint64_t limit_ns,
     struct store_done *done, struct store_reader **ret);
+/* Add a request; takes job. Return 0, or -EAGAIN if the queue is full and the
+ * job stays the caller's. */
 int store_reader_add(struct store_reader *r, struct store_job *job);
 /* The owner's waiting requests end with -ECANCELED; its request in progress is
  * interrupted. */

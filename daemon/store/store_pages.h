@@ -18,6 +18,7 @@
 
 #define STORE_PAGES_COLUMNS 32 /* of a row; a wider row is rejected */
 
+/* The files of a damaged database. */
 struct store_pages {
 	int db_fd, log_fd;
 	uint32_t page_bytes;

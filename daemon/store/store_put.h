@@ -10,6 +10,7 @@
 
 struct store_put_db; /* the writer's statements */
 
+/* Prepare the statements. Return 0 or -errno. */
 int store_put_new(struct sql *db, struct store_put_db **ret);
 void store_put_free(struct store_put_db *p); /* NULL is allowed */
 /* Find the ids of the jobs' runs, and create missing runs. In a transaction,

@@ -50,12 +50,14 @@ struct sql_outcome {
 	int64_t changes; /* rows */
 };
 
+/* Disk space of a database. */
 struct sql_space {
 	uint64_t db_bytes;
 	uint64_t log_bytes;  /* of the write-ahead log; UINT64_MAX: unknown */
 	uint64_t free_bytes; /* UINT64_MAX: unknown */
 };
 
+/* The use of a connection. */
 enum sql_role { SQL_WRITER, SQL_READER };
 
 /* An engine's own structs start with these. */
@@ -70,6 +72,7 @@ struct sql_stmt {
 #define SQL_ABI   7 /* for plugins; increment it with every change */
 #define SQL_ENTRY "coalmine_store_entry"
 
+/* The calls of an engine. Those that can be NULL say so. */
 struct sql_engine {
 	int abi;
 	const char *name; /* also of the URL: NAME://... */

@@ -24,6 +24,7 @@ struct sqlite {
 
 /* Return SQLite's result as -errno. */
 int sqlite_errno(int rc);
+/* Open a connection to the file. Return 0, or -errno with the reason in err. */
 int sqlite_open(const char *path, enum sql_role role, struct sqlite **ret,
     struct err *err);
 void sqlite_shut(struct sqlite *s); /* NULL is allowed */
@@ -31,6 +32,7 @@ void sqlite_shut(struct sqlite *s); /* NULL is allowed */
 int sqlite_exec(sqlite3 *db, const char *sql);
 /* Return the first column of the first row, or fallback without rows. */
 int64_t sqlite_int(sqlite3 *db, const char *sql, int64_t fallback);
+/* See set_deadline in store_sql.h. */
 void sqlite_set_deadline(sqlite3 *db, const uint64_t *deadline_ns);
 
 /* store_file.c */

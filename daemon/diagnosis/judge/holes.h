@@ -63,7 +63,8 @@ struct holes {
 	const struct mesh_path *one, *dead_one;
 };
 
-/* Process all paths of an epoch; nodes and leaves must be zeroed. */
+/* Process all paths of an epoch, and set the results in h. nodes and leaves
+ * must be zeroed. */
 void holes_find(struct holes *h);
 
 #endif

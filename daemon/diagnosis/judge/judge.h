@@ -116,7 +116,8 @@ void judge_free(struct judge *j); /* NULL is allowed */
 /* Set the smallest effect that counts as slow in the following rounds, if it
  * exceeds effect_min. */
 void judge_set_least(struct judge *j, double effect);
-double judge_least(const struct judge *j); /* at least effect_min */
+/* Return the smallest effect that counts as slow: at least effect_min. */
+double judge_least(const struct judge *j);
 /* Process one round. obs is scored in place. busy: by observation, 1 if the
  * host had contention; NULL: none had. *ret_changes is valid until the next
  * call. */
@@ -138,9 +139,10 @@ void judge_restore(struct judge *j, enum judge_kind kind, uint32_t index,
 /* Forget the state: the node was away, or another node has its name. */
 void judge_forget(struct judge *j, enum judge_kind kind, uint32_t index);
 
-/* NULL: no data. */
+/* Return the state of a node or leaf; NULL: no data. */
 const struct judge_track *judge_track(const struct judge *j,
     enum judge_kind kind, uint32_t index);
+/* Return the number of nodes or leaves that the judge knows. */
 uint32_t judge_count(const struct judge *j, enum judge_kind kind);
 /* Return how many of these are outliers or bad. */
 uint32_t judge_outliers(const struct judge *j, enum judge_kind kind);
@@ -171,6 +173,7 @@ void judge_leaf_restore(struct judge *j, uint32_t leaf, double past,
  * rounds this counts. */
 void judge_hold_restore(struct judge *j, enum judge_kind kind, uint32_t index,
     double effect, uint32_t rounds);
+/* Store or restore the measured wander of the fleet. */
 void judge_fleet(const struct judge *j, struct judge_fleet *ret);
 void judge_fleet_restore(struct judge *j, const struct judge_fleet *f);
 /* Return slow_min for confirm_judge(). */

@@ -99,15 +99,18 @@ struct loss_epoch {
 
 /* Process one epoch within leaves (far 0) or between them (1). */
 void loss_round(struct loss_watch *w, int far, struct loss_epoch *e);
+/* Forget the losses of a node. */
 void loss_forget(struct loss_watch *w, uint32_t place);
-/* NULL: no data. */
+/* Return the sums of a node; NULL: no data. */
 const struct loss_sum *loss_sum_of(const struct loss_watch *w, uint32_t place);
 /* Clear the sums of leaves: a spine was found to be the cause. */
 void loss_forget_leaves(struct loss_watch *w);
-/* NULL: not raised. */
+/* Return the state of a raised leaf; NULL: it is not raised. */
 const struct loss_leaf *loss_leaf_raised(const struct loss_watch *w,
     uint32_t leaf);
+/* Return 1 if any leaf is raised, 0 if not. */
 int loss_leaves_raised(const struct loss_watch *w);
+/* Free the lists. */
 void loss_clear(struct loss_watch *w);
 
 #endif

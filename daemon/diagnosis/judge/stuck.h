@@ -35,6 +35,7 @@ struct stuck_watch {
 void stuck_note(struct stuck_watch *w, const struct stuck_pair *p);
 /* Return with how many different nodes it was stuck. */
 size_t stuck_partners(const struct stuck_watch *w, uint32_t node);
+/* Return 1 if this node is named as the cause, 0 if not. */
 int stuck_is_named(const struct stuck_watch *w, uint32_t node);
 /* Remove the pairs whose nodes were both measured by a run; measured: by
  * node. */

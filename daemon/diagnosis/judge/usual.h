@@ -27,6 +27,7 @@ struct wander {
 /* Add one round: x of all nodes, which is reordered. is_hour: x are means of an
  * hour, in which the noise of single rounds is negligible. */
 void wander_hear(struct wander *w, double *x, size_t n, int is_hour);
+/* Return the standard deviation, at least `least`. */
 double wander_sd(const struct wander *w, double least);
 /* Return how many values it was measured from, as degrees of freedom for
  * score_normal(). */

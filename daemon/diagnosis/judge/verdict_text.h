@@ -30,6 +30,7 @@ struct port_fact_row {
 };
 extern const struct port_fact_row verdict_text_ports[PORT_FACT_MAX];
 
+/* All facts from which the text of a verdict is made. */
 struct verdict_evidence {
 	enum what what;
 	const char *subject; /* "node5", "leaf2" */
@@ -64,6 +65,7 @@ struct verdict_evidence {
 	enum confirm_way way;
 	const char *other; /* the other leaf of CONFIRM_BETWEEN */
 };
+/* Write the text of a verdict. */
 void verdict_text_write(const struct verdict_evidence *c,
     char ret[VERDICT_TEXT_MAX]);
 /* Convert the finding of a confirmation run to the what of a verdict. */
