@@ -13,7 +13,7 @@
 #include "common/conf.h"
 #include "common/queue.h"
 
-#define AGENT_PATH_MAX 4200 /* longest directory of a row, and a name */
+#define AGENT_PATH_MAX 4200 /* longest path, with a file name */
 
 struct inband;
 struct ras;
@@ -21,6 +21,7 @@ struct run;
 struct run_ops;
 TAILQ_HEAD(run_list, run);
 
+/* The state of the agent. Parts that are NULL do not exist. */
 struct agent {
 	struct event_base *base;
 	struct conf *conf;
@@ -31,20 +32,24 @@ struct agent {
 	struct mesh *mesh;
 	struct host_look host_look;
 	struct link_look link_look;
-	struct inband *inband; /* or NULL */
-	int inband_again;      /* report all of it to the collector */
-	struct ras *ras;       /* or NULL */
+	/* NULL: the node reads no in-band measurements. */
+	struct inband *inband;
+	/* 1: report all of them to the collector again. */
+	int inband_again;
+	struct ras *ras; /* NULL: NCCL's RAS is not read */
 	struct run_list runs;
 	struct json_t *prepares; /* orders that wait for the end of a run */
-	const struct run_ops *run_ops; /* with the agent as arg */
-	int64_t child_uid, child_gid;  /* -1: children have our user */
-	char *child_user;              /* name of that user */
-	char keeper[AGENT_PATH_MAX], pmix[AGENT_PATH_MAX]; /* helpers */
-	char *cgroup; /* where leaves may be made, or NULL */
+	const struct run_ops *run_ops; /* called with the agent as arg */
+	/* User and group of child processes; -1: those of the agent. */
+	int64_t child_uid, child_gid;
+	char *child_user; /* name of that user */
+	/* Paths of the helper programs. */
+	char keeper[AGENT_PATH_MAX], pmix[AGENT_PATH_MAX];
+	char *cgroup; /* cgroup in which leaves can be created, or NULL */
 	int cores;
 	struct json_t *inventory;
-	struct event *grace; /* no contact with the collector */
-	struct event *sync;  /* the spool is to be synced */
+	struct event *grace; /* timer: no contact with the collector */
+	struct event *sync;  /* timer: the spool has to be synced */
 	int stopping;
 };
 

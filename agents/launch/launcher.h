@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launcher.h - programs that bring ranks to run from the head of a run, where
- * the agents do not start them themselves, as rows.
+ * launcher.h - programs that start the ranks of a run from its head node, if
+ * the agents do not start them. Each is a row.
  *
  *   slurm    srun, which waits for its allocation and is the job
- *   command  a line of the site for another batch system
+ *   command  a command line of the site, for another batch system
  *
- * Whatever a row starts is one program in the foreground: when it is ended,
- * the job ends, and when the job ends, it does.
+ * A row starts one program in the foreground: when the program is ended, the
+ * job ends, and when the job ends, the program ends.
  */
 #ifndef AGENTS_LAUNCH_LAUNCHER_H
 #define AGENTS_LAUNCH_LAUNCHER_H
@@ -20,20 +20,22 @@
 
 struct launcher {
 	const char *name; /* as campaign.launcher */
-	/* Write the program to start, its argv with argv[0], and add to env,
-	 * which has the base. Return 0, or -errno with err. */
+	/* Write the path of the program to ret_path and its arguments, with
+	 * argv[0], to argv; add variables to env, which already has the common
+	 * ones. Return 0, or -errno with err. */
 	int (*build)(const struct mpi_impl_job *job, char *ret_path,
 	    size_t cap_bytes, struct strvec *argv, struct strvec *env,
 	    struct err *err);
 };
 extern const struct launcher launcher_slurm, launcher_command;
 
-/* Check children.command: return 0, or -EINVAL and the fault. */
+/* Check the option children.command. Return 0, or -EINVAL with the error in
+ * err. */
 int launcher_line_check(const char *line, struct err *err);
-/* Return 1 if that line has {script}: the agents start the ranks once it runs.
- */
+/* Return 1 if that command line has {script}, so that the agents start the
+ * ranks once the script runs; 0 if not. */
 int launcher_wants_script(const struct conf *agent);
-/* NULL if none. */
+/* Return the launcher with this name, or NULL. */
 const struct launcher *launcher_find(const char *name);
 
 #endif

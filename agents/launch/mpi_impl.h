@@ -16,7 +16,7 @@
 #include "common/conf.h"
 #include "common/err.h"
 
-/* One node of a job; the first is this one. */
+/* A node of a job. The first is this node. */
 struct mpi_impl_node {
 	const char *node;
 	const char *addr; /* numeric */
@@ -24,6 +24,7 @@ struct mpi_impl_node {
 
 struct mpi_impl_mpi;
 
+/* A job: the ranks of a run. */
 struct mpi_impl_job {
 	const struct conf *conf;
 	const struct mpi_impl_mpi *mpi;
@@ -38,7 +39,7 @@ struct mpi_impl_job {
 	const char *const *command; /* of every rank, NULL-ended */
 };
 
-/* A variable that a fabric needs. */
+/* An environment variable that a fabric needs. */
 struct mpi_impl_fabric {
 	const char *fabric; /* as mpi.fabric */
 	const char *name, *value;
@@ -48,23 +49,24 @@ struct mpi_impl_fabric {
 	int packaged;
 };
 
+/* An MPI implementation. */
 struct mpi_impl_mpi {
 	const char *name;   /* as in campaigns */
 	const char *family; /* the key of its directory in [children] */
-	/* Of a site's MPI; NULL: from [children]. bin "": without a launcher,
-	 * like Cray's. */
+	/* Of a site's MPI; NULL: from section [children]. bin "": the MPI has
+	 * no launcher, like Cray's. */
 	const char *bin, *engine;
 	/* Files in that directory, best first; NULL-ended. */
 	const char *const *launchers;
 	const char *argv0; /* by which it prints the MPI's version */
-	/* How the agents wire up its ranks: "pmix" or "pmi". */
+	/* How the agents connect its ranks: "pmix" or "pmi". */
 	const char *wireup;
-	/* How srun wires up its ranks: its --mpi. */
+	/* How srun connects its ranks: the value of --mpi. */
 	const char *slurm;
 	/* The text before the version in the output of "LAUNCHER --version". */
 	const char *version_mark;
 	const struct mpi_impl_fabric *fabrics; /* ends with a NULL name */
-	/* Add to env what ranks need. */
+	/* Add the variables that ranks need to env. */
 	void (*rank_env)(const struct mpi_impl_job *job, struct strvec *env);
 };
 
@@ -74,14 +76,16 @@ extern const struct mpi_impl_mpi launch_mpich;
 /* Read the files of children.probes once, at the start of the agent. An invalid
  * file is logged and skipped. */
 void mpi_impl_load(const struct conf *c);
-const struct mpi_impl_mpi *mpi_impl_find(const char *name); /* NULL if none */
-const struct mpi_impl_mpi *mpi_impl_at(size_t i); /* NULL behind the last */
-/* Return the path of the engine built for it: 0, or -ENOENT and the missing
- * file in err. */
+/* Return the implementation with this name; NULL: unknown. */
+const struct mpi_impl_mpi *mpi_impl_find(const char *name);
+/* Return implementation number i; NULL after the last. */
+const struct mpi_impl_mpi *mpi_impl_at(size_t i);
+/* Return the path of the engine that was built for it. Return 0, or -ENOENT
+ * with the missing file in err. */
 int mpi_impl_path(const struct mpi_impl_mpi *mpi, const struct conf *c,
     char *ret_engine, size_t cap_bytes, struct err *err);
-/* Return the path of the MPI's own launcher, which prints its version;
- * -ENOENT. */
+/* Return the path of the MPI's own launcher, which prints its version. Return 0
+ * or -ENOENT. */
 int mpi_impl_launcher(const struct mpi_impl_mpi *mpi, const struct conf *c,
     char *ret, size_t cap_bytes);
 /* Add PATH and, for an implementation outside of /usr, the path of its
@@ -89,18 +93,20 @@ int mpi_impl_launcher(const struct mpi_impl_mpi *mpi, const struct conf *c,
 void mpi_impl_env(const struct mpi_impl_mpi *mpi, const struct conf *c,
     struct strvec *env);
 
-/* Return 0 if the agent permits all settings of the campaign. */
+/* Return 0 if the agent permits all settings of the campaign, otherwise a
+ * negative error number with the rejected setting in err. */
 int mpi_impl_allowed(const struct conf *agent, const struct conf *campaign,
     struct err *err);
-/* Return -EINVAL with err if mpi.ports is neither empty nor LOW-HIGH. */
+/* Return 0, or -EINVAL with err if mpi.ports is neither empty nor LOW-HIGH. */
 int mpi_impl_ports_check(const struct conf *c, struct err *err);
-/* The environment of ranks: what their MPI needs, and all settings. */
+/* Add to env what the ranks' MPI needs, and all settings. */
 void mpi_impl_rank_env(const struct mpi_impl_job *job, struct strvec *env);
-/* mpi_net.c: the interfaces for ranks. bin: of the MPI; fabric: mpi.fabric. */
+/* mpi_net.c: add to env the variables by which ranks use their interfaces. bin:
+ * the folder of the MPI. fabric: the value of mpi.fabric. */
 void mpi_net_env(const struct mpi_impl_job *job, const char *bin,
     const char *fabric, struct strvec *env);
-/* Return mpi.bind of campaign or agent, "core" or "numa", to which the launcher
- * binds ranks; NULL if it does not, or if there are too few cores. */
+/* Return mpi.bind of the campaign or the agent, "core" or "numa", to which
+ * ranks are bound; NULL if they are not, or if there are too few cores. */
 const char *mpi_impl_bind(const struct mpi_impl_job *job);
 
 #endif

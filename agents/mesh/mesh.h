@@ -19,15 +19,17 @@
 
 struct mesh;
 
-/* Send msg to the collector; takes msg. Negative: it was not sent. */
+/* Send msg to the collector; takes msg. A negative result: it was not sent. */
 typedef int mesh_send_cb(enum wire_type type, json_t *msg, void *arg);
 
-/* c outlives the mesh; cores: of this node. */
+/* Return the mesh of this node, which the caller frees. c must outlive it.
+ * cores: number of cores of this node. */
 struct mesh *mesh_new(struct event_base *base, const struct conf *c, int cores,
     mesh_send_cb *send, void *arg);
 void mesh_free(struct mesh *m); /* NULL is allowed */
-/* Handle a mesh message. Return -EPROTO for contents that no correct collector
- * sends. An order that fails here is answered with the reason. */
+/* Process a mesh message of the collector. Return 0, or -EPROTO for contents
+ * that no correct collector sends. An order that fails on this node is answered
+ * with the reason. */
 int mesh_order(struct mesh *m, const json_t *msg);
 
 #endif

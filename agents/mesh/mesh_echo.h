@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mesh_echo.h - answers to echo requests.
+ * mesh_echo.h - answer echo requests of other nodes.
  *
- * Only a request with the MAC of a token that the collector made for the
- * sender's address is answered, to that address, with as many bytes, or with 64
- * if the path is known to carry no more. Other datagrams are silently dropped
- * and counted. It keeps no table of peers.
+ * A request is answered only if it has the MAC of a token that the collector
+ * made for the sender's address. The answer goes to that address, with as many
+ * bytes as the request, or with 64 if the path is known to carry no more. Other
+ * datagrams are dropped silently and counted. There is no table of peers.
  */
 #ifndef AGENTS_MESH_MESH_ECHO_H
 #define AGENTS_MESH_MESH_ECHO_H
@@ -19,25 +19,30 @@
 
 struct mesh_echo;
 
+/* Numbers of datagrams since the last mesh_echo_take. */
 struct mesh_echo_counts {
 	uint64_t answered;
-	uint64_t refused; /* no or a wrong MAC, an old epoch, malformed */
+	/* No MAC or a wrong one, an old epoch, or malformed. */
+	uint64_t refused;
 	uint64_t limited; /* valid, but too many in a second */
-	uint64_t unsent;  /* our own host refused to send */
-	uint64_t drops;   /* the kernel's, because we did not read in time */
+	uint64_t unsent;  /* rejected by this host when they were sent */
+	/* Dropped by the kernel, because they were not read in time. */
+	uint64_t drops;
 };
 
-/* Return NULL with *ret_errno if the port cannot be opened. */
+/* Open the port. Return NULL with *ret_errno if that fails. */
 struct mesh_echo *mesh_echo_open(struct event_base *base,
     const struct in6_addr *addr, uint16_t port, int *ret_errno);
 void mesh_echo_close(struct mesh_echo *e); /* NULL is allowed */
+/* Return the port, which is the kernel's choice if 0 was given. */
 uint16_t mesh_echo_port(const struct mesh_echo *e);
 /* Set the key under which tokens are made. The previous key stays valid,
  * because other nodes use tokens of it until their next order. */
 void mesh_echo_key(struct mesh_echo *e, const uint8_t key[MESH_KEY_BYTES]);
-/* Requests of this epoch and its neighbours are answered. */
+/* Set the epoch: requests of this epoch and its neighbours are answered. */
 void mesh_echo_epoch(struct mesh_echo *e, uint64_t epoch);
-/* Return the counts and the delay of our host since the last call. */
+/* Return the counts since the last call, and the times in seconds that this
+ * host took to answer. */
 void mesh_echo_take(struct mesh_echo *e, struct mesh_echo_counts *ret,
     struct hist *ret_turn_s);
 

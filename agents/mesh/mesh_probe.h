@@ -36,13 +36,14 @@
 #define MESH_SAMPLES   32 /* kept of a target, for its median */
 #define MESH_BURST_MAX 64
 
+/* A target, with its results since mesh_probe_aim. */
 struct mesh_target {
 	struct mesh_peer peer;
 	uint8_t token[MESH_KEY_BYTES];
 	enum mesh_class class;
 	char *node;
 	uint32_t large_bytes; /* of a large datagram; 0: none */
-	/* since the last take */
+	/* Number of datagrams since mesh_probe_aim. */
 	uint32_t answered, lost, unknown, unsent;
 	uint32_t large_answered, large_lost, large_unsent;
 	uint32_t bursts;
@@ -50,6 +51,7 @@ struct mesh_target {
 	uint64_t last_ns;          /* of its newest burst; 0: none yet */
 };
 
+/* How fast datagrams are sent. */
 struct mesh_pace {
 	uint64_t round_ns; /* one pass over all targets, if the rates permit */
 	uint64_t timeout_ns;
@@ -58,6 +60,7 @@ struct mesh_pace {
 	double target_rate; /* for one target */
 };
 
+/* The results of a class. */
 struct mesh_tally {
 	uint64_t answered, lost, unknown, unsent;
 	struct hist rtt_s;
@@ -65,28 +68,31 @@ struct mesh_tally {
 
 struct mesh_probe;
 
-/* pressure: returns the factor by which pauses are longer now, 1 for none;
- * called before each burst. Return NULL and *ret_errno if no socket can be
- * opened. */
+/* Open the socket. pressure: returns the factor by which pauses are longer at
+ * present, 1 for none; it is called before each burst. Return NULL with
+ * *ret_errno if no socket can be opened. */
 struct mesh_probe *mesh_probe_open(struct event_base *base,
     const struct in6_addr *addr, double (*pressure)(void *arg), void *arg,
     int *ret_errno);
 void mesh_probe_close(struct mesh_probe *p); /* NULL is allowed */
-/* Continue with these targets instead; takes the array and its names. Pending
- * echoes count as neither answered nor lost. */
+/* Use these targets from now on; takes the array and its names. Pending echoes
+ * count as neither answered nor lost. */
 void mesh_probe_aim(struct mesh_probe *p, struct mesh_target *targets,
     size_t count, uint64_t epoch, uint64_t seed, const struct mesh_pace *pace);
+/* Return the targets in *ret, and their number. */
 size_t mesh_probe_targets(const struct mesh_probe *p,
     const struct mesh_target **ret);
-/* Classify pending echoes as far as possible, then return and clear the tally
- * of a class. Targets keep theirs until mesh_probe_aim. */
+/* Classify pending echoes as far as possible, then return the tally of a class
+ * and clear it. The results of targets are kept until mesh_probe_aim. */
 void mesh_probe_take(struct mesh_probe *p, enum mesh_class class,
     struct mesh_tally *ret);
-/* Return and clear the time that answers waited in our socket. */
+/* Return the times in seconds that answers waited in this host's socket, and
+ * clear them. */
 void mesh_probe_take_waits(struct mesh_probe *p, struct hist *ret_s);
-/* The median of a target's kept round trips; NAN without one. */
+/* Return the median of a target's kept round trips in seconds; NAN without
+ * any. */
 double mesh_target_median_s(const struct mesh_target *t);
-/* "spine" and the names of targets, freed with the array. */
+/* Free an array of targets with their names. */
 void mesh_targets_free(struct mesh_target *targets, size_t count);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hello.h - the agent's reports on this node: inventory, runs and spool in the
- * hello; load, links and in-band measurements in heartbeats.
+ * hello message; load, links and in-band measurements in heartbeats.
  */
 #ifndef AGENTS_ORDERS_HELLO_H
 #define AGENTS_ORDERS_HELLO_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * records.h - records of the engine on their path through the spool to the
- * collector.
+ * records.h - pass records of the engine through the spool to the collector.
  */
 #ifndef AGENTS_ORDERS_RECORDS_H
 #define AGENTS_ORDERS_RECORDS_H

@@ -19,40 +19,44 @@ struct child;
 
 #define CHILD_PASS_FD 5
 
+/* The program and its limits. */
 struct child_spec {
 	const char *keeper; /* path of coalmine-keeper */
 	const char *path;   /* program, absolute */
-	char **argv;        /* from [0]; NULL ends it */
-	char **env;         /* all of its environment */
-	int64_t uid, gid;   /* -1: as we are */
+	char **argv;        /* arguments, argv[0] first; NULL-ended */
+	char **env;         /* its whole environment; NULL-ended */
+	int64_t uid, gid;   /* user and group; -1: those of the agent */
 	uint64_t deadline_ms;
 	uint64_t file_max_bytes, processes_max; /* 0: no limit */
-	const char *cgroup;                     /* leaf to make, or NULL */
-	const char *output; /* file for its stdout, or NULL: dropped */
-	/* A descriptor for the program, which finds it as CHILD_PASS_FD; 0:
-	 * none. It stays the caller's. */
+	/* Cgroup leaf to create, or NULL. */
+	const char *cgroup;
+	const char *output; /* file for its standard output, or NULL: dropped */
+	/* A descriptor that the program gets as CHILD_PASS_FD; 0: none. The
+	 * caller keeps its own. */
 	int pass;
 	const char *cpus; /* cores that it is bound to, "0-3,8"; NULL: any */
 };
 
+/* Callbacks. */
 struct child_ops {
 	void (*started)(struct child *c, pid_t pid, void *arg);
 	void (*failed)(struct child *c, const char *why, void *arg);
-	/* status: exit code, or 128 + signal; tail: the end of stderr. status
-	 * -1: the keeper was lost, and its processes may still run. */
+	/* status: exit code, or 128 + signal; tail: the end of its standard
+	 * error. status -1: the keeper was lost, and the program's processes
+	 * may still run. */
 	void (
 	    *exited)(struct child *c, int status, const char *tail, void *arg);
 };
 
-/* Return -errno if the process could not be created. spec is copied as needed.
- */
+/* Start a program. spec is copied as needed. Return 0, or -errno if the process
+ * could not be created. */
 int child_start(struct event_base *base, const struct child_spec *spec,
     const struct child_ops *ops, void *arg, struct child **ret);
-/* Send TERM to all its processes, and KILL after grace_ms; exited is called
- * later. */
+/* Send SIGTERM to all processes of the program, and SIGKILL after grace_ms;
+ * exited is called later. */
 void child_end(struct child *c, uint64_t grace_ms);
-/* Free it, even while it runs: its keeper then ends the child automatically.
- * NULL is allowed. */
+/* Free it, even while the program runs: its keeper then ends the program. c can
+ * be NULL. */
 void child_free(struct child *c);
 
 #endif

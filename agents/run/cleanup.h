@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cleanup.h - remove the files and processes of a run, and at the start those
- * left by an earlier process of this agent.
+ * cleanup.h - remove the files and processes of a run, and at start those that
+ * an earlier process of this agent left.
  */
 #ifndef AGENTS_RUN_CLEANUP_H
 #define AGENTS_RUN_CLEANUP_H
@@ -14,7 +14,7 @@
 
 /* Remove a run's directory recursively, without following links. */
 void cleanup_run_dir(const struct agent *ag, const char *path);
-/* Kill all processes with mark, "NAME=value", in their environment; return how
+/* Kill all processes with mark, "NAME=value", in their environment. Return how
  * many. */
 int cleanup_kill_marked(const struct agent *ag, const char *mark);
 /* Kill processes left by an earlier agent, then remove its directories. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle.h - check whether this node is idle for exclusive work, and stays idle.
+ * idle.h - check whether this node is idle for exclusive work, and remains
+ * idle.
  *
- * A check is a row; [idle] check of the configuration selects it. Most answer
- * immediately; one runs a command.
+ * A check is a row; option check of section [idle] selects it. Most checks
+ * answer immediately; one runs a command.
  */
 #ifndef AGENTS_RUN_IDLE_H
 #define AGENTS_RUN_IDLE_H
@@ -15,8 +16,8 @@
 
 struct idle_wait;
 
-/* cause: CAUSE_NONE for idle, CAUSE_BUSY, or CAUSE_IDLE_UNKNOWN if the check
- * cannot decide; text is the reason. */
+/* Called with the result. cause: CAUSE_NONE if the node is idle; CAUSE_BUSY; or
+ * CAUSE_IDLE_UNKNOWN if the check cannot decide. text: the reason. */
 typedef void idle_cb(enum cause cause, const char *text, void *arg);
 
 /* Start a check. known: "idle" of the order to prepare, "" without one. If the
@@ -25,21 +26,22 @@ typedef void idle_cb(enum cause cause, const char *text, void *arg);
 #define IDLE_LIMIT_S 10
 struct idle_wait *idle_check(struct agent *ag, const char *known, idle_cb *cb,
     void *arg);
-void idle_cancel(struct idle_wait *w); /* cb is not called; NULL allowed */
+void idle_cancel(struct idle_wait *w); /* cb is not called; w can be NULL */
 
 /* Return 1 with the reason in text if a quick check finds the node busy, else
  * 0. */
 int idle_look(struct agent *ag, struct err *err);
 
 /* Return the current jobs of the node if the check looks for jobs of Slurm,
- * else NULL. The caller owns the object. */
+ * otherwise NULL: a new reference. */
 json_t *idle_jobs(struct agent *ag);
-/* Return 1 with the name of a job that is here and not in before, or 0. before:
- * of idle_jobs, NULL is allowed. */
+/* Return 1 with the name of a job that runs here and is not in before,
+ * otherwise 0. before: a result of idle_jobs; it can be NULL. */
 int idle_job_began(const json_t *before, struct err *err);
 
-/* Checks on a tree below root ("" for the machine's own). Return 1 with the
- * name of a job; 1 if slurmd runs here and gives jobs control groups. */
+/* The same checks on a tree below root ("" for this machine). idle_slurm_look:
+ * 1 with the name of a job if any runs. idle_slurm_sees: 1 if slurmd runs here
+ * and gives jobs control groups. */
 int idle_slurm_look(const char *root, struct err *err);
 int idle_slurm_sees(const char *root);
 json_t *idle_slurm_jobs(const char *root);

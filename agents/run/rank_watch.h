@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rank_watch.h - the connections that the ranks of a run hold to this agent.
+ * rank_watch.h - the connections that the ranks of a run keep to this agent.
  *
- * A rank connects, writes "rank R pid P", and "bye" once its results are out;
- * between them "stuck RANK NODE WHAT SECONDS AT" where it waits for another
- * rank in vain, at most for two; RANK -1: it does not know for which. A
- * connection that ends without bye is a rank that died, whatever its launcher
- * reports; a rank that ended itself, as its MPI does when another rank is gone,
- * could still write "exit".
+ * A rank connects, writes "rank R pid P", and writes "bye" after its results.
+ * Before "bye" it can write "stuck RANK NODE WHAT SECONDS AT", at most twice,
+ * if it waits in vain for another rank; RANK -1 means that it does not know for
+ * which. A connection that ends without "bye" belongs to a rank that died,
+ * whatever its launcher reports. A rank that ends itself, as its MPI does when
+ * another rank is gone, can still write "exit".
  */
 #ifndef AGENTS_RUN_RANK_WATCH_H
 #define AGENTS_RUN_RANK_WATCH_H
@@ -18,13 +18,14 @@
 
 struct rank_watch;
 
-/* exited: it ended itself. */
+/* Called when a rank died. exited: 1 if it ended itself. */
 typedef void rank_watch_lost_cb(int64_t rank, int64_t pid, int exited,
     void *arg);
-/* with: {rank node what waited_s at}, taken; the node's name may be any, or ""
- * with rank -1. */
+/* Called when a rank is stuck. with: {rank node what waited_s at}, taken. The
+ * node's name is not checked; it is "" with rank -1. */
 typedef void rank_watch_stuck_cb(int64_t rank, int64_t pid, json_t *with,
     void *arg);
+/* Called when a rank wrote "bye". */
 typedef void rank_watch_bye_cb(int64_t rank, void *arg);
 struct rank_watch_ops {
 	rank_watch_lost_cb *lost;
@@ -32,10 +33,11 @@ struct rank_watch_ops {
 	rank_watch_bye_cb *bye; /* or NULL */
 };
 
-/* On failure log the reason and return NULL. */
+/* Listen at path for group gid. Return NULL after logging the reason if that
+ * fails. */
 struct rank_watch *rank_watch_open(struct event_base *base, const char *path,
     int64_t gid, const struct rank_watch_ops *ops, void *arg);
-/* Close all connections without calling lost. NULL is allowed. */
+/* Close all connections without calling lost. w can be NULL. */
 void rank_watch_close(struct rank_watch *w);
 unsigned rank_watch_count(const struct rank_watch *w); /* ranks seen so far */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_pipe.h - the pipe that an engine writes its records to.
+ * record_pipe.h - the pipe to which an engine writes its records.
  *
- * The engine is not trusted: a line that is not a record of this run, too long,
- * or out of order ends the run.
+ * The engine is not trusted: a line that is not a record of this run, is too
+ * long or is out of order ends the run.
  */
 #ifndef AGENTS_RUN_RECORD_PIPE_H
 #define AGENTS_RUN_RECORD_PIPE_H
@@ -23,11 +23,11 @@ struct record_pipe_ops {
 	void (*bad)(const char *why, void *arg); /* no more calls after it */
 };
 
-/* Make the FIFO at path for group gid and read it. Log the reason and return
- * NULL on failure. */
+/* Create the FIFO at path for group gid and read it. Return NULL after logging
+ * the reason if that fails. */
 struct record_pipe *record_pipe_open(struct event_base *base, const char *path,
     const char *run, int64_t gid, const struct record_pipe_ops *ops, void *arg);
-/* Read the rest of the pipe after the writer has ended. */
+/* Read the rest of the pipe after the writing process has ended. */
 void record_pipe_drain(struct record_pipe *r);
 void record_pipe_close(struct record_pipe *r); /* NULL is allowed */
 

@@ -41,6 +41,7 @@ struct run_ops {
 struct run_child;
 struct idle_wait;
 
+/* A run on this node. */
 struct run {
 	TAILQ_ENTRY(run) next;
 	struct agent *ag;
@@ -64,41 +65,46 @@ struct run {
 	int ending;
 };
 
+/* Return the run with this id, or NULL. */
 struct run *run_find(struct agent *ag, const char *id);
-/* Another exclusive run that holds this node; NULL if none. */
+/* Return another exclusive run that holds this node; NULL if there is none. */
 struct run *run_exclusive(struct agent *ag, const struct run *except);
 
-/* Make directory and rank watch; id is valid and new. Return -errno with err.
- */
+/* Create the run's directory and its rank watch. id must be valid and new.
+ * Return 0, or -errno with err. */
 int run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
     struct run **ret, struct err *err);
-/* Return 0 if children.programs has the first word of line, else -EACCES with
- * err. */
+/* Return 0 if option children.programs has the first word of line, otherwise
+ * -EACCES with err. */
 int run_program_check(const struct agent *ag, const char *line,
     struct err *err);
-/* From now on a run that yields ends when a job starts here. */
+/* From now on, end the run when a job starts here, if it is one that yields. */
 void run_watch_jobs(struct run *run);
 /* End all processes of a run. run_close is called when the last one has ended,
  * immediately if it has none: do not use run after this call. */
 void run_end(struct run *run, uint64_t grace_ms, const char *text);
+/* The same for all runs. */
 void run_end_all(struct agent *ag, uint64_t grace_ms, const char *text);
 
-/* Start the job's launcher here; launched is sent later. */
+/* Start the job's launcher on this node; the message launched is sent later. */
 void run_launch(struct run *run, const struct launcher *launcher,
     const struct mpi_impl_node *nodes, size_t node_count, int ranks_per_node,
     const char *campaign, const char *net);
-/* The ranks that this node starts for a run. */
+/* The ranks of a run that this node starts. */
 struct run_start {
-	int first, local, size; /* rank, ranks here, ranks in all */
+	/* Number of the first rank, ranks on this node, ranks of the run. */
+	int first, local, size;
 	const char *campaign;
 	const char *net; /* interfaces for the ranks; "": the MPI chooses */
 	const json_t *networks; /* of these interfaces, as texts; or NULL */
 };
-/* Start the ranks of this node; launched is sent once they run. */
+/* Start the ranks of this node; the message launched is sent when they run. */
 void run_start(struct run *run, const struct run_start *s);
-/* Send msg now, or in the next session; takes msg. again: repeat it in the next
- * session, too, since the collector may have missed it. */
+/* Send msg now, or in the next session if there is none; takes msg. again: 1:
+ * also repeat it in the next session, because the collector may have missed
+ * it. */
 void run_send(struct run *run, enum wire_type type, json_t *msg, int again);
+/* Send the messages that wait, in a new session. */
 void run_resend(struct run *run);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.h - the ports of this node's network devices in sysfs: one table for
- * traffic, counters and errors.
+ * device.h - the ports of this node's network devices in sysfs. One table
+ * serves for traffic, counters and errors.
  */
 #ifndef AGENTS_SENSOR_DEVICE_H
 #define AGENTS_SENSOR_DEVICE_H
@@ -12,18 +12,20 @@
 #define DEVICE_NAME_BYTES 64
 #define DEVICE_PATH_BYTES 600
 
-/* In the order of device_walk: a limit cuts off interfaces first. */
+/* Classes of devices in the order of device_walk; if there is a limit, network
+ * interfaces are cut off first. */
 enum device_class { DEVICE_RDMA, DEVICE_CXI, DEVICE_NET, DEVICE_CLASS_MAX };
 
+/* A port. */
 struct device {
 	enum device_class class;
 	char name[DEVICE_NAME_BYTES];  /* eth0, mlx5_0, cxi0 */
 	char label[DEVICE_NAME_BYTES]; /* of the port: eth0, mlx5_0/1, cxi0 */
 	char port[16];                 /* of an RDMA device "1", else "" */
-	int is_first;                  /* of the ports of its device */
-	int is_hardware;
-	char dir[DEVICE_PATH_BYTES];  /* of the port */
-	char slot[DEVICE_PATH_BYTES]; /* of its PCI device */
+	int is_first;                  /* 1: the first port of its device */
+	int is_hardware;               /* 1: a hardware device */
+	char dir[DEVICE_PATH_BYTES];   /* of the port */
+	char slot[DEVICE_PATH_BYTES];  /* of its PCI device */
 };
 
 typedef void device_cb(const struct device *d, void *arg);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ethtool.h - counters of Ethernet links that the kernel reports by netlink
- * alone: FEC, pause frames, and those of priorities (PFC).
+ * ethtool.h - counters of Ethernet links that the kernel reports only by
+ * netlink: forward error correction (FEC), pause frames, and pause frames of
+ * priorities (PFC).
  */
 #ifndef AGENTS_SENSOR_ETHTOOL_H
 #define AGENTS_SENSOR_ETHTOOL_H
@@ -9,9 +10,11 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* Add them to the rows of their devices, as far as the kernel has them. */
+/* Add the counters to the rows of their devices, as far as the kernel has
+ * them. */
 void ethtool_read(json_t *nics);
-/* Process one datagram that answers a request; return 1 if it was the last. */
+/* Process one datagram that answers a request. Return 1 if it was the last, 0
+ * if not. */
 int ethtool_take(const void *bytes, size_t len_bytes, json_t *nics);
 
 #endif

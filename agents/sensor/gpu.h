@@ -10,13 +10,14 @@
 
 #include "common/err.h"
 
-/* Append a row for every GPU of an inventory, by its PCI address, with
- * names_link_counters. */
+/* Append a row with the counters of names_link_counters for every GPU of an
+ * inventory, identified by its PCI address. */
 void gpu_read(const char *root, const json_t *gpus, json_t *rows);
-/* Add the throttling by heat that AMD's driver reports in gpu_metrics. */
+/* Add the throttling by heat that AMD's driver reports in the file
+ * gpu_metrics. */
 void gpu_metrics_take(const void *bytes, size_t len_bytes, json_t *counters);
-/* Add the error of a GPU that a line of the kernel's log reports to its row,
- * and that of an NVSwitch to a row that it gets. */
+/* Process a line of the kernel's log: add the error of a GPU to its row, or the
+ * error of an NVSwitch to a row that is created for it. */
 void gpu_log_take(const char *line, json_t *rows);
 /* Return 1 with the reason if a process computes on a GPU of this node, by the
  * kernel for AMD and by NVML for NVIDIA; 0 if not or unknown. */

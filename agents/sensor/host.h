@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host.h - contention on this host: data with which the collector distinguishes
- * a slow host from a slow network.
+ * host.h - contention on this host: the values by which the collector
+ * distinguishes a slow host from a slow network.
  */
 #ifndef AGENTS_SENSOR_HOST_H
 #define AGENTS_SENSOR_HOST_H
@@ -13,11 +13,12 @@
 
 #define HOST_LINKS_MAX 128
 
-/* The last readings; zeroed before the first reading. */
+/* The previous readings. Begins as zeros. */
 struct host_look {
 	uint64_t ticks, steal_ticks; /* of /proc/stat */
 	uint64_t wait_ns, slices;    /* of our own /proc/self/schedstat */
-	uint64_t taken_ns, quota_ns; /* when, and in all until then */
+	/* When it was read, and the throttled time up to then. */
+	uint64_t taken_ns, quota_ns;
 	int64_t hot_ms;
 	uint64_t at_ns; /* of links */
 	struct host_link {
@@ -40,8 +41,8 @@ json_t *host_read(const char *root, struct host_look *last);
  * From the kernel's pressure stall information below root ("" for the machine's
  * own) if available, else from load (below 0: unknown) per core. */
 double psi_stretch(const char *root, double load_per_core);
-/* Share of time in which some task waited for a processor, over 10 s; NAN if
- * the kernel does not report it. */
+/* Return the share of time in which some task waited for a processor, over the
+ * last 10 s; NAN if the kernel does not report it. */
 double psi_cpu_some(const char *root);
 
 #endif

@@ -33,7 +33,8 @@ struct child_spec;
 json_t *inventory_read(const char *root, const struct conf *c,
     const struct child_spec *as);
 
-/* Return only its "nics", which may change while the agent runs. */
+/* Return only the member "nics", which can change while the agent runs: a new
+ * reference. */
 json_t *inventory_nics(const char *root);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.h - increments of the error counters of all ports since the last
- * reading: names_link_counters of schema/names_link.h, for a heartbeat.
+ * link.h - increments of the error counters of all ports since the previous
+ * reading, for a heartbeat: the counters names_link_counters of
+ * schema/names_link.h.
  */
 #ifndef AGENTS_SENSOR_LINK_H
 #define AGENTS_SENSOR_LINK_H
@@ -9,11 +10,14 @@
 #include <jansson.h>
 #include <stdint.h>
 
+/* The state of the readings. Begins as zeros. */
 struct link_look {
 	uint64_t every_ns; /* set by the collector; 0: never */
 	uint64_t at_ns;    /* of the last reading; 0: none yet */
 	json_t *last;      /* {port: {counter: value}} */
-	int log_fd;        /* of the kernel's; 0: not opened yet, -1: refused */
+	/* Descriptor of the kernel's log; 0: not opened yet; -1: not
+	 * permitted. */
+	int log_fd;
 };
 
 /* Return {span_s, ports: [{port, counters: {name: more}}, ...]}: the ports that
@@ -22,6 +26,7 @@ struct link_look {
  * increments start at its new value. A GPU is a port too, by its PCI address;
  * gpus: of the inventory. root: "" for the machine's own. */
 json_t *link_look(struct link_look *l, const char *root, const json_t *gpus);
+/* Free what l owns. */
 void link_look_clear(struct link_look *l);
 
 #endif

@@ -11,8 +11,9 @@
 
 #include <jansson.h>
 
-/* {"nic": name, "counters": {...}} for every device in the tree below root (""
- * for the machine's own): the nics of a counters message. */
+/* Return {"nic": name, "counters": {...}} for every device in the tree below
+ * root ("" for this machine), as the nics of a counters message: a new
+ * reference. */
 json_t *nics_read(const char *root);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ras.h - progress of the communicators of this node's jobs, by NCCL's RAS.
+ * ras.h - the progress of the communicators of this node's jobs, as NCCL's RAS
+ * (reliability, availability, serviceability) interface reports it.
  */
 #ifndef AGENTS_SENSOR_RAS_H
 #define AGENTS_SENSOR_RAS_H
@@ -16,8 +17,9 @@ struct ras;
 struct ras *ras_new(struct event_base *base, int port);
 void ras_free(struct ras *r); /* NULL is allowed, here and below */
 /* Return [{job uid addrs error}] or [{job uid addrs version comms launched
- * list}] of ras_read.h, one for each job with a look since the last
- * call; NULL: none. addrs: addresses of a namespace that is not the node's. */
+ * list}] of ras_read.h, one for each job that was read since the last call: a
+ * new reference; NULL: none. addrs: the addresses of the network namespace, if
+ * it is not the node's. */
 json_t *ras_take(struct ras *r);
 
 #endif

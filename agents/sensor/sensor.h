@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sensor.h - how sensors read files of the kernel, and the rows of counters
- * that they fill: {"nic": name, "counters": {...}}.
+ * sensor.h - read files of the kernel, and fill rows of counters: {"nic": name,
+ * "counters": {...}}.
  */
 #ifndef AGENTS_SENSOR_SENSOR_H
 #define AGENTS_SENSOR_SENSOR_H
@@ -9,18 +9,20 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/* Read the whole number in dir/file, optionally followed by "@SECONDS". Return
- * 0, -ENOENT or -EPROTO. */
+/* Read the integer in dir/file, which can be followed by "@SECONDS". Return 0,
+ * -ENOENT or -EPROTO. */
 int sensor_file(const char *dir, const char *file, int64_t *ret);
-/* Read the number after a word at the start of a line; errors as above. */
+/* Read the number after a word at the start of a line. The result is as for
+ * sensor_file. */
 int sensor_words(const char *dir, const char *file, const char *word,
     int64_t *ret);
-/* Append a row to nics; return its counters. */
+/* Append a row to nics. Return its counters, which belong to it. */
 json_t *sensor_row(json_t *nics, const char *nic);
-/* Return the counters in the row of that name; NULL if not found. */
+/* Return the counters in the row with that name; NULL: not found. They belong
+ * to the row. */
 json_t *sensor_counters(json_t *nics, const char *nic);
-/* Every number in dir becomes prefix + file name; files without a number are
- * skipped. */
+/* Add every number in dir, with prefix and the file's name as its name; files
+ * without a number are skipped. */
 void sensor_dir(const char *dir, const char *prefix, json_t *counters);
 /* Add aer_correctable, aer_nonfatal and aer_fatal of the PCI device with this
  * folder, if its slot reports errors. */

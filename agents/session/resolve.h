@@ -3,7 +3,7 @@
  * resolve.h - getaddrinfo(3) in a separate thread.
  *
  * The resolver of libevent knows neither NSS nor /etc/hosts, and a name server
- * that is down must not delay heartbeats. One lookup is one thread, which ends
+ * that is down must not delay heartbeats. Each lookup is one thread, which ends
  * with its answer; an idle agent has none.
  */
 #ifndef AGENTS_SESSION_RESOLVE_H
@@ -14,15 +14,15 @@
 
 struct resolve;
 
-/* Called once in the loop's thread. On failure list is NULL and why has the
- * reason; the callee frees the list with freeaddrinfo. */
+/* Called once in the loop's thread. The callee frees list with freeaddrinfo. On
+ * failure list is NULL and why is the reason. */
 typedef void resolve_cb(struct addrinfo *list, const char *why, void *arg);
 
 /* Start a lookup, which frees itself after cb. Return NULL if no thread can be
  * created. */
 struct resolve *resolve_start(struct event_base *base, const char *host,
     const char *port, resolve_cb *cb, void *arg);
-/* Discard the answer: cb is not called any more. NULL is allowed. */
+/* Discard the answer: cb is not called any more. r can be NULL. */
 void resolve_cancel(struct resolve *r);
 
 #endif

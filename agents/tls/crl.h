@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crl.h - revocation lists of certificates of collectors.
+ * crl.h - revocation lists (CRLs) for the certificates of collectors.
  */
 #ifndef AGENTS_TLS_CRL_H
 #define AGENTS_TLS_CRL_H
@@ -21,8 +21,8 @@ void crl_free(struct crl *l); /* NULL is allowed */
  * never replaces a newer one, so the sender is not trusted. Return 1 if a list
  * is new; -errno with err if it cannot be stored. */
 int crl_take(struct crl *l, SSL *ssl, const char *text, struct err *err);
-/* Return -EACCES with err if the peer's certificate or one above it is revoked.
- */
+/* Return 0, or -EACCES with err if the peer's certificate or one above it is
+ * revoked. */
 int crl_check(const struct crl *l, SSL *ssl, struct err *err);
 
 #endif
