@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * accept_report.h - the report of an acceptance: what was measured, and what
- * follows from it. It is one JSON object; the results can be made from the
+ * follows from it. It is one JSON object. Its results can be computed from its
  * other members and the records of its runs at any time.
  */
 #ifndef CTL_ACCEPT_ACCEPT_REPORT_H
@@ -17,23 +17,25 @@
 #define ACCEPT_VERSION     1
 #define ACCEPT_PROBABILITY 0.95 /* of finding a part at accept.found */
 
-/* A report without runs: {kind version software promise nodes away
- * mtu_verdicts rounds runs}. nodes: [{node leaf mtu}], of which mtu may be
- * missing. The caller decrefs. */
+/* Return a report without runs: {kind version software promise nodes away
+ * mtu_verdicts rounds runs}. nodes: [{node leaf mtu}]; mtu can be missing. The
+ * caller decrefs it. */
 json_t *accept_report_new(const char *promise_text, const struct conf *promise,
     const json_t *nodes, const json_t *away, const json_t *mtu_verdicts);
-/* Check what was read from a file, and parse its promise. */
+/* Check a report that was read from a file, and parse its promise. Return 0 and
+ * the promise, which the caller frees with conf_free; or -errno with err. */
 int accept_report_check(const json_t *report, struct conf **ret_promise,
     struct err *err);
-/* Return the evidence of the report's runs, judged; records: an array for each
- * run. The caller frees. */
+/* Return the evidence of the report's runs, judged. records: an array for each
+ * run. The caller frees it with evidence_free. */
 struct evidence *accept_report_evidence(const json_t *report,
     const struct conf *promise, const json_t *records);
-/* Set {efficiency results detects not_covered summary} of a report. */
+/* Set the members {efficiency results detects not_covered summary} of a
+ * report. */
 void accept_report_judge(json_t *report, const struct conf *promise,
     const struct evidence *e);
-/* Return the report as one HTML file, which refers to no other. The caller
- * frees. */
+/* Return the report as one HTML file, which refers to no other file. The caller
+ * frees it. */
 char *accept_report_html(const json_t *report);
 
 #endif

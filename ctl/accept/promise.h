@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * promise.h - write a promise file from what is known of a cluster.
+ * promise.h - write a promise file from what is known about a cluster.
  */
 #ifndef CTL_ACCEPT_PROMISE_H
 #define CTL_ACCEPT_PROMISE_H
@@ -9,14 +9,17 @@
 
 #include "schema/topology.h"
 
+/* What is known. */
 struct promise_known {
 	const struct topology *topology; /* NULL: none */
 	const json_t *nodes;             /* [{node mtu gbps}] of inventories */
-	double gbps;                     /* of a NIC, given; 0: not given */
+	/* Rate of a NIC in Gbit/s, from the user; 0: not given. */
+	double gbps;
 };
 
-/* Return the text of a promise file, in which each guessed value is marked;
- * NULL and the reason if no source has the rate of a NIC. The caller frees. */
+/* Return the text of a promise file, in which each guessed value is marked; the
+ * caller frees it. Return NULL with the reason in err if no source has the rate
+ * of a NIC. */
 char *promise_write(const struct promise_known *known, struct err *err);
 
 #endif

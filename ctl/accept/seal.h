@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seal.h - the digest of a report and its signature by the site's authority.
- * Both cover the report without member "seal", as JSON with sorted keys and
+ * seal.h - the digest of a report, and its signature by the site's authority.
+ * Both cover the report without its member "seal", as JSON with sorted keys and
  * without blanks.
  */
 #ifndef CTL_ACCEPT_SEAL_H
@@ -11,13 +11,15 @@
 
 #include "pki/pki.h"
 
-/* The SHA-256 of a value's text, as 64 hex digits. */
+/* Write the SHA-256 of a value's text, as 64 hexadecimal digits. */
 void seal_digest(const json_t *value, char ret[PKI_DIGEST_TEXT]);
-/* Sign with DIR/ca.key and put the seal into the report. -errno and err. */
+/* Sign the report with DIR/ca.key, and set its member "seal". Return 0, or
+ * -errno with err. */
 int seal_sign(json_t *report, const char *dir, struct err *err);
-/* Check a seal with the authority's certificate. ret_name: its common name,
- * PKI_PEM_MAX bytes are not needed: 256 suffice. -ENOENT: the report has no
- * seal; -EACCES: it is not of this authority, or the report was changed. */
+/* Check the seal of a report with the certificate of an authority, in file ca.
+ * Return 0 and the authority's common name in ret_name; -ENOENT: the report has
+ * no seal; -EACCES: the seal is not of this authority, or the report was
+ * changed; -EINVAL: the certificate cannot be read. err has the reason. */
 int seal_check(const json_t *report, const char *ca, char ret_name[256],
     struct err *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * help.h - help, manual page and completion, made of the tables of verbs and
+ * help.h - print help, manual page and completions from the tables of verbs and
  * options. all: a list of tables of verbs that ends with NULL; each table ends
  * with a row without noun.
  */
@@ -11,18 +11,19 @@
 
 #include "ctl/lib/verb.h"
 
-/* Return the names of all nouns, or of one noun's verbs, with blanks between;
- * the caller frees. */
+/* Return the names of all nouns, or of the verbs of one noun, separated by
+ * blanks; the caller frees them. */
 char *help_names(const struct verb *const *all, const char *noun);
-/* All verbs under the headings of groups (one a table of all, NULL: none), or
- * those of one noun with their options. */
+/* Print all verbs below the headings of groups (one for each table of all;
+ * NULL: no heading), or the verbs of one noun with their options. */
 void help_print(const struct verb *const *all, const char *const *groups,
     const char *noun, FILE *to);
-/* what: "verbs" or "options", lists in mdoc. */
+/* Print a list in mdoc, for the manual page. what: "verbs" or "options". Return
+ * 0 or an exit code. */
 int help_dump(const struct verb *const *all, const char *what);
 /* Print the completions of the last of words ("" between two words): lines of a
- * word, a tab and its meaning; or ":file". Prints nothing where the collector
- * does not answer. */
+ * word, a tab and its meaning; or ":file" for names of files. Nothing is
+ * printed if the collector does not answer. Return an exit code. */
 int help_complete(const struct verb *const *all, struct ctl *c,
     char *const *words);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * histogram.h - two histograms next to each other. Lines are ranges of value; a
- * bar is the share of that histogram's samples. Either may be empty.
+ * histogram.h - print two histograms next to each other. Each line is a range
+ * of values; a bar is the share of the histogram's samples in this range.
+ * Either histogram can be empty.
  */
 #ifndef CTL_LIB_HISTOGRAM_H
 #define CTL_LIB_HISTOGRAM_H

@@ -83,38 +83,47 @@ enum opt {
 	OPT_MAX
 };
 
+/* An option. */
 struct opt_row {
-	const char *name;
-	char letter;     /* 0: none */
-	const char *arg; /* NULL: a switch */
-	int global;      /* 1: every verb takes it; 2: so, and not for people */
-	const char *text;
-	const char *words;   /* the only values, "a|b|c"; NULL: any */
-	int64_t least, most; /* of a number; most 0: any text */
+	const char *name; /* without the two dashes */
+	char letter;      /* one-letter form; 0: none */
+	/* Name of its value in the help; NULL: it has no value. */
+	const char *arg;
+	/* 1: every verb has it; 2: as 1, but it is not in the help. */
+	int global;
+	const char *text;  /* a sentence for the help */
+	const char *words; /* the only values, "a|b|c"; NULL: any */
+	/* Valid range of a number; most 0: the value is any text. */
+	int64_t least, most;
 };
 extern const struct opt_row opts_rows[OPT_MAX];
 
+/* The values of all options. */
 struct opts {
 	struct opt_values {
-		char **values; /* in the order given; NULL for a switch */
+		/* In the given order; NULL for an option without value. */
+		char **values;
 		size_t count;
 	} of[OPT_MAX];
 };
 
-/* Split argv into options and arguments, which are moved behind: *ret_first is
- * the index of the first argument. -EINVAL for an unknown option or an invalid
- * value. */
+/* Split argv into options and arguments. Arguments are moved to the end:
+ * *ret_first is the index of the first one. Return 0, or -EINVAL with err for
+ * an unknown option or an invalid value. */
 int opts_parse(struct opts *o, int argc, char **argv, int *ret_first,
     struct err *err);
 void opts_clear(struct opts *o);
-/* The option of "--name" or "-n"; OPT_MAX: none. */
+/* Return the option "--name" or "-n"; OPT_MAX: unknown. */
 enum opt opts_find(const char *word);
+/* Return 1 if the option was given, 0 if not. */
 int opts_given(const struct opts *o, enum opt id);
-/* The last value given, or NULL. */
+/* Return the last value of an option, or NULL. */
 const char *opts_value(const struct opts *o, enum opt id);
-/* The same of one that is a number, or otherwise. */
+/* Return the last value as a number, or otherwise if the option was not
+ * given. */
 int64_t opts_number(const struct opts *o, enum opt id, int64_t otherwise);
-/* 1 when list, names with blanks between, holds the option's name. */
+/* Return 1 if list, names separated by blanks, contains the option's name; 0 if
+ * not. */
 int opts_listed(const char *list, enum opt id);
 
 #endif

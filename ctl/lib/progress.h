@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.h - how far a run is, on stderr: a bar that is redrawn on a
- * terminal, else one line for every change.
+ * progress.h - show the progress of a run on stderr: a bar that is redrawn on a
+ * terminal, otherwise one line for every change.
  */
 #ifndef CTL_LIB_PROGRESS_H
 #define CTL_LIB_PROGRESS_H
@@ -10,15 +10,16 @@
 
 struct progress;
 
+/* Begin to show a run; progress_free ends it. */
 struct progress *progress_new(const char *run);
-/* run: as GET runs/RUN answers. */
+/* Show the state of the run; run: the answer of GET runs/RUN. */
 void progress_show(struct progress *p, const json_t *run);
-/* The collector does not answer; said once until it does again. */
+/* The collector does not answer; printed once until it answers again. */
 void progress_away(struct progress *p);
-/* Clears the bar; NULL is allowed. */
+/* Clear the bar and free p, which can be NULL. */
 void progress_free(struct progress *p);
 
-/* 1 where UTF-8 can be drawn. */
+/* Return 1 if the terminal can show UTF-8, 0 if not. */
 int progress_utf8(void);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_csv.h - the records of a run as CSV, a line for each result.
+ * record_csv.h - print the records of a run as CSV, with a line for each
+ * result.
  */
 #ifndef CTL_LIB_RECORD_CSV_H
 #define CTL_LIB_RECORD_CSV_H
 
 #include <jansson.h>
 
-/* Print the header and a line for each canary, congestor, impact, plan and
- * speed-up on stdout. run: for the columns that are equal in all lines. */
+/* Print the header, and a line for each canary, congestor, impact, plan and
+ * speed-up, on stdout. run: for the columns that are the same in all lines. */
 void record_csv_print(const json_t *run, const json_t *records);
 
 #endif

@@ -7,9 +7,9 @@
 
 #include <jansson.h>
 
-/* Print on stdout what plans reached compared with the prediction, what they
- * gain over another method, and what every rail gave. Return the number of
- * rows. */
+/* Print on stdout what plans reached compared with the prediction, how they
+ * compare with another method, and what every rail delivered. Return the number
+ * of rows. */
 int tables_print(const json_t *records);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verb.h - a verb is a row; the rows feed the parser, the help, the completion
- * and the manual page.
+ * verb.h - the table of verbs. The parser, the help, the completion and the
+ * manual page use its rows.
  */
 #ifndef CTL_LIB_VERB_H
 #define CTL_LIB_VERB_H
@@ -10,14 +10,16 @@
 
 struct verb {
 	const char *noun;
-	const char *verb; /* NULL: the noun stands alone */
-	const char *args; /* for people: "RUN", "[NODES]" */
+	const char *verb; /* NULL: the noun is used without verb */
+	const char *args; /* for the help: "RUN", "[NODES]" */
 	int args_min, args_max;
-	const char *options;   /* names of its options, blanks between */
-	const char *completes; /* its arguments: nodes, campaigns, runs, file or
-				  "" */
-	const char *text;      /* one sentence */
-	const char *more;      /* further sentences for the manual, or NULL */
+	const char *options; /* names of its options, separated by blanks */
+	/* What its arguments are, for completion: nodes, campaigns, runs, file
+	 * or "". */
+	const char *completes;
+	const char *text; /* a sentence for the help */
+	const char *more; /* further sentences for the manual, or NULL */
+	/* Carries out the verb; returns an exit code. */
 	int (*run)(struct ctl *c);
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fabric.h - hosts, switches and the links among them as a foreign file says
- * them, in any order and without tiers; fabric_sort makes a topology of them.
+ * fabric.h - hosts, switches and the links between them, as a file in another
+ * format has them: in any order and without tiers. fabric_sort makes a topology
+ * of them.
  */
 #ifndef CTL_TOPOLOGY_FABRIC_H
 #define CTL_TOPOLOGY_FABRIC_H
@@ -12,40 +13,43 @@
 
 #define FABRIC_PORT_MAX 64 /* bytes of a port's name, with the NUL */
 
-/* Lists of globs (fnmatch(3)) that end with NULL, or NULL. */
+/* What the user selects. Lists of patterns (fnmatch(3)) end with NULL, or are
+ * NULL. */
 struct fabric_choice {
 	char *
 	    *rails; /* ports of a host, rail by rail; other ports are skipped */
 	char **skip; /* hosts, switches and HOST:PORT to skip */
-	int strict;  /* fabric_skip refuses */
+	int strict;  /* 1: fabric_skip fails instead of skipping */
 };
 
-/* A host's port. */
+/* A port of a host. */
 struct fabric_port {
-	const char *host, *to; /* the switch */
-	const char *name;      /* ""; not told */
-	int rail;              /* below 0: not told */
-	double gbps;           /* 0: not told */
-	uint64_t guid;         /* 0: not told */
+	/* The host, and the switch to which the port leads. */
+	const char *host, *to;
+	const char *name; /* ""; unknown */
+	int rail;         /* negative: unknown */
+	double gbps;      /* rate in Gbit/s; 0: unknown */
+	uint64_t guid;    /* 0: unknown */
 };
 
+/* The fabric under construction. */
 struct fabric {
 	const struct fabric_choice *choice;
-	int tree;               /* add_trunk gets the lower switch first */
+	int tree;               /* 1: add_trunk gets the lower switch first */
 	struct topology *names; /* hosts and switches */
 	struct fabric_link *links;
 	struct fabric_trunk *trunks;
-	uint8_t *is_skipped; /* by switch: it was named so */
+	uint8_t *is_skipped; /* by switch: 1: fabric_choice.skip names it */
 	uint32_t *others;    /* by switch: skipped links of hosts */
 	size_t link_count, trunk_count;
-	/* what fabric_sort has skipped */
+	/* Counts of what fabric_sort has skipped: */
 	size_t left_out; /* links of hosts */
 	size_t
 	    stations; /* neighbours that LLDP reports as not being switches */
 	size_t sideward; /* links between switches of one tier */
 	size_t lone;     /* switches that lead to no host */
 	json_t *guids;   /* "0x...": [host, leaf, port] of those that are in */
-	/* the place of the reader: file and line, 0 for the whole file */
+	/* The position of the reader: file, and line; 0: the whole file. */
 	const char *file;
 	int line;
 	char *const *paths; /* all files of the import, or NULL */
@@ -53,47 +57,54 @@ struct fabric {
 	json_t *skipped;    /* kind: {count, places}, see fabric_skip */
 	json_t *ids;        /* names of switches by identifier */
 	json_t *names_used; /* how many identifiers have a name */
-	json_t *owners;     /* of ibnetdiscover's descriptions: the one card
-			     * that has it, "" for several */
-	json_t *seen;       /* ports that were read, by identifier */
+	/* By description in ibnetdiscover's output: the only card that has it;
+	 * "": several have it. */
+	json_t *owners;
+	json_t *seen; /* ports that were read, by identifier */
 };
 
+/* Return an empty fabric, which the caller frees. choice must live as long. */
 struct fabric *fabric_new(const struct fabric_choice *choice);
 void fabric_free(struct fabric *f); /* NULL is allowed */
-/* Return -EINVAL for an invalid name, -E2BIG for too many. */
+/* Add a port of a host. Return 0; -EINVAL for an invalid name; -E2BIG if there
+ * are too many. err has the reason. */
 int fabric_add_port(struct fabric *f, const struct fabric_port *port,
     struct err *err);
-/* 1 when the site leaves out the switch with this name. */
+/* Return 1 if fabric_choice.skip names this switch, 0 if not. */
 int fabric_is_skipped(const struct fabric *f, const char *name);
+/* Add a link between two switches. The result is as for fabric_add_port. */
 int fabric_add_trunk(struct fabric *f, const char *lower, const char *upper,
     double gbps, struct err *err);
-/* Count a link of a host that is in no topology, so that its switch is not
- * taken for one above the leaves. */
+/* Count a link of a host that is not in the topology, so that its switch is not
+ * taken for one above the leaves. The result is as for fabric_add_port. */
 int fabric_add_other(struct fabric *f, const char *to, struct err *err);
-/* 1 when the port of the device with this identifier was read before, in any
- * file. */
+/* Return 1 if this port of the device with this identifier was read before, in
+ * any file; 0 if not. The call marks it as read. */
 int fabric_is_seen(struct fabric *f, const char *id, long port);
-/* Remember that the switch with this identifier is called so. */
+/* Declare the name of the switch with this identifier. */
 void fabric_declare(struct fabric *f, const char *id, const char *name);
-/* The name of a declared switch; of several with one name, in all files, each
- * has its identifier too. -ENOENT: it is not declared. */
+/* Get the name of a declared switch. If several switches have the same name, in
+ * any file, each name also gets the identifier. Return 0, or -ENOENT if it is
+ * not declared. */
 int fabric_declared_name(const struct fabric *f, const char *id,
     char ret[TOPOLOGY_NAME_MAX]);
-/* Count something that is skipped, and keep file and line of the first few of
- * its kind: 0; -EINVAL with the reason if the choice is
- * strict. */
+/* Count something that is skipped (printf format), and keep file and line of
+ * the first few of its kind. Return 0; or -EINVAL with the reason in err if the
+ * choice is strict. */
 int fabric_skip(struct fabric *f, const char *kind, struct err *err,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* The same for a refusal with rc -EINVAL and err; another rc is
- * returned as it is. */
+/* As fabric_skip, for a failure with rc -EINVAL and its reason in err; another
+ * rc is returned unchanged. */
 int fabric_skip_refused(struct fabric *f, int rc, const char *kind,
     struct err *err);
-/* "KIND: COUNT: PLACE; PLACE; ..." of each kind, a line each; the caller
- * frees. */
+/* Return a line "KIND: COUNT: PLACE; PLACE; ..." for each kind; the caller
+ * frees the text. */
 char *fabric_skipped_text(const json_t *skipped);
-/* -EINVAL: no host is left, or one is on two leaves by one rail. */
+/* Make the topology, which the caller frees. Return 0, or -EINVAL with err if
+ * no host remains, or a host is on two leaves by one rail. */
 int fabric_sort(struct fabric *f, struct topology **ret, struct err *err);
-/* A name out of a description: what no name may have becomes '_'. */
+/* Write a name from a description: characters that are invalid in names become
+ * '_'. */
 void fabric_name(const char *text, size_t len, char ret[TOPOLOGY_NAME_MAX]);
 
 #endif

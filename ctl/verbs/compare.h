@@ -12,25 +12,27 @@
 #include "ctl/lib/ctl.h"
 #include "ctl/lib/spread.h"
 
+/* A comparison under construction. */
 struct compare_out {
 	struct compare_row *rows;
 	size_t count;
 	double margin;
-	json_t *runs;    /* earlier ones' canaries, newest first; or NULL */
-	json_t *impacts; /* and impacts */
+	json_t *runs;    /* canaries of earlier runs, newest first; or NULL */
+	json_t *impacts; /* impacts of earlier runs, or NULL */
 };
 
-/* --margin as "5%" or 0.05; 0 or an exit code. */
+/* Read --margin, "5%" or 0.05. Return 0 or an exit code. */
 int compare_margin(struct ctl *c, double *ret);
+/* Begin a comparison without lines. */
 void compare_begin(struct compare_out *o, double margin);
-/* What runs of the campaign before all of these were, for the rows that are
- * added later. 0 or an exit code. */
+/* Get the runs of the campaign before all of these runs, for the lines that are
+ * added later. Return 0 or an exit code. */
 int compare_history(struct ctl *c, struct compare_out *o, char *const *runs,
     size_t count);
-/* Add the lines of two records; either may be NULL. */
+/* Add the lines of two records; either can be NULL. */
 void compare_add(struct compare_out *o, const char *test, const char *phase,
     const json_t *a, const json_t *b);
-/* Prints what there is and frees it; the exit code. */
+/* Print the comparison and free it. Return the exit code. */
 int compare_end(struct ctl *c, struct compare_out *o);
 
 #endif

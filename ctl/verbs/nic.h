@@ -7,8 +7,9 @@
 
 #include <jansson.h>
 
-/* Return the fastest NIC with an address, of equal ones the one with the
- * largest MTU. NULL: none. node: a row of the collector's list of nodes. */
+/* Return the fastest NIC with an address; of several equally fast ones, the one
+ * with the largest MTU; NULL: none. node: a row of the collector's list of
+ * nodes, to which the result belongs. */
 const json_t *nic_of_mpi(const json_t *node);
 
 #endif

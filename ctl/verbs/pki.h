@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pki.h - the order of a token, which init uses too.
+ * pki.h - order an enrolment token; the verb init uses it too.
  */
 #ifndef CTL_VERBS_PKI_H
 #define CTL_VERBS_PKI_H
@@ -10,8 +10,9 @@
 
 #include "ctl/lib/ctl.h"
 
-/* A token that lets nodes enrol, for these names (NULL: any) and --for, and so
- * many of them (0: as many as there are names, or one): {token}. */
+/* Order a token with which nodes can enrol, for these names (NULL: any) and for
+ * the time of --for. uses: how many nodes; 0: as many as there are names, or
+ * one. Return 0 and {token}, which the caller decrefs; or an exit code. */
 int pki_token_order(struct ctl *c, const char *names, int64_t uses,
     json_t **ret);
 

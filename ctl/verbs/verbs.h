@@ -7,7 +7,7 @@
 
 #include "ctl/lib/verb.h"
 
-/* Ends with a row without noun. */
+/* Each table ends with a row without noun. */
 extern const struct verb verbs_accept[], verbs_advice[], verbs_baseline[],
     verbs_campaign[], verbs_cluster[], verbs_compare[], verbs_db[],
     verbs_check[], verbs_coverage[], verbs_diags[], verbs_events[],
@@ -17,7 +17,7 @@ extern const struct verb verbs_accept[], verbs_advice[], verbs_baseline[],
     verbs_topology[], verbs_tuning[], verbs_verdict[], verbs_version[],
     verbs_whatif[];
 extern const struct verb *const verbs_all[]; /* ends with NULL */
-/* The heading above a table of verbs_all, at its place; NULL: none. */
+/* The heading above each table of verbs_all; NULL: none. */
 extern const char *const verbs_groups[];
 
 #endif
