@@ -83,7 +83,7 @@ void run_watch_jobs(struct run *run);
 /* End all processes of a run. run_close is called when the last one has ended,
  * immediately if it has none: do not use run after this call. */
 void run_end(struct run *run, uint64_t grace_ms, const char *text);
-/* The same for all runs. */
+/* End all processes of all runs. */
 void run_end_all(struct agent *ag, uint64_t grace_ms, const char *text);
 
 /* Start the job's launcher on this node; the message launched is sent later. */

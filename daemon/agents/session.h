@@ -103,7 +103,7 @@ void sessions_complain(struct sessions *ss, const char *addr, const char *name,
     const char *what);
 
 /* Send msg, which is taken. A peer that does not read loses its session. Return
- * -ENOTCONN: the session has ended; -EINVAL and -EMSGSIZE of wire_build:
+ * 0; -ENOTCONN: the session has ended; -EINVAL or -EMSGSIZE of wire_build:
  * nothing was sent. */
 int session_send(struct session *s, enum wire_type type, json_t *msg);
 /* Send a frame that several sessions share without copies. It does not count

@@ -18,6 +18,7 @@ struct api;
  * or NULL. Return 0, or -errno with err. */
 int orders_submit(struct api *api, const char *campaign, const char *text,
     const json_t *overrides, const char *by, char ret_run[64], struct err *err);
+/* Cancel a run. Return 0, or -errno with err. */
 int orders_cancel(struct api *api, const char *run, const char *by,
     struct err *err);
 /* End all live runs now. Return how many it ended. */
@@ -26,13 +27,15 @@ int orders_stop_all(struct api *api, const char *by);
  * uses 0: one for each name. */
 int orders_token(struct api *api, const char *names, int uses, uint64_t span_ns,
     const char *by, char *ret_token, struct err *err);
+/* Enable or disable the schedule of a campaign. Return 0, or -errno with
+ * err. */
 int orders_schedule_enable(struct api *api, const char *campaign, int enabled,
     const char *by, struct err *err);
 /* Begin, extend or (span_ns 0) end the maintenance of a node; reason: for
  * people. */
 int orders_node_maintain(struct api *api, const char *node, uint64_t span_ns,
     const char *reason, const char *by, struct err *err);
-/* Remove a node whose agent is not connected. */
+/* Remove a node whose agent is not connected. Return 0, or -errno with err. */
 int orders_node_forget(struct api *api, const char *node, const char *by,
     struct err *err);
 /* Return -EINVAL unless the name of a baseline follows the rules for names of

@@ -367,7 +367,7 @@ void series_forget_paths(struct diagnosis_series *s, enum judge_kind kind,
  * kinds. */
 void diagnosis_forget_paths(struct diagnosis *d, enum judge_kind kind,
     uint32_t index);
-/* NULL: no data of the node in this series. */
+/* Return the drift of a node; NULL: the series has no data of the node. */
 const struct drift *series_drift_of(const struct diagnosis_series *s,
     uint32_t node);
 /* Decide whether the node or one of its rails is slow. If at most half of the
@@ -402,7 +402,8 @@ struct incident *incident_followed(const struct diagnosis *d,
  * nothing pending. */
 int incident_pending(const struct diagnosis *d, enum judge_kind kind,
     uint32_t index, char ret[DIAGNOSIS_PENDING_MAX]);
-/* NULL: no judge has data, or it is the fleet. */
+/* Return the judge's state of its subject; NULL: the judge has no data, or the
+ * subject is the fleet. */
 const struct judge_track *incident_track(const struct incident *k);
 /* Return a series whose judge still names it: the incident's own or any
  * other. */

@@ -36,10 +36,12 @@ int events_open(const struct conf *c, struct store *st, struct events **ret,
 /* The functions below allow e NULL. */
 /* Load positions from the answer of STORE_SETTINGS; nothing is sent earlier. */
 void events_load(struct events *e, const json_t *settings);
+/* Pass new events of the store to the sinks; call it periodically. */
 void events_tick(struct events *e);
 /* Store and send an event. If the store rejects writes, the event is sent once
  * anyway, because it may report just that. */
 void events_tell(struct events *e, const struct store_event *event);
+/* Return the number of sinks; the state of one of them. */
 size_t events_count(const struct events *e);
 void events_look(struct events *e, size_t at, struct events_sink *ret);
 /* Return the age of a waiting event from which its sink is behind. */

@@ -72,6 +72,7 @@ struct round {
 /* Read a record that was checked; names are looked up in the roster. */
 void round_read(const struct roster *roster, const json_t *record,
     struct round *ret);
+/* Free the lists of a round. */
 void round_clear(struct round *r);
 
 #endif

@@ -70,7 +70,8 @@ struct http_conns_ops {
 struct http_conns *http_conns_new(struct event_base *base, int max,
     const struct http_conns_ops *ops, void *arg);
 void http_conns_free(struct http_conns *cs); /* NULL is allowed */
-/* Takes the listening fd. */
+/* Accept connections on a listening socket, which is taken. Return 0 or
+ * -errno. */
 int http_conns_listen(struct http_conns *cs, enum http_door door, int fd);
 /* Set the context of future connections; takes a reference. */
 void http_conns_set_tls(struct http_conns *cs, SSL_CTX *ctx);
@@ -79,7 +80,7 @@ int http_conns_count(const struct http_conns *cs);
 /* Send an answer and end the request. Takes body, which may be NULL. */
 void http_reply(struct http_request *req, const struct http_answer *a,
     struct evbuffer *body);
-/* {"error": {cause, message}} */
+/* Send the error {"error": {cause, message}} and end the request. */
 void http_fail(struct http_request *req, int status, const char *cause,
     const char *message);
 /* Set a longer time limit for the answer. */
@@ -91,7 +92,8 @@ void http_drop(struct http_request *req);
 
 /* An answer in pieces. After begin and every add, more is called when the
  * client has received everything so far, or has disconnected. */
-/* -EAGAIN: slow clients hold too much memory; the caller replies. */
+/* Begin the answer. Return 0, or -EAGAIN if slow clients hold too much memory;
+ * the caller then replies with an error. */
 int http_stream_begin(struct http_request *req, const struct http_answer *a,
     http_request_cb *more, void *arg);
 void http_stream_add(struct http_request *req, struct evbuffer *piece);
@@ -155,7 +157,7 @@ http_handler http_get_page, http_get_asset;
 /* Fail a request that only the active collector can handle; the error names
  * that collector. */
 void http_fail_standby(struct http *h, struct http_request *req);
-/* Takes value; NULL: reply with an internal error. */
+/* Send a JSON value as answer; takes value. NULL: send an internal error. */
 void http_reply_json(struct http_request *req, int status, json_t *value);
 /* Fail with the status and cause that correspond to an -errno. */
 void http_fail_errno(struct http_request *req, int rc, const char *message);

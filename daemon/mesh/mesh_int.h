@@ -86,15 +86,19 @@ struct mesh_names {
 struct mesh_gather *mesh_gather_new(uint64_t epoch, uint64_t seed,
     const struct mesh_names *names);
 void mesh_gather_free(struct mesh_gather *g); /* NULL is allowed */
+/* Return the number of the epoch. */
 uint64_t mesh_gather_epoch(const struct mesh_gather *g);
 /* Add a mesh-report of that epoch. Return -EPROTO with err for contents that no
  * correct agent sends; -EALREADY for a second report of the node. */
 int mesh_gather_add(struct mesh_gather *g, size_t node, const json_t *report,
     struct err *err);
+/* Return the number of reports. */
 size_t mesh_gather_reports(const struct mesh_gather *g);
 /* Call once after the last report: classify losses. The functions below need
  * it. */
 void mesh_gather_close(struct mesh_gather *g);
+/* Return the pairs in *ret, and their number; or the totals of a class. They
+ * belong to g. */
 size_t mesh_gather_pairs(const struct mesh_gather *g,
     const struct mesh_pair **ret);
 const struct mesh_totals *mesh_gather_totals(const struct mesh_gather *g,

@@ -34,6 +34,7 @@ struct costs *costs_new(struct store *store, const struct cost_rules *rules);
 void costs_free(struct costs *cs); /* NULL is allowed */
 /* Load the answer of STORE_SETTINGS. */
 void costs_load(struct costs *cs, const json_t *settings);
+/* Return the budget, which belongs to cs. */
 struct budget *costs_budget(struct costs *cs);
 
 /* Estimate the duration of a run of the campaign and the bytes that each node
@@ -46,7 +47,8 @@ void costs_expect(const struct costs *cs, const char *campaign,
 int costs_black(const struct costs *cs, const struct conf *conf,
     uint64_t at_unix_ns, double duration_s, uint64_t *ret_end_unix_ns,
     struct err *err);
-/* Return bytes per second of the fastest link of a node; 0: unknown. */
+/* Return the rate in bytes per second of the fastest link of a node; 0:
+ * unknown. */
 double costs_link(const struct node *n);
 
 /* Add the usage of a run, and store it. */

@@ -21,7 +21,7 @@ struct runs;
  * except Slurm's. */
 int hold_needs_idle(const struct runs *rs, const struct launcher *launcher,
     int exclusive);
-int hold_asks_slurm(const struct run *r); /* the same of r */
+int hold_asks_slurm(const struct run *r); /* the same for run r */
 /* Mark a node as held by r. */
 void hold_node(struct run *r, struct node *n);
 /* Release one node of r. */
@@ -31,7 +31,8 @@ void hold_release(struct run *r);
 /* After a restart of the collector: r gets the nodes of these names, an array
  * of strings, and holds them. Names that the roster lacks are skipped. */
 void hold_restore(struct run *r, const json_t *names);
-/* The counters of the NICs of node number index, at a border of a phase. */
+/* Add the counters of the NICs of node number index of r, at a border of a
+ * phase. */
 void hold_counters(struct run *r, size_t index, const json_t *nics);
 /* Replace the reservation of r in the budget by what its nodes have sent. */
 void hold_cost_end(struct run *r);

@@ -90,8 +90,8 @@ void store_done_post(struct store_done *d, struct store_jobs *jobs);
 struct store_writer;
 int store_writer_start(const struct store_options *o, struct store_done *done,
     struct store_writer **ret);
-/* Takes job, except for -EAGAIN: the queue is full and the job stays the
- * caller's. */
+/* Add a write. Takes job, except with -EAGAIN: the queue is full and the job
+ * stays the caller's. */
 int store_writer_add(struct store_writer *w, struct store_job *job);
 /* Return 1 if the queue is half full. was: the last result; after a 1, the
  * result stays 1 until the queue is at most a quarter full. */

@@ -12,8 +12,8 @@
 #include "daemon/store/store_sql.h"
 
 /* Delete or roll up a slice of the rows that are older than their retention, in
- * one transaction of at most a few hundred rows. 1: there are more; 0: no more;
- * -errno. */
+ * one transaction of at most a few hundred rows. Return 1 if there are more, 0
+ * if not, or -errno. */
 int store_keep_slice(struct sql *db, uint64_t now_unix_ns,
     const struct store_options *o);
 /* A wall clock that is safe for deleting rows. A jump forward of more than a

@@ -26,6 +26,7 @@ struct pg_param {
 	char number[32];
 };
 
+/* A statement. */
 struct pg_stmt {
 	struct sql_stmt sql;
 	char *text; /* as sent to the server */
@@ -48,6 +49,7 @@ struct pg_wait {
 	struct pg_stmt *prepares;    /* or NULL */
 };
 
+/* A connection. */
 struct pg {
 	struct sql sql;
 	enum sql_role role;
@@ -102,8 +104,8 @@ int pg_send_text(struct pg *s, const char *sql);
 /* Format the first statement of every transaction: if the term has changed it
  * fails, and nothing after it is executed. */
 void pg_fence(struct pg *s, char ret[128]);
-/* Wait for the results of all statements in the pipeline. -ENOTCONN, or 0,
- * whether or not the statements succeeded. */
+/* Wait for the results of all statements in the pipeline. Return -ENOTCONN, or
+ * 0 whether or not the statements succeeded. */
 int pg_settle(struct pg *s);
 
 /* store_postgresql_stmt.c: calls of the interface in store_sql.h. */
@@ -122,11 +124,12 @@ void pg_stmt_reset(struct sql_stmt *q);
 int pg_connect(struct pg *s, struct err *err);
 int pg_prepare(const struct store_options *o, const struct embed *steps,
     struct err *err);
-/* Become the active collector, or stay it on a new connection: then 1 if the
- * batch in doubt had been committed. -EBUSY: another collector is active;
- * -EPERM: another collector has become active since. */
+/* Become the active collector, or remain it on a new connection. Return 0; 1 if
+ * in the latter case the batch in doubt had been committed; -EBUSY: another
+ * collector is active; -EPERM: another collector has become active since. */
 int pg_lead(struct pg *s, struct err *err);
-/* Check that this collector is still active. */
+/* Check that this collector is still active. Return 0 and the term, -EPERM if
+ * another collector has taken over, or another error. */
 int pg_leads(struct sql *db, uint64_t *ret_term);
 /* Create the partitions of that day, whose runs have ids from day << 32 on. */
 int pg_day(struct sql *db, uint64_t unix_ns);

@@ -33,8 +33,8 @@ char *store_record_update(const struct sql *db);
  * each record: 11 KiB are too much for a thread's stack. */
 void store_record_bind(struct sql_stmt *q, const json_t *record,
     const struct record_line *line, int raw, struct hist *scratch);
-/* Append the record object of columns body, hist and crc. -EBADMSG: the stored
- * record is damaged; nothing is appended. */
+/* Append the record object of the columns body, hist and crc. Return 0, or
+ * -EBADMSG if the stored record is damaged; nothing is appended then. */
 int store_record_text(struct strbuf *to, struct sql_stmt *q, int body, int hist,
     int crc);
 

@@ -10,10 +10,10 @@
 
 /* Write the rows of the file `from`, and of its log FROM-wal, into a new store
  * at `to`, which must not exist. The number of saved and lost rows is logged
- * for each table. err has the totals or the error. 0; 1: rows were lost; -EBUSY
- * while a collector uses the file; -EEXIST; -EBADMSG: no row was found. `from`
- * is not changed. A root process switches to the user who owns its folder,
- * permanently. */
+ * for each table; err has the totals or the error. Return 0; 1: rows were lost;
+ * -EBUSY while a collector uses the file; -EEXIST: `to` exists; -EBADMSG: no
+ * row was found. `from` is not changed. A root process switches to the user who
+ * owns its folder, permanently. */
 int store_recover(const char *from, const char *to, struct err *err);
 
 #endif

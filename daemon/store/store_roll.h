@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_roll.h - reduce records whose retention in full is over.
+ * store_roll.h - reduce records that are older than the retention of their
+ * details.
  */
 #ifndef DAEMON_STORE_STORE_ROLL_H
 #define DAEMON_STORE_STORE_ROLL_H
@@ -10,7 +11,8 @@
 struct sql;
 
 /* Roll up the oldest record before this time that is not rolled up yet, in a
- * transaction. 1: done, there may be more; 0: no more; -errno. */
+ * transaction. Return 1 if it was done and there may be more, 0 if there was
+ * none, or -errno. */
 int store_roll_one(struct sql *db, uint64_t before_unix_ns);
 
 #endif

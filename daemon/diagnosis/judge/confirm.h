@@ -27,9 +27,9 @@
 #include "daemon/diagnosis/judge/judge.h"
 
 #define CONFIRM_NODES 6
-/* As many nodes send to one as in an incast of many nodes. */
+/* For an incast: as many senders as in an incast of many nodes. */
 #define CONFIRM_NODES_INCAST 10
-/* Including nodes that only generate load. */
+/* Largest number of nodes, including nodes that only generate load. */
 #define CONFIRM_NODES_MAX 32
 #define CONFIRM_PAIRS_MAX (CONFIRM_NODES_MAX * (CONFIRM_NODES_MAX - 1) / 2)
 
@@ -134,7 +134,8 @@ double confirm_share_evidence(const struct confirm_share *s, double usual,
 #define LOSS_WEIGHT 10.0
 
 /* Return the lower end of a one-sided 95 % confidence interval of the lost
- * share (Wilson 1927), so that a few datagrams make no outlier. 0 of 0 is 0. */
+ * share (Wilson 1927), so that a few datagrams make no outlier. It is 0 for 0
+ * of 0. */
 double loss_share(uint64_t lost, uint64_t sent);
 /* Convert a share to a logarithm that increases with loss, as score.h needs it,
  * and back. */

@@ -37,7 +37,8 @@ struct cusum {
 	unsigned up_rounds, down_rounds; /* since it was last 0 */
 };
 
-/* 1: too high, -1: too low, 0: neither. */
+/* Add a value. Return 1 if values are too high, -1 if they are too low, 0 if
+ * neither. */
 int cusum_add(struct cusum *c, double x, double k, double h);
 /* Return the h at which chance raises one alarm in `rounds` normally
  * distributed values, by the approximation of Siegmund (1985) for one side:
@@ -50,8 +51,8 @@ double cusum_limit(double rounds, double k);
 /* A round is learned when it is this many rounds old, so that a shift is
  * detected before it is learned. */
 #define DRIFT_LATE 6
-/* Of the logarithm: the resolution of a histogram, averaged over some
- * partners. */
+/* Least standard deviation of a logarithm: the resolution of a histogram,
+ * averaged over some partners. */
 #define DRIFT_SIGMA_MIN 0.01
 
 enum drift_from {
@@ -100,6 +101,7 @@ int drift_decide(struct drift *d, double wander, double z, double effect_min,
     int by_median);
 /* Return the shift by the sums that d->from names: a logarithm. */
 double drift_shift(const struct drift *d);
-uint32_t drift_rounds(const struct drift *d); /* since the shift began */
+/* Return the number of rounds since the shift began. */
+uint32_t drift_rounds(const struct drift *d);
 
 #endif

@@ -33,8 +33,8 @@
 /* The fdr of the options is for this number of rounds, since the last rounds of
  * a node are tested again in each round. */
 #define JUDGE_FDR_ROUNDS 20
-/* Of the logarithm. A larger distance is a fault from the first round on, and
- * never learned as usual. */
+/* A distance, as a logarithm. A larger distance is a fault from the first round
+ * on, and never learned as usual. */
 #define JUDGE_USUAL_MOST 0.3
 
 /* Section verdict of coalmine.conf(5), which has the defaults. With the

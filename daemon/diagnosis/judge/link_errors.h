@@ -85,6 +85,7 @@ void link_restore(struct link_watch *w, uint32_t place,
 /* Return the share of looks in which other ports of its name count errors of
  * its kind. */
 double link_usual_share(const struct link_watch *w, const struct link_sum *s);
+/* Free the lists. */
 void link_clear(struct link_watch *w);
 
 #endif

@@ -48,7 +48,7 @@ struct loss_sum {
 	uint32_t clean;        /* records since the last loss */
 	uint8_t raised, aside; /* aside: value of the last epoch */
 };
-/* Of a leaf, to other leaves. */
+/* The losses of a leaf to other leaves. */
 struct loss_leaf {
 	double sum;
 	uint64_t lost, sent; /* since the sum was 0 */
@@ -60,7 +60,8 @@ struct loss_leaf {
 	uint32_t with, lead;
 	uint8_t raised;
 };
-/* Of a leaf to other leaves, in the last epochs; share: its own loss. */
+/* The losses of a leaf to other leaves in the last epochs; share: the part that
+ * is its own. */
 struct loss_own {
 	double lost, sent, share;
 	double newest;   /* own losses in the newest epoch */

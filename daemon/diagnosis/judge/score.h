@@ -20,8 +20,8 @@
 
 #define SCORE_PEERS_MIN 3 /* fewer have no typical place */
 #define SCORE_NO_LEAF   UINT32_MAX
-/* Of the logarithm. 2 % is the resolution of the histograms, so places with
- * equal values never score. */
+/* Least standard deviation of a logarithm. 2 % is the resolution of the
+ * histograms, so places with equal values never score. */
 #define SCORE_SIGMA_MIN 0.02
 /* If more than this share of the places is aside, the others have met busy
  * partners by chance, and more than a few did so in every round. */
@@ -64,6 +64,7 @@ struct score_leaf {
 
 struct score;
 
+/* Return a scratch buffer for rounds, which the caller frees. */
 struct score *score_new(void);
 void score_free(struct score *s); /* NULL is allowed */
 /* Fill effect and z of all. *ret_leaves (valid until the next call): leaves
@@ -74,14 +75,14 @@ size_t score_round(struct score *s, struct score_obs *obs, size_t count,
 /* Return the q quantile of x, which is reordered, in linear time. */
 double score_quantile(double *x, size_t n, double q);
 
-/* P(Z > z) of a standard normal. */
+/* Return P(Z > z) of a standard normal distribution. */
 double score_tail(double z);
 /* Return a robust z of n places as the normal deviate of the same tail. The
  * median deviation of few places is itself uncertain, as Student's t with 0.37
  * (n - 1) degrees of freedom (its efficiency is 37 %), by the approximation of
  * Wallace (1959). */
 double score_normal(double t, size_t n);
-/* Inverse of score_normal(). */
+/* Return the inverse of score_normal. */
 double score_student(double z, size_t n);
 
 /* Benjamini and Hochberg (1995): reject hypotheses, with at most a share q

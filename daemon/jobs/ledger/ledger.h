@@ -21,41 +21,45 @@
 
 #define LEDGER_NONE UINT32_MAX
 
-/* The place of a job or a canary. On two or more leaves it uses their uplinks.
- */
+/* The place of a job or a canary. If it has two or more leaves, it uses their
+ * uplinks. */
 struct ledger_place {
 	const uint32_t *leaves, *nodes;
 	size_t leaf_count, node_count;
 };
 
-/* A canary over time, whose values are comparable with each other. */
+/* A canary over time. Its values are comparable with each other. */
 struct ledger_series {
-	uint32_t test;
+	uint32_t test;             /* a number for the test */
 	struct ledger_place place; /* without nodes if samples have them */
 };
 
+/* A result of a canary. */
 struct ledger_sample {
-	int64_t at_ns; /* its end */
+	int64_t at_ns; /* time of its end */
 	uint32_t series;
 	uint32_t a, b; /* the nodes of this one, or LEDGER_NONE */
-	double log_s;
+	double log_s;  /* logarithm of its seconds */
 };
 
+/* A step of a job. */
 struct ledger_step {
 	int64_t at_ns;
-	uint32_t job;
-	int sign; /* 1: more traffic from here on; -1: less */
+	uint32_t job; /* the number of the job */
+	int sign;     /* 1: more traffic from here on; -1: less */
 	struct ledger_place place;
 };
 
-/* All input; samples and steps in the order of time. */
+/* All input; samples and steps are in the order of time. */
 struct ledger_world {
 	const struct ledger_series *series;
 	const struct ledger_sample *samples;
 	const struct ledger_step *steps;
 	size_t series_count, sample_count, step_count;
-	size_t leaf_count, node_count; /* ids are below */
-	int64_t span_ns;               /* evaluated on each side of a step */
+	/* All numbers of leaves and nodes are below. */
+	size_t leaf_count, node_count;
+	/* Time that is evaluated on each side of a step. */
+	int64_t span_ns;
 	int64_t guard_ns; /* duration of a sample: one that ends this long
 			     after a step may have begun before it */
 	int64_t lead_ns;  /* maximum delay of the report of an end */
