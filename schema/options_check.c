@@ -204,14 +204,14 @@ options_check_past_deadline(const struct conf *c, const char *section,
 }
 
 static int
-options_check_tests_command(const struct conf *c)
+options_check_tests(const struct conf *c, enum canary_test test)
 {
 	size_t count;
 	char **list = str_list_parse(conf_string(c, "canary", "tests"), &count);
 	int found = 0;
 
 	for (size_t i = 0; i < count; i++)
-		found |= strcmp(list[i], "command") == 0;
+		found |= strcmp(list[i], names_tests[test].name) == 0;
 	str_list_free(list);
 	return found;
 }
@@ -219,7 +219,7 @@ options_check_tests_command(const struct conf *c)
 static int
 options_check_command_missing(const struct conf *c)
 {
-	return options_check_tests_command(c) &&
+	return options_check_tests(c, CANARY_COMMAND) &&
 	    conf_string(c, "command", "run")[0] == '\0';
 }
 
@@ -227,14 +227,28 @@ static int
 options_check_command_unused(const struct conf *c)
 {
 	return conf_string(c, "command", "run")[0] != '\0' &&
-	    !options_check_tests_command(c);
+	    !options_check_tests(c, CANARY_COMMAND);
 }
 
 static int
 options_check_command_exact(const struct conf *c)
 {
-	return options_check_tests_command(c) &&
+	return options_check_tests(c, CANARY_COMMAND) &&
 	    conf_is(c, "canary", "exact", "gpcnet");
+}
+
+static int
+options_check_bytes_exact(const struct conf *c)
+{
+	return conf_bytes(c, "canary", "bytes") > 0 &&
+	    conf_is(c, "canary", "exact", "gpcnet");
+}
+
+static int
+options_check_bytes_cut(const struct conf *c)
+{
+	return options_check_tests(c, CANARY_ALLREDUCE) &&
+	    conf_bytes(c, "canary", "bytes") % sizeof(double) != 0;
 }
 
 static int
@@ -319,6 +333,10 @@ static const struct rule rules[] = {
 	    "unused: add command to canary.tests" },
 	{ "canary", "exact", options_check_command_exact, NULL,
 	    "the paper has no counts for the test command: expected no" },
+	{ "canary", "bytes", options_check_bytes_exact, NULL,
+	    "canary.exact = gpcnet uses the sizes of the paper: expected 0" },
+	{ "canary", "bytes", options_check_bytes_cut, NULL,
+	    "allreduce adds numbers of 8 bytes: expected a multiple of 8" },
 	{ "congestor", "mix", options_check_mix_none_and_more, NULL,
 	    "none cannot be combined with other kinds" },
 	{ "congestor", "mix", NULL, options_check_has_twice,

@@ -8,6 +8,7 @@
 #include "daemon/diagnosis/diagnosis_int.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,7 +262,7 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 {
 	const struct confirm_run *p = &d->pass;
 	size_t pairs = p->count * (p->count - 1) / 2;
-	char about[200], least[24], rounds[24];
+	char about[200], least[24], rounds[24], bytes[24] = "";
 	struct strbuf nodes = { 0 };
 	enum partners partners = partners_of(d, k);
 	size_t times = !p->is_rate ? p->is_follow ? FOLLOW_ROUNDS : LAT_ROUNDS
@@ -284,6 +285,8 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 		? p->is_follow ? LOAD_ROUNDS : p->count
 		: times * pairs /
 		    (partners == PARTNERS_MATCH ? p->count / 2 : 1));
+	if (k->series->bytes > 0)
+		snprintf(bytes, sizeof(bytes), "%" PRIu32, k->series->bytes);
 	for (size_t i = 0; i < p->count; i++)
 		strbuf_addf(&nodes, "%s%s", i == 0 ? "" : ",", p->names[i]);
 
@@ -306,6 +309,7 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 			: p->is_rate ? "bw"
 				     : "lat" },
 		{ "measure", "device", k->series->device },
+		{ "canary", "bytes", bytes },
 		{ "canary", "share", "1" },
 		{ "canary", "partners", names_partners[partners] },
 		{ "canary", "rounds_min", rounds },

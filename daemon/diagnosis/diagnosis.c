@@ -469,7 +469,7 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 {
 	int partners = (int)round->partners;
 	struct diagnosis_series_key key = { from->class, sort, partners, "",
-		round->device };
+		round->device, round->bytes };
 	struct diagnosis_series *s = diagnosis_series_at(d, &key);
 	struct diagnosis_series *of[2] = { s, NULL }; /* all, and one rail */
 	size_t count;
@@ -486,7 +486,7 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 	if (sort < CANARY_MAX)
 		note_scores(d, from->run, sort, count);
 	if (sort < CANARY_MAX && series_kind(sort).is_rate &&
-	    key.device[0] == '\0')
+	    key.device[0] == '\0' && key.bytes == 0)
 		shares_hear(d, round);
 	s->rounds++;
 	if (s->heard_ns != 0 && s->every_ns == 0)

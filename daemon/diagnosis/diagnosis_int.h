@@ -65,7 +65,8 @@ struct diagnosis_series {
 	/* Rails take turns, one per round: rounds of one rail, or "" for all. A
 	 * slow rail is an outlier in its own rounds, a slow node in all. */
 	char rail[ROSTER_RAIL_BYTES];
-	char device[8];               /* device of the memory; "": the host's */
+	char device[8]; /* device of the memory; "": the host's */
+	uint32_t bytes; /* of a message; 0: the size of the test */
 	uint64_t rounds, heard_round; /* number of rounds; for a rail: number of
 				       * its newest round in the series of all
 				       * rails */
@@ -347,17 +348,19 @@ uint32_t diagnosis_leaf(struct diagnosis *d, const char *leaf);
  * NULL: there are too many series. */
 struct diagnosis_series *diagnosis_series_of(struct diagnosis *d,
     const char *class, int sort, int partners);
-/* As diagnosis_series_of, also for one rail, or for memory of a device; "": all
- * rails, the host. */
+/* As diagnosis_series_of, also for one rail, for memory of a device or for
+ * messages of another size than the test's; "": all rails, the host; 0: the
+ * test's. */
 struct diagnosis_series_key {
 	const char *class;
 	int sort, partners;
 	const char *rail, *device;
+	uint32_t bytes;
 };
 struct diagnosis_series *diagnosis_series_at(struct diagnosis *d,
     const struct diagnosis_series_key *key);
-/* Return the series of a stored object, from its test, class, partners, rail
- * and device; NULL: no such test. */
+/* Return the series of a stored object, from its test, class, partners, rail,
+ * device and bytes; NULL: no such test. */
 struct diagnosis_series *diagnosis_series_stored(struct diagnosis *d,
     const json_t *o);
 /* Clear the sums of slow pairs of a leaf or node, or over a stage. */

@@ -204,7 +204,8 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 	}
 	if (k != NULL && k->what == WHAT_RAIL && !k->passed &&
 	    s->sort == k->series->sort && s->rail[0] == '\0' &&
-	    strcmp(s->device, k->series->device) == 0) {
+	    strcmp(s->device, k->series->device) == 0 &&
+	    s->bytes == k->series->bytes) {
 		k->series = s; /* other rails have become slow too */
 		what_set(k);
 		incident_write(d, k);

@@ -618,6 +618,8 @@ put_source(const struct diagnosis *d, const struct incident *k, json_t *o)
 	if (k->series->device[0] != '\0')
 		json_object_set_new(o, "device",
 		    json_string(k->series->device));
+	if (k->series->bytes > 0)
+		json_object_set_new(o, "bytes", json_integer(k->series->bytes));
 	if (k->kind == JUDGE_NODE)
 		json_object_set_new(o, "node", json_string(k->subject));
 	if (k->kind < JUDGE_FLEET)

@@ -105,7 +105,7 @@ diagnosis_series_of(struct diagnosis *d, const char *class, int sort,
     int partners)
 {
 	return diagnosis_series_at(d,
-	    &(struct diagnosis_series_key){ class, sort, partners, "", "" });
+	    &(struct diagnosis_series_key){ class, sort, partners, "", "", 0 });
 }
 
 struct diagnosis_series *
@@ -118,7 +118,8 @@ diagnosis_series_stored(struct diagnosis *d, const json_t *o)
 	    : diagnosis_series_at(d,
 		  &(struct diagnosis_series_key){ member_text(o, "class"), sort,
 		      diagnosis_partners(o), member_text(o, "rail"),
-		      member_text(o, "device") });
+		      member_text(o, "device"),
+		      (uint32_t)member_unsigned(o, "bytes") });
 }
 
 struct diagnosis_series *
@@ -130,6 +131,7 @@ diagnosis_series_at(struct diagnosis *d, const struct diagnosis_series_key *key)
 	for (size_t i = 0; i < d->series_count; i++) {
 		s = &d->series[i];
 		if (s->sort == key->sort && s->partners == key->partners &&
+		    s->bytes == key->bytes &&
 		    strcmp(s->class, key->class) == 0 &&
 		    strcmp(s->rail, key->rail) == 0 &&
 		    strcmp(s->device, key->device) == 0)
@@ -152,6 +154,7 @@ diagnosis_series_at(struct diagnosis *d, const struct diagnosis_series_key *key)
 	s->partners = key->partners;
 	snprintf(s->rail, sizeof(s->rail), "%s", key->rail);
 	snprintf(s->device, sizeof(s->device), "%s", key->device);
+	s->bytes = key->bytes;
 	s->judge = judge_new(&d->o.judge);
 	drift_clear(&s->fleet);
 	return s;
@@ -203,7 +206,7 @@ diagnosis_rail_or_node(struct diagnosis *d, struct diagnosis_series *s,
 {
 	struct diagnosis_series *all = diagnosis_series_at(d,
 	    &(struct diagnosis_series_key){ s->class, s->sort, s->partners, "",
-		s->device });
+		s->device, s->bytes });
 	struct diagnosis_series *worst = NULL;
 	const struct judge_track *t;
 	uint64_t span = s == all ? 0 : UINT64_MAX;
@@ -222,7 +225,7 @@ diagnosis_rail_or_node(struct diagnosis *d, struct diagnosis_series *s,
 
 		if (r->rail[0] == '\0' || r->sort != s->sort ||
 		    r->partners != s->partners ||
-		    strcmp(r->device, s->device) != 0 ||
+		    strcmp(r->device, s->device) != 0 || r->bytes != s->bytes ||
 		    strcmp(r->class, s->class) != 0 || isnan(effect) ||
 		    all->rounds - r->heard_round > span)
 			continue;

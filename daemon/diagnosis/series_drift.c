@@ -531,6 +531,7 @@ series_drift_begin(struct diagnosis *d, struct diagnosis_series *s)
 		if (series_kind_find(member_text(r, "test")) == s->sort &&
 		    strcmp(member_text(r, "rail"), s->rail) == 0 &&
 		    strcmp(member_text(r, "device"), s->device) == 0 &&
+		    (uint32_t)member_unsigned(r, "bytes") == s->bytes &&
 		    strcmp(member_text(r, "phase"),
 			names_phases[PHASE_CONGESTED]) != 0)
 			pin_record(d, s, r);
@@ -598,6 +599,8 @@ series_json(const struct diagnosis *d, const struct diagnosis_series *s)
 	    sort.unit, "rail", s->rail[0] != '\0' ? s->rail : NULL, "device",
 	    s->device[0] != '\0' ? s->device : NULL, "n",
 	    (json_int_t)s->level_n, "p50", exp(s->level), "nodes", nodes);
+	if (s->bytes > 0)
+		json_object_set_new(record, "bytes", json_integer(s->bytes));
 	learned_put(d, s, record);
 	return record;
 }

@@ -69,7 +69,7 @@ judged(const struct diagnosis *d, enum judge_kind kind, uint32_t index)
 
 		if (s->sort >= CANARY_MAX || !series_kind(s->sort).is_rate ||
 		    s->partners != PARTNERS_MATCH || s->rail[0] != '\0' ||
-		    s->device[0] != '\0' || t == NULL ||
+		    s->device[0] != '\0' || s->bytes > 0 || t == NULL ||
 		    (kind == JUDGE_LEAF && t->state < JUDGE_OUTLIER))
 			continue;
 		while (known < SHARES_ROUNDS && known < t->known) {

@@ -128,6 +128,18 @@ round_grid_read(const struct roster *roster, const json_t *record,
 				r->grid[i * count + k] = json_number_value(v);
 }
 
+/* Records of plans have their total here. */
+static uint32_t
+round_bytes(const json_t *record)
+{
+	uint64_t bytes = member_unsigned(record, "bytes");
+
+	return strcmp(member_text(record, "probe"), "canary") == 0 &&
+		bytes <= UINT32_MAX
+	    ? (uint32_t)bytes
+	    : 0;
+}
+
 void
 round_read(const struct roster *roster, const json_t *record, struct round *ret)
 {
@@ -140,6 +152,7 @@ round_read(const struct roster *roster, const json_t *record, struct round *ret)
 		.phase = member_text(record, "phase"),
 		.machine = member_text(record, "machine"),
 		.device = member_text(record, "device"),
+		.bytes = round_bytes(record),
 		.is_canary = strcmp(member_text(record, "probe"), "canary") ==
 		    0,
 		.canary = STR_FIND(names_tests, member_text(record, "test")),

@@ -47,6 +47,7 @@ struct round {
 	/* Texts live as long as the record. */
 	const char *run, *test, *phase, *machine;
 	const char *device; /* device of the memory; "": the host */
+	uint32_t bytes;     /* of a message; 0: the size of the test */
 	int is_canary;
 	int canary; /* of names_tests; negative: another test */
 	int mesh;   /* enum mesh_class; negative: no class */

@@ -199,11 +199,11 @@ run_order_on(struct run *r)
 		snprintf(least, sizeof(least), "%zu", r->node_count);
 		nodes = run_order_nodes_shuffled(r);
 		overrides = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, "
-				      "s:s, s:s, s:s, s:s, s:s}",
+				      "s:s, s:s, s:s, s:s, s:s, s:s}",
 		    "campaign.nodes", nodes, "campaign.nodes_min", least,
 		    "canary.tests", "lat", "canary.partners", "match",
-		    "canary.exact", "no", "canary.share", "1",
-		    "canary.rounds_min", rounds, "canary.iterations", "1",
+		    "canary.exact", "no", "canary.bytes", "0", "canary.share",
+		    "1", "canary.rounds_min", rounds, "canary.iterations", "1",
 		    "canary.time", "100ms", "canary.precision", "1",
 		    "congestor.mix", "none", "phases.visits", "1");
 		free(nodes);

@@ -185,6 +185,14 @@ series_label_value(const struct series_label *l, const struct place *p,
 		return hostlist_name_check(word) >= 0 ? word : NULL;
 	case SERIES_DEVICE:
 		return v == NULL ? "" : names_gpu_is_device(word) ? word : NULL;
+	case SERIES_BYTES:
+		if (v == NULL)
+			return "";
+		number = json_number_value(v);
+		if (!(number >= 1 && number <= INT_MAX_))
+			return NULL;
+		snprintf(scratch, 24, "%d", (int)number);
+		return scratch;
 	case SERIES_INT:
 		number = json_is_number(v) ? json_number_value(v) : -1;
 		if (!(number >= (double)l->count && number <= INT_MAX_))

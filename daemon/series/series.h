@@ -26,6 +26,7 @@ enum series_label_kind {
 	SERIES_NAME,   /* letters, digits, '.', '_', '-' and '+' */
 	SERIES_NODE,   /* a host's name */
 	SERIES_DEVICE, /* device of the memory; no label for the host's */
+	SERIES_BYTES,  /* a number of bytes; no label without it */
 	SERIES_INT     /* a whole number, at least count */
 };
 
@@ -47,7 +48,7 @@ enum series_keep {
 	SERIES_MERGED   /* their histograms since start, merged */
 };
 
-#define SERIES_LABELS_MAX 5
+#define SERIES_LABELS_MAX 6
 
 struct series_row {
 	const char *family;

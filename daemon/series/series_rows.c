@@ -36,9 +36,8 @@ static const char *const scopes[] = { "all", "intra", "inter" };
 		"impl", SERIES_WORD, "baseline_impl", names_impls + 1,         \
 		    NAMES_IMPLS_MAX - 1                                        \
 	}
-/* The memory of messages: none for the host's, so that older names without it
- * stay unchanged. */
-#define DEVICE MEMBER("device", SERIES_DEVICE)
+/* The memory of messages, and their size if it is not the test's. */
+#define MESSAGES MEMBER("device", SERIES_DEVICE), MEMBER("bytes", SERIES_BYTES)
 #define TEST_AND_PHASE                                                         \
 	MEMBER("test", SERIES_TEST),                                           \
 	{                                                                      \
@@ -62,7 +61,7 @@ static const char *const scopes[] = { "all", "intra", "inter" };
 			     "phase.",                                         \
 		.board = "congestion", .probe = "canary", .unit = unit_,       \
 		.labels = { TEST_AND_PHASE, FIXED("quantile", quantile),       \
-			MEMBER("class", SERIES_CLASS), DEVICE },               \
+			MEMBER("class", SERIES_CLASS), MESSAGES },             \
 		.needs = "n p50", .value = member, .keep = SERIES_NEWEST       \
 	}
 #define LATENCY(quantile, member)                                              \
@@ -76,7 +75,7 @@ static const char *const scopes[] = { "all", "intra", "inter" };
 		.family = family_, .type = "gauge", .help = help_,             \
 		.board = "congestion", .probe = "impact",                      \
 		.labels = { MEMBER("test", SERIES_TEST),                       \
-			WORD("of", statistics), DEVICE },                      \
+			WORD("of", statistics), MESSAGES },                    \
 		.value = member, .keep = SERIES_NEWEST                         \
 	}
 #define THROUGHPUT(impl, member)                                               \
@@ -128,14 +127,16 @@ const struct series_row series_rows[] = {
 	    .help = "Completed canary tests, with or without a result.",
 	    .board = "congestion",
 	    .probe = "canary",
-	    .labels = { TEST_AND_PHASE, MEMBER("class", SERIES_CLASS), DEVICE },
+	    .labels = { TEST_AND_PHASE, MEMBER("class", SERIES_CLASS),
+		MESSAGES },
 	    .keep = SERIES_COUNT },
 	{ .family = "coalmine_canary_test_failures_total",
 	    .type = "counter",
 	    .help = "Canary tests without a result.",
 	    .board = "congestion",
 	    .probe = "canary",
-	    .labels = { TEST_AND_PHASE, MEMBER("class", SERIES_CLASS), DEVICE },
+	    .labels = { TEST_AND_PHASE, MEMBER("class", SERIES_CLASS),
+		MESSAGES },
 	    .needs = "n p50",
 	    .keep = SERIES_LACKING },
 	{ .family = "coalmine_canary_latency_distribution_seconds",
@@ -145,7 +146,8 @@ const struct series_row series_rows[] = {
 	    .board = "congestion",
 	    .probe = "canary",
 	    .unit = "s",
-	    .labels = { TEST_AND_PHASE, MEMBER("class", SERIES_CLASS), DEVICE },
+	    .labels = { TEST_AND_PHASE, MEMBER("class", SERIES_CLASS),
+		MESSAGES },
 	    .needs = "n p50",
 	    .keep = SERIES_MERGED },
 	IMPACT("coalmine_congestion_impact",

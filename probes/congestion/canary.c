@@ -22,6 +22,9 @@
  * stuck only after the time that this takes at 100 Mbit/s. */
 #define SLOWEST_NS_PER_BYTE 80
 
+/* Memory of one rank for the messages of a collective, in each direction. */
+#define COLLECTIVE_BYTES_MAX (256 << 20)
+
 static uint64_t
 canary_stuck_limit_ns(const struct canary *c)
 {
@@ -161,7 +164,8 @@ canary_op_put(struct canary *c)
 static void
 canary_op_allreduce(struct canary *c)
 {
-	link_allreduce(c->link, c->send, c->recv, 1);
+	link_allreduce(c->link, c->send, c->recv,
+	    (int)(c->bytes / sizeof(double)));
 	link_wait_all(c->link, names_tests[c->test].name);
 }
 
@@ -281,8 +285,8 @@ canary_once_known(struct canary *c)
 }
 
 int
-canary_open(struct canary *c, enum canary_test test, struct world *w,
-    struct link *l, struct err *err)
+canary_open(struct canary *c, enum canary_test test, size_t bytes,
+    struct world *w, struct link *l, struct err *err)
 {
 	const struct canary_ops *ops = &canary_ops[test];
 	size_t send, recv;
@@ -294,7 +298,7 @@ canary_open(struct canary *c, enum canary_test test, struct world *w,
 	c->comm = w->slice;
 	c->link = l;
 	c->win = MPI_WIN_NULL;
-	c->bytes = names_tests[test].bytes;
+	c->bytes = bytes > 0 ? bytes : names_tests[test].bytes;
 	c->window = names_tests[test].window;
 	assert((test == CANARY_INCAST ? RING_SENDERS_MAX : 4) * c->window <=
 	    CONTROL_REQS_MAX);
@@ -307,6 +311,11 @@ canary_open(struct canary *c, enum canary_test test, struct world *w,
 		recv = c->bytes * (size_t)(c->window * RING_SENDERS_MAX);
 	else if (!ops->ring)
 		send = recv = c->bytes * (size_t)c->size;
+	if (!ops->ring && recv > COLLECTIVE_BYTES_MAX)
+		return err_set(err, -ENOTSUP,
+		    "%zu bytes for each of %d ranks: expected at most %d MiB "
+		    "together",
+		    c->bytes, c->size, COLLECTIVE_BYTES_MAX >> 20);
 	if (names_tests[test].onesided) {
 		if (l->team != NULL)
 			return err_set(err, -ENOTSUP,
@@ -439,17 +448,23 @@ canary_check_ring(struct canary *c)
 long
 canary_check(struct canary *c)
 {
-	double mine = c->rank + 1, sum = 0;
+	size_t numbers = c->bytes / sizeof(double);
+	double *mine = (double *)(void *)c->send_memory.host;
+	const double *sums = (const double *)(void *)c->recv_memory.host;
 	double want = 0.5 * c->size * (c->size + 1.0);
 	long bad;
 
 	if (canary_ops[c->test].ring)
 		return canary_check_ring(c);
 	if (c->test == CANARY_ALLREDUCE) {
-		memcpy(c->send_memory.host, &mine, sizeof(mine));
+		for (size_t i = 0; i < numbers; i++)
+			mine[i] = c->rank + 1;
+		memset(c->recv_memory.host, 0, c->bytes);
 		canary_once_known(c);
-		memcpy(&sum, c->recv_memory.host, sizeof(sum));
-		return sum == want ? -1 : 0;
+		for (size_t i = 0; i < numbers; i++)
+			if (sums[i] != want)
+				return (long)(i * sizeof(double));
+		return -1;
 	}
 	if (c->test == CANARY_INCAST) {
 		canary_fill(c->send_memory.host, c->bytes, c->rank, c->left);

@@ -64,12 +64,13 @@ struct canary_ops {
 };
 extern const struct canary_ops canary_ops[CANARY_MAX];
 
-/* Open a test. l: the link of the slice, for CONTROL_REQS_MAX messages; it must
- * live longer than the canary. Return 0, or -ENOTSUP with the MPI's text in err
- * if this MPI does not support the test; the result is the same on all ranks of
- * the slice. */
-int canary_open(struct canary *c, enum canary_test test, struct world *w,
-    struct link *l, struct err *err);
+/* Open a test with messages of this many bytes; 0: the size of the test. l: the
+ * link of the slice, for CONTROL_REQS_MAX messages; it must live longer than
+ * the canary. Return 0, or -ENOTSUP with the reason in err if this MPI does not
+ * support the test or the messages to all ranks take too much memory; the
+ * result is the same on all ranks of the slice. */
+int canary_open(struct canary *c, enum canary_test test, size_t bytes,
+    struct world *w, struct link *l, struct err *err);
 /* Close a test. Collective over the slice. */
 void canary_close(struct canary *c);
 /* Perform one operation. */

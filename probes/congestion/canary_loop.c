@@ -68,7 +68,8 @@ canary_loop_open_test(struct canary_loop *m, int i, int rc,
 	if (rc < 0)
 		t->err = *why;
 	else if (!world_alone(m->world))
-		rc = canary_open(&t->canary, test, m->world, &m->link, &t->err);
+		rc = canary_open(&t->canary, test, s->bytes, m->world, &m->link,
+		    &t->err);
 	MPI_DO(MPI_Allreduce(MPI_IN_PLACE, &rc, 1, MPI_INT, MPI_MIN,
 	    m->world->group));
 	if (rc == 0)

@@ -302,6 +302,15 @@ report_carried_by(const struct world *w, double sent_bytes, double wanted_bytes)
 	    : NULL;
 }
 
+/* Records of the tests' own sizes do not name them. */
+static void
+report_put_bytes(json_t *r, const struct settings *s)
+{
+	if (s->bytes > 0)
+		json_object_set_new(r, "bytes",
+		    json_integer((json_int_t)s->bytes));
+}
+
 static void
 report_canary(struct canary_loop *m, int i, enum phase phase)
 {
@@ -366,6 +375,7 @@ report_canary(struct canary_loop *m, int i, enum phase phase)
 	json_object_set_new(r, "partners",
 	    json_string(names_partners[s->partners]));
 	report_put_cause(r, cell->cause, m->tests[i].err.text);
+	report_put_bytes(r, s);
 	link_describe(m->world, r);
 	relay_put(r);
 	free(x.nodes);
@@ -391,6 +401,7 @@ report_impact(struct canary_loop *m, int i, enum impact_of of)
 	    record_number(im.value), "interval",
 	    report_interval(s->level, im.lo, im.hi));
 	report_put_cause(r, cause, m->tests[i].err.text);
+	report_put_bytes(r, s);
 	link_describe(m->world, r);
 	relay_put(r);
 }

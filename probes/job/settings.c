@@ -32,6 +32,7 @@ settings_read(const struct conf *c, struct settings *ret)
 	ret->precision = conf_real(c, "canary", "precision");
 	ret->level = conf_real(c, "canary", "level");
 	ret->time_ns = conf_span_ns(c, "canary", "time");
+	ret->bytes = conf_bytes(c, "canary", "bytes");
 	ret->rounds_min = (int)conf_int(c, "canary", "rounds_min");
 	ret->iterations = (int)conf_int(c, "canary", "iterations");
 	ret->large_rounds = (int)conf_int(c, "canary", "large_rounds");

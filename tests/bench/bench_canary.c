@@ -105,7 +105,7 @@ bench(struct world *w, const struct settings *s, const struct row *row)
 	struct err err;
 
 	link_open(&link, w, w->slice, CONTROL_REQS_MAX, &err);
-	canary_open(&c, row->test, w, &link, &err);
+	canary_open(&c, row->test, 0, w, &link, &err);
 	plain_open(&loop, row->test, w->slice);
 	for (int i = 0; i < row->turns; i++) {
 		pairs[i] = take_turns(r, &c, &loop, i, row->count);

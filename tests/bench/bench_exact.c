@@ -148,7 +148,7 @@ bench(struct world *w, const struct settings *s, enum canary_test test)
 	b->rounds = rounds_new(w, s);
 	b->rings = large(test) ? LARGE_OP_RINGS : RINGS_MAX;
 	link_open(&b->link, w, w->slice, CONTROL_REQS_MAX, &err);
-	if (canary_open(&b->canary, test, w, &b->link, &err) < 0 ||
+	if (canary_open(&b->canary, test, 0, w, &b->link, &err) < 0 ||
 	    plain_open(&b->plain, test, w->slice) < 0) {
 		if (w->rank == 0)
 			printf("| %s | not on this MPI | | | | | | | |\n",

@@ -91,8 +91,19 @@ case_usual() {
 	! grep -q '99%' "$work/out" || fail "--quiet prints tables"
 }
 
-# No congestors; idle ones; several ranks on a node.
+# No congestors; idle ones; several ranks on a node; messages of another size,
+# whose contents the engine checks.
 case_none() {
+	engine 4 run "$work/c.conf" --json "$work/records" --quiet \
+		-o canary.tests=lat,get-lat,bw,put-bw,bw-sync,natural-bw,allreduce,alltoall,incast \
+		-o canary.bytes=24K -o canary.iterations=1 \
+		-o congestor.mix=none -o phases.visits=1
+	complete bytes
+	[ "$(count '.probe=="canary" and .n>0 and .bytes==24576 and
+		(.cause|not)')" = 9 ] || fail "canaries of 24 KiB"
+	jq -se '(.[] | select(.test=="natural-bw").carried // null) as $c |
+		$c == null or $c.wanted_bytes % (16 * 24576) == 0' \
+		"$work/records" >/dev/null || fail "bytes of natural-bw"
 	engine 4 run "$work/c.conf" --json "$work/records" \
 		-o congestor.mix=none -o phases.quiet=wild
 	complete none

@@ -130,6 +130,7 @@ test_good(void **state)
 		"[campaign]\nclass = background\n[self]\nbytes = 1M\n",
 		"[canary]\npartners = pair\ntests = lat,put-bw\n",
 		"[canary]\npartners = one-way\ntests = bw\n",
+		"[canary]\ntests = bw\nbytes = 12\n",
 		"[slurm]\nqos = a-Z_0.,:+@\n" };
 
 	(void)state;
@@ -159,6 +160,11 @@ test_rules(void **state)
 		    "test bw, incast only, and " },
 		{ "[canary]\npartners = match\ntests = lat\nexact = gpcnet\n",
 		    "f:2: canary.partners = match: match and pair are valid" },
+		{ "[canary]\ntests = lat,allreduce\nbytes = 12\n",
+		    "f:3: canary.bytes = 12: allreduce adds numbers of 8 "
+		    "bytes: expected a multiple of 8" },
+		{ "[canary]\nbytes = 1K\nexact = gpcnet\n",
+		    "f:2: canary.bytes = 1K: canary.exact = gpcnet uses" },
 		{ "[congestor]\nmix = none,incast\n",
 		    "f:2: congestor.mix = none,incast: none cannot be" },
 		{ "[congestor]\nmix = bcast,bcast\n",

@@ -231,6 +231,8 @@ hear_round_of(struct fix *f, unsigned slow, const struct diagnosis_source *from)
 	record = json_pack("{s:s, s:s, s:s, s:s, s:s*, s:f, s:o}", "run",
 	    from->run, "probe", "canary", "test", "lat", "phase", "wild",
 	    "device", f->device, "p50", 1e-5, "nodes", nodes);
+	if (f->bytes > 0)
+		json_object_set_new(record, "bytes", json_integer(f->bytes));
 	evidence_record(f->diagnosis, f->roster, from, record);
 	json_decref(record);
 }

@@ -43,6 +43,7 @@ struct fix {
 	struct diagnosis *diagnosis;
 	struct conf *campaign; /* of the last order */
 	const char *device;    /* of rounds; NULL: memory of the host */
+	int bytes; /* of a message of rounds; 0: not in the record */
 	int orders;
 	unsigned waits;   /* nodes whose ranks rarely have a core, a bit each */
 	unsigned not_had; /* a bit a node that no run may have */

@@ -170,6 +170,35 @@ test_device(void **state)
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 }
 
+/* Rounds of messages of another size are separate too, after a restart, and the
+ * confirmation run sends messages of that size. */
+static void
+test_bytes(void **state)
+{
+	struct fix *f = *state;
+	json_t *all;
+
+	for (int i = 0; i < 6; i++) {
+		f->bytes = i % 2 == 0 ? 4096 : 0;
+		hear_round(f, i % 2 == 0 ? 1 << 4 : 0);
+	}
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	diagnosis_tick(f->diagnosis);
+	assert_int_equal(f->orders, 1);
+	assert_int_equal(conf_bytes(f->campaign, "canary", "bytes"), 4096);
+	all = diagnosis_json(f->diagnosis, 0);
+	fix_again(f);
+	diagnosis_load(f->diagnosis, all);
+	json_decref(all);
+	for (int i = 0; i < 4; i++)
+		hear_round(f, 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_WARN);
+	f->bytes = 4096;
+	for (int i = 0; i < 4; i++)
+		hear_round(f, 0);
+	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
+}
+
 /* If a node is stuck with one other, neither is reported, and one of both is
  * excluded. If it is stuck with a second node, it is reported until runs
  * measure it with them. */
@@ -928,6 +957,7 @@ main(void)
 		DIAGNOSIS_TEST(test_changed),
 		DIAGNOSIS_TEST(test_rail),
 		DIAGNOSIS_TEST(test_device),
+		DIAGNOSIS_TEST(test_bytes),
 		DIAGNOSIS_TEST(test_stuck),
 		DIAGNOSIS_TEST(test_score_and_verdict),
 		DIAGNOSIS_TEST(test_leaf_goes),

@@ -76,6 +76,13 @@ on_device(json_t *record, const char *device)
 }
 
 static json_t *
+of_bytes(json_t *record, int bytes)
+{
+	json_object_set_new(record, "bytes", json_integer(bytes));
+	return record;
+}
+
+static json_t *
 speedup(const char *of, const char *order, double value)
 {
 	return json_pack("{s:s,s:s,s:s,s:s,s:f}", "probe", "speedup", "of", of,
@@ -172,6 +179,7 @@ full_series(void)
 	take_new(l, impact("lat", "mean", 16));
 	take_new(l, on_device(impact("lat", "p99", 3), "cuda"));
 	take_new(l, on_device(impact("lat", "p99", 99), "x\"y"));
+	take_new(l, of_bytes(impact("lat", "p99", 5), 4096));
 	take_new(l, speedup("neighbor", "phased", 2));
 	take_new(l, speedup("neighbor", "phased", 2.5));
 	take_new(l, speedup("neighbor", "sideways", 7));
@@ -230,6 +238,8 @@ test_promised_names(void **state)
 		"coalmine_congestion_impact{test=\"lat\",of=\"p99\"} 28.5",
 		"coalmine_congestion_impact{test=\"lat\",of=\"p99\","
 		"device=\"cuda\"} 3",
+		"coalmine_congestion_impact{test=\"lat\",of=\"p99\","
+		"bytes=\"4096\"} 5",
 		"coalmine_congestion_impact_low{test=\"lat\",of=\"p99\"} 25.65",
 		"coalmine_congestion_impact_high{test=\"lat\",of=\"mean\"} "
 		"17.6",
