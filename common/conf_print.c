@@ -20,10 +20,21 @@ conf_print_comment(const char *text, FILE *to)
 	}
 }
 
+/* Return the unit of a number, to be printed after its range; "" for values
+ * that have none or include it. */
+static const char *
+conf_print_unit(const struct conf_row *row)
+{
+	int is_number = row->type == CONF_INT || row->type == CONF_REAL;
+
+	return is_number && strcmp(row->unit, "1") != 0 ? row->unit : "";
+}
+
 void
 conf_print_defaults(const struct conf_row *rows, FILE *to)
 {
 	char allowed[256];
+	const char *unit;
 
 	for (size_t i = 0; rows[i].key != NULL; i++) {
 		if (conf_section_starts(rows, i))
@@ -33,7 +44,9 @@ conf_print_defaults(const struct conf_row *rows, FILE *to)
 			fputc('\n', to);
 		conf_print_comment(rows[i].text, to);
 		conf_type_allowed(&rows[i], allowed, sizeof(allowed));
-		fprintf(to, "# Values: %s\n", allowed);
+		unit = conf_print_unit(&rows[i]);
+		fprintf(to, "# Values: %s%s%s\n", allowed,
+		    unit[0] == '\0' ? "" : " ", unit);
 		if (rows[i].fallback == NULL)
 			fprintf(to, "%s =\n", rows[i].key);
 		else if (rows[i].fallback[0] == '\0')
@@ -69,6 +82,7 @@ void
 conf_print_mdoc(const struct conf_row *rows, FILE *to)
 {
 	char allowed[256];
+	const char *unit;
 
 	for (size_t i = 0; rows[i].key != NULL; i++) {
 		if (conf_section_starts(rows, i))
@@ -78,11 +92,13 @@ conf_print_mdoc(const struct conf_row *rows, FILE *to)
 		conf_print_mdoc_text(rows[i].text, to);
 		fputc('\n', to);
 		conf_type_allowed(&rows[i], allowed, sizeof(allowed));
+		unit = conf_print_unit(&rows[i]);
 		fputs(".br\n", to);
 		if (rows[i].type != CONF_STRING) {
 			fputs("Values: ", to);
 			conf_print_mdoc_text(allowed, to);
-			fputs(".\n", to);
+			fprintf(to, "%s%s.\n", unit[0] == '\0' ? "" : " ",
+			    unit);
 		}
 		if (rows[i].fallback == NULL)
 			fputs("Required.\n", to);

@@ -19,7 +19,7 @@ static const struct conf_row rows[] = {
 	{ "one", "text", CONF_STRING, 0, 8, NULL, "", "", "A text." },
 	{ "one", "name", CONF_STRING, 1, 8, NULL, NULL, "", "A name." },
 	{ "one", "on", CONF_BOOL, 0, 0, NULL, "no", "", "A switch." },
-	{ "one", "count", CONF_INT, 1, 100, NULL, "5", "", "A count." },
+	{ "one", "count", CONF_INT, 1, 100, NULL, "5", "nodes", "A count." },
 	{ "two", "share", CONF_REAL, 0.01, 1, NULL, "20%", "1", "A share." },
 	{ "two", "size", CONF_BYTES, 1, 1048576, NULL, "4K", "bytes",
 	    "A size." },
@@ -307,12 +307,14 @@ test_printers(void **state)
 	assert_non_null(strstr(text,
 	    "[two]\n# A share.\n"
 	    "# Values: 0.01 to 1\n#share = 20%\n"));
+	assert_non_null(strstr(text, "\n# Values: 1 to 100 nodes\n"));
 	assert_non_null(strstr(text, "\nname =\n")); /* has no default */
 	free(text);
 	text = printed(conf_print_mdoc);
 	assert_non_null(strstr(text,
 	    ".It Ic mode\nA choice.\n"
 	    ".br\nValues: red|green.\nDefault:\n.Ql green .\n"));
+	assert_non_null(strstr(text, "\nValues: 1 to 100 nodes.\n"));
 	assert_non_null(strstr(text, "Required.\n"));
 	free(text);
 }
