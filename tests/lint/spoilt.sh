@@ -173,8 +173,10 @@ spoil paths 'README.md:1: names common/two*.c, which is not there' \
 spoil man 'etc/bad.5' 'printf ".Dd x\n.Sh\n" >etc/bad.5'
 spoil man "can't break line" \
     'printf "%120s\n" x | tr " " x >>schema/coalmine-output.7'
-spoil man 'says nothing of coalmined agents_max' \
+spoil man 'etc/coalmine.conf.5: text about' \
     'sed -i "/table coalmined/d" etc/coalmine.conf.5'
+spoil man 'etc/coalmine.conf.5: no text about section budget' \
+    'sed -i "/about budget/d" etc/coalmine.conf.5'
 spoil man 'says nothing of cause peer-lost' \
     'sed -i "/table cause/d" schema/coalmine-output.7'
 spoil man 'says nothing of message' 'rm schema/coalmine-wire.7'
@@ -185,7 +187,7 @@ spoil man 'docs/coalmine.7: has no entry for etc/coalmine.conf.5' \
 spoil man 'docs/coalmine.7: names test none of tests/x.py' \
     'echo ".Pq Pa tests/x.py : Li none ;" >>docs/coalmine.7'
 spoil made 'man/man5/coalmine.conf.5:1: differs' \
-    'sed -i "/table coalmined/d" etc/coalmine.conf.5'
+    'sed -i "s/^.Sh COLLECTOR/.Sh COLLECTORS/" etc/coalmine.conf.5'
 spoil made 'grafana/coalmine-overview.json:1: differs' \
     'sed -i "s/QUARTER = 24/QUARTER = 23/" etc/grafana/make.py'
 spoil made 'matrices/ccc.mtx:1: differs' \
