@@ -200,7 +200,7 @@ main_names_find(struct agent *ag)
 	const char *libexec = conf_string(ag->conf, "children", "libexec");
 
 	if (gethostname(ag->host, sizeof(ag->host)) < 0)
-		fatal("hostname");
+		fatal("cannot read the host name");
 	ag->host[sizeof(ag->host) - 1] = '\0';
 	ag->name = name[0] != '\0' ? name : ag->host;
 	ag->cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
@@ -216,7 +216,7 @@ main_files_check(const struct agent *ag)
 	struct err err;
 
 	if (access(ag->keeper, X_OK) < 0) {
-		log_warn("%s: children.libexec: %s",
+		log_warn("%s: children.libexec: cannot execute %s",
 		    conf_where(ag->conf, "children", "libexec"), ag->keeper);
 		return -ENOENT;
 	}
@@ -236,9 +236,9 @@ main_state_open(struct agent *ag)
 	char path[AGENT_PATH_MAX];
 
 	if (mkdir(state, 0700) < 0 && errno != EEXIST)
-		fatal("%s", state);
+		fatal("cannot create the state directory %s", state);
 	if (mkdir(run_dir, 0711) < 0 && errno != EEXIST)
-		fatal("%s", run_dir);
+		fatal("cannot create the run directory %s", run_dir);
 	if (proc_cgroup_home(path, sizeof(path)) >= 0)
 		ag->cgroup = xstrdup(path);
 	cleanup_leftovers(ag);
@@ -278,7 +278,7 @@ main_grace_cb(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	run_end_all(arg, 2000,
-	    "no contact with the collector within its grace time");
+	    "no contact with the collector for longer than agent.grace");
 }
 
 static void
@@ -399,7 +399,7 @@ main(int argc, char **argv)
 		.gid = ag.child_gid });
 	ag.base = event_base_new();
 	if (ag.base == NULL)
-		fatalx("libevent: no event base");
+		fatalx("cannot create the event loop of libevent");
 	ag.mesh = mesh_new(ag.base, ag.conf, ag.cores, orders_send, &ag);
 	ag.inband = inband_new(conf_string(ag.conf, "agent", "in_band"),
 	    ag.host);

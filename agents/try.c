@@ -63,7 +63,7 @@ try_send(enum wire_type type, json_t *msg, void *arg)
 		snprintf(rank, sizeof(rank),
 		    "rank %lld: ", (long long)member_int(msg, "rank"));
 		try_failed(t, rank,
-		    member_text_or(msg, "abort", "it ended unexpectedly"),
+		    member_text_or(msg, "abort", "ended unexpectedly"),
 		    member_text(msg, "stderr"));
 	} else if (type == WIRE_EXITED) {
 		if (member_int(msg, "status") != 0)
@@ -84,7 +84,8 @@ try_record(const char *run, const struct record_head *head, const char *line,
 
 	(void)run;
 	if (strcmp(member_text(record, "verdict"), "bad") == 0)
-		try_failed(t, "a message arrived corrupted", "", "");
+		try_failed(t, "a message between the ranks arrived corrupted",
+		    "", "");
 	if (strcmp(head->probe, "end") == 0)
 		t->ended = strcmp(member_text(record, "status"), "ok") == 0;
 	json_decref(record);
@@ -173,7 +174,7 @@ try_mpi(struct agent *ag, const char *name)
 		return 1;
 	}
 	if (mkdtemp(dir) == NULL || chmod(dir, 0711) < 0) {
-		log_warn("%s", dir);
+		log_warn("cannot prepare the directory %s", dir);
 		return 1;
 	}
 	snprintf(set, sizeof(set), "agent.run_dir=%s", dir);
@@ -196,6 +197,8 @@ try_mpi(struct agent *ag, const char *name)
 	if (t.why[0] == '\0')
 		printf("%s: two ranks connected by %s\n", name, mpi->wireup);
 	else
-		log_warnx("%s, by %s: %s", name, mpi->wireup, t.why);
+		log_warnx("%s: the test with two ranks, connected by %s, "
+			  "failed: %s",
+		    name, mpi->wireup, t.why);
 	return t.why[0] == '\0' ? 0 : 1;
 }

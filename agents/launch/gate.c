@@ -49,7 +49,7 @@ gate_pipe(const char *path, int64_t gid, mode_t mode)
 		fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	privileges_back();
 	if (fd < 0 || (gid >= 0 && fchmod(fd, mode) < 0)) {
-		log_warn("%s", path);
+		log_warn("cannot create the FIFO %s", path);
 		if (fd >= 0)
 			close(fd);
 		return -1;
@@ -87,7 +87,7 @@ gate_script(const char *path, const char *begin, const char *hold)
 	    fchmod(fd, 0755) < 0)
 		rc = -1;
 	if (rc < 0)
-		log_warn("%s", path);
+		log_warn("cannot write the script %s", path);
 	if (fd >= 0)
 		close(fd);
 	strbuf_clear(&sb);

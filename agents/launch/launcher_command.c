@@ -169,7 +169,8 @@ launcher_command_build(const struct mpi_impl_job *job, char *ret_path,
 	rc = str_format(ret_path, cap_bytes, "%s", argv->list[0]);
 	if (rc >= 0 && access(ret_path, X_OK) == 0)
 		return 0;
-	return err_set(err, -ENOENT, "%.200s is missing", argv->list[0]);
+	return err_set(err, -ENOENT, "%.200s is missing or not executable",
+	    argv->list[0]);
 }
 
 int

@@ -58,7 +58,10 @@ launcher_slurm_build(const struct mpi_impl_job *job, char *ret_path,
 
 	if (str_format(ret_path, cap_bytes, "%s/srun", dir) < 0 ||
 	    access(ret_path, X_OK) < 0)
-		return err_set(err, -ENOENT, "%.200s/srun is missing", dir);
+		return err_set(err, -ENOENT,
+		    "%.200s/srun is missing or not executable; set "
+		    "children.slurm to the folder of srun",
+		    dir);
 	snprintf(hosts, sizeof(hosts), "%s/hosts", job->dir);
 	rc = launcher_slurm_hosts_write(job, hosts);
 	if (rc < 0) {

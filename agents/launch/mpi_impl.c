@@ -149,7 +149,8 @@ mpi_impl_path(const struct mpi_impl_mpi *mpi, const struct conf *c,
 		    conf_string(c, "children", "libexec"), mpi->name);
 	if (str_format(ret_engine, cap_bytes, "%s", engine) < 0 ||
 	    access(engine, X_OK) < 0)
-		return err_set(err, -ENOENT, "%s is missing", engine);
+		return err_set(err, -ENOENT,
+		    "the probe engine %s is missing or not executable", engine);
 	return 0;
 }
 

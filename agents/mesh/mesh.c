@@ -332,7 +332,8 @@ mesh_order(struct mesh *m, const json_t *msg)
 	}
 	if (m->probe == NULL) {
 		mesh_close_all(m);
-		err_say(&err, "mesh: UDP %.60s port %u: %s",
+		err_say(&err,
+		    "mesh: cannot open UDP address %.60s, port %u: %s",
 		    member_text(msg, "addr"), (unsigned)o.port,
 		    strerror(error));
 		log_warnx("%s", err.text);

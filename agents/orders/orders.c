@@ -60,7 +60,8 @@ orders_idle_known(enum cause cause, const char *text, void *arg)
 	run->idle = NULL;
 	orders_say_prepared(run->ag, run->id, cause, text);
 	if (cause != CAUSE_NONE)
-		run_end(run, 0, "the node is not known to be idle");
+		run_end(run, 0,
+		    "the node is busy, or cannot detect whether it is idle");
 	else
 		run_watch_jobs(run);
 }
@@ -108,8 +109,8 @@ orders_prepare(struct agent *ag, const json_t *msg, struct run **ret,
 	    (program != NULL && run_program_check(ag, program, err) < 0))
 		return CAUSE_UNSUPPORTED;
 	if (strcmp(mpi->wireup, "pmix") == 0 && access(ag->pmix, X_OK) < 0) {
-		err_say(err, "%.200s is missing; %s needs it", ag->pmix,
-		    mpi->name);
+		err_say(err, "%.200s is missing or not executable; %s needs it",
+		    ag->pmix, mpi->name);
 		return CAUSE_UNSUPPORTED;
 	}
 	if (run_open(ag, member_text(msg, "run"),
@@ -241,11 +242,13 @@ orders_do_launch(struct agent *ag, const json_t *msg)
 		return -EPROTO;
 	}
 	if (run == NULL || run->ending || run->idle != NULL)
-		orders_say_not_launched(ag, id, "not prepared");
+		orders_say_not_launched(ag, id,
+		    "the run is not prepared on this node");
 	else if (run->records != NULL)
-		orders_say_not_launched(ag, id, "already launched");
+		orders_say_not_launched(ag, id, "the run is already launched");
 	else if (strcmp(run->mpi->name, member_text(msg, "mpi")) != 0)
-		orders_say_not_launched(ag, id, "prepared for another MPI");
+		orders_say_not_launched(ag, id,
+		    "the run was prepared for another MPI");
 	else if (launcher == NULL)
 		orders_say_not_launched(ag, id,
 		    "this agent does not have this launcher");
@@ -270,11 +273,13 @@ orders_do_start(struct agent *ag, const json_t *msg)
 	    size > INT32_MAX || size < first + local || size % local != 0)
 		return -EPROTO;
 	if (run == NULL || run->ending || run->idle != NULL)
-		orders_say_not_launched(ag, id, "not prepared");
+		orders_say_not_launched(ag, id,
+		    "the run is not prepared on this node");
 	else if (run->starts_ranks)
-		orders_say_not_launched(ag, id, "already launched");
+		orders_say_not_launched(ag, id, "the run is already launched");
 	else if (strcmp(run->mpi->name, member_text(msg, "mpi")) != 0)
-		orders_say_not_launched(ag, id, "prepared for another MPI");
+		orders_say_not_launched(ag, id,
+		    "the run was prepared for another MPI");
 	else
 		run_start(run,
 		    &(struct run_start){ .first = (int)first,
@@ -427,7 +432,7 @@ orders_down(uint64_t silent_ns, void *arg)
 	uint64_t ns = grace_ns > silent_ns ? grace_ns - silent_ns : 0;
 	struct timeval tv = clk_timeval(ns);
 
-	notify_status("no collector at %s",
+	notify_status("no connection to the collector at %s",
 	    conf_string(ag->conf, "agent", "collector"));
 	json_array_clear(ag->prepares); /* it asks again */
 	event_add(ag->grace, &tv);

@@ -160,7 +160,9 @@ child_control_cb(evutil_socket_t fd, short what, void *arg)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		log_warnx("keeper %d: lost", (int)c->keeper);
+		log_warnx("keeper with pid %d ended unexpectedly; its program "
+			  "counts as ended",
+		    (int)c->keeper);
 		child_finish(c, -1);
 		return;
 	}
@@ -248,7 +250,7 @@ child_keeper_exec(const struct child_spec *spec, char *const *args,
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execve(spec->keeper, args, keeper_env);
-	(void)!write(CONTROL_FD, "failed no keeper\n", 17);
+	(void)!write(CONTROL_FD, "failed cannot start coalmine-keeper\n", 36);
 	_exit(126);
 }
 

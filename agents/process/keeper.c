@@ -148,7 +148,7 @@ keeper_child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
 
 	fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	if ((fd < 0 ? setpgid(0, 0) : (int)setsid()) < 0)
-		keeper_child_fail(pipe_fd, "process group");
+		keeper_child_fail(pipe_fd, "cannot create a process group");
 	if (k->leaf &&
 	    str_format(procs, sizeof(procs), "%s/cgroup.procs", k->cgroup) >=
 		0) {
@@ -165,10 +165,11 @@ keeper_child_exec(struct keeper *k, pid_t keeper, int pipe_fd)
 	if (k->uid >= 0 &&
 	    (setgroups(1, &gid) < 0 || setgid(gid) < 0 ||
 		setuid((uid_t)k->uid) < 0))
-		keeper_child_fail(pipe_fd, "change user");
+		keeper_child_fail(pipe_fd,
+		    "cannot change to the user of probes");
 	if (k->uid > 0 && setuid(0) == 0)
 		keeper_child_fail(pipe_fd,
-		    "still root after changing the user");
+		    "still root after the change to the user of probes");
 	/* after the change of user, which clears it */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)

@@ -14,16 +14,16 @@ void
 privileges_take(int64_t uid, int64_t gid)
 {
 	if (gid >= 0 && setegid((gid_t)gid) < 0)
-		fatal("group %lld", (long long)gid);
+		fatal("cannot change to group %lld", (long long)gid);
 	if (uid >= 0 && seteuid((uid_t)uid) < 0)
-		fatal("user %lld", (long long)uid);
+		fatal("cannot change to user %lld", (long long)uid);
 }
 
 void
 privileges_back(void)
 {
 	if (geteuid() != getuid() && seteuid(getuid()) < 0)
-		fatal("user %lld", (long long)getuid());
+		fatal("cannot change to user %lld", (long long)getuid());
 	if (getegid() != getgid() && setegid(getgid()) < 0)
-		fatal("group %lld", (long long)getgid());
+		fatal("cannot change to group %lld", (long long)getgid());
 }

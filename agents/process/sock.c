@@ -57,7 +57,8 @@ sock_error_cb(struct evconnlistener *l, void *arg)
 	struct sock *s = arg;
 
 	if (!s->told)
-		log_warn("listener: accept");
+		log_warn("cannot accept a connection on a local socket; "
+			 "retrying");
 	s->told = 1;
 	evconnlistener_disable(l);
 	event_add(s->again, &pause);
@@ -85,7 +86,7 @@ sock_listen(struct event_base *base, const char *path, int64_t gid,
 	    (struct sockaddr *)&sun, (int)sizeof(sun));
 	privileges_back();
 	if (s->listener == NULL || chmod(path, gid >= 0 ? 0660 : 0600) < 0) {
-		log_warn("%s", path);
+		log_warn("cannot create the socket %s", path);
 		sock_close(s);
 		return NULL;
 	}

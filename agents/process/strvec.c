@@ -28,7 +28,7 @@ strvec_text_make(const char *fmt, va_list ap)
 	char *text;
 
 	if (vasprintf(&text, fmt, ap) < 0)
-		fatalx("words: out of memory");
+		fatalx("out of memory: formatting a text");
 	return text;
 }
 

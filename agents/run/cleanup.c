@@ -124,7 +124,7 @@ cleanup_run_dir(const struct agent *ag, const char *path)
 	if (dir != NULL)
 		closedir(dir);
 	if (rmdir(path) < 0)
-		log_warnx("%s: cannot remove all of its files", path);
+		log_warn("cannot remove the directory %s", path);
 }
 
 int

@@ -51,7 +51,10 @@ idle_look_load(struct agent *ag, struct err *err)
 
 	if (getloadavg(&load, 1) != 1 || load < limit)
 		return 0;
-	err_say(err, "load %.2f, limit %.2f", load, limit);
+	err_say(err,
+	    "the load average of 1 minute is %.2f; the node is idle "
+	    "below %.2f (idle.load)",
+	    load, limit);
 	return 1;
 }
 
@@ -156,7 +159,7 @@ idle_command_exited(struct child *c, int status, const char *tail, void *arg)
 	struct err err;
 
 	(void)c;
-	err_say(&err, "idle command: exit %d%s%.120s", status,
+	err_say(&err, "idle.command exited with status %d%s%.120s", status,
 	    tail[0] != '\0' ? ": " : "", tail);
 	err.text[strcspn(err.text, "\n")] = '\0';
 	w->cb(status == 0 ? CAUSE_NONE : CAUSE_BUSY, err.text, w->arg);
@@ -237,9 +240,10 @@ idle_auto(struct agent *ag, const char *known, struct err *err)
 	if (strcmp(known, "assumed") == 0)
 		return CAUSE_NONE;
 	err_say(err,
-	    "cannot tell whether the node is idle: no Slurm here; set "
-	    "idle.check in coalmine-agent.conf, or slurm.idle = yes in "
-	    "coalmined.conf, or order the run with -o campaign.idle=assumed");
+	    "cannot tell whether the node is idle: no Slurm on this "
+	    "node; set idle.check in coalmine-agent.conf, or "
+	    "slurm.idle = yes in coalmined.conf, or order the run with "
+	    "-o campaign.idle=assumed");
 	return CAUSE_IDLE_UNKNOWN;
 }
 

@@ -57,7 +57,7 @@ record_pipe_line_take(struct record_pipe *r, const char *line, size_t len)
 	    (head.seq != 0 || head.run[0] != '\0')) {
 		record_pipe_bad(r, "record belongs to another run");
 	} else if (head.seq != 0 && head.seq != r->last_seq + 1) {
-		err_say(&err, "record %llu follows %llu",
+		err_say(&err, "record %llu was received after record %llu",
 		    (unsigned long long)head.seq,
 		    (unsigned long long)r->last_seq);
 		record_pipe_bad(r, err.text);
@@ -83,7 +83,8 @@ record_pipe_read_some(struct record_pipe *r)
 		free(line);
 	}
 	if (!r->bad && evbuffer_get_length(r->in) > RECORD_LINE_MAX)
-		record_pipe_bad(r, "record line too long");
+		record_pipe_bad(r,
+		    "a record is longer than the limit of a line");
 	return n > 0;
 }
 
@@ -109,7 +110,7 @@ record_pipe_open(struct event_base *base, const char *path, const char *run,
 		fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	privileges_back();
 	if (fd < 0 || (gid >= 0 && fchmod(fd, 0620) < 0)) {
-		log_warn("%s", path);
+		log_warn("cannot create the FIFO %s", path);
 		if (fd >= 0)
 			close(fd);
 		return NULL;

@@ -127,7 +127,8 @@ run_stuck_cb(int64_t rank, int64_t pid, json_t *with, void *arg)
 {
 	struct run *run = arg;
 
-	log_warnx("run %s: rank %lld is stuck with rank %lld on \"%s\"",
+	log_warnx("run %s: rank %lld is stuck in an exchange with rank %lld "
+		  "on node %s",
 	    run->id, (long long)rank, (long long)member_int(with, "rank"),
 	    member_text_or(with, "node", NULL));
 	run_send(run, WIRE_RANK_LOST,
@@ -283,7 +284,7 @@ run_open(struct agent *ag, const char *id, uint64_t deadline_ms,
 	run->watch = rank_watch_open(ag->base, path, ag->child_gid,
 	    &rank_watch_ops, run);
 	if (run->watch == NULL) {
-		err_say(err, "%s: cannot listen", path);
+		err_say(err, "cannot listen on the socket %s", path);
 		run_free(run);
 		return -EIO;
 	}
@@ -317,7 +318,7 @@ run_end(struct run *run, uint64_t grace_ms, const char *text)
 	struct run_child *rc;
 
 	if (!run->ending)
-		log_info("run %s: ends: %s", run->id, text);
+		log_info("run %s: ending: %s", run->id, text);
 	run->ending = 1;
 	if (run->ranks != NULL)
 		ranks_end(run->ranks);
@@ -364,7 +365,7 @@ run_started_cb(struct child *c, pid_t pid, void *arg)
 		ranks_started(run->ranks, (int)rc->id, pid);
 		return;
 	}
-	log_info("run %s: launcher: pid %d", run->id, (int)pid);
+	log_info("run %s: launcher started, pid %d", run->id, (int)pid);
 	run_send(run, WIRE_LAUNCHED,
 	    json_pack("{s:s, s:b, s:I}", "run", run->id, "ok", 1, "pid",
 		(json_int_t)pid),
@@ -374,7 +375,8 @@ run_started_cb(struct child *c, pid_t pid, void *arg)
 static void
 run_send_not_started(struct run *run, const char *why)
 {
-	log_warnx("run %s: cannot start: %s", run->id, why);
+	log_warnx("run %s: cannot start the launcher or a rank: %s", run->id,
+	    why);
 	run_send(run, WIRE_LAUNCHED,
 	    json_pack("{s:s, s:b, s:o}", "run", run->id, "ok", 0, "text",
 		text_json(why)),
@@ -408,7 +410,7 @@ run_exited_cb(struct child *c, int status, const char *tail, void *arg)
 		run_child_gone(rc);
 		return;
 	}
-	log_info("run %s: launcher: exited %d", run->id, status);
+	log_info("run %s: launcher exited with status %d", run->id, status);
 	if (run->records != NULL)
 		record_pipe_drain(run->records);
 	run->ag->run_ops->flush(run->ag);

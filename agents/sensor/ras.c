@@ -308,7 +308,9 @@ ras_read_cb(struct bufferevent *bev, void *arg)
 	while ((n = evbuffer_remove(in, part, sizeof(part))) > 0) {
 		p->bytes += (size_t)n;
 		if (p->bytes > BYTES_MAX) {
-			ras_done(p, "the reply is longer than 16 MiB");
+			ras_done(p,
+			    "the reply of the NCCL RAS port is longer than 16 "
+			    "MiB");
 			return;
 		}
 		if (ras_read_feed(p->read, part, (size_t)n) < 0) {
@@ -329,10 +331,11 @@ ras_event_cb(struct bufferevent *bev, short what, void *arg)
 	ras_read_cb(bev, p);
 	if (p->bev != bev)
 		return; /* it is over already */
-	err_say(&err, "cannot read the RAS port: %s",
+	err_say(&err, "cannot read the NCCL RAS port: %s",
 	    evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR()));
 	ras_done(p,
-	    what & BEV_EVENT_TIMEOUT     ? "no reply of the RAS port"
+	    what & BEV_EVENT_TIMEOUT
+		? "timeout: no reply from the NCCL RAS port"
 		: what & BEV_EVENT_ERROR ? err.text
 					 : "");
 }
@@ -586,7 +589,9 @@ ras_tick_cb(evutil_socket_t fd, short what, void *arg)
 			(uint64_t)(WHOLE_S + ATTEMPTS * FIRST_BYTE_S) *
 			    CLK_NS_PER_S) {
 			p->attempt = ATTEMPTS;
-			ras_done(p, "the reply takes too long");
+			ras_done(p,
+			    "timeout: the reply of the NCCL RAS port is "
+			    "incomplete");
 		} else if (p->bev == NULL && now_ns >= p->due_ns &&
 		    r->asked < ASKED_AT_ONCE) {
 			ras_look(p);

@@ -728,7 +728,7 @@ ras_read_end(struct ras_read *r, struct ras_reply *ret, struct err *err)
 		return err_set(err, -EBADMSG, "no reply");
 	if (r->error == 0 && !r->is_whole)
 		return err_set(err, -EBADMSG,
-		    "the reply of NCCL %.31s ends before its end",
+		    "the reply of NCCL %.31s is incomplete",
 		    r->version[0] != '\0' ? r->version : "?");
 	if (r->error != 0 || !ras_read_version_is_known(r->version) ||
 	    (r->comms == 0 && r->count > 0))

@@ -96,13 +96,13 @@ resolve_start(struct event_base *base, const char *host, const char *port,
 	r->arg = arg;
 	r->fd = -1;
 	if (running == RUNNING_MAX) {
-		log_warnx("resolve %s: %d DNS lookups still pending", host,
-		    running);
+		log_warnx("cannot resolve %s: %d DNS lookups still pending",
+		    host, running);
 		goto fail;
 	}
 	r->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (r->fd < 0) {
-		log_warn("resolve %s: eventfd", host);
+		log_warn("cannot resolve %s: cannot create an eventfd", host);
 		goto fail;
 	}
 	r->done = event_new(base, r->fd, EV_READ, resolve_done_cb, r);
@@ -112,7 +112,8 @@ resolve_start(struct event_base *base, const char *host, const char *port,
 	rc = pthread_create(&r->thread, &attr, resolve_thread, r);
 	pthread_attr_destroy(&attr);
 	if (rc != 0) {
-		log_warnx("resolve %s: thread: %s", host, strerror(rc));
+		log_warnx("cannot resolve %s: cannot start a thread: %s", host,
+		    strerror(rc));
 		goto fail;
 	}
 	running++;

@@ -135,7 +135,7 @@ session_put(struct session *s, enum wire_type type, json_t *msg)
 	long len = wire_build(type, msg, &frame);
 
 	if (len < 0) {
-		log_warnx("session: cannot send %s: %s",
+		log_warnx("session: cannot send message %s: %s",
 		    wire_messages[type].name, strerror((int)-len));
 		return (int)len;
 	}
@@ -158,7 +158,7 @@ session_send_hello(struct session *s)
 		    json_integer((json_int_t)s->term));
 	s->ops->hello(msg, s->arg);
 	if (session_put(s, WIRE_HELLO, msg) < 0)
-		session_close(s, "cannot build the hello message");
+		session_close(s, "cannot build the first message (hello)");
 	else
 		s->state = SESSION_GREETING;
 }
@@ -223,7 +223,8 @@ session_handle_welcome(struct session *s, const json_t *msg)
 	silence = json_integer_value(json_object_get(msg, "silence_ms"));
 	if (beat < 10 || beat > 3600000 || silence <= beat ||
 	    silence > 36000000) {
-		session_close(s, "invalid heartbeat interval in welcome");
+		session_close(s,
+		    "the collector sent an invalid heartbeat interval");
 		return -EPROTO;
 	}
 	if (session_term_take(s, member_int(msg, "term"), &err) < 0) {
@@ -261,7 +262,7 @@ session_handle_certificate(struct session *s, const json_t *msg)
 	}
 	log_info("session %s:%s: received a new certificate", s->collector.host,
 	    s->collector.port);
-	session_close(s, "reconnecting with the new certificate");
+	session_close(s, "a new certificate replaces the old one");
 	return -ECONNRESET;
 }
 
@@ -292,7 +293,7 @@ session_handle(struct session *s, enum wire_type type, const json_t *msg)
 	if (type == WIRE_HEARTBEAT)
 		return 0;
 	if (type == WIRE_REFUSE) {
-		err_say(&err, "refused: %s",
+		err_say(&err, "the collector refused this agent: %s",
 		    json_string_value(json_object_get(msg, "text")));
 		session_close(s, err.text);
 		return -ECONNREFUSED;
@@ -306,13 +307,15 @@ session_handle(struct session *s, enum wire_type type, const json_t *msg)
 	    type == WIRE_WELCOME)
 		return session_handle_welcome(s, msg);
 	if (s->state != SESSION_UP || type == WIRE_WELCOME) {
-		err_say(&err, "unexpected %s", wire_messages[type].name);
+		err_say(&err, "the collector sent an unexpected message: %s",
+		    wire_messages[type].name);
 		session_close(s, err.text);
 		return -EPROTO;
 	}
 	rc = s->ops->message(type, msg, s->arg);
 	if (rc < 0) {
-		err_say(&err, "bad %s", wire_messages[type].name);
+		err_say(&err, "the collector sent an invalid message: %s",
+		    wire_messages[type].name);
 		session_close(s, err.text);
 	}
 	return rc;
@@ -420,10 +423,10 @@ session_failure_text(struct bufferevent *bev, short what, struct err *err)
 	}
 	reason = code != 0 ? ERR_reason_error_string(code) : NULL;
 	if (what & BEV_EVENT_EOF)
-		reason = "closed by the collector";
+		reason = "the collector closed the connection";
 	else if (reason == NULL && evutil_socket_geterror(-1) != 0)
 		reason = strerror(evutil_socket_geterror(-1));
-	err_say(err, "%s", reason != NULL ? reason : "lost");
+	err_say(err, "%s", reason != NULL ? reason : "connection lost");
 }
 
 static void
@@ -459,7 +462,8 @@ session_open_next(struct session *s)
 	SSL *ssl;
 
 	if (ai == NULL) {
-		session_close(s, "no address responds");
+		session_close(s,
+		    "no address of the collector accepts a connection");
 		return;
 	}
 	s->next = ai->ai_next;
@@ -508,7 +512,7 @@ session_start(struct session *s)
 	s->resolve = resolve_start(s->base, s->collector.host,
 	    s->collector.port, session_resolved, s);
 	if (s->resolve == NULL)
-		session_close(s, "cannot resolve");
+		session_close(s, "cannot resolve the collector's name");
 }
 
 /* The collector has accepted the connection; it may be busy with other
@@ -539,14 +543,16 @@ session_timer_cb(evutil_socket_t fd, short what, void *arg)
 		session_start(s);
 		return;
 	case SESSION_RESOLVING:
-		session_close(s, "timeout while resolving the name");
+		session_close(s,
+		    "timeout while resolving the collector's name");
 		return;
 	case SESSION_OPENING:
 	case SESSION_GREETING:
 		if (session_may_wait(s))
 			session_timer_set(s, OPEN_LIMIT_S * CLK_NS_PER_S);
 		else
-			session_close(s, "no answer");
+			session_close(s,
+			    "timeout: the collector does not answer");
 		return;
 	case SESSION_UP:
 		break;
@@ -586,8 +592,8 @@ session_close(struct session *s, const char *why)
 		log_debug("session %s:%s: %s", s->collector.host,
 		    s->collector.port, why);
 	else {
-		log_warnx("session %s:%s: down: %s", s->collector.host,
-		    s->collector.port, why);
+		log_warnx("session %s:%s: down: %s; retrying",
+		    s->collector.host, s->collector.port, why);
 		snprintf(s->last, sizeof(s->last), "%s", why);
 	}
 	session_drop(s);
@@ -696,7 +702,7 @@ session_send_lines(struct session *s, enum wire_type type, const char *run,
 		return;
 	len = wire_build_lines(type, run, lines, &frame);
 	if (len < 0) {
-		log_warnx("run %s: cannot send %s: %s", run,
+		log_warnx("run %s: cannot send message %s: %s", run,
 		    wire_messages[type].name, strerror((int)-len));
 		return;
 	}
@@ -736,6 +742,5 @@ session_reload(struct session *s)
 	log_info("session: certificates reloaded");
 	/* Whom we enrol with is not verified by a chain. */
 	if (was_first && s->bev != NULL)
-		session_close(s,
-		    "reconnecting with a certificate from the site");
+		session_close(s, "a certificate was installed on this node");
 }

@@ -331,7 +331,8 @@ spool_recover(struct spool *sp, DIR *dir)
 
 		rc = spool_file_recover(sp, f);
 		if (rc < 0) { /* the next start may have more luck */
-			log_warnx("spool %s: %s", f->path, strerror(-rc));
+			log_warnx("spool: cannot read %s: %s", f->path,
+			    strerror(-rc));
 			sp->bytes -= f->bytes;
 			spool_file_free(sp, f);
 		} else if (f->last_seq == 0 && f->lost_bytes == 0) {
@@ -352,13 +353,13 @@ spool_open(const char *path, uint64_t max_bytes, struct spool **ret)
 
 	if (mkdir(path, 0700) < 0 && errno != EEXIST) {
 		rc = -errno;
-		log_warn("spool %s", path);
+		log_warn("spool: cannot create the directory %s", path);
 		return rc;
 	}
 	dir = opendir(path);
 	if (dir == NULL) {
 		rc = -errno;
-		log_warn("spool %s", path);
+		log_warn("spool: cannot open the directory %s", path);
 		return rc;
 	}
 	sp = xcalloc(1, sizeof(*sp));
@@ -476,7 +477,8 @@ spool_result_set(const struct spool *sp, int *result, int rc,
     const char *meaning)
 {
 	if (rc < 0 && *result == 0)
-		log_warnx("spool %s: %s; %s", sp->dir, strerror(-rc), meaning);
+		log_warnx("spool %s: cannot write: %s; %s", sp->dir,
+		    strerror(-rc), meaning);
 	if (rc == 0 && *result < 0)
 		log_info("spool %s: writing again", sp->dir);
 	*result = rc;
@@ -542,7 +544,7 @@ spool_file_done(struct spool *sp, struct file *f)
 		unlink(f->path);
 		spool_file_free(sp, f);
 	} else if (f->fd >= 0 && ftruncate(f->fd, 0) < 0) {
-		log_warn("spool %s", f->path);
+		log_warn("spool: cannot truncate %s", f->path);
 	}
 }
 

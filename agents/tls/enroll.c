@@ -341,7 +341,8 @@ enroll_answer(struct enroll *e, const json_t *msg, struct err *err)
 	int rc;
 
 	if (pem == NULL)
-		return err_set(err, -EACCES, "refused: %s",
+		return err_set(err, -EACCES,
+		    "the collector refused the certificate request: %s",
 		    member_text(msg, "text"));
 	certs = pki_certs_read(pem);
 	rc = enroll_answer_check(e, certs, err);

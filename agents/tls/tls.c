@@ -97,7 +97,7 @@ tls_open(struct tls *t, const struct conf *c, const char *name, struct err *err)
 		return tls_load(c, &t->ctx, err);
 	t->ctx = tls_client_new();
 	if (t->ctx == NULL)
-		return err_set(err, -ENOMEM, "tls");
+		return err_set(err, -ENOMEM, "cannot allocate the TLS state");
 	/* No certificate is trusted here; enroll_check decides. */
 	SSL_CTX_set_verify(t->ctx, SSL_VERIFY_NONE, NULL);
 	return 0;

@@ -158,7 +158,7 @@ def tried(site):
     for engine, rc, says in (
             (ENGINE, 0, "two ranks connected by pm"),
             ("#!/bin/sh\necho no such fabric >&2; exit 3\n", 1,
-             ": it ended unexpectedly: no such fabric"),
+             ": ended unexpectedly: no such fabric"),
             ("#!/bin/sh\nsleep 0.1\n", 1, "without an end record")):
         lib = site.libexec(engine)
         for mpi in ("openmpi", "mpich"):

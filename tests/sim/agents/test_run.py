@@ -150,7 +150,8 @@ def idle_slow(site):
 def idle_load(site):
     c, a = setup(site, idle__check="load", idle__load="0")
     no = fake.prepare(c, ["head"], "r1", ok=False)[0]
-    assert no["cause"] == "busy" and no["text"].startswith("load "), no
+    assert no["cause"] == "busy" and no["text"].startswith(
+        "the load average "), no
     fake.wait_for(lambda: "busy" in c.heartbeats["head"])
 
 

@@ -150,7 +150,8 @@ def unknown_runs(site):
     c.send("head", type="fence", run="r1", id=1, part=0, parts=1, data="x")
     c.send("head", type="modex", run="r1", rank=0)
     fake.launch(c, ["head"], "r1")
-    assert c.wait("launched", run="r1")["text"] == "not prepared"
+    assert c.wait("launched", run="r1")["text"] == \
+        "the run is not prepared on this node"
     fake.prepare(c, ["head"], "r2")
     cut = "mpich" + "a" * 54 + "\u00e9"  # answers quote 60 bytes
     fake.launch(c, ["head"], "r2", mpi=cut)

@@ -323,7 +323,8 @@ test_missing(void **state)
 			     &err),
 	    -ENOENT);
 	assert_string_equal(err.text,
-	    "/nowhere/mpich/coalmine-probe is missing");
+	    "the probe engine /nowhere/mpich/coalmine-probe is missing or "
+	    "not executable");
 	assert_int_equal(mpi_impl_launcher(&launch_openmpi, c, engine,
 			     sizeof(engine)),
 	    -ENOENT);
@@ -421,7 +422,9 @@ test_slurm(void **state)
 	(void)state;
 	made_start(&m, "[children]\nslurm = /x\n", "");
 	assert_int_equal(made_build(&m, "slurm"), -ENOENT);
-	assert_string_equal(m.err.text, "/x/srun is missing");
+	assert_string_equal(m.err.text,
+	    "/x/srun is missing or not executable; set children.slurm to the "
+	    "folder of srun");
 	made_end(&m);
 	made_start(&m, "",
 	    "[campaign]\ndeadline = 90s\n[slurm]\naccount = net\n"

@@ -185,9 +185,9 @@ test_foreign(void **state)
 	want_error("", "no reply");
 	want_error("SERVER PROTOCOL 2\nOK\n", "no reply");
 	want_error("SERVER PROTOCOL 2\nOK\n{\"nccl_version\": \"2.28.9\",",
-	    "the reply of NCCL 2.28.9 ends before its end");
+	    "the reply of NCCL 2.28.9 is incomplete");
 	want_error("NCCL version 2.28.9 compiled with\n\nErrors\n",
-	    "the reply of NCCL 2.28.9 ends before its end");
+	    "the reply of NCCL 2.28.9 is incomplete");
 	want_error("SERVER PROTOCOL "
 		   "9\n{\"nccl_version\":\"3.1.0\",\"jobs\":[]}",
 	    "cannot interpret the reply of NCCL 3.1.0, protocol 9");
