@@ -343,7 +343,7 @@ conf_type_allowed(const struct conf_row *row, char *ret, size_t cap_bytes)
 		[CONF_HOSTLIST] = "a hostlist",
 		[CONF_ADDRESS] = "host:port",
 		[CONF_URLS] = "http:// and https:// addresses",
-		[CONF_NETS] = "networks as 10.1.0.0/16",
+		[CONF_NETS] = "networks such as 10.1.0.0/16",
 	};
 
 	if (row->allowed != NULL)

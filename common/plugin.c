@@ -54,7 +54,10 @@ plugin_find(const char *name, const char *entry, int abi, struct err *err)
 	if (call != NULL)
 		ops = call(abi);
 	if (ops == NULL)
-		err_say(err, "coalmine-%s.so has another version", name);
+		err_say(err,
+		    "coalmine-%s.so has a different version; install the same "
+		    "version of all Coalmine packages",
+		    name);
 	return ops;
 }
 

@@ -222,7 +222,7 @@ pki_authority_new(const struct pki_authority *ca, const char *name,
 		    !pki_extend(cert, issuer, NID_authority_key_identifier,
 			"keyid"))) ||
 	    X509_sign(cert, ca != NULL ? ca->key : key, EVP_sha256()) == 0) {
-		pki_fail_ssl(err, "creating the CA certificate");
+		pki_fail_ssl(err, "cannot create the certificate");
 		X509_free(cert);
 		cert = NULL;
 	}

@@ -74,7 +74,8 @@ pki_cert_load(const char *path, struct err *err)
 		cert = PEM_read_X509(from, NULL, NULL, NULL);
 		fclose(from);
 		if (cert == NULL)
-			err_say(err, "%s: no certificate", path);
+			err_say(err, "%s: expected a certificate in PEM format",
+			    path);
 	}
 	ERR_clear_error();
 	return cert;
@@ -90,7 +91,8 @@ pki_key_load(const char *path, struct err *err)
 		key = PEM_read_PrivateKey(from, NULL, NULL, NULL);
 		fclose(from);
 		if (key == NULL)
-			err_say(err, "%s: no key", path);
+			err_say(err, "%s: expected a private key in PEM format",
+			    path);
 	}
 	ERR_clear_error();
 	return key;
@@ -112,7 +114,8 @@ pki_authority_load(const char *cert, const char *key, struct pki_authority *ret,
 	if (X509_check_private_key(ca.cert, ca.key) != 1) {
 		ERR_clear_error();
 		pki_authority_close(&ca);
-		return err_set(err, -EINVAL, "%s is not the key of %s", key,
+		return err_set(err, -EINVAL,
+		    "the key %s does not belong to the certificate %s", key,
 		    cert);
 	}
 	*ret = ca; /* handed over */

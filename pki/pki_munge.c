@@ -50,13 +50,16 @@ pki_munge_ctx_open(const char *socket, ctx_t *ret, struct err *err)
 
 	pthread_once(&once, pki_munge_library_open);
 	if (library == NULL)
-		return err_set(err, -ENOENT, "munge: no " LIBRARY " here");
+		return err_set(err, -ENOENT,
+		    "munge: cannot load " LIBRARY
+		    "; install MUNGE on this host");
 	*ret = munge.ctx_create();
 	if (*ret == NULL)
 		return err_set(err, -ENOMEM, "munge: out of memory");
 	if (socket[0] != '\0' && munge.ctx_set(*ret, OPT_SOCKET, socket) != 0) {
 		munge.ctx_destroy(*ret);
-		return err_set(err, -EINVAL, "munge: socket %.100s", socket);
+		return err_set(err, -EINVAL,
+		    "munge: cannot use the socket %.100s", socket);
 	}
 	return 0;
 }
@@ -141,7 +144,8 @@ pki_munge_check(const char *socket, const char *credential, const char *text,
 	else if (len < 0 || (size_t)len != strlen(text) ||
 	    memcmp(got, text, (size_t)len) != 0)
 		rc = err_set(err, -EACCES,
-		    "munge: credential for another name, key or CA");
+		    "munge: the credential is for another node name, key or "
+		    "CA");
 	free(got);
 	munge.ctx_destroy(ctx);
 	return rc;

@@ -94,7 +94,7 @@ enroll_key_get(struct enroll *e, struct err *err)
 		return 0;
 	e->key = pki_key_new();
 	if (e->key == NULL)
-		return pki_fail_ssl(err, "making a key");
+		return pki_fail_ssl(err, "cannot create a key");
 	text = pki_key_text(e->key);
 	rc = file_replace(e->key_path, 0600, text, err);
 	OPENSSL_cleanse(text, strlen(text));

@@ -54,7 +54,7 @@ tls_load(const struct conf *c, SSL_CTX **ret_ctx, struct err *err)
 	ERR_clear_error();
 	ctx = tls_client_new();
 	if (ctx == NULL)
-		return pki_fail_ssl(err, "tls");
+		return pki_fail_ssl(err, "cannot set up TLS");
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
 	if (SSL_CTX_load_verify_locations(ctx, ca, NULL) != 1)
 		bad = ca;

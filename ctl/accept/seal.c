@@ -72,7 +72,7 @@ seal_sign(json_t *report, const char *dir, struct err *err)
 		    1 ||
 		EVP_DigestSign(ctx, signature, &len,
 		    (const unsigned char *)text, strlen(text)) != 1))
-		rc = pki_fail_ssl(err, "signing the report");
+		rc = pki_fail_ssl(err, "cannot sign the report");
 	if (rc == 0) {
 		seal_hex(signature, len, hex);
 		seal_digest(report, digest);

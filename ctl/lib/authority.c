@@ -110,7 +110,7 @@ authority_make(const char *dir, const char *file, const char *name, int days,
 	int rc = 0;
 
 	if (key == NULL)
-		rc = pki_fail_ssl(err, "making a key");
+		rc = pki_fail_ssl(err, "cannot create a key");
 	else if ((cert = pki_authority_new(ca, name, key, days * PKI_DAY_S,
 		      err)) == NULL)
 		rc = -EIO;
@@ -145,7 +145,7 @@ authority_issue(const char *dir, const struct pki_order *o, struct err *err)
 		return rc;
 	key = pki_key_new();
 	if (key == NULL) {
-		rc = pki_fail_ssl(err, "making a key");
+		rc = pki_fail_ssl(err, "cannot create a key");
 		goto out;
 	}
 	cert = pki_cert_new(&ca, o, key, err);
@@ -413,12 +413,12 @@ authority_lists_add(struct lists *l, X509 *cert, struct err *err)
 	else if (one == NULL || now == NULL ||
 	    !X509_REVOKED_set_serialNumber(one, X509_get_serialNumber(cert)) ||
 	    !X509_REVOKED_set_revocationDate(one, now))
-		rc = pki_fail_ssl(err, "revoking");
+		rc = pki_fail_ssl(err, "cannot revoke the certificate");
 	else if (X509_CRL_get0_by_cert(l->crl[i], &was, cert) == 0) {
 		if (X509_CRL_add0_revoked(l->crl[i], one))
 			one = NULL; /* handed over */
 		else
-			rc = pki_fail_ssl(err, "revoking");
+			rc = pki_fail_ssl(err, "cannot revoke the certificate");
 	}
 	X509_REVOKED_free(one);
 	ASN1_TIME_free(now);
@@ -451,7 +451,7 @@ authority_lists_write(struct lists *l, const char *dir, struct err *err)
 		rc = file_replace(path, 0644, text, err);
 		free(text);
 	} else {
-		rc = pki_fail_ssl(err, "signing the list");
+		rc = pki_fail_ssl(err, "cannot sign the revocation list");
 	}
 	ASN1_TIME_free(now);
 	BIO_free(to);
