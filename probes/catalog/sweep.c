@@ -58,8 +58,8 @@ sizes_parse(const char *text, uint64_t ret[SIZES_MAX], int *ret_count,
 	free(copy);
 	if (rc < 0)
 		return err_set(err, -EINVAL,
-		    "measure.sizes = %.80s: expected a list as 4,64K or a "
-		    "sweep as 4K..64M x4",
+		    "measure.sizes = %.80s: expected a list such as 4,64K or a "
+		    "sweep such as 4K..64M x4",
 		    text);
 	*ret_count = (int)count;
 	return 0;
@@ -96,8 +96,8 @@ sweep_sizes_set(struct conf *c, const char *section, uint64_t bytes,
 		key = "count";
 	if (key == NULL)
 		return err_set(err, -EINVAL,
-		    "%s: measure.sizes: %s has no message size: remove "
-		    "measure.sizes",
+		    "%s: measure.sizes: [%s] has no option for a message size: "
+		    "remove measure.sizes",
 		    conf_where(c, "measure", "sizes"), section);
 	if (strcmp(key, "count") == 0) {
 		type = conf_string(c, section, "type");
@@ -140,7 +140,7 @@ sweep_vary_parse(const char *text, struct vary *ret, struct err *err)
 	if (rc < 0 || (v.key != NULL && v.count == 0)) {
 		err_say(err,
 		    "measure.vary = %.80s: expected an option and 1 to %d "
-		    "values, separated by blanks, as rsg 0.05 0.2 or "
+		    "values, separated by blanks, such as rsg 0.05 0.2 or "
 		    "allreduce.form flat hierarchical",
 		    text, VARY_MAX);
 		vary_clear(&v);

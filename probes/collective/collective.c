@@ -515,7 +515,7 @@ collective_check_exchange(const struct conf *c, const struct form_row *form,
 		    "single");
 	if (s->stripe > 1 || s->ring > 1 || s->depth > 1)
 		return pattern_refuse(c, SECTION, "exchange", err,
-		    "none, or stripe, ring and depth 1");
+		    "none, or stripe = 1, ring = 1 and depth = 1");
 	if (cb->ranks > EXCHANGE_RANKS_MAX)
 		return pattern_refuse(c, SECTION, "exchange", err,
 		    "none for more than %u ranks", EXCHANGE_RANKS_MAX);

@@ -187,9 +187,8 @@ compose_hierarchy(const struct conf *c, const char *section,
 		ret->ranks = (uint32_t)product;
 	if (product == 0 || product != ret->ranks)
 		return pattern_refuse(c, section, "hierarchy", err,
-		    "flat, auto, or up to %d factors with commas whose product "
-		    "is "
-		    "the number of ranks%s%.0u",
+		    "flat, auto, or up to %d factors separated by commas whose "
+		    "product is the number of ranks%s%.0u",
 		    COMPOSE_LEVELS_MAX, ret->ranks > 0 ? ", " : "", ret->ranks);
 	return 0;
 }

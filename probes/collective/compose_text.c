@@ -132,8 +132,9 @@ compose_text_buffers(struct text *t, struct err *err)
 	str_list_free(words);
 	if (rc < 0)
 		return pattern_refuse(t->c, SECTION, "buffers", err,
-		    "up to %d different name:role:blocks with commas, role in, "
-		    "out or temp, blocks 1 or more or ranks, not the name temp",
+		    "up to %d buffers as name:role:blocks, separated by "
+		    "commas, with different names; role is in, out or temp; "
+		    "blocks is 1 or more, or ranks; the name temp is reserved",
 		    BUFFERS_MAX);
 	t->bufs = t->p->bufs_count;
 	m->first = xcalloc(t->bufs, sizeof(*m->first));
@@ -146,7 +147,7 @@ compose_text_buffers(struct text *t, struct err *err)
 	}
 	if (cells > CELLS_MAX)
 		return pattern_refuse(t->c, SECTION, "buffers", err,
-		    "at most 64 Mi blocks on all ranks together");
+		    "at most 64 Mi blocks, all ranks together");
 	m->epoch = 1;
 	m->cells = cells;
 	m->value = xcalloc(cells, sizeof(*m->value));
@@ -332,7 +333,8 @@ compose_text_find_block(const struct text *t, const struct script_place *from,
 	if (from->block < 0 || blocks > have ||
 	    (uint64_t)from->block > have - blocks)
 		return err_set(err, -EINVAL,
-		    "%s[%lld] with %llu blocks: the buffer has %llu",
+		    "%s[%lld] with %llu blocks is outside of the buffer, which "
+		    "has %llu",
 		    from->buffer, (long long)from->block,
 		    (unsigned long long)blocks, (unsigned long long)have);
 	*ret = (struct block){ (uint16_t)buf, (uint64_t)from->block };

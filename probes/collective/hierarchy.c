@@ -95,8 +95,8 @@ hierarchy_machine(const struct conf *c, const struct pattern_site *site,
 		       strcmp(device, "host") != 0 ? &in_order : NULL,
 		       ret_own) < 0) {
 		return pattern_refuse(c, SECTION, "machine", err,
-		    "a machine: the local one is too small for this many "
-		    "ranks");
+		    "the name or file of a machine: the local machine has too "
+		    "few devices for this many ranks");
 	}
 	*ret = *ret_own;
 	return 0;

@@ -242,7 +242,8 @@ canary_window_open(MPI_Comm comm, size_t bytes, char **ret_base, MPI_Win *ret,
 		 * must not remain. */
 		if (rc != MPI_SUCCESS)
 			MPI_Error_string(rc, text, &len);
-		return err_set(err, -ENOTSUP, "MPI_Win_allocate: %s", text);
+		return err_set(err, -ENOTSUP, "MPI_Win_allocate failed: %s",
+		    text);
 	}
 	MPI_DO(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
 	memset(base, 0, bytes);

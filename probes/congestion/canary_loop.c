@@ -77,7 +77,8 @@ canary_loop_open_test(struct canary_loop *m, int i, int rc,
 	for (int k = 0; k < PHASE_MAX; k++)
 		t->cells[k].cause = CAUSE_UNSUPPORTED;
 	if (root)
-		log_warnx("test %s: %s", names_tests[test].name, t->err.text);
+		log_warnx("test %s: unsupported: %s", names_tests[test].name,
+		    t->err.text);
 }
 
 struct canary_loop *
@@ -210,7 +211,7 @@ canary_loop_calibrate(struct canary_loop *m, const struct visit *v)
 	if (res->wrong_at >= 0) {
 		v->cell->cause = CAUSE_WRONG_DATA;
 		if (m->world->group_rank == 0)
-			log_warnx("test %s: wrong data at byte %ld",
+			log_warnx("test %s: received wrong data at byte %ld",
 			    names_tests[m->settings->tests[v->test]].name,
 			    res->wrong_at);
 	}
@@ -444,8 +445,8 @@ canary_loop_keep_run(struct canary_loop *m, const struct visit *v, int number,
 			err_say(err, "on %.60s: timeout%s%.150s", node, colon,
 			    worst->tail);
 		else
-			err_say(err, "on %.60s: exit %d%s%.150s", node,
-			    worst->status, colon, worst->tail);
+			err_say(err, "on %.60s: exited with status %d%s%.150s",
+			    node, worst->status, colon, worst->tail);
 		json_object_set_new(r, "cause",
 		    json_string(names_causes[cause].name));
 		json_object_set_new(r, "text", json_string(err->text));

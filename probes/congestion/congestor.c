@@ -202,7 +202,7 @@ congestor_new(struct world *w, const struct settings *s)
 		l->cause = CAUSE_UNSUPPORTED;
 		l->opened = 0;
 		if (w->group_rank == 0)
-			log_warnx("congestor %s: %s",
+			log_warnx("congestor %s: unsupported: %s",
 			    names_congestors[l->kind].name, l->err.text);
 	}
 	return l;

@@ -190,7 +190,8 @@ link_begin(struct link *l)
 {
 	l->count = 0;
 	if (l->xccl != NULL)
-		link_xccl_do(l, l->xccl->lib->group_start(), "a group");
+		link_xccl_do(l, l->xccl->lib->group_start(),
+		    "a group of messages failed");
 }
 
 void
@@ -205,7 +206,7 @@ link_send(struct link *l, const void *from, size_t bytes, int to, int tag)
 		    l->xccl->lib->send(bytes > 0 ? from : l->empty,
 			bytes > 0 ? bytes : 1, XCCL_UINT8, to, l->xccl->native,
 			l->team->ops->stream_native(l->stream)),
-		    "a message");
+		    "a message failed");
 }
 
 void
@@ -221,14 +222,15 @@ link_recv(struct link *l, void *to, size_t bytes, int from, int tag)
 			bytes > 0 ? bytes : 1, XCCL_UINT8, from,
 			l->xccl->native,
 			l->team->ops->stream_native(l->stream)),
-		    "a message");
+		    "a message failed");
 }
 
 void
 link_end(struct link *l)
 {
 	if (l->xccl != NULL)
-		link_xccl_do(l, l->xccl->lib->group_end(), "a group");
+		link_xccl_do(l, l->xccl->lib->group_end(),
+		    "a group of messages failed");
 	else
 		MPI_DO(MPI_Waitall(l->count, l->reqs, MPI_STATUSES_IGNORE));
 }
@@ -246,8 +248,8 @@ link_is_done(void *arg)
 		link_xccl_do(l,
 		    l->xccl->lib->comm_get_async_error(l->xccl->native,
 			&result),
-		    "the communicator");
-		link_xccl_do(l, result, "a message");
+		    "the communicator failed");
+		link_xccl_do(l, result, "a message failed");
 	}
 	return done;
 }
@@ -301,5 +303,5 @@ link_allreduce(struct link *l, const void *from, void *to, int count)
 		    l->xccl->lib->all_reduce(from, to, (size_t)count,
 			XCCL_FLOAT64, XCCL_SUM, l->xccl->native,
 			l->team->ops->stream_native(l->stream)),
-		    "an allreduce");
+		    "an allreduce failed");
 }

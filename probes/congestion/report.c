@@ -224,8 +224,9 @@ report_put_pairs(json_t *r, const struct measured *x)
 	if (x->pairs == NULL)
 		return;
 	if (pair_medians_dropped(x->pairs) > 0)
-		log_warnx("%llu medians dropped: the limit of pairs per report "
-			  "is reached",
+		log_warnx("%llu medians of pairs of ranks dropped: the report "
+			  "holds "
+			  "no more pairs",
 		    (unsigned long long)pair_medians_dropped(x->pairs));
 	worst = pair_medians_worst(x->pairs, rows, RECORD_PAIRS_MAX);
 	for (int i = 0; i < worst; i++) {

@@ -111,7 +111,7 @@ host_facts(struct device *d, struct device_facts *ret)
 	FILE *fp = fopen("/proc/meminfo", "re");
 
 	if (fp == NULL)
-		return host_fail(d, -errno, "/proc/meminfo: %s",
+		return host_fail(d, -errno, "cannot read /proc/meminfo: %s",
 		    strerror(errno));
 	memset(ret, 0, sizeof(*ret));
 	snprintf(ret->name, sizeof(ret->name), "host memory");
@@ -163,7 +163,8 @@ host_alloc(struct device *d, uint64_t bytes, void **ret_base)
 	int fd, rc = 0;
 
 	if (bytes == 0 || bytes > PLAN_BYTES_MAX)
-		return host_fail(d, -EINVAL, "%llu bytes cannot be allocated",
+		return host_fail(d, -EINVAL,
+		    "cannot allocate %llu bytes: unsupported size",
 		    (unsigned long long)bytes);
 	a = xcalloc(1, sizeof(*a));
 	a->bytes = (bytes + DEVICE_GRAIN_BYTES - 1) & ~(DEVICE_GRAIN_BYTES - 1);
@@ -179,7 +180,7 @@ host_alloc(struct device *d, uint64_t bytes, void **ret_base)
 		if (fd >= 0)
 			close(fd);
 		free(a);
-		return host_fail(d, rc, "allocating %llu bytes: %s",
+		return host_fail(d, rc, "cannot allocate %llu bytes: %s",
 		    (unsigned long long)bytes, strerror(-rc));
 	}
 	a->handle = (struct handle){ .magic = HANDLE_MAGIC,
@@ -264,13 +265,15 @@ host_handle_fd(struct device *d, const struct handle *h)
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0) {
 		rc = errno == ENOENT || errno == ENXIO ? -ESTALE : -errno;
-		return host_fail(d, rc, "memory of process %d: %s", h->pid,
-		    rc == -ESTALE ? "freed" : strerror(-rc));
+		return host_fail(d, rc, "cannot open memory of process %d: %s",
+		    h->pid, rc == -ESTALE ? "it was freed" : strerror(-rc));
 	}
 	if (fstat(fd, &st) < 0 || st.st_ino != h->ino ||
 	    (uint64_t)st.st_size != h->bytes) {
 		close(fd);
-		return host_fail(d, -ESTALE, "memory of process %d: freed",
+		return host_fail(d, -ESTALE,
+		    "cannot open memory of process %d: it was "
+		    "freed",
 		    h->pid);
 	}
 	return fd;
@@ -309,7 +312,7 @@ host_ipc_open(struct device *d, const struct device_ipc *handle,
 			close(fd);
 			free(a);
 			return host_fail(d, rc,
-			    "mapping memory of process %d: %s", h.pid,
+			    "cannot map memory of process %d: %s", h.pid,
 			    strerror(-rc));
 		}
 		SLIST_INSERT_HEAD(&d->opened, a, next);

@@ -33,7 +33,7 @@ exec_device_check(const struct exec *e, int rc, const char *what)
 	const struct transport_team *tm = e->team;
 
 	if (rc < 0)
-		fatalx("%s: %s: %s", tm->ops->name, what,
+		fatalx("%s: %s failed: %s", tm->ops->name, what,
 		    tm->ops->error(tm->device));
 }
 

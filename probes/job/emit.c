@@ -110,14 +110,16 @@ emit_line_make(json_t *line, const char *probe)
 	     i < ARRAY_LEN(lists) && strlen(text) + 1 > RECORD_LINE_MAX; i++) {
 		if (json_object_get(line, lists[i]) == NULL)
 			continue;
-		log_warnx("record %s exceeds the line limit: member %s dropped",
+		log_warnx("record %s is longer than the limit of a line: "
+			  "member %s "
+			  "dropped",
 		    probe, lists[i]);
 		json_object_set_new(line, lists[i], json_array());
 		free(text);
 		text = json_dumps(line, EMIT_JSON);
 	}
 	if (strlen(text) + 1 > RECORD_LINE_MAX)
-		fatalx("record %s exceeds the line limit", probe);
+		fatalx("record %s is longer than the limit of a line", probe);
 	text = xreallocarray(text, strlen(text) + 2, 1);
 	strcat(text, "\n");
 	return text;

@@ -88,5 +88,5 @@ rank_watch_bye(void)
 	rank_watch_said_bye = 1;
 	if (rank_watch_fd >= 0 &&
 	    send(rank_watch_fd, "bye\n", 4, MSG_NOSIGNAL) != 4)
-		log_warn("rank watch");
+		log_warn("cannot report the end of this rank to the agent");
 }

@@ -243,7 +243,8 @@ world_part_open(const struct world *w, int number, const struct settings *s,
 	MPI_DO(MPI_Comm_rank(ret->control, &ret->rank));
 	MPI_DO(MPI_Comm_size(ret->control, &ret->size));
 	if (world_roles(ret, s, &needed) < 0)
-		fatalx("no role for a job of one node");
+		fatalx("a job of one node cannot be divided into canaries and "
+		       "congestors");
 	world_split(ret, s);
 }
 

@@ -116,7 +116,7 @@ ipc_make_card_make(struct transport *t, struct card *ret, struct err *err)
 		rc = tm->ops->ipc_export(tm->device, t->share->memory,
 		    &ret->memory);
 	if (rc < 0) {
-		err_say(err, "ipc: %s: %s", tm->ops->name,
+		err_say(err, "ipc: cannot share %s memory: %s", tm->ops->name,
 		    tm->ops->error(tm->device));
 		return rc;
 	}
@@ -165,7 +165,7 @@ ipc_make_peer_open(struct transport *t, const struct card *c, struct err *err)
 	rc = tm->ops->host_pin(tm->device, base, c->host_bytes);
 	if (rc < 0) {
 		device_host.ipc_close(t->host, base);
-		return err_set(err, rc, "ipc: %.200s",
+		return err_set(err, rc, "ipc: cannot pin shared memory: %.200s",
 		    tm->ops->error(tm->device));
 	}
 	p->host_memory = base;
@@ -198,15 +198,17 @@ ipc_make_work_make(struct transport *t, uint32_t i, struct err *err)
 	}
 	if (w->slot == NULL || w->slot->bytes != e->bytes)
 		return err_set(err, -EPROTO,
-		    "ipc: rank %u has no transfer %u with rank %d", e->peer,
-		    e->tag, t->team->rank);
+		    "ipc: ranks have different plans: rank %u has no transfer "
+		    "%u with rank %d",
+		    e->peer, e->tag, t->team->rank);
 	w->theirs = (w->slot->on_host ? p->host_memory : p->memory) +
 	    w->slot->off;
 	/* One stream for each peer, so that a slow peer delays no other. */
 	w->stream = (uint32_t)(p - t->peers) % t->streams_count;
 	rc = t->team->ops->event_new(t->team->device, &w->event);
 	if (rc < 0)
-		err_say(err, "ipc: %s", t->team->ops->error(t->team->device));
+		err_say(err, "ipc: cannot create an event: %s",
+		    t->team->ops->error(t->team->device));
 	return rc;
 }
 

@@ -147,8 +147,8 @@ mpi_prepare(const struct transport_team *team,
 	if (!there ||
 	    (uint64_t)share->tag_base + share->tags > (uint64_t)*limit)
 		rc = err_set(err, -ENOTSUP,
-		    "mpi: %u messages between two ranks are more than MPI has "
-		    "tags",
+		    "mpi: %u messages between two ranks exceed the number of "
+		    "MPI's tags",
 		    share->tags);
 	for (uint32_t i = 0; rc == 0 && i < share->ends_count; i++) {
 		rc = mpi_make_end(t, i);

@@ -82,7 +82,9 @@ mpi_staged_stage_make(struct transport *t, struct err *err)
 	for (uint32_t i = 0; rc == 0 && i < n; i++)
 		rc = ops->event_new(t->team->device, &t->events[i]);
 	if (rc < 0)
-		err_say(err, "mpi: staging %llu bytes: %s",
+		err_say(err,
+		    "mpi: cannot allocate %llu bytes to stage messages in host "
+		    "memory: %s",
 		    (unsigned long long)bytes, ops->error(t->team->device));
 	return rc;
 }

@@ -164,14 +164,14 @@ xccl_connect_peers(struct transport *t)
 		return rc;
 	}
 	if (result != XCCL_SUCCESS)
-		return xccl_fail(t, result, "connecting");
+		return xccl_fail(t, result, "cannot connect to a rank");
 	rc = ops->event_record(t->done[0], t->stream);
 	while (rc == 0 && (rc = ops->event_query(t->done[0])) == 0) {
 		rc = t->lib->comm_get_async_error(t->comm, &result);
 		if (rc == XCCL_SUCCESS)
 			rc = result;
 		if (rc != XCCL_SUCCESS)
-			return xccl_fail(t, rc, "connecting");
+			return xccl_fail(t, rc, "cannot connect to a rank");
 		backoff_wait(&b);
 	}
 	return rc < 0 ? xccl_fail_device(t, rc) : 0;
@@ -275,7 +275,7 @@ xccl_post(struct transport *t, uint32_t batch)
 	if (result == XCCL_SUCCESS)
 		result = end;
 	if (result != XCCL_SUCCESS)
-		return xccl_fail(t, result, "a group");
+		return xccl_fail(t, result, "a group of transfers failed");
 	rc = t->team->ops->event_record(t->done[batch], t->stream);
 	return rc < 0 ? xccl_fail_device(t, rc) : 0;
 }
@@ -321,7 +321,7 @@ xccl_test(struct transport *t, uint32_t *ret_ends, uint32_t cap)
 				rc = result;
 			return rc == XCCL_SUCCESS
 			    ? (int)n
-			    : xccl_fail(t, rc, "a transfer");
+			    : xccl_fail(t, rc, "a transfer failed");
 		}
 		while (n < cap && t->told < ends)
 			ret_ends[n++] = t->order[first + t->told++];

@@ -146,7 +146,7 @@ xccl_coll_run(struct xccl_coll *c)
 	struct backoff p = { 0 };
 
 	if (result != XCCL_SUCCESS)
-		fatalx("xccl: %s: %s", c->row->name,
+		fatalx("xccl: %s failed: %s", c->row->name,
 		    c->lib->error_string(result));
 	/* Waits by polling, as the plan that it is compared with does: a
 	 * sleeping rank would wake up late. */
@@ -154,7 +154,7 @@ xccl_coll_run(struct xccl_coll *c)
 	while (result == 0 && (result = dev->event_query(c->end)) == 0)
 		backoff_wait(&p);
 	if (result < 0)
-		fatalx("xccl: %s: %s", c->row->name,
+		fatalx("xccl: %s failed: %s", c->row->name,
 		    dev->error(c->team->device));
 }
 
@@ -183,7 +183,7 @@ xccl_coll_same(struct xccl_coll *c, const void *want)
 		    memcmp(host, (char *)host + BLOCK_BYTES, n) != 0;
 	}
 	if (rc < 0)
-		fatalx("xccl: comparing data of %s: %s", c->row->name,
+		fatalx("xccl: cannot compare the data of %s: %s", c->row->name,
 		    dev->error(d));
 	dev->host_free(d, host);
 	return differs ? -EBADMSG : 0;
@@ -201,7 +201,7 @@ xccl_coll_prove(struct xccl_coll *c, const void *send, const void *want)
 	if (rc == 0)
 		rc = dev->stream_sync(c->stream);
 	if (rc < 0)
-		fatalx("xccl: %s: %s", c->row->name,
+		fatalx("xccl: %s failed: %s", c->row->name,
 		    dev->error(c->team->device));
 	xccl_coll_run(c);
 	return xccl_coll_same(c, want);
@@ -226,7 +226,8 @@ xccl_coll_choose(struct xccl_coll *c, struct err *err)
 		    "%s does not have this collective", c->lib->name);
 	memcpy(&call, (const char *)c->lib + c->row->call, sizeof(call));
 	if (call == NULL)
-		return err_set(err, -ENOTSUP, "%s has no %s", c->lib->name,
+		return err_set(err, -ENOTSUP,
+		    "this %s library does not have %s", c->lib->name,
 		    c->row->name);
 	c->type = types[c->ask.type];
 	c->op = ops[c->ask.op];

@@ -152,9 +152,10 @@ xccl_comm_join(struct xccl_comm *c, const struct meeting *m, struct err *err)
 	free(j);
 	if (result == XCCL_SUCCESS)
 		return 0;
-	return err_set(err, -ENOTSUP, "%s: joining: %s",
+	return err_set(err, -ENOTSUP, "%s: cannot join the communicator: %s",
 	    c->lib != NULL ? c->lib->name : "xccl",
-	    c->lib != NULL ? c->lib->error_string(result) : "no id");
+	    c->lib != NULL ? c->lib->error_string(result)
+			   : "rank 0 sent no communicator id");
 }
 
 /* ---- which ---- */

@@ -81,7 +81,7 @@ COALMINE_FAKE_NCCL=wrong good 4 collective name=reduce count=1003 via=mpi
 	fail "wrong data of NCCL"
 COALMINE_FAKE_NCCL=join good 4 collective name=reduce count=1003 via=mpi
 [ "$(count '.probe=="speedup" and .value==null and
-	(.text|contains("NCCL: joining: "))')" = 1 ] || fail "no communicator"
+	(.text|contains("NCCL: cannot join the communicator: "))')" = 1 ] || fail "no communicator"
 # Ranks that take no part, and a message for each pair.
 printf '0 1 100\n1 5 70000\n5 0 3\n5 5 9\n' >"$work/list"
 good 8 sparse file="$work/list" via=xccl
@@ -239,7 +239,7 @@ LD_LIBRARY_PATH= COALMINE_NCCL=$fakes/nccl/libnccl.so.2 good 2 stripe g=1 \
 
 via=(stripe g=2 bytes=1M via=xccl)
 device=host refused 3 'device=cuda or device=hip' 4 "${via[@]}"
-COALMINE_FAKE_NCCL=join refused 3 'joining: stand-in' 4 "${via[@]}"
+COALMINE_FAKE_NCCL=join refused 3 'the communicator: stand-in' 4 "${via[@]}"
 COALMINE_FAKE_GPUS=1 COALMINE_FAKE_NODES=2 refused 3 'share GPU 0000:1a' 4 \
 	"${via[@]}"
 COALMINE_FAKE_GPUS=0 refused 3 'no CUDA device' 4 "${via[@]}"

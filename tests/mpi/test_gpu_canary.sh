@@ -83,7 +83,7 @@ COALMINE_FAKE_GPUS=1 NCCL_HOSTID=x good 2 "$by_nccl"
 COALMINE_FAKE_GPUS=0 refused 3 'no CUDA device' 2
 COALMINE_FAKE_NCCL=join engine 2 run "$work/c.conf" --json "$work/records"
 [ "$(count '.probe=="canary" and .cause=="unsupported" and
-	(.text|contains("joining: "))')" = 1 ] || fail "no communicator"
+	(.text|contains("cannot join the communicator: "))')" = 1 ] || fail "no communicator"
 campaign get-lat none
 refused 3 'get-lat and put-bw support host memory only' 2
 campaign lat put-incast

@@ -46,7 +46,8 @@ gpu_check(struct device *d, int code, const char *what)
 int
 gpu_use(struct device *d)
 {
-	return gpu_check(d, GPU(SetDevice)(d->index), "choosing the device");
+	return gpu_check(d, GPU(SetDevice)(d->index),
+	    "cannot select the device");
 }
 
 /* The runtime may leave the count as it was, and its codes for a missing, an
@@ -93,11 +94,12 @@ gpu_open_device(int index, struct device **ret, struct err *err)
 	 */
 	rc = gpu_use(d);
 	if (rc == 0)
-		rc = gpu_check(d, GPU(Free)(NULL), "initialising the device");
+		rc = gpu_check(d, GPU(Free)(NULL),
+		    "cannot initialise the device");
 	if (rc == 0)
 		rc = gpu_check(d,
 		    GPU(DeviceGetPCIBusId)(d->pci, sizeof(d->pci), d->index),
-		    "reading the PCI address");
+		    "cannot read the PCI address");
 	for (char *c = d->pci; *c != '\0'; c++)
 		*c = (char)tolower((unsigned char)*c);
 	gpu_part(index, d->part);
@@ -133,7 +135,7 @@ gpu_facts(struct device *d, struct device_facts *ret)
 
 	if (rc == 0)
 		rc = gpu_check(d, GPU(MemGetInfo)(&free_bytes, &bytes),
-		    "reading the memory size");
+		    "cannot read the memory size");
 	if (rc < 0)
 		return rc;
 	memset(ret, 0, sizeof(*ret));

@@ -111,7 +111,7 @@ gpu_host_alloc(struct device *d, uint64_t bytes, void **ret_base)
 		return gpu_fail(d, -EINVAL, "invalid allocation of 0 bytes");
 	if (rc == 0)
 		rc = gpu_check(d, GPU_HOST_ALLOC(ret_base, bytes, 0),
-		    "allocating pinned memory");
+		    "cannot allocate pinned memory");
 	return rc;
 }
 
@@ -121,7 +121,7 @@ gpu_host_free(struct device *d, void *base)
 	if (base == NULL)
 		return;
 	gpu_use(d);
-	gpu_check(d, GPU_HOST_FREE(base), "freeing pinned memory");
+	gpu_check(d, GPU_HOST_FREE(base), "cannot free pinned memory");
 }
 
 /* Device and host have one address for it. */
@@ -130,16 +130,16 @@ gpu_host_pin(struct device *d, void *base, uint64_t bytes)
 {
 	int rc = gpu_use(d);
 
-	return rc == 0
-	    ? gpu_check(d, GPU(HostRegister)(base, bytes, 0), "pinning memory")
-	    : rc;
+	return rc == 0 ? gpu_check(d, GPU(HostRegister)(base, bytes, 0),
+			     "cannot pin memory")
+		       : rc;
 }
 
 void
 gpu_host_unpin(struct device *d, void *base)
 {
 	gpu_use(d);
-	gpu_check(d, GPU(HostUnregister)(base), "unpinning memory");
+	gpu_check(d, GPU(HostUnregister)(base), "cannot unpin memory");
 }
 
 /* ---- others' ---- */
@@ -201,13 +201,14 @@ gpu_memory_map(struct device *d, struct gpu_area *a)
 		return rc;
 	code = GPU(IpcOpenMemHandle)(&a->base, a->handle.native,
 	    GPU(IpcMemLazyEnablePeerAccess));
-	rc = gpu_check(d, code, "opening memory of another process");
+	rc = gpu_check(d, code, "cannot open memory of another process");
 	if (code == GPU_PEER_REFUSED)
 		return -ENOTSUP;
 	/* The handle is well formed. */
 	if (rc == -EINVAL || code == GPU(ErrorInvalidResourceHandle))
 		return gpu_fail(d, -ESTALE,
-		    "opening memory of another process: %s: it was freed, or "
+		    "cannot open memory of another process: %s: it was freed, "
+		    "or "
 		    "a control group hides its GPU from this process (Slurm: "
 		    "--gpu-bind=none)",
 		    GPU(GetErrorString)(code));
@@ -263,7 +264,7 @@ gpu_ipc_close(struct device *d, void *base)
 	free(a);
 	gpu_use(d);
 	return gpu_check(d, GPU(IpcCloseMemHandle)(base),
-	    "closing memory of another process");
+	    "cannot close memory of another process");
 }
 
 void

@@ -29,11 +29,11 @@ gpu_stream_new(struct device *d, struct device_stream **ret)
 		rc = gpu_check(d,
 		    GPU(StreamCreateWithFlags)(&s->native,
 			GPU(StreamNonBlocking)),
-		    "making a stream");
+		    "cannot create a stream");
 	if (rc == 0)
 		rc = gpu_check(d,
 		    GPU(EventCreateWithFlags)(&s->asleep, GPU_BLOCKING_EVENT),
-		    "creating an event");
+		    "cannot create an event");
 	if (rc < 0) {
 		gpu_stream_free(s);
 		return rc;
@@ -72,10 +72,10 @@ gpu_stream_sync(struct device_stream *s)
 
 	if (rc == 0)
 		rc = gpu_check(s->d, GPU(EventRecord)(s->asleep, s->native),
-		    "waiting for a stream");
+		    "cannot wait for a stream");
 	if (rc == 0)
 		rc = gpu_check(s->d, GPU(EventSynchronize)(s->asleep),
-		    "waiting for a stream");
+		    "cannot wait for a stream");
 	return rc;
 }
 
@@ -120,7 +120,7 @@ gpu_stream_launch(struct device_stream *s, const struct reduction *r)
 	return gpu_check(s->d,
 	    gpu_kernels_reduce(s->native, r->op, r->type, r->to, r->inputs,
 		r->inputs_count, r->elements),
-	    "starting a reduction");
+	    "cannot start a reduction");
 }
 
 /* More inputs than a launch takes: several, the result so far is the first
@@ -145,7 +145,7 @@ gpu_stream_launch_many(struct device_stream *s, const struct reduction *all)
 		s->scratch = NULL;
 		s->scratch_bytes = 0;
 		rc = gpu_check(s->d, GPU(Malloc)(&s->scratch, bytes),
-		    "allocating a buffer for partial results");
+		    "cannot allocate a buffer for partial results");
 		if (rc == 0)
 			s->scratch_bytes = bytes;
 	}
@@ -203,7 +203,7 @@ gpu_event_new(struct device *d, struct device_event **ret)
 	if (rc == 0)
 		rc = gpu_check(d,
 		    GPU(EventCreateWithFlags)(&e->native, GPU_ASKED_EVENT),
-		    "creating an event");
+		    "cannot create an event");
 	if (rc < 0) {
 		free(e);
 		return rc;
@@ -229,7 +229,7 @@ gpu_event_record(struct device_event *e, struct device_stream *s)
 
 	if (rc == 0)
 		rc = gpu_check(e->d, GPU(EventRecord)(e->native, s->native),
-		    "recording an event");
+		    "cannot record an event");
 	return rc;
 }
 
@@ -265,6 +265,6 @@ gpu_stream_wait(struct device_stream *s, struct device_event *e)
 	if (rc == 0)
 		rc = gpu_check(s->d,
 		    GPU(StreamWaitEvent)(s->native, e->native, 0),
-		    "making a stream wait");
+		    "cannot make a stream wait for an event");
 	return rc;
 }

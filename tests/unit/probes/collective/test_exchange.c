@@ -277,11 +277,11 @@ test_refused(void **state)
 	case_refused("collective name=alltoall exchange=bine", 4,
 	    "expected none for alltoall");
 	case_refused("collective name=allgather exchange=swing depth=2", 4,
-	    "expected none, or stripe, ring and depth 1");
+	    "expected none, or stripe = 1, ring = 1 and depth = 1");
 	case_refused("collective name=allgather exchange=swing stripe=2", 4,
-	    "expected none, or stripe, ring and depth 1");
+	    "expected none, or stripe = 1, ring = 1 and depth = 1");
 	case_refused("collective name=allgather exchange=swing ring=2", 4,
-	    "expected none, or stripe, ring and depth 1");
+	    "expected none, or stripe = 1, ring = 1 and depth = 1");
 	case_refused("collective name=allgather exchange=bine", 4097,
 	    "none for more than 4096 ranks");
 	case_refused("collective exchange=hypercube", 4,
