@@ -21,8 +21,9 @@ static int
 mpi_settings_refuse(const char *at, struct err *err)
 {
 	return err_set(err, -EINVAL,
-	    "%.60s: expected NAME=value with commas or blanks between, and "
-	    "\"quotes\" around a value that has some",
+	    "%.60s: expected NAME=value, several separated by commas "
+	    "or blanks, with \"quotes\" around a value that contains "
+	    "commas or blanks",
 	    at);
 }
 
@@ -130,10 +131,10 @@ mpi_settings_allowed(const char *text, const char *prefix, const char *allow,
 		    !mpi_settings_names_file(full))
 			continue;
 		rc = err_set(err, -EACCES,
-		    "%s%s is not for campaigns to set: expected %.200s%s",
+		    "%s%s may not be set by a campaign: expected %.200s%s",
 		    prefix, s.name, allow[0] == '\0' ? "none" : allow,
 		    mpi_settings_names_file(s.name)
-			? ", and nothing that names a file"
+			? "; a variable that names a file is never accepted"
 			: "");
 		break;
 	}

@@ -32,8 +32,8 @@ const struct test_row names_tests[CANARY_MAX] = {
 	    "all-to-all on every sub-communicator at once", { 1, 64, 1, 10000 },
 	    0 },
 	[CANARY_INCAST] = { "incast", "Incast", "B/s", 131072, 2,
-	    "bandwidth into one rank of eight senders or more at once, each "
-	    "rank receives in its turn",
+	    "bandwidth from eight or more senders at once into one "
+	    "rank; each rank receives in turn",
 	    { 30, 8, 1, 10000 }, 2 },
 	[CANARY_COMMAND] = { "command", "Application", "s", 0, 0,
 	    "the run time of a program, of section [command]", { 0 }, 0 },

@@ -330,11 +330,13 @@ static const struct rule rules[] = {
 	{ "canary", "tests", options_check_command_missing, NULL,
 	    "the test command requires command.run, a program" },
 	{ "command", "run", options_check_command_unused, NULL,
-	    "unused: add command to canary.tests" },
+	    "[command] is not used: add command to canary.tests" },
 	{ "canary", "exact", options_check_command_exact, NULL,
-	    "the paper has no counts for the test command: expected no" },
+	    "the GPCNeT paper has no counts for the test command: "
+	    "expected no" },
 	{ "canary", "bytes", options_check_bytes_exact, NULL,
-	    "canary.exact = gpcnet uses the sizes of the paper: expected 0" },
+	    "canary.exact = gpcnet uses the sizes of the GPCNeT paper: "
+	    "expected 0" },
 	{ "canary", "bytes", options_check_bytes_cut, NULL,
 	    "allreduce adds numbers of 8 bytes: expected a multiple of 8" },
 	{ "congestor", "mix", options_check_mix_none_and_more, NULL,

@@ -107,20 +107,23 @@ record_numbers_check(const json_t *record, const struct record_line *line,
 		json_int_t count = json_integer_value(json_array_get(pair, 1));
 
 		if (count < 0 || n < 0 || count > n - sum)
-			return record_refuse(err, "hist counts more than n");
+			return record_refuse(err,
+			    "hist counts more values than n");
 		sum += count;
 	}
 	for (i = 0; line != NULL && i < line->hist_count; i++) {
 		if (n < 0 || line->hist[i].count > (uint64_t)(n - sum))
-			return record_refuse(err, "hist counts more than n");
+			return record_refuse(err,
+			    "hist counts more values than n");
 		sum += (json_int_t)line->hist[i].count;
 	}
 	if (sum != n)
-		return record_refuse(err, "hist counts less than n");
+		return record_refuse(err, "hist counts fewer values than n");
 	if (null != (n == 0))
 		return record_refuse(err, "mean and n are inconsistent");
 	if (n == 0 && json_object_get(record, "cause") == NULL)
-		return record_refuse(err, "neither a number nor a cause");
+		return record_refuse(err,
+		    "the record has neither a number nor a cause");
 	return 0;
 }
 

@@ -261,7 +261,7 @@ topology_read_up(struct line *l, char *text, struct err *err)
 		str_to_double(rate, 0, TOPOLOGY_GBPS_MAX, &up.gbps) < 0) ||
 	    (count != NULL && str_to_int(count, 1, TOPOLOGY_COUNT_MAX, &n) < 0))
 		return err_set(err, -EINVAL,
-		    "up: expected SWITCHES[*LINKS][@GBPS], as "
+		    "up: expected SWITCHES[*LINKS][@GBPS], such as "
 		    "\"spine[1-4]*2@400\"");
 	up.count = (uint32_t)n;
 	rc = hostlist_parse(text, &hl, err);
@@ -312,7 +312,7 @@ topology_read_word(struct line *l, char *word, struct err *err)
 		return 0;
 	}
 	return err_set(err, -EINVAL,
-	    "expected LEAF NODES, as \"leaf1 n[001-040]\", and after them "
+	    "expected LEAF NODES, such as \"leaf1 n[001-040]\", and after them "
 	    "rail=, gbps=, pod= or up=: not \"%.40s\"",
 	    word);
 }
@@ -333,7 +333,7 @@ topology_read_line(struct topology *t, char *text, struct err *err)
 	nodes = strtok_r(NULL, " \t", &save);
 	if (nodes == NULL)
 		return err_set(err, -EINVAL,
-		    "expected LEAF NODES, as \"leaf1 n[001-040]\"");
+		    "expected LEAF NODES, such as \"leaf1 n[001-040]\"");
 	rc = topology_add_switch(t, name, &l.at, err);
 	while (rc == 0 && (word = strtok_r(NULL, " \t", &save)) != NULL)
 		rc = topology_read_word(&l, word, err);

@@ -111,7 +111,10 @@ baseline_synchronous_open(struct baseline *b, struct err *err)
 {
 	if (b->plan->steps == SYNCHRONOUS_STEPS)
 		return 0;
-	return err_set(err, -ENOTSUP, "the plan has %u steps", b->plan->steps);
+	return err_set(err, -ENOTSUP,
+	    "the synchronous baseline needs a plan of %d steps; this plan has "
+	    "%u",
+	    SYNCHRONOUS_STEPS, b->plan->steps);
 }
 
 static int
@@ -166,11 +169,12 @@ baseline_blocks_open(struct baseline *b, struct err *err)
 
 	if (strcmp(b->team->ops->name, "host") != 0)
 		return err_set(err, -ENOTSUP,
-		    "buffers are not host-accessible");
+		    "the baseline supports host memory only");
 	if (bytes / g > INT_MAX)
 		return err_set(err, -ENOTSUP, "the count exceeds MPI's int");
 	if (bytes < g)
-		return err_set(err, -ENOTSUP, "less than one byte per device");
+		return err_set(err, -ENOTSUP,
+		    "each device would send less than one byte");
 	k->ranks = 2 * g;
 	k->block_bytes = (int)(bytes / g);
 	MPI_DO(MPI_Comm_split(b->team->comm,

@@ -182,7 +182,7 @@ session_predict(const struct session *s, const struct measurement *c,
 	}
 	r->placed = a_node > 0 && fit.ranks == a_node;
 	if (predict_plan(r->plan, &as, NULL, &pr, &err) < 0) {
-		log_warnx("no prediction: %s", err.text);
+		log_warnx("cannot predict the time of the plan: %s", err.text);
 		return;
 	}
 	r->machine = m->name;

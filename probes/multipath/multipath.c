@@ -68,8 +68,8 @@ multipath_shares_read(const struct conf *c, struct multipath *mp,
 		return 0;
 	}
 	return pattern_refuse(c, SECTION, "share", err,
-	    "auto, or %u numbers with commas, each 0 to 1, whose sum is at "
-	    "most 1: one for each staged path",
+	    "auto, or %u numbers separated by commas, each 0 to 1, "
+	    "whose sum is at most 1: one for each staged path",
 	    mp->links.count);
 }
 

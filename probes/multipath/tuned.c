@@ -286,7 +286,8 @@ tuned_size_run(struct bench *b, uint64_t bytes, const struct tuned_out *out,
 	do {
 		rc = turns_measure(&ask, &pt);
 		if (rc < 0)
-			return err_set(err, rc, "%llu bytes: %s",
+			return err_set(err, rc,
+			    "the measurement with %llu bytes failed: %s",
 			    (unsigned long long)bytes, strerror(-rc));
 		if (pt.wrong > 0)
 			return err_set(err, -EBADMSG,

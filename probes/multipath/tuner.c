@@ -551,7 +551,8 @@ tuner_number(struct reading *rd, const json_t *j, const char *key, double min,
 	double x = json_number_value(v);
 
 	if (!json_is_number(v) || !isfinite(x) || x < min || x > max) {
-		tuner_complain(rd, key, "not a number in its range");
+		tuner_complain(rd, key,
+		    "expected a number in the range of this member");
 		return min;
 	}
 	return x;
@@ -561,7 +562,7 @@ static uint64_t
 tuner_count(struct reading *rd, const json_t *j, const char *key, double max)
 {
 	if (!json_is_integer(json_object_get(j, key)))
-		tuner_complain(rd, key, "not a whole number");
+		tuner_complain(rd, key, "expected a whole number");
 	return (uint64_t)tuner_number(rd, j, key, 0, max);
 }
 
@@ -571,7 +572,7 @@ tuner_list(struct reading *rd, const json_t *j, const char *key, size_t max)
 	const json_t *v = json_object_get(j, key);
 
 	if (!json_is_array(v) || json_array_size(v) > max)
-		tuner_complain(rd, key, "not a list, or too long");
+		tuner_complain(rd, key, "expected a list that is not too long");
 	return v;
 }
 
@@ -590,7 +591,7 @@ tuner_row_parse(struct reading *rd, const json_t *j, struct tuner *t)
 	r->several_s = tuner_number(rd, j, "several_s", 0, NUMBER_MAX);
 	if (rd->rc == 0 &&
 	    (r->last_bytes == 0 || tuner_class(r->last_bytes) != k))
-		tuner_complain(rd, "last_bytes", "not in its size class");
+		tuner_complain(rd, "last_bytes", "outside of the size class");
 	for (uint32_t i = 0; rd->rc == 0 && i <= t->fits.count; i++) {
 		const json_t *w = json_array_get(ways, i);
 
@@ -665,8 +666,8 @@ tuner_parse(struct tuner_table *tt, const char *path, const char *text,
 		tuner_complain(&rd, "machine", "is missing");
 	if (rd.rc == 0 && strcmp(of, got.machine) != 0)
 		rd.rc = err_set(err, -ESTALE,
-		    "%.160s: made on machine %.60s, but this is %.60s", path,
-		    of, got.machine);
+		    "%.160s: made on machine %.60s, but this machine is %.60s",
+		    path, of, got.machine);
 	for (size_t i = 0; rd.rc == 0 && i < json_array_size(pairs); i++)
 		tuner_pair_parse(&rd, json_array_get(pairs, i), &got);
 	json_decref(j);

@@ -114,8 +114,8 @@ links_parse(const char *name, const char *text, size_t len_bytes,
 			    numbers_columns(&n, i), n.lines[0], columns);
 	if (rc == 0 && rows != columns && rows != 2 * columns)
 		rc = numbers_refuse(&n, n.lines[rows - 1],
-		    "%zu lines of %zu numbers: expected a square, or two "
-		    "of them",
+		    "%zu lines of %zu numbers: expected a square matrix, or "
+		    "two of them",
 		    rows, columns);
 	for (size_t i = 0; rc == 0 && i < rows; i++)
 		if (n.all[i * columns + i % columns] != 0)
@@ -271,9 +271,7 @@ links_machine(const char *root, struct links *ret, struct err *err)
 	}
 	if (l.devices == 0)
 		return err_set(err, -ENODEV,
-		    "%.200s/" KFD ": no AMD device here says how it is "
-		    "linked",
-		    root);
+		    "%.200s/" KFD ": no AMD device reports its links", root);
 	for (uint32_t i = 0; i < NODES_MAX; i++)
 		if (k.device[i] != NO_DEVICE)
 			links_node_links_read(&k, i);

@@ -150,7 +150,7 @@ neighbor_read_graph_read(struct ask *a)
 			continue;
 		if (found != NULL)
 			return REFUSE(a, sources[i].key,
-			    "one of " SOURCES_WORDS ", and %s is given",
+			    "only one of " SOURCES_WORDS "; %s is also given",
 			    found->key);
 		found = &sources[i];
 	}
@@ -207,7 +207,8 @@ neighbor_read_sizes_read(struct ask *a)
 		if (!conf_given(a->c, SECTION, keys[i]))
 			continue;
 		if (given != NULL)
-			return REFUSE(a, given, "either this or %s", keys[i]);
+			return REFUSE(a, given, "either this option or %s",
+			    keys[i]);
 		given = keys[i];
 	}
 	if (conf_given(a->c, SECTION, "sizes")) {
@@ -263,7 +264,7 @@ neighbor_read_topology_read(struct ask *a)
 		rc = links_load(name, l, a->err);
 	if (rc == 0 && l->devices < nb->per_node)
 		rc = REFUSE(a, "topology",
-		    "at least per_node = %u devices; this one has %u",
+		    "at least per_node = %u devices; this topology has %u",
 		    nb->per_node, l->devices);
 	return rc;
 }

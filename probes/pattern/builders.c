@@ -73,7 +73,7 @@ pattern_vias(const struct conf *c, const char *section, uint32_t count,
 	if (given != 1 && given != count) {
 		str_list_free(words);
 		return pattern_refuse(c, section, "via", err,
-		    "one transport, or %u with commas", count);
+		    "one transport, or %u separated by commas", count);
 	}
 	for (uint32_t i = 0; i < count; i++)
 		ret[i] = (uint8_t)STR_FIND(plan_vias,

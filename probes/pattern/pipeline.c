@@ -70,7 +70,7 @@ pipeline_build(const struct conf *c, const struct pattern_site *site,
 
 	if (pl.ranks == 1)
 		return pattern_refuse(c, SECTION, "batches", err,
-		    "any, with at least 2 ranks");
+		    "a run with at least 2 ranks; there is 1");
 	rc = pattern_ranks(c, SECTION, "batches", 2, &pl.ranks, err);
 	if (rc == 0)
 		rc = pattern_transfers(c, SECTION, "batches",

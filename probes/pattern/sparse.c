@@ -383,7 +383,7 @@ sparse_build(const struct conf *c, const struct pattern_site *site,
 	if (sp.p->transfers_count == 0) {
 		plan_free(sp.p);
 		return pattern_refuse(c, SECTION, "scope", err,
-		    "a scope with messages: %s has none",
+		    "a scope in which %s has messages",
 		    conf_string(c, SECTION, "file"));
 	}
 	*ret = sp.p;

@@ -328,8 +328,9 @@ scan_confirm_node(struct scan *s, int node, double effect,
 	doubt = scan_judge_doubt(&typical, wait);
 	if (!(iv.lo > least) || !(iv.lo > peers)) {
 		scan_doubt(s, node, iv.n > 0 ? iv.mean : effect,
-		    iv.n < 2 ? "too few good partners for an interval"
-			     : "its confidence interval overlaps normal nodes");
+		    iv.n < 2
+			? "too few normal partners for a confidence interval"
+			: "its confidence interval overlaps normal nodes");
 		return;
 	}
 	if (!(iv.mean - doubt > least)) {

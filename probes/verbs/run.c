@@ -183,7 +183,7 @@ run_settings_share(struct run *r)
 	run_share(r, text, bytes);
 	if (!first &&
 	    conf_parse(options_campaign, "campaign", text, &c, &err) < 0)
-		fatalx("campaign from rank 0: %s", err.text);
+		fatalx("invalid campaign received from rank 0: %s", err.text);
 	settings_read(c, &r->settings);
 	if (!first)
 		conf_free(c);

@@ -131,7 +131,8 @@ scan_team_open(struct world *w, const char *device, struct transport_team **ret,
 	rc = team_open(w, device, "auto", ret, err);
 	if (rc == 0 && !(*ret)->mpi_takes)
 		rc = err_set(err, -1,
-		    "this MPI does not accept pointers to its memory");
+		    "this MPI does not accept pointers to the memory of this "
+		    "device");
 	w->team = rc == 0 ? *ret : NULL;
 	w->via = PLAN_VIA_MPI;
 	return rc;

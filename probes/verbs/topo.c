@@ -139,7 +139,7 @@ static void
 topo_devices_print(void)
 {
 	const char *names[1 + NAMES_GPUS] = { "host" };
-	struct table *t = table_new("device|>count|why not");
+	struct table *t = table_new("device|>count|reason");
 	const struct xccl_lib *lib;
 	size_t count = 1;
 	struct err err;

@@ -130,7 +130,7 @@ refused missed no-device 'node1 has no network device mlx5_0; it has eth0' \
 	-o mpi.fabric=ucx -o mpi.devices=mlx5_0
 refused missed no-device 'node1 has no device of fabric = psm, Omni-Path' \
 	-o mpi.fabric=psm
-refused failed launch 'mpi.env: LD_PRELOAD is not for campaigns to set' \
+refused failed launch 'mpi.env: LD_PRELOAD may not be set by a campaign' \
 	-o mpi.env=LD_PRELOAD=/tmp/x.so
 if in_host node1 test -x $cluster/stage/libexec/coalmine/mpich/coalmine-probe
 then

@@ -84,7 +84,7 @@ campaign "$work/program"
 run "a failure"
 [ "$(count '.probe == "command" and .verdict == "bad" and .status == 3 and
 	.seconds == null and .cause == "command" and
-	(.text | endswith("exit 3: first no licence"))')" = 2 ] ||
+	(.text | endswith("exited with status 3: first no licence"))')" = 2 ] ||
 	fail "failed runs: $(grep '"command"' "$work/records")"
 [ "$(count '.probe == "impact" and .test == "command" and .value == null and
 	.cause == "command"')" = 2 ] || fail "impact of a failure"

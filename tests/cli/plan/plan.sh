@@ -142,10 +142,10 @@ refused "sparse.file = $work/fifo: expected a readable regular file" plan sparse
 refused "sparse.file = /dev/zero: expected a readable regular file" plan sparse \
     file=/dev/zero
 printf '0 0\n0 0\n' >"$work/m"
-refused "sparse.scope = all: expected a scope with messages" plan sparse \
+refused "sparse.scope = all: expected a scope in which" plan sparse \
     file="$work/m"
 printf '0 2\n3 0\n' >"$work/m"
-refused "sparse.scope = inter: expected a scope with messages" check sparse \
+refused "sparse.scope = inter: expected a scope in which" check sparse \
     file="$work/m" g=2 scope=inter
 refused "$work/fifo: " plan neighbor graph="$work/fifo"
 

@@ -152,8 +152,8 @@ test_canary_values(void **state)
 	(void)state;
 	refused("\"rounds\":4", "\"rounds\":4,\"rings\":5",
 	    "rings has the wrong type");
-	refused("[0,1],", "", "hist counts less than n");
-	refused("[0,1],", "[0,2],", "hist counts more than n");
+	refused("[0,1],", "", "hist counts fewer values than n");
+	refused("[0,1],", "[0,2],", "hist counts more values than n");
 	refused("[0,1],", "[17,1],", "hist has an invalid value");
 	refused("[0,1],", "[-99999,1],", "hist has an invalid value");
 	refused("\"lo\":2.0", "\"lo\":9.0", "interval has an invalid value");

@@ -299,7 +299,7 @@ test_allowed(void **state)
 	assert_int_equal(mpi_impl_allowed(c, asked, &err), 0);
 	assert_int_equal(mpi_impl_allowed(none, asked, &err), -EACCES);
 	assert_string_equal(err.text,
-	    "mpi.env: UCX_NET_DEVICES is not for campaigns to set: expected "
+	    "mpi.env: UCX_NET_DEVICES may not be set by a campaign: expected "
 	    "none");
 	conf_free(asked);
 	conf_free(none);

@@ -192,7 +192,7 @@ test_device(void **state)
 	assert_non_null(strstr(err.text, device_name()));
 	snprintf(tt.machine, sizeof(tt.machine), "%s",
 	    strstr(err.text, "made on machine ") + 16);
-	strstr(tt.machine, ", but this is")[0] = '\0';
+	strstr(tt.machine, ", but this machine is")[0] = '\0';
 	assert_int_equal(tuner_load(&tt, table, &err), 0);
 	t = tuner_table_get(&tt, 0, 1);
 	assert_int_equal(t->fits.count, 2);

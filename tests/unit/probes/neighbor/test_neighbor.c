@@ -377,9 +377,9 @@ test_refused_words(void **state)
 	case_refused("neighbor matrix=" MATRICES "/ccc.mtx", 0,
 	    "neighbor.ranks = 0: expected");
 	case_refused("neighbor matrix=" MATRICES "/ccc.mtx bytes=1 ranks=4", 0,
-	    "neighbor.bytes = 1: expected either this or matrix");
+	    "neighbor.bytes = 1: expected either this option or matrix");
 	case_refused("neighbor matrix=" MATRICES "/ccc.mtx sizes=x ranks=4", 0,
-	    "neighbor.sizes = x: expected either this or matrix");
+	    "neighbor.sizes = x: expected either this option or matrix");
 	case_refused("neighbor matrix=/nonexistent ranks=4", 0,
 	    "/nonexistent: ");
 	case_refused("neighbor rsg=.1 seed=-1 ranks=4", 0,
@@ -437,7 +437,8 @@ test_refused_files(void **state)
 		{ "0 1\n", "5\n6\n7\n", "ranks=2 sizes",
 		    "/sizes:3: 3 sizes: expected one for each of 2 ranks" },
 		{ "0 1\n", "5\n6\n", "bytes=7 sizes",
-		    "neighbor.bytes = 7: expected either this or sizes" },
+		    "neighbor.bytes = 7: expected either this option or "
+		    "sizes" },
 		{ "0 1\n", "", "sizes", "/sizes:1: 0 sizes: expected" },
 	};
 	char words[700];
