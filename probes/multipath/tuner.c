@@ -549,10 +549,12 @@ tuner_number(struct reading *rd, const json_t *j, const char *key, double min,
 {
 	const json_t *v = json_object_get(j, key);
 	double x = json_number_value(v);
+	char want[80];
 
 	if (!json_is_number(v) || !isfinite(x) || x < min || x > max) {
-		tuner_complain(rd, key,
-		    "expected a number in the range of this member");
+		snprintf(want, sizeof(want), "expected a number from %g to %g",
+		    min, max);
+		tuner_complain(rd, key, want);
 		return min;
 	}
 	return x;
@@ -570,9 +572,13 @@ static const json_t *
 tuner_list(struct reading *rd, const json_t *j, const char *key, size_t max)
 {
 	const json_t *v = json_object_get(j, key);
+	char want[80];
 
-	if (!json_is_array(v) || json_array_size(v) > max)
-		tuner_complain(rd, key, "expected a list that is not too long");
+	if (!json_is_array(v) || json_array_size(v) > max) {
+		snprintf(want, sizeof(want),
+		    "expected a list of at most %zu members", max);
+		tuner_complain(rd, key, want);
+	}
 	return v;
 }
 

@@ -454,7 +454,7 @@ def test_munge(c, here, there, stranger):
     for text in (good.replace(key, "0" * 64), good.replace(root, "0" * 64),
                  good.replace("localhost", "n1"),
                  good.replace("agent", "collector"), good + "0", ""):
-        refused(c, "credential for another", node="localhost", request=req,
+        refused(c, "is for another node name", node="localhost", request=req,
                 munge=there.write(text))
     refused(c, "munge: ", node="localhost", request=req, munge="x")
     # the name of another host

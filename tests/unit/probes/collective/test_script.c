@@ -166,9 +166,12 @@ test_refusals(void **state)
 	    "to 3");
 	refused("multicast sent of 0 to recv of all", "unknown buffer sent");
 	refused("multicast temp of 0 to recv of all", "unknown buffer temp");
-	refused("multicast send[4] of 0 to recv of all", "the buffer has 4");
-	refused("multicast send[0-1] of 0 to recv of all", "the buffer has 4");
-	refused("multicast send of 0 to recv of all x 3", "the buffer has 2");
+	refused("multicast send[4] of 0 to recv of all",
+	    "the buffer, which has 4");
+	refused("multicast send[0-1] of 0 to recv of all",
+	    "the buffer, which has 4");
+	refused("multicast send of 0 to recv of all x 3",
+	    "the buffer, which has 2");
 	refused("multicast send of 0 to recv of all x 0", "1 block or more");
 	refused("multicast send of i to recv of all", "unknown variable");
 	refused("multicast send of 1/0 to recv of all", "division by 0");

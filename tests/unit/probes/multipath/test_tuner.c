@@ -588,12 +588,14 @@ test_file_wrong(void **state)
 		{ "{\"format\":\"coalmine-tuning\",\"version\":2,"
 		  "\"machine\":\"m\",\"pairs\":[]}",
 		    "version: is not 1" },
-		{ HEAD PAIR ROW("99", "1") "]}]}", "class: not a number" },
-		{ HEAD PAIR ROW("17", "1") "]}]}", "last_bytes: not in" },
-		{ HEAD PAIR ROW("16", "0") "]}]}", "bytes_per_s: not a" },
-		{ HEAD PAIR ROW("16", "\"1\"") "]}]}", "bytes_per_s: not a" },
-		{ HEAD "{}]}", "not" },
-		{ HEAD "7]}", "not" },
+		{ HEAD PAIR ROW("99", "1") "]}]}",
+		    "class: expected a number from 0 to" },
+		{ HEAD PAIR ROW("17", "1") "]}]}", "last_bytes: outside" },
+		{ HEAD PAIR ROW("16", "0") "]}]}", "bytes_per_s: expected a" },
+		{ HEAD PAIR ROW("16", "\"1\"") "]}]}",
+		    "bytes_per_s: expected a" },
+		{ HEAD "{}]}", "expected" },
+		{ HEAD "7]}", "expected" },
 	};
 	struct tuner_table tt = { .machine = "m" };
 	struct err err;
