@@ -510,9 +510,9 @@ collective_check_exchange(const struct conf *c, const struct form_row *form,
 		    "none for alltoall");
 	if (kind == ROUNDS_SWING && form->tree)
 		return pattern_refuse(c, SECTION, "exchange", err,
-		    "none, recursive or bine: swing has no trees, only "
-		    "allgather, reduce-scatter, and allreduce of them or "
-		    "single");
+		    "none, recursive or bine; swing supports only allgather, "
+		    "reduce-scatter, and allreduce of form single or "
+		    "allgather.reduce-scatter");
 	if (s->stripe > 1 || s->ring > 1 || s->depth > 1)
 		return pattern_refuse(c, SECTION, "exchange", err,
 		    "none, or stripe = 1, ring = 1 and depth = 1");

@@ -41,7 +41,7 @@ emit_open(const char *path, const char *run, struct emit **ret)
 		    0644);
 	if (path != NULL && e->fd < 0) {
 		rc = -errno;
-		log_warn("%s", path);
+		log_warn("cannot open the file for records %s", path);
 		free(e);
 		return rc;
 	}
@@ -168,7 +168,8 @@ emit_close(struct emit *e)
 	if (e == NULL)
 		return;
 	if (e->fd >= 0 && close(e->fd) < 0)
-		log_warn("records");
+		log_warn("cannot close the file for records; the last records "
+			 "may be lost");
 	json_decref(e->carried);
 	free(e->run);
 	free(e);

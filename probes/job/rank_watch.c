@@ -54,7 +54,9 @@ rank_watch_open(int rank)
 	len = snprintf(line, sizeof(line), "rank %d pid %ld\n", rank,
 	    (long)getpid());
 	if (send(rank_watch_fd, line, (size_t)len, MSG_NOSIGNAL) != len)
-		log_warn("%s", path);
+		log_warn("cannot send to the agent at %s; the loss of this "
+			 "rank will not be detected",
+		    path);
 	atexit(rank_watch_exit);
 }
 

@@ -38,7 +38,7 @@ world_check(int rc, const char *what)
 	if (rc == MPI_SUCCESS)
 		return;
 	MPI_Error_string(rc, text, &len);
-	fatalx("%.*s: %s", (int)strcspn(what, "("), what, text);
+	fatalx("%.*s failed: %s", (int)strcspn(what, "("), what, text);
 }
 
 /* exit() in one rank would leave the others waiting for it. */

@@ -361,7 +361,7 @@ test_refused_words(void **state)
 	    "neighbor.rsg = 1.5: expected a number, 0 to 1");
 	case_refused("neighbor rsg=x ranks=4", 0, "neighbor.rsg = x: expected");
 	case_refused("neighbor rsg=.1 moore=2,1 ranks=4", 0,
-	    "neighbor.moore = 2,1: expected one of graph");
+	    "neighbor.moore = 2,1: expected only one of graph");
 	case_refused("neighbor moore=2 ranks=4", 0,
 	    "neighbor.moore = 2: expected dimensions,radius");
 	case_refused("neighbor moore=9,1 ranks=4", 0,
