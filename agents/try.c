@@ -170,7 +170,9 @@ try_mpi(struct agent *ag, const char *name)
 	struct err err;
 
 	if (mpi == NULL) {
-		log_warnx("unknown MPI %.60s", name);
+		log_warnx("unknown MPI %.60s: run coalmine-build-probe for it "
+			  "on this node",
+		    name);
 		return 1;
 	}
 	if (mkdtemp(dir) == NULL || chmod(dir, 0711) < 0) {

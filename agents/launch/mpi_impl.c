@@ -140,8 +140,9 @@ mpi_impl_path(const struct mpi_impl_mpi *mpi, const struct conf *c,
 	char engine[4400];
 
 	if (mpi_impl_bin_of(mpi, c)[0] == '\0' && mpi->bin == NULL)
-		return err_set(err, -ENOENT, "%s is not available on this node",
-		    mpi->name);
+		return err_set(err, -ENOENT,
+		    "%s is not available on this node: children.%s is empty",
+		    mpi->name, mpi->family);
 	if (mpi->engine != NULL)
 		snprintf(engine, sizeof(engine), "%s", mpi->engine);
 	else

@@ -102,7 +102,10 @@ orders_prepare(struct agent *ag, const json_t *msg, struct run **ret,
 		return CAUSE_CONFIG;
 	}
 	if (mpi == NULL) {
-		err_say(err, "unknown MPI %.60s", name);
+		err_say(err,
+		    "unknown MPI %.60s: run coalmine-build-probe for it on "
+		    "this node",
+		    name);
 		return CAUSE_UNSUPPORTED;
 	}
 	if (mpi_impl_path(mpi, ag->conf, engine, sizeof(engine), err) < 0 ||
@@ -180,8 +183,8 @@ orders_do_prepare(struct agent *ag, const json_t *msg)
 		orders_say_prepared(ag, id, cause, err.text);
 		return 0;
 	}
-	log_info("run %s: prepared, %s, head %s", id, member_text(msg, "class"),
-	    member_text(msg, "head"));
+	log_info("run %s: prepared, class %s, head %s", id,
+	    member_text(msg, "class"), member_text(msg, "head"));
 	if (!run->exclusive) {
 		orders_say_prepared(ag, id, CAUSE_NONE, NULL);
 		return 0;

@@ -350,7 +350,9 @@ script_loop(struct script *s)
 	if (rc == 0)
 		rc = script_read_set(s, &set);
 	if (rc == 0 && set.others)
-		rc = script_complain(s, "others is valid for leaves only");
+		rc = script_complain(s,
+		    "the set others is valid only as the leaves of a "
+		    "primitive");
 	if (rc == 0 && !script_accept_sign(s, ":"))
 		rc = script_complain(s, "expected \":\"");
 	body = s->at;

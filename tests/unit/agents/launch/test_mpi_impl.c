@@ -318,7 +318,8 @@ test_missing(void **state)
 	assert_int_equal(mpi_impl_path(&launch_openmpi, c, engine,
 			     sizeof(engine), &err),
 	    -ENOENT);
-	assert_string_equal(err.text, "openmpi is not available on this node");
+	assert_string_equal(err.text,
+	    "openmpi is not available on this node: children.openmpi is empty");
 	assert_int_equal(mpi_impl_path(&launch_mpich, c, engine, sizeof(engine),
 			     &err),
 	    -ENOENT);

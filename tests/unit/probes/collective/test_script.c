@@ -180,7 +180,7 @@ test_refusals(void **state)
 	refused("multicast send of 0 to recv of 0..3 by 0", "ascending");
 	refused("multicast send of 0 to recv", "at its end: expected \"of\"");
 	refused("multicast send of 0 to recv of all all", "unexpected text");
-	refused("for i in others: fence", "for leaves only");
+	refused("for i in others: fence", "only as the leaves");
 	refused("for i in all fence", "expected \":\"");
 	refused("multicast recv of 0 to recv[1] of 0", "before it is written");
 	refused("multicast send of 0 to recv of 1 | multicast recv of 1 to "
