@@ -111,8 +111,9 @@ tables_print_labels(size_t i, FILE *to)
 {
 	const struct series_row *row = tables_family_at(i);
 
-	fprintf(to, "Of records of %s%s%s; labels\n.Va", row->probe,
-	    row->of != NULL ? ", " : "", row->of != NULL ? row->of : "");
+	fprintf(to, "From records of kind %s%s%s; labels\n.Va", row->probe,
+	    row->of != NULL ? ", member of = " : "",
+	    row->of != NULL ? row->of : "");
 	for (size_t k = 0; k < SERIES_LABELS_MAX && row->labels[k].name != NULL;
 	     k++)
 		fprintf(to, "%s %s", k > 0 ? " ," : "", row->labels[k].name);
