@@ -78,7 +78,8 @@ launcher_slurm_build(const struct mpi_impl_job *job, char *ret_path,
 	strvec_env(env, "SLURM_PMIX_FENCE", "tree");
 	strvec_add(argv, "srun");
 	strvec_add(argv, "--job-name=" WIRE_JOB_PREFIX "%s", job->run);
-	strvec_add(argv, "--nodes=%zu", job->node_count);
+	/* The host file sets the number of nodes; Slurm 24.11 rejects --nodes
+	 * in addition to it. */
 	strvec_add(argv, "--ntasks=%zu",
 	    job->node_count * (size_t)job->ranks_per_node);
 	strvec_add(argv, "--distribution=arbitrary");

@@ -433,7 +433,7 @@ test_slurm(void **state)
 	srun_make(&m);
 	assert_int_equal(made_build(&m, "slurm"), 0);
 	assert_string_equal(joined(&m.argv),
-	    "srun --job-name=coalmine-r1 --nodes=2 --ntasks=4 "
+	    "srun --job-name=coalmine-r1 --ntasks=4 "
 	    "--distribution=arbitrary --exclusive --kill-on-bad-exit=1 "
 	    "--mpi=pmix --input=none --chdir=/ --time=3 --account=net "
 	    "--reservation=mine /x/coalmine-probe run");
