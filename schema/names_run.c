@@ -34,6 +34,7 @@ const struct cause_row names_causes[CAUSE_MAX] = {
 	[CAUSE_BUDGET] = { "budget",
 	    "exceeds the budget, or is in a blackout" },
 	[CAUSE_BUSY] = { "busy", "a node is not idle" },
+	[CAUSE_HELD] = { "held", "another run uses the nodes" },
 	[CAUSE_IDLE_UNKNOWN] = { "idle-unknown",
 	    "the nodes cannot detect whether they are idle" },
 	[CAUSE_TOO_FEW_NODES] = { "too-few-nodes",

@@ -562,6 +562,7 @@ diagnosis_run_begun(struct diagnosis *d, const char *run)
  * not run, or the collector was away. */
 static const uint8_t blameless[CAUSE_MAX] = { [CAUSE_BUDGET] = 1,
 	[CAUSE_BUSY] = 1,
+	[CAUSE_HELD] = 1,
 	[CAUSE_TOO_FEW_NODES] = 1,
 	[CAUSE_CANCELLED] = 1,
 	[CAUSE_COLLECTOR_LOST] = 1,

@@ -23,6 +23,7 @@
 
 #include "common/log.h"
 #include "common/rng.h"
+#include "common/utf8.h"
 #include "common/xalloc.h"
 #include "common/member.h"
 #include "daemon/slurm/slurm.h"
@@ -49,10 +50,11 @@ struct candidates {
 	struct node **nodes; /* wanted and up, in order */
 	size_t count;
 	size_t wanted;
-	size_t free_count; /* of nodes, not held by others */
-	size_t lacking;    /* up, but without the required devices */
-	struct err err;    /* the first that is not up */
-	struct err held;   /* the first that is held, or the budget */
+	size_t free_count;     /* of nodes, not held by others */
+	size_t lacking;        /* up, but without the required devices */
+	struct err err;        /* the first that is not up */
+	struct err held;       /* the first that is held, or the budget */
+	enum cause held_cause; /* of held: CAUSE_BUSY or CAUSE_HELD */
 	enum budget_answer budget;
 };
 
@@ -121,10 +123,13 @@ admit_consider(const struct run *r, struct candidates *c, struct node *n,
 	}
 	if (c->held.text[0] != '\0')
 		return;
+	c->held_cause = CAUSE_HELD;
 	if (n->exclusive != NULL)
 		err_say(&c->held, "%s is reserved for run %s", n->name,
 		    n->exclusive->id);
-	else if (admit_slurm_says(r, n, &c->held) == SLURM_IDLE)
+	else if (admit_slurm_says(r, n, &c->held) != SLURM_IDLE)
+		c->held_cause = CAUSE_BUSY;
+	else
 		err_say(&c->held,
 		    n->shared > 0 ? "%s is used by a run of class background"
 				  : "%s is needed by a run of higher priority",
@@ -142,6 +147,7 @@ admit_collect(struct run *r, struct candidates *c)
 	int enough;
 
 	memset(c, 0, sizeof(*c));
+	c->held_cause = CAUSE_BUSY;
 	if (strcmp(text, "all") == 0) {
 		size_t count = roster_count(roster);
 
@@ -366,7 +372,7 @@ admit_give_up(struct run *r, const struct candidates *c, size_t min)
 {
 	char text[SYMPTOM_TEXT_MAX];
 	int lack = c->count < min;
-	enum cause cause = !lack          ? CAUSE_BUSY
+	enum cause cause = !lack          ? c->held_cause
 	    : admit_lacks_devices(c, min) ? CAUSE_NO_DEVICE
 					  : CAUSE_TOO_FEW_NODES;
 
@@ -423,6 +429,7 @@ admit_has_network(const struct run *r, struct candidates *c)
 		if (other == r || run_is_final(other) ||
 		    !(goes ? r->alone || other->alone : !r->alone && holds))
 			continue;
+		c->held_cause = CAUSE_HELD;
 		err_say(&c->held, "the network is %s run %s",
 		    goes && other->alone ? "held by"
 			: goes           ? "to be its own, and there is"
@@ -442,10 +449,14 @@ admit_wait_on(struct run *r, const struct candidates *c, size_t min,
 		admit_give_up(r, c, min);
 		return;
 	}
+	/* Until then its text names what it waits for. */
+	if (r->state == RUN_PENDING)
+		utf8_format(r->text, sizeof(r->text), "%s",
+		    c->held.text[0] != '\0' ? c->held.text : c->err.text);
 	if (r->state == RUN_PENDING &&
 	    clk_ns() - r->created_ns >= RUN_OVERDUE_NS)
 		run_state_set(r, RUN_OVERDUE,
-		    c->budget != BUDGET_FITS ? CAUSE_BUDGET : CAUSE_BUSY,
+		    c->budget != BUDGET_FITS ? CAUSE_BUDGET : c->held_cause,
 		    c->held.text[0] != '\0' ? c->held.text : c->err.text);
 	if (c->count < min || c->budget != BUDGET_FITS)
 		return;

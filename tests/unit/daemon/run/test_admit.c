@@ -298,8 +298,12 @@ test_turns(void **state)
 		assert_string_equal(conf_string(run_find(fix.runs, run)->conf,
 					"mpi", "devices"),
 		    "eth1");
+		/* While it waits, its text names the other run. */
+		assert_int_equal(fix_state(run), RUN_PENDING);
+		assert_non_null(strstr(run_find(fix.runs, run)->text,
+		    "is reserved for run"));
 		fix_pass(901, NULL);
-		assert_int_equal(fix_state(run), RUN_MISSED);
+		fix_failed(run, RUN_MISSED, CAUSE_HELD, "is reserved for run");
 	}
 	fix_teardown();
 }
