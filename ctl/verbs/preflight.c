@@ -425,6 +425,10 @@ preflight_round_run(struct flight *f, const struct bisect_group *groups,
 				list[i].ended = 1;
 				left--;
 				rc = preflight_group_judge(f, i, &list[i], run);
+			} else {
+				/* Before its start: what it waits for. */
+				json_object_set(list[i].row, "text",
+				    json_object_get(run, "text"));
 			}
 			json_decref(run);
 		}
@@ -529,6 +533,29 @@ preflight_print_times(const json_t *o)
 		puts(": runs with it do not start, or do not end");
 }
 
+/* The smallest group that was slow once, which is not enough to name a node. */
+static void
+preflight_print_suspects(const json_t *groups)
+{
+	const json_t *suspect = NULL;
+	size_t i, count, least = SIZE_MAX;
+	json_t *o;
+
+	json_array_foreach (groups, i, o) {
+		free(print_hostlist(json_object_get(o, "nodes"), &count));
+		if (!(member_number(o, "times") > 1 / SLOW_SHARE) ||
+		    count >= least)
+			continue;
+		suspect = o;
+		least = count;
+	}
+	if (suspect != NULL)
+		printf("      %s: slow in one round, %.1f times the expected "
+		       "time; a longer --within can confirm it\n",
+		    member_text(suspect, "nodes"),
+		    member_number(suspect, "times"));
+}
+
 static void
 preflight_print_told(const json_t *told)
 {
@@ -565,6 +592,9 @@ preflight_print_told(const json_t *told)
 			? "undetermined"
 			: "undetermined within the time limit",
 		    text[0] == '\0' ? "" : "; ", text);
+	if (member_text(told, "open")[0] != '\0' &&
+	    !member_bool(told, "timely"))
+		preflight_print_suspects(groups);
 	if (away[0] != '\0')
 		printf("away  %s: no connected agent, not measured\n", away);
 	printf("%lld rounds in %.1f s\n", (long long)member_int(told, "rounds"),

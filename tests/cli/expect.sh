@@ -183,6 +183,17 @@ expect preflight-engine 2 preflight --nodes 'node[1-3,5-6]' --within 5s \
 PATH=$plain
 check "preflight waits for an engine" [ $(($(date +%s) - start)) -lt 60 ]
 
+# A run that waits for another one is open, with the name of that run.
+kill "$standin"
+wait "$standin" 2>/dev/null
+rm -f "$work/sock"
+printf '200\n{"run": "way-1", "state": "pending", "text": "node5 is reserved for run 20261120-gq-dddd"}\n' \
+    >"$work/ways/GET_runs_way-1"
+"$build/tests/cli/standin" "$work/sock" "$work/ways" "$work/requests" &
+standin=$!
+until [ -S "$work/sock" ]; do sleep 0.05; done
+expect preflight-waits 2 preflight --nodes 'node[1-3,5-6]' --within 5s
+
 # Runs with node5 do not even start: it is named, although the typical value of
 # the job is unknown. This also holds if the collector goes away.
 kill "$standin"
