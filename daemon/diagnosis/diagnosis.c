@@ -237,24 +237,35 @@ look_at_hosts(struct diagnosis *d, size_t count, struct host_trouble_signs *ret)
 	free(all);
 }
 
+/* A z that is older than this is not part of a node's score. */
+#define SCORE_FRESH_NS (24 * 3600 * CLK_NS_PER_S)
+
+static int
+score_is_fresh(const struct diagnosis_node *cn, int test)
+{
+	return !isnan(cn->z[test]) &&
+	    clk_ns() - cn->z_ns[test] < SCORE_FRESH_NS;
+}
+
 /* Note the judge's z of every node of a round, for display. */
 static void
-note_scores(struct diagnosis *d, const char *run, int test, size_t count)
+note_scores(struct diagnosis *d, const struct round *round, int test,
+    size_t count)
 {
+	int is_ring = round->partners == PARTNERS_RING;
+
 	d->round_nodes = count;
 	for (size_t i = 0; i < count; i++) {
 		struct diagnosis_node *cn = diagnosis_node(d,
 		    roster_by_id(d->roster, d->obs[i].place));
 
-		if (isnan(d->obs[i].z))
+		if (isnan(d->obs[i].z) ||
+		    (is_ring && !cn->z_is_ring[test] &&
+			score_is_fresh(cn, test)))
 			continue;
-		if (strcmp(cn->score_run, run) != 0) {
-			for (int t = 0; t < CANARY_MAX; t++)
-				cn->z[t] = NAN;
-			str_format(cn->score_run, sizeof(cn->score_run), "%s",
-			    run);
-		}
 		cn->z[test] = (float)d->obs[i].z;
+		cn->z_ns[test] = clk_ns();
+		cn->z_is_ring[test] = (uint8_t)is_ring;
 	}
 }
 
@@ -270,17 +281,23 @@ diagnosis_score_old(struct diagnosis *d, const struct round *round)
 	if (d->score == NULL)
 		d->score = score_new();
 	score_round(d->score, d->obs, count, d->o.judge.effect_min, &leaves);
-	note_scores(d, round->run, round->canary, count);
+	note_scores(d, round, round->canary, count);
 }
 
 double
 diagnosis_score(const struct diagnosis *d, const struct node *n)
 {
-	double worst = NAN;
+	double of[2] = { NAN, NAN }; /* of rings last */
+	const struct diagnosis_node *cn;
 
-	for (int i = 0; n->id < d->node_count && i < CANARY_MAX; i++)
-		worst = fmax(worst, (double)d->nodes[n->id].z[i]);
-	return worst; /* fmax ignores NAN */
+	if (n->id >= d->node_count)
+		return NAN;
+	cn = &d->nodes[n->id];
+	for (int i = 0; i < CANARY_MAX; i++)
+		if (score_is_fresh(cn, i))
+			of[cn->z_is_ring[i]] = fmax(of[cn->z_is_ring[i]],
+			    (double)cn->z[i]); /* fmax ignores NAN */
+	return isnan(of[0]) ? of[1] : of[0];
 }
 
 double
@@ -484,7 +501,7 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 	for (size_t i = 0; i < count && !series_kind(sort).is_loss; i++)
 		incident_taken(d, s, d->obs[i].place, from);
 	if (sort < CANARY_MAX)
-		note_scores(d, from->run, sort, count);
+		note_scores(d, round, sort, count);
 	if (sort < CANARY_MAX && series_kind(sort).is_rate &&
 	    key.device[0] == '\0' && key.bytes == 0)
 		shares_hear(d, round);

@@ -187,9 +187,10 @@ enum verdict diagnosis_of_node(const struct diagnosis *d, const struct node *n);
 /* Write why a node is unknown, as a text that begins with its name. */
 void diagnosis_why_unknown(const struct diagnosis *d, const struct node *n,
     struct err *err);
-/* Return the judge's z of a node against its peers in its newest round, of the
- * worst test; positive is worse, NAN: unknown. It is evidence; the decision is
- * the verdict. */
+/* Return the judge's z of a node against its peers: the worst of the newest
+ * rounds of all tests in the last day. Rounds of rings count only for a node
+ * without other rounds. Positive is worse, NAN: unknown. It is evidence; the
+ * decision is the verdict. */
 double diagnosis_score(const struct diagnosis *d, const struct node *n);
 /* Return the z that the combined rounds of a node must reach to be an outlier
  * among the nodes of the newest round; NAN: no nodes. */

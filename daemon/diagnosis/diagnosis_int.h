@@ -179,9 +179,13 @@ struct diagnosis_node {
 	uint16_t taken, untaken;
 	struct link_rate *rates; /* rates of its error counters: link_rates.c */
 	size_t rate_count;
-	uint8_t link_class;  /* in link_classes, from 1; 0: no link counters */
-	char score_run[64];  /* the newest canary run that measured it */
-	float z[CANARY_MAX]; /* of that run; NAN: not measured */
+	uint8_t link_class; /* in link_classes, from 1; 0: no link counters */
+	/* The newest z of each test; NAN: not measured. A round of rings counts
+	 * only if no other round of the test has measured the node lately: in
+	 * a ring all nodes have the pace of the slowest. */
+	float z[CANARY_MAX];
+	uint64_t z_ns[CANARY_MAX];
+	uint8_t z_is_ring[CANARY_MAX];
 	/* Last value passed to diagnosis_ops.changed; VERDICT_MAX: none yet. */
 	uint8_t reported;
 	/* Time of the last round that compared it with enough peers, or with

@@ -277,6 +277,32 @@ test_score_and_verdict(void **state)
 	assert_int_equal(verdict_of(f, "node6"), VERDICT_OK);
 }
 
+/* A round of rings, in which all nodes have the pace of the slowest, does not
+ * replace the score from other rounds. */
+static void
+test_score_of_rings(void **state)
+{
+	const struct diagnosis_source from = { "run-1", "watch", "background",
+		"openmpi", "agents", NULL, NULL };
+	struct fix *f = *state;
+	const struct node *n = roster_find(f->roster, "node5");
+	struct diagnosis *d = f->diagnosis;
+	json_t *slow = made_round(1.4), *even = made_round(1);
+
+	json_object_set_new(slow, "partners", json_string("match"));
+	evidence_record(d, f->roster, &from, even);
+	assert_true(diagnosis_score(d, n) < 3);
+	evidence_record(d, f->roster, &from, slow);
+	assert_true(diagnosis_score(d, n) > 3);
+	evidence_record(d, f->roster, &from, even);
+	assert_true(diagnosis_score(d, n) > 3);
+	json_object_set_new(even, "partners", json_string("match"));
+	evidence_record(d, f->roster, &from, even);
+	assert_true(diagnosis_score(d, n) < 3);
+	json_decref(slow);
+	json_decref(even);
+}
+
 /* The topology file names the switches above a slow leaf. After a change of the
  * file the verdict of a removed leaf ends, and a remaining one stays bad. */
 static void
@@ -960,6 +986,7 @@ main(void)
 		DIAGNOSIS_TEST(test_bytes),
 		DIAGNOSIS_TEST(test_stuck),
 		DIAGNOSIS_TEST(test_score_and_verdict),
+		DIAGNOSIS_TEST(test_score_of_rings),
 		DIAGNOSIS_TEST(test_leaf_goes),
 		DIAGNOSIS_TEST(test_host),
 		DIAGNOSIS_TEST(test_host_of_ranks),
