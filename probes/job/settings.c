@@ -8,8 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/clk.h"
 #include "common/rng.h"
 #include "common/str.h"
+
+/* The time of a test, and of the load before it, in GPCNeT. */
+#define EXACT_NS (10 * CLK_NS_PER_S)
 
 void
 settings_read(const struct conf *c, struct settings *ret)
@@ -68,6 +72,10 @@ settings_read(const struct conf *c, struct settings *ret)
 	ret->burst_ns = conf_span_ns(c, "congestor", "burst");
 	ret->pause_ns = conf_span_ns(c, "congestor", "pause");
 	ret->strength = conf_real(c, "congestor", "strength");
+	if (ret->exact && ret->time_ns < EXACT_NS)
+		ret->time_ns = EXACT_NS;
+	if (ret->exact && ret->load_warmup_ns < EXACT_NS)
+		ret->load_warmup_ns = EXACT_NS;
 	/* The reference goes once through each phase, A then B. */
 	ret->visits = ret->exact ? 1 : (int)conf_int(c, "phases", "visits");
 	snprintf(ret->device, sizeof(ret->device), "%s",

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "common/clk.h"
 #include "common/err.h"
 #include "probes/job/settings.h"
 #include "schema/options.h"
@@ -125,6 +126,11 @@ test_exact(void **state)
 	assert_int_equal(settings_stretches(&s), 2);
 	assert_int_equal(settings_phase(&s, 0, &visit), PHASE_ISOLATED);
 	assert_int_equal(settings_phase(&s, 1, &visit), PHASE_CONGESTED);
+	/* the times of the paper, or longer ones */
+	assert_true(s.time_ns == 10 * CLK_NS_PER_S);
+	assert_true(s.load_warmup_ns == 10 * CLK_NS_PER_S);
+	read_text("[canary]\nexact = gpcnet\ntime = 20s\n", &s);
+	assert_true(s.time_ns == 20 * CLK_NS_PER_S);
 }
 
 int
