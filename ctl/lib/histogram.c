@@ -77,8 +77,11 @@ histogram_print(const struct hist *left, const char *left_title,
 	s = histogram_span_of(left, right);
 	scale = fmax(histogram_share_max(left, &s),
 	    histogram_share_max(right, &s));
-	fprintf(to, "%12s  %7s %-*s  %7s %s\n", "up to", "", BAR_CELLS,
-	    left_title, "", right_title);
+	if (right->count > 0)
+		fprintf(to, "%12s  %7s %-*s  %7s %s\n", "up to", "", BAR_CELLS,
+		    left_title, "", right_title);
+	else
+		fprintf(to, "%12s  %7s %s\n", "up to", "", left_title);
 	for (int at = s.first; at <= s.last; at += s.step) {
 		int end = at + s.step - 1 > s.last ? s.last : at + s.step - 1;
 		double a = histogram_share(left, &s, at),
@@ -90,6 +93,13 @@ histogram_print(const struct hist *left, const char *left_title,
 		print_quantity(hist_bound(end), unit, bound);
 		table_bar(a / scale, BAR_CELLS, ascii, bar_a, sizeof(bar_a));
 		table_bar(b / scale, BAR_CELLS, ascii, bar_b, sizeof(bar_b));
+		if (right->count == 0) {
+			for (n = strlen(bar_a); n > 0 && bar_a[n - 1] == ' ';)
+				bar_a[--n] = '\0';
+			fprintf(to, "%12s  %5.1f %%%s%s\n", bound, a * 100,
+			    n == 0 ? "" : " ", bar_a);
+			continue;
+		}
 		n = strlen(bar_b);
 		while (n > 0 && bar_b[n - 1] == ' ')
 			bar_b[--n] = '\0';

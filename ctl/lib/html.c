@@ -11,6 +11,7 @@
 
 #include "common/embed.h"
 #include "common/str.h"
+#include "ctl/lib/headline.h"
 
 #define PLACE "@DATA@"
 
@@ -41,12 +42,15 @@ html_report(const json_t *run, const json_t *records)
 	const char *template = (const char *)embed_report->bytes;
 	const char *place = strstr(template, PLACE);
 	struct strbuf sb = { 0 };
-	json_t *data = json_pack("{sO? sO?}", "run", run, "records", records);
+	char *sentence = headline(records);
+	json_t *data = json_pack("{sO? sO? ss}", "run", run, "records", records,
+	    "headline", sentence);
 
 	assert(place != NULL);
 	strbuf_add(&sb, template, (size_t)(place - template));
 	html_add_data(&sb, data);
 	strbuf_addf(&sb, "%s", place + strlen(PLACE));
 	json_decref(data);
+	free(sentence);
 	return sb.text;
 }

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/robust.h"
 #include "common/table.h"
+#include "common/xalloc.h"
+#include "ctl/lib/headline.h"
 #include "ctl/lib/histogram.h"
 #include "ctl/lib/html.h"
 #include "ctl/lib/print.h"
@@ -26,6 +29,12 @@
 
 #define NODES_SHOWN 5
 #define PAIRS_SHOWN 5
+/* A node or pair is listed if it is beyond the median of the nodes by this many
+ * standard deviations (from the median absolute deviation), and by this share.
+ */
+#define SCATTER_SIGMAS 3
+#define SCATTER_SHARE  0.1
+#define SCATTER_NODES  3 /* minimum number of nodes to compare */
 
 static const char *const impact_ofs[] = { "mean", "p99" };
 
@@ -125,6 +134,44 @@ report_print_phase(const json_t *records, const char *probe, const char *phase)
 		report_print_form(&forms[i], records, probe, phase);
 }
 
+/* With canary.exact = gpcnet: the statistics of GPCNeT's table, by ring and
+ * rank. */
+static void
+report_print_rings(const json_t *records, const char *phase)
+{
+	static const char *const names[] = { "min", "max", "avg", "avg_worst" };
+	struct table *t = table_new("test|>Min|>Max|>Avg|>Avg(Worst)|>99%|"
+				    ">99.9%");
+	int rows = 0;
+
+	for (int i = 0; i < CANARY_MAX; i++) {
+		const json_t *r = records_find(records, "canary",
+		    names_tests[i].name, phase);
+		const json_t *rings = json_object_get(r, "rings");
+		const char *unit = names_tests[i].unit;
+		int is_time = strcmp(unit, "s") == 0;
+
+		if (rings == NULL)
+			continue;
+		table_cell(t, "%s", names_tests[i].title);
+		for (size_t k = 0; k < ARRAY_LEN(names); k++)
+			report_quantity_cell(t, member_number(rings, names[k]),
+			    unit);
+		report_quantity_cell(t,
+		    member_number(r, is_time ? "p99" : "p01"), unit);
+		report_quantity_cell(t,
+		    is_time ? member_number(r, "p999")
+			    : member_number(rings, "p001"),
+		    unit);
+		rows++;
+	}
+	if (rows > 0) {
+		printf("\n%s, the columns of GPCNeT\n", phase);
+		table_print(t, stdout);
+	}
+	table_free(t);
+}
+
 static void
 report_print_impacts(const json_t *records)
 {
@@ -172,20 +219,42 @@ report_compare_cb(const void *a, const void *b)
 	return (x->worse < y->worse) - (x->worse > y->worse);
 }
 
+/* Return how slow a node or pair with this median can be without being listed,
+ * in the sign of struct node_row.worse; INFINITY if there are too few nodes. */
+static double
+report_scatter_limit(const json_t *r, int sign)
+{
+	const json_t *nodes = json_object_get(r, "nodes");
+	size_t count = 0, i;
+	double *p50 = xcalloc(json_array_size(nodes) + 1, sizeof(*p50));
+	double middle, reach = INFINITY;
+	json_t *n;
+
+	json_array_foreach (nodes, i, n) {
+		p50[count] = sign * member_number(n, "p50");
+		count += isfinite(p50[count]) != 0;
+	}
+	middle = robust_median(p50, count);
+	if (count >= SCATTER_NODES)
+		reach = fmax(SCATTER_SIGMAS * robust_mad(p50, count, middle),
+		    SCATTER_SHARE * fabs(middle));
+	free(p50);
+	return middle + reach;
+}
+
 /* The worst nodes of one record: those that are slow even with their better
- * partners. */
-static void
+ * partners, beyond the scatter of the nodes. Return their number. */
+static int
 report_print_nodes_of(struct table *t, const json_t *r)
 {
 	const json_t *nodes = json_object_get(r, "nodes");
 	size_t count = json_array_size(nodes), i;
 	const char *unit = print_member(r, "unit", "s");
 	int sign = strcmp(unit, "s") == 0 ? 1 : -1;
-	struct node_row *rows = calloc(count + 1, sizeof(*rows));
+	double limit = report_scatter_limit(r, sign);
+	struct node_row *rows = xcalloc(count + 1, sizeof(*rows));
 	json_t *n;
 
-	if (rows == NULL)
-		return;
 	json_array_foreach (nodes, i, n) {
 		rows[i] = (struct node_row){ print_member(n, "node", "?"),
 			member_number(n, "n"), member_number(n, "p50"),
@@ -196,7 +265,8 @@ report_print_nodes_of(struct table *t, const json_t *r)
 			rows[i].worse = -INFINITY;
 	}
 	qsort(rows, count, sizeof(*rows), report_compare_cb);
-	for (i = 0; i < count && i < NODES_SHOWN; i++) {
+	for (i = 0; i < count && i < NODES_SHOWN && rows[i].worse > limit;
+	     i++) {
 		table_cell(t, "%s", print_member(r, "test", "?"));
 		table_cell(t, "%s", rows[i].node);
 		table_cell(t, "%.0f", rows[i].n);
@@ -206,6 +276,31 @@ report_print_nodes_of(struct table *t, const json_t *r)
 		report_quantity_cell(t, rows[i].q75, unit);
 	}
 	free(rows);
+	return (int)i;
+}
+
+/* The worst pairs of one record, by the same limit. Return their number. */
+static int
+report_print_pairs_of(struct table *t, const json_t *r)
+{
+	const char *unit = print_member(r, "unit", "s");
+	int sign = strcmp(unit, "s") == 0 ? 1 : -1, count = 0;
+	double limit = report_scatter_limit(r, sign);
+	size_t i;
+	json_t *p;
+
+	member_foreach (r, "pairs", i, p) {
+		if (count == PAIRS_SHOWN ||
+		    !(sign * member_number(p, "p50") > limit))
+			break;
+		table_cell(t, "%s", print_member(r, "test", "?"));
+		table_cell(t, "%s", print_member(p, "a", "?"));
+		table_cell(t, "%s", print_member(p, "b", "?"));
+		table_cell(t, "%.0f", member_number(p, "n"));
+		report_quantity_cell(t, member_number(p, "p50"), unit);
+		count++;
+	}
+	return count;
 }
 
 /* Nodes and pairs are judged without congestors: the quiet phase. */
@@ -214,8 +309,7 @@ report_print_worst(const json_t *records, const char *phase)
 {
 	struct table *nodes = table_new("test|node|>n|>p50|>p99|>q25|>q75");
 	struct table *pairs = table_new("test|node|with|>n|>p50");
-	int some_nodes = 0, some_pairs = 0;
-	const json_t *list;
+	int node_count = 0, pair_count = 0;
 
 	for (int i = 0; i < CANARY_MAX; i++) {
 		const json_t *r = records_find(records, "canary",
@@ -223,29 +317,16 @@ report_print_worst(const json_t *records, const char *phase)
 
 		if (r == NULL)
 			continue;
-		report_print_nodes_of(nodes, r);
-		some_nodes |= json_array_size(json_object_get(r, "nodes")) > 0;
-		list = json_object_get(r, "pairs");
-		some_pairs |= json_array_size(list) > 0;
-		for (size_t k = 0; k < json_array_size(list) && k < PAIRS_SHOWN;
-		     k++) {
-			const json_t *p = json_array_get(list, k);
-
-			table_cell(pairs, "%s", print_member(r, "test", "?"));
-			table_cell(pairs, "%s", print_member(p, "a", "?"));
-			table_cell(pairs, "%s", print_member(p, "b", "?"));
-			table_cell(pairs, "%.0f", member_number(p, "n"));
-			report_quantity_cell(pairs, member_number(p, "p50"),
-			    print_member(r, "unit", "s"));
-		}
+		node_count += report_print_nodes_of(nodes, r);
+		pair_count += report_print_pairs_of(pairs, r);
 	}
-	if (some_nodes) {
+	if (node_count > 0) {
 		printf("\nworst nodes, %s (q25, q75: quartiles of the medians "
 		       "of a node's pairs)\n",
 		    phase);
 		table_print(nodes, stdout);
 	}
-	if (some_pairs) {
+	if (pair_count > 0) {
 		printf("\nworst pairs, %s\n", phase);
 		table_print(pairs, stdout);
 	}
@@ -323,7 +404,10 @@ report_print_tables(const json_t *run, const json_t *records, int ascii)
 	size_t count;
 	char *hosts = print_hostlist(json_object_get(run, "nodes"), &count);
 	char at[PRINT_BYTES], ranks[PRINT_BYTES], seed[PRINT_BYTES];
+	char *sentence = headline(records);
 
+	puts(sentence);
+	free(sentence);
 	print_time(run, "started_unix_ns", at);
 	print_count(run, "ranks", ranks);
 	print_count(run, "seed", seed);
@@ -344,8 +428,10 @@ report_print_tables(const json_t *run, const json_t *records, int ascii)
 	if (tables_print(records) == 0 &&
 	    records_find(records, "canary", NULL, NULL) == NULL)
 		puts("no canary has a result");
-	for (int i = 0; i < PHASE_MAX; i++)
+	for (int i = 0; i < PHASE_MAX; i++) {
 		report_print_phase(records, "canary", names_phases[i]);
+		report_print_rings(records, names_phases[i]);
+	}
 	report_print_impacts(records);
 	for (int i = 0; i < PHASE_MAX; i++)
 		report_print_phase(records, "congestor", names_phases[i]);
@@ -420,9 +506,11 @@ const struct verb verbs_report[] = {
 	    "FILE has records that coalmine-probe run --json wrote: then no "
 	    "collector is contacted. A name with a slash or the ending .json "
 	    "or .jsonl is a file, - is the standard input. "
-	    "The report has a table for every phase, the impact of "
-	    "congestion with its interval, the worst nodes and pairs, "
-	    "and for every test the histograms of the isolated and the "
+	    "The report begins with the result in one sentence. "
+	    "It has a table for every phase, the impact of "
+	    "congestion with its interval, the nodes and pairs that are "
+	    "worse than the scatter of the others, and for every test the "
+	    "histograms of the isolated and the "
 	    "congested phase. For neighborhood collectives and "
 	    "products of sparse matrices it has the speed-up over the "
 	    "MPI's own operation, by density and size, and the bytes "

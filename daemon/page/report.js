@@ -8,7 +8,7 @@ import { offerExports } from "./export.js";
 import { cardsOf, headCard } from "./run.js";
 
 const main = document.getElementById("main");
-const { run, records } = JSON.parse(document.getElementById("data").textContent);
+const { run, records, headline } = JSON.parse(document.getElementById("data").textContent);
 const parameters = new URLSearchParams();
 
 /* Links of the page lead nowhere in a file. */
@@ -24,7 +24,9 @@ function show() {
 			parameters.set(name, value);
 		show();
 	}).filter(Boolean);
-	main.replaceChildren(withoutLinks(headCard(run)));
+	const head = withoutLinks(headCard(run));
+	head.querySelector("h1").after(h("p", null, headline));
+	main.replaceChildren(head);
 	for (const c of cards) {
 		const el = c.make();
 		if (!el)

@@ -75,6 +75,15 @@ test_text(void **state)
 	assert_non_null(strstr(text, "100.0 % ########################"));
 	assert_non_null(strstr(text, " 75.0 % ##################\n"));
 	assert_null(strstr(text, " \n"));
+	assert_non_null(strstr(text, "right"));
+	free(text);
+	/* Without samples the right column is absent. */
+	hist_clear(&b);
+	to = open_memstream(&text, &len);
+	histogram_print(&a, "left", &b, "right", "s", 1, to);
+	fclose(to);
+	assert_null(strstr(text, "right"));
+	assert_null(strstr(text, "  0.0 %"));
 	free(text);
 }
 

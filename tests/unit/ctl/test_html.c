@@ -50,6 +50,9 @@ test_data(void **state)
 
 	(void)state;
 	assert_int_equal(count_of(html, END), count_of(plain, END));
+	assert_int_equal(count_of(plain,
+			     "\"headline\":\"Nothing was measured.\""),
+	    1);
 	assert_int_equal(count_of(html, "<!--"), count_of(plain, "<!--"));
 	from = strstr(html, BEGIN);
 	assert_non_null(from);
