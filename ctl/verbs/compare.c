@@ -533,6 +533,45 @@ compare_periods_compare(struct ctl *c, double margin)
 	return compare_end(c, &o);
 }
 
+/* Records of older engines have no size. */
+static double
+compare_bytes(const json_t *record, int test)
+{
+	double bytes = member_number(record, "bytes");
+
+	return isfinite(bytes) ? bytes : (double)names_tests[test].bytes;
+}
+
+/* Records of other partners measure something else: a ring has the pace of its
+ * slowest node. Return 0, or an exit code if a test differs in this, or in the
+ * size of messages. */
+static int
+compare_partners_check(const json_t *a, const json_t *b)
+{
+	const char *ring = names_partners[PARTNERS_RING];
+
+	for (int t = 0; t < CANARY_MAX; t++) {
+		const char *test = names_tests[t].name;
+		const json_t *x = records_find(a, "canary", test, NULL);
+		const json_t *y = records_find(b, "canary", test, NULL);
+		const char *first = print_member(x, "partners", ring);
+		const char *second = print_member(y, "partners", ring);
+
+		if (x != NULL && y != NULL && strcmp(first, second) != 0)
+			return ctl_fail("cannot compare these runs: "
+					"canary.partners of test %s is %s in "
+					"the first run and %s in the second",
+			    test, first, second);
+		if (x != NULL && y != NULL &&
+		    compare_bytes(x, t) != compare_bytes(y, t))
+			return ctl_fail("cannot compare these runs: messages "
+					"of test %s have %.0f bytes in the "
+					"first run and %.0f in the second",
+			    test, compare_bytes(x, t), compare_bytes(y, t));
+	}
+	return 0;
+}
+
 /* The history consists of runs before both. */
 static int
 compare_runs_compare(struct ctl *c, double margin, char *const *runs)
@@ -545,10 +584,19 @@ compare_runs_compare(struct ctl *c, double margin, char *const *runs)
 	for (int i = 0; i < 2 && rc == 0; i++)
 		rc = records_get(c, runs[i], &records[i]);
 	if (rc == 0)
+		rc = compare_partners_check(records[0], records[1]);
+	if (rc == 0)
 		rc = compare_history(c, &o, runs, 2);
 	if (rc == 0) {
 		compare_records(&o, records[0], records[1]);
-		rc = compare_end(c, &o);
+		if (o.count > 0) {
+			rc = compare_end(c, &o);
+		} else {
+			rc = ctl_fail("nothing to compare: neither run has "
+				      "results of canaries");
+			json_decref(o.runs);
+			json_decref(o.impacts);
+		}
 	}
 	json_decref(records[0]);
 	json_decref(records[1]);
@@ -584,7 +632,9 @@ const struct verb verbs_compare[] = {
 	    "the whole interval is beyond the margin, same if all of "
 	    "it is within the margin, unclear otherwise, and unknown "
 	    "without an interval. The exit code is 1 if anything is "
-	    "worse. A period FROM..TO can replace a run; FROM and TO "
+	    "worse, and 3 if the runs cannot be compared: they have no "
+	    "results, or differ in canary.partners or canary.bytes. A "
+	    "period FROM..TO can replace a run; FROM and TO "
 	    "are a time in UTC (2026-11-20 or 2026-11-20T14:30), an "
 	    "age (2h, 7d) or now. coalctl(8) describes the intervals.",
 	    compare },
