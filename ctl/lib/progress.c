@@ -49,17 +49,26 @@ progress_utf8(void)
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
+int
+progress_has_colour(void)
+{
+	const char *term = getenv("TERM"), *plain = getenv("NO_COLOR");
+
+	return term != NULL && strcmp(term, "dumb") != 0 &&
+	    (plain == NULL || plain[0] == '\0');
+}
+
 struct progress *
 progress_new(const char *run)
 {
 	struct progress *p = xcalloc(1, sizeof(*p));
-	const char *term = getenv("TERM"), *plain = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
 
 	p->run = xstrdup(run);
 	p->start_ns = clk_ns();
 	p->bar = isatty(STDERR_FILENO) && term != NULL &&
 	    strcmp(term, "dumb") != 0;
-	p->color = p->bar && (plain == NULL || plain[0] == '\0');
+	p->color = p->bar && progress_has_colour();
 	snprintf(interrupt_text, sizeof(interrupt_text),
 	    "%srun %s continues; coalctl run cancel %s ends it\n",
 	    p->bar ? "\r\033[K" : "", run, run);

@@ -21,5 +21,7 @@ void progress_free(struct progress *p);
 
 /* Return 1 if the terminal can show UTF-8, 0 if not. */
 int progress_utf8(void);
+/* Return 1 if the user wants colours on a terminal, 0 if not. */
+int progress_has_colour(void);
 
 #endif

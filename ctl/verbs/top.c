@@ -12,22 +12,28 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/table.h"
 #include "common/xalloc.h"
 #include "ctl/lib/print.h"
+#include "ctl/lib/progress.h"
 #include "ctl/verbs/verbs.h"
 #include "schema/names_agent.h"
 #include "schema/names_probe.h"
 #include "schema/names_verdict.h"
 
-#define EVERY_S    2
-#define LINES      40 /* if the height of the screen is unknown */
-#define COLUMNS    100
-#define HEAD_LINES 6
+#define EVERY_S     2
+#define LINES       40 /* if the height of the screen is unknown */
+#define COLUMNS     100
+#define COLUMNS_MIN 20 /* of a wrapped text */
+#define HEAD_LINES  6
 
 /* Cursor home; clear the rest of a line; clear below. */
 #define HOME       "\033[H"
 #define LINE_REST  "\033[K\n"
 #define BELOW      "\033[J"
+#define RED        "\033[31m"
+#define YELLOW     "\033[33m"
+#define COLOUR_OFF "\033[0m"
 #define SCREEN_ON  "\033[?1049h\033[?25l"
 #define SCREEN_OFF "\033[?25h\033[?1049l"
 
@@ -83,6 +89,7 @@ struct screen {
 	struct strbuf text;
 	int columns, lines, used;
 	const char *rest; /* what ends a line */
+	int has_colour;
 };
 
 static void
@@ -99,6 +106,31 @@ top_line(struct screen *s, const char *text)
 	strbuf_add(&s->text, text, len);
 	strbuf_add(&s->text, s->rest, strlen(s->rest));
 	s->used++;
+}
+
+/* A text that matters to its end: wrapped, later lines indented. colour: of the
+ * terminal, "" without one. */
+static void
+top_text(struct screen *s, const char *text, const char *colour)
+{
+	const char *margin = "", *next;
+
+	if (!s->has_colour)
+		colour = "";
+	do {
+		size_t room = s->columns < COLUMNS_MIN
+		    ? COLUMNS_MIN
+		    : (size_t)s->columns - strlen(margin);
+		size_t len = table_wrap(text, room, &next);
+
+		if (s->used >= s->lines)
+			return;
+		strbuf_addf(&s->text, "%s%s%.*s%s%s", colour, margin, (int)len,
+		    text, colour[0] != '\0' ? COLOUR_OFF : "", s->rest);
+		s->used++;
+		text = next;
+		margin = "      ";
+	} while (*text != '\0');
 }
 
 static void
@@ -152,7 +184,9 @@ top_put_verdicts(struct screen *s, const json_t *verdicts)
 		    print_member(v, "what", ""), pending,
 		    pending[0] != '\0' ? "; " : "",
 		    print_member(v, "text", ""));
-		top_line(s, text);
+		top_text(s, text,
+		    strcmp(word, names_verdicts[VERDICT_BAD]) == 0 ? RED
+								   : YELLOW);
 	}
 }
 
@@ -188,14 +222,14 @@ top_put_scores(struct screen *s, const json_t *nodes)
 	qsort(rows, count, sizeof(*rows), top_compare_cb);
 	top_line(s, "");
 	top_line(s,
-	    count > 0 ? "SLOWEST NODES    leaf       state  z-score"
+	    count > 0 ? "SLOWEST NODES    leaf             state  z-score"
 		      : "no node has been measured");
 	for (i = 0; i < count && i < 10; i++) {
 		int bar = (int)fmin(fmax(rows[i].score, 0), 20);
 		int verdict = STR_FIND(names_verdicts,
 		    print_member(rows[i].node, "verdict", ""));
 
-		snprintf(text, sizeof(text), "%-16s %-10s %-6s %6.1f %.*s%s",
+		snprintf(text, sizeof(text), "%-16s %-16s %-6s %6.1f %.*s%s",
 		    print_member(rows[i].node, "node", "?"),
 		    print_member(rows[i].node, "leaf", "-"),
 		    print_member(rows[i].node, "state", "?"), rows[i].score,
@@ -263,14 +297,16 @@ top_put_runs(struct screen *s, const json_t *runs)
 		if (p != NULL) {
 			print_span(member_number(p, "remaining_s"), left);
 			snprintf(text, sizeof(text),
-			    "%-24s %-12s %s %3.0f %% %s, %s left",
+			    "%-24s %-12s %-12s %s %3.0f %% %s, %s left",
 			    print_member(r, "run", "?"),
+			    print_member(r, "campaign", "-"),
 			    print_member(r, "state", "?"), at,
 			    member_number(p, "share") * 100,
 			    print_member(p, "phase", ""), left);
 		} else {
-			snprintf(text, sizeof(text), "%-24s %-12s %s %s",
+			snprintf(text, sizeof(text), "%-24s %-12s %-12s %s %s",
 			    print_member(r, "run", "?"),
+			    print_member(r, "campaign", "-"),
 			    print_member(r, "state", "?"), at,
 			    print_member(r, "text", ""));
 		}
@@ -284,7 +320,8 @@ top_draw(const struct look *l, int live)
 	struct winsize size = { 0 };
 	struct screen s = { .columns = COLUMNS,
 		.lines = LINES,
-		.rest = live ? LINE_REST : "\n" };
+		.rest = live ? LINE_REST : "\n",
+		.has_colour = live && progress_has_colour() };
 
 	if (live && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
 	    size.ws_col > 0 && size.ws_row > 1) {
@@ -322,6 +359,23 @@ top_turn(struct ctl *c, int live)
 	return rc;
 }
 
+/* All answers of one look in one object. */
+static int
+top_json(struct ctl *c)
+{
+	struct look l;
+	json_t *told;
+
+	if (top_look_get(c, &l) != 0)
+		return ctl_fail_client(c);
+	told = json_pack("{sO? sO? sO? sO? sO?}", "nodes", l.nodes, "verdicts",
+	    l.verdicts, "diags", l.diags, "impacts", l.impacts, "runs", l.runs);
+	print_json_line(told);
+	json_decref(told);
+	top_look_clear(&l);
+	return EXIT_CODE_OK;
+}
+
 static int
 top(struct ctl *c)
 {
@@ -331,6 +385,8 @@ top(struct ctl *c)
 	int live = isatty(STDOUT_FILENO);
 	struct sigaction sa = { .sa_handler = top_end_cb };
 
+	if (opts_given(&c->opts, OPT_JSON))
+		return top_json(c);
 	if (!live)
 		return top_turn(c, 0) == 0 ? EXIT_CODE_OK : ctl_fail_client(c);
 	(void)ctl_client(c); /* or its end, while the screen is as it was */
@@ -347,13 +403,14 @@ top(struct ctl *c)
 }
 
 const struct verb verbs_top[] = {
-	{ "top", NULL, "", 0, 0, "every", "",
+	{ "top", NULL, "", 0, 0, "every json", "",
 	    "Show the cluster on one screen, refreshed periodically.",
 	    "The screen has the agents by state, problems of the "
 	    "collector (diags), outliers, the nodes that are slowest "
 	    "compared with their peers, the impact of congestion and "
 	    "the newest runs. If the output is not a terminal, it is "
-	    "printed once.",
+	    "printed once. --json prints one object with the answers of the "
+	    "collector: nodes, verdicts, diags, impacts and runs.",
 	    top },
 	{ 0 },
 };

@@ -199,6 +199,19 @@ check "top does not mark undetermined values" sh -c "! grep -q nan '$work/top' &
 check "top lacks the newest impact" grep -q 'lat  *27.50  (23.10 to 33.20)' \
     "$work/top"
 expect top-every 3 "$coalctl" top --every 0
+"$coalctl" top --json >"$work/top"
+check "top --json" python3 -c 'import json, sys
+top = json.load(open(sys.argv[1]))
+assert {"nodes", "verdicts", "diags", "impacts", "runs"} == set(top)
+assert len(top["nodes"]) == 4' "$work/top"
+# On a terminal a verdict is wrapped, and bad ones are red; q is not read: a
+# signal ends it.
+env -u NO_COLOR TERM=xterm script -qefc \
+    "stty cols 60; timeout -s INT 1 $coalctl top" "$work/tty" </dev/null \
+    >/dev/null
+check "top cuts a verdict" sh -c \
+    "tr -d '\r' <'$work/tty' | grep -q 'eth0 counted drops: 0'"
+check "top has no colour" grep -q "$(printf '\033')\[31mbad" "$work/tty"
 
 # The filters reach the collector.
 check "run list --campaign is not sent" grep -q \
