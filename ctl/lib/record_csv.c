@@ -15,6 +15,7 @@
 #include "common/xalloc.h"
 #include "ctl/lib/print.h"
 #include "ctl/lib/records.h"
+#include "schema/names_probe.h"
 #include "schema/options.h"
 
 /* Quote as in RFC 4180 where necessary. */
@@ -81,6 +82,19 @@ record_csv_rate(const json_t *r)
 	return rate;
 }
 
+/* A canary has a size if it is not that of its test. */
+static double
+record_csv_bytes(const json_t *r)
+{
+	int test = STR_FIND(names_tests, print_member(r, "test", ""));
+	double bytes = member_number(r, "bytes");
+
+	return isfinite(bytes) || test < 0 || names_tests[test].bytes == 0 ||
+		strcmp(print_member(r, "probe", ""), "canary") != 0
+	    ? bytes
+	    : (double)names_tests[test].bytes;
+}
+
 /* "tcp eth0 eth1" */
 static void
 record_csv_carried(const json_t *r)
@@ -133,7 +147,7 @@ record_csv_line(const json_t *r, const json_t *run, const char *overrides)
 	record_csv_number(member_number(interval, "hi"));
 	printf("%s,%s,", print_member(r, "stopped_by", ""),
 	    print_member(r, "cause", ""));
-	record_csv_number(member_number(r, "bytes"));
+	record_csv_number(record_csv_bytes(r));
 	record_csv_number(record_csv_rate(r));
 	record_csv_text(print_member(r, "plan", ""));
 	putchar(',');
@@ -154,16 +168,21 @@ record_csv_line(const json_t *r, const json_t *run, const char *overrides)
 }
 
 void
-record_csv_print(const json_t *run, const json_t *records)
+record_csv_head(void)
+{
+	puts("run,seq,probe,test,phase,unit,n,mean,min,p50,p90,p99,p999,max,"
+	     "value,of,level,lo,hi,stopped_by,cause,size_bytes,bytes_per_s,"
+	     "plan,baseline,baseline_bytes_per_s,carried,campaign,"
+	     "started_unix_s,nodes,ranks,overrides");
+}
+
+size_t
+record_csv_lines(const json_t *run, const json_t *records)
 {
 	char *overrides = record_csv_overrides(run);
 	size_t i, lines = 0;
 	json_t *r;
 
-	puts("run,seq,probe,test,phase,unit,n,mean,min,p50,p90,p99,p999,max,"
-	     "value,of,level,lo,hi,stopped_by,cause,size_bytes,bytes_per_s,"
-	     "plan,baseline,baseline_bytes_per_s,carried,campaign,"
-	     "started_unix_s,nodes,ranks,overrides");
 	json_array_foreach (records, i, r) {
 		if (!record_csv_is_result(r))
 			continue;
@@ -171,6 +190,13 @@ record_csv_print(const json_t *run, const json_t *records)
 		record_csv_line(r, run, overrides);
 	}
 	free(overrides);
-	if (lines == 0)
+	return lines;
+}
+
+void
+record_csv_print(const json_t *run, const json_t *records)
+{
+	record_csv_head();
+	if (record_csv_lines(run, records) == 0)
 		fputs("coalctl: the run has no results\n", stderr);
 }

@@ -15,6 +15,7 @@
 #include "common/xalloc.h"
 #include "ctl/lib/print.h"
 #include "ctl/lib/runs.h"
+#include "ctl/verbs/campaign.h"
 #include "ctl/verbs/verbs.h"
 #include "schema/names_run.h"
 #include "schema/names_verdict.h"
@@ -188,25 +189,18 @@ campaign_validate(struct ctl *c)
 	return rc;
 }
 
-/* Every -o into conf, which checks it, and into object, which is sent. */
-static int
-campaign_override(const struct opt_values *given, struct conf *conf,
-    json_t *object)
+int
+campaign_override_add(const char *text, struct conf *conf, json_t *overrides)
 {
+	size_t name_len = strcspn(text, "=");
 	struct err err;
+	char *name;
 
-	for (size_t i = 0; i < given->count; i++) {
-		const char *text = given->values[i];
-		size_t name_len = strcspn(text, "=");
-		char *name;
-
-		if (conf_override(conf, text, "-o", &err) < 0)
-			return ctl_fail("%s", err.text);
-		name = xstrndup(text, name_len);
-		json_object_set_new(object, name,
-		    json_string(text + name_len + 1));
-		free(name);
-	}
+	if (conf_override(conf, text, "-o", &err) < 0)
+		return ctl_fail("%s", err.text);
+	name = xstrndup(text, name_len);
+	json_object_set_new(overrides, name, json_string(text + name_len + 1));
+	free(name);
 	return 0;
 }
 
@@ -228,6 +222,7 @@ campaign_name_of_file(const char *path)
 static int
 campaign_order_make(struct ctl *c, json_t **ret)
 {
+	const struct opt_values *given = &c->opts.of[OPT_OVERRIDE];
 	const char *path = opts_value(&c->opts, OPT_FILE);
 	json_t *overrides = json_object();
 	struct conf *conf = NULL;
@@ -239,9 +234,8 @@ campaign_order_make(struct ctl *c, json_t **ret)
 		rc = campaign_load(path, &text, &conf);
 	else
 		conf_parse(options_campaign, "default", "", &conf, &err);
-	if (rc == 0)
-		rc = campaign_override(&c->opts.of[OPT_OVERRIDE], conf,
-		    overrides);
+	for (size_t i = 0; rc == 0 && i < given->count; i++)
+		rc = campaign_override_add(given->values[i], conf, overrides);
 	if (rc == 0 && path != NULL && options_campaign_check(conf, &err) < 0)
 		rc = ctl_fail("%s", err.text);
 	if (rc == 0)
@@ -253,16 +247,13 @@ campaign_order_make(struct ctl *c, json_t **ret)
 	return rc;
 }
 
-/* Give the order; *ret_run is the caller's. 0 or an exit code. */
-static int
-campaign_submit(struct ctl *c, const char *campaign, char **ret_run)
+int
+campaign_order_post(struct ctl *c, const char *campaign, const json_t *order,
+    char **ret_run)
 {
-	json_t *order = NULL, *answer = NULL;
-	int rc = campaign_order_make(c, &order);
+	json_t *answer = NULL;
+	int rc = ctl_post(c, "campaigns/*/run", campaign, order, &answer);
 
-	if (rc == 0)
-		rc = ctl_post(c, "campaigns/*/run", campaign, order, &answer);
-	json_decref(order);
 	if (rc != 0)
 		return rc;
 	*ret_run = xstrdup(print_member(answer, "run", ""));
@@ -271,6 +262,19 @@ campaign_submit(struct ctl *c, const char *campaign, char **ret_run)
 		return 0;
 	free(*ret_run);
 	return ctl_fail("the collector's answer has no run id");
+}
+
+/* Give the order; *ret_run is the caller's. 0 or an exit code. */
+static int
+campaign_submit(struct ctl *c, const char *campaign, char **ret_run)
+{
+	json_t *order = NULL;
+	int rc = campaign_order_make(c, &order);
+
+	if (rc == 0)
+		rc = campaign_order_post(c, campaign, order, ret_run);
+	json_decref(order);
+	return rc;
 }
 
 static int

@@ -46,6 +46,14 @@ PATH=$build/probes/serial:$PATH expect validate-plan 3 "$coalctl" \
     campaign validate "$work/plan.conf" "$work/any.conf"
 expect validate-no-engine 0 env PATH=/nowhere "$coalctl" campaign validate \
     "$work/plan.conf"
+# A sweep orders a run for each value, after all values have been checked.
+expect sweep 0 "$coalctl" sweep sizes congestor.bytes 4K 64K --ascii
+check "a value is not sent" grep -qF \
+    '{"overrides":{"congestor.bytes":"64K"}}' "$work/requests"
+expect sweep-key 3 "$coalctl" sweep sizes campaign.nodes n1
+expect sweep-value 3 "$coalctl" sweep none canary.bytes 4K many
+check "a sweep with a bad value has begun" sh -c \
+    "! grep -q campaigns/none/run.*canary.bytes '$work/requests'"
 expect cancel 0 "$coalctl" run cancel 20261118-gq-b
 expect cancel-ended 3 "$coalctl" run cancel 20261118-gq-a
 expect schedule-disable 0 "$coalctl" schedule disable canary
