@@ -22,6 +22,7 @@
 #include "schema/options.h"
 
 #define FILE_BYTES_MAX (512 * 1024)
+#define ERRORS_MAX     20 /* of one file */
 
 /* Return the error of a broken file, else its description. */
 static const char *
@@ -160,6 +161,37 @@ campaign_plans_check(const char *path)
 	return program_exit(status);
 }
 
+/* Read a campaign and print every error of its lines: a line with an error
+ * becomes a comment, and the rest is read again. Return 0 and the campaign, or
+ * an exit code. */
+static int
+campaign_lines_check(const char *path, char *text, struct conf **ret_conf)
+{
+	size_t len = strlen(path);
+	int rc = 0;
+	struct err err;
+
+	for (int i = 0; i < ERRORS_MAX &&
+	     conf_parse(options_campaign, path, text, ret_conf, &err) < 0;
+	     i++) {
+		char *at = text, *end;
+		unsigned long line = 0;
+
+		rc = ctl_fail("%s", err.text);
+		if (strncmp(err.text, path, len) == 0 && err.text[len] == ':')
+			line = strtoul(err.text + len + 1, NULL, 10);
+		for (unsigned long k = 1; k < line && at != NULL; k++)
+			at = strchr(at, '\n') != NULL ? strchr(at, '\n') + 1
+						      : NULL;
+		/* The keys after a wrong section are not known. */
+		if (line == 0 || at == NULL || strchr("[#\n", *at) != NULL)
+			break;
+		end = strchrnul(at, '\n');
+		memset(at, '#', (size_t)(end - at));
+	}
+	return rc;
+}
+
 static int
 campaign_validate(struct ctl *c)
 {
@@ -169,7 +201,9 @@ campaign_validate(struct ctl *c)
 	for (int i = 0; i < c->args_count; i++) {
 		struct conf *conf = NULL;
 		char *text = NULL;
-		int bad = campaign_load(c->args[i], &text, &conf);
+		int bad = campaign_slurp(c->args[i], &text, &err) < 0
+		    ? ctl_fail("%s", err.text)
+		    : campaign_lines_check(c->args[i], text, &conf);
 
 		if (bad == 0 && options_campaign_check(conf, &err) < 0)
 			bad = ctl_fail("%s", err.text);

@@ -37,6 +37,9 @@ check "a bad file was sent" sh -c "! grep -q /campaigns/bad/ $work/requests \
 
 expect validate 3 "$coalctl" campaign validate "$work/gpcnet-quick.conf" \
     "$work/bad.conf"
+printf '[canary]\ntime = 0\n# ok\nlevle = 1\n[campaign]\nclass = idle\n' \
+    >"$work/three.conf"
+expect validate-three 3 "$coalctl" campaign validate "$work/three.conf"
 # Plans are built by the engine, for any number of ranks; without an engine
 # that is reported.
 printf '[group]\ng = 2\nk = 3\n' >"$work/plan.conf"
