@@ -226,7 +226,9 @@ wireup_text(const struct run *r, char *ret, size_t cap_bytes)
 	    w->fence > 0 ? "" : names);
 	if (w->fence > 0)
 		snprintf(ret + strlen(ret), cap_bytes - strlen(ret),
-		    ", and MPI_Init did not complete");
+		    ", and MPI_Init did not complete: allow TCP between these "
+		    "nodes, in both directions, on the ports of mpi.ports (any "
+		    "port without it)");
 }
 
 int

@@ -189,6 +189,23 @@ test_waits(void **state)
 	fix_failed(run, RUN_NONSTART, CAUSE_LAUNCH,
 	    "2 of 3 ranks started, 2 of 3 connected; waiting for n3");
 	fix_teardown();
+
+	/* All have met once, and not after that: a firewall. */
+	fix_setup(3);
+	fix_launched(run, FIX_CAMPAIGN);
+	for (int i = 1; i <= 3; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		fix_says(name, WIRE_LAUNCHED,
+		    json_pack("{s:s, s:b}", "run", run, "ok", 1));
+		gives(name, run, 1, "");
+	}
+	fix_pass(60, NULL);
+	fix_failed(run, RUN_NONSTART, CAUSE_LAUNCH,
+	    "MPI_Init did not complete: allow TCP between these nodes, in "
+	    "both directions");
+	fix_teardown();
 }
 
 /* The first that died is named with its last words; others follow it. */
