@@ -154,6 +154,7 @@ expect link-list-json 1 "$coalctl" link list --json
 expect coverage-json 0 "$coalctl" coverage --json
 expect db-check 2 "$coalctl" db check
 expect diags 1 "$coalctl" diags
+expect events-all 0 "$coalctl" events --all
 expect events 0 sh -c '"$0" events && "$0" events --where kind=none' "$coalctl"
 expect version 0 "$coalctl" version
 expect version-json 0 "$coalctl" version --json
