@@ -146,3 +146,34 @@ export function histogram(test, records) {
 			", p99 " + value(c.r.p99, unit) + ", " +
 			c.n.toLocaleString("en") + " samples"))));
 }
+
+/* Rates over a size or a number, both logarithmic. lines: [{name, points:
+ * [[x, rate]]}]; tell(x): an x in words. */
+export function curves(title, note, lines, tell) {
+	const W = roomFor(1), H = 220, B = 22, L = 84, T = 8;
+	const all = lines.flatMap(l => l.points);
+	const ends = k => [Math.min(...all.map(p => p[k])),
+		Math.max(...all.map(p => p[k]))];
+	const [x0, x1] = ends(0), [lo, hi] = ends(1);
+	const xs = logScale(x0, x1, W - L - 40), x = v => L + xs(v);
+	const ys = logScale(lo / 1.3, hi * 1.3, H - B - T);
+	const y = v => H - B - ys(v);
+	const tones = ["iso", "con", "ok", "bad", "unknown"];
+	const at = [...new Set(all.map(p => p[0]))].sort((a, b) => a - b);
+	const step = Math.ceil(at.length / 8);
+	return section(title, note, s("svg", { viewBox: "0 0 " + W + " " + H,
+		role: "img", "aria-label": title }, ticks(lo / 1.3, hi * 1.3,
+		"B/s").map(t => [s("line", { class: "rule", x1: L, x2: W,
+		y1: y(t), y2: y(t) }), s("text", { x: L - 6, y: y(t) + 4,
+		"text-anchor": "end" }, value(t, "B/s").replace(/\.0+ /, " "))]),
+	at.filter((v, i) => i % step === 0).map(v => s("text", { x: x(v),
+		y: H - 6, "text-anchor": "middle" }, tell(v))),
+	lines.map((l, i) => [s("polyline", { class: "curve " +
+		tones[i % tones.length], points: l.points.map(p => x(p[0]) +
+		"," + y(p[1])).join(" ") }), l.points.map(p => s("circle", {
+		class: "curve " + tones[i % tones.length], cx: x(p[0]),
+		cy: y(p[1]), r: 3 }, s("title", null, tell(p[0]) + ": " +
+			value(p[1], "B/s"))))])),
+	h("p", { class: "legend" }, lines.map((l, i) => h("span", { class:
+		tones[i % tones.length] }, l.name))));
+}

@@ -3,7 +3,7 @@
  * model.js - results of plans compared with the expected ones: a model, a
  * bound, the MPI's own operation, the other nodes.
  */
-import { ratioBars } from "./bars.js";
+import { curves, ratioBars } from "./bars.js";
 import { h, s, section, table } from "./dom.js";
 import { bytes, digits, known, list, nodeLink, pill, rate, seconds, times,
 	value } from "./words.js";
@@ -105,6 +105,34 @@ export function scaleBars(records) {
 		label: r.groups + " nodes, " + r.pattern + " " + r.direction +
 			" k=" + r.k, got: r.node_bandwidth, mark: r.rated }))));
 }
+
+/* Lines with two points or more, of records that differ in x only: rate by x,
+ * the newest of each x. */
+function linesOf(records, name, x, y) {
+	const lines = new Map();
+	for (const r of records.filter(r => x(r) > 0 && y(r) > 0)) {
+		if (!lines.has(name(r)))
+			lines.set(name(r), new Map());
+		lines.get(name(r)).set(x(r), y(r));
+	}
+	return [...lines].map(([of, points]) => ({ name: of,
+		points: [...points].sort((a, b) => a[0] - b[0]) }))
+		.filter(l => l.points.length > 1);
+}
+const sizeLines = records => linesOf(records.filter(r => hasBar(r) &&
+	r.of === "whole"), r => (r.plan || r.probe).replace(/ ?bytes=\S+/, "") +
+	(known(r.groups) ? ", " + r.groups + " nodes" : ""), r => r.bytes,
+measured);
+const nodeLines = records => linesOf(records.filter(isScale), r => [r.pattern,
+	r.direction, "k=" + r.k, bytes(r.bytes)].join(" "), r => r.groups,
+r => r.node_bandwidth);
+export const hasSizes = records => sizeLines(records).length > 0;
+export const sizeCurves = records => curves("Bandwidth over size",
+	"by bytes of the plan, logarithmic", sizeLines(records), bytes);
+export const hasScaling = records => nodeLines(records).length > 0;
+export const scaleCurves = records => curves("Scaling",
+	"bandwidth of the busiest node over the number of nodes, logarithmic",
+	nodeLines(records), n => n + " nodes");
 
 /* Bandwidth over the number of active devices, and the fitted model. */
 export const isFit = r => r.probe === "fit" && list(r.profile).length > 0;

@@ -6,9 +6,11 @@
 import { histogram, impactCard } from "./bars.js";
 import { card, choice, facts, h, section, table } from "./dom.js";
 import { heat, pairHeat } from "./heat.js";
-import { causesTable, hasBar, hasCause, hasLatency, hasNodes, hasThroughput,
+import { causesTable, hasBar, hasCause, hasLatency, hasNodes, hasScaling,
+	hasSizes, hasThroughput,
 	hasWire, isFit, isGraph, isRatio, isScale, latencyBars, modelBars,
-	nodesTable, profileBars, scaleBars, speedupBars, throughputBars,
+	nodesTable, profileBars, scaleBars, scaleCurves, sizeCurves, speedupBars,
+	throughputBars,
 	trafficBars, wireTable } from "./model.js";
 import { at, bytes, digits, iso, isLive, known, list, nodeLink, now, pill,
 	RUN_TONE, span, value } from "./words.js";
@@ -139,6 +141,9 @@ const planCards = records => [...[["model", hasBar, modelBars],
 	["scale", isScale, scaleBars], ["latency", hasLatency, latencyBars],
 	["causes", hasCause, causesTable]].map(([id, has, draw]) =>
 	records.some(has) && card(id, records.length, () => draw(records))),
+hasSizes(records) && card("sizes", records.length, () => sizeCurves(records)),
+hasScaling(records) && card("scaling", records.length, () =>
+	scaleCurves(records)),
 ...[["fit", isFit, r => profileBars(r, records)], ["nodes", hasNodes,
 	nodesTable], ["wire", hasWire, wireTable]].flatMap(([id, has, draw]) =>
 	records.filter(has).map(r => card(id + "-" + r.seq, r.seq, () =>

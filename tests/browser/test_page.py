@@ -233,6 +233,14 @@ def test_plans(b, url):
           "Bytes on the wire.*leader.*8.02 MiB.*8.00 MiB")
     check(b.run("document.querySelectorAll('.against .expected').length") == 4,
           "a model, a bound or the traffic of such graphs is not marked")
+    shows(b, url + "#/run/plans-1", "Bandwidth over size.*group g=1",
+          "Scaling.*dense out k=1")
+    points = b.run("[...document.querySelectorAll('polyline.curve')].map(l =>"
+                   "[...l.points].map(p => [p.x, p.y]))")
+    check([len(line) for line in points] == [3, 2], "curves: %s" % points)
+    # Larger sizes are further to the right, higher rates further up.
+    (x1, y1), (x2, y2), (x3, y3) = points[0]
+    check(x1 < x2 < x3 and y1 > y2 > y3 > 0, "curve: %s" % points[0])
     keep(b, "plans")
 
 
