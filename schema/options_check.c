@@ -316,6 +316,27 @@ options_check_via_of_host(const struct conf *c)
 	    !options_check_has_device(c);
 }
 
+/* Return 1 if a number is missing, not positive, or one too many. */
+static int
+options_check_shares_bad(const struct conf *c)
+{
+	const char *text = conf_string(c, "congestor", "shares");
+	size_t count, kinds, bad = 0;
+	int64_t share;
+	char **list;
+
+	if (text[0] == '\0')
+		return 0;
+	list = str_list_parse(conf_string(c, "congestor", "mix"), &kinds);
+	str_list_free(list);
+	list = str_list_parse(text, &count);
+	for (size_t i = 0; list != NULL && i < count; i++)
+		bad += str_to_int(list[i], 1, 1000, &share) < 0;
+	bad += list == NULL || count != kinds;
+	str_list_free(list);
+	return bad > 0;
+}
+
 static const struct rule rules[] = {
 	{ "campaign", "mpi", options_check_mpi_bad, NULL,
 	    "expected openmpi, mpich or a name of lower-case letters, digits, "
@@ -343,6 +364,9 @@ static const struct rule rules[] = {
 	    "none cannot be combined with other kinds" },
 	{ "congestor", "mix", NULL, options_check_has_twice,
 	    "a kind is listed twice: expected each once" },
+	{ "congestor", "shares", options_check_shares_bad, NULL,
+	    "expected a number from 1 to 1000 for each kind in congestor.mix, "
+	    "for example 3,1" },
 	{ "canary", "tests", NULL, options_check_onesided,
 	    "get-lat and put-bw support host memory only: with measure.device, "
 	    "expected other tests" },

@@ -48,6 +48,34 @@ roles_needed(const struct roles_ask *ask)
 	return try.nodes;
 }
 
+/* Return the number of nodes of a kind among `rest` nodes of all kinds. With
+ * equal shares the first kinds get the remainder. Otherwise each kind has the
+ * least number, and each further node goes to the kind that is furthest below
+ * its share. */
+static int
+roles_part(const struct roles_ask *ask, int rest, int kind)
+{
+	int *parts, part;
+
+	if (ask->shares == NULL || ask->shares[0] == 0)
+		return rest / ask->kinds + (kind < rest % ask->kinds);
+	parts = xcalloc((size_t)ask->kinds, sizeof(*parts));
+	for (int k = 0; k < ask->kinds; k++)
+		parts[k] = ROLES_PER_KIND;
+	for (int left = rest - ROLES_PER_KIND * ask->kinds; left > 0; left--) {
+		int best = 0;
+
+		for (int k = 1; k < ask->kinds; k++)
+			if ((long)parts[k] * ask->shares[best] <
+			    (long)parts[best] * ask->shares[k])
+				best = k;
+		parts[best]++;
+	}
+	part = parts[kind];
+	free(parts);
+	return part;
+}
+
 int
 roles_assign(const struct roles_ask *ask, int *ret_role)
 {
@@ -64,9 +92,8 @@ roles_assign(const struct roles_ask *ask, int *ret_role)
 	rng_shuffle(&r, order, (size_t)ask->nodes);
 	while (at < canaries)
 		ret_role[order[at++]] = ROLES_CANARY;
-	/* even parts; the first kinds get the remainder */
 	for (int kind = 0; kind < ask->kinds; kind++) {
-		int part = rest / ask->kinds + (kind < rest % ask->kinds);
+		int part = roles_part(ask, rest, kind);
 
 		while (part-- > 0)
 			ret_role[order[at++]] = kind;

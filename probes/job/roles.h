@@ -21,6 +21,9 @@ struct roles_ask {
 	int kinds;    /* number of congestor kinds; 0: every node is a canary */
 	double share; /* of the nodes, for canaries */
 	uint64_t seed;
+	/* Relative number of nodes of each kind; NULL, or the first is 0: equal
+	 * numbers. */
+	const int *shares;
 };
 
 /* Return the smallest number of nodes for which an assignment exists. */

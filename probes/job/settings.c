@@ -65,6 +65,15 @@ settings_read(const struct conf *c, struct settings *ret)
 			ret->kinds[ret->kind_count++] = (enum congestor)kind;
 	}
 	str_list_free(names);
+	names = str_list_parse(conf_string(c, "congestor", "shares"), &count);
+	for (size_t i = 0;
+	     names != NULL && i < count && i < (size_t)ret->kind_count; i++) {
+		int64_t share = 0;
+
+		str_to_int(names[i], 1, 1000, &share); /* conf checked it */
+		ret->kind_shares[i] = (int)share;
+	}
+	str_list_free(names);
 	ret->congestor_bytes = conf_bytes(c, "congestor", "bytes");
 	ret->allreduce_bytes = conf_bytes(c, "congestor", "allreduce_bytes");
 	ret->rates = conf_bool(c, "congestor", "rates");

@@ -28,6 +28,8 @@ struct settings {
 	int test_count;
 	enum congestor kinds[CONGESTOR_MAX]; /* empty for the mix "none" */
 	int kind_count;
+	/* Relative number of nodes of each kind; all 0: equal numbers. */
+	int kind_shares[CONGESTOR_MAX];
 	double share;  /* share of the nodes that are canaries */
 	uint64_t seed; /* never 0: rank 0 chooses a seed if the file has none */
 

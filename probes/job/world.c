@@ -181,7 +181,8 @@ world_affinity(const struct world *w)
 int
 world_roles(struct world *w, const struct settings *s, int *ret_needed)
 {
-	struct roles_ask ask = { w->nodes, s->kind_count, s->share, s->seed };
+	struct roles_ask ask = { w->nodes, s->kind_count, s->share, s->seed,
+		s->kind_shares };
 	int rc;
 
 	w->node_roles = xcalloc((size_t)w->nodes, sizeof(*w->node_roles));

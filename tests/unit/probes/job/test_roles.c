@@ -42,7 +42,7 @@ test_shares(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct roles_ask ask = { cases[i].nodes, cases[i].kinds,
-			cases[i].share, 7 };
+			cases[i].share, 7, NULL };
 
 		assert_int_equal(roles_assign(&ask, roles), 0);
 		count_roles(&ask, roles, got);
@@ -52,9 +52,35 @@ test_shares(void **state)
 }
 
 static void
+test_kind_shares(void **state)
+{
+	static const int three_one[] = { 3, 1 }, wide[] = { 1000, 1 };
+	struct roles_ask ask = { 20, 2, 0.2, 7, three_one };
+	int roles[20], got[3];
+
+	(void)state;
+	assert_int_equal(roles_assign(&ask, roles), 0);
+	count_roles(&ask, roles, got);
+	assert_int_equal(got[0], 4);
+	assert_int_equal(got[1], 12);
+	assert_int_equal(got[2], 4);
+	/* each kind has two nodes at least */
+	ask.shares = wide;
+	assert_int_equal(roles_assign(&ask, roles), 0);
+	count_roles(&ask, roles, got);
+	assert_int_equal(got[1], 14);
+	assert_int_equal(got[2], 2);
+	ask.nodes = 6;
+	assert_int_equal(roles_assign(&ask, roles), 0);
+	count_roles(&ask, roles, got);
+	assert_int_equal(got[1], 2);
+	assert_int_equal(got[2], 2);
+}
+
+static void
 test_too_few(void **state)
 {
-	struct roles_ask ask = { 9, 4, 0.2, 7 };
+	struct roles_ask ask = { 9, 4, 0.2, 7, NULL };
 	int roles[16];
 
 	(void)state;
@@ -71,7 +97,7 @@ test_too_few(void **state)
 static void
 test_seed(void **state)
 {
-	struct roles_ask ask = { 64, 4, 0.2, 7 };
+	struct roles_ask ask = { 64, 4, 0.2, 7, NULL };
 	int a[64], b[64], differ = 0;
 
 	(void)state;
@@ -90,6 +116,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_kind_shares),
 		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_seed),
 	};

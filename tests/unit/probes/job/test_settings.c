@@ -43,6 +43,10 @@ test_defaults(void **state)
 	assert_int_equal(s.congestor_bytes, 4096);
 	assert_int_equal(s.allreduce_bytes, 6553600); /* 6.25 MiB */
 	assert_true(settings_congested(&s));
+	assert_int_equal(s.kind_shares[0], 0);
+	read_text("[congestor]\nmix = incast,bcast\nshares = 3,1\n", &s);
+	assert_int_equal(s.kind_shares[0], 3);
+	assert_int_equal(s.kind_shares[1], 1);
 }
 
 /* Each pair of visits has both phases, in an order that is drawn from the seed:
