@@ -376,6 +376,28 @@ report_print_memory(const json_t *records)
 		: print_member(r, "impl", print_member(r, "via", "")));
 }
 
+/* Print what carried the bytes: "carried by tcp, eth0 eth1". Of several
+ * records the first that has it, since all are of one run. */
+static void
+report_print_carrier(const json_t *records)
+{
+	const json_t *carried = NULL;
+	char *devices;
+	size_t i;
+	json_t *r;
+
+	json_array_foreach (records, i, r)
+		if (carried == NULL)
+			carried = json_object_get(r, "carried");
+	if (print_member(carried, "transport", "")[0] == '\0')
+		return;
+	devices = print_texts(json_object_get(carried, "devices"), " ");
+	printf("carried by %s%s%s\n", print_member(carried, "transport", ""),
+	    devices != NULL && devices[0] != '\0' ? ", " : "",
+	    devices != NULL ? devices : "");
+	free(devices);
+}
+
 /* Why tests have no result, each reason once. */
 static void
 report_print_reasons(const json_t *records)
@@ -425,6 +447,7 @@ report_print_tables(const json_t *run, const json_t *records, int ascii)
 	if (json_object_size(overrides) > 0)
 		putchar('\n');
 	report_print_memory(records);
+	report_print_carrier(records);
 	if (tables_print(records) == 0 &&
 	    records_find(records, "canary", NULL, NULL) == NULL)
 		puts("no canary has a result");

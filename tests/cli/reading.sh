@@ -65,7 +65,7 @@ expect report-file-csv 0 "$coalctl" report --csv "$work/run.jsonl"
 # With the loop counts of GPCNeT, and one of four nodes slow.
 cat >"$work/exact.jsonl" <<'EOT'
 {"run":"r-2","seq":1,"probe":"begin","mpi":"openmpi","ranks":4,"nodes":["n1","n2","n3","n4"],"seed":7,"options":{}}
-{"run":"r-2","seq":2,"probe":"canary","test":"lat","phase":"isolated","unit":"s","bytes":8,"n":1000,"mean":2e-5,"p50":1.1e-5,"p99":9e-5,"p999":9.5e-5,"interval":{"of":"p99","level":0.95,"lo":8e-5,"hi":9.2e-5},"rings":{"n":30,"min":1e-6,"max":1e-4,"avg":2e-5,"avg_worst":4e-5,"p001":1e-6},"nodes":[{"node":"n1","n":9,"p50":1e-5,"p99":2e-5,"q25":1e-5,"q75":1.1e-5},{"node":"n2","n":9,"p50":1.1e-5,"p99":2e-5,"q25":1.1e-5,"q75":1.2e-5},{"node":"n3","n":9,"p50":1.2e-5,"p99":2e-5,"q25":1.2e-5,"q75":9e-5},{"node":"n4","n":9,"p50":9e-5,"p99":9e-5,"q25":9e-5,"q75":9e-5}],"pairs":[{"a":"n3","b":"n4","n":3,"p50":9e-5},{"a":"n1","b":"n2","n":3,"p50":1.1e-5}]}
+{"run":"r-2","seq":2,"probe":"canary","test":"lat","phase":"isolated","unit":"s","carried":{"transport":"tcp","devices":["eth0","eth1"]},"bytes":8,"n":1000,"mean":2e-5,"p50":1.1e-5,"p99":9e-5,"p999":9.5e-5,"interval":{"of":"p99","level":0.95,"lo":8e-5,"hi":9.2e-5},"rings":{"n":30,"min":1e-6,"max":1e-4,"avg":2e-5,"avg_worst":4e-5,"p001":1e-6},"nodes":[{"node":"n1","n":9,"p50":1e-5,"p99":2e-5,"q25":1e-5,"q75":1.1e-5},{"node":"n2","n":9,"p50":1.1e-5,"p99":2e-5,"q25":1.1e-5,"q75":1.2e-5},{"node":"n3","n":9,"p50":1.2e-5,"p99":2e-5,"q25":1.2e-5,"q75":9e-5},{"node":"n4","n":9,"p50":9e-5,"p99":9e-5,"q25":9e-5,"q75":9e-5}],"pairs":[{"a":"n3","b":"n4","n":3,"p50":9e-5},{"a":"n1","b":"n2","n":3,"p50":1.1e-5}]}
 {"run":"r-2","seq":3,"probe":"end","records":3,"status":"ok"}
 EOT
 expect report-exact 0 "$coalctl" report "$work/exact.jsonl" --ascii
