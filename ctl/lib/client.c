@@ -241,6 +241,30 @@ client_clean_texts(json_t *v)
 	}
 }
 
+/* What to try after a failed connection; "": no advice. */
+static const char *
+client_advice(const char *url, CURLcode code)
+{
+	if (strncmp(url, "unix:", 5) == 0)
+		return "; is coalmined running here? coalctl init sets it up; "
+		       "else give --url";
+	if (strncmp(url, "https:", 6) != 0)
+		return "";
+	switch (code) {
+	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_OPERATION_TIMEDOUT:
+		return "; if the port serves http without TLS, use http:// in "
+		       "--url";
+	case CURLE_SSL_CERTPROBLEM:
+		return "; check the files of --cert and --key";
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_CACERT_BADFILE:
+		return "; check the file of --ca, and the host name in --url";
+	default:
+		return "";
+	}
+}
+
 static int
 client_request(struct client *c, const char *path, json_t **ret)
 {
@@ -276,10 +300,7 @@ client_request(struct client *c, const char *path, json_t **ret)
 			? strerror((int)os_errno)
 			: c->curl_why[0] != '\0' ? c->curl_why
 						 : curl_easy_strerror(code),
-		    strncmp(c->url, "unix:", 5) == 0
-			? "; is coalmined running here? coalctl init sets it "
-			  "up; else give --url"
-			: "");
+		    client_advice(c->url, code));
 	}
 	curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
 	answer = json_loadb(c->answer.len_bytes > 0 ? c->answer.text : "",

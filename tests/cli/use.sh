@@ -23,6 +23,19 @@ expect use-no-value 3 "$coalctl" run list --campaign
 expect use-few 3 "$coalctl" compare a
 expect use-many 3 "$coalctl" compare a b c
 expect use-url 3 "$coalctl" --url ftp://x node list
+# https to a port of http: the answer of a plain server is not TLS.
+python3 -c 'import socket, sys
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+peer = s.accept()[0]
+peer.recv(4096)
+peer.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")' >"$work/port" &
+until [ -s "$work/port" ]; do sleep 0.05; done
+"$coalctl" --url "https://127.0.0.1:$(cat "$work/port")" node list \
+    >"$work/out" 2>&1
+check "https to http: $(cat "$work/out")" grep -q 'use http:// in --url' \
+    "$work/out"
+wait
 expect use-unreachable 3 "$coalctl" --url http://127.0.0.1:1 node list
 expect use-full 3 sh -c "$coalctl --help >/dev/full"
 exit $bad
