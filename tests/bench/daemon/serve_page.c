@@ -347,8 +347,8 @@ verdicts_of(uint64_t now_unix_ns)
 	    "since_unix_ns", (json_int_t)(now_unix_ns - 3 * HOUR_NS), "rounds",
 	    6, "text",
 	    "node7: 40 % slower than 5 of 5 partners over 6 rounds (lat); its "
-	    "partners are normal elsewhere; confirmation run: the node, not "
-	    "its leaf");
+	    "partners are normal with other nodes; confirmation run: the "
+	    "node is slow, not its leaf");
 }
 
 static void
