@@ -402,6 +402,74 @@ top(struct ctl *c)
 	return EXIT_CODE_OK;
 }
 
+/* ---- status: the head of the screen once, with an exit code ---- */
+
+/* The worst verdict of nodes and other subjects; unknown if no node has been
+ * judged. */
+static int
+top_status_of(const struct look *l)
+{
+	int judged = 0, worst = EXIT_CODE_OK;
+	size_t i;
+	json_t *o;
+
+	json_array_foreach (l->nodes, i, o) {
+		const char *word = print_member(o, "verdict", "");
+
+		judged += word[0] != '\0' &&
+		    strcmp(word, names_verdicts[VERDICT_UNKNOWN]) != 0;
+	}
+	json_array_foreach (l->verdicts, i, o) {
+		int verdict = STR_FIND(names_verdicts,
+		    print_member(o, "verdict", ""));
+
+		if (verdict == VERDICT_BAD)
+			worst = EXIT_CODE_BAD;
+		else if (verdict == VERDICT_WARN && worst == EXIT_CODE_OK)
+			worst = EXIT_CODE_WARN;
+	}
+	return worst != EXIT_CODE_OK ? worst
+	    : judged > 0             ? EXIT_CODE_OK
+				     : EXIT_CODE_UNKNOWN;
+}
+
+static int
+top_status(struct ctl *c)
+{
+	struct screen s = { .columns = 1 << 16,
+		.lines = 1 << 16,
+		.rest = "\n" };
+	struct look l;
+	int rc = top_look_get(c, &l);
+
+	if (rc != 0)
+		return ctl_fail_client(c);
+	top_put_head(&s, &l);
+	top_put_verdicts(&s, l.verdicts);
+	rc = top_status_of(&l);
+	if (rc == EXIT_CODE_UNKNOWN)
+		top_line(&s, "no node has a verdict yet");
+	else if (rc == EXIT_CODE_OK)
+		top_line(&s, "no node has a verdict of warn or bad");
+	fputs(s.text.text, stdout);
+	strbuf_clear(&s.text);
+	top_look_clear(&l);
+	return rc;
+}
+
+const struct verb verbs_status[] = {
+	{ "status", NULL, "", 0, 0, "", "",
+	    "Print the state of nodes, problems and verdicts.",
+	    "The first line counts the nodes by state. Then follow the "
+	    "problems "
+	    "of the collector (diags) and the verdicts. The exit code is 0 if "
+	    "no verdict is warn or bad, 1 for warn, 2 for bad, and 3 if no "
+	    "node "
+	    "has been judged.",
+	    top_status },
+	{ 0 },
+};
+
 const struct verb verbs_top[] = {
 	{ "top", NULL, "", 0, 0, "every json", "",
 	    "Show the cluster on one screen, refreshed periodically.",

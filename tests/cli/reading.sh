@@ -199,6 +199,10 @@ check "top does not mark undetermined values" sh -c "! grep -q nan '$work/top' &
     grep -q 'allreduce  *-  undetermined' '$work/top'"
 check "top lacks the newest impact" grep -q 'lat  *27.50  (23.10 to 33.20)' \
     "$work/top"
+check "status: $("$coalctl" status | head -n 1)" sh -c \
+    "'$coalctl' status >'$work/top'; [ \$? = 2 ] &&
+    grep -q '4 nodes: 3 ok' '$work/top' && grep -q '^bad .*eth0 counted' '$work/top' &&
+    ! grep -q SLOWEST '$work/top'"
 expect top-every 3 "$coalctl" top --every 0
 "$coalctl" top --json >"$work/top"
 check "top --json" python3 -c 'import json, sys
