@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 /* Return the offset of the first byte that is not part of a valid character, or
- * len_bytes if there is none. */
+ * len_bytes if all are valid. */
 size_t utf8_check(const char *bytes, size_t len_bytes);
 /* Replace by '?' each byte that is not part of a valid character or is not
  * printable, except for newlines and tabs. */

@@ -11,7 +11,7 @@
 #define EXIT_CONFIG    3
 #define ARGUMENTS_SETS 64
 
-/* What the program does: run as collector, check the configuration, print it,
+/* The task of the program: run as collector, check the configuration, print it,
  * restore a backup, copy a store, or recover a damaged one. */
 enum act { ACT_RUN, ACT_CHECK, ACT_PRINT, ACT_RESTORE, ACT_COPY, ACT_RECOVER };
 

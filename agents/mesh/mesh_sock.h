@@ -35,7 +35,7 @@ struct mesh_got {
  */
 int mesh_sock_open(const struct in6_addr *addr, uint16_t port);
 /* Read the next datagram of valid size and padding; others are skipped. Return
- * 1, or 0 if there is none. ret_drops: number of datagrams that the kernel
+ * 1, or 0 without a datagram. ret_drops: number of datagrams that the kernel
  * dropped since the socket was opened because they were not read in time; it is
  * only written if the kernel reports it. */
 int mesh_sock_get(int fd, struct mesh_got *ret, uint32_t *ret_drops);

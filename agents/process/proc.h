@@ -22,7 +22,7 @@ int proc_kill_marked(const char *marker, int sig);
 
 /*
  * Find a writable cgroup v2 directory for leaves: "/sys/fs/cgroup/...", or the
- * one of the hybrid layout. Return 0, or -ENOENT if there is none.
+ * one of the hybrid layout. Return 0, or -ENOENT if no such directory exists.
  */
 int proc_cgroup_home(char *ret, size_t cap_bytes);
 /* Kill all processes in a leaf and remove it. Return 0, or -EBUSY while any

@@ -67,7 +67,7 @@ struct run {
 
 /* Return the run with this id, or NULL. */
 struct run *run_find(struct agent *ag, const char *id);
-/* Return another exclusive run that holds this node; NULL if there is none. */
+/* Return another exclusive run that holds this node; NULL without one. */
 struct run *run_exclusive(struct agent *ag, const struct run *except);
 
 /* Create the run's directory and its rank watch. id must be valid and new.
@@ -100,7 +100,7 @@ struct run_start {
 };
 /* Start the ranks of this node; the message launched is sent when they run. */
 void run_start(struct run *run, const struct run_start *s);
-/* Send msg now, or in the next session if there is none; takes msg. again: 1:
+/* Send msg now, or in the next session if none is open; takes msg. again: 1:
  * also repeat it in the next session, because the collector may have missed
  * it. */
 void run_send(struct run *run, enum wire_type type, json_t *msg, int again);

@@ -89,7 +89,7 @@ headline_add_impact(struct strbuf *sb, const json_t *records)
 }
 
 /* Write the main statistic of every canary of the phase without congestors.
- * Return 0 if there is none. */
+ * Return 0 without a canary. */
 static int
 headline_add_canaries(struct strbuf *sb, const json_t *records)
 {
@@ -144,7 +144,7 @@ headline_add_speedups(struct strbuf *sb, const json_t *records)
 	return 1;
 }
 
-/* Write the plan with the highest bandwidth. Return 0 if there is none. */
+/* Write the plan with the highest bandwidth. Return 0 without a plan. */
 static int
 headline_add_plan(struct strbuf *sb, const json_t *records)
 {

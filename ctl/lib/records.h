@@ -18,9 +18,9 @@ int records_get(struct ctl *c, const char *run, json_t **ret);
 /* Return 1 if the record is of this probe and part ("whole", "step"), 0 if not.
  * NULL: any. */
 int records_is(const json_t *record, const char *probe, const char *of);
-/* Return 1 for a record of a plan that has no table of its own, 0 if not. */
+/* Return 1 for a record of a plan without a separate table, 0 if not. */
 int records_is_plan(const json_t *record);
-/* Return 1 for a speed-up over a baseline that has no table of its own, 0 if
+/* Return 1 for a speed-up over a baseline without a separate table, 0 if
  * not. */
 int records_is_beside(const json_t *record);
 /* Return 1 for a record of a node's rate with a number of other nodes, 0 if
@@ -34,8 +34,8 @@ const char *records_quiet_phase(const json_t *records);
  * It belongs to records. */
 json_t *records_find(const json_t *records, const char *probe, const char *test,
     const char *phase);
-/* Return the impact record of a test. of: "mean" or "p99". Return NULL if there
- * is none. */
+/* Return the impact record of a test. of: "mean" or "p99". Return NULL without
+ * one. */
 json_t *records_impact(const json_t *records, const char *test, const char *of);
 /* Return the main result of a canary or congestor record, or the value of an
  * impact. record can be NULL. */

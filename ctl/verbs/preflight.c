@@ -426,7 +426,7 @@ preflight_round_run(struct flight *f, const struct bisect_group *groups,
 				left--;
 				rc = preflight_group_judge(f, i, &list[i], run);
 			} else {
-				/* Before its start: what it waits for. */
+				/* Before its start: the reason for the wait. */
 				json_object_set(list[i].row, "text",
 				    json_object_get(run, "text"));
 			}

@@ -449,7 +449,7 @@ admit_wait_on(struct run *r, const struct candidates *c, size_t min,
 		admit_give_up(r, c, min);
 		return;
 	}
-	/* Until then its text names what it waits for. */
+	/* Until then its text names the reason for the wait. */
 	if (r->state == RUN_PENDING)
 		utf8_format(r->text, sizeof(r->text), "%s",
 		    c->held.text[0] != '\0' ? c->held.text : c->err.text);
