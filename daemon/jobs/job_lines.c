@@ -41,6 +41,19 @@ job_lines_time_parse(char *text)
 	return s > 0 && s <= YEAR_2200_S ? s : 0;
 }
 
+/* Cut the number of "12_3:15" off. NULL: there is none. */
+static const char *
+job_lines_raw(char *job)
+{
+	char *colon = strrchr(job, ':');
+
+	if (colon == NULL || colon[1] == '\0' ||
+	    colon[1 + strspn(colon + 1, "0123456789")] != '\0')
+		return NULL;
+	*colon = '\0';
+	return colon + 1;
+}
+
 /* Cut it off. */
 static int64_t
 job_lines_uid(char *owner)
@@ -69,7 +82,8 @@ job_line_parse(char *line, struct job_line *ret)
 	/* "CANCELLED by 1000" */
 	state_end = fields[2] + strcspn(fields[2], " ");
 	*state_end = '\0';
-	*ret = (struct job_line){ .job = fields[0],
+	*ret = (struct job_line){ .raw = job_lines_raw(fields[0]),
+		.job = fields[0],
 		.uid = job_lines_uid(fields[1]),
 		.owner = fields[1],
 		.state = fields[2],

@@ -12,9 +12,11 @@
  * since 1970 or YYYY-MM-DDTHH:MM:SS in UTC; any other text is an unknown time.
  * NODES is a hostlist. NAME may contain any character. STATE is a waiting or a
  * running state; any other word means that the job has ended, and only then END
- * is used. OWNER may be NAME:UID. */
+ * is used. OWNER may be NAME:UID, and JOB may be NAME:RAW with the number in
+ * the environment of its programs. */
 struct job_line {
 	const char *job, *owner, *state, *nodes; /* into the text */
+	const char *raw;                         /* NULL: unknown */
 	const char *name;                        /* NULL: not in the line */
 	int64_t uid;                             /* -1: unknown */
 	int64_t start_unix_s, end_unix_s;        /* 0: unknown */

@@ -29,6 +29,7 @@
 #include "daemon/cluster/roster.h"
 #include "daemon/evidence/round.h"
 #include "daemon/jobs/job_lines.h"
+#include "daemon/jobs/job_names.h"
 #include "daemon/jobs/job_ras.h"
 #include "daemon/jobs/ledger/job_ledger.h"
 #include "daemon/process/spawn.h"
@@ -64,7 +65,7 @@
  * combine this with complete lists of nodes, so it is not queried for names.
  * squeue drops a job five minutes after its end by default. */
 #define NAME_BYTES          128
-#define FORMAT_SQUEUE       "%i|%u:%U|%T|%S|%e|%N"
+#define FORMAT_SQUEUE       "%i:%A|%u:%U|%T|%S|%e|%N"
 #define FORMAT_SQUEUE_NAMES FORMAT_SQUEUE "|%128j" /* NAME_BYTES */
 #define FORMAT_SACCT        "JobID,User,State,Start,End,NodeList"
 /* A job may list twice as many nodes as the cluster has, plus LISTED_MORE
@@ -100,7 +101,8 @@ struct jobs {
 	json_t *unknown; /* nodes of the last answer without an agent, a set */
 	json_t *newest;  /* the latest start by job, of both */
 	json_t *uids;    /* of their owners, by job, if known */
-	json_t *loud;    /* keys of those whose traffic has begun */
+	struct job_names *names;
+	json_t *loud; /* keys of those whose traffic has begun */
 	/* Malformed lines of the last answer, as keys, of the scheduler and of
 	 * accounting: the next answer repeats them. */
 	json_t *unread[2];
@@ -191,6 +193,7 @@ jobs_open(const struct jobs_options *o, struct jobs **ret, struct err *err)
 	js->ended = json_object();
 	js->newest = json_object();
 	js->uids = json_object();
+	js->names = job_names_new();
 	js->loud = json_object();
 	js->unread[0] = json_object();
 	js->unread[1] = json_object();
@@ -233,6 +236,7 @@ jobs_free(struct jobs *js)
 	json_decref(js->ended);
 	json_decref(js->newest);
 	json_decref(js->uids);
+	job_names_free(js->names);
 	json_decref(js->loud);
 	json_decref(js->unread[0]);
 	json_decref(js->unread[1]);
@@ -486,6 +490,16 @@ jobs_may_tell(const struct jobs *js, const char *job, const json_t *said)
 	    json_equal(owner, uid);
 }
 
+/* The newest start of the job that a report of a node is of, or NULL. */
+static const json_t *
+jobs_said(const struct jobs *js, const char *node, const json_t *report)
+{
+	const char *job = job_names_find(js->names, js->newest, node,
+	    member_text(report, "job"));
+
+	return job != NULL ? json_object_get(js->newest, job) : NULL;
+}
+
 void
 jobs_in_band(struct jobs *js, const char *node, const json_t *list)
 {
@@ -496,8 +510,7 @@ jobs_in_band(struct jobs *js, const char *node, const json_t *list)
 		return;
 	json_array_foreach (list, i, said) {
 		const json_t *rows = json_object_get(said, "rows");
-		const json_t *job = json_object_get(js->newest,
-		    member_text(said, "job"));
+		const json_t *job = jobs_said(js, node, said);
 		json_t *row;
 
 		if (i == IN_BAND_JOBS_MAX || job == NULL ||
@@ -525,8 +538,7 @@ jobs_ras(struct jobs *js, const struct node *n, const json_t *list)
 	if (js == NULL || js->o.cases == NULL)
 		return;
 	json_array_foreach (list, i, report) {
-		const json_t *job = json_object_get(js->newest,
-		    member_text(report, "job"));
+		const json_t *job = jobs_said(js, n->name, report);
 
 		if (i == IN_BAND_JOBS_MAX || job == NULL ||
 		    !jobs_may_tell(js, member_text(job, "job"), report))
@@ -575,12 +587,13 @@ jobs_listed_max(const struct jobs *js)
  * an agent. A list that is malformed, or longer than *left, is kept as text and
  * counts as no nodes. *left decreases by the length of the list. */
 static void
-jobs_places_add(struct jobs *js, json_t *body, const char *nodes, size_t *left)
+jobs_places_add(struct jobs *js, json_t *body, const struct job_line *l,
+    size_t *left)
 {
 	size_t max = jobs_listed_max(js);
 	struct hostlist hl = { 0 };
 	json_t *leaves = json_object(); /* as a set */
-	int rc = hostlist_parse_max(nodes, max < *left ? max : *left, &hl,
+	int rc = hostlist_parse_max(l->nodes, max < *left ? max : *left, &hl,
 	    NULL);
 
 	if (rc < 0)
@@ -597,6 +610,8 @@ jobs_places_add(struct jobs *js, json_t *body, const char *nodes, size_t *left)
 			    json_true());
 		if (n != NULL && n->leaf[0] != '\0')
 			json_object_set_new(leaves, n->leaf, json_true());
+		if (n != NULL && l->runs)
+			job_names_place(js->names, n->name, l->job);
 	}
 	json_object_set_new(body, "node_count",
 	    json_integer((json_int_t)hl.count));
@@ -628,7 +643,7 @@ jobs_body_of(struct jobs *js, const struct job_line *l, size_t *left)
 	    text_json(owner), "name", text_json(jobs_name_of(js, l)), "state",
 	    text_json(l->state), "nodes", text_json(l->nodes), "start_unix_ns",
 	    (json_int_t)l->start_unix_s * (json_int_t)CLK_NS_PER_S);
-	jobs_places_add(js, body, l->nodes, left);
+	jobs_places_add(js, body, l, left);
 	free(whole);
 	return body;
 }
@@ -674,6 +689,8 @@ jobs_job_take(struct jobs *js, const struct job_line *l, int64_t now_unix_ns,
 	body = jobs_body_of(js, l, left);
 	if (l->uid >= 0)
 		json_object_set_new(js->uids, l->job, json_integer(l->uid));
+	if (l->raw != NULL)
+		job_names_set_raw(js->names, l->job, l->raw);
 	if (!l->runs)
 		jobs_end_set(js, body,
 		    l->end_unix_s > 0 ? l->end_unix_s * (int64_t)CLK_NS_PER_S
@@ -730,6 +747,7 @@ jobs_answer_end(struct jobs *js, const struct answer *a, int is_accounting)
 
 	if (!is_accounting) {
 		js->seen_unix_ns = a->now_unix_ns;
+		job_names_turn(js->names);
 		snprintf(seen, sizeof(seen), "%" PRId64, a->now_unix_ns);
 		store_put_setting(js->o.store, SEEN_SETTING, seen, NULL, NULL);
 	}
@@ -743,6 +761,7 @@ jobs_answer_end(struct jobs *js, const struct answer *a, int is_accounting)
 		if (json_object_get(js->newest, job) == body) {
 			json_object_del(js->newest, job);
 			json_object_del(js->uids, job);
+			job_names_forget(js->names, job);
 		}
 		json_object_del(js->ended, key);
 	}

@@ -105,9 +105,12 @@ struct node *
 roster_find_host(const struct roster *r, const char *name)
 {
 	static struct node n = { .leaf = "leaf1" };
+	static char copy[40];
 	unsigned id;
 
 	(void)r;
+	snprintf(copy, sizeof(copy), "%s", name);
+	n.name = copy;
 	if (sscanf(name, "m%u", &id) == 1 && id < 16)
 		return roster_by_id(r, id);
 	return strcmp(name, "n9") == 0 ? NULL : &n;
@@ -357,6 +360,64 @@ test_slices(void **state)
 	assert_true(slices > 1);
 	free(sb.text);
 	jobs_free(js);
+}
+
+/* Programs of array tasks and of parts of heterogeneous jobs have only a
+ * number. */
+static void
+test_in_band_of_parts(void **state)
+{
+#define PART(job, nodes) job "|u|RUNNING|1795000000|0|" nodes "|a\n"
+	static const struct {
+		const char *lines, *before, *node, *said, *want;
+	} tasks[] = {
+		{ PART("12_3:15", "n[1-2]") PART("12_4:16", "n[1-2]"), "", "n1",
+		    "16", "12_4" },
+		{ PART("12_3:15", "n[1-2]") PART("12_4:12", "n[1-2]"), "", "n1",
+		    "12", "12_4" },
+		{ PART("12_3:15", "n1"), "", "n1", "12_3", "12_3" },
+		{ PART("12_3:15", "n1"), "", "n1", "17", "" },
+		/* without a number of the scheduler */
+		{ PART("12_3", "n[1-2]"), "", "n2", "15", "12_3" },
+		{ PART("12_3", "n[1-2]"), "15", "n1", "15", "12_3" },
+		{ PART("12_3", "n[1-2]"), "15", "n2", "16", "" },
+		{ PART("12_3", "n1"), "", "n2", "15", "" },
+		{ PART("12_3", "n1") PART("12_4", "n1"), "", "n1", "15", "" },
+		{ PART("12_3", "n1"), "", "n1", "mine", "" },
+		{ PART("7", "n1"), "", "n1", "8", "" },
+		{ PART("7:7", "n1"), "", "n1", "7", "7" },
+		/* programs of all parts may have the number of the first */
+		{ PART("4+0:4", "n1") PART("4+1:5", "n2"), "", "n1", "4",
+		    "4+0" },
+		{ PART("4+0:4", "n1") PART("4+1:5", "n2"), "", "n2", "4",
+		    "4+1" },
+		{ PART("4+0:4", "n1") PART("4+1:5", "n2"), "", "n2", "5",
+		    "4+1" },
+	};
+#undef PART
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(tasks); i++) {
+		struct jobs *js = make((struct jobs_options){ 0 });
+		json_t *before = json_pack("[{s:s, s:[]}]", "job",
+		    tasks[i].before, "rows");
+		json_t *list = json_pack("[{s:s, s:[]}]", "job", tasks[i].said,
+		    "rows");
+		const char *got;
+
+		in_band_rows = json_array();
+		jobs_take(js, tasks[i].lines, 0, (T0 + 60) * NS);
+		jobs_in_band(js, "n1", before);
+		json_array_clear(in_band_rows);
+		jobs_in_band(js, tasks[i].node, list);
+		got = member_text(json_array_get(in_band_rows, 0), "job");
+		if (strcmp(got, tasks[i].want) != 0)
+			fail_msg("row %zu: \"%s\"", i, got);
+		json_decref(in_band_rows);
+		json_decref(before);
+		json_decref(list);
+		jobs_free(js);
+	}
 }
 
 /* Others' files name it too. */
@@ -1087,6 +1148,7 @@ main(void)
 		cmocka_unit_test(test_slices),
 		cmocka_unit_test(test_in_band_of_known_jobs),
 		cmocka_unit_test(test_in_band_of_its_owner),
+		cmocka_unit_test(test_in_band_of_parts),
 		cmocka_unit_test(test_gone_without_a_word),
 		cmocka_unit_test(test_what_cannot_be_is_kept_and_said),
 		cmocka_unit_test(test_after_a_restart),
