@@ -340,6 +340,34 @@ diags_check_networks(struct api *api, json_t *list)
 	json_decref(nets);
 }
 
+/* Addresses of a bridge for containers are the same on all nodes, and no
+ * fault: its network has no other address. */
+static void
+diags_check_addresses(struct api *api, json_t *list)
+{
+	json_t *repeated = networks_repeated(
+	    collector_roster(api->p.collector));
+	json_t *nodes, *nic;
+	struct some places = { .count = 0 };
+	const char *addr, *node;
+	char what[128];
+
+	json_object_foreach (repeated, addr, nodes)
+		json_object_foreach (nodes, node, nic) {
+			snprintf(what, sizeof(what), "%.24s %.15s %s", node,
+			    json_string_value(nic), addr);
+			diags_some_add(&places, what);
+		}
+	if (places.count > 0)
+		diags_put(list, "warn",
+		    "Give each node its own address. Until then ranks do not "
+		    "use this interface, unless mpi.net in "
+		    "coalmine-agent.conf names its network.",
+		    "%zu addresses are set on several nodes: %s",
+		    json_object_size(repeated), diags_some_text(&places));
+	json_decref(repeated);
+}
+
 static void
 diags_check_clocks(struct api *api, json_t *list)
 {
@@ -850,12 +878,12 @@ diags_check_suspects(struct api *api, json_t *list)
 static void (*const checks[])(struct api *api,
     json_t *list) = { diags_check_store, diags_check_agents, diags_check_nics,
 	diags_check_engines, diags_check_mpis, diags_check_networks,
-	diags_check_campaigns, diags_check_versions, diags_check_clocks,
-	diags_check_own_clock, diags_check_certificates, diags_check_alarms,
-	diags_check_mesh, diags_check_silence, diags_check_coverage,
-	diags_check_topology, diags_check_jobs, diags_check_stalls,
-	diags_check_sinks, diags_check_suspects, diags_check_judged,
-	diags_check_unused };
+	diags_check_addresses, diags_check_campaigns, diags_check_versions,
+	diags_check_clocks, diags_check_own_clock, diags_check_certificates,
+	diags_check_alarms, diags_check_mesh, diags_check_silence,
+	diags_check_coverage, diags_check_topology, diags_check_jobs,
+	diags_check_stalls, diags_check_sinks, diags_check_suspects,
+	diags_check_judged, diags_check_unused };
 
 json_t *
 diags_json(struct api *api)

@@ -177,9 +177,12 @@ json_t *run_slurm(const struct run *r);
 size_t run_node_count(const struct run *r);
 struct node *run_node_at(const struct run *r, size_t i);
 
-/* networks.c: return the networks that all nodes which are up share, as texts:
- * a new reference. */
+/* networks.c: return the networks that all nodes which are up share, as texts,
+ * one of those on the same interfaces: a new reference. */
 json_t *networks_shared(const struct roster *roster);
+/* Return addresses that several nodes have in a network with other addresses:
+ * {"10.1.2.3": {"node1": "eth0", ...}}, a new reference. */
+json_t *networks_repeated(const struct roster *roster);
 /* Return 1 if mpi.net or rails of the node decide which network its ranks use.
  */
 int networks_is_decided(const struct node *n);

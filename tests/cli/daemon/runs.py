@@ -427,6 +427,16 @@ def test_diags(c):
     cleared(c, text)
     for a in two:
         a.close()
+    # One address on two nodes; the bridge docker0 has one on all, which is
+    # no fault.
+    two = [node(c, f"node{i}", mesh="", inventory=inventory_of(
+        nets=("10.1.0.1/16", f"10.1.0.{i + 1}/16", "172.17.0.1/16")))
+        for i in (1, 2)]
+    text = ("1 addresses are set on several nodes: node1 two0 10.1.0.1, "
+            "node2 two0 10.1.0.1")
+    problem(c, text, "Give each node its own address")
+    for a in two:
+        a.close()
     text = "3 of 3 agents are lost: node1, node2, node3"
     problem(c, text, "systemctl restart coalmine-agent", 40)
     a = agents(c)

@@ -342,6 +342,27 @@ test_networks(void **state)
 	assert_non_null(strstr(run_find(fix.runs, run)->text,
 	    "10.1.0.0/24, fd00::/64; mpi.net"));
 	fix_teardown();
+
+	/* One interface with two networks is no choice, nor is the port to a
+	 * management controller. */
+	fix_setup(3);
+	for (int i = 1; i <= 3; i++) {
+		char name[16], net[32];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		snprintf(net, sizeof(net), "10.1.0.%d/24", i);
+		has(name, "eth0", "up", net);
+		snprintf(net, sizeof(net), "10.1.0.%d/24", i + 100);
+		has(name, "eth0", "up", net);
+		snprintf(net, sizeof(net), "fd00::%d/64", i);
+		has(name, "eth0", "up", net);
+		snprintf(net, sizeof(net), "169.254.1.%d/16", i);
+		has(name, "usb0", "up", net);
+	}
+	fix_launched(run, FIX_CAMPAIGN);
+	assert_string_equal(start_net("n2"), "eth0");
+	assert_string_equal(run_find(fix.runs, run)->text, "launching");
+	fix_teardown();
 }
 
 int
