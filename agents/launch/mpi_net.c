@@ -18,10 +18,11 @@
 #include "schema/mesh.h"
 #include "schema/rails.h"
 
-/* Every form of a choice that a site may have made. */
-static const char *const chosen[] = { "btl_tcp_if_include",
-	"btl_tcp_if_exclude", "UCX_NET_DEVICES", "FI_TCP_IFACE",
-	"NCCL_SOCKET_IFNAME" };
+/* Every form of a choice that a site may have made: of one for an MPI's
+ * library, and of one for NCCL. */
+static const char *const chosen_mpi[] = { "btl_tcp_if_include",
+	"btl_tcp_if_exclude", "UCX_NET_DEVICES", "FI_TCP_IFACE", NULL };
+static const char *const chosen_nccl[] = { "NCCL_SOCKET_IFNAME", NULL };
 
 static int
 mpi_net_is_in(const struct ifaddrs *ifa, char *const *nets, size_t count)
@@ -79,7 +80,7 @@ mpi_net_nics(const char *networks)
 
 /* Whether a file of parameters, "name = value" by line, has made a choice. */
 static int
-mpi_net_file(const char *dir, const char *file)
+mpi_net_file(const char *dir, const char *file, const char *const *chosen)
 {
 	char path[4400], line[1000];
 	int found = 0;
@@ -90,7 +91,7 @@ mpi_net_file(const char *dir, const char *file)
 	while (fp != NULL && fgets(line, sizeof(line), fp) != NULL) {
 		const char *at = line + strspn(line, " \t");
 
-		for (size_t i = 0; i < ARRAY_LEN(chosen); i++)
+		for (size_t i = 0; chosen[i] != NULL; i++)
 			found |= strncmp(at, chosen[i], strlen(chosen[i])) == 0;
 	}
 	if (fp != NULL)
@@ -98,23 +99,41 @@ mpi_net_file(const char *dir, const char *file)
 	return found;
 }
 
+/* Whether an option of the agent or of the campaign has made a choice. */
 static int
-mpi_net_is_chosen(const struct mpi_impl_job *job, const char *bin)
+mpi_net_option(const struct mpi_impl_job *job, const char *const *chosen)
 {
 	const struct conf *confs[] = { job->conf, job->campaign };
-	char dir[4300];
 
 	for (size_t i = 0; i < ARRAY_LEN(confs); i++)
-		for (size_t k = 0; k < ARRAY_LEN(chosen); k++)
+		for (size_t k = 0; chosen[k] != NULL; k++)
 			if (strstr(conf_string(confs[i], "mpi", "mca"),
 				chosen[k]) != NULL ||
 			    strstr(conf_string(confs[i], "mpi", "env"),
 				chosen[k]) != NULL)
 				return 1;
+	return 0;
+}
+
+static int
+mpi_net_is_chosen(const struct mpi_impl_job *job, const char *bin)
+{
+	char dir[4300];
+
 	snprintf(dir, sizeof(dir), "%s/../etc", bin);
-	return mpi_net_file("/etc/openmpi", "openmpi-mca-params.conf") ||
-	    mpi_net_file(dir, "openmpi-mca-params.conf") ||
-	    mpi_net_file("/etc/ucx", "ucx.conf");
+	return mpi_net_option(job, chosen_mpi) ||
+	    mpi_net_file("/etc/openmpi", "openmpi-mca-params.conf",
+		chosen_mpi) ||
+	    mpi_net_file(dir, "openmpi-mca-params.conf", chosen_mpi) ||
+	    mpi_net_file("/etc/ucx", "ucx.conf", chosen_mpi);
+}
+
+/* A variable would override NCCL's own file. */
+static int
+mpi_net_is_chosen_nccl(const struct mpi_impl_job *job, const char *etc)
+{
+	return mpi_net_option(job, chosen_nccl) ||
+	    mpi_net_file(etc, "nccl.conf", chosen_nccl);
 }
 
 /* RDMA ports that are up, for UCX, which would use no other device than those
@@ -178,7 +197,8 @@ mpi_net_env(const struct mpi_impl_job *job, const char *bin, const char *fabric,
 	nics = own[0] != '\0' ? mpi_net_nics(own) : xstrdup(job->net);
 	if (nics[0] != '\0') {
 		strvec_env(env, "OMPI_MCA_btl_tcp_if_include", "%s", nics);
-		strvec_env(env, "NCCL_SOCKET_IFNAME", "=%s", nics);
+		if (!mpi_net_is_chosen_nccl(job, "/etc"))
+			strvec_env(env, "NCCL_SOCKET_IFNAME", "=%s", nics);
 		if (strchr(nics, ',') == NULL)
 			strvec_env(env, "FI_TCP_IFACE", "%s", nics);
 		if (strcmp(fabric, "tcp") != 0)

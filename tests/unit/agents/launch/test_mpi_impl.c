@@ -138,6 +138,10 @@ test_net(void **state)
 		    "OMPI_MCA_btl_tcp_if_include", NULL },
 		{ "[mpi]\nenv = UCX_NET_DEVICES=m0:1\n", "", "eth0",
 		    "UCX_NET_DEVICES", "m0:1" },
+		{ "[mpi]\nenv = NCCL_SOCKET_IFNAME=bond0\n", "", "eth0",
+		    "NCCL_SOCKET_IFNAME", "bond0" },
+		{ "[mpi]\nenv = NCCL_SOCKET_IFNAME=bond0\n", "", "eth0",
+		    "OMPI_MCA_btl_tcp_if_include", "eth0" },
 		{ "[mpi]\nports = 20000-20100\n", "", "eth0",
 		    "OMPI_MCA_btl_tcp_port_min_v4", "20000" },
 		{ "[mpi]\nports = 20000-20100\n", "", "eth0",
@@ -165,6 +169,40 @@ test_net(void **state)
 			    value == NULL ? "not set" : value);
 		strvec_clear(&env);
 	}
+}
+
+/* The files of a site: a comment is no choice. */
+static void
+test_net_files(void **state)
+{
+	static const struct {
+		const char *text;
+		int is_mpi, is_nccl;
+	} rows[] = {
+		{ "btl_tcp_if_include = eth0\n", 1, 0 },
+		{ "x = 1\n  UCX_NET_DEVICES=mlx5_0:1\n", 1, 0 },
+		{ "# btl_tcp_if_include = eth0\n", 0, 0 },
+		{ "NCCL_DEBUG=INFO\nNCCL_SOCKET_IFNAME=bond0\n", 0, 1 },
+	};
+	char dir[] = "/tmp/coalmine-net.XXXXXX", path[60];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/nccl.conf", dir);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		FILE *fp = fopen(path, "we");
+
+		assert_non_null(fp);
+		fputs(rows[i].text, fp);
+		assert_int_equal(fclose(fp), 0);
+		assert_int_equal(mpi_net_file(dir, "nccl.conf", chosen_mpi),
+		    rows[i].is_mpi);
+		assert_int_equal(mpi_net_file(dir, "nccl.conf", chosen_nccl),
+		    rows[i].is_nccl);
+	}
+	unlink(path);
+	assert_int_equal(mpi_net_file(dir, "nccl.conf", chosen_nccl), 0);
+	rmdir(dir);
 }
 
 static void
@@ -627,6 +665,7 @@ main(void)
 		cmocka_unit_test(test_sites),
 		cmocka_unit_test(test_openmpi_options),
 		cmocka_unit_test(test_net),
+		cmocka_unit_test(test_net_files),
 		cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_fabric),
 		cmocka_unit_test(test_allowed),
