@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "common/hostlist.h"
+#include "common/hostname.h"
 #include "common/member.h"
 #include "common/str.h"
 #include "common/text.h"
@@ -538,6 +539,36 @@ fabric_no_host(const struct fabric *f, struct err *err)
 	return -EINVAL;
 }
 
+/* Give a host the name that it has first, where another file or line has its
+ * full or its short name. Of two full names that differ by the domain, each is
+ * a host. */
+static void
+fabric_hosts_merge(struct fabric *f)
+{
+	size_t count = f->names->node_count;
+	struct hostname_set *full = hostname_set_new();
+	uint32_t *to = xcalloc(count + 1, sizeof(*to));
+
+	for (size_t i = 0; i < count; i++) {
+		to[i] = (uint32_t)i;
+		if (strchr(f->names->nodes[i].name, '.') != NULL)
+			hostname_set_add(full, f->names->nodes[i].name, i);
+	}
+	for (size_t i = 0; i < count; i++) {
+		size_t other = strchr(f->names->nodes[i].name, '.') != NULL
+		    ? HOSTNAME_NONE
+		    : hostname_set_find(full, f->names->nodes[i].name);
+
+		if (other == HOSTNAME_NONE)
+			continue;
+		to[i > other ? i : other] = (uint32_t)(i > other ? other : i);
+	}
+	for (size_t i = 0; i < f->link_count; i++)
+		f->links[i].host = to[f->links[i].host];
+	hostname_set_free(full);
+	free(to);
+}
+
 int
 fabric_sort(struct fabric *f, struct topology **ret, struct err *err)
 {
@@ -554,6 +585,7 @@ fabric_sort(struct fabric *f, struct topology **ret, struct err *err)
 			rc = topology_add_switch(t, all->switches[i].name,
 			    &to[i], err);
 	}
+	fabric_hosts_merge(f);
 	for (size_t i = 0; i < f->link_count; i++)
 		f->links[i].host_name = all->nodes[f->links[i].host].name;
 	if (f->link_count > 0)

@@ -44,6 +44,9 @@ static const char *const vendors[] = { "Mellanox", "NVIDIA", "Voltaire",
 	"QLogic", "InfiniHost", "InfiniPath", "Topspin", "Cisco" };
 static const char *const no_hosts[] = { "localhost", "localhost.localdomain",
 	"localhost4", "localhost6" };
+/* Beginnings of the names of devices, before a number. */
+static const char *const devices[] = { "mlx4_", "mlx5_", "mlx5_bond_", "mthca",
+	"hfi1_", "qib", "HCA-", "ConnectX-", "ConnectX" };
 
 /* Headings of -g, which say nothing of links. */
 static const char *const headings[] = { "Chassis ", "Non-Chassis Nodes",
@@ -232,13 +235,28 @@ ibnetdiscover_is_word(const char *const *words, size_t count, const char *word,
 	return 0;
 }
 
+/* "mlx5_0" */
+static int
+ibnetdiscover_is_device(const char *word, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_LEN(devices); i++) {
+		size_t n = strlen(devices[i]);
+
+		if (len > n && strncmp(word, devices[i], n) == 0 &&
+		    strspn(word + n, "0123456789") >= len - n)
+			return 1;
+	}
+	return 0;
+}
+
 /* "MT4129 ConnectX7   Mellanox Technologies" is the firmware's. */
 static int
 ibnetdiscover_is_default(const char *about)
 {
 	size_t n = strcspn(about, " ");
 
-	if (ibnetdiscover_is_word(no_hosts, ARRAY_LEN(no_hosts), about, n))
+	if (ibnetdiscover_is_word(no_hosts, ARRAY_LEN(no_hosts), about, n) ||
+	    ibnetdiscover_is_device(about, n))
 		return 1;
 	if (n >= 6 && strncmp(about, "MT", 2) == 0 &&
 	    strspn(about + 2, "0123456789") == n - 2 &&

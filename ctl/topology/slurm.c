@@ -32,6 +32,8 @@ slurm_entry_add(struct fabric *f, const struct entry *e, struct err *err)
 	if (e->name == NULL)
 		return err_set(err, -EINVAL,
 		    "the name of a switch or block is missing");
+	if (e->nodes != NULL && strcasecmp(e->nodes, "ALL") == 0)
+		return err_set(err, -EINVAL, "nodes ALL: expected their names");
 	/* "scontrol show topology" has the nodes of all switches below too */
 	if (e->nodes != NULL && e->switches == NULL)
 		rc = hostlist_parse(e->nodes, &hl, err);
@@ -388,7 +390,7 @@ slurm_document_add(const struct document *d)
 	}
 	if (one == NULL)
 		return slurm_refuse(d, root,
-		    "no topology of it has tree or block, but all are flat");
+		    "none of its topologies has a tree or blocks");
 	if (slurm_others_name(d, root, one) < 0)
 		return -EINVAL;
 	if (slurm_member(d, one, "tree") != NULL)

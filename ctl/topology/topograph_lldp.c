@@ -29,6 +29,14 @@ topograph_lldp_text_parse(const char *text, const char *name, struct err *err)
 
 /* ---- Topograph ---- */
 
+/* A layer that Topograph does not know. */
+static int
+topograph_lldp_is_empty(const json_t *layer)
+{
+	return layer == NULL || json_is_null(layer) ||
+	    (json_is_string(layer) && json_string_length(layer) == 0);
+}
+
 /* {id, network_layers: [LEAF, SPINE, ...]}; done has the pairs of switches
  * that were linked. */
 static int
@@ -45,7 +53,8 @@ topograph_lldp_instance_add(struct fabric *f, const json_t *o, json_t *done,
 	size_t i;
 
 	if (layers == NULL || json_is_null(layers) ||
-	    (json_is_array(layers) && json_array_size(layers) == 0))
+	    (json_is_array(layers) &&
+		topograph_lldp_is_empty(json_array_get(layers, 0))))
 		return fabric_skip(f, "instances skipped, not placed", err,
 		    "%.60s", p.host);
 	if (!json_is_array(layers) || hostlist_name_check(p.host) < 0)
@@ -56,6 +65,10 @@ topograph_lldp_instance_add(struct fabric *f, const json_t *o, json_t *done,
 		const char *text = json_string_value(layer);
 		char pair[2 * TOPOLOGY_NAME_MAX];
 
+		if (topograph_lldp_is_empty(layer))
+			return fabric_skip(f,
+			    "instances of which upper layers are unknown", err,
+			    "%.60s", p.host);
 		fabric_name(text == NULL ? "" : text,
 		    text == NULL ? 0 : strlen(text), name);
 		if (name[0] == '\0')

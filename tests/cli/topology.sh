@@ -217,7 +217,7 @@ refused 'bad:1: ' bad
 printf 'SwitchName=a\\\n Nods=n1\n' >bad
 refused 'bad:1: Nods' bad
 printf -- '- topology: a\n  flat: true\n' >bad
-refused 'no topology of it has tree or block' bad
+refused 'none of its topologies has a tree or blocks' bad
 printf -- '- topology: a\n  tree:\n    switches:\n      - nodes: n1\n' >bad
 refused 'bad:4: the name of a switch' bad
 printf -- '- topology: [a\n' >bad

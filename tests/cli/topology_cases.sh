@@ -77,7 +77,7 @@ gives 'without a host name: 3: ib-default-description.txt:34: "MT4129 ConnectX7'
 machine 1 ib-default-description.txt
 # a description that several adapters have, and one that is not a host's
 for text in 'Generic HCA' 'localhost mlx5_0' 'NVIDIA ConnectX-7' MT4129 \
-    '(none)' ''
+    '(none)' mlx5_0 'ConnectX-7 HCA' 'HCA-1' ''
 do
 	sed "s/MT4129 ConnectX7   Mellanox Technologies/$text/" \
 	    ib-default-description.txt >"$work/fabric"
@@ -111,6 +111,16 @@ gives '' "$work/rail0" "$work/rail1"
 want 'leaf1 n[1-2] gbps=200'
 cp "$work/rail0" "$work/again"
 gives '' "$work/rail0" "$work/again"
+
+# one host by its full and its short name; of two domains there are two
+sed 's/n3/n1.example.com/; s/n4/n2.example.com/' ib-unmanaged-rail1.txt \
+    >"$work/rail1"
+want 'Quantum_Mellanox_Technologies_a1 n[1-2] gbps=200' \
+    'Quantum_Mellanox_Technologies_c1 n[1-2] rail=1 gbps=200'
+gives '' ib-unmanaged-rail0.txt "$work/rail1"
+want 'l1 n1.a' 'l2 n1.b'
+printf 'n1.a l1\nn1.b l2\n' >"$work/two"
+gives '' "$work/two"
 
 want 'leaf1 n1 gbps=200'
 gives 'without a host name: 1: ib-one-odd-description.txt:25: "(n2) HCA-1"' \
@@ -202,6 +212,10 @@ sed 's/null/[7]/; s/"n4"/"n 4"/' topograph-instance-without-layers.json \
     >"$work/graph"
 gives 'skipped, not understood: 1:' "$work/graph"
 
+sed 's/null/[""]/; s/\["leaf1", "spine1"\]},$/["leaf1", "spine1", ""]},/' \
+    topograph-instance-without-layers.json >"$work/graph"
+gives 'upper layers are unknown: 2:' "$work/graph"
+
 # ---- Slurm ----
 
 want 'b1 n[1-4]' 'b2 n[5-8]'
@@ -234,6 +248,8 @@ gives '' "$work/comment"
 want 'l1 n[1-2]'
 printf 'SwitchName = "l1"  nodes = n[1-2]\nSwitchName l2\n' >"$work/blanks"
 gives "$work/blanks:2: expected SwitchName" "$work/blanks"
+printf 'SwitchName=l1 Nodes=n[1-2]\nSwitchName=l2 Nodes=ALL\n' >"$work/all"
+gives "$work/all:2: nodes ALL: expected their names" "$work/all"
 cat >"$work/two.yaml" <<'YAML'
 - topology: one
   cluster_default: true
