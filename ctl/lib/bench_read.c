@@ -121,6 +121,22 @@ bench_read_source(struct reader *r, const char *tag, int make)
 
 /* ---- comments ---- */
 
+/* The line below a header of nccl-tests. Return 0 for units that the columns
+ * are not known to have. */
+static int
+bench_read_is_units(const char *text)
+{
+	static const char *const units[] = { "(B)", "(elements)", "(us)",
+		"(GB/s)" };
+	char *copy = xstrdup(text), *cells[CELLS_MAX];
+	int count = bench_read_cells(copy, 1, cells), known = 1;
+
+	for (int i = 0; i < count; i++)
+		known &= cells[i][0] != '(' || STR_FIND(units, cells[i]) >= 0;
+	free(copy);
+	return known;
+}
+
 /* "MPI-CUDA Allreduce Latency": after the library, its device and words in
  * capitals as MANAGED. "MPI_Put Latency" has no library before the name. */
 static const char *
@@ -266,6 +282,9 @@ bench_read_comment(struct reader *r, struct source *src, const char *text)
 	} else if (strncmp(text, "Collective test concluded", 25) == 0 ||
 	    strncmp(text, "Avg bus bandwidth", 17) == 0) {
 		src->is_over = 1;
+	} else if (text[0] == '(' && src->heading.line > 0 && s->count == 0) {
+		if (!bench_read_is_units(text))
+			src->heading.unusable = "its units are unknown";
 	} else if (bench_read_heading(text, "osu", &h) ||
 	    bench_read_heading(text, "nccl-tests", &h)) {
 		if (src->heading.line > 0)
@@ -352,9 +371,11 @@ static int
 bench_read_row(struct reader *r, struct source *src, char **cells, int count,
     struct err *err)
 {
-	static const char *const no_numbers[] = { "N/A", "Pass", "Fail", "-" };
+	static const char *const no_numbers[] = { "N/A", "Pass", "Fail", "-",
+		"nan", "-nan", "inf" };
 	const struct heading *h = &src->heading;
 	double bytes, value, wrong = NAN;
+	char zero[] = "0"; /* no time */
 	size_t n;
 
 	if (count != h->cells)
@@ -369,6 +390,8 @@ bench_read_row(struct reader *r, struct source *src, char **cells, int count,
 			    "as in all rows of %s",
 			    r->path, r->line, i + 1, cells[i],
 			    h->value->format);
+	if (STR_FIND(no_numbers, cells[h->value_at]) >= 0)
+		cells[h->value_at] = zero;
 	if (str_to_double(cells[h->size_at], 0, FAR, &bytes) < 0 ||
 	    str_to_double(cells[h->value_at], 0, FAR, &value) < 0)
 		return err_set(err, -EINVAL,

@@ -377,7 +377,8 @@ const struct verb verbs_import[] = {
 	    "Read result tables of nccl-tests or of OSU's micro-benchmarks.",
 	    "FILE is the output of a job that ran these programs; "
 	    "other lines in it are skipped and counted. Each table is "
-	    "printed in the format of the program that made it. With "
+	    "printed in the format of nccl-tests, or of OSU if its sizes "
+	    "are those of one rank. With "
 	    "RUN, each table is compared with the results of that run "
 	    "for the same operation and sizes: those of Coalmine's "
 	    "plan, and those of the collective of the MPI or of NCCL "

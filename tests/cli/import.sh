@@ -172,6 +172,12 @@ sed 's/   time/cputime/g' nccl-log-lines.txt >"$work/cputime"
 expect import-cputime 3 "$coalctl" import "$work/cputime"
 cat "$work/cputime" nccl-log-lines.txt >"$work/mixed"
 expect import-cputime-mixed 0 "$coalctl" import "$work/mixed"
+sed '/#.*(us)/s/(us)/(ms)/g' nccl-log-lines.txt >"$work/units"
+cut_off 'unknown units' 2 "$work/units"
+sed 's/630.58/nan/' osu-cuda.txt >"$work/nan"
+echo '2097152  700.00  600.00  800.00  100' >>"$work/nan"
+check 'a time that is no number' [ "$("$coalctl" import "$work/nan" 2>&1 |
+    grep -c 'no time for 1048576 bytes\|^ *2097152 ')" = 2 ]
 expect import-barrier 3 "$coalctl" import osu-barrier.txt
 expect import-suite-alone 0 "$coalctl" import osu-suite.txt --ranks 8
 expect import-suite 0 "$coalctl" import osu-suite.txt 20261122-ag-0008
