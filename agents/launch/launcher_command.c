@@ -23,7 +23,8 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 
-#define COMMAND_WORD "{command}"
+#define WORD_BYTES_MAX 131071 /* MAX_ARG_STRLEN, without the NUL */
+#define COMMAND_WORD   "{command}"
 
 static void
 launcher_command_add_hosts(const struct mpi_impl_job *job, struct strbuf *sb)
@@ -134,7 +135,7 @@ launcher_command_build(const struct mpi_impl_job *job, char *ret_path,
 {
 	const char *text = conf_string(job->conf, "children", "command");
 	char *line, *save;
-	int rc;
+	int rc = 0;
 
 	if (text[0] == '\0')
 		return err_set(err, -ENOENT, "children.command is not set");
@@ -162,10 +163,18 @@ launcher_command_build(const struct mpi_impl_job *job, char *ret_path,
 			place->add(job, &sb);
 			word += strlen(place->name);
 		}
+		if (sb.len_bytes > WORD_BYTES_MAX)
+			rc = err_set(err, -E2BIG,
+			    "children.command: an argument with the names of "
+			    "%zu nodes has %zu bytes, and Linux permits %d: "
+			    "use {hostlist}, or {script} without names",
+			    job->node_count, sb.len_bytes, WORD_BYTES_MAX);
 		strvec_add(argv, "%s", sb.text);
 		strbuf_clear(&sb);
 	}
 	free(line);
+	if (rc < 0)
+		return rc;
 	rc = str_format(ret_path, cap_bytes, "%s", argv->list[0]);
 	if (rc >= 0 && access(ret_path, X_OK) == 0)
 		return 0;

@@ -238,6 +238,7 @@ static void
 child_keeper_exec(const struct child_spec *spec, char *const *args,
     char *const *keeper_env, const int fds[5])
 {
+	char failed[100] = "failed cannot start coalmine-keeper: ";
 	sigset_t none;
 
 	for (int i = 0; i < (fds[4] < 0 ? 4 : 5); i++)
@@ -250,7 +251,9 @@ child_keeper_exec(const struct child_spec *spec, char *const *args,
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execve(spec->keeper, args, keeper_env);
-	(void)!write(CONTROL_FD, "failed cannot start coalmine-keeper\n", 36);
+	strncat(failed, strerrordesc_np(errno), 60);
+	strcat(failed, "\n");
+	(void)!write(CONTROL_FD, failed, strlen(failed));
 	_exit(126);
 }
 

@@ -486,10 +486,17 @@ test_slurm(void **state)
 static void
 test_command(void **state)
 {
+	static struct mpi_impl_node many[2200];
+	static char names[ARRAY_LEN(many)][63];
 	char want[200];
 	struct made m;
 
 	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(many); i++) {
+		memset(names[i], 'x', 58);
+		snprintf(names[i] + 58, 5, "%04zu", i);
+		many[i] = (struct mpi_impl_node){ names[i], "10.0.0.1" };
+	}
 	made_start(&m, "", "");
 	assert_int_equal(made_build(&m, "command"), -ENOENT);
 	assert_string_equal(m.err.text, "children.command is not set");
@@ -506,6 +513,20 @@ test_command(void **state)
 	    m.dir);
 	assert_string_equal(joined(&m.argv), want);
 	assert_true(launcher_wants_script(m.conf));
+	made_end(&m);
+	/* More names than an argument of a program may have. */
+	made_start(&m, "[children]\ncommand = /bin/true {hosts} {command}\n",
+	    "");
+	m.job.nodes = many;
+	m.job.node_count = ARRAY_LEN(many);
+	assert_int_equal(made_build(&m, "command"), -E2BIG);
+	assert_non_null(
+	    strstr(m.err.text, "the names of 2200 nodes has 138599 bytes"));
+	made_end(&m);
+	made_start(&m, "[children]\ncommand = /bin/true {hostlist}\n", "");
+	m.job.nodes = many;
+	m.job.node_count = ARRAY_LEN(many);
+	assert_int_equal(made_build(&m, "command"), 0);
 	made_end(&m);
 }
 
