@@ -27,7 +27,7 @@ expect import-run 0 "$coalctl" import "$work/osu_allreduce.txt" \
     20261121-co-abcd
 expect import-run-none 3 "$coalctl" import "$work/osu_bw.txt" \
     20261121-co-abcd
-cp "$here/expect/report" "$work/none"
+cp job-lines.txt "$work/none"
 expect import-none 3 "$coalctl" import "$work/none"
 sed 's/12000.00/fast/' "$here/tables/osu_bw.txt" >"$work/odd"
 expect import-odd 3 "$coalctl" import "$work/odd"
