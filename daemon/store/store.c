@@ -79,7 +79,7 @@ store_done_wake(struct store_done *d)
 	uint64_t one = 1;
 
 	if (write(d->fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
-		log_warn("store: eventfd");
+		log_warn("store: cannot write to the eventfd of finished jobs");
 }
 
 void
@@ -124,7 +124,7 @@ store_done_cb(evutil_socket_t fd, short what, void *arg)
 
 	(void)what;
 	if (read((int)fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
-		log_warn("store: eventfd");
+		log_warn("store: cannot read the eventfd of finished jobs");
 	store_deliver(&st->done);
 	if (st->behind && !store_is_behind(st) && st->room != NULL)
 		st->room(st->room_arg);
@@ -161,7 +161,7 @@ store_open(const struct store_options *o, struct event_base *base,
 	d->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (d->fd < 0) {
 		rc = -errno;
-		log_warn("store: eventfd");
+		log_warn("store: cannot create an eventfd");
 	} else {
 		d->event = event_new(base, d->fd, EV_READ | EV_PERSIST,
 		    store_done_cb, st);

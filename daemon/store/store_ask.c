@@ -129,7 +129,7 @@ store_read_rows(struct sql_stmt *q, int (*one)(struct sql_stmt *, void *),
 	if (step < 0)
 		rc = step;
 	if (rc < 0)
-		log_warnx("store: read: %s",
+		log_warnx("store: a read query failed: %s",
 		    step < 0 ? sql_error(q->db) : strerror(-rc));
 	sql_finalize(q);
 	return rc < 0 ? rc : 0;
@@ -148,7 +148,8 @@ store_ask_read_backup(struct store_reading *r, const json_t *args, json_t **ret)
 		return -ENOTSUP;
 	rc = r->db->engine->backup(r->db, path, r->stopping);
 	if (rc < 0) {
-		log_warnx("store: backup to %s: %s", path, strerror(-rc));
+		log_warnx("store: cannot write the backup %s: %s", path,
+		    strerror(-rc));
 		return rc;
 	}
 	*ret = json_pack("{s:b,s:s,s:f}", "ok", 1, "path", path, "seconds",
@@ -520,7 +521,7 @@ store_ask_row_append(struct sql_stmt *q, void *arg)
 		}
 		if (!json_is_object(v)) {
 			log_warnx("store: a damaged row is skipped: coalctl db "
-				  "check names it");
+				  "check lists damaged rows");
 			json_decref(v);
 			json_decref(o);
 			return 0;

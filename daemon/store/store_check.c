@@ -70,7 +70,7 @@ static const struct table {
 	{ "topology", "SELECT id, body FROM topology" },
 	{ "baseline", "SELECT name, body FROM baseline" },
 	{ "job", "SELECT job, body FROM job" },
-	{ "occasion of job", "SELECT job, body FROM occasion" },
+	{ "traffic change of job", "SELECT job, body FROM occasion" },
 	{ "share", "SELECT at_unix_ns, body FROM share" },
 	{ "in-band result of job", "SELECT job, body FROM in_band" },
 	{ "counters of node", "SELECT node, nics FROM counters" },

@@ -277,7 +277,9 @@ store_copy_end_open(const char *name, const char *schema, struct end *ret,
 		return -EINVAL;
 	if (o.url == NULL && store_lock(&o, &ret->lock_fd) < 0)
 		rc = err_set(err, -EBUSY,
-		    "%.300s cannot be used: stop the collector there", name);
+		    "cannot lock the store in %.300s: if a collector uses it, "
+		    "stop that collector first",
+		    name);
 	if (rc == 0)
 		rc = e->prepare(&o, embed_steps, err);
 	return rc == 0 ? e->open(&o, SQL_WRITER, &ret->db, err) : rc;

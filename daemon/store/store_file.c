@@ -103,13 +103,13 @@ store_file_lock_dir(const char *dir, int *ret_fd)
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0) {
 		rc = -errno;
-		log_warn("store: %s", path);
+		log_warn("store: cannot open %s", path);
 	} else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		rc = errno == EWOULDBLOCK ? -EBUSY : -errno;
 		if (rc == -EBUSY)
 			log_warnx("store: another collector uses %s", dir);
 		else
-			log_warn("store: %s", path);
+			log_warn("store: cannot lock %s", path);
 		close(fd);
 	} else {
 		*ret_fd = fd;
@@ -127,7 +127,7 @@ store_lock(const struct store_options *o, int *ret_fd)
 	if ((mkdir(o->dir, 0750) < 0 && errno != EEXIST) ||
 	    statfs(o->dir, &fs) < 0) {
 		rc = -errno;
-		log_warn("store: %s", o->dir);
+		log_warn("store: cannot create or read the folder %s", o->dir);
 		return rc;
 	}
 	if (o->url == NULL || o->url[0] == '\0')
@@ -187,7 +187,9 @@ store_file_drop_copies(const char *path, int newest)
 		    clk_unix_ns() / CLK_NS_PER_S >
 			(uint64_t)st.st_mtime + COPY_KEPT_S &&
 		    unlink(copy) == 0)
-			log_info("store: %s, a week old, removed", copy);
+			log_info("store: removed %s, the copy of an older "
+				 "schema version, since it is over a week old",
+			    copy);
 		free(copy);
 	}
 }
@@ -214,7 +216,8 @@ store_file_migrate(sqlite3 *db, const char *path, const struct embed *steps)
 		unlink(copy); /* of an interrupted attempt */
 		rc = sqlite_exec(db, sql);
 		if (rc == 0)
-			log_info("store: kept a copy of version %d as %s",
+			log_info("store: copied the store of schema version %d "
+				 "to %s before its migration",
 			    version, copy);
 		sqlite3_free(sql);
 		free(copy);
@@ -373,7 +376,8 @@ store_file_move_aside(const char *path, const char *word, unsigned long long at)
 
 		rc = rename(from, to) < 0 && errno != ENOENT ? -errno : 0;
 		if (rc < 0)
-			log_warnx("store: %s: %s", from, strerror(-rc));
+			log_warnx("store: cannot rename %s: %s", from,
+			    strerror(-rc));
 		free(from);
 		free(to);
 	}
@@ -395,7 +399,7 @@ store_file_copy_out(sqlite3 *from, const char *to)
 	fd = open(to, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0 || fsync(fd) < 0) {
 		rc = -errno;
-		log_warn("store: %s", to);
+		log_warn("store: cannot flush %s", to);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -436,7 +440,7 @@ store_restore(const char *dir, const char *name, struct err *err)
 	rc = sqlite_errno(
 	    sqlite3_open_v2(name, &from, SQLITE_OPEN_READONLY, NULL));
 	if (rc < 0)
-		err_say(err, "%.300s cannot be read", name);
+		err_say(err, "cannot open the backup %.300s", name);
 	else
 		rc = store_become_owner(dir);
 	if (rc == 0)
@@ -459,8 +463,8 @@ store_restore(const char *dir, const char *name, struct err *err)
 		err_say(err, "%.300s: %s", path, strerror(-rc));
 	if (rc == 0)
 		err_say(err,
-		    "%.200s is restored; what was there is %.200s."
-		    "before-%llu",
+		    "%.200s is restored; the previous store is "
+		    "%.200s.before-%llu",
 		    path, path, at);
 	sqlite3_close(from);
 	if (dir_fd >= 0)

@@ -165,8 +165,8 @@ store_clock_now(struct sql *db, struct store_clock *c)
 		c->is_ahead = 0;
 	} else if (!c->is_ahead) {
 		c->is_ahead = 1;
-		log_warnx("store: the clock is over a day ahead of the "
-			  "newest that is stored: nothing is deleted");
+		log_warnx("store: the clock is over a day ahead of the newest "
+			  "stored time; no old rows are deleted");
 	} else {
 		c->ahead_ns += step_ns;
 	}

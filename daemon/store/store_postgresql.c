@@ -109,7 +109,8 @@ store_postgresql_listen_once(struct pg *s)
 	if (unsent > 0)
 		fds[0].events |= POLLOUT;
 	if (now_ns > s->give_up_ns)
-		return store_postgresql_lose(s, "the server does not answer");
+		return store_postgresql_lose(s,
+		    "timeout: the database server does not answer");
 	if (!s->cancelled && deadline_ns != 0 && deadline_ns < until_ns)
 		until_ns = deadline_ns;
 	if (poll(fds, s->cancelled ? 1 : 2,
@@ -188,8 +189,8 @@ store_postgresql_status_of(struct pg *s, const PGresult *r)
 		err_say(&s->error, "another collector has taken over");
 	} else if (rc == -EINVAL) {
 		err_say(&s->error,
-		    "a pool between here and the server gives a session to "
-		    "several clients: it needs pool_mode = session");
+		    "a connection pool before the database server gives one "
+		    "session to several clients: set its pool_mode = session");
 	}
 	return rc;
 }
@@ -242,7 +243,7 @@ static int
 store_postgresql_away(struct pg *s)
 {
 	if (s->error.text[0] == '\0')
-		err_say(&s->error, "the server is away");
+		err_say(&s->error, "not connected to the database server");
 	return -ENOTCONN;
 }
 
@@ -378,7 +379,7 @@ pg_open(const struct store_options *o, enum sql_role role, struct pg **ret,
 	s->authorities = xstrdup(o->authorities != NULL ? o->authorities : "");
 	s->space = (struct sql_space){ 0, UINT64_MAX, UINT64_MAX };
 	s->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	rc = s->wake_fd < 0 ? err_set(err, -errno, "no eventfd")
+	rc = s->wake_fd < 0 ? err_set(err, -errno, "cannot create an eventfd")
 			    : pg_connect(s, err);
 	if (rc == 0)
 		*ret = s;
@@ -503,7 +504,8 @@ store_postgresql_engine_commit(struct sql *db)
 	if (rc == 0)
 		rc = s->failed;
 	if (rc == 0 && (r == NULL || strcmp(PQcmdStatus(r), "COMMIT") != 0))
-		rc = err_set(&s->error, -EIO, "the commit was refused");
+		rc = err_set(&s->error, -EIO,
+		    "the database server rolled the transaction back");
 	if (rc != -ENOTCONN)
 		s->in_doubt = 0;
 	PQclear(r);

@@ -36,20 +36,24 @@ static const struct {
 	const char *says, *advice;
 } advices[] = {
 	{ "session is read-only",
-	    "it is a standby: name the primary, or all servers with commas "
-	    "between" },
-	{ "statement pooling", "the pool needs pool_mode = session" },
+	    "the server is a standby: set store.url to the primary, or to all "
+	    "servers separated by commas" },
+	{ "statement pooling",
+	    "set pool_mode = session in the connection pool" },
 	{ "authentication failed",
-	    "put the password into a file that passfile= in store.url names" },
+	    "write the password into a file and name that file with passfile= "
+	    "in store.url" },
 	{ "no password supplied",
-	    "put the password into a file that passfile= in store.url names" },
-	{ "role \"", "make it: createuser NAME" },
+	    "write the password into a file and name that file with passfile= "
+	    "in store.url" },
+	{ "role \"", "create the role: createuser NAME" },
 	{ "database \"",
-	    "make it: createdb --encoding UTF8 --owner ROLE NAME" },
+	    "create the database: createdb --encoding UTF8 --owner ROLE NAME" },
 	{ "pg_hba.conf",
-	    "the server's pg_hba.conf has to admit this role from here" },
+	    "allow this role from this host in the server's pg_hba.conf" },
 	{ "connection to server",
-	    "is it running there, and does it listen for this host?" },
+	    "check that the server is running, and that its listen_addresses "
+	    "includes this address" },
 };
 
 /* said may be err's text. */
@@ -84,14 +88,15 @@ store_postgresql_lead_server_check(struct pg *s, struct err *err)
 
 	if (version < VERSION_MIN)
 		return err_set(err, -ENOTSUP,
-		    "store.url: the server is PostgreSQL %d, at least %d is "
-		    "needed",
+		    "store.url: the server is PostgreSQL %d: expected at least "
+		    "PostgreSQL %d",
 		    version / 10000, VERSION_MIN / 10000);
 	if (encoding == NULL || strcmp(encoding, "UTF8") != 0)
 		return err_set(err, -ENOTSUP,
-		    "store.url: the database is in %.40s: make one with "
-		    "createdb --encoding UTF8 --template template0",
-		    encoding != NULL ? encoding : "no encoding");
+		    "store.url: the database has encoding %.40s: expected "
+		    "UTF8; create one with createdb --encoding UTF8 --template "
+		    "template0",
+		    encoding != NULL ? encoding : "unknown");
 	return 0;
 }
 
@@ -138,7 +143,8 @@ pg_connect(struct pg *s, struct err *err)
 		s->error.text[0] = '\0';
 	return s->conn != NULL
 	    ? 0
-	    : err_set(err, -ENOTCONN, "store.url: the server has hung up");
+	    : err_set(err, -ENOTCONN,
+		  "store.url: the database server closed the connection");
 }
 
 /* If collectors with different clocks take turns, days and times are out of
@@ -157,8 +163,9 @@ store_postgresql_lead_clock_check(struct pg *s, struct err *err)
 	if (s->lease_ns == 0 || fabs(apart_s) <= CLOCK_APART_S)
 		return 0;
 	return err_set(err, -EINVAL,
-	    "store.url: the server's clock is %.0f s %s this machine's: set "
-	    "both by NTP, %d s are allowed",
+	    "store.url: the clock of the database server is %.0f s %s the "
+	    "clock of this host: expected at most %d s; synchronize both with "
+	    "NTP",
 	    fabs(apart_s), apart_s > 0 ? "ahead of" : "behind", CLOCK_APART_S);
 }
 
@@ -195,8 +202,9 @@ store_postgresql_lead_pool_check(struct pg *s, const struct store_options *o,
 	second->sql.engine->close(&second->sql);
 	if (rc == 0 && first_pid == second_pid)
 		return err_set(err, -EINVAL,
-		    "store.url: a pool between here and the server gives a "
-		    "session to several clients: it needs pool_mode = session");
+		    "store.url: a connection pool before the database server "
+		    "gives one session to several clients: set its pool_mode = "
+		    "session");
 	return rc;
 }
 
@@ -276,11 +284,12 @@ store_postgresql_lead_lock(struct pg *s, struct err *err)
 		return rc;
 	if (s->lease_ns > 0 && got[0] == 't')
 		return err_set(err, -EBUSY,
-		    "collector %.100s writes schema %.60s", who, s->schema);
+		    "collector %.100s already writes to schema %.60s", who,
+		    s->schema);
 	return err_set(err, -EEXIST,
-	    "store.url: another collector (%.100s) writes schema %.60s: each "
-	    "cluster needs a separate store.schema; for standby collectors set "
-	    "store.lease on all collectors of the cluster",
+	    "store.url: another collector (%.100s) already writes to schema "
+	    "%.60s: each cluster needs a separate store.schema; for standby "
+	    "collectors set store.lease on all collectors of the cluster",
 	    who, s->schema);
 }
 
@@ -443,7 +452,7 @@ store_postgresql_lead_schema_check(struct pg *s, struct err *err)
 	if (rc == 0 && got[0] != '0')
 		return err_set(err, -EEXIST,
 		    "store.url: schema %.60s has tables of another program: "
-		    "store.schema can name another one",
+		    "set store.schema to another schema",
 		    s->schema);
 	return rc < 0 ? store_postgresql_lead_refuse(err, rc, s->error.text)
 		      : 0;
@@ -516,7 +525,9 @@ store_postgresql_lead_all_views(struct pg *s, struct err *err)
 
 	/* A role may have rights only for its own schema. */
 	if (rc < 0 && rc != -EACCES)
-		err_say(err, "store.url: no views of all clusters: %.300s",
+		err_say(err,
+		    "store.url: cannot create the views of all clusters "
+		    "(coalmine_all): %.300s",
 		    s->error.text);
 }
 

@@ -143,7 +143,8 @@ store_reader_start(const struct store_options *o, uint64_t limit_ns,
 		rc = -pthread_create(&r->thread, NULL, store_read_reader_main,
 		    r);
 		if (rc < 0)
-			log_warnx("store: thread: %s", strerror(-rc));
+			log_warnx("store: cannot start a reader thread: %s",
+			    strerror(-rc));
 	}
 	if (rc < 0) {
 		store_read_reader_free(r);

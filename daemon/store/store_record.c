@@ -141,7 +141,7 @@ store_pack_column(struct sql_stmt *q, int column)
 		return NULL;
 	copy = store_pack_text(&v);
 	if (copy == NULL)
-		log_warnx("store: a body cannot be read");
+		log_warnx("store: cannot decompress the body of a stored row");
 	return copy;
 }
 

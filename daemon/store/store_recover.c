@@ -527,7 +527,8 @@ store_recover_report(const struct recover *r, struct err *err)
 		    (long long)t->saved, (long long)t->lost, unread);
 	}
 	if (saved == 0)
-		return err_set(err, -EBADMSG, "no rows of a store were found");
+		return err_set(err, -EBADMSG,
+		    "found no rows of a collector's store in the file");
 	err_say(err, "%lld rows saved, %lld lost, %lld pages unreadable%s",
 	    (long long)saved, (long long)lost, (long long)pages,
 	    r->pages.log_lost != 0 ? ", write-ahead log damaged" : "");

@@ -98,7 +98,8 @@ store_roll_record_of(struct sql_stmt *q, int body)
 	json_t *record;
 
 	if (store_record_text(&text, q, body, body + 1, body + 2) < 0) {
-		log_warnx("store: a damaged record is not rolled up");
+		log_warnx("store: a damaged record is skipped in the daily "
+			  "summaries: see coalctl db check");
 		return json_object();
 	}
 	store_roll_cut(text.text);

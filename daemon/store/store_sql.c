@@ -39,7 +39,8 @@ static int
 store_sql_failed(struct sql *db, const char *what, int rc)
 {
 	if (rc < 0)
-		log_warnx("store: %.60s: %s", what, sql_error(db));
+		log_warnx("store: statement %.60s failed: %s", what,
+		    sql_error(db));
 	return rc;
 }
 

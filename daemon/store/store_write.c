@@ -213,15 +213,15 @@ store_write_update_health(struct store_writer *w)
 		    w->broken_why);
 	else if (w->low)
 		snprintf(text, sizeof(text),
-		    "less than %llu MiB are free in %s: "
-		    "records are left with the agents",
+		    "less than %llu MiB are free in %s: records stay on the "
+		    "agents until space is free",
 		    (unsigned long long)(w->options.free_min_bytes >> 20),
 		    w->options.dir);
 	else if (w->clock.is_ahead)
 		snprintf(text, sizeof(text),
-		    "the clock is over a day ahead of the newest that is "
-		    "stored: nothing old is deleted until it is set right, or "
-		    "has stood so for a week");
+		    "the clock is over a day ahead of the newest stored time: "
+		    "no old rows are deleted until the clock is corrected or "
+		    "has been ahead for a week");
 	else
 		snprintf(text, sizeof(text), "%.255s", w->notice.text);
 	pthread_mutex_lock(&w->lock);
@@ -235,7 +235,7 @@ store_write_update_health(struct store_writer *w)
 	if (news && text[0] != '\0')
 		log_warnx("store: alarm: %s", text);
 	else if (news)
-		log_info("store: the alarm is over");
+		log_info("store: the alarm has ended");
 }
 
 /* Hysteresis of an eighth, so that the alarm does not flap at the limit. */
@@ -357,7 +357,8 @@ store_write_rows_stored(struct store_jobs *jobs)
 		if (!job->unfit)
 			continue;
 		job->status = -EPROTO;
-		log_warnx("store: a row of kind %d is not fit to be stored",
+		log_warnx("store: row of kind %d rejected: it is too large or "
+			  "malformed",
 		    job->what);
 	}
 	return rows;
@@ -640,7 +641,8 @@ store_writer_start(const struct store_options *o, struct store_done *done,
 	pthread_condattr_destroy(&attr);
 	rc = engine->prepare(o, embed_steps, &w->notice);
 	if (rc == -EBUSY && o->lease_ns > 0)
-		log_info("store: %s: this one waits", w->notice.text);
+		log_info("store: %s; this collector is a standby",
+		    w->notice.text);
 	else if (rc < 0 && w->notice.text[0] != '\0')
 		log_warnx("store: %s", w->notice.text);
 	if (rc == 0)
@@ -660,7 +662,8 @@ store_writer_start(const struct store_options *o, struct store_done *done,
 		rc = -pthread_create(&w->thread, NULL, store_write_writer_main,
 		    w);
 		if (rc < 0)
-			log_warnx("store: thread: %s", strerror(-rc));
+			log_warnx("store: cannot start the writer thread: %s",
+			    strerror(-rc));
 	}
 	if (rc < 0) {
 		store_write_writer_free(w);

@@ -300,7 +300,7 @@ def test_refused(pg):
                               for k, v in more.items()})
             refused(c, *words)
             c.options["store.schema"] = "x"
-        of(pg.url(port=free_port()), "Connection refused", "is it running")
+        of(pg.url(port=free_port()), "Connection refused", "server is running")
         of(pg.url(role="nobody_here"), "nobody_here", "createuser")
         of(pg.url(db="nothing"), "nothing", "createdb")
         of("mysql://x/y", "store.url is not of the form postgresql://")

@@ -401,7 +401,7 @@ def test_cut(pg):
              "lost the lease" in a.read_log())
         follow(s, b)
         poll("the first has ended", 60, lambda: a.proc.poll() is not None)
-        assert "is it running there" in a.read_log(), a.read_log()
+        assert "server is running" in a.read_log(), a.read_log()
         s.end()
         proxy.deaf = False
         wait(a)
