@@ -16,5 +16,6 @@ const struct event_row names_events[NAMES_EVENTS_MAX] = {
 	{ "reaction",
 	    "a node was taken out of service, or returned to service" },
 	{ "run", "a run has a new state" },
+	{ "setting", "a setting or version of a node has changed" },
 	{ "verdict", "a verdict changed" },
 };

@@ -11,8 +11,9 @@
 
 /* The kinds of events, as option --kind of coalctl accepts them and as the
  * events in the store have them. */
-#define NAMES_EVENTS     "agent|alarm|alert|job|link|order|reaction|run|verdict"
-#define NAMES_EVENTS_MAX 9
+#define NAMES_EVENTS                                                           \
+	"agent|alarm|alert|job|link|order|reaction|run|setting|verdict"
+#define NAMES_EVENTS_MAX 10
 struct event_row {
 	const char *name; /* "agent" */
 	const char *text; /* a sentence for manuals and help */

@@ -235,6 +235,7 @@ FIELDS(heartbeat) = {
 	{ "links", 'o', 1 },       /* {span_s ports: [{port counters: {name:
 	                              more}}]}, every few minutes */
 	{ "nics", 'a', 1 },        /* with links: of the inventory, if changed */
+	{ "settings", 'o', 1 },    /* with links: of the inventory, if changed */
 	{ "spool_bytes", 'i', 1 },
 	{ "busy", 's', 1 },        /* why not idle, where it is not */
 	{ "alarm", 's', 1 },       /* a fault that an operator should fix: disk full */

@@ -13,9 +13,11 @@
 #include "agents/sensor/inband.h"
 #include "agents/sensor/inventory.h"
 #include "agents/sensor/ras.h"
+#include "agents/sensor/settings.h"
 #include "agents/spool/spool.h"
 #include "common/err.h"
 #include "common/member.h"
+#include "common/str.h"
 #include "common/text.h"
 #include "schema/wire.h"
 
@@ -50,15 +52,17 @@ hello_put_spool(const struct spool_run *sr, void *arg)
 	json_array_append_new(hs->list, row);
 }
 
-/* Devices and addresses change. If the hello is too long, drop the last
- * entries, those without hardware first. */
+/* Devices, addresses and settings change. If the hello is too long, drop the
+ * last entries, those without hardware first. */
 static void
-hello_nics_refresh(struct agent *ag)
+hello_refresh(struct agent *ag)
 {
 	json_t *nics = inventory_nics("");
 	size_t last, i;
 
 	json_object_set_new(ag->inventory, "nics", nics);
+	json_object_set_new(ag->inventory, "settings",
+	    settings_read("", ag->inventory));
 	while (json_dumpb(ag->inventory, NULL, 0, JSON_COMPACT) >
 		HELLO_INVENTORY_MAX &&
 	    json_array_size(nics) > 0) {
@@ -83,7 +87,7 @@ hello_put(json_t *msg, void *arg)
 	TAILQ_FOREACH (run, &ag->runs, next)
 		if (!run->ending)
 			json_array_append_new(runs, json_string(run->id));
-	hello_nics_refresh(ag);
+	hello_refresh(ag);
 	json_object_set(msg, "inventory", ag->inventory);
 	json_object_set_new(msg, "runs", runs);
 	bytes = json_dumpb(msg, NULL, 0, JSON_COMPACT) + HELLO_REST_MAX;
@@ -97,6 +101,7 @@ void
 hello_put_heartbeat(json_t *msg, void *arg)
 {
 	struct agent *ag = arg;
+	static const char *const changing[] = { "nics", "settings" };
 	const char *alarm = spool_alarm(ag->spool);
 	json_t *links, *before, *in_band, *ras;
 	struct err busy;
@@ -107,17 +112,22 @@ hello_put_heartbeat(json_t *msg, void *arg)
 	json_object_set_new(msg, "spool_bytes",
 	    json_integer((json_int_t)spool_bytes(ag->spool)));
 	json_object_set_new(msg, "host", host_read("", &ag->host_look));
-	/* Every few minutes: the counters of the ports, and their properties if
-	 * these have changed since the hello. */
+	/* Every few minutes: the counters of the ports, and their properties
+	 * and the settings of the node, if these have changed since the hello.
+	 */
 	links = link_look(&ag->link_look, "",
 	    json_object_get(ag->inventory, "gpus"));
 	if (links != NULL) {
 		json_object_set_new(msg, "links", links);
-		before = json_incref(json_object_get(ag->inventory, "nics"));
-		hello_nics_refresh(ag);
-		if (!json_equal(json_object_get(ag->inventory, "nics"), before))
-			json_object_set(msg, "nics",
-			    json_object_get(ag->inventory, "nics"));
+		before = json_copy(ag->inventory);
+		hello_refresh(ag);
+		for (size_t i = 0; i < ARRAY_LEN(changing); i++)
+			if (!json_equal(json_object_get(ag->inventory,
+					    changing[i]),
+				json_object_get(before, changing[i])))
+				json_object_set(msg, changing[i],
+				    json_object_get(ag->inventory,
+					changing[i]));
 		json_decref(before);
 	}
 	in_band = inband_look(ag->inband, ag->inband_again);

@@ -147,6 +147,7 @@ ethtool_pfc_take(struct span attrs, json_t *nics)
 	    json_integer((json_int_t)sent));
 	json_object_set_new(counters, "pfc_rx_frames",
 	    json_integer((json_int_t)received));
+	json_object_set_new(counters, "pfc_enabled", json_integer(pfc.pfc_en));
 }
 
 int

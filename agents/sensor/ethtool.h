@@ -2,7 +2,7 @@
 /*
  * ethtool.h - counters of Ethernet links that the kernel reports only by
  * netlink: forward error correction (FEC), pause frames, and pause frames of
- * priorities (PFC).
+ * priorities (PFC), with the mask of priorities that send them, pfc_enabled.
  */
 #ifndef AGENTS_SENSOR_ETHTOOL_H
 #define AGENTS_SENSOR_ETHTOOL_H

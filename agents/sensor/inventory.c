@@ -27,6 +27,7 @@
 #include "agents/process/strvec.h"
 #include "agents/sensor/device.h"
 #include "agents/sensor/sensor.h"
+#include "agents/sensor/settings.h"
 #include "common/clk.h"
 #include "common/member.h"
 #include "common/str.h"
@@ -443,12 +444,13 @@ inventory_version_reap(pid_t pid)
 	}
 }
 
-/* Run "path --version" as argv0, by the keeper and as the user that launchers
+/* Run "path flag" as argv0, by the keeper and as the user that launchers
  * have, for at most three seconds, and copy what follows mark up to the next
  * blank; "" when it does not say. */
 static void
 inventory_version_ask(const struct child_spec *as, const char *path,
-    const char *argv0, const char *mark, char *ret, size_t cap_bytes)
+    const char *argv0, const char *flag, const char *mark, char *ret,
+    size_t cap_bytes)
 {
 	struct strvec argv = { 0 };
 	char *env[] = { (char *)"PATH=/usr/bin:/bin", (char *)"LC_ALL=C",
@@ -479,7 +481,7 @@ inventory_version_ask(const struct child_spec *as, const char *path,
 	}
 	strvec_add(&argv, "%s", path);
 	strvec_add(&argv, "%s", argv0);
-	strvec_add(&argv, "--version");
+	strvec_add(&argv, "%s", flag);
 	posix_spawn_file_actions_init(&fa);
 	posix_spawn_file_actions_adddup2(&fa, control[1], 0);
 	posix_spawn_file_actions_adddup2(&fa, fds[1], 1);
@@ -525,11 +527,29 @@ inventory_mpi_add(const struct mpi_impl_mpi *mpi, const struct conf *c,
 	o = json_pack("{s:s, s:s, s:s}", "name", mpi->name, "launcher",
 	    launcher, "engine", engine);
 	if (launcher[0] != '\0') {
-		inventory_version_ask(as, launcher, mpi->argv0,
+		inventory_version_ask(as, launcher, mpi->argv0, "--version",
 		    mpi->version_mark, version, sizeof(version));
 		inventory_put_text(o, "version", version);
 	}
 	json_array_append_new(list, o);
+}
+
+/* UCX, which Open MPI and MPICH use, of the distribution. */
+static void
+inventory_put_ucx(json_t *o, const struct child_spec *as)
+{
+	static const char path[] = "/usr/bin/ucx_info";
+	/* of 1.12 and later, and of earlier ones */
+	static const char *const marks[] = { "Library version:",
+		"UCT version=" };
+	char version[32] = "";
+
+	for (size_t i = 0; i < ARRAY_LEN(marks) && version[0] == '\0' &&
+	     access(path, X_OK) == 0;
+	     i++)
+		inventory_version_ask(as, path, "ucx_info", "-v", marks[i],
+		    version, sizeof(version));
+	inventory_put_text(o, "ucx", version);
 }
 
 /* A list of what each finds in the entries of root/dir whose names start with
@@ -686,6 +706,9 @@ inventory_read(const char *root, const struct conf *c,
 	    inventory_list_of(root, "sys/bus/pci/devices", "",
 		inventory_gpu_add));
 	json_object_set_new(o, "mpi", mpis);
+	if (root[0] == '\0' && as != NULL)
+		inventory_put_ucx(o, as);
+	json_object_set_new(o, "settings", settings_read(root, o));
 	json_object_set_new(o, "mesh_bytes", json_integer(MESH_LARGE_MAX));
 	json_object_set_new(o, "links", json_true());
 	json_object_set_new(o, "certificates", json_true());

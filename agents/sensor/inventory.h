@@ -13,6 +13,8 @@
  *   without any, or if the site chooses the nics of its ranks
  *  nvswitch_nics: [names], of adapters that lead to NVSwitches only; missing
  *   without any, or if unknown
+ *  ucx, its version
+ *  settings: {name: text, ...}, as settings.h
  *  mesh_bytes, the largest datagram of the mesh that is answered
  *  links, true: error counters are sent if the welcome requests them}
  * Unknown members are omitted. kind is ethernet, infiniband or virtual; addrs

@@ -22,6 +22,7 @@
 #include "daemon/agents/enroll.h"
 #include "daemon/collector.h"
 #include "daemon/agents/session.h"
+#include "daemon/cluster/differences.h"
 #include "daemon/cluster/roster.h"
 #include "daemon/run/run.h"
 #include "daemon/store/store.h"
@@ -50,6 +51,7 @@ api_free(struct api *api)
 		free((char *)(uintptr_t)api->counts[i].campaign);
 	free(api->counts);
 	free(api->nodes);
+	json_decref(api->differences);
 	free(api);
 }
 
@@ -278,6 +280,34 @@ json_t *
 api_shares(struct api *api)
 {
 	return diagnosis_shares(collector_diagnosis(api->p.collector));
+}
+
+/* Health checks and clients ask often; a comparison of all nodes takes at most
+ * 1 / SHARE_OF of the time. */
+#define SHARE_OF 100
+
+json_t *
+api_differences(struct api *api)
+{
+	struct roster *r = collector_roster(api->p.collector);
+	uint64_t now_ns = clk_ns();
+	struct differences *d;
+
+	if (api->differences != NULL &&
+	    now_ns - api->differences_ns < SHARE_OF * api->differences_took_ns)
+		return json_incref(api->differences);
+	d = differences_new();
+	for (size_t i = 0; i < roster_count(r); i++) {
+		const struct node *n = roster_at(r, i);
+
+		if (roster_is_watched(n))
+			differences_add(d, n->name, n->leaf, n->inventory);
+	}
+	json_decref(api->differences);
+	api->differences = differences_end(d);
+	api->differences_ns = clk_ns();
+	api->differences_took_ns = api->differences_ns - now_ns;
+	return json_incref(api->differences);
 }
 
 json_t *

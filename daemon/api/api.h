@@ -121,6 +121,9 @@ json_t *api_suspects(struct api *api);
 json_t *api_links(struct api *api);
 json_t *api_node_links(struct api *api, const char *node);
 json_t *api_link_health(struct api *api);
+/* Settings of nodes that differ from those of most nodes of their kind, as
+ * differences.h; a new reference. */
+json_t *api_differences(struct api *api);
 /* Today's throughput of nodes and leaves as a share of their peers'. */
 json_t *api_shares(struct api *api);
 /* Open incidents; kind: "node", "leaf", "spine" or "fleet". */

@@ -41,6 +41,9 @@ struct api {
 	} news[RUN_STATE_MAX][CAUSE_MAX];
 	struct api_node *nodes; /* for api_node_list, kept between calls */
 	size_t nodes_cap;
+	/* The last comparison of settings, its time, and how long it took. */
+	json_t *differences;
+	uint64_t differences_ns, differences_took_ns;
 	uint64_t born_unix_ns;
 	uint64_t born_ns;
 };

@@ -19,6 +19,7 @@
 #include "common/str.h"
 #include "common/text.h"
 #include "common/xalloc.h"
+#include "daemon/cluster/differences.h"
 #include "daemon/cluster/port_look.h"
 #include "daemon/store/store.h"
 #include "schema/wire.h"
@@ -599,12 +600,23 @@ roster_mirror(struct roster *r, const json_t *nodes)
 	}
 }
 
+/* Write an event if settings have changed since the last report. */
+static void
+roster_settings_compare(struct roster *r, struct node *n,
+    const json_t *inventory)
+{
+	char text[500];
+
+	if (differences_change(n->inventory, inventory, text, sizeof(text)) > 0)
+		(void)roster_event(r->store, n, "setting", text);
+}
+
 /* Most nodes of a cluster are alike, so members that equal the last inventory's
  * are shared. This saves a sixth of the memory of an agent. */
 static json_t *
 roster_inventory_share(struct roster *r, json_t *inventory)
 {
-	static const char *const keys[] = { "numa", "gpus", "mpi" };
+	static const char *const keys[] = { "numa", "gpus", "mpi", "settings" };
 	json_t *part, *last;
 
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
@@ -638,6 +650,7 @@ roster_hello(struct roster *r, const json_t *hello, const char *addr,
 	xstrset(&n->addr, addr);
 	roster_leaf_set(r, n);
 	xstrset(&n->busy, NULL);
+	roster_settings_compare(r, n, json_object_get(hello, "inventory"));
 	roster_inventory_set(n,
 	    roster_inventory_share(r, json_object_get(hello, "inventory")));
 	n->is_inventory_unput = 1; /* even if the store dropped it before */
@@ -672,9 +685,10 @@ roster_fade(double *have, const json_t *host, const char *key, double age_s)
 #define NET_MOST_BPS  1e13
 
 static void
-roster_take_links(struct node *n, const json_t *msg)
+roster_take_links(struct roster *r, struct node *n, const json_t *msg)
 {
-	json_t *nics = json_object_get(msg, "nics"), *inventory;
+	static const char *const keys[] = { "nics", "settings" };
+	json_t *inventory = NULL, *part;
 	json_t *links = json_object_get(msg, "links");
 
 	/* The same inventory in a hello may have no more bytes. */
@@ -684,15 +698,22 @@ roster_take_links(struct node *n, const json_t *msg)
 		port_look_free(n->links);
 		n->links = port_look_read(links);
 	}
-	if (nics != NULL && n->inventory != NULL &&
-	    !json_equal(json_object_get(n->inventory, "nics"), nics)) {
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		part = json_object_get(msg, keys[i]);
+		if (part == NULL || n->inventory == NULL ||
+		    json_equal(json_object_get(n->inventory, keys[i]), part))
+			continue;
 		/* Use a copy, since the old inventory may be part of a pending
 		 * answer. */
-		inventory = json_copy(n->inventory);
-		json_object_set(inventory, "nics", nics);
-		roster_inventory_set(n, inventory);
-		n->is_inventory_unput = 1;
+		if (inventory == NULL)
+			inventory = json_copy(n->inventory);
+		json_object_set(inventory, keys[i], part);
 	}
+	if (inventory == NULL)
+		return;
+	roster_settings_compare(r, n, inventory);
+	roster_inventory_set(n, inventory);
+	n->is_inventory_unput = 1;
 }
 
 /* Traffic during runs of the collector is not a job's; it counts only without
@@ -769,7 +790,7 @@ roster_heartbeat(struct roster *r, struct node *n, const json_t *msg)
 	roster_fade(&n->host.hot, host, "hot", age_s);
 	roster_take_net(r, n, host, age_s);
 	roster_take_numbers(n, msg);
-	roster_take_links(n, msg);
+	roster_take_links(r, n, msg);
 	xstrset(&n->busy, member_text_or(msg, "busy", NULL));
 	xstrset(&n->alarm, member_text_or(msg, "alarm", NULL));
 	roster_state_set(r, n, n->busy == NULL ? AGENT_OK : AGENT_BUSY,

@@ -197,6 +197,38 @@ diags_check_nics(struct api *api, json_t *list)
 	json_decref(balance);
 }
 
+/* Settings of a minority of the nodes of a kind. */
+static void
+diags_check_differences(struct api *api, json_t *list)
+{
+	json_t *all = api_differences(api), *o;
+	struct some nodes = { .count = 0 };
+	const char *last = "";
+	char what[120];
+	size_t i;
+
+	member_foreach (all, "differences", i, o) {
+		const char *node = member_text(o, "node");
+
+		/* The rows of a node are consecutive. */
+		if (strcmp(node, last) == 0)
+			continue;
+		last = node;
+		snprintf(what, sizeof(what), "%.40s %.60s", node,
+		    member_text(o, "setting"));
+		diags_some_add(&nodes, what);
+	}
+	if (nodes.count > 0)
+		diags_put(list, "warn",
+		    "coalctl diff lists the settings with the value of most "
+		    "nodes. Set the same value, or install the same version, "
+		    "on all nodes of a kind.",
+		    "settings of %zu nodes differ from those of most nodes of "
+		    "their kind: %s",
+		    nodes.count, diags_some_text(&nodes));
+	json_decref(all);
+}
+
 /* Nodes that answer echoes of the mesh but cannot take part in runs. */
 static void
 diags_check_engines(struct api *api, json_t *list)
@@ -877,13 +909,13 @@ diags_check_suspects(struct api *api, json_t *list)
 
 static void (*const checks[])(struct api *api,
     json_t *list) = { diags_check_store, diags_check_agents, diags_check_nics,
-	diags_check_engines, diags_check_mpis, diags_check_networks,
-	diags_check_addresses, diags_check_campaigns, diags_check_versions,
-	diags_check_clocks, diags_check_own_clock, diags_check_certificates,
-	diags_check_alarms, diags_check_mesh, diags_check_silence,
-	diags_check_coverage, diags_check_topology, diags_check_jobs,
-	diags_check_stalls, diags_check_sinks, diags_check_suspects,
-	diags_check_judged, diags_check_unused };
+	diags_check_differences, diags_check_engines, diags_check_mpis,
+	diags_check_networks, diags_check_addresses, diags_check_campaigns,
+	diags_check_versions, diags_check_clocks, diags_check_own_clock,
+	diags_check_certificates, diags_check_alarms, diags_check_mesh,
+	diags_check_silence, diags_check_coverage, diags_check_topology,
+	diags_check_jobs, diags_check_stalls, diags_check_sinks,
+	diags_check_suspects, diags_check_judged, diags_check_unused };
 
 json_t *
 diags_json(struct api *api)

@@ -55,6 +55,8 @@ const struct http_route http_routes[] = {
 	    .list = api_coverage, .is_live = 1 },
 	{ "identifiable", HTTP_GET, "/api/v1/coverage/identifiable",
 	    HTTP_MAY_READ, .list = api_identifiable, .is_live = 1 },
+	{ "differences", HTTP_GET, "/api/v1/differences", HTTP_MAY_READ,
+	    .list = api_differences, .is_live = 1 },
 	{ "links", HTTP_GET, "/api/v1/links", HTTP_MAY_READ, .list = api_links,
 	    .is_live = 1 },
 	{ "link-health", HTTP_GET, "/api/v1/links/health", HTTP_MAY_READ,

@@ -129,6 +129,10 @@ expect schedule-forecast 1 "$coalctl" schedule forecast
 expect schedule-hours 3 "$coalctl" schedule forecast --days 3
 expect coverage 0 "$coalctl" coverage
 expect coverage-identifiable 0 "$coalctl" coverage --identifiable
+expect diff 1 "$coalctl" diff
+expect diff-nodes 0 "$coalctl" diff 'node[10-12]'
+expect diff-bad 3 "$coalctl" diff 'node['
+expect diff-json 1 "$coalctl" diff --json --where 'setting=kernel'
 expect link-list 1 "$coalctl" link list
 expect link-show 1 "$coalctl" link show node2
 expect link-show-port 0 "$coalctl" link show node2 0000:1a:00.0

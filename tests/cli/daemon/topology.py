@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A topology file that changes under a real collector: SIGHUP moves nodes to
 their new leaves, a broken file changes nothing, the earlier topology stays
-available, and differences from the nodes' reports are listed."""
+available, and differences from the nodes' reports are listed. A setting that
+one node changes is an event, a problem and a row of coalctl diff."""
 import os
 import signal
 import subprocess
@@ -38,8 +39,8 @@ def leaves(c):
     return {n["node"]: n["leaf"] for n in c.get("nodes")}
 
 
-def inventory(guid, gbps):
-    return {"nics": [{"name": name, "kind": "infiniband", "addrs": [],
+def inventory(guid, gbps, mtu="9000"):
+    return {"settings": {"eth0 mtu": mtu, "kernel": "6.1"}, "nics": [{"name": name, "kind": "infiniband", "addrs": [],
                       "port": "1", "state": state, "guid": f"0x{id_:016x}",
                       "speed_bps": gbps * 10**9}
                      for name, id_, state in (("mlx5_0", guid, "ACTIVE"),
@@ -68,6 +69,22 @@ def main():
         assert coalctl(c, "topology", "check").startswith("ok: 3 nodes")
         assert "3 nodes, 1 rail, 2 leaves\nl1 node[1-2]\nl2 node3\n" in \
             coalctl(c, "topology", "show")
+
+        # a setting that differs from that of most nodes
+        assert "no setting differs" in coalctl(c, "diff"), coalctl(c, "diff")
+        agents[2].send("heartbeat", at_unix_ns=time.time_ns(), spool_bytes=0,
+                       settings={"eth0 mtu": "1500", "kernel": "6.1"})
+        poll("setting", 15, lambda: c.get("differences")["differences"])
+        assert coalctl(c, "diff", code=1).splitlines()[1:] == [
+            "node3  l2    eth0 mtu  1500   9000        2 of 3",
+            "compared: 3 nodes of 1 kind"], coalctl(c, "diff", code=1)
+        coalctl(c, "diff", "node[1-2]")
+        poll("event", 15, lambda: c.get("events?kind=setting"))
+        assert [(e["subject"], e["text"]) for e in
+                c.get("events?kind=setting")] == [
+            ("node3", "eth0 mtu: 9000 before, now 1500")]
+        assert any("settings of 1 nodes differ" in d["text"] and
+                   "node3 eth0 mtu" in d["text"] for d in c.get("diags"))
 
         time.sleep(4) # coalctl may take half of it to ask
         changed = time.time()

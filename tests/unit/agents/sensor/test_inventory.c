@@ -228,6 +228,77 @@ test_gpus(void **state)
 	json_decref(o);
 }
 
+/* Settings that nodes of one kind should share. */
+static void
+test_settings(void **state)
+{
+	static const struct {
+		const char *name, *value; /* NULL: absent */
+	} rows[] = { { "cores", "7" }, { "numa_balancing", "0" },
+		{ "thp", "madvise" }, { "governor", "performance" },
+		{ "iommu", "identity" }, { "nvidia_peermem", "loaded" },
+		{ "gdrdrv", "not loaded" }, { "boot iommu", "pt" },
+		{ "boot nosmt", "set" }, { "boot root", NULL },
+		{ "nccl", "2.21.5" }, { "rccl", NULL }, { "eth0 mtu", "9000" },
+		{ "eth0 driver", "mlx5_core" }, { "eth0 ecn_sender", "3, 5" },
+		{ "eth0 ecn_receiver", "none" }, { "br0 mtu", NULL },
+		{ "eth9 mtu", NULL }, { "mlx5_0 firmware", "28.39.1002" },
+		{ "mlx5_0/1 link_layer", "Ethernet" },
+		{ "mlx5_0/1 gids", "0 v1, 1 v2, 3 v2 IPv4" }, { "smt", NULL },
+		{ "eth0 firmware", NULL } };
+	json_t *o, *settings;
+	char path[100];
+
+	(void)state;
+	make_node();
+	tree_put("proc/sys/kernel/numa_balancing", "0\n");
+	tree_put("proc/cmdline", "root=UUID=7 iommu=pt nosmt quiet\n");
+	tree_put("sys/kernel/mm/transparent_hugepage/enabled",
+	    "always [madvise] never\n");
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path),
+		    "sys/devices/system/cpu/cpufreq/policy%d/scaling_governor",
+		    i);
+		tree_put(path, "performance\n");
+	}
+	tree_put("sys/kernel/iommu_groups/0/type", "identity\n");
+	tree_put("sys/module/nvidia_peermem/refcnt", "0\n");
+	tree_put("usr/lib64/x", "");
+	tree_link("usr/lib64/libnccl.so.2", "libnccl.so.2.21.5");
+	tree_put(NET "br0/mtu", "1500\n");
+	for (int i = 0; i < 8; i++) {
+		snprintf(path, sizeof(path), NET "eth0/ecn/roce_rp/enable/%d",
+		    i);
+		tree_put(path, i == 3 || i == 5 ? "1\n" : "0\n");
+		snprintf(path, sizeof(path), NET "eth0/ecn/roce_np/enable/%d",
+		    i);
+		tree_put(path, "0\n");
+	}
+	/* a virtual function */
+	tree_put(NET "eth9/mtu", "1500\n");
+	tree_put(NET "eth9/device/physfn/vendor", "0x15b3\n");
+	tree_put("sys/class/infiniband/mlx5_0/fw_ver", "28.39.1002\n");
+	tree_put(IB "link_layer", "Ethernet\n");
+	tree_put(IB "gids/1", "fe80:0000:0000:0000:0002:c903:0012:3457\n");
+	tree_put(IB "gids/2", "0000:0000:0000:0000:0000:0000:0000:0000\n");
+	tree_put(IB "gids/3", "0000:0000:0000:0000:0000:ffff:0a00:0001\n");
+	tree_put(IB "gid_attrs/types/0", "IB/RoCE v1\n");
+	tree_put(IB "gid_attrs/types/1", "RoCE v2\n");
+	tree_put(IB "gid_attrs/types/3", "RoCE v2\n");
+	o = read_with("");
+	settings = json_object_get(o, "settings");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *value = text(settings, rows[i].name);
+
+		if ((value == NULL) != (rows[i].value == NULL) ||
+		    (value != NULL && strcmp(value, rows[i].value) != 0))
+			fail_msg("%s: %s, expected %s", rows[i].name,
+			    value != NULL ? value : "absent",
+			    rows[i].value != NULL ? rows[i].value : "absent");
+	}
+	json_decref(o);
+}
+
 /* Without devices the lists are empty, and no value is invented. */
 static void
 test_bare(void **state)
@@ -300,6 +371,7 @@ main(void)
 		TEST(test_nvswitch),
 		TEST(test_rails),
 		TEST(test_gpus),
+		TEST(test_settings),
 		TEST(test_bare),
 		TEST(test_cpus),
 		TEST(test_here),

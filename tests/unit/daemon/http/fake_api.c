@@ -518,6 +518,13 @@ api_identifiable(struct api *api)
 }
 
 json_t *
+api_differences(struct api *api)
+{
+	(void)api;
+	return json_pack("{s:[]}", "differences");
+}
+
+json_t *
 api_coverage(struct api *api)
 {
 	(void)api;
