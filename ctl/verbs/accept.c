@@ -31,7 +31,6 @@
 #define FILE_MAX   (64U << 20)
 #define FOUND_WITH 0.95
 #define START_S    5.0 /* estimate: from the order of a run to its first byte */
-#define WARMUP     2
 
 enum { EXIT_KEPT, EXIT_BROKEN, EXIT_OPEN }; /* else EXIT_CODE_UNKNOWN */
 

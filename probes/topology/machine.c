@@ -19,7 +19,6 @@
 
 #define GB_PER_S    1e9
 #define PS_PER_NS   1000
-#define LINKS_MAX   65536
 #define FOLDERS_UP  8
 #define COUNT_LINKS 4096
 
