@@ -60,7 +60,7 @@ confirm_run_clear(struct confirm_run *p)
 }
 
 static void
-again_later(const struct diagnosis *d, struct incident *k)
+confirm_run_again_later(const struct diagnosis *d, struct incident *k)
 {
 	uint64_t wait_ns = AGAIN_NS << (k->tries < 8 ? k->tries : 8);
 
@@ -74,7 +74,7 @@ again_later(const struct diagnosis *d, struct incident *k)
 /* The confirmation run has the class of the run that made it an outlier; for
  * the mesh: background. */
 static const char *
-class_of(const struct incident *k)
+confirm_run_class_of(const struct incident *k)
 {
 	return strcmp(k->class, DIAGNOSIS_MESH_CLASS) == 0 ? "background"
 							   : k->class;
@@ -83,18 +83,19 @@ class_of(const struct incident *k)
 /* Slurm may exclude nodes from a run, by its partition or reservation. 1, 0, or
  * -EAGAIN: the request is pending. */
 static int
-may_have(const struct diagnosis *d, const struct incident *k,
+confirm_run_may_have(const struct diagnosis *d, const struct incident *k,
     const struct node *n)
 {
 	if (d->ops->may_have == NULL)
 		return 1;
-	return d->ops->may_have(d->ctx, class_of(k), k->launcher, k->slurm, n);
+	return d->ops->may_have(d->ctx, confirm_run_class_of(k), k->launcher,
+	    k->slurm, n);
 }
 
 /* Use only good nodes of the outlier's kind, if there are enough. */
 static void
-keep_kind(const struct diagnosis *d, struct confirm_node *list, size_t count,
-    uint32_t kind)
+confirm_run_keep_kind(const struct diagnosis *d, struct confirm_node *list,
+    size_t count, uint32_t kind)
 {
 	size_t alike = 0;
 
@@ -108,7 +109,8 @@ keep_kind(const struct diagnosis *d, struct confirm_node *list, size_t count,
 
 /* Return every node of the roster as a candidate. */
 static struct confirm_node *
-candidates(struct diagnosis *d, const struct incident *k, size_t *ret_outlier)
+confirm_run_candidates(struct diagnosis *d, const struct incident *k,
+    size_t *ret_outlier)
 {
 	size_t count = roster_ids(d->roster);
 	struct confirm_node *list = xcalloc(count + 1, sizeof(*list));
@@ -127,7 +129,8 @@ candidates(struct diagnosis *d, const struct incident *k, size_t *ret_outlier)
 		    incident_find(d, JUDGE_NODE, (uint32_t)i) == NULL &&
 		    incident_followed(d, JUDGE_NODE, (uint32_t)i) == NULL &&
 		    !diagnosis_node(d, n)->link_busy &&
-		    !diagnosis_node(d, n)->leaf_busy && may_have(d, k, n) &&
+		    !diagnosis_node(d, n)->leaf_busy &&
+		    confirm_run_may_have(d, k, n) &&
 		    (k->series->sort != CANARY_INCAST ||
 			member_bool(n->inventory, "incast"));
 
@@ -143,7 +146,7 @@ candidates(struct diagnosis *d, const struct incident *k, size_t *ret_outlier)
 	}
 	*ret_outlier = k->kind == JUDGE_NODE ? k->index : outlier;
 	if (*ret_outlier != SIZE_MAX)
-		keep_kind(d, list, count,
+		confirm_run_keep_kind(d, list, count,
 		    diagnosis_node(d, roster_by_id(d->roster, *ret_outlier))
 			->kind);
 	return list;
@@ -151,11 +154,11 @@ candidates(struct diagnosis *d, const struct incident *k, size_t *ret_outlier)
 
 /* Choose names and leaves; fewer than three nodes allow no comparison. */
 static int
-choose(struct diagnosis *d, const struct incident *k)
+confirm_run_choose(struct diagnosis *d, const struct incident *k)
 {
 	struct confirm_run *p = &d->pass;
 	size_t outlier, chosen[CONFIRM_NODES_MAX], n;
-	struct confirm_node *list = candidates(d, k, &outlier);
+	struct confirm_node *list = confirm_run_candidates(d, k, &outlier);
 
 	if (outlier == SIZE_MAX ||
 	    !roster_is_up(roster_by_id(d->roster, outlier))) {
@@ -190,7 +193,7 @@ choose(struct diagnosis *d, const struct incident *k)
  * probes support it. For small messages this is impossible, as no two hosts
  * share a clock. */
 static int
-has_ways(const struct diagnosis *d)
+confirm_run_has_ways(const struct diagnosis *d)
 {
 	const struct confirm_run *p = &d->pass;
 
@@ -206,19 +209,19 @@ has_ways(const struct diagnosis *d)
 /* The fault of a leaf shows under the load of several pairs at once. Once it is
  * confirmed, another run measures the direction. */
 static enum partners
-partners_of(const struct diagnosis *d, const struct incident *k)
+confirm_run_partners_of(const struct diagnosis *d, const struct incident *k)
 {
 	if (k->series->sort == CANARY_INCAST)
 		return PARTNERS_RING; /* an incast has its own partners */
 	return k->paths || (k->kind == JUDGE_LEAF && !k->asks_way)
 	    ? PARTNERS_MATCH
-	    : d->pass.is_follow ? PARTNERS_PAIR
-	    : has_ways(d)       ? PARTNERS_ONE_WAY
-				: PARTNERS_PAIR;
+	    : d->pass.is_follow       ? PARTNERS_PAIR
+	    : confirm_run_has_ways(d) ? PARTNERS_ONE_WAY
+				      : PARTNERS_PAIR;
 }
 
 static int
-has_mpi(const struct node *n, const char *name)
+confirm_run_has_mpi(const struct node *n, const char *name)
 {
 	const json_t *mpi;
 	size_t i;
@@ -233,7 +236,7 @@ has_mpi(const struct node *n, const char *name)
  * first canary: the first MPI that all nodes of the run have, or "" for the
  * default. */
 static const char *
-mpi_of(const struct diagnosis *d, const struct incident *k)
+confirm_run_mpi_of(const struct diagnosis *d, const struct incident *k)
 {
 	const struct confirm_run *p = &d->pass;
 	const struct node *first = roster_find(d->roster, p->names[0]);
@@ -246,7 +249,9 @@ mpi_of(const struct diagnosis *d, const struct incident *k)
 		const char *name = member_text(mpi, "name");
 
 		for (n = 1; n < p->count; n++)
-			if (!has_mpi(roster_find(d->roster, p->names[n]), name))
+			if (!confirm_run_has_mpi(roster_find(d->roster,
+						     p->names[n]),
+				name))
 				break;
 		if (n == p->count)
 			return name;
@@ -257,14 +262,14 @@ mpi_of(const struct diagnosis *d, const struct incident *k)
 /* Create the campaign from options that any campaign may have; the caller frees
  * *ret. -EINVAL: a stored incident has an invalid option. */
 static int
-campaign_make(const struct diagnosis *d, const struct incident *k,
+confirm_run_campaign_make(const struct diagnosis *d, const struct incident *k,
     struct conf **ret, struct err *err)
 {
 	const struct confirm_run *p = &d->pass;
 	size_t pairs = p->count * (p->count - 1) / 2;
 	char about[200], least[24], rounds[24], bytes[24] = "";
 	struct strbuf nodes = { 0 };
-	enum partners partners = partners_of(d, k);
+	enum partners partners = confirm_run_partners_of(d, k);
 	size_t times = !p->is_rate ? p->is_follow ? FOLLOW_ROUNDS : LAT_ROUNDS
 	    : p->is_follow         ? FOLLOW_BW_ROUNDS
 	    : partners == PARTNERS_ONE_WAY ? 2 * BW_ROUNDS
@@ -294,7 +299,7 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 		const char *section, *key, *value;
 	} rows[] = {
 		{ "campaign", "about", about },
-		{ "campaign", "class", class_of(k) },
+		{ "campaign", "class", confirm_run_class_of(k) },
 		{ "campaign", "nodes", nodes.text },
 		{ "campaign", "nodes_min", least },
 		{ "campaign", "alone",
@@ -302,7 +307,7 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 		{ "campaign", "deadline", "5m" },
 		/* Without a canary the default launcher starts it. */
 		{ "campaign", "launcher", k->launcher },
-		{ "campaign", "mpi", mpi_of(d, k) },
+		{ "campaign", "mpi", confirm_run_mpi_of(d, k) },
 		{ "mpi", "devices", k->kind == JUDGE_NODE ? k->rail : "" },
 		{ "canary", "tests",
 		    is_incast        ? names_tests[CANARY_INCAST].name
@@ -342,7 +347,7 @@ campaign_make(const struct diagnosis *d, const struct incident *k,
 }
 
 static void
-start(struct diagnosis *d, struct incident *k, int is_follow)
+confirm_run_start(struct diagnosis *d, struct incident *k, int is_follow)
 {
 	struct confirm_run *p = &d->pass;
 	struct conf *conf;
@@ -353,17 +358,17 @@ start(struct diagnosis *d, struct incident *k, int is_follow)
 	p->is_follow = is_follow;
 	p->is_rate = series_kind(k->series->sort).is_rate;
 	if (roster_ids(d->roster) > 0 &&
-	    may_have(d, k,
+	    confirm_run_may_have(d, k,
 		roster_by_id(d->roster,
 		    k->kind == JUDGE_NODE ? k->index : 0)) == -EAGAIN)
 		return; /* the request is pending: retried at the next tick */
 	/* A busy node would be slow because of its job. */
 	if ((k->kind == JUDGE_NODE && d->nodes[k->index].link_busy) ||
-	    !choose(d, k)) {
-		again_later(d, k);
+	    !confirm_run_choose(d, k)) {
+		confirm_run_again_later(d, k);
 		return;
 	}
-	rc = campaign_make(d, k, &conf, &err);
+	rc = confirm_run_campaign_make(d, k, &conf, &err);
 	if (rc == 0) {
 		rc = d->ops->order(d->ctx, conf, p->run, &err);
 		conf_free(conf);
@@ -371,7 +376,7 @@ start(struct diagnosis *d, struct incident *k, int is_follow)
 	if (rc < 0) {
 		log_warnx("confirmation run on %s: %s", k->subject, err.text);
 		confirm_run_clear(p);
-		again_later(d, k);
+		confirm_run_again_later(d, k);
 		return;
 	}
 	p->of = k;
@@ -381,7 +386,7 @@ start(struct diagnosis *d, struct incident *k, int is_follow)
 }
 
 static int
-is_due(const struct diagnosis *d, const struct incident *k)
+confirm_run_is_due(const struct diagnosis *d, const struct incident *k)
 {
 	int answered = k->passed && k->finding != CONFIRM_UNCLEAR;
 
@@ -411,18 +416,19 @@ confirm_run_tick(struct diagnosis *d)
 	/* Leaves first: one result is valid for all of their nodes. */
 	for (int leaf = 1; leaf >= 0; leaf--)
 		TAILQ_FOREACH (k, &d->incidents, link)
-			if ((k->kind == JUDGE_LEAF) == leaf && is_due(d, k)) {
-				start(d, k, 0);
+			if ((k->kind == JUDGE_LEAF) == leaf &&
+			    confirm_run_is_due(d, k)) {
+				confirm_run_start(d, k, 0);
 				return;
 			}
 	k = d->pass.follows_in_window < d->o.follow_up ? follow_up_due(d)
 						       : NULL;
 	if (k != NULL)
-		start(d, k, 1);
+		confirm_run_start(d, k, 1);
 }
 
 static size_t
-index_of(const struct confirm_run *p, const struct node *n)
+confirm_run_index_of(const struct confirm_run *p, const struct node *n)
 {
 	for (size_t i = 0; n != NULL && i < p->count; i++)
 		if (strcmp(p->names[i], n->name) == 0)
@@ -431,14 +437,15 @@ index_of(const struct confirm_run *p, const struct node *n)
 }
 
 static size_t
-read_pairs(const struct confirm_run *p, const struct round *round,
+confirm_run_read_pairs(const struct confirm_run *p, const struct round *round,
     struct confirm_pair *ret)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < round->pair_count; i++) {
 		const struct round_pair *o = &round->pairs[i];
-		size_t a = index_of(p, o->a), b = index_of(p, o->b);
+		size_t a = confirm_run_index_of(p, o->a),
+		       b = confirm_run_index_of(p, o->b);
 		double x = o->p50;
 		const double ways[] = { o->forth, o->back };
 
@@ -465,15 +472,17 @@ read_pairs(const struct confirm_run *p, const struct round *round,
 /* Read the pairs: a record has only the worst pairs, which are all if there are
  * few nodes; with more nodes the grid has them. */
 static size_t
-read_grid(const struct confirm_run *p, const struct round *round,
+confirm_run_read_grid(const struct confirm_run *p, const struct round *round,
     struct confirm_pair *ret)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < round->grid_count; i++)
 		for (size_t k = 0; k < i; k++) {
-			size_t a = index_of(p, round->grid_nodes[i]);
-			size_t b = index_of(p, round->grid_nodes[k]);
+			size_t a = confirm_run_index_of(p,
+			    round->grid_nodes[i]);
+			size_t b = confirm_run_index_of(p,
+			    round->grid_nodes[k]);
 			double x = round->grid[i * round->grid_count + k];
 
 			if (a == SIZE_MAX || b == SIZE_MAX || a == b ||
@@ -488,7 +497,7 @@ read_grid(const struct confirm_run *p, const struct round *round,
 /* Read the values of an incast's nodes in their order; return how many there
  * are. */
 static size_t
-read_nodes(const struct confirm_run *p, const struct round *round,
+confirm_run_read_nodes(const struct confirm_run *p, const struct round *round,
     double ret[CONFIRM_NODES_MAX])
 {
 	size_t n = 0;
@@ -496,7 +505,7 @@ read_nodes(const struct confirm_run *p, const struct round *round,
 	for (size_t i = 0; i < p->count; i++)
 		ret[i] = NAN;
 	for (size_t i = 0; i < round->score_count; i++) {
-		size_t k = index_of(p, round->scores[i].node);
+		size_t k = confirm_run_index_of(p, round->scores[i].node);
 
 		if (k == SIZE_MAX)
 			continue;
@@ -508,7 +517,7 @@ read_nodes(const struct confirm_run *p, const struct round *round,
 
 /* Return how many nodes of its leaf took part, including the outlier. */
 static size_t
-home_count(const struct confirm_run *p)
+confirm_run_home_count(const struct confirm_run *p)
 {
 	size_t home = 0;
 
@@ -518,7 +527,7 @@ home_count(const struct confirm_run *p)
 }
 
 static uint32_t
-outlier_id(const struct diagnosis *d)
+confirm_run_outlier_id(const struct diagnosis *d)
 {
 	const struct node *n = roster_find(d->roster, d->pass.names[0]);
 
@@ -527,7 +536,7 @@ outlier_id(const struct diagnosis *d)
 
 /* A node was named, but the run has found that its leaf is slow. */
 static void
-pass_to_leaf(struct diagnosis *d, struct incident *k)
+confirm_run_pass_to_leaf(struct diagnosis *d, struct incident *k)
 {
 	uint32_t node,
 	    leaf = diagnosis_leaf(d, roster_by_id(d->roster, k->index)->leaf);
@@ -550,10 +559,10 @@ pass_to_leaf(struct diagnosis *d, struct incident *k)
 /* A leaf was named, as a few nodes are most of a small leaf, but the run has
  * found that the node is slow. */
 static void
-pass_to_node(struct diagnosis *d, struct incident *k)
+confirm_run_pass_to_node(struct diagnosis *d, struct incident *k)
 {
 	struct judge *judge = k->series->judge;
-	uint32_t leaf = k->index, node = outlier_id(d);
+	uint32_t leaf = k->index, node = confirm_run_outlier_id(d);
 
 	incident_move(d, k, JUDGE_NODE, node,
 	    "one of its nodes is slow, not the leaf");
@@ -564,7 +573,7 @@ pass_to_node(struct diagnosis *d, struct incident *k)
 /* If many nodes of a leaf are busy, its uplinks are busy and slow for this
  * reason. */
 static int
-is_leaf_busy(const struct diagnosis *d, uint32_t first)
+confirm_run_is_leaf_busy(const struct diagnosis *d, uint32_t first)
 {
 	const char *leaf = roster_by_id(d->roster, first)->leaf;
 	size_t nodes = 0, busy = 0;
@@ -580,7 +589,7 @@ is_leaf_busy(const struct diagnosis *d, uint32_t first)
 /* Return 1 if a spine above the leaf is slow: the leaf is as slow as the other
  * leaves below that spine. */
 static int
-is_below_spine(struct diagnosis *d, const struct incident *of)
+confirm_run_is_below_spine(struct diagnosis *d, const struct incident *of)
 {
 	uint32_t leaf = of->kind == JUDGE_LEAF
 	    ? of->index
@@ -599,7 +608,7 @@ is_below_spine(struct diagnosis *d, const struct incident *of)
  * nodes is not enough to blame a leaf, since one of them may deviate by
  * chance. */
 static int
-is_leaf_slow(struct diagnosis *d, const struct incident *k)
+confirm_run_is_leaf_slow(struct diagnosis *d, const struct incident *k)
 {
 	const struct judge_track *t = judge_track(k->series->judge, JUDGE_LEAF,
 	    diagnosis_leaf(d, roster_by_id(d->roster, k->index)->leaf));
@@ -610,7 +619,7 @@ is_leaf_slow(struct diagnosis *d, const struct incident *k)
 }
 
 static void
-conclude(struct diagnosis *d, struct incident *k)
+confirm_run_conclude(struct diagnosis *d, struct incident *k)
 {
 	int is_between = k->finding == CONFIRM_BETWEEN;
 	int is_place = confirm_is_place(k->finding);
@@ -620,19 +629,19 @@ conclude(struct diagnosis *d, struct incident *k)
 	int is_among_slow = k->series->fleet.from != DRIFT_NONE &&
 	    4 * k->series->fleet_slow >= k->series->fleet_nodes;
 	int is_node = k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE &&
-	    outlier_id(d) != UINT32_MAX &&
-	    incident_find(d, JUDGE_NODE, outlier_id(d)) == NULL;
+	    confirm_run_outlier_id(d) != UINT32_MAX &&
+	    incident_find(d, JUDGE_NODE, confirm_run_outlier_id(d)) == NULL;
 	int clear = k->finding == CONFIRM_UNCLEAR ||
 	    (k->kind == JUDGE_LEAF && k->finding == CONFIRM_NODE && !is_node) ||
-	    (is_place && is_below_spine(d, k)) ||
+	    (is_place && confirm_run_is_below_spine(d, k)) ||
 	    (k->kind == JUDGE_NODE && is_place &&
-		(is_among_slow || !is_leaf_slow(d, k) ||
-		    is_leaf_busy(d, k->index)));
+		(is_among_slow || !confirm_run_is_leaf_slow(d, k) ||
+		    confirm_run_is_leaf_busy(d, k->index)));
 
 	/* For a leaf, complete exchanges were measured. */
 	k->asks_way = is_place && !clear && !is_between &&
 	    k->report.way == CONFIRM_WAY_UNKNOWN &&
-	    k->series->sort != CANARY_INCAST && has_ways(d);
+	    k->series->sort != CANARY_INCAST && confirm_run_has_ways(d);
 	if (k->asks_way)
 		k->tries = 0;
 	k->what = verdict_text_what_found(clear ? CONFIRM_UNCLEAR : k->finding);
@@ -641,15 +650,15 @@ conclude(struct diagnosis *d, struct incident *k)
 	/* Neither leaf becomes bad, since the other may be the cause. */
 	k->verdict = clear || is_between ? VERDICT_WARN : VERDICT_BAD;
 	if (clear)
-		again_later(d, k);
+		confirm_run_again_later(d, k);
 	judge_confirm(k->series->judge, k->kind, k->index, 1);
 	if (k->kind == JUDGE_NODE &&
 	    (k->what == WHAT_LEAF || k->what == WHAT_LINK)) {
-		pass_to_leaf(d, k);
+		confirm_run_pass_to_leaf(d, k);
 		return;
 	}
 	if (is_node) {
-		pass_to_node(d, k);
+		confirm_run_pass_to_node(d, k);
 		return;
 	}
 	incident_write(d, k);
@@ -661,7 +670,7 @@ conclude(struct diagnosis *d, struct incident *k)
  * nodes, the direction is unknown. With partners on one other leaf only, the
  * direction is seen from the leaf that is already known to be slow. */
 static void
-conclude_way(struct diagnosis *d, struct incident *k,
+confirm_run_conclude_way(struct diagnosis *d, struct incident *k,
     const struct confirm_report *r)
 {
 	k->asks_way = 0;
@@ -675,7 +684,7 @@ conclude_way(struct diagnosis *d, struct incident *k,
 /* Return 1 if a job has started on one of its nodes. In a bandwidth test the
  * traffic is the run's own. */
 static int
-is_busy(const struct diagnosis *d)
+confirm_run_is_busy(const struct diagnosis *d)
 {
 	const struct confirm_run *p = &d->pass;
 	const struct node *n;
@@ -691,7 +700,7 @@ is_busy(const struct diagnosis *d)
 /* Return the judge of rounds of the same measurement as the run: echoes name
  * outliers, and MPI messages confirm them. */
 static const struct judge *
-judge_of(const struct diagnosis *d, const struct incident *k)
+confirm_run_judge_of(const struct diagnosis *d, const struct incident *k)
 {
 	int is_rate = series_kind(k->series->sort).is_rate;
 
@@ -711,7 +720,7 @@ struct usual {
 /* Return how much farther a node of the run is when it is healthy, separately
  * for the node and its leaf. */
 static struct usual
-usual_of(const struct diagnosis *d, const struct judge *j, size_t i)
+confirm_run_usual_of(const struct diagnosis *d, const struct judge *j, size_t i)
 {
 	const struct node *n = roster_find(d->roster, d->pass.names[i]);
 	struct usual u = { 0, judge_leaf_past(j, d->pass.leaves[i]) };
@@ -724,15 +733,15 @@ usual_of(const struct diagnosis *d, const struct judge *j, size_t i)
 /* Subtract the usual distance of the ends of a pair, as in rounds. The farther
  * end decides. */
 static void
-subtract_usual(const struct diagnosis *d, const struct incident *k,
+confirm_run_subtract_usual(const struct diagnosis *d, const struct incident *k,
     struct confirm_pair *pairs, size_t n)
 {
-	const struct judge *j = judge_of(d, k);
+	const struct judge *j = confirm_run_judge_of(d, k);
 	const uint32_t *leaves = d->pass.leaves;
 
 	for (size_t i = 0; i < n; i++) {
-		struct usual a = usual_of(d, j, pairs[i].a);
-		struct usual b = usual_of(d, j, pairs[i].b);
+		struct usual a = confirm_run_usual_of(d, j, pairs[i].a);
+		struct usual b = confirm_run_usual_of(d, j, pairs[i].b);
 		double off = fmax(a.node, b.node);
 
 		if (leaves[pairs[i].a] != leaves[pairs[i].b])
@@ -746,7 +755,7 @@ subtract_usual(const struct diagnosis *d, const struct incident *k,
 /* Count the slow pairs of the leaf or node in the run, and add the evidence of
  * all runs. The share shown in its rounds is the share to detect. */
 static void
-conclude_paths(struct diagnosis *d, struct incident *k,
+confirm_run_conclude_paths(struct diagnosis *d, struct incident *k,
     const struct confirm_pair *pairs, size_t n, double slow_min)
 {
 	const struct confirm_run *p = &d->pass;
@@ -779,7 +788,7 @@ conclude_paths(struct diagnosis *d, struct incident *k,
 		return;
 	}
 	if (k->evidence < CONFIRM_SHARE_SURE) {
-		again_later(d, k);
+		confirm_run_again_later(d, k);
 		return;
 	}
 	k->passed = 1;
@@ -793,7 +802,7 @@ conclude_paths(struct diagnosis *d, struct incident *k,
 /* Return 1 if a run like this one has found the leaf slow, so it can also show
  * that it is normal. */
 static int
-was_confirmed(const struct diagnosis *d, const struct incident *k)
+confirm_run_was_confirmed(const struct diagnosis *d, const struct incident *k)
 {
 	const struct incident *open = incident_find(d, k->kind, k->index);
 
@@ -816,49 +825,54 @@ confirm_run_record(struct diagnosis *d, const char *run,
 	if (strcmp(run, p->run) != 0 || p->heard || k == NULL)
 		return;
 	if (k->series->sort == CANARY_INCAST)
-		n = read_nodes(p, round, own);
+		n = confirm_run_read_nodes(p, round, own);
 	else
-		n = p->count > CONFIRM_NODES ? read_grid(p, round, pairs)
-					     : read_pairs(p, round, pairs);
+		n = p->count > CONFIRM_NODES
+		    ? confirm_run_read_grid(p, round, pairs)
+		    : confirm_run_read_pairs(p, round, pairs);
 	if (n == 0)
 		return; /* a cause instead of values: tried again */
 	p->heard = 1;
 	/* Another run of the collector used the network, so the result does not
 	 * count, unless every repetition is disturbed as well. */
-	if ((p->disturbed || is_busy(d)) && k->tries < DISTURBED_MAX) {
-		again_later(d, k);
+	if ((p->disturbed || confirm_run_is_busy(d)) &&
+	    k->tries < DISTURBED_MAX) {
+		confirm_run_again_later(d, k);
 		return;
 	}
 	t = judge_track(k->series->judge, k->kind, k->index);
 	/* No round since a restart: only the share counts. */
 	slow_min = t == NULL ? INFINITY : judge_slow_min(k->series->judge, t);
 	if (k->paths) {
-		subtract_usual(d, k, pairs, n);
-		conclude_paths(d, k, pairs, n, slow_min);
+		confirm_run_subtract_usual(d, k, pairs, n);
+		confirm_run_conclude_paths(d, k, pairs, n, slow_min);
 		return;
 	}
 	if (k->series->sort == CANARY_INCAST) {
 		for (size_t i = 0; i < p->count; i++) {
-			struct usual u = usual_of(d, k->series->judge, i);
+			struct usual u = confirm_run_usual_of(d,
+			    k->series->judge, i);
 
 			own[i] -= u.node + u.leaf;
 		}
 		confirm_judge_nodes(p->leaves, own, p->count, slow_min,
 		    &report);
 	} else {
-		subtract_usual(d, k, pairs, n);
+		confirm_run_subtract_usual(d, k, pairs, n);
 		confirm_judge(p->leaves, p->count, pairs, n, slow_min, &report);
 	}
 	if (k->asks_way) {
-		conclude_way(d, k, &report);
+		confirm_run_conclude_way(d, k, &report);
 		return;
 	}
 	/* Part of the leaf's nodes may load its uplink less than all of them
 	 * did. After a restart it is unknown how many took part. */
-	if (k->kind == JUDGE_LEAF && p->is_rate && !was_confirmed(d, k) &&
+	if (k->kind == JUDGE_LEAF && p->is_rate &&
+	    !confirm_run_was_confirmed(d, k) &&
 	    report.finding == CONFIRM_CLEARED &&
 	    (incident_track(k)->places == 0 ||
-		(double)home_count(p) < LOAD_SHARE * incident_track(k)->places))
+		(double)confirm_run_home_count(p) <
+		    LOAD_SHARE * incident_track(k)->places))
 		report.finding = CONFIRM_UNCLEAR;
 	if (p->is_follow) {
 		follow_up_heard(d, k, &report);
@@ -873,7 +887,7 @@ confirm_run_record(struct diagnosis *d, const char *run,
 		    p->leaves[i] != SCORE_NO_LEAF)
 			k->other = p->leaves[i];
 	if (k->finding != CONFIRM_CLEARED) {
-		conclude(d, k);
+		confirm_run_conclude(d, k);
 		return;
 	}
 	incident_dispel(d, k);
@@ -887,6 +901,6 @@ confirm_run_over(struct diagnosis *d, const char *run)
 	if (strcmp(run, p->run) != 0)
 		return;
 	if (p->of != NULL && !p->heard)
-		again_later(d, p->of);
+		confirm_run_again_later(d, p->of);
 	confirm_run_clear(p);
 }

@@ -163,7 +163,7 @@ diagnosis_load_heard(struct diagnosis *d, const json_t *heard)
 /* Find leaves with many more busy nodes than others. The idle nodes of such a
  * leaf look slow to partners elsewhere, since jobs fill its uplinks. */
 static void
-look_at_leaves(struct diagnosis *d, size_t count)
+diagnosis_look_at_leaves(struct diagnosis *d, size_t count)
 {
 	struct path_sum *of = xcalloc(d->leaf_count + (size_t)1, sizeof(*of));
 	double busy = 0;
@@ -196,7 +196,8 @@ look_at_leaves(struct diagnosis *d, size_t count)
 /* Find hosts with contention, and nodes that are busy with a job; *ret: the
  * typical host. */
 static void
-look_at_hosts(struct diagnosis *d, size_t count, struct host_trouble_signs *ret)
+diagnosis_look_at_hosts(struct diagnosis *d, size_t count,
+    struct host_trouble_signs *ret)
 {
 	struct host_trouble_signs *all = xcalloc(count, sizeof(*all));
 	char text[HOST_TROUBLE_TEXT_MAX];
@@ -233,7 +234,7 @@ look_at_hosts(struct diagnosis *d, size_t count, struct host_trouble_signs *ret)
 		free(cn->trouble);
 		cn->trouble = xstrdup(text);
 	}
-	look_at_leaves(d, count);
+	diagnosis_look_at_leaves(d, count);
 	free(all);
 }
 
@@ -241,7 +242,7 @@ look_at_hosts(struct diagnosis *d, size_t count, struct host_trouble_signs *ret)
 #define SCORE_FRESH_NS (24 * 3600 * CLK_NS_PER_S)
 
 static int
-score_is_fresh(const struct diagnosis_node *cn, int test)
+diagnosis_score_is_fresh(const struct diagnosis_node *cn, int test)
 {
 	return !isnan(cn->z[test]) &&
 	    clk_ns() - cn->z_ns[test] < SCORE_FRESH_NS;
@@ -249,7 +250,7 @@ score_is_fresh(const struct diagnosis_node *cn, int test)
 
 /* Note the judge's z of every node of a round, for display. */
 static void
-note_scores(struct diagnosis *d, const struct round *round, int test,
+diagnosis_note_scores(struct diagnosis *d, const struct round *round, int test,
     size_t count)
 {
 	int is_ring = round->partners == PARTNERS_RING;
@@ -261,7 +262,7 @@ note_scores(struct diagnosis *d, const struct round *round, int test,
 
 		if (isnan(d->obs[i].z) ||
 		    (is_ring && !cn->z_is_ring[test] &&
-			score_is_fresh(cn, test)))
+			diagnosis_score_is_fresh(cn, test)))
 			continue;
 		cn->z[test] = (float)d->obs[i].z;
 		cn->z_ns[test] = clk_ns();
@@ -281,7 +282,7 @@ diagnosis_score_old(struct diagnosis *d, const struct round *round)
 	if (d->score == NULL)
 		d->score = score_new();
 	score_round(d->score, d->obs, count, d->o.judge.effect_min, &leaves);
-	note_scores(d, round, round->canary, count);
+	diagnosis_note_scores(d, round, round->canary, count);
 }
 
 double
@@ -294,7 +295,7 @@ diagnosis_score(const struct diagnosis *d, const struct node *n)
 		return NAN;
 	cn = &d->nodes[n->id];
 	for (int i = 0; i < CANARY_MAX; i++)
-		if (score_is_fresh(cn, i))
+		if (diagnosis_score_is_fresh(cn, i))
 			of[cn->z_is_ring[i]] = fmax(of[cn->z_is_ring[i]],
 			    (double)cn->z[i]); /* fmax ignores NAN */
 	return isnan(of[0]) ? of[1] : of[0];
@@ -312,8 +313,8 @@ diagnosis_threshold(const struct diagnosis *d)
 /* Return 1 if most nodes of its leaf are outliers, and it is at most twice as
  * slow as they are: this is one case, the leaf's. */
 static int
-is_of_crowd(const struct diagnosis *d, const struct diagnosis_series *s,
-    uint32_t node)
+diagnosis_is_of_crowd(const struct diagnosis *d,
+    const struct diagnosis_series *s, uint32_t node)
 {
 	const json_t *at = json_object_get(d->leaf_index,
 	    roster_by_id(d->roster, node)->leaf);
@@ -337,7 +338,7 @@ is_of_crowd(const struct diagnosis *d, const struct diagnosis_series *s,
 /* A named node gets an incident even if an earlier one was dismissed: a
  * confirmation run of one test does not show the result of another test. */
 static void
-open_incidents(struct diagnosis *d, struct diagnosis_series *s,
+diagnosis_open_incidents(struct diagnosis *d, struct diagnosis_series *s,
     enum judge_kind kind, const struct diagnosis_source *from)
 {
 	uint32_t left = judge_outliers(s->judge, kind);
@@ -347,7 +348,8 @@ open_incidents(struct diagnosis *d, struct diagnosis_series *s,
 			struct incident *k = incident_find(d, kind, i);
 
 			left--;
-			if (kind != JUDGE_NODE || !is_of_crowd(d, s, i))
+			if (kind != JUDGE_NODE ||
+			    !diagnosis_is_of_crowd(d, s, i))
 				incident_outlier(d, s, kind, i, from);
 			else if (k != NULL && k->what < WHAT_DRIFT &&
 			    k->verdict == VERDICT_WARN && k != d->pass.of)
@@ -366,7 +368,7 @@ open_incidents(struct diagnosis *d, struct diagnosis_series *s,
  * node waits longest. Bandwidths wait for the link instead, so this does not
  * apply to them. */
 static double
-least_of(const struct diagnosis *d, int sort, size_t count,
+diagnosis_least_of(const struct diagnosis *d, int sort, size_t count,
     const struct host_trouble_signs *typical)
 {
 	struct series_kind kind = series_kind(sort);
@@ -395,7 +397,7 @@ least_of(const struct diagnosis *d, int sort, size_t count,
 /* Process pairs with losses, for sums over many epochs. A raised node or leaf
  * is an outlier in both kinds of rounds, each time again. */
 static void
-hear_losses(struct diagnosis *d, const struct round *round, int far)
+diagnosis_hear_losses(struct diagnosis *d, const struct round *round, int far)
 {
 	struct loss_node *nodes = xcalloc(round->row_count + 1, sizeof(*nodes));
 	int *at = xcalloc(roster_ids(d->roster) + 1, sizeof(*at));
@@ -453,7 +455,7 @@ hear_losses(struct diagnosis *d, const struct round *round, int far)
 /* Let the judge of a series process a round. Return the number of measured
  * nodes, or 0 if there are too few. */
 static size_t
-judge_hear(struct diagnosis *d, struct diagnosis_series *s,
+diagnosis_hear_judge(struct diagnosis *d, struct diagnosis_series *s,
     const struct round *round, int heard)
 {
 	const struct judge_change *changes;
@@ -471,8 +473,9 @@ judge_hear(struct diagnosis *d, struct diagnosis_series *s,
 		d->obs[i].var = own != NULL ? own->var : 0;
 		d->obs[i].mean_n = own != NULL ? own->n : 0;
 	}
-	look_at_hosts(d, count, &typical);
-	judge_set_least(s->judge, least_of(d, s->sort, count, &typical));
+	diagnosis_look_at_hosts(d, count, &typical);
+	judge_set_least(s->judge,
+	    diagnosis_least_of(d, s->sort, count, &typical));
 	judge_round(s->judge, d->obs, count, d->busy, &changes);
 	for (size_t i = 0; i < count; i++)
 		if (d->obs[i].peer_count > 0)
@@ -494,14 +497,14 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 	if (s == NULL)
 		return;
 	if (series_kind(sort).is_loss)
-		hear_losses(d, round, sort == DIAGNOSIS_LOSS_SPINE);
-	count = judge_hear(d, s, round, 1);
+		diagnosis_hear_losses(d, round, sort == DIAGNOSIS_LOSS_SPINE);
+	count = diagnosis_hear_judge(d, s, round, 1);
 	if (count == 0)
 		return;
 	for (size_t i = 0; i < count && !series_kind(sort).is_loss; i++)
 		incident_taken(d, s, d->obs[i].place, from);
 	if (sort < CANARY_MAX)
-		note_scores(d, round, sort, count);
+		diagnosis_note_scores(d, round, sort, count);
 	if (sort < CANARY_MAX && series_kind(sort).is_rate &&
 	    key.device[0] == '\0' && key.bytes == 0)
 		shares_hear(d, round);
@@ -516,12 +519,12 @@ diagnosis_hear(struct diagnosis *d, const struct diagnosis_source *from,
 		of[1] = diagnosis_series_at(d, &key);
 	}
 	if (of[1] != NULL) {
-		count = judge_hear(d, of[1], round, 0);
+		count = diagnosis_hear_judge(d, of[1], round, 0);
 		of[1]->heard_round = s->rounds;
 	}
 	for (int i = 0; i < 2 && of[i] != NULL; i++) {
-		open_incidents(d, of[i], JUDGE_LEAF, from);
-		open_incidents(d, of[i], JUDGE_NODE, from);
+		diagnosis_open_incidents(d, of[i], JUDGE_LEAF, from);
+		diagnosis_open_incidents(d, of[i], JUDGE_NODE, from);
 	}
 	follow_up_look(d, s, count, from);
 	/* The past of a rail is separate. */
@@ -616,7 +619,7 @@ diagnosis_run_over(struct diagnosis *d, const char *run)
 /* Return the state of a place or leaf in the rounds of a sort: outlier 1, not
  * 0, too few data -1. */
 static int
-is_outlier(struct diagnosis *d, const struct incident *k, int sort)
+diagnosis_is_outlier(struct diagnosis *d, const struct incident *k, int sort)
 {
 	struct diagnosis_series *s = diagnosis_series_of(d,
 	    DIAGNOSIS_MESH_CLASS, sort, PARTNERS_RING);
@@ -630,11 +633,11 @@ is_outlier(struct diagnosis *d, const struct incident *k, int sort)
 }
 
 static void
-conclude_loss(struct diagnosis *d, struct incident *k)
+diagnosis_conclude_loss(struct diagnosis *d, struct incident *k)
 {
 	enum confirm_finding f = loss_finding(k->kind,
-	    is_outlier(d, k, DIAGNOSIS_LOSS_LEAF),
-	    is_outlier(d, k, DIAGNOSIS_LOSS_SPINE));
+	    diagnosis_is_outlier(d, k, DIAGNOSIS_LOSS_LEAF),
+	    diagnosis_is_outlier(d, k, DIAGNOSIS_LOSS_SPINE));
 
 	if (f == CONFIRM_UNCLEAR || (k->passed && k->finding == f))
 		return;
@@ -668,5 +671,5 @@ diagnosis_mesh(struct diagnosis *d, const struct round *round)
 	TAILQ_FOREACH (k, &d->incidents, link)
 		if (series_kind(k->series->sort).is_loss &&
 		    k->what != WHAT_HOST)
-			conclude_loss(d, k);
+			diagnosis_conclude_loss(d, k);
 }

@@ -28,13 +28,13 @@
 #define FOLLOW_TRIES 3
 
 static const struct judge_track *
-follow_track(const struct incident *k)
+follow_up_track(const struct incident *k)
 {
 	return judge_track(k->series->judge, k->kind, k->index);
 }
 
 static uint64_t
-follow_span(const struct incident *k, uint64_t span_ns)
+follow_up_span(const struct incident *k, uint64_t span_ns)
 {
 	uint64_t every_ns = k->series->every_ns;
 
@@ -44,7 +44,7 @@ follow_span(const struct incident *k, uint64_t span_ns)
 }
 
 static void
-follow_drop(struct diagnosis *d, struct incident *k)
+follow_up_drop(struct diagnosis *d, struct incident *k)
 {
 	TAILQ_REMOVE(&d->follows, k, link);
 	if (d->pass.of == k)
@@ -56,11 +56,11 @@ void
 follow_up_free(struct diagnosis *d)
 {
 	while (!TAILQ_EMPTY(&d->follows))
-		follow_drop(d, TAILQ_FIRST(&d->follows));
+		follow_up_drop(d, TAILQ_FIRST(&d->follows));
 }
 
 static void
-follow_add(struct diagnosis *d, struct diagnosis_series *s,
+follow_up_add(struct diagnosis *d, struct diagnosis_series *s,
     enum judge_kind kind, uint32_t index, int recovers,
     const struct diagnosis_source *from)
 {
@@ -74,16 +74,16 @@ follow_add(struct diagnosis *d, struct diagnosis_series *s,
 	k->recovers = recovers;
 	k->first_ns = clk_ns();
 	k->next_ns = k->first_ns +
-	    (recovers ? follow_span(k, RECOVER_GAP_NS) : 0);
+	    (recovers ? follow_up_span(k, RECOVER_GAP_NS) : 0);
 	TAILQ_INSERT_TAIL(&d->follows, k, link);
 }
 
 /* Return 1 if its case is open or over, its newest round is normal, or it
  * cannot be measured. */
 static int
-follow_is_over(const struct diagnosis *d, const struct incident *k)
+follow_up_is_over(const struct diagnosis *d, const struct incident *k)
 {
-	const struct judge_track *t = follow_track(k);
+	const struct judge_track *t = follow_up_track(k);
 
 	if (t == NULL || k->tries >= FOLLOW_TRIES ||
 	    (k->kind == JUDGE_NODE &&
@@ -94,8 +94,8 @@ follow_is_over(const struct diagnosis *d, const struct incident *k)
 }
 
 static void
-follow_suspects(struct diagnosis *d, struct diagnosis_series *s, size_t count,
-    const struct diagnosis_source *from)
+follow_up_suspects(struct diagnosis *d, struct diagnosis_series *s,
+    size_t count, const struct diagnosis_source *from)
 {
 	size_t large = 0;
 
@@ -109,11 +109,11 @@ follow_suspects(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		    !isnan(o->z) && !o->aside &&
 		    judge_is_large(s->judge, JUDGE_NODE, o->place) &&
 		    incident_find(d, JUDGE_NODE, o->place) == NULL)
-			follow_add(d, s, JUDGE_NODE, o->place, 0, from);
+			follow_up_add(d, s, JUDGE_NODE, o->place, 0, from);
 		if (o->leaf != SCORE_NO_LEAF &&
 		    judge_is_large(s->judge, JUDGE_LEAF, o->leaf) &&
 		    incident_find(d, JUDGE_LEAF, o->leaf) == NULL)
-			follow_add(d, s, JUDGE_LEAF, o->leaf, 0, from);
+			follow_up_add(d, s, JUDGE_LEAF, o->leaf, 0, from);
 	}
 }
 
@@ -130,9 +130,9 @@ follow_up_look(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 	    (from->rail != NULL && from->rail[0] != '\0'))
 		return;
 	TAILQ_FOREACH_SAFE (k, &d->follows, link, next)
-		if (k->series == s && follow_is_over(d, k))
-			follow_drop(d, k);
-	follow_suspects(d, s, count, from);
+		if (k->series == s && follow_up_is_over(d, k))
+			follow_up_drop(d, k);
+	follow_up_suspects(d, s, count, from);
 	TAILQ_FOREACH (k, &d->incidents, link) {
 		const struct judge_track *t = k->kind < JUDGE_FLEET
 		    ? judge_track(s->judge, k->kind, k->index)
@@ -141,7 +141,7 @@ follow_up_look(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		if (t != NULL && k->what < WHAT_DRIFT && k->what != WHAT_HOST &&
 		    !k->paths && t->state >= JUDGE_OUTLIER && t->clean > 0 &&
 		    judge_was_large(t))
-			follow_add(d, s, k->kind, k->index, 1, from);
+			follow_up_add(d, s, k->kind, k->index, 1, from);
 	}
 }
 
@@ -151,8 +151,8 @@ follow_up_due(struct diagnosis *d)
 	struct incident *k, *next;
 
 	TAILQ_FOREACH_SAFE (k, &d->follows, link, next)
-		if (follow_is_over(d, k))
-			follow_drop(d, k);
+		if (follow_up_is_over(d, k))
+			follow_up_drop(d, k);
 	TAILQ_FOREACH (k, &d->follows, link)
 		if (clk_ns() >= k->next_ns)
 			return k;
@@ -160,29 +160,29 @@ follow_up_due(struct diagnosis *d)
 }
 
 static void
-follow_slow(struct diagnosis *d, struct incident *k,
+follow_up_slow(struct diagnosis *d, struct incident *k,
     const struct confirm_report *r)
 {
 	struct diagnosis_source from = incident_source(k);
 	struct incident *opened;
 
 	judge_extra(k->series->judge, k->kind, k->index, r->effect);
-	if (follow_track(k)->state < JUDGE_OUTLIER) {
-		k->next_ns = clk_ns() + follow_span(k, FOLLOW_GAP_NS);
+	if (follow_up_track(k)->state < JUDGE_OUTLIER) {
+		k->next_ns = clk_ns() + follow_up_span(k, FOLLOW_GAP_NS);
 		/* With all votes its judge may still need earlier rounds. */
-		if (judge_votes(follow_track(k)) >= d->o.judge.votes)
-			follow_drop(d, k);
+		if (judge_votes(follow_up_track(k)) >= d->o.judge.votes)
+			follow_up_drop(d, k);
 		return;
 	}
 	incident_outlier(d, k->series, k->kind, k->index, &from);
 	opened = incident_find(d, k->kind, k->index);
 	if (opened != NULL && opened->verdict == VERDICT_WARN)
-		opened->next_ns = k->first_ns + follow_span(k, PERSIST_NS);
-	follow_drop(d, k);
+		opened->next_ns = k->first_ns + follow_up_span(k, PERSIST_NS);
+	follow_up_drop(d, k);
 }
 
 static void
-follow_well(struct diagnosis *d, struct incident *k,
+follow_up_well(struct diagnosis *d, struct incident *k,
     const struct confirm_report *r)
 {
 	struct diagnosis_series *s = k->series;
@@ -194,9 +194,9 @@ follow_well(struct diagnosis *d, struct incident *k,
 	TAILQ_FOREACH (other, &d->follows, link)
 		several += other != k && other->kind == k->kind &&
 		    other->index == k->index;
-	k->next_ns = clk_ns() + follow_span(k, RECOVER_GAP_NS) / several;
-	if (follow_is_over(d, k))
-		follow_drop(d, k);
+	k->next_ns = clk_ns() + follow_up_span(k, RECOVER_GAP_NS) / several;
+	if (follow_up_is_over(d, k))
+		follow_up_drop(d, k);
 	incidents_review(d, s);
 }
 
@@ -209,9 +209,9 @@ follow_up_heard(struct diagnosis *d, struct incident *k,
 
 	k->tries = 0;
 	if (found && !k->recovers)
-		follow_slow(d, k, r);
+		follow_up_slow(d, k, r);
 	else if (r->finding == CONFIRM_CLEARED && k->recovers)
-		follow_well(d, k, r);
+		follow_up_well(d, k, r);
 	else
-		follow_drop(d, k); /* only rounds decide now */
+		follow_up_drop(d, k); /* only rounds decide now */
 }

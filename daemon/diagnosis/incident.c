@@ -65,7 +65,7 @@ incident_new(struct diagnosis *d, enum judge_kind kind, uint32_t index)
 }
 
 static void
-report(struct diagnosis *d, const struct diagnosis_verdict *v)
+incident_report(struct diagnosis *d, const struct diagnosis_verdict *v)
 {
 	if (v->node != NULL)
 		diagnosis_node(d, v->node)->reported = (uint8_t)v->state;
@@ -88,7 +88,7 @@ incident_report_nodes(struct diagnosis *d)
 		err.text[0] = '\0';
 		if (state == VERDICT_UNKNOWN)
 			diagnosis_why_unknown(d, n, &err);
-		report(d,
+		incident_report(d,
 		    &(struct diagnosis_verdict){ "node", n->name, n, state,
 			k != NULL, k != NULL ? k->what : WHAT_NODE,
 			k != NULL ? k->text : err.text, k != NULL ? k->run : "",
@@ -113,7 +113,7 @@ incident_tell(struct diagnosis *d, struct incident *k)
 	store_put_verdict(d->store, o,
 	    &(struct store_event){ "verdict", k->subject, text, o });
 	json_decref(o);
-	report(d,
+	incident_report(d,
 	    &(struct diagnosis_verdict){ incident_kind_name(k->kind),
 		k->subject,
 		k->kind == JUDGE_NODE ? roster_by_id(d->roster, k->index)
@@ -125,7 +125,7 @@ incident_tell(struct diagnosis *d, struct incident *k)
 }
 
 static void
-source_set(struct incident *k, const struct diagnosis_source *from)
+incident_source_set(struct incident *k, const struct diagnosis_source *from)
 {
 	json_t *slurm = json_incref(from->slurm);
 
@@ -140,12 +140,12 @@ source_set(struct incident *k, const struct diagnosis_source *from)
 /* Update the series that shows it. from NULL: it continues, with a new text;
  * else it is new, or of another kind, and is reported. */
 static void
-show(struct diagnosis *d, struct incident *k, struct diagnosis_series *s,
-    const struct diagnosis_source *from)
+incident_show_from(struct diagnosis *d, struct incident *k,
+    struct diagnosis_series *s, const struct diagnosis_source *from)
 {
 	k->series = s;
 	if (from != NULL)
-		source_set(k, from);
+		incident_source_set(k, from);
 	incident_write(d, k);
 	if (from != NULL)
 		incident_tell(d, k);
@@ -158,7 +158,7 @@ static const struct diagnosis_source no_run = { "", "", "", "", "", NULL,
 /* Incidents that are seen directly and not by rounds. They end when the fact
  * ends. */
 static int
-is_seen(const struct incident *k)
+incident_is_seen(const struct incident *k)
 {
 	return k->what == WHAT_PORT || k->what == WHAT_LINK_ERRORS ||
 	    k->what == WHAT_MTU || k->what == WHAT_STUCK;
@@ -166,7 +166,7 @@ is_seen(const struct incident *k)
 
 /* Set what from its series. */
 static void
-what_set(struct incident *k)
+incident_what_set(struct incident *k)
 {
 	k->what = k->kind == JUDGE_LEAF  ? WHAT_LEAF
 	    : k->series->rail[0] != '\0' ? WHAT_RAIL
@@ -181,8 +181,8 @@ incident_suspect(struct diagnosis *d, struct diagnosis_series *s,
 	struct incident *k = incident_make(d, kind, index);
 
 	k->series = s;
-	what_set(k);
-	source_set(k, from);
+	incident_what_set(k);
+	incident_source_set(k, from);
 	return k;
 }
 
@@ -207,13 +207,14 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 	    strcmp(s->device, k->series->device) == 0 &&
 	    s->bytes == k->series->bytes) {
 		k->series = s; /* other rails have become slow too */
-		what_set(k);
+		incident_what_set(k);
 		incident_write(d, k);
 		incident_tell(d, k);
 		return;
 	}
 	if (k != NULL &&
-	    (k->what < WHAT_DRIFT || (is_seen(k) && k->verdict == VERDICT_BAD)))
+	    (k->what < WHAT_DRIFT ||
+		(incident_is_seen(k) && k->verdict == VERDICT_BAD)))
 		return; /* another test shows it too, or the cause is known */
 	if (k != NULL && k->what == WHAT_INTERMITTENT) {
 		if (k->passed) { /* back again: is it permanent? */
@@ -221,14 +222,14 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 			k->tries = 0;
 			k->next_ns = 0;
 			k->series = s;
-			source_set(k, from);
+			incident_source_set(k, from);
 		}
 		return;
 	}
 	if (k == NULL)
 		k = incident_new(d, kind, index);
 	k->series = s;
-	what_set(k);
+	incident_what_set(k);
 	if (kind == JUDGE_NODE &&
 	    judge_is_host(s->judge, judge_track(s->judge, kind, index))) {
 		const char *trouble = d->nodes[index].trouble;
@@ -237,7 +238,7 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 		snprintf(k->host, sizeof(k->host), "%s",
 		    trouble != NULL ? trouble : "");
 	}
-	show(d, k, s, from);
+	incident_show_from(d, k, s, from);
 }
 
 void
@@ -259,7 +260,7 @@ incident_taken(struct diagnosis *d, struct diagnosis_series *s, uint32_t node,
 	k->what = WHAT_HOST;
 	k->taken = 1;
 	snprintf(k->host, sizeof(k->host), "%s", cn->trouble);
-	show(d, k, s, from);
+	incident_show_from(d, k, s, from);
 }
 
 void
@@ -272,7 +273,7 @@ incident_drift(struct diagnosis *d, struct diagnosis_series *s, uint32_t node,
 		return; /* the comparison with peers is more exact */
 	k = incident_new(d, JUDGE_NODE, node);
 	k->what = WHAT_DRIFT;
-	show(d, k, s, from);
+	incident_show_from(d, k, s, from);
 }
 
 void
@@ -293,7 +294,7 @@ incident_fleet(struct diagnosis *d, struct diagnosis_series *s,
 	}
 	k = incident_new(d, JUDGE_FLEET, index);
 	k->what = WHAT_FLEET;
-	show(d, k, s, from);
+	incident_show_from(d, k, s, from);
 }
 
 void
@@ -317,7 +318,7 @@ incident_stage(struct diagnosis *d, struct diagnosis_series *s, uint32_t stage,
 	}
 	k = incident_new(d, JUDGE_STAGE, stage);
 	k->verdict = VERDICT_BAD;
-	show(d, k, s, from);
+	incident_show_from(d, k, s, from);
 }
 
 void
@@ -344,7 +345,7 @@ incident_paths(struct diagnosis *d, struct diagnosis_series *s,
 	k = incident_new(d, kind, index);
 	k->what = kind == JUDGE_LEAF ? WHAT_LINK : WHAT_NODE;
 	k->paths = 1;
-	show(d, k, s, from);
+	incident_show_from(d, k, s, from);
 }
 
 void
@@ -385,7 +386,7 @@ incident_port(struct diagnosis *d, uint32_t node,
 	k->what = WHAT_PORT;
 	k->verdict = verdict;
 	k->port = *seen;
-	show(d, k, s, &no_run);
+	incident_show_from(d, k, s, &no_run);
 }
 
 /* The port may be idle, and the effect was not measured: a warning, which the
@@ -412,7 +413,7 @@ incident_links(struct diagnosis *d, uint32_t node)
 	}
 	k = incident_new(d, JUDGE_NODE, node);
 	k->what = WHAT_LINK_ERRORS;
-	show(d, k, s, &no_run);
+	incident_show_from(d, k, s, &no_run);
 }
 
 void
@@ -439,7 +440,8 @@ incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
 	 * progress is awaited. */
 	if (s == NULL ||
 	    (k != NULL && is_new &&
-		((is_seen(k) && k->verdict == VERDICT_BAD) || d->pass.of == k)))
+		((incident_is_seen(k) && k->verdict == VERDICT_BAD) ||
+		    d->pass.of == k)))
 		return;
 	if (k == NULL)
 		k = incident_new(d, kind, index);
@@ -447,7 +449,7 @@ incident_mtu(struct diagnosis *d, enum judge_kind kind, uint32_t index,
 	k->verdict = VERDICT_BAD;
 	k->hole = *seen;
 	k->paths = 0;
-	show(d, k, s, is_new ? &no_run : NULL);
+	incident_show_from(d, k, s, is_new ? &no_run : NULL);
 }
 
 /* A node with which exchanges do not end cannot be measured: this outranks
@@ -468,13 +470,14 @@ incident_stuck(struct diagnosis *d, uint32_t node,
 	}
 	s = diagnosis_series_of(d, "", SERIES_STUCK, PARTNERS_PAIR);
 	if (s == NULL || from == NULL ||
-	    (is_new && k != NULL && is_seen(k) && k->verdict == VERDICT_BAD))
+	    (is_new && k != NULL && incident_is_seen(k) &&
+		k->verdict == VERDICT_BAD))
 		return; /* a slow port or an MTU explains it already */
 	if (k == NULL)
 		k = incident_new(d, JUDGE_NODE, node);
 	k->what = WHAT_STUCK;
 	k->verdict = VERDICT_BAD;
-	show(d, k, s, is_new ? from : NULL);
+	incident_show_from(d, k, s, is_new ? from : NULL);
 }
 
 void
@@ -497,7 +500,7 @@ incident_shortfall(struct diagnosis *d, enum judge_kind kind, uint32_t index,
 		k = incident_new(d, kind, index);
 	k->what = WHAT_PREDICTION;
 	k->expected = *seen;
-	show(d, k, s, from);
+	incident_show_from(d, k, s, from);
 }
 
 void
@@ -534,7 +537,7 @@ incident_move(struct diagnosis *d, struct incident *k, enum judge_kind kind,
 	struct diagnosis_source from = incident_source(k);
 
 	to->series = k->series;
-	source_set(to, &from);
+	incident_source_set(to, &from);
 	to->what = k->what;
 	to->verdict = k->verdict;
 	to->passed = k->passed;
@@ -583,7 +586,7 @@ incident_is_intermittent(struct diagnosis *d, struct incident *k, double effect)
 }
 
 static void
-review(struct diagnosis *d, struct incident *k)
+incident_review(struct diagnosis *d, struct incident *k)
 {
 	struct diagnosis_series *s;
 	struct err err;
@@ -632,7 +635,7 @@ review(struct diagnosis *d, struct incident *k)
 	    !judge_is_host(s->judge,
 		judge_track(s->judge, k->kind, k->index))) {
 		/* The host has recovered, and the node is still slow. */
-		what_set(k);
+		incident_what_set(k);
 		k->host[0] = '\0';
 		incident_write(d, k);
 		incident_tell(d, k);
@@ -650,7 +653,7 @@ incidents_review(struct diagnosis *d, struct diagnosis_series *s)
 
 	TAILQ_FOREACH_SAFE (k, &d->incidents, link, next)
 		if (k->series == s)
-			review(d, k);
+			incident_review(d, k);
 }
 
 void
@@ -674,7 +677,7 @@ incident_dispel(struct diagnosis *d, struct incident *k)
 		return;
 	}
 	k->series = other;
-	what_set(k);
+	incident_what_set(k);
 	k->verdict = VERDICT_WARN;
 	k->passed = 0;
 	k->tries = 0;
@@ -687,7 +690,7 @@ incident_dispel(struct diagnosis *d, struct incident *k)
 
 /* Load the value of a port, and its usual value. */
 static void
-load_port(struct diagnosis_node *cn, const json_t *o,
+incident_load_port(struct diagnosis_node *cn, const json_t *o,
     struct port_shortfall *port)
 {
 	char key[PORT_KEY_BYTES];
@@ -705,7 +708,7 @@ load_port(struct diagnosis_node *cn, const json_t *o,
 }
 
 static int
-load_errors(struct diagnosis *d, uint32_t node, const json_t *o)
+incident_load_errors(struct diagnosis *d, uint32_t node, const json_t *o)
 {
 	const struct link_counter *c = names_link_counter_find(
 	    member_text(o, "counter"));
@@ -725,7 +728,8 @@ load_errors(struct diagnosis *d, uint32_t node, const json_t *o)
 
 /* Load the result of a confirmation run. */
 static void
-load_confirmation(struct diagnosis *d, struct incident *k, const json_t *o)
+incident_load_confirmation(struct diagnosis *d, struct incident *k,
+    const json_t *o)
 {
 	const json_t *c = json_object_get(o, "confirmation");
 	int finding = STR_FIND(confirm_findings, member_text(c, "finding"));
@@ -749,7 +753,7 @@ load_confirmation(struct diagnosis *d, struct incident *k, const json_t *o)
 
 /* Slow pairs named it, and they must be as usual again before it ends. */
 static void
-load_paths(struct diagnosis *d, struct incident *k)
+incident_load_paths(struct diagnosis *d, struct incident *k)
 {
 	struct diagnosis_series *s = k->series;
 	struct drift *of;
@@ -772,7 +776,7 @@ load_paths(struct diagnosis *d, struct incident *k)
 
 /* Close a case in the store that cannot be loaded. */
 static void
-load_refuse(struct diagnosis *d, const json_t *o, const char *why)
+incident_load_refuse(struct diagnosis *d, const json_t *o, const char *why)
 {
 	json_t *over = json_deep_copy(o);
 
@@ -790,7 +794,7 @@ load_refuse(struct diagnosis *d, const json_t *o, const char *why)
 
 /* Find the subject: 0, or -ENOENT. */
 static int
-load_subject(struct diagnosis *d, const json_t *o,
+incident_load_subject(struct diagnosis *d, const json_t *o,
     const struct diagnosis_series *s, enum judge_kind *ret_kind,
     uint32_t *ret_index)
 {
@@ -819,7 +823,7 @@ load_subject(struct diagnosis *d, const json_t *o,
 }
 
 static void
-load_one(struct diagnosis *d, const json_t *o)
+incident_load_one(struct diagnosis *d, const json_t *o)
 {
 	struct diagnosis_series *s = diagnosis_series_stored(d, o);
 	int bad = strcmp(member_text(o, "verdict"), "bad") == 0;
@@ -835,9 +839,10 @@ load_one(struct diagnosis *d, const json_t *o)
 
 	if (!bad && strcmp(member_text(o, "verdict"), "warn") != 0)
 		return;
-	if (s == NULL || what < 0 || load_subject(d, o, s, &kind, &index) < 0 ||
+	if (s == NULL || what < 0 ||
+	    incident_load_subject(d, o, s, &kind, &index) < 0 ||
 	    incident_find(d, kind, index) != NULL) {
-		load_refuse(d, o, "not known to this collector");
+		incident_load_refuse(d, o, "not known to this collector");
 		return;
 	}
 	/* Stuck exchanges and dead paths are detected again if they still
@@ -845,7 +850,7 @@ load_one(struct diagnosis *d, const json_t *o)
 	if (what == WHAT_STUCK ||
 	    (kind == JUDGE_STAGE && s->sort >= CANARY_MAX) ||
 	    (kind == JUDGE_LEAF && what >= WHAT_PORT && what != WHAT_MTU)) {
-		load_refuse(d, o, "the collector restarted");
+		incident_load_refuse(d, o, "the collector restarted");
 		return;
 	}
 	n = kind == JUDGE_NODE ? roster_by_id(d->roster, index) : NULL;
@@ -859,18 +864,18 @@ load_one(struct diagnosis *d, const json_t *o)
 		snprintf(k->rail, sizeof(k->rail), "%s", s->rail);
 	k->verdict = bad ? VERDICT_BAD : VERDICT_WARN;
 	k->since_unix_ns = (uint64_t)member_int(o, "since_unix_ns");
-	load_confirmation(d, k, o);
+	incident_load_confirmation(d, k, o);
 	if (is_paths || kind == JUDGE_STAGE)
-		load_paths(d, k);
+		incident_load_paths(d, k);
 	snprintf(k->text, sizeof(k->text), "%s", member_text(o, "text"));
 	k->expected.ratio = member_number(o, "ratio");
 	k->expected.met = (uint32_t)member_int(o, "met");
 	snprintf(k->port.name, sizeof(k->port.name), "%.31s",
 	    member_text(o, "port"));
 	if (what == WHAT_PORT)
-		load_port(diagnosis_node(d, n), o, &k->port);
+		incident_load_port(diagnosis_node(d, n), o, &k->port);
 	if (what == WHAT_LINK_ERRORS &&
-	    load_errors(d, (uint32_t)n->id, o) < 0) {
+	    incident_load_errors(d, (uint32_t)n->id, o) < 0) {
 		TAILQ_REMOVE(&d->incidents, k, link);
 		incident_free(k);
 		return;
@@ -886,7 +891,7 @@ load_one(struct diagnosis *d, const json_t *o)
 	}
 	snprintf(k->expected.machine, sizeof(k->expected.machine), "%s",
 	    member_text(o, "machine"));
-	source_set(k, &from);
+	incident_source_set(k, &from);
 }
 
 void
@@ -917,6 +922,6 @@ diagnosis_load(struct diagnosis *d, const json_t *verdicts)
 	size_t i;
 
 	json_array_foreach (verdicts, i, o)
-		load_one(d, o);
+		incident_load_one(d, o);
 	diagnosis_leaves_changed(d);
 }

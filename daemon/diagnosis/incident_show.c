@@ -157,7 +157,8 @@ incident_track(const struct incident *k)
 /* Return 1 if the judge names it; if either of two leaves is slow, one of them
  * is enough. */
 static int
-is_named_by(const struct diagnosis_series *s, const struct incident *k)
+incident_show_is_named_by(const struct diagnosis_series *s,
+    const struct incident *k)
 {
 	const struct judge_track *t = judge_track(s->judge, k->kind, k->index);
 	const struct judge_track *other = k->passed &&
@@ -172,10 +173,11 @@ is_named_by(const struct diagnosis_series *s, const struct incident *k)
 struct diagnosis_series *
 incident_naming(struct diagnosis *d, const struct incident *k)
 {
-	if (incident_track(k) != NULL && is_named_by(k->series, k))
+	if (incident_track(k) != NULL &&
+	    incident_show_is_named_by(k->series, k))
 		return k->series;
 	for (size_t i = 0; i < d->series_count; i++)
-		if (is_named_by(&d->series[i], k))
+		if (incident_show_is_named_by(&d->series[i], k))
 			return &d->series[i];
 	return NULL;
 }
@@ -233,7 +235,7 @@ diagnosis_suspects(const struct diagnosis *d)
 /* Return the effect in the rounds with a vote, or in the sums over many
  * rounds. */
 static double
-effect_of(const struct diagnosis *d, const struct incident *k,
+incident_show_effect_of(const struct diagnosis *d, const struct incident *k,
     const struct judge_track *t)
 {
 	int is_loss = series_kind(k->series->sort).is_loss;
@@ -254,7 +256,7 @@ effect_of(const struct diagnosis *d, const struct incident *k,
 }
 
 static const struct drift *
-drift_of(const struct incident *k)
+incident_show_drift_of(const struct incident *k)
 {
 	if (k->kind == JUDGE_STAGE)
 		return k->index < k->series->stages_count
@@ -265,7 +267,7 @@ drift_of(const struct incident *k)
 }
 
 static void
-put_node(const struct diagnosis *d, const struct incident *k,
+incident_show_put_node(const struct diagnosis *d, const struct incident *k,
     struct verdict_evidence *w)
 {
 	const struct diagnosis_node *cn = k->index < d->node_count
@@ -293,7 +295,7 @@ put_node(const struct diagnosis *d, const struct incident *k,
 
 /* Write the next step and its time. */
 static void
-next_write(const struct diagnosis *d, const struct incident *k,
+incident_show_next_write(const struct diagnosis *d, const struct incident *k,
     char ret[VERDICT_NEXT_MAX])
 {
 	uint64_t now_ns = clk_ns();
@@ -322,7 +324,8 @@ next_write(const struct diagnosis *d, const struct incident *k,
 
 /* Write the newest pair, and the name of another partner. */
 static void
-put_stuck(const struct diagnosis *d, uint32_t node, struct verdict_evidence *w)
+incident_show_put_stuck(const struct diagnosis *d, uint32_t node,
+    struct verdict_evidence *w)
 {
 	for (size_t i = 0; i < d->stuck.count; i++) {
 		const struct stuck_pair *p = &d->stuck.pairs[i];
@@ -339,7 +342,7 @@ put_stuck(const struct diagnosis *d, uint32_t node, struct verdict_evidence *w)
 
 /* Write the evidence for an excess of slow pairs, of a node or of a leaf. */
 static void
-put_paths(const struct incident *k, struct verdict_evidence *w)
+incident_show_put_paths(const struct incident *k, struct verdict_evidence *w)
 {
 	const struct diagnosis_series *s = k->series;
 
@@ -363,10 +366,10 @@ put_paths(const struct incident *k, struct verdict_evidence *w)
 }
 
 static void
-put_stage(const struct diagnosis *d, const struct incident *k,
+incident_show_put_stage(const struct diagnosis *d, const struct incident *k,
     struct verdict_evidence *w)
 {
-	const struct drift *now = drift_of(k);
+	const struct drift *now = incident_show_drift_of(k);
 
 	w->stage = &d->stages->list[k->index];
 	w->hole = &k->hole;
@@ -380,10 +383,10 @@ put_stage(const struct diagnosis *d, const struct incident *k,
 
 /* Write the evidence for a drift of a node, leaf or the fleet. */
 static void
-put_past(const struct diagnosis *d, const struct incident *k,
+incident_show_put_past(const struct diagnosis *d, const struct incident *k,
     struct verdict_evidence *w)
 {
-	const struct drift *now = drift_of(k);
+	const struct drift *now = incident_show_drift_of(k);
 
 	w->effect = drift_shift(now);
 	w->rounds = drift_rounds(now);
@@ -397,14 +400,14 @@ put_past(const struct diagnosis *d, const struct incident *k,
 
 /* Write the evidence of its judge or of the sums of its losses. */
 static void
-put_judged(const struct diagnosis *d, const struct incident *k,
+incident_show_put_judged(const struct diagnosis *d, const struct incident *k,
     struct verdict_evidence *w)
 {
 	const struct judge_track *t = incident_track(k);
 	const struct loss_leaf *l = NULL;
 	int is_loss = series_kind(k->series->sort).is_loss;
 
-	w->effect = effect_of(d, k, t);
+	w->effect = incident_show_effect_of(d, k, t);
 	w->rounds = t->rounds;
 	w->host = k->host;
 	w->is_loss = is_loss;
@@ -417,7 +420,7 @@ put_judged(const struct diagnosis *d, const struct incident *k,
 		if (w->rounds == 0 && is_loss &&
 		    loss_sum_of(&d->loss, k->index) != NULL)
 			w->rounds = loss_sum_of(&d->loss, k->index)->epochs;
-		put_node(d, k, w);
+		incident_show_put_node(d, k, w);
 		return;
 	}
 	if (is_loss)
@@ -430,15 +433,15 @@ put_judged(const struct diagnosis *d, const struct incident *k,
 
 /* Write the evidence for each kind. */
 static void
-put_evidence(const struct diagnosis *d, const struct incident *k,
+incident_show_put_evidence(const struct diagnosis *d, const struct incident *k,
     struct verdict_evidence *w)
 {
 	if (k->paths) {
-		put_paths(k, w);
+		incident_show_put_paths(k, w);
 		return;
 	}
 	if (k->kind == JUDGE_STAGE) {
-		put_stage(d, k, w);
+		incident_show_put_stage(d, k, w);
 		return;
 	}
 	switch (k->what) {
@@ -457,7 +460,7 @@ put_evidence(const struct diagnosis *d, const struct incident *k,
 		w->places = k->kind == JUDGE_LEAF;
 		break;
 	case WHAT_STUCK:
-		put_stuck(d, k->index, w);
+		incident_show_put_stuck(d, k->index, w);
 		break;
 	case WHAT_INTERMITTENT:
 		w->effect = k->effect;
@@ -465,7 +468,7 @@ put_evidence(const struct diagnosis *d, const struct incident *k,
 		break;
 	case WHAT_FLEET:
 	case WHAT_DRIFT:
-		put_past(d, k, w);
+		incident_show_put_past(d, k, w);
 		break;
 	case WHAT_PREDICTION:
 		w->effect = -log(k->expected.ratio);
@@ -474,7 +477,7 @@ put_evidence(const struct diagnosis *d, const struct incident *k,
 		w->past = k->expected.machine;
 		break;
 	default:
-		put_judged(d, k, w);
+		incident_show_put_judged(d, k, w);
 	}
 }
 
@@ -489,19 +492,19 @@ incident_write(const struct diagnosis *d, struct incident *k)
 		.test = sort.name,
 		.nic = "" };
 
-	next_write(d, k, next);
+	incident_show_next_write(d, k, next);
 	w.next = next;
 	w.rail = k->what == WHAT_RAIL ? k->rail
 	    : k->kind >= JUDGE_FLEET || k->what == WHAT_NODE ||
 		k->what == WHAT_HOST
 	    ? ""
 	    : k->series->rail;
-	put_evidence(d, k, &w);
+	incident_show_put_evidence(d, k, &w);
 	verdict_text_write(&w, k->text);
 }
 
 static void
-put_errors(const struct link_sum *s, json_t *o)
+incident_show_put_errors(const struct link_sum *s, json_t *o)
 {
 	if (s == NULL)
 		return; /* the incident will end */
@@ -516,7 +519,8 @@ put_errors(const struct link_sum *s, json_t *o)
 /* Write its current place and the switches above: the node may have moved when
  * this is read. */
 static void
-put_place(const struct diagnosis *d, const struct incident *k, json_t *o)
+incident_show_put_place(const struct diagnosis *d, const struct incident *k,
+    json_t *o)
 {
 	const struct topo *topo = roster_topo(d->roster);
 	const char *leaf = k->kind == JUDGE_NODE
@@ -537,10 +541,10 @@ put_place(const struct diagnosis *d, const struct incident *k, json_t *o)
 
 /* Return a logarithm, or for slow pairs a share. */
 static double
-shown_effect(const struct diagnosis *d, const struct incident *k)
+incident_show_shown_effect(const struct diagnosis *d, const struct incident *k)
 {
 	const struct judge_track *t = incident_track(k);
-	const struct drift *drift = drift_of(k);
+	const struct drift *drift = incident_show_drift_of(k);
 
 	if (k->what == WHAT_PREDICTION)
 		return -log(k->expected.ratio);
@@ -551,12 +555,13 @@ shown_effect(const struct diagnosis *d, const struct incident *k)
 	if (k->what == WHAT_INTERMITTENT)
 		return k->effect;
 	if (t != NULL && k->what != WHAT_DRIFT)
-		return effect_of(d, k, t);
+		return incident_show_effect_of(d, k, t);
 	return drift == NULL ? 0 : drift_shift(drift);
 }
 
 static void
-put_confirmation(const struct diagnosis *d, const struct incident *k, json_t *o)
+incident_show_put_confirmation(const struct diagnosis *d,
+    const struct incident *k, json_t *o)
 {
 	if (!k->passed)
 		return;
@@ -574,10 +579,11 @@ put_confirmation(const struct diagnosis *d, const struct incident *k, json_t *o)
 
 /* Write the members of cases of this kind. */
 static void
-put_kind(const struct diagnosis *d, const struct incident *k, json_t *o)
+incident_show_put_kind(const struct diagnosis *d, const struct incident *k,
+    json_t *o)
 {
 	const struct judge_track *t = incident_track(k);
-	const struct drift *drift = drift_of(k);
+	const struct drift *drift = incident_show_drift_of(k);
 
 	if (k->what == WHAT_PREDICTION) {
 		json_object_set_new(o, "ratio", json_real(k->expected.ratio));
@@ -592,7 +598,7 @@ put_kind(const struct diagnosis *d, const struct incident *k, json_t *o)
 		json_object_set_new(o, verdict_text_ports[k->port.fact].usual,
 		    json_real(k->port.usual));
 	} else if (k->what == WHAT_LINK_ERRORS) {
-		put_errors(link_worst(&d->links, k->index), o);
+		incident_show_put_errors(link_worst(&d->links, k->index), o);
 	} else if (k->what == WHAT_MTU) {
 		json_object_set_new(o, "mtu", json_integer(k->hole.mtu));
 	} else if (k->what == WHAT_DRIFT || t == NULL) {
@@ -601,13 +607,14 @@ put_kind(const struct diagnosis *d, const struct incident *k, json_t *o)
 	} else {
 		json_object_set_new(o, "rounds", json_integer(t->rounds));
 		json_object_set_new(o, "clean_rounds", json_integer(t->clean));
-		put_confirmation(d, k, o);
+		incident_show_put_confirmation(d, k, o);
 	}
 }
 
 /* Write where and how it was measured. */
 static void
-put_source(const struct diagnosis *d, const struct incident *k, json_t *o)
+incident_show_put_source(const struct diagnosis *d, const struct incident *k,
+    json_t *o)
 {
 	if (k->slurm != NULL)
 		json_object_set(o, "slurm", k->slurm);
@@ -623,7 +630,7 @@ put_source(const struct diagnosis *d, const struct incident *k, json_t *o)
 	if (k->kind == JUDGE_NODE)
 		json_object_set_new(o, "node", json_string(k->subject));
 	if (k->kind < JUDGE_FLEET)
-		put_place(d, k, o);
+		incident_show_put_place(d, k, o);
 	json_object_set_new(o, "partners",
 	    json_string(names_partners[k->series->partners]));
 }
@@ -649,9 +656,10 @@ incident_json(const struct diagnosis *d, const struct incident *k)
 	    k->launcher != NULL ? k->launcher : "");
 	if (!k->over && incident_pending(d, k->kind, k->index, pending))
 		json_object_set_new(o, "pending", json_string(pending));
-	put_source(d, k, o);
-	json_object_set_new(o, "effect", json_real(shown_effect(d, k)));
-	put_kind(d, k, o);
+	incident_show_put_source(d, k, o);
+	json_object_set_new(o, "effect",
+	    json_real(incident_show_shown_effect(d, k)));
+	incident_show_put_kind(d, k, o);
 	return o;
 }
 

@@ -14,7 +14,7 @@
 /* ---- one value against its own past ---- */
 
 static json_t *
-drift_row(const struct drift *p)
+learned_drift_row(const struct drift *p)
 {
 	return json_pack("[f, f, f, f, i, f, i, f, i, i]", p->mean, p->var,
 	    p->now, p->level, (int)p->n, p->sums.up, (int)p->sums.up_rounds,
@@ -22,14 +22,14 @@ drift_row(const struct drift *p)
 }
 
 static double
-number_at(const json_t *a, size_t i)
+learned_number_at(const json_t *a, size_t i)
 {
 	return json_number_value(json_array_get(a, i));
 }
 
 /* Return 0, or -1 for an invalid row. */
 static int
-drift_read(const json_t *a, struct drift *p)
+learned_drift_read(const json_t *a, struct drift *p)
 {
 	json_int_t n = json_integer_value(json_array_get(a, 4));
 
@@ -37,16 +37,16 @@ drift_read(const json_t *a, struct drift *p)
 		return -1;
 	for (size_t i = 0; i < 10; i++)
 		if (!json_is_number(json_array_get(a, i)) ||
-		    !isfinite(number_at(a, i)))
+		    !isfinite(learned_number_at(a, i)))
 			return -1;
-	p->mean = number_at(a, 0);
-	p->var = fmax(0, number_at(a, 1));
-	p->now = number_at(a, 2);
-	p->level = number_at(a, 3);
+	p->mean = learned_number_at(a, 0);
+	p->var = fmax(0, learned_number_at(a, 1));
+	p->now = learned_number_at(a, 2);
+	p->level = learned_number_at(a, 3);
 	p->n = (uint32_t)n;
-	p->sums.up = number_at(a, 5);
+	p->sums.up = learned_number_at(a, 5);
 	p->sums.up_rounds = (unsigned)json_integer_value(json_array_get(a, 6));
-	p->sums.down = number_at(a, 7);
+	p->sums.down = learned_number_at(a, 7);
 	p->sums.down_rounds = (unsigned)json_integer_value(
 	    json_array_get(a, 8));
 	p->from = json_integer_value(json_array_get(a, 9)) == DRIFT_OWN
@@ -59,7 +59,7 @@ drift_read(const json_t *a, struct drift *p)
 
 /* Return the effect that a confirmation run dismissed, or NULL. */
 static json_t *
-hold_row(const struct judge_track *t)
+learned_hold_row(const struct judge_track *t)
 {
 	return t == NULL || t->hold == 0
 	    ? NULL
@@ -67,19 +67,19 @@ hold_row(const struct judge_track *t)
 }
 
 static void
-hold_load(struct diagnosis_series *s, enum judge_kind kind, uint32_t index,
-    const json_t *a)
+learned_hold_load(struct diagnosis_series *s, enum judge_kind kind,
+    uint32_t index, const json_t *a)
 {
 	json_int_t rounds = json_integer_value(json_array_get(a, 1));
 
 	if (json_array_size(a) == 2 && rounds > 0 && rounds <= UINT16_MAX &&
-	    isfinite(number_at(a, 0)))
-		judge_hold_restore(s->judge, kind, index, number_at(a, 0),
-		    (uint32_t)rounds);
+	    isfinite(learned_number_at(a, 0)))
+		judge_hold_restore(s->judge, kind, index,
+		    learned_number_at(a, 0), (uint32_t)rounds);
 }
 
 static json_t *
-leaves_json(const struct diagnosis *d, const struct diagnosis_series *s)
+learned_leaves_json(const struct diagnosis *d, const struct diagnosis_series *s)
 {
 	json_t *list = json_array();
 
@@ -87,7 +87,7 @@ leaves_json(const struct diagnosis *d, const struct diagnosis_series *s)
 		const struct judge_track *t = judge_track(s->judge, JUDGE_LEAF,
 		    l);
 		json_t *o = json_pack("{s:s}", "leaf", d->leaves[l]);
-		json_t *hold = hold_row(t);
+		json_t *hold = learned_hold_row(t);
 
 		if (t != NULL && t->past_n > 0)
 			json_object_set_new(o, "past",
@@ -95,7 +95,7 @@ leaves_json(const struct diagnosis *d, const struct diagnosis_series *s)
 				(int)t->past_n));
 		if (l < s->paths_count && s->paths[l].n > 0) {
 			json_object_set_new(o, "paths",
-			    drift_row(&s->paths[l]));
+			    learned_drift_row(&s->paths[l]));
 			json_object_set_new(o, "jobs",
 			    json_pack("[f, f, f, f]", s->paths_now[l],
 				s->busy_now[l], s->jobs_slow[l],
@@ -111,7 +111,8 @@ leaves_json(const struct diagnosis *d, const struct diagnosis_series *s)
 }
 
 static void
-leaf_load(struct diagnosis *d, struct diagnosis_series *s, const json_t *o)
+learned_leaf_load(struct diagnosis *d, struct diagnosis_series *s,
+    const json_t *o)
 {
 	uint32_t l = diagnosis_leaf(d, member_text(o, "leaf"));
 	const json_t *past = json_object_get(o, "past");
@@ -120,24 +121,24 @@ leaf_load(struct diagnosis *d, struct diagnosis_series *s, const json_t *o)
 
 	if (l == SCORE_NO_LEAF)
 		return;
-	if (n > 0 && n <= UINT16_MAX && isfinite(number_at(past, 0)))
-		judge_leaf_restore(s->judge, l, number_at(past, 0),
+	if (n > 0 && n <= UINT16_MAX && isfinite(learned_number_at(past, 0)))
+		judge_leaf_restore(s->judge, l, learned_number_at(past, 0),
 		    (uint32_t)n);
-	hold_load(s, JUDGE_LEAF, l, json_object_get(o, "hold"));
+	learned_hold_load(s, JUDGE_LEAF, l, json_object_get(o, "hold"));
 	series_drift_room(d, s, d->leaf_count);
-	if (drift_read(json_object_get(o, "paths"), &s->paths[l]) < 0 ||
+	if (learned_drift_read(json_object_get(o, "paths"), &s->paths[l]) < 0 ||
 	    json_array_size(jobs) != 4)
 		return;
-	s->paths_now[l] = number_at(jobs, 0);
-	s->busy_now[l] = number_at(jobs, 1);
-	s->jobs_slow[l] = number_at(jobs, 2);
-	s->jobs_busy[l] = number_at(jobs, 3);
+	s->paths_now[l] = learned_number_at(jobs, 0);
+	s->busy_now[l] = learned_number_at(jobs, 1);
+	s->jobs_slow[l] = learned_number_at(jobs, 2);
+	s->jobs_busy[l] = learned_number_at(jobs, 3);
 }
 
 /* ---- stages, members, the fleet ---- */
 
 static json_t *
-stages_json(const struct diagnosis *d, const struct diagnosis_series *s)
+learned_stages_json(const struct diagnosis *d, const struct diagnosis_series *s)
 {
 	json_t *list = json_array();
 
@@ -150,12 +151,13 @@ stages_json(const struct diagnosis *d, const struct diagnosis_series *s)
 				d->stages->list[k].switches != NULL
 				    ? d->stages->list[k].switches
 				    : "",
-				"paths", drift_row(&s->stages[k])));
+				"paths", learned_drift_row(&s->stages[k])));
 	return list;
 }
 
 static json_t *
-members_json(const struct diagnosis *d, const struct diagnosis_series *s)
+learned_members_json(const struct diagnosis *d,
+    const struct diagnosis_series *s)
 {
 	json_t *list = json_array();
 
@@ -174,7 +176,7 @@ members_json(const struct diagnosis *d, const struct diagnosis_series *s)
 }
 
 static json_t *
-fleet_json(const struct diagnosis_series *s)
+learned_fleet_json(const struct diagnosis_series *s)
 {
 	json_t *hours = json_array();
 
@@ -182,13 +184,13 @@ fleet_json(const struct diagnosis_series *s)
 		json_array_append_new(hours,
 		    json_pack("[f, i]", s->fleet_hour[h],
 			(int)s->fleet_hour_n[h]));
-	return json_pack("{s:o, s:o}", "level", drift_row(&s->fleet), "hours",
-	    hours);
+	return json_pack("{s:o, s:o}", "level", learned_drift_row(&s->fleet),
+	    "hours", hours);
 }
 
 /* Return the wander of nodes and leaves. */
 static json_t *
-wander_json(const struct diagnosis_series *s)
+learned_wander_json(const struct diagnosis_series *s)
 {
 	json_t *a = json_pack("[f, i, f, f, i, f]", s->wander.var,
 	    (int)s->wander.rounds, s->wander.nodes, s->paths_wander.var,
@@ -202,34 +204,35 @@ wander_json(const struct diagnosis_series *s)
 }
 
 static struct wander
-wander_at(const json_t *a, size_t i)
+learned_wander_at(const json_t *a, size_t i)
 {
-	return (struct wander){ fmax(0, number_at(a, i)),
+	return (struct wander){ fmax(0, learned_number_at(a, i)),
 		(uint32_t)json_integer_value(json_array_get(a, i + 1)),
-		number_at(a, i + 2) };
+		learned_number_at(a, i + 2) };
 }
 
 static void
-wander_load(struct diagnosis_series *s, const json_t *a)
+learned_wander_load(struct diagnosis_series *s, const json_t *a)
 {
 	struct judge_fleet f;
 
 	if (json_array_size(a) != JUDGE_FLEET_NUMBERS + 6)
 		return;
 	for (size_t i = 0; i < JUDGE_FLEET_NUMBERS; i++)
-		f.number[i] = number_at(a, i + 6);
+		f.number[i] = learned_number_at(a, i + 6);
 	judge_fleet_restore(s->judge, &f);
-	s->wander = wander_at(a, 0);
-	s->paths_wander = wander_at(a, 3);
+	s->wander = learned_wander_at(a, 0);
+	s->paths_wander = learned_wander_at(a, 3);
 }
 
 static json_t *
-holds_json(const struct diagnosis *d, const struct diagnosis_series *s)
+learned_holds_json(const struct diagnosis *d, const struct diagnosis_series *s)
 {
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < judge_count(s->judge, JUDGE_NODE); i++) {
-		json_t *row = hold_row(judge_track(s->judge, JUDGE_NODE, i));
+		json_t *row = learned_hold_row(
+		    judge_track(s->judge, JUDGE_NODE, i));
 
 		if (row != NULL)
 			json_array_append_new(list,
@@ -243,16 +246,17 @@ void
 learned_put(const struct diagnosis *d, const struct diagnosis_series *s,
     json_t *record)
 {
-	json_object_set_new(record, "leaves", leaves_json(d, s));
-	json_object_set_new(record, "stages", stages_json(d, s));
-	json_object_set_new(record, "members", members_json(d, s));
-	json_object_set_new(record, "holds", holds_json(d, s));
-	json_object_set_new(record, "fleet", fleet_json(s));
-	json_object_set_new(record, "wander", wander_json(s));
+	json_object_set_new(record, "leaves", learned_leaves_json(d, s));
+	json_object_set_new(record, "stages", learned_stages_json(d, s));
+	json_object_set_new(record, "members", learned_members_json(d, s));
+	json_object_set_new(record, "holds", learned_holds_json(d, s));
+	json_object_set_new(record, "fleet", learned_fleet_json(s));
+	json_object_set_new(record, "wander", learned_wander_json(s));
 }
 
 static void
-member_load(struct diagnosis *d, struct diagnosis_series *s, const json_t *o)
+learned_member_load(struct diagnosis *d, struct diagnosis_series *s,
+    const json_t *o)
 {
 	const struct node *n = roster_find(d->roster, member_text(o, "node"));
 	const json_t *a = json_object_get(o, "member");
@@ -261,9 +265,9 @@ member_load(struct diagnosis *d, struct diagnosis_series *s, const json_t *o)
 	if (n == NULL || json_array_size(a) != 5)
 		return;
 	m = series_drift_member(s, (uint32_t)n->id);
-	m->sum = number_at(a, 0);
-	m->share = number_at(a, 1);
-	m->rest = number_at(a, 2);
+	m->sum = learned_number_at(a, 0);
+	m->share = learned_number_at(a, 1);
+	m->rest = learned_number_at(a, 2);
 	m->rounds = (uint32_t)json_integer_value(json_array_get(a, 3));
 	m->raised = json_integer_value(json_array_get(a, 4)) != 0;
 }
@@ -275,35 +279,35 @@ learned_load(struct diagnosis *d, struct diagnosis_series *s,
 	const json_t *fleet = json_object_get(record, "fleet"), *o;
 	size_t i;
 
-	wander_load(s, json_object_get(record, "wander"));
+	learned_wander_load(s, json_object_get(record, "wander"));
 	member_foreach (record, "leaves", i, o)
-		leaf_load(d, s, o);
+		learned_leaf_load(d, s, o);
 	series_drift_room(d, s, d->leaf_count);
 	member_foreach (record, "stages", i, o) {
 		uint32_t k = spines_find(d, member_text(o, "switches"));
 
 		if (k != STAGE_NONE)
-			(void)drift_read(json_object_get(o, "paths"),
+			(void)learned_drift_read(json_object_get(o, "paths"),
 			    &s->stages[k]);
 	}
 	member_foreach (record, "members", i, o)
-		member_load(d, s, o);
+		learned_member_load(d, s, o);
 	member_foreach (record, "holds", i, o) {
 		const struct node *n = roster_find(d->roster,
 		    member_text(o, "node"));
 
 		if (n != NULL)
-			hold_load(s, JUDGE_NODE, (uint32_t)n->id,
+			learned_hold_load(s, JUDGE_NODE, (uint32_t)n->id,
 			    json_object_get(o, "hold"));
 	}
-	(void)drift_read(json_object_get(fleet, "level"), &s->fleet);
+	(void)learned_drift_read(json_object_get(fleet, "level"), &s->fleet);
 	member_foreach (fleet, "hours", i, o) {
 		json_int_t n = json_integer_value(json_array_get(o, 1));
 
 		if (i >= 24 || n < 0 || n > DRIFT_MEMORY ||
-		    !isfinite(number_at(o, 0)))
+		    !isfinite(learned_number_at(o, 0)))
 			continue;
-		s->fleet_hour[i] = number_at(o, 0);
+		s->fleet_hour[i] = learned_number_at(o, 0);
 		s->fleet_hour_n[i] = (uint32_t)n;
 	}
 }

@@ -38,7 +38,7 @@ struct link_rate {
  * of one class are comparable. If the table is full, the last class contains
  * all others. */
 static uint8_t
-class_of(struct diagnosis *d, const struct node *n)
+link_rates_class_of(struct diagnosis *d, const struct node *n)
 {
 	const json_t *gpus = json_object_get(n->inventory, "gpus");
 	char name[LINK_PORT_MAX] = "no GPU";
@@ -60,7 +60,7 @@ class_of(struct diagnosis *d, const struct node *n)
 }
 
 static struct link_rate *
-rate_need(struct diagnosis_node *cn, const char *port,
+link_rates_rate_need(struct diagnosis_node *cn, const char *port,
     const struct link_counter *counter)
 {
 	struct link_rate *r = cn->rates;
@@ -84,7 +84,7 @@ link_rates_take(struct diagnosis *d, const struct node *n, double span_s)
 {
 	struct diagnosis_node *cn = diagnosis_node(d, n);
 
-	cn->link_class = class_of(d, n);
+	cn->link_class = link_rates_class_of(d, n);
 	for (size_t i = 0; i < cn->rate_count;) {
 		struct link_rate *r = &cn->rates[i];
 
@@ -103,7 +103,8 @@ link_rates_take(struct diagnosis *d, const struct node *n, double span_s)
 		for (size_t k = 0; k < row->count; k++) {
 			const struct link_counter *c = row->list[k].counter;
 			uint64_t by = row->list[k].errors;
-			struct link_rate *r = rate_need(cn, row->name, c);
+			struct link_rate *r = link_rates_rate_need(cn,
+			    row->name, c);
 
 			if (r == NULL)
 				continue;
@@ -147,8 +148,8 @@ link_rates_of(const struct diagnosis *d, const struct node *n, const char *port,
 
 /* Write a port with its inventory, its counters and their judgement. */
 static void
-put_port(const struct diagnosis *d, const struct node *n, const json_t *judged,
-    const char *port, json_t *list)
+link_rates_put_port(const struct diagnosis *d, const struct node *n,
+    const json_t *judged, const char *port, json_t *list)
 {
 	static const char *const kinds[] = { "nics", "gpus" };
 	json_t *o, *have, *row;
@@ -199,9 +200,9 @@ diagnosis_node_links(const struct diagnosis *d, const struct node *n)
 	size_t i;
 
 	for (i = 0; cn != NULL && i < cn->rate_count; i++)
-		put_port(d, n, judged, cn->rates[i].port, list);
+		link_rates_put_port(d, n, judged, cn->rates[i].port, list);
 	for (i = 0; p != NULL && i < p->count; i++)
-		put_port(d, n, judged, p->sums[i].port, list);
+		link_rates_put_port(d, n, judged, p->sums[i].port, list);
 	member_foreach (n->inventory, "nics", i, have) {
 		const char *port = member_text(have, "port");
 
@@ -209,10 +210,11 @@ diagnosis_node_links(const struct diagnosis *d, const struct node *n)
 		    member_text(have, "name"), port[0] != '\0' ? "/" : "",
 		    port);
 		if (strcmp(member_text(have, "kind"), "virtual") != 0)
-			put_port(d, n, judged, name, list);
+			link_rates_put_port(d, n, judged, name, list);
 	}
 	member_foreach (n->inventory, "gpus", i, have)
-		put_port(d, n, judged, member_text(have, "pci"), list);
+		link_rates_put_port(d, n, judged, member_text(have, "pci"),
+		    list);
 	json_decref(judged);
 	return json_pack("{s:s, s:s, s:b, s:s, s:o}", "node", n->name, "leaf",
 	    n->leaf, "watched", member_bool(n->inventory, "links"), "class",
@@ -231,7 +233,7 @@ struct worst {
 
 /* Insert into the sorted list of its kind. */
 static void
-worst_take(struct worst w[WORST_MAX], const struct node *n,
+link_rates_worst_take(struct worst w[WORST_MAX], const struct node *n,
     const struct link_rate *r)
 {
 	for (int i = 0; i < WORST_MAX; i++) {
@@ -246,7 +248,7 @@ worst_take(struct worst w[WORST_MAX], const struct node *n,
 
 /* Return how many ports of a node had errors of a kind in the last hour. */
 static uint64_t
-ports_with(const struct diagnosis_node *cn, int kind)
+link_rates_ports_with(const struct diagnosis_node *cn, int kind)
 {
 	uint64_t count = 0;
 
@@ -286,12 +288,14 @@ diagnosis_link_health(const struct diagnosis *d)
 			continue;
 		ports[cn->link_class - 1] += d->links.places[n->id].ports;
 		for (int k = 0; k < LINK_KIND_MAX; k++)
-			with[cn->link_class - 1][k] += ports_with(cn, k);
+			with[cn->link_class - 1][k] += link_rates_ports_with(cn,
+			    k);
 		for (size_t k = 0; k < cn->rate_count; k++)
 			if (cn->rates[k].counter->kind < LINK_ERROR_MAX &&
 			    cn->rates[k].hour >= 0.5)
-				worst_take(worst[cn->rates[k].counter->kind], n,
-				    &cn->rates[k]);
+				link_rates_worst_take(worst[cn->rates[k]
+								.counter->kind],
+				    n, &cn->rates[k]);
 	}
 	for (size_t c = 0; c < d->link_class_count; c++) {
 		kinds = json_object();

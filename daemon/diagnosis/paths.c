@@ -19,8 +19,8 @@
 
 /* Report once, after enough consecutive epochs. */
 static void
-tell(struct diagnosis *d, const struct mesh_path *one, int epochs, int enough,
-    const char *text)
+paths_tell(struct diagnosis *d, const struct mesh_path *one, int epochs,
+    int enough, const char *text)
 {
 	struct err err;
 
@@ -36,7 +36,7 @@ tell(struct diagnosis *d, const struct mesh_path *one, int epochs, int enough,
 /* Report paths that no place explains. A dead path may be a link that has just
  * failed. */
 static void
-tell_rest(struct diagnosis *d, const struct holes *h)
+paths_tell_rest(struct diagnosis *d, const struct holes *h)
 {
 	char text[200 + 2 * TOPO_LEAF_MAX], where[50 + 2 * TOPO_LEAF_MAX] = "";
 	uint32_t a, b;
@@ -59,7 +59,7 @@ tell_rest(struct diagnosis *d, const struct holes *h)
 		    "it",
 		    h->one->large_bytes, h->rest, h->count, MESH_PACKET_BYTES,
 		    where);
-		tell(d, h->one, d->hole_epochs, 1, text);
+		paths_tell(d, h->one, d->hole_epochs, 1, text);
 	}
 	d->dead_epochs = h->dead > 0 ? d->dead_epochs + 1 : 0;
 	if (h->dead > 0) {
@@ -67,7 +67,7 @@ tell_rest(struct diagnosis *d, const struct holes *h)
 		    "nothing arrives on %zu of %zu paths, though both ends are "
 		    "answered by others",
 		    h->dead, h->count);
-		tell(d, h->dead_one, d->dead_epochs, 2, text);
+		paths_tell(d, h->dead_one, d->dead_epochs, 2, text);
 	}
 }
 
@@ -75,7 +75,7 @@ tell_rest(struct diagnosis *d, const struct holes *h)
  * path may be a link that has just failed, so dead stages are reported in the
  * second epoch. */
 static void
-tell_spines(struct diagnosis *d, struct holes *h)
+paths_tell_spines(struct diagnosis *d, struct holes *h)
 {
 	struct hole_place *of[2] = { h->spines, h->dead_spines };
 	char text[300];
@@ -140,8 +140,8 @@ diagnosis_paths(struct diagnosis *d, const struct mesh_path *paths,
 		incident_mtu(d, JUDGE_NODE, i, &h.nodes[i]);
 	for (uint32_t i = 0; i < h.leaf_count; i++)
 		incident_mtu(d, JUDGE_LEAF, i, &h.leaves[i]);
-	tell_spines(d, &h);
-	tell_rest(d, &h);
+	paths_tell_spines(d, &h);
+	paths_tell_rest(d, &h);
 	free(h.spines);
 	free(h.dead_spines);
 	free(h.nodes);

@@ -30,7 +30,7 @@
 #define KEY_BYTES (TOPO_LEAF_MAX + PORT_KEY_BYTES)
 
 static void
-leaf_key(const struct node *n, const json_t *nic, enum port_fact fact,
+ports_leaf_key(const struct node *n, const json_t *nic, enum port_fact fact,
     char ret[KEY_BYTES])
 {
 	char key[PORT_KEY_BYTES];
@@ -42,7 +42,7 @@ leaf_key(const struct node *n, const json_t *nic, enum port_fact fact,
 /* Return the value of a port; NAN: not comparable. A port that is down has no
  * rate, and a bridge or tunnel may have any MTU. */
 static double
-have_of(const json_t *nic, enum port_fact fact)
+ports_have_of(const json_t *nic, enum port_fact fact)
 {
 	if (fact == PORT_MTU &&
 	    (strcmp(member_text(nic, "kind"), "virtual") == 0 ||
@@ -53,18 +53,18 @@ have_of(const json_t *nic, enum port_fact fact)
 
 /* Count ports by key and value. */
 static void
-count_leaves(const struct node *n, enum port_fact fact, json_t *all)
+ports_count_leaves(const struct node *n, enum port_fact fact, json_t *all)
 {
 	char key[KEY_BYTES], value[32];
 	json_t *nic, *values;
 	size_t i;
 
 	member_foreach (n->inventory, "nics", i, nic) {
-		double x = have_of(nic, fact);
+		double x = ports_have_of(nic, fact);
 
 		if (!(x >= 0) || n->leaf[0] == '\0')
 			continue;
-		leaf_key(n, nic, fact, key);
+		ports_leaf_key(n, nic, fact, key);
 		snprintf(value, sizeof(value), "%.0f", x);
 		values = json_object_get(all, key);
 		if (values == NULL) {
@@ -78,7 +78,7 @@ count_leaves(const struct node *n, enum port_fact fact, json_t *all)
 
 /* Return the value that more than half of them have; NAN: no such value. */
 static double
-usual_of(const json_t *leaves, const struct node *n, const json_t *nic,
+ports_usual_of(const json_t *leaves, const struct node *n, const json_t *nic,
     enum port_fact fact)
 {
 	char key[KEY_BYTES];
@@ -87,7 +87,7 @@ usual_of(const json_t *leaves, const struct node *n, const json_t *nic,
 	double x = NAN;
 	json_t *count;
 
-	leaf_key(n, nic, fact, key);
+	ports_leaf_key(n, nic, fact, key);
 	json_object_foreach (json_object_get(leaves, key), value, count) {
 		all += json_integer_value(count);
 		if (json_integer_value(count) > most) {
@@ -100,16 +100,17 @@ usual_of(const json_t *leaves, const struct node *n, const json_t *nic,
 
 /* Check one port; return 1 if its value is below the usual one. */
 static int
-look_at(struct diagnosis_node *cn, const struct node *n, const json_t *nic,
-    enum port_fact fact, const json_t *leaves, struct port_shortfall *ret)
+ports_look_at(struct diagnosis_node *cn, const struct node *n,
+    const json_t *nic, enum port_fact fact, const json_t *leaves,
+    struct port_shortfall *ret)
 {
 	const struct port_fact_row *row = &verdict_text_ports[fact];
-	double now = have_of(nic, fact), usual;
+	double now = ports_have_of(nic, fact), usual;
 	char key[PORT_KEY_BYTES];
 
 	if (!(now >= 0))
 		return 0;
-	usual = usual_of(leaves, n, nic, fact);
+	usual = ports_usual_of(leaves, n, nic, fact);
 	if (row->is_kept) {
 		port_key(member_text(nic, "name"), fact, key);
 		json_object_set_new(cn->ports, key,
@@ -127,7 +128,7 @@ look_at(struct diagnosis_node *cn, const struct node *n, const json_t *nic,
 
 /* Report the worst: the first fact, and of this fact the smallest share. */
 static void
-look(struct diagnosis *d, const struct node *n, const json_t *leaves)
+ports_look(struct diagnosis *d, const struct node *n, const json_t *leaves)
 {
 	struct diagnosis_node *cn = diagnosis_node(d, n);
 	struct port_shortfall worst = { .name = "" }, seen;
@@ -138,7 +139,7 @@ look(struct diagnosis *d, const struct node *n, const json_t *leaves)
 		cn->ports = json_object();
 	for (int f = 0; f < PORT_FACT_MAX; f++)
 		member_foreach (n->inventory, "nics", i, nic)
-			if (look_at(cn, n, nic, (enum port_fact)f, leaves,
+			if (ports_look_at(cn, n, nic, (enum port_fact)f, leaves,
 				&seen) &&
 			    (worst.name[0] == '\0' ||
 				(worst.fact == seen.fact &&
@@ -152,7 +153,7 @@ look(struct diagnosis *d, const struct node *n, const json_t *leaves)
 /* Read a port's largest counter of each kind; a counter that is a fact comes
  * first. */
 static struct link_port
-read_port(const struct port_counters *row)
+ports_read_port(const struct port_counters *row)
 {
 	struct link_port port = { .name = row->name };
 
@@ -173,7 +174,7 @@ read_port(const struct port_counters *row)
 }
 
 static void
-take_links(struct diagnosis *d, struct node *n)
+ports_take_links(struct diagnosis *d, struct node *n)
 {
 	size_t count = n->links->count;
 	struct link_port *ports = xcalloc(count + 1, sizeof(*ports)), *p;
@@ -183,7 +184,7 @@ take_links(struct diagnosis *d, struct node *n)
 
 	for (size_t i = 0; i < count; i++) {
 		p = &ports[i];
-		*p = read_port(&n->links->ports[i]);
+		*p = ports_read_port(&n->links->ports[i]);
 		/* A single event is relevant for the job on the node; other
 		 * counters are rates, and a verdict reports them when they are
 		 * too high. */
@@ -226,7 +227,7 @@ ports_tick(struct diagnosis *d)
 		d->ports_new |= cn->nics_serial != n->nics_serial;
 		cn->nics_serial = n->nics_serial;
 		if (n->links != NULL && n->state != AGENT_MAINTENANCE)
-			take_links(d, n);
+			ports_take_links(d, n);
 	}
 	if (!d->ports_new || now_ns < d->ports_ns)
 		return;
@@ -234,11 +235,11 @@ ports_tick(struct diagnosis *d)
 	leaves = json_object();
 	for (size_t i = 0; i < roster_ids(d->roster); i++)
 		for (int f = 0; f < PORT_FACT_MAX; f++)
-			count_leaves(roster_by_id(d->roster, i),
+			ports_count_leaves(roster_by_id(d->roster, i),
 			    (enum port_fact)f, leaves);
 	for (size_t i = 0; i < roster_ids(d->roster); i++)
 		if (roster_by_id(d->roster, i)->state != AGENT_MAINTENANCE)
-			look(d, roster_by_id(d->roster, i), leaves);
+			ports_look(d, roster_by_id(d->roster, i), leaves);
 	json_decref(leaves);
 	d->ports_ns = now_ns +
 	    (uint64_t)fmax(LOOK_NS, LOOK_OF * (double)(clk_ns() - now_ns));

@@ -193,7 +193,7 @@ series_drift_of(const struct diagnosis_series *s, uint32_t node)
 
 /* Return the effect of its last round in that series. */
 static double
-last_effect(const struct diagnosis_series *s, uint32_t node)
+rounds_last_effect(const struct diagnosis_series *s, uint32_t node)
 {
 	const struct judge_track *t = judge_track(s->judge, JUDGE_NODE, node);
 
@@ -221,7 +221,7 @@ diagnosis_rail_or_node(struct diagnosis *d, struct diagnosis_series *s,
 			span = (uint64_t)i;
 	for (size_t i = 0; i < d->series_count; i++) {
 		struct diagnosis_series *r = &d->series[i];
-		double effect = last_effect(r, node);
+		double effect = rounds_last_effect(r, node);
 
 		if (r->rail[0] == '\0' || r->sort != s->sort ||
 		    r->partners != s->partners ||
@@ -230,11 +230,11 @@ diagnosis_rail_or_node(struct diagnosis *d, struct diagnosis_series *s,
 		    all->rounds - r->heard_round > span)
 			continue;
 		effects[count++] = effect;
-		if (worst == NULL || effect > last_effect(worst, node))
+		if (worst == NULL || effect > rounds_last_effect(worst, node))
 			worst = r;
 	}
 	for (size_t i = 0; i < count; i++)
-		slow += effects[i] >= last_effect(worst, node) / 2;
+		slow += effects[i] >= rounds_last_effect(worst, node) / 2;
 	if (count > 0 && 2 * slow <= count) {
 		worst = s == all ? worst : s;
 		t = judge_track(worst->judge, JUDGE_NODE, node);
@@ -255,7 +255,7 @@ diagnosis_is_new_boot(const struct node *n, const struct diagnosis_node *cn)
 }
 
 static void
-make_room(struct diagnosis *d, size_t count)
+rounds_make_room(struct diagnosis *d, size_t count)
 {
 	if (count <= d->obs_cap)
 		return;
@@ -265,7 +265,7 @@ make_room(struct diagnosis *d, size_t count)
 }
 
 static uint32_t
-kind_number(struct diagnosis *d, const char *name)
+rounds_kind_number(struct diagnosis *d, const char *name)
 {
 	const json_t *at = json_object_get(d->kinds, name);
 	json_int_t next = (json_int_t)json_object_size(d->kinds) + 1;
@@ -279,7 +279,7 @@ kind_number(struct diagnosis *d, const char *name)
 /* Nodes of one kind are peers: same CPU, same GPUs, and a fastest NIC of the
  * same model and the same best rate. */
 static void
-find_kind(struct diagnosis *d, const struct node *node,
+rounds_find_kind(struct diagnosis *d, const struct node *node,
     struct diagnosis_node *cn)
 {
 	const char *model = "", *driver = "";
@@ -304,12 +304,13 @@ find_kind(struct diagnosis *d, const struct node *node,
 	    model, driver, member_text(node->inventory, "cpu"),
 	    json_array_size(gpus),
 	    member_text(json_array_get(gpus, 0), "model"));
-	cn->rate_kind = kind_number(d, rate);
-	cn->kind = kind_number(d, name);
+	cn->rate_kind = rounds_kind_number(d, rate);
+	cn->kind = rounds_kind_number(d, name);
 }
 
 static void
-observe_one(struct diagnosis *d, size_t n, const struct node *node, double x)
+rounds_observe_one(struct diagnosis *d, size_t n, const struct node *node,
+    double x)
 {
 	struct diagnosis_node *cn = diagnosis_node(d, node);
 
@@ -317,7 +318,7 @@ observe_one(struct diagnosis *d, size_t n, const struct node *node, double x)
 	    cn->kind_bps < cn->rated_bps) {
 		cn->fastest_serial = node->nics_serial;
 		cn->kind_bps = cn->rated_bps;
-		find_kind(d, node, cn);
+		rounds_find_kind(d, node, cn);
 	}
 	d->obs[n] = (struct score_obs){ .place = (uint32_t)node->id,
 		.peers = cn->kind,
@@ -328,7 +329,7 @@ observe_one(struct diagnosis *d, size_t n, const struct node *node, double x)
 /* Nodes of a kind that is too small in this round are compared with the largest
  * kind that has NICs of the same rate. */
 static void
-find_peers(struct diagnosis *d, size_t count)
+rounds_find_peers(struct diagnosis *d, size_t count)
 {
 	size_t kinds = json_object_size(d->kinds) + 1;
 	uint32_t *of = xcalloc(kinds, sizeof(*of));
@@ -357,7 +358,7 @@ find_peers(struct diagnosis *d, size_t count)
 /* The better half of a node's pairs counts, so that a node with good partners
  * is not an outlier. */
 static size_t
-observe_losses(struct diagnosis *d, const struct round *round, int sort)
+rounds_observe_losses(struct diagnosis *d, const struct round *round, int sort)
 {
 	/* A leaf's bad uplink makes all of its nodes and their partners
 	 * lose. */
@@ -365,25 +366,25 @@ observe_losses(struct diagnosis *d, const struct round *round, int sort)
 	    loss_leaves_raised(&d->loss) > 0;
 	size_t n = 0;
 
-	make_room(d, round->row_count);
+	rounds_make_room(d, round->row_count);
 	for (size_t i = 0; i < round->row_count; i++) {
 		const struct round_row *o = &round->rows[i];
 		double lost = is_uplink ? 0 : o->good_lost;
 		double sent = o->good_sent;
 
 		if (lost >= 0 && sent >= 1)
-			observe_one(d, n++, o->node,
+			rounds_observe_one(d, n++, o->node,
 			    loss_number(
 				loss_share((uint64_t)lost, (uint64_t)sent)));
 	}
-	find_peers(d, n);
+	rounds_find_peers(d, n);
 	return n;
 }
 
 /* Note the number of partners and the contention of each node that has a
  * row. */
 static void
-hear_rows(struct diagnosis *d, const struct round *round)
+rounds_hear_rows(struct diagnosis *d, const struct round *round)
 {
 	for (size_t i = 0; i < round->row_count; i++) {
 		const struct round_row *o = &round->rows[i];
@@ -416,8 +417,8 @@ diagnosis_observe(struct diagnosis *d, const struct round *round, int sort,
 	size_t n = 0;
 
 	if (kind.is_loss)
-		return observe_losses(d, round, sort);
-	make_room(d, round->score_count);
+		return rounds_observe_losses(d, round, sort);
+	rounds_make_room(d, round->score_count);
 	for (size_t i = 0; i < round->score_count; i++) {
 		const struct node *node = round->scores[i].node;
 		double x = log(round->scores[i].q);
@@ -432,10 +433,10 @@ diagnosis_observe(struct diagnosis *d, const struct round *round, int sort,
 				str_format(cn->canary_run,
 				    sizeof(cn->canary_run), "%s", round->run);
 		}
-		observe_one(d, n++, node, kind.is_rate ? -x : x);
+		rounds_observe_one(d, n++, node, kind.is_rate ? -x : x);
 	}
-	find_peers(d, n);
+	rounds_find_peers(d, n);
 	if (heard)
-		hear_rows(d, round);
+		rounds_hear_rows(d, round);
 	return n;
 }

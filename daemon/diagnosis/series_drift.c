@@ -52,7 +52,7 @@
 #define FLEET_HOUR_MIN 36 /* rounds of an hour of the day: three days */
 
 static struct drift *
-drift_need(struct diagnosis_series *s, uint32_t node)
+series_drift_need(struct diagnosis_series *s, uint32_t node)
 {
 	if (node >= s->drift_count) {
 		size_t want = node + node / 2 + (size_t)16;
@@ -70,8 +70,8 @@ drift_need(struct diagnosis_series *s, uint32_t node)
  * that the choice of nodes does not matter, less the usual deviation at this
  * hour. Call before the nodes' levels learn from the round. */
 static void
-fleet_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
-    const struct diagnosis_source *from)
+series_drift_fleet_hear(struct diagnosis *d, struct diagnosis_series *s,
+    size_t count, const struct diagnosis_source *from)
 {
 	size_t hour = (size_t)(clk_unix_ns() / (3600 * CLK_NS_PER_S) % 24);
 	double sum = 0, usual;
@@ -110,7 +110,7 @@ fleet_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
  * slower by `by`: a pair counts as slow beyond BOUND of its deviations, sigma.
  * A larger share is due to some paths. */
 static double
-shifted(double share, double by, double sigma)
+series_drift_shifted(double share, double by, double sigma)
 {
 	return by < SHIFT_MIN ? share
 			      : share + score_tail(PAIR_BOUND - by / sigma);
@@ -118,7 +118,7 @@ shifted(double share, double by, double sigma)
 
 /* Return how much slower all pairs of a leaf are than usual. */
 static double
-leaf_off(const struct diagnosis_series *s, uint32_t leaf)
+series_drift_leaf_off(const struct diagnosis_series *s, uint32_t leaf)
 {
 	const struct judge_track *t = judge_track(s->judge, JUDGE_LEAF, leaf);
 
@@ -129,8 +129,9 @@ leaf_off(const struct diagnosis_series *s, uint32_t leaf)
  * ret_all: sum of these; ret_out, ret_busy: the shares of all nodes that are
  * slow themselves, and that are busy. The caller frees the list. */
 static struct path_sum *
-paths_sum(const struct diagnosis *d, const struct diagnosis_series *s,
-    size_t count, struct path_sum *ret_all, double *ret_out, double *ret_busy)
+series_drift_paths_sum(const struct diagnosis *d,
+    const struct diagnosis_series *s, size_t count, struct path_sum *ret_all,
+    double *ret_out, double *ret_busy)
 {
 	struct path_sum *of = xcalloc(d->leaf_count + (size_t)1, sizeof(*of));
 	struct path_sum all = { 0 };
@@ -219,8 +220,9 @@ series_drift_room(struct diagnosis *d, struct diagnosis_series *s,
  * each round: sum up the log likelihood ratio of its number of slow pairs
  * against its leaf's share (Page 1954). */
 static void
-members_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
-    const struct path_sum *of, const struct diagnosis_source *from)
+series_drift_members_hear(struct diagnosis *d, struct diagnosis_series *s,
+    size_t count, const struct path_sum *of,
+    const struct diagnosis_source *from)
 {
 	double limit = log(PATHS_ROUNDS * (double)count);
 	double *levels = xcalloc(count + 1, sizeof(*levels)), level;
@@ -247,7 +249,7 @@ members_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		    2 * slow > n || of[o->leaf].pairs - n < PATHS_MIN)
 			continue;
 		rest = (of[o->leaf].slow - slow) / (of[o->leaf].pairs - n);
-		rest = shifted(rest,
+		rest = series_drift_shifted(rest,
 		    o->level - level + o->usual + judge_mean(t, MEMBER_ROUNDS),
 		    d->o.judge.effect_min);
 		rest = fmax(0.01, fmin(0.5, rest));
@@ -267,7 +269,7 @@ members_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 /* Return how many more pairs may be slow per busy node: the value measured in
  * the rounds of all leaves except one (or none). */
 static double
-jobs_slow_at_most(const struct diagnosis_series *s, uint32_t but)
+series_drift_jobs_slow_at_most(const struct diagnosis_series *s, uint32_t but)
 {
 	double slow = 0, busy = 0;
 
@@ -282,7 +284,8 @@ jobs_slow_at_most(const struct diagnosis_series *s, uint32_t but)
 
 /* Learn the squares of both, less the effect of chance on the newest mean. */
 static void
-jobs_learn(struct diagnosis_series *s, uint32_t leaf, const struct path_sum *of)
+series_drift_jobs_learn(struct diagnosis_series *s, uint32_t leaf,
+    const struct path_sum *of)
 {
 	const struct drift *p = &s->paths[leaf];
 	double share = of->slow / of->pairs, keep = 1 - 1.0 / DRIFT_MEMORY;
@@ -300,7 +303,7 @@ jobs_learn(struct diagnosis_series *s, uint32_t leaf, const struct path_sum *of)
  * wander move them, for longer than a round. The worst leaf does not count,
  * since it may be faulty: of few leaves one is a large part. */
 static void
-paths_wander_hear(struct diagnosis_series *s, uint32_t leaves)
+series_drift_paths_wander_hear(struct diagnosis_series *s, uint32_t leaves)
 {
 	double *x = xcalloc(leaves + (size_t)1, sizeof(*x));
 	size_t n = 0, worst = 0;
@@ -322,20 +325,21 @@ paths_wander_hear(struct diagnosis_series *s, uint32_t leaves)
  * compare the share of slow pairs of each leaf, relative to all leaves, with
  * its own past. */
 static void
-paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
-    const struct diagnosis_source *from)
+series_drift_paths_hear(struct diagnosis *d, struct diagnosis_series *s,
+    size_t count, const struct diagnosis_source *from)
 {
 	uint32_t leaves = d->leaf_count;
 	struct path_sum all, *of;
 	double out, busy, least;
 
-	of = paths_sum(d, s, count, &all, &out, &busy);
+	of = series_drift_paths_sum(d, s, count, &all, &out, &busy);
 	series_drift_room(d, s, leaves);
-	paths_wander_hear(s, leaves);
+	series_drift_paths_wander_hear(s, leaves);
 	least = leaves == 0 ? 0
 			    : judge_threshold(&d->o.judge, leaves) *
 		wander_sd(&s->paths_wander, 0);
-	s->busy_slow = busy * fmax(BUSY_SLOWS, jobs_slow_at_most(s, leaves));
+	s->busy_slow = busy *
+	    fmax(BUSY_SLOWS, series_drift_jobs_slow_at_most(s, leaves));
 	if (busy <= BUSY_LEAF_MAX)
 		spines_hear(d, s, of, out, from);
 	for (uint32_t l = 0; l < leaves; l++) {
@@ -359,14 +363,17 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		} else {
 			drift_add(&s->paths[l],
 			    of[l].slow / of[l].pairs -
-				shifted((all.slow - of[l].slow) / rest,
-				    leaf_off(s, l), d->o.judge.effect_min),
+				series_drift_shifted((all.slow - of[l].slow) /
+					rest,
+				    series_drift_leaf_off(s, l),
+				    d->o.judge.effect_min),
 			    of[l].slow / of[l].pairs,
 			    cusum_limit(PATHS_ROUNDS * leaves, PATHS_K),
 			    fmax(least,
 				PATHS_LEAST + s->busy_slow +
-				    s->busy_now[l] * jobs_slow_at_most(s, l)));
-			jobs_learn(s, l, &of[l]);
+				    s->busy_now[l] *
+					series_drift_jobs_slow_at_most(s, l)));
+			series_drift_jobs_learn(s, l, &of[l]);
 		}
 		if (s->paths[l].from != DRIFT_NONE &&
 		    incident_find(d, JUDGE_LEAF, l) == NULL &&
@@ -376,13 +383,14 @@ paths_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		}
 		incident_paths(d, s, JUDGE_LEAF, l, from);
 	}
-	members_hear(d, s, count, of, from);
+	series_drift_members_hear(d, s, count, of, from);
 	free(of);
 }
 
 /* Return 1 if it or its leaf has an open case: its round is not usual. */
 static int
-is_open(const struct diagnosis_series *s, const struct score_obs *o)
+series_drift_is_open(const struct diagnosis_series *s,
+    const struct score_obs *o)
 {
 	const struct judge_track *node = judge_track(s->judge, JUDGE_NODE,
 	    o->place);
@@ -399,7 +407,8 @@ is_open(const struct diagnosis_series *s, const struct score_obs *o)
  * The worst node of a round does not count, since it may be faulty. x is
  * reordered. */
 static void
-odd_hear(struct diagnosis_series *s, double *x, size_t n, double effect_min)
+series_drift_odd_hear(struct diagnosis_series *s, double *x, size_t n,
+    double effect_min)
 {
 	double most;
 	size_t odd = 0;
@@ -417,8 +426,8 @@ odd_hear(struct diagnosis_series *s, double *x, size_t n, double effect_min)
 /* Compare every node with its own past: the distance of the newest means of all
  * nodes from their past is measured, and a larger distance is a drift. */
 static void
-nodes_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
-    const struct diagnosis_source *from)
+series_drift_nodes_hear(struct diagnosis *d, struct diagnosis_series *s,
+    size_t count, const struct diagnosis_source *from)
 {
 	double *x = xcalloc(count + 1, sizeof(*x)), sd, z;
 	double *one = xcalloc(count + 1, sizeof(*one));
@@ -426,12 +435,12 @@ nodes_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 
 	for (size_t i = 0; i < count; i++) {
 		const struct score_obs *o = &d->obs[i];
-		struct drift *drift = drift_need(s, o->place);
+		struct drift *drift = series_drift_need(s, o->place);
 		double distance = o->effect + o->excuse + o->usual;
 
 		if (isnan(o->effect) || d->busy[i])
 			continue; /* no peers; or host contention explains it */
-		drift->frozen = (uint8_t)(is_open(s, o) ||
+		drift->frozen = (uint8_t)(series_drift_is_open(s, o) ||
 		    distance > JUDGE_USUAL_MOST);
 		drift_add(drift, distance, o->x, s->limit,
 		    judge_least(s->judge));
@@ -442,14 +451,14 @@ nodes_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		}
 	}
 	wander_hear(&s->wander, x, n, 0);
-	odd_hear(s, one, n, judge_least(s->judge));
+	series_drift_odd_hear(s, one, n, judge_least(s->judge));
 	free(x);
 	free(one);
 	sd = wander_sd(&s->wander, DRIFT_SIGMA_MIN / 2);
 	z = judge_threshold(&d->o.judge, count);
 	for (size_t i = 0; i < count; i++) {
 		const struct score_obs *o = &d->obs[i];
-		struct drift *drift = drift_need(s, o->place);
+		struct drift *drift = series_drift_need(s, o->place);
 
 		if (isnan(o->effect) || d->busy[i] ||
 		    !drift_decide(drift, sd, z, judge_least(s->judge),
@@ -480,16 +489,16 @@ series_drift_hear(struct diagnosis *d, struct diagnosis_series *s, size_t count,
 		s->level += (log(round->p50) - s->level) / s->level_n;
 	}
 	d->learned = 1;
-	fleet_hear(d, s, count, from);
-	paths_hear(d, s, count, from);
-	nodes_hear(d, s, count, from);
+	series_drift_fleet_hear(d, s, count, from);
+	series_drift_paths_hear(d, s, count, from);
+	series_drift_nodes_hear(d, s, count, from);
 }
 
 /* ---- the pinned baseline ---- */
 
 /* Return the number of rounds in a node's value. */
 static double
-rounds_of(const struct round *round, uint32_t node)
+series_drift_rounds_of(const struct round *round, uint32_t node)
 {
 	for (size_t i = 0; i < round->row_count; i++)
 		if (round->rows[i].node->id == node)
@@ -498,7 +507,7 @@ rounds_of(const struct round *round, uint32_t node)
 }
 
 static void
-pin_record(struct diagnosis *d, struct diagnosis_series *s,
+series_drift_pin_record(struct diagnosis *d, struct diagnosis_series *s,
     const json_t *record)
 {
 	const struct score_leaf *leaves;
@@ -512,9 +521,9 @@ pin_record(struct diagnosis *d, struct diagnosis_series *s,
 	score_round(d->score, d->obs, count, d->o.judge.effect_min, &leaves);
 	for (size_t i = 0; i < count; i++)
 		if (!isnan(d->obs[i].effect))
-			drift_pin(drift_need(s, d->obs[i].place),
+			drift_pin(series_drift_need(s, d->obs[i].place),
 			    d->obs[i].effect,
-			    rounds_of(&round, d->obs[i].place));
+			    series_drift_rounds_of(&round, d->obs[i].place));
 	round_clear(&round);
 }
 
@@ -534,7 +543,7 @@ series_drift_begin(struct diagnosis *d, struct diagnosis_series *s)
 		    (uint32_t)member_unsigned(r, "bytes") == s->bytes &&
 		    strcmp(member_text(r, "phase"),
 			names_phases[PHASE_CONGESTED]) != 0)
-			pin_record(d, s, r);
+			series_drift_pin_record(d, s, r);
 }
 
 void
@@ -555,14 +564,14 @@ diagnosis_pin(struct diagnosis *d, const char *name, const json_t *body)
 /* ---- the recent weeks as a baseline ---- */
 
 static json_t *
-sums_json(const struct cusum *s)
+series_drift_sums_json(const struct cusum *s)
 {
 	return json_pack("[f, i, f, i]", s->up, (int)s->up_rounds, s->down,
 	    (int)s->down_rounds);
 }
 
 static void
-sums_read(const json_t *a, struct cusum *ret)
+series_drift_sums_read(const json_t *a, struct cusum *ret)
 {
 	ret->up = json_number_value(json_array_get(a, 0));
 	ret->up_rounds = (unsigned)json_integer_value(json_array_get(a, 1));
@@ -571,7 +580,8 @@ sums_read(const json_t *a, struct cusum *ret)
 }
 
 static json_t *
-series_json(const struct diagnosis *d, const struct diagnosis_series *s)
+series_drift_series_json(const struct diagnosis *d,
+    const struct diagnosis_series *s)
 {
 	struct series_kind sort = series_kind(s->sort);
 	json_t *nodes = json_array(), *record;
@@ -588,8 +598,9 @@ series_json(const struct diagnosis *d, const struct diagnosis_series *s)
 			exp(sort.is_rate ? -one->level : one->level), "rounds",
 			(json_int_t)one->n, "distance", one->mean, "now",
 			one->now, "sigma", sqrt(one->var), "sums",
-			sums_json(&one->sums), "pinned_sums",
-			sums_json(&one->pinned_sums), "from", (int)one->from));
+			series_drift_sums_json(&one->sums), "pinned_sums",
+			series_drift_sums_json(&one->pinned_sums), "from",
+			(int)one->from));
 	}
 	record = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s*, s:s*, s:I, "
 			   "s:f, s:o}",
@@ -613,12 +624,13 @@ diagnosis_recent(const struct diagnosis *d)
 	for (size_t i = 0; i < d->series_count; i++)
 		if (d->series[i].level_n > 0 || d->series[i].drift_count > 0)
 			json_array_append_new(records,
-			    series_json(d, &d->series[i]));
+			    series_drift_series_json(d, &d->series[i]));
 	return json_pack("{s:s, s:o}", "run", "", "records", records);
 }
 
 static void
-row_load(const struct diagnosis *d, struct diagnosis_series *s, const json_t *o)
+series_drift_row_load(const struct diagnosis *d, struct diagnosis_series *s,
+    const json_t *o)
 {
 	const struct node *n = roster_find(d->roster, member_text(o, "node"));
 	double q = member_number(o,
@@ -631,7 +643,7 @@ row_load(const struct diagnosis *d, struct diagnosis_series *s, const json_t *o)
 	if (n == NULL || !(q > 0) || !isfinite(mean) || !(sigma >= 0) ||
 	    rounds < 1 || rounds > DRIFT_MEMORY)
 		return;
-	drift = drift_need(s, (uint32_t)n->id);
+	drift = series_drift_need(s, (uint32_t)n->id);
 	drift->mean = mean;
 	drift->var = sigma * sigma;
 	drift->now = member_number(o, "now");
@@ -639,13 +651,14 @@ row_load(const struct diagnosis *d, struct diagnosis_series *s, const json_t *o)
 		drift->now = mean;
 	drift->n = (uint32_t)rounds;
 	drift->level = series_kind(s->sort).is_rate ? -log(q) : log(q);
-	sums_read(json_object_get(o, "sums"), &drift->sums);
-	sums_read(json_object_get(o, "pinned_sums"), &drift->pinned_sums);
+	series_drift_sums_read(json_object_get(o, "sums"), &drift->sums);
+	series_drift_sums_read(json_object_get(o, "pinned_sums"),
+	    &drift->pinned_sums);
 	drift->from = (uint8_t)member_int(o, "from");
 }
 
 static void
-recent_load(struct diagnosis *d, const json_t *body)
+series_drift_recent_load(struct diagnosis *d, const json_t *body)
 {
 	const json_t *r, *o;
 	size_t i, k;
@@ -660,7 +673,7 @@ recent_load(struct diagnosis *d, const json_t *body)
 		s->level = log(p50);
 		s->level_n = (uint32_t)member_int(r, "n");
 		member_foreach (r, "nodes", k, o)
-			row_load(d, s, o);
+			series_drift_row_load(d, s, o);
 		learned_load(d, s, r);
 	}
 }
@@ -676,7 +689,7 @@ diagnosis_load_baselines(struct diagnosis *d, const json_t *rows)
 		const char *name = member_text(row, "name");
 
 		if (strcmp(name, DIAGNOSIS_RECENT) == 0)
-			recent_load(d, body);
+			series_drift_recent_load(d, body);
 		else
 			diagnosis_pin(d, name, body);
 	}

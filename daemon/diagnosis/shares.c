@@ -26,7 +26,7 @@ struct shift {
 };
 
 static struct shift
-shift_of(const double *newest, int known)
+shares_shift_of(const double *newest, int known)
 {
 	double x[SHARES_ROUNDS];
 	struct shift r = { 0, SPREAD_MIN, known };
@@ -44,7 +44,7 @@ shift_of(const double *newest, int known)
 /* Write the share that corresponds to a shift, and its error. A subject that is
  * faster than its peers has share 1. */
 static void
-share_put(json_t *o, const struct shift *s)
+shares_put(json_t *o, const struct shift *s)
 {
 	double effect = s->effect > SHARE_Z * s->spread ? s->effect : 0;
 
@@ -55,7 +55,7 @@ share_put(json_t *o, const struct shift *s)
 
 /* Return the shift in the worst series of bandwidth. */
 static struct shift
-judged(const struct diagnosis *d, enum judge_kind kind, uint32_t index)
+shares_judged(const struct diagnosis *d, enum judge_kind kind, uint32_t index)
 {
 	struct shift worst = { 0, SPREAD_MIN, 0 };
 
@@ -76,7 +76,7 @@ judged(const struct diagnosis *d, enum judge_kind kind, uint32_t index)
 			x[known] = judge_newest(t, known);
 			known++;
 		}
-		here = shift_of(x, known);
+		here = shares_shift_of(x, known);
 		if (known > 0 &&
 		    (worst.rounds == 0 || here.effect > worst.effect))
 			worst = here;
@@ -96,7 +96,8 @@ struct pairs {
 };
 
 static void
-pairs_read(struct diagnosis *d, const struct round *round, struct pairs *ret)
+shares_pairs_read(struct diagnosis *d, const struct round *round,
+    struct pairs *ret)
 {
 	ret->nodes = (uint32_t)round->grid_count;
 	ret->x = xcalloc((size_t)ret->nodes * ret->nodes + 1, sizeof(*ret->x));
@@ -110,7 +111,7 @@ pairs_read(struct diagnosis *d, const struct round *round, struct pairs *ret)
 
 		/* A node that is slow itself does not count for its leaf. */
 		if (n != NULL &&
-		    judged(d, JUDGE_NODE, (uint32_t)n->id).effect >
+		    shares_judged(d, JUDGE_NODE, (uint32_t)n->id).effect >
 			d->o.judge.effect_min)
 			leaf = SCORE_NO_LEAF;
 		while (at < ret->leaves_count && ret->leaves[at] != leaf)
@@ -126,7 +127,7 @@ pairs_read(struct diagnosis *d, const struct round *round, struct pairs *ret)
 /* Return the median of the pairs between two leaves; NAN: too few. scratch:
  * space for all pairs. */
 static double
-crossing(const struct pairs *p, uint32_t a, uint32_t b, double *scratch)
+shares_crossing(const struct pairs *p, uint32_t a, uint32_t b, double *scratch)
 {
 	size_t n = 0;
 
@@ -153,7 +154,7 @@ shares_hear(struct diagnosis *d, const struct round *round)
 
 	if (round->grid_count == 0 || round->partners != PARTNERS_MATCH)
 		return;
-	pairs_read(d, round, &p);
+	shares_pairs_read(d, round, &p);
 	scratch = xcalloc((size_t)p.nodes * p.nodes + 1, sizeof(*scratch));
 	far = xcalloc(p.leaves_count + (size_t)1, sizeof(*far));
 	known = xcalloc(p.leaves_count + (size_t)1, sizeof(*known));
@@ -162,7 +163,7 @@ shares_hear(struct diagnosis *d, const struct round *round)
 		for (uint32_t b = 0; b < p.leaves_count; b++)
 			if (a != b) /* fmin ignores NAN */
 				far[a] = fmin(far[a],
-				    crossing(&p, a, b, scratch));
+				    shares_crossing(&p, a, b, scratch));
 		if (!isnan(far[a]))
 			known[n++] = far[a];
 	}
@@ -201,21 +202,21 @@ diagnosis_shares(const struct diagnosis *d)
 
 	for (size_t i = 0; i < roster_count(d->roster); i++) {
 		const struct node *n = roster_at(d->roster, i);
-		struct shift s = judged(d, JUDGE_NODE, (uint32_t)n->id);
+		struct shift s = shares_judged(d, JUDGE_NODE, (uint32_t)n->id);
 
 		o = json_pack("{s:s, s:s, s:s}", "node", n->name, "leaf",
 		    n->leaf, "state", names_agent_states[n->state]);
-		share_put(o, &s);
+		shares_put(o, &s);
 		json_array_append_new(nodes, o);
 	}
 	for (uint32_t i = 0; i < d->leaf_count; i++) {
-		struct shift s = judged(d, JUDGE_LEAF, i);
+		struct shift s = shares_judged(d, JUDGE_LEAF, i);
 
 		if (i < d->crossings_count && d->crossings[i].known > 0)
-			s = shift_of(d->crossings[i].effect,
+			s = shares_shift_of(d->crossings[i].effect,
 			    d->crossings[i].known);
 		o = json_pack("{s:s}", "leaf", d->leaves[i]);
-		share_put(o, &s);
+		shares_put(o, &s);
 		json_array_append_new(leaves, o);
 	}
 	return json_pack("{s:o, s:o}", "nodes", nodes, "leaves", leaves);

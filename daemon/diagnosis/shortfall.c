@@ -47,7 +47,7 @@ struct best {
 };
 
 static struct shortfall_run *
-run_of(struct diagnosis *d, const struct diagnosis_source *from)
+shortfall_run_of(struct diagnosis *d, const struct diagnosis_source *from)
 {
 	struct shortfall_run *p;
 
@@ -65,7 +65,7 @@ run_of(struct diagnosis *d, const struct diagnosis_source *from)
 }
 
 static void
-run_free(struct diagnosis *d, struct shortfall_run *p)
+shortfall_run_free(struct diagnosis *d, struct shortfall_run *p)
 {
 	TAILQ_REMOVE(&d->shortfalls, p, link);
 	free(p->list);
@@ -79,11 +79,11 @@ shortfall_free(struct diagnosis *d)
 	struct shortfall_run *p;
 
 	while ((p = TAILQ_FIRST(&d->shortfalls)) != NULL)
-		run_free(d, p);
+		shortfall_run_free(d, p);
 }
 
 static void
-meeting_add(struct diagnosis *d, struct shortfall_run *p,
+shortfall_meeting_add(struct diagnosis *d, struct shortfall_run *p,
     const struct round_row *o)
 {
 	if (o->partner == NULL || !(o->ratio > 0) || p->count == MEETINGS_MAX)
@@ -112,16 +112,16 @@ shortfall_record(struct diagnosis *d, const struct diagnosis_source *from,
 		    from->run, round->machine);
 		return;
 	}
-	p = run_of(d, from);
+	p = shortfall_run_of(d, from);
 	snprintf(p->machine, sizeof(p->machine), "%s", round->machine);
 	for (size_t i = 0; i < round->row_count; i++)
-		meeting_add(d, p, &round->rows[i]);
+		shortfall_meeting_add(d, p, &round->rows[i]);
 }
 
 /* ---- when the run is over ---- */
 
 static void
-best_make(struct best *b, size_t count)
+shortfall_best_make(struct best *b, size_t count)
 {
 	b->count = (uint32_t)count;
 	b->ratio = xcalloc(count + 1, sizeof(*b->ratio));
@@ -131,28 +131,28 @@ best_make(struct best *b, size_t count)
 }
 
 static void
-best_clear(struct best *b)
+shortfall_best_clear(struct best *b)
 {
 	free(b->ratio);
 	free(b->met);
 }
 
 static void
-best_take(struct best *b, uint32_t at, double ratio)
+shortfall_best_take(struct best *b, uint32_t at, double ratio)
 {
 	b->ratio[at] = fmax(b->ratio[at], ratio); /* fmax ignores NAN */
 	b->met[at]++;
 }
 
 static uint32_t
-leaf_of(struct diagnosis *d, uint32_t node)
+shortfall_leaf_of(struct diagnosis *d, uint32_t node)
 {
 	return diagnosis_leaf(d, roster_by_id(d->roster, node)->leaf);
 }
 
 static void
-tell(struct diagnosis *d, const struct shortfall_run *p, enum judge_kind kind,
-    const struct best *b)
+shortfall_tell(struct diagnosis *d, const struct shortfall_run *p,
+    enum judge_kind kind, const struct best *b)
 {
 	struct diagnosis_source from = { p->run, "", p->class, p->mpi,
 		p->launcher, p->slurm, NULL };
@@ -168,14 +168,14 @@ tell(struct diagnosis *d, const struct shortfall_run *p, enum judge_kind kind,
 }
 
 static void
-judge_run(struct diagnosis *d, const struct shortfall_run *p)
+shortfall_judge_run(struct diagnosis *d, const struct shortfall_run *p)
 {
 	struct best nodes = { 0 }, leaves = { 0 };
 	char text[200];
 
-	best_make(&nodes, roster_ids(d->roster));
+	shortfall_best_make(&nodes, roster_ids(d->roster));
 	for (size_t i = 0; i < p->count; i++)
-		best_take(&nodes, p->list[i].node, p->list[i].ratio);
+		shortfall_best_take(&nodes, p->list[i].node, p->list[i].ratio);
 	for (uint32_t i = 0; i < nodes.count; i++) {
 		nodes.seen += !isnan(nodes.ratio[i]);
 		nodes.below += nodes.ratio[i] < SHORT_RATIO;
@@ -187,27 +187,28 @@ judge_run(struct diagnosis *d, const struct shortfall_run *p)
 		    nodes.below, nodes.seen, p->machine);
 		log_warnx("run %s: %s", p->run, text);
 		store_put_event(d->store, "alarm", p->run, text);
-		best_clear(&nodes);
+		shortfall_best_clear(&nodes);
 		return;
 	}
-	/* leaf_of() may assign the number of a leaf */
+	/* shortfall_leaf_of() may assign the number of a leaf */
 	for (size_t i = 0; i < p->count; i++)
-		(void)leaf_of(d, p->list[i].node);
-	best_make(&leaves, d->leaf_count);
+		(void)shortfall_leaf_of(d, p->list[i].node);
+	shortfall_best_make(&leaves, d->leaf_count);
 	/* Between leaves, only nodes that are not slow themselves. */
 	for (size_t i = 0; i < p->count; i++) {
 		const struct meeting *m = &p->list[i];
-		uint32_t a = leaf_of(d, m->node), b = leaf_of(d, m->partner);
+		uint32_t a = shortfall_leaf_of(d, m->node),
+			 b = shortfall_leaf_of(d, m->partner);
 
 		if (a != b && a != SCORE_NO_LEAF && b != SCORE_NO_LEAF &&
 		    !(nodes.ratio[m->node] < SHORT_RATIO) &&
 		    !(nodes.ratio[m->partner] < SHORT_RATIO))
-			best_take(&leaves, a, m->ratio);
+			shortfall_best_take(&leaves, a, m->ratio);
 	}
-	tell(d, p, JUDGE_NODE, &nodes);
-	tell(d, p, JUDGE_LEAF, &leaves);
-	best_clear(&nodes);
-	best_clear(&leaves);
+	shortfall_tell(d, p, JUDGE_NODE, &nodes);
+	shortfall_tell(d, p, JUDGE_LEAF, &leaves);
+	shortfall_best_clear(&nodes);
+	shortfall_best_clear(&leaves);
 }
 
 void
@@ -220,6 +221,6 @@ shortfall_over(struct diagnosis *d, const char *run)
 			break;
 	if (p == NULL)
 		return;
-	judge_run(d, p);
-	run_free(d, p);
+	shortfall_judge_run(d, p);
+	shortfall_run_free(d, p);
 }

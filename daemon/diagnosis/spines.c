@@ -61,7 +61,7 @@ spines_map(struct diagnosis *d)
 }
 
 static uint32_t
-find(const struct stages *all, const char *switches)
+spines_find_switches(const struct stages *all, const char *switches)
 {
 	for (uint32_t k = 0; k < all->count; k++)
 		if (strcmp(all->list[k].switches != NULL ? all->list[k].switches
@@ -74,12 +74,13 @@ find(const struct stages *all, const char *switches)
 uint32_t
 spines_find(struct diagnosis *d, const char *switches)
 {
-	return find(spines_map(d), switches);
+	return spines_find_switches(spines_map(d), switches);
 }
 
 /* Keep the learned values of a series by the names of the switches. */
 static void
-move(struct diagnosis *d, struct diagnosis_series *s, const struct stages *old)
+spines_move(struct diagnosis *d, struct diagnosis_series *s,
+    const struct stages *old)
 {
 	struct drift *was = s->stages;
 	uint32_t count = s->stages_count;
@@ -89,7 +90,8 @@ move(struct diagnosis *d, struct diagnosis_series *s, const struct stages *old)
 	spines_room(d, s);
 	for (uint32_t k = 0; k < count && k < old->count; k++) {
 		const char *name = old->list[k].switches;
-		uint32_t to = find(d->stages, name != NULL ? name : "");
+		uint32_t to = spines_find_switches(d->stages,
+		    name != NULL ? name : "");
 
 		if (to != STAGE_NONE)
 			s->stages[to] = was[k];
@@ -109,14 +111,14 @@ spines_renew(struct diagnosis *d)
 	(void)spines_map(d);
 	TAILQ_FOREACH_SAFE (k, &d->incidents, link, next)
 		if (k->kind == JUDGE_STAGE &&
-		    find(d->stages, k->subject) == STAGE_NONE)
+		    spines_find_switches(d->stages, k->subject) == STAGE_NONE)
 			incident_end(d, k, VERDICT_UNKNOWN,
 			    "the topology has no such switches any more");
 	for (size_t i = 0; i < d->series_count; i++)
-		move(d, &d->series[i], old);
+		spines_move(d, &d->series[i], old);
 	TAILQ_FOREACH (k, &d->incidents, link)
 		if (k->kind == JUDGE_STAGE)
-			k->index = find(d->stages, k->subject);
+			k->index = spines_find_switches(d->stages, k->subject);
 	stages_free(old);
 }
 
@@ -145,7 +147,7 @@ spines_open(const struct diagnosis *d, const struct diagnosis_series *s)
 
 /* Return the excess of slow pairs of a leaf in the last rounds. */
 static double
-off_of(const struct diagnosis_series *s, uint32_t leaf)
+spines_off_of(const struct diagnosis_series *s, uint32_t leaf)
 {
 	return s->paths_now[leaf] - s->paths[leaf].level;
 }
@@ -154,7 +156,7 @@ off_of(const struct diagnosis_series *s, uint32_t leaf)
  * leaves do not move: of their excess, or of their shares in this round. NAN:
  * too few leaves. ret_most: the value of the worst leaf. */
 static double
-most_of(const struct diagnosis *d, const struct diagnosis_series *s,
+spines_most_of(const struct diagnosis *d, const struct diagnosis_series *s,
     const struct path_sum *of, uint32_t stage, int off, double *ret_most)
 {
 	double *x = xcalloc(d->leaf_count + (size_t)1, sizeof(*x)), ret = NAN;
@@ -163,7 +165,8 @@ most_of(const struct diagnosis *d, const struct diagnosis_series *s,
 	for (uint32_t l = 0; l < d->leaf_count; l++)
 		if (of[l].pairs >= PAIRS_MIN &&
 		    stages_lead(d->stages, d->stage_of[l], stage))
-			x[n++] = off ? off_of(s, l) : of[l].slow / of[l].pairs;
+			x[n++] = off ? spines_off_of(s, l)
+				     : of[l].slow / of[l].pairs;
 	if (n >= LEAVES_MIN) {
 		ret = robust_quantile(x, n, 0.25);
 		*ret_most = robust_quantile(x, n, 1);
@@ -173,10 +176,10 @@ most_of(const struct diagnosis *d, const struct diagnosis_series *s,
 }
 
 static int
-is_alike(const struct diagnosis *d, const struct diagnosis_series *s,
+spines_is_alike(const struct diagnosis *d, const struct diagnosis_series *s,
     const struct path_sum *of, uint32_t stage)
 {
-	double worst, most = most_of(d, s, of, stage, 1, &worst);
+	double worst, most = spines_most_of(d, s, of, stage, 1, &worst);
 
 	/* false for NAN; in the leaves' current values old rounds fade
 	 * sooner */
@@ -191,21 +194,22 @@ spines_share(const struct diagnosis *d, const struct diagnosis_series *s,
 	double worst;
 
 	return stage != STAGE_NONE &&
-	    most_of(d, s, of, stage, 1, &worst) >= ALIKE * off_of(s, leaf);
+	    spines_most_of(d, s, of, stage, 1, &worst) >=
+	    ALIKE * spines_off_of(s, leaf);
 }
 
 /* Return the stage with the worst leaves among stages that are not above all
  * leaves, such as spines of pods; if other stages are as bad, return the stage
  * above all of them. */
 static uint32_t
-worst_stage(const struct diagnosis *d, const struct diagnosis_series *s,
+spines_worst_stage(const struct diagnosis *d, const struct diagnosis_series *s,
     const struct path_sum *of)
 {
 	uint32_t worst = STAGE_NONE, hot = 0;
 	double most = -INFINITY, any, x;
 
 	for (uint32_t k = 0; k < d->stages->count; k++) {
-		x = most_of(d, s, of, k, 1, &any);
+		x = spines_most_of(d, s, of, k, 1, &any);
 		if (d->stages->list[k].tier <= 2 && x > most) {
 			most = x;
 			worst = k;
@@ -213,13 +217,13 @@ worst_stage(const struct diagnosis *d, const struct diagnosis_series *s,
 	}
 	for (uint32_t k = 0; worst != STAGE_NONE && k < d->stages->count; k++)
 		hot += d->stages->list[k].tier <= 2 &&
-		    most_of(d, s, of, k, 1, &any) >= HOT * most;
+		    spines_most_of(d, s, of, k, 1, &any) >= HOT * most;
 	return hot > 1 ? d->stages->list[worst].above : worst;
 }
 
 /* Without a topology the stage has no name. */
 static void
-tell_unnamed(struct diagnosis *d, struct diagnosis_series *s,
+spines_tell_unnamed(struct diagnosis *d, struct diagnosis_series *s,
     const struct path_sum *of)
 {
 	const struct drift *now = &s->stages[0];
@@ -227,7 +231,8 @@ tell_unnamed(struct diagnosis *d, struct diagnosis_series *s,
 
 	if (now->from == DRIFT_NONE)
 		s->stage_told = 0;
-	if (now->from == DRIFT_NONE || s->stage_told || !is_alike(d, s, of, 0))
+	if (now->from == DRIFT_NONE || s->stage_told ||
+	    !spines_is_alike(d, s, of, 0))
 		return;
 	s->stage_told = 1;
 	err_say(&err,
@@ -273,19 +278,19 @@ spines_hear(struct diagnosis *d, struct diagnosis_series *s,
 		return;
 	spines_room(d, s);
 	for (uint32_t k = 0; k < all->count; k++) {
-		x = most_of(d, s, of, k, 0, &any);
+		x = spines_most_of(d, s, of, k, 0, &any);
 		if (!isnan(x))
 			drift_add(&s->stages[k], x - out, x, limit,
 			    STAGE_LEAST + s->busy_slow);
 	}
 	if (!stages_are_named(all)) {
-		tell_unnamed(d, s, of);
+		spines_tell_unnamed(d, s, of);
 		return;
 	}
-	worst = worst_stage(d, s, of);
+	worst = spines_worst_stage(d, s, of);
 	for (uint32_t k = 0; k < all->count; k++)
 		if (s->stages[k].from == DRIFT_NONE ||
 		    incident_find(d, JUDGE_STAGE, k) != NULL ||
-		    (k == worst && is_alike(d, s, of, k)))
+		    (k == worst && spines_is_alike(d, s, of, k)))
 			incident_stage(d, s, k, from);
 }

@@ -52,7 +52,7 @@ struct choice {
 };
 
 static int
-is_chosen(const struct choice *c, size_t i)
+confirm_is_chosen(const struct choice *c, size_t i)
 {
 	for (size_t k = 0; k < c->n; k++)
 		if (c->chosen[k] == i)
@@ -63,47 +63,47 @@ is_chosen(const struct choice *c, size_t i)
 typedef int fits(const struct choice *c, const struct confirm_node *n);
 
 static int
-fits_mate(const struct choice *c, const struct confirm_node *n)
+confirm_fits_mate(const struct choice *c, const struct confirm_node *n)
 {
 	return (n->good || n->mate) && n->leaf == c->leaf &&
 	    c->leaf != SCORE_NO_LEAF;
 }
 
 static int
-fits_far(const struct choice *c, const struct confirm_node *n)
+confirm_fits_far(const struct choice *c, const struct confirm_node *n)
 {
 	return n->good && (n->leaf != c->leaf || c->leaf == SCORE_NO_LEAF);
 }
 
 /* The leaf of the last chosen node, other than the outlier's. */
 static int
-fits_beside(const struct choice *c, const struct confirm_node *n)
+confirm_fits_beside(const struct choice *c, const struct confirm_node *n)
 {
 	uint32_t last = c->nodes[c->chosen[c->n - 1]].leaf;
 
-	return fits_far(c, n) && n->leaf == last;
+	return confirm_fits_far(c, n) && n->leaf == last;
 }
 
 /* A leaf without a chosen node. */
 static int
-fits_new(const struct choice *c, const struct confirm_node *n)
+confirm_fits_new(const struct choice *c, const struct confirm_node *n)
 {
 	for (size_t k = 0; k < c->n; k++)
 		if (c->nodes[c->chosen[k]].leaf == n->leaf)
 			return 0;
-	return fits_far(c, n);
+	return confirm_fits_far(c, n);
 }
 
 /* Add one of the nodes that match the rule, with equal probability: reservoir
  * of one. */
 static int
-add(struct choice *c, fits *rule)
+confirm_add(struct choice *c, fits *rule)
 {
 	uint64_t seen = 0;
 	size_t pick = 0;
 
 	for (size_t i = 0; i < c->count; i++)
-		if (rule(c, &c->nodes[i]) && !is_chosen(c, i) &&
+		if (rule(c, &c->nodes[i]) && !confirm_is_chosen(c, i) &&
 		    rng_below(c->rng, ++seen) == 0)
 			pick = i;
 	if (seen == 0)
@@ -119,14 +119,14 @@ confirm_choose(const struct confirm_node *nodes, size_t count, size_t outlier,
 	struct choice c = { nodes, count, rng, ret, 1, nodes[outlier].leaf };
 
 	ret[0] = outlier;
-	while (c.n <= MATES && add(&c, fits_mate))
+	while (c.n <= MATES && confirm_add(&c, confirm_fits_mate))
 		continue;
-	if (add(&c, fits_far)) {
-		(void)add(&c, fits_beside);
-		while (c.n < CONFIRM_NODES && add(&c, fits_new))
+	if (confirm_add(&c, confirm_fits_far)) {
+		(void)confirm_add(&c, confirm_fits_beside);
+		while (c.n < CONFIRM_NODES && confirm_add(&c, confirm_fits_new))
 			continue;
 	}
-	while (c.n < CONFIRM_NODES && add(&c, fits_far))
+	while (c.n < CONFIRM_NODES && confirm_add(&c, confirm_fits_far))
 		continue;
 	return c.n;
 }
@@ -141,9 +141,10 @@ confirm_load(const struct confirm_node *nodes, size_t count, struct rng *rng,
 
 	for (size_t i = 0; i < n; i++)
 		home += nodes[chosen[i]].leaf == c.leaf;
-	while (home < CONFIRM_NODES_MAX / 2 && add(&c, fits_mate))
+	while (
+	    home < CONFIRM_NODES_MAX / 2 && confirm_add(&c, confirm_fits_mate))
 		home++;
-	while (c.n < 2 * home && add(&c, fits_far))
+	while (c.n < 2 * home && confirm_add(&c, confirm_fits_far))
 		continue;
 	return c.n;
 }
@@ -155,7 +156,9 @@ confirm_fill(const struct confirm_node *nodes, size_t count, struct rng *rng,
 	struct choice c = { nodes, count, rng, chosen, n,
 		nodes[chosen[0]].leaf };
 
-	while (c.n < want && (add(&c, fits_far) || add(&c, fits_mate)))
+	while (c.n < want &&
+	    (confirm_add(&c, confirm_fits_far) ||
+		confirm_add(&c, confirm_fits_mate)))
 		continue;
 	return c.n;
 }
@@ -169,7 +172,7 @@ struct sorted {
 };
 
 static enum sort
-sort_of(const uint32_t *leaves, const struct confirm_pair *p)
+confirm_sort_of(const uint32_t *leaves, const struct confirm_pair *p)
 {
 	int own = leaves[0] != SCORE_NO_LEAF;
 	int a_home = own && leaves[p->a] == leaves[0];
@@ -187,7 +190,7 @@ sort_of(const uint32_t *leaves, const struct confirm_pair *p)
 }
 
 static double
-middle(struct sorted *s, enum sort sort, double q)
+confirm_middle(struct sorted *s, enum sort sort, double q)
 {
 	return robust_quantile(s->x[sort], s->n[sort], q);
 }
@@ -197,8 +200,8 @@ middle(struct sorted *s, enum sort sort, double q)
  * are not. It would make slow pairs look usual, or the outlier's leaf look
  * bad. */
 static size_t
-find_bad(const uint32_t *leaves, size_t nodes, const struct confirm_pair *pairs,
-    size_t count, double slow_min)
+confirm_find_bad(const uint32_t *leaves, size_t nodes,
+    const struct confirm_pair *pairs, size_t count, double slow_min)
 {
 	double rest[PAIRS_MAX], worst = slow_min;
 	size_t bad = 0;
@@ -235,14 +238,16 @@ find_bad(const uint32_t *leaves, size_t nodes, const struct confirm_pair *pairs,
 /* Find the typical pair inside a leaf and between leaves, from pairs outside
  * the outlier's leaf. If one sort is missing, the other is used for both. */
 static void
-find_base(struct sorted *s, double *ret_in, double *ret_out)
+confirm_find_base(struct sorted *s, double *ret_in, double *ret_out)
 {
-	double in = middle(s, INSIDE, 0.5), out = middle(s, OUTSIDE, 0.5);
+	double in = confirm_middle(s, INSIDE, 0.5),
+	       out = confirm_middle(s, OUTSIDE, 0.5);
 
 	if (isnan(out)) /* one other leaf only */
-		out = !isnan(in) ? in : middle(s, UPLINK, 0);
+		out = !isnan(in) ? in : confirm_middle(s, UPLINK, 0);
 	if (isnan(in))
-		in = s->n[MATE] > 0 ? fmin(out, middle(s, MATE, 0)) : out;
+		in = s->n[MATE] > 0 ? fmin(out, confirm_middle(s, MATE, 0))
+				    : out;
 	*ret_in = in;
 	*ret_out = out;
 }
@@ -250,7 +255,7 @@ find_base(struct sorted *s, double *ret_in, double *ret_out)
 /* near, far: 1 if the outlier is slow to its leaf, to others. mates, uplink: 1
  * if the other nodes of its leaf are. -1: unknown. */
 static enum confirm_finding
-decide(int known, int near, int far, int mates, int uplink)
+confirm_decide(int known, int near, int far, int mates, int uplink)
 {
 	if (far != 1 && near != 1)
 		return far == FAR_SOME ? CONFIRM_UNCLEAR : CONFIRM_CLEARED;
@@ -269,19 +274,20 @@ decide(int known, int near, int far, int mates, int uplink)
 }
 
 static int
-is_slow(struct sorted *s, enum sort sort, double base, double slow_min)
+confirm_is_slow(struct sorted *s, enum sort sort, double base, double slow_min)
 {
 	if (s->n[sort] == 0 || isnan(base))
 		return -1;
 	/* With two pairs both must be slow: one slow pair would be half of
 	 * their median. */
-	return middle(s, sort, s->n[sort] == 2 ? 0 : 0.5) - base >= slow_min;
+	return confirm_middle(s, sort, s->n[sort] == 2 ? 0 : 0.5) - base >=
+	    slow_min;
 }
 
-/* As is_slow, for pairs that leave the outlier's leaf: if only some of the
- * other leaves are affected, a path is slow, not the node or leaf. */
+/* As confirm_is_slow, for pairs that leave the outlier's leaf: if only some of
+ * the other leaves are affected, a path is slow, not the node or leaf. */
 static int
-is_slow_out(const struct sorted *s, enum sort sort, double base,
+confirm_is_slow_out(const struct sorted *s, enum sort sort, double base,
     double slow_min)
 {
 	size_t slow = 0, others = 0;
@@ -304,8 +310,8 @@ is_slow_out(const struct sorted *s, enum sort sort, double base,
 /* Compare the outlier's sent and received transfers with the pairs of others.
  * One direction is normal if its excess is less than half of the other's. */
 static enum confirm_way
-way_of(const uint32_t *leaves, const struct confirm_pair *pairs, size_t count,
-    enum confirm_finding finding, double slow_min)
+confirm_way_of(const uint32_t *leaves, const struct confirm_pair *pairs,
+    size_t count, enum confirm_finding finding, double slow_min)
 {
 	double out[PAIRS_MAX], in[PAIRS_MAX], rest[2 * PAIRS_MAX], usual;
 	int all = finding == CONFIRM_LEAF || finding == CONFIRM_LINK;
@@ -339,7 +345,7 @@ way_of(const uint32_t *leaves, const struct confirm_pair *pairs, size_t count,
 /* Return 1 if the pairs include a leaf besides the outlier's and one other. A
  * node of an unknown leaf may be on any leaf, so it counts as one. */
 static int
-has_third(const uint32_t *leaves, const struct confirm_pair *pairs,
+confirm_has_third(const uint32_t *leaves, const struct confirm_pair *pairs,
     size_t count)
 {
 	uint32_t other = leaves[0];
@@ -359,7 +365,7 @@ has_third(const uint32_t *leaves, const struct confirm_pair *pairs,
 }
 
 static void
-judge_pairs(const uint32_t *leaves, const struct confirm_pair *pairs,
+confirm_judge_pairs(const uint32_t *leaves, const struct confirm_pair *pairs,
     size_t count, double slow_min, struct confirm_report *ret)
 {
 	struct sorted s;
@@ -368,26 +374,27 @@ judge_pairs(const uint32_t *leaves, const struct confirm_pair *pairs,
 
 	memset(&s, 0, sizeof(s));
 	for (size_t i = 0; i < count; i++) {
-		enum sort sort = sort_of(leaves, &pairs[i]);
+		enum sort sort = confirm_sort_of(leaves, &pairs[i]);
 
 		s.to[sort][s.n[sort]] = leaves[pairs[i].a] == leaves[0]
 		    ? leaves[pairs[i].b]
 		    : leaves[pairs[i].a];
 		s.x[sort][s.n[sort]++] = pairs[i].x;
 	}
-	find_base(&s, &in, &out);
-	near = is_slow(&s, NEAR, in, slow_min);
-	far = is_slow_out(&s, FAR, out, slow_min);
-	mates = is_slow(&s, MATE, in, slow_min);
-	uplink = is_slow_out(&s, UPLINK, out, slow_min);
-	ret->finding = decide(leaves[0] != SCORE_NO_LEAF, near, far, mates,
-	    uplink);
-	ret->way = way_of(leaves, pairs, count, ret->finding, slow_min);
+	confirm_find_base(&s, &in, &out);
+	near = confirm_is_slow(&s, NEAR, in, slow_min);
+	far = confirm_is_slow_out(&s, FAR, out, slow_min);
+	mates = confirm_is_slow(&s, MATE, in, slow_min);
+	uplink = confirm_is_slow_out(&s, UPLINK, out, slow_min);
+	ret->finding = confirm_decide(leaves[0] != SCORE_NO_LEAF, near, far,
+	    mates, uplink);
+	ret->way = confirm_way_of(leaves, pairs, count, ret->finding, slow_min);
 	/* With two leaves, all traffic that leaves one enters the other. */
-	if (ret->finding == CONFIRM_LINK && !has_third(leaves, pairs, count))
+	if (ret->finding == CONFIRM_LINK &&
+	    !confirm_has_third(leaves, pairs, count))
 		ret->finding = CONFIRM_BETWEEN;
-	ret->effect = s.n[FAR] > 0 ? middle(&s, FAR, 0.5) - out
-				   : middle(&s, NEAR, 0.5) - in;
+	ret->effect = s.n[FAR] > 0 ? confirm_middle(&s, FAR, 0.5) - out
+				   : confirm_middle(&s, NEAR, 0.5) - in;
 	ret->pairs_fine = mates != 1 && uplink != 1;
 	ret->partners = s.n[NEAR] + s.n[FAR];
 	ret->slow_partners = 0;
@@ -406,19 +413,19 @@ confirm_judge(const uint32_t *leaves, size_t nodes,
 	size_t bad, n = 0;
 
 	assert(count <= PAIRS_MAX);
-	bad = find_bad(leaves, nodes, pairs, count, slow_min);
+	bad = confirm_find_bad(leaves, nodes, pairs, count, slow_min);
 	for (size_t i = 0; bad != 0 && i < count; i++)
 		if (pairs[i].a != bad && pairs[i].b != bad)
 			good[n++] = pairs[i];
 	if (bad != 0) {
-		judge_pairs(leaves, good, n, slow_min, ret);
+		confirm_judge_pairs(leaves, good, n, slow_min, ret);
 		/* Healthy leaves differ in distance: a reference on a distant
 		 * leaf is not slow, and without it the outlier's leaf would
 		 * look distant. */
 		if (!confirm_is_place(ret->finding))
 			return;
 	}
-	judge_pairs(leaves, pairs, count, slow_min, ret);
+	confirm_judge_pairs(leaves, pairs, count, slow_min, ret);
 }
 
 /* All nodes send to one. If the outlier and the others of its leaf are equally
@@ -468,7 +475,8 @@ confirm_judge_nodes(const uint32_t *leaves, const double *x, size_t nodes,
 #define SHARE_MOST  0.98
 
 static int
-is_of_share(const uint32_t *leaves, const struct confirm_pair *p, int is_leaf)
+confirm_is_of_share(const uint32_t *leaves, const struct confirm_pair *p,
+    int is_leaf)
 {
 	return is_leaf
 	    ? (leaves[p->a] == leaves[0]) != (leaves[p->b] == leaves[0])
@@ -486,14 +494,14 @@ confirm_share(const uint32_t *leaves, const struct confirm_pair *pairs,
 	assert(count <= PAIRS_MAX);
 	*ret = (struct confirm_share){ 0 };
 	for (size_t i = 0; i < count; i++)
-		if (is_of_share(leaves, &pairs[i], is_leaf))
+		if (confirm_is_of_share(leaves, &pairs[i], is_leaf))
 			own[n++] = pairs[i].x;
 	/* Pairs inside a leaf are faster: they are used only if others are
 	 * few. */
 	for (int all = 0; all < 2 && rest_n < SHARE_REST; all++) {
 		rest_n = 0;
 		for (size_t i = 0; i < count; i++)
-			if (!is_of_share(leaves, &pairs[i], is_leaf) &&
+			if (!confirm_is_of_share(leaves, &pairs[i], is_leaf) &&
 			    (all || leaves[pairs[i].a] != leaves[pairs[i].b]))
 				rest[rest_n++] = pairs[i].x;
 	}

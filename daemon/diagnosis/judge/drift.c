@@ -15,7 +15,7 @@
 /* ---- cumulative sums ---- */
 
 static void
-step(double *sum, unsigned *rounds, double x)
+drift_step(double *sum, unsigned *rounds, double x)
 {
 	const double most = CUSUM_X_MAX - CUSUM_K;
 
@@ -26,8 +26,8 @@ step(double *sum, unsigned *rounds, double x)
 int
 cusum_add(struct cusum *c, double x, double k, double h)
 {
-	step(&c->up, &c->up_rounds, x - k);
-	step(&c->down, &c->down_rounds, -x - k);
+	drift_step(&c->up, &c->up_rounds, x - k);
+	drift_step(&c->down, &c->down_rounds, -x - k);
 	return c->up > h ? 1 : c->down > h ? -1 : 0;
 }
 
@@ -75,7 +75,7 @@ drift_sigma(const struct drift *d)
 /* Convert a t of df degrees of freedom to the normal deviate of the same tail
  * (Wallace 1959). */
 static double
-normal_of(double t, double df)
+drift_normal_of(double t, double df)
 {
 	double z = sqrt(df * log1p(t * t / df)) * (8 * df + 1) / (8 * df + 3);
 
@@ -85,7 +85,7 @@ normal_of(double t, double df)
 /* Update mean and variance (West 1979), with a weight of at least 1 /
  * DRIFT_MEMORY. */
 static void
-learn(struct drift *d, double distance, double level)
+drift_learn(struct drift *d, double distance, double level)
 {
 	double weight, off;
 
@@ -104,7 +104,7 @@ learn(struct drift *d, double distance, double level)
 }
 
 static enum drift_from
-judge(const struct drift *d, double limit, double effect_min)
+drift_judge(const struct drift *d, double limit, double effect_min)
 {
 	if (d->from == DRIFT_OWN && d->sums.up > 0)
 		return DRIFT_OWN;
@@ -131,7 +131,7 @@ drift_add(struct drift *d, double distance, double level, double limit,
 
 		/* Above the limit the sums stop growing: after a repair they
 		 * fall below it within about limit / CUSUM_K rounds. */
-		cusum_add(&d->sums, normal_of(t, n - 1), d->k, limit);
+		cusum_add(&d->sums, drift_normal_of(t, n - 1), d->k, limit);
 		d->sums.up = fmin(d->sums.up, limit + 1);
 		if (!isnan(d->pinned)) {
 			cusum_add(&d->pinned_sums,
@@ -140,7 +140,7 @@ drift_add(struct drift *d, double distance, double level, double limit,
 			d->pinned_sums.up = fmin(d->pinned_sums.up, limit + 1);
 		}
 		if (!d->by_wander)
-			d->from = (uint8_t)judge(d, limit, effect_min);
+			d->from = (uint8_t)drift_judge(d, limit, effect_min);
 	}
 	d->now += fmax(1.0 / (d->n + d->late_n + 1), DRIFT_NOW) *
 	    (distance - d->now);
@@ -151,11 +151,11 @@ drift_add(struct drift *d, double distance, double level, double limit,
 		return d->from != was;
 	}
 	if (d->n < DRIFT_LEARN && !d->by_wander) {
-		learn(d, distance, level);
+		drift_learn(d, distance, level);
 		return d->from != was;
 	}
 	if (d->late_n == DRIFT_LATE)
-		learn(d, (double)d->late[d->late_at].distance,
+		drift_learn(d, (double)d->late[d->late_at].distance,
 		    (double)d->late[d->late_at].level);
 	else
 		d->late_n++;
@@ -168,7 +168,7 @@ drift_add(struct drift *d, double distance, double level, double limit,
 /* Return the median of the rounds that are not learned yet. One or two outlying
  * rounds move the newest mean but not this. -INFINITY: too few rounds. */
 static double
-late_median(const struct drift *d)
+drift_late_median(const struct drift *d)
 {
 	double x[DRIFT_LATE];
 
@@ -189,7 +189,7 @@ drift_decide(struct drift *d, double wander, double z, double effect_min,
 	double error = PINNED_ERRORS * d->pinned_error * drift_sigma(d);
 	double end = fmax(effect_min, d->opened) / 2;
 	double least = fmax(effect_min, z * wander);
-	double median = by_median ? late_median(d) : INFINITY;
+	double median = by_median ? drift_late_median(d) : INFINITY;
 
 	if (d->n < DRIFT_LEARN)
 		return 0;

@@ -16,7 +16,7 @@
 enum sense { UNTOLD, WELL, HOLE };
 
 static enum sense
-sense_of(const struct mesh_path *p)
+holes_sense_of(const struct mesh_path *p)
 {
 	if (p->large_answered + p->large_unsent > 0)
 		return WELL;
@@ -25,12 +25,13 @@ sense_of(const struct mesh_path *p)
 }
 
 static void
-note(struct hole_place *at, int far, const struct mesh_path *p, uint32_t whom)
+holes_note(struct hole_place *at, int far, const struct mesh_path *p,
+    uint32_t whom)
 {
 	if (at->named)
 		return; /* keeps the counts of when it was named */
 	at->paths[far]++;
-	if (sense_of(p) != HOLE)
+	if (holes_sense_of(p) != HOLE)
 		return;
 	if (at->bytes == 0)
 		at->whom = whom;
@@ -43,7 +44,7 @@ note(struct hole_place *at, int far, const struct mesh_path *p, uint32_t whom)
 }
 
 static void
-forget(struct hole_place *places, size_t count)
+holes_forget(struct hole_place *places, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!places[i].named)
@@ -52,25 +53,25 @@ forget(struct hole_place *places, size_t count)
 
 /* Count all places again, without the explained paths. */
 static void
-count_all(struct holes *h, const uint8_t *explained)
+holes_count_all(struct holes *h, const uint8_t *explained)
 {
-	forget(h->nodes, h->node_count);
-	forget(h->leaves, h->leaf_count);
+	holes_forget(h->nodes, h->node_count);
+	holes_forget(h->leaves, h->leaf_count);
 	h->rest = 0;
 	for (size_t i = 0; i < h->count; i++) {
 		const struct mesh_path *p = &h->paths[i];
 		uint32_t la = h->leaf_of[p->a], lb = h->leaf_of[p->b];
 		int far = la != lb || la == SCORE_NO_LEAF;
 
-		if (explained[i] || sense_of(p) == UNTOLD)
+		if (explained[i] || holes_sense_of(p) == UNTOLD)
 			continue;
-		note(&h->nodes[p->a], far, p, p->b);
-		note(&h->nodes[p->b], far, p, p->a);
+		holes_note(&h->nodes[p->a], far, p, p->b);
+		holes_note(&h->nodes[p->b], far, p, p->a);
 		if (la != SCORE_NO_LEAF)
-			note(&h->leaves[la], far, p, p->a);
+			holes_note(&h->leaves[la], far, p, p->a);
 		if (lb != SCORE_NO_LEAF && far)
-			note(&h->leaves[lb], far, p, p->b);
-		if (sense_of(p) == HOLE && h->rest++ == 0)
+			holes_note(&h->leaves[lb], far, p, p->b);
+		if (holes_sense_of(p) == HOLE && h->rest++ == 0)
 			h->one = p;
 	}
 }
@@ -78,7 +79,7 @@ count_all(struct holes *h, const uint8_t *explained)
 /* Return 1 if half or more of a leaf's holes to other leaves lead to leaves
  * that large datagrams reach from a third one. */
 static int
-is_spared(const struct holes *h, uint32_t leaf)
+holes_is_spared(const struct holes *h, uint32_t leaf)
 {
 	uint8_t *well = xcalloc(h->leaf_count + 1, 1);
 	uint32_t spared = 0;
@@ -88,7 +89,7 @@ is_spared(const struct holes *h, uint32_t leaf)
 		uint32_t lb = h->leaf_of[h->paths[i].b];
 
 		if (la == lb || la == leaf || lb == leaf ||
-		    sense_of(&h->paths[i]) != WELL)
+		    holes_sense_of(&h->paths[i]) != WELL)
 			continue;
 		if (la != SCORE_NO_LEAF)
 			well[la] = 1;
@@ -102,25 +103,25 @@ is_spared(const struct holes *h, uint32_t leaf)
 
 		spared += la != lb && (la == leaf || lb == leaf) &&
 		    other != SCORE_NO_LEAF && well[other] &&
-		    sense_of(&h->paths[i]) == HOLE;
+		    holes_sense_of(&h->paths[i]) == HOLE;
 	}
 	free(well);
 	return spared > 0 && 2 * spared >= h->leaves[leaf].holes[1];
 }
 
 static int
-is_leaf(const struct holes *h, uint32_t leaf)
+holes_is_leaf(const struct holes *h, uint32_t leaf)
 {
 	const struct hole_place *l = &h->leaves[leaf];
 
 	return !l->named && l->many && l->holes[1] >= HOLES_MIN &&
-	    4 * l->holes[1] >= 3 * l->paths[1] && is_spared(h, leaf);
+	    4 * l->holes[1] >= 3 * l->paths[1] && holes_is_spared(h, leaf);
 }
 
 /* Within its leaf and to others, as for its link: if only other leaves are
  * unreachable, the fault is farther away. */
 static int
-is_node(const struct holes *h, uint32_t node, const uint32_t *spared)
+holes_is_node(const struct holes *h, uint32_t node, const uint32_t *spared)
 {
 	const struct hole_place *n = &h->nodes[node];
 
@@ -130,7 +131,7 @@ is_node(const struct holes *h, uint32_t node, const uint32_t *spared)
 }
 
 static double
-share_of(const struct hole_place *n)
+holes_share_of(const struct hole_place *n)
 {
 	return (double)(n->holes[0] + n->holes[1]) /
 	    (double)(n->paths[0] + n->paths[1]);
@@ -139,8 +140,8 @@ share_of(const struct hole_place *n)
 /* Mark the nodes with the largest share of holes; of two nodes on one hole only
  * the first. Return how many. spared: scratch. */
 static size_t
-worst_nodes(const struct holes *h, const uint8_t *explained, uint32_t *spared,
-    uint8_t *worst)
+holes_worst_nodes(const struct holes *h, const uint8_t *explained,
+    uint32_t *spared, uint8_t *worst)
 {
 	double most = 0;
 	size_t count = 0;
@@ -149,22 +150,22 @@ worst_nodes(const struct holes *h, const uint8_t *explained, uint32_t *spared,
 	for (size_t i = 0; i < h->count; i++) {
 		const struct mesh_path *p = &h->paths[i];
 
-		if (explained[i] || sense_of(p) != HOLE)
+		if (explained[i] || holes_sense_of(p) != HOLE)
 			continue;
-		spared[p->a] += share_of(&h->nodes[p->b]) < 1;
-		spared[p->b] += share_of(&h->nodes[p->a]) < 1;
+		spared[p->a] += holes_share_of(&h->nodes[p->b]) < 1;
+		spared[p->b] += holes_share_of(&h->nodes[p->a]) < 1;
 	}
 	for (uint32_t i = 0; i < h->node_count; i++)
-		if (is_node(h, i, spared))
-			most = fmax(most, share_of(&h->nodes[i]));
+		if (holes_is_node(h, i, spared))
+			most = fmax(most, holes_share_of(&h->nodes[i]));
 	for (uint32_t i = 0; i < h->node_count; i++)
-		worst[i] = is_node(h, i, spared) &&
-		    share_of(&h->nodes[i]) >= most;
+		worst[i] = holes_is_node(h, i, spared) &&
+		    holes_share_of(&h->nodes[i]) >= most;
 	for (size_t i = 0; i < h->count; i++) {
 		uint32_t a = h->paths[i].a, b = h->paths[i].b;
 
 		if (worst[a] && worst[b] && !explained[i] &&
-		    sense_of(&h->paths[i]) == HOLE)
+		    holes_sense_of(&h->paths[i]) == HOLE)
 			worst[a > b ? a : b] = 0;
 	}
 	for (uint32_t i = 0; i < h->node_count; i++)
@@ -174,19 +175,19 @@ worst_nodes(const struct holes *h, const uint8_t *explained, uint32_t *spared,
 
 /* A hole between the same two leaves as the example. */
 static int
-is_alike(const struct holes *h, const struct mesh_path *p)
+holes_is_alike(const struct holes *h, const struct mesh_path *p)
 {
 	uint32_t a = h->leaf_of[p->a], b = h->leaf_of[p->b];
 	uint32_t c = h->leaf_of[h->one->a], d = h->leaf_of[h->one->b];
 
-	return sense_of(p) == HOLE &&
+	return holes_sense_of(p) == HOLE &&
 	    ((a == c && b == d) || (a == d && b == c));
 }
 
 /* One bad member of a bond, or one bad uplink of a leaf: all remaining holes
  * share that place, and nothing else. */
 static struct hole_place *
-shared_place(const struct holes *h, const uint8_t *explained)
+holes_shared_place(const struct holes *h, const uint8_t *explained)
 {
 	uint32_t other = SCORE_NO_LEAF;
 	int others = 0;
@@ -211,7 +212,8 @@ shared_place(const struct holes *h, const uint8_t *explained)
 			uint32_t la = h->leaf_of[h->paths[i].a];
 			uint32_t lb = h->leaf_of[h->paths[i].b];
 
-			if (explained[i] || sense_of(&h->paths[i]) != HOLE)
+			if (explained[i] ||
+			    holes_sense_of(&h->paths[i]) != HOLE)
 				continue;
 			others += other != SCORE_NO_LEAF &&
 			    other != (la == leaf ? lb : la);
@@ -229,7 +231,7 @@ struct share { /* of a leaf's paths over a stage */
 };
 
 static int
-share_order(const void *a, const void *b)
+holes_share_order(const void *a, const void *b)
 {
 	const struct share *x = a, *y = b;
 	uint64_t l = (uint64_t)x->bad * y->paths;
@@ -240,7 +242,7 @@ share_order(const void *a, const void *b)
 }
 
 static int
-is_over(const struct holes *h, uint32_t stage, const struct mesh_path *p)
+holes_is_over(const struct holes *h, uint32_t stage, const struct mesh_path *p)
 {
 	uint32_t la = h->leaf_of[p->a], lb = h->leaf_of[p->b];
 
@@ -250,7 +252,7 @@ is_over(const struct holes *h, uint32_t stage, const struct mesh_path *p)
 
 /* Keep the leaves without the worst third. Return how many there were. */
 static uint32_t
-keep_better(const struct holes *h, uint32_t stage, const uint8_t *sense,
+holes_keep_better(const struct holes *h, uint32_t stage, const uint8_t *sense,
     uint8_t *kept)
 {
 	struct share *leaves = xcalloc(h->leaf_count + 1, sizeof(*leaves));
@@ -260,7 +262,7 @@ keep_better(const struct holes *h, uint32_t stage, const uint8_t *sense,
 		leaves[l].leaf = l;
 	for (size_t i = 0; i < h->count; i++)
 		for (int e = 0; e < 2 && sense[i] != UNTOLD &&
-		     is_over(h, stage, &h->paths[i]);
+		     holes_is_over(h, stage, &h->paths[i]);
 		     e++) {
 			uint32_t l =
 			    h->leaf_of[e ? h->paths[i].a : h->paths[i].b];
@@ -271,7 +273,7 @@ keep_better(const struct holes *h, uint32_t stage, const uint8_t *sense,
 	for (uint32_t l = 0; l < h->leaf_count; l++)
 		if (leaves[l].paths > 0)
 			leaves[count++] = leaves[l];
-	qsort(leaves, count, sizeof(*leaves), share_order);
+	qsort(leaves, count, sizeof(*leaves), holes_share_order);
 	for (uint32_t k = (count + 2) / 3; k < count; k++)
 		kept[leaves[k].leaf] = 1;
 	free(leaves);
@@ -282,17 +284,17 @@ keep_better(const struct holes *h, uint32_t stage, const uint8_t *sense,
  * the worst third of the leaves is removed, since these may be faulty
  * themselves. */
 static int
-is_spread(const struct holes *h, uint32_t stage, const uint8_t *sense,
+holes_is_spread(const struct holes *h, uint32_t stage, const uint8_t *sense,
     struct hole_place *at)
 {
 	uint8_t *kept = xcalloc(h->leaf_count + 1, 1);
 	uint32_t all = 0, bad = 0;
 
-	at->leaves = keep_better(h, stage, sense, kept);
+	at->leaves = holes_keep_better(h, stage, sense, kept);
 	for (size_t i = 0; i < h->count; i++) {
 		const struct mesh_path *p = &h->paths[i];
 
-		if (sense[i] == UNTOLD || !is_over(h, stage, p) ||
+		if (sense[i] == UNTOLD || !holes_is_over(h, stage, p) ||
 		    !kept[h->leaf_of[p->a]] || !kept[h->leaf_of[p->b]])
 			continue;
 		all++;
@@ -307,7 +309,8 @@ is_spread(const struct holes *h, uint32_t stage, const uint8_t *sense,
  * paths. sense: by path, UNTOLD if another place explains it; set for the paths
  * that the stage explains. */
 static void
-name_stage(const struct holes *h, uint8_t *sense, struct hole_place *places)
+holes_name_stage(const struct holes *h, uint8_t *sense,
+    struct hole_place *places)
 {
 	struct hole_place *best = NULL;
 
@@ -315,7 +318,7 @@ name_stage(const struct holes *h, uint8_t *sense, struct hole_place *places)
 		struct hole_place *at = &places[k];
 
 		for (size_t i = 0; i < h->count; i++) {
-			int over = is_over(h, k, &h->paths[i]);
+			int over = holes_is_over(h, k, &h->paths[i]);
 
 			if (sense[i] == UNTOLD)
 				continue;
@@ -336,32 +339,33 @@ name_stage(const struct holes *h, uint8_t *sense, struct hole_place *places)
 		    (best == NULL || at->holes[1] > best->holes[1] ||
 			(at->holes[1] == best->holes[1] &&
 			    at->paths[1] < best->paths[1])) &&
-		    is_spread(h, k, sense, at))
+		    holes_is_spread(h, k, sense, at))
 			best = at;
 	}
 	if (best == NULL)
 		return;
 	best->named = 1;
 	for (size_t i = 0; i < h->count; i++)
-		if (is_over(h, (uint32_t)(best - places), &h->paths[i]))
+		if (holes_is_over(h, (uint32_t)(best - places), &h->paths[i]))
 			sense[i] = UNTOLD;
 }
 
 static void
-name_hole_stage(struct holes *h, uint8_t *explained)
+holes_name_hole_stage(struct holes *h, uint8_t *explained)
 {
 	uint8_t *sense = xcalloc(h->count + 1, 1);
 
 	for (size_t i = 0; i < h->count; i++)
-		sense[i] = (uint8_t)sense_of(&h->paths[i]);
-	name_stage(h, sense, h->spines);
+		sense[i] = (uint8_t)holes_sense_of(&h->paths[i]);
+	holes_name_stage(h, sense, h->spines);
 	for (size_t i = 0; i < h->count; i++)
-		explained[i] = sense[i] != (uint8_t)sense_of(&h->paths[i]);
+		explained[i] = sense[i] !=
+		    (uint8_t)holes_sense_of(&h->paths[i]);
 	free(sense);
 }
 
 static void
-find_dead(struct holes *h)
+holes_find_dead(struct holes *h)
 {
 	uint8_t *lives = xcalloc(h->node_count + 1, 1);
 	uint8_t *sense = xcalloc(h->count + 1, 1);
@@ -379,7 +383,7 @@ find_dead(struct holes *h)
 			sense[i] = HOLE;
 	}
 	if (h->stages != NULL)
-		name_stage(h, sense, h->dead_spines);
+		holes_name_stage(h, sense, h->dead_spines);
 	for (size_t i = 0; i < h->count; i++)
 		if (sense[i] == HOLE && h->dead++ == 0)
 			h->dead_one = &h->paths[i];
@@ -398,12 +402,12 @@ holes_find(struct holes *h)
 	struct hole_place *shared;
 
 	if (h->stages != NULL)
-		name_hole_stage(h, explained);
-	count_all(h, explained);
+		holes_name_hole_stage(h, explained);
+	holes_count_all(h, explained);
 	for (uint32_t leaf = 0; leaf < h->leaf_count; leaf++) {
 		struct hole_place *l = &h->leaves[leaf];
 
-		if (!is_leaf(h, leaf))
+		if (!holes_is_leaf(h, leaf))
 			continue;
 		l->named = 1;
 		for (size_t i = 0; i < h->count; i++) {
@@ -415,25 +419,27 @@ holes_find(struct holes *h)
 			    ? la == leaf || lb == leaf
 			    : la == leaf && 2 * l->holes[0] > l->paths[0];
 		}
-		count_all(h, explained);
+		holes_count_all(h, explained);
 	}
-	while (h->rest > 0 && worst_nodes(h, explained, spared, worst) > 0) {
+	while (
+	    h->rest > 0 && holes_worst_nodes(h, explained, spared, worst) > 0) {
 		for (size_t i = 0; i < h->node_count; i++)
 			h->nodes[i].named |= worst[i];
 		for (size_t i = 0; i < h->count; i++)
 			explained[i] |= worst[h->paths[i].a] ||
 			    worst[h->paths[i].b];
-		count_all(h, explained);
+		holes_count_all(h, explained);
 	}
-	shared = shared_place(h, explained);
+	shared = holes_shared_place(h, explained);
 	if (shared != NULL) {
 		shared->named = 1;
 		h->rest = 0;
 	}
 	for (size_t i = 0; i < h->count && h->rest > 0; i++)
-		h->rest_alike += !explained[i] && is_alike(h, &h->paths[i]);
+		h->rest_alike += !explained[i] &&
+		    holes_is_alike(h, &h->paths[i]);
 	free(worst);
 	free(spared);
 	free(explained);
-	find_dead(h);
+	holes_find_dead(h);
 }

@@ -38,7 +38,7 @@ static const struct symptom {
 /* Three times a share of 0.5 would exceed 1, so shares are compared as time
  * with over time without. */
 static double
-comparable(enum host_trouble_sign sign, double value)
+host_trouble_comparable(enum host_trouble_sign sign, double value)
 {
 	if (!signs[sign].is_share)
 		return value;
@@ -65,19 +65,19 @@ host_trouble_typical(const struct host_trouble_signs *hosts, size_t count,
 
 /* Return 1 if this sign of the host shows contention. */
 static int
-stands_out(const struct host_trouble_signs *h,
+host_trouble_stands_out(const struct host_trouble_signs *h,
     const struct host_trouble_signs *typical, enum host_trouble_sign sign)
 {
 	return h->of[sign] >= signs[sign].min &&
-	    comparable(sign, h->of[sign]) >=
-	    FACTOR * comparable(sign, typical->of[sign]);
+	    host_trouble_comparable(sign, h->of[sign]) >=
+	    FACTOR * host_trouble_comparable(sign, typical->of[sign]);
 }
 
 int
 host_trouble_link(const struct host_trouble_signs *h,
     const struct host_trouble_signs *typical)
 {
-	return stands_out(h, typical, HOST_TROUBLE_NET);
+	return host_trouble_stands_out(h, typical, HOST_TROUBLE_NET);
 }
 
 int
@@ -89,7 +89,8 @@ host_trouble_trouble(const struct host_trouble_signs *h,
 
 	ret[0] = '\0';
 	for (int s = 0; s < HOST_TROUBLE_NET; s++) {
-		if (!stands_out(h, typical, (enum host_trouble_sign)s))
+		if (!host_trouble_stands_out(h, typical,
+			(enum host_trouble_sign)s))
 			continue;
 		found = found == 2 || signs[s].is_taken ? 2 : 1;
 		if (len < HOST_TROUBLE_TEXT_MAX)

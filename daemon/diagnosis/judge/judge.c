@@ -168,7 +168,7 @@ judge_free(struct judge *j)
 
 /* Clear the rounds, but not the usual distance of a leaf. */
 static void
-clear(struct judge_track *t)
+judge_clear(struct judge_track *t)
 {
 	struct judge_track old = *t;
 
@@ -186,7 +186,7 @@ clear(struct judge_track *t)
 }
 
 static struct judge_track *
-need(struct tracks *ts, uint32_t index)
+judge_need(struct tracks *ts, uint32_t index)
 {
 	if (index >= ts->cap) {
 		ts->cap = (size_t)index + index / 2 + 16;
@@ -194,13 +194,13 @@ need(struct tracks *ts, uint32_t index)
 	}
 	while (ts->count <= index) {
 		memset(&ts->list[ts->count], 0, sizeof(*ts->list));
-		clear(&ts->list[ts->count++]);
+		judge_clear(&ts->list[ts->count++]);
 	}
 	return &ts->list[index];
 }
 
 static void
-state_set(struct tracks *ts, struct judge_track *t, enum judge_state to)
+judge_state_set(struct tracks *ts, struct judge_track *t, enum judge_state to)
 {
 	ts->outliers -= t->state >= JUDGE_OUTLIER;
 	ts->outliers += to >= JUDGE_OUTLIER;
@@ -208,7 +208,7 @@ state_set(struct tracks *ts, struct judge_track *t, enum judge_state to)
 }
 
 static void
-change(struct judge *j, enum judge_kind kind, uint32_t index,
+judge_change_add(struct judge *j, enum judge_kind kind, uint32_t index,
     enum judge_state to)
 {
 	struct judge_track *t = &j->tracks[kind].list[index];
@@ -222,7 +222,7 @@ change(struct judge *j, enum judge_kind kind, uint32_t index,
 	c->index = index;
 	c->from = (enum judge_state)t->state;
 	c->to = to;
-	state_set(&j->tracks[kind], t, to);
+	judge_state_set(&j->tracks[kind], t, to);
 }
 
 double
@@ -238,7 +238,7 @@ judge_leaf_past(const struct judge *j, uint32_t leaf)
 void
 judge_leaf_restore(struct judge *j, uint32_t leaf, double past, uint32_t rounds)
 {
-	struct judge_track *t = need(&j->tracks[JUDGE_LEAF], leaf);
+	struct judge_track *t = judge_need(&j->tracks[JUDGE_LEAF], leaf);
 
 	t->past = (float)past;
 	t->past_n = (uint16_t)(rounds < LEAF_MEMORY ? rounds : LEAF_MEMORY);
@@ -248,7 +248,7 @@ void
 judge_hold_restore(struct judge *j, enum judge_kind kind, uint32_t index,
     double effect, uint32_t rounds)
 {
-	struct judge_track *t = need(&j->tracks[kind], index);
+	struct judge_track *t = judge_need(&j->tracks[kind], index);
 
 	t->dismissed = (float)effect;
 	t->hold = (uint16_t)(rounds < DISMISSED_ROUNDS ? rounds
@@ -267,7 +267,7 @@ judge_node_usual(const struct judge *j, uint32_t node)
 
 /* Return the scatter of a leaf's nodes relative to the typical leaf. */
 static double
-leaf_scale(struct judge *j, uint32_t leaf, double typical)
+judge_leaf_scale(struct judge *j, uint32_t leaf, double typical)
 {
 	const struct judge_track *t = judge_track(j, JUDGE_LEAF, leaf);
 
@@ -278,7 +278,7 @@ leaf_scale(struct judge *j, uint32_t leaf, double typical)
 }
 
 static double
-typical_leaf(struct judge *j)
+judge_typical_leaf(struct judge *j)
 {
 	const struct tracks *ts = &j->tracks[JUDGE_LEAF];
 	size_t n = 0;
@@ -291,7 +291,8 @@ typical_leaf(struct judge *j)
 
 /* Return the typical scatter of a node's own rounds; 0: unknown. */
 static double
-typical_scatter(struct judge *j, const struct score_obs *obs, size_t count)
+judge_typical_scatter(struct judge *j, const struct score_obs *obs,
+    size_t count)
 {
 	size_t n = 0;
 
@@ -304,9 +305,9 @@ typical_scatter(struct judge *j, const struct score_obs *obs, size_t count)
 /* Find the usual distance of every node of the round, and subtract it from
  * x. */
 static void
-subtract_usual(struct judge *j, struct score_obs *obs, size_t count)
+judge_subtract_usual(struct judge *j, struct score_obs *obs, size_t count)
 {
-	double scatter, leaf = typical_leaf(j);
+	double scatter, leaf = judge_typical_leaf(j);
 	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -322,10 +323,10 @@ subtract_usual(struct judge *j, struct score_obs *obs, size_t count)
 	/* The part that remains in a mean of an hour does not average out
 	 * soon. */
 	j->prior.wander = wander_sd(&j->mean[LONG], 0);
-	scatter = typical_scatter(j, obs, count);
+	scatter = judge_typical_scatter(j, obs, count);
 	for (size_t i = 0; i < count; i++) {
 		struct usual_prior p = j->prior;
-		struct judge_track *t = need(&j->tracks[JUDGE_NODE],
+		struct judge_track *t = judge_need(&j->tracks[JUDGE_NODE],
 		    obs[i].place);
 
 		if (obs[i].is_mixed)
@@ -339,12 +340,12 @@ subtract_usual(struct judge *j, struct score_obs *obs, size_t count)
 		t->scale = scatter > 0 && obs[i].mean_n >= SCALE_ROUNDS
 		    ? (float)fmax(1,
 			  fmin(SCALE_MOST, sqrt(obs[i].var) / scatter))
-		    : (float)leaf_scale(j, obs[i].leaf, leaf);
+		    : (float)judge_leaf_scale(j, obs[i].leaf, leaf);
 	}
 }
 
 static void
-past_learn(struct judge_track *t, double effect)
+judge_past_learn(struct judge_track *t, double effect)
 {
 	double off = effect - t->past;
 
@@ -361,7 +362,7 @@ past_learn(struct judge_track *t, double effect)
 
 /* Return the index in the ring of the round m rounds ago. */
 static int
-back(const struct judge_track *t, int m)
+judge_back(const struct judge_track *t, int m)
 {
 	return (t->at + 2 * JUDGE_WINDOW_MAX - 1 - m) % JUDGE_WINDOW_MAX;
 }
@@ -369,13 +370,13 @@ back(const struct judge_track *t, int m)
 /* Return the effect of the round m rounds ago, relative to the usual distance
  * now. */
 static double
-effect_at(const struct judge_track *t, int m)
+judge_effect_at(const struct judge_track *t, int m)
 {
-	return (double)t->raw[back(t, m)] - (double)t->usual;
+	return (double)t->raw[judge_back(t, m)] - (double)t->usual;
 }
 
 static int
-bits(uint32_t x)
+judge_bits(uint32_t x)
 {
 	int n = 0;
 
@@ -403,19 +404,19 @@ judge_bad_threshold(const struct judge_options *o, size_t tests)
 /* Return the mean of m rounds; the newest was `from` rounds ago. Each counts at
  * most `most`. */
 static double
-mean_of(const struct judge_track *t, int from, int m, double most)
+judge_mean_of(const struct judge_track *t, int from, int m, double most)
 {
 	double sum = 0;
 
 	for (int i = from; i < from + m; i++)
-		sum += fmin(effect_at(t, i), most);
+		sum += fmin(judge_effect_at(t, i), most);
 	return sum / m;
 }
 
 /* Return how many rounds contain the votes: a fault that is newer than the
  * window must not be diluted by earlier rounds. */
 static int
-rounds_of_votes(const struct judge *j, const struct judge_track *t)
+judge_rounds_of_votes(const struct judge *j, const struct judge_track *t)
 {
 	int m = 0;
 
@@ -425,7 +426,7 @@ rounds_of_votes(const struct judge *j, const struct judge_track *t)
 }
 
 static double
-least_sd(int m)
+judge_least_sd(int m)
 {
 	return SCORE_SIGMA_MIN / sqrt(m);
 }
@@ -439,24 +440,25 @@ struct reason {
 
 /* need: the z of the first rejection. */
 static struct reason
-reason_of(const struct judge_track *t, const struct wander *w, int m,
+judge_reason_of(const struct judge_track *t, const struct wander *w, int m,
     double known_sd, double before, double need)
 {
-	double sd = hypot((double)t->scale * wander_sd(w, least_sd(m)),
+	double sd = hypot((double)t->scale * wander_sd(w, judge_least_sd(m)),
 	    known_sd);
 	double most = CUT_TIMES * score_student(need, wander_size(w)) * sd;
 
-	return (
-	    struct reason){ score_normal((mean_of(t, 0, m, most) - before) / sd,
-				wander_size(w)),
-		sd, before };
+	return (struct reason){
+		score_normal((judge_mean_of(t, 0, m, most) - before) / sd,
+		    wander_size(w)),
+		sd, before
+	};
 }
 
 /* Return the wander of means of m rounds. Before the fleet has m rounds, which
  * follow-up runs of a node do not wait for: the wander of one round, which is
  * larger. */
 static const struct wander *
-mean_wander(const struct judge *j, int m)
+judge_mean_wander(const struct judge *j, int m)
 {
 	return j->mean[m].rounds > 0 ? &j->mean[m] : &j->one;
 }
@@ -464,20 +466,23 @@ mean_wander(const struct judge *j, int m)
 /* Return the most significant reason: the rounds that contain the votes, the
  * last hour, or the step against the rounds before. */
 static struct reason
-node_reason(const struct judge *j, const struct judge_track *t, double need)
+judge_node_reason(const struct judge *j, const struct judge_track *t,
+    double need)
 {
 	double known_sd = sqrt((double)t->usual_var);
-	int m = rounds_of_votes(j, t), votes = j->o.votes;
+	int m = judge_rounds_of_votes(j, t), votes = j->o.votes;
 	struct reason one, best;
 
-	best = reason_of(t, mean_wander(j, m), m, known_sd, 0, need);
+	best = judge_reason_of(t, judge_mean_wander(j, m), m, known_sd, 0,
+	    need);
 	if (t->known >= LONG) {
-		one = reason_of(t, &j->mean[LONG], LONG, known_sd, 0, need);
+		one = judge_reason_of(t, &j->mean[LONG], LONG, known_sd, 0,
+		    need);
 		best = one.z > best.z ? one : best;
 	}
 	if (t->known >= votes + BEFORE) {
-		one = reason_of(t, &j->step, votes, 0,
-		    mean_of(t, votes, BEFORE, INFINITY), need);
+		one = judge_reason_of(t, &j->step, votes, 0,
+		    judge_mean_of(t, votes, BEFORE, INFINITY), need);
 		best = one.z > best.z ? one : best;
 	}
 	return best;
@@ -486,11 +491,11 @@ node_reason(const struct judge *j, const struct judge_track *t, double need)
 /* Leaves are few, so the wander of their means is pooled, and is at least the
  * wander of their nodes in a median. */
 static struct reason
-leaf_reason(const struct judge *j, const struct judge_track *t, double need,
-    size_t places)
+judge_leaf_reason(const struct judge *j, const struct judge_track *t,
+    double need, size_t places)
 {
-	int m = rounds_of_votes(j, t);
-	double least = wander_sd(&j->mean[m], least_sd(m)) *
+	int m = judge_rounds_of_votes(j, t);
+	double least = wander_sd(&j->mean[m], judge_least_sd(m)) *
 	    sqrt(acos(-1) / 2 / (double)places);
 	double sd = j->leaf.rounds < LEAF_KNOWN
 	    ? least
@@ -498,12 +503,13 @@ leaf_reason(const struct judge *j, const struct judge_track *t, double need,
 
 	/* Before the wander of leaves is known, a confirmation run is more
 	 * exact than an estimate from their nodes. */
-	return (struct reason){ mean_of(t, 0, m, CUT_TIMES * need * sd) / sd,
+	return (
+	    struct reason){ judge_mean_of(t, 0, m, CUT_TIMES * need * sd) / sd,
 		j->leaf.rounds < LEAF_KNOWN ? 0 : sd, 0 };
 }
 
 static void
-remember(const struct judge *j, struct judge_track *t, double effect,
+judge_remember(const struct judge *j, struct judge_track *t, double effect,
     double excuse, double z, int busy)
 {
 	uint32_t mask = (1u << j->o.window) - 1;
@@ -522,13 +528,13 @@ remember(const struct judge *j, struct judge_track *t, double effect,
 	if (t->state >= JUDGE_OUTLIER)
 		t->rounds += (uint32_t)vote;
 	else
-		t->rounds = (uint32_t)bits(t->votes);
+		t->rounds = (uint32_t)judge_bits(t->votes);
 }
 
 /* Learn the scatter of each leaf's nodes in the round: in a leaf of another
  * size more of the pairs are inside, which are faster. */
 static void
-hear_scatter(struct judge *j, const struct score_obs *obs, size_t count)
+judge_hear_scatter(struct judge *j, const struct score_obs *obs, size_t count)
 {
 	struct tracks *ts = &j->tracks[JUDGE_LEAF];
 	double most = SCATTER_CUT * wander_sd(&j->one, SCORE_SIGMA_MIN);
@@ -558,14 +564,15 @@ hear_scatter(struct judge *j, const struct score_obs *obs, size_t count)
 }
 
 static int
-is_tested(const struct judge *j, const struct judge_track *t)
+judge_is_tested(const struct judge *j, const struct judge_track *t)
 {
 	double effect = judge_effect(t), least = j->least;
 
 	if (t->hold > 0 && t->state < JUDGE_OUTLIER)
 		least = fmin(DISMISSED_TIMES * (double)t->dismissed,
 		    DISMISSED_MOST * least);
-	return bits(t->votes) >= j->o.votes && effect >= fmax(least, j->least);
+	return judge_bits(t->votes) >= j->o.votes &&
+	    effect >= fmax(least, j->least);
 }
 
 static const struct reason no_reason = { -INFINITY, 0, 0 };
@@ -585,8 +592,8 @@ judge_test(struct judge_track *t, struct reason r)
  * are not outliers; before: relative to this many earlier rounds. Not before
  * most nodes have a past, since differences of leaves may still be included. */
 static void
-hear_wander(struct judge *j, const struct score_obs *obs, size_t count, int of,
-    int before, struct wander *w)
+judge_hear_wander(struct judge *j, const struct score_obs *obs, size_t count,
+    int of, int before, struct wander *w)
 {
 	size_t n = 0, known = 0;
 
@@ -597,9 +604,10 @@ hear_wander(struct judge *j, const struct score_obs *obs, size_t count, int of,
 		if (isnan(obs[i].z) || t->known < of + before ||
 		    t->state >= JUDGE_OUTLIER)
 			continue;
-		j->x[n++] = (mean_of(t, 0, of, INFINITY) -
-				(before > 0 ? mean_of(t, of, before, INFINITY)
-					    : 0)) /
+		j->x[n++] = (judge_mean_of(t, 0, of, INFINITY) -
+				(before > 0
+					? judge_mean_of(t, of, before, INFINITY)
+					: 0)) /
 		    (double)t->scale;
 		known += obs[i].mean_n > 0;
 	}
@@ -610,7 +618,7 @@ hear_wander(struct judge *j, const struct score_obs *obs, size_t count, int of,
 
 /* Learn the noise of a round, which is not wander. */
 static void
-hear_noise(struct judge *j, const struct score_obs *obs, size_t count)
+judge_hear_noise(struct judge *j, const struct score_obs *obs, size_t count)
 {
 	size_t n = 0;
 
@@ -620,7 +628,8 @@ hear_noise(struct judge *j, const struct score_obs *obs, size_t count)
 
 		if (!isnan(obs[i].z) && t->known >= 2 &&
 		    t->state < JUDGE_OUTLIER)
-			j->x[n++] = (effect_at(t, 0) - effect_at(t, 1)) /
+			j->x[n++] = (judge_effect_at(t, 0) -
+					judge_effect_at(t, 1)) /
 			    (sqrt(2) * (double)t->scale);
 	}
 	wander_hear(&j->mean[0], j->x, n, 0);
@@ -629,7 +638,7 @@ hear_noise(struct judge *j, const struct score_obs *obs, size_t count)
 /* Return the wander that lasts longer than a round: the spread of one round
  * without its noise. 0 if unknown. */
 static double
-lasting_wander(const struct judge *j)
+judge_lasting_wander(const struct judge *j)
 {
 	return j->mean[0].rounds < NOISE_ROUNDS
 	    ? 0
@@ -638,25 +647,26 @@ lasting_wander(const struct judge *j)
 
 /* Move a place to a new state if the round requires it. */
 static void
-settle(struct judge *j, enum judge_kind kind, uint32_t index, double p_max)
+judge_settle(struct judge *j, enum judge_kind kind, uint32_t index,
+    double p_max)
 {
 	const struct judge_track *t = &j->tracks[kind].list[index];
 
 	if (t->state >= JUDGE_OUTLIER) {
 		if (t->clean >= j->o.clean)
-			change(j, kind, index, JUDGE_OK);
+			judge_change_add(j, kind, index, JUDGE_OK);
 	} else if (t->p <= p_max) {
 		j->tracks[kind].list[index].opened = (float)judge_effect(t);
-		change(j, kind, index, JUDGE_OUTLIER);
+		judge_change_add(j, kind, index, JUDGE_OUTLIER);
 	} else if (t->known >= 1) {
-		change(j, kind, index, JUDGE_OK);
+		judge_change_add(j, kind, index, JUDGE_OK);
 	}
 }
 
 /* The distance of a young leaf becomes usual for its nodes when it is known:
  * their earlier rounds include it, too. */
 static int
-is_young(const struct judge *j, uint32_t leaf)
+judge_is_young(const struct judge *j, uint32_t leaf)
 {
 	const struct judge_track *t = judge_track(j, JUDGE_LEAF, leaf);
 
@@ -664,7 +674,7 @@ is_young(const struct judge *j, uint32_t leaf)
 }
 
 static double
-reject(struct judge *j, size_t count, size_t tests)
+judge_reject(struct judge *j, size_t count, size_t tests)
 {
 	return tests == 0
 	    ? -1
@@ -672,7 +682,7 @@ reject(struct judge *j, size_t count, size_t tests)
 }
 
 static void
-hear_places(struct judge *j, const struct score_obs *obs, size_t count,
+judge_hear_places(struct judge *j, const struct score_obs *obs, size_t count,
     const uint8_t *busy)
 {
 	struct tracks *ts = &j->tracks[JUDGE_NODE];
@@ -684,17 +694,18 @@ hear_places(struct judge *j, const struct score_obs *obs, size_t count,
 		tests += !isnan(obs[i].z);
 		aside += obs[i].aside;
 		if (!isnan(obs[i].z))
-			remember(j, &ts->list[obs[i].place], obs[i].effect,
-			    obs[i].excuse, obs[i].z, busy != NULL && busy[i]);
+			judge_remember(j, &ts->list[obs[i].place],
+			    obs[i].effect, obs[i].excuse, obs[i].z,
+			    busy != NULL && busy[i]);
 	}
 	many = (double)aside > SCORE_ASIDE_MANY * (double)count;
-	hear_scatter(j, obs, count);
-	hear_wander(j, obs, count, 1, 0, &j->one);
-	hear_noise(j, obs, count);
+	judge_hear_scatter(j, obs, count);
+	judge_hear_wander(j, obs, count, 1, 0, &j->one);
+	judge_hear_noise(j, obs, count);
 	for (int m = j->o.votes; m <= j->o.window; m++)
-		hear_wander(j, obs, count, m, 0, &j->mean[m]);
-	hear_wander(j, obs, count, LONG, 0, &j->mean[LONG]);
-	hear_wander(j, obs, count, j->o.votes, BEFORE, &j->step);
+		judge_hear_wander(j, obs, count, m, 0, &j->mean[m]);
+	judge_hear_wander(j, obs, count, LONG, 0, &j->mean[LONG]);
+	judge_hear_wander(j, obs, count, j->o.votes, BEFORE, &j->step);
 	tests *= many ? BUSY_TESTS : 1;
 	z = tests == 0 ? 0 : judge_threshold(&j->o, tests);
 	for (size_t i = 0; i < count; i++) {
@@ -703,21 +714,22 @@ hear_places(struct judge *j, const struct score_obs *obs, size_t count,
 		if (isnan(obs[i].z))
 			continue;
 		judge_test(t,
-		    is_tested(j, t) ? node_reason(j, t, z) : no_reason);
+		    judge_is_tested(j, t) ? judge_node_reason(j, t, z)
+					  : no_reason);
 		if (t->p < 1)
 			j->p[n++] = t->p;
 	}
-	p_max = reject(j, n, tests);
+	p_max = judge_reject(j, n, tests);
 	for (size_t i = 0; i < count; i++)
 		if (!isnan(obs[i].z))
-			settle(j, JUDGE_NODE, obs[i].place, p_max);
+			judge_settle(j, JUDGE_NODE, obs[i].place, p_max);
 }
 
 /* Count the outliers of the round by leaf, and in total; the caller frees the
  * list. */
 static uint32_t *
-count_outliers(const struct judge *j, const struct score_obs *obs, size_t count,
-    uint32_t leaves, uint32_t *ret_all)
+judge_count_outliers(const struct judge *j, const struct score_obs *obs,
+    size_t count, uint32_t leaves, uint32_t *ret_all)
 {
 	uint32_t *of = xcalloc(leaves + (size_t)1, sizeof(*of));
 
@@ -734,11 +746,12 @@ count_outliers(const struct judge *j, const struct score_obs *obs, size_t count,
 
 /* Name leaves with mostly outliers, if few other nodes are outliers. */
 static void
-hear_crowds(struct judge *j, const struct score_obs *obs, size_t count,
+judge_hear_crowds(struct judge *j, const struct score_obs *obs, size_t count,
     const struct score_leaf *leaves, size_t leaf_count)
 {
 	struct tracks *ts = &j->tracks[JUDGE_LEAF];
-	uint32_t all, *of = count_outliers(j, obs, count, ts->count, &all);
+	uint32_t all,
+	    *of = judge_count_outliers(j, obs, count, ts->count, &all);
 
 	for (size_t i = 0; i < leaf_count; i++) {
 		const struct score_leaf *l = &leaves[i];
@@ -759,51 +772,54 @@ hear_crowds(struct judge *j, const struct score_obs *obs, size_t count,
 		t->clean = 0;
 		t->rounds += t->rounds == 0;
 		if (t->state < JUDGE_OUTLIER)
-			change(j, JUDGE_LEAF, l->leaf, JUDGE_OUTLIER);
+			judge_change_add(j, JUDGE_LEAF, l->leaf, JUDGE_OUTLIER);
 	}
 	free(of);
 }
 
 static void
-hear_leaves(struct judge *j, const struct score_leaf *leaves, size_t count)
+judge_hear_leaves(struct judge *j, const struct score_leaf *leaves,
+    size_t count)
 {
 	struct tracks *ts = &j->tracks[JUDGE_LEAF];
 	double p_max, z = count == 0 ? 0 : judge_threshold(&j->o, count);
 	size_t n = 0, well = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct judge_track *t = need(ts, leaves[i].leaf);
+		struct judge_track *t = judge_need(ts, leaves[i].leaf);
 		int counts = leaves[i].apart &&
 		    (t->past_n >= LEAF_LEARN ||
 			leaves[i].effect >= JUDGE_USUAL_MOST);
 
-		past_learn(t, leaves[i].raw);
+		judge_past_learn(t, leaves[i].raw);
 		if (leaves[i].apart) {
 			t->places = (uint16_t)leaves[i].places;
 			t->slow_places = (uint16_t)leaves[i].slow;
 		}
 		/* Not apart: its slow places are judged as single places. */
-		remember(j, t, leaves[i].effect, 0,
+		judge_remember(j, t, leaves[i].effect, 0,
 		    counts ? leaves[i].z : fmin(leaves[i].z, 0), 0);
 		if (t->state < JUDGE_OUTLIER &&
 		    t->past_n >= LEAF_LEARN + j->o.votes)
-			j->x[well++] = mean_of(t, 0, j->o.votes, INFINITY);
+			j->x[well++] = judge_mean_of(t, 0, j->o.votes,
+			    INFINITY);
 		judge_test(t,
-		    is_tested(j, t) ? leaf_reason(j, t, z, leaves[i].places)
-				    : no_reason);
+		    judge_is_tested(j, t)
+			? judge_leaf_reason(j, t, z, leaves[i].places)
+			: no_reason);
 		if (t->p < 1)
 			j->p[n++] = t->p;
 	}
 	wander_hear(&j->leaf, j->x, well, 0);
-	p_max = reject(j, n, count);
+	p_max = judge_reject(j, n, count);
 	for (size_t i = 0; i < count; i++)
-		settle(j, JUDGE_LEAF, leaves[i].leaf, p_max);
+		judge_settle(j, JUDGE_LEAF, leaves[i].leaf, p_max);
 }
 
 int
 judge_votes(const struct judge_track *t)
 {
-	return bits(t->votes);
+	return judge_bits(t->votes);
 }
 
 int
@@ -817,7 +833,7 @@ judge_is_large(const struct judge *j, enum judge_kind kind, uint32_t index)
 		return 0;
 	sd = hypot((double)t->scale * wander_sd(&j->one, SCORE_SIGMA_MIN),
 	    sqrt((double)t->usual_var));
-	return effect_at(t, 0) >=
+	return judge_effect_at(t, 0) >=
 	    fmax(LARGE_EFFECT,
 		sd * judge_bad_threshold(&j->o, j->tracks[kind].count));
 }
@@ -833,18 +849,18 @@ judge_extra(struct judge *j, enum judge_kind kind, uint32_t index,
     double effect)
 {
 	struct tracks *ts = &j->tracks[kind];
-	struct judge_track *t = need(ts, index);
+	struct judge_track *t = judge_need(ts, index);
 	double z = judge_threshold(&j->o, ts->count);
 
 	j->change_count = 0;
-	remember(j, t, effect, 0, effect / wander_sd(&j->one, SCORE_SIGMA_MIN),
-	    0);
+	judge_remember(j, t, effect, 0,
+	    effect / wander_sd(&j->one, SCORE_SIGMA_MIN), 0);
 	judge_test(t,
-	    !is_tested(j, t) ? no_reason
+	    !judge_is_tested(j, t) ? no_reason
 		: kind == JUDGE_NODE
-		? node_reason(j, t, z)
-		: leaf_reason(j, t, z, t->places > 0 ? t->places : 1));
-	settle(j, kind, index, score_tail(z));
+		? judge_node_reason(j, t, z)
+		: judge_leaf_reason(j, t, z, t->places > 0 ? t->places : 1));
+	judge_settle(j, kind, index, score_tail(z));
 }
 
 void
@@ -872,24 +888,24 @@ judge_round(struct judge *j, struct score_obs *obs, size_t count,
 		j->p = xreallocarray(j->p, j->p_cap, sizeof(*j->p));
 		j->x = xreallocarray(j->x, j->p_cap, sizeof(*j->x));
 	}
-	subtract_usual(j, obs, count);
+	judge_subtract_usual(j, obs, count);
 	leaf_count = score_round(j->score, obs, count, j->least, &leaves);
 	for (size_t i = 0; i < count; i++) {
 		obs[i].x += obs[i].usual;
-		obs[i].excuse *= is_young(j, obs[i].leaf);
+		obs[i].excuse *= judge_is_young(j, obs[i].leaf);
 		if (obs[i].peer_count == SCORE_PEERS_MIN &&
 		    wander_size(&j->mean[j->o.votes]) < FEW_KNOWN)
 			obs[i].peer_count = 0; /* too early to decide */
 	}
-	hear_places(j, obs, count, busy);
-	hear_leaves(j, leaves, leaf_count);
-	hear_crowds(j, obs, count, leaves, leaf_count);
+	judge_hear_places(j, obs, count, busy);
+	judge_hear_leaves(j, leaves, leaf_count);
+	judge_hear_crowds(j, obs, count, leaves, leaf_count);
 	*ret_changes = j->changes;
 	return j->change_count;
 }
 
 static struct judge_track *
-find(struct judge *j, enum judge_kind kind, uint32_t index)
+judge_find(struct judge *j, enum judge_kind kind, uint32_t index)
 {
 	return index < j->tracks[kind].count ? &j->tracks[kind].list[index]
 					     : NULL;
@@ -899,42 +915,42 @@ void
 judge_confirm(struct judge *j, enum judge_kind kind, uint32_t index,
     int confirmed)
 {
-	struct judge_track *t = find(j, kind, index);
+	struct judge_track *t = judge_find(j, kind, index);
 
 	if (t == NULL)
 		return;
 	if (!confirmed) {
 		t->dismissed = (float)judge_effect(t);
 		t->hold = DISMISSED_ROUNDS;
-		state_set(&j->tracks[kind], t, JUDGE_UNKNOWN);
-		clear(t);
+		judge_state_set(&j->tracks[kind], t, JUDGE_UNKNOWN);
+		judge_clear(t);
 	}
-	state_set(&j->tracks[kind], t, confirmed ? JUDGE_BAD : JUDGE_OK);
+	judge_state_set(&j->tracks[kind], t, confirmed ? JUDGE_BAD : JUDGE_OK);
 }
 
 void
 judge_restore(struct judge *j, enum judge_kind kind, uint32_t index,
     enum judge_state state)
 {
-	struct judge_track *t = need(&j->tracks[kind], index);
+	struct judge_track *t = judge_need(&j->tracks[kind], index);
 
-	state_set(&j->tracks[kind], t, state);
+	judge_state_set(&j->tracks[kind], t, state);
 	t->clean = 0; /* rounds before it was named do not clear it */
 }
 
 void
 judge_forget(struct judge *j, enum judge_kind kind, uint32_t index)
 {
-	struct judge_track *t = find(j, kind, index);
+	struct judge_track *t = judge_find(j, kind, index);
 
 	if (t == NULL)
 		return;
-	state_set(&j->tracks[kind], t, JUDGE_UNKNOWN);
-	clear(t);
+	judge_state_set(&j->tracks[kind], t, JUDGE_UNKNOWN);
+	judge_clear(t);
 }
 
 static struct wander *
-wander_at(struct judge *j, size_t i)
+judge_wander_at(struct judge *j, size_t i)
 {
 	return i == 0 ? &j->one
 	    : i == 1  ? &j->step
@@ -946,8 +962,8 @@ void
 judge_fleet(const struct judge *j, struct judge_fleet *ret)
 {
 	for (size_t i = 0; i < JUDGE_FLEET_NUMBERS / 3; i++) {
-		const struct wander *w = wander_at((struct judge *)(uintptr_t)j,
-		    i);
+		const struct wander *w =
+		    judge_wander_at((struct judge *)(uintptr_t)j, i);
 
 		ret->number[3 * i] = w->var;
 		ret->number[3 * i + 1] = w->rounds;
@@ -966,7 +982,7 @@ judge_fleet_restore(struct judge *j, const struct judge_fleet *f)
 			f->number[3 * i + 1] < 1e6))
 			continue;
 		w.rounds = (uint32_t)f->number[3 * i + 1];
-		*wander_at(j, i) = w;
+		*judge_wander_at(j, i) = w;
 	}
 }
 
@@ -997,7 +1013,7 @@ judge_effect(const struct judge_track *t)
 
 	for (int m = 0; m < t->known; m++)
 		if (t->votes >> m & 1)
-			x[n++] = effect_at(t, m);
+			x[n++] = judge_effect_at(t, m);
 	return n == 0 ? 0 : robust_median(x, n);
 }
 
@@ -1005,13 +1021,13 @@ double
 judge_mean(const struct judge_track *t, int m)
 {
 	m = m < t->known ? m : t->known;
-	return m == 0 ? 0 : mean_of(t, 0, m, INFINITY);
+	return m == 0 ? 0 : judge_mean_of(t, 0, m, INFINITY);
 }
 
 double
 judge_newest(const struct judge_track *t, int m)
 {
-	return effect_at(t, m);
+	return judge_effect_at(t, m);
 }
 
 double
@@ -1029,7 +1045,8 @@ judge_slow_min(const struct judge *j, const struct judge_track *t)
 	if (j->mean[LONG].rounds == 0)
 		hour = wander_sd(&j->mean[j->o.votes], 0) / 2;
 	if (is_node)
-		sd = fmax(sd == 0 ? hour : fmin(sd, hour), lasting_wander(j)) *
+		sd = fmax(sd == 0 ? hour : fmin(sd, hour),
+			 judge_lasting_wander(j)) *
 		    (1 + (double)FEW_PARTNERS / (double)count);
 	/* The node must also be slower than its own offset. */
 	return fmax(fmax(CONFIRM_TIMES * j->least - fmin(before, 0),

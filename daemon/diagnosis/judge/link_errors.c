@@ -23,7 +23,7 @@
 
 /* Return the class of this port name; NULL if no such port was seen yet. */
 static struct link_class *
-class_find(const struct link_watch *w, const char *port)
+link_errors_class_find(const struct link_watch *w, const char *port)
 {
 	for (size_t i = 0; i < w->class_count; i++)
 		if (i == LINK_CLASSES || strcmp(w->classes[i].port, port) == 0)
@@ -32,9 +32,9 @@ class_find(const struct link_watch *w, const char *port)
 }
 
 static struct link_class *
-class_need(struct link_watch *w, const char *port)
+link_errors_class_need(struct link_watch *w, const char *port)
 {
-	struct link_class *c = class_find(w, port);
+	struct link_class *c = link_errors_class_find(w, port);
 
 	if (c != NULL)
 		return c;
@@ -48,7 +48,7 @@ class_need(struct link_watch *w, const char *port)
 
 /* Return the largest usual number of errors. */
 static uint64_t
-usual_most(const struct link_usual *u)
+link_errors_usual_most(const struct link_usual *u)
 {
 	double left = 0.5 * (u->looks + PRIOR_LOOKS);
 	int i = LINK_OCTAVES - 1;
@@ -63,7 +63,7 @@ usual_most(const struct link_usual *u)
 double
 link_usual_share(const struct link_watch *w, const struct link_sum *s)
 {
-	const struct link_class *c = class_find(w, s->port);
+	const struct link_class *c = link_errors_class_find(w, s->port);
 	const struct link_usual *u;
 
 	if (c == NULL)
@@ -76,14 +76,15 @@ link_usual_share(const struct link_watch *w, const struct link_sum *s)
 }
 
 static double
-limit_of(const struct link_watch *w)
+link_errors_limit_of(const struct link_watch *w)
 {
 	return log(
 	    LIMIT_LOOKS * (double)LINK_ERROR_MAX * fmax(1, (double)w->ports));
 }
 
 static void
-learn(struct link_usual *u, size_t ports, uint64_t errors, int is_more)
+link_errors_learn(struct link_usual *u, size_t ports, uint64_t errors,
+    int is_more)
 {
 	int octave = 0;
 
@@ -101,7 +102,7 @@ learn(struct link_usual *u, size_t ports, uint64_t errors, int is_more)
 }
 
 static struct link_place *
-place_need(struct link_watch *w, uint32_t place)
+link_errors_place_need(struct link_watch *w, uint32_t place)
 {
 	if (place >= w->count) {
 		size_t want = place + place / 2 + (size_t)16;
@@ -115,7 +116,8 @@ place_need(struct link_watch *w, uint32_t place)
 }
 
 static struct link_sum *
-sum_find(const struct link_place *p, const char *port, enum link_error kind)
+link_errors_sum_find(const struct link_place *p, const char *port,
+    enum link_error kind)
 {
 	for (size_t i = 0; i < p->count; i++)
 		if (p->sums[i].kind == kind &&
@@ -125,9 +127,10 @@ sum_find(const struct link_place *p, const char *port, enum link_error kind)
 }
 
 static struct link_sum *
-sum_need(struct link_place *p, const char *port, enum link_error kind)
+link_errors_sum_need(struct link_place *p, const char *port,
+    enum link_error kind)
 {
-	struct link_sum *s = sum_find(p, port, kind);
+	struct link_sum *s = link_errors_sum_find(p, port, kind);
 
 	if (s != NULL)
 		return s;
@@ -140,10 +143,10 @@ sum_need(struct link_place *p, const char *port, enum link_error kind)
 }
 
 static void
-add(struct link_watch *w, struct link_sum *s, uint64_t errors, int is_more,
-    uint64_t span_s)
+link_errors_add(struct link_watch *w, struct link_sum *s, uint64_t errors,
+    int is_more, uint64_t span_s)
 {
-	double limit = limit_of(w), p0 = link_usual_share(w, s);
+	double limit = link_errors_limit_of(w), p0 = link_usual_share(w, s);
 	double p1 = fmin(fmax(LINK_P1, 4 * p0), LINK_P_MAX), between;
 
 	s->sum += is_more ? log(p1 / p0) : log((1 - p1) / (1 - p0));
@@ -164,17 +167,19 @@ add(struct link_watch *w, struct link_sum *s, uint64_t errors, int is_more,
 }
 
 static void
-look_at(struct link_watch *w, struct link_place *p,
+link_errors_look_at(struct link_watch *w, struct link_place *p,
     const struct link_port *port, enum link_error kind, uint64_t span_s)
 {
-	struct link_usual *u = &class_need(w, port->name)->usual[kind];
+	struct link_usual *u =
+	    &link_errors_class_need(w, port->name)->usual[kind];
 	uint64_t errors = port->of[kind].errors;
-	int is_more = errors > 0 && errors > usual_most(u);
-	struct link_sum *s = is_more ? sum_need(p, port->name, kind)
-				     : sum_find(p, port->name, kind);
+	int is_more = errors > 0 && errors > link_errors_usual_most(u);
+	struct link_sum *s = is_more
+	    ? link_errors_sum_need(p, port->name, kind)
+	    : link_errors_sum_find(p, port->name, kind);
 
-	if (s == NULL || s->sum < limit_of(w) / 2) {
-		learn(u, w->ports, errors, is_more);
+	if (s == NULL || s->sum < link_errors_limit_of(w) / 2) {
+		link_errors_learn(u, w->ports, errors, is_more);
 		if (s != NULL) {
 			s->told++;
 			s->told_with += (uint32_t)is_more;
@@ -185,9 +190,9 @@ look_at(struct link_watch *w, struct link_place *p,
 	if (is_more)
 		snprintf(s->counter, sizeof(s->counter), "%s",
 		    port->of[kind].counter);
-	add(w, s, errors, is_more, span_s);
+	link_errors_add(w, s, errors, is_more, span_s);
 	if (is_more && port->of[kind].is_fact) {
-		s->sum = 2 * limit_of(w);
+		s->sum = 2 * link_errors_limit_of(w);
 		s->raised = 1;
 	}
 	s->seen = 1;
@@ -197,13 +202,14 @@ void
 link_look(struct link_watch *w, uint32_t place, uint64_t span_s,
     const struct link_port *ports, size_t count)
 {
-	struct link_place *p = place_need(w, place);
+	struct link_place *p = link_errors_place_need(w, place);
 
 	w->ports += count - p->ports;
 	p->ports = count;
 	for (size_t i = 0; i < count; i++)
 		for (int k = 0; k < LINK_ERROR_MAX; k++)
-			look_at(w, p, &ports[i], (enum link_error)k, span_s);
+			link_errors_look_at(w, p, &ports[i], (enum link_error)k,
+			    span_s);
 	for (size_t i = 0; i < p->count;) {
 		struct link_sum *s = &p->sums[i];
 
@@ -236,11 +242,13 @@ link_worst(const struct link_watch *w, uint32_t place)
 void
 link_restore(struct link_watch *w, uint32_t place, const struct link_sum *as)
 {
-	struct link_sum *s = sum_need(place_need(w, place), as->port, as->kind);
+	struct link_sum *s = link_errors_sum_need(link_errors_place_need(w,
+						      place),
+	    as->port, as->kind);
 
 	*s = *as;
 	s->raised = 1;
-	s->sum = limit_of(w);
+	s->sum = link_errors_limit_of(w);
 }
 
 void

@@ -52,7 +52,7 @@ struct step {
 };
 
 static double
-share_p0(double lost, double sent)
+loss_share_p0(double lost, double sent)
 {
 	return fmin(fmax(lost / sent, LOSS_P0_MIN), P0_MAX);
 }
@@ -60,7 +60,7 @@ share_p0(double lost, double sent)
 /* Return the loss of most nodes in this epoch, since a new loss may have
  * started. */
 static double
-typical_p0(const struct loss_epoch *e)
+loss_typical_p0(const struct loss_epoch *e)
 {
 	double *x = xcalloc(e->count + 1, sizeof(*x)), sum = 0;
 	size_t n = 0, most;
@@ -78,7 +78,7 @@ typical_p0(const struct loss_epoch *e)
 }
 
 static struct step
-step_of(struct loss_watch *w, int far, const struct loss_epoch *e)
+loss_step_of(struct loss_watch *w, int far, const struct loss_epoch *e)
 {
 	double p0, p1, leaf_p0, leaf_p1;
 
@@ -86,12 +86,13 @@ step_of(struct loss_watch *w, int far, const struct loss_epoch *e)
 		w->sent[k] = PRIOR_SENT / 2;
 		w->lost[k] = PRIOR_SENT / 2 * LOSS_P1 / 10;
 	}
-	p0 = fmax(share_p0(w->lost[far], w->sent[far]), typical_p0(e));
+	p0 = fmax(loss_share_p0(w->lost[far], w->sent[far]),
+	    loss_typical_p0(e));
 	p1 = fmax(LOSS_P1, TIMES * p0);
 	/* A leaf is compared with the good leaves, too, so that the losses that
 	 * it causes at others do not count. */
 	leaf_p0 = fmin(LOSS_P1 / 2,
-	    share_p0(w->lost[0] + w->lost[1], w->sent[0] + w->sent[1]));
+	    loss_share_p0(w->lost[0] + w->lost[1], w->sent[0] + w->sent[1]));
 	leaf_p1 = fmax(LOSS_LEAF_P1, TIMES * leaf_p0);
 	return (struct step){ log(p1 / p0), p1 - p0,
 		log(LIMIT_ROUNDS * (double)e->count), log(leaf_p1 / leaf_p0),
@@ -99,7 +100,8 @@ step_of(struct loss_watch *w, int far, const struct loss_epoch *e)
 }
 
 static void
-make_room(struct loss_watch *w, const struct loss_node *nodes, size_t count)
+loss_make_room(struct loss_watch *w, const struct loss_node *nodes,
+    size_t count)
 {
 	size_t want = 0, leaves = 0;
 
@@ -128,20 +130,20 @@ make_room(struct loss_watch *w, const struct loss_node *nodes, size_t count)
 
 /* The cause of its losses is known: they do not count against others. */
 static int
-is_apart(const struct loss_watch *w, const struct loss_node *n)
+loss_is_apart(const struct loss_watch *w, const struct loss_node *n)
 {
 	return n->aside || w->sums[n->place].raised;
 }
 
 static uint32_t
-counted(const struct loss_pair *p)
+loss_counted(const struct loss_pair *p)
 {
 	return p->lost < LOSS_PAIR_MAX ? p->lost : LOSS_PAIR_MAX;
 }
 
 /* Return how many echoes a node lost to nodes that are not marked. */
 static uint32_t
-lost_of(uint32_t node, const struct loss_epoch *e, const uint8_t *marked)
+loss_lost_of(uint32_t node, const struct loss_epoch *e, const uint8_t *marked)
 {
 	uint32_t lost = 0;
 
@@ -150,14 +152,14 @@ lost_of(uint32_t node, const struct loss_epoch *e, const uint8_t *marked)
 
 		if ((p->a == node && !marked[p->b]) ||
 		    (p->b == node && !marked[p->a]))
-			lost += counted(p);
+			lost += loss_counted(p);
 	}
 	return lost;
 }
 
 /* Mark the worst node first: its partners have fewer losses without it. */
 static void
-mark(const struct loss_watch *w, int far, const struct loss_epoch *e,
+loss_mark(const struct loss_watch *w, int far, const struct loss_epoch *e,
     const struct step *step, uint8_t *marked)
 {
 	for (;;) {
@@ -168,7 +170,7 @@ mark(const struct loss_watch *w, int far, const struct loss_epoch *e,
 			const struct loss_pair *p = &e->pairs[i / 2];
 			uint32_t n = i % 2 ? p->b : p->a;
 			double sum = w->sums[e->nodes[n].place].of[far] +
-			    step->up * lost_of(n, e, marked);
+			    step->up * loss_lost_of(n, e, marked);
 
 			if (!marked[n] && sum > most) {
 				most = sum;
@@ -185,7 +187,7 @@ mark(const struct loss_watch *w, int far, const struct loss_epoch *e,
  * counts: of many pairs with equal losses the listed ones are not a random
  * choice. The caller frees it. */
 static double *
-unlisted(const struct loss_epoch *e)
+loss_unlisted(const struct loss_epoch *e)
 {
 	double *rest = xcalloc(e->count + 1, sizeof(*rest));
 	uint32_t most = UINT32_MAX; /* maximum of an unlisted pair */
@@ -208,7 +210,7 @@ unlisted(const struct loss_epoch *e)
 }
 
 static void
-add(struct loss_sum *s, int far, const struct step *step, double lost,
+loss_add(struct loss_sum *s, int far, const struct step *step, double lost,
     uint64_t sent)
 {
 	double x = s->of[far] + step->up * lost - step->down * (double)sent;
@@ -226,8 +228,8 @@ add(struct loss_sum *s, int far, const struct step *step, double lost,
 }
 
 static int
-is_uplink(const struct loss_watch *w, const struct loss_epoch *e, uint32_t leaf,
-    double limit)
+loss_is_uplink(const struct loss_watch *w, const struct loss_epoch *e,
+    uint32_t leaf, double limit)
 {
 	int many = 0;
 
@@ -242,7 +244,7 @@ is_uplink(const struct loss_watch *w, const struct loss_epoch *e, uint32_t leaf,
 /* Return the losses of the leaf's nodes to other leaves, without nodes that
  * have a case or are busy. to_whom: counts the leaves they lose to, or NULL. */
 static uint32_t
-lost_across(const struct loss_watch *w, const struct loss_epoch *e,
+loss_lost_across(const struct loss_watch *w, const struct loss_epoch *e,
     uint32_t leaf, struct loss_leaf *to_whom)
 {
 	uint32_t lost = 0;
@@ -253,9 +255,9 @@ lost_across(const struct loss_watch *w, const struct loss_epoch *e,
 		uint32_t other = a->leaf == leaf ? b->leaf : a->leaf;
 
 		if ((a->leaf == leaf) == (b->leaf == leaf) || a->busy ||
-		    b->busy || is_apart(w, a) || is_apart(w, b))
+		    b->busy || loss_is_apart(w, a) || loss_is_apart(w, b))
 			continue;
-		lost += counted(&e->pairs[i]);
+		lost += loss_counted(&e->pairs[i]);
 		for (uint32_t k = 0; to_whom != NULL && k < e->pairs[i].lost;
 		     k++) {
 			if (to_whom->lead == 0)
@@ -269,8 +271,8 @@ lost_across(const struct loss_watch *w, const struct loss_epoch *e,
 
 /* Return 1 if several of its nodes lose, and none of them most of it. */
 static int
-is_spread(const struct loss_watch *w, const struct loss_epoch *e, uint32_t leaf,
-    struct loss_leaf *l)
+loss_is_spread(const struct loss_watch *w, const struct loss_epoch *e,
+    uint32_t leaf, struct loss_leaf *l)
 {
 	double all = 0, most = 0;
 
@@ -293,7 +295,7 @@ is_spread(const struct loss_watch *w, const struct loss_epoch *e, uint32_t leaf,
 }
 
 static void
-add_leaf(struct loss_leaf *l, const struct step *step, double limit,
+loss_add_leaf(struct loss_leaf *l, const struct step *step, double limit,
     uint32_t lost, uint64_t sent)
 {
 	l->sum += step->leaf_up * lost - step->leaf_down * (double)sent;
@@ -311,7 +313,7 @@ add_leaf(struct loss_leaf *l, const struct step *step, double limit,
 /* Clear the sums of others, which lost on paths to the subject that is now
  * known: between leaves, and within them if `within`. */
 static void
-forget_others(struct loss_watch *w, int within)
+loss_forget_others(struct loss_watch *w, int within)
 {
 	for (size_t i = 0; i < w->leaf_count; i++)
 		if (!w->leaves[i].raised)
@@ -322,7 +324,7 @@ forget_others(struct loss_watch *w, int within)
 }
 
 static void
-hear_aside(struct loss_watch *w, const struct loss_epoch *e)
+loss_hear_aside(struct loss_watch *w, const struct loss_epoch *e)
 {
 	int news = 0;
 
@@ -335,7 +337,7 @@ hear_aside(struct loss_watch *w, const struct loss_epoch *e)
 	}
 	if (!news)
 		return;
-	forget_others(w, 1);
+	loss_forget_others(w, 1);
 	for (size_t i = 0; i < w->leaf_count; i++)
 		w->own[i] = (struct loss_own){ 0 };
 }
@@ -346,7 +348,8 @@ hear_aside(struct loss_watch *w, const struct loss_epoch *e)
  * ret_good: own loss of good leaves. Return by what factor losses scatter more
  * than independent ones, since partners are chosen at random. */
 static double
-own_solve(struct loss_watch *w, const struct loss_epoch *e, double *ret_good)
+loss_own_solve(struct loss_watch *w, const struct loss_epoch *e,
+    double *ret_good)
 {
 	double *good = xcalloc(w->leaf_count + 1, sizeof(*good));
 	struct {
@@ -366,7 +369,7 @@ own_solve(struct loss_watch *w, const struct loss_epoch *e, double *ret_good)
 			double lost = (double)node->lost;
 
 			if (node->leaf == SCORE_NO_LEAF || node->busy ||
-			    is_apart(w, node))
+			    loss_is_apart(w, node))
 				continue;
 			if (!capped) {
 				of[node->leaf].lost += lost;
@@ -418,7 +421,7 @@ own_solve(struct loss_watch *w, const struct loss_epoch *e, double *ret_good)
 /* Return 1 if a leaf loses more than its partners and the usual loss
  * explain. */
 static int
-is_its_own(const struct loss_own *o, double good, double p0, double limit)
+loss_is_its_own(const struct loss_own *o, double good, double p0, double limit)
 {
 	double met = o->lost / o->sent - o->share;
 	double expected = o->sent * fmax(p0, met + good);
@@ -430,13 +433,14 @@ is_its_own(const struct loss_own *o, double good, double p0, double limit)
 /* Subtract from the losses of each node those within its leaf and those of
  * pairs with a bad node: they are not its leaf's. */
 static void
-keep_across(const struct loss_watch *w, struct loss_epoch *e)
+loss_keep_across(const struct loss_watch *w, struct loss_epoch *e)
 {
 	for (size_t i = 0; i < e->pair_count; i++) {
 		struct loss_node *a = &e->nodes[e->pairs[i].a];
 		struct loss_node *b = &e->nodes[e->pairs[i].b];
 
-		if (a->leaf != b->leaf && !is_apart(w, a) && !is_apart(w, b))
+		if (a->leaf != b->leaf && !loss_is_apart(w, a) &&
+		    !loss_is_apart(w, b))
 			continue;
 		a->lost -= a->lost < e->pairs[i].lost ? a->lost
 						      : e->pairs[i].lost;
@@ -447,7 +451,7 @@ keep_across(const struct loss_watch *w, struct loss_epoch *e)
 
 /* Remove the pairs between that leaf and others. */
 static void
-take_out(struct loss_epoch *e, uint32_t leaf)
+loss_take_out(struct loss_epoch *e, uint32_t leaf)
 {
 	size_t kept = 0;
 
@@ -461,7 +465,8 @@ take_out(struct loss_epoch *e, uint32_t leaf)
 /* Process the worst leaf first: others have fewer losses without its paths,
  * which are removed from the pairs. */
 static void
-hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
+loss_hear_leaves(struct loss_watch *w, struct loss_epoch *e,
+    const struct step *step)
 {
 	struct of {
 		uint64_t sent;
@@ -473,8 +478,8 @@ hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 	size_t leaves = 0;
 	int raised = 0, over = 0;
 
-	keep_across(w, e);
-	scatter = own_solve(w, e, &good);
+	loss_keep_across(w, e);
+	scatter = loss_own_solve(w, e, &good);
 	for (size_t i = 0; i < e->count; i++) {
 		struct of *at;
 
@@ -484,7 +489,7 @@ hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 		leaves += at->nodes == 0;
 		at->nodes++;
 		at->busy += e->nodes[i].busy;
-		if (!e->nodes[i].busy && !is_apart(w, &e->nodes[i]))
+		if (!e->nodes[i].busy && !loss_is_apart(w, &e->nodes[i]))
 			at->sent += e->nodes[i].sent;
 	}
 	for (;;) {
@@ -495,7 +500,7 @@ hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 
 		for (uint32_t i = 0; i < w->leaf_count; i++) {
 			double x = w->leaves[i].sum +
-			    step->leaf_up * lost_across(w, e, i, NULL);
+			    step->leaf_up * loss_lost_across(w, e, i, NULL);
 
 			if (of[i].nodes > 0 && !of[i].done && x > most &&
 			    of[i].busy <= LEAF_BUSY_MAX * of[i].nodes) {
@@ -507,51 +512,51 @@ hear_leaves(struct loss_watch *w, struct loss_epoch *e, const struct step *step)
 			break;
 		of[worst].done = 1;
 		l = &w->leaves[worst];
-		lost = lost_across(w, e, worst, l);
+		lost = loss_lost_across(w, e, worst, l);
 		o = &w->own[worst];
-		o->epochs = is_its_own(o, good, step->p0, limit * scatter)
+		o->epochs = loss_is_its_own(o, good, step->p0, limit * scatter)
 		    ? o->epochs + 1
 		    : 0;
 		/* Only the worst pairs are listed. */
 		if (o->epochs > 0)
 			lost = (uint32_t)fmax(lost, o->newest);
 		was = l->raised;
-		add_leaf(l, step, limit, lost, of[worst].sent);
+		loss_add_leaf(l, step, limit, lost, of[worst].sent);
 		over |= was && !l->raised;
 		if (!l->raised && l->lead <= LEAF_LEAD_MAX * o->lost &&
 		    (o->epochs >= 2 ||
 			(l->sum > limit && l->epochs >= 2 &&
-			    is_its_own(o, good, step->p0,
+			    loss_is_its_own(o, good, step->p0,
 				OWN_LIMIT * scatter))) &&
-		    is_spread(w, e, worst, l))
+		    loss_is_spread(w, e, worst, l))
 			raised = l->raised = 1;
 		if (l->raised)
-			take_out(e, worst);
+			loss_take_out(e, worst);
 	}
 	/* A leaf has recovered: losses before that belong to no leaf. */
 	if (over)
 		memset(w->own, 0, w->leaf_count * sizeof(*w->own));
 	if (raised)
-		forget_others(w, 0);
+		loss_forget_others(w, 0);
 	free(of);
 }
 
 void
 loss_round(struct loss_watch *w, int far, struct loss_epoch *e)
 {
-	struct step step = step_of(w, far, e);
+	struct step step = loss_step_of(w, far, e);
 	uint8_t *marked = xcalloc(e->count + 1, 1);
 	const struct loss_node *nodes = e->nodes;
-	double *rest = unlisted(e);
+	double *rest = loss_unlisted(e);
 	size_t count = e->count;
 
-	make_room(w, nodes, count);
-	hear_aside(w, e);
+	loss_make_room(w, nodes, count);
+	loss_hear_aside(w, e);
 	if (far)
-		hear_leaves(w, e, &step);
+		loss_hear_leaves(w, e, &step);
 	for (size_t i = 0; i < count; i++)
-		marked[i] = is_apart(w, &nodes[i]) != 0;
-	mark(w, far, e, &step, marked);
+		marked[i] = loss_is_apart(w, &nodes[i]) != 0;
+	loss_mark(w, far, e, &step, marked);
 	/* Nodes of other leaves lose on paths to a raised leaf. */
 	if (far && loss_leaves_raised(w))
 		memset(rest, 0, count * sizeof(*rest));
@@ -560,9 +565,9 @@ loss_round(struct loss_watch *w, int far, struct loss_epoch *e)
 	w->sent[far] *= KEEP;
 	for (size_t i = 0; i < count; i++) {
 		struct loss_sum *s = &w->sums[nodes[i].place];
-		double lost = lost_of((uint32_t)i, e, marked) + rest[i];
+		double lost = loss_lost_of((uint32_t)i, e, marked) + rest[i];
 
-		add(s, far, &step, lost, nodes[i].sent);
+		loss_add(s, far, &step, lost, nodes[i].sent);
 		if (s->of[0] + s->of[1] > step.limit / 2)
 			continue;
 		w->lost[far] += lost;
@@ -574,7 +579,7 @@ loss_round(struct loss_watch *w, int far, struct loss_epoch *e)
 		if (s->of[0] + s->of[1] > step.limit &&
 		    s->of[0] > LATELY * w->up[0] &&
 		    s->of[1] > LATELY * w->up[1] &&
-		    !is_uplink(w, e, nodes[i].leaf, step.limit))
+		    !loss_is_uplink(w, e, nodes[i].leaf, step.limit))
 			s->raised = 1;
 	}
 	free(rest);

@@ -72,7 +72,7 @@ score_free(struct score *s)
 }
 
 static void
-swap(double *a, double *b)
+score_swap(double *a, double *b)
 {
 	double t = *a;
 
@@ -84,7 +84,7 @@ swap(double *a, double *b)
  * before it. Sorting 10,000 places for their median would take most of a
  * round's time. */
 static double
-kth(double *x, size_t n, size_t k)
+score_kth(double *x, size_t n, size_t k)
 {
 	size_t lo = 0, hi = n - 1;
 
@@ -99,7 +99,7 @@ kth(double *x, size_t n, size_t k)
 				j--;
 			if (i >= j)
 				break;
-			swap(&x[i++], &x[j--]);
+			score_swap(&x[i++], &x[j--]);
 		}
 		if (k <= j)
 			hi = j;
@@ -110,13 +110,13 @@ kth(double *x, size_t n, size_t k)
 }
 
 static double
-median_of(double *x, size_t n)
+score_median_of(double *x, size_t n)
 {
 	double high, low;
 
 	if (n == 0)
 		return NAN;
-	high = kth(x, n, n / 2);
+	high = score_kth(x, n, n / 2);
 	if (n % 2 != 0)
 		return high;
 	low = x[0];
@@ -134,7 +134,7 @@ score_quantile(double *x, size_t n, double q)
 
 	if (n == 0)
 		return NAN;
-	low = high = kth(x, n, k);
+	low = high = score_kth(x, n, k);
 	if (k + 1 < n) {
 		high = INFINITY;
 		for (size_t i = k + 1; i < n; i++)
@@ -146,13 +146,13 @@ score_quantile(double *x, size_t n, double q)
 /* Return 1.4826 median |x - m|, times n / (n - 0.8) to correct the bias of
  * small samples (Croux and Rousseeuw 1992). */
 static double
-sigma_of(double *x, size_t n, double m)
+score_sigma_of(double *x, size_t n, double m)
 {
 	double sigma;
 
 	for (size_t i = 0; i < n; i++)
 		x[i] = fabs(x[i] - m);
-	sigma = 1.482602218505602 * median_of(x, n) * (double)n /
+	sigma = 1.482602218505602 * score_median_of(x, n) * (double)n /
 	    ((double)n - 0.8);
 	return sigma > SCORE_SIGMA_MIN ? sigma : SCORE_SIGMA_MIN;
 }
@@ -198,7 +198,7 @@ score_fdr(double *p, size_t count, size_t tests, double q)
 }
 
 static void *
-grow(void *list, size_t *cap, size_t want, size_t bytes)
+score_grow(void *list, size_t *cap, size_t want, size_t bytes)
 {
 	if (want <= *cap)
 		return list;
@@ -207,7 +207,7 @@ grow(void *list, size_t *cap, size_t want, size_t bytes)
 }
 
 static void
-make_room(struct score *s, const struct score_obs *obs, size_t count)
+score_make_room(struct score *s, const struct score_obs *obs, size_t count)
 {
 	size_t cap = s->leaves_cap, peers = 0, leaves = 0;
 
@@ -217,11 +217,13 @@ make_room(struct score *s, const struct score_obs *obs, size_t count)
 		if (obs[i].leaf != SCORE_NO_LEAF && obs[i].leaf >= leaves)
 			leaves = obs[i].leaf + (size_t)1;
 	}
-	s->x = grow(s->x, &s->x_cap, count, sizeof(*s->x));
-	s->order = grow(s->order, &s->order_cap, count, sizeof(*s->order));
-	s->peers = grow(s->peers, &s->peers_cap, peers, sizeof(*s->peers));
+	s->x = score_grow(s->x, &s->x_cap, count, sizeof(*s->x));
+	s->order = score_grow(s->order, &s->order_cap, count,
+	    sizeof(*s->order));
+	s->peers = score_grow(s->peers, &s->peers_cap, peers,
+	    sizeof(*s->peers));
 	s->peers_count = peers;
-	s->leaves = grow(s->leaves, &s->leaves_cap, leaves + 1,
+	s->leaves = score_grow(s->leaves, &s->leaves_cap, leaves + 1,
 	    sizeof(*s->leaves));
 	if (s->leaves_cap != cap) {
 		cap = s->leaves_cap;
@@ -235,7 +237,7 @@ make_room(struct score *s, const struct score_obs *obs, size_t count)
 
 /* Counting sort by leaf. */
 static void
-sort_leaves(struct score *s, const struct score_obs *obs, size_t count)
+score_sort_leaves(struct score *s, const struct score_obs *obs, size_t count)
 {
 	uint32_t sum = 0;
 
@@ -261,7 +263,7 @@ sort_leaves(struct score *s, const struct score_obs *obs, size_t count)
  * without places aside if enough places remain. If many are aside, the scatter
  * is measured on the slow side. */
 static void
-find_typical(struct score *s, const struct score_obs *obs, size_t count)
+score_find_typical(struct score *s, const struct score_obs *obs, size_t count)
 {
 	for (size_t p = 0; p < s->peers_count; p++) {
 		struct peers *g = &s->peers[p];
@@ -282,13 +284,14 @@ find_typical(struct score *s, const struct score_obs *obs, size_t count)
 			if (g->count >= SCORE_PEERS_MIN)
 				break;
 		}
-		g->median = median_of(s->x, g->count);
+		g->median = score_median_of(s->x, g->count);
 		if (g->count < SCORE_PEERS_MIN)
 			continue;
 		/* 90 % of a normal are below 1.28 sigma */
-		upper = (kth(s->x, g->count, g->count * 9 / 10) - g->median) /
+		upper = (score_kth(s->x, g->count, g->count * 9 / 10) -
+			    g->median) /
 		    1.2815515655446004;
-		g->sigma = sigma_of(s->x, g->count, g->median);
+		g->sigma = score_sigma_of(s->x, g->count, g->median);
 		if ((double)aside >
 		    SCORE_ASIDE_MANY * (double)(aside + g->count))
 			g->sigma = fmax(g->sigma, upper);
@@ -296,7 +299,7 @@ find_typical(struct score *s, const struct score_obs *obs, size_t count)
 }
 
 static void
-compare_all(const struct score *s, struct score_obs *obs, size_t count)
+score_compare_all(const struct score *s, struct score_obs *obs, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct score_obs *o = &obs[i];
@@ -320,7 +323,7 @@ compare_all(const struct score *s, struct score_obs *obs, size_t count)
  * times sqrt(2 m / pi). Return 0 if fewer than two of its places are scored, or
  * a quarter of them is aside. */
 static int
-leaf_read(struct score *s, const struct score_obs *obs, uint32_t leaf,
+score_leaf_read(struct score *s, const struct score_obs *obs, uint32_t leaf,
     double effect_min, struct score_leaf *ret)
 {
 	size_t n = 0, slow = 0, aside = 0;
@@ -338,13 +341,13 @@ leaf_read(struct score *s, const struct score_obs *obs, uint32_t leaf,
 	/* In a leaf with many busy nodes the others have met these. */
 	if (n < 2 || 4 * aside > s->start[leaf + 1] - s->start[leaf])
 		return 0;
-	z = median_of(s->x, n) * sqrt(2 * (double)n / acos(-1));
+	z = score_median_of(s->x, n) * sqrt(2 * (double)n / acos(-1));
 	n = 0;
 	for (uint32_t k = s->start[leaf]; k < s->start[leaf + 1]; k++)
 		if (!isnan(obs[s->order[k]].z))
 			s->x[n++] = obs[s->order[k]].effect +
 			    obs[s->order[k]].usual;
-	ret->raw = median_of(s->x, n);
+	ret->raw = score_median_of(s->x, n);
 	n = 0;
 	for (uint32_t k = s->start[leaf]; k < s->start[leaf + 1]; k++)
 		if (!isnan(obs[s->order[k]].z))
@@ -353,7 +356,7 @@ leaf_read(struct score *s, const struct score_obs *obs, uint32_t leaf,
 	ret->places = (uint32_t)n;
 	ret->slow = (uint32_t)slow;
 	ret->z = z;
-	ret->effect = median_of(s->x, n);
+	ret->effect = score_median_of(s->x, n);
 	ret->apart = (double)slow >=
 		(double)n * (n < LEAF_LARGE ? LEAF_SHARE : LEAF_LARGE_SHARE) &&
 	    z >= LEAF_Z && ret->effect >= effect_min;
@@ -375,26 +378,27 @@ score_leaf_out(struct score *s, struct score_obs *obs, size_t count,
 	    row->places < share * peers)
 		return row->apart;
 	s->apart[leaf] = 1;
-	find_typical(s, obs, count);
-	compare_all(s, obs, count);
-	if (leaf_read(s, obs, leaf, effect_min, row) && row->apart)
+	score_find_typical(s, obs, count);
+	score_compare_all(s, obs, count);
+	if (score_leaf_read(s, obs, leaf, effect_min, row) && row->apart)
 		return 1;
 	s->apart[leaf] = 0;
-	find_typical(s, obs, count);
-	compare_all(s, obs, count);
+	score_find_typical(s, obs, count);
+	score_compare_all(s, obs, count);
 	return 0;
 }
 
 /* Separate leaves; return how many are new. */
 static int
-part_leaves(struct score *s, struct score_obs *obs, size_t count,
+score_part_leaves(struct score *s, struct score_obs *obs, size_t count,
     double effect_min)
 {
 	struct score_leaf row;
 	int news = 0;
 
 	for (uint32_t l = 0; l < s->leaves_count; l++)
-		if (!s->apart[l] && leaf_read(s, obs, l, effect_min, &row) &&
+		if (!s->apart[l] &&
+		    score_leaf_read(s, obs, l, effect_min, &row) &&
 		    score_leaf_out(s, obs, count, l, effect_min, &row)) {
 			s->apart[l] = 1;
 			news++;
@@ -405,7 +409,8 @@ part_leaves(struct score *s, struct score_obs *obs, size_t count,
 /* Subtract the part that the leaf explains: its places are compared with each
  * other, by their own scatter, which is wider in a slow leaf. */
 static void
-excuse(struct score *s, struct score_obs *obs, const struct score_leaf *leaf)
+score_excuse(struct score *s, struct score_obs *obs,
+    const struct score_leaf *leaf)
 {
 	double sigma;
 	size_t n = 0;
@@ -414,7 +419,7 @@ excuse(struct score *s, struct score_obs *obs, const struct score_leaf *leaf)
 	     k++)
 		if (!isnan(obs[s->order[k]].z))
 			s->x[n++] = obs[s->order[k]].effect;
-	sigma = sigma_of(s->x, n, leaf->effect);
+	sigma = score_sigma_of(s->x, n, leaf->effect);
 	for (uint32_t k = s->start[leaf->leaf]; k < s->start[leaf->leaf + 1];
 	     k++) {
 		struct score_obs *o = &obs[s->order[k]];
@@ -436,21 +441,21 @@ score_round(struct score *s, struct score_obs *obs, size_t count,
 	struct score_leaf row;
 	size_t n = 0;
 
-	make_room(s, obs, count);
-	sort_leaves(s, obs, count);
-	find_typical(s, obs, count);
-	compare_all(s, obs, count);
+	score_make_room(s, obs, count);
+	score_sort_leaves(s, obs, count);
+	score_find_typical(s, obs, count);
+	score_compare_all(s, obs, count);
 	/* A slow leaf widens the scatter, which may hide another one. */
 	for (int again = 0; again < 3; again++) {
-		if (part_leaves(s, obs, count, effect_min) == 0)
+		if (score_part_leaves(s, obs, count, effect_min) == 0)
 			break;
-		find_typical(s, obs, count);
-		compare_all(s, obs, count);
+		score_find_typical(s, obs, count);
+		score_compare_all(s, obs, count);
 	}
 	for (uint32_t l = 0; l < s->leaves_count; l++) {
 		int apart = s->apart[l];
 
-		if (!leaf_read(s, obs, l, effect_min, &row))
+		if (!score_leaf_read(s, obs, l, effect_min, &row))
 			continue;
 		row.apart = apart;
 		s->leaves[n] = row;
@@ -458,7 +463,7 @@ score_round(struct score *s, struct score_obs *obs, size_t count,
 	}
 	for (size_t i = 0; i < n; i++)
 		if (s->leaves[i].apart)
-			excuse(s, obs, &s->leaves[i]);
+			score_excuse(s, obs, &s->leaves[i]);
 	*ret_leaves = s->leaves;
 	return n;
 }

@@ -6,7 +6,7 @@
 #include "daemon/diagnosis/judge/stuck.h"
 
 static int
-has(const struct stuck_pair *p, uint32_t node)
+stuck_has(const struct stuck_pair *p, uint32_t node)
 {
 	return p->nodes[0] == node || p->nodes[1] == node;
 }
@@ -17,8 +17,8 @@ stuck_note(struct stuck_watch *w, const struct stuck_pair *p)
 	size_t at = 0, oldest = 0;
 
 	while (at < w->count &&
-	    !(has(&w->pairs[at], p->nodes[0]) &&
-		has(&w->pairs[at], p->nodes[1]))) {
+	    !(stuck_has(&w->pairs[at], p->nodes[0]) &&
+		stuck_has(&w->pairs[at], p->nodes[1]))) {
 		if (w->pairs[at].at_ns < w->pairs[oldest].at_ns)
 			oldest = at;
 		at++;
@@ -36,7 +36,7 @@ stuck_partners(const struct stuck_watch *w, uint32_t node)
 	size_t count = 0;
 
 	for (size_t i = 0; i < w->count; i++)
-		count += (size_t)has(&w->pairs[i], node);
+		count += (size_t)stuck_has(&w->pairs[i], node);
 	return count;
 }
 
@@ -49,7 +49,7 @@ stuck_is_named(const struct stuck_watch *w, uint32_t node)
 		const struct stuck_pair *p = &w->pairs[i];
 		uint32_t other = p->nodes[p->nodes[0] == node];
 
-		if (has(p, node) && stuck_partners(w, other) >= own)
+		if (stuck_has(p, node) && stuck_partners(w, other) >= own)
 			return 0;
 	}
 	return own >= 2;
@@ -80,7 +80,7 @@ stuck_out(const struct stuck_watch *w, uint32_t node, uint64_t now_ns)
 		const struct stuck_pair *p = &w->pairs[i];
 		int side = p->nodes[1] == node, out;
 
-		if (!has(p, node) || now_ns - p->at_ns > STUCK_OUT_NS)
+		if (!stuck_has(p, node) || now_ns - p->at_ns > STUCK_OUT_NS)
 			continue;
 		out = p->fine[0] && !p->fine[1] ? 0 : 1;
 		if (stuck_is_named(w, p->nodes[0]))

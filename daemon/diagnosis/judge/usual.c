@@ -38,7 +38,7 @@
 #define BETWEEN_MIN  0.01
 
 static void
-pool(struct wander *w, double var, size_t n)
+usual_pool(struct wander *w, double var, size_t n)
 {
 	uint32_t most = (uint32_t)(WANDER_NUMBERS / (n + 1)) + WANDER_ROUNDS;
 
@@ -69,7 +69,7 @@ wander_hear(struct wander *w, double *x, size_t n, int is_hour)
 	sigma = fmax(sigma, fmin(slow, TAIL_MOST * sigma));
 	if (w->rounds >= KNOWN_ROUNDS)
 		sigma = fmin(sigma, GROWTH_MAX * sqrt(w->var));
-	pool(w, sigma * sigma, n);
+	usual_pool(w, sigma * sigma, n);
 }
 
 double

@@ -57,7 +57,7 @@ verdict_text_slower(double effect, int is_rate, char ret[24])
 }
 
 static void __attribute__((format(printf, 2, 3)))
-add(char *text, const char *fmt, ...)
+verdict_text_add(char *text, const char *fmt, ...)
 {
 	size_t len = strlen(text);
 	va_list ap;
@@ -68,25 +68,26 @@ add(char *text, const char *fmt, ...)
 }
 
 static void
-add_whom(const struct verdict_evidence *c, char *text)
+verdict_text_add_whom(const struct verdict_evidence *c, char *text)
 {
 	if (c->what == WHAT_LEAF || c->what == WHAT_LINK)
-		add(text, " than other leaves");
+		verdict_text_add(text, " than other leaves");
 	else if (c->slow_partners > 0)
-		add(text, " than %zu of %zu partners", c->slow_partners,
-		    c->partners);
+		verdict_text_add(text, " than %zu of %zu partners",
+		    c->slow_partners, c->partners);
 	else
-		add(text, " than its peers");
+		verdict_text_add(text, " than its peers");
 	if (c->places > 0)
-		add(text, ", %zu of its %zu nodes", c->slow_places, c->places);
-	add(text, " over %" PRIu32 " round%s", c->rounds,
+		verdict_text_add(text, ", %zu of its %zu nodes", c->slow_places,
+		    c->places);
+	verdict_text_add(text, " over %" PRIu32 " round%s", c->rounds,
 	    c->rounds == 1 ? "" : "s");
-	add(text, " (%s)", c->test);
+	verdict_text_add(text, " (%s)", c->test);
 }
 
 /* Add the result of the confirmation run, unless the first words have it. */
 static void
-add_pass(const struct verdict_evidence *c, char *text)
+verdict_text_add_pass(const struct verdict_evidence *c, char *text)
 {
 	static const char *const said[CONFIRM_MAX] = {
 		[CONFIRM_CLEARED] =
@@ -117,7 +118,7 @@ add_pass(const struct verdict_evidence *c, char *text)
 	int is_leaf = c->what == WHAT_LEAF || c->what == WHAT_LINK;
 	int is_incast = strcmp(c->test, names_tests[CANARY_INCAST].name) == 0;
 
-	add(text, "; %s%s",
+	verdict_text_add(text, "; %s%s",
 	    !c->passed ? "confirmation run pending"
 		: c->what == WHAT_RAIL && c->finding == CONFIRM_NODE
 		? "confirmation run over this rail: the node is slow, not "
@@ -129,7 +130,7 @@ add_pass(const struct verdict_evidence *c, char *text)
 		? ", only as receiver of many senders"
 		: ways[c->way][is_leaf]);
 	if (c->next != NULL && c->next[0] != '\0')
-		add(text,
+		verdict_text_add(text,
 		    !c->passed ? ": %s"
 			: c->finding == CONFIRM_UNCLEAR
 			? "; next run %s"
@@ -138,7 +139,7 @@ add_pass(const struct verdict_evidence *c, char *text)
 }
 
 static void
-write_loss(const struct verdict_evidence *c, char *text)
+verdict_text_write_loss(const struct verdict_evidence *c, char *text)
 {
 	static const char *const said[CONFIRM_MAX] = {
 		[CONFIRM_NODE] =
@@ -151,18 +152,20 @@ write_loss(const struct verdict_evidence *c, char *text)
 
 	double share = loss_of_number(c->effect);
 
-	add(text, "%s%s: %.*f %% or more of its echoes are lost",
+	verdict_text_add(text, "%s%s: %.*f %% or more of its echoes are lost",
 	    c->places > 0 ? "leaf " : "", c->subject, share < 0.005 ? 2 : 1,
 	    100 * share);
 	if (c->places > 0)
-		add(text, ", %zu of its %zu nodes", c->slow_places, c->places);
+		verdict_text_add(text, ", %zu of its %zu nodes", c->slow_places,
+		    c->places);
 	else
-		add(text, ", even with its best partners");
-	add(text, ", over %" PRIu32 " rounds (%s)", c->rounds, c->test);
+		verdict_text_add(text, ", even with its best partners");
+	verdict_text_add(text, ", over %" PRIu32 " rounds (%s)", c->rounds,
+	    c->test);
 	if (c->what == WHAT_HOST)
-		add(text, "; host contention: %s", c->host);
+		verdict_text_add(text, "; host contention: %s", c->host);
 	else
-		add(text, "; %s",
+		verdict_text_add(text, "; %s",
 		    c->passed && said[c->finding] != NULL
 			? said[c->finding]
 			: "undetermined whether the node or a path loses them");
@@ -170,68 +173,72 @@ write_loss(const struct verdict_evidence *c, char *text)
 
 /* A node with drift may still be as fast as its peers. */
 static void
-write_drift(const struct verdict_evidence *c, const char *slower, char *text)
+verdict_text_write_drift(const struct verdict_evidence *c, const char *slower,
+    char *text)
 {
 	int has_rail = c->rail != NULL && c->rail[0] != '\0';
 
-	add(text, "%s%s%s: %s slower than in ", c->subject,
+	verdict_text_add(text, "%s%s%s: %s slower than in ", c->subject,
 	    has_rail ? ", rail " : "", has_rail ? c->rail : "", slower);
 	if (c->past[0] != '\0')
-		add(text, "baseline %s", c->past);
+		verdict_text_add(text, "baseline %s", c->past);
 	else
-		add(text, "its own last weeks");
-	add(text, ", relative to its peers, over %" PRIu32 " rounds (%s)",
-	    c->rounds, c->test);
+		verdict_text_add(text, "its own last weeks");
+	verdict_text_add(text,
+	    ", relative to its peers, over %" PRIu32 " rounds (%s)", c->rounds,
+	    c->test);
 }
 
 static void
-write_shortfall(const struct verdict_evidence *c, char *text)
+verdict_text_write_shortfall(const struct verdict_evidence *c, char *text)
 {
-	add(text, "%s%s: %.0f %% of the prediction for machine %s",
+	verdict_text_add(text, "%s%s: %.0f %% of the prediction for machine %s",
 	    c->places > 0 ? "uplink of leaf " : "", c->subject,
 	    100 * exp(-c->effect), c->past);
 	if (c->places > 0)
-		add(text, ", while pairs inside the leaf are as predicted");
+		verdict_text_add(text,
+		    ", while pairs inside the leaf are as predicted");
 	else if (c->partners > 1)
-		add(text, ", with the best of %zu partners", c->partners);
+		verdict_text_add(text, ", with the best of %zu partners",
+		    c->partners);
 	else
-		add(text,
+		verdict_text_add(text,
 		    "; measured with one partner only, which may be the slow "
 		    "one");
 }
 
 /* Totals of all looks since the first error. */
 static void
-add_errors(const struct link_sum *s, char *text)
+verdict_text_add_errors(const struct link_sum *s, char *text)
 {
 	char span[32];
 
 	clk_span_format(s->span_s * CLK_NS_PER_S, span, sizeof(span));
-	add(text, "%s %s has counted %s %" PRIu64 " time%s in %s",
+	verdict_text_add(text, "%s %s has counted %s %" PRIu64 " time%s in %s",
 	    strchr(s->port, ':') != NULL ? "GPU" : "port", s->port, s->counter,
 	    s->errors, s->errors == 1 ? "" : "s", span);
 }
 
 static void
-write_hole(const struct verdict_evidence *c, char *text)
+verdict_text_write_hole(const struct verdict_evidence *c, char *text)
 {
 	const struct hole_place *h = c->hole;
 	int inside = 2 * h->holes[0] > h->paths[0];
 
 	if (c->places > 0)
-		add(text,
+		verdict_text_add(text,
 		    "leaf %s: datagrams of %" PRIu32 " bytes are lost on "
 		    "%" PRIu32 " of %" PRIu32 " paths to other leaves and on "
 		    "%" PRIu32 " of %" PRIu32 " inside",
 		    c->subject, h->bytes, h->holes[1], h->paths[1], h->holes[0],
 		    h->paths[0]);
 	else
-		add(text,
+		verdict_text_add(text,
 		    "%s: datagrams of %" PRIu32 " bytes are lost on %" PRIu32
 		    " of %" PRIu32 " paths",
 		    c->subject, h->bytes, h->holes[0] + h->holes[1],
 		    h->paths[0] + h->paths[1]);
-	add(text,
+	verdict_text_add(text,
 	    " while those of %d bytes arrive: an MTU below %" PRIu32
 	    " on its %s, without an ICMP error (%s)",
 	    MESH_PACKET_BYTES, h->mtu,
@@ -242,105 +249,114 @@ write_hole(const struct verdict_evidence *c, char *text)
 }
 
 static void
-write_slower(const struct verdict_evidence *c, const char *slower, char *text)
+verdict_text_write_slower(const struct verdict_evidence *c, const char *slower,
+    char *text)
 {
 	int is_leaf = c->what == WHAT_LEAF || c->what == WHAT_LINK;
 	int has_rail = c->rail != NULL && c->rail[0] != '\0';
 
 	if (c->what == WHAT_HOST && !(c->effect > 0)) {
-		add(text,
+		verdict_text_add(text,
 		    "%s: host contention: %s; its messages are not slower than "
 		    "its peers' messages so far",
 		    c->subject, c->host);
 		return;
 	}
-	add(text, "%s%s%s%s: %s slower",
+	verdict_text_add(text, "%s%s%s%s: %s slower",
 	    is_leaf                    ? "leaf "
 		: c->what == WHAT_RAIL ? "node "
 				       : "",
 	    c->subject, has_rail ? ", rail " : "", has_rail ? c->rail : "",
 	    slower);
-	add_whom(c, text);
+	verdict_text_add_whom(c, text);
 	if (c->partners_normal && !is_leaf)
-		add(text, "; its partners are normal with other nodes");
+		verdict_text_add(text,
+		    "; its partners are normal with other nodes");
 	if (c->what == WHAT_HOST)
-		add(text, "; host contention, not the network: %s", c->host);
+		verdict_text_add(text, "; host contention, not the network: %s",
+		    c->host);
 	else
-		add_pass(c, text);
+		verdict_text_add_pass(c, text);
 	if (c->nic[0] != '\0' && c->nic_drops > 0)
-		add(text, "; NIC %s counted drops: %" PRId64, c->nic,
-		    c->nic_drops);
+		verdict_text_add(text, "; NIC %s counted drops: %" PRId64,
+		    c->nic, c->nic_drops);
 	if (c->errors != NULL) {
-		add(text, "; its ");
-		add_errors(c->errors, text);
+		verdict_text_add(text, "; its ");
+		verdict_text_add_errors(c->errors, text);
 	}
 }
 
 static void
-write_stage(const struct verdict_evidence *c, char *text)
+verdict_text_write_stage(const struct verdict_evidence *c, char *text)
 {
 	const struct hole_place *h = c->hole;
 	int is_one = c->stage->switch_count == 1;
 
-	add(text, "%.100s: ", c->subject);
+	verdict_text_add(text, "%.100s: ", c->subject);
 	if (c->what == WHAT_MTU)
-		add(text, "datagrams of %" PRIu32 " bytes are lost", h->bytes);
+		verdict_text_add(text,
+		    "datagrams of %" PRIu32 " bytes are lost", h->bytes);
 	else if (h->dead)
-		add(text, "nothing arrives");
+		verdict_text_add(text, "nothing arrives");
 	else
-		add(text,
+		verdict_text_add(text,
 		    "%.0f %% of the pairs of nodes on its leaves are slow "
 		    "instead of the usual %.0f %%",
 		    100 * (c->share + c->effect), 100 * c->share);
 	if (h->paths[1] > 0)
-		add(text, " on %" PRIu32 " of %" PRIu32 " paths over %s",
-		    h->holes[1], h->paths[1], is_one ? "it" : "them");
-	add(text, ", equally on all %" PRIu32 " leaves", c->leaves);
+		verdict_text_add(text,
+		    " on %" PRIu32 " of %" PRIu32 " paths over %s", h->holes[1],
+		    h->paths[1], is_one ? "it" : "them");
+	verdict_text_add(text, ", equally on all %" PRIu32 " leaves",
+	    c->leaves);
 	if (c->what == WHAT_MTU)
-		add(text,
+		verdict_text_add(text,
 		    ", while those of %d bytes arrive: an MTU below %" PRIu32
 		    " at ",
 		    MESH_PACKET_BYTES, h->mtu);
 	else
-		add(text, ": ");
+		verdict_text_add(text, ": ");
 	if (is_one)
-		add(text, "this switch, or one of the %" PRIu32 " links to it",
+		verdict_text_add(text,
+		    "this switch, or one of the %" PRIu32 " links to it",
 		    c->stage->links);
 	else
-		add(text,
+		verdict_text_add(text,
 		    "one of these %zu switches, or of the %" PRIu32
 		    " links to them, which cannot be distinguished",
 		    c->stage->switch_count, c->stage->links);
 	if (c->rounds > 0)
-		add(text, ", over %" PRIu32 " rounds", c->rounds);
-	add(text, " (%s)", c->test);
+		verdict_text_add(text, ", over %" PRIu32 " rounds", c->rounds);
+	verdict_text_add(text, " (%s)", c->test);
 }
 
 /* A share of the pairs of a node or leaf is slow, and different ones in each
  * round. */
 static void
-write_share(const struct verdict_evidence *c, char *text)
+verdict_text_write_share(const struct verdict_evidence *c, char *text)
 {
 	if (c->what == WHAT_NODE)
-		add(text,
+		verdict_text_add(text,
 		    "%s: %.0f %% of its pairs are slow instead of the usual "
 		    "%.0f %%, different ones in each round: one member of a "
 		    "bond, or one of the paths from its port",
 		    c->subject, 100 * (c->share + c->effect), 100 * c->share);
 	else
-		add(text,
+		verdict_text_add(text,
 		    "leaf %s: %.0f %% of the pairs of its nodes are slow "
 		    "instead of the usual %.0f %%, but no single node is slow: "
 		    "one of its uplinks, or a switch above it",
 		    c->subject, 100 * (c->share + c->effect), 100 * c->share);
-	add(text, ", over %" PRIu32 " rounds (%s)", c->rounds, c->test);
+	verdict_text_add(text, ", over %" PRIu32 " rounds (%s)", c->rounds,
+	    c->test);
 	if (c->partners > 0)
-		add(text, "; confirmation run: %zu of %zu pairs are slow",
+		verdict_text_add(text,
+		    "; confirmation run: %zu of %zu pairs are slow",
 		    c->slow_partners, c->partners);
 	if (!c->passed)
-		add(text, "; confirmation run pending");
+		verdict_text_add(text, "; confirmation run pending");
 	if (!c->passed && c->next != NULL && c->next[0] != '\0')
-		add(text, ": %s", c->next);
+		verdict_text_add(text, ": %s", c->next);
 }
 
 void
@@ -352,48 +368,49 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 	verdict_text_slower(c->effect, c->is_rate, slower);
 	ret[0] = '\0';
 	if (c->stage != NULL) {
-		write_stage(c, ret);
+		verdict_text_write_stage(c, ret);
 		return;
 	}
 	if (c->share > 0 && c->what != WHAT_DRIFT) {
-		write_share(c, ret);
+		verdict_text_write_share(c, ret);
 		return;
 	}
 	switch (c->what) {
 	case WHAT_DRIFT:
-		write_drift(c, slower, ret);
+		verdict_text_write_drift(c, slower, ret);
 		break;
 	case WHAT_PORT:
-		add(ret, "%s: port %s %s %.4g%s instead of %.4g, %s",
-		    c->subject, c->nic, f->is, c->now / f->unit, f->unit_name,
+		verdict_text_add(ret,
+		    "%s: port %s %s %.4g%s instead of %.4g, %s", c->subject,
+		    c->nic, f->is, c->now / f->unit, f->unit_name,
 		    c->usual / f->unit, f->as);
 		break;
 	case WHAT_LINK_ERRORS:
-		add(ret, "%s: ", c->subject);
-		add_errors(c->errors, ret);
-		add(ret,
+		verdict_text_add(ret, "%s: ", c->subject);
+		verdict_text_add_errors(c->errors, ret);
+		verdict_text_add(ret,
 		    ", in %" PRIu32 " of %" PRIu32
 		    " counter readings, other ports in %.2g %%",
 		    c->errors->with, c->errors->looks, 100 * c->usual);
 		break;
 	case WHAT_INTERMITTENT:
-		add(ret,
+		verdict_text_add(ret,
 		    "%s: intermittently up to %s slower (%s), %" PRIu32
 		    " times or more within a week, but as fast as its peers "
 		    "whenever it was measured again",
 		    c->subject, slower, c->test, c->rounds);
 		break;
 	case WHAT_FLEET:
-		add(ret,
+		verdict_text_add(ret,
 		    "the fleet is %s slower than in its own last weeks: %zu of "
 		    "%zu nodes, over %" PRIu32 " rounds (%s)",
 		    slower, c->slow_places, c->places, c->rounds, c->test);
 		break;
 	case WHAT_MTU:
-		write_hole(c, ret);
+		verdict_text_write_hole(c, ret);
 		break;
 	case WHAT_STUCK:
-		add(ret,
+		verdict_text_add(ret,
 		    "%s: exchanges with %zu nodes, %.60s and %.60s among them, "
 		    "did not end within %.0f s (%s); further runs skip this "
 		    "node",
@@ -401,12 +418,12 @@ verdict_text_write(const struct verdict_evidence *c, char ret[VERDICT_TEXT_MAX])
 		    c->test);
 		break;
 	case WHAT_PREDICTION:
-		write_shortfall(c, ret);
+		verdict_text_write_shortfall(c, ret);
 		break;
 	default:
 		if (c->is_loss)
-			write_loss(c, ret);
+			verdict_text_write_loss(c, ret);
 		else
-			write_slower(c, slower, ret);
+			verdict_text_write_slower(c, slower, ret);
 	}
 }

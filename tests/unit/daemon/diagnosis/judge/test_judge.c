@@ -9,14 +9,8 @@
 #include "daemon/diagnosis/judge/confirm.c"
 #undef PAIRS_MAX
 #include "daemon/diagnosis/judge/drift.c"
-#define clear  judge_clear
-#define change judge_change_add
 #include "daemon/diagnosis/judge/judge.c"
 #include "daemon/diagnosis/judge/usual.c"
-#undef clear
-#define compare score_compare
-#define swap    score_swap
-#define grow    score_grow
 #include "daemon/diagnosis/judge/score.c"
 #include "tests/sim/verdict/defaults.h"
 
@@ -34,15 +28,15 @@ test_median(void **state)
 	double y[101];
 
 	(void)state;
-	near(median_of(x, 6), 3.5, 0);
-	near(median_of(x, 5), median_of(x, 5), 0);
-	near(median_of(one, 1), 7, 0);
-	near(median_of(same, 3), 2, 0);
-	assert_true(isnan(median_of(one, 0)));
+	near(score_median_of(x, 6), 3.5, 0);
+	near(score_median_of(x, 5), score_median_of(x, 5), 0);
+	near(score_median_of(one, 1), 7, 0);
+	near(score_median_of(same, 3), 2, 0);
+	assert_true(isnan(score_median_of(one, 0)));
 	for (int i = 0; i < 101; i++)
 		y[i] = (i * 37) % 101;
 	for (size_t k = 0; k < 101; k++)
-		near(kth(y, 101, k), (double)k, 0);
+		near(score_kth(y, 101, k), (double)k, 0);
 }
 
 static void
@@ -277,8 +271,8 @@ test_lasting(void **state)
 				    sin((lasts ? r / 30.0 : 2.1 * r) + i);
 			judge_round(j, obs, NODES, NULL, &changes);
 		}
-		assert_true(
-		    lasts == (lasting_wander(j) > 0.5 * sqrt(j->one.var)));
+		assert_true(lasts ==
+		    (judge_lasting_wander(j) > 0.5 * sqrt(j->one.var)));
 		slow_min[lasts] = judge_slow_min(j,
 		    judge_track(j, JUDGE_NODE, 5));
 		judge_free(j);
