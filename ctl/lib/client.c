@@ -7,8 +7,10 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -16,6 +18,7 @@
 #include "common/member.h"
 #include "common/clk.h"
 #include "common/file.h"
+#include "common/str.h"
 #include "common/utf8.h"
 #include "common/xalloc.h"
 
@@ -32,6 +35,7 @@ struct client {
 	char *base; /* what paths are appended to */
 	struct curl_slist *connect_to;
 	uint64_t limit_ns, until_ns; /* until_ns 0: as long as it takes */
+	int64_t next; /* Coalmine-Next of the last answer; 0: none */
 	char curl_why[CURL_ERROR_SIZE];
 	struct err err;
 	struct strbuf answer;
@@ -46,6 +50,25 @@ client_write_cb(char *data, size_t size, size_t count, void *arg)
 		return 0;
 	strbuf_add(&c->answer, data, size * count);
 	return size * count;
+}
+
+static size_t
+client_head_cb(char *data, size_t size, size_t count, void *arg)
+{
+	static const char name[] = "Coalmine-Next:";
+	struct client *c = arg;
+	size_t n = size * count, at = sizeof(name) - 1;
+	char text[24];
+
+	if (n <= at || strncasecmp(data, name, at) != 0)
+		return n;
+	while (at < n && data[at] == ' ')
+		at++;
+	snprintf(text, sizeof(text), "%.*s", (int)(n - at), data + at);
+	text[strcspn(text, "\r\n")] = '\0';
+	if (str_to_int(text, 1, INT64_MAX, &c->next) < 0)
+		c->next = 0;
+	return n;
 }
 
 /* The host of https://HOST[:PORT] when it is an IP address, else NULL. */
@@ -132,6 +155,8 @@ client_new(const struct client_options *o, struct err *err)
 	curl_easy_setopt(c->curl, CURLOPT_ERRORBUFFER, c->curl_why);
 	curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, client_write_cb);
 	curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, c);
+	curl_easy_setopt(c->curl, CURLOPT_HEADERFUNCTION, client_head_cb);
+	curl_easy_setopt(c->curl, CURLOPT_HEADERDATA, c);
 	curl_easy_setopt(c->curl, CURLOPT_ACCEPT_ENCODING, "");
 	curl_easy_setopt(c->curl, CURLOPT_CONNECTTIMEOUT, CONNECT_LIMIT_S);
 	curl_easy_setopt(c->curl, CURLOPT_TIMEOUT, REQUEST_LIMIT_S);
@@ -280,6 +305,7 @@ client_request(struct client *c, const char *path, json_t **ret)
 	strbuf_clear(&c->answer);
 	c->answer = (struct strbuf){ 0 };
 	c->curl_why[0] = '\0';
+	c->next = 0;
 	curl_easy_setopt(c->curl, CURLOPT_URL, url);
 	curl_easy_setopt(c->curl, CURLOPT_PATH_AS_IS, 1L);
 	if (c->until_ns != 0) {
@@ -335,6 +361,12 @@ client_limit(struct client *c, uint64_t limit_ns, uint64_t until_ns)
 {
 	c->limit_ns = limit_ns;
 	c->until_ns = until_ns;
+}
+
+int64_t
+client_next(const struct client *c)
+{
+	return c->next;
 }
 
 int

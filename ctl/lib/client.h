@@ -42,6 +42,9 @@ void client_param(struct strbuf *path, const char *name, const char *value);
 
 /* GET a path. The caller decrefs *ret. */
 int client_get(struct client *c, const char *path, json_t **ret);
+/* Return the parameter before of the list's next part, in ns since 1970, or 0
+ * if the last answer was the whole list. */
+int64_t client_next(const struct client *c);
 /* POST to a path. body can be NULL. The caller decrefs *ret. */
 int client_post(struct client *c, const char *path, const json_t *body,
     json_t **ret);

@@ -237,7 +237,7 @@ help_offer_names(struct ctl *c, const char *kind, const char *cursor)
 		const char *kind, *path, *member;
 	} kinds[] = { { "nodes", "/nodes", "node" },
 		{ "campaigns", "/campaigns", "campaign" },
-		{ "runs", "/runs?limit=50", "run" } };
+		{ "runs", "/runs?limit=50&brief=yes", "run" } };
 	int k = STR_FIND(kinds, kind);
 	json_t *list = NULL, *item;
 	size_t i;

@@ -6,6 +6,7 @@
 #include "ctl/lib/runs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,51 @@
 #define POLL_NS (500 * CLK_NS_PER_MS)
 /* A collector that was killed comes back within this, or the wait ends. */
 #define AWAY_LIMIT_NS (120 * CLK_NS_PER_S)
-#define FIND_LIMIT    "1000"
+#define FIND_LIMIT    1000
+/* Parts of a list: a collector that sends endless parts does not hold us. */
+#define PARTS_MAX 10000
+
+int
+runs_list(struct ctl *c, const struct runs_filter *f, int64_t limit,
+    json_t **ret)
+{
+	json_t *all = json_array(), *part;
+	char want[24], before[24] = "";
+	int64_t next = INT64_MAX;
+	int rc;
+
+	for (int i = 0; i < PARTS_MAX; i++) {
+		struct strbuf path = { 0 };
+
+		snprintf(want, sizeof(want), "%lld",
+		    (long long)(limit - (int64_t)json_array_size(all)));
+		client_part(&path, "runs");
+		client_param(&path, "campaign", f->campaign);
+		client_param(&path, "state", f->state);
+		client_param(&path, "limit", want);
+		client_param(&path, "brief", f->is_brief ? "yes" : NULL);
+		client_param(&path, "before",
+		    before[0] != '\0' ? before : NULL);
+		rc = client_get(ctl_client(c), path.text, &part);
+		strbuf_clear(&path);
+		if (rc < 0) {
+			json_decref(all);
+			return ctl_fail_client(c);
+		}
+		json_array_extend(all, part);
+		json_decref(part);
+		if (client_next(ctl_client(c)) == 0 ||
+		    client_next(ctl_client(c)) >= next ||
+		    (int64_t)json_array_size(all) >= limit)
+			break;
+		next = client_next(ctl_client(c));
+		snprintf(before, sizeof(before), "%lld", (long long)next);
+	}
+	rc = ctl_arrange(c, all);
+	if (rc == 0)
+		*ret = all; /* handed over */
+	return rc;
+}
 
 static json_int_t
 runs_created(const json_t *run)
@@ -78,8 +123,9 @@ runs_find(struct ctl *c, const char *text, char **ret_run)
 	if (text[0] == '\0')
 		return ctl_fail("an empty run: expected a run's id, a "
 				"unique beginning, last and last:CAMPAIGN");
-	rc = ctl_list(c, &list, "runs", "campaign", campaign, "limit",
-	    FIND_LIMIT, NULL);
+	rc = runs_list(c,
+	    &(struct runs_filter){ .campaign = campaign, .is_brief = 1 },
+	    FIND_LIMIT, &list);
 	if (rc != 0)
 		return rc;
 	if (!last) {

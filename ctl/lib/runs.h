@@ -6,10 +6,22 @@
 #define CTL_LIB_RUNS_H
 
 #include <jansson.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "ctl/lib/ctl.h"
 
+struct runs_filter {
+	const char *campaign, *state; /* NULL: any */
+	int is_brief;                 /* 1: without names of nodes */
+};
+
+/* Get up to limit runs, the newest first, arranged by --where and --sort. The
+ * collector limits an answer by its size, so this sends one request for each
+ * part. Return 0 and the list, which the caller decrefs; or an exit code after
+ * a message. */
+int runs_list(struct ctl *c, const struct runs_filter *f, int64_t limit,
+    json_t **ret);
 /* Find the id of a run. text: an id, the unique beginning of one, "last", or
  * "last:CAMPAIGN". Return 0 and the id, which the caller frees; or an exit
  * code. */

@@ -16,10 +16,12 @@
 #include "ctl/lib/print.h"
 #include "ctl/lib/ratio.h"
 #include "ctl/lib/records.h"
+#include "ctl/lib/runs.h"
 #include "ctl/verbs/verbs.h"
 #include "schema/names_probe.h"
 
 #define MIXES_MAX 12
+#define RUNS_MAX  100
 #define MIX_BYTES 120
 
 struct column {
@@ -98,8 +100,11 @@ matrix_find(struct ctl *c, const char *campaign, struct matrix *ret)
 {
 	json_t *runs, *run;
 	size_t i;
-	int rc = ctl_list(c, &runs, "runs", "campaign", campaign, "state",
-	    "finished", "limit", "100", NULL);
+	int rc = runs_list(c,
+	    &(struct runs_filter){ .campaign = campaign,
+		.state = "finished",
+		.is_brief = 1 },
+	    RUNS_MAX, &runs);
 
 	if (rc != 0)
 		return rc;

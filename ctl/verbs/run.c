@@ -51,14 +51,15 @@ static int
 run_list(struct ctl *c)
 {
 	const char *state = opts_value(&c->opts, OPT_STATE);
-	const char *limit = opts_value(&c->opts, OPT_LIMIT);
 	const char *campaign = opts_value(&c->opts, OPT_CAMPAIGN);
 	json_t *runs, *known;
 	int rc = CTL_STATE_CHECK(state, names_run_states);
 
 	if (rc == 0)
-		rc = ctl_list(c, &runs, "runs", "campaign", campaign, "state",
-		    state, "limit", limit == NULL ? "20" : limit, NULL);
+		rc = runs_list(c,
+		    &(struct runs_filter){ .campaign = campaign,
+			.state = state },
+		    opts_number(&c->opts, OPT_LIMIT, 20), &runs);
 	if (rc == 0 && json_array_size(runs) == 0 && campaign != NULL) {
 		rc = ctl_get(c, "campaigns/*", campaign, &known);
 		json_decref(rc == 0 ? known : runs);

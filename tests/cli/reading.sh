@@ -228,6 +228,24 @@ check "run list --campaign is not sent" grep -q \
 
 kill "$standin"
 wait "$standin" 2>/dev/null
+# A list that the collector answers in parts: all of it is read, and not beyond
+# the limit; a part that is not older than the last one ends the list.
+mkdir "$work/parts"
+for i in 1 2 3 4; do
+	printf '200 %s\n[{"run":"r%s","campaign":"c","state":"finished"}]' \
+	    "$((100 - (i < 4 ? i : 3)))" "$i" >"$work/parts/GET_runs-$i"
+done
+rm -f "$work/sock"
+"$build/tests/cli/standin" "$work/sock" "$work/parts" "$work/parts.log" &
+standin=$!
+until [ -S "$work/sock" ]; do
+	kill -0 "$standin" 2>/dev/null || exit 1
+	sleep 0.05
+done
+expect run-list-parts 0 sh -c '"$0" run list --limit 2 && cat "$1" &&
+    "$0" run list --json' "$coalctl" "$work/parts.log"
+kill "$standin"
+wait "$standin" 2>/dev/null
 expect gone 3 "$coalctl" node list
 expect gone-version 1 "$coalctl" version
 exit $bad

@@ -3,7 +3,8 @@
  * standin SOCKET FIXTURES LOG - a fake collector with fixed answers.
  *
  * GET /api/v1/runs/a?x=1 is answered from FIXTURES/GET_runs_a: the status in
- * the first line, then the body. If there are files GET_runs_a-1, GET_runs_a-2
+ * the first line, and Coalmine-Next after it if there is one, then the body. If
+ * there are files GET_runs_a-1, GET_runs_a-2
  * ... instead, they are the answers to consecutive requests; the last one is
  * repeated. Requests are appended to LOG. One connection at a time, with one
  * request.
@@ -102,7 +103,7 @@ answer(int fd, const char *dir, const char *method, char *path)
 	static const char none[] = "{\"error\":{\"cause\":\"config\","
 				   "\"message\":\"no such path\"}}";
 	struct strbuf body = { 0 };
-	char *file, status[16] = "404", part[4096];
+	char *file, status[48] = "404", part[4096], *next;
 	FILE *from;
 	size_t n;
 
@@ -125,10 +126,15 @@ answer(int fd, const char *dir, const char *method, char *path)
 			strbuf_add(&body, part, n);
 		fclose(from);
 	}
+	next = strchr(status, ' ');
+	if (next != NULL)
+		*next++ = '\0';
 	dprintf(fd,
-	    "HTTP/1.1 %s X\r\nContent-Length: %zu\r\n"
+	    "HTTP/1.1 %s X\r\nContent-Length: %zu\r\n%s%s%s"
 	    "Connection: close\r\n\r\n%s",
-	    status, body.len_bytes, body.len_bytes == 0 ? "" : body.text);
+	    status, body.len_bytes, next != NULL ? "Coalmine-Next: " : "",
+	    next != NULL ? next : "", next != NULL ? "\r\n" : "",
+	    body.len_bytes == 0 ? "" : body.text);
 	strbuf_clear(&body);
 }
 
