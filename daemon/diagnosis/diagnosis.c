@@ -125,7 +125,8 @@ diagnosis_tick(struct diagnosis *d)
 		free(cn->boot);
 		cn->boot = xstrdup(n->boot);
 		diagnosis_withdraw(d, n,
-		    "its agent has restarted: unknown until it is measured");
+		    "its agent has restarted: the verdict is unknown until the "
+		    "node is measured");
 	}
 	ports_tick(d);
 	confirm_run_tick(d);

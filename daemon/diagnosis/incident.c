@@ -199,7 +199,8 @@ incident_outlier(struct diagnosis *d, struct diagnosis_series *s,
 		incident_between(d, index) != NULL))
 		return; /* the other leaf's case covers both */
 	if (k != NULL && k->paths && kind == JUDGE_NODE) {
-		incident_end(d, k, VERDICT_OK, "not on some paths only");
+		incident_end(d, k, VERDICT_OK,
+		    "it is slow on all its paths, not only on some");
 		k = NULL;
 	}
 	if (k != NULL && k->what == WHAT_RAIL && !k->passed &&
@@ -285,7 +286,7 @@ incident_fleet(struct diagnosis *d, struct diagnosis_series *s,
 
 	if (s->fleet.from != DRIFT_OWN) {
 		if (k != NULL)
-			incident_end(d, k, VERDICT_OK, "as it was");
+			incident_end(d, k, VERDICT_OK, "as fast as before");
 		return;
 	}
 	if (k != NULL) {
@@ -307,7 +308,7 @@ incident_stage(struct diagnosis *d, struct diagnosis_series *s, uint32_t stage,
 		if (k != NULL && k->series == s) {
 			diagnosis_forget_paths(d, JUDGE_STAGE, stage);
 			incident_end(d, k, VERDICT_OK,
-			    "paths over it are as they were");
+			    "the share of slow pairs over it is as usual");
 		}
 		return;
 	}
@@ -333,7 +334,7 @@ incident_paths(struct diagnosis *d, struct diagnosis_series *s,
 		if (k != NULL && k->paths && k->series == s) {
 			diagnosis_forget_paths(d, kind, index);
 			incident_end(d, k, VERDICT_OK,
-			    "its paths are as they were");
+			    "its share of slow pairs is as usual");
 		}
 		return;
 	}
@@ -369,7 +370,7 @@ incident_port(struct diagnosis *d, uint32_t node,
 	if (seen == NULL) {
 		if (k != NULL && k->what == WHAT_PORT)
 			incident_end(d, k, VERDICT_OK,
-			    "its ports are as they should be");
+			    "its ports have their expected values");
 		return;
 	}
 	verdict = verdict_text_ports[seen->fact].verdict;
@@ -465,7 +466,7 @@ incident_stuck(struct diagnosis *d, uint32_t node,
 	if (!stuck_is_named(&d->stuck, node)) {
 		if (!is_new)
 			incident_end(d, k, VERDICT_OK,
-			    "exchanges with it end again");
+			    "exchanges with this node complete again");
 		return;
 	}
 	s = diagnosis_series_of(d, "", SERIES_STUCK, PARTNERS_PAIR);
@@ -489,7 +490,7 @@ incident_shortfall(struct diagnosis *d, enum judge_kind kind, uint32_t index,
 
 	if (seen == NULL) {
 		if (k != NULL && k->what == WHAT_PREDICTION)
-			incident_end(d, k, VERDICT_OK, "as predicted");
+			incident_end(d, k, VERDICT_OK, "as fast as predicted");
 		return;
 	}
 	s = diagnosis_series_of(d, from->class, SHORTFALL_EXPECTED,
@@ -598,7 +599,7 @@ incident_review(struct diagnosis *d, struct incident *k)
 		if (clk_ns() - d->nodes[k->index].dispelled_ns[0] >
 		    DISPELLED_SPAN_NS)
 			incident_end(d, k, VERDICT_OK,
-			    "it has not come again for a week");
+			    "not slow again for a week");
 		return;
 	}
 	if (k->what == WHAT_DRIFT) {
@@ -607,11 +608,11 @@ incident_review(struct diagnosis *d, struct incident *k)
 
 		/* If a judge names it now, that has opened another incident. */
 		if (drift == NULL)
-			incident_end(d, k, VERDICT_OK, "as it was");
+			incident_end(d, k, VERDICT_OK, "as fast as before");
 		else if (drift->from == DRIFT_NONE &&
 		    !(drift->was_opened >= d->o.judge.effect_min &&
 			incident_is_intermittent(d, k, drift->was_opened)))
-			incident_end(d, k, VERDICT_OK, "as it was");
+			incident_end(d, k, VERDICT_OK, "as fast as before");
 		else if (drift->from == DRIFT_NONE)
 			return;
 		else
@@ -842,7 +843,8 @@ incident_load_one(struct diagnosis *d, const json_t *o)
 	if (s == NULL || what < 0 ||
 	    incident_load_subject(d, o, s, &kind, &index) < 0 ||
 	    incident_find(d, kind, index) != NULL) {
-		incident_load_refuse(d, o, "not known to this collector");
+		incident_load_refuse(d, o,
+		    "its subject or measurement is unknown to this collector");
 		return;
 	}
 	/* Stuck exchanges and dead paths are detected again if they still

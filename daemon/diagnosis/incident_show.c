@@ -108,8 +108,8 @@ diagnosis_why_unknown(const struct diagnosis *d, const struct node *n,
 		    n->name, cn->missed);
 	else
 		err_say(err,
-		    "%.80s: too few nodes of its kind are measured, "
-		    "and its own past is too short to compare with",
+		    "%.80s: cannot be compared: too few nodes of its kind are "
+		    "measured, and its own earlier measurements are too few",
 		    n->name);
 }
 
@@ -317,7 +317,7 @@ incident_show_next_write(const struct diagnosis *d, const struct incident *k,
 		    sizeof(at));
 		snprintf(ret, VERDICT_NEXT_MAX, "at %.5s UTC", at + 11);
 	} else if (d->pass.in_window >= d->o.second_pass_per_hour)
-		snprintf(ret, VERDICT_NEXT_MAX, "within the hour");
+		snprintf(ret, VERDICT_NEXT_MAX, "within an hour");
 	else
 		snprintf(ret, VERDICT_NEXT_MAX, "next");
 }

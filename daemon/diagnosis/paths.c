@@ -64,8 +64,8 @@ paths_tell_rest(struct diagnosis *d, const struct holes *h)
 	d->dead_epochs = h->dead > 0 ? d->dead_epochs + 1 : 0;
 	if (h->dead > 0) {
 		snprintf(text, sizeof(text),
-		    "nothing arrives on %zu of %zu paths, though both ends are "
-		    "answered by others",
+		    "nothing arrives on %zu of %zu paths, although other nodes "
+		    "get answers from both ends",
 		    h->dead, h->count);
 		paths_tell(d, h->dead_one, d->dead_epochs, 2, text);
 	}
@@ -93,8 +93,8 @@ paths_tell_spines(struct diagnosis *d, struct holes *h)
 			snprintf(text, sizeof(text),
 			    "%s on %" PRIu32 " of %" PRIu32
 			    " paths between leaves, on all %" PRIu32
-			    " leaves alike: a spine or the like that they "
-			    "share, which topology.leaves would name",
+			    " leaves alike: they may share a faulty spine; to "
+			    "find it, add the spines to topology.leaves",
 			    dead ? "nothing arrives"
 				 : "large datagrams are lost",
 			    of[dead]->holes[1], of[dead]->paths[1],
@@ -166,8 +166,9 @@ diagnosis_stuck(struct diagnosis *d, const struct diagnosis_source *from,
 	if (!stuck_is_named(&d->stuck, ids[0]) &&
 	    !stuck_is_named(&d->stuck, ids[1])) {
 		err_say(&err,
-		    "an exchange of %.80s with %.80s did not end within %.0f "
-		    "s (%s, run %s): one of them, or the path between them",
+		    "an exchange of %.80s with %.80s did not end within %.0f s "
+		    "(%s, run %s): one of these nodes, or the path between "
+		    "them, is faulty",
 		    a->name, b->name, waited_s, test, from->run);
 		log_warnx("%s", err.text);
 		store_put_event(d->store, "alarm", a->name, err.text);
@@ -185,7 +186,8 @@ diagnosis_avoid(const struct diagnosis *d, const struct node *n,
 
 	if (p == NULL)
 		return 0;
-	err_say(err, "%.80s is skipped: it was stuck with %.80s", n->name,
+	err_say(err, "%.80s is skipped: its exchange with %.80s did not end",
+	    n->name,
 	    roster_by_id(d->roster, p->nodes[p->nodes[0] == n->id])->name);
 	return 1;
 }
@@ -213,8 +215,9 @@ paths_run_over(struct diagnosis *d, const char *run)
 		    !measured[of[p->fine[0]]])
 			continue;
 		err_say(&err,
-		    "%.80s and %.80s are well with others: it is the path "
-		    "between them on which exchanges do not end",
+		    "%.80s and %.80s exchange messages with other nodes "
+		    "normally, but not with each other: the path between them "
+		    "is faulty",
 		    roster_by_id(d->roster, of[0])->name,
 		    roster_by_id(d->roster, of[1])->name);
 		log_warnx("%s", err.text);

@@ -106,9 +106,8 @@ shortfall_record(struct diagnosis *d, const struct diagnosis_source *from,
 		return;
 	/* The prediction is for other nodes than the measured ones. */
 	if (round->is_unplaced) {
-		log_info("run %s: no node is held against machine %s: its "
-			 "ranks "
-			 "lie otherwise there",
+		log_info("run %s: nodes are not compared with machine %s: its "
+			 "prediction is for another placement of the ranks",
 		    from->run, round->machine);
 		return;
 	}
@@ -183,7 +182,7 @@ shortfall_judge_run(struct diagnosis *d, const struct shortfall_run *p)
 	if (nodes.seen >= PEERS_MIN && 2 * nodes.below > nodes.seen) {
 		snprintf(text, sizeof(text),
 		    "%u of %u nodes are far below the prediction for machine "
-		    "%s: is its description right?",
+		    "%s: check the machine file",
 		    nodes.below, nodes.seen, p->machine);
 		log_warnx("run %s: %s", p->run, text);
 		store_put_event(d->store, "alarm", p->run, text);

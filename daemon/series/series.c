@@ -460,7 +460,8 @@ series_runs_cb(int status, json_t *result, void *arg)
 	struct warm *w = arg;
 
 	w->runs = status == 0 ? result : json_array();
-	log_debug("series: %zu runs of before", json_array_size(w->runs));
+	log_debug("series: reading the records of %zu earlier runs",
+	    json_array_size(w->runs));
 	series_next_run(w);
 }
 

@@ -82,8 +82,9 @@ static const char *const scopes[] = { "all", "intra", "inter" };
 	{                                                                      \
 		.family = "coalmine_collective_throughput_bytes_per_second",   \
 		.type = "gauge",                                               \
-		.help = "Bytes of a block for every rank by time, the "        \
-			"largest size of the newest run.",                     \
+		.help = "Throughput of a collective: bytes of a block for "    \
+			"every rank, divided by the time; largest size of "    \
+			"the newest run.",                                     \
 		.board = "collectives", .probe = "speedup",                    \
 		.of = "collective", .labels = { COLLECTIVE, impl },            \
 		.needs = member, .value = member, .keep = SERIES_LARGEST       \
@@ -91,7 +92,9 @@ static const char *const scopes[] = { "all", "intra", "inter" };
 #define BOUND(impl, member)                                                    \
 	{                                                                      \
 		.family = "coalmine_collective_bound_ratio", .type = "gauge",  \
-		.help = "That over the bound by what two nodes exchanged.",    \
+		.help = "Throughput of a collective divided by the "           \
+			"throughput that the measured exchange of two nodes "  \
+			"allows; largest size of the newest run.",             \
 		.board = "collectives", .probe = "speedup",                    \
 		.of = "collective", .labels = { COLLECTIVE, impl },            \
 		.needs = member, .value = member, .over = "bound",             \
@@ -100,8 +103,9 @@ static const char *const scopes[] = { "all", "intra", "inter" };
 #define RAIL(probe_, of_, baseline_)                                           \
 	{                                                                      \
 		.family = "coalmine_rail_bandwidth_ratio", .type = "gauge",    \
-		.help = "Bandwidth of a rail of a node against what a sound "  \
-			"one gives, newest run.",                              \
+		.help = "Bandwidth of a rail of a node divided by that of a "  \
+			"normal rail (the upper quartile of all rails), "      \
+			"newest run.",                                         \
 		.board = "striping", .probe = probe_, .of = of_,               \
 		.baseline = baseline_, .each = "rails.nodes",                  \
 		.labels = { MEMBER("node", SERIES_NODE),                       \
@@ -141,8 +145,8 @@ const struct series_row series_rows[] = {
 	    .keep = SERIES_LACKING },
 	{ .family = "coalmine_canary_latency_distribution_seconds",
 	    .type = "histogram",
-	    .help = "Latencies of all canaries since start, by class of "
-		    "campaign.",
+	    .help = "Latencies of all canaries since the start of the "
+		    "collector, by class of campaign.",
 	    .board = "congestion",
 	    .probe = "canary",
 	    .unit = "s",
@@ -151,15 +155,19 @@ const struct series_row series_rows[] = {
 	    .needs = "n p50",
 	    .keep = SERIES_MERGED },
 	IMPACT("coalmine_congestion_impact",
-	    "Congested over isolated, newest run; 1: no impact.", "value"),
+	    "Impact of congestion: how many times worse a result is with "
+	    "congestors than without (isolated), newest run; 1: no impact.",
+	    "value"),
 	IMPACT("coalmine_congestion_impact_low",
-	    "Lower end of the impact's interval.", "interval.lo"),
+	    "Lower end of the confidence interval of the impact of congestion.",
+	    "interval.lo"),
 	IMPACT("coalmine_congestion_impact_high",
-	    "Upper end of the impact's interval.", "interval.hi"),
+	    "Upper end of the confidence interval of the impact of congestion.",
+	    "interval.hi"),
 	{ .family = "coalmine_neighbor_speedup_ratio",
 	    .type = "gauge",
-	    .help = "Neighborhood collective through leaders against MPI's "
-		    "own, newest run; 1: no gain.",
+	    .help = "Speed-up of a neighborhood collective through leader "
+		    "ranks over MPI's own one, newest run; 1: no gain.",
 	    .board = "collectives",
 	    .probe = "speedup",
 	    .of = "neighbor",
@@ -169,8 +177,8 @@ const struct series_row series_rows[] = {
 	    .keep = SERIES_NEWEST },
 	{ .family = "coalmine_multipath_speedup_ratio",
 	    .type = "gauge",
-	    .help = "One message over several paths against the direct one "
-		    "alone, newest record; 1: no gain.",
+	    .help = "Speed-up of a message over several paths compared with "
+		    "the direct path alone, newest record; 1: no gain.",
 	    .board = "striping",
 	    .probe = "speedup",
 	    .of = "multipath",
@@ -194,9 +202,9 @@ const struct series_row series_rows[] = {
 	    .keep = SERIES_LARGEST },
 	{ .family = "coalmine_stripe_efficiency_ratio",
 	    .type = "gauge",
-	    .help = "Speed-up of a striped message over the direct one for "
-		    "each rail, newest run; 1: all rails together are as fast "
-		    "as each alone.",
+	    .help = "Speed-up of a striped message over a direct one, divided "
+		    "by the number of rails, newest run; 1: all rails together "
+		    "are as fast as each alone.",
 	    .board = "striping",
 	    .probe = "speedup",
 	    .of = "stripe",
@@ -207,8 +215,9 @@ const struct series_row series_rows[] = {
 	    .keep = SERIES_LARGEST },
 	{ .family = "coalmine_node_bandwidth_bytes_per_second",
 	    .type = "gauge",
-	    .help = "Each direction through the busiest node of groups of "
-		    "devices, largest message of the newest run.",
+	    .help =
+		"Bandwidth of the busiest node of groups of devices in the "
+		"direction with more bytes, largest message of the newest run.",
 	    .board = "striping",
 	    .probe = "group",
 	    .of = "whole",
@@ -218,8 +227,10 @@ const struct series_row series_rows[] = {
 	    .keep = SERIES_LARGEST },
 	{ .family = "coalmine_node_bandwidth_ratio",
 	    .type = "gauge",
-	    .help = "The same as a share of what the node's interfaces are "
-		    "rated or described for.",
+	    .help = "Bandwidth of the busiest node "
+		    "(coalmine_node_bandwidth_bytes_per_second) as a share of "
+		    "the rated bandwidth of its interfaces, from the machine "
+		    "file or the kernel.",
 	    .board = "striping",
 	    .probe = "group",
 	    .of = "whole",
@@ -241,8 +252,8 @@ const struct series_row series_rows[] = {
 	    .keep = SERIES_LARGEST },
 	{ .family = "coalmine_self_bandwidth_ratio",
 	    .type = "gauge",
-	    .help = "Copies within devices against the node's measured "
-		    "memory bandwidth, newest run.",
+	    .help = "Bandwidth of copies within devices as a share of the "
+		    "node's measured memory bandwidth, newest run.",
 	    .board = "striping",
 	    .probe = "self",
 	    .of = "whole",

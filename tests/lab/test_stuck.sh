@@ -111,7 +111,7 @@ cluster_up 6
 break_run swallow_path
 names_only node3 node6
 expect_nothing_runs 30
-alarm_is 'one of them, or the path between them' || fail "no alarm"
+alarm_is 'one of these nodes, or the path between them' || fail "no alarm"
 [ "$(ctl_api verdicts)" = '[]' ] || fail "named: $(ctl_api verdicts)"
 order match --wait
 expect_finished 5
@@ -122,7 +122,7 @@ node3) goes_without node6 ;;
 node6) goes_without node3 ;;
 *) fail "both, or none: $(run_get '.nodes | join(" ")')" ;;
 esac
-poll 10 alarm_is 'it is the path between them' || fail "not the path"
+poll 10 alarm_is 'the path between them is faulty' || fail "not the path"
 heal_path
 order match --wait -o 'campaign.nodes=node[1-6]'
 expect_finished 5

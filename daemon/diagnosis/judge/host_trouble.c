@@ -24,8 +24,8 @@ static const struct symptom {
 } signs[HOST_TROUBLE_SIGN_MAX] = {
 	[HOST_TROUBLE_PRESSURE] = { 0.25, 1, 0, 100, "CPU pressure", "%" },
 	[HOST_TROUBLE_STEAL] = { 0.10, 1, 1, 100, "steal", "%" },
-	[HOST_TROUBLE_DELAY] = { 0.010, 0, 0, 1000, "own scheduling delay",
-	    "ms" },
+	[HOST_TROUBLE_DELAY] = { 0.010, 0, 0, 1000,
+	    "scheduling delay of its agent", "ms" },
 	[HOST_TROUBLE_RANKS] = { 0.25, 1, 0, 100, "its ranks' wait for a core",
 	    "%" },
 	[HOST_TROUBLE_QUOTA] = { 0.10, 1, 1, 100,

@@ -20,15 +20,15 @@
 const struct port_fact_row verdict_text_ports[PORT_FACT_MAX] = {
 	[PORT_RATE] = { "speed_bps", "now_bps", "rated_bps", VERDICT_BAD, 1, 0,
 	    1e9, "runs at", " Gbit/s",
-	    "the value that it or most of its leaf had" },
+	    "the value that it or most nodes of its leaf had" },
 	[PORT_PCIE] = { "pcie_bps", "pcie_bps", "usual_pcie_bps", VERDICT_WARN,
 	    1, 0, 1e9, "has a PCIe link of", " Gbit/s",
-	    "the value that it or most of its leaf had" },
+	    "the value that it or most nodes of its leaf had" },
 	[PORT_MTU] = { "mtu", "mtu", "usual_mtu", VERDICT_WARN, 0, 0, 1,
-	    "has an MTU of", " bytes", "the value of most of its leaf" },
+	    "has an MTU of", " bytes", "the value of most nodes of its leaf" },
 	[PORT_NUMA] = { "numa_node", "numa_node", "usual_numa_node",
 	    VERDICT_WARN, 0, 1, 1, "is at NUMA node", "",
-	    "as on most of its leaf" },
+	    "as on most nodes of its leaf" },
 };
 
 enum what

@@ -237,7 +237,8 @@ test_stuck(void **state)
 	diagnosis_run_over(d, "run-1");
 	assert_int_equal(verdict_of(f, "node5"), VERDICT_OK);
 	assert_false(diagnosis_avoid(d, node5, &err));
-	assert_non_null(strstr(told.last, "exchanges with it end again"));
+	assert_non_null(
+	    strstr(told.last, "exchanges with this node complete again"));
 }
 
 /* A score is the judge's own z; the verdict counts. One slow round has a z
@@ -348,7 +349,7 @@ test_host(void **state)
 		hear_round(f, 1 << 4);
 	expect_text(f,
 	    "host contention, not the network: "
-	    "own scheduling delay 80 ms (others 0)");
+	    "scheduling delay of its agent 80 ms (others 0)");
 	diagnosis_tick(f->diagnosis);
 	assert_int_equal(f->orders, 0); /* no run is ordered */
 }
@@ -773,13 +774,13 @@ test_port(void **state)
 	assert_int_equal(verdict_of(f, "node6"), VERDICT_WARN);
 	expect_text(f,
 	    "node6: port ib0 has an MTU of 2044 bytes instead of "
-	    "4092, the value of most of its leaf");
+	    "4092, the value of most nodes of its leaf");
 	look_at_port(f, 4092, 1, 256e9);
 	expect_text(f, "node6: port ib0 is at NUMA node 1 instead of 0, as");
 	look_at_port(f, 4092, 1, 128e9);
 	expect_text(f,
 	    "node6: port ib0 has a PCIe link of 128 Gbit/s instead "
-	    "of 256, the value that it or most of its leaf had");
+	    "of 256, the value that it or most nodes of its leaf had");
 	look_at_port(f, 4092, 0, 256e9);
 	assert_int_equal(open_cases(f), 0);
 }

@@ -96,9 +96,9 @@ test_words(void **state)
 	(void)state;
 	assert_true(host_trouble_trouble(&h, &typical, text));
 	assert_string_equal(text,
-	    "CPU pressure 100 % (others 0), steal 100 % (others 0), own "
-	    "scheduling delay 999900 ms (others 0), its ranks' wait for a core "
-	    "100 % (others 0)");
+	    "CPU pressure 100 % (others 0), steal 100 % (others 0), "
+	    "scheduling delay of its agent 999900 ms (others 0), its ranks' "
+	    "wait for a core 100 % (others 0)");
 }
 
 int
