@@ -48,7 +48,8 @@ arguments_read(int argc, char **argv, struct arguments *ret)
 			break;
 		case 'o':
 			if (ret->set_count == ARGUMENTS_SETS)
-				fatalx("more than %d times -o", ARGUMENTS_SETS);
+				fatalx("-o is given more than %d times",
+				    ARGUMENTS_SETS);
 			ret->sets[ret->set_count++] = optarg;
 			break;
 		case 'n':

@@ -323,7 +323,8 @@ collector_message(void *ctx, struct session *s, enum wire_type type,
 	case WIRE_HEARTBEAT:
 		if (roster_beats_too_often(n, clk_ns()))
 			return err_set(err, -EPROTO,
-			    "heartbeats at more than twice their rate");
+			    "the agent sends heartbeats more than twice as "
+			    "often as it should");
 		n->message_bytes = session_message_bytes(s);
 		roster_heartbeat(c->roster, n, msg);
 		/* Limits the rate, independent of the agent's messages. */
@@ -344,7 +345,8 @@ collector_message(void *ctx, struct session *s, enum wire_type type,
 		    "closed by the agent: %.200s",
 		    json_string_value(json_object_get(msg, "text")));
 	case WIRE_HELLO:
-		return err_set(err, -EPROTO, "second hello");
+		return err_set(err, -EPROTO,
+		    "the agent sent a second hello in one session");
 	case WIRE_ENROLL:
 		return enrolment_renew(c->enrolment, n, s, msg, err);
 	case WIRE_MESH_READY:

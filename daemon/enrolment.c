@@ -66,8 +66,8 @@ enrolment_stranger_refused(struct enrolment *e, const char *node,
 	    why);
 	if (++e->refused_count == REFUSED_PER_HOUR)
 		err_say(&text,
-		    "%d enrolments refused within an hour: no more of this "
-		    "hour are logged as events",
+		    "%d enrolments refused within an hour: further refusals in "
+		    "this hour are not logged as events",
 		    REFUSED_PER_HOUR);
 	if (e->o.store != NULL)
 		store_put_event(e->o.store, "alarm", "enroll", text.text);
@@ -79,7 +79,7 @@ enrolment_not_renewed(struct enrolment *e, struct node *n, const char *addr,
 {
 	struct err text;
 
-	err_say(&text, "its certificate was not renewed: %s", why);
+	err_say(&text, "certificate not renewed: %s", why);
 	sessions_complain(e->o.sessions, addr, n->name, text.text);
 	(void)roster_event(e->o.store, n, "alarm", text.text);
 	(void)session_send(n->session, WIRE_CERTIFICATE,
@@ -100,10 +100,10 @@ enrolment_signed_cb(int status, void *arg)
 		    g->munge);
 		/* Refusals are logged elsewhere, at a limited rate. */
 		snprintf(text, sizeof(text),
-		    "certificate %s, asked for from %.60s",
+		    "certificate %s, requested from %.60s",
 		    n != NULL              ? "renewed"
-			: g->munge != NULL ? "by munge"
-					   : "by a token",
+			: g->munge != NULL ? "issued for a munge credential"
+					   : "issued for a token",
 		    g->addr);
 		log_info("node %s: %s", g->node, text);
 		if (known != NULL)
@@ -194,7 +194,7 @@ enrolment_ask(struct enrolment *e, uint64_t question, const char *addr,
 		rc = enrolment_sign(e, NULL, question, &ask, err);
 	} else if (e->munge == NULL) {
 		rc = err_set(err, -EACCES,
-		    "this collector takes no credentials of munge: "
+		    "this collector does not accept munge credentials: "
 		    "enroll.munge_users is empty");
 	} else {
 		rc = enroll_authority(e->o.enroll, authority, err);
@@ -222,7 +222,8 @@ enrolment_renew(struct enrolment *e, struct node *n, struct session *s,
 
 	if (n->renewed_ns != 0 && clk_ns() - n->renewed_ns < RENEW_EVERY_NS)
 		return err_set(err, -EPROTO,
-		    "asks for certificates without a pause");
+		    "the agent requests certificates too often, without a "
+		    "pause");
 	n->renewed_ns = clk_ns();
 	rc = session_cert(s, &old, &text);
 	ask.old = old;

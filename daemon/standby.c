@@ -46,7 +46,7 @@ standby_look(struct standby *s, struct store *store)
 	args = json_object();
 	if (s->is_expired) {
 		log_info("the lease of collector %s has expired; ending its "
-			 "session with the database",
+			 "database session to take over",
 		    store_leader(store));
 		json_object_set_new(args, "depose", json_string(s->mark));
 	}

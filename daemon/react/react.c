@@ -196,8 +196,8 @@ react_load(struct react *r, const json_t *settings)
 			react_say(r, &lost,
 			    lost.undo ? "undo: result unknown"
 				      : "result unknown",
-			    "the collector stopped while the command ran, and "
-			    "does not repeat it: check the node");
+			    "the collector stopped while the command ran; it "
+			    "does not repeat the command: check the node");
 			react_done_set(r, node,
 			    lost.undo ? NULL : value + strlen(BEGUN));
 		}
@@ -238,7 +238,7 @@ react_well(struct react *r, const char *node)
 		json_object_get(r->begun, node) == NULL))
 		return;
 	if (r->o.undo || react_is_now(r, node))
-		react_task_add(r, node, 1, "is well again");
+		react_task_add(r, node, 1, "has recovered");
 	else
 		react_done_set(r, node, NULL); /* the next time counts again */
 }
@@ -264,7 +264,7 @@ react_finish(struct react *r, enum react_result result, const char *text)
 		react_done_set(r, t->node, t->undo ? NULL : when);
 		break;
 	case REACT_LEFT:
-		react_say(r, t, "left alone", text);
+		react_say(r, t, "skipped", text);
 		react_done_set(r, t->node, NULL);
 		break;
 	case REACT_FAILED:
@@ -292,7 +292,7 @@ react_may_begin(struct react *r, struct react_task *t, size_t nodes)
 	int share = (int)ceil(r->o.share_per_hour * (double)nodes);
 	int limit = share < r->o.nodes_per_hour ? share : r->o.nodes_per_hour;
 	uint64_t now_ns = clk_ns();
-	char text[200];
+	char text[300];
 	int begun = 0;
 
 	for (size_t i = 0; i < REACT_BEGUN; i++)
@@ -302,9 +302,11 @@ react_may_begin(struct react *r, struct react_task *t, size_t nodes)
 		return 1;
 	if (!t->told) {
 		snprintf(text, sizeof(text),
-		    "limit of %d nodes per hour reached; would be for: %.100s",
+		    "limit of %d nodes per hour reached "
+		    "(reaction.nodes_per_hour, reaction.share_per_hour); "
+		    "waiting to react to: %.100s",
 		    limit, t->text);
-		react_say(r, t, "held back", text);
+		react_say(r, t, "delayed", text);
 	}
 	t->told = 1;
 	return 0;

@@ -131,7 +131,7 @@ react_kinds_decide(struct react *r, const char *line)
 		return;
 	}
 	if (!react_kinds_is_ours_to_touch(r->now, line)) {
-		snprintf(text, sizeof(text), "Slurm has it as %s", line);
+		snprintf(text, sizeof(text), "its state in Slurm is %s", line);
 		react_finish(r, REACT_LEFT, text);
 		return;
 	}

@@ -110,7 +110,8 @@ admit_consider(const struct run *r, struct candidates *c, struct node *n,
 		if (c->err.text[0] != '\0')
 			return;
 		if (n == NULL)
-			err_say(&err, "%s was never seen", name);
+			err_say(&err, "the agent of %s has never connected",
+			    name);
 		else if (err.text[0] == '\0')
 			roster_why(n, &err);
 		c->err = err;
@@ -430,10 +431,14 @@ admit_has_network(const struct run *r, struct candidates *c)
 		    !(goes ? r->alone || other->alone : !r->alone && holds))
 			continue;
 		c->held_cause = CAUSE_HELD;
-		err_say(&c->held, "the network is %s run %s",
-		    goes && other->alone ? "held by"
-			: goes           ? "to be its own, and there is"
-					 : "to be left to",
+		err_say(&c->held,
+		    goes && other->alone
+			? "run %s needs the network for itself alone"
+			: goes
+			? "this run needs the network for itself alone, but "
+			  "run %s is active"
+			: "run %s starts first and needs the network for "
+			  "itself alone",
 		    other->id);
 		return 0;
 	}

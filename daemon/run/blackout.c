@@ -59,8 +59,8 @@ blackout_minute_parse(const char *text, uint64_t *ret_ns)
 int
 blackout_parse(const char *text, struct blackout *ret, struct err *err)
 {
-	static const char allowed[] =
-	    "expected spans such as 22:00-06:00 or 2026-12-24..2026-12-26, UTC";
+	static const char allowed[] = "expected times in UTC such as "
+				      "22:00-06:00 or 2026-12-24..2026-12-26";
 	struct blackout b = { .count = 0 };
 	size_t count = 0;
 	char **list = str_list_parse(text, &count);

@@ -147,7 +147,8 @@ costs_black(const struct costs *cs, const struct conf *conf,
 	if (!hit)
 		return 0;
 	clk_unix_format(*ret_end_unix_ns, ends, sizeof(ends));
-	err_say(err, "would run into a blackout that ends at %s", ends);
+	err_say(err, "the run could last into a blackout, which ends at %s",
+	    ends);
 	return 1;
 }
 

@@ -75,18 +75,21 @@ fabric_lacks(const struct conf *c, const struct node *n, struct err *err)
 		return 0;
 	if (!member_bool(n->inventory, "starts"))
 		return err_set(err, 1,
-		    "the agent on %s is older than this collector, and cannot "
-		    "start ranks",
+		    "the agent on %s is older than this collector and cannot "
+		    "start ranks: upgrade the node",
 		    n->name);
 	if (strstr(conf_string(c, "canary", "tests"),
 		names_tests[CANARY_INCAST].name) != NULL &&
 	    !member_bool(n->inventory, "incast"))
-		return err_set(err, 1, "the engine on %s is older than test %s",
+		return err_set(err, 1,
+		    "coalmine-probe on %s is older than test %s and cannot run "
+		    "it: upgrade the node",
 		    n->name, names_tests[CANARY_INCAST].name);
 	if (conf_int(c, "canary", "large_rounds") > 0 &&
 	    !member_bool(n->inventory, "large_rounds"))
 		return err_set(err, 1,
-		    "the engine on %s is older than canary.large_rounds",
+		    "coalmine-probe on %s is older than canary.large_rounds "
+		    "and does not support it: upgrade the node",
 		    n->name);
 	/* The devices that the campaign could require. */
 	json_array_foreach (nics, k, nic)
@@ -98,8 +101,8 @@ fabric_lacks(const struct conf *c, const struct node *n, struct err *err)
 		if (strcmp(fabrics[i].fabric, fabric) == 0 &&
 		    !fabric_has_prefix(nics, fabrics[i].prefixes))
 			return err_set(err, 1,
-			    "%s has no device of fabric = %s, %s%s", n->name,
-			    fabric, fabrics[i].text, has);
+			    "%s has no device for mpi.fabric = %s, %s%s",
+			    n->name, fabric, fabrics[i].text, has);
 	list = str_list_parse(conf_string(c, "mpi", "devices"), &count);
 	for (size_t i = 0; i < count && !lacks; i++) {
 		/* cxi0 is hsn0 there */
@@ -160,7 +163,8 @@ fabric_unused_note(struct run *r, const json_t *carried, char *ret_text,
 		json_object_set_new(unused, n->name, text_json(device));
 		if (ret_text[0] == '\0')
 			utf8_format(ret_text, cap_bytes,
-			    "measured over tcp although %.40s of %.60s is up",
+			    "measured over TCP although device %.40s of %.60s "
+			    "is up",
 			    device, n->name);
 	}
 }

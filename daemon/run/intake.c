@@ -261,8 +261,8 @@ intake_adopt(struct intake *it)
 	n->adopted++;
 	xstrset(&n->adopted_run, it->run);
 	snprintf(text, sizeof(text),
-	    "known only from records of %.80s: the store was created or "
-	    "restored after the run began",
+	    "this run is known only from the records that %.80s sent: the "
+	    "store was created or restored after the run began",
 	    n->name);
 	log_warnx("run %s: %s", it->run, text);
 	store_put_event(it->rs->store, "alarm", it->run, text);
@@ -375,17 +375,20 @@ intake_records(struct runs *rs, struct node *n, const json_t *msg,
 	json_array_foreach (records, i, record) {
 		line = record_line_at(lines, i);
 		if (record_check(record, &line, &head, err) < 0) {
-			err_say(err, "bad record: %s", err->text);
+			err_say(err, "malformed record: %s", err->text);
 			return -EPROTO;
 		}
 		if (strcmp(head.run, id) != 0 || head.seq <= seq)
 			return err_set(err, -EPROTO,
-			    "record of another run or out of order");
+			    "a record belongs to another run, or its sequence "
+			    "number is out of order");
 		seq = head.seq;
 	}
 	if (r != NULL && n != run_head(r))
 		return err_set(err, -EPROTO,
-		    "records of run %s, whose head it is not", id);
+		    "records of run %s from a node that is not the head node "
+		    "of the run",
+		    id);
 	if (json_array_size(records) == 0)
 		return 0;
 	if (r == NULL && intake_is_late_flood(rs, n, json_array_size(records)))
@@ -487,7 +490,8 @@ intake_tick(struct runs *rs)
 			continue;
 		n->resend = 0;
 		rs->ops->hang_up(rs->ctx, n,
-		    "the store writes again: send unacknowledged records");
+		    "the store is writable again: reconnect and send the "
+		    "unacknowledged records again");
 	}
 }
 

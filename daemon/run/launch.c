@@ -193,14 +193,16 @@ launch_head(struct run *r)
 	if (json_dumpb(msg, NULL, 0, JSON_COMPACT) + 64 > FRAME_BODY_MAX) {
 		json_decref(msg);
 		run_finish(r, RUN_FAILED, CAUSE_CONFIG,
-		    "campaign and nodes do not fit into one launch message");
+		    "the campaign and the node names are too large for one "
+		    "launch message: use fewer nodes");
 		return;
 	}
 	run_step_set(r, STEP_LAUNCH);
 	r->start_ns = clk_ns();
 	r->started_unix_ns = clk_unix_ns();
 	if (run_send(r, run_head(r), WIRE_LAUNCH, msg) < 0) {
-		snprintf(text, sizeof(text), "head %s is not connected",
+		snprintf(text, sizeof(text),
+		    "the agent of head node %s is not connected",
 		    run_head(r)->name);
 		run_finish(r, RUN_FAILED, CAUSE_AGENT_LOST, text);
 		return;
@@ -246,8 +248,9 @@ launch_prepare_done(struct run *r)
 			continue;
 		}
 		if (rn->ready == READY_ASKED)
-			launch_refused(rn, "timeout", "no answer");
-		log_info("run %s: without %s", r->id, rn->text);
+			launch_refused(rn, "timeout",
+			    "the agent did not answer the launch request");
+		log_info("run %s: starts without %s", r->id, rn->text);
 		/* A node that is unreachable or busy may be used next time. */
 		if (err.text[0] == '\0' &&
 		    (rn->cause == CAUSE_UNSUPPORTED ||
@@ -383,7 +386,9 @@ launch_tick(struct run *r)
 	else if (r->step == STEP_LAUNCH && r->resume_ns == 0 &&
 	    now_ns - r->step_ns >= RUN_LAUNCH_NS)
 		run_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH,
-		    r->step_ns, "head %s did not respond to the launch",
+		    r->step_ns,
+		    "the agent of head node %s did not respond to the launch "
+		    "request",
 		    run_head(r)->name);
 	else if (r->step == STEP_FIRST)
 		launch_first_tick(r, now_ns);

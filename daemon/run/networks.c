@@ -346,7 +346,7 @@ networks_undecided(const struct run *r, char *ret, size_t cap_bytes)
 			len += (size_t)snprintf(ret + len, cap_bytes - len,
 			    "%s%s", i == 0 ? "" : ", ", json_string_value(net));
 	snprintf(ret + len, cap_bytes - len,
-	    "; mpi.net of the agents decides which one ranks use");
+	    "; mpi.net of the agents selects the network that ranks use");
 	json_decref(choices);
 	return 1;
 }

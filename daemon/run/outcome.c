@@ -145,7 +145,9 @@ outcome_add_behind(const struct run *r, char text[SYMPTOM_TEXT_MAX])
 		if (r->stuck[i].at < most)
 			utf8_format(text + strlen(text),
 			    SYMPTOM_TEXT_MAX - strlen(text), "%s%.64s",
-			    told++ == 0 ? "; behind the others: " : ", ",
+			    told++ == 0
+				? "; nodes at an earlier step than the others: "
+				: ", ",
 			    r->stuck[i].node->name);
 }
 
@@ -202,15 +204,14 @@ outcome_end_text(const json_t *msg, int exited, char *ret, size_t cap_bytes)
 
 	symptom_stderr(member_text(msg, "stderr"), words, sizeof(words));
 	if (json_object_get(msg, "status") == NULL)
-		snprintf(ret, cap_bytes, "%s",
-		    exited ? "ended itself" : "died");
+		snprintf(ret, cap_bytes, "%s", exited ? "exited" : "died");
 	else if (status > 128 && status <= 128 + SIGRTMAX && reason[0] == '\0')
 		/* MPICH's ranks of a node share memory in files there. */
-		snprintf(ret, cap_bytes, "died of signal %d (%s)%s",
+		snprintf(ret, cap_bytes, "was killed by signal %d (%s)%s",
 		    (int)status - 128, strsignal((int)status - 128),
 		    status - 128 == SIGBUS ? ": /dev/shm may be full" : "");
 	else if (reason[0] != '\0')
-		snprintf(ret, cap_bytes, "ended itself: %.100s%s%s", reason,
+		snprintf(ret, cap_bytes, "exited: %.100s%s%s", reason,
 		    words[0] == '\0' ? "" : ": ", words);
 	else
 		snprintf(ret, cap_bytes, "ended with status %d%s%s",
@@ -279,8 +280,9 @@ outcome_launcher_exited(struct run *r, int64_t status, const char *tail)
 	}
 	if (status == 0) {
 		run_sign(r, SYMPTOM_NO_END, RUN_FAILED, CAUSE_NO_END, clk_ns(),
-		    "launcher on %s ended without an end record%s%s", head,
-		    text[0] == '\0' ? "" : ": ", text);
+		    "the launcher on %s exited without sending an end "
+		    "record%s%s",
+		    head, text[0] == '\0' ? "" : ": ", text);
 		return;
 	}
 	/* The launcher reports a rank that died before its agent noticed. The
@@ -291,13 +293,13 @@ outcome_launcher_exited(struct run *r, int64_t status, const char *tail)
 		    clk_ns(), "a rank died: %s", text);
 	} else if (outcome_was_killed(r, status, text))
 		run_sign(r, SYMPTOM_KILLED, RUN_FAILED, CAUSE_LAUNCH, clk_ns(),
-		    "launcher on %s was killed by signal %d%s%s", head,
+		    "the launcher on %s was killed by signal %d%s%s", head,
 		    (int)(status - 128), text[0] == '\0' ? "" : ": ", text);
 	else
 		run_sign(r, SYMPTOM_LAUNCHER, RUN_FAILED, CAUSE_LAUNCH,
 		    clk_ns(),
-		    "launcher on %s ended with status %" PRId64 "%s%s", head,
-		    status, text[0] == '\0' ? "" : ": ", text);
+		    "the launcher on %s ended with status %" PRId64 "%s%s",
+		    head, status, text[0] == '\0' ? "" : ": ", text);
 }
 
 /* Agents without recent messages or a session, but not lost yet. */
@@ -315,9 +317,10 @@ outcome_look_for_silence(struct run *r)
 			    roster_late_ns(r->all->roster, n)))
 			continue;
 		run_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
-		    n->last_ns == 0 ? now_ns : n->last_ns, "agent of %s %s",
+		    n->last_ns == 0 ? now_ns : n->last_ns, "the agent of %s %s",
 		    n->name,
-		    n->session == NULL ? "lost its connection" : "went silent");
+		    n->session == NULL ? "lost its connection"
+				       : "stopped sending messages");
 	}
 }
 
@@ -394,7 +397,7 @@ outcome_tick(struct run *r)
 	if (r->end_seen) {
 		if (now_ns - r->end_seen_ns >= RUN_COMMIT_NS)
 			run_finish(r, RUN_FAILED, CAUSE_DISK_FULL,
-			    "cannot store its end record");
+			    "cannot store the end record of the run");
 		return;
 	}
 	if (r->resume_ns != 0) {
@@ -402,8 +405,8 @@ outcome_tick(struct run *r)
 		if (now_ns < r->resume_ns)
 			return;
 		run_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_COLLECTOR_LOST, 0,
-		    "head %s did not reconnect after the restart of the "
-		    "collector",
+		    "the agent of head node %s did not reconnect after the "
+		    "restart of the collector",
 		    run_head(r) == NULL ? "?" : run_head(r)->name);
 		r->resume_ns = 0;
 		outcome_decide(r);
@@ -416,8 +419,8 @@ outcome_tick(struct run *r)
 		clk_span_format(r->deadline_ns, span, sizeof(span));
 		outcome_look_for_silence(r);
 		run_sign(r, SYMPTOM_DEADLINE, RUN_TIMED_OUT, CAUSE_TIMEOUT,
-		    now_ns, "timeout after %s%s%s%s%s; its head is %s", span,
-		    r->phase == NULL ? "" : ", in phase ",
+		    now_ns, "timeout after %s%s%s%s%s; the head node is %s",
+		    span, r->phase == NULL ? "" : ", in phase ",
 		    r->phase == NULL ? "" : r->phase,
 		    r->test == NULL ? "" : ", test ",
 		    r->test == NULL ? "" : r->test, run_head(r)->name);

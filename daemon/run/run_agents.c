@@ -41,8 +41,8 @@ runs_message(struct runs *rs, struct node *n, enum wire_type type,
 	if (r == NULL)
 		return 0;
 	if (run_node_index(r, n) < 0) {
-		log_debug("node %s: %s for run %s, which it is no longer part "
-			  "of",
+		log_debug("node %s: message %s ignored: the node is no longer "
+			  "part of run %s",
 		    n->name, wire_messages[type].name, id);
 		return 0;
 	}
@@ -66,7 +66,7 @@ runs_message(struct runs *rs, struct node *n, enum wire_type type,
 	case WIRE_SPOOL_LOST:
 		return 0;
 	default:
-		return err_set(err, -EPROTO, "%s is not expected here",
+		return err_set(err, -EPROTO, "unexpected message %s",
 		    wire_messages[type].name);
 	}
 }
@@ -122,12 +122,13 @@ runs_hello(struct runs *rs, struct node *n, const json_t *runs)
 			 * now. */
 			run_sign(r, SYMPTOM_NO_END, RUN_FAILED,
 			    CAUSE_COLLECTOR_LOST, clk_ns(),
-			    "ended on %s while the collector was down",
+			    "the run ended on %s while the collector was down",
 			    n->name);
 		} else if (heads || r->wireup != NULL || r->launcher->starts) {
 			run_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
 			    n->last_ns == 0 ? clk_ns() : n->last_ns,
-			    "agent of %s restarted or dropped the run",
+			    "the agent of %s restarted, or no longer has the "
+			    "run",
 			    n->name);
 		}
 		if (there)
@@ -151,6 +152,7 @@ runs_lost(struct runs *rs, struct node *n)
 		    run_node_index(r, n) < 0)
 			continue;
 		run_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
-		    n->last_ns, "agent of %s went silent", n->name);
+		    n->last_ns, "the agent of %s stopped sending messages",
+		    n->name);
 	}
 }

@@ -240,10 +240,10 @@ runs_cancel(struct runs *rs, const char *run, const char *by, struct err *err)
 	char text[RUN_WHY_MAX];
 
 	if (r == NULL)
-		return err_set(err, -ENOENT, "no live run %.64s", run);
+		return err_set(err, -ENOENT, "no active run %.64s", run);
 	if (run_is_final(r))
-		return err_set(err, -EALREADY, "run %s is %s already", r->id,
-		    names_run_states[r->state].name);
+		return err_set(err, -EALREADY, "run %s has already ended: %s",
+		    r->id, names_run_states[r->state].name);
 	snprintf(text, sizeof(text), "cancelled by %s", by);
 	run_finish(r, RUN_CANCELLED, CAUSE_CANCELLED, text);
 	return 0;
@@ -293,8 +293,9 @@ run_order_resume_one(struct runs *rs, const json_t *o)
 		member_text(o, "campaign_text"), &c, &err) < 0) {
 		/* We wrote the text, so only a change of version can cause this
 		 * error. */
-		log_warnx("run %s: cannot resume: %s", member_text(o, "run"),
-		    err.text);
+		log_warnx("run %s: cannot resume: the stored campaign is "
+			  "invalid for this version: %s",
+		    member_text(o, "run"), err.text);
 		if (conf_parse(options_campaign, "default", "", &c, &err) < 0)
 			return;
 	}
@@ -325,8 +326,8 @@ run_order_resume_one(struct runs *rs, const json_t *o)
 		hold_restore(r, json_object_get(o, "nodes"));
 		intake_resume(r);
 	}
-	log_info("run %s: campaign %s resumed, was %s", r->id, r->campaign,
-	    names_run_states[state].name);
+	log_info("run %s: campaign %s resumed; its last state was %s", r->id,
+	    r->campaign, names_run_states[state].name);
 	if (r->step != STEP_WAIT && r->node_count == 0)
 		run_finish(r, RUN_FAILED, CAUSE_COLLECTOR_LOST,
 		    "the collector stopped before the launch");

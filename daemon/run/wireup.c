@@ -162,7 +162,7 @@ wireup_start(struct run *r)
 			json_object_set(msg, "networks", r->networks);
 		if (run_send(r, r->nodes[i].node, WIRE_START, msg) < 0)
 			run_sign(r, SYMPTOM_AGENT, RUN_FAILED, CAUSE_AGENT_LOST,
-			    clk_ns(), "agent of %s is not connected",
+			    clk_ns(), "the agent of %s is not connected",
 			    r->nodes[i].node->name);
 	}
 	free(campaign);
@@ -274,7 +274,7 @@ wireup_exited(struct run *r, struct node *n, const json_t *msg)
 	symptom_stderr(member_text(msg, "stderr"), text, sizeof(text));
 	/* Which ranks have failed was reported before. */
 	run_sign(r, SYMPTOM_NO_END, RUN_FAILED, CAUSE_NO_END, clk_ns(),
-	    "ranks on %s ended with status %lld and without an end record%s%s",
+	    "the ranks on %s ended with status %lld and sent no end record%s%s",
 	    n->name, (long long)status, text[0] == '\0' ? "" : ": ", text);
 	return 0;
 }
@@ -396,7 +396,9 @@ wireup_fence(struct run *r, struct node *n, const json_t *msg, struct err *err)
 	    NODE_BYTES_MAX - wn->data.len_bytes, &len);
 	if (bytes == NULL)
 		return err_set(err, -EPROTO,
-		    "fence of run %s: not packed, or too long", r->id);
+		    "run %s: the fence data (PMIx addresses) is malformed or "
+		    "too long",
+		    r->id);
 	strbuf_add(&wn->data, bytes, len);
 	free(bytes);
 	if (++wn->part < parts)
@@ -473,7 +475,9 @@ wireup_modex(struct run *r, struct node *n, const json_t *msg, struct err *err)
 			return 0;
 	if (w->waiter_count >= w->count * WAITERS_PER_RANK)
 		return err_set(err, -EPROTO,
-		    "modex of run %s: too many at a time", r->id);
+		    "run %s: the agent has too many open requests for modex "
+		    "data (PMIx addresses)",
+		    r->id);
 	if (TAILQ_EMPTY(&m->waiters))
 		wireup_modex_ask(r, rank);
 	one = xcalloc(1, sizeof(*one));

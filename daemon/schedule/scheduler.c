@@ -192,11 +192,15 @@ scheduler_start(struct scheduler *a, struct campaign *c, uint64_t now_unix_ns)
 
 	clk_unix_format(c->next_unix_ns, when, sizeof(when));
 	if (now_unix_ns - c->next_unix_ns > LATE_NS) {
-		err_say(&err, "due at %s, while the collector was down", when);
+		err_say(&err,
+		    "a start was due at %s, while the collector was down",
+		    when);
 		runs_miss(a->runs, c->name, c->conf, CAUSE_COLLECTOR_LOST,
 		    err.text, "schedule");
 	} else if (live != NULL) {
-		err_say(&err, "its run %s is still live", live);
+		err_say(&err,
+		    "the earlier run %s of this campaign is still active",
+		    live);
 		runs_miss(a->runs, c->name, c->conf, CAUSE_BUSY, err.text,
 		    "schedule");
 	} else if (runs_submit(a->runs, &o, run, &err) < 0) {

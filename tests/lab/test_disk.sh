@@ -52,6 +52,6 @@ in_host node2 mount -t tmpfs -o size=4k tmpfs /dev/shm ||
 	fail "a small /dev/shm"
 order short -o campaign.mpi=mpich -o campaign.ranks_per_node=2
 poll 20 run_ended || fail "still not ended: $(describe)"
-describe | grep -q "rank [0-9]* on node2 died of signal 7 .*/dev/shm may be full" ||
+describe | grep -q "rank [0-9]* on node2 was killed by signal 7 .*/dev/shm may be full" ||
 	fail "a small /dev/shm: $(describe)"
 say passed

@@ -128,7 +128,7 @@ if [ "$(nproc)" -gt 1 ]; then
 fi
 refused missed no-device 'node1 has no network device mlx5_0; it has eth0' \
 	-o mpi.fabric=ucx -o mpi.devices=mlx5_0
-refused missed no-device 'node1 has no device of fabric = psm, Omni-Path' \
+refused missed no-device 'node1 has no device for mpi.fabric = psm, Omni-Path' \
 	-o mpi.fabric=psm
 refused failed launch 'mpi.env: LD_PRELOAD may not be set by a campaign' \
 	-o mpi.env=LD_PRELOAD=/tmp/x.so

@@ -330,12 +330,12 @@ share_per_hour = 1"
 		poll 30 slurm_has node$n "drained coalmine: bad, node$n: " ||
 			fail "node$n: $(slurm_node node$n)"
 	done
-	poll 30 reacted node2 "left alone: Slurm has it as drained|broken fan" ||
+	poll 30 reacted node2 "skipped: its state in Slurm is drained|broken fan" ||
 		fail "$(ctl events --kind reaction)"
 	sl scontrol update nodename=node3 reason="new disk" || fail "scontrol"
 	verdicts_are ok
 	poll 30 slurm_has node1 idle || fail "$(slurm_node node1)"
-	poll 30 reacted node3 "left alone: Slurm has it as drained|new disk" ||
+	poll 30 reacted node3 "skipped: its state in Slurm is drained|new disk" ||
 		fail "$(ctl events --kind reaction)"
 	slurm_has node2 "drained broken fan" && slurm_has node3 "drained new" ||
 		fail "another's: $(slurm_node node2), $(slurm_node node3)"

@@ -426,7 +426,7 @@ def test_munge(c, here, there, stranger):
     with open(c.pki + "/ca.pem") as f:
         assert n.file("ca.pem") == f.read()
     poll("an event of the enrolment", 20,
-         lambda: any("by munge" in e for e in events(c)))
+         lambda: any("a munge credential" in e for e in events(c)))
     n.kill()
     poll("it is gone", 30, lambda: not is_up(c, "localhost"))
     shutil.rmtree(n.dir)
@@ -504,7 +504,7 @@ def play_munge():
             c.stop()
             del c.options["enroll.munge_users"]
             c.start()
-            refused(c, "takes no credentials of munge", node="localhost",
+            refused(c, "does not accept munge credentials", node="localhost",
                     request="", munge="x")
             c.stop()
         finally:

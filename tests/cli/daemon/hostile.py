@@ -233,7 +233,7 @@ def test_lies(c):
     assert kept["state"] == "failed" and kept["nodes"] == ["node2"], kept
     a.send("exited", run="no-such-run", id=0, status=0, stderr="")
     a.records("no-such-run", {"run": "no-such-run", "seq": 1})
-    expect_refused(a, "internal", "bad record")
+    expect_refused(a, "internal", "malformed record")
 
 
 def test_events(c):

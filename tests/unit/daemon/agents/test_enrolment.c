@@ -37,7 +37,7 @@ store_put_event(struct store *st, const char *kind, const char *subject,
 	assert_string_equal(kind, "alarm");
 	assert_string_equal(subject, "enroll");
 	events++;
-	ends += strstr(text, "no more of this hour") != NULL;
+	ends += strstr(text, "further refusals in this hour") != NULL;
 }
 
 /* Ten hours, a refusal a second, each of another address: some events an hour.

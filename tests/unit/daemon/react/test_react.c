@@ -275,8 +275,8 @@ test_foreign(void **state)
 		/* and does not count for the limit of an hour, which is 4 */
 		assert_int_equal(json_object_size(r->done), 0);
 	}
-	assert_non_null(
-	    strstr(events, "n1 left alone: Slurm has it as drained|disk full"));
+	assert_non_null(strstr(events,
+	    "n1 skipped: its state in Slurm is drained|disk full"));
 	react_free(r);
 	event_base_free(base);
 }
@@ -390,7 +390,7 @@ test_limits(void **state)
 	assert_int_equal(json_object_size(r->done), 2);
 	assert_string_equal(get("n3"), "idle|none\n");
 	assert_non_null(
-	    strstr(events, "n3 held back: limit of 2 nodes per hour"));
+	    strstr(events, "n3 delayed: limit of 2 nodes per hour"));
 	react_well(r, "n3"); /* before its turn came */
 	assert_true(TAILQ_EMPTY(&r->tasks));
 	react_bad(r, "n3", "slow");
@@ -483,8 +483,8 @@ test_complaints(void **state)
 	react_bad(r, "n2", "slow");
 	react_bad(r, "n3", "slow");
 	run(r, 100);
-	assert_non_null(
-	    strstr(events, "n1 left alone: Slurm has it as drained|disk full"));
+	assert_non_null(strstr(events,
+	    "n1 skipped: its state in Slurm is drained|disk full"));
 	assert_non_null(strstr(events, "n2 failed"));
 	assert_non_null(strstr(events, "n3 drained in Slurm"));
 	react_free(r);
@@ -580,7 +580,7 @@ test_limit_of_lives(void **state)
 	react_load(r, settings);
 	react_bad(r, "n2", "slow");
 	run(r, 100);
-	assert_non_null(strstr(events, "n2 held back"));
+	assert_non_null(strstr(events, "n2 delayed"));
 	react_free(r);
 	event_base_free(base);
 }
@@ -604,7 +604,7 @@ test_command(void **state)
 	react_well(r, "n1");
 	run(r, 100);
 	assert_string_equal(get("log"),
-	    "n1 bad slow; touch /x $(id)\nn1 ok is well again\n");
+	    "n1 bad slow; touch /x $(id)\nn1 ok has recovered\n");
 	react_free(r);
 	event_base_free(base);
 }

@@ -102,7 +102,8 @@ test_too_few(void **state)
 	assert_int_equal(fix_state(run), RUN_PENDING);
 	fix_pass(6, NULL);
 	fix_failed(run, RUN_MISSED, CAUSE_TOO_FEW_NODES,
-	    "2 of 3 nodes usable, 3 needed; n3 was never seen");
+	    "2 of 3 nodes usable, 3 needed; the agent of n3 has never "
+	    "connected");
 	fix_teardown();
 }
 
@@ -158,7 +159,7 @@ test_unused(void **state)
 	} rows[] = {
 		{ "{\"wanted\": \"auto\", \"transport\": \"rdma\"}", "", 0 },
 		{ "{\"wanted\": \"auto\", \"transport\": \"tcp\"}",
-		    "measured over tcp although mlx5_0 of n1 is up", 2 },
+		    "measured over TCP although device mlx5_0 of n1 is up", 2 },
 		{ "{\"wanted\": \"auto\"}", "", 2 }, /* not known: as before */
 		{ "{\"wanted\": \"tcp\", \"transport\": \"tcp\"}", "", 0 },
 	};
@@ -208,14 +209,16 @@ test_fabric(void **state)
 		{ ethernet, "fabric = ucx\ndevices = mlx5_0\n",
 		    "n1 has no network device mlx5_0; it has eth0" },
 		{ ethernet, "fabric = psm\n",
-		    "n1 has no device of fabric = psm, Omni-Path (hfi1_0); it "
+		    "n1 has no device for mpi.fabric = psm, Omni-Path "
+		    "(hfi1_0); it "
 		    "has eth0" },
 		{ ethernet, "fabric = ucx\n", NULL },
 		{ hsn, "fabric = cray\n", NULL },
-		{ "[]", "fabric = cray\n", "n1 has no device of fabric" },
+		{ "[]", "fabric = cray\n", "n1 has no device for mpi.fabric" },
 		/* Agents that do not report that their engine supports it. */
 		{ ib, "fabric = auto\n[canary]\ntests = incast\n",
-		    "the engine on n1 is older than test incast" },
+		    "coalmine-probe on n1 is older than test incast and cannot "
+		    "run it: upgrade the node" },
 	};
 	char run[64], text[300];
 

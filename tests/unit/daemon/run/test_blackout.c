@@ -65,7 +65,8 @@ test_bad(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		if (blackout_parse(texts[i], &b, &err) != -EINVAL)
 			fail_msg("%s", texts[i]);
-		assert_non_null(strstr(err.text, "expected spans such as"));
+		assert_non_null(
+		    strstr(err.text, "expected times in UTC such as"));
 	}
 	assert_int_equal(b.count, 7);
 }

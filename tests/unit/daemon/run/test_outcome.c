@@ -165,7 +165,8 @@ test_stuck_goes_on(void **state)
 	for (int i = 0; i < 3; i++)
 		says_stuck(run, i, -1, i == 1 ? 6 : 7);
 	fix_pass(3, NULL);
-	fix_failed(run, RUN_FAILED, CAUSE_STUCK, "behind the others: n2");
+	fix_failed(run, RUN_FAILED, CAUSE_STUCK,
+	    "at an earlier step than the others: n2");
 	r = ordered_by("search 1 of 3", run);
 	assert_non_null(r);
 	assert_string_equal(conf_string(r->conf, "canary", "tests"), "lat");
@@ -262,7 +263,7 @@ test_device_fault(void **state)
 		fix_pass(3, NULL);
 		if (i == 0)
 			fix_failed(run, RUN_FAILED, CAUSE_DEVICE_FAULT,
-			    "rank 1 on n2 ended itself: coalmine-probe: cuda: "
+			    "rank 1 on n2 exited: coalmine-probe: cuda: "
 			    "start: uncorrectable ECC error encountered");
 		else
 			fix_failed(run, RUN_FAILED, CAUSE_RANK_LOST, "rank");

@@ -239,7 +239,7 @@ test_first_failure(void **state)
 		"pid", 9, "exited", 0, "status", 139, "stderr", ""));
 	fix_pass(3, NULL);
 	fix_failed(run, RUN_FAILED, CAUSE_RANK_LOST,
-	    "rank 1 on n2 died of signal 11 (Segmentation fault)");
+	    "rank 1 on n2 was killed by signal 11 (Segmentation fault)");
 	fix_teardown();
 
 	fix_setup(3); /* no signal has this number */
