@@ -231,8 +231,8 @@ main_topo_keep(struct app *a)
 	free(text);
 }
 
-/* If the file is invalid, the old one stays in use. */
-static void
+/* If the file is invalid, the old one stays in use. Return -1 then. */
+static int
 main_topo_reload(struct app *a)
 {
 	const struct conf *c = a->settings.conf;
@@ -242,20 +242,42 @@ main_topo_reload(struct app *a)
 	if (topo_load(conf_string(c, "topology", "leaves"),
 		(unsigned)conf_int(c, "topology", "leaf_prefix"),
 		&a->settings.topo, &err) < 0) {
-		log_warnx("%s", err.text);
+		log_warnx("%s; the old leaves stay in use", err.text);
 		store_put_event(a->store, "alarm", "topology", err.text);
-		return;
+		return -1;
 	}
 	collector_set_topo(a->collector, a->settings.topo);
 	topo_free(old);
 	main_topo_keep(a);
+	return 0;
+}
+
+/* Files that cannot be used have no effect on the others. Each part logs its
+ * own result. */
+static void
+main_reload(struct app *a)
+{
+	const char *error;
+	struct err err;
+
+	scheduler_reload(a->scheduler);
+	error = campaigns_error(a->campaigns);
+	if (error == NULL || error[0] == '\0')
+		log_info("campaigns reloaded");
+	else
+		log_warnx("campaigns not reloaded: %s", error);
+	if (main_topo_reload(a) == 0)
+		log_info("leaves reloaded");
+	if (main_trust_take(a, &err) == 0)
+		log_info("certificates reloaded");
+	else
+		log_warnx("%s; the old certificates stay in use", err.text);
 }
 
 static void
 main_signal_cb(evutil_socket_t sig, short what, void *arg)
 {
 	struct app *a = arg;
-	struct err err;
 
 	(void)what;
 	if (sig != SIGHUP) {
@@ -267,13 +289,7 @@ main_signal_cb(evutil_socket_t sig, short what, void *arg)
 		return;
 	}
 	notify_reloading();
-	scheduler_reload(a->scheduler);
-	main_topo_reload(a);
-	/* If files are invalid, the old certificates stay in use. */
-	if (main_trust_take(a, &err) == 0)
-		log_info("certificates, campaigns and leaves reloaded");
-	else
-		log_warnx("%s", err.text);
+	main_reload(a);
 	if (a->ready)
 		notify_ready();
 }

@@ -69,9 +69,9 @@ def expect_gone(a, word):
 
 
 def reload(c):
-    reads = c.read_log().count("reloaded")
+    reads = c.read_log().count("certificates reloaded")
     c.proc.send_signal(signal.SIGHUP)
-    poll("reload", 10, lambda: c.read_log().count("reloaded") > reads)
+    poll("reload", 10, lambda: c.read_log().count("certificates reloaded") > reads)
 
 
 def diag_texts(c):

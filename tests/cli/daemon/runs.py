@@ -545,7 +545,7 @@ def test_reload(c):
     old = agents(c)
     c.ctl("pki", "renew", c.pki, "collector,node1", "--rekey")
     c.proc.send_signal(signal.SIGHUP)
-    poll("reload", 5, lambda: "reloaded" in c.read_log())
+    poll("reload", 5, lambda: "certificates reloaded" in c.read_log())
     time.sleep(1)
     assert all(a.open for a in old)
     new = agents(c)

@@ -92,7 +92,12 @@ def main():
         reload(c, "leaves reloaded")
         assert leaves(c) == {"node1": "l1", "node2": "l9", "node3": "l9"}
         write(file, "l1 node1 node2\n")
+        done = c.read_log().count("leaves reloaded")
         reload(c, "leaves:1: expected LEAF NODES")
+        # it follows the result of the leaves
+        poll("end", 15, lambda: c.read_log().rsplit("expected LEAF NODES", 1)[
+            1].count("certificates reloaded") == 1)
+        assert c.read_log().count("leaves reloaded") == done
         assert leaves(c)["node2"] == "l9"
         assert "s1: switches 1, links to them 1, which cannot be " \
             "distinguished; pairs of nodes measured over them: 0\n" in \
