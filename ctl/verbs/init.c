@@ -19,7 +19,6 @@
 #include "common/conf.h"
 #include "common/err.h"
 #include "common/file.h"
-#include "common/hostlist.h"
 #include "common/program.h"
 #include "common/xalloc.h"
 #include "ctl/lib/authority.h"
@@ -30,11 +29,14 @@
 #include "pki/pki.h"
 #include "schema/names_verdict.h"
 
-#define FOLDER        "/etc/coalmine"
-#define UNITS         "/etc/systemd/system"
-#define CONF_MAX      (1024 * 1024)
-#define START_S       20 /* until a collector that was started answers */
-#define NAMES_MAX     64
+#define FOLDER    "/etc/coalmine"
+#define UNITS     "/etc/systemd/system"
+#define CONF_MAX  (1024 * 1024)
+#define START_S   20 /* until a collector that was started answers */
+#define NAMES_MAX 64
+/* Nodes that a token for any name enrols by default: a token that leaks must
+ * not fill the collector's list of certificates. */
+#define USES          1000
 #define SLURM_LIMIT_S "10" /* for its answer */
 #define CA_DAYS       3650
 #define CERT_DAYS     825
@@ -408,22 +410,24 @@ init_print_line(struct site *s)
 	const char *listen = conf_string(s->conf, "collector", "listen");
 	const char *nodes = opts_value(&s->ctl->opts, OPT_NODE);
 	const char *name = s->names[0];
+	int64_t uses = opts_number(&s->ctl->opts, OPT_USES,
+	    nodes == NULL ? USES : 0);
 	int is_v6 = strchr(name, ':') != NULL, rc;
+	char every[60];
 	json_t *answer;
 
-	rc = pki_token_order(s->ctl, nodes,
-	    opts_number(&s->ctl->opts, OPT_USES,
-		nodes == NULL ? HOSTLIST_MAX : 0),
-	    &answer);
+	rc = pki_token_order(s->ctl, nodes, uses, &answer);
 	if (rc != EXIT_CODE_OK)
 		return rc;
+	snprintf(every, sizeof(every), "every node, up to %lld,",
+	    (long long)uses);
 	printf("\nOn %s where coalmine-agent is installed, as root, within "
 	       "%s:\n\n(umask 077; echo %s >/etc/coalmine/pki/enroll); sed -i "
 	       "'s/^#*collector = .*/collector = %s%s%s%s/' "
 	       "/etc/coalmine/coalmine-agent.conf; systemctl enable "
 	       "coalmine-agent; systemctl restart coalmine-agent\n\nThen: "
 	       "coalctl node list; coalctl diags\n",
-	    nodes == NULL ? "every node" : nodes,
+	    nodes == NULL ? every : nodes,
 	    opts_given(&s->ctl->opts, OPT_FOR)
 		? opts_value(&s->ctl->opts, OPT_FOR)
 		: "1h",
@@ -491,8 +495,9 @@ const struct verb verbs_init[] = {
 	    "to its first address. If the host has no IPv4 address, "
 	    "collector.listen is set to [::]:17700. If sinfo works, "
 	    "slurm.idle is set to yes. The token is valid for any node "
-	    "unless --node lists the nodes, and for any number of nodes "
-	    "unless --uses limits it. Under systemd the "
+	    "unless --node lists the nodes. It enrols each of these once, "
+	    "or 1000 nodes without --node, unless --uses is given. Under "
+	    "systemd the "
 	    "collector is enabled and started.",
 	    init },
 	{ 0 },

@@ -541,6 +541,10 @@ def test_init(text):
         assert "cannot reach the collector" in again.stderr, again
         c.start()
         before = everything(site)
+        line = init("--san", "127.0.0.1")
+        assert "On every node, up to 1000, where" in line.stdout, line
+        with open(c.dir + "/state/enrolled") as f:
+            assert json.loads(f.readlines()[-1])["uses"] == 1000
         line = init("--san", "127.0.0.1", "--node", "i[1-2]")
         assert line.returncode == 0, line
         assert f"/collector = 127.0.0.1:{c.port}/" in line.stdout, line
