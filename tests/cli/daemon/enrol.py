@@ -433,7 +433,7 @@ def test_munge(c, here, there, stranger):
 
     # a host that is not of the realm
     n = munge_node(c, "localhost", stranger)
-    n.says("request: munge: Invalid credential")
+    n.says("refused this agent: munge: Invalid credential")
     n.kill()
     shutil.rmtree(n.dir)
     # an unknown name
