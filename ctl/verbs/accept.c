@@ -186,8 +186,8 @@ accept_report_resume(struct acceptance *a, const char *path)
 	conf_free(old);
 	if (strcmp(member_text(json_object_get(a->report, "promise"), "text"),
 		a->text) != 0)
-		return ctl_fail("%s: the report is of another promise; use "
-				"another file",
+		return ctl_fail("%s: the report was made with another promise "
+				"file; give another file to --out",
 		    path);
 	json_object_del(a->report, "seal");
 	return 0;
@@ -396,8 +396,8 @@ accept_records_all(struct acceptance *a)
 		json_array_append_new(a->records, records);
 		if (strcmp(digest, member_text(run, "sha256")) == 0)
 			continue;
-		return ctl_fail("run %.64s: its stored records are not those "
-				"of the report",
+		return ctl_fail("run %.64s: the stored records differ from "
+				"those that the report was made from",
 		    member_text(run, "run"));
 	}
 	return rc;
@@ -655,7 +655,8 @@ accept_verify(struct ctl *c)
 
 const struct verb verbs_accept[] = {
 	{ "accept", "plan", "PROMISE", 1, 1, "", "file",
-	    "Print the runs, the time and the bytes of an acceptance.",
+	    "Print how many runs an acceptance needs, how long they take, and "
+	    "how many bytes nodes send.",
 	    "PROMISE is a file of coalmine-promise(5). Nothing is measured.",
 	    accept_plan },
 	{ "accept", "run", "PROMISE", 1, 1, "all html json out override",
@@ -667,8 +668,9 @@ const struct verb verbs_accept[] = {
 	    "JSON after every run; started again with the same file, an "
 	    "interrupted acceptance continues. --html writes the report for "
 	    "print. --override sets options of the campaigns accept and self. "
-	    "Exit code 0: all promises hold; 1: some fail; 2: undetermined; "
-	    "3: not measured. It is an order. coalctl(8) describes the method.",
+	    "Exit code 0: all promises hold; 1: some fail; 2: undetermined; 3: "
+	    "not measured. The verb needs the right to give orders. coalctl(8) "
+	    "describes the method.",
 	    accept_run },
 	{ "accept", "show", "FILE", 1, 1, "all html json", "file",
 	    "Print a stored report.", NULL, accept_show },
@@ -679,10 +681,11 @@ const struct verb verbs_accept[] = {
 	    "run. No collector is needed.",
 	    accept_sign },
 	{ "accept", "verify", "FILE", 1, 1, "", "file",
-	    "Check the signature of a report, and make its results again from "
-	    "the stored records.",
-	    "The signature has to be by the authority of --ca. The collector "
-	    "still has to store the runs. Exit code 0: valid; 3: not.",
+	    "Check the signature of a report, and compute its results again "
+	    "from the stored records.",
+	    "The signature must be made by the authority of --ca. The "
+	    "collector must still store the runs. Exit code 0: valid; 3: "
+	    "invalid.",
 	    accept_verify },
 	{ 0 },
 };

@@ -232,8 +232,8 @@ coverage_link_show(struct ctl *c)
 			json_array_remove(ports, i);
 	if (json_array_size(ports) == 0 && want != NULL) {
 		json_decref(o);
-		return ctl_fail("%s has no port %s: coalctl link show %s has "
-				"all of them",
+		return ctl_fail("%s has no port %s: coalctl link show %s lists "
+				"all its ports",
 		    c->args[0], want, c->args[0]);
 	}
 	flat = coverage_counters_flat(ports);

@@ -123,9 +123,10 @@ import_ops_set(const char *path, struct bench_list *file, const char *given,
 		op = given != NULL ? bench_op_find(given) : only;
 		if (s->name[0] != '\0') {
 			if (given != NULL && s->op != op)
-				return ctl_fail("%s:%d: the table is of %s: "
-						"--op is for tables without a "
-						"name",
+				return ctl_fail("%s:%d: the table names its "
+						"operation, %s: --op is only "
+						"for tables that do not name "
+						"it",
 				    path, s->line, s->name);
 			continue;
 		}
@@ -141,7 +142,8 @@ import_ops_set(const char *path, struct bench_list *file, const char *given,
 		if (given == NULL)
 			fprintf(stderr,
 			    "coalctl: %s:%d: the table does not name its "
-			    "operation: %s is the run's only one\n",
+			    "operation; assuming %s, the only operation of the "
+			    "run\n",
 			    path, s->line, op->name);
 	}
 	return 0;
@@ -205,7 +207,7 @@ import_beside_print(const char *path, struct bench_series *file,
 	else if (of[0] == NULL && of[1] == NULL)
 		why = "the run has not measured this operation";
 	else if (file->has_wrong)
-		why = "some values in the table were wrong";
+		why = "the benchmark reports wrong results in this table";
 	else if (file->per_rank && ranks <= 0)
 		why = "the sizes are those of one rank; give --ranks";
 	if (why != NULL) {

@@ -35,7 +35,8 @@ node_tell_unseen(const struct hostlist *hl, const json_t *nodes)
 			names[count++] = hl->names[i];
 	text = hostlist_format(names, count);
 	if (count > 0)
-		fprintf(stderr, "coalctl: never seen: %s\n", text);
+		fprintf(stderr,
+		    "coalctl: no agent has ever connected from: %s\n", text);
 	free(text);
 	free(names);
 	json_decref(seen);

@@ -104,7 +104,8 @@ whatif_nodes_read(struct whatif *w)
 	int rc = 0;
 
 	if (nodes != NULL && job != NULL)
-		return ctl_fail("--nodes and --job: expected one of them");
+		return ctl_fail(
+		    "--nodes and --job cannot be combined: give one of them");
 	if (job == NULL) {
 		w->nodes = nodes != NULL ? xstrdup(nodes) : whatif_nodes_all(w);
 		return 0;
@@ -470,15 +471,15 @@ const struct verb verbs_whatif[] = {
 	    "json bytes down drain for job machine nodes op plan "
 	    "ranks-per-node slow",
 	    "", "Predict the effect of a slow, failed or drained part.",
-	    "It prints the expected time now and after the change, as by "
-	    "expect, on the nodes of --nodes or --job, or on all nodes. The "
-	    "rates of now are measured: the shares of nodes and uplinks in "
-	    "their newest rounds. Nodes that are down or drained are replaced "
-	    "by the best others. It lists the running jobs that become slower "
-	    "or stop. For a drain it compares the node-hours of draining "
-	    "with those of waiting until the repair, which is --for long. "
-	    "Cables need the collector's topology.leaves. coalctl(8) describes "
-	    "the method.",
+	    "The output has the expected time now and after the change, "
+	    "computed as by the verb expect, on the nodes of --nodes or --job, "
+	    "or on all nodes. The current rates of nodes and uplinks are taken "
+	    "from their newest measurements. Nodes that are down or drained "
+	    "are replaced by the best others. It lists the running jobs that "
+	    "become slower or stop. For a drain it compares the node-hours of "
+	    "draining with those of waiting until the repair, which is --for "
+	    "long. Cables need the collector's topology.leaves. coalctl(8) "
+	    "describes the method.",
 	    whatif },
 	{ 0 },
 };
