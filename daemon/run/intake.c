@@ -342,8 +342,8 @@ intake_late_cb(int status, json_t *result, void *arg)
 	} else if (status == -ENOENT) {
 		intake_adopt(it);
 	} else if (status == 0) {
-		log_warnx("node %s: records of run %s, whose head it was not, "
-			  "dropped",
+		log_warnx("node %s: records of run %s dropped: this node was "
+			  "not the head node of the run",
 		    it->node->name, it->run);
 		intake_ack(it);
 		intake_free(it);

@@ -182,7 +182,7 @@ campaign_entry_look(struct campaigns *cs, const char *entry)
 	c->inode = sb.st_ino;
 	campaign_content_read(c);
 	log_info("campaign %s: %s", name,
-	    c->error == NULL ? "read" : "broken, not started");
+	    c->error == NULL ? "read" : "invalid, its runs are not started");
 	return 1;
 }
 
