@@ -357,8 +357,8 @@ store_write_rows_stored(struct store_jobs *jobs)
 		if (!job->unfit)
 			continue;
 		job->status = -EPROTO;
-		log_warnx("store: row of kind %d rejected: it is too large or "
-			  "malformed",
+		log_warnx("store: a row of kind %d is dropped: it is "
+			  "malformed, or the database rejects it",
 		    job->what);
 	}
 	return rows;
