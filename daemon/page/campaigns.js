@@ -13,7 +13,7 @@ import { ago, at, bytes, digits, href, iso, known, list, now, percent, pill,
 const FORECAST_S = 24 * 3600;
 const STARTS_MAX = 300; /* of one campaign: more are a solid line anyway */
 
-const every = c => c.every_s > 0 ? span(c.every_s) : c.at || "by hand";
+const every = c => c.every_s > 0 ? span(c.every_s) : c.at || "only on request";
 const due = c => !c.enabled ? "off" : at(c.next_unix_ns) === null ? "–" :
 	ago(c.next_unix_ns);
 const lastOf = c => c.last_state ? [pill(c.last_state), c.last_run && [" ",
@@ -24,8 +24,9 @@ const campaignLink = c => h("a", { href: href("campaign", c.campaign) },
 export async function campaignsPage() {
 	const rows = list(await get("campaigns"));
 	return [card("campaigns", rows, () => section("Campaigns", null,
-		rows.length === 0 ? h("p", { class: "quiet" }, "None. They are " +
-		"files in the collector's campaign folder.") :
+		rows.length === 0 ? h("p", { class: "quiet" }, "No " +
+			"campaigns. A campaign is a file in the folder " +
+				"collector.campaign_dir of the collector.") :
 		table([["Campaign"], ["About", "wrap hide"], ["Class", "hide"],
 			["Every"], ["Next"], ["Last"]], rows.map(c =>
 			[campaignLink(c), c.ok ? c.about : h("span", { class:
@@ -107,7 +108,7 @@ function forecastCard(rows) {
 			h("a", { href: href("campaign", name) }, name),
 			lane(starts, W, x)]), h("span"), axis),
 	rows.some(r => r[1].some(p => !p.fits)) && table([["Campaign"],
-		["At"], ["Will not run because", "wrap"]], rows.flatMap(
+		["At"], ["Reason for not running", "wrap"]], rows.flatMap(
 		([name, starts]) => starts.filter(p => !p.fits).slice(0, 20)
 			.map(p => [name, iso(p.at_s * 1e9), p.why || "–"]))));
 }
@@ -117,15 +118,15 @@ function budgetCard(budget) {
 	const amount = { bytes, node_seconds: x => digits(x) + " node s",
 		link_share: percent };
 	const tell = (key, x) => known(x) ? amount[key](x) : "–";
-	return section("Budget of an hour", null, table([["What"],
-		["Used", "n"], ["Reserved", "n"], ["Of", "n"]],
+	return section("Budget per hour", null, table([["What"],
+		["Used", "n"], ["Reserved", "n"], ["Limit", "n"]],
 	Object.keys(amount).filter(key => budget[key]).map(key => {
 		const b = budget[key];
 		return [key.replace("_", " "), tell(key, b.used),
 			tell(key, b.reserved), known(b.limit) && b.limit > 0 ?
 				tell(key, b.limit) : "no limit"];
-	})), budget.refused > 0 && h("p", { class: "quiet" }, "Refused for " +
-		"want of room: " + budget.refused));
+	})), budget.refused > 0 && h("p", { class: "quiet" }, "Runs missed " +
+		"because of the budget or a blackout: " + budget.refused));
 }
 
 export async function forecastPage() {

@@ -62,9 +62,10 @@ export function compareCard(run, records, other, than, runs, go) {
 		"finished").sort((a, b) => (b.campaign === run.campaign) -
 		(a.campaign === run.campaign));
 	const rows = other ? rowsOf(records, list(than)) : [];
-	const head = other && ["against ", runLink(other), "; above 1× this " +
-		"run is worse; judged by intervals, 5 % is the same; how much " +
-		"equal runs differ, coalctl compare knows"];
+	const head = other && ["against ", runLink(other), ". A ratio above " +
+		"1× means that this run is worse. Less than 5 % apart, by " +
+			"intervals: same. coalctl compare also considers how " +
+				"much equal runs differ."];
 	return h("section", null, h("h2", null, "Compare ", h("small", null,
 		head), h("span", { class: "choices" },
 	choice("run to compare with", [["", "no other run"],
@@ -72,8 +73,9 @@ export function compareCard(run, records, other, than, runs, go) {
 		!same.some(r => r.run === other) ? [[other, other]] : [])],
 	other || "", v => go({ with: v })))),
 	other && (rows.length === 0 ? h("p", { class: "quiet" },
-		than ? "They have no measurement in common." :
-			"What that run measured could not be read.") : table([["Measured"],
+		than ? "These runs have no measurement in common." :
+			"Cannot read the records of the other run.") :
+				table([["Measured"],
 		["", ""], ["this run", "n"], ["other", "n"], ["ratio", "n"],
 		[""]], rows)));
 }

@@ -142,7 +142,7 @@ function painted(groups, tones) {
 		"grid-canvas", "aria-label": "nodes by leaf; arrow keys move, " +
 		"Enter opens" });
 	const said = h("p", { class: "quiet said", "aria-live": "polite" },
-		"Point at a cell, or use the arrow keys.");
+		"Point at a cell or use the arrow keys to see its node.");
 	let plan = null, width = 0, chosen = -1;
 	const choose = i => {
 		if (i < 0 || i === chosen)
@@ -214,14 +214,17 @@ export function gridCard(nodes, verdicts, parameters, go) {
 	if (shown.length === 0)
 		return h("section", { id: "grid" }, h("h2", null, "Nodes",
 			all.length > 0 && choices(all, parameters, go)),
-		h("p", { class: "quiet" }, all.length > 0 ? "None of these." :
-			"None yet. An agent that says hello appears here."));
+		h("p", { class: "quiet" }, all.length > 0 ? "No node matches " +
+			"these filters." :
+			"No nodes yet. A node appears here when its agent " +
+				"connects."));
 	return h("section", { id: "grid", class: shown.length > TILES_MAX ?
 		"many" : null }, h("h2", null, "Nodes ", h("small",
 		null, plural(shown.length, "node") + (groups.length > 1 ? ", " +
 		groups.length + " leaves" : "") + (shown.some(n =>
-		known(n.score)) ? "; z: how far from its peers in its " +
-			"newest round" : "")), choices(all, parameters, go)),
+		known(n.score)) ? "; z: deviation from its peers in its " +
+			"newest round, above 0 is worse" : "")), choices(all,
+				parameters, go)),
 		shown.length > TILES_MAX ? painted(groups, tones) :
 			tiles(groups, tones),
 		h("p", { class: "legend" }, Object.entries(TONES).filter(

@@ -21,7 +21,8 @@ const statePill = job => pill(job.state, TONE[job.state] || "warn");
 
 /* Lists --------------------------------------------------------------------- */
 
-const worstCard = rows => section("Longest on slow parts",
+const worstCard = rows => section("Jobs with the most node-hours on slow " +
+	"nodes and leaves",
 	"node-hours in which a node or leaf of the job was slow",
 	rows.length === 0 ? h("p", { class: "quiet" }, "None.") :
 	table([["Node-hours", "n"], ["Job"], ["Name"], ["Owner", "hide"],
@@ -30,10 +31,10 @@ const worstCard = rows => section("Longest on slow parts",
 		ago(j.start_unix_ns), span(lasts(j)), j.node_count])));
 
 const jobsCard = (rows, days, go) => h("section", { id: "jobs" }, h("h2", null,
-	"Jobs ", h("small", null, "the latest to begin first"),
+	"Jobs ", h("small", null, "newest start first"),
 	h("span", { class: "choices" }, choice("span of time", RANGES, days,
 		v => go({ days: v })))),
-rows.length === 0 ? h("p", { class: "quiet" }, "None in this time.") :
+rows.length === 0 ? h("p", { class: "quiet" }, "No jobs in this time.") :
 	table([["Job"], ["Name"], ["Owner", "hide"], ["State"], ["Began"],
 		["Lasts", "n hide"], ["Nodes", "n hide"], ["", "wrap hide"]],
 	rows.map(j => [jobLink(j), j.name, j.owner, statePill(j),
@@ -43,13 +44,14 @@ const signed = x => (x > 0 ? "+" : "") + percent(x);
 
 /* The cost of jobs to others; the collector decides which jobs it blames. */
 const costsCard = rows => section("Cost of jobs to jobs on the same links",
-	"by canaries that share uplinks with them", table([["Jobs called"],
+	"estimated from canaries that share uplinks with the jobs",
+		table([["Name of the jobs"],
 		["", ""], ["Test"], ["Cost", "n"], ["95 % interval", "n"],
-		["Of each operation", "n hide"], ["Jobs", "n hide"],
+		["Per operation", "n hide"], ["Jobs", "n hide"],
 		["Confounded", "n hide"]],
 	rows.map(o => [o.name, o.blamed ? pill("costs", "warn") : "", o.test,
 		signed(o.cost), known(o.lo) ? signed(o.lo) + " – " +
-			signed(o.hi) : "too few moments",
+			signed(o.hi) : "too few samples",
 		known(o.cost_s) ? seconds(o.cost_s) : "", o.jobs,
 		o.steps_confounded])));
 
@@ -73,8 +75,9 @@ export async function jobsPage(parameters, go) {
 
 const NCCL = { progresses: "ok", unread: "unknown" };
 
-const ncclCard = rows => section("As NCCL shows them",
-	"ranks and counts of collectives, by NCCL's RAS", table([["Job"],
+const ncclCard = rows => section("State reported by NCCL",
+	"ranks and counts of collectives, from the RAS service of NCCL",
+		table([["Job"],
 		["State"], ["Since"], ["Communicators", "n hide"],
 		["", "wrap"]],
 	rows.map(row => [jobLink(row), pill(row.state, NCCL[row.state] || "bad"),
@@ -104,10 +107,10 @@ const part = row => [row.kind === "node" ? nodeLink(row.subject) : row.subject,
 
 function expectationCard(expectation) {
 	const rows = WHENS.filter(when => expectation[when]);
-	return section("What was there for it", "rate of its slowest node or " +
-		"leaf compared with normal ones", rows.length === 0 ?
+	return section("Available bandwidth", "of the slowest node or leaf " +
+		"of the job, compared with normal ones", rows.length === 0 ?
 		h("p", { class: "quiet" }, "No bandwidth of its nodes was " +
-			"measured around it.") :
+			"measured before, during or after the job.") :
 		table([["When"], ["Share", "n"], ["Measured"], ["Slow", "wrap"],
 			["Not measured", "wrap hide"]], rows.map(when => {
 			const then = expectation[when];

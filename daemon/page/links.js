@@ -34,9 +34,10 @@ function choices(rows, parameters, go) {
 
 function classesCard(classes) {
 	const kinds = [...new Set(classes.flatMap(c => Object.keys(c.kinds)))];
-	return section("By class of node", "share of ports and GPUs that have " +
-		"counted some in the last hour", classes.length === 0 ?
-		h("p", { class: "quiet" }, "No agent has told counters yet.") :
+	return section("By class of node", "share of ports and GPUs that " +
+		"counted errors in the last hour", classes.length === 0 ?
+		h("p", { class: "quiet" }, "No agent has reported counters " +
+			"yet.") :
 		table([["Nodes with"], ["Ports", "n"], ...kinds.map(k =>
 			[k, "n"])], classes.map(c => [c.class, count(c.ports),
 			...kinds.map(k => c.ports > 0 && c.kinds[k] ?
@@ -55,12 +56,12 @@ function worstCard(rows, chosen) {
 }
 
 function moreCard(rows) {
-	return section("More than usual", "a port is named when there are too " +
-		"many looks with errors for chance",
+	return section("More than usual", "a port is named if it has errors " +
+		"in more readings than chance explains",
 	rows.length === 0 ? h("p", { class: "quiet" }, "None.") :
 		table([["Node"], ["Port"], ["Leaf", "hide"],
 			["Counter", "wrap"], ["Errors", "n"], ["In", "n"],
-			["Looks", "n"], ["Others", "n"], [""]],
+			["Readings", "n"], ["Others", "n"], [""]],
 		rows.slice(0, ROWS_MAX).map(r => [nodeLink(r.node), r.port,
 			r.leaf, r.counter, count(r.errors), span(r.span_s),
 			r.looks_with_errors + " of " + r.looks,
@@ -93,8 +94,9 @@ export function portsCard(o) {
 	const slot = is => is.pcie && is.pcie_max && is.pcie !== is.pcie_max ?
 		is.pcie + " of " + is.pcie_max : is.pcie || "";
 	return section("Ports and GPUs", o.watched ? plural(list(o.ports).length,
-		"port") + "; counters of the last hour, last day, in all" :
-		"its agent reports no counters", table([["Port"], ["State"],
+		"port") + "; errors of the last hour, of the last day, and " +
+			"in total" :
+		"the agent reports no counters", table([["Port"], ["State"],
 		["Rate", "n"], ["PCIe"], ["Counter", "wrap"], ["Kind"],
 		["Hour", "n"], ["Day", "n"], ["All", "n"], [""]],
 	rows.map(r => [r.port, r.is.state || "", known(r.is.speed_bps) ?

@@ -47,7 +47,7 @@ export async function matrixCard(runs) {
 		congestor: m.mix })));
 	return card("matrix", mixes.map(m => m.run), () => section(
 		"Which congestor hurts which canary",
-		"impact at p99, of the newest run of each mix",
+		"impact at p99, of the newest run with each mix of congestors",
 		impactMatrix(cells, times), h("details", null,
 			h("summary", null, "intervals"), lines(mixes))));
 }

@@ -58,9 +58,9 @@ async function history(name, runs) {
 
 function historyCard(rows) {
 	return section("Against its peers", "1× is the median of all nodes; " +
-		"above it this one is slower", rows.length < 2 ?
-		h("p", { class: "quiet" }, "Two finished runs with this node " +
-			"are needed.") : historyPlot(rows));
+		"above 1× this node is slower", rows.length < 2 ?
+		h("p", { class: "quiet" }, "The plot needs two finished runs " +
+			"with this node.") : historyPlot(rows));
 }
 
 /* Inventory ---------------------------------------------------------------- */

@@ -34,7 +34,7 @@ function timeCard(impacts, parameters, go) {
 	const test = parameters.get("test") || "";
 	const chosen = tests.includes(test) ? [test] : tests;
 	return h("section", { id: "impact" }, h("h2", null,
-		"Impact over time ", h("small", null, "a point is a run"),
+		"Impact over time ", h("small", null, "each point is a run"),
 		h("span", { class: "choices" },
 		campaigns.length > 1 && choice("campaign", campaigns.map(c =>
 			[c, c]), campaign, v => go({ campaign: v })),
@@ -43,7 +43,8 @@ function timeCard(impacts, parameters, go) {
 		choice("statistic", [["p99", "p99"], ["mean", "mean"]], of, v =>
 			go({ of: v })),
 		choice("span of time", RANGES, days, v => go({ days: v })))),
-	kind.length === 0 ? h("p", { class: "quiet" }, "Nothing in this time.") :
+	kind.length === 0 ? h("p", { class: "quiet" }, "No impacts in this " +
+		"time.") :
 		impactPlot(kind, chosen));
 }
 
@@ -110,8 +111,9 @@ export async function eventsPage(parameters, go) {
 		section(["Events ", h("span", { class: "choices" },
 			choice("kind", [["", "all kinds"], ...kinds.map(k =>
 				[k, k])], kind, v => go({ kind: v })))],
-		"the newest first, of a run its newest one", rows.length === 0 ?
-		h("p", { class: "quiet" }, "None yet.") : table([["When"],
+		"newest first; only the newest event of each run",
+			rows.length === 0 ?
+		h("p", { class: "quiet" }, "No events yet.") : table([["When"],
 			["Kind"], ["Of"], ["", "wrap"]], rows.map(e =>
 			[ago(e.at_unix_ns), e.kind, eventOf(e), e.text]))))];
 }

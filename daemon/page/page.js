@@ -98,7 +98,7 @@ const failed = error => ({ id: "error", key: error.message, make: () =>
 
 const lacks = all => all.length > 0 && { id: "lacks", key: JSON.stringify(all),
 	make: () => h("section", { class: "verdict warn" }, h("h2", null,
-		"A part of this page is missing"), all.map(([path, why]) =>
+		"Some data of this page is missing"), all.map(([path, why]) =>
 		h("p", null, path + ": " + why))) };
 
 /* The loop ---------------------------------------------------------------- */

@@ -80,8 +80,9 @@ function pairsCard(records, chosen, choose) {
 		.filter(Boolean).join(", ");
 	const one = rows.find(r => name(r) === chosen) || rows.at(-1);
 	return section(one.grid ? "Pairs" : "Worst pairs", one.grid ?
-		"median of each; an empty cell: they never met" :
-		"median of each; an empty cell was not among the worst", choice("pairs of", rows.map(r => [name(r),
+		"median of each pair; empty: not measured" :
+		"median of each pair; empty: not among the worst pairs",
+			choice("pairs of", rows.map(r => [name(r),
 		name(r)]), name(one), choose), pairHeat(one));
 }
 
@@ -100,7 +101,7 @@ function othersCard(records) {
 		typeof v !== "object").map(([k, v]) => k.replace(/_/g, " ") +
 		" " + (known(v) && !Number.isInteger(v) ? v.toPrecision(4) :
 			v)).join(", ");
-	return section("All about the plans", null, h("details", null,
+	return section("All records of the plans", null, h("details", null,
 		h("summary", null, records.length + " records"),
 		table([["Probe"], ["Value", "n"], ["p50", "n"], ["", "wrap"]],
 		records.map(r => [r.plan || r.probe, r.cause &&

@@ -11,7 +11,8 @@ import { ago, at, isLive, list, now, pill, runLink } from "./words.js";
 export function runsCard(runs, title) {
 	return section(title || "Runs", null, runs.length === 0 ?
 		h("p", { class: "quiet" },
-		"None yet. Try: coalctl campaign run gpcnet-quick --wait") :
+		"No runs yet. Start one: coalctl campaign run gpcnet-quick " +
+			"--wait") :
 		table([["Run"], ["Campaign", "hide"], ["State"], ["Started"],
 			["Took", "n hide"], ["Nodes", "n hide"], ["", "wrap"]],
 		runs.map(run => [runLink(run.run), run.campaign,

@@ -104,7 +104,7 @@ function headline(d, done, slow) {
 }
 
 const WORDS = { ok: "OK", warn: "Warning", bad: "Bad",
-	unknown: "Not known" };
+	unknown: "Unknown" };
 
 export function verdictCard(d) {
 	const slow = outliers(d.verdicts);
@@ -136,15 +136,17 @@ export const clustersCard = rows => h("section", { id: "clusters" },
 const OUTLIERS_MAX = 24; /* more are an outage, and not readable */
 
 const WHATS = { node: "the node itself", leaf: "a leaf switch",
-	link: "a link between switches", rail: "one of its rails",
+	link: "a link between switches", rail: "one of the node's rails",
 	host: "host contention, not the network",
-	undetermined: "undetermined yet", drift: "slower than its own baseline",
-	port: "port below its rate", intermittent: "intermittent fault",
-	fleet: "all nodes are slower than they were",
+	undetermined: "not determined yet", drift: "slower than its own " +
+		"baseline",
+	port: "a port has less than its full rate", intermittent:
+		"intermittent fault",
+	fleet: "all nodes are slower than before",
 	"link-errors": "a port counts errors",
-	mtu: "large packets vanish",
-	stuck: "exchanges with it do not end",
-	spine: "one of these switches, or of the links to them",
+	mtu: "large packets are lost (MTU)",
+	stuck: "exchanges with this node do not end",
+	spine: "one of these switches, or a link to them",
 	prediction: "slower than predicted" };
 
 export function outliersCard(rows) {

@@ -208,7 +208,7 @@ def test_run(b, url):
 def test_all_pairs(b, url):
     """A record of few nodes holds every pair: the slow one is a cross."""
     shows(b, url + "#/run/gpcnet-quick-199?pairs=lat,%20isolated", "Pairs "
-          "median of each; an empty cell: they never met")
+          "median of each pair; empty: not measured")
     check(b.run("document.querySelectorAll('.heat td:not(.none)').length") ==
           12 * 11, "not every pair is shown")
     worst = b.run("[...document.querySelectorAll('.heat td.h9,.heat td.h8')]"
@@ -388,8 +388,8 @@ def test_compare(b, url):
           "a run differs from itself")
     # Missing data are reported, and the other parts are shown.
     shows(b, url + "#/run/gpcnet-quick-199?with=gone",
-          "What that run measured could not be read.*lat"
-          ".*A part of this page is missing"
+          "Cannot read the records of the other run.*lat"
+          ".*Some data of this page is missing"
           ".*runs/gone/records: not found")
 
 
