@@ -209,9 +209,9 @@ http_route_of(struct http_request *req, enum http_method method,
 		}
 	if (known)
 		http_fail(req, 405, "unsupported",
-		    "method not allowed at this address");
+		    "method not allowed for this path");
 	else
-		http_fail(req, 404, "not-found", "no such address");
+		http_fail(req, 404, "not-found", "unknown path");
 	return NULL;
 }
 
@@ -224,7 +224,8 @@ http_route_may(struct http_request *req, const struct http_route *r)
 		    r->right == HTTP_MAY_ORDER
 			? "orders need the unix socket as root or the "
 			  "collector's user, or an operator's certificate"
-			: "this certificate's role may not read");
+			: "the role in this certificate does not permit "
+			  "reading");
 		return 0;
 	}
 	/* Our pages send no POST requests, so a POST from a browser comes from
@@ -265,7 +266,7 @@ http_on_request_cb(struct http_request *req, void *arg)
 	if (!http_route_may(req, r))
 		return;
 	if (http_unescape(part, 0) < 0) {
-		http_fail(req, 400, "config", "bad escape in path");
+		http_fail(req, 400, "config", "invalid percent-escape in path");
 		return;
 	}
 	if ((r->right == HTTP_MAY_ORDER || r->is_live) &&
@@ -391,7 +392,8 @@ http_open_unix(struct http *h, const char *path)
 		taken = connect(fd, (struct sockaddr *)&at, sizeof(at)) == 0;
 		close(fd);
 		if (taken) {
-			log_warnx("http: %s: another collector answers there",
+			log_warnx("http: %s: another collector uses this "
+				  "socket",
 			    path);
 			return -EADDRINUSE;
 		}

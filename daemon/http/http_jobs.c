@@ -85,8 +85,8 @@ http_jobs_may_see(struct http *h, struct http_request *req, json_t *args)
 	if (seen != HTTP_JOBS_NONE)
 		return 1;
 	http_fail(req, 403, "forbidden",
-	    "only operators may read all jobs; a user may read his own through "
-	    "jobs.proxy");
+	    "only operators may read all jobs; other users may read their own "
+	    "jobs through jobs.proxy");
 	return 0;
 }
 
@@ -202,7 +202,7 @@ http_jobs_answered_cb(int status, json_t *result, void *arg)
 		json_decref(list);
 	}
 	if (json_array_size(q->answers[ASK_JOBS]) == 0 && !q->is_worst) {
-		http_fail(q->req, 404, "not-found", "no such job");
+		http_fail(q->req, 404, "not-found", "job not found");
 		http_jobs_question_free(q);
 	} else if (q->asked == (q->is_worst ? ASK_EVENTS : ASK_MAX)) {
 		http_jobs_finish(q);

@@ -191,7 +191,8 @@ http_orders_token(struct http *h, struct http_request *req, const char *part)
 	if (names == NULL || uses < 0 || uses > INT32_MAX ||
 	    clk_span_parse(span, &span_ns) < 0) {
 		http_fail(req, 400, "config",
-		    "expected names, for (such as 1h) and uses");
+		    "expected members names, for (a duration such as 1h) and "
+		    "uses");
 		json_decref(body);
 		return;
 	}
@@ -256,8 +257,8 @@ http_orders_maintain(struct http *h, struct http_request *req, const char *part)
 	    span_ns == 0 || span_ns > MAINTENANCE_MAX_NS || reason[0] == '\0' ||
 	    strlen(reason) > REASON_BYTES_MAX) {
 		http_fail(req, 400, "config",
-		    "expected for, a duration up to 366d such as 8h, and "
-		    "reason, a text of up to 200 bytes");
+		    "expected members for (a duration up to 366d, such as 8h) "
+		    "and reason (a text of up to 200 bytes)");
 	} else {
 		rc = orders_node_maintain(h->api, part, span_ns, reason,
 		    req->who, &err);
@@ -389,8 +390,8 @@ http_orders_unpin_cb(int status, json_t *result, void *arg)
 		http_fail_errno(p->req, status, NULL);
 	} else if (json_array_size(result) == 0) {
 		http_fail_errno(p->req, -ENOENT,
-		    "no baseline of that name; coalctl baseline list shows "
-		    "them");
+		    "no baseline with this name; coalctl baseline list shows "
+		    "the baselines");
 	} else {
 		orders_pin(p->h->api, p->name, NULL, p->req->who);
 		http_orders_reply_ordered(p->h, p->req,

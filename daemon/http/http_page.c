@@ -61,7 +61,7 @@ http_get_asset(struct http *h, struct http_request *req, const char *part)
 	while (f->name != NULL && strcmp(f->name, part) != 0)
 		f++;
 	if (f->name == NULL) {
-		http_fail(req, 404, "not-found", "no such address");
+		http_fail(req, 404, "not-found", "unknown path");
 		return;
 	}
 	for (size_t i = 0; end != NULL && i < ARRAY_LEN(type_rows); i++)

@@ -84,7 +84,8 @@ http_parse_query(struct http_head *h, char *query)
 			*value++ = '\0';
 		if (http_unescape(one, 1) < 0 ||
 		    (value != NULL && http_unescape(value, 1) < 0))
-			return (struct fault){ 400, "bad escape in query" };
+			return (struct fault){ 400,
+				"invalid percent-escape in query" };
 		h->params[h->param_count].name = one;
 		h->params[h->param_count++].value = value != NULL ? value : "";
 	}
@@ -116,12 +117,13 @@ http_parse_request_line(struct http_head *h, char *line)
 			"unsupported version: expected HTTP/1.0 or 1.1" };
 	h->keep_alive = h->minor == 1;
 	if (strlen(target) > HTTP_TARGET_MAX)
-		return (struct fault){ 414, "the address is too long" };
+		return (struct fault){ 414, "the path is too long" };
 	if (target[0] != '/')
-		return (struct fault){ 400, "the address must be a path" };
+		return (
+		    struct fault){ 400, "the request target must be a path" };
 	for (const char *c = target; *c != '\0'; c++)
 		if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 0x7f)
-			return (struct fault){ 400, "bad byte in address" };
+			return (struct fault){ 400, "invalid byte in path" };
 	query = strchr(target, '?');
 	if (query != NULL)
 		*query++ = '\0';
@@ -162,10 +164,11 @@ http_parse_take_length(struct http_head *h, const char *value)
 	int64_t bytes;
 
 	if (h->body_bytes != UINT64_MAX)
-		return (struct fault){ 400, "two Content-Lengths" };
+		return (
+		    struct fault){ 400, "more than one Content-Length header" };
 	if (value[0] < '0' || value[0] > '9' ||
 	    str_to_int(value, 0, INT64_MAX, &bytes) < 0)
-		return (struct fault){ 400, "bad Content-Length" };
+		return (struct fault){ 400, "invalid Content-Length" };
 	if (bytes > HTTP_BODY_MAX)
 		return (struct fault){ 413, "the body is too large" };
 	h->body_bytes = (uint64_t)bytes;
@@ -218,7 +221,7 @@ http_parse_take_host(struct http_head *h, const char *value)
 	char *port = strrchr(value, ':');
 
 	if (h->host != NULL)
-		return (struct fault){ 400, "two Hosts" };
+		return (struct fault){ 400, "more than one Host header" };
 	if (port != NULL && strchr(port, ']') == NULL)
 		*port = '\0';
 	h->host = value;
@@ -263,7 +266,7 @@ http_parse_header(struct http_head *h, char *line)
 	while (http_parse_is_token(*value))
 		value++;
 	if (value == line || *value != ':')
-		return (struct fault){ 400, "bad header" };
+		return (struct fault){ 400, "invalid header" };
 	*value++ = '\0';
 	value += strspn(value, " \t");
 	end = value + strlen(value);
@@ -271,7 +274,7 @@ http_parse_header(struct http_head *h, char *line)
 		*--end = '\0';
 	for (const char *c = value; *c != '\0'; c++)
 		if ((unsigned char)*c < ' ' && *c != '\t')
-			return (struct fault){ 400, "bad byte in header" };
+			return (struct fault){ 400, "invalid byte in header" };
 	for (size_t i = 0; i < ARRAY_LEN(header_rows); i++)
 		if (strcasecmp(line, header_rows[i].name) == 0)
 			return header_rows[i].take(h, value);
@@ -312,9 +315,11 @@ http_parse_head(const char *bytes, size_t len_bytes, struct http_head *ret,
 	if (end == NULL && len_bytes < HTTP_HEAD_MAX)
 		return 0;
 	if (end == NULL || head_bytes >= HTTP_HEAD_MAX) {
-		fault = (struct fault){ 431, "the head is too large" };
+		fault = (struct fault){ 431,
+			"the request header is too large" };
 	} else if (memchr(bytes, '\0', head_bytes) != NULL) {
-		fault = (struct fault){ 400, "a NUL byte" };
+		fault = (struct fault){ 400,
+			"the request header contains a NUL byte" };
 	} else {
 		memset(ret, 0, offsetof(struct http_head, text));
 		memcpy(ret->text, bytes, head_bytes);

@@ -620,7 +620,9 @@ http_read_baseline_cb(int status, json_t *result, void *arg)
 	if (status < 0)
 		http_fail_errno(req, status, NULL);
 	else if (json_array_size(result) == 0)
-		http_fail(req, 404, "not-found", "no baseline of that name");
+		http_fail(req, 404, "not-found",
+		    "no baseline with this name; coalctl baseline list shows "
+		    "the baselines");
 	else
 		http_reply_json(req, 200,
 		    json_incref(json_array_get(result, 0)));

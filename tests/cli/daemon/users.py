@@ -186,7 +186,7 @@ def main():
         assert "No node is slow" in text, text
         assert "after" in coalctl(c, "job", "show", "8_1")
         assert "7" in coalctl(c, "job", "worst")
-        assert "no such job" in coalctl(c, "job", "show", "77",
+        assert "job not found" in coalctl(c, "job", "show", "77",
                                                  code=3)
         assert "expected a span" in coalctl(c, "job", "list", "--since",
                                               "x", code=3)
