@@ -790,16 +790,18 @@ enroll_token_check(struct enroll *e, const struct enroll_ask *ask,
 		    ask->addr);
 	if (t == NULL)
 		return err_set(err, -EACCES,
-		    "unknown token: each collector has its own");
+		    "unknown token: this collector did not create it; create "
+		    "one here with coalctl pki token");
 	if (now_unix_s > t->end_unix_s)
 		return err_set(err, -EACCES,
 		    "the token has expired: create one with coalctl pki token");
 	if (t->names.count > 0 && !hostlist_has(&t->names, ask->node))
-		return err_set(err, -EACCES, "the token is for other nodes");
+		return err_set(err, -EACCES,
+		    "the token does not permit this node name");
 	if (t->names.count == 0 && ask->connected)
 		return err_set(err, -EACCES,
-		    "a node of that name is connected: a token for any name "
-		    "does not cover it");
+		    "a node with this name is connected: its certificate needs "
+		    "a token that names it");
 	*ret = t;
 	for (size_t i = 0; i < e->issued_count; i++) {
 		if (e->issued[i].token != t ||
@@ -812,7 +814,7 @@ enroll_token_check(struct enroll *e, const struct enroll_ask *ask,
 	}
 	if (t->used >= t->uses)
 		return err_set(err, -EACCES,
-		    "the token was used already, %d times of %d", t->used,
+		    "the token was used already, %d of %d times", t->used,
 		    t->uses);
 	return 0;
 }
@@ -915,7 +917,8 @@ enroll_sign(struct enroll *e, const struct enroll_ask *ask, int64_t now_unix_s,
 		 * nothing. */
 		if (now_unix_s - from < (to - from) / 2)
 			rc = err_set(err, -EACCES,
-			    "its certificate is not past half of its validity");
+			    "its certificate can be renewed only in the second "
+			    "half of its validity");
 	}
 	if (rc == 0)
 		rc = enroll_quota_check(e, ask->node, now_unix_s, err);

@@ -194,10 +194,11 @@ enroll_munge_ask(struct enroll_munge *m, const struct enroll_ask *ask,
 		pthread_cond_signal(&m->wake);
 	}
 	pthread_mutex_unlock(&m->lock);
-	return full ? err_set(err, -EBUSY,
-			  "limit of %d concurrent credentials reached; retry",
-			  WAITING_MAX)
-		    : 0;
+	return full
+	    ? err_set(err, -EBUSY,
+		  "limit of %d concurrent munge credentials reached; retry",
+		  WAITING_MAX)
+	    : 0;
 }
 
 struct enroll_munge *

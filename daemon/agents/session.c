@@ -163,7 +163,8 @@ session_frame_put(struct session *s, const char *frame, size_t len, int now)
 		bufferevent_write(s->bev, frame, len);
 	if (session_waiting(s) >
 	    s->all->limits.queue_bytes_max + s->shared_bytes)
-		session_drop(s, "the agent does not read its messages");
+		session_drop(s,
+		    "the agent does not read the messages of the collector");
 	return 0;
 }
 
@@ -370,8 +371,8 @@ session_hello_take(struct session *s, json_t *msg, enum cause *ret_cause,
 	*ret_cause = CAUSE_UNSUPPORTED;
 	if (oldest > WIRE_VERSION || newest < WIRE_VERSION_MIN)
 		return err_set(err, -EPROTO,
-		    "agent %.80s speaks versions %lld to %lld of the protocol, "
-		    "this collector (%s) %d to %d: upgrade %s",
+		    "agent %.80s supports protocol versions %lld to %lld, but "
+		    "this collector (%s) supports %d to %d: upgrade %s",
 		    member_text(msg, "software"), (long long)oldest,
 		    (long long)newest, COALMINE_VERSION, WIRE_VERSION_MIN,
 		    WIRE_VERSION,
@@ -399,7 +400,7 @@ session_hello_handle(struct session *s, enum wire_type type, json_t *msg,
 	int rc;
 
 	if (type != WIRE_HELLO)
-		return err_set(err, -EPROTO, "%s before hello",
+		return err_set(err, -EPROTO, "message %s before hello",
 		    wire_messages[type].name);
 	*ret_cause = CAUSE_CONFIG;
 	/* Files were read again in the middle of its handshake. */
@@ -428,10 +429,11 @@ session_enroll_handle(struct session *s, enum wire_type type, const json_t *msg,
 {
 	*ret_cause = CAUSE_CONFIG;
 	if (type != WIRE_ENROLL)
-		return err_set(err, -EPROTO, "%s without a certificate",
+		return err_set(err, -EPROTO, "message %s without a certificate",
 		    wire_messages[type].name);
 	if (s->question != 0)
-		return err_set(err, -EPROTO, "a second enroll");
+		return err_set(err, -EPROTO,
+		    "a second enroll message on this connection");
 	s->question = ++s->all->questions;
 	return s->all->ops->enroll(s->all->ctx, s->question, s->addr, msg, err);
 }
@@ -553,7 +555,8 @@ session_charge(struct session *s, uint64_t began_ns)
 	if (s->paused == NULL)
 		return 0;
 	sessions_complain(s->all, s->addr, s->node,
-	    "its messages exceed the share of one agent");
+	    "its messages exceed the share of one agent; the collector reads "
+	    "them more slowly");
 	tv = clk_timeval(
 	    (owed_ns - ACCOUNT_MAX_NS) * ACCOUNT_SHARE + ACCOUNT_MAX_NS / 2);
 	bufferevent_disable(s->bev, EV_READ);

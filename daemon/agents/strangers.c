@@ -372,7 +372,8 @@ sessions_full(struct sessions *ss)
 		/* Its bytes have arrived but were not read yet. */
 		if (has > 0 || clk_ns() - s->last_ns < QUIET_LIMIT_NS)
 			return 1;
-		session_drop(s, "silent while other connections wait");
+		session_drop(s,
+		    "no data received while other connections wait");
 	}
 	return 0;
 }

@@ -301,7 +301,7 @@ tls_peer_check(const SSL *ssl, SSL_CTX *ctx, struct err *err)
 		SSL_get_peer_cert_chain(ssl)) != 1 ||
 	    X509_STORE_CTX_set_default(check, "ssl_client") != 1)
 		rc = err_set(err, -EACCES,
-		    "cannot verify its certificate again");
+		    "cannot start to verify its certificate again");
 	else if (X509_verify_cert(check) != 1)
 		rc = err_set(err, -EACCES,
 		    "its certificate is no longer valid: %s",

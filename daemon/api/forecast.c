@@ -222,14 +222,15 @@ forecast_check_others(const struct forecast *h, struct start *s)
 		if (forecast_end_of(o) - s->due_unix_ns >=
 		    forecast_wait_max_ns(s)) {
 			forecast_say(s, ANSWER_MISSED,
-			    "its nodes are reserved by campaign %s for too "
-			    "long",
+			    "the nodes are reserved by campaign %s for longer "
+			    "than this start may wait",
 			    o->c->name);
 			return;
 		}
 		s->at_unix_ns = forecast_end_of(o);
 		forecast_say(s, ANSWER_WAITS,
-		    "waits for campaign %s, which has its nodes", o->c->name);
+		    "waits for the end of campaign %s, which uses its nodes",
+		    o->c->name);
 	}
 }
 

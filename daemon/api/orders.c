@@ -131,7 +131,7 @@ orders_token(struct api *api, const char *names, int uses, uint64_t span_ns,
 	if (rc < 0)
 		return rc;
 	snprintf(text, sizeof(text), "for %.100s", names);
-	orders_event_put(api, "enroll", "a token to enrol", by, text);
+	orders_event_put(api, "enroll", "enrolment token created", by, text);
 	return 0;
 }
 

@@ -917,7 +917,8 @@ roster_why(const struct node *n, struct err *err)
 	else if (n->busy != NULL)
 		err_say(err, "%s is busy: %s", n->name, n->busy);
 	else
-		err_say(err, "%s is %s", n->name, names_agent_states[n->state]);
+		err_say(err, "agent of %s is %s", n->name,
+		    names_agent_states[n->state]);
 }
 
 size_t

@@ -464,7 +464,7 @@ diags_check_certificates(struct api *api, json_t *list)
 			    "again."
 			  : "coalctl pki renew DIR collector, then systemctl "
 			    "kill -s HUP --kill-who=main coalmined.",
-		    days < 0 ? "the certificate of the %s ended %.0f days ago"
+		    days < 0 ? "the certificate of the %s expired %.0f days ago"
 			     : "the certificate of the %s ends in %.0f days",
 		    is_ca ? "authority (tls.ca)" : "collector (tls.cert)",
 		    days < 0 ? -days : days);
@@ -557,8 +557,8 @@ diags_check_campaign(struct api *api, const struct campaign *c, json_t *list)
 		    c->name, since);
 	} else if (c->next_unix_ns == 0)
 		diags_put(list, "warn",
-		    "Compare schedule.every with "
-		    "schedule.window.",
+		    "Set schedule.window so that a start of schedule.every is "
+		    "within it.",
 		    "campaign %s is scheduled and will never start", c->name);
 }
 
@@ -613,8 +613,8 @@ diags_check_judged(struct api *api, json_t *list)
 	clk_unix_format(next_unix_ns, at, sizeof(at));
 	if (!enabled)
 		diags_put(list, "warn",
-		    "coalctl schedule enable watch; without it verdicts come "
-		    "from runs by order only.",
+		    "Run: coalctl schedule enable watch. Without it only runs "
+		    "that a user starts give verdicts.",
 		    "no campaign that judges nodes is enabled");
 	else if (judged == 0 && next_unix_ns != 0)
 		diags_put(list, "info",
@@ -641,7 +641,7 @@ diags_check_unused(struct api *api, json_t *list)
 		    "Check that probes may open the devices: on a node, "
 		    "systemctl show -p DeviceAllow coalmine-agent, and that "
 		    "the MPI has the fabric's library (mpi.fabric).",
-		    "measured over tcp although %.40s is up, on %zu nodes: "
+		    "measurements used tcp although %.40s is up, on %zu nodes: "
 		    "%s",
 		    device, nodes.count, diags_some_text(&nodes));
 }
@@ -805,7 +805,8 @@ diags_check_jobs(struct api *api, json_t *list)
 		    "the job list is unavailable: %s", h.error);
 	if (h.accounting_error[0] != '\0')
 		diags_put(list, "info",
-		    "Without Slurm's accounting set jobs.accounting = no.",
+		    "If this Slurm has no accounting, set jobs.accounting = "
+		    "no.",
 		    "end times of jobs that left squeue are unknown: %s",
 		    h.accounting_error);
 	if (h.unreadable > 0)
@@ -813,24 +814,26 @@ diags_check_jobs(struct api *api, json_t *list)
 		    "Compare the scheduler's output with "
 		    "JOB|OWNER|STATE|START|END|NODES|NAME: coalmined(8).",
 		    "%" PRIu64 " lines of jobs could not be read since the "
-		    "start",
+		    "collector started",
 		    h.unreadable);
 	if (h.backwards > 0)
 		diags_put(list, "warn",
 		    "Their end time is set to their start. Check the clocks of "
 		    "the scheduler's hosts.",
-		    "%" PRIu64 " jobs ended before they began", h.backwards);
+		    "%" PRIu64
+		    " jobs ended before they began, as the scheduler reports",
+		    h.backwards);
 	if (h.vanished > 0)
 		diags_put(list, "info",
-		    "Until accounting has their end, they count as ended when "
-		    "they were last listed.",
-		    "%" PRIu64 " jobs were gone from one answer to the next",
+		    "Until accounting reports their end time, the time of the "
+		    "last list with them is used.",
+		    "%" PRIu64
+		    " jobs disappeared from the job list without an end time",
 		    h.vanished);
 	if (h.ahead_s * (int64_t)CLK_NS_PER_S > SKEW_NS)
 		diags_put(list, "warn", "Synchronise clocks: chronyc tracking.",
 		    "a job began %" PRId64
-		    " s after now: the scheduler's clock "
-		    "is ahead",
+		    " s in the future: the scheduler's clock is ahead",
 		    h.ahead_s);
 	if (h.unknown > 0)
 		diags_put(list, "info",
@@ -878,8 +881,9 @@ diags_check_sinks(struct api *api, json_t *list)
 		if (s.oldest_unix_ns != 0 &&
 		    clk_unix_ns() > s.oldest_unix_ns + events_behind_ns(e))
 			diags_put(list, "bad",
-			    "Check that service and the path to it; waiting "
-			    "events are retried automatically for events.keep.",
+			    "Check the service of this sink and the network to "
+			    "it. Waiting events are retried automatically for "
+			    "the time events.keep.",
 			    "sink %s is behind: %s", s.name,
 			    s.error[0] != '\0'
 				? s.error

@@ -89,7 +89,8 @@ sink_kafka_properties_read(rd_kafka_conf_t *conf, const char *path,
 			continue;
 		str_format(where, sizeof(where), "%.300s:%d", path, n);
 		if (value == NULL)
-			rc = err_set(err, -EINVAL, "%s: not key=value", where);
+			rc = err_set(err, -EINVAL, "%s: expected key=value",
+			    where);
 		else {
 			*value = '\0';
 			rc = sink_kafka_set(conf, line, value + 1, where, err);

@@ -104,7 +104,7 @@ job_cause_node(const struct job_facts *facts, const struct node *n,
 	char at[24];
 
 	if (!roster_is_up(n)) {
-		strbuf_addf(text, "its agent has not answered since %s",
+		strbuf_addf(text, "the last contact with its agent was at %s",
 		    job_cause_at((int64_t)n->last_seen_unix_ns, at));
 		return JOB_CAUSE_NODE;
 	}
@@ -206,7 +206,8 @@ job_cause_any(const struct job_facts *facts, struct strbuf *text)
 		first = first == JOB_CAUSE_NONE ? cause : first;
 	}
 	if (named == 0)
-		strbuf_addf(text, "the nodes and leaves of the job are normal");
+		strbuf_addf(text,
+		    "no fault was found in the nodes and leaves of the job");
 	return first;
 }
 

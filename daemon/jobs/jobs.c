@@ -147,11 +147,12 @@ jobs_key_open(const char *dir, uint8_t ret[KEY_BYTES], struct err *err)
 	if (fd >= 0) {
 		if (read(fd, ret, KEY_BYTES) != KEY_BYTES)
 			rc = err_set(err, -EBADMSG,
-			    "%s is not a key: move it away, and owners get new "
-			    "pseudonyms",
+			    "%s is not a valid key: move the file away to "
+			    "create a new key; owners then get new pseudonyms",
 			    path);
 	} else if (RAND_bytes(ret, KEY_BYTES) != 1) {
-		rc = err_set(err, -EIO, "no random bytes for %s", path);
+		rc = err_set(err, -EIO, "cannot create random bytes for %s",
+		    path);
 	} else {
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		errno = fd < 0 ? errno : ENOSPC; /* of a short write */
@@ -318,10 +319,10 @@ jobs_load_settings(struct jobs *js, const json_t *settings)
 	if (strcmp(had, own) == 0)
 		return;
 	if (had[0] != '\0')
-		log_warnx("%s/jobs.key is another than the one by which owners "
-			  "of jobs are kept in the store: copy it from the "
-			  "collector that wrote there before, or owners have "
-			  "other pseudonyms from now on",
+		log_warnx("%s/jobs.key differs from the key that made the "
+			  "pseudonyms of job owners in the store: copy "
+			  "jobs.key from the collector that wrote them, or "
+			  "owners have new pseudonyms from now on",
 		    js->o.dir);
 	store_put_setting(js->o.store, KEY_SETTING, own, NULL, NULL);
 }

@@ -316,7 +316,7 @@ mesh_greeted(struct mesh *m, struct node *n)
 			    (m->net.bits > 0 &&
 				mesh_addr_try(m, mn, json_string_value(addr)));
 	if (!found) {
-		mesh_trouble_set(m, n, "no address in mesh.net");
+		mesh_trouble_set(m, n, "the node has no address in mesh.net");
 		return;
 	}
 	mn->large_bytes = mesh_large_bytes(mesh_mtu_of(n, &mn->addr) -
@@ -656,7 +656,8 @@ mesh_message(struct mesh *m, struct node *n, enum wire_type type,
 		return 0;
 	}
 	if (epoch < 1)
-		return err_set(err, -EPROTO, "mesh-report of no epoch");
+		return err_set(err, -EPROTO,
+		    "invalid mesh-report: epoch is missing or below 1");
 	/* A late report is dropped: its pairs are in a record already. So is
 	 * one from the future, unless it is awaited after a clock was set
 	 * back. */

@@ -132,7 +132,7 @@ mesh_gather_classes_add(struct mesh_gather *g, const json_t *list,
 		    record_hist_read(o, NULL, h) < 0 || h->count != answered ||
 		    !mesh_gather_is_of_echoes(h))
 			return err_set(err, -EPROTO,
-			    "mesh-report with a bad class");
+			    "invalid mesh-report: invalid class");
 		to = &g->totals[class];
 		to->answered += answered;
 		to->lost += lost;
@@ -173,7 +173,7 @@ mesh_gather_targets_add(struct mesh_gather *g, size_t node, const json_t *list,
 
 	if (json_array_size(list) > MESH_TARGETS_MAX)
 		return err_set(err, -EPROTO,
-		    "mesh-report with too many targets");
+		    "invalid mesh-report: too many targets");
 	json_array_foreach (list, i, o) {
 		const char *name = member_text_or(o, "node", NULL);
 		long other = name == NULL ? -ENOENT
@@ -189,7 +189,7 @@ mesh_gather_targets_add(struct mesh_gather *g, size_t node, const json_t *list,
 		    mesh_gather_count_get(o, "unknown", &unknown) < 0 ||
 		    (answered > 0) != (p50_s > 0))
 			return err_set(err, -EPROTO,
-			    "mesh-report with a bad target");
+			    "invalid mesh-report: invalid target");
 		g->pairs = xmore(g->pairs, g->pair_count, sizeof(g->pairs[0]));
 		p = &g->pairs[g->pair_count];
 		*p = (struct mesh_pair){ (uint32_t)node, (uint32_t)other,
@@ -197,7 +197,7 @@ mesh_gather_targets_add(struct mesh_gather *g, size_t node, const json_t *list,
 			(uint32_t)lost, (uint32_t)unknown, p50_s, 0, 0, 0, 0 };
 		if (mesh_gather_large_get(json_object_get(o, "large"), p) < 0)
 			return err_set(err, -EPROTO,
-			    "mesh-report with a bad target.large");
+			    "invalid mesh-report: invalid target.large");
 		g->pair_count += answered + lost + unknown > 0;
 	}
 	return 0;
@@ -227,7 +227,8 @@ mesh_gather_add(struct mesh_gather *g, size_t node, const json_t *report,
 	g->reports++;
 	if (mesh_gather_count_get(o, "limited", &limited) < 0 ||
 	    mesh_gather_count_get(o, "drops", &drops) < 0)
-		return err_set(err, -EPROTO, "mesh-report with a bad host");
+		return err_set(err, -EPROTO,
+		    "invalid mesh-report: invalid host");
 	h->deaf = limited + drops > 0;
 	h->turn_p99_s = member_number(json_object_get(o, "turn"), "p99");
 	h->wait_p99_s = member_number(json_object_get(o, "wait"), "p99");

@@ -202,7 +202,8 @@ def test_enrol(c):
     # again, with another key
     refused(c, "used for n1", node="n1", request=request("n1"), token=text)
     # for another node, and for a request that names another
-    refused(c, "other nodes", node="n2", request=request("n2"), token=text)
+    refused(c, "not permit this node", node="n2", request=request("n2"),
+            token=text)
     refused(c, "request of", node="n1", request=request("n2"), token=text)
     return n
 
@@ -279,14 +280,14 @@ def test_thief(c):
     c.issue("t1", "agent")
     a = Agent(c.pki, "t1", c.port)
     a.wait("welcome")
-    for name, word in (("t1", "not past half"), ("n1", "request of t1")):
+    for name, word in (("t1", "second half"), ("n1", "request of t1")):
         a.log.clear()
         a.send("enroll", node=name, request=request(name))
         assert word in a.wait("certificate")["text"], a.log
         time.sleep(0.6)
     for _ in range(3):
         a.send("enroll", node="t1", request=request("t1"))
-    assert "without a pause" in a.wait("refuse")["text"]
+    assert "too often" in a.wait("refuse")["text"]
     a.wait_closed()
     a.close()
 

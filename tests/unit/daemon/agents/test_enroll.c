@@ -130,7 +130,7 @@ test_tokens(void **state)
 	assert_int_equal(token(e, "n[2-3]", 0, list), 0);
 	assert_int_equal(token(e, "*", 2, any), 0);
 	assert_int_equal(token(e, "n[1", 0, one), -EINVAL);
-	ask(e, one, "n2", k[0], "other nodes");
+	ask(e, one, "n2", k[0], "not permit this node");
 	ask(e, one, "n1", k[0], NULL);
 	ask(e, one, "n1", k[1], "used for n1");
 	/* the same key again, as after a power cut; also after ours */
@@ -141,7 +141,7 @@ test_tokens(void **state)
 	ask(e, list, "n2", k[1], NULL);
 	ask(e, list, "n2", k[2], "used for n2");
 	ask(e, list, "n3", k[2], NULL);
-	ask(e, list, "n4", k[3], "other nodes");
+	ask(e, list, "n4", k[3], "not permit this node");
 	ask(e, any, "x1", k[1], NULL);
 	ask(e, any, "x1", k[1], NULL); /* counts once */
 	enroll_close(e);

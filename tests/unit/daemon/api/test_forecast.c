@@ -325,11 +325,12 @@ test_others(void **state)
 	add("late", LIGHT, "1d", 3610);
 	look(24 * HOUR_NS);
 	expect(0, "first", "runs", "");
-	expect(1, "second", "waits", "for campaign first, which has its");
+	expect(1, "second", "waits",
+	    "for the end of campaign first, which uses");
 	assert_int_equal(seconds(1, "at_unix_ns"), 120);
 	expect(2, "elsewhere", "missed", "0 nodes usable now, 1 needed");
 	expect(3, "long", "runs", "");
-	expect(4, "late", "missed", "reserved by campaign long for too long");
+	expect(4, "late", "missed", "reserved by campaign long for longer");
 	forecast_teardown();
 }
 

@@ -238,7 +238,7 @@ test_wrong_options(void **state)
 	fputs("words\n", fp);
 	fclose(fp);
 	assert_int_equal(sink_kafka_begin(&o, &sink, &err), -EINVAL);
-	assert_non_null(strstr(err.text, ":1: not key=value"));
+	assert_non_null(strstr(err.text, ":1: expected key=value"));
 	unlink(path);
 	assert_int_equal(sink_kafka_begin(&o, &sink, &err), -ENOENT);
 	o.properties = "";

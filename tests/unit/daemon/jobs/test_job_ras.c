@@ -546,8 +546,8 @@ test_reports(void **state)
 	assert_int_equal(event_count, 1);
 	assert_non_null(strstr(events[0],
 	    "no rank is behind, and no collective has been launched since"));
-	assert_non_null(
-	    strstr(events[0], "; the nodes and leaves of the job are normal"));
+	assert_non_null(strstr(events[0],
+	    "; no fault was found in the nodes and leaves of the job"));
 	/* The next reports differ. */
 	json_decref(report);
 	world_step(&w, 0);

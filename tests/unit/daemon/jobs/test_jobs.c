@@ -655,7 +655,7 @@ test_a_key_that_is_cut(void **state)
 	snprintf(path, sizeof(path), "%s/jobs.key", dir);
 	assert_int_equal(truncate(path, 7), 0);
 	assert_int_equal(jobs_open(&o, &js, &err), -EBADMSG);
-	assert_non_null(strstr(err.text, "is not a key"));
+	assert_non_null(strstr(err.text, "is not a valid key"));
 	unlink(path);
 }
 
