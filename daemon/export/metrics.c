@@ -89,7 +89,8 @@ metrics_render_db(const struct metrics_in *in, struct strbuf *to)
 	exposition_single(to, "coalmine_db_alarm", "gauge",
 	    "1 while the store has an alarm.", h->alarm[0] != '\0');
 	exposition_single(to, "coalmine_db_queue_rows", "gauge",
-	    "Rows that wait for the writer.", (double)h->queue_rows);
+	    "Rows that wait to be written to the store.",
+	    (double)h->queue_rows);
 	exposition_single(to, "coalmine_db_rows_total", "counter",
 	    "Rows that were committed.", (double)h->rows_total);
 	exposition_single(to, "coalmine_db_dropped_rows_total", "counter",
@@ -97,16 +98,17 @@ metrics_render_db(const struct metrics_in *in, struct strbuf *to)
 	    (double)h->dropped_rows);
 	exposition_single(to, "coalmine_db_errors_total", "counter",
 	    "Commits that failed.", (double)h->errors_total);
-	exposition_single(to, "coalmine_db_size_bytes", "gauge", "The store.",
-	    (double)h->db_bytes);
+	exposition_single(to, "coalmine_db_size_bytes", "gauge",
+	    "Size of the store.", (double)h->db_bytes);
 	if (h->wal_bytes != UINT64_MAX)
 		exposition_single(to, "coalmine_db_wal_bytes", "gauge",
-		    "The store's write-ahead log.", (double)h->wal_bytes);
+		    "Size of the write-ahead log of the store.",
+		    (double)h->wal_bytes);
 	if (h->free_bytes != UINT64_MAX)
 		exposition_single(to, "coalmine_db_free_bytes", "gauge",
 		    "Free space on the store's disk.", (double)h->free_bytes);
 	exposition_single(to, "coalmine_db_commit_max_seconds", "gauge",
-	    "Longest commit of this minute and the one before.",
+	    "Longest commit in this minute and the previous one.",
 	    h->write_s_max);
 }
 
@@ -145,16 +147,18 @@ metrics_render_sinks(const struct metrics_in *in, struct strbuf *to)
 		[SINK_SENT] = { "coalmine_sink_sent_total", "counter",
 		    "Events that the sink has accepted." },
 		[SINK_REFUSED] = { "coalmine_sink_refused_total", "counter",
-		    "Events that the sink rejected permanently, and dropped." },
+		    "Events that were dropped because the sink rejected them "
+		    "permanently." },
 		[SINK_EXPIRED] = { "coalmine_sink_expired_total", "counter",
-		    "Events that waited for longer than events.keep, and "
-		    "dropped." },
+		    "Events that were dropped because they waited for longer "
+		    "than events.keep." },
 		[SINK_FAILURES] = { "coalmine_sink_failures_total", "counter",
-		    "Attempts that failed and were repeated." },
+		    "Attempts to send events that failed and were repeated." },
 		[SINK_UP] = { "coalmine_sink_up", "gauge",
 		    "1 while the sink accepts events." },
 		[SINK_LAG] = { "coalmine_sink_lag_seconds", "gauge",
-		    "Age of the oldest waiting event; 0: none." },
+		    "Age of the oldest event that waits for the sink; 0: no "
+		    "event waits." },
 	};
 	struct events *e = api_events(in->api);
 	struct events_sink s;

@@ -162,8 +162,8 @@ metrics_nodes(const struct metrics_in *in, struct strbuf *to)
 	strbuf_clear(&labels);
 	free(ends);
 	exposition_family(to, "coalmine_outlier_threshold", "gauge",
-	    "Combined z of its rounds from which a node may be an outlier, "
-	    "among the nodes of the newest round.");
+	    "Combined z of the rounds of a node from which the node may be an "
+	    "outlier, for the nodes of the newest round.");
 	if (isfinite(api_outlier_threshold(in->api)))
 		exposition_sample(to, "coalmine_outlier_threshold", NULL,
 		    api_outlier_threshold(in->api));
@@ -177,8 +177,8 @@ metrics_certificates(const struct metrics_in *in, struct strbuf *to)
 
 	exposition_family(to, "coalmine_certificate_expiry_timestamp_seconds",
 	    "gauge",
-	    "When certificates end: the authority's, the collector's, and the "
-	    "connected agents' that ends first.");
+	    "When certificates end: of the authority, of the collector, and "
+	    "the earliest of the connected agents.");
 	for (size_t i = 0; i < count; i++)
 		exposition_sample(to,
 		    "coalmine_certificate_expiry_timestamp_seconds",
@@ -199,7 +199,8 @@ metrics_cluster_incident_family(const struct api_incident *list, size_t count,
 
 	snprintf(family, sizeof(family), "coalmine_%s_verdict", kind);
 	exposition_family(to, family, "gauge",
-	    "1 for every outlier; bad: confirmed by a confirmation run.");
+	    "1 for every outlier; label verdict bad: confirmed by a "
+	    "confirmation run.");
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(list[i].kind, kind) == 0)
 			exposition_sample(to, family,
@@ -284,8 +285,8 @@ metrics_links(const struct metrics_in *in, struct strbuf *to)
 	    "gauge", "Ports and GPUs with new errors in the last hour.",
 	    "ports", to);
 	exposition_family(to, "coalmine_link_worst_errors_per_hour", "gauge",
-	    "The last hour's, of the five ports or GPUs that count the most "
-	    "errors of each kind.");
+	    "Errors of the last hour, of the five ports or GPUs that count the "
+	    "most errors of each kind.");
 	member_foreach (health, "worst", i, row)
 		exposition_sample(to, "coalmine_link_worst_errors_per_hour",
 		    EXPOSITION_LABELS({ "node", member_text(row, "node") },
@@ -364,7 +365,7 @@ metrics_schedule(const struct metrics_in *in, struct strbuf *to)
 	size_t i;
 
 	exposition_family(to, "coalmine_campaign_next_start_timestamp_seconds",
-	    "gauge", "When the campaign is due next.");
+	    "gauge", "Time of the next start of the campaign.");
 	json_array_foreach (schedule, i, row) {
 		double next_s = member_number(row, "next_unix_ns") / 1e9;
 
@@ -376,7 +377,7 @@ metrics_schedule(const struct metrics_in *in, struct strbuf *to)
 			    next_s);
 	}
 	exposition_family(to, "coalmine_campaign_schedule_enabled", "gauge",
-	    "1 while the campaign's schedule is followed.");
+	    "1 while the schedule of the campaign is enabled.");
 	json_array_foreach (schedule, i, row)
 		if (member_text(row, "campaign")[0] != '\0')
 			exposition_sample(to,
@@ -394,7 +395,8 @@ metrics_mesh(const struct metrics_in *in, struct strbuf *to)
 {
 	static const char *const names[][2] = {
 		{ "coalmine_mesh_probes_total",
-		    "Datagrams of the mesh that were answered or lost." },
+		    "Datagrams of the mesh that were answered or lost, in "
+		    "total." },
 		{ "coalmine_mesh_probes_lost_total",
 		    "Lost datagrams of the mesh." },
 		{ "coalmine_mesh_probes_unknown_total",
@@ -421,7 +423,8 @@ metrics_mesh(const struct metrics_in *in, struct strbuf *to)
 		}
 	}
 	exposition_family(to, "coalmine_mesh_rtt_seconds", "histogram",
-	    "Round trips of the mesh since start, without the hosts' time.");
+	    "Round trip times of the mesh since the collector started, without "
+	    "the time spent on the hosts.");
 	for (int c = 0; c < MESH_CLASS_MAX; c++) {
 		char labels[64];
 
@@ -475,13 +478,13 @@ metrics_budget(const struct metrics_in *in, struct strbuf *to)
 
 		if (b->limit > 0)
 			metrics_cluster_budget_family(to, b, "limit", "gauge",
-			    "runs may take in an hour.", b->limit);
+			    "runs may use in an hour.", b->limit);
 		metrics_cluster_budget_family(to, b, "used", "gauge",
-		    "runs took in the last hour.", b->used);
+		    "runs used in the last hour.", b->used);
 		metrics_cluster_budget_family(to, b, "reserved", "gauge",
-		    "live runs are expected to take.", b->reserved);
+		    "live runs are expected to use.", b->reserved);
 		metrics_cluster_budget_family(to, b, "total", "counter",
-		    "runs took since start.", b->total);
+		    "runs used since the collector started.", b->total);
 	}
 	if (a.link_share_limit > 0)
 		exposition_single(to, "coalmine_budget_link_ratio_limit",
@@ -489,8 +492,8 @@ metrics_budget(const struct metrics_in *in, struct strbuf *to)
 		    "Share of a node's link that runs may use in an hour.",
 		    a.link_share_limit);
 	exposition_single(to, "coalmine_budget_link_ratio_used", "gauge",
-	    "Share of its link that runs used in the last hour, on the busiest "
-	    "node.",
+	    "Share of the link of a node that runs used in the last hour, on "
+	    "the node where it was highest.",
 	    a.link_share);
 	exposition_single(to, "coalmine_budget_refused_total", "counter",
 	    "Runs that were missed because of the budget or a blackout.",
@@ -529,7 +532,7 @@ metrics_jobs(const struct metrics_in *in, struct strbuf *to)
 	if (all == 0)
 		return;
 	exposition_family(to, "coalmine_jobs_nccl", "gauge",
-	    "Running jobs by what NCCL's RAS shows of them.");
+	    "Running jobs by the state that the RAS service of NCCL reports.");
 	for (int i = 0; i < JOB_FINDING_MAX; i++)
 		exposition_sample(to, "coalmine_jobs_nccl",
 		    EXPOSITION_LABELS({ "state", names_job_findings[i] }),
