@@ -126,54 +126,62 @@ OVERVIEW = dashboard("overview", "overview", "Is the network healthy now?", [
     stat("Outliers", "Nodes and leaves that are slower than their peers, "
          "after hysteresis. The collector's page has the evidence.",
          [("sum(coalmine_outliers{%s})", "")], colours=GOOD_BAD),
-    stat("Agents lost", "Nodes that are not measured.",
+    stat("Agents lost", "Agents without contact: their nodes are not "
+         "measured.",
          [('sum(coalmine_agents{%s, state="lost"})', "")], colours=GOOD_BAD),
     stat("Worst impact, p99", "Congestion impact of the worst canary: "
          "congested over isolated; 1: no impact.",
          [('max(coalmine_congestion_impact{%s, of="p99"})', "")], "none",
          steps((None, "green"), (5, "yellow"), (20, "red"))),
-    stat("Since the last success", "Of any campaign.",
+    stat("Since the last success", "Time since a run of any campaign "
+         "finished.",
          [("min(time() - coalmine_campaign_last_success_timestamp_seconds"
            "{%s})", "")], "s", steps((None, "green"), (86400, "yellow"),
                                      (259200, "red"))),
     graph("Active collector", "1: active, accepts agents and starts runs; 0: "
           "standby.", [("coalmine_collector_active{%s}", "{{instance}}")]),
-    graph("Agents", "By state: a lost one is not measured.",
+    graph("Agents", "Number of agents by state; the node of a lost agent is "
+          "not measured.",
           [("sum by (state) (coalmine_agents{%s})", "{{state}}")]),
-    graph("Nodes by verdict", "Unknown: without data, which is never green.",
+    graph("Nodes by verdict", "unknown: no data; such a node is not known to "
+          "be good.",
           [("sum by (verdict) (coalmine_nodes{%s})", "{{verdict}}")]),
-    graph("Scores of the worst nodes", "Robust z against peers of the same "
-          "round; the line is what rounds combined must reach.",
+    graph("Scores of the worst nodes", "Robust z of the newest round against "
+          "the peers of the node; threshold: the combined z of rounds from "
+          "which a node may be an outlier.",
           [("topk(10, coalmine_node_score{%s})", "{{node}}"),
            ("coalmine_outlier_threshold{%s}", "threshold")]),
-    graph("Congestion impact at p99", "By canary, newest run.",
+    graph("Congestion impact at p99", "Of each canary, in the newest run; 1: "
+          "no impact.",
           [('max by (test) (coalmine_congestion_impact{%s, of="p99"})',
             "{{test}}")], "none", log=True),
     rows("Outliers by name", "what: node, rail, leaf, link, host, drift, "
          "prediction or undetermined; bad: confirmed by a confirmation run.",
          [("coalmine_node_verdict{%s}", ""),
           ("coalmine_leaf_verdict{%s}", "")]),
-    graph("Runs that ended, an hour", "By state.",
+    graph("Runs that ended per hour", "By state.",
           [("sum by (state) (increase(coalmine_runs_total{%s}[1h]))",
             "{{state}}")]),
-    graph("The collector", "Its processor time, and rows that wait for its "
-          "store.", [
+    graph("The collector", "Processor cores that the collector uses, and "
+          "rows that wait for its store.", [
               ("rate(process_cpu_seconds_total{%s}[$__rate_interval])",
                "cores"),
               ("coalmine_db_queue_rows{%s}", "rows that wait")]),
 ])
 
 CONGESTION = dashboard(
-    "congestion", "congestion", "What congestion costs, as a time series.", [
+    "congestion", "congestion", "How much congestion slows canaries, over "
+    "time.", [
         graph("Impact at p99 with its interval", "Congested over isolated; "
-              "1 is nothing. The interval is 95 %.", [
+              "1: no impact. From and to: the 95 % confidence interval.", [
                   ('coalmine_congestion_impact{%s, of="p99", '
                    'test=~"$test"}', "{{test}}"),
                   ('coalmine_congestion_impact_low{%s, of="p99", '
                    'test=~"$test"}', "{{test}} from"),
                   ('coalmine_congestion_impact_high{%s, of="p99", '
                    'test=~"$test"}', "{{test}} to")], "none", log=True),
-        graph("Impact on the mean", "As GPCNeT's first column.", [
+        graph("Impact on the mean", "Congested over isolated, of the mean, "
+              "as in the first column of GPCNeT; 1: no impact.", [
             ('coalmine_congestion_impact{%s, of="mean", test=~"$test"}',
              "{{test}}")], "none", log=True),
         graph("Latency at p99", "Isolated against congested.", [
@@ -186,7 +194,7 @@ CONGESTION = dashboard(
             ('coalmine_canary_bandwidth_bytes_per_second{%s, '
              'quantile="0.5", test=~"$test"}', "{{test}}, {{phase}}")],
             "binBps"),
-        graph("Tests without a number", "Canary tests that failed, an hour.", [
+        graph("Failed tests", "Canary tests that failed, per hour.", [
             ("sum by (test, phase) (increase("
              "coalmine_canary_test_failures_total{%s}[1h]))",
              "{{test}}, {{phase}}")]),
@@ -206,30 +214,31 @@ CONGESTION = dashboard(
                 .replace("%s", JOB)))
 
 NODE = dashboard("node", "node", "One node against its peers.", [
-    stat("Outlier", "1: it is one. Empty: it is like its peers.",
+    stat("Outlier", "1: the node is an outlier. Empty: it is not.",
          [('max(coalmine_node_verdict{%s, node=~"$node"})', "")],
          colours=GOOD_BAD),
-    stat("Score", "Robust z of its newest round, worst test. Whether it is an "
-         "outlier is the verdict's to say.",
+    stat("Score", "Robust z of the newest round of the node, worst test. The "
+         "verdict, not this value, decides whether the node is an outlier.",
          [('max(coalmine_node_score{%s, node=~"$node"})', "")], "none",
          steps((None, "blue"))),
-    stat("Agent", "1: it reports.",
+    stat("Agent", "1: the agent is connected.",
          [('min(coalmine_agent_up{%s, node=~"$node"})', "")],
          colours=steps((None, "red"), (1, "green"))),
-    stat("Last contact", "Seconds ago.",
+    stat("Last contact", "Time since the last contact with the agent.",
          [("max(time() - coalmine_agent_last_seen_timestamp_seconds"
            '{%s, node=~"$node"})', "")], "s"),
-    graph("Score", "Robust z against the peers of its rounds.",
+    graph("Score", "Robust z of the node against its peers; above 0 is worse.",
           [('coalmine_node_score{%s, node=~"$node"}', "{{node}}"),
            ("quantile(0.5, coalmine_node_score{%s})", "median of all"),
            ("coalmine_outlier_threshold{%s}", "threshold")],
           width=WIDE),
-    graph("Agent", "1 while it reports.",
+    graph("Agent", "1 while the agent is connected, 0 when it is lost.",
           [('coalmine_agent_up{%s, node=~"$node"}', "{{node}}")]),
-    graph("Spool", "Records that wait on the node.",
+    graph("Spool", "Bytes of records on the node that the collector has not "
+          "committed yet.",
           [('coalmine_agent_spool_bytes{%s, node=~"$node"}', "{{node}}")],
           "bytes"),
-    graph("Rails", "Bandwidth over a normal rail's.",
+    graph("Rails", "Bandwidth of the rail, as share of a normal rail.",
           [('coalmine_rail_bandwidth_ratio{%s, node=~"$node"}',
             "{{node}} rail {{rail}}")], "percentunit"),
     graph("Copies within", "Share of the memory's bandwidth.",
@@ -241,14 +250,16 @@ NODE = dashboard("node", "node", "One node against its peers.", [
 STRIPING = dashboard(
     "striping", "striping and rails",
     "Do nodes deliver the bandwidth of their hardware?", [
-        graph("Striping efficiency", "A message over all devices and rails "
-              "against one alone, for each rail.",
+        graph("Striping efficiency", "Bandwidth of a message over all "
+              "devices and rails, divided by the number of rails and by the "
+              "bandwidth of one alone.",
               [("coalmine_stripe_efficiency_ratio{%s}",
                 "{{via}} {{g}}")], "percentunit"),
         graph("Group bandwidth", "By pattern, direction and k.",
               [("coalmine_group_bandwidth_bytes_per_second{%s}",
                 "{{pattern}} {{direction}} k={{k}}")], "binBps"),
-        graph("Worst rails", "Bandwidth of a rail over a normal one's.",
+        graph("Worst rails", "Bandwidth of the rail, as share of a normal "
+              "rail.",
               [("bottomk(10, coalmine_rail_bandwidth_ratio{%s})",
                 "{{node}} rail {{rail}}")], "percentunit"),
         graph("Worst copies within a node", "Share of the memory's "
@@ -262,14 +273,14 @@ STRIPING = dashboard(
 
 COLLECTIVES = dashboard(
     "collectives", "collectives",
-    "Throughput of collectives, their baseline, the MPI's own, and the bound "
-    "of the network.", [
+    "Throughput of collectives, compared with the collectives of the "
+    "installed MPI and with the bound of the network.", [
         graph("Throughput, composed", "Bytes of a block for every rank by "
               "time; the largest size of the newest run.",
               [("coalmine_collective_throughput_bytes_per_second"
                 '{%s, impl="coalmine"}', "{{collective}}")], "binBps"),
-        graph("Throughput of the baseline", "The installed MPI's own "
-              "collective, in memory of the host.",
+        graph("Throughput of the baseline", "Collective of the installed "
+              "MPI, in host memory.",
               [("coalmine_collective_throughput_bytes_per_second"
                 '{%s, impl!="coalmine"}', "{{collective}} {{impl}}")],
               "binBps"),
@@ -277,8 +288,8 @@ COLLECTIVES = dashboard(
               "in the same run, by HiCCL's table.",
               [("coalmine_collective_bound_ratio{%s}",
                 "{{collective}} {{impl}}")], "percentunit"),
-        graph("Speed-up over the baseline", "Above 1 the composed one is "
-              "faster.",
+        graph("Speed-up over the baseline", "Above 1: the composed "
+              "collective is faster.",
               [("coalmine_collective_throughput_bytes_per_second"
                 '{%s, impl="coalmine"} / on (job, instance, collective) '
                 "group_right () "
@@ -287,20 +298,21 @@ COLLECTIVES = dashboard(
               "none"),
     ])
 
-CAMPAIGN = dashboard("campaign", "campaigns", "What ran, and what did not.", [
+CAMPAIGN = dashboard("campaign", "campaigns", "Runs that took place, and "
+                     "starts that are due.", [
     graph("Since the last success", "By campaign.",
           [("time() - coalmine_campaign_last_success_timestamp_seconds"
             '{%s, campaign=~"$campaign"}', "{{campaign}}")], "s"),
-    graph("Until the next start", "Below 0 it is overdue.",
+    graph("Until the next start", "Below 0: the start is overdue.",
           [("coalmine_campaign_next_start_timestamp_seconds"
             '{%s, campaign=~"$campaign"} - time()', "{{campaign}}")], "s"),
-    graph("Runs that ended, a day", "By state.",
+    graph("Runs that ended per day", "By state.",
           [("sum by (campaign, state) (increase(coalmine_runs_total"
             '{%s, campaign=~"$campaign"}[1d]))',
             "{{campaign}} {{state}}")]),
     graph("Runs now", "By state.",
           [("sum by (state) (coalmine_runs{%s})", "{{state}}")]),
-    rows("Schedules", "1: followed.",
+    rows("Schedules", "1: the schedule of the campaign is enabled.",
          [("coalmine_campaign_schedule_enabled"
            '{%s, campaign=~"$campaign"}', "")], width=WIDE),
 ], variable("campaign", "Campaign",
@@ -314,18 +326,20 @@ def links(kinds):
     """The dashboard of ports and GPUs: a row of two panels a kind."""
     return dashboard(
         "links", "links and GPUs",
-        "What ports and GPUs count, by class of node; the worst by name.", [
-            stat("Ports and GPUs watched", "Whose agents tell counters.",
+        "Errors that ports and GPUs count, by class of node, and the worst "
+        "ports and GPUs by name.", [
+            stat("Ports and GPUs watched", "Ports and GPUs whose agents "
+                 "report error counters.",
                  [("sum(coalmine_link_ports{%s})", "")]),
-            stat("Named", "Nodes with a port or GPU that counts more than "
-                 "chance explains.",
+            stat("Named", "Nodes with a port or GPU that counts more errors "
+                 "than chance explains.",
                  [('coalmine_outliers{%s, what="link-errors"}', "")],
                  colours=GOOD_BAD),
             rows("The worst now", "Errors of the last hour, five of each "
                  "kind.", [("sort_desc(coalmine_link_worst_errors_per_hour"
                             "{%s})", "")], width=WIDE),
             *[p for kind, about in kinds for p in (
-                graph(kind.capitalize() + ", an hour",
+                graph(kind.capitalize() + " per hour",
                       about[0].upper() + about[1:] + ".",
                       [("sum by (class) (rate(coalmine_link_errors_total"
                         '{%s, kind="' + kind + '"}[1h])) * 3600',
