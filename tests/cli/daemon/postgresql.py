@@ -392,7 +392,7 @@ def test_copy(pg):
             finish(c, a, runs[-1])
         close(a)
         events = c.get("events?after_id=0&limit=1000")
-        copy(c.dir + "/state", url, "stop the collector")
+        copy(c.dir + "/state", url, "another collector uses")
         c.stop()
         copy(c.dir + "/nothing", url, "No such file")
         copy(c.dir + "/state", url, "copied")
