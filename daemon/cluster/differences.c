@@ -26,7 +26,9 @@
 
 /* Nodes of one kind with the same settings. */
 struct group {
-	json_t *kind;          /* {setting: {value: nodes}}, of the counts */
+	/* Of the counts: {setting: {value: nodes}}, in the end {setting:
+	 * [usual, have, of]}, null without a majority. */
+	json_t *kind;
 	const char *kind_name; /* key of the counts */
 	const json_t *settings;
 	json_int_t nodes;
@@ -188,48 +190,60 @@ differences_usual(const json_t *values, const char **ret_usual,
 	return *ret_of >= DIFFERENCES_LEAST && 2 * *ret_have > *ret_of;
 }
 
+/* Replace the counts of each setting by its majority, so that each value is
+ * looked at once. Return the settings of enough nodes without a majority. */
+static json_t *
+differences_judge(json_t *counts)
+{
+	json_t *open = json_array(), *kind, *values;
+	const char *name, *usual;
+	json_int_t have, of;
+	void *i;
+
+	json_object_foreach (counts, name, kind)
+		for (i = json_object_iter(kind); i != NULL;
+		     i = json_object_iter_next(kind, i)) {
+			int found;
+
+			values = json_object_iter_value(i);
+			found = differences_usual(values, &usual, &have, &of);
+			if (!found && of >= DIFFERENCES_LEAST &&
+			    json_array_size(open) < OPEN_MAX)
+				json_array_append_new(open,
+				    json_pack("{s:s, s:s, s:i}", "kind", name,
+					"setting", json_object_iter_key(i),
+					"values",
+					(int)json_object_size(values)));
+			json_object_iter_set_new(kind, i,
+			    found ? json_pack("[s, I, I]", usual, have, of)
+				  : json_null());
+		}
+	return open;
+}
+
 /* Return the differences of a group: [{kind setting value usual have of}]. */
 static json_t *
 differences_of(const struct group *g)
 {
 	const char *setting, *text, *usual;
 	json_t *list = json_array(), *value;
-	json_int_t have, of;
+	size_t count = 0;
 
 	json_object_foreach ((json_t *)(uintptr_t)g->settings, setting, value) {
-		const json_t *values = json_object_get(g->kind, setting);
+		const json_t *most = json_object_get(g->kind, setting);
 
 		text = differences_value(setting, value);
-		if (text == NULL || json_object_get(values, text) == NULL ||
-		    !differences_usual(values, &usual, &have, &of) ||
+		usual = json_string_value(json_array_get(most, 0));
+		if (text == NULL || ++count > SETTINGS_MAX || usual == NULL ||
 		    strcmp(text, usual) == 0)
 			continue;
 		json_array_append_new(list,
-		    json_pack("{s:s, s:o, s:o, s:o, s:I, s:I}", "kind",
+		    json_pack("{s:s, s:o, s:o, s:O, s:O, s:O}", "kind",
 			g->kind_name, "setting", text_json(setting), "value",
-			text_json(text), "usual", text_json(usual), "have",
-			have, "of", of));
+			text_json(text), "usual", json_array_get(most, 0),
+			"have", json_array_get(most, 1), "of",
+			json_array_get(most, 2)));
 	}
-	return list;
-}
-
-/* Settings of enough nodes, without a majority. */
-static json_t *
-differences_open(const json_t *counts)
-{
-	json_t *list = json_array(), *kind, *values;
-	const char *name, *setting, *usual;
-	json_int_t have, of;
-
-	json_object_foreach ((json_t *)(uintptr_t)counts, name, kind)
-		json_object_foreach (kind, setting, values)
-			if (!differences_usual(values, &usual, &have, &of) &&
-			    of >= DIFFERENCES_LEAST &&
-			    json_array_size(list) < OPEN_MAX)
-				json_array_append_new(list,
-				    json_pack("{s:s, s:s, s:i}", "kind", name,
-					"setting", setting, "values",
-					(int)json_object_size(values)));
 	return list;
 }
 
@@ -238,11 +252,13 @@ differences_end(struct differences *d)
 {
 	json_t **of = xcalloc(d->group_count + 1, sizeof(json_t *));
 	json_t *list = json_array(), *kinds = json_array(), *one, *o, *count;
+	json_t *open;
 	const char *kind;
 	size_t i, k;
 
 	for (i = 0; i < d->group_count; i++)
 		differences_count(&d->groups[i]);
+	open = differences_judge(d->counts);
 	for (i = 0; i < d->group_count; i++)
 		of[i] = differences_of(&d->groups[i]);
 	for (i = 0; i < d->row_count; i++)
@@ -258,8 +274,7 @@ differences_end(struct differences *d)
 		json_array_append_new(kinds,
 		    json_pack("{s:s, s:O}", "kind", kind, "nodes", count));
 	o = json_pack("{s:I, s:o, s:o, s:o}", "nodes", (json_int_t)d->row_count,
-	    "kinds", kinds, "open", differences_open(d->counts), "differences",
-	    list);
+	    "kinds", kinds, "open", open, "differences", list);
 	for (i = 0; i < d->group_count; i++)
 		json_decref(of[i]);
 	free(of);
