@@ -10,14 +10,14 @@
 #include <math.h>
 #include <stdint.h>
 
-/* Return the text of a member, or otherwise, which can be NULL, if the member
- * is not a text. The text belongs to o. */
+/* Return the text of a member, or fallback (NULL is allowed) if the member is
+ * missing or not a text. The text belongs to o. */
 static inline const char *
-member_text_or(const json_t *o, const char *key, const char *otherwise)
+member_text_or(const json_t *o, const char *key, const char *fallback)
 {
 	const char *text = json_string_value(json_object_get(o, key));
 
-	return text != NULL ? text : otherwise;
+	return text != NULL ? text : fallback;
 }
 
 /* Return the text of a member, or "" if it is not a text. */

@@ -11,10 +11,11 @@
 
 #include "schema/names_run.h"
 
-/* A dead node ends ranks of other nodes, a dead rank ends the launcher. So the
- * earliest sign counts, and the most specific one of those that began within
- * SYMPTOM_TOGETHER_NS: the time when an agent stopped responding is only known
- * to within a heartbeat. */
+/* A dead node ends ranks of other nodes, and a dead rank ends the launcher. So
+ * the cause is among the earliest signs: those that began at most
+ * SYMPTOM_TOGETHER_NS after the first one. Of these the most specific sign
+ * counts. The tolerance is necessary because the time when an agent stopped is
+ * known only to within a heartbeat. */
 #define SYMPTOM_TOGETHER_NS (2 * 1000000000ULL)
 #define SYMPTOM_TEXT_MAX    400
 #define SYMPTOM_NODE_MAX    256
@@ -25,7 +26,7 @@ enum symptom_weight {
 	SYMPTOM_NO_END,   /* the launcher succeeded without an end record */
 	SYMPTOM_LAUNCHER, /* the launcher failed */
 	SYMPTOM_EXITED,   /* a rank ended itself, often after another died */
-	SYMPTOM_STUCK,    /* a rank waits for another one without result */
+	SYMPTOM_STUCK,    /* a rank still waits for another rank */
 	SYMPTOM_RANK,     /* a rank died */
 	SYMPTOM_KILLED,   /* the launcher was killed, and its ranks with it */
 	SYMPTOM_AGENT     /* a node's agent disconnected */

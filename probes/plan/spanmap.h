@@ -13,9 +13,9 @@
 
 #include <stdint.h>
 
-/* The contents of a range. check.c stores the class of a value (value.h), its
- * shift, and whether it was read. order.c stores the times of the last write
- * and the last read. */
+/* The contents of a range; the caller defines the members. check.c stores the
+ * shift of a value in base, its class (value.h) in tag, and in mark whether it
+ * was read. order.c stores the times of the last write and of the last read. */
 struct spanmap_item {
 	int64_t base;
 	uint32_t tag;
@@ -42,7 +42,7 @@ void spanmap_clear(struct spanmap *m); /* frees the ranges */
 void spanmap_set(struct spanmap *m, uint64_t lo, uint64_t hi,
     struct spanmap_item item);
 
-/* Return the number of the range that contains byte at. */
+/* Return the index of the range that contains the byte at this offset. */
 uint32_t spanmap_find(const struct spanmap *m, uint64_t at);
 /* Return the number of ranges, and a range by its number. The pointer is valid
  * until the map changes. */
