@@ -32,9 +32,11 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "is rejected. Default: COALMINE_CRL, then crl.pem in the folder of "
 	    "the authority's certificate, if it exists." },
 	[OPT_CERT] = { "cert", 0, "FILE", 1,
-	    "Own (client) certificate, for https. Default: COALMINE_CERT." },
+	    "Certificate that coalctl presents to the collector, for https. "
+	    "Default: COALMINE_CERT." },
 	[OPT_KEY] = { "key", 0, "FILE", 1,
-	    "Key of the own certificate, for https. Default: COALMINE_KEY." },
+	    "Private key of the certificate of --cert, for https. Default: "
+	    "COALMINE_KEY." },
 	[OPT_CLUSTER] = { "cluster", 0, "NAME", 1,
 	    "Contact the active collector of this cluster; the collector of "
 	    "--url supplies its address. Default: COALMINE_CLUSTER, then the "

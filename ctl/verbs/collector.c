@@ -119,8 +119,9 @@ const struct verb verbs_db[] = {
 	{ "db", "restore", "BACKUP [CONFIG]", 1, 2, "", "file",
 	    "Restore the store from a backup, on the collector's host, while "
 	    "the collector is stopped.",
-	    "The previous store is kept next to the restored one. "
-	    "Agents send the records that they still have again.",
+	    "The previous store is kept in the same folder, as "
+	    "coalmine.db.before-TIME. Agents resend all records that they "
+	    "still hold; no action is needed.",
 	    collector_db_restore },
 	{ "db", "copy", "FROM TO [CONFIG]", 2, 3, "", "file",
 	    "Copy a complete store into another one while the collectors of "

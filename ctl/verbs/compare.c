@@ -136,7 +136,13 @@ compare_row_make(const struct compare_out *o, const char *test,
 			      : "not in the second run");
 	} else if (strcmp(r.a.of, r.b.of) != 0 ||
 	    strcmp(r.a.unit, r.b.unit) != 0) {
-		compare_say(&r, "the two runs have different main statistics");
+		char text[96];
+
+		snprintf(text, sizeof(text),
+		    "the main statistic is %s in the first run and %s in the "
+		    "second: no ratio",
+		    r.a.of, r.b.of);
+		compare_say(&r, text);
 	} else if (!isfinite(r.a.value) || !isfinite(r.b.value)) {
 		compare_say(&r,
 		    print_member(isfinite(r.a.value) ? b : a, "cause",

@@ -82,8 +82,9 @@ import_print_as(const json_t *records, const char *format)
 		if (strcmp(format, "reference") == 0
 			? reference_print(&list.all[i], "coalmine") < 0
 			: bench_series_print(&list.all[i], format) < 0)
-			rc = ctl_fail("%s: the number of ranks is unknown; it "
-				      "is needed to convert the sizes of %s",
+			rc = ctl_fail("%s: cannot convert the sizes to those "
+				      "of %s, because the number of ranks is "
+				      "unknown",
 			    list.all[i].name, format);
 	}
 	if (list.count == 0)
@@ -255,9 +256,11 @@ import_compare(const char *path, struct bench_list *file,
 		compared += import_beside_print(path, &file->all[i], run,
 		    compared > 0 ? "\n" : "");
 	}
-	return compared > 0
-	    ? 0
-	    : ctl_fail("no table of %s can be compared with the run", path);
+	if (compared > 0)
+		return 0;
+	return ctl_fail("no table of %s could be compared with the run; the "
+			"lines above have the reasons",
+	    path);
 }
 
 /* ---- the file alone ---- */

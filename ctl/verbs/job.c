@@ -322,8 +322,9 @@ job_print_nccl(const json_t *nccl)
 	if (nccl == NULL)
 		return;
 	print_time(nccl, "at_unix_ns", at);
-	printf("NCCL %s, %" JSON_INTEGER_FORMAT " communicator%s, at %s: %s\n",
-	    print_member(nccl, "version", "?"), member_int(nccl, "comms"),
+	printf("NCCL %s, %lld communicator%s, status at %s: %s\n",
+	    print_member(nccl, "version", "?"),
+	    (long long)member_int(nccl, "comms"),
 	    member_int(nccl, "comms") == 1 ? "" : "s", at,
 	    print_member(nccl, "state", "?"));
 	if (member_text(nccl, "text")[0] != '\0')

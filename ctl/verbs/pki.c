@@ -235,15 +235,15 @@ pki_verb_list(struct ctl *c)
 const struct verb verbs_pki[] = {
 	{ "pki", "init", "DIR", 1, 1, "days", "file",
 	    "Create the authority of the site: DIR/ca.pem and DIR/ca.key.",
-	    "It is valid for 3650 days unless --days is given. Existing files "
-	    "are not overwritten.",
+	    "The authority is valid for 3650 days unless --days is given. "
+	    "Existing files are not overwritten.",
 	    pki_verb_init },
 	{ "pki", "enroller", "DIR", 1, 1, "days", "file",
 	    "Create an intermediate authority for a collector that enrols "
 	    "nodes: DIR/enroll.pem and DIR/enroll.key.",
-	    "It can sign only certificates of agents. Set enroll.ca "
-	    "and enroll.key of the collector to these files. From then "
-	    "on DIR/crl.pem also has the revocation list of this "
+	    "This authority can sign only certificates of agents. Set "
+	    "enroll.ca and enroll.key of the collector to these files. From "
+	    "then on DIR/crl.pem also contains the revocation list of this "
 	    "authority.",
 	    pki_verb_enroller },
 	{ "pki", "token", "", 0, 0, "node any uses for json", "",
@@ -260,8 +260,8 @@ const struct verb verbs_pki[] = {
 	    "name of a hostlist.",
 	    "The common name is NAME and the organizational unit is the role. "
 	    "A collector's certificate also has the name coalmine-collector. "
-	    "It is valid for 825 days unless --days is given, and never longer "
-	    "than the authority.",
+	    "Certificates are valid for 825 days unless --days is given, and "
+	    "never longer than the authority.",
 	    pki_verb_issue },
 	{ "pki", "renew", "DIR NAMES", 2, 2, "days rekey", "file",
 	    "Replace certificates by new ones with the same name, role and "
@@ -270,15 +270,15 @@ const struct verb verbs_pki[] = {
 	{ "pki", "revoke", "DIR NAMES", 2, 2, "enrolled", "file",
 	    "Add certificates to the revocation list of the authority, "
 	    "DIR/crl.pem.",
-	    "On SIGHUP a collector whose tls.crl names that file "
-	    "closes the connections with these certificates, rejects "
-	    "them from then on and sends the list to the agents. "
-	    "NAME.pem and NAME.key are renamed to *.revoked; the name "
-	    "can be issued again, with a new key. Certificates of that "
-	    "name that the collector has issued by enrolment are "
-	    "revoked too. The name enroll means the authority for "
-	    "enrolment; revoking it revokes every certificate that it "
-	    "has signed.",
+	    "To apply the list, copy it to the file of the collector's "
+	    "tls.crl and send SIGHUP to the collector. The collector then "
+	    "closes connections that use a revoked certificate, rejects new "
+	    "ones and sends the list to the agents. NAME.pem and NAME.key are "
+	    "renamed to *.revoked; the name can be issued again, with a new "
+	    "key. Certificates of that name that the collector has issued by "
+	    "enrolment are revoked too. The name enroll means the authority "
+	    "for enrolment; revoking it revokes every certificate that it has "
+	    "signed.",
 	    pki_verb_revoke },
 	{ "pki", "list", "DIR", 1, 1, "json where sort", "file",
 	    "List the certificates of a directory and their expiry.",

@@ -603,8 +603,9 @@ const struct verb verbs_topology[] = {
 	    "rails and names.",
 	    topology_import },
 	{ "topology", "show", "[FILE...]", 0, -1, "json at " FILES, "file",
-	    "Show the leaves, rails and switches in files, or those of "
-	    "the collector, now or at an earlier time (--at).",
+	    "Show leaves, rails and switches: of the given files, or without "
+	    "files of the collector's topology, now or at an earlier time "
+	    "(--at).",
 	    NULL, topology_show },
 	{ "topology", "check", "[FILE...]", 0, -1, "json " FILES, "file",
 	    "Compare a topology with the nodes that the collector sees.",

@@ -70,7 +70,7 @@ def show(c, say):
         return coalctl(c, "job", "show", "7")
 
     poll("a silent rank", 150, lambda: state() == "silent")
-    assert "NCCL 2.28.9, 1 communicator, at " in text(), text()
+    assert "NCCL 2.28.9, 1 communicator, status at " in text(), text()
     assert "communicator 0x14c0626c of 4 ranks: rank 2 (node node1, GPU 2) " \
         "has not answered since " in text(), text()
     poll("an event", 30, lambda: c.get("events?kind=job"))
