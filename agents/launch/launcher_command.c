@@ -138,7 +138,9 @@ launcher_command_build(const struct mpi_impl_job *job, char *ret_path,
 	int rc = 0;
 
 	if (text[0] == '\0')
-		return err_set(err, -ENOENT, "children.command is not set");
+		return err_set(err, -ENOENT,
+		    "children.command is empty: in coalmine-agent.conf, set "
+		    "it to the command that starts the ranks of a run");
 	mpi_impl_rank_env(job, env);
 	/* Split the line into words and replace the placeholders in braces. */
 	line = xstrdup(text);

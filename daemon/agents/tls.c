@@ -254,14 +254,18 @@ tls_peer_read(X509 *cert, struct tls_peer *ret, struct err *err)
 	if (pki_subject_get(subject, NID_commonName, ret->name,
 		sizeof(ret->name)) < 0)
 		return err_set(err, -EACCES,
-		    "certificate without a common name");
+		    "the peer's certificate has no common name (CN): issue it "
+		    "with coalctl pki issue");
 	if (pki_subject_get(subject, NID_organizationalUnitName, unit,
 		sizeof(unit)) < 0)
-		return err_set(err, -EACCES, "certificate without a role (OU)");
+		return err_set(err, -EACCES,
+		    "the peer's certificate has no role (OU): issue it with "
+		    "coalctl pki issue");
 	role = STR_FIND(names_roles, unit);
 	if (role < 0)
 		return err_set(err, -EACCES,
-		    "certificate with an unknown role");
+		    "the peer's certificate has an unknown role (OU): issue "
+		    "it with coalctl pki issue");
 	ret->role = (enum role)role;
 	ret->end_unix_s = tls_cert_end_unix_s(cert);
 	return 0;
@@ -301,10 +305,10 @@ tls_peer_check(const SSL *ssl, SSL_CTX *ctx, struct err *err)
 		SSL_get_peer_cert_chain(ssl)) != 1 ||
 	    X509_STORE_CTX_set_default(check, "ssl_client") != 1)
 		rc = err_set(err, -EACCES,
-		    "cannot start to verify its certificate again");
+		    "cannot start to verify the peer's certificate again");
 	else if (X509_verify_cert(check) != 1)
 		rc = err_set(err, -EACCES,
-		    "its certificate is no longer valid: %s",
+		    "the peer's certificate is no longer valid: %s",
 		    X509_verify_cert_error_string(
 			X509_STORE_CTX_get_error(check)));
 	ERR_clear_error();

@@ -116,8 +116,8 @@ intake_is_of_run(struct run *r, const json_t *record)
 	if (other != NULL && !r->named_others) {
 		r->named_others = 1;
 		snprintf(text, sizeof(text),
-		    "a record names %.80s, which is not a node of the run: it "
-		    "is stored, but not used for verdicts",
+		    "a record names node %.80s, which is not part of the run; "
+		    "the record is stored, but not used for verdicts",
 		    other);
 		log_warnx("run %s: %s", r->id, text);
 		store_put_event(r->all->store, "alarm", r->id, text);

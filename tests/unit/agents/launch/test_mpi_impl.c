@@ -499,7 +499,9 @@ test_command(void **state)
 	}
 	made_start(&m, "", "");
 	assert_int_equal(made_build(&m, "command"), -ENOENT);
-	assert_string_equal(m.err.text, "children.command is not set");
+	assert_string_equal(m.err.text,
+	    "children.command is empty: in coalmine-agent.conf, set it to the "
+	    "command that starts the ranks of a run");
 	made_end(&m);
 	made_start(&m,
 	    "[children]\ncommand = /bin/true -n{nodes} {ranks} -h={hosts} "
