@@ -17,7 +17,9 @@ const struct run_state_row names_run_states[RUN_STATE_MAX] = {
 	[RUN_OVERDUE] = { "overdue", 0, "is due and waits" },
 	[RUN_PREEMPTED] = { "preempted", 1,
 	    "ended in favour of another run or a job" },
-	[RUN_NONSTART] = { "nonstart", 1, "sent no record after its launch" },
+	[RUN_NONSTART] = { "nonstart", 1,
+	    "was launched, but its ranks sent no record within "
+	    "campaign.start_limit" },
 };
 
 const struct cause_row names_causes[CAUSE_MAX] = {

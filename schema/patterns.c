@@ -217,8 +217,9 @@ const struct conf_row options_campaign[] = {
 	    "via that are not set are chosen by prediction for the machine. "
 	    "no: they have their defaults." },
 	{ "collective", "table", CONF_STRING, 0, 4000, NULL, "", "",
-	    "File that stores the measurements and choices of tune = auto "
-	    "between runs. Empty: every run measures." },
+	    "Path of a file in which tune = auto stores its measurements and "
+	    "the shapes that it has chosen. Later runs read this file and do "
+	    "not measure again. Empty: every run measures." },
 	{ "collective", "machine", CONF_STRING, 0, 400, NULL, "", "",
 	    "Machine for which tune = auto predicts: a name or file of "
 	    "coalmine-machine(5). Empty: the machine of predict, otherwise "
@@ -361,8 +362,8 @@ const struct conf_row options_campaign[] = {
 	    "of measure.device, by one path and by several, for a range of "
 	    "sizes, and the best shares are found." },
 	{ "multipath", "table", CONF_STRING, 0, 4000, NULL, "", "",
-	    "File in which tune = yes stores its results for later runs. "
-	    "Empty: they are not stored." },
+	    "Path of a file in which tune = yes stores its results for later "
+	    "runs. Empty: the results are not stored." },
 	{ "multipath", "frozen", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "Whether tune = yes only repeats its last decision and does not "
 	    "learn." },
@@ -439,9 +440,12 @@ const struct conf_row options_campaign[] = {
 	    "list, such as 4,64K, or the first size, the last one and a "
 	    "factor, such as 4K..64M x4. Empty: the size of the probe." },
 	{ "measure", "vary", CONF_STRING, 0, 400, NULL, "", "",
-	    "An option of the probe followed by values, separated by blanks. "
-	    "Each value is measured in turn: rsg 0.05 0.2 0.4. With several "
-	    "probes: allreduce.form flat hierarchical. Empty: none." },
+	    "An option of the probe and its values, separated by blanks. Each "
+	    "value is measured in turn. For example, vary = rsg 0.05 0.2 0.4 "
+	    "measures probe neighbor with neighbor.rsg = 0.05, then 0.2, then "
+	    "0.4. With several probes in a campaign, write the option with "
+	    "its section: allreduce.form flat hierarchical. Empty: no option "
+	    "is varied." },
 	{ "measure", "steps", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "Whether each step of a plan is also measured separately." },
 	{ "measure", "concurrent", CONF_BOOL, 0, 0, NULL, "no", "",

@@ -672,7 +672,8 @@ tuner_parse(struct tuner_table *tt, const char *path, const char *text,
 		tuner_complain(&rd, "machine", "is missing");
 	if (rd.rc == 0 && strcmp(of, got.machine) != 0)
 		rd.rc = err_set(err, -ESTALE,
-		    "%.160s: made on machine %.60s, but this machine is %.60s",
+		    "%.160s: measured on machine %.60s, but this machine is "
+		    "%.60s: remove the file to measure again",
 		    path, of, got.machine);
 	for (size_t i = 0; rd.rc == 0 && i < json_array_size(pairs); i++)
 		tuner_pair_parse(&rd, json_array_get(pairs, i), &got);

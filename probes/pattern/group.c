@@ -165,6 +165,7 @@ group_build(const struct conf *c, const struct pattern_site *site,
 
 const struct pattern pattern_group = {
 	.name = SECTION,
-	.text = "Group to group: rail, asymmetric or symmetric.",
+	.text = "Messages between groups of devices, usually nodes. The option "
+		"pattern selects which devices of two groups communicate.",
 	.build = group_build,
 };

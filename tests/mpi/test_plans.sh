@@ -440,7 +440,7 @@ case_ways() {
 		(.ways|length)==3')" = 4 ] || fail "tuned streams: records"
 	echo '{"format":"coalmine-tuning","version":1,"machine":"x","pairs":[]}' \
 		>"$work/table"
-	refused 'made on machine x, but this machine is host' 1 "${ways[@]}"
+	refused 'measured on machine x, but this machine is host' 1 "${ways[@]}"
 	refused 'multipath.bytes = 2G' 1 multipath tune=yes bytes=2G
 	COALMINE_PLUGIN_DIR=/nonexistent refused 'measure.device = hip: ' 1 \
 		multipath tune=yes device=hip

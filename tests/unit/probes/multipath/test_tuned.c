@@ -191,7 +191,7 @@ test_device(void **state)
 	assert_int_equal(tuner_load(&tt, table, &err), -ESTALE);
 	assert_non_null(strstr(err.text, device_name()));
 	snprintf(tt.machine, sizeof(tt.machine), "%s",
-	    strstr(err.text, "made on machine ") + 16);
+	    strstr(err.text, "measured on machine ") + 20);
 	strstr(tt.machine, ", but this machine is")[0] = '\0';
 	assert_int_equal(tuner_load(&tt, table, &err), 0);
 	t = tuner_table_get(&tt, 0, 1);

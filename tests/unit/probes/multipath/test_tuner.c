@@ -548,7 +548,7 @@ test_file(void **state)
 	snprintf(got.machine, sizeof(got.machine), "cedar");
 	assert_int_equal(tuner_load(&got, path, &err), -ESTALE);
 	assert_non_null(strstr(err.text,
-	    "made on machine mist 4 V100, but this machine is cedar"));
+	    "measured on machine mist 4 V100, but this machine is cedar"));
 	assert_int_equal(got.count, 2); /* untouched */
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(tuner_save(&tt, "/nowhere/t", &err), -ENOENT);
