@@ -195,7 +195,7 @@ def main():
         reload(c)
         expect_gone(foreign, "no longer valid")
         assert op2.order() == 0 and op4.order() == 200
-        assert "node2: its certificate is no longer valid" in c.read_log()
+        assert "node2: the peer's certificate is no longer" in c.read_log()
         beats = len(good.log)
         poll("node1 continues", 10, lambda: len(good.log) > beats)
         assert good.open and c.get("nodes/node1")["state"] == "ok"
