@@ -122,9 +122,10 @@ accept_report_missing(const struct accept_part *part)
 	if (part->state != ACCEPT_OPEN)
 		return "";
 	if (part->paths == 0)
-		return "no run has measured it";
+		return "no run has measured this part";
 	if (part->slow > 0)
-		return "its partners were slow too, or undetermined";
+		return "the partners of this part were slow too, or "
+		       "undetermined";
 	return "more runs, or less other load: the least share is within the "
 	       "interval";
 }
@@ -180,7 +181,7 @@ accept_report_efficiency(const struct evidence *e, const struct conf *promise,
 	const char *missing = "";
 
 	if (isnan(e->efficiency))
-		missing = "no run has measured it";
+		missing = "no run has measured the efficiency";
 	else if (e->efficiency < least)
 		missing = "all links are slow, or the MPI, or the cores of all "
 			  "nodes";

@@ -97,8 +97,9 @@ evidence_places_set(struct evidence *e, const json_t *nodes)
 		if (e->leaf_of[i] == e->leaves.count)
 			evidence_name_add(&e->leaves, all[i].leaf);
 		else if (e->leaf_of[i] + 1 < e->leaves.count)
-			e->leaves_why = "the names of their nodes are not in "
-					"the order of leaves";
+			e->leaves_why =
+			    "the nodes in order of their names are not "
+			    "grouped by leaf";
 		evidence_name_add(&e->nodes, all[i].node);
 	}
 	free(all);

@@ -155,7 +155,8 @@ promise_write_nic(struct writer *w, const struct promise_known *known,
 		    "negotiated less than it is rated for");
 	if (mtu > 0)
 		promise_guess(w, "nic.mtu", mtu,
-		    "most nodes have it set; compare with the order");
+		    "most nodes have this MTU; compare with the purchase "
+		    "order");
 }
 
 char *

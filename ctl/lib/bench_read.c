@@ -284,7 +284,8 @@ bench_read_comment(struct reader *r, struct source *src, const char *text)
 		src->is_over = 1;
 	} else if (text[0] == '(' && src->heading.line > 0 && s->count == 0) {
 		if (!bench_read_is_units(text))
-			src->heading.unusable = "its units are unknown";
+			src->heading.unusable =
+			    "the units of this table are unknown";
 	} else if (bench_read_heading(text, "osu", &h) ||
 	    bench_read_heading(text, "nccl-tests", &h)) {
 		if (src->heading.line > 0)

@@ -55,7 +55,8 @@ expectation_options(struct ctl *c, struct expectation_spec *ret)
 				"coalctl --help",
 		    ret->op);
 	if (ret->op != NULL && ret->plan != NULL)
-		return ctl_fail("--op and --plan: expected one of them");
+		return ctl_fail(
+		    "--op and --plan cannot be combined: give one of them");
 	if (ret->op == NULL && ret->plan == NULL)
 		ret->op = "allreduce";
 	if (bytes != NULL &&

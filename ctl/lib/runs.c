@@ -95,9 +95,10 @@ runs_find_prefix(struct ctl *c, const json_t *list, const char *text,
 		count++;
 	}
 	if (count > 1)
-		return ctl_fail("%s: %zu runs have ids that begin so; "
-				"expected the id of a run, its unique "
-				"beginning, last or last:CAMPAIGN",
+		return ctl_fail(
+		    "%s: the ids of %zu runs begin with this text; expected "
+		    "the id of a run, its unique beginning, last or "
+		    "last:CAMPAIGN",
 		    text, count);
 	/* An old run is in the store and not in the list. */
 	if (found == NULL)
@@ -121,8 +122,9 @@ runs_find(struct ctl *c, const char *text, char **ret_run)
 	if (strncmp(text, "last:", 5) == 0)
 		campaign = text + 5;
 	if (text[0] == '\0')
-		return ctl_fail("an empty run: expected a run's id, a "
-				"unique beginning, last and last:CAMPAIGN");
+		return ctl_fail(
+		    "the run's id is empty: expected the id of a run, its "
+		    "unique beginning, last or last:CAMPAIGN");
 	rc = runs_list(c,
 	    &(struct runs_filter){ .campaign = campaign, .is_brief = 1 },
 	    FIND_LIMIT, &list);

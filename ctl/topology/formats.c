@@ -75,7 +75,7 @@ const struct import_format import_formats[] = {
 	    import_topograph, NULL },
 	{ "lldp", "lldpctl -f json of a node, in a file NODE.json", "\"lldp\"",
 	    import_lldp, import_lldp_scan },
-	{ "coalmine", "a file of this program: LEAF NODES ...",
+	{ "coalmine", "a topology file of the collector: LEAF NODES ...",
 	    "# coalctl topology import:", NULL, NULL },
 	{ "slurm", "Slurm's topology.conf of includes", "Include ",
 	    import_slurm, NULL },
@@ -257,7 +257,9 @@ formats_source_load(const struct import_order *o, const char *path,
 		s.text = NULL;
 	} else if (s.format->read == NULL && o->paths[1] != NULL) {
 		rc = err_set(err, -EINVAL,
-		    "%s: a file of this program stands alone", path);
+		    "%s: an imported topology file cannot be combined with "
+		    "other files",
+		    path);
 	} else if (o->format == NULL && s.format->mark == NULL) {
 		rc = formats_other_refuse(path, s.text, err);
 	}

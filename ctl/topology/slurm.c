@@ -115,8 +115,9 @@ slurm_conf_line(struct fabric *f, char *line, const char *file, struct err *err)
 	if (strncasecmp(at, "Include", 7) == 0 &&
 	    isblank((unsigned char)at[7])) {
 		at = strtok_r(at + 7, " \t", &value);
-		return at == NULL ? err_set(err, -EINVAL, "Include of no file")
-				  : slurm_include(f, at, file, err);
+		return at == NULL
+		    ? err_set(err, -EINVAL, "Include without a file name")
+		    : slurm_include(f, at, file, err);
 	}
 	while ((rc = slurm_pair_next(&at, &key, &value)) > 0) {
 		size_t i = 0;
@@ -390,7 +391,7 @@ slurm_document_add(const struct document *d)
 	}
 	if (one == NULL)
 		return slurm_refuse(d, root,
-		    "none of its topologies has a tree or blocks");
+		    "no topology in this file has a tree or blocks");
 	if (slurm_others_name(d, root, one) < 0)
 		return -EINVAL;
 	if (slurm_member(d, one, "tree") != NULL)
@@ -456,7 +457,7 @@ import_slurm_yaml(struct fabric *f, char *text, const char *name,
 	if (!yaml_parser_load(&parser, &yaml)) {
 		rc = err_set(err, -EINVAL, "%s:%zu: %s", name,
 		    parser.problem_mark.line + 1,
-		    parser.problem != NULL ? parser.problem : "no YAML");
+		    parser.problem != NULL ? parser.problem : "not valid YAML");
 	} else {
 		rc = slurm_document_add(&d);
 		yaml_document_delete(&yaml);

@@ -366,7 +366,7 @@ import_lldp(struct fabric *f, char *text, const char *name, struct err *err)
 
 	if (root == NULL) {
 		f->line = error.line;
-		rc = fabric_skip(f, "files skipped, no JSON", &reason, "%.*s",
+		rc = fabric_skip(f, "files skipped, not JSON", &reason, "%.*s",
 		    (int)strcspn(error.text, "\n"), error.text);
 		if (rc < 0)
 			err_say(err, "%s:%d: %s", name, error.line,

@@ -246,8 +246,9 @@ accept_print_plan(const struct acceptance *a, FILE *to)
 	    a->e->leaves.count == 1 ? "f" : "ves", fewest, most, lo, hi, each,
 	    fewest);
 	fprintf(to,
-	    "%zu rounds find a part at %.0f %% of its promise with probability "
-	    "%.2f, if equal runs differ by %.1f %%\n",
+	    "with %zu rounds, a part at %.0f %% of its promised value is "
+	    "detected with probability %.2f, if repeated runs differ by %.1f "
+	    "%%\n",
 	    a->rounds, 100 * conf_real(a->promise, "accept", "found"),
 	    FOUND_WITH, 100 * conf_real(a->promise, "accept", "scatter"));
 	if (a->e->leaves_why != NULL)
@@ -464,8 +465,8 @@ accept_print(const struct ctl *c, const json_t *report)
 	if (json_array_size(rows) > 0)
 		print_rows(rows, columns);
 	member_foreach (report, "detects", i, o)
-		printf("%s: a part at %.1f %% of its promise is found with "
-		       "probability %.2f\n",
+		printf("%s: a part at %.1f %% of its promised value is "
+		       "detected with probability %.2f\n",
 		    member_text(o, "kind"), 100 * member_number(o, "share"),
 		    member_number(o, "probability"));
 	member_foreach (report, "not_covered", i, o)

@@ -380,17 +380,16 @@ import(struct ctl *c)
 const struct verb verbs_import[] = {
 	{ "import", NULL, "FILE [RUN]", 1, 2, "json format op ranks", "file",
 	    "Read result tables of nccl-tests or of OSU's micro-benchmarks.",
-	    "FILE is the output of a job that ran these programs; "
-	    "other lines in it are skipped and counted. Each table is "
-	    "printed in the format of nccl-tests, or of OSU if its sizes "
-	    "are those of one rank. With "
-	    "RUN, each table is compared with the results of that run "
-	    "for the same operation and sizes: those of Coalmine's "
-	    "plan, and those of the collective of the MPI or of NCCL "
-	    "that was measured with it. report --format prints a run "
-	    "in the same format. --format reference prints rows for a "
-	    "file of reference values. --json prints one object for each "
-	    "table. coalctl(8) describes sizes and units.",
+	    "FILE is the output of a job that ran these programs; other lines "
+	    "in it are skipped and counted. Each table is printed in the "
+	    "format of nccl-tests, or of OSU if its sizes are those of one "
+	    "rank. With RUN, each table is compared with the results of that "
+	    "run for the same operation and sizes: of Coalmine's plan, and of "
+	    "the collective of the MPI or of NCCL, if the run measured this "
+	    "collective too. report --format prints a run in the same format. "
+	    "--format reference prints rows for a file of reference values. "
+	    "--json prints one object for each table. coalctl(8) describes "
+	    "sizes and units.",
 	    import },
 	{ 0 },
 };

@@ -533,9 +533,9 @@ job_print_cost(const json_t *o)
 	    member_int(o, "placebos"));
 	/* Only with random sets to compare with. */
 	if (sets > 0)
-		printf("; these would be blamed in %.1f %% "
-		       "(%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
-		       " sets of them)",
+		printf("; jobs would be blamed by chance in %.1f %% of the "
+		       "comparisons (%" JSON_INTEGER_FORMAT
+		       " of %" JSON_INTEGER_FORMAT ")",
 		    100 * (double)member_int(o, "placebo_sets_blamed") /
 			(double)sets,
 		    member_int(o, "placebo_sets_blamed"), sets);

@@ -302,8 +302,8 @@ node_upgrade_wait(const json_t *node, char scratch[ERR_TEXT_BYTES])
 
 	if (strcmp(print_member(node, "state", ""),
 		names_agent_states[AGENT_LOST]) == 0)
-		return "is lost: repair it first, since nothing would show "
-		       "whether its new agent connects";
+		return "is lost: repair the node first, otherwise a failed "
+		       "upgrade would not be noticed";
 	if (run == NULL)
 		return NULL;
 	snprintf(scratch, ERR_TEXT_BYTES,
@@ -385,7 +385,7 @@ const struct verb verbs_node[] = {
 	    "Put nodes into maintenance, or end it.",
 	    "A node in maintenance is not chosen for runs, is not judged and "
 	    "raises no alarm, whether its agent is connected or not. Its open "
-	    "case ends. A run that it is in continues. Maintenance ends "
+	    "case ends. A run that uses the node continues. Maintenance ends "
 	    "automatically after --for; a second order replaces the first. It "
 	    "survives restarts and failover of the collector. Lists show the "
 	    "state maintenance.",

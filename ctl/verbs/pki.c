@@ -282,8 +282,8 @@ const struct verb verbs_pki[] = {
 	    pki_verb_revoke },
 	{ "pki", "list", "DIR", 1, 1, "json where sort", "file",
 	    "List the certificates of a directory and their expiry.",
-	    "The exit code is 1 if one expires within 30 days, and 2 if one "
-	    "has expired.",
+	    "The exit code is 1 if a certificate expires within 30 days, and "
+	    "2 if a certificate has expired.",
 	    pki_verb_list },
 	{ 0 },
 };

@@ -530,7 +530,7 @@ preflight_print_times(const json_t *o)
 		printf(": %.1f times the expected time\n",
 		    member_number(o, "times"));
 	else
-		puts(": runs with it do not start, or do not end");
+		puts(": runs with this node do not start, or do not end");
 }
 
 /* The smallest group that was slow once, which is not enough to name a node. */

@@ -137,7 +137,7 @@ echo "$*" >>"$0.asked"
 [ "$1" = epilog ] && echo "job 12: 4 nodes for 2h" && exit
 [ "$(cat "$0.rc")" = 3 ] && echo "coalctl: no answer" >&2 && exit 3
 printf 'slow  n2: 4.9 times the expected time\n'
-printf 'slow  n4: runs with it do not start, or do not end\n'
+printf 'slow  n4: runs with this node do not start, or do not end\n'
 printf 'slow  the path between n1 and n3: 2.0 times the expected time\nfit   n1\n'
 exit "$(cat "$0.rc")"
 END
@@ -156,7 +156,7 @@ preflight() {
 }
 
 told="update jobid=12 comment=coalmine: preflight: n2: 4.9 times the"
-told="$told expected time n4: runs with it do not start, or do not end the path between n1 and"
+told="$told expected time n4: runs with this node do not start, or do not end the path between n1 and"
 told="$told n3: 2.0 times the expected time"
 for rc in 0 2 127; do
 	preflight $rc ACTION=hold ""

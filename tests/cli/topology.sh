@@ -217,7 +217,7 @@ refused 'bad:1: ' bad
 printf 'SwitchName=a\\\n Nods=n1\n' >bad
 refused 'bad:1: Nods' bad
 printf -- '- topology: a\n  flat: true\n' >bad
-refused 'none of its topologies has a tree or blocks' bad
+refused 'no topology in this file has a tree or blocks' bad
 printf -- '- topology: a\n  tree:\n    switches:\n      - nodes: n1\n' >bad
 refused 'bad:4: the name of a switch' bad
 printf -- '- topology: [a\n' >bad
@@ -238,7 +238,7 @@ awk 'BEGIN { printf "- topology: "; for (i = 0; i < 3000; i++) printf "["
 refused 'deep.yaml:1: nested more than 64 deep' --from slurm-yaml deep.yaml
 refused '3 neighbours are not switches according to LLDP' n8.json
 refused 'nowhere: No such file' nowhere
-refused 'again.conf: a file of this program stands alone' again.conf table
+refused 'again.conf: an imported topology file cannot be combined' again.conf table
 
 # ---- skipped, and rejected with --strict ----
 
