@@ -351,7 +351,8 @@ pki_request_fault(X509_REQ *req, const char *name)
 	    strcmp(cn, name) != 0)
 		return "its subject is not just the node's name";
 	if (X509_REQ_get_attr_count(req) > 0)
-		return "it requests extensions or attributes";
+		return "the request has extensions or attributes, which are "
+		       "not permitted";
 	if (key == NULL || EVP_PKEY_base_id(key) != EVP_PKEY_EC ||
 	    EVP_PKEY_bits(key) != 256 ||
 #if OPENSSL_VERSION_NUMBER >= 0x30000000L
@@ -362,9 +363,10 @@ pki_request_fault(X509_REQ *req, const char *name)
 		EVP_PKEY_get0_EC_KEY(key))) != NID_X9_62_prime256v1
 #endif
 	)
-		return "its key is not on the curve P-256";
+		return "the key of the request is not on the curve P-256";
 	return X509_REQ_verify(req, key) == 1 ? NULL
-					      : "its signature is invalid";
+					      : "the signature of the "
+						"request is invalid";
 }
 
 int

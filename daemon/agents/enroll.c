@@ -800,8 +800,9 @@ enroll_token_check(struct enroll *e, const struct enroll_ask *ask,
 		    "the token does not permit this node name");
 	if (t->names.count == 0 && ask->connected)
 		return err_set(err, -EACCES,
-		    "a node with this name is connected: its certificate needs "
-		    "a token that names it");
+		    "a node with this name is connected: to replace its "
+		    "certificate, create a token with coalctl pki token "
+		    "--node NAME");
 	*ret = t;
 	for (size_t i = 0; i < e->issued_count; i++) {
 		if (e->issued[i].token != t ||
@@ -810,12 +811,15 @@ enroll_token_check(struct enroll *e, const struct enroll_ask *ask,
 		if (strcmp(e->issued[i].key, key) == 0)
 			return 0; /* a repeated request: the answer was lost */
 		return err_set(err, -EACCES,
-		    "the token was used for %s already", ask->node);
+		    "the token was already used for %s: create another with "
+		    "coalctl pki token",
+		    ask->node);
 	}
 	if (t->used >= t->uses)
 		return err_set(err, -EACCES,
-		    "the token was used already, %d of %d times", t->used,
-		    t->uses);
+		    "the token was already used %d of %d times: create "
+		    "another with coalctl pki token",
+		    t->used, t->uses);
 	return 0;
 }
 

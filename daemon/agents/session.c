@@ -380,8 +380,9 @@ session_hello_take(struct session *s, json_t *msg, enum cause *ret_cause,
 	*ret_cause = CAUSE_CONFIG;
 	if (strcmp(node, s->node) != 0)
 		return err_set(err, -EACCES,
-		    "its name is %.80s, but its certificate is for %.80s", node,
-		    s->node);
+		    "the agent's name is %.80s, but its certificate is for "
+		    "%.80s",
+		    node, s->node);
 	*ret_cause = CAUSE_BUSY;
 	if (ss->count[STEP_UP] > ss->limits.agents_max)
 		return err_set(err, -EBUSY,
@@ -555,8 +556,8 @@ session_charge(struct session *s, uint64_t began_ns)
 	if (s->paused == NULL)
 		return 0;
 	sessions_complain(s->all, s->addr, s->node,
-	    "its messages exceed the share of one agent; the collector reads "
-	    "them more slowly");
+	    "the agent's messages exceed the share of one agent; the "
+	    "collector reads these messages more slowly");
 	tv = clk_timeval(
 	    (owed_ns - ACCOUNT_MAX_NS) * ACCOUNT_SHARE + ACCOUNT_MAX_NS / 2);
 	bufferevent_disable(s->bev, EV_READ);
@@ -657,7 +658,7 @@ session_error_text(struct bufferevent *bev, short what, struct err *err)
 	long verified = SSL_get_verify_result(bufferevent_openssl_get_ssl(bev));
 
 	if (verified != X509_V_OK)
-		err_say(err, "cannot verify its certificate: %s",
+		err_say(err, "cannot verify the agent's certificate: %s",
 		    X509_verify_cert_error_string(verified));
 	else if (reason != NULL)
 		err_say(err, "tls: %s", reason);

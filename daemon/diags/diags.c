@@ -90,9 +90,10 @@ diags_check_agents(struct api *api, json_t *list)
 	if (roster_count(r) == 0) {
 		diags_put(list,
 		    clk_ns() - api->born_ns >= YOUNG_NS ? "bad" : "info",
-		    "coalctl init prints the command for nodes. On a node "
-		    "where it was run: journalctl -u coalmine-agent; the TCP "
-		    "port of collector.listen may be filtered.",
+		    "On each node, run the command that coalctl init prints. "
+		    "If an agent runs, check journalctl -u coalmine-agent on "
+		    "its node; a firewall may block the TCP port of "
+		    "collector.listen.",
 		    "no agent has ever connected");
 		return;
 	}
@@ -106,17 +107,17 @@ diags_check_agents(struct api *api, json_t *list)
 	}
 	if (away.count > 0)
 		diags_put(list, "info",
-		    "Nothing to do: maintenance ends automatically; earlier "
-		    "with coalctl node maintain NODE --end.",
+		    "Nothing to do: maintenance ends automatically. To end it "
+		    "earlier: coalctl node maintain NODE --end.",
 		    "%zu of %zu nodes are in maintenance, not judged: %s",
 		    away.count, roster_count(r), diags_some_text(&away));
 	if (lost.count > 0 && clk_ns() - api->born_ns >= YOUNG_NS)
 		diags_put(list, lost.count == roster_count(r) ? "bad" : "warn",
 		    "Check that the node is up and its agent runs. On the "
 		    "node: systemctl restart coalmine-agent; journalctl -u "
-		    "coalmine-agent. A node that was removed: coalctl node "
-		    "forget NODE; one in repair: coalctl node maintain NODE "
-		    "--for 8h --reason TEXT.",
+		    "coalmine-agent. For a node that was removed: coalctl "
+		    "node forget NODE. For a node in repair: coalctl node "
+		    "maintain NODE --for 8h --reason TEXT.",
 		    "%zu of %zu agents are lost: %s", lost.count,
 		    roster_count(r), diags_some_text(&lost));
 }
@@ -183,9 +184,9 @@ diags_check_nics(struct api *api, json_t *list)
 				if (down.count == 0)
 					utf8_format(remedy, sizeof(remedy),
 					    "On %.64s: ip link set %.32s up; "
-					    "if it stays down, its cable or "
-					    "the switch's port: ethtool, "
-					    "ibstat.",
+					    "if the port stays down, check "
+					    "its cable and the switch's port "
+					    "with ethtool or ibstat.",
 					    n->name, name);
 				diags_some_add(&down, what);
 			}
@@ -300,9 +301,9 @@ diags_check_mpi(struct roster *r, const char *name, const json_t *versions,
 		    diags_some_text(&others));
 	if (without.count > 0 && without.count < have)
 		diags_put(list, "info",
-		    "Install it there, or build its engine with "
-		    "coalmine-build-probe(8); campaigns with this MPI skip "
-		    "these nodes.",
+		    "Install this MPI on these nodes, or build a probe engine "
+		    "for it with coalmine-build-probe(8); campaigns with this "
+		    "MPI skip these nodes.",
 		    "%zu nodes do not have %.40s, which %zu have: %s",
 		    without.count, name, have, diags_some_text(&without));
 }
@@ -361,7 +362,7 @@ diags_check_networks(struct api *api, json_t *list)
 		snprintf(remedy, sizeof(remedy),
 		    "Set mpi.net in coalmine-agent.conf of the nodes to the "
 		    "network of jobs, for example mpi.net = %s; otherwise "
-		    "ranks may use all of them.",
+		    "ranks may use all these networks.",
 		    json_string_value(json_array_get(nets, 0)));
 		diags_put(list, "info", remedy,
 		    "nodes share %zu networks (%s), but mpi.net does not "
@@ -415,7 +416,8 @@ diags_check_clocks(struct api *api, json_t *list)
 	}
 	if (skewed.count > 0)
 		diags_put(list, "warn",
-		    "There: systemctl enable --now chrony; chronyc tracking.",
+		    "On these nodes: systemctl enable --now chrony; chronyc "
+		    "tracking.",
 		    "clocks differ from the collector's by over %d s: %s",
 		    (int)(SKEW_NS / (int64_t)CLK_NS_PER_S),
 		    diags_some_text(&skewed));
@@ -433,9 +435,10 @@ diags_check_own_clock(struct api *api, json_t *list)
 		return;
 	clk_unix_format(clk_unix_ns(), now, sizeof(now));
 	diags_put(list, "bad",
-	    "If that time is wrong: systemctl enable --now chrony. Else "
-	    "coalctl pki renew for the node; journalctl -u coalmined names the "
-	    "rejected nodes.",
+	    "If the clock of this host is wrong: systemctl enable --now "
+	    "chrony. Otherwise renew the certificates of the rejected nodes "
+	    "with coalctl pki renew; journalctl -u coalmined names these "
+	    "nodes.",
 	    "%u connections were rejected because of the dates in a "
 	    "certificate, the last from %s; the clock of this host is %s",
 	    dated.count, dated.addr, now);
@@ -516,7 +519,8 @@ diags_check_store(struct api *api, json_t *list)
 		    "store: %s", health.alarm);
 	if (health.dropped_rows > 0)
 		diags_put(list, "warn",
-		    "The disk is too slow or too busy: iostat -x 5.",
+		    "The disk of collector.state_dir is too slow or too busy: "
+		    "check it with iostat -x 5.",
 		    "store: %" PRIu64 " rows were dropped",
 		    health.dropped_rows);
 }
@@ -618,8 +622,8 @@ diags_check_judged(struct api *api, json_t *list)
 		    "no campaign that judges nodes is enabled");
 	else if (judged == 0 && next_unix_ns != 0)
 		diags_put(list, "info",
-		    "Nothing to do: a verdict takes three rounds. For one now: "
-		    "coalctl campaign run watch.",
+		    "Nothing to do: a verdict takes three rounds. To measure "
+		    "now: coalctl campaign run watch.",
 		    "nodes are not measured yet, first rounds at %s", at);
 }
 
@@ -698,8 +702,9 @@ diags_check_silence(struct api *api, json_t *list)
 			    ago, sizeof(ago));
 			diags_put(list, "warn",
 			    c == CAUSE_BUDGET
-				? "coalctl schedule forecast shows what does "
-				  "not fit."
+				? "coalctl schedule forecast shows which "
+				  "starts exceed the budget or are in a "
+				  "blackout."
 				: remedy,
 			    news->count == 1
 				? "%" PRIu64 " run was %s, %s ago: %s"
@@ -890,7 +895,7 @@ diags_check_sinks(struct api *api, json_t *list)
 				: "it accepts events too slowly");
 		if (s.expired + s.refused > 0)
 			diags_put(list, "warn",
-			    "journalctl -u coalmined names them.",
+			    "journalctl -u coalmined names these events.",
 			    "sink %s: %" PRIu64 " events were not sent", s.name,
 			    s.expired + s.refused);
 	}

@@ -219,8 +219,9 @@ admit_keep_one_version(const struct run *r, struct candidates *c)
 			c->nodes[kept++] = n;
 		} else if (c->err.text[0] == '\0') {
 			err_say(&c->err,
-			    "%s has version %.60s, others have %.60s: a run "
-			    "uses nodes of one version",
+			    "%s has version %.60s, but other nodes have "
+			    "%.60s: all nodes of a run must have the same "
+			    "version",
 			    n->name, admit_software_of(n), most);
 		}
 	}

@@ -135,9 +135,11 @@ runs_hello(struct runs *rs, struct node *n, const json_t *runs)
 			wireup_hello(r, n);
 		if (r->resume_ns != 0 && heads) {
 			r->resume_ns = 0;
-			log_info("run %s: its head %s is back, %s", r->id,
-			    n->name,
-			    there ? "the run continues" : "without it");
+			log_info("run %s: the agent of head node %s has "
+				 "reconnected; %s",
+			    r->id, n->name,
+			    there ? "the run continues"
+				  : "it no longer has the run");
 		}
 	}
 }

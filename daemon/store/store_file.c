@@ -202,8 +202,9 @@ store_file_migrate(sqlite3 *db, const char *path, const struct embed *steps)
 
 	store_file_drop_copies(path, newest);
 	if (version > newest) {
-		log_warnx("store: %s has schema version %d, this program knows "
-			  "up to %d: install the newer program",
+		log_warnx("store: %s has schema version %d, but this program "
+			  "supports versions up to %d: install the newer "
+			  "program",
 		    path, version, newest);
 		return -ENOTSUP;
 	}
@@ -418,7 +419,8 @@ store_file_backup_check(sqlite3 *db, const char *name, struct err *err)
 		    "%.300s is not a store of a collector", name);
 	if (version > store_file_newest_version(embed_steps))
 		return err_set(err, -ENOTSUP,
-		    "%.300s has schema version %d, this program knows up to %d",
+		    "%.300s has schema version %d, but this program supports "
+		    "versions up to %d",
 		    name, version, store_file_newest_version(embed_steps));
 	rc = store_file_quick_check(db, err);
 	if (rc < 0)

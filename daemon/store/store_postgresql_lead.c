@@ -473,8 +473,8 @@ store_postgresql_lead_migrate(struct pg *s, const struct embed *steps,
 		newest++;
 	if (version > newest)
 		return err_set(err, -ENOTSUP,
-		    "store.url: schema %.60s has version %d, this program "
-		    "knows up to %d: install the newer program",
+		    "store.url: schema %.60s has version %d, but this program "
+		    "supports versions up to %d: install the newer program",
 		    s->schema, version, newest);
 	for (int i = version; rc == 0 && i < newest; i++) {
 		char *step = pg_translate((const char *)steps[i].bytes, NULL);
