@@ -147,7 +147,7 @@ test_tokens(void **state)
 	enroll_close(e);
 	e = open_it();
 	ask(e, any, "x2", k[2], NULL);
-	ask(e, any, "x3", k[3], "used already");
+	ask(e, any, "x3", k[3], "already used");
 	ask(e, any, "x1", k[1], NULL);
 	/* invalid names */
 	ask(e, any, "x*", k[1], "invalid node name");

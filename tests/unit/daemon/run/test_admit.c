@@ -126,7 +126,7 @@ test_versions(void **state)
 	fix_submitted(run, whole);
 	fix_pass(40, NULL);
 	fix_failed(run, RUN_MISSED, CAUSE_TOO_FEW_NODES,
-	    "n1 has version 9.0, others have 0");
+	    "n1 has version 9.0, but other nodes have 0");
 	fix_teardown();
 }
 
