@@ -153,7 +153,7 @@ test_tokens(void **state)
 	ask(e, any, "x*", k[1], "invalid node name");
 	ask(e, any,
 	    "a23456789012345678901234567890123456789012345678901234567890",
-	    k[3], "used already");
+	    k[3], "already used");
 	for (int i = 0; i < 4; i++)
 		EVP_PKEY_free(k[i]);
 	enroll_close(e);
