@@ -383,7 +383,7 @@ const struct verb verbs_baseline[] = {
 	    baseline_pin },
 	{ "baseline", "show", "[NAME]", 0, 1, "json where sort", "",
 	    "List the baselines, or show one.",
-	    "The collector maintains the baseline recent automatically.",
+	    "The collector updates the baseline named recent automatically.",
 	    baseline_show },
 	{ "baseline", "diff", "NAME [RUN]", 1, 2, "json margin", "",
 	    "Compare a run with a baseline.",

@@ -110,8 +110,8 @@ const struct verb verbs_events[] = {
 	{ "events", NULL, "", 0, 0, "json all kind limit follow where", "",
 	    "Print events: changes of runs, agents and verdicts, "
 	    "orders, alarms.",
-	    "Of each run the newest event is printed, with --all every "
-	    "event. --json and --follow have every event.",
+	    "Only the newest event of each run is printed; --all, --json and "
+	    "--follow print every event.",
 	    events },
 	{ 0 },
 };

@@ -382,13 +382,13 @@ const struct verb verbs_node[] = {
 	    "exit code is 1 if some nodes are not ready.",
 	    node_upgrade_check },
 	{ "node", "maintain", "HOSTS", 1, 1, "for reason end", "nodes",
-	    "Put nodes into maintenance, or end it.",
+	    "Put nodes into maintenance, or end their maintenance.",
 	    "A node in maintenance is not chosen for runs, is not judged and "
-	    "raises no alarm, whether its agent is connected or not. Its open "
-	    "case ends. A run that uses the node continues. Maintenance ends "
-	    "automatically after --for; a second order replaces the first. It "
-	    "survives restarts and failover of the collector. Lists show the "
-	    "state maintenance.",
+	    "raises no alarm, whether its agent is connected or not. An open "
+	    "incident of the node is closed. A run that uses the node "
+	    "continues. Maintenance ends automatically after --for; a second "
+	    "order replaces the first. Maintenance survives restarts and "
+	    "failover of the collector. Lists show the state maintenance.",
 	    node_maintain },
 	{ "node", "forget", "HOSTS", 1, 1, "", "nodes",
 	    "Remove nodes that no longer exist.",

@@ -249,11 +249,11 @@ const struct verb verbs_pki[] = {
 	{ "pki", "token", "", 0, 0, "node any uses for json", "",
 	    "Create an enrolment token and print the command for the "
 	    "node.",
-	    "A node without a certificate gets one with this token, "
-	    "which its agent reads from the file of agent.enroll. The "
-	    "collector must have enroll.ca; it stores only a hash of "
-	    "the token. For each node name a token is valid for one "
-	    "key.",
+	    "With this token, the agent of a node without a certificate "
+	    "requests one. The agent reads the token from the file of "
+	    "agent.enroll. On the collector, enroll.ca must be set; the "
+	    "collector stores only a hash of the token. For each node name a "
+	    "token is valid for one key.",
 	    pki_verb_token },
 	{ "pki", "issue", "DIR NAMES", 2, 2, "role san days", "file",
 	    "Issue a certificate, DIR/NAME.pem and DIR/NAME.key, for every "
@@ -277,8 +277,8 @@ const struct verb verbs_pki[] = {
 	    "renamed to *.revoked; the name can be issued again, with a new "
 	    "key. Certificates of that name that the collector has issued by "
 	    "enrolment are revoked too. The name enroll means the authority "
-	    "for enrolment; revoking it revokes every certificate that it has "
-	    "signed.",
+	    "for enrolment; revoking this authority revokes every certificate "
+	    "that it has signed.",
 	    pki_verb_revoke },
 	{ "pki", "list", "DIR", 1, 1, "json where sort", "file",
 	    "List the certificates of a directory and their expiry.",
