@@ -85,8 +85,9 @@ const char *const machines_vias[MACHINES_VIA_MAX] = {
 	"between the same two ranks wait for each other."
 #define TEXT_ACROSS                                                            \
 	"Share of the narrowest link that a transfer between nodes reaches."
-#define TEXT_WITHIN "The same within a node."
-#define TEXT_SELF   "Share of the memory rate that a copy within a rank reaches."
+#define TEXT_WITHIN                                                            \
+	"Share of the narrowest link that a transfer within a node reaches."
+#define TEXT_SELF "Share of the memory rate that a copy within a rank reaches."
 
 /* section, key, type, min, max, allowed, default, unit, text */
 const struct conf_row options_machine[] = {

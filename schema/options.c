@@ -45,8 +45,7 @@ const struct conf_row options_daemon[] = {
 	    "example 10s with 20,000 nodes." },
 	{ "collector", "silence", CONF_SPAN, 0.5, 600, NULL, "10s", "s",
 	    "Timeout of agents: an agent without contact for this long is "
-	    "lost. If 2.5 heartbeat intervals are longer, they are the "
-	    "timeout." },
+	    "lost. The timeout is at least 2.5 heartbeat intervals." },
 	{ "cluster", "name", CONF_STRING, 0, 40, NULL, "", "",
 	    "Name of the cluster, if a site has several: letters a to z, "
 	    "digits and _, starting with a letter. All collectors of one "
@@ -61,8 +60,8 @@ const struct conf_row options_daemon[] = {
 	{ "tls", "ca", CONF_STRING, 1, 4000, NULL, "/etc/coalmine/pki/ca.pem",
 	    "",
 	    "Certificate of the site's authority, which signs the "
-	    "certificates of collectors, agents and users. Every holder of "
-	    "one with role operator can start and stop runs." },
+	    "certificates of collectors, agents and users. Every holder of a "
+	    "certificate with role operator can start and stop runs." },
 	{ "tls", "cert", CONF_STRING, 1, 4000, NULL,
 	    "/etc/coalmine/pki/collector.pem", "",
 	    "Certificate of this collector." },
@@ -77,9 +76,9 @@ const struct conf_row options_daemon[] = {
 	    "checked." },
 	{ "enroll", "ca", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Certificate of the authority for enrolment, which signs the "
-	    "certificates of new nodes and of agents that renew theirs: "
-	    "enroll.pem, as made by coalctl pki enroller. Empty: enrolment "
-	    "is disabled." },
+	    "certificates of new nodes and of agents that renew their "
+	    "certificates: enroll.pem, as made by coalctl pki enroller. "
+	    "Empty: enrolment is disabled." },
 	{ "enroll", "key", CONF_STRING, 1, 4000, NULL,
 	    "/etc/coalmine/pki/enroll.key", "",
 	    "Private key of enroll.ca. If the collector cannot read the "
@@ -141,9 +140,10 @@ const struct conf_row options_daemon[] = {
 	    "accept it. Then it is dropped and counted. At most "
 	    "store.retention." },
 	{ "events", "behind", CONF_SPAN, 5, 365 * DAY_S, NULL, "10m", "s",
-	    "Maximum delay of a sink (a webhook, NATS or Kafka). If its "
-	    "oldest event has waited for longer, coalctl diags reports it, "
-	    "and so does an event to the other sinks." },
+	    "Maximum delay of a sink (a webhook, NATS or Kafka). If the "
+	    "oldest event of a sink has waited for longer, coalctl diags "
+	    "reports the sink, and the other sinks receive an event about "
+	    "this." },
 	{ "events", "ca", CONF_STRING, 0, 4000, NULL, "", "",
 	    "File with the authorities (PEM) that sign the certificates of "
 	    "sinks. Empty: the system's authorities." },
@@ -169,11 +169,12 @@ const struct conf_row options_daemon[] = {
 	    "Schema in the database of store.url. If cluster.name is set, "
 	    "that name is used instead." },
 	{ "store", "lease", CONF_SPAN, 0, 3600, NULL, "0s", "s",
-	    "Leader lease, at least 2s, for failover between collectors of one "
-	    "cluster with the same store.url and store.schema. If the active "
-	    "collector cannot reach the database for this long, it stops "
-	    "giving orders and a standby takes over. Set it on all of them. "
-	    "0s: no standby; a second collector is rejected." },
+	    "Leader lease, at least 2s, for failover between collectors of "
+	    "one cluster with the same store.url and store.schema. If the "
+	    "active collector cannot reach the database for this long, it "
+	    "stops giving orders and a standby takes over. Set the same value "
+	    "on all these collectors. 0s: no standby; a second collector is "
+	    "rejected." },
 	{ "store", "retention", CONF_SPAN, 3600, 3650 * DAY_S, NULL, "90d", "s",
 	    "Age at which records are deleted. While the clock is more than "
 	    "a day ahead of the newest stored record, nothing is deleted, "
@@ -270,9 +271,10 @@ const struct conf_row options_daemon[] = {
 	    "Whether agents continuously send each other UDP echoes (the "
 	    "mesh), to measure latency and loss." },
 	{ "mesh", "interval", CONF_SPAN, 1, DAY_S, NULL, "5m", "s",
-	    "Length of an epoch of the mesh. At its end one record is "
-	    "written for pairs of nodes on one leaf and one for pairs on "
-	    "different leaves, and every node gets new targets." },
+	    "Length of a measurement period (epoch) of the mesh. At the end "
+	    "of each epoch one record is written for pairs of nodes on one "
+	    "leaf and one for pairs on different leaves, and every node gets "
+	    "new targets." },
 	{ "mesh", "port", CONF_INT, 1, PORT_MAX, NULL, "17702", "",
 	    "UDP port on which agents answer the echoes of other agents." },
 	{ "mesh", "net", CONF_STRING, 0, 100, NULL, "", "",
@@ -330,9 +332,9 @@ const struct conf_row options_daemon[] = {
 	    "Maximum number of confirmation runs in an hour; each uses six "
 	    "nodes." },
 	{ "verdict", "follow_up", CONF_INT, 0, 1000, NULL, "20", "1",
-	    "Maximum number of follow-up runs in an hour. Such a run "
-	    "measures again, within a minute, a node or leaf that took at "
-	    "least 1.5 times as long as usual in one round, or that did "
+	    "Maximum number of follow-up runs in an hour. Such a run measures "
+	    "a node or leaf again within a minute, if it took at least 1.5 "
+	    "times as long as usual in one round, or if it was that slow "
 	    "before and is normal again. 0: wait for the next rounds." },
 	{ "verdict", "baseline", CONF_STRING, 1, 63, NULL, "commissioning", "",
 	    "Name of the pinned baseline with which nodes are compared; see "
@@ -529,9 +531,9 @@ const struct conf_row options_probe[] = {
 	{ "probe", "engine", CONF_STRING, 1, 4000, NULL, NULL, "",
 	    "Path of the probe engine that was built with this MPI." },
 	{ "probe", "bin", CONF_STRING, 0, 4000, NULL, "", "",
-	    "Directory of the launcher (mpirun or mpiexec.hydra) of this "
-	    "MPI, whose version is reported. Empty: it has no launcher, as "
-	    "Cray MPICH." },
+	    "Directory of the launcher (mpirun or mpiexec.hydra) of this MPI, "
+	    "whose version is reported. Empty: the MPI has no launcher, for "
+	    "example Cray MPICH." },
 	{ "probe", "wireup", CONF_CHOICE, 0, 0, "auto|pmix|pmi", "auto", "",
 	    "Interface by which ranks of this MPI find each other at the "
 	    "start: PMIx (pmix), or PMI-1 and PMI-2 (pmi). auto: pmix for "
@@ -556,7 +558,7 @@ const struct conf_row options_scan[] = {
 	{ "scan", "expect", CONF_STRING, 0, 400, NULL, "", "",
 	    "Expected rate in each direction while a node sends and receives "
 	    "at the same time, for example 200gbit or 25GB/s; or a machine "
-	    "file of coalmine-machine(5). A node below 85 % of it is "
+	    "file of coalmine-machine(5). A node below 85 % of this rate is "
 	    "reported. Empty: nodes are only compared with each other." },
 	{ "scan", "device", CONF_CHOICE, 0, 0, NAMES_DEVICES, "host", "",
 	    "Memory of the message buffers. GPU memory requires an MPI that "

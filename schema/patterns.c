@@ -215,7 +215,7 @@ const struct conf_row options_campaign[] = {
 	{ "collective", "tune", CONF_CHOICE, 0, 0, "no|auto", "no", "",
 	    "auto: options form, exchange, hierarchy, stripe, ring, depth and "
 	    "via that are not set are chosen by prediction for the machine. "
-	    "no: they have their defaults." },
+	    "no: these options have their defaults." },
 	{ "collective", "table", CONF_STRING, 0, 4000, NULL, "", "",
 	    "Path of a file in which tune = auto stores its measurements and "
 	    "the shapes that it has chosen. Later runs read this file and do "
@@ -316,14 +316,14 @@ const struct conf_row options_campaign[] = {
 	{ "multipath", "share", CONF_STRING, 1, 800, NULL, "auto", "",
 	    "Shares of the message for the paths other than the direct one, "
 	    "separated by commas: first the path through the host, then each "
-	    "relay. auto: chosen by the model." },
+	    "relay. auto: calculated from the rates and fixed costs of the "
+	    "paths (options direct_rate to chunk_setup)." },
 	{ "multipath", "chunks", CONF_INT, 0, PATHS_CHUNKS_MAX, NULL, "0",
 	    "chunks",
 	    "Number of chunks on each path through the host or a relay. 0: "
-	    "chosen by the model." },
+	    "calculated from the rates and fixed costs of the paths." },
 	{ "multipath", "chunks_max", CONF_INT, 1, PATHS_CHUNKS_MAX, NULL, "64",
-	    "chunks",
-	    "Maximum number of chunks on a path that the model may choose." },
+	    "chunks", "Maximum number of chunks on a path with chunks = 0." },
 	{ "multipath", "streams", CONF_INT, 1, 64, NULL, "8", "streams",
 	    "Number of chunks of a path in flight at the same time, each "
 	    "with a separate staging buffer." },
@@ -335,28 +335,37 @@ const struct conf_row options_campaign[] = {
 	    "2 and up." },
 	{ "multipath", "direct_rate", CONF_REAL, 0.001, RATE_MAX, NULL, "72",
 	    "GB/s",
-	    "Rate of the direct path between the two devices, for the model." },
+	    "Rate of the direct path between the two devices. It is used to "
+	    "calculate share = auto and chunks = 0." },
 	{ "multipath", "direct_setup", CONF_SPAN, 0, 10, NULL, "10us", "s",
-	    "Fixed cost of a copy on the direct path, for the model." },
+	    "Fixed cost of a copy on the direct path. It is used to calculate "
+	    "share = auto and chunks = 0." },
 	{ "multipath", "host_in", CONF_REAL, 0.001, RATE_MAX, NULL, "61",
 	    "GB/s",
-	    "Rate from the sending device to its host, for the model." },
+	    "Rate from the sending device to its host. It is used to "
+	    "calculate share = auto and chunks = 0." },
 	{ "multipath", "host_out", CONF_REAL, 0.001, RATE_MAX, NULL, "61",
 	    "GB/s",
-	    "Rate from the host to the receiving device, for the model." },
+	    "Rate from the host to the receiving device. It is used to "
+	    "calculate share = auto and chunks = 0." },
 	{ "multipath", "host_setup", CONF_SPAN, 0, 10, NULL, "15us", "s",
-	    "Fixed cost of starting the path through the host, for the "
-	    "model." },
+	    "Fixed cost of starting the path through the host. It is used to "
+	    "calculate share = auto and chunks = 0." },
 	{ "multipath", "relay_in", CONF_REAL, 0.001, RATE_MAX, NULL, "72",
-	    "GB/s", "Rate from the sending device to a relay, for the model." },
+	    "GB/s",
+	    "Rate from the sending device to a relay. It is used to "
+	    "calculate share = auto and chunks = 0." },
 	{ "multipath", "relay_out", CONF_REAL, 0.001, RATE_MAX, NULL, "72",
 	    "GB/s",
-	    "Rate from a relay to the receiving device, for the model." },
+	    "Rate from a relay to the receiving device. It is used to "
+	    "calculate share = auto and chunks = 0." },
 	{ "multipath", "relay_setup", CONF_SPAN, 0, 10, NULL, "15us", "s",
-	    "Fixed cost of starting a path through a relay, for the model." },
+	    "Fixed cost of starting a path through a relay. It is used to "
+	    "calculate share = auto and chunks = 0." },
 	{ "multipath", "chunk_setup", CONF_SPAN, 0, 10, NULL, "10us", "s",
-	    "Fixed cost of a chunk on each of its two copies (to the host or "
-	    "relay, and from it), for the model." },
+	    "Fixed cost of each of the two copies of a chunk (to the host or "
+	    "relay, and from it). It is used to calculate share = auto and "
+	    "chunks = 0." },
 	{ "multipath", "tune", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "Whether to tune the paths: one rank copies between two devices "
 	    "of measure.device, by one path and by several, for a range of "
@@ -415,10 +424,10 @@ const struct conf_row options_campaign[] = {
 	{ "measure", "device", CONF_CHOICE, 0, 0, NAMES_DEVICES, "host", "",
 	    "Memory of the message buffers: host memory or GPU memory." },
 	{ "measure", "gpu_aware", CONF_CHOICE, 0, 0, "auto|yes|no", "auto", "",
-	    "Whether pointers to GPU memory are passed to the MPI. auto: if "
-	    "it reports support on all ranks. yes and no override its "
-	    "report. The first byte is verified; if it is wrong, messages go "
-	    "through pinned host memory." },
+	    "Whether pointers to GPU memory are passed to the MPI. auto: yes "
+	    "if the MPI reports support on all ranks. yes and no override "
+	    "this report. The first byte is verified; if it is wrong, "
+	    "messages go through pinned host memory." },
 	{ "measure", "via", CONF_CHOICE, 0, 0, "auto|mpi|xccl", "auto", "",
 	    "Transport of canaries and congestors on a device: the MPI, or "
 	    "NCCL or RCCL. auto: mpi if it accepts pointers to device memory, "
@@ -433,8 +442,8 @@ const struct conf_row options_campaign[] = {
 	    "are chosen. Empty: none." },
 	{ "measure", "bounds", CONF_BOOL, 0, 0, NULL, "no", "",
 	    "Whether the bandwidth between two nodes and of the link of each "
-	    "node is measured before collectives. The upper bounds that "
-	    "follow are reported." },
+	    "node is measured before collectives. The report then has the "
+	    "upper bounds for the bandwidth of the collectives." },
 	{ "measure", "sizes", CONF_STRING, 0, 200, NULL, "", "",
 	    "Message sizes to measure, in place of the size of the probe: a "
 	    "list, such as 4,64K, or the first size, the last one and a "

@@ -8,9 +8,10 @@
 
 const struct conf_row options_promise[] = {
 	{ "promise", "about", CONF_STRING, 0, 400, NULL, "", "",
-	    "The cluster, in a few words." },
+	    "Short description of the cluster." },
 	{ "promise", "source", CONF_STRING, 0, 400, NULL, "", "",
-	    "Who promised it, for example the number of a contract." },
+	    "Source of the promised values, for example the number of a "
+	    "contract." },
 	{ "promise", "nodes", CONF_STRING, 0, 100000, NULL, "all", "",
 	    "Nodes of the promise: all, or a hostlist. Nodes of another class "
 	    "have their own file." },

@@ -844,7 +844,8 @@ incident_load_one(struct diagnosis *d, const json_t *o)
 	    incident_load_subject(d, o, s, &kind, &index) < 0 ||
 	    incident_find(d, kind, index) != NULL) {
 		incident_load_refuse(d, o,
-		    "its subject or measurement is unknown to this collector");
+		    "this collector does not know the node, leaf, link or "
+		    "measurement of the verdict");
 		return;
 	}
 	/* Stuck exchanges and dead paths are detected again if they still

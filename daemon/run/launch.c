@@ -371,7 +371,7 @@ launch_first_tick(struct run *r, uint64_t now_ns)
 	}
 	run_sign(r, SYMPTOM_DEADLINE, RUN_NONSTART, CAUSE_LAUNCH, r->start_ns,
 	    "no record within %s; %s%s", span,
-	    waits[0] != '\0' ? "waiting: " : "its launcher is running", waits);
+	    waits[0] != '\0' ? "waiting: " : "the launcher is running", waits);
 }
 
 void
