@@ -147,8 +147,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "Differences up to this share count as the same, 0% to "
 	    "100%. Default: 5%." },
 	[OPT_NODE] = { "node", 0, "NAMES", 0,
-	    "Nodes that the token is valid for, a host list; each can "
-	    "use it once." },
+	    "Nodes that the token is valid for, a host list; each node can "
+	    "use the token once." },
 	[OPT_NODES] = { "nodes", 0, "NAMES", 0,
 	    "Nodes of the job, a host list, for example n[017-032]." },
 	[OPT_OP] = { "op", 0, "COLLECTIVE", 0,
@@ -186,8 +186,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "Role of the certificate's holder.",
 	    "agent|collector|reader|operator" },
 	[OPT_SAN] = { "san", 0, "NAME", 0,
-	    "DNS name or IP address for the certificate, in addition "
-	    "to its own name. Can be repeated." },
+	    "DNS name or IP address for the certificate, in addition to the "
+	    "name of its holder. Can be repeated." },
 	[OPT_SINCE] = { "since", 0, "AGO", 0,
 	    "Show only what happened within this time, for example "
 	    "90m, 12h or 7d." },
@@ -223,8 +223,8 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "spool_bytes>1e6, inventory.cores<64. Can be repeated; all "
 	    "must match." },
 	[OPT_WITHIN] = { "within", 0, "SPAN", 0,
-	    "Time limit, 5s to 10m. The results so far are printed "
-	    "when it is reached. Default: 20s." },
+	    "Time limit, 5s to 10m. When this limit is reached, the results "
+	    "so far are printed. Default: 20s." },
 };
 
 static int

@@ -83,14 +83,13 @@ check(struct ctl *c)
 const struct verb verbs_check[] = {
 	{ "check", NULL, "", 0, 0, "local file fail-on", "",
 	    "Run a health check on a node from the last verdict of its agent.",
-	    "The check reads the verdict from a file that the agent "
-	    "writes, and contacts no collector (--local, required). It "
-	    "can be used as Slurm's HealthCheckProgram, in a prolog or "
-	    "in NHC. The exit code is 0 for ok, 1 for warn (outlier), "
-	    "2 for bad and 3 for unknown: the node was not measured "
-	    "recently, or the agent has no contact with the collector. "
-	    "With --fail-on=bad every verdict except bad has exit code "
-	    "0, as a prolog needs it.",
+	    "The check reads the verdict from a file that the agent writes, "
+	    "and contacts no collector (--local, required). The check can be "
+	    "used as Slurm's HealthCheckProgram, in a prolog or in NHC. The "
+	    "exit code is 0 for ok, 1 for warn (outlier), 2 for bad and 3 for "
+	    "unknown: the node was not measured recently, or the agent has no "
+	    "contact with the collector. With --fail-on=bad every verdict "
+	    "except bad has exit code 0, as a prolog needs it.",
 	    check },
 	{ 0 },
 };

@@ -134,8 +134,8 @@ const struct verb verbs_db[] = {
 	    "Write the rows of a damaged SQLite store that can be read into a "
 	    "new file, for db restore.",
 	    "DAMAGED is not changed and needs its DAMAGED-wal, if it has one. "
-	    "Rows saved and lost are reported for each table. Exit code 1 when "
-	    "something was lost.",
+	    "Rows saved and lost are reported for each table. The exit code "
+	    "is 1 if rows were lost.",
 	    collector_db_recover },
 	{ "db", "check", "", 0, 0, "json", "",
 	    "Check the integrity of the store.",
@@ -197,7 +197,7 @@ const struct verb verbs_diags[] = {
 	{ "diags", NULL, "", 0, 0, "json", "",
 	    "List problems of the collector and its agents, with remedies.",
 	    "The exit code is 0 if there is no problem, 1 if the worst "
-	    "one is a warning, and 2 if it is an error.",
+	    "problem is a warning, and 2 if the worst problem is an error.",
 	    collector_diags },
 	{ 0 },
 };

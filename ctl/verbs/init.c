@@ -487,18 +487,16 @@ const struct verb verbs_init[] = {
 	    "Set up a collector on this machine and print the command "
 	    "that enrols nodes.",
 	    "The verb creates the site's authority, certificates and "
-	    "configuration, and starts the collector. DIR is the "
-	    "directory of coalmined.conf, /etc/coalmine by default. "
-	    "Existing files are not changed, so the verb can be "
-	    "repeated. Nodes connect to the first --san; without it to "
-	    "the host name, if that resolves to this host, otherwise "
-	    "to its first address. If the host has no IPv4 address, "
-	    "collector.listen is set to [::]:17700. If sinfo works, "
-	    "slurm.idle is set to yes. The token is valid for any node "
-	    "unless --node lists the nodes. It enrols each of these once, "
-	    "or 1000 nodes without --node, unless --uses is given. Under "
-	    "systemd the "
-	    "collector is enabled and started.",
+	    "configuration, and starts the collector. DIR is the directory of "
+	    "coalmined.conf, /etc/coalmine by default. Existing files are not "
+	    "changed, so the verb can be repeated. Nodes connect to the first "
+	    "--san; without it to the host name, if that resolves to this "
+	    "host, otherwise to its first address. If the host has no IPv4 "
+	    "address, collector.listen is set to [::]:17700. If sinfo works, "
+	    "slurm.idle is set to yes. The token is valid for any node unless "
+	    "--node lists the nodes. The token enrols each listed node once; "
+	    "without --node it enrols up to 1000 nodes. --uses changes this "
+	    "number. Under systemd the collector is enabled and started.",
 	    init },
 	{ 0 },
 };

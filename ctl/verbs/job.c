@@ -615,14 +615,14 @@ const struct verb verbs_job[] = {
 	{ "job", "cost", "[NAME]", 0, 1, "json since by", "",
 	    "Show by how much jobs with the same name slow down other "
 	    "jobs.",
-	    "Measurements of canaries that share uplinks with a job "
-	    "are compared with those of canaries that do not, before "
-	    "and after the job's traffic starts or ends. The result is "
-	    "for all jobs with the same name. The same comparison at "
-	    "random moments shows how large differences by chance are. "
-	    "A line that begins with costs names jobs that slow down "
-	    "others by more than that. --by week prints a line for "
-	    "each week from Monday, --by job a line for each job.",
+	    "Measurements of canaries that share uplinks with a job are "
+	    "compared with those of canaries that do not, before and after "
+	    "the job's traffic starts or ends. The result is for all jobs "
+	    "with the same name. The same comparison at random moments shows "
+	    "how large differences by chance are. A line that begins with "
+	    "costs names jobs that slow down others by more than chance "
+	    "explains. --by week prints a line for each week from Monday, "
+	    "--by job a line for each job.",
 	    job_cost },
 	{ "job", "worst", "", 0, 0, "json limit since where sort", "",
 	    "List the jobs that lost the most time to slow nodes or "
@@ -637,15 +637,14 @@ const struct verb verbs_job[] = {
 	    "",
 	    "Print one line about a job: the bandwidth of its nodes "
 	    "and its node-hours.",
-	    "It is meant for the owner of the job, after its end. The "
-	    "line has the lowest bandwidth of the job's slowest node "
-	    "or leaf while it ran, as a share of the bandwidth of "
-	    "normal ones; the node-hours of the job, and those in "
-	    "which a node or leaf was slow; and the collective in "
-	    "which its programs spent the most time, if they measured "
-	    "it (agent.in_band). For a requeued job the last start "
-	    "counts. With --machine it also has the expected time of a "
-	    "collective, as printed by expect.",
+	    "The line is meant for the owner of the job, after the end of the "
+	    "job. The line has the lowest bandwidth of the job's slowest node "
+	    "or leaf while it ran, as a share of the bandwidth of normal "
+	    "ones; the node-hours of the job, and those in which a node or "
+	    "leaf was slow; and the collective in which its programs spent "
+	    "the most time, if they measured it (agent.in_band). For a "
+	    "requeued job the last start counts. With --machine it also has "
+	    "the expected time of a collective, as printed by expect.",
 	    job_epilog },
 	{ 0 },
 };

@@ -210,7 +210,7 @@ const struct verb verbs_run[] = {
 	    "Wait for the end of a run and show its progress.", NULL,
 	    run_watch },
 	{ "run", "cancel", "RUN", 1, 1, "", "runs",
-	    "End a run now. The results that it has sent so far are "
+	    "End a run now. The results that the run has sent so far are "
 	    "kept.",
 	    NULL, run_cancel },
 	{ 0 },

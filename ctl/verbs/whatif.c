@@ -472,14 +472,15 @@ const struct verb verbs_whatif[] = {
 	    "ranks-per-node slow",
 	    "", "Predict the effect of a slow, failed or drained part.",
 	    "The output has the expected time now and after the change, "
-	    "computed as by the verb expect, on the nodes of --nodes or --job, "
-	    "or on all nodes. The current rates of nodes and uplinks are taken "
-	    "from their newest measurements. Nodes that are down or drained "
-	    "are replaced by the best others. It lists the running jobs that "
-	    "become slower or stop. For a drain it compares the node-hours of "
-	    "draining with those of waiting until the repair, which is --for "
-	    "long. Cables need the collector's topology.leaves. coalctl(8) "
-	    "describes the method.",
+	    "computed as by the verb expect, on the nodes of --nodes or "
+	    "--job, or on all nodes. The current rates of nodes and uplinks "
+	    "are taken from their newest measurements. Nodes that are down or "
+	    "drained are replaced by the best other nodes. The output lists "
+	    "the running jobs that become slower or stop. For a drain the "
+	    "output compares the node-hours lost by draining with the "
+	    "node-hours lost by waiting for the repair, which takes as long "
+	    "as --for. A change of cables requires topology.leaves on the "
+	    "collector. coalctl(8) describes the method.",
 	    whatif },
 	{ 0 },
 };
