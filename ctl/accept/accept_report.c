@@ -235,7 +235,8 @@ accept_report_mtu(const json_t *report, const struct evidence *e,
 			state = ACCEPT_OPEN;
 			missing = mtu == 0
 			    ? "the node does not report the MTU of its NIC"
-			    : "its link has to hold its promise";
+			    : "the link of the node does not hold its "
+			      "promise, or is undetermined";
 		}
 		json_array_append_new(rows,
 		    accept_report_row("mtu", name, state,

@@ -125,8 +125,8 @@ seal_check(const json_t *report, const char *ca, char ret_name[256],
 	pki_cert_digest(cert, by);
 	if (strcmp(digest, member_text(seal, "sha256")) != 0)
 		rc = err_set(err, -EACCES,
-		    "the report was changed: its SHA-256 is %s, signed was "
-		    "%.64s",
+		    "the report was changed: SHA-256 of the report is %s, but "
+		    "the signature is for %.64s",
 		    digest, member_text(seal, "sha256"));
 	else if (strcmp(by, member_text(seal, "authority")) != 0)
 		rc = err_set(err, -EACCES,

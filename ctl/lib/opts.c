@@ -163,12 +163,12 @@ const struct opt_row opts_rows[OPT_MAX] = {
 	    "Set an option of the campaign for this run only. Can be "
 	    "repeated." },
 	[OPT_PLAN] = { "plan", 0, "PROBE OPTION=VALUE ...", 0,
-	    "Predict this plan of coalmine-plan(7) in place of a "
-	    "collective. Quote it as one argument, for example 'group "
+	    "Predict this plan of coalmine-plan(7) in place of a collective. "
+	    "Quote the plan as one argument, for example 'group "
 	    "count=1048576'." },
 	[OPT_RANKS] = { "ranks", 0, "COUNT", 0,
-	    "Number of ranks, for tables that do not contain it, 1 to "
-	    "10000000.",
+	    "Number of ranks of a table that does not contain this number, 1 "
+	    "to 10000000.",
 	    NULL, 1, 10000000 },
 	[OPT_RANKS_PER_NODE] = { "ranks-per-node", 0, "COUNT", 0,
 	    "Number of ranks on each node, 1 to 1024. Default: 1.", NULL, 1,

@@ -282,8 +282,8 @@ topograph_lldp_several_name(struct fabric *f, const char *port, const char *to,
 			strbuf_addf(&others, "%s%s",
 			    others.text == NULL ? "" : ", ",
 			    json_string_value(one));
-	rc = fabric_skip(f, "ports with several switches, one is taken", err,
-	    "port %s: %s, not %s", port, to, others.text);
+	rc = fabric_skip(f, "ports with several switches, only one is used",
+	    err, "port %s: %s, not %s", port, to, others.text);
 	strbuf_clear(&others);
 	return rc;
 }

@@ -221,7 +221,7 @@ advice_write(const json_t *told, const char *since, struct strbuf *sb)
 			names_verdicts[VERDICT_BAD]) == 0)
 			exclude[count++] = name;
 		strbuf_addf(sb,
-		    "# bandwidth: %.0f %% of that of normal "
+		    "# bandwidth: %.0f %% of the bandwidth of normal "
 		    "nodes%s%s\nscontrol update nodename=%s "
 		    "weight=%" JSON_INTEGER_FORMAT "\n",
 		    100 * member_number(row, "share"),

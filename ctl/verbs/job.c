@@ -447,7 +447,7 @@ job_epilog(struct ctl *c)
 	if (then == NULL)
 		printf("not measured");
 	else
-		printf("%.0f %% of that of normal nodes",
+		printf("%.0f %% of the bandwidth of normal nodes",
 		    100 * member_number(then, "share"));
 	member_foreach (then, "slow", i, row)
 		printf("%s%s %.0f %%%s", i == 0 ? " (" : ", ",

@@ -307,7 +307,8 @@ node_upgrade_wait(const json_t *node, char scratch[ERR_TEXT_BYTES])
 	if (run == NULL)
 		return NULL;
 	snprintf(scratch, ERR_TEXT_BYTES,
-	    "is in run %.64s: wait for its end, or cancel it", run);
+	    "is in run %.64s: wait for the end of the run, or cancel the run",
+	    run);
 	return scratch;
 }
 

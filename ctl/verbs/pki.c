@@ -133,7 +133,7 @@ pki_verb_revoke(struct ctl *c)
 	if (rc == EXIT_CODE_OK)
 		printf("copy %s/crl.pem to the file of the collector's "
 		       "tls.crl, "
-		       "then send it SIGHUP\n",
+		       "then send SIGHUP to the collector\n",
 		    c->args[0]);
 	return rc;
 }

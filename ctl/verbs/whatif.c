@@ -385,8 +385,8 @@ whatif_print_drain(const json_t *o)
 	    member_int(o, "jobs") > 0 ? "the running jobs" : "such a job",
 	    member_int(o, "jobs") > 0 ? "their" : "its");
 	if (share < 1)
-		printf("          draining costs less if they spend more than "
-		       "%.0f %% of their time in it\n",
+		printf("          draining costs less if jobs spend more than "
+		       "%.0f %% of their time in this operation\n",
 		    100 * share);
 	else
 		puts("          waiting costs less");

@@ -117,7 +117,7 @@ sed 's/"state": "fails"/"state": "holds"/' "$work/report.json" >"$work/changed"
 rc=$?
 check "a changed report: $rc" [ $rc = 3 ]
 check "a changed report: $(cat "$work/said")" grep -q \
-    "the report was changed: its SHA-256 is" "$work/said"
+    "the report was changed: SHA-256 of the report is" "$work/said"
 # Its author can sign anything, but not other records.
 "$coalctl" accept sign "$work/changed" "$pki"
 restart
