@@ -73,8 +73,9 @@ plugin_calls(const char *library, const struct plugin_call *calls, size_t count,
 	}
 	for (size_t i = 0; i < count; i++)
 		if (calls[i].must && dlsym(so, calls[i].symbol) == NULL) {
-			err_say(err, "%.100s is too old: it lacks %s", library,
-			    calls[i].symbol);
+			err_say(err,
+			    "%.100s is too old: function %s is missing",
+			    library, calls[i].symbol);
 			dlclose(so);
 			return NULL;
 		}

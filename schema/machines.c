@@ -114,15 +114,15 @@ const struct conf_row options_machine[] = {
 	{ "node", "switches", CONF_INT, 0, 64, NULL, "0", "switches",
 	    "Switches in the node: s0, s1 and so on." },
 	{ "memory", "rate", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
-	    "Memory of one device, reading and writing together. 0: no "
-	    "limit." },
+	    "Rate of the memory of one device, reading and writing together. "
+	    "0: no limit." },
 	{ "memory", "reduce", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
-	    "Bytes that a reduction reads and writes. 0: as rate." },
+	    "Rate at which a reduction reads and writes memory. 0: as rate." },
 	{ "memory", "launch", CONF_SPAN, 0, LATENCY_MAX, NULL, "0", "s",
 	    "Time to start the local operations of a step." },
 	{ "memory", "host", CONF_REAL, 0, RATE_MAX, NULL, "0", "GB/s",
-	    "Memory of one socket: bytes that others read from it and write to "
-	    "it. 0: no limit." },
+	    "Rate of the memory of one socket, for all reads and writes by "
+	    "other devices together. 0: no limit." },
 	LINKS("nvlink"),
 	LINKS("xgmi"),
 	LINKS("xelink"),

@@ -42,7 +42,7 @@ const struct test_row names_tests[CANARY_MAX] = {
 const struct congestor_row names_congestors[CONGESTOR_MAX] = {
 	[CONGESTOR_NONE] = { "none", "none", "no congestors at all" },
 	[CONGESTOR_IDLE] = { "idle", "Idle",
-	    "holds its nodes and sends nothing: the null variant" },
+	    "occupies its nodes and sends nothing, for comparison" },
 	[CONGESTOR_ALLTOALL] = { "alltoall", "Alltoall",
 	    "pairwise-exchange all-to-all" },
 	[CONGESTOR_INCAST] = { "incast", "Two-sided Incast",

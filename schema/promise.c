@@ -14,7 +14,7 @@ const struct conf_row options_promise[] = {
 	    "contract." },
 	{ "promise", "nodes", CONF_STRING, 0, 100000, NULL, "all", "",
 	    "Nodes of the promise: all, or a hostlist. Nodes of another class "
-	    "have their own file." },
+	    "need a separate file." },
 	{ "promise", "guessed", CONF_STRING, 0, 400, NULL, "", "",
 	    "Keys that no file or node reported, separated by commas. The "
 	    "report names them. Remove a key from the list after checking its "
@@ -41,8 +41,8 @@ const struct conf_row options_promise[] = {
 	    "Probability that any part of the report is wrongly passed, and "
 	    "probability that any part is wrongly failed." },
 	{ "accept", "found", CONF_REAL, 0.3, 0.99, NULL, "0.9", "1",
-	    "A part at this share of its promise is to be found with "
-	    "probability 0.95. It sets the number of rounds." },
+	    "A part at this share of its promised value is detected with "
+	    "probability 0.95. This share determines the number of rounds." },
 	{ "accept", "scatter", CONF_REAL, 0.001, 0.5, NULL, "0.02", "1",
 	    "Assumed relative difference of equal runs, for the number of "
 	    "rounds of the first judgement." },

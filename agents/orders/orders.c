@@ -112,7 +112,9 @@ orders_prepare(struct agent *ag, const json_t *msg, struct run **ret,
 	    (program != NULL && run_program_check(ag, program, err) < 0))
 		return CAUSE_UNSUPPORTED;
 	if (strcmp(mpi->wireup, "pmix") == 0 && access(ag->pmix, X_OK) < 0) {
-		err_say(err, "%.200s is missing or not executable; %s needs it",
+		err_say(err,
+		    "%.200s is missing or not executable, but ranks of %s "
+		    "need it to start",
 		    ag->pmix, mpi->name);
 		return CAUSE_UNSUPPORTED;
 	}

@@ -160,8 +160,8 @@ child_control_cb(evutil_socket_t fd, short what, void *arg)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		log_warnx("keeper with pid %d ended unexpectedly; its program "
-			  "counts as ended",
+		log_warnx("coalmine-keeper with pid %d ended unexpectedly; the "
+			  "program that it ran counts as ended",
 		    (int)c->keeper);
 		child_finish(c, -1);
 		return;

@@ -921,8 +921,8 @@ enroll_sign(struct enroll *e, const struct enroll_ask *ask, int64_t now_unix_s,
 		 * nothing. */
 		if (now_unix_s - from < (to - from) / 2)
 			rc = err_set(err, -EACCES,
-			    "its certificate can be renewed only in the second "
-			    "half of its validity");
+			    "the certificate of this node can be renewed only "
+			    "in the second half of its validity");
 	}
 	if (rc == 0)
 		rc = enroll_quota_check(e, ask->node, now_unix_s, err);

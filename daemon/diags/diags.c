@@ -137,8 +137,8 @@ diags_check_versions(struct api *api, json_t *list)
 	}
 	if (other.count > 0)
 		diags_put(list, "warn",
-		    "coalctl node upgrade-check shows whether they are "
-		    "compatible; on the node: apt-get install the same "
+		    "coalctl node upgrade-check shows whether the versions "
+		    "are compatible. On these nodes: apt-get install the same "
 		    "version.",
 		    "agents of another version than " COALMINE_VERSION ": %s",
 		    diags_some_text(&other));
@@ -248,8 +248,8 @@ diags_check_engines(struct api *api, json_t *list)
 	if (without.count > 0)
 		diags_put(list, "warn",
 		    "Install coalmine-probe-openmpi or coalmine-probe-mpich "
-		    "there, or build one for the site's MPI with "
-		    "coalmine-build-probe(8); then systemctl restart "
+		    "on these nodes, or build an engine for the site's MPI "
+		    "with coalmine-build-probe(8); then systemctl restart "
 		    "coalmine-agent.",
 		    "%zu nodes have no MPI with an engine and take no part in "
 		    "runs: %s",
@@ -462,11 +462,12 @@ diags_check_certificates(struct api *api, json_t *list)
 		    own[i].end_unix_s - now_s > API_EXPIRY_SOON_S)
 			continue;
 		diags_put(list, days < 0 ? "bad" : "warn",
-		    is_ca ? "Create another with coalctl pki init, add it to "
-			    "tls.ca everywhere, then issue all certificates "
-			    "again."
-			  : "coalctl pki renew DIR collector, then systemctl "
-			    "kill -s HUP --kill-who=main coalmined.",
+		    is_ca
+			? "Create another authority with coalctl pki init, add "
+			  "its ca.pem to tls.ca on all hosts, then issue all "
+			  "certificates again."
+			: "coalctl pki renew DIR collector, then systemctl "
+			  "kill -s HUP --kill-who=main coalmined.",
 		    days < 0 ? "the certificate of the %s expired %.0f days ago"
 			     : "the certificate of the %s ends in %.0f days",
 		    is_ca ? "authority (tls.ca)" : "collector (tls.cert)",
@@ -482,9 +483,10 @@ diags_check_certificates(struct api *api, json_t *list)
 	}
 	if (soon.count > 0)
 		diags_put(list, "warn",
-		    "coalctl pki renew DIR NODE for each, copy the file to the "
-		    "node, then systemctl kill -s HUP --kill-who=main "
-		    "coalmine-agent there: its next connection uses it.",
+		    "coalctl pki renew DIR NODE for each, copy the file to "
+		    "the node, then systemctl kill -s HUP --kill-who=main "
+		    "coalmine-agent there: the next connection of the agent "
+		    "uses the new certificate.",
 		    "certificates of %zu agents end within %d days: %s",
 		    soon.count, API_EXPIRY_SOON_S / 86400,
 		    diags_some_text(&soon));
@@ -617,7 +619,7 @@ diags_check_judged(struct api *api, json_t *list)
 	clk_unix_format(next_unix_ns, at, sizeof(at));
 	if (!enabled)
 		diags_put(list, "warn",
-		    "Run: coalctl schedule enable watch. Without it only runs "
+		    "Run: coalctl schedule enable watch. Otherwise only runs "
 		    "that a user starts give verdicts.",
 		    "no campaign that judges nodes is enabled");
 	else if (judged == 0 && next_unix_ns != 0)
@@ -787,8 +789,8 @@ diags_check_topology(struct api *api, json_t *list)
 		    apart.count, diags_some_text(&apart));
 	if (unheard.count > 0 && clk_ns() - api->born_ns >= YOUNG_NS)
 		diags_put(list, "warn",
-		    "Start coalmine-agent on them, or skip them: coalctl "
-		    "topology import --skip.",
+		    "Start coalmine-agent on these nodes, or leave them out "
+		    "of the topology file: coalctl topology import --skip.",
 		    "%zu nodes of topology.leaves have never had an agent: %s",
 		    unheard.count, diags_some_text(&unheard));
 }
@@ -804,9 +806,9 @@ diags_check_jobs(struct api *api, json_t *list)
 		return;
 	if (h.error[0] != '\0')
 		diags_put(list, "warn",
-		    "Run the command as the collector's user; jobs that ended "
-		    "meanwhile are listed after it works again, with exact "
-		    "times from accounting.",
+		    "Run the command as the collector's user; after the "
+		    "command works again, jobs that ended meanwhile are "
+		    "listed too, with exact times from accounting.",
 		    "the job list is unavailable: %s", h.error);
 	if (h.accounting_error[0] != '\0')
 		diags_put(list, "info",
@@ -823,15 +825,15 @@ diags_check_jobs(struct api *api, json_t *list)
 		    h.unreadable);
 	if (h.backwards > 0)
 		diags_put(list, "warn",
-		    "Their end time is set to their start. Check the clocks of "
-		    "the scheduler's hosts.",
+		    "The end time of these jobs is set to their start time. "
+		    "Check the clocks of the scheduler's hosts.",
 		    "%" PRIu64
 		    " jobs ended before they began, as the scheduler reports",
 		    h.backwards);
 	if (h.vanished > 0)
 		diags_put(list, "info",
-		    "Until accounting reports their end time, the time of the "
-		    "last list with them is used.",
+		    "Until accounting reports the end of these jobs, the time "
+		    "of the last job list that contained them is used.",
 		    "%" PRIu64
 		    " jobs disappeared from the job list without an end time",
 		    h.vanished);
@@ -842,8 +844,8 @@ diags_check_jobs(struct api *api, json_t *list)
 		    h.ahead_s);
 	if (h.unknown > 0)
 		diags_put(list, "info",
-		    "Start coalmine-agent there: slow nodes without an agent "
-		    "are not detected.",
+		    "Start coalmine-agent on these nodes: slow nodes without "
+		    "an agent are not detected.",
 		    "jobs ran on %zu nodes that never had an agent, such as %s",
 		    h.unknown, h.unknown_as);
 }
@@ -892,7 +894,7 @@ diags_check_sinks(struct api *api, json_t *list)
 			    "sink %s is behind: %s", s.name,
 			    s.error[0] != '\0'
 				? s.error
-				: "it accepts events too slowly");
+				: "the sink accepts events too slowly");
 		if (s.expired + s.refused > 0)
 			diags_put(list, "warn",
 			    "journalctl -u coalmined names these events.",

@@ -324,7 +324,7 @@ mesh_greeted(struct mesh *m, struct node *n)
 	    member_int(n->inventory, "mesh_bytes"));
 	if (RAND_bytes(mn->key, sizeof(mn->key)) != 1) {
 		mesh_trouble_set(m, n,
-		    "cannot create random bytes for its key");
+		    "cannot create random bytes for the node's key");
 		return;
 	}
 	if (m->epoch == 0)

@@ -323,8 +323,8 @@ intake_is_late_flood(struct runs *rs, struct node *n, size_t count)
 	if (intake_fits(&rs->quota, n->late_records, n->late_bytes))
 		return 0;
 	(void)roster_event(rs->store, n, "alarm",
-	    "its records of ended runs exceed quota.run_records or "
-	    "quota.run_bytes per hour: not accepted");
+	    "the node's records of ended runs exceed quota.run_records or "
+	    "quota.run_bytes in this hour: further records are not accepted");
 	return 1;
 }
 

@@ -126,7 +126,8 @@ stripe_run_report(const struct measurement *c)
 		emit_put(c->report->emit, o);
 		strbuf_addf(lines,
 		    "striping is %.2f times as fast as direct, efficiency "
-		    "%.2f; it takes %.2f of the sum of its separate steps",
+		    "%.2f; the time is %.2f times the sum of the separate "
+		    "steps",
 		    over_direct.median_middle_s, efficiency,
 		    ab_timing_median_s(&direct->turns, 0) /
 			stripe_run_steps_s(c));

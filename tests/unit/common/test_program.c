@@ -178,7 +178,7 @@ test_library(void **state)
 	assert_non_null(strstr(err.text, "libno.so.0: "));
 	assert_null(plugin_calls("libm.so.6", calls, 2, &m, &err));
 	assert_string_equal(err.text,
-	    "libm.so.6 is too old: it lacks of_another_time");
+	    "libm.so.6 is too old: function of_another_time is missing");
 	assert_null(m.cos);
 	assert_non_null(m.newer);
 	calls[1].must = 0;
