@@ -669,9 +669,10 @@ const struct verb verbs_accept[] = {
 	    "JSON after every run; started again with the same file, an "
 	    "interrupted acceptance continues. --html writes the report for "
 	    "print. --override sets options of the campaigns accept and self. "
-	    "Exit code 0: all promises hold; 1: some fail; 2: undetermined; 3: "
-	    "not measured. The verb needs the right to give orders. coalctl(8) "
-	    "describes the method.",
+	    "Exit code 0: all promises hold; 1: some fail; 2: undetermined; "
+	    "3: not measured. The verb requires root or the collector's user "
+	    "on the collector's host, or a certificate with role operator. "
+	    "coalctl(8) describes the method.",
 	    accept_run },
 	{ "accept", "show", "FILE", 1, 1, "all html json", "file",
 	    "Print a stored report.", NULL, accept_show },

@@ -653,19 +653,18 @@ const struct verb verbs_preflight[] = {
 	{ "preflight", NULL, "", 0, 0,
 	    "json bytes machine nodes op override ranks-per-node within", "",
 	    "Check whether nodes are fit for a job, before it starts.",
-	    "The nodes measure each other with the campaign preflight: "
-	    "all together, in pairs and, with --machine, with a "
-	    "collective (--op, --bytes). If a group is slow, it is "
-	    "split and measured again, until the slow node is found, "
-	    "or the slow path between groups that are fit. A node is "
-	    "named after it was slow twice. Slow means by more than 15 "
-	    "%, and more than chance. Each line of the output names "
-	    "nodes that are slow, fit, open (undetermined) or away "
-	    "(without an agent). The exit code is 0 if all nodes are "
-	    "fit, 1 if nodes or paths are slow, 2 if some are "
-	    "undetermined, and 3 if nothing was measured. The verb "
-	    "needs the right to give orders. coalctl(8) describes the "
-	    "method.",
+	    "The nodes measure each other with the campaign preflight: all "
+	    "together, in pairs and, with --machine, with a collective (--op, "
+	    "--bytes). If a group is slow, it is split and measured again, "
+	    "until the slow node is found, or the slow path between groups "
+	    "that are fit. A node is named after it was slow twice. Slow "
+	    "means by more than 15 %, and more than chance. Each line of the "
+	    "output names nodes that are slow, fit, open (undetermined) or "
+	    "away (without an agent). The exit code is 0 if all nodes are "
+	    "fit, 1 if nodes or paths are slow, 2 if some are undetermined, "
+	    "and 3 if nothing was measured. The verb requires root or the "
+	    "collector's user on the collector's host, or a certificate with "
+	    "role operator. coalctl(8) describes the method.",
 	    preflight },
 	{ 0 },
 };
