@@ -600,6 +600,8 @@ collective_build(const struct conf *c, const struct pattern_site *site,
 
 const struct pattern pattern_collective = {
 	.name = SECTION,
-	.text = "A collective, composed and factorised over a hierarchy.",
+	.text =
+	    "A collective operation, composed of steps for each level of the "
+	    "machine (hierarchy).",
 	.build = collective_build,
 };

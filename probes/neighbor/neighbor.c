@@ -406,6 +406,8 @@ neighbor_build(const struct conf *c, const struct pattern_site *site,
 
 const struct pattern pattern_neighbor = {
 	.name = SECTION,
-	.text = "Neighborhood allgather(v) on any graph, through leaders.",
+	.text =
+	    "Neighborhood allgather(v) on any graph, through leader ranks of "
+	    "the nodes.",
 	.build = neighbor_build,
 };

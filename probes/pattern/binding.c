@@ -123,6 +123,8 @@ binding_build(const struct conf *c, const struct pattern_site *site,
 
 const struct pattern pattern_binding = {
 	.name = SECTION,
-	.text = "Which NIC serves which device: rail and asymmetric over k.",
+	.text =
+	    "Which NIC serves which device, measured with each device alone "
+	    "and then with the first k devices together.",
 	.build = binding_build,
 };

@@ -247,7 +247,7 @@ moe_build(const struct conf *c, const struct pattern_site *site,
 
 const struct pattern pattern_moe = {
 	.name = SECTION,
-	.text = "Tokens to the ranks of their experts and back: an all-to-all "
-		"of unequal blocks.",
+	.text = "Mixture of experts: tokens to the ranks of their experts and "
+		"back, an all-to-all of unequal blocks.",
 	.build = moe_build,
 };
